@@ -1,0 +1,233 @@
+// Command gen writes the Go code of the AKS node contract from its .proto files, with nothing but
+// the Go toolchain: no protoc, no buf, nothing installed beforehand.
+//
+// It compiles every .proto file of one directory with protocompile, keeping source positions so
+// that comments reach the Go code, hands the result to the protoc-gen-go that go.mod pins as a
+// tool, and writes what that returns beside the .proto files. A .pb.go file that no .proto file
+// accounts for is removed. Compiler warnings are errors.
+//
+//	go run ./api/aksnodeconfig/gen [-dir DIR] [-check]
+//
+// With -check nothing is written; the command fails and names every file that is missing, stale or
+// left over. It must run inside the module, so that "go tool" finds the pinned plugin. It is called
+// by go generate, from package api/aksnodeconfig/v1, and by that package's tests.
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"io/fs"
+	"log"
+	"maps"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/bufbuild/protocompile"
+	"github.com/bufbuild/protocompile/linker"
+	"github.com/bufbuild/protocompile/protoutil"
+	"github.com/bufbuild/protocompile/reporter"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/types/pluginpb"
+)
+
+// importPrefix is where the .proto files say they are when they import each other. It becomes part
+// of their descriptors, so it must not depend on where the files lie on disk.
+const importPrefix = "aksnodeconfig/v1"
+
+// generatedSuffix ends the name of every file protoc-gen-go writes.
+const generatedSuffix = ".pb.go"
+
+func main() {
+	log.SetFlags(0)
+	log.SetPrefix("gen: ")
+	dir := flag.String("dir", ".", "directory of the .proto files, and of the code")
+	check := flag.Bool("check", false, "write nothing, fail if the code is not up to date")
+	flag.Parse()
+	if flag.NArg() > 0 {
+		log.Fatalf("unexpected argument %q", flag.Arg(0))
+	}
+	if err := run(context.Background(), *dir, *check); err != nil {
+		log.Fatal(err)
+	}
+}
+
+// run brings the generated code in dir up to date or, if check is set, reports how it is not.
+func run(ctx context.Context, dir string, check bool) error {
+	files, err := compile(ctx, dir)
+	if err != nil {
+		return fmt.Errorf("compile %s: %w", dir, err)
+	}
+	want, err := generate(ctx, request(files))
+	if err != nil {
+		return fmt.Errorf("generate code: %w", err)
+	}
+	have, err := readGenerated(dir)
+	if err != nil {
+		return fmt.Errorf("read generated code: %w", err)
+	}
+	if check {
+		return compare(dir, have, want)
+	}
+	return update(dir, have, want)
+}
+
+// compile links all .proto files of dir and returns them ordered by name.
+func compile(ctx context.Context, dir string) (linker.Files, error) {
+	found, err := filepath.Glob(filepath.Join(dir, "*.proto"))
+	if err != nil {
+		return nil, fmt.Errorf("list .proto files: %w", err)
+	}
+	if len(found) == 0 {
+		return nil, errors.New("no .proto files")
+	}
+	names := make([]string, len(found))
+	for i, f := range found {
+		names[i] = path.Join(importPrefix, filepath.Base(f))
+	}
+	slices.Sort(names)
+
+	var problems []error
+	collect := func(err reporter.ErrorWithPos) { problems = append(problems, err) }
+	compiler := protocompile.Compiler{
+		Resolver: protocompile.WithStandardImports(&protocompile.SourceResolver{
+			Accessor: func(name string) (io.ReadCloser, error) {
+				base, ok := strings.CutPrefix(name, importPrefix+"/")
+				if !ok || strings.Contains(base, "/") {
+					return nil, fs.ErrNotExist
+				}
+				return os.Open(filepath.Join(dir, base))
+			},
+		}),
+		Reporter: reporter.NewReporter(
+			func(err reporter.ErrorWithPos) error { collect(err); return nil },
+			collect,
+		),
+		SourceInfoMode: protocompile.SourceInfoStandard,
+	}
+	files, err := compiler.Compile(ctx, names...)
+	if len(problems) > 0 {
+		return nil, errors.Join(problems...)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return files, nil
+}
+
+// request is what protoc would send to a plugin to have code generated for files. The plugin wants
+// each file after the files it imports.
+func request(files linker.Files) *pluginpb.CodeGeneratorRequest {
+	req := &pluginpb.CodeGeneratorRequest{Parameter: proto.String("paths=source_relative")}
+	seen := make(map[string]bool)
+	var add func(protoreflect.FileDescriptor)
+	add = func(file protoreflect.FileDescriptor) {
+		if seen[file.Path()] {
+			return
+		}
+		seen[file.Path()] = true
+		imports := file.Imports()
+		for i := range imports.Len() {
+			add(imports.Get(i).FileDescriptor)
+		}
+		req.ProtoFile = append(req.ProtoFile, protoutil.ProtoFromFileDescriptor(file))
+	}
+	for _, file := range files {
+		add(file)
+		req.FileToGenerate = append(req.FileToGenerate, file.Path())
+	}
+	return req
+}
+
+// generate runs protoc-gen-go on req and returns the files it made, by base name.
+func generate(ctx context.Context, req *pluginpb.CodeGeneratorRequest) (map[string][]byte, error) {
+	in, err := proto.Marshal(req)
+	if err != nil {
+		return nil, fmt.Errorf("encode plugin request: %w", err)
+	}
+	var out, diagnostics bytes.Buffer
+	cmd := exec.CommandContext(ctx, "go", "tool", "protoc-gen-go")
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(in), &out, &diagnostics
+	if err := cmd.Run(); err != nil {
+		return nil, fmt.Errorf("run go tool protoc-gen-go: %w: %s", err, bytes.TrimSpace(diagnostics.Bytes()))
+	}
+	resp := new(pluginpb.CodeGeneratorResponse)
+	if err := proto.Unmarshal(out.Bytes(), resp); err != nil {
+		return nil, fmt.Errorf("decode plugin response: %w", err)
+	}
+	if resp.Error != nil {
+		return nil, fmt.Errorf("protoc-gen-go: %s", resp.GetError())
+	}
+	made := make(map[string][]byte)
+	for _, f := range resp.GetFile() {
+		made[path.Base(f.GetName())] = []byte(f.GetContent())
+	}
+	return made, nil
+}
+
+// readGenerated reads the generated files that dir holds now, by base name.
+func readGenerated(dir string) (map[string][]byte, error) {
+	found, err := filepath.Glob(filepath.Join(dir, "*"+generatedSuffix))
+	if err != nil {
+		return nil, err
+	}
+	have := make(map[string][]byte)
+	for _, f := range found {
+		if have[filepath.Base(f)], err = os.ReadFile(f); err != nil {
+			return nil, err
+		}
+	}
+	return have, nil
+}
+
+// compare returns one error for each file of dir that is not as wanted, joined.
+func compare(dir string, have, want map[string][]byte) error {
+	var problems []error
+	for _, name := range slices.Sorted(maps.Keys(want)) {
+		got, ok := have[name]
+		switch {
+		case !ok:
+			problems = append(problems, fmt.Errorf("%s is missing", filepath.Join(dir, name)))
+		case !bytes.Equal(got, want[name]):
+			problems = append(problems, fmt.Errorf("%s is stale", filepath.Join(dir, name)))
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(have)) {
+		if _, ok := want[name]; !ok {
+			problems = append(problems, fmt.Errorf("%s is left over", filepath.Join(dir, name)))
+		}
+	}
+	if len(problems) > 0 {
+		problems = append(problems, errors.New("run go generate ./api/aksnodeconfig/v1"))
+	}
+	return errors.Join(problems...)
+}
+
+// update writes the files that are not as wanted and removes those that are not wanted.
+func update(dir string, have, want map[string][]byte) error {
+	for name, content := range want {
+		if got, ok := have[name]; ok && bytes.Equal(got, content) {
+			continue
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), content, 0o644); err != nil {
+			return fmt.Errorf("write generated code: %w", err)
+		}
+	}
+	for name := range have {
+		if _, ok := want[name]; ok {
+			continue
+		}
+		if err := os.Remove(filepath.Join(dir, name)); err != nil {
+			return fmt.Errorf("remove left-over code: %w", err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,193 @@
+package main
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"google.golang.org/protobuf/reflect/protoreflect"
+)
+
+const contractDir = "../v1"
+
+// TestEverythingIsCommented holds the contract to its promise that each message, field, enum and
+// enum value says what it is for. The generated descriptors carry no comments, so this looks at the
+// sources.
+func TestEverythingIsCommented(t *testing.T) {
+	files, err := compile(context.Background(), contractDir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		locations := file.SourceLocations()
+		check := func(d protoreflect.Descriptor) {
+			if strings.TrimSpace(locations.ByDescriptor(d).LeadingComments) == "" {
+				t.Errorf("%s: %s has no comment", file.Path(), d.FullName())
+			}
+		}
+		for i := range file.Messages().Len() {
+			message := file.Messages().Get(i)
+			check(message)
+			for j := range message.Fields().Len() {
+				check(message.Fields().Get(j))
+			}
+		}
+		for i := range file.Enums().Len() {
+			enum := file.Enums().Get(i)
+			check(enum)
+			for j := range enum.Values().Len() {
+				check(enum.Values().Get(j))
+			}
+		}
+	}
+}
+
+func TestCompileReportsEveryProblem(t *testing.T) {
+	tests := []struct {
+		name  string
+		files map[string]string
+		want  []string
+	}{
+		{
+			name: "nothing to compile",
+			want: []string{"no .proto files"},
+		},
+		{
+			name: "syntax errors in two files",
+			files: map[string]string{
+				"a.proto": "syntax = \"proto3\";\nmessage A { string }\n",
+				"b.proto": "syntax = \"proto3\";\nmessage B { int32 }\n",
+			},
+			want: []string{"aksnodeconfig/v1/a.proto:2:", "aksnodeconfig/v1/b.proto:2:"},
+		},
+		{
+			name: "unused import",
+			files: map[string]string{
+				"a.proto": "syntax = \"proto3\";\nimport \"aksnodeconfig/v1/b.proto\";\n",
+				"b.proto": "syntax = \"proto3\";\n",
+			},
+			want: []string{"aksnodeconfig/v1/b.proto", "not used"},
+		},
+		{
+			name: "import from elsewhere",
+			files: map[string]string{
+				"a.proto": "syntax = \"proto3\";\nimport \"other/b.proto\";\n",
+			},
+			want: []string{"aksnodeconfig/v1/a.proto:2:", "other/b.proto"},
+		},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			dir := t.TempDir()
+			for name, content := range tt.files {
+				if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			_, err := compile(context.Background(), dir)
+			if err == nil {
+				t.Fatal("no error")
+			}
+			for _, want := range tt.want {
+				if !strings.Contains(err.Error(), want) {
+					t.Errorf("error does not contain %q:\n%v", want, err)
+				}
+			}
+		})
+	}
+}
+
+// TestRequestOrdersImportsFirst checks the one thing the plugin demands of a request, also for
+// imports that come with the compiler and get no code.
+func TestRequestOrdersImportsFirst(t *testing.T) {
+	dir := t.TempDir()
+	for name, content := range map[string]string{
+		"a.proto": "syntax = \"proto3\";\nimport \"aksnodeconfig/v1/b.proto\";\nmessage A { B b = 1; }\n",
+		"b.proto": "syntax = \"proto3\";\nimport \"google/protobuf/duration.proto\";\n" +
+			"message B { google.protobuf.Duration d = 1; }\n",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	files, err := compile(context.Background(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req := request(files)
+	var got []string
+	for _, f := range req.GetProtoFile() {
+		got = append(got, f.GetName())
+	}
+	want := []string{"google/protobuf/duration.proto", "aksnodeconfig/v1/b.proto", "aksnodeconfig/v1/a.proto"}
+	if !slices.Equal(got, want) {
+		t.Errorf("files: got %q, want %q", got, want)
+	}
+	if got, want := req.GetFileToGenerate(), []string{want[2], want[1]}; !slices.Equal(got, want) {
+		t.Errorf("files to generate: got %q, want %q", got, want)
+	}
+}
+
+// TestCheckAndUpdate lets files go missing, stale and left over: compare names each, update mends
+// all, and what was right is not rewritten.
+func TestCheckAndUpdate(t *testing.T) {
+	dir := t.TempDir()
+	want := map[string][]byte{"good.pb.go": []byte("1"), "missing.pb.go": []byte("2"), "stale.pb.go": []byte("3")}
+	for name, content := range map[string]string{
+		"good.pb.go": "1", "stale.pb.go": "old", "left.pb.go": "4", "doc.go": "by hand",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o444); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Chmod(filepath.Join(dir, "stale.pb.go"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	have, err := readGenerated(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	err = compare(dir, have, want)
+	if err == nil {
+		t.Fatal("compare found nothing")
+	}
+	var got []string
+	for _, line := range strings.Split(err.Error(), "\n") {
+		got = append(got, strings.TrimPrefix(line, dir+string(filepath.Separator)))
+	}
+	wantLines := []string{
+		"missing.pb.go is missing", "stale.pb.go is stale", "left.pb.go is left over",
+		"run go generate ./api/aksnodeconfig/v1",
+	}
+	if !slices.Equal(got, wantLines) {
+		t.Errorf("compare: got %q, want %q", got, wantLines)
+	}
+
+	before, err := os.Stat(filepath.Join(dir, "good.pb.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := update(dir, have, want); err != nil {
+		t.Fatal(err)
+	}
+	if have, err = readGenerated(dir); err != nil {
+		t.Fatal(err)
+	}
+	if err := compare(dir, have, want); err != nil {
+		t.Errorf("after update: %v", err)
+	}
+	after, err := os.Stat(filepath.Join(dir, "good.pb.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !before.ModTime().Equal(after.ModTime()) {
+		t.Error("update rewrote a file that was right")
+	}
+	if _, err := os.Stat(filepath.Join(dir, "doc.go")); err != nil {
+		t.Errorf("update touched a hand-written file: %v", err)
+	}
+}

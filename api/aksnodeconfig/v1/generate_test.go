@@ -1,0 +1,41 @@
+package aksnodeconfigv1_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+)
+
+// TestGeneratedCodeIsCurrent generates the code again, in memory, and compares it byte for byte
+// with what is checked in.
+func TestGeneratedCodeIsCurrent(t *testing.T) {
+	readInputs(t)
+	probe := exec.CommandContext(t.Context(), "go", "tool", "protoc-gen-go", "--version")
+	if out, err := probe.CombinedOutput(); err != nil {
+		t.Skipf("cannot run go tool protoc-gen-go, so the generated code is not checked: %v\n%s", err, out)
+	}
+	check := exec.CommandContext(t.Context(), "go", "run", "../gen", "-check")
+	if out, err := check.CombinedOutput(); err != nil {
+		t.Errorf("generated code is not current: %v\n%s", err, out)
+	}
+}
+
+// readInputs reads what the generator depends on. A cached test result is valid as long as the
+// files the test itself has read are unchanged; those a child process reads do not count.
+func readInputs(t *testing.T) {
+	t.Helper()
+	inputs := []string{"../gen/main.go", "../../../go.mod"}
+	for _, pattern := range []string{"*.proto", "*.pb.go"} {
+		found, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		inputs = append(inputs, found...)
+	}
+	for _, name := range inputs {
+		if _, err := os.ReadFile(name); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,106 @@
+package apply
+
+import (
+	"context"
+
+	"github.com/slipway-dev/slipway/internal/resource"
+)
+
+// Host is what the engine needs of a machine: its files, its units and its kernel.
+type Host interface {
+	Files
+	Units
+	Kernel
+}
+
+// Files is the machine's tree of files. Paths are absolute and clean; none may lead out of the
+// tree through a symbolic link.
+type Files interface {
+	// Lock takes the lock file at path, which is created, until the returned function is called.
+	// It waits while another process holds it and ctx is not done.
+	Lock(ctx context.Context, path string) (unlock func() error, err error)
+	// Stat tells what is at path, without following a last symbolic link.
+	Stat(path string) (Entry, error)
+	// ReadFile reads a regular file of at most limit bytes.
+	ReadFile(path string, limit int64) ([]byte, error)
+	// Stage writes a file's content, mode and owner under a temporary name beside its path, and
+	// syncs it. Missing parents are made. Nothing is visible at the path until Commit.
+	Stage(file *resource.File) error
+	// Commit renames a staged file into place.
+	Commit(path string) error
+	// Unstage removes what Stage left for path, if anything.
+	Unstage(path string) error
+	// MakeDirectory makes a directory, or corrects its mode and owner.
+	MakeDirectory(dir *resource.Directory) error
+	// MakeSymlink makes a symbolic link, atomically in place of a file or link that is there.
+	MakeSymlink(link *resource.Symlink) error
+	// Remove removes a file or link; it is no error that there is none.
+	Remove(path string) error
+	// Sync makes durable every name that was changed since the last call.
+	Sync() error
+}
+
+// EntryKind is what is at a path.
+type EntryKind string
+
+// The kinds of entry.
+const (
+	Absent      EntryKind = ""
+	RegularFile EntryKind = "file"
+	Directory   EntryKind = "directory"
+	Symlink     EntryKind = "symlink"
+	Other       EntryKind = "other"
+)
+
+// Entry is what is at a path.
+type Entry struct {
+	Kind EntryKind
+	Mode uint32 // permission bits
+	UID  int
+	GID  int
+	Size int64
+	// Target is where a symbolic link leads.
+	Target string
+	// Owned is false where owners mean nothing on this host and must not be compared.
+	Owned bool
+}
+
+// Units are the machine's systemd units.
+type Units interface {
+	// UnitState tells a unit's state; a unit that does not exist has ActiveState "inactive" and
+	// LoadState "not-found".
+	UnitState(ctx context.Context, unit string) (UnitState, error)
+	// ReloadUnits makes systemd read its unit files again.
+	ReloadUnits(ctx context.Context) error
+	// StartUnit starts a unit and waits until its job is done.
+	StartUnit(ctx context.Context, unit string) error
+	// RestartUnit restarts a unit and waits until its job is done.
+	RestartUnit(ctx context.Context, unit string) error
+}
+
+// UnitState is a unit's state, in systemd's words.
+type UnitState struct {
+	LoadState   string
+	ActiveState string
+	SubState    string
+	// Result is why a failed unit failed: "exit-code", "timeout", ...
+	Result string
+}
+
+// Kernel is the rest of the machine.
+type Kernel interface {
+	// Sysctl returns a kernel parameter, fields separated by single spaces. A parameter that the
+	// kernel does not have is an error that is fs.ErrNotExist.
+	Sysctl(key string) (string, error)
+	// SetSysctl sets a kernel parameter.
+	SetSysctl(key, value string) error
+	// ModuleLoaded tells whether a kernel module is loaded or built in.
+	ModuleLoaded(module string) (bool, error)
+	// LoadModule loads a kernel module.
+	LoadModule(ctx context.Context, module string) error
+	// Run runs a command and returns the end of what it printed.
+	Run(ctx context.Context, command *resource.Command) (output []byte, err error)
+	// Probe performs a check that is about the machine's surroundings. It returns ErrNotProbed
+	// where the host is not the machine itself; a *CheckError tells the cause of a failure.
+	Probe(ctx context.Context, check *resource.Check) error
+}

@@ -1,0 +1,291 @@
+package document
+
+import (
+	"encoding"
+	"encoding/json"
+	"fmt"
+	"math"
+	"reflect"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+// UnknownField begins the reason reported for a field that the target does not have.
+const UnknownField = "unknown field, ignored"
+
+// Options say how a document's names and values map to a Go type.
+type Options struct {
+	// Names returns the names by which a struct field is known in the document, the canonical one
+	// first; none for a field that is not part of the document.
+	Names func(reflect.StructField) []string
+	// Enum resolves an enumeration's value name; ok is false where t is no enumeration. known is
+	// false for a name (or a number, given as text) it does not have.
+	Enum func(t reflect.Type, name string) (value int64, known, ok bool)
+	// Report is told of each problem with its path in the document.
+	Report func(path, reason string)
+	// Seen is told the canonical path of each field that the document sets and that was accepted.
+	Seen func(path string)
+}
+
+// JSONNames is an Options.Names for ordinary structs with json tags.
+func JSONNames(f reflect.StructField) []string {
+	name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+	if name == "" || name == "-" {
+		return nil
+	}
+	return []string{name}
+}
+
+// Decode fills target, a pointer to a struct, from a map. Everything that fits is taken; every
+// problem is reported and spoils only the value it is about.
+func Decode(n *Node, target any, opts Options) {
+	if opts.Seen == nil {
+		opts.Seen = func(string) {}
+	}
+	d := decoder{opts}
+	d.structure(n, reflect.ValueOf(target).Elem(), "$", "$")
+}
+
+type decoder struct{ Options }
+
+// value decodes n into v; at is the path as the document spells it, canon as the schema does. It
+// reports whether v was set.
+func (d *decoder) value(n *Node, v reflect.Value, at, canon string) bool {
+	if n.Kind == Null {
+		return false
+	}
+	if v.CanAddr() {
+		if u, ok := v.Addr().Interface().(encoding.TextUnmarshaler); ok {
+			return d.text(n, u, at)
+		}
+	}
+	switch v.Kind() {
+	case reflect.Pointer:
+		fresh := reflect.New(v.Type().Elem())
+		if !d.value(n, fresh.Elem(), at, canon) {
+			return false
+		}
+		v.Set(fresh)
+		return true
+	case reflect.Struct:
+		if !d.want(n, Map, at) {
+			return false
+		}
+		d.structure(n, v, at, canon)
+		return true
+	case reflect.Map:
+		return d.mapping(n, v, at, canon)
+	case reflect.Slice:
+		return d.list(n, v, at, canon)
+	case reflect.Interface:
+		v.Set(reflect.ValueOf(n.Any()))
+		return true
+	}
+	return d.scalar(n, v, at)
+}
+
+func (d *decoder) want(n *Node, kind Kind, at string) bool {
+	if n.Kind != kind {
+		d.Report(at, fmt.Sprintf("is %s, want %s", describe(n), kind))
+		return false
+	}
+	return true
+}
+
+// describe names a value's kind; a number or boolean is shown, a string never is.
+func describe(n *Node) string {
+	if n.Kind == Number || n.Kind == Bool {
+		return fmt.Sprintf("%s (%s)", n.Kind, n.Text)
+	}
+	return n.Kind.String()
+}
+
+func (d *decoder) text(n *Node, u encoding.TextUnmarshaler, at string) bool {
+	if !d.want(n, String, at) {
+		return false
+	}
+	if err := u.UnmarshalText([]byte(n.Text)); err != nil {
+		d.Report(at, err.Error())
+		return false
+	}
+	return true
+}
+
+func (d *decoder) structure(n *Node, v reflect.Value, at, canon string) {
+	fields := d.fieldsOf(v.Type())
+	taken := make(map[int]string, len(n.Fields))
+	for i := range n.Fields {
+		f := &n.Fields[i]
+		path := FieldPath(at, f.Name)
+		known, ok := fields[f.Name]
+		if !ok {
+			d.Report(path, UnknownField+suggest(f.Name, fields))
+			continue
+		}
+		if other, twice := taken[known.index]; twice {
+			d.Report(path, fmt.Sprintf("same field as %q, ignored", other))
+			continue
+		}
+		taken[known.index] = f.Name
+		seen := FieldPath(canon, known.name)
+		if d.value(&f.Value, v.Field(known.index), path, seen) {
+			d.Seen(seen)
+		}
+	}
+}
+
+func (d *decoder) mapping(n *Node, v reflect.Value, at, canon string) bool {
+	if !d.want(n, Map, at) {
+		return false
+	}
+	m := reflect.MakeMapWithSize(v.Type(), len(n.Fields))
+	for i := range n.Fields {
+		f := &n.Fields[i]
+		item := reflect.New(v.Type().Elem()).Elem()
+		if d.value(&f.Value, item, FieldPath(at, f.Name), FieldPath(canon, f.Name)) {
+			m.SetMapIndex(reflect.ValueOf(f.Name), item)
+		}
+	}
+	v.Set(m)
+	return true
+}
+
+func (d *decoder) list(n *Node, v reflect.Value, at, canon string) bool {
+	if !d.want(n, List, at) {
+		return false
+	}
+	s := reflect.MakeSlice(v.Type(), 0, len(n.Items))
+	for i := range n.Items {
+		item := reflect.New(v.Type().Elem()).Elem()
+		if d.value(&n.Items[i], item, IndexPath(at, i), IndexPath(canon, i)) {
+			s = reflect.Append(s, item)
+		}
+	}
+	v.Set(s)
+	return true
+}
+
+func (d *decoder) scalar(n *Node, v reflect.Value, at string) bool {
+	if d.Enum != nil {
+		if value, known, ok := d.Enum(v.Type(), n.Text); ok && (n.Kind == String || n.Kind == Number) {
+			if !known {
+				d.Report(at, "unknown value, left unset")
+				return false
+			}
+			v.SetInt(value)
+			return true
+		}
+	}
+	switch v.Kind() {
+	case reflect.String:
+		if n.Kind == Number {
+			d.Report(at, fmt.Sprintf("is %s, want a string: put it in quotes", describe(n)))
+			return false
+		}
+		if !d.want(n, String, at) {
+			return false
+		}
+		v.SetString(n.Text)
+	case reflect.Bool:
+		if !d.want(n, Bool, at) {
+			return false
+		}
+		v.SetBool(n.Text == "true")
+	case reflect.Int, reflect.Int32, reflect.Int64:
+		i, problem := integer(n, v.Type().Bits())
+		if problem != "" {
+			d.Report(at, problem)
+			return false
+		}
+		v.SetInt(i)
+	case reflect.Float64:
+		f, err := strconv.ParseFloat(n.Text, 64)
+		if n.Kind != Number && n.Kind != String || err != nil {
+			d.Report(at, fmt.Sprintf("is %s, want a number", describe(n)))
+			return false
+		}
+		v.SetFloat(f)
+	default:
+		panic(fmt.Sprintf("document: no rule to decode into %s", v.Type()))
+	}
+	return true
+}
+
+// integer reads a whole number, given as a number or, as protobuf's JSON allows, as a string.
+func integer(n *Node, bits int) (int64, string) {
+	if n.Kind != Number && n.Kind != String {
+		return 0, fmt.Sprintf("is %s, want an integer", describe(n))
+	}
+	i, err := strconv.ParseInt(n.Text, 10, 64)
+	if err != nil {
+		f, ferr := strconv.ParseFloat(n.Text, 64)
+		if ferr != nil || f != math.Trunc(f) || math.Abs(f) >= 1<<63 {
+			return 0, fmt.Sprintf("is %s, want an integer", describe(n))
+		}
+		i = int64(f)
+	}
+	if limit := int64(1) << (bits - 1); bits < 64 && (i < -limit || i >= limit) {
+		return 0, fmt.Sprintf("is out of range for a %d bit integer", bits)
+	}
+	return i, ""
+}
+
+// knownField is a struct field as the document knows it.
+type knownField struct {
+	index int
+	name  string // canonical
+}
+
+// fieldTables caches, for each type, its fields by name. The key holds the naming rule too, as
+// dialects name the same kind of struct in different ways.
+var fieldTables sync.Map
+
+type tableKey struct {
+	t     reflect.Type
+	names uintptr
+}
+
+func (d *decoder) fieldsOf(t reflect.Type) map[string]knownField {
+	key := tableKey{t, reflect.ValueOf(d.Names).Pointer()}
+	if cached, ok := fieldTables.Load(key); ok {
+		return cached.(map[string]knownField)
+	}
+	table := make(map[string]knownField)
+	for i := range t.NumField() {
+		if !t.Field(i).IsExported() {
+			continue
+		}
+		names := d.Names(t.Field(i))
+		for _, name := range names {
+			table[name] = knownField{i, names[0]}
+		}
+	}
+	fieldTables.Store(key, table)
+	return table
+}
+
+// Any returns the node as encoding/json would, numbers as json.Number.
+func (n *Node) Any() any {
+	switch n.Kind {
+	case Bool:
+		return n.Text == "true"
+	case Number:
+		return json.Number(n.Text)
+	case String:
+		return n.Text
+	case List:
+		items := make([]any, len(n.Items))
+		for i := range n.Items {
+			items[i] = n.Items[i].Any()
+		}
+		return items
+	case Map:
+		m := make(map[string]any, len(n.Fields))
+		for i := range n.Fields {
+			m[n.Fields[i].Name] = n.Fields[i].Value.Any()
+		}
+		return m
+	}
+	return nil
+}

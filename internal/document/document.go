@@ -1,0 +1,170 @@
+// Package document holds a configuration document as a tree: JSON or YAML in, one form out.
+//
+// It exists so that every dialect is read under the same limits and the same tolerance: a
+// document is parsed once into a [Node], and [Decode] then fills a Go struct from it, field by
+// field, so that a bad value spoils its own field only. It knows nothing of what a document
+// means, does no I/O, and never repeats a string from a document in an error, since that string
+// may be a secret. nodeconfig and its dialects call it.
+package document
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Limits of a document. Azure's custom data ends at 64 KiB; a file on disk may be larger, but a
+// contract that needs more than this is a mistake or an attack.
+const (
+	MaxBytes = 1 << 20
+	MaxDepth = 64
+	MaxNodes = 100_000
+)
+
+// ErrTooLarge is wrapped by the error for a document beyond one of the limits.
+var ErrTooLarge = errors.New("document too large")
+
+// Kind is what a Node is.
+type Kind uint8
+
+// The kinds of a Node; they are JSON's.
+const (
+	Null Kind = iota
+	Bool
+	Number
+	String
+	List
+	Map
+)
+
+// String names the kind as a person would, with its article.
+func (k Kind) String() string {
+	return [...]string{"null", "a boolean", "a number", "a string", "a list", "a map"}[k]
+}
+
+// Node is one value of a document.
+type Node struct {
+	Kind Kind
+	// Text is a string's value, or a number's or boolean's literal as JSON spells it.
+	Text string
+	// Items are a list's elements.
+	Items []Node
+	// Fields are a map's entries, in the order of the document; names are unique.
+	Fields []Field
+}
+
+// Field is one entry of a map.
+type Field struct {
+	Name  string
+	Value Node
+}
+
+// Get returns the entry called name of a map.
+func (n *Node) Get(name string) (*Node, bool) {
+	if n == nil || n.Kind != Map {
+		return nil, false
+	}
+	for i := range n.Fields {
+		if n.Fields[i].Name == name {
+			return &n.Fields[i].Value, true
+		}
+	}
+	return nil, false
+}
+
+// Parse reads a document: JSON when it begins with a brace, YAML otherwise. A byte order mark is
+// skipped. The top must be a map.
+func Parse(data []byte) (*Node, error) {
+	if len(data) > MaxBytes {
+		return nil, fmt.Errorf("%w: %d bytes, the limit is %d", ErrTooLarge, len(data), MaxBytes)
+	}
+	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
+	trimmed := bytes.TrimSpace(data)
+	if len(trimmed) == 0 {
+		return nil, errors.New("document is empty")
+	}
+	parse := parseYAML
+	if trimmed[0] == '{' {
+		parse = parseJSON
+	}
+	n, err := parse(data)
+	if err != nil {
+		return nil, err
+	}
+	if n.Kind != Map {
+		return nil, fmt.Errorf("document is %s, want a map at the top", n.Kind)
+	}
+	return n, nil
+}
+
+// budget counts nodes and depth while a document is parsed.
+type budget struct{ nodes int }
+
+func (b *budget) spend(depth int) error {
+	b.nodes++
+	if b.nodes > MaxNodes {
+		return fmt.Errorf("%w: more than %d values", ErrTooLarge, MaxNodes)
+	}
+	if depth > MaxDepth {
+		return fmt.Errorf("%w: nested deeper than %d", ErrTooLarge, MaxDepth)
+	}
+	return nil
+}
+
+// FieldPath appends a map entry's name to a JSON path.
+func FieldPath(path, name string) string {
+	if isIdentifier(name) {
+		return path + "." + name
+	}
+	return path + "[" + strconv.Quote(name) + "]"
+}
+
+// IndexPath appends a list index to a JSON path.
+func IndexPath(path string, i int) string {
+	return path + "[" + strconv.Itoa(i) + "]"
+}
+
+func isIdentifier(s string) bool {
+	for i, r := range s {
+		letter := r == '_' || (r|0x20 >= 'a' && r|0x20 <= 'z')
+		if !letter && (i == 0 || r < '0' || r > '9') {
+			return false
+		}
+	}
+	return s != ""
+}
+
+// AppendJSON appends the node as canonical JSON: names sorted, no spaces, numbers as written.
+func (n *Node) AppendJSON(dst []byte) []byte {
+	switch n.Kind {
+	case Null:
+		return append(dst, "null"...)
+	case Bool, Number:
+		return append(dst, n.Text...)
+	case String:
+		return AppendString(dst, n.Text)
+	case List:
+		dst = append(dst, '[')
+		for i := range n.Items {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = n.Items[i].AppendJSON(dst)
+		}
+		return append(dst, ']')
+	}
+	sorted := slices.Clone(n.Fields)
+	slices.SortFunc(sorted, func(a, b Field) int { return strings.Compare(a.Name, b.Name) })
+	dst = append(dst, '{')
+	for i := range sorted {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = append(AppendString(dst, sorted[i].Name), ':')
+		dst = sorted[i].Value.AppendJSON(dst)
+	}
+	return append(dst, '}')
+}

@@ -1,0 +1,152 @@
+package document
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// parseYAML reads one YAML document. More than one is refused rather than ignored; aliases are
+// expanded under the same node budget as everything else, so a bomb is an error, not an outage.
+func parseYAML(data []byte) (*Node, error) {
+	dec := yaml.NewDecoder(bytes.NewReader(data))
+	var top yaml.Node
+	if err := dec.Decode(&top); err != nil {
+		if errors.Is(err, io.EOF) {
+			return nil, errors.New("document is empty")
+		}
+		return nil, err
+	}
+	if err := dec.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {
+		return nil, errors.New("yaml: more than one document: keep the one that is meant")
+	}
+	var p yamlParser
+	n, err := p.value(&top, 0)
+	if err != nil {
+		return nil, err
+	}
+	return &n, nil
+}
+
+type yamlParser struct{ budget }
+
+func (p *yamlParser) value(y *yaml.Node, depth int) (Node, error) {
+	if err := p.spend(depth); err != nil {
+		return Node{}, err
+	}
+	switch y.Kind {
+	case yaml.DocumentNode:
+		return p.value(y.Content[0], depth)
+	case yaml.AliasNode:
+		return p.value(y.Alias, depth+1)
+	case yaml.SequenceNode:
+		n := Node{Kind: List}
+		for _, c := range y.Content {
+			item, err := p.value(c, depth+1)
+			if err != nil {
+				return n, err
+			}
+			n.Items = append(n.Items, item)
+		}
+		return n, nil
+	case yaml.MappingNode:
+		return p.mapping(y, depth)
+	}
+	return scalar(y)
+}
+
+func (p *yamlParser) mapping(y *yaml.Node, depth int) (Node, error) {
+	n := Node{Kind: Map}
+	seen := make(map[string]bool)
+	for i := 0; i+1 < len(y.Content); i += 2 {
+		key := y.Content[i]
+		if key.Kind != yaml.ScalarNode || key.Tag == "!!merge" {
+			return n, fmt.Errorf("yaml, line %d: a field's name must be plain text, without merge keys", key.Line)
+		}
+		if seen[key.Value] {
+			return n, fmt.Errorf("yaml, line %d: duplicate field %q", key.Line, key.Value)
+		}
+		seen[key.Value] = true
+		value, err := p.value(y.Content[i+1], depth+1)
+		if err != nil {
+			return n, err
+		}
+		n.Fields = append(n.Fields, Field{key.Value, value})
+	}
+	return n, nil
+}
+
+// scalar turns a YAML scalar into JSON's types. Numbers keep their text where JSON can hold it,
+// so that 1.30 does not become 1.3.
+func scalar(y *yaml.Node) (Node, error) {
+	switch y.ShortTag() {
+	case "!!null":
+		return Node{Kind: Null}, nil
+	case "!!bool":
+		var b bool
+		if err := y.Decode(&b); err != nil {
+			return Node{}, err
+		}
+		return Node{Kind: Bool, Text: strconv.FormatBool(b)}, nil
+	case "!!int":
+		if isJSONNumber(y.Value) {
+			return Node{Kind: Number, Text: y.Value}, nil
+		}
+		var i int64
+		if err := y.Decode(&i); err != nil {
+			return Node{}, fmt.Errorf("yaml, line %d: integer out of range", y.Line)
+		}
+		return Node{Kind: Number, Text: strconv.FormatInt(i, 10)}, nil
+	case "!!float":
+		if isJSONNumber(y.Value) {
+			return Node{Kind: Number, Text: y.Value}, nil
+		}
+		var f float64
+		if err := y.Decode(&f); err != nil || math.IsInf(f, 0) || math.IsNaN(f) {
+			return Node{}, fmt.Errorf("yaml, line %d: not a number JSON can hold", y.Line)
+		}
+		return Node{Kind: Number, Text: strconv.FormatFloat(f, 'g', -1, 64)}, nil
+	}
+	return Node{Kind: String, Text: y.Value}, nil
+}
+
+// isJSONNumber reports whether s is a number in JSON's grammar.
+func isJSONNumber(s string) bool {
+	i := 0
+	digits := func() bool {
+		start := i
+		for i < len(s) && s[i] >= '0' && s[i] <= '9' {
+			i++
+		}
+		return i > start
+	}
+	if i < len(s) && s[i] == '-' {
+		i++
+	}
+	zero := i < len(s) && s[i] == '0'
+	start := i
+	if !digits() || zero && i-start > 1 {
+		return false
+	}
+	if i < len(s) && s[i] == '.' {
+		i++
+		if !digits() {
+			return false
+		}
+	}
+	if i < len(s) && (s[i] == 'e' || s[i] == 'E') {
+		i++
+		if i < len(s) && (s[i] == '+' || s[i] == '-') {
+			i++
+		}
+		if !digits() {
+			return false
+		}
+	}
+	return i == len(s)
+}

@@ -1,0 +1,59 @@
+package resource
+
+import (
+	"time"
+
+	"github.com/slipway-dev/slipway/nodeconfig"
+)
+
+// Duration is a span of time, written as in Go: "15m0s".
+type Duration = nodeconfig.Duration
+
+// Check is something that must be true; it changes nothing. Exactly one of its parts is set.
+type Check struct {
+	// Label names the check within the plan.
+	Label string `json:"label"`
+	// Timeout bounds how long it may take to become true.
+	Timeout Duration `json:"timeout"`
+	// ExitCodes are the codes of a provisioning that fails here, by cause; the resource's own is
+	// for every other cause.
+	ExitCodes map[Cause]int `json:"exitCodes,omitempty"`
+	// PathExists wants something to be at this path.
+	PathExists string `json:"pathExists,omitempty"`
+	// UnitActive wants a unit to be active.
+	UnitActive string `json:"unitActive,omitempty"`
+	// APIServer wants an API server that can be reached.
+	APIServer *APIServer `json:"apiServer,omitempty"`
+}
+
+// APIServer is an API server that must be reachable as the node will reach it: by name, over TLS,
+// with the node's credential.
+type APIServer struct {
+	// Server is its URL.
+	Server string `json:"server"`
+	// CertificateAuthority is the PEM its certificate is verified with.
+	CertificateAuthority string `json:"certificateAuthority"`
+	// Token is sent as the bearer token, where the node joins with one.
+	Token nodeconfig.Secret `json:"token,omitzero"`
+}
+
+// Cause is why a check failed, where a person would act differently on it.
+type Cause string
+
+// The causes.
+const (
+	CauseDNS        Cause = "dns"        // the name does not resolve
+	CauseConnection Cause = "connection" // nothing answers
+	CauseTLS        Cause = "tls"        // who answers cannot be trusted
+	CauseCredential Cause = "credential" // the node's credential is refused
+	CauseMissing    Cause = "missing"    // something is not there
+	CauseUnit       Cause = "unit"       // a unit is not active
+)
+
+// Deadline returns the check's timeout, or a default of five seconds.
+func (c *Check) Deadline() time.Duration {
+	if c.Timeout == 0 {
+		return 5 * time.Second
+	}
+	return c.Timeout.Std()
+}

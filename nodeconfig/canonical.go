@@ -1,0 +1,190 @@
+package nodeconfig
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/slipway-dev/slipway/internal/document"
+)
+
+// Canonical writes the config as canonical JSON: names sorted, empty values left out, no spaces.
+// Two configs that say the same have the same bytes. Secrets are revealed: the result is secret
+// where the config holds any.
+func Canonical(c *NodeConfig) []byte {
+	dst, _ := appendCanonical(make([]byte, 0, 4096), reflect.ValueOf(c).Elem())
+	return dst
+}
+
+// Digest names the config: the SHA-256 of its canonical form, in hexadecimal. It is the name of the
+// generation that the config makes.
+func Digest(c *NodeConfig) string {
+	sum := sha256.Sum256(Canonical(c))
+	return hex.EncodeToString(sum[:])
+}
+
+// canonicalField is a struct field in the order in which it is written.
+type canonicalField struct {
+	name  string
+	index int
+}
+
+var canonicalFields sync.Map // reflect.Type -> []canonicalField
+
+func fieldsOf(t reflect.Type) []canonicalField {
+	if cached, ok := canonicalFields.Load(t); ok {
+		return cached.([]canonicalField)
+	}
+	var fields []canonicalField
+	for i := range t.NumField() {
+		if names := document.JSONNames(t.Field(i)); len(names) > 0 {
+			fields = append(fields, canonicalField{names[0], i})
+		}
+	}
+	slices.SortFunc(fields, func(a, b canonicalField) int { return strings.Compare(a.name, b.name) })
+	canonicalFields.Store(t, fields)
+	return fields
+}
+
+// appendCanonical appends v; written is false, and dst as it was, where v says nothing.
+func appendCanonical(dst []byte, v reflect.Value) (_ []byte, written bool) {
+	switch value := v.Interface().(type) {
+	case Secret:
+		return appendText(dst, value.Reveal())
+	case Duration:
+		if value == 0 {
+			return dst, false
+		}
+		return document.AppendString(dst, time.Duration(value).String()), true
+	case json.Number:
+		return append(dst, value...), true
+	}
+	switch v.Kind() {
+	case reflect.Pointer:
+		if v.IsNil() {
+			return dst, false
+		}
+		// A pointer that is set says something, were it only "false".
+		if out, ok := appendCanonical(dst, v.Elem()); ok {
+			return out, true
+		}
+		return appendZero(dst, v.Elem()), true
+	case reflect.Interface:
+		if v.IsNil() {
+			return append(dst, "null"...), true
+		}
+		if out, ok := appendCanonical(dst, v.Elem()); ok {
+			return out, true
+		}
+		return appendZero(dst, v.Elem()), true
+	case reflect.Struct:
+		return appendStruct(dst, v)
+	case reflect.Map:
+		return appendMap(dst, v)
+	case reflect.Slice:
+		return appendList(dst, v)
+	case reflect.String:
+		return appendText(dst, v.String())
+	}
+	if v.IsZero() {
+		return dst, false
+	}
+	return appendZero(dst, v), true
+}
+
+// appendZero appends a scalar as it is, or the empty form of a composite.
+func appendZero(dst []byte, v reflect.Value) []byte {
+	switch v.Kind() {
+	case reflect.Bool:
+		return strconv.AppendBool(dst, v.Bool())
+	case reflect.Int, reflect.Int32, reflect.Int64:
+		return strconv.AppendInt(dst, v.Int(), 10)
+	case reflect.Float64:
+		return strconv.AppendFloat(dst, v.Float(), 'g', -1, 64)
+	case reflect.String:
+		return append(dst, `""`...)
+	case reflect.Slice:
+		return append(dst, "[]"...)
+	case reflect.Map, reflect.Struct:
+		return append(dst, "{}"...)
+	}
+	panic(fmt.Sprintf("nodeconfig: no canonical form for %s", v.Type()))
+}
+
+func appendText(dst []byte, s string) ([]byte, bool) {
+	if s == "" {
+		return dst, false
+	}
+	return document.AppendString(dst, s), true
+}
+
+func appendStruct(dst []byte, v reflect.Value) ([]byte, bool) {
+	start := len(dst)
+	dst = append(dst, '{')
+	for _, f := range fieldsOf(v.Type()) {
+		mark := len(dst)
+		if mark > start+1 {
+			dst = append(dst, ',')
+		}
+		dst = append(document.AppendString(dst, f.name), ':')
+		out, ok := appendCanonical(dst, v.Field(f.index))
+		if !ok {
+			dst = dst[:mark]
+			continue
+		}
+		dst = out
+	}
+	if len(dst) == start+1 {
+		return dst[:start], false
+	}
+	return append(dst, '}'), true
+}
+
+func appendMap(dst []byte, v reflect.Value) ([]byte, bool) {
+	if v.Len() == 0 {
+		return dst, false
+	}
+	values := make(map[string]reflect.Value, v.Len())
+	for iter := v.MapRange(); iter.Next(); {
+		values[iter.Key().String()] = iter.Value()
+	}
+	dst = append(dst, '{')
+	for i, name := range slices.Sorted(maps.Keys(values)) {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = append(document.AppendString(dst, name), ':')
+		dst = appendElement(dst, values[name])
+	}
+	return append(dst, '}'), true
+}
+
+func appendList(dst []byte, v reflect.Value) ([]byte, bool) {
+	if v.Len() == 0 {
+		return dst, false
+	}
+	dst = append(dst, '[')
+	for i := range v.Len() {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = appendElement(dst, v.Index(i))
+	}
+	return append(dst, ']'), true
+}
+
+// appendElement appends a map's or list's element, which counts even where it is empty.
+func appendElement(dst []byte, v reflect.Value) []byte {
+	if out, ok := appendCanonical(dst, v); ok {
+		return out
+	}
+	return appendZero(dst, v)
+}

@@ -1,0 +1,144 @@
+package nodeconfig
+
+import (
+	"net/netip"
+	"strings"
+	"time"
+)
+
+// The defaults that are plain values. Those of a dialect are set by its translation; those that
+// depend on the machine are the planner's.
+const (
+	DefaultDNSDomain        = "cluster.local"
+	DefaultSandboxImage     = "registry.k8s.io/pause:3.10" // kubeadm's default, Kubernetes 1.31 and later
+	DefaultTimeout          = Duration(15 * time.Minute)   // AKS: CSE_TIMEOUT, 900 s
+	DefaultAPIServerTimeout = Duration(5 * time.Minute)    // AKS: name resolution is given 300 s
+	DefaultLayout           = LayoutStandard
+)
+
+// The layouts: tables of places on the node, which the planner holds.
+const (
+	// LayoutStandard has kubeadm's places.
+	LayoutStandard = "standard"
+	// LayoutAKS has the places of AKS's node images.
+	LayoutAKS = "aks"
+)
+
+// Default completes the config in place: whatever is unset and has a default gets it, and what can
+// be said in two ways is brought to one. It is idempotent.
+func Default(c *NodeConfig) {
+	setDefault(&c.APIVersion, APIVersion)
+	setDefault(&c.Kind, Kind)
+	setDefault(&c.Cluster.DNSDomain, DefaultDNSDomain)
+	setDefault(&c.Components.Layout, DefaultLayout)
+	setDefault(&c.Runtime.SandboxImage, DefaultSandboxImage)
+	setDefault(&c.Checks.Timeout, DefaultTimeout)
+	setDefault(&c.Checks.APIServerTimeout, DefaultAPIServerTimeout)
+	setDefault(&c.Join.Method, inferMethod(c.Join))
+	if c.Join.Exec != nil {
+		setDefault(&c.Join.Exec.APIVersion, "client.authentication.k8s.io/v1")
+	}
+	if len(c.Network.IPFamilies) == 0 {
+		c.Network.IPFamilies = []string{"IPv4"}
+	}
+	if len(c.Cluster.DNSServiceIPs) == 0 {
+		c.Cluster.DNSServiceIPs = dnsServiceIPs(c.Cluster.ServiceCIDRs)
+	}
+	c.Cluster.KubernetesVersion = strings.TrimPrefix(c.Cluster.KubernetesVersion, "v")
+	normalizePEM(c)
+	if c.Cloud.Azure != nil {
+		setDefault(&c.Cloud.Provider, "azure")
+		defaultAzure(c.Cloud.Azure)
+	}
+	if c.Cloud.AWS != nil {
+		setDefault(&c.Cloud.Provider, "aws")
+	}
+}
+
+func setDefault[T comparable](field *T, value T) {
+	var zero T
+	if *field == zero {
+		*field = value
+	}
+}
+
+func setDefaultPointer[T any](field **T, value T) {
+	if *field == nil {
+		*field = &value
+	}
+}
+
+// inferMethod chooses the join method by the credential that is given. A token wins over a
+// certificate, as in AKS's contract, where both may be present.
+func inferMethod(j Join) JoinMethod {
+	switch {
+	case !j.BootstrapToken.IsZero():
+		return JoinBootstrapToken
+	case j.Attested != nil:
+		return JoinAttested
+	case j.ClientCertificate != nil:
+		return JoinClientCertificate
+	case j.Exec != nil:
+		return JoinExec
+	}
+	return JoinBootstrapToken
+}
+
+// dnsServiceIPs is the tenth address of each range: the network address plus 10, which for a range
+// that does not begin on an octet is not the same as replacing its last number.
+func dnsServiceIPs(cidrs []string) []string {
+	var ips []string
+	for _, cidr := range cidrs {
+		prefix, err := netip.ParsePrefix(cidr)
+		if err != nil {
+			continue // Validate reports it
+		}
+		ip := prefix.Masked().Addr()
+		for range 10 {
+			ip = ip.Next()
+		}
+		if prefix.Contains(ip) {
+			ips = append(ips, ip.String())
+		}
+	}
+	return ips
+}
+
+// defaultAzure sets the cloud provider's defaults (AKS node contract, CloudProviderConfig and
+// LoadBalancerConfig).
+func defaultAzure(a *Azure) {
+	setDefault(&a.Environment, AzureEnvironment(a.Location))
+	setDefaultPointer(&a.LoadBalancer.ExcludeMaster, true)
+	setDefaultPointer(&a.LoadBalancer.MaxRules, 148)
+	setDefaultPointer(&a.Backoff.Enabled, true)
+	setDefault(&a.Backoff.Mode, "v2")
+	setDefaultPointer(&a.Backoff.Retries, 6)
+	setDefaultPointer(&a.Backoff.Exponent, 0)
+	setDefaultPointer(&a.Backoff.Duration, 5)
+	setDefaultPointer(&a.Backoff.Jitter, 0)
+	setDefaultPointer(&a.RateLimit.Enabled, true)
+	setDefaultPointer(&a.RateLimit.QPS, 10)
+	setDefaultPointer(&a.RateLimit.QPSWrite, 10)
+	setDefaultPointer(&a.RateLimit.Bucket, 100)
+	setDefaultPointer(&a.RateLimit.BucketWrite, 100)
+}
+
+// azureEnvironments maps the beginning of a location to its cloud (AKS: TARGET_ENVIRONMENT).
+var azureEnvironments = []struct{ location, environment string }{
+	{"china", "AzureChinaCloud"},
+	{"germanynortheast", "AzureGermanCloud"},
+	{"germanycentral", "AzureGermanCloud"},
+	{"usgov", "AzureUSGovernmentCloud"},
+	{"usdod", "AzureUSGovernmentCloud"},
+}
+
+// AzureEnvironment is the name of the cloud that a location belongs to.
+func AzureEnvironment(location string) string {
+	location = strings.ToLower(strings.Join(strings.Fields(location), ""))
+	for _, e := range azureEnvironments {
+		if strings.HasPrefix(location, e.location) {
+			return e.environment
+		}
+	}
+	return "AzurePublicCloud"
+}

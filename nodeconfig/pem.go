@@ -1,0 +1,71 @@
+package nodeconfig
+
+import (
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// normalizePEM brings every certificate and key to plain PEM: documents carry them as PEM or as
+// base64 of it. What is neither is left for Validate to name.
+func normalizePEM(c *NodeConfig) {
+	c.Cluster.CertificateAuthority = plainPEM(c.Cluster.CertificateAuthority)
+	c.Cluster.ServerCertificate = plainPEM(c.Cluster.ServerCertificate)
+	c.Proxy.CertificateAuthority = plainPEM(c.Proxy.CertificateAuthority)
+	for i, certificate := range c.Trust.Certificates {
+		c.Trust.Certificates[i] = plainPEM(certificate)
+	}
+	if cc := c.Join.ClientCertificate; cc != nil {
+		cc.Certificate = plainPEM(cc.Certificate)
+		cc.Key = NewSecret(plainPEM(cc.Key.Reveal()))
+	}
+}
+
+// plainPEM undoes base64 where the value is base64 of PEM.
+func plainPEM(s string) string {
+	if s == "" || strings.Contains(s, "-----BEGIN") {
+		return s
+	}
+	decoded, err := base64.StdEncoding.DecodeString(strings.Join(strings.Fields(s), ""))
+	if err != nil || !strings.Contains(string(decoded), "-----BEGIN") {
+		return s
+	}
+	return string(decoded)
+}
+
+// checkCertificates returns what is wrong with a bundle of certificates.
+func checkCertificates(s string) error {
+	rest, found := []byte(s), 0
+	for {
+		var block *pem.Block
+		if block, rest = pem.Decode(rest); block == nil {
+			break
+		}
+		if block.Type != "CERTIFICATE" {
+			return fmt.Errorf("holds a PEM block %q, want CERTIFICATE", block.Type)
+		}
+		if _, err := x509.ParseCertificate(block.Bytes); err != nil {
+			return fmt.Errorf("certificate %d cannot be parsed: %w", found+1, err)
+		}
+		found++
+	}
+	if found == 0 {
+		return errors.New("is no PEM certificate, nor base64 of one")
+	}
+	if strings.TrimSpace(string(rest)) != "" {
+		return errors.New("has text after its last certificate")
+	}
+	return nil
+}
+
+// checkKey returns what is wrong with a private key, without a word of it.
+func checkKey(s string) error {
+	block, _ := pem.Decode([]byte(s))
+	if block == nil || !strings.HasSuffix(block.Type, "PRIVATE KEY") {
+		return errors.New("is no PEM private key, nor base64 of one")
+	}
+	return nil
+}

@@ -1,0 +1,218 @@
+package nodeconfig
+
+// NodeConfig describes one Kubernetes node, completely. Its zero value is a node about which
+// nothing is said.
+type NodeConfig struct {
+	// APIVersion is "slipway.dev/v1".
+	APIVersion string `json:"apiVersion"`
+	// Kind is "NodeConfig".
+	Kind string `json:"kind"`
+	// Metadata names the document; nothing in it changes the node.
+	Metadata Metadata `json:"metadata,omitzero"`
+	// Cluster is the cluster to join: its version, its API server and whom to trust.
+	Cluster Cluster `json:"cluster,omitzero"`
+	// Join is how the node proves that it may join.
+	Join Join `json:"join,omitzero"`
+	// Kubelet configures the kubelet.
+	Kubelet Kubelet `json:"kubelet,omitzero"`
+	// Runtime configures the container runtime.
+	Runtime Runtime `json:"runtime,omitzero"`
+	// Network configures pod and host networking.
+	Network Network `json:"network,omitzero"`
+	// System configures the operating system: kernel settings, memory, storage, devices.
+	System System `json:"system,omitzero"`
+	// Trust adds certificate authorities to the system's own.
+	Trust Trust `json:"trust,omitzero"`
+	// Proxy is the HTTP proxy for everything on the node.
+	Proxy Proxy `json:"proxy,omitzero"`
+	// Access is who may log in, and how.
+	Access Access `json:"access,omitzero"`
+	// Cloud describes the cloud the machine runs in, for the cloud provider's components.
+	Cloud Cloud `json:"cloud,omitzero"`
+	// Checks bounds and verifies the provisioning itself.
+	Checks Checks `json:"checks,omitzero"`
+	// Components says what the image is expected to hold, and where else it may come from.
+	Components Components `json:"components,omitzero"`
+}
+
+// Metadata names a document.
+type Metadata struct {
+	// Name is a label for people; it appears in the status.
+	Name string `json:"name,omitempty"`
+	// Generation orders the documents of one node: a running node never goes back to a lower one.
+	Generation int64 `json:"generation,omitempty"`
+}
+
+// Cluster is the cluster to join.
+type Cluster struct {
+	// Name is the cluster's name, where the cloud or a credential plug-in needs it.
+	Name string `json:"name,omitempty"`
+	// KubernetesVersion is the version of the node's kubelet, such as "1.34.2".
+	KubernetesVersion string `json:"kubernetesVersion,omitempty"`
+	// Server is the API server's URL, as in a kubeconfig: "https://HOST[:PORT]".
+	Server string `json:"server,omitempty"`
+	// CertificateAuthority is the PEM (or the base64 of it) that the API server's certificate and
+	// clients of the kubelet are verified with.
+	CertificateAuthority string `json:"certificateAuthority,omitempty"`
+	// ServerCertificate is the API server's own certificate, PEM or base64 of it, for components
+	// that want it on disk; it is public.
+	ServerCertificate string `json:"serverCertificate,omitempty"`
+	// DNSDomain is the cluster's domain; default "cluster.local".
+	DNSDomain string `json:"dnsDomain,omitempty"`
+	// DNSServiceIPs are the addresses of the cluster's DNS service.
+	DNSServiceIPs []string `json:"dnsServiceIPs,omitempty"`
+	// ServiceCIDRs are the cluster's service ranges; without DNSServiceIPs, the tenth address of
+	// each is its DNS service.
+	ServiceCIDRs []string `json:"serviceCIDRs,omitempty"`
+}
+
+// JoinMethod is how a node authenticates for the first time.
+type JoinMethod string
+
+// The join methods.
+const (
+	// JoinBootstrapToken is TLS bootstrapping with a bootstrap token.
+	JoinBootstrapToken JoinMethod = "BootstrapToken"
+	// JoinClientCertificate uses a client certificate and key from the contract.
+	JoinClientCertificate JoinMethod = "ClientCertificate"
+	// JoinExec runs a client-go credential plug-in.
+	JoinExec JoinMethod = "Exec"
+	// JoinAttested is TLS bootstrapping with the machine's attested identity, by AKS's client.
+	JoinAttested JoinMethod = "Attested"
+	// JoinNone does not join: only what needs no cluster is applied, as when an image is baked.
+	JoinNone JoinMethod = "None"
+)
+
+// Join is how the node proves that it may join.
+type Join struct {
+	// Method is inferred where empty: the credential that is given decides.
+	Method JoinMethod `json:"method,omitempty"`
+	// BootstrapToken is "abcdef.0123456789abcdef".
+	BootstrapToken Secret `json:"bootstrapToken,omitzero"`
+	// ClientCertificate is a ready client certificate.
+	ClientCertificate *ClientCertificate `json:"clientCertificate,omitempty"`
+	// Exec is a client-go credential plug-in, as in a kubeconfig's user.exec.
+	Exec *ExecCredential `json:"exec,omitempty"`
+	// Attested configures bootstrapping with an attested identity.
+	Attested *AttestedBootstrap `json:"attested,omitempty"`
+}
+
+// ClientCertificate is a client certificate with its key, each PEM or base64 of it.
+type ClientCertificate struct {
+	Certificate string `json:"certificate,omitempty"`
+	Key         Secret `json:"key,omitzero"`
+}
+
+// ExecCredential is a client-go credential plug-in.
+type ExecCredential struct {
+	// APIVersion is the plug-in's; default "client.authentication.k8s.io/v1".
+	APIVersion string   `json:"apiVersion,omitempty"`
+	Command    string   `json:"command,omitempty"`
+	Args       []string `json:"args,omitempty"`
+	Env        []EnvVar `json:"env,omitempty"`
+}
+
+// EnvVar is one environment variable.
+type EnvVar struct {
+	Name  string `json:"name"`
+	Value string `json:"value,omitempty"`
+}
+
+// AttestedBootstrap configures AKS's secure TLS bootstrapping.
+type AttestedBootstrap struct {
+	// Resource is the audience of the access token.
+	Resource string `json:"resource,omitempty"`
+	// IdentityID is the user-assigned identity to ask a token for.
+	IdentityID string `json:"identityID,omitempty"`
+	// Timeouts bound the steps of the client, by step: validateKubeconfig, accessToken,
+	// instanceData, nonce, attestedData, credential.
+	Timeouts map[string]Duration `json:"timeouts,omitempty"`
+}
+
+// Kubelet configures the kubelet.
+type Kubelet struct {
+	// NodeName overrides the name the node registers with; default the host's name.
+	NodeName string `json:"nodeName,omitempty"`
+	// NodeIPs are the node's addresses, IPv4 first; default those of the primary interface.
+	NodeIPs []string `json:"nodeIPs,omitempty"`
+	// Labels are set when the node registers.
+	Labels map[string]string `json:"labels,omitempty"`
+	// Taints are set when the node registers.
+	Taints []Taint `json:"taints,omitempty"`
+	// Config is an upstream KubeletConfiguration (kubelet.config.k8s.io/v1beta1), whole or in
+	// part, passed through as data. Without it, a layout may do without a configuration file.
+	Config map[string]any `json:"config,omitempty"`
+	// Flags are added to the kubelet's command line, in this order, after Slipway's own.
+	Flags []Flag `json:"flags,omitempty"`
+	// MaxPodsExpression computes the maximum number of pods (CEL, as EKS's nodeadm reads it).
+	MaxPodsExpression string `json:"maxPodsExpression,omitempty"`
+	// ImageCredentialProvider gives the kubelet credentials for image registries.
+	ImageCredentialProvider *ImageCredentialProvider `json:"imageCredentialProvider,omitempty"`
+	// DataDisk is where the kubelet's data lives: "OS" (default) or "Temporary".
+	DataDisk string `json:"dataDisk,omitempty"`
+}
+
+// Taint is a node's taint, as in core/v1.
+type Taint struct {
+	Key    string `json:"key"`
+	Value  string `json:"value,omitempty"`
+	Effect string `json:"effect"`
+}
+
+// String is the taint as --register-with-taints takes it.
+func (t Taint) String() string {
+	if t.Value == "" {
+		return t.Key + ":" + t.Effect
+	}
+	return t.Key + "=" + t.Value + ":" + t.Effect
+}
+
+// Flag is one command line flag.
+type Flag struct {
+	// Name is the flag's name without dashes.
+	Name string `json:"name"`
+	// Value is what follows the equals sign.
+	Value string `json:"value,omitempty"`
+}
+
+// ImageCredentialProvider is a kubelet image credential provider.
+type ImageCredentialProvider struct {
+	// BinDir holds the provider's binary.
+	BinDir string `json:"binDir,omitempty"`
+	// ConfigFile is where Config is written; default the layout's place.
+	ConfigFile string `json:"configFile,omitempty"`
+	// Config is an upstream CredentialProviderConfig (kubelet.config.k8s.io/v1), passed through.
+	Config map[string]any `json:"config,omitempty"`
+}
+
+// Runtime configures the container runtime, which is containerd.
+type Runtime struct {
+	// SandboxImage is the pause image.
+	SandboxImage string `json:"sandboxImage,omitempty"`
+	// CgroupDriver is "systemd" or "cgroupfs", for runtime and kubelet alike. Empty leaves both to
+	// what the installed versions choose.
+	CgroupDriver string `json:"cgroupDriver,omitempty"`
+	// Sandboxes names additional runtimes for isolated pods: "kata".
+	Sandboxes []string `json:"sandboxes,omitempty"`
+	// LazyPull names a snapshotter that starts containers before their image has arrived:
+	// "overlaybd" or "soci".
+	LazyPull string `json:"lazyPull,omitempty"`
+	// Containerd holds what is containerd's alone.
+	Containerd Containerd `json:"containerd,omitzero"`
+}
+
+// Containerd configures containerd.
+type Containerd struct {
+	// DataDir is containerd's root; default /var/lib/containerd.
+	DataDir string `json:"dataDir,omitempty"`
+	// MetricsAddress is where containerd serves metrics, "HOST:PORT"; empty for nowhere.
+	MetricsAddress string `json:"metricsAddress,omitempty"`
+	// RegistryHeaders are sent with every registry request.
+	RegistryHeaders map[string]string `json:"registryHeaders,omitempty"`
+	// Limits are the service's resource limits, by systemd's name without "Limit": NOFILE, MEMLOCK.
+	Limits map[string]string `json:"limits,omitempty"`
+	// Config is TOML merged over the generated configuration.
+	Config string `json:"config,omitempty"`
+	// BaseRuntimeSpec is merged over the default OCI runtime specification.
+	BaseRuntimeSpec map[string]any `json:"baseRuntimeSpec,omitempty"`
+}

@@ -1,0 +1,195 @@
+package nodeconfig
+
+// Network configures pod and host networking.
+type Network struct {
+	// Plugin is who provides the CNI: "none" (it is installed later, as a pod), "azure", "kubenet".
+	Plugin string `json:"plugin,omitempty"`
+	// Policy is the network policy engine: "none", "azure", "calico".
+	Policy string `json:"policy,omitempty"`
+	// IPFamilies are "IPv4" and "IPv6", the primary first; default IPv4.
+	IPFamilies []string `json:"ipFamilies,omitempty"`
+	// SecondaryInterfaces is the number of further network interfaces to configure.
+	SecondaryInterfaces int32 `json:"secondaryInterfaces,omitempty"`
+	// Nameservers are used by the host instead of those DHCP gives.
+	Nameservers []string `json:"nameservers,omitempty"`
+	// SearchDomains are appended to the host's DNS search list.
+	SearchDomains []string `json:"searchDomains,omitempty"`
+	// LocalDNS runs a DNS cache on the node.
+	LocalDNS *LocalDNS `json:"localDNS,omitempty"`
+	// MetadataRestriction keeps pods from the cloud's metadata service.
+	MetadataRestriction *MetadataRestriction `json:"metadataRestriction,omitempty"`
+	// HostsAgent keeps the API server's private address in /etc/hosts.
+	HostsAgent bool `json:"hostsAgent,omitempty"`
+}
+
+// MetadataRestriction keeps pods from the cloud's metadata service by a packet filter rule.
+type MetadataRestriction struct {
+	// Table is the iptables table of the rule: "filter" (default) or "mangle".
+	Table string `json:"table,omitempty"`
+}
+
+// LocalDNS is a DNS cache on the node, for host and pods.
+type LocalDNS struct {
+	// CPUMilli limits the cache, in thousandths of a core; default 2000.
+	CPUMilli *int32 `json:"cpuMilli,omitempty"`
+	// MemoryMB limits the cache; default 128.
+	MemoryMB *int32 `json:"memoryMB,omitempty"`
+	// Host are the server blocks for queries of the host, by domain.
+	Host map[string]LocalDNSZone `json:"host,omitempty"`
+	// Pods are the server blocks for queries of pods, by domain.
+	Pods map[string]LocalDNSZone `json:"pods,omitempty"`
+	// Hosts resolves critical names from a file that is refreshed in the background.
+	Hosts *LocalDNSHosts `json:"hosts,omitempty"`
+}
+
+// LocalDNSHosts are names that must resolve although DNS is down.
+type LocalDNSHosts struct {
+	Names []string `json:"names,omitempty"`
+	// RefreshSeconds is how often they are looked up; default the timer's own.
+	RefreshSeconds *int32 `json:"refreshSeconds,omitempty"`
+}
+
+// LocalDNSZone is how queries below one domain are answered.
+type LocalDNSZone struct {
+	QueryLogging  string `json:"queryLogging,omitempty"`
+	Protocol      string `json:"protocol,omitempty"`
+	ForwardTo     string `json:"forwardTo,omitempty"`
+	ForwardPolicy string `json:"forwardPolicy,omitempty"`
+	MaxConcurrent *int32 `json:"maxConcurrent,omitempty"`
+	CacheSeconds  *int32 `json:"cacheSeconds,omitempty"`
+	StaleSeconds  *int32 `json:"staleSeconds,omitempty"`
+	ServeStale    string `json:"serveStale,omitempty"`
+	FailFast      *bool  `json:"failFast,omitempty"`
+	// HealthCheck probes the upstream every Interval.
+	HealthCheck *LocalDNSHealthCheck `json:"healthCheck,omitempty"`
+}
+
+// LocalDNSHealthCheck is the probe of an upstream.
+type LocalDNSHealthCheck struct {
+	Interval    Duration `json:"interval,omitempty"`
+	NoRecursion *bool    `json:"noRecursion,omitempty"`
+	Domain      string   `json:"domain,omitempty"`
+}
+
+// System configures the operating system.
+type System struct {
+	// Sysctls are kernel parameters, by dotted name.
+	Sysctls map[string]string `json:"sysctls,omitempty"`
+	// Modules are kernel modules to load, now and at boot.
+	Modules []string `json:"modules,omitempty"`
+	// SwapMB is the size of a swap file, in units of 1000 KiB as AKS counts them; 0 for none.
+	SwapMB int32 `json:"swapMB,omitempty"`
+	// TransparentHugePages are the kernel's settings, by file: "enabled", "defrag".
+	TransparentHugePages map[string]string `json:"transparentHugePages,omitempty"`
+	// LocalStorage configures the instance's own disks.
+	LocalStorage *LocalStorage `json:"localStorage,omitempty"`
+	// UnattendedUpgrades turns the distribution's own updates on or off; nil leaves them alone.
+	UnattendedUpgrades *bool `json:"unattendedUpgrades,omitempty"`
+	// Environment is given to services, by service name; "default" is for all of them.
+	Environment map[string]map[string]string `json:"environment,omitempty"`
+	// GPU configures graphics processors.
+	GPU *GPU `json:"gpu,omitempty"`
+}
+
+// LocalStorage configures the instance's own disks.
+type LocalStorage struct {
+	// Strategy is "RAID0", "RAID10" or "Mount".
+	Strategy  string `json:"strategy,omitempty"`
+	MountPath string `json:"mountPath,omitempty"`
+	// DisabledMounts are not moved to the disks: "Containerd", "PodLogs", "SOCI".
+	DisabledMounts []string `json:"disabledMounts,omitempty"`
+}
+
+// GPU configures graphics processors.
+type GPU struct {
+	// Vendor is "nvidia" or "amd"; empty for a node that uses none.
+	Vendor string `json:"vendor,omitempty"`
+	// InstallDriver installs the driver; otherwise the image's is used.
+	InstallDriver bool `json:"installDriver,omitempty"`
+	// DevicePlugin runs the vendor's device plug-in.
+	DevicePlugin bool `json:"devicePlugin,omitempty"`
+	// Managed runs device plug-in, metrics and health as services of the node.
+	Managed bool `json:"managed,omitempty"`
+	// DynamicResourceAllocation runs the vendor's DRA driver.
+	DynamicResourceAllocation bool `json:"dynamicResourceAllocation,omitempty"`
+	// Partitioning of the device (MIG): the instance profile, the strategy and the layout.
+	InstanceProfile string   `json:"instanceProfile,omitempty"`
+	Strategy        string   `json:"strategy,omitempty"`
+	ProfileLayout   []string `json:"profileLayout,omitempty"`
+}
+
+// Trust adds certificate authorities to the system's own.
+type Trust struct {
+	// Certificates are PEM, or base64 of it, one certificate each.
+	Certificates []string `json:"certificates,omitempty"`
+}
+
+// Proxy is the HTTP proxy for everything on the node. Its URLs may hold a password.
+type Proxy struct {
+	HTTP    Secret   `json:"http,omitzero"`
+	HTTPS   Secret   `json:"https,omitzero"`
+	NoProxy []string `json:"noProxy,omitempty"`
+	// CertificateAuthority is the proxy's own, PEM or base64 of it.
+	CertificateAuthority string `json:"certificateAuthority,omitempty"`
+}
+
+// Access is who may log in, and how.
+type Access struct {
+	// AdminUser is the administrator whose password must not expire.
+	AdminUser string `json:"adminUser,omitempty"`
+	// SSH configures the SSH server.
+	SSH SSH `json:"ssh,omitzero"`
+	// Realm joins the machine to a directory.
+	Realm *Realm `json:"realm,omitempty"`
+	// MessageOfTheDay greets who logs in.
+	MessageOfTheDay string `json:"messageOfTheDay,omitempty"`
+}
+
+// SSH configures the SSH server; nil leaves the image's setting.
+type SSH struct {
+	Enabled                 *bool `json:"enabled,omitempty"`
+	PublicKeyAuthentication *bool `json:"publicKeyAuthentication,omitempty"`
+}
+
+// Realm is a directory the machine joins.
+type Realm struct {
+	Domain   string `json:"domain,omitempty"`
+	User     string `json:"user,omitempty"`
+	Password Secret `json:"password,omitzero"`
+}
+
+// Checks bounds and verifies the provisioning itself.
+type Checks struct {
+	// Timeout bounds the whole provisioning; default 15m.
+	Timeout Duration `json:"timeout,omitempty"`
+	// APIServerTimeout bounds the wait for an API server that can be reached with the node's
+	// credential; default 5m.
+	APIServerTimeout Duration `json:"apiServerTimeout,omitempty"`
+	// OutboundCommand is the user's own shell text, run as such before the node joins; it must
+	// succeed.
+	OutboundCommand string `json:"outboundCommand,omitempty"`
+}
+
+// Components says what the image is expected to hold, and where else it may come from.
+type Components struct {
+	// Layout names the table of places on the node: "standard" (kubeadm's, the default), "aks".
+	Layout string `json:"layout,omitempty"`
+	// Preinstalled requires an image that was built for the purpose; nil means that it is not
+	// checked.
+	Preinstalled *bool `json:"preinstalled,omitempty"`
+	// Registry serves the components of a cluster without a way out.
+	Registry string `json:"registry,omitempty"`
+	// Artifacts are the components that may be fetched, by name: "kubernetes", "containerd", "runc",
+	// "cni-plugins", "azure-cni", "credential-provider", "kube-proxy".
+	Artifacts map[string]Artifact `json:"artifacts,omitempty"`
+	// Features are switches that the image's own programs read.
+	Features map[string]string `json:"features,omitempty"`
+}
+
+// Artifact is a component that may be fetched.
+type Artifact struct {
+	Version string `json:"version,omitempty"`
+	URL     string `json:"url,omitempty"`
+	// SHA256 is the hexadecimal digest of what the URL serves.
+	SHA256 string `json:"sha256,omitempty"`
+}
