@@ -1,0 +1,12 @@
+// Package exitcode is the one table of exit codes: what each number that ends a provisioning means,
+// and what whoever is called because of it does first.
+//
+// The numbers and the names that start with ERR_ are AKS's: dashboards, support tools and people
+// know them, so Slipway keeps them and gives none of them a second meaning on a node. [Source] tells
+// the codes that Slipway itself returns from those that only the scripts of AKS images return; the
+// latter are here so that `slipway explain` can answer for a node that Slipway did not make.
+//
+// The package is data with a lookup. It refuses to map errors to codes: the planner gives each
+// resource its code, and the agent returns it. It imports nothing of the module; the planner, the
+// agent and both commands call it.
+package exitcode

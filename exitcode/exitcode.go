@@ -1,0 +1,64 @@
+package exitcode
+
+import (
+	"cmp"
+	"slices"
+)
+
+// The codes that Slipway returns.
+const (
+	Success                         = 0
+	Invalid                         = 1 // the document has errors, or a command failed
+	Usage                           = 2 // the command line is wrong
+	UnitStartFailed                 = 4
+	FileWatchTimeout                = 6
+	KubeletStartFailed              = 34
+	ModuleLoadFailed                = 49
+	OutboundFailed                  = 50
+	APIServerUnreachable            = 51
+	APIServerNameUnresolved         = 52
+	APIServerNameUnresolvedAzureDNS = 53
+	ImageNotBuilt                   = 65 // the machine does not run a finished node image
+	SysctlFailed                    = 103
+	KubeletInstallFailed            = 121 // there is no kubelet binary
+	Timeout                         = 124 // the provisioning as a whole took too long
+	AgentFailed                     = 240 // the agent's own failure
+)
+
+// Source says who returns a code.
+type Source string
+
+// The sources.
+const (
+	// Slipway returns the code; the scripts of AKS images may do so too.
+	Slipway Source = "slipway"
+	// AKS marks the codes that only the scripts of AKS images return.
+	AKS Source = "aks"
+)
+
+// Code is what one exit code stands for. Meaning and Action are each one line that starts in lower
+// case and ends without a period.
+type Code struct {
+	Number int    `json:"number"`
+	Name   string `json:"name"`
+	Source Source `json:"source"`
+	// Meaning says what went wrong.
+	Meaning string `json:"meaning"`
+	// Action says what to do about it.
+	Action string `json:"action"`
+}
+
+// table is sorted by number.
+var table = slices.Concat(below100, from100, from200)
+
+// Lookup returns what the exit code n stands for, and whether the table has it.
+func Lookup(n int) (Code, bool) {
+	i, found := slices.BinarySearchFunc(table, n, func(c Code, n int) int { return cmp.Compare(c.Number, n) })
+	if !found {
+		return Code{}, false
+	}
+	return table[i], true
+}
+
+// All returns the whole table, sorted by number. The caller may change it.
+func All() []Code { return slices.Clone(table) }

@@ -1,0 +1,121 @@
+package exitcode
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"unicode"
+	"unicode/utf8"
+)
+
+func TestTableIsSortedAndComplete(t *testing.T) {
+	codes := All()
+	if len(codes) != 133 {
+		t.Errorf("the table has %d codes, want 133", len(codes))
+	}
+	names := map[string]int{}
+	for i, c := range codes {
+		if i > 0 && codes[i-1].Number >= c.Number {
+			t.Errorf("%d follows %d", c.Number, codes[i-1].Number)
+		}
+		if c.Number < 0 || c.Number > 255 {
+			t.Errorf("%d is no exit code", c.Number)
+		}
+		if other, taken := names[c.Name]; taken {
+			t.Errorf("%d and %d are both %s", other, c.Number, c.Name)
+		}
+		names[c.Name] = c.Number
+		if c.Source != Slipway && c.Source != AKS {
+			t.Errorf("%d has the source %q", c.Number, c.Source)
+		}
+	}
+}
+
+var name = regexp.MustCompile(`^(SUCCESS|ERR(_[A-Z0-9]+)+)$`)
+
+func TestTextsKeepOneStyle(t *testing.T) {
+	for _, c := range All() {
+		if !name.MatchString(c.Name) {
+			t.Errorf("%d: name %q", c.Number, c.Name)
+		}
+		for field, text := range map[string]string{"meaning": c.Meaning, "action": c.Action} {
+			if first, _ := utf8.DecodeRuneInString(text); !unicode.IsLower(first) {
+				t.Errorf("%d: %s does not start in lower case: %q", c.Number, field, text)
+			}
+			last, _ := utf8.DecodeLastRuneInString(text)
+			if unicode.IsSpace(last) || (unicode.IsPunct(last) && last != ')') {
+				t.Errorf("%d: %s ends with %q", c.Number, field, last)
+			}
+			if strings.ContainsAny(text, "\n\t") || strings.Contains(text, ". ") || strings.Contains(text, "  ") {
+				t.Errorf("%d: %s is not one plain line: %q", c.Number, field, text)
+			}
+			if n := utf8.RuneCountInString(text); n < 8 || n > 140 {
+				t.Errorf("%d: %s has %d characters", c.Number, field, n)
+			}
+		}
+		if c.Meaning == c.Action {
+			t.Errorf("%d: meaning and action are the same", c.Number)
+		}
+	}
+}
+
+// The numbers are a public interface: this list may only grow.
+func TestConstantsAreWhatSlipwayReturns(t *testing.T) {
+	constants := []struct {
+		number, want int
+		name         string
+	}{
+		{Success, 0, "SUCCESS"},
+		{Invalid, 1, "ERR_INVALID"},
+		{Usage, 2, "ERR_SYSTEMCTL_MASK_FAIL"},
+		{UnitStartFailed, 4, "ERR_SYSTEMCTL_START_FAIL"},
+		{FileWatchTimeout, 6, "ERR_FILE_WATCH_TIMEOUT"},
+		{KubeletStartFailed, 34, "ERR_KUBELET_START_FAIL"},
+		{ModuleLoadFailed, 49, "ERR_MODPROBE_FAIL"},
+		{OutboundFailed, 50, "ERR_OUTBOUND_CONN_FAIL"},
+		{APIServerUnreachable, 51, "ERR_K8S_API_SERVER_CONN_FAIL"},
+		{APIServerNameUnresolved, 52, "ERR_K8S_API_SERVER_DNS_LOOKUP_FAIL"},
+		{APIServerNameUnresolvedAzureDNS, 53, "ERR_K8S_API_SERVER_AZURE_DNS_LOOKUP_FAIL"},
+		{ImageNotBuilt, 65, "ERR_VHD_FILE_NOT_FOUND"},
+		{SysctlFailed, 103, "ERR_SYSCTL_RELOAD"},
+		{KubeletInstallFailed, 121, "ERR_KUBELET_INSTALL_FAIL"},
+		{Timeout, 124, "ERR_TIMEOUT"},
+		{AgentFailed, 240, "ERR_AKS_NODE_CONTROLLER_ERROR"},
+	}
+	var ours []int
+	for _, c := range constants {
+		ours = append(ours, c.number)
+		if c.number != c.want {
+			t.Errorf("the constant of %s is %d, want %d", c.name, c.number, c.want)
+		}
+		if code, ok := Lookup(c.want); !ok || code.Name != c.name || code.Source != Slipway {
+			t.Errorf("Lookup(%d) = %+v, %t", c.want, code, ok)
+		}
+	}
+	for _, c := range All() {
+		if c.Source == Slipway && !slices.Contains(ours, c.Number) {
+			t.Errorf("%d is said to be Slipway's and has no constant", c.Number)
+		}
+	}
+}
+
+func TestLookup(t *testing.T) {
+	for _, c := range All() {
+		if got, ok := Lookup(c.Number); !ok || got != c {
+			t.Errorf("Lookup(%d) = %+v, %t", c.Number, got, ok)
+		}
+	}
+	for _, n := range []int{-1, 11, 40, 126, 239, 256, 1 << 40} {
+		if got, ok := Lookup(n); ok || got != (Code{}) {
+			t.Errorf("Lookup(%d) = %+v, %t", n, got, ok)
+		}
+	}
+}
+
+func TestAllIsACopy(t *testing.T) {
+	All()[0].Name = "changed"
+	if c, _ := Lookup(0); c.Name != "SUCCESS" {
+		t.Error("a caller could change the table")
+	}
+}

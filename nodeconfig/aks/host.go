@@ -1,0 +1,154 @@
+package aks
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"github.com/slipway-dev/slipway/internal/document"
+)
+
+// runtime translates containerd's settings. Metrics address and registry header are AKS's constants
+// (AKS node contract, containerd configuration).
+func (t *translation) runtime() {
+	r := &t.out.Runtime
+	r.SandboxImage = t.in.GetKubeBinaryConfig().GetPodInfraContainerImageUrl()
+	r.Containerd.DataDir = t.in.GetKubeletConfig().GetContainerDataDir()
+	r.Containerd.MetricsAddress = "0.0.0.0:10257"
+	r.Containerd.RegistryHeaders = map[string]string{"X-Meta-Source-Client": "azure/aks"}
+	if t.in.GetNeedsCgroupv2() {
+		r.CgroupDriver = "systemd"
+	}
+	limits := t.in.GetCustomLinuxOsConfig().GetUlimitConfig()
+	r.Containerd.Limits = make(map[string]string)
+	for _, limit := range []struct{ name, field, value string }{
+		{"NOFILE", "no_file", limits.GetNoFile()},
+		{"MEMLOCK", "max_locked_memory", limits.GetMaxLockedMemory()},
+	} {
+		if limit.value != "" {
+			r.Containerd.Limits[limit.name] = limit.value
+			t.origins["$.runtime.containerd.limits."+limit.name] = "$.custom_linux_os_config.ulimit_config." + limit.field
+		}
+	}
+}
+
+func (t *translation) network() {
+	n := t.in.GetNetworkConfig()
+	t.out.Network.Plugin = enumWord(n.GetNetworkPlugin())
+	t.out.Network.Policy = enumWord(n.GetNetworkPolicy())
+}
+
+// enumWord is an enumeration's value as AKS's files spell it: the last word of its name in lower
+// case, and nothing for the unspecified one.
+func enumWord(e protoreflect.Enum) string {
+	value := e.Descriptor().Values().ByNumber(e.Number())
+	if value == nil || e.Number() == 0 {
+		return ""
+	}
+	name := string(value.Name())
+	return strings.ToLower(name[strings.LastIndexByte(name, '_')+1:])
+}
+
+// baseSysctls are set on every AKS node (AKS node contract, sysctl rules).
+var baseSysctls = map[string]string{
+	"net.ipv4.tcp_retries2":             "8",
+	"net.core.message_burst":            "80",
+	"net.core.message_cost":             "40",
+	"net.core.somaxconn":                "16384",
+	"net.ipv4.tcp_max_syn_backlog":      "16384",
+	"net.ipv4.neigh.default.gc_thresh1": "4096",
+	"net.ipv4.neigh.default.gc_thresh2": "8192",
+	"net.ipv4.neigh.default.gc_thresh3": "16384",
+}
+
+// sysctlNames maps the contract's fields to kernel parameters.
+var sysctlNames = map[string]string{
+	"net_core_somaxconn":                 "net.core.somaxconn",
+	"net_core_netdev_max_backlog":        "net.core.netdev_max_backlog",
+	"net_core_rmem_default":              "net.core.rmem_default",
+	"net_core_rmem_max":                  "net.core.rmem_max",
+	"net_core_wmem_default":              "net.core.wmem_default",
+	"net_core_wmem_max":                  "net.core.wmem_max",
+	"net_core_optmem_max":                "net.core.optmem_max",
+	"net_ipv4_tcp_max_syn_backlog":       "net.ipv4.tcp_max_syn_backlog",
+	"net_ipv4_tcp_max_tw_buckets":        "net.ipv4.tcp_max_tw_buckets",
+	"net_ipv4_tcp_fin_timeout":           "net.ipv4.tcp_fin_timeout",
+	"net_ipv4_tcp_keepalive_time":        "net.ipv4.tcp_keepalive_time",
+	"net_ipv4_tcp_keepalive_probes":      "net.ipv4.tcp_keepalive_probes",
+	"net_ipv4_tcpkeepalive_intvl":        "net.ipv4.tcp_keepalive_intvl",
+	"net_ipv4_tcp_tw_reuse":              "net.ipv4.tcp_tw_reuse",
+	"net_ipv4_ip_local_port_range":       "net.ipv4.ip_local_port_range",
+	"net_ipv4_neigh_default_gc_thresh1":  "net.ipv4.neigh.default.gc_thresh1",
+	"net_ipv4_neigh_default_gc_thresh2":  "net.ipv4.neigh.default.gc_thresh2",
+	"net_ipv4_neigh_default_gc_thresh3":  "net.ipv4.neigh.default.gc_thresh3",
+	"net_netfilter_nf_conntrack_max":     "net.netfilter.nf_conntrack_max",
+	"net_netfilter_nf_conntrack_buckets": "net.netfilter.nf_conntrack_buckets",
+	"fs_inotify_max_user_watches":        "fs.inotify.max_user_watches",
+	"fs_file_max":                        "fs.file-max",
+	"fs_aio_max_nr":                      "fs.aio-max-nr",
+	"fs_nr_open":                         "fs.nr_open",
+	"kernel_threads_max":                 "kernel.threads-max",
+	"vm_max_map_count":                   "vm.max_map_count",
+	"vm_swappiness":                      "vm.swappiness",
+	"vm_vfs_cache_pressure":              "vm.vfs_cache_pressure",
+}
+
+const (
+	sysctlPath     = "$.custom_linux_os_config.sysctl_config"
+	localPortRange = "net.ipv4.ip_local_port_range"
+	reservedPorts  = "net.ipv4.ip_local_reserved_ports"
+	// reservedPort is kept from being taken as a local port (AKS node contract, sysctl rules).
+	reservedPort = 65330
+)
+
+// system translates the kernel's parameters.
+func (t *translation) system() {
+	sysctls := make(map[string]string, len(baseSysctls))
+	for key, value := range baseSysctls {
+		sysctls[key] = value
+	}
+	t.out.System.Sysctls = sysctls
+	config := t.in.GetCustomLinuxOsConfig().GetSysctlConfig()
+	if config == nil {
+		return
+	}
+	m := config.ProtoReflect()
+	fields := m.Descriptor().Fields()
+	for i := range fields.Len() {
+		field := fields.Get(i)
+		if !m.Has(field) {
+			continue
+		}
+		key, path := sysctlNames[string(field.Name())], sysctlPath+"."+string(field.Name())
+		t.origins[document.FieldPath("$.system.sysctls", key)] = path
+		switch value := m.Get(field).Interface().(type) {
+		case bool:
+			sysctls[key] = map[bool]string{true: "1", false: "0"}[value]
+		case string:
+			t.portRange(value, path)
+		default:
+			sysctls[key] = fmt.Sprint(value)
+		}
+	}
+}
+
+// portRange translates the range of local ports, the contract's one parameter of two numbers.
+func (t *translation) portRange(value, path string) {
+	bounds := strings.Fields(value)
+	if len(bounds) != 2 {
+		t.warn(path, "want two ports with a space between, such as \"32768 60999\"; left out")
+		return
+	}
+	first, err1 := strconv.ParseUint(bounds[0], 10, 16)
+	last, err2 := strconv.ParseUint(bounds[1], 10, 16)
+	if err1 != nil || err2 != nil || first == 0 || first >= last {
+		t.warn(path, "want a lower and a higher port; left out")
+		return
+	}
+	t.out.System.Sysctls[localPortRange] = bounds[0] + " " + bounds[1]
+	if last > reservedPort {
+		t.out.System.Sysctls[reservedPorts] = strconv.Itoa(reservedPort)
+	}
+}

@@ -1,0 +1,195 @@
+package aks
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"github.com/slipway-dev/slipway/internal/document"
+	"github.com/slipway-dev/slipway/nodeconfig"
+)
+
+// kubelet translates flags, labels and configuration file.
+func (t *translation) kubelet() {
+	in := t.in.GetKubeletConfig()
+	if labels := in.GetKubeletNodeLabels(); len(labels) > 0 {
+		t.out.Kubelet.Labels = maps.Clone(labels)
+	}
+	t.kubeletConfig()
+	t.flags(in.GetKubeletFlags())
+}
+
+const flagsPath = "$.kubelet_config.kubelet_flags"
+
+// flags translates the kubelet's flags in the order of their names. Those that NodeConfig has a
+// field for go there, so that they are validated and appear once.
+func (t *translation) flags(flags map[string]string) {
+	k := &t.out.Kubelet
+	var providerBin, providerConfig string
+	for _, name := range slices.Sorted(maps.Keys(flags)) {
+		value, from := flags[name], document.FieldPath(flagsPath, name)
+		switch flag := strings.TrimLeft(name, "-"); flag {
+		case "register-with-taints":
+			t.taints(value, from)
+		case "node-labels":
+			t.labels(value, from)
+		case "node-ip":
+			k.NodeIPs = strings.Split(value, ",")
+			t.origins["$.kubelet.nodeIPs"] = from
+		case "hostname-override":
+			k.NodeName = value
+			t.origins["$.kubelet.nodeName"] = from
+		case "image-credential-provider-bin-dir":
+			providerBin = value
+			t.origins["$.kubelet.imageCredentialProvider.binDir"] = from
+		case "image-credential-provider-config":
+			providerConfig = value
+			t.origins["$.kubelet.imageCredentialProvider.configFile"] = from
+		default:
+			t.origins[document.IndexPath("$.kubelet.flags", len(k.Flags))] = from
+			k.Flags = append(k.Flags, nodeconfig.Flag{Name: flag, Value: value})
+		}
+	}
+	t.credentialProvider(providerBin, providerConfig)
+}
+
+// taints reads the value of --register-with-taints, "KEY[=VALUE]:EFFECT,...".
+func (t *translation) taints(value, from string) {
+	t.origins["$.kubelet.taints"] = from
+	for part := range strings.SplitSeq(value, ",") {
+		if part == "" {
+			continue
+		}
+		pair, effect, _ := strings.Cut(part, ":")
+		key, taintValue, _ := strings.Cut(pair, "=")
+		t.out.Kubelet.Taints = append(t.out.Kubelet.Taints, nodeconfig.Taint{Key: key, Value: taintValue, Effect: effect})
+	}
+}
+
+// labels reads the value of --node-labels; kubelet_node_labels wins where both name a label.
+func (t *translation) labels(value, from string) {
+	if t.out.Kubelet.Labels == nil {
+		t.out.Kubelet.Labels = make(map[string]string)
+	}
+	for part := range strings.SplitSeq(value, ",") {
+		key, labelValue, _ := strings.Cut(part, "=")
+		if _, taken := t.out.Kubelet.Labels[key]; !taken && part != "" {
+			t.out.Kubelet.Labels[key] = labelValue
+			t.origins[document.FieldPath("$.kubelet.labels", key)] = from
+		}
+	}
+}
+
+// registries are the names of Azure's container registries (AKS, credential provider
+// configuration).
+var registries = []string{
+	"*.azurecr.io", "*.azurecr.cn", "*.azurecr.de", "*.azurecr.us",
+	"*.*.geo.azurecr.io", "*.*.geo.azurecr.cn", "*.*.geo.azurecr.de", "*.*.geo.azurecr.us",
+}
+
+// credentialProvider configures Azure's provider where, as in AKS, both flags ask for one.
+func (t *translation) credentialProvider(binDir, configFile string) {
+	if binDir == "" || configFile == "" {
+		if binDir != "" || configFile != "" {
+			t.warn(flagsPath, "names only one of --image-credential-provider-bin-dir and --image-credential-provider-config; no provider is configured")
+		}
+		return
+	}
+	var images []any
+	for _, image := range registries {
+		images = append(images, image)
+	}
+	if suffix := t.in.GetCustomCloudConfig().GetContainerRegistryDnsSuffix(); suffix != "" {
+		images = append(images, "*"+suffix)
+	}
+	t.out.Kubelet.ImageCredentialProvider = &nodeconfig.ImageCredentialProvider{
+		BinDir:     binDir,
+		ConfigFile: configFile,
+		Config: map[string]any{
+			"apiVersion": "kubelet.config.k8s.io/v1",
+			"kind":       "CredentialProviderConfig",
+			"providers": []any{map[string]any{
+				"name":                 "acr-credential-provider",
+				"matchImages":          images,
+				"defaultCacheDuration": "10m",
+				"apiVersion":           "credentialprovider.kubelet.k8s.io/v1",
+				"args":                 []any{"/etc/kubernetes/azure.json"},
+			}},
+		},
+	}
+}
+
+const configPath = "$.kubelet_config.kubelet_config_file_config"
+
+// kubeletConfig translates the configuration file. It is data: the message's fields carry the
+// kubelet's own names, so a document that sets one sets it in the file.
+func (t *translation) kubeletConfig() {
+	in := t.in.GetKubeletConfig()
+	config := in.GetKubeletConfigFileConfig()
+	if !in.GetEnableKubeletConfigFile() {
+		if config != nil {
+			t.warn(configPath, "is not applied, because enable_kubelet_config_file is not true")
+		}
+		return
+	}
+	t.out.Kubelet.Config = t.asData(config.ProtoReflect(), configPath)
+}
+
+// kubeletNames correct the contract's names where they are not the kubelet's.
+var kubeletNames = map[string]string{
+	"cacheTtl":             "cacheTTL",
+	"cacheAuthorizedTtl":   "cacheAuthorizedTTL",
+	"cacheUnauthorizedTtl": "cacheUnauthorizedTTL",
+}
+
+// asData turns a message into JSON data under the kubelet's names. A field without presence counts
+// as set where the document says so, were its value false.
+func (t *translation) asData(m protoreflect.Message, at string) map[string]any {
+	data := make(map[string]any)
+	fields := m.Descriptor().Fields()
+	for i := range fields.Len() {
+		field := fields.Get(i)
+		path := document.FieldPath(at, string(field.Name()))
+		if !m.Has(field) && !t.seen[path] {
+			continue
+		}
+		name := field.JSONName()
+		if kubelet, ok := kubeletNames[name]; ok {
+			name = kubelet
+		}
+		data[name] = t.asValue(field, m.Get(field), path)
+	}
+	return data
+}
+
+func (t *translation) asValue(field protoreflect.FieldDescriptor, value protoreflect.Value, path string) any {
+	switch {
+	case field.IsMap():
+		m := make(map[string]any, value.Map().Len())
+		value.Map().Range(func(key protoreflect.MapKey, value protoreflect.Value) bool {
+			m[key.String()] = scalar(field.MapValue(), value)
+			return true
+		})
+		return m
+	case field.IsList():
+		list := make([]any, value.List().Len())
+		for i := range list {
+			list[i] = scalar(field, value.List().Get(i))
+		}
+		return list
+	case field.Message() != nil:
+		return t.asData(value.Message(), path)
+	}
+	return scalar(field, value)
+}
+
+// scalar returns a value as JSON data; the contract's kubelet fields are strings, booleans and
+// 32 bit integers.
+func scalar(field protoreflect.FieldDescriptor, value protoreflect.Value) any {
+	if field.Kind() == protoreflect.Int32Kind {
+		return value.Int()
+	}
+	return value.Interface()
+}

@@ -1,0 +1,144 @@
+// Package dialect reads a contract in whichever dialect it is written.
+//
+// It is the one door through which documents become configs: it detects the dialect, decodes and
+// translates, sets defaults, validates, and reports every problem under the path at which the
+// author of the document will find it. It decides nothing of its own and does no I/O. The agent and
+// the command line call it.
+package dialect
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/slipway-dev/slipway/internal/document"
+	"github.com/slipway-dev/slipway/nodeconfig"
+	"github.com/slipway-dev/slipway/nodeconfig/aks"
+)
+
+// The dialects.
+const (
+	// Native is slipway.dev/v1 NodeConfig.
+	Native = "native"
+	// AKS is aksnodeconfig.v1.
+	AKS = "aks"
+)
+
+// dialect is one way to write a contract.
+type dialect struct {
+	name string
+	// detect tells whether a document is written in it.
+	detect func(*document.Node) bool
+	// read translates it; origin maps a path of the result to one of the document.
+	read func(*document.Node) (config *nodeconfig.NodeConfig, problems []nodeconfig.Problem, origin func(string) string)
+}
+
+// dialects are tried in this order.
+var dialects = []dialect{
+	{
+		name:   Native,
+		detect: func(n *document.Node) bool { return strings.HasPrefix(text(n, "apiVersion"), "slipway.dev/") },
+		read: func(n *document.Node) (*nodeconfig.NodeConfig, []nodeconfig.Problem, func(string) string) {
+			config, problems := nodeconfig.FromTree(n)
+			return config, problems, func(path string) string { return path }
+		},
+	},
+	{
+		name: AKS,
+		// An AKS contract has no apiVersion; its version is a bare "v1" or "v0".
+		detect: func(n *document.Node) bool {
+			_, other := n.Get("apiVersion")
+			_, version := n.Get("version")
+			return version && !other
+		},
+		read: func(n *document.Node) (*nodeconfig.NodeConfig, []nodeconfig.Problem, func(string) string) {
+			r := aks.FromTree(n)
+			return r.NodeConfig, r.Problems, r.Origin
+		},
+	},
+}
+
+func text(n *document.Node, name string) string {
+	if value, ok := n.Get(name); ok && value.Kind == document.String {
+		return value.Text
+	}
+	return ""
+}
+
+// Names returns the dialects' names.
+func Names() []string {
+	var names []string
+	for _, d := range dialects {
+		names = append(names, d.name)
+	}
+	return names
+}
+
+// Decoded is a document that has been read.
+type Decoded struct {
+	// Dialect is the one it is written in; empty where it could not be told.
+	Dialect string
+	// Config is complete and valid, unless a problem is fatal; never nil.
+	Config *nodeconfig.NodeConfig
+	// Problems are all that were found, fatal ones first, under the document's own paths.
+	Problems []nodeconfig.Problem
+	// Canonical is the document itself with its names sorted and its spaces gone: the same for
+	// every way of writing the same document. It is as secret as the document.
+	Canonical []byte
+}
+
+// Decode reads a document. The dialect is detected where name is empty.
+func Decode(data []byte, name string) Decoded {
+	tree, err := document.Parse(data)
+	if err != nil {
+		return failed(name, "$", err.Error())
+	}
+	d, reason := choose(tree, name)
+	if d == nil {
+		return failed(name, "$", reason)
+	}
+	config, problems, origin := d.read(tree)
+	nodeconfig.Default(config)
+	for _, p := range nodeconfig.Repair(config) {
+		p.Path = origin(p.Path)
+		problems = append(problems, p)
+	}
+	return Decoded{d.name, config, unique(problems), tree.AppendJSON(nil)}
+}
+
+func failed(name, path, reason string) Decoded {
+	return Decoded{
+		Dialect:  name,
+		Config:   new(nodeconfig.NodeConfig),
+		Problems: []nodeconfig.Problem{{Path: path, Reason: reason, Fatal: true}},
+	}
+}
+
+func choose(tree *document.Node, name string) (*dialect, string) {
+	for i := range dialects {
+		if d := &dialects[i]; d.name == name || name == "" && d.detect(tree) {
+			return d, ""
+		}
+	}
+	if name != "" {
+		return nil, fmt.Sprintf("unknown dialect %q; want one of %s", name, strings.Join(Names(), ", "))
+	}
+	return nil, `is no contract that is known: want apiVersion "` + nodeconfig.APIVersion +
+		`" and kind "` + nodeconfig.Kind + `", or AKS's version "v1"`
+}
+
+// unique sorts problems and keeps one for each path: where a value could not be read and is then
+// missing, the first says it all. Fatal problems are kept before others.
+func unique(problems []nodeconfig.Problem) []nodeconfig.Problem {
+	seen := make(map[string]bool, len(problems))
+	var kept []nodeconfig.Problem
+	for _, fatal := range []bool{true, false} {
+		for _, p := range problems {
+			if p.Fatal == fatal && !seen[p.Path] {
+				seen[p.Path] = true
+				kept = append(kept, p)
+			}
+		}
+	}
+	nodeconfig.SortProblems(kept)
+	return kept
+}

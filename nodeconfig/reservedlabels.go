@@ -1,0 +1,44 @@
+package nodeconfig
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// The labels below kubernetes.io and k8s.io that a kubelet may set on its own node; it refuses to
+// start with any other (k8s.io/kubelet/pkg/apis, well_known_labels.go; the kubelet's
+// --node-labels validation).
+var (
+	kubeletLabels = []string{
+		"kubernetes.io/hostname",
+		"kubernetes.io/arch",
+		"kubernetes.io/os",
+		"beta.kubernetes.io/arch",
+		"beta.kubernetes.io/instance-type",
+		"beta.kubernetes.io/os",
+		"failure-domain.beta.kubernetes.io/region",
+		"failure-domain.beta.kubernetes.io/zone",
+		"node.kubernetes.io/instance-type",
+		"topology.kubernetes.io/region",
+		"topology.kubernetes.io/zone",
+	}
+	kubeletLabelDomains = []string{"kubelet.kubernetes.io", "node.kubernetes.io"}
+	reservedDomains     = []string{"kubernetes.io", "k8s.io"}
+)
+
+// checkReservedLabel returns why the kubelet would refuse to set a label that is well-formed.
+func checkReservedLabel(key string) string {
+	domain, _, found := strings.Cut(key, "/")
+	if !found || slices.Contains(kubeletLabels, key) || inDomain(domain, kubeletLabelDomains) || !inDomain(domain, reservedDomains) {
+		return ""
+	}
+	return fmt.Sprintf("is reserved: below kubernetes.io and k8s.io a kubelet sets only %s, and labels of %s",
+		strings.Join(kubeletLabels, ", "), strings.Join(kubeletLabelDomains, " and "))
+}
+
+func inDomain(domain string, domains []string) bool {
+	return slices.ContainsFunc(domains, func(d string) bool {
+		return domain == d || strings.HasSuffix(domain, "."+d)
+	})
+}

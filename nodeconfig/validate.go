@@ -1,0 +1,161 @@
+package nodeconfig
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"path"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/slipway-dev/slipway/internal/document"
+)
+
+// Validate returns everything that is wrong with a config that Default has completed, fatal problems
+// first. It changes nothing.
+func Validate(c *NodeConfig) []Problem {
+	return run(c, false)
+}
+
+// Repair is Validate, and takes out of the config every value that a problem which is not fatal is
+// about, so that what is left can be used.
+func Repair(c *NodeConfig) []Problem {
+	return run(c, true)
+}
+
+func run(c *NodeConfig, repair bool) []Problem {
+	v := &validator{repair: repair}
+	v.controlCharacters(reflect.ValueOf(c).Elem(), "$")
+	if c.APIVersion != APIVersion {
+		v.fatal("$.apiVersion", fmt.Sprintf("want %q", APIVersion))
+	}
+	if c.Kind != Kind {
+		v.fatal("$.kind", fmt.Sprintf("want %q", Kind))
+	}
+	v.cluster(c)
+	v.join(&c.Join)
+	v.kubelet(&c.Kubelet)
+	v.runtime(&c.Runtime)
+	v.network(&c.Network)
+	v.system(&c.System)
+	v.surroundings(c)
+	SortProblems(v.problems)
+	return v.problems
+}
+
+// validator collects problems.
+type validator struct {
+	repair   bool
+	problems []Problem
+}
+
+// fatal records a problem with which no node can be made.
+func (v *validator) fatal(path, reason string) {
+	v.problems = append(v.problems, Problem{path, reason, true})
+}
+
+// unusable records a problem with a value that a node can do without; clear takes it out.
+func (v *validator) unusable(path, reason string, clear func()) {
+	v.problems = append(v.problems, Problem{path, reason + "; left out", false})
+	if v.repair {
+		clear()
+	}
+}
+
+// oneOf wants a value to be empty or one of a list.
+func (v *validator) oneOf(path string, value *string, allowed ...string) {
+	if *value != "" && !slices.Contains(allowed, *value) {
+		v.unusable(path, "want one of "+strings.Join(allowed, ", "), func() { *value = "" })
+	}
+}
+
+// checkMap validates the entries of a map; check returns what is wrong with one, or "".
+func checkMap[V any](v *validator, path string, m map[string]V, check func(key string, value V) string) {
+	for _, key := range slices.Sorted(maps.Keys(m)) {
+		if reason := check(key, m[key]); reason != "" {
+			v.unusable(document.FieldPath(path, key), reason, func() { delete(m, key) })
+		}
+	}
+}
+
+// checkList validates the items of a list, and removes the unusable ones.
+func checkList[T any](v *validator, path string, list *[]T, check func(T) string) {
+	kept := make([]T, 0, len(*list))
+	for i, item := range *list {
+		if reason := check(item); reason != "" {
+			v.unusable(document.IndexPath(path, i), reason, func() {})
+			continue
+		}
+		kept = append(kept, item)
+	}
+	if v.repair && len(kept) < len(*list) {
+		*list = kept
+	}
+}
+
+// controlCharacters refuses NUL and its like wherever they are: no field has a use for them, and a
+// path or a line that holds one means different things to different readers.
+func (v *validator) controlCharacters(value reflect.Value, at string) {
+	if secret, ok := value.Interface().(Secret); ok {
+		v.noControl(secret.Reveal(), at)
+		return
+	}
+	switch value.Kind() {
+	case reflect.Pointer, reflect.Interface:
+		if !value.IsNil() {
+			v.controlCharacters(value.Elem(), at)
+		}
+	case reflect.Struct:
+		for _, f := range fieldsOf(value.Type()) {
+			v.controlCharacters(value.Field(f.index), document.FieldPath(at, f.name))
+		}
+	case reflect.Slice:
+		for i := range value.Len() {
+			v.controlCharacters(value.Index(i), document.IndexPath(at, i))
+		}
+	case reflect.Map:
+		keys := value.MapKeys()
+		slices.SortFunc(keys, func(a, b reflect.Value) int { return cmp.Compare(a.String(), b.String()) })
+		for _, key := range keys {
+			v.noControl(key.String(), document.FieldPath(at, key.String()))
+			v.controlCharacters(value.MapIndex(key), document.FieldPath(at, key.String()))
+		}
+	case reflect.String:
+		v.noControl(value.String(), at)
+	}
+}
+
+func (v *validator) noControl(s, at string) {
+	for _, r := range s {
+		if r < 0x20 && r != '\n' && r != '\r' && r != '\t' || r == 0x7f || r == 0xfffd {
+			v.fatal(at, fmt.Sprintf("holds the control character %U; remove it", r))
+			return
+		}
+	}
+}
+
+// printable is text on one line, without a character that could end or split it.
+var printable = regexp.MustCompile(`^[\x21-\x7e]+$`)
+
+// checkAbsolute returns what is wrong with a path.
+func checkAbsolute(p string) string {
+	switch {
+	case !path.IsAbs(p):
+		return "want an absolute path"
+	case path.Clean(p) != p:
+		return "want a path without . or .. or doubled slashes"
+	case !printable.MatchString(p) || strings.ContainsAny(p, `"'\%$`):
+		return "want a path of plain characters"
+	}
+	return ""
+}
+
+// singleLine returns what is wrong with a value that ends up on one line of a file.
+func singleLine(s string) string {
+	if strings.ContainsAny(s, "\r\n") {
+		return "has a line break"
+	}
+	return ""
+}

@@ -1,0 +1,144 @@
+package nodeconfig
+
+import (
+	"fmt"
+	"net/netip"
+	"net/url"
+	"regexp"
+	"slices"
+
+	"github.com/slipway-dev/slipway/internal/document"
+)
+
+// kubernetesVersion is a release, such as 1.34.2 or 1.35.0-rc.1.
+var kubernetesVersion = regexp.MustCompile(`^1\.(0|[1-9][0-9]{0,2})\.(0|[1-9][0-9]{0,3})(-[0-9A-Za-z.-]{1,64})?(\+[0-9A-Za-z.-]{1,64})?$`)
+
+// bootstrapToken is Kubernetes' own format (bootstrap.kubernetes.io/token).
+var bootstrapToken = regexp.MustCompile(`^[a-z0-9]{6}\.[a-z0-9]{16}$`)
+
+// dnsName is a name of DNS labels.
+var dnsName = regexp.MustCompile(`^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*$`)
+
+func (v *validator) cluster(c *NodeConfig) {
+	cl := &c.Cluster
+	joins := c.Join.Method != JoinNone
+	switch {
+	case cl.KubernetesVersion == "" && joins:
+		v.fatal("$.cluster.kubernetesVersion", "is missing; want the version of the node's kubelet, such as 1.34.2")
+	case cl.KubernetesVersion != "" && !kubernetesVersion.MatchString(cl.KubernetesVersion):
+		v.fatal("$.cluster.kubernetesVersion", "is no Kubernetes version; want three numbers, such as 1.34.2")
+	}
+	if cl.Server != "" || joins {
+		if reason := checkServer(cl.Server); reason != "" {
+			v.fatal("$.cluster.server", reason)
+		}
+	}
+	if cl.CertificateAuthority != "" {
+		if err := checkCertificates(cl.CertificateAuthority); err != nil {
+			v.fatal("$.cluster.certificateAuthority", err.Error())
+		}
+	} else if joins {
+		v.fatal("$.cluster.certificateAuthority", "is missing; want the cluster's CA certificate, PEM or base64 of it")
+	}
+	if cl.ServerCertificate != "" {
+		if err := checkCertificates(cl.ServerCertificate); err != nil {
+			v.unusable("$.cluster.serverCertificate", err.Error(), func() { cl.ServerCertificate = "" })
+		}
+	}
+	if !dnsName.MatchString(cl.DNSDomain) {
+		v.unusable("$.cluster.dnsDomain", "is no DNS name", func() { cl.DNSDomain = DefaultDNSDomain })
+	}
+	checkList(v, "$.cluster.dnsServiceIPs", &cl.DNSServiceIPs, checkIP)
+	checkList(v, "$.cluster.serviceCIDRs", &cl.ServiceCIDRs, func(cidr string) string {
+		if _, err := netip.ParsePrefix(cidr); err != nil {
+			return "is no address range; want one such as 10.0.0.0/16"
+		}
+		return ""
+	})
+}
+
+func checkServer(server string) string {
+	if server == "" {
+		return "is missing; want the API server's URL, https://HOST[:PORT]"
+	}
+	u, err := url.Parse(server)
+	switch {
+	case err != nil || u.Scheme != "https" || u.Host == "":
+		return "is no URL of the form https://HOST[:PORT]"
+	case u.User != nil || u.RawQuery != "" || u.Fragment != "" || u.Path != "" && u.Path != "/":
+		return "has more than a host and a port; want https://HOST[:PORT]"
+	case !dnsName.MatchString(u.Hostname()) && checkIP(u.Hostname()) != "":
+		return "has a host that is neither a DNS name nor an address"
+	}
+	return ""
+}
+
+func checkIP(ip string) string {
+	if addr, err := netip.ParseAddr(ip); err != nil || addr.Zone() != "" {
+		return "is no IP address"
+	}
+	return ""
+}
+
+// joinMethods are the known methods.
+var joinMethods = []JoinMethod{JoinBootstrapToken, JoinClientCertificate, JoinExec, JoinAttested, JoinNone}
+
+func (v *validator) join(j *Join) {
+	if !slices.Contains(joinMethods, j.Method) {
+		v.fatal("$.join.method", fmt.Sprintf("want one of %v", joinMethods))
+	}
+	switch j.Method {
+	case JoinBootstrapToken:
+		if j.BootstrapToken.IsZero() {
+			v.fatal("$.join.bootstrapToken", "is missing, and no other credential is given; the node could not join")
+		} else if reason := checkToken(j.BootstrapToken.Reveal()); reason != "" {
+			v.fatal("$.join.bootstrapToken", reason)
+		}
+	case JoinClientCertificate:
+		v.clientCertificate(j.ClientCertificate)
+	case JoinExec:
+		v.exec(j.Exec)
+	}
+}
+
+// checkToken refuses only what could not be sent; a token of another format than Kubernetes' own is
+// left to the API server to judge.
+func checkToken(token string) string {
+	if !bootstrapToken.MatchString(token) && (!printable.MatchString(token) || len(token) > 16<<10) {
+		return "has characters that no bearer token has"
+	}
+	return ""
+}
+
+func (v *validator) clientCertificate(cc *ClientCertificate) {
+	const at = "$.join.clientCertificate"
+	if cc == nil {
+		v.fatal(at, "is missing, but the method needs it")
+		return
+	}
+	if err := checkCertificates(cc.Certificate); err != nil {
+		v.fatal(at+".certificate", err.Error())
+	}
+	if err := checkKey(cc.Key.Reveal()); err != nil {
+		v.fatal(at+".key", err.Error())
+	}
+}
+
+func (v *validator) exec(e *ExecCredential) {
+	const at = "$.join.exec"
+	if e == nil || e.Command == "" {
+		v.fatal(at+".command", "is missing, but the method needs it")
+		return
+	}
+	if reason := checkAbsolute(e.Command); reason != "" {
+		v.fatal(at+".command", reason)
+	}
+	for i, env := range e.Env {
+		if !envName.MatchString(env.Name) {
+			v.fatal(document.IndexPath(at+".env", i), "has no usable variable name")
+		}
+	}
+}
+
+// envName is a portable name of an environment variable.
+var envName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
