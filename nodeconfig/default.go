@@ -35,6 +35,9 @@ func Default(c *NodeConfig) {
 	setDefault(&c.Checks.Timeout, DefaultTimeout)
 	setDefault(&c.Checks.APIServerTimeout, DefaultAPIServerTimeout)
 	setDefault(&c.Join.Method, inferMethod(c.Join))
+	if c.Components.Layout == LayoutStandard {
+		setDefault(&c.Runtime.CgroupDriver, "systemd") // kubeadm's default
+	}
 	if c.Join.Exec != nil {
 		setDefault(&c.Join.Exec.APIVersion, "client.authentication.k8s.io/v1")
 	}

@@ -1,72 +1,135 @@
 package plan
 
-// removedFlag is a command-line flag the kubelet once had and no longer has.
-type removedFlag struct {
-	Flag   string // the flag's name as the kubelet spells it, without the leading dashes
-	Since  int    // Kubernetes 1.x minor from which the kubelet no longer has the flag
-	Source string // where its absence was read
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/slipway-dev/slipway/internal/document"
+	"github.com/slipway-dev/slipway/internal/resource"
+	"github.com/slipway-dev/slipway/nodeconfig"
+)
+
+// kubeletFlags writes the kubelet's environment file: its flags and labels.
+func (p *planner) kubeletFlags() {
+	wanted := p.labels()
+	labels := make([]string, 0, len(wanted))
+	for _, key := range slices.Sorted(maps.Keys(wanted)) {
+		labels = append(labels, key+"="+wanted[key])
+	}
+	variables := [][2]string{
+		{"KUBELET_FLAGS", joinFlags(p.flags())},
+		{"KUBELET_REGISTER_SCHEDULABLE", "true"},
+		{"NETWORK_POLICY", p.config.Network.Policy},
+		{"KUBELET_IMAGE", ""},
+		{"KUBELET_NODE_LABELS", strings.Join(labels, ",")},
+	}
+	if a := p.config.Cloud.Azure; a != nil && a.Custom != nil {
+		variables = append(variables, [2]string{"AZURE_ENVIRONMENT_FILEPATH", p.layout.customCloud})
+	}
+	p.file(resource.Join, p.layout.kubeletEnv, 0o600, environmentFile(variables...), "the kubelet's flags and labels", kubeletUnit)
 }
 
-// removedKubeletFlags lists the kubelet's command-line flags that newer
-// kubelets refuse: a kubelet given a flag it does not know exits before it
-// does anything else. It covers the flags of the Linux kubelet of Kubernetes
-// 1.22 and later that were gone by 1.36, oldest removal first.
-//
-// Names are in the kubelet's normal form. It also accepts underscores in place
-// of hyphens (--log_dir is --log-dir), so a name has to be normalised before
-// it is looked up here. A flag that is only deprecated, or that newer kubelets
-// accept and ignore, is not in the list.
-var removedKubeletFlags = []removedFlag{
-	{Flag: "experimental-bootstrap-kubeconfig", Since: 23, Source: "k8s.io/kubernetes v1.23.0 cmd/kubelet/app/options: flag absent"},
-	{Flag: "seccomp-profile-root", Since: 23, Source: "k8s.io/kubernetes v1.23.0 cmd/kubelet/app/options: flag absent"},
+// servingCALabel tells the cluster that the kubelet's serving certificate is signed by it (AKS:
+// kubelet serving certificate rotation).
+const servingCALabel = "kubernetes.azure.com/kubelet-serving-ca"
 
-	{Flag: "cni-bin-dir", Since: 24, Source: "k8s.io/kubernetes v1.24.0 pkg/kubelet/config: flag absent"},
-	{Flag: "cni-cache-dir", Since: 24, Source: "k8s.io/kubernetes v1.24.0 pkg/kubelet/config: flag absent"},
-	{Flag: "cni-conf-dir", Since: 24, Source: "k8s.io/kubernetes v1.24.0 pkg/kubelet/config: flag absent"},
-	{Flag: "docker", Since: 24, Source: "k8s.io/kubernetes v1.24.0 cmd/kubelet/app/options: flag absent"},
-	{Flag: "docker-endpoint", Since: 24, Source: "k8s.io/kubernetes v1.24.0 pkg/kubelet/config: flag absent"},
-	{Flag: "docker-env-metadata-whitelist", Since: 24, Source: "k8s.io/kubernetes v1.24.0 cmd/kubelet/app/options: flag absent"},
-	{Flag: "docker-only", Since: 24, Source: "k8s.io/kubernetes v1.24.0 cmd/kubelet/app/options: flag absent"},
-	{Flag: "docker-root", Since: 24, Source: "k8s.io/kubernetes v1.24.0 cmd/kubelet/app/options: flag absent"},
-	{Flag: "docker-tls", Since: 24, Source: "k8s.io/kubernetes v1.24.0 cmd/kubelet/app/options: flag absent"},
-	{Flag: "docker-tls-ca", Since: 24, Source: "k8s.io/kubernetes v1.24.0 cmd/kubelet/app/options: flag absent"},
-	{Flag: "docker-tls-cert", Since: 24, Source: "k8s.io/kubernetes v1.24.0 cmd/kubelet/app/options: flag absent"},
-	{Flag: "docker-tls-key", Since: 24, Source: "k8s.io/kubernetes v1.24.0 cmd/kubelet/app/options: flag absent"},
-	{Flag: "dynamic-config-dir", Since: 24, Source: "k8s.io/kubernetes v1.24.0 cmd/kubelet/app/options: flag absent"},
-	{Flag: "experimental-check-node-capabilities-before-mount", Since: 24, Source: "k8s.io/kubernetes v1.24.0 cmd/kubelet/app/options: flag absent"},
-	{Flag: "experimental-dockershim-root-directory", Since: 24, Source: "k8s.io/kubernetes v1.24.0 pkg/kubelet/config: flag absent"},
-	{Flag: "experimental-logging-sanitization", Since: 24, Source: "k8s.io/component-base v0.24.0 logs: flag absent"},
-	{Flag: "image-pull-progress-deadline", Since: 24, Source: "k8s.io/kubernetes v1.24.0 pkg/kubelet/config: flag absent"},
-	{Flag: "network-plugin", Since: 24, Source: "k8s.io/kubernetes v1.24.0 pkg/kubelet/config: flag absent"},
-	{Flag: "network-plugin-mtu", Since: 24, Source: "k8s.io/kubernetes v1.24.0 pkg/kubelet/config: flag absent"},
-	{Flag: "non-masquerade-cidr", Since: 24, Source: "k8s.io/kubernetes v1.24.0 cmd/kubelet/app/options: flag absent"},
-	{Flag: "really-crash-for-testing", Since: 24, Source: "k8s.io/kubernetes v1.24.0 cmd/kubelet/app/options: flag absent"},
+// labels are the contract's, and those that follow from it.
+func (p *planner) labels() map[string]string {
+	labels := p.config.Kubelet.Labels
+	if p.config.Components.Layout == nodeconfig.LayoutAKS && p.servingRotation() {
+		labels = maps.Clone(labels)
+		if labels == nil {
+			labels = make(map[string]string)
+		}
+		labels[servingCALabel] = "cluster"
+	}
+	return labels
+}
 
-	{Flag: "experimental-kernel-memcg-notification", Since: 25, Source: "k8s.io/kubernetes v1.25.0 cmd/kubelet/app/options: flag absent"},
+// servingRotation tells whether the kubelet asks the cluster for its serving certificate.
+func (p *planner) servingRotation() bool {
+	return p.config.Kubelet.Config["serverTLSBootstrap"] == true
+}
 
-	{Flag: "add-dir-header", Since: 26, Source: "k8s.io/component-base v0.26.0 logs/klogflags: only v and vmodule kept"},
-	{Flag: "alsologtostderr", Since: 26, Source: "k8s.io/component-base v0.26.0 logs/klogflags: only v and vmodule kept"},
-	{Flag: "log-backtrace-at", Since: 26, Source: "k8s.io/component-base v0.26.0 logs/klogflags: only v and vmodule kept"},
-	{Flag: "log-dir", Since: 26, Source: "k8s.io/component-base v0.26.0 logs/klogflags: only v and vmodule kept"},
-	{Flag: "log-file", Since: 26, Source: "k8s.io/component-base v0.26.0 logs/klogflags: only v and vmodule kept"},
-	{Flag: "log-file-max-size", Since: 26, Source: "k8s.io/component-base v0.26.0 logs/klogflags: only v and vmodule kept"},
-	{Flag: "logtostderr", Since: 26, Source: "k8s.io/component-base v0.26.0 logs/klogflags: only v and vmodule kept"},
-	{Flag: "one-output", Since: 26, Source: "k8s.io/component-base v0.26.0 logs/klogflags: only v and vmodule kept"},
-	{Flag: "skip-headers", Since: 26, Source: "k8s.io/component-base v0.26.0 logs/klogflags: only v and vmodule kept"},
-	{Flag: "skip-log-headers", Since: 26, Source: "k8s.io/component-base v0.26.0 logs/klogflags: only v and vmodule kept"},
-	{Flag: "stderrthreshold", Since: 26, Source: "k8s.io/component-base v0.26.0 logs/klogflags: only v and vmodule kept"},
+// selfSigned are the certificate and key that AKS's scripts make with openssl before the kubelet
+// starts. A kubelet that is named none makes its own, so they are not named.
+var selfSigned = []nodeconfig.Flag{
+	{Name: "tls-cert-file", Value: "/etc/kubernetes/certs/kubeletserver.crt"},
+	{Name: "tls-private-key-file", Value: "/etc/kubernetes/certs/kubeletserver.key"},
+}
 
-	{Flag: "container-runtime", Since: 27, Source: "k8s.io/kubernetes v1.27.0 pkg/kubelet/config: flag absent"},
-	{Flag: "master-service-namespace", Since: 27, Source: "k8s.io/kubernetes v1.27.0 cmd/kubelet/app/options: flag absent"},
+// The setting that kubelets take and ignore since idleTimeoutIgnored (AKS drops it there).
+const (
+	idleTimeoutFlag  = "streaming-connection-idle-timeout"
+	idleTimeoutField = "streamingConnectionIdleTimeout"
+)
 
-	{Flag: "azure-container-registry-config", Since: 30, Source: "k8s.io/kubernetes v1.30.0 cmd/kubelet/app/options: flag absent"},
+// flags are Slipway's own and the contract's, sorted by name; flags of one name keep their order.
+func (p *planner) flags() []nodeconfig.Flag {
+	k := p.config.Kubelet
+	var flags []nodeconfig.Flag
+	own := func(name, value string) {
+		if value != "" {
+			flags = append(flags, nodeconfig.Flag{Name: name, Value: value})
+		}
+	}
+	own("hostname-override", k.NodeName)
+	own("node-ip", p.nodeIP())
+	var taints []string
+	for _, t := range k.Taints {
+		taints = append(taints, t.String())
+	}
+	own("register-with-taints", strings.Join(taints, ","))
+	if provider := k.ImageCredentialProvider; provider != nil {
+		own("image-credential-provider-bin-dir", provider.BinDir)
+		own("image-credential-provider-config", p.credentialConfig())
+	}
+	for i, flag := range k.Flags {
+		at := document.IndexPath("$.kubelet.flags", i)
+		if slices.Contains(selfSigned, flag) || flag.Name == idleTimeoutFlag && p.reached(idleTimeoutIgnored) {
+			continue
+		}
+		if removed := p.removed(flag.Name); removed != nil {
+			p.warn(at, "--%s is left out: kubelets have no such flag since Kubernetes 1.%d", flag.Name, removed.Since)
+			continue
+		}
+		flags = append(flags, flag)
+	}
+	slices.SortStableFunc(flags, func(a, b nodeconfig.Flag) int { return cmp.Compare(a.Name, b.Name) })
+	return flags
+}
 
-	{Flag: "iptables-drop-bit", Since: 31, Source: "k8s.io/kubernetes v1.31.0 cmd/kubelet/app/options: flag absent"},
-	{Flag: "iptables-masquerade-bit", Since: 31, Source: "k8s.io/kubernetes v1.31.0 cmd/kubelet/app/options: flag absent"},
-	{Flag: "keep-terminated-pod-volumes", Since: 31, Source: "k8s.io/kubernetes v1.31.0 cmd/kubelet/app/options: flag absent"},
+// removed returns why the node's kubelet would refuse a flag, or nil.
+func (p *planner) removed(name string) *removedFlag {
+	for i := range removedKubeletFlags {
+		if r := &removedKubeletFlags[i]; r.Flag == name && p.reached(gate(r.Since)) {
+			return r
+		}
+	}
+	return nil
+}
 
-	{Flag: "cloud-config", Since: 34, Source: "k8s.io/kubernetes v1.34.0 cmd/kubelet/app/options: flag absent"},
-	{Flag: "register-schedulable", Since: 34, Source: "k8s.io/kubernetes v1.34.0 cmd/kubelet/app/options: flag absent"},
+// nodeIP is the address the node registers: the contract's, or the primary interface's where the
+// kubelet's version needs to be told.
+func (p *planner) nodeIP() string {
+	ips := p.config.Kubelet.NodeIPs
+	if len(ips) == 0 && p.layout.nodeIP && p.reached(nodeIPNeeded) {
+		for _, ip := range p.facts.NodeIPs {
+			if v6 := strings.Contains(ip, ":"); slices.Contains(p.config.Network.IPFamilies, map[bool]string{false: "IPv4", true: "IPv6"}[v6]) {
+				ips = append(ips, ip)
+			}
+		}
+	}
+	return strings.Join(ips, ",")
+}
 
-	{Flag: "pod-infra-container-image", Since: 35, Source: "k8s.io/kubernetes v1.35.0 cmd/kubelet/app/options: flag absent"},
+// joinFlags writes flags as systemd will split them again.
+func joinFlags(flags []nodeconfig.Flag) string {
+	words := make([]string, len(flags))
+	for i, f := range flags {
+		words[i] = word("--" + f.Name + "=" + f.Value)
+	}
+	return strings.Join(words, " ")
 }

@@ -30,7 +30,7 @@ func (t *translation) flags(flags map[string]string) {
 	var providerBin, providerConfig string
 	for _, name := range slices.Sorted(maps.Keys(flags)) {
 		value, from := flags[name], document.FieldPath(flagsPath, name)
-		switch flag := strings.TrimLeft(name, "-"); flag {
+		switch flag := strings.ReplaceAll(strings.TrimLeft(name, "-"), "_", "-"); flag {
 		case "register-with-taints":
 			t.taints(value, from)
 		case "node-labels":

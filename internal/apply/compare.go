@@ -1,0 +1,76 @@
+package apply
+
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/slipway-dev/slipway/internal/resource"
+)
+
+// compareFile returns what has to be done for a file to be as planned, or nothing.
+func (r *run) compareFile(want *resource.File) (Action, error) {
+	have, err := r.Host.Stat(want.Path)
+	if err != nil {
+		return "", err
+	}
+	switch have.Kind {
+	case Absent:
+		return Created, nil
+	case Symlink:
+		return Updated, nil
+	case RegularFile:
+	default:
+		return "", fmt.Errorf("%s is a %s, want a file: remove it", want.Path, have.Kind)
+	}
+	if have.Size != int64(len(want.Content)) {
+		return Updated, nil
+	}
+	content, err := r.Host.ReadFile(want.Path, int64(len(want.Content)))
+	if err != nil {
+		return "", err
+	}
+	if !bytes.Equal(content, want.Content) {
+		return Updated, nil
+	}
+	if have.Mode != want.Mode || have.wrongOwner(want.UID, want.GID) {
+		return Corrected, nil
+	}
+	return "", nil
+}
+
+func (e Entry) wrongOwner(uid, gid int) bool {
+	return e.Owned && (e.UID != uid || e.GID != gid)
+}
+
+func (r *run) compareDirectory(want *resource.Directory) (Action, error) {
+	have, err := r.Host.Stat(want.Path)
+	if err != nil {
+		return "", err
+	}
+	switch have.Kind {
+	case Absent:
+		return Created, nil
+	case Directory:
+	default:
+		return "", fmt.Errorf("%s is a %s, want a directory: remove it", want.Path, have.Kind)
+	}
+	if have.Mode != want.Mode || have.wrongOwner(want.UID, want.GID) {
+		return Corrected, nil
+	}
+	return "", nil
+}
+
+func (r *run) compareSymlink(want *resource.Symlink) (Action, error) {
+	have, err := r.Host.Stat(want.Path)
+	switch {
+	case err != nil:
+		return "", err
+	case have.Kind == Absent:
+		return Created, nil
+	case have.Kind == Symlink && have.Target == want.Target:
+		return "", nil
+	case have.Kind == Symlink || have.Kind == RegularFile:
+		return Updated, nil
+	}
+	return "", fmt.Errorf("%s is a %s, want a symbolic link: remove it", want.Path, have.Kind)
+}

@@ -1,0 +1,245 @@
+package apply
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/slipway-dev/slipway/internal/resource"
+)
+
+const (
+	// LockPath is the lock that one apply at a time holds.
+	LockPath = "/run/slipway/lock"
+	// intentPath records what an apply is about to do to units, until it is done.
+	intentPath = "/var/lib/slipway/intent.json"
+	// unitDirs are where systemd reads units from; a change below needs a reload.
+	unitDir = "/etc/systemd/system/"
+)
+
+// Engine applies plans to a host.
+type Engine struct {
+	Host Host
+	// Now is the clock of the report.
+	Now func() time.Time
+	Log *slog.Logger
+}
+
+// Action is what was done to a resource.
+type Action string
+
+// The actions.
+const (
+	Created   Action = "created"
+	Updated   Action = "updated"
+	Corrected Action = "corrected" // mode or owner alone
+	Loaded    Action = "loaded"
+	Set       Action = "set"
+	Started   Action = "started"
+	Restarted Action = "restarted"
+	Ran       Action = "ran"
+)
+
+// Change is one resource that was not so.
+type Change struct {
+	ID     resource.ID
+	Action Action
+}
+
+// Step is a part of an apply, for the timeline.
+type Step struct {
+	Name     string
+	Start    time.Time
+	Duration time.Duration
+}
+
+// Report is what an apply did, were it to fail in the middle.
+type Report struct {
+	// Changes are in the order of the plan.
+	Changes []Change
+	// Unchanged is the number of resources that were so already.
+	Unchanged int
+	// Skipped are the resources that were not tried: what they require failed, or the host is a
+	// directory and cannot be asked.
+	Skipped []resource.ID
+	// Steps are in the order in which they began.
+	Steps []Step
+	// Output is the end of what commands printed.
+	Output []byte
+}
+
+// Apply makes the host be as the plan says. The error joins one *Error for each resource that could
+// not be made so, the first to fail first.
+func (e *Engine) Apply(ctx context.Context, plan resource.Plan) (*Report, error) {
+	run := &run{Engine: e, plan: plan}
+	var unlock func() error
+	err := run.step("lock", func() (err error) {
+		unlock, err = e.Host.Lock(ctx, LockPath)
+		return err
+	})
+	if err != nil {
+		return run.report(), fmt.Errorf("take the lock %s: another apply may hold it: %w", LockPath, err)
+	}
+	err = run.locked(ctx)
+	return run.report(), errors.Join(err, unlock())
+}
+
+// Preview tells what Apply would do to files and units. It changes nothing.
+func (e *Engine) Preview(ctx context.Context, plan resource.Plan) (*Report, error) {
+	run := &run{Engine: e, plan: plan}
+	if err := run.step("compare", run.compare); err != nil {
+		return run.report(), err
+	}
+	for _, r := range plan.Resources {
+		if unit, ok := r.Spec.(*resource.Unit); ok {
+			if action, err := run.unitAction(ctx, unit.Unit); err != nil {
+				return run.report(), failed(r, err)
+			} else if action != "" {
+				run.changed(r.ID(), action)
+			}
+		}
+	}
+	return run.report(), nil
+}
+
+// run is one Apply.
+type run struct {
+	*Engine
+	plan    resource.Plan
+	outcome outcome
+	// wrong are the files, directories and links that differ.
+	wrong  []difference
+	intent intent
+}
+
+// difference is a file, directory or link that is not as planned.
+type difference struct {
+	resource.Resource
+	action Action
+}
+
+func (r *run) locked(ctx context.Context) error {
+	if err := r.step("compare", r.compare); err != nil {
+		return err
+	}
+	if err := r.recover(); err != nil {
+		return err
+	}
+	if len(r.wrong) > 0 {
+		r.intent.add(r.wrong)
+		if err := r.step("write", r.write); err != nil {
+			return err
+		}
+	}
+	if r.intent.Reload {
+		if err := r.step("daemon-reload", func() error { return r.Host.ReloadUnits(ctx) }); err != nil {
+			return &Error{Resource: "Unit:systemd", Err: err}
+		}
+	}
+	if err := r.actions(ctx); err != nil {
+		return err
+	}
+	return r.done()
+}
+
+// compare finds the files, directories and links that are not as planned. All that cannot be
+// compared are reported.
+func (r *run) compare() error {
+	var errs []error
+	for _, res := range r.plan.Resources {
+		var action Action
+		var err error
+		switch spec := res.Spec.(type) {
+		case *resource.File:
+			action, err = r.compareFile(spec)
+		case *resource.Directory:
+			action, err = r.compareDirectory(spec)
+		case *resource.Symlink:
+			action, err = r.compareSymlink(spec)
+		default:
+			continue
+		}
+		switch {
+		case err != nil:
+			errs = append(errs, failed(res, err))
+		case action == "":
+			r.unchanged()
+		default:
+			r.wrong = append(r.wrong, difference{res, action})
+			r.changed(res.ID(), action)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// write brings every difference into place: directories, then all staged files, then the record of
+// intent, then the renames. Until the first rename nothing is visible.
+func (r *run) write() (err error) {
+	slices.SortFunc(r.wrong, func(a, b difference) int { return strings.Compare(a.Spec.Name(), b.Spec.Name()) })
+	defer func() {
+		if err != nil {
+			r.unstage()
+		}
+	}()
+	var errs []error
+	for _, d := range r.wrong {
+		switch spec := d.Spec.(type) {
+		case *resource.Directory:
+			errs = appendFailure(errs, d.Resource, r.Host.MakeDirectory(spec))
+		case *resource.File:
+			errs = appendFailure(errs, d.Resource, r.Host.Stage(spec))
+		}
+	}
+	if len(errs) > 0 {
+		return errors.Join(errs...)
+	}
+	if err := r.announce(); err != nil {
+		return err
+	}
+	for _, d := range r.wrong {
+		switch spec := d.Spec.(type) {
+		case *resource.File:
+			errs = appendFailure(errs, d.Resource, r.Host.Commit(spec.Path))
+		case *resource.Symlink:
+			errs = appendFailure(errs, d.Resource, r.Host.MakeSymlink(spec))
+		}
+	}
+	if err := r.Host.Sync(); err != nil {
+		errs = append(errs, fmt.Errorf("make the renames durable: %w", err))
+	}
+	return errors.Join(errs...)
+}
+
+// unstage removes what was staged and will not be committed; what cannot be removed is found again
+// by the next run, under the same name.
+func (r *run) unstage() {
+	for _, d := range r.wrong {
+		if f, ok := d.Spec.(*resource.File); ok {
+			if err := r.Host.Unstage(f.Path); err != nil {
+				r.Log.Warn("staged file is left behind", "path", f.Path, "error", err)
+			}
+		}
+	}
+}
+
+func appendFailure(errs []error, res resource.Resource, err error) []error {
+	if err == nil {
+		return errs
+	}
+	return append(errs, failed(res, err))
+}
+
+func failed(res resource.Resource, err error) error {
+	code := res.ExitCode
+	var cause *CheckError
+	if check, ok := res.Spec.(*resource.Check); ok && errors.As(err, &cause) {
+		if c, ok := check.ExitCodes[cause.Cause]; ok {
+			code = c
+		}
+	}
+	return &Error{Resource: res.ID(), ExitCode: code, Err: err}
+}

@@ -1,0 +1,63 @@
+package apply
+
+import (
+	"cmp"
+	"slices"
+	"sync"
+
+	"github.com/slipway-dev/slipway/internal/resource"
+)
+
+// outcome collects a report while parts of a run go on in parallel.
+type outcome struct {
+	mu     sync.Mutex
+	report Report
+}
+
+func (r *run) record(f func(*Report)) {
+	r.outcome.mu.Lock()
+	defer r.outcome.mu.Unlock()
+	f(&r.outcome.report)
+}
+
+func (r *run) changed(id resource.ID, action Action) {
+	r.Log.Debug("changed", "resource", string(id), "action", string(action))
+	r.record(func(rep *Report) { rep.Changes = append(rep.Changes, Change{id, action}) })
+}
+
+func (r *run) unchanged() {
+	r.record(func(rep *Report) { rep.Unchanged++ })
+}
+
+func (r *run) skipped(id resource.ID) {
+	r.record(func(rep *Report) { rep.Skipped = append(rep.Skipped, id) })
+}
+
+func (r *run) printed(output []byte) {
+	r.record(func(rep *Report) { rep.Output = append(rep.Output, output...) })
+}
+
+// step times a part of the run.
+func (r *run) step(name string, f func() error) error {
+	start := r.Now()
+	err := f()
+	duration := r.Now().Sub(start)
+	r.record(func(rep *Report) { rep.Steps = append(rep.Steps, Step{name, start, duration}) })
+	r.Log.Debug("step", "name", name, "duration", duration, "error", err)
+	return err
+}
+
+// report returns what happened, in an order that does not depend on who was faster.
+func (r *run) report() *Report {
+	r.outcome.mu.Lock()
+	defer r.outcome.mu.Unlock()
+	rep := r.outcome.report
+	position := make(map[resource.ID]int, len(r.plan.Resources))
+	for i, res := range r.plan.Resources {
+		position[res.ID()] = i
+	}
+	slices.SortStableFunc(rep.Changes, func(a, b Change) int { return cmp.Compare(position[a.ID], position[b.ID]) })
+	slices.Sort(rep.Skipped)
+	slices.SortStableFunc(rep.Steps, func(a, b Step) int { return a.Start.Compare(b.Start) })
+	return &rep
+}

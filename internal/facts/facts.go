@@ -1,0 +1,82 @@
+// Package facts is what is true of this machine before anything is done to it: its operating
+// system, its size, its addresses and the components that are installed.
+//
+// Facts are gathered once, in one bounded pass that runs no program, and are plain data from then
+// on: a plan made from recorded facts is the plan the machine would make. What cannot be found out
+// is left empty; gathering never fails. The agent gathers, the planner reads.
+package facts
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/slipway-dev/slipway/components"
+)
+
+// Facts is what is true of a machine.
+type Facts struct {
+	OS OS `json:"os"`
+	// Architecture is Go's name: "amd64", "arm64".
+	Architecture string `json:"architecture,omitempty"`
+	Kernel       string `json:"kernel,omitempty"`
+	Hostname     string `json:"hostname,omitempty"`
+	CPUs         int    `json:"cpus,omitempty"`
+	MemoryBytes  int64  `json:"memoryBytes,omitempty"`
+	// NodeIPs are the addresses of the interface with the default route, IPv4 first, at most one of
+	// each family.
+	NodeIPs []string `json:"nodeIPs,omitempty"`
+	// Components are the programs that are installed.
+	Components []components.Component `json:"components,omitempty"`
+}
+
+// OS is the operating system, as os-release(5) names it.
+type OS struct {
+	// ID is "ubuntu", "azurelinux", "debian", "flatcar", ...
+	ID        string `json:"id,omitempty"`
+	VersionID string `json:"versionID,omitempty"`
+	VariantID string `json:"variantID,omitempty"`
+}
+
+// Version returns the version of an installed component, or "" where it is not known. A component
+// of which only the main version is known has that alone: "2".
+func (f Facts) Version(name string) string {
+	for _, c := range f.Components {
+		if c.Name == name {
+			return c.Version
+		}
+	}
+	return ""
+}
+
+// Installed returns where the given version of a component is installed.
+func (f Facts) Installed(name, version string) (path string, ok bool) {
+	for _, c := range f.Components {
+		if c.Name == name && c.Version == version {
+			return c.Path, true
+		}
+	}
+	return "", false
+}
+
+// Parse reads recorded facts.
+func Parse(data []byte) (Facts, error) {
+	var f Facts
+	if err := json.Unmarshal(data, &f); err != nil {
+		return Facts{}, fmt.Errorf("facts: %w", err)
+	}
+	return f, nil
+}
+
+// parseOSRelease reads os-release(5): shell-like assignments, of which quotes are all the shell
+// there is.
+func parseOSRelease(data []byte) OS {
+	fields := make(map[string]string)
+	for line := range strings.Lines(string(data)) {
+		name, value, found := strings.Cut(strings.TrimSpace(line), "=")
+		if found {
+			fields[name] = strings.Trim(value, `"'`)
+		}
+	}
+	return OS{fields["ID"], fields["VERSION_ID"], fields["VARIANT_ID"]}
+}

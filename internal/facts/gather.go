@@ -1,0 +1,158 @@
+package facts
+
+import (
+	"bytes"
+	"net/netip"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/slipway-dev/slipway/components"
+)
+
+// Machine is what facts are gathered from.
+type Machine interface {
+	// ReadFile reads a regular file of at most limit bytes.
+	ReadFile(path string, limit int64) ([]byte, error)
+	// ReadDir lists the names in a directory, sorted.
+	ReadDir(path string) ([]string, error)
+	// BuildInfo reads what the Go tool chain recorded in a binary.
+	BuildInfo(path string) (*debug.BuildInfo, error)
+	// Addresses returns the addresses of the interface that has the default route.
+	Addresses() ([]netip.Addr, error)
+}
+
+// Gather finds out what is true of the machine.
+func Gather(m Machine) Facts {
+	g := gatherer{m}
+	f := Facts{
+		OS:           g.os(),
+		Architecture: runtime.GOARCH,
+		Kernel:       g.line("/proc/sys/kernel/osrelease"),
+		Hostname:     g.line("/proc/sys/kernel/hostname"),
+		MemoryBytes:  g.memory(),
+		NodeIPs:      g.nodeIPs(),
+		Components:   g.components(),
+	}
+	if f.MemoryBytes > 0 { // a directory has no processors
+		f.CPUs = runtime.NumCPU()
+	}
+	return f
+}
+
+type gatherer struct{ Machine }
+
+// maxFile bounds each file that is read.
+const maxFile = 1 << 20
+
+func (g gatherer) read(path string) []byte {
+	data, err := g.ReadFile(path, maxFile)
+	if err != nil {
+		return nil
+	}
+	return data
+}
+
+func (g gatherer) line(path string) string {
+	return strings.TrimSpace(string(g.read(path)))
+}
+
+func (g gatherer) os() OS {
+	for _, path := range []string{"/etc/os-release", "/usr/lib/os-release"} {
+		if data := g.read(path); data != nil {
+			return parseOSRelease(data)
+		}
+	}
+	return OS{}
+}
+
+func (g gatherer) memory() int64 {
+	for line := range bytes.Lines(g.read("/proc/meminfo")) {
+		fields := strings.Fields(string(line))
+		if len(fields) >= 2 && fields[0] == "MemTotal:" {
+			kib, _ := strconv.ParseInt(fields[1], 10, 64)
+			return kib << 10
+		}
+	}
+	return 0
+}
+
+func (g gatherer) nodeIPs() []string {
+	addresses, err := g.Addresses()
+	if err != nil {
+		return nil
+	}
+	var v4, v6 string
+	for _, a := range addresses {
+		switch {
+		case a.IsLinkLocalUnicast() || a.IsLoopback():
+		case a.Is4() && v4 == "":
+			v4 = a.String()
+		case a.Is6() && v6 == "":
+			v6 = a.String()
+		}
+	}
+	return slices.DeleteFunc([]string{v4, v6}, func(s string) bool { return s == "" })
+}
+
+// binaries are where components are found that no manifest lists; the first that exists counts.
+var binaries = []struct {
+	name  string
+	paths []string
+}{
+	{"containerd", []string{"/usr/bin/containerd", "/usr/local/bin/containerd"}},
+}
+
+// versioned are directories with binaries whose names end in their version, as on AKS's images.
+var versioned = []struct{ name, dir, prefix string }{
+	{"kubelet", "/opt/bin", "kubelet-"},
+}
+
+// components reads the image's manifest, and looks for itself where that is silent.
+func (g gatherer) components() []components.Component {
+	manifest, _ := components.Parse(g.read(components.Path))
+	found := manifest.Components
+	for _, v := range versioned {
+		names, _ := g.ReadDir(v.dir)
+		for _, name := range names {
+			if version, ok := strings.CutPrefix(name, v.prefix); ok && !listed(found, v.name, version) {
+				found = append(found, components.Component{Name: v.name, Version: version, Path: v.dir + "/" + name})
+			}
+		}
+	}
+	for _, b := range binaries {
+		if slices.ContainsFunc(found, func(c components.Component) bool { return c.Name == b.name }) {
+			continue
+		}
+		for _, path := range b.paths {
+			if info, err := g.BuildInfo(path); err == nil {
+				found = append(found, components.Component{Name: b.name, Version: goVersion(info), Path: path})
+				break
+			}
+		}
+	}
+	return found
+}
+
+func listed(found []components.Component, name, version string) bool {
+	return slices.ContainsFunc(found, func(c components.Component) bool { return c.Name == name && c.Version == version })
+}
+
+// goVersion tells a Go program's version from its build record: the main module's where a release
+// was built as a module, else the main version alone, which is part of the main package's path
+// ("github.com/containerd/containerd/v2/cmd/containerd").
+func goVersion(info *debug.BuildInfo) string {
+	if v := info.Main.Version; strings.HasPrefix(v, "v") && !strings.HasPrefix(v, "v0.0.0-") {
+		return strings.TrimPrefix(v, "v")
+	}
+	for element := range strings.SplitSeq(info.Path, "/") {
+		if major, ok := strings.CutPrefix(element, "v"); ok {
+			if _, err := strconv.Atoi(major); err == nil {
+				return major
+			}
+		}
+	}
+	return "1"
+}

@@ -1,0 +1,93 @@
+package plan
+
+import (
+	"github.com/slipway-dev/slipway/internal/resource"
+)
+
+const (
+	cniBinDir       = "/opt/cni/bin"
+	cniConfDir      = "/etc/cni/net.d"
+	kubenetTemplate = "/etc/containerd/kubenet_template.conf"
+)
+
+// kubenet tells whether containerd makes the CNI configuration from the node's own range (AKS:
+// kubenet, unless Calico brings a configuration of its own).
+func (p *planner) kubenet() bool {
+	n := p.config.Network
+	return n.Plugin == "kubenet" && n.Policy != "calico"
+}
+
+// cni prepares the directories of CNI, and the plug-in's configuration where the node has one.
+func (p *planner) cni() {
+	p.directory(cniBinDir, 0o755, "CNI plug-ins")
+	p.directory(cniConfDir, 0o755, "CNI configuration")
+	switch {
+	case p.kubenet():
+		p.file(resource.Base, kubenetTemplate, 0o644, []byte(kubenetConf), "containerd fills in the node's pod range (AKS: kubenet)", containerdUnit)
+	case p.config.Network.Plugin == "azure":
+		// The node's own policy engine needs routed pods; without one they are bridged.
+		conf := azureCNI{Type: "azure-vnet", Mode: "bridge", Bridge: "azure0"}
+		if policy := p.config.Network.Policy; policy != "" && policy != "none" {
+			conf = azureCNI{Type: "azure-vnet", Mode: "transparent"}
+		}
+		conf.IPAM.Type = "azure-vnet-ipam"
+		portmap := portmapCNI{Type: "portmap", SNAT: true}
+		portmap.Capabilities.PortMappings = true
+		p.file(resource.Base, cniConfDir+"/10-azure.conflist", 0o600, jsonFile(conflist{"0.3.0", "azure", []any{conf, portmap}}),
+			"Azure's CNI (AKS: 10-azure.conflist)")
+	}
+}
+
+// conflist is a CNI network configuration list.
+type conflist struct {
+	CNIVersion string `json:"cniVersion"`
+	Name       string `json:"name"`
+	Plugins    []any  `json:"plugins"`
+}
+
+type azureCNI struct {
+	Type   string `json:"type"`
+	Mode   string `json:"mode"`
+	Bridge string `json:"bridge,omitempty"`
+	IPAM   struct {
+		Type string `json:"type"`
+	} `json:"ipam"`
+}
+
+type portmapCNI struct {
+	Type         string `json:"type"`
+	Capabilities struct {
+		PortMappings bool `json:"portMappings"`
+	} `json:"capabilities"`
+	SNAT bool `json:"snat"`
+}
+
+// kubenetConf is containerd's template of a CNI configuration; the braces are containerd's
+// (containerd: docs/cri/config.md, "CNI Config Template"; AKS node contract: bridge cbr0, mtu 1500).
+const kubenetConf = `{
+    "cniVersion": "0.3.1",
+    "name": "kubenet",
+    "plugins": [
+        {
+            "type": "bridge",
+            "bridge": "cbr0",
+            "mtu": 1500,
+            "addIf": "eth0",
+            "isGateway": true,
+            "ipMasq": false,
+            "promiscMode": true,
+            "hairpinMode": false,
+            "ipam": {
+                "type": "host-local",
+                "ranges": [{{range $i, $range := .PodCIDRRanges}}{{if $i}}, {{end}}[{"subnet": "{{$range}}"}]{{end}}],
+                "routes": [{{range $i, $route := .Routes}}{{if $i}}, {{end}}{"dst": "{{$route}}"}{{end}}]
+            }
+        },
+        {
+            "type": "portmap",
+            "capabilities": {"portMappings": true},
+            "externalSetMarkChain": "KUBE-MARK-MASQ"
+        }
+    ]
+}
+`

@@ -1,0 +1,184 @@
+package plan
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/slipway-dev/slipway/exitcode"
+	"github.com/slipway-dev/slipway/internal/resource"
+)
+
+const containerdSocket = "unix:///run/containerd/containerd.sock"
+
+// containerd plans the container runtime: its configuration, its unit and its start.
+func (p *planner) containerd() {
+	p.directory("/etc/containerd/certs.d", 0o755, "registries are configured here, one directory each")
+	p.file(resource.Base, "/etc/containerd/config.toml", 0o644, p.containerdConfig(), "containerd's configuration", containerdUnit)
+	p.file(resource.Base, unitDir+"/"+containerdUnit, 0o644, containerdUnitFile(p.layout.containerd), "containerd's unit, complete", containerdUnit)
+	p.file(resource.Base, unitDir+"/containerd.service.d/exec_start.conf", 0o644, unitFile(
+		"[Service]",
+		"# Pods are forwarded even where a distribution's firewall would not; a host without iptables has none.",
+		"ExecStartPost=-iptables -w -P FORWARD ACCEPT",
+		"LimitNOFILE=1048576",
+	), "forwards pods' packets (AKS: exec_start.conf)", containerdUnit)
+	if limits := p.config.Runtime.Containerd.Limits; len(limits) > 0 {
+		lines := []string{"[Service]"}
+		for _, name := range slices.Sorted(maps.Keys(limits)) {
+			lines = append(lines, "Limit"+name+"="+unitValue(limits[name]))
+		}
+		p.file(resource.Base, unitDir+"/containerd.service.d/set_ulimits.conf", 0o600, unitFile(lines...),
+			"the contract's limits (AKS: set_ulimits.conf)", containerdUnit)
+	}
+	p.enable(resource.Base, containerdUnit)
+	requires := []resource.ID{resource.IDOf(&resource.Module{Module: "overlay"})}
+	if check := p.imageCheck(); check != "" {
+		requires = append(requires, check)
+	}
+	p.add(resource.Resource{
+		Phase:    resource.Base,
+		Requires: requires,
+		ExitCode: exitcode.UnitStartFailed,
+		Reason:   "the container runtime runs",
+		Spec:     &resource.Unit{Unit: containerdUnit},
+	})
+}
+
+// imageCheck is the ID of the check of the image, or "" where there is none.
+func (p *planner) imageCheck() resource.ID {
+	for _, r := range p.plan.Resources {
+		if check, ok := r.Spec.(*resource.Check); ok && check.Label == "image-built" {
+			return r.ID()
+		}
+	}
+	return ""
+}
+
+// containerdUnitFile is the unit, after containerd's own: ready when it says so, shims survive it.
+// It waits for no network, which containerd needs only once it pulls.
+func containerdUnitFile(binary string) []byte {
+	return unitFile(
+		"[Unit]",
+		"Description=containerd container runtime",
+		"Documentation=https://containerd.io",
+		"After=local-fs.target",
+		"",
+		"[Service]",
+		"Type=notify",
+		"ExecStart="+binary,
+		"Restart=always",
+		"RestartSec=5",
+		"Delegate=yes",
+		"KillMode=process",
+		"OOMScoreAdjust=-999",
+		"LimitNPROC=infinity",
+		"LimitCORE=infinity",
+		"TasksMax=infinity",
+		"",
+		"[Install]",
+		"WantedBy=multi-user.target",
+	)
+}
+
+// criSchema is how containerd's configuration spells the CRI plug-in, by containerd's main version.
+type criSchema struct {
+	version string // of the document
+	images  string // table of the image settings
+	runtime string // table of the runtime settings
+	// sandbox is the key of the pause image, relative to images.
+	sandboxTable, sandboxKey string
+	// systemdCgroup says that the driver is systemd's even where the contract names none.
+	systemdCgroup bool
+}
+
+// criSchemas by main version (containerd: docs/cri/config.md; AKS node contract, containerd
+// configuration rules).
+var criSchemas = map[string]criSchema{
+	"1": {
+		version:    "2",
+		images:     `plugins."io.containerd.grpc.v1.cri"`,
+		runtime:    `plugins."io.containerd.grpc.v1.cri"`,
+		sandboxKey: "sandbox_image",
+	},
+	"2": {
+		version:       "3",
+		images:        `plugins."io.containerd.cri.v1.images"`,
+		runtime:       `plugins."io.containerd.cri.v1.runtime"`,
+		sandboxTable:  ".pinned_images",
+		sandboxKey:    "sandbox",
+		systemdCgroup: true,
+	},
+}
+
+// containerdMajor is the main version of containerd: the installed one, else the one the contract
+// expects, else the current one.
+func (p *planner) containerdMajor() string {
+	for _, version := range []string{p.facts.Version("containerd"), p.config.Components.Artifacts["containerd"].Version} {
+		major, _, _ := strings.Cut(strings.TrimPrefix(version, "v"), ".")
+		if _, known := criSchemas[major]; known {
+			return major
+		}
+	}
+	return "2"
+}
+
+// toml writes tables of keys, in the order in which they are given.
+type toml struct{ lines []string }
+
+func (t *toml) table(name string, pairs ...string) {
+	if len(pairs) == 0 {
+		return
+	}
+	if len(t.lines) > 0 {
+		t.lines = append(t.lines, "")
+	}
+	if name != "" {
+		t.lines = append(t.lines, "["+name+"]")
+	}
+	for i := 0; i < len(pairs); i += 2 {
+		t.lines = append(t.lines, pairs[i]+" = "+pairs[i+1])
+	}
+}
+
+func (p *planner) containerdConfig() []byte {
+	var (
+		schema = criSchemas[p.containerdMajor()]
+		r      = p.config.Runtime
+		doc    toml
+	)
+	top := []string{"version", schema.version, "oom_score", "-999"}
+	if r.Containerd.DataDir != "" {
+		top = append(top, "root", tomlString(r.Containerd.DataDir))
+	}
+	doc.table("", top...)
+	doc.table(schema.images+schema.sandboxTable, schema.sandboxKey, tomlString(r.SandboxImage))
+	doc.table(schema.images+".registry", "config_path", tomlString("/etc/containerd/certs.d"))
+	var headers []string
+	for _, name := range slices.Sorted(maps.Keys(r.Containerd.RegistryHeaders)) {
+		headers = append(headers, tomlString(name), "["+tomlString(r.Containerd.RegistryHeaders[name])+"]")
+	}
+	doc.table(schema.images+".registry.headers", headers...)
+	p.runtimes(&doc, schema)
+	if p.kubenet() {
+		doc.table(schema.runtime+".cni", "conf_template", tomlString(kubenetTemplate))
+	}
+	if address := r.Containerd.MetricsAddress; address != "" {
+		doc.table("metrics", "address", tomlString(address))
+	}
+	return []byte(strings.Join(doc.lines, "\n") + "\n")
+}
+
+// runtimes are runc, twice: "untrusted" is a name that workloads of old may still ask for (AKS node
+// contract, containerd configuration rules).
+func (p *planner) runtimes(doc *toml, schema criSchema) {
+	doc.table(schema.runtime+".containerd", "default_runtime_name", tomlString("runc"))
+	options := []string{"BinaryName", tomlString(p.layout.runc)}
+	if driver := p.config.Runtime.CgroupDriver; driver == "systemd" || driver == "" && schema.systemdCgroup {
+		options = append(options, "SystemdCgroup", "true")
+	}
+	for _, name := range []string{"runc", "untrusted"} {
+		table := schema.runtime + ".containerd.runtimes." + name
+		doc.table(table, "runtime_type", tomlString("io.containerd.runc.v2"))
+		doc.table(table+".options", options...)
+	}
+}

@@ -1,0 +1,111 @@
+package plan
+
+import (
+	"github.com/slipway-dev/slipway/internal/resource"
+	"github.com/slipway-dev/slipway/nodeconfig"
+)
+
+// credentials writes what the kubelet authenticates with, and tells it where that is.
+func (p *planner) credentials() {
+	flags := "--kubeconfig=" + p.layout.kubeconfig
+	switch j := p.config.Join; j.Method {
+	case nodeconfig.JoinBootstrapToken:
+		user := kubeUser{Token: j.BootstrapToken.Reveal()}
+		p.secret(resource.Join, p.layout.bootstrapConfig, p.kubeconfig("kubelet-bootstrap", "bootstrap-context", user),
+			"joins with a bootstrap token; the kubelet writes its own kubeconfig then", kubeletUnit)
+		flags += " --bootstrap-kubeconfig=" + p.layout.bootstrapConfig
+	case nodeconfig.JoinClientCertificate:
+		p.file(resource.Join, p.layout.clientCert, 0o644, []byte(j.ClientCertificate.Certificate), "the kubelet's client certificate", kubeletUnit)
+		p.secret(resource.Join, p.layout.clientKey, []byte(j.ClientCertificate.Key.Reveal()), "the kubelet's client key", kubeletUnit)
+		user := kubeUser{ClientCertificate: p.layout.clientCert, ClientKey: p.layout.clientKey}
+		p.file(resource.Join, p.layout.kubeconfig, 0o600, p.kubeconfig("client", "localclustercontext", user),
+			"joins with a client certificate", kubeletUnit)
+	case nodeconfig.JoinExec:
+		p.file(resource.Join, p.layout.kubeconfig, 0o600, p.kubeconfig("exec", "localclustercontext", execUser(j.Exec)),
+			"joins with a credential plug-in", kubeletUnit)
+	}
+	p.file(resource.Join, kubeletDropIns+"10-tlsbootstrap.conf", 0o644,
+		unitFile("[Service]", `Environment="KUBELET_TLS_BOOTSTRAP_FLAGS=`+flags+`"`),
+		"part of the kubelet's command line (AKS: 10-tlsbootstrap.conf)", kubeletUnit)
+}
+
+// kubeconfig is client-go's configuration, as much of it as a kubelet needs.
+type kubeconfig struct {
+	APIVersion     string         `yaml:"apiVersion"`
+	Kind           string         `yaml:"kind"`
+	Clusters       []namedCluster `yaml:"clusters"`
+	Users          []namedUser    `yaml:"users"`
+	Contexts       []namedContext `yaml:"contexts"`
+	CurrentContext string         `yaml:"current-context"`
+}
+
+type namedCluster struct {
+	Name    string      `yaml:"name"`
+	Cluster kubeCluster `yaml:"cluster"`
+}
+
+type kubeCluster struct {
+	CertificateAuthority string `yaml:"certificate-authority"`
+	Server               string `yaml:"server"`
+}
+
+type namedUser struct {
+	Name string   `yaml:"name"`
+	User kubeUser `yaml:"user"`
+}
+
+type kubeUser struct {
+	Token             string    `yaml:"token,omitempty"`
+	ClientCertificate string    `yaml:"client-certificate,omitempty"`
+	ClientKey         string    `yaml:"client-key,omitempty"`
+	Exec              *kubeExec `yaml:"exec,omitempty"`
+}
+
+type kubeExec struct {
+	APIVersion string   `yaml:"apiVersion"`
+	Command    string   `yaml:"command"`
+	Args       []string `yaml:"args,omitempty"`
+	Env        []envVar `yaml:"env,omitempty"`
+	// InteractiveMode is required from client.authentication.k8s.io/v1 on.
+	InteractiveMode string `yaml:"interactiveMode"`
+}
+
+type envVar struct {
+	Name  string `yaml:"name"`
+	Value string `yaml:"value"`
+}
+
+func execUser(e *nodeconfig.ExecCredential) kubeUser {
+	exec := &kubeExec{APIVersion: e.APIVersion, Command: e.Command, Args: e.Args, InteractiveMode: "Never"}
+	for _, env := range e.Env {
+		exec.Env = append(exec.Env, envVar(env))
+	}
+	return kubeUser{Exec: exec}
+}
+
+type namedContext struct {
+	Name    string      `yaml:"name"`
+	Context kubeContext `yaml:"context"`
+}
+
+type kubeContext struct {
+	Cluster string `yaml:"cluster"`
+	User    string `yaml:"user"`
+}
+
+// clusterName is what AKS calls the cluster in a kubeconfig; nobody sees it but who reads the file.
+const clusterName = "localcluster"
+
+func (p *planner) kubeconfig(user, context string, credential kubeUser) []byte {
+	return yamlFile(kubeconfig{
+		APIVersion: "v1",
+		Kind:       "Config",
+		Clusters: []namedCluster{{clusterName, kubeCluster{
+			CertificateAuthority: p.layout.ca,
+			Server:               p.config.Cluster.Server,
+		}}},
+		Users:          []namedUser{{user, credential}},
+		Contexts:       []namedContext{{context, kubeContext{clusterName, user}}},
+		CurrentContext: context,
+	})
+}

@@ -1,0 +1,91 @@
+package plan
+
+import (
+	"maps"
+
+	"github.com/slipway-dev/slipway/internal/resource"
+	"github.com/slipway-dev/slipway/nodeconfig"
+)
+
+// kubeletConfig writes the kubelet's configuration file. The contract's fields pass through as they
+// are; what they do not say is Slipway's default, in a layout that has any.
+func (p *planner) kubeletConfig() {
+	config := p.config.Kubelet.Config
+	if p.layout.kubeletDefaults {
+		config = merge(p.defaultKubeletConfig(), config)
+	}
+	if config == nil {
+		return
+	}
+	config = merge(map[string]any{
+		"apiVersion": "kubelet.config.k8s.io/v1beta1",
+		"kind":       "KubeletConfiguration",
+	}, config)
+	// See selfSigned: a certificate that nobody makes is not named, nor one that the cluster signs.
+	for field, flag := range map[string]nodeconfig.Flag{"tlsCertFile": selfSigned[0], "tlsPrivateKeyFile": selfSigned[1]} {
+		if config[field] == flag.Value || p.servingRotation() {
+			delete(config, field)
+		}
+	}
+	if p.reached(idleTimeoutIgnored) {
+		delete(config, idleTimeoutField)
+	}
+	p.file(resource.Join, p.layout.kubeletConfig, 0o600, jsonFile(config), "the kubelet's configuration", kubeletUnit)
+	p.file(resource.Join, kubeletDropIns+"10-componentconfig.conf", 0o644,
+		unitFile("[Service]", `Environment="KUBELET_CONFIG_FILE_FLAGS=--config=`+p.layout.kubeletConfig+`"`),
+		"part of the kubelet's command line (AKS: 10-componentconfig.conf)", kubeletUnit)
+}
+
+// defaultKubeletConfig is what kubeadm would write: only the API server and who it authorises may
+// talk to the kubelet, and certificates renew themselves (kubeadm: componentconfigs, kubelet).
+func (p *planner) defaultKubeletConfig() map[string]any {
+	c := p.config
+	config := map[string]any{
+		"authentication": map[string]any{
+			"anonymous": map[string]any{"enabled": false},
+			"webhook":   map[string]any{"enabled": true},
+			"x509":      map[string]any{"clientCAFile": p.layout.ca},
+		},
+		"authorization":      map[string]any{"mode": "Webhook"},
+		"clusterDomain":      c.Cluster.DNSDomain,
+		"cgroupDriver":       c.Runtime.CgroupDriver,
+		"rotateCertificates": true,
+		"staticPodPath":      p.layout.manifests,
+	}
+	if ips := c.Cluster.DNSServiceIPs; len(ips) > 0 {
+		dns := make([]any, len(ips))
+		for i, ip := range ips {
+			dns[i] = ip
+		}
+		config["clusterDNS"] = dns
+	}
+	return config
+}
+
+// merge returns base with over laid on top of it: maps by field, everything else replaced. Neither
+// argument is changed.
+func merge(base, over map[string]any) map[string]any {
+	merged := maps.Clone(base)
+	for name, value := range over {
+		below, isMap := merged[name].(map[string]any)
+		if above, ok := value.(map[string]any); ok && isMap {
+			value = merge(below, above)
+		}
+		merged[name] = value
+	}
+	return merged
+}
+
+// imageCredentialProvider writes the configuration of the kubelet's image credential provider.
+func (p *planner) imageCredentialProvider() {
+	if provider := p.config.Kubelet.ImageCredentialProvider; provider != nil {
+		p.file(resource.Join, p.credentialConfig(), 0o644, yamlFile(provider.Config), "credentials for image registries", kubeletUnit)
+	}
+}
+
+func (p *planner) credentialConfig() string {
+	if path := p.config.Kubelet.ImageCredentialProvider.ConfigFile; path != "" {
+		return path
+	}
+	return p.layout.credentialConfig
+}

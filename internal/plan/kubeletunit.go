@@ -1,0 +1,136 @@
+package plan
+
+import (
+	"path"
+
+	"github.com/slipway-dev/slipway/exitcode"
+	"github.com/slipway-dev/slipway/internal/resource"
+)
+
+const kubeletDropIns = unitDir + "/" + kubeletUnit + ".d/"
+
+// kubeletBinary puts the wanted version in its place, where the image holds several, and checks that
+// there is one at all: a unit whose binary is missing is skipped by systemd without an error.
+func (p *planner) kubeletBinary() {
+	version := p.config.Cluster.KubernetesVersion
+	if installed, ok := p.facts.Installed("kubelet", version); ok && installed != p.layout.kubelet {
+		p.add(resource.Resource{
+			Phase:    resource.Base,
+			Restarts: []string{kubeletUnit},
+			Reason:   "the kubelet of the wanted version, of those the image holds",
+			Spec:     &resource.Symlink{Path: p.layout.kubelet, Target: installed},
+		})
+	}
+	p.add(resource.Resource{
+		Phase:    resource.Join,
+		ExitCode: exitcode.KubeletInstallFailed,
+		Reason:   "systemd skips a unit without its binary in silence",
+		Spec:     &resource.Check{Label: "kubelet-binary", PathExists: p.layout.kubelet},
+	})
+}
+
+// kubeletUnit plans the kubelet's unit. What differs between nodes is in its environment file and its
+// drop-ins, so the unit itself can be baked.
+func (p *planner) kubeletUnit() {
+	for _, dir := range []string{"/var/lib/kubelet", path.Dir(p.layout.ca), p.layout.manifests, p.layout.volumePlugins} {
+		p.directory(dir, 0o755, "the kubelet expects it")
+	}
+	lines := []string{
+		"[Unit]",
+		"Description=Kubelet",
+		"Documentation=https://kubernetes.io/docs/reference/command-line-tools-reference/kubelet/",
+		"ConditionPathExists=" + p.layout.kubelet,
+		"Wants=network-online.target " + containerdUnit,
+		"After=network-online.target " + containerdUnit,
+		"",
+		"[Service]",
+		"EnvironmentFile=" + p.layout.kubeletEnv,
+	}
+	lines = append(lines, p.wireServerRules()...)
+	lines = append(lines,
+		"ExecStart="+p.layout.kubelet+` \`,
+		`    --node-labels=${KUBELET_NODE_LABELS} \`,
+		`    --volume-plugin-dir=`+p.layout.volumePlugins+` \`,
+		`    $KUBELET_TLS_BOOTSTRAP_FLAGS \`,
+		`    $KUBELET_CONFIG_FILE_FLAGS \`,
+		`    $KUBELET_CONTAINERD_FLAGS \`,
+		`    $KUBELET_CONTAINER_RUNTIME_FLAG \`,
+		`    $KUBELET_CGROUP_FLAGS \`,
+		`    $KUBELET_FLAGS`,
+		"Restart=always",
+		"RestartSec=2",
+		"SuccessExitStatus=143",
+		"",
+		"[Install]",
+		"WantedBy=multi-user.target",
+	)
+	p.file(resource.Base, unitDir+"/"+kubeletUnit, 0o644, unitFile(lines...), "the kubelet's unit, complete", kubeletUnit)
+	p.kubeletDropIn("10-containerd-base-flag.conf", "KUBELET_CONTAINERD_FLAGS",
+		"--runtime-request-timeout=15m --container-runtime-endpoint="+containerdSocket+" --runtime-cgroups=/system.slice/"+containerdUnit)
+	if !p.reached(containerRuntimeFlag) {
+		p.kubeletDropIn("10-container-runtime-flag.conf", "KUBELET_CONTAINER_RUNTIME_FLAG", "--container-runtime=remote")
+	}
+	if driver := p.config.Runtime.CgroupDriver; driver != "" && !p.layout.kubeletDefaults {
+		p.kubeletDropIn("10-cgroupv2.conf", "KUBELET_CGROUP_FLAGS", "--cgroup-driver="+driver)
+	}
+	if p.reached(watchdogSupported) {
+		p.file(resource.Base, kubeletDropIns+"10-watchdog.conf", 0o644, unitFile("[Service]", "WatchdogSec=60s"),
+			"systemd restarts a kubelet that hangs (AKS: 10-watchdog.conf)", kubeletUnit)
+	}
+}
+
+// kubeletDropIn sets one of the variables of the kubelet's command line.
+func (p *planner) kubeletDropIn(name, variable, value string) {
+	p.file(resource.Base, kubeletDropIns+name, 0o644, unitFile("[Service]", `Environment="`+variable+"="+unitValue(value)+`"`),
+		"part of the kubelet's command line", kubeletUnit)
+}
+
+// wireServerPorts are where Azure's wire server hands out what only the host may have: extensions'
+// protected settings and certificates (AKS: kubelet.sh).
+var wireServerPorts = []string{"80", "32526"}
+
+// wireServerRules keep pods from Azure's wire server. A rule is deleted and inserted again, so that
+// a restart of the kubelet leaves one; without a shell there is no other "unless it is there".
+func (p *planner) wireServerRules() []string {
+	if p.config.Cloud.Provider != "azure" {
+		return nil
+	}
+	lines := []string{"# Pods must not reach the wire server. The first of each pair removes the rule of an earlier start."}
+	for _, port := range wireServerPorts {
+		rule := " FORWARD -d 168.63.129.16 -p tcp --dport " + port + " -j DROP"
+		lines = append(lines, "ExecStartPre=-iptables -w -D"+rule, "ExecStartPre=iptables -w -I"+rule)
+	}
+	return lines
+}
+
+// start plans the kubelet's start: after everything it needs, and seen to run.
+func (p *planner) start() {
+	// Not in the base phase: a baked image would start a kubelet that has no cluster yet.
+	p.enable(resource.Join, kubeletUnit)
+	unit := &resource.Unit{Unit: kubeletUnit}
+	requires := []resource.ID{
+		resource.IDOf(&resource.Unit{Unit: containerdUnit}),
+		resource.IDOf(&resource.Check{Label: "api-server"}),
+		resource.IDOf(&resource.Check{Label: "kubelet-binary"}),
+	}
+	for _, r := range p.plan.Resources {
+		switch r.Spec.(type) {
+		case *resource.Sysctl, *resource.Module:
+			requires = append(requires, r.ID())
+		}
+	}
+	p.add(resource.Resource{
+		Phase:    resource.Join,
+		Requires: requires,
+		ExitCode: exitcode.KubeletStartFailed,
+		Reason:   "the node joins",
+		Spec:     unit,
+	})
+	p.add(resource.Resource{
+		Phase:    resource.Join,
+		Requires: []resource.ID{resource.IDOf(unit)},
+		ExitCode: exitcode.KubeletStartFailed,
+		Reason:   "the kubelet did not stop at once",
+		Spec:     &resource.Check{Label: "kubelet-active", UnitActive: kubeletUnit},
+	})
+}

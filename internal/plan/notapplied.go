@@ -1,0 +1,57 @@
+package plan
+
+import "github.com/slipway-dev/slipway/nodeconfig"
+
+// unapplied are the settings that the contract can express and this planner does not apply yet. Each
+// is warned of where it is set: nothing is dropped in silence.
+var unapplied = []struct {
+	path string
+	set  func(*nodeconfig.NodeConfig) bool
+}{
+	{"$.access.adminUser", func(c *nodeconfig.NodeConfig) bool { return c.Access.AdminUser != "" }},
+	{"$.access.messageOfTheDay", func(c *nodeconfig.NodeConfig) bool { return c.Access.MessageOfTheDay != "" }},
+	{"$.access.realm", func(c *nodeconfig.NodeConfig) bool { return c.Access.Realm != nil }},
+	{"$.access.ssh", func(c *nodeconfig.NodeConfig) bool { return c.Access.SSH != nodeconfig.SSH{} }},
+	{"$.checks.outboundCommand", func(c *nodeconfig.NodeConfig) bool { return c.Checks.OutboundCommand != "" }},
+	{"$.cloud.aws", func(c *nodeconfig.NodeConfig) bool { return c.Cloud.AWS != nil }},
+	{"$.cloud.azure.custom.repositoryEndpoint", func(c *nodeconfig.NodeConfig) bool {
+		return c.Cloud.Azure != nil && c.Cloud.Azure.Custom != nil && c.Cloud.Azure.Custom.RepositoryEndpoint != ""
+	}},
+	{"$.cloud.azure.privateRegistry", func(c *nodeconfig.NodeConfig) bool {
+		return c.Cloud.Azure != nil && c.Cloud.Azure.PrivateRegistry != ""
+	}},
+	{"$.components.registry", func(c *nodeconfig.NodeConfig) bool { return c.Components.Registry != "" }},
+	{"$.join.attested", func(c *nodeconfig.NodeConfig) bool { return c.Join.Attested != nil }},
+	{"$.kubelet.dataDisk", func(c *nodeconfig.NodeConfig) bool { return c.Kubelet.DataDisk == "Temporary" }},
+	{"$.kubelet.maxPodsExpression", func(c *nodeconfig.NodeConfig) bool { return c.Kubelet.MaxPodsExpression != "" }},
+	{"$.network.hostsAgent", func(c *nodeconfig.NodeConfig) bool { return c.Network.HostsAgent }},
+	{"$.network.localDNS", func(c *nodeconfig.NodeConfig) bool { return c.Network.LocalDNS != nil }},
+	{"$.network.metadataRestriction", func(c *nodeconfig.NodeConfig) bool { return c.Network.MetadataRestriction != nil }},
+	{"$.network.nameservers", func(c *nodeconfig.NodeConfig) bool { return len(c.Network.Nameservers) > 0 }},
+	{"$.network.searchDomains", func(c *nodeconfig.NodeConfig) bool { return len(c.Network.SearchDomains) > 0 }},
+	{"$.network.secondaryInterfaces", func(c *nodeconfig.NodeConfig) bool { return c.Network.SecondaryInterfaces > 0 }},
+	{"$.proxy", func(c *nodeconfig.NodeConfig) bool {
+		return !c.Proxy.HTTP.IsZero() || !c.Proxy.HTTPS.IsZero() || c.Proxy.CertificateAuthority != ""
+	}},
+	{"$.runtime.containerd.baseRuntimeSpec", func(c *nodeconfig.NodeConfig) bool { return c.Runtime.Containerd.BaseRuntimeSpec != nil }},
+	{"$.runtime.containerd.config", func(c *nodeconfig.NodeConfig) bool { return c.Runtime.Containerd.Config != "" }},
+	{"$.runtime.lazyPull", func(c *nodeconfig.NodeConfig) bool { return c.Runtime.LazyPull != "" }},
+	{"$.runtime.sandboxes", func(c *nodeconfig.NodeConfig) bool { return len(c.Runtime.Sandboxes) > 0 }},
+	{"$.system.environment", func(c *nodeconfig.NodeConfig) bool { return len(c.System.Environment) > 0 }},
+	{"$.system.gpu", func(c *nodeconfig.NodeConfig) bool { return c.System.GPU != nil }},
+	{"$.system.localStorage", func(c *nodeconfig.NodeConfig) bool { return c.System.LocalStorage != nil }},
+	{"$.system.swapMB", func(c *nodeconfig.NodeConfig) bool { return c.System.SwapMB > 0 }},
+	{"$.system.transparentHugePages", func(c *nodeconfig.NodeConfig) bool { return len(c.System.TransparentHugePages) > 0 }},
+	{"$.system.unattendedUpgrades", func(c *nodeconfig.NodeConfig) bool { return c.System.UnattendedUpgrades != nil }},
+	{"$.trust.certificates", func(c *nodeconfig.NodeConfig) bool { return len(c.Trust.Certificates) > 0 }},
+}
+
+func notApplied(c *nodeconfig.NodeConfig) []nodeconfig.Problem {
+	var problems []nodeconfig.Problem
+	for _, u := range unapplied {
+		if u.set(c) {
+			problems = append(problems, nodeconfig.Problem{Path: u.path, Reason: "is not applied by this version"})
+		}
+	}
+	return problems
+}

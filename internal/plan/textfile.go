@@ -1,0 +1,113 @@
+package plan
+
+import (
+	"bytes"
+	"encoding/json"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/slipway-dev/slipway/internal/document"
+)
+
+// unitFile writes a unit or drop-in: sections are "[Name]", everything else is a line as it is. What
+// comes from a contract must have been through unitValue.
+func unitFile(lines ...string) []byte {
+	return []byte(strings.Join(lines, "\n") + "\n")
+}
+
+// unitValue makes a value one word of a unit's directive: specifiers and variables lose their
+// meaning (systemd.unit(5), "Specifiers"; systemd.service(5), "Command lines").
+func unitValue(s string) string {
+	return strings.NewReplacer("%", "%%", "$", "$$", `\`, `\\`, `"`, `\"`).Replace(s)
+}
+
+// environmentFile writes an EnvironmentFile= of the given variables in the given order.
+func environmentFile(variables ...[2]string) []byte {
+	var b bytes.Buffer
+	for _, v := range variables {
+		b.WriteString(v[0] + "=" + environmentValue(v[1]) + "\n")
+	}
+	return b.Bytes()
+}
+
+// plainEnvironment are the characters that need no quotes in an environment file.
+func plainEnvironment(r rune) bool {
+	return r > ' ' && r < 0x7f && !strings.ContainsRune("\"'`$\\#;", r)
+}
+
+// environmentValue quotes a value where systemd would otherwise read something else (systemd.exec(5),
+// EnvironmentFile=: within double quotes only these four are special). Single spaces between plain
+// words are as they are, since the file is also read by people.
+func environmentValue(s string) string {
+	plain := !strings.HasPrefix(s, " ") && !strings.HasSuffix(s, " ") && strings.IndexFunc(s, func(r rune) bool {
+		return r != ' ' && !plainEnvironment(r)
+	}) < 0
+	if plain {
+		return s
+	}
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "`", "\\`", `$`, `\$`).Replace(s) + `"`
+}
+
+// word makes a value one word where systemd splits a variable at spaces, which honours quotes and
+// backslashes (systemd.service(5), "Command lines").
+func word(s string) string {
+	if s != "" && strings.IndexFunc(s, func(r rune) bool { return r <= ' ' || strings.ContainsRune("\"'\\", r) }) < 0 {
+		return s
+	}
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(s) + `"`
+}
+
+// jsonFile writes data as JSON, indented by four spaces as AKS's files are.
+func jsonFile(data any) []byte {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "    ")
+	if err := enc.Encode(data); err != nil {
+		panic("plan: data that came from JSON is no JSON: " + err.Error())
+	}
+	return b.Bytes()
+}
+
+// yamlFile writes data as YAML.
+func yamlFile(data any) []byte {
+	var b bytes.Buffer
+	enc := yaml.NewEncoder(&b)
+	enc.SetIndent(2)
+	if err := enc.Encode(numbers(data)); err != nil {
+		panic("plan: data that came from JSON is no YAML: " + err.Error())
+	}
+	return b.Bytes()
+}
+
+// numbers replaces JSON's numbers by Go's, which YAML knows.
+func numbers(data any) any {
+	switch d := data.(type) {
+	case json.Number:
+		if i, err := strconv.ParseInt(d.String(), 10, 64); err == nil {
+			return i
+		}
+		f, _ := d.Float64()
+		return f
+	case []any:
+		out := make([]any, len(d))
+		for i := range d {
+			out[i] = numbers(d[i])
+		}
+		return out
+	case map[string]any:
+		out := make(map[string]any, len(d))
+		for k, v := range d {
+			out[k] = numbers(v)
+		}
+		return out
+	}
+	return data
+}
+
+// tomlString writes a TOML basic string, whose escapes are JSON's (TOML 1.0, "String").
+func tomlString(s string) string {
+	return string(document.AppendString(nil, s))
+}

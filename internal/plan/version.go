@@ -1,0 +1,44 @@
+package plan
+
+import (
+	"strconv"
+	"strings"
+)
+
+// gate is a change of behaviour at a Kubernetes 1.x minor version.
+type gate int
+
+// The gates, each with its source.
+const (
+	// containerRuntimeFlag: before it, --container-runtime=remote is needed; from it on, the flag
+	// is gone (Kubernetes 1.27 removal; AKS: 10-container-runtime-flag.conf).
+	containerRuntimeFlag gate = 27
+	// nodeIPNeeded: from it on, a kubelet with an external cloud provider that is given no address
+	// registers without one (Kubernetes 1.29; AKS: --node-ip).
+	nodeIPNeeded gate = 29
+	// watchdogSupported: from it on, the kubelet answers systemd's watchdog (SystemdWatchdog, on by
+	// default from 1.32; AKS: 10-watchdog.conf).
+	watchdogSupported gate = 32
+	// idleTimeoutIgnored: from it on, the kubelet reads its streaming connections' idle timeout
+	// nowhere (k8s.io/kubernetes v1.34.4: only types and defaults name it).
+	idleTimeoutIgnored gate = 34
+)
+
+// reached tells whether the node's version is at or beyond a gate.
+func (p *planner) reached(g gate) bool { return p.minor >= int(g) }
+
+// newest stands for a version that is not known: an image is baked for what comes.
+const newest = 1 << 10
+
+// minorOf returns the minor of a Kubernetes 1.x version.
+func minorOf(version string) int {
+	parts := strings.SplitN(version, ".", 3)
+	if len(parts) < 2 {
+		return newest
+	}
+	minor, err := strconv.Atoi(parts[1])
+	if err != nil {
+		return newest
+	}
+	return minor
+}

@@ -1,0 +1,231 @@
+package status
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/slipway-dev/slipway/nodeconfig"
+)
+
+// How many entries of a list a report shows.
+const (
+	maxFailures = 10
+	maxProblems = 20
+	maxSkipped  = 10
+)
+
+// Print writes a report for people: the outcome, what to do about a failure, the timeline, counts of
+// changes, and the config's problems. Lines have at most 100 columns, and nothing in the status can
+// steer the terminal; sequences for colour are written only if asked for.
+func (s *Status) Print(w io.Writer, colour bool) {
+	r := &report{colour: colour}
+	r.outcome(s)
+	r.failure(s.Error)
+	r.furtherFailures(s)
+	r.about(s)
+	r.timeline(s)
+	r.changes(s)
+	fatal, warnings := nodeconfig.Fatal(s.Problems), slices.DeleteFunc(slices.Clone(s.Problems), isFatal)
+	r.problems("Errors", fatal, red)
+	r.problems("Warnings", warnings, yellow)
+	r.skipped(s.Skipped)
+	_, _ = io.WriteString(w, r.text.String())
+}
+
+func isFatal(p nodeconfig.Problem) bool { return p.Fatal }
+
+// report is a report as it is written.
+type report struct {
+	text   strings.Builder
+	colour bool
+	gap    bool // the next line has an empty one before it
+}
+
+// paint returns s in a colour.
+func (r *report) paint(c ansi, s string) string {
+	if !r.colour || s == "" {
+		return s
+	}
+	return "\x1b[" + string(c) + "m" + s + "\x1b[0m"
+}
+
+// line writes a line.
+func (r *report) line(parts ...string) {
+	if r.gap {
+		r.text.WriteByte('\n')
+		r.gap = false
+	}
+	for _, p := range parts {
+		r.text.WriteString(p)
+	}
+	r.text.WriteByte('\n')
+}
+
+// labelled is the column in which what a label is for starts.
+const labelled = 12
+
+// block writes a label and behind it the lines, each within the report's width already.
+func (r *report) block(label string, c ansi, lines []string) {
+	for i, l := range lines {
+		if i == 0 {
+			r.line("  ", r.paint(c, label), strings.Repeat(" ", labelled-2-len(label)), l)
+		} else {
+			r.line(strings.Repeat(" ", labelled), l)
+		}
+	}
+}
+
+// entry writes a label and a text behind it, if there is one.
+func (r *report) entry(label string, c ansi, text string) {
+	r.block(label, c, wrap(text, width-labelled))
+}
+
+func (r *report) outcome(s *Status) {
+	c := red
+	if s.Outcome == OutcomeSuccess {
+		c = green
+	}
+	text := ""
+	if s.Outcome != OutcomeSuccess || s.ExitCode != 0 {
+		text = fmt.Sprintf("with exit code %d ", s.ExitCode)
+		if s.CodeName != "" {
+			text += "(" + s.CodeName + ") "
+		}
+	}
+	outcome := cell(s.Outcome, 20)
+	if outcome == "" {
+		outcome = "unknown"
+	}
+	r.line(r.paint(c, outcome), " ", cell(text+"after "+milliseconds(s.DurationMs), width-21))
+	r.gap = true
+}
+
+func (r *report) failure(f *Failure) {
+	if f == nil {
+		return
+	}
+	r.entry("What", bold, f.Message)
+	r.entry("Where", bold, f.where())
+	r.entry("To do", bold, f.Action)
+	r.gap = true
+}
+
+// where says what failed, what it tried and the kind of reason, as far as they are known.
+func (f *Failure) where() string {
+	where := f.Resource
+	if f.Endpoint != "" && !strings.HasSuffix(f.Resource, ":"+f.Endpoint) {
+		where = strings.TrimPrefix(where+", "+f.Endpoint, ", ")
+	}
+	if f.Cause != "" {
+		where += " (" + f.Cause + ")"
+	}
+	return strings.TrimSpace(where)
+}
+
+// furtherFailures writes the failures but the one that the exit code stands for.
+func (r *report) furtherFailures(s *Status) {
+	further := slices.Clone(s.Errors)
+	if s.Error != nil {
+		if i := slices.Index(further, *s.Error); i >= 0 {
+			further = slices.Delete(further, i, i+1)
+		}
+	}
+	var items []string
+	for _, f := range further {
+		items = append(items, strings.TrimPrefix(f.where()+": "+f.Message, ": "))
+	}
+	r.list("Also", red, items, maxFailures)
+	r.gap = true
+}
+
+func (r *report) about(s *Status) {
+	c := s.Config
+	var config []string
+	for _, part := range []string{c.Path, c.Dialect, prefixed("Kubernetes ", c.KubernetesVersion), shortDigest(c.Digest)} {
+		if part != "" {
+			config = append(config, part)
+		}
+	}
+	r.entry("Config", bold, strings.Join(config, ", "))
+	agent := s.AgentVersion
+	if !s.StartedAt.IsZero() {
+		agent = strings.TrimPrefix(agent+", started "+s.StartedAt.UTC().Format(time.DateTime+" MST"), ", ")
+	}
+	r.entry("Agent", bold, agent)
+}
+
+func prefixed(prefix, s string) string {
+	if s == "" {
+		return ""
+	}
+	return prefix + s
+}
+
+// shortDigest returns as much of a digest as people compare.
+func shortDigest(digest string) string {
+	algorithm, sum, found := strings.Cut(digest, ":")
+	if !found {
+		return head(digest, 12)
+	}
+	return algorithm + ":" + head(sum, 12)
+}
+
+// list writes items behind a label, no more of them than limit.
+func (r *report) list(label string, c ansi, items []string, limit int) {
+	var lines []string
+	for _, item := range items[:min(len(items), limit)] {
+		for i, l := range wrap(item, width-labelled-2) {
+			if i > 0 {
+				l = "  " + l
+			}
+			lines = append(lines, l)
+		}
+	}
+	if more := len(items) - limit; more > 0 {
+		lines = append(lines, fmt.Sprintf("and %d more", more))
+	}
+	r.block(label, c, lines)
+}
+
+func (r *report) problems(label string, problems []nodeconfig.Problem, c ansi) {
+	var items []string
+	for _, p := range problems {
+		items = append(items, strings.TrimPrefix(p.Path+": "+p.Reason, ": "))
+	}
+	r.list(label, c, items, maxProblems)
+}
+
+func (r *report) skipped(ids []string) { r.list("Skipped", yellow, ids, maxSkipped) }
+
+// actions are in the order in which a report counts them.
+var actions = []string{
+	ActionCreated, ActionUpdated, ActionCorrected, ActionLoaded, ActionSet, ActionRan,
+	ActionStarted, ActionRestarted, ActionReloaded,
+}
+
+func (r *report) changes(s *Status) {
+	counts, other := map[string]int{}, 0
+	for _, c := range s.Changes {
+		if slices.Contains(actions, c.Action) {
+			counts[c.Action]++
+		} else {
+			other++
+		}
+	}
+	var parts []string
+	for _, action := range actions {
+		if n := counts[action]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, action))
+		}
+	}
+	if other > 0 {
+		parts = append(parts, fmt.Sprintf("%d other", other))
+	}
+	if len(parts) == 0 {
+		parts = []string{"none"}
+	}
+	r.entry("Changes", bold, fmt.Sprintf("%s; %d unchanged", strings.Join(parts, ", "), s.Unchanged))
+}

@@ -1,0 +1,154 @@
+package status
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/slipway-dev/slipway/nodeconfig"
+)
+
+// APIVersion and Kind identify a status document.
+const (
+	APIVersion = "slipway.dev/v1"
+	Kind       = "ProvisionStatus"
+)
+
+// The outcomes.
+const (
+	OutcomeSuccess = "success"
+	OutcomeFailure = "failure"
+)
+
+// The actions of a change.
+const (
+	ActionCreated   = "created"
+	ActionUpdated   = "updated"
+	ActionCorrected = "corrected" // the content was right, mode or owner were not
+	ActionLoaded    = "loaded"
+	ActionSet       = "set"
+	ActionRan       = "ran"
+	ActionStarted   = "started"
+	ActionRestarted = "restarted"
+	ActionReloaded  = "reloaded"
+)
+
+// Status is what came of a provisioning: status.json.
+type Status struct {
+	// APIVersion and Kind are filled in by Marshal.
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+	// Outcome is OutcomeSuccess or OutcomeFailure.
+	Outcome  string `json:"outcome"`
+	ExitCode int    `json:"exitCode"`
+	// CodeName is the exit code's name in the table of package exitcode.
+	CodeName string `json:"codeName"`
+	// Error is the one of Errors that the exit code stands for.
+	Error  *Failure  `json:"error,omitempty"`
+	Errors []Failure `json:"errors,omitempty"`
+
+	AgentVersion string    `json:"agentVersion"`
+	Config       Config    `json:"config"`
+	StartedAt    time.Time `json:"startedAt,omitzero"`
+	FinishedAt   time.Time `json:"finishedAt,omitzero"`
+	DurationMs   int64     `json:"durationMs"`
+
+	// Problems are what is wrong with the config.
+	Problems []nodeconfig.Problem `json:"problems,omitempty"`
+	// Changes are what was done to the machine, in order.
+	Changes []Change `json:"changes,omitempty"`
+	// Unchanged is how many resources were as they should be.
+	Unchanged int `json:"unchanged"`
+	// Steps are the timeline, in order of their start.
+	Steps []Step `json:"steps,omitempty"`
+	// Skipped are the resources that were not tried.
+	Skipped []string `json:"skipped,omitempty"`
+}
+
+// Failure is one thing that went wrong.
+type Failure struct {
+	// Resource is the ID of what could not be made so, empty where it is none of the plan's.
+	Resource string `json:"resource,omitempty"`
+	// Cause is the kind of reason, where a person would act differently on it: "dns", "tls".
+	Cause string `json:"cause,omitempty"`
+	// Endpoint is what was tried: a URL with its address, a path or a unit.
+	Endpoint string `json:"endpoint,omitempty"`
+	// Message is the error.
+	Message string `json:"message"`
+	// Action is what to do about it.
+	Action string `json:"action,omitempty"`
+}
+
+// Config says which config was applied.
+type Config struct {
+	Path              string `json:"path,omitempty"`
+	Dialect           string `json:"dialect,omitempty"`
+	Digest            string `json:"digest,omitempty"`
+	KubernetesVersion string `json:"kubernetesVersion,omitempty"`
+}
+
+// Change is one thing that was done to the machine.
+type Change struct {
+	// ID is the resource's ID, or the name of the unit that was acted on.
+	ID     string `json:"id"`
+	Action string `json:"action"`
+}
+
+// Step is one part of the timeline.
+type Step struct {
+	Name string `json:"name"`
+	// StartMs is when it started, from StartedAt.
+	StartMs    int64  `json:"startMs"`
+	DurationMs int64  `json:"durationMs"`
+	Detail     string `json:"detail,omitempty"`
+}
+
+// How long a failure's message is written, and how large a document is read, in bytes.
+const (
+	maxMessage     = 4096
+	maxStatusInput = 8 << 20
+)
+
+// Marshal writes the document, indented by two spaces; times are in UTC. The same status gives the
+// same bytes.
+func (s *Status) Marshal() ([]byte, error) {
+	c := *s
+	c.APIVersion, c.Kind = APIVersion, Kind
+	c.StartedAt, c.FinishedAt = s.StartedAt.UTC(), s.FinishedAt.UTC()
+	if s.Error != nil {
+		e := s.Error.bounded()
+		c.Error = &e
+	}
+	c.Errors = slices.Clone(s.Errors)
+	for i, f := range c.Errors {
+		c.Errors[i] = f.bounded()
+	}
+	return encode(c, "  ")
+}
+
+func (f Failure) bounded() Failure {
+	f.Message = head(valid(f.Message), maxMessage)
+	return f
+}
+
+// Parse reads a document that Marshal wrote. Unknown fields are passed over, so that an older
+// command can read what a newer agent wrote; another kind or version of document is an error.
+func Parse(data []byte) (*Status, error) {
+	if len(data) > maxStatusInput {
+		return nil, fmt.Errorf("the status has %d bytes, more than %d are not read", len(data), maxStatusInput)
+	}
+	var header struct{ APIVersion, Kind string }
+	if err := json.Unmarshal(data, &header); err != nil {
+		return nil, fmt.Errorf("the status cannot be read: %w", err)
+	}
+	if header.APIVersion != APIVersion || header.Kind != Kind {
+		return nil, fmt.Errorf("the document is %q %q, want %q %q",
+			head(header.APIVersion, 64), head(header.Kind, 64), APIVersion, Kind)
+	}
+	var s Status
+	if err := json.Unmarshal(data, &s); err != nil {
+		return nil, fmt.Errorf("the status cannot be read: %w", err)
+	}
+	return &s, nil
+}

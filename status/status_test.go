@@ -1,0 +1,121 @@
+package status
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestStatusMarshal(t *testing.T) {
+	for name, s := range map[string]*Status{"success": success(), "failure": failure(), "empty": {}} {
+		t.Run(name, func(t *testing.T) {
+			data, err := s.Marshal()
+			if err != nil {
+				t.Fatal(err)
+			}
+			golden(t, name+".json.golden", data)
+
+			back, err := Parse(data)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := *s
+			want.APIVersion, want.Kind = APIVersion, Kind
+			want.StartedAt, want.FinishedAt = s.StartedAt.UTC(), s.FinishedAt.UTC()
+			if !reflect.DeepEqual(*back, want) {
+				t.Errorf("read back as %+v, want %+v", *back, want)
+			}
+			again, err := back.Marshal()
+			if err != nil || string(again) != string(data) {
+				t.Errorf("written again: %v\n%s", err, again)
+			}
+		})
+	}
+}
+
+func TestStatusMarshalLeavesTheStatusAlone(t *testing.T) {
+	s := failure()
+	s.Error.Message = strings.Repeat("é", maxMessage)
+	s.Errors[0].Message = s.Error.Message
+	data, err := s.Marshal()
+	if err != nil {
+		t.Fatal(err)
+	}
+	back, err := Parse(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := back.Error.Message; len(got) > maxMessage || !strings.HasPrefix(s.Error.Message, got) || got == "" {
+		t.Errorf("the message has %d bytes", len(got))
+	}
+	if len(s.Error.Message) != 2*maxMessage || len(s.Errors[0].Message) != 2*maxMessage || s.Kind != "" {
+		t.Error("Marshal changed the status")
+	}
+}
+
+func TestStatusMarshalRefusesATimeThatCannotBeWritten(t *testing.T) {
+	s := Status{StartedAt: time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)}
+	if data, err := s.Marshal(); err == nil {
+		t.Errorf("wrote %s", data)
+	}
+}
+
+func TestParseRefuses(t *testing.T) {
+	for name, test := range map[string]struct{ data, want string }{
+		"nothing":         {"", "cannot be read"},
+		"half a document": {`{"apiVersion": "slipway.dev/v1", "kind"`, "cannot be read"},
+		"a wrong type":    {`{"apiVersion": "slipway.dev/v1", "kind": "ProvisionStatus", "exitCode": "0"}`, "exitCode"},
+		"another kind":    {`{"apiVersion": "slipway.dev/v1", "kind": "NodeConfig"}`, `"NodeConfig"`},
+		"another version": {`{"apiVersion": "slipway.dev/v2", "kind": "ProvisionStatus"}`, `"slipway.dev/v2"`},
+		"an AKS result":   {`{"ExitCode": "0"}`, `want "slipway.dev/v1"`},
+		"too much":        {strings.Repeat(" ", maxStatusInput+1), "not read"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if s, err := Parse([]byte(test.data)); err == nil || !strings.Contains(err.Error(), test.want) || s != nil {
+				t.Errorf("Parse = %v, %v, want an error with %q", s, err, test.want)
+			}
+		})
+	}
+}
+
+func TestParsePassesOverUnknownFields(t *testing.T) {
+	s, err := Parse([]byte(`{"apiVersion": "slipway.dev/v1", "kind": "ProvisionStatus", "exitCode": 51, "node": {"name": "a"}}`))
+	if err != nil || s.ExitCode != 51 {
+		t.Errorf("Parse = %+v, %v", s, err)
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	for _, s := range []*Status{success(), failure(), {}} {
+		data, err := s.Marshal()
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(data)
+	}
+	f.Add([]byte(`{"apiVersion": "slipway.dev/v1", "kind": "ProvisionStatus", "error": {"message": "\n\u001b[2J"}, "errors": [{}], ` +
+		`"steps": [{"startMs": -9223372036854775808, "durationMs": 9223372036854775807, "name": "\t"}], "changes": [{}], "problems": [{}], "skipped": [""]}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		s, err := Parse(data)
+		if err != nil {
+			return
+		}
+		checkReport(t, s)
+		first, err := s.Marshal()
+		if err != nil {
+			return // a time whose year has five digits in UTC
+		}
+		back, err := Parse(first)
+		if err != nil {
+			if len(first) > maxStatusInput {
+				return
+			}
+			t.Fatalf("does not read what it wrote: %v\n%s", err, first)
+		}
+		second, err := back.Marshal()
+		if err != nil || string(second) != string(first) {
+			t.Fatalf("%v: wrote\n%s\nand then\n%s", err, first, second)
+		}
+	})
+}

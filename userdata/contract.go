@@ -1,0 +1,161 @@
+package userdata
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// CSE is the command of the custom script extension with which AKS waits for a node: it returns
+// when provisioning has ended, with its result.
+const CSE = "/opt/azure/containers/aks-node-controller provision-wait"
+
+// The places where a node reads its contract; the place says what kind of contract it is.
+const (
+	// AKSPath is the place of an AKS contract, aksnodeconfig.v1 in JSON.
+	AKSPath = "/opt/azure/containers/aks-node-controller-config.json"
+	// NativePath is the place of every other contract in JSON.
+	NativePath = "/etc/slipway/config.json"
+	// NativeYAMLPath is the place of every other contract in YAML.
+	NativeYAMLPath = "/etc/slipway/config.yaml"
+)
+
+// FeaturesPath is where the launcher of AKS's node images reads the feature switches.
+const FeaturesPath = "/opt/azure/containers/enabled_features.sh"
+
+// The units that provision: Slipway's own, and the one that AKS's node images have.
+const (
+	nativeUnit = "slipway-provision.service"
+	aksUnit    = "aks-node-controller.service"
+)
+
+// Contract is what a machine is to be told. It is treated as secret: however it is formatted,
+// logged or marshalled, only its place and its size show.
+type Contract struct {
+	// Document is the contract exactly as it is to arrive, JSON or YAML.
+	Document []byte
+	// Path is where the node reads it: AKSPath, NativePath or NativeYAMLPath.
+	Path string
+	// Features are switches for the launcher of AKS's node images (enabled_features); they are
+	// written to FeaturesPath. A native contract has none.
+	Features map[string]string
+}
+
+// String names the contract without telling what it says.
+func (c Contract) String() string {
+	return fmt.Sprintf("contract for %s (%d bytes) [redacted]", c.Path, len(c.Document))
+}
+
+// Format writes String for every verb.
+func (c Contract) Format(f fmt.State, _ rune) { fmt.Fprint(f, c.String()) }
+
+// MarshalText returns String, for JSON, YAML and logs.
+func (c Contract) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
+
+// InvalidError lists everything that is wrong with a Contract.
+type InvalidError struct{ Problems []Problem }
+
+// Problem is one thing that is wrong with a Contract. It never holds a value of the contract.
+type Problem struct {
+	// Field is the field of Contract, for instance `Features["NAME"]`.
+	Field string
+	// Reason says what is wrong and what would be right.
+	Reason string
+}
+
+// Error lists the problems.
+func (e *InvalidError) Error() string {
+	var b strings.Builder
+	b.WriteString("cannot render the contract: ")
+	for i, p := range e.Problems {
+		if i > 0 {
+			b.WriteString("; ")
+		}
+		b.WriteString(p.Field + ": " + p.Reason)
+	}
+	return b.String()
+}
+
+// check returns the sorted names of the features, or an *InvalidError with all that is wrong.
+func (c *Contract) check() ([]string, error) {
+	var problems []Problem
+	add := func(field, format string, args ...any) {
+		problems = append(problems, Problem{field, fmt.Sprintf(format, args...)})
+	}
+	if len(c.Document) == 0 {
+		add("Document", "is empty; give the contract's text")
+	}
+	if _, known := boothooks[c.Path]; !known {
+		add("Path", "%q is not a place where a node reads a contract; use %s, %s or %s",
+			c.Path, AKSPath, NativePath, NativeYAMLPath)
+	}
+	if len(c.Features) > 0 && (c.Path == NativePath || c.Path == NativeYAMLPath) {
+		add("Features", "nothing reads them beside a native contract; leave them out")
+	}
+	var names []string
+	if len(c.Features) > 0 {
+		names = slices.AppendSeq(make([]string, 0, len(c.Features)), maps.Keys(c.Features))
+		slices.Sort(names)
+	}
+	for _, name := range names {
+		if !isName(name) {
+			add(featureField(name), "a name has letters, digits and _ only and does not begin with a digit")
+		}
+		if i := strings.IndexFunc(c.Features[name], notInValue); i >= 0 {
+			add(featureField(name), "the value's byte %d is not allowed; use letters, digits and _ . , : / @ %% + = - only", i)
+		}
+	}
+	if problems != nil {
+		return nil, &InvalidError{problems}
+	}
+	return names, nil
+}
+
+func featureField(name string) string { return fmt.Sprintf("Features[%q]", name) }
+
+// isName reports whether s matches [a-zA-Z_][a-zA-Z0-9_]*.
+func isName(s string) bool {
+	for i := range len(s) {
+		if ch := s[i]; !isLetter(rune(ch)) && ch != '_' && (i == 0 || ch < '0' || ch > '9') {
+			return false
+		}
+	}
+	return s != ""
+}
+
+// notInValue reports whether r may not stand in a switch's value. The launcher parses the file, but
+// its name ends in .sh and one day somebody will source it: so only what a shell takes literally.
+func notInValue(r rune) bool {
+	return !isLetter(r) && (r < '0' || r > '9') && !strings.ContainsRune("_.,:/@%+=-", r)
+}
+
+func isLetter(r rune) bool { return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' }
+
+// features returns the content of FeaturesPath, lines NAME=value in the order of names; nil where
+// there are none.
+func (c *Contract) features(names []string) []byte {
+	size := 0
+	for _, name := range names {
+		size += len(name) + len("=") + len(c.Features[name]) + len("\n")
+	}
+	if size == 0 {
+		return nil
+	}
+	content := make([]byte, 0, size)
+	for _, name := range names {
+		content = append(content, name...)
+		content = append(content, '=')
+		content = append(content, c.Features[name]...)
+		content = append(content, '\n')
+	}
+	return content
+}
+
+// unit returns the unit that provisions from c, where nothing is there to look for a better one.
+func (c *Contract) unit() string {
+	if c.Path == AKSPath {
+		return aksUnit
+	}
+	return nativeUnit
+}

@@ -1,0 +1,128 @@
+package userdata
+
+import (
+	"encoding/base64"
+	"errors"
+	"math/rand"
+	"strings"
+	"testing"
+)
+
+// TestLimit states the arithmetic that the limit rests on.
+func TestLimit(t *testing.T) {
+	if got := base64.StdEncoding.EncodedLen(MaxCustomData); got != MaxCustomDataBase64 {
+		t.Errorf("the base64 of %d bytes is %d characters", MaxCustomData, got)
+	}
+	if got := base64.StdEncoding.EncodedLen(MaxCustomData + 1); got <= MaxCustomDataBase64 {
+		t.Errorf("the base64 of one byte more is %d characters", got)
+	}
+	if err := checkSize(MaxCustomData); err != nil {
+		t.Error(err)
+	}
+	var tooLarge *TooLargeError
+	if err := checkSize(MaxCustomData + 1); !errors.As(err, &tooLarge) || *tooLarge != (TooLargeError{65_536, 65_535}) {
+		t.Errorf("one byte more: %v", err)
+	} else if want := "custom data of 65536 bytes (87384 base64 characters) is too large, the limit is 65535 (87380): " +
+		"shorten the contract by about 3 bytes, large certificates, scripts and files belong in the node image"; err.Error() != want {
+		t.Errorf("message: %v", err)
+	}
+}
+
+// TestLimitOfCustomData tries every size of document around the limit: what is given out fits, what
+// is refused would not have, and the size told is the true one.
+func TestLimitOfCustomData(t *testing.T) {
+	plain := map[string]func(Contract, int) int{ // the size of the plain document for n bytes
+		"CustomData": func(c Contract, n int) int {
+			document, _ := MIME(c)
+			return len(document) - linesSize(len(c.Document)) + linesSize(n)
+		},
+		"CloudConfigCustomData": func(c Contract, n int) int {
+			c.Document = make([]byte, n)
+			document, _ := CloudConfig(c)
+			return len(document)
+		},
+		"IgnitionCustomData": func(c Contract, n int) int {
+			c.Document = make([]byte, n)
+			document, _ := Ignition(c)
+			return len(document)
+		},
+	}
+	for name, size := range plain {
+		for _, c := range []Contract{aksContract, nativeContract, yamlContract} {
+			most := 0 // the largest document that fits
+			for step := 1 << 16; step > 0; step /= 2 {
+				if size(c, most+step) <= MaxCustomData {
+					most += step
+				}
+			}
+			for n := most - 130; n <= most+130; n++ {
+				large := c
+				large.Document = make([]byte, n)
+				text, err := renderers[name](large)
+				if err == nil {
+					if n > most || len(text) > MaxCustomDataBase64 {
+						t.Fatalf("%s: %d characters for %s", name, len(text), large)
+					}
+					continue
+				}
+				var tooLarge *TooLargeError
+				if !errors.As(err, &tooLarge) || n <= most || tooLarge.Size != size(c, n) || tooLarge.Limit != MaxCustomData {
+					t.Fatalf("%s: %s: %v", name, large, err)
+				}
+			}
+		}
+	}
+}
+
+// TestLimitExact finds contracts whose documents have exactly the size of the limit and one more.
+func TestLimitExact(t *testing.T) {
+	found := map[int]bool{}
+	for n := 40_000; n < 50_000 && len(found) < 2; n++ {
+		for value := range 60 {
+			c := Contract{Document: make([]byte, n), Path: AKSPath, Features: map[string]string{"A": strings.Repeat("b", value)}}
+			size := frameSize + boothooks[AKSPath].size(c.Document, c.features([]string{"A"})) + len(aksPart)
+			if found[size] || size != MaxCustomData && size != MaxCustomData+1 {
+				continue
+			}
+			found[size] = true
+			text, err := CustomData(c)
+			if fits := size == MaxCustomData; fits != (err == nil) || fits && len(text) != MaxCustomDataBase64 {
+				t.Errorf("%d bytes: %d characters, %v", size, len(text), err)
+			}
+		}
+	}
+	if len(found) < 2 {
+		t.Errorf("no contract has the size wanted: %v", found)
+	}
+}
+
+// TestAdvice follows the error's advice: a contract shortened by as much is taken.
+func TestAdvice(t *testing.T) {
+	random := rand.New(rand.NewSource(2))
+	for range 300 {
+		c := Contract{Document: make([]byte, 40_000+random.Intn(60_000)), Path: NativePath}
+		for name, render := range renderers {
+			_, err := render(c)
+			var tooLarge *TooLargeError
+			if !errors.As(err, &tooLarge) {
+				continue
+			}
+			shorter := c
+			shorter.Document = c.Document[(tooLarge.Size-tooLarge.Limit)*3/4+3:]
+			if _, err := render(shorter); err != nil {
+				t.Fatalf("%s: shortened from %d to %d: %v", name, len(c.Document), len(shorter.Document), err)
+			}
+		}
+	}
+}
+
+// TestUnlimited checks that what is not meant for Azure has no limit.
+func TestUnlimited(t *testing.T) {
+	c := Contract{Document: make([]byte, 1<<20), Path: NativePath}
+	if document, err := CloudConfig(c); err != nil || !same(parseCloudConfig(t, document).contract(t), c) {
+		t.Errorf("cloud-config: %v", err)
+	}
+	if document, err := Ignition(c); err != nil || !same(parseIgnition(t, document).contract(t), c) {
+		t.Errorf("ignition: %v", err)
+	}
+}

@@ -1,0 +1,124 @@
+package userdata
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"slices"
+	"strings"
+)
+
+// The pieces of the MIME document between which the boundary stands. A boundary is boundaryStart
+// and the first half of the SHA-256 of the contract's document: the same contract has the same
+// bytes, and a person can tell which file a machine was given. It cannot occur in a part, for the
+// static text does not have boundaryStart and base64 has no _.
+const (
+	boundaryStart = "=_slipway_"
+	boundarySize  = len(boundaryStart) + sha256.Size
+
+	mimeOpen        = "MIME-Version: 1.0\r\nContent-Type: multipart/mixed; boundary=\""
+	boothookOpen    = "\"\r\n\r\n--"
+	boothookType    = "\r\nContent-Type: text/cloud-boothook" + partHeader
+	nextOpen        = "\r\n--"
+	cloudConfigType = "\r\nContent-Type: text/cloud-config" + partHeader
+	mimeEnd         = "--\r\n"
+
+	partHeader = "; charset=\"utf-8\"\r\nMIME-Version: 1.0\r\nContent-Transfer-Encoding: 7bit\r\n\r\n"
+	frameSize  = len(mimeOpen+boothookOpen+boothookType+nextOpen+cloudConfigType+nextOpen+mimeEnd) + 4*boundarySize
+)
+
+// roomOnStack is enough for the document of an ordinary contract (9 KB), which then needs no memory
+// of its own while it is encoded.
+const roomOnStack = 16 << 10
+
+// MIME returns the document for cloud-init, not encoded: a boothook that writes the contract and
+// starts the agent, and a cloud-config. The error is an [*InvalidError] or a [*TooLargeError].
+func MIME(c Contract) ([]byte, error) { return appendMIME(nil, &c) }
+
+// CustomData returns the base64 of [MIME], as Azure's API takes it.
+func CustomData(c Contract) (string, error) {
+	var room [roomOnStack]byte
+	document, err := appendMIME(room[:0], &c)
+	if err != nil {
+		return "", err
+	}
+	var text strings.Builder
+	text.Grow(base64.StdEncoding.EncodedLen(len(document)))
+	var chunk [4096]byte
+	for len(document) > 0 {
+		n := min(len(document), len(chunk)/4*3)
+		base64.StdEncoding.Encode(chunk[:], document[:n])
+		text.Write(chunk[:base64.StdEncoding.EncodedLen(n)])
+		document = document[n:]
+	}
+	return text.String(), nil
+}
+
+// AppendCustomData appends the result of [CustomData] to dst: with a buffer that is reused, an
+// ordinary contract costs no allocation. On an error it returns dst as it was.
+func AppendCustomData(dst []byte, c Contract) ([]byte, error) {
+	var room [roomOnStack]byte
+	document, err := appendMIME(room[:0], &c)
+	if err != nil {
+		return dst, err
+	}
+	return base64.StdEncoding.AppendEncode(dst, document), nil
+}
+
+// appendMIME appends the document, or returns dst and an error.
+func appendMIME(dst []byte, c *Contract) ([]byte, error) {
+	names, err := c.check()
+	if err != nil {
+		return dst, err
+	}
+	script, features, config := boothooks[c.Path], c.features(names), cloudConfigPart(c)
+	size := frameSize + script.size(c.Document, features) + len(config)
+	if err := checkSize(size); err != nil {
+		return dst, err
+	}
+
+	var boundary [boundarySize]byte
+	sum := sha256.Sum256(c.Document)
+	hex.Encode(boundary[copy(boundary[:], boundaryStart):], sum[:sha256.Size/2])
+
+	dst = slices.Grow(dst, size)
+	dst = append(dst, mimeOpen...)
+	dst = append(dst, boundary[:]...)
+	dst = append(dst, boothookOpen...)
+	dst = append(dst, boundary[:]...)
+	dst = append(dst, boothookType...)
+	dst = script.append(dst, c.Document, features)
+	dst = append(dst, nextOpen...)
+	dst = append(dst, boundary[:]...)
+	dst = append(dst, cloudConfigType...)
+	dst = append(dst, config...)
+	dst = append(dst, nextOpen...)
+	dst = append(dst, boundary[:]...)
+	return append(dst, mimeEnd...), nil
+}
+
+// Base64 is written in lines of 76 characters, as MIME wants: 7bit allows no line of 1,000.
+const (
+	lineBytes = 57
+	lineChars = 76
+)
+
+// appendLines appends the base64 of src in lines, each with its end.
+func appendLines(dst, src []byte) []byte {
+	for len(src) > 0 {
+		n := min(len(src), lineBytes)
+		dst = base64.StdEncoding.AppendEncode(dst, src[:n])
+		dst = append(dst, '\n')
+		src = src[n:]
+	}
+	return dst
+}
+
+// linesSize is how much appendLines appends for n bytes.
+func linesSize(n int) int {
+	size := n / lineBytes * (lineChars + 1)
+	if rest := n % lineBytes; rest > 0 {
+		size += base64.StdEncoding.EncodedLen(rest) + 1
+	}
+	return size
+}
