@@ -1,7 +1,6 @@
 package nodeconfig
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 )
@@ -33,8 +32,8 @@ func checkReservedLabel(key string) string {
 	if !found || slices.Contains(kubeletLabels, key) || inDomain(domain, kubeletLabelDomains) || !inDomain(domain, reservedDomains) {
 		return ""
 	}
-	return fmt.Sprintf("is reserved: below kubernetes.io and k8s.io a kubelet sets only %s, and labels of %s",
-		strings.Join(kubeletLabels, ", "), strings.Join(kubeletLabelDomains, " and "))
+	return "is reserved: of kubernetes.io and k8s.io a kubelet sets only the well-known labels, and those below " +
+		strings.Join(kubeletLabelDomains, " and ")
 }
 
 func inDomain(domain string, domains []string) bool {

@@ -80,6 +80,14 @@ type Failure struct {
 	Action string `json:"action,omitempty"`
 }
 
+// String is the failure on one line: where, why, and what happened.
+func (f *Failure) String() string {
+	if where := f.where(); where != "" {
+		return where + ": " + f.Message
+	}
+	return f.Message
+}
+
 // Config says which config was applied.
 type Config struct {
 	Path              string `json:"path,omitempty"`

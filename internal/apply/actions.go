@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"runtime/debug"
 	"slices"
 	"sync"
 
@@ -25,7 +26,11 @@ func (r *run) actions(ctx context.Context) error {
 	)
 	for _, id := range order {
 		n := nodes[id]
-		wait.Go(func() {
+		begin := wait.Go
+		if r.Sequential {
+			begin = func(f func()) { f() } // all that it waits for is done already
+		}
+		begin(func() {
 			defer close(n.done)
 			for _, required := range n.requires {
 				if <-required.done; !required.ok {
@@ -33,7 +38,7 @@ func (r *run) actions(ctx context.Context) error {
 					return
 				}
 			}
-			if err := r.perform(ctx, n.Resource); err != nil {
+			if err := r.guarded(ctx, n.Resource); err != nil {
 				mu.Lock()
 				defer mu.Unlock()
 				failures = append(failures, failed(n.Resource, err))
@@ -111,6 +116,18 @@ func (r *run) graph() (map[resource.ID]*node, []resource.ID, error) {
 
 // onlyIfActive marks a unit that the plan does not start.
 const onlyIfActive = "inputs changed"
+
+// guarded is perform, with a panic turned into an error: it would end the process otherwise, and with
+// it the result that somebody waits for.
+func (r *run) guarded(ctx context.Context, res resource.Resource) (err error) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			r.Log.Error("panic", "resource", string(res.ID()), "cause", fmt.Sprint(cause), "stack", string(debug.Stack()))
+			err = fmt.Errorf("the agent has a defect, please report it with the log: panic: %v", cause)
+		}
+	}()
+	return r.perform(ctx, res)
+}
 
 // perform makes one resource so.
 func (r *run) perform(ctx context.Context, res resource.Resource) error {

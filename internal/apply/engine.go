@@ -27,6 +27,9 @@ type Engine struct {
 	// Now is the clock of the report.
 	Now func() time.Time
 	Log *slog.Logger
+	// Sequential does one thing at a time, in an order that depends on the plan alone: for a
+	// directory, whose record of actions is compared.
+	Sequential bool
 }
 
 // Action is what was done to a resource.

@@ -49,6 +49,7 @@ func (p *planner) kubeletUnit() {
 	lines = append(lines, p.wireServerRules()...)
 	lines = append(lines,
 		"ExecStart="+p.layout.kubelet+` \`,
+		`    --v=2 \`,
 		`    --node-labels=${KUBELET_NODE_LABELS} \`,
 		`    --volume-plugin-dir=`+p.layout.volumePlugins+` \`,
 		`    $KUBELET_TLS_BOOTSTRAP_FLAGS \`,

@@ -1,0 +1,61 @@
+# Slipway's tasks. `make help` lists them.
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+LDFLAGS := -s -w -X github.com/slipway-dev/slipway/internal/cli.Version=$(VERSION)
+GOBUILD := CGO_ENABLED=0 go build -trimpath -ldflags '$(LDFLAGS)'
+EXAMPLE ?= examples/aks/azure-cni.json
+
+.PHONY: help
+help: ## list the targets
+	@awk -F':.*## ' '/^[a-z][a-z-]*:.*## / {printf "  \033[1m%-12s\033[0m %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+.PHONY: build
+build: ## build both binaries into bin/, static and stripped
+	$(GOBUILD) -o bin/ ./cmd/...
+	@ls -l bin | awk 'NR > 1 {printf "  %-14s %5.1f MB\n", $$9, $$5 / 1e6}'
+
+.PHONY: run
+run: ## provision the example node into out/node, and show what came of it
+	@$(GOBUILD) -o bin/ ./cmd/slipway-node
+	@rm -rf out/node
+	@bin/slipway-node provision --root out/node --provision-config $(EXAMPLE) --facts examples/facts/ubuntu.json --log-level error
+	@echo; echo "The tree, out/node:"; (cd out/node && find . -mindepth 1 \( -type d -printf '  %m  %P/\n' \) -o -type l -printf '  link %P -> %l\n' -o -printf '  %m  %P  (%s bytes)\n' | sort -k2)
+	@echo; echo "What would have been done to units, modules and the kernel: out/node/run/slipway/actions.jsonl"
+
+.PHONY: test
+test: ## all unit, golden, script and fuzz-seed tests
+	go test ./...
+
+.PHONY: race
+race: ## the tests under the race detector
+	go test -race ./...
+
+.PHONY: lint
+lint: ## gofmt, vet, staticcheck, and the rules of the house
+	@out=$$(gofmt -l $$(git ls-files '*.go')); test -z "$$out" || { echo "gofmt -w these:"; echo "$$out"; exit 1; }
+	go vet ./...
+	go tool staticcheck ./...
+	go test ./test/arch
+
+.PHONY: golden
+golden: ## rewrite the golden files; review the diff
+	go test ./test/cases ./status ./userdata ./nodeconfig/... -update
+
+.PHONY: generate
+generate: ## regenerate protobuf code and JSON Schemas
+	go generate ./...
+
+.PHONY: bench
+bench: ## benchmarks with allocations
+	go test -run '^$$' -bench . -benchmem ./test/bench ./userdata
+
+.PHONY: fuzz
+fuzz: ## every fuzz target for FUZZTIME (10s)
+	@set -e; for pkg in $$(go list ./...); do for target in $$(go test -list '^Fuzz' $$pkg | grep '^Fuzz' || true); do \
+		echo "$$pkg $$target"; go test -run '^$$' -fuzz "^$$target$$" -fuzztime $(or $(FUZZTIME),10s) $$pkg; done; done
+
+.PHONY: clean
+clean: ## remove what was built
+	rm -rf bin out

@@ -1,0 +1,60 @@
+package main
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// nearest returns up to three of the known names that someone may have meant by name, the likeliest
+// first: those that end alike before those that are spelled alike.
+func nearest(name string, known []string) []string {
+	type candidate struct {
+		name     string
+		distance int
+	}
+	wanted := strings.ToLower(name)
+	limit := max(2, len(wanted)/3)
+	var near []candidate
+	for _, k := range known {
+		spelled := strings.ToLower(k)
+		distance := editDistance(wanted, spelled)
+		if last := lastPart(spelled); last == lastPart(wanted) {
+			distance = min(distance, 1)
+		} else {
+			distance = min(distance, 1+editDistance(lastPart(wanted), last))
+		}
+		if distance <= limit {
+			near = append(near, candidate{k, distance})
+		}
+	}
+	slices.SortStableFunc(near, func(a, b candidate) int { return cmp.Compare(a.distance, b.distance) })
+	var names []string
+	for _, n := range near[:min(3, len(near))] {
+		names = append(names, n.name)
+	}
+	return names
+}
+
+// lastPart is what follows the last dot or slash.
+func lastPart(name string) string { return name[strings.LastIndexAny(name, "./")+1:] }
+
+// editDistance is how many characters must be changed, added or removed to make b of a.
+func editDistance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := diagonal
+			if a[i] != b[j] {
+				cost = 1 + min(diagonal, row[j], row[j+1])
+			}
+			diagonal, row[j+1] = row[j+1], cost
+		}
+	}
+	return row[len(b)]
+}

@@ -1,0 +1,131 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/slipway-dev/slipway/exitcode"
+	"github.com/slipway-dev/slipway/internal/cli"
+	"github.com/slipway-dev/slipway/internal/resource"
+	"github.com/slipway-dev/slipway/nodeconfig"
+)
+
+// planning is what the flags of plan say.
+type planning struct {
+	from   source
+	facts  string
+	output choice
+	show   string
+	reveal bool
+}
+
+func newPlan(s cli.Streams) *cobra.Command {
+	var p planning
+	cmd := &cobra.Command{
+		Use:   "plan -f CONFIG [flags]",
+		Short: "Show the node that a contract makes",
+		Long: `Show the node that a contract makes: every file, directory, kernel parameter, module, unit,
+command and check, and which units restart when one of them changes.
+
+The plan is a pure function of the contract and of the facts of the machine. Facts are what
+"slipway-node" records on a machine; without them the plan is that of a machine of which
+nothing is known. Nothing of a secret file is shown but that it is one, unless --reveal asks.`,
+		Example: `  slipway plan -f node.yaml
+  slipway plan -f node.yaml --facts facts.json -o json >plan.json
+  slipway plan -f node.yaml --show /etc/containerd/config.toml`,
+		Args: noArguments,
+		RunE: func(*cobra.Command, []string) error { return p.run(s) },
+	}
+	p.from.add(cmd)
+	addFacts(cmd, &p.facts)
+	addOutput(cmd, &p.output)
+	cmd.Flags().StringVar(&p.show, "show", "", "print one file of the plan, by its path on the node")
+	cmd.Flags().BoolVar(&p.reveal, "reveal", false, "with --show: print the file although it is secret")
+	must(cmd.RegisterFlagCompletionFunc("show", p.completeFiles))
+	return cmd
+}
+
+func (p *planning) run(s cli.Streams) error {
+	if p.reveal && p.show == "" {
+		return cli.Usage("name the file with --show PATH", "--reveal is for one file")
+	}
+	c, made, err := p.plan(s)
+	if err != nil {
+		return err
+	}
+	switch {
+	case p.show != "":
+		return p.showFile(s, made)
+	case p.output.value == asJSON:
+		return writeJSON(s, made)
+	}
+	return write(s, planText(c, made, cli.StyleOf(s.Out)))
+}
+
+// plan reads what the flags name and plans it.
+func (p *planning) plan(s cli.Streams) (*contract, resource.Plan, error) {
+	if err := oneStdin(p.from.file, p.facts); err != nil {
+		return nil, resource.Plan{}, err
+	}
+	c, err := p.from.read(s)
+	if err != nil {
+		return nil, resource.Plan{}, err
+	}
+	f, err := readFacts(s, p.facts)
+	if err != nil {
+		return nil, resource.Plan{}, err
+	}
+	var made resource.Plan
+	if c.valid() {
+		made = c.plan(f)
+	}
+	return c, made, c.require(s)
+}
+
+// showFile prints one file of a plan.
+func (p *planning) showFile(s cli.Streams, made resource.Plan) error {
+	var paths []string
+	for _, r := range made.Resources {
+		file, ok := r.Spec.(*resource.File)
+		if !ok {
+			continue
+		}
+		paths = append(paths, file.Path)
+		if file.Path != p.show {
+			continue
+		}
+		shown := *file
+		shown.Secret = file.Secret && !p.reveal
+		switch {
+		case p.output.value == asJSON:
+			return writeJSON(s, shown)
+		case shown.Secret:
+			_, _ = fmt.Fprintln(s.Err, cli.StyleOf(s.Err).Dim("secret; --reveal prints it"))
+			return write(s, nodeconfig.Redacted+"\n")
+		}
+		return write(s, string(shown.Content))
+	}
+	err := &cli.Error{Code: exitcode.Invalid, Err: fmt.Errorf("the plan has no file %q", p.show)}
+	if near := nearest(p.show, paths); len(near) > 0 {
+		err.Hint = "did you mean " + cli.List(near, "or") + "?"
+	}
+	return err
+}
+
+// completeFiles completes the files of the plan.
+func (p *planning) completeFiles(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	_, made, err := p.plan(cli.Streams{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard})
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	var paths []cobra.Completion
+	for _, r := range made.Resources {
+		if file, ok := r.Spec.(*resource.File); ok {
+			paths = append(paths, cobra.CompletionWithDesc(file.Path, r.Reason))
+		}
+	}
+	return paths, cobra.ShellCompDirectiveNoFileComp
+}

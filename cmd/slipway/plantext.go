@@ -1,0 +1,126 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/slipway-dev/slipway/internal/cli"
+	"github.com/slipway-dev/slipway/internal/resource"
+)
+
+// widestName bounds the column of a resource's name.
+const widestName = 56
+
+// shownDigest is how much of a digest people compare.
+const shownDigest = 12
+
+// phases are in the order in which they are applied.
+var phases = []struct {
+	phase   resource.Phase
+	meaning string
+}{
+	{resource.Base, "needs no cluster, an image can be baked with it"},
+	{resource.Join, "needs the cluster, or this node's own values"},
+}
+
+// planText is a plan as a table.
+func planText(c *contract, p resource.Plan, style cli.Style) string {
+	var out strings.Builder
+	fmt.Fprintf(&out, "%s  %s, config %s\n", style.Bold(cli.Line(title(c.name))), versionInWords(c), cli.Shorten(p.Config, shownDigest+3))
+	for _, phase := range phases {
+		part := p.Only(phase.phase)
+		if len(part.Resources) == 0 {
+			continue
+		}
+		fmt.Fprintf(&out, "\n%s  %s\n\n", style.Bold(string(phase.phase)), style.Dim(phase.meaning))
+		table := cli.Table{Indent: "  ", Widest: widestName}
+		header := func(text string) cli.Cell { return cli.Cell{Text: text, Paint: style.Dim} }
+		table.Row(header("KIND"), header("NAME"), header("MODE"), header("RESTARTS"), header("WHAT AND WHY"))
+		for _, r := range part.Resources {
+			table.Row(resourceRow(r, style)...)
+		}
+		out.WriteString(table.String())
+	}
+	out.WriteString("\n" + planSummary(p) + "\n")
+	return out.String()
+}
+
+func versionInWords(c *contract) string {
+	if v := c.Config.Cluster.KubernetesVersion; v != "" {
+		return c.inWords() + ", Kubernetes " + v
+	}
+	return c.inWords()
+}
+
+// resourceRow is a resource as a row of the plan's table.
+func resourceRow(r resource.Resource, style cli.Style) []cli.Cell {
+	mode, value := particulars(r.Spec)
+	modeCell := cli.Cell{Text: mode}
+	if file, ok := r.Spec.(*resource.File); ok && file.Secret {
+		modeCell = cli.Cell{Text: mode + " secret", Paint: style.Yellow}
+	}
+	why := cli.Cell{Text: strings.TrimPrefix(value+"  "+r.Reason, "  "), Paint: style.Dim}
+	if value != "" {
+		why.Paint = func(string) string { return strings.TrimSpace(cli.Line(value) + "  " + style.Dim(cli.Line(r.Reason))) }
+	}
+	return []cli.Cell{
+		{Text: r.Spec.Kind()},
+		{Text: r.Spec.Name()},
+		modeCell,
+		{Text: strings.Join(shortUnits(r.Restarts), ","), Paint: style.Cyan},
+		why,
+	}
+}
+
+// particulars are a resource's mode, and its value where it has one that fits on a line.
+func particulars(spec resource.Spec) (mode, value string) {
+	switch s := spec.(type) {
+	case *resource.File:
+		return fmt.Sprintf("%04o", s.Mode), ""
+	case *resource.Directory:
+		return fmt.Sprintf("%04o", s.Mode), ""
+	case *resource.Symlink:
+		return "", "-> " + s.Target
+	case *resource.Sysctl:
+		if s.Optional {
+			return "", "= " + s.Value + " (if the kernel has it)"
+		}
+		return "", "= " + s.Value
+	case *resource.Command:
+		return "", strings.Join(s.Argv, " ")
+	case *resource.Check:
+		return "", "within " + s.Deadline().String()
+	}
+	return "", ""
+}
+
+// shortUnits are units by the names that people call them by.
+func shortUnits(units []string) []string {
+	var short []string
+	for _, u := range units {
+		short = append(short, strings.TrimSuffix(u, ".service"))
+	}
+	return short
+}
+
+// planSummary counts what a plan holds.
+func planSummary(p resource.Plan) string {
+	counts, secrets := make(map[string]int), 0
+	for _, r := range p.Resources {
+		counts[r.Spec.Kind()]++
+		if file, ok := r.Spec.(*resource.File); ok && file.Secret {
+			secrets++
+		}
+	}
+	var parts []string
+	for _, kind := range slices.Sorted(maps.Keys(counts)) {
+		part := cli.Plural(counts[kind], strings.ToLower(kind))
+		if kind == "File" && secrets > 0 {
+			part += fmt.Sprintf(" (%d secret)", secrets)
+		}
+		parts = append(parts, part)
+	}
+	return cli.Plural(len(p.Resources), "resource") + ": " + cli.List(parts, "and")
+}

@@ -1,0 +1,49 @@
+package main
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// writePrivate writes a file that only its owner can read, from its first byte: under another name
+// in the same directory, brought to the disk, and renamed. Nobody ever sees a part of it, and a file
+// that was there stays until it is replaced.
+func writePrivate(path string, data []byte) (err error) {
+	// A rename would put a file where a device or a link was: /dev/null, /dev/stdout.
+	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
+		return fmt.Errorf("write %s: is there and is %s, want a file", path, kindOf(info.Mode()))
+	}
+	file, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*") // mode 0600
+	if err != nil {
+		return fmt.Errorf("write %s: %w", path, pathless(err))
+	}
+	defer func() {
+		if err != nil {
+			_ = file.Close()
+			_ = os.Remove(file.Name())
+			err = fmt.Errorf("write %s: %w", path, pathless(err))
+		}
+	}()
+	if _, err = file.Write(data); err != nil {
+		return err
+	}
+	if err = file.Sync(); err != nil {
+		return err
+	}
+	if err = file.Close(); err != nil {
+		return err
+	}
+	return os.Rename(file.Name(), path)
+}
+
+func kindOf(mode fs.FileMode) string {
+	switch {
+	case mode.IsDir():
+		return "a directory"
+	case mode&fs.ModeSymlink != 0:
+		return "a symbolic link"
+	}
+	return "no regular file"
+}

@@ -1,0 +1,34 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/slipway-dev/slipway/internal/cli"
+	"github.com/slipway-dev/slipway/schema"
+)
+
+func newSchema(s cli.Streams) *cobra.Command {
+	return &cobra.Command{
+		Use:   "schema [native|aks]",
+		Short: "Print the JSON Schema of a contract",
+		Long: `Print the JSON Schema (draft 2020-12) of the native contract, or of AKS's.
+
+Editors check and complete a document with it. It knows names, types and enumerations;
+"slipway validate" knows everything else.`,
+		Example: `  slipway schema native >slipway.schema.json
+  # then, as the first line of a contract, for editors with a YAML language server:
+  # yaml-language-server: $schema=slipway.schema.json`,
+		ValidArgs: schema.Names(),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			name := schema.Native
+			if len(args) > 0 {
+				name = args[0]
+			}
+			document, ok := schema.Get(name)
+			if !ok || len(args) > 1 {
+				return cli.Usage(helpHint(cmd), "want one schema: %s", cli.List(schema.Names(), "or"))
+			}
+			return write(s, string(document))
+		},
+	}
+}

@@ -1,0 +1,79 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/slipway-dev/slipway/exitcode"
+	"github.com/slipway-dev/slipway/internal/cli"
+	"github.com/slipway-dev/slipway/internal/facts"
+	"github.com/slipway-dev/slipway/nodeconfig"
+)
+
+func newValidate(s cli.Streams) *cobra.Command {
+	var (
+		from   source
+		output choice
+	)
+	cmd := &cobra.Command{
+		Use:   "validate -f CONFIG [flags]",
+		Short: "Report everything that is wrong with a contract",
+		Long: `Report everything that is wrong with a contract, errors first.
+
+An error means that no node can be made of it; the agent stops before it changes anything.
+A warning is about something that is left out or not applied, the rest is used. The report
+is what this command is for, so it goes to standard output. The exit code is 0 where there
+is no error, warnings or not, and 1 otherwise.`,
+		Example: `  slipway validate -f node.yaml
+  slipway validate -f - -o json <node.json | jq '.problems[]'`,
+		Args: noArguments,
+		RunE: func(*cobra.Command, []string) error {
+			c, err := from.read(s)
+			if err != nil {
+				return err
+			}
+			if c.valid() {
+				c.plan(facts.Facts{}) // for its problems
+			}
+			if output.value == asJSON {
+				err = writeJSON(s, newReport(c))
+			} else {
+				err = write(s, reportText(c, cli.StyleOf(s.Out)))
+			}
+			if err == nil && !c.valid() {
+				err = cli.Quit(exitcode.Invalid)
+			}
+			return err
+		},
+	}
+	from.add(cmd)
+	addOutput(cmd, &output)
+	return cmd
+}
+
+// report is the result of validate, as JSON.
+type report struct {
+	File     string               `json:"file"`
+	Dialect  string               `json:"dialect"`
+	Valid    bool                 `json:"valid"`
+	Problems []nodeconfig.Problem `json:"problems"`
+}
+
+func newReport(c *contract) report {
+	problems := c.Problems
+	if problems == nil {
+		problems = []nodeconfig.Problem{}
+	}
+	return report{c.name, c.Dialect, c.valid(), problems}
+}
+
+func reportText(c *contract, style cli.Style) string {
+	text := cli.Problems(c.Problems, style)
+	if text != "" {
+		text += "\n"
+	}
+	name := cli.Line(title(c.name))
+	if !c.valid() {
+		return text + style.Bold(name) + ": " + style.Red("not valid") + ", " + cli.CountProblems(c.Problems) + "\n"
+	}
+	return text + style.Bold(name) + ": " + style.Green("valid") + " " + c.inWords() + ", " + cli.CountProblems(c.Problems) + "\n"
+}

@@ -1,0 +1,53 @@
+// Package agent is what the node does, from end to end: find a contract, decode it, learn the facts,
+// plan, apply, and publish the result, whatever happens on the way; and wait for such a result.
+//
+// It wires the other packages together and decides only what is about publishing: where results go
+// and in which order. It does not plan and does not touch the machine but through a [Host].
+// cmd/slipway-node calls it.
+package agent
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/slipway-dev/slipway/internal/apply"
+	"github.com/slipway-dev/slipway/internal/facts"
+	"github.com/slipway-dev/slipway/internal/host"
+	"github.com/slipway-dev/slipway/internal/resource"
+	"github.com/slipway-dev/slipway/internal/source"
+)
+
+// Host is the machine, or a directory in its place.
+type Host interface {
+	apply.Host
+	facts.Machine
+	// WaitForFiles waits until one of the paths exists and returns the first that does.
+	WaitForFiles(ctx context.Context, paths ...string) (string, error)
+	// WriteFileAtomic writes a file durably; nobody sees a part of it.
+	WriteFileAtomic(file *resource.File) error
+	// CreateExclusive writes a file under the first of the names that is not taken.
+	CreateExclusive(dir string, name func(attempt int) string, mode uint32, content []byte) (path string, err error)
+	// BootTimes tells when the stages of this boot began.
+	BootTimes(ctx context.Context) (host.BootTimes, error)
+	// ServiceStart tells when a service's main process started; the zero time if it never did.
+	ServiceStart(ctx context.Context, unit string) (time.Time, error)
+}
+
+// Agent does the node's work.
+type Agent struct {
+	Host Host
+	// Named is where a contract is read from whose path is given; nil means Host. It differs where
+	// Host is a directory and the path is one of the machine that the agent is tried on.
+	Named source.Files
+	Log   *slog.Logger
+	// Now is the clock.
+	Now func() time.Time
+	// Version is the agent's own, for the status.
+	Version string
+	// Sequential does one thing at a time, in an order that depends on the contract alone.
+	Sequential bool
+	// AsAKS says that the agent is called as AKS's aks-node-controller: what goes wrong before a
+	// contract is read is published where that program publishes.
+	AsAKS bool
+}

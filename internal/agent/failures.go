@@ -1,0 +1,95 @@
+package agent
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/slipway-dev/slipway/exitcode"
+	"github.com/slipway-dev/slipway/internal/apply"
+	"github.com/slipway-dev/slipway/nodeconfig"
+	"github.com/slipway-dev/slipway/status"
+)
+
+// exitCodeOf is the exit code of a run that ended with err.
+func exitCodeOf(err error) int {
+	if errors.Is(err, errTimeout) {
+		return exitcode.Timeout
+	}
+	var first *apply.Error
+	if errors.As(err, &first) && first.ExitCode != 0 {
+		return first.ExitCode
+	}
+	return exitcode.AgentFailed
+}
+
+// contractError is a contract that no node can be made from.
+type contractError struct {
+	path  string
+	fatal []nodeconfig.Problem
+}
+
+// Error names the first problem; the status lists them all.
+func (e *contractError) Error() string {
+	if len(e.fatal) == 1 {
+		return fmt.Sprintf("contract %s cannot be used: %s: %s", e.path, e.fatal[0].Path, e.fatal[0].Reason)
+	}
+	return fmt.Sprintf("contract %s cannot be used, for %d errors; the first: %s: %s",
+		e.path, len(e.fatal), e.fatal[0].Path, e.fatal[0].Reason)
+}
+
+// errorText is every error on one line, for a document that has no list of them.
+func errorText(err error, all []status.Failure) string {
+	var parts []string
+	var contract *contractError
+	if errors.As(err, &contract) {
+		parts = append(parts, fmt.Sprintf("contract %s cannot be used", contract.path))
+		for _, problem := range contract.fatal {
+			parts = append(parts, problem.Path+": "+problem.Reason)
+		}
+		return strings.Join(parts, "; ")
+	}
+	for i := range all {
+		parts = append(parts, all[i].String())
+	}
+	return strings.Join(parts, "; ")
+}
+
+// failures lists every error of a run, the first to happen first.
+func failures(err error, code int) []status.Failure {
+	var list []status.Failure
+	for _, single := range split(err) {
+		failure := status.Failure{Message: single.Error()}
+		var of *apply.Error
+		if errors.As(single, &of) {
+			failure.Resource = string(of.Resource)
+			failure.Message = of.Err.Error()
+			if of.ExitCode != 0 {
+				code = of.ExitCode
+			}
+		}
+		var check *apply.CheckError
+		if errors.As(single, &check) {
+			failure.Cause, failure.Endpoint = string(check.Cause), check.Endpoint
+			failure.Message = check.Err.Error()
+		}
+		if known, ok := exitcode.Lookup(code); ok {
+			failure.Action = known.Action
+		}
+		list = append(list, failure)
+	}
+	return list
+}
+
+// split returns the errors that were joined.
+func split(err error) []error {
+	joined, ok := err.(interface{ Unwrap() []error })
+	if !ok || errors.Is(err, errTimeout) {
+		return []error{err}
+	}
+	var list []error
+	for _, e := range joined.Unwrap() {
+		list = append(list, split(e)...)
+	}
+	return list
+}

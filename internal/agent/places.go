@@ -1,0 +1,52 @@
+package agent
+
+import (
+	"strings"
+
+	"github.com/slipway-dev/slipway/nodeconfig/dialect"
+)
+
+// StatusPath is where the status of the last provisioning is, whatever the dialect.
+const StatusPath = "/var/lib/slipway/status.json"
+
+// FactsPath is the record of the facts that the last plan was made from.
+const FactsPath = "/run/slipway/facts.json"
+
+// place is where a result is published.
+type place struct {
+	// result is the CSEStatus document.
+	result string
+	// complete marks that a provisioning has ended, well or not; it appears after the result.
+	complete string
+	// baseComplete takes its place where only an image was prepared.
+	baseComplete string
+	// events is where Azure's guest agent collects events; empty for nowhere.
+	events string
+}
+
+// The places, by dialect (AKS node contract, completion files and guest agent events).
+var (
+	aksPlace = place{
+		result:       "/var/log/azure/aks/provision.json",
+		complete:     "/opt/azure/containers/provision.complete",
+		baseComplete: "/opt/azure/containers/base_prep.complete",
+		events:       "/var/log/azure/Microsoft.Azure.Extensions.CustomScript/events",
+	}
+	nativePlace = place{
+		result:       "/var/lib/slipway/provision.json",
+		complete:     "/var/lib/slipway/provision.complete",
+		baseComplete: "/var/lib/slipway/base.complete",
+	}
+)
+
+// placeFor chooses where a result goes: by the contract's dialect, or, where none could be read, by
+// what the agent is called as and where the contract should have been.
+func (a *Agent) placeFor(dialectName, path string) place {
+	switch {
+	case dialectName == dialect.AKS:
+		return aksPlace
+	case dialectName == "" && (a.AsAKS || strings.HasPrefix(path, "/opt/azure/")):
+		return aksPlace
+	}
+	return nativePlace
+}

@@ -1,0 +1,245 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"slices"
+	"time"
+
+	"github.com/slipway-dev/slipway/exitcode"
+	"github.com/slipway-dev/slipway/internal/apply"
+	"github.com/slipway-dev/slipway/internal/facts"
+	"github.com/slipway-dev/slipway/internal/plan"
+	"github.com/slipway-dev/slipway/internal/resource"
+	"github.com/slipway-dev/slipway/internal/source"
+	"github.com/slipway-dev/slipway/nodeconfig"
+	"github.com/slipway-dev/slipway/nodeconfig/dialect"
+	"github.com/slipway-dev/slipway/status"
+)
+
+// ProvisionOptions say what to provision from.
+type ProvisionOptions struct {
+	// Config is the path of the contract; empty for the known places.
+	Config string
+	// Script is the path of a script to run instead of a plan, where there is no Config.
+	Script string
+	// Facts are used instead of gathering them, where not nil.
+	Facts *facts.Facts
+	// DryRun compares and changes nothing, nor publishes anything.
+	DryRun bool
+}
+
+// Provision makes the machine a node and publishes the result. It never fails without publishing:
+// the returned status is what was published, and holds the exit code.
+func (a *Agent) Provision(ctx context.Context, opts ProvisionOptions) *status.Status {
+	p := &provision{Agent: a, opts: opts}
+	p.status.AgentVersion = a.Version
+	p.status.StartedAt = a.Now()
+	p.status.Config.Path = opts.Config
+	err := p.guarded(ctx)
+	p.conclude(err)
+	if !opts.DryRun {
+		p.publish(ctx)
+	}
+	return &p.status
+}
+
+// provision is one run of Provision.
+type provision struct {
+	*Agent
+	opts   ProvisionOptions
+	status status.Status
+	output []byte
+	// errorText is all that went wrong, on one line.
+	errorText string
+	// dialect is empty until the contract is read.
+	dialect string
+	// baseOnly says that the node does not join.
+	baseOnly bool
+	// unchanged says that the last result is still true.
+	unchanged bool
+}
+
+// guarded is run, with a panic turned into an error: whoever waits for the result must get one.
+func (p *provision) guarded(ctx context.Context) (err error) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			p.Log.Error("panic", "cause", fmt.Sprint(cause), "stack", string(debug.Stack()))
+			err = fmt.Errorf("the agent has a defect, please report it with the log: panic: %v", cause)
+		}
+	}()
+	return p.run(ctx)
+}
+
+func (p *provision) run(ctx context.Context) error {
+	desired, timeout, err := p.desired()
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, timeout, errTimeout)
+	defer cancel()
+	engine := &apply.Engine{Host: p.Host, Now: p.Now, Log: p.Log, Sequential: p.Sequential}
+	if p.opts.DryRun {
+		report, err := engine.Preview(ctx, desired)
+		p.record(report)
+		return err
+	}
+	last := p.lastSuccess(desired)
+	if !last {
+		if err := p.retract(); err != nil {
+			return err
+		}
+	}
+	report, err := engine.Apply(ctx, desired)
+	p.record(report)
+	if err != nil && errors.Is(context.Cause(ctx), errTimeout) {
+		err = fmt.Errorf("%w after %s: %w", errTimeout, timeout, err)
+	}
+	p.unchanged = err == nil && last && len(report.Changes) == 0
+	return err
+}
+
+// errTimeout says that the provisioning as a whole took too long.
+var errTimeout = errors.New("provisioning timed out")
+
+// desired returns what the machine should be like, and how long that may take.
+func (p *provision) desired() (resource.Plan, time.Duration, error) {
+	if p.opts.Script != "" && p.opts.Config == "" {
+		return p.script()
+	}
+	if p.opts.Script != "" {
+		p.Log.Warn("a script and a contract are given; the contract is applied, the script is not run", "script", p.opts.Script)
+	}
+	begin := p.Now()
+	contract, err := p.contract()
+	p.status.Config.Path = contract.Path
+	if err != nil {
+		return resource.Plan{}, 0, err
+	}
+	decoded := dialect.Decode(contract.Data, "")
+	p.dialect = decoded.Dialect
+	p.status.Problems = decoded.Problems
+	p.status.Config.Dialect = decoded.Dialect
+	p.status.Config.KubernetesVersion = decoded.Config.Cluster.KubernetesVersion
+	if fatal := nodeconfig.Fatal(decoded.Problems); len(fatal) > 0 {
+		return resource.Plan{}, 0, &contractError{contract.Path, fatal}
+	}
+	p.baseOnly = decoded.Config.Join.Method == nodeconfig.JoinNone
+	begin = p.step("read contract", begin)
+	known := p.facts()
+	begin = p.step("gather facts", begin)
+	desired, problems := plan.New(decoded.Config, known)
+	desired.Dialect = decoded.Dialect
+	p.status.Config.Digest = desired.Config
+	p.status.Problems = append(p.status.Problems, problems...)
+	nodeconfig.SortProblems(p.status.Problems)
+	p.step("plan", begin)
+	for _, problem := range p.status.Problems {
+		p.Log.Warn("contract", "path", problem.Path, "reason", problem.Reason)
+	}
+	return desired, decoded.Config.Checks.Timeout.Std(), nil
+}
+
+// contract reads the contract that is named, or finds one.
+func (p *provision) contract() (source.Contract, error) {
+	if p.opts.Config != "" && p.Named != nil {
+		return source.File(p.Named, p.opts.Config)
+	}
+	return source.File(p.Host, p.opts.Config)
+}
+
+// step adds a step of the agent's own to the timeline, and returns the time at which it ended.
+func (p *provision) step(name string, begin time.Time) time.Time {
+	end := p.Now()
+	p.status.Steps = append(p.status.Steps, status.Step{
+		Name:       name,
+		StartMs:    begin.Sub(p.status.StartedAt).Milliseconds(),
+		DurationMs: end.Sub(begin).Milliseconds(),
+	})
+	return end
+}
+
+// script plans the one command of a contract that is a script. Its result is published by the
+// script itself, as AKS's scripts do; the agent's is published where it was not.
+func (p *provision) script() (resource.Plan, time.Duration, error) {
+	p.dialect = dialect.AKS
+	p.status.Config = status.Config{Path: p.opts.Script, Dialect: "script"}
+	entry, err := p.Host.Stat(p.opts.Script)
+	if err != nil {
+		return resource.Plan{}, 0, err
+	}
+	if entry.Kind != apply.RegularFile {
+		return resource.Plan{}, 0, fmt.Errorf("script %s is no regular file: deliver one there", p.opts.Script)
+	}
+	timeout := nodeconfig.DefaultTimeout
+	return plan.UserCommand(p.opts.Script, timeout), timeout.Std(), nil
+}
+
+// facts returns the given facts, or gathers and records them.
+func (p *provision) facts() facts.Facts {
+	if p.opts.Facts != nil {
+		return *p.opts.Facts
+	}
+	known := facts.Gather(p.Host)
+	if p.opts.DryRun {
+		return known
+	}
+	content, err := json.MarshalIndent(known, "", "  ")
+	if err == nil {
+		err = p.writeIfDifferent(FactsPath, 0o644, append(content, '\n'))
+	}
+	if err != nil {
+		p.Log.Warn("facts could not be recorded", "path", FactsPath, "error", err)
+	}
+	return known
+}
+
+// writeIfDifferent writes a file unless it holds the content already.
+func (p *provision) writeIfDifferent(path string, mode uint32, content []byte) error {
+	if have, err := p.Host.ReadFile(path, int64(len(content))); err == nil && slices.Equal(have, content) {
+		return nil
+	}
+	return p.Host.WriteFileAtomic(&resource.File{Path: path, Mode: mode, Content: content})
+}
+
+// record takes over the engine's report.
+func (p *provision) record(report *apply.Report) {
+	s := &p.status
+	s.Unchanged = report.Unchanged
+	p.output = report.Output
+	for _, change := range report.Changes {
+		s.Changes = append(s.Changes, status.Change{ID: string(change.ID), Action: string(change.Action)})
+	}
+	for _, step := range report.Steps {
+		s.Steps = append(s.Steps, status.Step{
+			Name:       step.Name,
+			StartMs:    step.Start.Sub(s.StartedAt).Milliseconds(),
+			DurationMs: step.Duration.Milliseconds(),
+		})
+	}
+	for _, id := range report.Skipped {
+		s.Skipped = append(s.Skipped, string(id))
+	}
+}
+
+// conclude sets the outcome, from the error that a run ended with.
+func (p *provision) conclude(err error) {
+	s := &p.status
+	s.FinishedAt = p.Now()
+	s.DurationMs = s.FinishedAt.Sub(s.StartedAt).Milliseconds()
+	s.Outcome, s.ExitCode = status.OutcomeSuccess, exitcode.Success
+	if err != nil {
+		s.Outcome, s.ExitCode = status.OutcomeFailure, exitCodeOf(err)
+		s.Errors = failures(err, s.ExitCode)
+		s.Error = &s.Errors[0]
+		p.errorText = errorText(err, s.Errors)
+	}
+	if code, ok := exitcode.Lookup(s.ExitCode); ok {
+		s.CodeName = code.Name
+	}
+	p.Log.Info("provisioned", "outcome", s.Outcome, "exitCode", s.ExitCode, "changes", len(s.Changes),
+		"unchanged", s.Unchanged, "durationMs", s.DurationMs, "error", err)
+}

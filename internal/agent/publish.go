@@ -1,0 +1,181 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/slipway-dev/slipway/internal/apply"
+	"github.com/slipway-dev/slipway/internal/resource"
+	"github.com/slipway-dev/slipway/status"
+)
+
+// maxResult bounds the result documents that are read back.
+const maxResult = 8 << 20
+
+// lastSuccess tells whether the last provisioning was of the same plan, succeeded, and is published.
+func (p *provision) lastSuccess(desired resource.Plan) bool {
+	data, err := p.Host.ReadFile(StatusPath, maxResult)
+	if err != nil {
+		return false
+	}
+	last, err := status.Parse(data)
+	if err != nil || last.Outcome != status.OutcomeSuccess || desired.Config == "" || last.Config.Digest != desired.Config {
+		return false
+	}
+	entry, err := p.Host.Stat(p.marker())
+	return err == nil && entry.Kind == apply.RegularFile
+}
+
+func (p *provision) place() place { return p.placeFor(p.dialect, p.status.Config.Path) }
+
+// marker is what says that this provisioning has ended.
+func (p *provision) marker() string {
+	if p.baseOnly {
+		return p.place().baseComplete
+	}
+	return p.place().complete
+}
+
+// retract takes back the marker of an earlier run, so that nobody takes its result for this one's.
+func (p *provision) retract() error {
+	entry, err := p.Host.Stat(p.marker())
+	if err != nil || entry.Kind == apply.Absent {
+		return err
+	}
+	if err := p.Host.Remove(p.marker()); err != nil {
+		return fmt.Errorf("take back the marker of an earlier provisioning: %w", err)
+	}
+	return p.Host.Sync()
+}
+
+// publish writes the status, then the result, then the marker: whoever sees one sees all before it.
+// What cannot be written is logged; there is nobody else to tell.
+func (p *provision) publish(ctx context.Context) {
+	if p.unchanged {
+		p.Log.Debug("nothing changed; the published result stands")
+		return
+	}
+	// The result is published even where the time for the provisioning is over.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
+	defer cancel()
+	p.event("Provision")
+	if err := p.publishStatus(); err != nil {
+		p.Log.Error("the status cannot be written", "path", StatusPath, "error", err)
+	}
+	if err := p.publishResult(ctx); err != nil {
+		p.Log.Error("the result cannot be published; whoever waits for it will time out", "path", p.place().result, "error", err)
+	}
+}
+
+// publishedByScript tells whether a script that was run wrote the result itself.
+func (p *provision) publishedByScript() bool {
+	if p.opts.Script == "" || p.opts.Config != "" {
+		return false
+	}
+	data, err := p.Host.ReadFile(p.place().result, maxResult)
+	if err != nil {
+		return false
+	}
+	_, err = status.ParseCSE(data)
+	return err == nil
+}
+
+func (p *provision) publishStatus() error {
+	document, err := p.status.Marshal()
+	if err != nil {
+		return err
+	}
+	return p.Host.WriteFileAtomic(&resource.File{Path: StatusPath, Mode: 0o600, Content: document})
+}
+
+// publishResult writes the result, and the marker once the result is durable.
+func (p *provision) publishResult(ctx context.Context) error {
+	if !p.publishedByScript() {
+		document, err := p.cse(ctx).Marshal()
+		if err != nil {
+			return err
+		}
+		if err := p.Host.WriteFileAtomic(&resource.File{Path: p.place().result, Mode: 0o600, Content: document}); err != nil {
+			return err
+		}
+	}
+	return p.Host.WriteFileAtomic(&resource.File{Path: p.marker(), Mode: 0o600})
+}
+
+// cse is the result as AKS's consumers read it.
+func (p *provision) cse(ctx context.Context) status.CSEStatus {
+	s := &p.status
+	boot, err := p.Host.BootTimes(ctx)
+	if err != nil {
+		p.Log.Warn("boot times are not known", "error", err)
+	}
+	started := func(unit string) string {
+		at, err := p.Host.ServiceStart(ctx, unit)
+		if err != nil {
+			p.Log.Warn("start of a service is not known", "unit", unit, "error", err)
+		}
+		return status.SystemdTime(at)
+	}
+	doc := status.CSEStatus{
+		ExitCode:                strconv.Itoa(s.ExitCode),
+		Output:                  p.summary(),
+		Error:                   p.errorText,
+		ExecDuration:            strconv.FormatInt(s.DurationMs/1000, 10),
+		KernelStartTime:         status.SystemdTime(boot.Kernel),
+		CloudInitLocalStartTime: started("cloud-init-local.service"),
+		CloudInitStartTime:      started("cloud-init.service"),
+		CloudFinalStartTime:     started("cloud-final.service"),
+		NetworkdStartTime:       started("systemd-networkd.service"),
+		CSEStartTime:            status.DateTime(s.StartedAt),
+		GuestAgentStartTime:     started("walinuxagent.service"),
+		SystemdSummary:          boot.Summary(),
+	}
+	doc.BootDatapoints = status.BootDatapoints{
+		KernelStartTime:     doc.KernelStartTime,
+		CSEStartTime:        doc.CSEStartTime,
+		GuestAgentStartTime: doc.GuestAgentStartTime,
+		KubeletStartTime:    started("kubelet.service"),
+	}
+	return doc
+}
+
+// summary is what was done, for people who see the result and nothing else.
+func (p *provision) summary() string {
+	if len(p.output) > 0 {
+		return string(p.output)
+	}
+	var b strings.Builder
+	p.status.Print(&b, false)
+	return b.String()
+}
+
+// event tells Azure's guest agent of the end of a provisioning.
+func (p *provision) event(task string) {
+	dir := p.place().events
+	if dir == "" {
+		return
+	}
+	s := &p.status
+	level, message := status.LevelInformational, "Completed"
+	if s.Error != nil {
+		level, message = status.LevelError, "aks-node-controller exited with error "+p.errorText
+	}
+	p.writeEvent(dir, task, level, message, s.StartedAt, s.FinishedAt)
+}
+
+// writeEvent writes one event under a name that no other has.
+func (a *Agent) writeEvent(dir, task, level, message string, start, end time.Time) {
+	message = fmt.Sprintf("%s | startTime=%s endTime=%s durationMs=%d", message,
+		start.UTC().Format(time.RFC3339Nano), end.UTC().Format(time.RFC3339Nano), end.Sub(start).Milliseconds())
+	content, err := status.NewEvent("AKS.AKSNodeController."+task, level, message, start, end).Marshal()
+	if err == nil {
+		name := func(attempt int) string { return status.EventFileName(end, attempt) }
+		_, err = a.Host.CreateExclusive(dir, name, 0o644, content)
+	}
+	if err != nil {
+		a.Log.Warn("event cannot be written", "directory", dir, "error", err)
+	}
+}

@@ -1,0 +1,75 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/slipway-dev/slipway/exitcode"
+	"github.com/slipway-dev/slipway/status"
+)
+
+// Wait waits until a provisioning has ended and returns its result document and exit code. An error
+// is about the waiting: the document then says the same, and the code is the agent's own.
+func (a *Agent) Wait(ctx context.Context) (document []byte, code int, err error) {
+	start := a.Now()
+	places := []place{aksPlace, nativePlace}
+	marker, err := a.Host.WaitForFiles(ctx, aksPlace.complete, nativePlace.complete)
+	if err != nil {
+		code = exitcode.AgentFailed
+		if errors.Is(err, context.DeadlineExceeded) {
+			code = exitcode.Timeout
+			err = fmt.Errorf("no result after %s: provisioning has not ended, or never began: see the log of the agent: %w",
+				a.Now().Sub(start).Round(1e9), err)
+		}
+		return waited(code, err)
+	}
+	for _, p := range places {
+		if p.complete != marker {
+			continue
+		}
+		document, code, err = a.result(p)
+		if p.events != "" {
+			level, message := status.LevelInformational, "Completed"
+			if code != exitcode.Success {
+				level, message = status.LevelError, "provisioning ended with exit code "+strconv.Itoa(code)
+			}
+			a.writeEvent(p.events, "ProvisionWait", level, message, start, a.Now())
+		}
+	}
+	return document, code, err
+}
+
+// result reads a published result.
+func (a *Agent) result(p place) ([]byte, int, error) {
+	document, err := a.Host.ReadFile(p.result, maxResult)
+	if err != nil {
+		return waited(exitcode.AgentFailed, fmt.Errorf("the marker %s is there, and the result is not: %w", p.complete, err))
+	}
+	result, err := status.ParseCSE(document)
+	if err != nil {
+		return document, exitcode.AgentFailed, fmt.Errorf("result %s: %w", p.result, err)
+	}
+	code, err := result.Code()
+	if err != nil {
+		return document, exitcode.AgentFailed, fmt.Errorf("result %s: %w", p.result, err)
+	}
+	return document, code, nil
+}
+
+// waited is the result of a wait that did not find one: a document all the same, since who reads it
+// expects one.
+func waited(code int, cause error) ([]byte, int, error) {
+	document, err := status.CSEStatus{ExitCode: strconv.Itoa(code), Error: cause.Error()}.Marshal()
+	return document, code, errors.Join(cause, err)
+}
+
+// LastStatus returns the status of the last provisioning.
+func (a *Agent) LastStatus() (*status.Status, error) {
+	data, err := a.Host.ReadFile(StatusPath, maxResult)
+	if err != nil {
+		return nil, fmt.Errorf("no provisioning has ended on this machine: %w", err)
+	}
+	return status.Parse(data)
+}

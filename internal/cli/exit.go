@@ -1,0 +1,59 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/slipway-dev/slipway/exitcode"
+)
+
+// Error ends a program with an exit code.
+type Error struct {
+	// Code is the exit code.
+	Code int
+	// Err says what is wrong; nil where everything has been said already.
+	Err error
+	// Hint says on one line what to do next.
+	Hint string
+}
+
+// Error implements error.
+func (e *Error) Error() string {
+	if e.Err == nil {
+		return fmt.Sprintf("exit code %d", e.Code)
+	}
+	return e.Err.Error()
+}
+
+// Unwrap returns the error that e is about.
+func (e *Error) Unwrap() error { return e.Err }
+
+// Usage is the error of a command line that is wrong.
+func Usage(hint, format string, args ...any) *Error {
+	return &Error{Code: exitcode.Usage, Err: fmt.Errorf(format, args...), Hint: hint}
+}
+
+// Quit ends the program with a code and without another word.
+func Quit(code int) *Error { return &Error{Code: code} }
+
+// Report tells the error that a program ends with and returns the exit code. An error of no other
+// code is exitcode.Invalid.
+func Report(w io.Writer, program string, err error) int {
+	if err == nil {
+		return exitcode.Success
+	}
+	code, hint := exitcode.Invalid, ""
+	if e, ok := errors.AsType[*Error](err); ok {
+		if e.Err == nil {
+			return e.Code
+		}
+		code, hint = e.Code, e.Hint
+	}
+	style := StyleOf(w)
+	_, _ = fmt.Fprintf(w, "%s: %s\n", style.Red(program), Clean(err.Error()))
+	if hint != "" {
+		_, _ = fmt.Fprintln(w, style.Dim(hint))
+	}
+	return code
+}

@@ -1,0 +1,157 @@
+package host
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+
+	"golang.org/x/sys/unix"
+)
+
+// The kinds of action, and what each is about.
+const (
+	actionReload  = "daemon-reload"
+	actionStart   = "start"   // a unit
+	actionRestart = "restart" // a unit
+	actionSysctl  = "sysctl"  // a key and a value
+	actionModule  = "module"  // a module
+	actionCommand = "command" // a label and arguments
+)
+
+const (
+	actionsPath = "/run/slipway/actions.jsonl"
+	// maxActions bounds the file of actions that is read.
+	maxActions = 16 << 20
+)
+
+// action is something done to a machine that a directory only takes note of. Its JSON form is the
+// same for the same action: no times, no counters.
+type action struct {
+	Action string   `json:"action"`
+	Unit   string   `json:"unit,omitempty"`
+	Key    string   `json:"key,omitempty"`
+	Value  *string  `json:"value,omitempty"`
+	Module string   `json:"module,omitempty"`
+	Label  string   `json:"label,omitempty"`
+	Argv   []string `json:"argv,omitempty"`
+}
+
+// check wants an action that says what it is about, and nothing else.
+func (a action) check() error {
+	want := action{Action: a.Action}
+	ok := true
+	switch a.Action {
+	case actionReload:
+	case actionStart, actionRestart:
+		want.Unit, ok = a.Unit, a.Unit != ""
+	case actionSysctl:
+		want.Key, want.Value, ok = a.Key, a.Value, a.Key != "" && a.Value != nil
+	case actionModule:
+		want.Module, ok = a.Module, a.Module != ""
+	case actionCommand:
+		want.Label, want.Argv, ok = a.Label, a.Argv, len(a.Argv) > 0
+	default:
+		return fmt.Errorf("action %q is unknown", a.Action)
+	}
+	if !ok {
+		return fmt.Errorf("action %q does not say what of", a.Action)
+	}
+	if a.Unit != want.Unit || a.Key != want.Key || a.Value != want.Value || a.Module != want.Module ||
+		a.Label != want.Label || len(a.Argv) != len(want.Argv) {
+		return fmt.Errorf("action %q says what belongs to another", a.Action)
+	}
+	return nil
+}
+
+// line is the action as it is recorded.
+func (a action) line() ([]byte, error) {
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(a)
+	return buf.Bytes(), err
+}
+
+// parseActions reads what was recorded; name is the file's, for the error that names its line.
+func parseActions(name string, data []byte) ([]action, error) {
+	var actions []action
+	number := 0
+	for line := range bytes.Lines(data) {
+		number++
+		a, err := parseAction(line)
+		if err != nil {
+			return nil, fmt.Errorf("%s line %d is damaged: %w", name, number, err)
+		}
+		actions = append(actions, a)
+	}
+	return actions, nil
+}
+
+func parseAction(line []byte) (action, error) {
+	var a action
+	line, whole := bytes.CutSuffix(line, []byte("\n"))
+	if !whole {
+		return a, io.ErrUnexpectedEOF
+	}
+	dec := json.NewDecoder(bytes.NewReader(line))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&a); err != nil {
+		return a, err
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return a, errors.New("more than one value")
+	}
+	return a, a.check()
+}
+
+// actions reads what was recorded in the tree.
+func (d *Directory) actions() ([]action, error) {
+	data, err := d.ReadFile(actionsPath, maxActions)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return parseActions(d.Tree.name+actionsPath, data)
+}
+
+// record appends an action. What is not yet recorded has not been done.
+func (d *Directory) record(a action) error {
+	d.recording.Lock()
+	defer d.recording.Unlock()
+	if err := d.append(a); err != nil {
+		return failed("record "+a.Action+" in", actionsPath, err)
+	}
+	return nil
+}
+
+func (d *Directory) append(a action) error {
+	if err := a.check(); err != nil {
+		return err
+	}
+	line, err := a.line()
+	if err != nil {
+		return err
+	}
+	p, err := d.prepare(actionsPath)
+	if err != nil {
+		return err
+	}
+	defer p.close()
+	file, err := p.openFile(unix.O_WRONLY|unix.O_APPEND|unix.O_CREAT|unix.O_NONBLOCK, 0o600)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	if err := file.Chmod(0o644); err != nil { // whatever the umask is
+		return err
+	}
+	if _, err := file.Write(line); err != nil {
+		return err
+	}
+	return file.Close()
+}

@@ -1,0 +1,139 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/slipway-dev/slipway/internal/resource"
+)
+
+const (
+	// maxOutput is how much of what a command prints is kept, from its end: that is where it says
+	// why it failed.
+	maxOutput = 4 << 10
+	// killGrace is how long a command that is told to end has to do so. It is also how long a
+	// command's output is read on after its end, where something that it started still holds it.
+	killGrace = 5 * time.Second
+)
+
+// commandEnv is all that a command knows of its surroundings, unless the plan gives it more: what is
+// in the agent's own environment may be secret, and differs from run to run.
+var commandEnv = map[string]string{
+	"HOME": "/root",
+	"LANG": "C",
+	"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+}
+
+// Run runs a command, without a shell, in "/", and returns the last 4 KiB of what it printed. When
+// its timeout is over, or ctx done, it and all that it started are told to end, and killed 5 seconds
+// later. Its arguments and environment are in no error.
+func (m *Machine) Run(ctx context.Context, command *resource.Command) ([]byte, error) {
+	output, err := run(ctx, command, killGrace)
+	if err != nil {
+		return output, fmt.Errorf("command %q: %w", command.Label, err)
+	}
+	return output, nil
+}
+
+func run(ctx context.Context, command *resource.Command, grace time.Duration) ([]byte, error) {
+	if len(command.Argv) == 0 || command.Argv[0] == "" {
+		return nil, errors.New("has no program")
+	}
+	if command.Timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, command.Timeout.Std())
+		defer cancel()
+	}
+	env := maps.Clone(commandEnv)
+	maps.Copy(env, command.Env)
+	program, err := lookProgram(command.Argv[0], env["PATH"])
+	if err != nil {
+		return nil, err
+	}
+
+	var output tail
+	cmd := exec.CommandContext(ctx, program, command.Argv[1:]...)
+	cmd.Args[0] = command.Argv[0]
+	cmd.Dir = "/"
+	for _, name := range slices.Sorted(maps.Keys(env)) {
+		cmd.Env = append(cmd.Env, name+"="+env[name])
+	}
+	cmd.Stdout, cmd.Stderr = &output, &output
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return signalGroup(cmd.Process.Pid, unix.SIGTERM) }
+	cmd.WaitDelay = grace
+
+	err = cmd.Run()
+	if err != nil && ctx.Err() != nil && cmd.Process != nil {
+		// The command itself has ended, of itself or killed; what it started may have not.
+		signalGroup(cmd.Process.Pid, unix.SIGKILL)
+	}
+	switch {
+	case err == nil, errors.Is(err, exec.ErrWaitDelay) && ctx.Err() == nil:
+		// It succeeded; the latter left a process behind that still holds its output.
+		return output.bytes(), nil
+	case errors.Is(ctx.Err(), context.DeadlineExceeded) && command.Timeout > 0:
+		return output.bytes(), fmt.Errorf("did not end within %s: %w", command.Timeout, ctx.Err())
+	case ctx.Err() != nil:
+		return output.bytes(), ctx.Err()
+	}
+	return output.bytes(), err
+}
+
+// signalGroup signals a process group, named by the process that it was made for.
+func signalGroup(pid int, signal syscall.Signal) error {
+	err := unix.Kill(-pid, signal)
+	if errors.Is(err, unix.ESRCH) {
+		return os.ErrProcessDone
+	}
+	return err
+}
+
+// lookProgram finds a program as a shell would, with the command's PATH and not the agent's.
+func lookProgram(program, searchPath string) (string, error) {
+	if strings.Contains(program, "/") {
+		if !filepath.IsAbs(program) {
+			return "", fmt.Errorf("program %q: is neither absolute nor a plain name: %w", program, fs.ErrInvalid)
+		}
+		return program, nil
+	}
+	for dir := range strings.SplitSeq(searchPath, ":") {
+		if !filepath.IsAbs(dir) {
+			continue // the directory that the command happens to run in is no place to look
+		}
+		name := filepath.Join(dir, program)
+		if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
+			return name, nil
+		}
+	}
+	return "", fmt.Errorf("program %q: not found in %s: %w", program, searchPath, exec.ErrNotFound)
+}
+
+// tail keeps the end of what is written to it.
+type tail struct{ kept []byte }
+
+func (t *tail) Write(p []byte) (int, error) {
+	if len(p) >= maxOutput {
+		t.kept = append(t.kept[:0], p[len(p)-maxOutput:]...)
+		return len(p), nil
+	}
+	if excess := len(t.kept) + len(p) - maxOutput; excess > 0 {
+		t.kept = append(t.kept[:0], t.kept[excess:]...)
+	}
+	t.kept = append(t.kept, p...)
+	return len(p), nil
+}
+
+func (t *tail) bytes() []byte { return t.kept }

@@ -1,0 +1,203 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+
+	sd "github.com/coreos/go-systemd/v22/dbus"
+	"github.com/godbus/dbus/v5"
+)
+
+const (
+	systemdName = "org.freedesktop.systemd1"
+	// privateAddress is systemd's own socket, for the superuser: it works before the message bus
+	// does, and without it.
+	privateAddress = "unix:path=/run/systemd/private"
+	systemAddress  = "unix:path=/run/dbus/system_bus_socket"
+)
+
+// errNoUnit says that systemd knows no unit of a name, and errMasked that it must not start it.
+var (
+	errNoUnit = errors.New("there is no unit file of that name")
+	errMasked = errors.New("the unit is masked")
+)
+
+// connectSystemd connects to systemd, by its own socket or else by the message bus.
+func connectSystemd(ctx context.Context) (bus, error) {
+	private, err := dialSystemd(ctx, privateAddress, false)
+	if err == nil {
+		return private, nil
+	}
+	system, systemErr := dialSystemd(ctx, systemAddress, true)
+	if systemErr == nil {
+		return system, nil
+	}
+	return nil, fmt.Errorf("%w; %w", err, systemErr)
+}
+
+// connection is a bus over D-Bus.
+type connection struct {
+	address string
+	hello   bool
+	conn    *sd.Conn
+	calls   *dbus.Conn // of the two that conn has, the one that calls are made on
+	// life ends when one of the two connections does, and ends both.
+	life context.Context
+	end  context.CancelFunc
+}
+
+// dialSystemd connects to systemd at an address. Where a message bus is in between, it must be
+// greeted. ctx bounds the connecting only.
+func dialSystemd(ctx context.Context, address string, hello bool) (*connection, error) {
+	c := &connection{address: address, hello: hello}
+	// A D-Bus connection lives as long as its context, and this one is to outlive the call; but
+	// while it is being made every step of it is given up with ctx.
+	c.life, c.end = context.WithCancel(context.WithoutCancel(ctx))
+	defer context.AfterFunc(ctx, c.end)()
+	conn, err := sd.NewConnection(func() (*dbus.Conn, error) {
+		conn, err := dial(c.life, address, hello)
+		if err != nil {
+			return nil, err
+		}
+		if c.calls == nil {
+			c.calls = conn
+		}
+		context.AfterFunc(conn.Context(), c.end)
+		return conn, nil
+	})
+	if err == nil && c.life.Err() != nil {
+		conn.Close()
+		err = errLost
+	}
+	if err != nil {
+		c.end()
+		if ctx.Err() != nil {
+			err = ctx.Err()
+		}
+		return nil, fmt.Errorf("%s: %w", strings.TrimPrefix(address, "unix:path="), err)
+	}
+	c.conn = conn
+	return c, nil
+}
+
+func dial(life context.Context, address string, hello bool) (*dbus.Conn, error) {
+	conn, err := dbus.Dial(address, dbus.WithContext(life))
+	if err != nil {
+		return nil, err
+	}
+	// By number: a name would have to be looked up.
+	err = conn.Auth([]dbus.Auth{dbus.AuthExternal(strconv.Itoa(os.Getuid()))})
+	if err == nil && hello {
+		err = conn.Hello()
+	}
+	if err != nil {
+		conn.Close()
+		return nil, err
+	}
+	return conn, nil
+}
+
+func (c *connection) lost() <-chan struct{} { return c.life.Done() }
+
+func (c *connection) close() {
+	c.conn.Close()
+	c.end()
+}
+
+func (c *connection) enqueue(ctx context.Context, method, unit string, result chan<- string) error {
+	start := c.conn.StartUnitContext
+	if method == restartMethod {
+		start = c.conn.RestartUnitContext
+	}
+	_, err := start(ctx, unit, "replace", result)
+	return c.failure(err)
+}
+
+func (c *connection) reload(ctx context.Context) error { return c.failure(c.conn.ReloadContext(ctx)) }
+
+func (c *connection) properties(ctx context.Context, object, iface string) (map[string]any, error) {
+	var variants map[string]dbus.Variant
+	err := c.calls.Object(systemdName, dbus.ObjectPath(object)).
+		CallWithContext(ctx, "org.freedesktop.DBus.Properties.GetAll", 0, iface).Store(&variants)
+	if err != nil {
+		return nil, c.failure(err)
+	}
+	properties := make(map[string]any, len(variants))
+	for name, variant := range variants {
+		properties[name] = variant.Value()
+	}
+	return properties, nil
+}
+
+// unitObject names a unit's object.
+func unitObject(unit string) string { return managerObject + "/unit/" + sd.PathBusEscape(unit) }
+
+// watch uses a connection of its own: one has room for a single subscriber, and cannot be quiet
+// again once it is subscribed.
+func (c *connection) watch(ctx context.Context, unit string) (<-chan struct{}, func(), error) {
+	w, err := dialSystemd(ctx, c.address, c.hello)
+	if err != nil {
+		return nil, nil, err
+	}
+	// Updates come for every unit, and those that there is no room for are dropped with an error.
+	updates := make(chan *sd.PropertiesUpdate, 1024)
+	dropped := make(chan error, 1)
+	w.conn.SetPropertiesSubscriber(updates, dropped)
+	giveUp := context.AfterFunc(ctx, w.end)
+	err = w.conn.Subscribe()
+	giveUp()
+	if err != nil {
+		w.close()
+		if ctx.Err() != nil {
+			err = ctx.Err()
+		}
+		return nil, nil, fmt.Errorf("subscribe to systemd: %w", w.failure(err))
+	}
+	changed := make(chan struct{}, 1)
+	go func() {
+		defer close(changed)
+		for {
+			select {
+			case update := <-updates:
+				if update.UnitName != unit {
+					continue
+				}
+			case <-dropped: // it may have been the one
+			case <-w.life.Done():
+				return
+			}
+			select {
+			case changed <- struct{}{}:
+			default: // a change is already waiting to be seen
+			}
+		}
+	}()
+	return changed, w.close, nil
+}
+
+// failure is a failed call's error, as the rest of the package knows it.
+func (c *connection) failure(err error) error {
+	if err == nil {
+		return nil
+	}
+	var answer dbus.Error
+	switch {
+	case errors.As(err, &answer):
+		switch answer.Name {
+		case "org.freedesktop.systemd1.NoSuchUnit":
+			return errNoUnit
+		case "org.freedesktop.systemd1.UnitMasked":
+			return errMasked
+		}
+		return fmt.Errorf("systemd: %s (%s)", answer.Error(), answer.Name)
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return err
+	case c.life.Err() != nil, errors.Is(err, dbus.ErrClosed):
+		return fmt.Errorf("%w: %w", errLost, err)
+	}
+	return err
+}

@@ -1,0 +1,143 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/slipway-dev/slipway/internal/apply"
+	"github.com/slipway-dev/slipway/internal/resource"
+)
+
+var _ apply.Host = (*Directory)(nil)
+
+// Directory is a host that is only a tree of files. Actions on units and on the kernel are recorded
+// in /run/slipway/actions.jsonl below it, a JSON document a line, and are its state: a unit that was
+// started is active, a parameter that was set has its value. So the same plan applied again finds
+// nothing to do. What was recorded by one Directory holds for the next.
+type Directory struct {
+	*Tree
+	recording sync.Mutex
+}
+
+// OpenDirectory opens the tree below root, which is made if it is missing.
+func OpenDirectory(root string) (*Directory, error) {
+	if err := os.MkdirAll(root, 0o755); err != nil {
+		return nil, fmt.Errorf("make root %s: %w", root, bare(err))
+	}
+	tree, err := openTree(root)
+	if err != nil {
+		return nil, err
+	}
+	return &Directory{Tree: tree}, nil
+}
+
+// UnitState is active for a unit that was recorded as started; for others it is that of a unit that
+// does not exist.
+func (d *Directory) UnitState(_ context.Context, unit string) (apply.UnitState, error) {
+	actions, err := d.actions()
+	if err != nil {
+		return apply.UnitState{}, err
+	}
+	for _, a := range actions {
+		if a.Unit == unit && (a.Action == actionStart || a.Action == actionRestart) {
+			return apply.UnitState{LoadState: "loaded", ActiveState: "active", SubState: "running"}, nil
+		}
+	}
+	return apply.UnitState{LoadState: "not-found", ActiveState: "inactive", SubState: "dead"}, nil
+}
+
+// ReloadUnits is recorded.
+func (d *Directory) ReloadUnits(context.Context) error {
+	return d.record(action{Action: actionReload})
+}
+
+// StartUnit is recorded.
+func (d *Directory) StartUnit(_ context.Context, unit string) error {
+	return d.record(action{Action: actionStart, Unit: unit})
+}
+
+// RestartUnit is recorded.
+func (d *Directory) RestartUnit(_ context.Context, unit string) error {
+	return d.record(action{Action: actionRestart, Unit: unit})
+}
+
+// Sysctl returns the value that was recorded last, or "" where none was.
+func (d *Directory) Sysctl(key string) (string, error) {
+	actions, err := d.actions()
+	if err != nil {
+		return "", err
+	}
+	value := ""
+	for _, a := range actions {
+		if a.Action == actionSysctl && a.Key == key {
+			value = *a.Value
+		}
+	}
+	return value, nil
+}
+
+// SetSysctl is recorded.
+func (d *Directory) SetSysctl(key, value string) error {
+	if _, err := sysctlPath(key); err != nil {
+		return err
+	}
+	value = fields(value)
+	return d.record(action{Action: actionSysctl, Key: key, Value: &value})
+}
+
+// ModuleLoaded tells whether the module was recorded.
+func (d *Directory) ModuleLoaded(module string) (bool, error) {
+	actions, err := d.actions()
+	if err != nil {
+		return false, err
+	}
+	name := strings.ReplaceAll(module, "-", "_")
+	for _, a := range actions {
+		if a.Action == actionModule && strings.ReplaceAll(a.Module, "-", "_") == name {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// LoadModule is recorded.
+func (d *Directory) LoadModule(_ context.Context, module string) error {
+	if _, err := moduleName(module); err != nil {
+		return err
+	}
+	return d.record(action{Action: actionModule, Module: module})
+}
+
+// Run is recorded, without the environment, which may hold secrets. There is no output.
+func (d *Directory) Run(_ context.Context, command *resource.Command) ([]byte, error) {
+	return nil, d.record(action{Action: actionCommand, Label: command.Label, Argv: command.Argv})
+}
+
+// Probe looks at a unit's recorded state. Every other check is not performed: it would be about the
+// machine that the directory happens to be on.
+func (d *Directory) Probe(ctx context.Context, check *resource.Check) error {
+	if check.UnitActive == "" {
+		return apply.ErrNotProbed
+	}
+	state, err := d.UnitState(ctx, check.UnitActive)
+	if err == nil && state.ActiveState != "active" {
+		err = errors.New("was never started")
+	}
+	if err != nil {
+		return &apply.CheckError{Cause: resource.CauseUnit, Endpoint: check.UnitActive, Err: err}
+	}
+	return nil
+}
+
+// BootTimes are all zero: a directory does not boot.
+func (d *Directory) BootTimes(context.Context) (BootTimes, error) { return BootTimes{}, nil }
+
+// ServiceStart is zero: nothing runs in a directory.
+func (d *Directory) ServiceStart(context.Context, string) (time.Time, error) {
+	return time.Time{}, nil
+}

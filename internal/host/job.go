@@ -1,0 +1,106 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// The manager's methods that start a job.
+const (
+	startMethod   = "StartUnit"
+	restartMethod = "RestartUnit"
+)
+
+// job starts or restarts a unit, and returns when systemd says what became of it.
+func (s *systemd) job(ctx context.Context, method, unit string) error {
+	verb := strings.ToLower(strings.TrimSuffix(method, "Unit"))
+	if err := checkUnit(unit); err != nil {
+		return fmt.Errorf("%s: %w", verb, err)
+	}
+	var result string
+	err := s.do(ctx, func(conn bus, attempt int) (err error) {
+		if attempt > 0 {
+			// The job was lost sight of, and goes on. To ask for a start joins it, or finds its work
+			// done; to ask for a restart could have it done twice.
+			method = startMethod
+		}
+		result, err = runJob(ctx, conn, method, unit)
+		return err
+	})
+	if err == nil && result == "done" {
+		return nil
+	}
+	switch {
+	case errors.Is(err, errNoUnit), errors.Is(err, errMasked):
+		return fmt.Errorf("%s %s: %w", verb, unit, err)
+	case err != nil:
+		return fmt.Errorf("%s %s: %w%s", verb, unit, err, s.explain(ctx, unit))
+	}
+	return fmt.Errorf("%s %s: %s%s", verb, unit, resultText(result), s.explain(ctx, unit))
+}
+
+func runJob(ctx context.Context, conn bus, method, unit string) (string, error) {
+	done := make(chan string, 1)
+	if err := conn.enqueue(ctx, method, unit, done); err != nil {
+		return "", err
+	}
+	select {
+	case result := <-done:
+		return result, nil
+	case <-conn.lost():
+		return "", errLost
+	case <-ctx.Done():
+		return "", fmt.Errorf("its job is not done: %w", ctx.Err())
+	}
+}
+
+// resultText says what a job's result other than "done" means.
+func resultText(result string) string {
+	switch result {
+	case "failed":
+		return "its job failed (result failed)"
+	case "timeout":
+		return "its job timed out (result timeout)"
+	case "canceled":
+		return "its job was canceled by another one (result canceled)"
+	case "dependency":
+		return "a unit that it depends on failed (result dependency)"
+	case "skipped":
+		return "its job was skipped, as it does not apply to the unit's state (result skipped)"
+	}
+	return fmt.Sprintf("its job ended with result %q", result)
+}
+
+// explain says how a unit is whose job did not succeed, as far as that is to be known: "; it is
+// failed (failed), result exit-code, exit status 203". It is asked for even when ctx is done.
+func (s *systemd) explain(ctx context.Context, unit string) string {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), explainTimeout)
+	defer cancel()
+	conn, err := s.bus(ctx)
+	if err != nil {
+		return ""
+	}
+	state, err := readState(ctx, conn, unit)
+	if err != nil {
+		return ""
+	}
+	text := "; it is " + describe(state)
+	if iface := typeInterface(unit); strings.HasSuffix(iface, ".Service") && state.LoadState == "loaded" {
+		properties, err := conn.properties(ctx, unitObject(unit), iface)
+		if status, ok := properties["ExecMainStatus"].(int32); err == nil && ok && status != 0 {
+			text += mainStatus(properties["ExecMainCode"], status)
+		}
+	}
+	return text
+}
+
+// mainStatus says how a service's main process ended.
+func mainStatus(code any, status int32) string {
+	const exited = 1 // CLD_EXITED
+	if code, ok := code.(int32); ok && code != exited {
+		return fmt.Sprintf(", killed by signal %d", status)
+	}
+	return fmt.Sprintf(", exit status %d", status)
+}

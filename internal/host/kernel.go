@@ -1,0 +1,164 @@
+package host
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/slipway-dev/slipway/internal/apply"
+	"github.com/slipway-dev/slipway/internal/resource"
+)
+
+const (
+	// maxParameter bounds a kernel parameter that is read: a page, with room to spare.
+	maxParameter = 64 << 10
+	// maxBuiltin bounds the kernel's list of built-in modules, which has some ten kilobytes.
+	maxBuiltin = 4 << 20
+)
+
+// Sysctl returns a kernel parameter, fields separated by single spaces. One that the kernel does not
+// have is an error that is fs.ErrNotExist.
+func (m *Machine) Sysctl(key string) (string, error) {
+	name, err := sysctlPath(key)
+	if err != nil {
+		return "", err
+	}
+	content, err := m.ReadFile(name, maxParameter)
+	if err != nil {
+		return "", fmt.Errorf("sysctl %s: %w", key, err)
+	}
+	return fields(string(content)), nil
+}
+
+// SetSysctl sets a kernel parameter until the machine is restarted.
+func (m *Machine) SetSysctl(key, value string) error {
+	name, err := sysctlPath(key)
+	if err != nil {
+		return err
+	}
+	if err := m.overwrite(name, fields(value)+"\n"); err != nil {
+		return fmt.Errorf("sysctl %s: %w", key, failed(fmt.Sprintf("set to %q at", fields(value)), name, err))
+	}
+	return nil
+}
+
+// overwrite writes to a file that the kernel shows, which takes what is written at once and whole.
+func (t *Tree) overwrite(name, value string) error {
+	p, err := t.find(name)
+	if err != nil {
+		return err
+	}
+	defer p.close()
+	stat, err := p.stat()
+	if err == nil {
+		err = regular(stat)
+	}
+	if err != nil {
+		return err
+	}
+	file, err := p.openFile(unix.O_WRONLY|unix.O_TRUNC|unix.O_NONBLOCK, 0)
+	if err != nil {
+		return err
+	}
+	if _, err := file.WriteString(value); err != nil {
+		file.Close()
+		return bare(err)
+	}
+	return bare(file.Close())
+}
+
+// sysctlPath returns the file of a kernel parameter. Its name is written "net.ipv4.ip_forward" or
+// "net/ipv4/ip_forward"; the other of the two characters stands for itself, swapped: the interface
+// eth0.100 is "net.ipv4.conf.eth0/100.forwarding" or "net/ipv4/conf/eth0.100/forwarding".
+func sysctlPath(key string) (string, error) {
+	name := key
+	if first := strings.IndexAny(key, "./"); first >= 0 && key[first] == '.' {
+		name = strings.Map(func(r rune) rune {
+			switch r {
+			case '.':
+				return '/'
+			case '/':
+				return '.'
+			}
+			return r
+		}, key)
+	}
+	full := "/proc/sys/" + name
+	if name == "" || checkPath(full) != nil || !strings.HasPrefix(path.Clean(full), "/proc/sys/") {
+		return "", fmt.Errorf("sysctl %q: is not a parameter's name: %w", key, fs.ErrInvalid)
+	}
+	return full, nil
+}
+
+// fields separates what white space separates by single spaces.
+func fields(value string) string { return strings.Join(strings.Fields(value), " ") }
+
+// ModuleLoaded tells whether a kernel module is loaded or built in.
+func (m *Machine) ModuleLoaded(module string) (bool, error) {
+	name, err := moduleName(module)
+	if err != nil {
+		return false, err
+	}
+	entry, err := m.Stat("/sys/module/" + name)
+	if err != nil {
+		return false, fmt.Errorf("module %s: %w", module, err)
+	}
+	if entry.Kind != apply.Absent {
+		return true, nil
+	}
+	// A built-in module without parameters is to be seen in this list only.
+	release, err := m.ReadFile("/proc/sys/kernel/osrelease", maxParameter)
+	if err != nil {
+		return false, fmt.Errorf("module %s: %w", module, err)
+	}
+	list, err := m.ReadFile("/lib/modules/"+fields(string(release))+"/modules.builtin", maxBuiltin)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("module %s: %w", module, err)
+	}
+	for lines := bufio.NewScanner(bytes.NewReader(list)); lines.Scan(); {
+		builtin := strings.TrimSuffix(path.Base(lines.Text()), ".ko")
+		if strings.ReplaceAll(builtin, "-", "_") == name {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// LoadModule loads a kernel module, and those that it needs, by modprobe: the kernel itself knows
+// neither where modules are nor what they need.
+func (m *Machine) LoadModule(ctx context.Context, module string) error {
+	if _, err := moduleName(module); err != nil {
+		return err
+	}
+	output, err := m.Run(ctx, &resource.Command{Label: "modprobe " + module, Argv: []string{"modprobe", "--", module}})
+	if err != nil {
+		if said := fields(string(output)); said != "" {
+			return fmt.Errorf("load module %s: %w: %s", module, err, said)
+		}
+		return fmt.Errorf("load module %s: %w", module, err)
+	}
+	return nil
+}
+
+// moduleName returns the name by which the kernel knows a module.
+func moduleName(module string) (string, error) {
+	for _, r := range module {
+		if r != '-' && r != '_' && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') {
+			return "", fmt.Errorf("module %q: is not a module's name: %w", module, fs.ErrInvalid)
+		}
+	}
+	if module == "" {
+		return "", fmt.Errorf("module %q: is not a module's name: %w", module, fs.ErrInvalid)
+	}
+	return strings.ReplaceAll(module, "-", "_"), nil
+}

@@ -1,0 +1,80 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/slipway-dev/slipway/internal/apply"
+	"github.com/slipway-dev/slipway/internal/resource"
+)
+
+var _ apply.Host = (*Machine)(nil)
+
+// Machine is the machine that the agent runs on, as its superuser.
+type Machine struct {
+	*Tree
+	systemd *systemd
+}
+
+// OpenMachine opens this machine. systemd is connected to when it is first needed, so a machine
+// without it is an error only then.
+func OpenMachine() (*Machine, error) {
+	tree, err := openTree("/")
+	if err != nil {
+		return nil, err
+	}
+	return &Machine{Tree: tree, systemd: newSystemd(connectSystemd)}, nil
+}
+
+// Close releases what the machine was opened with.
+func (m *Machine) Close() error {
+	m.systemd.close()
+	return m.Tree.Close()
+}
+
+// UnitState tells a unit's state. A unit that does not exist has ActiveState "inactive" and
+// LoadState "not-found".
+func (m *Machine) UnitState(ctx context.Context, unit string) (apply.UnitState, error) {
+	return m.systemd.state(ctx, unit)
+}
+
+// ReloadUnits makes systemd read its unit files again, and returns when it has.
+func (m *Machine) ReloadUnits(ctx context.Context) error { return m.systemd.reload(ctx) }
+
+// StartUnit starts a unit and waits until its job is done, which is at once where it is active. When
+// ctx is done before, the job goes on.
+func (m *Machine) StartUnit(ctx context.Context, unit string) error {
+	return m.systemd.job(ctx, startMethod, unit)
+}
+
+// RestartUnit restarts a unit, or starts it, and waits until its job is done. When ctx is done
+// before, the job goes on.
+func (m *Machine) RestartUnit(ctx context.Context, unit string) error {
+	return m.systemd.job(ctx, restartMethod, unit)
+}
+
+// Probe waits until a check is true, for as long as ctx and the check's own timeout let it. Its
+// error is a *apply.CheckError.
+func (m *Machine) Probe(ctx context.Context, check *resource.Check) error {
+	ctx, cancel := context.WithTimeout(ctx, check.Deadline())
+	defer cancel()
+	switch {
+	case check.APIServer != nil:
+		return defaultProber.probe(ctx, check.APIServer)
+	case check.PathExists != "":
+		if _, err := m.waitForFiles(ctx, []string{check.PathExists}); err != nil {
+			if errors.Is(err, context.DeadlineExceeded) {
+				err = fmt.Errorf("does not exist: %w", err)
+			}
+			return &apply.CheckError{Cause: resource.CauseMissing, Endpoint: check.PathExists, Err: err}
+		}
+		return nil
+	case check.UnitActive != "":
+		if err := m.systemd.waitActive(ctx, check.UnitActive); err != nil {
+			return &apply.CheckError{Cause: resource.CauseUnit, Endpoint: check.UnitActive, Err: err}
+		}
+		return nil
+	}
+	return fmt.Errorf("check %q: checks nothing", check.Label)
+}

@@ -1,0 +1,133 @@
+package host
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+
+	"golang.org/x/sys/unix"
+)
+
+// place is an open directory of a tree, and a name in it. The directory is found once, and safely;
+// what is done there is done by single system calls that take the name as it is and never follow a
+// link. So nobody can lead them elsewhere by moving things about meanwhile.
+type place struct {
+	dir  *os.File
+	path string // whole, within the tree
+	base string // its last part
+}
+
+func (p *place) close()         { p.dir.Close() }
+func (p *place) fd() int        { return int(p.dir.Fd()) }
+func (p *place) parent() string { return path.Dir(p.path) }
+
+// staged is the name that a file has until it is put into place.
+func (p *place) staged() string { return "." + p.base + ".slipway-tmp" }
+
+func (p *place) stat() (*unix.Stat_t, error) { return p.statOf(p.base) }
+
+func (p *place) statOf(name string) (*unix.Stat_t, error) {
+	stat := new(unix.Stat_t)
+	err := again(func() error { return unix.Fstatat(p.fd(), name, stat, unix.AT_SYMLINK_NOFOLLOW) })
+	return stat, err
+}
+
+func (p *place) readlink() (string, error) {
+	buf := make([]byte, unix.PathMax)
+	var n int
+	err := again(func() (err error) {
+		n, err = unix.Readlinkat(p.fd(), p.base, buf)
+		return err
+	})
+	return string(buf[:max(n, 0)]), err
+}
+
+func (p *place) openFile(flags int, mode uint32) (*os.File, error) {
+	return p.open(p.base, flags, mode)
+}
+
+func (p *place) open(name string, flags int, mode uint32) (*os.File, error) {
+	var fd int
+	err := again(func() (err error) {
+		fd, err = unix.Openat(p.fd(), name, flags|unix.O_NOFOLLOW|unix.O_CLOEXEC, mode)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return os.NewFile(uintptr(fd), path.Join(p.parent(), name)), nil
+}
+
+func (p *place) unlink(name string) error {
+	return again(func() error { return unix.Unlinkat(p.fd(), name, 0) })
+}
+
+// discard removes a name that there may be nothing at.
+func (p *place) discard(name string) error {
+	if err := p.unlink(name); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+func (p *place) rename(from, to string) error {
+	return again(func() error { return unix.Renameat(p.fd(), from, p.fd(), to) })
+}
+
+func (p *place) link(from, to string) error {
+	return again(func() error { return unix.Linkat(p.fd(), from, p.fd(), to, 0) })
+}
+
+func (p *place) symlink(target, name string) error {
+	return again(func() error { return unix.Symlinkat(target, p.fd(), name) })
+}
+
+func (p *place) mkdir(mode uint32) error {
+	return again(func() error { return unix.Mkdirat(p.fd(), p.base, mode) })
+}
+
+// replaceable wants nothing at the place that a file or link must not be put in the place of.
+func (p *place) replaceable() error {
+	stat, err := p.stat()
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	switch stat.Mode & unix.S_IFMT {
+	case unix.S_IFREG, unix.S_IFLNK:
+		return nil
+	case unix.S_IFDIR:
+		return fmt.Errorf("%s is in the way, and is not replaced: %w", kindName(stat.Mode), unix.EISDIR)
+	}
+	return fmt.Errorf("%s is in the way, and is not replaced: %w", kindName(stat.Mode), unix.EEXIST)
+}
+
+// regular wants a regular file.
+func regular(stat *unix.Stat_t) error {
+	if stat.Mode&unix.S_IFMT == unix.S_IFREG {
+		return nil
+	}
+	return fmt.Errorf("is %s, not a regular file", kindName(stat.Mode))
+}
+
+func kindName(mode uint32) string {
+	switch mode & unix.S_IFMT {
+	case unix.S_IFREG:
+		return "a regular file"
+	case unix.S_IFDIR:
+		return "a directory"
+	case unix.S_IFLNK:
+		return "a symbolic link"
+	case unix.S_IFIFO:
+		return "a named pipe"
+	case unix.S_IFSOCK:
+		return "a socket"
+	case unix.S_IFCHR, unix.S_IFBLK:
+		return "a device"
+	}
+	return "something unknown"
+}

@@ -1,0 +1,279 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/slipway-dev/slipway/internal/apply"
+)
+
+// What systemd calls its objects.
+const (
+	managerObject    = "/org/freedesktop/systemd1"
+	managerInterface = "org.freedesktop.systemd1.Manager"
+	unitInterface    = "org.freedesktop.systemd1.Unit"
+)
+
+// errLost says that the connection to systemd ended. systemd closes it when it executes itself anew,
+// as it does when its package is upgraded; what it was doing goes on.
+var errLost = errors.New("the connection to systemd was lost")
+
+const (
+	// connectTimeout bounds one attempt to connect to systemd, which is a matter of milliseconds.
+	connectTimeout = 10 * time.Second
+	// reconnects is how often a lost connection is made anew for one call.
+	reconnects = 6
+	// reconnectDelay is slept before the first of them, and doubled for each that follows.
+	reconnectDelay = 100 * time.Millisecond
+	// explainTimeout bounds the question why something failed, asked when the time is already over.
+	explainTimeout = 500 * time.Millisecond
+)
+
+// bus is an open connection to systemd. Its methods return errLost when it ends.
+type bus interface {
+	// enqueue asks for a job on a unit by one of the manager's methods; the job's result is sent to
+	// result, which has room for it.
+	enqueue(ctx context.Context, method, unit string, result chan<- string) error
+	// reload makes systemd read its unit files again.
+	reload(ctx context.Context) error
+	// properties returns the properties that an object has by an interface.
+	properties(ctx context.Context, object, iface string) (map[string]any, error)
+	// watch tells when a unit's properties may have changed, until stop is called.
+	watch(ctx context.Context, unit string) (changed <-chan struct{}, stop func(), err error)
+	// lost is closed when the connection has ended.
+	lost() <-chan struct{}
+	close()
+}
+
+// systemd is the machine's systemd, connected to when it is first needed.
+type systemd struct {
+	connect func(context.Context) (bus, error)
+	turn    chan struct{} // held by whoever uses conn; a mutex that can be given up
+	conn    bus
+}
+
+func newSystemd(connect func(context.Context) (bus, error)) *systemd {
+	return &systemd{connect: connect, turn: make(chan struct{}, 1)}
+}
+
+// bus returns the connection, which is made when there is none or it was lost.
+func (s *systemd) bus(ctx context.Context) (bus, error) {
+	select {
+	case s.turn <- struct{}{}:
+		defer func() { <-s.turn }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	if s.conn != nil {
+		select {
+		case <-s.conn.lost():
+			s.conn.close()
+			s.conn = nil
+		default:
+			return s.conn, nil
+		}
+	}
+	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
+	defer cancel()
+	conn, err := s.connect(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("connect to systemd: %w", err)
+	}
+	s.conn = conn
+	return conn, nil
+}
+
+// do calls systemd, and again over a new connection when the one in use is lost meanwhile. A first
+// connection that cannot be made is an error at once: there may be no systemd here.
+func (s *systemd) do(ctx context.Context, call func(conn bus, attempt int) error) error {
+	delay := reconnectDelay
+	for attempt := 0; ; attempt++ {
+		conn, err := s.bus(ctx)
+		retry := attempt > 0
+		if err == nil {
+			err = call(conn, attempt)
+			retry = errors.Is(err, errLost)
+		}
+		if err == nil || !retry || attempt == reconnects || ctx.Err() != nil {
+			return err
+		}
+		if !sleep(ctx, delay) {
+			return err
+		}
+		delay *= 2
+	}
+}
+
+// sleep waits, and reports whether ctx was not done before.
+func sleep(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-timer.C:
+		return true
+	}
+}
+
+func (s *systemd) close() {
+	s.turn <- struct{}{}
+	defer func() { <-s.turn }()
+	if s.conn != nil {
+		s.conn.close()
+		s.conn = nil
+	}
+}
+
+func (s *systemd) reload(ctx context.Context) error {
+	err := s.do(ctx, func(conn bus, _ int) error { return conn.reload(ctx) })
+	if err != nil {
+		return fmt.Errorf("reload systemd's units: %w", err)
+	}
+	return nil
+}
+
+// state reads a unit's state.
+func (s *systemd) state(ctx context.Context, unit string) (apply.UnitState, error) {
+	if err := checkUnit(unit); err != nil {
+		return apply.UnitState{}, err
+	}
+	var state apply.UnitState
+	err := s.do(ctx, func(conn bus, _ int) (err error) {
+		state, err = readState(ctx, conn, unit)
+		return err
+	})
+	if err != nil {
+		return apply.UnitState{}, fmt.Errorf("state of %s: %w", unit, err)
+	}
+	return state, nil
+}
+
+func readState(ctx context.Context, conn bus, unit string) (apply.UnitState, error) {
+	properties, err := conn.properties(ctx, unitObject(unit), unitInterface)
+	if errors.Is(err, errNoUnit) {
+		return apply.UnitState{LoadState: "not-found", ActiveState: "inactive", SubState: "dead"}, nil
+	}
+	if err != nil {
+		return apply.UnitState{}, err
+	}
+	var state apply.UnitState
+	state.LoadState, _ = properties["LoadState"].(string)
+	state.ActiveState, _ = properties["ActiveState"].(string)
+	state.SubState, _ = properties["SubState"].(string)
+	if state.LoadState == "" || state.ActiveState == "" {
+		return apply.UnitState{}, errors.New("systemd's answer has no state in it")
+	}
+	if iface := typeInterface(unit); state.ActiveState == "failed" && iface != "" {
+		properties, err := conn.properties(ctx, unitObject(unit), iface)
+		if err != nil {
+			return apply.UnitState{}, err
+		}
+		state.Result, _ = properties["Result"].(string)
+	}
+	return state, nil
+}
+
+// waitActive waits until a unit is active. It returns an error, which says how the unit is, when it
+// will not become so by itself, or has not when ctx is done.
+func (s *systemd) waitActive(ctx context.Context, unit string) error {
+	if err := checkUnit(unit); err != nil {
+		return err
+	}
+	var last apply.UnitState
+	err := s.do(ctx, func(conn bus, _ int) error {
+		state, err := readState(ctx, conn, unit)
+		if err != nil || !changing(state) {
+			last = state
+			return err
+		}
+		// Only a unit that is under way is worth a subscription.
+		changed, stop, err := conn.watch(ctx, unit)
+		if err != nil {
+			return err
+		}
+		defer stop()
+		for {
+			if state, err = readState(ctx, conn, unit); err != nil {
+				return err
+			}
+			if last = state; !changing(state) {
+				return nil
+			}
+			select {
+			case _, ok := <-changed:
+				if !ok {
+					return errLost
+				}
+			case <-conn.lost():
+				return errLost
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}
+	})
+	switch {
+	case err == nil && isActive(last):
+		return nil
+	case err == nil:
+		return fmt.Errorf("is %s", describe(last))
+	case last != apply.UnitState{}:
+		return fmt.Errorf("is %s: %w", describe(last), err)
+	}
+	return err
+}
+
+// isActive reports whether a unit runs; one that reads its configuration again does.
+func isActive(state apply.UnitState) bool {
+	switch state.ActiveState {
+	case "active", "reloading", "refreshing":
+		return true
+	}
+	return false
+}
+
+// changing reports whether a unit's state will be another one soon, with nobody doing anything.
+func changing(state apply.UnitState) bool {
+	return state.ActiveState == "activating" || state.ActiveState == "deactivating"
+}
+
+// describe says how a unit is, for people.
+func describe(state apply.UnitState) string {
+	switch state.LoadState {
+	case "not-found":
+		return "missing: there is no unit file of that name"
+	case "masked":
+		return "masked"
+	case "loaded", "":
+	default:
+		return fmt.Sprintf("%s, its unit file has load state %s", state.ActiveState, state.LoadState)
+	}
+	text := state.ActiveState
+	if state.SubState != "" && state.SubState != state.ActiveState {
+		text += " (" + state.SubState + ")"
+	}
+	if state.Result != "" && state.Result != "success" {
+		text += ", result " + state.Result
+	}
+	return text
+}
+
+// checkUnit wants a unit's full name: "containerd.service".
+func checkUnit(unit string) error {
+	if i := strings.LastIndexByte(unit, '.'); i <= 0 || i == len(unit)-1 || strings.ContainsAny(unit, "/\x00 \n") {
+		return fmt.Errorf("unit %q: is not a unit's name, want one such as kubelet.service", unit)
+	}
+	return nil
+}
+
+// typeInterface names the interface of a unit's own kind, where it has a result; "" where not.
+func typeInterface(unit string) string {
+	switch kind := unit[strings.LastIndexByte(unit, '.')+1:]; kind {
+	case "service", "socket", "mount", "automount", "swap", "timer", "path", "scope":
+		return "org.freedesktop.systemd1." + strings.ToUpper(kind[:1]) + kind[1:]
+	}
+	return ""
+}

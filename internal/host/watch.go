@@ -1,0 +1,95 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/slipway-dev/slipway/internal/apply"
+)
+
+// watched are the events after which a path can be there that was not: a name appeared, or a
+// directory on the way to it is another one now.
+const watched = unix.IN_CREATE | unix.IN_MOVED_TO | unix.IN_DELETE_SELF | unix.IN_MOVE_SELF | unix.IN_ONLYDIR
+
+// WaitForFiles returns the first of the paths, in their order, that something is at, and waits until
+// there is. A symbolic link counts, wherever it leads. Directories that do not exist yet are waited
+// for, and not made. It is told by the kernel and asks only once for each change, so it costs nothing
+// while nothing happens. When ctx is done it returns ctx's error.
+func (t *Tree) WaitForFiles(ctx context.Context, paths ...string) (string, error) {
+	found, err := t.waitForFiles(ctx, paths)
+	if err != nil {
+		return "", failed("wait for", strings.Join(paths, " or "), err)
+	}
+	return found, nil
+}
+
+func (t *Tree) waitForFiles(ctx context.Context, paths []string) (string, error) {
+	for _, name := range paths {
+		if err := checkPath(name); err != nil {
+			return "", err
+		}
+	}
+	fd, err := unix.InotifyInit1(unix.IN_CLOEXEC | unix.IN_NONBLOCK)
+	if err != nil {
+		return "", fmt.Errorf("inotify: %w", err)
+	}
+	events := os.NewFile(uintptr(fd), "inotify")
+	defer events.Close()
+	defer context.AfterFunc(ctx, func() { events.SetReadDeadline(time.Unix(1, 0)) })()
+
+	buf := make([]byte, 16<<10)
+	for {
+		// A directory is watched before it is looked into, so whatever appears later is an event.
+		for _, name := range paths {
+			if err := t.watchWay(fd, name); err != nil {
+				return "", err
+			}
+			entry, err := t.Stat(name)
+			if err == nil && entry.Kind != apply.Absent {
+				return name, nil
+			}
+			if err != nil && !errors.Is(err, unix.ENOTDIR) {
+				return "", err
+			}
+		}
+		if err := ctx.Err(); err != nil {
+			return "", err
+		}
+		// Which event it was does not matter, nor whether some were lost: everything is asked again.
+		if _, err := events.Read(buf); err != nil {
+			if ctx.Err() != nil {
+				return "", ctx.Err()
+			}
+			return "", fmt.Errorf("inotify: %w", bare(err))
+		}
+	}
+}
+
+// watchWay watches every directory on the way to a path, as far as they exist. The ones above the
+// last matter too: they may hold a link that comes to lead elsewhere.
+func (t *Tree) watchWay(fd int, name string) error {
+	w := walk{tree: t, enter: func(dir string) error {
+		err := again(func() error {
+			_, err := unix.InotifyAddWatch(fd, filepath.Join(t.name, dir), watched)
+			return err
+		})
+		if err != nil {
+			return fmt.Errorf("watch: %w", err)
+		}
+		return nil
+	}}
+	_, err := w.resolve(path.Dir(name))
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ENOTDIR) {
+		return nil
+	}
+	return err
+}

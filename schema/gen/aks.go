@@ -1,0 +1,178 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/bufbuild/protocompile"
+	"github.com/bufbuild/protocompile/linker"
+	"github.com/invopop/jsonschema"
+	"google.golang.org/protobuf/reflect/protoreflect"
+)
+
+const (
+	// importPrefix is where the .proto files say they are when they import each other.
+	importPrefix = "aksnodeconfig/v1"
+	// topMessage is the contract's top message.
+	topMessage = "aksnodeconfig.v1.Configuration"
+)
+
+// secrets are the fields whose comment does not call them one and that may still hold a password: a
+// proxy's URL.
+var secrets = []protoreflect.FullName{
+	"aksnodeconfig.v1.HttpProxyConfig.http_proxy",
+	"aksnodeconfig.v1.HttpProxyConfig.https_proxy",
+}
+
+// aksSchema describes the contract that the .proto files in dir define.
+func aksSchema(ctx context.Context, dir string) (*jsonschema.Schema, error) {
+	files, err := compile(ctx, dir)
+	if err != nil {
+		return nil, err
+	}
+	top, err := files.AsResolver().FindDescriptorByName(topMessage)
+	if err != nil {
+		return nil, err
+	}
+	w := &protoWalk{files: files, defs: make(jsonschema.Definitions)}
+	s := w.message(top.(protoreflect.MessageDescriptor))
+	if w.err != nil {
+		return nil, w.err
+	}
+	s.Version = jsonschema.Version
+	s.ID = "https://slipway.dev/schema/v1/aks.json"
+	s.Title = "aksnodeconfig.v1 Configuration"
+	s.Extras = nil
+	s.Type = "object" // a document is not null
+	s.Required = []string{"version"}
+	s.Definitions = w.defs
+	delete(s.Definitions, string(top.Name()))
+	version, _ := s.Properties.Get("version")
+	version.Enum = []any{"v1", "v0"}
+	version.Extras["type"] = "string"
+	return s, nil
+}
+
+// compile links all .proto files of dir, with their comments.
+func compile(ctx context.Context, dir string) (linker.Files, error) {
+	found, err := filepath.Glob(filepath.Join(dir, "*.proto"))
+	if err != nil {
+		return nil, err
+	}
+	if len(found) == 0 {
+		return nil, fmt.Errorf("no .proto files in %s", dir)
+	}
+	names := make([]string, len(found))
+	for i, f := range found {
+		names[i] = path.Join(importPrefix, filepath.Base(f))
+	}
+	compiler := protocompile.Compiler{
+		Resolver: protocompile.WithStandardImports(&protocompile.SourceResolver{
+			Accessor: func(name string) (io.ReadCloser, error) {
+				base, ok := strings.CutPrefix(name, importPrefix+"/")
+				if !ok || strings.Contains(base, "/") {
+					return nil, fs.ErrNotExist
+				}
+				return os.Open(filepath.Join(dir, base))
+			},
+		}),
+		SourceInfoMode: protocompile.SourceInfoStandard,
+	}
+	return compiler.Compile(ctx, names...)
+}
+
+// protoWalk turns messages into definitions as it meets them.
+type protoWalk struct {
+	files linker.Files
+	defs  jsonschema.Definitions
+	err   error
+}
+
+// comment is a descriptor's leading comment.
+func (w *protoWalk) comment(d protoreflect.Descriptor) string {
+	return oneLine(d.ParentFile().SourceLocations().ByDescriptor(d).LeadingComments)
+}
+
+// message defines a message: each field under its proto name and, where that differs, under its
+// JSON name.
+func (w *protoWalk) message(m protoreflect.MessageDescriptor) *jsonschema.Schema {
+	name := string(m.Name())
+	if def, ok := w.defs[name]; ok {
+		return def
+	}
+	def := nullable(&jsonschema.Schema{Description: w.comment(m), Properties: jsonschema.NewProperties()}, "object")
+	w.defs[name] = def
+	pointer := "#/$defs/" + name
+	if m.FullName() == topMessage {
+		pointer = "#"
+	}
+	var aliases [][2]string
+	for i := range m.Fields().Len() {
+		field := m.Fields().Get(i)
+		def.Properties.Set(string(field.Name()), w.field(field))
+		if alias := field.JSONName(); alias != string(field.Name()) {
+			aliases = append(aliases, [2]string{alias, pointer + "/properties/" + string(field.Name())})
+		}
+	}
+	for _, alias := range aliases {
+		def.Properties.Set(alias[0], &jsonschema.Schema{Ref: alias[1]})
+	}
+	return def
+}
+
+// field describes a field by its type and its comment.
+func (w *protoWalk) field(f protoreflect.FieldDescriptor) *jsonschema.Schema {
+	var s *jsonschema.Schema
+	switch {
+	case f.IsMap():
+		s = nullable(&jsonschema.Schema{AdditionalProperties: w.single(f.MapValue())}, "object")
+	case f.IsList():
+		s = nullable(&jsonschema.Schema{Items: w.single(f)}, "array")
+	default:
+		s = w.single(f)
+	}
+	s.Description = w.comment(f)
+	s.WriteOnly = strings.Contains(s.Description, "Secret.") || slices.Contains(secrets, f.FullName())
+	return s
+}
+
+// single describes one value of a field's type.
+func (w *protoWalk) single(f protoreflect.FieldDescriptor) *jsonschema.Schema {
+	switch f.Kind() {
+	case protoreflect.MessageKind:
+		w.message(f.Message())
+		return &jsonschema.Schema{Ref: "#/$defs/" + string(f.Message().Name())}
+	case protoreflect.EnumKind:
+		return enum(f.Enum())
+	case protoreflect.StringKind:
+		return nullable(&jsonschema.Schema{}, "string")
+	case protoreflect.BoolKind:
+		return nullable(&jsonschema.Schema{}, "boolean")
+	case protoreflect.Int32Kind:
+		return integer(32)
+	case protoreflect.FloatKind, protoreflect.DoubleKind:
+		return number()
+	}
+	w.err = fmt.Errorf("%s: no schema for a field of kind %s", f.FullName(), f.Kind())
+	return new(jsonschema.Schema)
+}
+
+// enum is a value by its name, or by its number as a number or a string.
+func enum(e protoreflect.EnumDescriptor) *jsonschema.Schema {
+	var names, numbers, texts []any
+	for i := range e.Values().Len() {
+		value := e.Values().Get(i)
+		names = append(names, string(value.Name()))
+		numbers = append(numbers, int(value.Number()))
+		texts = append(texts, strconv.Itoa(int(value.Number())))
+	}
+	return &jsonschema.Schema{Enum: append(slices.Concat(names, numbers, texts), nil)}
+}

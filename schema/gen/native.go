@@ -1,0 +1,131 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+	"reflect"
+	"strings"
+
+	"github.com/invopop/jsonschema"
+
+	"github.com/slipway-dev/slipway/internal/document"
+	"github.com/slipway-dev/slipway/nodeconfig"
+)
+
+// enums are the native fields whose values are a closed set, by type and field; nodeconfig.Validate
+// has the same sets, which a test holds.
+var enums = map[string][]any{
+	"NodeConfig.apiVersion": {nodeconfig.APIVersion},
+	"NodeConfig.kind":       {nodeconfig.Kind},
+	"Join.method":           {"BootstrapToken", "ClientCertificate", "Exec", "Attested", "None"},
+	"Kubelet.dataDisk":      {"OS", "Temporary"},
+	"Taint.effect":          {"NoSchedule", "PreferNoSchedule", "NoExecute"},
+	"Runtime.cgroupDriver":  {"systemd", "cgroupfs"},
+	"Runtime.lazyPull":      {"overlaybd", "soci"},
+	"Network.plugin":        {"none", "azure", "kubenet"},
+	"Network.policy":        {"none", "azure", "calico"},
+	"Network.ipFamilies":    {"IPv4", "IPv6"},
+	"Cloud.provider":        {"azure", "aws"},
+	"Azure.vmType":          {"standard", "vmss"},
+	"AzureLoadBalancer.sku": {"basic", "standard"},
+	"AzureBackoff.mode":     {"default", "v2"},
+	"Components.layout":     {nodeconfig.LayoutStandard, nodeconfig.LayoutAKS},
+}
+
+// durationPattern is what time.ParseDuration reads, without a negative sign.
+const durationPattern = `^\+?(0|(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+)$`
+
+// nativeSchema reflects the Go types; dir is the directory of their sources, for the comments.
+func nativeSchema(dir string) (*jsonschema.Schema, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, err
+	}
+	r := &jsonschema.Reflector{Anonymous: true, ExpandedStruct: true}
+	if err := r.AddGoComments("", dir, jsonschema.WithFullComment()); err != nil {
+		return nil, err
+	}
+	r.LookupComment = func(t reflect.Type, field string) string {
+		key := filepath.ToSlash(dir) + "." + t.Name()
+		if field == "" {
+			return oneLine(r.CommentMap[key])
+		}
+		comment := oneLine(r.CommentMap[key+"."+field])
+		if rest, ok := strings.CutPrefix(comment, field+" "); ok {
+			if f, found := t.FieldByName(field); found { // readers of the schema know the name in JSON
+				comment = document.JSONNames(f)[0] + " " + rest
+			}
+		}
+		return comment
+	}
+	r.Mapper = func(t reflect.Type) *jsonschema.Schema {
+		switch t {
+		case reflect.TypeFor[nodeconfig.Secret]():
+			return nullable(&jsonschema.Schema{WriteOnly: true}, "string")
+		case reflect.TypeFor[nodeconfig.Duration]():
+			return nullable(&jsonschema.Schema{Pattern: durationPattern}, "string")
+		}
+		switch t.Kind() {
+		case reflect.String:
+			return nullable(&jsonschema.Schema{}, "string")
+		case reflect.Bool:
+			return nullable(&jsonschema.Schema{}, "boolean")
+		case reflect.Int32, reflect.Int64:
+			return integer(t.Bits())
+		case reflect.Float64:
+			return number()
+		}
+		return nil
+	}
+	s := r.Reflect(&nodeconfig.NodeConfig{})
+	s.ID = "https://slipway.dev/schema/v1/native.json"
+	s.Title = "NodeConfig"
+	if err := finish("NodeConfig", s); err != nil {
+		return nil, err
+	}
+	s.Extras = nil
+	s.Type = "object" // a document is not null
+	for name, def := range s.Definitions {
+		if err := finish(name, def); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+// finish makes the composites of a type nullable and gives its fields their enumerations.
+func finish(name string, s *jsonschema.Schema) error {
+	nullable(s, "object")
+	if s.Properties == nil {
+		return fmt.Errorf("type %s has no fields", name)
+	}
+	for pair := s.Properties.Oldest(); pair != nil; pair = pair.Next() {
+		field := pair.Value
+		composite(field)
+		values, closed := enums[name+"."+pair.Key]
+		switch {
+		case closed && field.Items != nil:
+			field.Items.Enum = append(values[:len(values):len(values)], nil)
+		case closed && s.Required != nil && name == "NodeConfig":
+			field.Const = values[0]
+			field.Extras["type"] = "string"
+		case closed:
+			field.Enum = append(values[:len(values):len(values)], nil)
+		}
+	}
+	return nil
+}
+
+// composite makes lists and maps nullable, at every depth.
+func composite(s *jsonschema.Schema) {
+	switch s.Type {
+	case "array":
+		nullable(s, "array")
+		composite(s.Items)
+	case "object":
+		nullable(s, "object")
+		if s.AdditionalProperties != nil {
+			composite(s.AdditionalProperties)
+		}
+	}
+}

@@ -1,0 +1,47 @@
+// Package schema holds the JSON Schemas of the contracts, for editors, for CI and for programs that
+// write contracts.
+//
+// The schemas are generated from what the decoders fill: the native one from the Go types of
+// package nodeconfig, AKS's from its .proto files, with their comments as descriptions. They accept
+// values of the types that the decoders accept: null wherever a value may be left out, and an
+// integer as a number or as a string. Of a value they know the type and the enumeration; whether it
+// is a good one is for Validate to say. A native document may hold no unknown field, since a person
+// writes it and a typo should show at once; an AKS contract may, since newer producers know more.
+// Secrets are marked with writeOnly.
+//
+// The package is data. The command line prints it (slipway schema) and explains fields from it.
+package schema
+
+import (
+	_ "embed"
+	"slices"
+)
+
+//go:generate go run ./gen
+
+var (
+	//go:embed native.json
+	native []byte
+	//go:embed aks.json
+	aks []byte
+)
+
+// The schemas, by the dialect that they describe.
+const (
+	Native = "native"
+	AKS    = "aks"
+)
+
+// Names returns the names of the schemas.
+func Names() []string { return []string{Native, AKS} }
+
+// Get returns a schema, and whether there is one of that name. The caller may change it.
+func Get(name string) ([]byte, bool) {
+	switch name {
+	case Native:
+		return slices.Clone(native), true
+	case AKS:
+		return slices.Clone(aks), true
+	}
+	return nil, false
+}

@@ -1,0 +1,165 @@
+package arch
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/slipway-dev/slipway/"
+
+// pkg is a package as `go list` describes it.
+type pkg struct {
+	ImportPath string
+	Dir        string
+	Doc        string
+	Imports    []string
+	Deps       []string
+}
+
+func (p pkg) name() string { return strings.TrimPrefix(p.ImportPath, module) }
+
+func packages(t *testing.T) []pkg {
+	t.Helper()
+	cmd := exec.Command("go", "list", "-deps=false", "-json=ImportPath,Dir,Doc,Imports,Deps", module+"...")
+	cmd.Dir = "../.."
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	var list []pkg
+	for dec := json.NewDecoder(bytes.NewReader(out)); ; {
+		var p pkg
+		if err := dec.Decode(&p); errors.Is(err, io.EOF) {
+			return list
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, p)
+	}
+}
+
+// layers are the packages in the order of the data's path; a package imports only what stands in its
+// own layer or further down. A name that ends in a slash stands for all below it.
+var layers = [][]string{
+	{"cmd/slipway", "cmd/slipway-node"},
+	{"internal/agent"},
+	{"internal/cli", "schema"},
+	{"internal/host"},
+	{"internal/apply", "internal/source", "status", "userdata"},
+	{"internal/plan"},
+	{"internal/resource", "internal/facts", "nodeconfig/dialect"},
+	{"nodeconfig/aks", "components", "exitcode"},
+	{"nodeconfig", "api/aksnodeconfig/v1"},
+	{"internal/document"},
+}
+
+// outside are packages that are no part of either binary.
+var outside = []string{"test/", "api/aksnodeconfig/gen", "schema/gen"}
+
+func isOutside(name string) bool {
+	return slices.ContainsFunc(outside, func(o string) bool { return name == o || strings.HasSuffix(o, "/") && strings.HasPrefix(name, o) })
+}
+
+func layerOf(name string) int {
+	return slices.IndexFunc(layers, func(l []string) bool { return slices.Contains(l, name) })
+}
+
+func TestImportsGoDown(t *testing.T) {
+	for _, p := range packages(t) {
+		if isOutside(p.name()) {
+			continue
+		}
+		own := layerOf(p.name())
+		if own < 0 {
+			t.Errorf("%s has no layer: give it one in this test, and a place in docs/architecture.md", p.name())
+			continue
+		}
+		for _, imported := range p.Imports {
+			name, ours := strings.CutPrefix(imported, module)
+			if !ours {
+				continue
+			}
+			if layer := layerOf(name); layer < own || isOutside(name) {
+				t.Errorf("%s imports %s, which stands above it", p.name(), name)
+			}
+		}
+	}
+}
+
+// forbidden says who alone may import a package, and why.
+var forbidden = []struct {
+	imports, reason string
+	only            []string
+}{
+	{"os/exec", "only internal/host touches the machine", []string{"internal/host"}},
+	{"golang.org/x/sys/unix", "only internal/host touches the machine", []string{"internal/host"}},
+	{"github.com/coreos/go-systemd/v22/dbus", "only internal/host touches the machine", []string{"internal/host"}},
+	{"github.com/godbus/dbus/v5", "only internal/host touches the machine", []string{"internal/host"}},
+	{"math/rand", "nothing on a node is left to chance", nil},
+	{"math/rand/v2", "nothing on a node is left to chance", nil},
+	{"text/template", "text that is made by templates is text that values can break", nil},
+	{"html/template", "text that is made by templates is text that values can break", nil},
+}
+
+func TestForbiddenImports(t *testing.T) {
+	for _, p := range packages(t) {
+		if isOutside(p.name()) {
+			continue
+		}
+		for _, f := range forbidden {
+			if slices.Contains(p.Imports, f.imports) && !slices.Contains(f.only, p.name()) {
+				t.Errorf("%s imports %s: %s", p.name(), f.imports, f.reason)
+			}
+		}
+	}
+}
+
+// pure are the packages that do no I/O, read no clock and no environment, with all they depend on
+// in this module.
+var pure = []string{
+	"nodeconfig", "nodeconfig/aks", "nodeconfig/dialect", "internal/document", "internal/plan", "internal/resource",
+	"internal/facts", "userdata", "components", "exitcode", "status",
+}
+
+// impure are what a pure package does not import.
+var impure = []string{"os", "os/exec", "net", "net/http", "io/ioutil", "syscall", "crypto/rand"}
+
+func TestPurePackages(t *testing.T) {
+	for _, p := range packages(t) {
+		if !slices.Contains(pure, p.name()) {
+			continue
+		}
+		for _, i := range impure {
+			if slices.Contains(p.Imports, i) && !(p.name() == "nodeconfig" && i == "net") { // net.SplitHostPort
+				t.Errorf("%s imports %s, and it is to be pure", p.name(), i)
+			}
+		}
+	}
+}
+
+func TestEveryPackageIsDocumented(t *testing.T) {
+	for _, p := range packages(t) {
+		if len(p.Doc) < 40 {
+			t.Errorf("%s has no package doc that says what it does, what it refuses to do and who calls it", p.name())
+		}
+	}
+}
+
+// drawers are names under which anything would fit.
+var drawers = []string{"util", "utils", "common", "helper", "helpers", "misc", "shared"}
+
+func TestNoDrawers(t *testing.T) {
+	for _, p := range packages(t) {
+		for element := range strings.SplitSeq(p.name(), "/") {
+			if slices.Contains(drawers, element) {
+				t.Errorf("%s is named like a drawer; name it after its subject", p.name())
+			}
+		}
+	}
+}

@@ -1,0 +1,123 @@
+package arch
+
+import (
+	"bytes"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+const (
+	maxFileLines     = 600
+	maxFunctionLines = 80
+)
+
+// sources are the Go files of the repository.
+func sources(t *testing.T) []string {
+	t.Helper()
+	var files []string
+	err := filepath.WalkDir("../..", func(path string, d os.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && (d.Name() == ".git" || d.Name() == ".cache" || d.Name() == "out" || d.Name() == "bin") {
+			return filepath.SkipDir
+		}
+		if strings.HasSuffix(path, ".go") {
+			files = append(files, path)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+func TestSizes(t *testing.T) {
+	for _, path := range sources(t) {
+		if strings.HasSuffix(path, ".pb.go") {
+			continue
+		}
+		content, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if lines := bytes.Count(content, []byte("\n")); lines > maxFileLines {
+			t.Errorf("%s has %d lines, want at most %d: split it by subject", path, lines, maxFileLines)
+		}
+		set := token.NewFileSet()
+		file, err := parser.ParseFile(set, path, content, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, decl := range file.Decls {
+			if f, ok := decl.(*ast.FuncDecl); ok {
+				if lines := set.Position(f.End()).Line - set.Position(f.Pos()).Line + 1; lines > maxFunctionLines {
+					t.Errorf("%s: %s has %d lines, want at most %d", path, f.Name.Name, lines, maxFunctionLines)
+				}
+			}
+		}
+	}
+}
+
+// unwanted are calls and marks that do not appear in code that is not a test.
+var unwanted = []struct {
+	pattern *regexp.Regexp
+	reason  string
+	except  string
+}{
+	{regexp.MustCompile(`\bos\.Exit\(`), "only a command's main ends the process", "/cmd/"},
+	{regexp.MustCompile(`\b(TODO|FIXME|XXX)\b`), "what is left belongs into the changelog or is done", ""},
+	{regexp.MustCompile(`context\.TODO\(`), "a context comes from the caller", ""},
+	{regexp.MustCompile(`"(/usr)?/bin/sh"`), "no shell on the node", ""},
+}
+
+func TestUnwantedCode(t *testing.T) {
+	for _, path := range sources(t) {
+		if strings.HasSuffix(path, "_test.go") || strings.HasSuffix(path, ".pb.go") {
+			continue
+		}
+		content, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, u := range unwanted {
+			if at := u.pattern.FindIndex(content); at != nil && (u.except == "" || !strings.Contains(filepath.ToSlash(path), u.except)) {
+				line := 1 + bytes.Count(content[:at[0]], []byte("\n"))
+				t.Errorf("%s:%d: %s", path, line, u.reason)
+			}
+		}
+	}
+}
+
+// The node's binary holds no cloud or Kubernetes SDK, and few modules at all: each is argued in
+// docs/dependencies.md, which must name every module of either binary.
+func TestDependenciesAreArgued(t *testing.T) {
+	argued, err := os.ReadFile("../../docs/dependencies.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, binary := range []string{"cmd/slipway", "cmd/slipway-node"} {
+		cmd := exec.Command("go", "list", "-deps", "-f", "{{with .Module}}{{if not .Main}}{{.Path}}{{end}}{{end}}", "./"+binary)
+		cmd.Dir = "../.."
+		out, err := cmd.Output()
+		if err != nil {
+			t.Fatalf("go list: %v", err)
+		}
+		for path := range strings.FieldsSeq(string(out)) {
+			if !bytes.Contains(argued, []byte("`"+path+"`")) {
+				t.Errorf("%s depends on %s, which docs/dependencies.md does not argue for", binary, path)
+			}
+			if strings.HasPrefix(path, "k8s.io/") || strings.Contains(path, "aws-sdk") || strings.Contains(path, "azure-sdk") {
+				t.Errorf("%s depends on %s: no cloud or Kubernetes SDK on the node", binary, path)
+			}
+		}
+	}
+}

@@ -1,0 +1,239 @@
+package cases
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"flag"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/slipway-dev/slipway/internal/agent"
+	"github.com/slipway-dev/slipway/internal/facts"
+	"github.com/slipway-dev/slipway/internal/host"
+	"github.com/slipway-dev/slipway/status"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+const examples = "../../examples"
+
+// spec is a case.json.
+type spec struct {
+	// Description says what the case is about.
+	Description string `json:"description"`
+	// Example is the contract to begin with, below examples/.
+	Example string `json:"example"`
+	// Merge is laid over a JSON example (RFC 7396).
+	Merge map[string]any `json:"merge"`
+	// Document is the contract, verbatim, where no example is.
+	Document *string `json:"document"`
+	// Facts are laid over examples/facts/ubuntu.json.
+	Facts map[string]any `json:"facts"`
+	// Before are files that exist before, by path.
+	Before map[string]string `json:"before"`
+}
+
+func TestCases(t *testing.T) {
+	found, err := filepath.Glob("*/case.json")
+	if err != nil || len(found) == 0 {
+		t.Fatalf("no cases: %v", err)
+	}
+	for _, path := range found {
+		dir := filepath.Dir(path)
+		t.Run(dir, func(t *testing.T) {
+			t.Parallel()
+			runCase(t, dir)
+		})
+	}
+}
+
+func runCase(t *testing.T, dir string) {
+	var c spec
+	readJSON(t, filepath.Join(dir, "case.json"), &c)
+	root := t.TempDir()
+	c.prepare(t, root)
+	first := provision(t, root, c.facts(t))
+	document, err := first.Marshal()
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden(t, dir, "want.status.json", document)
+	golden(t, dir, "want.tree", tree(t, root))
+	golden(t, dir, "want.actions", actions(t, root))
+	if first.Outcome != status.OutcomeSuccess {
+		return
+	}
+	before := stamps(t, root)
+	if second := provision(t, root, c.facts(t)); len(second.Changes) > 0 || second.ExitCode != 0 {
+		t.Errorf("a second provisioning changed %v, exit code %d", second.Changes, second.ExitCode)
+	}
+	if diff := cmp.Diff(before, stamps(t, root)); diff != "" {
+		t.Errorf("a second provisioning wrote something:\n%s", diff)
+	}
+}
+
+// prepare puts the contract where user data would, and the files of before.
+func (c *spec) prepare(t *testing.T, root string) {
+	for path, content := range c.Before {
+		write(t, filepath.Join(root, path), []byte(content))
+	}
+	path := "opt/azure/containers/aks-node-controller-config.json"
+	var document []byte
+	switch {
+	case c.Document != nil:
+		document = []byte(*c.Document)
+	case c.Example == "":
+		return // a node without a contract
+	case filepath.Ext(c.Example) == ".yaml":
+		path = "etc/slipway/config.yaml"
+		document = read(t, filepath.Join(examples, c.Example))
+	default:
+		var contract map[string]any
+		readJSON(t, filepath.Join(examples, c.Example), &contract)
+		document = marshal(t, merge(contract, c.Merge))
+	}
+	write(t, filepath.Join(root, path), document)
+}
+
+func (c *spec) facts(t *testing.T) facts.Facts {
+	var known map[string]any
+	readJSON(t, filepath.Join(examples, "facts/ubuntu.json"), &known)
+	parsed, err := facts.Parse(marshal(t, merge(known, c.Facts)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return parsed
+}
+
+func provision(t *testing.T, root string, known facts.Facts) *status.Status {
+	dir, err := host.OpenDirectory(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer dir.Close()
+	a := &agent.Agent{
+		Host:       dir,
+		Log:        slog.New(slog.DiscardHandler),
+		Now:        ticking(),
+		Version:    "test",
+		Sequential: true,
+		AsAKS:      true,
+	}
+	return a.Provision(context.Background(), agent.ProvisionOptions{Facts: &known})
+}
+
+// ticking is a clock that goes on by a millisecond each time it is looked at.
+func ticking() func() time.Time {
+	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	return func() time.Time {
+		now = now.Add(time.Millisecond)
+		return now
+	}
+}
+
+// merge lays over on top of base: null removes, maps are merged, everything else is replaced.
+func merge(base, over map[string]any) map[string]any {
+	for name, value := range over {
+		below, isMap := base[name].(map[string]any)
+		above, isMapToo := value.(map[string]any)
+		switch {
+		case value == nil:
+			delete(base, name)
+		case isMap && isMapToo:
+			base[name] = merge(below, above)
+		default:
+			base[name] = value
+		}
+	}
+	return base
+}
+
+// golden compares with a golden file, or rewrites it.
+func golden(t *testing.T, dir, name string, got []byte) {
+	t.Helper()
+	path := filepath.Join(dir, name)
+	if *update {
+		write(t, path, got)
+		return
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatalf("%v: run make golden", err)
+	}
+	if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(string(got), "\n")); diff != "" {
+		t.Errorf("%s differs (make golden rewrites it):\n%s", path, diff)
+	}
+}
+
+func actions(t *testing.T, root string) []byte {
+	content, err := os.ReadFile(filepath.Join(root, "run/slipway/actions.jsonl"))
+	if err != nil && !os.IsNotExist(err) {
+		t.Fatal(err)
+	}
+	return content
+}
+
+func read(t *testing.T, path string) []byte {
+	t.Helper()
+	content, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return content
+}
+
+func write(t *testing.T, path string, content []byte) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, content, 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func readJSON(t *testing.T, path string, into any) {
+	t.Helper()
+	dec := json.NewDecoder(bytes.NewReader(read(t, path)))
+	dec.DisallowUnknownFields()
+	dec.UseNumber()
+	if err := dec.Decode(into); err != nil {
+		t.Fatalf("%s: %v", path, err)
+	}
+}
+
+func marshal(t *testing.T, v any) []byte {
+	t.Helper()
+	document, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return document
+}
+
+// stamps are when everything in a tree was last changed.
+func stamps(t *testing.T, root string) map[string]time.Time {
+	times := make(map[string]time.Time)
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := d.Info()
+		if err == nil {
+			times[strings.TrimPrefix(path, root)] = info.ModTime()
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return times
+}

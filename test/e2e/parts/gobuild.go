@@ -1,0 +1,75 @@
+package parts
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+)
+
+// kubernetesFlags give the programs their version; without them they say v0.0.0.
+var kubernetesFlags = strings.Join([]string{
+	"-X k8s.io/component-base/version.gitVersion=v" + Kubernetes,
+	"-X k8s.io/component-base/version.gitMajor=1",
+	"-X k8s.io/component-base/version.gitMinor=" + strings.Split(Kubernetes, ".")[1],
+	"-X k8s.io/component-base/version.gitTreeState=clean",
+}, " ")
+
+// KubernetesBinaries returns a directory with the control plane, kubectl and the kubelet.
+func (s *Store) KubernetesBinaries(ctx context.Context) (string, error) {
+	return s.modules(ctx, "kubernetes", "k8s.io/kubernetes v"+Kubernetes, kubernetesFlags)
+}
+
+// EtcdBinary returns a directory with etcd, under the name "etcd".
+func (s *Store) EtcdBinary(ctx context.Context) (string, error) {
+	dir, err := s.modules(ctx, "etcd", "go.etcd.io/etcd/server/v3 v"+Etcd, "")
+	if err != nil {
+		return "", err
+	}
+	return dir, nil
+}
+
+func (s *Store) Containerd(ctx context.Context) (string, error) {
+	flags := "-X github.com/containerd/containerd/v2/version.Version=v" + Containerd
+	return s.modules(ctx, "containerd", "github.com/containerd/containerd/v2 v"+Containerd, flags)
+}
+
+func (s *Store) CNI(ctx context.Context) (string, error) {
+	return s.modules(ctx, "cni", "github.com/containernetworking/plugins v"+CNI, "")
+}
+
+// modules builds the tools of one of the modules below test/e2e/modules.
+func (s *Store) modules(ctx context.Context, name, pin, flags string) (string, error) {
+	source := filepath.Join(s.Repo, "test", "e2e", "modules", name)
+	mod := filepath.Join(source, "go.mod")
+	content, err := os.ReadFile(mod)
+	if err != nil {
+		return "", err
+	}
+	if !strings.Contains(string(content), pin+"\n") && !strings.Contains(string(content), pin+" // indirect\n") {
+		return "", fmt.Errorf("%s does not require %q: bring it and test/e2e/parts/versions.go together", mod, pin)
+	}
+	return s.part(ctx, recipe{
+		name:   name,
+		inputs: []string{runtime.Version(), flags},
+		files:  []string{mod, filepath.Join(source, "go.sum")},
+		make: func(ctx context.Context, dir string) error {
+			return goBuild(ctx, source, dir, flags, "tool")
+		},
+	})
+}
+
+// goBuild builds static, stripped programs. The build is polite to whatever else the machine does.
+func goBuild(ctx context.Context, source, into, flags string, packages ...string) error {
+	argv := []string{"nice", "-n", "10", "go", "build", "-trimpath", "-ldflags", "-s -w " + flags, "-o", into + "/"}
+	return run(ctx, source, []string{"CGO_ENABLED=0", "GOFLAGS=-buildvcs=false"}, append(argv, packages...)...)
+}
+
+// Agent builds what is tested: slipway and slipway-node. It is not cached here, Go's own cache is
+// enough; the directory is the caller's.
+func (s *Store) Agent(ctx context.Context, into string) error {
+	version := "-X github.com/slipway-dev/slipway/internal/cli.Version=e2e"
+	return goBuild(ctx, s.Repo, into, version, "./cmd/slipway", "./cmd/slipway-node")
+}

@@ -1,0 +1,91 @@
+package parts
+
+import (
+	"archive/tar"
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"runtime"
+)
+
+// payload returns a directory with the images that pods are made of, payload.tar.
+func (s *Store) Payload(ctx context.Context) (string, error) {
+	source := filepath.Join(s.Repo, "test", "e2e", "cmd", "payload")
+	return s.part(ctx, recipe{
+		name:   "payload",
+		inputs: []string{"1", runtime.Version(), Pause},
+		files:  []string{source},
+		make: func(ctx context.Context, dir string) error {
+			if err := goBuild(ctx, s.Repo, dir, "", "./test/e2e/cmd/payload"); err != nil {
+				return err
+			}
+			program, err := os.ReadFile(filepath.Join(dir, "payload"))
+			if err != nil {
+				return err
+			}
+			archive, err := imageArchive(Pause, program)
+			if err != nil {
+				return err
+			}
+			return os.WriteFile(filepath.Join(dir, "payload.tar"), archive, 0o644)
+		},
+	})
+}
+
+// tarFile is a file of a tar archive.
+type tarFile struct {
+	name    string
+	mode    int64
+	content []byte
+}
+
+func tarOf(files ...tarFile) ([]byte, error) {
+	var buf bytes.Buffer
+	w := tar.NewWriter(&buf)
+	for _, f := range files {
+		header := tar.Header{Typeflag: tar.TypeReg, Name: f.name, Mode: f.mode, Size: int64(len(f.content))}
+		if err := w.WriteHeader(&header); err != nil {
+			return nil, err
+		}
+		if _, err := w.Write(f.content); err != nil {
+			return nil, err
+		}
+	}
+	if err := w.Close(); err != nil {
+		return nil, err
+	}
+	return buf.Bytes(), nil
+}
+
+// imageArchive is an image of one program, in the format of "docker save".
+func imageArchive(name string, program []byte) ([]byte, error) {
+	layer, err := tarOf(tarFile{"payload", 0o755, program})
+	if err != nil {
+		return nil, err
+	}
+	digest := func(data []byte) string {
+		sum := sha256.Sum256(data)
+		return hex.EncodeToString(sum[:])
+	}
+	config, err := json.Marshal(map[string]any{
+		"architecture": runtime.GOARCH,
+		"os":           "linux",
+		"config":       map[string]any{"Entrypoint": []string{"/payload"}},
+		"rootfs":       map[string]any{"type": "layers", "diff_ids": []string{"sha256:" + digest(layer)}},
+	})
+	if err != nil {
+		return nil, err
+	}
+	configName, layerName := digest(config)+".json", digest(layer)+"/layer.tar"
+	manifest, err := json.Marshal([]map[string]any{{
+		"Config": configName, "RepoTags": []string{name}, "Layers": []string{layerName},
+	}})
+	if err != nil {
+		return nil, err
+	}
+	return tarOf(tarFile{configName, 0o644, config}, tarFile{layerName, 0o644, layer}, tarFile{"manifest.json", 0o644, manifest})
+}

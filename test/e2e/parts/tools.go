@@ -1,0 +1,33 @@
+package parts
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"os/exec"
+	"slices"
+)
+
+// InstallTools installs the packages that the test needs where one of them is missing.
+func (s *Store) InstallTools(ctx context.Context) error {
+	var missing []string
+	for _, program := range slices.Sorted(maps.Keys(tools)) {
+		if _, err := exec.LookPath(program); err != nil {
+			missing = append(missing, tools[program])
+		}
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	packages := append(missing, firmware...)
+	s.Log.Info("installing packages", "packages", packages)
+	env := []string{"DEBIAN_FRONTEND=noninteractive"}
+	if err := run(ctx, "", env, "apt-get", "update"); err != nil {
+		return fmt.Errorf("install packages: %w", err)
+	}
+	argv := append([]string{"apt-get", "install", "-y", "--no-install-recommends"}, packages...)
+	if err := run(ctx, "", env, argv...); err != nil {
+		return fmt.Errorf("install packages: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,42 @@
+package parts
+
+// What the machines are made of, in one place. What is built from Go modules is pinned in
+// test/e2e/modules/*/go.mod; the versions here are read from there and checked against these.
+const (
+	// Suite is the Debian release of the nodes.
+	Suite = "bookworm"
+	// KernelPackage is Debian's kernel for clouds; the release that it stands for is the archive's.
+	KernelPackage = "linux-image-cloud-amd64"
+	// Kubernetes is the version of the control plane, of kubectl and of the kubelet.
+	Kubernetes = "1.36.3"
+	// Etcd is the version of etcd.
+	Etcd = "3.6.16"
+	// Containerd is the version of the containerd that is built.
+	Containerd = "2.2.9"
+	// CNI is the version of the CNI plug-ins.
+	CNI = "1.9.1"
+	// Pause is the name of the sandbox image, and of the image that answers HTTP: they are one.
+	Pause = "slipway.test/payload:1"
+)
+
+// tools are the packages that the test needs on the machine it runs on, by a program of each.
+var tools = map[string]string{
+	"qemu-system-x86_64": "qemu-system-x86",
+	"qemu-img":           "qemu-utils",
+	"genisoimage":        "genisoimage",
+	"mmdebstrap":         "mmdebstrap",
+	"busybox":            "busybox-static",
+	"dnsmasq":            "dnsmasq-base",
+	"cpio":               "cpio",
+	"ip":                 "iproute2",
+	"mkfs.ext4":          "e2fsprogs",
+}
+
+// firmware are packages without a program, that QEMU needs.
+var firmware = []string{"seabios", "ipxe-qemu"}
+
+// nodePackages are installed in the nodes' root file system.
+var nodePackages = []string{
+	"systemd", "systemd-sysv", "dbus", "udev", "kmod", "cloud-init", "iproute2", "iptables", "nftables",
+	"runc", "conntrack", "ethtool", "socat", "ca-certificates", "procps", "netbase",
+}

@@ -1,0 +1,118 @@
+package fakecloud
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/netip"
+	"strings"
+)
+
+// azureMetadata is IMDS: https://learn.microsoft.com/azure/virtual-machines/instance-metadata-service
+func (c *Cloud) azureMetadata(w http.ResponseWriter, r *http.Request) {
+	switch {
+	case r.Header.Get("Metadata") != "true" || r.Header.Get("X-Forwarded-For") != "":
+		azureError(w, http.StatusBadRequest, "Bad request. Required metadata header not specified")
+	case r.URL.Query().Get("api-version") == "":
+		azureError(w, http.StatusBadRequest, "Bad request. api-version was not specified in the request")
+	case strings.TrimSuffix(r.URL.Path, "/") == "/metadata/instance":
+		writeJSON(w, c.current().azure())
+	case r.URL.Path == "/metadata/instance/compute":
+		writeJSON(w, c.current().azure()["compute"])
+	case r.URL.Path == "/metadata/instance/network":
+		writeJSON(w, c.current().azure()["network"])
+	default:
+		azureError(w, http.StatusNotFound, "Resource not found")
+	}
+}
+
+func azureError(w http.ResponseWriter, status int, text string) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	fmt.Fprintf(w, "{\"error\":%q}", text)
+}
+
+func writeJSON(w http.ResponseWriter, document any) {
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	// The connection is all there is to report an error to.
+	_ = json.NewEncoder(w).Encode(document)
+}
+
+// azure is the instance document.
+func (i Instance) azure() map[string]any {
+	subnet := ""
+	if prefix, err := netip.ParsePrefix(fmt.Sprintf("%s/%d", i.Address, i.Prefix)); err == nil {
+		subnet = prefix.Masked().Addr().String()
+	}
+	return map[string]any{
+		"compute": map[string]any{
+			"azEnvironment":     "AzurePublicCloud",
+			"location":          i.Region,
+			"name":              i.Name,
+			"osType":            "Linux",
+			"osProfile":         map[string]any{"adminUsername": "azureuser", "computerName": i.Name, "disablePasswordAuthentication": "true"},
+			"provider":          "Microsoft.Compute",
+			"publicKeys":        []any{},
+			"resourceGroupName": "MC_e2e",
+			"subscriptionId":    "22222222-2222-2222-2222-222222222222",
+			"resourceId": "/subscriptions/22222222-2222-2222-2222-222222222222/resourceGroups/MC_e2e/providers/" +
+				"Microsoft.Compute/virtualMachines/" + i.Name,
+			"userData": base64.StdEncoding.EncodeToString(i.UserData),
+			"vmId":     i.ID,
+			"vmSize":   i.Type,
+			"zone":     "1",
+		},
+		"network": map[string]any{"interface": []any{map[string]any{
+			"ipv4": map[string]any{
+				"ipAddress": []any{map[string]any{"privateIpAddress": i.Address, "publicIpAddress": ""}},
+				"subnet":    []any{map[string]any{"address": subnet, "prefix": fmt.Sprint(i.Prefix)}},
+			},
+			"ipv6":       map[string]any{"ipAddress": []any{}},
+			"macAddress": strings.ToUpper(strings.ReplaceAll(i.MAC, ":", "")),
+		}}},
+	}
+}
+
+// goalState is what the wire server wants of the machine: to run.
+const goalState = `<?xml version="1.0" encoding="utf-8"?>
+<GoalState xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance">
+  <Version>2012-11-30</Version>
+  <Incarnation>1</Incarnation>
+  <Machine><ExpectedState>Started</ExpectedState><StopRolesDeadlineHint>300000</StopRolesDeadlineHint></Machine>
+  <Container>
+    <ContainerId>%s</ContainerId>
+    <RoleInstanceList>
+      <RoleInstance><InstanceId>%s</InstanceId><State>Started</State></RoleInstance>
+    </RoleInstanceList>
+  </Container>
+</GoalState>
+`
+
+const wireVersions = `<?xml version="1.0" encoding="utf-8"?>
+<Versions><Preferred><Version>2015-04-05</Version></Preferred><Supported><Version>2012-11-30</Version></Supported></Versions>
+`
+
+// wireServer is what the guest agent, and cloud-init in its place, speak to.
+func (c *Cloud) wireServer(w http.ResponseWriter, r *http.Request) {
+	comp := r.URL.Query().Get("comp")
+	switch {
+	case r.Method == http.MethodGet && strings.EqualFold(comp, "versions"):
+		writeXML(w, wireVersions)
+	case r.Method == http.MethodGet && strings.EqualFold(comp, "goalstate"):
+		i := c.current()
+		writeXML(w, fmt.Sprintf(goalState, i.ID, i.Name))
+	case r.Method == http.MethodPost && strings.EqualFold(comp, "health"):
+		if _, err := io.Copy(io.Discard, io.LimitReader(r.Body, 1<<20)); err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+		}
+	default:
+		http.NotFound(w, r)
+	}
+}
+
+func writeXML(w http.ResponseWriter, document string) {
+	w.Header().Set("Content-Type", "text/xml; charset=utf-8")
+	_, _ = io.WriteString(w, document)
+}

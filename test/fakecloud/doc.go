@@ -1,0 +1,135 @@
+// Package fakecloud answers as the metadata services of Azure and EC2 do, so that cloud-init's own
+// data sources and the agent's sources run against it unmodified; and it misbehaves on request.
+//
+// It holds one instance, keeps no state but a log of requests, and knows nothing of Slipway. It must
+// listen only on loopback or in a network namespace made for a test, for the addresses that clouds
+// use are everybody's. Tests and test/e2e call it; test/fakecloud/cmd/fakecloud serves it by hand.
+package fakecloud
+
+import (
+	"net/http"
+	"sync"
+	"time"
+)
+
+// The addresses at which the clouds' services are.
+const (
+	// MetadataAddress is where Azure and EC2 describe an instance.
+	MetadataAddress = "169.254.169.254"
+	// WireServerAddress is where Azure's guest agent is told what to do.
+	WireServerAddress = "168.63.129.16"
+)
+
+// Instance is the one machine that the services describe.
+type Instance struct {
+	// Name is the host name.
+	Name string
+	// ID identifies the instance; "i-..." on EC2, a UUID on Azure.
+	ID string
+	// Type is its size, such as "Standard_D2s_v5" or "m5.large".
+	Type string
+	// Region is "eastus" or "us-east-1"; the zone is its first.
+	Region string
+	// MAC and Address are those of its one interface; Prefix is the length of its subnet's prefix.
+	MAC     string
+	Address string
+	Prefix  int
+	// UserData is what EC2 hands out, and what Azure's IMDS has as userData.
+	UserData []byte
+}
+
+// Request is one request that was answered.
+type Request struct {
+	Time    time.Time `json:"time"`
+	Service string    `json:"service"`
+	Method  string    `json:"method"`
+	Path    string    `json:"path"`
+	Query   string    `json:"query,omitempty"`
+	Status  int       `json:"status"`
+	// Fault is what went wrong on request.
+	Fault string `json:"fault,omitempty"`
+}
+
+// Cloud is the services of one instance.
+type Cloud struct {
+	mu       sync.Mutex
+	instance Instance
+	faults   []*fault
+	requests []Request
+	tokens   map[string]time.Time
+}
+
+// New returns a well-behaved cloud with one instance.
+func New(instance Instance) *Cloud {
+	return &Cloud{instance: instance, tokens: make(map[string]time.Time)}
+}
+
+// SetInstance makes the services describe another instance, and forgets the requests.
+func (c *Cloud) SetInstance(instance Instance) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.instance, c.requests = instance, nil
+}
+
+// Requests returns what was asked so far.
+func (c *Cloud) Requests() []Request {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return append([]Request(nil), c.requests...)
+}
+
+func (c *Cloud) current() Instance {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.instance
+}
+
+// Metadata answers at MetadataAddress: as Azure's IMDS below /metadata/, as EC2's elsewhere.
+func (c *Cloud) Metadata() http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("/metadata/", c.service("imds", http.HandlerFunc(c.azureMetadata)))
+	mux.Handle("/", c.service("ec2", http.HandlerFunc(c.ec2Metadata)))
+	return mux
+}
+
+// WireServer answers at WireServerAddress.
+func (c *Cloud) WireServer() http.Handler {
+	return c.service("wire", http.HandlerFunc(c.wireServer))
+}
+
+// service records requests and applies faults.
+func (c *Cloud) service(name string, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		answer := &recorder{ResponseWriter: w, status: http.StatusOK}
+		f := c.faultFor(name, r.URL.Path)
+		request := Request{Time: time.Now(), Service: name, Method: r.Method, Path: r.URL.Path, Query: r.URL.RawQuery}
+		if f != nil {
+			request.Fault = f.text
+		}
+		defer func() {
+			request.Status = answer.status
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			c.requests = append(c.requests, request)
+		}()
+		if f != nil {
+			f.apply(answer, r, next)
+			return
+		}
+		next.ServeHTTP(answer, r)
+	})
+}
+
+// recorder remembers the status of an answer.
+type recorder struct {
+	http.ResponseWriter
+	status int
+}
+
+func (r *recorder) WriteHeader(status int) {
+	r.status = status
+	r.ResponseWriter.WriteHeader(status)
+}
+
+// Unwrap lets http.ResponseController reach the connection.
+func (r *recorder) Unwrap() http.ResponseWriter { return r.ResponseWriter }
