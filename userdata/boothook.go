@@ -103,7 +103,7 @@ put() {
 	}
 }
 
-if [ -e '@MARKER@' ] && grep -q '"ExitCode":[[:space:]]*"0"' '@RESULT@' 2>/dev/null; then
+if [ -e '@MARKER@' ] && grep -q '"ExitCode"[[:space:]]*:[[:space:]]*"0"' '@RESULT@' 2>/dev/null; then
 	say 'this machine is provisioned already, nothing to do'
 	exit 0
 fi

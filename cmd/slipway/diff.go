@@ -1,4 +1,124 @@
 package main
-import ("github.com/spf13/cobra";"github.com/slipway-dev/slipway/internal/cli")
-func newDiff(s cli.Streams) *cobra.Command { return &cobra.Command{Use:"diff",Run:func(*cobra.Command,[]string){}} }
-func newExplain(s cli.Streams) *cobra.Command { return &cobra.Command{Use:"explain",Run:func(*cobra.Command,[]string){}} }
+
+import (
+	"encoding/json"
+	"errors"
+
+	"github.com/spf13/cobra"
+
+	"github.com/slipway-dev/slipway/exitcode"
+	"github.com/slipway-dev/slipway/internal/cli"
+	"github.com/slipway-dev/slipway/internal/facts"
+	"github.com/slipway-dev/slipway/internal/resource"
+)
+
+// The exit codes of diff; they are those of diff(1).
+const (
+	exitSame    = exitcode.Success
+	exitDiffer  = 1
+	exitTrouble = exitcode.Usage
+)
+
+func newDiff(s cli.Streams) *cobra.Command {
+	var (
+		output    choice
+		factsFile string
+	)
+	cmd := &cobra.Command{
+		Use:   "diff A B [flags]",
+		Short: "Show how the nodes of two contracts differ",
+		Long: `Show how two nodes differ: resources that are added, removed or changed from A to B, changed
+files as unified diffs. A and B are each a contract in any dialect, or a plan that
+"slipway plan -o json" wrote.
+
+What is compared is what the machine will have and what restarts; the order of things and the
+reasons for them are not. Of a secret file only that it differs is told.
+
+Exit codes, as diff(1) has them: 0 no difference, 1 a difference, 2 trouble.`,
+		Example: `  slipway diff old.yaml new.yaml
+  slipway plan -f node.yaml -o json >before.json && vi node.yaml && slipway diff before.json node.yaml`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) != 2 {
+				return cli.Usage(helpHint(cmd), "want two documents, got %d", len(args))
+			}
+			c, err := compareInputs(s, args[0], args[1], factsFile)
+			if err != nil {
+				return trouble(err)
+			}
+			if output.value == asJSON {
+				err = writeJSON(s, c)
+			} else {
+				err = write(s, diffText(c, cli.StyleOf(s.Out)))
+			}
+			switch {
+			case err != nil:
+				return trouble(err)
+			case c.Same:
+				return nil
+			}
+			return cli.Quit(exitDiffer)
+		},
+	}
+	addFacts(cmd, &factsFile)
+	addOutput(cmd, &output)
+	return cmd
+}
+
+// trouble gives an error the code of diff's troubles.
+func trouble(err error) error {
+	if e, ok := errors.AsType[*cli.Error](err); ok {
+		return &cli.Error{Code: exitTrouble, Err: e.Err, Hint: e.Hint}
+	}
+	return &cli.Error{Code: exitTrouble, Err: err}
+}
+
+func compareInputs(s cli.Streams, a, b, factsFile string) (*comparison, error) {
+	if err := oneStdin(a, b, factsFile); err != nil {
+		return nil, err
+	}
+	f, err := readFacts(s, factsFile)
+	if err != nil {
+		return nil, err
+	}
+	from, err := readSide(s, a, f)
+	if err != nil {
+		return nil, err
+	}
+	to, err := readSide(s, b, f)
+	if err != nil {
+		return nil, err
+	}
+	return compare(from, to), nil
+}
+
+// side is one of the two plans that are compared.
+type side struct {
+	File    string `json:"file"`
+	Dialect string `json:"dialect"`
+	Config  string `json:"config"`
+	plan    resource.Plan
+}
+
+// readSide reads a plan, or reads a contract and plans it.
+func readSide(s cli.Streams, name string, f facts.Facts) (side, error) {
+	data, err := readInput(s, name)
+	if err != nil {
+		return side{}, err
+	}
+	var kind struct {
+		Kind string `json:"kind"`
+	}
+	var made resource.Plan
+	if json.Unmarshal(data, &kind) == nil && kind.Kind == resource.PlanKind {
+		if err := json.Unmarshal(data, &made); err != nil {
+			return side{}, failed("%s: %w", title(name), err)
+		}
+		return side{name, made.Dialect, made.Config, made}, nil
+	}
+	c := decode(name, data, "")
+	if err := c.require(s); err != nil {
+		return side{}, err
+	}
+	made = c.plan(f)
+	return side{name, made.Dialect, made.Config, made}, nil
+}

@@ -28,7 +28,7 @@ var phases = []struct {
 // planText is a plan as a table.
 func planText(c *contract, p resource.Plan, style cli.Style) string {
 	var out strings.Builder
-	fmt.Fprintf(&out, "%s  %s, config %s\n", style.Bold(cli.Line(title(c.name))), versionInWords(c), cli.Shorten(p.Config, shownDigest+3))
+	fmt.Fprintf(&out, "%s  %s, config %s\n", style.Bold(cli.Line(title(c.name))), versionInWords(c), p.Config[:min(shownDigest, len(p.Config))])
 	for _, phase := range phases {
 		part := p.Only(phase.phase)
 		if len(part.Resources) == 0 {
@@ -37,7 +37,7 @@ func planText(c *contract, p resource.Plan, style cli.Style) string {
 		fmt.Fprintf(&out, "\n%s  %s\n\n", style.Bold(string(phase.phase)), style.Dim(phase.meaning))
 		table := cli.Table{Indent: "  ", Widest: widestName}
 		header := func(text string) cli.Cell { return cli.Cell{Text: text, Paint: style.Dim} }
-		table.Row(header("KIND"), header("NAME"), header("MODE"), header("RESTARTS"), header("WHAT AND WHY"))
+		table.Row(header("KIND"), header("MODE"), header("RESTARTS"), header("NAME"), header("WHAT AND WHY"))
 		for _, r := range part.Resources {
 			table.Row(resourceRow(r, style)...)
 		}
@@ -61,21 +61,29 @@ func resourceRow(r resource.Resource, style cli.Style) []cli.Cell {
 	if file, ok := r.Spec.(*resource.File); ok && file.Secret {
 		modeCell = cli.Cell{Text: mode + " secret", Paint: style.Yellow}
 	}
-	why := cli.Cell{Text: strings.TrimPrefix(value+"  "+r.Reason, "  "), Paint: style.Dim}
+	why := r.Reason
 	if value != "" {
-		why.Paint = func(string) string { return strings.TrimSpace(cli.Line(value) + "  " + style.Dim(cli.Line(r.Reason))) }
+		why = strings.TrimSuffix(value+"; "+r.Reason, "; ")
 	}
 	return []cli.Cell{
 		{Text: r.Spec.Kind()},
-		{Text: r.Spec.Name()},
 		modeCell,
 		{Text: strings.Join(shortUnits(r.Restarts), ","), Paint: style.Cyan},
-		why,
+		{Text: nameInWords(r.Spec), Paint: style.Bold},
+		{Text: why, Paint: style.Dim},
 	}
 }
 
-// particulars are a resource's mode, and its value where it has one that fits on a line.
-func particulars(spec resource.Spec) (mode, value string) {
+// nameInWords is a resource's name, with its value where that is short.
+func nameInWords(spec resource.Spec) string {
+	if s, ok := spec.(*resource.Sysctl); ok {
+		return s.Key + " = " + s.Value
+	}
+	return spec.Name()
+}
+
+// particulars are a resource's mode, and what there is to say of it beyond its reason.
+func particulars(spec resource.Spec) (mode, what string) {
 	switch s := spec.(type) {
 	case *resource.File:
 		return fmt.Sprintf("%04o", s.Mode), ""
@@ -85,9 +93,8 @@ func particulars(spec resource.Spec) (mode, value string) {
 		return "", "-> " + s.Target
 	case *resource.Sysctl:
 		if s.Optional {
-			return "", "= " + s.Value + " (if the kernel has it)"
+			return "", "where the kernel has it"
 		}
-		return "", "= " + s.Value
 	case *resource.Command:
 		return "", strings.Join(s.Argv, " ")
 	case *resource.Check:

@@ -22,7 +22,8 @@ type Options struct {
 	// Enum resolves an enumeration's value name; ok is false where t is no enumeration. known is
 	// false for a name (or a number, given as text) it does not have.
 	Enum func(t reflect.Type, name string) (value int64, known, ok bool)
-	// Report is told of each problem with its path in the document.
+	// Report is told of each problem with its path. Known fields are in it by their canonical names,
+	// however the document spells them.
 	Report func(path, reason string)
 	// Seen is told the canonical path of each field that the document sets and that was accepted.
 	Seen func(path string)
@@ -44,14 +45,13 @@ func Decode(n *Node, target any, opts Options) {
 		opts.Seen = func(string) {}
 	}
 	d := decoder{opts}
-	d.structure(n, reflect.ValueOf(target).Elem(), "$", "$")
+	d.structure(n, reflect.ValueOf(target).Elem(), "$")
 }
 
 type decoder struct{ Options }
 
-// value decodes n into v; at is the path as the document spells it, canon as the schema does. It
-// reports whether v was set.
-func (d *decoder) value(n *Node, v reflect.Value, at, canon string) bool {
+// value decodes n, which is at a path, into v. It reports whether v was set.
+func (d *decoder) value(n *Node, v reflect.Value, at string) bool {
 	if n.Kind == Null {
 		return false
 	}
@@ -63,7 +63,7 @@ func (d *decoder) value(n *Node, v reflect.Value, at, canon string) bool {
 	switch v.Kind() {
 	case reflect.Pointer:
 		fresh := reflect.New(v.Type().Elem())
-		if !d.value(n, fresh.Elem(), at, canon) {
+		if !d.value(n, fresh.Elem(), at) {
 			return false
 		}
 		v.Set(fresh)
@@ -72,12 +72,12 @@ func (d *decoder) value(n *Node, v reflect.Value, at, canon string) bool {
 		if !d.want(n, Map, at) {
 			return false
 		}
-		d.structure(n, v, at, canon)
+		d.structure(n, v, at)
 		return true
 	case reflect.Map:
-		return d.mapping(n, v, at, canon)
+		return d.mapping(n, v, at)
 	case reflect.Slice:
-		return d.list(n, v, at, canon)
+		return d.list(n, v, at)
 	case reflect.Interface:
 		v.Set(reflect.ValueOf(n.Any()))
 		return true
@@ -85,20 +85,18 @@ func (d *decoder) value(n *Node, v reflect.Value, at, canon string) bool {
 	return d.scalar(n, v, at)
 }
 
+// want reports a node of another kind. What it holds is not shown, since a number that should have
+// been in quotes may be a secret too.
 func (d *decoder) want(n *Node, kind Kind, at string) bool {
-	if n.Kind != kind {
-		d.Report(at, fmt.Sprintf("is %s, want %s", describe(n), kind))
-		return false
+	if n.Kind == kind {
+		return true
 	}
-	return true
-}
-
-// describe names a value's kind; a number or boolean is shown, a string never is.
-func describe(n *Node) string {
-	if n.Kind == Number || n.Kind == Bool {
-		return fmt.Sprintf("%s (%s)", n.Kind, n.Text)
+	reason := fmt.Sprintf("is %s, want %s", n.Kind, kind)
+	if kind == String && (n.Kind == Number || n.Kind == Bool) {
+		reason += ": put it in quotes"
 	}
-	return n.Kind.String()
+	d.Report(at, reason)
+	return false
 }
 
 func (d *decoder) text(n *Node, u encoding.TextUnmarshaler, at string) bool {
@@ -112,30 +110,29 @@ func (d *decoder) text(n *Node, u encoding.TextUnmarshaler, at string) bool {
 	return true
 }
 
-func (d *decoder) structure(n *Node, v reflect.Value, at, canon string) {
+func (d *decoder) structure(n *Node, v reflect.Value, at string) {
 	fields := d.fieldsOf(v.Type())
 	taken := make(map[int]string, len(n.Fields))
 	for i := range n.Fields {
 		f := &n.Fields[i]
-		path := FieldPath(at, f.Name)
 		known, ok := fields[f.Name]
 		if !ok {
-			d.Report(path, UnknownField+suggest(f.Name, fields))
+			d.Report(FieldPath(at, f.Name), UnknownField+suggest(f.Name, fields))
 			continue
 		}
 		if other, twice := taken[known.index]; twice {
-			d.Report(path, fmt.Sprintf("same field as %q, ignored", other))
+			d.Report(FieldPath(at, f.Name), fmt.Sprintf("same field as %q, ignored", other))
 			continue
 		}
 		taken[known.index] = f.Name
-		seen := FieldPath(canon, known.name)
-		if d.value(&f.Value, v.Field(known.index), path, seen) {
-			d.Seen(seen)
+		path := FieldPath(at, known.name)
+		if d.value(&f.Value, v.Field(known.index), path) {
+			d.Seen(path)
 		}
 	}
 }
 
-func (d *decoder) mapping(n *Node, v reflect.Value, at, canon string) bool {
+func (d *decoder) mapping(n *Node, v reflect.Value, at string) bool {
 	if !d.want(n, Map, at) {
 		return false
 	}
@@ -143,7 +140,7 @@ func (d *decoder) mapping(n *Node, v reflect.Value, at, canon string) bool {
 	for i := range n.Fields {
 		f := &n.Fields[i]
 		item := reflect.New(v.Type().Elem()).Elem()
-		if d.value(&f.Value, item, FieldPath(at, f.Name), FieldPath(canon, f.Name)) {
+		if d.value(&f.Value, item, FieldPath(at, f.Name)) {
 			m.SetMapIndex(reflect.ValueOf(f.Name), item)
 		}
 	}
@@ -151,14 +148,14 @@ func (d *decoder) mapping(n *Node, v reflect.Value, at, canon string) bool {
 	return true
 }
 
-func (d *decoder) list(n *Node, v reflect.Value, at, canon string) bool {
+func (d *decoder) list(n *Node, v reflect.Value, at string) bool {
 	if !d.want(n, List, at) {
 		return false
 	}
 	s := reflect.MakeSlice(v.Type(), 0, len(n.Items))
 	for i := range n.Items {
 		item := reflect.New(v.Type().Elem()).Elem()
-		if d.value(&n.Items[i], item, IndexPath(at, i), IndexPath(canon, i)) {
+		if d.value(&n.Items[i], item, IndexPath(at, i)) {
 			s = reflect.Append(s, item)
 		}
 	}
@@ -168,21 +165,12 @@ func (d *decoder) list(n *Node, v reflect.Value, at, canon string) bool {
 
 func (d *decoder) scalar(n *Node, v reflect.Value, at string) bool {
 	if d.Enum != nil {
-		if value, known, ok := d.Enum(v.Type(), n.Text); ok && (n.Kind == String || n.Kind == Number) {
-			if !known {
-				d.Report(at, "unknown value, left unset")
-				return false
-			}
-			v.SetInt(value)
-			return true
+		if value, known, ok := d.Enum(v.Type(), n.Text); ok {
+			return d.enumeration(n, v, at, value, known)
 		}
 	}
 	switch v.Kind() {
 	case reflect.String:
-		if n.Kind == Number {
-			d.Report(at, fmt.Sprintf("is %s, want a string: put it in quotes", describe(n)))
-			return false
-		}
 		if !d.want(n, String, at) {
 			return false
 		}
@@ -201,7 +189,7 @@ func (d *decoder) scalar(n *Node, v reflect.Value, at string) bool {
 		v.SetInt(i)
 	case reflect.Float64:
 		f, err := strconv.ParseFloat(n.Text, 64)
-		if n.Kind != Number && n.Kind != String || err != nil {
+		if !isNumber(n) || err != nil {
 			d.Report(at, fmt.Sprintf("is %s, want a number", describe(n)))
 			return false
 		}
@@ -212,9 +200,36 @@ func (d *decoder) scalar(n *Node, v reflect.Value, at string) bool {
 	return true
 }
 
-// integer reads a whole number, given as a number or, as protobuf's JSON allows, as a string.
+func (d *decoder) enumeration(n *Node, v reflect.Value, at string, value int64, known bool) bool {
+	switch {
+	case n.Kind != String && n.Kind != Number:
+		d.Report(at, fmt.Sprintf("is %s, want the name of a value", n.Kind))
+		return false
+	case !known:
+		d.Report(at, "unknown value, left unset")
+		return false
+	}
+	v.SetInt(value)
+	return true
+}
+
+// isNumber reports whether a node is a number, or a string that holds one: protobuf's JSON allows
+// both.
+func isNumber(n *Node) bool {
+	return (n.Kind == Number || n.Kind == String) && isJSONNumber(n.Text)
+}
+
+// describe names the kind of what is there instead of a number, and shows a number that does not do.
+func describe(n *Node) string {
+	if n.Kind == Number {
+		return fmt.Sprintf("%s (%s)", n.Kind, n.Text)
+	}
+	return n.Kind.String()
+}
+
+// integer reads a whole number.
 func integer(n *Node, bits int) (int64, string) {
-	if n.Kind != Number && n.Kind != String {
+	if !isNumber(n) {
 		return 0, fmt.Sprintf("is %s, want an integer", describe(n))
 	}
 	i, err := strconv.ParseInt(n.Text, 10, 64)

@@ -193,7 +193,7 @@ func TestDecodeReports(t *testing.T) {
 		{"unknown field with a near name", `{"flaq":1}`, []string{"$.flaq: unknown field, ignored; did you mean flag?"}},
 		{"unknown field in another case", `{"TEXTS":1}`, []string{"$.TEXTS: unknown field, ignored; did you mean texts?"}},
 		{"unknown field below", `{"structs":[{"nam":"x"}]}`, []string{"$.structs[0].nam: unknown field, ignored; did you mean name?"}},
-		{"unknown field with an odd name", `{"a.b":{"c":1}}`, []string{`$["a.b"]: unknown field, ignored`}},
+		{"unknown field with an odd name", `{"a.b/c-d":{"e":1}}`, []string{`$["a.b/c-d"]: unknown field, ignored`}},
 		{"what is no field", `{"Untagged":"x","-":"x","Hidden":"x"}`, []string{
 			"$.Untagged: unknown field, ignored", "$[\"-\"]: unknown field, ignored", "$.Hidden: unknown field, ignored"}},
 		{"any data", `{"data":{"a":1,"b":{"c":null}},"any":[true]}`, nil},

@@ -34,17 +34,13 @@ type jsonParser struct {
 	budget
 }
 
-// where adds line and column to an error.
+// where adds line and column to an error: those of the value or sign that could not be read. (The
+// offset in a json.SyntaxError does not count what was read as tokens.)
 func (p *jsonParser) where(err error) error {
-	offset := int(p.dec.InputOffset())
-	var syntax *json.SyntaxError
-	if errors.As(err, &syntax) {
-		offset = int(syntax.Offset)
-	}
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return fmt.Errorf("json ends early, after %d bytes: the document is truncated", len(p.data))
 	}
-	before := p.data[:min(offset, len(p.data))]
+	before := p.data[:p.dec.InputOffset()]
 	line := 1 + bytes.Count(before, []byte("\n"))
 	column := len(before) - bytes.LastIndexByte(before, '\n')
 	return fmt.Errorf("json, line %d column %d: %w", line, column, err)

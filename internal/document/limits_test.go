@@ -12,6 +12,7 @@ import (
 // TestLimits holds both notations to the same limits: the largest document that is allowed, and the
 // smallest that is not.
 func TestLimits(t *testing.T) {
+	t.Parallel()
 	nested := func(prefix string, depth int) string {
 		return prefix + strings.Repeat("[", depth) + strings.Repeat("]", depth)
 	}
@@ -41,7 +42,9 @@ func TestLimits(t *testing.T) {
 		{"alias of its own map", "a: &x {b: *x}", false},
 		{"aliases of each other", "a: &x [&y [*x, *y]]", false},
 		{"aliases that double", doubling(40), false},
-		{"aliases of a long text", longText(9000), false},
+		{"aliases of a long text", longText("a: &x %s\nb: [", 9000), false},
+		{"aliases of a long name", longText("a: &x\n  ? %s\n  : 1\nb: [", 9000), false},
+		{"aliases of a long text, few", longText("a: &x %s\nb: [", 1), true},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -80,7 +83,8 @@ func doubling(n int) string {
 	return b.String()
 }
 
-// longText is a document that repeats half a megabyte of text n times.
-func longText(n int) string {
-	return "a: &x " + strings.Repeat("x", document.MaxBytes/2) + "\nb: [" + strings.Repeat("*x, ", n) + "]"
+// longText is a document that begins with a text of half a megabyte less a bit, in a pattern, and
+// repeats it n times.
+func longText(pattern string, n int) string {
+	return fmt.Sprintf(pattern, strings.Repeat("x", document.MaxBytes/2-1000)) + strings.Repeat("*x, ", n) + "]"
 }

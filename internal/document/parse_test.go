@@ -18,7 +18,6 @@ func TestParseJSON(t *testing.T) {
 		{"every kind", `{"n":null,"b":true,"f":false,"i":1,"s":"x","l":[],"m":{}}`, `{"b":true,"f":false,"i":1,"l":[],"m":{},"n":null,"s":"x"}`, ""},
 		{"space around", " \r\n\t{\"a\" : 1 } \n", `{"a":1}`, ""},
 		{"byte order mark", "\xef\xbb\xbf{\"a\":1}", `{"a":1}`, ""},
-		{"two byte order marks", "\xef\xbb\xbf\xef\xbb\xbf{\"a\":1}", "", "yaml"},
 		{"line ends of Windows", "{\r\n\"a\":\r\n1}\r\n", `{"a":1}`, ""},
 		{"escapes", `{"a":"\u0041\n\/\ud83d\ude00"}`, "{\"a\":\"A\\n/\U0001F600\"}", ""},
 		{"escaped NUL", `{"a":"\u0000"}`, `{"a":"\u0000"}`, ""},
@@ -129,7 +128,8 @@ func run(t *testing.T, cases []parseCase) {
 // TestParseTruncated cuts real documents at each byte. Half a JSON document is never a document; half
 // a YAML document may be one, and then it has nothing that the whole one has not.
 func TestParseTruncated(t *testing.T) {
-	for _, name := range []string{"../../examples/aks/azure-cni.json", "../../examples/native/full.yaml"} {
+	t.Parallel()
+	for _, name := range []string{"../../examples/aks/azure-cni.json", "../../examples/native/minimal.yaml", "testdata/same/order/anchors.yaml"} {
 		data, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)

@@ -49,8 +49,8 @@ func TestDecodeSpellings(t *testing.T) {
 			[]string{"$.sub_field"}, []string{"$.first_name: is a list, want a string", "$.sub_field.first_name: is a map, want a string"},
 		},
 		{
-			"near names", `{"first-name":"a","subfeild":{}}`, &twoNames{},
-			nil, []string{`$["first-name"]: unknown field, ignored; did you mean first_name?`, "$.subfeild: unknown field, ignored; did you mean subField?"},
+			"near names", `{"first__name":"a","subfeild":{}}`, &twoNames{},
+			nil, []string{`$.first__name: unknown field, ignored; did you mean first_name?`, "$.subfeild: unknown field, ignored; did you mean subField?"},
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -7,41 +7,64 @@ import (
 	"io"
 	"math"
 	"strconv"
+	"strings"
 
 	"go.yaml.in/yaml/v3"
 )
 
 // parseYAML reads one YAML document. More than one is refused rather than ignored; aliases are
-// expanded under the same node budget as everything else, so a bomb is an error, not an outage.
+// expanded under the same budget as everything else, so a bomb is an error, not an outage.
 func parseYAML(data []byte) (*Node, error) {
 	dec := yaml.NewDecoder(bytes.NewReader(data))
 	var top yaml.Node
-	if err := dec.Decode(&top); err != nil {
-		if errors.Is(err, io.EOF) {
-			return nil, errors.New("document is empty")
-		}
-		return nil, err
+	if err := dec.Decode(&top); errors.Is(err, io.EOF) {
+		return nil, errors.New("document is empty")
+	} else if err != nil {
+		return nil, withoutValue(err)
 	}
-	if err := dec.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {
+	if err := dec.Decode(new(yaml.Node)); err == nil {
 		return nil, errors.New("yaml: more than one document: keep the one that is meant")
+	} else if !errors.Is(err, io.EOF) {
+		return nil, withoutValue(err)
 	}
 	var p yamlParser
-	n, err := p.value(&top, 0)
+	n, err := p.value(top.Content[0], 0)
 	if err != nil {
 		return nil, err
 	}
 	return &n, nil
 }
 
-type yamlParser struct{ budget }
+// withoutValue takes the one value out of the library's errors that they repeat: a text that begins
+// with an asterisk, perhaps a password, is the name of an anchor to it.
+func withoutValue(err error) error {
+	if strings.Contains(err.Error(), "unknown anchor") {
+		return errors.New("yaml: an alias of an anchor that is not there; put a text that begins with * in quotes")
+	}
+	return err
+}
+
+type yamlParser struct {
+	budget
+	text int
+}
+
+// read counts text: aliases can make more of it than the document has.
+func (p *yamlParser) read(text string) error {
+	if p.text += len(text); p.text > MaxBytes {
+		return fmt.Errorf("%w: more than %d bytes of text", ErrTooLarge, MaxBytes)
+	}
+	return nil
+}
 
 func (p *yamlParser) value(y *yaml.Node, depth int) (Node, error) {
 	if err := p.spend(depth); err != nil {
 		return Node{}, err
 	}
+	if err := p.read(y.Value); err != nil {
+		return Node{}, err
+	}
 	switch y.Kind {
-	case yaml.DocumentNode:
-		return p.value(y.Content[0], depth)
 	case yaml.AliasNode:
 		return p.value(y.Alias, depth+1)
 	case yaml.SequenceNode:
@@ -72,6 +95,9 @@ func (p *yamlParser) mapping(y *yaml.Node, depth int) (Node, error) {
 			return n, fmt.Errorf("yaml, line %d: duplicate field %q", key.Line, key.Value)
 		}
 		seen[key.Value] = true
+		if err := p.read(key.Value); err != nil {
+			return n, err
+		}
 		value, err := p.value(y.Content[i+1], depth+1)
 		if err != nil {
 			return n, err
@@ -84,35 +110,34 @@ func (p *yamlParser) mapping(y *yaml.Node, depth int) (Node, error) {
 // scalar turns a YAML scalar into JSON's types. Numbers keep their text where JSON can hold it,
 // so that 1.30 does not become 1.3.
 func scalar(y *yaml.Node) (Node, error) {
+	if y.Style == 0 && isJSONNumber(y.Value) {
+		return Node{Kind: Number, Text: y.Value}, nil
+	}
 	switch y.ShortTag() {
 	case "!!null":
 		return Node{Kind: Null}, nil
 	case "!!bool":
 		var b bool
 		if err := y.Decode(&b); err != nil {
-			return Node{}, err
+			return Node{}, fmt.Errorf("yaml, line %d: not a boolean", y.Line)
 		}
 		return Node{Kind: Bool, Text: strconv.FormatBool(b)}, nil
 	case "!!int":
-		if isJSONNumber(y.Value) {
-			return Node{Kind: Number, Text: y.Value}, nil
-		}
 		var i int64
 		if err := y.Decode(&i); err != nil {
 			return Node{}, fmt.Errorf("yaml, line %d: integer out of range", y.Line)
 		}
 		return Node{Kind: Number, Text: strconv.FormatInt(i, 10)}, nil
 	case "!!float":
-		if isJSONNumber(y.Value) {
-			return Node{Kind: Number, Text: y.Value}, nil
-		}
 		var f float64
 		if err := y.Decode(&f); err != nil || math.IsInf(f, 0) || math.IsNaN(f) {
 			return Node{}, fmt.Errorf("yaml, line %d: not a number JSON can hold", y.Line)
 		}
 		return Node{Kind: Number, Text: strconv.FormatFloat(f, 'g', -1, 64)}, nil
+	case "!!str", "!!binary", "!!timestamp":
+		return Node{Kind: String, Text: y.Value}, nil
 	}
-	return Node{Kind: String, Text: y.Value}, nil
+	return Node{}, fmt.Errorf("yaml, line %d: a tag that is unknown; put a text that begins with ! in quotes", y.Line)
 }
 
 // isJSONNumber reports whether s is a number in JSON's grammar.

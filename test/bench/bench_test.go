@@ -1,0 +1,143 @@
+package bench
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/slipway-dev/slipway/internal/agent"
+	"github.com/slipway-dev/slipway/internal/facts"
+	"github.com/slipway-dev/slipway/internal/host"
+	"github.com/slipway-dev/slipway/internal/plan"
+	"github.com/slipway-dev/slipway/nodeconfig"
+	"github.com/slipway-dev/slipway/nodeconfig/dialect"
+	"github.com/slipway-dev/slipway/userdata"
+)
+
+// The example of most fields, and the machine it is for.
+const (
+	example = "../../examples/aks/azure-cni.json"
+	machine = "../../examples/facts/ubuntu.json"
+)
+
+func read(b *testing.B, path string) []byte {
+	content, err := os.ReadFile(path)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return content
+}
+
+func absolute(b *testing.B, path string) string {
+	whole, err := filepath.Abs(path)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return whole
+}
+
+func known(b *testing.B) facts.Facts {
+	f, err := facts.Parse(read(b, machine))
+	if err != nil {
+		b.Fatal(err)
+	}
+	return f
+}
+
+func decode(b *testing.B, document []byte) dialect.Decoded {
+	decoded := dialect.Decode(document, "")
+	if len(nodeconfig.Fatal(decoded.Problems)) > 0 {
+		b.Fatal(decoded.Problems)
+	}
+	return decoded
+}
+
+func BenchmarkDecode(b *testing.B) {
+	document := read(b, example)
+	b.ReportAllocs()
+	b.SetBytes(int64(len(document)))
+	for b.Loop() {
+		decode(b, document)
+	}
+}
+
+func BenchmarkPlan(b *testing.B) {
+	config, f := decode(b, read(b, example)).Config, known(b)
+	b.ReportAllocs()
+	for b.Loop() {
+		plan.New(config, f)
+	}
+}
+
+func BenchmarkDecodeAndPlan(b *testing.B) {
+	document, f := read(b, example), known(b)
+	b.ReportAllocs()
+	for b.Loop() {
+		plan.New(decode(b, document).Config, f)
+	}
+}
+
+func BenchmarkDigest(b *testing.B) {
+	config := decode(b, read(b, example)).Config
+	b.ReportAllocs()
+	for b.Loop() {
+		nodeconfig.Digest(config)
+	}
+}
+
+func BenchmarkRender(b *testing.B) {
+	contract := userdata.Contract{Document: decode(b, read(b, example)).Canonical, Path: userdata.AKSPath}
+	b.ReportAllocs()
+	b.SetBytes(int64(len(contract.Document)))
+	for b.Loop() {
+		if _, err := userdata.CustomData(contract); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkRenderReused(b *testing.B) {
+	contract := userdata.Contract{Document: decode(b, read(b, example)).Canonical, Path: userdata.AKSPath}
+	var buffer []byte
+	b.ReportAllocs()
+	for b.Loop() {
+		out, err := userdata.AppendCustomData(buffer[:0], contract)
+		if err != nil {
+			b.Fatal(err)
+		}
+		buffer = out
+	}
+}
+
+// BenchmarkReapply is a provisioning of a node that is right already, from contract to result.
+func BenchmarkReapply(b *testing.B) {
+	dir, err := host.OpenDirectory(b.TempDir())
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer dir.Close()
+	here, err := host.OpenMachine()
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer here.Close()
+	path, f := absolute(b, example), known(b)
+	node := &agent.Agent{Host: dir, Named: here, Now: time.Now, Log: slog.New(slog.DiscardHandler), Version: "bench"}
+	provision := func() int {
+		result := node.Provision(context.Background(), agent.ProvisionOptions{Config: path, Facts: &f})
+		if result.ExitCode != 0 {
+			b.Fatal(result.Error)
+		}
+		return len(result.Changes)
+	}
+	provision()
+	b.ReportAllocs()
+	for b.Loop() {
+		if provision() > 0 {
+			b.Fatal("a second provisioning changed something")
+		}
+	}
+}
