@@ -7,22 +7,19 @@ import (
 
 // The codes that Slipway returns.
 const (
-	Success                         = 0
-	Invalid                         = 1 // the document has errors, or a command failed
-	Usage                           = 2 // the command line is wrong
-	UnitStartFailed                 = 4
-	FileWatchTimeout                = 6
-	KubeletStartFailed              = 34
-	ModuleLoadFailed                = 49
-	OutboundFailed                  = 50
-	APIServerUnreachable            = 51
-	APIServerNameUnresolved         = 52
-	APIServerNameUnresolvedAzureDNS = 53
-	ImageNotBuilt                   = 65 // the machine does not run a finished node image
-	SysctlFailed                    = 103
-	KubeletInstallFailed            = 121 // there is no kubelet binary
-	Timeout                         = 124 // the provisioning as a whole took too long
-	AgentFailed                     = 240 // the agent's own failure
+	Success                 = 0
+	Invalid                 = 1 // the document has errors, or a command failed
+	Usage                   = 2 // the command line is wrong
+	UnitStartFailed         = 4
+	KubeletStartFailed      = 34
+	ModuleLoadFailed        = 49
+	APIServerUnreachable    = 51
+	APIServerNameUnresolved = 52
+	ImageNotBuilt           = 65 // the machine does not run a finished node image
+	SysctlFailed            = 103
+	KubeletInstallFailed    = 121 // there is no kubelet binary
+	Timeout                 = 124 // the provisioning as a whole took too long
+	AgentFailed             = 240 // the agent's own failure
 )
 
 // Source says who returns a code.

@@ -11,7 +11,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/slipway-dev/slipway/internal/document"
 )
@@ -20,8 +19,7 @@ import (
 // Two configs that say the same have the same bytes. Secrets are revealed: the result is secret
 // where the config holds any.
 func Canonical(c *NodeConfig) []byte {
-	dst, _ := appendCanonical(make([]byte, 0, 4096), reflect.ValueOf(c).Elem())
-	return dst
+	return appendElement(make([]byte, 0, 4096), reflect.ValueOf(c).Elem())
 }
 
 // Digest names the config: the SHA-256 of its canonical form, in hexadecimal. It is the name of the
@@ -59,11 +57,6 @@ func appendCanonical(dst []byte, v reflect.Value) (_ []byte, written bool) {
 	switch value := v.Interface().(type) {
 	case Secret:
 		return appendText(dst, value.Reveal())
-	case Duration:
-		if value == 0 {
-			return dst, false
-		}
-		return document.AppendString(dst, time.Duration(value).String()), true
 	case json.Number:
 		return append(dst, value...), true
 	}
@@ -102,6 +95,12 @@ func appendCanonical(dst []byte, v reflect.Value) (_ []byte, written bool) {
 
 // appendZero appends a scalar as it is, or the empty form of a composite.
 func appendZero(dst []byte, v reflect.Value) []byte {
+	switch value := v.Interface().(type) {
+	case Secret:
+		return append(dst, `""`...)
+	case Duration:
+		return document.AppendString(dst, value.String())
+	}
 	switch v.Kind() {
 	case reflect.Bool:
 		return strconv.AppendBool(dst, v.Bool())
@@ -181,7 +180,7 @@ func appendList(dst []byte, v reflect.Value) ([]byte, bool) {
 	return append(dst, ']'), true
 }
 
-// appendElement appends a map's or list's element, which counts even where it is empty.
+// appendElement appends what counts even where it is empty: a map's or list's element, and the whole.
 func appendElement(dst []byte, v reflect.Value) []byte {
 	if out, ok := appendCanonical(dst, v); ok {
 		return out

@@ -47,7 +47,11 @@ func Default(c *NodeConfig) {
 	if len(c.Cluster.DNSServiceIPs) == 0 {
 		c.Cluster.DNSServiceIPs = dnsServiceIPs(c.Cluster.ServiceCIDRs)
 	}
-	c.Cluster.KubernetesVersion = strings.TrimPrefix(c.Cluster.KubernetesVersion, "v")
+	c.Cluster.KubernetesVersion = strings.TrimLeft(c.Cluster.KubernetesVersion, "v")
+	if c.Kubelet.Config != nil && len(c.Kubelet.Config) == 0 {
+		// An empty file is still a file, and the canonical form has to tell it from none.
+		c.Kubelet.Config = map[string]any{"apiVersion": kubeletConfigVersion, "kind": kubeletConfigKind}
+	}
 	normalizePEM(c)
 	if c.Cloud.Azure != nil {
 		setDefault(&c.Cloud.Provider, "azure")

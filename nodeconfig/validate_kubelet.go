@@ -43,12 +43,18 @@ func (v *validator) kubelet(k *Kubelet) {
 			v.fatal(at, "has a line break in its value")
 		}
 	}
-	v.kindOf("$.kubelet.config", k.Config, "kubelet.config.k8s.io/v1beta1", "KubeletConfiguration")
+	v.kindOf("$.kubelet.config", k.Config, kubeletConfigVersion, kubeletConfigKind)
 	if p := k.ImageCredentialProvider; p != nil {
 		v.credentialProvider(p)
 	}
 	v.oneOf("$.kubelet.dataDisk", &k.DataDisk, "OS", "Temporary")
 }
+
+// What a kubelet's configuration file says it is.
+const (
+	kubeletConfigVersion = "kubelet.config.k8s.io/v1beta1"
+	kubeletConfigKind    = "KubeletConfiguration"
+)
 
 // kindOf wants an upstream document to be of its kind, where it says anything.
 func (v *validator) kindOf(at string, config map[string]any, apiVersion, kind string) {

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -48,7 +49,7 @@ type changedField struct {
 }
 
 // compare compares two plans.
-func compare(a, b side) *comparison {
+func compare(a, b side) (*comparison, error) {
 	c := &comparison{
 		A: a, B: b,
 		Added: []resource.Resource{}, Removed: []resource.Resource{}, Changed: []changedResource{}, Restarts: []string{},
@@ -56,12 +57,15 @@ func compare(a, b side) *comparison {
 	before, after := byID(a.plan), byID(b.plan)
 	for _, r := range a.plan.Resources {
 		other, ok := after[r.ID()]
-		switch {
-		case !ok:
+		if !ok {
 			c.Removed = append(c.Removed, r)
 			c.Restarts = append(c.Restarts, r.Restarts...)
-		default:
-			if changed, differs := compareResources(r, other); differs {
+		} else {
+			changed, err := compareResources(r, other)
+			if err != nil {
+				return nil, err
+			}
+			if len(changed.Fields) > 0 || changed.ContentDiffers {
 				c.Changed = append(c.Changed, changed)
 				c.Restarts = append(c.Restarts, changed.restarts...)
 			}
@@ -76,7 +80,7 @@ func compare(a, b side) *comparison {
 	slices.Sort(c.Restarts)
 	c.Restarts = slices.Compact(c.Restarts)
 	c.Same = len(c.Added)+len(c.Removed)+len(c.Changed) == 0
-	return c
+	return c, nil
 }
 
 func byID(p resource.Plan) map[resource.ID]resource.Resource {
@@ -88,32 +92,53 @@ func byID(p resource.Plan) map[resource.ID]resource.Resource {
 }
 
 // compareResources compares two resources of one ID.
-func compareResources(a, b resource.Resource) (changedResource, bool) {
+func compareResources(a, b resource.Resource) (changedResource, error) {
 	c := changedResource{ID: a.ID(), spec: b.Spec, restarts: slices.Concat(a.Restarts, b.Restarts)}
-	for _, d := range treeDiff("$", comparable(a), comparable(b)) {
+	before, err := comparedPart(a)
+	if err != nil {
+		return c, err
+	}
+	after, err := comparedPart(b)
+	if err != nil {
+		return c, err
+	}
+	for _, d := range treeDiff("$", before, after) {
 		c.Fields = append(c.Fields, changedField{strings.TrimPrefix(d.path, "$."), jsonOf(d.old), jsonOf(d.new)})
 	}
 	if from, ok := a.Spec.(*resource.File); ok {
 		c.compareContent(from, b.Spec.(*resource.File))
 	}
-	return c, len(c.Fields) > 0 || c.ContentDiffers
+	return c, nil
 }
 
-// comparable is what counts of a resource when it is compared, as JSON, so that a plan that comes
-// from JSON and one that does not compare alike. A file's content is compared by itself.
-func comparable(r resource.Resource) *document.Node {
+// notCompared are the parts of a resource that do not count when it is compared: those that are the
+// same for one ID, those that change nothing on the machine, and a file's content, which is compared
+// by itself.
+var notCompared = [][]step{
+	{field("id")}, {field("kind")}, {field("requires")}, {field("reason")},
+	{field("spec"), field("content")}, {field("spec"), field("base64")}, {field("spec"), field("fingerprint")},
+}
+
+// comparedPart is what counts of a resource when it is compared. It is taken from its JSON, so that
+// a plan that was read and one that was made compare alike.
+func comparedPart(r resource.Resource) (*document.Node, error) {
+	if file, ok := r.Spec.(*resource.File); ok {
+		bare := *file
+		bare.Content = nil
+		r.Spec = &bare
+	}
 	data, err := json.Marshal(r)
-	must(err)
-	n := parseTree(data)
-	for _, ignored := range []string{"id", "kind", "requires", "reason"} {
-		n = with(n, []step{field(ignored)}, nil)
+	if err != nil {
+		return nil, fmt.Errorf("resource %s: %w", r.ID(), err)
 	}
-	if r.Spec.Kind() == "File" {
-		for _, content := range []string{"content", "base64", "fingerprint"} {
-			n = with(n, []step{field("spec"), field(content)}, nil)
-		}
+	n, err := document.Parse(data)
+	if err != nil {
+		return nil, fmt.Errorf("resource %s: %w", r.ID(), err)
 	}
-	return n
+	for _, part := range notCompared {
+		n = with(n, part, nil)
+	}
+	return n, nil
 }
 
 func (c *changedResource) compareContent(a, b *resource.File) {

@@ -96,6 +96,9 @@ func (c *contract) inWords() string {
 func (c *contract) plan(f facts.Facts) resource.Plan {
 	p, problems := plan.New(c.Config, f)
 	p.Dialect = c.Dialect
+	if len(problems) == 0 {
+		return p
+	}
 	origin := c.origin()
 	for _, problem := range problems {
 		problem.Path = origin(problem.Path)

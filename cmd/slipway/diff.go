@@ -88,7 +88,7 @@ func compareInputs(s cli.Streams, a, b, factsFile string) (*comparison, error) {
 	if err != nil {
 		return nil, err
 	}
-	return compare(from, to), nil
+	return compare(from, to)
 }
 
 // side is one of the two plans that are compared.

@@ -20,12 +20,8 @@ func diffText(c *comparison, style cli.Style) string {
 	}
 	var out strings.Builder
 	fmt.Fprintf(&out, "%s\n%s\n", style.Red("--- "+sideInWords(c.A)), style.Green("+++ "+sideInWords(c.B)))
-	for _, r := range c.Removed {
-		wholeResource(&out, style.Red, "-", r, style)
-	}
-	for _, r := range c.Added {
-		wholeResource(&out, style.Green, "+", r, style)
-	}
+	wholeResources(&out, style.Red, "-", c.Removed, style)
+	wholeResources(&out, style.Green, "+", c.Added, style)
 	for _, r := range c.Changed {
 		partOfResource(&out, r, style)
 	}
@@ -41,14 +37,19 @@ func sideInWords(s side) string {
 	return cli.Line(fmt.Sprintf("%s  %s, config %s", title(s.File), s.Dialect, s.Config[:min(shownDigest, len(s.Config))]))
 }
 
-// wholeResource tells of a resource that only one of the plans has.
-func wholeResource(out *strings.Builder, paint func(string) string, sign string, r resource.Resource, style cli.Style) {
-	mode, what := particulars(r.Spec)
-	if file, ok := r.Spec.(*resource.File); ok && file.Secret {
-		mode += " secret"
+// wholeResources tells of resources that only one of the plans has.
+func wholeResources(out *strings.Builder, paint func(string) string, sign string, resources []resource.Resource, style cli.Style) {
+	if len(resources) > 0 {
+		out.WriteString("\n")
 	}
-	line := sign + " " + r.Spec.Kind() + " " + nameInWords(r.Spec)
-	fmt.Fprintf(out, "\n%s%s\n", paint(cli.Line(line)), aside(style, mode, what))
+	for _, r := range resources {
+		mode, what := particulars(r.Spec)
+		if file, ok := r.Spec.(*resource.File); ok && file.Secret {
+			mode += " secret"
+		}
+		line := sign + " " + r.Spec.Kind() + " " + nameInWords(r.Spec)
+		fmt.Fprintf(out, "%s%s\n", paint(cli.Line(line)), aside(style, mode, what))
+	}
 }
 
 // partOfResource tells what differs in a resource that both plans have.

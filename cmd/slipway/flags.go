@@ -53,7 +53,7 @@ const (
 // addOutput adds -o.
 func addOutput(cmd *cobra.Command, c *choice) {
 	*c = choice{asText, []string{asText, asJSON}}
-	addChoice(cmd, c, "output", "o", "form of the output: text, for people, or json, one document")
+	addChoice(cmd, c, "output", "o", "`FORM` of the output: text, for people, or json, one document")
 }
 
 // source is where a command takes its contract from.
@@ -64,14 +64,14 @@ type source struct {
 
 // add adds -f and --dialect.
 func (s *source) add(cmd *cobra.Command) {
-	cmd.Flags().StringVarP(&s.file, "file", "f", "", "the contract, YAML or JSON; - for standard input")
+	cmd.Flags().StringVarP(&s.file, "file", "f", "", "the contract: a `CONFIG` in YAML or JSON, - for standard input")
 	must(cmd.MarkFlagFilename("file", "yaml", "yml", "json"))
 	s.dialect.allowed = dialect.Names()
-	addChoice(cmd, &s.dialect, "dialect", "", "read the contract as "+cli.List(s.dialect.allowed, "or")+" instead of detecting which it is")
+	addChoice(cmd, &s.dialect, "dialect", "", "read the contract as `DIALECT`, "+cli.List(s.dialect.allowed, "or")+", instead of detecting which it is")
 }
 
 // addFacts adds --facts.
 func addFacts(cmd *cobra.Command, file *string) {
-	cmd.Flags().StringVar(file, "facts", "", "facts of the machine, JSON; without them nothing is known of it")
+	cmd.Flags().StringVar(file, "facts", "", "`FACTS` of the machine, JSON; without them nothing is known of it")
 	must(cmd.MarkFlagFilename("facts", "json"))
 }

@@ -42,7 +42,7 @@ nothing is known. Nothing of a secret file is shown but that it is one, unless -
 	p.from.add(cmd)
 	addFacts(cmd, &p.facts)
 	addOutput(cmd, &p.output)
-	cmd.Flags().StringVar(&p.show, "show", "", "print one file of the plan, by its path on the node")
+	cmd.Flags().StringVar(&p.show, "show", "", "print one file of the plan, by its `PATH` on the node")
 	cmd.Flags().BoolVar(&p.reveal, "reveal", false, "with --show: print the file although it is secret")
 	must(cmd.RegisterFlagCompletionFunc("show", p.completeFiles))
 	return cmd

@@ -11,7 +11,7 @@ import (
 )
 
 // widestName bounds the column of a resource's name.
-const widestName = 56
+const widestName = 58
 
 // shownDigest is how much of a digest people compare.
 const shownDigest = 12

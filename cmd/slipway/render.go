@@ -80,8 +80,8 @@ There is no target for a directory of all artefacts yet ("bundle").`,
 		RunE: func(*cobra.Command, []string) error { return r.run(s) },
 	}
 	r.from.add(cmd)
-	addChoice(cmd, &r.to, "to", "", "what to render: "+cli.List(r.to.allowed, "or"))
-	cmd.Flags().StringVarP(&r.output, "output", "o", "", `file to write, mode 0600; "json" for a property of an Azure template; standard output otherwise`)
+	addChoice(cmd, &r.to, "to", "", "`TARGET` to render: "+cli.List(r.to.allowed, "or"))
+	cmd.Flags().StringVarP(&r.output, "output", "o", "", "`OUT`, the file to write, mode 0600; \"json\" for a property of an Azure template, standard output otherwise")
 	cmd.Flags().BoolVar(&r.raw, "raw", false, "the plain document, without base64")
 	cmd.Flags().BoolVar(&r.force, "force", false, "render a contract that has errors")
 	return cmd

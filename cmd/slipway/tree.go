@@ -2,8 +2,6 @@ package main
 
 import (
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/slipway-dev/slipway/internal/document"
 )
@@ -147,35 +145,4 @@ func with(n *document.Node, steps []step, value *document.Node) *document.Node {
 		copied.Fields = append(copied.Fields, document.Field{Name: s.name, Value: *inner})
 	}
 	return &copied
-}
-
-// splitPath reads a JSON path in the form in which pathOf writes it.
-func splitPath(path string) []step {
-	var steps []step
-	for rest := strings.TrimPrefix(path, "$"); rest != ""; {
-		switch {
-		case strings.HasPrefix(rest, `["`):
-			quoted, err := strconv.QuotedPrefix(rest[1:])
-			if err != nil {
-				return steps
-			}
-			name, _ := strconv.Unquote(quoted)
-			steps = append(steps, field(name))
-			rest = strings.TrimPrefix(rest[1+len(quoted):], "]")
-		case rest[0] == '[':
-			number, after, _ := strings.Cut(rest[1:], "]")
-			i, _ := strconv.Atoi(number)
-			steps = append(steps, item(i))
-			rest = after
-		default:
-			rest = strings.TrimPrefix(rest, ".")
-			end := strings.IndexAny(rest, ".[")
-			if end < 0 {
-				end = len(rest)
-			}
-			steps = append(steps, field(rest[:end]))
-			rest = rest[end:]
-		}
-	}
-	return steps
 }

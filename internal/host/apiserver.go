@@ -82,7 +82,7 @@ func (p *prober) probe(ctx context.Context, server *resource.APIServer) error {
 			return nil
 		}
 		// An attempt that ran out of time knows less than one before that got as far.
-		if ctx.Err() == nil || last == nil || f.step > last.step {
+		if !over(ctx) || last == nil || f.step > last.step {
 			last = f
 		}
 		if f.Cause == resource.CauseCredential {
@@ -99,6 +99,12 @@ func (p *prober) probe(ctx context.Context, server *resource.APIServer) error {
 		}
 		delay = min(2*delay, p.maxDelay)
 	}
+}
+
+// over reports whether ctx's time is over. What runs by the same deadline may notice before ctx does.
+func over(ctx context.Context) bool {
+	deadline, ok := ctx.Deadline()
+	return ctx.Err() != nil || ok && !time.Now().Before(deadline)
 }
 
 // newTarget reads what is to be probed. What is wrong with it is wrong for good.

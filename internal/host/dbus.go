@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"net"
 	"os"
 	"strconv"
 	"strings"
@@ -185,6 +187,7 @@ func (c *connection) failure(err error) error {
 		return nil
 	}
 	var answer dbus.Error
+	var broken *net.OpError
 	switch {
 	case errors.As(err, &answer):
 		switch answer.Name {
@@ -196,7 +199,8 @@ func (c *connection) failure(err error) error {
 		return fmt.Errorf("systemd: %s (%s)", answer.Error(), answer.Name)
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return err
-	case c.life.Err() != nil, errors.Is(err, dbus.ErrClosed):
+	case c.life.Err() != nil, errors.As(err, &broken), errors.Is(err, io.EOF), errors.Is(err, dbus.ErrClosed):
+		c.end() // if it was not noticed yet
 		return fmt.Errorf("%w: %w", errLost, err)
 	}
 	return err

@@ -101,7 +101,7 @@ func (s *systemd) do(ctx context.Context, call func(conn bus, attempt int) error
 			return err
 		}
 		if !sleep(ctx, delay) {
-			return err
+			return fmt.Errorf("%w: %w", err, ctx.Err())
 		}
 		delay *= 2
 	}
@@ -115,7 +115,7 @@ func sleep(ctx context.Context, d time.Duration) bool {
 	case <-ctx.Done():
 		return false
 	case <-timer.C:
-		return true
+		return ctx.Err() == nil
 	}
 }
 

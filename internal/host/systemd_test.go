@@ -192,7 +192,7 @@ func TestLostConnection(t *testing.T) {
 	lost := newFakeBus()
 	lost.err = errLost
 	close(lost.gone)
-	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()
 	wantError(t, systemdAt(lost).reload(ctx), "reload systemd's units", "no systemd here")
 

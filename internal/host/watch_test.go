@@ -123,7 +123,7 @@ func TestWaitForFilesRaces(t *testing.T) {
 	tree, at := newTree(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
-	for i := range 200 {
+	for i := range 60 {
 		go func() {
 			time.Sleep(time.Duration(i%20) * 10 * time.Microsecond)
 			os.MkdirAll(at("a/b"), 0o755)

@@ -83,7 +83,7 @@ func makeImage(ctx context.Context, dir string, in imageInputs) error {
 	if err := run(ctx, dir, nil, "cp", "-a", filepath.Join(in.kernel, "modules"), modules); err != nil {
 		return err
 	}
-	if err := run(ctx, dir, nil, "depmod", "-b", root, string(release)); err != nil {
+	if err := run(ctx, dir, nil, "chroot", root, "depmod", string(release)); err != nil {
 		return err
 	}
 	if err := run(ctx, dir, nil, "cp", "-r", "--no-target-directory", "--remove-destination", in.files, root); err != nil {

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"syscall"
 	"time"
 )
@@ -13,6 +14,9 @@ import (
 // importImages fills the store of the container runtime of an image, with that runtime itself, as
 // an image build does. It runs in a mount namespace of its own, so nothing stays mounted.
 func importImages(ctx context.Context, scratch, root string, in imageInputs) error {
+	// The daemon dies with the thread that started it, so that is kept.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	state, err := os.MkdirTemp("", "slipway-e2e-")

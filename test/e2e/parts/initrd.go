@@ -13,8 +13,8 @@ import (
 // initrdModules are loaded before the root file system is mounted, in this order: the disks, and
 // the file systems of a cloud's seed, for cloud-init looks for it before udev loads anything.
 var initrdModules = []string{
-	"virtio", "virtio_ring", "virtio_pci_legacy_dev", "virtio_pci_modern_dev", "virtio_pci", "virtio_blk",
-	"isofs", "crc-itu-t", "udf",
+	"virtio_ring", "virtio", "virtio_pci_legacy_dev", "virtio_pci_modern_dev", "virtio_pci", "virtio_blk",
+	"cdrom", "isofs", "crc-itu-t", "udf",
 }
 
 // initrdScript is the initrd's own init. It says "no root" on the console where the disk is not

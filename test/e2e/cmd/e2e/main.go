@@ -1,17 +1,18 @@
 // Command e2e boots virtual machines, lets Slipway make nodes of them, and watches them join a real
-// control plane. It needs root and Debian 12; see docs in test/e2e/README.md. The Makefile calls it.
+// control plane. It needs root and Debian 12, and no more than it installs itself:
+//
+//	e2e run [CASE...]    run the named cases, or all
+//	e2e image            make the nodes' images only
+//
+// The Makefile calls it, from the root of the repository.
 package main
 
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"syscall"
-
-	"github.com/slipway-dev/slipway/test/e2e/parts"
 )
 
 func main() {
@@ -24,20 +25,18 @@ func main() {
 }
 
 func run(ctx context.Context, args []string) error {
-	repo, err := os.Getwd()
-	if err != nil {
+	verb := "run"
+	if len(args) > 0 {
+		verb, args = args[0], args[1:]
+	}
+	switch verb {
+	case "run":
+		return outside(ctx, args)
+	case "image":
+		_, err := build(ctx, []string{"2", "1.6"})
 		return err
+	case "inside":
+		return inside(ctx, args)
 	}
-	s := &parts.Store{Dir: filepath.Join(repo, ".cache", "e2e"), Repo: repo, Log: slog.New(slog.NewTextHandler(os.Stderr, nil))}
-	if err := s.InstallTools(ctx); err != nil {
-		return err
-	}
-	for _, f := range []func(context.Context) (string, error){s.Kernel, s.Initrd, s.RootFS, s.Containerd, s.CNI, s.Payload, s.DebianContainerd, s.EtcdBinary, s.KubernetesBinaries} {
-		d, err := f(ctx)
-		if err != nil {
-			return err
-		}
-		fmt.Println(d)
-	}
-	return nil
+	return fmt.Errorf("there is no %q: want run or image", verb)
 }

@@ -1,0 +1,167 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/slipway-dev/slipway/internal/cli"
+	"github.com/slipway-dev/slipway/nodeconfig"
+	"github.com/slipway-dev/slipway/nodeconfig/dialect"
+)
+
+// The columns of an explanation.
+const (
+	textWidth  = 92
+	labelWidth = 12
+)
+
+// mostListed bounds a list within an explanation.
+const mostListed = 12
+
+// explanationWriter writes labels with lines behind them.
+type explanationWriter struct {
+	out   strings.Builder
+	style cli.Style
+}
+
+func (w *explanationWriter) line(format string, args ...any) {
+	fmt.Fprintf(&w.out, format+"\n", args...)
+}
+
+// entry writes lines behind a label.
+func (w *explanationWriter) entry(label string, lines ...string) {
+	for i, text := range lines {
+		if i > 0 {
+			label = ""
+		}
+		w.line("  %s%s", w.style.Dim(label)+strings.Repeat(" ", labelWidth-2-len(label)), text)
+	}
+}
+
+// list writes the rows of a table behind a label, no more of them than are read.
+func (w *explanationWriter) list(label string, rows [][]cli.Cell) {
+	var table cli.Table
+	for _, row := range rows[:min(len(rows), mostListed)] {
+		table.Row(row...)
+	}
+	lines := strings.Split(strings.TrimSuffix(table.String(), "\n"), "\n")
+	if more := len(rows) - mostListed; more > 0 {
+		lines = append(lines, w.style.Dim(fmt.Sprintf("and %d more", more)))
+	}
+	w.entry(label, lines...)
+}
+
+// fieldText is an explanation of a field for people.
+func fieldText(x *explanation, style cli.Style) string {
+	w := &explanationWriter{style: style}
+	w.line("%s", style.Bold(cli.Line(x.Field)))
+	for _, line := range cli.Wrap(x.Description, textWidth) {
+		w.line("  %s", line)
+	}
+	w.line("")
+	w.entry("Value", ownValue(x))
+	if x.From != "" {
+		w.entry("From", cli.Line(x.From))
+	}
+	w.entry("Default", valueOrNone(x.Default, "none"))
+	var fields [][]cli.Cell
+	for _, b := range coarser(x.Becomes) {
+		row := []cli.Cell{{Text: b.Path}}
+		if !b.several {
+			row = append(row, cli.Cell{Text: "= " + valueOrNone(b.Value, "(not set)"), Paint: style.Dim})
+		}
+		fields = append(fields, row)
+	}
+	switch {
+	case len(fields) == 0:
+	case x.Dialect == dialect.Native:
+		w.list("Sets too", fields)
+	default:
+		w.list("Becomes", fields)
+	}
+	var resources [][]cli.Cell
+	for _, r := range x.Resources {
+		resources = append(resources, dependentRow(r, style))
+	}
+	switch {
+	case !x.Planned:
+		w.entry("Ends in", "not known, since the contract cannot be planned as it is")
+	case len(resources) == 0:
+		w.entry("Ends in", "nothing in the plan")
+	default:
+		w.list("Ends in", resources)
+	}
+	for _, p := range x.Problems {
+		label, paint := "Warning", style.Yellow
+		if p.Fatal {
+			label, paint = "Error", style.Red
+		}
+		text := p.Reason
+		if p.Path != x.Field {
+			text = p.Path + " " + p.Reason
+		}
+		for i, line := range cli.Wrap(text, textWidth-labelWidth) {
+			if i > 0 {
+				label = ""
+			}
+			w.entry(label, paint(line))
+		}
+	}
+	return w.out.String()
+}
+
+// listItem is a step to an item of a list.
+var listItem = regexp.MustCompile(`\[[0-9]+\]`)
+
+// coarser takes the items of lists together where there are more fields than are read.
+func coarser(all []becomes) []becomes {
+	if len(all) <= mostListed {
+		return all
+	}
+	var kept []becomes
+	for _, b := range all {
+		if at := listItem.FindStringIndex(b.Path); at != nil {
+			b = becomes{Path: b.Path[:at[0]], several: true}
+		}
+		if !slices.ContainsFunc(kept, func(k becomes) bool { return k.Path == b.Path }) {
+			kept = append(kept, b)
+		}
+	}
+	return kept
+}
+
+// ownValue is the value of the field itself.
+func ownValue(x *explanation) string {
+	if !x.Set {
+		return "not set"
+	}
+	return valueOrNone(x.Value, "not set")
+}
+
+// valueOrNone is a JSON value on one line, as much of it as is worth reading.
+func valueOrNone(value json.RawMessage, none string) string {
+	switch {
+	case len(value) == 0:
+		return none
+	case string(value) == strconv.Quote(nodeconfig.Redacted):
+		return nodeconfig.Redacted
+	}
+	return cli.Shorten(cli.Line(string(value)), textWidth-labelWidth)
+}
+
+// dependentRow is a resource as a row of an explanation.
+func dependentRow(r dependent, style cli.Style) []cli.Cell {
+	kind, name, _ := strings.Cut(string(r.ID), ":")
+	remark := cli.Cell{Paint: style.Dim}
+	switch {
+	case !r.Planned:
+		remark.Text = "with another value"
+	case len(r.Restarts) > 0:
+		remark.Text = "restarts " + cli.List(shortUnits(r.Restarts), "and")
+	}
+	return []cli.Cell{{Text: kind}, {Text: name}, remark}
+}

@@ -1,0 +1,173 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/slipway-dev/slipway/internal/document"
+)
+
+// place is a field of a document: where it is, whether it is set there or not, and what it may be.
+type place struct {
+	// steps lead to it in the document's own spelling, first in the schema's.
+	steps, first []step
+	shape        *shape
+}
+
+// unknownError says that a path leads nowhere.
+type unknownError struct{ at, reason string }
+
+func (e *unknownError) Error() string { return e.at + ": " + e.reason }
+
+// find follows a path as a person writes it: with or without "$.", and with the names of a map's
+// fields in quotes and brackets or as they are, even where they have dots.
+func (c *catalog) find(path string, tree *document.Node) (*place, error) {
+	p, n, rest := &place{shape: c.root}, tree, strings.TrimPrefix(strings.TrimSpace(path), "$")
+	for rest = strings.TrimPrefix(rest, "."); rest != ""; rest = strings.TrimPrefix(rest, ".") {
+		var err error
+		switch s := p.shape; {
+		case s.Items != nil || s.isFree() && n != nil && n.Kind == document.List:
+			rest, err = p.item(c, n, rest)
+		case s.isStruct():
+			rest, err = p.property(c, n, rest)
+		case s.isMap() || s.isFree() && (n == nil || n.Kind == document.Map):
+			rest, err = p.entry(c, n, rest)
+		default:
+			err = &unknownError{pathOf(p.first), "has nothing below it"}
+		}
+		if err != nil {
+			return nil, err
+		}
+		n = lookUp(tree, p.steps)
+	}
+	return p, nil
+}
+
+// go on to a value below.
+func (p *place) enter(spelled, first step, s *shape) {
+	p.steps, p.first, p.shape = append(p.steps, spelled), append(p.first, first), s
+}
+
+func (p *place) property(c *catalog, n *document.Node, rest string) (string, error) {
+	name, rest, err := cutName(rest)
+	if err != nil {
+		return "", err
+	}
+	s, first, ok := c.property(p.shape, name)
+	if !ok {
+		return "", &unknownError{document.FieldPath(pathOf(p.first), name), "there is no such field"}
+	}
+	spelled := name
+	if n != nil {
+		for _, f := range n.Fields { // the document may use the field's other name
+			if _, other, ok := c.property(p.shape, f.Name); ok && other == first {
+				spelled = f.Name
+			}
+		}
+	}
+	p.enter(field(spelled), field(first), s)
+	return rest, nil
+}
+
+func (p *place) entry(c *catalog, n *document.Node, rest string) (string, error) {
+	below := anything
+	if p.shape.isMap() {
+		below = c.follow(p.shape.Additional.shape)
+	}
+	below = secretToo(below, p.shape)
+	if key, after, ok := longestName(n, rest); ok {
+		p.enter(field(key), field(key), below)
+		return after, nil
+	}
+	// The name of a new field may have dots; where nothing can be below it, all of it is the name.
+	if leaf := p.shape.isMap() && !below.isStruct() && !below.isMap() && below.Items == nil; leaf && rest[0] != '[' {
+		p.enter(field(rest), field(rest), below)
+		return "", nil
+	}
+	name, rest, err := cutName(rest)
+	if err == nil {
+		p.enter(field(name), field(name), below)
+	}
+	return rest, err
+}
+
+func (p *place) item(c *catalog, n *document.Node, rest string) (string, error) {
+	below := anything
+	if p.shape.Items != nil {
+		below = c.follow(p.shape.Items)
+	}
+	number, after, found := strings.Cut(strings.TrimPrefix(rest, "["), "]")
+	i, err := strconv.Atoi(number)
+	if !found || rest[0] != '[' || err != nil || i < 0 {
+		return "", &unknownError{pathOf(p.first), "is a list; want the number of an item, such as [0]"}
+	}
+	length := 0
+	if n != nil {
+		length = len(n.Items)
+	}
+	if i >= length {
+		return "", &unknownError{pathOf(append(p.first, item(i))), fmt.Sprintf("is not there, the list has %d", length)}
+	}
+	p.enter(item(i), item(i), secretToo(below, p.shape))
+	return after, nil
+}
+
+// secretToo keeps a secret's parts secret.
+func secretToo(s, above *shape) *shape {
+	if !above.WriteOnly || s.WriteOnly {
+		return s
+	}
+	hidden := *s
+	hidden.WriteOnly = true
+	return &hidden
+}
+
+// longestName returns the longest name of a field of n that begins rest.
+func longestName(n *document.Node, rest string) (name, after string, ok bool) {
+	if n == nil {
+		return "", "", false
+	}
+	for _, candidate := range fieldNames(n) {
+		tail, begins := strings.CutPrefix(rest, candidate)
+		if begins && len(candidate) > len(name) && (tail == "" || tail[0] == '.' || tail[0] == '[') {
+			name, after, ok = candidate, tail, true
+		}
+	}
+	return name, after, ok
+}
+
+// cutName takes a name off the beginning of a path: name, ["name"] or ['name'].
+func cutName(rest string) (name, after string, err error) {
+	if rest[0] != '[' {
+		end := strings.IndexAny(rest, ".[")
+		if end < 0 {
+			end = len(rest)
+		}
+		return rest[:end], rest[end:], nil
+	}
+	if quoted, quoteErr := strconv.QuotedPrefix(rest[1:]); quoteErr == nil && quoted[0] == '"' {
+		name, _ = strconv.Unquote(quoted)
+		after, ok := strings.CutPrefix(rest[1+len(quoted):], "]")
+		if ok {
+			return name, after, nil
+		}
+	}
+	if single, ok := strings.CutPrefix(rest, "['"); ok {
+		if name, after, ok := strings.Cut(single, "']"); ok {
+			return name, after, nil
+		}
+	}
+	return "", "", &unknownError{rest, `want a name in brackets as ["name"]`}
+}
+
+// candidates are the fields that someone may have meant by a path that leads nowhere.
+func candidates(path string, catalogs ...*catalog) []string {
+	var known []string
+	for _, c := range catalogs {
+		known = append(known, c.paths()...)
+	}
+	near := nearest("$."+strings.TrimPrefix(strings.TrimPrefix(path, "$"), "."), slices.Compact(known))
+	return near
+}

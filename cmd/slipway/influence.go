@@ -1,0 +1,210 @@
+package main
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/slipway-dev/slipway/internal/document"
+	"github.com/slipway-dev/slipway/internal/facts"
+	"github.com/slipway-dev/slipway/internal/resource"
+	"github.com/slipway-dev/slipway/nodeconfig"
+)
+
+// experiment finds out what a field decides, by giving it other values: decoder and planner are pure
+// functions, so what differs then is what the field is responsible for. Nothing about fields is
+// written down twice, and a field that the planner learns to apply is explained at once.
+type experiment struct {
+	catalog *catalog
+	dialect string
+	facts   facts.Facts
+	tree    *document.Node
+	base    outcome
+}
+
+// outcome is what becomes of a document.
+type outcome struct {
+	config    *nodeconfig.NodeConfig
+	canonical *document.Node // config as a tree
+	resources map[resource.ID]resource.Resource
+	problems  []nodeconfig.Problem
+}
+
+func newExperiment(dialect string, tree *document.Node, f facts.Facts) *experiment {
+	e := &experiment{catalog: loadCatalog(dialect), dialect: dialect, facts: f, tree: tree}
+	e.base = e.run(tree)
+	return e
+}
+
+// run decodes and plans a document.
+func (e *experiment) run(tree *document.Node) outcome {
+	c := decode("", tree.AppendJSON(nil), e.dialect)
+	o := outcome{config: c.Config, canonical: &document.Node{Kind: document.Map}, problems: c.Problems}
+	if canonical, err := document.Parse(nodeconfig.Canonical(c.Config)); err == nil {
+		o.canonical = canonical
+	}
+	if plannable(c.Config) {
+		p := c.plan(e.facts)
+		o.resources, o.problems = byID(p), c.Problems
+	}
+	return o
+}
+
+// plannable tells whether a config has what the planner takes for granted. It need not be valid: what
+// a wrong value would end in is worth knowing too.
+func plannable(c *nodeconfig.NodeConfig) bool {
+	if c.Components.Layout != nodeconfig.LayoutStandard && c.Components.Layout != nodeconfig.LayoutAKS {
+		return false
+	}
+	switch c.Join.Method {
+	case nodeconfig.JoinClientCertificate:
+		return c.Join.ClientCertificate != nil
+	case nodeconfig.JoinExec:
+		return c.Join.Exec != nil
+	}
+	return true
+}
+
+// influence is what a field decides.
+type influence struct {
+	// fields are the fields of the NodeConfig that it becomes, by path.
+	fields map[string]bool
+	// resources are those that depend on it.
+	resources map[resource.ID]bool
+	// remarks are what is said of other values than the document's.
+	remarks []nodeconfig.Problem
+}
+
+func newInfluence() influence {
+	return influence{fields: make(map[string]bool), resources: make(map[resource.ID]bool)}
+}
+
+func (i *influence) add(other influence) {
+	for path := range other.fields {
+		i.fields[path] = true
+	}
+	for id := range other.resources {
+		i.resources[id] = true
+	}
+	i.remarks = append(i.remarks, other.remarks...)
+}
+
+// widest bounds how many fields of a map, or items of a list, are tried.
+const widest = 64
+
+// influence finds out what the field at the end of steps decides. What a map or list decides is what
+// the things in it decide, those that are set if any is.
+func (e *experiment) influence(steps []step, s *shape) influence {
+	s, n := e.catalog.follow(s), lookUp(e.tree, steps)
+	total := newInfluence()
+	at := func(next step) []step { return append(slices.Clone(steps), next) }
+	switch {
+	case s.isStruct() && isMap(n) && len(n.Fields) > 0:
+		for _, name := range fieldNames(n) {
+			if below, _, ok := e.catalog.property(s, name); ok {
+				total.add(e.influence(at(field(name)), below))
+			}
+		}
+	case s.isStruct() && (n == nil || isMap(n)):
+		for _, name := range e.catalog.names(s) {
+			below, _, _ := e.catalog.property(s, name)
+			total.add(e.influence(at(field(name)), below))
+		}
+	case (s.isMap() || s.isFree()) && isMap(n) && len(n.Fields) > 0:
+		below := s.Additional.shape
+		if s.isFree() {
+			below = anything
+		}
+		names := fieldNames(n)
+		for _, name := range names[:min(widest, len(names))] {
+			total.add(e.influence(at(field(name)), below))
+		}
+	case s.Items != nil && n != nil && len(n.Items) > 0:
+		for i := range n.Items[:min(widest, len(n.Items))] {
+			total.add(e.influence(at(item(i)), s.Items))
+		}
+	default:
+		total = e.leaf(steps, s, n)
+	}
+	return total
+}
+
+// leaf tries other values of one field. Those with which the document is as good as before count;
+// where there is none, those that spoil it; and where other values change nothing, none at all.
+func (e *experiment) leaf(steps []step, s *shape, n *document.Node) influence {
+	good, poor := newInfluence(), newInfluence()
+	try := func(value *document.Node) {
+		found := e.compare(e.run(with(e.tree, steps, value)), func(id resource.ID) bool {
+			return len(s.Enum) > 0 || !namedAfter(id, value)
+		})
+		switch {
+		case len(found.fields) == 0:
+			good.remarks = append(good.remarks, found.remarks...)
+		case len(nodeconfig.Fatal(found.remarks)) == 0:
+			good.add(found)
+		default:
+			poor.add(found)
+		}
+	}
+	for _, value := range e.catalog.alternatives(s, n, e.base.config.Cluster.CertificateAuthority) {
+		if n == nil || string(value.AppendJSON(nil)) != string(n.AppendJSON(nil)) {
+			try(&value)
+		}
+	}
+	if n != nil && len(good.fields) == 0 {
+		try(nil)
+	}
+	if len(good.fields) > 0 {
+		return good
+	}
+	poor.remarks = append(good.remarks, poor.remarks...)
+	return poor
+}
+
+// compare tells how the outcome of another value differs from that of the document as it is. Of the
+// resources that only the other value brings, those count that are news.
+func (e *experiment) compare(o outcome, news func(resource.ID) bool) influence {
+	found := newInfluence()
+	for _, d := range treeDiff("$", e.base.canonical, o.canonical) {
+		found.fields[d.path] = true
+	}
+	for _, p := range o.problems {
+		if !slices.Contains(e.base.problems, p) {
+			found.remarks = append(found.remarks, p)
+		}
+	}
+	if o.resources == nil {
+		return found
+	}
+	for id, r := range e.base.resources {
+		if other, ok := o.resources[id]; !ok || !sameResource(r, other) {
+			found.resources[id] = true
+		}
+	}
+	for id := range o.resources {
+		if _, ok := e.base.resources[id]; !ok && news(id) {
+			found.resources[id] = true
+		}
+	}
+	return found
+}
+
+// namedAfter tells whether a resource has its name from a value that was made up: a module called
+// "explain" is no news.
+func namedAfter(id resource.ID, value *document.Node) bool {
+	switch {
+	case strings.Contains(string(id), marker):
+		return true
+	case value == nil:
+		return false
+	case value.Kind == document.String:
+		return value.Text != "" && strings.Contains(string(id), value.Text)
+	}
+	return slices.ContainsFunc(value.Items, func(n document.Node) bool { return namedAfter(id, &n) }) ||
+		slices.ContainsFunc(value.Fields, func(f document.Field) bool { return namedAfter(id, &f.Value) })
+}
+
+// sameResource compares what counts on the machine, secrets too.
+func sameResource(a, b resource.Resource) bool {
+	return a.Phase == b.Phase && a.ExitCode == b.ExitCode && slices.Equal(a.Restarts, b.Restarts) && reflect.DeepEqual(a.Spec, b.Spec)
+}

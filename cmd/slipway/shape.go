@@ -1,0 +1,202 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/slipway-dev/slipway/internal/document"
+	"github.com/slipway-dev/slipway/nodeconfig"
+	"github.com/slipway-dev/slipway/schema"
+)
+
+// shape is a JSON Schema, as much of it as tells what a value may be.
+type shape struct {
+	Ref         string            `json:"$ref"`
+	Defs        map[string]*shape `json:"$defs"`
+	Description string            `json:"description"`
+	Types       typeNames         `json:"type"`
+	Enum        []any             `json:"enum"`
+	Pattern     string            `json:"pattern"`
+	WriteOnly   bool              `json:"writeOnly"`
+	Properties  map[string]*shape `json:"properties"`
+	Additional  otherFields       `json:"additionalProperties"`
+	Items       *shape            `json:"items"`
+
+	pattern *regexp.Regexp
+}
+
+// typeNames is the keyword type: one name, or a list of them.
+type typeNames []string
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (t *typeNames) UnmarshalJSON(data []byte) error {
+	if bytes.HasPrefix(data, []byte(`"`)) {
+		*t = make(typeNames, 1)
+		return json.Unmarshal(data, &(*t)[0])
+	}
+	return json.Unmarshal(data, (*[]string)(t))
+}
+
+// otherFields is the keyword additionalProperties: a schema, or false.
+type otherFields struct{ *shape }
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (o *otherFields) UnmarshalJSON(data []byte) error {
+	if bytes.HasPrefix(data, []byte("{")) {
+		return json.Unmarshal(data, &o.shape)
+	}
+	return nil
+}
+
+// anything is the shape of what passes through as data.
+var anything = new(shape)
+
+// isStruct tells whether a value has the fields that it has and no others.
+func (s *shape) isStruct() bool { return len(s.Properties) > 0 }
+
+// isMap tells whether a value has fields that its author names.
+func (s *shape) isMap() bool { return s.Additional.shape != nil }
+
+// isFree tells whether a value is data that passes through.
+func (s *shape) isFree() bool {
+	return !s.isStruct() && !s.isMap() && s.Items == nil && len(s.Enum) == 0 &&
+		(len(s.Types) == 0 || slices.Contains(s.Types, "object"))
+}
+
+// takes tells whether a value may be of a type.
+func (s *shape) takes(typeName string) bool { return slices.Contains(s.Types, typeName) }
+
+// catalog is a whole schema.
+type catalog struct{ root *shape }
+
+// loadCatalog loads the schema of a dialect.
+func loadCatalog(dialect string) *catalog {
+	data, ok := schema.Get(dialect)
+	if !ok {
+		panic("no schema for the dialect " + dialect)
+	}
+	c := &catalog{new(shape)}
+	must(json.Unmarshal(data, c.root))
+	return c
+}
+
+// follow returns the shape that a reference stands for; the reference's own description wins.
+func (c *catalog) follow(s *shape) *shape {
+	if s == nil || s.Ref == "" {
+		return s
+	}
+	at, rest := c.root, strings.TrimPrefix(s.Ref, "#/")
+	for rest != "" {
+		var keyword, name string
+		keyword, rest, _ = strings.Cut(rest, "/")
+		name, rest, _ = strings.Cut(rest, "/")
+		if keyword == "$defs" {
+			at = at.Defs[name]
+		} else {
+			at = at.Properties[name]
+		}
+	}
+	found := *c.follow(at)
+	if s.Description != "" {
+		found.Description = s.Description
+	}
+	return &found
+}
+
+// property returns a struct's field by one of its names, with its first name.
+func (c *catalog) property(s *shape, name string) (*shape, string, bool) {
+	found, ok := s.Properties[name]
+	if !ok {
+		return nil, "", false
+	}
+	if _, first, alias := strings.Cut(found.Ref, "/properties/"); alias {
+		name = first
+	}
+	return c.follow(found), name, true
+}
+
+// names returns a struct's fields by their first names, sorted.
+func (c *catalog) names(s *shape) []string {
+	var names []string
+	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
+		if _, first, _ := c.property(s, name); first == name {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// paths returns the paths of all fields, and of the fields below them.
+func (c *catalog) paths() []string {
+	var all []string
+	var walk func(s *shape, at string)
+	walk = func(s *shape, at string) {
+		for _, name := range c.names(s) {
+			below, _, _ := c.property(s, name)
+			path := document.FieldPath(at, name)
+			all = append(all, path)
+			walk(below, path)
+		}
+	}
+	walk(c.root, "$")
+	return all
+}
+
+// redact returns a value as it may be shown: without secrets, and without any string that stands
+// where none belongs, since that may be a secret which has lost its way.
+func (c *catalog) redact(s *shape, n *document.Node) *document.Node {
+	hidden := &document.Node{Kind: document.String, Text: nodeconfig.Redacted}
+	s = c.follow(s)
+	switch {
+	case n == nil || n.Kind == document.Null:
+		return n
+	case s == nil || s.WriteOnly:
+		return hidden
+	case s.isFree():
+		return n
+	}
+	switch n.Kind {
+	case document.Map:
+		if !s.isStruct() && !s.isMap() {
+			return hidden
+		}
+		shown := document.Node{Kind: document.Map}
+		for _, f := range n.Fields {
+			below := s.Additional.shape
+			if s.isStruct() {
+				below, _, _ = c.property(s, f.Name)
+			}
+			shown.Fields = append(shown.Fields, document.Field{Name: f.Name, Value: *c.redact(below, &f.Value)})
+		}
+		return &shown
+	case document.List:
+		if s.Items == nil {
+			return hidden
+		}
+		shown := document.Node{Kind: document.List}
+		for i := range n.Items {
+			shown.Items = append(shown.Items, *c.redact(s.Items, &n.Items[i]))
+		}
+		return &shown
+	case document.String:
+		if !s.fitsString(n.Text) {
+			return hidden
+		}
+	}
+	return n
+}
+
+// fitsString tells whether a string may stand here.
+func (s *shape) fitsString(text string) bool {
+	if len(s.Enum) > 0 {
+		return slices.Contains(s.Enum, any(text))
+	}
+	if s.Pattern != "" && s.pattern == nil {
+		s.pattern = regexp.MustCompile(s.Pattern)
+	}
+	return s.takes("string") && (s.pattern == nil || s.pattern.MatchString(text))
+}

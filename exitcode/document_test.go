@@ -1,0 +1,33 @@
+package exitcode
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"os"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "rewrite docs/exit-codes.md")
+
+const document = "../docs/exit-codes.md"
+
+// The page about exit codes is the table, written out.
+func TestDocument(t *testing.T) {
+	var b bytes.Buffer
+	b.WriteString("# Exit codes\n\nOne table for both programs; `slipway explain CODE` prints an entry of it. The numbers are those of\n" +
+		"AKS, whose tools and people know them; who returns a code is in the third column: Slipway, or only the\nscripts of AKS's own images.\n\n" +
+		"| code | name | from | meaning | what to do |\n|---|---|---|---|---|\n")
+	for _, c := range All() {
+		fmt.Fprintf(&b, "| %d | `%s` | %s | %s | %s |\n", c.Number, c.Name, c.Source, c.Meaning, c.Action)
+	}
+	if *update {
+		if err := os.WriteFile(document, b.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	have, err := os.ReadFile(document)
+	if err != nil || !bytes.Equal(have, b.Bytes()) {
+		t.Errorf("%s is not the table: run make golden", document)
+	}
+}

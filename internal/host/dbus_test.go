@@ -1,0 +1,355 @@
+package host
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"log"
+	"net"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/godbus/dbus/v5"
+)
+
+// quiet logs nothing: servers complain about clients that hang up.
+var quiet = log.New(io.Discard, "", 0)
+
+// peer is a systemd at the other end of a socket, without a message bus, as its private socket is.
+type peer struct {
+	t       *testing.T
+	address string
+	mu      sync.Mutex
+	conns   []*dbus.Conn
+	state   string // ActiveState of every unit
+	jobs    int
+}
+
+func newPeer(t *testing.T) *peer {
+	socket := filepath.Join(t.TempDir(), "private")
+	listener, err := net.Listen("unix", socket)
+	must(t, err)
+	p := &peer{t: t, address: "unix:path=" + socket, state: "inactive"}
+	t.Cleanup(func() {
+		listener.Close()
+		p.hangUp()
+	})
+	go func() {
+		for {
+			raw, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			go p.accept(raw)
+		}
+	}()
+	return p
+}
+
+// accept lets a client in and answers it. The library knows a client's half of a conversation only,
+// so the half that lets one in is played here, and played to the library as well.
+func (p *peer) accept(raw net.Conn) {
+	in := bufio.NewReader(raw)
+	if zero, err := in.ReadByte(); err != nil || zero != 0 {
+		return
+	}
+	for {
+		line, err := in.ReadString('\n')
+		if err != nil {
+			return
+		}
+		reply := ""
+		switch strings.TrimSpace(line) {
+		case "BEGIN":
+		case "NEGOTIATE_UNIX_FD":
+			reply = "ERROR\r\n"
+		default:
+			reply = authReply(line)
+		}
+		if reply == "" {
+			break // BEGIN
+		}
+		if _, err := io.WriteString(raw, reply); err != nil {
+			return
+		}
+	}
+	conn, err := dbus.NewConn(&letIn{Reader: in, Conn: raw})
+	if err != nil {
+		p.t.Error(err)
+		return
+	}
+	manager := map[string]any{
+		"StartUnit":   func(unit, mode string) (dbus.ObjectPath, *dbus.Error) { return p.job("start", unit, mode) },
+		"RestartUnit": func(unit, mode string) (dbus.ObjectPath, *dbus.Error) { return p.job("restart", unit, mode) },
+		"Reload":      func() *dbus.Error { return nil },
+		"Subscribe":   func() *dbus.Error { return nil },
+	}
+	conn.ExportMethodTable(manager, managerObject, managerInterface)
+	conn.ExportSubtreeMethodTable(map[string]any{"GetAll": p.getAll}, managerObject, "org.freedesktop.DBus.Properties")
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if err := conn.Auth([]dbus.Auth{dbus.AuthAnonymous()}); err != nil {
+		p.t.Error(err)
+	}
+	p.conns = append(p.conns, conn)
+}
+
+// letIn plays a server that lets anyone in, until the client begins.
+type letIn struct {
+	net.Conn
+	Reader *bufio.Reader
+	begun  bool
+	reply  strings.Reader
+}
+
+func (l *letIn) Write(data []byte) (int, error) {
+	if l.begun {
+		return l.Conn.Write(data)
+	}
+	switch text := string(data); text {
+	case "\x00":
+	case "BEGIN\r\n":
+		l.begun = true
+	default:
+		l.reply.Reset(authReply(text))
+	}
+	return len(data), nil
+}
+
+// authReply names what there is to be let in by, or lets in by whatever is chosen.
+func authReply(line string) string {
+	if strings.TrimSpace(line) == "AUTH" {
+		return "REJECTED EXTERNAL ANONYMOUS\r\n"
+	}
+	return "OK 0123456789abcdef0123456789abcdef\r\n"
+}
+
+func (l *letIn) Read(data []byte) (int, error) {
+	if l.begun {
+		return l.Reader.Read(data)
+	}
+	return l.reply.Read(data)
+}
+
+// job does a job a moment after it was asked for.
+func (p *peer) job(kind, unit, mode string) (dbus.ObjectPath, *dbus.Error) {
+	if mode != "replace" {
+		p.t.Errorf("job mode %q", mode)
+	}
+	switch unit {
+	case "missing.service":
+		return "", dbus.NewError("org.freedesktop.systemd1.NoSuchUnit", []any{"Unit missing.service not found."})
+	case "masked.service":
+		return "", dbus.NewError("org.freedesktop.systemd1.UnitMasked", []any{"Unit masked.service is masked."})
+	case "odd.service":
+		return "", dbus.NewError("org.freedesktop.systemd1.BadUnitSetting", []any{"Unit odd.service has a bad unit file setting."})
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.jobs++
+	id, object := uint32(p.jobs), dbus.ObjectPath(managerObject+"/job/"+kind)
+	result := strings.TrimSuffix(unit, ".service")
+	if result == "never" {
+		return object, nil
+	}
+	time.AfterFunc(5*time.Millisecond, func() {
+		p.emit(managerObject, managerInterface+".JobRemoved", id+100, dbus.ObjectPath(managerObject+"/job/other"), "other.service", "failed")
+		p.emit(managerObject, managerInterface+".JobRemoved", id, object, unit, result)
+	})
+	return object, nil
+}
+
+func (p *peer) getAll(message dbus.Message, iface string) (map[string]dbus.Variant, *dbus.Error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	object := message.Headers[dbus.FieldPath].Value().(dbus.ObjectPath)
+	switch {
+	case iface == managerInterface && object == managerObject:
+		return map[string]dbus.Variant{"KernelTimestamp": dbus.MakeVariant(uint64(5_000_000))}, nil
+	case iface == unitInterface && strings.HasPrefix(string(object), managerObject+"/unit/"):
+		return map[string]dbus.Variant{
+			"LoadState": dbus.MakeVariant("loaded"), "ActiveState": dbus.MakeVariant(p.state), "SubState": dbus.MakeVariant("sub"),
+		}, nil
+	case iface == "org.freedesktop.systemd1.Service" && object == dbus.ObjectPath(unitObject("kubelet.service")):
+		return map[string]dbus.Variant{
+			"Result": dbus.MakeVariant("exit-code"), "ExecMainCode": dbus.MakeVariant(int32(1)),
+			"ExecMainStatus": dbus.MakeVariant(int32(7)), "ExecMainStartTimestamp": dbus.MakeVariant(uint64(9_000_000)),
+		}, nil
+	}
+	return nil, dbus.NewError("org.freedesktop.DBus.Error.UnknownInterface", []any{"Unknown interface " + iface})
+}
+
+func (p *peer) emit(object dbus.ObjectPath, name string, values ...any) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, conn := range p.conns {
+		conn.Emit(object, name, values...)
+	}
+}
+
+// become changes the state of every unit, and says so of one.
+func (p *peer) become(unit, state string) {
+	p.mu.Lock()
+	p.state = state
+	p.mu.Unlock()
+	p.emit(dbus.ObjectPath(unitObject(unit)), "org.freedesktop.DBus.Properties.PropertiesChanged",
+		unitInterface, map[string]dbus.Variant{"ActiveState": dbus.MakeVariant(state)}, []string{})
+}
+
+func (p *peer) hangUp() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, conn := range p.conns {
+		conn.Close()
+	}
+	p.conns = nil
+}
+
+// machine is a machine that the peer is the systemd of.
+func (p *peer) machine() *Machine {
+	tree, _ := newTree(p.t)
+	s := newSystemd(func(ctx context.Context) (bus, error) {
+		c, err := dialSystemd(ctx, p.address, false)
+		if err != nil {
+			return nil, err
+		}
+		return c, nil
+	})
+	p.t.Cleanup(s.close)
+	return &Machine{Tree: tree, systemd: s}
+}
+
+func TestDBusJobs(t *testing.T) {
+	m := newPeer(t).machine()
+	must(t, m.ReloadUnits(t.Context()))
+	must(t, m.StartUnit(t.Context(), "done.service"))
+	must(t, m.RestartUnit(t.Context(), "done.service"))
+	for unit, want := range map[string]string{
+		"dependency.service": "start dependency.service: a unit that it depends on failed (result dependency)",
+		"missing.service":    "start missing.service: there is no unit file of that name",
+		"masked.service":     "start masked.service: the unit is masked",
+		"odd.service":        "start odd.service: systemd: Unit odd.service has a bad unit file setting. (org.freedesktop.systemd1.BadUnitSetting)",
+	} {
+		wantError(t, m.StartUnit(t.Context(), unit), want)
+	}
+	var group sync.WaitGroup
+	for range 8 {
+		group.Go(func() {
+			if err := m.StartUnit(t.Context(), "done.service"); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	group.Wait()
+}
+
+func TestDBusProperties(t *testing.T) {
+	p := newPeer(t)
+	m := p.machine()
+	p.become("kubelet.service", "failed")
+	state, err := m.UnitState(t.Context(), "kubelet.service")
+	if err != nil || state.ActiveState != "failed" || state.LoadState != "loaded" || state.Result != "exit-code" {
+		t.Errorf("got %+v, %v", state, err)
+	}
+	times, err := m.BootTimes(t.Context())
+	if err != nil || !times.Kernel.Equal(time.Unix(5, 0)) {
+		t.Errorf("got %+v, %v", times, err)
+	}
+	start, err := m.ServiceStart(t.Context(), "kubelet.service")
+	if err != nil || !start.Equal(time.Unix(9, 0)) {
+		t.Errorf("got %v, %v", start, err)
+	}
+	_, err = m.ServiceStart(t.Context(), "other.service")
+	wantError(t, err, "start time of other.service", "UnknownInterface")
+}
+
+func TestDBusOutlivesTheCall(t *testing.T) {
+	m := newPeer(t).machine()
+	ctx, cancel := context.WithCancel(t.Context())
+	must(t, m.ReloadUnits(ctx))
+	first, err := m.systemd.bus(t.Context())
+	must(t, err)
+	cancel()
+	must(t, m.ReloadUnits(t.Context()))
+	if second, err := m.systemd.bus(t.Context()); err != nil || second != first {
+		t.Errorf("connected twice: %v", err)
+	}
+	if err := m.ReloadUnits(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("a call whose ctx is done: %v", err)
+	}
+}
+
+func TestDBusJobWithoutAnEnd(t *testing.T) {
+	m := newPeer(t).machine()
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Millisecond)
+	defer cancel()
+	err := m.StartUnit(ctx, "never.service")
+	wantError(t, err, "start never.service: its job is not done", "inactive (sub)")
+	if !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("%v is not ctx's error", err)
+	}
+}
+
+func TestDBusConnectionLost(t *testing.T) {
+	p := newPeer(t)
+	m := p.machine()
+	must(t, m.ReloadUnits(t.Context()))
+	p.hangUp()
+	must(t, m.StartUnit(t.Context(), "done.service"))
+	// While it waits for a job.
+	time.AfterFunc(20*time.Millisecond, p.hangUp)
+	ctx, cancel := context.WithTimeout(t.Context(), 400*time.Millisecond)
+	defer cancel()
+	wantError(t, m.StartUnit(ctx, "never.service"), "start never.service: its job is not done")
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.jobs != 3 {
+		t.Errorf("%d jobs", p.jobs)
+	}
+}
+
+func TestDBusWaitActive(t *testing.T) {
+	p := newPeer(t)
+	m := p.machine()
+	p.become("kubelet.service", "activating")
+	time.AfterFunc(20*time.Millisecond, func() { p.become("other.service", "activating") })
+	time.AfterFunc(40*time.Millisecond, func() { p.become("kubelet.service", "active") })
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	must(t, m.systemd.waitActive(ctx, "kubelet.service"))
+
+	p.become("kubelet.service", "activating")
+	short, cancelShort := context.WithTimeout(ctx, 50*time.Millisecond)
+	defer cancelShort()
+	err := m.systemd.waitActive(short, "kubelet.service")
+	wantError(t, err, "is activating (sub)")
+	if !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("%v is not ctx's error", err)
+	}
+
+	// The connection is lost and made anew while the unit starts.
+	time.AfterFunc(20*time.Millisecond, p.hangUp)
+	time.AfterFunc(300*time.Millisecond, func() { p.become("kubelet.service", "active") })
+	must(t, m.systemd.waitActive(ctx, "kubelet.service"))
+}
+
+func TestDBusConnectIsBounded(t *testing.T) {
+	// It accepts, and says nothing.
+	socket := filepath.Join(t.TempDir(), "private")
+	listener, err := net.Listen("unix", socket)
+	must(t, err)
+	defer listener.Close()
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Millisecond)
+	defer cancel()
+	_, err = dialSystemd(ctx, "unix:path="+socket, false)
+	wantError(t, err, socket, "deadline")
+	if !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("%v is not ctx's error", err)
+	}
+	_, err = dialSystemd(t.Context(), "unix:path="+socket+"-missing", true)
+	wantError(t, err, socket+"-missing", "no such file")
+}

@@ -1,0 +1,85 @@
+package contracts
+
+import (
+	"slices"
+
+	"github.com/slipway-dev/slipway/internal/document"
+)
+
+// Merge returns base with a change laid over it: maps are merged, null takes a field out, and all else
+// replaces what is there.
+func Merge(base, change *document.Node) *document.Node {
+	if base.Kind != document.Map || change.Kind != document.Map {
+		return change
+	}
+	merged := &document.Node{Kind: document.Map, Fields: slices.Clone(base.Fields)}
+	for _, f := range change.Fields {
+		i := slices.IndexFunc(merged.Fields, func(b document.Field) bool { return b.Name == f.Name })
+		switch null := f.Value.Kind == document.Null; {
+		case null && i < 0:
+		case null:
+			merged.Fields = slices.Delete(merged.Fields, i, i+1)
+		case i < 0:
+			value := Merge(&document.Node{Kind: document.Map}, &f.Value)
+			merged.Fields = append(merged.Fields, document.Field{Name: f.Name, Value: *value})
+		default:
+			merged.Fields[i].Value = *Merge(&merged.Fields[i].Value, &f.Value)
+		}
+	}
+	return merged
+}
+
+// Walk visits every value of a document below the top with its path, parents before children.
+func Walk(n *document.Node, visit func(path string, n *document.Node)) {
+	walk(n, "$", visit)
+}
+
+func walk(n *document.Node, at string, visit func(path string, n *document.Node)) {
+	if at != "$" {
+		visit(at, n)
+	}
+	for i := range n.Items {
+		walk(&n.Items[i], document.IndexPath(at, i), visit)
+	}
+	for i := range n.Fields {
+		walk(&n.Fields[i].Value, document.FieldPath(at, n.Fields[i].Name), visit)
+	}
+}
+
+// Edit returns a copy of a document in which edit has had a look at every value but the top: it
+// returns what is to stand there, or nil to take the value out. What it returns in place of another
+// value is not looked at.
+func Edit(n *document.Node, edit func(path string, n *document.Node) *document.Node) *document.Node {
+	return edited(n, "$", edit)
+}
+
+func edited(n *document.Node, at string, edit func(path string, n *document.Node) *document.Node) *document.Node {
+	if at != "$" {
+		if out := edit(at, n); out != n {
+			return out
+		}
+	}
+	out := &document.Node{Kind: n.Kind, Text: n.Text}
+	for i := range n.Items {
+		if item := edited(&n.Items[i], document.IndexPath(at, i), edit); item != nil {
+			out.Items = append(out.Items, *item)
+		}
+	}
+	for i := range n.Fields {
+		f := &n.Fields[i]
+		if value := edited(&f.Value, document.FieldPath(at, f.Name), edit); value != nil {
+			out.Fields = append(out.Fields, document.Field{Name: f.Name, Value: *value})
+		}
+	}
+	return out
+}
+
+// Replace returns a copy of a document with another value at a path, or none where with is nil.
+func Replace(n *document.Node, path string, with *document.Node) *document.Node {
+	return Edit(n, func(at string, n *document.Node) *document.Node {
+		if at == path {
+			return with
+		}
+		return n
+	})
+}

@@ -1,0 +1,38 @@
+package contracts
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+// Golden compares JSON, after indenting it, with a file; with -update it rewrites the file.
+func Golden(t testing.TB, file string, got []byte) {
+	t.Helper()
+	var indented bytes.Buffer
+	if err := json.Indent(&indented, got, "", "  "); err != nil {
+		t.Fatalf("%s: %v", file, err)
+	}
+	indented.WriteByte('\n')
+	if *update {
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, indented.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatalf("%v; -update writes it", err)
+	}
+	if !bytes.Equal(indented.Bytes(), want) {
+		t.Errorf("%s: got\n%s\nwant\n%s\n-update rewrites it", file, indented.Bytes(), want)
+	}
+}

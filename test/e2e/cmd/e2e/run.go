@@ -1,0 +1,167 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/slipway-dev/slipway/test/e2e/lab"
+	"github.com/slipway-dev/slipway/test/e2e/parts"
+	"github.com/slipway-dev/slipway/test/e2e/scenario"
+)
+
+// setup is all that the process in the sandbox needs to know.
+type setup struct {
+	Repo    string
+	Cases   []string
+	Parts   lab.Parts
+	Images  map[string]string
+	Slipway string
+}
+
+func logger() *slog.Logger {
+	return slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{
+		ReplaceAttr: func(groups []string, a slog.Attr) slog.Attr {
+			if a.Key == slog.TimeKey {
+				return slog.String(a.Key, a.Value.Time().Format("15:04:05.000"))
+			}
+			return a
+		},
+	}))
+}
+
+// build makes all parts, with images of the given kinds of containerd.
+func build(ctx context.Context, containerds []string) (setup, error) {
+	repo, err := os.Getwd()
+	if err != nil {
+		return setup{}, err
+	}
+	store := &parts.Store{Dir: filepath.Join(repo, ".cache", "e2e"), Repo: repo, Log: logger()}
+	s := setup{Repo: repo, Images: make(map[string]string)}
+	if err := store.InstallTools(ctx); err != nil {
+		return s, err
+	}
+	for _, part := range []struct {
+		dir  *string
+		make func(context.Context) (string, error)
+	}{
+		{&s.Parts.Kernel, store.Kernel}, {&s.Parts.Initrd, store.Initrd},
+		{&s.Parts.Kubernetes, store.KubernetesBinaries}, {&s.Parts.Etcd, store.EtcdBinary},
+	} {
+		if *part.dir, err = part.make(ctx); err != nil {
+			return s, err
+		}
+	}
+	binaries := filepath.Join(store.Dir, "bin")
+	if err := store.Agent(ctx, binaries); err != nil {
+		return s, fmt.Errorf("build Slipway: %w", err)
+	}
+	s.Slipway = filepath.Join(binaries, "slipway")
+	for _, kind := range containerds {
+		if s.Images[kind], err = store.Image(ctx, filepath.Join(binaries, "slipway-node"), kind); err != nil {
+			return s, err
+		}
+	}
+	return s, nil
+}
+
+// outside makes the parts and runs the cases in a sandbox.
+func outside(ctx context.Context, names []string) error {
+	cases, err := scenario.Load(filepath.Join("test", "e2e", "cases"), names...)
+	if err != nil {
+		return err
+	}
+	var containerds []string
+	for _, c := range cases {
+		if !slices.Contains(containerds, c.Containerd) {
+			containerds = append(containerds, c.Containerd)
+		}
+	}
+	s, err := build(ctx, containerds)
+	if err != nil {
+		return err
+	}
+	for _, c := range cases {
+		s.Cases = append(s.Cases, c.Name)
+	}
+	document, err := json.Marshal(s)
+	if err != nil {
+		return err
+	}
+	cmd, err := lab.Command(ctx, "inside", string(document))
+	if err != nil {
+		return err
+	}
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("some cases failed: %w", err)
+	}
+	return nil
+}
+
+// inside runs the cases, as the sandbox's first process.
+func inside(ctx context.Context, args []string) error {
+	var s setup
+	if len(args) != 1 || !lab.Inside() {
+		return errors.New("inside is called by run only")
+	}
+	if err := json.Unmarshal([]byte(args[0]), &s); err != nil {
+		return err
+	}
+	cases, err := scenario.Load(filepath.Join(s.Repo, "test", "e2e", "cases"), s.Cases...)
+	if err != nil {
+		return err
+	}
+	log := logger()
+	out := filepath.Join(s.Repo, "out", "e2e")
+	l, err := lab.Start(ctx, filepath.Join(s.Repo, ".cache", "e2e", "lab"), s.Parts, log)
+	if l != nil {
+		defer l.Stop()
+	}
+	if err != nil {
+		return err
+	}
+	runner := &scenario.Runner{Lab: l, Images: s.Images, Slipway: s.Slipway, Out: out, Log: log}
+	var outcomes []scenario.Outcome
+	for _, c := range cases {
+		log.Info("case", "name", c.Name, "about", c.About)
+		o := runner.Run(ctx, c)
+		if o.Err != nil {
+			log.Error("case failed", "name", c.Name, "error", o.Err, "logs", o.Out)
+		}
+		outcomes = append(outcomes, o)
+		if ctx.Err() != nil {
+			break
+		}
+	}
+	return report(outcomes)
+}
+
+// report prints what all cases came to.
+func report(outcomes []scenario.Outcome) error {
+	var failed int
+	for _, o := range outcomes {
+		scenario.PrintTimeline(os.Stdout, o)
+	}
+	fmt.Println()
+	for _, o := range outcomes {
+		verdict := "ok"
+		if o.Err != nil {
+			verdict = "FAILED"
+			failed++
+		}
+		fmt.Printf("%-8s %-24s %6.1f s  %s\n", verdict, o.Case, o.Duration.Round(100*time.Millisecond).Seconds(), o.Out)
+		if o.Err != nil {
+			fmt.Printf("         %v\n", o.Err)
+		}
+	}
+	if failed > 0 {
+		return fmt.Errorf("%d of %d cases failed", failed, len(outcomes))
+	}
+	return nil
+}

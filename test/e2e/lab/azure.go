@@ -1,0 +1,68 @@
+package lab
+
+import (
+	"bytes"
+	"context"
+	"encoding/xml"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+
+	"github.com/slipway-dev/slipway/test/fakecloud"
+)
+
+// azureTag is the chassis asset tag by which a machine knows that it runs on Azure.
+const azureTag = "7783-7084-3265-9085-8269-3286-77"
+
+// ovfEnv is the settings disk's only document. https://github.com/Azure/WALinuxAgent describes it.
+const ovfEnv = `<?xml version="1.0" encoding="utf-8"?>
+<Environment xmlns="http://schemas.dmtf.org/ovf/environment/1" xmlns:wa="http://schemas.microsoft.com/windowsazure">
+  <wa:ProvisioningSection>
+    <wa:Version>1.0</wa:Version>
+    <LinuxProvisioningConfigurationSet xmlns="http://schemas.microsoft.com/windowsazure">
+      <ConfigurationSetType>LinuxProvisioningConfiguration</ConfigurationSetType>
+      <HostName>%s</HostName>
+      <UserName>azureuser</UserName>
+      <DisableSshPasswordAuthentication>true</DisableSshPasswordAuthentication>
+      <CustomData>%s</CustomData>
+    </LinuxProvisioningConfigurationSet>
+  </wa:ProvisioningSection>
+  <wa:PlatformSettingsSection>
+    <wa:Version>1.0</wa:Version>
+    <PlatformSettings xmlns="http://schemas.microsoft.com/windowsazure"><PreprovisionedVm>false</PreprovisionedVm></PlatformSettings>
+  </wa:PlatformSettingsSection>
+</Environment>
+`
+
+// Azure makes a machine one of Azure's: with a settings disk that holds the custom data, in base64 as
+// the cloud takes it, and metadata services that know it.
+func (l *Lab) Azure(ctx context.Context, m Machine, name, customData string) (Machine, error) {
+	tree := filepath.Join(m.Dir, "seed")
+	if err := os.MkdirAll(tree, 0o700); err != nil {
+		return m, err
+	}
+	defer os.RemoveAll(tree)
+	var host, data bytes.Buffer
+	if err := xml.EscapeText(&host, []byte(name)); err != nil {
+		return m, err
+	}
+	if err := xml.EscapeText(&data, []byte(customData)); err != nil {
+		return m, err
+	}
+	document := fmt.Sprintf(ovfEnv, host.String(), data.String())
+	if err := os.WriteFile(filepath.Join(tree, "ovf-env.xml"), []byte(document), 0o600); err != nil {
+		return m, err
+	}
+	m.Seed = filepath.Join(m.Dir, "seed.iso")
+	out, err := exec.CommandContext(ctx, "genisoimage", "-quiet", "-udf", "-V", "rd_rdfe_stable", "-o", m.Seed, tree).CombinedOutput()
+	if err != nil {
+		return m, fmt.Errorf("make the settings disk: %w: %s", err, out)
+	}
+	m.Firmware = []string{"-smbios", "type=3,manufacturer=Microsoft,asset=" + azureTag}
+	l.Cloud.SetInstance(fakecloud.Instance{
+		Name: name, ID: "6f5e4d3c-2b1a-4f5e-8d7c-9b8a7f6e5d4c", Type: "Standard_D2s_v5", Region: "eastus",
+		MAC: NodeMAC, Address: NodeAddress, Prefix: prefix,
+	})
+	return m, nil
+}

@@ -1,0 +1,195 @@
+package lab
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// Server is where the API server is; AKS's contracts imply the port.
+const Server = "https://" + HostAddress + ":443"
+
+// serviceRange and podRange are the cluster's.
+const (
+	serviceRange   = "10.96.0.0/16"
+	clusterPodCIDR = "10.88.0.0/16"
+)
+
+// controlPlane starts etcd, the API server, the controllers and the scheduler, and lets nodes join.
+func (l *Lab) controlPlane(ctx context.Context) error {
+	if err := l.certificates(); err != nil {
+		return err
+	}
+	api, err := newAPI(l.PKI, Server)
+	if err != nil {
+		return err
+	}
+	l.API = api
+	etcd := "http://127.0.0.1:2379"
+	_, err = l.start(ctx, "etcd", nil, filepath.Join(l.Parts.Etcd, "server"), "--data-dir="+filepath.Join(l.dir, "etcd"),
+		"--listen-client-urls="+etcd, "--advertise-client-urls="+etcd, "--listen-peer-urls=http://127.0.0.1:2380",
+		"--unsafe-no-fsync", "--log-level=warn")
+	if err != nil {
+		return err
+	}
+	if err := listening(ctx, "127.0.0.1:2379"); err != nil {
+		return err
+	}
+	if err := l.startAPIServer(ctx, etcd); err != nil {
+		return err
+	}
+	if err := l.startControllers(ctx); err != nil {
+		return err
+	}
+	if err := l.API.waitReady(ctx, 60*time.Second); err != nil {
+		return fmt.Errorf("%w: see %s", err, filepath.Join(l.dir, "kube-apiserver.log"))
+	}
+	l.Token = strings.ToLower(rand.Text()[:6] + "." + rand.Text()[:16])
+	return l.API.admitNodes(ctx, l.Token, time.Now().Add(24*time.Hour))
+}
+
+func (l *Lab) startAPIServer(ctx context.Context, etcd string) error {
+	p := l.PKI.Path
+	_, err := l.start(ctx, "kube-apiserver", nil, filepath.Join(l.Parts.Kubernetes, "kube-apiserver"),
+		"--etcd-servers="+etcd, "--bind-address=0.0.0.0", "--advertise-address="+HostAddress, "--secure-port=443",
+		"--tls-cert-file="+p("apiserver.crt"), "--tls-private-key-file="+p("apiserver.key"), "--client-ca-file="+p("ca.crt"),
+		"--kubelet-client-certificate="+p("kubelet-client.crt"), "--kubelet-client-key="+p("kubelet-client.key"),
+		"--service-account-issuer=https://kubernetes.default.svc", "--service-account-key-file="+p("sa.pub"),
+		"--service-account-signing-key-file="+p("sa.key"), "--service-cluster-ip-range="+serviceRange,
+		"--authorization-mode=Node,RBAC", "--enable-bootstrap-token-auth=true", "--enable-admission-plugins=NodeRestriction",
+		"--kubelet-preferred-address-types=InternalIP", "--allow-privileged=true", "--profiling=false")
+	return err
+}
+
+func (l *Lab) startControllers(ctx context.Context) error {
+	p := l.PKI.Path
+	_, err := l.start(ctx, "kube-controller-manager", nil, filepath.Join(l.Parts.Kubernetes, "kube-controller-manager"),
+		"--kubeconfig="+p("controller-manager.kubeconfig"), "--cluster-signing-cert-file="+p("ca.crt"), "--cluster-signing-key-file="+p("ca.key"),
+		"--root-ca-file="+p("ca.crt"), "--service-account-private-key-file="+p("sa.key"), "--use-service-account-credentials=true",
+		"--controllers=*,bootstrapsigner,tokencleaner", "--allocate-node-cidrs=true", "--cluster-cidr="+clusterPodCIDR,
+		"--service-cluster-ip-range="+serviceRange, "--leader-elect=false", "--profiling=false")
+	if err != nil {
+		return err
+	}
+	_, err = l.start(ctx, "kube-scheduler", nil, filepath.Join(l.Parts.Kubernetes, "kube-scheduler"),
+		"--kubeconfig="+p("scheduler.kubeconfig"), "--leader-elect=false", "--profiling=false")
+	return err
+}
+
+// certificates makes the cluster's authority, certificates and kubeconfigs.
+func (l *Lab) certificates() error {
+	pki, err := NewPKI(filepath.Join(l.dir, "pki"), "e2e-ca")
+	if err != nil {
+		return err
+	}
+	l.PKI = pki
+	for _, c := range []struct {
+		name, commonName, organization string
+		addresses                      []string
+	}{
+		{"apiserver", "kube-apiserver", "", []string{HostAddress, "127.0.0.1", "10.96.0.1", "kubernetes", "kubernetes.default.svc"}},
+		{"kubelet-client", "kube-apiserver-kubelet-client", "system:masters", nil},
+		{"admin", "e2e-admin", "system:masters", nil},
+		{"controller-manager", "system:kube-controller-manager", "", nil},
+		{"scheduler", "system:kube-scheduler", "", nil},
+	} {
+		if err := pki.issue(c.name, c.commonName, c.organization, c.addresses...); err != nil {
+			return err
+		}
+	}
+	for _, name := range []string{"admin", "controller-manager", "scheduler"} {
+		if err := pki.kubeconfig(name, Server); err != nil {
+			return err
+		}
+	}
+	return pki.serviceAccountKey()
+}
+
+// Kubectl is a kubectl command line, as the cluster's administrator.
+func (l *Lab) Kubectl(args ...string) []string {
+	return append([]string{filepath.Join(l.Parts.Kubernetes, "kubectl"), "--kubeconfig=" + l.PKI.Path("admin.kubeconfig"),
+		"--cache-dir=" + filepath.Join(l.dir, "kubectl"), "--request-timeout=20s"}, args...)
+}
+
+// listening waits until something listens at an address.
+func listening(ctx context.Context, address string) error {
+	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
+	defer cancel()
+	for {
+		if conn, err := net.Dial("tcp", address); err == nil {
+			return conn.Close()
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("nothing listens at %s", address)
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
+
+// waitReady waits until the API server says that it is ready.
+func (a *API) waitReady(ctx context.Context, patience time.Duration) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	for {
+		if err := a.call(ctx, http.MethodGet, "/readyz", "", nil, nil); err == nil {
+			return nil
+		} else if ctx.Err() != nil {
+			return fmt.Errorf("the API server is not ready: %w", err)
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+}
+
+// admitNodes makes a bootstrap token and lets its bearers ask for a node's certificate.
+func (a *API) admitNodes(ctx context.Context, token string, expires time.Time) error {
+	if err := a.MakeToken(ctx, token, expires); err != nil {
+		return err
+	}
+	for name, binding := range map[string][2]string{
+		"e2e-bootstrap": {"system:bootstrappers:e2e", "system:node-bootstrapper"},
+		"e2e-approve":   {"system:bootstrappers:e2e", "system:certificates.k8s.io:certificatesigningrequests:nodeclient"},
+		"e2e-renew":     {"system:nodes", "system:certificates.k8s.io:certificatesigningrequests:selfnodeclient"},
+	} {
+		err := a.call(ctx, http.MethodPost, "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings", jsonType, map[string]any{
+			"metadata": map[string]any{"name": name},
+			"subjects": []any{map[string]any{"kind": "Group", "name": binding[0], "apiGroup": "rbac.authorization.k8s.io"}},
+			"roleRef":  map[string]any{"kind": "ClusterRole", "name": binding[1], "apiGroup": "rbac.authorization.k8s.io"},
+		}, nil)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// MakeToken makes a bootstrap token that is good until it expires.
+func (a *API) MakeToken(ctx context.Context, token string, expires time.Time) error {
+	id, secret, _ := strings.Cut(token, ".")
+	return a.call(ctx, http.MethodPost, "/api/v1/namespaces/kube-system/secrets", jsonType, map[string]any{
+		"metadata": map[string]any{"name": "bootstrap-token-" + id},
+		"type":     "bootstrap.kubernetes.io/token",
+		"stringData": map[string]any{
+			"token-id": id, "token-secret": secret, "expiration": expires.UTC().Format(time.RFC3339),
+			"usage-bootstrap-authentication": "true", "usage-bootstrap-signing": "true",
+			"auth-extra-groups": "system:bootstrappers:e2e",
+		},
+	}, nil)
+}
+
+// Logs are the control plane's logs.
+func (l *Lab) Logs() []string {
+	var paths []string
+	for _, p := range l.processes {
+		if _, err := os.Stat(p.LogPath); err == nil {
+			paths = append(paths, p.LogPath)
+		}
+	}
+	return paths
+}

@@ -1,0 +1,123 @@
+package lab
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"time"
+
+	"github.com/slipway-dev/slipway/test/fakecloud"
+)
+
+// Parts are the directories of what the lab runs.
+type Parts struct {
+	Kernel     string
+	Initrd     string
+	Kubernetes string
+	Etcd       string
+}
+
+// Lab is a running sandbox.
+type Lab struct {
+	Parts Parts
+	Cloud *fakecloud.Cloud
+	Log   *slog.Logger
+	// Token is the bootstrap token that the cluster takes.
+	Token string
+	// PKI holds the cluster's certificates.
+	PKI *PKI
+	// API speaks to the API server as the cluster's administrator.
+	API *API
+
+	dir       string
+	processes []*Process
+}
+
+// Start makes the sandbox's network and control plane. dir is where its state and its logs are; what
+// is there is removed.
+func Start(ctx context.Context, dir string, parts Parts, log *slog.Logger) (*Lab, error) {
+	if err := enter(); err != nil {
+		return nil, err
+	}
+	if err := os.RemoveAll(dir); err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, err
+	}
+	l := &Lab{Parts: parts, Cloud: fakecloud.New(fakecloud.Instance{}), Log: log, dir: dir}
+	begin := time.Now()
+	if err := l.network(ctx); err != nil {
+		return l, err
+	}
+	if err := l.controlPlane(ctx); err != nil {
+		return l, fmt.Errorf("control plane: %w", err)
+	}
+	log.Info("control plane is ready", "seconds", time.Since(begin).Seconds())
+	return l, nil
+}
+
+// Dir is where the lab keeps its state and logs.
+func (l *Lab) Dir() string { return l.dir }
+
+// Stop ends all processes, the latest first. What remains dies with the sandbox.
+func (l *Lab) Stop() {
+	for i := len(l.processes) - 1; i >= 0; i-- {
+		l.processes[i].Stop(3 * time.Second)
+	}
+}
+
+// Process is a program that runs in the sandbox.
+type Process struct {
+	Name string
+	// LogPath is where its output goes.
+	LogPath string
+	cmd     *exec.Cmd
+	done    chan struct{}
+	err     error
+}
+
+// start starts a program, whose output goes to a file of its name.
+func (l *Lab) start(ctx context.Context, name string, env []string, argv ...string) (*Process, error) {
+	p := &Process{Name: name, LogPath: filepath.Join(l.dir, name+".log"), done: make(chan struct{})}
+	out, err := os.Create(p.LogPath)
+	if err != nil {
+		return nil, err
+	}
+	defer out.Close()
+	p.cmd = exec.Command(argv[0], argv[1:]...)
+	p.cmd.Env = append(os.Environ(), env...)
+	p.cmd.Stdout, p.cmd.Stderr = out, out
+	if err := p.cmd.Start(); err != nil {
+		return nil, fmt.Errorf("start %s: %w", name, err)
+	}
+	go func() {
+		p.err = p.cmd.Wait()
+		close(p.done)
+	}()
+	l.processes = append(l.processes, p)
+	return p, nil
+}
+
+// Done is closed when the program has ended.
+func (p *Process) Done() <-chan struct{} { return p.done }
+
+// Stop asks the program to end, and makes it when it does not.
+func (p *Process) Stop(patience time.Duration) {
+	p.cmd.Process.Signal(os.Interrupt)
+	select {
+	case <-p.done:
+	case <-time.After(patience):
+		p.cmd.Process.Kill()
+		<-p.done
+	}
+}
+
+// Kill ends the program at once.
+func (p *Process) Kill() {
+	p.cmd.Process.Kill()
+	<-p.done
+}

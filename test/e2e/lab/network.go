@@ -1,0 +1,89 @@
+package lab
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/slipway-dev/slipway/test/fakecloud"
+)
+
+// The network of the sandbox. One machine runs at a time, and has one address.
+const (
+	bridge = "br0"
+	tap    = "tap0"
+	// HostAddress is the sandbox's own address, where the API server is.
+	HostAddress = "10.77.0.1"
+	// NodeAddress and NodeMAC are the machine's.
+	NodeAddress = "10.77.0.11"
+	NodeMAC     = "52:54:00:77:00:11"
+	// PodRange is where pods get their addresses.
+	PodRange = "10.88.0.0/24"
+	prefix   = 24
+)
+
+// ip runs the ip command, once for each line.
+func ip(ctx context.Context, lines ...string) error {
+	for _, line := range lines {
+		if out, err := exec.CommandContext(ctx, "ip", strings.Fields(line)...).CombinedOutput(); err != nil {
+			return fmt.Errorf("ip %s: %w: %s", line, err, strings.TrimSpace(string(out)))
+		}
+	}
+	return nil
+}
+
+// network makes the sandbox's network, and starts DHCP and the cloud's services on it.
+func (l *Lab) network(ctx context.Context) error {
+	err := ip(ctx,
+		"link set lo up",
+		"link add "+bridge+" type bridge forward_delay 0",
+		"addr add "+HostAddress+"/24 dev "+bridge,
+		"addr add "+fakecloud.MetadataAddress+"/32 dev "+bridge,
+		"addr add "+fakecloud.WireServerAddress+"/32 dev "+bridge,
+		"link set "+bridge+" up",
+		"tuntap add dev "+tap+" mode tap",
+		"link set "+tap+" master "+bridge,
+		"link set "+tap+" up",
+		"route add "+PodRange+" via "+NodeAddress,
+	)
+	if err != nil {
+		return fmt.Errorf("make the network: %w", err)
+	}
+	if err := l.dhcp(ctx); err != nil {
+		return err
+	}
+	for address, handler := range map[string]http.Handler{
+		fakecloud.MetadataAddress + ":80":      l.Cloud.Metadata(),
+		fakecloud.WireServerAddress + ":80":    l.Cloud.WireServer(),
+		fakecloud.WireServerAddress + ":32526": l.Cloud.WireServer(),
+	} {
+		listener, err := net.Listen("tcp", address)
+		if err != nil {
+			return fmt.Errorf("serve the cloud's metadata: %w", err)
+		}
+		server := &http.Server{Handler: handler}
+		go server.Serve(listener)
+	}
+	return nil
+}
+
+// dhcp starts a DHCP server that knows the one machine, and tells it Azure's option 245, where the
+// wire server is.
+func (l *Lab) dhcp(ctx context.Context) error {
+	dir := filepath.Join(l.dir, "dhcp")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	_, err := l.start(ctx, "dnsmasq", nil, "dnsmasq", "--keep-in-foreground", "--conf-file=/dev/null", "--user=root", "--port=0",
+		"--interface="+bridge, "--bind-dynamic", "--no-ping", "--log-dhcp",
+		"--dhcp-leasefile="+filepath.Join(dir, "leases"), "--pid-file=",
+		"--dhcp-range=10.77.0.0,static,255.255.255.0,12h", "--dhcp-host="+NodeMAC+","+NodeAddress,
+		"--dhcp-option=3,"+HostAddress, "--dhcp-option-force=245,a8:3f:81:10",
+		"--dhcp-option=121,168.63.129.16/32,"+HostAddress+",169.254.169.254/32,"+HostAddress+",0.0.0.0/0,"+HostAddress)
+	return err
+}

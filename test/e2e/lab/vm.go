@@ -1,0 +1,124 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// Machine says how a virtual machine is made.
+type Machine struct {
+	// Dir is where its disk, sockets and console log are.
+	Dir string
+	// Disk is the image that its disk begins as; it is not written to.
+	Disk string
+	// Seed is a disk with a cloud's settings, or empty.
+	Seed string
+	// Firmware are further arguments for QEMU, by which a guest knows its cloud.
+	Firmware []string
+}
+
+// VM is a running virtual machine.
+type VM struct {
+	Machine
+	// Started is when QEMU was started.
+	Started time.Time
+	// Shell runs commands in the machine.
+	Shell *Shell
+
+	process *Process
+}
+
+// ConsolePath is where the machine's console log is.
+func (m *Machine) ConsolePath() string { return filepath.Join(m.Dir, "console.log") }
+
+func (m *Machine) overlay() string { return filepath.Join(m.Dir, "disk.qcow2") }
+
+// Boot starts a machine from its image.
+func (l *Lab) Boot(ctx context.Context, m Machine) (*VM, error) {
+	if err := os.MkdirAll(m.Dir, 0o755); err != nil {
+		return nil, err
+	}
+	if err := os.RemoveAll(m.overlay()); err != nil {
+		return nil, err
+	}
+	out, err := exec.CommandContext(ctx, "qemu-img", "create", "-q", "-f", "qcow2", "-F", "raw", "-b", m.Disk, m.overlay()).CombinedOutput()
+	if err != nil {
+		return nil, fmt.Errorf("make the machine's disk: %w: %s", err, strings.TrimSpace(string(out)))
+	}
+	vm := &VM{Machine: m, Started: time.Now()}
+	for _, socket := range []string{"monitor", "shell"} {
+		if err := os.RemoveAll(filepath.Join(m.Dir, socket)); err != nil {
+			return nil, err
+		}
+	}
+	if vm.process, err = l.start(ctx, "qemu", nil, l.qemu(m)...); err != nil {
+		return nil, err
+	}
+	vm.Shell = &Shell{path: filepath.Join(m.Dir, "shell")}
+	return vm, nil
+}
+
+// qemu is QEMU's command line. It is an emulator throughout: nothing depends on the machine that it
+// runs on, but for time.
+func (l *Lab) qemu(m Machine) []string {
+	kernelArgs := "console=ttyS0 root=/dev/vda rw mitigations=off quiet systemd.show_status=0 systemd.debug_shell=ttyS1"
+	argv := []string{
+		"qemu-system-x86_64", "-machine", "q35", "-accel", "tcg,thread=multi,tb-size=512", "-cpu", "max", "-smp", "2", "-m", "2048",
+		"-nodefaults", "-no-user-config", "-display", "none",
+		"-kernel", filepath.Join(l.Parts.Kernel, "vmlinuz"), "-initrd", filepath.Join(l.Parts.Initrd, "initrd"), "-append", kernelArgs,
+		"-drive", "if=none,id=root,format=qcow2,cache=unsafe,discard=unmap,file=" + m.overlay(), "-device", "virtio-blk-pci,drive=root",
+		"-device", "virtio-rng-pci",
+		"-netdev", "tap,id=net,ifname=" + tap + ",script=no,downscript=no", "-device", "virtio-net-pci,netdev=net,romfile=,mac=" + NodeMAC,
+		"-serial", "file:" + m.ConsolePath(), "-serial", "unix:" + filepath.Join(m.Dir, "shell") + ",server=on,wait=off",
+		"-monitor", "unix:" + filepath.Join(m.Dir, "monitor") + ",server=on,wait=off",
+	}
+	if m.Seed != "" {
+		argv = append(argv, "-drive", "if=none,id=seed,format=raw,readonly=on,file="+m.Seed, "-device", "virtio-blk-pci,drive=seed")
+	}
+	return append(argv, m.Firmware...)
+}
+
+// Stop takes the machine's power away.
+func (vm *VM) Stop() {
+	if vm.Shell != nil {
+		vm.Shell.Close()
+	}
+	vm.process.Kill()
+}
+
+// Ended tells that the machine is off, or could not start.
+func (vm *VM) Ended() <-chan struct{} { return vm.process.Done() }
+
+// Healthy says what is wrong with a machine that does not come up, or nil.
+func (vm *VM) Healthy() error {
+	select {
+	case <-vm.process.Done():
+		return fmt.Errorf("QEMU ended: %s", lastLine(vm.process.LogPath))
+	default:
+	}
+	console, err := os.ReadFile(vm.ConsolePath())
+	if err != nil {
+		return nil // not there yet
+	}
+	for _, sign := range []string{"e2e: no root", "Kernel panic"} {
+		if strings.Contains(string(console), sign) {
+			return errors.New("the console says " + sign)
+		}
+	}
+	return nil
+}
+
+func lastLine(path string) string {
+	content, err := os.ReadFile(path)
+	if err != nil {
+		return err.Error()
+	}
+	lines := strings.Split(strings.TrimSpace(string(content)), "\n")
+	return lines[len(lines)-1]
+}

@@ -1,0 +1,77 @@
+// Package scenario runs the cases of the end-to-end test. A case is a folder: case.yaml says what is
+// done and what is expected, step by step, and beside it are the contracts that it names.
+//
+// A new case is a new folder and no code; a new kind of step is a function in the table of steps. The
+// package starts machines through package lab only. test/e2e/cmd/e2e calls it.
+package scenario
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// Case is one folder below test/e2e/cases.
+type Case struct {
+	// Name is the folder's, and the machine's host name.
+	Name string `yaml:"-"`
+	// Dir is the folder.
+	Dir string `yaml:"-"`
+	// About says in one line what the case proves.
+	About string `yaml:"about"`
+	// Containerd is which containerd the image holds, "2" or "1.6".
+	Containerd string `yaml:"containerd"`
+	// Steps are what is done, in order; each is one name of the table of steps, with its arguments.
+	Steps []map[string]yaml.Node `yaml:"steps"`
+}
+
+// Load reads the named cases, or all of them in the order of their names.
+func Load(dir string, names ...string) ([]Case, error) {
+	if len(names) == 0 {
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range entries {
+			if e.IsDir() {
+				names = append(names, e.Name())
+			}
+		}
+	}
+	var cases []Case
+	for _, name := range names {
+		c, err := load(filepath.Join(dir, name))
+		if err != nil {
+			return nil, fmt.Errorf("case %s: %w", name, err)
+		}
+		cases = append(cases, c)
+	}
+	return cases, nil
+}
+
+func load(dir string) (Case, error) {
+	c := Case{Name: filepath.Base(dir), Dir: dir, Containerd: "2"}
+	data, err := os.ReadFile(filepath.Join(dir, "case.yaml"))
+	if err != nil {
+		return c, err
+	}
+	decoder := yaml.NewDecoder(bytes.NewReader(data))
+	decoder.KnownFields(true)
+	if err := decoder.Decode(&c); err != nil {
+		return c, err
+	}
+	for i, step := range c.Steps {
+		if len(step) != 1 {
+			return c, fmt.Errorf("step %d has %d names, want one", i+1, len(step))
+		}
+		for name := range step {
+			if steps[name] == nil {
+				return c, fmt.Errorf("step %d: there is no step %q", i+1, name)
+			}
+		}
+	}
+	return c, nil
+}

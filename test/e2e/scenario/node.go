@@ -1,0 +1,165 @@
+package scenario
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/slipway-dev/slipway/test/e2e/lab"
+)
+
+// node is what the test reads of a Node.
+type node struct {
+	Metadata struct {
+		Name   string            `json:"name"`
+		Labels map[string]string `json:"labels"`
+	} `json:"metadata"`
+	Spec struct {
+		Taints []struct{ Key, Value, Effect string } `json:"taints"`
+	} `json:"spec"`
+	Status struct {
+		Capacity   map[string]string                `json:"capacity"`
+		Conditions []struct{ Type, Status string }  `json:"conditions"`
+		Addresses  []struct{ Type, Address string } `json:"addresses"`
+		NodeInfo   map[string]any                   `json:"nodeInfo"`
+	} `json:"status"`
+}
+
+func (n *node) ready() bool {
+	for _, c := range n.Status.Conditions {
+		if c.Type == "Ready" {
+			return c.Status == "True"
+		}
+	}
+	return false
+}
+
+// nodeWatch notes when a Node registers and when it becomes Ready.
+type nodeWatch struct {
+	mu         sync.Mutex
+	registered time.Time
+	ready      time.Time
+	isReady    chan struct{}
+	cancel     context.CancelFunc
+}
+
+// watchNode watches for a Node that is not there yet.
+func watchNode(ctx context.Context, api *lab.API, name string) *nodeWatch {
+	ctx, cancel := context.WithCancel(ctx)
+	w := &nodeWatch{isReady: make(chan struct{}), cancel: cancel}
+	go func() {
+		for ctx.Err() == nil {
+			err := lab.Watch(ctx, api, "/api/v1/nodes", func(n node) bool { return w.see(name, n) })
+			if err == nil {
+				return
+			}
+			time.Sleep(200 * time.Millisecond)
+		}
+	}()
+	return w
+}
+
+func (w *nodeWatch) see(name string, n node) bool {
+	if n.Metadata.Name != name {
+		return false
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.registered.IsZero() {
+		w.registered = time.Now()
+	}
+	if !n.ready() {
+		return false
+	}
+	w.ready = time.Now()
+	close(w.isReady)
+	return true
+}
+
+func (w *nodeWatch) times() (registered, ready time.Time) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.registered, w.ready
+}
+
+func (w *nodeWatch) stop() { w.cancel() }
+
+type readyArgs struct {
+	Within time.Duration `yaml:"within"`
+}
+
+// ready waits until the Node is Ready.
+func (r *caseRun) ready(ctx context.Context, args readyArgs) error {
+	if args.Within == 0 {
+		args.Within = 2 * time.Minute
+	}
+	deadline := time.After(args.Within)
+	for {
+		select {
+		case <-r.node.isReady:
+			return nil
+		case <-deadline:
+			return fmt.Errorf("the node is not Ready after %s", args.Within)
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(time.Second):
+			if err := r.vm.Healthy(); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// nodeArgs are what the Node must be like.
+type nodeArgs struct {
+	Labels     map[string]string `yaml:"labels"`
+	Taints     []string          `yaml:"taints"`
+	MaxPods    string            `yaml:"maxPods"`
+	Kubelet    string            `yaml:"kubelet"`
+	Containerd string            `yaml:"containerd"`
+	Address    string            `yaml:"address"`
+}
+
+// checkNode compares the Node with what the contract asked for; all differences are told at once.
+func (r *caseRun) checkNode(ctx context.Context, want nodeArgs) error {
+	var have node
+	if err := r.Lab.API.Get(ctx, "/api/v1/nodes/"+r.Name, &have); err != nil {
+		return err
+	}
+	var wrong []string
+	compare := func(what, want, have string) {
+		if want != "" && want != have {
+			wrong = append(wrong, fmt.Sprintf("%s is %q, want %q", what, have, want))
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(want.Labels)) {
+		compare("label "+name, want.Labels[name], have.Metadata.Labels[name])
+	}
+	var taints []string
+	for _, t := range have.Spec.Taints {
+		taints = append(taints, t.Key+"="+t.Value+":"+t.Effect)
+	}
+	for _, taint := range want.Taints {
+		if !slices.Contains(taints, taint) {
+			wrong = append(wrong, fmt.Sprintf("taint %s is missing among %q", taint, taints))
+		}
+	}
+	var address string
+	for _, a := range have.Status.Addresses {
+		if a.Type == "InternalIP" {
+			address = a.Address
+		}
+	}
+	compare("capacity of pods", want.MaxPods, have.Status.Capacity["pods"])
+	compare("kubelet's version", want.Kubelet, fmt.Sprint(have.Status.NodeInfo["kubeletVersion"]))
+	compare("container runtime", want.Containerd, fmt.Sprint(have.Status.NodeInfo["containerRuntimeVersion"]))
+	compare("internal address", want.Address, address)
+	if len(wrong) > 0 {
+		return fmt.Errorf("the node differs: %s", strings.Join(wrong, "; "))
+	}
+	return nil
+}

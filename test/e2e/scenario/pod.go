@@ -1,0 +1,141 @@
+package scenario
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/netip"
+	"os/exec"
+	"strings"
+	"time"
+
+	"github.com/slipway-dev/slipway/test/e2e/lab"
+	"github.com/slipway-dev/slipway/test/e2e/parts"
+)
+
+// podArgs are the name of a pod, and the node that it must run on.
+type podArgs struct {
+	Name string `yaml:"name"`
+	// Selector are labels that the scheduler must find the node by.
+	Selector map[string]string `yaml:"selector"`
+}
+
+// pod has the cluster run a pod on the node, and checks that it has an address, answers HTTP, and
+// that its logs and exec work.
+func (r *caseRun) pod(ctx context.Context, args podArgs) error {
+	if err := r.serviceAccount(ctx); err != nil {
+		return err
+	}
+	selector := map[string]string{"kubernetes.io/hostname": r.Name}
+	for name, value := range args.Selector {
+		selector[name] = value
+	}
+	err := r.Lab.API.Create(ctx, "/api/v1/namespaces/default/pods", map[string]any{
+		"metadata": map[string]any{"name": args.Name},
+		"spec": map[string]any{
+			"nodeSelector": selector,
+			"tolerations":  []any{map[string]any{"operator": "Exists"}},
+			"containers": []any{map[string]any{
+				"name": "web", "image": parts.Pause, "imagePullPolicy": "Never", "args": []string{"serve", ":8080"},
+			}},
+			"terminationGracePeriodSeconds": 1,
+		},
+	})
+	if err != nil {
+		return err
+	}
+	address, err := r.podAddress(ctx, args.Name)
+	if err != nil {
+		return err
+	}
+	if err := answers(ctx, address, "payload on "+args.Name); err != nil {
+		return err
+	}
+	out, err := r.kubectl(ctx, "logs", args.Name)
+	if err != nil || !strings.Contains(out, "payload serves :8080") {
+		return fmt.Errorf("kubectl logs: %q: %w", out, err)
+	}
+	out, err = r.kubectl(ctx, "exec", args.Name, "--", "/payload", "say", "hello")
+	if err != nil || strings.TrimSpace(out) != "hello" {
+		return fmt.Errorf("kubectl exec: %q: %w", out, err)
+	}
+	return nil
+}
+
+// serviceAccount waits until the controllers have made the default one, without which no pod is
+// admitted.
+func (r *caseRun) serviceAccount(ctx context.Context) error {
+	for {
+		err := r.Lab.API.Get(ctx, "/api/v1/namespaces/default/serviceaccounts/default", nil)
+		if err == nil || ctx.Err() != nil {
+			return err
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+}
+
+// podAddress waits until a pod runs, and returns its address.
+func (r *caseRun) podAddress(ctx context.Context, name string) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, 90*time.Second)
+	defer cancel()
+	for {
+		var pod struct {
+			Status struct {
+				Phase             string
+				PodIP             string `json:"podIP"`
+				ContainerStatuses []struct {
+					Ready bool
+					State map[string]any
+				}
+				Conditions []map[string]any
+			}
+		}
+		if err := r.Lab.API.Get(ctx, "/api/v1/namespaces/default/pods/"+name, &pod); err != nil {
+			return "", err
+		}
+		s := pod.Status
+		if len(s.ContainerStatuses) == 1 && s.ContainerStatuses[0].Ready {
+			address, err := netip.ParseAddr(s.PodIP)
+			if err != nil || !netip.MustParsePrefix(lab.PodRange).Contains(address) {
+				return "", fmt.Errorf("the pod's address is %q, want one of %s", s.PodIP, lab.PodRange)
+			}
+			return s.PodIP, nil
+		}
+		select {
+		case <-ctx.Done():
+			return "", fmt.Errorf("pod %s does not run: phase %s, %v, %v", name, s.Phase, s.ContainerStatuses, s.Conditions)
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+}
+
+// answers checks that a pod answers over the network.
+func answers(ctx context.Context, address, want string) error {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+address+":8080/", nil)
+	if err != nil {
+		return err
+	}
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return fmt.Errorf("the pod does not answer: %w", err)
+	}
+	defer answer.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(answer.Body, 1000))
+	if err != nil || !strings.Contains(string(body), want) {
+		return fmt.Errorf("the pod answers %q, want %q", body, want)
+	}
+	return nil
+}
+
+// kubectl runs kubectl as a user would.
+func (r *caseRun) kubectl(ctx context.Context, args ...string) (string, error) {
+	argv := r.Lab.Kubectl(args...)
+	out, err := exec.CommandContext(ctx, argv[0], argv[1:]...).CombinedOutput()
+	if err != nil {
+		return string(out), fmt.Errorf("kubectl %s: %w: %s", args[0], err, strings.TrimSpace(string(out)))
+	}
+	return string(out), nil
+}
