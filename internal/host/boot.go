@@ -73,7 +73,7 @@ func (m *Machine) ServiceStart(ctx context.Context, unit string) (time.Time, err
 // properties reads the properties that an object has by an interface.
 func (s *systemd) properties(ctx context.Context, object, iface string) (map[string]any, error) {
 	var properties map[string]any
-	err := s.do(ctx, func(conn bus, _ int) (err error) {
+	err := s.do(ctx, func(conn bus) (err error) {
 		properties, err = conn.properties(ctx, object, iface)
 		return err
 	})

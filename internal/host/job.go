@@ -20,14 +20,22 @@ func (s *systemd) job(ctx context.Context, method, unit string) error {
 		return fmt.Errorf("%s: %w", verb, err)
 	}
 	var result string
-	err := s.do(ctx, func(conn bus, attempt int) (err error) {
-		if attempt > 0 {
-			// The job was lost sight of, and goes on. To ask for a start joins it, or finds its work
-			// done; to ask for a restart could have it done twice.
-			method = startMethod
+	err := s.do(ctx, func(conn bus) error {
+		done := make(chan string, 1)
+		if err := conn.enqueue(ctx, method, unit, done); err != nil {
+			return err
 		}
-		result, err = runJob(ctx, conn, method, unit)
-		return err
+		select {
+		case result = <-done:
+			return nil
+		case <-conn.lost():
+			// The job is lost sight of, and goes on. To ask for a start joins it, or finds its work
+			// done; to ask for a restart again could have it done twice.
+			method = startMethod
+			return errLost
+		case <-ctx.Done():
+			return fmt.Errorf("its job is not done: %w", ctx.Err())
+		}
 	})
 	if err == nil && result == "done" {
 		return nil
@@ -39,21 +47,6 @@ func (s *systemd) job(ctx context.Context, method, unit string) error {
 		return fmt.Errorf("%s %s: %w%s", verb, unit, err, s.explain(ctx, unit))
 	}
 	return fmt.Errorf("%s %s: %s%s", verb, unit, resultText(result), s.explain(ctx, unit))
-}
-
-func runJob(ctx context.Context, conn bus, method, unit string) (string, error) {
-	done := make(chan string, 1)
-	if err := conn.enqueue(ctx, method, unit, done); err != nil {
-		return "", err
-	}
-	select {
-	case result := <-done:
-		return result, nil
-	case <-conn.lost():
-		return "", errLost
-	case <-ctx.Done():
-		return "", fmt.Errorf("its job is not done: %w", ctx.Err())
-	}
 }
 
 // resultText says what a job's result other than "done" means.

@@ -99,3 +99,8 @@ func TestModuleLoaded(t *testing.T) {
 		}
 	}
 }
+
+func TestLoadModuleFails(t *testing.T) {
+	m, _ := newMachine(t, nil)
+	wantError(t, m.LoadModule(t.Context(), "slipway_no_such_module"), "load module slipway_no_such_module", "modprobe")
+}

@@ -88,13 +88,13 @@ func (s *systemd) bus(ctx context.Context) (bus, error) {
 
 // do calls systemd, and again over a new connection when the one in use is lost meanwhile. A first
 // connection that cannot be made is an error at once: there may be no systemd here.
-func (s *systemd) do(ctx context.Context, call func(conn bus, attempt int) error) error {
+func (s *systemd) do(ctx context.Context, call func(conn bus) error) error {
 	delay := reconnectDelay
 	for attempt := 0; ; attempt++ {
 		conn, err := s.bus(ctx)
 		retry := attempt > 0
 		if err == nil {
-			err = call(conn, attempt)
+			err = call(conn)
 			retry = errors.Is(err, errLost)
 		}
 		if err == nil || !retry || attempt == reconnects || ctx.Err() != nil {
@@ -129,7 +129,7 @@ func (s *systemd) close() {
 }
 
 func (s *systemd) reload(ctx context.Context) error {
-	err := s.do(ctx, func(conn bus, _ int) error { return conn.reload(ctx) })
+	err := s.do(ctx, func(conn bus) error { return conn.reload(ctx) })
 	if err != nil {
 		return fmt.Errorf("reload systemd's units: %w", err)
 	}
@@ -142,7 +142,7 @@ func (s *systemd) state(ctx context.Context, unit string) (apply.UnitState, erro
 		return apply.UnitState{}, err
 	}
 	var state apply.UnitState
-	err := s.do(ctx, func(conn bus, _ int) (err error) {
+	err := s.do(ctx, func(conn bus) (err error) {
 		state, err = readState(ctx, conn, unit)
 		return err
 	})
@@ -184,7 +184,7 @@ func (s *systemd) waitActive(ctx context.Context, unit string) error {
 		return err
 	}
 	var last apply.UnitState
-	err := s.do(ctx, func(conn bus, _ int) error {
+	err := s.do(ctx, func(conn bus) error {
 		state, err := readState(ctx, conn, unit)
 		if err != nil || !changing(state) {
 			last = state

@@ -188,6 +188,15 @@ func TestLostConnection(t *testing.T) {
 		t.Errorf("second: %q", got)
 	}
 
+	// The connection was gone already, and nobody had noticed: the restart is still to be asked for.
+	stale, fresh := newFakeBus(), newFakeBus()
+	stale.err = errLost
+	time.AfterFunc(10*time.Millisecond, func() { close(stale.gone) })
+	must(t, systemdAt(stale, fresh).job(t.Context(), restartMethod, "kubelet.service"))
+	if got := fresh.seen(); !slices.Equal(got, []string{"RestartUnit kubelet.service"}) {
+		t.Errorf("after a stale connection: %q", got)
+	}
+
 	// It does not come back.
 	lost := newFakeBus()
 	lost.err = errLost

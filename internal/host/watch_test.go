@@ -3,6 +3,7 @@ package host
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"testing"
 	"time"
@@ -28,93 +29,68 @@ func TestWaitForFilesThatExist(t *testing.T) {
 	}
 }
 
+// treeStep changes a tree; nil is the moment that the waiting begins.
+type treeStep func(at func(string) string) error
+
+func mkdirs(path string) treeStep {
+	return func(at func(string) string) error { return os.MkdirAll(at(path), 0o755) }
+}
+
+func touch(path string) treeStep {
+	return func(at func(string) string) error { return os.WriteFile(at(path), nil, 0o600) }
+}
+
+func remove(path string) treeStep {
+	return func(at func(string) string) error { return os.RemoveAll(at(path)) }
+}
+
+func move(from, to string) treeStep {
+	return func(at func(string) string) error { return os.Rename(at(from), at(to)) }
+}
+
+func symlink(target, path string) treeStep {
+	return func(at func(string) string) error { return os.Symlink(target, at(path)) }
+}
+
 func TestWaitForFilesThatAppear(t *testing.T) {
-	const path = "/opt/azure/containers/provision.complete"
-	for _, test := range []struct {
-		name  string
-		steps []func(at func(string) string) error
-	}{
-		{"created", []func(func(string) string) error{
-			func(at func(string) string) error { return os.MkdirAll(at("opt/azure/containers"), 0o755) },
-			nil,
-			func(at func(string) string) error { return os.WriteFile(at(path), nil, 0o600) },
-		}},
-		{"renamed into place", []func(func(string) string) error{
-			func(at func(string) string) error { return os.MkdirAll(at("opt/azure/containers"), 0o755) },
-			func(at func(string) string) error { return os.WriteFile(at("tmp"), nil, 0o600) },
-			nil,
-			func(at func(string) string) error { return os.Rename(at("tmp"), at(path)) },
-		}},
-		{"parents made later", []func(func(string) string) error{
-			nil,
-			func(at func(string) string) error { return os.Mkdir(at("opt"), 0o755) },
-			func(at func(string) string) error { return os.Mkdir(at("opt/azure"), 0o755) },
-			func(at func(string) string) error { return os.WriteFile(at("opt/other"), nil, 0o600) },
-			func(at func(string) string) error { return os.Mkdir(at("opt/azure/containers"), 0o755) },
-			func(at func(string) string) error { return os.WriteFile(at(path), nil, 0o600) },
-		}},
-		{"parents made at once", []func(func(string) string) error{
-			nil,
-			func(at func(string) string) error {
-				if err := os.MkdirAll(at("opt/azure/containers"), 0o755); err != nil {
-					return err
-				}
-				return os.WriteFile(at(path), nil, 0o600)
-			},
-		}},
-		{"parent made anew", []func(func(string) string) error{
-			func(at func(string) string) error { return os.MkdirAll(at("opt/azure/containers"), 0o755) },
-			nil,
-			func(at func(string) string) error { return os.RemoveAll(at("opt/azure")) },
-			func(at func(string) string) error { return os.MkdirAll(at("opt/azure/containers"), 0o755) },
-			func(at func(string) string) error { return os.WriteFile(at(path), nil, 0o600) },
-		}},
-		{"parent moved away", []func(func(string) string) error{
-			func(at func(string) string) error { return os.MkdirAll(at("opt/azure/containers"), 0o755) },
-			nil,
-			func(at func(string) string) error { return os.Rename(at("opt/azure"), at("opt/old")) },
-			func(at func(string) string) error { return os.MkdirAll(at("opt/azure/containers"), 0o755) },
-			func(at func(string) string) error { return os.WriteFile(at(path), nil, 0o600) },
-		}},
-		{"by a link made later", []func(func(string) string) error{
-			func(at func(string) string) error { return os.MkdirAll(at("mnt/containers"), 0o755) },
-			func(at func(string) string) error { return os.WriteFile(at("mnt/containers/provision.complete"), nil, 0o600) },
-			func(at func(string) string) error { return os.Mkdir(at("opt"), 0o755) },
-			nil,
-			func(at func(string) string) error { return os.Symlink("/mnt", at("opt/azure")) },
-		}},
-		{"a file where a directory is to be", []func(func(string) string) error{
-			func(at func(string) string) error { return os.WriteFile(at("opt"), nil, 0o644) },
-			nil,
-			func(at func(string) string) error { return os.Remove(at("opt")) },
-			func(at func(string) string) error { return os.MkdirAll(at("opt/azure/containers"), 0o755) },
-			func(at func(string) string) error { return os.WriteFile(at(path), nil, 0o600) },
-		}},
+	const (
+		dir  = "/opt/azure/containers"
+		path = dir + "/provision.complete"
+	)
+	for name, steps := range map[string][]treeStep{
+		"created":             {mkdirs(dir), nil, touch(path)},
+		"renamed into place":  {mkdirs(dir), touch("/tmp"), nil, move("/tmp", path)},
+		"parents made later":  {nil, mkdirs("/opt"), mkdirs("/opt/azure"), touch("/opt/other"), mkdirs(dir), touch(path)},
+		"parents made before": {nil, mkdirs(dir), touch(path)},
+		"parent made anew":    {mkdirs(dir), nil, remove("/opt/azure"), mkdirs(dir), touch(path)},
+		"parent moved away":   {mkdirs(dir), nil, move("/opt/azure", "/opt/old"), mkdirs(dir), touch(path)},
+		"by a link made later": {
+			mkdirs("/mnt/containers"), touch("/mnt/containers/provision.complete"), mkdirs("/opt"), nil, symlink("/mnt", "/opt/azure"),
+		},
+		"by a link that led nowhere": {mkdirs("/opt"), symlink("../mnt", "/opt/azure"), nil, mkdirs("/mnt/containers"), touch(path)},
+		"where there was a file":     {touch("/opt"), nil, remove("/opt"), mkdirs(dir), touch(path)},
 	} {
-		t.Run(test.name, func(t *testing.T) {
+		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			tree, at := newTree(t)
 			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 			defer cancel()
-			type result struct {
-				path string
-				err  error
-			}
-			done := make(chan result, 1)
-			for _, step := range test.steps {
+			done := make(chan error, 1)
+			for _, step := range steps {
 				if step == nil {
 					go func() {
 						got, err := tree.WaitForFiles(ctx, path, "/other")
-						done <- result{got, err}
+						if err == nil && got != path {
+							err = fmt.Errorf("got %q", got)
+						}
+						done <- err
 					}()
 				} else {
 					must(t, step(at))
 				}
 				time.Sleep(5 * time.Millisecond)
 			}
-			if got := <-done; got.err != nil || got.path != path {
-				t.Errorf("got %q, %v", got.path, got.err)
-			}
+			must(t, <-done)
 		})
 	}
 }
