@@ -34,7 +34,14 @@ func diffText(c *comparison, style cli.Style) string {
 }
 
 func sideInWords(s side) string {
-	return cli.Line(fmt.Sprintf("%s  %s, config %s", title(s.File), s.Dialect, s.Config[:min(shownDigest, len(s.Config))]))
+	words := title(s.File) + " "
+	if s.Dialect != "" {
+		words += " " + s.Dialect
+	}
+	if s.Config != "" {
+		words += " config " + s.Config[:min(shownDigest, len(s.Config))]
+	}
+	return cli.Line(words)
 }
 
 // wholeResources tells of resources that only one of the plans has.

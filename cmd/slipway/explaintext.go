@@ -72,7 +72,7 @@ func fieldText(x *explanation, style cli.Style) string {
 	for _, b := range coarser(x.Becomes) {
 		row := []cli.Cell{{Text: b.Path}}
 		if !b.several {
-			row = append(row, cli.Cell{Text: "= " + valueOrNone(b.Value, "(not set)"), Paint: style.Dim})
+			row = append(row, cli.Cell{Text: "= " + cli.Shorten(valueOrNone(b.Value, "(not set)"), shownValue), Paint: style.Dim})
 		}
 		fields = append(fields, row)
 	}

@@ -77,14 +77,17 @@ func (p *place) entry(c *catalog, n *document.Node, rest string) (string, error)
 		below = c.follow(p.shape.Additional.shape)
 	}
 	below = secretToo(below, p.shape)
-	if key, after, ok := longestName(n, rest); ok {
-		p.enter(field(key), field(key), below)
-		return after, nil
-	}
-	// The name of a new field may have dots; where nothing can be below it, all of it is the name.
-	if leaf := p.shape.isMap() && !below.isStruct() && !below.isMap() && below.Items == nil; leaf && rest[0] != '[' {
-		p.enter(field(rest), field(rest), below)
-		return "", nil
+	if rest[0] != '[' {
+		// Names may have dots. Where nothing can be below one, all that is left is a name; elsewhere
+		// it is one that is there.
+		if p.shape.isMap() && !below.isStruct() && !below.isMap() && below.Items == nil {
+			p.enter(field(rest), field(rest), below)
+			return "", nil
+		}
+		if key, after, ok := longestName(n, rest); ok {
+			p.enter(field(key), field(key), below)
+			return after, nil
+		}
 	}
 	name, rest, err := cutName(rest)
 	if err == nil {

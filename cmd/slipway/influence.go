@@ -25,7 +25,8 @@ type experiment struct {
 // outcome is what becomes of a document.
 type outcome struct {
 	config    *nodeconfig.NodeConfig
-	canonical *document.Node // config as a tree
+	written   string         // config, canonically
+	canonical *document.Node // that as a tree
 	resources map[resource.ID]resource.Resource
 	problems  []nodeconfig.Problem
 }
@@ -39,13 +40,18 @@ func newExperiment(dialect string, tree *document.Node, f facts.Facts) *experime
 // run decodes and plans a document.
 func (e *experiment) run(tree *document.Node) outcome {
 	c := decode("", tree.AppendJSON(nil), e.dialect)
-	o := outcome{config: c.Config, canonical: &document.Node{Kind: document.Map}, problems: c.Problems}
-	if canonical, err := document.Parse(nodeconfig.Canonical(c.Config)); err == nil {
-		o.canonical = canonical
+	o := outcome{config: c.Config, written: string(nodeconfig.Canonical(c.Config)), problems: c.Problems}
+	if e.base.config != nil && o.written == e.base.written { // so is the plan, then
+		o.canonical, o.resources = e.base.canonical, e.base.resources
+		return o
+	}
+	var err error
+	if o.canonical, err = document.Parse([]byte(o.written)); err != nil {
+		o.canonical = &document.Node{Kind: document.Map} // nothing is said
 	}
 	if plannable(c.Config) {
-		p := c.plan(e.facts)
-		o.resources, o.problems = byID(p), c.Problems
+		o.resources = byID(c.plan(e.facts))
+		o.problems = c.Problems
 	}
 	return o
 }
@@ -129,10 +135,13 @@ func (e *experiment) influence(steps []step, s *shape) influence {
 	return total
 }
 
+// enough good values of a field that takes any show what it decides.
+const enough = 8
+
 // leaf tries other values of one field. Those with which the document is as good as before count;
 // where there is none, those that spoil it; and where other values change nothing, none at all.
 func (e *experiment) leaf(steps []step, s *shape, n *document.Node) influence {
-	good, poor := newInfluence(), newInfluence()
+	good, poor, taken := newInfluence(), newInfluence(), 0
 	try := func(value *document.Node) {
 		found := e.compare(e.run(with(e.tree, steps, value)), func(id resource.ID) bool {
 			return len(s.Enum) > 0 || !namedAfter(id, value)
@@ -142,11 +151,15 @@ func (e *experiment) leaf(steps []step, s *shape, n *document.Node) influence {
 			good.remarks = append(good.remarks, found.remarks...)
 		case len(nodeconfig.Fatal(found.remarks)) == 0:
 			good.add(found)
+			taken++
 		default:
 			poor.add(found)
 		}
 	}
 	for _, value := range e.catalog.alternatives(s, n, e.base.config.Cluster.CertificateAuthority) {
+		if taken == enough && len(s.Enum) == 0 {
+			break
+		}
 		if n == nil || string(value.AppendJSON(nil)) != string(n.AppendJSON(nil)) {
 			try(&value)
 		}

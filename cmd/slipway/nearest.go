@@ -7,27 +7,29 @@ import (
 )
 
 // nearest returns up to three of the known names that someone may have meant by name, the likeliest
-// first: those that end alike before those that are spelled alike.
+// first: a name is near if all of it is spelled alike, or its last part.
 func nearest(name string, known []string) []string {
 	type candidate struct {
 		name     string
 		distance int
 	}
 	wanted := strings.ToLower(name)
-	limit := max(2, len(wanted)/3)
+	last := lastPart(wanted)
 	var near []candidate
+	best := len(wanted)
 	for _, k := range known {
 		spelled := strings.ToLower(k)
 		distance := editDistance(wanted, spelled)
-		if last := lastPart(spelled); last == lastPart(wanted) {
-			distance = min(distance, 1)
-		} else {
-			distance = min(distance, 1+editDistance(lastPart(wanted), last))
+		alike := distance <= max(2, len(wanted)/4)
+		if d := editDistance(last, lastPart(spelled)); d <= len(last)/3 {
+			distance, alike = min(distance, 1+d), true
 		}
-		if distance <= limit {
+		if alike {
 			near = append(near, candidate{k, distance})
+			best = min(best, distance)
 		}
 	}
+	near = slices.DeleteFunc(near, func(c candidate) bool { return c.distance > best })
 	slices.SortStableFunc(near, func(a, b candidate) int { return cmp.Compare(a.distance, b.distance) })
 	var names []string
 	for _, n := range near[:min(3, len(near))] {

@@ -24,8 +24,9 @@ func run(args []string, s cli.Streams) int {
 	return cli.Report(s.Err, program, err)
 }
 
+func init() { cobra.EnableCommandSorting = false } // they are in the order in which they are needed
+
 func newRoot(s cli.Streams) *cobra.Command {
-	cobra.EnableCommandSorting = false
 	root := &cobra.Command{
 		Use:   program,
 		Short: "Work on node contracts",
@@ -34,7 +35,8 @@ This program works on contracts where they are written. It touches no machine an
 network. Contracts are native (slipway.dev/v1 NodeConfig, YAML or JSON) or AKS's
 (aksnodeconfig.v1); which of them a document is, is detected.
 
-Documents go to standard output, what is said about them to standard error.
+Documents go to standard output, what is said about them to standard error, in colour on a
+terminal unless NO_COLOR is set.
 Exit codes: 0 success, 1 the document has errors or the command failed, 2 wrong usage.`,
 		Example: `  slipway validate -f node.yaml
   slipway plan -f node.yaml

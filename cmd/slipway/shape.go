@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/nodeconfig"
@@ -25,8 +26,6 @@ type shape struct {
 	Properties  map[string]*shape `json:"properties"`
 	Additional  otherFields       `json:"additionalProperties"`
 	Items       *shape            `json:"items"`
-
-	pattern *regexp.Regexp
 }
 
 // typeNames is the keyword type: one name, or a list of them.
@@ -73,16 +72,21 @@ func (s *shape) takes(typeName string) bool { return slices.Contains(s.Types, ty
 // catalog is a whole schema.
 type catalog struct{ root *shape }
 
-// loadCatalog loads the schema of a dialect.
-func loadCatalog(dialect string) *catalog {
-	data, ok := schema.Get(dialect)
-	if !ok {
-		panic("no schema for the dialect " + dialect)
+// loadCatalog loads the schema of a dialect, once.
+func loadCatalog(dialect string) *catalog { return catalogs[dialect]() }
+
+var catalogs = func() map[string]func() *catalog {
+	loaders := make(map[string]func() *catalog)
+	for _, name := range schema.Names() {
+		loaders[name] = sync.OnceValue(func() *catalog {
+			data, _ := schema.Get(name)
+			c := &catalog{new(shape)}
+			must(json.Unmarshal(data, c.root))
+			return c
+		})
 	}
-	c := &catalog{new(shape)}
-	must(json.Unmarshal(data, c.root))
-	return c
-}
+	return loaders
+}()
 
 // follow returns the shape that a reference stands for; the reference's own description wins.
 func (c *catalog) follow(s *shape) *shape {
@@ -195,8 +199,5 @@ func (s *shape) fitsString(text string) bool {
 	if len(s.Enum) > 0 {
 		return slices.Contains(s.Enum, any(text))
 	}
-	if s.Pattern != "" && s.pattern == nil {
-		s.pattern = regexp.MustCompile(s.Pattern)
-	}
-	return s.takes("string") && (s.pattern == nil || s.pattern.MatchString(text))
+	return s.takes("string") && (s.Pattern == "" || regexp.MustCompile(s.Pattern).MatchString(text))
 }

@@ -112,7 +112,7 @@ func finish(name string, s *jsonschema.Schema) error {
 		switch {
 		case closed && field.Items != nil:
 			field.Items.Enum = append(values[:len(values):len(values)], nil)
-		case closed && s.Required != nil && name == "NodeConfig":
+		case closed && name == "NodeConfig": // the document's own version and kind
 			field.Const = values[0]
 			field.Extras["type"] = "string"
 		case closed:

@@ -1,0 +1,109 @@
+package main
+
+import (
+	"encoding/json"
+	"slices"
+	"testing"
+
+	"github.com/slipway-dev/slipway/internal/facts"
+	"github.com/slipway-dev/slipway/nodeconfig/dialect"
+)
+
+// explained returns the explanation of a field.
+func explained(t *testing.T, document, field string) *explanation {
+	t.Helper()
+	x, err := explainField(decode("", []byte(document), ""), field, facts.Facts{})
+	if err != nil {
+		t.Fatalf("%s: %v", field, err)
+	}
+	return x
+}
+
+// TestExplainFindsWhatDepends holds that changing values finds what a reader of the planner would
+// say.
+func TestExplainFindsWhatDepends(t *testing.T) {
+	tests := []struct {
+		example, field string
+		becomes        []string
+		resources      []string
+	}{
+		{"native/full.yaml", "cluster.certificateAuthority", nil, []string{"Check:api-server", "File:/etc/kubernetes/pki/ca.crt"}},
+		{"native/full.yaml", "cluster.serverCertificate", nil, []string{"File:/etc/kubernetes/pki/apiserver.crt"}},
+		{"native/full.yaml", "kubelet.nodeName", nil, []string{"File:/etc/default/kubelet"}},
+		{"native/full.yaml", "kubelet.nodeIPs", nil, []string{"File:/etc/default/kubelet"}},
+		{"native/full.yaml", "runtime.containerd.dataDir", nil, []string{"File:/etc/containerd/config.toml"}},
+		{"native/full.yaml", "runtime.containerd.limits", nil, []string{"File:/etc/systemd/system/containerd.service.d/set_ulimits.conf"}},
+		{"native/minimal.yaml", "runtime.containerd.limits", nil, []string{"File:/etc/systemd/system/containerd.service.d/set_ulimits.conf"}},
+		{"native/full.yaml", "runtime.cgroupDriver", nil, []string{"File:/etc/containerd/config.toml", "File:/var/lib/kubelet/config.yaml"}},
+		{"native/minimal.yaml", "components.features", nil, []string{"File:/etc/slipway/features.env"}},
+		{"native/minimal.yaml", "checks.apiServerTimeout", nil, []string{"Check:api-server"}},
+		{"aks/minimal.json", "kubernetes_ca_cert", []string{"$.cluster.certificateAuthority"}, []string{"Check:api-server", "File:/etc/kubernetes/certs/ca.crt"}},
+		{"aks/minimal.json", "is_vhd", []string{"$.components.preinstalled"}, []string{"Check:image-built"}},
+		{"aks/minimal.json", "auth_config.service_principal_secret", []string{"$.cloud.azure.identity.clientSecret"}, []string{"File:/etc/kubernetes/azure.json"}},
+		{"aks/minimal.json", "bootstrapping_config.tls_bootstrapping_token", []string{"$.join.bootstrapToken"}, []string{"Check:api-server", "File:/var/lib/kubelet/bootstrap-kubeconfig"}},
+		{"aks/minimal.json", "custom_linux_os_config.sysctl_config.net_ipv4_tcp_tw_reuse", []string{`$.system.sysctls["net.ipv4.tcp_tw_reuse"]`}, []string{"File:/etc/sysctl.d/999-sysctl-aks.conf", "Sysctl:net.ipv4.tcp_tw_reuse"}},
+		{"aks/client-certificate.json", "kubelet_config.kubelet_client_key", []string{"$.join.clientCertificate.key"}, []string{"File:/etc/kubernetes/certs/client.key"}},
+		{"aks/kubelet-config-file.json", "kubelet_config.kubelet_config_file_config.max_pods", []string{"$.kubelet.config.maxPods"}, []string{"File:/etc/default/kubeletconfig.json"}},
+		{"aks/minimal.json", "gpu_config.enable_amd_gpu", nil, nil},
+		{"aks/minimal.json", "vm_size", []string{"$.cloud.instanceType"}, nil},
+	}
+	for _, tt := range tests {
+		x := explained(t, readExample(t, tt.example), tt.field)
+		var fields, resources []string
+		for _, b := range x.Becomes {
+			fields = append(fields, b.Path)
+		}
+		for _, r := range x.Resources {
+			resources = append(resources, string(r.ID))
+		}
+		if !slices.Equal(fields, tt.becomes) || !slices.Equal(resources, tt.resources) {
+			t.Errorf("%s of %s becomes %q and ends in %q,\nwant %q and %q", tt.field, tt.example, fields, resources, tt.becomes, tt.resources)
+		}
+	}
+}
+
+// TestExplainEveryField holds that each field that the schemas know can be explained: found by its
+// path, changed and planned.
+func TestExplainEveryField(t *testing.T) {
+	if testing.Short() {
+		t.Skip("tries some ten thousand documents")
+	}
+	for name, example := range map[string]string{dialect.Native: "native/minimal.yaml", dialect.AKS: "aks/minimal.json"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := decode("", []byte(readExample(t, example)), "")
+			e := newExperiment(name, parseTree(c.Canonical), facts.Facts{})
+			for _, path := range e.catalog.paths() {
+				at, err := e.catalog.find(path, e.tree)
+				if err != nil {
+					t.Errorf("%s: %v", path, err)
+					continue
+				}
+				if at.shape.isStruct() {
+					continue // its fields follow
+				}
+				if x := e.explain(at); x.Field != path {
+					t.Errorf("%s is explained as %s", path, x.Field)
+				}
+			}
+		})
+	}
+}
+
+// TestExplainPlansWhatIsInvalid holds that no value that a field is given makes the planner fail.
+func TestExplainPlansWhatIsInvalid(t *testing.T) {
+	for _, document := range []string{
+		"apiVersion: slipway.dev/v1\nkind: NodeConfig\n",
+		"apiVersion: slipway.dev/v1\njoin: {method: ClientCertificate}\n",
+		"apiVersion: slipway.dev/v1\njoin: {method: Exec}\ncloud: {azure: {}}\n",
+		"apiVersion: slipway.dev/v1\ncomponents: {layout: nowhere}\n",
+		`{"version": "v1"}`,
+		`{"version": "v0", "bootstrapping_config": null}`,
+	} {
+		x := explained(t, document, "$")
+		if _, err := json.Marshal(x); err != nil {
+			t.Errorf("%s: %v", document, err)
+		}
+		_ = explained(t, document, "components.layout")
+	}
+}

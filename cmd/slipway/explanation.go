@@ -1,0 +1,179 @@
+package main
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/slipway-dev/slipway/exitcode"
+	"github.com/slipway-dev/slipway/internal/cli"
+	"github.com/slipway-dev/slipway/internal/document"
+	"github.com/slipway-dev/slipway/internal/facts"
+	"github.com/slipway-dev/slipway/internal/resource"
+	"github.com/slipway-dev/slipway/nodeconfig"
+	"github.com/slipway-dev/slipway/nodeconfig/dialect"
+)
+
+// explanation is what there is to say of a field. It is the JSON form too.
+type explanation struct {
+	Field       string `json:"field"`
+	File        string `json:"file"`
+	Dialect     string `json:"dialect"`
+	Description string `json:"description,omitempty"`
+	// From is the field of the contract that this one of the NodeConfig comes from.
+	From   string `json:"from,omitempty"`
+	Set    bool   `json:"set"`
+	Secret bool   `json:"secret,omitempty"`
+	// Value and Default are null where there is none.
+	Value     json.RawMessage `json:"value"`
+	Default   json.RawMessage `json:"default"`
+	Becomes   []becomes       `json:"becomes"`
+	Resources []dependent     `json:"resources"`
+	// Planned is false where the contract is too wrong to be planned, and its resources are unknown.
+	Planned  bool                 `json:"planned"`
+	Problems []nodeconfig.Problem `json:"problems"`
+}
+
+// becomes is a field of the NodeConfig with its value.
+type becomes struct {
+	Path  string          `json:"path"`
+	Value json.RawMessage `json:"value"`
+	// several says that it stands for several fields of a list.
+	several bool
+}
+
+// dependent is a resource that depends on a field.
+type dependent struct {
+	ID       resource.ID `json:"id"`
+	Restarts []string    `json:"restarts,omitempty"`
+	// Planned is false for one that another value would bring.
+	Planned bool `json:"planned"`
+}
+
+// explainField explains a field in the contract's own terms, else in the NodeConfig's.
+func explainField(c *contract, path string, f facts.Facts) (*explanation, error) {
+	own := newExperiment(c.Dialect, parseTree(c.Canonical), f)
+	at, err := own.catalog.find(path, own.tree)
+	if err == nil {
+		x := own.explain(at)
+		x.File, x.Dialect = c.name, c.Dialect
+		return x, nil
+	}
+	catalogs := []*catalog{own.catalog}
+	if c.Dialect != dialect.Native {
+		native := newExperiment(dialect.Native, own.base.canonical, f)
+		if at, nativeErr := native.catalog.find(path, native.tree); nativeErr == nil {
+			x := native.explain(at)
+			x.File, x.Dialect = c.name, dialect.Native
+			if from := c.origin()(x.Field); from != x.Field {
+				if at, err := own.catalog.find(from, own.tree); err == nil && lookUp(own.tree, at.steps) != nil {
+					x.From = from
+				}
+			}
+			return x, nil
+		}
+		catalogs = append(catalogs, native.catalog)
+	}
+	hint := "slipway schema prints all fields that there are"
+	if near := candidates(path, catalogs...); len(near) > 0 {
+		hint = "did you mean " + cli.List(near, "or") + "?"
+	}
+	return nil, &cli.Error{Code: exitcode.Invalid, Err: err, Hint: hint}
+}
+
+// explain explains one field of a document.
+func (e *experiment) explain(at *place) *explanation {
+	n := lookUp(e.tree, at.steps)
+	x := &explanation{
+		Field:       pathOf(at.first),
+		Description: at.shape.Description,
+		Set:         n != nil && n.Kind != document.Null,
+		Secret:      at.shape.WriteOnly,
+		Value:       jsonOf(e.catalog.redact(at.shape, n)),
+		Becomes:     []becomes{},
+		Resources:   []dependent{},
+		Planned:     e.base.resources != nil,
+		Problems:    []nodeconfig.Problem{},
+	}
+	found := e.influence(at.steps, at.shape)
+	native := loadCatalog(dialect.Native)
+	shown := func(config *document.Node, path string) json.RawMessage {
+		place, err := native.find(path, config)
+		if err != nil {
+			return nil
+		}
+		return jsonOf(native.redact(place.shape, lookUp(config, place.steps)))
+	}
+	for _, path := range outermost(slices.Sorted(maps.Keys(found.fields))) {
+		if e.dialect == dialect.Native && within(path, x.Field) {
+			continue
+		}
+		x.Becomes = append(x.Becomes, becomes{Path: path, Value: shown(e.base.canonical, path)})
+	}
+	x.Default = e.byDefault(at, x, shown)
+	for _, id := range slices.Sorted(maps.Keys(found.resources)) {
+		r, planned := e.base.resources[id]
+		x.Resources = append(x.Resources, dependent{id, r.Restarts, planned})
+	}
+	x.Problems = append(x.Problems, e.about(at, e.base.problems)...)
+	if len(x.Problems) == 0 && len(x.Resources) == 0 {
+		wrong := func(p nodeconfig.Problem) bool { return !notApplied(p) }
+		x.Problems = append(x.Problems, e.about(at, slices.DeleteFunc(found.remarks, wrong))...)
+	}
+	return x
+}
+
+// byDefault is the value that a field has where the document does not set it; for a field of another
+// dialect, that of the one field of the NodeConfig which it becomes.
+func (e *experiment) byDefault(at *place, x *explanation, shown func(*document.Node, string) json.RawMessage) json.RawMessage {
+	path := x.Field
+	if e.dialect != dialect.Native {
+		if len(x.Becomes) != 1 || strings.Contains(x.Becomes[0].Path, "[") {
+			return nil
+		}
+		path = x.Becomes[0].Path
+	}
+	config := e.base.canonical
+	if x.Set && len(at.steps) > 0 {
+		config = e.run(with(e.tree, at.steps, nil)).canonical
+	}
+	return shown(config, path)
+}
+
+// about returns those of the problems that are about a field, about something in it, or about all of
+// what it is in.
+func (e *experiment) about(at *place, problems []nodeconfig.Problem) []nodeconfig.Problem {
+	var found []nodeconfig.Problem
+	for _, p := range problems {
+		for _, field := range []string{pathOf(at.first), pathOf(at.steps)} {
+			about := within(p.Path, field) || notApplied(p) && within(field, p.Path)
+			if about && !slices.Contains(found, p) {
+				found = append(found, p)
+			}
+		}
+	}
+	return found
+}
+
+// notApplied tells whether a problem is not with a value, but with there being one.
+func notApplied(p nodeconfig.Problem) bool {
+	return !p.Fatal && strings.Contains(p.Reason, "not applied")
+}
+
+// within tells whether a path is another one, or below it.
+func within(path, above string) bool {
+	rest, ok := strings.CutPrefix(path, above)
+	return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
+}
+
+// outermost drops the paths that are below another one; paths are sorted.
+func outermost(paths []string) []string {
+	var kept []string
+	for _, path := range paths {
+		if !slices.ContainsFunc(kept, func(above string) bool { return within(path, above) }) {
+			kept = append(kept, path)
+		}
+	}
+	return kept
+}

@@ -1,0 +1,344 @@
+package schema_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/slipway-dev/slipway/internal/document"
+	"github.com/slipway-dev/slipway/nodeconfig"
+	"github.com/slipway-dev/slipway/nodeconfig/aks"
+	"github.com/slipway-dev/slipway/nodeconfig/dialect"
+	"github.com/slipway-dev/slipway/schema"
+)
+
+// compiled compiles a schema, which holds that it is one.
+func compiled(t *testing.T, name string) *jsonschema.Schema {
+	t.Helper()
+	data, ok := schema.Get(name)
+	if !ok {
+		t.Fatalf("no schema %q", name)
+	}
+	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := jsonschema.NewCompiler()
+	if err := c.AddResource(name+".json", value); err != nil {
+		t.Fatal(err)
+	}
+	s, err := c.Compile(name + ".json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// validate validates a document in JSON or YAML.
+func validate(t *testing.T, s *jsonschema.Schema, text string) error {
+	t.Helper()
+	tree, err := document.Parse([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(tree.AppendJSON(nil)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s.Validate(value)
+}
+
+func TestNamesAreDialects(t *testing.T) {
+	for _, name := range schema.Names() {
+		if data, ok := schema.Get(name); !ok || !json.Valid(data) {
+			t.Errorf("schema %q: %t", name, ok)
+		}
+	}
+	if _, ok := schema.Get("eks"); ok {
+		t.Error("a schema that is not there")
+	}
+	if schema.Native != dialect.Native || schema.AKS != dialect.AKS {
+		t.Error("schemas and dialects have different names")
+	}
+}
+
+func TestExamplesAreValid(t *testing.T) {
+	for _, name := range schema.Names() {
+		s := compiled(t, name)
+		files, err := filepath.Glob("../examples/" + name + "/*")
+		if err != nil || len(files) == 0 {
+			t.Fatalf("no examples: %v", err)
+		}
+		for _, file := range files {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := validate(t, s, string(text)); err != nil {
+				t.Errorf("%s: %v", file, err)
+			}
+		}
+	}
+}
+
+const (
+	nativeHead = "apiVersion: slipway.dev/v1\nkind: NodeConfig\n"
+	aksHead    = "version: v1\n"
+)
+
+// typed are documents with values of right and of wrong types.
+var typed = []struct {
+	dialect, text string
+	valid         bool
+}{
+	{schema.Native, "metadata: {name: x, generation: 3}", true},
+	{schema.Native, "metadata: {name: 3}", false},
+	{schema.Native, `metadata: {generation: "3"}`, true},
+	{schema.Native, "metadata: {generation: 3.0}", true},
+	{schema.Native, "metadata: {generation: 3.5}", false},
+	{schema.Native, "metadata: {generation: x}", false},
+	{schema.Native, "metadata: {generation: null}", true},
+	{schema.Native, "metadata:", true},
+	{schema.Native, "metadata: []", false},
+	{schema.Native, "system: {swapMB: 2147483647}", true},
+	{schema.Native, "system: {swapMB: 2147483648}", false},
+	{schema.Native, "system: {unattendedUpgrades: true}", true},
+	{schema.Native, `system: {unattendedUpgrades: "true"}`, false},
+	{schema.Native, "system: {sysctls: {a.b: 1}}", false},
+	{schema.Native, `system: {sysctls: {a.b: "1"}}`, true},
+	{schema.Native, "system: {sysctls: {a.b: null}}", true},
+	{schema.Native, "system: {modules: [a, null]}", true},
+	{schema.Native, "system: {modules: a}", false},
+	{schema.Native, "system: {environment: {s: {A: b}}}", true},
+	{schema.Native, "system: {environment: {s: b}}", false},
+	{schema.Native, "checks: {timeout: 90s}", true},
+	{schema.Native, "checks: {timeout: 1h30m}", true},
+	{schema.Native, `checks: {timeout: "0"}`, true},
+	{schema.Native, "checks: {timeout: -90s}", false},
+	{schema.Native, "checks: {timeout: 90}", false},
+	{schema.Native, `checks: {timeout: "90"}`, false},
+	{schema.Native, "join: {bootstrapToken: abcdef.0123456789abcdef}", true},
+	{schema.Native, "join: {bootstrapToken: 1}", false},
+	{schema.Native, "join: {method: None}", true},
+	{schema.Native, "join: {method: Magic}", false},
+	{schema.Native, "network: {plugin: cilium}", false},
+	{schema.Native, "network: {ipFamilies: [IPv4, IPv6]}", true},
+	{schema.Native, "network: {ipFamilies: [IPv5]}", false},
+	{schema.Native, "kubelet: {config: {anything: [{goes: 1}]}}", true},
+	{schema.Native, "kubelet: {config: x}", false},
+	{schema.Native, "kubelet: {taints: [{key: k, effect: NoExecute}]}", true},
+	{schema.Native, "kubelet: {taints: [{key: k, effect: Maybe}]}", false},
+	{schema.Native, "kubelet: {lables: {}}", false}, // unknown: a warning to the decoder
+	{schema.Native, "cloud: {azure: {rateLimit: {qps: 1.5}}}", true},
+	{schema.Native, `cloud: {azure: {rateLimit: {qps: "1.5"}}}`, true},
+	{schema.Native, "cloud: {azure: {rateLimit: {qps: fast}}}", false},
+	{schema.AKS, "cse_timeout: 900", true},
+	{schema.AKS, `cse_timeout: "900"`, true},
+	{schema.AKS, "cseTimeout: 900", true},
+	{schema.AKS, "cseTimeout: fast", false},
+	{schema.AKS, "cse_timeout: 9000000000", false},
+	{schema.AKS, "cse_timeout: null", true},
+	{schema.AKS, "network_config: {network_plugin: NETWORK_PLUGIN_AZURE}", true},
+	{schema.AKS, "networkConfig: {networkPlugin: NETWORK_PLUGIN_AZURE}", true},
+	{schema.AKS, "network_config: {network_plugin: 2}", true},
+	{schema.AKS, `network_config: {network_plugin: "2"}`, true},
+	{schema.AKS, "network_config: {network_plugin: 17}", false},
+	{schema.AKS, "network_config: {network_plugin: azure}", false},
+	{schema.AKS, "network_config: null", true},
+	{schema.AKS, "network_config: []", false},
+	{schema.AKS, "is_vhd: true", true},
+	{schema.AKS, `is_vhd: "true"`, false},
+	{schema.AKS, "kubelet_config: {kubelet_flags: {--v: '2'}}", true},
+	{schema.AKS, "kubelet_config: {kubelet_flags: {--v: 2}}", false},
+	{schema.AKS, "custom_ca_certs: [a]", true},
+	{schema.AKS, "custom_ca_certs: [1]", false},
+	{schema.AKS, "cluster_config: {cloud_provider_config: {rate_limit_qps: '1.5'}}", true},
+	{schema.AKS, "cluster_config: {cloud_provider_config: {rate_limit_qps: fast}}", false},
+	{schema.AKS, "what_comes_next: {a: 1}", true}, // newer producers know more
+}
+
+// TestTypesAreTheDecoders holds that a schema takes a value where the decoder takes it, and refuses
+// it where the decoder reports it.
+func TestTypesAreTheDecoders(t *testing.T) {
+	schemas := map[string]*jsonschema.Schema{schema.Native: compiled(t, schema.Native), schema.AKS: compiled(t, schema.AKS)}
+	heads := map[string]string{schema.Native: nativeHead, schema.AKS: aksHead}
+	for _, tt := range typed {
+		text := heads[tt.dialect] + tt.text + "\n"
+		err := validate(t, schemas[tt.dialect], text)
+		if (err == nil) != tt.valid {
+			t.Errorf("%s: %q is valid: %t, want %t: %v", tt.dialect, tt.text, err == nil, tt.valid, err)
+		}
+		if decoded := objections(t, tt.dialect, text); (len(decoded) == 0) != tt.valid && !strings.Contains(tt.text, "what_comes_next") {
+			t.Errorf("%s: the decoder says of %q: %v", tt.dialect, tt.text, decoded)
+		}
+	}
+}
+
+// objections are what decoder and validation say of values, not of their absence.
+func objections(t *testing.T, name, text string) []nodeconfig.Problem {
+	t.Helper()
+	var problems []nodeconfig.Problem
+	for _, p := range dialect.Decode([]byte(text), name).Problems {
+		if !strings.HasPrefix(p.Reason, "is missing") && !strings.HasPrefix(p.Reason, "is not applied") {
+			problems = append(problems, p)
+		}
+	}
+	return problems
+}
+
+// enumerated are the native fields whose values are a closed set, as documents with a value to fill in.
+var enumerated = map[string]string{
+	"method":       "join: {method: %, bootstrapToken: t, exec: {command: /bin/true}}",
+	"dataDisk":     "kubelet: {dataDisk: %}",
+	"effect":       "kubelet: {taints: [{key: k, effect: %}]}",
+	"cgroupDriver": "runtime: {cgroupDriver: %}",
+	"lazyPull":     "runtime: {lazyPull: %}",
+	"plugin":       "network: {plugin: %}",
+	"policy":       "network: {policy: %}",
+	"ipFamilies":   "network: {ipFamilies: [%]}",
+	"provider":     "cloud: {provider: %}",
+	"vmType":       "cloud: {azure: {vmType: %}}",
+	"sku":          "cloud: {azure: {loadBalancer: {sku: %}}}",
+	"mode":         "cloud: {azure: {backoff: {mode: %}}}",
+	"layout":       "components: {layout: %}",
+}
+
+// TestEnumerationsAreTheValidators holds that the validation takes each value of an enumeration, and
+// no other.
+func TestEnumerationsAreTheValidators(t *testing.T) {
+	type node struct {
+		Enum       []any            `json:"enum"`
+		Items      *node            `json:"items"`
+		Properties map[string]*node `json:"properties"`
+		Defs       map[string]*node `json:"$defs"`
+	}
+	data, _ := schema.Get(schema.Native)
+	root := new(node)
+	if err := json.Unmarshal(data, root); err != nil {
+		t.Fatal(err)
+	}
+	found := 0
+	for _, def := range root.Defs {
+		for name, field := range def.Properties {
+			values := field.Enum
+			if field.Items != nil {
+				values = field.Items.Enum
+			}
+			if len(values) == 0 {
+				continue
+			}
+			found++
+			for _, value := range append(values, "something-else") {
+				if value == nil {
+					continue
+				}
+				text := nativeHead + strings.ReplaceAll(enumerated[name], "%", value.(string))
+				wrong := slices.ContainsFunc(objections(t, schema.Native, text), func(p nodeconfig.Problem) bool {
+					return strings.Contains(p.Path, name) || strings.Contains(p.Reason, name)
+				})
+				if wrong != (value == "something-else") {
+					t.Errorf("%s: %q is refused: %t", name, value, wrong)
+				}
+			}
+		}
+	}
+	if found != len(enumerated) {
+		t.Errorf("the schema has %d enumerations, this test knows %d", found, len(enumerated))
+	}
+}
+
+// TestBrokenDocumentsAreNot holds that what is no contract is none to the schemas.
+func TestBrokenDocumentsAreNot(t *testing.T) {
+	native, aks := compiled(t, schema.Native), compiled(t, schema.AKS)
+	for _, text := range []string{"{}", "kind: NodeConfig", "apiVersion: slipway.dev/v9\nkind: NodeConfig", "apiVersion: slipway.dev/v1\nkind: Pod", nativeHead + "version: v1"} {
+		if validate(t, native, text) == nil {
+			t.Errorf("native: %q is valid", text)
+		}
+	}
+	for _, text := range []string{"{}", "version: v2", "version: 1", "version: null"} {
+		if validate(t, aks, text) == nil {
+			t.Errorf("AKS: %q is valid", text)
+		}
+	}
+}
+
+// TestSecretsAreMarked puts a word into each text field of an AKS contract: a field that becomes a
+// Secret must be marked as one.
+func TestSecretsAreMarked(t *testing.T) {
+	const word = "ZXhwbGFpbg==" // base64, for the fields that are read so
+	var marked, secret int
+	for _, path := range leaves(t, schema.AKS) {
+		c := aks.Decode([]byte(nest(path.names, word))).NodeConfig
+		nodeconfig.Default(c)
+		revealed := strings.Contains(string(nodeconfig.Canonical(c)), `"`+word+`"`) || strings.Contains(string(nodeconfig.Canonical(c)), `"explain"`)
+		hidden, err := json.Marshal(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		isSecret := revealed && !strings.Contains(string(hidden), word) && strings.Contains(string(hidden), nodeconfig.Redacted)
+		if isSecret && !path.secret {
+			t.Errorf("%s is a secret and not marked", strings.Join(path.names, "."))
+		}
+		if isSecret {
+			secret++
+		}
+		if path.secret {
+			marked++
+		}
+	}
+	if secret < 3 || marked < secret {
+		t.Errorf("%d fields are marked and %d are secrets", marked, secret)
+	}
+}
+
+// leaf is a text field.
+type leaf struct {
+	names  []string
+	secret bool
+}
+
+// leaves returns the text fields of a schema.
+func leaves(t *testing.T, name string) []leaf {
+	t.Helper()
+	type node struct {
+		Ref        string           `json:"$ref"`
+		Type       any              `json:"type"`
+		WriteOnly  bool             `json:"writeOnly"`
+		Properties map[string]*node `json:"properties"`
+		Defs       map[string]*node `json:"$defs"`
+	}
+	data, _ := schema.Get(name)
+	root := new(node)
+	if err := json.Unmarshal(data, root); err != nil {
+		t.Fatal(err)
+	}
+	var all []leaf
+	var walk func(n *node, names []string)
+	walk = func(n *node, names []string) {
+		if def, ok := strings.CutPrefix(n.Ref, "#/$defs/"); ok && !strings.Contains(def, "/") {
+			n = root.Defs[def]
+		}
+		if types, ok := n.Type.([]any); ok && types[0] == "string" {
+			all = append(all, leaf{names, n.WriteOnly})
+		}
+		for name, below := range n.Properties {
+			walk(below, append(names[:len(names):len(names)], name))
+		}
+	}
+	walk(root, nil)
+	return all
+}
+
+// nest is a document with a value in one place.
+func nest(names []string, value string) string {
+	if len(names) == 0 {
+		return `"` + value + `"`
+	}
+	return `{"` + names[0] + `":` + nest(names[1:], value) + `}`
+}
