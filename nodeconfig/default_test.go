@@ -4,30 +4,16 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/nodeconfig"
 	"github.com/slipway-dev/slipway/test/contracts"
 )
 
 // TestDefault sets defaults on the documents of testdata/default.yaml.
 func TestDefault(t *testing.T) {
-	for _, c := range contracts.Parse(t, "testdata/default.yaml").Fields {
+	for _, c := range contracts.Load(t, "", "testdata/default.yaml") {
 		t.Run(c.Name, func(t *testing.T) {
-			set, _ := c.Value.Get("set")
-			want, _ := c.Value.Get("want")
-			config, problems := nodeconfig.FromTree(set)
-			if len(problems) > 0 {
-				t.Fatal(problems)
-			}
-			nodeconfig.Default(config)
-			form := nodeconfig.Canonical(config)
-			got, err := document.Parse(form)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if wanted := contracts.Merge(got, want).AppendJSON(nil); string(wanted) != string(form) {
-				t.Errorf("got\n%s\nwant\n%s", form, wanted)
-			}
+			config := complete(t, c.Document)
+			c.CompareConfig(t, config)
 			checkDefaultTwice(t, config)
 		})
 	}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"unicode/utf8"
 )
 
 // normalizePEM brings every certificate and key to plain PEM: documents carry them as PEM or as
@@ -30,7 +31,7 @@ func plainPEM(s string) string {
 		return s
 	}
 	decoded, err := base64.StdEncoding.DecodeString(strings.Join(strings.Fields(s), ""))
-	if err != nil || !strings.Contains(string(decoded), "-----BEGIN") {
+	if err != nil || !strings.Contains(string(decoded), "-----BEGIN") || !utf8.Valid(decoded) {
 		return s
 	}
 	return string(decoded)
@@ -55,6 +56,9 @@ func checkCertificates(s string) error {
 	if found == 0 {
 		return errors.New("is no PEM certificate, nor base64 of one")
 	}
+	if strings.Count(s, "-----BEGIN ") > found {
+		return errors.New("has a certificate that is cut off and cannot be read")
+	}
 	if strings.TrimSpace(string(rest)) != "" {
 		return errors.New("has text after its last certificate")
 	}
@@ -63,9 +67,16 @@ func checkCertificates(s string) error {
 
 // checkKey returns what is wrong with a private key, without a word of it.
 func checkKey(s string) error {
-	block, _ := pem.Decode([]byte(s))
-	if block == nil || !strings.HasSuffix(block.Type, "PRIVATE KEY") {
-		return errors.New("is no PEM private key, nor base64 of one")
+	for rest := []byte(s); ; {
+		var block *pem.Block
+		if block, rest = pem.Decode(rest); block == nil {
+			return errors.New("is no PEM private key, nor base64 of one")
+		}
+		switch {
+		case block.Type == "ENCRYPTED PRIVATE KEY" || block.Headers["DEK-Info"] != "":
+			return errors.New("is encrypted; want a key without a passphrase")
+		case strings.HasSuffix(block.Type, "PRIVATE KEY"):
+			return nil
+		}
 	}
-	return nil
 }

@@ -112,10 +112,10 @@ type ExecCredential struct {
 	Env        []EnvVar `json:"env,omitempty"`
 }
 
-// EnvVar is one environment variable.
+// EnvVar is one environment variable. Its value may be a credential.
 type EnvVar struct {
 	Name  string `json:"name"`
-	Value string `json:"value,omitempty"`
+	Value Secret `json:"value,omitzero"`
 }
 
 // AttestedBootstrap configures AKS's secure TLS bootstrapping.

@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/slipway-dev/slipway/internal/document"
 )
@@ -129,7 +130,7 @@ func (v *validator) controlCharacters(value reflect.Value, at string) {
 
 func (v *validator) noControl(s, at string) {
 	for _, r := range s {
-		if r < 0x20 && r != '\n' && r != '\r' && r != '\t' || r == 0x7f || r == 0xfffd {
+		if unicode.IsControl(r) && r != '\n' && r != '\r' && r != '\t' || r == unicode.ReplacementChar {
 			v.fatal(at, fmt.Sprintf("holds the control character %U; remove it", r))
 			return
 		}

@@ -1,11 +1,14 @@
 package nodeconfig
 
 import (
+	"crypto/tls"
 	"fmt"
 	"net/netip"
 	"net/url"
 	"regexp"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/slipway-dev/slipway/internal/document"
 )
@@ -67,8 +70,11 @@ func checkServer(server string) string {
 		return "is no URL of the form https://HOST[:PORT]"
 	case u.User != nil || u.RawQuery != "" || u.Fragment != "" || u.Path != "" && u.Path != "/":
 		return "has more than a host and a port; want https://HOST[:PORT]"
-	case !dnsName.MatchString(u.Hostname()) && checkIP(u.Hostname()) != "":
+	case !dnsName.MatchString(strings.ToLower(u.Hostname())) && checkIP(u.Hostname()) != "":
 		return "has a host that is neither a DNS name nor an address"
+	}
+	if port, err := strconv.ParseUint(u.Port(), 10, 16); strings.HasSuffix(u.Host, ":"+u.Port()) && (err != nil || port == 0) {
+		return "has a port that is none; want one from 1 to 65535"
 	}
 	return ""
 }
@@ -116,11 +122,18 @@ func (v *validator) clientCertificate(cc *ClientCertificate) {
 		v.fatal(at, "is missing, but the method needs it")
 		return
 	}
-	if err := checkCertificates(cc.Certificate); err != nil {
-		v.fatal(at+".certificate", err.Error())
+	badCertificate, badKey := checkCertificates(cc.Certificate), checkKey(cc.Key.Reveal())
+	if badCertificate != nil {
+		v.fatal(at+".certificate", badCertificate.Error())
 	}
-	if err := checkKey(cc.Key.Reveal()); err != nil {
-		v.fatal(at+".key", err.Error())
+	if badKey != nil {
+		v.fatal(at+".key", badKey.Error())
+	}
+	if badCertificate != nil || badKey != nil {
+		return
+	}
+	if _, err := tls.X509KeyPair([]byte(cc.Certificate), []byte(cc.Key.Reveal())); err != nil {
+		v.fatal(at+".key", "does not belong to the certificate, or is of an unknown kind")
 	}
 }
 

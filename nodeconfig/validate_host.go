@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/slipway-dev/slipway/internal/document"
 )
 
 var (
@@ -82,7 +84,7 @@ func (v *validator) network(n *Network) {
 func (v *validator) system(s *System) {
 	checkMap(v, "$.system.sysctls", s.Sysctls, func(key, value string) string {
 		switch {
-		case !sysctlKey.MatchString(key) || strings.Contains(key, ".."):
+		case !sysctlKey.MatchString(key) || strings.Contains(key, "..") || strings.Contains(key, "//"):
 			return "is no kernel parameter; want its dotted name, such as net.core.somaxconn"
 		case value == "" || singleLine(value) != "":
 			return "want a value on one line"
@@ -96,7 +98,7 @@ func (v *validator) system(s *System) {
 		return ""
 	})
 	for _, service := range slices.Sorted(maps.Keys(s.Environment)) {
-		checkMap(v, "$.system.environment."+service, s.Environment[service], func(name, value string) string {
+		checkMap(v, document.FieldPath("$.system.environment", service), s.Environment[service], func(name, value string) string {
 			if !envName.MatchString(name) {
 				return "is no variable name"
 			}
@@ -120,6 +122,12 @@ func (v *validator) surroundings(c *NodeConfig) {
 		u, err := url.Parse(proxy.value.Reveal())
 		if !proxy.value.IsZero() && (err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "") {
 			v.unusable(proxy.path, "is no URL of the form http://HOST:PORT", func() { *proxy.value = Secret{} })
+		}
+	}
+	checkList(v, "$.proxy.noProxy", &c.Proxy.NoProxy, singleLine)
+	if c.Proxy.CertificateAuthority != "" {
+		if err := checkCertificates(c.Proxy.CertificateAuthority); err != nil {
+			v.unusable("$.proxy.certificateAuthority", err.Error(), func() { c.Proxy.CertificateAuthority = "" })
 		}
 	}
 	v.oneOf("$.cloud.provider", &c.Cloud.Provider, "azure", "aws")

@@ -22,43 +22,39 @@ const (
 
 // agent is the agent on the machine or on a directory.
 func (a *app) agent() (*agent.Agent, error) {
-	var level slog.Level
-	if err := level.UnmarshalText([]byte(a.logLevel)); err != nil {
-		return nil, exitWith(exitcode.Usage, fmt.Errorf("--log-level %s: want debug, info, warn or error", a.logLevel))
+	machine, err := host.OpenMachine()
+	if err != nil {
+		return nil, exitWith(exitcode.AgentFailed, err)
 	}
-	node := &agent.Agent{Now: time.Now, Version: cli.Version, AsAKS: a.asAKS}
+	node := &agent.Agent{Named: machine, Now: time.Now, Version: cli.Version, AsAKS: a.asAKS}
 	if a.root != "" {
 		dir, err := host.OpenDirectory(a.root)
 		if err != nil {
 			return nil, exitWith(exitcode.AgentFailed, fmt.Errorf("--root: %w", err))
 		}
-		here, err := host.OpenMachine()
-		if err != nil {
-			return nil, exitWith(exitcode.AgentFailed, err)
-		}
-		node.Host, node.Named, node.Log, node.Sequential = dir, here, a.logger(level, a.stderr), true
+		node.Host, node.Log, node.Sequential = dir, a.logger(a.Err), true
 		return node, nil
 	}
 	if os.Geteuid() != 0 {
 		return nil, exitWith(exitcode.AgentFailed, errors.New("must be root to work on the machine; try it on a directory with --root DIR"))
 	}
-	machine, err := host.OpenMachine()
-	if err != nil {
-		return nil, exitWith(exitcode.AgentFailed, err)
-	}
 	path := logPath
 	if a.asAKS {
 		path = aksLogPath
 	}
-	node.Host, node.Log = machine, a.logger(level, io.MultiWriter(a.stderr, machine.LogFile(path)))
+	node.Host, node.Log = machine, a.logger(io.MultiWriter(a.Err, machine.LogFile(path)))
 	return node, nil
 }
 
 // logger writes JSON, one record a line, for journald and whoever collects logs; on a terminal it
 // writes for the person there.
-func (a *app) logger(level slog.Level, w io.Writer) *slog.Logger {
+func (a *app) logger(w io.Writer) *slog.Logger {
+	var level slog.Level
+	if err := level.UnmarshalText([]byte(a.logLevel.Value)); err != nil {
+		panic(err) // the flag has taken nothing else
+	}
 	options := &slog.HandlerOptions{Level: level}
-	if cli.StyleOf(a.stderr) != (cli.Style{}) {
+	if cli.StyleOf(a.Err) != (cli.Style{}) {
 		return slog.New(slog.NewTextHandler(w, options))
 	}
 	return slog.New(slog.NewJSONHandler(w, options))

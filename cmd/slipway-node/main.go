@@ -12,18 +12,16 @@ import (
 	"syscall"
 
 	"github.com/slipway-dev/slipway/internal/cli"
+	"github.com/slipway-dev/slipway/internal/command"
 )
 
-func main() {
+func main() { os.Exit(run(filepath.Base(os.Args[0]), os.Args[1:], cli.Standard())) }
+
+// run runs the command line of the program that is called by name, and returns its exit code. A
+// signal that asks it to end ends what it does, and is still followed by a published result.
+func run(name string, args []string, s cli.Streams) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	app := &app{
-		asAKS:  filepath.Base(os.Args[0]) == aksName,
-		stdout: os.Stdout,
-		stderr: os.Stderr,
-	}
-	command := app.command()
-	command.SilenceErrors, command.SilenceUsage = true, true
-	err := command.ExecuteContext(ctx)
-	stop()
-	os.Exit(cli.Report(os.Stderr, command.Use, err))
+	defer stop()
+	app := &app{Streams: s, asAKS: name == aksName}
+	return command.Run(ctx, app.command(), args, s)
 }

@@ -1,83 +1,111 @@
 package main
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
 
-	"github.com/slipway-dev/slipway/exitcode"
 	"github.com/slipway-dev/slipway/internal/agent"
 	"github.com/slipway-dev/slipway/internal/cli"
+	"github.com/slipway-dev/slipway/internal/command"
 	"github.com/slipway-dev/slipway/internal/facts"
+	"github.com/slipway-dev/slipway/status"
 )
 
 func (a *app) provision() *cobra.Command {
-	var opts agent.ProvisionOptions
-	var factsPath, output string
+	var (
+		opts      agent.ProvisionOptions
+		factsPath string
+		output    command.Choice
+	)
 	cmd := &cobra.Command{
-		Use:   "provision",
+		Use:   "provision [flags]",
 		Short: "Make the machine a node, and publish the result",
-		Long: `Reads the contract, plans, applies, and publishes the result, whatever happens on the way: the
+		Long: `Read the contract, plan, apply, and publish the result, whatever happens on the way: the
 document provision.json first, the marker provision.complete after it.
 
-Without --provision-config the contract is looked for where user data puts it. A machine that is as
-the contract says already is not touched. The exit code is the result's: slipway explain CODE says
-what it means.`,
+Without --provision-config the contract is looked for where user data puts it. A machine
+that is as the contract says already is not touched.`,
 		Example: `  slipway-node provision
-  slipway-node provision --provision-config /opt/azure/containers/aks-node-controller-config.json
-  slipway-node provision --provision-config node.yaml --root ./out/node
-  slipway-node provision --provision-config node.yaml --dry-run`,
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if factsPath != "" {
-				known, err := readFacts(factsPath)
-				if err != nil {
-					return err
-				}
-				opts.Facts = &known
+  slipway-node provision --provision-config /etc/slipway/config.yaml --dry-run
+  slipway-node provision --provision-config node.yaml --root ./out/node`,
+		Args: command.NoArguments,
+		RunE: func(cmd *cobra.Command, _ []string) (err error) {
+			if opts.Config, err = absolute(opts.Config); err != nil {
+				return err
 			}
-			if opts.Config != "" {
-				path, err := filepath.Abs(opts.Config)
-				if err != nil {
-					return err
-				}
-				opts.Config = path
+			if opts.Script, err = absolute(opts.Script); err != nil {
+				return err
+			}
+			if opts.Facts, err = readFacts(factsPath); err != nil {
+				return err
 			}
 			node, err := a.agent()
 			if err != nil {
 				return err
 			}
 			result := node.Provision(cmd.Context(), opts)
-			if output == outputJSON {
-				document, err := result.Marshal()
-				if err != nil {
+			if opts.DryRun && output.Value == command.AsText {
+				if err := command.Write(a.Streams, "Dry run: this is what would be done, and nothing was.\n\n"); err != nil {
 					return err
 				}
-				_, err = a.stdout.Write(document)
-				return exitWith(result.ExitCode, err)
 			}
-			if opts.DryRun {
-				fmt.Fprintln(a.stdout, "Dry run: this is what would be done; nothing was.")
-			}
-			result.Print(a.stdout, cli.StyleOf(a.stdout) != (cli.Style{}))
-			return exitWith(result.ExitCode, nil)
+			return a.show(result, output.Value)
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&opts.Config, "provision-config", "", "the contract's `path`; without it the known places are tried")
-	flags.StringVar(&opts.Script, "nbc-cmd", "", "a script's `path`, run where no contract is given (AKS's older interface)")
-	flags.BoolVar(&opts.DryRun, "dry-run", false, "compare only: tell what would be done")
-	flags.StringVar(&factsPath, "facts", "", "use the recorded facts in this `file` instead of the machine's")
-	outputFlag(cmd, &output)
+	flags.StringVar(&opts.Config, "provision-config", "", "read the contract from `PATH`; without it the known places are tried")
+	flags.StringVar(&opts.Script, "nbc-cmd", "", "run the script at `PATH` where no contract is given (AKS's older interface)")
+	flags.BoolVar(&opts.DryRun, "dry-run", false, "compare only, and tell what would be done")
+	flags.StringVar(&factsPath, "facts", "", "use the recorded facts in `FILE` instead of the machine's own")
+	command.AddOutput(cmd, &output)
 	return cmd
 }
 
-func readFacts(path string) (facts.Facts, error) {
+// show prints a status, and ends with its exit code.
+func (a *app) show(s *status.Status, form string) error {
+	if form == command.AsJSON {
+		document, err := s.Marshal()
+		if err == nil {
+			err = command.Write(a.Streams, string(document))
+		}
+		if err != nil {
+			return err
+		}
+	} else {
+		s.Print(a.Out, cli.StyleOf(a.Out) != cli.Style{})
+	}
+	return exitWith(s.ExitCode, nil)
+}
+
+// exitWith ends the program with a code, or well where that is 0 and nothing went wrong.
+func exitWith(code int, err error) error {
+	if code == 0 && err == nil {
+		return nil
+	}
+	return &cli.Error{Code: code, Err: err}
+}
+
+// absolute makes a path given on the command line absolute; none stays none.
+func absolute(path string) (string, error) {
+	if path == "" {
+		return "", nil
+	}
+	return filepath.Abs(path)
+}
+
+func readFacts(path string) (*facts.Facts, error) {
+	if path == "" {
+		return nil, nil
+	}
 	data, err := os.ReadFile(path)
 	if err != nil {
-		return facts.Facts{}, exitWith(exitcode.Invalid, fmt.Errorf("read the facts: %w", err))
+		return nil, command.Failed("read the facts: %w", err)
 	}
-	return facts.Parse(data)
+	known, err := facts.Parse(data)
+	if err != nil {
+		return nil, command.Failed("%s: %w", path, err)
+	}
+	return &known, nil
 }

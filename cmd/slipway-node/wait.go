@@ -2,22 +2,26 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/slipway-dev/slipway/internal/command"
 )
 
 func (a *app) provisionWait() *cobra.Command {
 	var timeout time.Duration
 	cmd := &cobra.Command{
-		Use:   "provision-wait",
+		Use:   "provision-wait [flags]",
 		Short: "Wait until a provisioning has ended, and print its result",
-		Long: `Waits until the marker provision.complete exists, prints provision.json on stdout and exits with
-the provisioning's own exit code. It is what Azure's custom script extension runs.`,
+		Long: `Wait until the marker provision.complete is there, print provision.json on standard output, and
+exit with the provisioning's own exit code. It is what Azure's custom script extension runs.
+
+Times that were not known when the result was written, such as the guest agent's start, are
+filled in.`,
 		Example: `  slipway-node provision-wait
   slipway-node provision-wait --timeout 15m`,
-		Args: cobra.NoArgs,
+		Args: command.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			node, err := a.agent()
 			if err != nil {
@@ -30,10 +34,12 @@ the provisioning's own exit code. It is what Azure's custom script extension run
 				defer cancel()
 			}
 			document, code, err := node.Wait(ctx)
-			fmt.Fprintf(a.stdout, "%s", document)
+			if err := command.Write(a.Streams, string(document)); err != nil {
+				return err
+			}
 			return exitWith(code, err)
 		},
 	}
-	cmd.Flags().DurationVar(&timeout, "timeout", 0, "give up after this `duration`, such as 15m; 0 waits for ever")
+	cmd.Flags().DurationVar(&timeout, "timeout", 0, "give up after `DURATION`, such as 15m; 0 waits for ever")
 	return cmd
 }

@@ -1,17 +1,16 @@
 package main
 
 import (
-	"errors"
 	"io"
 	"os"
 	"slices"
 
 	"github.com/slipway-dev/slipway/internal/cli"
+	"github.com/slipway-dev/slipway/internal/command"
 	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/internal/plan"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/nodeconfig"
-	"github.com/slipway-dev/slipway/nodeconfig/aks"
 	"github.com/slipway-dev/slipway/nodeconfig/dialect"
 )
 
@@ -28,7 +27,7 @@ func readInput(s cli.Streams, name string) ([]byte, error) {
 	if name != stdin {
 		file, err := os.Open(name)
 		if err != nil {
-			return nil, failed("%w", err)
+			return nil, command.Failed("%w", err)
 		}
 		defer file.Close()
 		in = file
@@ -36,9 +35,9 @@ func readInput(s cli.Streams, name string) ([]byte, error) {
 	data, err := io.ReadAll(io.LimitReader(in, maxInput+1))
 	switch {
 	case err != nil:
-		return nil, failed("%w", err)
+		return nil, command.Failed("%w", err)
 	case len(data) > maxInput:
-		return nil, failed("%s is larger than %d MiB, which nothing that is read here is", title(name), maxInput>>20)
+		return nil, command.Failed("%s is larger than %d MiB, which nothing that is read here is", title(name), maxInput>>20)
 	}
 	return data, nil
 }
@@ -67,7 +66,7 @@ func (f *source) read(s cli.Streams) (*contract, error) {
 	if err != nil {
 		return nil, err
 	}
-	return decode(f.file, data, f.dialect.value), nil
+	return decode(f.file, data, f.dialect.Value), nil
 }
 
 func decode(name string, data []byte, dialectName string) *contract {
@@ -99,9 +98,8 @@ func (c *contract) plan(f facts.Facts) resource.Plan {
 	if len(problems) == 0 {
 		return p
 	}
-	origin := c.origin()
 	for _, problem := range problems {
-		problem.Path = origin(problem.Path)
+		problem.Path = c.Origin(problem.Path)
 		if !slices.Contains(c.Problems, problem) {
 			c.Problems = append(c.Problems, problem)
 		}
@@ -110,19 +108,11 @@ func (c *contract) plan(f facts.Facts) resource.Plan {
 	return p
 }
 
-// origin returns what maps a path of the NodeConfig to the contract's own.
-func (c *contract) origin() func(string) string {
-	if c.Dialect == dialect.AKS {
-		return aks.Decode(c.data).Origin
-	}
-	return func(path string) string { return path }
-}
-
 // require prints the contract's problems and refuses one that has errors.
 func (c *contract) require(s cli.Streams) error {
 	c.warn(s)
 	if !c.valid() {
-		return failed("%s has %s", title(c.name), cli.Plural(len(nodeconfig.Fatal(c.Problems)), "error"))
+		return command.Failed("%s has %s", title(c.name), cli.Plural(len(nodeconfig.Fatal(c.Problems)), "error"))
 	}
 	return nil
 }
@@ -143,7 +133,7 @@ func readFacts(s cli.Streams, name string) (facts.Facts, error) {
 	}
 	f, err := facts.Parse(data)
 	if err != nil {
-		return facts.Facts{}, failed("%s: %w", title(name), err)
+		return facts.Facts{}, command.Failed("%s: %w", title(name), err)
 	}
 	return f, nil
 }
@@ -160,31 +150,4 @@ func oneStdin(names ...string) error {
 		return cli.Usage("put one of the two in a file", "standard input can be read only once")
 	}
 	return nil
-}
-
-// write writes a document to standard output.
-func write(s cli.Streams, text string) error {
-	if _, err := io.WriteString(s.Out, text); err != nil {
-		return failed("standard output: %w", pathless(err))
-	}
-	return nil
-}
-
-// writeJSON writes a document to standard output as JSON.
-func writeJSON(s cli.Streams, v any) error {
-	if err := cli.WriteJSON(s.Out, v); err != nil {
-		return failed("standard output: %w", pathless(err))
-	}
-	return nil
-}
-
-// pathless takes operation and path out of an error that is about a file.
-func pathless(err error) error {
-	if e, ok := errors.AsType[*os.PathError](err); ok {
-		return e.Err
-	}
-	if e, ok := errors.AsType[*os.LinkError](err); ok {
-		return e.Err
-	}
-	return err
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/slipway-dev/slipway/exitcode"
 	"github.com/slipway-dev/slipway/internal/cli"
+	"github.com/slipway-dev/slipway/internal/command"
 	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/internal/resource"
 )
@@ -21,7 +22,7 @@ const (
 
 func newDiff(s cli.Streams) *cobra.Command {
 	var (
-		output    choice
+		output    command.Choice
 		factsFile string
 	)
 	cmd := &cobra.Command{
@@ -39,16 +40,16 @@ Exit codes, as diff(1) has them: 0 no difference, 1 a difference, 2 trouble.`,
   slipway plan -f node.yaml -o json >before.json && vi node.yaml && slipway diff before.json node.yaml`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 2 {
-				return cli.Usage(helpHint(cmd), "want two documents, got %d", len(args))
+				return cli.Usage(command.Hint(cmd), "want two documents, got %d", len(args))
 			}
 			c, err := compareInputs(s, args[0], args[1], factsFile)
 			if err != nil {
 				return trouble(err)
 			}
-			if output.value == asJSON {
-				err = writeJSON(s, c)
+			if output.Value == command.AsJSON {
+				err = command.WriteJSON(s, c)
 			} else {
-				err = write(s, diffText(c, cli.StyleOf(s.Out)))
+				err = command.Write(s, diffText(c, cli.StyleOf(s.Out)))
 			}
 			switch {
 			case err != nil:
@@ -60,7 +61,7 @@ Exit codes, as diff(1) has them: 0 no difference, 1 a difference, 2 trouble.`,
 		},
 	}
 	addFacts(cmd, &factsFile)
-	addOutput(cmd, &output)
+	command.AddOutput(cmd, &output)
 	return cmd
 }
 
@@ -111,7 +112,7 @@ func readSide(s cli.Streams, name string, f facts.Facts) (side, error) {
 	var made resource.Plan
 	if json.Unmarshal(data, &kind) == nil && kind.Kind == resource.PlanKind {
 		if err := json.Unmarshal(data, &made); err != nil {
-			return side{}, failed("%s: %w", title(name), err)
+			return side{}, command.Failed("%s: %w", title(name), err)
 		}
 		return side{name, made.Dialect, made.Config, made}, nil
 	}

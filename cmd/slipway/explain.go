@@ -9,6 +9,7 @@ import (
 
 	"github.com/slipway-dev/slipway/exitcode"
 	"github.com/slipway-dev/slipway/internal/cli"
+	"github.com/slipway-dev/slipway/internal/command"
 	"github.com/slipway-dev/slipway/nodeconfig"
 	"github.com/slipway-dev/slipway/schema"
 )
@@ -17,7 +18,7 @@ import (
 type explaining struct {
 	from   source
 	facts  string
-	output choice
+	output command.Choice
 }
 
 func newExplain(s cli.Streams) *cobra.Command {
@@ -40,9 +41,9 @@ EXIT-CODE is a number or an ERR_ name with which a provisioning ended.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case len(args) != 1:
-				return cli.Usage(helpHint(cmd), "want one field or exit code, got %d", len(args))
+				return cli.Usage(command.Hint(cmd), "want one field or exit code, got %d", len(args))
 			case isExitCode(args[0]):
-				return explainCode(s, args[0], e.output.value)
+				return explainCode(s, args[0], e.output.Value)
 			}
 			return e.field(s, args[0])
 		},
@@ -50,7 +51,7 @@ EXIT-CODE is a number or an ERR_ name with which a provisioning ended.`,
 	}
 	e.from.add(cmd)
 	addFacts(cmd, &e.facts)
-	addOutput(cmd, &e.output)
+	command.AddOutput(cmd, &e.output)
 	return cmd
 }
 
@@ -81,10 +82,10 @@ func (e *explaining) field(s cli.Streams, path string) error {
 		_, _ = fmt.Fprintf(s.Err, "%s\n", cli.StyleOf(s.Err).Yellow(fmt.Sprintf(
 			"%s has %s; slipway validate lists what is wrong", cli.Line(title(c.name)), cli.Plural(len(nodeconfig.Fatal(c.Problems)), "error"))))
 	}
-	if e.output.value == asJSON {
-		return writeJSON(s, x)
+	if e.output.Value == command.AsJSON {
+		return command.WriteJSON(s, x)
 	}
-	return write(s, fieldText(x, cli.StyleOf(s.Out)))
+	return command.Write(s, fieldText(x, cli.StyleOf(s.Out)))
 }
 
 // complete completes fields, those of the contract if there is one, and the names of exit codes.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/slipway-dev/slipway/exitcode"
 	"github.com/slipway-dev/slipway/internal/cli"
+	"github.com/slipway-dev/slipway/internal/command"
 )
 
 // isExitCode tells whether an argument names an exit code.
@@ -20,10 +21,10 @@ func explainCode(s cli.Streams, arg, output string) error {
 	if err != nil {
 		return err
 	}
-	if output == asJSON {
-		return writeJSON(s, code)
+	if output == command.AsJSON {
+		return command.WriteJSON(s, code)
 	}
-	return write(s, codeText(code, cli.StyleOf(s.Out)))
+	return command.Write(s, codeText(code, cli.StyleOf(s.Out)))
 }
 
 // findCode finds an exit code by its number or name.
@@ -33,7 +34,7 @@ func findCode(arg string) (exitcode.Code, error) {
 		if code, ok := exitcode.Lookup(n); ok {
 			return code, nil
 		}
-		return exitcode.Code{}, failed("%s is no exit code that provisioning ends with", arg)
+		return exitcode.Code{}, command.Failed("%s is no exit code that provisioning ends with", arg)
 	}
 	all := exitcode.All()
 	if i := slices.IndexFunc(all, func(c exitcode.Code) bool { return c.Name == arg }); i >= 0 {

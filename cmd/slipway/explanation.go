@@ -66,7 +66,7 @@ func explainField(c *contract, path string, f facts.Facts) (*explanation, error)
 		if at, nativeErr := native.catalog.find(path, native.tree); nativeErr == nil {
 			x := native.explain(at)
 			x.File, x.Dialect = c.name, dialect.Native
-			if from := c.origin()(x.Field); from != x.Field {
+			if from := c.Origin(x.Field); from != x.Field {
 				if at, err := own.catalog.find(from, own.tree); err == nil && lookUp(own.tree, at.steps) != nil {
 					x.From = from
 				}

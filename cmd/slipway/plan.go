@@ -9,6 +9,7 @@ import (
 
 	"github.com/slipway-dev/slipway/exitcode"
 	"github.com/slipway-dev/slipway/internal/cli"
+	"github.com/slipway-dev/slipway/internal/command"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
@@ -17,7 +18,7 @@ import (
 type planning struct {
 	from   source
 	facts  string
-	output choice
+	output command.Choice
 	show   string
 	reveal bool
 }
@@ -36,15 +37,15 @@ nothing is known. Nothing of a secret file is shown but that it is one, unless -
 		Example: `  slipway plan -f node.yaml
   slipway plan -f node.yaml --facts facts.json -o json >plan.json
   slipway plan -f node.yaml --show /etc/containerd/config.toml`,
-		Args: noArguments,
+		Args: command.NoArguments,
 		RunE: func(*cobra.Command, []string) error { return p.run(s) },
 	}
 	p.from.add(cmd)
 	addFacts(cmd, &p.facts)
-	addOutput(cmd, &p.output)
+	command.AddOutput(cmd, &p.output)
 	cmd.Flags().StringVar(&p.show, "show", "", "print one file of the plan, by its `PATH` on the node")
 	cmd.Flags().BoolVar(&p.reveal, "reveal", false, "with --show: print the file although it is secret")
-	must(cmd.RegisterFlagCompletionFunc("show", p.completeFiles))
+	command.Must(cmd.RegisterFlagCompletionFunc("show", p.completeFiles))
 	return cmd
 }
 
@@ -59,10 +60,10 @@ func (p *planning) run(s cli.Streams) error {
 	switch {
 	case p.show != "":
 		return p.showFile(s, made)
-	case p.output.value == asJSON:
-		return writeJSON(s, made)
+	case p.output.Value == command.AsJSON:
+		return command.WriteJSON(s, made)
 	}
-	return write(s, planText(c, made, cli.StyleOf(s.Out)))
+	return command.Write(s, planText(c, made, cli.StyleOf(s.Out)))
 }
 
 // plan reads what the flags name and plans it.
@@ -100,13 +101,13 @@ func (p *planning) showFile(s cli.Streams, made resource.Plan) error {
 		shown := *file
 		shown.Secret = file.Secret && !p.reveal
 		switch {
-		case p.output.value == asJSON:
-			return writeJSON(s, shown)
+		case p.output.Value == command.AsJSON:
+			return command.WriteJSON(s, shown)
 		case shown.Secret:
 			_, _ = fmt.Fprintln(s.Err, cli.StyleOf(s.Err).Dim("secret; --reveal prints it"))
-			return write(s, nodeconfig.Redacted+"\n")
+			return command.Write(s, nodeconfig.Redacted+"\n")
 		}
-		return write(s, string(shown.Content))
+		return command.Write(s, string(shown.Content))
 	}
 	err := &cli.Error{Code: exitcode.Invalid, Err: fmt.Errorf("the plan has no file %q", p.show)}
 	if near := nearest(p.show, paths); len(near) > 0 {

@@ -5,6 +5,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/slipway-dev/slipway/internal/command"
 )
 
 // writePrivate writes a file that only its owner can read, from its first byte: under another name
@@ -17,13 +19,13 @@ func writePrivate(path string, data []byte) (err error) {
 	}
 	file, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*") // mode 0600
 	if err != nil {
-		return fmt.Errorf("write %s: %w", path, pathless(err))
+		return fmt.Errorf("write %s: %w", path, command.Pathless(err))
 	}
 	defer func() {
 		if err != nil {
 			_ = file.Close()
 			_ = os.Remove(file.Name())
-			err = fmt.Errorf("write %s: %w", path, pathless(err))
+			err = fmt.Errorf("write %s: %w", path, command.Pathless(err))
 		}
 	}()
 	if _, err = file.Write(data); err != nil {

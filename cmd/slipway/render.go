@@ -10,6 +10,7 @@ import (
 
 	"github.com/slipway-dev/slipway/exitcode"
 	"github.com/slipway-dev/slipway/internal/cli"
+	"github.com/slipway-dev/slipway/internal/command"
 	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/nodeconfig"
 	"github.com/slipway-dev/slipway/nodeconfig/dialect"
@@ -32,11 +33,11 @@ var targets = []target{
 	{"custom-data", userdata.MIME, userdata.CustomData, "customData", true},
 	{"cloud-config", userdata.CloudConfig, userdata.CloudConfigCustomData, "customData", false},
 	{"ignition", userdata.Ignition, userdata.IgnitionCustomData, "customData", true},
-	{"cse", commandPlain, command, "commandToExecute", false},
+	{"cse", csePlain, cse, "commandToExecute", false},
 }
 
-func command(userdata.Contract) (string, error)      { return userdata.CSE, nil }
-func commandPlain(userdata.Contract) ([]byte, error) { return []byte(userdata.CSE), nil }
+func cse(userdata.Contract) (string, error)      { return userdata.CSE, nil }
+func csePlain(userdata.Contract) ([]byte, error) { return []byte(userdata.CSE), nil }
 
 func targetNames() []string {
 	var names []string
@@ -49,14 +50,14 @@ func targetNames() []string {
 // rendering is what the flags of render say.
 type rendering struct {
 	from   source
-	to     choice
+	to     command.Choice
 	output string
 	raw    bool
 	force  bool
 }
 
 func newRender(s cli.Streams) *cobra.Command {
-	r := rendering{to: choice{allowed: targetNames()}}
+	r := rendering{to: command.Choice{Allowed: targetNames()}}
 	cmd := &cobra.Command{
 		Use:   "render -f CONFIG --to TARGET [-o OUT] [flags]",
 		Short: "Render what a machine is created with",
@@ -76,11 +77,11 @@ There is no target for a directory of all artefacts yet ("bundle").`,
 		Example: `  slipway render -f node.yaml --to custom-data -o custom-data.b64
   slipway render -f aks.json --to custom-data --raw | less
   slipway render -f flatcar.yaml --to ignition --raw -o node.ign`,
-		Args: noArguments,
+		Args: command.NoArguments,
 		RunE: func(*cobra.Command, []string) error { return r.run(s) },
 	}
 	r.from.add(cmd)
-	addChoice(cmd, &r.to, "to", "", "`TARGET` to render: "+cli.List(r.to.allowed, "or"))
+	command.AddChoice(cmd, &r.to, "to", "", "`TARGET` to render: "+cli.List(r.to.Allowed, "or"))
 	cmd.Flags().StringVarP(&r.output, "output", "o", "", "`OUT`, the file to write, mode 0600; \"json\" for a property of an Azure template, standard output otherwise")
 	cmd.Flags().BoolVar(&r.raw, "raw", false, "the plain document, without base64")
 	cmd.Flags().BoolVar(&r.force, "force", false, "render a contract that has errors")
@@ -88,10 +89,10 @@ There is no target for a directory of all artefacts yet ("bundle").`,
 }
 
 func (r *rendering) run(s cli.Streams) error {
-	if r.to.value == "" {
-		return cli.Usage("name it with --to "+strings.Join(r.to.allowed, "|"), "no target is given")
+	if r.to.Value == "" {
+		return cli.Usage("name it with --to "+strings.Join(r.to.Allowed, "|"), "no target is given")
 	}
-	if r.raw && r.output == asJSON {
+	if r.raw && r.output == command.AsJSON {
 		return cli.Usage("to write a file of that name, use -o ./json", "an Azure template takes no plain document: --raw and -o json exclude each other")
 	}
 	c, err := r.from.read(s)
@@ -106,13 +107,13 @@ func (r *rendering) run(s cli.Streams) error {
 		return refused(s, c, err)
 	}
 	switch r.output {
-	case asJSON:
-		return writeJSON(s, map[string]string{r.target().property: rendered})
+	case command.AsJSON:
+		return command.WriteJSON(s, map[string]string{r.target().property: rendered})
 	case "", stdin:
-		return write(s, rendered)
+		return command.Write(s, rendered)
 	}
 	if err := writePrivate(r.output, []byte(rendered)); err != nil {
-		return failed("%w", err)
+		return command.Failed("%w", err)
 	}
 	_, _ = fmt.Fprintf(s.Err, "wrote %s, %d bytes, readable by its owner alone\n", cli.Line(r.output), len(rendered))
 	return nil
@@ -136,7 +137,7 @@ func (r *rendering) check(s cli.Streams, c *contract) error {
 
 func (r *rendering) target() target {
 	for _, t := range targets {
-		if t.name == r.to.value {
+		if t.name == r.to.Value {
 			return t
 		}
 	}
@@ -146,9 +147,9 @@ func (r *rendering) target() target {
 // render returns the text to deliver; what people may read ends with a line break.
 func (r *rendering) render(c *contract) (string, error) {
 	t, deliver := r.target(), delivered(c)
-	if r.output == asJSON || t.base64 && !r.raw {
+	if r.output == command.AsJSON || t.base64 && !r.raw {
 		text, err := t.encoded(deliver)
-		if r.output != asJSON {
+		if r.output != command.AsJSON {
 			text += "\n"
 		}
 		return text, err
@@ -172,9 +173,9 @@ func delivered(c *contract) userdata.Contract {
 func refused(s cli.Streams, c *contract, err error) error {
 	invalid, ok := errors.AsType[*userdata.InvalidError](err)
 	if !ok {
-		return failed("%s: %w", title(c.name), err)
+		return command.Failed("%s: %w", title(c.name), err)
 	}
-	origin := c.origin()
+	origin := c.Origin
 	var problems []nodeconfig.Problem
 	for _, p := range invalid.Problems {
 		path := p.Field
@@ -187,5 +188,5 @@ func refused(s cli.Streams, c *contract, err error) error {
 	}
 	nodeconfig.SortProblems(problems)
 	_, _ = io.WriteString(s.Err, cli.Problems(problems, cli.StyleOf(s.Err)))
-	return failed("%s cannot be rendered, %s", title(c.name), cli.CountProblems(problems))
+	return command.Failed("%s cannot be rendered, %s", title(c.name), cli.CountProblems(problems))
 }

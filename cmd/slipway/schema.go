@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/slipway-dev/slipway/internal/cli"
+	"github.com/slipway-dev/slipway/internal/command"
 	"github.com/slipway-dev/slipway/schema"
 )
 
@@ -26,9 +27,9 @@ Editors check and complete a document with it. It knows names, types and enumera
 			}
 			document, ok := schema.Get(name)
 			if !ok || len(args) > 1 {
-				return cli.Usage(helpHint(cmd), "want one schema: %s", cli.List(schema.Names(), "or"))
+				return cli.Usage(command.Hint(cmd), "want one schema: %s", cli.List(schema.Names(), "or"))
 			}
-			return write(s, string(document))
+			return command.Write(s, string(document))
 		},
 	}
 }

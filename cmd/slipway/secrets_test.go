@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/slipway-dev/slipway/internal/command"
 	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/nodeconfig"
@@ -115,7 +116,7 @@ func TestNothingPrintsASecret(t *testing.T) {
 					}
 				}
 			}
-			for _, form := range []string{asText, asJSON} {
+			for _, form := range []string{command.AsText, command.AsJSON} {
 				check("validate", "-f", file, "-o", form)
 				check("plan", "-f", file, "-o", form)
 				check("diff", file, other, "-o", form)

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/slipway-dev/slipway/internal/command"
 	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/nodeconfig"
 	"github.com/slipway-dev/slipway/schema"
@@ -81,7 +82,7 @@ var catalogs = func() map[string]func() *catalog {
 		loaders[name] = sync.OnceValue(func() *catalog {
 			data, _ := schema.Get(name)
 			c := &catalog{new(shape)}
-			must(json.Unmarshal(data, c.root))
+			command.Must(json.Unmarshal(data, c.root))
 			return c
 		})
 	}

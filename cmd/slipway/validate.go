@@ -5,6 +5,7 @@ import (
 
 	"github.com/slipway-dev/slipway/exitcode"
 	"github.com/slipway-dev/slipway/internal/cli"
+	"github.com/slipway-dev/slipway/internal/command"
 	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
@@ -12,7 +13,7 @@ import (
 func newValidate(s cli.Streams) *cobra.Command {
 	var (
 		from   source
-		output choice
+		output command.Choice
 	)
 	cmd := &cobra.Command{
 		Use:   "validate -f CONFIG [flags]",
@@ -25,7 +26,7 @@ is what this command is for, so it goes to standard output. The exit code is 0 w
 is no error, warnings or not, and 1 otherwise.`,
 		Example: `  slipway validate -f node.yaml
   slipway validate -f - -o json <node.json | jq '.problems[]'`,
-		Args: noArguments,
+		Args: command.NoArguments,
 		RunE: func(*cobra.Command, []string) error {
 			c, err := from.read(s)
 			if err != nil {
@@ -34,10 +35,10 @@ is no error, warnings or not, and 1 otherwise.`,
 			if c.valid() {
 				c.plan(facts.Facts{}) // for its problems
 			}
-			if output.value == asJSON {
-				err = writeJSON(s, newReport(c))
+			if output.Value == command.AsJSON {
+				err = command.WriteJSON(s, newReport(c))
 			} else {
-				err = write(s, reportText(c, cli.StyleOf(s.Out)))
+				err = command.Write(s, reportText(c, cli.StyleOf(s.Out)))
 			}
 			if err == nil && !c.valid() {
 				err = cli.Quit(exitcode.Invalid)
@@ -46,7 +47,7 @@ is no error, warnings or not, and 1 otherwise.`,
 		},
 	}
 	from.add(cmd)
-	addOutput(cmd, &output)
+	command.AddOutput(cmd, &output)
 	return cmd
 }
 

@@ -34,12 +34,19 @@ type Host interface {
 	ServiceStart(ctx context.Context, unit string) (time.Time, error)
 }
 
+// Named are files that were named by path.
+type Named interface {
+	source.Files
+	// Stat tells what is at path, without following a last symbolic link.
+	Stat(path string) (apply.Entry, error)
+}
+
 // Agent does the node's work.
 type Agent struct {
 	Host Host
-	// Named is where a contract is read from whose path is given; nil means Host. It differs where
+	// Named is where a contract or script is whose path is given; nil means Host. It differs where
 	// Host is a directory and the path is one of the machine that the agent is tried on.
-	Named source.Files
+	Named Named
 	Log   *slog.Logger
 	// Now is the clock.
 	Now func() time.Time

@@ -7,6 +7,7 @@ import (
 
 	"github.com/slipway-dev/slipway/exitcode"
 	"github.com/slipway-dev/slipway/internal/apply"
+	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/nodeconfig"
 	"github.com/slipway-dev/slipway/status"
 )
@@ -73,12 +74,27 @@ func failures(err error, code int) []status.Failure {
 			failure.Cause, failure.Endpoint = string(check.Cause), check.Endpoint
 			failure.Message = check.Err.Error()
 		}
-		if known, ok := exitcode.Lookup(code); ok {
-			failure.Action = known.Action
-		}
+		failure.Action = action(code, failure.Cause)
 		list = append(list, failure)
 	}
 	return list
+}
+
+// causeActions say what to do about a cause, where that is more than the exit code tells: AKS has one
+// code for an API server that cannot be reached, cannot be trusted, or refuses the node.
+var causeActions = map[string]string{
+	string(resource.CauseConnection): "open the path from the node's subnet to the endpoint, and see that the API server runs",
+	string(resource.CauseTLS):        "compare the contract's CA with the cluster's, see that the node's clock is right and that nothing intercepts TLS",
+	string(resource.CauseCredential): "give the contract a new bootstrap token: the cluster does not know this one, or it has expired",
+}
+
+// action is what to do about a failure.
+func action(code int, cause string) string {
+	if action, ok := causeActions[cause]; ok {
+		return action
+	}
+	known, _ := exitcode.Lookup(code)
+	return known.Action
 }
 
 // split returns the errors that were joined.

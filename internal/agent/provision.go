@@ -79,7 +79,8 @@ func (p *provision) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, timeout, errTimeout)
+	left := timeout - p.Now().Sub(p.status.StartedAt)
+	ctx, cancel := context.WithTimeoutCause(ctx, left, errTimeout)
 	defer cancel()
 	engine := &apply.Engine{Host: p.Host, Now: p.Now, Log: p.Log, Sequential: p.Sequential}
 	if p.opts.DryRun {
@@ -134,9 +135,15 @@ func (p *provision) desired() (resource.Plan, time.Duration, error) {
 	desired, problems := plan.New(decoded.Config, known)
 	desired.Dialect = decoded.Dialect
 	p.status.Config.Digest = desired.Config
-	p.status.Problems = append(p.status.Problems, problems...)
+	for _, problem := range problems {
+		problem.Path = decoded.Origin(problem.Path)
+		p.status.Problems = append(p.status.Problems, problem)
+	}
 	nodeconfig.SortProblems(p.status.Problems)
 	p.step("plan", begin)
+	if fatal := nodeconfig.Fatal(p.status.Problems); len(fatal) > 0 {
+		return resource.Plan{}, 0, &contractError{contract.Path, fatal}
+	}
 	for _, problem := range p.status.Problems {
 		p.Log.Warn("contract", "path", problem.Path, "reason", problem.Reason)
 	}
@@ -145,10 +152,18 @@ func (p *provision) desired() (resource.Plan, time.Duration, error) {
 
 // contract reads the contract that is named, or finds one.
 func (p *provision) contract() (source.Contract, error) {
-	if p.opts.Config != "" && p.Named != nil {
-		return source.File(p.Named, p.opts.Config)
+	if p.opts.Config != "" {
+		return source.File(p.named(), p.opts.Config)
 	}
-	return source.File(p.Host, p.opts.Config)
+	return source.File(p.Host, "")
+}
+
+// named are the files that a given path is of.
+func (a *Agent) named() Named {
+	if a.Named != nil {
+		return a.Named
+	}
+	return a.Host
 }
 
 // step adds a step of the agent's own to the timeline, and returns the time at which it ended.
@@ -167,7 +182,7 @@ func (p *provision) step(name string, begin time.Time) time.Time {
 func (p *provision) script() (resource.Plan, time.Duration, error) {
 	p.dialect = dialect.AKS
 	p.status.Config = status.Config{Path: p.opts.Script, Dialect: "script"}
-	entry, err := p.Host.Stat(p.opts.Script)
+	entry, err := p.named().Stat(p.opts.Script)
 	if err != nil {
 		return resource.Plan{}, 0, err
 	}

@@ -108,37 +108,15 @@ func (p *provision) publishResult(ctx context.Context) error {
 // cse is the result as AKS's consumers read it.
 func (p *provision) cse(ctx context.Context) status.CSEStatus {
 	s := &p.status
-	boot, err := p.Host.BootTimes(ctx)
-	if err != nil {
-		p.Log.Warn("boot times are not known", "error", err)
-	}
-	started := func(unit string) string {
-		at, err := p.Host.ServiceStart(ctx, unit)
-		if err != nil {
-			p.Log.Warn("start of a service is not known", "unit", unit, "error", err)
-		}
-		return status.SystemdTime(at)
-	}
 	doc := status.CSEStatus{
-		ExitCode:                strconv.Itoa(s.ExitCode),
-		Output:                  p.summary(),
-		Error:                   p.errorText,
-		ExecDuration:            strconv.FormatInt(s.DurationMs/1000, 10),
-		KernelStartTime:         status.SystemdTime(boot.Kernel),
-		CloudInitLocalStartTime: started("cloud-init-local.service"),
-		CloudInitStartTime:      started("cloud-init.service"),
-		CloudFinalStartTime:     started("cloud-final.service"),
-		NetworkdStartTime:       started("systemd-networkd.service"),
-		CSEStartTime:            status.DateTime(s.StartedAt),
-		GuestAgentStartTime:     started("walinuxagent.service"),
-		SystemdSummary:          boot.Summary(),
+		ExitCode:     strconv.Itoa(s.ExitCode),
+		Output:       p.summary(),
+		Error:        p.errorText,
+		ExecDuration: strconv.FormatInt(s.DurationMs/1000, 10),
+		CSEStartTime: status.DateTime(s.StartedAt),
 	}
-	doc.BootDatapoints = status.BootDatapoints{
-		KernelStartTime:     doc.KernelStartTime,
-		CSEStartTime:        doc.CSEStartTime,
-		GuestAgentStartTime: doc.GuestAgentStartTime,
-		KubeletStartTime:    started("kubelet.service"),
-	}
+	doc.BootDatapoints.CSEStartTime = doc.CSEStartTime
+	p.fill(ctx, &doc)
 	return doc
 }
 

@@ -29,7 +29,7 @@ func (a *Agent) Wait(ctx context.Context) (document []byte, code int, err error)
 		if p.complete != marker {
 			continue
 		}
-		document, code, err = a.result(p)
+		document, code, err = a.result(ctx, p)
 		if p.events != "" {
 			level, message := status.LevelInformational, "Completed"
 			if code != exitcode.Success {
@@ -41,8 +41,8 @@ func (a *Agent) Wait(ctx context.Context) (document []byte, code int, err error)
 	return document, code, err
 }
 
-// result reads a published result.
-func (a *Agent) result(p place) ([]byte, int, error) {
+// result reads a published result, and completes it with what has become known since.
+func (a *Agent) result(ctx context.Context, p place) ([]byte, int, error) {
 	document, err := a.Host.ReadFile(p.result, maxResult)
 	if err != nil {
 		return waited(exitcode.AgentFailed, fmt.Errorf("the marker %s is there, and the result is not: %w", p.complete, err))
@@ -54,6 +54,11 @@ func (a *Agent) result(p place) ([]byte, int, error) {
 	code, err := result.Code()
 	if err != nil {
 		return document, exitcode.AgentFailed, fmt.Errorf("result %s: %w", p.result, err)
+	}
+	if a.fill(ctx, &result) {
+		if completed, err := result.Marshal(); err == nil {
+			document = completed
+		}
 	}
 	return document, code, nil
 }

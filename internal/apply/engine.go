@@ -17,7 +17,7 @@ const (
 	LockPath = "/run/slipway/lock"
 	// intentPath records what an apply is about to do to units, until it is done.
 	intentPath = "/var/lib/slipway/intent.json"
-	// unitDirs are where systemd reads units from; a change below needs a reload.
+	// unitDir is where systemd reads an administrator's units from; a change below needs a reload.
 	unitDir = "/etc/systemd/system/"
 )
 
@@ -87,26 +87,33 @@ func (e *Engine) Apply(ctx context.Context, plan resource.Plan) (*Report, error)
 	if err != nil {
 		return run.report(), fmt.Errorf("take the lock %s: another apply may hold it: %w", LockPath, err)
 	}
-	err = run.locked(ctx)
-	return run.report(), errors.Join(err, unlock())
+	err = run.guarded("apply", func() error { return run.locked(ctx) })
+	err = errors.Join(err, run.guarded("unlock", unlock))
+	return run.report(), err
 }
 
 // Preview tells what Apply would do to files and units. It changes nothing.
 func (e *Engine) Preview(ctx context.Context, plan resource.Plan) (*Report, error) {
 	run := &run{Engine: e, plan: plan}
-	if err := run.step("compare", run.compare); err != nil {
-		return run.report(), err
+	err := run.guarded("preview", func() error { return run.preview(ctx) })
+	return run.report(), err
+}
+
+func (r *run) preview(ctx context.Context) error {
+	order, err := r.compared()
+	if err != nil {
+		return err
 	}
-	for _, r := range plan.Resources {
-		if unit, ok := r.Spec.(*resource.Unit); ok {
-			if action, err := run.unitAction(ctx, unit.Unit); err != nil {
-				return run.report(), failed(r, err)
+	for _, n := range order {
+		if unit, ok := n.Spec.(*resource.Unit); ok {
+			if action, err := r.unitAction(ctx, n, unit.Unit); err != nil {
+				return failed(n.Resource, err)
 			} else if action != "" {
-				run.changed(r.ID(), action)
+				r.changed(n.ID(), action)
 			}
 		}
 	}
-	return run.report(), nil
+	return nil
 }
 
 // run is one Apply.
@@ -117,6 +124,8 @@ type run struct {
 	// wrong are the files, directories and links that differ.
 	wrong  []difference
 	intent intent
+	// recovered says that part of the intent is an earlier run's.
+	recovered bool
 }
 
 // difference is a file, directory or link that is not as planned.
@@ -126,27 +135,60 @@ type difference struct {
 }
 
 func (r *run) locked(ctx context.Context) error {
-	if err := r.step("compare", r.compare); err != nil {
+	order, err := r.compared()
+	if err != nil {
 		return err
 	}
-	if err := r.recover(); err != nil {
-		return err
+	if r.recovered {
+		r.Log.Info("an earlier apply did not finish; finishing it", "restarts", r.intent.Restarts)
+	}
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("stopped before anything was changed: %w", err)
 	}
 	if len(r.wrong) > 0 {
-		r.intent.add(r.wrong)
 		if err := r.step("write", r.write); err != nil {
 			return err
 		}
 	}
-	if r.intent.Reload {
-		if err := r.step("daemon-reload", func() error { return r.Host.ReloadUnits(ctx) }); err != nil {
-			return &Error{Resource: "Unit:systemd", Err: err}
-		}
+	if err := r.reload(ctx); err != nil {
+		return &Error{Resource: "Unit:systemd", Err: err}
 	}
-	if err := r.actions(ctx); err != nil {
+	if err := r.actions(ctx, order); err != nil {
+		r.owe()
 		return err
 	}
 	return r.done()
+}
+
+// reload makes systemd read its unit files again, where they changed and it has read them before.
+func (r *run) reload(ctx context.Context) error {
+	if !r.intent.Reload {
+		return nil
+	}
+	units := slices.Clone(r.intent.Restarts)
+	for _, res := range r.plan.Resources {
+		if unit, ok := res.Spec.(*resource.Unit); ok {
+			units = append(units, unit.Unit)
+		}
+	}
+	slices.Sort(units)
+	needed, err := r.Host.NeedReload(ctx, slices.Compact(units))
+	if err != nil || !needed {
+		return err
+	}
+	return r.step("daemon-reload", func() error { return r.Host.ReloadUnits(ctx) })
+}
+
+// compared finds out what is to be done, and in which order, and changes nothing.
+func (r *run) compared() ([]*node, error) {
+	if err := r.step("compare", r.compare); err != nil {
+		return nil, err
+	}
+	if err := r.recover(); err != nil {
+		return nil, err
+	}
+	r.intent.add(r.wrong)
+	return r.graph()
 }
 
 // compare finds the files, directories and links that are not as planned. All that cannot be
@@ -181,10 +223,11 @@ func (r *run) compare() error {
 
 // write brings every difference into place: directories, then all staged files, then the record of
 // intent, then the renames. Until the first rename nothing is visible.
-func (r *run) write() (err error) {
+func (r *run) write() error {
 	slices.SortFunc(r.wrong, func(a, b difference) int { return strings.Compare(a.Spec.Name(), b.Spec.Name()) })
+	written := false
 	defer func() {
-		if err != nil {
+		if !written {
 			r.unstage()
 		}
 	}()
@@ -214,6 +257,7 @@ func (r *run) write() (err error) {
 	if err := r.Host.Sync(); err != nil {
 		errs = append(errs, fmt.Errorf("make the renames durable: %w", err))
 	}
+	written = len(errs) == 0
 	return errors.Join(errs...)
 }
 

@@ -70,6 +70,10 @@ type Units interface {
 	// UnitState tells a unit's state; a unit that does not exist has ActiveState "inactive" and
 	// LoadState "not-found".
 	UnitState(ctx context.Context, unit string) (UnitState, error)
+	// NeedReload tells whether systemd has read one of the units' files and has it in memory as it was
+	// before. A unit that it has not read yet is read when it is started, as it is then; reading all
+	// units again takes seconds on a small machine that boots.
+	NeedReload(ctx context.Context, units []string) (bool, error)
 	// ReloadUnits makes systemd read its unit files again.
 	ReloadUnits(ctx context.Context) error
 	// StartUnit starts a unit and waits until its job is done.

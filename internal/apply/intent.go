@@ -2,7 +2,9 @@ package apply
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -20,6 +22,22 @@ type intent struct {
 }
 
 func (i *intent) empty() bool { return !i.Reload && len(i.Restarts) == 0 }
+
+// unitName is the name of a unit (systemd.unit(5)).
+var unitName = regexp.MustCompile(`^[A-Za-z0-9:_.\\@-]+\.[a-z]+$`)
+
+// check wants a record that says what was left to do, and of which units.
+func (i *intent) check() error {
+	if i.empty() {
+		return errors.New("says nothing")
+	}
+	for _, unit := range i.Restarts {
+		if !unitName.MatchString(unit) {
+			return errors.New("names something that is no unit")
+		}
+	}
+	return nil
+}
 
 func (i *intent) add(wrong []difference) {
 	for _, d := range wrong {
@@ -46,6 +64,9 @@ func (r *run) recover() error {
 	if err == nil {
 		err = json.Unmarshal(data, &r.intent)
 	}
+	if err == nil {
+		err = r.intent.check()
+	}
 	if err != nil {
 		r.Log.Warn("record of an unfinished apply cannot be read; every unit is restarted", "path", intentPath, "error", err)
 		r.intent = intent{Reload: true}
@@ -55,8 +76,7 @@ func (r *run) recover() error {
 			}
 		}
 	}
-	slices.Sort(r.intent.Restarts)
-	r.Log.Info("an earlier apply was interrupted; finishing it", "restarts", r.intent.Restarts)
+	r.recovered = true
 	return nil
 }
 
@@ -74,7 +94,7 @@ func (r *run) announce() error {
 		return fmt.Errorf("record the intent: %w", err)
 	}
 	if err := r.Host.Commit(intentPath); err != nil {
-		return fmt.Errorf("record the intent: %w", err)
+		return errors.Join(fmt.Errorf("record the intent: %w", err), r.Host.Unstage(intentPath))
 	}
 	if err := r.Host.Sync(); err != nil {
 		return fmt.Errorf("record the intent: %w", err)
@@ -87,10 +107,41 @@ func (r *run) done() error {
 	if r.intent.empty() {
 		return nil
 	}
-	if err := r.Host.Remove(intentPath); err != nil {
+	if err := r.forget(); err != nil {
 		return fmt.Errorf("remove the record of the intent: %w", err)
 	}
+	return nil
+}
+
+// forget removes the record, and what a run that died while it wrote one has left of it.
+func (r *run) forget() error {
+	if err := r.Host.Remove(intentPath); err != nil {
+		return err
+	}
+	if r.recovered {
+		if err := r.Host.Unstage(intentPath); err != nil {
+			return err
+		}
+	}
 	return r.Host.Sync()
+}
+
+// owe shortens the record, after a failure, to what is left to do, so that the next run does not
+// restart again what runs well. A record that cannot be shortened stands: more is done then, and
+// nothing is lost.
+func (r *run) owe() {
+	left := intent{Restarts: slices.DeleteFunc(slices.Clone(r.intent.Restarts), r.settled)}
+	if r.intent.empty() || !r.intent.Reload && len(left.Restarts) == len(r.intent.Restarts) {
+		return
+	}
+	r.intent = left
+	write := r.announce
+	if left.empty() {
+		write = r.forget
+	}
+	if err := write(); err != nil {
+		r.Log.Warn("record of the intent cannot be shortened; the next apply restarts more than it needs to", "path", intentPath, "error", err)
+	}
 }
 
 // restarts tells whether a unit's inputs changed.

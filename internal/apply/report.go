@@ -2,6 +2,8 @@ package apply
 
 import (
 	"cmp"
+	"fmt"
+	"runtime/debug"
 	"slices"
 	"sync"
 
@@ -12,6 +14,8 @@ import (
 type outcome struct {
 	mu     sync.Mutex
 	report Report
+	// units are those that are as planned, by name.
+	units map[string]bool
 }
 
 func (r *run) record(f func(*Report)) {
@@ -37,10 +41,38 @@ func (r *run) printed(output []byte) {
 	r.record(func(rep *Report) { rep.Output = append(rep.Output, output...) })
 }
 
+// settle notes that a unit runs with what is there now, or need not run.
+func (r *run) settle(unit string) {
+	r.outcome.mu.Lock()
+	defer r.outcome.mu.Unlock()
+	if r.outcome.units == nil {
+		r.outcome.units = make(map[string]bool)
+	}
+	r.outcome.units[unit] = true
+}
+
+func (r *run) settled(unit string) bool {
+	r.outcome.mu.Lock()
+	defer r.outcome.mu.Unlock()
+	return r.outcome.units[unit]
+}
+
+// guarded calls f, and turns a panic into an error: it would end the process otherwise, and with it
+// the result that somebody waits for.
+func (r *run) guarded(what string, f func() error) (err error) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			r.Log.Error("panic", "in", what, "cause", fmt.Sprint(cause), "stack", string(debug.Stack()))
+			err = fmt.Errorf("the agent has a defect, please report it with the log: panic: %v", cause)
+		}
+	}()
+	return f()
+}
+
 // step times a part of the run.
 func (r *run) step(name string, f func() error) error {
 	start := r.Now()
-	err := f()
+	err := r.guarded(name, f)
 	duration := r.Now().Sub(start)
 	r.record(func(rep *Report) { rep.Steps = append(rep.Steps, Step{name, start, duration}) })
 	r.Log.Debug("step", "name", name, "duration", duration, "error", err)
@@ -52,11 +84,19 @@ func (r *run) report() *Report {
 	r.outcome.mu.Lock()
 	defer r.outcome.mu.Unlock()
 	rep := r.outcome.report
-	position := make(map[resource.ID]int, len(r.plan.Resources))
+	positions := make(map[resource.ID]int, len(r.plan.Resources))
 	for i, res := range r.plan.Resources {
-		position[res.ID()] = i
+		positions[res.ID()] = i
 	}
-	slices.SortStableFunc(rep.Changes, func(a, b Change) int { return cmp.Compare(position[a.ID], position[b.ID]) })
+	position := func(c Change) int {
+		if at, planned := positions[c.ID]; planned {
+			return at
+		}
+		return len(positions)
+	}
+	slices.SortStableFunc(rep.Changes, func(a, b Change) int {
+		return cmp.Or(cmp.Compare(position(a), position(b)), cmp.Compare(a.ID, b.ID))
+	})
 	slices.Sort(rep.Skipped)
 	slices.SortStableFunc(rep.Steps, func(a, b Step) int { return a.Start.Compare(b.Start) })
 	return &rep

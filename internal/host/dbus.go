@@ -121,6 +121,11 @@ func (c *connection) enqueue(ctx context.Context, method, unit string, result ch
 
 func (c *connection) reload(ctx context.Context) error { return c.failure(c.conn.ReloadContext(ctx)) }
 
+func (c *connection) loaded(ctx context.Context, unit string) error {
+	call := c.calls.Object(systemdName, managerObject).CallWithContext(ctx, managerInterface+".GetUnit", 0, unit)
+	return c.failure(call.Err)
+}
+
 func (c *connection) properties(ctx context.Context, object, iface string) (map[string]any, error) {
 	var variants map[string]dbus.Variant
 	err := c.calls.Object(systemdName, dbus.ObjectPath(object)).

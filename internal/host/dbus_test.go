@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/godbus/dbus/v5"
+
+	"github.com/slipway-dev/slipway/internal/resource"
 )
 
 // quiet logs nothing: servers complain about clients that hang up.
@@ -86,6 +88,7 @@ func (p *peer) accept(raw net.Conn) {
 		"StartUnit":   func(unit, mode string) (dbus.ObjectPath, *dbus.Error) { return p.job("start", unit, mode) },
 		"RestartUnit": func(unit, mode string) (dbus.ObjectPath, *dbus.Error) { return p.job("restart", unit, mode) },
 		"Reload":      func() *dbus.Error { return nil },
+		"GetUnit":     p.getUnit,
 		"Subscribe":   func() *dbus.Error { return nil },
 	}
 	conn.ExportMethodTable(manager, managerObject, managerInterface)
@@ -161,6 +164,14 @@ func (p *peer) job(kind, unit, mode string) (dbus.ObjectPath, *dbus.Error) {
 		p.emit(managerObject, managerInterface+".JobRemoved", id, object, unit, result)
 	})
 	return object, nil
+}
+
+// getUnit knows no unit whose name begins with "new".
+func (p *peer) getUnit(unit string) (dbus.ObjectPath, *dbus.Error) {
+	if strings.HasPrefix(unit, "new") {
+		return "", dbus.NewError("org.freedesktop.systemd1.NoSuchUnit", []any{"Unit " + unit + " not loaded."})
+	}
+	return dbus.ObjectPath(unitObject(unit)), nil
 }
 
 func (p *peer) getAll(message dbus.Message, iface string) (map[string]dbus.Variant, *dbus.Error) {
@@ -245,6 +256,20 @@ func TestDBusJobs(t *testing.T) {
 		})
 	}
 	group.Wait()
+}
+
+func TestDBusNeedReload(t *testing.T) {
+	m := newPeer(t).machine()
+	for unit, want := range map[string]bool{"new.service": false, "done.service": false} {
+		if got, err := m.NeedReload(t.Context(), []string{unit}); err != nil || got != want {
+			t.Errorf("%s: got %v, %v", unit, got, err)
+		}
+	}
+	must(t, m.MakeDirectory(&resource.Directory{Path: "/etc/systemd/system", Mode: 0o755}))
+	must(t, m.WriteFileAtomic(&resource.File{Path: "/etc/systemd/system/done.service", Mode: 0o644}))
+	if got, err := m.NeedReload(t.Context(), []string{"new.service", "done.service"}); err != nil || !got {
+		t.Errorf("a unit of another file in memory: got %v, %v", got, err)
+	}
 }
 
 func TestDBusProperties(t *testing.T) {

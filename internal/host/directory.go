@@ -51,6 +51,17 @@ func (d *Directory) UnitState(_ context.Context, unit string) (apply.UnitState, 
 	return apply.UnitState{LoadState: "not-found", ActiveState: "inactive", SubState: "dead"}, nil
 }
 
+// NeedReload tells whether one of the units was recorded as started.
+func (d *Directory) NeedReload(ctx context.Context, units []string) (bool, error) {
+	for _, unit := range units {
+		state, err := d.UnitState(ctx, unit)
+		if err != nil || state.LoadState == "loaded" {
+			return err == nil, err
+		}
+	}
+	return false, nil
+}
+
 // ReloadUnits is recorded.
 func (d *Directory) ReloadUnits(context.Context) error {
 	return d.record(action{Action: actionReload})

@@ -39,6 +39,8 @@ type bus interface {
 	enqueue(ctx context.Context, method, unit string, result chan<- string) error
 	// reload makes systemd read its unit files again.
 	reload(ctx context.Context) error
+	// loaded returns errNoUnit where systemd has not got a unit in memory; it does not read it.
+	loaded(ctx context.Context, unit string) error
 	// properties returns the properties that an object has by an interface.
 	properties(ctx context.Context, object, iface string) (map[string]any, error)
 	// watch tells when a unit's properties may have changed, until stop is called.
@@ -134,6 +136,38 @@ func (s *systemd) reload(ctx context.Context) error {
 		return fmt.Errorf("reload systemd's units: %w", err)
 	}
 	return nil
+}
+
+// stale tells whether systemd has a unit in memory that is not what its files say now. fragment is the
+// file that is the unit's own now, where it is known: systemd sees that a file it has read changed, and
+// that there are other drop-ins, but not that another file has come to take precedence.
+func (s *systemd) stale(ctx context.Context, unit, fragment string) (bool, error) {
+	if err := checkUnit(unit); err != nil {
+		return false, err
+	}
+	stale := false
+	err := s.do(ctx, func(conn bus) error {
+		err := conn.loaded(ctx, unit)
+		if errors.Is(err, errNoUnit) {
+			stale = false
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		properties, err := conn.properties(ctx, unitObject(unit), unitInterface)
+		if err != nil {
+			return err
+		}
+		changed, _ := properties["NeedDaemonReload"].(bool)
+		path, _ := properties["FragmentPath"].(string)
+		stale = changed || properties["LoadState"] != "loaded" || fragment != "" && path != fragment
+		return nil
+	})
+	if err != nil {
+		return false, fmt.Errorf("unit file of %s: %w", unit, err)
+	}
+	return stale, nil
 }
 
 // state reads a unit's state.

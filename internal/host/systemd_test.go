@@ -62,6 +62,15 @@ func (f *fakeBus) enqueue(_ context.Context, method, unit string, result chan<- 
 
 func (f *fakeBus) reload(context.Context) error { return f.note("Reload") }
 
+func (f *fakeBus) loaded(_ context.Context, unit string) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if _, ok := f.units[unit]; !ok && f.err == nil {
+		return errNoUnit
+	}
+	return f.err
+}
+
 func (f *fakeBus) properties(_ context.Context, object, iface string) (map[string]any, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -119,6 +128,45 @@ func TestJobs(t *testing.T) {
 		if err := m.StartUnit(t.Context(), unit); err == nil {
 			t.Errorf("unit %q is taken", unit)
 		}
+	}
+}
+
+func TestNeedReload(t *testing.T) {
+	const unit, own, vendor = "containerd.service", unitDir + "containerd.service", "/usr/lib/systemd/system/containerd.service"
+	loaded := func(fragment string, changed bool) map[string]any {
+		return map[string]any{"LoadState": "loaded", "FragmentPath": fragment, "NeedDaemonReload": changed}
+	}
+	for _, test := range []struct {
+		name  string
+		has   map[string]any // what systemd has in memory; nil for nothing
+		files []string
+		want  bool
+	}{
+		{"not read yet", nil, []string{own}, false},
+		{"as it is", loaded(own, false), []string{own}, false},
+		{"changed", loaded(own, true), []string{own}, true},
+		{"the vendor's, and no other", loaded(vendor, false), nil, false},
+		{"the vendor's, and its own by now", loaded(vendor, false), []string{own}, true},
+		{"looked for and not found", map[string]any{"LoadState": "not-found", "FragmentPath": ""}, []string{own}, true},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			conn := newFakeBus()
+			if test.has != nil {
+				conn.units[unit] = test.has
+			}
+			m, at := newMachine(t, conn)
+			for _, file := range test.files {
+				write(t, at(file), "")
+			}
+			got, err := m.NeedReload(t.Context(), []string{"other.service", unit})
+			must(t, err)
+			if got != test.want {
+				t.Errorf("got %v, want %v", got, test.want)
+			}
+			if calls := conn.seen(); len(calls) > 0 {
+				t.Errorf("asking changed something: %q", calls)
+			}
+		})
 	}
 }
 

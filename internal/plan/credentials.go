@@ -21,7 +21,7 @@ func (p *planner) credentials() {
 		p.file(resource.Join, p.layout.kubeconfig, 0o600, p.kubeconfig("client", "localclustercontext", user),
 			"joins with a client certificate", kubeletUnit)
 	case nodeconfig.JoinExec:
-		p.file(resource.Join, p.layout.kubeconfig, 0o600, p.kubeconfig("exec", "localclustercontext", execUser(j.Exec)),
+		p.secret(resource.Join, p.layout.kubeconfig, p.kubeconfig("exec", "localclustercontext", execUser(j.Exec)),
 			"joins with a credential plug-in", kubeletUnit)
 	}
 	p.file(resource.Join, kubeletDropIns+"10-tlsbootstrap.conf", 0o644,
@@ -78,7 +78,7 @@ type envVar struct {
 func execUser(e *nodeconfig.ExecCredential) kubeUser {
 	exec := &kubeExec{APIVersion: e.APIVersion, Command: e.Command, Args: e.Args, InteractiveMode: "Never"}
 	for _, env := range e.Env {
-		exec.Env = append(exec.Env, envVar(env))
+		exec.Env = append(exec.Env, envVar{env.Name, env.Value.Reveal()})
 	}
 	return kubeUser{Exec: exec}
 }

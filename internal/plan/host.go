@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/slipway-dev/slipway/exitcode"
+	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
@@ -73,6 +74,10 @@ func (p *planner) sysctls() {
 		maps.Copy(wanted, user)
 	}
 	for _, key := range slices.Sorted(maps.Keys(wanted)) {
+		if strings.Contains(key, "*") { // sysctl.d(5) has patterns, the kernel has not
+			p.warn(document.FieldPath("$.system.sysctls", key), "is a pattern: it is applied at the next boot, and not now")
+			continue
+		}
 		var requires []resource.ID
 		for _, m := range sysctlModules {
 			if strings.HasPrefix(key, m.prefix) {

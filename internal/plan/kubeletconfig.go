@@ -2,6 +2,8 @@ package plan
 
 import (
 	"maps"
+	"slices"
+	"strings"
 
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/nodeconfig"
@@ -76,16 +78,55 @@ func merge(base, over map[string]any) map[string]any {
 	return merged
 }
 
-// imageCredentialProvider writes the configuration of the kubelet's image credential provider.
+// imageCredentialProvider writes the configuration of the kubelet's image credential provider. One
+// without a configuration in the contract is configured by a file of the image's.
 func (p *planner) imageCredentialProvider() {
-	if provider := p.config.Kubelet.ImageCredentialProvider; provider != nil {
-		p.file(resource.Join, p.credentialConfig(), 0o644, yamlFile(provider.Config), "credentials for image registries", kubeletUnit)
+	const at = "$.kubelet.imageCredentialProvider"
+	provider := p.config.Kubelet.ImageCredentialProvider
+	switch {
+	case provider == nil:
+	case provider.Config == nil && provider.ConfigFile == "":
+		p.warn(at+".config", "is missing, and so is configFile; no provider is configured")
+	case provider.Config == nil:
+		p.credentialConfig = provider.ConfigFile
+	default:
+		p.credentialConfig = p.layout.credentialConfig
+		if wanted := provider.ConfigFile; wanted != "" {
+			if reason := p.unplaceable(wanted); reason == "" {
+				p.credentialConfig = wanted
+			} else {
+				p.warn(at+".configFile", "%s; the layout's place is used", reason)
+			}
+		}
+		p.file(resource.Join, p.credentialConfig, 0o644, yamlFile(provider.Config), "credentials for image registries", kubeletUnit)
 	}
 }
 
-func (p *planner) credentialConfig() string {
-	if path := p.config.Kubelet.ImageCredentialProvider.ConfigFile; path != "" {
-		return path
+// contractRoots are where a contract may have a file written.
+var contractRoots = []string{"/etc/", "/opt/", "/run/", "/var/lib/"}
+
+// unplaceable returns why a file cannot be where the contract wants it, or "".
+func (p *planner) unplaceable(name string) string {
+	if !slices.ContainsFunc(contractRoots, func(root string) bool { return strings.HasPrefix(name, root) }) {
+		return "is below none of " + strings.Join(contractRoots, ", ")
 	}
-	return p.layout.credentialConfig
+	taken := func(planned string) bool {
+		return name == planned || strings.HasPrefix(planned, name+"/") || strings.HasPrefix(name, planned+"/")
+	}
+	for _, r := range p.plan.Resources {
+		switch spec := r.Spec.(type) {
+		case *resource.File, *resource.Symlink:
+			if taken(spec.Name()) {
+				return "is the place of another file of the node"
+			}
+		case *resource.Directory:
+			if name == spec.Path || strings.HasPrefix(spec.Path, name+"/") {
+				return "is a directory of the node"
+			}
+		}
+	}
+	if taken(p.layout.kubeletEnv) { // which is planned last
+		return "is the place of another file of the node"
+	}
+	return ""
 }

@@ -82,9 +82,9 @@ func (p *planner) flags() []nodeconfig.Flag {
 		taints = append(taints, t.String())
 	}
 	own("register-with-taints", strings.Join(taints, ","))
-	if provider := k.ImageCredentialProvider; provider != nil {
-		own("image-credential-provider-bin-dir", provider.BinDir)
-		own("image-credential-provider-config", p.credentialConfig())
+	if p.credentialConfig != "" {
+		own("image-credential-provider-bin-dir", k.ImageCredentialProvider.BinDir)
+		own("image-credential-provider-config", p.credentialConfig)
 	}
 	for i, flag := range k.Flags {
 		at := document.IndexPath("$.kubelet.flags", i)

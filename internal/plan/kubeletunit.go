@@ -2,6 +2,7 @@ package plan
 
 import (
 	"path"
+	"strings"
 
 	"github.com/slipway-dev/slipway/exitcode"
 	"github.com/slipway-dev/slipway/internal/resource"
@@ -9,11 +10,11 @@ import (
 
 const kubeletDropIns = unitDir + "/" + kubeletUnit + ".d/"
 
-// kubeletBinary puts the wanted version in its place, where the image holds several, and checks that
-// there is one at all: a unit whose binary is missing is skipped by systemd without an error.
+// kubeletBinary puts the wanted version in its place, where the image holds several.
 func (p *planner) kubeletBinary() {
 	version := p.config.Cluster.KubernetesVersion
-	if installed, ok := p.facts.Installed("kubelet", version); ok && installed != p.layout.kubelet {
+	installed, ok := p.facts.Installed("kubelet", version)
+	if ok && version != "" && installed != p.layout.kubelet && path.IsAbs(installed) && path.Clean(installed) == installed {
 		p.add(resource.Resource{
 			Phase:    resource.Base,
 			Restarts: []string{kubeletUnit},
@@ -21,19 +22,17 @@ func (p *planner) kubeletBinary() {
 			Spec:     &resource.Symlink{Path: p.layout.kubelet, Target: installed},
 		})
 	}
-	p.add(resource.Resource{
-		Phase:    resource.Join,
-		ExitCode: exitcode.KubeletInstallFailed,
-		Reason:   "systemd skips a unit without its binary in silence",
-		Spec:     &resource.Check{Label: "kubelet-binary", PathExists: p.layout.kubelet},
-	})
 }
 
 // kubeletUnit plans the kubelet's unit. What differs between nodes is in its environment file and its
 // drop-ins, so the unit itself can be baked.
 func (p *planner) kubeletUnit() {
 	for _, dir := range []string{"/var/lib/kubelet", path.Dir(p.layout.ca), p.layout.manifests, p.layout.volumePlugins} {
-		p.directory(dir, 0o755, "the kubelet expects it")
+		// What is below /usr is the image's, which may be one that cannot be written to; the kubelet makes
+		// the directory of its plug-ins itself, and does without where it cannot.
+		if !strings.HasPrefix(dir, "/usr/") {
+			p.directory(dir, 0o755, "the kubelet expects it")
+		}
 	}
 	lines := []string{
 		"[Unit]",
@@ -86,22 +85,21 @@ func (p *planner) kubeletDropIn(name, variable, value string) {
 		"part of the kubelet's command line", kubeletUnit)
 }
 
-// wireServerPorts are where Azure's wire server hands out what only the host may have: extensions'
-// protected settings and certificates (AKS: kubelet.sh).
-var wireServerPorts = []string{"80", "32526"}
+// wireServerRule keeps pods from Azure's wire server, whose ports hand out what only the host may
+// have: extensions' protected settings and certificates (AKS: kubelet.sh).
+const wireServerRule = " FORWARD -d 168.63.129.16 -p tcp -m multiport --dports 80,32526 -j DROP"
 
-// wireServerRules keep pods from Azure's wire server. A rule is deleted and inserted again, so that
-// a restart of the kubelet leaves one; without a shell there is no other "unless it is there".
+// wireServerRules set the rule before each start of the kubelet. It is deleted and inserted again, so
+// that a restart leaves one; without a shell there is no other "unless it is there".
 func (p *planner) wireServerRules() []string {
 	if p.config.Cloud.Provider != "azure" {
 		return nil
 	}
-	lines := []string{"# Pods must not reach the wire server. The first of each pair removes the rule of an earlier start."}
-	for _, port := range wireServerPorts {
-		rule := " FORWARD -d 168.63.129.16 -p tcp --dport " + port + " -j DROP"
-		lines = append(lines, "ExecStartPre=-iptables -w -D"+rule, "ExecStartPre=iptables -w -I"+rule)
+	return []string{
+		"# Pods must not reach the wire server. The first line removes the rule of an earlier start.",
+		"ExecStartPre=-iptables -w -D" + wireServerRule,
+		"ExecStartPre=iptables -w -I" + wireServerRule,
 	}
-	return lines
 }
 
 // start plans the kubelet's start: after everything it needs, and seen to run.
@@ -109,6 +107,12 @@ func (p *planner) start() {
 	// Not in the base phase: a baked image would start a kubelet that has no cluster yet.
 	p.enable(resource.Join, kubeletUnit)
 	unit := &resource.Unit{Unit: kubeletUnit}
+	p.add(resource.Resource{
+		Phase:    resource.Join,
+		ExitCode: exitcode.KubeletInstallFailed,
+		Reason:   "systemd skips a unit without its binary in silence",
+		Spec:     &resource.Check{Label: "kubelet-binary", PathExists: p.layout.kubelet},
+	})
 	requires := []resource.ID{
 		resource.IDOf(&resource.Unit{Unit: containerdUnit}),
 		resource.IDOf(&resource.Check{Label: "api-server"}),

@@ -1,6 +1,10 @@
 package plan
 
-import "github.com/slipway-dev/slipway/nodeconfig"
+import (
+	"slices"
+
+	"github.com/slipway-dev/slipway/nodeconfig"
+)
 
 // unapplied are the settings that the contract can express and this planner does not apply yet. Each
 // is warned of where it is set: nothing is dropped in silence.
@@ -14,24 +18,45 @@ var unapplied = []struct {
 	{"$.access.ssh", func(c *nodeconfig.NodeConfig) bool { return c.Access.SSH != nodeconfig.SSH{} }},
 	{"$.checks.outboundCommand", func(c *nodeconfig.NodeConfig) bool { return c.Checks.OutboundCommand != "" }},
 	{"$.cloud.aws", func(c *nodeconfig.NodeConfig) bool { return c.Cloud.AWS != nil }},
+	{"$.cloud.azure.custom.registryDNSSuffix", func(c *nodeconfig.NodeConfig) bool {
+		// A provider's configuration names the registries itself.
+		return c.Cloud.Azure != nil && c.Cloud.Azure.Custom != nil && c.Cloud.Azure.Custom.RegistryDNSSuffix != "" &&
+			c.Kubelet.ImageCredentialProvider == nil
+	}},
 	{"$.cloud.azure.custom.repositoryEndpoint", func(c *nodeconfig.NodeConfig) bool {
 		return c.Cloud.Azure != nil && c.Cloud.Azure.Custom != nil && c.Cloud.Azure.Custom.RepositoryEndpoint != ""
 	}},
 	{"$.cloud.azure.privateRegistry", func(c *nodeconfig.NodeConfig) bool {
 		return c.Cloud.Azure != nil && c.Cloud.Azure.PrivateRegistry != ""
 	}},
+	{"$.cloud.provider", func(c *nodeconfig.NodeConfig) bool { return c.Cloud.Provider == "aws" && c.Cloud.AWS == nil }},
+	{"$.cluster.dnsDomain", func(c *nodeconfig.NodeConfig) bool {
+		return !layoutOf(c).kubeletDefaults && c.Cluster.DNSDomain != nodeconfig.DefaultDNSDomain
+	}},
+	{"$.cluster.dnsServiceIPs", func(c *nodeconfig.NodeConfig) bool {
+		return !layoutOf(c).kubeletDefaults && len(c.Cluster.DNSServiceIPs) > 0 && len(c.Cluster.ServiceCIDRs) == 0
+	}},
+	{"$.cluster.serviceCIDRs", func(c *nodeconfig.NodeConfig) bool {
+		return !layoutOf(c).kubeletDefaults && len(c.Cluster.ServiceCIDRs) > 0
+	}},
+	{"$.components.preinstalled", func(c *nodeconfig.NodeConfig) bool {
+		return layoutOf(c).installed == "" && c.Components.Preinstalled != nil && *c.Components.Preinstalled
+	}},
 	{"$.components.registry", func(c *nodeconfig.NodeConfig) bool { return c.Components.Registry != "" }},
-	{"$.join.attested", func(c *nodeconfig.NodeConfig) bool { return c.Join.Attested != nil }},
+	{"$.join.attested", func(c *nodeconfig.NodeConfig) bool { return c.Join.Attested != nil || attested(c) }},
 	{"$.kubelet.dataDisk", func(c *nodeconfig.NodeConfig) bool { return c.Kubelet.DataDisk == "Temporary" }},
 	{"$.kubelet.maxPodsExpression", func(c *nodeconfig.NodeConfig) bool { return c.Kubelet.MaxPodsExpression != "" }},
 	{"$.network.hostsAgent", func(c *nodeconfig.NodeConfig) bool { return c.Network.HostsAgent }},
+	{"$.network.ipFamilies", func(c *nodeconfig.NodeConfig) bool {
+		return !layoutOf(c).nodeIP && !slices.Equal(c.Network.IPFamilies, []string{"IPv4"})
+	}},
 	{"$.network.localDNS", func(c *nodeconfig.NodeConfig) bool { return c.Network.LocalDNS != nil }},
 	{"$.network.metadataRestriction", func(c *nodeconfig.NodeConfig) bool { return c.Network.MetadataRestriction != nil }},
 	{"$.network.nameservers", func(c *nodeconfig.NodeConfig) bool { return len(c.Network.Nameservers) > 0 }},
 	{"$.network.searchDomains", func(c *nodeconfig.NodeConfig) bool { return len(c.Network.SearchDomains) > 0 }},
 	{"$.network.secondaryInterfaces", func(c *nodeconfig.NodeConfig) bool { return c.Network.SecondaryInterfaces > 0 }},
 	{"$.proxy", func(c *nodeconfig.NodeConfig) bool {
-		return !c.Proxy.HTTP.IsZero() || !c.Proxy.HTTPS.IsZero() || c.Proxy.CertificateAuthority != ""
+		return !c.Proxy.HTTP.IsZero() || !c.Proxy.HTTPS.IsZero() || len(c.Proxy.NoProxy) > 0 || c.Proxy.CertificateAuthority != ""
 	}},
 	{"$.runtime.containerd.baseRuntimeSpec", func(c *nodeconfig.NodeConfig) bool { return c.Runtime.Containerd.BaseRuntimeSpec != nil }},
 	{"$.runtime.containerd.config", func(c *nodeconfig.NodeConfig) bool { return c.Runtime.Containerd.Config != "" }},
@@ -46,11 +71,20 @@ var unapplied = []struct {
 	{"$.trust.certificates", func(c *nodeconfig.NodeConfig) bool { return len(c.Trust.Certificates) > 0 }},
 }
 
+func layoutOf(c *nodeconfig.NodeConfig) layout { return layouts[c.Components.Layout] }
+
+// attested tells whether the node has no other way to join than one that is not applied yet.
+func attested(c *nodeconfig.NodeConfig) bool { return c.Join.Method == nodeconfig.JoinAttested }
+
 func notApplied(c *nodeconfig.NodeConfig) []nodeconfig.Problem {
 	var problems []nodeconfig.Problem
 	for _, u := range unapplied {
 		if u.set(c) {
-			problems = append(problems, nodeconfig.Problem{Path: u.path, Reason: "is not applied by this version"})
+			problems = append(problems, nodeconfig.Problem{
+				Path:   u.path,
+				Reason: "is not applied by this version",
+				Fatal:  u.path == "$.join.attested" && attested(c),
+			})
 		}
 	}
 	return problems

@@ -22,7 +22,7 @@ const (
 )
 
 // New plans a node. The problems are settings that this version does not apply, and settings that
-// it had to drop; they are warnings.
+// it had to drop; they are warnings, but for one without which no node joins.
 func New(c *nodeconfig.NodeConfig, f facts.Facts) (resource.Plan, []nodeconfig.Problem) {
 	p := &planner{
 		config: c,
@@ -43,12 +43,12 @@ func New(c *nodeconfig.NodeConfig, f facts.Facts) (resource.Plan, []nodeconfig.P
 		p.trust()
 		p.azure()
 		p.credentials()
-		p.kubeletFlags()
 		p.kubeletConfig()
-		p.imageCredentialProvider()
 		p.features()
 		p.apiServer()
 		p.start()
+		p.imageCredentialProvider() // after all others, whose files it must not replace
+		p.kubeletFlags()
 	}
 	p.plan.Sort()
 	return p.plan, append(p.problems, notApplied(c)...)
@@ -77,6 +77,8 @@ type planner struct {
 	minor    int
 	plan     resource.Plan
 	problems []nodeconfig.Problem
+	// credentialConfig is where the image credential provider's configuration is; empty for none.
+	credentialConfig string
 }
 
 func (p *planner) add(r resource.Resource) { p.plan.Resources = append(p.plan.Resources, r) }

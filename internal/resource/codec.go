@@ -27,7 +27,7 @@ type planJSON struct {
 
 // MarshalJSON writes the plan for people and tools; secret content is left out.
 func (p Plan) MarshalJSON() ([]byte, error) {
-	return json.Marshal(planJSON{PlanAPIVersion, PlanKind, p.Config, p.Dialect, p.Resources})
+	return marshalPlain(planJSON{PlanAPIVersion, PlanKind, p.Config, p.Dialect, p.Resources})
 }
 
 // UnmarshalJSON reads what MarshalJSON writes.
@@ -102,9 +102,43 @@ func (r *Resource) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
+// octal is a mode as people write it: "0644".
+type octal uint32
+
+func (o octal) MarshalText() ([]byte, error) { return fmt.Appendf(nil, "%04o", uint32(o)), nil }
+
+func (o *octal) UnmarshalText(text []byte) error {
+	mode, err := strconv.ParseUint(string(text), 8, 32)
+	if err != nil {
+		return fmt.Errorf("mode %q: want octal digits", text)
+	}
+	*o = octal(mode)
+	return nil
+}
+
+type directoryJSON struct {
+	Path string `json:"path"`
+	Mode octal  `json:"mode"`
+	UID  int    `json:"uid,omitempty"`
+	GID  int    `json:"gid,omitempty"`
+}
+
+// MarshalJSON writes the directory.
+func (d Directory) MarshalJSON() ([]byte, error) {
+	return marshalPlain(directoryJSON{d.Path, octal(d.Mode), d.UID, d.GID})
+}
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (d *Directory) UnmarshalJSON(data []byte) error {
+	var j directoryJSON
+	err := json.Unmarshal(data, &j)
+	*d = Directory{j.Path, uint32(j.Mode), j.UID, j.GID}
+	return err
+}
+
 type fileJSON struct {
 	Path string `json:"path"`
-	Mode string `json:"mode"`
+	Mode octal  `json:"mode"`
 	UID  int    `json:"uid,omitempty"`
 	GID  int    `json:"gid,omitempty"`
 	// Content is the text of a file that is text, Base64 the bytes of one that is not.
@@ -117,7 +151,7 @@ type fileJSON struct {
 
 // MarshalJSON writes the file, secret content as a fingerprint only.
 func (f File) MarshalJSON() ([]byte, error) {
-	j := fileJSON{Path: f.Path, Mode: fmt.Sprintf("%04o", f.Mode), UID: f.UID, GID: f.GID, Secret: f.Secret}
+	j := fileJSON{Path: f.Path, Mode: octal(f.Mode), UID: f.UID, GID: f.GID, Secret: f.Secret}
 	switch {
 	case f.Secret:
 		j.Fingerprint = f.Fingerprint()
@@ -136,11 +170,7 @@ func (f *File) UnmarshalJSON(data []byte) error {
 	if err := json.Unmarshal(data, &j); err != nil {
 		return err
 	}
-	mode, err := strconv.ParseUint(j.Mode, 8, 32)
-	if err != nil {
-		return fmt.Errorf("file %q has mode %q, want octal digits", j.Path, j.Mode)
-	}
-	*f = File{j.Path, uint32(mode), j.UID, j.GID, j.Base64, j.Secret}
+	*f = File{j.Path, uint32(j.Mode), j.UID, j.GID, j.Base64, j.Secret}
 	switch {
 	case j.Secret:
 		f.Content = []byte(j.Fingerprint)

@@ -69,10 +69,10 @@ type File struct {
 
 // Directory is a directory; what else it holds is not touched.
 type Directory struct {
-	Path string `json:"path"`
-	Mode uint32 `json:"mode"`
-	UID  int    `json:"uid"`
-	GID  int    `json:"gid"`
+	Path string
+	Mode uint32 // permission bits
+	UID  int
+	GID  int
 }
 
 // Symlink is a symbolic link.

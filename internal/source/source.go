@@ -49,7 +49,7 @@ func File(files Files, path string) (Contract, error) {
 		case err == nil:
 			return Contract{candidate, data}, nil
 		case !errors.Is(err, fs.ErrNotExist):
-			return Contract{Path: candidate}, fmt.Errorf("read the contract: %w", err)
+			return Contract{Path: candidate}, fmt.Errorf("the contract cannot be read: %w", err)
 		}
 	}
 	return Contract{Path: path}, fmt.Errorf("%w: looked at %s: deliver one there, or name another with --provision-config",

@@ -114,6 +114,9 @@ func clone[T any](get func() T, present bool) *T {
 func (t *translation) customCloud() *nodeconfig.AzureCustomCloud {
 	c := t.in.GetCustomCloudConfig()
 	if !strings.EqualFold(c.GetCustomCloudEnvName(), "akscustom") {
+		if c.GetCustomEnvJsonContent() != "" {
+			t.warn("$.custom_cloud_config.custom_env_json_content", "is not applied, because custom_cloud_env_name is not akscustom")
+		}
 		return nil
 	}
 	// The contract documents base64, and AKS's own code reads it as plain JSON in one place.

@@ -121,6 +121,8 @@ func (t *translation) untranslated(m protoreflect.Message, at, name string) {
 			full = name + "." + full
 		}
 		switch {
+		case field.Enum() != nil && field.Enum().Values().ByNumber(m.Get(field).Enum()) == nil:
+			t.warn(path, "unknown value, left unset")
 		case translated[full] != "":
 		case inert[full]:
 			t.warn(path, "has no effect; AKS's own scripts do not read it either")

@@ -147,7 +147,7 @@ func (t *translation) portRange(value, path string) {
 		t.warn(path, "want a lower and a higher port; left out")
 		return
 	}
-	t.out.System.Sysctls[localPortRange] = bounds[0] + " " + bounds[1]
+	t.out.System.Sysctls[localPortRange] = fmt.Sprint(first, last)
 	if last > reservedPort {
 		t.out.System.Sysctls[reservedPorts] = strconv.Itoa(reservedPort)
 	}

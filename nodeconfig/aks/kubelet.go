@@ -36,8 +36,10 @@ func (t *translation) flags(flags map[string]string) {
 		case "node-labels":
 			t.labels(value, from)
 		case "node-ip":
-			k.NodeIPs = strings.Split(value, ",")
-			t.origins["$.kubelet.nodeIPs"] = from
+			if value != "" { // else the kubelet finds out, as without the flag
+				k.NodeIPs = strings.Split(value, ",")
+				t.origins["$.kubelet.nodeIPs"] = from
+			}
 		case "hostname-override":
 			k.NodeName = value
 			t.origins["$.kubelet.nodeName"] = from
@@ -73,11 +75,12 @@ func (t *translation) labels(value, from string) {
 	if t.out.Kubelet.Labels == nil {
 		t.out.Kubelet.Labels = make(map[string]string)
 	}
-	for part := range strings.SplitSeq(value, ",") {
+	for i, part := range strings.Split(value, ",") {
 		key, labelValue, _ := strings.Cut(part, "=")
+		key, labelValue = strings.TrimSpace(key), strings.TrimSpace(labelValue) // as the kubelet does
 		if _, taken := t.out.Kubelet.Labels[key]; !taken && part != "" {
 			t.out.Kubelet.Labels[key] = labelValue
-			t.origins[document.FieldPath("$.kubelet.labels", key)] = from
+			t.origins[document.FieldPath("$.kubelet.labels", key)] = document.IndexPath(from, i)
 		}
 	}
 }
@@ -102,6 +105,8 @@ func (t *translation) credentialProvider(binDir, configFile string) {
 		images = append(images, image)
 	}
 	if suffix := t.in.GetCustomCloudConfig().GetContainerRegistryDnsSuffix(); suffix != "" {
+		at := "$.kubelet.imageCredentialProvider.config.providers[0].matchImages"
+		t.origins[document.IndexPath(at, len(images))] = "$.custom_cloud_config.container_registry_dns_suffix"
 		images = append(images, "*"+suffix)
 	}
 	t.out.Kubelet.ImageCredentialProvider = &nodeconfig.ImageCredentialProvider{
@@ -134,7 +139,7 @@ func (t *translation) kubeletConfig() {
 		}
 		return
 	}
-	t.out.Kubelet.Config = t.asData(config.ProtoReflect(), configPath)
+	t.out.Kubelet.Config = t.asData(config.ProtoReflect(), configPath, "$.kubelet.config")
 }
 
 // kubeletNames correct the contract's names where they are not the kubelet's.
@@ -144,14 +149,15 @@ var kubeletNames = map[string]string{
 	"cacheUnauthorizedTtl": "cacheUnauthorizedTTL",
 }
 
-// asData turns a message into JSON data under the kubelet's names. A field without presence counts
-// as set where the document says so, were its value false.
-func (t *translation) asData(m protoreflect.Message, at string) map[string]any {
+// asData turns a message, which is at a path of the contract, into JSON data under the kubelet's names,
+// which is at a path of the NodeConfig. A field without presence counts as set where the document says
+// so, were its value false.
+func (t *translation) asData(m protoreflect.Message, from, to string) map[string]any {
 	data := make(map[string]any)
 	fields := m.Descriptor().Fields()
 	for i := range fields.Len() {
 		field := fields.Get(i)
-		path := document.FieldPath(at, string(field.Name()))
+		path := document.FieldPath(from, string(field.Name()))
 		if !m.Has(field) && !t.seen[path] {
 			continue
 		}
@@ -159,12 +165,14 @@ func (t *translation) asData(m protoreflect.Message, at string) map[string]any {
 		if kubelet, ok := kubeletNames[name]; ok {
 			name = kubelet
 		}
-		data[name] = t.asValue(field, m.Get(field), path)
+		place := document.FieldPath(to, name)
+		t.origins[place] = path
+		data[name] = t.asValue(field, m.Get(field), path, place)
 	}
 	return data
 }
 
-func (t *translation) asValue(field protoreflect.FieldDescriptor, value protoreflect.Value, path string) any {
+func (t *translation) asValue(field protoreflect.FieldDescriptor, value protoreflect.Value, from, to string) any {
 	switch {
 	case field.IsMap():
 		m := make(map[string]any, value.Map().Len())
@@ -180,7 +188,7 @@ func (t *translation) asValue(field protoreflect.FieldDescriptor, value protoref
 		}
 		return list
 	case field.Message() != nil:
-		return t.asData(value.Message(), path)
+		return t.asData(value.Message(), from, to)
 	}
 	return scalar(field, value)
 }

@@ -84,6 +84,17 @@ type Decoded struct {
 	// Canonical is the document itself with its names sorted and its spaces gone: the same for
 	// every way of writing the same document. It is as secret as the document.
 	Canonical []byte
+
+	origin func(string) string
+}
+
+// Origin returns the document's own path for a path of Config; it is how problems that are found
+// later are reported in the terms of who wrote the document.
+func (d *Decoded) Origin(path string) string {
+	if d.origin == nil {
+		return path
+	}
+	return d.origin(path)
 }
 
 // Decode reads a document. The dialect is detected where name is empty.
@@ -102,7 +113,8 @@ func Decode(data []byte, name string) Decoded {
 		p.Path = origin(p.Path)
 		problems = append(problems, p)
 	}
-	return Decoded{d.name, config, unique(problems), tree.AppendJSON(nil)}
+	nodeconfig.Default(config) // what was taken out is as if it had never been there
+	return Decoded{d.name, config, unique(problems), tree.AppendJSON(nil), origin}
 }
 
 func failed(name, path, reason string) Decoded {

@@ -49,6 +49,7 @@ func packages(t *testing.T) []pkg {
 var layers = [][]string{
 	{"cmd/slipway", "cmd/slipway-node"},
 	{"internal/agent"},
+	{"internal/command"},
 	{"internal/cli", "schema"},
 	{"internal/host"},
 	{"internal/apply", "internal/source", "status", "userdata"},

@@ -19,23 +19,30 @@ type Case struct {
 	Document []byte
 	// Want are the problems it has, in order; each has a part of its reason.
 	Want []nodeconfig.Problem
+
+	config *document.Node
 }
 
 // Load reads cases from a YAML file. Each has a name, and says how it differs from the document in
-// the file base, and what is wrong with it:
+// the file base (which may be none), which problems it has, and what is in the config that it makes:
 //
 //	no server:
 //	  set: {cluster: {server: null}} # null takes a field out
 //	  want:
 //	    - {path: $.cluster.server, fatal: true, reason: is missing}
+//	  config: {cluster: {server: null}} # null is not there
 func Load(t testing.TB, base, file string) []Case {
 	t.Helper()
-	from, list := Parse(t, base), Parse(t, file)
+	from, list := &document.Node{Kind: document.Map}, Parse(t, file)
+	if base != "" {
+		from = Parse(t, base)
+	}
 	cases := make([]Case, len(list.Fields))
 	for i, f := range list.Fields {
 		var body struct {
-			Set  map[string]any       `json:"set"`
-			Want []nodeconfig.Problem `json:"want"`
+			Set    map[string]any       `json:"set"`
+			Want   []nodeconfig.Problem `json:"want"`
+			Config map[string]any       `json:"config"`
 		}
 		document.Decode(&f.Value, &body, document.Options{
 			Names:  document.JSONNames,
@@ -45,9 +52,36 @@ func Load(t testing.TB, base, file string) []Case {
 		if set, ok := f.Value.Get("set"); ok {
 			changed = Merge(from, set)
 		}
-		cases[i] = Case{f.Name, changed.AppendJSON(nil), body.Want}
+		config, _ := f.Value.Get("config")
+		cases[i] = Case{f.Name, changed.AppendJSON(nil), body.Want, config}
 	}
 	return cases
+}
+
+// CompareConfig reports where a config is not what the case says of it.
+func (c Case) CompareConfig(t testing.TB, got *nodeconfig.NodeConfig) {
+	t.Helper()
+	if c.config == nil {
+		return
+	}
+	form := nodeconfig.Canonical(got)
+	n, err := document.Parse(form)
+	if err != nil {
+		t.Fatal(err)
+	}
+	values := make(map[string]string)
+	Walk(n, func(path string, n *document.Node) { values[path] = string(n.AppendJSON(nil)) })
+	Walk(c.config, func(path string, want *document.Node) {
+		value, ok := values[path]
+		switch {
+		case want.Kind == document.Null && ok:
+			t.Errorf("%s is %s, want nothing", path, value)
+		case want.Kind == document.Null:
+		case want.Kind == document.Map && len(want.Fields) > 0: // its fields are looked at
+		case value != string(want.AppendJSON(nil)):
+			t.Errorf("%s is %s, want %s", path, value, want.AppendJSON(nil))
+		}
+	})
 }
 
 // Parse reads a document from a file.

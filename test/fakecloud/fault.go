@@ -127,6 +127,8 @@ func (f *fault) apply(w http.ResponseWriter, r *http.Request, next http.Handler)
 		w.Header().Set("Content-Length", strconv.Itoa(len(body)+1))
 		w.WriteHeader(whole.Code)
 		w.Write(body[:len(body)/2])
+		// What is not flushed is not sent: the connection would end before the answer began.
+		_ = http.NewResponseController(w).Flush()
 		panic(http.ErrAbortHandler)
 	case "blackhole":
 		<-r.Context().Done()

@@ -15,6 +15,9 @@ import (
 // azureTag is the chassis asset tag by which a machine knows that it runs on Azure.
 const azureTag = "7783-7084-3265-9085-8269-3286-77"
 
+// azureID is the machine's, in its firmware and in the cloud's metadata.
+const azureID = "6f5e4d3c-2b1a-4f5e-8d7c-9b8a7f6e5d4c"
+
 // ovfEnv is the settings disk's only document. https://github.com/Azure/WALinuxAgent describes it.
 const ovfEnv = `<?xml version="1.0" encoding="utf-8"?>
 <Environment xmlns="http://schemas.dmtf.org/ovf/environment/1" xmlns:wa="http://schemas.microsoft.com/windowsazure">
@@ -59,9 +62,12 @@ func (l *Lab) Azure(ctx context.Context, m Machine, name, customData string) (Ma
 	if err != nil {
 		return m, fmt.Errorf("make the settings disk: %w: %s", err, out)
 	}
-	m.Firmware = []string{"-smbios", "type=3,manufacturer=Microsoft,asset=" + azureTag}
+	m.Firmware = []string{
+		"-smbios", "type=1,manufacturer=Microsoft Corporation,product=Virtual Machine,uuid=" + azureID,
+		"-smbios", "type=3,manufacturer=Microsoft,asset=" + azureTag,
+	}
 	l.Cloud.SetInstance(fakecloud.Instance{
-		Name: name, ID: "6f5e4d3c-2b1a-4f5e-8d7c-9b8a7f6e5d4c", Type: "Standard_D2s_v5", Region: "eastus",
+		Name: name, ID: azureID, Type: "Standard_D2s_v5", Region: "eastus",
 		MAC: NodeMAC, Address: NodeAddress, Prefix: prefix,
 	})
 	return m, nil

@@ -15,7 +15,9 @@ import (
 // Server is where the API server is; AKS's contracts imply the port.
 const Server = "https://" + HostAddress + ":443"
 
-// serviceRange and podRange are the cluster's.
+const etcd = "http://127.0.0.1:2379"
+
+// serviceRange and clusterPodCIDR are the cluster's.
 const (
 	serviceRange   = "10.96.0.0/16"
 	clusterPodCIDR = "10.88.0.0/16"
@@ -31,7 +33,6 @@ func (l *Lab) controlPlane(ctx context.Context) error {
 		return err
 	}
 	l.API = api
-	etcd := "http://127.0.0.1:2379"
 	_, err = l.start(ctx, "etcd", nil, filepath.Join(l.Parts.Etcd, "server"), "--data-dir="+filepath.Join(l.dir, "etcd"),
 		"--listen-client-urls="+etcd, "--advertise-client-urls="+etcd, "--listen-peer-urls=http://127.0.0.1:2380",
 		"--unsafe-no-fsync", "--log-level=warn")
@@ -41,7 +42,7 @@ func (l *Lab) controlPlane(ctx context.Context) error {
 	if err := listening(ctx, "127.0.0.1:2379"); err != nil {
 		return err
 	}
-	if err := l.startAPIServer(ctx, etcd); err != nil {
+	if err := l.startAPIServer(ctx); err != nil {
 		return err
 	}
 	if err := l.startControllers(ctx); err != nil {
@@ -50,13 +51,37 @@ func (l *Lab) controlPlane(ctx context.Context) error {
 	if err := l.API.waitReady(ctx, 60*time.Second); err != nil {
 		return fmt.Errorf("%w: see %s", err, filepath.Join(l.dir, "kube-apiserver.log"))
 	}
-	l.Token = strings.ToLower(rand.Text()[:6] + "." + rand.Text()[:16])
+	l.Token = NewToken()
 	return l.API.admitNodes(ctx, l.Token, time.Now().Add(24*time.Hour))
 }
 
-func (l *Lab) startAPIServer(ctx context.Context, etcd string) error {
+// NewToken makes up a bootstrap token.
+func NewToken() string { return strings.ToLower(rand.Text()[:6] + "." + rand.Text()[:16]) }
+
+// StopAPIServer takes the API server away, and StartAPIServer brings it back; neither does anything
+// where that is so already.
+func (l *Lab) StopAPIServer() {
+	if l.apiServer != nil {
+		l.apiServer.Stop(5 * time.Second)
+		l.apiServer = nil
+	}
+}
+
+// StartAPIServer brings the API server back.
+func (l *Lab) StartAPIServer(ctx context.Context) error {
+	if l.apiServer != nil {
+		return nil
+	}
+	if err := l.startAPIServer(ctx); err != nil {
+		return err
+	}
+	return l.API.waitReady(ctx, 60*time.Second)
+}
+
+func (l *Lab) startAPIServer(ctx context.Context) error {
 	p := l.PKI.Path
-	_, err := l.start(ctx, "kube-apiserver", nil, filepath.Join(l.Parts.Kubernetes, "kube-apiserver"),
+	var err error
+	l.apiServer, err = l.start(ctx, "kube-apiserver", nil, filepath.Join(l.Parts.Kubernetes, "kube-apiserver"),
 		"--etcd-servers="+etcd, "--bind-address=0.0.0.0", "--advertise-address="+HostAddress, "--secure-port=443",
 		"--tls-cert-file="+p("apiserver.crt"), "--tls-private-key-file="+p("apiserver.key"), "--client-ca-file="+p("ca.crt"),
 		"--kubelet-client-certificate="+p("kubelet-client.crt"), "--kubelet-client-key="+p("kubelet-client.key"),

@@ -34,6 +34,7 @@ type Lab struct {
 
 	dir       string
 	processes []*Process
+	apiServer *Process
 }
 
 // Start makes the sandbox's network and control plane. dir is where its state and its logs are; what
@@ -83,7 +84,7 @@ type Process struct {
 // start starts a program, whose output goes to a file of its name.
 func (l *Lab) start(ctx context.Context, name string, env []string, argv ...string) (*Process, error) {
 	p := &Process{Name: name, LogPath: filepath.Join(l.dir, name+".log"), done: make(chan struct{})}
-	out, err := os.Create(p.LogPath)
+	out, err := os.OpenFile(p.LogPath, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
 	if err != nil {
 		return nil, err
 	}

@@ -19,6 +19,8 @@ const (
 	tap    = "tap0"
 	// HostAddress is the sandbox's own address, where the API server is.
 	HostAddress = "10.77.0.1"
+	// NobodysAddress is nobody's.
+	NobodysAddress = "10.77.0.250"
 	// NodeAddress and NodeMAC are the machine's.
 	NodeAddress = "10.77.0.11"
 	NodeMAC     = "52:54:00:77:00:11"

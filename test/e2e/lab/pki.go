@@ -128,6 +128,17 @@ func writeKey(path string, key crypto.PrivateKey) error {
 
 // kubeconfig writes NAME.kubeconfig for the client certificate of that name.
 func (p *PKI) kubeconfig(name, server string) error {
+	return p.writeKubeconfig(p.Path(name+".kubeconfig"), name, server)
+}
+
+// KubeconfigFor writes a kubeconfig for a client certificate and a server by another address than the
+// cluster's own, and returns its path.
+func (p *PKI) KubeconfigFor(name, server string) (string, error) {
+	path := p.Path(name + "-outside.kubeconfig")
+	return path, p.writeKubeconfig(path, name, server)
+}
+
+func (p *PKI) writeKubeconfig(path, name, server string) error {
 	document, err := json.MarshalIndent(map[string]any{
 		"apiVersion": "v1", "kind": "Config", "current-context": "e2e",
 		"clusters": []any{map[string]any{"name": "e2e", "cluster": map[string]any{
@@ -141,5 +152,5 @@ func (p *PKI) kubeconfig(name, server string) error {
 	if err != nil {
 		return fmt.Errorf("kubeconfig %s: %w", name, err)
 	}
-	return os.WriteFile(p.Path(name+".kubeconfig"), document, 0o600)
+	return os.WriteFile(path, document, 0o600)
 }

@@ -1,7 +1,7 @@
 package lab
 
 import (
-	"bufio"
+	"bytes"
 	"context"
 	"encoding/base64"
 	"errors"
@@ -16,32 +16,114 @@ import (
 // Shell runs commands as root in a machine, over its second serial port: it needs no network, and
 // nothing in the machine but systemd's debug shell.
 type Shell struct {
-	path string
-	mu   sync.Mutex
 	conn net.Conn
-	in   *bufio.Reader
+	mu   sync.Mutex
 	last int
+	// lines are what the machine writes. There is one connection for the machine's whole life: a
+	// serial port knows of no other.
+	lines chan string
+
+	promptMu sync.Mutex
+	// prompted is closed when the shell has spoken; there is a new one when the machine starts anew.
+	prompted chan struct{}
+	waiting  bool
 }
 
 // maxLine is the longest line that a terminal takes.
 const maxLine = 3000
 
+// dialShell connects to a machine's serial port, as soon as QEMU has made it.
+func dialShell(ctx context.Context, path string) (*Shell, error) {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	for {
+		conn, err := net.Dial("unix", path)
+		if err == nil {
+			s := &Shell{conn: conn, lines: make(chan string, 64)}
+			s.Expect()
+			go s.read()
+			return s, nil
+		}
+		select {
+		case <-ctx.Done():
+			return nil, fmt.Errorf("the machine has no serial port: %w", err)
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+}
+
+// Expect makes Wait wait for a prompt that is yet to come: the machine is about to start anew.
+func (s *Shell) Expect() {
+	s.promptMu.Lock()
+	defer s.promptMu.Unlock()
+	s.prompted, s.waiting = make(chan struct{}), true
+}
+
+// prompt is closed when the shell has spoken.
+func (s *Shell) prompt() <-chan struct{} {
+	s.promptMu.Lock()
+	defer s.promptMu.Unlock()
+	return s.prompted
+}
+
+// wake makes a shell that was at its prompt when the machine was saved speak again.
+func (s *Shell) wake() error {
+	_, err := s.conn.Write([]byte("\necho '#'\n"))
+	return err
+}
+
+// read passes on what the machine writes, until the connection ends.
+func (s *Shell) read() {
+	defer close(s.lines)
+	var pending []byte
+	chunk := make([]byte, 1<<16)
+	for {
+		n, err := s.conn.Read(chunk)
+		if err != nil {
+			return
+		}
+		pending = append(pending, chunk[:n]...)
+		if s.seePrompt(pending) {
+			pending = nil
+		}
+		for {
+			line, rest, whole := bytes.Cut(pending, []byte{'\n'})
+			if !whole {
+				break
+			}
+			if bytes.Contains(line, []byte("@@")) {
+				s.lines <- string(line)
+			}
+			pending = rest
+		}
+	}
+}
+
+// seePrompt looks for root's prompt where one is expected.
+func (s *Shell) seePrompt(text []byte) bool {
+	s.promptMu.Lock()
+	defer s.promptMu.Unlock()
+	if !s.waiting || !bytes.ContainsRune(text, '#') {
+		return false
+	}
+	s.waiting = false
+	close(s.prompted)
+	return true
+}
+
 // Wait waits until the machine has a shell. unhealthy says why there will be none.
 func (s *Shell) Wait(ctx context.Context, unhealthy func() error) error {
 	for {
-		attempt, cancel := context.WithTimeout(ctx, 2*time.Second)
-		_, err := s.Run(attempt, "true")
-		cancel()
-		if err == nil {
+		select {
+		case <-s.prompt():
 			return nil
+		case <-ctx.Done():
+			return fmt.Errorf("the machine gives no shell: %w", ctx.Err())
+		case <-time.After(200 * time.Millisecond):
+			if why := unhealthy(); why != nil {
+				return fmt.Errorf("the machine gives no shell: %w", why)
+			}
 		}
-		if ctx.Err() != nil {
-			return fmt.Errorf("the machine gives no shell: %w", err)
-		}
-		if why := unhealthy(); why != nil {
-			return fmt.Errorf("the machine gives no shell: %w", why)
-		}
-		time.Sleep(100 * time.Millisecond)
 	}
 }
 
@@ -55,22 +137,33 @@ type Result struct {
 func (s *Shell) Run(ctx context.Context, command string) (Result, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	result, err := s.run(ctx, command)
-	if err != nil {
-		s.close()
+	select {
+	case <-s.prompt():
+	default:
+		return Result{}, errors.New("the machine has no shell yet")
 	}
-	return result, err
-}
-
-func (s *Shell) run(ctx context.Context, command string) (Result, error) {
-	if err := s.connect(); err != nil {
-		return Result{}, err
-	}
-	defer context.AfterFunc(ctx, func() { s.conn.SetDeadline(time.Unix(1, 0)) })()
 	s.last++
 	mark := fmt.Sprintf("@@%d@", s.last)
-	// The mark is split, so that its echo is not taken for it.
-	half := len(mark) / 2
+	if _, err := s.conn.Write([]byte(shellScript(command, mark))); err != nil {
+		return Result{}, err
+	}
+	for {
+		select {
+		case line, open := <-s.lines:
+			if !open {
+				return Result{}, errors.New("the machine's serial port is closed")
+			}
+			if _, rest, found := strings.Cut(line, mark); found {
+				return parseAnswer(rest)
+			}
+		case <-ctx.Done():
+			return Result{}, fmt.Errorf("in the machine: %s: %w", firstWords(command), ctx.Err())
+		}
+	}
+}
+
+// shellScript runs a command so that its answer is one line, which begins with the mark.
+func shellScript(command, mark string) string {
 	var script strings.Builder
 	script.WriteString("\nstty -echo 2>/dev/null; PS1= PS2=; set +m\nc=\n")
 	for text := base64.StdEncoding.EncodeToString([]byte(command)); text != ""; {
@@ -79,22 +172,10 @@ func (s *Shell) run(ctx context.Context, command string) (Result, error) {
 		text = text[n:]
 	}
 	script.WriteString(`o=$(bash -c "$(echo $c | base64 -d)" 2>&1 </dev/null | gzip -1 | base64 -w0; exit ${PIPESTATUS[0]}); r=$?` + "\n")
+	// The mark is split, so that its echo is not taken for it.
+	half := len(mark) / 2
 	fmt.Fprintf(&script, "echo; echo '%s''%s'$r' '$o' .'\n", mark[:half], mark[half:])
-	if _, err := s.conn.Write([]byte(script.String())); err != nil {
-		return Result{}, err
-	}
-	for {
-		line, err := s.in.ReadString('\n')
-		if err != nil {
-			if ctx.Err() != nil {
-				err = ctx.Err()
-			}
-			return Result{}, fmt.Errorf("in the machine: %s: %w", firstWords(command), err)
-		}
-		if _, rest, found := strings.Cut(line, mark); found {
-			return parseAnswer(rest)
-		}
-	}
+	return script.String()
 }
 
 // parseAnswer reads "CODE BASE64 .".
@@ -111,31 +192,8 @@ func parseAnswer(text string) (Result, error) {
 	return Result{output, code}, err
 }
 
-func (s *Shell) connect() error {
-	if s.conn != nil {
-		return nil
-	}
-	conn, err := net.Dial("unix", s.path)
-	if err != nil {
-		return err
-	}
-	s.conn, s.in = conn, bufio.NewReaderSize(conn, 1<<16)
-	return nil
-}
-
-func (s *Shell) close() {
-	if s.conn != nil {
-		s.conn.Close()
-		s.conn = nil
-	}
-}
-
-// Close ends the connection; the next command makes a new one.
-func (s *Shell) Close() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.close()
-}
+// Close ends the connection.
+func (s *Shell) Close() { s.conn.Close() }
 
 // Output runs a command that must succeed.
 func (s *Shell) Output(ctx context.Context, command string) (string, error) {

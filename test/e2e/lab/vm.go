@@ -19,6 +19,9 @@ type Machine struct {
 	Disk string
 	// Seed is a disk with a cloud's settings, or empty.
 	Seed string
+	// Resume is a disk that holds a machine saved by Save, which goes on from there; Disk and Seed must
+	// be those it was saved with. It is not written to.
+	Resume string
 	// Firmware are further arguments for QEMU, by which a guest knows its cloud.
 	Firmware []string
 }
@@ -39,28 +42,42 @@ func (m *Machine) ConsolePath() string { return filepath.Join(m.Dir, "console.lo
 
 func (m *Machine) overlay() string { return filepath.Join(m.Dir, "disk.qcow2") }
 
-// Boot starts a machine from its image.
+// artifactsPath is where what the machine writes to its artifacts port goes.
+func (m *Machine) artifactsPath() string { return filepath.Join(m.Dir, "artifacts") }
+
+// Boot starts a machine from its image, or where it was saved.
 func (l *Lab) Boot(ctx context.Context, m Machine) (*VM, error) {
 	if err := os.MkdirAll(m.Dir, 0o755); err != nil {
 		return nil, err
 	}
-	if err := os.RemoveAll(m.overlay()); err != nil {
-		return nil, err
-	}
-	out, err := exec.CommandContext(ctx, "qemu-img", "create", "-q", "-f", "qcow2", "-F", "raw", "-b", m.Disk, m.overlay()).CombinedOutput()
-	if err != nil {
-		return nil, fmt.Errorf("make the machine's disk: %w: %s", err, strings.TrimSpace(string(out)))
-	}
-	vm := &VM{Machine: m, Started: time.Now()}
-	for _, socket := range []string{"monitor", "shell"} {
-		if err := os.RemoveAll(filepath.Join(m.Dir, socket)); err != nil {
+	for _, path := range []string{m.overlay(), filepath.Join(m.Dir, "monitor"), filepath.Join(m.Dir, "shell")} {
+		if err := os.RemoveAll(path); err != nil {
 			return nil, err
 		}
 	}
+	disk := []string{"qemu-img", "create", "-q", "-f", "qcow2", "-F", "raw", "-b", m.Disk, m.overlay()}
+	if m.Resume != "" {
+		disk = []string{"cp", "--reflink=auto", "--sparse=always", m.Resume, m.overlay()}
+	}
+	if out, err := exec.CommandContext(ctx, disk[0], disk[1:]...).CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("make the machine's disk: %w: %s", err, strings.TrimSpace(string(out)))
+	}
+	vm := &VM{Machine: m, Started: time.Now()}
+	var err error
 	if vm.process, err = l.start(ctx, "qemu", nil, l.qemu(m)...); err != nil {
 		return nil, err
 	}
-	vm.Shell = &Shell{path: filepath.Join(m.Dir, "shell")}
+	if vm.Shell, err = dialShell(ctx, filepath.Join(m.Dir, "shell")); err != nil {
+		vm.process.Kill()
+		return nil, fmt.Errorf("%w: QEMU: %s", err, lastLine(vm.process.LogPath))
+	}
+	if m.Resume == "" {
+		return vm, nil
+	}
+	if err := vm.resumed(ctx); err != nil {
+		vm.Stop()
+		return nil, fmt.Errorf("resume the machine: %w", err)
+	}
 	return vm, nil
 }
 
@@ -77,6 +94,11 @@ func (l *Lab) qemu(m Machine) []string {
 		"-netdev", "tap,id=net,ifname=" + tap + ",script=no,downscript=no", "-device", "virtio-net-pci,netdev=net,romfile=,mac=" + NodeMAC,
 		"-serial", "file:" + m.ConsolePath(), "-serial", "unix:" + filepath.Join(m.Dir, "shell") + ",server=on,wait=off",
 		"-monitor", "unix:" + filepath.Join(m.Dir, "monitor") + ",server=on,wait=off",
+		"-device", "virtio-serial-pci", "-chardev", "file,id=artifacts,path=" + m.artifactsPath(),
+		"-device", "virtserialport,chardev=artifacts,name=" + artifactsPort,
+	}
+	if m.Resume != "" {
+		argv = append(argv, "-loadvm", savedName)
 	}
 	if m.Seed != "" {
 		argv = append(argv, "-drive", "if=none,id=seed,format=raw,readonly=on,file="+m.Seed, "-device", "virtio-blk-pci,drive=seed")
@@ -86,9 +108,7 @@ func (l *Lab) qemu(m Machine) []string {
 
 // Stop takes the machine's power away.
 func (vm *VM) Stop() {
-	if vm.Shell != nil {
-		vm.Shell.Close()
-	}
+	vm.Shell.Close()
 	vm.process.Kill()
 }
 
@@ -121,4 +141,11 @@ func lastLine(path string) string {
 	}
 	lines := strings.Split(strings.TrimSpace(string(content)), "\n")
 	return lines[len(lines)-1]
+}
+
+// MachineKey tells machines apart of which one's saved state does not fit the other.
+func (l *Lab) MachineKey(m Machine) string {
+	// The paths of a machine's own files make no difference.
+	key := strings.Join(l.qemu(m), "\x00")
+	return strings.ReplaceAll(key, m.Dir, "")
 }

@@ -192,6 +192,7 @@ func furnish(root string) error {
 		{"/dev/null", units + "apt-daily-upgrade.timer"},
 		{"/dev/null", units + "dpkg-db-backup.timer"},
 		{"/dev/null", units + "e2scrub_all.timer"},
+		{"/dev/null", units + "e2scrub_reap.service"},
 	} {
 		path := filepath.Join(root, link[1])
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {

@@ -4,28 +4,36 @@ import (
 	"bytes"
 	"context"
 	"encoding/base64"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/slipway-dev/slipway/test/e2e/lab"
 )
 
-// bootArgs are a contract, how it gets to the machine, and what it is filled in with.
-type bootArgs struct {
-	// Contract is a file beside case.yaml.
+// contractArgs say which contract a machine is given.
+type contractArgs struct {
+	// Contract is a file beside case.yaml; without it, it is the one that all cases share.
 	Contract string `yaml:"contract"`
+	// Change is laid over it: maps are merged, null takes a field out, all else replaces what is there.
+	Change map[string]any `yaml:"change"`
 }
 
+// nodeName is the machine's host name, and so the Node's. One machine runs at a time.
+const nodeName = "node"
+
 // boot renders the contract as a provisioner would, and starts a machine with it.
-func (r *caseRun) boot(ctx context.Context, args bootArgs) error {
-	contract, err := r.fill(args.Contract)
+func (r *caseRun) boot(ctx context.Context, args contractArgs) error {
+	contract, err := r.fill(ctx, args)
 	if err != nil {
 		return err
 	}
-	r.contract = contract
 	var stderr bytes.Buffer
 	render := exec.CommandContext(ctx, r.Slipway, "render", "-f", contract, "--to", "custom-data")
 	render.Stderr = &stderr
@@ -33,31 +41,186 @@ func (r *caseRun) boot(ctx context.Context, args bootArgs) error {
 	if err != nil {
 		return fmt.Errorf("slipway render: %w: %s", err, stderr.String())
 	}
-	m := lab.Machine{Dir: filepath.Join(r.Lab.Dir(), "vm-"+r.Name), Disk: filepath.Join(r.Images[r.Containerd], "disk.img")}
-	if err := os.MkdirAll(m.Dir, 0o755); err != nil {
-		return err
-	}
-	m, err = r.Lab.Azure(ctx, m, r.Name, strings.TrimSpace(string(customData)))
+	m := r.machine()
+	m, err = r.Lab.Azure(ctx, m, nodeName, strings.TrimSpace(string(customData)))
 	if err != nil {
 		return err
 	}
-	r.node = watchNode(ctx, r.Lab.API, r.Name)
+	r.node = watchNode(ctx, r.Lab.API, "")
 	r.vm, err = r.Lab.Boot(ctx, m)
 	return err
 }
 
-// fill copies a contract of the case to the output directory, with what only this run knows.
-func (r *caseRun) fill(name string) (string, error) {
+// machine is the case's machine, without its cloud.
+func (r *caseRun) machine() lab.Machine {
+	return lab.Machine{Dir: filepath.Join(r.Lab.Dir(), "vm-"+r.Name), Disk: filepath.Join(r.Images[r.Containerd], "disk.img")}
+}
+
+// resume goes on with a machine that has booted already and that cloud-init is done with, delivers the
+// contract as it is, usable or not, and starts the agent.
+func (r *caseRun) resume(ctx context.Context, args contractArgs) error {
+	contract, err := r.fill(ctx, args)
+	if err != nil {
+		return err
+	}
+	m, err := r.booted(ctx, r.machine())
+	if err != nil {
+		return fmt.Errorf("make the machine that cases share: %w", err)
+	}
+	r.node = watchNode(ctx, r.Lab.API, "")
+	if r.vm, err = r.Lab.Boot(ctx, m); err != nil {
+		return err
+	}
+	if err := r.deliver(ctx, contract); err != nil {
+		return err
+	}
+	_, err = r.vm.Shell.Output(ctx, "touch "+releasePath+" && systemctl start --no-block slipway-provision.service")
+	return err
+}
+
+// contractPath is where AKS's custom data puts the contract.
+const contractPath = "/opt/azure/containers/aks-node-controller-config.json"
+
+// deliver puts a contract where cloud-init would put it.
+func (r *caseRun) deliver(ctx context.Context, contract string) error {
+	content, err := os.ReadFile(contract)
+	if err != nil {
+		return err
+	}
+	return r.vm.Shell.WriteFile(ctx, contractPath, content)
+}
+
+// apply delivers a contract to the running machine and runs the agent again, which must succeed.
+func (r *caseRun) apply(ctx context.Context, args contractArgs) error {
+	contract, err := r.fill(ctx, args)
+	if err != nil {
+		return err
+	}
+	if err := r.deliver(ctx, contract); err != nil {
+		return err
+	}
+	_, err = r.vm.Shell.Output(ctx, "/opt/slipway/bin/slipway-node provision")
+	return err
+}
+
+// rebootArgs are none yet.
+type rebootArgs struct{}
+
+// reboot restarts the machine in good order, and waits until it has a shell again.
+func (r *caseRun) reboot(ctx context.Context, _ rebootArgs) error {
+	before, err := r.bootID(ctx)
+	if err != nil {
+		return err
+	}
+	if _, err := r.vm.Shell.Output(ctx, "systemctl --no-block reboot"); err != nil {
+		return err
+	}
+	r.vm.Shell.Expect()
+	if err := r.vm.Shell.Wait(ctx, r.vm.Healthy); err != nil {
+		return err
+	}
+	after, err := r.bootID(ctx)
+	if err != nil {
+		return err
+	}
+	if before == after {
+		return errors.New("the machine has a shell, but has not rebooted")
+	}
+	r.node.stop()
+	r.node = watchNode(ctx, r.Lab.API, after)
+	return nil
+}
+
+// bootID is the kernel's name of the machine's present boot.
+func (r *caseRun) bootID(ctx context.Context) (string, error) {
+	id, err := r.vm.Shell.Output(ctx, "cat /proc/sys/kernel/random/boot_id")
+	return strings.TrimSpace(id), err
+}
+
+// fill copies a contract of the case to the output directory, with what only this run knows:
+//
+//	@CA@       the cluster's certificate authority, in base64
+//	@OTHER_CA@ another one, of the same name
+//	@SERVER@   the API server's address
+//	@NOBODY@   an address of the same network that nobody has
+//	@TOKEN@    a bootstrap token
+//	@EXPIRED@  one that has expired
+func (r *caseRun) fill(ctx context.Context, args contractArgs) (string, error) {
+	name := args.Contract
+	if name == "" {
+		name = filepath.Join("..", "contract.json")
+	}
 	template, err := os.ReadFile(filepath.Join(r.Dir, name))
 	if err != nil {
 		return "", err
 	}
-	filled := strings.NewReplacer(
-		"@CA@", base64.StdEncoding.EncodeToString(r.Lab.PKI.CA),
-		"@SERVER@", lab.HostAddress,
-		"@TOKEN@", r.Lab.Token,
-		"@NAME@", r.Name,
-	).Replace(string(template))
-	path := filepath.Join(r.out, name)
+	if args.Change != nil {
+		if template, err = change(template, args.Change); err != nil {
+			return "", fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	values := map[string]func() (string, error){
+		"@CA@":       func() (string, error) { return base64.StdEncoding.EncodeToString(r.Lab.PKI.CA), nil },
+		"@OTHER_CA@": r.otherAuthority,
+		"@SERVER@":   func() (string, error) { return lab.HostAddress, nil },
+		"@NOBODY@":   func() (string, error) { return lab.NobodysAddress, nil },
+		"@TOKEN@":    func() (string, error) { return r.Lab.Token, nil },
+		"@EXPIRED@":  func() (string, error) { return r.expiredToken(ctx) },
+	}
+	filled := string(template)
+	for placeholder, value := range values {
+		if !strings.Contains(filled, placeholder) {
+			continue
+		}
+		text, err := value()
+		if err != nil {
+			return "", fmt.Errorf("%s: %s: %w", name, placeholder, err)
+		}
+		filled = strings.ReplaceAll(filled, placeholder, text)
+	}
+	r.contracts++
+	path := filepath.Join(r.out, fmt.Sprintf("contract-%d.json", r.contracts))
 	return path, os.WriteFile(path, []byte(filled), 0o600)
+}
+
+// change lays a change over a document.
+func change(document []byte, with map[string]any) ([]byte, error) {
+	var base map[string]any
+	if err := json.Unmarshal(document, &base); err != nil {
+		return nil, err
+	}
+	return json.MarshalIndent(merge(base, with), "", "  ")
+}
+
+func merge(base, change map[string]any) map[string]any {
+	merged := maps.Clone(base)
+	if merged == nil {
+		merged = make(map[string]any)
+	}
+	for name, value := range change {
+		below, isMap := value.(map[string]any)
+		switch {
+		case value == nil:
+			delete(merged, name)
+		case isMap:
+			there, _ := merged[name].(map[string]any)
+			merged[name] = merge(there, below)
+		default:
+			merged[name] = value
+		}
+	}
+	return merged
+}
+
+func (r *caseRun) otherAuthority() (string, error) {
+	other, err := lab.NewPKI(filepath.Join(r.Lab.Dir(), "other-pki-"+r.Name), "e2e-ca")
+	if err != nil {
+		return "", err
+	}
+	return base64.StdEncoding.EncodeToString(other.CA), nil
+}
+
+func (r *caseRun) expiredToken(ctx context.Context) (string, error) {
+	token := lab.NewToken()
+	return token, r.Lab.API.MakeToken(ctx, token, time.Now().Add(-time.Hour))
 }

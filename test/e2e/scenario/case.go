@@ -67,9 +67,13 @@ func load(dir string) (Case, error) {
 		if len(step) != 1 {
 			return c, fmt.Errorf("step %d has %d names, want one", i+1, len(step))
 		}
-		for name := range step {
-			if steps[name] == nil {
+		for name, args := range step {
+			kind, known := steps[name]
+			if !known {
 				return c, fmt.Errorf("step %d: there is no step %q", i+1, name)
+			}
+			if err := kind.check(&args); err != nil {
+				return c, fmt.Errorf("step %d, %s: %w", i+1, name, err)
 			}
 		}
 	}

@@ -9,15 +9,15 @@ import (
 
 // kept are what a case keeps of its machine, by file name: commands that print it.
 var kept = map[string]string{
-	"journal.txt":         "journalctl --no-pager -o short-precise",
+	"journal.txt":         "journalctl --no-pager -q -o short-precise",
 	"provision.json":      "cat /var/log/azure/aks/provision.json",
 	"status.json":         "cat /var/lib/slipway/status.json",
 	"facts.json":          "cat /run/slipway/facts.json",
 	"slipway.log":         "cat /var/log/slipway.log",
 	"cloud-init.log":      "cat /var/log/cloud-init.log /var/log/cloud-init-output.log",
-	"units.txt":           "systemctl --no-pager --all list-units; systemctl --no-pager --failed; systemctl list-jobs",
-	"systemd-analyze.txt": "systemd-analyze --no-pager; systemd-analyze --no-pager blame; systemd-analyze --no-pager critical-chain",
-	"network.txt":         "ip address; ip route; networkctl --no-pager -a status",
+	"units.txt":           "systemctl --no-pager list-units; systemctl list-jobs",
+	"systemd-analyze.txt": "systemd-analyze --no-pager critical-chain",
+	"network.txt":         "ip address; ip route",
 }
 
 // collect keeps what there is to know about the machine, and returns its timeline. What cannot be
@@ -30,12 +30,12 @@ func (r *caseRun) collect(ctx context.Context) []Event {
 	if err != nil {
 		r.Log.Warn("the console log is not kept", "case", r.Name, "error", err)
 	}
-	for name, command := range kept {
-		result, err := r.vm.Shell.Run(ctx, command)
-		if err == nil {
-			err = r.keep(name, []byte(result.Output))
-		}
-		if err != nil {
+	files, err := r.vm.Artifacts(ctx, kept)
+	if err != nil {
+		r.Log.Warn("the machine's own files are not kept", "case", r.Name, "error", err)
+	}
+	for name, content := range files {
+		if err := r.keep(name, content); err != nil {
 			r.Log.Warn("not kept", "case", r.Name, "file", name, "error", err)
 		}
 	}
@@ -46,7 +46,10 @@ func (r *caseRun) collect(ctx context.Context) []Event {
 	if err != nil {
 		r.Log.Warn("the cloud's requests are not kept", "case", r.Name, "error", err)
 	}
-	events := r.timeline(ctx)
+	events := r.events
+	if events == nil {
+		events = r.timeline(ctx)
+	}
 	document, err := json.MarshalIndent(events, "", "  ")
 	if err == nil {
 		err = r.keep("timeline.json", append(document, '\n'))

@@ -22,10 +22,11 @@ type node struct {
 		Taints []struct{ Key, Value, Effect string } `json:"taints"`
 	} `json:"spec"`
 	Status struct {
-		Capacity   map[string]string                `json:"capacity"`
-		Conditions []struct{ Type, Status string }  `json:"conditions"`
-		Addresses  []struct{ Type, Address string } `json:"addresses"`
-		NodeInfo   map[string]any                   `json:"nodeInfo"`
+		Capacity    map[string]string                `json:"capacity"`
+		Allocatable map[string]string                `json:"allocatable"`
+		Conditions  []struct{ Type, Status string }  `json:"conditions"`
+		Addresses   []struct{ Type, Address string } `json:"addresses"`
+		NodeInfo    map[string]any                   `json:"nodeInfo"`
 	} `json:"status"`
 }
 
@@ -47,13 +48,14 @@ type nodeWatch struct {
 	cancel     context.CancelFunc
 }
 
-// watchNode watches for a Node that is not there yet.
-func watchNode(ctx context.Context, api *lab.API, name string) *nodeWatch {
+// watchNode watches for a Node that is not there yet, or, where boot is not empty, for its kubelet to
+// speak for that boot of the machine.
+func watchNode(ctx context.Context, api *lab.API, boot string) *nodeWatch {
 	ctx, cancel := context.WithCancel(ctx)
 	w := &nodeWatch{isReady: make(chan struct{}), cancel: cancel}
 	go func() {
 		for ctx.Err() == nil {
-			err := lab.Watch(ctx, api, "/api/v1/nodes", func(n node) bool { return w.see(name, n) })
+			err := lab.Watch(ctx, api, "/api/v1/nodes", func(n node) bool { return w.see(boot, n) })
 			if err == nil {
 				return
 			}
@@ -63,8 +65,8 @@ func watchNode(ctx context.Context, api *lab.API, name string) *nodeWatch {
 	return w
 }
 
-func (w *nodeWatch) see(name string, n node) bool {
-	if n.Metadata.Name != name {
+func (w *nodeWatch) see(boot string, n node) bool {
+	if n.Metadata.Name != nodeName || boot != "" && n.Status.NodeInfo["bootID"] != boot {
 		return false
 	}
 	w.mu.Lock()
@@ -101,6 +103,10 @@ func (r *caseRun) ready(ctx context.Context, args readyArgs) error {
 	for {
 		select {
 		case <-r.node.isReady:
+			// Now, for a later step may start units anew.
+			if r.events == nil {
+				r.events = r.timeline(ctx)
+			}
 			return nil
 		case <-deadline:
 			return fmt.Errorf("the node is not Ready after %s", args.Within)
@@ -124,12 +130,30 @@ type nodeArgs struct {
 	Address    string            `yaml:"address"`
 }
 
-// checkNode compares the Node with what the contract asked for; all differences are told at once.
+// checkNode compares the Node with what the contract asked for; all differences are told at once. The
+// kubelet is given time to report what has changed.
 func (r *caseRun) checkNode(ctx context.Context, want nodeArgs) error {
-	var have node
-	if err := r.Lab.API.Get(ctx, "/api/v1/nodes/"+r.Name, &have); err != nil {
-		return err
+	return eventually(ctx, 20*time.Second, func() error {
+		var have node
+		if err := r.Lab.API.Get(ctx, "/api/v1/nodes/"+nodeName, &have); err != nil {
+			return err
+		}
+		return want.compare(&have)
+	})
+}
+
+// eventually tries until a check succeeds or the time is over.
+func eventually(ctx context.Context, patience time.Duration, check func() error) error {
+	for deadline := time.Now().Add(patience); ; {
+		err := check()
+		if err == nil || time.Now().After(deadline) || ctx.Err() != nil {
+			return err
+		}
+		time.Sleep(500 * time.Millisecond)
 	}
+}
+
+func (want *nodeArgs) compare(have *node) error {
 	var wrong []string
 	compare := func(what, want, have string) {
 		if want != "" && want != have {
@@ -155,6 +179,7 @@ func (r *caseRun) checkNode(ctx context.Context, want nodeArgs) error {
 		}
 	}
 	compare("capacity of pods", want.MaxPods, have.Status.Capacity["pods"])
+	compare("pods that it allows", want.MaxPods, have.Status.Allocatable["pods"])
 	compare("kubelet's version", want.Kubelet, fmt.Sprint(have.Status.NodeInfo["kubeletVersion"]))
 	compare("container runtime", want.Containerd, fmt.Sprint(have.Status.NodeInfo["containerRuntimeVersion"]))
 	compare("internal address", want.Address, address)

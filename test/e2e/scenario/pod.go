@@ -27,7 +27,7 @@ func (r *caseRun) pod(ctx context.Context, args podArgs) error {
 	if err := r.serviceAccount(ctx); err != nil {
 		return err
 	}
-	selector := map[string]string{"kubernetes.io/hostname": r.Name}
+	selector := map[string]string{"kubernetes.io/hostname": nodeName}
 	for name, value := range args.Selector {
 		selector[name] = value
 	}
@@ -45,10 +45,11 @@ func (r *caseRun) pod(ctx context.Context, args podArgs) error {
 	if err != nil {
 		return err
 	}
-	address, err := r.podAddress(ctx, args.Name)
+	address, containers, err := r.runningPod(ctx, args.Name)
 	if err != nil {
 		return err
 	}
+	r.pods[args.Name] = containers
 	if err := answers(ctx, address, "payload on "+args.Name); err != nil {
 		return err
 	}
@@ -75,39 +76,59 @@ func (r *caseRun) serviceAccount(ctx context.Context) error {
 	}
 }
 
-// podAddress waits until a pod runs, and returns its address.
-func (r *caseRun) podAddress(ctx context.Context, name string) (string, error) {
+// runningPod waits until a pod runs, and returns its address and what its containers are.
+func (r *caseRun) runningPod(ctx context.Context, name string) (address, containers string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, 90*time.Second)
 	defer cancel()
 	for {
 		var pod struct {
-			Status struct {
+			Metadata struct{ UID string }
+			Status   struct {
 				Phase             string
 				PodIP             string `json:"podIP"`
 				ContainerStatuses []struct {
-					Ready bool
-					State map[string]any
+					Ready        bool
+					ContainerID  string `json:"containerID"`
+					RestartCount int
+					State        map[string]any
 				}
 				Conditions []map[string]any
 			}
 		}
 		if err := r.Lab.API.Get(ctx, "/api/v1/namespaces/default/pods/"+name, &pod); err != nil {
-			return "", err
+			return "", "", err
 		}
 		s := pod.Status
 		if len(s.ContainerStatuses) == 1 && s.ContainerStatuses[0].Ready {
 			address, err := netip.ParseAddr(s.PodIP)
 			if err != nil || !netip.MustParsePrefix(lab.PodRange).Contains(address) {
-				return "", fmt.Errorf("the pod's address is %q, want one of %s", s.PodIP, lab.PodRange)
+				return "", "", fmt.Errorf("the pod's address is %q, want one of %s", s.PodIP, lab.PodRange)
 			}
-			return s.PodIP, nil
+			c := s.ContainerStatuses[0]
+			return s.PodIP, fmt.Sprintf("%s, %s, restarted %d times", s.PodIP, c.ContainerID, c.RestartCount), nil
 		}
 		select {
 		case <-ctx.Done():
-			return "", fmt.Errorf("pod %s does not run: phase %s, %v, %v", name, s.Phase, s.ContainerStatuses, s.Conditions)
+			return "", "", fmt.Errorf("pod %s does not run: phase %s, %v, %v", name, s.Phase, s.ContainerStatuses, s.Conditions)
 		case <-time.After(100 * time.Millisecond):
 		}
 	}
+}
+
+type podKeptArgs struct {
+	Name string `yaml:"name"`
+}
+
+// podKept checks that a pod has been running without a break since the pod step, and still answers.
+func (r *caseRun) podKept(ctx context.Context, args podKeptArgs) error {
+	address, containers, err := r.runningPod(ctx, args.Name)
+	if err != nil {
+		return err
+	}
+	if was := r.pods[args.Name]; containers != was {
+		return fmt.Errorf("pod %s is %s, and was %s", args.Name, containers, was)
+	}
+	return answers(ctx, address, "payload on "+args.Name)
 }
 
 // answers checks that a pod answers over the network.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -37,7 +38,6 @@ func (r *caseRun) provisionWait(ctx context.Context, args waitArgs) error {
 		return err
 	}
 	result, err := r.vm.Shell.Run(ctx, "/opt/azure/containers/aks-node-controller provision-wait 2>/dev/null")
-	r.waited = time.Now()
 	if err != nil {
 		return err
 	}
@@ -101,6 +101,101 @@ func (r *caseRun) guest(ctx context.Context, args guestArgs) error {
 		if !strings.Contains(result.Output, want) {
 			return fmt.Errorf("%s: the output has no %q: %s", args.Run, want, result.Output)
 		}
+	}
+	return nil
+}
+
+// statusArgs are what the agent's own status must say.
+type statusArgs struct {
+	// Code and Name are the exit code and its name.
+	Code int    `yaml:"code"`
+	Name string `yaml:"name"`
+	// Cause and Endpoint are those of the error, Endpoint a part of it.
+	Cause    string `yaml:"cause"`
+	Endpoint string `yaml:"endpoint"`
+	// Took is how long the provisioning may have taken.
+	Took time.Duration `yaml:"took"`
+	// Changed are parts of the IDs of what must have changed; Unchanged says that nothing may have.
+	Changed   []string `yaml:"changed"`
+	Unchanged bool     `yaml:"unchanged"`
+}
+
+// checkStatus compares the agent's status.
+func (r *caseRun) checkStatus(ctx context.Context, want statusArgs) error {
+	text, err := r.vm.Shell.Output(ctx, "cat /var/lib/slipway/status.json")
+	if err != nil {
+		return err
+	}
+	have, err := status.Parse([]byte(text))
+	if err != nil {
+		return err
+	}
+	return want.compare(have)
+}
+
+func (want *statusArgs) compare(have *status.Status) error {
+	var wrong []string
+	differ := func(format string, args ...any) { wrong = append(wrong, fmt.Sprintf(format, args...)) }
+	if have.ExitCode != want.Code || want.Name != "" && have.CodeName != want.Name {
+		differ("the exit code is %d %s, want %d %s", have.ExitCode, have.CodeName, want.Code, want.Name)
+	}
+	var failure status.Failure
+	if have.Error != nil {
+		failure = *have.Error
+	}
+	if want.Cause != "" && failure.Cause != want.Cause {
+		differ("the cause is %q, want %q", failure.Cause, want.Cause)
+	}
+	if !strings.Contains(failure.Endpoint, want.Endpoint) {
+		differ("the endpoint is %q, want %q", failure.Endpoint, want.Endpoint)
+	}
+	if took := time.Duration(have.DurationMs) * time.Millisecond; want.Took > 0 && took > want.Took {
+		differ("it took %s, want at most %s", took, want.Took)
+	}
+	if want.Unchanged && len(have.Changes) > 0 {
+		differ("%d resources changed, want none: %v", len(have.Changes), have.Changes)
+	}
+	for _, part := range want.Changed {
+		if !slices.ContainsFunc(have.Changes, func(c status.Change) bool { return strings.Contains(c.ID, part) }) {
+			differ("no %q among the changes %v", part, have.Changes)
+		}
+	}
+	if len(wrong) > 0 {
+		return fmt.Errorf("the status differs: %s; its error is: %s", strings.Join(wrong, "; "), failure.String())
+	}
+	return nil
+}
+
+type apiServerArgs struct {
+	Running bool `yaml:"running"`
+}
+
+// apiServer takes the API server away, or brings it back. It is back for the next case in any event.
+func (r *caseRun) apiServer(ctx context.Context, args apiServerArgs) error {
+	if args.Running {
+		return r.Lab.StartAPIServer(ctx)
+	}
+	r.Lab.StopAPIServer()
+	return nil
+}
+
+type certificatesArgs struct {
+	Requests int `yaml:"requests"`
+}
+
+// certificates checks how many certificates the machine has asked for since the case began.
+func (r *caseRun) certificates(ctx context.Context, want certificatesArgs) error {
+	var list struct {
+		Items []struct {
+			Metadata struct{ Name string }
+			Spec     struct{ SignerName, Username string }
+		}
+	}
+	if err := r.Lab.API.Get(ctx, "/apis/certificates.k8s.io/v1/certificatesigningrequests", &list); err != nil {
+		return err
+	}
+	if len(list.Items) != want.Requests {
+		return fmt.Errorf("%d certificates were asked for, want %d: %v", len(list.Items), want.Requests, list.Items)
 	}
 	return nil
 }

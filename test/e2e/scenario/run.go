@@ -1,7 +1,9 @@
 package scenario
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -20,6 +22,8 @@ type Runner struct {
 	Images map[string]string
 	// Slipway is the command line's path.
 	Slipway string
+	// Cache is where machines are saved that cases begin from.
+	Cache string
 	// Out is where each case has a directory for what it keeps.
 	Out string
 	Log *slog.Logger
@@ -35,19 +39,26 @@ type Outcome struct {
 	Timeline []Event
 	// Out is where the logs are.
 	Out string
+	// Console is the machine's console log, while it runs.
+	Console string
 }
 
 // caseRun is one run of a case.
 type caseRun struct {
 	*Runner
 	Case
-	out      string
-	vm       *lab.VM
-	contract string // path of the contract that the machine was given, filled in
-	node     *nodeWatch
-	began    time.Time
-	// waited is when provision-wait returned.
-	waited time.Time
+	out   string
+	vm    *lab.VM
+	node  *nodeWatch
+	began time.Time
+	// contracts is how many the machine was given.
+	contracts int
+	// pods are what the pods' containers were when they were first seen to run.
+	pods map[string]string
+	// units are the units' invocations when they were noted.
+	units map[string]unit
+	// events are the machine's way to a node, taken when it became Ready.
+	events []Event
 }
 
 // caseTimeout bounds a case; TCG on a busy machine is slow, but not that slow.
@@ -57,11 +68,12 @@ const caseTimeout = 10 * time.Minute
 func (r *Runner) Run(ctx context.Context, c Case) Outcome {
 	ctx, cancel := context.WithTimeout(ctx, caseTimeout)
 	defer cancel()
-	run := &caseRun{Runner: r, Case: c, out: filepath.Join(r.Out, c.Name), began: time.Now()}
+	run := &caseRun{Runner: r, Case: c, out: filepath.Join(r.Out, c.Name), began: time.Now(), pods: make(map[string]string)}
 	outcome := Outcome{Case: c.Name, Out: run.out}
 	outcome.Err = run.steps(ctx)
 	if run.vm != nil {
 		collecting, cancel := context.WithTimeout(context.WithoutCancel(ctx), 60*time.Second)
+		outcome.Console = run.vm.ConsolePath()
 		outcome.Timeline = run.collect(collecting)
 		cancel()
 	}
@@ -71,8 +83,31 @@ func (r *Runner) Run(ctx context.Context, c Case) Outcome {
 	if run.vm != nil && !r.Keep {
 		run.vm.Stop()
 	}
+	if !r.Keep {
+		if err := r.forgetNode(context.WithoutCancel(ctx)); err != nil {
+			outcome.Err = errors.Join(outcome.Err, fmt.Errorf("clear the cluster for the next case: %w", err))
+		}
+	}
 	outcome.Duration = time.Since(run.began)
 	return outcome
+}
+
+// forgetNode removes what a case leaves in the cluster.
+func (r *Runner) forgetNode(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, 90*time.Second)
+	defer cancel()
+	if err := r.Lab.StartAPIServer(ctx); err != nil {
+		return err
+	}
+	var errs []error
+	for _, path := range []string{
+		"/api/v1/namespaces/default/pods?gracePeriodSeconds=0",
+		"/api/v1/nodes",
+		"/apis/certificates.k8s.io/v1/certificatesigningrequests",
+	} {
+		errs = append(errs, r.Lab.API.Delete(ctx, path))
+	}
+	return errors.Join(errs...)
 }
 
 func (r *caseRun) steps(ctx context.Context) error {
@@ -85,7 +120,7 @@ func (r *caseRun) steps(ctx context.Context) error {
 	for i, step := range r.Steps {
 		for name, args := range step {
 			begin := time.Now()
-			if err := steps[name](ctx, r, &args); err != nil {
+			if err := steps[name].do(ctx, r, &args); err != nil {
 				return fmt.Errorf("step %d, %s: %w", i+1, name, err)
 			}
 			r.Log.Info("step done", "case", r.Name, "step", name, "seconds", fmt.Sprintf("%.1f", time.Since(begin).Seconds()))
@@ -94,27 +129,60 @@ func (r *caseRun) steps(ctx context.Context) error {
 	return nil
 }
 
-// steps are all kinds of steps, by name.
-var steps map[string]func(ctx context.Context, r *caseRun, args *yaml.Node) error
+// stepKind is what a kind of step does with its arguments.
+type stepKind struct {
+	// check tells whether arguments are ones.
+	check func(args *yaml.Node) error
+	do    func(ctx context.Context, r *caseRun, args *yaml.Node) error
+}
+
+// steps are all kinds of steps, by name. test/e2e/cases/README.md describes them.
+var steps map[string]stepKind
 
 func init() {
-	steps = map[string]func(context.Context, *caseRun, *yaml.Node) error{
-		"boot":  step((*caseRun).boot),
-		"wait":  step((*caseRun).provisionWait),
-		"ready": step((*caseRun).ready),
-		"node":  step((*caseRun).checkNode),
-		"pod":   step((*caseRun).pod),
-		"guest": step((*caseRun).guest),
+	steps = map[string]stepKind{
+		"boot":         step((*caseRun).boot),
+		"resume":       step((*caseRun).resume),
+		"apply":        step((*caseRun).apply),
+		"reboot":       step((*caseRun).reboot),
+		"apiServer":    step((*caseRun).apiServer),
+		"wait":         step((*caseRun).provisionWait),
+		"status":       step((*caseRun).checkStatus),
+		"ready":        step((*caseRun).ready),
+		"node":         step((*caseRun).checkNode),
+		"certificates": step((*caseRun).certificates),
+		"pod":          step((*caseRun).pod),
+		"podKept":      step((*caseRun).podKept),
+		"note":         step((*caseRun).note),
+		"units":        step((*caseRun).checkUnits),
+		"guest":        step((*caseRun).guest),
 	}
 }
 
-// step decodes a step's arguments, strictly.
-func step[Args any](do func(*caseRun, context.Context, Args) error) func(context.Context, *caseRun, *yaml.Node) error {
-	return func(ctx context.Context, r *caseRun, node *yaml.Node) error {
-		var args Args
-		if err := node.Decode(&args); err != nil {
-			return err
-		}
-		return do(r, ctx, args)
+// step makes a kind of step of a function.
+func step[Args any](do func(*caseRun, context.Context, Args) error) stepKind {
+	return stepKind{
+		check: func(node *yaml.Node) error {
+			var args Args
+			return decodeArgs(node, &args)
+		},
+		do: func(ctx context.Context, r *caseRun, node *yaml.Node) error {
+			var args Args
+			if err := decodeArgs(node, &args); err != nil {
+				return err
+			}
+			return do(r, ctx, args)
+		},
 	}
+}
+
+// decodeArgs decodes a step's arguments, strictly.
+func decodeArgs(node *yaml.Node, args any) error {
+	text, err := yaml.Marshal(node)
+	if err != nil {
+		return err
+	}
+	decoder := yaml.NewDecoder(bytes.NewReader(text))
+	decoder.KnownFields(true)
+	return decoder.Decode(args)
 }

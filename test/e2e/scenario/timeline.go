@@ -18,61 +18,100 @@ type Event struct {
 	At float64 `json:"seconds"`
 }
 
-// stamps are commands in the machine that print when something happened, in microseconds since
-// 1970 by its own clock; 0 or nothing where it did not.
-var stamps = []struct{ event, command string }{
-	{"kernel", `echo $(( $(date +%s%6N) - $(cut -d' ' -f1 /proc/uptime | tr -d .)0000 ))`},
-	{"systemd", property("", "UserspaceTimestamp")},
-	{"cloud-init local", property("cloud-init-local.service", "ExecMainStartTimestamp")},
-	{"cloud-init network", property("cloud-init.service", "ExecMainStartTimestamp")},
-	{"cloud-init network done", property("cloud-init.service", "ExecMainExitTimestamp")},
-	{"agent start", property("slipway-provision.service", "ExecMainStartTimestamp")},
-	{"agent done", property("slipway-provision.service", "ExecMainExitTimestamp")},
-	{"containerd exec", property("containerd.service", "ExecMainStartTimestamp")},
-	{"containerd ready", property("containerd.service", "ActiveEnterTimestamp")},
-	{"kubelet exec", property("kubelet.service", "ExecMainStartTimestamp")},
-	{"certificate issued", `stat -c %.6Y /var/lib/kubelet/pki/kubelet-client-current.pem | tr -d .`},
-	{"cloud-init final", property("cloud-final.service", "ExecMainStartTimestamp")},
-	{"cloud-init final done", property("cloud-final.service", "ExecMainExitTimestamp")},
-	{"boot finished", property("", "FinishTimestamp")},
+// stamps are events, by the unit and the property in which systemd keeps their time; the unit "" is
+// systemd itself.
+var stamps = []struct{ event, unit, property string }{
+	{"systemd", "", "UserspaceTimestampMonotonic"},
+	{"boot finished", "", "FinishTimestampMonotonic"},
+	{"cloud-init local", "cloud-init-local.service", "ExecMainStartTimestampMonotonic"},
+	{"cloud-init network", "cloud-init.service", "ExecMainStartTimestampMonotonic"},
+	{"cloud-init network done", "cloud-init.service", "ExecMainExitTimestampMonotonic"},
+	{"agent start", "slipway-provision.service", "ExecMainStartTimestampMonotonic"},
+	{"agent done", "slipway-provision.service", "ExecMainExitTimestampMonotonic"},
+	{"containerd exec", "containerd.service", "ExecMainStartTimestampMonotonic"},
+	{"containerd ready", "containerd.service", "ActiveEnterTimestampMonotonic"},
+	{"kubelet exec", "kubelet.service", "ExecMainStartTimestampMonotonic"},
+	{"cloud-init final", "cloud-final.service", "ExecMainStartTimestampMonotonic"},
+	{"cloud-init final done", "cloud-final.service", "ExecMainExitTimestampMonotonic"},
 }
 
-// property prints a time that systemd knows, in microseconds.
-func property(unit, name string) string {
-	return "t=$(systemctl show --timestamp=us+utc -P " + name + " " + unit + `); [ -n "$t" ] && date -d "$t" +%s%6N`
+// stampsScript prints systemd's times, in microseconds since the kernel started, and what the clocks
+// say.
+func stampsScript() string {
+	var units, properties []string
+	for _, s := range stamps {
+		if s.unit != "" && !slices.Contains(units, s.unit) {
+			units = append(units, s.unit)
+		}
+		if !slices.Contains(properties, s.property) {
+			properties = append(properties, s.property)
+		}
+	}
+	show := "systemctl show -p Id," + strings.Join(properties, ",") + " "
+	return "echo Id=; " + show + "; echo; " + show + strings.Join(units, " ") + `; echo; echo Id=clocks
+echo certificate=$(stat -c %.6Y /var/lib/kubelet/pki/kubelet-client-current.pem 2>/dev/null | tr -d .)
+echo now=$(date +%s%6N); echo uptime=$(cut -d' ' -f1 /proc/uptime | tr -d .)0000
+`
 }
 
 // timeline puts together what the machine, the API server and the test saw, by the test's clock.
 func (r *caseRun) timeline(ctx context.Context) []Event {
-	var script strings.Builder
-	for _, s := range stamps {
-		fmt.Fprintf(&script, "echo \"%s|$(%s)\"\n", s.event, s.command)
-	}
-	script.WriteString("echo \"now|$(date +%s%6N)\"\n")
-	result, err := r.vm.Shell.Run(ctx, script.String())
+	result, err := r.vm.Shell.Run(ctx, stampsScript())
 	answered := time.Now()
 	if err != nil {
 		r.Log.Warn("the machine tells no times", "case", r.Name, "error", err)
 	}
-	at := make(map[string]time.Time)
-	for line := range strings.Lines(result.Output) {
-		name, text, _ := strings.Cut(strings.TrimSpace(line), "|")
-		if us, err := strconv.ParseInt(text, 10, 64); err == nil && us > 0 {
-			at[name] = time.UnixMicro(us)
+	registered, ready := r.node.times()
+	return placeEvents(parseStamps(result.Output, answered), r.vm.Started, registered, ready)
+}
+
+// parseStamps reads what stampsScript printed at a time; what did not happen has no time.
+func parseStamps(text string, answered time.Time) map[string]time.Time {
+	values := make(map[string]int64) // by "UNIT PROPERTY"
+	for block := range strings.SplitSeq(strings.ReplaceAll(text, "\r", ""), "\n\n") {
+		unit, times := "", make(map[string]int64)
+		for line := range strings.Lines(block) {
+			name, value, _ := strings.Cut(strings.TrimSpace(line), "=")
+			if name == "Id" {
+				unit = value
+			} else if us, err := strconv.ParseInt(value, 10, 64); err == nil && us > 0 {
+				times[name] = us
+			}
+		}
+		for name, us := range times {
+			values[unit+" "+name] = us
 		}
 	}
-	skew := answered.Sub(at["now"])
-	delete(at, "now")
+	at := make(map[string]time.Time)
+	uptime, now := values["clocks uptime"], values["clocks now"]
+	if uptime == 0 || now == 0 {
+		return at
+	}
+	ago := func(us int64) time.Time { return answered.Add(-time.Duration(us) * time.Microsecond) }
+	at["kernel"] = ago(uptime)
+	for _, s := range stamps {
+		if us := values[s.unit+" "+s.property]; us > 0 {
+			at[s.event] = ago(uptime - us)
+		}
+	}
+	if us := values["clocks certificate"]; us > 0 {
+		at["certificate issued"] = ago(now - us)
+	}
+	return at
+}
+
+// placeEvents puts the machine's times and the test's own in order.
+func placeEvents(at map[string]time.Time, started, registered, ready time.Time) []Event {
 	events := []Event{{Name: "QEMU start"}}
 	add := func(name string, t time.Time) {
-		if !t.IsZero() {
-			events = append(events, Event{name, float64(t.Sub(r.vm.Started).Milliseconds()) / 1000})
+		// A machine that was saved has a past.
+		if !t.Before(started) {
+			events = append(events, Event{name, float64(t.Sub(started).Milliseconds()) / 1000})
 		}
 	}
 	for name, t := range at {
-		add(name, t.Add(skew))
+		add(name, t)
 	}
-	registered, ready := r.node.times()
 	add("Node registered", registered)
 	add("Node Ready", ready)
 	slices.SortStableFunc(events, func(a, b Event) int { return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Name, b.Name)) })

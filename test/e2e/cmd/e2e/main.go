@@ -3,6 +3,8 @@
 //
 //	e2e run [CASE...]    run the named cases, or all
 //	e2e image            make the nodes' images only
+//	e2e lab              bring up a cluster with one node, and leave it running
+//	e2e lab-down         end it
 //
 // The Makefile calls it, from the root of the repository.
 package main
@@ -35,8 +37,18 @@ func run(ctx context.Context, args []string) error {
 	case "image":
 		_, err := build(ctx, []string{"2", "1.6"})
 		return err
+	case "lab":
+		return standUp(ctx)
+	case "lab-down":
+		repo, err := os.Getwd()
+		if err != nil {
+			return err
+		}
+		return standDown(ctx, repo)
 	case "inside":
 		return inside(ctx, args)
+	case "stand":
+		return stand(ctx, args)
 	}
-	return fmt.Errorf("there is no %q: want run or image", verb)
+	return fmt.Errorf("there is no %q: want run, image, lab or lab-down", verb)
 }

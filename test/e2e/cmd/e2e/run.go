@@ -126,7 +126,7 @@ func inside(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	runner := &scenario.Runner{Lab: l, Images: s.Images, Slipway: s.Slipway, Out: out, Log: log}
+	runner := &scenario.Runner{Lab: l, Cache: filepath.Join(s.Repo, ".cache", "e2e"), Images: s.Images, Slipway: s.Slipway, Out: out, Log: log}
 	var outcomes []scenario.Outcome
 	for _, c := range cases {
 		log.Info("case", "name", c.Name, "about", c.About)

@@ -1,4 +1,4 @@
-package main
+package command
 
 import (
 	"io"
@@ -19,7 +19,7 @@ var shells = []struct {
 	{"powershell", func(root *cobra.Command, w io.Writer) error { return root.GenPowerShellCompletionWithDesc(w) }},
 }
 
-func newCompletion(s cli.Streams) *cobra.Command {
+func completion(s cli.Streams) *cobra.Command {
 	var names []string
 	for _, shell := range shells {
 		names = append(names, shell.name)
@@ -27,21 +27,20 @@ func newCompletion(s cli.Streams) *cobra.Command {
 	return &cobra.Command{
 		Use:   "completion bash|zsh|fish|powershell",
 		Short: "Print a shell's completion script",
-		Long: `Print the script with which a shell completes commands, flags, their values, and the fields
-of a contract.`,
+		Long:  "Print the script with which a shell completes commands, flags and what they take.",
 		Example: `  source <(slipway completion bash)
-  slipway completion zsh >"${fpath[1]}/_slipway"`,
+  slipway-node completion zsh >"${fpath[1]}/_slipway-node"`,
 		ValidArgs: names,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			for _, shell := range shells {
 				if len(args) == 1 && args[0] == shell.name {
 					if err := shell.write(cmd.Root(), s.Out); err != nil {
-						return failed("standard output: %w", pathless(err))
+						return Failed("standard output: %w", Pathless(err))
 					}
 					return nil
 				}
 			}
-			return cli.Usage(helpHint(cmd), "want one shell: %s", cli.List(names, "or"))
+			return cli.Usage(Hint(cmd), "want one shell: %s", cli.List(names, "or"))
 		},
 	}
 }

@@ -1,0 +1,178 @@
+package apply_test
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/slipway-dev/slipway/internal/resource"
+)
+
+// situation is a machine, and a plan that is applied to it.
+type situation struct {
+	name   string
+	before *memory
+	plan   resource.Plan
+	// want is the machine after an apply that nothing comes in the way of, calls what that calls.
+	want  *memory
+	calls []call
+}
+
+func situations(t *testing.T) []situation {
+	t.Helper()
+	running := newMemory()
+	applied(t, running, aksPlan(t))
+	changed := aksPlan(t, changedConfig)
+	// One that died between the renames and the restarts.
+	owing := running.clone()
+	dies := len(m2calls(owing, changed)) / 2
+	owing = running.clone()
+	interrupt(owing, changed, func(n int, c call) error {
+		if c.op == "reload" || n > dies*2 {
+			return errDead
+		}
+		return nil
+	})
+	list := []situation{
+		{name: "fresh", before: newMemory(), plan: aksPlan(t)},
+		{name: "changed", before: running, plan: changed},
+		{name: "died before", before: owing.clone(), plan: changed},
+	}
+	for i := range list {
+		s := &list[i]
+		s.want = s.before.clone()
+		s.calls = m2calls(s.want, s.plan)
+		converged(t, s.want, s.plan)
+	}
+	return list
+}
+
+func m2calls(m *memory, p resource.Plan) []call {
+	applyAll := try(m, p)
+	if applyAll != nil {
+		panic(applyAll)
+	}
+	return m.calls
+}
+
+// interrupt applies a plan while fail, which is told the number of the call, makes calls fail.
+func interrupt(m *memory, p resource.Plan, fail func(n int, c call) error) error {
+	n := 0
+	m.before = func(c call) error {
+		n++
+		return fail(n, c)
+	}
+	err := try(m, p)
+	m.before = nil
+	return err
+}
+
+// leaves are the errors that were joined.
+func leaves(err error) []error {
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		var list []error
+		for _, e := range joined.Unwrap() {
+			list = append(list, leaves(e)...)
+		}
+		return list
+	}
+	return []error{err}
+}
+
+// touched are the units that were started or restarted, each once.
+func touched(calls []string) []string {
+	set := make(map[string]bool)
+	for _, c := range calls {
+		if op, name, _ := strings.Cut(c, " "); op == "start" || op == "restart" {
+			set[name] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(set))
+}
+
+// wholeFiles wants each file to be as it was or as it is to be.
+func wholeFiles(t *testing.T, label string, s *situation, m *memory) {
+	t.Helper()
+	for name, e := range m.files {
+		if name != intentPath && !e.equal(s.before.files[name]) && !e.equal(s.want.files[name]) {
+			t.Errorf("%s: %s is neither old nor new", label, name)
+		}
+	}
+	for name := range s.before.files {
+		if _, ok := m.files[name]; !ok && name != intentPath {
+			t.Errorf("%s: %s is gone", label, name)
+		}
+	}
+}
+
+// sameAs wants a machine to be as the one that nothing came in the way of.
+func sameAs(t *testing.T, label string, s *situation, m *memory) {
+	t.Helper()
+	if !maps.EqualFunc(m.files, s.want.files, entry.equal) {
+		t.Errorf("%s: the files differ", label)
+	}
+	converged(t, m, s.plan)
+}
+
+// Every call that an apply makes fails once, in every way that a disk knows: one error says what
+// failed and where, every file is old or new, nothing is left behind, and the next apply gets as far
+// as one that nothing came in the way of.
+func TestEveryCallFails(t *testing.T) {
+	for _, s := range situations(t) {
+		for n, c := range s.calls {
+			for _, errno := range []error{syscall.ENOSPC, syscall.EROFS, syscall.EIO, syscall.EACCES} {
+				label := fmt.Sprintf("%s: call %d, %s: %v", s.name, n+1, c, errno)
+				m := s.before.clone()
+				err := interrupt(m, s.plan, func(at int, c call) error {
+					if at == n+1 {
+						return fmt.Errorf("%s: %w", c, errno)
+					}
+					return nil
+				})
+				switch {
+				case c == (call{"read", intentPath}):
+					if err != nil {
+						t.Errorf("%s: a record that cannot be read is an error: %v", label, err)
+					}
+				case !errors.Is(err, errno) || !strings.Contains(err.Error(), c.name) || len(leaves(err)) != 1:
+					t.Errorf("%s: %v", label, err)
+				}
+				wholeFiles(t, label, &s, m)
+				if len(m.staged) > 0 {
+					t.Errorf("%s: staged files are left behind", label)
+				}
+				if err := try(m, s.plan); err != nil {
+					t.Errorf("%s: the next apply: %v", label, err)
+				}
+				sameAs(t, label, &s, m)
+				if t.Failed() {
+					return
+				}
+			}
+		}
+	}
+}
+
+// After a failure the next apply acts on the units that one without would have acted on.
+func TestUnitsAfterFailure(t *testing.T) {
+	for _, s := range situations(t) {
+		for n, c := range s.calls {
+			if c == (call{"read", intentPath}) {
+				continue
+			}
+			m := s.before.clone()
+			_ = interrupt(m, s.plan, func(at int, _ call) error {
+				if at == n+1 {
+					return errInjected
+				}
+				return nil
+			})
+			applied(t, m, s.plan)
+			equal(t, fmt.Sprintf("%s: call %d, %s", s.name, n+1, c), touched(m.changed()), touched(s.want.changed()))
+		}
+	}
+}

@@ -1,0 +1,184 @@
+package apply_test
+
+import (
+	"context"
+	"log/slog"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/slipway-dev/slipway/internal/apply"
+	"github.com/slipway-dev/slipway/internal/facts"
+	"github.com/slipway-dev/slipway/internal/plan"
+	"github.com/slipway-dev/slipway/internal/resource"
+	"github.com/slipway-dev/slipway/nodeconfig"
+	"github.com/slipway-dev/slipway/nodeconfig/dialect"
+)
+
+const intentPath = "/var/lib/slipway/intent.json"
+
+func engine(host apply.Host) *apply.Engine {
+	return &apply.Engine{Host: host, Now: time.Now, Log: slog.New(slog.DiscardHandler), Sequential: true}
+}
+
+// applied applies a plan, which must succeed.
+func applied(t *testing.T, host apply.Host, p resource.Plan) *apply.Report {
+	t.Helper()
+	report, err := engine(host).Apply(t.Context(), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return report
+}
+
+// try applies a plan, whatever comes of it.
+func try(host apply.Host, p resource.Plan) error {
+	_, err := engine(host).Apply(context.Background(), p)
+	return err
+}
+
+// aksPlan is the plan of an example of an AKS contract.
+func aksPlan(t testing.TB, change ...func(*nodeconfig.NodeConfig)) resource.Plan {
+	t.Helper()
+	decoded := dialect.Decode(read(t, "../../examples/aks/azure-cni.json"), "")
+	if fatal := nodeconfig.Fatal(decoded.Problems); len(fatal) > 0 {
+		t.Fatal(fatal)
+	}
+	for _, f := range change {
+		f(decoded.Config)
+	}
+	known, err := facts.Parse(read(t, "../../examples/facts/ubuntu.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, _ := plan.New(decoded.Config, known)
+	return p
+}
+
+// changedConfig is a contract of which much has changed, though not all: files of either unit, a
+// kernel parameter, a module.
+func changedConfig(c *nodeconfig.NodeConfig) {
+	c.Kubelet.Labels["changed"] = "true"
+	c.Runtime.SandboxImage = "registry.example/pause:9"
+	c.Runtime.Containerd.Limits["NOFILE"] = "4096"
+	c.System.Sysctls["vm.max_map_count"] = "9999"
+	c.System.Modules = append(c.System.Modules, "ip_vs")
+	c.Cluster.KubernetesVersion = "1.31.1"
+}
+
+func read(t testing.TB, name string) []byte {
+	t.Helper()
+	content, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return content
+}
+
+// planOf is a plan of the given specs, each of the base phase.
+func planOf(specs ...resource.Spec) resource.Plan {
+	var p resource.Plan
+	for _, spec := range specs {
+		p.Resources = append(p.Resources, resource.Resource{Phase: resource.Base, Spec: spec})
+	}
+	p.Sort()
+	return p
+}
+
+// with is a plan of resources.
+func with(resources ...resource.Resource) resource.Plan {
+	p := resource.Plan{Resources: resources}
+	p.Sort()
+	return p
+}
+
+func file(path, content string, restarts ...string) resource.Resource {
+	return resource.Resource{Restarts: restarts, Spec: &resource.File{Path: path, Mode: 0o644, Content: []byte(content)}}
+}
+
+func started(name string, requires ...resource.ID) resource.Resource {
+	return resource.Resource{Requires: requires, Spec: &resource.Unit{Unit: name}}
+}
+
+// ids are what a report says was changed, with the actions.
+func changes(report *apply.Report) []string {
+	var list []string
+	for _, c := range report.Changes {
+		list = append(list, string(c.Action)+" "+string(c.ID))
+	}
+	return list
+}
+
+func names(ids []resource.ID) []string {
+	var list []string
+	for _, id := range ids {
+		list = append(list, string(id))
+	}
+	return list
+}
+
+func equal(t *testing.T, what string, got, want []string) {
+	t.Helper()
+	if !slices.Equal(got, want) {
+		t.Errorf("%s:\n got %q\nwant %q", what, got, want)
+	}
+}
+
+// converged wants a machine to be as a plan says, in everything: files, units that run with what is
+// there now, the kernel, and nothing left behind.
+func converged(t *testing.T, m *memory, p resource.Plan) {
+	t.Helper()
+	inputs := make(map[string][]string)
+	for _, r := range p.Resources {
+		for _, u := range r.Restarts {
+			inputs[u] = append(inputs[u], r.Spec.Name())
+		}
+		switch spec := r.Spec.(type) {
+		case *resource.File:
+			if !m.files[spec.Path].equal(fileEntry(spec)) {
+				t.Errorf("%s is not as planned", r.ID())
+			}
+		case *resource.Directory:
+			if e := m.files[spec.Path]; e.Kind != apply.Directory || e.Mode != spec.Mode {
+				t.Errorf("%s is not as planned", r.ID())
+			}
+		case *resource.Symlink:
+			if e := m.files[spec.Path]; e.Kind != apply.Symlink || e.Target != spec.Target {
+				t.Errorf("%s is not as planned", r.ID())
+			}
+		case *resource.Sysctl:
+			if m.sysctl[spec.Key] != spec.Value {
+				t.Errorf("%s is %q, want %q", r.ID(), m.sysctl[spec.Key], spec.Value)
+			}
+		case *resource.Module:
+			if !m.module[spec.Module] {
+				t.Errorf("%s is not loaded", r.ID())
+			}
+		case *resource.Unit:
+			if u := m.units[spec.Unit]; u == nil || u.state != "active" && u.state != "reloading" {
+				t.Errorf("%s does not run", r.ID())
+			}
+		}
+	}
+	for name, u := range m.units {
+		for _, input := range inputs[name] {
+			if u.state == "active" && !u.inputs[input].equal(m.files[input]) {
+				t.Errorf("%s runs with an earlier %s", name, input)
+			}
+		}
+	}
+	for name := range m.units {
+		if !maps.EqualFunc(filesOf(name, m.loaded), filesOf(name, m.files), entry.equal) {
+			t.Errorf("systemd has not read the files of %s again", name)
+		}
+	}
+	if left := slices.Sorted(maps.Keys(m.staged)); len(left) > 0 {
+		t.Errorf("staged files are left behind: %s", strings.Join(left, " "))
+	}
+	if e := m.files[intentPath]; e.Kind != apply.Absent {
+		t.Errorf("the record of the intent is left behind: %s", e.content)
+	}
+}

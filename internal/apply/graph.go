@@ -1,0 +1,79 @@
+package apply
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/slipway-dev/slipway/internal/resource"
+)
+
+// node is a resource among those it requires. ok may be read once done is closed.
+type node struct {
+	resource.Resource
+	// planned is false for a unit that the plan does not start, but whose inputs changed: it is
+	// restarted where it runs.
+	planned  bool
+	requires []*node
+	done     chan struct{}
+	ok       bool
+}
+
+// graph links the plan's actions, and returns them in an order in which each comes after what it
+// requires.
+func (r *run) graph() ([]*node, error) {
+	nodes := make(map[resource.ID]*node)
+	var ids []resource.ID
+	add := func(res resource.Resource, planned bool) {
+		if _, twice := nodes[res.ID()]; !twice {
+			nodes[res.ID()] = &node{Resource: res, planned: planned, done: make(chan struct{})}
+			ids = append(ids, res.ID())
+		}
+	}
+	for _, res := range r.plan.Resources {
+		switch res.Spec.(type) {
+		case *resource.File, *resource.Directory, *resource.Symlink:
+		default:
+			add(res, true)
+		}
+	}
+	for _, unit := range r.intent.Restarts {
+		add(resource.Resource{Spec: &resource.Unit{Unit: unit}}, false)
+	}
+	slices.Sort(ids)
+	return ordered(nodes, ids)
+}
+
+// ordered visits the nodes in the order of their IDs, each after what it requires.
+func ordered(nodes map[resource.ID]*node, ids []resource.ID) ([]*node, error) {
+	state := make(map[resource.ID]int) // 1 while visiting, 2 when visited
+	var order []*node
+	var visit func(id resource.ID) error
+	visit = func(id resource.ID) error {
+		n := nodes[id]
+		if state[id] == 2 {
+			return nil
+		}
+		if state[id] == 1 {
+			return fmt.Errorf("plan has a cycle of requirements through %s", id)
+		}
+		state[id] = 1
+		for _, required := range n.Requires {
+			if nodes[required] == nil {
+				continue // of a phase that is not applied, or a file
+			}
+			if err := visit(required); err != nil {
+				return err
+			}
+			n.requires = append(n.requires, nodes[required])
+		}
+		state[id] = 2
+		order = append(order, n)
+		return nil
+	}
+	for _, id := range ids {
+		if err := visit(id); err != nil {
+			return nil, err
+		}
+	}
+	return order, nil
+}

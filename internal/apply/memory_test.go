@@ -1,0 +1,384 @@
+package apply_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io/fs"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/slipway-dev/slipway/internal/apply"
+	"github.com/slipway-dev/slipway/internal/resource"
+)
+
+// call is one call of a host's method.
+type call struct{ op, name string }
+
+func (c call) String() string { return strings.TrimSpace(c.op + " " + c.name) }
+
+// changing are the methods that change something; Lock and Unlock only keep others out.
+var changing = []string{
+	"stage", "commit", "unstage", "mkdir", "symlink", "remove", "sync", "reload", "start", "restart", "set", "load", "run",
+}
+
+func (c call) changes() bool { return slices.Contains(changing, c.op) }
+
+// entry is a file, directory or link of a memory.
+type entry struct {
+	apply.Entry
+	content []byte
+}
+
+func (e entry) equal(o entry) bool {
+	return e.Entry == o.Entry && bytes.Equal(e.content, o.content)
+}
+
+// memory is a host that is only in memory. A unit that runs remembers what it was started with, so
+// that one that runs with what has been replaced since can be told.
+type memory struct {
+	mu     sync.Mutex
+	files  map[string]entry // what is visible
+	staged map[string]entry
+	synced map[string]entry // what of it a power cut leaves
+	units  map[string]*unit
+	loaded map[string]entry // unit files as systemd has read them
+	sysctl map[string]string
+	module map[string]bool
+	calls  []call
+	lock   chan struct{}
+	// before may make a call fail, in which case it does nothing.
+	before func(call) error
+	// probe answers checks.
+	probe func(context.Context, *resource.Check) error
+	// run answers commands.
+	run func(context.Context, *resource.Command) ([]byte, error)
+	// missing are the parameters that the kernel does not have.
+	missing map[string]bool
+}
+
+type unit struct {
+	state  string
+	inputs map[string]entry // as they were when it was started
+}
+
+func newMemory() *memory {
+	return &memory{
+		files:  map[string]entry{},
+		staged: map[string]entry{},
+		synced: map[string]entry{},
+		units:  map[string]*unit{},
+		loaded: map[string]entry{},
+		sysctl: map[string]string{},
+		module: map[string]bool{},
+		lock:   make(chan struct{}, 1),
+	}
+}
+
+// clone is a machine in the same state, with nobody at work on it.
+func (m *memory) clone() *memory {
+	c := newMemory()
+	c.files, c.staged, c.synced = maps.Clone(m.files), maps.Clone(m.staged), maps.Clone(m.synced)
+	c.loaded, c.sysctl, c.module = maps.Clone(m.loaded), maps.Clone(m.sysctl), maps.Clone(m.module)
+	for name, u := range m.units {
+		c.units[name] = &unit{u.state, maps.Clone(u.inputs)}
+	}
+	return c
+}
+
+// rebooted is the machine after a power cut: what was not synced is gone, and nothing runs.
+func (m *memory) rebooted() *memory {
+	c := newMemory()
+	c.files, c.synced, c.staged = maps.Clone(m.synced), maps.Clone(m.synced), maps.Clone(m.staged)
+	c.loaded = unitFiles(c.files)
+	return c
+}
+
+const units = "/etc/systemd/system/"
+
+func unitFiles(files map[string]entry) map[string]entry {
+	found := maps.Clone(files)
+	maps.DeleteFunc(found, func(name string, _ entry) bool { return !strings.HasPrefix(name, units) })
+	return found
+}
+
+// filesOf are a unit's own files: its unit file and its drop-ins.
+func filesOf(unit string, files map[string]entry) map[string]entry {
+	found := maps.Clone(files)
+	maps.DeleteFunc(found, func(name string, _ entry) bool {
+		return name != units+unit && !strings.HasPrefix(name, units+unit+".d/")
+	})
+	return found
+}
+
+// enter notes a call and returns with the lock held, which the caller releases.
+func (m *memory) enter(op, name string) (err error) {
+	m.mu.Lock()
+	m.calls = append(m.calls, call{op, name})
+	before := m.before
+	m.mu.Unlock()
+	if before != nil {
+		err = before(call{op, name})
+	}
+	m.mu.Lock()
+	return err
+}
+
+// changed are the calls so far that change something.
+func (m *memory) changed() []string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var list []string
+	for _, c := range m.calls {
+		if c.changes() {
+			list = append(list, c.String())
+		}
+	}
+	return list
+}
+
+func (m *memory) forget() { m.calls = nil }
+
+func (m *memory) Lock(ctx context.Context, name string) (func() error, error) {
+	err := m.enter("lock", name)
+	m.mu.Unlock()
+	if err != nil {
+		return nil, err
+	}
+	select {
+	case m.lock <- struct{}{}:
+	default:
+		select {
+		case m.lock <- struct{}{}:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+	return func() error {
+		<-m.lock
+		err := m.enter("unlock", name)
+		m.mu.Unlock()
+		return err
+	}, nil
+}
+
+func (m *memory) Stat(name string) (apply.Entry, error) {
+	err := m.enter("stat", name)
+	defer m.mu.Unlock()
+	return m.files[name].Entry, err
+}
+
+func (m *memory) ReadFile(name string, limit int64) ([]byte, error) {
+	err := m.enter("read", name)
+	defer m.mu.Unlock()
+	e := m.files[name]
+	switch {
+	case err != nil:
+		return nil, err
+	case e.Kind == apply.Absent:
+		return nil, fmt.Errorf("read %s: %w", name, fs.ErrNotExist)
+	case e.Kind != apply.RegularFile || int64(len(e.content)) > limit:
+		return nil, fmt.Errorf("read %s: is no file of at most %d bytes", name, limit)
+	}
+	return e.content, nil
+}
+
+func (m *memory) Stage(f *resource.File) error {
+	err := m.enter("stage", f.Path)
+	defer m.mu.Unlock()
+	if err == nil {
+		m.parents(f.Path)
+		m.staged[f.Path] = fileEntry(f)
+	}
+	return err
+}
+
+func fileEntry(f *resource.File) entry {
+	return entry{
+		apply.Entry{Kind: apply.RegularFile, Mode: f.Mode, UID: f.UID, GID: f.GID, Size: int64(len(f.Content)), Owned: true},
+		bytes.Clone(f.Content),
+	}
+}
+
+func (m *memory) parents(name string) {
+	for dir := path.Dir(name); dir != "/"; dir = path.Dir(dir) {
+		if _, ok := m.files[dir]; !ok {
+			m.files[dir] = entry{Entry: apply.Entry{Kind: apply.Directory, Mode: 0o755, Owned: true}}
+		}
+	}
+}
+
+func (m *memory) Commit(name string) error {
+	err := m.enter("commit", name)
+	defer m.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	e, ok := m.staged[name]
+	if !ok {
+		return fmt.Errorf("commit %s: %w", name, fs.ErrNotExist)
+	}
+	m.files[name] = e
+	delete(m.staged, name)
+	return nil
+}
+
+func (m *memory) Unstage(name string) error {
+	err := m.enter("unstage", name)
+	defer m.mu.Unlock()
+	if err == nil {
+		delete(m.staged, name)
+	}
+	return err
+}
+
+func (m *memory) MakeDirectory(d *resource.Directory) error {
+	err := m.enter("mkdir", d.Path)
+	defer m.mu.Unlock()
+	if err == nil {
+		m.parents(d.Path)
+		m.files[d.Path] = entry{Entry: apply.Entry{Kind: apply.Directory, Mode: d.Mode, UID: d.UID, GID: d.GID, Owned: true}}
+	}
+	return err
+}
+
+func (m *memory) MakeSymlink(l *resource.Symlink) error {
+	err := m.enter("symlink", l.Path)
+	defer m.mu.Unlock()
+	if err == nil {
+		m.parents(l.Path)
+		m.files[l.Path] = entry{Entry: apply.Entry{Kind: apply.Symlink, Mode: 0o777, Target: l.Target, Owned: true}}
+	}
+	return err
+}
+
+func (m *memory) Remove(name string) error {
+	err := m.enter("remove", name)
+	defer m.mu.Unlock()
+	if err == nil {
+		delete(m.files, name)
+	}
+	return err
+}
+
+func (m *memory) Sync() error {
+	err := m.enter("sync", "")
+	defer m.mu.Unlock()
+	if err == nil {
+		m.synced = maps.Clone(m.files)
+	}
+	return err
+}
+
+func (m *memory) UnitState(_ context.Context, name string) (apply.UnitState, error) {
+	err := m.enter("state", name)
+	defer m.mu.Unlock()
+	if u := m.units[name]; u != nil {
+		return apply.UnitState{LoadState: "loaded", ActiveState: u.state}, err
+	}
+	return apply.UnitState{LoadState: "not-found", ActiveState: "inactive"}, err
+}
+
+// NeedReload is true for a unit that was started once: its files are newer than what was read then,
+// were they to say the same.
+func (m *memory) NeedReload(_ context.Context, units []string) (bool, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.ContainsFunc(units, func(name string) bool { return m.units[name] != nil }), nil
+}
+
+func (m *memory) ReloadUnits(context.Context) error {
+	err := m.enter("reload", "")
+	defer m.mu.Unlock()
+	if err == nil {
+		m.loaded = unitFiles(m.files)
+	}
+	return err
+}
+
+func (m *memory) StartUnit(_ context.Context, name string) error {
+	err := m.enter("start", name)
+	defer m.mu.Unlock()
+	switch u := m.units[name]; {
+	case err != nil:
+	case u != nil && (u.state == "active" || u.state == "activating"):
+		u.state = "active" // with what it was started with
+	default:
+		m.units[name] = &unit{"active", m.inputs(name)}
+	}
+	return err
+}
+
+func (m *memory) RestartUnit(_ context.Context, name string) error {
+	err := m.enter("restart", name)
+	defer m.mu.Unlock()
+	if err == nil {
+		m.units[name] = &unit{"active", m.inputs(name)}
+	}
+	return err
+}
+
+// inputs are what a unit sees that is started now. systemd reads its files first, if it has not yet.
+func (m *memory) inputs(unit string) map[string]entry {
+	if m.units[unit] == nil {
+		maps.Copy(m.loaded, filesOf(unit, m.files))
+	}
+	seen := maps.Clone(m.files)
+	maps.DeleteFunc(seen, func(name string, _ entry) bool { return strings.HasPrefix(name, units) })
+	maps.Copy(seen, m.loaded)
+	return seen
+}
+
+func (m *memory) Sysctl(key string) (string, error) {
+	err := m.enter("sysctl", key)
+	defer m.mu.Unlock()
+	if err == nil && m.missing[key] {
+		err = fmt.Errorf("sysctl %s: %w", key, fs.ErrNotExist)
+	}
+	return m.sysctl[key], err
+}
+
+func (m *memory) SetSysctl(key, value string) error {
+	err := m.enter("set", key)
+	defer m.mu.Unlock()
+	if err == nil {
+		m.sysctl[key] = strings.Join(strings.Fields(value), " ")
+	}
+	return err
+}
+
+func (m *memory) ModuleLoaded(name string) (bool, error) {
+	err := m.enter("module", name)
+	defer m.mu.Unlock()
+	return m.module[name], err
+}
+
+func (m *memory) LoadModule(_ context.Context, name string) error {
+	err := m.enter("load", name)
+	defer m.mu.Unlock()
+	if err == nil {
+		m.module[name] = true
+	}
+	return err
+}
+
+func (m *memory) Run(ctx context.Context, c *resource.Command) ([]byte, error) {
+	err := m.enter("run", c.Label)
+	m.mu.Unlock()
+	if err == nil && m.run != nil {
+		return m.run(ctx, c)
+	}
+	return nil, err
+}
+
+func (m *memory) Probe(ctx context.Context, c *resource.Check) error {
+	err := m.enter("probe", c.Label)
+	m.mu.Unlock()
+	if err == nil && m.probe != nil {
+		return m.probe(ctx, c)
+	}
+	return err
+}

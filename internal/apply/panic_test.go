@@ -1,0 +1,118 @@
+package apply_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/slipway-dev/slipway/internal/resource"
+)
+
+// A defect in any of the host's methods becomes an error, and the lock is released.
+func TestPanics(t *testing.T) {
+	p := aksPlan(t)
+	p.Resources = append(p.Resources, resource.Resource{Spec: &resource.Command{Label: "c"}})
+	for _, op := range append(changing, "lock", "unlock", "stat", "read", "state", "sysctl", "module", "probe") {
+		for _, sequential := range []bool{true, false} {
+			m := newMemory()
+			applied(t, m, aksPlan(t, changedConfig))
+			delete(m.module, "overlay")
+			delete(m.files, "/opt/cni/bin")
+			delete(m.units, "containerd.service")
+			if op == "unstage" {
+				m.before = failing("stage /etc/default/kubelet")
+			}
+			fail := m.before
+			m.before = func(c call) error {
+				if c.op == op {
+					panic("broken " + op)
+				}
+				if fail != nil {
+					return fail(c)
+				}
+				return nil
+			}
+			e := engine(m)
+			e.Sequential = sequential
+			report, err := e.Apply(t.Context(), p)
+			if report == nil || err == nil || !strings.Contains(err.Error(), "broken "+op) {
+				t.Errorf("%s: %v", op, err)
+			}
+			if len(m.lock) > 0 {
+				t.Errorf("%s: the lock is held", op)
+			}
+			m.before = nil
+			applied(t, m, p)
+			converged(t, m, p)
+		}
+	}
+}
+
+// When the time is over, nothing more is begun.
+func TestDeadline(t *testing.T) {
+	slow := func(context.Context) resource.Plan {
+		return with(
+			started("a.service"), started("b.service", "Unit:a.service"),
+			resource.Resource{Spec: &resource.Sysctl{Key: "vm.x", Value: "1"}, Requires: []resource.ID{"Unit:a.service"}},
+		)
+	}
+	for _, sequential := range []bool{true, false} {
+		synctest.Test(t, func(t *testing.T) {
+			m := newMemory()
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			defer cancel()
+			m.before = func(c call) error {
+				if c.op == "start" {
+					time.Sleep(2 * time.Second)
+				}
+				return nil
+			}
+			e := engine(m)
+			e.Sequential = sequential
+			report, err := e.Apply(ctx, slow(ctx))
+			if !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("%v", err)
+			}
+			equal(t, "calls", m.changed(), []string{"start a.service"})
+			equal(t, "skipped", names(report.Skipped), []string{"Sysctl:vm.x", "Unit:b.service"})
+		})
+	}
+	// An apply that is told to end before it began has changed nothing.
+	m := newMemory()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := engine(m).Apply(ctx, aksPlan(t)); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v", err)
+	}
+	equal(t, "calls", m.changed(), nil)
+	// One that has done everything in time is a success, were it the last moment.
+	ctx, cancel = context.WithCancel(t.Context())
+	m.before = func(c call) error {
+		if c.op == "start" {
+			cancel()
+		}
+		return nil
+	}
+	if _, err := engine(m).Apply(ctx, with(started("a.service"))); err != nil {
+		t.Errorf("%v", err)
+	}
+}
+
+// Whoever waits for the lock gives up when the time is over, and changes nothing.
+func TestLockIsHeld(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := newMemory()
+		m.lock <- struct{}{}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		start := time.Now()
+		_, err := engine(m).Apply(ctx, aksPlan(t))
+		if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "/run/slipway/lock") || time.Since(start) != time.Minute {
+			t.Errorf("%v after %s", err, time.Since(start))
+		}
+		equal(t, "calls", m.changed(), nil)
+	})
+}

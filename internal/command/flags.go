@@ -1,0 +1,61 @@
+package command
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/slipway-dev/slipway/internal/cli"
+)
+
+// Choice is a flag whose value is one of a few.
+type Choice struct {
+	Value   string
+	Allowed []string
+}
+
+// String implements pflag.Value.
+func (c *Choice) String() string { return c.Value }
+
+// Type implements pflag.Value.
+func (c *Choice) Type() string { return "NAME" }
+
+// Set implements pflag.Value.
+func (c *Choice) Set(value string) error {
+	if !slices.Contains(c.Allowed, value) {
+		return fmt.Errorf("want %s", cli.List(c.Allowed, "or"))
+	}
+	c.Value = value
+	return nil
+}
+
+// AddChoice adds a flag whose value is one of those allowed.
+func AddChoice(cmd *cobra.Command, c *Choice, name, shorthand, usage string) {
+	cmd.Flags().VarP(c, name, shorthand, usage)
+	CompleteWith(cmd, name, c.Allowed...)
+}
+
+// CompleteWith lets a shell complete a flag's value.
+func CompleteWith(cmd *cobra.Command, flag string, values ...string) {
+	Must(cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)))
+}
+
+// Must is for what fails only where the program is wrong.
+func Must(err error) {
+	if err != nil {
+		panic(err)
+	}
+}
+
+// The forms of output.
+const (
+	AsText = "text"
+	AsJSON = "json"
+)
+
+// AddOutput adds -o.
+func AddOutput(cmd *cobra.Command, c *Choice) {
+	*c = Choice{AsText, []string{AsText, AsJSON}}
+	AddChoice(cmd, c, "output", "o", "`FORM` of the output: text, for people, or json, one document")
+}

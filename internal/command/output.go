@@ -1,0 +1,36 @@
+package command
+
+import (
+	"errors"
+	"io"
+	"os"
+
+	"github.com/slipway-dev/slipway/internal/cli"
+)
+
+// Write writes a document to standard output.
+func Write(s cli.Streams, text string) error {
+	_, err := io.WriteString(s.Out, text)
+	return written(err)
+}
+
+// WriteJSON writes a document to standard output as JSON.
+func WriteJSON(s cli.Streams, v any) error { return written(cli.WriteJSON(s.Out, v)) }
+
+func written(err error) error {
+	if err != nil {
+		return Failed("standard output: %w", Pathless(err))
+	}
+	return nil
+}
+
+// Pathless takes operation and path out of an error that is about a file.
+func Pathless(err error) error {
+	if e, ok := errors.AsType[*os.PathError](err); ok {
+		return e.Err
+	}
+	if e, ok := errors.AsType[*os.LinkError](err); ok {
+		return e.Err
+	}
+	return err
+}

@@ -1,0 +1,148 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/slipway-dev/slipway/exitcode"
+	"github.com/slipway-dev/slipway/internal/cli"
+)
+
+func init() { cobra.EnableCommandSorting = false } // they are in the order in which they are needed
+
+// Run runs a command line and returns its exit code.
+func Run(ctx context.Context, root *cobra.Command, args []string, s cli.Streams) int {
+	root.SetArgs(args)
+	cmd, err := root.ExecuteContextC(ctx)
+	if _, ok := errors.AsType[*cli.Error](err); err != nil && !ok {
+		err = usage(cmd, err) // whatever cobra itself objects to
+	}
+	return cli.Report(s.Err, root.Name(), err)
+}
+
+// Prepare completes a program's root command, to which its own commands have been added: with the
+// commands that every program has, the streams, and the one way to say that a command line is wrong.
+func Prepare(root *cobra.Command, s cli.Streams) {
+	showVersion := root.Flags().BoolP("version", "v", false, "print the version")
+	root.SilenceErrors, root.SilenceUsage = true, true
+	root.CompletionOptions.DisableDefaultCmd = true
+	root.Args = unknownCommand
+	root.RunE = func(cmd *cobra.Command, _ []string) error {
+		if *showVersion {
+			return printVersion(cmd, s, AsText)
+		}
+		return cmd.Help()
+	}
+	root.SetIn(s.In)
+	root.SetOut(s.Out)
+	root.SetErr(s.Err)
+	root.SetFlagErrorFunc(usage)
+	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { _ = Write(s, helpText(cmd)) })
+	root.SetUsageFunc(func(cmd *cobra.Command) error { return Write(s, helpText(cmd)) })
+	root.AddCommand(version(s), completion(s))
+	root.SetHelpCommand(help())
+	for _, cmd := range append(root.Commands(), root) {
+		cmd.DisableFlagsInUseLine = true
+		cmd.Flags().SortFlags = false
+	}
+}
+
+// helpText is a command's help: what it is for, how it is called, and examples of that.
+func helpText(cmd *cobra.Command) string {
+	var b strings.Builder
+	about := cmd.Long
+	if about == "" {
+		about = cmd.Short
+	}
+	fmt.Fprintf(&b, "%s\n\nUsage:\n  %s", strings.TrimSpace(about), cmd.UseLine())
+	if cmd.HasAvailableSubCommands() {
+		b.WriteString(" COMMAND\n\nCommands:\n")
+		commands := cli.Table{Indent: "  "}
+		for _, c := range cmd.Commands() {
+			if c.IsAvailableCommand() {
+				commands.Row(cli.Cell{Text: c.Name()}, cli.Cell{Text: c.Short})
+			}
+		}
+		b.WriteString(strings.TrimRight(commands.String(), "\n"))
+	}
+	if cmd.HasExample() {
+		b.WriteString("\n\nExamples:\n" + cmd.Example)
+	}
+	for _, flags := range []struct{ title, text string }{
+		{"Flags", cmd.LocalFlags().FlagUsagesWrapped(96)},
+		{"Flags of every command", cmd.InheritedFlags().FlagUsagesWrapped(96)},
+	} {
+		if flags.text != "" {
+			b.WriteString("\n\n" + flags.title + ":\n" + strings.TrimRight(flags.text, "\n"))
+		}
+	}
+	return b.String() + "\n"
+}
+
+// usage is an error of the command line, with where to read on.
+func usage(cmd *cobra.Command, err error) error {
+	if e, ok := errors.AsType[*cli.Error](err); ok {
+		return e
+	}
+	return cli.Usage(Hint(cmd), "%w", err)
+}
+
+// Hint says where to read on about a command.
+func Hint(cmd *cobra.Command) string {
+	return fmt.Sprintf("%s --help tells how to use it", cmd.CommandPath())
+}
+
+func unknownCommand(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	hint := Hint(cmd)
+	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+		hint = fmt.Sprintf("did you mean %s? %s", cli.List(near, "or"), hint)
+	}
+	return cli.Usage(hint, "unknown command %q", args[0])
+}
+
+// NoArguments refuses arguments where a document is given by a flag.
+func NoArguments(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	hint := Hint(cmd)
+	if cmd.Flags().Lookup("file") != nil {
+		hint = "the contract is given with -f FILE; " + hint
+	}
+	return cli.Usage(hint, "unexpected argument %q", args[0])
+}
+
+func help() *cobra.Command {
+	return &cobra.Command{
+		Use:   "help [COMMAND]",
+		Short: "Tell how to use a command",
+		Long:  "Tell how to use a command; --help does the same.",
+		ValidArgsFunction: func(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+			var names []cobra.Completion
+			for _, c := range cmd.Root().Commands() {
+				names = append(names, cobra.CompletionWithDesc(c.Name(), c.Short))
+			}
+			return names, cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			target, rest, err := cmd.Root().Find(args)
+			if err != nil || len(rest) > 0 {
+				return unknownCommand(cmd.Root(), []string{strings.Join(args, " ")})
+			}
+			target.InitDefaultHelpFlag()
+			return target.Help()
+		},
+	}
+}
+
+// Failed marks what went wrong other than in the command line.
+func Failed(format string, args ...any) error {
+	return &cli.Error{Code: exitcode.Invalid, Err: fmt.Errorf(format, args...)}
+}

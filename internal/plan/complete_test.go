@@ -1,0 +1,174 @@
+package plan
+
+import (
+	"reflect"
+	"slices"
+	"testing"
+
+	"github.com/slipway-dev/slipway/nodeconfig"
+)
+
+// mapKeys are names that the entries of a map must have.
+var mapKeys = map[string]string{
+	"$.runtime.containerd.limits":   "MEMLOCK",
+	"$.system.sysctls":              "vm.swappiness",
+	"$.components.artifacts":        "containerd",
+	"$.components.features":         "FEATURE",
+	"$.kubelet.labels":              "team",
+	"$.system.transparentHugePages": "enabled",
+	"$.join.attested.timeouts":      "nonce",
+	"$.system.environment":          "containerd",
+}
+
+// values are those that a leaf can have, where not every text does.
+var values = map[string]any{
+	"$.cluster.kubernetesVersion":                  "1.30.1",
+	"$.cluster.server":                             "https://other.example:6443",
+	"$.cluster.dnsDomain":                          "other.local",
+	"$.cluster.dnsServiceIPs[0]":                   "10.9.9.9",
+	"$.cluster.serviceCIDRs[0]":                    "10.9.0.0/16",
+	"$.join.bootstrapToken":                        nodeconfig.NewSecret("fedcba.fedcba9876543210"),
+	"$.join.method":                                nodeconfig.JoinNone,
+	"$.join.exec.command":                          "/opt/bin/plugin",
+	"$.join.exec.apiVersion":                       "client.authentication.k8s.io/v1beta1",
+	"$.join.exec.env[0].name":                      "NAME",
+	"$.kubelet.nodeIPs[0]":                         "10.1.2.3",
+	"$.kubelet.taints[0].effect":                   "NoExecute",
+	"$.kubelet.imageCredentialProvider.binDir":     "/opt/other/bin",
+	"$.kubelet.imageCredentialProvider.configFile": "/etc/kubernetes/other.yaml",
+	"$.kubelet.dataDisk":                           "Temporary",
+	"$.runtime.cgroupDriver":                       "cgroupfs",
+	"$.runtime.lazyPull":                           "overlaybd",
+	"$.runtime.containerd.dataDir":                 "/mnt/other",
+	"$.runtime.containerd.metricsAddress":          "127.0.0.1:9999",
+	"$.runtime.containerd.limits.MEMLOCK":          "infinity",
+	"$.network.plugin":                             "kubenet",
+	"$.network.policy":                             "calico",
+	"$.network.ipFamilies[0]":                      "IPv6",
+	"$.network.nameservers[0]":                     "10.9.9.9",
+	"$.network.searchDomains[0]":                   "example.com",
+	"$.system.modules[0]":                          "ip_vs",
+	"$.proxy.http":                                 nodeconfig.NewSecret("http://proxy.example:3128"),
+	"$.proxy.https":                                nodeconfig.NewSecret("http://proxy.example:3128"),
+	"$.cloud.provider":                             "aws",
+	"$.cloud.azure.vmType":                         "standard",
+	"$.cloud.azure.loadBalancer.sku":               "basic",
+	"$.cloud.azure.backoff.mode":                   "default",
+}
+
+// needs is what must be said as well for a leaf to mean anything.
+var needs = map[string]func(*nodeconfig.NodeConfig){
+	"$.join.clientCertificate": func(c *nodeconfig.NodeConfig) { c.Join.Method = nodeconfig.JoinClientCertificate },
+	"$.join.exec":              func(c *nodeconfig.NodeConfig) { c.Join.Method = nodeconfig.JoinExec; c.Join.Exec.Command = "/bin/true" },
+	"$.join.exec.env":          func(c *nodeconfig.NodeConfig) { c.Join.Exec.Env[0].Name = "X" },
+	"$.kubelet.taints":         func(c *nodeconfig.NodeConfig) { c.Kubelet.Taints[0] = nodeconfig.Taint{Key: "a", Effect: "NoSchedule"} },
+	"$.kubelet.flags":          func(c *nodeconfig.NodeConfig) { c.Kubelet.Flags[0].Name = "x" },
+	"$.kubelet.imageCredentialProvider": func(c *nodeconfig.NodeConfig) {
+		c.Kubelet.ImageCredentialProvider.BinDir = "/opt/bin"
+		c.Kubelet.ImageCredentialProvider.Config = map[string]any{}
+	},
+	"$.cloud.azure.backoff.exponent": func(c *nodeconfig.NodeConfig) { c.Cloud.Azure.Backoff.Mode = "default" },
+	"$.cloud.azure.backoff.jitter":   func(c *nodeconfig.NodeConfig) { c.Cloud.Azure.Backoff.Mode = "default" },
+}
+
+// saysNothing are the leaves that change no node, each with the reason.
+var saysNothing = map[string]string{
+	"$.metadata":             "names the document, for people and for order",
+	"$.cluster.name":         "is for the arguments of credential plug-ins, which the contract gives itself",
+	"$.cloud.instanceType":   "is a fact, for people",
+	"$.checks.timeout":       "bounds the run of the agent, which reads it itself",
+	"$.components.artifacts": "may be fetched, and need not be: what is missing fails the check of the image",
+	"$.apiVersion":           "is what the document is; there is no other",
+	"$.kind":                 "is what the document is; there is no other",
+}
+
+// Every setting that a contract can express either changes what is planned, or is warned of, in
+// either layout. It is set alone, in the least that makes a node.
+func TestNothingIsDroppedInSilence(t *testing.T) {
+	pair := contract(t, "aks/client-certificate.json").Join.ClientCertificate
+	values["$.join.clientCertificate.key"] = pair.Key
+	for _, path := range []string{
+		"$.cluster.certificateAuthority", "$.cluster.serverCertificate", "$.join.clientCertificate.certificate",
+		"$.trust.certificates[0]", "$.proxy.certificateAuthority",
+	} {
+		values[path] = pair.Certificate
+	}
+	all := leaves(reflect.TypeFor[nodeconfig.NodeConfig](), "$")
+	if len(all) < 150 {
+		t.Fatalf("only %d leaves", len(all))
+	}
+	for path := range saysNothing {
+		if !slices.ContainsFunc(all, func(l leaf) bool { return covers(path, l.path) }) {
+			t.Errorf("there is no %s", path)
+		}
+	}
+	for path := range values {
+		if !slices.ContainsFunc(all, func(l leaf) bool { return path == l.path }) {
+			t.Errorf("there is no %s", path)
+		}
+	}
+	for _, layout := range []string{nodeconfig.LayoutStandard, nodeconfig.LayoutAKS} {
+		for _, l := range all {
+			if !excepted(l.path) {
+				t.Run(layout+l.path[1:], func(t *testing.T) { applies(t, layout, l) })
+			}
+		}
+	}
+}
+
+func excepted(path string) bool {
+	for exception := range saysNothing {
+		if covers(exception, path) {
+			return true
+		}
+	}
+	return false
+}
+
+// applies wants a leaf to change the plan, or to be warned of.
+func applies(t *testing.T, layout string, l leaf) {
+	least := func() *nodeconfig.NodeConfig {
+		c, problems := nodeconfig.Decode(read(t, examples+"native/minimal.yaml"))
+		if len(problems) > 0 {
+			t.Fatal(problems)
+		}
+		c.Components.Layout = layout
+		l.parents(c)
+		for path, f := range needs {
+			if covers(path, l.path) {
+				f(c)
+			}
+		}
+		return c
+	}
+	before, after := least(), least()
+	nodeconfig.Default(before)
+	nodeconfig.Repair(before)
+	value, ok := values[l.path]
+	if !ok {
+		value = other(l.get(before))
+	}
+	if l.path == "$.components.layout" {
+		value = map[string]string{nodeconfig.LayoutStandard: nodeconfig.LayoutAKS, nodeconfig.LayoutAKS: nodeconfig.LayoutStandard}[layout]
+	}
+	before = least() // get may have made what it looked for
+	nodeconfig.Default(before)
+	nodeconfig.Repair(before)
+	l.set(after, value)
+	nodeconfig.Default(after)
+	for _, problem := range nodeconfig.Repair(after) {
+		if covers(problem.Path, l.path) || covers(l.path, problem.Path) {
+			t.Fatalf("has a value that it cannot have: %s", problem)
+		}
+	}
+	old, _ := New(before, ubuntu(t))
+	planned, problems := New(after, ubuntu(t))
+	for _, problem := range problems {
+		if covers(problem.Path, l.path) {
+			return
+		}
+	}
+	if reflect.DeepEqual(old.Resources, planned.Resources) {
+		t.Error("changes nothing, and is not warned of")
+	}
+}

@@ -1,0 +1,258 @@
+package plan
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"path"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/slipway-dev/slipway/exitcode"
+	"github.com/slipway-dev/slipway/internal/facts"
+	"github.com/slipway-dev/slipway/internal/resource"
+	"github.com/slipway-dev/slipway/nodeconfig"
+)
+
+// roots are the directories that a plan may write below. The kubelet's own path may be elsewhere: it
+// is a link to one of those that the image holds.
+var roots = []string{"/etc/", "/opt/", "/var/", "/run/"}
+
+// violations are the rules that a plan breaks which hold for every plan.
+func violations(c *nodeconfig.NodeConfig, known facts.Facts) []string {
+	var found []string
+	fail := func(format string, args ...any) { found = append(found, fmt.Sprintf(format, args...)) }
+	before := nodeconfig.Canonical(c)
+	p, _ := New(c, known)
+	if again, _ := New(c, known); !reflect.DeepEqual(p, again) {
+		fail("the same config makes two plans")
+	}
+	if !bytes.Equal(before, nodeconfig.Canonical(c)) {
+		fail("planning changes the config")
+	}
+	if p.Config != nodeconfig.Digest(c) {
+		fail("the plan is not named after its config")
+	}
+	ids := make(map[resource.ID]bool)
+	files := make(map[string]bool)
+	for _, r := range p.Resources {
+		if ids[r.ID()] {
+			fail("%s is there twice", r.ID())
+		}
+		ids[r.ID()] = true
+		switch r.Spec.(type) {
+		case *resource.File, *resource.Symlink:
+			if files[r.Spec.Name()] {
+				fail("%s is a file and a link", r.Spec.Name())
+			}
+			files[r.Spec.Name()] = true
+		}
+	}
+	if !slices.IsSortedFunc(p.Resources, func(a, b resource.Resource) int {
+		return strings.Compare(string(a.Phase)+" "+string(a.ID()), string(b.Phase)+" "+string(b.ID()))
+	}) {
+		fail("the plan is not sorted")
+	}
+	for _, r := range p.Resources {
+		for _, problem := range resourceViolations(c, r) {
+			fail("%s %s", r.ID(), problem)
+		}
+		for _, required := range r.Requires {
+			if !ids[required] {
+				fail("%s requires %s, which is not there", r.ID(), required)
+			}
+		}
+		for dir := path.Dir(r.Spec.Name()); dir != "/" && dir != "."; dir = path.Dir(dir) {
+			if files[dir] {
+				fail("%s is below a file", r.ID())
+			}
+		}
+		if files[r.Spec.Name()] && ids[resource.ID("Directory:"+r.Spec.Name())] {
+			fail("%s is a directory too", r.ID())
+		}
+	}
+	return append(found, jsonViolations(p)...)
+}
+
+func resourceViolations(c *nodeconfig.NodeConfig, r resource.Resource) []string {
+	var found []string
+	fail := func(format string, args ...any) { found = append(found, fmt.Sprintf(format, args...)) }
+	if r.Phase != resource.Base && r.Phase != resource.Join {
+		fail("has phase %q", r.Phase)
+	}
+	if c.Join.Method == nodeconfig.JoinNone && r.Phase == resource.Join {
+		fail("is part of a plan that does not join")
+	}
+	if _, known := exitcode.Lookup(r.ExitCode); !known {
+		fail("has exit code %d, which the table does not have", r.ExitCode)
+	}
+	for _, unit := range r.Restarts {
+		if unit != kubeletUnit && unit != containerdUnit {
+			fail("restarts %s", unit)
+		}
+	}
+	switch spec := r.Spec.(type) {
+	case *resource.File:
+		found = append(found, pathViolations(c, spec.Path)...)
+		if spec.Mode&^0o755 != 0 || spec.UID != 0 || spec.GID != 0 {
+			fail("has mode %04o and owner %d:%d", spec.Mode, spec.UID, spec.GID)
+		}
+		if spec.Secret && spec.Mode != 0o600 {
+			fail("is secret and has mode %04o", spec.Mode)
+		}
+		if strings.HasPrefix(spec.Path, unitDir) {
+			found = append(found, unitViolations(string(spec.Content))...)
+		}
+	case *resource.Directory:
+		found = append(found, pathViolations(c, spec.Path)...)
+		if spec.Mode&^0o755 != 0 || spec.UID != 0 || spec.GID != 0 {
+			fail("has mode %04o and owner %d:%d", spec.Mode, spec.UID, spec.GID)
+		}
+	case *resource.Symlink:
+		found = append(found, pathViolations(c, spec.Path)...)
+		if !path.IsAbs(spec.Target) || path.Clean(spec.Target) != spec.Target {
+			fail("leads to %q", spec.Target)
+		}
+	case *resource.Command:
+		fail("is run")
+	case *resource.Sysctl:
+		if spec.Key == "" || strings.ContainsAny(spec.Key, "*?[") || strings.ContainsAny(spec.Value, "\n\r\x00") || spec.Value == "" {
+			fail("has value %q", spec.Value)
+		}
+	}
+	return found
+}
+
+func pathViolations(c *nodeconfig.NodeConfig, name string) []string {
+	switch {
+	case !path.IsAbs(name) || path.Clean(name) != name || strings.IndexFunc(name, unicode.IsControl) >= 0:
+		return []string{fmt.Sprintf("has path %q", name)}
+	case name == layouts[c.Components.Layout].kubelet:
+	case !slices.ContainsFunc(roots, func(root string) bool { return strings.HasPrefix(name, root) }):
+		return []string{"is below none of the directories that may be written to"}
+	}
+	return nil
+}
+
+// shells are programs that would make text of commands.
+var shells = []string{"sh", "bash", "dash", "ash", "zsh", "ksh", "busybox", "env", "eval", "xargs"}
+
+// unitViolations are what is wrong with a unit file or drop-in.
+func unitViolations(content string) []string {
+	var found []string
+	if !utf8.ValidString(content) || !strings.HasSuffix(content, "\n") {
+		found = append(found, "is no text")
+	}
+	for line := range strings.SplitSeq(content, "\n") {
+		if at := strings.IndexFunc(line, unicode.IsControl); at >= 0 {
+			found = append(found, fmt.Sprintf("has a control character in line %q", line))
+		}
+		name, value, isSetting := strings.Cut(line, "=")
+		if !isSetting || !strings.HasPrefix(name, "Exec") {
+			continue
+		}
+		program := strings.TrimLeft(strings.Fields(value + " .")[0], "-+!@:")
+		if slices.Contains(shells, path.Base(program)) || strings.Contains(value, "bash -c") || strings.Contains(value, "sh -c") {
+			found = append(found, "runs a shell: "+line)
+		}
+	}
+	return found
+}
+
+// jsonViolations wants a plan's JSON to be read as it was written, and to show no secret.
+func jsonViolations(p resource.Plan) []string {
+	var found []string
+	written, err := json.Marshal(p)
+	if err != nil {
+		return []string{"has no JSON: " + err.Error()}
+	}
+	var readBack resource.Plan
+	if err := json.Unmarshal(written, &readBack); err != nil {
+		return []string{"cannot be read: " + err.Error()}
+	}
+	if again, err := json.Marshal(readBack); err != nil || !bytes.Equal(written, again) {
+		found = append(found, fmt.Sprintf("is another plan when it is read back: %v", err))
+	}
+	for i, r := range p.Resources {
+		f, isFile := r.Spec.(*resource.File)
+		if isFile && !f.Secret && !reflect.DeepEqual(f.Content, readBack.Resources[i].Spec.(*resource.File).Content) {
+			found = append(found, string(r.ID())+" has other content when it is read back")
+		}
+	}
+	return found
+}
+
+func TestInvariants(t *testing.T) {
+	known := ubuntu(t)
+	elsewhere := known
+	elsewhere.OS.ID, elsewhere.Components = "flatcar", nil
+	for name, c := range contracts(t) {
+		for _, f := range []facts.Facts{known, elsewhere, {}} {
+			for _, layout := range []string{nodeconfig.LayoutStandard, nodeconfig.LayoutAKS} {
+				c.Components.Layout = layout
+				for _, v := range violations(c, f) {
+					t.Errorf("%s, layout %s, %s: %s", name, layout, f.OS.ID, v)
+				}
+			}
+		}
+	}
+}
+
+// A path from the contract leads neither out of the directories that may be written to, nor over a
+// file that the plan writes itself.
+func TestConfigFileOfCredentialProvider(t *testing.T) {
+	for _, layout := range []string{nodeconfig.LayoutStandard, nodeconfig.LayoutAKS} {
+		l := layouts[layout]
+		for _, c := range []struct {
+			place string
+			taken bool
+		}{
+			{"/etc/kubernetes/other.yaml", true},
+			{"/var/lib/kubelet/credential-provider-config.yaml", true},
+			{"/opt/provider/config.yaml", true},
+			{"/usr/share/provider.yaml", false},
+			{"/proc/sys/kernel/core_pattern", false},
+			{"/root/.ssh/authorized_keys", false},
+			{"/etc", false},
+			{"/", false},
+			{l.kubeletEnv, false},
+			{l.kubeletEnv + "/below", false},
+			{l.kubeletConfig, false},
+			{l.ca, false},
+			{l.cloudConfig, false},
+			{l.bootstrapConfig, false},
+			{unitDir + "/" + kubeletUnit, false},
+			{unitDir + "/multi-user.target.wants/" + kubeletUnit, false},
+			{path.Dir(l.ca), false},
+			{"/opt/cni/bin", false},
+			{"/etc/systemd", false},
+		} {
+			config := contract(t, "aks/azure-cni.json", func(n *nodeconfig.NodeConfig) {
+				n.Components.Layout = layout
+				n.Kubelet.Config = map[string]any{}
+				n.Kubelet.ImageCredentialProvider.ConfigFile = c.place
+			})
+			for _, v := range violations(config, ubuntu(t)) {
+				t.Errorf("%s: %s", c.place, v)
+			}
+			p, problems := New(config, ubuntu(t))
+			place := l.credentialConfig
+			if c.taken {
+				place = c.place
+			}
+			warned := slices.ContainsFunc(problems, func(p nodeconfig.Problem) bool {
+				return p.Path == "$.kubelet.imageCredentialProvider.configFile"
+			})
+			if warned == c.taken {
+				t.Errorf("%s: warned: %v", c.place, warned)
+			}
+			if !planned(p, resource.ID("File:"+place)) || !strings.Contains(string(fileAt(t, p, l.kubeletEnv).Content), "--image-credential-provider-config="+place) {
+				t.Errorf("%s: the configuration is not at %s", c.place, place)
+			}
+		}
+	}
+}

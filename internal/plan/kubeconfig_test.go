@@ -1,0 +1,150 @@
+package plan
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/slipway-dev/slipway/internal/facts"
+	"github.com/slipway-dev/slipway/internal/resource"
+	"github.com/slipway-dev/slipway/nodeconfig"
+)
+
+// readKubeconfig reads a kubeconfig as client-go does: its user, once all that refers to something
+// else in it has been seen to.
+func readKubeconfig(t *testing.T, f *resource.File) (user map[string]any, cluster map[string]any) {
+	t.Helper()
+	var config struct {
+		APIVersion, Kind string
+		CurrentContext   string `yaml:"current-context"`
+		Clusters         []struct {
+			Name    string
+			Cluster map[string]any
+		}
+		Users []struct {
+			Name string
+			User map[string]any
+		}
+		Contexts []struct {
+			Name    string
+			Context struct{ Cluster, User string }
+		}
+	}
+	if err := yaml.Unmarshal(f.Content, &config); err != nil {
+		t.Fatalf("%v\n%s", err, f.Content)
+	}
+	if config.Kind != "Config" || len(config.Clusters) != 1 || len(config.Users) != 1 || len(config.Contexts) != 1 {
+		t.Fatalf("is no kubeconfig of one user:\n%s", f.Content)
+	}
+	context := config.Contexts[0]
+	if context.Name != config.CurrentContext || context.Context.Cluster != config.Clusters[0].Name || context.Context.User != config.Users[0].Name {
+		t.Fatalf("refers to something else:\n%s", f.Content)
+	}
+	return config.Users[0].User, config.Clusters[0].Cluster
+}
+
+// hostileWords are texts that YAML reads as something else, or not as one text.
+var hostileWords = []string{
+	"abcdef.0123456789abcdef", "1", "0123456.0123456789", "1e3", "0x1f", "0o17", "1_000", "1:30", ".5", ".inf", "~", "null", "true", "yes", "on", "n",
+	"-", "-a", "--", "---", "...", "?", ":", "a:b", "a:", "#a", "a#b", "&a", "*a", "!a", "!!str", "|", ">", "%a", "@a", "`a", "\"", "'", "\"a\"",
+	"'a'", "a'b", "\\", "\\n", "{a}", "[a]", "{", "}", "[", "]", ",", "<<", "=", "2001-01-01", "$HOME", strings.Repeat("x", 2000),
+}
+
+func TestToken(t *testing.T) {
+	for _, layout := range []string{nodeconfig.LayoutStandard, nodeconfig.LayoutAKS} {
+		for _, token := range hostileWords {
+			c := contract(t, "native/minimal.yaml", func(c *nodeconfig.NodeConfig) {
+				c.Join.BootstrapToken = nodeconfig.NewSecret(token)
+				c.Components.Layout = layout
+			})
+			f := fileAt(t, first(New(c, facts.Facts{})), layouts[layout].bootstrapConfig)
+			user, cluster := readKubeconfig(t, f)
+			if !reflect.DeepEqual(user, map[string]any{"token": token}) {
+				t.Errorf("%q became %q", token, user)
+			}
+			if !reflect.DeepEqual(cluster, map[string]any{"server": c.Cluster.Server, "certificate-authority": layouts[layout].ca}) {
+				t.Errorf("the cluster is %v", cluster)
+			}
+			if !f.Secret || f.Mode != 0o600 {
+				t.Errorf("the token is in a file that is secret: %v, of mode %04o", f.Secret, f.Mode)
+			}
+		}
+	}
+}
+
+func TestExecPlugin(t *testing.T) {
+	for _, word := range append(hostileWords, "", " ", "two words", "line\nbreak", "\ttab ", "é🙂") {
+		c := contract(t, "native/minimal.yaml", func(c *nodeconfig.NodeConfig) {
+			c.Join = nodeconfig.Join{Exec: &nodeconfig.ExecCredential{
+				Command: "/opt/bin/plugin", Args: []string{"get-token", word}, Env: []nodeconfig.EnvVar{{Name: "X", Value: nodeconfig.NewSecret(word)}},
+			}}
+		})
+		p, _ := New(c, facts.Facts{})
+		user, _ := readKubeconfig(t, fileAt(t, p, layoutOf(c).kubeconfig))
+		want := map[string]any{"exec": map[string]any{
+			"apiVersion": "client.authentication.k8s.io/v1", "command": "/opt/bin/plugin", "interactiveMode": "Never",
+			"args": []any{"get-token", word}, "env": []any{map[string]any{"name": "X", "value": word}},
+		}}
+		if !reflect.DeepEqual(user, want) {
+			t.Errorf("%q became %q", word, user)
+		}
+		if planned(p, resource.ID("File:"+layoutOf(c).bootstrapConfig)) {
+			t.Error("there is a bootstrap kubeconfig")
+		}
+	}
+}
+
+func TestClientCertificate(t *testing.T) {
+	c := contract(t, "aks/client-certificate.json")
+	l := layoutOf(c)
+	p, _ := New(c, facts.Facts{})
+	user, _ := readKubeconfig(t, fileAt(t, p, l.kubeconfig))
+	if !reflect.DeepEqual(user, map[string]any{"client-certificate": l.clientCert, "client-key": l.clientKey}) {
+		t.Errorf("the user is %v", user)
+	}
+	key := fileAt(t, p, l.clientKey)
+	if string(key.Content) != c.Join.ClientCertificate.Key.Reveal() || !key.Secret || key.Mode != 0o600 {
+		t.Errorf("the key is secret: %v, of mode %04o", key.Secret, key.Mode)
+	}
+	if string(fileAt(t, p, l.clientCert).Content) != c.Join.ClientCertificate.Certificate {
+		t.Error("the certificate is another")
+	}
+}
+
+// How a node joins decides what the kubelet is told, and what the API server is asked with.
+func TestJoinMethods(t *testing.T) {
+	for _, c := range []struct {
+		method           nodeconfig.JoinMethod
+		bootstrap, token bool
+		fatal            bool
+	}{
+		{method: nodeconfig.JoinBootstrapToken, bootstrap: true, token: true},
+		{method: nodeconfig.JoinClientCertificate},
+		{method: nodeconfig.JoinExec},
+		{method: nodeconfig.JoinAttested, fatal: true},
+	} {
+		config := contract(t, "aks/client-certificate.json", func(n *nodeconfig.NodeConfig) {
+			n.Join.Method = c.method
+			n.Join.BootstrapToken = nodeconfig.NewSecret("abcdef.0123456789abcdef")
+			n.Join.Exec = &nodeconfig.ExecCredential{Command: "/opt/bin/plugin"}
+		})
+		p, problems := New(config, facts.Facts{})
+		if fatal := len(nodeconfig.Fatal(problems)) > 0; fatal != c.fatal {
+			t.Errorf("%s: fatal is %v: %v", c.method, fatal, problems)
+		}
+		argv, _, err := kubeletCommand(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Contains(strings.Join(argv, " "), "--bootstrap-kubeconfig="+layoutOf(config).bootstrapConfig); got != c.bootstrap {
+			t.Errorf("%s: bootstraps: %v", c.method, got)
+		}
+		for _, r := range p.Resources {
+			if check, ok := r.Spec.(*resource.Check); ok && check.APIServer != nil && check.APIServer.Token.IsZero() == c.token {
+				t.Errorf("%s: the API server is asked with a token: %v", c.method, !c.token)
+			}
+		}
+	}
+}

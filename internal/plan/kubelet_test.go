@@ -1,0 +1,276 @@
+package plan
+
+import (
+	"cmp"
+	"encoding/json"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/slipway-dev/slipway/internal/facts"
+	"github.com/slipway-dev/slipway/internal/resource"
+	"github.com/slipway-dev/slipway/nodeconfig"
+)
+
+// kubeletFile is the kubelet's configuration, read back; nil where there is none.
+func kubeletFile(t *testing.T, c *nodeconfig.NodeConfig) map[string]any {
+	t.Helper()
+	p, _ := New(c, facts.Facts{})
+	place := layoutOf(c).kubeletConfig
+	if !planned(p, resource.ID("File:"+place)) {
+		return nil
+	}
+	var config map[string]any
+	if err := json.Unmarshal(fileAt(t, p, place).Content, &config); err != nil {
+		t.Fatal(err)
+	}
+	return config
+}
+
+// The contract's configuration is passed through, over Slipway's defaults in a layout that has any.
+func TestKubeletConfig(t *testing.T) {
+	const crt, key = "/etc/kubernetes/certs/kubeletserver.crt", "/etc/kubernetes/certs/kubeletserver.key"
+	for _, c := range []struct {
+		name, layout, version string
+		config                map[string]any
+		want                  map[string]any // of the fields that are looked at
+		gone                  []string
+		none                  bool
+	}{
+		{name: "no file in AKS's layout", layout: nodeconfig.LayoutAKS, none: true},
+		{name: "kind is filled in", layout: nodeconfig.LayoutAKS, config: map[string]any{"maxPods": json.Number("30")}, want: map[string]any{
+			"maxPods": 30.0, "kind": "KubeletConfiguration", "apiVersion": "kubelet.config.k8s.io/v1beta1",
+		}, gone: []string{"clusterDNS", "authorization"}},
+		{name: "defaults", layout: nodeconfig.LayoutStandard, want: map[string]any{
+			"rotateCertificates": true, "cgroupDriver": "systemd", "clusterDomain": "cluster.local",
+			"authorization": map[string]any{"mode": "Webhook"},
+		}, gone: []string{"clusterDNS"}},
+		{name: "over the defaults, by field", layout: nodeconfig.LayoutStandard,
+			config: map[string]any{
+				"authentication": map[string]any{"webhook": map[string]any{"cacheTTL": "1m"}}, "authorization": "replaced",
+				"clusterDNS": []any{"10.1.1.1"}, "unknown": map[string]any{"deep": []any{nil, 1.5}},
+			},
+			want: map[string]any{
+				"authentication": map[string]any{
+					"anonymous": map[string]any{"enabled": false},
+					"webhook":   map[string]any{"enabled": true, "cacheTTL": "1m"},
+					"x509":      map[string]any{"clientCAFile": "/etc/kubernetes/pki/ca.crt"},
+				},
+				"authorization": "replaced", "clusterDNS": []any{"10.1.1.1"}, "unknown": map[string]any{"deep": []any{nil, 1.5}},
+			}},
+		{name: "a certificate that nobody makes", layout: nodeconfig.LayoutAKS, config: map[string]any{"tlsCertFile": crt, "tlsPrivateKeyFile": key},
+			gone: []string{"tlsCertFile", "tlsPrivateKeyFile"}},
+		{name: "a certificate of one's own", layout: nodeconfig.LayoutAKS, config: map[string]any{"tlsCertFile": "/x.crt", "tlsPrivateKeyFile": "/x.key"},
+			want: map[string]any{"tlsCertFile": "/x.crt", "tlsPrivateKeyFile": "/x.key"}},
+		{name: "a certificate that the cluster signs", layout: nodeconfig.LayoutAKS,
+			config: map[string]any{"tlsCertFile": "/x.crt", "serverTLSBootstrap": true},
+			want:   map[string]any{"serverTLSBootstrap": true}, gone: []string{"tlsCertFile"}},
+		{name: "idle timeout before 1.34", layout: nodeconfig.LayoutAKS, version: "1.33.1", config: map[string]any{idleTimeoutField: "4h"},
+			want: map[string]any{idleTimeoutField: "4h"}},
+		{name: "idle timeout from 1.34", layout: nodeconfig.LayoutAKS, version: "1.34.1", config: map[string]any{idleTimeoutField: "4h"},
+			gone: []string{idleTimeoutField}},
+		{name: "numbers stay as they are", layout: nodeconfig.LayoutAKS, config: map[string]any{"a": json.Number("1e2"), "b": json.Number("10.0")},
+			want: map[string]any{"a": 100.0, "b": 10.0}},
+		{name: "null", layout: nodeconfig.LayoutStandard, config: map[string]any{"staticPodPath": nil}, want: map[string]any{"staticPodPath": nil}},
+	} {
+		got := kubeletFile(t, contract(t, "native/minimal.yaml", func(n *nodeconfig.NodeConfig) {
+			n.Components.Layout, n.Kubelet.Config = c.layout, c.config
+			if c.version != "" {
+				n.Cluster.KubernetesVersion = c.version
+			}
+		}))
+		if c.none != (got == nil) {
+			t.Errorf("%s: there is a file: %v", c.name, got != nil)
+		}
+		for field, want := range c.want {
+			if value, ok := got[field]; !ok || !reflect.DeepEqual(value, want) {
+				t.Errorf("%s: %s is %v, want %v", c.name, field, value, want)
+			}
+		}
+		for _, field := range c.gone {
+			if value, ok := got[field]; ok {
+				t.Errorf("%s: %s is %v, want none", c.name, field, value)
+			}
+		}
+	}
+}
+
+func TestServingCALabel(t *testing.T) {
+	for _, layout := range []string{nodeconfig.LayoutStandard, nodeconfig.LayoutAKS} {
+		for _, rotation := range []any{nil, false, "true", true} {
+			for _, labels := range []map[string]string{nil, {"a": "b"}} {
+				c := contract(t, "native/minimal.yaml", func(n *nodeconfig.NodeConfig) {
+					n.Components.Layout, n.Kubelet.Labels = layout, labels
+					n.Kubelet.Config = map[string]any{"serverTLSBootstrap": rotation}
+				})
+				for _, v := range violations(c, facts.Facts{}) {
+					t.Errorf("%s, %v: %s", layout, rotation, v)
+				}
+				_, variables, err := kubeletCommand(first(New(c, facts.Facts{})))
+				if err != nil {
+					t.Fatal(err)
+				}
+				want := layout == nodeconfig.LayoutAKS && rotation == true
+				if got := strings.Contains(variables["KUBELET_NODE_LABELS"], servingCALabel+"=cluster"); got != want {
+					t.Errorf("%s, %v: labels are %s", layout, rotation, variables["KUBELET_NODE_LABELS"])
+				}
+			}
+		}
+	}
+}
+
+func TestNodeIP(t *testing.T) {
+	for _, c := range []struct {
+		name, layout, version string
+		contract, known       []string
+		families              []string
+		want                  string
+	}{
+		{name: "the contract's", layout: nodeconfig.LayoutStandard, contract: []string{"10.0.0.9", "fd00::9"}, known: []string{"10.0.0.1"}, want: "10.0.0.9,fd00::9"},
+		{name: "standard leaves it to the kubelet", layout: nodeconfig.LayoutStandard, known: []string{"10.0.0.1"}},
+		{name: "AKS", layout: nodeconfig.LayoutAKS, known: []string{"10.0.0.1", "fd00::1"}, want: "10.0.0.1"},
+		{name: "AKS, not needed yet", layout: nodeconfig.LayoutAKS, version: "1.28.1", known: []string{"10.0.0.1"}},
+		{name: "AKS, both families", layout: nodeconfig.LayoutAKS, known: []string{"10.0.0.1", "fd00::1"}, families: []string{"IPv4", "IPv6"}, want: "10.0.0.1,fd00::1"},
+		{name: "AKS, IPv6", layout: nodeconfig.LayoutAKS, known: []string{"10.0.0.1", "fd00::1"}, families: []string{"IPv6"}, want: "fd00::1"},
+		{name: "AKS, none known", layout: nodeconfig.LayoutAKS},
+	} {
+		config := contract(t, "native/minimal.yaml", func(n *nodeconfig.NodeConfig) {
+			n.Components.Layout, n.Kubelet.NodeIPs, n.Network.IPFamilies = c.layout, c.contract, c.families
+			if c.version != "" {
+				n.Cluster.KubernetesVersion = c.version
+			}
+		})
+		argv, _, err := kubeletCommand(first(New(config, facts.Facts{NodeIPs: c.known})))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		for _, arg := range argv {
+			if ip, ok := strings.CutPrefix(arg, "--node-ip="); ok {
+				got = ip
+			}
+		}
+		if got != c.want {
+			t.Errorf("%s: got %q, want %q", c.name, got, c.want)
+		}
+	}
+}
+
+// Flags are in order of name; those of one name stay in theirs, since the last of them counts.
+func TestOrderOfFlags(t *testing.T) {
+	c := contract(t, "native/minimal.yaml", func(n *nodeconfig.NodeConfig) {
+		n.Kubelet.NodeName = "node-1"
+		n.Kubelet.Taints = []nodeconfig.Taint{{Key: "a", Value: "b", Effect: "NoSchedule"}, {Key: "c", Effect: "NoExecute"}}
+		n.Kubelet.Flags = []nodeconfig.Flag{
+			{Name: "v", Value: "1"}, {Name: "b", Value: "2"}, {Name: "v", Value: "0"}, {Name: "hostname-override", Value: "mine"},
+			selfSigned[0], {Name: selfSigned[1].Name, Value: "/mine"},
+		}
+	})
+	_, variables, err := kubeletCommand(first(New(c, facts.Facts{})))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "--b=2 --hostname-override=node-1 --hostname-override=mine --register-with-taints=a=b:NoSchedule,c:NoExecute " +
+		"--tls-private-key-file=/mine --v=1 --v=0"
+	if got := variables["KUBELET_FLAGS"]; got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	p := planner{config: &nodeconfig.NodeConfig{}}
+	for i := range 100 {
+		p.config.Kubelet.Flags = append(p.config.Kubelet.Flags, nodeconfig.Flag{Name: string(rune('c' - i%2)), Value: strconv.Itoa(i)})
+	}
+	if flags := p.flags(); !slices.IsSortedFunc(flags, func(a, b nodeconfig.Flag) int {
+		first, _ := strconv.Atoi(a.Value)
+		second, _ := strconv.Atoi(b.Value)
+		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(first, second))
+	}) {
+		t.Errorf("flags are in the order %v", flags)
+	}
+}
+
+// Of the kubelets that an image holds the wanted one is put into its place.
+func TestKubeletBinary(t *testing.T) {
+	for _, c := range []struct{ version, path, wanted, link string }{
+		{"1.36.3", "/opt/bin/kubelet-1.36.3", "1.36.3", "/opt/bin/kubelet-1.36.3"},
+		{"1.36.3", "/usr/bin/kubelet", "1.36.3", ""},
+		{"1.36.2", "/opt/bin/kubelet-1.36.2", "1.36.3", ""},
+		{"1.36.3", "opt/bin/kubelet", "1.36.3", ""},
+		{"1.36.3", "/opt/../kubelet", "1.36.3", ""},
+		{"1.36.3", "", "1.36.3", ""},
+		{"", "/opt/bin/kubelet-", "", ""},
+	} {
+		config := contract(t, "native/minimal.yaml")
+		config.Cluster.KubernetesVersion = c.wanted
+		known, err := facts.Parse([]byte(`{"components":[{"name":"kubelet","version":"` + c.version + `","path":"` + c.path + `"}]}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, _ := New(config, known)
+		link := ""
+		for _, r := range p.Resources {
+			if s, ok := r.Spec.(*resource.Symlink); ok && s.Path == layoutOf(config).kubelet {
+				link = s.Target
+				if !slices.Equal(r.Restarts, []string{kubeletUnit}) {
+					t.Errorf("restarts %v", r.Restarts)
+				}
+			}
+		}
+		if link != c.link {
+			t.Errorf("%+v: the kubelet is %q", c, link)
+		}
+		if !planned(p, "Check:kubelet-binary") {
+			t.Error("nobody looks whether there is a kubelet")
+		}
+	}
+}
+
+func TestImageCredentialProvider(t *testing.T) {
+	config := map[string]any{"providers": []any{map[string]any{"defaultCacheDuration": "10m", "n": json.Number("3"), "f": json.Number("2.5"), "on": "yes"}}}
+	place := layouts[nodeconfig.LayoutStandard].credentialConfig
+	for _, c := range []struct {
+		name, flag, file string
+		provider         *nodeconfig.ImageCredentialProvider
+		warned           string
+	}{
+		{name: "none"},
+		{name: "a configuration", provider: &nodeconfig.ImageCredentialProvider{Config: config}, flag: place, file: place},
+		{name: "with a place", provider: &nodeconfig.ImageCredentialProvider{Config: config, ConfigFile: "/etc/p.yaml"}, flag: "/etc/p.yaml", file: "/etc/p.yaml"},
+		{name: "the image's", provider: &nodeconfig.ImageCredentialProvider{ConfigFile: "/usr/share/p.yaml"}, flag: "/usr/share/p.yaml"},
+		{name: "nothing", provider: &nodeconfig.ImageCredentialProvider{}, warned: "$.kubelet.imageCredentialProvider.config"},
+	} {
+		n := contract(t, "native/minimal.yaml")
+		if n.Kubelet.ImageCredentialProvider = c.provider; c.provider != nil {
+			c.provider.BinDir = "/opt/provider"
+		}
+		p, problems := New(n, facts.Facts{})
+		argv, _, err := kubeletCommand(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		both := slices.Contains(argv, "--image-credential-provider-config="+c.flag) && slices.Contains(argv, "--image-credential-provider-bin-dir=/opt/provider")
+		if any := strings.Contains(strings.Join(argv, " "), "image-credential-provider"); any != (c.flag != "") || any && !both {
+			t.Errorf("%s: the kubelet is told %q", c.name, argv)
+		}
+		if warned := len(problems) == 1 && problems[0].Path == c.warned; warned != (c.warned != "") {
+			t.Errorf("%s: problems are %v", c.name, problems)
+		}
+		if c.file == "" {
+			if planned(p, resource.ID("File:"+place)) || planned(p, resource.ID("File:"+c.flag)) {
+				t.Errorf("%s: a file is written", c.name)
+			}
+			continue
+		}
+		var got map[string]any
+		if err := yaml.Unmarshal(fileAt(t, p, c.file).Content, &got); err != nil {
+			t.Fatal(err)
+		}
+		want := map[string]any{"providers": []any{map[string]any{"defaultCacheDuration": "10m", "n": 3, "f": 2.5, "on": "yes"}}}
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: got %v", c.name, got)
+		}
+	}
+}

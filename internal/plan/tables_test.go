@@ -1,0 +1,176 @@
+package plan
+
+import (
+	"path"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/slipway-dev/slipway/internal/resource"
+	"github.com/slipway-dev/slipway/nodeconfig"
+)
+
+func TestRemovedFlagsTable(t *testing.T) {
+	name := regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
+	seen := make(map[string]bool)
+	for i, f := range removedKubeletFlags {
+		if !name.MatchString(f.Flag) || seen[f.Flag] || f.Source == "" || f.Since < 23 || f.Since > 36 {
+			t.Errorf("%+v", f)
+		}
+		seen[f.Flag] = true
+		if i > 0 && removedKubeletFlags[i-1].Since > f.Since {
+			t.Errorf("%s is out of order", f.Flag)
+		}
+	}
+	// What the planner itself gives a kubelet is in none of them, or not once it is removed.
+	for _, version := range []string{"1.26.1", "1.28.1", "1.30.1", "1.34.1", "1.36.3"} {
+		c := contract(t, "aks/azure-cni.json", func(c *nodeconfig.NodeConfig) { c.Cluster.KubernetesVersion = version })
+		argv, _, err := kubeletCommand(first(New(c, ubuntu(t))))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, arg := range argv[1:] {
+			flag, _, _ := strings.Cut(strings.TrimLeft(arg, "-"), "=")
+			at := slices.IndexFunc(removedKubeletFlags, func(r removedFlag) bool { return r.Flag == flag })
+			if at >= 0 && minorOf(version) >= removedKubeletFlags[at].Since {
+				t.Errorf("a kubelet of %s is given %s", version, arg)
+			}
+		}
+	}
+}
+
+// A flag is given to the last kubelet that has it, and left out, with a warning, from the next on.
+func TestRemovedFlags(t *testing.T) {
+	for _, f := range removedKubeletFlags {
+		for _, minor := range []int{f.Since - 1, f.Since, newest} {
+			p := planner{config: &nodeconfig.NodeConfig{}, minor: minor}
+			p.config.Kubelet.Flags = []nodeconfig.Flag{{Name: "v", Value: "4"}, {Name: f.Flag, Value: "x"}}
+			flags := p.flags()
+			gone := minor >= f.Since
+			if has := slices.Contains(flags, nodeconfig.Flag{Name: f.Flag, Value: "x"}); has == gone || len(flags) != 2 && !gone {
+				t.Errorf("1.%d is given %v", minor, flags)
+			}
+			if warned := len(p.problems) == 1 && p.problems[0].Path == "$.kubelet.flags[1]"; warned != gone {
+				t.Errorf("1.%d, %s: problems are %v", minor, f.Flag, p.problems)
+			}
+		}
+	}
+}
+
+// Each gate, from the version before it to the version at it.
+func TestGates(t *testing.T) {
+	dropIn := func(name string) func(resource.Plan) bool {
+		return func(p resource.Plan) bool { return planned(p, resource.ID("File:"+kubeletDropIns+name)) }
+	}
+	argument := func(prefix string) func(resource.Plan) bool {
+		return func(p resource.Plan) bool {
+			argv, _, err := kubeletCommand(p)
+			return err == nil && slices.ContainsFunc(argv, func(a string) bool { return strings.HasPrefix(a, prefix) })
+		}
+	}
+	for _, c := range []struct {
+		name          string
+		before, after string
+		has           func(resource.Plan) bool
+		from          bool // there from the gate on, or until it
+	}{
+		{"container runtime flag", "1.26.15", "1.27.0", dropIn("10-container-runtime-flag.conf"), false},
+		{"container runtime argument", "1.26.15", "1.27.0", argument("--container-runtime="), false},
+		{"node IP", "1.28.9", "1.29.0", argument("--node-ip="), true},
+		{"watchdog", "1.31.9", "1.32.0", dropIn("10-watchdog.conf"), true},
+		{"idle timeout", "1.33.9", "1.34.0", argument("--" + idleTimeoutFlag + "="), false},
+		{"cloud config", "1.33.9", "1.34.0", argument("--cloud-config="), false},
+	} {
+		for version, reached := range map[string]bool{c.before: false, c.after: true} {
+			config := contract(t, "aks/azure-cni.json", func(n *nodeconfig.NodeConfig) {
+				n.Cluster.KubernetesVersion = version
+				n.Kubelet.Flags = append(n.Kubelet.Flags, nodeconfig.Flag{Name: "cloud-config", Value: "/etc/kubernetes/azure.json"})
+			})
+			if got := c.has(first(New(config, ubuntu(t)))); got != (reached == c.from) {
+				t.Errorf("%s at %s: %v", c.name, version, got)
+			}
+		}
+	}
+}
+
+func TestMinor(t *testing.T) {
+	for version, want := range map[string]int{
+		"1.34.2": 34, "1.4.0": 4, "1.36.0-rc.1": 36, "1.34.2+build": 34, "": newest, "1": newest, "1.x.2": newest, "1.": newest,
+	} {
+		if got := minorOf(version); got != want {
+			t.Errorf("%q: got %d, want %d", version, got, want)
+		}
+	}
+}
+
+// emptyPlaces are the places that a layout may lack.
+var emptyPlaces = []string{"installed"}
+
+// Every layout has every place, each of its own.
+func TestLayouts(t *testing.T) {
+	if len(layouts) != 2 {
+		t.Errorf("there are %d layouts", len(layouts))
+	}
+	for name, l := range layouts {
+		v := reflect.ValueOf(l)
+		places := make(map[string]string)
+		for i := range v.NumField() {
+			field := v.Type().Field(i)
+			if field.Type.Kind() != reflect.String {
+				continue
+			}
+			place := v.Field(i).String()
+			if place == "" {
+				if !slices.Contains(emptyPlaces, field.Name) {
+					t.Errorf("%s has no %s", name, field.Name)
+				}
+				continue
+			}
+			if !path.IsAbs(place) || path.Clean(place) != place || strings.ContainsAny(place, " \t\"'\\%$") {
+				t.Errorf("%s: %s is %q", name, field.Name, place)
+			}
+			if other := places[place]; other != "" {
+				t.Errorf("%s: %s and %s are one place", name, field.Name, other)
+			}
+			places[place] = field.Name
+		}
+		if l.caMode != 0o600 && l.caMode != 0o644 {
+			t.Errorf("%s: caMode is %04o", name, l.caMode)
+		}
+		c := contract(t, "native/minimal.yaml")
+		c.Components.Layout = name
+		if len(nodeconfig.Fatal(nodeconfig.Validate(c))) > 0 {
+			t.Errorf("%s is no layout that a contract may name", name)
+		}
+	}
+}
+
+// unapplied is a table of paths that exist, each once, in order.
+func TestUnappliedTable(t *testing.T) {
+	all := leaves(reflect.TypeFor[nodeconfig.NodeConfig](), "$")
+	for i, u := range unapplied {
+		if i > 0 && unapplied[i-1].path >= u.path {
+			t.Errorf("%s is out of order, or there twice", u.path)
+		}
+		if !slices.ContainsFunc(all, func(l leaf) bool { return covers(u.path, strings.ReplaceAll(l.path, "[0]", "")) }) {
+			t.Errorf("there is no %s", u.path)
+		}
+		if u.set(contract(t, "native/minimal.yaml")) {
+			t.Errorf("%s is set in the least contract", u.path)
+		}
+	}
+}
+
+// A script is run as it is, and is all that is planned.
+func TestUserCommand(t *testing.T) {
+	p := UserCommand("/opt/azure/containers/nbc-cmd.sh", nodeconfig.DefaultTimeout)
+	if len(p.Resources) != 1 {
+		t.Fatal(p)
+	}
+	c := p.Resources[0].Spec.(*resource.Command)
+	if !slices.Equal(c.Argv, []string{"/bin/bash", "--", "/opt/azure/containers/nbc-cmd.sh"}) || c.Timeout != nodeconfig.DefaultTimeout || len(c.Env) > 0 {
+		t.Errorf("%+v", c)
+	}
+}

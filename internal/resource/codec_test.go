@@ -1,0 +1,215 @@
+package resource_test
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/slipway-dev/slipway/internal/resource"
+	"github.com/slipway-dev/slipway/nodeconfig"
+)
+
+const minute = resource.Duration(time.Minute)
+
+// specs are one of each kind, with every field set.
+var specs = []resource.Spec{
+	&resource.File{Path: "/etc/f", Mode: 0o640, UID: 1, GID: 2, Content: []byte("line <&> é\n\t\"\\ \x01"), Secret: false},
+	&resource.Directory{Path: "/etc/d", Mode: 0o1750, UID: 1, GID: 2},
+	&resource.Symlink{Path: "/etc/l", Target: "../x"},
+	&resource.Sysctl{Key: "net.ipv4.ip_forward", Value: "1", Optional: true},
+	&resource.Module{Module: "br_netfilter"},
+	&resource.Unit{Unit: "kubelet.service"},
+	&resource.Command{Label: "c", Argv: []string{"/bin/true", "", "a b"}, Env: map[string]string{"A": "b"}, Timeout: minute},
+	&resource.Check{
+		Label: "api", Timeout: minute, ExitCodes: map[resource.Cause]int{resource.CauseDNS: 52}, PathExists: "/x", UnitActive: "u.service",
+		APIServer: &resource.APIServer{Server: "https://api", CertificateAuthority: "ca"},
+	},
+}
+
+// unset are the fields that the specs above leave unset, as their own tests set them.
+var unset = map[string]bool{"File.Secret": true, "APIServer.Token": true}
+
+func TestSpecsAreWhole(t *testing.T) {
+	var whole func(v reflect.Value)
+	whole = func(v reflect.Value) {
+		v = reflect.Indirect(v)
+		for i := range v.NumField() {
+			f, name := v.Field(i), v.Type().Name()+"."+v.Type().Field(i).Name
+			if f.IsZero() != unset[name] {
+				t.Errorf("%s is set: %v", name, !f.IsZero())
+			}
+			if f.Kind() == reflect.Pointer && !f.IsNil() {
+				whole(f)
+			}
+		}
+	}
+	for _, spec := range specs {
+		whole(reflect.ValueOf(spec))
+	}
+}
+
+func marshal(t *testing.T, v any) []byte {
+	t.Helper()
+	data, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+func readPlan(t *testing.T, data []byte) resource.Plan {
+	t.Helper()
+	var p resource.Plan
+	if err := json.Unmarshal(data, &p); err != nil {
+		t.Fatalf("%v\n%s", err, data)
+	}
+	return p
+}
+
+func planOf(specs ...resource.Spec) resource.Plan {
+	p := resource.Plan{Config: "digest", Dialect: "aks"}
+	for _, spec := range specs {
+		p.Resources = append(p.Resources, resource.Resource{
+			Phase: resource.Join, Requires: []resource.ID{"Unit:a"}, Restarts: []string{"b.service"}, ExitCode: 7, Reason: "because <of>", Spec: spec,
+		})
+	}
+	return p
+}
+
+func TestRoundTrip(t *testing.T) {
+	for _, spec := range specs {
+		want := planOf(spec)
+		data := marshal(t, want)
+		if got := readPlan(t, data); !reflect.DeepEqual(got, want) {
+			t.Errorf("%s\n got %+v\nwant %+v", data, got.Resources[0].Spec, spec)
+		}
+		var generic struct{ Resources []map[string]any }
+		if err := json.Unmarshal(data, &generic); err != nil || generic.Resources[0]["kind"] != spec.Kind() || generic.Resources[0]["id"] != spec.Kind()+":"+spec.Name() {
+			t.Errorf("%s: %v", data, err)
+		}
+		minimal := resource.Plan{Resources: []resource.Resource{{Spec: reflect.New(reflect.TypeOf(spec).Elem()).Interface().(resource.Spec)}}}
+		if got := marshal(t, readPlan(t, marshal(t, minimal))); !bytes.Equal(got, marshal(t, minimal)) {
+			t.Errorf("an empty %s becomes %s", spec.Kind(), got)
+		}
+	}
+	all := planOf(specs...)
+	if got := readPlan(t, marshal(t, all)); !reflect.DeepEqual(got, all) {
+		t.Error("a plan of all kinds becomes another")
+	}
+}
+
+func TestFileContents(t *testing.T) {
+	for _, content := range []string{"", "x", "\n", "a\r\nb", "\x00", "\xff\xfe", "\u2028", "<&>", strings.Repeat("é", 1000), "\xf0\x9f\x99\x82", "ends in \xf0\x9f"} {
+		for _, mode := range []uint32{0, 0o600, 0o644, 0o1777, 0o4755} {
+			want := &resource.File{Path: "/f", Mode: mode, Content: []byte(content)}
+			got := readPlan(t, marshal(t, planOf(want))).Resources[0].Spec.(*resource.File)
+			if !reflect.DeepEqual(got, want) {
+				t.Errorf("got %+v, want %+v", got, want)
+			}
+		}
+	}
+}
+
+// JSON is for people too: nothing in it is escaped that need not be, and modes are octal.
+func TestReadable(t *testing.T) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(planOf(specs...)); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`line <&> é\n`, `because <of>`, `"mode":"0640"`, `"mode":"1750"`, `"timeout":"1m0s"`} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("there is no %s in %s", want, b.String())
+		}
+	}
+}
+
+// A secret's content is in no form in the JSON of a plan, nor does it come back.
+func TestSecretsAreNotShown(t *testing.T) {
+	const secret = "canary-0123456789"
+	p := planOf(
+		&resource.File{Path: "/etc/secret", Mode: 0o600, Content: []byte(secret), Secret: true},
+		&resource.Check{Label: "api", APIServer: &resource.APIServer{Token: nodeconfig.NewSecret(secret)}},
+	)
+	for _, shown := range []string{string(marshal(t, p)), fmt.Sprintf("%+v %#v", p.Resources[1].Spec.(*resource.Check).APIServer, *p.Resources[1].Spec.(*resource.Check).APIServer)} {
+		for _, form := range []string{secret, base64.StdEncoding.EncodeToString([]byte(secret)), fmt.Sprintf("%x", secret)} {
+			if strings.Contains(shown, form) {
+				t.Errorf("the secret is in %s", shown)
+			}
+		}
+	}
+	back := readPlan(t, marshal(t, p))
+	if f := back.Resources[0].Spec.(*resource.File); !f.Secret || f.Fingerprint() != p.Resources[0].Spec.(*resource.File).Fingerprint() {
+		t.Errorf("read back as %+v", f)
+	}
+	if got := marshal(t, back); !bytes.Equal(got, marshal(t, p)) {
+		t.Errorf("read back, it is %s", got)
+	}
+}
+
+func TestFingerprint(t *testing.T) {
+	seen := make(map[string]string)
+	for _, content := range []string{"", "a", "b", "sha256/32:", "sha256/32:01234567"} {
+		got := resource.File{Content: []byte(content)}.Fingerprint()
+		if len(got) != len("sha256/32:")+8 || !strings.HasPrefix(got, "sha256/32:") || seen[got] != "" {
+			t.Errorf("%q: %s", content, got)
+		}
+		seen[got] = content
+		if again := (resource.File{Content: []byte(content)}).Fingerprint(); again != got {
+			t.Errorf("%q: %s, then %s", content, got, again)
+		}
+	}
+	if got := (resource.File{}).Fingerprint(); got != "sha256/32:e3b0c442" {
+		t.Errorf("of nothing: %s", got)
+	}
+	if got := (resource.File{Secret: true, Content: []byte("sha256/32:e3b0c442")}).Fingerprint(); got != "sha256/32:e3b0c442" {
+		t.Errorf("of a secret that was read back: %s", got)
+	}
+}
+
+func TestDamagedPlans(t *testing.T) {
+	plan := func(resources string) string {
+		return `{"apiVersion":"slipway.dev/v1","kind":"Plan","resources":` + resources + `}`
+	}
+	for document, want := range map[string]string{
+		``:   "unexpected end",
+		`[]`: "cannot unmarshal",
+		`{}`: `want "slipway.dev/v1" "Plan"`,
+		`{"apiVersion":"slipway.dev/v2","kind":"Plan"}`: `want "slipway.dev/v1" "Plan"`,
+		plan(`[null]`):                                                            "unknown kind",
+		plan(`[{}]`):                                                              "unknown kind",
+		plan(`[{"id":"x","kind":"Pod"}]`):                                         `resource "x" has unknown kind "Pod"`,
+		plan(`[{"kind":"file","spec":{}}]`):                                       "unknown kind",
+		plan(`[{"kind":"File"}]`):                                                 "unexpected end",
+		plan(`[{"kind":"File","spec":[]}]`):                                       "cannot unmarshal",
+		plan(`[{"kind":"Unit","spec":"x"}]`):                                      "cannot unmarshal",
+		plan(`[{"kind":"File","spec":{"path":"/f","mode":"rw"}}]`):                `mode "rw"`,
+		plan(`[{"kind":"File","spec":{"path":"/f","mode":"0o644"}}]`):             `mode "0o644"`,
+		plan(`[{"kind":"File","spec":{"path":"/f","mode":"888"}}]`):               `mode "888"`,
+		plan(`[{"kind":"File","spec":{"path":"/f","mode":420}}]`):                 "",
+		plan(`[{"kind":"File","spec":{"path":"/f","mode":"-1"}}]`):                `mode "-1"`,
+		plan(`[{"kind":"File","spec":{"path":"/f","mode":"0644","base64":"!"}}]`): "illegal base64",
+		plan(`[{"kind":"Command","spec":{"timeout":"-1s"}}]`):                     "duration",
+		plan(`[{"kind":"Check","spec":{"timeout":5}}]`):                           "",
+	} {
+		var p resource.Plan
+		err := json.Unmarshal([]byte(document), &p)
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", document, err)
+		}
+	}
+}
+
+func TestDeadline(t *testing.T) {
+	for timeout, want := range map[resource.Duration]time.Duration{0: 5 * time.Second, minute: time.Minute, 1: 1} {
+		if got := (&resource.Check{Timeout: timeout}).Deadline(); got != want {
+			t.Errorf("%s: got %s, want %s", timeout, got, want)
+		}
+	}
+}

@@ -1,0 +1,204 @@
+package dialect_test
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/slipway-dev/slipway/internal/document"
+	"github.com/slipway-dev/slipway/nodeconfig"
+	"github.com/slipway-dev/slipway/nodeconfig/aks"
+	"github.com/slipway-dev/slipway/nodeconfig/dialect"
+	"github.com/slipway-dev/slipway/test/contracts"
+)
+
+const (
+	aksBase    = "../../examples/aks/minimal.json"
+	nativeBase = "../../examples/native/minimal.yaml"
+)
+
+func TestDetect(t *testing.T) {
+	const unknown = "is no contract that is known"
+	for _, c := range []struct{ doc, name, want, reason string }{
+		{`{"apiVersion":"slipway.dev/v1","kind":"NodeConfig"}`, "", "native", ""},
+		{"apiVersion: slipway.dev/v1\n", "", "native", ""},
+		{`{"apiVersion":"slipway.dev/v2"}`, "", "native", ""},
+		{`{"apiVersion":"slipway.dev/v1","version":"v1"}`, "", "native", ""},
+		{`{"version":"v1"}`, "", "aks", ""},
+		{`{"version":"v0"}`, "", "aks", ""},
+		{`{"version":"v9"}`, "", "aks", ""},
+		{`{"version":1}`, "", "aks", ""},
+		{"version: v1", "", "aks", ""},
+		{"\xef\xbb\xbf{\"version\":\"v1\"}", "", "aks", ""},
+		{`{"version":"v1","apiVersion":"v1"}`, "", "", unknown},
+		{`{"apiVersion":"slipway.dev"}`, "", "", unknown},
+		{`{"apiVersion":"example.com/v1"}`, "", "", unknown},
+		{`{"apiVersion":["slipway.dev/v1"]}`, "", "", unknown},
+		{`{"APIVersion":"slipway.dev/v1"}`, "", "", unknown},
+		{`{"Version":"v1"}`, "", "", unknown},
+		{`{}`, "", "", unknown},
+		{`{}`, "native", "native", ""},
+		{`{}`, "aks", "aks", ""},
+		{`{"version":"v1"}`, "native", "native", ""},
+		{`{"apiVersion":"slipway.dev/v1"}`, "aks", "aks", ""},
+		{`{"version":"v1"}`, "eks", "eks", `unknown dialect "eks"; want one of native, aks`},
+		{`{"version":"v1"}`, "AKS", "AKS", "unknown dialect"},
+		{``, "", "", "document is empty"},
+		{`[]`, "", "", "document is a list"},
+		{"\x00\x01\x02", "", "", "control characters are not allowed"},
+		{"MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=x\n\n--x", "", "", "yaml"},
+		{"#!/bin/bash\necho hello\n", "", "", "document is a string"},
+		{`{"version":"v1"`, "aks", "aks", "the document is truncated"},
+		{strings.Repeat(`{"version":"v1"}`, 10<<20/16), "", "", "document too large"},
+	} {
+		got := dialect.Decode([]byte(c.doc), c.name)
+		if got.Dialect != c.want || got.Config == nil {
+			t.Errorf("%.40q as %q: got dialect %q, config %v", c.doc, c.name, got.Dialect, got.Config)
+		}
+		if c.reason != "" {
+			contracts.Compare(t, got.Problems, []nodeconfig.Problem{{Path: "$", Reason: c.reason, Fatal: true}})
+			if got.Canonical != nil || string(nodeconfig.Canonical(got.Config)) != "{}" {
+				t.Errorf("%.40q: got canonical form %s, config %s", c.doc, got.Canonical, nodeconfig.Canonical(got.Config))
+			}
+		} else if len(got.Problems) == 1 && got.Problems[0].Path == "$" {
+			t.Errorf("%.40q as %q: %s", c.doc, c.name, got.Problems[0])
+		}
+	}
+	if names := dialect.Names(); !slices.Equal(names, []string{dialect.Native, dialect.AKS}) {
+		t.Errorf("got names %q", names)
+	}
+}
+
+// TestDecode reads the documents of testdata, which say what is wrong with them.
+func TestDecode(t *testing.T) {
+	for name, base := range map[string]string{dialect.AKS: aksBase, dialect.Native: nativeBase} {
+		for _, c := range contracts.Load(t, base, "testdata/"+name+".yaml") {
+			t.Run(name+"/"+c.Name, func(t *testing.T) {
+				got := dialect.Decode(c.Document, "")
+				if got.Dialect != name {
+					t.Errorf("got dialect %q", got.Dialect)
+				}
+				contracts.Compare(t, got.Problems, c.Want)
+				c.CompareConfig(t, got.Config)
+				checkInvariants(t, got)
+			})
+		}
+	}
+}
+
+// checkInvariants checks what holds of every document.
+func checkInvariants(t *testing.T, got dialect.Decoded) {
+	t.Helper()
+	if got.Config == nil {
+		t.Fatal("no config")
+	}
+	seen := make(map[string]bool)
+	for _, p := range got.Problems {
+		if seen[p.Path] {
+			t.Errorf("%s has two problems:\n%s", p.Path, contracts.List(got.Problems))
+		}
+		seen[p.Path] = true
+		if got.Dialect == dialect.AKS && !aksPath(p) {
+			t.Errorf("not in the contract's terms: %s", p)
+		}
+	}
+	sorted := slices.Clone(got.Problems)
+	nodeconfig.SortProblems(sorted)
+	if !slices.Equal(sorted, got.Problems) {
+		t.Errorf("problems are out of order:\n%s", contracts.List(got.Problems))
+	}
+	if len(nodeconfig.Fatal(got.Problems)) > 0 {
+		return
+	}
+	if left := nodeconfig.Validate(got.Config); len(left) > 0 {
+		t.Errorf("the config is not valid:\n%s", contracts.List(left))
+	}
+	before := nodeconfig.Canonical(got.Config)
+	nodeconfig.Default(got.Config)
+	if after := nodeconfig.Canonical(got.Config); !bytes.Equal(before, after) {
+		t.Errorf("the config is not complete:\n%s\nbecomes\n%s", before, after)
+	}
+}
+
+// aksPath reports whether a problem's path is one of AKS's contract.
+func aksPath(p nodeconfig.Problem) bool {
+	name := strings.TrimPrefix(p.Path, "$.")
+	if end := strings.IndexAny(name, ".["); end >= 0 {
+		name = name[:end]
+	}
+	field := (*aks.Config)(nil).ProtoReflect().Descriptor().Fields().ByTextName(name)
+	return p.Path == "$" || field != nil || strings.HasPrefix(p.Reason, "unknown field") || strings.HasPrefix(p.Reason, "same field")
+}
+
+// TestLeftOutIsNeverGiven: a value that is not fatal and of no use makes the same config as none. The
+// cases are those of nodeconfig's validation.
+func TestLeftOutIsNeverGiven(t *testing.T) {
+	files, err := filepath.Glob("../testdata/validate/*.yaml")
+	if err != nil || len(files) == 0 {
+		t.Fatal("no cases", err)
+	}
+	for _, file := range files {
+		for _, c := range contracts.Load(t, nativeBase, file) {
+			got := dialect.Decode(c.Document, "")
+			checkInvariants(t, got)
+			if len(nodeconfig.Fatal(got.Problems)) > 0 {
+				continue
+			}
+			n, err := document.Parse(c.Document)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, p := range got.Problems {
+				n = contracts.Replace(n, p.Path, &document.Node{Kind: document.Null})
+			}
+			want := dialect.Decode(n.AppendJSON(nil), "")
+			if got, want := nodeconfig.Canonical(got.Config), nodeconfig.Canonical(want.Config); !bytes.Equal(got, want) {
+				t.Errorf("%s: %s: got\n%s\nwant\n%s", file, c.Name, got, want)
+			}
+		}
+	}
+}
+
+func TestExamples(t *testing.T) {
+	for _, name := range dialect.Names() {
+		files, err := filepath.Glob("../../examples/" + name + "/*")
+		if err != nil || len(files) == 0 {
+			t.Fatal("no examples", err)
+		}
+		for _, file := range files {
+			data, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := dialect.Decode(data, "")
+			if got.Dialect != name {
+				t.Errorf("%s: got dialect %q", file, got.Dialect)
+			}
+			contracts.Compare(t, got.Problems, nil)
+			checkInvariants(t, got)
+			again := dialect.Decode(nodeconfig.Canonical(got.Config), dialect.Native)
+			contracts.Compare(t, again.Problems, nil)
+			if nodeconfig.Digest(again.Config) != nodeconfig.Digest(got.Config) {
+				t.Errorf("%s: the config and its canonical form have different digests", file)
+			}
+		}
+	}
+}
+
+// TestCanonical: the document's canonical form does not depend on how it is written.
+func TestCanonical(t *testing.T) {
+	const want = `{"kubelet_config":{"kubelet_flags":{"--b":"1","--v":"2"}},"version":"v1","x":[1,null]}`
+	for _, doc := range []string{
+		want,
+		" {\n\"x\" : [ 1 , null ],\r\n\"version\":\"v\\u0031\", \"kubelet_config\":{\"kubelet_flags\":{\"--v\":\"2\",\"--b\":\"1\"}}}\n",
+		"# a comment\nversion: v1\nx:\n- 1\n-\nkubelet_config:\n  kubelet_flags: {--v: '2', --b: \"1\"}\n",
+	} {
+		got := dialect.Decode([]byte(doc), "")
+		if string(got.Canonical) != want {
+			t.Errorf("%q: got %s", doc, got.Canonical)
+		}
+	}
+}

@@ -1,0 +1,41 @@
+package dialect_test
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/slipway-dev/slipway/nodeconfig"
+	"github.com/slipway-dev/slipway/nodeconfig/dialect"
+	"github.com/slipway-dev/slipway/test/contracts"
+)
+
+// FuzzDecode: whatever comes in, in any dialect, there is a config; without a fatal problem it is
+// complete and valid; problems are sorted, and one for each path; and the canonical form is read like
+// the document itself.
+func FuzzDecode(f *testing.F) {
+	for name, base := range map[string]string{dialect.AKS: aksBase, dialect.Native: nativeBase} {
+		for _, c := range contracts.Load(f, base, "testdata/"+name+".yaml") {
+			f.Add(c.Document, byte(0))
+			f.Add(c.Document, byte(1))
+			f.Add(c.Document, byte(2))
+		}
+	}
+	names := append([]string{""}, dialect.Names()...)
+	f.Fuzz(func(t *testing.T, data []byte, choice byte) {
+		got := dialect.Decode(data, names[int(choice)%len(names)])
+		checkInvariants(t, got)
+		if got.Canonical == nil || len(got.Canonical) > 1<<20 {
+			return
+		}
+		again := dialect.Decode(got.Canonical, got.Dialect)
+		if !bytes.Equal(again.Canonical, got.Canonical) {
+			t.Errorf("the canonical form became\n%s\nwas\n%s", again.Canonical, got.Canonical)
+		}
+		if len(got.Problems) > 0 {
+			return // a field that is written by two names is one that comes first
+		}
+		if a, b := nodeconfig.Digest(again.Config), nodeconfig.Digest(got.Config); a != b || len(again.Problems) > 0 {
+			t.Errorf("the canonical form is read as\n%s\n%s\nthe document as\n%s", nodeconfig.Canonical(again.Config), contracts.List(again.Problems), nodeconfig.Canonical(got.Config))
+		}
+	})
+}

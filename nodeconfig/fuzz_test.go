@@ -1,0 +1,68 @@
+package nodeconfig_test
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/slipway-dev/slipway/nodeconfig"
+	"github.com/slipway-dev/slipway/test/contracts"
+)
+
+// FuzzDecode: whatever comes in, there is a config; completing it twice is completing it once;
+// validation changes nothing, and finds nothing but what is fatal after a repair; and the canonical
+// form is a document that says the same.
+func FuzzDecode(f *testing.F) {
+	for _, pattern := range []string{"../examples/native/*", "testdata/validate/*.yaml"} {
+		files, err := filepath.Glob(pattern)
+		if err != nil || len(files) == 0 {
+			f.Fatal("no seeds in", pattern, err)
+		}
+		for _, file := range files {
+			if filepath.Dir(file) == "testdata/validate" {
+				for _, c := range contracts.Load(f, minimal, file) {
+					f.Add(c.Document)
+				}
+				continue
+			}
+			data, err := os.ReadFile(file)
+			if err != nil {
+				f.Fatal(err)
+			}
+			f.Add(data)
+		}
+	}
+	f.Add(nodeconfig.Canonical(fullConfig()))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		config, problems := nodeconfig.Decode(data)
+		if len(problems) > 0 && problems[0].Path == "$" {
+			return
+		}
+		nodeconfig.Default(config)
+		checkDefaultTwice(t, config)
+
+		form := nodeconfig.Canonical(config)
+		found := nodeconfig.Validate(config)
+		if after := nodeconfig.Canonical(config); !bytes.Equal(after, form) {
+			t.Fatalf("Validate changed\n%s\nto\n%s", form, after)
+		}
+		contracts.Compare(t, nodeconfig.Repair(config), found)
+		left := nodeconfig.Validate(config)
+		if len(left) != len(nodeconfig.Fatal(left)) {
+			t.Fatalf("left after a repair:\n%s", contracts.List(left))
+		}
+
+		form = nodeconfig.Canonical(config)
+		if len(form) > 1<<20 {
+			return
+		}
+		again, problems := nodeconfig.Decode(form)
+		if len(problems) > 0 {
+			t.Fatalf("%s\n%s", form, contracts.List(problems))
+		}
+		if got := nodeconfig.Canonical(again); !bytes.Equal(got, form) {
+			t.Fatalf("got\n%s\nwant\n%s", got, form)
+		}
+	})
+}

@@ -1,0 +1,93 @@
+package lab
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// savedName is the name of the one snapshot that a saved machine's disk holds.
+const savedName = "saved"
+
+// Save saves a running machine as a disk, from which Machine.Resume goes on, and ends it.
+func (vm *VM) Save(ctx context.Context, disk string) error {
+	if _, err := vm.Shell.Output(ctx, "sync"); err != nil {
+		return err
+	}
+	said, err := vm.monitor(ctx, "savevm "+savedName)
+	if err == nil && said != "" {
+		err = errors.New(said)
+	}
+	if err != nil {
+		return fmt.Errorf("save the machine: %w", err)
+	}
+	// QEMU writes what it holds of the disk when it is told to quit; it does not say that it did.
+	vm.monitor(ctx, "quit")
+	select {
+	case <-vm.process.Done():
+	case <-ctx.Done():
+		return fmt.Errorf("save the machine: QEMU does not end: %w", ctx.Err())
+	}
+	return os.Rename(vm.overlay(), disk)
+}
+
+// resumed brings a machine that goes on into the present: its shell speaks, and its clock is right.
+func (vm *VM) resumed(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+	defer cancel()
+	if err := vm.Shell.wake(); err != nil {
+		return err
+	}
+	if err := vm.Shell.Wait(ctx, vm.Healthy); err != nil {
+		return err
+	}
+	now := time.Now()
+	_, err := vm.Shell.Output(ctx, fmt.Sprintf("date -s @%d.%09d", now.Unix(), now.Nanosecond()))
+	return err
+}
+
+// prompt is what QEMU's monitor says when it takes a command.
+const prompt = "(qemu) "
+
+// monitor gives QEMU's monitor a command, and returns what it says.
+func (vm *VM) monitor(ctx context.Context, command string) (string, error) {
+	conn, err := net.Dial("unix", filepath.Join(vm.Dir, "monitor"))
+	if err != nil {
+		return "", err
+	}
+	defer conn.Close()
+	defer context.AfterFunc(ctx, func() { conn.SetDeadline(time.Now()) })()
+	if _, err := readUntil(conn, prompt); err != nil {
+		return "", err
+	}
+	if _, err := fmt.Fprintln(conn, command); err != nil {
+		return "", err
+	}
+	text, err := readUntil(conn, "\n"+prompt)
+	if err != nil {
+		return "", err
+	}
+	// The monitor echoes the command, with the cursor's movements, on the first line.
+	_, answer, _ := strings.Cut(text, "\n")
+	return strings.TrimSpace(strings.TrimSuffix(answer, prompt)), nil
+}
+
+func readUntil(conn net.Conn, end string) (string, error) {
+	var text []byte
+	for chunk := make([]byte, 4096); ; {
+		n, err := conn.Read(chunk)
+		text = append(text, chunk[:n]...)
+		if bytes.HasSuffix(text, []byte(end)) {
+			return string(text), nil
+		}
+		if err != nil {
+			return string(text), fmt.Errorf("QEMU's monitor: %w", err)
+		}
+	}
+}

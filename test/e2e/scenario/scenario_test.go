@@ -1,0 +1,181 @@
+package scenario
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/slipway-dev/slipway/status"
+	"github.com/slipway-dev/slipway/test/e2e/parts"
+)
+
+// TestCasesCanBeRead reads the cases that there are, with the arguments of every step.
+func TestCasesCanBeRead(t *testing.T) {
+	cases, err := Load(filepath.Join("..", "cases"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range cases {
+		if c.About == "" || len(c.Steps) == 0 {
+			t.Errorf("%s says nothing, or does nothing", c.Name)
+		}
+		if c.Containerd != parts.ContainerdBuilt && c.Containerd != parts.ContainerdDebian {
+			t.Errorf("%s wants containerd %q", c.Name, c.Containerd)
+		}
+	}
+}
+
+func writeCase(t *testing.T, text string) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "case.yaml"), []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+func TestCasesThatAreNone(t *testing.T) {
+	for text, want := range map[string]string{
+		"about: x\nstepps: []":                            "stepps",
+		"steps: [{explode: {}}]":                          `no step "explode"`,
+		"steps: [{wait: {}, ready: {}}]":                  "2 names",
+		"steps: [{wait: {within: soon}}]":                 "soon",
+		"steps: [{wait: {patience: 3s}}]":                 "patience",
+		"steps:\n- boot: {}\n- node: {maxPods: [1, 2]}\n": "step 2",
+	} {
+		_, err := load(writeCase(t, text))
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want an error with %q", text, err, want)
+		}
+	}
+}
+
+func TestStepArguments(t *testing.T) {
+	c, err := load(writeCase(t, "about: x\nsteps: [{wait: {exitCode: 51, within: 10s, error: [a, b]}}]"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var args waitArgs
+	node := c.Steps[0]["wait"]
+	if err := decodeArgs(&node, &args); err != nil {
+		t.Fatal(err)
+	}
+	if args.ExitCode != 51 || args.Within != 10*time.Second || !slices.Equal(args.Error, []string{"a", "b"}) {
+		t.Errorf("the arguments are %+v", args)
+	}
+}
+
+func TestChange(t *testing.T) {
+	var with map[string]any
+	if err := yaml.Unmarshal([]byte("{a: {b: 2, d: null}, e: {f: {g: [1]}}, h: x}"), &with); err != nil {
+		t.Fatal(err)
+	}
+	out, err := change([]byte(`{"a":{"b":1,"c":3,"d":4},"h":{"i":1}}`), with)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var compact any
+	if err := json.Unmarshal(out, &compact); err != nil {
+		t.Fatal(err)
+	}
+	got, err := json.Marshal(compact)
+	if want := `{"a":{"b":2,"c":3},"e":{"f":{"g":[1]}},"h":"x"}`; err != nil || string(got) != want {
+		t.Errorf("the change gives %s, %v, want %s", got, err, want)
+	}
+}
+
+func TestParseStamps(t *testing.T) {
+	answered := time.Unix(5000, 0)
+	at := parseStamps("Id=\r\nUserspaceTimestampMonotonic=2000000\nFinishTimestampMonotonic=0\n\n"+
+		"Id=kubelet.service\nExecMainStartTimestampMonotonic=30000000\nExecMainExitTimestampMonotonic=0\n\n"+
+		"ExecMainStartTimestampMonotonic=50000000\nId=slipway-provision.service\n\n"+
+		"Id=clocks\ncertificate=1700000000000000\nnow=1700000010000000\nuptime=100000000\nnoise\n", answered)
+	want := map[string]int64{"kernel": 4900, "systemd": 4902, "kubelet exec": 4930, "agent start": 4950, "certificate issued": 4990}
+	for event, seconds := range want {
+		if at[event].Unix() != seconds {
+			t.Errorf("%s was at %s, want second %d", event, at[event], seconds)
+		}
+	}
+	if len(at) != len(want) {
+		t.Errorf("the times are %v", at)
+	}
+	if at := parseStamps("Id=clocks\nnow=\n", answered); len(at) != 0 {
+		t.Errorf("without clocks the times are %v", at)
+	}
+}
+
+func TestPlaceEvents(t *testing.T) {
+	started := time.Unix(1000, 0)
+	at := map[string]time.Time{
+		"agent start":  time.Unix(1010, 500e6),
+		"kubelet exec": time.Unix(1012, 0),
+		"kernel":       time.Unix(500, 0), // before the machine was saved
+	}
+	events := placeEvents(at, started, time.Unix(1014, 0), time.Time{})
+	var text strings.Builder
+	for _, e := range events {
+		text.WriteString(e.Name + "@" + time.Duration(e.At*float64(time.Second)).String() + " ")
+	}
+	if want := "QEMU start@0s agent start@10.5s kubelet exec@12s Node registered@14s "; text.String() != want {
+		t.Errorf("the events are %q, want %q", text.String(), want)
+	}
+}
+
+func TestShare(t *testing.T) {
+	events := []Event{{"agent start", 10}, {"containerd exec", 10.5}, {"containerd ready", 14}, {"kubelet exec", 14.25}}
+	if share, ok := Share(events); !ok || share != 0.75 {
+		t.Errorf("the share is %v, %v, want 0.75", share, ok)
+	}
+	if _, ok := Share(events[1:]); ok {
+		t.Error("there is a share without an agent's start")
+	}
+}
+
+func TestDatapoints(t *testing.T) {
+	document := []byte(`{"A":"x","B":{"C":"y","D":"n/a"},"E":""}`)
+	if err := datapoints(document, []string{"A", "B.C"}); err != nil {
+		t.Error(err)
+	}
+	for _, path := range []string{"B.D", "E", "F", "B", "A.B"} {
+		if datapoints(document, []string{path}) == nil {
+			t.Errorf("%s passes for filled", path)
+		}
+	}
+}
+
+func TestParseUnit(t *testing.T) {
+	if u := parseUnit("ActiveState=active\nInvocationID=0123\n"); u != (unit{"active", "0123"}) {
+		t.Errorf("the unit is %+v", u)
+	}
+}
+
+func TestStatusDiffers(t *testing.T) {
+	have := &status.Status{ExitCode: 51, CodeName: "X", DurationMs: 5000,
+		Error:   &status.Failure{Cause: "tls", Endpoint: "https://a:443 (1.2.3.4:443)", Message: "m"},
+		Changes: []status.Change{{ID: "File:/etc/a", Action: "created"}}}
+	fits := statusArgs{Code: 51, Name: "X", Cause: "tls", Endpoint: "https://a:443", Took: 5 * time.Second, Changed: []string{"/etc/a"}}
+	if err := fits.compare(have); err != nil {
+		t.Error(err)
+	}
+	for name, spoil := range map[string]func(*statusArgs){
+		"code":      func(a *statusArgs) { a.Code = 0 },
+		"name":      func(a *statusArgs) { a.Name = "Y" },
+		"cause":     func(a *statusArgs) { a.Cause = "dns" },
+		"endpoint":  func(a *statusArgs) { a.Endpoint = "https://b" },
+		"took":      func(a *statusArgs) { a.Took = time.Second },
+		"changed":   func(a *statusArgs) { a.Changed = []string{"/etc/b"} },
+		"unchanged": func(a *statusArgs) { a.Unchanged = true },
+	} {
+		args := fits
+		spoil(&args)
+		if args.compare(have) == nil {
+			t.Errorf("another %s passes", name)
+		}
+	}
+}
