@@ -99,22 +99,29 @@ type Join struct {
 
 // ClientCertificate is a client certificate with its key, each PEM or base64 of it.
 type ClientCertificate struct {
+	// Certificate is the client certificate, PEM or base64 of it.
 	Certificate string `json:"certificate,omitempty"`
-	Key         Secret `json:"key,omitzero"`
+	// Key is the certificate's private key, PEM or base64 of it.
+	Key Secret `json:"key,omitzero"`
 }
 
 // ExecCredential is a client-go credential plug-in.
 type ExecCredential struct {
 	// APIVersion is the plug-in's; default "client.authentication.k8s.io/v1".
-	APIVersion string   `json:"apiVersion,omitempty"`
-	Command    string   `json:"command,omitempty"`
-	Args       []string `json:"args,omitempty"`
-	Env        []EnvVar `json:"env,omitempty"`
+	APIVersion string `json:"apiVersion,omitempty"`
+	// Command is the plug-in's absolute path.
+	Command string `json:"command,omitempty"`
+	// Args are its arguments.
+	Args []string `json:"args,omitempty"`
+	// Env is added to its environment.
+	Env []EnvVar `json:"env,omitempty"`
 }
 
 // EnvVar is one environment variable. Its value may be a credential.
 type EnvVar struct {
-	Name  string `json:"name"`
+	// Name is the variable's name.
+	Name string `json:"name"`
+	// Value is the variable's value.
 	Value Secret `json:"value,omitzero"`
 }
 
@@ -154,8 +161,11 @@ type Kubelet struct {
 
 // Taint is a node's taint, as in core/v1.
 type Taint struct {
-	Key    string `json:"key"`
-	Value  string `json:"value,omitempty"`
+	// Key is the taint's key.
+	Key string `json:"key"`
+	// Value is the taint's value; it may be empty.
+	Value string `json:"value,omitempty"`
+	// Effect is "NoSchedule", "PreferNoSchedule" or "NoExecute".
 	Effect string `json:"effect"`
 }
 

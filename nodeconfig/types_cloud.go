@@ -6,12 +6,15 @@ type Cloud struct {
 	Provider string `json:"provider,omitempty"`
 	// InstanceType is the machine's size, as the cloud names it.
 	InstanceType string `json:"instanceType,omitempty"`
-	Azure        *Azure `json:"azure,omitempty"`
-	AWS          *AWS   `json:"aws,omitempty"`
+	// Azure configures Azure's cloud provider.
+	Azure *Azure `json:"azure,omitempty"`
+	// AWS describes an EC2 instance's surroundings.
+	AWS *AWS `json:"aws,omitempty"`
 }
 
 // AWS describes an EC2 instance's surroundings.
 type AWS struct {
+	// Region is the region of the cluster.
 	Region string `json:"region,omitempty"`
 	// OutpostID is the cluster's identifier on an outpost; empty elsewhere.
 	OutpostID string `json:"outpostID,omitempty"`
@@ -21,24 +24,41 @@ type AWS struct {
 type Azure struct {
 	// Environment is the cloud: AzurePublicCloud (default, by location), AzureChinaCloud,
 	// AzureUSGovernmentCloud, AzureGermanCloud, AzureStackCloud.
-	Environment                string            `json:"environment,omitempty"`
-	TenantID                   string            `json:"tenantID,omitempty"`
-	SubscriptionID             string            `json:"subscriptionID,omitempty"`
-	ResourceGroup              string            `json:"resourceGroup,omitempty"`
-	Location                   string            `json:"location,omitempty"`
-	VMType                     string            `json:"vmType,omitempty"`
-	Subnet                     string            `json:"subnet,omitempty"`
-	SecurityGroup              string            `json:"securityGroup,omitempty"`
-	VNet                       string            `json:"vnet,omitempty"`
-	VNetResourceGroup          string            `json:"vnetResourceGroup,omitempty"`
-	RouteTable                 string            `json:"routeTable,omitempty"`
-	PrimaryAvailabilitySetName string            `json:"primaryAvailabilitySetName,omitempty"`
-	PrimaryScaleSetName        string            `json:"primaryScaleSetName,omitempty"`
-	UseInstanceMetadata        bool              `json:"useInstanceMetadata,omitempty"`
-	Identity                   AzureIdentity     `json:"identity,omitzero"`
-	LoadBalancer               AzureLoadBalancer `json:"loadBalancer,omitzero"`
-	Backoff                    AzureBackoff      `json:"backoff,omitzero"`
-	RateLimit                  AzureRateLimit    `json:"rateLimit,omitzero"`
+	Environment string `json:"environment,omitempty"`
+	// TenantID is the Entra tenant of the identity.
+	TenantID string `json:"tenantID,omitempty"`
+	// SubscriptionID holds the cluster's resources.
+	SubscriptionID string `json:"subscriptionID,omitempty"`
+	// ResourceGroup holds the node's machine.
+	ResourceGroup string `json:"resourceGroup,omitempty"`
+	// Location is the region, such as "eastus".
+	Location string `json:"location,omitempty"`
+	// VMType is "standard" or "vmss".
+	VMType string `json:"vmType,omitempty"`
+	// Subnet is the name of the node's subnet.
+	Subnet string `json:"subnet,omitempty"`
+	// SecurityGroup is the name of the subnet's network security group.
+	SecurityGroup string `json:"securityGroup,omitempty"`
+	// VNet is the name of the virtual network.
+	VNet string `json:"vnet,omitempty"`
+	// VNetResourceGroup holds the virtual network, where it is another than ResourceGroup.
+	VNetResourceGroup string `json:"vnetResourceGroup,omitempty"`
+	// RouteTable is the name of the route table that pods' routes are written to.
+	RouteTable string `json:"routeTable,omitempty"`
+	// PrimaryAvailabilitySetName is the availability set behind the load balancer.
+	PrimaryAvailabilitySetName string `json:"primaryAvailabilitySetName,omitempty"`
+	// PrimaryScaleSetName is the scale set behind the load balancer.
+	PrimaryScaleSetName string `json:"primaryScaleSetName,omitempty"`
+	// UseInstanceMetadata asks the metadata service instead of the resource manager.
+	UseInstanceMetadata bool `json:"useInstanceMetadata,omitempty"`
+	// Identity is who the cloud provider acts as.
+	Identity AzureIdentity `json:"identity,omitzero"`
+	// LoadBalancer configures the cluster's load balancer.
+	LoadBalancer AzureLoadBalancer `json:"loadBalancer,omitzero"`
+	// Backoff is how the cloud provider retries.
+	Backoff AzureBackoff `json:"backoff,omitzero"`
+	// RateLimit is how many calls the cloud provider makes.
+	RateLimit AzureRateLimit `json:"rateLimit,omitzero"`
 	// Custom describes a cloud that is none of the public ones.
 	Custom *AzureCustomCloud `json:"custom,omitempty"`
 	// PrivateRegistry is a container registry the node may pull from.
@@ -48,18 +68,21 @@ type Azure struct {
 // AzureIdentity is who the cloud provider acts as.
 type AzureIdentity struct {
 	// ClientID is a service principal's, or "msi" for a managed identity.
-	ClientID     string `json:"clientID,omitempty"`
+	ClientID string `json:"clientID,omitempty"`
+	// ClientSecret is a service principal's password.
 	ClientSecret Secret `json:"clientSecret,omitzero"`
 	// Managed uses the machine's managed identity.
-	Managed        bool   `json:"managed,omitempty"`
+	Managed bool `json:"managed,omitempty"`
+	// UserAssignedID is the client ID of a user-assigned identity.
 	UserAssignedID string `json:"userAssignedID,omitempty"`
 }
 
 // AzureLoadBalancer configures the cluster's load balancer.
 type AzureLoadBalancer struct {
 	// SKU is "basic" or "standard".
-	SKU                 string `json:"sku,omitempty"`
-	DisableOutboundSNAT bool   `json:"disableOutboundSNAT,omitempty"`
+	SKU string `json:"sku,omitempty"`
+	// DisableOutboundSNAT leaves outbound traffic to another way out.
+	DisableOutboundSNAT bool `json:"disableOutboundSNAT,omitempty"`
 	// ExcludeMaster keeps control plane machines out of it; default true.
 	ExcludeMaster *bool `json:"excludeMaster,omitempty"`
 	// MaxRules is the largest number of rules; default 148.
@@ -68,24 +91,32 @@ type AzureLoadBalancer struct {
 
 // AzureBackoff is how the cloud provider retries.
 type AzureBackoff struct {
-	// Enabled defaults to true, Mode to "v2", Retries to 6, Duration (seconds) to 5.
-	Enabled  *bool  `json:"enabled,omitempty"`
-	Mode     string `json:"mode,omitempty"`
-	Retries  *int32 `json:"retries,omitempty"`
+	// Enabled retries at all; default true.
+	Enabled *bool `json:"enabled,omitempty"`
+	// Mode is "v2" (default) or "default".
+	Mode string `json:"mode,omitempty"`
+	// Retries is the number of tries; default 6.
+	Retries *int32 `json:"retries,omitempty"`
+	// Duration is the wait in seconds; default 5.
 	Duration *int32 `json:"duration,omitempty"`
-	// Exponent and Jitter default to 0 and are not used in mode v2.
+	// Exponent lengthens each wait; default 0, not used in mode v2.
 	Exponent *float64 `json:"exponent,omitempty"`
-	Jitter   *float64 `json:"jitter,omitempty"`
+	// Jitter spreads the waits; default 0, not used in mode v2.
+	Jitter *float64 `json:"jitter,omitempty"`
 }
 
 // AzureRateLimit is how many calls the cloud provider makes.
 type AzureRateLimit struct {
-	// Enabled defaults to true, the rates (per second) to 10, the buckets to 100.
-	Enabled     *bool    `json:"enabled,omitempty"`
-	QPS         *float64 `json:"qps,omitempty"`
-	QPSWrite    *float64 `json:"qpsWrite,omitempty"`
-	Bucket      *int32   `json:"bucket,omitempty"`
-	BucketWrite *int32   `json:"bucketWrite,omitempty"`
+	// Enabled limits the calls at all; default true.
+	Enabled *bool `json:"enabled,omitempty"`
+	// QPS is the rate of reads per second; default 10.
+	QPS *float64 `json:"qps,omitempty"`
+	// QPSWrite is the rate of writes per second; default 10.
+	QPSWrite *float64 `json:"qpsWrite,omitempty"`
+	// Bucket is the burst of reads; default 100.
+	Bucket *int32 `json:"bucket,omitempty"`
+	// BucketWrite is the burst of writes; default 100.
+	BucketWrite *int32 `json:"bucketWrite,omitempty"`
 }
 
 // AzureCustomCloud describes an Azure Stack or another cloud with endpoints of its own.

@@ -44,6 +44,7 @@ type LocalDNS struct {
 
 // LocalDNSHosts are names that must resolve although DNS is down.
 type LocalDNSHosts struct {
+	// Names are the names.
 	Names []string `json:"names,omitempty"`
 	// RefreshSeconds is how often they are looked up; default the timer's own.
 	RefreshSeconds *int32 `json:"refreshSeconds,omitempty"`
@@ -51,24 +52,36 @@ type LocalDNSHosts struct {
 
 // LocalDNSZone is how queries below one domain are answered.
 type LocalDNSZone struct {
-	QueryLogging  string `json:"queryLogging,omitempty"`
-	Protocol      string `json:"protocol,omitempty"`
-	ForwardTo     string `json:"forwardTo,omitempty"`
+	// QueryLogging is "Error" for errors alone, or "Log" for every query.
+	QueryLogging string `json:"queryLogging,omitempty"`
+	// Protocol is "PreferUDP" or "ForceTCP".
+	Protocol string `json:"protocol,omitempty"`
+	// ForwardTo is who answers: "VnetDNS" or "ClusterCoreDNS".
+	ForwardTo string `json:"forwardTo,omitempty"`
+	// ForwardPolicy is "Sequential", "RoundRobin" or "Random".
 	ForwardPolicy string `json:"forwardPolicy,omitempty"`
+	// MaxConcurrent bounds the queries that wait for an answer.
 	MaxConcurrent *int32 `json:"maxConcurrent,omitempty"`
-	CacheSeconds  *int32 `json:"cacheSeconds,omitempty"`
-	StaleSeconds  *int32 `json:"staleSeconds,omitempty"`
-	ServeStale    string `json:"serveStale,omitempty"`
-	FailFast      *bool  `json:"failFast,omitempty"`
+	// CacheSeconds is how long an answer is kept.
+	CacheSeconds *int32 `json:"cacheSeconds,omitempty"`
+	// StaleSeconds is how long an answer that is out of date may still be given.
+	StaleSeconds *int32 `json:"staleSeconds,omitempty"`
+	// ServeStale is "Verify", "Immediate" or "Disable".
+	ServeStale string `json:"serveStale,omitempty"`
+	// FailFast answers with a failure at once when nobody upstream is healthy.
+	FailFast *bool `json:"failFast,omitempty"`
 	// HealthCheck probes the upstream every Interval.
 	HealthCheck *LocalDNSHealthCheck `json:"healthCheck,omitempty"`
 }
 
 // LocalDNSHealthCheck is the probe of an upstream.
 type LocalDNSHealthCheck struct {
-	Interval    Duration `json:"interval,omitempty"`
-	NoRecursion *bool    `json:"noRecursion,omitempty"`
-	Domain      string   `json:"domain,omitempty"`
+	// Interval is the time between two probes.
+	Interval Duration `json:"interval,omitempty"`
+	// NoRecursion asks without the recursion bit.
+	NoRecursion *bool `json:"noRecursion,omitempty"`
+	// Domain is the name that is asked for.
+	Domain string `json:"domain,omitempty"`
 }
 
 // System configures the operating system.
@@ -94,7 +107,8 @@ type System struct {
 // LocalStorage configures the instance's own disks.
 type LocalStorage struct {
 	// Strategy is "RAID0", "RAID10" or "Mount".
-	Strategy  string `json:"strategy,omitempty"`
+	Strategy string `json:"strategy,omitempty"`
+	// MountPath is where the disks are mounted.
 	MountPath string `json:"mountPath,omitempty"`
 	// DisabledMounts are not moved to the disks: "Containerd", "PodLogs", "SOCI".
 	DisabledMounts []string `json:"disabledMounts,omitempty"`
@@ -112,10 +126,12 @@ type GPU struct {
 	Managed bool `json:"managed,omitempty"`
 	// DynamicResourceAllocation runs the vendor's DRA driver.
 	DynamicResourceAllocation bool `json:"dynamicResourceAllocation,omitempty"`
-	// Partitioning of the device (MIG): the instance profile, the strategy and the layout.
-	InstanceProfile string   `json:"instanceProfile,omitempty"`
-	Strategy        string   `json:"strategy,omitempty"`
-	ProfileLayout   []string `json:"profileLayout,omitempty"`
+	// InstanceProfile partitions the device (MIG), such as "MIG1g".
+	InstanceProfile string `json:"instanceProfile,omitempty"`
+	// Strategy is how partitions are shown to Kubernetes: "None", "Single" or "Mixed".
+	Strategy string `json:"strategy,omitempty"`
+	// ProfileLayout lists the partitions of each device.
+	ProfileLayout []string `json:"profileLayout,omitempty"`
 }
 
 // Trust adds certificate authorities to the system's own.
@@ -126,8 +142,11 @@ type Trust struct {
 
 // Proxy is the HTTP proxy for everything on the node. Its URLs may hold a password.
 type Proxy struct {
-	HTTP    Secret   `json:"http,omitzero"`
-	HTTPS   Secret   `json:"https,omitzero"`
+	// HTTP is the proxy for http URLs, "http://HOST:PORT".
+	HTTP Secret `json:"http,omitzero"`
+	// HTTPS is the proxy for https URLs, "http://HOST:PORT".
+	HTTPS Secret `json:"https,omitzero"`
+	// NoProxy are hosts, domains and ranges that are reached directly.
 	NoProxy []string `json:"noProxy,omitempty"`
 	// CertificateAuthority is the proxy's own, PEM or base64 of it.
 	CertificateAuthority string `json:"certificateAuthority,omitempty"`
@@ -147,14 +166,19 @@ type Access struct {
 
 // SSH configures the SSH server; nil leaves the image's setting.
 type SSH struct {
-	Enabled                 *bool `json:"enabled,omitempty"`
+	// Enabled keeps the server running, or stops it.
+	Enabled *bool `json:"enabled,omitempty"`
+	// PublicKeyAuthentication lets users in by their keys.
 	PublicKeyAuthentication *bool `json:"publicKeyAuthentication,omitempty"`
 }
 
 // Realm is a directory the machine joins.
 type Realm struct {
-	Domain   string `json:"domain,omitempty"`
-	User     string `json:"user,omitempty"`
+	// Domain is the directory's domain.
+	Domain string `json:"domain,omitempty"`
+	// User may add machines to it.
+	User string `json:"user,omitempty"`
+	// Password is the user's.
 	Password Secret `json:"password,omitzero"`
 }
 
@@ -188,8 +212,10 @@ type Components struct {
 
 // Artifact is a component that may be fetched.
 type Artifact struct {
+	// Version is the release, such as "2.2.4".
 	Version string `json:"version,omitempty"`
-	URL     string `json:"url,omitempty"`
+	// URL is where it may be fetched.
+	URL string `json:"url,omitempty"`
 	// SHA256 is the hexadecimal digest of what the URL serves.
 	SHA256 string `json:"sha256,omitempty"`
 }

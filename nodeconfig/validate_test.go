@@ -145,6 +145,17 @@ func TestValidateNothing(t *testing.T) {
 	}
 }
 
+// TestTokenLength: a token of any length that a server reads.
+func TestTokenLength(t *testing.T) {
+	for length, fatal := range map[int]int{16 << 10: 0, 16<<10 + 1: 1} {
+		config := complete(t, contracts.Parse(t, minimal).AppendJSON(nil))
+		config.Join.BootstrapToken = nodeconfig.NewSecret(strings.Repeat("x", length))
+		if problems := nodeconfig.Validate(config); len(problems) != fatal {
+			t.Errorf("%d characters: got\n%s", length, contracts.List(problems))
+		}
+	}
+}
+
 // TestReasonsDoNotRepeatValues: whatever is wrong with a text, the problem does not show it.
 func TestReasonsDoNotRepeatValues(t *testing.T) {
 	for _, word := range []string{canary, "!" + canary, canary + "\n", "\x00" + canary, "-----BEGIN " + canary + "-----"} {

@@ -26,7 +26,7 @@ const standingCase = "aks-custom-data"
 func standingDir(repo string) string { return filepath.Join(repo, ".cache", "e2e", "standing") }
 
 // processFile names the process that a standing lab is.
-func processFile(repo string) string { return filepath.Join(standingDir(repo)+"-process") }
+func processFile(repo string) string { return filepath.Join(standingDir(repo) + "-process") }
 
 // standUp brings up a cluster with one node, and leaves it running.
 func standUp(ctx context.Context) error {
