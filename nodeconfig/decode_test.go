@@ -96,6 +96,7 @@ func TestDecode(t *testing.T) {
 		{"too large", strings.Repeat(" ", document.MaxBytes) + "{}", `{}`, []nodeconfig.Problem{{Path: "$", Reason: "document too large", Fatal: true}}},
 		{"JSON", `{"kind":"x"}`, `{"kind":"x"}`, nil},
 		{"null is absent", `{"kind":null,"cluster":null,"join":{"exec":null,"bootstrapToken":null},"kubelet":{"labels":null}}`, `{}`, nil},
+		{"a label without a value", "kubelet:\n  labels:\n    a:\n    b: ''\n", `{"kubelet":{"labels":{"b":""}}}`, []nodeconfig.Problem{{Path: "$.kubelet.labels.a", Reason: `is null, left out; an empty text is ""`}}},
 		{"a version without quotes", "cluster:\n  kubernetesVersion: 1.30\n", `{}`, []nodeconfig.Problem{{Path: "$.cluster.kubernetesVersion", Reason: "is a number, want a string: put it in quotes", Fatal: true}}},
 		{"numbers as strings", `{"metadata":{"generation":"7"},"cloud":{"azure":{"backoff":{"retries":"3","jitter":"0.5"}}}}`, `{"cloud":{"azure":{"backoff":{"jitter":0.5,"retries":3}}},"metadata":{"generation":7}}`, nil},
 		{"durations", `{"checks":{"timeout":"1h","apiServerTimeout":"1.5m"}}`, `{"checks":{"apiServerTimeout":"1m30s","timeout":"1h0m0s"}}`, nil},

@@ -128,6 +128,13 @@ func (r *run) sysctl(id resource.ID, s *resource.Sysctl) error {
 }
 
 func (r *run) check(ctx context.Context, id resource.ID, c *resource.Check) error {
+	if c.Unless != "" {
+		entry, err := r.Host.Stat(c.Unless)
+		if err != nil || entry.Kind != Absent {
+			r.skipped(id)
+			return err
+		}
+	}
 	return r.step(string(id), func() error {
 		ctx, cancel := context.WithTimeout(ctx, c.Deadline())
 		defer cancel()

@@ -140,7 +140,7 @@ func (d *decoder) mapping(n *Node, v reflect.Value, at string) bool {
 	for i := range n.Fields {
 		f := &n.Fields[i]
 		item := reflect.New(v.Type().Elem()).Elem()
-		if d.value(&f.Value, item, FieldPath(at, f.Name)) {
+		if d.element(&f.Value, item, FieldPath(at, f.Name)) {
 			m.SetMapIndex(reflect.ValueOf(f.Name), item)
 		}
 	}
@@ -155,12 +155,22 @@ func (d *decoder) list(n *Node, v reflect.Value, at string) bool {
 	s := reflect.MakeSlice(v.Type(), 0, len(n.Items))
 	for i := range n.Items {
 		item := reflect.New(v.Type().Elem()).Elem()
-		if d.value(&n.Items[i], item, IndexPath(at, i)) {
+		if d.element(&n.Items[i], item, IndexPath(at, i)) {
 			s = reflect.Append(s, item)
 		}
 	}
 	v.Set(s)
 	return true
+}
+
+// element decodes an entry of a map or an item of a list. Where it is null, that is reported: somebody
+// wrote it, and what it means is not the same to all readers.
+func (d *decoder) element(n *Node, v reflect.Value, at string) bool {
+	if n.Kind == Null && v.Kind() != reflect.Interface {
+		d.Report(at, `is null, left out; an empty text is ""`)
+		return false
+	}
+	return d.value(n, v, at)
 }
 
 func (d *decoder) scalar(n *Node, v reflect.Value, at string) bool {

@@ -187,6 +187,9 @@ func TestDecodeReports(t *testing.T) {
 		{"item of a list", `{"texts":["a",2,"c"]}`, []string{"$.texts[1]: is a number, want a string: put it in quotes"}},
 		{"entry of a map", `{"map":{"a.b":[]}}`, []string{`$.map["a.b"]: is a list, want a string`}},
 		{"within a map", `{"items":{"x":{"size":{}}},"nested":{"y":{"z":1}}}`, []string{"$.items.x.size: is a map, want an integer", "$.nested.y.z: is a number, want a string: put it in quotes"}},
+		{"null in a list", `{"texts":[null],"structs":[{"name":null},null]}`, []string{`$.texts[0]: is null, left out; an empty text is ""`, `$.structs[1]: is null, left out; an empty text is ""`}},
+		{"null in a map", `{"map":{"a":null},"items":{"b":null}}`, []string{`$.map.a: is null, left out; an empty text is ""`, `$.items.b: is null, left out; an empty text is ""`}},
+		{"null in any data", `{"data":{"a":null,"b":[null]},"any":[null]}`, nil},
 		{"within a pointer", `{"pstruct":{"size":true}}`, []string{"$.pstruct.size: is a boolean, want an integer"}},
 
 		{"unknown field", `{"zzzzzzz":1}`, []string{"$.zzzzzzz: unknown field, ignored"}},
@@ -231,8 +234,8 @@ func TestDecodeKeepsTheRest(t *testing.T) {
 		t.Errorf("got  %+v\nwant %+v", d.sample, want)
 	}
 	wantPaths := []string{
-		"$.flag", "$.float", "$.texts[1]", "$.structs[0].size", "$.structs[1]", "$.structs[2].name",
-		"$.structs[2].else", "$.map.bad", "$.items.bad", "$.pstruct.name", "$.uppers.b",
+		"$.flag", "$.float", "$.texts[1]", "$.texts[2]", "$.structs[0].size", "$.structs[1]", "$.structs[2].name",
+		"$.structs[2].else", "$.map.bad", "$.map.none", "$.items.bad", "$.pstruct.name", "$.uppers.b",
 	}
 	var paths []string
 	for _, report := range d.reports {

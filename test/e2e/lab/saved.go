@@ -27,12 +27,8 @@ func (vm *VM) Save(ctx context.Context, disk string) error {
 	if err != nil {
 		return fmt.Errorf("save the machine: %w", err)
 	}
-	// QEMU writes what it holds of the disk when it is told to quit; it does not say that it did.
-	vm.monitor(ctx, "quit")
-	select {
-	case <-vm.process.Done():
-	case <-ctx.Done():
-		return fmt.Errorf("save the machine: QEMU does not end: %w", ctx.Err())
+	if err := vm.Quit(ctx); err != nil {
+		return fmt.Errorf("save the machine: %w", err)
 	}
 	return os.Rename(vm.overlay(), disk)
 }

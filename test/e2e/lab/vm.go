@@ -2,6 +2,7 @@ package lab
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -22,6 +23,8 @@ type Machine struct {
 	// Resume is a disk that holds a machine saved by Save, which goes on from there; Disk and Seed must
 	// be those it was saved with. It is not written to.
 	Resume string
+	// Record keeps all that the machine writes to its disk, in a block log.
+	Record bool
 	// Firmware are further arguments for QEMU, by which a guest knows its cloud.
 	Firmware []string
 }
@@ -62,6 +65,11 @@ func (l *Lab) Boot(ctx context.Context, m Machine) (*VM, error) {
 	if out, err := exec.CommandContext(ctx, disk[0], disk[1:]...).CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("make the machine's disk: %w: %s", err, strings.TrimSpace(string(out)))
 	}
+	if m.Record {
+		if err := os.WriteFile(m.BlockLogPath(), nil, 0o644); err != nil {
+			return nil, err
+		}
+	}
 	vm := &VM{Machine: m, Started: time.Now()}
 	var err error
 	if vm.process, err = l.start(ctx, "qemu", nil, l.qemu(m)...); err != nil {
@@ -89,7 +97,7 @@ func (l *Lab) qemu(m Machine) []string {
 		"qemu-system-x86_64", "-machine", "q35", "-accel", "tcg,thread=multi,tb-size=512", "-cpu", "max", "-smp", "2", "-m", "2048",
 		"-nodefaults", "-no-user-config", "-display", "none",
 		"-kernel", filepath.Join(l.Parts.Kernel, "vmlinuz"), "-initrd", filepath.Join(l.Parts.Initrd, "initrd"), "-append", kernelArgs,
-		"-drive", "if=none,id=root,format=qcow2,cache=unsafe,discard=unmap,file=" + m.overlay(), "-device", "virtio-blk-pci,drive=root",
+		"-blockdev", m.rootDisk(), "-device", "virtio-blk-pci,drive=root",
 		"-device", "virtio-rng-pci",
 		"-netdev", "tap,id=net,ifname=" + tap + ",script=no,downscript=no", "-device", "virtio-net-pci,netdev=net,romfile=,mac=" + NodeMAC,
 		"-serial", "file:" + m.ConsolePath(), "-serial", "unix:" + filepath.Join(m.Dir, "shell") + ",server=on,wait=off",
@@ -104,6 +112,40 @@ func (l *Lab) qemu(m Machine) []string {
 		argv = append(argv, "-drive", "if=none,id=seed,format=raw,readonly=on,file="+m.Seed, "-device", "virtio-blk-pci,drive=seed")
 	}
 	return append(argv, m.Firmware...)
+}
+
+// BlockLogPath is where what a machine writes to its disk is recorded.
+func (m *Machine) BlockLogPath() string { return filepath.Join(m.Dir, "blocks.log") }
+
+// rootDisk is the machine's disk, as QEMU describes such. Flushes go no further than to the block log:
+// the test's own machine will not lose its power.
+func (m *Machine) rootDisk() string {
+	unsafe := map[string]any{"no-flush": true}
+	disk := map[string]any{
+		"driver": "qcow2", "discard": "unmap", "cache": unsafe,
+		"file": map[string]any{"driver": "file", "filename": m.overlay(), "discard": "unmap", "cache": unsafe},
+	}
+	if m.Record {
+		disk = map[string]any{
+			"driver": "blklogwrites", "log-sector-size": 512, "discard": "unmap", "file": disk,
+			"log": map[string]any{"driver": "file", "filename": m.BlockLogPath(), "cache": unsafe},
+		}
+	}
+	disk["node-name"] = "root"
+	document, _ := json.Marshal(disk) // maps of strings are always documents
+	return string(document)
+}
+
+// Quit ends the machine as Stop does, once all that it wrote is in the block log.
+func (vm *VM) Quit(ctx context.Context) error {
+	vm.monitor(ctx, "quit") // it goes without an answer
+	select {
+	case <-vm.process.Done():
+	case <-ctx.Done():
+		return fmt.Errorf("QEMU does not end: %w", ctx.Err())
+	}
+	vm.Stop()
+	return nil
 }
 
 // Stop takes the machine's power away.

@@ -1,0 +1,142 @@
+package lab
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+)
+
+// A block log holds all that a machine wrote to its disk, in order, with the flushes between: the
+// format of Linux's dm-log-writes, which QEMU's blklogwrites writes as well. A super block is followed
+// by entries, each a header in a sector of its own, and the entry's data.
+
+// blockLogMagic begins a block log.
+const blockLogMagic = 0x6a736677736872
+
+// The flags of an entry.
+const (
+	blockFlush   = 1 << 0
+	blockFUA     = 1 << 1
+	blockDiscard = 1 << 2
+	blockMark    = 1 << 3
+)
+
+// BlockEntry is one entry of a block log.
+type BlockEntry struct {
+	// Sector and Sectors are where on the disk, and how much, in the log's sectors.
+	Sector, Sectors uint64
+	Flags           uint64
+	// data is where in the log the entry's data are.
+	data int64
+	// End is where in the log the entry ends.
+	End int64
+}
+
+// Flush tells that all before it is on the disk, whatever happens.
+func (e *BlockEntry) Flush() bool { return e.Flags&blockFlush != 0 }
+
+// BlockLog is a block log.
+type BlockLog struct {
+	Entries []BlockEntry
+
+	sectorSize int64
+	file       io.ReaderAt
+}
+
+// ReadBlockLog reads a block log of the given size. What the end lacks of an entry was never written,
+// so the count in the super block, which is brought up to date now and then only, is not asked.
+func ReadBlockLog(file io.ReaderAt, size int64) (*BlockLog, error) {
+	header := make([]byte, 32)
+	if _, err := file.ReadAt(header, 0); err != nil {
+		return nil, fmt.Errorf("block log: %w", err)
+	}
+	field := func(i int) uint64 { return binary.LittleEndian.Uint64(header[8*i:]) }
+	// The size of a sector is of 32 bits.
+	log := &BlockLog{file: file, sectorSize: int64(field(3) & 0xffffffff)}
+	if field(0) != blockLogMagic || field(1) != 1 {
+		return nil, errors.New("block log: no log of version 1")
+	}
+	if log.sectorSize < 512 || log.sectorSize > 1<<16 {
+		return nil, fmt.Errorf("block log: sectors of %d bytes", log.sectorSize)
+	}
+	for at := log.sectorSize; at+log.sectorSize <= size; {
+		if _, err := file.ReadAt(header, at); err != nil {
+			return nil, fmt.Errorf("block log: %w", err)
+		}
+		e := BlockEntry{Sector: field(0), Sectors: field(1), Flags: field(2), data: at + log.sectorSize}
+		length := int64(field(3))
+		if e.Flags&(blockDiscard|blockMark) == 0 {
+			if e.Sectors > uint64(size/log.sectorSize) {
+				return nil, fmt.Errorf("block log: an entry of %d sectors at %d", e.Sectors, at)
+			}
+			length = int64(e.Sectors) * log.sectorSize
+		}
+		if length < 0 || e.data+length > size {
+			break
+		}
+		e.End = e.data + (length+log.sectorSize-1)/log.sectorSize*log.sectorSize
+		log.Entries = append(log.Entries, e)
+		at = e.End
+	}
+	return log, nil
+}
+
+// Flushes are the indices of the flushes among the entries that end in a part of the log.
+func (l *BlockLog) Flushes(from, to int64) []int {
+	var flushes []int
+	for i := range l.Entries {
+		if e := &l.Entries[i]; e.Flush() && e.End > from && e.End <= to {
+			flushes = append(flushes, i)
+		}
+	}
+	return flushes
+}
+
+// Replay writes to a disk what it would hold had the power been cut after the flush with the given
+// index: all up to it, and of the writes between it and the next flush those that the disk chose to
+// write early.
+func (l *BlockLog) Replay(disk io.WriterAt, flush int, early func(n int) bool) error {
+	for i := range l.Entries[:flush+1] {
+		if err := l.apply(disk, &l.Entries[i]); err != nil {
+			return err
+		}
+	}
+	for n, i := 0, flush+1; i < len(l.Entries) && !l.Entries[i].Flush(); n, i = n+1, i+1 {
+		if !early(n) {
+			continue
+		}
+		if err := l.apply(disk, &l.Entries[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// apply writes one entry. What was discarded reads as anything, so it is left as it is.
+func (l *BlockLog) apply(disk io.WriterAt, e *BlockEntry) error {
+	if e.Flags&(blockDiscard|blockMark) != 0 || e.Sectors == 0 {
+		return nil
+	}
+	_, err := io.Copy(io.NewOffsetWriter(disk, int64(e.Sector)*l.sectorSize),
+		io.NewSectionReader(l.file, e.data, int64(e.Sectors)*l.sectorSize))
+	return err
+}
+
+// OpenBlockLog reads a block log from a file, which the caller closes.
+func OpenBlockLog(path string) (*BlockLog, *os.File, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	info, err := file.Stat()
+	if err != nil {
+		return nil, nil, errors.Join(err, file.Close())
+	}
+	log, err := ReadBlockLog(file, info.Size())
+	if err != nil {
+		return nil, nil, errors.Join(err, file.Close())
+	}
+	return log, file, nil
+}
