@@ -8,6 +8,9 @@ package dialect
 
 import (
 	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/slipway-dev/slipway/internal/document"
@@ -39,7 +42,7 @@ var dialects = []dialect{
 		detect: func(n *document.Node) bool { return strings.HasPrefix(text(n, "apiVersion"), "slipway.dev/") },
 		read: func(n *document.Node) (*nodeconfig.NodeConfig, []nodeconfig.Problem, func(string) string) {
 			config, problems := nodeconfig.FromTree(n)
-			return config, problems, func(path string) string { return path }
+			return config, problems, func(path string) string { return place(path, problems) }
 		},
 	},
 	{
@@ -55,6 +58,33 @@ var dialects = []dialect{
 			return r.NodeConfig, r.Problems, r.Origin
 		},
 	},
+}
+
+// listIndex is an index of a list in a path.
+var listIndex = regexp.MustCompile(`\[([0-9]+)\]`)
+
+// place returns the path in a document of a path in what was decoded from it: items that could not be
+// read, each of which is a problem of its own, are in the document's lists and not in the others.
+func place(path string, unread []nodeconfig.Problem) string {
+	var placed string
+	for {
+		at := listIndex.FindStringSubmatchIndex(path)
+		if at == nil {
+			return placed + path
+		}
+		placed += path[:at[0]]
+		i, _ := strconv.Atoi(path[at[2]:at[3]])
+		for skipped := 0; skipped <= i; skipped++ {
+			if hasPath(unread, document.IndexPath(placed, skipped)) {
+				i++
+			}
+		}
+		placed, path = document.IndexPath(placed, i), path[at[1]:]
+	}
+}
+
+func hasPath(problems []nodeconfig.Problem, path string) bool {
+	return slices.ContainsFunc(problems, func(p nodeconfig.Problem) bool { return p.Path == path })
 }
 
 func text(n *document.Node, name string) string {
