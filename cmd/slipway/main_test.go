@@ -2,17 +2,15 @@ package main
 
 import (
 	"bytes"
-	"errors"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/slipway-dev/slipway/internal/cli"
+	"github.com/slipway-dev/slipway/test/script"
 )
 
 func TestMain(m *testing.M) {
@@ -22,75 +20,8 @@ func TestMain(m *testing.M) {
 // examples is the module's directory of examples.
 const examples = "../../examples"
 
-// TestScripts runs the program as its users do. Beside testscript's own commands the scripts have
-//
-//	exits CODE COMMAND...   run a command and want its exit code
-//	edit FILE OLD NEW       replace a text, which must be there; \0 and \n stand for NUL and a line break
-//	fill FILE SIZE          make a file of that many bytes
-//	mode FILE MODE          want a file's permissions
-func TestScripts(t *testing.T) {
-	directory, err := filepath.Abs(examples)
-	if err != nil {
-		t.Fatal(err)
-	}
-	testscript.Run(t, testscript.Params{
-		Dir:                 "testdata/script",
-		RequireExplicitExec: true,
-		RequireUniqueNames:  true,
-		Setup: func(env *testscript.Env) error {
-			env.Setenv("EXAMPLES", directory)
-			env.Setenv("GORACE", "atexit_sleep_ms=0") // or each command takes a second, under the race detector
-			return nil
-		},
-		Condition: func(name string) (bool, error) {
-			return name == "root" && os.Getuid() == 0, nil
-		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": exits, "edit": edit, "fill": fill, "mode": mode,
-		},
-	})
-}
-
-func exits(ts *testscript.TestScript, _ bool, args []string) {
-	want, err := strconv.Atoi(args[0])
-	ts.Check(err)
-	got := 0
-	if err := ts.Exec(args[1], args[2:]...); err != nil {
-		failure, ok := errors.AsType[*exec.ExitError](err)
-		if !ok {
-			ts.Fatalf("%v", err)
-		}
-		got = failure.ExitCode()
-	}
-	if got != want {
-		ts.Fatalf("exit code %d, want %d", got, want)
-	}
-}
-
-func edit(ts *testscript.TestScript, _ bool, args []string) {
-	path := ts.MkAbs(args[0])
-	special := strings.NewReplacer(`\0`, "\x00", `\n`, "\n")
-	before := ts.ReadFile(path)
-	if !strings.Contains(before, special.Replace(args[1])) {
-		ts.Fatalf("%s does not hold %q", args[0], args[1])
-	}
-	after := strings.Replace(before, special.Replace(args[1]), special.Replace(args[2]), 1)
-	ts.Check(os.WriteFile(path, []byte(after), 0o600))
-}
-
-func fill(ts *testscript.TestScript, _ bool, args []string) {
-	size, err := strconv.Atoi(args[1])
-	ts.Check(err)
-	ts.Check(os.WriteFile(ts.MkAbs(args[0]), bytes.Repeat([]byte("a"), size), 0o600))
-}
-
-func mode(ts *testscript.TestScript, _ bool, args []string) {
-	info, err := os.Stat(ts.MkAbs(args[0]))
-	ts.Check(err)
-	if got := strconv.FormatUint(uint64(info.Mode().Perm()), 8); got != args[1] {
-		ts.Fatalf("%s has mode %s, want %s", args[0], got, args[1])
-	}
-}
+// TestScripts runs the program as its users do.
+func TestScripts(t *testing.T) { script.Run(t, examples) }
 
 // result is what one run of the program in this process made.
 type result struct {

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+
+	"github.com/slipway-dev/slipway/internal/document"
 )
 
 // nearest returns up to three of the known names that someone may have meant by name, the likeliest
@@ -42,21 +44,4 @@ func nearest(name string, known []string) []string {
 func lastPart(name string) string { return name[strings.LastIndexAny(name, "./")+1:] }
 
 // editDistance is how many characters must be changed, added or removed to make b of a.
-func editDistance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost = 1 + min(diagonal, row[j], row[j+1])
-			}
-			diagonal, row[j+1] = row[j+1], cost
-		}
-	}
-	return row[len(b)]
-}
+func editDistance(a, b string) int { return document.Distance(a, b, len(a)+len(b)+1) }

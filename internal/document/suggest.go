@@ -11,7 +11,7 @@ import (
 func suggest(name string, known map[string]knownField) string {
 	best, bestDistance := "", 3
 	for _, candidate := range slices.Sorted(maps.Keys(known)) {
-		if d := distance(strings.ToLower(name), strings.ToLower(candidate), bestDistance); d < bestDistance {
+		if d := Distance(strings.ToLower(name), strings.ToLower(candidate), bestDistance); d < bestDistance {
 			best, bestDistance = candidate, d
 		}
 	}
@@ -21,8 +21,8 @@ func suggest(name string, known map[string]knownField) string {
 	return "; did you mean " + best + "?"
 }
 
-// distance is the edit distance of a and b, or limit where it is at least that.
-func distance(a, b string, limit int) int {
+// Distance is the edit distance of a and b, or limit where it is at least that.
+func Distance(a, b string, limit int) int {
 	if diff := len(a) - len(b); diff >= limit || -diff >= limit {
 		return limit
 	}

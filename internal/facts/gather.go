@@ -72,7 +72,10 @@ func (g gatherer) memory() int64 {
 	for line := range bytes.Lines(g.read("/proc/meminfo")) {
 		fields := strings.Fields(string(line))
 		if len(fields) >= 2 && fields[0] == "MemTotal:" {
-			kib, _ := strconv.ParseInt(fields[1], 10, 64)
+			kib, err := strconv.ParseInt(fields[1], 10, 54) // in bytes it is to fit too
+			if err != nil || kib < 0 {
+				return 0
+			}
 			return kib << 10
 		}
 	}
@@ -86,6 +89,7 @@ func (g gatherer) nodeIPs() []string {
 	}
 	var v4, v6 string
 	for _, a := range addresses {
+		a = a.Unmap()
 		switch {
 		case a.IsLinkLocalUnicast() || a.IsLoopback():
 		case a.Is4() && v4 == "":
@@ -117,7 +121,7 @@ func (g gatherer) components() []components.Component {
 	for _, v := range versioned {
 		names, _ := g.ReadDir(v.dir)
 		for _, name := range names {
-			if version, ok := strings.CutPrefix(name, v.prefix); ok && !listed(found, v.name, version) {
+			if version, ok := strings.CutPrefix(name, v.prefix); ok && version != "" && !listed(found, v.name, version) {
 				found = append(found, components.Component{Name: v.name, Version: version, Path: v.dir + "/" + name})
 			}
 		}

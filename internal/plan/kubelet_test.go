@@ -99,6 +99,18 @@ func TestKubeletConfig(t *testing.T) {
 	}
 }
 
+func TestMergeChangesNeither(t *testing.T) {
+	base := map[string]any{"a": map[string]any{"x": 1}, "b": 2}
+	over := map[string]any{"a": map[string]any{"y": 3}, "c": 4}
+	got := merge(base, over)
+	if want := map[string]any{"a": map[string]any{"x": 1, "y": 3}, "b": 2, "c": 4}; !reflect.DeepEqual(got, want) {
+		t.Errorf("got %v", got)
+	}
+	if !reflect.DeepEqual(base, map[string]any{"a": map[string]any{"x": 1}, "b": 2}) || !reflect.DeepEqual(over, map[string]any{"a": map[string]any{"y": 3}, "c": 4}) {
+		t.Errorf("changed to %v and %v", base, over)
+	}
+}
+
 func TestServingCALabel(t *testing.T) {
 	for _, layout := range []string{nodeconfig.LayoutStandard, nodeconfig.LayoutAKS} {
 		for _, rotation := range []any{nil, false, "true", true} {

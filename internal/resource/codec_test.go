@@ -26,7 +26,7 @@ var specs = []resource.Spec{
 	&resource.Unit{Unit: "kubelet.service"},
 	&resource.Command{Label: "c", Argv: []string{"/bin/true", "", "a b"}, Env: map[string]string{"A": "b"}, Timeout: minute},
 	&resource.Check{
-		Label: "api", Timeout: minute, ExitCodes: map[resource.Cause]int{resource.CauseDNS: 52}, PathExists: "/x", UnitActive: "u.service",
+		Label: "api", Unless: "/y", Timeout: minute, ExitCodes: map[resource.Cause]int{resource.CauseDNS: 52}, PathExists: "/x", UnitActive: "u.service",
 		APIServer: &resource.APIServer{Server: "https://api", CertificateAuthority: "ca"},
 	},
 }

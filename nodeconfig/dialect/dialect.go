@@ -9,7 +9,6 @@ package dialect
 import (
 	"fmt"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -42,7 +41,7 @@ var dialects = []dialect{
 		detect: func(n *document.Node) bool { return strings.HasPrefix(text(n, "apiVersion"), "slipway.dev/") },
 		read: func(n *document.Node) (*nodeconfig.NodeConfig, []nodeconfig.Problem, func(string) string) {
 			config, problems := nodeconfig.FromTree(n)
-			return config, problems, func(path string) string { return place(path, problems) }
+			return config, problems, placer(problems)
 		},
 	},
 	{
@@ -61,30 +60,42 @@ var dialects = []dialect{
 }
 
 // listIndex is an index of a list in a path.
-var listIndex = regexp.MustCompile(`\[([0-9]+)\]`)
+var listIndex = regexp.MustCompile(`\[[0-9]+\]`)
 
-// place returns the path in a document of a path in what was decoded from it: items that could not be
-// read, each of which is a problem of its own, are in the document's lists and not in the others.
-func place(path string, unread []nodeconfig.Problem) string {
-	var placed string
-	for {
-		at := listIndex.FindStringSubmatchIndex(path)
-		if at == nil {
-			return placed + path
-		}
-		placed += path[:at[0]]
-		i, _ := strconv.Atoi(path[at[2]:at[3]])
-		for skipped := 0; skipped <= i; skipped++ {
-			if hasPath(unread, document.IndexPath(placed, skipped)) {
-				i++
+// placer returns a function from a path in what was decoded to one in the document: items that could
+// not be read, each of which is a problem of its own, are in the document's lists and not in the others.
+func placer(unread []nodeconfig.Problem) func(string) string {
+	missing := make(map[string][]int) // by list, ascending
+	for _, p := range unread {
+		if at := strings.LastIndexByte(p.Path, '['); at >= 0 {
+			if i, ok := indexOf(p.Path[at:]); ok {
+				missing[p.Path[:at]] = append(missing[p.Path[:at]], i)
 			}
 		}
-		placed, path = document.IndexPath(placed, i), path[at[1]:]
+	}
+	return func(path string) string {
+		var placed string
+		for at := listIndex.FindStringIndex(path); at != nil; at = listIndex.FindStringIndex(path) {
+			placed += path[:at[0]]
+			index := path[at[0]:at[1]]
+			if i, ok := indexOf(index); ok {
+				for _, before := range missing[placed] {
+					if before <= i {
+						i++
+					}
+				}
+				index = document.IndexPath("", i)
+			}
+			placed, path = placed+index, path[at[1]:]
+		}
+		return placed + path
 	}
 }
 
-func hasPath(problems []nodeconfig.Problem, path string) bool {
-	return slices.ContainsFunc(problems, func(p nodeconfig.Problem) bool { return p.Path == path })
+// indexOf reads an index of a list, with its brackets.
+func indexOf(s string) (int, bool) {
+	i, err := strconv.Atoi(strings.Trim(s, "[]"))
+	return i, err == nil && document.IndexPath("", i) == s
 }
 
 func text(n *document.Node, name string) string {

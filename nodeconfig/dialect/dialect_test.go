@@ -202,3 +202,20 @@ func TestCanonical(t *testing.T) {
 		}
 	}
 }
+
+func TestOrigin(t *testing.T) {
+	for _, c := range []struct{ doc, path, want string }{
+		{``, "$.kubelet.labels", "$.kubelet.labels"},
+		{`{}`, "$.kubelet.labels", "$.kubelet.labels"},
+		{`{"apiVersion":"slipway.dev/v1","kubelet":{"taints":[1]}}`, "$.kubelet.taints[0].key", "$.kubelet.taints[1].key"},
+		{`{"version":"v1"}`, "$.kubelet.labels", "$.kubelet_config.kubelet_node_labels"},
+		{`{"version":"v1"}`, `$.kubelet.labels["a.b/c"]`, `$.kubelet_config.kubelet_node_labels["a.b/c"]`},
+		{`{"version":"v1"}`, "$.proxy.http", "$.proxy.http"},
+		{`{"version":"v1"}`, "$", "$"},
+	} {
+		decoded := dialect.Decode([]byte(c.doc), "")
+		if got := decoded.Origin(c.path); got != c.want {
+			t.Errorf("%s: %s comes from %s, want %s", c.doc, c.path, got, c.want)
+		}
+	}
+}

@@ -28,9 +28,16 @@ type contractArgs struct {
 // nodeName is the machine's host name, and so the Node's. One machine runs at a time.
 const nodeName = "node"
 
+// bootArgs are a contract, and how the machine is started with it.
+type bootArgs struct {
+	contractArgs `yaml:",inline"`
+	// Record keeps all that the machine writes to its disk.
+	Record bool `yaml:"record"`
+}
+
 // boot renders the contract as a provisioner would, and starts a machine with it.
-func (r *caseRun) boot(ctx context.Context, args contractArgs) error {
-	contract, err := r.fill(ctx, args)
+func (r *caseRun) boot(ctx context.Context, args bootArgs) error {
+	contract, err := r.fill(ctx, args.contractArgs)
 	if err != nil {
 		return err
 	}
@@ -42,6 +49,10 @@ func (r *caseRun) boot(ctx context.Context, args contractArgs) error {
 		return fmt.Errorf("slipway render: %w: %s", err, stderr.String())
 	}
 	m := r.machine()
+	m.Record = args.Record
+	if m.Record {
+		go r.watchLog(ctx, m.BlockLogPath())
+	}
 	m, err = r.Lab.Azure(ctx, m, nodeName, strings.TrimSpace(string(customData)))
 	if err != nil {
 		return err

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"time"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -24,9 +25,14 @@ type Case struct {
 	About string `yaml:"about"`
 	// Containerd is which containerd the image holds, "2" or "1.6".
 	Containerd string `yaml:"containerd"`
+	// Timeout bounds the case.
+	Timeout time.Duration `yaml:"timeout"`
 	// Steps are what is done, in order; each is one name of the table of steps, with its arguments.
 	Steps []map[string]yaml.Node `yaml:"steps"`
 }
+
+// defaultTimeout bounds a case; an emulator on a busy machine is slow, but not that slow.
+const defaultTimeout = 10 * time.Minute
 
 // Load reads the named cases, or all of them in the order of their names.
 func Load(dir string, names ...string) ([]Case, error) {
@@ -53,7 +59,7 @@ func Load(dir string, names ...string) ([]Case, error) {
 }
 
 func load(dir string) (Case, error) {
-	c := Case{Name: filepath.Base(dir), Dir: dir, Containerd: "2"}
+	c := Case{Name: filepath.Base(dir), Dir: dir, Containerd: "2", Timeout: defaultTimeout}
 	data, err := os.ReadFile(filepath.Join(dir, "case.yaml"))
 	if err != nil {
 		return c, err

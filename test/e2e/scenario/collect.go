@@ -3,8 +3,10 @@ package scenario
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
+	"time"
 )
 
 // kept are what a case keeps of its machine, by file name: commands that print it.
@@ -30,6 +32,7 @@ func (r *caseRun) collect(ctx context.Context) []Event {
 	if err != nil {
 		r.Log.Warn("the console log is not kept", "case", r.Name, "error", err)
 	}
+	begin := time.Now()
 	files, err := r.vm.Artifacts(ctx, kept)
 	if err != nil {
 		r.Log.Warn("the machine's own files are not kept", "case", r.Name, "error", err)
@@ -39,6 +42,7 @@ func (r *caseRun) collect(ctx context.Context) []Event {
 			r.Log.Warn("not kept", "case", r.Name, "file", name, "error", err)
 		}
 	}
+	r.Log.Info("collected", "case", r.Name, "seconds", fmt.Sprintf("%.1f", time.Since(begin).Seconds()))
 	requests, err := json.MarshalIndent(r.Lab.Cloud.Requests(), "", "  ")
 	if err == nil {
 		err = r.keep("cloud-requests.json", requests)

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"go.yaml.in/yaml/v3"
@@ -53,6 +54,9 @@ type caseRun struct {
 	began time.Time
 	// contracts is how many the machine was given.
 	contracts int
+	// growth is how the machine's block log grew, where there is one.
+	growthMu sync.Mutex
+	growth   []size
 	// pods are what the pods' containers were when they were first seen to run.
 	pods map[string]string
 	// units are the units' invocations when they were noted.
@@ -61,12 +65,9 @@ type caseRun struct {
 	events []Event
 }
 
-// caseTimeout bounds a case; TCG on a busy machine is slow, but not that slow.
-const caseTimeout = 10 * time.Minute
-
 // Run runs a case, and keeps what it saw.
 func (r *Runner) Run(ctx context.Context, c Case) Outcome {
-	ctx, cancel := context.WithTimeout(ctx, caseTimeout)
+	ctx, cancel := context.WithTimeout(ctx, c.Timeout)
 	defer cancel()
 	run := &caseRun{Runner: r, Case: c, out: filepath.Join(r.Out, c.Name), began: time.Now(), pods: make(map[string]string)}
 	outcome := Outcome{Case: c.Name, Out: run.out}
@@ -147,6 +148,7 @@ func init() {
 		"reboot":       step((*caseRun).reboot),
 		"apiServer":    step((*caseRun).apiServer),
 		"wait":         step((*caseRun).provisionWait),
+		"powerCuts":    step((*caseRun).powerCuts),
 		"status":       step((*caseRun).checkStatus),
 		"ready":        step((*caseRun).ready),
 		"node":         step((*caseRun).checkNode),

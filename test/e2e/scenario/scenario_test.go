@@ -179,3 +179,21 @@ func TestStatusDiffers(t *testing.T) {
 		}
 	}
 }
+
+func TestSpread(t *testing.T) {
+	list := []int{1, 2, 3, 4, 5, 6, 7, 8, 9}
+	for n, want := range map[int][]int{3: {1, 5, 9}, 9: list, 20: list, 2: {1, 9}} {
+		if got := spread(list, n); !slices.Equal(got, want) {
+			t.Errorf("%d of the list are %v, want %v", n, got, want)
+		}
+	}
+}
+
+func TestSizeAt(t *testing.T) {
+	growth := []size{{time.Unix(1, 0), 10}, {time.Unix(2, 0), 20}, {time.Unix(3, 0), 30}}
+	for at, want := range map[int64]int64{0: 0, 1: 10, 2: 20, 9: 30} {
+		if got := sizeAt(growth, time.Unix(at, 0)); got != want {
+			t.Errorf("at second %d the log has %d bytes, want %d", at, got, want)
+		}
+	}
+}

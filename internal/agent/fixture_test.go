@@ -1,0 +1,228 @@
+package agent
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/slipway-dev/slipway/internal/facts"
+	"github.com/slipway-dev/slipway/internal/host"
+	"github.com/slipway-dev/slipway/internal/source"
+	"github.com/slipway-dev/slipway/status"
+)
+
+const (
+	aksContract    = "/opt/azure/containers/aks-node-controller-config.json"
+	nativeContract = "/etc/slipway/config.yaml"
+	examples       = "../../examples/"
+)
+
+// node is a directory that an agent works on.
+type node struct {
+	*testing.T
+	root string
+	host *tampered
+	log  *logs
+	agent
+}
+
+type agent = Agent
+
+// logs collects what is logged.
+type logs struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (l *logs) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+func (l *logs) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
+
+// newNode is a fresh machine, or a second agent on the one of another node.
+func newNode(t *testing.T, root ...string) *node {
+	t.Helper()
+	n := &node{T: t, log: new(logs)}
+	if n.root = strings.Join(root, ""); n.root == "" {
+		n.root = t.TempDir()
+	}
+	dir, err := host.OpenDirectory(n.root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { dir.Close() })
+	n.host = &tampered{Directory: dir, before: func(string, string) error { return nil }}
+	n.agent = Agent{
+		Host: n.host, Now: time.Now, Version: "test", Sequential: true, AsAKS: true,
+		Log: slog.New(slog.NewJSONHandler(n.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+	}
+	return n
+}
+
+// deliver puts a contract where user data would.
+func (n *node) deliver(path string, contract []byte) {
+	n.Helper()
+	if err := os.MkdirAll(filepath.Dir(n.root+path), 0o755); err != nil {
+		n.Fatal(err)
+	}
+	if err := os.WriteFile(n.root+path, contract, 0o600); err != nil {
+		n.Fatal(err)
+	}
+}
+
+// provision provisions from whatever contract there is, with the facts of an example.
+func (n *node) provision() *status.Status {
+	n.Helper()
+	return n.Provision(context.Background(), ProvisionOptions{Facts: ubuntu(n.T)})
+}
+
+func ubuntu(t *testing.T) *facts.Facts {
+	t.Helper()
+	known, err := facts.Parse(example(t, "facts/ubuntu.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &known
+}
+
+func example(t *testing.T, name string) []byte {
+	t.Helper()
+	content, err := os.ReadFile(examples + name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return content
+}
+
+// aksWith is an example of an AKS contract with fields changed; nil takes one out.
+func aksWith(t *testing.T, name string, changed map[string]any) []byte {
+	t.Helper()
+	var contract map[string]any
+	dec := json.NewDecoder(bytes.NewReader(example(t, "aks/"+name)))
+	dec.UseNumber()
+	if err := dec.Decode(&contract); err != nil {
+		t.Fatal(err)
+	}
+	var lay func(over, onto map[string]any)
+	lay = func(over, onto map[string]any) {
+		for key, value := range over {
+			inner, isMap := value.(map[string]any)
+			below, wasMap := onto[key].(map[string]any)
+			switch {
+			case value == nil:
+				delete(onto, key)
+			case isMap && wasMap:
+				lay(inner, below)
+			default:
+				onto[key] = value
+			}
+		}
+	}
+	lay(changed, contract)
+	document, err := json.Marshal(contract)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return document
+}
+
+// read reads a file of the node; nothing where there is none.
+func (n *node) read(path string) []byte {
+	n.Helper()
+	content, err := os.ReadFile(n.root + path)
+	if err != nil && !os.IsNotExist(err) {
+		n.Fatal(err)
+	}
+	return content
+}
+
+func (n *node) exists(path string) bool {
+	_, err := os.Lstat(n.root + path)
+	return err == nil
+}
+
+// result is the published result.
+func (n *node) result(p place) status.CSEStatus {
+	n.Helper()
+	result, err := status.ParseCSE(n.read(p.result))
+	if err != nil {
+		n.Fatal(err)
+	}
+	return result
+}
+
+// published wants a result with an exit code to be published whole: status, result and marker, and
+// all of them to say the same.
+func (n *node) published(p place, code int) {
+	n.Helper()
+	result := n.result(p)
+	if got, err := result.Code(); err != nil || got != code {
+		n.Errorf("the result's code is %d, %v, want %d", got, err, code)
+	}
+	last, err := n.LastStatus()
+	if err != nil {
+		n.Fatal(err)
+	}
+	if last.ExitCode != code || (last.Outcome == status.OutcomeSuccess) != (code == 0) || (last.Error == nil) != (code == 0) || (result.Error == "") != (code == 0) {
+		n.Errorf("the status says %d, %s, %v; the result %q", last.ExitCode, last.Outcome, last.Error, result.Error)
+	}
+	if !n.exists(p.complete) {
+		n.Error("there is no marker")
+	}
+}
+
+// snapshot is every file of a tree with its content and the time of its last change.
+func (n *node) snapshot() map[string]string {
+	n.Helper()
+	files := make(map[string]string)
+	err := filepath.WalkDir(n.root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		content := ""
+		if info.Mode().IsRegular() {
+			data, err := os.ReadFile(path)
+			if err != nil {
+				return err
+			}
+			content = string(data)
+		}
+		files[strings.TrimPrefix(path, n.root)] = info.Mode().String() + info.ModTime().String() + content
+		return nil
+	})
+	if err != nil {
+		n.Fatal(err)
+	}
+	return files
+}
+
+// left wants no temporary file to be left.
+func (n *node) left() {
+	n.Helper()
+	for path := range n.snapshot() {
+		if strings.Contains(path, "slipway-tmp") {
+			n.Errorf("%s is left behind", path)
+		}
+	}
+}
+
+var _ source.Files = (*tampered)(nil)

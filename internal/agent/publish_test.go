@@ -1,0 +1,289 @@
+package agent
+
+import (
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/slipway-dev/slipway/exitcode"
+	"github.com/slipway-dev/slipway/internal/document"
+	"github.com/slipway-dev/slipway/status"
+)
+
+// Whatever contract there is, or none, a result is published, and where its reader looks.
+func TestPublished(t *testing.T) {
+	minimal := string(example(t, "native/minimal.yaml"))
+	for _, c := range []struct {
+		name    string
+		asAKS   bool
+		path    string
+		content string
+		prepare func(n *node)
+		place   place
+		code    int
+		says    string
+	}{
+		{name: "AKS", path: aksContract, content: string(example(t, "aks/azure-cni.json")), place: aksPlace},
+		{name: "native", path: nativeContract, content: minimal, place: nativePlace},
+		{name: "native, called as AKS's", asAKS: true, path: nativeContract, content: minimal, place: nativePlace},
+		{name: "native, in AKS's place", path: aksContract, content: minimal, place: nativePlace},
+		{name: "missing", place: nativePlace, code: exitcode.AgentFailed, says: "deliver one there"},
+		{name: "missing, called as AKS's", asAKS: true, place: aksPlace, code: exitcode.AgentFailed, says: "deliver one there"},
+		{name: "a directory in its place", prepare: func(n *node) {
+			if err := os.MkdirAll(n.root+aksContract, 0o755); err != nil {
+				n.Fatal(err)
+			}
+		}, place: aksPlace, code: exitcode.AgentFailed, says: aksContract},
+		{name: "no permission", path: aksContract, content: "{}", prepare: func(n *node) {
+			n.host.before = func(op, name string) error {
+				if op == "ReadFile" && name == aksContract {
+					return syscall.EACCES
+				}
+				return nil
+			}
+		}, place: aksPlace, code: exitcode.AgentFailed, says: "permission denied"},
+		{name: "a broken disk", path: nativeContract, content: "{}", prepare: func(n *node) {
+			n.host.before = func(op, name string) error {
+				if op == "ReadFile" && name == nativeContract {
+					return syscall.EIO
+				}
+				return nil
+			}
+		}, place: nativePlace, code: exitcode.AgentFailed, says: "input/output error"},
+		{name: "empty", path: aksContract, place: aksPlace, code: exitcode.AgentFailed, says: "empty"},
+		{name: "truncated", path: aksContract, content: string(example(t, "aks/azure-cni.json")[:1000]), place: aksPlace, code: exitcode.AgentFailed, says: "truncated"},
+		{name: "10 MiB", path: aksContract, content: `{"version":"v1"}` + strings.Repeat(" ", 10<<20), place: aksPlace, code: exitcode.AgentFailed, says: "larger than"},
+		{name: "a byte too large", path: aksContract, content: `{"version":"v1"}` + strings.Repeat(" ", document.MaxBytes-15), place: aksPlace, code: exitcode.AgentFailed, says: "larger than"},
+		{name: "no contract at all", path: aksContract, content: `{"hello":"world"}`, place: aksPlace, code: exitcode.AgentFailed, says: "no contract that is known"},
+		{name: "binary", path: aksContract, content: "\x7fELF\x00\xff", place: aksPlace, code: exitcode.AgentFailed, says: "$"},
+		{name: "another version", path: aksContract, content: string(aksWith(t, "minimal.json", map[string]any{"version": "v7"})), place: aksPlace, code: exitcode.AgentFailed, says: "$.version"},
+		{name: "another native version", path: nativeContract, content: strings.Replace(minimal, "slipway.dev/v1", "slipway.dev/v9", 1), place: nativePlace, code: exitcode.AgentFailed, says: "$.apiVersion"},
+		{name: "wrong types", path: aksContract, content: string(aksWith(t, "minimal.json", map[string]any{
+			"kubernetes_version": 1.34, "bootstrapping_config": []any{1}, "kubelet_config": "x",
+		})), place: aksPlace, code: exitcode.AgentFailed, says: "$.bootstrapping_config"},
+		{name: "wrong types of what can be left out", path: aksContract, content: string(aksWith(t, "minimal.json", map[string]any{
+			"kubelet_config": "x", "vm_size": 4, "custom_linux_os_config": map[string]any{"sysctl_config": map[string]any{"net_core_somaxconn": "many"}},
+		})), place: aksPlace},
+		{name: "a method that this version does not have", path: nativeContract,
+			content: strings.Replace(minimal, "join:", "join:\n  method: Attested", 1), place: nativePlace, code: exitcode.AgentFailed, says: "$.join.attested"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			n := newNode(t)
+			n.AsAKS = c.asAKS
+			if c.path != "" {
+				n.deliver(c.path, []byte(c.content))
+			}
+			if c.prepare != nil {
+				c.prepare(n)
+			}
+			got := n.provision()
+			if got.ExitCode != c.code {
+				t.Errorf("exit code is %d, want %d: %v", got.ExitCode, c.code, got.Error)
+			}
+			n.published(c.place, c.code)
+			n.left()
+			if text := n.result(c.place).Error; !strings.Contains(text, c.says) {
+				t.Errorf("the result says %q, not %q", text, c.says)
+			}
+			if c.code != 0 && (got.Error.Action == "" || len(got.Changes) > 0 || n.exists("/etc/containerd")) {
+				t.Errorf("%+v", got)
+			}
+			for _, other := range []place{aksPlace, nativePlace} {
+				if other != c.place && (n.exists(other.result) || n.exists(other.complete)) {
+					t.Errorf("there is something at %s too", other.result)
+				}
+			}
+		})
+	}
+}
+
+// Whoever sees one document sees all before it: the status comes first, then the result, then the
+// marker, each whole.
+func TestOrderOfDocuments(t *testing.T) {
+	for _, contract := range []string{"aks/minimal.json", ""} {
+		n := newNode(t)
+		if contract != "" {
+			n.deliver(aksContract, example(t, contract))
+		}
+		var written []string
+		n.host.before = func(op, name string) error {
+			switch op {
+			case "WriteFileAtomic":
+				written = append(written, name)
+			case "Commit", "StartUnit", "SetSysctl":
+				if len(written) > 0 {
+					t.Errorf("%s %s after %s", op, name, written)
+				}
+			}
+			return nil
+		}
+		n.provision()
+		if want := []string{StatusPath, aksPlace.result, aksPlace.complete}; !slices.Equal(written, want) {
+			t.Errorf("written are %q, want %q", written, want)
+		}
+		for _, path := range written {
+			if info, err := os.Stat(n.root + path); err != nil || info.Mode().Perm() != 0o600 {
+				t.Errorf("%s: %v, %v", path, info.Mode(), err)
+			}
+		}
+	}
+}
+
+// A document that cannot be written keeps those after it from being taken for it, and is logged.
+func TestDocumentCannotBeWritten(t *testing.T) {
+	for _, c := range []struct {
+		fails                    string
+		status, result, complete bool
+	}{
+		{StatusPath, false, true, true},
+		{aksPlace.result, true, false, false},
+		{aksPlace.complete, true, true, false},
+	} {
+		n := newNode(t)
+		n.deliver(aksContract, example(t, "aks/minimal.json"))
+		n.host.before = func(op, name string) error {
+			if op == "WriteFileAtomic" && name == c.fails {
+				return syscall.ENOSPC
+			}
+			return nil
+		}
+		if got := n.provision(); got.ExitCode != 0 {
+			t.Errorf("%s: %v", c.fails, got.Error)
+		}
+		if n.exists(StatusPath) != c.status || n.exists(aksPlace.result) != c.result || n.exists(aksPlace.complete) != c.complete {
+			t.Errorf("%s cannot be written, and there is %v", c.fails, slices.Sorted(maps.Keys(n.snapshot())))
+		}
+		if !strings.Contains(n.log.String(), "no space left on device") {
+			t.Errorf("%s: the log does not say why", c.fails)
+		}
+		// The next run, which finds nothing to do, publishes what is missing.
+		n.host.before = func(string, string) error { return nil }
+		if got := n.provision(); len(got.Changes) > 0 {
+			t.Errorf("%s: %v", c.fails, got.Changes)
+		}
+		n.published(aksPlace, 0)
+	}
+}
+
+// A machine that cannot be written to is not changed, and says so to whoever called.
+func TestReadOnlyMachine(t *testing.T) {
+	n := newNode(t)
+	n.deliver(aksContract, example(t, "aks/minimal.json"))
+	n.host.before = func(op, name string) error {
+		switch op {
+		case "Lock", "Stage", "Commit", "MakeDirectory", "MakeSymlink", "Remove", "WriteFileAtomic", "CreateExclusive", "SetSysctl", "StartUnit", "LoadModule":
+			return syscall.EROFS
+		}
+		return nil
+	}
+	before := n.snapshot()
+	got := n.provision()
+	if got.ExitCode != exitcode.AgentFailed || !strings.Contains(got.Error.Message, "read-only file system") {
+		t.Errorf("%d: %v", got.ExitCode, got.Error)
+	}
+	if !maps.Equal(before, n.snapshot()) {
+		t.Error("the tree has changed")
+	}
+	if log := n.log.String(); strings.Count(log, `"level":"ERROR"`) < 2 {
+		t.Errorf("the log is %s", log)
+	}
+}
+
+// A failed run is followed by a good one, and a good one by a failed.
+func TestOneRunAfterAnother(t *testing.T) {
+	n := newNode(t)
+	for _, c := range []struct {
+		contract []byte
+		code     int
+	}{
+		{[]byte("{"), exitcode.AgentFailed},
+		{example(t, "aks/minimal.json"), 0},
+		{aksWith(t, "minimal.json", map[string]any{"kubernetes_version": "x"}), exitcode.AgentFailed},
+		{example(t, "aks/minimal.json"), 0},
+		{example(t, "aks/azure-cni.json"), 0},
+	} {
+		n.deliver(aksContract, c.contract)
+		if got := n.provision(); got.ExitCode != c.code {
+			t.Errorf("%v", got.Error)
+		}
+		n.published(aksPlace, c.code)
+		n.left()
+	}
+}
+
+// A second run of the same contract writes nothing: the documents are the first run's.
+func TestUnchanged(t *testing.T) {
+	for _, at := range []struct{ path, example string }{{aksContract, "aks/azure-cni.json"}, {nativeContract, "native/full.yaml"}} {
+		n := newNode(t)
+		n.deliver(at.path, example(t, at.example))
+		if got := n.provision(); got.ExitCode != 0 {
+			t.Fatal(got.Error)
+		}
+		before := n.snapshot()
+		var calls []string
+		n.host.before = func(op, name string) error {
+			if slices.Contains([]string{"Stage", "Commit", "Unstage", "Remove", "Sync", "MakeDirectory", "MakeSymlink", "WriteFileAtomic", "CreateExclusive",
+				"StartUnit", "RestartUnit", "ReloadUnits", "SetSysctl", "LoadModule", "Run"}, op) {
+				calls = append(calls, op+" "+name)
+			}
+			return nil
+		}
+		for range 3 {
+			if got := n.provision(); got.ExitCode != 0 || got.Outcome != status.OutcomeSuccess || len(got.Changes) > 0 {
+				t.Errorf("%v, %v", got.Error, got.Changes)
+			}
+		}
+		if len(calls) > 0 || !maps.Equal(before, n.snapshot()) {
+			t.Errorf("something was written: %q", calls)
+		}
+	}
+}
+
+// A dry run publishes nothing, and changes nothing at all.
+func TestDryRun(t *testing.T) {
+	for _, contract := range []string{"aks/azure-cni.json", ""} {
+		n := newNode(t)
+		if contract != "" {
+			n.deliver(aksContract, example(t, contract))
+		}
+		before := n.snapshot()
+		got := n.Provision(t.Context(), ProvisionOptions{DryRun: true})
+		if (got.ExitCode == 0) != (contract != "") || (len(got.Changes) > 20) != (contract != "") {
+			t.Errorf("%d, %d changes", got.ExitCode, len(got.Changes))
+		}
+		if !maps.Equal(before, n.snapshot()) {
+			t.Error("the tree has changed")
+		}
+	}
+}
+
+// Only what needs no cluster is applied to an image; what says that it is done is another marker.
+func TestImagePreparation(t *testing.T) {
+	for _, c := range []struct {
+		path     string
+		contract []byte
+		place    place
+	}{
+		{aksContract, aksWith(t, "azure-cni.json", map[string]any{"pre_provision_only": true}), aksPlace},
+		{nativeContract, []byte("apiVersion: slipway.dev/v1\nkind: NodeConfig\njoin: {method: None}\n"), nativePlace},
+	} {
+		n := newNode(t)
+		n.deliver(c.path, c.contract)
+		n.deliver(c.place.complete, nil) // of a machine that has been a node
+		if got := n.provision(); got.ExitCode != 0 {
+			t.Fatal(got.Error)
+		}
+		if !n.exists(c.place.baseComplete) || n.exists(c.place.complete) {
+			t.Error("the markers are others")
+		}
+		if code, err := n.result(c.place).Code(); err != nil || code != 0 {
+			t.Errorf("%d, %v", code, err)
+		}
+		if strings.Contains(string(n.read("/run/slipway/actions.jsonl")), "kubelet.service") || n.exists("/etc/default/kubelet") {
+			t.Error("the kubelet is started, or knows a cluster")
+		}
+	}
+}

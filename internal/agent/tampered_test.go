@@ -1,0 +1,230 @@
+package agent
+
+import (
+	"context"
+	"net/netip"
+	"runtime/debug"
+	"time"
+
+	"github.com/slipway-dev/slipway/internal/apply"
+	"github.com/slipway-dev/slipway/internal/host"
+	"github.com/slipway-dev/slipway/internal/resource"
+)
+
+// tampered is a directory each of whose methods can be made to fail, hang or panic: before is called
+// with the method's name and what the call is about.
+type tampered struct {
+	*host.Directory
+	before func(op, name string) error
+	// run answers commands, addresses are the machine's.
+	run       func(context.Context, *resource.Command) ([]byte, error)
+	addresses []netip.Addr
+}
+
+var _ Host = (*tampered)(nil)
+
+func (h *tampered) Lock(ctx context.Context, name string) (func() error, error) {
+	if err := h.before("Lock", name); err != nil {
+		return nil, err
+	}
+	return h.Directory.Lock(ctx, name)
+}
+
+func (h *tampered) Stat(name string) (apply.Entry, error) {
+	if err := h.before("Stat", name); err != nil {
+		return apply.Entry{}, err
+	}
+	return h.Directory.Stat(name)
+}
+
+func (h *tampered) ReadFile(name string, limit int64) ([]byte, error) {
+	if err := h.before("ReadFile", name); err != nil {
+		return nil, err
+	}
+	return h.Directory.ReadFile(name, limit)
+}
+
+func (h *tampered) Stage(f *resource.File) error {
+	if err := h.before("Stage", f.Path); err != nil {
+		return err
+	}
+	return h.Directory.Stage(f)
+}
+
+func (h *tampered) Commit(name string) error {
+	if err := h.before("Commit", name); err != nil {
+		return err
+	}
+	return h.Directory.Commit(name)
+}
+
+func (h *tampered) Unstage(name string) error {
+	if err := h.before("Unstage", name); err != nil {
+		return err
+	}
+	return h.Directory.Unstage(name)
+}
+
+func (h *tampered) MakeDirectory(d *resource.Directory) error {
+	if err := h.before("MakeDirectory", d.Path); err != nil {
+		return err
+	}
+	return h.Directory.MakeDirectory(d)
+}
+
+func (h *tampered) MakeSymlink(l *resource.Symlink) error {
+	if err := h.before("MakeSymlink", l.Path); err != nil {
+		return err
+	}
+	return h.Directory.MakeSymlink(l)
+}
+
+func (h *tampered) Remove(name string) error {
+	if err := h.before("Remove", name); err != nil {
+		return err
+	}
+	return h.Directory.Remove(name)
+}
+
+func (h *tampered) Sync() error {
+	if err := h.before("Sync", ""); err != nil {
+		return err
+	}
+	return h.Directory.Sync()
+}
+
+func (h *tampered) UnitState(ctx context.Context, unit string) (apply.UnitState, error) {
+	if err := h.before("UnitState", unit); err != nil {
+		return apply.UnitState{}, err
+	}
+	return h.Directory.UnitState(ctx, unit)
+}
+
+func (h *tampered) NeedReload(ctx context.Context, units []string) (bool, error) {
+	if err := h.before("NeedReload", ""); err != nil {
+		return false, err
+	}
+	return h.Directory.NeedReload(ctx, units)
+}
+
+func (h *tampered) ReloadUnits(ctx context.Context) error {
+	if err := h.before("ReloadUnits", ""); err != nil {
+		return err
+	}
+	return h.Directory.ReloadUnits(ctx)
+}
+
+func (h *tampered) StartUnit(ctx context.Context, unit string) error {
+	if err := h.before("StartUnit", unit); err != nil {
+		return err
+	}
+	return h.Directory.StartUnit(ctx, unit)
+}
+
+func (h *tampered) RestartUnit(ctx context.Context, unit string) error {
+	if err := h.before("RestartUnit", unit); err != nil {
+		return err
+	}
+	return h.Directory.RestartUnit(ctx, unit)
+}
+
+func (h *tampered) Sysctl(key string) (string, error) {
+	if err := h.before("Sysctl", key); err != nil {
+		return "", err
+	}
+	return h.Directory.Sysctl(key)
+}
+
+func (h *tampered) SetSysctl(key, value string) error {
+	if err := h.before("SetSysctl", key); err != nil {
+		return err
+	}
+	return h.Directory.SetSysctl(key, value)
+}
+
+func (h *tampered) ModuleLoaded(module string) (bool, error) {
+	if err := h.before("ModuleLoaded", module); err != nil {
+		return false, err
+	}
+	return h.Directory.ModuleLoaded(module)
+}
+
+func (h *tampered) LoadModule(ctx context.Context, module string) error {
+	if err := h.before("LoadModule", module); err != nil {
+		return err
+	}
+	return h.Directory.LoadModule(ctx, module)
+}
+
+func (h *tampered) Run(ctx context.Context, c *resource.Command) ([]byte, error) {
+	if err := h.before("Run", c.Label); err != nil {
+		return nil, err
+	}
+	if h.run != nil {
+		return h.run(ctx, c)
+	}
+	return h.Directory.Run(ctx, c)
+}
+
+func (h *tampered) Probe(ctx context.Context, c *resource.Check) error {
+	if err := h.before("Probe", c.Label); err != nil {
+		return err
+	}
+	return h.Directory.Probe(ctx, c)
+}
+
+func (h *tampered) ReadDir(name string) ([]string, error) {
+	if err := h.before("ReadDir", name); err != nil {
+		return nil, err
+	}
+	return h.Directory.ReadDir(name)
+}
+
+func (h *tampered) BuildInfo(name string) (*debug.BuildInfo, error) {
+	if err := h.before("BuildInfo", name); err != nil {
+		return nil, err
+	}
+	return h.Directory.BuildInfo(name)
+}
+
+func (h *tampered) Addresses() ([]netip.Addr, error) {
+	if err := h.before("Addresses", ""); err != nil {
+		return nil, err
+	}
+	return h.addresses, nil
+}
+
+func (h *tampered) WaitForFiles(ctx context.Context, names ...string) (string, error) {
+	if err := h.before("WaitForFiles", ""); err != nil {
+		return "", err
+	}
+	return h.Directory.WaitForFiles(ctx, names...)
+}
+
+func (h *tampered) WriteFileAtomic(f *resource.File) error {
+	if err := h.before("WriteFileAtomic", f.Path); err != nil {
+		return err
+	}
+	return h.Directory.WriteFileAtomic(f)
+}
+
+func (h *tampered) CreateExclusive(dir string, name func(int) string, mode uint32, content []byte) (string, error) {
+	if err := h.before("CreateExclusive", dir); err != nil {
+		return "", err
+	}
+	return h.Directory.CreateExclusive(dir, name, mode, content)
+}
+
+func (h *tampered) BootTimes(ctx context.Context) (host.BootTimes, error) {
+	if err := h.before("BootTimes", ""); err != nil {
+		return host.BootTimes{}, err
+	}
+	return h.Directory.BootTimes(ctx)
+}
+
+func (h *tampered) ServiceStart(ctx context.Context, unit string) (time.Time, error) {
+	if err := h.before("ServiceStart", unit); err != nil {
+		return time.Time{}, err
+	}
+	return h.Directory.ServiceStart(ctx, unit)
+}

@@ -1,0 +1,222 @@
+package facts
+
+import (
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"maps"
+	"net/netip"
+	"reflect"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/slipway-dev/slipway/components"
+)
+
+// machine is a machine of files, binaries and addresses.
+type machine struct {
+	files     map[string]string
+	binaries  map[string]*debug.BuildInfo
+	addresses []string
+	broken    bool // nothing can be read
+}
+
+var errBroken = errors.New("broken")
+
+func (m machine) ReadFile(path string, limit int64) ([]byte, error) {
+	content, ok := m.files[path]
+	switch {
+	case m.broken || int64(len(content)) > limit:
+		return nil, errBroken
+	case !ok:
+		return nil, fs.ErrNotExist
+	}
+	return []byte(content), nil
+}
+
+func (m machine) ReadDir(path string) ([]string, error) {
+	var names []string
+	for _, file := range slices.Concat(slices.Collect(maps.Keys(m.files)), slices.Collect(maps.Keys(m.binaries))) {
+		if rest, ok := strings.CutPrefix(file, path+"/"); ok && !strings.Contains(rest, "/") {
+			names = append(names, rest)
+		}
+	}
+	if names == nil {
+		return nil, fs.ErrNotExist
+	}
+	slices.Sort(names)
+	return names, nil
+}
+
+func (m machine) BuildInfo(path string) (*debug.BuildInfo, error) {
+	if info := m.binaries[path]; info != nil && !m.broken {
+		return info, nil
+	}
+	return nil, fs.ErrNotExist
+}
+
+func (m machine) Addresses() ([]netip.Addr, error) {
+	if m.broken {
+		return nil, errBroken
+	}
+	var list []netip.Addr
+	for _, a := range m.addresses {
+		list = append(list, netip.MustParseAddr(a))
+	}
+	return list, nil
+}
+
+const containerdPath = "github.com/containerd/containerd/v2/cmd/containerd"
+
+func built(path, version string) *debug.BuildInfo {
+	return &debug.BuildInfo{Path: path, Main: debug.Module{Version: version}}
+}
+
+func TestGather(t *testing.T) {
+	m := machine{
+		files: map[string]string{
+			"/etc/os-release":            "NAME=\"Ubuntu\"\nID=ubuntu\nVERSION_ID=\"24.04\"\n",
+			"/usr/lib/os-release":        "ID=other\n",
+			"/proc/sys/kernel/osrelease": "6.8.0-1030-azure\n",
+			"/proc/sys/kernel/hostname":  "node-1\n",
+			"/proc/meminfo":              "MemTotal:       16384000 kB\nMemFree:         1 kB\n",
+			"/opt/bin/kubelet-1.34.2":    "",
+			"/opt/bin/kubelet-1.33.5":    "",
+			"/opt/bin/kubelet-":          "",
+			"/opt/bin/kubelet":           "",
+			"/opt/bin/kubectl-1.34.2":    "",
+		},
+		binaries:  map[string]*debug.BuildInfo{"/usr/bin/containerd": built(containerdPath, "v2.2.4")},
+		addresses: []string{"fe80::1", "10.224.0.4", "fd00::4"},
+	}
+	want := Facts{
+		OS: OS{ID: "ubuntu", VersionID: "24.04"}, Architecture: runtime.GOARCH, Kernel: "6.8.0-1030-azure", Hostname: "node-1",
+		CPUs: runtime.NumCPU(), MemoryBytes: 16384000 << 10, NodeIPs: []string{"10.224.0.4", "fd00::4"},
+		Components: []components.Component{
+			{Name: "kubelet", Version: "1.33.5", Path: "/opt/bin/kubelet-1.33.5"},
+			{Name: "kubelet", Version: "1.34.2", Path: "/opt/bin/kubelet-1.34.2"},
+			{Name: "containerd", Version: "2.2.4", Path: "/usr/bin/containerd"},
+		},
+	}
+	got := Gather(m)
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got  %+v\nwant %+v", got, want)
+	}
+	// Recorded and read back, they are the same.
+	recorded, err := json.Marshal(got)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if back, err := Parse(recorded); err != nil || !reflect.DeepEqual(back, want) {
+		t.Errorf("read back: %+v, %v", back, err)
+	}
+}
+
+// Of a machine that tells nothing nothing is known, but what the agent was built for.
+func TestGatherNothing(t *testing.T) {
+	for _, m := range []machine{{}, {broken: true, addresses: []string{"10.0.0.1"}}} {
+		got, err := json.Marshal(Gather(m))
+		if want := `{"os":{},"architecture":"` + runtime.GOARCH + `"}`; err != nil || string(got) != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	}
+}
+
+func TestMemory(t *testing.T) {
+	for content, want := range map[string]int64{
+		"MemTotal: 1024 kB\n":                1 << 20,
+		"MemFree: 1 kB\nMemTotal:\t2 kB":     2048,
+		"MemTotal: 0 kB\n":                   0,
+		"":                                   0,
+		"MemTotal:\n":                        0,
+		"MemTotal: lots kB\n":                0,
+		"MemTotal: -5 kB\n":                  0,
+		"MemTotal: 9223372036854775807 kB\n": 0,
+		"MemTotal: 99999999999999999999999999999 kB\n":    0,
+		"MemTotalX: 5 kB\n":                               0,
+		"MemTotal: 9007199254740991 kB\n":                 9007199254740991 << 10,
+		"MemTotal: 9007199254740992 kB\nMemTotal: 1 kB\n": 0,
+	} {
+		g := gatherer{machine{files: map[string]string{"/proc/meminfo": content}}}
+		if got := g.memory(); got != want {
+			t.Errorf("%q: got %d, want %d", content, got, want)
+		}
+	}
+}
+
+func TestNodeIPs(t *testing.T) {
+	for _, c := range []struct{ addresses, want string }{
+		{"", ""},
+		{"10.0.0.1", "10.0.0.1"},
+		{"10.0.0.1 10.0.0.2", "10.0.0.1"},
+		{"fd00::1 10.0.0.1", "10.0.0.1 fd00::1"},
+		{"fd00::1", "fd00::1"},
+		{"2001:db8::2 2001:db8::1", "2001:db8::2"},
+		{"169.254.1.1 fe80::1 10.0.0.1", "10.0.0.1"},
+		{"127.0.0.1 ::1", ""},
+		{"::ffff:10.0.0.1 10.0.0.2", "10.0.0.1"},
+	} {
+		g := gatherer{machine{addresses: strings.Fields(c.addresses)}}
+		if got := strings.Join(g.nodeIPs(), " "); got != c.want {
+			t.Errorf("%q: got %q, want %q", c.addresses, got, c.want)
+		}
+	}
+}
+
+// The image's manifest is believed; what it does not list is looked for.
+func TestComponents(t *testing.T) {
+	manifest := func(list string) map[string]string {
+		return map[string]string{
+			components.Path:           `{"apiVersion":"slipway.dev/v1","kind":"ComponentManifest","components":[` + list + `]}`,
+			"/opt/bin/kubelet-1.34.2": "",
+		}
+	}
+	found := components.Component{Name: "kubelet", Version: "1.34.2", Path: "/opt/bin/kubelet-1.34.2"}
+	usr := components.Component{Name: "containerd", Version: "2.1.0", Path: "/usr/bin/containerd"}
+	both := map[string]*debug.BuildInfo{"/usr/bin/containerd": built(containerdPath, "v2.1.0"), "/usr/local/bin/containerd": built(containerdPath, "v1.0.0")}
+	for _, c := range []struct {
+		name     string
+		files    map[string]string
+		binaries map[string]*debug.BuildInfo
+		want     []components.Component
+	}{
+		{"none", nil, nil, nil},
+		{"no manifest", map[string]string{found.Path: ""}, both, []components.Component{found, usr}},
+		{"empty manifest", manifest(""), both, []components.Component{found, usr}},
+		{"damaged manifest", map[string]string{components.Path: "{", found.Path: ""}, both, []components.Component{found, usr}},
+		{"listed", manifest(`{"name":"containerd","version":"9","path":"/x"},{"name":"kubelet","version":"1.34.2","path":"/y"}`), both,
+			[]components.Component{{Name: "containerd", Version: "9", Path: "/x"}, {Name: "kubelet", Version: "1.34.2", Path: "/y"}}},
+		{"another version is listed", manifest(`{"name":"kubelet","version":"1.33.0","path":"/y"}`), both,
+			[]components.Component{{Name: "kubelet", Version: "1.33.0", Path: "/y"}, found, usr}},
+		{"second place", nil, map[string]*debug.BuildInfo{"/usr/local/bin/containerd": built(containerdPath, "v1.0.0")},
+			[]components.Component{{Name: "containerd", Version: "1.0.0", Path: "/usr/local/bin/containerd"}}},
+	} {
+		g := gatherer{machine{files: c.files, binaries: c.binaries}}
+		if got := g.components(); !slices.Equal(got, c.want) {
+			t.Errorf("%s: got %v, want %v", c.name, got, c.want)
+		}
+	}
+}
+
+func TestGoVersion(t *testing.T) {
+	const v1 = "github.com/containerd/containerd/cmd/containerd"
+	for _, c := range []struct{ path, version, want string }{
+		{containerdPath, "v2.2.4", "2.2.4"},
+		{containerdPath, "v2.2.4+dirty", "2.2.4+dirty"},
+		{v1, "v1.7.27", "1.7.27"},
+		{containerdPath, "(devel)", "2"},
+		{containerdPath, "", "2"},
+		{containerdPath, "v0.0.0-20250101000000-abcdef123456", "2"},
+		{v1, "(devel)", "1"},
+		{"", "", "1"},
+		{"example.org/vendor/x", "", "1"},
+		{"example.org/v10/x", "unknown", "10"},
+	} {
+		if got := goVersion(built(c.path, c.version)); got != c.want {
+			t.Errorf("%s %s: got %s, want %s", c.path, c.version, got, c.want)
+		}
+	}
+}

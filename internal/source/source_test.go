@@ -1,0 +1,85 @@
+package source_test
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/slipway-dev/slipway/internal/document"
+	"github.com/slipway-dev/slipway/internal/source"
+)
+
+// files answers for each path; it notes what was asked.
+type files struct {
+	content map[string]string
+	errs    map[string]error
+	asked   []string
+}
+
+func (f *files) ReadFile(path string, limit int64) ([]byte, error) {
+	f.asked = append(f.asked, path)
+	if limit != document.MaxBytes {
+		return nil, fmt.Errorf("limit is %d", limit)
+	}
+	if err := f.errs[path]; err != nil {
+		return nil, fmt.Errorf("read %s: %w", path, err)
+	}
+	content, ok := f.content[path]
+	if !ok {
+		return nil, fmt.Errorf("read %s: %w", path, fs.ErrNotExist)
+	}
+	return []byte(content), nil
+}
+
+func TestFile(t *testing.T) {
+	aks, yaml, json := source.Paths[0], source.Paths[1], source.Paths[2]
+	for _, c := range []struct {
+		name, path string
+		content    map[string]string
+		errs       map[string]error
+		want       string // the path of the contract
+		asked      []string
+		err        error
+	}{
+		{name: "first place", content: map[string]string{aks: "a", yaml: "b", json: "c"}, want: aks, asked: []string{aks}},
+		{name: "second place", content: map[string]string{yaml: "b", json: "c"}, want: yaml, asked: []string{aks, yaml}},
+		{name: "third place", content: map[string]string{json: "c"}, want: json, asked: []string{aks, yaml, json}},
+		{name: "nowhere", asked: []string{aks, yaml, json}, err: source.ErrNotFound},
+		{name: "an empty one is one", content: map[string]string{aks: ""}, want: aks, asked: []string{aks}},
+		{name: "unreadable", content: map[string]string{yaml: "b"}, errs: map[string]error{aks: syscall.EACCES}, want: aks, asked: []string{aks}, err: syscall.EACCES},
+		{name: "a broken disk", errs: map[string]error{yaml: syscall.EIO}, want: yaml, asked: []string{aks, yaml}, err: syscall.EIO},
+		{name: "named", path: "/n", content: map[string]string{"/n": "n", aks: "a"}, want: "/n", asked: []string{"/n"}},
+		{name: "named and missing", path: "/n", content: map[string]string{aks: "a"}, want: "/n", asked: []string{"/n"}, err: source.ErrNotFound},
+		{name: "named and unreadable", path: "/n", errs: map[string]error{"/n": syscall.EROFS}, want: "/n", asked: []string{"/n"}, err: syscall.EROFS},
+	} {
+		f := &files{content: c.content, errs: c.errs}
+		got, err := source.File(f, c.path)
+		if !errors.Is(err, c.err) || (err == nil) != (c.err == nil) {
+			t.Errorf("%s: %v", c.name, err)
+		}
+		if got.Path != c.want || err == nil && string(got.Data) != c.content[c.want] || err != nil && got.Data != nil {
+			t.Errorf("%s: got %q of %s", c.name, got.Data, got.Path)
+		}
+		if !slices.Equal(f.asked, c.asked) {
+			t.Errorf("%s: asked for %q", c.name, f.asked)
+		}
+	}
+}
+
+// Whoever has no contract is told where it was looked for, and what to do.
+func TestErrorsSayWhere(t *testing.T) {
+	_, err := source.File(&files{}, "")
+	for _, part := range append(slices.Clone(source.Paths), "--provision-config", "deliver") {
+		if !strings.Contains(err.Error(), part) {
+			t.Errorf("%q is not in %v", part, err)
+		}
+	}
+	_, err = source.File(&files{errs: map[string]error{"/n": syscall.EISDIR}}, "/n")
+	if !strings.Contains(err.Error(), "contract") || !strings.Contains(err.Error(), "/n") {
+		t.Error(err)
+	}
+}
