@@ -1,0 +1,157 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/slipway-dev/slipway/exitcode"
+	"github.com/slipway-dev/slipway/internal/apply"
+	"github.com/slipway-dev/slipway/internal/resource"
+)
+
+// What fails decides the exit code, and says what to do.
+func TestExitCodes(t *testing.T) {
+	check := func(cause resource.Cause) error {
+		return &apply.CheckError{Cause: cause, Endpoint: "https://example.hcp.eastus.azmk8s.io:443", Err: errors.New("no such host")}
+	}
+	for _, c := range []struct {
+		op, name string
+		err      error
+		code     int
+		resource string
+		cause    string
+	}{
+		{"Stage", "/etc/containerd/config.toml", syscall.ENOSPC, exitcode.AgentFailed, "File:/etc/containerd/config.toml", ""},
+		{"ModuleLoaded", "overlay", syscall.EIO, exitcode.ModuleLoadFailed, "Module:overlay", ""},
+		{"SetSysctl", "net.ipv4.ip_forward", syscall.EROFS, exitcode.SysctlFailed, "Sysctl:net.ipv4.ip_forward", ""},
+		{"StartUnit", "containerd.service", errors.New("result exit-code"), exitcode.UnitStartFailed, "Unit:containerd.service", ""},
+		{"StartUnit", "kubelet.service", errors.New("result exit-code"), exitcode.KubeletStartFailed, "Unit:kubelet.service", ""},
+		{"Probe", "image-built", check(resource.CauseMissing), exitcode.ImageNotBuilt, "Check:image-built", "missing"},
+		{"Probe", "kubelet-binary", check(resource.CauseMissing), exitcode.KubeletInstallFailed, "Check:kubelet-binary", "missing"},
+		{"Probe", "kubelet-active", check(resource.CauseUnit), exitcode.KubeletStartFailed, "Check:kubelet-active", "unit"},
+		{"Probe", "api-server", check(resource.CauseDNS), exitcode.APIServerNameUnresolved, "Check:api-server", "dns"},
+		{"Probe", "api-server", check(resource.CauseConnection), exitcode.APIServerUnreachable, "Check:api-server", "connection"},
+		{"Probe", "api-server", check(resource.CauseTLS), exitcode.APIServerUnreachable, "Check:api-server", "tls"},
+		{"Probe", "api-server", check(resource.CauseCredential), exitcode.APIServerUnreachable, "Check:api-server", "credential"},
+	} {
+		n := newNode(t)
+		n.deliver(aksContract, example(t, "aks/azure-cni.json"))
+		n.host.before = func(op, name string) error {
+			if op == c.op && name == c.name {
+				return c.err
+			}
+			return nil
+		}
+		got := n.provision()
+		if got.ExitCode != c.code || len(got.Errors) != 1 || got.Error.Resource != c.resource || got.Error.Cause != c.cause || got.Error.Action == "" || got.CodeName == "" {
+			t.Errorf("%s %s: %d %s %+v", c.op, c.name, got.ExitCode, got.CodeName, got.Errors)
+		}
+		n.published(aksPlace, c.code)
+		if text := n.result(aksPlace).Error; !strings.Contains(text, c.resource) {
+			t.Errorf("%s %s: the result says %q", c.op, c.name, text)
+		}
+	}
+}
+
+// Each of several failures has what to do about it, and not what to do about the one before.
+func TestSeveralFailures(t *testing.T) {
+	err := errors.Join(
+		&apply.Error{Resource: "Sysctl:a", ExitCode: exitcode.SysctlFailed, Err: syscall.EIO},
+		fmt.Errorf("something of the agent's"),
+		errors.Join(&apply.Error{Resource: "File:/x", Err: syscall.ENOSPC}, &apply.Error{Resource: "Unit:kubelet.service", ExitCode: exitcode.KubeletStartFailed, Err: syscall.EIO}),
+	)
+	if got := exitCodeOf(err); got != exitcode.SysctlFailed {
+		t.Errorf("exit code is %d", got)
+	}
+	agentFailed, _ := exitcode.Lookup(exitcode.SysctlFailed)
+	kubelet, _ := exitcode.Lookup(exitcode.KubeletStartFailed)
+	list := failures(err, exitcode.SysctlFailed)
+	want := []struct{ resource, action string }{
+		{"Sysctl:a", agentFailed.Action}, {"", agentFailed.Action}, {"File:/x", agentFailed.Action}, {"Unit:kubelet.service", kubelet.Action},
+	}
+	if len(list) != len(want) {
+		t.Fatalf("%+v", list)
+	}
+	for i, w := range want {
+		if list[i].Resource != w.resource || list[i].Action != w.action {
+			t.Errorf("%d: %+v", i, list[i])
+		}
+	}
+	list = failures(errors.Join(
+		&apply.Error{Resource: "Unit:kubelet.service", ExitCode: exitcode.KubeletStartFailed, Err: syscall.EIO},
+		&apply.Error{Resource: "File:/x", Err: syscall.ENOSPC},
+	), exitcode.AgentFailed)
+	own, _ := exitcode.Lookup(exitcode.AgentFailed)
+	if list[0].Action != kubelet.Action || list[1].Action != own.Action {
+		t.Errorf("%+v", list)
+	}
+	if text := errorText(err, failures(err, exitcode.SysctlFailed)); strings.Contains(text, "\n") || strings.Count(text, "; ") != 3 {
+		t.Errorf("the text is %q", text)
+	}
+}
+
+// A provisioning that takes too long ends with its own code, and says what it was doing.
+func TestTimeout(t *testing.T) {
+	for _, c := range []struct {
+		op, name string
+		hangs    func(*node) // until the context is done
+	}{
+		{op: "StartUnit", name: "containerd.service"},
+		{op: "StartUnit", name: "kubelet.service"},
+		{op: "Probe", name: "api-server"},
+		{op: "LoadModule", name: "overlay"},
+	} {
+		for _, sequential := range []bool{true, false} {
+			n := newNode(t)
+			n.Sequential = sequential
+			n.deliver(aksContract, aksWith(t, "azure-cni.json", map[string]any{"cse_timeout": 1}))
+			begin := time.Now()
+			n.host.before = func(op, name string) error {
+				if op == c.op && name == c.name {
+					time.Sleep(time.Until(begin.Add(1200 * time.Millisecond)))
+					return context.DeadlineExceeded
+				}
+				return nil
+			}
+			got := n.provision()
+			if took := time.Since(begin); took > 5*time.Second {
+				t.Errorf("%s %s: took %s", c.op, c.name, took)
+			}
+			if got.ExitCode != exitcode.Timeout || !strings.Contains(got.Error.Message, "timed out after 1s") {
+				t.Errorf("%s %s: %d, %+v", c.op, c.name, got.ExitCode, got.Error)
+			}
+			timeout, _ := exitcode.Lookup(exitcode.Timeout)
+			if got.Error.Action != timeout.Action || len(got.Errors) < 2 || !strings.Contains(got.Errors[1].Resource, c.name) {
+				t.Errorf("%s %s: %+v", c.op, c.name, got.Errors)
+			}
+			n.published(aksPlace, exitcode.Timeout)
+			if text := n.result(aksPlace).Error; !strings.Contains(text, "timed out") || !strings.Contains(text, c.name) {
+				t.Errorf("the result says %q", text)
+			}
+		}
+	}
+}
+
+// Told to end, the agent publishes that it did.
+func TestCancelled(t *testing.T) {
+	n := newNode(t)
+	n.deliver(aksContract, example(t, "aks/azure-cni.json"))
+	ctx, cancel := context.WithCancel(t.Context())
+	n.host.before = func(op, name string) error {
+		if op == "StartUnit" {
+			cancel()
+			return ctx.Err()
+		}
+		return nil
+	}
+	got := n.Provision(ctx, ProvisionOptions{Facts: ubuntu(t)})
+	if !strings.Contains(got.Error.Message, "canceled") {
+		t.Errorf("%+v", got.Error)
+	}
+	n.published(aksPlace, got.ExitCode)
+}

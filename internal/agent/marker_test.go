@@ -1,0 +1,125 @@
+package agent
+
+import (
+	"maps"
+	"os"
+	"slices"
+	"syscall"
+	"testing"
+
+	"github.com/slipway-dev/slipway/exitcode"
+)
+
+// markersDuring are the markers that there are while the node is changed.
+func (n *node) markersDuring() *[]string {
+	var seen []string
+	n.host.before = func(op, name string) error {
+		if op == "Commit" || op == "StartUnit" || op == "RestartUnit" {
+			for _, marker := range []string{aksPlace.complete, nativePlace.complete} {
+				if n.exists(marker) && !slices.Contains(seen, marker) {
+					seen = append(seen, marker)
+				}
+			}
+		}
+		return nil
+	}
+	return &seen
+}
+
+// The marker of an earlier run is taken back before anything is changed, whosever it is: whoever
+// waits would take that run's result for this one's.
+func TestStaleMarker(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		prepare func(n *node)
+		kept    bool
+	}{
+		{"of another contract", func(n *node) { n.deliver(aksContract, example(t, "aks/minimal.json")); n.provision() }, false},
+		{"of a failure", func(n *node) { n.deliver(aksContract, []byte("{")); n.provision() }, false},
+		{"of an image", func(n *node) { n.deliver(aksPlace.complete, nil) }, false},
+		{"of another dialect", func(n *node) { n.deliver(nativePlace.complete, nil); n.deliver(nativePlace.result, []byte(`{"ExitCode":"0"}`)) }, false},
+		{"a link", func(n *node) {
+			n.deliver(aksPlace.complete, nil)
+			if err := os.Remove(n.root + aksPlace.complete); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Symlink("/etc/hostname", n.root+aksPlace.complete); err != nil {
+				t.Fatal(err)
+			}
+		}, false},
+		{"of this contract", func(n *node) {
+			n.deliver(aksContract, example(t, "aks/azure-cni.json"))
+			n.provision()
+			// Something differs, and is put right; the node was and is what the marker says.
+			if err := os.Remove(n.root + "/etc/containerd/config.toml"); err != nil {
+				t.Fatal(err)
+			}
+		}, true},
+	} {
+		n := newNode(t)
+		c.prepare(n)
+		n.deliver(aksContract, example(t, "aks/azure-cni.json"))
+		seen := n.markersDuring()
+		if got := n.provision(); got.ExitCode != 0 || len(got.Changes) == 0 {
+			t.Errorf("%s: %v, %v", c.name, got.Error, got.Changes)
+		}
+		if (len(*seen) > 0) != c.kept {
+			t.Errorf("%s: during the change there was %q", c.name, *seen)
+		}
+		n.published(aksPlace, 0)
+		if n.exists(nativePlace.complete) {
+			t.Errorf("%s: the other dialect's marker stays", c.name)
+		}
+	}
+}
+
+// A marker that cannot be taken back stops the run before it changes anything.
+func TestMarkerCannotBeTakenBack(t *testing.T) {
+	n := newNode(t)
+	n.deliver(aksPlace.complete, nil)
+	n.deliver(aksContract, example(t, "aks/minimal.json"))
+	n.host.before = func(op, _ string) error {
+		if op == "Remove" {
+			return syscall.EPERM
+		}
+		return nil
+	}
+	if got := n.provision(); got.ExitCode != exitcode.AgentFailed || len(got.Changes) > 0 || n.exists("/etc/containerd") {
+		t.Errorf("%+v", got)
+	}
+}
+
+// What is published and has gone, or is damaged, is published again.
+func TestDocumentsAreRepaired(t *testing.T) {
+	for _, c := range []struct {
+		path    string
+		content []byte // nil to remove it
+	}{
+		{StatusPath, nil},
+		{StatusPath, []byte("{")},
+		{aksPlace.result, nil},
+		{aksPlace.result, []byte{}},
+		{aksPlace.result, []byte(`{"ExitCode":"5"}`)},
+		{aksPlace.result, []byte(`{"Exit`)},
+		{aksPlace.complete, nil},
+	} {
+		n := newNode(t)
+		n.deliver(aksContract, example(t, "aks/minimal.json"))
+		n.provision()
+		if c.content == nil {
+			if err := os.Remove(n.root + c.path); err != nil {
+				t.Fatal(err)
+			}
+		} else {
+			n.deliver(c.path, c.content)
+		}
+		if got := n.provision(); got.ExitCode != 0 || len(got.Changes) > 0 {
+			t.Errorf("%s: %v, %v", c.path, got.Error, got.Changes)
+		}
+		n.published(aksPlace, 0)
+		before := n.snapshot()
+		if n.provision(); !maps.Equal(before, n.snapshot()) {
+			t.Errorf("%s: a third run writes", c.path)
+		}
+	}
+}

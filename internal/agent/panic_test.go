@@ -1,0 +1,95 @@
+package agent
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/slipway-dev/slipway/exitcode"
+)
+
+// methods are all of the host's that a provisioning calls, with what is still published where one of
+// them is broken.
+var methods = []struct {
+	name string
+	// harmless says that the provisioning succeeds all the same.
+	harmless bool
+	// unpublished says that nothing can be published without it.
+	unpublished bool
+}{
+	{name: "Lock"}, {name: "Stat"}, {name: "ReadFile"}, {name: "Stage"}, {name: "Commit"}, {name: "MakeDirectory"}, {name: "MakeSymlink"},
+	{name: "Remove"}, {name: "Sync"}, {name: "UnitState"}, {name: "StartUnit"}, {name: "Sysctl"}, {name: "SetSysctl"},
+	{name: "ModuleLoaded"}, {name: "LoadModule"}, {name: "Probe"}, {name: "ReadDir"}, {name: "BuildInfo"}, {name: "Addresses"}, {name: "NeedReload"},
+	{name: "WriteFileAtomic", unpublished: true},
+	{name: "CreateExclusive", harmless: true}, {name: "BootTimes", harmless: true}, {name: "ServiceStart", harmless: true},
+}
+
+// A defect anywhere ends in a result, whatever the method that panics, and in an error, whichever the
+// goroutine it happens in.
+func TestPanics(t *testing.T) {
+	for _, m := range methods {
+		for _, sequential := range []bool{true, false} {
+			n := newNode(t)
+			n.Sequential = sequential
+			n.deliver(aksContract, example(t, "aks/azure-cni.json"))
+			called := false
+			n.host.before = func(op, _ string) error {
+				if op == m.name {
+					called = true
+					panic("broken " + op)
+				}
+				return nil
+			}
+			got := n.Provision(t.Context(), ProvisionOptions{})
+			if !called {
+				t.Errorf("%s is not called", m.name)
+			}
+			want := exitcode.AgentFailed
+			if m.harmless {
+				want = 0
+			}
+			if (got.ExitCode != 0) == m.harmless {
+				t.Errorf("%s: exit code is %d, want %d: %v", m.name, got.ExitCode, want, got.Error)
+			}
+			if !m.harmless && !strings.Contains(got.Error.Message, "please report it") {
+				t.Errorf("%s: the error is %v", m.name, got.Error)
+			}
+			if !strings.Contains(n.log.String(), "broken "+m.name) || !strings.Contains(n.log.String(), "panic_test.go") {
+				t.Errorf("%s: the log does not say where", m.name)
+			}
+			if m.unpublished {
+				continue
+			}
+			n.published(aksPlace, got.ExitCode)
+			n.host.before = func(string, string) error { return nil }
+			if again := n.Provision(t.Context(), ProvisionOptions{}); again.ExitCode != 0 {
+				t.Errorf("%s: the next run: %v", m.name, again.Error)
+			}
+			n.published(aksPlace, 0)
+			n.left()
+		}
+	}
+}
+
+// Only Wait calls these; a defect there is an error, and a document all the same.
+func TestPanicsWhileWaiting(t *testing.T) {
+	for _, method := range []string{"WaitForFiles", "ReadFile", "BootTimes", "ServiceStart", "CreateExclusive"} {
+		n := newNode(t)
+		n.deliver(aksContract, example(t, "aks/minimal.json"))
+		n.provision()
+		n.host.before = func(op, _ string) error {
+			if op == method {
+				panic("broken " + op)
+			}
+			return nil
+		}
+		document, code, err := n.Wait(t.Context())
+		harmless := slices.Contains([]string{"BootTimes", "ServiceStart", "CreateExclusive"}, method)
+		if harmless != (err == nil && code == 0) || len(document) == 0 {
+			t.Errorf("%s: %d, %v, %s", method, code, err, document)
+		}
+		if !strings.Contains(n.log.String(), "broken "+method) {
+			t.Errorf("%s: the log does not say what", method)
+		}
+	}
+}
