@@ -44,11 +44,27 @@ func Decode(n *Node, target any, opts Options) {
 	if opts.Seen == nil {
 		opts.Seen = func(string) {}
 	}
-	d := decoder{opts}
+	d := decoder{Options: opts}
 	d.structure(n, reflect.ValueOf(target).Elem(), "$")
+	if more := d.unknown - maxUnknown; more > 0 {
+		d.Report("$", fmt.Sprintf("has %d more unknown fields, ignored", more))
+	}
 }
 
-type decoder struct{ Options }
+type decoder struct {
+	Options
+	unknown int
+}
+
+// maxUnknown is how many unknown fields are reported one by one. More of them are no typos, and would
+// only hide what else is wrong.
+const maxUnknown = 200
+
+func (d *decoder) unknownField(path, name string, known map[string]knownField) {
+	if d.unknown++; d.unknown <= maxUnknown {
+		d.Report(path, UnknownField+suggest(name, known))
+	}
+}
 
 // value decodes n, which is at a path, into v. It reports whether v was set.
 func (d *decoder) value(n *Node, v reflect.Value, at string) bool {
@@ -117,7 +133,7 @@ func (d *decoder) structure(n *Node, v reflect.Value, at string) {
 		f := &n.Fields[i]
 		known, ok := fields[f.Name]
 		if !ok {
-			d.Report(FieldPath(at, f.Name), UnknownField+suggest(f.Name, fields))
+			d.unknownField(FieldPath(at, f.Name), f.Name, fields)
 			continue
 		}
 		if other, twice := taken[known.index]; twice {

@@ -22,10 +22,18 @@ func parseYAML(data []byte) (*Node, error) {
 	} else if err != nil {
 		return nil, withoutValue(err)
 	}
-	if err := dec.Decode(new(yaml.Node)); err == nil {
-		return nil, errors.New("yaml: more than one document: keep the one that is meant")
-	} else if !errors.Is(err, io.EOF) {
-		return nil, withoutValue(err)
+	for {
+		var next yaml.Node
+		err := dec.Decode(&next)
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, withoutValue(err)
+		}
+		if next.Content[0].ShortTag() != "!!null" { // a separator at the end is often seen, and says nothing
+			return nil, errors.New("yaml: more than one document: keep the one that is meant")
+		}
 	}
 	var p yamlParser
 	n, err := p.value(top.Content[0], 0)

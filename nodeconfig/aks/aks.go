@@ -84,6 +84,9 @@ func FromTree(tree *document.Node) *Result {
 // FromMessage translates a contract that is built in Go. What protobuf cannot tell from unset (a
 // false or an empty string without presence) is unset.
 func FromMessage(config *Config) *Result {
+	if config == nil {
+		config = new(Config)
+	}
 	return translate(config, nil)
 }
 

@@ -1,0 +1,26 @@
+package document
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// Thousands of unknown fields are one more problem, not thousands of them.
+func TestManyUnknownFields(t *testing.T) {
+	const fields = maxUnknown + 800
+	var b strings.Builder
+	for i := range fields {
+		fmt.Fprintf(&b, "unknown%d: 1\n", i)
+	}
+	n, err := Parse([]byte(b.String()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var reasons []string
+	var target struct{}
+	Decode(n, &target, Options{Names: JSONNames, Report: func(_, reason string) { reasons = append(reasons, reason) }})
+	if len(reasons) != maxUnknown+1 || reasons[maxUnknown] != "has 800 more unknown fields, ignored" {
+		t.Errorf("%d problems, the last: %s", len(reasons), reasons[len(reasons)-1])
+	}
+}
