@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -12,8 +13,15 @@ import (
 	"github.com/slipway-dev/slipway/status"
 )
 
-// exitCodeOf is the exit code of a run that ended with err.
+// exitCodeOf is the exit code of a run that ended with err. Where time ran out while something else
+// had failed for a reason of its own, that reason is the answer.
 func exitCodeOf(err error) int {
+	for _, single := range split(err) {
+		var failed *apply.Error
+		if errors.As(single, &failed) && failed.ExitCode != 0 && !cutShort(single) {
+			return failed.ExitCode
+		}
+	}
 	if errors.Is(err, errTimeout) {
 		return exitcode.Timeout
 	}
@@ -22,6 +30,11 @@ func exitCodeOf(err error) int {
 		return first.ExitCode
 	}
 	return exitcode.AgentFailed
+}
+
+// cutShort tells whether something failed only because time ran out.
+func cutShort(err error) bool {
+	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) || errors.Is(err, errTimeout)
 }
 
 // contractError is a contract that no node can be made from.
@@ -56,11 +69,24 @@ func errorText(err error, all []status.Failure) string {
 	return strings.Join(parts, "; ")
 }
 
+// definite puts what failed for a reason of its own before what was cut short.
+func definite(errs []error) []error {
+	var own, cut []error
+	for _, err := range errs {
+		if cutShort(err) {
+			cut = append(cut, err)
+		} else {
+			own = append(own, err)
+		}
+	}
+	return append(own, cut...)
+}
+
 // failures lists every error of a run, the first to happen first.
 func failures(err error, code int) []status.Failure {
 	var list []status.Failure
-	for _, single := range split(err) {
-		failure := status.Failure{Message: single.Error()}
+	for _, single := range definite(split(err)) {
+		failure, code := status.Failure{Message: single.Error()}, code
 		var of *apply.Error
 		if errors.As(single, &of) {
 			failure.Resource = string(of.Resource)
@@ -100,7 +126,7 @@ func action(code int, cause string) string {
 // split returns the errors that were joined.
 func split(err error) []error {
 	joined, ok := err.(interface{ Unwrap() []error })
-	if !ok || errors.Is(err, errTimeout) {
+	if !ok {
 		return []error{err}
 	}
 	var list []error

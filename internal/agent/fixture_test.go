@@ -174,7 +174,7 @@ func (n *node) published(p place, code int) {
 	if got, err := result.Code(); err != nil || got != code {
 		n.Errorf("the result's code is %d, %v, want %d", got, err, code)
 	}
-	last, err := n.LastStatus()
+	last, err := status.Parse(n.read(StatusPath))
 	if err != nil {
 		n.Fatal(err)
 	}

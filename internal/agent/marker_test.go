@@ -37,7 +37,10 @@ func TestStaleMarker(t *testing.T) {
 		{"of another contract", func(n *node) { n.deliver(aksContract, example(t, "aks/minimal.json")); n.provision() }, false},
 		{"of a failure", func(n *node) { n.deliver(aksContract, []byte("{")); n.provision() }, false},
 		{"of an image", func(n *node) { n.deliver(aksPlace.complete, nil) }, false},
-		{"of another dialect", func(n *node) { n.deliver(nativePlace.complete, nil); n.deliver(nativePlace.result, []byte(`{"ExitCode":"0"}`)) }, false},
+		{"of another dialect", func(n *node) {
+			n.deliver(nativePlace.complete, nil)
+			n.deliver(nativePlace.result, []byte(`{"ExitCode":"0"}`))
+		}, false},
 		{"a link", func(n *node) {
 			n.deliver(aksPlace.complete, nil)
 			if err := os.Remove(n.root + aksPlace.complete); err != nil {

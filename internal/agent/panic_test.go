@@ -3,6 +3,7 @@ package agent
 import (
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/slipway-dev/slipway/exitcode"
@@ -32,16 +33,16 @@ func TestPanics(t *testing.T) {
 			n := newNode(t)
 			n.Sequential = sequential
 			n.deliver(aksContract, example(t, "aks/azure-cni.json"))
-			called := false
+			var called atomic.Bool
 			n.host.before = func(op, _ string) error {
 				if op == m.name {
-					called = true
+					called.Store(true)
 					panic("broken " + op)
 				}
 				return nil
 			}
 			got := n.Provision(t.Context(), ProvisionOptions{})
-			if !called {
+			if !called.Load() {
 				t.Errorf("%s is not called", m.name)
 			}
 			want := exitcode.AgentFailed

@@ -32,17 +32,19 @@ type ProvisionOptions struct {
 	DryRun bool
 }
 
-// Provision makes the machine a node and publishes the result. It never fails without publishing:
-// the returned status is what was published, and holds the exit code.
+// Provision makes the machine a node and publishes the result. It never fails without publishing, but
+// where another provisioning is at work, which publishes its own: the returned status is what was
+// published, and holds the exit code.
 func (a *Agent) Provision(ctx context.Context, opts ProvisionOptions) *status.Status {
 	p := &provision{Agent: a, opts: opts}
 	p.status.AgentVersion = a.Version
 	p.status.StartedAt = a.Now()
 	p.status.Config.Path = opts.Config
-	err := p.guarded(ctx)
+	err := p.guarded(func() error { return p.run(ctx) })
 	p.conclude(err)
 	if !opts.DryRun {
 		p.publish(ctx)
+		p.unlock()
 	}
 	return &p.status
 }
@@ -57,21 +59,27 @@ type provision struct {
 	errorText string
 	// dialect is empty until the contract is read.
 	dialect string
+	// known are the facts that the plan is made from.
+	known facts.Facts
 	// baseOnly says that the node does not join.
 	baseOnly bool
 	// unchanged says that the last result is still true.
 	unchanged bool
+	// release gives the lock back, where it is held.
+	release func() error
+	// yielded says that the lock was not to be had in time.
+	yielded bool
 }
 
-// guarded is run, with a panic turned into an error: whoever waits for the result must get one.
-func (p *provision) guarded(ctx context.Context) (err error) {
+// guarded calls f, and turns a panic into an error: whoever waits for the result must get one.
+func (a *Agent) guarded(f func() error) (err error) {
 	defer func() {
 		if cause := recover(); cause != nil {
-			p.Log.Error("panic", "cause", fmt.Sprint(cause), "stack", string(debug.Stack()))
+			a.Log.Error("panic", "cause", fmt.Sprint(cause), "stack", string(debug.Stack()))
 			err = fmt.Errorf("the agent has a defect, please report it with the log: panic: %v", cause)
 		}
 	}()
-	return p.run(ctx)
+	return f()
 }
 
 func (p *provision) run(ctx context.Context) error {
@@ -82,25 +90,60 @@ func (p *provision) run(ctx context.Context) error {
 	left := timeout - p.Now().Sub(p.status.StartedAt)
 	ctx, cancel := context.WithTimeoutCause(ctx, left, errTimeout)
 	defer cancel()
-	engine := &apply.Engine{Host: p.Host, Now: p.Now, Log: p.Log, Sequential: p.Sequential}
 	if p.opts.DryRun {
+		engine := &apply.Engine{Host: p.Host, Now: p.Now, Log: p.Log}
 		report, err := engine.Preview(ctx, desired)
 		p.record(report)
 		return err
 	}
+	err = p.apply(ctx, desired)
+	if err != nil && errors.Is(context.Cause(ctx), errTimeout) {
+		err = errors.Join(fmt.Errorf("%w after %s", errTimeout, timeout), err)
+	}
+	return err
+}
+
+// apply makes the machine be as desired. It holds the lock from before the marker of an earlier run is
+// taken back until its own is published: of two runs at once, one sees nothing of the other.
+func (p *provision) apply(ctx context.Context, desired resource.Plan) error {
+	begin := p.Now()
+	err := p.lock(ctx)
+	p.step("lock", begin)
+	if err != nil {
+		return err
+	}
+	p.recordFacts()
 	last := p.lastSuccess(desired)
 	if !last {
 		if err := p.retract(); err != nil {
 			return err
 		}
 	}
+	engine := &apply.Engine{Host: p.Host, Now: p.Now, Log: p.Log, Sequential: p.Sequential, Locked: true}
 	report, err := engine.Apply(ctx, desired)
 	p.record(report)
-	if err != nil && errors.Is(context.Cause(ctx), errTimeout) {
-		err = fmt.Errorf("%w after %s: %w", errTimeout, timeout, err)
-	}
 	p.unchanged = err == nil && last && len(report.Changes) == 0
 	return err
+}
+
+// lock waits until no other run is at work.
+func (p *provision) lock(ctx context.Context) error {
+	release, err := p.Host.Lock(ctx, apply.LockPath)
+	if err != nil {
+		p.yielded = ctx.Err() != nil
+		return fmt.Errorf("take the lock %s: another provisioning may hold it: %w", apply.LockPath, err)
+	}
+	p.release = release
+	return nil
+}
+
+func (p *provision) unlock() {
+	if p.release == nil {
+		return
+	}
+	if err := p.guarded(p.release); err != nil {
+		p.Log.Warn("the lock cannot be given back before the agent ends", "path", apply.LockPath, "error", err)
+	}
 }
 
 // errTimeout says that the provisioning as a whole took too long.
@@ -108,7 +151,7 @@ var errTimeout = errors.New("provisioning timed out")
 
 // desired returns what the machine should be like, and how long that may take.
 func (p *provision) desired() (resource.Plan, time.Duration, error) {
-	if p.opts.Script != "" && p.opts.Config == "" {
+	if p.isScript() {
 		return p.script()
 	}
 	if p.opts.Script != "" {
@@ -124,15 +167,15 @@ func (p *provision) desired() (resource.Plan, time.Duration, error) {
 	p.dialect = decoded.Dialect
 	p.status.Problems = decoded.Problems
 	p.status.Config.Dialect = decoded.Dialect
-	p.status.Config.KubernetesVersion = decoded.Config.Cluster.KubernetesVersion
+	p.status.Config.KubernetesVersion = kubernetesVersion(&decoded)
 	if fatal := nodeconfig.Fatal(decoded.Problems); len(fatal) > 0 {
 		return resource.Plan{}, 0, &contractError{contract.Path, fatal}
 	}
 	p.baseOnly = decoded.Config.Join.Method == nodeconfig.JoinNone
 	begin = p.step("read contract", begin)
-	known := p.facts()
+	p.known = p.facts()
 	begin = p.step("gather facts", begin)
-	desired, problems := plan.New(decoded.Config, known)
+	desired, problems := plan.New(decoded.Config, p.known)
 	desired.Dialect = decoded.Dialect
 	p.status.Config.Digest = desired.Config
 	for _, problem := range problems {
@@ -193,23 +236,35 @@ func (p *provision) script() (resource.Plan, time.Duration, error) {
 	return plan.UserCommand(p.opts.Script, timeout), timeout.Std(), nil
 }
 
-// facts returns the given facts, or gathers and records them.
+// facts returns the given facts, or gathers them.
 func (p *provision) facts() facts.Facts {
 	if p.opts.Facts != nil {
 		return *p.opts.Facts
 	}
-	known := facts.Gather(p.Host)
-	if p.opts.DryRun {
-		return known
+	return facts.Gather(p.Host)
+}
+
+// recordFacts records the facts, unless they were given.
+func (p *provision) recordFacts() {
+	if p.opts.Facts != nil || p.isScript() {
+		return
 	}
-	content, err := json.MarshalIndent(known, "", "  ")
+	content, err := json.MarshalIndent(p.known, "", "  ")
 	if err == nil {
 		err = p.writeIfDifferent(FactsPath, 0o644, append(content, '\n'))
 	}
 	if err != nil {
 		p.Log.Warn("facts could not be recorded", "path", FactsPath, "error", err)
 	}
-	return known
+}
+
+// kubernetesVersion is the version that a contract asks for, if it is one.
+func kubernetesVersion(decoded *dialect.Decoded) string {
+	at := decoded.Origin("$.cluster.kubernetesVersion")
+	if slices.ContainsFunc(decoded.Problems, func(p nodeconfig.Problem) bool { return p.Path == at || p.Path == "$.cluster.kubernetesVersion" }) {
+		return ""
+	}
+	return decoded.Config.Cluster.KubernetesVersion
 }
 
 // writeIfDifferent writes a file unless it holds the content already.

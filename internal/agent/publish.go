@@ -7,8 +7,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/slipway-dev/slipway/exitcode"
 	"github.com/slipway-dev/slipway/internal/apply"
 	"github.com/slipway-dev/slipway/internal/resource"
+	"github.com/slipway-dev/slipway/nodeconfig"
 	"github.com/slipway-dev/slipway/status"
 )
 
@@ -26,7 +28,18 @@ func (p *provision) lastSuccess(desired resource.Plan) bool {
 		return false
 	}
 	entry, err := p.Host.Stat(p.marker())
-	return err == nil && entry.Kind == apply.RegularFile
+	if err != nil || entry.Kind != apply.RegularFile {
+		return false
+	}
+	if data, err = p.Host.ReadFile(p.place().result, maxResult); err != nil {
+		return false
+	}
+	result, err := status.ParseCSE(data)
+	if err != nil {
+		return false
+	}
+	code, err := result.Code()
+	return err == nil && code == exitcode.Success
 }
 
 func (p *provision) place() place { return p.placeFor(p.dialect, p.status.Config.Path) }
@@ -39,14 +52,29 @@ func (p *provision) marker() string {
 	return p.place().complete
 }
 
-// retract takes back the marker of an earlier run, so that nobody takes its result for this one's.
+// retract takes back the markers of earlier runs, so that nobody takes their result for this one's:
+// all that anybody may be waiting for, and the result itself where a script may leave it as it is.
 func (p *provision) retract() error {
-	entry, err := p.Host.Stat(p.marker())
-	if err != nil || entry.Kind == apply.Absent {
-		return err
+	stale := []string{p.marker(), aksPlace.complete, nativePlace.complete}
+	if p.isScript() {
+		stale = append(stale, p.place().result)
 	}
-	if err := p.Host.Remove(p.marker()); err != nil {
-		return fmt.Errorf("take back the marker of an earlier provisioning: %w", err)
+	removed := false
+	for _, path := range stale {
+		entry, err := p.Host.Stat(path)
+		if err != nil {
+			return err
+		}
+		if entry.Kind == apply.Absent {
+			continue
+		}
+		if err := p.Host.Remove(path); err != nil {
+			return fmt.Errorf("take back the result of an earlier provisioning: %w", err)
+		}
+		removed = true
+	}
+	if !removed {
+		return nil
 	}
 	return p.Host.Sync()
 }
@@ -58,21 +86,41 @@ func (p *provision) publish(ctx context.Context) {
 		p.Log.Debug("nothing changed; the published result stands")
 		return
 	}
+	if !p.mayPublish(ctx) {
+		p.Log.Error("another provisioning is at work; its result is published, and not this one's")
+		return
+	}
 	// The result is published even where the time for the provisioning is over.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer cancel()
-	p.event("Provision")
-	if err := p.publishStatus(); err != nil {
+	_ = p.guarded(func() error { p.event("Provision"); return nil })
+	if err := p.guarded(p.publishStatus); err != nil {
 		p.Log.Error("the status cannot be written", "path", StatusPath, "error", err)
 	}
-	if err := p.publishResult(ctx); err != nil {
+	if err := p.guarded(func() error { return p.publishResult(ctx) }); err != nil {
 		p.Log.Error("the result cannot be published; whoever waits for it will time out", "path", p.place().result, "error", err)
 	}
 }
 
+// mayPublish takes the lock where the run ended before it did so. Only a lock that another run holds is
+// a reason not to publish: that one ends within its own time, and is waited for.
+func (p *provision) mayPublish(ctx context.Context) bool {
+	if p.release != nil || p.yielded {
+		return !p.yielded
+	}
+	ctx, cancel := context.WithTimeout(ctx, nodeconfig.DefaultTimeout.Std())
+	defer cancel()
+	if err := p.guarded(func() error { return p.lock(ctx) }); err != nil {
+		p.Log.Warn("the lock cannot be taken", "path", apply.LockPath, "error", err)
+	}
+	return !p.yielded
+}
+
+func (p *provision) isScript() bool { return p.opts.Script != "" && p.opts.Config == "" }
+
 // publishedByScript tells whether a script that was run wrote the result itself.
 func (p *provision) publishedByScript() bool {
-	if p.opts.Script == "" || p.opts.Config != "" {
+	if !p.isScript() {
 		return false
 	}
 	data, err := p.Host.ReadFile(p.place().result, maxResult)
@@ -116,7 +164,7 @@ func (p *provision) cse(ctx context.Context) status.CSEStatus {
 		CSEStartTime: status.DateTime(s.StartedAt),
 	}
 	doc.BootDatapoints.CSEStartTime = doc.CSEStartTime
-	p.fill(ctx, &doc)
+	_ = p.guarded(func() error { p.fill(ctx, &doc); return nil })
 	return doc
 }
 

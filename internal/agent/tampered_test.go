@@ -16,6 +16,13 @@ import (
 type tampered struct {
 	*host.Directory
 	before func(op, name string) error
+	// hang is told of calls that can take long; it may wait until ctx is done.
+	hang func(ctx context.Context, op, name string) error
+	// unlock takes the place of what gives the lock back.
+	unlock func() error
+	// boot and services are when the boot and services began.
+	boot     host.BootTimes
+	services map[string]time.Time
 	// run answers commands, addresses are the machine's.
 	run       func(context.Context, *resource.Command) ([]byte, error)
 	addresses []netip.Addr
@@ -23,11 +30,25 @@ type tampered struct {
 
 var _ Host = (*tampered)(nil)
 
+func (h *tampered) long(ctx context.Context, op, name string) error {
+	if h.hang != nil {
+		if err := h.hang(ctx, op, name); err != nil {
+			return err
+		}
+	}
+	return h.before(op, name)
+}
+
 func (h *tampered) Lock(ctx context.Context, name string) (func() error, error) {
 	if err := h.before("Lock", name); err != nil {
 		return nil, err
 	}
-	return h.Directory.Lock(ctx, name)
+	unlock, err := h.Directory.Lock(ctx, name)
+	if err == nil && h.unlock != nil {
+		_ = unlock()
+		return h.unlock, nil
+	}
+	return unlock, err
 }
 
 func (h *tampered) Stat(name string) (apply.Entry, error) {
@@ -115,7 +136,7 @@ func (h *tampered) ReloadUnits(ctx context.Context) error {
 }
 
 func (h *tampered) StartUnit(ctx context.Context, unit string) error {
-	if err := h.before("StartUnit", unit); err != nil {
+	if err := h.long(ctx, "StartUnit", unit); err != nil {
 		return err
 	}
 	return h.Directory.StartUnit(ctx, unit)
@@ -150,7 +171,7 @@ func (h *tampered) ModuleLoaded(module string) (bool, error) {
 }
 
 func (h *tampered) LoadModule(ctx context.Context, module string) error {
-	if err := h.before("LoadModule", module); err != nil {
+	if err := h.long(ctx, "LoadModule", module); err != nil {
 		return err
 	}
 	return h.Directory.LoadModule(ctx, module)
@@ -167,7 +188,7 @@ func (h *tampered) Run(ctx context.Context, c *resource.Command) ([]byte, error)
 }
 
 func (h *tampered) Probe(ctx context.Context, c *resource.Check) error {
-	if err := h.before("Probe", c.Label); err != nil {
+	if err := h.long(ctx, "Probe", c.Label); err != nil {
 		return err
 	}
 	return h.Directory.Probe(ctx, c)
@@ -219,12 +240,12 @@ func (h *tampered) BootTimes(ctx context.Context) (host.BootTimes, error) {
 	if err := h.before("BootTimes", ""); err != nil {
 		return host.BootTimes{}, err
 	}
-	return h.Directory.BootTimes(ctx)
+	return h.boot, ctx.Err()
 }
 
 func (h *tampered) ServiceStart(ctx context.Context, unit string) (time.Time, error) {
 	if err := h.before("ServiceStart", unit); err != nil {
 		return time.Time{}, err
 	}
-	return h.Directory.ServiceStart(ctx, unit)
+	return h.services[unit], ctx.Err()
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"time"
 
 	"github.com/slipway-dev/slipway/exitcode"
 	"github.com/slipway-dev/slipway/status"
@@ -13,6 +14,17 @@ import (
 // Wait waits until a provisioning has ended and returns its result document and exit code. An error
 // is about the waiting: the document then says the same, and the code is the agent's own.
 func (a *Agent) Wait(ctx context.Context) (document []byte, code int, err error) {
+	panicked := a.guarded(func() error {
+		document, code, err = a.wait(ctx)
+		return nil
+	})
+	if panicked != nil {
+		return waited(exitcode.AgentFailed, panicked)
+	}
+	return document, code, err
+}
+
+func (a *Agent) wait(ctx context.Context) (document []byte, code int, err error) {
 	start := a.Now()
 	places := []place{aksPlace, nativePlace}
 	marker, err := a.Host.WaitForFiles(ctx, aksPlace.complete, nativePlace.complete)
@@ -35,7 +47,10 @@ func (a *Agent) Wait(ctx context.Context) (document []byte, code int, err error)
 			if code != exitcode.Success {
 				level, message = status.LevelError, "provisioning ended with exit code "+strconv.Itoa(code)
 			}
-			a.writeEvent(p.events, "ProvisionWait", level, message, start, a.Now())
+			_ = a.guarded(func() error {
+				a.writeEvent(p.events, "ProvisionWait", level, message, start, a.Now())
+				return nil
+			})
 		}
 	}
 	return document, code, err
@@ -52,15 +67,35 @@ func (a *Agent) result(ctx context.Context, p place) ([]byte, int, error) {
 		return document, exitcode.AgentFailed, fmt.Errorf("result %s: %w", p.result, err)
 	}
 	code, err := result.Code()
+	if err == nil && (code < 0 || code > maxExitCode) {
+		err = fmt.Errorf("no process ends with exit code %d", code)
+	}
 	if err != nil {
 		return document, exitcode.AgentFailed, fmt.Errorf("result %s: %w", p.result, err)
 	}
-	if a.fill(ctx, &result) {
-		if completed, err := result.Marshal(); err == nil {
+	return a.completed(ctx, document, result), code, nil
+}
+
+// maxExitCode is the largest with which a process can end; a larger one would come out as another,
+// such as success.
+const maxExitCode = 255
+
+// completed is a result document with the times that have become known since it was published, which
+// are worth a moment's wait and no more.
+func (a *Agent) completed(ctx context.Context, document []byte, result status.CSEStatus) []byte {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	_ = a.guarded(func() error {
+		if !a.fill(ctx, &result) {
+			return nil
+		}
+		completed, err := result.Marshal()
+		if err == nil {
 			document = completed
 		}
-	}
-	return document, code, nil
+		return err
+	})
+	return document
 }
 
 // waited is the result of a wait that did not find one: a document all the same, since who reads it

@@ -171,14 +171,19 @@ func (r *run) unit(ctx context.Context, n *node, unit string) error {
 		if err := do(ctx, unit); err != nil {
 			return err
 		}
-		r.changed(n.ID(), action)
+		if action == joined {
+			r.unchanged()
+		} else {
+			r.changed(n.ID(), action)
+		}
 		r.settle(unit)
 		return nil
 	})
 }
 
 // unitAction tells what a unit needs: to be started, restarted, or nothing. One that somebody else is
-// just starting may have read its inputs before they changed.
+// just starting, as systemd does at every boot, is waited for; it may have read its inputs before they
+// changed.
 func (r *run) unitAction(ctx context.Context, n *node, unit string) (Action, error) {
 	state, err := r.Host.UnitState(ctx, unit)
 	if err != nil {
@@ -188,6 +193,8 @@ func (r *run) unitAction(ctx context.Context, n *node, unit string) (Action, err
 	switch {
 	case r.intent.restarts(unit) && (active || state.ActiveState == "activating"):
 		return Restarted, nil
+	case !active && n.planned && state.Starting:
+		return joined, nil
 	case !active && n.planned:
 		return Started, nil
 	}

@@ -30,6 +30,8 @@ type Engine struct {
 	// Sequential does one thing at a time, in an order that depends on the plan alone: for a
 	// directory, whose record of actions is compared.
 	Sequential bool
+	// Locked says that the caller holds the lock at LockPath, for more than an apply.
+	Locked bool
 }
 
 // Action is what was done to a resource.
@@ -45,6 +47,9 @@ const (
 	Started   Action = "started"
 	Restarted Action = "restarted"
 	Ran       Action = "ran"
+
+	// joined is no change: somebody else is starting the unit, and is waited for.
+	joined Action = "joined"
 )
 
 // Change is one resource that was not so.
@@ -79,15 +84,17 @@ type Report struct {
 // not be made so, the first to fail first.
 func (e *Engine) Apply(ctx context.Context, plan resource.Plan) (*Report, error) {
 	run := &run{Engine: e, plan: plan}
-	var unlock func() error
-	err := run.step("lock", func() (err error) {
-		unlock, err = e.Host.Lock(ctx, LockPath)
-		return err
-	})
-	if err != nil {
-		return run.report(), fmt.Errorf("take the lock %s: another apply may hold it: %w", LockPath, err)
+	unlock := func() error { return nil }
+	if !e.Locked {
+		err := run.step("lock", func() (err error) {
+			unlock, err = e.Host.Lock(ctx, LockPath)
+			return err
+		})
+		if err != nil {
+			return run.report(), fmt.Errorf("take the lock %s: another apply may hold it: %w", LockPath, err)
+		}
 	}
-	err = run.guarded("apply", func() error { return run.locked(ctx) })
+	err := run.guarded("apply", func() error { return run.locked(ctx) })
 	err = errors.Join(err, run.guarded("unlock", unlock))
 	return run.report(), err
 }
@@ -108,7 +115,7 @@ func (r *run) preview(ctx context.Context) error {
 		if unit, ok := n.Spec.(*resource.Unit); ok {
 			if action, err := r.unitAction(ctx, n, unit.Unit); err != nil {
 				return failed(n.Resource, err)
-			} else if action != "" {
+			} else if action != "" && action != joined {
 				r.changed(n.ID(), action)
 			}
 		}

@@ -89,6 +89,8 @@ type UnitState struct {
 	SubState    string
 	// Result is why a failed unit failed: "exit-code", "timeout", ...
 	Result string
+	// Starting says that somebody has asked for it to be started, and it is not active yet.
+	Starting bool
 }
 
 // Kernel is the rest of the machine.

@@ -201,6 +201,7 @@ func readState(ctx context.Context, conn bus, unit string) (apply.UnitState, err
 	if state.LoadState == "" || state.ActiveState == "" {
 		return apply.UnitState{}, errors.New("systemd's answer has no state in it")
 	}
+	state.Starting = state.ActiveState == "activating" || state.ActiveState == "inactive" && hasJob(properties)
 	if iface := typeInterface(unit); state.ActiveState == "failed" && iface != "" {
 		properties, err := conn.properties(ctx, unitObject(unit), iface)
 		if err != nil {
@@ -209,6 +210,17 @@ func readState(ctx context.Context, conn bus, unit string) (apply.UnitState, err
 		state.Result, _ = properties["Result"].(string)
 	}
 	return state, nil
+}
+
+// hasJob tells whether a job on a unit waits or is at work: its number is not 0. On a unit that is
+// inactive it is one that starts it.
+func hasJob(properties map[string]any) bool {
+	job, _ := properties["Job"].([]any)
+	if len(job) == 0 {
+		return false
+	}
+	number, _ := job[0].(uint32)
+	return number != 0
 }
 
 // waitActive waits until a unit is active. It returns an error, which says how the unit is, when it

@@ -131,6 +131,28 @@ func TestJobs(t *testing.T) {
 	}
 }
 
+func TestUnitIsBeingStarted(t *testing.T) {
+	for _, test := range []struct {
+		active string
+		job    uint32
+		want   bool
+	}{
+		{"inactive", 0, false}, {"inactive", 7, true}, {"activating", 7, true}, {"active", 0, false}, {"active", 7, false},
+		{"failed", 0, false}, {"deactivating", 7, false},
+	} {
+		conn := newFakeBus()
+		conn.units["kubelet.service"] = map[string]any{
+			"LoadState": "loaded", "ActiveState": test.active, "SubState": "x", "Job": []any{test.job, "/"},
+		}
+		m, _ := newMachine(t, conn)
+		state, err := m.UnitState(t.Context(), "kubelet.service")
+		must(t, err)
+		if state.Starting != test.want {
+			t.Errorf("%s, job %d: starting is %v", test.active, test.job, state.Starting)
+		}
+	}
+}
+
 func TestNeedReload(t *testing.T) {
 	const unit, own, vendor = "containerd.service", unitDir + "containerd.service", "/usr/lib/systemd/system/containerd.service"
 	loaded := func(fragment string, changed bool) map[string]any {

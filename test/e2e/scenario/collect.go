@@ -1,30 +1,38 @@
 package scenario
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"time"
 )
 
 // kept are what a case keeps of its machine, by file name: commands that print it.
 var kept = map[string]string{
-	"journal.txt":         "journalctl --no-pager -q -o short-precise",
-	"provision.json":      "cat /var/log/azure/aks/provision.json",
-	"status.json":         "cat /var/lib/slipway/status.json",
-	"facts.json":          "cat /run/slipway/facts.json",
-	"slipway.log":         "cat /var/log/slipway.log",
-	"cloud-init.log":      "cat /var/log/cloud-init.log /var/log/cloud-init-output.log",
-	"units.txt":           "systemctl --no-pager list-units; systemctl list-jobs",
-	"systemd-analyze.txt": "systemd-analyze --no-pager critical-chain",
-	"network.txt":         "ip address; ip route",
+	"journal.txt":    "journalctl --no-pager -q -o short-precise",
+	"provision.json": "cat /var/log/azure/aks/provision.json",
+	"status.json":    "cat /var/lib/slipway/status.json",
+	"facts.json":     "cat /run/slipway/facts.json",
+	"slipway.log":    "cat /var/log/slipway.log",
+	"cloud-init.log": "cat /var/log/cloud-init.log /var/log/cloud-init-output.log",
+	"units.txt":      "systemctl --no-pager list-units; systemctl list-jobs",
+	"network.txt":    "ip address; ip route",
+}
+
+// keptOfFailures are what is kept besides where a case has failed, for they take seconds.
+var keptOfFailures = map[string]string{
+	"systemd-analyze.txt": "systemd-analyze --no-pager critical-chain; systemd-analyze --no-pager blame",
+	"all-units.txt":       "systemctl --no-pager --all list-units; networkctl --no-pager -a status",
 }
 
 // collect keeps what there is to know about the machine, and returns its timeline. What cannot be
 // had is left out: it is wanted most when the machine is in a bad way.
-func (r *caseRun) collect(ctx context.Context) []Event {
+func (r *caseRun) collect(ctx context.Context, failed bool) []Event {
 	console, err := os.ReadFile(r.vm.ConsolePath())
 	if err == nil {
 		err = r.keep("console.log", console)
@@ -33,7 +41,11 @@ func (r *caseRun) collect(ctx context.Context) []Event {
 		r.Log.Warn("the console log is not kept", "case", r.Name, "error", err)
 	}
 	begin := time.Now()
-	files, err := r.vm.Artifacts(ctx, kept)
+	commands := maps.Clone(kept)
+	if failed {
+		maps.Copy(commands, keptOfFailures)
+	}
+	files, err := r.vm.Artifacts(ctx, commands)
 	if err != nil {
 		r.Log.Warn("the machine's own files are not kept", "case", r.Name, "error", err)
 	}
@@ -43,6 +55,12 @@ func (r *caseRun) collect(ctx context.Context) []Event {
 		}
 	}
 	r.Log.Info("collected", "case", r.Name, "seconds", fmt.Sprintf("%.1f", time.Since(begin).Seconds()))
+	// Where the contract is unusable, no facts are gathered and nothing is planned.
+	if json.Valid(files["facts.json"]) {
+		if err := r.keepPlan(ctx); err != nil {
+			r.Log.Warn("the plan is not kept", "case", r.Name, "error", err)
+		}
+	}
 	requests, err := json.MarshalIndent(r.Lab.Cloud.Requests(), "", "  ")
 	if err == nil {
 		err = r.keep("cloud-requests.json", requests)
@@ -62,6 +80,18 @@ func (r *caseRun) collect(ctx context.Context) []Event {
 		r.Log.Warn("the timeline is not kept", "case", r.Name, "error", err)
 	}
 	return events
+}
+
+// keepPlan keeps the plan of the last contract on the machine's facts.
+func (r *caseRun) keepPlan(ctx context.Context) error {
+	facts, contract := filepath.Join(r.out, "facts.json"), r.contractPath()
+	var plan, stderr bytes.Buffer
+	cmd := exec.CommandContext(ctx, r.Slipway, "plan", "-f", contract, "--facts", facts)
+	cmd.Stdout, cmd.Stderr = &plan, &stderr
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("slipway plan: %w: %s", err, stderr.String())
+	}
+	return r.keep("plan.txt", plan.Bytes())
 }
 
 func (r *caseRun) keep(name string, content []byte) error {

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
@@ -171,7 +172,7 @@ func checkMarker(ctx context.Context, disk string) (marked bool, err error) {
 		if err != nil {
 			return true, err
 		}
-		if !strings.Contains(stat, "Inode:") || strings.Contains(stat, " Size: 0\n") {
+		if sizeOf(stat) == 0 {
 			missing = append(missing, path)
 		}
 	}
@@ -179,6 +180,21 @@ func checkMarker(ctx context.Context, disk string) (marked bool, err error) {
 		return true, fmt.Errorf("the disk has a marker of success, and lacks %q", missing)
 	}
 	return true, nil
+}
+
+// sizeOf reads a file's size from what debugfs says of it: 0 where there is none, or it is empty.
+func sizeOf(stat string) int {
+	// "User:     0   Group:     0   Project:     0   Size: 2048"; a line about fragments has a size as well.
+	for line := range strings.Lines(stat) {
+		if !strings.HasPrefix(line, "User:") {
+			continue
+		}
+		_, text, _ := strings.Cut(line, "Size:")
+		if n, err := strconv.Atoi(strings.TrimSpace(text)); err == nil {
+			return n
+		}
+	}
+	return 0
 }
 
 // debugfs reads a disk that is not mounted. What is not there is an empty answer.

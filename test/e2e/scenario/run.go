@@ -28,7 +28,7 @@ type Runner struct {
 	// Out is where each case has a directory for what it keeps.
 	Out string
 	Log *slog.Logger
-	// Keep leaves the machine running after the case.
+	// Keep leaves the machine running after the case, and its shell to others.
 	Keep bool
 }
 
@@ -66,8 +66,8 @@ type caseRun struct {
 }
 
 // Run runs a case, and keeps what it saw.
-func (r *Runner) Run(ctx context.Context, c Case) Outcome {
-	ctx, cancel := context.WithTimeout(ctx, c.Timeout)
+func (r *Runner) Run(all context.Context, c Case) Outcome {
+	ctx, cancel := context.WithTimeout(all, c.Timeout)
 	defer cancel()
 	run := &caseRun{Runner: r, Case: c, out: filepath.Join(r.Out, c.Name), began: time.Now(), pods: make(map[string]string)}
 	outcome := Outcome{Case: c.Name, Out: run.out}
@@ -75,7 +75,7 @@ func (r *Runner) Run(ctx context.Context, c Case) Outcome {
 	if run.vm != nil {
 		collecting, cancel := context.WithTimeout(context.WithoutCancel(ctx), 60*time.Second)
 		outcome.Console = run.vm.ConsolePath()
-		outcome.Timeline = run.collect(collecting)
+		outcome.Timeline = run.collect(collecting, outcome.Err != nil)
 		cancel()
 	}
 	if run.node != nil {
@@ -84,8 +84,11 @@ func (r *Runner) Run(ctx context.Context, c Case) Outcome {
 	if run.vm != nil && !r.Keep {
 		run.vm.Stop()
 	}
-	if !r.Keep {
-		if err := r.forgetNode(context.WithoutCancel(ctx)); err != nil {
+	if run.vm != nil && r.Keep {
+		run.vm.Shell.Release()
+	}
+	if !r.Keep && all.Err() == nil {
+		if err := r.forgetNode(all); err != nil {
 			outcome.Err = errors.Join(outcome.Err, fmt.Errorf("clear the cluster for the next case: %w", err))
 		}
 	}

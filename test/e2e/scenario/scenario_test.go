@@ -164,13 +164,13 @@ func TestStatusDiffers(t *testing.T) {
 		t.Error(err)
 	}
 	for name, spoil := range map[string]func(*statusArgs){
-		"code":      func(a *statusArgs) { a.Code = 0 },
-		"name":      func(a *statusArgs) { a.Name = "Y" },
-		"cause":     func(a *statusArgs) { a.Cause = "dns" },
-		"endpoint":  func(a *statusArgs) { a.Endpoint = "https://b" },
-		"took":      func(a *statusArgs) { a.Took = time.Second },
-		"changed":   func(a *statusArgs) { a.Changed = []string{"/etc/b"} },
-		"unchanged": func(a *statusArgs) { a.Unchanged = true },
+		"code":     func(a *statusArgs) { a.Code = 0 },
+		"name":     func(a *statusArgs) { a.Name = "Y" },
+		"cause":    func(a *statusArgs) { a.Cause = "dns" },
+		"endpoint": func(a *statusArgs) { a.Endpoint = "https://b" },
+		"took":     func(a *statusArgs) { a.Took = time.Second },
+		"changed":  func(a *statusArgs) { a.Changed = []string{"/etc/b"} },
+		"change":   func(a *statusArgs) { a.ChangedOnly = []string{} },
 	} {
 		args := fits
 		spoil(&args)
@@ -195,5 +195,20 @@ func TestSizeAt(t *testing.T) {
 		if got := sizeAt(growth, time.Unix(at, 0)); got != want {
 			t.Errorf("at second %d the log has %d bytes, want %d", at, got, want)
 		}
+	}
+}
+
+func TestSizeOf(t *testing.T) {
+	const stat = "Inode: 12   Type: regular    Mode:  0644   Flags: 0x80000\nGeneration: 0    Version: 0x00000000:00000000\n" +
+		"User:     0   Group:     0   Project:     0   Size: 2048\nFile ACL: 0\nLinks: 1   Blockcount: 8\n" +
+		"Fragment:  Address: 0    Number: 0    Size: 0\n"
+	if n := sizeOf(stat); n != 2048 {
+		t.Errorf("the size is %d, want 2048", n)
+	}
+	if n := sizeOf(strings.Replace(stat, "2048", "0", 1)); n != 0 {
+		t.Errorf("an empty file's size is %d", n)
+	}
+	if n := sizeOf(""); n != 0 {
+		t.Errorf("the size of a file that is not there is %d", n)
 	}
 }

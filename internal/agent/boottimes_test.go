@@ -1,0 +1,115 @@
+package agent
+
+import (
+	"bytes"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/slipway-dev/slipway/internal/host"
+	"github.com/slipway-dev/slipway/status"
+)
+
+// A result has the times that are known when it is published; whoever waits for it gets those too that
+// have become known since, and the published document stays as it is.
+func TestBootTimes(t *testing.T) {
+	kernel := time.Date(2026, 1, 2, 3, 4, 0, 0, time.UTC)
+	n := newNode(t)
+	n.host.boot = host.BootTimes{Kernel: kernel}
+	n.host.services = map[string]time.Time{"systemd-networkd.service": kernel.Add(2 * time.Second), "kubelet.service": kernel.Add(5 * time.Second)}
+	n.deliver(aksContract, example(t, "aks/minimal.json"))
+	n.provision()
+	published := n.result(aksPlace)
+	for field, want := range map[*string]string{
+		&published.KernelStartTime:                 "Fri 2026-01-02 03:04:00 UTC",
+		&published.BootDatapoints.KernelStartTime:  "Fri 2026-01-02 03:04:00 UTC",
+		&published.NetworkdStartTime:               "Fri 2026-01-02 03:04:02 UTC",
+		&published.BootDatapoints.KubeletStartTime: "Fri 2026-01-02 03:04:05 UTC",
+		&published.GuestAgentStartTime:             "",
+		&published.CloudFinalStartTime:             "",
+		&published.SystemdSummary:                  "",
+	} {
+		if *field != want {
+			t.Errorf("got %q, want %q", *field, want)
+		}
+	}
+	before := n.read(aksPlace.result)
+
+	n.host.boot = host.BootTimes{Kernel: kernel.Add(time.Hour), UserspaceAfter: time.Second, FinishAfter: 9 * time.Second}
+	n.host.services["walinuxagent.service"] = kernel.Add(20 * time.Second)
+	n.host.services["kubelet.service"] = kernel.Add(time.Hour) // started again since
+	document, code, err := n.Wait(t.Context())
+	if code != 0 || err != nil {
+		t.Fatal(code, err)
+	}
+	later, err := status.ParseCSE(document)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := published
+	want.GuestAgentStartTime = "Fri 2026-01-02 03:04:20 UTC"
+	want.BootDatapoints.GuestAgentStartTime = want.GuestAgentStartTime
+	want.SystemdSummary = n.host.boot.Summary()
+	if later != want || want.SystemdSummary == "" {
+		t.Errorf("got  %+v\nwant %+v", later, want)
+	}
+	if !bytes.Equal(before, n.read(aksPlace.result)) {
+		t.Error("waiting has changed the published document")
+	}
+}
+
+// Times that cannot be asked for are empty, and keep nobody from a result.
+func TestBootTimesAreNotKnown(t *testing.T) {
+	n := newNode(t)
+	n.host.before = func(op, _ string) error {
+		if op == "BootTimes" || op == "ServiceStart" {
+			return syscall.ECONNREFUSED
+		}
+		return nil
+	}
+	n.deliver(aksContract, example(t, "aks/minimal.json"))
+	n.provision()
+	n.published(aksPlace, 0)
+	if document, code, err := n.Wait(t.Context()); code != 0 || err != nil || !bytes.Equal(document, n.read(aksPlace.result)) {
+		t.Errorf("%d, %v, %s", code, err, document)
+	}
+	if !strings.Contains(n.log.String(), "boot times are not known") {
+		t.Error("the log does not say so")
+	}
+}
+
+// A contract that is named by a path of the machine is read there, also where the agent works on a
+// directory; its documents are the directory's.
+func TestNamedContract(t *testing.T) {
+	here, n := newNode(t), newNode(t)
+	here.deliver("/home/me/node.json", example(t, "aks/minimal.json"))
+	here.deliver("/home/me/script.sh", []byte("true"))
+	n.Named = here.host
+	got := n.Provision(t.Context(), ProvisionOptions{Config: "/home/me/node.json", Facts: ubuntu(t)})
+	if got.ExitCode != 0 || got.Config.Path != "/home/me/node.json" {
+		t.Errorf("%v, %+v", got.Error, got.Config)
+	}
+	n.published(aksPlace, 0)
+	if got := n.Provision(t.Context(), ProvisionOptions{Script: "/home/me/script.sh"}); got.ExitCode != 0 {
+		t.Error(got.Error)
+	}
+	// One that is not named is the directory's.
+	if got := n.provision(); got.ExitCode == 0 || !strings.Contains(got.Error.Message, "no contract was found") {
+		t.Errorf("%d, %v", got.ExitCode, got.Error)
+	}
+}
+
+// A lock that cannot be given back is the process's end to give back.
+func TestUnlockFails(t *testing.T) {
+	n := newNode(t)
+	n.deliver(aksContract, example(t, "aks/minimal.json"))
+	n.host.unlock = func() error { panic("broken unlock") }
+	if got := n.provision(); got.ExitCode != 0 {
+		t.Error(got.Error)
+	}
+	n.published(aksPlace, 0)
+	if !strings.Contains(n.log.String(), "the lock cannot be given back") {
+		t.Error("the log does not say so")
+	}
+}

@@ -1,0 +1,142 @@
+package agent
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/slipway-dev/slipway/exitcode"
+	"github.com/slipway-dev/slipway/status"
+)
+
+// Wait returns what is published, and its exit code; where there is nothing that can be read it says so
+// in a document of its own.
+func TestWait(t *testing.T) {
+	for _, c := range []struct {
+		name, result string // the result, "-" for none
+		code         int
+		says         string
+	}{
+		{name: "success", result: `{"ExitCode": "0", "Output": "done"}`},
+		{name: "failure", result: `{"ExitCode": "51", "Error": "no API server"}`, code: 51},
+		{name: "a number", result: `{"ExitCode": 51}`, code: 51},
+		{name: "another spelling", result: `{"exitcode": "124"}`, code: 124},
+		{name: "none", result: "-", code: exitcode.AgentFailed, says: aksPlace.result},
+		{name: "empty", result: "", code: exitcode.AgentFailed, says: "empty"},
+		{name: "garbage", result: "\x00\x01", code: exitcode.AgentFailed, says: "not one JSON object"},
+		{name: "truncated", result: `{"ExitCode": "0"`, code: exitcode.AgentFailed, says: "not one JSON object"},
+		{name: "two", result: `{"ExitCode": "0"}{}`, code: exitcode.AgentFailed, says: "not one JSON object"},
+		{name: "no code", result: `{"Output": "x"}`, code: exitcode.AgentFailed, says: "no ExitCode"},
+		{name: "no number", result: `{"ExitCode": "zero"}`, code: exitcode.AgentFailed, says: "not an integer"},
+		{name: "null", result: `{"ExitCode": null}`, code: exitcode.AgentFailed, says: "no ExitCode"},
+		// A process cannot end with these; it would end with another, such as 0.
+		{name: "too large", result: `{"ExitCode": "256"}`, code: exitcode.AgentFailed, says: "256"},
+		{name: "negative", result: `{"ExitCode": "-1"}`, code: exitcode.AgentFailed, says: "-1"},
+		{name: "too long", result: `{"ExitCode": "0", "Output": "` + strings.Repeat("x", 2<<20) + `"}`, code: exitcode.AgentFailed, says: "are not read"},
+	} {
+		n := newNode(t)
+		n.deliver(aksPlace.complete, nil)
+		if c.result != "-" {
+			n.deliver(aksPlace.result, []byte(c.result))
+		}
+		document, code, err := n.Wait(t.Context())
+		if code != c.code || (err != nil) != (c.says != "") || err != nil && !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s: %d, %v", c.name, code, err)
+		}
+		if c.result != "-" && !bytes.Equal(document, []byte(c.result)) {
+			t.Errorf("%s: the document is %s", c.name, document)
+		}
+		if c.result == "-" {
+			doc, err := status.ParseCSE(document)
+			if own, _ := doc.Code(); err != nil || own != code || !strings.Contains(doc.Error, c.says) {
+				t.Errorf("%s: the document is %s", c.name, document)
+			}
+		}
+	}
+}
+
+// A result that comes later is waited for; another program may deliver it, in whichever of the places.
+func TestWaitForLaterResult(t *testing.T) {
+	for _, p := range []place{aksPlace, nativePlace} {
+		n := newNode(t)
+		later := newNode(t, n.root)
+		go func() {
+			time.Sleep(50 * time.Millisecond)
+			later.deliver(p.result, []byte(`{"ExitCode": "7"}`))
+			time.Sleep(50 * time.Millisecond)
+			later.deliver(p.complete, nil)
+		}()
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+		defer cancel()
+		if document, code, err := n.Wait(ctx); code != 7 || err != nil || string(document) != `{"ExitCode": "7"}` {
+			t.Errorf("%s: %d, %v, %s", p.complete, code, err, document)
+		}
+	}
+}
+
+// The agent itself is waited for by another.
+func TestWaitForAgent(t *testing.T) {
+	for contract, want := range map[string]int{string(example(t, "aks/minimal.json")): 0, "{": exitcode.AgentFailed} {
+		n := newNode(t)
+		n.deliver(aksContract, []byte(contract))
+		waiter := newNode(t, n.root)
+		type waited struct {
+			document []byte
+			code     int
+			err      error
+		}
+		done := make(chan waited)
+		go func() {
+			document, code, err := waiter.Wait(context.Background())
+			done <- waited{document, code, err}
+		}()
+		n.provision()
+		got := <-done
+		if got.code != want || got.err != nil || !bytes.Equal(got.document, n.read(aksPlace.result)) {
+			t.Errorf("%d, %v, %s", got.code, got.err, got.document)
+		}
+	}
+}
+
+func TestWaitGivesUp(t *testing.T) {
+	n := newNode(t)
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Millisecond)
+	defer cancel()
+	document, code, err := n.Wait(ctx)
+	doc, parseErr := status.ParseCSE(document)
+	if code != exitcode.Timeout || err == nil || parseErr != nil || doc.ExitCode != "124" || !strings.Contains(doc.Error, "no result after") {
+		t.Errorf("%d, %v, %s", code, err, document)
+	}
+	n.host.before = func(op, _ string) error {
+		if op == "WaitForFiles" {
+			return syscall.ENOSPC // inotify's limit
+		}
+		return nil
+	}
+	if document, code, err := n.Wait(t.Context()); code != exitcode.AgentFailed || err == nil || !bytes.Contains(document, []byte("no space")) {
+		t.Errorf("%d, %v, %s", code, err, document)
+	}
+	if entries, err := os.ReadDir(n.root); err != nil || len(entries) > 0 {
+		t.Errorf("waiting has made %v", entries)
+	}
+}
+
+func TestLastStatus(t *testing.T) {
+	n := newNode(t)
+	if _, err := n.LastStatus(); err == nil || !strings.Contains(err.Error(), "no provisioning has ended") {
+		t.Error(err)
+	}
+	n.deliver(aksContract, example(t, "aks/minimal.json"))
+	want := n.provision()
+	if got, err := n.LastStatus(); err != nil || got.Config.Digest != want.Config.Digest || len(got.Changes) != len(want.Changes) {
+		t.Errorf("%+v, %v", got, err)
+	}
+	n.deliver(StatusPath, []byte("{}"))
+	if _, err := n.LastStatus(); err == nil {
+		t.Error("another document is a status")
+	}
+}
