@@ -13,19 +13,33 @@ import (
 	"github.com/slipway-dev/slipway/status"
 )
 
-// Whatever contract there is, or none, a result is published, and where its reader looks.
-func TestPublished(t *testing.T) {
+// delivered is a contract, and what is published of it.
+type delivered struct {
+	name    string
+	asAKS   bool
+	path    string
+	content string
+	prepare func(n *node)
+	place   place
+	code    int
+	says    string
+}
+
+// unreadable makes a contract fail to be read.
+func unreadable(path string, err error) func(*node) {
+	return func(n *node) {
+		n.host.before = func(op, name string) error {
+			if op == "ReadFile" && name == path {
+				return err
+			}
+			return nil
+		}
+	}
+}
+
+func deliveries(t *testing.T) []delivered {
 	minimal := string(example(t, "native/minimal.yaml"))
-	for _, c := range []struct {
-		name    string
-		asAKS   bool
-		path    string
-		content string
-		prepare func(n *node)
-		place   place
-		code    int
-		says    string
-	}{
+	return []delivered{
 		{name: "AKS", path: aksContract, content: string(example(t, "aks/azure-cni.json")), place: aksPlace},
 		{name: "native", path: nativeContract, content: minimal, place: nativePlace},
 		{name: "native, called as AKS's", asAKS: true, path: nativeContract, content: minimal, place: nativePlace},
@@ -37,22 +51,8 @@ func TestPublished(t *testing.T) {
 				n.Fatal(err)
 			}
 		}, place: aksPlace, code: exitcode.AgentFailed, says: aksContract},
-		{name: "no permission", path: aksContract, content: "{}", prepare: func(n *node) {
-			n.host.before = func(op, name string) error {
-				if op == "ReadFile" && name == aksContract {
-					return syscall.EACCES
-				}
-				return nil
-			}
-		}, place: aksPlace, code: exitcode.AgentFailed, says: "permission denied"},
-		{name: "a broken disk", path: nativeContract, content: "{}", prepare: func(n *node) {
-			n.host.before = func(op, name string) error {
-				if op == "ReadFile" && name == nativeContract {
-					return syscall.EIO
-				}
-				return nil
-			}
-		}, place: nativePlace, code: exitcode.AgentFailed, says: "input/output error"},
+		{name: "no permission", path: aksContract, content: "{}", prepare: unreadable(aksContract, syscall.EACCES), place: aksPlace, code: exitcode.AgentFailed, says: "permission denied"},
+		{name: "a broken disk", path: nativeContract, content: "{}", prepare: unreadable(nativeContract, syscall.EIO), place: nativePlace, code: exitcode.AgentFailed, says: "input/output error"},
 		{name: "empty", path: aksContract, place: aksPlace, code: exitcode.AgentFailed, says: "empty"},
 		{name: "truncated", path: aksContract, content: string(example(t, "aks/azure-cni.json")[:1000]), place: aksPlace, code: exitcode.AgentFailed, says: "truncated"},
 		{name: "10 MiB", path: aksContract, content: `{"version":"v1"}` + strings.Repeat(" ", 10<<20), place: aksPlace, code: exitcode.AgentFailed, says: "larger than"},
@@ -69,7 +69,12 @@ func TestPublished(t *testing.T) {
 		})), place: aksPlace},
 		{name: "a method that this version does not have", path: nativeContract,
 			content: strings.Replace(minimal, "join:", "join:\n  method: Attested", 1), place: nativePlace, code: exitcode.AgentFailed, says: "$.join.attested"},
-	} {
+	}
+}
+
+// Whatever contract there is, or none, a result is published, and where its reader looks.
+func TestPublished(t *testing.T) {
+	for _, c := range deliveries(t) {
 		t.Run(c.name, func(t *testing.T) {
 			n := newNode(t)
 			n.AsAKS = c.asAKS

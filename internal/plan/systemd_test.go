@@ -15,117 +15,127 @@ import (
 
 const blank = " \t\n\r"
 
-// readEnvironment reads an EnvironmentFile=.
+// The states of an environmentReader.
+const (
+	beforeName = iota
+	inName
+	beforeValue
+	inValue
+	escaped
+	single
+	double
+	doubleEscaped
+	comment
+	commentEscaped
+)
+
+// environmentReader reads an EnvironmentFile= byte by byte.
+type environmentReader struct {
+	variables   map[string]string
+	name, value strings.Builder
+	state       int
+	trailing    int // where blanks at the value's end begin; -1 where there are none
+}
+
 func readEnvironment(content string) map[string]string {
-	variables := make(map[string]string)
-	const (
-		beforeName = iota
-		inName
-		beforeValue
-		inValue
-		escaped
-		single
-		double
-		doubleEscaped
-		comment
-		commentEscaped
-	)
-	var name, value strings.Builder
-	state, trailing := beforeName, -1 // where blanks at the value's end begin
-	push := func() {
-		text := value.String()
-		if trailing >= 0 {
-			text = text[:trailing]
-		}
-		variables[strings.TrimRight(name.String(), blank)] = text
-		name.Reset()
-		value.Reset()
-		state, trailing = beforeName, -1
-	}
+	r := &environmentReader{variables: make(map[string]string), trailing: -1}
 	for i := range len(content) {
-		c := content[i]
-		is := func(set string) bool { return strings.IndexByte(set, c) >= 0 }
-		switch state {
-		case beforeName:
-			if is("#;") {
-				state = comment
-			} else if !is(blank) {
-				state = inName
-				name.WriteByte(c)
-			}
-		case inName:
-			switch {
-			case is("\n\r"):
-				name.Reset()
-				state = beforeName
-			case c == '=':
-				state = beforeValue
-			default:
-				name.WriteByte(c)
-			}
-		case beforeValue, inValue:
-			switch {
-			case is("\n\r"):
-				push()
-			case c == '\'' && state == beforeValue:
-				state = single
-			case c == '"' && state == beforeValue:
-				state = double
-			case c == '\\':
-				state, trailing = escaped, -1
-			case is(blank):
-				if state == inValue {
-					if trailing < 0 {
-						trailing = value.Len()
-					}
-					value.WriteByte(c)
-				}
-			default:
-				state, trailing = inValue, -1
-				value.WriteByte(c)
-			}
-		case escaped:
-			state = inValue
-			if !is("\n\r") {
-				value.WriteByte(c)
-			}
-		case single:
-			if c == '\'' {
-				state = beforeValue
-			} else {
-				value.WriteByte(c)
-			}
-		case double:
-			switch c {
-			case '"':
-				state = beforeValue
-			case '\\':
-				state = doubleEscaped
-			default:
-				value.WriteByte(c)
-			}
-		case doubleEscaped:
-			state = double
-			if is("\"\\`$") {
-				value.WriteByte(c)
-			} else if c != '\n' {
-				value.WriteByte('\\')
-				value.WriteByte(c)
-			}
-		case comment:
-			if c == '\\' {
-				state = commentEscaped
-			} else if is("\n\r") {
-				state = beforeName
-			}
-		case commentEscaped:
-			state = comment
+		switch r.state {
+		case beforeName, inName, comment, commentEscaped:
+			r.outside(content[i])
+		case beforeValue, inValue, escaped:
+			r.plain(content[i])
+		default:
+			r.quoted(content[i])
 		}
 	}
-	if state != beforeName && state != inName && state != comment {
-		push()
+	if r.state != beforeName && r.state != inName && r.state != comment {
+		r.push()
 	}
-	return variables
+	return r.variables
+}
+
+func isOneOf(c byte, set string) bool { return strings.IndexByte(set, c) >= 0 }
+
+func (r *environmentReader) push() {
+	text := r.value.String()
+	if r.trailing >= 0 {
+		text = text[:r.trailing]
+	}
+	r.variables[strings.TrimRight(r.name.String(), blank)] = text
+	r.name.Reset()
+	r.value.Reset()
+	r.state, r.trailing = beforeName, -1
+}
+
+// outside takes a byte of a name, or of a comment.
+func (r *environmentReader) outside(c byte) {
+	switch {
+	case r.state == commentEscaped:
+		r.state = comment
+	case r.state == comment && c == '\\':
+		r.state = commentEscaped
+	case isOneOf(c, "\n\r"):
+		r.name.Reset()
+		r.state = beforeName
+	case r.state == comment:
+	case r.state == beforeName && isOneOf(c, "#;"):
+		r.state = comment
+	case r.state == beforeName && isOneOf(c, blank):
+	case r.state == inName && c == '=':
+		r.state = beforeValue
+	default:
+		r.state = inName
+		r.name.WriteByte(c)
+	}
+}
+
+// plain takes a byte of a value that is not quoted.
+func (r *environmentReader) plain(c byte) {
+	switch {
+	case r.state == escaped:
+		r.state = inValue
+		if !isOneOf(c, "\n\r") {
+			r.value.WriteByte(c)
+		}
+	case isOneOf(c, "\n\r"):
+		r.push()
+	case c == '\'' && r.state == beforeValue:
+		r.state = single
+	case c == '"' && r.state == beforeValue:
+		r.state = double
+	case c == '\\':
+		r.state, r.trailing = escaped, -1
+	case !isOneOf(c, blank):
+		r.state, r.trailing = inValue, -1
+		r.value.WriteByte(c)
+	case r.state == inValue:
+		if r.trailing < 0 {
+			r.trailing = r.value.Len()
+		}
+		r.value.WriteByte(c)
+	}
+}
+
+// quoted takes a byte of a value within quotes.
+func (r *environmentReader) quoted(c byte) {
+	switch {
+	case r.state == doubleEscaped:
+		r.state = double
+		if c == '\n' {
+			return
+		}
+		if !isOneOf(c, "\"\\`$") {
+			r.value.WriteByte('\\')
+		}
+		r.value.WriteByte(c)
+	case r.state == single && c == '\'', r.state == double && c == '"':
+		r.state = beforeValue
+	case r.state == double && c == '\\':
+		r.state = doubleEscaped
+	default:
+		r.value.WriteByte(c)
+	}
 }
 
 // splitWords splits at blanks, as systemd splits a variable that is a word of its own: quotes join,
