@@ -14,6 +14,7 @@ import (
 // A result has the times that are known when it is published; whoever waits for it gets those too that
 // have become known since, and the published document stays as it is.
 func TestBootTimes(t *testing.T) {
+	t.Parallel()
 	kernel := time.Date(2026, 1, 2, 3, 4, 0, 0, time.UTC)
 	n := newNode(t)
 	n.host.boot = host.BootTimes{Kernel: kernel}
@@ -61,6 +62,7 @@ func TestBootTimes(t *testing.T) {
 
 // Times that cannot be asked for are empty, and keep nobody from a result.
 func TestBootTimesAreNotKnown(t *testing.T) {
+	t.Parallel()
 	n := newNode(t)
 	n.host.before = func(op, _ string) error {
 		if op == "BootTimes" || op == "ServiceStart" {
@@ -82,6 +84,7 @@ func TestBootTimesAreNotKnown(t *testing.T) {
 // A contract that is named by a path of the machine is read there, also where the agent works on a
 // directory; its documents are the directory's.
 func TestNamedContract(t *testing.T) {
+	t.Parallel()
 	here, n := newNode(t), newNode(t)
 	here.deliver("/home/me/node.json", example(t, "aks/minimal.json"))
 	here.deliver("/home/me/script.sh", []byte("true"))
@@ -102,6 +105,7 @@ func TestNamedContract(t *testing.T) {
 
 // A lock that cannot be given back is the process's end to give back.
 func TestUnlockFails(t *testing.T) {
+	t.Parallel()
 	n := newNode(t)
 	n.deliver(aksContract, example(t, "aks/minimal.json"))
 	n.host.unlock = func() error { panic("broken unlock") }

@@ -101,6 +101,7 @@ func onesOwn(t *testing.T, n *node, contracts map[string][]byte) {
 
 // Several provisionings at once: one after the other, and the last one's documents stay.
 func TestConcurrentProvisions(t *testing.T) {
+	t.Parallel()
 	contracts := rivals(t)
 	for round := range 3 {
 		root := newNode(t).root
@@ -151,6 +152,7 @@ func TestConcurrentProvisions(t *testing.T) {
 
 // One contract, eight agents: one applies it, the others find it done.
 func TestSameContractAtOnce(t *testing.T) {
+	t.Parallel()
 	root := newNode(t).root
 	newNode(t, root).deliver(aksContract, example(t, "aks/azure-cni.json"))
 	var (
@@ -184,6 +186,7 @@ func TestSameContractAtOnce(t *testing.T) {
 // While another works on the machine an agent waits, for as long as its contract lets it; then it
 // gives up, and leaves the documents to the other.
 func TestAnotherIsAtWork(t *testing.T) {
+	t.Parallel()
 	n := newNode(t)
 	n.deliver(aksContract, aksWith(t, "minimal.json", map[string]any{"cse_timeout": 1}))
 	unlock, err := n.host.Directory.Lock(t.Context(), "/run/slipway/lock")
@@ -209,6 +212,7 @@ func TestAnotherIsAtWork(t *testing.T) {
 
 // A contract that cannot be used is no reason to write among another's documents.
 func TestBadContractWhileAnotherIsAtWork(t *testing.T) {
+	t.Parallel()
 	n := newNode(t)
 	n.deliver(aksContract, []byte("{"))
 	unlock, err := n.host.Directory.Lock(t.Context(), "/run/slipway/lock")
@@ -219,7 +223,7 @@ func TestBadContractWhileAnotherIsAtWork(t *testing.T) {
 	go func() { done <- n.provision() }()
 	select {
 	case got := <-done:
-		t.Errorf("did not wait: %v", got.Error)
+		t.Fatalf("did not wait: %v", got.Error)
 	case <-time.After(100 * time.Millisecond):
 	}
 	if n.exists(StatusPath) || n.exists(aksPlace.complete) || len(n.events()) > 0 {
@@ -254,6 +258,7 @@ func TestMain(m *testing.M) {
 
 // Processes of their own, as two units that are started at once would be.
 func TestConcurrentProcesses(t *testing.T) {
+	t.Parallel()
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)

@@ -57,6 +57,7 @@ func wholeEvents(t *testing.T, events map[string]map[string]any) {
 }
 
 func TestEvents(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name, contract, level, says string
 	}{
@@ -97,6 +98,7 @@ func TestEvents(t *testing.T) {
 
 // Every one of several agents has an event of its own, though they end at the same time.
 func TestEventsOfSeveral(t *testing.T) {
+	t.Parallel()
 	const agents = 8
 	root := newNode(t).root
 	now := newNode(t).Now()

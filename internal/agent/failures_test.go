@@ -17,6 +17,7 @@ import (
 
 // What fails decides the exit code, and says what to do.
 func TestExitCodes(t *testing.T) {
+	t.Parallel()
 	check := func(cause resource.Cause) error {
 		return &apply.CheckError{Cause: cause, Endpoint: "https://example.hcp.eastus.azmk8s.io:443", Err: errors.New("no such host")}
 	}
@@ -61,6 +62,7 @@ func TestExitCodes(t *testing.T) {
 
 // Each of several failures has what to do about it, and not what to do about the one before.
 func TestSeveralFailures(t *testing.T) {
+	t.Parallel()
 	err := errors.Join(
 		&apply.Error{Resource: "Sysctl:a", ExitCode: exitcode.SysctlFailed, Err: syscall.EIO},
 		fmt.Errorf("something of the agent's"),
@@ -98,6 +100,7 @@ func TestSeveralFailures(t *testing.T) {
 
 // A provisioning that takes too long ends with its own code, and says what it was doing.
 func TestTimeout(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ op, name string }{
 		{"StartUnit", "containerd.service"}, {"StartUnit", "kubelet.service"}, {"Probe", "api-server"}, {"LoadModule", "overlay"},
 	} {
@@ -133,6 +136,7 @@ func TestTimeout(t *testing.T) {
 
 // Told to end, the agent publishes that it did.
 func TestCancelled(t *testing.T) {
+	t.Parallel()
 	n := newNode(t)
 	n.deliver(aksContract, example(t, "aks/azure-cni.json"))
 	n.host.boot = host.BootTimes{Kernel: time.Now()}

@@ -29,6 +29,7 @@ func (n *node) markersDuring() *[]string {
 // The marker of an earlier run is taken back before anything is changed, whosever it is: whoever
 // waits would take that run's result for this one's.
 func TestStaleMarker(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name    string
 		prepare func(n *node)
@@ -70,6 +71,9 @@ func TestStaleMarker(t *testing.T) {
 			t.Errorf("%s: during the change there was %q", c.name, *seen)
 		}
 		n.published(aksPlace, 0)
+		if last, err := n.LastStatus(); err != nil || len(last.Changes) == 0 {
+			t.Errorf("%s: the status does not tell of the changes: %v", c.name, err)
+		}
 		if n.exists(nativePlace.complete) {
 			t.Errorf("%s: the other dialect's marker stays", c.name)
 		}
@@ -78,6 +82,7 @@ func TestStaleMarker(t *testing.T) {
 
 // A marker that cannot be taken back stops the run before it changes anything.
 func TestMarkerCannotBeTakenBack(t *testing.T) {
+	t.Parallel()
 	n := newNode(t)
 	n.deliver(aksPlace.complete, nil)
 	n.deliver(aksContract, example(t, "aks/minimal.json"))
@@ -94,6 +99,7 @@ func TestMarkerCannotBeTakenBack(t *testing.T) {
 
 // What is published and has gone, or is damaged, is published again.
 func TestDocumentsAreRepaired(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		path    string
 		content []byte // nil to remove it

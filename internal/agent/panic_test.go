@@ -28,6 +28,7 @@ var methods = []struct {
 // A defect anywhere ends in a result, whatever the method that panics, and in an error, whichever the
 // goroutine it happens in.
 func TestPanics(t *testing.T) {
+	t.Parallel()
 	for _, m := range methods {
 		for _, sequential := range []bool{true, false} {
 			n := newNode(t)
@@ -74,6 +75,7 @@ func TestPanics(t *testing.T) {
 
 // Only Wait calls these; a defect there is an error, and a document all the same.
 func TestPanicsWhileWaiting(t *testing.T) {
+	t.Parallel()
 	for _, method := range []string{"WaitForFiles", "ReadFile", "BootTimes", "ServiceStart", "CreateExclusive"} {
 		n := newNode(t)
 		n.deliver(aksContract, example(t, "aks/minimal.json"))

@@ -74,6 +74,7 @@ func deliveries(t *testing.T) []delivered {
 
 // Whatever contract there is, or none, a result is published, and where its reader looks.
 func TestPublished(t *testing.T) {
+	t.Parallel()
 	for _, c := range deliveries(t) {
 		t.Run(c.name, func(t *testing.T) {
 			n := newNode(t)
@@ -108,6 +109,7 @@ func TestPublished(t *testing.T) {
 // Whoever sees one document sees all before it: the status comes first, then the result, then the
 // marker, each whole.
 func TestOrderOfDocuments(t *testing.T) {
+	t.Parallel()
 	for _, contract := range []string{"aks/minimal.json", ""} {
 		n := newNode(t)
 		if contract != "" {
@@ -139,6 +141,7 @@ func TestOrderOfDocuments(t *testing.T) {
 
 // A document that cannot be written keeps those after it from being taken for it, and is logged.
 func TestDocumentCannotBeWritten(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		fails                    string
 		status, result, complete bool
@@ -175,6 +178,7 @@ func TestDocumentCannotBeWritten(t *testing.T) {
 
 // A machine that cannot be written to is not changed, and says so to whoever called.
 func TestReadOnlyMachine(t *testing.T) {
+	t.Parallel()
 	n := newNode(t)
 	n.deliver(aksContract, example(t, "aks/minimal.json"))
 	n.host.before = func(op, name string) error {
@@ -199,6 +203,7 @@ func TestReadOnlyMachine(t *testing.T) {
 
 // A failed run is followed by a good one, and a good one by a failed.
 func TestOneRunAfterAnother(t *testing.T) {
+	t.Parallel()
 	n := newNode(t)
 	for _, c := range []struct {
 		contract []byte
@@ -221,6 +226,7 @@ func TestOneRunAfterAnother(t *testing.T) {
 
 // A second run of the same contract writes nothing: the documents are the first run's.
 func TestUnchanged(t *testing.T) {
+	t.Parallel()
 	for _, at := range []struct{ path, example string }{{aksContract, "aks/azure-cni.json"}, {nativeContract, "native/full.yaml"}} {
 		n := newNode(t)
 		n.deliver(at.path, example(t, at.example))
@@ -249,6 +255,7 @@ func TestUnchanged(t *testing.T) {
 
 // A dry run publishes nothing, and changes nothing at all.
 func TestDryRun(t *testing.T) {
+	t.Parallel()
 	for _, contract := range []string{"aks/azure-cni.json", ""} {
 		n := newNode(t)
 		if contract != "" {
@@ -267,6 +274,7 @@ func TestDryRun(t *testing.T) {
 
 // Only what needs no cluster is applied to an image; what says that it is done is another marker.
 func TestImagePreparation(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		path     string
 		contract []byte

@@ -16,6 +16,7 @@ const script = "/opt/azure/containers/nbc-cmd.sh"
 
 // A script is run, once; the result is its own where it publishes one, and the agent's where not.
 func TestScript(t *testing.T) {
+	t.Parallel()
 	own := `{"ExitCode": "83", "Output": "by the script"}`
 	for _, c := range []struct {
 		name, stale  string // a result of an earlier run
@@ -68,6 +69,7 @@ func TestScript(t *testing.T) {
 
 // On a directory a script is recorded, and nothing runs.
 func TestScriptInDirectory(t *testing.T) {
+	t.Parallel()
 	n := newNode(t)
 	n.deliver(script, []byte("#!/bin/bash\nexit 1\n"))
 	got := n.Provision(t.Context(), ProvisionOptions{Script: script})
@@ -85,6 +87,7 @@ func TestScriptInDirectory(t *testing.T) {
 }
 
 func TestScriptIsNoFile(t *testing.T) {
+	t.Parallel()
 	for name, prepare := range map[string]func(n *node) error{
 		"missing":     func(*node) error { return nil },
 		"a directory": func(n *node) error { return os.MkdirAll(n.root+script, 0o755) },
@@ -104,6 +107,7 @@ func TestScriptIsNoFile(t *testing.T) {
 
 // Where there is a contract too it is what is applied; the script is not run, and that is said.
 func TestScriptAndContract(t *testing.T) {
+	t.Parallel()
 	n := newNode(t)
 	n.deliver(script, []byte("#!/bin/bash\n"))
 	n.deliver(aksContract, example(t, "aks/minimal.json"))

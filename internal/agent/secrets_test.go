@@ -109,6 +109,7 @@ func secretContracts(t *testing.T) map[string]struct{ path, document string } {
 // No secret is shown: not in a document, an event, the log, a plan, an error or a panic's trace;
 // whether the provisioning succeeds, fails or meets a defect.
 func TestSecretsAreNotShown(t *testing.T) {
+	t.Parallel()
 	errEvil := errors.New("failed")
 	shown := forms(t)
 	for name, contract := range secretContracts(t) {
@@ -185,6 +186,7 @@ func planJSON(t *testing.T, document string, n *node) string {
 // The canaries do arrive where they belong, in files that only root reads; otherwise nothing above
 // would mean anything.
 func TestSecretsArrive(t *testing.T) {
+	t.Parallel()
 	want := map[string]map[string]string{
 		"AKS, token":       {"/var/lib/kubelet/bootstrap-kubeconfig": tokenCanary, "/etc/kubernetes/azure.json": secretCanary},
 		"AKS, certificate": {"/etc/kubernetes/certs/client.key": keyCanary(t), "/etc/kubernetes/azure.json": secretCanary},

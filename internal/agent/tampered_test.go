@@ -240,12 +240,18 @@ func (h *tampered) BootTimes(ctx context.Context) (host.BootTimes, error) {
 	if err := h.before("BootTimes", ""); err != nil {
 		return host.BootTimes{}, err
 	}
-	return h.boot, ctx.Err()
+	if err := ctx.Err(); err != nil {
+		return host.BootTimes{}, err
+	}
+	return h.boot, nil
 }
 
 func (h *tampered) ServiceStart(ctx context.Context, unit string) (time.Time, error) {
 	if err := h.before("ServiceStart", unit); err != nil {
 		return time.Time{}, err
 	}
-	return h.services[unit], ctx.Err()
+	if err := ctx.Err(); err != nil {
+		return time.Time{}, err
+	}
+	return h.services[unit], nil
 }

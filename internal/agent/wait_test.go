@@ -16,6 +16,7 @@ import (
 // Wait returns what is published, and its exit code; where there is nothing that can be read it says so
 // in a document of its own.
 func TestWait(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name, result string // the result, "-" for none
 		code         int
@@ -61,6 +62,7 @@ func TestWait(t *testing.T) {
 
 // A result that comes later is waited for; another program may deliver it, in whichever of the places.
 func TestWaitForLaterResult(t *testing.T) {
+	t.Parallel()
 	for _, p := range []place{aksPlace, nativePlace} {
 		n := newNode(t)
 		later := newNode(t, n.root)
@@ -80,6 +82,7 @@ func TestWaitForLaterResult(t *testing.T) {
 
 // The agent itself is waited for by another.
 func TestWaitForAgent(t *testing.T) {
+	t.Parallel()
 	for contract, want := range map[string]int{string(example(t, "aks/minimal.json")): 0, "{": exitcode.AgentFailed} {
 		n := newNode(t)
 		n.deliver(aksContract, []byte(contract))
@@ -103,6 +106,7 @@ func TestWaitForAgent(t *testing.T) {
 }
 
 func TestWaitGivesUp(t *testing.T) {
+	t.Parallel()
 	n := newNode(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Millisecond)
 	defer cancel()
@@ -126,6 +130,7 @@ func TestWaitGivesUp(t *testing.T) {
 }
 
 func TestLastStatus(t *testing.T) {
+	t.Parallel()
 	n := newNode(t)
 	if _, err := n.LastStatus(); err == nil || !strings.Contains(err.Error(), "no provisioning has ended") {
 		t.Error(err)

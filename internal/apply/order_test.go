@@ -155,3 +155,18 @@ func TestOrderOfReport(t *testing.T) {
 		equal(t, "changes", changes(report), want)
 	}
 }
+
+// Whoever holds the lock already for more than an apply does not wait for itself.
+func TestLockIsHeldByCaller(t *testing.T) {
+	m := newMemory()
+	m.lock <- struct{}{}
+	e := engine(m)
+	e.Locked = true
+	if _, err := e.Apply(t.Context(), aksPlan(t)); err != nil {
+		t.Fatal(err)
+	}
+	converged(t, m, aksPlan(t))
+	if slices.ContainsFunc(m.calls, func(c call) bool { return c.op == "lock" || c.op == "unlock" }) || len(m.lock) != 1 {
+		t.Error("the caller's lock is taken or given back")
+	}
+}

@@ -73,7 +73,8 @@ func (p *planner) kubeletUnit() {
 	if driver := p.config.Runtime.CgroupDriver; driver != "" && !p.layout.kubeletDefaults {
 		p.kubeletDropIn("10-cgroupv2.conf", "KUBELET_CGROUP_FLAGS", "--cgroup-driver="+driver)
 	}
-	if p.reached(watchdogSupported) {
+	// A kubelet of a version that is not known yet may be one that the watchdog would kill.
+	if p.reached(watchdogSupported) && p.minor != newest {
 		p.file(resource.Base, kubeletDropIns+"10-watchdog.conf", 0o644, unitFile("[Service]", "WatchdogSec=60s"),
 			"systemd restarts a kubelet that hangs (AKS: 10-watchdog.conf)", kubeletUnit)
 	}

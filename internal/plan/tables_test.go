@@ -95,6 +95,23 @@ func TestGates(t *testing.T) {
 	}
 }
 
+// An image that is baked for any version holds nothing that a kubelet may not survive: one that does not
+// know the watchdog would be killed every minute, since a later plan removes no file.
+func TestImageForAnyVersion(t *testing.T) {
+	for _, version := range []string{"", "1.31.1", "1.34.1"} {
+		c := contract(t, "native/minimal.yaml", func(c *nodeconfig.NodeConfig) {
+			c.Join.Method, c.Cluster.KubernetesVersion = nodeconfig.JoinNone, version
+		})
+		p, _ := New(c, ubuntu(t))
+		if got := planned(p, "File:"+kubeletDropIns+"10-watchdog.conf"); got != (version == "1.34.1") {
+			t.Errorf("%q: watchdog: %v", version, got)
+		}
+		if planned(p, "File:"+kubeletDropIns+"10-container-runtime-flag.conf") {
+			t.Errorf("%q: a flag that newer kubelets refuse", version)
+		}
+	}
+}
+
 func TestMinor(t *testing.T) {
 	for version, want := range map[string]int{
 		"1.34.2": 34, "1.4.0": 4, "1.36.0-rc.1": 36, "1.34.2+build": 34, "": newest, "1": newest, "1.x.2": newest, "1.": newest,
