@@ -9,7 +9,7 @@ EXAMPLE ?= examples/aks/azure-cni.json
 
 .PHONY: help
 help: ## list the targets
-	@awk -F':.*## ' '/^[a-z][a-z-]*:.*## / {printf "  \033[1m%-12s\033[0m %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F':.*## ' '/^[a-z][a-z-]*:.*## / {printf "  %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: build
 build: ## build both binaries into bin/, static and stripped
@@ -41,7 +41,7 @@ lint: ## gofmt, vet, staticcheck, and the rules of the house
 
 .PHONY: golden
 golden: ## rewrite the golden files; review the diff
-	go test ./test/cases ./status ./userdata ./nodeconfig/aks ./exitcode -update
+	go test ./test/cases ./status ./userdata ./nodeconfig/... ./exitcode -update
 
 .PHONY: generate
 generate: ## regenerate protobuf code and JSON Schemas
@@ -54,7 +54,7 @@ bench: ## benchmarks with allocations
 .PHONY: fuzz
 fuzz: ## every fuzz target for FUZZTIME (10s)
 	@set -e; for pkg in $$(go list ./...); do for target in $$(go test -list '^Fuzz' $$pkg | grep '^Fuzz' || true); do \
-		echo "$$pkg $$target"; go test -run '^$$' -fuzz "^$$target$$" -fuzztime $(or $(FUZZTIME),10s) $$pkg; done; done
+		echo "$$pkg $$target"; go test -run '^$$' -fuzz "^$$target$$" -fuzztime $(or $(FUZZTIME),10s) -fuzzminimizetime 20x $$pkg; done; done
 
 .PHONY: clean
 clean: ## remove what was built
