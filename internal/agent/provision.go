@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"slices"
 	"time"
 
@@ -72,15 +71,7 @@ type provision struct {
 }
 
 // guarded calls f, and turns a panic into an error: whoever waits for the result must get one.
-func (a *Agent) guarded(f func() error) (err error) {
-	defer func() {
-		if cause := recover(); cause != nil {
-			a.Log.Error("panic", "cause", fmt.Sprint(cause), "stack", string(debug.Stack()))
-			err = fmt.Errorf("the agent has a defect, please report it with the log: panic: %v", cause)
-		}
-	}()
-	return f()
-}
+func (a *Agent) guarded(f func() error) error { return apply.Guard(a.Log, "agent", f) }
 
 func (p *provision) run(ctx context.Context) error {
 	desired, timeout, err := p.desired()
@@ -128,10 +119,10 @@ func (p *provision) apply(ctx context.Context, desired resource.Plan) error {
 
 // lock waits until no other run is at work.
 func (p *provision) lock(ctx context.Context) error {
-	release, err := p.Host.Lock(ctx, apply.LockPath)
+	release, err := apply.Lock(ctx, p.Host)
 	if err != nil {
 		p.yielded = ctx.Err() != nil
-		return fmt.Errorf("take the lock %s: another provisioning may hold it: %w", apply.LockPath, err)
+		return err
 	}
 	p.release = release
 	return nil

@@ -31,10 +31,7 @@ func (p *provision) lastSuccess(desired resource.Plan) bool {
 	if err != nil || entry.Kind != apply.RegularFile {
 		return false
 	}
-	if data, err = p.Host.ReadFile(p.place().result, maxResult); err != nil {
-		return false
-	}
-	result, err := status.ParseCSE(data)
+	result, err := p.readResult()
 	if err != nil {
 		return false
 	}
@@ -123,12 +120,17 @@ func (p *provision) publishedByScript() bool {
 	if !p.isScript() {
 		return false
 	}
+	_, err := p.readResult()
+	return err == nil
+}
+
+// readResult reads the result that is published where this run's goes.
+func (p *provision) readResult() (status.CSEStatus, error) {
 	data, err := p.Host.ReadFile(p.place().result, maxResult)
 	if err != nil {
-		return false
+		return status.CSEStatus{}, err
 	}
-	_, err = status.ParseCSE(data)
-	return err == nil
+	return status.ParseCSE(data)
 }
 
 func (p *provision) publishStatus() error {

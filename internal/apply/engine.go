@@ -17,8 +17,6 @@ const (
 	LockPath = "/run/slipway/lock"
 	// intentPath records what an apply is about to do to units, until it is done.
 	intentPath = "/var/lib/slipway/intent.json"
-	// unitDir is where systemd reads an administrator's units from; a change below needs a reload.
-	unitDir = "/etc/systemd/system/"
 )
 
 // Engine applies plans to a host.
@@ -87,11 +85,11 @@ func (e *Engine) Apply(ctx context.Context, plan resource.Plan) (*Report, error)
 	unlock := func() error { return nil }
 	if !e.Locked {
 		err := run.step("lock", func() (err error) {
-			unlock, err = e.Host.Lock(ctx, LockPath)
+			unlock, err = Lock(ctx, e.Host)
 			return err
 		})
 		if err != nil {
-			return run.report(), fmt.Errorf("take the lock %s: another apply may hold it: %w", LockPath, err)
+			return run.report(), err
 		}
 	}
 	err := run.guarded("apply", func() error { return run.locked(ctx) })

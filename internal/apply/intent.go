@@ -41,7 +41,7 @@ func (i *intent) check() error {
 
 func (i *intent) add(wrong []difference) {
 	for _, d := range wrong {
-		if strings.HasPrefix(d.Spec.Name(), unitDir) {
+		if strings.HasPrefix(d.Spec.Name(), resource.UnitDir+"/") {
 			i.Reload = true
 		}
 		i.Restarts = append(i.Restarts, d.Restarts...)

@@ -2,8 +2,6 @@ package apply
 
 import (
 	"cmp"
-	"fmt"
-	"runtime/debug"
 	"slices"
 	"sync"
 
@@ -57,17 +55,7 @@ func (r *run) settled(unit string) bool {
 	return r.outcome.units[unit]
 }
 
-// guarded calls f, and turns a panic into an error: it would end the process otherwise, and with it
-// the result that somebody waits for.
-func (r *run) guarded(what string, f func() error) (err error) {
-	defer func() {
-		if cause := recover(); cause != nil {
-			r.Log.Error("panic", "in", what, "cause", fmt.Sprint(cause), "stack", string(debug.Stack()))
-			err = fmt.Errorf("the agent has a defect, please report it with the log: panic: %v", cause)
-		}
-	}()
-	return f()
-}
+func (r *run) guarded(what string, f func() error) error { return Guard(r.Log, what, f) }
 
 // step times a part of the run.
 func (r *run) step(name string, f func() error) error {

@@ -39,20 +39,18 @@ func (m *Machine) UnitState(ctx context.Context, unit string) (apply.UnitState, 
 	return m.systemd.state(ctx, unit)
 }
 
-// unitDir is where an administrator's units are; one there takes the place of a vendor's.
-const unitDir = "/etc/systemd/system/"
-
 // NeedReload tells whether systemd has one of the units in memory in another form than its files have
 // now.
 func (m *Machine) NeedReload(ctx context.Context, units []string) (bool, error) {
 	for _, unit := range units {
-		own, err := m.Stat(unitDir + unit)
+		path := resource.UnitDir + "/" + unit
+		own, err := m.Stat(path)
 		if err != nil {
 			return false, err
 		}
 		fragment := ""
 		if own.Kind != apply.Absent {
-			fragment = unitDir + unit
+			fragment = path
 		}
 		stale, err := m.systemd.stale(ctx, unit, fragment)
 		if err != nil || stale {

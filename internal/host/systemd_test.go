@@ -154,7 +154,7 @@ func TestUnitIsBeingStarted(t *testing.T) {
 }
 
 func TestNeedReload(t *testing.T) {
-	const unit, own, vendor = "containerd.service", unitDir + "containerd.service", "/usr/lib/systemd/system/containerd.service"
+	const unit, own, vendor = "containerd.service", resource.UnitDir + "/containerd.service", "/usr/lib/systemd/system/containerd.service"
 	loaded := func(fragment string, changed bool) map[string]any {
 		return map[string]any{"LoadState": "loaded", "FragmentPath": fragment, "NeedDaemonReload": changed}
 	}

@@ -15,8 +15,8 @@ const containerdSocket = "unix:///run/containerd/containerd.sock"
 func (p *planner) containerd() {
 	p.directory("/etc/containerd/certs.d", 0o755, "registries are configured here, one directory each")
 	p.file(resource.Base, "/etc/containerd/config.toml", 0o644, p.containerdConfig(), "containerd's configuration", containerdUnit)
-	p.file(resource.Base, unitDir+"/"+containerdUnit, 0o644, containerdUnitFile(p.layout.containerd), "containerd's unit, complete", containerdUnit)
-	p.file(resource.Base, unitDir+"/containerd.service.d/exec_start.conf", 0o644, unitFile(
+	p.file(resource.Base, resource.UnitDir+"/"+containerdUnit, 0o644, containerdUnitFile(p.layout.containerd), "containerd's unit, complete", containerdUnit)
+	p.file(resource.Base, resource.UnitDir+"/containerd.service.d/exec_start.conf", 0o644, unitFile(
 		"[Service]",
 		"# Pods are forwarded even where a distribution's firewall would not; a host without iptables has none.",
 		"ExecStartPost=-iptables -w -P FORWARD ACCEPT",
@@ -27,7 +27,7 @@ func (p *planner) containerd() {
 		for _, name := range slices.Sorted(maps.Keys(limits)) {
 			lines = append(lines, "Limit"+name+"="+unitValue(limits[name]))
 		}
-		p.file(resource.Base, unitDir+"/containerd.service.d/set_ulimits.conf", 0o600, unitFile(lines...),
+		p.file(resource.Base, resource.UnitDir+"/containerd.service.d/set_ulimits.conf", 0o600, unitFile(lines...),
 			"the contract's limits (AKS: set_ulimits.conf)", containerdUnit)
 	}
 	p.enable(resource.Base, containerdUnit)

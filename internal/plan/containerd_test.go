@@ -10,6 +10,7 @@ import (
 
 	"github.com/slipway-dev/slipway/components"
 	"github.com/slipway-dev/slipway/internal/facts"
+	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
@@ -158,7 +159,7 @@ func TestLimits(t *testing.T) {
 	c := contract(t, "native/minimal.yaml", func(c *nodeconfig.NodeConfig) {
 		c.Runtime.Containerd.Limits = map[string]string{"NOFILE": "1024:infinity", "MEMLOCK": "64M", "NPROC": "infinity"}
 	})
-	drop := fileAt(t, first(New(c, facts.Facts{})), unitDir+"/containerd.service.d/set_ulimits.conf")
+	drop := fileAt(t, first(New(c, facts.Facts{})), resource.UnitDir+"/containerd.service.d/set_ulimits.conf")
 	want := [][2]string{{"LimitMEMLOCK", "64M"}, {"LimitNOFILE", "1024:infinity"}, {"LimitNPROC", "infinity"}}
 	if got := settings(string(drop.Content)); !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)

@@ -66,11 +66,11 @@ var sysctlModules = []struct{ prefix, module string }{
 }
 
 func (p *planner) sysctls() {
-	p.file(resource.Base, p.layout.forwarding, 0o644, sysctlFile(forwardingSysctls, " = "),
+	p.file(resource.Base, p.layout.forwarding, 0o644, assignments(forwardingSysctls, " = "),
 		"pods' packets are routed and filtered, after every boot")
 	wanted := maps.Clone(forwardingSysctls)
 	if user := p.config.System.Sysctls; len(user) > 0 {
-		p.file(resource.Base, p.layout.sysctls, 0o644, sysctlFile(user, "="), "the contract's kernel parameters, after every boot")
+		p.file(resource.Base, p.layout.sysctls, 0o644, assignments(user, "="), "the contract's kernel parameters, after every boot")
 		maps.Copy(wanted, user)
 	}
 	for _, key := range slices.Sorted(maps.Keys(wanted)) {
@@ -93,11 +93,11 @@ func (p *planner) sysctls() {
 	}
 }
 
-// sysctlFile is a file of sysctl.d(5).
-func sysctlFile(sysctls map[string]string, separator string) []byte {
+// assignments writes a line for each value, by name: a file of sysctl.d(5), or of variables.
+func assignments(values map[string]string, separator string) []byte {
 	var b bytes.Buffer
-	for _, key := range slices.Sorted(maps.Keys(sysctls)) {
-		fmt.Fprintf(&b, "%s%s%s\n", key, separator, sysctls[key])
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		fmt.Fprintf(&b, "%s%s%s\n", name, separator, values[name])
 	}
 	return b.Bytes()
 }
@@ -117,13 +117,8 @@ func (p *planner) resolver() {
 // features writes the switches that the image's own programs read (AKS: enabled_features).
 func (p *planner) features() {
 	if features := p.config.Components.Features; len(features) > 0 {
-		p.file(resource.Join, p.layout.features, 0o600, assignments(features), "switches of the image's own programs (AKS: enabled_features)")
+		p.file(resource.Join, p.layout.features, 0o600, assignments(features, "="), "switches of the image's own programs (AKS: enabled_features)")
 	}
-}
-
-// assignments writes NAME=VALUE lines.
-func assignments(values map[string]string) []byte {
-	return sysctlFile(values, "=")
 }
 
 // trust writes the cluster's certificates.

@@ -244,7 +244,7 @@ func TestWireServerRules(t *testing.T) {
 	for _, provider := range []string{"", "azure"} {
 		c := contract(t, "native/minimal.yaml", func(n *nodeconfig.NodeConfig) { n.Cloud.Provider = provider })
 		var removed, inserted []string
-		for _, s := range settings(string(fileAt(t, first(New(c, facts.Facts{})), unitDir+"/"+kubeletUnit).Content)) {
+		for _, s := range settings(string(fileAt(t, first(New(c, facts.Facts{})), resource.UnitDir+"/"+kubeletUnit).Content)) {
 			if rule, ok := strings.CutPrefix(s[1], "-iptables -w -D "); ok && s[0] == "ExecStartPre" {
 				removed = append(removed, rule)
 			}

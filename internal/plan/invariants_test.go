@@ -104,7 +104,7 @@ func resourceViolations(c *nodeconfig.NodeConfig, r resource.Resource) []string 
 		if spec.Secret && spec.Mode != 0o600 {
 			fail("is secret and has mode %04o", spec.Mode)
 		}
-		if strings.HasPrefix(spec.Path, unitDir) {
+		if strings.HasPrefix(spec.Path, resource.UnitDir) {
 			found = append(found, unitViolations(string(spec.Content))...)
 		}
 	case *resource.Directory:
@@ -225,8 +225,8 @@ func TestConfigFileOfCredentialProvider(t *testing.T) {
 			{l.ca, false},
 			{l.cloudConfig, false},
 			{l.bootstrapConfig, false},
-			{unitDir + "/" + kubeletUnit, false},
-			{unitDir + "/multi-user.target.wants/" + kubeletUnit, false},
+			{resource.UnitDir + "/" + kubeletUnit, false},
+			{resource.UnitDir + "/multi-user.target.wants/" + kubeletUnit, false},
 			{path.Dir(l.ca), false},
 			{"/opt/cni/bin", false},
 			{"/etc/systemd", false},

@@ -8,7 +8,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/resource"
 )
 
-const kubeletDropIns = unitDir + "/" + kubeletUnit + ".d/"
+const kubeletDropIns = resource.UnitDir + "/" + kubeletUnit + ".d/"
 
 // kubeletBinary puts the wanted version in its place, where the image holds several.
 func (p *planner) kubeletBinary() {
@@ -64,7 +64,7 @@ func (p *planner) kubeletUnit() {
 		"[Install]",
 		"WantedBy=multi-user.target",
 	)
-	p.file(resource.Base, unitDir+"/"+kubeletUnit, 0o644, unitFile(lines...), "the kubelet's unit, complete", kubeletUnit)
+	p.file(resource.Base, resource.UnitDir+"/"+kubeletUnit, 0o644, unitFile(lines...), "the kubelet's unit, complete", kubeletUnit)
 	p.kubeletDropIn("10-containerd-base-flag.conf", "KUBELET_CONTAINERD_FLAGS",
 		"--runtime-request-timeout=15m --container-runtime-endpoint="+containerdSocket+" --runtime-cgroups=/system.slice/"+containerdUnit)
 	if !p.reached(containerRuntimeFlag) {

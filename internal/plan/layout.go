@@ -2,9 +2,6 @@ package plan
 
 import "github.com/slipway-dev/slipway/nodeconfig"
 
-// unitDir is where an administrator's units are (systemd.unit(5)).
-const unitDir = "/etc/systemd/system"
-
 // layout is a table of places on a node.
 type layout struct {
 	// installed is a file that an image holds that was built for the purpose; empty for none.

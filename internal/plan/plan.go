@@ -122,8 +122,8 @@ func (p *planner) enable(phase resource.Phase, unit string) {
 		Phase:  phase,
 		Reason: "starts at boot",
 		Spec: &resource.Symlink{
-			Path:   unitDir + "/multi-user.target.wants/" + unit,
-			Target: unitDir + "/" + unit,
+			Path:   resource.UnitDir + "/multi-user.target.wants/" + unit,
+			Target: resource.UnitDir + "/" + unit,
 		},
 	})
 }

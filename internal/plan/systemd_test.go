@@ -224,7 +224,7 @@ func kubeletCommand(p resource.Plan) (argv []string, variables map[string]string
 			files[f.Path] = string(f.Content)
 		}
 	}
-	unit := files[unitDir+"/"+kubeletUnit]
+	unit := files[resource.UnitDir+"/"+kubeletUnit]
 	for _, path := range slices.Sorted(maps.Keys(files)) {
 		if strings.HasPrefix(path, kubeletDropIns) {
 			unit += files[path]

@@ -10,6 +10,10 @@ import (
 	"slices"
 )
 
+// UnitDir is where an administrator's units are (systemd.unit(5)); one there takes the place of a
+// vendor's.
+const UnitDir = "/etc/systemd/system"
+
 // ID names a resource within a plan: its kind and its name, "File:/etc/kubernetes/azure.json".
 type ID string
 

@@ -3,27 +3,18 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
-	"io/fs"
-	"os"
-	"path"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/bufbuild/protocompile"
 	"github.com/bufbuild/protocompile/linker"
 	"github.com/invopop/jsonschema"
+	"github.com/slipway-dev/slipway/api/aksnodeconfig/protos"
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
-const (
-	// importPrefix is where the .proto files say they are when they import each other.
-	importPrefix = "aksnodeconfig/v1"
-	// topMessage is the contract's top message.
-	topMessage = "aksnodeconfig.v1.Configuration"
-)
+// topMessage is the contract's top message.
+const topMessage = "aksnodeconfig.v1.Configuration"
 
 // secrets are the fields whose comment does not call them one and that may still hold a password: a
 // proxy's URL.
@@ -34,7 +25,7 @@ var secrets = []protoreflect.FullName{
 
 // aksSchema describes the contract that the .proto files in dir define.
 func aksSchema(ctx context.Context, dir string) (*jsonschema.Schema, error) {
-	files, err := compile(ctx, dir)
+	files, err := protos.Compile(ctx, dir)
 	if err != nil {
 		return nil, err
 	}
@@ -59,34 +50,6 @@ func aksSchema(ctx context.Context, dir string) (*jsonschema.Schema, error) {
 	version.Enum = []any{"v1", "v0"}
 	version.Extras["type"] = "string"
 	return s, nil
-}
-
-// compile links all .proto files of dir, with their comments.
-func compile(ctx context.Context, dir string) (linker.Files, error) {
-	found, err := filepath.Glob(filepath.Join(dir, "*.proto"))
-	if err != nil {
-		return nil, err
-	}
-	if len(found) == 0 {
-		return nil, fmt.Errorf("no .proto files in %s", dir)
-	}
-	names := make([]string, len(found))
-	for i, f := range found {
-		names[i] = path.Join(importPrefix, filepath.Base(f))
-	}
-	compiler := protocompile.Compiler{
-		Resolver: protocompile.WithStandardImports(&protocompile.SourceResolver{
-			Accessor: func(name string) (io.ReadCloser, error) {
-				base, ok := strings.CutPrefix(name, importPrefix+"/")
-				if !ok || strings.Contains(base, "/") {
-					return nil, fs.ErrNotExist
-				}
-				return os.Open(filepath.Join(dir, base))
-			},
-		}),
-		SourceInfoMode: protocompile.SourceInfoStandard,
-	}
-	return compiler.Compile(ctx, names...)
 }
 
 // protoWalk turns messages into definitions as it meets them.

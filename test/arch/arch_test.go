@@ -61,7 +61,7 @@ var layers = [][]string{
 }
 
 // outside are packages that are no part of either binary.
-var outside = []string{"test/", "api/aksnodeconfig/gen", "schema/gen"}
+var outside = []string{"test/", "api/aksnodeconfig/gen", "api/aksnodeconfig/protos", "schema/gen"}
 
 func isOutside(name string) bool {
 	return slices.ContainsFunc(outside, func(o string) bool { return name == o || strings.HasSuffix(o, "/") && strings.HasPrefix(name, o) })

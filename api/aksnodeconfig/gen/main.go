@@ -19,8 +19,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io"
-	"io/fs"
 	"log"
 	"maps"
 	"os"
@@ -28,20 +26,14 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
-	"strings"
 
-	"github.com/bufbuild/protocompile"
 	"github.com/bufbuild/protocompile/linker"
 	"github.com/bufbuild/protocompile/protoutil"
-	"github.com/bufbuild/protocompile/reporter"
+	"github.com/slipway-dev/slipway/api/aksnodeconfig/protos"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/types/pluginpb"
 )
-
-// importPrefix is where the .proto files say they are when they import each other. It becomes part
-// of their descriptors, so it must not depend on where the files lie on disk.
-const importPrefix = "aksnodeconfig/v1"
 
 // generatedSuffix ends the name of every file protoc-gen-go writes.
 const generatedSuffix = ".pb.go"
@@ -62,7 +54,7 @@ func main() {
 
 // run brings the generated code in dir up to date or, if check is set, reports how it is not.
 func run(ctx context.Context, dir string, check bool) error {
-	files, err := compile(ctx, dir)
+	files, err := protos.Compile(ctx, dir)
 	if err != nil {
 		return fmt.Errorf("compile %s: %w", dir, err)
 	}
@@ -78,49 +70,6 @@ func run(ctx context.Context, dir string, check bool) error {
 		return compare(dir, have, want)
 	}
 	return update(dir, have, want)
-}
-
-// compile links all .proto files of dir and returns them ordered by name.
-func compile(ctx context.Context, dir string) (linker.Files, error) {
-	found, err := filepath.Glob(filepath.Join(dir, "*.proto"))
-	if err != nil {
-		return nil, fmt.Errorf("list .proto files: %w", err)
-	}
-	if len(found) == 0 {
-		return nil, errors.New("no .proto files")
-	}
-	names := make([]string, len(found))
-	for i, f := range found {
-		names[i] = path.Join(importPrefix, filepath.Base(f))
-	}
-	slices.Sort(names)
-
-	var problems []error
-	collect := func(err reporter.ErrorWithPos) { problems = append(problems, err) }
-	compiler := protocompile.Compiler{
-		Resolver: protocompile.WithStandardImports(&protocompile.SourceResolver{
-			Accessor: func(name string) (io.ReadCloser, error) {
-				base, ok := strings.CutPrefix(name, importPrefix+"/")
-				if !ok || strings.Contains(base, "/") {
-					return nil, fs.ErrNotExist
-				}
-				return os.Open(filepath.Join(dir, base))
-			},
-		}),
-		Reporter: reporter.NewReporter(
-			func(err reporter.ErrorWithPos) error { collect(err); return nil },
-			collect,
-		),
-		SourceInfoMode: protocompile.SourceInfoStandard,
-	}
-	files, err := compiler.Compile(ctx, names...)
-	if len(problems) > 0 {
-		return nil, errors.Join(problems...)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return files, nil
 }
 
 // request is what protoc would send to a plugin to have code generated for files. The plugin wants

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/slipway-dev/slipway/api/aksnodeconfig/protos"
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
@@ -17,7 +18,7 @@ const contractDir = "../v1"
 // enum value says what it is for. The generated descriptors carry no comments, so this looks at the
 // sources.
 func TestEverythingIsCommented(t *testing.T) {
-	files, err := compile(context.Background(), contractDir)
+	files, err := protos.Compile(context.Background(), contractDir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +88,7 @@ func TestCompileReportsEveryProblem(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			_, err := compile(context.Background(), dir)
+			_, err := protos.Compile(context.Background(), dir)
 			if err == nil {
 				t.Fatal("no error")
 			}
@@ -113,7 +114,7 @@ func TestRequestOrdersImportsFirst(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	files, err := compile(context.Background(), dir)
+	files, err := protos.Compile(context.Background(), dir)
 	if err != nil {
 		t.Fatal(err)
 	}

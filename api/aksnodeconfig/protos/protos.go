@@ -1,0 +1,70 @@
+// Package protos compiles the .proto files of AKS's contract, with nothing but Go installed.
+//
+// It reads a directory and writes nothing. The generators of the contract's Go types and of its JSON
+// Schema call it; no program that is shipped does.
+package protos
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/bufbuild/protocompile"
+	"github.com/bufbuild/protocompile/linker"
+	"github.com/bufbuild/protocompile/reporter"
+)
+
+// importPrefix is where the .proto files say they are when they import each other. It becomes part
+// of their descriptors, so it must not depend on where the files lie on disk.
+const importPrefix = "aksnodeconfig/v1"
+
+// Compile links all .proto files of dir, with their comments, and returns them ordered by name. Every
+// problem is an error, warnings too, and all of them are returned at once.
+func Compile(ctx context.Context, dir string) (linker.Files, error) {
+	found, err := filepath.Glob(filepath.Join(dir, "*.proto"))
+	if err != nil {
+		return nil, fmt.Errorf("list .proto files: %w", err)
+	}
+	if len(found) == 0 {
+		return nil, errors.New("no .proto files")
+	}
+	names := make([]string, len(found))
+	for i, f := range found {
+		names[i] = path.Join(importPrefix, filepath.Base(f))
+	}
+	slices.Sort(names)
+
+	var problems []error
+	collect := func(err reporter.ErrorWithPos) { problems = append(problems, err) }
+	compiler := protocompile.Compiler{
+		Resolver: protocompile.WithStandardImports(&protocompile.SourceResolver{
+			Accessor: func(name string) (io.ReadCloser, error) {
+				base, ok := strings.CutPrefix(name, importPrefix+"/")
+				if !ok || strings.Contains(base, "/") {
+					return nil, fs.ErrNotExist
+				}
+				return os.Open(filepath.Join(dir, base))
+			},
+		}),
+		Reporter: reporter.NewReporter(
+			func(err reporter.ErrorWithPos) error { collect(err); return nil },
+			collect,
+		),
+		SourceInfoMode: protocompile.SourceInfoStandard,
+	}
+	files, err := compiler.Compile(ctx, names...)
+	if len(problems) > 0 {
+		return nil, errors.Join(problems...)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return files, nil
+}

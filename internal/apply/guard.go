@@ -1,0 +1,29 @@
+package apply
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+)
+
+// Guard calls f, and turns a panic into an error: it would end the process otherwise, and with it the
+// result that somebody waits for. What was being done and the stack go to the log.
+func Guard(log *slog.Logger, what string, f func() error) (err error) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			log.Error("panic", "in", what, "cause", fmt.Sprint(cause), "stack", string(debug.Stack()))
+			err = fmt.Errorf("the agent has a defect, please report it with the log: panic: %v", cause)
+		}
+	}()
+	return f()
+}
+
+// Lock takes the lock that keeps applies apart, and waits for it while ctx is not done.
+func Lock(ctx context.Context, host Host) (unlock func() error, err error) {
+	unlock, err = host.Lock(ctx, LockPath)
+	if err != nil {
+		return nil, fmt.Errorf("take the lock %s: another run may hold it: %w", LockPath, err)
+	}
+	return unlock, nil
+}
