@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -42,14 +43,8 @@ func (l *Lab) controlPlane(ctx context.Context) error {
 	if err := listening(ctx, "127.0.0.1:2379"); err != nil {
 		return err
 	}
-	if err := l.startAPIServer(ctx); err != nil {
+	if err := l.StartAPIServer(ctx); err != nil {
 		return err
-	}
-	if err := l.startControllers(ctx); err != nil {
-		return err
-	}
-	if err := l.API.waitReady(ctx, 60*time.Second); err != nil {
-		return fmt.Errorf("%w: see %s", err, filepath.Join(l.dir, "kube-apiserver.log"))
 	}
 	l.Token = NewToken()
 	return l.API.admitNodes(ctx, l.Token, time.Now().Add(24*time.Hour))
@@ -58,53 +53,62 @@ func (l *Lab) controlPlane(ctx context.Context) error {
 // NewToken makes up a bootstrap token.
 func NewToken() string { return strings.ToLower(rand.Text()[:6] + "." + rand.Text()[:16]) }
 
-// StopAPIServer takes the API server away, and StartAPIServer brings it back; neither does anything
-// where that is so already.
+// StopAPIServer takes the API server away, and with it the controllers and the scheduler: they end by
+// themselves when it goes in their first seconds, and later wait up to a minute before they look for it
+// again. Where it is away already, nothing is done.
 func (l *Lab) StopAPIServer() {
-	if l.apiServer != nil {
-		l.apiServer.Stop(5 * time.Second)
-		l.apiServer = nil
+	for _, p := range slices.Backward(l.servers) {
+		p.Stop(5 * time.Second)
 	}
+	l.servers = nil
 }
 
-// StartAPIServer brings the API server back.
+// StartAPIServer brings the API server, the controllers and the scheduler back, unless they are there.
 func (l *Lab) StartAPIServer(ctx context.Context) error {
-	if l.apiServer != nil {
+	if l.servers != nil {
 		return nil
 	}
-	if err := l.startAPIServer(ctx); err != nil {
+	if err := l.startServers(ctx); err != nil {
 		return err
 	}
-	return l.API.waitReady(ctx, 60*time.Second)
-}
-
-func (l *Lab) startAPIServer(ctx context.Context) error {
-	p := l.PKI.Path
-	var err error
-	l.apiServer, err = l.start(ctx, "kube-apiserver", nil, filepath.Join(l.Parts.Kubernetes, "kube-apiserver"),
-		"--etcd-servers="+etcd, "--bind-address=0.0.0.0", "--advertise-address="+HostAddress, "--secure-port=443",
-		"--tls-cert-file="+p("apiserver.crt"), "--tls-private-key-file="+p("apiserver.key"), "--client-ca-file="+p("ca.crt"),
-		"--kubelet-client-certificate="+p("kubelet-client.crt"), "--kubelet-client-key="+p("kubelet-client.key"),
-		"--service-account-issuer=https://kubernetes.default.svc", "--service-account-key-file="+p("sa.pub"),
-		"--service-account-signing-key-file="+p("sa.key"), "--service-cluster-ip-range="+serviceRange,
-		"--authorization-mode=Node,RBAC", "--enable-bootstrap-token-auth=true", "--enable-admission-plugins=NodeRestriction",
-		"--kubelet-preferred-address-types=InternalIP", "--allow-privileged=true", "--profiling=false")
-	return err
-}
-
-func (l *Lab) startControllers(ctx context.Context) error {
-	p := l.PKI.Path
-	_, err := l.start(ctx, "kube-controller-manager", nil, filepath.Join(l.Parts.Kubernetes, "kube-controller-manager"),
-		"--kubeconfig="+p("controller-manager.kubeconfig"), "--cluster-signing-cert-file="+p("ca.crt"), "--cluster-signing-key-file="+p("ca.key"),
-		"--root-ca-file="+p("ca.crt"), "--service-account-private-key-file="+p("sa.key"), "--use-service-account-credentials=true",
-		"--controllers=*,bootstrapsigner,tokencleaner", "--allocate-node-cidrs=true", "--cluster-cidr="+clusterPodCIDR,
-		"--service-cluster-ip-range="+serviceRange, "--leader-elect=false", "--profiling=false")
-	if err != nil {
-		return err
+	if err := l.API.waitReady(ctx, 60*time.Second); err != nil {
+		return fmt.Errorf("%w: see %s", err, filepath.Join(l.dir, "kube-apiserver.log"))
 	}
-	_, err = l.start(ctx, "kube-scheduler", nil, filepath.Join(l.Parts.Kubernetes, "kube-scheduler"),
-		"--kubeconfig="+p("scheduler.kubeconfig"), "--leader-elect=false", "--profiling=false")
-	return err
+	return nil
+}
+
+// startServers starts all that StopAPIServer ends.
+func (l *Lab) startServers(ctx context.Context) error {
+	p := l.PKI.Path
+	for _, server := range []struct {
+		name string
+		args []string
+	}{
+		{"kube-apiserver", []string{
+			"--etcd-servers=" + etcd, "--bind-address=0.0.0.0", "--advertise-address=" + HostAddress, "--secure-port=443",
+			"--tls-cert-file=" + p("apiserver.crt"), "--tls-private-key-file=" + p("apiserver.key"), "--client-ca-file=" + p("ca.crt"),
+			"--kubelet-client-certificate=" + p("kubelet-client.crt"), "--kubelet-client-key=" + p("kubelet-client.key"),
+			"--service-account-issuer=https://kubernetes.default.svc", "--service-account-key-file=" + p("sa.pub"),
+			"--service-account-signing-key-file=" + p("sa.key"), "--service-cluster-ip-range=" + serviceRange,
+			"--authorization-mode=Node,RBAC", "--enable-bootstrap-token-auth=true", "--enable-admission-plugins=NodeRestriction",
+			"--kubelet-preferred-address-types=InternalIP", "--allow-privileged=true", "--profiling=false",
+		}},
+		{"kube-controller-manager", []string{
+			"--kubeconfig=" + p("controller-manager.kubeconfig"), "--cluster-signing-cert-file=" + p("ca.crt"),
+			"--cluster-signing-key-file=" + p("ca.key"), "--root-ca-file=" + p("ca.crt"),
+			"--service-account-private-key-file=" + p("sa.key"), "--use-service-account-credentials=true",
+			"--controllers=*,bootstrapsigner,tokencleaner", "--allocate-node-cidrs=true", "--cluster-cidr=" + clusterPodCIDR,
+			"--service-cluster-ip-range=" + serviceRange, "--leader-elect=false", "--profiling=false",
+		}},
+		{"kube-scheduler", []string{"--kubeconfig=" + p("scheduler.kubeconfig"), "--leader-elect=false", "--profiling=false"}},
+	} {
+		process, err := l.start(ctx, server.name, nil, append([]string{filepath.Join(l.Parts.Kubernetes, server.name)}, server.args...)...)
+		if err != nil {
+			return err
+		}
+		l.servers = append(l.servers, process)
+	}
+	return nil
 }
 
 // certificates makes the cluster's authority, certificates and kubeconfigs.

@@ -34,7 +34,8 @@ type Lab struct {
 
 	dir       string
 	processes []*Process
-	apiServer *Process
+	// servers are the API server and what ends and starts with it.
+	servers []*Process
 }
 
 // Start makes the sandbox's network and control plane. dir is where its state and its logs are; what
