@@ -38,30 +38,9 @@ const ovfEnv = `<?xml version="1.0" encoding="utf-8"?>
 </Environment>
 `
 
-// Azure makes a machine one of Azure's: with a settings disk that holds the custom data, in base64 as
-// the cloud takes it, and metadata services that know it.
+// Azure makes a machine one of Azure's: with metadata services that know it and, where there is custom
+// data, in base64 as the cloud takes it, a settings disk that holds them.
 func (l *Lab) Azure(ctx context.Context, m Machine, name, customData string) (Machine, error) {
-	tree := filepath.Join(m.Dir, "seed")
-	if err := os.MkdirAll(tree, 0o700); err != nil {
-		return m, err
-	}
-	defer os.RemoveAll(tree)
-	var host, data bytes.Buffer
-	if err := xml.EscapeText(&host, []byte(name)); err != nil {
-		return m, err
-	}
-	if err := xml.EscapeText(&data, []byte(customData)); err != nil {
-		return m, err
-	}
-	document := fmt.Sprintf(ovfEnv, host.String(), data.String())
-	if err := os.WriteFile(filepath.Join(tree, "ovf-env.xml"), []byte(document), 0o600); err != nil {
-		return m, err
-	}
-	m.Seed = filepath.Join(m.Dir, "seed.iso")
-	out, err := exec.CommandContext(ctx, "genisoimage", "-quiet", "-udf", "-V", "rd_rdfe_stable", "-o", m.Seed, tree).CombinedOutput()
-	if err != nil {
-		return m, fmt.Errorf("make the settings disk: %w: %s", err, out)
-	}
 	m.Firmware = []string{
 		"-smbios", "type=1,manufacturer=Microsoft Corporation,product=Virtual Machine,uuid=" + azureID,
 		"-smbios", "type=3,manufacturer=Microsoft,asset=" + azureTag,
@@ -70,5 +49,36 @@ func (l *Lab) Azure(ctx context.Context, m Machine, name, customData string) (Ma
 		Name: name, ID: azureID, Type: "Standard_D2s_v5", Region: "eastus",
 		MAC: NodeMAC, Address: NodeAddress, Prefix: prefix,
 	})
-	return m, nil
+	if customData == "" {
+		return m, nil
+	}
+	var err error
+	m.Seed, err = settingsDisk(ctx, m.Dir, name, customData)
+	return m, err
+}
+
+// settingsDisk makes the disk by which Azure hands a machine its settings.
+func settingsDisk(ctx context.Context, dir, name, customData string) (path string, err error) {
+	tree := filepath.Join(dir, "seed")
+	if err := os.MkdirAll(tree, 0o700); err != nil {
+		return "", err
+	}
+	defer os.RemoveAll(tree)
+	var host, data bytes.Buffer
+	if err := xml.EscapeText(&host, []byte(name)); err != nil {
+		return "", err
+	}
+	if err := xml.EscapeText(&data, []byte(customData)); err != nil {
+		return "", err
+	}
+	document := fmt.Sprintf(ovfEnv, host.String(), data.String())
+	if err := os.WriteFile(filepath.Join(tree, "ovf-env.xml"), []byte(document), 0o600); err != nil {
+		return "", err
+	}
+	path = filepath.Join(dir, "seed.iso")
+	out, err := exec.CommandContext(ctx, "genisoimage", "-quiet", "-udf", "-V", "rd_rdfe_stable", "-o", path, tree).CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("make the settings disk: %w: %s", err, out)
+	}
+	return path, nil
 }

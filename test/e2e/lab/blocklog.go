@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 )
 
 // A block log holds all that a machine wrote to its disk, in order, with the flushes between: the
@@ -94,19 +95,16 @@ func (l *BlockLog) Flushes(from, to int64) []int {
 	return flushes
 }
 
-// Replay writes to a disk what it would hold had the power been cut after the flush with the given
-// index: all up to it, and of the writes between it and the next flush those that the disk chose to
-// write early.
-func (l *BlockLog) Replay(disk io.WriterAt, flush int, early func(n int) bool) error {
-	for i := range l.Entries[:flush+1] {
-		if err := l.apply(disk, &l.Entries[i]); err != nil {
-			return err
-		}
-	}
-	for n, i := 0, flush+1; i < len(l.Entries) && !l.Entries[i].Flush(); n, i = n+1, i+1 {
-		if !early(n) {
-			continue
-		}
+// Disk is a disk to be written to.
+type Disk interface {
+	io.ReaderAt
+	io.WriterAt
+}
+
+// Replay brings a disk that holds the log's first entries, as many as done says, to where it held all up
+// to the flush with the given index, as it does when the power is cut right after it.
+func (l *BlockLog) Replay(disk Disk, done, flush int) error {
+	for i := done; i <= flush; i++ {
 		if err := l.apply(disk, &l.Entries[i]); err != nil {
 			return err
 		}
@@ -114,9 +112,45 @@ func (l *BlockLog) Replay(disk io.WriterAt, flush int, early func(n int) bool) e
 	return nil
 }
 
+// ReplayEarly writes, of the writes between a flush and the next, those that the disk chose to write
+// early. undo takes them back.
+func (l *BlockLog) ReplayEarly(disk Disk, flush int, early func(n int) bool) (undo func() error, err error) {
+	type extent struct {
+		at   int64
+		data []byte
+	}
+	var before []extent
+	undo = func() error {
+		for _, e := range slices.Backward(before) {
+			if _, err := disk.WriteAt(e.data, e.at); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	for n, i := 0, flush+1; i < len(l.Entries) && !l.Entries[i].Flush(); n, i = n+1, i+1 {
+		e := &l.Entries[i]
+		if !early(n) || !e.writes() {
+			continue
+		}
+		was := extent{int64(e.Sector) * l.sectorSize, make([]byte, int64(e.Sectors)*l.sectorSize)}
+		if _, err := disk.ReadAt(was.data, was.at); err != nil {
+			return undo, err
+		}
+		before = append(before, was)
+		if err := l.apply(disk, e); err != nil {
+			return undo, err
+		}
+	}
+	return undo, nil
+}
+
+// writes tells whether an entry has data.
+func (e *BlockEntry) writes() bool { return e.Flags&(blockDiscard|blockMark) == 0 && e.Sectors > 0 }
+
 // apply writes one entry. What was discarded reads as anything, so it is left as it is.
-func (l *BlockLog) apply(disk io.WriterAt, e *BlockEntry) error {
-	if e.Flags&(blockDiscard|blockMark) != 0 || e.Sectors == 0 {
+func (l *BlockLog) apply(disk Disk, e *BlockEntry) error {
+	if !e.writes() {
 		return nil
 	}
 	_, err := io.Copy(io.NewOffsetWriter(disk, int64(e.Sector)*l.sectorSize),

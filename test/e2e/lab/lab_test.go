@@ -46,6 +46,10 @@ func (d *disk) WriteAt(p []byte, offset int64) (int, error) {
 	return copy(d[offset:], p), nil
 }
 
+func (d *disk) ReadAt(p []byte, offset int64) (int, error) {
+	return copy(p, d[offset:]), nil
+}
+
 // letters are the first bytes of the disk's sectors.
 func (d *disk) letters() string {
 	var s []byte
@@ -79,6 +83,8 @@ func TestBlockLog(t *testing.T) {
 		t.Errorf("the flushes of a part are %v", second)
 	}
 	none := func(int) bool { return false }
+	var d disk
+	done := 0
 	for _, c := range []struct {
 		flush int
 		early func(int) bool
@@ -90,9 +96,17 @@ func TestBlockLog(t *testing.T) {
 		{7, none, "ab.cd..."},
 		{7, func(int) bool { return true }, "ab.cd..e"},
 	} {
-		var d disk
-		if err := log.Replay(&d, c.flush, c.early); err != nil || d.letters() != c.want {
+		if err := log.Replay(&d, done, c.flush); err != nil {
+			t.Fatal(err)
+		}
+		done = c.flush + 1
+		before := d.letters()
+		undo, err := log.ReplayEarly(&d, c.flush, c.early)
+		if err != nil || d.letters() != c.want {
 			t.Errorf("after flush %d the disk is %s, %v, want %s", c.flush, d.letters(), err, c.want)
+		}
+		if err := undo(); err != nil || d.letters() != before {
+			t.Errorf("without the early writes after flush %d the disk is %s, %v, want %s", c.flush, d.letters(), err, before)
 		}
 	}
 }

@@ -25,6 +25,8 @@ type Machine struct {
 	Resume string
 	// Record keeps all that the machine writes to its disk, in a block log.
 	Record bool
+	// KernelArgs are further arguments for the kernel.
+	KernelArgs string
 	// Firmware are further arguments for QEMU, by which a guest knows its cloud.
 	Firmware []string
 }
@@ -92,7 +94,7 @@ func (l *Lab) Boot(ctx context.Context, m Machine) (*VM, error) {
 // qemu is QEMU's command line. It is an emulator throughout: nothing depends on the machine that it
 // runs on, but for time.
 func (l *Lab) qemu(m Machine) []string {
-	kernelArgs := "console=ttyS0 root=/dev/vda rw mitigations=off quiet systemd.show_status=0 systemd.debug_shell=ttyS1"
+	kernelArgs := "console=ttyS0 root=/dev/vda rw mitigations=off quiet systemd.show_status=0 systemd.debug_shell=ttyS1 " + m.KernelArgs
 	argv := []string{
 		"qemu-system-x86_64", "-machine", "q35", "-accel", "tcg,thread=multi,tb-size=512", "-cpu", "max", "-smp", "2", "-m", "2048",
 		"-nodefaults", "-no-user-config", "-display", "none",

@@ -31,6 +31,8 @@ const nodeName = "node"
 // bootArgs are a contract, and how the machine is started with it.
 type bootArgs struct {
 	contractArgs `yaml:",inline"`
+	// Baked has the contract on the disk already, as in an image that holds one, and cloud-init off.
+	Baked bool `yaml:"baked"`
 	// Record keeps all that the machine writes to its disk.
 	Record bool `yaml:"record"`
 }
@@ -41,25 +43,56 @@ func (r *caseRun) boot(ctx context.Context, args bootArgs) error {
 	if err != nil {
 		return err
 	}
+	m := r.machine()
+	if args.Baked {
+		m, err = r.baked(ctx, m, contract)
+	} else {
+		m, err = r.withCustomData(ctx, m, contract)
+	}
+	if err != nil {
+		return err
+	}
+	m.Record = args.Record
+	if m.Record {
+		go r.watchLog(ctx, m.BlockLogPath())
+	}
+	r.node = watchNode(ctx, r.Lab.API, "")
+	r.vm, err = r.Lab.Boot(ctx, m)
+	return err
+}
+
+// withCustomData makes a machine one that Azure was given the contract for.
+func (r *caseRun) withCustomData(ctx context.Context, m lab.Machine, contract string) (lab.Machine, error) {
 	var stderr bytes.Buffer
 	render := exec.CommandContext(ctx, r.Slipway, "render", "-f", contract, "--to", "custom-data")
 	render.Stderr = &stderr
 	customData, err := render.Output()
 	if err != nil {
-		return fmt.Errorf("slipway render: %w: %s", err, stderr.String())
+		return m, fmt.Errorf("slipway render: %w: %s", err, stderr.String())
 	}
-	m := r.machine()
-	m.Record = args.Record
-	if m.Record {
-		go r.watchLog(ctx, m.BlockLogPath())
-	}
-	m, err = r.Lab.Azure(ctx, m, nodeName, strings.TrimSpace(string(customData)))
+	return r.Lab.Azure(ctx, m, nodeName, strings.TrimSpace(string(customData)))
+}
+
+// baked makes a machine one whose disk holds all that cloud-init would bring.
+func (r *caseRun) baked(ctx context.Context, m lab.Machine, contract string) (lab.Machine, error) {
+	content, err := os.ReadFile(contract)
 	if err != nil {
-		return err
+		return m, err
 	}
-	r.node = watchNode(ctx, r.Lab.API, "")
-	r.vm, err = r.Lab.Boot(ctx, m)
-	return err
+	image := m.Disk
+	m.Disk = filepath.Join(m.Dir, "baked.img")
+	m.KernelArgs = "cloud-init=disabled"
+	if err := lab.CopyDisk(ctx, image, m.Disk); err != nil {
+		return m, err
+	}
+	err = lab.WriteDisk(ctx, m.Disk, map[string][]byte{
+		contractPath:    content,
+		"/etc/hostname": []byte(nodeName + "\n"),
+	})
+	if err != nil {
+		return m, err
+	}
+	return r.Lab.Azure(ctx, m, nodeName, "")
 }
 
 // machine is the case's machine, without its cloud.

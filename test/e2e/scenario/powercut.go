@@ -1,13 +1,10 @@
 package scenario
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -93,14 +90,32 @@ func (r *caseRun) powerCuts(ctx context.Context, args powerCutArgs) error {
 		return fmt.Errorf("there are %d flushes from the agent's start to the Node's being Ready, want at least %d", len(flushes), args.Cuts)
 	}
 	recorded := r.vm.Machine
-	disk := filepath.Join(recorded.Dir, "cut.img")
-	defer os.Remove(disk)
+	path := filepath.Join(recorded.Dir, "cut.img")
+	defer os.Remove(path)
+	if err := lab.CopyDisk(ctx, recorded.Disk, path); err != nil {
+		return err
+	}
+	disk, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	defer disk.Close()
+	done, undo := 0, func() error { return nil }
 	for i, flush := range spread(flushes, args.Cuts) {
-		early := func(n int) bool { return i%2 == 1 && n%2 == 0 }
-		marked, err := r.cut(ctx, log, flush, early, recorded.Disk, disk)
-		if err == nil {
-			err = r.recover(ctx, recorded, disk, args.Within)
+		// The last machine reads the disk until it has no power.
+		r.vm.Stop()
+		if err := undo(); err != nil {
+			return err
 		}
+		if err := log.Replay(disk, done, flush); err != nil {
+			return err
+		}
+		done = flush + 1
+		early := func(n int) bool { return i%2 == 1 && n%2 == 0 }
+		if undo, err = log.ReplayEarly(disk, flush, early); err != nil {
+			return err
+		}
+		marked, err := r.recover(ctx, recorded, path, args.Within)
 		if err != nil {
 			return fmt.Errorf("power cut at flush %d of the log's %d entries: %w", flush, len(log.Entries), err)
 		}
@@ -110,40 +125,41 @@ func (r *caseRun) powerCuts(ctx context.Context, args powerCutArgs) error {
 	return nil
 }
 
-// cut makes a disk as a power cut would have left it, and checks that it holds no success whose files
-// are missing. marked tells whether it holds a success.
-func (r *caseRun) cut(ctx context.Context, log *lab.BlockLog, flush int, early func(int) bool, base, path string) (marked bool, err error) {
-	if out, err := exec.CommandContext(ctx, "cp", "--reflink=auto", "--sparse=always", base, path).CombinedOutput(); err != nil {
-		return false, fmt.Errorf("copy the disk: %w: %s", err, out)
-	}
-	disk, err := os.OpenFile(path, os.O_RDWR, 0)
+// recover checks a disk that a power cut has left, starts a machine from it and waits until its Node is
+// Ready. marked tells whether the disk holds a success.
+func (r *caseRun) recover(ctx context.Context, m lab.Machine, disk string, within time.Duration) (marked bool, err error) {
+	undo, err := lab.ReplayJournal(ctx, disk)
 	if err != nil {
 		return false, err
 	}
-	if err := errors.Join(log.Replay(disk, flush, early), disk.Close()); err != nil {
-		return false, err
+	marked, err = checkMarker(ctx, disk)
+	if err := errors.Join(err, undo()); err != nil {
+		return marked, err
 	}
-	// The journal is looked at on a copy, so that the machine finds the disk as it was left.
-	check := path + ".check"
-	defer os.Remove(check)
-	if out, err := exec.CommandContext(ctx, "cp", "--reflink=auto", "--sparse=always", path, check).CombinedOutput(); err != nil {
-		return false, fmt.Errorf("copy the disk: %w: %s", err, out)
+	r.node.stop()
+	if err := r.forgetNode(ctx); err != nil {
+		return marked, err
 	}
-	out, err := exec.CommandContext(ctx, "e2fsck", "-fy", "-E", "journal_only", check).CombinedOutput()
-	var exit *exec.ExitError
-	if err != nil && (!errors.As(err, &exit) || exit.ExitCode() > 1) {
-		return false, fmt.Errorf("read the disk's journal: %w: %s", err, out)
+	m.Disk, m.Record = disk, false
+	r.node = watchNode(ctx, r.Lab.API, "")
+	vm, err := r.Lab.Boot(ctx, m)
+	if err != nil {
+		return marked, err
 	}
-	return checkMarker(ctx, check)
+	r.vm = vm
+	if err := r.provisionWait(ctx, waitArgs{Within: within}); err != nil {
+		return marked, err
+	}
+	return marked, r.ready(ctx, readyArgs{Within: within})
 }
 
 // checkMarker checks a disk that has a marker of success for what goes with it.
 func checkMarker(ctx context.Context, disk string) (marked bool, err error) {
-	marker, err := debugfs(ctx, disk, "stat /opt/azure/containers/provision.complete")
+	marker, err := lab.ReadDisk(ctx, disk, "stat /opt/azure/containers/provision.complete")
 	if err != nil || !strings.Contains(marker, "Inode:") {
 		return false, err
 	}
-	result, err := debugfs(ctx, disk, "cat /var/log/azure/aks/provision.json")
+	result, err := lab.ReadDisk(ctx, disk, "cat /var/log/azure/aks/provision.json")
 	if err != nil {
 		return true, err
 	}
@@ -154,7 +170,7 @@ func checkMarker(ctx context.Context, disk string) (marked bool, err error) {
 	if document.ExitCode != "0" {
 		return false, nil // a marker of failure
 	}
-	text, err := debugfs(ctx, disk, "cat /var/lib/slipway/status.json")
+	text, err := lab.ReadDisk(ctx, disk, "cat /var/lib/slipway/status.json")
 	if err != nil {
 		return true, err
 	}
@@ -168,7 +184,7 @@ func checkMarker(ctx context.Context, disk string) (marked bool, err error) {
 		if !isFile {
 			continue
 		}
-		stat, err := debugfs(ctx, disk, "stat "+path)
+		stat, err := lab.ReadDisk(ctx, disk, "stat "+path)
 		if err != nil {
 			return true, err
 		}
@@ -195,41 +211,4 @@ func sizeOf(stat string) int {
 		}
 	}
 	return 0
-}
-
-// debugfs reads a disk that is not mounted. What is not there is an empty answer.
-func debugfs(ctx context.Context, disk, request string) (string, error) {
-	cmd := exec.CommandContext(ctx, "debugfs", "-R", request, disk)
-	var stdout, stderr bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	if err := cmd.Run(); err != nil {
-		return "", fmt.Errorf("debugfs: %w: %s", err, stderr.String())
-	}
-	// The first line that it says is its version.
-	for lines := bufio.NewScanner(&stderr); lines.Scan(); {
-		if line := lines.Text(); !strings.HasPrefix(line, "debugfs ") && !strings.Contains(line, "File not found") {
-			return "", fmt.Errorf("debugfs %s: %s", request, line)
-		}
-	}
-	return stdout.String(), nil
-}
-
-// recover starts a machine from a disk and waits until its Node is Ready.
-func (r *caseRun) recover(ctx context.Context, m lab.Machine, disk string, within time.Duration) error {
-	r.vm.Stop()
-	r.node.stop()
-	if err := r.forgetNode(ctx); err != nil {
-		return err
-	}
-	m.Disk, m.Record = disk, false
-	r.node = watchNode(ctx, r.Lab.API, "")
-	vm, err := r.Lab.Boot(ctx, m)
-	if err != nil {
-		return err
-	}
-	r.vm = vm
-	if err := r.provisionWait(ctx, waitArgs{Within: within}); err != nil {
-		return err
-	}
-	return r.ready(ctx, readyArgs{Within: within})
 }

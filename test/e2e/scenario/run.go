@@ -72,7 +72,7 @@ func (r *Runner) Run(all context.Context, c Case) Outcome {
 	run := &caseRun{Runner: r, Case: c, out: filepath.Join(r.Out, c.Name), began: time.Now(), pods: make(map[string]string)}
 	outcome := Outcome{Case: c.Name, Out: run.out}
 	outcome.Err = run.steps(ctx)
-	if run.vm != nil {
+	if run.vm != nil && all.Err() == nil {
 		collecting, cancel := context.WithTimeout(context.WithoutCancel(ctx), 60*time.Second)
 		outcome.Console = run.vm.ConsolePath()
 		outcome.Timeline = run.collect(collecting, outcome.Err != nil)

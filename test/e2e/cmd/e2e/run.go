@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"syscall"
 	"time"
 
 	"github.com/slipway-dev/slipway/test/e2e/lab"
@@ -71,6 +72,22 @@ func build(ctx context.Context, containerds []string) (setup, error) {
 	return s, nil
 }
 
+// alone keeps two runs apart, which would make parts and start a lab in the same directories.
+func alone() (unlock func(), err error) {
+	path := filepath.Join(".cache", "e2e", "lock")
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return nil, err
+	}
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o644)
+	if err != nil {
+		return nil, err
+	}
+	if err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		return nil, errors.Join(fmt.Errorf("%s: another run is at work: %w", path, err), file.Close())
+	}
+	return func() { file.Close() }, nil
+}
+
 // outside makes the parts and runs the cases in a sandbox.
 func outside(ctx context.Context, names []string) error {
 	cases, err := scenario.Load(filepath.Join("test", "e2e", "cases"), names...)
@@ -83,6 +100,11 @@ func outside(ctx context.Context, names []string) error {
 			containerds = append(containerds, c.Containerd)
 		}
 	}
+	unlock, err := alone()
+	if err != nil {
+		return err
+	}
+	defer unlock()
 	s, err := build(ctx, containerds)
 	if err != nil {
 		return err

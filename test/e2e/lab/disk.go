@@ -1,0 +1,96 @@
+package lab
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// CopyDisk copies a disk; what is empty takes no space.
+func CopyDisk(ctx context.Context, from, to string) error {
+	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+		return err
+	}
+	if out, err := exec.CommandContext(ctx, "cp", "--reflink=auto", "--sparse=always", from, to).CombinedOutput(); err != nil {
+		return fmt.Errorf("copy the disk: %w: %s", err, out)
+	}
+	return nil
+}
+
+// WriteDisk writes files to a disk that no machine has mounted, for root's eyes only; their directories
+// must be there.
+func WriteDisk(ctx context.Context, disk string, files map[string][]byte) error {
+	scratch, err := os.MkdirTemp(filepath.Dir(disk), "files")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(scratch)
+	for i, path := range slices.Sorted(maps.Keys(files)) {
+		source := filepath.Join(scratch, fmt.Sprint(i))
+		if err := os.WriteFile(source, files[path], 0o600); err != nil {
+			return err
+		}
+		// A file is written to the current directory only, and not over another.
+		dir, name := filepath.Split(path)
+		commands := fmt.Sprintf("cd %s\nrm %s\nwrite %s %s\n", dir, name, source, name)
+		script := source + ".debugfs"
+		if err := os.WriteFile(script, []byte(commands), 0o600); err != nil {
+			return err
+		}
+		if _, err := debugfs(ctx, "-w", "-f", script, disk); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ReadDisk asks debugfs about a disk that no machine has mounted. About what is not there it has nothing
+// to say.
+func ReadDisk(ctx context.Context, disk, request string) (string, error) {
+	return debugfs(ctx, "-R", request, disk)
+}
+
+func debugfs(ctx context.Context, args ...string) (string, error) {
+	cmd := exec.CommandContext(ctx, "debugfs", args...)
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	if err := cmd.Run(); err != nil {
+		return "", fmt.Errorf("debugfs: %w: %s", err, stderr.String())
+	}
+	// The first line that it says is its version.
+	for lines := bufio.NewScanner(&stderr); lines.Scan(); {
+		if line := lines.Text(); !strings.HasPrefix(line, "debugfs ") && !strings.Contains(line, "File not found") {
+			return "", fmt.Errorf("debugfs %s: %s", strings.Join(args, " "), line)
+		}
+	}
+	return stdout.String(), nil
+}
+
+// ReplayJournal brings a disk's files to where a machine that mounts it would find them. undo takes that
+// back, so that the machine finds the disk as it was left.
+func ReplayJournal(ctx context.Context, disk string) (undo func() error, err error) {
+	saved := disk + ".undo"
+	if err := os.RemoveAll(saved); err != nil {
+		return nil, err
+	}
+	out, err := exec.CommandContext(ctx, "e2fsck", "-fy", "-E", "journal_only", "-z", saved, disk).CombinedOutput()
+	var exit *exec.ExitError
+	if err != nil && (!errors.As(err, &exit) || exit.ExitCode() > 1) {
+		return nil, fmt.Errorf("read the disk's journal: %w: %s", err, out)
+	}
+	return func() error {
+		defer os.Remove(saved)
+		if out, err := exec.Command("e2undo", saved, disk).CombinedOutput(); err != nil {
+			return fmt.Errorf("take back the journal's replay: %w: %s", err, out)
+		}
+		return nil
+	}, nil
+}
