@@ -32,6 +32,8 @@ const (
 	ActionStarted   = "started"
 	ActionRestarted = "restarted"
 	ActionReloaded  = "reloaded"
+	ActionRemoved   = "removed"
+	ActionStopped   = "stopped"
 )
 
 // Status is what came of a provisioning: status.json.
@@ -50,6 +52,8 @@ type Status struct {
 
 	AgentVersion string    `json:"agentVersion"`
 	Config       Config    `json:"config"`
+	// Generation is the number of the generation that was applied, 0 where it did not come to that.
+	Generation int `json:"generation,omitempty"`
 	StartedAt    time.Time `json:"startedAt,omitzero"`
 	FinishedAt   time.Time `json:"finishedAt,omitzero"`
 	DurationMs   int64     `json:"durationMs"`

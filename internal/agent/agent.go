@@ -26,6 +26,8 @@ type Host interface {
 	WaitForFiles(ctx context.Context, paths ...string) (string, error)
 	// WriteFileAtomic writes a file durably; nobody sees a part of it.
 	WriteFileAtomic(file *resource.File) error
+	// SetAside renames a file that cannot be used.
+	SetAside(path string) (aside string, err error)
 	// CreateExclusive writes a file under the first of the names that is not taken.
 	CreateExclusive(dir string, name func(attempt int) string, mode uint32, content []byte) (path string, err error)
 	// BootTimes tells when the stages of this boot began.

@@ -11,6 +11,7 @@ import (
 	"github.com/slipway-dev/slipway/exitcode"
 	"github.com/slipway-dev/slipway/internal/apply"
 	"github.com/slipway-dev/slipway/internal/facts"
+	"github.com/slipway-dev/slipway/internal/generation"
 	"github.com/slipway-dev/slipway/internal/plan"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/internal/source"
@@ -62,6 +63,8 @@ type provision struct {
 	known facts.Facts
 	// baseOnly says that the node does not join.
 	baseOnly bool
+	// revision is the number that the contract's author gave it.
+	revision int64
 	// unchanged says that the last result is still true.
 	unchanged bool
 	// release gives the lock back, where it is held.
@@ -104,15 +107,26 @@ func (p *provision) apply(ctx context.Context, desired resource.Plan) error {
 		return err
 	}
 	p.recordFacts()
-	last := p.lastSuccess(desired)
+	store, err := generation.Open(p.Host, p.Log)
+	if err != nil {
+		return err
+	}
+	next := advance{plan: desired, entry: generation.Entry{Origin: generation.Provision, Revision: p.revision}}
+	if next, err = p.supersede(store, next); err != nil {
+		return err
+	}
+	p.status.Config.Digest = next.plan.Config
+	last := p.lastSuccess(next.plan)
 	if !last {
 		if err := p.retract(); err != nil {
 			return err
 		}
 	}
-	engine := &apply.Engine{Host: p.Host, Now: p.Now, Log: p.Log, Sequential: p.Sequential, Locked: true}
-	report, err := engine.Apply(ctx, desired)
+	report, err := p.advance(ctx, store, next)
 	p.record(report)
+	if current, found := store.Current(); found && !p.isScript() {
+		p.status.Generation = current.Number
+	}
 	p.unchanged = err == nil && last && len(report.Changes) == 0
 	return err
 }
@@ -162,6 +176,7 @@ func (p *provision) desired() (resource.Plan, time.Duration, error) {
 	if fatal := nodeconfig.Fatal(decoded.Problems); len(fatal) > 0 {
 		return resource.Plan{}, 0, &contractError{contract.Path, fatal}
 	}
+	p.revision = decoded.Config.Metadata.Generation
 	p.baseOnly = decoded.Config.Join.Method == nodeconfig.JoinNone
 	begin = p.step("read contract", begin)
 	p.known = p.facts()

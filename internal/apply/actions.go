@@ -150,7 +150,7 @@ func (r *run) check(ctx context.Context, id resource.ID, c *resource.Check) erro
 	})
 }
 
-// unit starts or restarts a unit, or leaves it alone.
+// unit starts, restarts or stops a unit, or leaves it alone.
 func (r *run) unit(ctx context.Context, n *node, unit string) error {
 	action, err := r.unitAction(ctx, n, unit)
 	if err != nil {
@@ -158,6 +158,8 @@ func (r *run) unit(ctx context.Context, n *node, unit string) error {
 	}
 	do := r.Host.StartUnit
 	switch action {
+	case Stopped:
+		do = r.Host.StopUnit
 	case "":
 		if n.planned {
 			r.unchanged()
@@ -181,7 +183,7 @@ func (r *run) unit(ctx context.Context, n *node, unit string) error {
 	})
 }
 
-// unitAction tells what a unit needs: to be started, restarted, or nothing. One that somebody else is
+// unitAction tells what a unit needs: to be started, restarted, stopped, or nothing. One that somebody else is
 // just starting, as systemd does at every boot, is waited for; it may have read its inputs before they
 // changed.
 func (r *run) unitAction(ctx context.Context, n *node, unit string) (Action, error) {
@@ -191,6 +193,10 @@ func (r *run) unitAction(ctx context.Context, n *node, unit string) (Action, err
 	}
 	active := state.ActiveState == "active" || state.ActiveState == "reloading"
 	switch {
+	case n.stale && (active || state.ActiveState == "activating"):
+		return Stopped, nil
+	case n.stale:
+		return "", nil
 	case r.intent.restarts(unit) && (active || state.ActiveState == "activating"):
 		return Restarted, nil
 	case !active && n.planned && state.Starting:

@@ -13,6 +13,12 @@ func (r *run) compareFile(want *resource.File) (Action, error) {
 	if err != nil {
 		return "", err
 	}
+	if over, err := r.over(want); over || err != nil {
+		if have.Kind == RegularFile {
+			return Removed, err
+		}
+		return "", err
+	}
 	switch have.Kind {
 	case Absent:
 		return Created, nil
@@ -36,6 +42,15 @@ func (r *run) compareFile(want *resource.File) (Action, error) {
 		return Corrected, nil
 	}
 	return "", nil
+}
+
+// over tells whether what takes a file's place is there.
+func (r *run) over(file *resource.File) (bool, error) {
+	if file.Until == "" {
+		return false, nil
+	}
+	successor, err := r.Host.Stat(file.Until)
+	return successor.Kind != Absent, err
 }
 
 func (e Entry) wrongOwner(uid, gid int) bool {

@@ -207,14 +207,23 @@ func TestDeathInDirectory(t *testing.T) {
 	}
 }
 
-// Engines of several agents on one tree: one waits for the other, and the tree is one's own.
+// Engines of several agents on one tree, with the lock around each: one waits for the other, and the tree
+// is one's own.
 func TestConcurrentApplies(t *testing.T) {
 	root := t.TempDir()
 	plans := []resource.Plan{smallPlan("one"), smallPlan("two"), smallPlan("three")}
 	wants := make(map[string]bool)
 	for _, p := range plans {
 		alone := t.TempDir()
-		applied(t, directory(t, alone, nil), p)
+		dir := directory(t, alone, nil)
+		unlock, err := apply.Lock(t.Context(), dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		applied(t, dir, p)
+		if err := unlock(); err != nil {
+			t.Fatal(err)
+		}
 		wants[tree(t, alone)] = true
 	}
 	for range 5 {
@@ -239,6 +248,12 @@ func TestConcurrentApplies(t *testing.T) {
 				return nil
 			})
 			wait.Go(func() {
+				unlock, err := apply.Lock(t.Context(), dir)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				defer unlock()
 				e := engine(dir)
 				e.Sequential = false
 				if _, err := e.Apply(t.Context(), p); err != nil {

@@ -28,8 +28,9 @@ type Engine struct {
 	// Sequential does one thing at a time, in an order that depends on the plan alone: for a
 	// directory, whose record of actions is compared.
 	Sequential bool
-	// Locked says that the caller holds the lock at LockPath, for more than an apply.
-	Locked bool
+	// Stale are resources that earlier plans brought, and that this one may not have: what the plan has
+	// nothing of is removed again.
+	Stale []resource.Resource
 }
 
 // Action is what was done to a resource.
@@ -45,6 +46,8 @@ const (
 	Started   Action = "started"
 	Restarted Action = "restarted"
 	Ran       Action = "ran"
+	Removed   Action = "removed"
+	Stopped   Action = "stopped"
 
 	// joined is no change: somebody else is starting the unit, and is waited for.
 	joined Action = "joined"
@@ -78,22 +81,11 @@ type Report struct {
 	Output []byte
 }
 
-// Apply makes the host be as the plan says. The error joins one *Error for each resource that could
-// not be made so, the first to fail first.
+// Apply makes the host be as the plan says. The caller holds the lock at LockPath. The error joins one
+// *Error for each resource that could not be made so, the first to fail first.
 func (e *Engine) Apply(ctx context.Context, plan resource.Plan) (*Report, error) {
 	run := &run{Engine: e, plan: plan}
-	unlock := func() error { return nil }
-	if !e.Locked {
-		err := run.step("lock", func() (err error) {
-			unlock, err = Lock(ctx, e.Host)
-			return err
-		})
-		if err != nil {
-			return run.report(), err
-		}
-	}
-	err := run.guarded("apply", func() error { return run.locked(ctx) })
-	err = errors.Join(err, run.guarded("unlock", unlock))
+	err := run.guarded("apply", func() error { return run.apply(ctx) })
 	return run.report(), err
 }
 
@@ -129,7 +121,8 @@ type run struct {
 	// wrong are the files, directories and links that differ.
 	wrong  []difference
 	intent intent
-	// recovered says that part of the intent is an earlier run's.
+	// earlier is what an earlier run left undone of its own; recovered says that there is such.
+	earlier   intent
 	recovered bool
 }
 
@@ -139,16 +132,19 @@ type difference struct {
 	action Action
 }
 
-func (r *run) locked(ctx context.Context) error {
+func (r *run) apply(ctx context.Context) error {
 	order, err := r.compared()
 	if err != nil {
 		return err
 	}
 	if r.recovered {
-		r.Log.Info("an earlier apply did not finish; finishing it", "restarts", r.intent.Restarts)
+		r.Log.Info("an earlier apply did not finish; finishing it", "restarts", r.earlier.Restarts)
 	}
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("stopped before anything was changed: %w", err)
+	}
+	if err := r.clean(); err != nil {
+		return err
 	}
 	if len(r.wrong) > 0 {
 		if err := r.step("write", r.write); err != nil {
@@ -192,12 +188,13 @@ func (r *run) compared() ([]*node, error) {
 	if err := r.recover(); err != nil {
 		return nil, err
 	}
+	r.intent = r.earlier
 	r.intent.add(r.wrong)
 	return r.graph()
 }
 
-// compare finds the files, directories and links that are not as planned. All that cannot be
-// compared are reported.
+// compare finds the files, directories and links that are not as planned, and those that are there and
+// should be gone. All that cannot be compared are reported.
 func (r *run) compare() error {
 	var errs []error
 	for _, res := range r.plan.Resources {
@@ -223,46 +220,63 @@ func (r *run) compare() error {
 			r.changed(res.ID(), action)
 		}
 	}
-	return errors.Join(errs...)
+	return errors.Join(append(errs, r.compareStale())...)
 }
 
-// write brings every difference into place: directories, then all staged files, then the record of
-// intent, then the renames. Until the first rename nothing is visible.
+// write brings every difference into place: the record of intent, then directories and all staged files,
+// then the renames and removals. Until the first of those nothing is visible but directories.
 func (r *run) write() error {
 	slices.SortFunc(r.wrong, func(a, b difference) int { return strings.Compare(a.Spec.Name(), b.Spec.Name()) })
-	written := false
-	defer func() {
-		if !written {
-			r.unstage()
-		}
-	}()
+	if err := r.announce(); err != nil {
+		return err
+	}
+	if err := r.stage(); err != nil {
+		r.unstage()
+		r.takeBack()
+		return err
+	}
+	if err := r.commit(); err != nil {
+		r.unstage()
+		return err
+	}
+	return nil
+}
+
+// stage makes directories, and every file under its temporary name.
+func (r *run) stage() error {
 	var errs []error
 	for _, d := range r.wrong {
 		switch spec := d.Spec.(type) {
 		case *resource.Directory:
 			errs = appendFailure(errs, d.Resource, r.Host.MakeDirectory(spec))
 		case *resource.File:
-			errs = appendFailure(errs, d.Resource, r.Host.Stage(spec))
+			if d.action != Removed {
+				errs = appendFailure(errs, d.Resource, r.Host.Stage(spec))
+			}
 		}
 	}
-	if len(errs) > 0 {
-		return errors.Join(errs...)
-	}
-	if err := r.announce(); err != nil {
-		return err
-	}
+	return errors.Join(errs...)
+}
+
+// commit brings what was staged into place, removes what should be gone, and makes both durable.
+func (r *run) commit() error {
+	var errs []error
 	for _, d := range r.wrong {
 		switch spec := d.Spec.(type) {
 		case *resource.File:
-			errs = appendFailure(errs, d.Resource, r.Host.Commit(spec.Path))
+			if d.action != Removed {
+				errs = appendFailure(errs, d.Resource, r.Host.Commit(spec.Path))
+			}
 		case *resource.Symlink:
-			errs = appendFailure(errs, d.Resource, r.Host.MakeSymlink(spec))
+			if d.action != Removed {
+				errs = appendFailure(errs, d.Resource, r.Host.MakeSymlink(spec))
+			}
 		}
 	}
+	errs = append(errs, r.prune())
 	if err := r.Host.Sync(); err != nil {
 		errs = append(errs, fmt.Errorf("make the renames durable: %w", err))
 	}
-	written = len(errs) == 0
 	return errors.Join(errs...)
 }
 
@@ -270,7 +284,7 @@ func (r *run) write() error {
 // by the next run, under the same name.
 func (r *run) unstage() {
 	for _, d := range r.wrong {
-		if f, ok := d.Spec.(*resource.File); ok {
+		if f, ok := d.Spec.(*resource.File); ok && d.action != Removed {
 			if err := r.Host.Unstage(f.Path); err != nil {
 				r.Log.Warn("staged file is left behind", "path", f.Path, "error", err)
 			}

@@ -12,7 +12,9 @@ type node struct {
 	resource.Resource
 	// planned is false for a unit that the plan does not start, but whose inputs changed: it is
 	// restarted where it runs.
-	planned  bool
+	planned bool
+	// stale is a unit that is to be stopped.
+	stale    bool
 	requires []*node
 	done     chan struct{}
 	ok       bool
@@ -23,21 +25,25 @@ type node struct {
 func (r *run) graph() ([]*node, error) {
 	nodes := make(map[resource.ID]*node)
 	var ids []resource.ID
-	add := func(res resource.Resource, planned bool) {
-		if _, twice := nodes[res.ID()]; !twice {
-			nodes[res.ID()] = &node{Resource: res, planned: planned, done: make(chan struct{})}
-			ids = append(ids, res.ID())
+	add := func(n *node) {
+		if _, twice := nodes[n.ID()]; !twice {
+			n.done = make(chan struct{})
+			nodes[n.ID()] = n
+			ids = append(ids, n.ID())
 		}
 	}
 	for _, res := range r.plan.Resources {
 		switch res.Spec.(type) {
 		case *resource.File, *resource.Directory, *resource.Symlink:
 		default:
-			add(res, true)
+			add(&node{Resource: res, planned: true})
 		}
 	}
+	for _, unit := range r.staleUnits() {
+		add(&node{Resource: resource.Resource{Spec: &resource.Unit{Unit: unit}}, stale: true})
+	}
 	for _, unit := range r.intent.Restarts {
-		add(resource.Resource{Spec: &resource.Unit{Unit: unit}}, false)
+		add(&node{Resource: resource.Resource{Spec: &resource.Unit{Unit: unit}}})
 	}
 	slices.Sort(ids)
 	return ordered(nodes, ids)

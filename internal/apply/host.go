@@ -36,6 +36,11 @@ type Files interface {
 	MakeSymlink(link *resource.Symlink) error
 	// Remove removes a file or link; it is no error that there is none.
 	Remove(path string) error
+	// RemoveDirectory removes a directory that is empty; it is no error that there is none, or that it is
+	// not empty.
+	RemoveDirectory(path string) error
+	// Renamed notes that an earlier process may have changed the name at path, for the next Sync.
+	Renamed(path string)
 	// Sync makes durable every name that was changed since the last call.
 	Sync() error
 }
@@ -80,6 +85,8 @@ type Units interface {
 	StartUnit(ctx context.Context, unit string) error
 	// RestartUnit restarts a unit and waits until its job is done.
 	RestartUnit(ctx context.Context, unit string) error
+	// StopUnit stops a unit and waits until its job is done; it is no error that it does not run.
+	StopUnit(ctx context.Context, unit string) error
 }
 
 // UnitState is a unit's state, in systemd's words.

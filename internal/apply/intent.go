@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -11,17 +12,20 @@ import (
 	"github.com/slipway-dev/slipway/internal/resource"
 )
 
-// intent is what changed files mean for systemd. It is recorded, durably, before the first of them is
-// renamed, and removed when the units have been dealt with: a run that dies in between is finished
-// by the next one, which finds the files right and would otherwise restart nothing.
+// intent is what an apply is about to do: it is the engine's journal. It is recorded, durably, before the
+// first file is staged, and removed when the units have been dealt with. A run that dies in between is
+// finished by the next one, which would otherwise leave staged files behind, take names for durable that
+// are not, and find files right without restarting what has not read them.
 type intent struct {
-	// Reload says that unit files changed.
+	// Reload says that unit files change.
 	Reload bool `json:"reload,omitempty"`
 	// Restarts are the units to restart, sorted.
 	Restarts []string `json:"restarts,omitempty"`
+	// Paths are the names that change, sorted.
+	Paths []string `json:"paths,omitempty"`
 }
 
-func (i *intent) empty() bool { return !i.Reload && len(i.Restarts) == 0 }
+func (i *intent) empty() bool { return !i.Reload && len(i.Restarts)+len(i.Paths) == 0 }
 
 // unitName is the name of a unit (systemd.unit(5)).
 var unitName = regexp.MustCompile(`^[A-Za-z0-9:_.\\@-]+\.[a-z]+$`)
@@ -36,18 +40,30 @@ func (i *intent) check() error {
 			return errors.New("names something that is no unit")
 		}
 	}
+	for _, name := range i.Paths {
+		if !path.IsAbs(name) || path.Clean(name) != name {
+			return errors.New("names something that is no path")
+		}
+	}
 	return nil
 }
 
 func (i *intent) add(wrong []difference) {
+	// The earlier run's record stays as it was.
+	i.Restarts, i.Paths = slices.Clone(i.Restarts), slices.Clone(i.Paths)
 	for _, d := range wrong {
 		if strings.HasPrefix(d.Spec.Name(), resource.UnitDir+"/") {
 			i.Reload = true
 		}
-		i.Restarts = append(i.Restarts, d.Restarts...)
+		if f, ok := d.Spec.(*resource.File); !ok || f.Until == "" || d.action != Removed {
+			i.Restarts = append(i.Restarts, d.Restarts...) // who reads it has something better now, if it is over
+		}
+		i.Paths = append(i.Paths, d.Spec.Name())
 	}
 	slices.Sort(i.Restarts)
 	i.Restarts = slices.Compact(i.Restarts)
+	slices.Sort(i.Paths)
+	i.Paths = slices.Compact(i.Paths)
 }
 
 // maxIntent bounds the record that is read.
@@ -62,22 +78,55 @@ func (r *run) recover() error {
 	}
 	data, err := r.Host.ReadFile(intentPath, maxIntent)
 	if err == nil {
-		err = json.Unmarshal(data, &r.intent)
+		err = json.Unmarshal(data, &r.earlier)
 	}
 	if err == nil {
-		err = r.intent.check()
+		err = r.earlier.check()
 	}
 	if err != nil {
 		r.Log.Warn("record of an unfinished apply cannot be read; every unit is restarted", "path", intentPath, "error", err)
-		r.intent = intent{Reload: true}
-		for _, res := range r.plan.Resources {
-			if unit, ok := res.Spec.(*resource.Unit); ok {
-				r.intent.Restarts = append(r.intent.Restarts, unit.Unit)
-			}
-		}
+		r.earlier = r.worst()
 	}
 	r.recovered = true
 	return nil
+}
+
+// worst is what an earlier run may have left undone at most.
+func (r *run) worst() intent {
+	all := intent{Reload: true}
+	for _, res := range slices.Concat(r.plan.Resources, r.Stale) {
+		switch spec := res.Spec.(type) {
+		case *resource.Unit:
+			all.Restarts = append(all.Restarts, spec.Unit)
+		case *resource.File, *resource.Directory, *resource.Symlink:
+			all.Paths = append(all.Paths, spec.Name())
+		}
+	}
+	return all
+}
+
+// clean removes what an earlier run staged and did not bring into place, and sees to it that the names it
+// changed are made durable.
+func (r *run) clean() error {
+	// A run that died while it wrote its record has left a part of that.
+	errs := []error{r.Host.Unstage(intentPath)}
+	for _, name := range r.earlier.Paths {
+		r.Host.Renamed(name)
+		errs = append(errs, r.Host.Unstage(name))
+	}
+	return errors.Join(errs...)
+}
+
+// takeBack restores the record as it was, where nothing was changed.
+func (r *run) takeBack() {
+	r.intent = r.earlier
+	write := r.announce
+	if r.intent.empty() {
+		write = r.forget
+	}
+	if err := write(); err != nil {
+		r.Log.Warn("record of the intent cannot be taken back; the next apply restarts more than it needs to", "path", intentPath, "error", err)
+	}
 }
 
 // announce records the intent.
@@ -113,15 +162,10 @@ func (r *run) done() error {
 	return nil
 }
 
-// forget removes the record, and what a run that died while it wrote one has left of it.
+// forget removes the record.
 func (r *run) forget() error {
 	if err := r.Host.Remove(intentPath); err != nil {
 		return err
-	}
-	if r.recovered {
-		if err := r.Host.Unstage(intentPath); err != nil {
-			return err
-		}
 	}
 	return r.Host.Sync()
 }
@@ -131,7 +175,7 @@ func (r *run) forget() error {
 // nothing is lost.
 func (r *run) owe() {
 	left := intent{Restarts: slices.DeleteFunc(slices.Clone(r.intent.Restarts), r.settled)}
-	if r.intent.empty() || !r.intent.Reload && len(left.Restarts) == len(r.intent.Restarts) {
+	if r.intent.empty() || !r.intent.Reload && len(r.intent.Paths) == 0 && len(left.Restarts) == len(r.intent.Restarts) {
 		return
 	}
 	r.intent = left

@@ -22,7 +22,7 @@ func (c call) String() string { return strings.TrimSpace(c.op + " " + c.name) }
 
 // changing are the methods that change something; Lock and Unlock only keep others out.
 var changing = []string{
-	"stage", "commit", "unstage", "mkdir", "symlink", "remove", "sync", "reload", "start", "restart", "set", "load", "run",
+	"stage", "commit", "unstage", "mkdir", "symlink", "remove", "rmdir", "sync", "reload", "start", "restart", "stop", "set", "load", "run",
 }
 
 func (c call) changes() bool { return slices.Contains(changing, c.op) }
@@ -226,7 +226,14 @@ func (m *memory) Commit(name string) error {
 	return nil
 }
 
+// Unstage is no change where nothing is staged.
 func (m *memory) Unstage(name string) error {
+	m.mu.Lock()
+	_, staged := m.staged[name]
+	m.mu.Unlock()
+	if !staged {
+		return nil
+	}
 	err := m.enter("unstage", name)
 	defer m.mu.Unlock()
 	if err == nil {
@@ -263,6 +270,22 @@ func (m *memory) Remove(name string) error {
 	}
 	return err
 }
+
+func (m *memory) RemoveDirectory(name string) error {
+	err := m.enter("rmdir", name)
+	defer m.mu.Unlock()
+	for other := range m.files {
+		if strings.HasPrefix(other, name+"/") {
+			return err
+		}
+	}
+	if err == nil && m.files[name].Kind == apply.Directory {
+		delete(m.files, name)
+	}
+	return err
+}
+
+func (m *memory) Renamed(string) {}
 
 func (m *memory) Sync() error {
 	err := m.enter("sync", "")
@@ -317,6 +340,15 @@ func (m *memory) RestartUnit(_ context.Context, name string) error {
 	defer m.mu.Unlock()
 	if err == nil {
 		m.units[name] = &unit{"active", m.inputs(name)}
+	}
+	return err
+}
+
+func (m *memory) StopUnit(_ context.Context, name string) error {
+	err := m.enter("stop", name)
+	defer m.mu.Unlock()
+	if u := m.units[name]; err == nil && u != nil {
+		u.state = "inactive"
 	}
 	return err
 }

@@ -26,6 +26,12 @@ type Check struct {
 	UnitActive string `json:"unitActive,omitempty"`
 	// APIServer wants an API server that can be reached.
 	APIServer *APIServer `json:"apiServer,omitempty"`
+	// RuntimeReady wants a container runtime that answers.
+	RuntimeReady *RuntimeReady `json:"runtimeReady,omitempty"`
+	// Healthz wants a kubelet that says it is well.
+	Healthz *Healthz `json:"healthz,omitempty"`
+	// LeaseRenewed wants a kubelet that reaches its cluster.
+	LeaseRenewed *LeaseRenewed `json:"leaseRenewed,omitempty"`
 }
 
 // APIServer is an API server that must be reachable as the node will reach it: by name, over TLS,
@@ -39,6 +45,41 @@ type APIServer struct {
 	Token nodeconfig.Secret `json:"token,omitzero"`
 }
 
+// RuntimeReady is a container runtime that must answer as the kubelet will ask it: by gRPC, and as a
+// runtime of the CRI.
+type RuntimeReady struct {
+	// Socket is the path of its unix socket.
+	Socket string `json:"socket"`
+}
+
+// Healthz is a health endpoint that must answer with HTTP status 200.
+type Healthz struct {
+	// URL is http, of an address of the loopback: "http://127.0.0.1:10248/healthz".
+	URL string `json:"url"`
+}
+
+// LeaseRenewed is a Node whose lease in kube-node-lease must be renewed, which its kubelet does every
+// ten seconds. It is asked for with the kubelet's own credential.
+type LeaseRenewed struct {
+	// Server is the API server's URL.
+	Server string `json:"server"`
+	// CertificateAuthority is the PEM its certificate is verified with.
+	CertificateAuthority string `json:"certificateAuthority"`
+	// Credentials are where the kubelet's client certificate may be; the first that is there is used.
+	Credentials []KeyPair `json:"credentials"`
+	// Node is the Node's name; where it is empty, the certificate says it, or else the host's name does.
+	Node string `json:"node,omitempty"`
+	// Since is when it must have been renewed after; zero means when the check began.
+	Since time.Time `json:"since,omitzero"`
+}
+
+// KeyPair are the files of a client certificate and its key, in PEM.
+type KeyPair struct {
+	Certificate string `json:"certificate"`
+	// Key is empty where one file holds both.
+	Key string `json:"key,omitempty"`
+}
+
 // Cause is why a check failed, where a person would act differently on it.
 type Cause string
 
@@ -50,6 +91,7 @@ const (
 	CauseCredential Cause = "credential" // the node's credential is refused
 	CauseMissing    Cause = "missing"    // something is not there
 	CauseUnit       Cause = "unit"       // a unit is not active
+	CauseUnhealthy  Cause = "unhealthy"  // a part of the node does not answer, or says that it is not well
 )
 
 // Deadline returns the check's timeout, or a default of five seconds.

@@ -147,11 +147,12 @@ type fileJSON struct {
 	// Secret content is not shown; Fingerprint tells two contents apart.
 	Secret      bool   `json:"secret,omitempty"`
 	Fingerprint string `json:"fingerprint,omitempty"`
+	Until       string `json:"until,omitempty"`
 }
 
 // MarshalJSON writes the file, secret content as a fingerprint only.
 func (f File) MarshalJSON() ([]byte, error) {
-	j := fileJSON{Path: f.Path, Mode: octal(f.Mode), UID: f.UID, GID: f.GID, Secret: f.Secret}
+	j := fileJSON{Path: f.Path, Mode: octal(f.Mode), UID: f.UID, GID: f.GID, Secret: f.Secret, Until: f.Until}
 	switch {
 	case f.Secret:
 		j.Fingerprint = f.Fingerprint()
@@ -170,7 +171,7 @@ func (f *File) UnmarshalJSON(data []byte) error {
 	if err := json.Unmarshal(data, &j); err != nil {
 		return err
 	}
-	*f = File{j.Path, uint32(j.Mode), j.UID, j.GID, j.Base64, j.Secret}
+	*f = File{j.Path, uint32(j.Mode), j.UID, j.GID, j.Base64, j.Secret, j.Until}
 	switch {
 	case j.Secret:
 		f.Content = []byte(j.Fingerprint)

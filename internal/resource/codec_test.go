@@ -18,7 +18,7 @@ const minute = resource.Duration(time.Minute)
 
 // specs are one of each kind, with every field set.
 var specs = []resource.Spec{
-	&resource.File{Path: "/etc/f", Mode: 0o640, UID: 1, GID: 2, Content: []byte("line <&> é\n\t\"\\ \x01"), Secret: false},
+	&resource.File{Path: "/etc/f", Mode: 0o640, UID: 1, GID: 2, Content: []byte("line <&> é\n\t\"\\ \x01"), Secret: false, Until: "/etc/g"},
 	&resource.Directory{Path: "/etc/d", Mode: 0o1750, UID: 1, GID: 2},
 	&resource.Symlink{Path: "/etc/l", Target: "../x"},
 	&resource.Sysctl{Key: "net.ipv4.ip_forward", Value: "1", Optional: true},
@@ -27,7 +27,13 @@ var specs = []resource.Spec{
 	&resource.Command{Label: "c", Argv: []string{"/bin/true", "", "a b"}, Env: map[string]string{"A": "b"}, Timeout: minute},
 	&resource.Check{
 		Label: "api", Unless: "/y", Timeout: minute, ExitCodes: map[resource.Cause]int{resource.CauseDNS: 52}, PathExists: "/x", UnitActive: "u.service",
-		APIServer: &resource.APIServer{Server: "https://api", CertificateAuthority: "ca"},
+		APIServer:    &resource.APIServer{Server: "https://api", CertificateAuthority: "ca"},
+		RuntimeReady: &resource.RuntimeReady{Socket: "/run/s"},
+		Healthz:      &resource.Healthz{URL: "http://127.0.0.1:1/healthz"},
+		LeaseRenewed: &resource.LeaseRenewed{
+			Server: "https://api", CertificateAuthority: "ca", Credentials: []resource.KeyPair{{Certificate: "/c", Key: "/k"}, {Certificate: "/ck"}},
+			Node: "n", Since: time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC),
+		},
 	},
 }
 

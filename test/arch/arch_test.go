@@ -49,9 +49,10 @@ func packages(t *testing.T) []pkg {
 var layers = [][]string{
 	{"cmd/slipway", "cmd/slipway-node"},
 	{"internal/agent"},
+	{"internal/difference"},
 	{"internal/command"},
 	{"internal/cli", "schema"},
-	{"internal/host"},
+	{"internal/host", "internal/generation"},
 	{"internal/apply", "internal/source", "status", "userdata"},
 	{"internal/plan"},
 	{"internal/resource", "internal/facts", "nodeconfig/dialect"},

@@ -1,0 +1,122 @@
+package agent
+
+import (
+	"context"
+	"slices"
+
+	"github.com/slipway-dev/slipway/internal/apply"
+	"github.com/slipway-dev/slipway/internal/generation"
+	"github.com/slipway-dev/slipway/internal/resource"
+)
+
+// advance is a step from one generation to the next.
+type advance struct {
+	plan resource.Plan
+	// entry is what the index is to say of the generation; its number and outcome come by themselves.
+	entry generation.Entry
+}
+
+// advance applies a plan as a generation, and records what came of it. A machine that has it already is
+// only compared, and nothing is recorded. The caller holds the lock.
+func (a *Agent) advance(ctx context.Context, store *generation.Store, next advance) (*apply.Report, error) {
+	engine := &apply.Engine{Host: a.Host, Now: a.Now, Log: a.Log, Sequential: a.Sequential}
+	if next.plan.Config == "" {
+		return engine.Apply(ctx, next.plan) // a script's: nobody knows what it does
+	}
+	settled, err := a.settled(store, next.plan)
+	if err != nil {
+		return new(apply.Report), err
+	}
+	desired := next.plan
+	if !settled {
+		next.entry.StartedAt = a.Now()
+		if next.entry, err = store.Begin(next.entry, next.plan); err != nil {
+			return new(apply.Report), err
+		}
+		var restored []resource.Resource
+		engine.Stale, restored = store.Stale(next.plan)
+		desired.Resources = slices.Concat(next.plan.Resources, restored)
+		desired.Sort()
+	}
+	report, err := engine.Apply(ctx, desired)
+	if settled && err == nil {
+		return report, nil
+	}
+	return report, a.finish(store, err)
+}
+
+// finish records what came of the current generation. The error is the apply's own, or else that nothing
+// could be recorded.
+func (a *Agent) finish(store *generation.Store, err error) error {
+	outcome, reason := generation.Good, ""
+	if err != nil {
+		outcome, reason = generation.Failed, errorText(err, failures(err, exitCodeOf(err)))
+	}
+	if recording := store.Finish(outcome, reason, a.Now()); recording != nil {
+		if err != nil {
+			a.Log.Warn("the generation's outcome cannot be recorded", "error", recording)
+			return err
+		}
+		return recording
+	}
+	return err
+}
+
+// settled tells whether a plan is the current generation's, which was good.
+func (a *Agent) settled(store *generation.Store, plan resource.Plan) (bool, error) {
+	current, found := store.Current()
+	if !found || current.Outcome != generation.Good || current.Config != plan.Config {
+		return false, nil
+	}
+	digest, err := generation.Digest(plan)
+	return digest == current.Plan, err
+}
+
+// supersede returns what a boot is to apply instead of its contract, where that is not the newest
+// word: a contract in the machine's user data stays as it was when the machine was made, while "apply"
+// and "rollback" have changed the machine since. A generation that nobody has confirmed does not outlive
+// the boot.
+func (p *provision) supersede(store *generation.Store, next advance) (advance, error) {
+	current, found := store.Current()
+	if !found || p.isScript() {
+		return next, nil
+	}
+	keep := current
+	if !current.ConfirmBy.IsZero() {
+		good, found := store.LastGood()
+		if !found {
+			return next, nil
+		}
+		p.Log.Warn("a generation that nobody has confirmed is taken back", "generation", current.Number, "restores", good.Number)
+		keep = good
+		next.entry = generation.Entry{Origin: generation.Rollback, Restores: good.Number, Revision: good.Revision}
+	} else if !supersedes(store.Entries(), next.plan.Config) {
+		return next, nil
+	} else {
+		p.Log.Info("the contract has been superseded since it was last provisioned; the current generation stays",
+			"generation", current.Number, "origin", current.Origin)
+		next.entry = current
+	}
+	plan, err := store.Plan(keep.Number)
+	if err != nil {
+		p.Log.Warn("the generation cannot be read; the contract is applied", "generation", keep.Number, "error", err)
+		return advance{next.plan, generation.Entry{Origin: generation.Provision, Revision: p.revision}}, nil
+	}
+	next.plan = plan
+	return next, nil
+}
+
+// supersedes tells whether the newest generation was made by somebody else than a boot, after a boot had
+// made one of this config.
+func supersedes(entries []generation.Entry, config string) bool {
+	current := entries[len(entries)-1]
+	if current.Origin == generation.Provision || current.Outcome != generation.Good || current.Config == config {
+		return false
+	}
+	for _, e := range slices.Backward(entries) {
+		if e.Origin == generation.Provision {
+			return e.Config == config
+		}
+	}
+	return false
+}

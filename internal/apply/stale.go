@@ -1,0 +1,81 @@
+package apply
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/slipway-dev/slipway/internal/resource"
+)
+
+// compareStale finds what earlier plans brought that is still there and that this one has nothing of.
+// Where something else has taken its place, such as a directory, it is somebody else's, and left alone.
+func (r *run) compareStale() error {
+	planned := make(map[string]bool)
+	for _, res := range r.plan.Resources {
+		planned[res.Spec.Name()] = true
+	}
+	var errs []error
+	for _, res := range r.Stale {
+		switch res.Spec.(type) {
+		case *resource.File, *resource.Symlink:
+		default:
+			continue
+		}
+		path := res.Spec.Name()
+		if planned[path] {
+			continue
+		}
+		have, err := r.Host.Stat(path)
+		switch {
+		case err != nil:
+			errs = append(errs, failed(res, err))
+		case have.Kind == RegularFile, have.Kind == Symlink:
+			r.wrong = append(r.wrong, difference{res, Removed})
+			r.changed(res.ID(), Removed)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// prune removes what should be gone, and after it the directories of earlier plans that are empty then.
+// A directory that holds something is somebody else's too.
+func (r *run) prune() error {
+	var errs []error
+	for _, d := range r.wrong {
+		if d.action == Removed {
+			errs = appendFailure(errs, d.Resource, r.Host.Remove(d.Spec.Name()))
+		}
+	}
+	planned := make(map[resource.ID]bool)
+	for _, res := range r.plan.Resources {
+		planned[res.ID()] = true
+	}
+	var directories []resource.Resource
+	for _, res := range r.Stale {
+		if _, ok := res.Spec.(*resource.Directory); ok && !planned[res.ID()] {
+			directories = append(directories, res)
+		}
+	}
+	// Those within others first.
+	slices.SortFunc(directories, func(a, b resource.Resource) int { return strings.Compare(b.Spec.Name(), a.Spec.Name()) })
+	for _, res := range directories {
+		errs = appendFailure(errs, res, r.Host.RemoveDirectory(res.Spec.Name()))
+	}
+	return errors.Join(errs...)
+}
+
+// staleUnits are the units that earlier plans started and that this one has nothing of.
+func (r *run) staleUnits() []string {
+	planned := make(map[resource.ID]bool)
+	for _, res := range r.plan.Resources {
+		planned[res.ID()] = true
+	}
+	var units []string
+	for _, res := range r.Stale {
+		if unit, ok := res.Spec.(*resource.Unit); ok && !planned[res.ID()] {
+			units = append(units, unit.Unit)
+		}
+	}
+	return units
+}

@@ -1,0 +1,92 @@
+package apply_test
+
+import (
+	"testing"
+
+	"github.com/slipway-dev/slipway/internal/apply"
+	"github.com/slipway-dev/slipway/internal/resource"
+)
+
+// earlier are resources of a plan that is no more.
+func earlier() []resource.Resource {
+	return with(
+		file("/etc/kept", "k"),
+		file("/etc/systemd/system/a.service.d/10-old.conf", "old", "a.service"),
+		resource.Resource{Spec: &resource.Directory{Path: "/etc/old"}},
+		resource.Resource{Spec: &resource.Directory{Path: "/etc/old/sub"}},
+		resource.Resource{Spec: &resource.Directory{Path: "/etc/shared"}},
+		file("/etc/old/sub/f", "f"),
+		resource.Resource{Spec: &resource.Symlink{Path: "/etc/link", Target: "x"}},
+		resource.Resource{Spec: &resource.Sysctl{Key: "vm.x", Value: "1"}},
+		started("a.service"), started("old.service"),
+	).Resources
+}
+
+// What an earlier plan brought and this one does not is removed, its units stop, and what read it starts
+// anew; what the plan has still, and what others put there, stays.
+func TestStale(t *testing.T) {
+	m := newMemory()
+	applied(t, m, resource.Plan{Resources: earlier()})
+	m.files["/etc/shared/other"] = fileEntry(&resource.File{Path: "/etc/shared/other"})
+	m.forget()
+	e := engine(m)
+	e.Stale = earlier()
+	p := with(file("/etc/kept", "k"), started("a.service"))
+	preview, err := e.Preview(t.Context(), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	equal(t, "calls of a preview", m.changed(), nil)
+	report, err := e.Apply(t.Context(), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	converged(t, m, p)
+	want := []string{
+		"restarted Unit:a.service", "removed File:/etc/old/sub/f", "removed File:/etc/systemd/system/a.service.d/10-old.conf",
+		"removed Symlink:/etc/link", "stopped Unit:old.service",
+	}
+	equal(t, "changes", changes(report), want)
+	equal(t, "preview", changes(preview), want)
+	for _, path := range []string{"/etc/old", "/etc/old/sub", "/etc/old/sub/f", "/etc/link", "/etc/systemd/system/a.service.d/10-old.conf"} {
+		if m.files[path].Kind != apply.Absent {
+			t.Errorf("%s is still there", path)
+		}
+	}
+	if m.files["/etc/shared/other"].Kind != apply.RegularFile || m.units["old.service"].state != "inactive" {
+		t.Error("what others put there is gone, or the unit runs")
+	}
+	m.forget()
+	if report, err = e.Apply(t.Context(), p); err != nil || len(report.Changes) > 0 {
+		t.Errorf("again: %v, %v", report.Changes, err)
+	}
+}
+
+// What somebody else has put in the place of a stale file is left alone.
+func TestStaleIsSomethingElse(t *testing.T) {
+	m := newMemory()
+	m.files["/etc/f"] = entry{Entry: apply.Entry{Kind: apply.Directory, Mode: 0o755}}
+	e := engine(m)
+	e.Stale = with(file("/etc/f", "x")).Resources
+	if report, err := e.Apply(t.Context(), resource.Plan{}); err != nil || len(report.Changes) > 0 {
+		t.Errorf("%v, %v", report.Changes, err)
+	}
+}
+
+// A file that is needed until something is there is written before and removed after, and restarts
+// nothing then.
+func TestUntil(t *testing.T) {
+	m := newMemory()
+	p := with(
+		resource.Resource{Restarts: []string{"a.service"}, Spec: &resource.File{Path: "/etc/credential", Mode: 0o600, Content: []byte("c"), Until: "/etc/own"}},
+		started("a.service"),
+	)
+	applied(t, m, p)
+	converged(t, m, p)
+	m.files["/etc/own"] = fileEntry(&resource.File{Path: "/etc/own"})
+	equal(t, "changes", changes(applied(t, m, p)), []string{"removed File:/etc/credential"})
+	equal(t, "changes", changes(applied(t, m, p)), nil)
+	if m.files["/etc/credential"].Kind != apply.Absent {
+		t.Error("the credential is still there")
+	}
+}

@@ -1,0 +1,191 @@
+package generation
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path"
+
+	"github.com/slipway-dev/slipway/internal/apply"
+	"github.com/slipway-dev/slipway/internal/resource"
+	"github.com/slipway-dev/slipway/nodeconfig"
+)
+
+// The JSON form of a generation and of the index.
+const (
+	apiVersion = "slipway.dev/v1"
+	kind       = "Generation"
+	indexKind  = "GenerationIndex"
+)
+
+// record is a generation, whole. Its file is for the superuser alone: it holds secrets.
+type record struct {
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+	Entry
+	// Resources is the whole plan, but for the content of secret files.
+	Resources resource.Plan `json:"resources"`
+	// Secrets are the contents of the secret files, by path. Files that are there until something takes
+	// their place are left out: theirs are kept nowhere.
+	Secrets map[string][]byte `json:"secrets,omitempty"`
+	// Originals are what was there before the first generation that has something at the path.
+	Originals []original `json:"originals,omitempty"`
+}
+
+// original is a file or link that was there before Slipway.
+type original struct {
+	Path    string          `json:"path"`
+	Kind    apply.EntryKind `json:"kind"`
+	Mode    uint32          `json:"mode,omitempty"`
+	UID     int             `json:"uid,omitempty"`
+	GID     int             `json:"gid,omitempty"`
+	Content []byte          `json:"content,omitempty"`
+	Target  string          `json:"target,omitempty"`
+}
+
+func (o original) spec() resource.Spec {
+	if o.Kind == apply.Symlink {
+		return &resource.Symlink{Path: o.Path, Target: o.Target}
+	}
+	return &resource.File{Path: o.Path, Mode: o.Mode, UID: o.UID, GID: o.GID, Content: o.Content}
+}
+
+// newRecord makes a generation's record of its plan.
+func newRecord(e Entry, plan resource.Plan, originals []original) *record {
+	r := &record{APIVersion: apiVersion, Kind: kind, Entry: e, Resources: plan, Originals: originals}
+	for _, res := range plan.Resources {
+		if f, ok := res.Spec.(*resource.File); ok && f.Secret && f.Until == "" {
+			if r.Secrets == nil {
+				r.Secrets = make(map[string][]byte)
+			}
+			r.Secrets[f.Path] = f.Content
+		}
+	}
+	return r
+}
+
+// parseRecord reads a generation's file.
+func parseRecord(data []byte) (*record, error) {
+	var r record
+	if err := json.Unmarshal(data, &r); err != nil {
+		return nil, err
+	}
+	if r.APIVersion != apiVersion || r.Kind != kind {
+		return nil, fmt.Errorf("is %q %q, want %q %q", r.APIVersion, r.Kind, apiVersion, kind)
+	}
+	if r.Number < 1 {
+		return nil, fmt.Errorf("has the number %d", r.Number)
+	}
+	for _, res := range r.Resources.Resources {
+		f, ok := res.Spec.(*resource.File)
+		if !ok {
+			continue
+		}
+		if err := checkPath(f.Path); err != nil {
+			return nil, err
+		}
+		content, kept := r.Secrets[f.Path]
+		if f.Secret && f.Until == "" && !kept {
+			return nil, fmt.Errorf("lacks the content of %s", f.Path)
+		}
+		if kept {
+			f.Content = content
+		}
+	}
+	for _, o := range r.Originals {
+		if err := checkPath(o.Path); err != nil {
+			return nil, err
+		}
+		if o.Kind != apply.RegularFile && o.Kind != apply.Symlink {
+			return nil, fmt.Errorf("has an original %s that is a %q", o.Path, o.Kind)
+		}
+	}
+	return &r, nil
+}
+
+func checkPath(name string) error {
+	if !path.IsAbs(name) || path.Clean(name) != name {
+		return errors.New("names something that is no path")
+	}
+	return nil
+}
+
+// lasting is what can be applied again of a plan: without what is there only until something takes its
+// place, and without tokens in its checks, for neither is kept.
+func lasting(plan resource.Plan) resource.Plan {
+	kept := resource.Plan{Config: plan.Config, Dialect: plan.Dialect}
+	for _, res := range plan.Resources {
+		switch spec := res.Spec.(type) {
+		case *resource.File:
+			if spec.Until != "" {
+				continue
+			}
+		case *resource.Check:
+			if spec.APIServer != nil {
+				check, server := *spec, *spec.APIServer
+				server.Token = nodeconfig.Secret{}
+				check.APIServer = &server
+				res.Spec = &check
+			}
+		}
+		kept.Resources = append(kept.Resources, res)
+	}
+	return kept
+}
+
+// Digest names a plan: two plans with the same have the same resources, secrets included, but for the
+// credential that a node joins with.
+func Digest(plan resource.Plan) (string, error) {
+	plan = lasting(plan)
+	document, err := json.Marshal(plan)
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.New()
+	sum.Write(document)
+	for _, res := range plan.Resources {
+		if f, ok := res.Spec.(*resource.File); ok && f.Secret {
+			content := sha256.Sum256(f.Content)
+			sum.Write(content[:])
+		}
+	}
+	return hex.EncodeToString(sum.Sum(nil)), nil
+}
+
+// index is the file that lists all generations.
+type index struct {
+	APIVersion  string  `json:"apiVersion"`
+	Kind        string  `json:"kind"`
+	Generations []Entry `json:"generations"`
+}
+
+// parseIndex reads the index; its generations are in the order of their numbers.
+func parseIndex(data []byte) ([]Entry, error) {
+	var x index
+	if err := json.Unmarshal(data, &x); err != nil {
+		return nil, err
+	}
+	if x.APIVersion != apiVersion || x.Kind != indexKind {
+		return nil, fmt.Errorf("is %q %q, want %q %q", x.APIVersion, x.Kind, apiVersion, indexKind)
+	}
+	last := 0
+	for _, e := range x.Generations {
+		if e.Number <= last {
+			return nil, fmt.Errorf("has generation %d after %d", e.Number, last)
+		}
+		last = e.Number
+	}
+	return x.Generations, nil
+}
+
+// marshal writes a document for people too: without HTML's escapes, and with a newline at its end.
+func marshal(v any) ([]byte, error) {
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(v)
+	return buf.Bytes(), err
+}

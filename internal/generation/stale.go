@@ -1,0 +1,135 @@
+package generation
+
+import (
+	"errors"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"github.com/slipway-dev/slipway/internal/apply"
+	"github.com/slipway-dev/slipway/internal/resource"
+)
+
+// Stale are the resources that earlier generations brought and that a plan has nothing in the place of:
+// removed are those to be removed, and restored those that were there before Slipway and come back.
+func (s *Store) Stale(plan resource.Plan) (removed, restored []resource.Resource) {
+	taken := make(map[string]bool)
+	planned := make(map[resource.ID]bool)
+	for _, res := range plan.Resources {
+		taken[res.Spec.Name()], planned[res.ID()] = true, true
+	}
+	for _, r := range s.unsettled() {
+		for _, res := range r.Resources.Resources {
+			name := res.Spec.Name()
+			switch res.Spec.(type) {
+			case *resource.File, *resource.Symlink, *resource.Directory:
+				if taken[name] {
+					continue
+				}
+				taken[name] = true
+				if original, found := r.original(name); found {
+					restored = append(restored, resource.Resource{
+						Phase: res.Phase, Restarts: res.Restarts, Reason: "was there before Slipway", Spec: original.spec(),
+					})
+					continue
+				}
+			case *resource.Unit:
+				if planned[res.ID()] {
+					continue
+				}
+				planned[res.ID()] = true
+			default:
+				continue
+			}
+			removed = append(removed, res)
+		}
+	}
+	return removed, restored
+}
+
+// unsettled are the generations of which something may be on the machine: the current one, and those
+// before it down to the last that was applied to its end. The newest is first.
+func (s *Store) unsettled() []*record {
+	var list []*record
+	for _, e := range slices.Backward(s.entries) {
+		// One that is damaged is passed over: what it brought is nobody's then, and stays.
+		if r, err := s.record(e.Number); err == nil {
+			list = append(list, r)
+		}
+		if e.Outcome == Good {
+			break
+		}
+	}
+	return list
+}
+
+func (r *record) original(path string) (original, bool) {
+	for _, o := range r.Originals {
+		if o.Path == path {
+			return o, true
+		}
+	}
+	return original{}, false
+}
+
+// originals are what was there before Slipway, of all that a plan or an unsettled generation has
+// something at.
+func (s *Store) originals(plan resource.Plan) ([]original, error) {
+	known := make(map[string]bool)
+	var list []original
+	for _, r := range s.unsettled() {
+		for _, res := range r.Resources.Resources {
+			name := res.Spec.Name()
+			if o, found := r.original(name); found && !known[name] {
+				list = append(list, o)
+			}
+			known[name] = true
+		}
+	}
+	var errs []error
+	for _, res := range plan.Resources {
+		switch res.Spec.(type) {
+		case *resource.File, *resource.Symlink:
+		default:
+			continue
+		}
+		name := res.Spec.Name()
+		if known[name] {
+			continue
+		}
+		known[name] = true
+		o, found, err := s.readOriginal(name)
+		errs = append(errs, err)
+		if found {
+			list = append(list, o)
+		}
+	}
+	slices.SortFunc(list, func(a, b original) int { return strings.Compare(a.Path, b.Path) })
+	return list, errors.Join(errs...)
+}
+
+// readOriginal reads what is at a path. A file that is too large is not kept: it is replaced for good.
+func (s *Store) readOriginal(path string) (original, bool, error) {
+	have, err := s.host.Stat(path)
+	if err != nil {
+		return original{}, false, err
+	}
+	o := original{Path: path, Kind: have.Kind, Mode: have.Mode, UID: have.UID, GID: have.GID, Target: have.Target}
+	switch have.Kind {
+	case apply.Symlink:
+		o.Mode = 0
+		return o, true, nil
+	case apply.RegularFile:
+	default:
+		return original{}, false, nil
+	}
+	if have.Size > maxOriginal {
+		s.log.Warn("a file is too large to be kept; it is replaced for good", "path", path, "bytes", have.Size)
+		return original{}, false, nil
+	}
+	o.Content, err = s.host.ReadFile(path, maxOriginal)
+	if errors.Is(err, fs.ErrNotExist) {
+		return original{}, false, nil
+	}
+	return o, err == nil, err
+}

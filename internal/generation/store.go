@@ -1,0 +1,247 @@
+package generation
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"slices"
+	"time"
+
+	"github.com/slipway-dev/slipway/internal/apply"
+	"github.com/slipway-dev/slipway/internal/resource"
+)
+
+// Where the generations are.
+const (
+	Dir       = "/var/lib/slipway/generations"
+	indexPath = Dir + "/index.json"
+)
+
+const (
+	// keep is how many generations are kept; the last good one is kept besides.
+	keep = 10
+	// keepBytes is how large they may be together.
+	keepBytes = 32 << 20
+	// maxRecord and maxIndex bound the files that are read.
+	maxRecord = 16 << 20
+	maxIndex  = 1 << 20
+	// maxOriginal bounds what is kept of a file that was there before.
+	maxOriginal = 1 << 20
+)
+
+// Files is what the store needs of the machine.
+type Files interface {
+	Stat(path string) (apply.Entry, error)
+	ReadFile(path string, limit int64) ([]byte, error)
+	ReadDir(path string) ([]string, error)
+	WriteFileAtomic(file *resource.File) error
+	Remove(path string) error
+	SetAside(path string) (aside string, err error)
+	Sync() error
+}
+
+// Store is a machine's generations. It is read when it is opened, and changes by Begin, Finish and Confirm
+// only, for which the caller holds the lock.
+type Store struct {
+	host Files
+	log  *slog.Logger
+	// entries are in the order of their numbers.
+	entries []Entry
+	// damaged are files that could not be read. They are set aside before anything is written.
+	damaged []string
+	// records are those that were read.
+	records map[int]*record
+}
+
+// Open reads the index. One that cannot be read is made anew of the generations themselves: the node
+// goes on.
+func Open(host Files, log *slog.Logger) (*Store, error) {
+	s := &Store{host: host, log: log, records: make(map[int]*record)}
+	data, err := host.ReadFile(indexPath, maxIndex)
+	if errors.Is(err, fs.ErrNotExist) {
+		return s, s.collect()
+	}
+	if err == nil {
+		s.entries, err = parseIndex(data)
+	}
+	if err != nil {
+		log.Warn("the index of generations cannot be read; it is made anew", "path", indexPath, "error", err)
+		s.damaged = append(s.damaged, indexPath)
+		return s, s.collect()
+	}
+	return s, nil
+}
+
+// collect lists the generations whose files are there.
+func (s *Store) collect() error {
+	names, err := s.host.ReadDir(Dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("list the generations: %w", err)
+	}
+	for _, name := range names {
+		var number int
+		if _, err := fmt.Sscanf(name, "%d.json", &number); err != nil || fileName(number) != name {
+			continue
+		}
+		if r, err := s.record(number); err == nil {
+			e := r.Entry
+			e.Outcome = Unknown
+			s.entries = append(s.entries, e)
+		}
+	}
+	slices.SortFunc(s.entries, func(a, b Entry) int { return a.Number - b.Number })
+	return nil
+}
+
+// Entries are all generations, the oldest first.
+func (s *Store) Entries() []Entry { return slices.Clone(s.entries) }
+
+// Current is the generation that was applied last, whatever came of it.
+func (s *Store) Current() (Entry, bool) {
+	if len(s.entries) == 0 {
+		return Entry{}, false
+	}
+	return s.entries[len(s.entries)-1], true
+}
+
+// LastGood is the newest generation that was good and that nobody still has to confirm.
+func (s *Store) LastGood() (Entry, bool) {
+	for _, e := range slices.Backward(s.entries) {
+		if e.Outcome == Good && e.ConfirmBy.IsZero() {
+			return e, true
+		}
+	}
+	return Entry{}, false
+}
+
+// Find returns a generation by its number.
+func (s *Store) Find(number int) (Entry, bool) {
+	i, found := slices.BinarySearchFunc(s.entries, number, func(e Entry, n int) int { return e.Number - n })
+	if !found {
+		return Entry{}, false
+	}
+	return s.entries[i], true
+}
+
+// Plan returns a generation's plan, to be applied again.
+func (s *Store) Plan(number int) (resource.Plan, error) {
+	r, err := s.record(number)
+	if err != nil {
+		return resource.Plan{}, err
+	}
+	return lasting(r.Resources), nil
+}
+
+// record reads a generation. One that cannot be read is set aside with the next that is begun.
+func (s *Store) record(number int) (*record, error) {
+	if r := s.records[number]; r != nil {
+		return r, nil
+	}
+	name := recordPath(number)
+	data, err := s.host.ReadFile(name, maxRecord)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("generation %d: %w", number, err)
+	}
+	var r *record
+	if err == nil {
+		r, err = parseRecord(data)
+	}
+	if err == nil && r.Number != number {
+		err = fmt.Errorf("holds generation %d", r.Number)
+	}
+	if err != nil {
+		s.log.Warn("a generation cannot be read", "path", name, "error", err)
+		s.damaged = append(s.damaged, name)
+		return nil, fmt.Errorf("generation %d: %s: %w", number, name, err)
+	}
+	s.records[number] = r
+	return r, nil
+}
+
+// Begin records a new generation, before anything of it is applied, and returns it with its number.
+// Where the current generation has the same plan, that one is taken up again.
+func (s *Store) Begin(e Entry, plan resource.Plan) (Entry, error) {
+	var err error
+	if e.Plan, err = Digest(plan); err != nil {
+		return e, fmt.Errorf("record the generation: %w", err)
+	}
+	e.Outcome, e.Dialect, e.Config = Applying, plan.Dialect, plan.Config
+	current, found := s.Current()
+	e.Number = current.Number + 1
+	if found && current.Plan == e.Plan && current.Config == e.Config {
+		e.Number, e.Revision = current.Number, max(e.Revision, current.Revision)
+		s.entries[len(s.entries)-1] = e
+		return e, s.writeIndex()
+	}
+	originals, err := s.originals(plan)
+	if err != nil {
+		return e, fmt.Errorf("record the generation: %w", err)
+	}
+	if err := s.setAside(); err != nil {
+		return e, err
+	}
+	r := newRecord(e, plan, originals)
+	if err := s.write(recordPath(e.Number), r); err != nil {
+		return e, fmt.Errorf("record the generation: %w", err)
+	}
+	s.records[e.Number] = r
+	s.entries = append(s.entries, e)
+	return e, s.writeIndex()
+}
+
+// Finish records what came of the current generation, and forgets those that need not be kept.
+func (s *Store) Finish(outcome Outcome, reason string, at time.Time) error {
+	current := &s.entries[len(s.entries)-1]
+	current.Outcome, current.Reason, current.FinishedAt = outcome, reason, at
+	forgotten := s.retire()
+	if err := s.writeIndex(); err != nil {
+		return err
+	}
+	for _, number := range forgotten {
+		if err := s.host.Remove(recordPath(number)); err != nil {
+			s.log.Warn("a generation that is not kept cannot be removed", "path", recordPath(number), "error", err)
+		}
+	}
+	return nil
+}
+
+// Confirm makes the current generation stay.
+func (s *Store) Confirm() error {
+	s.entries[len(s.entries)-1].ConfirmBy = time.Time{}
+	return s.writeIndex()
+}
+
+func (s *Store) writeIndex() error {
+	if err := s.write(indexPath, index{apiVersion, indexKind, s.entries}); err != nil {
+		return fmt.Errorf("record the generation: %w", err)
+	}
+	return nil
+}
+
+func (s *Store) write(name string, document any) error {
+	content, err := marshal(document)
+	if err != nil {
+		return err
+	}
+	return s.host.WriteFileAtomic(&resource.File{Path: name, Mode: 0o600, Content: content})
+}
+
+// setAside moves what cannot be read out of the way.
+func (s *Store) setAside() error {
+	for _, name := range s.damaged {
+		aside, err := s.host.SetAside(name)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		s.log.Warn("a damaged file is set aside", "path", name, "aside", aside)
+	}
+	s.damaged = nil
+	return nil
+}
+
+func fileName(number int) string   { return fmt.Sprintf("%06d.json", number) }
+func recordPath(number int) string { return Dir + "/" + fileName(number) }
