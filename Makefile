@@ -56,6 +56,22 @@ fuzz: ## every fuzz target for FUZZTIME (10s)
 	@set -e; for pkg in $$(go list ./...); do for target in $$(go test -list '^Fuzz' $$pkg | grep '^Fuzz' || true); do \
 		echo "$$pkg $$target"; go test -run '^$$' -fuzz "^$$target$$" -fuzztime $(or $(FUZZTIME),10s) -fuzzminimizetime 20x $$pkg; done; done
 
+.PHONY: e2e
+e2e: ## boot real machines and watch them join a real cluster (root); CASE=NAME runs one
+	go run ./test/e2e/cmd/e2e run $(CASE)
+
+.PHONY: e2e-image
+e2e-image: ## make the node images that the machines boot from
+	go run ./test/e2e/cmd/e2e image
+
+.PHONY: lab
+lab: ## bring up a cluster with one node, and leave it running (root)
+	go run ./test/e2e/cmd/e2e lab
+
+.PHONY: lab-down
+lab-down: ## end it
+	go run ./test/e2e/cmd/e2e lab-down
+
 .PHONY: clean
-clean: ## remove what was built
+clean: ## remove what was built; .cache, the parts of the machines, stays
 	rm -rf bin out

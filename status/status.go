@@ -50,13 +50,15 @@ type Status struct {
 	Error  *Failure  `json:"error,omitempty"`
 	Errors []Failure `json:"errors,omitempty"`
 
-	AgentVersion string    `json:"agentVersion"`
-	Config       Config    `json:"config"`
+	AgentVersion string `json:"agentVersion"`
+	Config       Config `json:"config"`
 	// Generation is the number of the generation that was applied, 0 where it did not come to that.
 	Generation int `json:"generation,omitempty"`
-	StartedAt    time.Time `json:"startedAt,omitzero"`
-	FinishedAt   time.Time `json:"finishedAt,omitzero"`
-	DurationMs   int64     `json:"durationMs"`
+	// Restored is the generation that was restored because the change failed.
+	Restored   int       `json:"restored,omitempty"`
+	StartedAt  time.Time `json:"startedAt,omitzero"`
+	FinishedAt time.Time `json:"finishedAt,omitzero"`
+	DurationMs int64     `json:"durationMs"`
 
 	// Problems are what is wrong with the config.
 	Problems []nodeconfig.Problem `json:"problems,omitempty"`

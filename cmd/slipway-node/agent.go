@@ -26,7 +26,11 @@ func (a *app) agent() (*agent.Agent, error) {
 	if err != nil {
 		return nil, exitWith(exitcode.AgentFailed, err)
 	}
-	node := &agent.Agent{Named: machine, Now: time.Now, Version: cli.Version, AsAKS: a.asAKS}
+	self, err := os.Executable()
+	if err != nil {
+		return nil, exitWith(exitcode.AgentFailed, err)
+	}
+	node := &agent.Agent{Named: machine, Program: self, Now: time.Now, Version: cli.Version, AsAKS: a.asAKS}
 	if a.root != "" {
 		dir, err := host.OpenDirectory(a.root)
 		if err != nil {

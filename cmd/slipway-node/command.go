@@ -38,6 +38,7 @@ done to units and to the kernel is recorded in DIR/run/slipway/actions.jsonl.
 The exit code is that of the provisioning; "slipway explain CODE" says what it means.`,
 		Example: `  slipway-node provision
   slipway-node provision --root ./out/node --provision-config examples/native/full.yaml
+  slipway-node apply -f node.yaml --dry-run
   slipway-node status`,
 	}
 	if a.asAKS {
@@ -49,7 +50,7 @@ The exit code is that of the provisioning; "slipway explain CODE" says what it m
 	a.logLevel = command.Choice{Value: "info", Allowed: []string{"debug", "info", "warn", "error"}}
 	flags.Var(&a.logLevel, "log-level", "log what is at least as severe as `LEVEL`: "+cli.List(a.logLevel.Allowed, "or"))
 	command.CompleteWith(root, "log-level", a.logLevel.Allowed...)
-	root.AddCommand(a.provision(), a.provisionWait(), a.status())
+	root.AddCommand(a.provision(), a.provisionWait(), a.apply(), a.rollback(), a.confirm(), a.status())
 	command.Prepare(root, a.Streams)
 	return root
 }

@@ -7,20 +7,38 @@ import (
 )
 
 func (a *app) status() *cobra.Command {
-	var output command.Choice
+	var (
+		output             command.Choice
+		generations, drift bool
+	)
 	cmd := &cobra.Command{
 		Use:   "status [flags]",
 		Short: "Show what came of the last provisioning",
 		Long: `Show the outcome of the last provisioning, what went wrong and what to do about it, how long
-each step took, and what was changed. The exit code is the provisioning's.`,
+each step took, and what was changed. The exit code is the provisioning's.
+
+With --generations, list what the machine was made from, the newest first. With --drift, compare
+the machine with its current generation; the exit code is 1 where it differs.`,
 		Example: `  slipway-node status
   slipway-node status -o json
+  slipway-node status --generations
+  slipway-node status --drift
   slipway-node status --root ./out/node`,
 		Args: command.NoArguments,
-		RunE: func(*cobra.Command, []string) error {
+		RunE: func(cmd *cobra.Command, _ []string) error {
 			node, err := a.agent()
 			if err != nil {
 				return err
+			}
+			switch {
+			case generations:
+				return a.showGenerations(node, output.Value)
+			case drift:
+				changes, err := node.Drift(cmd.Context())
+				if err != nil {
+					return command.Failed("%w", err)
+				}
+				return a.showDrift(changes, output.Value)
 			}
 			last, err := node.LastStatus()
 			if err != nil {
@@ -29,6 +47,9 @@ each step took, and what was changed. The exit code is the provisioning's.`,
 			return a.show(last, output.Value)
 		},
 	}
+	cmd.Flags().BoolVar(&generations, "generations", false, "list what the machine was made from")
+	cmd.Flags().BoolVar(&drift, "drift", false, "tell what is not as the current generation has it")
+	cmd.MarkFlagsMutuallyExclusive("generations", "drift")
 	command.AddOutput(cmd, &output)
 	return cmd
 }

@@ -14,6 +14,8 @@ type advance struct {
 	plan resource.Plan
 	// entry is what the index is to say of the generation; its number and outcome come by themselves.
 	entry generation.Entry
+	// verify tells whether the machine is well with it; nil for a plan whose own checks say so.
+	verify func() error
 }
 
 // advance applies a plan as a generation, and records what came of it. A machine that has it already is
@@ -39,6 +41,9 @@ func (a *Agent) advance(ctx context.Context, store *generation.Store, next advan
 		desired.Sort()
 	}
 	report, err := engine.Apply(ctx, desired)
+	if err == nil && next.verify != nil && (!settled || len(report.Changes) > 0) {
+		err = next.verify()
+	}
 	if settled && err == nil {
 		return report, nil
 	}
@@ -76,34 +81,29 @@ func (a *Agent) settled(store *generation.Store, plan resource.Plan) (bool, erro
 // word: a contract in the machine's user data stays as it was when the machine was made, while "apply"
 // and "rollback" have changed the machine since. A generation that nobody has confirmed does not outlive
 // the boot.
-func (p *provision) supersede(store *generation.Store, next advance) (advance, error) {
+func (p *provision) supersede(store *generation.Store, next advance) advance {
 	current, found := store.Current()
-	if !found || p.isScript() {
-		return next, nil
+	if !found {
+		return next
 	}
-	keep := current
+	keep, entry := current, current
 	if !current.ConfirmBy.IsZero() {
 		good, found := store.LastGood()
 		if !found {
-			return next, nil
+			return next
 		}
 		p.Log.Warn("a generation that nobody has confirmed is taken back", "generation", current.Number, "restores", good.Number)
-		keep = good
-		next.entry = generation.Entry{Origin: generation.Rollback, Restores: good.Number, Revision: good.Revision}
+		keep, entry = good, restoring(good)
 	} else if !supersedes(store.Entries(), next.plan.Config) {
-		return next, nil
-	} else {
-		p.Log.Info("the contract has been superseded since it was last provisioned; the current generation stays",
-			"generation", current.Number, "origin", current.Origin)
-		next.entry = current
+		return next
 	}
-	plan, err := store.Plan(keep.Number)
+	desired, err := store.Plan(keep.Number)
 	if err != nil {
 		p.Log.Warn("the generation cannot be read; the contract is applied", "generation", keep.Number, "error", err)
-		return advance{next.plan, generation.Entry{Origin: generation.Provision, Revision: p.revision}}, nil
+		return next
 	}
-	next.plan = plan
-	return next, nil
+	p.Log.Info("the contract has been superseded since it was provisioned", "generation", keep.Number, "origin", keep.Origin)
+	return advance{plan: desired, entry: entry}
 }
 
 // supersedes tells whether the newest generation was made by somebody else than a boot, after a boot had

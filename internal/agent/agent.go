@@ -54,6 +54,8 @@ type Agent struct {
 	Now func() time.Time
 	// Version is the agent's own, for the status.
 	Version string
+	// Program is the agent's own path, for what systemd is to run later.
+	Program string
 	// Sequential does one thing at a time, in an order that depends on the contract alone.
 	Sequential bool
 	// AsAKS says that the agent is called as AKS's aks-node-controller: what goes wrong before a

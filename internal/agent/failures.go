@@ -25,6 +25,9 @@ func exitCodeOf(err error) int {
 	if errors.Is(err, errTimeout) {
 		return exitcode.Timeout
 	}
+	if _, refused := errors.AsType[refusal](err); refused {
+		return exitcode.Invalid
+	}
 	var first *apply.Error
 	if errors.As(err, &first) && first.ExitCode != 0 {
 		return first.ExitCode

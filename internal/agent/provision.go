@@ -63,8 +63,8 @@ type provision struct {
 	known facts.Facts
 	// baseOnly says that the node does not join.
 	baseOnly bool
-	// revision is the number that the contract's author gave it.
-	revision int64
+	// config is what the contract says, once it is read.
+	config *nodeconfig.NodeConfig
 	// unchanged says that the last result is still true.
 	unchanged bool
 	// release gives the lock back, where it is held.
@@ -111,9 +111,10 @@ func (p *provision) apply(ctx context.Context, desired resource.Plan) error {
 	if err != nil {
 		return err
 	}
-	next := advance{plan: desired, entry: generation.Entry{Origin: generation.Provision, Revision: p.revision}}
-	if next, err = p.supersede(store, next); err != nil {
-		return err
+	next := advance{plan: desired, entry: generation.Entry{Origin: generation.Provision}}
+	if !p.isScript() {
+		next.entry.Revision = p.config.Metadata.Generation
+		next = p.supersede(store, next)
 	}
 	p.status.Config.Digest = next.plan.Config
 	last := p.lastSuccess(next.plan)
@@ -176,7 +177,7 @@ func (p *provision) desired() (resource.Plan, time.Duration, error) {
 	if fatal := nodeconfig.Fatal(decoded.Problems); len(fatal) > 0 {
 		return resource.Plan{}, 0, &contractError{contract.Path, fatal}
 	}
-	p.revision = decoded.Config.Metadata.Generation
+	p.config = decoded.Config
 	p.baseOnly = decoded.Config.Join.Method == nodeconfig.JoinNone
 	begin = p.step("read contract", begin)
 	p.known = p.facts()
@@ -284,8 +285,8 @@ func (p *provision) writeIfDifferent(path string, mode uint32, content []byte) e
 // record takes over the engine's report.
 func (p *provision) record(report *apply.Report) {
 	s := &p.status
-	s.Unchanged = report.Unchanged
-	p.output = report.Output
+	s.Unchanged += report.Unchanged
+	p.output = append(p.output, report.Output...)
 	for _, change := range report.Changes {
 		s.Changes = append(s.Changes, status.Change{ID: string(change.ID), Action: string(change.Action)})
 	}

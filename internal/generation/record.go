@@ -113,9 +113,9 @@ func checkPath(name string) error {
 	return nil
 }
 
-// lasting is what can be applied again of a plan: without what is there only until something takes its
+// Lasting is what can be applied again of a plan: without what is there only until something takes its
 // place, and without tokens in its checks, for neither is kept.
-func lasting(plan resource.Plan) resource.Plan {
+func Lasting(plan resource.Plan) resource.Plan {
 	kept := resource.Plan{Config: plan.Config, Dialect: plan.Dialect}
 	for _, res := range plan.Resources {
 		switch spec := res.Spec.(type) {
@@ -139,7 +139,7 @@ func lasting(plan resource.Plan) resource.Plan {
 // Digest names a plan: two plans with the same have the same resources, secrets included, but for the
 // credential that a node joins with.
 func Digest(plan resource.Plan) (string, error) {
-	plan = lasting(plan)
+	plan = Lasting(plan)
 	document, err := json.Marshal(plan)
 	if err != nil {
 		return "", err

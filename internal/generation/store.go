@@ -133,7 +133,7 @@ func (s *Store) Plan(number int) (resource.Plan, error) {
 	if err != nil {
 		return resource.Plan{}, err
 	}
-	return lasting(r.Resources), nil
+	return Lasting(r.Resources), nil
 }
 
 // record reads a generation. One that cannot be read is set aside with the next that is begun.

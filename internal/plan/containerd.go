@@ -14,7 +14,7 @@ const containerdSocket = "unix:///run/containerd/containerd.sock"
 // containerd plans the container runtime: its configuration, its unit and its start.
 func (p *planner) containerd() {
 	p.directory("/etc/containerd/certs.d", 0o755, "registries are configured here, one directory each")
-	p.file(resource.Base, "/etc/containerd/config.toml", 0o644, p.containerdConfig(), "containerd's configuration", containerdUnit)
+	p.file(resource.Base, ContainerdConfig, 0o644, p.containerdConfig(), "containerd's configuration", containerdUnit)
 	p.file(resource.Base, resource.UnitDir+"/"+containerdUnit, 0o644, containerdUnitFile(p.layout.containerd), "containerd's unit, complete", containerdUnit)
 	p.file(resource.Base, resource.UnitDir+"/containerd.service.d/exec_start.conf", 0o644, unitFile(
 		"[Service]",

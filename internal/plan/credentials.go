@@ -11,8 +11,16 @@ func (p *planner) credentials() {
 	switch j := p.config.Join; j.Method {
 	case nodeconfig.JoinBootstrapToken:
 		user := kubeUser{Token: j.BootstrapToken.Reveal()}
-		p.secret(resource.Join, p.layout.bootstrapConfig, p.kubeconfig("kubelet-bootstrap", "bootstrap-context", user),
-			"joins with a bootstrap token; the kubelet writes its own kubeconfig then", kubeletUnit)
+		p.retireCredential()
+		p.add(resource.Resource{
+			Phase:    resource.Join,
+			Restarts: []string{kubeletUnit},
+			Reason:   "joins with a bootstrap token; the kubelet writes its own kubeconfig then",
+			Spec: &resource.File{
+				Path: p.layout.bootstrapConfig, Mode: 0o600, Secret: true, Until: p.certificate,
+				Content: p.kubeconfig("kubelet-bootstrap", "bootstrap-context", user),
+			},
+		})
 		flags += " --bootstrap-kubeconfig=" + p.layout.bootstrapConfig
 	case nodeconfig.JoinClientCertificate:
 		p.file(resource.Join, p.layout.clientCert, 0o644, []byte(j.ClientCertificate.Certificate), "the kubelet's client certificate", kubeletUnit)

@@ -148,9 +148,9 @@ func (p *planner) apiServer() {
 	}
 	if c.Join.Method == nodeconfig.JoinBootstrapToken {
 		check.APIServer.Token = c.Join.BootstrapToken
-		// A node that has joined has a credential of its own, in a kubeconfig that the kubelet wrote; the
-		// token may have expired since, and an API server that is away is the kubelet's to wait for.
-		check.Unless = p.layout.kubeconfig
+		// A node that has joined has a certificate of its own; the token may have expired since, and an
+		// API server that is away is the kubelet's to wait for.
+		check.Unless = p.certificate
 	}
 	p.add(resource.Resource{
 		Phase:    resource.Join,

@@ -77,6 +77,9 @@ type planner struct {
 	minor    int
 	plan     resource.Plan
 	problems []nodeconfig.Problem
+	// certificate is where the kubelet keeps the certificate that it gets for its bootstrap token; empty
+	// for none.
+	certificate string
 	// credentialConfig is where the image credential provider's configuration is; empty for none.
 	credentialConfig string
 }

@@ -54,7 +54,7 @@ func (s *Store) Image(ctx context.Context, agent, runtime string) (string, error
 	}
 	return s.part(ctx, recipe{
 		name:   "image-containerd" + runtime,
-		inputs: []string{"5", in.kernel, in.rootfs, in.kubernetes, in.containerd, in.cni, in.payload, diskSize},
+		inputs: []string{"6", in.kernel, in.rootfs, in.kubernetes, in.containerd, in.cni, in.payload, diskSize},
 		files:  []string{in.agent, in.files},
 		make:   func(ctx context.Context, dir string) error { return makeImage(ctx, dir, in) },
 	})
@@ -184,6 +184,7 @@ func furnish(root string) error {
 	units := "etc/systemd/system/"
 	for _, link := range [][2]string{
 		{"../../slipway/bin/slipway-node", "opt/azure/containers/aks-node-controller"},
+		{"/opt/bin/kubelet-" + Kubernetes, "usr/bin/kubelet"},
 		{"../slipway-provision.service", units + "multi-user.target.wants/slipway-provision.service"},
 		{"/lib/systemd/system/systemd-networkd.service", units + "multi-user.target.wants/systemd-networkd.service"},
 		{"/lib/systemd/system/systemd-networkd.service", units + "dbus-org.freedesktop.network1.service"},

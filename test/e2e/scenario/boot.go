@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
@@ -31,6 +32,8 @@ const nodeName = "node"
 // bootArgs are a contract, and how the machine is started with it.
 type bootArgs struct {
 	contractArgs `yaml:",inline"`
+	// Cloud is whose machine it is, "azure" (default) or "ec2".
+	Cloud string `yaml:"cloud"`
 	// Baked has the contract on the disk already, as in an image that holds one, and cloud-init off.
 	Baked bool `yaml:"baked"`
 	// Record keeps all that the machine writes to its disk.
@@ -47,7 +50,7 @@ func (r *caseRun) boot(ctx context.Context, args bootArgs) error {
 	if args.Baked {
 		m, err = r.baked(ctx, m, contract)
 	} else {
-		m, err = r.withCustomData(ctx, m, contract)
+		m, err = r.withUserData(ctx, m, args.Cloud, contract)
 	}
 	if err != nil {
 		return err
@@ -61,16 +64,23 @@ func (r *caseRun) boot(ctx context.Context, args bootArgs) error {
 	return err
 }
 
-// withCustomData makes a machine one that Azure was given the contract for.
-func (r *caseRun) withCustomData(ctx context.Context, m lab.Machine, contract string) (lab.Machine, error) {
+// withUserData makes a machine one that a cloud was given the contract for.
+func (r *caseRun) withUserData(ctx context.Context, m lab.Machine, cloud, contract string) (lab.Machine, error) {
 	var stderr bytes.Buffer
 	render := exec.CommandContext(ctx, r.Slipway, "render", "-f", contract, "--to", "custom-data")
 	render.Stderr = &stderr
-	customData, err := render.Output()
+	output, err := render.Output()
 	if err != nil {
 		return m, fmt.Errorf("slipway render: %w: %s", err, stderr.String())
 	}
-	return r.Lab.Azure(ctx, m, nodeName, strings.TrimSpace(string(customData)))
+	userData := strings.TrimSpace(string(output))
+	switch cloud {
+	case "", "azure":
+		return r.Lab.Azure(ctx, m, nodeName, userData)
+	case "ec2":
+		return r.Lab.EC2(m, nodeName, userData)
+	}
+	return m, fmt.Errorf("there is no cloud %q: want azure or ec2", cloud)
 }
 
 // baked makes a machine one whose disk holds all that cloud-init would bring.
@@ -184,6 +194,7 @@ func (r *caseRun) bootID(ctx context.Context) (string, error) {
 // fill copies a contract of the case to the output directory, with what only this run knows:
 //
 //	@CA@       the cluster's certificate authority, in base64
+//	@CA_PEM@   the same as PEM, in the escapes of a JSON string
 //	@OTHER_CA@ another one, of the same name
 //	@SERVER@   the API server's address
 //	@NOBODY@   an address of the same network that nobody has
@@ -204,7 +215,10 @@ func (r *caseRun) fill(ctx context.Context, args contractArgs) (string, error) {
 		}
 	}
 	values := map[string]func() (string, error){
-		"@CA@":       func() (string, error) { return base64.StdEncoding.EncodeToString(r.Lab.PKI.CA), nil },
+		"@CA@": func() (string, error) { return base64.StdEncoding.EncodeToString(r.Lab.PKI.CA), nil },
+		"@CA_PEM@": func() (string, error) {
+			return strings.Trim(strconv.Quote(string(r.Lab.PKI.CA)), `"`), nil
+		},
 		"@OTHER_CA@": r.otherAuthority,
 		"@SERVER@":   func() (string, error) { return lab.HostAddress, nil },
 		"@NOBODY@":   func() (string, error) { return lab.NobodysAddress, nil },

@@ -1,0 +1,138 @@
+package main
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/slipway-dev/slipway/internal/agent"
+	"github.com/slipway-dev/slipway/internal/cli"
+	"github.com/slipway-dev/slipway/internal/command"
+	"github.com/slipway-dev/slipway/internal/difference"
+	"github.com/slipway-dev/slipway/internal/generation"
+	"github.com/slipway-dev/slipway/status"
+)
+
+func (a *app) apply() *cobra.Command {
+	opts := agent.ChangeOptions{Origin: generation.Apply}
+	var (
+		factsPath     string
+		allow, output command.Choice
+	)
+	cmd := &cobra.Command{
+		Use:   "apply -f CONFIG [flags]",
+		Short: "Change the running node to what a contract says",
+		Long: `Compare what the contract says with the node's current generation, show the difference and what
+it takes, make it so, and check that the node is well: its units run, the container runtime
+answers, the kubelet is healthy and renews its Node's lease. When it is not, the last good
+generation is restored.
+
+A change that takes more than starting units again is refused, unless it is allowed: drain, reboot
+and replace say what you have to do besides. A node that is as the contract says is not touched.`,
+		Example: `  slipway-node apply -f node.yaml --dry-run
+  slipway-node apply -f node.yaml
+  slipway-node apply -f node.yaml --try 5m && slipway-node confirm`,
+		Args: command.NoArguments,
+		RunE: func(cmd *cobra.Command, _ []string) (err error) {
+			if opts.Config == "" {
+				return cli.Usage(command.Hint(cmd), "which contract? name it with -f")
+			}
+			if opts.Try != 0 && opts.Try < time.Second {
+				return cli.Usage(command.Hint(cmd), "--try wants a second at least, got %s", opts.Try)
+			}
+			if opts.Config, err = absolute(opts.Config); err != nil {
+				return err
+			}
+			if opts.Facts, err = readFacts(factsPath); err != nil {
+				return err
+			}
+			if opts.Allow, err = difference.ParseClass(allow.Value); err != nil {
+				return err
+			}
+			opts.Show = a.showing(output.Value)
+			node, err := a.agent()
+			if err != nil {
+				return err
+			}
+			changed := node.Change(cmd.Context(), opts)
+			if opts.DryRun {
+				return a.showDryRun(changed, opts.Allow, output.Value)
+			}
+			if err := a.showChanged(changed, output.Value); err != nil || opts.Try == 0 || changed.Status.ExitCode != 0 || output.Value == command.AsJSON {
+				return err
+			}
+			return command.Write(a.Streams, fmt.Sprintf("It is taken back in %s, unless you run: slipway-node confirm\n", opts.Try))
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVarP(&opts.Config, "file", "f", "", "read the contract from `PATH`")
+	flags.BoolVar(&opts.DryRun, "dry-run", false, "show the difference and what it takes, and change nothing")
+	flags.DurationVar(&opts.Try, "try", 0, "take the change back after `DURATION`, unless it is confirmed")
+	flags.DurationVar(&opts.Deadline, "timeout", 0, "give the change and its checks `DURATION` (default: what the contract says)")
+	flags.BoolVar(&opts.Force, "force", false, "apply a contract whose generation is lower than the node's")
+	flags.StringVar(&factsPath, "facts", "", "use the recorded facts in `FILE` instead of the machine's own")
+	addAllow(cmd, &allow)
+	command.AddOutput(cmd, &output)
+	return cmd
+}
+
+// addAllow adds the flag that says which classes of change are made.
+func addAllow(cmd *cobra.Command, allow *command.Choice) {
+	*allow = command.Choice{Value: difference.Restart.String(), Allowed: difference.Classes()}
+	cmd.Flags().Var(allow, "allow", "make changes of up to `CLASS`: "+cli.List(allow.Allowed, "or"))
+	command.CompleteWith(cmd, "allow", allow.Allowed...)
+}
+
+// showing returns what shows a difference before it is made: nothing, where all is one document.
+func (a *app) showing(form string) func(*difference.Difference) {
+	if form == command.AsJSON {
+		return nil
+	}
+	return func(d *difference.Difference) {
+		// What cannot be written is no reason to leave the node as it is.
+		_ = command.Write(a.Streams, d.Text(cli.StyleOf(a.Out)))
+	}
+}
+
+// changedDocument is a change as JSON.
+type changedDocument struct {
+	Difference *difference.Difference `json:"difference,omitempty"`
+	Status     *status.Status         `json:"status"`
+}
+
+// showDryRun says what would come of a change.
+func (a *app) showDryRun(changed agent.Changed, allow difference.Class, form string) error {
+	if changed.Status.ExitCode != 0 || form == command.AsJSON {
+		return a.showChanged(changed, form)
+	}
+	text := "Dry run: nothing was changed.\n"
+	switch d := changed.Difference; {
+	case d.Same:
+		text = "Dry run: nothing would change.\n"
+	case d.Class > allow:
+		text = fmt.Sprintf("Dry run: nothing was changed. The change is refused without --allow %s.\n", d.Class)
+	}
+	return command.Write(a.Streams, text)
+}
+
+// showChanged says what came of a change, and ends with its exit code.
+func (a *app) showChanged(changed agent.Changed, form string) error {
+	s := changed.Status
+	switch {
+	case form == command.AsJSON:
+		if err := command.WriteJSON(a.Streams, changedDocument{changed.Difference, s}); err != nil {
+			return err
+		}
+	case changed.Refused != "":
+		return command.Failed("refused: %s", changed.Refused)
+	case s.ExitCode != 0:
+		s.Print(a.Out, cli.StyleOf(a.Out) != cli.Style{})
+	case len(s.Changes) == 0:
+		return command.Write(a.Streams, fmt.Sprintf("The node is as it should be, generation %d. Nothing was changed.\n", s.Generation))
+	default:
+		return command.Write(a.Streams, fmt.Sprintf("Generation %d is applied and the node is well: %d changed, %d unchanged, %.1f s.\n",
+			s.Generation, len(s.Changes), s.Unchanged, float64(s.DurationMs)/1000))
+	}
+	return exitWith(s.ExitCode, nil)
+}

@@ -1,0 +1,110 @@
+package main
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/slipway-dev/slipway/exitcode"
+	"github.com/slipway-dev/slipway/internal/agent"
+	"github.com/slipway-dev/slipway/internal/apply"
+	"github.com/slipway-dev/slipway/internal/cli"
+	"github.com/slipway-dev/slipway/internal/command"
+	"github.com/slipway-dev/slipway/internal/generation"
+)
+
+// showGenerations lists the generations, the newest first.
+func (a *app) showGenerations(node *agent.Agent, form string) error {
+	entries, err := node.Generations()
+	if err != nil {
+		return command.Failed("%w", err)
+	}
+	if form == command.AsJSON {
+		if entries == nil {
+			entries = []generation.Entry{}
+		}
+		return command.WriteJSON(a.Streams, map[string]any{"generations": entries})
+	}
+	if len(entries) == 0 {
+		return command.Write(a.Streams, "There is no generation on this machine yet.\n")
+	}
+	var table cli.Table
+	addRow(&table, "GENERATION", "OUTCOME", "BY", "CONFIG", "STARTED", "TOOK", "")
+	lastGood := 0
+	for _, e := range entries {
+		if e.Outcome == generation.Good && e.ConfirmBy.IsZero() {
+			lastGood = e.Number
+		}
+	}
+	for i := len(entries) - 1; i >= 0; i-- {
+		e := entries[i]
+		var remarks []string
+		if i == len(entries)-1 {
+			remarks = append(remarks, "current")
+		}
+		if e.Number == lastGood {
+			remarks = append(remarks, "last good")
+		}
+		if e.Restores > 0 {
+			remarks = append(remarks, "restores "+strconv.Itoa(e.Restores))
+		}
+		if !e.ConfirmBy.IsZero() {
+			remarks = append(remarks, "confirm by "+e.ConfirmBy.UTC().Format(time.TimeOnly))
+		}
+		if e.Reason != "" {
+			remarks = append(remarks, cli.Shorten(cli.Line(e.Reason), 60))
+		}
+		took := ""
+		if !e.FinishedAt.IsZero() {
+			took = e.FinishedAt.Sub(e.StartedAt).Round(10 * time.Millisecond).String()
+		}
+		addRow(&table, strconv.Itoa(e.Number), string(e.Outcome), string(e.Origin), e.Config[:min(12, len(e.Config))],
+			e.StartedAt.UTC().Format(time.DateTime), took, strings.Join(remarks, ", "))
+	}
+	return command.Write(a.Streams, table.String())
+}
+
+func addRow(table *cli.Table, texts ...string) {
+	var cells []cli.Cell
+	for _, text := range texts {
+		cells = append(cells, cli.Cell{Text: text})
+	}
+	table.Row(cells...)
+}
+
+// driftDocument is the drift as JSON.
+type driftDocument struct {
+	Drift []driftEntry `json:"drift"`
+}
+
+type driftEntry struct {
+	Resource string `json:"resource"`
+	// Action is what an apply would do about it.
+	Action string `json:"action"`
+}
+
+// showDrift lists what is not as the current generation has it. Its exit code is 1 where there is any.
+func (a *app) showDrift(changes []apply.Change, form string) error {
+	document := driftDocument{Drift: []driftEntry{}}
+	for _, c := range changes {
+		document.Drift = append(document.Drift, driftEntry{string(c.ID), string(c.Action)})
+	}
+	var err error
+	switch {
+	case form == command.AsJSON:
+		err = command.WriteJSON(a.Streams, document)
+	case len(changes) == 0:
+		err = command.Write(a.Streams, "No drift: the machine is as the current generation has it.\n")
+	default:
+		var table cli.Table
+		addRow(&table, "RESOURCE", "WOULD BE")
+		for _, d := range document.Drift {
+			addRow(&table, d.Resource, d.Action)
+		}
+		err = command.Write(a.Streams, table.String()+"\nRepair it with: slipway-node provision\n")
+	}
+	if err != nil || len(changes) == 0 {
+		return err
+	}
+	return cli.Quit(exitcode.Invalid)
+}

@@ -1,0 +1,86 @@
+package main
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"github.com/slipway-dev/slipway/internal/agent"
+	"github.com/slipway-dev/slipway/internal/cli"
+	"github.com/slipway-dev/slipway/internal/command"
+	"github.com/slipway-dev/slipway/internal/difference"
+)
+
+func (a *app) rollback() *cobra.Command {
+	var (
+		opts          agent.RollbackOptions
+		allow, output command.Choice
+	)
+	cmd := &cobra.Command{
+		Use:   "rollback [GENERATION] [flags]",
+		Short: "Restore an earlier generation of the node",
+		Long: `Restore what an earlier generation had, with all that has been removed since. Without a number it
+is the last good generation that differs from the current one. The restored one becomes a new
+generation, with a number of its own, and stays over a reboot.
+
+"slipway-node status --generations" lists the generations that are kept.`,
+		Example: `  slipway-node rollback
+  slipway-node rollback 3 --dry-run`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return cli.Usage(command.Hint(cmd), "want one generation, got %d", len(args))
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			if len(args) == 1 {
+				if opts.Number, err = strconv.Atoi(args[0]); err != nil || opts.Number < 1 {
+					return cli.Usage(command.Hint(cmd), "%q is no generation: want a number from 1 on", args[0])
+				}
+			}
+			if opts.Allow, err = difference.ParseClass(allow.Value); err != nil {
+				return err
+			}
+			opts.Show = a.showing(output.Value)
+			node, err := a.agent()
+			if err != nil {
+				return err
+			}
+			changed := node.Rollback(cmd.Context(), opts)
+			if opts.DryRun {
+				return a.showDryRun(changed, opts.Allow, output.Value)
+			}
+			return a.showChanged(changed, output.Value)
+		},
+	}
+	flags := cmd.Flags()
+	flags.BoolVar(&opts.DryRun, "dry-run", false, "show the difference and what it takes, and change nothing")
+	flags.IntVar(&opts.Unconfirmed, "unconfirmed", 0, "go back if generation `N` is the current one and nobody has confirmed it")
+	command.Must(flags.MarkHidden("unconfirmed"))
+	addAllow(cmd, &allow)
+	command.AddOutput(cmd, &output)
+	return cmd
+}
+
+func (a *app) confirm() *cobra.Command {
+	return &cobra.Command{
+		Use:   "confirm",
+		Short: "Keep what was applied with --try",
+		Long: `Keep the generation that "slipway-node apply --try" has made, which is taken back by itself
+otherwise.`,
+		Example: `  slipway-node apply -f node.yaml --try 5m && slipway-node confirm`,
+		Args:    command.NoArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			node, err := a.agent()
+			if err != nil {
+				return err
+			}
+			kept, err := node.Confirm(cmd.Context())
+			if err != nil {
+				return command.Failed("%w", err)
+			}
+			return command.Write(a.Streams, fmt.Sprintf("Generation %d stays.\n", kept.Number))
+		},
+	}
+}

@@ -1,0 +1,263 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/slipway-dev/slipway/internal/apply"
+	"github.com/slipway-dev/slipway/internal/difference"
+	"github.com/slipway-dev/slipway/internal/facts"
+	"github.com/slipway-dev/slipway/internal/generation"
+	"github.com/slipway-dev/slipway/internal/plan"
+	"github.com/slipway-dev/slipway/internal/resource"
+	"github.com/slipway-dev/slipway/nodeconfig"
+	"github.com/slipway-dev/slipway/status"
+)
+
+// ChangeOptions say how a node is to be changed.
+type ChangeOptions struct {
+	// Config is the path of the contract; empty for the known places.
+	Config string
+	// Facts are used instead of gathering them, where not nil.
+	Facts *facts.Facts
+	// DryRun tells the difference, and changes nothing.
+	DryRun bool
+	// Allow is the greatest class of change that is made.
+	Allow difference.Class
+	// Force makes a change to a contract whose author gave it a lower number than the present one's.
+	Force bool
+	// Try takes the change back after that time, unless somebody has confirmed it; 0 for never.
+	Try time.Duration
+	// Deadline bounds the change with its checks; 0 for what the contract says.
+	Deadline time.Duration
+	// Origin is who asks.
+	Origin generation.Origin
+	// Show is called with the difference before anything is changed; it may be nil.
+	Show func(*difference.Difference)
+}
+
+// Changed is what came of a change.
+type Changed struct {
+	Status *status.Status
+	// Difference is that of the plans, nil where there are none to compare.
+	Difference *difference.Difference
+	// Refused says why nothing was tried; empty where something was.
+	Refused string
+}
+
+// Change makes a running node be as another contract says, or as the same one says to a newer agent. It
+// is refused where it would take more than is allowed. When the node is not well with it, the last good
+// generation is restored.
+func (a *Agent) Change(ctx context.Context, opts ChangeOptions) Changed {
+	c := &change{
+		provision: provision{Agent: a, opts: ProvisionOptions{Config: opts.Config, Facts: opts.Facts}},
+		allow:     opts.Allow, dryRun: opts.DryRun, try: opts.Try, deadline: opts.Deadline, show: opts.Show,
+	}
+	return c.do(ctx, func(store *generation.Store) (wanted, error) { return c.contractPlan(store, opts) })
+}
+
+// change is one run of Change or Rollback.
+type change struct {
+	provision
+	allow         difference.Class
+	dryRun        bool
+	try, deadline time.Duration
+	show          func(*difference.Difference)
+
+	difference *difference.Difference
+	// attempted says that something was changed, or would have been.
+	attempted bool
+}
+
+// wanted is a plan to change to, and what its generation is to say of itself.
+type wanted struct {
+	advance
+	// health are checks that follow the change, besides the plan's own.
+	health []resource.Resource
+	// timeout bounds the change with its checks.
+	timeout time.Duration
+}
+
+// contractPlan plans what the contract says.
+func (c *change) contractPlan(store *generation.Store, opts ChangeOptions) (wanted, error) {
+	desired, timeout, err := c.desired()
+	if err != nil {
+		return wanted{}, err
+	}
+	if current, found := store.Current(); found && c.config.Metadata.Generation < current.Revision && !opts.Force {
+		return wanted{}, refusal(fmt.Sprintf("the contract has generation %d, and the node has %d already: an older one is applied with --force only",
+			c.config.Metadata.Generation, current.Revision))
+	}
+	c.recordFacts()
+	entry := generation.Entry{Origin: opts.Origin, Revision: c.config.Metadata.Generation}
+	return wanted{advance{plan: desired, entry: entry}, plan.HealthChecks(c.config), timeout}, nil
+}
+
+// errNothingToDo says that there is nothing to change.
+var errNothingToDo = errors.New("there is nothing to do")
+
+// do makes a change to what want returns, which is called with the lock held.
+func (c *change) do(ctx context.Context, want func(*generation.Store) (wanted, error)) Changed {
+	c.status.AgentVersion = c.Version
+	c.status.StartedAt = c.Now()
+	c.status.Config.Path = c.provision.opts.Config
+	err := c.guarded(func() error { return c.run(ctx, want) })
+	if errors.Is(err, errNothingToDo) {
+		err = nil
+	}
+	c.conclude(err)
+	if c.attempted {
+		if err := c.guarded(c.publishStatus); err != nil {
+			c.Log.Error("the status cannot be written", "path", StatusPath, "error", err)
+		}
+	}
+	c.unlock()
+	changed := Changed{Status: &c.status, Difference: c.difference}
+	if refused, ok := errors.AsType[refusal](err); ok {
+		changed.Refused = string(refused)
+	}
+	return changed
+}
+
+func (c *change) run(ctx context.Context, want func(*generation.Store) (wanted, error)) error {
+	if err := c.lock(ctx); err != nil {
+		return err
+	}
+	store, err := generation.Open(c.Host, c.Log)
+	if err != nil {
+		return err
+	}
+	w, err := want(store)
+	if err != nil {
+		return err
+	}
+	c.status.Config.Digest = w.plan.Config
+	if err := c.compare(store, w.plan); err != nil {
+		return err
+	}
+	if c.show != nil {
+		c.show(c.difference)
+	}
+	if c.dryRun {
+		return nil
+	}
+	if beyond := c.difference.Beyond(c.allow); len(beyond) > 0 {
+		return refusal(fmt.Sprintf("%s (%s): it is made with --allow %s only", beyond[0].Why, beyond[0].What, c.difference.Class))
+	}
+	timeout := w.timeout
+	if c.deadline > 0 {
+		timeout = c.deadline
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, timeout, errTimeout)
+	defer cancel()
+	err = c.make(ctx, store, w)
+	if err != nil && errors.Is(context.Cause(ctx), errTimeout) {
+		err = errors.Join(fmt.Errorf("%w after %s", errTimeout, timeout), err)
+	}
+	return err
+}
+
+// compare finds out how the current generation differs from a plan. Where there is none, everything does.
+func (c *change) compare(store *generation.Store, desired resource.Plan) error {
+	var before resource.Plan
+	if current, found := store.Current(); found {
+		var err error
+		if before, err = store.Plan(current.Number); err != nil {
+			c.Log.Warn("the current generation cannot be read; everything is taken for new", "generation", current.Number, "error", err)
+		}
+	}
+	var err error
+	c.difference, err = difference.Of(before, generation.Lasting(desired))
+	return err
+}
+
+// make makes the change, and takes it back when the node is not well with it.
+func (c *change) make(ctx context.Context, store *generation.Store, w wanted) error {
+	good, hasGood := store.LastGood()
+	if c.try > 0 {
+		if !hasGood {
+			return refusal("there is no good generation to go back to: apply without --try")
+		}
+		w.entry.ConfirmBy = c.Now().Add(c.try)
+		if err := c.scheduleRevert(ctx, store); err != nil {
+			return err
+		}
+	}
+	w.verify = func() error { return c.healthy(ctx, w.health) }
+	before, _ := store.Current()
+	report, err := c.advance(ctx, store, w.advance)
+	c.record(report)
+	current, _ := store.Current()
+	c.status.Generation = current.Number
+	c.attempted = err != nil || current != before || len(report.Changes) > 0
+	if err == nil || !hasGood {
+		return err
+	}
+	return c.revert(ctx, store, good, err)
+}
+
+// healthy performs the checks that follow a change.
+func (c *change) healthy(ctx context.Context, checks []resource.Resource) error {
+	engine := &apply.Engine{Host: c.Host, Now: c.Now, Log: c.Log, Sequential: c.Sequential}
+	report, err := engine.Apply(ctx, resource.Plan{Resources: checks})
+	c.record(report)
+	return err
+}
+
+// revertTimeout bounds a restoration, for which the time of the change itself does not count.
+const revertTimeout = 3 * time.Minute
+
+// revert restores a good generation after a change that failed. The error is the change's own, and what
+// went wrong on the way back.
+func (c *change) revert(ctx context.Context, store *generation.Store, good generation.Entry, cause error) error {
+	if current, found := store.Current(); !found || current.Plan == good.Plan {
+		return cause // it is the machine that is not well
+	}
+	c.Log.Warn("the change failed; the last good generation is restored", "generation", good.Number, "error", cause)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), revertTimeout)
+	defer cancel()
+	desired, err := store.Plan(good.Number)
+	if err == nil {
+		var report *apply.Report
+		report, err = c.advance(ctx, store, advance{plan: desired, entry: restoring(good)})
+		c.record(report)
+	}
+	if err != nil {
+		return errors.Join(cause, fmt.Errorf("restore generation %d: %w", good.Number, err))
+	}
+	c.status.Restored = good.Number
+	return cause
+}
+
+// restoring is the entry of a generation that has another one's plan.
+func restoring(e generation.Entry) generation.Entry {
+	return generation.Entry{Origin: generation.Rollback, Restores: e.Number, Revision: e.Revision}
+}
+
+// revertUnit is the timer that takes a generation back that nobody confirms.
+func revertUnit(number int) string { return "slipway-revert-" + strconv.Itoa(number) }
+
+// scheduleRevert has systemd take the next generation back: whoever asked for the change may have lost
+// the machine by it.
+func (c *change) scheduleRevert(ctx context.Context, store *generation.Store) error {
+	current, _ := store.Current()
+	number := current.Number + 1
+	_, err := c.Host.Run(ctx, &resource.Command{
+		Label: "schedule-revert",
+		Argv: []string{"systemd-run", "--quiet", "--collect", "--unit=" + revertUnit(number),
+			"--on-active=" + strconv.Itoa(int(c.try/time.Second)) + "s", c.Program, "rollback", "--unconfirmed", strconv.Itoa(number)},
+		Timeout: nodeconfig.Duration(30 * time.Second),
+	})
+	if err != nil {
+		return fmt.Errorf("schedule the way back: %w", err)
+	}
+	return nil
+}
+
+// refusal is why a change is not made.
+type refusal string
+
+func (r refusal) Error() string { return "refused: " + string(r) }

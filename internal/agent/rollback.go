@@ -1,0 +1,141 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/slipway-dev/slipway/internal/apply"
+	"github.com/slipway-dev/slipway/internal/difference"
+	"github.com/slipway-dev/slipway/internal/generation"
+	"github.com/slipway-dev/slipway/nodeconfig"
+)
+
+// RollbackOptions say which generation is to be restored.
+type RollbackOptions struct {
+	// Number is the generation's; 0 for the last good one before the current.
+	Number int
+	// Unconfirmed restores the last good generation if the current one has this number and nobody has
+	// confirmed it, and does nothing otherwise; 0 for a rollback that somebody asks for.
+	Unconfirmed int
+	// DryRun, Allow and Show are as for a change.
+	DryRun bool
+	Allow  difference.Class
+	Show   func(*difference.Difference)
+}
+
+// Rollback restores an earlier generation, with what has been removed since, as a new generation.
+func (a *Agent) Rollback(ctx context.Context, opts RollbackOptions) Changed {
+	c := &change{provision: provision{Agent: a}, allow: opts.Allow, dryRun: opts.DryRun, show: opts.Show}
+	if opts.Unconfirmed > 0 {
+		c.allow = difference.Replace // what came by itself goes by itself
+	}
+	return c.do(ctx, func(store *generation.Store) (wanted, error) { return restorable(store, opts) })
+}
+
+// restorable is the plan of the generation that is asked for.
+func restorable(store *generation.Store, opts RollbackOptions) (wanted, error) {
+	current, found := store.Current()
+	if !found {
+		return wanted{}, refusal("there is no generation on this machine yet")
+	}
+	if opts.Unconfirmed > 0 && (current.Number != opts.Unconfirmed || current.ConfirmBy.IsZero()) {
+		return wanted{}, errNothingToDo
+	}
+	target, found := store.Find(opts.Number)
+	if opts.Number == 0 {
+		target, found = lastGoodBefore(store.Entries())
+	}
+	switch {
+	case !found && opts.Number == 0:
+		return wanted{}, refusal("there is no good generation before the current one")
+	case !found:
+		return wanted{}, refusal(fmt.Sprintf("there is no generation %d; \"slipway-node status --generations\" lists those that are kept", opts.Number))
+	}
+	desired, err := store.Plan(target.Number)
+	if err != nil {
+		return wanted{}, err
+	}
+	return wanted{advance: advance{plan: desired, entry: restoring(target)}, timeout: nodeconfig.DefaultTimeout.Std()}, nil
+}
+
+// lastGoodBefore is the newest good generation that has another plan than the current one.
+func lastGoodBefore(entries []generation.Entry) (generation.Entry, bool) {
+	current := entries[len(entries)-1]
+	for _, e := range slices.Backward(entries) {
+		if e.Plan != current.Plan && e.Outcome == generation.Good && e.ConfirmBy.IsZero() {
+			return e, true
+		}
+	}
+	return generation.Entry{}, false
+}
+
+// Confirm makes a generation stay that was applied on trial, and returns it.
+func (a *Agent) Confirm(ctx context.Context) (generation.Entry, error) {
+	unlock, err := apply.Lock(ctx, a.Host)
+	if err != nil {
+		return generation.Entry{}, err
+	}
+	defer unlock()
+	store, err := generation.Open(a.Host, a.Log)
+	if err != nil {
+		return generation.Entry{}, err
+	}
+	current, found := store.Current()
+	if !found || current.ConfirmBy.IsZero() {
+		return current, refusal("no generation waits to be confirmed")
+	}
+	if err := store.Confirm(); err != nil {
+		return current, err
+	}
+	stopping, cancel := context.WithTimeout(ctx, 30*time.Second)
+	defer cancel()
+	if err := a.Host.StopUnit(stopping, revertUnit(current.Number)+".timer"); err != nil {
+		// It finds the generation confirmed, and does nothing.
+		a.Log.Warn("the timer of the way back cannot be stopped", "error", err)
+	}
+	current.ConfirmBy = time.Time{}
+	return current, nil
+}
+
+// Generations are the machine's, the oldest first.
+func (a *Agent) Generations() ([]generation.Entry, error) {
+	store, err := generation.Open(a.Host, a.Log)
+	if err != nil {
+		return nil, err
+	}
+	return store.Entries(), nil
+}
+
+// Drift tells what is not as the current generation has it: what an apply of it would change.
+func (a *Agent) Drift(ctx context.Context) ([]apply.Change, error) {
+	store, err := generation.Open(a.Host, a.Log)
+	if err != nil {
+		return nil, err
+	}
+	current, found := store.Current()
+	if !found {
+		return nil, refusal("there is no generation on this machine yet")
+	}
+	desired, err := store.Plan(current.Number)
+	if err != nil {
+		return nil, err
+	}
+	engine := &apply.Engine{Host: a.Host, Now: a.Now, Log: a.Log}
+	report, err := engine.Preview(ctx, desired)
+	return report.Changes, err
+}
+
+// Repair applies the current generation again, where something is not as it has it.
+func (a *Agent) Repair(ctx context.Context) Changed {
+	c := &change{provision: provision{Agent: a}, allow: difference.Replace}
+	return c.do(ctx, func(store *generation.Store) (wanted, error) {
+		current, found := store.Current()
+		if !found || current.Outcome != generation.Good {
+			return wanted{}, errNothingToDo
+		}
+		desired, err := store.Plan(current.Number)
+		return wanted{advance: advance{plan: desired, entry: current}, timeout: nodeconfig.DefaultTimeout.Std()}, err
+	})
+}
