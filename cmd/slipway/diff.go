@@ -9,6 +9,7 @@ import (
 	"github.com/slipway-dev/slipway/exitcode"
 	"github.com/slipway-dev/slipway/internal/cli"
 	"github.com/slipway-dev/slipway/internal/command"
+	"github.com/slipway-dev/slipway/internal/difference"
 	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/internal/resource"
 )
@@ -34,6 +35,9 @@ files as unified diffs. A and B are each a contract in any dialect, or a plan th
 
 What is compared is what the machine will have and what restarts; the order of things and the
 reasons for them are not. Of a secret file only that it differs is told.
+
+Each change has a class, which says what it takes to make it on a node that runs: none, reload,
+restart, drain, reboot or replace. The class of them all is at the end.
 
 Exit codes, as diff(1) has them: 0 no difference, 1 a difference, 2 trouble.`,
 		Example: `  slipway diff old.yaml new.yaml
@@ -89,7 +93,19 @@ func compareInputs(s cli.Streams, a, b, factsFile string) (*comparison, error) {
 	if err != nil {
 		return nil, err
 	}
-	return compare(from, to)
+	d, err := difference.Of(from.plan, to.plan)
+	if err != nil {
+		return nil, err
+	}
+	return &comparison{from, to, d}, nil
+}
+
+// comparison is how two plans differ, with their names. It is the JSON form too, and holds nothing of a
+// secret.
+type comparison struct {
+	A side `json:"a"`
+	B side `json:"b"`
+	*difference.Difference
 }
 
 // side is one of the two plans that are compared.

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/slipway-dev/slipway/internal/cli"
+	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/nodeconfig"
 	"github.com/slipway-dev/slipway/nodeconfig/dialect"
 )
@@ -161,7 +162,7 @@ func dependentRow(r dependent, style cli.Style) []cli.Cell {
 	case !r.Planned:
 		remark.Text = "with another value"
 	case len(r.Restarts) > 0:
-		remark.Text = "restarts " + cli.List(shortUnits(r.Restarts), "and")
+		remark.Text = "restarts " + cli.List(resource.ShortUnits(r.Restarts), "and")
 	}
 	return []cli.Cell{{Text: kind}, {Text: name}, remark}
 }

@@ -177,3 +177,10 @@ func outermost(paths []string) []string {
 	}
 	return kept
 }
+
+func jsonOf(n *document.Node) json.RawMessage {
+	if n == nil {
+		return nil
+	}
+	return n.AppendJSON(nil)
+}

@@ -132,7 +132,7 @@ func longestName(n *document.Node, rest string) (name, after string, ok bool) {
 	if n == nil {
 		return "", "", false
 	}
-	for _, candidate := range fieldNames(n) {
+	for _, candidate := range document.FieldNames(n) {
 		tail, begins := strings.CutPrefix(rest, candidate)
 		if begins && len(candidate) > len(name) && (tail == "" || tail[0] == '.' || tail[0] == '[') {
 			name, after, ok = candidate, tail, true

@@ -50,7 +50,7 @@ func (e *experiment) run(tree *document.Node) outcome {
 		o.canonical = &document.Node{Kind: document.Map} // nothing is said
 	}
 	if plannable(c.Config) {
-		o.resources = byID(c.plan(e.facts))
+		o.resources = c.plan(e.facts).ByID()
 		o.problems = c.Problems
 	}
 	return o
@@ -106,7 +106,7 @@ func (e *experiment) influence(steps []step, s *shape) influence {
 	at := func(next step) []step { return append(slices.Clone(steps), next) }
 	switch {
 	case s.isStruct() && isMap(n) && len(n.Fields) > 0:
-		for _, name := range fieldNames(n) {
+		for _, name := range document.FieldNames(n) {
 			if below, _, ok := e.catalog.property(s, name); ok {
 				total.add(e.influence(at(field(name)), below))
 			}
@@ -121,7 +121,7 @@ func (e *experiment) influence(steps []step, s *shape) influence {
 		if s.isFree() {
 			below = anything
 		}
-		names := fieldNames(n)
+		names := document.FieldNames(n)
 		for _, name := range names[:min(widest, len(names))] {
 			total.add(e.influence(at(field(name)), below))
 		}
@@ -178,8 +178,8 @@ func (e *experiment) leaf(steps []step, s *shape, n *document.Node) influence {
 // resources that only the other value brings, those count that are news.
 func (e *experiment) compare(o outcome, news func(resource.ID) bool) influence {
 	found := newInfluence()
-	for _, d := range treeDiff("$", e.base.canonical, o.canonical) {
-		found.fields[d.path] = true
+	for _, d := range document.Diff("$", e.base.canonical, o.canonical) {
+		found.fields[d.Path] = true
 	}
 	for _, p := range o.problems {
 		if !slices.Contains(e.base.problems, p) {

@@ -56,7 +56,7 @@ func versionInWords(c *contract) string {
 
 // resourceRow is a resource as a row of the plan's table.
 func resourceRow(r resource.Resource, style cli.Style) []cli.Cell {
-	mode, value := particulars(r.Spec)
+	mode, value := resource.Particulars(r.Spec)
 	modeCell := cli.Cell{Text: mode}
 	if file, ok := r.Spec.(*resource.File); ok && file.Secret {
 		modeCell = cli.Cell{Text: mode + " secret", Paint: style.Yellow}
@@ -68,48 +68,10 @@ func resourceRow(r resource.Resource, style cli.Style) []cli.Cell {
 	return []cli.Cell{
 		{Text: r.Spec.Kind()},
 		modeCell,
-		{Text: strings.Join(shortUnits(r.Restarts), ","), Paint: style.Cyan},
-		{Text: nameInWords(r.Spec), Paint: style.Bold},
+		{Text: strings.Join(resource.ShortUnits(r.Restarts), ","), Paint: style.Cyan},
+		{Text: resource.Title(r.Spec), Paint: style.Bold},
 		{Text: why, Paint: style.Dim},
 	}
-}
-
-// nameInWords is a resource's name, with its value where that is short.
-func nameInWords(spec resource.Spec) string {
-	if s, ok := spec.(*resource.Sysctl); ok {
-		return s.Key + " = " + s.Value
-	}
-	return spec.Name()
-}
-
-// particulars are a resource's mode, and what there is to say of it beyond its reason.
-func particulars(spec resource.Spec) (mode, what string) {
-	switch s := spec.(type) {
-	case *resource.File:
-		return fmt.Sprintf("%04o", s.Mode), ""
-	case *resource.Directory:
-		return fmt.Sprintf("%04o", s.Mode), ""
-	case *resource.Symlink:
-		return "", "-> " + s.Target
-	case *resource.Sysctl:
-		if s.Optional {
-			return "", "where the kernel has it"
-		}
-	case *resource.Command:
-		return "", strings.Join(s.Argv, " ")
-	case *resource.Check:
-		return "", "within " + s.Deadline().String()
-	}
-	return "", ""
-}
-
-// shortUnits are units by the names that people call them by.
-func shortUnits(units []string) []string {
-	var short []string
-	for _, u := range units {
-		short = append(short, strings.TrimSuffix(u, ".service"))
-	}
-	return short
 }
 
 // planSummary counts what a plan holds.

@@ -15,56 +15,7 @@ func parseTree(data []byte) *document.Node {
 	return n
 }
 
-// change is a value that differs between two trees; nil where it is missing.
-type change struct {
-	path     string
-	old, new *document.Node
-}
-
-// treeDiff compares two trees, map by map; a list of another length differs as a whole.
-func treeDiff(path string, a, b *document.Node) []change {
-	switch {
-	case a == nil && b == nil:
-		return nil
-	case isMap(a) && (b == nil || isMap(b)), a == nil && isMap(b):
-		var changes []change
-		for _, name := range fieldNames(a, b) {
-			below, _ := a.Get(name)
-			above, _ := b.Get(name)
-			changes = append(changes, treeDiff(document.FieldPath(path, name), below, above)...)
-		}
-		if len(changes) == 0 && (a == nil || b == nil) { // an empty map on one side
-			return []change{{path, a, b}}
-		}
-		return changes
-	case a != nil && b != nil && a.Kind == document.List && b.Kind == document.List && len(a.Items) == len(b.Items):
-		var changes []change
-		for i := range a.Items {
-			changes = append(changes, treeDiff(document.IndexPath(path, i), &a.Items[i], &b.Items[i])...)
-		}
-		return changes
-	case a != nil && b != nil && string(a.AppendJSON(nil)) == string(b.AppendJSON(nil)):
-		return nil
-	}
-	return []change{{path, a, b}}
-}
-
 func isMap(n *document.Node) bool { return n != nil && n.Kind == document.Map }
-
-// fieldNames returns the names of the fields of two maps, sorted.
-func fieldNames(nodes ...*document.Node) []string {
-	var names []string
-	for _, n := range nodes {
-		if n == nil {
-			continue
-		}
-		for _, f := range n.Fields {
-			names = append(names, f.Name)
-		}
-	}
-	slices.Sort(names)
-	return slices.Compact(names)
-}
 
 // step is one step from a value into it: to a field of a map, or to an item of a list.
 type step struct {

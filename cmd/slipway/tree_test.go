@@ -33,37 +33,6 @@ func TestWith(t *testing.T) {
 	}
 }
 
-func TestTreeDiff(t *testing.T) {
-	for _, tt := range []struct {
-		a, b string
-		want []string
-	}{
-		{`{"a":1}`, `{"a":1}`, nil},
-		{`{"a":1}`, `{"a":2}`, []string{"$.a"}},
-		{`{"a":1}`, `{"b":1}`, []string{"$.a", "$.b"}},
-		{`{"a":{"b":{"c":1}}}`, `{}`, []string{"$.a.b.c"}},
-		{`{"a":{}}`, `{}`, []string{"$.a"}},
-		{`{"a":[1,2]}`, `{"a":[1,3]}`, []string{"$.a[1]"}},
-		{`{"a":[1,2]}`, `{"a":[1]}`, []string{"$.a"}},
-		{`{"a":{"x":1}}`, `{"a":"x"}`, []string{"$.a"}},
-		{`{"a b":1}`, `{}`, []string{`$["a b"]`}},
-	} {
-		var got []string
-		for _, d := range treeDiff("$", parseTree([]byte(tt.a)), parseTree([]byte(tt.b))) {
-			got = append(got, d.path)
-		}
-		if len(got) != len(tt.want) {
-			t.Errorf("%s and %s differ in %q, want %q", tt.a, tt.b, got, tt.want)
-			continue
-		}
-		for i := range got {
-			if got[i] != tt.want[i] {
-				t.Errorf("%s and %s differ in %q, want %q", tt.a, tt.b, got, tt.want)
-			}
-		}
-	}
-}
-
 func TestFind(t *testing.T) {
 	native, aks := loadCatalog("native"), loadCatalog("aks")
 	tree := parseTree([]byte(`{"kubelet":{"labels":{"a.b/c":"1","a":"2"},"taints":[{"key":"k"}],

@@ -1,0 +1,126 @@
+package difference
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/slipway-dev/slipway/internal/plan"
+	"github.com/slipway-dev/slipway/internal/resource"
+)
+
+// delta is a resource that two plans do not have alike; old or new is nil where it is added or removed.
+type delta struct {
+	id       resource.ID
+	old, new *resource.Resource
+	fields   []Field
+	restarts []string
+}
+
+func (d *delta) event() event {
+	switch {
+	case d.old == nil:
+		return added
+	case d.new == nil:
+		return removed
+	}
+	return changed
+}
+
+func (d *delta) spec() resource.Spec {
+	if d.new != nil {
+		return d.new.Spec
+	}
+	return d.old.Spec
+}
+
+// judge finds the class of each change.
+type judge struct {
+	before, after resource.Plan
+	// ran tells that the machine was a node before. Where it was not, there is no pod to drain and no
+	// Node to replace.
+	ran     bool
+	deltas  []delta
+	reasons map[resource.ID][]Reason
+}
+
+func newJudge(before, after resource.Plan) *judge {
+	kubelet := resource.IDOf(&resource.Unit{Unit: plan.KubeletUnit})
+	ran := slices.ContainsFunc(before.Resources, func(r resource.Resource) bool { return r.ID() == kubelet })
+	return &judge{before: before, after: after, ran: ran, reasons: make(map[resource.ID][]Reason)}
+}
+
+func (j *judge) compare(d delta) { j.deltas = append(j.deltas, d) }
+
+// restartsOf are the units that restart because of a change from one resource to another. A file that is
+// there only until something takes its place is not written on a node that has joined: nothing reads it.
+func (j *judge) restartsOf(a, b resource.Resource) []string {
+	if j.ran && until(b.Spec) {
+		return nil
+	}
+	units := slices.Concat(a.Restarts, b.Restarts)
+	slices.Sort(units)
+	return slices.Compact(units)
+}
+
+func until(spec resource.Spec) bool {
+	f, ok := spec.(*resource.File)
+	return ok && f.Until != ""
+}
+
+// add gives a change a reason, if there is such a change. Where no node was, nothing is running that a
+// rule would be about.
+func (j *judge) add(id resource.ID, reason Reason) bool {
+	if !slices.ContainsFunc(j.deltas, func(d delta) bool { return d.id == id }) {
+		return false
+	}
+	if j.ran {
+		j.reasons[id] = append(j.reasons[id], reason)
+	}
+	return true
+}
+
+// judgements are the judgements of all changes.
+func (j *judge) judgements() map[resource.ID]Judgement {
+	j.kubelet()
+	j.containerd()
+	j.placed()
+	judged := make(map[resource.ID]Judgement, len(j.deltas))
+	for _, d := range j.deltas {
+		reasons := j.reasons[d.id]
+		greatest := None
+		for _, r := range reasons {
+			greatest = max(greatest, r.Class)
+		}
+		if own := d.own(); own.Class > greatest {
+			reasons, greatest = append(reasons, own), own.Class
+		}
+		judged[d.id] = Judgement{greatest, inOrder(reasons)}
+	}
+	return judged
+}
+
+// The sources of what no table has a row for.
+const (
+	fromPlan    = "the plan: what restarts when a resource changes"
+	fromSystemd = "systemctl(1), daemon-reload"
+)
+
+// own is what a change takes that no table says anything of: the plan knows which units read it.
+func (d *delta) own() Reason {
+	switch unit := unitOf(d.spec()); {
+	case len(d.restarts) > 0:
+		return Reason{Restart, strings.Join(d.restarts, ", "), "reads it when it starts", fromPlan}
+	case unit != "":
+		return Reason{Reload, unit, "systemd reads its units again", fromSystemd}
+	}
+	return Reason{}
+}
+
+// inOrder sorts reasons, the greatest class first, and leaves out what is said twice.
+func inOrder(reasons []Reason) []Reason {
+	slices.SortFunc(reasons, func(a, b Reason) int {
+		return cmp.Or(cmp.Compare(b.Class, a.Class), cmp.Compare(a.What, b.What), cmp.Compare(a.Why, b.Why))
+	})
+	return slices.Compact(reasons)
+}

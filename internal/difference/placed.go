@@ -1,0 +1,171 @@
+package difference
+
+import (
+	"encoding/pem"
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
+
+	"github.com/slipway-dev/slipway/internal/plan"
+	"github.com/slipway-dev/slipway/internal/resource"
+)
+
+// event is what happens to a resource.
+type event uint8
+
+const (
+	added event = 1 << iota
+	removed
+	changed
+	always = added | removed | changed
+)
+
+// placedRow says what a change of a resource takes that is known by its kind and its name.
+type placedRow struct {
+	Kind string
+	// Names are patterns (path.Match); none is every name.
+	Names  []string
+	On     event
+	Class  Class
+	Reason string
+	Source string
+}
+
+// placedTable is sorted by class, the greatest first.
+var placedTable = []placedRow{
+	{"Unit", []string{plan.KubeletUnit}, removed, Replace, "without a kubelet the machine is no node", "Kubernetes docs, Nodes: a Node without a kubelet that renews its lease is not ready"},
+	{"File", everyPlace(func(p plan.Places) string { return p.Kubeconfig }), added | removed, Replace, "the kubelet gets another credential, which may be another Node's", "Kubernetes docs, Using Node Authorization"},
+
+	{"File", []string{"/etc/default/grub", "/etc/default/grub.d/*", "/etc/kernel/cmdline", "/etc/kernel/cmdline.d/*"}, always, Reboot, "the kernel reads its command line when it boots", "bootparam(7)"},
+	{"File", []string{"/etc/modprobe.d/*"}, always, Reboot, "a module that is loaded keeps the options it was loaded with", "modprobe.d(5)"},
+
+	{"File", []string{plan.NetworkDir + "/*", plan.NetworkTemplate}, always, Drain, "pods that run keep the network they were started in", "CNI specification: a network is removed by the configuration that it was added by"},
+	{"Unit", []string{plan.ContainerdUnit}, removed, Drain, "without a runtime no container can be looked after", "Kubernetes docs, Container Runtimes"},
+
+	{"File", []string{"/etc/fstab", resource.UnitDir + "/*.swap"}, always, Restart, "the kubelet looks whether there is swap when it starts", "Kubernetes docs, Swap memory management"},
+
+	{"File", []string{"/etc/containerd/certs.d/*/*"}, always, None, "it is read at the next pull", "containerd docs/hosts.md: updates do not require restarting the daemon"},
+	{"Symlink", []string{"/etc/resolv.conf"}, always, None, "pods that run keep the resolver they were started with", dynamic},
+	{"Sysctl", nil, removed, None, "the kernel keeps the value until it boots again", "sysctl.d(5)"},
+	{"Module", nil, removed, None, "it stays loaded until the machine boots again", "modules-load.d(5)"},
+}
+
+func everyPlace(of func(plan.Places) string) []string {
+	var names []string
+	for _, places := range plan.AllPlaces() {
+		names = append(names, of(places))
+	}
+	return names
+}
+
+func (r placedRow) isOf(d delta) bool {
+	return r.Kind == d.spec().Kind() && r.On&d.event() != 0 &&
+		(len(r.Names) == 0 || slices.ContainsFunc(r.Names, func(pattern string) bool {
+			ok, err := path.Match(pattern, d.spec().Name())
+			return ok && err == nil
+		}))
+}
+
+// Rules that look into what changes.
+var (
+	authorityExtended = placedRow{Class: Restart, Reason: "certificates change, and one at least stays: the cluster is the same", Source: "Kubernetes docs, Manual Rotation of CA Certificates"}
+	authorityReplaced = placedRow{Class: Replace, Reason: "no certificate stays: another cluster, or one whose nodes have to join anew", Source: "Kubernetes docs, Manual Rotation of CA Certificates"}
+	serverReplaced    = placedRow{Class: Replace, Reason: "another server may be another cluster, and a kubelet that joined with a token has the old one in a kubeconfig of its own", Source: "k8s.io/kubernetes v1.36.3 pkg/kubelet/certificate/bootstrap/bootstrap.go: LoadClientConfig"}
+	bootstrapIgnored  = placedRow{Class: None, Reason: "a kubelet that has a kubeconfig of its own does not read it", Source: "Kubernetes docs, TLS bootstrapping: kubelet configuration"}
+
+	versionPatch     = placedRow{Class: Restart, Reason: "a patch of the same minor version", Source: versionSkew + `"Supported versions"`}
+	versionUpgrade   = placedRow{Class: Drain, Reason: "a minor version of the kubelet is not changed under running pods", Source: versionSkew + `"Supported component upgrade order", kubelet`}
+	versionUnknown   = placedRow{Class: Drain, Reason: "the versions are not told by the paths, and may be different minor ones", Source: versionSkew + `"Supported component upgrade order", kubelet`}
+	versionDowngrade = placedRow{Class: Replace, Reason: "a kubelet need not understand what a newer minor version left behind", Source: versionSkew + `"Supported component upgrade order": upgrades only`}
+)
+
+const versionSkew = "Kubernetes, Version Skew Policy, "
+
+// placed judges the changes of what is known by its kind and its name.
+func (j *judge) placed() {
+	for _, d := range j.deltas {
+		for _, row := range placedTable {
+			if row.isOf(d) {
+				j.add(d.id, row.of(d))
+			}
+		}
+		switch spec := d.spec().(type) {
+		case *resource.File:
+			if row, ok := authorityRow(d); ok && slices.Contains(everyPlace(func(p plan.Places) string { return p.Authority }), spec.Path) {
+				j.add(d.id, row.of(d))
+			}
+			if spec.Until != "" || slices.Contains(everyPlace(func(p plan.Places) string { return p.BootstrapConfig }), spec.Path) {
+				j.add(d.id, bootstrapIgnored.of(d))
+			}
+		case *resource.Symlink:
+			if slices.Contains(everyPlace(func(p plan.Places) string { return p.KubeletBinary }), spec.Path) {
+				j.add(d.id, versionRow(d).of(d))
+			}
+		case *resource.Check:
+			if slices.ContainsFunc(d.fields, func(f Field) bool { return f.Path == "spec.apiServer.server" }) {
+				j.add(d.id, serverReplaced.of(d))
+			}
+		}
+	}
+}
+
+func (r placedRow) of(d delta) Reason { return Reason{r.Class, d.spec().Name(), r.Reason, r.Source} }
+
+// authorityRow tells whether a cluster's certificates were extended or replaced; ok is false where they
+// are the same.
+func authorityRow(d delta) (row placedRow, ok bool) {
+	if d.old == nil || d.new == nil {
+		return authorityReplaced, true
+	}
+	had, wanted := certificates(d.old), certificates(d.new)
+	if slices.ContainsFunc(wanted, func(c string) bool { return slices.Contains(had, c) }) {
+		return authorityExtended, !slices.Equal(had, wanted)
+	}
+	return authorityReplaced, len(had)+len(wanted) > 0
+}
+
+func certificates(r *resource.Resource) []string {
+	var all []string
+	rest := r.Spec.(*resource.File).Content
+	for {
+		var block *pem.Block
+		if block, rest = pem.Decode(rest); block == nil {
+			return all
+		}
+		all = append(all, string(block.Bytes))
+	}
+}
+
+// versionInPath is a version within the path of a binary: /opt/bin/kubelet-1.34.2, /opt/kubernetes/v1.34.2/kubelet.
+var versionInPath = regexp.MustCompile(`(?:^|[/_-])v?(\d+)\.(\d+)(?:\.(\d+))?`)
+
+// versionRow tells what a change of the link to the kubelet's binary is.
+func versionRow(d delta) placedRow {
+	had, knownOld := versionOf(d.old)
+	wanted, knownNew := versionOf(d.new)
+	switch {
+	case !knownOld || !knownNew:
+		return versionUnknown
+	case had == wanted:
+		return versionPatch
+	case wanted[0] < had[0] || wanted[0] == had[0] && wanted[1] < had[1]:
+		return versionDowngrade
+	}
+	return versionUpgrade
+}
+
+// versionOf is the major and minor version that a link points to.
+func versionOf(r *resource.Resource) (version [2]int, ok bool) {
+	if r == nil {
+		return version, false
+	}
+	found := versionInPath.FindAllStringSubmatch(r.Spec.(*resource.Symlink).Target, -1)
+	if len(found) == 0 {
+		return version, false
+	}
+	last := found[len(found)-1]
+	major, errMajor := strconv.Atoi(last[1])
+	minor, errMinor := strconv.Atoi(last[2])
+	return [2]int{major, minor}, errMajor == nil && errMinor == nil
+}

@@ -1,0 +1,158 @@
+package difference
+
+import (
+	"encoding/pem"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/slipway-dev/slipway/internal/plan"
+	"github.com/slipway-dev/slipway/internal/resource"
+)
+
+// sample is a resource of a kind, in one of two states.
+func sample(kind, name string, state string) resource.Resource {
+	r := resource.Resource{Phase: resource.Join}
+	switch kind {
+	case "File":
+		r.Spec = &resource.File{Path: name, Content: []byte(state)}
+	case "Symlink":
+		r.Spec = &resource.Symlink{Path: name, Target: state}
+	case "Sysctl":
+		r.Spec = &resource.Sysctl{Key: name, Value: state}
+	case "Module":
+		r.Spec = &resource.Module{Module: name}
+	case "Unit":
+		r.Spec = &resource.Unit{Unit: name}
+	}
+	return r
+}
+
+// Each row of the table, for each of its names and each event that it is for.
+func TestPlacedCases(t *testing.T) {
+	for _, row := range placedTable {
+		names := row.Names
+		if len(names) == 0 {
+			names = []string{"a.b"}
+		}
+		for _, name := range names {
+			name = strings.ReplaceAll(name, "*", "x")
+			old, new := sample(row.Kind, name, "old"), sample(row.Kind, name, "new")
+			for event, plans := range map[event][2]resource.Plan{
+				added: {without(node(), old.ID()), node(new)}, removed: {node(old), without(node(), old.ID())}, changed: {node(old), node(new)},
+			} {
+				d := of(t, plans[0], plans[1])
+				var reasons []string
+				for _, j := range judgementsOf(d) {
+					for _, r := range j.Reasons {
+						reasons = append(reasons, r.Why)
+					}
+				}
+				// What says that the machine was a node, cannot be added to one.
+				want := row.On&event != 0 && !(event == changed && (row.Kind == "Module" || row.Kind == "Unit"))
+				if got := slices.Contains(reasons, row.Reason); got != want || got && d.Class != max(row.Class, classOfPlace(row, name)) {
+					t.Errorf("%s %s, event %d: class %s, %q", row.Kind, name, event, d.Class, reasons)
+				}
+			}
+		}
+	}
+}
+
+// classOfPlace is what a change takes for where it is.
+func classOfPlace(row placedRow, name string) Class {
+	if row.Kind == "File" && strings.HasPrefix(name, resource.UnitDir) {
+		return Reload
+	}
+	return None
+}
+
+func judgementsOf(d *Difference) []Judgement {
+	var all []Judgement
+	for _, w := range slices.Concat(d.Added, d.Removed) {
+		all = append(all, w.Judgement)
+	}
+	for _, c := range d.Changed {
+		all = append(all, c.Judgement)
+	}
+	return all
+}
+
+func certificate(contents ...string) string {
+	var all []byte
+	for _, c := range contents {
+		all = append(all, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: []byte(c)})...)
+	}
+	return string(all)
+}
+
+func TestRulesThatLookInside(t *testing.T) {
+	places := plan.AllPlaces()[0]
+	ca := func(contents ...string) resource.Resource {
+		return file(places.Authority, certificate(contents...), plan.KubeletUnit)
+	}
+	kubelet := func(target string) resource.Resource {
+		return resource.Resource{Restarts: []string{plan.KubeletUnit}, Spec: &resource.Symlink{Path: places.KubeletBinary, Target: target}}
+	}
+	server := func(url string) resource.Resource {
+		return resource.Resource{Spec: &resource.Check{Label: "api-server", APIServer: &resource.APIServer{Server: url}}}
+	}
+	bootstrap := func(content, until string) resource.Resource {
+		return resource.Resource{Restarts: []string{plan.KubeletUnit}, Spec: &resource.File{Path: places.BootstrapConfig, Content: []byte(content), Secret: true, Until: until}}
+	}
+	for name, c := range map[string]struct {
+		before, after resource.Plan
+		class         Class
+		reason        placedRow
+	}{
+		"a certificate more":     {node(ca("a")), node(ca("a", "b")), Restart, authorityExtended},
+		"a certificate less":     {node(ca("a", "b")), node(ca("b")), Restart, authorityExtended},
+		"other certificates":     {node(ca("a")), node(ca("b")), Replace, authorityReplaced},
+		"no certificates":        {node(ca("a")), node(), Replace, authorityReplaced},
+		"patch":                  {node(kubelet("/opt/bin/kubelet-1.34.1")), node(kubelet("/opt/bin/kubelet-1.34.2")), Restart, versionPatch},
+		"patch, down":            {node(kubelet("/opt/bin/kubelet-1.34.2")), node(kubelet("/opt/bin/kubelet-1.34.1")), Restart, versionPatch},
+		"minor":                  {node(kubelet("/opt/v1.34.1/kubelet")), node(kubelet("/opt/v1.35.0/kubelet")), Drain, versionUpgrade},
+		"minor, two digits":      {node(kubelet("/opt/k8s_1.9/kubelet")), node(kubelet("/opt/k8s_1.10/kubelet")), Drain, versionUpgrade},
+		"minor, down":            {node(kubelet("/opt/v1.35.0/kubelet")), node(kubelet("/opt/v1.34.9/kubelet")), Replace, versionDowngrade},
+		"version unknown":        {node(kubelet("/opt/a/kubelet")), node(kubelet("/opt/v1.34.9/kubelet")), Drain, versionUnknown},
+		"a link is added":        {node(), node(kubelet("/opt/v1.34.9/kubelet")), Drain, versionUnknown},
+		"another server":         {node(server("https://a")), node(server("https://b")), Replace, serverReplaced},
+		"token, read by kubelet": {node(bootstrap("a", "")), node(bootstrap("b", "")), Restart, bootstrapIgnored},
+		"token, after joining":   {node(bootstrap("a", "/x")), node(bootstrap("b", "/x")), None, bootstrapIgnored},
+		"token, none kept":       {node(), node(bootstrap("b", "/x")), None, bootstrapIgnored},
+	} {
+		d := of(t, c.before, c.after)
+		judged := judgementsOf(d)
+		if len(judged) != 1 || d.Class != c.class || !slices.ContainsFunc(judged[0].Reasons, func(r Reason) bool { return r.Why == c.reason.Reason && r.Class == c.reason.Class }) {
+			t.Errorf("%s: class %s, want %s: %+v", name, d.Class, c.class, judged)
+		}
+		if restarts := len(d.Restarts) > 0; restarts && d.Class < Restart {
+			t.Errorf("%s: class %s, and restarts %q", name, d.Class, d.Restarts)
+		}
+		if fresh := of(t, without(c.before, "Unit:"+plan.KubeletUnit), c.after); fresh.Class > Restart {
+			t.Errorf("%s, on a machine that is no node: class %s", name, fresh.Class)
+		}
+	}
+}
+
+// A difference that no table knows has the class of what it does to units.
+func TestClassWithoutRow(t *testing.T) {
+	for name, c := range map[string]struct {
+		before, after resource.Plan
+		class         Class
+		units         []Unit
+	}{
+		"a file":           {node(), node(file("/etc/x", "a")), None, []Unit{}},
+		"a unit's file":    {node(), node(file(resource.UnitDir+"/x.service", "a")), Reload, []Unit{{"x.service", Reloads}}},
+		"a drop-in":        {node(file(resource.UnitDir+"/x.service.d/1.conf", "a")), node(), Reload, []Unit{{"x.service", Reloads}}},
+		"a link":           {node(), node(sample("Symlink", resource.UnitDir+"/multi-user.target.wants/x.service", "y")), Reload, []Unit{{"x.service", Reloads}}},
+		"what is read":     {node(file("/etc/x", "a", "x.service")), node(file("/etc/x", "b", "x.service")), Restart, []Unit{{"x.service", Restarts}}},
+		"a unit":           {node(), node(sample("Unit", "x.service", ""), file("/etc/x", "a", "x.service")), Restart, []Unit{{"x.service", Starts}}},
+		"a unit less":      {node(sample("Unit", "x.service", "")), node(), None, []Unit{{"x.service", Stops}}},
+		"who is restarted": {node(file("/etc/x", "a", "x.service")), node(file("/etc/x", "a", "y.service")), None, []Unit{}},
+	} {
+		d := of(t, c.before, c.after)
+		if d.Class != c.class || !slices.Equal(d.Units, c.units) {
+			t.Errorf("%s: class %s, units %v; want %s, %v", name, d.Class, d.Units, c.class, c.units)
+		}
+	}
+}

@@ -1,0 +1,220 @@
+package difference
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/slipway-dev/slipway/internal/document"
+	"github.com/slipway-dev/slipway/internal/plan"
+	"github.com/slipway-dev/slipway/internal/resource"
+)
+
+// known reads a list of names.
+func known(t *testing.T, file string) []string {
+	t.Helper()
+	var names []string
+	for line := range strings.Lines(string(read(t, file))) {
+		if name := strings.TrimSpace(line); !strings.HasPrefix(name, "#") {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+func wellFormed(t *testing.T, name string, class Class, reason, source string) {
+	t.Helper()
+	if reason == "" || source == "" || strings.HasSuffix(reason, ".") || strings.ContainsAny(reason+source, "\n\t") {
+		t.Errorf("%s: reason %q, source %q", name, reason, source)
+	}
+	if class < None || class > Replace {
+		t.Errorf("%s has class %d", name, class)
+	}
+}
+
+func TestKubeletTable(t *testing.T) {
+	fields, flags := known(t, "testdata/kubelet-fields.txt"), known(t, "testdata/kubelet-flags.txt")
+	seen, last := make(map[string]bool), Replace
+	for _, row := range kubeletTable {
+		name := nameOf(row)
+		wellFormed(t, name, row.Class, row.Reason, row.Source)
+		if row.Field == "" && row.Flag == "" || seen[name] || row.Class > last {
+			t.Errorf("%s has no name, or one of another row, or is out of order", name)
+		}
+		if row.Field != "" && !slices.Contains(fields, row.Field) || row.Flag != "" && !slices.Contains(flags, row.Flag) {
+			t.Errorf("%s is no setting of the kubelet's", name)
+		}
+		if field, _, ok := strings.Cut(row.While, "="); ok && !slices.ContainsFunc(kubeletTable, func(r kubeletRow) bool { return r.Field == field }) {
+			t.Errorf("%s is for kubelets with %s, which has no row", name, field)
+		}
+		seen[name], last = true, row.Class
+	}
+	// A flag belongs to one field.
+	byFlag := make(map[string]string)
+	for _, row := range kubeletTable {
+		if field, ok := byFlag[row.Flag]; ok && row.Flag != "" && field != row.Field {
+			t.Errorf("--%s is %s and %s", row.Flag, field, row.Field)
+		}
+		byFlag[row.Flag] = row.Field
+	}
+}
+
+func TestOtherTables(t *testing.T) {
+	last := Replace
+	for _, row := range containerdTable {
+		wellFormed(t, row.Key, row.Class, row.Reason, row.Source)
+		if row.Class > last {
+			t.Errorf("%s is out of order", row.Key)
+		}
+		last = row.Class
+	}
+	last = Replace
+	for _, row := range placedTable {
+		wellFormed(t, fmt.Sprint(row.Kind, row.Names), row.Class, row.Reason, row.Source)
+		if row.Class > last || row.On == 0 {
+			t.Errorf("%s %v is out of order, or for nothing", row.Kind, row.Names)
+		}
+		last = row.Class
+	}
+	for _, row := range []placedRow{
+		authorityExtended, authorityReplaced, serverReplaced, bootstrapIgnored,
+		versionPatch, versionUpgrade, versionUnknown, versionDowngrade,
+	} {
+		wellFormed(t, row.Reason, row.Class, row.Reason, row.Source)
+	}
+	wellFormed(t, unreadableConfig.What, unreadableConfig.Class, unreadableConfig.Why, unreadableConfig.Source)
+}
+
+// nameOf is what the cases call a row.
+func nameOf(row kubeletRow) string {
+	name := row.Field
+	if name == "" {
+		name = "--" + row.Flag
+	}
+	if row.While != "" {
+		name += " while " + row.While
+	}
+	return name
+}
+
+// kubeletPlan is a node with settings in its configuration file, and with flags.
+func kubeletPlan(config map[string]*document.Node, flags map[string]string) resource.Plan {
+	root := &document.Node{Kind: document.Map}
+	for name, value := range config {
+		at := root
+		parts := strings.Split(name, ".")
+		for _, part := range parts[:len(parts)-1] {
+			at.Fields = append(at.Fields, document.Field{Name: part, Value: document.Node{Kind: document.Map}})
+			at = &at.Fields[len(at.Fields)-1].Value
+		}
+		at.Fields = append(at.Fields, document.Field{Name: parts[len(parts)-1], Value: *value})
+	}
+	var words []string
+	for name, value := range flags {
+		words = append(words, "--"+name+"="+value)
+	}
+	slices.Sort(words)
+	places := plan.AllPlaces()[0]
+	unit := "[Service]\nEnvironmentFile=" + places.KubeletEnv + "\nExecStart=" + places.KubeletBinary + " \\\n    --v=2 \\\n    $KUBELET_FLAGS\nRestart=always\n"
+	return node(
+		file(resource.UnitDir+"/"+plan.KubeletUnit, unit, plan.KubeletUnit),
+		file(places.KubeletConfig, string(root.AppendJSON(nil)), plan.KubeletUnit),
+		file(places.KubeletEnv, "KUBELET_FLAGS="+strings.Join(words, " ")+"\n", plan.KubeletUnit),
+	)
+}
+
+// settings are a setting's file and flags: in the file if it has a field and that is where it is wanted.
+func settings(row kubeletRow, value *document.Node, inFile bool) resource.Plan {
+	config, flags := make(map[string]*document.Node), make(map[string]string)
+	if name, wanted, ok := strings.Cut(row.While, "="); ok {
+		config[name] = &document.Node{Kind: document.String, Text: wanted}
+	}
+	switch {
+	case value == nil:
+	case inFile:
+		config[row.Field] = value
+	default:
+		flags[row.Flag] = plainText(value)
+	}
+	return kubeletPlan(config, flags)
+}
+
+func TestKubeletCases(t *testing.T) {
+	cases, err := document.Parse(read(t, "testdata/kubelet.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(cases.Fields) != len(kubeletTable) {
+		t.Errorf("%d cases for %d rows", len(cases.Fields), len(kubeletTable))
+	}
+	for _, row := range kubeletTable {
+		name := nameOf(row)
+		c, ok := cases.Get(name)
+		if !ok {
+			t.Errorf("%s has no case", name)
+			continue
+		}
+		before, _ := c.Get("before")
+		after, _ := c.Get("after")
+		want, _ := c.Get("class")
+		for _, inFile := range []bool{true, false} {
+			if inFile && row.Field == "" || !inFile && (row.Flag == "" || before != nil && isComposite(*before) && plainText(before) == string(before.AppendJSON(nil))) {
+				continue
+			}
+			a, b := settings(row, before, inFile), settings(row, after, inFile)
+			for _, d := range []*Difference{of(t, a, b), of(t, b, a)} {
+				at := slices.IndexFunc(d.Changed, func(c Change) bool { return c.Class == d.Class })
+				if d.Class.String() != want.Text || at < 0 || !strings.HasSuffix(d.Changed[at].Reasons[0].What, map[bool]string{true: row.Field, false: row.Flag}[inFile]) || len(d.Changed) != 1 {
+					t.Errorf("%s, in the file %v: class %s, want %s: %+v", name, inFile, d.Class, want.Text, d.Changed)
+				}
+			}
+		}
+		if row.Field != "" && row.Flag != "" && after != nil && !strings.HasPrefix(plainText(after), "[") {
+			moved := of(t, settings(row, after, true), settings(row, after, false))
+			if moved.Class != Restart || len(moved.Changed) != 2 || strings.Contains(fmt.Sprint(moved.Beyond(None)), row.Reason) {
+				t.Errorf("%s, moved to a flag: %+v", name, moved.Beyond(None))
+			}
+		}
+		if row.Default != "" {
+			written := &document.Node{Kind: document.String, Text: row.Default}
+			if d := of(t, settings(row, nil, row.Field != ""), settings(row, written, row.Field != "")); strings.Contains(fmt.Sprint(d.Beyond(None)), row.Reason) {
+				t.Errorf("%s: its default, written down, is a change: %+v", name, d.Beyond(None))
+			}
+		}
+	}
+}
+
+// A row that is for some kubelets is not for others.
+func TestWhile(t *testing.T) {
+	reserve := func(cpus string) map[string]*document.Node {
+		return map[string]*document.Node{"reservedSystemCPUs": {Kind: document.String, Text: cpus}}
+	}
+	if d := of(t, kubeletPlan(reserve("0"), nil), kubeletPlan(reserve("1"), nil)); d.Class != Restart {
+		t.Errorf("reserved CPUs, without the static policy: %s", d.Class)
+	}
+}
+
+func TestContainerdCases(t *testing.T) {
+	cases, err := document.Parse(read(t, "testdata/containerd.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(cases.Fields) != len(containerdTable) {
+		t.Errorf("%d cases for %d rows", len(cases.Fields), len(containerdTable))
+	}
+	for _, row := range containerdTable {
+		c, ok := cases.Get(row.Key)
+		if !ok {
+			t.Errorf("%s has no case", row.Key)
+			continue
+		}
+		before, _ := c.Get("before")
+		after, _ := c.Get("after")
+		want, _ := c.Get("class")
+		d := of(t, node(file(plan.ContainerdConfig, before.Text, plan.ContainerdUnit)), node(file(plan.ContainerdConfig, after.Text, plan.ContainerdUnit)))
+		if d.Class.String() != want.Text || len(d.Changed) != 1 || d.Changed[0].Reasons[0].What != row.Key {
+			t.Errorf("%s: class %s, want %s: %+v", row.Key, d.Class, want.Text, d.Changed)
+		}
+	}
+}
