@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -100,6 +101,9 @@ func (r *report) outcome(s *Status) {
 		outcome = "unknown"
 	}
 	r.line(r.paint(c, outcome), " ", cell(text+"after "+milliseconds(s.DurationMs), width-21))
+	if s.Restored > 0 {
+		r.line(cell(fmt.Sprintf("the change is taken back: generation %d is restored", s.Restored), width))
+	}
 	r.gap = true
 }
 
@@ -148,6 +152,9 @@ func (r *report) about(s *Status) {
 		if part != "" {
 			config = append(config, part)
 		}
+	}
+	if s.Generation > 0 {
+		config = append(config, "generation "+strconv.Itoa(s.Generation))
 	}
 	r.entry("Config", bold, strings.Join(config, ", "))
 	agent := s.AgentVersion

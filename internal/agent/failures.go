@@ -114,7 +114,7 @@ func failures(err error, code int) []status.Failure {
 var causeActions = map[string]string{
 	string(resource.CauseConnection): "open the path from the node's subnet to the endpoint, and see that the API server runs",
 	string(resource.CauseTLS):        "compare the contract's CA with the cluster's, see that the node's clock is right and that nothing intercepts TLS",
-	string(resource.CauseCredential): "give the contract a new bootstrap token: the cluster does not know this one, or it has expired",
+	string(resource.CauseCredential): "give the contract a new bootstrap token where the node has not joined yet: the cluster does not know the credential, or it has expired",
 }
 
 // action is what to do about a failure.

@@ -21,6 +21,9 @@ func (c *Cloud) azureMetadata(w http.ResponseWriter, r *http.Request) {
 		writeJSON(w, c.current().azure())
 	case r.URL.Path == "/metadata/instance/compute":
 		writeJSON(w, c.current().azure()["compute"])
+	case r.URL.Path == "/metadata/instance/compute/userData" && r.URL.Query().Get("format") == "text":
+		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+		_, _ = io.WriteString(w, base64.StdEncoding.EncodeToString(c.current().UserData))
 	case r.URL.Path == "/metadata/instance/network":
 		writeJSON(w, c.current().azure()["network"])
 	default:

@@ -1,8 +1,10 @@
 package fakecloud
 
 import (
+	"bytes"
 	"crypto/rand"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"maps"
 	"net/http"
@@ -34,7 +36,12 @@ func (c *Cloud) ec2Metadata(w http.ResponseWriter, r *http.Request) {
 			http.NotFound(w, r)
 			return
 		}
-		_, _ = w.Write(i.UserData)
+		// The service names what it has, and answers 304 to who has it already.
+		w.Header().Set("ETag", fmt.Sprintf("\"%x\"", crc32.ChecksumIEEE(i.UserData)))
+		w.Header().Set("Content-Type", "application/octet-stream")
+		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(i.UserData))
+	case path == "dynamic/instance-identity", path == "dynamic/instance-identity/":
+		_, _ = io.WriteString(w, "document")
 	case path == "dynamic/instance-identity/document":
 		writeJSON(w, map[string]any{
 			"accountId": "111122223333", "architecture": "x86_64", "availabilityZone": i.Region + "a", "instanceId": i.ID,
@@ -118,8 +125,9 @@ func (i Instance) ec2Tree() map[string]string {
 	} {
 		tree[base+key] = value
 	}
+	all := make(map[string]string, len(tree))
 	for key, value := range tree {
-		tree["meta-data/"+key] = value
+		all["meta-data/"+key] = value
 	}
-	return tree
+	return all
 }

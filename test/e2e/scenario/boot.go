@@ -157,6 +157,35 @@ func (r *caseRun) apply(ctx context.Context, args contractArgs) error {
 	return err
 }
 
+// changeArgs are a contract, and how "slipway-node apply" is called with it.
+type changeArgs struct {
+	contractArgs `yaml:",inline"`
+	// Flags are added to the command line.
+	Flags []string `yaml:"flags"`
+	// Code is what it must end with, and Output are texts that it must print.
+	Code   int      `yaml:"code"`
+	Output []string `yaml:"output"`
+}
+
+// changeNode has "slipway-node apply" change the running machine to a contract, which is put beside the
+// one that it was made with.
+func (r *caseRun) changeNode(ctx context.Context, args changeArgs) error {
+	contract, err := r.fill(ctx, args.contractArgs)
+	if err != nil {
+		return err
+	}
+	content, err := os.ReadFile(contract)
+	if err != nil {
+		return err
+	}
+	const path = "/root/contract.json"
+	if err := r.vm.Shell.WriteFile(ctx, path, content); err != nil {
+		return err
+	}
+	line := strings.Join(append([]string{"/opt/slipway/bin/slipway-node apply -f " + path}, args.Flags...), " ")
+	return r.guest(ctx, guestArgs{Run: line, Code: args.Code, Output: args.Output})
+}
+
 // rebootArgs are none yet.
 type rebootArgs struct{}
 

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -57,19 +59,23 @@ func spread(list []int, n int) []int {
 }
 
 type powerCutArgs struct {
-	// Cuts is at how many flushes between the agent's start and the Node's being Ready.
+	// Cuts is at how many flushes, from the agent's start to the end of the recording.
 	Cuts int `yaml:"cuts"`
+	// Boots is how many of the disks a machine is started from, evenly spread; the others are mounted, and
+	// the agent applies the contract there.
+	Boots int `yaml:"boots"`
 	// Within is how long each machine may take from its start until its Node is Ready.
 	Within time.Duration `yaml:"within"`
 }
 
-// powerCuts rebuilds the recorded machine's disk as power cuts at several flushes would have left it,
-// and starts a machine from each: it must become a node. Each second disk holds some of the writes
-// after the flush as well, for a disk may write early.
+// powerCuts rebuilds the recorded machine's disk as power cuts at several flushes would have left it: each
+// must become a node again. Each second disk holds some of the writes after the flush as well, for a disk
+// may write early.
 func (r *caseRun) powerCuts(ctx context.Context, args powerCutArgs) error {
 	if !r.vm.Record || r.events == nil {
 		return errors.New("want a boot with record, and ready, before")
 	}
+	end := time.Now()
 	if err := r.vm.Quit(ctx); err != nil {
 		return err
 	}
@@ -78,17 +84,36 @@ func (r *caseRun) powerCuts(ctx context.Context, args powerCutArgs) error {
 		return err
 	}
 	defer file.Close()
-	at := make(map[string]time.Time)
+	var start time.Time
 	for _, e := range r.events {
-		at[e.Name] = r.vm.Started.Add(time.Duration(e.At * float64(time.Second)))
+		if e.Name == "agent start" {
+			start = r.vm.Started.Add(time.Duration(e.At * float64(time.Second)))
+		}
 	}
 	r.growthMu.Lock()
-	from, to := sizeAt(r.growth, at["agent start"]), sizeAt(r.growth, at["Node Ready"])
+	from, to := sizeAt(r.growth, start), sizeAt(r.growth, end)
 	r.growthMu.Unlock()
 	flushes := log.Flushes(from, to)
 	if len(flushes) < args.Cuts {
-		return fmt.Errorf("there are %d flushes from the agent's start to the Node's being Ready, want at least %d", len(flushes), args.Cuts)
+		return fmt.Errorf("there are %d flushes since the agent's start, want at least %d", len(flushes), args.Cuts)
 	}
+	chosen := spread(flushes, args.Cuts)
+	booted := spread(chosen, args.Boots)
+	return r.eachCut(ctx, log, chosen, func(recorded lab.Machine, disk string, flush int) error {
+		marked, err := r.checkCut(ctx, disk)
+		if err == nil && slices.Contains(booted, flush) {
+			err = r.recover(ctx, recorded, disk, args.Within)
+		}
+		if err == nil {
+			r.Log.Info("recovered", "case", r.Name, "entry", flush, "of", len(log.Entries), "marked", marked, "booted", slices.Contains(booted, flush))
+		}
+		return err
+	})
+}
+
+// eachCut calls do with the recorded machine's disk as a power cut at each of the flushes would have left
+// it; it may not change the disk.
+func (r *caseRun) eachCut(ctx context.Context, log *lab.BlockLog, flushes []int, do func(recorded lab.Machine, disk string, flush int) error) error {
 	recorded := r.vm.Machine
 	path := filepath.Join(recorded.Dir, "cut.img")
 	defer os.Remove(path)
@@ -100,57 +125,76 @@ func (r *caseRun) powerCuts(ctx context.Context, args powerCutArgs) error {
 		return err
 	}
 	defer disk.Close()
-	done, undo := 0, func() error { return nil }
-	for i, flush := range spread(flushes, args.Cuts) {
-		// The last machine reads the disk until it has no power.
-		r.vm.Stop()
-		if err := undo(); err != nil {
-			return err
-		}
+	done := 0
+	for i, flush := range flushes {
 		if err := log.Replay(disk, done, flush); err != nil {
 			return err
 		}
 		done = flush + 1
 		early := func(n int) bool { return i%2 == 1 && n%2 == 0 }
-		if undo, err = log.ReplayEarly(disk, flush, early); err != nil {
-			return err
+		undo, err := log.ReplayEarly(disk, flush, early)
+		if err == nil {
+			err = do(recorded, path, flush)
 		}
-		marked, err := r.recover(ctx, recorded, path, args.Within)
 		if err != nil {
 			return fmt.Errorf("power cut at flush %d of the log's %d entries: %w", flush, len(log.Entries), err)
 		}
-		r.Log.Info("recovered", "case", r.Name, "cut", i+1, "entry", flush, "of", len(log.Entries), "marked", marked,
-			"seconds", fmt.Sprintf("%.1f", time.Since(r.vm.Started).Seconds()))
+		// A machine reads the disk until it has no power.
+		r.vm.Stop()
+		if err := undo(); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
-// recover checks a disk that a power cut has left, starts a machine from it and waits until its Node is
-// Ready. marked tells whether the disk holds a success.
-func (r *caseRun) recover(ctx context.Context, m lab.Machine, disk string, within time.Duration) (marked bool, err error) {
+// checkCut checks a disk that a power cut has left: it holds no success whose files are missing, and where
+// the agent applies the contract to it, it is whole. marked tells whether the disk holds a success.
+func (r *caseRun) checkCut(ctx context.Context, disk string) (marked bool, err error) {
 	undo, err := lab.ReplayJournal(ctx, disk)
 	if err != nil {
 		return false, err
 	}
 	marked, err = checkMarker(ctx, disk)
-	if err := errors.Join(err, undo()); err != nil {
-		return marked, err
+	if err == nil {
+		err = lab.WithMounted(disk, func(root string) error { return r.converge(ctx, root) })
 	}
+	return marked, errors.Join(err, undo())
+}
+
+// converge has the agent apply the contract to a tree, of which it must be whole after that.
+func (r *caseRun) converge(ctx context.Context, root string) error {
+	agent := filepath.Join(filepath.Dir(r.Slipway), "slipway-node")
+	for _, args := range [][]string{{"provision"}, {"status", "--drift"}} {
+		args = append(args, "--root", root, "--log-level", "error")
+		if out, err := exec.CommandContext(ctx, agent, args...).CombinedOutput(); err != nil {
+			return fmt.Errorf("slipway-node %s: %w: %s", strings.Join(args, " "), err, out)
+		}
+	}
+	left, err := exec.CommandContext(ctx, "find", root, "-xdev", "-name", "*.slipway-tmp").CombinedOutput()
+	if err != nil || len(left) > 0 {
+		return fmt.Errorf("temporary files are left behind: %s: %w", left, err)
+	}
+	return nil
+}
+
+// recover starts a machine from a disk and waits until its Node is Ready.
+func (r *caseRun) recover(ctx context.Context, m lab.Machine, disk string, within time.Duration) error {
 	r.node.stop()
 	if err := r.forgetNode(ctx); err != nil {
-		return marked, err
+		return err
 	}
 	m.Disk, m.Record = disk, false
 	r.node = watchNode(ctx, r.Lab.API, "")
 	vm, err := r.Lab.Boot(ctx, m)
 	if err != nil {
-		return marked, err
+		return err
 	}
 	r.vm = vm
 	if err := r.provisionWait(ctx, waitArgs{Within: within}); err != nil {
-		return marked, err
+		return err
 	}
-	return marked, r.ready(ctx, readyArgs{Within: within})
+	return r.ready(ctx, readyArgs{Within: within})
 }
 
 // checkMarker checks a disk that has a marker of success for what goes with it.

@@ -148,6 +148,7 @@ func init() {
 		"boot":         step((*caseRun).boot),
 		"resume":       step((*caseRun).resume),
 		"apply":        step((*caseRun).apply),
+		"change":       step((*caseRun).changeNode),
 		"reboot":       step((*caseRun).reboot),
 		"apiServer":    step((*caseRun).apiServer),
 		"wait":         step((*caseRun).provisionWait),
