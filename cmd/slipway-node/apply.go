@@ -59,7 +59,7 @@ and replace say what you have to do besides. A node that is as the contract says
 			if opts.DryRun {
 				return a.showDryRun(changed, opts.Allow, output.Value)
 			}
-			if err := a.showChanged(changed, output.Value); err != nil || opts.Try == 0 || changed.Status.ExitCode != 0 || output.Value == command.AsJSON {
+			if err := a.showChanged(changed, output.Value); err != nil || changed.ConfirmBy.IsZero() || output.Value == command.AsJSON {
 				return err
 			}
 			return command.Write(a.Streams, fmt.Sprintf("It is taken back in %s, unless you run: slipway-node confirm\n", opts.Try))

@@ -19,7 +19,8 @@ type advance struct {
 }
 
 // advance applies a plan as a generation, and records what came of it. A machine that has it already is
-// only compared, and nothing is recorded. The caller holds the lock.
+// compared, and nothing is recorded, were it not to be put right: the generation was good, and what is wrong
+// now is the machine. The caller holds the lock.
 func (a *Agent) advance(ctx context.Context, store *generation.Store, next advance) (*apply.Report, error) {
 	engine := &apply.Engine{Host: a.Host, Now: a.Now, Log: a.Log, Sequential: a.Sequential}
 	if next.plan.Config == "" {
@@ -44,8 +45,8 @@ func (a *Agent) advance(ctx context.Context, store *generation.Store, next advan
 	if err == nil && next.verify != nil && (!settled || len(report.Changes) > 0) {
 		err = next.verify()
 	}
-	if settled && err == nil {
-		return report, nil
+	if settled {
+		return report, err
 	}
 	return report, a.finish(store, err)
 }
@@ -80,22 +81,23 @@ func (a *Agent) settled(store *generation.Store, plan resource.Plan) (bool, erro
 // supersede returns what a boot is to apply instead of its contract, where that is not the newest
 // word: a contract in the machine's user data stays as it was when the machine was made, while "apply"
 // and "rollback" have changed the machine since. A generation that nobody has confirmed does not outlive
-// the boot.
+// the boot, and neither does one that failed, or whose apply has died.
 func (p *provision) supersede(store *generation.Store, next advance) advance {
 	current, found := store.Current()
-	if !found {
+	if !found || current.Origin == generation.Provision || current.Provisioned != next.plan.Config {
 		return next
 	}
 	keep, entry := current, current
-	if !current.ConfirmBy.IsZero() {
-		good, found := store.LastGood()
-		if !found {
+	stays := current.Outcome == generation.Good || current.Outcome == generation.Unknown
+	if !stays || !current.ConfirmBy.IsZero() {
+		p.Log.Warn("a generation that failed, or that nobody has confirmed, is taken back", "generation", current.Number, "outcome", current.Outcome)
+		if keep, found = store.LastGood(); !found {
 			return next
 		}
-		p.Log.Warn("a generation that nobody has confirmed is taken back", "generation", current.Number, "restores", good.Number)
-		keep, entry = good, restoring(good)
-	} else if !supersedes(store.Entries(), next.plan.Config) {
-		return next
+		entry = restoring(keep)
+	}
+	if keep.Config == next.plan.Config && keep.Origin != generation.Rollback {
+		return next // the contract, as this agent plans it
 	}
 	desired, err := store.Plan(keep.Number)
 	if err != nil {
@@ -104,19 +106,4 @@ func (p *provision) supersede(store *generation.Store, next advance) advance {
 	}
 	p.Log.Info("the contract has been superseded since it was provisioned", "generation", keep.Number, "origin", keep.Origin)
 	return advance{plan: desired, entry: entry}
-}
-
-// supersedes tells whether the newest generation was made by somebody else than a boot, after a boot had
-// made one of this config.
-func supersedes(entries []generation.Entry, config string) bool {
-	current := entries[len(entries)-1]
-	if current.Origin == generation.Provision || current.Outcome != generation.Good || current.Config == config {
-		return false
-	}
-	for _, e := range slices.Backward(entries) {
-		if e.Origin == generation.Provision {
-			return e.Config == config
-		}
-	}
-	return false
 }

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/generation"
 	"github.com/slipway-dev/slipway/internal/plan"
 	"github.com/slipway-dev/slipway/internal/resource"
+	"github.com/slipway-dev/slipway/internal/source"
 	"github.com/slipway-dev/slipway/nodeconfig"
 	"github.com/slipway-dev/slipway/status"
 )
@@ -21,6 +23,8 @@ import (
 type ChangeOptions struct {
 	// Config is the path of the contract; empty for the known places.
 	Config string
+	// Contract is used instead of reading Config, where not nil.
+	Contract *source.Contract
 	// Facts are used instead of gathering them, where not nil.
 	Facts *facts.Facts
 	// DryRun tells the difference, and changes nothing.
@@ -46,6 +50,8 @@ type Changed struct {
 	Difference *difference.Difference
 	// Refused says why nothing was tried; empty where something was.
 	Refused string
+	// ConfirmBy is when the change is taken back unless somebody has confirmed it; zero where it stays.
+	ConfirmBy time.Time
 }
 
 // Change makes a running node be as another contract says, or as the same one says to a newer agent. It
@@ -53,7 +59,7 @@ type Changed struct {
 // generation is restored.
 func (a *Agent) Change(ctx context.Context, opts ChangeOptions) Changed {
 	c := &change{
-		provision: provision{Agent: a, opts: ProvisionOptions{Config: opts.Config, Facts: opts.Facts}},
+		provision: provision{Agent: a, opts: ProvisionOptions{Config: opts.Config, Facts: opts.Facts}, given: opts.Contract},
 		allow:     opts.Allow, dryRun: opts.DryRun, try: opts.Try, deadline: opts.Deadline, show: opts.Show,
 	}
 	return c.do(ctx, func(store *generation.Store) (wanted, error) { return c.contractPlan(store, opts) })
@@ -70,6 +76,8 @@ type change struct {
 	difference *difference.Difference
 	// attempted says that something was changed, or would have been.
 	attempted bool
+	// confirmBy is when the change is taken back, if it was made and is.
+	confirmBy time.Time
 }
 
 // wanted is a plan to change to, and what its generation is to say of itself.
@@ -91,7 +99,6 @@ func (c *change) contractPlan(store *generation.Store, opts ChangeOptions) (want
 		return wanted{}, refusal(fmt.Sprintf("the contract has generation %d, and the node has %d already: an older one is applied with --force only",
 			c.config.Metadata.Generation, current.Revision))
 	}
-	c.recordFacts()
 	entry := generation.Entry{Origin: opts.Origin, Revision: c.config.Metadata.Generation}
 	return wanted{advance{plan: desired, entry: entry}, plan.HealthChecks(c.config), timeout}, nil
 }
@@ -115,7 +122,7 @@ func (c *change) do(ctx context.Context, want func(*generation.Store) (wanted, e
 		}
 	}
 	c.unlock()
-	changed := Changed{Status: &c.status, Difference: c.difference}
+	changed := Changed{Status: &c.status, Difference: c.difference, ConfirmBy: c.confirmBy}
 	if refused, ok := errors.AsType[refusal](err); ok {
 		changed.Refused = string(refused)
 	}
@@ -123,7 +130,7 @@ func (c *change) do(ctx context.Context, want func(*generation.Store) (wanted, e
 }
 
 func (c *change) run(ctx context.Context, want func(*generation.Store) (wanted, error)) error {
-	if err := c.lock(ctx); err != nil {
+	if err := c.exclude(ctx); err != nil {
 		return err
 	}
 	store, err := generation.Open(c.Host, c.Log)
@@ -134,7 +141,7 @@ func (c *change) run(ctx context.Context, want func(*generation.Store) (wanted, 
 	if err != nil {
 		return err
 	}
-	c.status.Config.Digest = w.plan.Config
+	c.status.Config.Digest, c.status.Config.Dialect = w.plan.Config, w.plan.Dialect
 	if err := c.compare(store, w.plan); err != nil {
 		return err
 	}
@@ -160,6 +167,17 @@ func (c *change) run(ctx context.Context, want func(*generation.Store) (wanted, 
 	return err
 }
 
+// exclude takes the lock, for no longer than another run may take. A dry run needs none, and leaves nothing
+// behind.
+func (c *change) exclude(ctx context.Context) error {
+	if c.dryRun {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, cmp.Or(c.deadline, nodeconfig.DefaultTimeout.Std()))
+	defer cancel()
+	return c.lock(ctx)
+}
+
 // compare finds out how the current generation differs from a plan. Where there is none, everything does.
 func (c *change) compare(store *generation.Store, desired resource.Plan) error {
 	var before resource.Plan
@@ -177,14 +195,21 @@ func (c *change) compare(store *generation.Store, desired resource.Plan) error {
 // make makes the change, and takes it back when the node is not well with it.
 func (c *change) make(ctx context.Context, store *generation.Store, w wanted) error {
 	good, hasGood := store.LastGood()
-	if c.try > 0 {
+	settled, err := c.settled(store, w.plan)
+	if err != nil {
+		return err
+	}
+	if c.try > 0 && !settled {
 		if !hasGood {
 			return refusal("there is no good generation to go back to: apply without --try")
 		}
 		w.entry.ConfirmBy = c.Now().Add(c.try)
-		if err := c.scheduleRevert(ctx, store); err != nil {
+		if err := c.scheduleRevert(ctx, store, w.plan); err != nil {
 			return err
 		}
+	}
+	if c.config != nil {
+		c.recordFacts()
 	}
 	w.verify = func() error { return c.healthy(ctx, w.health) }
 	before, _ := store.Current()
@@ -193,7 +218,11 @@ func (c *change) make(ctx context.Context, store *generation.Store, w wanted) er
 	current, _ := store.Current()
 	c.status.Generation = current.Number
 	c.attempted = err != nil || current != before || len(report.Changes) > 0
-	if err == nil || !hasGood {
+	if err == nil {
+		c.confirmBy = w.entry.ConfirmBy
+		return nil
+	}
+	if !hasGood {
 		return err
 	}
 	return c.revert(ctx, store, good, err)
@@ -226,7 +255,9 @@ func (c *change) revert(ctx context.Context, store *generation.Store, good gener
 		c.record(report)
 	}
 	if err != nil {
-		return errors.Join(cause, fmt.Errorf("restore generation %d: %w", good.Number, err))
+		return errors.Join(cause, &apply.Error{
+			Resource: resource.ID("Generation:" + strconv.Itoa(good.Number)), Err: fmt.Errorf("cannot be restored: %w", err),
+		})
 	}
 	c.status.Restored = good.Number
 	return cause
@@ -242,10 +273,12 @@ func revertUnit(number int) string { return "slipway-revert-" + strconv.Itoa(num
 
 // scheduleRevert has systemd take the next generation back: whoever asked for the change may have lost
 // the machine by it.
-func (c *change) scheduleRevert(ctx context.Context, store *generation.Store) error {
-	current, _ := store.Current()
-	number := current.Number + 1
-	_, err := c.Host.Run(ctx, &resource.Command{
+func (c *change) scheduleRevert(ctx context.Context, store *generation.Store, desired resource.Plan) error {
+	number, err := store.Next(desired)
+	if err != nil {
+		return err
+	}
+	_, err = c.Host.Run(ctx, &resource.Command{
 		Label: "schedule-revert",
 		Argv: []string{"systemd-run", "--quiet", "--collect", "--unit=" + revertUnit(number),
 			"--on-active=" + strconv.Itoa(int(c.try/time.Second)) + "s", c.Program, "rollback", "--unconfirmed", strconv.Itoa(number)},

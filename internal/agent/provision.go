@@ -52,7 +52,9 @@ func (a *Agent) Provision(ctx context.Context, opts ProvisionOptions) *status.St
 // provision is one run of Provision.
 type provision struct {
 	*Agent
-	opts   ProvisionOptions
+	opts ProvisionOptions
+	// given is the contract, where it has been read already.
+	given  *source.Contract
 	status status.Status
 	output []byte
 	// errorText is all that went wrong, on one line.
@@ -202,6 +204,9 @@ func (p *provision) desired() (resource.Plan, time.Duration, error) {
 
 // contract reads the contract that is named, or finds one.
 func (p *provision) contract() (source.Contract, error) {
+	if p.given != nil {
+		return *p.given, nil
+	}
 	if p.opts.Config != "" {
 		return source.File(p.named(), p.opts.Config)
 	}

@@ -44,7 +44,10 @@ func restorable(store *generation.Store, opts RollbackOptions) (wanted, error) {
 		return wanted{}, errNothingToDo
 	}
 	target, found := store.Find(opts.Number)
-	if opts.Number == 0 {
+	switch {
+	case opts.Unconfirmed > 0:
+		target, found = store.LastGood()
+	case opts.Number == 0:
 		target, found = lastGoodBefore(store.Entries())
 	}
 	switch {

@@ -44,6 +44,9 @@ type Entry struct {
 	Origin Origin `json:"origin"`
 	// Restores is the generation whose plan it has, where it is a rollback.
 	Restores int `json:"restores,omitempty"`
+	// Provisioned is the digest of the config that a boot made a generation of last. It is handed on from
+	// one generation to the next, for that one may not be kept any more.
+	Provisioned string `json:"provisioned,omitempty"`
 	// Outcome is what came of it, and Reason why, where it failed.
 	Outcome Outcome `json:"outcome"`
 	Reason  string  `json:"reason,omitempty"`

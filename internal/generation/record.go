@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"strings"
 
 	"github.com/slipway-dev/slipway/internal/apply"
 	"github.com/slipway-dev/slipway/internal/resource"
@@ -79,13 +80,16 @@ func parseRecord(data []byte) (*record, error) {
 	if r.Number < 1 {
 		return nil, fmt.Errorf("has the number %d", r.Number)
 	}
+	if r.Config != r.Resources.Config {
+		return nil, errors.New("has the plan of another config")
+	}
 	for _, res := range r.Resources.Resources {
+		if err := checkSpec(res.Spec); err != nil {
+			return nil, err
+		}
 		f, ok := res.Spec.(*resource.File)
 		if !ok {
 			continue
-		}
-		if err := checkPath(f.Path); err != nil {
-			return nil, err
 		}
 		content, kept := r.Secrets[f.Path]
 		if f.Secret && f.Until == "" && !kept {
@@ -106,9 +110,30 @@ func parseRecord(data []byte) (*record, error) {
 	return &r, nil
 }
 
+// checkSpec wants a resource that has a name, and a path that a plan could have.
+func checkSpec(spec resource.Spec) error {
+	switch spec.(type) {
+	case *resource.File, *resource.Directory, *resource.Symlink:
+		return checkPath(spec.Name())
+	}
+	if spec.Name() == "" {
+		return fmt.Errorf("has a %s without a name", spec.Kind())
+	}
+	return nil
+}
+
+// own are the directories that no plan has anything in: the kernel's, and the agent's own.
+var own = []string{"/proc", "/sys", "/dev", "/var/lib/slipway", "/run/slipway"}
+
+// checkPath wants a path that a plan could have: a file of an earlier generation is removed.
 func checkPath(name string) error {
-	if !path.IsAbs(name) || path.Clean(name) != name {
+	if !path.IsAbs(name) || path.Clean(name) != name || name == "/" || strings.ContainsRune(name, 0) {
 		return errors.New("names something that is no path")
+	}
+	for _, dir := range own {
+		if name == dir || strings.HasPrefix(name, dir+"/") {
+			return fmt.Errorf("names something in %s", dir)
+		}
 	}
 	return nil
 }

@@ -18,6 +18,11 @@ func (s *Store) Stale(plan resource.Plan) (removed, restored []resource.Resource
 	for _, res := range plan.Resources {
 		taken[res.Spec.Name()], planned[res.ID()] = true, true
 	}
+	if begun := s.records[s.begun]; begun != nil {
+		for _, res := range begun.Resources.Resources {
+			taken[res.Spec.Name()] = true // it is the plan, with the credential that may still be needed
+		}
+	}
 	for _, r := range s.unsettled() {
 		for _, res := range r.Resources.Resources {
 			name := res.Spec.Name()
@@ -86,10 +91,18 @@ func (s *Store) originals(plan resource.Plan) ([]original, error) {
 			known[name] = true
 		}
 	}
+	size := 0
+	for _, o := range list {
+		size += len(o.Content)
+	}
 	var errs []error
 	for _, res := range plan.Resources {
-		switch res.Spec.(type) {
-		case *resource.File, *resource.Symlink:
+		switch spec := res.Spec.(type) {
+		case *resource.File:
+			if spec.Until != "" {
+				continue // what was there may be a credential, and is kept nowhere either
+			}
+		case *resource.Symlink:
 		default:
 			continue
 		}
@@ -98,18 +111,20 @@ func (s *Store) originals(plan resource.Plan) ([]original, error) {
 			continue
 		}
 		known[name] = true
-		o, found, err := s.readOriginal(name)
+		o, found, err := s.readOriginal(name, min(maxOriginal, int64(maxOriginals-size)))
 		errs = append(errs, err)
 		if found {
 			list = append(list, o)
+			size += len(o.Content)
 		}
 	}
 	slices.SortFunc(list, func(a, b original) int { return strings.Compare(a.Path, b.Path) })
 	return list, errors.Join(errs...)
 }
 
-// readOriginal reads what is at a path. A file that is too large is not kept: it is replaced for good.
-func (s *Store) readOriginal(path string) (original, bool, error) {
+// readOriginal reads what is at a path. A file that is larger than the limit is not kept: it is replaced
+// for good.
+func (s *Store) readOriginal(path string, limit int64) (original, bool, error) {
 	have, err := s.host.Stat(path)
 	if err != nil {
 		return original{}, false, err
@@ -123,11 +138,11 @@ func (s *Store) readOriginal(path string) (original, bool, error) {
 	default:
 		return original{}, false, nil
 	}
-	if have.Size > maxOriginal {
+	if have.Size > limit {
 		s.log.Warn("a file is too large to be kept; it is replaced for good", "path", path, "bytes", have.Size)
 		return original{}, false, nil
 	}
-	o.Content, err = s.host.ReadFile(path, maxOriginal)
+	o.Content, err = s.host.ReadFile(path, limit)
 	if errors.Is(err, fs.ErrNotExist) {
 		return original{}, false, nil
 	}

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/slipway-dev/slipway/internal/apply"
@@ -26,8 +27,11 @@ const (
 	// maxRecord and maxIndex bound the files that are read.
 	maxRecord = 16 << 20
 	maxIndex  = 1 << 20
-	// maxOriginal bounds what is kept of a file that was there before.
-	maxOriginal = 1 << 20
+	// maxOriginal bounds what is kept of a file that was there before, and maxOriginals of all of them.
+	maxOriginal  = 1 << 20
+	maxOriginals = 8 << 20
+	// maxReason bounds what the index says of a failure.
+	maxReason = 1 << 10
 )
 
 // Files is what the store needs of the machine.
@@ -52,6 +56,8 @@ type Store struct {
 	damaged []string
 	// records are those that were read.
 	records map[int]*record
+	// begun is the generation that this store has begun, 0 for none.
+	begun int
 }
 
 // Open reads the index. One that cannot be read is made anew of the generations themselves: the node
@@ -83,8 +89,8 @@ func (s *Store) collect() error {
 		return fmt.Errorf("list the generations: %w", err)
 	}
 	for _, name := range names {
-		var number int
-		if _, err := fmt.Sscanf(name, "%d.json", &number); err != nil || fileName(number) != name {
+		number, ok := numberOf(name)
+		if !ok {
 			continue
 		}
 		if r, err := s.record(number); err == nil {
@@ -154,12 +160,36 @@ func (s *Store) record(number int) (*record, error) {
 		err = fmt.Errorf("holds generation %d", r.Number)
 	}
 	if err != nil {
-		s.log.Warn("a generation cannot be read", "path", name, "error", err)
-		s.damaged = append(s.damaged, name)
+		if !slices.Contains(s.damaged, name) {
+			s.log.Warn("a generation cannot be read", "path", name, "error", err)
+			s.damaged = append(s.damaged, name)
+		}
 		return nil, fmt.Errorf("generation %d: %s: %w", number, name, err)
 	}
 	s.records[number] = r
 	return r, nil
+}
+
+// Next is the number that a generation of a plan would have if it were begun now.
+func (s *Store) Next(plan resource.Plan) (int, error) {
+	digest, err := Digest(plan)
+	if err != nil {
+		return 0, fmt.Errorf("number the generation: %w", err)
+	}
+	number, _ := s.next(digest, plan.Config)
+	return number, nil
+}
+
+// next tells the number of the next generation, and whether that is the current one, taken up again. One
+// whose file is lost is not.
+func (s *Store) next(digest, config string) (number int, again bool) {
+	current, found := s.Current()
+	if found && current.Plan == digest && current.Config == config {
+		if _, err := s.record(current.Number); err == nil {
+			return current.Number, true
+		}
+	}
+	return current.Number + 1, false
 }
 
 // Begin records a new generation, before anything of it is applied, and returns it with its number.
@@ -169,17 +199,29 @@ func (s *Store) Begin(e Entry, plan resource.Plan) (Entry, error) {
 	if e.Plan, err = Digest(plan); err != nil {
 		return e, fmt.Errorf("record the generation: %w", err)
 	}
-	e.Outcome, e.Dialect, e.Config = Applying, plan.Dialect, plan.Config
-	current, found := s.Current()
-	e.Number = current.Number + 1
-	if found && current.Plan == e.Plan && current.Config == e.Config {
-		e.Number, e.Revision = current.Number, max(e.Revision, current.Revision)
-		s.entries[len(s.entries)-1] = e
+	current, _ := s.Current()
+	e.Outcome, e.Dialect, e.Config, e.Provisioned = Applying, plan.Dialect, plan.Config, current.Provisioned
+	if e.Origin == Provision {
+		e.Provisioned = e.Config
+	}
+	number, again := s.next(e.Plan, e.Config)
+	e.Number = number
+	if again {
+		if err := s.setAside(); err != nil {
+			return e, err
+		}
+		e.Revision = max(e.Revision, current.Revision)
+		s.entries[len(s.entries)-1], s.begun = e, e.Number
 		return e, s.writeIndex()
 	}
 	originals, err := s.originals(plan)
 	if err != nil {
 		return e, fmt.Errorf("record the generation: %w", err)
+	}
+	if e.Restores > 0 {
+		if restored, err := s.record(e.Restores); err == nil && restored.Plan == e.Plan {
+			plan = restored.Resources // with what is there until something takes its place: it may still be needed
+		}
 	}
 	if err := s.setAside(); err != nil {
 		return e, err
@@ -189,24 +231,30 @@ func (s *Store) Begin(e Entry, plan resource.Plan) (Entry, error) {
 		return e, fmt.Errorf("record the generation: %w", err)
 	}
 	s.records[e.Number] = r
-	s.entries = append(s.entries, e)
+	s.entries, s.begun = append(s.entries, e), e.Number
 	return e, s.writeIndex()
 }
 
 // Finish records what came of the current generation, and forgets those that need not be kept.
 func (s *Store) Finish(outcome Outcome, reason string, at time.Time) error {
 	current := &s.entries[len(s.entries)-1]
-	current.Outcome, current.Reason, current.FinishedAt = outcome, reason, at
-	forgotten := s.retire()
+	current.Outcome, current.Reason, current.FinishedAt = outcome, bounded(reason), at
+	retired := s.retire()
 	if err := s.writeIndex(); err != nil {
 		return err
 	}
-	for _, number := range forgotten {
-		if err := s.host.Remove(recordPath(number)); err != nil {
-			s.log.Warn("a generation that is not kept cannot be removed", "path", recordPath(number), "error", err)
-		}
+	if retired {
+		s.sweep()
 	}
 	return nil
+}
+
+// bounded is the beginning of a reason.
+func bounded(reason string) string {
+	if len(reason) > maxReason {
+		reason = reason[:maxReason] + "..."
+	}
+	return strings.ToValidUTF8(reason, "")
 }
 
 // Confirm makes the current generation stay.
@@ -241,6 +289,12 @@ func (s *Store) setAside() error {
 	}
 	s.damaged = nil
 	return nil
+}
+
+// numberOf is the number of the generation whose file has a name.
+func numberOf(name string) (number int, ok bool) {
+	_, err := fmt.Sscanf(name, "%d.json", &number)
+	return number, err == nil && number > 0 && fileName(number) == name
 }
 
 func fileName(number int) string   { return fmt.Sprintf("%06d.json", number) }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 
 	"golang.org/x/sys/unix"
 )
@@ -16,6 +17,7 @@ const (
 	actionReload  = "daemon-reload"
 	actionStart   = "start"   // a unit
 	actionRestart = "restart" // a unit
+	actionStop    = "stop"    // a unit
 	actionSysctl  = "sysctl"  // a key and a value
 	actionModule  = "module"  // a module
 	actionCommand = "command" // a label and arguments
@@ -45,7 +47,7 @@ func (a action) check() error {
 	ok := true
 	switch a.Action {
 	case actionReload:
-	case actionStart, actionRestart:
+	case actionStart, actionRestart, actionStop:
 		want.Unit, ok = a.Unit, a.Unit != ""
 	case actionSysctl:
 		want.Key, want.Value, ok = a.Key, a.Value, a.Key != "" && a.Value != nil
@@ -116,14 +118,16 @@ func (d *Directory) actions() ([]action, error) {
 	if err != nil {
 		return nil, err
 	}
-	return parseActions(d.Tree.name+actionsPath, data)
+	// What ends without the end of its line was never recorded whole, so it was not done.
+	return parseActions(d.Tree.name+actionsPath, data[:bytes.LastIndexByte(data, '\n')+1])
 }
 
 // record appends an action. What is not yet recorded has not been done.
 func (d *Directory) record(a action) error {
 	d.recording.Lock()
 	defer d.recording.Unlock()
-	if err := d.append(a); err != nil {
+	m := mutation{kind: mutationKind(a.Action), root: d.name, name: a.Unit + a.Key + a.Module + a.Label}
+	if err := pass(m, func() error { return d.append(a) }); err != nil {
 		return failed("record "+a.Action+" in", actionsPath, err)
 	}
 	return nil
@@ -142,16 +146,34 @@ func (d *Directory) append(a action) error {
 		return err
 	}
 	defer p.close()
-	file, err := p.openFile(unix.O_WRONLY|unix.O_APPEND|unix.O_CREAT|unix.O_NONBLOCK, 0o600)
+	file, err := p.openFile(unix.O_RDWR|unix.O_APPEND|unix.O_CREAT|unix.O_NONBLOCK, 0o600)
 	if err != nil {
 		return err
 	}
 	defer file.Close()
-	if err := file.Chmod(0o644); err != nil { // whatever the umask is
+	end, err := endOfActions(file)
+	if err != nil {
 		return err
 	}
-	if _, err := file.Write(line); err != nil {
+	if err := chmodTo(file, 0o644); err != nil { // whatever the umask is
 		return err
 	}
-	return file.Close()
+	if err := writeTo(file, line); err != nil {
+		return errors.Join(err, cutTo(file, end))
+	}
+	return closeWritten(file)
+}
+
+// endOfActions returns the end of what was recorded whole, and cuts off what a run that died, or a full
+// disk, left of a line beyond it: the next action begins a line.
+func endOfActions(file *os.File) (int64, error) {
+	data, err := readRegular(file, maxActions)
+	if err != nil {
+		return 0, err
+	}
+	end := int64(bytes.LastIndexByte(data, '\n') + 1)
+	if end == int64(len(data)) {
+		return end, nil
+	}
+	return end, cutTo(file, end)
 }

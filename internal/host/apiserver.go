@@ -64,6 +64,21 @@ type target struct {
 	host, port string
 	roots      *x509.CertPool
 	token      string
+
+	// prepare, if any, is called before each attempt: what it reads may come to be there, or be another.
+	prepare func(t *target) *failure
+	// certificate, if any, is shown to the server.
+	certificate *tls.Certificate
+	// maxBody is how much of an answer's body is read.
+	maxBody int64
+	// judge, if any, says what an answer means; by default its status does.
+	judge func(t *target, a answer, address netip.AddrPort) *failure
+}
+
+// answer is an API server's.
+type answer struct {
+	status int
+	body   []byte
 }
 
 // probe tries until the API server answers, something is wrong that will not change, or ctx is done.
@@ -73,6 +88,10 @@ func (p *prober) probe(ctx context.Context, server *resource.APIServer) error {
 	if err != nil {
 		return err
 	}
+	return p.try(ctx, t)
+}
+
+func (p *prober) try(ctx context.Context, t *target) error {
 	var last *failure
 	var refused time.Time // since when the credential is
 	delay := p.firstDelay
@@ -136,6 +155,11 @@ func newTarget(server *resource.APIServer) (*target, error) {
 func (p *prober) attempt(ctx context.Context, t *target) *failure {
 	ctx, cancel := context.WithTimeout(ctx, p.attemptTimeout)
 	defer cancel()
+	if t.prepare != nil {
+		if f := t.prepare(t); f != nil {
+			return f
+		}
+	}
 	addresses, err := p.resolve(ctx, t.host)
 	if err != nil {
 		return t.failed(resolving, resource.CauseDNS, netip.AddrPort{}, err)
@@ -145,12 +169,16 @@ func (p *prober) attempt(ctx context.Context, t *target) *failure {
 		return t.failed(connecting, resource.CauseConnection, address, err)
 	}
 	defer conn.Close()
-	secure := tls.Client(conn, &tls.Config{
+	config := &tls.Config{
 		RootCAs:    t.roots,
 		ServerName: t.host,
 		MinVersion: tls.VersionTLS12,
 		NextProtos: []string{"http/1.1"},
-	})
+	}
+	if t.certificate != nil {
+		config.Certificates = []tls.Certificate{*t.certificate}
+	}
+	secure := tls.Client(conn, config)
 	if err := secure.HandshakeContext(ctx); err != nil {
 		if isConnectionError(err) {
 			return t.failed(handshaking, resource.CauseConnection, address, fmt.Errorf("tls handshake: %w", err))
@@ -159,11 +187,17 @@ func (p *prober) attempt(ctx context.Context, t *target) *failure {
 		f.retry = isNotYetValid(err)
 		return f
 	}
-	status, err := t.ask(ctx, secure)
-	if err != nil {
+	a, err := t.ask(ctx, secure)
+	switch {
+	case err != nil && t.certificate != nil && isRefusal(err):
+		// In TLS 1.3 a client's certificate is refused when the handshake is over, as the client sees it.
+		return t.failed(asking, resource.CauseCredential, address, fmt.Errorf("the server refuses the certificate: %w", err))
+	case err != nil:
 		return t.failed(asking, resource.CauseConnection, address, err)
+	case t.judge != nil:
+		return t.judge(t, a, address)
 	}
-	return t.judge(status, address)
+	return t.judgeStatus(a.status, address)
 }
 
 // resolve returns a host's addresses; it may be one already.
@@ -197,9 +231,8 @@ func connect(ctx context.Context, addresses []netip.Addr, port string) (conn net
 	return nil, address, err
 }
 
-// ask sends the request and returns the answer's status. The answer's body is of no interest, and is
-// not read.
-func (t *target) ask(ctx context.Context, conn net.Conn) (int, error) {
+// ask sends the request and returns the answer, and no more of its body than is of interest.
+func (t *target) ask(ctx context.Context, conn net.Conn) (answer, error) {
 	transport := &http.Transport{
 		// No proxy is configured: the kubelet does not use one for its API server either.
 		DialTLSContext:         func(context.Context, string, string) (net.Conn, error) { return conn, nil },
@@ -214,15 +247,21 @@ func (t *target) ask(ctx context.Context, conn net.Conn) (int, error) {
 	// RoundTrip follows no redirect: another server's answer would say nothing about this one.
 	response, err := transport.RoundTrip(request)
 	if err != nil {
-		return 0, fmt.Errorf("no answer to GET %s: %w", t.url.Path, err)
+		return answer{}, fmt.Errorf("no answer to GET %s: %w", t.url.Path, err)
 	}
-	response.Body.Close()
-	return response.StatusCode, nil
+	defer response.Body.Close()
+	a := answer{status: response.StatusCode}
+	if t.maxBody > 0 {
+		if a.body, err = io.ReadAll(io.LimitReader(response.Body, t.maxBody)); err != nil {
+			return answer{}, fmt.Errorf("the answer to GET %s breaks off: %w", t.url.Path, err)
+		}
+	}
+	return a, nil
 }
 
-// judge says what a status means. "Forbidden" is as good as "OK": the server knows who asks. Without
+// judgeStatus says what a status means. "Forbidden" is as good as "OK": the server knows who asks. Without
 // a token "unauthorized" is as well: then nothing was shown that could have been refused.
-func (t *target) judge(status int, address netip.AddrPort) *failure {
+func (t *target) judgeStatus(status int, address netip.AddrPort) *failure {
 	switch {
 	case status == http.StatusOK, status == http.StatusForbidden:
 		return nil
@@ -258,6 +297,12 @@ func isConnectionError(err error) bool {
 		return true
 	}
 	return errors.As(err, &errno) || errors.As(err, &timeout) && timeout.Timeout()
+}
+
+// isRefusal reports whether the other end said by TLS that it wants no more (crypto/tls: "remote error").
+func isRefusal(err error) bool {
+	var remote *net.OpError
+	return errors.As(err, &remote) && remote.Op == "remote error"
 }
 
 // isNotYetValid reports whether a certificate will be valid later. This is how a VM sees the world

@@ -40,7 +40,11 @@ var commandEnv = map[string]string{
 // its timeout is over, or ctx done, it and all that it started are told to end, and killed 5 seconds
 // later. Its arguments and environment are in no error.
 func (m *Machine) Run(ctx context.Context, command *resource.Command) ([]byte, error) {
-	output, err := run(ctx, command, killGrace)
+	var output []byte
+	err := pass(mutation{kind: mutateCommand, name: command.Label}, func() (err error) {
+		output, err = run(ctx, command, killGrace)
+		return err
+	})
 	if err != nil {
 		return output, fmt.Errorf("command %q: %w", command.Label, err)
 	}

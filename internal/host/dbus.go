@@ -111,11 +111,14 @@ func (c *connection) close() {
 }
 
 func (c *connection) enqueue(ctx context.Context, method, unit string, result chan<- string) error {
-	start := c.conn.StartUnitContext
-	if method == restartMethod {
-		start = c.conn.RestartUnitContext
+	call := c.conn.StartUnitContext
+	switch method {
+	case restartMethod:
+		call = c.conn.RestartUnitContext
+	case stopMethod:
+		call = c.conn.StopUnitContext
 	}
-	_, err := start(ctx, unit, "replace", result)
+	_, err := call(ctx, unit, "replace", result)
 	return c.failure(err)
 }
 

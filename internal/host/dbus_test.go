@@ -87,6 +87,7 @@ func (p *peer) accept(raw net.Conn) {
 	manager := map[string]any{
 		"StartUnit":   func(unit, mode string) (dbus.ObjectPath, *dbus.Error) { return p.job("start", unit, mode) },
 		"RestartUnit": func(unit, mode string) (dbus.ObjectPath, *dbus.Error) { return p.job("restart", unit, mode) },
+		"StopUnit":    func(unit, mode string) (dbus.ObjectPath, *dbus.Error) { return p.job("stop", unit, mode) },
 		"Reload":      func() *dbus.Error { return nil },
 		"GetUnit":     p.getUnit,
 		"Subscribe":   func() *dbus.Error { return nil },

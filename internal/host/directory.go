@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -36,14 +37,17 @@ func OpenDirectory(root string) (*Directory, error) {
 	return &Directory{Tree: tree}, nil
 }
 
-// UnitState is active for a unit that was recorded as started; for others it is that of a unit that
-// does not exist.
+// UnitState is active for a unit that was recorded as started, and not as stopped since; for others it is
+// that of a unit that does not exist.
 func (d *Directory) UnitState(_ context.Context, unit string) (apply.UnitState, error) {
 	actions, err := d.actions()
 	if err != nil {
 		return apply.UnitState{}, err
 	}
-	for _, a := range actions {
+	for _, a := range slices.Backward(actions) {
+		if a.Unit == unit && a.Action == actionStop {
+			break
+		}
 		if a.Unit == unit && (a.Action == actionStart || a.Action == actionRestart) {
 			return apply.UnitState{LoadState: "loaded", ActiveState: "active", SubState: "running"}, nil
 		}
@@ -65,6 +69,11 @@ func (d *Directory) NeedReload(ctx context.Context, units []string) (bool, error
 // ReloadUnits is recorded.
 func (d *Directory) ReloadUnits(context.Context) error {
 	return d.record(action{Action: actionReload})
+}
+
+// StopUnit is recorded.
+func (d *Directory) StopUnit(_ context.Context, unit string) error {
+	return d.record(action{Action: actionStop, Unit: unit})
 }
 
 // StartUnit is recorded.

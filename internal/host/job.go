@@ -11,9 +11,13 @@ import (
 const (
 	startMethod   = "StartUnit"
 	restartMethod = "RestartUnit"
+	stopMethod    = "StopUnit"
 )
 
-// job starts or restarts a unit, and returns when systemd says what became of it.
+// errUnfinished says that a job was not done in time. It goes on.
+var errUnfinished = errors.New("its job is not done")
+
+// job starts, restarts or stops a unit, and returns when systemd says what became of it.
 func (s *systemd) job(ctx context.Context, method, unit string) error {
 	verb := strings.ToLower(strings.TrimSuffix(method, "Unit"))
 	if err := checkUnit(unit); err != nil {
@@ -22,7 +26,10 @@ func (s *systemd) job(ctx context.Context, method, unit string) error {
 	var result string
 	err := s.do(ctx, func(conn bus) error {
 		done := make(chan string, 1)
-		if err := conn.enqueue(ctx, method, unit, done); err != nil {
+		err := pass(mutation{kind: mutationKind(verb), name: unit}, func() error {
+			return conn.enqueue(ctx, method, unit, done)
+		})
+		if err != nil {
 			return err
 		}
 		select {
@@ -31,10 +38,12 @@ func (s *systemd) job(ctx context.Context, method, unit string) error {
 		case <-conn.lost():
 			// The job is lost sight of, and goes on. To ask for a start joins it, or finds its work
 			// done; to ask for a restart again could have it done twice.
-			method = startMethod
+			if method == restartMethod {
+				method = startMethod
+			}
 			return errLost
 		case <-ctx.Done():
-			return fmt.Errorf("its job is not done: %w", ctx.Err())
+			return fmt.Errorf("%w: %w", errUnfinished, ctx.Err())
 		}
 	})
 	if err == nil && result == "done" {
@@ -46,12 +55,15 @@ func (s *systemd) job(ctx context.Context, method, unit string) error {
 	case err != nil:
 		return fmt.Errorf("%s %s: %w%s", verb, unit, err, s.explain(ctx, unit))
 	}
-	return fmt.Errorf("%s %s: %s%s", verb, unit, resultText(result), s.explain(ctx, unit))
+	return fmt.Errorf("%s %s: %w%s", verb, unit, jobResult(result), s.explain(ctx, unit))
 }
 
-// resultText says what a job's result other than "done" means.
-func resultText(result string) string {
-	switch result {
+// jobResult is a job's result other than "done", in systemd's words.
+type jobResult string
+
+// Error says what the result means.
+func (r jobResult) Error() string {
+	switch r {
 	case "failed":
 		return "its job failed (result failed)"
 	case "timeout":
@@ -63,7 +75,7 @@ func resultText(result string) string {
 	case "skipped":
 		return "its job was skipped, as it does not apply to the unit's state (result skipped)"
 	}
-	return fmt.Sprintf("its job ended with result %q", result)
+	return fmt.Sprintf("its job ended with result %q", string(r))
 }
 
 // explain says how a unit is whose job did not succeed, as far as that is to be known: "; it is

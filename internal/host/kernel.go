@@ -43,7 +43,8 @@ func (m *Machine) SetSysctl(key, value string) error {
 	if err != nil {
 		return err
 	}
-	if err := m.overwrite(name, fields(value)+"\n"); err != nil {
+	set := mutation{kind: mutateSysctl, name: key, to: fields(value)}
+	if err := pass(set, func() error { return m.overwrite(name, fields(value)+"\n") }); err != nil {
 		return fmt.Errorf("sysctl %s: %w", key, failed(fmt.Sprintf("set to %q at", fields(value)), name, err))
 	}
 	return nil
@@ -67,11 +68,11 @@ func (t *Tree) overwrite(name, value string) error {
 	if err != nil {
 		return err
 	}
-	if _, err := file.WriteString(value); err != nil {
+	if err := writeTo(file, []byte(value)); err != nil {
 		file.Close()
 		return bare(err)
 	}
-	return bare(file.Close())
+	return bare(closeWritten(file))
 }
 
 // sysctlPath returns the file of a kernel parameter. Its name is written "net.ipv4.ip_forward" or
@@ -140,7 +141,11 @@ func (m *Machine) LoadModule(ctx context.Context, module string) error {
 	if _, err := moduleName(module); err != nil {
 		return err
 	}
-	output, err := m.Run(ctx, &resource.Command{Label: "modprobe " + module, Argv: []string{"modprobe", "--", module}})
+	var output []byte
+	err := pass(mutation{kind: mutateModule, name: module}, func() (err error) {
+		output, err = m.Run(ctx, &resource.Command{Label: "modprobe " + module, Argv: []string{"modprobe", "--", module}})
+		return err
+	})
 	if err != nil {
 		if said := fields(string(output)); said != "" {
 			return fmt.Errorf("load module %s: %w: %s", module, err, said)

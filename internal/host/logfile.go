@@ -2,6 +2,7 @@ package host
 
 import (
 	"io"
+	"os"
 	"sync"
 
 	"golang.org/x/sys/unix"
@@ -18,7 +19,7 @@ type logFile struct {
 
 	mu     sync.Mutex
 	opened bool
-	file   io.Writer
+	file   *os.File
 }
 
 // Write never fails.
@@ -30,12 +31,12 @@ func (l *logFile) Write(record []byte) (int, error) {
 		l.file = l.open()
 	}
 	if l.file != nil {
-		l.file.Write(record)
+		writeTo(l.file, record)
 	}
 	return len(record), nil
 }
 
-func (l *logFile) open() io.Writer {
+func (l *logFile) open() *os.File {
 	p, err := l.tree.prepare(l.path)
 	if err != nil {
 		return nil

@@ -15,6 +15,8 @@ var _ apply.Host = (*Machine)(nil)
 type Machine struct {
 	*Tree
 	systemd *systemd
+	// journalctl is the program that shows the journal; "journalctl" where it is empty.
+	journalctl string
 }
 
 // OpenMachine opens this machine. systemd is connected to when it is first needed, so a machine
@@ -64,15 +66,27 @@ func (m *Machine) NeedReload(ctx context.Context, units []string) (bool, error) 
 func (m *Machine) ReloadUnits(ctx context.Context) error { return m.systemd.reload(ctx) }
 
 // StartUnit starts a unit and waits until its job is done, which is at once where it is active. When
-// ctx is done before, the job goes on.
+// ctx is done before, the job goes on. The error of a unit that fails is a *UnitError where its journal
+// has something to say.
 func (m *Machine) StartUnit(ctx context.Context, unit string) error {
-	return m.systemd.job(ctx, startMethod, unit)
+	return m.job(ctx, startMethod, unit)
 }
 
 // RestartUnit restarts a unit, or starts it, and waits until its job is done. When ctx is done
-// before, the job goes on.
+// before, the job goes on. Its error is as StartUnit's.
 func (m *Machine) RestartUnit(ctx context.Context, unit string) error {
-	return m.systemd.job(ctx, restartMethod, unit)
+	return m.job(ctx, restartMethod, unit)
+}
+
+// StopUnit stops a unit and waits until its job is done, which is at once where it does not run. One
+// that there is no unit file of, and nothing runs of, is stopped. When ctx is done before, the job goes
+// on.
+func (m *Machine) StopUnit(ctx context.Context, unit string) error {
+	err := m.job(ctx, stopMethod, unit)
+	if errors.Is(err, errNoUnit) {
+		return nil
+	}
+	return err
 }
 
 // Probe waits until a check is true, for as long as ctx and the check's own timeout let it. Its
@@ -83,6 +97,12 @@ func (m *Machine) Probe(ctx context.Context, check *resource.Check) error {
 	switch {
 	case check.APIServer != nil:
 		return defaultProber.probe(ctx, check.APIServer)
+	case check.RuntimeReady != nil:
+		return probeRuntime(ctx, check.RuntimeReady)
+	case check.Healthz != nil:
+		return probeHealthz(ctx, check.Healthz)
+	case check.LeaseRenewed != nil:
+		return defaultProber.probeLease(ctx, check.LeaseRenewed, m.readLinked)
 	case check.PathExists != "":
 		if _, err := m.waitForFiles(ctx, []string{check.PathExists}); err != nil {
 			if errors.Is(err, context.DeadlineExceeded) {
@@ -93,7 +113,7 @@ func (m *Machine) Probe(ctx context.Context, check *resource.Check) error {
 		return nil
 	case check.UnitActive != "":
 		if err := m.systemd.waitActive(ctx, check.UnitActive); err != nil {
-			return &apply.CheckError{Cause: resource.CauseUnit, Endpoint: check.UnitActive, Err: err}
+			return &apply.CheckError{Cause: resource.CauseUnit, Endpoint: check.UnitActive, Err: m.withLog(ctx, check.UnitActive, err)}
 		}
 		return nil
 	}

@@ -54,11 +54,11 @@ func (t *Tree) makeDirectory(p *place, dir *resource.Directory) error {
 	}
 	defer f.Close()
 	if otherOwner {
-		if err := f.Chown(dir.UID, dir.GID); err != nil {
+		if err := chownTo(f, dir.UID, dir.GID); err != nil {
 			return fmt.Errorf("set owner %d:%d: %w", dir.UID, dir.GID, bare(err))
 		}
 	}
-	if err := f.Chmod(fileMode(dir.Mode)); err != nil {
+	if err := chmodTo(f, dir.Mode); err != nil {
 		return fmt.Errorf("set mode %04o: %w", dir.Mode, bare(err))
 	}
 	t.touch(p.path) // a directory's mode is made durable with its names
@@ -128,7 +128,7 @@ func (t *Tree) syncDir(dir string) error {
 		return err
 	}
 	defer f.Close()
-	err = f.Sync()
+	err = bare(syncTo(mutateSyncDir, f))
 	if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOTSUP) {
 		return nil // a file system that keeps nothing, such as /proc
 	}

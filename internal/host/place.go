@@ -50,10 +50,16 @@ func (p *place) openFile(flags int, mode uint32) (*os.File, error) {
 
 func (p *place) open(name string, flags int, mode uint32) (*os.File, error) {
 	var fd int
-	err := again(func() (err error) {
+	openat := func() (err error) {
 		fd, err = unix.Openat(p.fd(), name, flags|unix.O_NOFOLLOW|unix.O_CLOEXEC, mode)
 		return err
-	})
+	}
+	var err error
+	if flags&(unix.O_CREAT|unix.O_TRUNC) != 0 {
+		err = mutate(mutation{kind: mutateCreate, file: p.dir, name: name, mode: mode}, openat)
+	} else {
+		err = again(openat)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -61,7 +67,15 @@ func (p *place) open(name string, flags int, mode uint32) (*os.File, error) {
 }
 
 func (p *place) unlink(name string) error {
-	return again(func() error { return unix.Unlinkat(p.fd(), name, 0) })
+	return mutate(mutation{kind: mutateUnlink, file: p.dir, name: name}, func() error {
+		return unix.Unlinkat(p.fd(), name, 0)
+	})
+}
+
+func (p *place) rmdir() error {
+	return mutate(mutation{kind: mutateRmdir, file: p.dir, name: p.base}, func() error {
+		return unix.Unlinkat(p.fd(), p.base, unix.AT_REMOVEDIR)
+	})
 }
 
 // discard removes a name that there may be nothing at.
@@ -73,19 +87,30 @@ func (p *place) discard(name string) error {
 }
 
 func (p *place) rename(from, to string) error {
-	return again(func() error { return unix.Renameat(p.fd(), from, p.fd(), to) })
+	return mutate(mutation{kind: mutateRename, file: p.dir, name: from, to: to}, func() error {
+		return unix.Renameat(p.fd(), from, p.fd(), to)
+	})
 }
 
-func (p *place) link(from, to string) error {
-	return again(func() error { return unix.Linkat(p.fd(), from, p.fd(), to, 0) })
+// link gives an open file that has no name yet one. The kernel's own link to it is used, which needs no
+// privilege, unlike AT_EMPTY_PATH (open(2), O_TMPFILE).
+func (p *place) link(file *os.File, to string) error {
+	from := fmt.Sprintf("/proc/self/fd/%d", file.Fd())
+	return mutate(mutation{kind: mutateLink, file: p.dir, name: from, to: to}, func() error {
+		return unix.Linkat(unix.AT_FDCWD, from, p.fd(), to, unix.AT_SYMLINK_FOLLOW)
+	})
 }
 
 func (p *place) symlink(target, name string) error {
-	return again(func() error { return unix.Symlinkat(target, p.fd(), name) })
+	return mutate(mutation{kind: mutateSymlink, file: p.dir, name: name, to: target}, func() error {
+		return unix.Symlinkat(target, p.fd(), name)
+	})
 }
 
 func (p *place) mkdir(mode uint32) error {
-	return again(func() error { return unix.Mkdirat(p.fd(), p.base, mode) })
+	return mutate(mutation{kind: mutateMkdir, file: p.dir, name: p.base, mode: mode}, func() error {
+		return unix.Mkdirat(p.fd(), p.base, mode)
+	})
 }
 
 // replaceable wants nothing at the place that a file or link must not be put in the place of.

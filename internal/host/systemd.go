@@ -55,10 +55,11 @@ type systemd struct {
 	connect func(context.Context) (bus, error)
 	turn    chan struct{} // held by whoever uses conn; a mutex that can be given up
 	conn    bus
+	delay   time.Duration // before the first reconnect
 }
 
 func newSystemd(connect func(context.Context) (bus, error)) *systemd {
-	return &systemd{connect: connect, turn: make(chan struct{}, 1)}
+	return &systemd{connect: connect, turn: make(chan struct{}, 1), delay: reconnectDelay}
 }
 
 // bus returns the connection, which is made when there is none or it was lost.
@@ -91,7 +92,7 @@ func (s *systemd) bus(ctx context.Context) (bus, error) {
 // do calls systemd, and again over a new connection when the one in use is lost meanwhile. A first
 // connection that cannot be made is an error at once: there may be no systemd here.
 func (s *systemd) do(ctx context.Context, call func(conn bus) error) error {
-	delay := reconnectDelay
+	delay := s.delay
 	for attempt := 0; ; attempt++ {
 		conn, err := s.bus(ctx)
 		retry := attempt > 0
@@ -131,7 +132,9 @@ func (s *systemd) close() {
 }
 
 func (s *systemd) reload(ctx context.Context) error {
-	err := s.do(ctx, func(conn bus) error { return conn.reload(ctx) })
+	err := s.do(ctx, func(conn bus) error {
+		return pass(mutation{kind: mutateReload}, func() error { return conn.reload(ctx) })
+	})
 	if err != nil {
 		return fmt.Errorf("reload systemd's units: %w", err)
 	}

@@ -40,6 +40,10 @@ func openTree(dir string) (*Tree, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open root %s: %w", dir, bare(err))
 	}
+	// A directory that is made on the way must be right from the moment that it is there: of a run that dies
+	// before it sets the mode nobody would correct it. So the umask is root's usual one, and not that of
+	// whoever started this process.
+	unix.Umask(0o022)
 	root, err := os.OpenRoot(name)
 	if err != nil {
 		return nil, fmt.Errorf("open root %s: %w", name, bare(err))

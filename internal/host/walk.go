@@ -111,7 +111,9 @@ func (w *walk) lookup(name string) (fs.FileInfo, error) {
 // makeParent makes a directory that is needed for what is to be in it.
 func (t *Tree) makeParent(name string) error {
 	const mode = 0o755
-	err := again(func() error { return t.root.Mkdir(inRoot(name), mode) })
+	err := mutate(mutation{kind: mutateMkdir, root: t.name, name: name, mode: mode}, func() error {
+		return t.root.Mkdir(inRoot(name), mode)
+	})
 	if errors.Is(err, fs.ErrExist) {
 		return nil // made by someone else meanwhile
 	}
@@ -120,11 +122,16 @@ func (t *Tree) makeParent(name string) error {
 	}
 	t.touch(path.Dir(name))
 	if t.owned { // the parent's group may have been inherited
-		if err := t.root.Lchown(inRoot(name), 0, 0); err != nil {
+		err := mutate(mutation{kind: mutateOwner, root: t.name, name: name}, func() error {
+			return t.root.Lchown(inRoot(name), 0, 0)
+		})
+		if err != nil {
 			return err
 		}
 	}
-	return t.root.Chmod(inRoot(name), mode) // whatever the umask is
+	return mutate(mutation{kind: mutateMode, root: t.name, name: name, mode: mode}, func() error {
+		return t.root.Chmod(inRoot(name), mode) // whatever the umask is
+	})
 }
 
 // components are the names that a path consists of.

@@ -48,6 +48,7 @@ func packages(t *testing.T) []pkg {
 // own layer or further down. A name that ends in a slash stands for all below it.
 var layers = [][]string{
 	{"cmd/slipway", "cmd/slipway-node"},
+	{"internal/watch"},
 	{"internal/agent"},
 	{"internal/difference"},
 	{"internal/command"},

@@ -1,0 +1,165 @@
+package main
+
+import (
+	"context"
+	"net"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/slipway-dev/slipway/internal/agent"
+	"github.com/slipway-dev/slipway/internal/cli"
+	"github.com/slipway-dev/slipway/internal/command"
+	"github.com/slipway-dev/slipway/internal/difference"
+	"github.com/slipway-dev/slipway/internal/source"
+	"github.com/slipway-dev/slipway/internal/watch"
+)
+
+const (
+	// minInterval keeps a watcher from being a load on what it asks, which all machines of a host share.
+	minInterval = 10 * time.Second
+	// stopGrace is shorter than TimeoutStopSec in dist/systemd/slipway-watch.service, so that the agent
+	// itself says that it abandons a change.
+	stopGrace = 75 * time.Second
+	// noCloud is the choice of no metadata service.
+	noCloud = "none"
+)
+
+// watchOptions are what "watch" is told.
+type watchOptions struct {
+	file, socket, textfile  string
+	metadata, drift, allow  command.Choice
+	interval, driftInterval time.Duration
+	force, once             bool
+}
+
+func (a *app) watch() *cobra.Command {
+	var opts watchOptions
+	cmd := &cobra.Command{
+		Use:   "watch [flags]",
+		Short: "Follow the node's contract, and keep the node as it says",
+		Long: `Apply the contract whenever it changes, as "slipway-node apply" does, and look from time to time
+whether somebody else has changed what it brought. It is meant to run as a service:
+slipway-watch.service.
+
+A contract that is refused, invalid or has failed is not tried again until it changes; what is in
+the way of one without being its fault is tried again, later and later. A machine that is not
+provisioned yet is left alone.`,
+		Example: `  slipway-node watch
+  slipway-node watch --metadata azure --drift report
+  slipway-node watch --once --metrics-socket '' --root ./out/node`,
+		Args: command.NoArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.runWatch(cmd, &opts) },
+	}
+	flags := cmd.Flags()
+	flags.StringVarP(&opts.file, "file", "f", "", "follow the contract at `PATH`; without it the known places")
+	opts.metadata = command.Choice{Value: noCloud, Allowed: append(source.Clouds(), noCloud)}
+	command.AddChoice(cmd, &opts.metadata, "metadata", "", "follow the user data of a cloud's metadata `SERVICE` too: "+cli.List(opts.metadata.Allowed, "or"))
+	flags.DurationVar(&opts.interval, "interval", time.Minute, "ask each source every `DURATION`")
+	opts.drift = command.Choice{Value: string(watch.Mend), Allowed: []string{string(watch.Report), string(watch.Mend), string(watch.Off)}}
+	command.AddChoice(cmd, &opts.drift, "drift", "", "do `WHAT` about drift: "+cli.List(opts.drift.Allowed, "or"))
+	flags.DurationVar(&opts.driftInterval, "drift-interval", 5*time.Minute, "look for drift every `DURATION`")
+	addAllow(cmd, &opts.allow)
+	flags.BoolVar(&opts.force, "force", false, "apply contracts whose generation is lower than the node's")
+	flags.StringVar(&opts.socket, "metrics-socket", "/run/slipway/metrics.sock", "answer GET /metrics on the unix socket at `PATH`; '' for none")
+	flags.StringVar(&opts.textfile, "metrics-textfile", "", "write the metrics to `PATH` too, for node_exporter's textfile collector")
+	flags.BoolVar(&opts.once, "once", false, "look at everything once, and end")
+	return cmd
+}
+
+// runWatch watches, as it is told by the command line.
+func (a *app) runWatch(cmd *cobra.Command, opts *watchOptions) (err error) {
+	for name, interval := range map[string]time.Duration{"interval": opts.interval, "drift-interval": opts.driftInterval} {
+		if interval < minInterval {
+			return cli.Usage(command.Hint(cmd), "--%s wants %s at least, got %s", name, minInterval, interval)
+		}
+	}
+	for name, value := range map[string]string{"metrics-socket": opts.socket, "metrics-textfile": opts.textfile} {
+		if value != "" && (!path.IsAbs(value) || path.Clean(value) != value) {
+			return cli.Usage(command.Hint(cmd), "--%s wants an absolute path, got %q", name, value)
+		}
+	}
+	if opts.file, err = absolute(opts.file); err != nil {
+		return err
+	}
+	node, err := a.agent()
+	if err != nil {
+		return err
+	}
+	watcher, err := newWatcher(node, opts)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(cmd.Context())
+	defer cancel()
+	if opts.socket != "" {
+		listener, err := node.Host.(machine).Listen(opts.socket)
+		if err != nil {
+			return command.Failed("metrics: %w; choose another socket, or none, with --metrics-socket", err)
+		}
+		go func() {
+			if err := watcher.Metrics.Serve(ctx, listener); err != nil {
+				node.Log.Error("metrics are not served any more", "socket", opts.socket, "error", err)
+			}
+		}()
+	}
+	if opts.once {
+		err = watcher.Once(ctx)
+	} else {
+		err = watcher.Run(ctx)
+	}
+	if err != nil {
+		return command.Failed("%w", err)
+	}
+	return nil
+}
+
+// machine is what a watcher needs of a host besides what the agent does.
+type machine interface {
+	FollowFiles(ctx context.Context, changed func(), paths ...string) error
+	Listen(path string) (net.Listener, error)
+}
+
+// newWatcher wires a watcher.
+func newWatcher(node *agent.Agent, opts *watchOptions) (*watch.Watcher, error) {
+	allow, err := difference.ParseClass(opts.allow.Value)
+	if err != nil {
+		return nil, err
+	}
+	sources := []watch.Source{fileSource(node, opts)}
+	if name := opts.metadata.Value; name != noCloud {
+		metadata, err := source.NewMetadata(name, nil)
+		if err != nil {
+			return nil, err
+		}
+		sources = append(sources, watch.Source{Name: name, Fetch: metadata.Fetch, Interval: opts.interval})
+	}
+	// A machine without an ID asks when others like it do, which is no reason not to ask.
+	seed, _ := node.Host.ReadFile("/etc/machine-id", 64)
+	supervisor := newSupervisor(node.Log)
+	return &watch.Watcher{
+		Node: node, Files: node.Host, Sources: sources, Log: node.Log, Metrics: watch.NewMetrics(),
+		Allow: allow, Force: opts.force, Drift: watch.Drift(opts.drift.Value), DriftInterval: opts.driftInterval,
+		Supervisor: supervisor, Beat: supervisor.beat, Grace: stopGrace,
+		Seed: strings.TrimSpace(string(seed)), Textfile: opts.textfile,
+	}, nil
+}
+
+// fileSource follows the contract's file, or all places where one can be.
+func fileSource(node *agent.Agent, opts *watchOptions) watch.Source {
+	var files source.Files = node.Host
+	follower, paths := node.Host.(machine), source.Paths
+	if opts.file != "" {
+		files, follower, paths = node.Named, node.Named.(machine), []string{opts.file}
+	}
+	return watch.Source{
+		Name:  "file",
+		Fetch: func(context.Context) (source.Contract, error) { return source.File(files, opts.file) },
+		Follow: func(ctx context.Context, changed func()) error {
+			return follower.FollowFiles(ctx, changed, paths...)
+		},
+		Interval: opts.interval,
+	}
+}

@@ -1,0 +1,173 @@
+//go:build failpoint
+
+package host
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/slipway-dev/slipway/internal/resource"
+)
+
+// witness is a failpoint that lets all pass but what it is told to fail.
+type witness struct {
+	mu   sync.Mutex
+	seen []Mutation
+	fate func(m *Mutation) Fate
+}
+
+func (w *witness) Before(m *Mutation) Fate {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.seen = append(w.seen, *m)
+	if w.fate == nil {
+		return Fate{}
+	}
+	return w.fate(m)
+}
+
+func (w *witness) After(*Mutation, error) {}
+
+func install(t *testing.T, fate func(m *Mutation) Fate) *witness {
+	t.Helper()
+	w := &witness{fate: fate}
+	SetFailpoint(w)
+	t.Cleanup(func() { SetFailpoint(nil) })
+	return w
+}
+
+// everything does each kind of change to a tree at least once.
+func everything(d *Directory) error {
+	ctx := context.Background()
+	_, created := d.CreateExclusive("/events", func(int) string { return "1.json" }, 0o644, []byte("{}"))
+	d.LogFile("/var/log/x.log").Write([]byte("line\n"))
+	return errors.Join(
+		d.WriteFileAtomic(&resource.File{Path: "/etc/a", Mode: 0o640, Content: []byte("content")}),
+		d.MakeDirectory(&resource.Directory{Path: "/var/lib/d", Mode: 0o750}),
+		d.MakeSymlink(&resource.Symlink{Path: "/etc/link", Target: "a"}),
+		created,
+		d.LoadModule(ctx, "overlay"),
+		d.SetSysctl("vm.swappiness", "1"),
+		d.StartUnit(ctx, "a.service"),
+		d.Remove("/etc/link"),
+		d.RemoveDirectory("/var/lib/d"),
+		d.Sync(),
+	)
+}
+
+// Every kind of change is seen, with whole paths, and none is seen that is not of the tree.
+func TestFailpointSeesEveryChange(t *testing.T) {
+	root := t.TempDir()
+	d := openDirectory(t, root)
+	w := install(t, nil)
+	if err := everything(d); err != nil {
+		t.Fatal(err)
+	}
+	kinds := make(map[string]bool)
+	for _, m := range w.seen {
+		kinds[m.Kind] = true
+		if filepath.IsAbs(m.Path) && !strings.HasPrefix(m.Path, root) {
+			t.Errorf("%s is outside", m.String())
+		}
+	}
+	for _, kind := range []mutationKind{
+		mutateCreate, mutateWrite, mutateMode, mutateSync, mutateSyncDir, mutateClose, mutateRename, mutateUnlink,
+		mutateLink, mutateSymlink, mutateMkdir, mutateRmdir, actionModule, actionSysctl, actionStart,
+	} {
+		if !kinds[string(kind)] {
+			t.Errorf("no %s is seen", kind)
+		}
+	}
+	at := slices.IndexFunc(w.seen, func(m Mutation) bool { return m.Kind == "rename" && m.To == root+"/etc/a" })
+	if at < 0 || w.seen[at].Path != root+"/etc/.a.slipway-tmp" {
+		t.Errorf("renames are not seen whole: %+v", w.seen)
+	}
+	if !slices.ContainsFunc(w.seen, func(m Mutation) bool { return m.Kind == "write" && string(m.Data) == "content" }) {
+		t.Error("what is written is not seen")
+	}
+}
+
+// What a failpoint refuses has no effect: so nothing changes a tree that it does not see.
+func TestFailpointRefusesEveryChange(t *testing.T) {
+	root := t.TempDir()
+	d := openDirectory(t, root)
+	install(t, func(*Mutation) Fate { return Fate{Err: unix.EROFS} })
+	if err := everything(d); !errors.Is(err, unix.EROFS) {
+		t.Errorf("got %v", err)
+	}
+	if left, err := os.ReadDir(root); err != nil || len(left) > 0 {
+		t.Errorf("%v, %v is there", left, err)
+	}
+}
+
+// A call that a signal interrupts is made again, whichever it is.
+func TestInterruptedCalls(t *testing.T) {
+	d := openDirectory(t, t.TempDir())
+	interrupted := make(map[string]int)
+	install(t, func(m *Mutation) Fate {
+		if interrupted[m.String()]++; filepath.IsAbs(m.Path) && interrupted[m.String()]%3 != 0 {
+			return Fate{Err: unix.EINTR}
+		}
+		return Fate{}
+	})
+	if err := everything(d); err != nil {
+		t.Error(err)
+	}
+}
+
+// A write that fails in the middle leaves a part, as a full disk does; what is there already stays.
+func TestShortWrite(t *testing.T) {
+	root := t.TempDir()
+	d := openDirectory(t, root)
+	must(t, d.WriteFileAtomic(&resource.File{Path: "/a", Mode: 0o600, Content: []byte("old")}))
+	must(t, d.StartUnit(t.Context(), "a.service"))
+	for short := range 3 {
+		install(t, func(m *Mutation) Fate {
+			if m.Kind == "write" {
+				return Fate{Err: unix.ENOSPC, Short: short}
+			}
+			return Fate{}
+		})
+		err := d.WriteFileAtomic(&resource.File{Path: "/a", Mode: 0o600, Content: []byte("new")})
+		if !errors.Is(err, unix.ENOSPC) || !strings.Contains(err.Error(), "/a") {
+			t.Errorf("got %v", err)
+		}
+		if err := d.StartUnit(t.Context(), "b.service"); !errors.Is(err, unix.ENOSPC) {
+			t.Errorf("got %v", err)
+		}
+	}
+	SetFailpoint(nil)
+	if content, err := os.ReadFile(root + "/a"); err != nil || string(content) != "old" {
+		t.Errorf("got %q, %v", content, err)
+	}
+	if content, err := os.ReadFile(root + actionsPath); err != nil || string(content) != `{"action":"start","unit":"a.service"}`+"\n" {
+		t.Errorf("recorded %q, %v", content, err)
+	}
+	if left, _ := filepath.Glob(root + "/.*"); len(left) > 0 {
+		t.Errorf("%v is left behind", left)
+	}
+}
+
+// What is done to the machine itself goes the same way.
+func TestFailpointOnMachine(t *testing.T) {
+	m := &Machine{}
+	install(t, func(*Mutation) Fate { return Fate{Err: io.ErrUnexpectedEOF} })
+	if _, err := m.Run(t.Context(), &resource.Command{Label: "x", Argv: []string{"/bin/true"}}); !errors.Is(err, io.ErrUnexpectedEOF) {
+		t.Errorf("run: %v", err)
+	}
+	if err := m.LoadModule(t.Context(), "overlay"); !errors.Is(err, io.ErrUnexpectedEOF) {
+		t.Errorf("module: %v", err)
+	}
+	if err := m.SetSysctl("vm.swappiness", "1"); !errors.Is(err, io.ErrUnexpectedEOF) {
+		t.Errorf("sysctl: %v", err)
+	}
+}

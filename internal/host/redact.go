@@ -1,0 +1,61 @@
+package host
+
+import (
+	"regexp"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// redacted stands where a secret was.
+const redacted = "[redacted]"
+
+// secrets are what secrets look like that a node's programs may write when they complain: what they were
+// given on the command line, in a header or in a proxy's URL.
+var secrets = []struct {
+	pattern *regexp.Regexp
+	instead string
+}{
+	// Kubernetes: bootstrap tokens, token format.
+	{regexp.MustCompile(`[a-z0-9]{6}\.[a-z0-9]{16}`), redacted},
+	// RFC 7519: service account and identity tokens, which are JSON objects in base64.
+	{regexp.MustCompile(`eyJ[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]*)?`), redacted},
+	// RFC 9110, 11.6.2: Authorization.
+	{regexp.MustCompile(`(?i)\b(authorization\W{1,4}\w+) +[^\s"']+`), "$1 " + redacted},
+	{regexp.MustCompile(`(?i)\b(bearer) +[A-Za-z0-9._~+/=-]{16,}`), "$1 " + redacted},
+	// RFC 3986, 3.2.1: the password in a URL.
+	{regexp.MustCompile(`://[^/?#\s:@]*:[^/?#\s@]+@`), "://" + redacted + "@"},
+}
+
+// redact takes out of a text what looks like a secret.
+func redact(text string) string {
+	for _, s := range secrets {
+		text = s.pattern.ReplaceAllString(text, s.instead)
+	}
+	return text
+}
+
+// shown is a text from outside as it may be shown: on one line, without secrets, control characters and
+// what would turn or hide text, and not longer than limit bytes.
+func shown(text string, limit int) string {
+	text = strings.Map(func(r rune) rune {
+		switch {
+		case unicode.IsSpace(r):
+			return ' '
+		case !unicode.IsPrint(r) || r == utf8.RuneError:
+			return -1
+		}
+		return r
+	}, text)
+	// Before it is cut: a secret that is cut in two is not recognized.
+	text = redact(fields(text))
+	if len(text) <= limit {
+		return text
+	}
+	const more = "..."
+	end := limit - len(more)
+	for end > 0 && !utf8.RuneStart(text[end]) {
+		end--
+	}
+	return text[:end] + more
+}

@@ -1,0 +1,137 @@
+package host
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"os/exec"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/slipway-dev/slipway/internal/resource"
+)
+
+const (
+	// logLines is how many lines of a unit's journal are shown; all of them together are bounded by
+	// maxOutput.
+	logLines = 10
+	// maxLogLine is how many bytes of a line are shown.
+	maxLogLine = 512
+	// logTimeout bounds the reading of a unit's journal, lateLogTimeout where the time of what failed is
+	// over already.
+	logTimeout     = 3 * time.Second
+	lateLogTimeout = time.Second
+	// syncTimeout bounds the wait for the journal to take in what a unit wrote last.
+	syncTimeout = time.Second
+	// logGrace is how long a journalctl that is told to end has to do so.
+	logGrace = 200 * time.Millisecond
+)
+
+// UnitError is the error of a unit that is not as it was to be, with the last lines that it wrote: they
+// usually name the setting or the file that is wrong.
+type UnitError struct {
+	Unit string
+	// Lines are the last of its journal, without secrets.
+	Lines []string
+	Err   error
+}
+
+func (e *UnitError) Error() string {
+	return e.Err.Error() + "; last lines: " + strings.Join(e.Lines, " | ")
+}
+
+func (e *UnitError) Unwrap() error { return e.Err }
+
+// UnitLog returns the last ten lines that the unit, and systemd about it, wrote to the journal since it
+// was last started. It is at most 4 KiB, without control characters and secrets. It is empty for a unit
+// that was never started, and where there is no journalctl.
+func (m *Machine) UnitLog(ctx context.Context, unit string) ([]string, error) {
+	if err := checkUnit(unit); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, logTimeout)
+	defer cancel()
+	properties, err := m.systemd.properties(ctx, unitObject(unit), unitInterface)
+	if err != nil && !errors.Is(err, errNoUnit) {
+		return nil, err
+	}
+	invocation, _ := properties["InvocationID"].([]byte)
+	if len(invocation) == 0 {
+		return nil, nil
+	}
+	// What a unit wrote just before it ended may still be on its way to the journal (journalctl(1),
+	// --sync). Where that cannot be waited for, what is there is better than nothing.
+	m.journal(ctx, syncTimeout, "--sync")
+	id := hex.EncodeToString(invocation)
+	output, err := m.journal(ctx, logTimeout, "--no-pager", "-q", "-o", "cat", "-n", strconv.Itoa(logLines),
+		// What the unit wrote, or systemd did about it (systemd.journal-fields(7)).
+		"_SYSTEMD_INVOCATION_ID="+id, "+", "INVOCATION_ID="+id)
+	if errors.Is(err, exec.ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return shownLines(output), nil
+}
+
+// journal runs journalctl.
+func (m *Machine) journal(ctx context.Context, timeout time.Duration, args ...string) ([]byte, error) {
+	program := m.journalctl
+	if program == "" {
+		program = "journalctl"
+	}
+	return run(ctx, &resource.Command{
+		Label: "journalctl", Argv: append([]string{program}, args...), Timeout: resource.Duration(timeout),
+	}, logGrace)
+}
+
+// shownLines are the last lines of the end of an output, fit to be shown. Of a first line that the end
+// begins in the middle of, what follows its first space is left: a secret that was cut in two is not
+// recognized.
+func shownLines(output []byte) []string {
+	text := string(output)
+	if len(output) == maxOutput {
+		space := strings.IndexAny(text, " \n")
+		text = text[space+1:]
+		if space < 0 {
+			text = ""
+		}
+	}
+	var lines []string
+	for line := range strings.SplitSeq(text, "\n") {
+		if line = shown(line, maxLogLine); line != "" {
+			lines = append(lines, line)
+		}
+	}
+	return slices.Clip(lines[max(0, len(lines)-logLines):])
+}
+
+// job starts, restarts or stops a unit. Where the unit itself is to blame, the error has the last lines
+// of its journal.
+func (m *Machine) job(ctx context.Context, method, unit string) error {
+	err := m.systemd.job(ctx, method, unit)
+	var result jobResult
+	if errors.As(err, &result) && (result == "failed" || result == "timeout") || errors.Is(err, errUnfinished) {
+		return m.withLog(ctx, unit, err)
+	}
+	return err
+}
+
+// withLog adds the last lines of a unit's journal to an error, where there are any. It is asked for even
+// when ctx is done.
+func (m *Machine) withLog(ctx context.Context, unit string, err error) error {
+	timeout := logTimeout
+	if ctx.Err() != nil {
+		timeout = lateLogTimeout
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), timeout)
+	defer cancel()
+	lines, logErr := m.UnitLog(ctx, unit)
+	if logErr != nil || len(lines) == 0 {
+		return err
+	}
+	return &UnitError{Unit: unit, Lines: lines, Err: err}
+}

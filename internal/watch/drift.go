@@ -1,0 +1,90 @@
+package watch
+
+import (
+	"context"
+	"time"
+
+	"github.com/slipway-dev/slipway/internal/agent"
+	"github.com/slipway-dev/slipway/internal/apply"
+	"github.com/slipway-dev/slipway/internal/generation"
+)
+
+// maxDriftNames is how many resources that have drifted are named in the log.
+const maxDriftNames = 20
+
+// lookForDrift finds out what somebody else has changed, and repairs it where that is the policy.
+func (r *run) lookForDrift(ctx context.Context) error {
+	r.driftDue = time.Now().Add(spread(r.DriftInterval, r.Seed, "drift", time.Now()))
+	entries, err := r.Node.Generations()
+	if err != nil || len(entries) == 0 {
+		return nil // publish tells why
+	}
+	drift, err := r.drift(ctx)
+	if err != nil {
+		if ctx.Err() == nil {
+			r.failed = true
+			r.Log.Warn("the machine cannot be compared with its generation", "error", err)
+		}
+		return nil
+	}
+	if len(drift) == 0 {
+		r.driftFailures = 0
+		return nil
+	}
+	var names []string
+	for _, c := range drift[:min(len(drift), maxDriftNames)] {
+		names = append(names, string(c.ID))
+	}
+	r.Log.Warn("drift", "count", len(drift), "resources", names, "policy", string(r.Drift))
+	if r.Drift != Mend {
+		return nil
+	}
+	if current := entries[len(entries)-1]; current.Outcome != generation.Good {
+		r.Log.Warn("drift is left: the current generation is not good itself", "generation", current.Number, "outcome", string(current.Outcome))
+		return nil
+	}
+	return r.repair(ctx)
+}
+
+// drift counts what is not as the current generation has it.
+func (r *run) drift(ctx context.Context) ([]apply.Change, error) {
+	var found []apply.Change
+	err := r.during(ctx, "looking for drift", false, func(ctx context.Context) (err error) {
+		found, err = r.Node.Drift(ctx)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	r.Metrics.drift(len(found))
+	return found, nil
+}
+
+// repair makes the machine be as its generation has it again. Where that fails it is tried later and later:
+// each attempt may start units again.
+func (r *run) repair(ctx context.Context) error {
+	var changed agent.Changed
+	err := r.during(ctx, "repairing drift", true, func(ctx context.Context) error {
+		changed = r.Node.Repair(ctx)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	r.Metrics.applied(changed.Status)
+	r.Metrics.counted(changed.Status)
+	if changed.Status.ExitCode != 0 {
+		r.failed = true
+		r.driftFailures++
+		delay := max(r.DriftInterval, backoff(r.driftFailures))
+		r.driftDue = time.Now().Add(delay)
+		r.Log.Error("drift could not be repaired", "reason", why(changed), "retryIn", delay)
+		return nil
+	}
+	r.driftFailures = 0
+	r.Log.Info("drift is repaired", "changes", len(changed.Status.Changes))
+	if ctx.Err() == nil {
+		_, _ = r.drift(ctx) // for the metrics; the next look tells what is left
+	}
+	return nil
+}

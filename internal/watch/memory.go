@@ -1,0 +1,83 @@
+package watch
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+
+	"github.com/slipway-dev/slipway/internal/resource"
+)
+
+const (
+	// MemoryPath is where what was decided about each source is kept over restarts.
+	MemoryPath = "/var/lib/slipway/watch.json"
+	maxMemory  = 64 << 10
+
+	memoryVersion = "slipway.dev/v1"
+	memoryKind    = "WatchMemory"
+)
+
+// note is what was decided about the bytes that a source had. The generations alone cannot tell: an
+// invalid config has none, and one that a person has since taken the place of has one that was good.
+type note struct {
+	// Sum names the bytes.
+	Sum string `json:"sum"`
+	// Rejected is why they are not tried again; empty for a config that was applied.
+	Rejected Rejection `json:"rejected,omitempty"`
+}
+
+func (n note) verdict() string {
+	if n.Rejected != "" {
+		return string(n.Rejected)
+	}
+	return "applied"
+}
+
+// memory is the file of notes.
+type memory struct {
+	files Files
+	doc   memoryDocument
+}
+
+type memoryDocument struct {
+	APIVersion string          `json:"apiVersion"`
+	Kind       string          `json:"kind"`
+	Sources    map[string]note `json:"sources"`
+}
+
+// recall reads what was remembered. What cannot be read is forgotten: it is decided anew.
+func recall(files Files, log *slog.Logger) *memory {
+	m := &memory{files: files}
+	data, err := files.ReadFile(MemoryPath, maxMemory)
+	if err == nil {
+		err = json.Unmarshal(data, &m.doc)
+	}
+	if err == nil && (m.doc.APIVersion != memoryVersion || m.doc.Kind != memoryKind) {
+		err = fmt.Errorf("is %q %q, want %q %q", m.doc.APIVersion, m.doc.Kind, memoryVersion, memoryKind)
+	}
+	if err != nil {
+		if !errors.Is(err, fs.ErrNotExist) {
+			log.Warn("what was remembered of the sources cannot be read", "path", MemoryPath, "error", err)
+		}
+		m.doc = memoryDocument{}
+	}
+	m.doc.APIVersion, m.doc.Kind = memoryVersion, memoryKind
+	if m.doc.Sources == nil {
+		m.doc.Sources = make(map[string]note)
+	}
+	return m
+}
+
+func (m *memory) of(name string) note { return m.doc.Sources[name] }
+
+// keep remembers a note. Sums are of documents that hold secrets, so the file is for the superuser alone.
+func (m *memory) keep(name string, n note) error {
+	m.doc.Sources[name] = n
+	content, err := json.MarshalIndent(m.doc, "", "  ")
+	if err != nil {
+		return err
+	}
+	return m.files.WriteFileAtomic(&resource.File{Path: MemoryPath, Mode: 0o600, Content: append(content, '\n')})
+}

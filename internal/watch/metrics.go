@@ -1,0 +1,164 @@
+package watch
+
+import (
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/slipway-dev/slipway/internal/generation"
+	"github.com/slipway-dev/slipway/status"
+)
+
+// Metrics are what a watcher has to tell in numbers. Reading them while they change is safe.
+type Metrics struct {
+	mu sync.Mutex
+
+	current, lastGood int
+	driftCount        int
+	driftKnown        bool
+	// last is what came of the last apply; nil where there was none.
+	last *status.Status
+	// outcomes counts applies by outcome, errors what could not be read by source.
+	outcomes map[string]int
+	errors   map[string]int
+	reasons  map[Rejection]int
+	// startup is how long the boot took until the kubelet started, 0 where it is not known.
+	startup time.Duration
+}
+
+// The outcomes of an apply.
+const (
+	outcomeRefused = "refused"
+)
+
+var outcomes = []string{status.OutcomeFailure, outcomeRefused, status.OutcomeSuccess}
+
+// NewMetrics returns the metrics of a watcher that has not done anything yet.
+func NewMetrics() *Metrics {
+	return &Metrics{outcomes: make(map[string]int), errors: make(map[string]int)}
+}
+
+func (m *Metrics) set(f func()) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	f()
+}
+
+// applied notes what came of the last apply, whoever asked for it.
+func (m *Metrics) applied(last *status.Status) { m.set(func() { m.last = last }) }
+
+// counted counts an apply of the watcher's own.
+func (m *Metrics) counted(of *status.Status) { m.set(func() { m.outcomes[of.Outcome]++ }) }
+
+func (m *Metrics) refused()                           { m.set(func() { m.outcomes[outcomeRefused]++ }) }
+func (m *Metrics) source(name string)                 { m.set(func() { m.errors[name] += 0 }) }
+func (m *Metrics) sourceFailed(name string)           { m.set(func() { m.errors[name]++ }) }
+func (m *Metrics) rejected(reasons map[Rejection]int) { m.set(func() { m.reasons = reasons }) }
+func (m *Metrics) beforeKubelet(d time.Duration)      { m.set(func() { m.startup = d }) }
+func (m *Metrics) drift(count int)                    { m.set(func() { m.driftCount, m.driftKnown = count, true }) }
+func (m *Metrics) drifted() (count int, known bool) {
+	m.set(func() { count, known = m.driftCount, m.driftKnown })
+	return count, known
+}
+
+// generations takes over which generations there are.
+func (m *Metrics) generations(entries []generation.Entry) {
+	m.set(func() {
+		m.current, m.lastGood = 0, 0
+		for _, e := range entries {
+			m.current = e.Number
+			if e.Outcome == generation.Good && e.ConfirmBy.IsZero() {
+				m.lastGood = e.Number
+			}
+		}
+	})
+}
+
+// Text is the metrics as Prometheus reads them. The same state gives the same bytes.
+func (m *Metrics) Text() []byte {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return expose(m.families())
+}
+
+// families are all metrics. Those of what is not known are left out. None has a label whose value comes
+// from a contract's secrets: sources and reasons are words of the watcher's own, steps are the names of
+// resources.
+func (m *Metrics) families() []family {
+	list := []family{
+		{"slipway_generation", gauge, "Number of the current generation, 0 for none.", one(float64(m.current))},
+		{"slipway_generation_last_good", gauge, "Number of the newest generation that was good, 0 for none.", one(float64(m.lastGood))},
+	}
+	if m.driftKnown {
+		list = append(list, family{"slipway_drift_resources", gauge,
+			"Resources that are not as the current generation has them, when it was last looked.", one(float64(m.driftCount))})
+	}
+	if m.last != nil {
+		success := 0.0
+		if m.last.Outcome == status.OutcomeSuccess {
+			success = 1
+		}
+		list = append(list,
+			family{"slipway_last_apply_success", gauge, "Whether the last apply succeeded, provisioning included.", one(success)},
+			family{"slipway_last_apply_timestamp_seconds", gauge, "When the last apply ended, in seconds since 1970.", one(seconds(m.last.FinishedAt))},
+			family{"slipway_apply_step_duration_seconds", gauge, "How long each step of the last apply took.", steps(m.last)},
+		)
+	}
+	list = append(list,
+		family{"slipway_apply_total", counter, "Applies of the watcher's since it started, repairs included, by outcome.", outcomeSamples(m.outcomes)},
+		family{"slipway_config_rejected", gauge, "Sources whose present config is not tried again, by reason.", reasonSamples(m.reasons)},
+		family{"slipway_source_errors_total", counter, "Attempts to read a source that failed, since the watcher started.", errorSamples(m.errors)},
+	)
+	if m.startup > 0 {
+		// Of the kubelet's kubelet_node_startup_* this is the one that is known here: when the kubelet
+		// registers the Node, and when that is ready, only the kubelet and the cluster see.
+		list = append(list, family{"slipway_node_startup_pre_kubelet_duration_seconds", gauge,
+			"Duration in seconds of node startup before kubelet starts, as kubelet_node_startup_pre_kubelet_duration_seconds.",
+			one(m.startup.Seconds())})
+	}
+	return list
+}
+
+func one(value float64) []sample { return []sample{{value: value}} }
+
+// seconds are those since 1970, to the millisecond: more would not survive a float.
+func seconds(t time.Time) float64 { return float64(t.UnixMilli()) / 1000 }
+
+// steps are how long each step took. A step that there was twice has the sum: a change is followed by
+// checks, which are an apply of their own.
+func steps(of *status.Status) []sample {
+	took := make(map[string]int64)
+	for _, s := range of.Steps {
+		took[s.Name] += s.DurationMs
+	}
+	var list []sample
+	for _, name := range slices.Sorted(maps.Keys(took)) {
+		list = append(list, sample{"step", name, float64(took[name]) / 1000})
+	}
+	return list
+}
+
+func outcomeSamples(counts map[string]int) []sample {
+	var list []sample
+	for _, outcome := range outcomes {
+		list = append(list, sample{"outcome", outcome, float64(counts[outcome])})
+	}
+	return list
+}
+
+func reasonSamples(counts map[Rejection]int) []sample {
+	var list []sample
+	for _, reason := range rejections {
+		list = append(list, sample{"reason", string(reason), float64(counts[reason])})
+	}
+	return list
+}
+
+func errorSamples(counts map[string]int) []sample {
+	var list []sample
+	for _, name := range slices.Sorted(maps.Keys(counts)) {
+		list = append(list, sample{"source", name, float64(counts[name])})
+	}
+	return list
+}

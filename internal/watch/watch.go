@@ -1,0 +1,313 @@
+package watch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/slipway-dev/slipway/internal/agent"
+	"github.com/slipway-dev/slipway/internal/apply"
+	"github.com/slipway-dev/slipway/internal/difference"
+	"github.com/slipway-dev/slipway/internal/generation"
+	"github.com/slipway-dev/slipway/internal/resource"
+	"github.com/slipway-dev/slipway/internal/source"
+	"github.com/slipway-dev/slipway/status"
+)
+
+// Node is what is watched over.
+type Node interface {
+	Change(ctx context.Context, opts agent.ChangeOptions) agent.Changed
+	Repair(ctx context.Context) agent.Changed
+	Drift(ctx context.Context) ([]apply.Change, error)
+	Generations() ([]generation.Entry, error)
+	LastStatus() (*status.Status, error)
+	BeforeKubelet(ctx context.Context) (time.Duration, error)
+}
+
+// Files are where the watcher keeps what it remembers, and where metrics are written.
+type Files interface {
+	source.Files
+	WriteFileAtomic(file *resource.File) error
+}
+
+// Source is where a contract comes from.
+type Source struct {
+	// Name tells it from the others, in metrics and in what is remembered.
+	Name string
+	// Fetch returns the contract that is there now; its error is source.ErrNotFound where there is none.
+	Fetch func(ctx context.Context) (source.Contract, error)
+	// Follow calls changed when there may be another contract, until ctx is done; nil for a source that
+	// can only be asked.
+	Follow func(ctx context.Context, changed func()) error
+	// Interval is how often it is asked, whether it is followed or not.
+	Interval time.Duration
+}
+
+// Supervisor is who started the watcher, and wants to know how it is.
+type Supervisor interface {
+	// Ready says that the sources are followed.
+	Ready()
+	// Status says on one line what goes on.
+	Status(text string)
+	// Alive says that the watcher does what it is there for.
+	Alive()
+	// Stopping says that it is about to end.
+	Stopping()
+}
+
+// Drift says what is done about drift.
+type Drift string
+
+// The policies.
+const (
+	Report Drift = "report"
+	Mend   Drift = "repair"
+	Off    Drift = "off"
+)
+
+// Watcher keeps a node as its sources say. Its fields are not changed while it runs.
+type Watcher struct {
+	Node    Node
+	Files   Files
+	Sources []Source
+	Log     *slog.Logger
+	Metrics *Metrics
+	// Allow is the greatest class of change that is made, and Force makes those to an older generation.
+	Allow difference.Class
+	Force bool
+	// Drift is looked for every DriftInterval, unless it is Off.
+	Drift         Drift
+	DriftInterval time.Duration
+	// Supervisor is told how the watcher is, at least every Beat.
+	Supervisor Supervisor
+	Beat       time.Duration
+	// Grace is how long a change that is being made may take to its end once the watcher is to end.
+	Grace time.Duration
+	// Seed is of this machine alone: by it, machines that were made at once do not ask at once.
+	Seed string
+	// Textfile is where the metrics are written too; empty for nowhere.
+	Textfile string
+}
+
+const (
+	// debounce is how long a source must be quiet after a change before it is read, and patience how
+	// long it may take to become so: an editor writes a file more than once.
+	debounce = time.Second
+	patience = 10 * time.Second
+	// hang is after how long what is being done is no sign of life any more: longer than a contract may
+	// give a change with its way back.
+	hang = 7 * time.Hour
+)
+
+// errAbandoned says that a change was left to the next start. It is as if the power had gone: the
+// generation stands as being applied, the lock goes with the process, and the engine's record of intent
+// tells what is left to do.
+var errAbandoned = errors.New("a change did not end in time and is abandoned: the next start finishes it")
+
+// run is one run of a watcher.
+type run struct {
+	*Watcher
+	sources []*followed
+	memory  *memory
+	// events are indices of sources that may have changed.
+	events chan int
+	// driftDue is when drift is looked for next, and driftFailures how often repairing has failed since
+	// it last succeeded.
+	driftDue      time.Time
+	driftFailures int
+	written       string
+	told          string
+	// failed says that something could not be done.
+	failed bool
+}
+
+// Run follows the sources until ctx is done. The error is of a change that had to be abandoned.
+func (w *Watcher) Run(ctx context.Context) error {
+	r := w.begin(ctx)
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	for i, s := range r.sources {
+		if s.Follow != nil {
+			go r.follow(ctx, i)
+		}
+	}
+	r.Supervisor.Ready()
+	for {
+		err := r.pass(ctx)
+		if err == nil && ctx.Err() == nil {
+			err = r.wait(ctx)
+		}
+		if err != nil || ctx.Err() != nil {
+			r.Supervisor.Stopping()
+			r.publish()
+			return err
+		}
+	}
+}
+
+// Once looks at every source once, and for drift, and tells whether all that was to be done was done.
+func (w *Watcher) Once(ctx context.Context) error {
+	r := w.begin(ctx)
+	r.Supervisor.Ready()
+	if err := r.pass(ctx); err != nil {
+		return err
+	}
+	if r.failed {
+		return errors.New("not everything is as the sources say: the log tells why")
+	}
+	return ctx.Err()
+}
+
+func (w *Watcher) begin(ctx context.Context) *run {
+	r := &run{Watcher: w, memory: recall(w.Files, w.Log), events: make(chan int), driftDue: time.Now()}
+	for _, s := range w.Sources {
+		r.sources = append(r.sources, &followed{Source: s, due: time.Now(), noted: r.memory.of(s.Name)})
+	}
+	if last, err := w.Node.LastStatus(); err == nil {
+		w.Metrics.applied(last)
+	}
+	if before, err := w.Node.BeforeKubelet(ctx); err == nil {
+		w.Metrics.beforeKubelet(before)
+	} else {
+		w.Log.Debug("how long the boot took until the kubelet started is not known", "error", err)
+	}
+	for _, s := range w.Sources {
+		w.Metrics.source(s.Name)
+	}
+	w.Metrics.rejected(r.rejectedBy())
+	return r
+}
+
+// follow passes a source's changes on.
+func (r *run) follow(ctx context.Context, i int) {
+	s := r.sources[i].Source
+	err := s.Follow(ctx, func() {
+		select {
+		case r.events <- i:
+		case <-ctx.Done():
+		}
+	})
+	if ctx.Err() == nil {
+		r.Log.Warn("a source cannot be followed; it is asked from time to time", "source", s.Name, "interval", s.Interval, "error", err)
+	}
+}
+
+// pass does all that is due.
+func (r *run) pass(ctx context.Context) error {
+	for _, s := range r.sources {
+		if ctx.Err() == nil && !time.Now().Before(s.due) {
+			if err := r.check(ctx, s); err != nil {
+				return err
+			}
+		}
+	}
+	if r.Drift != Off && ctx.Err() == nil && !time.Now().Before(r.driftDue) {
+		if err := r.lookForDrift(ctx); err != nil {
+			return err
+		}
+	}
+	r.publish()
+	return nil
+}
+
+// wait returns when something may be due.
+func (r *run) wait(ctx context.Context) error {
+	next := time.Now().Add(r.Beat)
+	for _, s := range r.sources {
+		if s.due.Before(next) {
+			next = s.due
+		}
+	}
+	if r.Drift != Off && r.driftDue.Before(next) {
+		next = r.driftDue
+	}
+	timer := time.NewTimer(time.Until(next))
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case i := <-r.events:
+		r.sources[i].touched(time.Now())
+	case <-timer.C:
+	}
+	r.Supervisor.Alive()
+	return nil
+}
+
+// during does something that takes its time, and says meanwhile that the watcher is alive. What changes the
+// machine is not cut short when ctx is done: it is given its grace, and then abandoned.
+func (r *run) during(ctx context.Context, what string, changes bool, do func(ctx context.Context) error) error {
+	inner := ctx
+	if changes {
+		inner = context.WithoutCancel(ctx)
+		r.Supervisor.Status(what)
+		r.told = what
+	}
+	done := make(chan error, 1)
+	go func() { done <- apply.Guard(r.Log, what, func() error { return do(inner) }) }()
+	var grace <-chan time.Time
+	begin, stop := time.Now(), ctx.Done()
+	beat := time.NewTicker(r.Beat)
+	defer beat.Stop()
+	for {
+		select {
+		case err := <-done:
+			return err
+		case <-stop:
+			stop = nil
+			r.Supervisor.Stopping()
+			if changes {
+				r.Log.Info("asked to end; what is being done is finished first", "doing", what, "grace", r.Grace)
+			}
+			grace = time.After(r.Grace)
+		case <-grace:
+			r.Log.Warn("asked to end; what is being done is abandoned", "doing", what)
+			return errAbandoned
+		case <-beat.C:
+			if time.Since(begin) < hang {
+				r.Supervisor.Alive()
+			}
+		}
+	}
+}
+
+// publish tells how things are, to whoever supervises and to the textfile.
+func (r *run) publish() {
+	entries, err := r.Node.Generations()
+	if err != nil {
+		r.Log.Warn("the generations cannot be read", "error", err)
+		return
+	}
+	r.Metrics.generations(entries)
+	if text := r.summary(entries); text != r.told {
+		r.Supervisor.Status(text)
+		r.told = text
+	}
+	if text := string(r.Metrics.Text()); r.Textfile != "" && text != r.written {
+		err := r.Files.WriteFileAtomic(&resource.File{Path: r.Textfile, Mode: 0o644, Content: []byte(text)})
+		if err != nil {
+			r.Log.Warn("the metrics cannot be written", "path", r.Textfile, "error", err)
+			return
+		}
+		r.written = text
+	}
+}
+
+// summary is how things are, on one line.
+func (r *run) summary(entries []generation.Entry) string {
+	text := "waiting for this machine to be provisioned"
+	if len(entries) > 0 {
+		current := entries[len(entries)-1]
+		text = fmt.Sprintf("generation %d is %s", current.Number, current.Outcome)
+	}
+	for _, s := range r.sources {
+		if reason := s.noted.Rejected; reason != "" {
+			text += fmt.Sprintf("; the config of %s is rejected: %s", s.Name, reason)
+		}
+	}
+	if count, known := r.Metrics.drifted(); known && count > 0 {
+		text += fmt.Sprintf("; %d resources have drifted", count)
+	}
+	return text
+}

@@ -1,0 +1,160 @@
+//go:build failpoint
+
+package crash
+
+import (
+	"encoding/binary"
+	"hash/maphash"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+)
+
+// choose decides one thing that a power cut leaves open: which of so many ways it goes. Way 0 is that
+// nothing is kept that was not synced, the last is that everything is.
+type choose func(ways int) int
+
+// cut is what is on the disk after a power cut, by the choices.
+func (d *disk) cut(pick choose) tree {
+	t := make(tree)
+	d.root.cut("", t, pick)
+	return t
+}
+
+func (i *inode) cut(at string, t tree, pick choose) {
+	names := i.names
+	if len(i.pending) > 0 {
+		names = maps.Clone(i.names)
+	}
+	for _, c := range i.pending {
+		if pick(2) == 0 {
+			continue
+		}
+		for _, b := range c {
+			names[b.name] = b.to
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		child := names[name]
+		if child == nil {
+			continue
+		}
+		below := at + "/" + name
+		t[below] = child.survivor(pick)
+		if child.mode.IsDir() {
+			child.cut(below, t, pick)
+		}
+	}
+}
+
+// survivor is what is left of an inode: its content and its mode are kept by turns.
+func (i *inode) survivor(pick choose) entry {
+	e := i.kept
+	if !i.dirty {
+		return e
+	}
+	if i.content != e.content {
+		switch pick(4) {
+		case 1:
+			e.content = i.content[:len(i.content)/2]
+		case 2:
+			e.content = strings.Repeat("\x00", len(i.content)) // blocks that were given to it and not written
+		case 3:
+			e.content = i.content
+		}
+	}
+	if (i.mode != e.mode || i.uid != e.uid || i.gid != e.gid) && pick(2) == 1 {
+		e.mode, e.uid, e.gid = i.mode, i.uid, i.gid
+	}
+	return e
+}
+
+// choices counts what is left open, and in how many ways that can go together, as far as 1 << 20.
+func (d *disk) choices() (count, ways int) {
+	ways = 1
+	d.cut(func(n int) int {
+		count++
+		ways = min(ways*n, 1<<20)
+		return n - 1
+	})
+	return count, ways
+}
+
+// cuts yields states of the disk after a power cut now, at most limit of them that were not seen before: all
+// where they are few; else the extremes (nothing is kept, everything, all but one thing, one thing alone)
+// and a sample that the seed decides.
+func (d *disk) cuts(seed uint64, limit int, isNew func(tree) bool, yield func(tree)) {
+	count, ways := d.choices()
+	found := 0
+	try := func(pick choose) {
+		if found < limit {
+			if t := d.cut(pick); isNew(t) {
+				found++
+				yield(t)
+			}
+		}
+	}
+	if ways <= 1<<8 {
+		for k := range ways {
+			left := k
+			try(func(n int) int { way := left % n; left /= n; return way })
+		}
+		return
+	}
+	try(func(n int) int { return n - 1 })
+	try(func(int) int { return 0 })
+	for odd := range count {
+		at := 0
+		try(func(n int) int { at++; return (n - 1) * b2i(at-1 != odd) })
+		at = 0
+		try(func(n int) int { at++; return (n - 1) * b2i(at-1 == odd) })
+	}
+	random := rand.New(rand.NewPCG(seed, 3))
+	for tries := 0; found < limit && tries < 2*limit; tries++ {
+		kept := []float64{0.1, 0.5, 0.9}[tries%3]
+		try(func(n int) int {
+			switch {
+			case n > 2:
+				return random.IntN(n)
+			case random.Float64() < kept:
+				return 1
+			}
+			return 0
+		})
+	}
+}
+
+func b2i(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// sums has the seed of all sums; they are compared within this process only.
+var sums = maphash.MakeSeed()
+
+// sum tells trees apart. The sums of what is at each path are added up, so that paths need no order.
+func (t tree) sum() uint64 {
+	var (
+		total uint64
+		hash  maphash.Hash
+		fixed [12]byte
+	)
+	hash.SetSeed(sums)
+	for path, e := range t {
+		binary.LittleEndian.PutUint32(fixed[0:], uint32(e.mode))
+		binary.LittleEndian.PutUint32(fixed[4:], e.uid)
+		binary.LittleEndian.PutUint32(fixed[8:], uint32(len(e.content)))
+		hash.Reset()
+		hash.WriteString(path)
+		hash.Write(fixed[:])
+		hash.WriteString(e.target)
+		hash.WriteString(e.content)
+		total += hash.Sum64()
+	}
+	return total
+}
+
+func sorted(t tree) []string { return slices.Sorted(maps.Keys(t)) }

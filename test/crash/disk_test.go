@@ -1,0 +1,181 @@
+//go:build failpoint
+
+package crash
+
+import (
+	"io/fs"
+	"path"
+	"strings"
+)
+
+// disk is what a file system has been told, and how much of it it must keep when the power goes: what was
+// synced, and of the rest whatever it likes. It promises less than any that a node has its root on: names
+// of one directory may be kept in any order, and the content of a file without regard to its name.
+type disk struct {
+	root *inode
+	// unnamed is the file that was made last without a name.
+	unnamed *inode
+}
+
+// inode is a file, a directory or a symbolic link.
+type inode struct {
+	mode     fs.FileMode
+	uid, gid uint32
+	target   string
+	content  string
+	// kept is what was synced of a file's content, mode and owner.
+	kept  entry
+	dirty bool
+	// names are a directory's, as they were synced; pending are the changes since.
+	names   map[string]*inode
+	pending []change
+}
+
+// change is one change of a directory's names: all of it is kept, or nothing. It makes each name stand for
+// an inode, or for nothing.
+type change []binding
+
+type binding struct {
+	name string
+	to   *inode
+}
+
+func newDirectory(mode fs.FileMode) *inode {
+	return &inode{mode: fs.ModeDir | mode, names: map[string]*inode{}}
+}
+
+// newDisk is a disk on which a tree is durable.
+func newDisk(t tree) *disk {
+	d := &disk{root: newDirectory(0o755)}
+	for _, at := range sorted(t) {
+		if volatile(at) {
+			continue
+		}
+		e := t[at]
+		i := &inode{mode: e.mode, uid: e.uid, gid: e.gid, target: e.target, content: e.content}
+		if e.mode.IsDir() {
+			i.names = map[string]*inode{}
+		}
+		i.sync()
+		d.find(path.Dir(at)).names[path.Base(at)] = i
+	}
+	return d
+}
+
+// volatile tells whether a path is on no disk: /run is in memory.
+func volatile(at string) bool { return strings.HasPrefix(at, "/run/") }
+
+// current is what a directory's name stands for now.
+func (i *inode) current(name string) *inode {
+	found := i.names[name]
+	for _, c := range i.pending {
+		for _, b := range c {
+			if b.name == name {
+				found = b.to
+			}
+		}
+	}
+	return found
+}
+
+// find is what is at a path now; nil where nothing is.
+func (d *disk) find(at string) *inode {
+	if strings.HasSuffix(at, " (deleted)") {
+		return d.unnamed
+	}
+	found := d.root
+	for name := range strings.SplitSeq(strings.TrimPrefix(at, "/"), "/") {
+		if name != "" && found != nil {
+			found = found.current(name)
+		}
+	}
+	return found
+}
+
+func (i *inode) sync() {
+	i.kept = entry{mode: i.mode, uid: i.uid, gid: i.gid, target: i.target, content: i.content}
+	i.dirty = false
+}
+
+// bind changes names of the directory that the first of the paths is in.
+func (d *disk) bind(at string, bindings ...binding) {
+	dir := d.find(path.Dir(at))
+	dir.pending = append(dir.pending, bindings)
+}
+
+// play does what a run did, and reports whether that makes a difference to what is on the disk.
+func (d *disk) play(e *event) bool {
+	if volatile(e.Path) || isAction(&e.Mutation) {
+		return false
+	}
+	base := path.Base(e.Path)
+	switch e.Kind {
+	case "create":
+		made := &inode{mode: fs.FileMode(e.Mode)}
+		switch found := d.find(e.Path); {
+		case found == nil:
+			made.kept, made.dirty = entry{mode: made.mode}, true
+			d.bind(e.Path, binding{base, made})
+		case found.mode.IsDir():
+			made.kept, made.dirty = entry{mode: made.mode}, true
+			d.unnamed = made
+			return false
+		}
+	case "mkdir":
+		made := newDirectory(fs.FileMode(e.Mode))
+		made.sync()
+		made.dirty = true
+		d.bind(e.Path, binding{base, made})
+	case "symlink":
+		made := &inode{mode: fs.ModeSymlink | 0o777, target: e.To}
+		made.sync()
+		d.bind(e.Path, binding{base, made})
+	case "link":
+		d.bind(e.To, binding{path.Base(e.To), d.find(e.Path)})
+	case "rename":
+		d.bind(e.Path, binding{base, nil}, binding{path.Base(e.To), d.find(e.Path)})
+	case "unlink", "rmdir":
+		if d.find(e.Path) == nil {
+			return false
+		}
+		d.bind(e.Path, binding{base, nil})
+	default:
+		return d.set(e)
+	}
+	return true
+}
+
+// set plays a change of a file itself.
+func (d *disk) set(e *event) bool {
+	i := d.find(e.Path)
+	if i == nil {
+		return false
+	}
+	switch e.Kind {
+	case "write":
+		i.content += string(e.Data)
+	case "chmod":
+		i.mode = i.mode.Type() | fs.FileMode(e.Mode)&fs.ModePerm
+	case "chown":
+		i.uid, i.gid = uint32(e.UID), uint32(e.GID)
+	case "fsync":
+		i.sync()
+		return true
+	case "fsync-directory":
+		for _, c := range i.pending {
+			for _, b := range c {
+				i.names[b.name] = b.to
+				if b.to == nil {
+					delete(i.names, b.name)
+				}
+			}
+		}
+		i.pending = nil
+		i.sync()
+		return true
+	default:
+		return false
+	}
+	i.dirty = true
+	return true
+}

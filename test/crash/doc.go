@@ -1,0 +1,22 @@
+// Package crash holds what a provisioning must survive: its own death at every change that it makes of the
+// machine, power cuts, full and failing disks, and other provisionings at the same time. Its tests go in by
+// the front door, agent.Provision on a directory, and know nothing of the engine but what a node's owner
+// can see. They need the build tag failpoint; an ordinary `go test` runs a small part of them in a process
+// of its own, and `make crash` all.
+//
+// What "converges" means. A node that was interrupted, however often, and provisioned once more is the same
+// as one that never was:
+//
+//   - every path outside the records below has the same type, mode, owner, link target and content;
+//   - no temporary file is left anywhere;
+//   - the status and the result say success, with the same contract's digest; the marker is there. Their
+//     times and lists of changes are those of the last run, and differ;
+//   - there is at least one event and at most one a run, each whole;
+//   - the same units are active, the same modules loaded, the same parameters set. The record of actions
+//     may hold more lines than that of one run, as a unit may be restarted once more than was needed;
+//   - every unit was started or restarted after the last change of each of its inputs, and systemd was
+//     reloaded between the change of a unit file and that restart, where it had a unit in memory;
+//   - one more provisioning changes nothing.
+//
+// The package refuses to look into the engine's own records. Nobody imports it.
+package crash

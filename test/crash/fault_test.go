@@ -1,0 +1,225 @@
+//go:build failpoint
+
+package crash
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/slipway-dev/slipway/exitcode"
+	"github.com/slipway-dev/slipway/internal/host"
+	"github.com/slipway-dev/slipway/internal/resource"
+	"github.com/slipway-dev/slipway/status"
+)
+
+// fault is what goes wrong in a run.
+type fault struct {
+	at    int // the mutation, from 0
+	errno syscall.Errno
+	// short is how much of a write is done.
+	short int
+	// stays says that it goes wrong from there on, as a disk that is full does.
+	stays bool
+}
+
+func (f fault) String() string {
+	text := fmt.Sprintf("%s at mutation %d", errName[f.errno], f.at)
+	if f.short > 0 {
+		text += fmt.Sprintf(" after %d bytes", f.short)
+	}
+	if f.stays {
+		text += " and all that follow"
+	}
+	return text
+}
+
+var errName = map[syscall.Errno]string{
+	syscall.ENOSPC: "ENOSPC", syscall.EROFS: "EROFS", syscall.EIO: "EIO", syscall.EACCES: "EACCES", syscall.EINTR: "EINTR",
+}
+
+// needSpace are the kinds of mutation that fail on a full disk.
+var needSpace = []string{"create", "write", "mkdir", "link", "symlink"}
+
+// faults are all that can go wrong in the scenario's run. A close gives its file back whatever it returns,
+// and nothing but a system call is ever interrupted.
+func (s *scenario) faults(stays bool) []fault {
+	var all []fault
+	for n := range s.events {
+		e := &s.events[n]
+		if stays {
+			all = append(all, fault{at: n, errno: syscall.ENOSPC, stays: true}, fault{at: n, errno: syscall.EROFS, stays: true})
+			continue
+		}
+		for _, errno := range []syscall.Errno{syscall.ENOSPC, syscall.EROFS, syscall.EIO, syscall.EACCES, syscall.EINTR} {
+			if errno == syscall.EINTR && isAction(&e.Mutation) {
+				continue
+			}
+			all = append(all, fault{at: n, errno: errno})
+		}
+		if size := len(e.Data); e.Kind == "write" && size > 1 {
+			all = append(all, fault{at: n, errno: syscall.ENOSPC, short: 1}, fault{at: n, errno: syscall.ENOSPC, short: size - 1})
+		}
+	}
+	return all
+}
+
+// fate is what the fault makes of a mutation.
+func (f fault) fate(n int, m *host.Mutation) host.Fate {
+	switch {
+	case n == f.at:
+		return host.Fate{Err: f.errno, Short: f.short}
+	case n < f.at || !f.stays || isAction(m) || f.errno == syscall.ENOSPC && !slices.Contains(needSpace, m.Kind):
+		return host.Fate{}
+	}
+	return host.Fate{Err: f.errno}
+}
+
+// Every call fails once, for every reason, or from there on; then nothing is lost, and the reason is told.
+// When it is mended the next run gets as far as one that was left alone.
+func TestFaults(t *testing.T) {
+	for _, s := range scenarios(t) {
+		for _, stays := range []bool{false, true} {
+			name := "a call fails, "
+			if stays {
+				name = "a disk fails and stays so, "
+			}
+			c := begin(t, name+s.name)
+			faults := sample(s.faults(stays), 101)
+			each(len(faults), func(i int) {
+				e := &s.events[faults[i].at]
+				c.point(fmt.Sprintf("%s, %s %s", faults[i], e.Kind, e.Path), s.endures(faults[i]))
+			})
+			c.end()
+		}
+	}
+}
+
+// endures wants a fault to be told, to spoil nothing, and to be made good by the next run.
+func (s *scenario) endures(f fault) error {
+	n, err := s.node()
+	if err != nil {
+		return err
+	}
+	defer n.remove()
+	run := &session{death: death{at: -1}, fault: f.fate}
+	got := n.provision(run)
+	now, err := snapshot(n.root)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(s.whole(now, f), s.honest(now)); err != nil {
+		return err
+	}
+	if f.errno == syscall.EINTR {
+		if got.ExitCode != 0 {
+			return fmt.Errorf("was not tried again: exit code %d: %v", got.ExitCode, got.Error)
+		}
+		return n.converged()
+	}
+	if err := n.told(got, run, f); err != nil {
+		return err
+	}
+	return n.finish()
+}
+
+// whole wants every path to be as it was before or as it is to be, and nothing in between.
+func (s *scenario) whole(now tree, f fault) error {
+	var errs []error
+	for path := range union(now, union(s.base, s.want)) {
+		have := now[path]
+		switch {
+		case isTemporary(path):
+			if !f.stays && s.events[f.at].Kind != "unlink" {
+				errs = append(errs, fmt.Errorf("%s is left behind", path))
+			}
+		case isRecord(path), strings.HasPrefix(path, ownDir):
+			if strings.HasSuffix(path, ".json") && have.mode != 0 && !json.Valid([]byte(have.content)) {
+				errs = append(errs, fmt.Errorf("%s is torn: %s", path, have))
+			}
+		case path == markerPath && have.mode == 0: // it is taken back
+		case have.mode.IsDir() && s.want[path].mode.IsDir(): // its mode is set after it is made
+		case have != s.base[path] && have != s.want[path]:
+			errs = append(errs, fmt.Errorf("%s is %s, was %s, is to be %s", path, have, s.base[path], s.want[path]))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// told wants the run's end to tell of the fault: one error, that names what failed, with the code that the
+// plan gives it. What goes wrong once the machine is right is told in the log.
+func (n *node) told(got *status.Status, run *session, f fault) error {
+	e := &run.events[f.at]
+	about := untemporary(e.Path)
+	if e.cause != "" {
+		about = e.cause
+	}
+	if got.ExitCode == 0 {
+		if now, err := snapshot(n.root); err == nil && now.published(n.want) == nil && now[markerPath].mode != 0 {
+			return nil // it did not matter, or to an event only
+		}
+		// That the machine is as it should be stands, whether or not anybody can be told: the log tells.
+		if strings.Contains(n.log.String(), `"level":"ERROR"`) && strings.Contains(n.log.String(), f.errno.Error()) {
+			return nil
+		}
+		return fmt.Errorf("nothing is told, and what is published is not all: %s", n.log.String())
+	}
+	message := ""
+	for _, failure := range got.Errors {
+		message += failure.Resource + ": " + failure.Message + "\n"
+	}
+	switch codes := n.codes(e, about); {
+	case strings.Contains(message, "panic"):
+		return fmt.Errorf("panic: %s", message)
+	case !slices.Contains(codes, got.ExitCode):
+		return fmt.Errorf("exit code %d, want one of %v: %s", got.ExitCode, codes, message)
+	case !f.stays && len(got.Errors) != 1:
+		return fmt.Errorf("%d errors, want one: %s", len(got.Errors), message)
+	case !strings.Contains(message, about):
+		return fmt.Errorf("the error does not name %s: %s", about, message)
+	case !strings.Contains(message, f.errno.Error()):
+		return fmt.Errorf("the error does not say %q: %s", f.errno.Error(), message)
+	}
+	return nil
+}
+
+// untemporary is the path that a file on its way is to have.
+func untemporary(name string) string {
+	dir, base := path.Split(name)
+	if inner, ok := strings.CutSuffix(base, ".slipway-tmp"); ok {
+		base = strings.TrimPrefix(inner, ".")
+	}
+	return dir + base
+}
+
+// codes are the exit codes that a failure there may have: the resource's that it is, or of one that a
+// directory is made for; the agent's own where it is none's.
+func (n *node) codes(e *event, about string) []int {
+	codes := make(map[int]bool)
+	for _, r := range n.plan.Resources {
+		code := r.ExitCode
+		if code == 0 {
+			code = exitcode.AgentFailed
+		}
+		switch r.Spec.(type) {
+		case *resource.Check, *resource.Command:
+		default:
+			if r.Spec.Name() == about {
+				return []int{code}
+			}
+			if strings.HasPrefix(r.Spec.Name(), strings.TrimSuffix(about, "/")+"/") {
+				codes[code] = true
+			}
+		}
+	}
+	if len(codes) == 0 || e.Kind == "fsync-directory" {
+		codes[exitcode.AgentFailed] = true
+	}
+	return slices.Sorted(maps.Keys(codes))
+}

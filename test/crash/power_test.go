@@ -1,0 +1,144 @@
+//go:build failpoint
+
+package crash
+
+import (
+	"fmt"
+	"io/fs"
+	"path"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/slipway-dev/slipway/internal/resource"
+)
+
+// maxStates bounds the states of the disk that are tried in each scenario.
+const maxStates = 25_000
+
+// outage is a disk after a power cut.
+type outage struct {
+	left tree
+	at   int // the last mutation before
+	id   int
+	// booted says that systemd has started what is enabled, from what the disk had.
+	booted bool
+}
+
+// The power goes after any call, and the disk keeps of what was not synced whatever it likes. Wherever
+// success can be read there, it is true; and the next run gets as far as one that was left alone.
+func TestPowerCuts(t *testing.T) {
+	for _, s := range scenarios(t) {
+		c := begin(t, "power cut, "+s.name)
+		limit := maxStates
+		if testing.Short() {
+			limit = 60
+		}
+		outages := make(chan outage, 64)
+		var wait sync.WaitGroup
+		for range runtime.GOMAXPROCS(0) {
+			wait.Go(func() {
+				for o := range outages {
+					e := &s.events[o.at]
+					c.point(fmt.Sprintf("state %d, power goes after mutation %d, %s %s, booted %t", o.id, o.at, e.Kind, e.Path, o.booted), s.restored(o))
+				}
+			})
+		}
+		s.outages(limit, func(o outage) { outages <- o })
+		close(outages)
+		wait.Wait()
+		c.end()
+	}
+}
+
+// outages yields every state that a power cut in the scenario's run can leave, or as many as the limit lets.
+func (s *scenario) outages(limit int, yield func(outage)) {
+	d := newDisk(s.base)
+	seen := make(map[uint64]bool)
+	for n := range s.events {
+		if !s.events[n].done || !d.play(&s.events[n]) {
+			continue
+		}
+		share := max(1, (limit-len(seen))/(len(s.events)-n)*4)
+		if testing.Short() {
+			share = 1
+		}
+		isNew := func(t tree) bool {
+			sum := t.sum()
+			fresh := !seen[sum]
+			seen[sum] = true
+			return fresh
+		}
+		d.cuts(uint64(n), min(share, limit-len(seen)), isNew, func(left tree) {
+			yield(outage{left: left, at: n, id: len(seen), booted: len(seen)%2 == 0})
+		})
+		if len(seen) >= limit {
+			return
+		}
+	}
+}
+
+// restored wants success not to be told where it is not, and the next run to finish.
+func (s *scenario) restored(o outage) error {
+	if err := s.honest(o.left); err != nil {
+		return err
+	}
+	if o.booted {
+		s.boot(o.left)
+	}
+	n, err := s.nodeOf(o.left)
+	if err != nil {
+		return err
+	}
+	defer n.remove()
+	n.earlier, n.brief = 1, o.id%8 != 0
+	return n.finish()
+}
+
+// boot starts what is enabled: a unit whose link is there, and leads to a file that is whole enough.
+func (s *scenario) boot(t tree) {
+	started := ""
+	for _, r := range s.plan.Resources {
+		unit, ok := r.Spec.(*resource.Unit)
+		if !ok {
+			continue
+		}
+		link := t[resource.UnitDir+"/multi-user.target.wants/"+unit.Unit]
+		file := t[resource.UnitDir+"/"+unit.Unit]
+		if link.target != "" && strings.Contains(file.content, "ExecStart=") {
+			started += fmt.Sprintf(`{"action":"start","unit":%q}`+"\n", unit.Unit)
+		}
+	}
+	if started == "" {
+		return
+	}
+	for dir := path.Dir(actionsPath); dir != "/"; dir = path.Dir(dir) {
+		t[dir] = entry{mode: fs.ModeDir | 0o755}
+	}
+	t[actionsPath] = entry{mode: 0o644, content: started}
+}
+
+// The model of a disk is right: where everything is kept it is what the run left, and what the run published
+// last is durable with all before it.
+func TestDisk(t *testing.T) {
+	for _, s := range scenarios(t) {
+		d := newDisk(s.base)
+		for n := range s.events {
+			if s.events[n].done {
+				d.play(&s.events[n])
+			}
+		}
+		for name, way := range map[string]func(int) int{
+			"everything that was done": func(n int) int { return n - 1 },
+			"what was synced":          func(int) int { return 0 },
+		} {
+			got := d.cut(way)
+			for path := range union(got, s.want) {
+				if !volatile(path) && got[path] != s.want[path] {
+					t.Errorf("%s, %s: %s is %s, want %s", s.name, name, path, got[path], s.want[path])
+				}
+			}
+		}
+	}
+}

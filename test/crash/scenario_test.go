@@ -1,0 +1,286 @@
+//go:build failpoint
+
+package crash
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/slipway-dev/slipway/internal/agent"
+	"github.com/slipway-dev/slipway/internal/facts"
+	"github.com/slipway-dev/slipway/internal/host"
+	"github.com/slipway-dev/slipway/internal/plan"
+	"github.com/slipway-dev/slipway/internal/resource"
+	"github.com/slipway-dev/slipway/nodeconfig/dialect"
+	"github.com/slipway-dev/slipway/status"
+)
+
+const (
+	examples     = "../../examples/"
+	contractPath = "/opt/azure/containers/aks-node-controller-config.json"
+)
+
+// scenario is a machine, and a contract that it is given.
+type scenario struct {
+	name  string
+	facts facts.Facts
+	// base is the machine as it is before, with the contract delivered.
+	base tree
+	// want is the machine after a run that nothing came between.
+	want tree
+	// events are what that run did.
+	events []event
+	plan   resource.Plan
+}
+
+// fresh is the first provisioning of a machine.
+func fresh(t *testing.T) *scenario {
+	t.Helper()
+	s := &scenario{name: "first", facts: ubuntu(t)}
+	s.base = tree{}
+	s.deliver(t, example(t, "aks/azure-cni.json"))
+	s.learn(t)
+	return s
+}
+
+// changed is a provisioned machine that is given another contract: files of every kind change, some come,
+// and some go.
+func changed(t *testing.T) *scenario {
+	t.Helper()
+	s := &scenario{name: "change", facts: ubuntu(t), base: tree{}}
+	s.deliver(t, edited(t, "aks/kubelet-config-file.json", map[string]any{
+		"kubernetes_version":     "1.26.15",
+		"custom_linux_os_config": map[string]any{},
+		"api_server_config":      map[string]any{"api_server_name": "before.hcp.example.azmk8s.io"},
+		"bootstrapping_config":   map[string]any{"bootstrapping_auth_method": 1, "tls_bootstrapping_token": "before.0123456789abcdef"},
+	}))
+	s.learn(t)
+	s.base = s.want
+	before := s.plan
+	s.deliver(t, edited(t, "aks/kubenet.json", map[string]any{"kubernetes_version": "1.27.16"}))
+	s.learn(t)
+	s.differ(t, before)
+	return s
+}
+
+// differ wants the plan to drop files of another, to add some and to change some.
+func (s *scenario) differ(t *testing.T, before resource.Plan) {
+	t.Helper()
+	was, is := files(before), files(s.plan)
+	var dropped, added, changed int
+	for path, content := range was {
+		if now, ok := is[path]; !ok {
+			dropped++
+		} else if now != content {
+			changed++
+		}
+	}
+	for path := range is {
+		if _, ok := was[path]; !ok {
+			added++
+		}
+	}
+	if dropped == 0 || added == 0 || changed < 3 {
+		t.Fatalf("the contracts differ too little: %d files dropped, %d added, %d changed", dropped, added, changed)
+	}
+}
+
+func files(p resource.Plan) map[string]string {
+	files := make(map[string]string)
+	for _, r := range p.Resources {
+		if f, ok := r.Spec.(*resource.File); ok {
+			files[f.Path] = string(f.Content)
+		}
+	}
+	return files
+}
+
+// deliver puts a contract where user data would.
+func (s *scenario) deliver(t *testing.T, contract []byte) {
+	t.Helper()
+	decoded := dialect.Decode(contract, "")
+	desired, problems := plan.New(decoded.Config, s.facts)
+	for _, p := range append(decoded.Problems, problems...) {
+		if p.Fatal {
+			t.Fatalf("contract: %+v", p)
+		}
+	}
+	s.plan = desired
+	root := newRoot()
+	defer os.RemoveAll(root)
+	if err := s.base.write(root); err != nil {
+		t.Fatal(err)
+	}
+	at := root + contractPath
+	if err := os.MkdirAll(at[:strings.LastIndexByte(at, '/')], 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(at, contract, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var err error
+	if s.base, err = snapshot(root); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// learn provisions with nothing in between, for what is wanted and what can be interrupted.
+func (s *scenario) learn(t *testing.T) {
+	t.Helper()
+	n, err := s.node()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer n.remove()
+	if got := n.provision(&session{}); got.ExitCode != 0 {
+		t.Fatalf("%s: exit code %d: %v", s.name, got.ExitCode, got.Error)
+	}
+	s.events = n.runs[0].events
+	if s.want, err = snapshot(n.root); err != nil {
+		t.Fatal(err)
+	}
+	if err := n.converged(); err != nil {
+		t.Fatalf("%s, left alone: %v", s.name, err)
+	}
+}
+
+// deaths are all the ways to die in the scenario's run.
+func (s *scenario) deaths() []death {
+	var all []death
+	for n := range s.events {
+		all = append(all, death{n, before})
+		if s.events[n].Kind == "write" && len(s.events[n].Data) > 1 {
+			all = append(all, death{n, within})
+		}
+		all = append(all, death{n, after})
+	}
+	return all
+}
+
+// node is a directory that a scenario is played on.
+type node struct {
+	*scenario
+	root string
+	runs []*session
+	log  bytes.Buffer
+	// found is the machine before the first run.
+	found tree
+	// earlier is how many runs there were before these.
+	earlier int
+	// brief says that one more run at the end is left out.
+	brief bool
+}
+
+// node makes the machine as it is before.
+func (s *scenario) node() (*node, error) { return s.nodeOf(s.base) }
+
+func (s *scenario) nodeOf(before tree) (*node, error) {
+	n := &node{scenario: s, root: newRoot(), found: before}
+	return n, before.write(n.root)
+}
+
+func (n *node) remove() { os.RemoveAll(n.root) }
+
+// provision provisions, as the session lets it.
+func (n *node) provision(s *session) *status.Status {
+	s.root = n.root
+	n.runs = append(n.runs, s)
+	running.byRoot.Store(n.root, s)
+	defer running.byRoot.Delete(n.root)
+	dir, err := host.OpenDirectory(n.root)
+	if err != nil {
+		panic(err)
+	}
+	defer dir.Close()
+	now := time.Date(2026, 1, 2, 3, 4+len(n.runs), 5, 0, time.UTC)
+	a := &agent.Agent{
+		Host: dir, Version: "test", Sequential: true, AsAKS: true,
+		Log: slog.New(slog.NewJSONHandler(&n.log, nil)),
+		Now: func() time.Time { now = now.Add(time.Millisecond); return now },
+	}
+	known := n.facts
+	return a.Provision(context.Background(), agent.ProvisionOptions{Facts: &known})
+}
+
+// finish provisions with nothing in between, and wants all to be as if nothing had been before either.
+func (n *node) finish() error {
+	got := n.provision(&session{})
+	if got.ExitCode != 0 {
+		return fmt.Errorf("the last run ends with %d: %v", got.ExitCode, got.Error)
+	}
+	return n.converged()
+}
+
+// converged wants the machine to be as after one run that was left alone, and to stay so.
+func (n *node) converged() error {
+	got, err := snapshot(n.root)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(got.equal(n.want, n.earlier+len(n.runs), n.eventless()), got.sameMachine(n.want), n.restarted()); err != nil {
+		return err
+	}
+	if n.brief {
+		return nil
+	}
+	again := n.provision(&session{})
+	after, err := snapshot(n.root)
+	if err != nil {
+		return err
+	}
+	if again.ExitCode != 0 || len(again.Changes) > 0 {
+		return fmt.Errorf("one more run ends with %d and changes %v", again.ExitCode, again.Changes)
+	}
+	for path := range union(got, after) {
+		if got[path] != after[path] {
+			return fmt.Errorf("one more run makes %s %s, it was %s", path, after[path], got[path])
+		}
+	}
+	return nil
+}
+
+// eventless is how many runs could not write their event, and said so.
+func (n *node) eventless() int { return bytes.Count(n.log.Bytes(), []byte("event cannot be written")) }
+
+func ubuntu(t *testing.T) facts.Facts {
+	t.Helper()
+	known, err := facts.Parse(example(t, "facts/ubuntu.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return known
+}
+
+func example(t *testing.T, name string) []byte {
+	t.Helper()
+	content, err := os.ReadFile(examples + name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return content
+}
+
+// edited is an example with fields of its top level replaced.
+func edited(t *testing.T, name string, over map[string]any) []byte {
+	t.Helper()
+	var contract map[string]any
+	if err := json.Unmarshal(example(t, name), &contract); err != nil {
+		t.Fatal(err)
+	}
+	for field, value := range over {
+		contract[field] = value
+	}
+	document, err := json.Marshal(contract)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return document
+}

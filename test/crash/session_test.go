@@ -1,0 +1,170 @@
+//go:build failpoint
+
+package crash
+
+import (
+	"errors"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+
+	"github.com/slipway-dev/slipway/internal/host"
+)
+
+// errDead is what a run meets that goes on after its death: nothing that it does then has an effect, so
+// for the tree it is as if its process had ended. TestKilledProcess shows that it is.
+var errDead = errors.New("the agent is dead")
+
+// moment is when a run dies.
+type moment int
+
+const (
+	never  moment = iota
+	before        // the mutation has no effect
+	within        // half of a write is done
+	after         // the mutation is done, and nothing else
+)
+
+func (m moment) String() string { return [...]string{"never", "before", "within", "after"}[m] }
+
+// death is where a run dies.
+type death struct {
+	at   int // the mutation, from 0
+	when moment
+}
+
+// event is a mutation that was tried.
+type event struct {
+	host.Mutation
+	// done says that it had its effect.
+	done bool
+	// cause is the unit, parameter or module that is being dealt with, if any.
+	cause string
+}
+
+// session is one run on one directory, as its failpoint sees it.
+type session struct {
+	root string
+	// death is where it dies, if it does.
+	death death
+	// fault, if any, decides for each mutation whether it fails.
+	fault func(n int, m *host.Mutation) host.Fate
+	// kill ends the process in death's place.
+	kill bool
+
+	mu      sync.Mutex
+	events  []event
+	numbers map[*host.Mutation]int // of what is being done
+	dead    bool
+	cause   string
+}
+
+// Before implements host.Failpoint.
+func (s *session) Before(m *host.Mutation) host.Fate {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.dead {
+		return host.Fate{Err: errDead}
+	}
+	n := len(s.events)
+	if isAction(m) {
+		s.cause = m.Path
+	}
+	seen := event{Mutation: *m, cause: s.cause}
+	seen.Path, seen.Data = s.below(m.Path), append([]byte(nil), m.Data...)
+	if m.Kind == "rename" || m.Kind == "link" {
+		seen.To = s.below(m.To)
+	}
+	s.events = append(s.events, seen)
+	if s.death.at == n && (s.death.when == before || s.death.when == within) {
+		s.die()
+		fate := host.Fate{Err: errDead}
+		if s.death.when == within {
+			fate.Short = len(m.Data) / 2
+		}
+		return fate
+	}
+	if s.fault != nil {
+		if fate := s.fault(n, m); fate.Err != nil {
+			return fate
+		}
+	}
+	if s.numbers == nil {
+		s.numbers = make(map[*host.Mutation]int)
+	}
+	s.numbers[m] = n
+	return host.Fate{}
+}
+
+// After implements host.Failpoint.
+func (s *session) After(m *host.Mutation, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.dead {
+		return
+	}
+	n := s.numbers[m]
+	delete(s.numbers, m)
+	s.events[n].done = err == nil
+	if isAction(m) {
+		s.cause = ""
+	}
+	if s.death.when == after && s.death.at == n {
+		s.die()
+	}
+}
+
+// isAction tells whether a mutation is of a unit or the kernel, and not of a file.
+func isAction(m *host.Mutation) bool { return !filepath.IsAbs(m.Path) }
+
+func (s *session) die() {
+	s.dead = true
+	if s.kill {
+		syscall.Kill(syscall.Getpid(), syscall.SIGKILL)
+		select {}
+	}
+}
+
+// below is a path within the tree.
+func (s *session) below(path string) string {
+	if at, ok := strings.CutPrefix(path, s.root); ok && (at == "" || at[0] == '/') {
+		return "/" + strings.TrimPrefix(at, "/")
+	}
+	return path
+}
+
+// sessions is the one failpoint of this process, and gives each directory's mutations to its session.
+type sessions struct{ byRoot sync.Map }
+
+var running sessions
+
+func (all *sessions) of(m *host.Mutation) *session {
+	path := m.Root
+	if path == "" {
+		path = m.Path
+	}
+	rest, ok := strings.CutPrefix(path, workDir+"/")
+	if !ok {
+		return nil
+	}
+	name, _, _ := strings.Cut(rest, "/")
+	s, _ := all.byRoot.Load(workDir + "/" + name)
+	found, _ := s.(*session)
+	return found
+}
+
+// Before implements host.Failpoint.
+func (all *sessions) Before(m *host.Mutation) host.Fate {
+	if s := all.of(m); s != nil {
+		return s.Before(m)
+	}
+	return host.Fate{}
+}
+
+// After implements host.Failpoint.
+func (all *sessions) After(m *host.Mutation, err error) {
+	if s := all.of(m); s != nil {
+		s.After(m, err)
+	}
+}
