@@ -182,6 +182,9 @@ func (r *run) reload(ctx context.Context) error {
 
 // compared finds out what is to be done, and in which order, and changes nothing.
 func (r *run) compared() ([]*node, error) {
+	if err := r.allowed(); err != nil {
+		return nil, err
+	}
 	if err := r.step("compare", r.compare); err != nil {
 		return nil, err
 	}

@@ -19,7 +19,7 @@ func restarts(m *memory) []string {
 // A run that finds the record of one that died does what that one owed; a record that says nothing
 // that can be understood stands for the worst.
 func TestRecordOfAnEarlierRun(t *testing.T) {
-	all := []string{"reload", "restart containerd.service", "restart kubelet.service"}
+	all := []string{"reload", "restart containerd.service", "restart kubelet.service", "restart slipway-retire-credential.path"}
 	for _, c := range []struct {
 		name, record string
 		want         []string
@@ -64,7 +64,7 @@ func TestRecordIsNoFile(t *testing.T) {
 		m.files[intentPath] = entry{Entry: apply.Entry{Kind: kind}}
 		m.forget()
 		applied(t, m, p)
-		if len(restarts(m)) != 3 {
+		if len(restarts(m)) != 4 {
 			t.Errorf("%s: %q", kind, restarts(m))
 		}
 		converged(t, m, p)
