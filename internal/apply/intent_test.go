@@ -25,11 +25,11 @@ func TestRecordOfAnEarlierRun(t *testing.T) {
 		want         []string
 	}{
 		{"reload", `{"reload":true}`, all[:1]},
-		{"one unit", `{"restarts":["kubelet.service"]}`, all[2:]},
-		{"two units", `{"reload":true,"restarts":["containerd.service","kubelet.service"]}`, all},
-		{"in disorder, and twice", `{"restarts":["kubelet.service","containerd.service","kubelet.service"]}`, all[1:]},
+		{"one unit", `{"restarts":["kubelet.service"]}`, all[2:3]},
+		{"two units", `{"reload":true,"restarts":["containerd.service","kubelet.service"]}`, all[:3]},
+		{"in disorder, and twice", `{"restarts":["kubelet.service","containerd.service","kubelet.service"]}`, all[1:3]},
 		{"a unit that does not run", `{"restarts":["other.service"]}`, nil},
-		{"more than is known", `{"restarts":["kubelet.service"],"added":"later"}`, all[2:]},
+		{"more than is known", `{"restarts":["kubelet.service"],"added":"later"}`, all[2:3]},
 		{"empty", "", all},
 		{"spaces", " \n", all},
 		{"zeros", strings.Repeat("\x00", 40), all},
