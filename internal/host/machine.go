@@ -112,7 +112,11 @@ func (m *Machine) Probe(ctx context.Context, check *resource.Check) error {
 		}
 		return nil
 	case check.UnitActive != "":
-		if err := m.systemd.waitActive(ctx, check.UnitActive); err != nil {
+		err := m.systemd.waitActive(ctx, check.UnitActive)
+		if err == nil && check.Steady > 0 {
+			err = m.systemd.staysActive(ctx, check.UnitActive, check.Steady.Std())
+		}
+		if err != nil {
 			return &apply.CheckError{Cause: resource.CauseUnit, Endpoint: check.UnitActive, Err: m.withLog(ctx, check.UnitActive, err)}
 		}
 		return nil

@@ -17,6 +17,9 @@ import (
 const (
 	// unitPatience is a unit's: one that was restarted is active within seconds, or is not at all.
 	unitPatience = resource.Duration(30 * time.Second)
+	// kubeletSteady is how long a kubelet that refuses its settings takes at most to end, on a slow
+	// machine.
+	kubeletSteady = resource.Duration(5 * time.Second)
 	// answerPatience is that of what a unit answers once it runs, on a small machine that has just read
 	// all its images and pods.
 	answerPatience = resource.Duration(90 * time.Second)
@@ -50,7 +53,7 @@ func HealthChecks(c *nodeconfig.NodeConfig) []resource.Resource {
 		return h.checks
 	}
 	h.add(resource.Join, exitcode.KubeletStartFailed, "the kubelet runs",
-		&resource.Check{Label: "health-kubelet-active", Timeout: unitPatience, UnitActive: kubeletUnit})
+		&resource.Check{Label: "health-kubelet-active", Timeout: unitPatience, UnitActive: kubeletUnit, Steady: kubeletSteady})
 	if url := healthzURL(c.Kubelet); url != "" {
 		h.add(resource.Join, exitcode.KubeletStartFailed, "the kubelet says that it is well",
 			&resource.Check{Label: "health-kubelet-healthz", Timeout: answerPatience, Healthz: &resource.Healthz{URL: url}})

@@ -24,6 +24,9 @@ type Check struct {
 	PathExists string `json:"pathExists,omitempty"`
 	// UnitActive wants a unit to be active.
 	UnitActive string `json:"unitActive,omitempty"`
+	// Steady is how long the unit must stay active then, in one piece: one that ends and is started again
+	// by systemd is active now and then too.
+	Steady Duration `json:"steady,omitempty"`
 	// APIServer wants an API server that can be reached.
 	APIServer *APIServer `json:"apiServer,omitempty"`
 	// RuntimeReady wants a container runtime that answers.
