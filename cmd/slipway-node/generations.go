@@ -1,6 +1,8 @@
 package main
 
 import (
+	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -12,6 +14,30 @@ import (
 	"github.com/slipway-dev/slipway/internal/command"
 	"github.com/slipway-dev/slipway/internal/generation"
 )
+
+// showCurrent says which generation the machine has, and which was the last good one.
+func (a *app) showCurrent(node *agent.Agent) error {
+	entries, err := node.Generations()
+	if err != nil || len(entries) == 0 {
+		return err
+	}
+	current := entries[len(entries)-1]
+	text := fmt.Sprintf("\nGeneration %d is %s", current.Number, current.Outcome)
+	if good := lastGood(entries); good > 0 && good != current.Number {
+		text += fmt.Sprintf("; the last good one is %d", good)
+	}
+	return command.Write(a.Streams, text+".\n")
+}
+
+// lastGood is the number of the last generation that was good and need not be confirmed, or 0.
+func lastGood(entries []generation.Entry) int {
+	for _, e := range slices.Backward(entries) {
+		if e.Outcome == generation.Good && e.ConfirmBy.IsZero() {
+			return e.Number
+		}
+	}
+	return 0
+}
 
 // showGenerations lists the generations, the newest first.
 func (a *app) showGenerations(node *agent.Agent, form string) error {
@@ -30,19 +56,14 @@ func (a *app) showGenerations(node *agent.Agent, form string) error {
 	}
 	var table cli.Table
 	addRow(&table, "GENERATION", "OUTCOME", "BY", "CONFIG", "STARTED", "TOOK", "")
-	lastGood := 0
-	for _, e := range entries {
-		if e.Outcome == generation.Good && e.ConfirmBy.IsZero() {
-			lastGood = e.Number
-		}
-	}
+	good := lastGood(entries)
 	for i := len(entries) - 1; i >= 0; i-- {
 		e := entries[i]
 		var remarks []string
 		if i == len(entries)-1 {
 			remarks = append(remarks, "current")
 		}
-		if e.Number == lastGood {
+		if e.Number == good {
 			remarks = append(remarks, "last good")
 		}
 		if e.Restores > 0 {

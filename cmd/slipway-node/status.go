@@ -44,7 +44,13 @@ the machine with its current generation; the exit code is 1 where it differs.`,
 			if err != nil {
 				return command.Failed("%w", err)
 			}
-			return a.show(last, output.Value)
+			shown := a.show(last, output.Value)
+			if output.Value == command.AsText {
+				if err := a.showCurrent(node); err != nil {
+					return err
+				}
+			}
+			return shown
 		},
 	}
 	cmd.Flags().BoolVar(&generations, "generations", false, "list what the machine was made from")
