@@ -151,6 +151,9 @@ func (d *Directory) append(a action) error {
 		return err
 	}
 	defer file.Close()
+	if err := ownName(file); err != nil {
+		return err
+	}
 	end, err := endOfActions(file)
 	if err != nil {
 		return err

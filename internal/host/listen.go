@@ -47,7 +47,11 @@ func (t *Tree) listen(path string) (net.Listener, error) {
 			return nil, err
 		}
 	}
-	listener, err := net.Listen("unix", name)
+	var listener net.Listener
+	err = mutate(mutation{kind: mutateCreate, file: p.dir, name: p.base}, func() (err error) {
+		listener, err = net.Listen("unix", name)
+		return err
+	})
 	if err != nil {
 		var call *net.OpError
 		if errors.As(err, &call) {
@@ -55,7 +59,8 @@ func (t *Tree) listen(path string) (net.Listener, error) {
 		}
 		return nil, err
 	}
-	if err := os.Chmod(name, 0o666); err != nil {
+	open := mutation{kind: mutateMode, root: t.name, name: path, mode: 0o666}
+	if err := mutate(open, func() error { return os.Chmod(name, 0o666) }); err != nil {
 		listener.Close()
 		return nil, bare(err)
 	}

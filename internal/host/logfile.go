@@ -46,5 +46,9 @@ func (l *logFile) open() *os.File {
 	if err != nil {
 		return nil
 	}
+	if ownName(file) != nil {
+		file.Close()
+		return nil
+	}
 	return file
 }

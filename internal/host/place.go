@@ -139,6 +139,22 @@ func regular(stat *unix.Stat_t) error {
 	return fmt.Errorf("is %s, not a regular file", kindName(stat.Mode))
 }
 
+// ownName wants an open file that is regular and has one name only: who appends to a file that has another
+// one changes what that is for.
+func ownName(file *os.File) error {
+	var stat unix.Stat_t
+	if err := again(func() error { return unix.Fstat(int(file.Fd()), &stat) }); err != nil {
+		return err
+	}
+	if err := regular(&stat); err != nil {
+		return err
+	}
+	if stat.Nlink != 1 {
+		return fmt.Errorf("has more than one name: %w", unix.EMLINK)
+	}
+	return nil
+}
+
 func kindName(mode uint32) string {
 	switch mode & unix.S_IFMT {
 	case unix.S_IFREG:
