@@ -197,6 +197,12 @@ func (r *caseRun) recover(ctx context.Context, m lab.Machine, disk string, withi
 	return r.ready(ctx, readyArgs{Within: within})
 }
 
+// joinCredential is gone when ownCertificate is there.
+const (
+	joinCredential = "/var/lib/kubelet/bootstrap-kubeconfig"
+	ownCertificate = "/var/lib/kubelet/pki/kubelet-client-current.pem"
+)
+
 // checkMarker checks a disk that has a marker of success for what goes with it.
 func checkMarker(ctx context.Context, disk string) (marked bool, err error) {
 	marker, err := lab.ReadDisk(ctx, disk, "stat /opt/azure/containers/provision.complete")
@@ -232,7 +238,12 @@ func checkMarker(ctx context.Context, disk string) (marked bool, err error) {
 		if err != nil {
 			return true, err
 		}
-		if sizeOf(stat) == 0 {
+		if sizeOf(stat) > 0 {
+			continue
+		}
+		if there, err := lab.ReadDisk(ctx, disk, "stat "+ownCertificate); err != nil {
+			return true, err
+		} else if path != joinCredential || !strings.Contains(there, "Inode:") {
 			missing = append(missing, path)
 		}
 	}
