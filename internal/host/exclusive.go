@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"sync/atomic"
 
 	"golang.org/x/sys/unix"
 
@@ -16,8 +17,8 @@ const maxAttempts = 1000
 
 // CreateExclusive creates a file in dir under the first of the names name(0), name(1), ... that
 // nothing has yet, and returns its path. The file is whole from the moment that it has the name, and
-// has none before, so whoever dies in between leaves nothing behind. The name is durable after the next
-// Sync. Missing parents are made. The file is its creator's.
+// has none before, so that whoever dies in between leaves nothing behind: nobody would look for it under a
+// name that is made anew each time. The name is durable after the next Sync. Missing parents are made. The file is its creator's.
 func (t *Tree) CreateExclusive(dir string, name func(attempt int) string, mode uint32, content []byte) (string, error) {
 	path, err := t.createExclusive(dir, name, &resource.File{
 		Mode: mode, UID: os.Geteuid(), GID: os.Getegid(), Content: content,
@@ -40,10 +41,11 @@ func (t *Tree) createExclusive(dir string, name func(attempt int) string, file *
 		return "", err
 	}
 	defer p.close()
-	f, err := p.openUnnamed()
+	f, forget, err := p.openUnnamed()
 	if err != nil {
 		return "", fmt.Errorf("create: %w", err)
 	}
+	defer forget()
 	defer f.Close()
 	if err := t.fill(f, file); err != nil {
 		return "", err
@@ -66,16 +68,25 @@ func (t *Tree) createExclusive(dir string, name func(attempt int) string, file *
 	return "", fmt.Errorf("%d names are all taken: %w", maxAttempts, fs.ErrExist)
 }
 
+// exclusive numbers the files that this process creates where a file needs a name.
+var exclusive atomic.Uint64
+
 // openUnnamed makes a file in the place's directory that has no name and is gone when it is closed,
-// unless it is given one. Every file system that a node has its root on can (open(2), O_TMPFILE).
-func (p *place) openUnnamed() (*os.File, error) {
+// unless it is given one (open(2), O_TMPFILE). Every file system that a node has its root on can. Where one
+// cannot, the file has a name of its own until forget is called.
+func (p *place) openUnnamed() (f *os.File, forget func(), err error) {
 	var fd int
-	err := mutate(mutation{kind: mutateCreate, file: p.dir, mode: 0o600}, func() (err error) {
+	err = mutate(mutation{kind: mutateCreate, file: p.dir, mode: 0o600}, func() (err error) {
 		fd, err = unix.Openat(p.fd(), ".", unix.O_WRONLY|unix.O_TMPFILE|unix.O_CLOEXEC, 0o600)
 		return err
 	})
-	if err != nil {
-		return nil, err
+	switch {
+	case err == nil:
+		return os.NewFile(uintptr(fd), p.parent()), func() {}, nil
+	case !errors.Is(err, unix.EOPNOTSUPP) && !errors.Is(err, unix.EISDIR):
+		return nil, nil, err
 	}
-	return os.NewFile(uintptr(fd), p.parent()), nil
+	name := fmt.Sprintf(".%d-%d.slipway-tmp", os.Getpid(), exclusive.Add(1))
+	f, err = p.open(name, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL, 0o600)
+	return f, func() { p.discard(name) }, err
 }

@@ -5,6 +5,7 @@ package host
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -169,5 +170,26 @@ func TestFailpointOnMachine(t *testing.T) {
 	}
 	if err := m.SetSysctl("vm.swappiness", "1"); !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Errorf("sysctl: %v", err)
+	}
+}
+
+// A file system that has no files without names is one more way to the same end.
+func TestCreateExclusiveByName(t *testing.T) {
+	root := t.TempDir()
+	d := openDirectory(t, root)
+	install(t, func(m *Mutation) Fate {
+		if m.Kind == "create" && m.Path == root+"/events" {
+			return Fate{Err: unix.EOPNOTSUPP}
+		}
+		return Fate{}
+	})
+	for i, want := range []string{"/events/0.json", "/events/1.json"} {
+		path, err := d.CreateExclusive("/events", func(attempt int) string { return fmt.Sprintf("%d.json", attempt) }, 0o644, []byte("{}"))
+		if err != nil || path != want {
+			t.Errorf("%d: %s, %v, want %s", i, path, err, want)
+		}
+	}
+	if left, err := d.ReadDir("/events"); err != nil || len(left) != 2 {
+		t.Errorf("%v, %v is there", left, err)
 	}
 }

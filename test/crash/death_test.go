@@ -31,7 +31,7 @@ func sample[T any](all []T, k int) []T {
 func TestOneDeath(t *testing.T) {
 	for _, s := range scenarios(t) {
 		c := begin(t, "one death, "+s.name)
-		deaths := sample(s.deaths(), 31)
+		deaths := sample(s.deaths(), 61)
 		each(len(deaths), func(i int) { c.point(s.label(deaths[i]), s.survives(deaths[i])) })
 		c.end()
 	}
@@ -44,7 +44,7 @@ func TestTwoDeaths(t *testing.T) {
 		deaths := s.deaths()
 		count := pairs
 		if testing.Short() {
-			count = 15
+			count = 8
 		}
 		each(count, func(i int) {
 			random := rand.New(rand.NewPCG(uint64(i), 1))

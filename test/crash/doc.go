@@ -7,16 +7,26 @@
 // What "converges" means. A node that was interrupted, however often, and provisioned once more is the same
 // as one that never was:
 //
-//   - every path outside the records below has the same type, mode, owner, link target and content;
+//   - every path outside the records below has the same type, mode, owner, link target and content; so has
+//     what the agent keeps for itself in /var/lib/slipway, but for the times in it: an interrupted run is
+//     finished, and not counted as another;
 //   - no temporary file is left anywhere;
 //   - the status and the result say success, with the same contract's digest; the marker is there. Their
 //     times and lists of changes are those of the last run, and differ;
-//   - there is at least one event and at most one a run, each whole;
+//   - there is at least one event and at most one a run, each whole; an event that could not be written is
+//     in the log;
 //   - the same units are active, the same modules loaded, the same parameters set. The record of actions
 //     may hold more lines than that of one run, as a unit may be restarted once more than was needed;
 //   - every unit was started or restarted after the last change of each of its inputs, and systemd was
 //     reloaded between the change of a unit file and that restart, where it had a unit in memory;
 //   - one more provisioning changes nothing.
+//
+// In between, whatever happens: success is published only where the machine is as the contract that the
+// result names makes it. After a call that failed, every path has all of its old or all of its new content,
+// and there is one error, which names what failed, with the exit code that the plan gives it, or the agent's.
+//
+// A power cut empties /run, which is in memory; what is enabled is started by systemd in half of the cases.
+// Of what was not synced the disk keeps what it likes (see disk).
 //
 // The package refuses to look into the engine's own records. Nobody imports it.
 package crash

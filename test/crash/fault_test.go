@@ -91,7 +91,7 @@ func TestFaults(t *testing.T) {
 				name = "a disk fails and stays so, "
 			}
 			c := begin(t, name+s.name)
-			faults := sample(s.faults(stays), 101)
+			faults := sample(s.faults(stays), 211)
 			each(len(faults), func(i int) {
 				e := &s.events[faults[i].at]
 				c.point(fmt.Sprintf("%s, %s %s", faults[i], e.Kind, e.Path), s.endures(faults[i]))

@@ -33,7 +33,7 @@ func TestPowerCuts(t *testing.T) {
 		c := begin(t, "power cut, "+s.name)
 		limit := maxStates
 		if testing.Short() {
-			limit = 60
+			limit = 40
 		}
 		outages := make(chan outage, 64)
 		var wait sync.WaitGroup

@@ -63,7 +63,7 @@ func TestKilledProcess(t *testing.T) {
 				deaths = append(deaths, d)
 			}
 		}
-		deaths = sample(deaths, 40)
+		deaths = sample(deaths, 60)
 		each(len(deaths), func(i int) { c.point(s.label(deaths[i]), s.killed(program, deaths[i])) })
 		c.end()
 	}

@@ -32,7 +32,7 @@ const (
 func TestRivals(t *testing.T) {
 	for _, s := range scenarios(t) {
 		c := begin(t, "8 provision and 4 wait at once, "+s.name)
-		rounds := 60
+		rounds := 150
 		if testing.Short() {
 			rounds = 1
 		}
@@ -146,7 +146,7 @@ func TestRivalProcesses(t *testing.T) {
 	for _, s := range scenarios(t) {
 		for _, killed := range []int{0, 3} {
 			c := begin(t, fmt.Sprintf("the same as processes, %d killed, %s", killed, s.name))
-			for round := range 12 {
+			for round := range 30 {
 				c.point(fmt.Sprintf("round %d", round), s.contestedByProcesses(program, killed, uint64(round)))
 			}
 			c.end()

@@ -1,0 +1,78 @@
+package crash
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// mutating are the calls that change the host, by their last name, and hooks what they are to go through.
+var (
+	mutating = []string{
+		"Unlinkat", "Renameat", "Renameat2", "Linkat", "Symlinkat", "Mkdirat", "Mknodat", "Fchmodat", "Fchownat", "Ftruncate",
+		"Chmod", "Chown", "Lchown", "Truncate", "Mkdir", "MkdirAll", "WriteFile", "WriteString", "Rename", "RemoveAll",
+		"Symlink", "Link", "Listen", "Write", "enqueue",
+	}
+	hooks = []string{"mutate", "pass"}
+)
+
+// unhooked are the calls that are not of the host.
+var unhooked = map[string]string{
+	"directory.go:MkdirAll": "the directory that is to be the host's root is not yet part of a host",
+	"failpoint.go:Write":    "half of a write that a failpoint fails",
+	"lease.go:Truncate":     "a time, not a file",
+}
+
+// With the build tag failpoint each mutation of the host can fail: none is done but through a hook.
+func TestEveryMutationHasAFailpoint(t *testing.T) {
+	paths, err := filepath.Glob("../../internal/host/*.go")
+	if err != nil || len(paths) == 0 {
+		t.Fatal("no sources:", err)
+	}
+	seen := 0
+	for _, path := range paths {
+		if strings.HasSuffix(path, "_test.go") {
+			continue
+		}
+		set := token.NewFileSet()
+		file, err := parser.ParseFile(set, path, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		visit(file, false, func(call *ast.CallExpr, name string, hooked bool) {
+			seen++
+			if _, allowed := unhooked[filepath.Base(path)+":"+name]; !hooked && !allowed {
+				t.Errorf("%s: %s changes the host, and goes through neither mutate nor pass", set.Position(call.Pos()), name)
+			}
+		})
+	}
+	if seen < 10 {
+		t.Errorf("only %d mutations are found", seen)
+	}
+}
+
+// visit calls f for every call that changes the host, and tells whether it is made within a hook.
+func visit(n ast.Node, hooked bool, f func(call *ast.CallExpr, name string, hooked bool)) {
+	ast.Inspect(n, func(at ast.Node) bool {
+		call, ok := at.(*ast.CallExpr)
+		if !ok || at == n {
+			return true
+		}
+		name := ""
+		switch fun := call.Fun.(type) {
+		case *ast.Ident:
+			name = fun.Name
+		case *ast.SelectorExpr:
+			name = fun.Sel.Name
+		}
+		if slices.Contains(mutating, name) {
+			f(call, name, hooked)
+		}
+		visit(call, hooked || slices.Contains(hooks, name), f)
+		return false
+	})
+}
