@@ -35,8 +35,8 @@ race: ## the tests under the race detector
 .PHONY: lint
 lint: ## gofmt, vet, staticcheck, and the rules of the house
 	@out=$$(gofmt -l $$(git ls-files '*.go')); test -z "$$out" || { echo "gofmt -w these:"; echo "$$out"; exit 1; }
-	go vet ./...
-	go tool staticcheck ./...
+	go vet ./... && go vet -tags failpoint ./...
+	go tool staticcheck ./... && go tool staticcheck -tags failpoint ./internal/host ./test/crash
 	go test ./test/arch
 
 .PHONY: golden
@@ -55,6 +55,12 @@ bench: ## benchmarks with allocations
 fuzz: ## every fuzz target for FUZZTIME (10s)
 	@set -e; for pkg in $$(go list ./...); do for target in $$(go test -list '^Fuzz' $$pkg | grep '^Fuzz' || true); do \
 		echo "$$pkg $$target"; go test -run '^$$' -fuzz "^$$target$$" -fuzztime $(or $(FUZZTIME),10s) -fuzzminimizetime 20x $$pkg; done; done
+
+.PHONY: crash
+crash: ## die, cut the power, fill the disk and race at every point; print what came of it
+	@mkdir -p out
+	@go test -tags failpoint -count=1 -timeout 20m ./test/crash -table $(CURDIR)/out/crash.txt >out/crash.log 2>&1; code=$$?; \
+		cat out/crash.txt; test $$code = 0 || { grep -v '^ok' out/crash.log | tail -60; exit 1; }
 
 .PHONY: e2e
 e2e: ## boot real machines and watch them join a real cluster (root); CASE=NAME runs one

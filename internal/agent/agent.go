@@ -24,6 +24,9 @@ type Host interface {
 	facts.Machine
 	// WaitForFiles waits until one of the paths exists and returns the first that does.
 	WaitForFiles(ctx context.Context, paths ...string) (string, error)
+	// WaitForAddress waits until the machine has other addresses than those known, and tells whether it
+	// has.
+	WaitForAddress(ctx context.Context, known []string) bool
 	// WriteFileAtomic writes a file durably; nobody sees a part of it.
 	WriteFileAtomic(file *resource.File) error
 	// SetAside renames a file that cannot be used.

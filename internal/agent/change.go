@@ -138,6 +138,10 @@ func (c *change) run(ctx context.Context, want func(*generation.Store) (wanted, 
 		return err
 	}
 	w, err := want(store)
+	if errors.Is(err, errNothingToDo) {
+		current, _ := store.Current()
+		c.status.Generation = current.Number
+	}
 	if err != nil {
 		return err
 	}
@@ -216,7 +220,9 @@ func (c *change) make(ctx context.Context, store *generation.Store, w wanted) er
 	report, err := c.advance(ctx, store, w.advance)
 	c.record(report)
 	current, _ := store.Current()
-	c.status.Generation = current.Number
+	if settled || current != before {
+		c.status.Generation = current.Number
+	}
 	c.attempted = err != nil || current != before || len(report.Changes) > 0
 	if err == nil {
 		c.confirmBy = w.entry.ConfirmBy

@@ -182,7 +182,7 @@ func (p *provision) desired() (resource.Plan, time.Duration, error) {
 	p.config = decoded.Config
 	p.baseOnly = decoded.Config.Join.Method == nodeconfig.JoinNone
 	begin = p.step("read contract", begin)
-	p.known = p.facts()
+	p.known = p.facts(decoded.Config)
 	begin = p.step("gather facts", begin)
 	desired, problems := plan.New(decoded.Config, p.known)
 	desired.Dialect = decoded.Dialect
@@ -248,12 +248,28 @@ func (p *provision) script() (resource.Plan, time.Duration, error) {
 	return plan.UserCommand(p.opts.Script, timeout), timeout.Std(), nil
 }
 
-// facts returns the given facts, or gathers them.
-func (p *provision) facts() facts.Facts {
+// addressPatience is how long a machine may take to get an address, whose network comes up while the agent
+// is at work already.
+const addressPatience = 30 * time.Second
+
+// facts returns the given facts, or gathers them; a node that is told its own address waits for one.
+func (p *provision) facts(config *nodeconfig.NodeConfig) facts.Facts {
 	if p.opts.Facts != nil {
 		return *p.opts.Facts
 	}
-	return facts.Gather(p.Host)
+	known := facts.Gather(p.Host)
+	if !plan.NeedsAddress(config, known) {
+		return known
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), addressPatience)
+	defer cancel()
+	for p.Host.WaitForAddress(ctx, known.NodeIPs) {
+		if known = facts.Gather(p.Host); !plan.NeedsAddress(config, known) {
+			return known
+		}
+	}
+	p.Log.Warn("the machine has no address that the node could register; the kubelet chooses one", "waited", addressPatience)
+	return known
 }
 
 // recordFacts records the facts, unless they were given.

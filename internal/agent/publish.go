@@ -93,9 +93,16 @@ func (p *provision) publish(ctx context.Context) {
 	_ = p.guarded(func() error { p.event("Provision"); return nil })
 	if err := p.guarded(p.publishStatus); err != nil {
 		p.Log.Error("the status cannot be written", "path", StatusPath, "error", err)
+		// A success that the status does not tell of would be taken for that of whatever it tells of.
+		if p.status.ExitCode == exitcode.Success {
+			p.conclude(fmt.Errorf("publish the status: %w", err))
+		}
 	}
 	if err := p.guarded(func() error { return p.publishResult(ctx) }); err != nil {
 		p.Log.Error("the result cannot be published; whoever waits for it will time out", "path", p.place().result, "error", err)
+		if p.status.ExitCode == exitcode.Success {
+			p.conclude(fmt.Errorf("publish the result: %w", err))
+		}
 	}
 }
 

@@ -75,7 +75,12 @@ func lastGoodBefore(entries []generation.Entry) (generation.Entry, bool) {
 }
 
 // Confirm makes a generation stay that was applied on trial, and returns it.
-func (a *Agent) Confirm(ctx context.Context) (generation.Entry, error) {
+func (a *Agent) Confirm(ctx context.Context) (kept generation.Entry, err error) {
+	err = a.guarded(func() (err error) { kept, err = a.confirm(ctx); return err })
+	return kept, err
+}
+
+func (a *Agent) confirm(ctx context.Context) (generation.Entry, error) {
 	unlock, err := apply.Lock(ctx, a.Host)
 	if err != nil {
 		return generation.Entry{}, err
@@ -103,16 +108,24 @@ func (a *Agent) Confirm(ctx context.Context) (generation.Entry, error) {
 }
 
 // Generations are the machine's, the oldest first.
-func (a *Agent) Generations() ([]generation.Entry, error) {
-	store, err := generation.Open(a.Host, a.Log)
-	if err != nil {
-		return nil, err
-	}
-	return store.Entries(), nil
+func (a *Agent) Generations() (entries []generation.Entry, err error) {
+	err = a.guarded(func() error {
+		store, err := generation.Open(a.Host, a.Log)
+		if err == nil {
+			entries = store.Entries()
+		}
+		return err
+	})
+	return entries, err
 }
 
 // Drift tells what is not as the current generation has it: what an apply of it would change.
-func (a *Agent) Drift(ctx context.Context) ([]apply.Change, error) {
+func (a *Agent) Drift(ctx context.Context) (changes []apply.Change, err error) {
+	err = a.guarded(func() (err error) { changes, err = a.drift(ctx); return err })
+	return changes, err
+}
+
+func (a *Agent) drift(ctx context.Context) ([]apply.Change, error) {
 	store, err := generation.Open(a.Host, a.Log)
 	if err != nil {
 		return nil, err

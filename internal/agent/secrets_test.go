@@ -26,18 +26,26 @@ const (
 	realmCanary  = "canary-realm-0123456789"
 )
 
-// keyCanary is the second line of the example's client key, whose contract has it as base64 of PEM.
-func keyCanary(t *testing.T) string {
+// keyPair is the example's client certificate with its key, whose contract has them as base64 of PEM.
+func keyPair(t *testing.T) (certificate, key string) {
 	t.Helper()
 	var contract struct {
 		Kubelet struct {
-			Key []byte `json:"kubelet_client_key"`
+			Certificate []byte `json:"kubelet_client_cert_content"`
+			Key         []byte `json:"kubelet_client_key"`
 		} `json:"kubelet_config"`
 	}
 	if err := json.Unmarshal(example(t, "aks/client-certificate.json"), &contract); err != nil {
 		t.Fatal(err)
 	}
-	return strings.Split(string(contract.Kubelet.Key), "\n")[1]
+	return string(contract.Kubelet.Certificate), string(contract.Kubelet.Key)
+}
+
+// keyCanary is the second line of the client key.
+func keyCanary(t *testing.T) string {
+	t.Helper()
+	_, key := keyPair(t)
+	return strings.Split(key, "\n")[1]
 }
 
 // forms are all texts that show a canary.
@@ -77,6 +85,8 @@ func secretContracts(t *testing.T) map[string]struct{ path, document string } {
 		"auth_config":          map[string]any{"service_principal_secret": encoded(secretCanary)},
 		"bootstrapping_config": map[string]any{"tls_bootstrapping_token": tokenCanary},
 		"http_proxy_config":    map[string]any{"http_proxy": "http://u:" + proxyCanary + "@proxy:3128", "https_proxy": "http://u:" + proxyCanary + "@proxy:3128"},
+
+		"custom_search_domain_config": map[string]any{"domain_name": "d.example", "realm_user": "u", "realm_password": realmCanary},
 	}
 	certificate := map[string]any{
 		"auth_config":          map[string]any{"service_principal_secret": encoded(secretCanary)},
@@ -86,11 +96,13 @@ func secretContracts(t *testing.T) map[string]struct{ path, document string } {
 	native, _, _ = strings.Cut(native, "join:")
 	native += "cloud: {azure: {identity: {clientSecret: '" + secretCanary + "'}}}\nproxy: {http: 'http://u:" + proxyCanary + "@p:1', https: 'http://u:" + proxyCanary + "@p:1'}\n" +
 		"access: {realm: {domain: d.example, user: u, password: '" + realmCanary + "'}}\n"
+	certificatePEM, keyPEM := keyPair(t)
 	return map[string]struct{ path, document string }{
-		"AKS, token":       {aksContract, string(aksWith(t, "azure-cni.json", aks))},
-		"AKS, certificate": {aksContract, string(aksWith(t, "client-certificate.json", certificate))},
-		"native, token":    {nativeContract, native + "join: {bootstrapToken: '" + tokenCanary + "'}\n"},
-		"native, plug-in":  {nativeContract, native + "join: {exec: {command: /opt/bin/plugin, env: [{name: X, value: '" + execCanary + "'}]}}\n"},
+		"AKS, token":          {aksContract, string(aksWith(t, "azure-cni.json", aks))},
+		"AKS, certificate":    {aksContract, string(aksWith(t, "client-certificate.json", certificate))},
+		"native, token":       {nativeContract, native + "join: {bootstrapToken: '" + tokenCanary + "'}\n"},
+		"native, plug-in":     {nativeContract, native + "join: {exec: {command: /opt/bin/plugin, env: [{name: X, value: '" + execCanary + "'}]}}\n"},
+		"native, certificate": {nativeContract, native + fmt.Sprintf("join: {method: ClientCertificate, clientCertificate: {certificate: %q, key: %q}}\n", certificatePEM, keyPEM)},
 		// Documents that cannot be used, each with a secret in the way of it.
 		"truncated":          {aksContract, `{"version":"v1","bootstrapping_config":{"tls_bootstrapping_token":"` + tokenCanary},
 		"in the wrong place": {aksContract, string(aksWith(t, "minimal.json", map[string]any{"kubernetes_version": tokenCanary}))},
@@ -192,6 +204,8 @@ func TestSecretsArrive(t *testing.T) {
 		"AKS, certificate": {"/etc/kubernetes/certs/client.key": keyCanary(t), "/etc/kubernetes/azure.json": secretCanary},
 		"native, token":    {"/etc/kubernetes/bootstrap-kubelet.conf": tokenCanary, "/etc/kubernetes/azure.json": secretCanary},
 		"native, plug-in":  {"/etc/kubernetes/kubelet.conf": execCanary},
+
+		"native, certificate": {"/etc/kubernetes/pki/kubelet-client.key": keyCanary(t)},
 	}
 	shown := forms(t)
 	for name, contract := range secretContracts(t) {

@@ -18,6 +18,8 @@ type tampered struct {
 	before func(op, name string) error
 	// hang is told of calls that can take long; it may wait until ctx is done.
 	hang func(ctx context.Context, op, name string) error
+	// written is told of every file before it is staged or written; nil for nobody.
+	written func(path string, mode uint32, content []byte)
 	// unlock takes the place of what gives the lock back.
 	unlock func() error
 	// boot and services are when the boot and services began.
@@ -29,6 +31,12 @@ type tampered struct {
 }
 
 var _ Host = (*tampered)(nil)
+
+func (h *tampered) tell(path string, mode uint32, content []byte) {
+	if h.written != nil {
+		h.written(path, mode, content)
+	}
+}
 
 func (h *tampered) long(ctx context.Context, op, name string) error {
 	if h.hang != nil {
@@ -69,6 +77,7 @@ func (h *tampered) Stage(f *resource.File) error {
 	if err := h.before("Stage", f.Path); err != nil {
 		return err
 	}
+	h.tell(f.Path, f.Mode, f.Content)
 	return h.Directory.Stage(f)
 }
 
@@ -105,6 +114,20 @@ func (h *tampered) Remove(name string) error {
 		return err
 	}
 	return h.Directory.Remove(name)
+}
+
+func (h *tampered) RemoveDirectory(name string) error {
+	if err := h.before("RemoveDirectory", name); err != nil {
+		return err
+	}
+	return h.Directory.RemoveDirectory(name)
+}
+
+func (h *tampered) SetAside(name string) (string, error) {
+	if err := h.before("SetAside", name); err != nil {
+		return "", err
+	}
+	return h.Directory.SetAside(name)
 }
 
 func (h *tampered) Sync() error {
@@ -147,6 +170,13 @@ func (h *tampered) RestartUnit(ctx context.Context, unit string) error {
 		return err
 	}
 	return h.Directory.RestartUnit(ctx, unit)
+}
+
+func (h *tampered) StopUnit(ctx context.Context, unit string) error {
+	if err := h.before("StopUnit", unit); err != nil {
+		return err
+	}
+	return h.Directory.StopUnit(ctx, unit)
 }
 
 func (h *tampered) Sysctl(key string) (string, error) {
@@ -226,6 +256,7 @@ func (h *tampered) WriteFileAtomic(f *resource.File) error {
 	if err := h.before("WriteFileAtomic", f.Path); err != nil {
 		return err
 	}
+	h.tell(f.Path, f.Mode, f.Content)
 	return h.Directory.WriteFileAtomic(f)
 }
 
@@ -233,6 +264,7 @@ func (h *tampered) CreateExclusive(dir string, name func(int) string, mode uint3
 	if err := h.before("CreateExclusive", dir); err != nil {
 		return "", err
 	}
+	h.tell(dir, mode, content)
 	return h.Directory.CreateExclusive(dir, name, mode, content)
 }
 

@@ -162,9 +162,9 @@ func Lasting(plan resource.Plan) resource.Plan {
 }
 
 // Digest names a plan: two plans with the same have the same resources, secrets included, but for the
-// credential that a node joins with.
+// credential that a node joins with, whatever the configs they were made from.
 func Digest(plan resource.Plan) (string, error) {
-	plan = Lasting(plan)
+	plan = resource.Plan{Resources: Lasting(plan).Resources}
 	document, err := json.Marshal(plan)
 	if err != nil {
 		return "", err

@@ -190,6 +190,8 @@ func TestDigest(t *testing.T) {
 		}
 		seen[digest] = true
 	}
+	other, _ := generation.Digest(resource.Plan{Config: "other", Dialect: "aks", Resources: []resource.Resource{key}})
+	equal(t, "of another config", other, of(key))
 	equal(t, "with a credential", of(key, credential("/etc/boot", "t1", "/etc/own")), of(key))
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/slipway-dev/slipway/internal/document"
+	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
@@ -112,17 +113,32 @@ func (p *planner) removed(name string) *removedFlag {
 }
 
 // nodeIP is the address the node registers: the contract's, or the primary interface's where the
-// kubelet's version needs to be told.
+// layout and the version need one to be told.
 func (p *planner) nodeIP() string {
 	ips := p.config.Kubelet.NodeIPs
 	if len(ips) == 0 && p.layout.nodeIP && p.reached(nodeIPNeeded) {
-		for _, ip := range p.facts.NodeIPs {
-			if v6 := strings.Contains(ip, ":"); slices.Contains(p.config.Network.IPFamilies, map[bool]string{false: "IPv4", true: "IPv6"}[v6]) {
-				ips = append(ips, ip)
-			}
-		}
+		ips = addressesOf(p.config, p.facts)
 	}
 	return strings.Join(ips, ",")
+}
+
+// addressesOf are the machine's addresses of the families that the contract wants.
+func addressesOf(c *nodeconfig.NodeConfig, f facts.Facts) []string {
+	var ips []string
+	for _, ip := range f.NodeIPs {
+		if v6 := strings.Contains(ip, ":"); slices.Contains(c.Network.IPFamilies, map[bool]string{false: "IPv4", true: "IPv6"}[v6]) {
+			ips = append(ips, ip)
+		}
+	}
+	return ips
+}
+
+// NeedsAddress tells whether a node of this config is told its own address and the facts have none: a plan
+// that is made before the machine's network is up would be another one at the next boot.
+func NeedsAddress(c *nodeconfig.NodeConfig, f facts.Facts) bool {
+	p := &planner{config: c, layout: layoutOf(c), minor: minorOf(c.Cluster.KubernetesVersion)}
+	return c.Join.Method != nodeconfig.JoinNone && len(c.Kubelet.NodeIPs) == 0 && p.layout.nodeIP && p.reached(nodeIPNeeded) &&
+		len(addressesOf(c, f)) == 0
 }
 
 // joinFlags writes flags as systemd will split them again.

@@ -42,6 +42,8 @@ type followed struct {
 	quietBy time.Time
 	// noted is what was decided about the bytes that it had.
 	noted note
+	// unknown says that nothing was ever decided about it.
+	unknown bool
 	// failures is how often in a row it could not be read, or its config not be tried.
 	failures int
 	// pending are bytes whose config could not be tried, and notBefore when it is tried again.
@@ -103,7 +105,7 @@ func (r *run) check(ctx context.Context, s *followed) error {
 		return nil
 	}
 	log := r.Log.With("source", s.Name, "path", contract.Path)
-	if s.noted.Sum == "" {
+	if s.unknown {
 		if known, ok := decided(contract, entries); ok {
 			log.Info("the config has been here before", "verdict", known.verdict())
 			r.note(s, sum, known)
@@ -161,13 +163,13 @@ func (r *run) try(ctx context.Context, s *followed, contract source.Contract, su
 	if err != nil {
 		return err
 	}
-	if changed.Refused != "" {
-		r.Metrics.refused()
-	} else {
+	known, final := r.verdict(changed, begin)
+	if known.Rejected == "" || known.Rejected == Failed {
 		r.Metrics.applied(changed.Status)
 		r.Metrics.counted(changed.Status)
+	} else {
+		r.Metrics.refused() // nothing was tried, and what the last apply did still stands
 	}
-	known, final := r.verdict(changed, begin)
 	if !final {
 		r.failed = true
 		delay := r.later(s)
@@ -191,7 +193,7 @@ func (r *run) verdict(changed agent.Changed, begin time.Time) (known note, final
 	st := changed.Status
 	switch {
 	case changed.Refused != "" && changed.Difference != nil:
-		return note{Rejected: Class}, true
+		return note{Rejected: Class, Allowed: r.Allow}, true
 	case changed.Refused != "":
 		return note{Rejected: Older}, true
 	case st.ExitCode == 0:
@@ -205,7 +207,10 @@ func (r *run) verdict(changed agent.Changed, begin time.Time) (known note, final
 	}
 	// One that has failed before is no sign: this time it may not have come to it.
 	e, found := newestOf(entries, st.Config.Digest)
-	return note{Rejected: Failed}, found && e.Outcome == generation.Failed && !e.FinishedAt.Before(begin)
+	if !found || e.Outcome != generation.Failed || e.FinishedAt.Before(begin) {
+		return note{}, false
+	}
+	return note{Rejected: Failed}, true
 }
 
 // why is what went wrong, on one line.
@@ -222,7 +227,7 @@ func why(changed agent.Changed) string {
 // note remembers what was decided about the bytes that a source has.
 func (r *run) note(s *followed, sum string, n note) {
 	n.Sum = sum
-	s.noted, s.failures, s.pending = n, 0, ""
+	s.noted, s.unknown, s.failures, s.pending = n, false, 0, ""
 	r.Metrics.rejected(r.rejectedBy())
 	if err := r.memory.keep(s.Name, n); err != nil {
 		r.Log.Warn("what was decided cannot be written down; it is decided anew after a restart", "error", err)

@@ -24,7 +24,8 @@ import (
 	"github.com/slipway-dev/slipway/status"
 )
 
-const canary = "canary-77ab"
+// canary is the secret of the contracts.
+const canary = "abcdef.0123456789abcdef"
 
 // node is a node with a watcher, in a bubble of time of its own.
 type node struct {
@@ -146,7 +147,9 @@ func (n *node) set(f func()) {
 	f()
 }
 
-func (n *node) call(format string, args ...any) { n.calls = append(n.calls, fmt.Sprintf(format, args...)) }
+func (n *node) call(format string, args ...any) {
+	n.calls = append(n.calls, fmt.Sprintf(format, args...))
+}
 
 // record adds a generation of a contract.
 func (n *node) record(contract string, outcome generation.Outcome, origin generation.Origin) {
@@ -262,7 +265,9 @@ func (n *node) Generations() ([]generation.Entry, error) {
 func (n *node) LastStatus() (*status.Status, error) { return nil, fs.ErrNotExist }
 
 // BeforeKubelet implements Node.
-func (n *node) BeforeKubelet(context.Context) (time.Duration, error) { return 7250 * time.Millisecond, nil }
+func (n *node) BeforeKubelet(context.Context) (time.Duration, error) {
+	return 7250 * time.Millisecond, nil
+}
 
 // ReadFile implements Files.
 func (n *node) ReadFile(path string, _ int64) ([]byte, error) {
@@ -313,6 +318,6 @@ func contracts(t *testing.T) (a, b, c string) {
 		t.Fatal(err)
 	}
 	a = string(data)
-	with := func(max string) string { return strings.Replace(a, "maxPods:", "podPidsLimit: "+max+"\n    maxPods:", 1) }
-	return a, with("1000"), with("2000")
+	with := func(pods string) string { return strings.Replace(a, "maxPods: 200", "maxPods: "+pods, 1) }
+	return a, with("110"), with("120")
 }

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"log/slog"
 
+	"github.com/slipway-dev/slipway/internal/difference"
 	"github.com/slipway-dev/slipway/internal/resource"
 )
 
@@ -26,6 +27,19 @@ type note struct {
 	Sum string `json:"sum"`
 	// Rejected is why they are not tried again; empty for a config that was applied.
 	Rejected Rejection `json:"rejected,omitempty"`
+	// Allowed is the class of change that was allowed, where that was too little.
+	Allowed difference.Class `json:"allowed,omitzero"`
+}
+
+// stands tells whether a note still holds for a watcher that may be told more than the one that made it.
+func (n note) stands(allow difference.Class, force bool) bool {
+	switch n.Rejected {
+	case Class:
+		return allow <= n.Allowed
+	case Older:
+		return !force
+	}
+	return true
 }
 
 func (n note) verdict() string {

@@ -27,11 +27,10 @@ type Metrics struct {
 	startup time.Duration
 }
 
-// The outcomes of an apply.
-const (
-	outcomeRefused = "refused"
-)
+// outcomeRefused is the outcome of an apply that was not tried.
+const outcomeRefused = "refused"
 
+// outcomes are all of them, in the order in which they are shown.
 var outcomes = []string{status.OutcomeFailure, outcomeRefused, status.OutcomeSuccess}
 
 // NewMetrics returns the metrics of a watcher that has not done anything yet.

@@ -96,9 +96,10 @@ const (
 	// long it may take to become so: an editor writes a file more than once.
 	debounce = time.Second
 	patience = 10 * time.Second
-	// hang is after how long what is being done is no sign of life any more: longer than a contract may
-	// give a change with its way back.
-	hang = 7 * time.Hour
+	// changeHang and readHang are after how long what is being done is no sign of life any more. A change may
+	// wait for the lock of a provisioning, which takes as long as its contract says.
+	changeHang = 7 * time.Hour
+	readHang   = 5 * time.Minute
 )
 
 // errAbandoned says that a change was left to the next start. It is as if the power had gone: the
@@ -163,7 +164,12 @@ func (w *Watcher) Once(ctx context.Context) error {
 func (w *Watcher) begin(ctx context.Context) *run {
 	r := &run{Watcher: w, memory: recall(w.Files, w.Log), events: make(chan int), driftDue: time.Now()}
 	for _, s := range w.Sources {
-		r.sources = append(r.sources, &followed{Source: s, due: time.Now(), noted: r.memory.of(s.Name)})
+		noted := r.memory.of(s.Name)
+		f := &followed{Source: s, due: time.Now(), unknown: noted.Sum == ""}
+		if noted.stands(w.Allow, w.Force) {
+			f.noted = noted
+		}
+		r.sources = append(r.sources, f)
 	}
 	if last, err := w.Node.LastStatus(); err == nil {
 		w.Metrics.applied(last)
@@ -238,9 +244,9 @@ func (r *run) wait(ctx context.Context) error {
 // during does something that takes its time, and says meanwhile that the watcher is alive. What changes the
 // machine is not cut short when ctx is done: it is given its grace, and then abandoned.
 func (r *run) during(ctx context.Context, what string, changes bool, do func(ctx context.Context) error) error {
-	inner := ctx
+	inner, hang := ctx, readHang
 	if changes {
-		inner = context.WithoutCancel(ctx)
+		inner, hang = context.WithoutCancel(ctx), changeHang
 		r.Supervisor.Status(what)
 		r.told = what
 	}

@@ -1,0 +1,355 @@
+package agent
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/slipway-dev/slipway/internal/apply"
+	"github.com/slipway-dev/slipway/internal/difference"
+	"github.com/slipway-dev/slipway/internal/generation"
+	"github.com/slipway-dev/slipway/internal/resource"
+)
+
+// mutating are the host's methods that change something; Unstage does only where something was staged.
+var mutating = []string{
+	"Stage", "Commit", "Remove", "RemoveDirectory", "SetAside", "Sync", "MakeDirectory", "MakeSymlink", "WriteFileAtomic",
+	"CreateExclusive", "StartUnit", "RestartUnit", "StopUnit", "ReloadUnits", "SetSysctl", "LoadModule", "Run",
+}
+
+// edited is the native example with texts replaced, in pairs.
+func edited(t *testing.T, pairs ...string) []byte {
+	t.Helper()
+	text := string(example(t, "native/full.yaml"))
+	for i := 0; i < len(pairs); i += 2 {
+		if !strings.Contains(text, pairs[i]) {
+			t.Fatalf("the example does not hold %q", pairs[i])
+		}
+		text = strings.Replace(text, pairs[i], pairs[i+1], 1)
+	}
+	return []byte(text)
+}
+
+const limits = "  containerd:\n    limits: {NOFILE: \"1048576\"}\n"
+
+// better is a change that brings a file and a secret, prunes a file and changes others.
+func better(t *testing.T) []byte {
+	return edited(t, "generation: 3", "generation: 4", "nodefs.available: 10%", "nodefs.available: 12%", limits, "",
+		"checks:", "cloud: {azure: {identity: {clientSecret: s3cret}}}\nchecks:")
+}
+
+// best is another change, after that.
+func best(t *testing.T) []byte {
+	return edited(t, "generation: 3", "generation: 5", "nodefs.available: 10%", "nodefs.available: 14%")
+}
+
+const pruned, brought = "/etc/systemd/system/containerd.service.d/set_ulimits.conf", "/etc/kubernetes/azure.json"
+
+// running is a node that has been provisioned from the example.
+func running(t *testing.T) *node {
+	t.Helper()
+	n := newNode(t)
+	n.Program = "/usr/bin/slipway-node"
+	n.deliver(nativeContract, example(t, "native/full.yaml"))
+	if got := n.provision(); got.ExitCode != 0 {
+		t.Fatal(got.Error)
+	}
+	return n
+}
+
+const changedContract = "/root/changed.yaml"
+
+// change changes the node to a contract, as far as a restart.
+func (n *node) change(contract []byte, with ...func(*ChangeOptions)) Changed {
+	n.Helper()
+	n.deliver(changedContract, contract)
+	opts := ChangeOptions{Config: changedContract, Facts: ubuntu(n.T), Allow: difference.Restart, Origin: generation.Apply}
+	for _, set := range with {
+		set(&opts)
+	}
+	return n.Change(n.Context(), opts)
+}
+
+// tree is what is on the node's disk but for what Slipway keeps for itself, and for when it was written.
+func (n *node) tree() map[string]string {
+	n.Helper()
+	files := make(map[string]string)
+	for path := range n.snapshot() {
+		if path == "" || path == changedContract || strings.HasPrefix(path, "/root") || strings.HasPrefix(path, "/var/lib/slipway") || strings.HasPrefix(path, "/run/slipway") {
+			continue
+		}
+		info, err := os.Lstat(n.root + path)
+		if err != nil {
+			n.Fatal(err)
+		}
+		files[path] = info.Mode().String()
+		switch {
+		case info.Mode().IsRegular():
+			files[path] += string(n.read(path))
+		case info.Mode()&os.ModeSymlink != 0:
+			target, err := os.Readlink(n.root + path)
+			if err != nil {
+				n.Fatal(err)
+			}
+			files[path] += target
+		}
+	}
+	return files
+}
+
+// same wants two trees to be alike.
+func same(t *testing.T, what string, got, want map[string]string) {
+	t.Helper()
+	for _, path := range slices.Sorted(maps.Keys(got)) {
+		if got[path] != want[path] {
+			t.Errorf("%s: %s is\n%s\nand was\n%s", what, path, got[path], want[path])
+		}
+	}
+	for path := range want {
+		if _, ok := got[path]; !ok {
+			t.Errorf("%s: %s is gone", what, path)
+		}
+	}
+}
+
+// generations are the node's, "1 good" each.
+func (n *node) generations() string {
+	n.Helper()
+	entries, err := n.Generations()
+	if err != nil {
+		n.Fatal(err)
+	}
+	var list []string
+	for _, e := range entries {
+		text := fmt.Sprint(e.Number, " ", e.Origin, " ", e.Outcome)
+		if e.Restores > 0 {
+			text += fmt.Sprint(" as ", e.Restores)
+		}
+		if !e.ConfirmBy.IsZero() {
+			text += " unconfirmed"
+		}
+		list = append(list, text)
+	}
+	return strings.Join(list, ", ")
+}
+
+func equal[T comparable](t *testing.T, what string, got, want T) {
+	t.Helper()
+	if got != want {
+		t.Errorf("%s:\n got %v\nwant %v", what, got, want)
+	}
+}
+
+// failing makes calls of the host fail: a unit that does not start, a check that is not so.
+func failing(calls ...string) func(op, name string) error {
+	return func(op, name string) error {
+		if !slices.Contains(calls, op+" "+name) {
+			return nil
+		}
+		if op == "Probe" {
+			return &apply.CheckError{Cause: resource.CauseUnit, Endpoint: name, Err: errors.New("is not well")}
+		}
+		return errors.New("failed: " + name)
+	}
+}
+
+// once makes the first of some calls fail, and not those after it.
+func once(call string) func(op, name string) error {
+	done := false
+	return func(op, name string) error {
+		if done || op+" "+name != call {
+			return nil
+		}
+		done = true
+		return failing(call)(op, name)
+	}
+}
+
+// A change that the node is well with is a generation of its own, and what the last one brought goes.
+func TestChange(t *testing.T) {
+	t.Parallel()
+	n := running(t)
+	got := n.change(better(t))
+	if got.Status.ExitCode != 0 || got.Refused != "" || got.Status.Generation != 2 || got.Status.Restored != 0 || !got.ConfirmBy.IsZero() {
+		t.Fatalf("%+v %+v", got, got.Status)
+	}
+	var changes []string
+	for _, c := range got.Status.Changes {
+		changes = append(changes, c.Action+" "+c.ID)
+	}
+	for _, change := range []string{"removed File:" + pruned, "created File:" + brought, "updated File:/var/lib/kubelet/config.yaml", "restarted Unit:containerd.service", "restarted Unit:kubelet.service"} {
+		if !slices.Contains(changes, change) {
+			t.Errorf("%q is not among %q", change, changes)
+		}
+	}
+	if n.exists(pruned) || !n.exists(brought) || got.Difference.Class != difference.Restart {
+		t.Error("the files are as they were")
+	}
+	equal(t, "generations", n.generations(), "1 provision good, 2 apply good")
+	last, err := n.LastStatus()
+	if err != nil || last.Generation != 2 || last.Config.Digest != got.Status.Config.Digest {
+		t.Errorf("%+v, %v", last, err)
+	}
+	n.left()
+}
+
+// Where nothing is to be changed nothing is: not a file, not a status, not a unit, whoever asks.
+func TestChangeOfNothing(t *testing.T) {
+	t.Parallel()
+	n := running(t)
+	n.change(better(t))
+	before := n.snapshot()
+	var calls []string
+	n.host.before = func(op, name string) error {
+		if slices.Contains(mutating, op) {
+			calls = append(calls, op+" "+name)
+		}
+		return nil
+	}
+	for name, do := range map[string]func() Changed{
+		"apply": func() Changed { return n.Change(t.Context(), n.options()) },
+		"apply on trial": func() Changed {
+			opts := n.options()
+			opts.Try = time.Minute
+			return n.Change(t.Context(), opts)
+		},
+		"repair":         func() Changed { return n.Repair(t.Context()) },
+		"rollback to it": func() Changed { return n.Rollback(t.Context(), RollbackOptions{Number: 2}) },
+		"a dry run":      func() Changed { opts := n.options(); opts.DryRun = true; return n.Change(t.Context(), opts) },
+		"a dry rollback": func() Changed {
+			return n.Rollback(t.Context(), RollbackOptions{DryRun: true, Allow: difference.Restart})
+		},
+		"way back of 1":     func() Changed { return n.Rollback(t.Context(), RollbackOptions{Unconfirmed: 1}) },
+		"way back, not due": func() Changed { return n.Rollback(t.Context(), RollbackOptions{Unconfirmed: 2}) },
+	} {
+		got := do()
+		if got.Status.ExitCode != 0 || got.Refused != "" || len(got.Status.Changes) > 0 || !got.ConfirmBy.IsZero() {
+			t.Errorf("%s: %+v, %v", name, got, got.Status.Error)
+		}
+		if len(calls) > 0 || !maps.Equal(before, n.snapshot()) {
+			t.Errorf("%s: something was written: %q", name, calls)
+		}
+		calls = nil
+	}
+}
+
+// options are those of the last change.
+func (n *node) options() ChangeOptions {
+	return ChangeOptions{Config: changedContract, Facts: ubuntu(n.T), Allow: difference.Restart, Origin: generation.Apply}
+}
+
+// What is refused is not tried: nothing is touched, not even the record of facts, and no status is written.
+func TestRefused(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name     string
+		contract []byte
+		with     func(*ChangeOptions)
+		code     int
+		says     string
+	}{
+		{"beyond what is allowed", edited(t, "api.cluster.example", "b.cluster.example", "generation: 3", "generation: 4"), nil, 1, "--allow replace"},
+		{"nothing is allowed", better(t), func(o *ChangeOptions) { o.Allow = difference.None }, 1, "--allow restart"},
+		{"an older contract", edited(t, "generation: 3", "generation: 2", "nodefs.available: 10%", "nodefs.available: 12%"), nil, 1, "--force"},
+		{"a contract without a number", edited(t, "  generation: 3\n", ""), nil, 1, "--force"},
+		{"a contract that is none", []byte("{}"), nil, 240, ""},
+		{"a contract that is not there", nil, func(o *ChangeOptions) { o.Config = "/nowhere" }, 240, ""},
+	} {
+		n := running(t)
+		n.deliver(changedContract, c.contract)
+		before := n.snapshot()
+		var calls []string
+		n.host.before = func(op, name string) error {
+			if slices.Contains(mutating, op) {
+				calls = append(calls, op+" "+name)
+			}
+			return nil
+		}
+		opts := n.options()
+		opts.Facts = nil // those of a directory, which are not those that are recorded
+		if c.with != nil {
+			c.with(&opts)
+		}
+		if c.name == "beyond what is allowed" || c.name == "nothing is allowed" {
+			opts.Facts = ubuntu(t)
+		}
+		got := n.Change(t.Context(), opts)
+		if got.Status.ExitCode != c.code || (got.Refused != "") != (c.code == 1) || !strings.Contains(got.Refused, c.says) {
+			t.Errorf("%s: %d, %q, %v", c.name, got.Status.ExitCode, got.Refused, got.Status.Error)
+		}
+		if len(calls) > 0 || !maps.Equal(before, n.snapshot()) {
+			t.Errorf("%s: something was written: %q", c.name, calls)
+		}
+	}
+}
+
+// A dry run tells the difference, and leaves nothing behind where there was nothing.
+func TestChangeDryRun(t *testing.T) {
+	t.Parallel()
+	n := newNode(t)
+	n.deliver(changedContract, example(t, "native/full.yaml"))
+	before := n.snapshot()
+	shown := 0
+	got := n.Change(t.Context(), ChangeOptions{Config: changedContract, DryRun: true, Show: func(d *difference.Difference) { shown = len(d.Added) }})
+	if got.Status.ExitCode != 0 || got.Difference == nil || shown < 20 || !maps.Equal(before, n.snapshot()) {
+		t.Errorf("%d, %v; %v", got.Status.ExitCode, got.Status.Error, slices.Sorted(maps.Keys(n.snapshot())))
+	}
+	// Nor does it wait for another run, or care what it would be allowed.
+	n = running(t)
+	unlock, err := apply.Lock(t.Context(), n.host)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unlock()
+	for _, contract := range [][]byte{better(t), edited(t, "api.cluster.example", "b.cluster.example")} {
+		got := n.change(contract, func(o *ChangeOptions) { o.DryRun, o.Allow = true, difference.None })
+		if got.Status.ExitCode != 0 || got.Difference.Same || got.Refused != "" {
+			t.Errorf("%+v, %v", got, got.Status.Error)
+		}
+	}
+	// Who wants to change something waits, and no longer than he says.
+	if got := n.change(better(t), func(o *ChangeOptions) { o.Deadline = 50 * time.Millisecond }); got.Status.ExitCode == 0 {
+		t.Error("two runs at once")
+	}
+	equal(t, "generations", n.generations(), "1 provision good")
+}
+
+// An older contract is applied where that is asked for, and the next need not be newer than what it took
+// the place of.
+func TestForce(t *testing.T) {
+	t.Parallel()
+	n := running(t)
+	older := edited(t, "generation: 3", "generation: 2", "nodefs.available: 10%", "nodefs.available: 12%")
+	if got := n.change(older, func(o *ChangeOptions) { o.Force = true }); got.Status.ExitCode != 0 {
+		t.Error(got.Status.Error)
+	}
+	if got := n.change(example(t, "native/full.yaml")); got.Status.ExitCode != 0 {
+		t.Error(got.Status.Error)
+	}
+	equal(t, "generations", n.generations(), "1 provision good, 2 apply good, 3 apply good")
+}
+
+// The first apply of a machine that has no generation yet is its first, and there is no way back from it.
+func TestFirstChange(t *testing.T) {
+	t.Parallel()
+	n := newNode(t)
+	if got := n.change(better(t), func(o *ChangeOptions) { o.Try = time.Minute }); got.Refused == "" {
+		t.Errorf("on trial: %+v", got.Status)
+	}
+	n.host.before = failing("StartUnit kubelet.service")
+	got := n.change(better(t))
+	if got.Status.ExitCode != 34 || got.Status.Restored != 0 || !n.exists(brought) {
+		t.Errorf("%d, %v", got.Status.ExitCode, got.Status.Error)
+	}
+	equal(t, "generations", n.generations(), "1 apply failed")
+	n.host.before = func(string, string) error { return nil }
+	if got := n.change(better(t)); got.Status.ExitCode != 0 {
+		t.Error(got.Status.Error)
+	}
+	equal(t, "generations", n.generations(), "1 apply good")
+}
