@@ -132,6 +132,15 @@ func (r *caseRun) resume(ctx context.Context, args contractArgs) error {
 	return err
 }
 
+// deliverContract puts a contract where cloud-init would put it, and does nothing else.
+func (r *caseRun) deliverContract(ctx context.Context, args contractArgs) error {
+	contract, err := r.fill(ctx, args)
+	if err != nil {
+		return err
+	}
+	return r.deliver(ctx, contract)
+}
+
 // contractPath is where AKS's custom data puts the contract.
 const contractPath = "/opt/azure/containers/aks-node-controller-config.json"
 

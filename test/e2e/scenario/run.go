@@ -149,6 +149,7 @@ func init() {
 		"resume":       step((*caseRun).resume),
 		"apply":        step((*caseRun).apply),
 		"change":       step((*caseRun).changeNode),
+		"deliver":      step((*caseRun).deliverContract),
 		"reboot":       step((*caseRun).reboot),
 		"apiServer":    step((*caseRun).apiServer),
 		"wait":         step((*caseRun).provisionWait),
