@@ -69,7 +69,7 @@ func (a *app) showGenerations(node *agent.Agent, form string) error {
 		if e.Restores > 0 {
 			remarks = append(remarks, "restores "+strconv.Itoa(e.Restores))
 		}
-		if !e.ConfirmBy.IsZero() {
+		if !e.ConfirmBy.IsZero() && i == len(entries)-1 {
 			remarks = append(remarks, "confirm by "+e.ConfirmBy.UTC().Format(time.TimeOnly))
 		}
 		if e.Reason != "" {

@@ -45,6 +45,9 @@ func (a *Agent) advance(ctx context.Context, store *generation.Store, next advan
 	if err == nil && next.verify != nil && (!settled || len(report.Changes) > 0) {
 		err = next.verify()
 	}
+	if settled && err == nil && next.entry.Origin == generation.Provision {
+		err = store.Provisioned()
+	}
 	if settled {
 		return report, err
 	}

@@ -37,6 +37,14 @@ var boots = []struct {
 		}
 	}, brought: true, generations: "4 apply good, 5 apply good, 6 apply good, 7 apply good, 8 apply good, 9 apply good, 10 apply good, 11 apply good, 12 apply good, 13 apply good"},
 	{name: "a new contract", since: func(n *node) { n.deliver(nativeContract, better(n.T)) }, brought: true, generations: "1 provision good, 2 provision good"},
+	{name: "a boot with the contract of a change, and another change", since: func(n *node) {
+		n.change(better(n.T))
+		n.deliver(nativeContract, better(n.T))
+		if got := n.provision(); got.ExitCode != 0 || len(got.Changes) > 0 {
+			n.Errorf("%v, %v", got.Error, got.Changes)
+		}
+		n.change(best(n.T))
+	}, pruned: true, generations: "1 provision good, 2 apply good, 3 apply good"},
 	{name: "a new contract after a change", since: func(n *node) {
 		n.change(best(n.T))
 		n.deliver(nativeContract, better(n.T))

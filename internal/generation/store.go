@@ -45,8 +45,8 @@ type Files interface {
 	Sync() error
 }
 
-// Store is a machine's generations. It is read when it is opened, and changes by Begin, Finish and Confirm
-// only, for which the caller holds the lock.
+// Store is a machine's generations. It is read when it is opened, and changes by Begin, Finish, Provisioned
+// and Confirm only, for which the caller holds the lock.
 type Store struct {
 	host Files
 	log  *slog.Logger
@@ -255,6 +255,17 @@ func bounded(reason string) string {
 		reason = reason[:maxReason] + "..."
 	}
 	return strings.ToValidUTF8(reason, "")
+}
+
+// Provisioned records that a boot found the machine to be as its contract, the current generation's, says;
+// nothing is written where that is known.
+func (s *Store) Provisioned() error {
+	current := &s.entries[len(s.entries)-1]
+	if current.Provisioned == current.Config {
+		return nil
+	}
+	current.Provisioned = current.Config
+	return s.writeIndex()
 }
 
 // Confirm makes the current generation stay.

@@ -5,11 +5,14 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/slipway-dev/slipway/internal/agent"
+	"github.com/slipway-dev/slipway/internal/difference"
 	"github.com/slipway-dev/slipway/internal/facts"
+	"github.com/slipway-dev/slipway/internal/generation"
 	"github.com/slipway-dev/slipway/internal/host"
 	"github.com/slipway-dev/slipway/internal/plan"
 	"github.com/slipway-dev/slipway/nodeconfig"
@@ -140,4 +143,41 @@ func BenchmarkReapply(b *testing.B) {
 			b.Fatal("a second provisioning changed something")
 		}
 	}
+}
+
+// BenchmarkApplyUnchanged is an apply to a node that is right already, from contract to answer: what a
+// watcher costs each time it looks.
+func BenchmarkApplyUnchanged(b *testing.B) {
+	dir, err := host.OpenDirectory(b.TempDir())
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer dir.Close()
+	here, err := host.OpenMachine()
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer here.Close()
+	f := known(b)
+	node := &agent.Agent{Host: dir, Named: here, Now: time.Now, Log: slog.New(slog.DiscardHandler), Version: "bench"}
+	opts := agent.ChangeOptions{Config: absolute(b, example), Facts: &f, Allow: difference.Restart, Origin: generation.Apply}
+	apply := func() int {
+		changed := node.Change(context.Background(), opts)
+		if changed.Status.ExitCode != 0 {
+			b.Fatal(changed.Status.Error)
+		}
+		return len(changed.Status.Changes)
+	}
+	apply()
+	var took []time.Duration
+	b.ReportAllocs()
+	for b.Loop() {
+		begin := time.Now()
+		if apply() > 0 {
+			b.Fatal("a second apply changed something")
+		}
+		took = append(took, time.Since(begin))
+	}
+	slices.Sort(took)
+	b.ReportMetric(float64(took[len(took)/2].Microseconds())/1000, "median-ms")
 }

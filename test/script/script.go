@@ -4,6 +4,7 @@
 //	edit FILE OLD NEW       replace a text, which must be there; \0 and \n stand for NUL and a line break
 //	fill FILE SIZE          make a file of that many bytes
 //	mode FILE MODE          want a file's permissions
+//	like FILE WANT          compare two files, but for times, durations, digests and the widths of columns
 //
 // $EXAMPLES is the directory of examples, and the condition [root] is that the superuser runs them. The
 // tests of cmd/slipway and cmd/slipway-node call it; it is part of neither program.
@@ -15,6 +16,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -41,7 +43,7 @@ func Run(t *testing.T, examples string) {
 			return name == "root" && os.Getuid() == 0, nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": exits, "edit": edit, "fill": fill, "mode": mode,
+			"exits": exits, "edit": edit, "fill": fill, "mode": mode, "like": like,
 		},
 	})
 }
@@ -84,5 +86,31 @@ func mode(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(err)
 	if got := strconv.FormatUint(uint64(info.Mode().Perm()), 8); got != args[1] {
 		ts.Fatalf("%s has mode %s, want %s", args[0], got, args[1])
+	}
+}
+
+// varying are what differs from run to run, and what stands for it.
+var varying = []struct {
+	pattern *regexp.Regexp
+	name    string
+}{
+	{regexp.MustCompile(`\b\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(\.\d+)?Z?`), "TIME"},
+	{regexp.MustCompile(`\b\d\d:\d\d:\d\d\b`), "TIME"},
+	{regexp.MustCompile(`\b\d+(\.\d+)? ?(ms|s)\b`), "DURATION"},
+	{regexp.MustCompile(`("(startMs|durationMs)": )\d+`), "${1}DURATION"},
+	{regexp.MustCompile(`\b[0-9a-f]{64}\b|\b[0-9a-f]{12}\b`), "DIGEST"},
+	{regexp.MustCompile(`[^\s"']*slipway-node\b`), "slipway-node"},
+	{regexp.MustCompile(`(\S) +`), "$1 "},
+	{regexp.MustCompile(` +\n`), "\n"},
+}
+
+func like(ts *testscript.TestScript, _ bool, args []string) {
+	got, want := ts.ReadFile(args[0]), ts.ReadFile(args[1])
+	got = strings.ReplaceAll(got, ts.Getenv("WORK"), "WORK")
+	for _, v := range varying {
+		got, want = v.pattern.ReplaceAllString(got, v.name), v.pattern.ReplaceAllString(want, v.name)
+	}
+	if got != want {
+		ts.Fatalf("%s is not like %s:\n%s", args[0], args[1], got)
 	}
 }

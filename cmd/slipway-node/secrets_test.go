@@ -1,0 +1,93 @@
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/base64"
+	"encoding/hex"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/slipway-dev/slipway/internal/cli"
+)
+
+// canary is in every secret of the contract below; nothing but the files that they belong in may show it.
+const canary = "canary&0123456789abcdef"
+
+// canaryForms are all texts that show it.
+func canaryForms(t *testing.T) []string {
+	t.Helper()
+	var zipped bytes.Buffer
+	w := gzip.NewWriter(&zipped)
+	if _, err := w.Write([]byte(canary)); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	encoded := base64.StdEncoding.EncodeToString([]byte(canary))
+	return []string{
+		canary, encoded, strings.TrimRight(encoded, "="), hex.EncodeToString([]byte(canary)), url.QueryEscape(canary), `canary\u0026`,
+		base64.StdEncoding.EncodeToString(zipped.Bytes()), canary[8:],
+	}
+}
+
+// No command prints a secret, in no form and at no level of the log, whatever becomes of what it does.
+func TestSecretsAreNotPrinted(t *testing.T) {
+	dir := t.TempDir()
+	root, plain, secret := filepath.Join(dir, "node"), "../../examples/native/full.yaml", filepath.Join(dir, "secret.yaml")
+	example, err := os.ReadFile(plain)
+	if err != nil {
+		t.Fatal(err)
+	}
+	document := strings.NewReplacer("abcdef.0123456789abcdef", "'"+canary+"'", "generation: 3", "generation: 4").Replace(string(example)) + fmt.Sprintf(`
+proxy: {http: "http://u:%[1]s@proxy.example:1", https: "http://u:%[1]s@proxy.example:2"}
+access: {realm: {domain: example.com, user: u, password: '%[1]s'}}
+cloud: {azure: {identity: {clientSecret: '%[1]s'}}}
+`, canary)
+	if err := os.WriteFile(secret, []byte(document), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var printed bytes.Buffer
+	call := func(args ...string) {
+		t.Helper()
+		before := printed.Len()
+		code := run(program, append(args, "--root", root, "--log-level", "debug"), cli.Streams{In: strings.NewReader(""), Out: &printed, Err: &printed})
+		if code != 0 {
+			t.Errorf("%v: exit code %d: %s", args, code, printed.Bytes()[before:])
+		}
+	}
+	facts := []string{"--facts", "../../examples/facts/ubuntu.json"}
+	call(append(facts, "provision", "--provision-config", plain)...)
+	for _, form := range []string{"text", "json"} {
+		call(append(facts, "apply", "-f", secret, "--dry-run", "-o", form)...)
+	}
+	call(append(facts, "apply", "-f", secret, "--try", "1m", "-o", "json")...)
+	arrived, err := os.ReadFile(root + "/etc/kubernetes/azure.json")
+	if err != nil || !bytes.Contains(arrived, []byte("0123456789abcdef")) {
+		t.Fatalf("the secret has not arrived: %v", err)
+	}
+	for _, form := range []string{"text", "json"} {
+		call("status", "-o", form)
+		call("status", "--generations", "-o", form)
+		call("status", "--drift", "-o", form)
+		call("rollback", "--dry-run", "-o", form)
+	}
+	call("confirm")
+	call("rollback")
+	call("rollback", "2")
+	call(append(facts, "provision", "--provision-config", secret)...)
+	call("provision-wait", "--timeout", "1s")
+	if printed.Len() < 10000 {
+		t.Fatalf("only %d bytes were printed", printed.Len())
+	}
+	for _, form := range canaryForms(t) {
+		if at := strings.Index(printed.String(), form); at >= 0 {
+			t.Errorf("%q is printed: ...%s...", form, printed.String()[max(0, at-200):at+50])
+		}
+	}
+}
