@@ -84,10 +84,14 @@ func (a *Agent) settled(store *generation.Store, plan resource.Plan) (bool, erro
 // supersede returns what a boot is to apply instead of its contract, where that is not the newest
 // word: a contract in the machine's user data stays as it was when the machine was made, while "apply"
 // and "rollback" have changed the machine since. A generation that nobody has confirmed does not outlive
-// the boot, and neither does one that failed, or whose apply has died.
+// the boot, and neither does one that failed, or whose apply has died. A contract that the node was not well
+// with while it ran is not tried again by a boot, which would not go back.
 func (p *provision) supersede(store *generation.Store, next advance) advance {
 	current, found := store.Current()
-	if !found || current.Origin == generation.Provision || current.Provisioned != next.plan.Config {
+	if !found || current.Origin == generation.Provision {
+		return next
+	}
+	if current.Provisioned != next.plan.Config && !takenBack(store.Entries(), next.plan.Config) {
 		return next
 	}
 	keep, entry := current, current
@@ -109,4 +113,18 @@ func (p *provision) supersede(store *generation.Store, next advance) advance {
 	}
 	p.Log.Info("the contract has been superseded since it was provisioned", "generation", keep.Number, "origin", keep.Origin)
 	return advance{plan: desired, entry: entry}
+}
+
+// takenBack tells whether the last generation of a config failed, and the current one restores what was
+// before it.
+func takenBack(entries []generation.Entry, config string) bool {
+	if entries[len(entries)-1].Origin != generation.Rollback {
+		return false
+	}
+	for _, e := range slices.Backward(entries) {
+		if e.Config == config && e.Origin != generation.Rollback {
+			return e.Outcome == generation.Failed
+		}
+	}
+	return false
 }

@@ -66,6 +66,18 @@ var boots = []struct {
 		n.change(best(n.T))
 		n.host.before = func(string, string) error { return nil }
 	}, brought: true, generations: "1 provision good, 2 apply good, 3 apply failed, 4 rollback good as 2"},
+	{name: "a contract that the node was not well with, which is still there", since: func(n *node) {
+		n.deliver(nativeContract, better(n.T))
+		once := failing("RestartUnit kubelet.service")
+		n.host.before = func(op, name string) error {
+			err := once(op, name)
+			if err != nil {
+				once = func(string, string) error { return nil }
+			}
+			return err
+		}
+		n.change(better(n.T))
+	}, pruned: true, generations: "1 provision good, 2 apply failed, 3 rollback good as 1"},
 	{name: "a change, and a boot that failed", since: func(n *node) {
 		n.change(better(n.T))
 		n.deliver("/var/lib/kubelet/config.yaml", []byte("drift"))

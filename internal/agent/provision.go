@@ -338,6 +338,6 @@ func (p *provision) conclude(err error) {
 	if code, ok := exitcode.Lookup(s.ExitCode); ok {
 		s.CodeName = code.Name
 	}
-	p.Log.Info("provisioned", "outcome", s.Outcome, "exitCode", s.ExitCode, "changes", len(s.Changes),
+	p.Log.Info("done", "outcome", s.Outcome, "exitCode", s.ExitCode, "changes", len(s.Changes),
 		"unchanged", s.Unchanged, "durationMs", s.DurationMs, "error", err)
 }
