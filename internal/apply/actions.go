@@ -129,8 +129,7 @@ func (r *run) sysctl(id resource.ID, s *resource.Sysctl) error {
 
 func (r *run) check(ctx context.Context, id resource.ID, c *resource.Check) error {
 	if c.Unless != "" {
-		entry, err := r.Host.Stat(c.Unless)
-		if err != nil || entry.Kind != Absent {
+		if there, err := r.written(c.Unless); there || err != nil {
 			r.skipped(id)
 			return err
 		}

@@ -3,6 +3,7 @@ package apply
 import (
 	"bytes"
 	"fmt"
+	"path"
 
 	"github.com/slipway-dev/slipway/internal/resource"
 )
@@ -44,13 +45,31 @@ func (r *run) compareFile(want *resource.File) (Action, error) {
 	return "", nil
 }
 
-// over tells whether what takes a file's place is there.
+// over tells whether what takes a file's place is there: a file that is not empty, as one is whose writer
+// did not sync it before the power went.
 func (r *run) over(file *resource.File) (bool, error) {
 	if file.Until == "" {
 		return false, nil
 	}
-	successor, err := r.Host.Stat(file.Until)
-	return successor.Kind != Absent, err
+	return r.written(file.Until)
+}
+
+// maxLinks is how many symbolic links are followed to a file.
+const maxLinks = 8
+
+// written tells whether there is a file at a path that is not empty, or a link to one.
+func (r *run) written(name string) (bool, error) {
+	for range maxLinks {
+		have, err := r.Host.Stat(name)
+		if err != nil || have.Kind != Symlink {
+			return have.Kind == RegularFile && have.Size > 0, err
+		}
+		if !path.IsAbs(have.Target) {
+			have.Target = path.Join(path.Dir(name), have.Target)
+		}
+		name = path.Clean(have.Target)
+	}
+	return false, nil
 }
 
 func (e Entry) wrongOwner(uid, gid int) bool {

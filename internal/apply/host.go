@@ -43,6 +43,8 @@ type Files interface {
 	Renamed(path string)
 	// Sync makes durable every name that was changed since the last call.
 	Sync() error
+	// SyncFileSystem makes durable all that anybody has written to the file system that holds path.
+	SyncFileSystem(path string) error
 }
 
 // EntryKind is what is at a path.

@@ -22,7 +22,7 @@ func (c call) String() string { return strings.TrimSpace(c.op + " " + c.name) }
 
 // changing are the methods that change something; Lock and Unlock only keep others out.
 var changing = []string{
-	"stage", "commit", "unstage", "mkdir", "symlink", "remove", "rmdir", "sync", "reload", "start", "restart", "stop", "set", "load", "run",
+	"stage", "commit", "unstage", "mkdir", "symlink", "remove", "rmdir", "sync", "syncfs", "reload", "start", "restart", "stop", "set", "load", "run",
 }
 
 func (c call) changes() bool { return slices.Contains(changing, c.op) }
@@ -286,6 +286,12 @@ func (m *memory) RemoveDirectory(name string) error {
 }
 
 func (m *memory) Renamed(string) {}
+
+func (m *memory) SyncFileSystem(name string) error {
+	err := m.enter("syncfs", name)
+	defer m.mu.Unlock()
+	return err
+}
 
 func (m *memory) Sync() error {
 	err := m.enter("sync", "")

@@ -17,6 +17,9 @@ func TestPanics(t *testing.T) {
 	p := aksPlan(t)
 	p.Resources = append(p.Resources, resource.Resource{Spec: &resource.Command{Label: "c"}})
 	for _, op := range append(changing, "stat", "read", "state", "sysctl", "module", "probe") {
+		if op == "syncfs" {
+			continue // nothing of this plan is there until something takes its place
+		}
 		for _, sequential := range []bool{true, false} {
 			m := newMemory()
 			applied(t, m, aksPlan(t, changedConfig))

@@ -44,7 +44,7 @@ func (r *run) prune() error {
 	var errs []error
 	for _, d := range r.wrong {
 		if d.action == Removed {
-			errs = appendFailure(errs, d.Resource, r.Host.Remove(d.Spec.Name()))
+			errs = appendFailure(errs, d.Resource, r.remove(d.Spec))
 		}
 	}
 	planned := make(map[resource.ID]bool)
@@ -63,6 +63,17 @@ func (r *run) prune() error {
 		errs = appendFailure(errs, res, r.Host.RemoveDirectory(res.Spec.Name()))
 	}
 	return errors.Join(errs...)
+}
+
+// remove removes a file or link. What has taken its place is durable before: the kubelet does not sync its
+// certificate, and after a power cut there would be neither that nor what it joined with.
+func (r *run) remove(spec resource.Spec) error {
+	if f, ok := spec.(*resource.File); ok && f.Until != "" {
+		if err := r.Host.SyncFileSystem(f.Until); err != nil {
+			return err
+		}
+	}
+	return r.Host.Remove(spec.Name())
 }
 
 // staleUnits are the units that earlier plans started and that this one has nothing of.

@@ -1,6 +1,7 @@
 package apply_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/slipway-dev/slipway/internal/apply"
@@ -83,8 +84,17 @@ func TestUntil(t *testing.T) {
 	)
 	applied(t, m, p)
 	converged(t, m, p)
-	m.files["/etc/own"] = fileEntry(&resource.File{Path: "/etc/own"})
+	// Links to what is not there, or is empty, are not it yet.
+	m.files["/etc/own"] = entry{Entry: apply.Entry{Kind: apply.Symlink, Target: "own-1"}}
+	equal(t, "changes", changes(applied(t, m, p)), nil)
+	m.files["/etc/own-1"] = fileEntry(&resource.File{Path: "/etc/own-1"})
+	equal(t, "changes", changes(applied(t, m, p)), nil)
+	m.files["/etc/own-1"] = fileEntry(&resource.File{Path: "/etc/own-1", Content: []byte("c")})
+	m.forget()
 	equal(t, "changes", changes(applied(t, m, p)), []string{"removed File:/etc/credential"})
+	if calls := m.changed(); slices.Index(calls, "syncfs /etc/own") > slices.Index(calls, "remove /etc/credential") || !slices.Contains(calls, "syncfs /etc/own") {
+		t.Errorf("what takes its place is not durable before it goes: %q", calls)
+	}
 	equal(t, "changes", changes(applied(t, m, p)), nil)
 	if m.files["/etc/credential"].Kind != apply.Absent {
 		t.Error("the credential is still there")

@@ -19,6 +19,7 @@ const (
 	mutateOwner   mutationKind = "chown"
 	mutateSync    mutationKind = "fsync"
 	mutateSyncDir mutationKind = "fsync-directory"
+	mutateSyncAll mutationKind = "syncfs"
 	mutateClose   mutationKind = "close"
 	mutateRename  mutationKind = "rename"
 	mutateUnlink  mutationKind = "unlink"

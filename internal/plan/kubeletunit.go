@@ -45,6 +45,10 @@ func (p *planner) kubeletUnit() {
 		"[Service]",
 		"EnvironmentFile=" + p.layout.kubeletEnv,
 	}
+	lines = append(lines,
+		"# The kubelet does not sync its certificates: what a power cut has left empty would stop it for ever.",
+		"ExecStartPre=-find "+kubeletCertDir+" -type f -empty -delete",
+	)
 	lines = append(lines, p.wireServerRules()...)
 	lines = append(lines,
 		"ExecStart="+p.layout.kubelet+` \`,

@@ -22,15 +22,22 @@ func (p *planner) retireCredential() {
 		return
 	}
 	p.certificate = certificate
-	// systemd looks again when the service has ended, so it must not end (systemd.path(5)).
+	// systemd looks again when the service has ended, so it must not end (systemd.path(5)). The kubelet does
+	// not sync what it writes: the certificate is empty for a while, is so for ever where the power has gone
+	// meanwhile, and must be durable before the credential goes.
 	p.file(resource.Join, resource.UnitDir+"/"+retireUnit+".service", 0o644, unitFile(
 		"[Unit]",
 		"Description=Remove the credential that the node joined with",
+		"StartLimitIntervalSec=0",
 		"",
 		"[Service]",
 		"Type=oneshot",
 		"RemainAfterExit=yes",
-		"ExecStart=/bin/rm -f "+p.layout.bootstrapConfig,
+		"Restart=on-failure",
+		"RestartSec=2",
+		"ExecStart=test -s "+certificate,
+		"ExecStart=sync -f "+certificate,
+		"ExecStart=rm -f "+p.layout.bootstrapConfig,
 	), "removes the bootstrap credential")
 	p.file(resource.Join, resource.UnitDir+"/"+retireUnit+".path", 0o644, unitFile(
 		"[Unit]",

@@ -15,7 +15,7 @@ type Check struct {
 	Label string `json:"label"`
 	// Timeout bounds how long it may take to become true.
 	Timeout Duration `json:"timeout"`
-	// Unless is a path: the check is not performed once something is there.
+	// Unless is a path: the check is not performed once a file is there that is not empty.
 	Unless string `json:"unless,omitempty"`
 	// ExitCodes are the codes of a provisioning that fails here, by cause; the resource's own is
 	// for every other cause.

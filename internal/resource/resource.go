@@ -69,8 +69,8 @@ type File struct {
 	Content []byte
 	// Secret content is written to the machine and shown to nobody.
 	Secret bool
-	// Until is a path: once something is there, the file is not needed any more, and is removed. It is
-	// for a credential that another one takes the place of, and its content is kept nowhere else.
+	// Until is a path: once a file is there that is not empty, this one is not needed any more, and is
+	// removed. It is for a credential that another one takes the place of, and its content is kept nowhere else.
 	Until string
 }
 
