@@ -51,7 +51,9 @@ func (p *planner) retireCredential() {
 	), "waits for the kubelet's certificate", retireUnit+".path")
 	p.enable(resource.Join, retireUnit+".path")
 	p.add(resource.Resource{
-		Phase:    resource.Join,
+		Phase: resource.Join,
+		// There is no hurry before it.
+		Requires: []resource.ID{resource.IDOf(&resource.Unit{Unit: kubeletUnit})},
 		ExitCode: exitcode.UnitStartFailed,
 		Reason:   "the bootstrap credential goes when the kubelet has a certificate",
 		Spec:     &resource.Unit{Unit: retireUnit + ".path"},

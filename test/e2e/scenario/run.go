@@ -34,8 +34,9 @@ type Runner struct {
 
 // Outcome is what a case came to.
 type Outcome struct {
-	Case     string
-	Err      error
+	Case string
+	// Failure says what went wrong; empty for nothing.
+	Failure  string
 	Duration time.Duration
 	Timeline []Event
 	// Out is where the logs are.
@@ -71,11 +72,11 @@ func (r *Runner) Run(all context.Context, c Case) Outcome {
 	defer cancel()
 	run := &caseRun{Runner: r, Case: c, out: filepath.Join(r.Out, c.Name), began: time.Now(), pods: make(map[string]string)}
 	outcome := Outcome{Case: c.Name, Out: run.out}
-	outcome.Err = run.steps(ctx)
+	err := run.steps(ctx)
 	if run.vm != nil && all.Err() == nil {
 		collecting, cancel := context.WithTimeout(context.WithoutCancel(ctx), 60*time.Second)
 		outcome.Console = run.vm.ConsolePath()
-		outcome.Timeline = run.collect(collecting, outcome.Err != nil)
+		outcome.Timeline = run.collect(collecting, err != nil)
 		cancel()
 	}
 	if run.node != nil {
@@ -88,9 +89,12 @@ func (r *Runner) Run(all context.Context, c Case) Outcome {
 		run.vm.Shell.Release()
 	}
 	if !r.Keep && all.Err() == nil {
-		if err := r.forgetNode(all); err != nil {
-			outcome.Err = errors.Join(outcome.Err, fmt.Errorf("clear the cluster for the next case: %w", err))
+		if clearing := r.forgetNode(all); clearing != nil {
+			err = errors.Join(err, fmt.Errorf("clear the cluster for the next case: %w", clearing))
 		}
+	}
+	if err != nil {
+		outcome.Failure = err.Error()
 	}
 	outcome.Duration = time.Since(run.began)
 	return outcome
