@@ -108,7 +108,7 @@ func (r *run) module(ctx context.Context, id resource.ID, m *resource.Module) er
 }
 
 func (r *run) sysctl(id resource.ID, s *resource.Sysctl) error {
-	value, err := r.Host.Sysctl(s.Key)
+	same, err := r.sysctlIs(s)
 	if s.Optional && errors.Is(err, fs.ErrNotExist) {
 		r.skipped(id)
 		return nil
@@ -116,7 +116,7 @@ func (r *run) sysctl(id resource.ID, s *resource.Sysctl) error {
 	if err != nil {
 		return err
 	}
-	if value == strings.Join(strings.Fields(s.Value), " ") {
+	if same {
 		r.unchanged()
 		return nil
 	}
@@ -125,6 +125,12 @@ func (r *run) sysctl(id resource.ID, s *resource.Sysctl) error {
 	}
 	r.changed(id, Set)
 	return nil
+}
+
+// sysctlIs tells whether a parameter has its value.
+func (r *run) sysctlIs(s *resource.Sysctl) (bool, error) {
+	value, err := r.Host.Sysctl(s.Key)
+	return value == strings.Join(strings.Fields(s.Value), " "), err
 }
 
 func (r *run) check(ctx context.Context, id resource.ID, c *resource.Check) error {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"slices"
 	"strings"
@@ -89,7 +90,7 @@ func (e *Engine) Apply(ctx context.Context, plan resource.Plan) (*Report, error)
 	return run.report(), err
 }
 
-// Preview tells what Apply would do to files and units. It changes nothing.
+// Preview tells what Apply would do, but for commands and checks. It changes nothing.
 func (e *Engine) Preview(ctx context.Context, plan resource.Plan) (*Report, error) {
 	run := &run{Engine: e, plan: plan}
 	err := run.guarded("preview", func() error { return run.preview(ctx) })
@@ -101,16 +102,40 @@ func (r *run) preview(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	var errs []error
 	for _, n := range order {
-		if unit, ok := n.Spec.(*resource.Unit); ok {
-			if action, err := r.unitAction(ctx, n, unit.Unit); err != nil {
-				return failed(n.Resource, err)
-			} else if action != "" && action != joined {
-				r.changed(n.ID(), action)
-			}
+		action, err := r.previewAction(ctx, n)
+		switch {
+		case err != nil:
+			errs = append(errs, failed(n.Resource, err))
+		case action != "" && action != joined:
+			r.changed(n.ID(), action)
 		}
 	}
-	return nil
+	return errors.Join(errs...)
+}
+
+// previewAction tells what would be done to a module, parameter or unit.
+func (r *run) previewAction(ctx context.Context, n *node) (Action, error) {
+	switch spec := n.Spec.(type) {
+	case *resource.Unit:
+		return r.unitAction(ctx, n, spec.Unit)
+	case *resource.Module:
+		if loaded, err := r.Host.ModuleLoaded(spec.Module); loaded || err != nil {
+			return "", err
+		}
+		return Loaded, nil
+	case *resource.Sysctl:
+		same, err := r.sysctlIs(spec)
+		if errors.Is(err, fs.ErrNotExist) {
+			same, err = spec.Optional, nil // that of a module that is not loaded yet, where it must be there
+		}
+		if same || err != nil {
+			return "", err
+		}
+		return Set, nil
+	}
+	return "", nil
 }
 
 // run is one Apply.
