@@ -34,9 +34,8 @@ type Runner struct {
 
 // Outcome is what a case came to.
 type Outcome struct {
-	Case string
-	// Failure says what went wrong; empty for nothing.
-	Failure  string
+	Case     string
+	Err      error
 	Duration time.Duration
 	Timeline []Event
 	// Out is where the logs are.
@@ -72,11 +71,11 @@ func (r *Runner) Run(all context.Context, c Case) Outcome {
 	defer cancel()
 	run := &caseRun{Runner: r, Case: c, out: filepath.Join(r.Out, c.Name), began: time.Now(), pods: make(map[string]string)}
 	outcome := Outcome{Case: c.Name, Out: run.out}
-	err := run.steps(ctx)
+	outcome.Err = run.steps(ctx)
 	if run.vm != nil && all.Err() == nil {
 		collecting, cancel := context.WithTimeout(context.WithoutCancel(ctx), 60*time.Second)
 		outcome.Console = run.vm.ConsolePath()
-		outcome.Timeline = run.collect(collecting, err != nil)
+		outcome.Timeline = run.collect(collecting, outcome.Err != nil)
 		cancel()
 	}
 	if run.node != nil {
@@ -89,12 +88,9 @@ func (r *Runner) Run(all context.Context, c Case) Outcome {
 		run.vm.Shell.Release()
 	}
 	if !r.Keep && all.Err() == nil {
-		if clearing := r.forgetNode(all); clearing != nil {
-			err = errors.Join(err, fmt.Errorf("clear the cluster for the next case: %w", clearing))
+		if err := r.forgetNode(all); err != nil {
+			outcome.Err = errors.Join(outcome.Err, fmt.Errorf("clear the cluster for the next case: %w", err))
 		}
-	}
-	if err != nil {
-		outcome.Failure = err.Error()
 	}
 	outcome.Duration = time.Since(run.began)
 	return outcome

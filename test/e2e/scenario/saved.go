@@ -11,7 +11,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/slipway-dev/slipway/test/e2e/lab"
@@ -50,20 +49,11 @@ func (r *caseRun) booted(ctx context.Context, m lab.Machine) (lab.Machine, error
 	name := "booted-containerd" + r.Containerd + "-"
 	dir := filepath.Join(r.Cache, name+hex.EncodeToString(key[:])[:16])
 	saved := lab.Machine{Dir: m.Dir, Disk: m.Disk, Seed: filepath.Join(dir, "seed.iso"), Firmware: m.Firmware, Resume: filepath.Join(dir, "disk.qcow2")}
-	// Another sandbox may be making it.
-	lock, err := os.OpenFile(filepath.Join(r.Cache, name+"lock"), os.O_CREATE|os.O_RDWR, 0o644)
-	if err != nil {
-		return m, err
-	}
-	defer lock.Close()
-	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
-		return m, err
-	}
 	if _, err := os.Stat(dir); err == nil {
 		return saved, nil
 	}
 	begin := time.Now()
-	old, err := filepath.Glob(filepath.Join(r.Cache, name+strings.Repeat("?", 16)))
+	old, err := filepath.Glob(filepath.Join(r.Cache, name+"*"))
 	if err != nil {
 		return m, err
 	}

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"bufio"
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -11,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"sync"
 	"syscall"
 	"time"
 
@@ -22,9 +19,8 @@ import (
 
 // setup is all that the process in the sandbox needs to know.
 type setup struct {
-	Repo string
-	// Lane is which of the sandboxes it is.
-	Lane    int
+	Repo    string
+	Cases   []string
 	Parts   lab.Parts
 	Images  map[string]string
 	Slipway string
@@ -92,11 +88,7 @@ func alone() (unlock func(), err error) {
 	return func() { file.Close() }, nil
 }
 
-// lanes is how many machines run at once, each in a sandbox of its own: one leaves two processors idle for
-// a third of the time.
-const lanes = 2
-
-// outside makes the parts and runs the cases in sandboxes.
+// outside makes the parts and runs the cases in a sandbox.
 func outside(ctx context.Context, names []string) error {
 	cases, err := scenario.Load(filepath.Join("test", "e2e", "cases"), names...)
 	if err != nil {
@@ -117,39 +109,9 @@ func outside(ctx context.Context, names []string) error {
 	if err != nil {
 		return err
 	}
-	// The longest first, so that nobody waits for it at the end.
-	slices.SortStableFunc(cases, func(a, b scenario.Case) int { return cmp.Compare(b.Timeout, a.Timeout) })
-	queue := make(chan string, len(cases))
 	for _, c := range cases {
-		queue <- c.Name
+		s.Cases = append(s.Cases, c.Name)
 	}
-	close(queue)
-	var (
-		mu       sync.Mutex
-		outcomes []scenario.Outcome
-		failures []error
-		wait     sync.WaitGroup
-	)
-	for lane := range min(lanes, len(cases)) {
-		wait.Go(func() {
-			err := runLane(ctx, s, lane+1, queue, func(o scenario.Outcome) {
-				mu.Lock()
-				defer mu.Unlock()
-				outcomes = append(outcomes, o)
-			})
-			mu.Lock()
-			defer mu.Unlock()
-			failures = append(failures, err)
-		})
-	}
-	wait.Wait()
-	slices.SortFunc(outcomes, func(a, b scenario.Outcome) int { return cmp.Compare(a.Case, b.Case) })
-	return errors.Join(append(failures, report(outcomes), ctx.Err())...)
-}
-
-// runLane runs cases of the queue, one after the other, in a sandbox.
-func runLane(ctx context.Context, s setup, lane int, queue <-chan string, done func(scenario.Outcome)) error {
-	s.Lane = lane
 	document, err := json.Marshal(s)
 	if err != nil {
 		return err
@@ -158,42 +120,13 @@ func runLane(ctx context.Context, s setup, lane int, queue <-chan string, done f
 	if err != nil {
 		return err
 	}
-	names, err := cmd.StdinPipe()
-	if err != nil {
-		return err
-	}
-	results, tell, err := os.Pipe()
-	if err != nil {
-		return err
-	}
-	defer results.Close()
-	cmd.ExtraFiles = []*os.File{tell}
-	err = cmd.Start()
-	tell.Close()
-	if err != nil {
-		return err
-	}
-	decoder := json.NewDecoder(results)
-	for name := range queue {
-		var o scenario.Outcome
-		_, err := fmt.Fprintln(names, name)
-		if err == nil {
-			err = decoder.Decode(&o)
-		}
-		if err != nil {
-			done(scenario.Outcome{Case: name, Failure: "the sandbox ended: " + err.Error()})
-			break
-		}
-		done(o)
-	}
-	names.Close()
-	if err := cmd.Wait(); err != nil {
-		return fmt.Errorf("sandbox %d: %w", lane, err)
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("some cases failed: %w", err)
 	}
 	return nil
 }
 
-// inside runs the cases that it is told to, as a sandbox's first process.
+// inside runs the cases, as the sandbox's first process.
 func inside(ctx context.Context, args []string) error {
 	var s setup
 	if len(args) != 1 || !lab.Inside() {
@@ -202,36 +135,33 @@ func inside(ctx context.Context, args []string) error {
 	if err := json.Unmarshal([]byte(args[0]), &s); err != nil {
 		return err
 	}
-	results := os.NewFile(3, "results")
-	syscall.CloseOnExec(3)
+	cases, err := scenario.Load(filepath.Join(s.Repo, "test", "e2e", "cases"), s.Cases...)
+	if err != nil {
+		return err
+	}
 	log := logger()
-	cache := filepath.Join(s.Repo, ".cache", "e2e")
-	l, err := lab.Start(ctx, filepath.Join(cache, fmt.Sprintf("lab-%d", s.Lane)), s.Parts, log)
+	out := filepath.Join(s.Repo, "out", "e2e")
+	l, err := lab.Start(ctx, filepath.Join(s.Repo, ".cache", "e2e", "lab"), s.Parts, log)
 	if l != nil {
 		defer l.Stop()
 	}
 	if err != nil {
 		return err
 	}
-	runner := &scenario.Runner{Lab: l, Cache: cache, Images: s.Images, Slipway: s.Slipway, Out: filepath.Join(s.Repo, "out", "e2e"), Log: log}
-	for names := bufio.NewScanner(os.Stdin); ctx.Err() == nil && names.Scan(); {
-		cases, err := scenario.Load(filepath.Join(s.Repo, "test", "e2e", "cases"), names.Text())
-		if err != nil {
-			return err
-		}
-		c := cases[0]
+	runner := &scenario.Runner{Lab: l, Cache: filepath.Join(s.Repo, ".cache", "e2e"), Images: s.Images, Slipway: s.Slipway, Out: out, Log: log}
+	var outcomes []scenario.Outcome
+	for _, c := range cases {
 		log.Info("case", "name", c.Name, "about", c.About)
 		o := runner.Run(ctx, c)
-		if o.Failure != "" {
-			log.Error("case failed", "name", c.Name, "error", o.Failure, "logs", o.Out)
-		} else {
-			log.Info("case passed", "name", c.Name, "seconds", o.Duration.Seconds())
+		if o.Err != nil {
+			log.Error("case failed", "name", c.Name, "error", o.Err, "logs", o.Out)
 		}
-		if err := json.NewEncoder(results).Encode(o); err != nil {
-			return err
+		outcomes = append(outcomes, o)
+		if ctx.Err() != nil {
+			break
 		}
 	}
-	return nil
+	return report(outcomes)
 }
 
 // report prints what all cases came to.
@@ -243,13 +173,13 @@ func report(outcomes []scenario.Outcome) error {
 	fmt.Println()
 	for _, o := range outcomes {
 		verdict := "ok"
-		if o.Failure != "" {
+		if o.Err != nil {
 			verdict = "FAILED"
 			failed++
 		}
 		fmt.Printf("%-8s %-24s %6.1f s  %s\n", verdict, o.Case, o.Duration.Round(100*time.Millisecond).Seconds(), o.Out)
-		if o.Failure != "" {
-			fmt.Printf("         %s\n", o.Failure)
+		if o.Err != nil {
+			fmt.Printf("         %v\n", o.Err)
 		}
 	}
 	if failed > 0 {

@@ -129,8 +129,8 @@ func stand(ctx context.Context, args []string) error {
 	runner := &scenario.Runner{Lab: l, Images: s.Images, Slipway: s.Slipway, Out: filepath.Join(s.Repo, "out", "e2e", "lab"), Log: log, Keep: true}
 	outcome := runner.Run(ctx, cases[0])
 	scenario.PrintTimeline(os.Stdout, outcome)
-	if outcome.Failure != "" {
-		return errors.New(outcome.Failure)
+	if outcome.Err != nil {
+		return outcome.Err
 	}
 	fmt.Fprintf(tell, "the node is Ready\n\n  export KUBECONFIG=%s\n  %s get nodes\n\n  console log: %s\n  root's shell: socat -,rawer unix-connect:%s\n",
 		kubeconfig, filepath.Join(s.Parts.Kubernetes, "kubectl"), outcome.Console, filepath.Join(filepath.Dir(outcome.Console), "shell"))
