@@ -25,8 +25,8 @@ const diskSize = "4G"
 
 // imageInputs are the parts that an image is made of.
 type imageInputs struct {
-	kernel, rootfs, kubernetes, containerd, cni, payload, agent, files, watcher string
-	containerdVersion                                                           string
+	kernel, rootfs, kubernetes, containerd, cni, payload, agent, files, units string
+	containerdVersion                                                         string
 }
 
 // Image returns a directory with a node's disk in the shape of a real node image, disk.img: binaries
@@ -34,7 +34,7 @@ type imageInputs struct {
 // agent is the slipway-node that it holds, runtime one of the kinds of containerd.
 func (s *Store) Image(ctx context.Context, agent, runtime string) (string, error) {
 	in := imageInputs{agent: agent, files: filepath.Join(s.Repo, "test", "e2e", "image", "files"),
-		watcher: filepath.Join(s.Repo, "dist", "systemd", "slipway-watch.service")}
+		units: filepath.Join(s.Repo, "dist", "systemd")}
 	containerd := s.Containerd
 	in.containerdVersion = Containerd
 	if runtime == ContainerdDebian {
@@ -56,7 +56,7 @@ func (s *Store) Image(ctx context.Context, agent, runtime string) (string, error
 	return s.part(ctx, recipe{
 		name:   "image-containerd" + runtime,
 		inputs: []string{"6", in.kernel, in.rootfs, in.kubernetes, in.containerd, in.cni, in.payload, diskSize},
-		files:  []string{in.agent, in.files, in.watcher},
+		files:  []string{in.agent, in.files, in.units},
 		make:   func(ctx context.Context, dir string) error { return makeImage(ctx, dir, in) },
 	})
 }
@@ -90,8 +90,9 @@ func makeImage(ctx context.Context, dir string, in imageInputs) error {
 	if err := run(ctx, dir, nil, "cp", "-r", "--no-target-directory", "--remove-destination", in.files, root); err != nil {
 		return err
 	}
-	// The watcher is there, and whoever wants it starts it.
-	if err := copyFile(in.watcher, filepath.Join(root, "etc", "systemd", "system", filepath.Base(in.watcher)), 0o644); err != nil {
+	// The units are those that are shipped; whoever wants the watcher starts it.
+	units := filepath.Join(root, "etc", "systemd", "system")
+	if err := run(ctx, dir, nil, "cp", "-r", "--no-target-directory", in.units, units); err != nil {
 		return err
 	}
 	manifest, err := installBinaries(root, in)
