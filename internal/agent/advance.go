@@ -12,6 +12,8 @@ import (
 // advance is a step from one generation to the next.
 type advance struct {
 	plan resource.Plan
+	// digest is the plan's, once somebody has asked for it.
+	digest string
 	// entry is what the index is to say of the generation; its number and outcome come by themselves.
 	entry generation.Entry
 	// verify tells whether the machine is well with it; nil for a plan whose own checks say so.
@@ -26,7 +28,7 @@ func (a *Agent) advance(ctx context.Context, store *generation.Store, next advan
 	if next.plan.Config == "" {
 		return engine.Apply(ctx, next.plan) // a script's: nobody knows what it does
 	}
-	settled, err := a.settled(store, next.plan)
+	settled, err := a.settled(store, &next)
 	if err != nil {
 		return new(apply.Report), err
 	}
@@ -72,13 +74,16 @@ func (a *Agent) finish(store *generation.Store, err error) error {
 }
 
 // settled tells whether a plan is the current generation's, which was good.
-func (a *Agent) settled(store *generation.Store, plan resource.Plan) (bool, error) {
+func (a *Agent) settled(store *generation.Store, next *advance) (bool, error) {
 	current, found := store.Current()
-	if !found || current.Outcome != generation.Good || current.Config != plan.Config {
+	if !found || current.Outcome != generation.Good || current.Config != next.plan.Config {
 		return false, nil
 	}
-	digest, err := generation.Digest(plan)
-	return digest == current.Plan, err
+	var err error
+	if next.digest == "" {
+		next.digest, err = generation.Digest(next.plan)
+	}
+	return next.digest == current.Plan, err
 }
 
 // supersede returns what a boot is to apply instead of its contract, where that is not the newest

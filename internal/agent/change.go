@@ -146,7 +146,7 @@ func (c *change) run(ctx context.Context, want func(*generation.Store) (wanted, 
 		return err
 	}
 	c.status.Config.Digest, c.status.Config.Dialect = w.plan.Config, w.plan.Dialect
-	if err := c.compare(store, w.plan); err != nil {
+	if err := c.compare(store, &w.advance); err != nil {
 		return err
 	}
 	if c.show != nil {
@@ -182,24 +182,31 @@ func (c *change) exclude(ctx context.Context) error {
 	return c.lock(ctx)
 }
 
-// compare finds out how the current generation differs from a plan. Where there is none, everything does.
-func (c *change) compare(store *generation.Store, desired resource.Plan) error {
+// compare finds out how the current generation differs from a plan. Where there is none, everything does;
+// where it has that very plan, nothing, and its record need not be read.
+func (c *change) compare(store *generation.Store, desired *advance) error {
+	settled, err := c.settled(store, desired)
+	if err != nil {
+		return err
+	}
+	if settled {
+		c.difference, err = difference.Of(resource.Plan{}, resource.Plan{})
+		return err
+	}
 	var before resource.Plan
 	if current, found := store.Current(); found {
-		var err error
 		if before, err = store.Plan(current.Number); err != nil {
 			c.Log.Warn("the current generation cannot be read; everything is taken for new", "generation", current.Number, "error", err)
 		}
 	}
-	var err error
-	c.difference, err = difference.Of(before, generation.Lasting(desired))
+	c.difference, err = difference.Of(before, generation.Lasting(desired.plan))
 	return err
 }
 
 // make makes the change, and takes it back when the node is not well with it.
 func (c *change) make(ctx context.Context, store *generation.Store, w wanted) error {
 	good, hasGood := store.LastGood()
-	settled, err := c.settled(store, w.plan)
+	settled, err := c.settled(store, &w.advance)
 	if err != nil {
 		return err
 	}
