@@ -50,7 +50,7 @@ and replace say what you have to do besides. A node that is as the contract says
 			if opts.Allow, err = difference.ParseClass(allow.Value); err != nil {
 				return err
 			}
-			opts.Show = a.showing(output.Value)
+			opts.Show = a.showing(output.Value, opts.Allow, opts.DryRun)
 			node, err := a.agent()
 			if err != nil {
 				return err
@@ -84,14 +84,18 @@ func addAllow(cmd *cobra.Command, allow *command.Choice) {
 	command.CompleteWith(cmd, "allow", allow.Allowed...)
 }
 
-// showing returns what shows a difference before it is made: nothing, where all is one document.
-func (a *app) showing(form string) func(*difference.Difference) {
+// showing returns what shows a difference before it is made: nothing, where all is one document. Whoever
+// waits at a terminal is told for what.
+func (a *app) showing(form string, allow difference.Class, dryRun bool) func(*difference.Difference) {
 	if form == command.AsJSON {
 		return nil
 	}
 	return func(d *difference.Difference) {
 		// What cannot be written is no reason to leave the node as it is.
 		_ = command.Write(a.Streams, d.Text(cli.StyleOf(a.Out)))
+		if !d.Same && !dryRun && d.Class <= allow && cli.StyleOf(a.Err) != (cli.Style{}) {
+			fmt.Fprintln(a.Err, "Applying it, and checking that the node is well; this takes some seconds ...")
+		}
 	}
 }
 

@@ -42,7 +42,7 @@ generation, with a number of its own, and stays over a reboot.
 			if opts.Allow, err = difference.ParseClass(allow.Value); err != nil {
 				return err
 			}
-			opts.Show = a.showing(output.Value)
+			opts.Show = a.showing(output.Value, opts.Allow, opts.DryRun)
 			node, err := a.agent()
 			if err != nil {
 				return err

@@ -15,7 +15,7 @@ import (
 )
 
 // maxStates bounds the states of the disk that are tried in each scenario.
-const maxStates = 25_000
+const maxStates = 50_000
 
 // outage is a disk after a power cut.
 type outage struct {

@@ -55,7 +55,7 @@ func (s *Store) Image(ctx context.Context, agent, runtime string) (string, error
 	}
 	return s.part(ctx, recipe{
 		name:   "image-containerd" + runtime,
-		inputs: []string{"6", in.kernel, in.rootfs, in.kubernetes, in.containerd, in.cni, in.payload, diskSize},
+		inputs: []string{"7", in.kernel, in.rootfs, in.kubernetes, in.containerd, in.cni, in.payload, diskSize},
 		files:  []string{in.agent, in.files, in.units},
 		make:   func(ctx context.Context, dir string) error { return makeImage(ctx, dir, in) },
 	})
@@ -180,6 +180,19 @@ func writeManifest(root string, list []components.Component) error {
 	return os.WriteFile(filepath.Join(root, components.Path), append(document, '\n'), 0o644)
 }
 
+// masked are units that a node has no use for: each costs a process at every boot, or starts one later that
+// a test does not expect.
+var masked = []string{
+	"apt-daily.timer", "apt-daily-upgrade.timer", "dpkg-db-backup.timer", "e2scrub_all.timer", "e2scrub_reap.service",
+	"systemd-binfmt.service", "proc-sys-fs-binfmt_misc.automount",
+	"modprobe@configfs.service", "modprobe@dm_mod.service", "modprobe@drm.service", "modprobe@efi_pstore.service",
+	"modprobe@fuse.service", "modprobe@loop.service",
+	"sys-fs-fuse-connections.mount", "sys-kernel-config.mount", "sys-kernel-debug.mount", "sys-kernel-tracing.mount",
+	"systemd-firstboot.service", "systemd-pstore.service", "systemd-sysusers.service",
+	"systemd-update-utmp.service", "systemd-update-utmp-runlevel.service",
+	"getty@tty1.service", "serial-getty@ttyS0.service",
+}
+
 // furnish makes the links and empty files that an image has.
 func furnish(root string) error {
 	for _, dir := range []string{"opt/azure/containers", "var/log/azure", "etc/systemd/system/multi-user.target.wants"} {
@@ -188,19 +201,18 @@ func furnish(root string) error {
 		}
 	}
 	units := "etc/systemd/system/"
-	for _, link := range [][2]string{
+	links := [][2]string{
 		{"../../slipway/bin/slipway-node", "opt/azure/containers/aks-node-controller"},
 		{"/opt/bin/kubelet-" + Kubernetes, "usr/bin/kubelet"},
 		{"../slipway-provision.service", units + "multi-user.target.wants/slipway-provision.service"},
 		{"/lib/systemd/system/systemd-networkd.service", units + "multi-user.target.wants/systemd-networkd.service"},
 		{"/lib/systemd/system/systemd-networkd.service", units + "dbus-org.freedesktop.network1.service"},
 		{"/lib/systemd/system/systemd-networkd-wait-online.service", units + "network-online.target.wants/systemd-networkd-wait-online.service"},
-		{"/dev/null", units + "apt-daily.timer"},
-		{"/dev/null", units + "apt-daily-upgrade.timer"},
-		{"/dev/null", units + "dpkg-db-backup.timer"},
-		{"/dev/null", units + "e2scrub_all.timer"},
-		{"/dev/null", units + "e2scrub_reap.service"},
-	} {
+	}
+	for _, unit := range masked {
+		links = append(links, [2]string{"/dev/null", units + unit})
+	}
+	for _, link := range links {
 		path := filepath.Join(root, link[1])
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			return err
