@@ -41,8 +41,8 @@ func (i *intent) check() error {
 		}
 	}
 	for _, name := range i.Paths {
-		if !path.IsAbs(name) || path.Clean(name) != name {
-			return errors.New("names something that is no path")
+		if refused(name) != "" {
+			return errors.New("names something that is no place for a plan")
 		}
 	}
 	return nil
@@ -109,12 +109,27 @@ func (r *run) worst() intent {
 // changed are made durable.
 func (r *run) clean() error {
 	// A run that died while it wrote its record has left a part of that.
-	errs := []error{r.Host.Unstage(intentPath)}
-	for _, name := range r.earlier.Paths {
-		r.Host.Renamed(name)
-		errs = append(errs, r.Host.Unstage(name))
+	if err := r.Host.Unstage(intentPath); err != nil {
+		return err
 	}
-	return errors.Join(errs...)
+	for _, name := range r.earlier.Paths {
+		parent, err := r.Host.Stat(path.Dir(name))
+		if err != nil {
+			return err
+		}
+		if parent.Kind != Directory && parent.Kind != Symlink {
+			continue // the record is damaged, or somebody else has been here since
+		}
+		switch err := r.Host.Unstage(name); {
+		case err == nil:
+			r.Host.Renamed(name)
+		case parent.Kind == Directory:
+			return err
+		default: // the link leads to no directory
+			r.Log.Warn("what an earlier apply has staged cannot be removed", "path", name, "error", err)
+		}
+	}
+	return nil
 }
 
 // takeBack restores the record as it was, where nothing was changed.

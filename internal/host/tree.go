@@ -58,8 +58,8 @@ func (t *Tree) Close() error { return t.root.Close() }
 func (t *Tree) Stat(path string) (apply.Entry, error) {
 	entry := apply.Entry{Owned: t.owned}
 	p, err := t.find(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return entry, nil
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ENOTDIR) {
+		return entry, nil // below a file there is nothing either
 	}
 	if err != nil {
 		return apply.Entry{}, failed("stat", path, err)
