@@ -32,7 +32,7 @@ func (a *app) showCurrent(node *agent.Agent) error {
 // lastGood is the number of the last generation that was good and need not be confirmed, or 0.
 func lastGood(entries []generation.Entry) int {
 	for _, e := range slices.Backward(entries) {
-		if e.Outcome == generation.Good && e.ConfirmBy.IsZero() {
+		if e.Stands() {
 			return e.Number
 		}
 	}

@@ -67,7 +67,7 @@ func restorable(store *generation.Store, opts RollbackOptions) (wanted, error) {
 func lastGoodBefore(entries []generation.Entry) (generation.Entry, bool) {
 	current := entries[len(entries)-1]
 	for _, e := range slices.Backward(entries) {
-		if e.Plan != current.Plan && e.Outcome == generation.Good && e.ConfirmBy.IsZero() {
+		if e.Plan != current.Plan && e.Stands() {
 			return e, true
 		}
 	}

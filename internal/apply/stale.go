@@ -47,13 +47,9 @@ func (r *run) prune() error {
 			errs = appendFailure(errs, d.Resource, r.remove(d.Spec))
 		}
 	}
-	planned := make(map[resource.ID]bool)
-	for _, res := range r.plan.Resources {
-		planned[res.ID()] = true
-	}
 	var directories []resource.Resource
-	for _, res := range r.Stale {
-		if _, ok := res.Spec.(*resource.Directory); ok && !planned[res.ID()] {
+	for _, res := range r.dropped() {
+		if _, ok := res.Spec.(*resource.Directory); ok {
 			directories = append(directories, res)
 		}
 	}
@@ -78,15 +74,23 @@ func (r *run) remove(spec resource.Spec) error {
 
 // staleUnits are the units that earlier plans started and that this one has nothing of.
 func (r *run) staleUnits() []string {
-	planned := make(map[resource.ID]bool)
-	for _, res := range r.plan.Resources {
-		planned[res.ID()] = true
-	}
 	var units []string
-	for _, res := range r.Stale {
-		if unit, ok := res.Spec.(*resource.Unit); ok && !planned[res.ID()] {
+	for _, res := range r.dropped() {
+		if unit, ok := res.Spec.(*resource.Unit); ok {
 			units = append(units, unit.Unit)
 		}
 	}
 	return units
+}
+
+// dropped are the stale resources that the plan does not have.
+func (r *run) dropped() []resource.Resource {
+	if len(r.Stale) == 0 {
+		return nil
+	}
+	planned := r.plan.ByID()
+	return slices.DeleteFunc(slices.Clone(r.Stale), func(res resource.Resource) bool {
+		_, has := planned[res.ID()]
+		return has
+	})
 }

@@ -56,3 +56,6 @@ type Entry struct {
 	// ConfirmBy is when it is taken back unless somebody has confirmed it; zero where it stays.
 	ConfirmBy time.Time `json:"confirmBy,omitzero"`
 }
+
+// Stands tells whether there is a way back to it: it was good, and nobody still has to confirm it.
+func (e Entry) Stands() bool { return e.Outcome == Good && e.ConfirmBy.IsZero() }

@@ -117,7 +117,7 @@ func (s *Store) Current() (Entry, bool) {
 // LastGood is the newest generation that was good and that nobody still has to confirm.
 func (s *Store) LastGood() (Entry, bool) {
 	for _, e := range slices.Backward(s.entries) {
-		if e.Outcome == Good && e.ConfirmBy.IsZero() {
+		if e.Stands() {
 			return e, true
 		}
 	}

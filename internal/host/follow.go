@@ -5,11 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -35,28 +33,21 @@ func (t *Tree) followFiles(ctx context.Context, changed func(), paths []string) 
 			return err
 		}
 	}
-	fd, err := unix.InotifyInit1(unix.IN_CLOEXEC | unix.IN_NONBLOCK)
+	events, err := openEvents(ctx)
 	if err != nil {
-		return fmt.Errorf("inotify: %w", err)
+		return err
 	}
-	events := os.NewFile(uintptr(fd), "inotify")
-	defer events.Close()
-	defer context.AfterFunc(ctx, func() { events.SetReadDeadline(time.Unix(1, 0)) })()
-
-	buf := make([]byte, 16<<10)
+	defer events.close()
 	for {
 		// A directory is watched before anybody looks into it, so whatever happens later is an event.
 		for _, name := range paths {
-			if err := t.followWay(fd, name); err != nil {
+			if err := t.followWay(events.fd, name); err != nil {
 				return err
 			}
 		}
 		changed()
-		if _, err := events.Read(buf); err != nil {
-			if ctx.Err() != nil {
-				return ctx.Err()
-			}
-			return fmt.Errorf("inotify: %w", bare(err))
+		if err := events.wait(ctx); err != nil {
+			return err
 		}
 	}
 }

@@ -5,11 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -38,38 +36,30 @@ func (t *Tree) waitForFiles(ctx context.Context, paths []string) (string, error)
 			return "", err
 		}
 	}
-	fd, err := unix.InotifyInit1(unix.IN_CLOEXEC | unix.IN_NONBLOCK)
+	events, err := openEvents(ctx)
 	if err != nil {
-		return "", fmt.Errorf("inotify: %w", err)
+		return "", err
 	}
-	events := os.NewFile(uintptr(fd), "inotify")
-	defer events.Close()
-	defer context.AfterFunc(ctx, func() { events.SetReadDeadline(time.Unix(1, 0)) })()
-
-	buf := make([]byte, 16<<10)
+	defer events.close()
 	for {
 		// A directory is watched before it is looked into, so whatever appears later is an event.
 		for _, name := range paths {
-			if err := t.watchWay(fd, name); err != nil {
+			if err := t.watchWay(events.fd, name); err != nil {
 				return "", err
 			}
 			entry, err := t.Stat(name)
 			if err == nil && entry.Kind != apply.Absent {
 				return name, nil
 			}
-			if err != nil && !errors.Is(err, unix.ENOTDIR) {
+			if err != nil {
 				return "", err
 			}
 		}
 		if err := ctx.Err(); err != nil {
 			return "", err
 		}
-		// Which event it was does not matter, nor whether some were lost: everything is asked again.
-		if _, err := events.Read(buf); err != nil {
-			if ctx.Err() != nil {
-				return "", ctx.Err()
-			}
-			return "", fmt.Errorf("inotify: %w", bare(err))
+		if err := events.wait(ctx); err != nil {
+			return "", err
 		}
 	}
 }

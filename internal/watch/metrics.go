@@ -67,7 +67,7 @@ func (m *Metrics) generations(entries []generation.Entry) {
 		m.current, m.lastGood = 0, 0
 		for _, e := range entries {
 			m.current = e.Number
-			if e.Outcome == generation.Good && e.ConfirmBy.IsZero() {
+			if e.Stands() {
 				m.lastGood = e.Number
 			}
 		}

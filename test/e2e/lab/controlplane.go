@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -210,15 +209,4 @@ func (a *API) MakeToken(ctx context.Context, token string, expires time.Time) er
 			"auth-extra-groups": "system:bootstrappers:e2e",
 		},
 	}, nil)
-}
-
-// Logs are the control plane's logs.
-func (l *Lab) Logs() []string {
-	var paths []string
-	for _, p := range l.processes {
-		if _, err := os.Stat(p.LogPath); err == nil {
-			paths = append(paths, p.LogPath)
-		}
-	}
-	return paths
 }

@@ -156,9 +156,6 @@ func (vm *VM) Stop() {
 	vm.process.Kill()
 }
 
-// Ended tells that the machine is off, or could not start.
-func (vm *VM) Ended() <-chan struct{} { return vm.process.Done() }
-
 // Healthy says what is wrong with a machine that does not come up, or nil.
 func (vm *VM) Healthy() error {
 	select {
