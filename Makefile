@@ -4,7 +4,7 @@ SHELL := /bin/bash
 
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS := -s -w -X github.com/slipway-dev/slipway/internal/cli.Version=$(VERSION)
-GOBUILD := CGO_ENABLED=0 go build -trimpath -ldflags '$(LDFLAGS)'
+GOBUILD := CGO_ENABLED=0 go build -tags nethttpomithttp2 -trimpath -ldflags '$(LDFLAGS)'
 EXAMPLE ?= examples/aks/azure-cni.json
 
 .PHONY: help
@@ -65,6 +65,10 @@ crash: ## die, cut the power, fill the disk and race at every point; print what 
 .PHONY: e2e
 e2e: ## boot real machines and watch them join a real cluster (root); CASE=NAME runs one
 	go run ./test/e2e/cmd/e2e run $(CASE)
+
+.PHONY: e2e-boot
+e2e-boot: ## measure every way of booting a node (root); FLAGS="--runs 5 --variant script,floor --docs"
+	go run ./test/e2e/cmd/e2e boot $(FLAGS)
 
 .PHONY: e2e-image
 e2e-image: ## make the node images that the machines boot from

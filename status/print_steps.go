@@ -34,6 +34,9 @@ func (r *report) timeline(s *Status) {
 	r.line("  ", r.paint(dim, pad("STEP", name)+"  "+padLeft("START", timeColumn)+"  "+padLeft("TOOK", timeColumn)))
 	for _, step := range shown {
 		c := dim
+		if slices.Contains(s.CriticalPath, step.Name) {
+			c = bold
+		}
 		if step.DurationMs == slowest && len(shown) > 1 {
 			c = yellow
 		}

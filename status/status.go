@@ -52,6 +52,11 @@ type Status struct {
 
 	AgentVersion string `json:"agentVersion"`
 	Config       Config `json:"config"`
+	// Sources are the places where the contract was looked for, in that order, none where it was named.
+	Sources []Source `json:"sources,omitempty"`
+	// Identity says how the machine is known for another one than that which was provisioned before; empty
+	// where it is the same, or the first.
+	Identity string `json:"identity,omitempty"`
 	// Generation is the number of the generation that was applied, 0 where it did not come to that.
 	Generation int `json:"generation,omitempty"`
 	// Restored is the generation that was restored because the change failed.
@@ -68,8 +73,24 @@ type Status struct {
 	Unchanged int `json:"unchanged"`
 	// Steps are the timeline, in order of their start.
 	Steps []Step `json:"steps,omitempty"`
+	// CriticalPath are the names of the steps that nothing else could have made up for, in order: each began
+	// when the one before it had ended.
+	CriticalPath []string `json:"criticalPath,omitempty"`
 	// Skipped are the resources that were not tried.
 	Skipped []string `json:"skipped,omitempty"`
+}
+
+// Source is a place where a contract was looked for.
+type Source struct {
+	// Name is the place's: "file", "azure-ovf", "ec2-imds", ...
+	Name string `json:"name"`
+	// Found says that the contract was there.
+	Found bool `json:"found,omitempty"`
+	// Result says where it was, or why the place was given up.
+	Result string `json:"result"`
+	// StartMs is when it was looked at last, from StartedAt.
+	StartMs    int64 `json:"startMs"`
+	DurationMs int64 `json:"durationMs"`
 }
 
 // Failure is one thing that went wrong.

@@ -46,6 +46,7 @@ func (a *app) agent() (*agent.Agent, error) {
 	if a.asAKS {
 		path = aksLogPath
 	}
+	node.Cloud = cloud{}
 	node.Host, node.Log = machine, a.logger(io.MultiWriter(a.Err, machine.LogFile(path)))
 	return node, nil
 }

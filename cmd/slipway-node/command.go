@@ -50,7 +50,7 @@ The exit code is that of the provisioning; "slipway explain CODE" says what it m
 	a.logLevel = command.Choice{Value: "info", Allowed: []string{"debug", "info", "warn", "error"}}
 	flags.Var(&a.logLevel, "log-level", "log what is at least as severe as `LEVEL`: "+cli.List(a.logLevel.Allowed, "or"))
 	command.CompleteWith(root, "log-level", a.logLevel.Allowed...)
-	root.AddCommand(a.provision(), a.provisionWait(), a.apply(), a.rollback(), a.confirm(), a.watch(), a.status())
+	root.AddCommand(a.provision(), a.provisionWait(), a.apply(), a.rollback(), a.confirm(), a.watch(), a.status(), a.facts())
 	command.Prepare(root, a.Streams)
 	return root
 }

@@ -10,8 +10,12 @@ import (
 	"github.com/slipway-dev/slipway/internal/cli"
 	"github.com/slipway-dev/slipway/internal/command"
 	"github.com/slipway-dev/slipway/internal/facts"
+	"github.com/slipway-dev/slipway/internal/source"
 	"github.com/slipway-dev/slipway/status"
 )
+
+// everywhere is the choice of all places.
+const everywhere = "all"
 
 func (a *app) provision() *cobra.Command {
 	var (
@@ -19,15 +23,20 @@ func (a *app) provision() *cobra.Command {
 		factsPath string
 		output    command.Choice
 	)
+	from := command.Choice{Value: everywhere, Allowed: append([]string{everywhere}, source.Names()...)}
 	cmd := &cobra.Command{
 		Use:   "provision [flags]",
 		Short: "Make the machine a node, and publish the result",
 		Long: `Read the contract, plan, apply, and publish the result, whatever happens on the way: the
 document provision.json first, the marker provision.complete after it.
 
-Without --provision-config the contract is looked for where user data puts it. A machine
-that is as the contract says already is not touched.`,
+Without --provision-config the contract is looked for in every place where such a machine can
+have one: where user data puts it, in the firmware, on the disk that its platform attaches, in
+what cloud-init or a guest agent has kept, and in its platform's metadata service. What each
+said is in the status. A machine that is as the contract says already is not touched.`,
 		Example: `  slipway-node provision
+  slipway-node provision --wait 5m
+  slipway-node provision --source azure-imds --dry-run
   slipway-node provision --provision-config /etc/slipway/config.yaml --dry-run
   slipway-node provision --provision-config node.yaml --root ./out/node`,
 		Args: command.NoArguments,
@@ -41,10 +50,18 @@ that is as the contract says already is not touched.`,
 			if opts.Facts, err = readFacts(factsPath); err != nil {
 				return err
 			}
+			if opts.Wait < 0 {
+				return cli.Usage(command.Hint(cmd), "--wait wants no less than 0, got %s", opts.Wait)
+			}
+			opts.Source = from.Value
+			if opts.Source == everywhere {
+				opts.Source = ""
+			}
 			node, err := a.agent()
 			if err != nil {
 				return err
 			}
+			opts.Identified = newSupervisor(node.Log).Ready
 			result := node.Provision(cmd.Context(), opts)
 			if opts.DryRun && output.Value == command.AsText {
 				if err := command.Write(a.Streams, "Dry run: this is what would be done, and nothing was.\n\n"); err != nil {
@@ -57,6 +74,8 @@ that is as the contract says already is not touched.`,
 	flags := cmd.Flags()
 	flags.StringVar(&opts.Config, "provision-config", "", "read the contract from `PATH`; without it the known places are tried")
 	flags.StringVar(&opts.Script, "nbc-cmd", "", "run the script at `PATH` where no contract is given (AKS's older interface)")
+	command.AddChoice(cmd, &from, "source", "", "look for the contract in `PLACE` only: "+cli.List(from.Allowed, "or"))
+	flags.DurationVar(&opts.Wait, "wait", 0, "look for a contract that is not there yet for `DURATION`, and do meanwhile what needs none")
 	flags.BoolVar(&opts.DryRun, "dry-run", false, "compare only, and tell what would be done")
 	flags.StringVar(&factsPath, "facts", "", "use the recorded facts in `FILE` instead of the machine's own")
 	command.AddOutput(cmd, &output)

@@ -13,6 +13,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/cli"
 	"github.com/slipway-dev/slipway/internal/command"
 	"github.com/slipway-dev/slipway/internal/difference"
+	"github.com/slipway-dev/slipway/internal/metadata"
 	"github.com/slipway-dev/slipway/internal/source"
 	"github.com/slipway-dev/slipway/internal/watch"
 )
@@ -55,7 +56,7 @@ provisioned yet is left alone.`,
 	}
 	flags := cmd.Flags()
 	flags.StringVarP(&opts.file, "file", "f", "", "follow the contract at `PATH`; without it the known places")
-	opts.metadata = command.Choice{Value: noCloud, Allowed: append(source.Clouds(), noCloud)}
+	opts.metadata = command.Choice{Value: noCloud, Allowed: append(metadata.Clouds(), noCloud)}
 	command.AddChoice(cmd, &opts.metadata, "metadata", "", "follow the user data of a cloud's metadata `SERVICE` too: "+cli.List(opts.metadata.Allowed, "or"))
 	flags.DurationVar(&opts.interval, "interval", time.Minute, "ask each source every `DURATION`")
 	opts.drift = command.Choice{Value: string(watch.Mend), Allowed: []string{string(watch.Report), string(watch.Mend), string(watch.Off)}}
@@ -130,11 +131,12 @@ func newWatcher(node *agent.Agent, opts *watchOptions) (*watch.Watcher, error) {
 	}
 	sources := []watch.Source{fileSource(node, opts)}
 	if name := opts.metadata.Value; name != noCloud {
-		metadata, err := source.NewMetadata(name, nil)
+		service, err := metadata.New(name, nil)
 		if err != nil {
 			return nil, err
 		}
-		sources = append(sources, watch.Source{Name: name, Fetch: metadata.Fetch, Interval: opts.interval})
+		fetch := func(ctx context.Context) (source.Contract, error) { return source.UserData(ctx, service) }
+		sources = append(sources, watch.Source{Name: name, Fetch: fetch, Interval: opts.interval})
 	}
 	// A machine without an ID asks when others like it do, which is no reason not to ask.
 	seed, _ := node.Host.ReadFile("/etc/machine-id", 64)

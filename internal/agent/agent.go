@@ -27,6 +27,15 @@ type Host interface {
 	// WaitForAddress waits until the machine has other addresses than those known, and tells whether it
 	// has.
 	WaitForAddress(ctx context.Context, known []string) bool
+	// WaitForDisk waits until there is a block device that is not among those known, and tells whether there
+	// is.
+	WaitForDisk(ctx context.Context, known []string) bool
+	// Disks lists the block devices that can hold settings, by name, sorted.
+	Disks() ([]string, error)
+	// OpenDisk opens a block device for reading, and tells its size in bytes.
+	OpenDisk(name string) (source.Disk, int64, error)
+	// Prefetch has the kernel read a file into memory, beside everything else.
+	Prefetch(path string) error
 	// WriteFileAtomic writes a file durably; nobody sees a part of it.
 	WriteFileAtomic(file *resource.File) error
 	// SetAside renames a file that cannot be used.
@@ -52,6 +61,8 @@ type Agent struct {
 	// Named is where a contract or script is whose path is given; nil means Host. It differs where
 	// Host is a directory and the path is one of the machine that the agent is tried on.
 	Named Named
+	// Cloud is the machine's cloud; nil for none, and nothing is asked.
+	Cloud Cloud
 	Log   *slog.Logger
 	// Now is the clock.
 	Now func() time.Time

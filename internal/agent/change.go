@@ -59,10 +59,10 @@ type Changed struct {
 // generation is restored.
 func (a *Agent) Change(ctx context.Context, opts ChangeOptions) Changed {
 	c := &change{
-		provision: provision{Agent: a, opts: ProvisionOptions{Config: opts.Config, Facts: opts.Facts}, given: opts.Contract},
+		provision: provision{Agent: a, opts: ProvisionOptions{Config: opts.Config, Source: source.FileSource, Facts: opts.Facts}, given: opts.Contract},
 		allow:     opts.Allow, dryRun: opts.DryRun, try: opts.Try, deadline: opts.Deadline, show: opts.Show,
 	}
-	return c.do(ctx, func(store *generation.Store) (wanted, error) { return c.contractPlan(store, opts) })
+	return c.do(ctx, func(store *generation.Store) (wanted, error) { return c.contractPlan(ctx, store, opts) })
 }
 
 // change is one run of Change or Rollback.
@@ -90,8 +90,11 @@ type wanted struct {
 }
 
 // contractPlan plans what the contract says.
-func (c *change) contractPlan(store *generation.Store, opts ChangeOptions) (wanted, error) {
-	desired, timeout, err := c.desired()
+func (c *change) contractPlan(ctx context.Context, store *generation.Store, opts ChangeOptions) (wanted, error) {
+	if _, err := c.recall(); err != nil {
+		c.Log.Warn("the record of this machine cannot be read", "path", IdentityPath, "error", err)
+	}
+	desired, timeout, err := c.desired(ctx)
 	if err != nil {
 		return wanted{}, err
 	}

@@ -28,8 +28,16 @@ type ProvisionOptions struct {
 	Script string
 	// Facts are used instead of gathering them, where not nil.
 	Facts *facts.Facts
+	// Source is the one place to look for the contract where no Config is given, by its name in
+	// package source; empty for all that the machine has.
+	Source string
+	// Wait is how long a contract that is not there yet is looked for; 0 looks once.
+	Wait time.Duration
 	// DryRun compares and changes nothing, nor publishes anything.
 	DryRun bool
+	// Identified is called when it is known which machine this is, and nothing of another is left: from then
+	// on a kubelet may be started. It may be nil.
+	Identified func()
 }
 
 // Provision makes the machine a node and publishes the result. It never fails without publishing, but
@@ -45,6 +53,7 @@ func (a *Agent) Provision(ctx context.Context, opts ProvisionOptions) *status.St
 	if !opts.DryRun {
 		p.publish(ctx)
 		p.unlock()
+		p.report(ctx)
 	}
 	return &p.status
 }
@@ -63,6 +72,13 @@ type provision struct {
 	dialect string
 	// known are the facts that the plan is made from.
 	known facts.Facts
+	// found is the contract, and kept where a copy of it was put.
+	found source.Contract
+	kept  string
+	// self is which machine this is, last the record of the same machine, foreign that of the machine which
+	// had the disk, or the address, before.
+	self          identity
+	last, foreign *identity
 	// baseOnly says that the node does not join.
 	baseOnly bool
 	// config is what the contract says, once it is read.
@@ -79,12 +95,22 @@ type provision struct {
 func (a *Agent) guarded(f func() error) error { return apply.Guard(a.Log, "agent", f) }
 
 func (p *provision) run(ctx context.Context) error {
-	desired, timeout, err := p.desired()
+	if err := p.identify(ctx); err != nil {
+		return err
+	}
+	if p.opts.Identified != nil {
+		p.opts.Identified()
+	}
+	if p.opts.Wait > 0 {
+		if err := p.retractFailure(ctx); err != nil {
+			return err
+		}
+	}
+	desired, timeout, err := p.desired(ctx)
 	if err != nil {
 		return err
 	}
-	left := timeout - p.Now().Sub(p.status.StartedAt)
-	ctx, cancel := context.WithTimeoutCause(ctx, left, errTimeout)
+	ctx, cancel := context.WithTimeoutCause(ctx, timeout, errTimeout)
 	defer cancel()
 	if p.opts.DryRun {
 		engine := &apply.Engine{Host: p.Host, Now: p.Now, Log: p.Log}
@@ -104,7 +130,7 @@ func (p *provision) run(ctx context.Context) error {
 func (p *provision) apply(ctx context.Context, desired resource.Plan) error {
 	begin := p.Now()
 	err := p.lock(ctx)
-	p.step("lock", begin)
+	p.step(stepLock, begin)
 	if err != nil {
 		return err
 	}
@@ -116,7 +142,12 @@ func (p *provision) apply(ctx context.Context, desired resource.Plan) error {
 	next := advance{plan: desired, entry: generation.Entry{Origin: generation.Provision}}
 	if !p.isScript() {
 		next.entry.Revision = p.config.Metadata.Generation
-		next = p.supersede(store, next)
+		if err := p.moved(); err != nil {
+			return err
+		}
+		if p.foreign == nil { // what was applied since was for another machine, or another address
+			next = p.supersede(store, next)
+		}
 	}
 	p.status.Config.Digest = next.plan.Config
 	last := p.lastSuccess(next.plan)
@@ -131,7 +162,14 @@ func (p *provision) apply(ctx context.Context, desired resource.Plan) error {
 		p.status.Generation = current.Number
 	}
 	p.unchanged = err == nil && last && len(report.Changes) == 0
-	return err
+	if err != nil || p.isScript() {
+		return err
+	}
+	if err := p.keep(); err != nil {
+		return err
+	}
+	p.recordIdentity(p.last != nil && p.last.Reported)
+	return nil
 }
 
 // lock waits until no other run is at work.
@@ -152,25 +190,26 @@ func (p *provision) unlock() {
 	if err := p.guarded(p.release); err != nil {
 		p.Log.Warn("the lock cannot be given back before the agent ends", "path", apply.LockPath, "error", err)
 	}
+	p.release = nil
 }
 
 // errTimeout says that the provisioning as a whole took too long.
 var errTimeout = errors.New("provisioning timed out")
 
 // desired returns what the machine should be like, and how long that may take.
-func (p *provision) desired() (resource.Plan, time.Duration, error) {
+func (p *provision) desired(ctx context.Context) (resource.Plan, time.Duration, error) {
 	if p.isScript() {
 		return p.script()
 	}
 	if p.opts.Script != "" {
 		p.Log.Warn("a script and a contract are given; the contract is applied, the script is not run", "script", p.opts.Script)
 	}
-	begin := p.Now()
-	contract, err := p.contract()
+	contract, err := p.awaited(ctx)
 	p.status.Config.Path = contract.Path
 	if err != nil {
 		return resource.Plan{}, 0, err
 	}
+	begin := p.Now()
 	decoded := dialect.Decode(contract.Data, "")
 	p.dialect = decoded.Dialect
 	p.status.Problems = decoded.Problems
@@ -181,9 +220,10 @@ func (p *provision) desired() (resource.Plan, time.Duration, error) {
 	}
 	p.config = decoded.Config
 	p.baseOnly = decoded.Config.Join.Method == nodeconfig.JoinNone
-	begin = p.step("read contract", begin)
-	p.known = p.facts(decoded.Config)
-	begin = p.step("gather facts", begin)
+	p.step(stepDecode, begin)
+	p.describe()
+	p.address(ctx)
+	begin = p.Now()
 	desired, problems := plan.New(decoded.Config, p.known)
 	desired.Dialect = decoded.Dialect
 	p.status.Config.Digest = desired.Config
@@ -192,7 +232,7 @@ func (p *provision) desired() (resource.Plan, time.Duration, error) {
 		p.status.Problems = append(p.status.Problems, problem)
 	}
 	nodeconfig.SortProblems(p.status.Problems)
-	p.step("plan", begin)
+	p.step(stepPlan, begin)
 	if fatal := nodeconfig.Fatal(p.status.Problems); len(fatal) > 0 {
 		return resource.Plan{}, 0, &contractError{contract.Path, fatal}
 	}
@@ -202,15 +242,33 @@ func (p *provision) desired() (resource.Plan, time.Duration, error) {
 	return desired, decoded.Config.Checks.Timeout.Std(), nil
 }
 
-// contract reads the contract that is named, or finds one.
-func (p *provision) contract() (source.Contract, error) {
-	if p.given != nil {
-		return *p.given, nil
+// awaited is the contract, and what needs none done meanwhile.
+func (p *provision) awaited(ctx context.Context) (source.Contract, error) {
+	begin := p.Now()
+	var done <-chan prepared
+	if p.given == nil && !p.opts.DryRun && p.opts.Wait > 0 {
+		done = p.prepare(ctx, p.known)
 	}
-	if p.opts.Config != "" {
-		return source.File(p.named(), p.opts.Config)
+	found, err := p.contract(ctx)
+	p.step(stepFind, begin)
+	if done != nil {
+		begin = p.Now()
+		p.collect(done)
+		p.step(stepBase, begin)
 	}
-	return source.File(p.Host, "")
+	p.found = found
+	return found, err
+}
+
+// describe takes over what the cloud says of the machine, now or when its contract was found.
+func (p *provision) describe() {
+	if p.opts.Facts != nil {
+		return
+	}
+	if p.found.Instance != (facts.Instance{}) {
+		p.self.Instance = &p.found.Instance
+	}
+	p.known.Instance = p.self.Instance
 }
 
 // named are the files that a given path is of.
@@ -224,12 +282,15 @@ func (a *Agent) named() Named {
 // step adds a step of the agent's own to the timeline, and returns the time at which it ended.
 func (p *provision) step(name string, begin time.Time) time.Time {
 	end := p.Now()
-	p.status.Steps = append(p.status.Steps, status.Step{
-		Name:       name,
-		StartMs:    begin.Sub(p.status.StartedAt).Milliseconds(),
-		DurationMs: end.Sub(begin).Milliseconds(),
-	})
+	p.status.Steps = append(p.status.Steps, p.stepOf(name, begin, end))
 	return end
+}
+
+// stepOf is a step of the timeline.
+func (p *provision) stepOf(name string, begin, end time.Time) status.Step {
+	return status.Step{
+		Name: name, StartMs: begin.Sub(p.status.StartedAt).Milliseconds(), DurationMs: end.Sub(begin).Milliseconds(),
+	}
 }
 
 // script plans the one command of a contract that is a script. Its result is published by the
@@ -246,30 +307,6 @@ func (p *provision) script() (resource.Plan, time.Duration, error) {
 	}
 	timeout := nodeconfig.DefaultTimeout
 	return plan.UserCommand(p.opts.Script, timeout), timeout.Std(), nil
-}
-
-// addressPatience is how long a machine may take to get an address, whose network comes up while the agent
-// is at work already.
-const addressPatience = 30 * time.Second
-
-// facts returns the given facts, or gathers them; a node that is told its own address waits for one.
-func (p *provision) facts(config *nodeconfig.NodeConfig) facts.Facts {
-	if p.opts.Facts != nil {
-		return *p.opts.Facts
-	}
-	known := facts.Gather(p.Host)
-	if !plan.NeedsAddress(config, known) {
-		return known
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), addressPatience)
-	defer cancel()
-	for p.Host.WaitForAddress(ctx, known.NodeIPs) {
-		if known = facts.Gather(p.Host); !plan.NeedsAddress(config, known) {
-			return known
-		}
-	}
-	p.Log.Warn("the machine has no address that the node could register; the kubelet chooses one", "waited", addressPatience)
-	return known
 }
 
 // recordFacts records the facts, unless they were given.
@@ -312,16 +349,41 @@ func (p *provision) record(report *apply.Report) {
 		s.Changes = append(s.Changes, status.Change{ID: string(change.ID), Action: string(change.Action)})
 	}
 	for _, step := range report.Steps {
-		s.Steps = append(s.Steps, status.Step{
-			Name:       step.Name,
-			StartMs:    step.Start.Sub(s.StartedAt).Milliseconds(),
-			DurationMs: step.Duration.Milliseconds(),
-		})
+		s.Steps = append(s.Steps, p.stepOf(step.Name, step.Start, step.Start.Add(step.Duration)))
+	}
+	if report.Critical != nil {
+		s.CriticalPath = p.critical(report.Critical)
 	}
 	for _, id := range report.Skipped {
 		s.Skipped = append(s.Skipped, string(id))
 	}
 }
+
+// critical is the engine's critical path after the agent's own, which is all that it did before: one thing
+// after the other.
+func (p *provision) critical(engine []string) []string {
+	var way []string
+	for _, step := range p.status.Steps {
+		if slices.Contains(ownSteps, step.Name) && step.DurationMs > 0 {
+			way = append(way, step.Name)
+		}
+	}
+	return append(way, engine...)
+}
+
+// ownSteps are the agent's own steps that everything after them waits for.
+var ownSteps = []string{stepFacts, stepFind, stepBase, stepDecode, stepAddress, stepPlan, stepLock}
+
+// The agent's own steps.
+const (
+	stepFacts   = "gather facts"
+	stepFind    = "find contract"
+	stepBase    = "wait for base"
+	stepDecode  = "decode"
+	stepAddress = "wait for address"
+	stepPlan    = "plan"
+	stepLock    = "lock"
+)
 
 // conclude sets the outcome, from the error that a run ended with.
 func (p *provision) conclude(err error) {

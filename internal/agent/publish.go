@@ -76,6 +76,32 @@ func (p *provision) retract() error {
 	return p.Host.Sync()
 }
 
+// retractFailure takes back the marker of an earlier run that failed, before a contract is waited for: whoever
+// waits meanwhile is to get the result of this boot.
+func (p *provision) retractFailure(ctx context.Context) error {
+	for _, place := range []place{aksPlace, nativePlace} {
+		marker, err := p.Host.Stat(place.complete)
+		if err != nil {
+			return err
+		}
+		data, err := p.Host.ReadFile(place.result, maxResult)
+		if marker.Kind == apply.Absent || err != nil {
+			continue
+		}
+		result, err := status.ParseCSE(data)
+		if code, unclear := result.Code(); err == nil && unclear == nil && code == exitcode.Success {
+			continue
+		}
+		if err := p.lock(ctx); err != nil {
+			return err
+		}
+		err = p.retract()
+		p.unlock()
+		return err
+	}
+	return nil
+}
+
 // publish writes the status, then the result, then the marker: whoever sees one sees all before it.
 // What cannot be written is logged; there is nobody else to tell.
 func (p *provision) publish(ctx context.Context) {

@@ -28,7 +28,7 @@ func (r *run) actions(ctx context.Context, order []*node) error {
 			begin = func(f func()) { f() } // all that it waits for is done already
 		}
 		begin(func() {
-			defer close(n.done)
+			defer func() { n.ended = r.Now(); close(n.done) }()
 			for _, required := range n.requires {
 				if <-required.done; !required.ok {
 					r.skipped(n.ID())
@@ -50,6 +50,9 @@ func (r *run) actions(ctx context.Context, order []*node) error {
 		})
 	}
 	wait.Wait()
+	if !r.Sequential { // where everything waits for everything
+		r.outcome.report.Critical = r.critical(order)
+	}
 	if stopped.Load() {
 		failures = append(failures, fmt.Errorf("stopped before everything was done: %w", ctx.Err()))
 	}

@@ -78,6 +78,9 @@ type Report struct {
 	Skipped []resource.ID
 	// Steps are in the order in which they began.
 	Steps []Step
+	// Critical are the names of the steps that the run as a whole waited for, in order; none where nothing
+	// was done at the same time.
+	Critical []string
 	// Output is the end of what commands printed.
 	Output []byte
 }

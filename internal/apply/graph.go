@@ -3,11 +3,12 @@ package apply
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/slipway-dev/slipway/internal/resource"
 )
 
-// node is a resource among those it requires. ok may be read once done is closed.
+// node is a resource among those it requires. ok and ended may be read once done is closed.
 type node struct {
 	resource.Resource
 	// planned is false for a unit that the plan does not start, but whose inputs changed: it is
@@ -18,6 +19,7 @@ type node struct {
 	requires []*node
 	done     chan struct{}
 	ok       bool
+	ended    time.Time
 }
 
 // graph links the plan's actions, and returns them in an order in which each comes after what it

@@ -1,9 +1,12 @@
 // Package facts is what is true of this machine before anything is done to it: its operating
-// system, its size, its addresses and the components that are installed.
+// system, its firmware, its size, its disks, its network and the components that are installed.
 //
-// Facts are gathered once, in one bounded pass that runs no program, and are plain data from then
-// on: a plan made from recorded facts is the plan the machine would make. What cannot be found out
-// is left empty; gathering never fails. The agent gathers, the planner reads.
+// Facts are gathered once, in one bounded pass that runs no program and asks no network, and are plain
+// data from then on: a plan made from recorded facts is the plan the machine would make. What cannot be
+// found out is left empty; gathering never fails. Everybody on the machine may read the record, so
+// nothing is recorded that only the superuser can read. The agent gathers, the planner reads.
+//
+// The raw tables of the firmware are read here too, for those who look for a contract there.
 package facts
 
 import (
@@ -23,9 +26,31 @@ type Facts struct {
 	Hostname     string `json:"hostname,omitempty"`
 	CPUs         int    `json:"cpus,omitempty"`
 	MemoryBytes  int64  `json:"memoryBytes,omitempty"`
+	// CgroupVersion is 1 or 2, or 0 where it is not known.
+	CgroupVersion int `json:"cgroupVersion,omitempty"`
+	// MachineID is machine-id(5); it is empty in an image that has not booted.
+	MachineID string `json:"machineID,omitempty"`
+	// BootID is another one after each boot.
+	BootID string `json:"bootID,omitempty"`
+	// Platform is what Platform tells from DMI, including what is not recorded of that.
+	Platform string `json:"platform,omitempty"`
+	DMI      DMI    `json:"dmi,omitzero"`
+	// Disks are the machine's whole disks that have a medium, by name.
+	Disks []Disk `json:"disks,omitempty"`
 	// NodeIPs are the addresses of the interface with the default route, IPv4 first, at most one of
 	// each family.
 	NodeIPs []string `json:"nodeIPs,omitempty"`
+	// Interfaces are those that others can reach, in the order in which the kernel has made them.
+	Interfaces []Interface `json:"interfaces,omitempty"`
+	// Routes are the default routes, IPv4's first.
+	Routes []Route `json:"routes,omitempty"`
+	// CloudInit says that cloud-init is installed and not disabled.
+	CloudInit bool `json:"cloudInit,omitempty"`
+	// GuestAgent says that Azure's guest agent is installed.
+	GuestAgent bool `json:"guestAgent,omitempty"`
+	// Instance is what the cloud says of the machine. It is not gathered: whoever has asked the cloud's
+	// metadata service puts it here.
+	Instance *Instance `json:"instance,omitempty"`
 	// Components are the programs that are installed.
 	Components []components.Component `json:"components,omitempty"`
 }

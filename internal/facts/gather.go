@@ -18,24 +18,39 @@ type Machine interface {
 	ReadFile(path string, limit int64) ([]byte, error)
 	// ReadDir lists the names in a directory, sorted.
 	ReadDir(path string) ([]string, error)
+	// Exists tells whether there is anything at a path; a last symbolic link is not followed.
+	Exists(path string) bool
 	// BuildInfo reads what the Go tool chain recorded in a binary.
 	BuildInfo(path string) (*debug.BuildInfo, error)
 	// Addresses returns the addresses of the interface that has the default route.
 	Addresses() ([]netip.Addr, error)
+	// Interfaces returns the network interfaces but for loopback, in the order in which the kernel has
+	// made them; those after the first MaxInterfaces may be left out.
+	Interfaces() ([]Interface, error)
 }
 
 // Gather finds out what is true of the machine.
 func Gather(m Machine) Facts {
 	g := gatherer{m}
 	f := Facts{
-		OS:           g.os(),
-		Architecture: runtime.GOARCH,
-		Kernel:       g.line("/proc/sys/kernel/osrelease"),
-		Hostname:     g.line("/proc/sys/kernel/hostname"),
-		MemoryBytes:  g.memory(),
-		NodeIPs:      g.nodeIPs(),
-		Components:   g.components(),
+		OS:            g.os(),
+		Architecture:  runtime.GOARCH,
+		Kernel:        g.line("/proc/sys/kernel/osrelease"),
+		Hostname:      g.line("/proc/sys/kernel/hostname"),
+		MemoryBytes:   g.memory(),
+		CgroupVersion: g.cgroupVersion(),
+		MachineID:     g.machineID(),
+		BootID:        g.bootID(),
+		DMI:           g.dmi(),
+		Disks:         g.disks(),
+		NodeIPs:       g.nodeIPs(),
+		Interfaces:    g.interfaces(),
+		Routes:        g.routes(),
+		CloudInit:     g.cloudInit(),
+		GuestAgent:    g.guestAgent(),
+		Components:    g.components(),
 	}
+	f.Platform = Platform(f.DMI)
 	if f.MemoryBytes > 0 { // a directory has no processors
 		f.CPUs = runtime.NumCPU()
 	}
@@ -53,6 +68,19 @@ func (g gatherer) read(path string) []byte {
 		return nil
 	}
 	return data
+}
+
+// maxPage is the largest page of a kernel (arm64 has them of 64 KiB). Every file of sysfs says that it is a page
+// long, whatever it holds (fs/sysfs/dir.c, sysfs_add_file_mode_ns), so less cannot be asked for.
+const maxPage = 64 << 10
+
+// attribute reads a file of sysfs that holds at most limit bytes, without the space around them.
+func (g gatherer) attribute(path string, limit int) string {
+	content, err := g.ReadFile(path, maxPage)
+	if err != nil || len(content) > limit {
+		return ""
+	}
+	return strings.TrimSpace(string(content))
 }
 
 func (g gatherer) line(path string) string {

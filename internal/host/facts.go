@@ -1,18 +1,12 @@
 package host
 
 import (
-	"bufio"
-	"bytes"
-	"debug/buildinfo"
+	"cmp"
 	"errors"
 	"fmt"
 	"net"
 	"net/netip"
-	"runtime/debug"
 	"slices"
-	"strings"
-
-	"golang.org/x/sys/unix"
 
 	"github.com/slipway-dev/slipway/internal/facts"
 )
@@ -40,23 +34,16 @@ func (t *Tree) ReadDir(path string) ([]string, error) {
 	return names, nil
 }
 
-// BuildInfo reads what the Go tool chain recorded in a binary. The binary is not run.
-func (t *Tree) BuildInfo(path string) (*debug.BuildInfo, error) {
+// Exists tells whether there is anything at a path. A last symbolic link is not followed, so it counts
+// wherever it leads; what cannot be looked at does not.
+func (t *Tree) Exists(path string) bool {
 	p, err := t.find(path)
 	if err != nil {
-		return nil, failed("read build record of", path, err)
+		return false
 	}
 	defer p.close()
-	file, err := p.openFile(unix.O_RDONLY|unix.O_NONBLOCK, 0)
-	if err != nil {
-		return nil, failed("read build record of", path, err)
-	}
-	defer file.Close()
-	info, err := buildinfo.Read(file)
-	if err != nil {
-		return nil, failed("read build record of", path, err)
-	}
-	return info, nil
+	_, err = p.stat()
+	return err == nil
 }
 
 // Addresses returns the addresses of the interface that has the default route: IPv4's, or IPv6's
@@ -86,38 +73,38 @@ func (m *Machine) Addresses() ([]netip.Addr, error) {
 // Addresses are none: a directory is in no network.
 func (d *Directory) Addresses() ([]netip.Addr, error) { return nil, nil }
 
-// routeTables are the kernel's routing tables, with the columns that matter (proc_pid_net(5)).
-var routeTables = []struct {
-	path              string
-	destination, mask int
-	device            int
-	any               string
-	anyMask           string
-}{
-	{"/proc/net/route", 1, 7, 0, "00000000", "00000000"},
-	{"/proc/net/ipv6_route", 0, 1, 9, "00000000000000000000000000000000", "00"},
-}
-
-// maxRoutes bounds a routing table that is read.
-const maxRoutes = 4 << 20
-
-// defaultInterface is the interface of the first default route that does not lead nowhere.
+// defaultInterface is the interface of the first default route.
 func (m *Machine) defaultInterface() (string, error) {
-	for _, table := range routeTables {
-		content, err := m.ReadFile(table.path, maxRoutes)
-		if err != nil {
-			continue // a kernel without that family
-		}
-		lines := bufio.NewScanner(bytes.NewReader(content))
-		for lines.Scan() {
-			columns := strings.Fields(lines.Text())
-			if len(columns) <= max(table.mask, table.device) || columns[table.device] == "lo" {
-				continue
-			}
-			if columns[table.destination] == table.any && columns[table.mask] == table.anyMask {
-				return columns[table.device], nil
-			}
-		}
+	for route := range facts.DefaultRoutes(m.ReadFile) {
+		return route.Interface, nil
 	}
 	return "", errors.New("there is no default route")
 }
+
+// Interfaces returns the network interfaces but for loopback, in the order in which the kernel has made
+// them, which has the machine's own before the pods'. No more than facts.MaxInterfaces are asked for their
+// addresses.
+func (m *Machine) Interfaces() ([]facts.Interface, error) {
+	all, err := net.Interfaces()
+	if err != nil {
+		return nil, fmt.Errorf("network interfaces: %w", err)
+	}
+	slices.SortFunc(all, func(a, b net.Interface) int { return cmp.Compare(a.Index, b.Index) })
+	all = slices.DeleteFunc(all, func(i net.Interface) bool { return i.Flags&net.FlagLoopback != 0 })
+	var list []facts.Interface
+	for _, i := range all[:min(len(all), facts.MaxInterfaces)] {
+		networks, err := i.Addrs()
+		if err != nil {
+			continue // it is gone by now
+		}
+		own := facts.Interface{Name: i.Name, MAC: i.HardwareAddr.String()}
+		for _, network := range networks {
+			own.Addresses = append(own.Addresses, network.String())
+		}
+		list = append(list, own)
+	}
+	return list, nil
+}
+
+// Interfaces are none: a directory is in no network.
+func (d *Directory) Interfaces() ([]facts.Interface, error) { return nil, nil }

@@ -244,11 +244,11 @@ func TestWireServerRules(t *testing.T) {
 	for _, provider := range []string{"", "azure"} {
 		c := contract(t, "native/minimal.yaml", func(n *nodeconfig.NodeConfig) { n.Cloud.Provider = provider })
 		var removed, inserted []string
-		for _, s := range settings(string(fileAt(t, first(New(c, facts.Facts{})), resource.UnitDir+"/"+kubeletUnit).Content)) {
-			if rule, ok := strings.CutPrefix(s[1], "-iptables -w -D "); ok && s[0] == "ExecStartPre" {
+		for _, s := range settings(string(fileAt(t, first(New(c, facts.Facts{})), resource.UnitDir+"/"+prepareUnit).Content)) {
+			if rule, ok := strings.CutPrefix(s[1], "-iptables -w -D "); ok && s[0] == "ExecStart" {
 				removed = append(removed, rule)
 			}
-			if rule, ok := strings.CutPrefix(s[1], "iptables -w -I "); ok && s[0] == "ExecStartPre" {
+			if rule, ok := strings.CutPrefix(s[1], "iptables -w -I "); ok && s[0] == "ExecStart" {
 				inserted = append(inserted, rule)
 			}
 		}

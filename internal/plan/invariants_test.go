@@ -91,7 +91,7 @@ func resourceViolations(c *nodeconfig.NodeConfig, r resource.Resource) []string 
 		fail("has exit code %d, which the table does not have", r.ExitCode)
 	}
 	for _, unit := range r.Restarts {
-		if unit != kubeletUnit && unit != containerdUnit && unit != retireUnit+".path" {
+		if !slices.Contains([]string{kubeletUnit, prepareUnit, containerdUnit, retireUnit + ".path"}, unit) {
 			fail("restarts %s", unit)
 		}
 	}

@@ -41,15 +41,14 @@ func (p *planner) kubeletUnit() {
 		"ConditionPathExists=" + p.layout.kubelet,
 		"Wants=network-online.target " + containerdUnit,
 		"After=network-online.target " + containerdUnit,
+		"Requires=" + prepareUnit,
+		"After=" + prepareUnit,
+		"# The agent's unit is ready when it is known that the disk, and what a kubelet has left on it, is this machine's.",
+		"After=slipway-provision.service",
 		"",
 		"[Service]",
 		"EnvironmentFile=" + p.layout.kubeletEnv,
 	}
-	lines = append(lines,
-		"# The kubelet does not sync its certificates: what a power cut has left empty would stop it for ever.",
-		"ExecStartPre=-find "+kubeletCertDir+" -type f -empty -delete",
-	)
-	lines = append(lines, p.wireServerRules()...)
 	lines = append(lines,
 		"ExecStart="+p.layout.kubelet+` \`,
 		`    --v=2 \`,
@@ -68,6 +67,7 @@ func (p *planner) kubeletUnit() {
 		"[Install]",
 		"WantedBy=multi-user.target",
 	)
+	p.prepareUnit()
 	p.file(resource.Base, resource.UnitDir+"/"+kubeletUnit, 0o644, unitFile(lines...), "the kubelet's unit, complete", kubeletUnit)
 	p.kubeletDropIn("10-containerd-base-flag.conf", "KUBELET_CONTAINERD_FLAGS",
 		"--runtime-request-timeout=15m --container-runtime-endpoint="+containerdSocket+" --runtime-cgroups=/system.slice/"+containerdUnit)
@@ -90,23 +90,6 @@ func (p *planner) kubeletDropIn(name, variable, value string) {
 		"part of the kubelet's command line", kubeletUnit)
 }
 
-// wireServerRule keeps pods from Azure's wire server, whose ports hand out what only the host may
-// have: extensions' protected settings and certificates (AKS: kubelet.sh).
-const wireServerRule = " FORWARD -d 168.63.129.16 -p tcp -m multiport --dports 80,32526 -j DROP"
-
-// wireServerRules set the rule before each start of the kubelet. It is deleted and inserted again, so
-// that a restart leaves one; without a shell there is no other "unless it is there".
-func (p *planner) wireServerRules() []string {
-	if p.config.Cloud.Provider != "azure" {
-		return nil
-	}
-	return []string{
-		"# Pods must not reach the wire server. The first line removes the rule of an earlier start.",
-		"ExecStartPre=-iptables -w -D" + wireServerRule,
-		"ExecStartPre=iptables -w -I" + wireServerRule,
-	}
-}
-
 // start plans the kubelet's start: after everything it needs, and seen to run.
 func (p *planner) start() {
 	// Not in the base phase: a baked image would start a kubelet that has no cluster yet.
@@ -120,7 +103,7 @@ func (p *planner) start() {
 	})
 	requires := []resource.ID{
 		resource.IDOf(&resource.Unit{Unit: containerdUnit}),
-		resource.IDOf(&resource.Check{Label: "api-server"}),
+		resource.IDOf(&resource.Unit{Unit: prepareUnit}),
 		resource.IDOf(&resource.Check{Label: "kubelet-binary"}),
 	}
 	for _, r := range p.plan.Resources {

@@ -40,6 +40,7 @@ func New(c *nodeconfig.NodeConfig, f facts.Facts) (resource.Plan, []nodeconfig.P
 	p.kubeletBinary()
 	p.kubeletUnit()
 	if c.Join.Method != nodeconfig.JoinNone {
+		p.hostname()
 		p.trust()
 		p.azure()
 		p.credentials()

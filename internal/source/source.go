@@ -5,12 +5,15 @@
 package source
 
 import (
+	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io/fs"
 	"strings"
 
 	"github.com/slipway-dev/slipway/internal/document"
+	"github.com/slipway-dev/slipway/internal/facts"
 )
 
 // The places where a contract is looked for when none is named, in this order.
@@ -28,11 +31,22 @@ type Files interface {
 
 // Contract is a contract that was found.
 type Contract struct {
-	// Path is where it was.
+	// Path is where it was: a file, a file on a disk, or a URL.
 	Path string
 	// Data is the document; it is secret.
 	Data []byte
+	// Source is the name of the place, "file" for a path that was named.
+	Source string
+	// Place is the path at which user data wants it, empty where it says none.
+	Place string
+	// Wrapping is what it was wrapped in, the outermost first.
+	Wrapping []string
+	// Instance is what the same place says of the machine.
+	Instance facts.Instance
 }
+
+// FileSource is the name of a contract's own place on the disk.
+const FileSource = "file"
 
 // ErrNotFound says that there is no contract.
 var ErrNotFound = errors.New("no contract was found")
@@ -47,7 +61,7 @@ func File(files Files, path string) (Contract, error) {
 		data, err := files.ReadFile(candidate, document.MaxBytes)
 		switch {
 		case err == nil:
-			return Contract{candidate, data}, nil
+			return Contract{Path: candidate, Data: data, Source: FileSource}, nil
 		case !errors.Is(err, fs.ErrNotExist):
 			return Contract{Path: candidate}, fmt.Errorf("the contract cannot be read: %w", err)
 		}
@@ -55,3 +69,18 @@ func File(files Files, path string) (Contract, error) {
 	return Contract{Path: path}, fmt.Errorf("%w: looked at %s: deliver one there, or name another with --provision-config",
 		ErrNotFound, strings.Join(candidates, ", "))
 }
+
+// readFile reads the contract from its own place.
+func readFile(_ context.Context, s *Search) (Contract, error) {
+	found, err := File(s.Machine, "")
+	switch {
+	case errors.Is(err, ErrNotFound):
+		return found, none("is not at " + strings.Join(Paths, ", "))
+	case err == nil && s.Other && !s.desperate && found.Sum() == s.OtherSum:
+		return Contract{}, errOther
+	}
+	return found, err
+}
+
+// Sum names what a source held: two contracts with the same sum have the same bytes.
+func (c Contract) Sum() string { return fmt.Sprintf("%x", sha256.Sum256(c.Data)) }

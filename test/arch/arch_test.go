@@ -55,6 +55,7 @@ var layers = [][]string{
 	{"internal/cli", "schema"},
 	{"internal/host", "internal/generation"},
 	{"internal/apply", "internal/source", "status", "userdata"},
+	{"internal/metadata", "internal/volume", "internal/envelope"},
 	{"internal/plan"},
 	{"internal/resource", "internal/facts", "nodeconfig/dialect"},
 	{"nodeconfig/aks", "components", "exitcode"},

@@ -3,6 +3,7 @@ package fakecloud
 import (
 	"encoding/base64"
 	"encoding/json"
+	"encoding/xml"
 	"fmt"
 	"io"
 	"net/http"
@@ -107,12 +108,46 @@ func (c *Cloud) wireServer(w http.ResponseWriter, r *http.Request) {
 		i := c.current()
 		writeXML(w, fmt.Sprintf(goalState, i.ID, i.Name))
 	case r.Method == http.MethodPost && strings.EqualFold(comp, "health"):
-		if _, err := io.Copy(io.Discard, io.LimitReader(r.Body, 1<<20)); err != nil {
+		body, err := io.ReadAll(io.LimitReader(r.Body, 1<<20))
+		if err != nil {
 			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
 		}
+		c.report(body)
 	default:
 		http.NotFound(w, r)
 	}
+}
+
+// Health is what a machine has reported of itself to the wire server.
+type Health struct {
+	// State is "Ready" or "NotReady".
+	State string `xml:"Container>RoleInstanceList>Role>Health>State"`
+	// SubStatus and Description say more of "NotReady".
+	SubStatus   string `xml:"Container>RoleInstanceList>Role>Health>Details>SubStatus"`
+	Description string `xml:"Container>RoleInstanceList>Role>Health>Details>Description"`
+	// Incarnation, Container and Instance are what the goal state calls itself and the machine.
+	Incarnation string `xml:"GoalStateIncarnation"`
+	Container   string `xml:"Container>ContainerId"`
+	Instance    string `xml:"Container>RoleInstanceList>Role>InstanceId"`
+}
+
+// Health returns the reports on this instance's health, in the order in which they came.
+func (c *Cloud) Health() []Health {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return append([]Health(nil), c.health...)
+}
+
+// report keeps a report that can be read.
+func (c *Cloud) report(body []byte) {
+	var health Health
+	if xml.Unmarshal(body, &health) != nil || health.State == "" {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.health = append(c.health, health)
 }
 
 func writeXML(w http.ResponseWriter, document string) {

@@ -1,7 +1,8 @@
 // Package fakecloud answers as the metadata services of Azure and EC2 do, so that cloud-init's own
 // data sources and the agent's sources run against it unmodified; and it misbehaves on request.
 //
-// It holds one instance, keeps no state but a log of requests, and knows nothing of Slipway. It must
+// It holds one instance, keeps no state but a log of requests and the reports of the machine's health, and
+// knows nothing of Slipway. It must
 // listen only on loopback or in a network namespace made for a test, for the addresses that clouds
 // use are everybody's. Tests and test/e2e call it; test/fakecloud/cmd/fakecloud serves it by hand.
 package fakecloud
@@ -14,8 +15,9 @@ import (
 
 // The addresses at which the clouds' services are.
 const (
-	// MetadataAddress is where Azure and EC2 describe an instance.
-	MetadataAddress = "169.254.169.254"
+	// MetadataAddress is where Azure and EC2 describe an instance, and MetadataAddressIPv6 where EC2 does too.
+	MetadataAddress     = "169.254.169.254"
+	MetadataAddressIPv6 = "fd00:ec2::254"
 	// WireServerAddress is where Azure's guest agent is told what to do.
 	WireServerAddress = "168.63.129.16"
 )
@@ -57,6 +59,7 @@ type Cloud struct {
 	faults   []*fault
 	requests []Request
 	tokens   map[string]time.Time
+	health   []Health
 }
 
 // New returns a well-behaved cloud with one instance.
@@ -64,11 +67,11 @@ func New(instance Instance) *Cloud {
 	return &Cloud{instance: instance, tokens: make(map[string]time.Time)}
 }
 
-// SetInstance makes the services describe another instance, and forgets the requests.
+// SetInstance makes the services describe another instance, and forgets the requests and the reports.
 func (c *Cloud) SetInstance(instance Instance) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.instance, c.requests = instance, nil
+	c.instance, c.requests, c.health = instance, nil, nil
 }
 
 // Requests returns what was asked so far.

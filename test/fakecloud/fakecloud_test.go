@@ -212,9 +212,106 @@ func TestBlackHole(t *testing.T) {
 
 func TestFaultsThatAreNone(t *testing.T) {
 	cloud := fakecloud.New(instance)
-	for _, way := range []string{"", "a b c", "explode", "slow", "slow=soon", "status=many", "garbage*0", "garbage*x"} {
+	for _, way := range []string{"", "a b c", "explode", "slow", "slow=soon", "status=many", "garbage*0", "garbage*x", "garbage%0", "garbage%101", "garbage%x",
+		"large=", "large=-1", "large=1GB", "redirect", "type=", "drip", "down=x"} {
 		if err := cloud.Misbehave(way); err == nil {
 			t.Errorf("%q is taken for a fault", way)
 		}
+	}
+}
+
+// What comes besides a status: the header's field and the body's length.
+func TestFaultsOfTheAnswer(t *testing.T) {
+	const whole = len(`"}` + "\n")
+	for _, c := range []struct {
+		fault, field, want string
+		status, least      int
+	}{
+		{"redirect=http://192.0.2.1/x", "Location", "http://192.0.2.1/x", 302, 0},
+		{"type=text/html", "Content-Type", "text/html", 200, whole},
+		{"large=100KB", "Content-Type", "application/octet-stream", 200, 100_000},
+		{"drip=20ms", "Content-Type", "application/json; charset=utf-8", 200, whole},
+	} {
+		_, metadata, _ := serve(t, c.fault)
+		request, err := http.NewRequestWithContext(t.Context(), "GET", metadata+instancePath, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		request.Header.Set("Metadata", "true")
+		begin := time.Now()
+		answer, err := http.DefaultTransport.RoundTrip(request)
+		if err != nil {
+			t.Errorf("%s: %v", c.fault, err)
+			continue
+		}
+		body, err := io.ReadAll(answer.Body)
+		answer.Body.Close()
+		if err != nil || answer.StatusCode != c.status || answer.Header.Get(c.field) != c.want || len(body) < c.least {
+			t.Errorf("%s: %d, %v, %d bytes, %v", c.fault, answer.StatusCode, answer.Header, len(body), err)
+		}
+		if strings.HasPrefix(c.fault, "drip") && (time.Since(begin) < 15*time.Millisecond || !json.Valid(body)) {
+			t.Errorf("%s: %d bytes after %s", c.fault, len(body), time.Since(begin))
+		}
+	}
+}
+
+func TestDown(t *testing.T) {
+	_, metadata, _ := serve(t, "down=100ms")
+	if status, _, err := ask(t.Context(), "GET", metadata+instancePath, "Metadata", "true"); err == nil {
+		t.Errorf("a service that is down answers %d", status)
+	}
+	time.Sleep(100 * time.Millisecond)
+	if status, _, err := ask(t.Context(), "GET", metadata+instancePath, "Metadata", "true"); err != nil || status != 200 {
+		t.Errorf("a service that is up again: %d, %v", status, err)
+	}
+}
+
+func TestFaultsOfSomeRequests(t *testing.T) {
+	for _, c := range []struct {
+		fault string
+		want  []int
+	}{
+		{"status=503%50", []int{503, 200, 503, 200, 503, 200}},
+		{"status=503%34", []int{503, 200, 503, 200, 200, 503}},
+		{"status=503*2%50", []int{503, 200, 503, 200, 200, 200}},
+		{"status=503%100", []int{503, 503, 503, 503, 503, 503}},
+	} {
+		_, metadata, _ := serve(t, c.fault)
+		var got []int
+		for range c.want {
+			status, _, err := ask(t.Context(), "GET", metadata+instancePath, "Metadata", "true")
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, status)
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s: %d, want %d", c.fault, got, c.want)
+		}
+	}
+}
+
+func TestHealth(t *testing.T) {
+	cloud, _, wire := serve(t)
+	for _, document := range []string{
+		"<Health><GoalStateIncarnation>1</GoalStateIncarnation><Container><ContainerId>c</ContainerId><RoleInstanceList><Role>" +
+			"<InstanceId>i</InstanceId><Health><State>NotReady</State><Details><SubStatus>ProvisioningFailed</SubStatus>" +
+			"<Description>a &lt; b</Description></Details></Health></Role></RoleInstanceList></Container></Health>",
+		"nonsense",
+	} {
+		answer, err := http.Post(wire+"/machine?comp=health", "text/xml", strings.NewReader(document))
+		if err != nil || answer.StatusCode != 200 {
+			t.Fatal(answer, err)
+		}
+		answer.Body.Close()
+	}
+	want := []fakecloud.Health{{
+		State: "NotReady", SubStatus: "ProvisioningFailed", Description: "a < b", Incarnation: "1", Container: "c", Instance: "i",
+	}}
+	if got := cloud.Health(); !slices.Equal(got, want) {
+		t.Errorf("%+v", got)
+	}
+	if cloud.SetInstance(instance); len(cloud.Health()) != 0 {
+		t.Error("another instance has the reports of the one before")
 	}
 }

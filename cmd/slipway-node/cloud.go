@@ -1,0 +1,38 @@
+package main
+
+import (
+	"context"
+
+	"github.com/slipway-dev/slipway/internal/agent"
+	"github.com/slipway-dev/slipway/internal/metadata"
+	"github.com/slipway-dev/slipway/internal/source"
+)
+
+var _ agent.Cloud = cloud{}
+
+// cloud is the machine's cloud, asked over the network.
+type cloud struct{}
+
+// Service implements agent.Cloud.
+func (cloud) Service(platform string) source.Service {
+	service, err := metadata.New(platform, nil)
+	if err != nil {
+		return nil // none that is known
+	}
+	return service
+}
+
+// Fetch implements agent.Cloud.
+func (cloud) Fetch(ctx context.Context, base, name string) ([]byte, error) {
+	return metadata.FetchURL(ctx, base, name)
+}
+
+// ReportReady implements agent.Cloud.
+func (cloud) ReportReady(ctx context.Context) error {
+	return metadata.NewWireServer(nil).ReportReady(ctx)
+}
+
+// ReportFailure implements agent.Cloud.
+func (cloud) ReportFailure(ctx context.Context, description string) error {
+	return metadata.NewWireServer(nil).ReportFailure(ctx, description)
+}

@@ -1,0 +1,168 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/slipway-dev/slipway/components"
+	"github.com/slipway-dev/slipway/exitcode"
+	"github.com/slipway-dev/slipway/internal/cli"
+	"github.com/slipway-dev/slipway/internal/command"
+	"github.com/slipway-dev/slipway/internal/facts"
+	"github.com/slipway-dev/slipway/internal/host"
+)
+
+func (a *app) facts() *cobra.Command {
+	var output command.Choice
+	cmd := &cobra.Command{
+		Use:   "facts [flags]",
+		Short: "Show what is true of the machine",
+		Long: `Look at the machine once, and show what plans are made from: its operating system, firmware, size,
+disks, network and installed components. Nothing is changed, and no network is asked.
+
+With -o json it is the record that --facts takes, so that the machine's plan can be made elsewhere.
+Some clouds are told by fields of the firmware that only root can read.`,
+		Example: `  slipway-node facts
+  slipway-node facts -o json >facts.json
+  slipway-node facts --root ./out/node`,
+		Args: command.NoArguments,
+		RunE: func(*cobra.Command, []string) error {
+			known, err := a.gather()
+			if err != nil {
+				return exitWith(exitcode.AgentFailed, err)
+			}
+			if output.Value == command.AsJSON {
+				return command.WriteJSON(a.Streams, known)
+			}
+			return command.Write(a.Streams, factsText(known))
+		},
+	}
+	command.AddOutput(cmd, &output)
+	return cmd
+}
+
+// gather gathers the facts of the machine, or of the directory in its place, which must be there.
+func (a *app) gather() (facts.Facts, error) {
+	if a.root == "" {
+		machine, err := host.OpenMachine()
+		if err != nil {
+			return facts.Facts{}, err
+		}
+		defer machine.Close()
+		return facts.Gather(machine), nil
+	}
+	if _, err := os.Stat(a.root); err != nil {
+		return facts.Facts{}, fmt.Errorf("--root %s: %w", a.root, command.Pathless(err))
+	}
+	dir, err := host.OpenDirectory(a.root)
+	if err != nil {
+		return facts.Facts{}, fmt.Errorf("--root: %w", err)
+	}
+	defer dir.Close()
+	return facts.Gather(dir), nil
+}
+
+// factsText is the facts for people: a subject a line, and more lines where there are several of a kind. What
+// is not known has no line.
+func factsText(f facts.Facts) string {
+	var table cli.Table
+	for _, subject := range []struct {
+		title string
+		texts []string
+	}{
+		{"operating system", []string{words(f.OS.ID, f.OS.VersionID, f.OS.VariantID)}},
+		{"kernel", []string{words(f.Kernel, f.Architecture)}},
+		{"control groups", []string{count("version", int64(f.CgroupVersion))}},
+		{"hostname", []string{f.Hostname}},
+		{"machine id", []string{f.MachineID}},
+		{"boot id", []string{f.BootID}},
+		{"platform", []string{f.Platform}},
+		{"firmware", []string{words(f.DMI.SysVendor, f.DMI.ProductName, f.DMI.ProductVersion)}},
+		{"processors", []string{count("", int64(f.CPUs))}},
+		{"memory", []string{byteSize(f.MemoryBytes)}},
+		{"disks", each(f.Disks, diskText)},
+		{"node addresses", f.NodeIPs},
+		{"interfaces", each(f.Interfaces, interfaceText)},
+		{"default routes", each(f.Routes, routeText)},
+		{"agents", []string{flag("cloud-init", f.CloudInit), flag("Azure's guest agent", f.GuestAgent)}},
+		{"components", each(f.Components, componentText)},
+	} {
+		title := subject.title
+		for _, text := range subject.texts {
+			if text != "" {
+				addRow(&table, title, text)
+				title = ""
+			}
+		}
+	}
+	return table.String()
+}
+
+func diskText(d facts.Disk) string {
+	return words(d.Name, byteSize(d.SizeBytes), flag("read-only", d.ReadOnly), flag("removable", d.Removable))
+}
+
+func interfaceText(i facts.Interface) string {
+	return words(i.Name, i.MAC, words(i.Addresses...))
+}
+
+func routeText(r facts.Route) string {
+	via := ""
+	if r.Gateway != "" {
+		via = "via " + r.Gateway
+	}
+	return words(r.Family, via, "on "+r.Interface, count("metric", int64(r.Metric)))
+}
+
+func componentText(c components.Component) string { return words(c.Name, c.Version, c.Path) }
+
+// each is the text of each of a list.
+func each[T any](list []T, text func(T) string) []string {
+	var texts []string
+	for _, item := range list {
+		texts = append(texts, text(item))
+	}
+	return texts
+}
+
+// words joins those that are not empty.
+func words(list ...string) string {
+	return strings.Join(slices.DeleteFunc(slices.Clone(list), func(s string) bool { return s == "" }), " ")
+}
+
+// flag is a word where it holds, and nothing where it does not.
+func flag(word string, holds bool) string {
+	if holds {
+		return word
+	}
+	return ""
+}
+
+// count is a number with a word before it, or nothing where the number is not known.
+func count(word string, n int64) string {
+	if n == 0 {
+		return ""
+	}
+	return words(word, strconv.FormatInt(n, 10))
+}
+
+// byteSizes are the units of sizes, the largest first.
+var byteSizes = []struct {
+	unit  string
+	bytes int64
+}{{"TiB", 1 << 40}, {"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}}
+
+// byteSize is a size in the largest unit that it has one of, or nothing where it is not known.
+func byteSize(n int64) string {
+	for _, s := range byteSizes {
+		if n >= s.bytes {
+			return strconv.FormatFloat(float64(n)/float64(s.bytes), 'f', 1, 64) + " " + s.unit
+		}
+	}
+	return count("", n)
+}

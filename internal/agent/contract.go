@@ -1,0 +1,90 @@
+package agent
+
+import (
+	"context"
+	"time"
+
+	"github.com/slipway-dev/slipway/internal/facts"
+	"github.com/slipway-dev/slipway/internal/plan"
+	"github.com/slipway-dev/slipway/internal/source"
+	"github.com/slipway-dev/slipway/status"
+)
+
+// Cloud is the machine's cloud.
+type Cloud interface {
+	// Service is the metadata service of a platform, nil where it has none that is known.
+	Service(platform string) source.Service
+	// Fetch gets a document of a seed.
+	Fetch(ctx context.Context, base, name string) ([]byte, error)
+	// ReportReady tells the platform that the machine is provisioned, and ReportFailure that it cannot be.
+	ReportReady(ctx context.Context) error
+	ReportFailure(ctx context.Context, description string) error
+}
+
+// contract reads the contract that is named, or finds one.
+func (p *provision) contract(ctx context.Context) (source.Contract, error) {
+	if p.given != nil {
+		return *p.given, nil
+	}
+	if p.opts.Config != "" {
+		return source.File(p.named(), p.opts.Config)
+	}
+	search := p.search(p.known)
+	if p.opts.Wait > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, p.opts.Wait)
+		defer cancel()
+	}
+	found, err := search.Find(ctx)
+	for _, a := range search.Tried() {
+		p.status.Sources = append(p.status.Sources, status.Source{
+			Name: a.Source, Found: a.Found, Result: a.Result,
+			StartMs: a.Start.Sub(p.status.StartedAt).Milliseconds(), DurationMs: a.Duration.Milliseconds(),
+		})
+	}
+	return found, err
+}
+
+// search looks for the contract in all places of this machine.
+func (p *provision) search(known facts.Facts) *source.Search {
+	s := &source.Search{Machine: p.Host, Facts: known, Only: p.opts.Source, Wait: p.opts.Wait > 0, Now: p.Now}
+	if p.foreign != nil {
+		s.Other, s.OtherSum = true, p.foreign.Sum
+	}
+	if p.Cloud != nil {
+		s.Service, s.Fetch = p.Cloud.Service(known.Platform), p.Cloud.Fetch
+	}
+	return s
+}
+
+// addressPatience is how long a machine may take to get an address, whose network comes up while the agent
+// is at work already.
+const addressPatience = 30 * time.Second
+
+// gather returns the given facts, or gathers them.
+func (p *provision) gather() facts.Facts {
+	if p.opts.Facts != nil {
+		return *p.opts.Facts
+	}
+	return facts.Gather(p.Host)
+}
+
+// address waits until a node that is told its own address has one.
+func (p *provision) address(ctx context.Context) {
+	if p.opts.Facts != nil || !plan.NeedsAddress(p.config, p.known) {
+		return
+	}
+	begin := p.Now()
+	defer func() { p.step(stepAddress, begin) }()
+	ctx, cancel := context.WithTimeout(ctx, addressPatience)
+	defer cancel()
+	for p.Host.WaitForAddress(ctx, p.known.NodeIPs) {
+		instance := p.known.Instance
+		p.known = facts.Gather(p.Host)
+		p.known.Instance = instance
+		if !plan.NeedsAddress(p.config, p.known) {
+			return
+		}
+	}
+	p.Log.Warn("the machine has no address that the node could register; the kubelet chooses one", "waited", addressPatience)
+}

@@ -1,0 +1,243 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/slipway-dev/slipway/internal/facts"
+	"github.com/slipway-dev/slipway/internal/plan"
+	"github.com/slipway-dev/slipway/internal/resource"
+	"github.com/slipway-dev/slipway/internal/source"
+)
+
+// IdentityPath is the record of which machine was provisioned: a disk can be copied, with all that is on it.
+const IdentityPath = "/var/lib/slipway/identity.json"
+
+// maxIdentity bounds the record.
+const maxIdentity = 64 << 10
+
+// identity is which machine was provisioned, and from where.
+type identity struct {
+	// MachineID is systemd's name for the installation, ProductUUID the firmware's for the machine.
+	MachineID   string `json:"machineID,omitempty"`
+	ProductUUID string `json:"productUUID,omitempty"`
+	// Instance is what the cloud said of the machine, with the contract.
+	Instance *facts.Instance `json:"instance,omitempty"`
+	// Addresses are those that the node has registered.
+	Addresses []string `json:"addresses,omitempty"`
+	// Source is the place that the contract was found in, and Sum what it was; Kept is where the agent has
+	// put a copy, empty where the contract is in a place of its own.
+	Source string `json:"source,omitempty"`
+	Sum    string `json:"sum,omitempty"`
+	Kept   string `json:"kept,omitempty"`
+	// Reported says that the cloud has been told that the machine is provisioned.
+	Reported bool `json:"reported,omitempty"`
+}
+
+// known tells whether the machine can be told from others at all; a directory cannot.
+func (i *identity) known() bool { return i.MachineID != "" || i.ProductUUID != "" }
+
+// other tells how another machine than the one that was provisioned is known, "" where it is the same. The
+// firmware's name decides where both have one: a machine keeps it for life, and a copy in a cloud never has
+// it. systemd's is copied with the disk unless an image is cleaned, and some images make a new one at every
+// boot (machine-id(5), "transient").
+func (i *identity) other(now *identity) string {
+	switch {
+	case i.ProductUUID != "" && now.ProductUUID != "":
+		if i.ProductUUID != now.ProductUUID {
+			return "the firmware's UUID is another"
+		}
+	case i.MachineID != "" && now.MachineID != "":
+		if i.MachineID != now.MachineID {
+			return "the machine ID is another"
+		}
+	}
+	if i.Instance != nil && now.Instance != nil && i.Instance.Platform == now.Instance.Platform &&
+		i.Instance.ID != "" && now.Instance.ID != "" && i.Instance.ID != now.Instance.ID {
+		return "the instance ID is another"
+	}
+	return ""
+}
+
+// identify gathers the facts, and finds out whether the disk has been another machine's. What a kubelet has
+// made for itself there is removed, before anybody starts one; and so are the results, which are not this
+// machine's.
+func (p *provision) identify(ctx context.Context) error {
+	last, err := p.recall()
+	if err != nil {
+		p.Log.Warn("the record of this machine cannot be read; it is taken for the same machine", "path", IdentityPath, "error", err)
+	}
+	if last == nil {
+		return nil
+	}
+	now := p.self
+	now.Instance = p.attached(ctx, last)
+	reason := last.other(&now)
+	if reason == "" {
+		return nil
+	}
+	p.last, p.foreign, p.self.Instance = nil, last, nil
+	if p.opts.DryRun {
+		return nil
+	}
+	p.Log.Warn("the disk has been another machine's; it is provisioned anew", "reason", reason, "source", last.Source)
+	p.status.Identity = reason
+	return p.forget(ctx, last)
+}
+
+// recall gathers the facts, and reads what is recorded of the machine, nil for nothing.
+func (p *provision) recall() (*identity, error) {
+	begin := p.Now()
+	p.known = p.gather()
+	p.step(stepFacts, begin)
+	p.self = identity{MachineID: p.known.MachineID, ProductUUID: p.known.DMI.ProductUUID}
+	last, err := p.readIdentity()
+	if last != nil {
+		p.last, p.self.Instance = last, last.Instance
+	}
+	return last, err
+}
+
+// attached is what a disk that is attached, or the firmware, says of the machine, where the last contract came
+// from there: a copy of a virtual machine can have all names of its original but the one on that disk.
+func (p *provision) attached(ctx context.Context, last *identity) *facts.Instance {
+	if last.Instance == nil || last.Instance.ID == "" || last.Kept == "" || !source.IsAttached(last.Source) {
+		return nil
+	}
+	search := p.search(p.known)
+	search.Only, search.Wait = last.Source, false
+	found, err := search.Find(ctx)
+	if err != nil {
+		return nil // it has been taken away, as Azure does
+	}
+	return &found.Instance
+}
+
+// readIdentity reads the record, nil where there is none.
+func (p *provision) readIdentity() (*identity, error) {
+	data, err := p.Host.ReadFile(IdentityPath, maxIdentity)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	} else if err != nil {
+		return nil, err
+	}
+	last := new(identity)
+	if err := json.Unmarshal(data, last); err != nil {
+		return nil, fmt.Errorf("%s: %w", IdentityPath, err)
+	}
+	return last, nil
+}
+
+// forget removes what is another machine's: its kubelet's identity, the results of its provisioning, and the
+// contract, where the agent put it there. The record goes last: a run that dies before is repeated.
+func (p *provision) forget(ctx context.Context, last *identity) error {
+	if err := p.lock(ctx); err != nil {
+		return err
+	}
+	defer p.unlock()
+	own := plan.KubeletIdentity()
+	files := own.Files
+	for _, dir := range own.Directories {
+		names, err := p.Host.ReadDir(dir)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		for _, name := range names {
+			files = append(files, path.Join(dir, name))
+		}
+	}
+	files = append(files, StatusPath)
+	if p.keptFor(last) {
+		files = append(files, last.Kept)
+	}
+	for _, file := range files {
+		if err := p.Host.Remove(file); err != nil {
+			return fmt.Errorf("remove what is another machine's: %w", err)
+		}
+	}
+	if err := p.retract(); err != nil {
+		return err
+	}
+	if err := p.Host.Sync(); err != nil {
+		return err
+	}
+	return p.Host.Remove(IdentityPath)
+}
+
+// keptFor tells whether the contract that the agent has put in its place is still there.
+func (p *provision) keptFor(last *identity) bool {
+	if !slices.Contains(source.Paths, last.Kept) {
+		return false
+	}
+	there, err := source.File(p.Host, last.Kept)
+	return err == nil && there.Sum() == last.Sum
+}
+
+// moved removes the certificate that a kubelet has signed for addresses that the machine has no more.
+func (p *provision) moved() error {
+	if p.last == nil || !readdressed(p.last.Addresses, p.known.NodeIPs) {
+		return nil
+	}
+	p.Log.Warn("the machine's address has changed; the node is planned anew", "before", p.last.Addresses, "now", p.known.NodeIPs)
+	p.status.Identity = "the machine's address is another"
+	p.foreign = p.last // what was applied since its contract was for the other address
+	for _, file := range plan.ServingCertificate() {
+		if err := p.Host.Remove(file); err != nil {
+			return fmt.Errorf("remove a certificate for another address: %w", err)
+		}
+	}
+	return nil
+}
+
+// readdressed tells whether an address is not what it was. One of a family that the machine has no address of yet
+// may still come.
+func readdressed(before, now []string) bool {
+	for _, old := range before {
+		sameFamily := func(a string) bool { return strings.Contains(a, ":") == strings.Contains(old, ":") }
+		if slices.ContainsFunc(now, sameFamily) && !slices.Contains(now, old) {
+			return true
+		}
+	}
+	return false
+}
+
+// recordIdentity records which machine was provisioned, and from where.
+func (p *provision) recordIdentity(reported bool) {
+	if !p.self.known() || p.isScript() {
+		return
+	}
+	record := p.self
+	record.Addresses, record.Reported = p.known.NodeIPs, reported
+	if p.found.Source == source.FileSource && p.last != nil && p.last.Kept == p.found.Path && p.last.Sum == p.found.Sum() {
+		record.Source, record.Sum, record.Kept = p.last.Source, p.last.Sum, p.last.Kept
+	} else {
+		record.Source, record.Sum, record.Kept = p.found.Source, p.found.Sum(), p.kept
+	}
+	content, err := json.MarshalIndent(record, "", "  ")
+	if err == nil {
+		err = p.writeIfDifferent(IdentityPath, 0o600, append(content, '\n'))
+	}
+	if err != nil {
+		p.Log.Warn("this machine cannot be recorded; a copy of its disk will not be told from it", "path", IdentityPath, "error", err)
+	}
+}
+
+// keep puts a contract that was found elsewhere in its own place, where the next boot and the watcher look
+// first: a settings disk is taken away, and a metadata service can be down.
+func (p *provision) keep() error {
+	if p.found.Source == source.FileSource || p.found.Source == "" {
+		return nil
+	}
+	p.kept = source.PlaceFor(p.found, p.dialect)
+	err := p.Host.WriteFileAtomic(&resource.File{Path: p.kept, Mode: 0o600, Content: p.found.Data, Secret: true})
+	if err != nil {
+		return fmt.Errorf("keep the contract: %w", err)
+	}
+	return nil
+}

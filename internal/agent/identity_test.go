@@ -1,0 +1,245 @@
+package agent
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/slipway-dev/slipway/internal/facts"
+	"github.com/slipway-dev/slipway/status"
+)
+
+// credential is where a machine is given a contract from outside of its disk.
+const credential = "/run/credentials/@system/slipway.contract"
+
+// on provisions as the machine with the facts.
+func (n *node) on(known *facts.Facts, with ...func(*ProvisionOptions)) *status.Status {
+	n.Helper()
+	opts := ProvisionOptions{Facts: known}
+	for _, set := range with {
+		set(&opts)
+	}
+	return n.Provision(context.Background(), opts)
+}
+
+// machineOf is the example's machine with names of its own.
+func machineOf(t *testing.T, id, uuid string, addresses ...string) *facts.Facts {
+	t.Helper()
+	known := ubuntu(t)
+	known.MachineID, known.DMI.ProductUUID = id, uuid
+	if addresses != nil {
+		known.NodeIPs = addresses
+	}
+	return known
+}
+
+func (n *node) remove(path string) {
+	n.Helper()
+	if err := os.Remove(n.root + path); err != nil {
+		n.Fatal(err)
+	}
+}
+
+// joined is what a kubelet leaves on the disk of a machine that has joined.
+var joined = []string{
+	"/var/lib/kubelet/pki/kubelet-client-2026-01-02-03-04-05.pem", "/var/lib/kubelet/pki/kubelet.crt", "/var/lib/kubelet/pki/kubelet.key",
+	"/var/lib/kubelet/kubeconfig", "/var/lib/kubelet/cpu_manager_state",
+}
+
+func (n *node) join() {
+	n.Helper()
+	for _, path := range joined {
+		n.deliver(path, []byte("mine"))
+	}
+}
+
+// has are those of the files that are there.
+func (n *node) has(paths []string) []string {
+	return slices.DeleteFunc(slices.Clone(paths), func(path string) bool { return !n.exists(path) })
+}
+
+// A contract that came from elsewhere is kept in its place, for the next boot; it is nobody else's to read.
+func TestKept(t *testing.T) {
+	t.Parallel()
+	n := newNode(t)
+	document := example(t, "aks/minimal.json")
+	n.deliver(credential, document)
+	self := machineOf(t, "m1", "u1")
+	if got := n.on(self); got.ExitCode != 0 || got.Config.Path != credential {
+		t.Fatal(got.Error, got.Config.Path)
+	}
+	if got := n.read(aksContract); !bytes.Equal(got, document) {
+		t.Errorf("kept is %q", got)
+	}
+	if info, err := os.Stat(n.root + aksContract); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("%v, %v", info.Mode(), err)
+	}
+	n.remove(credential)
+	before := n.snapshot()
+	got := n.on(self)
+	if got.ExitCode != 0 || len(got.Changes) != 0 || got.Config.Path != aksContract {
+		t.Errorf("the next boot: %v, %v, %s", got.Error, got.Changes, got.Config.Path)
+	}
+	for path, was := range n.snapshot() {
+		if before[path] != was && !strings.HasPrefix(path, "/run/") {
+			t.Errorf("the next boot has written %s", path)
+		}
+	}
+}
+
+// A copy of a disk is not the machine that it is a copy of.
+func TestCopiedDisk(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name              string
+		before, now       *facts.Facts
+		copied, addressed bool
+	}{
+		{"the same", machineOf(t, "m1", "u1"), machineOf(t, "m1", "u1"), false, false},
+		{"another UUID", machineOf(t, "m1", "u1"), machineOf(t, "m1", "u2"), true, false},
+		{"all is another", machineOf(t, "m1", "u1"), machineOf(t, "m2", "u2"), true, false},
+		{"a machine ID of each boot", machineOf(t, "m1", "u1"), machineOf(t, "m2", "u1"), false, false},
+		{"no firmware, another machine ID", machineOf(t, "m1", ""), machineOf(t, "m2", ""), true, false},
+		{"no firmware, the same machine ID", machineOf(t, "m1", ""), machineOf(t, "m1", ""), false, false},
+		{"a firmware that has begun to tell", machineOf(t, "m1", ""), machineOf(t, "m1", "u1"), false, false},
+		{"another address", machineOf(t, "m1", "u1", "10.0.0.4"), machineOf(t, "m1", "u1", "10.0.0.5"), false, true},
+		{"an address of the other family", machineOf(t, "m1", "u1", "10.0.0.4", "fd00::4"), machineOf(t, "m1", "u1", "10.0.0.4"), false, false},
+		{"no address yet", machineOf(t, "m1", "u1", "10.0.0.4"), machineOf(t, "m1", "u1", []string{}...), false, false},
+	} {
+		n := newNode(t)
+		n.deliver(credential, example(t, "aks/minimal.json"))
+		if got := n.on(c.before); got.ExitCode != 0 {
+			t.Fatal(c.name, got.Error)
+		}
+		n.join()
+		n.deliver(credential, aksWith(t, "minimal.json", map[string]any{"kubelet_config": map[string]any{"kubelet_node_labels": map[string]any{"of": "this"}}}))
+		var order []string
+		n.host.before = func(op, name string) error {
+			if op == "Remove" && slices.Contains(joined, name) || op == "StartUnit" {
+				order = append(order, op)
+			}
+			return nil
+		}
+		got := n.on(c.now, func(o *ProvisionOptions) { o.Identified = func() { order = append(order, "identified") } })
+		if got.ExitCode != 0 || (got.Identity != "") != (c.copied || c.addressed) {
+			t.Errorf("%s: %v, identity %q", c.name, got.Error, got.Identity)
+		}
+		want := joined
+		switch {
+		case c.copied:
+			want = []string{}
+		case c.addressed:
+			want = slices.DeleteFunc(slices.Clone(joined), func(p string) bool { return strings.Contains(p, "/kubelet.") })
+		}
+		if has := n.has(joined); !slices.Equal(has, want) {
+			t.Errorf("%s: the kubelet finds %v, want %v", c.name, has, want)
+		}
+		// The machine's own contract is taken, and what is another's is gone before a kubelet can be started.
+		if isNew := bytes.Contains(n.read("/etc/default/kubelet"), []byte("of=this")); isNew != c.copied {
+			t.Errorf("%s: the contract is the new one: %v", c.name, isNew)
+		}
+		at := slices.Index(order, "identified")
+		if at < 0 || slices.Contains(order[:at], "StartUnit") || c.copied && (at == 0 || slices.Contains(order[at:], "Remove")) {
+			t.Errorf("%s: in the order %v", c.name, order)
+		}
+		if got := n.on(c.now); got.ExitCode != 0 || got.Identity != "" || len(got.Changes) > 0 {
+			t.Errorf("%s: the next boot: %v, identity %q, %v", c.name, got.Error, got.Identity, got.Changes)
+		}
+	}
+}
+
+// A dry run, and a change of the running machine, take nothing away.
+func TestCopiedDiskLookedAt(t *testing.T) {
+	t.Parallel()
+	n := newNode(t)
+	n.deliver(credential, example(t, "aks/minimal.json"))
+	n.on(machineOf(t, "m1", "u1"))
+	n.join()
+	before := n.snapshot()
+	n.on(machineOf(t, "m2", "u2"), func(o *ProvisionOptions) { o.DryRun = true })
+	for path, was := range before {
+		if now := n.snapshot()[path]; now != was && !strings.HasPrefix(path, "/run/") {
+			t.Errorf("%s was %q, is %q", path, was, now)
+		}
+	}
+}
+
+// A contract that user data has put in its place is taken where this machine has none of its own: an image may
+// hold it. The one that the agent has put there is not.
+func TestCopiedContract(t *testing.T) {
+	t.Parallel()
+	for kept, want := range map[bool]int{false: 0, true: 240} {
+		n := newNode(t)
+		from := aksContract
+		if kept {
+			from = credential
+		}
+		n.deliver(from, example(t, "aks/minimal.json"))
+		n.on(machineOf(t, "m1", "u1"))
+		if kept {
+			n.remove(credential)
+		}
+		got := n.on(machineOf(t, "m2", "u2"))
+		if (got.ExitCode != 0) != (want != 0) || n.exists(aksContract) == kept {
+			t.Errorf("kept by the agent: %v: exit code %d, %v; the file is there: %v", kept, got.ExitCode, got.Error, n.exists(aksContract))
+		}
+	}
+}
+
+// What "apply" has made of a machine is not what a machine is made with that has a copy of its disk.
+func TestCopiedAfterChange(t *testing.T) {
+	t.Parallel()
+	n := newNode(t)
+	n.Program = "/usr/bin/slipway-node"
+	n.deliver(nativeContract, example(t, "native/full.yaml"))
+	n.on(machineOf(t, "m1", "u1"))
+	if got := n.change(better(t)); got.Status.ExitCode != 0 {
+		t.Fatal(got.Status.Error)
+	}
+	if n.on(machineOf(t, "m1", "u1")); !n.exists(brought) {
+		t.Error("a reboot of the same machine takes the change back")
+	}
+	if n.on(machineOf(t, "m2", "u2")); n.exists(brought) {
+		t.Error("a copy has what the original was changed to")
+	}
+}
+
+// A record that cannot be read is no reason to take a node's identity away.
+func TestDamagedIdentity(t *testing.T) {
+	t.Parallel()
+	for _, record := range []string{"", "{", `{"machineID": 1}`, `{"kept": "/etc/passwd", "machineID": "m0", "sum": "x"}`} {
+		n := newNode(t)
+		n.deliver("/etc/passwd", []byte("root"))
+		n.deliver(aksContract, example(t, "aks/minimal.json"))
+		n.join()
+		n.deliver(IdentityPath, []byte(record))
+		got := n.on(machineOf(t, "m1", ""))
+		taken := strings.Contains(record, "m0")
+		if got.ExitCode != 0 || len(n.has(joined)) != 0 != !taken || !n.exists("/etc/passwd") {
+			t.Errorf("%q: %v, %v", record, got.Error, n.has(joined))
+		}
+		var now identity
+		if err := json.Unmarshal(n.read(IdentityPath), &now); err != nil || now.MachineID != "m1" {
+			t.Errorf("%q: recorded is %+v, %v", record, now, err)
+		}
+	}
+}
+
+// FuzzIdentity: whatever is recorded, only what a kubelet made, a published result and the kept contract go.
+func FuzzIdentity(f *testing.F) {
+	f.Add([]byte(`{"machineID": "m0", "kept": "/etc/slipway/config.json", "sum": ""}`))
+	f.Add([]byte(`{"productUUID": "u0", "instance": {"id": "i"}, "source": "nocloud-disk", "kept": "x"}`))
+	f.Fuzz(func(t *testing.T, record []byte) {
+		n := newNode(t)
+		n.deliver("/etc/passwd", []byte("root"))
+		n.deliver(IdentityPath, record)
+		n.on(machineOf(t, "m1", "u1"))
+		if !n.exists("/etc/passwd") {
+			t.Error("removed what is nobody's identity")
+		}
+	})
+}

@@ -1,0 +1,136 @@
+package agent
+
+import (
+	"context"
+	"time"
+
+	"github.com/slipway-dev/slipway/internal/apply"
+	"github.com/slipway-dev/slipway/internal/facts"
+	"github.com/slipway-dev/slipway/internal/generation"
+	"github.com/slipway-dev/slipway/internal/plan"
+	"github.com/slipway-dev/slipway/internal/resource"
+	"github.com/slipway-dev/slipway/internal/source"
+	"github.com/slipway-dev/slipway/nodeconfig"
+	"github.com/slipway-dev/slipway/nodeconfig/dialect"
+)
+
+// BasePaths are where an image can have a contract that names no cluster. What such a contract brings is
+// applied at boot while the machine's own contract is still looked for.
+var BasePaths = []string{"/etc/slipway/base.yaml", "/etc/slipway/base.json"}
+
+// prepared is what was done before the contract was there.
+type prepared struct {
+	begin, end time.Time
+	report     *apply.Report
+	err        error
+}
+
+// prepare does what needs no contract, beside the search for it: the kubelet is read into memory, and the
+// image's own contract is applied. What goes wrong is told, and is not the end: the contract has it all too.
+func (p *provision) prepare(ctx context.Context, known facts.Facts) <-chan prepared {
+	done := make(chan prepared, 1)
+	run := func() {
+		var r prepared
+		r.begin = p.Now()
+		r.err = p.guarded(func() (err error) {
+			p.prefetch(known)
+			r.report, err = p.applyBase(ctx, known)
+			return err
+		})
+		r.end = p.Now()
+		done <- r
+	}
+	if p.Sequential {
+		run()
+	} else {
+		go run()
+	}
+	return done
+}
+
+// collect waits for what was begun, and takes it over.
+func (p *provision) collect(done <-chan prepared) {
+	r := <-done
+	if r.err != nil {
+		p.Log.Warn("the image's own contract could not be applied; the machine's own has it all", "error", r.err)
+	}
+	if r.report == nil {
+		return
+	}
+	p.status.Steps = append(p.status.Steps, p.stepOf("base", r.begin, r.end))
+	for _, change := range r.report.Changes {
+		p.Log.Debug("base", "resource", change.ID, "action", change.Action)
+	}
+}
+
+// prefetch reads the kubelet into memory, where there is only one that it can be.
+func (p *provision) prefetch(known facts.Facts) {
+	var paths []string
+	for _, c := range known.Components {
+		entry, err := p.Host.Stat(c.Path)
+		if err != nil || entry.Kind != apply.RegularFile && entry.Kind != apply.Symlink {
+			p.Log.Warn("a component of the image's manifest is not there", "component", c.Name, "version", c.Version, "path", c.Path)
+			continue
+		}
+		if c.Name == "kubelet" {
+			paths = append(paths, c.Path)
+		}
+	}
+	if len(paths) != 1 {
+		return
+	}
+	if err := p.Host.Prefetch(paths[0]); err != nil {
+		p.Log.Debug("the kubelet cannot be read ahead", "path", paths[0], "error", err)
+	}
+}
+
+// applyBase applies the image's own contract, unless the machine has been made a node already. Its report is
+// nil where there is nothing to apply.
+func (p *provision) applyBase(ctx context.Context, known facts.Facts) (*apply.Report, error) {
+	desired, ok, err := p.basePlan(known)
+	if !ok || err != nil {
+		return nil, err
+	}
+	release, err := apply.Lock(ctx, p.Host)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	store, err := generation.Open(p.Host, p.Log)
+	if err != nil {
+		return nil, err
+	}
+	if current, found := store.Current(); found && current.Config != desired.Config {
+		return nil, nil
+	}
+	return p.advance(ctx, store, advance{plan: desired, entry: generation.Entry{Origin: generation.Provision}})
+}
+
+// basePlan is the plan of the image's own contract.
+func (p *provision) basePlan(known facts.Facts) (desired resource.Plan, ok bool, err error) {
+	for _, path := range BasePaths {
+		if kind, err := p.Host.Stat(path); err != nil || kind.Kind == apply.Absent {
+			continue
+		}
+		contract, err := source.File(p.Host, path)
+		if err != nil {
+			return resource.Plan{}, false, err
+		}
+		decoded := dialect.Decode(contract.Data, "")
+		if fatal := nodeconfig.Fatal(decoded.Problems); len(fatal) > 0 {
+			return resource.Plan{}, false, &contractError{path, fatal}
+		}
+		if decoded.Config.Join.Method != nodeconfig.JoinNone {
+			return resource.Plan{}, false, &contractError{path, []nodeconfig.Problem{{
+				Path: decoded.Origin("$.join.method"), Reason: "names a cluster; an image's own contract joins none",
+			}}}
+		}
+		desired, problems := plan.New(decoded.Config, known)
+		if fatal := nodeconfig.Fatal(problems); len(fatal) > 0 {
+			return resource.Plan{}, false, &contractError{path, fatal}
+		}
+		desired.Dialect = decoded.Dialect
+		return desired, true, nil
+	}
+	return resource.Plan{}, false, nil
+}

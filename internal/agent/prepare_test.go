@@ -1,0 +1,177 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/slipway-dev/slipway/internal/source"
+	"github.com/slipway-dev/slipway/status"
+)
+
+const baseContract = `apiVersion: slipway.dev/v1
+kind: NodeConfig
+join: {method: None}
+components: {layout: aks}
+`
+
+// boot provisions as the service does: it waits for a contract.
+func (n *node) boot(with ...func(*ProvisionOptions)) *status.Status {
+	n.Helper()
+	opts := ProvisionOptions{Facts: ubuntu(n.T), Wait: 10 * time.Second}
+	for _, set := range with {
+		set(&opts)
+	}
+	return n.Provision(context.Background(), opts)
+}
+
+func (n *node) actions() []string {
+	n.Helper()
+	return strings.Split(strings.TrimSpace(string(n.read("/run/slipway/actions.jsonl"))), "\n")
+}
+
+// What needs no contract is done before there is one; what it brings besides is all that is left.
+func TestPrepared(t *testing.T) {
+	t.Parallel()
+	n := newNode(t)
+	n.deliver(BasePaths[0], []byte(baseContract))
+	n.host.before = func(op, name string) error {
+		// The search begins when the image's own contract has been applied; this is what it reads first.
+		if op == "ReadFile" && name == aksContract && !n.exists(aksContract) {
+			if !slices.Contains(n.actions(), `{"action":"start","unit":"containerd.service"}`) {
+				t.Error("the runtime does not run yet when the contract is looked for")
+			}
+			n.deliver(aksContract, example(t, "aks/minimal.json"))
+		}
+		return nil
+	}
+	got := n.boot()
+	if got.ExitCode != 0 || got.Generation != 2 {
+		t.Fatalf("%v, generation %d", got.Error, got.Generation)
+	}
+	for _, change := range got.Changes {
+		if change.ID == "File:/etc/systemd/system/containerd.service" {
+			t.Errorf("%s %s, which the image's own contract has brought", change.ID, change.Action)
+		}
+	}
+	if !slices.ContainsFunc(got.Steps, func(s status.Step) bool { return s.Name == "base" }) {
+		t.Errorf("the steps are %v", got.Steps)
+	}
+	before := len(n.actions())
+	if got := n.boot(); got.ExitCode != 0 || len(got.Changes) != 0 || got.Generation != 2 || len(n.actions()) != before {
+		t.Errorf("the next boot: %v, %v, generation %d, did %v", got.Error, got.Changes, got.Generation, n.actions()[before:])
+	}
+}
+
+// An image's own contract that is no good is told of, and the machine's own is applied all the same.
+func TestNotPrepared(t *testing.T) {
+	t.Parallel()
+	for name, base := range map[string]string{
+		"no document":     "{",
+		"joins a cluster": string(example(t, "native/full.yaml")),
+	} {
+		n := newNode(t)
+		n.deliver(BasePaths[0], []byte(base))
+		n.deliver(aksContract, example(t, "aks/minimal.json"))
+		if got := n.boot(); got.ExitCode != 0 || got.Generation != 1 {
+			t.Errorf("%s: %v, generation %d", name, got.Error, got.Generation)
+		}
+		if !strings.Contains(n.log.String(), BasePaths[0]) {
+			t.Errorf("%s: the log is %s", name, n.log)
+		}
+	}
+}
+
+// While a contract is waited for, nobody is told the result of an earlier boot that failed; a success stands.
+func TestRetractedFailure(t *testing.T) {
+	t.Parallel()
+	for code, stands := range map[string]bool{"0": true, "51": false} {
+		n := newNode(t)
+		n.deliver(aksPlace.result, []byte(`{"ExitCode": "`+code+`"}`))
+		n.deliver(aksPlace.complete, nil)
+		n.host.before = func(op, name string) error {
+			if op == "ReadFile" && name == aksContract && n.exists(aksPlace.complete) != stands {
+				t.Errorf("%s: the marker is there: %v", code, !stands)
+			}
+			return nil
+		}
+		n.deliver(aksContract, example(t, "aks/minimal.json"))
+		if got := n.boot(); got.ExitCode != 0 {
+			t.Error(got.Error)
+		}
+	}
+}
+
+// A search that ends without a contract is published, with every place and what it said.
+func TestNoContract(t *testing.T) {
+	t.Parallel()
+	n := newNode(t)
+	got := n.boot(func(o *ProvisionOptions) { o.Wait = 50 * time.Millisecond })
+	n.published(aksPlace, 240)
+	var names []string
+	for _, s := range got.Sources {
+		if names = append(names, s.Name); s.Found || s.Result == "" {
+			t.Errorf("%+v", s)
+		}
+	}
+	if !slices.Contains(names, source.FileSource) || !slices.Contains(names, "nocloud-disk") {
+		t.Errorf("looked at %v", names)
+	}
+}
+
+// clouds is a cloud that counts what it is told.
+type clouds struct {
+	ready, failed int
+	said          string
+	err           error
+}
+
+func (c *clouds) Service(string) source.Service { return nil }
+func (c *clouds) Fetch(context.Context, string, string) ([]byte, error) {
+	return nil, errors.New("there is no seed")
+}
+func (c *clouds) ReportReady(context.Context) error { c.ready++; return c.err }
+func (c *clouds) ReportFailure(_ context.Context, text string) error {
+	c.failed, c.said = c.failed+1, text
+	return c.err
+}
+
+// Azure is told how it ended, once, and only where nobody else tells it.
+func TestReported(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name                  string
+		platform              string
+		cloudInit, agent, bad bool
+		err                   error
+		ready, failed, next   int
+	}{
+		{name: "Azure, nobody else", platform: "azure", ready: 1},
+		{name: "a failure", platform: "azure", bad: true, failed: 1, next: 1},
+		{name: "not to be reached", platform: "azure", err: errors.New("down"), ready: 1, next: 1},
+		{name: "cloud-init tells", platform: "azure", cloudInit: true},
+		{name: "the guest agent tells", platform: "azure", agent: true},
+		{name: "another cloud", platform: "ec2"},
+	} {
+		n := newNode(t)
+		told := &clouds{err: c.err}
+		n.Cloud = told
+		known := machineOf(t, "m1", "u1")
+		known.Platform, known.CloudInit, known.GuestAgent = c.platform, c.cloudInit, c.agent
+		n.deliver(aksContract, example(t, "aks/minimal.json"))
+		if c.bad {
+			n.deliver(aksContract, []byte(`{"version": "v1", "canary": "`+strings.Repeat("ä", 400)+`"}`))
+		}
+		n.on(known)
+		if told.ready != c.ready || told.failed != c.failed || len(told.said) > maxReport || strings.Contains(told.said, "ää") {
+			t.Errorf("%s: ready %d times, failed %d times: %q", c.name, told.ready, told.failed, told.said)
+		}
+		*told = clouds{}
+		if n.on(known); told.ready+told.failed != c.next {
+			t.Errorf("%s: the next boot tells %d times", c.name, told.ready+told.failed)
+		}
+	}
+}

@@ -1,0 +1,60 @@
+package agent
+
+import (
+	"context"
+	"time"
+	"unicode/utf8"
+
+	"github.com/slipway-dev/slipway/internal/facts"
+	"github.com/slipway-dev/slipway/status"
+)
+
+const (
+	// reportPatience is how long the platform may take to hear of the result. It is over when the result has
+	// been published, and nobody waits.
+	reportPatience = time.Minute
+	// maxReport bounds what the platform is told of a failure, in bytes.
+	maxReport = 512
+)
+
+// report tells the platform how provisioning ended, where nobody else does: Azure takes a machine for broken,
+// and ends its creation with an error, that has not reported to the wire server (Azure: "Linux provisioning",
+// "creating images without a provisioning agent"). cloud-init and the guest agent do it themselves.
+func (p *provision) report(ctx context.Context) {
+	if !p.reports() {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), reportPatience)
+	defer cancel()
+	begin := p.Now()
+	if p.status.Outcome == status.OutcomeFailure {
+		if err := p.Cloud.ReportFailure(ctx, shorten(p.errorText)); err != nil {
+			p.Log.Warn("the platform could not be told that provisioning failed", "error", err)
+		}
+		return
+	}
+	if err := p.Cloud.ReportReady(ctx); err != nil {
+		p.Log.Warn("the platform could not be told that the machine is provisioned; it is told at the next boot", "error", err)
+		return
+	}
+	p.Log.Info("the platform was told that the machine is provisioned", "duration", p.Now().Sub(begin))
+	p.recordIdentity(true)
+}
+
+// reports tells whether this run is the one that the platform hears of.
+func (p *provision) reports() bool {
+	return p.Cloud != nil && p.known.Platform == facts.Azure && !p.known.CloudInit && !p.known.GuestAgent &&
+		!p.isScript() && !p.opts.DryRun && (p.last == nil || !p.last.Reported)
+}
+
+// shorten cuts a text to what is told, at the end of a character.
+func shorten(text string) string {
+	if len(text) <= maxReport {
+		return text
+	}
+	end := maxReport
+	for end > 0 && !utf8.RuneStart(text[end]) {
+		end--
+	}
+	return text[:end]
+}

@@ -1,0 +1,48 @@
+package envelope
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+)
+
+// presence is set where a field is there, whatever its value.
+type presence bool
+
+// UnmarshalJSON notes the field; its value is not decoded.
+func (p *presence) UnmarshalJSON([]byte) error {
+	*p = true
+	return nil
+}
+
+// json opens an object in JSON: an Ignition config, or a contract. That it is complete is checked, for half
+// a document could pass for another kind.
+func (o *opener) json(l layer) error {
+	content := trimmed(l.data)
+	var top struct {
+		// Ignition is there in every Ignition config (specification 2.0 and later, "ignition").
+		Ignition presence `json:"ignition"`
+	}
+	if err := json.Unmarshal(content, &top); err != nil {
+		return notJSON(&l, content, err)
+	}
+	if top.Ignition {
+		return o.ignition(l, content)
+	}
+	o.found = append(o.found, l)
+	return nil
+}
+
+// notJSON says where content ceases to be JSON, without what is there.
+func notJSON(l *layer, content []byte, err error) error {
+	syntax, ok := errors.AsType[*json.SyntaxError](err)
+	if !ok {
+		return l.broken("not valid JSON")
+	}
+	at := min(int(syntax.Offset), len(content))
+	if at == len(content) {
+		return l.broken("the JSON ends early, after %d bytes", at)
+	}
+	line := 1 + bytes.Count(content[:at], []byte("\n"))
+	return l.broken("not valid JSON at line %d column %d", line, at-1-bytes.LastIndexByte(content[:at], '\n'))
+}

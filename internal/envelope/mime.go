@@ -1,0 +1,144 @@
+package envelope
+
+import (
+	"bytes"
+	"fmt"
+	"mime"
+	"mime/quotedprintable"
+	"slices"
+	"strings"
+)
+
+// mediaTypes are the types of MIME parts that are looked into, and what they declare; unknown for those
+// whose content says what they are. All others are left to cloud-init. Source, but for the contract's own
+// types: cloud-init, cloudinit/handlers/__init__.py and cloudinit/user_data.py.
+var mediaTypes = map[string]kind{
+	"text/cloud-config":   cloudConfig,
+	"text/cloud-boothook": script,
+
+	"application/vnd.slipway.nodeconfig+json": contractText,
+	"application/vnd.slipway.nodeconfig+yaml": contractText,
+	"text/x-slipway-config":                   contractText,
+
+	"text/plain":                    unknown,
+	"text/x-not-multipart":          unknown,
+	"text/x-shellscript":            unknown,
+	"application/octet-stream":      unknown,
+	"application/gzip":              unknown,
+	"application/gzip-compressed":   unknown,
+	"application/gzipped":           unknown,
+	"application/x-compress":        unknown,
+	"application/x-compressed":      unknown,
+	"application/x-gunzip":          unknown,
+	"application/x-gzip":            unknown,
+	"application/x-gzip-compressed": unknown,
+	"application/zstd":              unknown,
+}
+
+// defaultMediaType is that of a part which names none (RFC 2045, section 5.2).
+const defaultMediaType = "text/plain"
+
+// otherPart is what is seen of a part of another type. The type itself is the user data's, and not shown.
+const otherPart = "a MIME part of another type"
+
+// archive opens a MIME message.
+func (o *opener) archive(l layer) error {
+	h := readHeader(afterEnvelope(trimmed(l.data)))
+	inner := l.in("mime", nil)
+	if h.end == endEarly {
+		return inner.broken("the header does not end")
+	}
+	return o.entity(inner, h)
+}
+
+// entity opens a message or a part of one, whose header has been read.
+func (o *opener) entity(l layer, h header) error {
+	if err := l.nested(); err != nil {
+		return err
+	}
+	if h.end == endTooLong {
+		return l.beyond("bytes of one header", maxHeader)
+	}
+	if len(h.contentType) > maxContentType {
+		return l.beyond("bytes of one Content-Type", maxContentType)
+	}
+	name, params := mediaType(h.contentType)
+	if !isMultipart(name) {
+		return o.part(l, name, h)
+	}
+	boundary := params["boundary"]
+	if boundary == "" {
+		return l.broken("the multipart type has no boundary")
+	}
+	parts, closed, more := splitParts(h.body, boundary, maxParts-o.parts)
+	if more {
+		return l.beyond("parts", maxParts)
+	}
+	if !closed {
+		return l.broken("the multipart body does not end")
+	}
+	o.parts += len(parts)
+	for i, part := range parts {
+		if err := o.member(l, i+1, part); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// member opens a part of a multipart body. One that is multipart again is one wrapping more.
+func (o *opener) member(l layer, number int, part []byte) error {
+	l.trail = append(slices.Clip(l.trail[:len(l.trail)-1]), fmt.Sprintf("mime part %d", number))
+	h := readHeader(part)
+	if isMultipart(string(h.contentType)) {
+		l = l.in("mime", nil)
+	}
+	return o.entity(l, h)
+}
+
+// isMultipart tells whether a media type is one of several parts.
+func isMultipart(mediaType string) bool {
+	const prefix = "multipart/"
+	return len(mediaType) >= len(prefix) && strings.EqualFold(mediaType[:len(prefix)], prefix)
+}
+
+// part opens what is no multipart.
+func (o *opener) part(l layer, name string, h header) error {
+	declared, known := mediaTypes[name]
+	if !known {
+		o.see(otherPart)
+		return nil
+	}
+	data, err := o.transferred(&l, h)
+	if err != nil {
+		return err
+	}
+	l.data, l.declared = data, declared
+	return o.open(l)
+}
+
+// transferred decodes a part's body (RFC 2045, section 6).
+func (o *opener) transferred(l *layer, h header) ([]byte, error) {
+	switch strings.ToLower(string(h.encoding)) {
+	case "", "7bit", "8bit", "binary":
+		return h.body, nil
+	case "base64":
+		return o.decode64(l, h.body)
+	case "quoted-printable":
+		data, err := o.inflater.readAll(quotedprintable.NewReader(bytes.NewReader(h.body)), len(h.body))
+		if err != nil {
+			return nil, l.broken("the quoted-printable text cannot be decoded") // the error itself shows some of it
+		}
+		return data, o.spend(l, len(data))
+	}
+	return nil, l.broken("the transfer encoding is unknown")
+}
+
+// mediaType reads a Content-Type. One that cannot be read is no type at all.
+func mediaType(value []byte) (name string, params map[string]string) {
+	if len(value) == 0 {
+		return defaultMediaType, nil
+	}
+	name, params, _ = mime.ParseMediaType(string(value)) // with an error in the parameters alone there is a name
+	return name, params
+}

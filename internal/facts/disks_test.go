@@ -1,0 +1,63 @@
+package facts
+
+import (
+	"fmt"
+	"maps"
+	"reflect"
+	"testing"
+)
+
+func TestDisks(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		disks []map[string]string
+		want  []Disk
+	}{
+		{"none", nil, nil},
+		{"by name", []map[string]string{disk("vdb", "2", true, false), disk("vda", "1", false, false)},
+			[]Disk{{Name: "vda", SizeBytes: 512}, {Name: "vdb", SizeBytes: 1024, ReadOnly: true}}},
+		{"a disc", []map[string]string{disk("sr0", "720", true, true)}, []Disk{{"sr0", 368640, true, true}}},
+		{"a drive without one", []map[string]string{disk("sr0", "0", false, true)}, nil},
+		{"of NVMe, by two paths", []map[string]string{disk("nvme0n1", "8", false, false), disk("nvme0c0n1", "8", false, false), disk("nvme0c1n1", "8", false, false)},
+			[]Disk{{Name: "nvme0n1", SizeBytes: 4096}}},
+		{"made of other things", []map[string]string{disk("loop0", "8", false, false), disk("ram0", "8", false, false), disk("zram0", "8", false, false),
+			disk("dm-0", "8", false, false), disk("md127", "8", false, false), disk("nbd0", "8", false, false), disk("fd0", "8", false, true)}, nil},
+		{"a size that is none", []map[string]string{disk("sda", "", false, false), disk("sdb", "-8", false, false), disk("sdc", "x", false, false)}, nil},
+		{"a size that is too large", []map[string]string{disk("sda", "9223372036854775807", false, false), disk("sdb", "99999999999999999999", false, false)}, nil},
+		{"the largest size", []map[string]string{disk("sda", "18014398509481983", false, false)}, []Disk{{Name: "sda", SizeBytes: 9223372036854775296}}},
+		{"a name that cannot be shown", []map[string]string{disk("sd\x1b", "8", false, false)}, nil},
+	} {
+		files := map[string]string{}
+		for _, d := range c.disks {
+			maps.Copy(files, d)
+		}
+		if got := (gatherer{machine{files: files}}).disks(); !reflect.DeepEqual(got, c.want) {
+			t.Errorf("%s: got %+v, want %+v", c.name, got, c.want)
+		}
+	}
+}
+
+// Of any number of disks no more are looked at than the limit, be they empty.
+func TestDisksAreBounded(t *testing.T) {
+	for _, sectors := range []string{"8", "0"} {
+		files, reads := map[string]string{}, 0
+		for i := range 1000 {
+			maps.Copy(files, disk(fmt.Sprintf("sd%d", i), sectors, false, false))
+		}
+		got := gatherer{machine{files: files, reads: &reads}}.disks()
+		if len(got) > maxDisks || reads > 3*maxDisks+1 {
+			t.Errorf("%d disks, %d reads", len(got), reads)
+		}
+	}
+}
+
+func TestIsDisk(t *testing.T) {
+	for name, want := range map[string]bool{
+		"sda": true, "sda1": true, "vda15": true, "xvda": true, "sr0": true, "nvme0n1": true, "nvme0n1p1": true, "mmcblk0p1": true, "pmem0": true,
+		"": false, "loop7": false, "ram0": false, "zram0": false, "dm-3": false, "md0": false, "nbd15": false, "fd0": false, "nvme0c0n1": false,
+	} {
+		if got := IsDisk(name); got != want {
+			t.Errorf("%q: %v", name, got)
+		}
+	}
+}

@@ -1,0 +1,20 @@
+package facts
+
+// Instance is what the machine's cloud says of it, in one document of its metadata. What the cloud does not
+// say is left empty.
+type Instance struct {
+	// Platform is the cloud's name, one of the platforms that are told by the firmware: "azure", "ec2", ...
+	Platform string `json:"platform,omitempty"`
+	// ID tells this machine from all others of the cloud: Azure's vmId, EC2's instance-id, NoCloud's
+	// instance-id, OpenStack's uuid.
+	ID string `json:"id,omitempty"`
+	// Hostname is the name that the machine is to have, without a domain where the cloud gives none.
+	Hostname string `json:"hostname,omitempty"`
+	// Type is the machine's size: "Standard_D2s_v5", "m5.large".
+	Type string `json:"type,omitempty"`
+	// Region and Zone are where it is: "eastus" and "1", "us-east-1" and "us-east-1a".
+	Region string `json:"region,omitempty"`
+	Zone   string `json:"zone,omitempty"`
+	// ResourceID is the cloud's full name for it, where it has one (Azure's resource ID).
+	ResourceID string `json:"resourceID,omitempty"`
+}

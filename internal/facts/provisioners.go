@@ -1,0 +1,31 @@
+package facts
+
+import (
+	"slices"
+	"strings"
+)
+
+// Where cloud-init is, and what keeps it from running (cloud-init, "How to disable cloud-init"; its generator
+// and tools/ds-identify, is_disabled). Either is enough, whatever the other says.
+const (
+	cloudInitPath     = "/usr/bin/cloud-init"
+	cloudInitDisabled = "/etc/cloud/cloud-init.disabled"
+	cloudInitArgument = "cloud-init=disabled"
+)
+
+// cloudInit tells whether cloud-init is installed and not disabled. The kernel's arguments are looked at and
+// not kept, because they may hold secrets.
+func (g gatherer) cloudInit() bool {
+	return g.Exists(cloudInitPath) && !g.Exists(cloudInitDisabled) &&
+		!slices.Contains(strings.Fields(g.line("/proc/cmdline")), cloudInitArgument)
+}
+
+// guestAgents are where Azure's guest agent is installed (WALinuxAgent, azurelinuxagent/common/osutil,
+// agent_bin_path).
+var guestAgents = []string{
+	"/usr/sbin/waagent",          // Ubuntu, Debian, Red Hat, SUSE
+	"/usr/bin/waagent",           // Azure Linux, Arch
+	"/usr/share/oem/bin/waagent", // Flatcar
+}
+
+func (g gatherer) guestAgent() bool { return slices.ContainsFunc(guestAgents, g.Exists) }

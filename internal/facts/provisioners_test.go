@@ -1,0 +1,54 @@
+package facts
+
+import "testing"
+
+func TestCloudInit(t *testing.T) {
+	const disabled, arguments = "/etc/cloud/cloud-init.disabled", "/proc/cmdline"
+	for _, c := range []struct {
+		name  string
+		files map[string]string
+		want  bool
+	}{
+		{"not installed", nil, false},
+		{"disabled and not installed", map[string]string{disabled: ""}, false},
+		{"installed", map[string]string{cloudInitPath: ""}, true},
+		{"disabled by its file", map[string]string{cloudInitPath: "", disabled: ""}, false},
+		{"disabled by the kernel's arguments", map[string]string{cloudInitPath: "", arguments: "root=/dev/vda1 cloud-init=disabled quiet\n"}, false},
+		{"the last argument", map[string]string{cloudInitPath: "", arguments: "quiet cloud-init=disabled\n"}, false},
+		{"enabled by the kernel's arguments", map[string]string{cloudInitPath: "", arguments: "cloud-init=enabled\n"}, true},
+		{"enabled and disabled", map[string]string{cloudInitPath: "", disabled: "", arguments: "cloud-init=enabled\n"}, false},
+		{"another argument", map[string]string{cloudInitPath: "", arguments: "x.cloud-init=disabled cloud-init=disabledX\n"}, true},
+	} {
+		if got := Gather(machine{files: c.files}).CloudInit; got != c.want {
+			t.Errorf("%s: got %v", c.name, got)
+		}
+	}
+}
+
+func TestGuestAgent(t *testing.T) {
+	for path, want := range map[string]bool{
+		"/usr/sbin/waagent": true, "/usr/bin/waagent": true, "/usr/share/oem/bin/waagent": true,
+		"/usr/local/bin/waagent": false, "/etc/waagent.conf": false,
+	} {
+		if got := Gather(machine{files: map[string]string{path: ""}}).GuestAgent; got != want {
+			t.Errorf("%s: got %v", path, got)
+		}
+	}
+}
+
+func TestCgroupVersion(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		files map[string]string
+		want  int
+	}{
+		{"none", nil, 0},
+		{"unified", map[string]string{"/sys/fs/cgroup/cgroup.controllers": "cpu\n"}, 2},
+		{"legacy", map[string]string{"/sys/fs/cgroup/systemd/cgroup.procs": "1\n", "/sys/fs/cgroup/memory/cgroup.procs": "1\n"}, 1},
+		{"hybrid", map[string]string{"/sys/fs/cgroup/systemd/cgroup.procs": "1\n", "/sys/fs/cgroup/unified/cgroup.controllers": "\n"}, 1},
+	} {
+		if got := Gather(machine{files: c.files}).CgroupVersion; got != c.want {
+			t.Errorf("%s: got %d, want %d", c.name, got, c.want)
+		}
+	}
+}

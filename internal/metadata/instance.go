@@ -1,0 +1,77 @@
+package metadata
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"strings"
+
+	"github.com/slipway-dev/slipway/internal/facts"
+)
+
+// describeAzure reads what Azure says of a machine. Its user data and its keys are in the document too, and
+// are passed over.
+func describeAzure(data []byte) (facts.Instance, bool) {
+	var d struct {
+		Compute struct {
+			VMID       string `json:"vmId"`
+			Name       string `json:"name"`
+			VMSize     string `json:"vmSize"`
+			Location   string `json:"location"`
+			Zone       string `json:"zone"`
+			ResourceID string `json:"resourceId"`
+			OSProfile  struct {
+				ComputerName string `json:"computerName"`
+			} `json:"osProfile"`
+		} `json:"compute"`
+	}
+	if !decode(data, &d) {
+		return facts.Instance{}, false
+	}
+	c := &d.Compute
+	name := facts.CleanHostname(c.OSProfile.ComputerName)
+	if name == "" { // a machine that was made from a disk has no profile
+		name = facts.CleanHostname(c.Name)
+	}
+	return facts.Instance{
+		Platform: facts.Azure, ID: facts.CleanText(c.VMID), Hostname: name, Type: facts.CleanText(c.VMSize),
+		Region: facts.CleanText(c.Location), Zone: facts.CleanText(c.Zone), ResourceID: facts.CleanText(c.ResourceID),
+	}, true
+}
+
+// describeEC2 reads EC2's instance identity document, which has no name in it.
+func describeEC2(data []byte) (facts.Instance, bool) {
+	var d struct {
+		InstanceID       string `json:"instanceId"`
+		InstanceType     string `json:"instanceType"`
+		Region           string `json:"region"`
+		AvailabilityZone string `json:"availabilityZone"`
+	}
+	if !decode(data, &d) {
+		return facts.Instance{}, false
+	}
+	return facts.Instance{
+		Platform: facts.EC2, ID: facts.CleanText(d.InstanceID), Type: facts.CleanText(d.InstanceType),
+		Region: facts.CleanText(d.Region), Zone: facts.CleanText(d.AvailabilityZone),
+	}, true
+}
+
+// decode fills a struct with an object, and tells whether it is one. A member of the wrong type is left empty:
+// encoding/json goes on after it.
+func decode(data []byte, into any) bool {
+	if !bytes.HasPrefix(bytes.TrimLeft(data, " \t\r\n"), []byte("{")) {
+		return false
+	}
+	err := json.Unmarshal(data, into)
+	var mistyped *json.UnmarshalTypeError
+	return err == nil || errors.As(err, &mistyped)
+}
+
+// firstWord is the first of several names: EC2 names a machine by each of its network's domains, when the
+// DHCP options have more than one.
+func firstWord(data []byte) string {
+	for word := range strings.FieldsSeq(string(data)) {
+		return word
+	}
+	return ""
+}

@@ -1,0 +1,150 @@
+package metadata_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/slipway-dev/slipway/internal/facts"
+	"github.com/slipway-dev/slipway/internal/metadata"
+)
+
+var instances = map[string]facts.Instance{
+	"azure": {
+		Platform: "azure", ID: "i-0", Hostname: "node", Type: "m5.large", Region: "us-east-1", Zone: "1",
+		ResourceID: "/subscriptions/22222222-2222-2222-2222-222222222222/resourceGroups/MC_e2e/providers/Microsoft.Compute/virtualMachines/node",
+	},
+	"ec2": {
+		Platform: "ec2", ID: "i-0", Hostname: "ip-10-0-0-4.us-east-1.compute.internal", Type: "m5.large",
+		Region: "us-east-1", Zone: "us-east-1a",
+	},
+}
+
+func TestInstance(t *testing.T) {
+	for name, want := range instances {
+		service, _ := served(t, name, canary)
+		if got, err := service.Instance(t.Context()); err != nil || got != want {
+			t.Errorf("%s: %+v, %v", name, got, err)
+		}
+	}
+}
+
+// What passes is waited for, what does not is an error, and says what is known all the same.
+func TestInstanceFaults(t *testing.T) {
+	for _, c := range []struct {
+		cloud, fault string
+		kind         metadata.Kind
+		want         facts.Instance
+	}{
+		{"azure", "status=503*3", "", instances["azure"]},
+		{"azure", "status=404*3", "", instances["azure"]},
+		{"azure", "down=5s", "", instances["azure"]},
+		{"azure", "garbage", metadata.WrongType, facts.Instance{}},
+		{"azure", "large=1MB", metadata.TooLarge, facts.Instance{}},
+		{"azure", "type=text/html", metadata.WrongType, facts.Instance{}},
+		{"azure", "status=404", metadata.NotFound, facts.Instance{}},
+		{"ec2", "status=503*3", "", instances["ec2"]},
+		{"ec2", "ec2/latest/dynamic status=404", metadata.NotFound, facts.Instance{}},
+		{"ec2", "ec2/latest/dynamic garbage", metadata.WrongType, facts.Instance{}},
+		{"ec2", "ec2/latest/meta-data status=404", "", without(instances["ec2"])},
+		{"ec2", "ec2/latest/meta-data garbage", "", without(instances["ec2"])},
+		{"ec2", "ec2/latest/meta-data status=503", metadata.Status, without(instances["ec2"])},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			service, cloud := served(t, c.cloud, canary)
+			misbehave(t, cloud, c.fault)
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			got, err := service.Instance(ctx)
+			if got != c.want {
+				t.Errorf("%s, %s: %+v", c.cloud, c.fault, got)
+			}
+			var failed *metadata.Error
+			if errors.As(err, &failed); (failed == nil) != (c.kind == "") || failed != nil && failed.Kind != c.kind {
+				t.Errorf("%s, %s: %v, want %s", c.cloud, c.fault, err, c.kind)
+			}
+		})
+	}
+}
+
+func without(i facts.Instance) facts.Instance {
+	i.Hostname = ""
+	return i
+}
+
+// document answers every question for a document with the same one, and with names.
+func document(text, names string) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/plain")
+		switch {
+		case r.Method == http.MethodPut:
+			fmt.Fprint(w, "token")
+		case strings.HasSuffix(r.URL.Path, "hostname"):
+			fmt.Fprint(w, names)
+		default:
+			fmt.Fprint(w, text)
+		}
+	})
+}
+
+// Documents that are not as they should be: a value that cannot be right is left empty, and no other.
+func TestInstanceDocuments(t *testing.T) {
+	long := strings.Repeat("x", 300)
+	for _, c := range []struct {
+		name, cloud, text string
+		want              facts.Instance
+	}{
+		{"nothing in it", "azure", `{}`, facts.Instance{Platform: "azure"}},
+		{"another shape", "azure", `{"compute":[1]}`, facts.Instance{Platform: "azure"}},
+		{"null", "azure", ` {"compute":null}`, facts.Instance{Platform: "azure"}},
+		{"wrong types", "azure", `{"compute":{"vmId":1,"name":["a"],"vmSize":{"a":"b"},"location":"eastus","zone":2,"osProfile":"x","resourceId":"/r"}}`,
+			facts.Instance{Platform: "azure", Region: "eastus", ResourceID: "/r"}},
+		{"a region with a space", "azure", `{"compute":{"location":"East US","zone":""}}`, facts.Instance{Platform: "azure", Region: "East US"}},
+		{"no profile", "azure", `{"compute":{"name":"node","osProfile":{}}}`, facts.Instance{Platform: "azure", Hostname: "node"}},
+		{"a profile's name first", "azure", `{"compute":{"name":"pool_0","osProfile":{"computerName":"pool000000"}}}`,
+			facts.Instance{Platform: "azure", Hostname: "pool000000"}},
+		{"a name that is no host's", "azure", `{"compute":{"name":"pool_0"}}`, facts.Instance{Platform: "azure"}},
+		{"control characters", "azure", `{"compute":{"vmId":"a\nb","name":"a\u0000","vmSize":"ä","location":"` + long + `","zone":"\t"}}`,
+			facts.Instance{Platform: "azure"}},
+		{"a resource ID has more room", "azure", `{"compute":{"resourceId":"` + long + `"}}`, facts.Instance{Platform: "azure", ResourceID: long}},
+		{"a resource ID has an end", "azure", `{"compute":{"resourceId":"` + long + long + long + long + `"}}`, facts.Instance{Platform: "azure"}},
+		{"wrong types", "ec2", `{"instanceId":1,"instanceType":null,"region":"r","availabilityZone":true}`, facts.Instance{Platform: "ec2", Region: "r"}},
+		{"the same twice", "ec2", `{"region":"a","region":"b"}`, facts.Instance{Platform: "ec2", Region: "b"}},
+	} {
+		got, err := asked(t, c.cloud, document(c.text, "")).Instance(t.Context())
+		if err != nil || got != c.want {
+			t.Errorf("%s, %s: %+v, %v", c.cloud, c.name, got, err)
+		}
+	}
+	for _, text := range []string{"", "[]", "null", `"a"`, "{", `{"compute":{}} x`, strings.Repeat(`{"a":`, 20000)} {
+		for _, name := range metadata.Clouds() {
+			var failed *metadata.Error
+			if got, err := asked(t, name, document(text, "")).Instance(t.Context()); !errors.As(err, &failed) || failed.Kind != metadata.WrongType {
+				t.Errorf("%s: %+v, %v", name, got, err)
+			}
+		}
+	}
+}
+
+func TestHostnames(t *testing.T) {
+	label := strings.Repeat("a", 63)
+	for names, want := range map[string]string{
+		"node": "node", "Node-1.example.org": "Node-1.example.org", "1.2.3": "1.2.3",
+		"first.a second.b": "first.a", " node\n": "node", // each of the DHCP options' domains has one
+		label: label, label + "a": "",
+		label + "." + label + "." + label + "." + label[:61]: label + "." + label + "." + label + "." + label[:61],
+		label + "." + label + "." + label + "." + label[:62]: "",
+		"": "", ".": "", "a..b": "", "a.": "", ".a": "", "-a": "", "a-": "", "a_b": "", "ä": "", "a;reboot": "", "../etc": "", "a\x00": "",
+		"<html>": "", strings.Repeat("a.", 2000) + "a": "",
+	} {
+		got, err := asked(t, "ec2", document("{}", names)).Instance(t.Context())
+		if err != nil || got.Hostname != want {
+			t.Errorf("%q: %q, %v, want %q", names, got.Hostname, err, want)
+		}
+	}
+}

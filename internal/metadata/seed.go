@@ -1,0 +1,40 @@
+package metadata
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strings"
+)
+
+// seedPolicy: a seed is files on a web server, so what is not there is not there.
+var seedPolicy = policy{again: []int{http.StatusRequestTimeout, http.StatusTooManyRequests}}
+
+// FetchURL returns a document of NoCloud's network seed, of at most MaxUserData bytes: name is "user-data" or
+// "meta-data", and base the URL, http or https, that the firmware or the kernel's command line gives. As
+// cloud-init has it, name is appended to base, after a slash where base ends in none and has no query. With
+// an empty name base itself is fetched.
+//
+// It is patient, goes to any address, asks no proxy and follows no redirect. The error is an *Error, and
+// ErrNotFound where there is no such document or it is empty; it does not repeat a password of the URL's.
+func FetchURL(ctx context.Context, base, name string) ([]byte, error) {
+	address := base
+	if name != "" && !strings.HasSuffix(base, "/") && !strings.Contains(base, "?") {
+		address += "/"
+	}
+	address += name
+	parsed, err := url.Parse(address)
+	if err != nil || parsed.Scheme != "http" && parsed.Scheme != "https" || parsed.Host == "" {
+		return nil, failed(redacted(address), WrongType, "is no URL of http or https").error(0, 0, nil)
+	}
+	client := newClient(anywhere, nil, 0)
+	return insist(ctx, func(ctx context.Context) ([]byte, *failure) {
+		got, f := exchange(ctx, client, question{
+			method: http.MethodGet, url: address, limit: MaxUserData, refused: []string{htmlType}, policy: seedPolicy,
+		})
+		if f == nil && len(got.body) == 0 {
+			return nil, failed(parsed.Redacted(), NotFound, "is empty")
+		}
+		return got.body, f
+	})
+}

@@ -1,0 +1,193 @@
+package metadata
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/slipway-dev/slipway/internal/facts"
+)
+
+const ifNoneMatch = "If-None-Match"
+
+// Service is a cloud's metadata service. Its methods may be called at the same time; tries are made one after
+// the other.
+type Service struct {
+	cloud
+	client *http.Client
+
+	mu sync.Mutex
+	// at is the address that is tried first, of the cloud's.
+	at int
+	// last is the user data that was fetched last, and tag the service's name for it, where it has one.
+	last []byte
+	tag  string
+	// secret is the token, good until the time given.
+	secret string
+	until  time.Time
+}
+
+// New returns the metadata service of a cloud, one of Clouds. How it is reached is for tests to say; dial is
+// nil otherwise.
+func New(name string, dial Dial) (*Service, error) {
+	c, known := clouds[name]
+	if !known {
+		return nil, fmt.Errorf("unknown metadata service %q, want one of %s", name, strings.Join(Clouds(), ", "))
+	}
+	connect := connectTimeout
+	if len(c.addresses) == 1 {
+		connect = 0
+	}
+	return &Service{cloud: c, client: newClient(c.reach, dial, connect)}, nil
+}
+
+// URL is where the user data is.
+func (s *Service) URL() string { return s.addresses[0] + s.userData.path }
+
+// Fetch returns the machine's user data, as it is, of at most MaxUserData bytes; it is secret. It asks once,
+// for at most 10 seconds. What has not changed since is not fetched again, where the service can tell, and
+// the caller does not change what is returned. The error is an *Error, and ErrNotFound where there is none.
+func (s *Service) Fetch(ctx context.Context) ([]byte, error) { return once(ctx, s.fetch) }
+
+// UserData is Fetch with patience: until the service answers for good, or ctx ends.
+func (s *Service) UserData(ctx context.Context) ([]byte, error) { return insist(ctx, s.fetch) }
+
+// Instance returns what the cloud says of the machine, with patience. Values that cannot be right are left
+// empty. With an error it returns what was found out until then. The error is an *Error.
+func (s *Service) Instance(ctx context.Context) (facts.Instance, error) {
+	instance, err := insist(ctx, func(ctx context.Context) (facts.Instance, *failure) {
+		got, f := s.read(ctx, s.instance, "")
+		if f != nil {
+			return facts.Instance{}, f
+		}
+		instance, ok := s.describe(got.body)
+		if !ok {
+			return facts.Instance{}, failed(got.url, WrongType, "the answer is no document of an instance")
+		}
+		return instance, nil
+	})
+	if err != nil || s.hostname.path == "" {
+		return instance, err
+	}
+	instance.Hostname, err = insist(ctx, func(ctx context.Context) (string, *failure) {
+		got, f := s.read(ctx, s.hostname, "")
+		if f != nil {
+			return "", f
+		}
+		return facts.CleanHostname(firstWord(got.body)), nil
+	})
+	if errors.Is(err, ErrNotFound) {
+		err = nil // a machine need not have one
+	}
+	return instance, err
+}
+
+// fetch asks once for the user data.
+func (s *Service) fetch(ctx context.Context) ([]byte, *failure) {
+	s.mu.Lock()
+	tag, last := s.tag, s.last
+	s.mu.Unlock()
+	got, f := s.read(ctx, s.userData, tag)
+	if f != nil {
+		return nil, f
+	}
+	if got.status == http.StatusNotModified {
+		return last, nil
+	}
+	data := got.body
+	if s.encoded {
+		var err error
+		if data, err = base64.StdEncoding.AppendDecode(nil, []byte(strings.TrimSpace(string(data)))); err != nil {
+			return nil, failed(got.url, WrongType, "is not base64") // the error itself tells a byte of it
+		}
+	}
+	if len(data) == 0 {
+		return nil, failed(got.url, NotFound, "is empty")
+	}
+	if len(data) > MaxUserData {
+		return nil, tooLarge(got.url, MaxUserData)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.last, s.tag = data, ""
+	if tag := got.header.Get("ETag"); printable(tag, maxTag) {
+		s.tag = tag
+	}
+	return data, nil
+}
+
+// maxTag bounds what the service calls its user data, which is sent back to it.
+const maxTag = 256
+
+// located is an answer, and where it is from.
+type located struct {
+	answer
+	url string
+}
+
+// read makes one try to read a document, at one address after the other until there is a connection. An
+// address that connects and does not answer is the last to be tried the next time.
+func (s *Service) read(ctx context.Context, d document, tag string) (located, *failure) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var first *failure
+	for i := range s.addresses {
+		at := (s.at + i) % len(s.addresses)
+		got, f := s.readAt(ctx, s.addresses[at], d, tag)
+		switch {
+		case f == nil:
+			s.at = at
+			return got, nil
+		case !f.unconnected:
+			if f.kind == Timeout {
+				at = (at + 1) % len(s.addresses)
+			}
+			s.at = at
+			return located{}, f
+		case first == nil:
+			first = f
+		default:
+			first.last += "; " + f.url + ": " + f.last
+		}
+		if ctx.Err() != nil {
+			break
+		}
+	}
+	return located{}, first
+}
+
+// readAt reads a document at one address, with a new token if the service does not take the one there is.
+func (s *Service) readAt(ctx context.Context, address string, d document, tag string) (located, *failure) {
+	got, f := s.ask(ctx, address, d, tag)
+	if f != nil && f.unauthorized && s.secret != "" {
+		s.secret = "" // the service has forgotten it, as one does that is started again
+		got, f = s.ask(ctx, address, d, tag)
+	}
+	return located{got, address + d.path}, f
+}
+
+func (s *Service) ask(ctx context.Context, address string, d document, tag string) (answer, *failure) {
+	header := maps.Clone(s.header)
+	if header == nil {
+		header = make(map[string]string)
+	}
+	if s.token != "" {
+		if f := s.renew(ctx, address); f != nil {
+			return answer{}, f
+		}
+		header[s.token] = s.secret
+	}
+	if tag != "" {
+		header[ifNoneMatch] = tag
+	}
+	return exchange(ctx, s.client, question{
+		method: http.MethodGet, url: address + d.path, header: header,
+		limit: d.limit, refused: d.refused, policy: s.policy,
+	})
+}

@@ -1,0 +1,38 @@
+package plan
+
+import (
+	"maps"
+	"slices"
+)
+
+// Identity is what a kubelet has made for itself on the machine where it joined, and what therefore belongs to
+// that machine alone: on another one it would speak as a Node that it is not.
+type Identity struct {
+	// Files are those that are the machine's.
+	Files []string
+	// Directories are those of which every file is.
+	Directories []string
+}
+
+// KubeletIdentity is a kubelet's identity, in every layout: which one an earlier machine had is not asked.
+// The certificates are those of the directory that --cert-dir names. The states of the resource managers are
+// of the machine's own processors and memory, and a kubelet that finds another's does not start (Kubernetes:
+// pkg/kubelet/cm/cpumanager/state, memorymanager/state, devicemanager/checkpoint).
+func KubeletIdentity() Identity {
+	files := []string{
+		"/var/lib/kubelet/cpu_manager_state",
+		"/var/lib/kubelet/device-plugins/kubelet_internal_checkpoint",
+		"/var/lib/kubelet/memory_manager_state",
+	}
+	for _, name := range slices.Sorted(maps.Keys(layouts)) {
+		files = append(files, layouts[name].kubeconfig)
+	}
+	slices.Sort(files)
+	return Identity{Files: slices.Compact(files), Directories: []string{kubeletCertDir}}
+}
+
+// ServingCertificate is the certificate that a kubelet has signed for itself, with the machine's addresses in
+// it; it makes another where there is none (Kubernetes: cmd/kubelet/app, initializing the serving certificate).
+func ServingCertificate() []string {
+	return []string{kubeletCertDir + "/kubelet.crt", kubeletCertDir + "/kubelet.key"}
+}

@@ -1,0 +1,47 @@
+package plan
+
+import (
+	"github.com/slipway-dev/slipway/exitcode"
+	"github.com/slipway-dev/slipway/internal/resource"
+)
+
+// prepareUnit does what must be done before a kubelet starts, once in a boot and whenever somebody restarts
+// the kubelet. It is a unit of its own, so that it is over when everything else is there: in the kubelet's own
+// it would be between the last input and the kubelet, three processes long.
+const prepareUnit = "kubelet-prepare.service"
+
+// wireServerRule keeps pods from Azure's wire server, whose ports hand out what only the host may
+// have: extensions' protected settings and certificates (AKS: kubelet.sh).
+const wireServerRule = " FORWARD -d 168.63.129.16 -p tcp -m multiport --dports 80,32526 -j DROP"
+
+// prepareUnit plans the unit, and its start.
+func (p *planner) prepareUnit() {
+	lines := []string{
+		"[Unit]",
+		"Description=Prepare the start of the kubelet",
+		"After=local-fs.target slipway-provision.service",
+		"Before=" + kubeletUnit,
+		"PartOf=" + kubeletUnit,
+		"",
+		"[Service]",
+		"Type=oneshot",
+		"RemainAfterExit=yes",
+		"# The kubelet does not sync its certificates: what a power cut has left empty would stop it for ever.",
+		"ExecStart=-find " + kubeletCertDir + " -type f -empty -delete",
+	}
+	if p.config.Cloud.Provider == "azure" {
+		// Without a shell there is no other "unless it is there".
+		lines = append(lines,
+			"# Pods must not reach the wire server. The first line removes the rule of an earlier start.",
+			"ExecStart=-iptables -w -D"+wireServerRule,
+			"ExecStart=iptables -w -I"+wireServerRule,
+		)
+	}
+	p.file(resource.Base, resource.UnitDir+"/"+prepareUnit, 0o644, unitFile(lines...), "what a kubelet finds done when it starts; with it the kubelet restarts", prepareUnit)
+	p.add(resource.Resource{
+		Phase:    resource.Base,
+		ExitCode: exitcode.KubeletStartFailed,
+		Reason:   "is over before the kubelet starts",
+		Spec:     &resource.Unit{Unit: prepareUnit},
+	})
+}

@@ -1,0 +1,39 @@
+package source
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"strings"
+
+	"github.com/slipway-dev/slipway/internal/facts"
+)
+
+// cloudInitID is where cloud-init says which machine this boot is of, once it knows. What it keeps of other
+// machines, of which the disk may be a copy, is not looked at.
+const cloudInitID = "/run/cloud-init/.instance-id"
+
+// cloudInitCopies is where cloud-init keeps what it was given, by machine.
+const cloudInitCopies = "/var/lib/cloud/instances/"
+
+// readCloudInit reads cloud-init's copy of the user data of this boot's machine.
+func readCloudInit(_ context.Context, s *Search) (Contract, error) {
+	id, err := s.Machine.ReadFile(cloudInitID, 1<<10)
+	if errors.Is(err, fs.ErrNotExist) {
+		return Contract{}, errAbsent
+	} else if err != nil {
+		return Contract{}, err
+	}
+	name := strings.TrimSpace(string(id))
+	if name == "" || name == "." || name == ".." || strings.ContainsAny(name, "/\x00") {
+		return Contract{}, errors.New(cloudInitID + " holds no name of a machine")
+	}
+	path := cloudInitCopies + name + "/user-data.txt"
+	userData, err := s.Machine.ReadFile(path, maxUserData)
+	if errors.Is(err, fs.ErrNotExist) {
+		return Contract{}, errAbsent
+	} else if err != nil {
+		return Contract{}, err
+	}
+	return open(path, userData, facts.Instance{Platform: s.Facts.Platform, ID: facts.CleanText(name)})
+}

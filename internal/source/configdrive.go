@@ -1,0 +1,39 @@
+package source
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/slipway-dev/slipway/internal/facts"
+)
+
+// The documents of a config drive, of the newest version (OpenStack Nova, "Metadata: config drives").
+const (
+	driveLabel    = "config-2"
+	driveUserData = "openstack/latest/user_data"
+	driveMetaData = "openstack/latest/meta_data.json"
+)
+
+// readConfigDrive reads the disk that OpenStack and others attach to a machine.
+func readConfigDrive(_ context.Context, s *Search) (Contract, error) {
+	where, contents, err := s.onDisk(driveLabel, driveUserData, driveMetaData)
+	if err != nil {
+		return Contract{}, err
+	}
+	return open(where, contents[0], driveInstance(contents[1]))
+}
+
+// driveInstance is what a config drive's metadata says of the machine.
+func driveInstance(metaData []byte) facts.Instance {
+	var said struct {
+		UUID     string `json:"uuid"`
+		Hostname string `json:"hostname"`
+		Zone     string `json:"availability_zone"`
+	}
+	// What is of another type is left out, and the rest is good.
+	_ = json.Unmarshal(metaData, &said)
+	return facts.Instance{
+		Platform: facts.OpenStack, ID: facts.CleanText(said.UUID), Hostname: facts.CleanHostname(said.Hostname),
+		Zone: facts.CleanText(said.Zone),
+	}
+}

@@ -1,0 +1,41 @@
+package source
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"github.com/slipway-dev/slipway/internal/facts"
+)
+
+// credentialName is the system credential that holds a contract (systemd: "System and Service Credentials").
+const credentialName = "slipway.contract"
+
+// credentialPath is where systemd puts the credentials that a machine was started with, in the clear.
+const credentialPath = "/run/credentials/@system/" + credentialName
+
+// readCredential reads the credential that systemd was given, or that the firmware has for it: a systemd
+// before version 251 does not take it from there.
+func readCredential(_ context.Context, s *Search) (Contract, error) {
+	path := credentialPath
+	data, err := s.Machine.ReadFile(path, maxUserData)
+	if err == nil {
+		return open(path, data, facts.Instance{})
+	}
+	if !errors.Is(err, fs.ErrNotExist) {
+		return Contract{}, err
+	}
+	table, err := s.Machine.ReadFile(facts.SMBIOSTable, facts.MaxSMBIOSTable)
+	if err != nil {
+		return Contract{}, errAbsent // no firmware that has one
+	}
+	data, found, err := facts.Credential(facts.OEMStrings(table), credentialName)
+	switch {
+	case err != nil:
+		return Contract{}, fmt.Errorf("the firmware's credential %s: %w", credentialName, err)
+	case !found:
+		return Contract{}, errAbsent
+	}
+	return open(facts.SMBIOSTable, data, facts.Instance{})
+}

@@ -1,0 +1,70 @@
+package source
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"github.com/slipway-dev/slipway/internal/volume"
+)
+
+// maxDisks bounds how many block devices are looked at.
+const maxDisks = 64
+
+// onDisk reads files of the first disk that fits: one with the label, where there is one to have, and with
+// the first of the files. Files that are not there are nil.
+func (s *Search) onDisk(label string, files ...string) (where string, contents [][]byte, err error) {
+	names, err := s.Machine.Disks()
+	if err != nil {
+		return "", nil, err
+	}
+	var broken []error
+	for _, name := range names[:min(len(names), maxDisks)] {
+		contents, err := s.readDisk(name, label, files)
+		if err == nil {
+			return "/dev/" + name + ":" + files[0], contents, nil
+		}
+		if !errors.Is(err, ErrNotFound) {
+			broken = append(broken, fmt.Errorf("/dev/%s: %w", name, err))
+		}
+	}
+	if broken != nil {
+		return "", nil, errors.Join(broken...)
+	}
+	if label != "" {
+		return "", nil, none("no disk is labelled " + label)
+	}
+	return "", nil, none("no disk has " + files[0])
+}
+
+func (s *Search) readDisk(name, label string, files []string) ([][]byte, error) {
+	disk, size, err := s.Machine.OpenDisk(name)
+	if err != nil {
+		return nil, errAbsent // gone again, or a drive without a medium
+	}
+	defer disk.Close()
+	v, err := volume.Open(disk, size)
+	switch {
+	case errors.Is(err, volume.ErrUnknown):
+		return nil, errAbsent
+	case err != nil && label != "":
+		return nil, errAbsent // nobody knows whether it is the one
+	case err != nil:
+		return nil, err
+	case label != "" && !strings.EqualFold(v.Label(), label):
+		return nil, errAbsent
+	}
+	contents := make([][]byte, len(files))
+	for i, file := range files {
+		contents[i], err = v.ReadFile(file, maxUserData)
+		switch {
+		case err == nil:
+		case !errors.Is(err, fs.ErrNotExist):
+			return nil, err
+		case i == 0:
+			return nil, errAbsent
+		}
+	}
+	return contents, nil
+}
