@@ -48,8 +48,6 @@ func (s *Search) readDisk(name, label string, files []string) ([][]byte, error) 
 	switch {
 	case errors.Is(err, volume.ErrUnknown):
 		return nil, errAbsent
-	case err != nil && label != "":
-		return nil, errAbsent // nobody knows whether it is the one
 	case err != nil:
 		return nil, err
 	case label != "" && !strings.EqualFold(v.Label(), label):

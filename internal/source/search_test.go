@@ -225,7 +225,7 @@ func TestEnd(t *testing.T) {
 	}{
 		{"nothing", "", nil, false, true, []string{"file: ", "nocloud-disk: ", "no disk is labelled cidata", "--provision-config"}},
 		{"a silent service", facts.EC2, &service{slow: true}, false, false, []string{"ec2-imds: "}},
-		{"a broken service", facts.Azure, &service{err: errors.New("answers 500")}, false, false, []string{"azure-imds: answers 500"}},
+		{"a broken service", facts.Azure, &service{err: errors.New("answers 500")}, false, false, []string{"azure-imds: user data cannot be read: answers 500"}},
 		{"a service without", facts.EC2, &service{}, true, true, []string{"ec2-imds: "}},
 	} {
 		m := newMachine(t)

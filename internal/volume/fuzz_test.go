@@ -1,0 +1,144 @@
+package volume_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"runtime/metrics"
+	"testing"
+)
+
+// maxMemory is what a call may take besides the content that it returns, in bytes; that of other goroutines is
+// counted too, so there is some room.
+const maxMemory = 256<<10 + 64<<10
+
+// allocated is how much memory was ever allocated, in bytes.
+func allocated() uint64 {
+	sample := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
+	metrics.Read(sample)
+	return sample[0].Value.Uint64()
+}
+
+// checkMemory examines a disk, and what memory its calls take: three of them.
+func checkMemory(t *testing.T, m *image) {
+	t.Helper()
+	before := allocated()
+	_, _ = examine(t, m)
+	if took := allocated() - before; took > 3*maxMemory+4096 {
+		t.Fatalf("%d bytes of memory", took)
+	}
+}
+
+// FuzzOpen: whatever is on a disk, what is done with it is bounded, and every error is one that a caller can
+// tell.
+func FuzzOpen(f *testing.F) {
+	// What is behind is the content of files, or nothing; a short input is a fast one.
+	for _, seed := range []struct {
+		name string
+		size int
+	}{
+		{"plain.iso", 64 << 10}, {"joliet.iso", 64 << 10}, {"rockridge.iso", 64 << 10}, {"fat12.img", 48 << 10},
+		{"unlabelled.img", 16 << 10}, {"udf201.img", 160 << 10},
+	} {
+		f.Add(load(f, seed.name)[:seed.size])
+	}
+	f.Add(partitioned(partition{0, 12, 63, 0, load(f, "unlabelled.img")[:16<<10]}))
+	f.Fuzz(func(t *testing.T, data []byte) { checkMemory(t, newImage(data)) })
+}
+
+// patches are changes to a disk: each an offset of three bytes, which is from a table of where there is
+// something, and four bytes.
+func patches(data, changes []byte, places []int) []int {
+	var changed []int
+	for ; len(changes) >= 7; changes = changes[7:] {
+		place := places[int(binary.LittleEndian.Uint16(changes))%len(places)]
+		at := place + int(changes[2])
+		edit(data, min(at, len(data)), changes[3:7]...)
+		changed = append(changed, place)
+	}
+	return changed
+}
+
+// fuzzPatches fuzzes changes to a disk, where its structures are.
+func fuzzPatches(f *testing.F, data []byte, places []int, seal func(data []byte, place int)) {
+	f.Helper()
+	f.Add([]byte{0, 0, 0, 0xFF, 0xFF, 0xFF, 0xFF})
+	f.Add([]byte{1, 0, 16, 0, 0, 0, 0, 2, 0, 20, 1, 2, 3, 4})
+	f.Fuzz(func(t *testing.T, changes []byte) {
+		changed := bytes.Clone(data)
+		for _, place := range patches(changed, changes, places) {
+			seal(changed, place)
+		}
+		checkMemory(t, newImage(changed))
+	})
+}
+
+// every is the multiples of step in a range.
+func every(from, to, step int) (places []int) {
+	for at := from; at < to; at += step {
+		places = append(places, at)
+	}
+	return places
+}
+
+func unsealed([]byte, int) {}
+
+// FuzzISO changes the descriptors, directories and continuation areas of a disk with Rock Ridge and Joliet.
+func FuzzISO(f *testing.F) {
+	data := load(f, "xorriso.iso")
+	content := bytes.Index(data, []byte("line 000000"))
+	fuzzPatches(f, data, every(16*2048, max(content, 48*2048), 32), unsealed)
+}
+
+// FuzzFAT changes the boot sector, the first table and the directories.
+func FuzzFAT(f *testing.F) {
+	data := load(f, "fat12.img")
+	root := bytes.Index(data, []byte("cidata"))
+	fuzzPatches(f, data, append(every(0, 512, 8), every(512, max(root, 512)+16<<10, 16)...), unsealed)
+}
+
+// FuzzUDF changes descriptors, and makes their checksums right again.
+func FuzzUDF(f *testing.F) {
+	d := &udfDisk{data: pure(f, "azure.iso")}
+	var places []int
+	for _, tag := range []uint16{2, 5, 6, 256, 257, 261} {
+		places = append(places, d.tagged(tag)...)
+	}
+	// The file identifiers of a directory come one after the other.
+	for _, at := range d.tagged(257) {
+		for at += 40; binary.LittleEndian.Uint16(d.data[at:]) == 257; {
+			places = append(places, at)
+			at += (38 + int(d.data[at+19]) + int(binary.LittleEndian.Uint16(d.data[at+36:])) + 3) &^ 3
+		}
+	}
+	fuzzPatches(f, d.data, places, func(data []byte, place int) {
+		// A length that is not that of a descriptor cannot be sealed.
+		if int(binary.LittleEndian.Uint16(data[place+10:])) <= 2048-16 {
+			(&udfDisk{data: data}).seal(place)
+		}
+	})
+}
+
+// The most memory that a disk can have a call take: directories of the largest size, and many extents.
+func TestMemory(t *testing.T) {
+	d := newFATDisk(t)
+	scatter(d, d.first(largeShort), 0)
+	large := newImage(isoDisk(append(make([]isoRecord, 0, 1025), func() (records []isoRecord) {
+		for range 1025 {
+			records = append(records, isoRecord{name: "LARGE.TXT;1", block: isoContent, size: 2048, flags: 0x80})
+		}
+		return records
+	}()...)...))
+	for name, m := range map[string]*image{
+		"FAT": newImage(d.data), "ISO 9660": large, "bridge": newImage(load(t, "bridge.iso")), "UDF": newImage(pure(t, "azure.iso")),
+	} {
+		v := open(t, m)
+		for _, path := range []string{"large.txt", "openstack/missing"} {
+			const limit = 1 << 20
+			before := allocated()
+			_, _ = v.ReadFile(path, limit)
+			if took := allocated() - before; took > limit+maxMemory {
+				t.Errorf("%s: %s takes %d bytes", name, path, took)
+			}
+		}
+	}
+}

@@ -1,0 +1,63 @@
+package volume
+
+import (
+	"bytes"
+	"encoding/binary"
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// appendUTF16 appends UTF-16 as UTF-8, of which half a unit at the end is left out. UCS-2 is the same
+// without surrogates.
+func appendUTF16(dst, src []byte, order binary.ByteOrder) []byte {
+	for len(src) >= 2 {
+		r := rune(order.Uint16(src))
+		src = src[2:]
+		if utf16.IsSurrogate(r) {
+			second := rune(0)
+			if len(src) >= 2 {
+				second = rune(order.Uint16(src))
+			}
+			if r = utf16.DecodeRune(r, second); r != utf8.RuneError {
+				src = src[2:]
+			}
+		}
+		dst = utf8.AppendRune(dst, r)
+	}
+	return dst
+}
+
+// match says how a name on the disk is the one that is looked for.
+type match int
+
+const (
+	different match = iota
+	// folded is the same but for upper and lower case.
+	folded
+	exact
+)
+
+// matchFolding compares without regard to case.
+func matchFolding(name []byte, want string) match {
+	switch {
+	case string(name) == want:
+		return exact
+	case bytes.EqualFold(name, []byte(want)):
+		return folded
+	}
+	return different
+}
+
+// matchExact compares byte by byte.
+func matchExact(name []byte, want string) match {
+	if string(name) == want {
+		return exact
+	}
+	return different
+}
+
+// labelText is a label without what fills up its field.
+func labelText(field []byte) string {
+	return strings.ToValidUTF8(strings.Trim(string(field), " \x00"), "\uFFFD")
+}
