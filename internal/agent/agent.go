@@ -22,6 +22,9 @@ import (
 type Host interface {
 	apply.Host
 	facts.Machine
+	// FollowFiles calls changed whenever one of the paths may have been written to its end, until ctx is
+	// done.
+	FollowFiles(ctx context.Context, changed func(), paths ...string) error
 	// WaitForFiles waits until one of the paths exists and returns the first that does.
 	WaitForFiles(ctx context.Context, paths ...string) (string, error)
 	// WaitForAddress waits until the machine has other addresses than those known, and tells whether it

@@ -30,6 +30,9 @@ func (p *provision) contract(ctx context.Context) (source.Contract, error) {
 		return source.File(p.named(), p.opts.Config)
 	}
 	search := p.search(p.known)
+	if p.opts.Wait > 0 && !p.opts.DryRun {
+		search.Waiting = func() { p.preparing = p.prepare(ctx, p.known) }
+	}
 	if p.opts.Wait > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, p.opts.Wait)

@@ -25,15 +25,14 @@ type prepared struct {
 	err        error
 }
 
-// prepare does what needs no contract, beside the search for it: the kubelet is read into memory, and the
-// image's own contract is applied. What goes wrong is told, and is not the end: the contract has it all too.
+// prepare does what needs no contract, while one is waited for: the image's own is applied. What goes wrong is
+// told, and is not the end: the machine's own contract has it all too.
 func (p *provision) prepare(ctx context.Context, known facts.Facts) <-chan prepared {
 	done := make(chan prepared, 1)
 	run := func() {
 		var r prepared
 		r.begin = p.Now()
 		r.err = p.guarded(func() (err error) {
-			p.prefetch(known)
 			r.report, err = p.applyBase(ctx, known)
 			return err
 		})
@@ -65,6 +64,9 @@ func (p *provision) collect(done <-chan prepared) {
 
 // prefetch reads the kubelet into memory, where there is only one that it can be.
 func (p *provision) prefetch(known facts.Facts) {
+	if p.opts.Facts != nil {
+		return // they may be another machine's
+	}
 	var paths []string
 	for _, c := range known.Components {
 		entry, err := p.Host.Stat(c.Path)

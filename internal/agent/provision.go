@@ -75,6 +75,8 @@ type provision struct {
 	// found is the contract, and kept where a copy of it was put.
 	found source.Contract
 	kept  string
+	// preparing ends when what needs no contract is done; nil where none was waited for.
+	preparing <-chan prepared
 	// self is which machine this is, last the record of the same machine, foreign that of the machine which
 	// had the disk, or the address, before.
 	self          identity
@@ -242,18 +244,17 @@ func (p *provision) desired(ctx context.Context) (resource.Plan, time.Duration, 
 	return desired, decoded.Config.Checks.Timeout.Std(), nil
 }
 
-// awaited is the contract, and what needs none done meanwhile.
+// awaited is the contract. What needs none is done meanwhile, where it is not there yet.
 func (p *provision) awaited(ctx context.Context) (source.Contract, error) {
 	begin := p.Now()
-	var done <-chan prepared
-	if p.given == nil && !p.opts.DryRun && p.opts.Wait > 0 {
-		done = p.prepare(ctx, p.known)
+	if p.given == nil && !p.opts.DryRun {
+		p.prefetch(p.known)
 	}
 	found, err := p.contract(ctx)
 	p.step(stepFind, begin)
-	if done != nil {
+	if p.preparing != nil {
 		begin = p.Now()
-		p.collect(done)
+		p.collect(p.preparing)
 		p.step(stepBase, begin)
 	}
 	p.found = found

@@ -45,8 +45,8 @@ func deliveries(t *testing.T) []delivered {
 		{name: "native", path: nativeContract, content: minimal, place: nativePlace},
 		{name: "native, called as AKS's", asAKS: true, path: nativeContract, content: minimal, place: nativePlace},
 		{name: "native, in AKS's place", path: aksContract, content: minimal, place: nativePlace},
-		{name: "missing", place: nativePlace, code: exitcode.AgentFailed, says: "deliver one there"},
-		{name: "missing, called as AKS's", asAKS: true, place: aksPlace, code: exitcode.AgentFailed, says: "deliver one there"},
+		{name: "missing", place: nativePlace, code: exitcode.AgentFailed, says: "deliver one as user data"},
+		{name: "missing, called as AKS's", asAKS: true, place: aksPlace, code: exitcode.AgentFailed, says: "deliver one as user data"},
 		{name: "a directory in its place", prepare: func(n *node) {
 			if err := os.MkdirAll(n.root+aksContract, 0o755); err != nil {
 				n.Fatal(err)

@@ -19,17 +19,18 @@ func restarts(m *memory) []string {
 // A run that finds the record of one that died does what that one owed; a record that says nothing
 // that can be understood stands for the worst.
 func TestRecordOfAnEarlierRun(t *testing.T) {
-	all := []string{"reload", "restart containerd.service", "restart kubelet.service", "restart slipway-retire-credential.path"}
+	all := []string{"reload", "restart containerd.service", "restart kubelet-prepare.service", "restart kubelet.service", "restart slipway-retire-credential.path"}
+	runtime, kubelet := all[1], all[3]
 	for _, c := range []struct {
 		name, record string
 		want         []string
 	}{
 		{"reload", `{"reload":true}`, all[:1]},
-		{"one unit", `{"restarts":["kubelet.service"]}`, all[2:3]},
-		{"two units", `{"reload":true,"restarts":["containerd.service","kubelet.service"]}`, all[:3]},
-		{"in disorder, and twice", `{"restarts":["kubelet.service","containerd.service","kubelet.service"]}`, all[1:3]},
+		{"one unit", `{"restarts":["kubelet.service"]}`, []string{kubelet}},
+		{"two units", `{"reload":true,"restarts":["containerd.service","kubelet.service"]}`, []string{all[0], runtime, kubelet}},
+		{"in disorder, and twice", `{"restarts":["kubelet.service","containerd.service","kubelet.service"]}`, []string{runtime, kubelet}},
 		{"a unit that does not run", `{"restarts":["other.service"]}`, nil},
-		{"more than is known", `{"restarts":["kubelet.service"],"added":"later"}`, all[2:3]},
+		{"more than is known", `{"restarts":["kubelet.service"],"added":"later"}`, []string{kubelet}},
 		{"empty", "", all},
 		{"spaces", " \n", all},
 		{"zeros", strings.Repeat("\x00", 40), all},
@@ -64,7 +65,7 @@ func TestRecordIsNoFile(t *testing.T) {
 		m.files[intentPath] = entry{Entry: apply.Entry{Kind: kind}}
 		m.forget()
 		applied(t, m, p)
-		if len(restarts(m)) != 4 {
+		if len(restarts(m)) != 5 {
 			t.Errorf("%s: %q", kind, restarts(m))
 		}
 		converged(t, m, p)
@@ -97,7 +98,7 @@ func TestFailedRunOwesTheRest(t *testing.T) {
 	m := newMemory()
 	applied(t, m, aksPlan(t))
 	m.probe = func(_ context.Context, c *resource.Check) error {
-		if c.APIServer != nil {
+		if c.Label == "kubelet-binary" {
 			return errInjected
 		}
 		return nil

@@ -19,7 +19,10 @@ func (p *planner) prepareUnit() {
 	lines := []string{
 		"[Unit]",
 		"Description=Prepare the start of the kubelet",
+		"DefaultDependencies=no",
 		"After=local-fs.target slipway-provision.service",
+		"Conflicts=shutdown.target",
+		"Before=shutdown.target",
 		"Before=" + kubeletUnit,
 		"PartOf=" + kubeletUnit,
 		"",
@@ -37,7 +40,9 @@ func (p *planner) prepareUnit() {
 			"ExecStart=iptables -w -I"+wireServerRule,
 		)
 	}
+	lines = append(lines, "", "[Install]", "WantedBy=multi-user.target")
 	p.file(resource.Base, resource.UnitDir+"/"+prepareUnit, 0o644, unitFile(lines...), "what a kubelet finds done when it starts; with it the kubelet restarts", prepareUnit)
+	p.enable(resource.Base, prepareUnit)
 	p.add(resource.Resource{
 		Phase:    resource.Base,
 		ExitCode: exitcode.KubeletStartFailed,

@@ -42,10 +42,11 @@ func (m *machine) put(path, content string) {
 		m.Fatal(err)
 	}
 	// As whoever delivers a contract does: nobody sees a part of it.
-	if err := os.WriteFile(full+".new", []byte(content), 0o600); err != nil {
+	whole := filepath.Join(m.root, "whole")
+	if err := os.WriteFile(whole, []byte(content), 0o600); err != nil {
 		m.Fatal(err)
 	}
-	if err := os.Rename(full+".new", full); err != nil {
+	if err := os.Rename(whole, full); err != nil {
 		m.Fatal(err)
 	}
 }

@@ -19,8 +19,9 @@ type Machine interface {
 	Disks() ([]string, error)
 	// OpenDisk opens a block device for reading, and tells its size in bytes.
 	OpenDisk(name string) (Disk, int64, error)
-	// WaitForFiles waits until one of the paths exists and returns the first that does.
-	WaitForFiles(ctx context.Context, paths ...string) (string, error)
+	// FollowFiles calls changed whenever one of the paths may have been written to its end, until ctx is
+	// done.
+	FollowFiles(ctx context.Context, changed func(), paths ...string) error
 	// WaitForDisk waits until there is a block device that is not among those known, and tells whether there
 	// is.
 	WaitForDisk(ctx context.Context, known []string) bool
@@ -65,6 +66,8 @@ type Search struct {
 	Only string
 	// Wait keeps looking until ctx is done; without it each place is looked at once.
 	Wait bool
+	// Waiting is called once, when the contract is not there yet; nil for nobody.
+	Waiting func()
 	// Now is the clock.
 	Now func() time.Time
 
@@ -124,14 +127,20 @@ func (s *Search) Find(ctx context.Context) (Contract, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	news := s.watch(ctx)
+	if found, ok := s.look(ctx, local); ok {
+		return found, nil
+	}
+	if s.Waiting != nil {
+		s.Waiting()
+	}
 	answers := s.ask(ctx, remote)
 	var over <-chan time.Time
 	for {
-		if found, ok := s.look(ctx, local); ok {
-			return found, nil
-		}
 		select {
 		case <-news:
+			if found, ok := s.look(ctx, local); ok {
+				return found, nil
+			}
 		case a := <-answers:
 			s.record(a.attempt)
 			if a.attempt.Found {
@@ -170,7 +179,7 @@ func (s *Search) resort(ctx context.Context) (Contract, error) {
 		}
 	}
 	for _, a := range s.tried {
-		if !errors.Is(a.err, ErrNotFound) {
+		if a.path != "" {
 			return Contract{Path: a.path}, s.failure() // what is there, and cannot be used
 		}
 	}
@@ -252,13 +261,10 @@ func (s *Search) watch(ctx context.Context) <-chan struct{} {
 			tell()
 		}
 	}()
-	for _, path := range append(slices.Clone(Paths), cloudInitID) {
-		go func() {
-			if _, err := s.Machine.WaitForFiles(ctx, path); err == nil {
-				tell()
-			}
-		}()
-	}
+	go func() {
+		// It ends with the search, or where the kernel has no more watches; then the disks are what is left.
+		_ = s.Machine.FollowFiles(ctx, tell, append(slices.Clone(Paths), cloudInitID)...)
+	}()
 	return news
 }
 
