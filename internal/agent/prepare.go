@@ -62,10 +62,16 @@ func (p *provision) collect(done <-chan prepared) {
 	}
 }
 
-// prefetch reads the kubelet into memory, where there is only one that it can be.
-func (p *provision) prefetch(known facts.Facts) {
+// prefetch has read and connected what is needed in any case: the kubelet into memory, where there is only one
+// that it can be, and the agent to systemd.
+func (p *provision) prefetch(ctx context.Context, known facts.Facts) {
 	if p.opts.Facts != nil {
 		return // they may be another machine's
+	}
+	if !p.Sequential {
+		go func() {
+			_ = p.guarded(func() error { _, err := p.Host.UnitState(ctx, plan.KubeletUnit); return err })
+		}()
 	}
 	var paths []string
 	for _, c := range known.Components {

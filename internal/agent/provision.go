@@ -248,7 +248,7 @@ func (p *provision) desired(ctx context.Context) (resource.Plan, time.Duration, 
 func (p *provision) awaited(ctx context.Context) (source.Contract, error) {
 	begin := p.Now()
 	if p.given == nil && !p.opts.DryRun {
-		p.prefetch(p.known)
+		p.prefetch(ctx, p.known)
 	}
 	found, err := p.contract(ctx)
 	p.step(stepFind, begin)

@@ -273,22 +273,6 @@ func (r *run) write() error {
 	return nil
 }
 
-// stage makes directories, and every file under its temporary name.
-func (r *run) stage() error {
-	var errs []error
-	for _, d := range r.wrong {
-		switch spec := d.Spec.(type) {
-		case *resource.Directory:
-			errs = appendFailure(errs, d.Resource, r.Host.MakeDirectory(spec))
-		case *resource.File:
-			if d.action != Removed {
-				errs = appendFailure(errs, d.Resource, r.Host.Stage(spec))
-			}
-		}
-	}
-	return errors.Join(errs...)
-}
-
 // commit brings what was staged into place, removes what should be gone, and makes both durable.
 func (r *run) commit() error {
 	var errs []error
@@ -309,18 +293,6 @@ func (r *run) commit() error {
 		errs = append(errs, fmt.Errorf("make the renames durable: %w", err))
 	}
 	return errors.Join(errs...)
-}
-
-// unstage removes what was staged and will not be committed; what cannot be removed is found again
-// by the next run, under the same name.
-func (r *run) unstage() {
-	for _, d := range r.wrong {
-		if f, ok := d.Spec.(*resource.File); ok && d.action != Removed {
-			if err := r.Host.Unstage(f.Path); err != nil {
-				r.Log.Warn("staged file is left behind", "path", f.Path, "error", err)
-			}
-		}
-	}
 }
 
 func appendFailure(errs []error, res resource.Resource, err error) []error {

@@ -24,7 +24,7 @@ func TestFreshApply(t *testing.T) {
 	converged(t, m, p)
 	equal(t, "calls", m.changed(), []string{
 		"stage " + intentPath, "commit " + intentPath, "sync",
-		"stage /etc/b.conf", "mkdir /etc/dir", "stage /etc/systemd/system/a.service",
+		"mkdir /etc/dir", "stage /etc/b.conf", "stage /etc/systemd/system/a.service",
 		"commit /etc/b.conf", "symlink /etc/link", "commit /etc/systemd/system/a.service", "sync",
 		"load overlay", "set vm.swappiness", "start b.service", "start a.service",
 		"remove " + intentPath, "sync",

@@ -1,0 +1,71 @@
+package apply
+
+import (
+	"errors"
+	"sync"
+	"sync/atomic"
+
+	"github.com/slipway-dev/slipway/internal/resource"
+)
+
+// stagers is how many files are staged at a time: what takes time is the sync of each, and file systems sync
+// those together that ask together.
+const stagers = 8
+
+// stage makes directories, and every file under its temporary name.
+func (r *run) stage() error {
+	var errs []error
+	var files []difference
+	for _, d := range r.wrong {
+		switch spec := d.Spec.(type) {
+		case *resource.Directory:
+			errs = appendFailure(errs, d.Resource, r.Host.MakeDirectory(spec))
+		case *resource.File:
+			if d.action != Removed {
+				files = append(files, d)
+			}
+		}
+	}
+	return errors.Join(append(errs, r.stageFiles(files)...)...)
+}
+
+// stageFiles stages files, several at a time, and returns what failed in their order.
+func (r *run) stageFiles(files []difference) []error {
+	failures := make([]error, len(files))
+	stageOne := func(i int) {
+		d := files[i]
+		err := r.guarded(string(d.ID()), func() error { return r.Host.Stage(d.Spec.(*resource.File)) })
+		if err != nil {
+			failures[i] = failed(d.Resource, err)
+		}
+	}
+	if r.Sequential {
+		for i := range files {
+			stageOne(i)
+		}
+		return failures
+	}
+	var wait sync.WaitGroup
+	var next atomic.Int32
+	for range min(stagers, len(files)) {
+		wait.Go(func() {
+			for i := int(next.Add(1)) - 1; i < len(files); i = int(next.Add(1)) - 1 {
+				stageOne(i)
+			}
+		})
+	}
+	wait.Wait()
+	return failures
+}
+
+// unstage removes what was staged and will not be committed; what cannot be removed is found again
+// by the next run, under the same name.
+func (r *run) unstage() {
+	for _, d := range r.wrong {
+		if f, ok := d.Spec.(*resource.File); ok && d.action != Removed {
+			if err := r.Host.Unstage(f.Path); err != nil {
+				r.Log.Warn("staged file is left behind", "path", f.Path, "error", err)
+			}
+		}
+	}
+}
