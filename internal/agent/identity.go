@@ -12,8 +12,8 @@ import (
 
 	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/internal/plan"
-	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/internal/source"
+	"github.com/slipway-dev/slipway/status"
 )
 
 // IdentityPath is the record of which machine was provisioned: a disk can be copied, with all that is on it.
@@ -36,6 +36,9 @@ type identity struct {
 	Source string `json:"source,omitempty"`
 	Sum    string `json:"sum,omitempty"`
 	Kept   string `json:"kept,omitempty"`
+	// Unproven says that this machine has not been provisioned yet, on a disk that has been another's: of that
+	// one is Sum, the contract.
+	Unproven bool `json:"unproven,omitempty"`
 	// Reported says that the cloud has been told that the machine is provisioned.
 	Reported bool `json:"reported,omitempty"`
 }
@@ -79,16 +82,28 @@ func (p *provision) identify(ctx context.Context) error {
 	now := p.self
 	now.Instance = p.attached(ctx, last)
 	reason := last.other(&now)
-	if reason == "" {
+	switch {
+	case reason == "" && last.Unproven:
+		p.last, p.foreign = nil, last
+		return nil
+	case reason == "":
 		return nil
 	}
 	p.last, p.foreign, p.self.Instance = nil, last, nil
 	if p.opts.DryRun {
 		return nil
 	}
+	if err := p.lock(ctx); err != nil {
+		return err
+	}
+	defer p.unlock()
+	if again, err := p.readIdentity(); err == nil && again != nil && again.other(&now) == "" {
+		p.last, p.foreign = again, nil // another run has been quicker
+		return nil
+	}
 	p.Log.Warn("the disk has been another machine's; it is provisioned anew", "reason", reason, "source", last.Source)
 	p.status.Identity = reason
-	return p.forget(ctx, last)
+	return p.forget(last)
 }
 
 // recall gathers the facts, and reads what is recorded of the machine, nil for nothing.
@@ -134,16 +149,16 @@ func (p *provision) readIdentity() (*identity, error) {
 	return last, nil
 }
 
-// forget removes what is another machine's: its kubelet's identity, the results of its provisioning, and the
-// contract, where the agent put it there. The record goes last: a run that dies before is repeated.
-func (p *provision) forget(ctx context.Context, last *identity) error {
-	if err := p.lock(ctx); err != nil {
+// forget removes what is another machine's: the results of its provisioning first, which are true no more, and
+// its kubelet's identity. The record of this machine comes last: a run that dies before is repeated, and one that
+// dies later takes nothing away from a kubelet that has joined meanwhile. The other's contract stays, as the last
+// resort of a machine that has none of its own. The caller holds the lock.
+func (p *provision) forget(last *identity) error {
+	if err := p.retract(); err != nil {
 		return err
 	}
-	defer p.unlock()
-	own := plan.KubeletIdentity()
-	files := own.Files
-	for _, dir := range own.Directories {
+	files := append([]string{StatusPath}, plan.KubeletIdentity().Files...)
+	for _, dir := range plan.KubeletIdentity().Directories {
 		names, err := p.Host.ReadDir(dir)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
@@ -152,31 +167,25 @@ func (p *provision) forget(ctx context.Context, last *identity) error {
 			files = append(files, path.Join(dir, name))
 		}
 	}
-	files = append(files, StatusPath)
-	if p.keptFor(last) {
-		files = append(files, last.Kept)
-	}
 	for _, file := range files {
 		if err := p.Host.Remove(file); err != nil {
 			return fmt.Errorf("remove what is another machine's: %w", err)
 		}
 	}
-	if err := p.retract(); err != nil {
-		return err
-	}
 	if err := p.Host.Sync(); err != nil {
 		return err
 	}
-	return p.Host.Remove(IdentityPath)
+	self := p.self
+	self.Unproven, self.Sum = true, last.Sum
+	return p.writeIdentity(&self)
 }
 
-// keptFor tells whether the contract that the agent has put in its place is still there.
-func (p *provision) keptFor(last *identity) bool {
-	if !slices.Contains(source.Paths, last.Kept) {
-		return false
+func (p *provision) writeIdentity(record *identity) error {
+	content, err := json.MarshalIndent(record, "", "  ")
+	if err != nil {
+		return err
 	}
-	there, err := source.File(p.Host, last.Kept)
-	return err == nil && there.Sum() == last.Sum
+	return p.writeIfDifferent(IdentityPath, 0o600, append(content, '\n'))
 }
 
 // moved removes the certificate that a kubelet has signed for addresses that the machine has no more.
@@ -207,10 +216,10 @@ func readdressed(before, now []string) bool {
 	return false
 }
 
-// recordIdentity records which machine was provisioned, and from where.
-func (p *provision) recordIdentity(reported bool) {
-	if !p.self.known() || p.isScript() {
-		return
+// recordIdentity records which machine was provisioned, and from where, and tells whether it is recorded.
+func (p *provision) recordIdentity(reported bool) bool {
+	if !p.self.known() {
+		return true
 	}
 	record := p.self
 	record.Addresses, record.Reported = p.known.NodeIPs, reported
@@ -219,25 +228,56 @@ func (p *provision) recordIdentity(reported bool) {
 	} else {
 		record.Source, record.Sum, record.Kept = p.found.Source, p.found.Sum(), p.kept
 	}
-	content, err := json.MarshalIndent(record, "", "  ")
-	if err == nil {
-		err = p.writeIfDifferent(IdentityPath, 0o600, append(content, '\n'))
-	}
+	err := p.writeIdentity(&record)
 	if err != nil {
 		p.Log.Warn("this machine cannot be recorded; a copy of its disk will not be told from it", "path", IdentityPath, "error", err)
 	}
+	return err == nil
 }
 
 // keep puts a contract that was found elsewhere in its own place, where the next boot and the watcher look
 // first: a settings disk is taken away, and a metadata service can be down.
-func (p *provision) keep() error {
-	if p.found.Source == source.FileSource || p.found.Source == "" {
+func (p *provision) keep() {
+	if p.kept == "" {
+		return
+	}
+	if err := p.writeIfDifferent(p.kept, 0o600, p.found.Data); err != nil {
+		p.Log.Warn("the contract cannot be kept; the next boot looks for it again", "path", p.kept, "error", err)
+	}
+}
+
+// replaced removes the contract of another machine, in whose place there is one of this machine's own.
+func (p *provision) replaced() error {
+	if p.foreign == nil || p.foreign.Sum == "" {
 		return nil
 	}
-	p.kept = source.PlaceFor(p.found, p.dialect)
-	err := p.Host.WriteFileAtomic(&resource.File{Path: p.kept, Mode: 0o600, Content: p.found.Data, Secret: true})
-	if err != nil {
-		return fmt.Errorf("keep the contract: %w", err)
+	for _, path := range source.Paths {
+		there, err := source.File(p.Host, path)
+		if err != nil || there.Sum() != p.foreign.Sum || path == p.found.Path {
+			continue
+		}
+		if err := p.Host.Remove(path); err != nil {
+			return err
+		}
 	}
-	return nil
+	return p.Host.Sync()
+}
+
+// remember records the machine, once it is provisioned, and keeps its contract. It is not part of what makes
+// the machine a node: what fails is told, and done by the next boot. Another machine's contract goes before the
+// record says that this is the one, and this machine's own comes after the record says where it is from.
+func (p *provision) remember() {
+	if p.opts.DryRun || p.isScript() || p.status.Outcome != status.OutcomeSuccess || p.release == nil {
+		return
+	}
+	if p.found.Source != source.FileSource && p.found.Source != "" {
+		p.kept = source.PlaceFor(p.found, p.dialect)
+	}
+	if err := p.replaced(); err != nil {
+		p.Log.Warn("another machine's contract cannot be removed; the next boot tries again", "error", err)
+		return
+	}
+	if p.recordIdentity(p.last != nil && p.last.Reported) {
+		p.keep()
+	}
 }

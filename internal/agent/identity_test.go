@@ -168,25 +168,39 @@ func TestCopiedDiskLookedAt(t *testing.T) {
 	}
 }
 
-// A contract that user data has put in its place is taken where this machine has none of its own: an image may
-// hold it. The one that the agent has put there is not.
+// The other machine's contract is taken where this one has none of its own: an image may hold it.
 func TestCopiedContract(t *testing.T) {
 	t.Parallel()
-	for kept, want := range map[bool]int{false: 0, true: 240} {
+	for _, from := range []string{aksContract, credential} {
 		n := newNode(t)
-		from := aksContract
-		if kept {
-			from = credential
-		}
 		n.deliver(from, example(t, "aks/minimal.json"))
 		n.on(machineOf(t, "m1", "u1"))
-		if kept {
-			n.remove(credential)
+		n.join()
+		n.remove(from)
+		n.deliver(aksContract, example(t, "aks/minimal.json"))
+		if got := n.on(machineOf(t, "m2", "u2")); got.ExitCode != 0 || got.Identity == "" || len(n.has(joined)) > 0 {
+			t.Errorf("%s: %v, identity %q, %v", from, got.Error, got.Identity, n.has(joined))
 		}
-		got := n.on(machineOf(t, "m2", "u2"))
-		if (got.ExitCode != 0) != (want != 0) || n.exists(aksContract) == kept {
-			t.Errorf("kept by the agent: %v: exit code %d, %v; the file is there: %v", kept, got.ExitCode, got.Error, n.exists(aksContract))
-		}
+	}
+}
+
+// A copy that could not be provisioned at once is one still: nothing of the other machine comes back, and nothing
+// of this one's own goes.
+func TestCopiedDiskAgain(t *testing.T) {
+	t.Parallel()
+	n := newNode(t)
+	n.deliver(credential, example(t, "aks/minimal.json"))
+	n.on(machineOf(t, "m1", "u1"))
+	n.join()
+	other := aksWith(t, "minimal.json", map[string]any{"kubelet_config": map[string]any{"kubelet_node_labels": map[string]any{"of": "this"}}})
+	n.deliver(credential, other)
+	n.host.before = once("RestartUnit kubelet.service")
+	if got := n.on(machineOf(t, "m2", "u2")); got.ExitCode == 0 {
+		t.Fatal("must fail")
+	}
+	n.join()
+	if got := n.on(machineOf(t, "m2", "u2")); got.ExitCode != 0 || len(n.has(joined)) != len(joined) || !bytes.Equal(n.read(aksContract), other) {
+		t.Errorf("%v, %v, kept %q", got.Error, n.has(joined), n.read(aksContract))
 	}
 }
 

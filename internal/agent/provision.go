@@ -52,6 +52,7 @@ func (a *Agent) Provision(ctx context.Context, opts ProvisionOptions) *status.St
 	p.conclude(err)
 	if !opts.DryRun {
 		p.publish(ctx)
+		_ = p.guarded(func() error { p.remember(); return nil })
 		p.unlock()
 		p.report(ctx)
 	}
@@ -164,14 +165,7 @@ func (p *provision) apply(ctx context.Context, desired resource.Plan) error {
 		p.status.Generation = current.Number
 	}
 	p.unchanged = err == nil && last && len(report.Changes) == 0
-	if err != nil || p.isScript() {
-		return err
-	}
-	if err := p.keep(); err != nil {
-		return err
-	}
-	p.recordIdentity(p.last != nil && p.last.Reported)
-	return nil
+	return err
 }
 
 // lock waits until no other run is at work.

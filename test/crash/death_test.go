@@ -10,7 +10,7 @@ import (
 )
 
 // scenarios are what is interrupted.
-func scenarios(t *testing.T) []*scenario { return []*scenario{fresh(t), changed(t)} }
+func scenarios(t *testing.T) []*scenario { return []*scenario{fresh(t), changed(t), copied(t)} }
 
 // pairs is how many pairs of deaths are tried in a scenario.
 const pairs = 2000

@@ -26,6 +26,8 @@ import (
 const (
 	examples     = "../../examples/"
 	contractPath = "/opt/azure/containers/aks-node-controller-config.json"
+	// seedPath is where a contract can be that is not in a place of its own.
+	seedPath = "/var/lib/cloud/seed/nocloud/user-data"
 )
 
 // scenario is a machine, and a contract that it is given.
@@ -39,6 +41,8 @@ type scenario struct {
 	// events are what that run did.
 	events []event
 	plan   resource.Plan
+	// kept says that the contract is not delivered to its place, and is put there by the agent.
+	kept bool
 }
 
 // fresh is the first provisioning of a machine.
@@ -68,6 +72,31 @@ func changed(t *testing.T) *scenario {
 	s.deliver(t, edited(t, "aks/kubenet.json", map[string]any{"kubernetes_version": "1.27.16"}))
 	s.learn(t)
 	s.differ(t, before)
+	return s
+}
+
+// copied is a machine that has the disk of another one, whose kubelet has joined. Both have their contracts from
+// a seed.
+func copied(t *testing.T) *scenario {
+	t.Helper()
+	s := &scenario{name: "copied disk", kept: true, facts: ubuntu(t), base: tree{}}
+	s.facts.MachineID, s.facts.DMI.ProductUUID = "m1", "u1"
+	s.deliverAt(t, seedPath, example(t, "aks/azure-cni.json"))
+	s.learn(t)
+	s.base = s.want
+	s.facts.MachineID, s.facts.DMI.ProductUUID = "m2", "u2"
+	for _, path := range []string{"/var/lib/kubelet/kubeconfig", "/var/lib/kubelet/pki/kubelet-client-current.pem", "/var/lib/kubelet/pki/kubelet.crt"} {
+		s.put(t, path, []byte("the other machine's"))
+	}
+	s.deliverAt(t, seedPath, edited(t, "aks/azure-cni.json", map[string]any{
+		"bootstrapping_config": map[string]any{"tls_bootstrapping_token": "copied.0123456789abcdef"},
+	}))
+	s.learn(t)
+	for path := range s.want {
+		if strings.HasPrefix(path, "/var/lib/kubelet/pki/") {
+			t.Fatalf("%s is left of the other machine", path)
+		}
+	}
 	return s
 }
 
@@ -106,6 +135,11 @@ func files(p resource.Plan) map[string]string {
 // deliver puts a contract where user data would.
 func (s *scenario) deliver(t *testing.T, contract []byte) {
 	t.Helper()
+	s.deliverAt(t, contractPath, contract)
+}
+
+func (s *scenario) deliverAt(t *testing.T, path string, contract []byte) {
+	t.Helper()
 	decoded := dialect.Decode(contract, "")
 	desired, problems := plan.New(decoded.Config, s.facts)
 	for _, p := range append(decoded.Problems, problems...) {
@@ -114,16 +148,22 @@ func (s *scenario) deliver(t *testing.T, contract []byte) {
 		}
 	}
 	s.plan = desired
+	s.put(t, path, contract)
+}
+
+// put writes a file that is there before.
+func (s *scenario) put(t *testing.T, path string, content []byte) {
+	t.Helper()
 	root := newRoot()
 	defer os.RemoveAll(root)
 	if err := s.base.write(root); err != nil {
 		t.Fatal(err)
 	}
-	at := root + contractPath
+	at := root + path
 	if err := os.MkdirAll(at[:strings.LastIndexByte(at, '/')], 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(at, contract, 0o600); err != nil {
+	if err := os.WriteFile(at, content, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	var err error
