@@ -72,7 +72,7 @@ said is in the status. A machine that is as the contract says already is not tou
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&opts.Config, "provision-config", "", "read the contract from `PATH`; without it the known places are tried")
+	flags.StringVar(&opts.Config, "provision-config", "", "read the contract from `PATH`; without it one is looked for")
 	flags.StringVar(&opts.Script, "nbc-cmd", "", "run the script at `PATH` where no contract is given (AKS's older interface)")
 	command.AddChoice(cmd, &from, "source", "", "look for the contract in `PLACE` only: "+cli.List(from.Allowed, "or"))
 	flags.DurationVar(&opts.Wait, "wait", 0, "look for a contract that is not there yet for `DURATION`, and do meanwhile what needs none")

@@ -304,6 +304,6 @@ func (s *Search) failure() error {
 	if broken != nil {
 		return fmt.Errorf("the contract cannot be read: %w (all that was tried: %s)", errors.Join(broken...), strings.Join(said, "; "))
 	}
-	return fmt.Errorf("%w: %s: deliver one as user data, at %s, or name one with --provision-config",
-		ErrNotFound, strings.Join(said, "; "), Paths[1])
+	return fmt.Errorf("%w: deliver one as user data or at %s, or name one with --provision-config (looked at %s)",
+		ErrNotFound, Paths[1], strings.Join(said, "; "))
 }
