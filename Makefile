@@ -35,7 +35,7 @@ race: ## the tests under the race detector
 .PHONY: lint
 lint: ## gofmt, vet, staticcheck, and the rules of the house
 	@out=$$(gofmt -l $$(git ls-files '*.go')); test -z "$$out" || { echo "gofmt -w these:"; echo "$$out"; exit 1; }
-	go vet ./... && go vet -tags failpoint ./...
+	go vet ./... && go vet -tags failpoint ./... && go vet -tags crosscheck ./test/crosscheck
 	go tool staticcheck ./... && go tool staticcheck -tags failpoint ./internal/host ./test/crash
 	go test ./test/arch
 
@@ -55,6 +55,11 @@ bench: ## benchmarks with allocations
 fuzz: ## every fuzz target for FUZZTIME (10s)
 	@set -e; for pkg in $$(go list ./...); do for target in $$(go test -list '^Fuzz' $$pkg | grep '^Fuzz' || true); do \
 		echo "$$pkg $$target"; go test -run '^$$' -fuzz "^$$target$$" -fuzztime $(or $(FUZZTIME),10s) -fuzzminimizetime 20x $$pkg; done; done
+
+.PHONY: crosscheck
+crosscheck: ## compare with cloud-init what a cloud-config writes, on N documents (100000); installs cloud-init where it is missing (root)
+	@/usr/bin/python3 -c 'import cloudinit' 2>/dev/null || apt-get install -y --no-install-recommends cloud-init
+	go test -tags crosscheck -count=1 -timeout 20m -v ./test/crosscheck -documents $(or $(N),100000)
 
 .PHONY: crash
 crash: ## die, cut the power, fill the disk and race at every point; print what came of it

@@ -36,17 +36,37 @@ func isBase64(content []byte) bool {
 	return true
 }
 
-// base64 opens what is in base64, where only its content says that it is.
+// base64 opens what is in base64, where only its content says that it is: in either alphabet, with or without
+// its padding.
 func (o *opener) base64(l layer) error {
-	data, err := o.decode64(&l, trimmed(l.data))
+	content := bytes.TrimRight(trimmed(l.data), whiteSpace)
+	standard := make([]byte, 0, len(content)+2)
+	signs := 0
+	for _, c := range content {
+		switch c {
+		case '-':
+			c = '+'
+		case '_':
+			c = '/'
+		}
+		if signs64[c] {
+			signs++
+		}
+		standard = append(standard, c)
+	}
+	if len(content) > 0 && content[len(content)-1] != '=' && signs%4 > 1 {
+		standard = append(standard, "=="[signs%4-2:]...)
+	}
+	data, err := o.decode64(&l, standard)
 	if err != nil {
 		return err
 	}
 	return o.open(l.in("base64", data))
 }
 
-// decode64 decodes base64 in either alphabet, with or without its padding, and with white space anywhere:
-// YAML's folding and MIME's lines put it there.
+// decode64 decodes base64 (RFC 4648, section 4), with white space anywhere: YAML's folding and MIME's lines put
+// it there. Nothing else is passed over, and padding neither added nor taken away: where something else is to
+// decode the same text, it would make of that what it likes.
 func (o *opener) decode64(l *layer, encoded []byte) ([]byte, error) {
 	signs := make([]byte, 0, len(encoded))
 	padding := 0
@@ -55,17 +75,13 @@ func (o *opener) decode64(l *layer, encoded []byte) ([]byte, error) {
 		case c == ' ' || c == '\t' || c == '\r' || c == '\n':
 		case c == '=':
 			padding++
-		case padding > 0 || !signs64[c]:
+		case padding > 0 || !signs64[c] || c == '-' || c == '_':
 			return nil, l.broken("the base64 has a sign that is none of its own")
-		case c == '-':
-			signs = append(signs, '+')
-		case c == '_':
-			signs = append(signs, '/')
 		default:
 			signs = append(signs, c)
 		}
 	}
-	if padding > 2 || len(signs)%4 == 1 {
+	if padding > 2 || (len(signs)+padding)%4 != 0 {
 		return nil, l.broken("the base64 is cut short, or has signs too many")
 	}
 	size := base64.RawStdEncoding.DecodedLen(len(signs))

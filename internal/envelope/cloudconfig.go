@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"path"
 	"slices"
-	"strings"
 
 	"go.yaml.in/yaml/v3"
 
@@ -24,11 +23,11 @@ func (o *opener) cloudConfig(l layer) error {
 	if err := o.admit(&l, content); err != nil {
 		return err
 	}
-	var top yaml.Node
-	if err := yaml.Unmarshal(content, &top); err != nil || len(top.Content) == 0 {
-		return l.broken("the cloud-config cannot be read as YAML") // the error itself may show some of it
+	top, err := parseYAML(&l, content)
+	if err != nil {
+		return err
 	}
-	entries, err := writeFiles(&l, top.Content[0])
+	entries, err := o.writeFiles(&l, top)
 	if err != nil {
 		return err
 	}
@@ -52,7 +51,7 @@ func (o *opener) cloudConfig(l layer) error {
 }
 
 // names tells whether the last name of one of the places is in a cloud-config. The directories before it are
-// not looked for: YAML allows to escape a slash.
+// not looked for: a path can be spelt in more than one way.
 func (o *opener) names(content []byte) bool {
 	return slices.ContainsFunc(o.places, func(place string) bool {
 		return bytes.Contains(content, []byte(path.Base(place)))
@@ -61,79 +60,102 @@ func (o *opener) names(content []byte) bool {
 
 // fileEntry is an entry of write_files.
 type fileEntry struct {
-	path, encoding   string
-	content          *yaml.Node // nil where there is none
+	path string
+	// appended and waited say what append and defer say.
 	appended, waited bool
+	// encoding and content are nil where they are not there.
+	encoding, content *yaml.Node
 }
 
-// writeFiles returns the entries of write_files (cloud-init's documentation, module "Write Files").
-func writeFiles(l *layer, top *yaml.Node) ([]fileEntry, error) {
-	list, err := field(l, resolved(top), "write_files")
-	if err != nil || list == nil || list.ShortTag() == "!!null" {
+// writeFiles returns the entries of write_files that are for one of the places (cloud-init's documentation,
+// module "Write Files").
+func (o *opener) writeFiles(l *layer, top *yaml.Node) ([]fileEntry, error) {
+	if top.Kind != yaml.MappingNode {
+		return nil, nil
+	}
+	list, err := field(l, top, "write_files")
+	if err != nil || isNull(list) {
 		return nil, err
 	}
-	if list.Kind != yaml.SequenceNode {
+	if list.Kind != yaml.SequenceNode || list.ShortTag() != "!!seq" {
 		return nil, l.broken("write_files is no list")
 	}
 	if len(list.Content) > maxFiles {
 		return nil, l.beyond("entries of write_files", maxFiles)
 	}
-	entries := make([]fileEntry, 0, len(list.Content))
+	var entries []fileEntry
 	for _, n := range list.Content {
-		entry, err := newFileEntry(l, resolved(n))
+		entry, err := o.fileEntry(l, resolved(n))
 		if err != nil {
 			return nil, err
 		}
-		entries = append(entries, entry)
+		if entry != nil {
+			entries = append(entries, *entry)
+		}
 	}
 	return entries, nil
 }
 
-// newFileEntry reads an entry of write_files.
-func newFileEntry(l *layer, n *yaml.Node) (fileEntry, error) {
-	var values [5]*yaml.Node
-	for i, name := range []string{"path", "encoding", "content", "append", "defer"} {
+// fileEntry reads an entry of write_files, and returns nil where it is for none of the places.
+func (o *opener) fileEntry(l *layer, n *yaml.Node) (*fileEntry, error) {
+	if n.Kind != yaml.MappingNode || n.ShortTag() != "!!map" {
+		return nil, l.broken("an entry of write_files is no map")
+	}
+	var values [7]*yaml.Node
+	for i, name := range []string{"path", "encoding", "content", "owner", "append", "defer", "source"} {
 		value, err := field(l, n, name)
 		if err != nil {
-			return fileEntry{}, err
+			return nil, err
 		}
 		values[i] = value
 	}
-	return fileEntry{
-		path:     textNode(values[0]),
-		encoding: strings.ToLower(strings.TrimSpace(textNode(values[1]))),
-		content:  values[2],
-		appended: isTrue(values[3]),
-		waited:   isTrue(values[4]),
-	}, nil
+	at, owner := values[0], values[3]
+	switch {
+	case at == nil:
+		return nil, nil
+	case at.ShortTag() == "!!binary":
+		return nil, l.broken("the path of a file is binary")
+	case !isText(at) || !slices.Contains(o.places, absolute(at.Value)):
+		return nil, nil
+	case !isNull(owner) && !isText(owner):
+		return nil, l.broken("the owner of a file is no text")
+	case !isNull(values[6]):
+		return nil, l.broken("the content of a file is to be fetched") // by a cloud-init that can; others ignore it
+	}
+	e := &fileEntry{path: absolute(at.Value), encoding: values[1], content: values[2]}
+	var err error
+	if e.appended, err = flag(l, values[4], "append"); err == nil {
+		e.waited, err = flag(l, values[5], "defer")
+	}
+	return e, err
 }
 
+// absolute returns a path as cloud-init takes it, whose directory is the root (cc_write_files.py, write_files).
+func absolute(p string) string { return path.Clean("/" + p) }
+
 // fileAt returns what a file holds after all entries for it, in cloud-init's order: those that are deferred
-// come last, and each takes the place of what was there unless it is appended.
+// come last, and each takes the place of what was there unless it is appended. One that cannot be decoded is
+// refused even if another takes its place: cloud-init ends there.
 func (o *opener) fileAt(l *layer, entries []fileEntry, place string) ([]byte, error) {
-	var kept []*fileEntry
+	var file []byte
 	for _, waited := range []bool{false, true} {
 		for i := range entries {
 			e := &entries[i]
 			if e.path != place || e.waited != waited {
 				continue
 			}
-			if !e.appended {
-				kept = kept[:0]
+			data, err := o.content(l, e)
+			if err != nil {
+				return nil, err
 			}
-			kept = append(kept, e)
+			if !e.appended {
+				file = nil
+			}
+			if len(file)+len(data) > document.MaxBytes {
+				return nil, l.beyond("bytes of one file", document.MaxBytes)
+			}
+			file = append(file, data...)
 		}
-	}
-	var file []byte
-	for _, e := range kept {
-		data, err := o.content(l, e)
-		if err != nil {
-			return nil, err
-		}
-		if len(file)+len(data) > document.MaxBytes {
-			return nil, l.beyond("bytes of one file", document.MaxBytes)
-		}
-		file = append(file, data...)
 	}
 	return file, nil
 }
@@ -154,21 +176,28 @@ var encodings = map[string]encoding{
 	"gzip+base64": {base64: true, gzip: true},
 }
 
-// content decodes an entry's content.
+// content decodes an entry's content. What is no text cloud-init fails to write; what is not there is empty.
 func (o *opener) content(l *layer, e *fileEntry) ([]byte, error) {
-	if e.content == nil || e.content.ShortTag() == "!!null" {
+	if !isNull(e.encoding) && !isText(e.encoding) {
+		return nil, l.broken("the encoding of a file is no text")
+	}
+	if e.content == nil {
 		return nil, nil
 	}
-	if e.content.Kind != yaml.ScalarNode {
+	binary := e.content.ShortTag() == "!!binary"
+	if e.content.Kind != yaml.ScalarNode || !binary && !isText(e.content) {
 		return nil, l.broken("the content of a file is no text: put it in quotes, or below a |")
 	}
 	data := []byte(e.content.Value)
 	if err := o.spend(l, len(data)); err != nil {
 		return nil, err
 	}
-	how := encodings[e.encoding]
+	var how encoding
+	if e.encoding != nil {
+		how = encodings[lowered(e.encoding.Value)]
+	}
 	var err error
-	if e.content.ShortTag() == "!!binary" {
+	if binary {
 		data, err = o.decode64(l, data)
 	}
 	if err == nil && how.base64 {
@@ -178,46 +207,4 @@ func (o *opener) content(l *layer, e *fileEntry) ([]byte, error) {
 		data, err = o.gunzip(l, data)
 	}
 	return data, err
-}
-
-// field returns the value of a map's field, nil where it has none. A field that is there twice is refused,
-// and so is a merge key: which value was meant is not to be guessed.
-func field(l *layer, m *yaml.Node, name string) (*yaml.Node, error) {
-	if m.Kind != yaml.MappingNode {
-		return nil, nil
-	}
-	var value *yaml.Node
-	for i := 0; i+1 < len(m.Content); i += 2 {
-		switch key := m.Content[i]; {
-		case key.Kind == yaml.ScalarNode && key.Value == name:
-			if value != nil {
-				return nil, l.broken("%s is there twice", name)
-			}
-			value = resolved(m.Content[i+1])
-		case key.Tag == "!!merge" && name != "write_files":
-			return nil, l.broken("an entry of write_files has a merge key")
-		}
-	}
-	return value, nil
-}
-
-// resolved follows an alias to what it stands for. An anchor is never on an alias itself.
-func resolved(n *yaml.Node) *yaml.Node {
-	if n.Kind == yaml.AliasNode {
-		return n.Alias
-	}
-	return n
-}
-
-// textNode returns a scalar's text, empty for anything else.
-func textNode(n *yaml.Node) string {
-	if n == nil || n.Kind != yaml.ScalarNode {
-		return ""
-	}
-	return n.Value
-}
-
-// isTrue tells whether a value is one of those that cloud-init takes for true (cloudinit/util.py, is_true).
-func isTrue(n *yaml.Node) bool {
-	return slices.Contains([]string{"true", "1", "on", "yes"}, strings.ToLower(strings.TrimSpace(textNode(n))))
 }

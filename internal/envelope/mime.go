@@ -134,11 +134,15 @@ func (o *opener) transferred(l *layer, h header) ([]byte, error) {
 	return nil, l.broken("the transfer encoding is unknown")
 }
 
-// mediaType reads a Content-Type. One that cannot be read is no type at all.
+// mediaType reads a Content-Type. Of one whose parameters cannot be read there is the name alone.
 func mediaType(value []byte) (name string, params map[string]string) {
 	if len(value) == 0 {
 		return defaultMediaType, nil
 	}
-	name, params, _ = mime.ParseMediaType(string(value)) // with an error in the parameters alone there is a name
+	name, params, err := mime.ParseMediaType(string(value))
+	if err != nil {
+		name, _, _ = strings.Cut(string(value), ";")
+		return strings.ToLower(strings.TrimSpace(name)), nil
+	}
 	return name, params
 }

@@ -45,6 +45,13 @@ var opened = []struct {
 	{"a deferred entry comes last", []byte("#cloud-config\nwrite_files:\n- {path: /etc/slipway/config.yaml, content: 'version: v1', defer: 1}\n" +
 		"- {path: /etc/slipway/config.yaml, content: 'version: v2'}\n"), "version: v1", userdata.NativeYAMLPath, "cloud-config"},
 	{"an unknown encoding is none", with("encoding: text/plain\n  content: 'a: b'"), "a: b", userdata.NativeYAMLPath, "cloud-config"},
+	{"an encoding in other letters is unknown", with("encoding: \"gz\\u0130p\"\n  content: 'a: b'"), "a: b", userdata.NativeYAMLPath, "cloud-config"},
+	{"an encoding with white space around it", with("encoding: \"\\x1c B64\\u00a0\"\n  content: YTogYg=="), "a: b", userdata.NativeYAMLPath, "cloud-config"},
+	{"a path from the root's directory", bare("write_files: [{path: etc/slipway/config.yaml, content: 'a: b'}]"), "a: b", userdata.NativeYAMLPath, "cloud-config"},
+	{"a path that is not the shortest", bare("write_files: [{path: //etc/../etc/./slipway//config.yaml/, content: 'a: b'}]"), "a: b", userdata.NativeYAMLPath, "cloud-config"},
+	{"the last of two spellings of a path counts", append(with("content: 'version: v1'\n"), "- {path: /etc/slipway/./config.yaml, content: 'version: v2'}\n"...), "version: v2", userdata.NativeYAMLPath, "cloud-config"},
+	{"names by aliases", bare("x: &x write_files\ny: &y path\n? *x\n: - ? *y\n    : /etc/slipway/config.yaml\n    content: 'a: b'\n"), "a: b", userdata.NativeYAMLPath, "cloud-config"},
+	{"a number that is said to be text", with("content: !!str 12"), "12", userdata.NativeYAMLPath, "cloud-config"},
 	{"content to the end of the data", with("content: |\n    a: b\n\n"), "a: b\n", userdata.NativeYAMLPath, "cloud-config"},
 	{"content by alias", []byte("#cloud-config\nx: &x 'a: b'\nwrite_files: [{path: /etc/slipway/config.yaml, content: *x}]"), "a: b", userdata.NativeYAMLPath, "cloud-config"},
 	{"cloud-config in JSON", archiveOf(part{"text/cloud-config", "", []byte(`{"write_files":[{"path":"/etc/slipway/config.json","content":"{}"}]}`)}),

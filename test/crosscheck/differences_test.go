@@ -1,0 +1,110 @@
+//go:build crosscheck
+
+package crosscheck
+
+import (
+	"bytes"
+	"path"
+	"regexp"
+	"slices"
+)
+
+// difference is one that is meant.
+type difference struct {
+	name, reason string
+	is           func(c *comparison) bool
+}
+
+// constructing are the exceptions of PyYAML's that come after a document was found to be YAML.
+var constructing = []string{"ConstructorError", "ValueError", "KeyError", "TypeError", "IndexError", "AttributeError", "OverflowError"}
+
+// refused is a difference in which Open refuses, in these words, what cloud-init reads.
+func refused(reason string, words ...string) difference {
+	return difference{"refused: " + words[0], reason, func(c *comparison) bool {
+		return slices.ContainsFunc(words, c.ours.says)
+	}}
+}
+
+// oddSpace is white space to Python.
+var oddSpace = regexp.MustCompile(`^\s*[\x0b\x0c\x1c-\x1f\x{85}\x{a0}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}]`)
+
+// What this module's reader of YAML cannot read: a directive that it does not know, a slash escaped as JSON may have it, half of a character, a
+// bracket right after the colon of a name without quotes, a block whose first line begins with a tab.
+var (
+	directive    = regexp.MustCompile(`(^|[\r\n])%`)
+	surrogate    = regexp.MustCompile(`\\u[dD][89a-fA-F]`)
+	closeBracket = regexp.MustCompile(`\w:[\[{]`)
+	escapedSlash = regexp.MustCompile(`\\/`)
+	firstTab     = regexp.MustCompile(`[|>][-+0-9]*[^\n\r]*(\s*[\r\n])+ *\t`)
+)
+
+// fileDifferences are all that there are in cloud-configs. What Open reads it reads as cloud-init does where that goes on, which
+// sameFile checks. What it refuses it refuses in the words of the row, or finds nothing in.
+var fileDifferences = []difference{
+	{"read: an entry for another file fails",
+		"cloud-init ends its module there, and what comes after is not written. What is not about a contract is not looked at.",
+		func(c *comparison) bool { return c.theirs.Failed == "elsewhere" && c.sameFile() }},
+	{"read: a value that Python cannot make, where nothing is said of a contract",
+		"The document is in order as YAML, and what is not about a contract is not looked at.",
+		func(c *comparison) bool { return slices.Contains(constructing, c.theirs.Load) && c.sameFile() }},
+	{"read: a tab, or a comment right after a block's sign, where PyYAML's scanner allows none",
+		"libyaml, which this module's reader is a port of, reads the same as that reader.",
+		func(c *comparison) bool { return c.theirs.Load == "ScannerError" && c.sameFile() }},
+	{"read: a byte order mark",
+		"cloud-init does not know a cloud-config behind one, and passes over it without a word.",
+		func(c *comparison) bool {
+			return bytes.HasPrefix(c.document, []byte("\xef\xbb\xbf")) && c.theirs.Type == "" && c.sameFile()
+		}},
+	{"read: no cloud-config, but what has the form of a contract",
+		"Another kind of user data, in which cloud-init finds nothing.",
+		func(c *comparison) bool {
+			return c.theirs.Type == "" && c.ours.err == nil && c.ours.contract.Path == ""
+		}},
+
+	{"none: a template",
+		"It is not rendered.",
+		func(c *comparison) bool {
+			return c.theirs.Type == typeTemplate && c.ours.says("a template, which is not rendered")
+		}},
+	{"none: the file's name is spelt with escapes, or broken by a line's end",
+		"A cloud-config without the name of one of the places is left unread, so that an error in it is cloud-init's alone. What writes contracts spells the name out.",
+		func(c *comparison) bool {
+			return c.ours.none() && !slices.ContainsFunc(places, func(place string) bool { return bytes.Contains(c.document, []byte(path.Base(place))) })
+		}},
+
+	{"none: white space beyond ASCII before a cloud-config",
+		"It is no cloud-config to a person either; cloud-init passes over whatever is white in Unicode.",
+		func(c *comparison) bool { return oddSpace.Match(c.document) && c.ours.says("text of no known kind") }},
+
+	{"refused: a directive that YAML does not have",
+		"This module's reader of YAML knows only its own; cloud-init passes over others.",
+		func(c *comparison) bool { return directive.Match(c.document) && c.ours.says(notYAML) }},
+	{"refused: a slash is escaped",
+		"This module's reader of YAML does not know the escape.",
+		func(c *comparison) bool { return escapedSlash.Match(c.document) && c.ours.says(notYAML) }},
+	{"refused: a surrogate is escaped",
+		"This module's reader of YAML does not know the half of a character; cloud-init does until it is to write it.",
+		func(c *comparison) bool { return surrogate.Match(c.document) && c.ours.says(notYAML) }},
+	{"refused: a bracket stands right after a colon",
+		"This module's reader of YAML takes it for part of a name.",
+		func(c *comparison) bool { return closeBracket.Match(c.document) && c.ours.says(notYAML) }},
+	{"refused: a block begins with a tab",
+		"This module's reader of YAML takes it for indentation.",
+		func(c *comparison) bool { return firstTab.Match(c.document) && c.ours.says(notYAML) }},
+	refused("Which of two was meant is not to be guessed; cloud-init takes the last.", "is there twice"),
+	refused("What a merge key brings is not to be guessed.", "may come by a merge key"),
+	refused("cloud-init passes over other signs, and so over a damaged text.", "the base64 has a sign that is none of its own"),
+	refused("cloud-init passes over padding that there is too much of.", "the base64 is cut short, or has signs too many"),
+	refused("cloud-init takes it for false.", "is neither true nor false"),
+	refused("cloud-init takes what is empty for no encoding, and what is binary for an unknown one.", "the encoding of a file is no text"),
+	refused("A path is text; cloud-init takes bytes as well.", "the path of a file is binary"),
+	refused("What is not quoted and begins as a number is not written by what writes contracts.", "the content of a file is no text"),
+	refused("Versions of cloud-init that can fetch it would write something else.", "the content of a file is to be fetched"),
+	refused("The same.", "the owner of a file is no text"),
+	refused("cloud-init takes what is empty for an empty list.", "write_files is no list"),
+	refused("cloud-init takes nothing for gzip of nothing.", "the compressed data ends early"),
+	refused("cloud-init checks no sum of a header, and passes over zeros at the end.", "the compressed data is damaged"),
+}
+
+// notYAML is what Open says where its reader of YAML refuses.
+const notYAML = "the cloud-config cannot be read as YAML"
