@@ -6,11 +6,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 )
 
@@ -21,33 +19,6 @@ func CopyDisk(ctx context.Context, from, to string) error {
 	}
 	if out, err := exec.CommandContext(ctx, "cp", "--reflink=auto", "--sparse=always", from, to).CombinedOutput(); err != nil {
 		return fmt.Errorf("copy the disk: %w: %s", err, out)
-	}
-	return nil
-}
-
-// WriteDisk writes files to a disk that no machine has mounted, for root's eyes only; their directories
-// must be there.
-func WriteDisk(ctx context.Context, disk string, files map[string][]byte) error {
-	scratch, err := os.MkdirTemp(filepath.Dir(disk), "files")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(scratch)
-	for i, path := range slices.Sorted(maps.Keys(files)) {
-		source := filepath.Join(scratch, fmt.Sprint(i))
-		if err := os.WriteFile(source, files[path], 0o600); err != nil {
-			return err
-		}
-		// A file is written to the current directory only, and not over another.
-		dir, name := filepath.Split(path)
-		commands := fmt.Sprintf("cd %s\nrm %s\nwrite %s %s\n", dir, name, source, name)
-		script := source + ".debugfs"
-		if err := os.WriteFile(script, []byte(commands), 0o600); err != nil {
-			return err
-		}
-		if _, err := debugfs(ctx, "-w", "-f", script, disk); err != nil {
-			return err
-		}
 	}
 	return nil
 }

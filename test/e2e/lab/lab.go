@@ -4,9 +4,11 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"github.com/slipway-dev/slipway/test/fakecloud"
@@ -36,6 +38,12 @@ type Lab struct {
 	processes []*Process
 	// servers are the API server and what ends and starts with it.
 	servers []*Process
+
+	servicesMu sync.Mutex
+	// services are the cloud's, while they run.
+	services []*http.Server
+	// revival brings them back, where they are away for a time.
+	revival *time.Timer
 }
 
 // Start makes the sandbox's network and control plane. dir is where its state and its logs are; what

@@ -43,3 +43,17 @@ func WithMounted(disk string, do func(root string) error) (err error) {
 	defer func() { err = errors.Join(err, syscall.Unmount(root, 0)) }()
 	return do(root)
 }
+
+// WithDisk calls do with a tree that is a disk's own: what it changes there stays.
+func WithDisk(disk string, do func(root string) error) (err error) {
+	root, err := os.MkdirTemp(filepath.Dir(disk), "mounted")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(root)
+	if out, err := exec.Command("mount", "-o", "loop", disk, root).CombinedOutput(); err != nil {
+		return fmt.Errorf("mount %s: %w: %s", disk, err, out)
+	}
+	defer func() { err = errors.Join(err, syscall.Unmount(root, 0)) }()
+	return do(root)
+}

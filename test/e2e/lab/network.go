@@ -3,8 +3,6 @@ package lab
 import (
 	"context"
 	"fmt"
-	"net"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -59,19 +57,7 @@ func (l *Lab) network(ctx context.Context) error {
 	if err := l.dhcp(ctx); err != nil {
 		return err
 	}
-	for address, handler := range map[string]http.Handler{
-		fakecloud.MetadataAddress + ":80":      l.Cloud.Metadata(),
-		fakecloud.WireServerAddress + ":80":    l.Cloud.WireServer(),
-		fakecloud.WireServerAddress + ":32526": l.Cloud.WireServer(),
-	} {
-		listener, err := net.Listen("tcp", address)
-		if err != nil {
-			return fmt.Errorf("serve the cloud's metadata: %w", err)
-		}
-		server := &http.Server{Handler: handler}
-		go server.Serve(listener)
-	}
-	return nil
+	return l.CloudUp()
 }
 
 // dhcp starts a DHCP server that knows the one machine, and tells it Azure's option 245, where the

@@ -23,6 +23,8 @@ type Machine struct {
 	// Resume is a disk that holds a machine saved by Save, which goes on from there; Disk and Seed must
 	// be those it was saved with. It is not written to.
 	Resume string
+	// Continue has the machine find the disk that the last one of the same Dir has left.
+	Continue bool
 	// Record keeps all that the machine writes to its disk, in a block log.
 	Record bool
 	// KernelArgs are further arguments for the kernel.
@@ -55,17 +57,13 @@ func (l *Lab) Boot(ctx context.Context, m Machine) (*VM, error) {
 	if err := os.MkdirAll(m.Dir, 0o755); err != nil {
 		return nil, err
 	}
-	for _, path := range []string{m.overlay(), filepath.Join(m.Dir, "monitor"), filepath.Join(m.Dir, "shell")} {
+	for _, path := range []string{filepath.Join(m.Dir, "monitor"), filepath.Join(m.Dir, "shell")} {
 		if err := os.RemoveAll(path); err != nil {
 			return nil, err
 		}
 	}
-	disk := []string{"qemu-img", "create", "-q", "-f", "qcow2", "-F", "raw", "-b", m.Disk, m.overlay()}
-	if m.Resume != "" {
-		disk = []string{"cp", "--reflink=auto", "--sparse=always", m.Resume, m.overlay()}
-	}
-	if out, err := exec.CommandContext(ctx, disk[0], disk[1:]...).CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("make the machine's disk: %w: %s", err, strings.TrimSpace(string(out)))
+	if err := makeOverlay(ctx, m); err != nil {
+		return nil, err
 	}
 	if m.Record {
 		if err := os.WriteFile(m.BlockLogPath(), nil, 0o644); err != nil {
@@ -89,6 +87,24 @@ func (l *Lab) Boot(ctx context.Context, m Machine) (*VM, error) {
 		return nil, fmt.Errorf("resume the machine: %w", err)
 	}
 	return vm, nil
+}
+
+// makeOverlay makes what a machine writes to.
+func makeOverlay(ctx context.Context, m Machine) error {
+	if m.Continue {
+		return nil
+	}
+	if err := os.RemoveAll(m.overlay()); err != nil {
+		return err
+	}
+	disk := []string{"qemu-img", "create", "-q", "-f", "qcow2", "-F", "raw", "-b", m.Disk, m.overlay()}
+	if m.Resume != "" {
+		disk = []string{"cp", "--reflink=auto", "--sparse=always", m.Resume, m.overlay()}
+	}
+	if out, err := exec.CommandContext(ctx, disk[0], disk[1:]...).CombinedOutput(); err != nil {
+		return fmt.Errorf("make the machine's disk: %w: %s", err, strings.TrimSpace(string(out)))
+	}
+	return nil
 }
 
 // qemu is QEMU's command line. It is an emulator throughout: nothing depends on the machine that it
@@ -148,6 +164,17 @@ func (vm *VM) Quit(ctx context.Context) error {
 	}
 	vm.Stop()
 	return nil
+}
+
+// Ended waits until the machine has ended by itself.
+func (vm *VM) Ended(ctx context.Context) error {
+	select {
+	case <-vm.process.Done():
+		vm.Shell.Close()
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("the machine does not end: %w", ctx.Err())
+	}
 }
 
 // Stop takes the machine's power away.

@@ -25,16 +25,17 @@ const diskSize = "4G"
 
 // imageInputs are the parts that an image is made of.
 type imageInputs struct {
-	kernel, rootfs, kubernetes, containerd, cni, payload, agent, files, units string
-	containerdVersion                                                         string
+	kernel, rootfs, kubernetes, containerd, cni, payload, agent, files, units, base string
+	containerdVersion                                                               string
 }
 
 // Image returns a directory with a node's disk in the shape of a real node image, disk.img: binaries
-// at versioned paths, a component manifest, enabled units, images in the container runtime's store.
+// at versioned paths, a component manifest, enabled units, the base phase of a contract applied, images in
+// the container runtime's store.
 // agent is the slipway-node that it holds, runtime one of the kinds of containerd.
 func (s *Store) Image(ctx context.Context, agent, runtime string) (string, error) {
 	in := imageInputs{agent: agent, files: filepath.Join(s.Repo, "test", "e2e", "image", "files"),
-		units: filepath.Join(s.Repo, "dist", "systemd")}
+		units: filepath.Join(s.Repo, "dist", "systemd"), base: filepath.Join(s.Repo, "test", "e2e", "image", "base", bases[runtime])}
 	containerd := s.Containerd
 	in.containerdVersion = Containerd
 	if runtime == ContainerdDebian {
@@ -55,8 +56,8 @@ func (s *Store) Image(ctx context.Context, agent, runtime string) (string, error
 	}
 	return s.part(ctx, recipe{
 		name:   "image-containerd" + runtime,
-		inputs: []string{"7", in.kernel, in.rootfs, in.kubernetes, in.containerd, in.cni, in.payload, diskSize},
-		files:  []string{in.agent, in.files, in.units},
+		inputs: []string{"9", in.kernel, in.rootfs, in.kubernetes, in.containerd, in.cni, in.payload, diskSize},
+		files:  []string{in.agent, in.files, in.units, in.base},
 		make:   func(ctx context.Context, dir string) error { return makeImage(ctx, dir, in) },
 	})
 }
@@ -103,6 +104,9 @@ func makeImage(ctx context.Context, dir string, in imageInputs) error {
 		return err
 	}
 	if err := furnish(root); err != nil {
+		return err
+	}
+	if err := bake(ctx, root, in); err != nil {
 		return err
 	}
 	if err := importImages(ctx, dir, root, in); err != nil {
@@ -205,6 +209,7 @@ func furnish(root string) error {
 		{"../../slipway/bin/slipway-node", "opt/azure/containers/aks-node-controller"},
 		{"/opt/bin/kubelet-" + Kubernetes, "usr/bin/kubelet"},
 		{"../slipway-provision.service", units + "multi-user.target.wants/slipway-provision.service"},
+		{"../slipway-provision.path", units + "multi-user.target.wants/slipway-provision.path"},
 		{"/lib/systemd/system/systemd-networkd.service", units + "multi-user.target.wants/systemd-networkd.service"},
 		{"/lib/systemd/system/systemd-networkd.service", units + "dbus-org.freedesktop.network1.service"},
 		{"/lib/systemd/system/systemd-networkd-wait-online.service", units + "network-online.target.wants/systemd-networkd-wait-online.service"},

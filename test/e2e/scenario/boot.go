@@ -1,108 +1,68 @@
 package scenario
 
 import (
-	"bytes"
+	"cmp"
 	"context"
-	"encoding/base64"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/slipway-dev/slipway/test/e2e/lab"
 )
 
-// contractArgs say which contract a machine is given.
-type contractArgs struct {
-	// Contract is a file beside case.yaml; without it, it is the one that all cases share.
-	Contract string `yaml:"contract"`
-	// Change is laid over it: maps are merged, null takes a field out, all else replaces what is there.
-	Change map[string]any `yaml:"change"`
-}
-
-// nodeName is the machine's host name, and so the Node's. One machine runs at a time.
-const nodeName = "node"
+// firstName is the host name of a case's first machine.
+const firstName = "node"
 
 // bootArgs are a contract, and how the machine is started with it.
 type bootArgs struct {
 	contractArgs `yaml:",inline"`
-	// Cloud is whose machine it is, "azure" (default) or "ec2".
+	// Cloud is whose machine it is: "azure" (default) or another of those that lab.In knows.
 	Cloud string `yaml:"cloud"`
-	// Baked has the contract on the disk already, as in an image that holds one, and cloud-init off.
-	Baked bool `yaml:"baked"`
+	// CloudInit is whether cloud-init runs; it does by default.
+	CloudInit *bool `yaml:"cloudInit"`
+	// Deliver is how the contract comes to the machine, a name of the table of deliveries; default
+	// "custom-data".
+	Deliver string `yaml:"deliver"`
+	// Down is how long after the machine's start the cloud's services refuse connections.
+	Down time.Duration `yaml:"down"`
 	// Record keeps all that the machine writes to its disk.
 	Record bool `yaml:"record"`
 }
 
-// boot renders the contract as a provisioner would, and starts a machine with it.
+// boot starts a new machine that is given the contract.
 func (r *caseRun) boot(ctx context.Context, args bootArgs) error {
+	return r.start(ctx, args, r.machine(), lab.Guest{Name: firstName, Number: 1})
+}
+
+// start starts a machine, as one that its cloud knows and was given the contract for.
+func (r *caseRun) start(ctx context.Context, args bootArgs, m lab.Machine, guest lab.Guest) error {
 	contract, err := r.fill(ctx, args.contractArgs)
 	if err != nil {
 		return err
 	}
-	m := r.machine()
-	if args.Baked {
-		m, err = r.baked(ctx, m, contract)
-	} else {
-		m, err = r.withUserData(ctx, m, args.Cloud, contract)
+	if args.CloudInit != nil && !*args.CloudInit {
+		m.KernelArgs += " cloud-init=disabled"
 	}
-	if err != nil {
+	if m, err = r.delivered(ctx, args.Deliver, m, &guest, contract); err != nil {
 		return err
 	}
-	m.Record = args.Record
-	if m.Record {
+	if m, err = r.Lab.In(ctx, cmp.Or(args.Cloud, "azure"), m, guest); err != nil {
+		return err
+	}
+	if m.Record = args.Record; m.Record {
 		go r.watchLog(ctx, m.BlockLogPath())
 	}
-	r.node = watchNode(ctx, r.Lab.API, "")
+	if args.Down > 0 {
+		if err := r.Lab.CloudDown(ctx, args.Down); err != nil {
+			return err
+		}
+	}
+	r.node = watchNode(ctx, r.Lab.API, newNode(r.names))
 	r.vm, err = r.Lab.Boot(ctx, m)
 	return err
-}
-
-// withUserData makes a machine one that a cloud was given the contract for.
-func (r *caseRun) withUserData(ctx context.Context, m lab.Machine, cloud, contract string) (lab.Machine, error) {
-	var stderr bytes.Buffer
-	render := exec.CommandContext(ctx, r.Slipway, "render", "-f", contract, "--to", "custom-data")
-	render.Stderr = &stderr
-	output, err := render.Output()
-	if err != nil {
-		return m, fmt.Errorf("slipway render: %w: %s", err, stderr.String())
-	}
-	userData := strings.TrimSpace(string(output))
-	switch cloud {
-	case "", "azure":
-		return r.Lab.Azure(ctx, m, nodeName, userData)
-	case "ec2":
-		return r.Lab.EC2(m, nodeName, userData)
-	}
-	return m, fmt.Errorf("there is no cloud %q: want azure or ec2", cloud)
-}
-
-// baked makes a machine one whose disk holds all that cloud-init would bring.
-func (r *caseRun) baked(ctx context.Context, m lab.Machine, contract string) (lab.Machine, error) {
-	content, err := os.ReadFile(contract)
-	if err != nil {
-		return m, err
-	}
-	image := m.Disk
-	m.Disk = filepath.Join(m.Dir, "baked.img")
-	m.KernelArgs = "cloud-init=disabled"
-	if err := lab.CopyDisk(ctx, image, m.Disk); err != nil {
-		return m, err
-	}
-	err = lab.WriteDisk(ctx, m.Disk, map[string][]byte{
-		contractPath:    content,
-		"/etc/hostname": []byte(nodeName + "\n"),
-	})
-	if err != nil {
-		return m, err
-	}
-	return r.Lab.Azure(ctx, m, nodeName, "")
 }
 
 // machine is the case's machine, without its cloud.
@@ -121,14 +81,17 @@ func (r *caseRun) resume(ctx context.Context, args contractArgs) error {
 	if err != nil {
 		return fmt.Errorf("make the machine that cases share: %w", err)
 	}
-	r.node = watchNode(ctx, r.Lab.API, "")
+	r.node = watchNode(ctx, r.Lab.API, newNode(r.names))
 	if r.vm, err = r.Lab.Boot(ctx, m); err != nil {
+		return err
+	}
+	if _, err := r.vm.Shell.Output(ctx, "rm "+heldPath); err != nil {
 		return err
 	}
 	if err := r.deliver(ctx, contract); err != nil {
 		return err
 	}
-	_, err = r.vm.Shell.Output(ctx, "touch "+releasePath+" && systemctl start --no-block slipway-provision.service")
+	_, err = r.vm.Shell.Output(ctx, "systemctl start --no-block slipway-provision.service")
 	return err
 }
 
@@ -219,7 +182,7 @@ func (r *caseRun) reboot(ctx context.Context, _ rebootArgs) error {
 		return errors.New("the machine has a shell, but has not rebooted")
 	}
 	r.node.stop()
-	r.node = watchNode(ctx, r.Lab.API, after)
+	r.node = watchNode(ctx, r.Lab.API, bootedNode(after))
 	return nil
 }
 
@@ -227,101 +190,4 @@ func (r *caseRun) reboot(ctx context.Context, _ rebootArgs) error {
 func (r *caseRun) bootID(ctx context.Context) (string, error) {
 	id, err := r.vm.Shell.Output(ctx, "cat /proc/sys/kernel/random/boot_id")
 	return strings.TrimSpace(id), err
-}
-
-// fill copies a contract of the case to the output directory, with what only this run knows:
-//
-//	@CA@       the cluster's certificate authority, in base64
-//	@CA_PEM@   the same as PEM, in the escapes of a JSON string
-//	@OTHER_CA@ another one, of the same name
-//	@SERVER@   the API server's address
-//	@NOBODY@   an address of the same network that nobody has
-//	@TOKEN@    a bootstrap token
-//	@EXPIRED@  one that has expired
-func (r *caseRun) fill(ctx context.Context, args contractArgs) (string, error) {
-	name := args.Contract
-	if name == "" {
-		name = filepath.Join("..", "contract.json")
-	}
-	template, err := os.ReadFile(filepath.Join(r.Dir, name))
-	if err != nil {
-		return "", err
-	}
-	if args.Change != nil {
-		if template, err = change(template, args.Change); err != nil {
-			return "", fmt.Errorf("%s: %w", name, err)
-		}
-	}
-	values := map[string]func() (string, error){
-		"@CA@": func() (string, error) { return base64.StdEncoding.EncodeToString(r.Lab.PKI.CA), nil },
-		"@CA_PEM@": func() (string, error) {
-			return strings.Trim(strconv.Quote(string(r.Lab.PKI.CA)), `"`), nil
-		},
-		"@OTHER_CA@": r.otherAuthority,
-		"@SERVER@":   func() (string, error) { return lab.HostAddress, nil },
-		"@NOBODY@":   func() (string, error) { return lab.NobodysAddress, nil },
-		"@TOKEN@":    func() (string, error) { return r.Lab.Token, nil },
-		"@EXPIRED@":  func() (string, error) { return r.expiredToken(ctx) },
-	}
-	filled := string(template)
-	for placeholder, value := range values {
-		if !strings.Contains(filled, placeholder) {
-			continue
-		}
-		text, err := value()
-		if err != nil {
-			return "", fmt.Errorf("%s: %s: %w", name, placeholder, err)
-		}
-		filled = strings.ReplaceAll(filled, placeholder, text)
-	}
-	r.contracts++
-	path := r.contractPath()
-	return path, os.WriteFile(path, []byte(filled), 0o600)
-}
-
-// contractPath is where the last contract that the machine was given is kept.
-func (r *caseRun) contractPath() string {
-	return filepath.Join(r.out, fmt.Sprintf("contract-%d.json", r.contracts))
-}
-
-// change lays a change over a document.
-func change(document []byte, with map[string]any) ([]byte, error) {
-	var base map[string]any
-	if err := json.Unmarshal(document, &base); err != nil {
-		return nil, err
-	}
-	return json.MarshalIndent(merge(base, with), "", "  ")
-}
-
-func merge(base, change map[string]any) map[string]any {
-	merged := maps.Clone(base)
-	if merged == nil {
-		merged = make(map[string]any)
-	}
-	for name, value := range change {
-		below, isMap := value.(map[string]any)
-		switch {
-		case value == nil:
-			delete(merged, name)
-		case isMap:
-			there, _ := merged[name].(map[string]any)
-			merged[name] = merge(there, below)
-		default:
-			merged[name] = value
-		}
-	}
-	return merged
-}
-
-func (r *caseRun) otherAuthority() (string, error) {
-	other, err := lab.NewPKI(filepath.Join(r.Lab.Dir(), "other-pki-"+r.Name), "e2e-ca")
-	if err != nil {
-		return "", err
-	}
-	return base64.StdEncoding.EncodeToString(other.CA), nil
-}
-
-func (r *caseRun) expiredToken(ctx context.Context) (string, error) {
-	token := lab.NewToken()
-	return token, r.Lab.API.MakeToken(ctx, token, time.Now().Add(-time.Hour))
 }

@@ -20,6 +20,7 @@ var kept = map[string]string{
 	"facts.json":     "cat /run/slipway/facts.json",
 	"slipway.log":    "cat /var/log/slipway.log",
 	"cloud-init.log": "cat /var/log/cloud-init.log /var/log/cloud-init-output.log",
+	"events.jsonl":   "cat /var/log/azure/Microsoft.Azure.Extensions.CustomScript/events/*",
 	"units.txt":      "systemctl --no-pager list-units; systemctl list-jobs",
 	"network.txt":    "ip address; ip route",
 }

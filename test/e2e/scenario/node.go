@@ -41,21 +41,36 @@ func (n *node) ready() bool {
 
 // nodeWatch notes when a Node registers and when it becomes Ready.
 type nodeWatch struct {
+	// is tells whether a Node is the one.
+	is func(node) bool
+
 	mu         sync.Mutex
+	name       string
 	registered time.Time
 	ready      time.Time
 	isReady    chan struct{}
 	cancel     context.CancelFunc
 }
 
-// watchNode watches for a Node that is not there yet, or, where boot is not empty, for its kubelet to
-// speak for that boot of the machine.
-func watchNode(ctx context.Context, api *lab.API, boot string) *nodeWatch {
+// newNode is any Node that has none of the names: one machine runs at a time, and its name is its own
+// or its cloud's to choose.
+func newNode(known []string) func(node) bool {
+	known = slices.Clone(known)
+	return func(n node) bool { return !slices.Contains(known, n.Metadata.Name) }
+}
+
+// bootedNode is the Node whose kubelet speaks for a boot of the machine.
+func bootedNode(boot string) func(node) bool {
+	return func(n node) bool { return n.Status.NodeInfo["bootID"] == boot }
+}
+
+// watchNode watches for a Node.
+func watchNode(ctx context.Context, api *lab.API, is func(node) bool) *nodeWatch {
 	ctx, cancel := context.WithCancel(ctx)
-	w := &nodeWatch{isReady: make(chan struct{}), cancel: cancel}
+	w := &nodeWatch{is: is, isReady: make(chan struct{}), cancel: cancel}
 	go func() {
 		for ctx.Err() == nil {
-			err := lab.Watch(ctx, api, "/api/v1/nodes", func(n node) bool { return w.see(boot, n) })
+			err := lab.Watch(ctx, api, "/api/v1/nodes", w.see)
 			if err == nil {
 				return
 			}
@@ -65,14 +80,14 @@ func watchNode(ctx context.Context, api *lab.API, boot string) *nodeWatch {
 	return w
 }
 
-func (w *nodeWatch) see(boot string, n node) bool {
-	if n.Metadata.Name != nodeName || boot != "" && n.Status.NodeInfo["bootID"] != boot {
+func (w *nodeWatch) see(n node) bool {
+	if !w.is(n) {
 		return false
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.registered.IsZero() {
-		w.registered = time.Now()
+		w.name, w.registered = n.Metadata.Name, time.Now()
 	}
 	if !n.ready() {
 		return false
@@ -80,6 +95,13 @@ func (w *nodeWatch) see(boot string, n node) bool {
 	w.ready = time.Now()
 	close(w.isReady)
 	return true
+}
+
+// nodeName is the name of the Node that the machine has become.
+func (w *nodeWatch) nodeName() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.name
 }
 
 func (w *nodeWatch) times() (registered, ready time.Time) {
@@ -122,6 +144,7 @@ func (r *caseRun) ready(ctx context.Context, args readyArgs) error {
 
 // nodeArgs are what the Node must be like.
 type nodeArgs struct {
+	Name       string            `yaml:"name"`
 	Labels     map[string]string `yaml:"labels"`
 	Taints     []string          `yaml:"taints"`
 	MaxPods    string            `yaml:"maxPods"`
@@ -135,7 +158,7 @@ type nodeArgs struct {
 func (r *caseRun) checkNode(ctx context.Context, want nodeArgs) error {
 	return eventually(ctx, 20*time.Second, func() error {
 		var have node
-		if err := r.Lab.API.Get(ctx, "/api/v1/nodes/"+nodeName, &have); err != nil {
+		if err := r.Lab.API.Get(ctx, "/api/v1/nodes/"+r.node.nodeName(), &have); err != nil {
 			return err
 		}
 		return want.compare(&have)
@@ -178,6 +201,7 @@ func (want *nodeArgs) compare(have *node) error {
 			address = a.Address
 		}
 	}
+	compare("name", want.Name, have.Metadata.Name)
 	compare("capacity of pods", want.MaxPods, have.Status.Capacity["pods"])
 	compare("pods that it allows", want.MaxPods, have.Status.Allocatable["pods"])
 	compare("kubelet's version", want.Kubelet, fmt.Sprint(have.Status.NodeInfo["kubeletVersion"]))

@@ -27,7 +27,7 @@ func (r *caseRun) pod(ctx context.Context, args podArgs) error {
 	if err := r.serviceAccount(ctx); err != nil {
 		return err
 	}
-	selector := map[string]string{"kubernetes.io/hostname": nodeName}
+	selector := map[string]string{"kubernetes.io/hostname": r.node.nodeName()}
 	for name, value := range args.Selector {
 		selector[name] = value
 	}

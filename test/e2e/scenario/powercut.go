@@ -185,7 +185,7 @@ func (r *caseRun) recover(ctx context.Context, m lab.Machine, disk string, withi
 		return err
 	}
 	m.Disk, m.Record = disk, false
-	r.node = watchNode(ctx, r.Lab.API, "")
+	r.node = watchNode(ctx, r.Lab.API, newNode(r.names))
 	vm, err := r.Lab.Boot(ctx, m)
 	if err != nil {
 		return err

@@ -105,6 +105,9 @@ func (r *caseRun) guest(ctx context.Context, args guestArgs) error {
 	return nil
 }
 
+// statusPath is where the agent's own status is.
+const statusPath = "/var/lib/slipway/status.json"
+
 // statusArgs are what the agent's own status must say.
 type statusArgs struct {
 	// Code and Name are the exit code and its name.
@@ -122,7 +125,7 @@ type statusArgs struct {
 
 // checkStatus compares the agent's status.
 func (r *caseRun) checkStatus(ctx context.Context, want statusArgs) error {
-	text, err := r.vm.Shell.Output(ctx, "cat /var/lib/slipway/status.json")
+	text, err := r.vm.Shell.Output(ctx, "cat "+statusPath)
 	if err != nil {
 		return err
 	}

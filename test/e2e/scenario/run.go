@@ -52,6 +52,8 @@ type caseRun struct {
 	vm    *lab.VM
 	node  *nodeWatch
 	began time.Time
+	// names are those of the Nodes that the case's earlier machines have become.
+	names []string
 	// contracts is how many the machine was given.
 	contracts int
 	// growth is how the machine's block log grew, where there is one.
@@ -100,7 +102,7 @@ func (r *Runner) Run(all context.Context, c Case) Outcome {
 func (r *Runner) forgetNode(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 90*time.Second)
 	defer cancel()
-	if err := r.Lab.StartAPIServer(ctx); err != nil {
+	if err := errors.Join(r.Lab.StartAPIServer(ctx), r.Lab.CloudUp()); err != nil {
 		return err
 	}
 	var errs []error
@@ -146,9 +148,11 @@ var steps map[string]stepKind
 func init() {
 	steps = map[string]stepKind{
 		"boot":         step((*caseRun).boot),
+		"reports":      step((*caseRun).reports),
 		"resume":       step((*caseRun).resume),
 		"apply":        step((*caseRun).apply),
 		"change":       step((*caseRun).changeNode),
+		"clone":        step((*caseRun).clone),
 		"deliver":      step((*caseRun).deliverContract),
 		"reboot":       step((*caseRun).reboot),
 		"apiServer":    step((*caseRun).apiServer),

@@ -3,7 +3,6 @@ package scenario
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/base64"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -16,28 +15,16 @@ import (
 	"github.com/slipway-dev/slipway/test/e2e/lab"
 )
 
-// releasePath is the file that lets the agent of a saved machine run.
-const releasePath = "/run/e2e-release"
+// heldPath is the file that keeps the agent's unit from running.
+const heldPath = "/etc/slipway/no-provision"
 
-// bootedUserData holds the agent back at the machine's first boot, so that the machine can be saved
-// when all but the agent's work is done. It makes no difference to the boots after that.
-const bootedUserData = `#cloud-config
-bootcmd:
-- - cloud-init-per
-  - instance
-  - hold
-  - sh
-  - -c
-  - >-
-    mkdir -p /run/systemd/system/slipway-provision.service.d &&
-    printf '[Unit]\nConditionPathExists=` + releasePath + `\n' >/run/systemd/system/slipway-provision.service.d/hold.conf &&
-    systemctl daemon-reload
-`
+// bootedUserData has no contract: the machine can be saved when all but the agent's work is done.
+const bootedUserData = "#cloud-config\n{}\n"
 
 // booted makes a machine one that goes on from where cloud-init was done and the agent held back. That
 // is saved once for an image, and kept among the parts.
 func (r *caseRun) booted(ctx context.Context, m lab.Machine) (lab.Machine, error) {
-	m, err := r.Lab.Azure(ctx, m, nodeName, base64.StdEncoding.EncodeToString([]byte(bootedUserData)))
+	m, err := r.Lab.In(ctx, "azure", m, lab.Guest{Name: firstName, Number: 1, UserData: []byte(bootedUserData)})
 	if err != nil {
 		return m, err
 	}
@@ -45,11 +32,14 @@ func (r *caseRun) booted(ctx context.Context, m lab.Machine) (lab.Machine, error
 	if err != nil {
 		return m, err
 	}
-	key := sha256.Sum256([]byte(strings.Join([]string{"1", string(version), m.Disk, r.Lab.MachineKey(m), bootedUserData}, "\x00")))
+	key := sha256.Sum256([]byte(strings.Join([]string{"2", string(version), m.Disk, r.Lab.MachineKey(m), bootedUserData}, "\x00")))
 	name := "booted-containerd" + r.Containerd + "-"
 	dir := filepath.Join(r.Cache, name+hex.EncodeToString(key[:])[:16])
-	saved := lab.Machine{Dir: m.Dir, Disk: m.Disk, Seed: filepath.Join(dir, "seed.iso"), Firmware: m.Firmware, Resume: filepath.Join(dir, "disk.qcow2")}
-	if _, err := os.Stat(dir); err == nil {
+	image, seed := m.Disk, m.Seed
+	m.Disk, m.Seed = filepath.Join(dir, "held.img"), filepath.Join(dir, "seed.iso")
+	saved := m
+	saved.Resume = filepath.Join(dir, "disk.qcow2")
+	if _, err := os.Stat(saved.Resume); err == nil { // it comes last
 		return saved, nil
 	}
 	begin := time.Now()
@@ -62,18 +52,31 @@ func (r *caseRun) booted(ctx context.Context, m lab.Machine) (lab.Machine, error
 			return m, err
 		}
 	}
-	scratch := dir + ".new"
-	if err := os.MkdirAll(scratch, 0o755); err != nil {
+	if err := holdAgent(ctx, image, m.Disk); err != nil {
 		return m, err
 	}
-	if err := r.save(ctx, m, filepath.Join(scratch, "disk.qcow2")); err != nil {
+	if err := os.Rename(seed, m.Seed); err != nil {
 		return m, err
 	}
-	if err := os.Rename(m.Seed, filepath.Join(scratch, "seed.iso")); err != nil {
+	if err := r.save(ctx, m, saved.Resume); err != nil {
 		return m, err
 	}
 	r.Log.Info("saved a machine for cases to begin from", "containerd", r.Containerd, "seconds", fmt.Sprintf("%.1f", time.Since(begin).Seconds()))
-	return saved, os.Rename(scratch, dir)
+	return saved, nil
+}
+
+// holdAgent copies an image, with the file that holds the agent back.
+func holdAgent(ctx context.Context, image, disk string) error {
+	if err := lab.CopyDisk(ctx, image, disk); err != nil {
+		return err
+	}
+	return lab.WithDisk(disk, func(root string) error {
+		path := filepath.Join(root, heldPath)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			return err
+		}
+		return os.WriteFile(path, nil, 0o644)
+	})
 }
 
 // save boots a machine until cloud-init is done, and saves it.

@@ -12,6 +12,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/slipway-dev/slipway/status"
+	"github.com/slipway-dev/slipway/test/e2e/lab"
 	"github.com/slipway-dev/slipway/test/e2e/parts"
 )
 
@@ -92,20 +93,20 @@ func TestChange(t *testing.T) {
 
 func TestParseStamps(t *testing.T) {
 	answered := time.Unix(5000, 0)
-	at := parseStamps("Id=\r\nUserspaceTimestampMonotonic=2000000\nFinishTimestampMonotonic=0\n\n"+
+	at, clock := parseStamps("Id=\r\nUserspaceTimestampMonotonic=2000000\nFinishTimestampMonotonic=0\n\n"+
 		"Id=kubelet.service\nExecMainStartTimestampMonotonic=30000000\nExecMainExitTimestampMonotonic=0\n\n"+
 		"ExecMainStartTimestampMonotonic=50000000\nId=slipway-provision.service\n\n"+
-		"Id=clocks\ncertificate=1700000000000000\nnow=1700000010000000\nuptime=100000000\nnoise\n", answered)
+		"Id=clocks\nfile0=1700000000000000\nnow=1700000010000000\nuptime=100000000\nnoise\n", answered)
 	want := map[string]int64{"kernel": 4900, "systemd": 4902, "kubelet exec": 4930, "agent start": 4950, "certificate issued": 4990}
 	for event, seconds := range want {
 		if at[event].Unix() != seconds {
 			t.Errorf("%s was at %s, want second %d", event, at[event], seconds)
 		}
 	}
-	if len(at) != len(want) {
-		t.Errorf("the times are %v", at)
+	if len(at) != len(want) || clock.Unix() != 1700000010 {
+		t.Errorf("the times are %v, and the clock's %s", at, clock)
 	}
-	if at := parseStamps("Id=clocks\nnow=\n", answered); len(at) != 0 {
+	if at, _ := parseStamps("Id=clocks\nnow=\n", answered); len(at) != 0 {
 		t.Errorf("without clocks the times are %v", at)
 	}
 }
@@ -128,12 +129,78 @@ func TestPlaceEvents(t *testing.T) {
 }
 
 func TestShare(t *testing.T) {
-	events := []Event{{"agent start", 10}, {"containerd exec", 10.5}, {"containerd ready", 14}, {"kubelet exec", 14.25}}
-	if share, ok := Share(events); !ok || share != 0.75 {
-		t.Errorf("the share is %v, %v, want 0.75", share, ok)
+	for _, c := range []struct {
+		name   string
+		events []Event
+		want   float64
+		ok     bool
+	}{
+		{"containerd is started by it", []Event{{"agent start", 10}, {"containerd exec", 10.5}, {"containerd ready", 14}, {"kubelet exec", 14.25}}, 0.75, true},
+		{"containerd was starting", []Event{{"containerd exec", 8}, {"agent start", 10}, {"containerd ready", 14}, {"kubelet exec", 14.25}}, 0.25, true},
+		{"containerd was ready", []Event{{"containerd exec", 5}, {"containerd ready", 8}, {"agent start", 10}, {"kubelet exec", 10.5}}, 0.5, true},
+		{"the contract came late", []Event{{"containerd exec", 5}, {"containerd ready", 8}, {"agent start", 10}, {"agent running", 10.25},
+			{"contract read", 20}, {"kubelet exec", 20.5}}, 0.75, true},
+		{"waits that overlap", []Event{{"agent start", 10}, {"agent running", 10.5}, {"containerd exec", 11}, {"contract read", 12}, {"address awaited", 13},
+			{"address known", 14}, {"containerd ready", 15}, {"kubelet exec", 16}}, 1.5, true},
+		{"waits that follow", []Event{{"containerd exec", 10}, {"containerd ready", 11}, {"agent start", 12}, {"agent running", 12.5}, {"contract read", 13},
+			{"address awaited", 14}, {"address known", 18}, {"kubelet exec", 18.25}}, 1.75, true},
+		{"the network came late", []Event{{"containerd exec", 5}, {"containerd ready", 8}, {"agent start", 10}, {"kubelet wanted", 11},
+			{"network online", 30}, {"kubelet exec", 30.25}}, 1.25, true},
+		{"the network came before", []Event{{"containerd exec", 5}, {"containerd ready", 8}, {"network online", 9}, {"agent start", 10},
+			{"kubelet wanted", 11}, {"kubelet exec", 11.25}}, 1.25, true},
+		{"no agent", []Event{{"containerd exec", 10.5}, {"containerd ready", 14}, {"kubelet exec", 14.25}}, 0, false},
+	} {
+		if share, ok := Share(c.events); ok != c.ok || share != c.want {
+			t.Errorf("%s: the share is %v, %v, want %v", c.name, share, ok, c.want)
+		}
 	}
-	if _, ok := Share(events[1:]); ok {
-		t.Error("there is a share without an agent's start")
+}
+
+func TestAgentEvents(t *testing.T) {
+	answered, now := time.Unix(5000, 0), time.Unix(1700000010, 0)
+	s := &status.Status{StartedAt: now.Add(-8 * time.Second), Steps: []status.Step{
+		{Name: "find contract", StartMs: 100, DurationMs: 1900}, {Name: "wait for address", StartMs: 3000, DurationMs: 1000},
+		{Name: "plan", StartMs: 4000, DurationMs: 1},
+	}}
+	at := agentEvents(s, answered, now)
+	want := map[string]int64{"agent running": 4992, "contract read": 4994, "address awaited": 4995, "address known": 4996}
+	for event, seconds := range want {
+		if at[event].Unix() != seconds {
+			t.Errorf("%s was at %s, want second %d", event, at[event], seconds)
+		}
+	}
+	if len(at) != len(want) {
+		t.Errorf("the agent's events are %v", at)
+	}
+	if at := agentEvents(nil, answered, now); len(at) != 0 {
+		t.Errorf("without a status the events are %v", at)
+	}
+	if at := agentEvents(s, answered, time.Time{}); len(at) != 0 {
+		t.Errorf("without a clock the events are %v", at)
+	}
+}
+
+func TestWhichNode(t *testing.T) {
+	var n node
+	n.Metadata.Name, n.Status.NodeInfo = "node", map[string]any{"bootID": "b1"}
+	for name, c := range map[string]struct {
+		is   func(node) bool
+		want bool
+	}{
+		"any": {newNode(nil), true}, "another": {newNode([]string{"node"}), false},
+		"this boot": {bootedNode("b1"), true}, "the next boot": {bootedNode("b2"), false},
+	} {
+		if c.is(n) != c.want {
+			t.Errorf("%s: want %v", name, c.want)
+		}
+	}
+}
+
+func TestDeliveryThatIsNone(t *testing.T) {
+	var r caseRun
+	_, err := r.delivered(t.Context(), "pigeon", lab.Machine{}, &lab.Guest{}, "contract.json")
+	if err == nil || !strings.Contains(err.Error(), "contract, custom-data, disk, files, script") {
+		t.Errorf("a delivery that is none: %v", err)
 	}
 }
 

@@ -5,10 +5,14 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/slipway-dev/slipway/status"
+	"github.com/slipway-dev/slipway/test/e2e/classic"
 )
 
 // Event is a point of a machine's way to a node.
@@ -23,16 +27,30 @@ type Event struct {
 var stamps = []struct{ event, unit, property string }{
 	{"systemd", "", "UserspaceTimestampMonotonic"},
 	{"boot finished", "", "FinishTimestampMonotonic"},
+	{"local file systems", "local-fs.target", "ActiveEnterTimestampMonotonic"},
+	{"sysinit", "sysinit.target", "ActiveEnterTimestampMonotonic"},
+	{"networkd", "systemd-networkd.service", "ExecMainStartTimestampMonotonic"},
+	{"network online", "network-online.target", "ActiveEnterTimestampMonotonic"},
 	{"cloud-init local", "cloud-init-local.service", "ExecMainStartTimestampMonotonic"},
+	{"cloud-init local done", "cloud-init-local.service", "ExecMainExitTimestampMonotonic"},
 	{"cloud-init network", "cloud-init.service", "ExecMainStartTimestampMonotonic"},
 	{"cloud-init network done", "cloud-init.service", "ExecMainExitTimestampMonotonic"},
+	{"cloud-init config", "cloud-config.service", "ExecMainStartTimestampMonotonic"},
+	{"cloud-init config done", "cloud-config.service", "ExecMainExitTimestampMonotonic"},
 	{"agent start", "slipway-provision.service", "ExecMainStartTimestampMonotonic"},
 	{"agent done", "slipway-provision.service", "ExecMainExitTimestampMonotonic"},
 	{"containerd exec", "containerd.service", "ExecMainStartTimestampMonotonic"},
 	{"containerd ready", "containerd.service", "ActiveEnterTimestampMonotonic"},
+	{"kubelet prepared", "kubelet-prepare.service", "ExecMainExitTimestampMonotonic"},
 	{"kubelet exec", "kubelet.service", "ExecMainStartTimestampMonotonic"},
 	{"cloud-init final", "cloud-final.service", "ExecMainStartTimestampMonotonic"},
 	{"cloud-init final done", "cloud-final.service", "ExecMainExitTimestampMonotonic"},
+}
+
+// written are events, by the file that was last written then; its time is the machine's clock's.
+var written = []struct{ event, path string }{
+	{"certificate issued", "/var/lib/kubelet/pki/kubelet-client-current.pem"},
+	{"script start", classic.StartPath},
 }
 
 // stampsScript prints systemd's times, in microseconds since the kernel started, and what the clocks
@@ -48,10 +66,13 @@ func stampsScript() string {
 		}
 	}
 	show := "systemctl show -p Id," + strings.Join(properties, ",") + " "
-	return "echo Id=; " + show + "; echo; " + show + strings.Join(units, " ") + `; echo; echo Id=clocks
-echo certificate=$(stat -c %.6Y /var/lib/kubelet/pki/kubelet-client-current.pem 2>/dev/null | tr -d .)
-echo now=$(date +%s%6N); echo uptime=$(cut -d' ' -f1 /proc/uptime | tr -d .)0000
-`
+	var script strings.Builder
+	script.WriteString("echo Id=; " + show + "; echo; " + show + strings.Join(units, " ") + "; echo; echo Id=clocks\n")
+	for i, f := range written {
+		fmt.Fprintf(&script, "echo file%d=$(stat -c %%.6Y %s 2>/dev/null | tr -d .)\n", i, f.path)
+	}
+	script.WriteString("echo now=$(date +%s%6N); echo uptime=$(cut -d' ' -f1 /proc/uptime | tr -d .)0000\n")
+	return script.String()
 }
 
 // timeline puts together what the machine, the API server and the test saw, by the test's clock.
@@ -61,12 +82,63 @@ func (r *caseRun) timeline(ctx context.Context) []Event {
 	if err != nil {
 		r.Log.Warn("the machine tells no times", "case", r.Name, "error", err)
 	}
+	at, now := parseStamps(result.Output, answered)
+	if _, ran := at["agent start"]; ran {
+		maps.Copy(at, agentEvents(r.agentStatus(ctx), answered, now))
+	}
 	registered, ready := r.node.times()
-	return placeEvents(parseStamps(result.Output, answered), r.vm.Started, registered, ready)
+	return placeEvents(at, r.vm.Started, registered, ready)
 }
 
-// parseStamps reads what stampsScript printed at a time; what did not happen has no time.
-func parseStamps(text string, answered time.Time) map[string]time.Time {
+// agentStatus is the agent's own, or nil where there is none.
+func (r *caseRun) agentStatus(ctx context.Context) *status.Status {
+	text, err := r.vm.Shell.Run(ctx, "cat "+statusPath)
+	if err != nil || text.Code != 0 {
+		return nil
+	}
+	s, err := status.Parse([]byte(text.Output))
+	if err != nil {
+		r.Log.Warn("the agent's status is not readable", "case", r.Name, "error", err)
+		return nil
+	}
+	return s
+}
+
+// agentSteps are events, by the agent's step that begins or ends then; an empty name is no event.
+var agentSteps = []struct{ step, begins, ends string }{
+	{"find contract", "", "contract read"},
+	{"wait for address", "address awaited", "address known"},
+	{"Unit:kubelet.service", "kubelet wanted", ""},
+}
+
+// agentEvents are what the agent says of its own run. now is what the machine's clock said when the test's
+// said answered.
+func agentEvents(s *status.Status, answered, now time.Time) map[string]time.Time {
+	at := make(map[string]time.Time)
+	if s == nil || now.IsZero() || s.StartedAt.IsZero() {
+		return at
+	}
+	began := answered.Add(-now.Sub(s.StartedAt))
+	at["agent running"] = began
+	for _, step := range s.Steps {
+		for _, e := range agentSteps {
+			if e.step != step.Name {
+				continue
+			}
+			if e.begins != "" {
+				at[e.begins] = began.Add(time.Duration(step.StartMs) * time.Millisecond)
+			}
+			if e.ends != "" {
+				at[e.ends] = began.Add(time.Duration(step.StartMs+step.DurationMs) * time.Millisecond)
+			}
+		}
+	}
+	return at
+}
+
+// parseStamps reads what stampsScript printed at a time; what did not happen has no time. clock is what the
+// machine's clock said then.
+func parseStamps(text string, answered time.Time) (at map[string]time.Time, clock time.Time) {
 	values := make(map[string]int64) // by "UNIT PROPERTY"
 	for block := range strings.SplitSeq(strings.ReplaceAll(text, "\r", ""), "\n\n") {
 		unit, times := "", make(map[string]int64)
@@ -82,10 +154,10 @@ func parseStamps(text string, answered time.Time) map[string]time.Time {
 			values[unit+" "+name] = us
 		}
 	}
-	at := make(map[string]time.Time)
+	at = make(map[string]time.Time)
 	uptime, now := values["clocks uptime"], values["clocks now"]
 	if uptime == 0 || now == 0 {
-		return at
+		return at, clock
 	}
 	ago := func(us int64) time.Time { return answered.Add(-time.Duration(us) * time.Microsecond) }
 	at["kernel"] = ago(uptime)
@@ -94,10 +166,12 @@ func parseStamps(text string, answered time.Time) map[string]time.Time {
 			at[s.event] = ago(uptime - us)
 		}
 	}
-	if us := values["clocks certificate"]; us > 0 {
-		at["certificate issued"] = ago(now - us)
+	for i, f := range written {
+		if us := values[fmt.Sprintf("clocks file%d", i)]; us > 0 {
+			at[f.event] = ago(now - us)
+		}
 	}
-	return at
+	return at, time.UnixMicro(now)
 }
 
 // placeEvents puts the machine's times and the test's own in order.
@@ -118,19 +192,46 @@ func placeEvents(at map[string]time.Time, started, registered, ready time.Time) 
 	return events
 }
 
-// Share is Slipway's own part of a timeline: from the agent's start to the kubelet's, without
-// containerd's.
+// waits are what the agent waits for and has no part in, from an event to another.
+var waits = [][2]string{
+	{"agent running", "contract read"},
+	{"address awaited", "address known"},
+	{"containerd exec", "containerd ready"},
+	{"kubelet wanted", "network online"}, // the kubelet's unit is ordered after it
+}
+
+// Share is Slipway's own part of a timeline: from the agent's start to the kubelet's, without the times in
+// which there was no contract, no address, no containerd or no network yet.
 func Share(events []Event) (seconds float64, ok bool) {
-	at := make(map[string]float64)
-	for _, e := range events {
-		at[e.Name] = e.At
-	}
+	at := Times(events)
 	for _, name := range []string{"agent start", "containerd exec", "containerd ready", "kubelet exec"} {
 		if at[name] == 0 {
 			return 0, false
 		}
 	}
-	return at["kubelet exec"] - at["agent start"] - (at["containerd ready"] - at["containerd exec"]), true
+	var spans [][2]float64
+	for _, w := range waits {
+		if at[w[0]] > 0 && at[w[1]] > at[w[0]] {
+			spans = append(spans, [2]float64{at[w[0]], at[w[1]]})
+		}
+	}
+	slices.SortFunc(spans, func(a, b [2]float64) int { return cmp.Compare(a[0], b[0]) })
+	// What is before now is counted, or was waited for.
+	now, end := at["agent start"], at["kubelet exec"]
+	for _, span := range spans {
+		seconds += max(0, min(span[0], end)-now)
+		now = max(now, min(span[1], end))
+	}
+	return seconds + end - now, true
+}
+
+// Times are the seconds of a timeline's events, by name.
+func Times(events []Event) map[string]float64 {
+	at := make(map[string]float64)
+	for _, e := range events {
+		at[e.Name] = e.At
+	}
+	return at
 }
 
 // PrintTimeline prints a timeline as a table.

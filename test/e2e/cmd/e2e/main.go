@@ -2,6 +2,7 @@
 // control plane. It needs root and Debian 12, and no more than it installs itself:
 //
 //	e2e run [CASE...]    run the named cases, or all
+//	e2e boot [FLAGS]     measure how long each way of booting a node takes; -h tells the flags
 //	e2e image            make the nodes' images only
 //	e2e lab              bring up a cluster with one node, and leave it running
 //	e2e lab-down         end it
@@ -45,10 +46,14 @@ func run(ctx context.Context, args []string) error {
 			return err
 		}
 		return standDown(ctx, repo)
+	case "boot":
+		return measureOutside(ctx, args)
+	case "measure":
+		return measureInside(ctx, args)
 	case "inside":
 		return inside(ctx, args)
 	case "stand":
 		return stand(ctx, args)
 	}
-	return fmt.Errorf("there is no %q: want run, image, lab or lab-down", verb)
+	return fmt.Errorf("there is no %q: want run, boot, image, lab or lab-down", verb)
 }

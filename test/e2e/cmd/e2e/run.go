@@ -24,6 +24,13 @@ type setup struct {
 	Parts   lab.Parts
 	Images  map[string]string
 	Slipway string
+	Boot    bootOptions
+}
+
+// runner runs cases in a lab; what they keep is below out/e2e, in a directory.
+func (s *setup) runner(l *lab.Lab, log *slog.Logger, dir string) *scenario.Runner {
+	return &scenario.Runner{Lab: l, Cache: filepath.Join(s.Repo, ".cache", "e2e"), Images: s.Images, Slipway: s.Slipway,
+		Out: filepath.Join(s.Repo, "out", "e2e", dir), Log: log}
 }
 
 func logger() *slog.Logger {
@@ -94,6 +101,11 @@ func outside(ctx context.Context, names []string) error {
 	if err != nil {
 		return err
 	}
+	return sandboxed(ctx, "inside", cases, bootOptions{})
+}
+
+// sandboxed makes the parts that the cases need, and calls this program with a verb in a sandbox.
+func sandboxed(ctx context.Context, verb string, cases []scenario.Case, options bootOptions) error {
 	var containerds []string
 	for _, c := range cases {
 		if !slices.Contains(containerds, c.Containerd) {
@@ -112,11 +124,12 @@ func outside(ctx context.Context, names []string) error {
 	for _, c := range cases {
 		s.Cases = append(s.Cases, c.Name)
 	}
+	s.Boot = options
 	document, err := json.Marshal(s)
 	if err != nil {
 		return err
 	}
-	cmd, err := lab.Command(ctx, "inside", string(document))
+	cmd, err := lab.Command(ctx, verb, string(document))
 	if err != nil {
 		return err
 	}
@@ -126,13 +139,19 @@ func outside(ctx context.Context, names []string) error {
 	return nil
 }
 
-// inside runs the cases, as the sandbox's first process.
-func inside(ctx context.Context, args []string) error {
+// parseSetup reads what the process outside the sandbox has passed in.
+func parseSetup(args []string) (setup, error) {
 	var s setup
 	if len(args) != 1 || !lab.Inside() {
-		return errors.New("inside is called by run only")
+		return s, errors.New("only this program itself calls it so, in a sandbox")
 	}
-	if err := json.Unmarshal([]byte(args[0]), &s); err != nil {
+	return s, json.Unmarshal([]byte(args[0]), &s)
+}
+
+// inside runs the cases, as the sandbox's first process.
+func inside(ctx context.Context, args []string) error {
+	s, err := parseSetup(args)
+	if err != nil {
 		return err
 	}
 	cases, err := scenario.Load(filepath.Join(s.Repo, "test", "e2e", "cases"), s.Cases...)
@@ -140,7 +159,6 @@ func inside(ctx context.Context, args []string) error {
 		return err
 	}
 	log := logger()
-	out := filepath.Join(s.Repo, "out", "e2e")
 	l, err := lab.Start(ctx, filepath.Join(s.Repo, ".cache", "e2e", "lab"), s.Parts, log)
 	if l != nil {
 		defer l.Stop()
@@ -148,7 +166,7 @@ func inside(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	runner := &scenario.Runner{Lab: l, Cache: filepath.Join(s.Repo, ".cache", "e2e"), Images: s.Images, Slipway: s.Slipway, Out: out, Log: log}
+	runner := s.runner(l, log, "")
 	var outcomes []scenario.Outcome
 	for _, c := range cases {
 		log.Info("case", "name", c.Name, "about", c.About)

@@ -1,0 +1,151 @@
+package boot
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/slipway-dev/slipway/test/e2e/scenario"
+)
+
+const repo = "../../.."
+
+func TestVariantsCanBeRead(t *testing.T) {
+	cases, err := Load(repo)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, c := range cases {
+		if c.Name != Variants[i] || c.About == "" || c.Containerd != cases[0].Containerd {
+			t.Errorf("variant %d is %q about %q with containerd %q", i, c.Name, c.About, c.Containerd)
+		}
+	}
+	entries, err := os.ReadDir("variants")
+	if err != nil || len(entries) != len(Variants) {
+		t.Errorf("there are %d variants, %v, and %d names", len(entries), err, len(Variants))
+	}
+	if _, err := Load(repo, script, "sleep"); err == nil || !strings.Contains(err.Error(), `"sleep"`) {
+		t.Errorf("a variant that is none: %v", err)
+	}
+}
+
+// timeline is one with the events that are measured.
+func timeline(exec, ready float64, more ...scenario.Event) []scenario.Event {
+	return append(more, scenario.Event{Name: kubeletExec, At: exec}, scenario.Event{Name: nodeReady, At: ready})
+}
+
+func TestMeasure(t *testing.T) {
+	var order []string
+	turns := map[string][][]scenario.Event{
+		script: {timeline(40, 50), timeline(44, 52), timeline(41, 60)},
+		floor:  {timeline(10, 20, scenario.Event{Name: "sysinit", At: 5}), nil, timeline(12, 26)},
+	}
+	run := func(_ context.Context, c scenario.Case) scenario.Outcome {
+		order = append(order, c.Name)
+		turn := turns[c.Name][0]
+		turns[c.Name] = turns[c.Name][1:]
+		if turn == nil {
+			return scenario.Outcome{Err: errors.New("no node")}
+		}
+		return scenario.Outcome{Timeline: turn}
+	}
+	results, err := Measure(t.Context(), run, []scenario.Case{{Name: script}, {Name: floor}}, 3, io.Discard)
+	if err == nil || !strings.Contains(err.Error(), "floor, run 2: no node") {
+		t.Errorf("a run that failed: %v", err)
+	}
+	if !slices.Equal(order, []string{script, floor, script, floor, script, floor}) {
+		t.Errorf("the runs are not in turns: %v", order)
+	}
+	want := [][]string{
+		{script, "41.0 s (40.0..44.0)", "52.0 s (50.0..60.0)", "1.00", "2.26", nothing},
+		{floor, "11.0 s (10.0..12.0)", "23.0 s (20.0..26.0)", "0.44", "1.00", nothing},
+	}
+	for i, row := range Summary(results).Rows {
+		if !slices.Equal(row, want[i]) {
+			t.Errorf("row %d is %q, want %q", i, row, want[i])
+		}
+	}
+	// What half of the runs only have seen is no part of the timeline.
+	rows := Timelines(results).Rows
+	if len(rows) != 2 || !slices.Equal(rows[0], []string{kubeletExec, "41.0", "11.0"}) {
+		t.Errorf("the timelines are %q", rows)
+	}
+}
+
+func TestMeasureEndsWithItsContext(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	var calls int
+	run := func(context.Context, scenario.Case) scenario.Outcome {
+		calls++
+		cancel()
+		return scenario.Outcome{Err: context.Canceled}
+	}
+	if _, err := Measure(ctx, run, []scenario.Case{{Name: script}}, 9, io.Discard); !errors.Is(err, context.Canceled) || calls != 1 {
+		t.Errorf("after %d runs: %v", calls, err)
+	}
+}
+
+func TestSpread(t *testing.T) {
+	for _, c := range []struct {
+		values []float64
+		want   Spread
+	}{
+		{[]float64{3}, Spread{3, 3, 3}},
+		{[]float64{4, 1, 2}, Spread{2, 1, 4}},
+		{[]float64{4, 1, 2, 3}, Spread{2.5, 1, 4}},
+		{nil, Spread{}},
+	} {
+		if got := spreadOf(c.values); got != c.want {
+			t.Errorf("the spread of %v is %v, want %v", c.values, got, c.want)
+		}
+	}
+}
+
+func TestMarkdown(t *testing.T) {
+	table := Table{Head: []string{"a", "b"}, Rows: [][]string{{"1", "2"}}}
+	if got, want := table.Markdown(), "| a | b |\n|---|---|\n| 1 | 2 |\n"; got != want {
+		t.Errorf("the table is %q, want %q", got, want)
+	}
+}
+
+func TestFillDocuments(t *testing.T) {
+	dir := t.TempDir()
+	readme, doc := filepath.Join(dir, "README.md"), filepath.Join(dir, "docs", "boot.md")
+	write := func(path, text string) {
+		t.Helper()
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const marks = "<!-- boot table -->\nold\n<!-- end of boot table -->\n"
+	results := []Result{summarise(scenario.Case{Name: script}, [][]scenario.Event{timeline(1, 2)})}
+	write(readme, "before\n"+marks+"after\n")
+	write(doc, "nothing\n")
+	if err := FillDocuments(dir, results); err == nil || !strings.Contains(err.Error(), "boot timeline") {
+		t.Errorf("without a place for the timeline: %v", err)
+	}
+	write(doc, marks+"<!-- boot timeline -->\n<!-- end of boot timeline -->\n")
+	for range 2 { // the second time there is something to replace
+		if err := FillDocuments(dir, results); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for path, want := range map[string]string{
+		readme: "before\n<!-- boot table -->\n" + Summary(results).Markdown() + "<!-- end of boot table -->\nafter\n",
+		doc: "<!-- boot table -->\n" + Summary(results).Markdown() + "<!-- end of boot table -->\n" +
+			"<!-- boot timeline -->\n" + Timelines(results).Markdown() + "<!-- end of boot timeline -->\n",
+	} {
+		if got, err := os.ReadFile(path); err != nil || string(got) != want {
+			t.Errorf("%s is %q, %v, want %q", path, got, err, want)
+		}
+	}
+	write(doc, "<!-- boot table -->\n")
+	if err := FillDocuments(dir, results); err == nil {
+		t.Error("a mark without an end passes")
+	}
+}

@@ -1,0 +1,110 @@
+package boot
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/slipway-dev/slipway/test/e2e/scenario"
+)
+
+// The events that a boot is measured by.
+const (
+	kubeletExec = "kubelet exec"
+	nodeReady   = "Node Ready"
+)
+
+// Result is what came of all runs of a variant.
+type Result struct {
+	Variant string `json:"variant"`
+	About   string `json:"about"`
+	// KubeletExec and Ready are seconds since QEMU was started.
+	KubeletExec Spread `json:"kubeletExec"`
+	Ready       Spread `json:"ready"`
+	// Own is Slipway's own part, in seconds; nil where it has none.
+	Own *Spread `json:"own,omitempty"`
+	// Timeline has the medians of all events that most runs have seen.
+	Timeline []scenario.Event `json:"timeline"`
+	// Runs are the timelines of all runs that ended in a node.
+	Runs [][]scenario.Event `json:"runs"`
+}
+
+// Spread is a median, and the least and the greatest.
+type Spread struct {
+	Median float64 `json:"median"`
+	Min    float64 `json:"min"`
+	Max    float64 `json:"max"`
+}
+
+// Run runs a case, as scenario's runner does.
+type Run func(ctx context.Context, c scenario.Case) scenario.Outcome
+
+// Measure runs every variant as often as runs says, in turns, and tells of each run on progress. A run that
+// does not end in a node is an error, and no part of the results.
+func Measure(ctx context.Context, run Run, variants []scenario.Case, runs int, progress io.Writer) ([]Result, error) {
+	timelines := make([][][]scenario.Event, len(variants))
+	var failures []error
+	for round := 1; round <= runs; round++ {
+		for i, variant := range variants {
+			outcome := run(ctx, variant)
+			if ctx.Err() != nil {
+				return nil, ctx.Err()
+			}
+			if outcome.Err != nil {
+				failures = append(failures, fmt.Errorf("%s, run %d: %w: see %s", variant.Name, round, outcome.Err, outcome.Out))
+				fmt.Fprintf(progress, "run %d of %d  %-10s FAILED: %v\n", round, runs, variant.Name, outcome.Err)
+				continue
+			}
+			at := scenario.Times(outcome.Timeline)
+			fmt.Fprintf(progress, "run %d of %d  %-10s kubelet exec %5.1f s  Ready %5.1f s\n", round, runs, variant.Name, at[kubeletExec], at[nodeReady])
+			timelines[i] = append(timelines[i], outcome.Timeline)
+		}
+	}
+	var results []Result
+	for i, variant := range variants {
+		if len(timelines[i]) > 0 {
+			results = append(results, summarise(variant, timelines[i]))
+		}
+	}
+	return results, errors.Join(failures...)
+}
+
+// summarise puts a variant's runs together.
+func summarise(variant scenario.Case, timelines [][]scenario.Event) Result {
+	result := Result{Variant: variant.Name, About: variant.About, Runs: timelines}
+	times := make(map[string][]float64)
+	var own []float64
+	for _, timeline := range timelines {
+		for _, e := range timeline {
+			times[e.Name] = append(times[e.Name], e.At)
+		}
+		if share, ok := scenario.Share(timeline); ok {
+			own = append(own, share)
+		}
+	}
+	for name, seconds := range times {
+		if len(seconds)*2 > len(timelines) {
+			result.Timeline = append(result.Timeline, scenario.Event{Name: name, At: spreadOf(seconds).Median})
+		}
+	}
+	slices.SortFunc(result.Timeline, func(a, b scenario.Event) int { return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Name, b.Name)) })
+	result.KubeletExec, result.Ready = spreadOf(times[kubeletExec]), spreadOf(times[nodeReady])
+	if len(own) > 0 {
+		s := spreadOf(own)
+		result.Own = &s
+	}
+	return result
+}
+
+// spreadOf is the spread of some values; of none it is zero.
+func spreadOf(values []float64) Spread {
+	if len(values) == 0 {
+		return Spread{}
+	}
+	sorted := slices.Sorted(slices.Values(values))
+	n := len(sorted)
+	return Spread{Median: (sorted[(n-1)/2] + sorted[n/2]) / 2, Min: sorted[0], Max: sorted[n-1]}
+}

@@ -1,0 +1,106 @@
+package boot
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/slipway-dev/slipway/test/e2e/scenario"
+)
+
+// Table is a table of texts.
+type Table struct {
+	Head []string
+	Rows [][]string
+}
+
+// nothing is what stands where there is no value.
+const nothing = "–"
+
+// Summary has a row for each variant.
+func Summary(results []Result) Table {
+	t := Table{Head: []string{"variant", "kubelet exec", "Node Ready", "Ready, of script's", "Ready, of floor's", "Slipway's own"}}
+	for _, r := range results {
+		own := nothing
+		if r.Own != nil {
+			own = r.Own.String()
+		}
+		t.Rows = append(t.Rows, []string{r.Variant, r.KubeletExec.String(), r.Ready.String(),
+			ratio(results, r, script), ratio(results, r, floor), own})
+	}
+	return t
+}
+
+// String is a spread in seconds.
+func (s Spread) String() string { return fmt.Sprintf("%.1f s (%.1f..%.1f)", s.Median, s.Min, s.Max) }
+
+// ratio is how a variant's time compares with another's.
+func ratio(results []Result, r Result, with string) string {
+	i := slices.IndexFunc(results, func(other Result) bool { return other.Variant == with })
+	if i < 0 || results[i].Ready.Median == 0 {
+		return nothing
+	}
+	return fmt.Sprintf("%.2f", r.Ready.Median/results[i].Ready.Median)
+}
+
+// Timelines has a row for each event, and a column for each variant: the seconds since QEMU was started.
+func Timelines(results []Result) Table {
+	t := Table{Head: []string{"seconds since QEMU start"}}
+	type row struct {
+		name  string
+		mean  float64
+		cells []string
+	}
+	var rows []row
+	for column, r := range results {
+		t.Head = append(t.Head, r.Variant)
+		for _, e := range r.Timeline {
+			i := slices.IndexFunc(rows, func(r row) bool { return r.name == e.Name })
+			if i < 0 {
+				i = len(rows)
+				rows = append(rows, row{name: e.Name, mean: meanOf(results, e.Name), cells: slices.Repeat([]string{nothing}, len(results))})
+			}
+			rows[i].cells[column] = fmt.Sprintf("%.1f", e.At)
+		}
+	}
+	slices.SortStableFunc(rows, func(a, b row) int { return cmp.Or(cmp.Compare(a.mean, b.mean), cmp.Compare(a.name, b.name)) })
+	for _, r := range rows {
+		t.Rows = append(t.Rows, append([]string{r.name}, r.cells...))
+	}
+	return t
+}
+
+// meanOf is the mean time of an event over the variants that have it.
+func meanOf(results []Result, event string) float64 {
+	var sum, n float64
+	for _, r := range results {
+		if i := slices.IndexFunc(r.Timeline, func(e scenario.Event) bool { return e.Name == event }); i >= 0 {
+			sum, n = sum+r.Timeline[i].At, n+1
+		}
+	}
+	return sum / max(n, 1)
+}
+
+// Markdown is the table as a document has it.
+func (t Table) Markdown() string {
+	var out strings.Builder
+	line := func(cells []string) { out.WriteString("| " + strings.Join(cells, " | ") + " |\n") }
+	line(t.Head)
+	out.WriteString(strings.Repeat("|---", len(t.Head)) + "|\n")
+	for _, row := range t.Rows {
+		line(row)
+	}
+	return out.String()
+}
+
+// Print writes the table for people.
+func (t Table) Print(to io.Writer) error {
+	w := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
+	for _, row := range append([][]string{t.Head}, t.Rows...) {
+		fmt.Fprintln(w, strings.Join(row, "\t"))
+	}
+	return w.Flush()
+}

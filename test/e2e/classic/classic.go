@@ -1,0 +1,96 @@
+// Package classic makes a node without Slipway, as AKS's scripts do: cloud-init writes shell scripts, and its
+// last stage runs them. It is what Slipway is measured against, and so as quick as such scripts can be: the
+// steps are those that AKS's take on every node of this kind, no step sleeps unless it fails, and what would
+// need a program that the image lacks is done by the shell itself.
+//
+// The files that the scripts write are those of a tree that Slipway has provisioned, but for the units by
+// which Slipway takes the bootstrap credential away. The package runs nothing. test/e2e/scenario calls it.
+package classic
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/slipway-dev/slipway/status"
+)
+
+// StartPath is the file that is written when the scripts begin.
+const StartPath = "/var/log/azure/aks/provision.started"
+
+// Node is what a machine must have to be a node.
+type Node struct {
+	Files       []File
+	Directories []string
+	Modules     []string
+	// Kubelet is the path of the kubelet of the wanted version.
+	Kubelet string
+}
+
+// File is a file of root's.
+type File struct {
+	Path    string
+	Mode    fs.FileMode
+	Content []byte
+}
+
+// kubeletLink is what the kubelet's unit starts.
+const kubeletLink = "/opt/bin/kubelet"
+
+// leftOut are the beginnings of the paths of what AKS's scripts do not write.
+var leftOut = []string{
+	"/etc/hostname", // cloud-init's
+	"/etc/systemd/system/slipway-",
+}
+
+// Read takes a node from a tree that Slipway has provisioned from nothing: all that its status says it has
+// made there.
+func Read(root string) (*Node, error) {
+	document, err := os.ReadFile(filepath.Join(root, "var/lib/slipway/status.json"))
+	if err != nil {
+		return nil, err
+	}
+	made, err := status.Parse(document)
+	if err != nil {
+		return nil, err
+	}
+	var node Node
+	for _, change := range made.Changes {
+		kind, name, _ := strings.Cut(change.ID, ":")
+		switch {
+		case slices.ContainsFunc(leftOut, func(prefix string) bool { return strings.HasPrefix(name, prefix) }):
+		case kind == "File":
+			f, err := readFile(root, name)
+			if err != nil {
+				return nil, err
+			}
+			node.Files = append(node.Files, f)
+		case kind == "Directory":
+			node.Directories = append(node.Directories, name)
+		case kind == "Module":
+			node.Modules = append(node.Modules, name)
+		case kind == "Symlink" && name == kubeletLink:
+			if node.Kubelet, err = os.Readlink(filepath.Join(root, name)); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if node.Kubelet == "" {
+		return nil, fmt.Errorf("%s: no link %s: there is no kubelet to start", root, kubeletLink)
+	}
+	slices.SortFunc(node.Files, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
+	return &node, nil
+}
+
+func readFile(root, name string) (File, error) {
+	path := filepath.Join(root, name)
+	info, err := os.Lstat(path)
+	if err != nil {
+		return File{}, err
+	}
+	content, err := os.ReadFile(path)
+	return File{Path: name, Mode: info.Mode().Perm(), Content: content}, err
+}

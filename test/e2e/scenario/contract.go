@@ -1,0 +1,121 @@
+package scenario
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/slipway-dev/slipway/test/e2e/lab"
+)
+
+// contractArgs say which contract a machine is given.
+type contractArgs struct {
+	// Contract is a file beside case.yaml; without it, it is the one that all cases share.
+	Contract string `yaml:"contract"`
+	// Change is laid over it: maps are merged, null takes a field out, all else replaces what is there.
+	Change map[string]any `yaml:"change"`
+}
+
+// fill copies a contract of the case to the output directory, with what only this run knows:
+//
+//	@CA@       the cluster's certificate authority, in base64
+//	@CA_PEM@   the same as PEM, in the escapes of a JSON string
+//	@OTHER_CA@ another one, of the same name
+//	@SERVER@   the API server's address
+//	@NOBODY@   an address of the same network that nobody has
+//	@TOKEN@    a bootstrap token
+//	@EXPIRED@  one that has expired
+func (r *caseRun) fill(ctx context.Context, args contractArgs) (string, error) {
+	name := args.Contract
+	if name == "" {
+		name = filepath.Join("..", "contract.json")
+	}
+	template, err := os.ReadFile(filepath.Join(r.Dir, name))
+	if err != nil {
+		return "", err
+	}
+	if args.Change != nil {
+		if template, err = change(template, args.Change); err != nil {
+			return "", fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	values := map[string]func() (string, error){
+		"@CA@": func() (string, error) { return base64.StdEncoding.EncodeToString(r.Lab.PKI.CA), nil },
+		"@CA_PEM@": func() (string, error) {
+			return strings.Trim(strconv.Quote(string(r.Lab.PKI.CA)), `"`), nil
+		},
+		"@OTHER_CA@": r.otherAuthority,
+		"@SERVER@":   func() (string, error) { return lab.HostAddress, nil },
+		"@NOBODY@":   func() (string, error) { return lab.NobodysAddress, nil },
+		"@TOKEN@":    func() (string, error) { return r.Lab.Token, nil },
+		"@EXPIRED@":  func() (string, error) { return r.expiredToken(ctx) },
+	}
+	filled := string(template)
+	for placeholder, value := range values {
+		if !strings.Contains(filled, placeholder) {
+			continue
+		}
+		text, err := value()
+		if err != nil {
+			return "", fmt.Errorf("%s: %s: %w", name, placeholder, err)
+		}
+		filled = strings.ReplaceAll(filled, placeholder, text)
+	}
+	r.contracts++
+	path := r.contractPath()
+	return path, os.WriteFile(path, []byte(filled), 0o600)
+}
+
+// contractPath is where the last contract that the machine was given is kept.
+func (r *caseRun) contractPath() string {
+	return filepath.Join(r.out, fmt.Sprintf("contract-%d.json", r.contracts))
+}
+
+// change lays a change over a document.
+func change(document []byte, with map[string]any) ([]byte, error) {
+	var base map[string]any
+	if err := json.Unmarshal(document, &base); err != nil {
+		return nil, err
+	}
+	return json.MarshalIndent(merge(base, with), "", "  ")
+}
+
+func merge(base, change map[string]any) map[string]any {
+	merged := maps.Clone(base)
+	if merged == nil {
+		merged = make(map[string]any)
+	}
+	for name, value := range change {
+		below, isMap := value.(map[string]any)
+		switch {
+		case value == nil:
+			delete(merged, name)
+		case isMap:
+			there, _ := merged[name].(map[string]any)
+			merged[name] = merge(there, below)
+		default:
+			merged[name] = value
+		}
+	}
+	return merged
+}
+
+func (r *caseRun) otherAuthority() (string, error) {
+	other, err := lab.NewPKI(filepath.Join(r.Lab.Dir(), "other-pki-"+r.Name), "e2e-ca")
+	if err != nil {
+		return "", err
+	}
+	return base64.StdEncoding.EncodeToString(other.CA), nil
+}
+
+func (r *caseRun) expiredToken(ctx context.Context) (string, error) {
+	token := lab.NewToken()
+	return token, r.Lab.API.MakeToken(ctx, token, time.Now().Add(-time.Hour))
+}

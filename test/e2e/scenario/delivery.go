@@ -1,0 +1,94 @@
+package scenario
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/base64"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/slipway-dev/slipway/test/e2e/lab"
+)
+
+// withoutAgent are the kernel's arguments for a machine on which Slipway has no part.
+const withoutAgent = " systemd.mask=slipway-provision.service systemd.mask=slipway-provision.path"
+
+// delivery is a way by which a contract, or what is made of it, comes to a machine.
+type delivery struct {
+	// userData makes what the machine is created with of the contract's file; nil for none.
+	userData func(r *caseRun, ctx context.Context, m lab.Machine, contract string) ([]byte, error)
+	// disk puts into the tree of a copy of the image what the machine must find there; nil for nothing.
+	disk func(r *caseRun, ctx context.Context, m lab.Machine, root, contract string) error
+	// kernelArgs are further arguments for the kernel.
+	kernelArgs string
+}
+
+// deliveries are the ways, by name.
+var deliveries = map[string]delivery{
+	// What "slipway render" makes of it, by which cloud-init writes the contract and starts the agent.
+	"custom-data": {userData: (*caseRun).rendered},
+	// The contract itself, as it is.
+	"contract": {userData: (*caseRun).bare},
+	// A script that cloud-init's last stage runs, which makes the node as AKS's scripts do.
+	"script": {userData: (*caseRun).script, kernelArgs: withoutAgent},
+	// The contract is in the image.
+	"disk": {disk: (*caseRun).bakeContract},
+	// The node's files are in the image, and its units are enabled: there is nothing to be done at boot.
+	"files": {disk: (*caseRun).bakeNode, kernelArgs: withoutAgent},
+}
+
+// delivered brings a contract on its way to a machine, and returns the machine with what that takes.
+func (r *caseRun) delivered(ctx context.Context, name string, m lab.Machine, guest *lab.Guest, contract string) (lab.Machine, error) {
+	way, known := deliveries[cmp.Or(name, "custom-data")]
+	if !known {
+		return m, fmt.Errorf("there is no delivery %q: want one of %s", name, strings.Join(slices.Sorted(maps.Keys(deliveries)), ", "))
+	}
+	m.KernelArgs += way.kernelArgs
+	if way.userData != nil {
+		var err error
+		guest.UserData, err = way.userData(r, ctx, m, contract)
+		return m, err
+	}
+	image := m.Disk
+	m.Disk = filepath.Join(m.Dir, "baked.img")
+	if err := lab.CopyDisk(ctx, image, m.Disk); err != nil {
+		return m, err
+	}
+	return m, lab.WithDisk(m.Disk, func(root string) error {
+		if err := os.WriteFile(filepath.Join(root, "etc", "hostname"), []byte(guest.Name+"\n"), 0o644); err != nil {
+			return err
+		}
+		return way.disk(r, ctx, m, root, contract)
+	})
+}
+
+// rendered renders the contract as a provisioner would.
+func (r *caseRun) rendered(ctx context.Context, _ lab.Machine, contract string) ([]byte, error) {
+	var stderr bytes.Buffer
+	render := exec.CommandContext(ctx, r.Slipway, "render", "-f", contract, "--to", "custom-data")
+	render.Stderr = &stderr
+	output, err := render.Output()
+	if err != nil {
+		return nil, fmt.Errorf("slipway render: %w: %s", err, stderr.String())
+	}
+	return base64.StdEncoding.DecodeString(strings.TrimSpace(string(output)))
+}
+
+func (r *caseRun) bare(_ context.Context, _ lab.Machine, contract string) ([]byte, error) {
+	return os.ReadFile(contract)
+}
+
+// bakeContract puts the contract where user data would have put it.
+func (r *caseRun) bakeContract(_ context.Context, _ lab.Machine, root, contract string) error {
+	content, err := os.ReadFile(contract)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(root, contractPath), content, 0o600)
+}

@@ -1,0 +1,87 @@
+package scenario
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+
+	"github.com/slipway-dev/slipway/test/e2e/classic"
+	"github.com/slipway-dev/slipway/test/e2e/lab"
+)
+
+// provisionTree has the agent apply a contract to a tree; facts is a file of such, or empty for the tree's own.
+func (r *caseRun) provisionTree(ctx context.Context, root, contract, facts string) error {
+	agent := filepath.Join(filepath.Dir(r.Slipway), "slipway-node")
+	args := []string{"provision", "--root", root, "--provision-config", contract, "--log-level", "error"}
+	if facts != "" {
+		args = append(args, "--facts", facts)
+	}
+	if out, err := exec.CommandContext(ctx, agent, args...).CombinedOutput(); err != nil {
+		return fmt.Errorf("slipway-node provision --root: %w: %s", err, out)
+	}
+	return nil
+}
+
+// factsPath is where the agent records its facts, in a tree.
+const factsPath = "run/slipway/facts.json"
+
+// machineFacts writes a file with what will be true of a machine: its image's facts, its name and its address.
+func (r *caseRun) machineFacts(ctx context.Context, m lab.Machine, contract string) (path string, err error) {
+	var facts map[string]any
+	err = lab.WithMounted(filepath.Join(r.Images[r.Containerd], "disk.img"), func(root string) error {
+		if err := r.provisionTree(ctx, root, contract, ""); err != nil {
+			return err
+		}
+		document, err := os.ReadFile(filepath.Join(root, factsPath))
+		if err != nil {
+			return err
+		}
+		return json.Unmarshal(document, &facts)
+	})
+	if err != nil {
+		return "", fmt.Errorf("facts of the image: %w", err)
+	}
+	facts["hostname"], facts["nodeIPs"] = firstName, []string{lab.NodeAddress}
+	document, err := json.Marshal(facts)
+	if err != nil {
+		return "", err
+	}
+	path = filepath.Join(m.Dir, "facts.json")
+	return path, os.WriteFile(path, document, 0o600)
+}
+
+// script is custom data that makes the node without Slipway: of the files that Slipway would write.
+func (r *caseRun) script(ctx context.Context, m lab.Machine, contract string) ([]byte, error) {
+	if err := os.MkdirAll(m.Dir, 0o755); err != nil {
+		return nil, err
+	}
+	facts, err := r.machineFacts(ctx, m, contract)
+	if err != nil {
+		return nil, err
+	}
+	root, err := os.MkdirTemp(m.Dir, "node")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(root)
+	if err := r.provisionTree(ctx, root, contract, facts); err != nil {
+		return nil, err
+	}
+	node, err := classic.Read(root)
+	if err != nil {
+		return nil, err
+	}
+	return classic.CustomData(node, lab.HostAddress)
+}
+
+// bakeNode makes a tree a node's already. What the agent notes of it stays, and is of no use to anybody.
+func (r *caseRun) bakeNode(ctx context.Context, m lab.Machine, root, contract string) error {
+	facts, err := r.machineFacts(ctx, m, contract)
+	if err != nil {
+		return err
+	}
+	return r.provisionTree(ctx, root, contract, facts)
+}
