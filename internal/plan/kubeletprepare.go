@@ -5,9 +5,10 @@ import (
 	"github.com/slipway-dev/slipway/internal/resource"
 )
 
-// prepareUnit does what must be done before a kubelet starts, once in a boot and whenever somebody restarts
-// the kubelet. It is a unit of its own, so that it is over when everything else is there: in the kubelet's own
-// it would be between the last input and the kubelet, three processes long.
+// prepareUnit does what must be done before a kubelet starts, once in a boot. It is a unit of its own, so that it
+// is over when everything else is there: in the kubelet's own it would be between the last input and the kubelet,
+// three processes long. It does not name the kubelet's unit, which systemd would read for that: when the machine's
+// own drop-ins came it would have to read all units again, for seconds.
 const prepareUnit = "kubelet-prepare.service"
 
 // wireServerRule keeps pods from Azure's wire server, whose ports hand out what only the host may
@@ -23,8 +24,6 @@ func (p *planner) prepareUnit() {
 		"After=local-fs.target slipway-provision.service",
 		"Conflicts=shutdown.target",
 		"Before=shutdown.target",
-		"Before=" + kubeletUnit,
-		"PartOf=" + kubeletUnit,
 		"",
 		"[Service]",
 		"Type=oneshot",
