@@ -60,6 +60,34 @@ func (p *provision) search(known facts.Facts) *source.Search {
 	return s
 }
 
+// descriptionPatience is how long the metadata service may take to describe the machine, when nobody waits.
+const descriptionPatience = 10 * time.Second
+
+// complete adds to the recorded facts what the metadata service says of the machine, once nobody waits for the
+// agent: a node can be made without. A plan from the recorded facts stays what it was.
+func (p *provision) complete(ctx context.Context) {
+	if p.Cloud == nil || p.opts.Facts != nil || p.isScript() || p.known.Instance != nil && p.known.Instance.Type != "" {
+		return
+	}
+	service := p.Cloud.Service(p.known.Platform)
+	if service == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), descriptionPatience)
+	defer cancel()
+	said, err := service.Instance(ctx)
+	if err != nil {
+		p.Log.Info("the metadata service does not describe the machine", "error", err)
+		return
+	}
+	said.Hostname = "" // the plan was made with that of the contract's source, or with none
+	if p.known.Instance != nil {
+		said.Hostname = p.known.Instance.Hostname
+	}
+	p.known.Instance = &said
+	_ = p.guarded(func() error { p.recordFacts(); return nil })
+}
+
 // addressPatience is how long a machine may take to get an address, whose network comes up while the agent
 // is at work already.
 const addressPatience = 30 * time.Second

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/slipway-dev/slipway/internal/facts"
+	"github.com/slipway-dev/slipway/internal/metadata"
 	"github.com/slipway-dev/slipway/internal/source"
 	"github.com/slipway-dev/slipway/status"
 )
@@ -123,9 +125,11 @@ type clouds struct {
 	ready, failed int
 	said          string
 	err           error
+	// service is the metadata service; nil for none.
+	service source.Service
 }
 
-func (c *clouds) Service(string) source.Service { return nil }
+func (c *clouds) Service(string) source.Service { return c.service }
 func (c *clouds) Fetch(context.Context, string, string) ([]byte, error) {
 	return nil, errors.New("there is no seed")
 }
@@ -169,5 +173,31 @@ func TestReported(t *testing.T) {
 		if n.on(known); told.ready+told.failed != c.next {
 			t.Errorf("%s: the next boot tells %d times", c.name, told.ready+told.failed)
 		}
+	}
+}
+
+// described is a metadata service that has a description of the machine, and no user data.
+type described struct{ said facts.Instance }
+
+func (d described) URL() string                                      { return "http://169.254.169.254/" }
+func (d described) UserData(context.Context) ([]byte, error)         { return nil, metadata.ErrNotFound }
+func (d described) Instance(context.Context) (facts.Instance, error) { return d.said, nil }
+
+// The recorded facts have what the metadata service says of the machine; a plan from them is the one that was made.
+func TestDescribed(t *testing.T) {
+	t.Parallel()
+	n := newNode(t)
+	n.Cloud = &clouds{service: described{facts.Instance{Platform: "azure", ID: "i", Type: "Standard_D2s_v5", Hostname: "other"}}}
+	n.deliver("/etc/os-release", []byte("ID=ubuntu\nVERSION_ID=24.04\n"))
+	n.deliver(credential, example(t, "aks/minimal.json"))
+	if got := n.Provision(context.Background(), ProvisionOptions{}); got.ExitCode != 0 {
+		t.Fatal(got.Error)
+	}
+	recorded, err := facts.Parse(n.read(FactsPath))
+	if err != nil || recorded.Instance == nil || recorded.Instance.Type != "Standard_D2s_v5" || recorded.Instance.Hostname != "" {
+		t.Errorf("recorded is %+v, %v", recorded.Instance, err)
+	}
+	if n.exists("/etc/hostname") {
+		t.Error("the machine has got a name")
 	}
 }

@@ -54,6 +54,7 @@ func (a *Agent) Provision(ctx context.Context, opts ProvisionOptions) *status.St
 		p.publish(ctx)
 		_ = p.guarded(func() error { p.remember(); return nil })
 		p.unlock()
+		p.complete(ctx)
 		p.report(ctx)
 	}
 	return &p.status

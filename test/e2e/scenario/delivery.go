@@ -39,6 +39,8 @@ var deliveries = map[string]delivery{
 	"script": {userData: (*caseRun).script, kernelArgs: withoutAgent},
 	// The contract is in the image.
 	"disk": {disk: (*caseRun).bakeContract},
+	// Nobody delivers it.
+	"nothing": {disk: func(*caseRun, context.Context, lab.Machine, string, string) error { return nil }},
 	// The node's files are in the image, and its units are enabled: there is nothing to be done at boot.
 	"files": {disk: (*caseRun).bakeNode, kernelArgs: withoutAgent},
 }
