@@ -82,11 +82,8 @@ func (p *provision) identify(ctx context.Context) error {
 	now := p.self
 	now.Instance = p.attached(ctx, last)
 	reason := last.other(&now)
-	switch {
-	case reason == "" && last.Unproven:
-		p.last, p.foreign = nil, last
-		return nil
-	case reason == "":
+	if reason == "" {
+		p.same(last)
 		return nil
 	}
 	p.last, p.foreign, p.self.Instance = nil, last, nil
@@ -98,12 +95,20 @@ func (p *provision) identify(ctx context.Context) error {
 	}
 	defer p.unlock()
 	if again, err := p.readIdentity(); err == nil && again != nil && again.other(&now) == "" {
-		p.last, p.foreign = again, nil // another run has been quicker
+		p.same(again) // another run has been quicker
 		return nil
 	}
 	p.Log.Warn("the disk has been another machine's; it is provisioned anew", "reason", reason, "source", last.Source)
 	p.status.Identity = reason
 	return p.forget(last)
+}
+
+// same takes over the record of this machine. One that has not been provisioned yet has another's disk still.
+func (p *provision) same(record *identity) {
+	p.last, p.foreign = record, nil
+	if record.Unproven {
+		p.last, p.foreign = nil, record
+	}
 }
 
 // recall gathers the facts, and reads what is recorded of the machine, nil for nothing.

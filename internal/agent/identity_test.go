@@ -204,6 +204,30 @@ func TestCopiedDiskAgain(t *testing.T) {
 	}
 }
 
+// Of two runs on a copy the second waits for the first, which fails: the disk is another machine's for it too.
+func TestCopiedDiskTwoRuns(t *testing.T) {
+	t.Parallel()
+	n := newNode(t)
+	n.deliver(credential, example(t, "aks/minimal.json"))
+	n.on(machineOf(t, "m1", "u1"))
+	other := aksWith(t, "minimal.json", map[string]any{"kubelet_config": map[string]any{"kubelet_node_labels": map[string]any{"of": "this"}}})
+	n.deliver(credential, other)
+	quicker := newNode(t, n.root)
+	quicker.host.before = once("RestartUnit kubelet.service")
+	n.host.before = func(op, _ string) error {
+		if op == "Lock" && quicker.host.before != nil {
+			if got := quicker.on(machineOf(t, "m2", "u2")); got.ExitCode == 0 {
+				t.Error("the first run must fail")
+			}
+			quicker.host.before = nil
+		}
+		return nil
+	}
+	if got := n.on(machineOf(t, "m2", "u2")); got.ExitCode != 0 || !bytes.Equal(n.read(aksContract), other) {
+		t.Errorf("%v: the contract is %q", got.Error, n.read(aksContract))
+	}
+}
+
 // What "apply" has made of a machine is not what a machine is made with that has a copy of its disk.
 func TestCopiedAfterChange(t *testing.T) {
 	t.Parallel()
