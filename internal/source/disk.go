@@ -59,7 +59,7 @@ func (s *Search) readDisk(name, label string, files []string) ([][]byte, error) 
 		switch {
 		case err == nil:
 		case !errors.Is(err, fs.ErrNotExist):
-			return nil, err
+			return nil, fmt.Errorf("%s: %w", v.Format(), err)
 		case i == 0:
 			return nil, errAbsent
 		}
