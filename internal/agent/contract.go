@@ -16,7 +16,8 @@ type Cloud interface {
 	Service(platform string) source.Service
 	// Fetch gets a document of a seed.
 	Fetch(ctx context.Context, base, name string) ([]byte, error)
-	// ReportReady tells the platform that the machine is provisioned, and ReportFailure that it cannot be.
+	// ReportReady tells the platform that the machine is provisioned, and ReportFailure that it cannot be, with as
+	// much of the description as the platform takes.
 	ReportReady(ctx context.Context) error
 	ReportFailure(ctx context.Context, description string) error
 }

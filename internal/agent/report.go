@@ -3,19 +3,13 @@ package agent
 import (
 	"context"
 	"time"
-	"unicode/utf8"
 
 	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/status"
 )
 
-const (
-	// reportPatience is how long the platform may take to hear of the result. It is over when the result has
-	// been published, and nobody waits.
-	reportPatience = time.Minute
-	// maxReport bounds what the platform is told of a failure, in bytes.
-	maxReport = 512
-)
+// reportPatience is how long the platform may take to hear of the result, which has been published then.
+const reportPatience = time.Minute
 
 // report tells the platform how provisioning ended, where nobody else does: Azure takes a machine for broken,
 // and ends its creation with an error, that has not reported to the wire server (Azure: "Linux provisioning",
@@ -28,7 +22,7 @@ func (p *provision) report(ctx context.Context) {
 	defer cancel()
 	begin := p.Now()
 	if p.status.Outcome == status.OutcomeFailure {
-		if err := p.Cloud.ReportFailure(ctx, shorten(p.errorText)); err != nil {
+		if err := p.Cloud.ReportFailure(ctx, p.errorText); err != nil {
 			p.Log.Warn("the platform could not be told that provisioning failed", "error", err)
 		}
 		return
@@ -45,16 +39,4 @@ func (p *provision) report(ctx context.Context) {
 func (p *provision) reports() bool {
 	return p.Cloud != nil && p.known.Platform == facts.Azure && !p.known.CloudInit && !p.known.GuestAgent &&
 		!p.isScript() && !p.opts.DryRun && (p.last == nil || !p.last.Reported)
-}
-
-// shorten cuts a text to what is told, at the end of a character.
-func shorten(text string) string {
-	if len(text) <= maxReport {
-		return text
-	}
-	end := maxReport
-	for end > 0 && !utf8.RuneStart(text[end]) {
-		end--
-	}
-	return text[:end]
 }
