@@ -14,7 +14,10 @@ import (
 // The network of the sandbox. One machine runs at a time, and has one address.
 const (
 	bridge = "br0"
-	tap    = "tap0"
+	// bridgeMAC is the same in every run: a machine that was saved in another one has it in its ARP cache, and would
+	// send to nobody for 10 s.
+	bridgeMAC = "02:00:0a:4d:00:01"
+	tap       = "tap0"
 	// HostAddress is the sandbox's own address, where the API server is.
 	HostAddress = "10.77.0.1"
 	// NobodysAddress is nobody's.
@@ -41,7 +44,7 @@ func ip(ctx context.Context, lines ...string) error {
 func (l *Lab) network(ctx context.Context) error {
 	err := ip(ctx,
 		"link set lo up",
-		"link add "+bridge+" type bridge forward_delay 0",
+		"link add "+bridge+" address "+bridgeMAC+" type bridge forward_delay 0",
 		"addr add "+HostAddress+"/24 dev "+bridge,
 		"addr add "+fakecloud.MetadataAddress+"/32 dev "+bridge,
 		"addr add "+fakecloud.WireServerAddress+"/32 dev "+bridge,

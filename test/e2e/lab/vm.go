@@ -213,7 +213,7 @@ func lastLine(path string) string {
 
 // MachineKey tells machines apart of which one's saved state does not fit the other.
 func (l *Lab) MachineKey(m Machine) string {
-	// The paths of a machine's own files make no difference.
-	key := strings.Join(l.qemu(m), "\x00")
+	// The paths of a machine's own files make no difference; whom it has met on its network does.
+	key := strings.Join(append(l.qemu(m), bridgeMAC), "\x00")
 	return strings.ReplaceAll(key, m.Dir, "")
 }
