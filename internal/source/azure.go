@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"strings"
 
 	"github.com/slipway-dev/slipway/internal/facts"
@@ -36,19 +35,16 @@ func readGuestAgent(_ context.Context, s *Search) (Contract, error) {
 	if s.Other {
 		return Contract{}, errOther
 	}
-	document, err := s.Machine.ReadFile(agentOVF, maxUserData)
+	var found Contract
+	document, err := s.read(agentOVF, maxUserData)
 	if err == nil {
-		found, err := openOVF(agentOVF, document)
-		if !errors.Is(err, ErrNotFound) {
-			return found, err
-		}
-	} else if !errors.Is(err, fs.ErrNotExist) {
-		return Contract{}, err
+		found, err = openOVF(agentOVF, document)
 	}
-	data, err := s.Machine.ReadFile(agentCustomData, maxUserData)
-	if errors.Is(err, fs.ErrNotExist) {
-		return Contract{}, errAbsent
-	} else if err != nil {
+	if !errors.Is(err, ErrNotFound) {
+		return found, err
+	}
+	data, err := s.read(agentCustomData, maxUserData)
+	if err != nil {
 		return Contract{}, err
 	}
 	return open(agentCustomData, data, azureInstance(""))

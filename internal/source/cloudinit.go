@@ -3,7 +3,6 @@ package source
 import (
 	"context"
 	"errors"
-	"io/fs"
 	"strings"
 
 	"github.com/slipway-dev/slipway/internal/facts"
@@ -18,10 +17,8 @@ const cloudInitCopies = "/var/lib/cloud/instances/"
 
 // readCloudInit reads cloud-init's copy of the user data of this boot's machine.
 func readCloudInit(_ context.Context, s *Search) (Contract, error) {
-	id, err := s.Machine.ReadFile(cloudInitID, 1<<10)
-	if errors.Is(err, fs.ErrNotExist) {
-		return Contract{}, errAbsent
-	} else if err != nil {
+	id, err := s.read(cloudInitID, 1<<10)
+	if err != nil {
 		return Contract{}, err
 	}
 	name := strings.TrimSpace(string(id))
@@ -29,10 +26,8 @@ func readCloudInit(_ context.Context, s *Search) (Contract, error) {
 		return Contract{}, errors.New(cloudInitID + " holds no name of a machine")
 	}
 	path := cloudInitCopies + name + "/user-data.txt"
-	userData, err := s.Machine.ReadFile(path, maxUserData)
-	if errors.Is(err, fs.ErrNotExist) {
-		return Contract{}, errAbsent
-	} else if err != nil {
+	userData, err := s.read(path, maxUserData)
+	if err != nil {
 		return Contract{}, err
 	}
 	return open(path, userData, facts.Instance{Platform: s.Facts.Platform, ID: facts.CleanText(name)})

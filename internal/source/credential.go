@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 
 	"github.com/slipway-dev/slipway/internal/facts"
 )
@@ -18,12 +17,11 @@ const credentialPath = "/run/credentials/@system/" + credentialName
 // readCredential reads the credential that systemd was given, or that the firmware has for it: a systemd
 // before version 251 does not take it from there.
 func readCredential(_ context.Context, s *Search) (Contract, error) {
-	path := credentialPath
-	data, err := s.Machine.ReadFile(path, maxUserData)
+	data, err := s.read(credentialPath, maxUserData)
 	if err == nil {
-		return open(path, data, facts.Instance{})
+		return open(credentialPath, data, facts.Instance{})
 	}
-	if !errors.Is(err, fs.ErrNotExist) {
+	if !errors.Is(err, ErrNotFound) {
 		return Contract{}, err
 	}
 	table, err := s.Machine.ReadFile(facts.SMBIOSTable, facts.MaxSMBIOSTable)

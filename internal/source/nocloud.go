@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"net/url"
 	"path"
 	"strings"
@@ -34,8 +33,8 @@ func readSeedDirectory(_ context.Context, s *Search) (Contract, error) {
 		directories = append([]string{path.Clean(strings.TrimPrefix(at, "file://"))}, directories...)
 	}
 	for _, dir := range directories {
-		userData, err := s.Machine.ReadFile(path.Join(dir, seedUserData), maxUserData)
-		if errors.Is(err, fs.ErrNotExist) {
+		userData, err := s.read(path.Join(dir, seedUserData), maxUserData)
+		if errors.Is(err, ErrNotFound) {
 			continue
 		}
 		if err != nil {

@@ -127,6 +127,7 @@ func (s *Search) Find(ctx context.Context) (Contract, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	news := s.watch(ctx)
+	<-news // everything is watched; a look before that would have to be made again
 	if found, ok := s.look(ctx, local); ok {
 		return found, nil
 	}
@@ -245,7 +246,7 @@ func (s *Search) ask(ctx context.Context, places []place) <-chan answer {
 
 var errNoAddress = errors.New("is not asked, for the machine has got no address: look at its network")
 
-// watch tells when there is something new to look at.
+// watch tells when there is something new to look at, and at first when nothing new will be missed.
 func (s *Search) watch(ctx context.Context) <-chan struct{} {
 	news := make(chan struct{}, 1)
 	tell := func() {
@@ -263,6 +264,7 @@ func (s *Search) watch(ctx context.Context) <-chan struct{} {
 	}()
 	go func() {
 		// It ends with the search, or where the kernel has no more watches; then the disks are what is left.
+		defer tell()
 		_ = s.Machine.FollowFiles(ctx, tell, append(slices.Clone(Paths), cloudInitID)...)
 	}()
 	return news

@@ -70,6 +70,15 @@ func File(files Files, path string) (Contract, error) {
 		ErrNotFound, strings.Join(candidates, ", "))
 }
 
+// read reads a file of at most limit bytes that need not be there; its error is errAbsent then.
+func (s *Search) read(path string, limit int64) ([]byte, error) {
+	data, err := s.Machine.ReadFile(path, limit)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, errAbsent
+	}
+	return data, err
+}
+
 // readFile reads the contract from its own place.
 func readFile(_ context.Context, s *Search) (Contract, error) {
 	found, err := File(s.Machine, "")

@@ -7,11 +7,9 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/slipway-dev/slipway/test/e2e/boot"
-	"github.com/slipway-dev/slipway/test/e2e/lab"
 )
 
 // bootOptions say what is measured, and where the results go.
@@ -77,15 +75,11 @@ func measureInside(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	log := logger()
-	l, err := lab.Start(ctx, filepath.Join(s.Repo, ".cache", "e2e", "lab"), s.Parts, log)
-	if l != nil {
-		defer l.Stop()
-	}
+	runner, stop, err := s.start(ctx, "boot")
+	defer stop()
 	if err != nil {
 		return err
 	}
-	runner := s.runner(l, log, "boot")
 	results, failed := boot.Measure(ctx, runner.Run, cases, s.Boot.Runs, os.Stderr)
 	return errors.Join(failed, publish(s.Repo, s.Boot, results))
 }

@@ -27,10 +27,17 @@ type setup struct {
 	Boot    bootOptions
 }
 
-// runner runs cases in a lab; what they keep is below out/e2e, in a directory.
-func (s *setup) runner(l *lab.Lab, log *slog.Logger, dir string) *scenario.Runner {
-	return &scenario.Runner{Lab: l, Cache: filepath.Join(s.Repo, ".cache", "e2e"), Images: s.Images, Slipway: s.Slipway,
-		Out: filepath.Join(s.Repo, "out", "e2e", dir), Log: log}
+// start starts the lab, and returns what runs cases in it; what they keep is below out/e2e, in a directory. stop
+// ends the lab, also one that has not come up.
+func (s *setup) start(ctx context.Context, dir string) (runner *scenario.Runner, stop func(), err error) {
+	cache, log := filepath.Join(s.Repo, ".cache", "e2e"), logger()
+	stop = func() {}
+	l, err := lab.Start(ctx, filepath.Join(cache, "lab"), s.Parts, log)
+	if l != nil {
+		stop = l.Stop
+	}
+	return &scenario.Runner{Lab: l, Cache: cache, Images: s.Images, Slipway: s.Slipway,
+		Out: filepath.Join(s.Repo, "out", "e2e", dir), Log: log}, stop, err
 }
 
 func logger() *slog.Logger {
@@ -158,15 +165,12 @@ func inside(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	log := logger()
-	l, err := lab.Start(ctx, filepath.Join(s.Repo, ".cache", "e2e", "lab"), s.Parts, log)
-	if l != nil {
-		defer l.Stop()
-	}
+	runner, stop, err := s.start(ctx, "")
+	defer stop()
 	if err != nil {
 		return err
 	}
-	runner := s.runner(l, log, "")
+	log := runner.Log
 	var outcomes []scenario.Outcome
 	for _, c := range cases {
 		log.Info("case", "name", c.Name, "about", c.About)
