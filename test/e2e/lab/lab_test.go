@@ -206,11 +206,17 @@ func TestShell(t *testing.T) {
 }
 
 func TestShellThatNeverComes(t *testing.T) {
-	shell := machineShell(t)
-	if err := shell.Wait(t.Context(), func() error { return nil }); err != nil {
+	path := filepath.Join(t.TempDir(), "shell")
+	listener, err := net.Listen("unix", path)
+	if err != nil {
 		t.Fatal(err)
 	}
-	shell.Expect() // as before a reboot
+	defer listener.Close()
+	shell, err := dialShell(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer shell.Close()
 	broken := errors.New("kernel panic")
 	if err := shell.Wait(t.Context(), func() error { return broken }); !errors.Is(err, broken) {
 		t.Errorf("waiting ends with %v, want %v", err, broken)

@@ -23,10 +23,8 @@ type Shell struct {
 	// serial port knows of no other.
 	lines chan string
 
-	promptMu sync.Mutex
-	// prompted is closed when the shell has spoken; there is a new one when the machine starts anew.
+	// prompted is closed when the shell has spoken.
 	prompted chan struct{}
-	waiting  bool
 }
 
 // maxLine is the longest line that a terminal takes.
@@ -39,8 +37,7 @@ func dialShell(ctx context.Context, path string) (*Shell, error) {
 	for {
 		conn, err := net.Dial("unix", path)
 		if err == nil {
-			s := &Shell{conn: conn, lines: make(chan string, 64)}
-			s.Expect()
+			s := &Shell{conn: conn, lines: make(chan string, 64), prompted: make(chan struct{})}
 			go s.read()
 			return s, nil
 		}
@@ -52,23 +49,12 @@ func dialShell(ctx context.Context, path string) (*Shell, error) {
 	}
 }
 
-// Expect makes Wait wait for a prompt that is yet to come: the machine is about to start anew.
-func (s *Shell) Expect() {
-	s.promptMu.Lock()
-	defer s.promptMu.Unlock()
-	s.prompted, s.waiting = make(chan struct{}), true
-}
-
-// prompt is closed when the shell has spoken.
-func (s *Shell) prompt() <-chan struct{} {
-	s.promptMu.Lock()
-	defer s.promptMu.Unlock()
-	return s.prompted
-}
-
 // wake makes a shell that was at its prompt when the machine was saved speak again.
-func (s *Shell) wake() error {
-	_, err := s.conn.Write([]byte("\necho '#'\n"))
+func (s *Shell) wake() error { return s.tell("\necho '#'") }
+
+// tell writes a line to whoever reads the machine's serial port.
+func (s *Shell) tell(line string) error {
+	_, err := s.conn.Write([]byte(line + "\n"))
 	return err
 }
 
@@ -76,6 +62,7 @@ func (s *Shell) wake() error {
 func (s *Shell) read() {
 	defer close(s.lines)
 	var pending []byte
+	var prompted bool
 	chunk := make([]byte, 1<<16)
 	for {
 		n, err := s.conn.Read(chunk)
@@ -83,8 +70,9 @@ func (s *Shell) read() {
 			return
 		}
 		pending = append(pending, chunk[:n]...)
-		if s.seePrompt(pending) {
-			pending = nil
+		if !prompted && bytes.ContainsRune(pending, '#') { // root's prompt
+			close(s.prompted)
+			pending, prompted = nil, true
 		}
 		for {
 			line, rest, whole := bytes.Cut(pending, []byte{'\n'})
@@ -99,23 +87,11 @@ func (s *Shell) read() {
 	}
 }
 
-// seePrompt looks for root's prompt where one is expected.
-func (s *Shell) seePrompt(text []byte) bool {
-	s.promptMu.Lock()
-	defer s.promptMu.Unlock()
-	if !s.waiting || !bytes.ContainsRune(text, '#') {
-		return false
-	}
-	s.waiting = false
-	close(s.prompted)
-	return true
-}
-
 // Wait waits until the machine has a shell. unhealthy says why there will be none.
 func (s *Shell) Wait(ctx context.Context, unhealthy func() error) error {
 	for {
 		select {
-		case <-s.prompt():
+		case <-s.prompted:
 			return nil
 		case <-ctx.Done():
 			return fmt.Errorf("the machine gives no shell: %w", ctx.Err())
@@ -138,7 +114,7 @@ func (s *Shell) Run(ctx context.Context, command string) (Result, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	select {
-	case <-s.prompt():
+	case <-s.prompted:
 	default:
 		return Result{}, errors.New("the machine has no shell yet")
 	}

@@ -56,7 +56,7 @@ func (s *Store) Image(ctx context.Context, agent, runtime string) (string, error
 	}
 	return s.part(ctx, recipe{
 		name:   "image-containerd" + runtime,
-		inputs: []string{"9", in.kernel, in.rootfs, in.kubernetes, in.containerd, in.cni, in.payload, diskSize},
+		inputs: []string{"10", in.kernel, in.rootfs, in.kubernetes, in.containerd, in.cni, in.payload, diskSize},
 		files:  []string{in.agent, in.files, in.units, in.base},
 		make:   func(ctx context.Context, dir string) error { return makeImage(ctx, dir, in) },
 	})
@@ -197,6 +197,14 @@ var masked = []string{
 	"getty@tty1.service", "serial-getty@ttyS0.service",
 }
 
+// maskedGenerators are systemd's generators for which an image of one file system has no use: each is a process
+// before the first unit is loaded.
+var maskedGenerators = []string{
+	"systemd-cryptsetup-generator", "systemd-gpt-auto-generator", "systemd-hibernate-resume-generator",
+	"systemd-integritysetup-generator", "systemd-rc-local-generator", "systemd-run-generator",
+	"systemd-system-update-generator", "systemd-sysv-generator", "systemd-veritysetup-generator",
+}
+
 // furnish makes the links and empty files that an image has.
 func furnish(root string) error {
 	for _, dir := range []string{"opt/azure/containers", "var/log/azure", "etc/systemd/system/multi-user.target.wants"} {
@@ -217,6 +225,9 @@ func furnish(root string) error {
 	for _, unit := range masked {
 		links = append(links, [2]string{"/dev/null", units + unit})
 	}
+	for _, generator := range maskedGenerators {
+		links = append(links, [2]string{"/dev/null", "etc/systemd/system-generators/" + generator})
+	}
 	for _, link := range links {
 		path := filepath.Join(root, link[1])
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -231,8 +242,10 @@ func furnish(root string) error {
 	}
 	for name, content := range map[string]string{
 		"opt/azure/vhd-install.complete": "",
-		"etc/machine-id":                 "uninitialized\n",
-		"etc/hostname":                   "localhost\n",
+		// Where it says "uninitialized", systemd goes through all presets at the first boot (machine-id(5)), which
+		// takes seconds; an image has its units enabled already.
+		"etc/machine-id": "",
+		"etc/hostname":   "localhost\n",
 	} {
 		if err := os.WriteFile(filepath.Join(root, name), []byte(content), 0o644); err != nil {
 			return fmt.Errorf("furnish the image: %w", err)

@@ -18,9 +18,16 @@ var initrdModules = []string{
 }
 
 // initrdScript is the initrd's own init. It says "no root" on the console where the disk is not
-// readable, which the test looks for.
+// readable, which the test looks for. Where it is told to, it first says "held" and waits for the time of day on
+// the second serial port: the test keeps the machine as it is then, and lets it go on with another disk.
 const initrdScript = `#!/bin/busybox sh
 /bin/busybox mount -t devtmpfs dev /dev
+if [ "$E2E_HOLD" ]; then
+	echo "e2e: held"
+	read now </dev/ttyS1
+	/bin/busybox date -s "@$now" >/dev/null
+	unset E2E_HOLD
+fi
 for m in $(/bin/busybox cat /modules/order); do /bin/busybox insmod /modules/$m; done
 /bin/busybox mount -t ext4 -o rw /dev/vda /root || { echo "e2e: no root"; /bin/busybox poweroff -f; }
 /bin/busybox mount --move /dev /root/dev
@@ -35,7 +42,7 @@ func (s *Store) Initrd(ctx context.Context) (string, error) {
 	}
 	return s.part(ctx, recipe{
 		name:   "initrd",
-		inputs: append([]string{"1", kernel, initrdScript}, initrdModules...),
+		inputs: append([]string{"2", kernel, initrdScript}, initrdModules...),
 		make: func(ctx context.Context, dir string) error {
 			tree := filepath.Join(dir, "tree")
 			if err := fillInitrd(kernel, tree); err != nil {

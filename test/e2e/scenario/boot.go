@@ -170,7 +170,13 @@ func (r *caseRun) reboot(ctx context.Context, _ rebootArgs) error {
 	if _, err := r.vm.Shell.Output(ctx, "systemctl --no-block reboot"); err != nil {
 		return err
 	}
-	r.vm.Shell.Expect()
+	if err := r.vm.Ended(ctx); err != nil {
+		return err
+	}
+	if r.vm, err = r.Lab.Again(ctx, r.vm); err != nil {
+		return err
+	}
+	r.events = nil
 	if err := r.vm.Shell.Wait(ctx, r.vm.Healthy); err != nil {
 		return err
 	}

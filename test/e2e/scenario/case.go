@@ -8,8 +8,10 @@ package scenario
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"go.yaml.in/yaml/v3"
@@ -27,6 +29,10 @@ type Case struct {
 	Containerd string `yaml:"containerd"`
 	// Timeout bounds the case.
 	Timeout time.Duration `yaml:"timeout"`
+	// After is a case whose machine this one goes on with, as that has left it.
+	After string `yaml:"after"`
+	// Continued is whether the next case goes on with this one's machine.
+	Continued bool `yaml:"-"`
 	// Steps are what is done, in order; each is one name of the table of steps, with its arguments.
 	Steps []map[string]yaml.Node `yaml:"steps"`
 }
@@ -34,7 +40,8 @@ type Case struct {
 // defaultTimeout bounds a case; an emulator on a busy machine is slow, but not that slow.
 const defaultTimeout = 10 * time.Minute
 
-// Load reads the named cases, or all of them in the order of their names.
+// Load reads the named cases, or all of them in the order of their names. A case that goes on after another comes
+// right behind that one, which is read with it.
 func Load(dir string, names ...string) ([]Case, error) {
 	if len(names) == 0 {
 		entries, err := os.ReadDir(dir)
@@ -47,13 +54,39 @@ func Load(dir string, names ...string) ([]Case, error) {
 			}
 		}
 	}
-	var cases []Case
-	for _, name := range names {
+	known := make(map[string]Case)
+	var firsts []string
+	next := make(map[string]string)
+	for i := 0; i < len(names); i++ {
+		name := names[i]
+		if _, twice := known[name]; twice {
+			continue
+		}
 		c, err := load(filepath.Join(dir, name))
 		if err != nil {
 			return nil, fmt.Errorf("case %s: %w", name, err)
 		}
-		cases = append(cases, c)
+		known[name] = c
+		if c.After == "" {
+			firsts = append(firsts, name)
+			continue
+		}
+		if other := next[c.After]; other != "" {
+			return nil, fmt.Errorf("cases %s and %s go on after %s: it can leave its machine to one", other, name, c.After)
+		}
+		next[c.After] = name
+		names = append(slices.Clip(names), c.After)
+	}
+	var cases []Case
+	for _, name := range firsts {
+		for ; name != ""; name = next[name] {
+			c := known[name]
+			c.Continued = next[name] != ""
+			cases = append(cases, c)
+		}
+	}
+	if len(cases) < len(known) {
+		return nil, fmt.Errorf("some of the cases %q go on after each other: none begins", slices.Sorted(maps.Keys(next)))
 	}
 	return cases, nil
 }

@@ -85,9 +85,9 @@ func (r *caseRun) collect(ctx context.Context, failed bool) []Event {
 
 // keepPlan keeps the plan of the last contract on the machine's facts.
 func (r *caseRun) keepPlan(ctx context.Context) error {
-	facts, contract := filepath.Join(r.out, "facts.json"), r.contractPath()
+	facts := filepath.Join(r.out, "facts.json")
 	var plan, stderr bytes.Buffer
-	cmd := exec.CommandContext(ctx, r.Slipway, "plan", "-f", contract, "--facts", facts)
+	cmd := exec.CommandContext(ctx, r.Slipway, "plan", "-f", r.contract, "--facts", facts)
 	cmd.Stdout, cmd.Stderr = &plan, &stderr
 	if err := cmd.Run(); err != nil {
 		return fmt.Errorf("slipway plan: %w: %s", err, stderr.String())

@@ -69,13 +69,8 @@ func (r *caseRun) fill(ctx context.Context, args contractArgs) (string, error) {
 		filled = strings.ReplaceAll(filled, placeholder, text)
 	}
 	r.contracts++
-	path := r.contractPath()
-	return path, os.WriteFile(path, []byte(filled), 0o600)
-}
-
-// contractPath is where the last contract that the machine was given is kept.
-func (r *caseRun) contractPath() string {
-	return filepath.Join(r.out, fmt.Sprintf("contract-%d.json", r.contracts))
+	r.contract = filepath.Join(r.out, fmt.Sprintf("contract-%d.json", r.contracts))
+	return r.contract, os.WriteFile(r.contract, []byte(filled), 0o600)
 }
 
 // change lays a change over a document.

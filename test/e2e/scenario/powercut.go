@@ -99,10 +99,10 @@ func (r *caseRun) powerCuts(ctx context.Context, args powerCutArgs) error {
 	}
 	chosen := spread(flushes, args.Cuts)
 	booted := spread(chosen, args.Boots)
-	return r.eachCut(ctx, log, chosen, func(recorded lab.Machine, disk string, flush int) error {
+	return r.eachCut(ctx, log, chosen, func(machine lab.Machine, disk string, flush int) error {
 		marked, err := r.checkCut(ctx, disk)
 		if err == nil && slices.Contains(booted, flush) {
-			err = r.recover(ctx, recorded, disk, args.Within)
+			err = r.recover(ctx, machine, disk, args.Within)
 		}
 		if err == nil {
 			r.Log.Info("recovered", "case", r.Name, "entry", flush, "of", len(log.Entries), "marked", marked, "booted", slices.Contains(booted, flush))
@@ -112,11 +112,18 @@ func (r *caseRun) powerCuts(ctx context.Context, args powerCutArgs) error {
 }
 
 // eachCut calls do with the recorded machine's disk as a power cut at each of the flushes would have left
-// it; it may not change the disk.
-func (r *caseRun) eachCut(ctx context.Context, log *lab.BlockLog, flushes []int, do func(recorded lab.Machine, disk string, flush int) error) error {
+// it; it may not change the disk. machine has a kernel that goes on with any.
+func (r *caseRun) eachCut(ctx context.Context, log *lab.BlockLog, flushes []int, do func(machine lab.Machine, disk string, flush int) error) error {
 	recorded := r.vm.Machine
-	path := filepath.Join(recorded.Dir, "cut.img")
+	path, kernel := filepath.Join(recorded.Dir, "cut.img"), filepath.Join(recorded.Dir, "kernel.state")
 	defer os.Remove(path)
+	defer os.Remove(kernel)
+	machine := recorded
+	machine.Record = false
+	machine, err := r.Lab.Hold(ctx, machine, kernel)
+	if err != nil {
+		return fmt.Errorf("keep a kernel that has started: %w", err)
+	}
 	if err := lab.CopyDisk(ctx, recorded.Disk, path); err != nil {
 		return err
 	}
@@ -134,7 +141,7 @@ func (r *caseRun) eachCut(ctx context.Context, log *lab.BlockLog, flushes []int,
 		early := func(n int) bool { return i%2 == 1 && n%2 == 0 }
 		undo, err := log.ReplayEarly(disk, flush, early)
 		if err == nil {
-			err = do(recorded, path, flush)
+			err = do(machine, path, flush)
 		}
 		if err != nil {
 			return fmt.Errorf("power cut at flush %d of the log's %d entries: %w", flush, len(log.Entries), err)
@@ -184,7 +191,7 @@ func (r *caseRun) recover(ctx context.Context, m lab.Machine, disk string, withi
 	if err := r.forgetNode(ctx); err != nil {
 		return err
 	}
-	m.Disk, m.Record = disk, false
+	m.Disk = disk
 	r.node = watchNode(ctx, r.Lab.API, newNode(r.names))
 	vm, err := r.Lab.Boot(ctx, m)
 	if err != nil {

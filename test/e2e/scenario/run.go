@@ -30,6 +30,9 @@ type Runner struct {
 	Log *slog.Logger
 	// Keep leaves the machine running after the case, and its shell to others.
 	Keep bool
+
+	// left is the run whose machine the next case goes on with.
+	left *caseRun
 }
 
 // Outcome is what a case came to.
@@ -54,8 +57,9 @@ type caseRun struct {
 	began time.Time
 	// names are those of the Nodes that the case's earlier machines have become.
 	names []string
-	// contracts is how many the machine was given.
+	// contracts is how many the case has given the machine, and contract is the path of the last one.
 	contracts int
+	contract  string
 	// growth is how the machine's block log grew, where there is one.
 	growthMu sync.Mutex
 	growth   []size
@@ -67,13 +71,16 @@ type caseRun struct {
 	events []Event
 }
 
-// Run runs a case, and keeps what it saw.
+// Run runs a case, and keeps what it saw. One that goes on after another is run right after that.
 func (r *Runner) Run(all context.Context, c Case) Outcome {
 	ctx, cancel := context.WithTimeout(all, c.Timeout)
 	defer cancel()
 	run := &caseRun{Runner: r, Case: c, out: filepath.Join(r.Out, c.Name), began: time.Now(), pods: make(map[string]string)}
 	outcome := Outcome{Case: c.Name, Out: run.out}
-	outcome.Err = run.steps(ctx)
+	outcome.Err = run.goOn(ctx)
+	if outcome.Err == nil {
+		outcome.Err = run.steps(ctx)
+	}
 	if run.vm != nil && all.Err() == nil {
 		collecting, cancel := context.WithTimeout(context.WithoutCancel(ctx), 60*time.Second)
 		outcome.Console = run.vm.ConsolePath()
@@ -83,19 +90,47 @@ func (r *Runner) Run(all context.Context, c Case) Outcome {
 	if run.node != nil {
 		run.node.stop()
 	}
-	if run.vm != nil && !r.Keep {
-		run.vm.Stop()
-	}
-	if run.vm != nil && r.Keep {
-		run.vm.Shell.Release()
-	}
-	if !r.Keep && all.Err() == nil {
-		if err := r.forgetNode(all); err != nil {
-			outcome.Err = errors.Join(outcome.Err, fmt.Errorf("clear the cluster for the next case: %w", err))
-		}
+	if c.Continued && outcome.Err == nil {
+		r.left = run
+	} else {
+		outcome.Err = errors.Join(outcome.Err, run.end(all))
 	}
 	outcome.Duration = time.Since(run.began)
 	return outcome
+}
+
+// goOn takes over the machine of the case before, where this one goes on with it.
+func (r *caseRun) goOn(ctx context.Context) error {
+	if r.After == "" {
+		return nil
+	}
+	left := r.left
+	if r.Runner.left = nil; left == nil || left.Name != r.After {
+		return fmt.Errorf("it goes on where %s ends, which did not end well", r.After)
+	}
+	r.vm, r.names, r.contract, r.pods, r.units = left.vm, left.names, left.contract, left.pods, left.units
+	r.node = watchNode(ctx, r.Lab.API, newNode(r.names))
+	return nil
+}
+
+// end ends the case's machine, and clears the cluster for the next case.
+func (r *caseRun) end(ctx context.Context) error {
+	if r.Keep {
+		if r.vm != nil {
+			r.vm.Shell.Release()
+		}
+		return nil
+	}
+	if r.vm != nil {
+		r.vm.Stop()
+	}
+	if ctx.Err() != nil {
+		return nil // what is left goes with the sandbox
+	}
+	if err := r.forgetNode(ctx); err != nil {
+		return fmt.Errorf("clear the cluster for the next case: %w", err)
+	}
+	return nil
 }
 
 // forgetNode removes what a case leaves in the cluster.

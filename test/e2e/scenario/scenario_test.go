@@ -57,6 +57,57 @@ func TestCasesThatAreNone(t *testing.T) {
 	}
 }
 
+func TestCasesThatGoOn(t *testing.T) {
+	for name, tt := range map[string]struct {
+		// after is which case each goes on after.
+		after map[string]string
+		names []string
+		// want is the order, with a star at those that leave their machine to the next.
+		want, err string
+	}{
+		"all":                {map[string]string{"a": "", "b": "d", "c": "", "d": ""}, nil, "a c d* b", ""},
+		"a chain":            {map[string]string{"a": "b", "b": "c", "c": ""}, nil, "c* b* a", ""},
+		"one that goes on":   {map[string]string{"a": "", "b": "a", "c": "b"}, []string{"b"}, "a* b", ""},
+		"one that is left":   {map[string]string{"a": "", "b": "a"}, []string{"a"}, "a", ""},
+		"named twice":        {map[string]string{"a": "", "b": "a"}, []string{"b", "a", "b"}, "a* b", ""},
+		"after no case":      {map[string]string{"a": "x"}, nil, "", "case x"},
+		"one machine, twice": {map[string]string{"a": "", "b": "a", "c": "a"}, nil, "", "b and c go on after a"},
+		"none begins":        {map[string]string{"a": "b", "b": "a", "c": ""}, nil, "", "none begins"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			for c, after := range tt.after {
+				if err := os.Mkdir(filepath.Join(dir, c), 0o755); err != nil {
+					t.Fatal(err)
+				}
+				if err := os.WriteFile(filepath.Join(dir, c, "case.yaml"), []byte("after: \""+after+"\"\n"), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			cases, err := Load(dir, tt.names...)
+			if tt.err != "" {
+				if err == nil || !strings.Contains(err.Error(), tt.err) {
+					t.Errorf("%v, want an error with %q", err, tt.err)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			var order []string
+			for _, c := range cases {
+				if c.Continued {
+					c.Name += "*"
+				}
+				order = append(order, c.Name)
+			}
+			if have := strings.Join(order, " "); have != tt.want {
+				t.Errorf("the order is %q, want %q", have, tt.want)
+			}
+		})
+	}
+}
+
 func TestStepArguments(t *testing.T) {
 	c, err := load(writeCase(t, "about: x\nsteps: [{wait: {exitCode: 51, within: 10s, error: [a, b]}}]"))
 	if err != nil {
@@ -135,19 +186,20 @@ func TestShare(t *testing.T) {
 		want   float64
 		ok     bool
 	}{
-		{"containerd is started by it", []Event{{"agent start", 10}, {"containerd exec", 10.5}, {"containerd ready", 14}, {"kubelet exec", 14.25}}, 0.75, true},
-		{"containerd was starting", []Event{{"containerd exec", 8}, {"agent start", 10}, {"containerd ready", 14}, {"kubelet exec", 14.25}}, 0.25, true},
-		{"containerd was ready", []Event{{"containerd exec", 5}, {"containerd ready", 8}, {"agent start", 10}, {"kubelet exec", 10.5}}, 0.5, true},
+		{"containerd is started by it", []Event{{"agent start", 10}, {"agent running", 10}, {"containerd exec", 10.5}, {"containerd ready", 14}, {"kubelet exec", 14.25}}, 0.75, true},
+		{"containerd was starting", []Event{{"containerd exec", 8}, {"agent start", 10}, {"agent running", 10}, {"containerd ready", 14}, {"kubelet exec", 14.25}}, 0.25, true},
+		{"containerd was ready", []Event{{"containerd exec", 5}, {"containerd ready", 8}, {"agent start", 10}, {"agent running", 10}, {"kubelet exec", 10.5}}, 0.5, true},
 		{"the contract came late", []Event{{"containerd exec", 5}, {"containerd ready", 8}, {"agent start", 10}, {"agent running", 10.25},
 			{"contract read", 20}, {"kubelet exec", 20.5}}, 0.75, true},
 		{"waits that overlap", []Event{{"agent start", 10}, {"agent running", 10.5}, {"containerd exec", 11}, {"contract read", 12}, {"address awaited", 13},
 			{"address known", 14}, {"containerd ready", 15}, {"kubelet exec", 16}}, 1.5, true},
 		{"waits that follow", []Event{{"containerd exec", 10}, {"containerd ready", 11}, {"agent start", 12}, {"agent running", 12.5}, {"contract read", 13},
 			{"address awaited", 14}, {"address known", 18}, {"kubelet exec", 18.25}}, 1.75, true},
-		{"the network came late", []Event{{"containerd exec", 5}, {"containerd ready", 8}, {"agent start", 10}, {"kubelet wanted", 11},
+		{"the network came late", []Event{{"containerd exec", 5}, {"containerd ready", 8}, {"agent start", 10}, {"agent running", 10}, {"kubelet wanted", 11},
 			{"network online", 30}, {"kubelet exec", 30.25}}, 1.25, true},
-		{"the network came before", []Event{{"containerd exec", 5}, {"containerd ready", 8}, {"network online", 9}, {"agent start", 10},
+		{"the network came before", []Event{{"containerd exec", 5}, {"containerd ready", 8}, {"network online", 9}, {"agent start", 10}, {"agent running", 10},
 			{"kubelet wanted", 11}, {"kubelet exec", 11.25}}, 1.25, true},
+		{"the agent ran in an earlier boot", []Event{{"agent start", 10}, {"containerd exec", 5}, {"containerd ready", 8}, {"kubelet exec", 30}}, 0, false},
 		{"no agent", []Event{{"containerd exec", 10.5}, {"containerd ready", 14}, {"kubelet exec", 14.25}}, 0, false},
 	} {
 		if share, ok := Share(c.events); ok != c.ok || share != c.want {

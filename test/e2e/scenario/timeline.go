@@ -178,7 +178,7 @@ func parseStamps(text string, answered time.Time) (at map[string]time.Time, cloc
 func placeEvents(at map[string]time.Time, started, registered, ready time.Time) []Event {
 	events := []Event{{Name: "QEMU start"}}
 	add := func(name string, t time.Time) {
-		// A machine that was saved has a past.
+		// A machine that was saved, or rebooted, has a past.
 		if !t.Before(started) {
 			events = append(events, Event{name, float64(t.Sub(started).Milliseconds()) / 1000})
 		}
@@ -204,7 +204,7 @@ var waits = [][2]string{
 // which there was no contract, no address, no containerd or no network yet.
 func Share(events []Event) (seconds float64, ok bool) {
 	at := Times(events)
-	for _, name := range []string{"agent start", "containerd exec", "containerd ready", "kubelet exec"} {
+	for _, name := range []string{"agent start", "agent running", "containerd exec", "containerd ready", "kubelet exec"} {
 		if at[name] == 0 {
 			return 0, false
 		}

@@ -1,0 +1,77 @@
+package lab
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+)
+
+// heldSign is what the initial RAM disk says when it waits; holdArgument has it do so.
+const (
+	heldSign     = "e2e: held"
+	holdArgument = " E2E_HOLD=1"
+)
+
+// Hold boots a machine's kernel up to where it has not seen a disk yet, and keeps it in a file: whatever disk a
+// machine has that goes on from there (Machine.Held), its kernel need not start again. It returns the machine that
+// others are made of, by giving them a Dir and a Disk.
+func (l *Lab) Hold(ctx context.Context, m Machine, state string) (Machine, error) {
+	m.KernelArgs += holdArgument
+	vm, err := l.Boot(ctx, m)
+	if err != nil {
+		return m, err
+	}
+	defer vm.Stop()
+	if err := vm.held(ctx); err != nil {
+		return m, err
+	}
+	if said, err := vm.monitor(ctx, fmt.Sprintf("migrate \"exec:cat >%s\"", state)); err != nil {
+		return m, fmt.Errorf("keep the held machine: %w: %s", err, said)
+	}
+	if said, err := vm.monitor(ctx, "info migrate"); err != nil || !strings.Contains(said, "status: completed") {
+		return m, errors.Join(fmt.Errorf("the held machine is not kept: %q", said), err)
+	}
+	m.Held = state
+	return m, nil
+}
+
+// held waits until the initial RAM disk waits.
+func (vm *VM) held(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, 60*time.Second)
+	defer cancel()
+	for {
+		// There is none in the machine's first moments.
+		if console, err := os.ReadFile(vm.ConsolePath()); err == nil && bytes.Contains(console, []byte(heldSign)) {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return errors.New("the console does not say " + heldSign)
+		case <-time.After(50 * time.Millisecond):
+			if err := vm.Healthy(); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// release has a held machine go on, in the present.
+func (vm *VM) release(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+	defer cancel()
+	for {
+		said, err := vm.monitor(ctx, "info status")
+		if err == nil && strings.Contains(said, "running") {
+			return vm.Shell.tell(fmt.Sprint(time.Now().Unix()))
+		}
+		select {
+		case <-ctx.Done():
+			return errors.Join(fmt.Errorf("QEMU does not take over the held machine: %q", said), err)
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
