@@ -82,6 +82,9 @@ func Load(dir string, names ...string) ([]Case, error) {
 		for ; name != ""; name = next[name] {
 			c := known[name]
 			c.Continued = next[name] != ""
+			if before := known[c.After]; c.After != "" && c.Containerd != before.Containerd {
+				return nil, fmt.Errorf("case %s wants containerd %s, and goes on after %s, which has %s", name, c.Containerd, c.After, before.Containerd)
+			}
 			cases = append(cases, c)
 		}
 	}

@@ -57,57 +57,6 @@ func TestCasesThatAreNone(t *testing.T) {
 	}
 }
 
-func TestCasesThatGoOn(t *testing.T) {
-	for name, tt := range map[string]struct {
-		// after is which case each goes on after.
-		after map[string]string
-		names []string
-		// want is the order, with a star at those that leave their machine to the next.
-		want, err string
-	}{
-		"all":                {map[string]string{"a": "", "b": "d", "c": "", "d": ""}, nil, "a c d* b", ""},
-		"a chain":            {map[string]string{"a": "b", "b": "c", "c": ""}, nil, "c* b* a", ""},
-		"one that goes on":   {map[string]string{"a": "", "b": "a", "c": "b"}, []string{"b"}, "a* b", ""},
-		"one that is left":   {map[string]string{"a": "", "b": "a"}, []string{"a"}, "a", ""},
-		"named twice":        {map[string]string{"a": "", "b": "a"}, []string{"b", "a", "b"}, "a* b", ""},
-		"after no case":      {map[string]string{"a": "x"}, nil, "", "case x"},
-		"one machine, twice": {map[string]string{"a": "", "b": "a", "c": "a"}, nil, "", "b and c go on after a"},
-		"none begins":        {map[string]string{"a": "b", "b": "a", "c": ""}, nil, "", "none begins"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			dir := t.TempDir()
-			for c, after := range tt.after {
-				if err := os.Mkdir(filepath.Join(dir, c), 0o755); err != nil {
-					t.Fatal(err)
-				}
-				if err := os.WriteFile(filepath.Join(dir, c, "case.yaml"), []byte("after: \""+after+"\"\n"), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-			cases, err := Load(dir, tt.names...)
-			if tt.err != "" {
-				if err == nil || !strings.Contains(err.Error(), tt.err) {
-					t.Errorf("%v, want an error with %q", err, tt.err)
-				}
-				return
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-			var order []string
-			for _, c := range cases {
-				if c.Continued {
-					c.Name += "*"
-				}
-				order = append(order, c.Name)
-			}
-			if have := strings.Join(order, " "); have != tt.want {
-				t.Errorf("the order is %q, want %q", have, tt.want)
-			}
-		})
-	}
-}
-
 func TestStepArguments(t *testing.T) {
 	c, err := load(writeCase(t, "about: x\nsteps: [{wait: {exitCode: 51, within: 10s, error: [a, b]}}]"))
 	if err != nil {
