@@ -18,9 +18,9 @@ const (
 
 // Hold boots a machine's kernel up to where it has not seen a disk yet, and keeps it in a file: whatever disk a
 // machine has that goes on from there (Machine.Held), its kernel need not start again. It returns the machine that
-// others are made of, by giving them a Dir and a Disk.
+// others are made of, by giving them a Dir and a Disk; what they write is not recorded.
 func (l *Lab) Hold(ctx context.Context, m Machine, state string) (Machine, error) {
-	m.KernelArgs += holdArgument
+	m.KernelArgs, m.Record = m.KernelArgs+holdArgument, false
 	vm, err := l.Boot(ctx, m)
 	if err != nil {
 		return m, err
@@ -41,37 +41,37 @@ func (l *Lab) Hold(ctx context.Context, m Machine, state string) (Machine, error
 
 // held waits until the initial RAM disk waits.
 func (vm *VM) held(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, 60*time.Second)
+	return vm.await(ctx, 60*time.Second, "the console does not say "+heldSign, func() bool {
+		console, err := os.ReadFile(vm.ConsolePath())
+		return err == nil && bytes.Contains(console, []byte(heldSign)) // there is none in the machine's first moments
+	})
+}
+
+// release has a held machine go on, in the present.
+func (vm *VM) release(ctx context.Context) error {
+	err := vm.await(ctx, 30*time.Second, "QEMU does not take over the held machine", func() bool {
+		said, err := vm.monitor(ctx, "info status")
+		return err == nil && strings.Contains(said, "running")
+	})
+	if err != nil {
+		return err
+	}
+	return vm.Shell.tell(fmt.Sprint(time.Now().Unix()))
+}
+
+// await waits until something holds of a machine that is well; otherwise says what is wrong where it does not come.
+func (vm *VM) await(ctx context.Context, patience time.Duration, otherwise string, holds func() bool) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	for {
-		// There is none in the machine's first moments.
-		if console, err := os.ReadFile(vm.ConsolePath()); err == nil && bytes.Contains(console, []byte(heldSign)) {
-			return nil
-		}
+	for !holds() {
 		select {
 		case <-ctx.Done():
-			return errors.New("the console does not say " + heldSign)
-		case <-time.After(50 * time.Millisecond):
+			return fmt.Errorf("%s: %w", otherwise, ctx.Err())
+		case <-time.After(20 * time.Millisecond):
 			if err := vm.Healthy(); err != nil {
 				return err
 			}
 		}
 	}
-}
-
-// release has a held machine go on, in the present.
-func (vm *VM) release(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
-	defer cancel()
-	for {
-		said, err := vm.monitor(ctx, "info status")
-		if err == nil && strings.Contains(said, "running") {
-			return vm.Shell.tell(fmt.Sprint(time.Now().Unix()))
-		}
-		select {
-		case <-ctx.Done():
-			return errors.Join(fmt.Errorf("QEMU does not take over the held machine: %q", said), err)
-		case <-time.After(20 * time.Millisecond):
-		}
-	}
+	return nil
 }

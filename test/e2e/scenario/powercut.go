@@ -112,15 +112,13 @@ func (r *caseRun) powerCuts(ctx context.Context, args powerCutArgs) error {
 }
 
 // eachCut calls do with the recorded machine's disk as a power cut at each of the flushes would have left
-// it; it may not change the disk. machine has a kernel that goes on with any.
+// it; it may not change the disk. The machine is the recorded one with its kernel started, and goes on with any disk.
 func (r *caseRun) eachCut(ctx context.Context, log *lab.BlockLog, flushes []int, do func(machine lab.Machine, disk string, flush int) error) error {
 	recorded := r.vm.Machine
 	path, kernel := filepath.Join(recorded.Dir, "cut.img"), filepath.Join(recorded.Dir, "kernel.state")
 	defer os.Remove(path)
 	defer os.Remove(kernel)
-	machine := recorded
-	machine.Record = false
-	machine, err := r.Lab.Hold(ctx, machine, kernel)
+	machine, err := r.Lab.Hold(ctx, recorded, kernel)
 	if err != nil {
 		return fmt.Errorf("keep a kernel that has started: %w", err)
 	}
