@@ -45,13 +45,15 @@ func (r *run) compareFile(want *resource.File) (Action, error) {
 	return "", nil
 }
 
-// over tells whether what takes a file's place is there: a file that is not empty, as one is whose writer
-// did not sync it before the power went.
+// over tells whether all is there that takes a file's place: files that are not empty, as one is whose
+// writer did not sync it before the power went.
 func (r *run) over(file *resource.File) (bool, error) {
-	if file.Until == "" {
-		return false, nil
+	for _, path := range file.Until {
+		if there, err := r.written(path); !there || err != nil {
+			return false, err
+		}
 	}
-	return r.written(file.Until)
+	return len(file.Until) > 0, nil
 }
 
 // maxLinks is how many symbolic links are followed to a file.

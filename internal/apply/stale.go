@@ -61,12 +61,14 @@ func (r *run) prune() error {
 	return errors.Join(errs...)
 }
 
-// remove removes a file or link. What has taken its place is durable before: the kubelet does not sync its
-// certificate, and after a power cut there would be neither that nor what it joined with.
+// remove removes a file or link. What has taken its place is durable before: the kubelet syncs neither its
+// certificate nor its kubeconfig, and after a power cut there would be neither those nor what it joined with.
 func (r *run) remove(spec resource.Spec) error {
-	if f, ok := spec.(*resource.File); ok && f.Until != "" {
-		if err := r.Host.SyncFileSystem(f.Until); err != nil {
-			return err
+	if f, ok := spec.(*resource.File); ok {
+		for _, path := range f.Until {
+			if err := r.Host.SyncFileSystem(path); err != nil {
+				return err
+			}
 		}
 	}
 	return r.Host.Remove(spec.Name())

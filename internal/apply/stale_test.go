@@ -74,12 +74,12 @@ func TestStaleIsSomethingElse(t *testing.T) {
 	}
 }
 
-// A file that is needed until something is there is written before and removed after, and restarts
+// A file that is needed until others are there is written before and removed after, and restarts
 // nothing then.
 func TestUntil(t *testing.T) {
 	m := newMemory()
 	p := with(
-		resource.Resource{Restarts: []string{"a.service"}, Spec: &resource.File{Path: "/etc/credential", Mode: 0o600, Content: []byte("c"), Until: "/etc/own"}},
+		resource.Resource{Restarts: []string{"a.service"}, Spec: &resource.File{Path: "/etc/credential", Mode: 0o600, Content: []byte("c"), Until: []string{"/etc/own", "/etc/name"}}},
 		started("a.service"),
 	)
 	applied(t, m, p)
@@ -90,10 +90,18 @@ func TestUntil(t *testing.T) {
 	m.files["/etc/own-1"] = fileEntry(&resource.File{Path: "/etc/own-1"})
 	equal(t, "changes", changes(applied(t, m, p)), nil)
 	m.files["/etc/own-1"] = fileEntry(&resource.File{Path: "/etc/own-1", Content: []byte("c")})
+	equal(t, "changes", changes(applied(t, m, p)), nil)
+	// Nor is one of them, where a power cut has left the other empty.
+	m.files["/etc/name"] = fileEntry(&resource.File{Path: "/etc/name"})
+	equal(t, "changes", changes(applied(t, m, p)), nil)
+	m.files["/etc/name"] = fileEntry(&resource.File{Path: "/etc/name", Content: []byte("n")})
 	m.forget()
 	equal(t, "changes", changes(applied(t, m, p)), []string{"removed File:/etc/credential"})
-	if calls := m.changed(); slices.Index(calls, "syncfs /etc/own") > slices.Index(calls, "remove /etc/credential") || !slices.Contains(calls, "syncfs /etc/own") {
-		t.Errorf("what takes its place is not durable before it goes: %q", calls)
+	calls := m.changed()
+	for _, sync := range []string{"syncfs /etc/own", "syncfs /etc/name"} {
+		if slices.Index(calls, sync) > slices.Index(calls, "remove /etc/credential") || !slices.Contains(calls, sync) {
+			t.Errorf("what takes its place is not durable before it goes: %q", calls)
+		}
 	}
 	equal(t, "changes", changes(applied(t, m, p)), nil)
 	if m.files["/etc/credential"].Kind != apply.Absent {

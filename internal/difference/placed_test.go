@@ -96,7 +96,7 @@ func TestRulesThatLookInside(t *testing.T) {
 	server := func(url string) resource.Resource {
 		return resource.Resource{Spec: &resource.Check{Label: "api-server", APIServer: &resource.APIServer{Server: url}}}
 	}
-	bootstrap := func(content, until string) resource.Resource {
+	bootstrap := func(content string, until ...string) resource.Resource {
 		return resource.Resource{Restarts: []string{plan.KubeletUnit}, Spec: &resource.File{Path: places.BootstrapConfig, Content: []byte(content), Secret: true, Until: until}}
 	}
 	for name, c := range map[string]struct {
@@ -116,7 +116,7 @@ func TestRulesThatLookInside(t *testing.T) {
 		"version unknown":        {node(kubelet("/opt/a/kubelet")), node(kubelet("/opt/v1.34.9/kubelet")), Drain, versionUnknown},
 		"a link is added":        {node(), node(kubelet("/opt/v1.34.9/kubelet")), Drain, versionUnknown},
 		"another server":         {node(server("https://a")), node(server("https://b")), Replace, serverReplaced},
-		"token, read by kubelet": {node(bootstrap("a", "")), node(bootstrap("b", "")), Restart, bootstrapIgnored},
+		"token, read by kubelet": {node(bootstrap("a")), node(bootstrap("b")), Restart, bootstrapIgnored},
 		"token, after joining":   {node(bootstrap("a", "/x")), node(bootstrap("b", "/x")), None, bootstrapIgnored},
 		"token, none kept":       {node(), node(bootstrap("b", "/x")), None, bootstrapIgnored},
 	} {

@@ -185,7 +185,7 @@ func secret(path, content string) resource.Resource {
 	return resource.Resource{Phase: resource.Join, Spec: &resource.File{Path: path, Mode: 0o600, UID: os.Getuid(), GID: os.Getgid(), Content: []byte(content), Secret: true}}
 }
 
-func credential(path, content, until string) resource.Resource {
+func credential(path, content string, until ...string) resource.Resource {
 	r := secret(path, content)
 	r.Spec.(*resource.File).Until = until
 	return r

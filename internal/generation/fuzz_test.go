@@ -60,7 +60,7 @@ func FuzzRecord(f *testing.F) {
 	plan := resource.Plan{Config: "c", Dialect: "aks", Resources: []resource.Resource{
 		{Phase: resource.Base, Reason: "<&>", Restarts: []string{"a.service"}, Spec: &resource.File{Path: "/etc/a", Mode: 0o644, Content: []byte("a\xff")}},
 		{Phase: resource.Join, ExitCode: 3, Spec: &resource.File{Path: "/etc/s", Mode: 0o600, Content: []byte("s"), Secret: true}},
-		{Phase: resource.Join, Spec: &resource.File{Path: "/etc/u", Mode: 0o600, Content: []byte("u"), Secret: true, Until: "/etc/own"}},
+		{Phase: resource.Join, Spec: &resource.File{Path: "/etc/u", Mode: 0o600, Content: []byte("u"), Secret: true, Until: []string{"/etc/own", "/etc/name"}}},
 		{Spec: &resource.Directory{Path: "/etc/d", Mode: 0o755}}, {Spec: &resource.Symlink{Path: "/etc/l", Target: "x"}}, {Spec: &resource.Unit{Unit: "a.service"}},
 		{Spec: &resource.Sysctl{Key: "a.b", Value: "1"}}, {Spec: &resource.Module{Module: "m"}}, {Spec: &resource.Command{Label: "c", Argv: []string{"/x"}, Env: map[string]string{"a": "b"}}},
 		{Spec: &resource.Check{Label: "k", APIServer: &resource.APIServer{Server: "https://a"}}},
@@ -86,7 +86,7 @@ func FuzzRecord(f *testing.F) {
 			if err := checkSpec(res.Spec); err != nil {
 				t.Fatal(err)
 			}
-			if file, ok := res.Spec.(*resource.File); ok && file.Until != "" {
+			if file, ok := res.Spec.(*resource.File); ok && len(file.Until) > 0 {
 				t.Fatalf("%s is to be applied again", file.Path)
 			}
 		}

@@ -11,13 +11,13 @@ func (p *planner) credentials() {
 	switch j := p.config.Join; j.Method {
 	case nodeconfig.JoinBootstrapToken:
 		user := kubeUser{Token: j.BootstrapToken.Reveal()}
-		p.retireCredential()
+		own := p.retireCredential()
 		p.add(resource.Resource{
 			Phase:    resource.Join,
 			Restarts: []string{kubeletUnit},
 			Reason:   "joins with a bootstrap token; the kubelet writes its own kubeconfig then",
 			Spec: &resource.File{
-				Path: p.layout.bootstrapConfig, Mode: 0o600, Secret: true, Until: p.certificate,
+				Path: p.layout.bootstrapConfig, Mode: 0o600, Secret: true, Until: own,
 				Content: p.kubeconfig("kubelet-bootstrap", "bootstrap-context", user),
 			},
 		})

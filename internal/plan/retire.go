@@ -8,23 +8,33 @@ import (
 	"github.com/slipway-dev/slipway/internal/resource"
 )
 
-// retireUnit watches for the kubelet's certificate, and removes the credential that it joined with.
+// retireUnit watches for the kubelet's own certificate and kubeconfig, and removes the credential that it
+// joined with.
 const retireUnit = "slipway-retire-credential"
 
 // retireCredential sees to it that the bootstrap credential is gone as soon as the kubelet has a
-// certificate of its own, whether an agent is at work then or not: it is a cluster's credential and not
-// the node's, and whoever reads it can add nodes. The kubelet asks for it again only when it has none
-// (Kubernetes: TLS bootstrapping).
-func (p *planner) retireCredential() {
+// certificate and a kubeconfig of its own, whether an agent is at work then or not: it is a cluster's
+// credential and not the node's, and whoever reads it can add nodes. The kubelet asks for it again only
+// when it has not both (Kubernetes: TLS bootstrapping; k8s.io/kubernetes v1.36.3
+// pkg/kubelet/certificate/bootstrap/bootstrap.go: LoadClientConfig). It returns the two; none where the
+// credential stays.
+func (p *planner) retireCredential() []string {
 	certificate := ownCertificate(p.config.Kubelet)
-	if !plainPath.MatchString(certificate) || path.Clean(certificate) != certificate {
-		p.warn("$.kubelet.flags", "cert-dir is not a plain absolute path: the bootstrap token stays on the node after it has joined")
-		return
+	kubeconfig := kubeletSetting(p.config.Kubelet, "kubeconfig", "", p.layout.kubeconfig)
+	plain := true
+	for _, place := range []struct{ flag, path string }{{"cert-dir", certificate}, {"kubeconfig", kubeconfig}} {
+		if !plainPath.MatchString(place.path) || path.Clean(place.path) != place.path {
+			p.warn("$.kubelet.flags", "%s is not a plain absolute path: the bootstrap token stays on the node after it has joined", place.flag)
+			plain = false
+		}
+	}
+	if !plain {
+		return nil
 	}
 	p.certificate = certificate
 	// systemd looks again when the service has ended, so it must not end (systemd.path(5)). The kubelet does
-	// not sync what it writes: the certificate is empty for a while, is so for ever where the power has gone
-	// meanwhile, and must be durable before the credential goes.
+	// not sync what it writes: a file is empty for a while, is so for ever where the power has gone meanwhile,
+	// and must be durable before the credential goes. An empty kubeconfig is written again, with the credential.
 	p.file(resource.Join, resource.UnitDir+"/"+retireUnit+".service", 0o644, unitFile(
 		"[Unit]",
 		"Description=Remove the credential that the node joined with",
@@ -36,7 +46,8 @@ func (p *planner) retireCredential() {
 		"Restart=on-failure",
 		"RestartSec=2",
 		"ExecStart=test -s "+certificate,
-		"ExecStart=sync -f "+certificate,
+		"ExecStart=test -s "+kubeconfig,
+		"ExecStart=sync -f "+certificate+" "+kubeconfig,
 		"ExecStart=rm -f "+p.layout.bootstrapConfig,
 	), "removes the bootstrap credential")
 	p.file(resource.Join, resource.UnitDir+"/"+retireUnit+".path", 0o644, unitFile(
@@ -58,6 +69,7 @@ func (p *planner) retireCredential() {
 		Reason:   "the bootstrap credential goes when the kubelet has a certificate",
 		Spec:     &resource.Unit{Unit: retireUnit + ".path"},
 	})
+	return []string{certificate, kubeconfig}
 }
 
 // plainPath is a path that means the same wherever it is written.

@@ -145,9 +145,9 @@ type fileJSON struct {
 	Content *string `json:"content,omitempty"`
 	Base64  []byte  `json:"base64,omitempty"`
 	// Secret content is not shown; Fingerprint tells two contents apart.
-	Secret      bool   `json:"secret,omitempty"`
-	Fingerprint string `json:"fingerprint,omitempty"`
-	Until       string `json:"until,omitempty"`
+	Secret      bool     `json:"secret,omitempty"`
+	Fingerprint string   `json:"fingerprint,omitempty"`
+	Until       []string `json:"until,omitempty"`
 }
 
 // MarshalJSON writes the file, secret content as a fingerprint only.

@@ -18,7 +18,7 @@ const minute = resource.Duration(time.Minute)
 
 // specs are one of each kind, with every field set.
 var specs = []resource.Spec{
-	&resource.File{Path: "/etc/f", Mode: 0o640, UID: 1, GID: 2, Content: []byte("line <&> é\n\t\"\\ \x01"), Secret: false, Until: "/etc/g"},
+	&resource.File{Path: "/etc/f", Mode: 0o640, UID: 1, GID: 2, Content: []byte("line <&> é\n\t\"\\ \x01"), Secret: false, Until: []string{"/etc/g", "/etc/h"}},
 	&resource.Directory{Path: "/etc/d", Mode: 0o1750, UID: 1, GID: 2},
 	&resource.Symlink{Path: "/etc/l", Target: "../x"},
 	&resource.Sysctl{Key: "net.ipv4.ip_forward", Value: "1", Optional: true},

@@ -69,9 +69,9 @@ type File struct {
 	Content []byte
 	// Secret content is written to the machine and shown to nobody.
 	Secret bool
-	// Until is a path: once a file is there that is not empty, this one is not needed any more, and is
-	// removed. It is for a credential that another one takes the place of, and its content is kept nowhere else.
-	Until string
+	// Until are paths: once a file is at each that is not empty, this one is not needed any more, and is
+	// removed. It is for a credential that others take the place of, and its content is kept nowhere else.
+	Until []string
 }
 
 // Directory is a directory; what else it holds is not touched.

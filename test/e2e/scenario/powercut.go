@@ -180,7 +180,26 @@ func (r *caseRun) converge(ctx context.Context, root string) error {
 	if err != nil || len(left) > 0 {
 		return fmt.Errorf("temporary files are left behind: %s: %w", left, err)
 	}
+	if !holds(root, joinCredential) && (!holds(root, ownCertificate) || !holds(root, ownKubeconfig)) {
+		return errors.New("the kubelet can never start: it has nothing to join with, and not all that it needs when it has joined")
+	}
 	return nil
+}
+
+// holds tells whether there is a file in a tree that is not empty, or a link to one.
+func holds(root, name string) bool {
+	for range 8 {
+		target, err := os.Readlink(filepath.Join(root, name))
+		if err != nil {
+			info, err := os.Stat(filepath.Join(root, name))
+			return err == nil && info.Size() > 0
+		}
+		if !filepath.IsAbs(target) {
+			target = filepath.Join(filepath.Dir(name), target)
+		}
+		name = target
+	}
+	return false
 }
 
 // recover starts a machine from a disk and waits until its Node is Ready.
@@ -202,10 +221,11 @@ func (r *caseRun) recover(ctx context.Context, m lab.Machine, disk string, withi
 	return r.ready(ctx, readyArgs{Within: within})
 }
 
-// joinCredential is gone when ownCertificate is there.
+// joinCredential is gone when ownCertificate and ownKubeconfig are there, neither of which the kubelet syncs.
 const (
 	joinCredential = "/var/lib/kubelet/bootstrap-kubeconfig"
 	ownCertificate = "/var/lib/kubelet/pki/kubelet-client-current.pem"
+	ownKubeconfig  = "/var/lib/kubelet/kubeconfig"
 )
 
 // checkMarker checks a disk that has a marker of success for what goes with it.
@@ -246,9 +266,9 @@ func checkMarker(ctx context.Context, disk string) (marked bool, err error) {
 		if sizeOf(stat) > 0 {
 			continue
 		}
-		if there, err := lab.ReadDisk(ctx, disk, "stat "+ownCertificate); err != nil {
+		if there, err := lab.ReadDisk(ctx, disk, "stat "+ownKubeconfig); err != nil {
 			return true, err
-		} else if path != joinCredential || !strings.Contains(there, "Inode:") {
+		} else if path != joinCredential || sizeOf(there) == 0 {
 			missing = append(missing, path)
 		}
 	}

@@ -1,0 +1,58 @@
+package plan
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/slipway-dev/slipway/internal/resource"
+	"github.com/slipway-dev/slipway/nodeconfig"
+)
+
+// The bootstrap credential goes when the kubelet can start without it, wherever its own files are; and stays
+// where systemd could not be told where they are.
+func TestRetireCredential(t *testing.T) {
+	const certificate, kubeconfig = "/var/lib/kubelet/pki/kubelet-client-current.pem", "/var/lib/kubelet/kubeconfig"
+	for name, c := range map[string]struct {
+		flags    []nodeconfig.Flag
+		until    []string
+		warnings []string
+	}{
+		"where they are":        {until: []string{certificate, kubeconfig}},
+		"a directory elsewhere": {flags: []nodeconfig.Flag{{Name: "cert-dir", Value: "/x"}}, until: []string{"/x/kubelet-client-current.pem", kubeconfig}},
+		"a kubeconfig elsewhere": {
+			flags: []nodeconfig.Flag{{Name: "kubeconfig", Value: "/y"}, {Name: "kubeconfig", Value: "/x"}}, until: []string{certificate, "/x"},
+		},
+		"nowhere plain": {
+			flags:    []nodeconfig.Flag{{Name: "cert-dir", Value: "/$x"}, {Name: "kubeconfig", Value: "x y"}},
+			warnings: []string{"cert-dir is not a plain absolute path", "kubeconfig is not a plain absolute path"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			config := contract(t, "aks/azure-cni.json", func(n *nodeconfig.NodeConfig) { n.Kubelet.Flags = append(n.Kubelet.Flags, c.flags...) })
+			p, problems := New(config, ubuntu(t))
+			var warnings []string
+			for _, problem := range problems {
+				if warning, _, found := strings.Cut(problem.Reason, ":"); found && strings.HasSuffix(warning, "plain absolute path") {
+					warnings = append(warnings, warning)
+				}
+			}
+			if !slices.Equal(warnings, c.warnings) {
+				t.Errorf("warnings: %q, want %q", warnings, c.warnings)
+			}
+			resources := p.ByID()
+			if file := resources["File:/var/lib/kubelet/bootstrap-kubeconfig"].Spec.(*resource.File); !slices.Equal(file.Until, c.until) {
+				t.Errorf("it goes when there are %q, want %q", file.Until, c.until)
+			}
+			unit, found := resources["File:/etc/systemd/system/slipway-retire-credential.service"]
+			if found != (c.until != nil) {
+				t.Fatalf("a unit that removes it: %t", found)
+			}
+			for _, path := range c.until {
+				if !strings.Contains(string(unit.Spec.(*resource.File).Content), "\nExecStart=test -s "+path+"\n") {
+					t.Errorf("the unit does not wait for %s", path)
+				}
+			}
+		})
+	}
+}
