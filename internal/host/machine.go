@@ -114,10 +114,13 @@ func (m *Machine) Probe(ctx context.Context, check *resource.Check) error {
 	case check.UnitActive != "":
 		err := m.systemd.waitActive(ctx, check.UnitActive)
 		if err == nil && check.Steady > 0 {
-			err = m.systemd.staysActive(ctx, check.UnitActive, check.Steady.Std())
+			err = m.systemd.staysActive(ctx, check)
+		}
+		if err != nil && !errors.Is(err, errUnsettled) {
+			err = m.withLog(ctx, check.UnitActive, err)
 		}
 		if err != nil {
-			return &apply.CheckError{Cause: resource.CauseUnit, Endpoint: check.UnitActive, Err: m.withLog(ctx, check.UnitActive, err)}
+			return &apply.CheckError{Cause: resource.CauseUnit, Endpoint: check.UnitActive, Err: err}
 		}
 		return nil
 	}

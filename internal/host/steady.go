@@ -5,47 +5,101 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/slipway-dev/slipway/internal/apply"
+	"github.com/slipway-dev/slipway/internal/resource"
 )
 
 // steadyInterval is how often a unit is looked at that must stay active.
 const steadyInterval = 200 * time.Millisecond
 
-// staysActive watches a unit that is active for a time. It returns an error, which says how the unit is,
-// as soon as that ends, or where it has been started again in between.
-func (s *systemd) staysActive(ctx context.Context, unit string, span time.Duration) error {
-	end := time.Now().Add(span)
-	first, err := s.invocation(ctx, unit)
+// errUnsettled is that of a unit of which too little is seen to tell: its journal would have no more to say.
+var errUnsettled = errors.New("is active, and not seen to stay so")
+
+// staysActive watches a unit that is active until it has been so for a time, in one piece, or says that it
+// is well. It returns an error, which says how the unit is, as soon as it has ended more often than the
+// check allows.
+func (s *systemd) staysActive(ctx context.Context, check *resource.Check) error {
+	unit, span := check.UnitActive, check.Steady.Std()
+	start, err := s.lastStart(ctx, unit)
 	if err != nil {
 		return err
 	}
-	for time.Now().Before(end) {
+	for ends := 0; time.Since(start.at) < span && !saysWell(ctx, check.Well); {
 		if !sleep(ctx, steadyInterval) {
-			return fmt.Errorf("is not seen to stay active for %s: %w", span, ctx.Err())
+			return fmt.Errorf("%w for %s: %w", errUnsettled, span, ctx.Err())
 		}
 		state, err := s.state(ctx, unit)
 		if err != nil {
 			return err
 		}
-		if !isActive(state) {
-			return fmt.Errorf("does not stay active: is %s", describe(state))
-		}
-		now, err := s.invocation(ctx, unit)
+		now, err := s.lastStart(ctx, unit)
 		if err != nil {
 			return err
 		}
-		if now != first {
-			return errors.New("does not stay active: it ended, and was started again")
+		if isActive(state) && now.invocation == start.invocation {
+			continue
+		}
+		if ends++; ends > check.Restarts {
+			return fmt.Errorf("does not stay active: %s", ended(state, ends))
+		}
+		if err := s.waitActive(ctx, unit); err != nil {
+			return fmt.Errorf("does not stay active: %w", err)
+		}
+		if start, err = s.lastStart(ctx, unit); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-// invocation tells one start of a unit from the next (systemd.exec(5), $INVOCATION_ID).
-func (s *systemd) invocation(ctx context.Context, unit string) (string, error) {
+// ended says how a unit is that has ended some times.
+func ended(state apply.UnitState, times int) string {
+	text := "it ended, and was started again"
+	if !isActive(state) {
+		text = "is " + describe(state)
+	}
+	if times > 1 {
+		text = fmt.Sprintf("ended %d times, %s", times, text)
+	}
+	return text
+}
+
+// saysWell asks once whether a unit is well; one that cannot be asked never says it.
+func saysWell(ctx context.Context, healthz *resource.Healthz) bool {
+	if healthz == nil {
+		return false
+	}
+	u, err := loopbackURL(healthz.URL)
+	if err != nil {
+		return false
+	}
+	ctx, cancel := context.WithTimeout(ctx, localTimeout)
+	defer cancel()
+	return askHealthz(ctx, u) == nil
+}
+
+// unitStart is when a unit became active, and what tells that start from others (systemd.exec(5),
+// $INVOCATION_ID).
+type unitStart struct {
+	at         time.Time
+	invocation string
+}
+
+// lastStart is a unit's last start; where systemd does not tell when that was, it is now.
+func (s *systemd) lastStart(ctx context.Context, unit string) (unitStart, error) {
 	properties, err := s.properties(ctx, unitObject(unit), unitInterface)
 	if err != nil {
-		return "", fmt.Errorf("invocation of %s: %w", unit, err)
+		return unitStart{}, fmt.Errorf("last start of %s: %w", unit, err)
 	}
+	start := unitStart{at: time.Now()}
 	id, _ := properties["InvocationID"].([]byte)
-	return string(id), nil
+	start.invocation = string(id)
+	var now unix.Timespec
+	if entered := micros(properties["ActiveEnterTimestampMonotonic"]); entered > 0 && unix.ClockGettime(unix.CLOCK_MONOTONIC, &now) == nil {
+		start.at = start.at.Add(entered - time.Duration(now.Nano()))
+	}
+	return start, nil
 }

@@ -19,6 +19,9 @@ const (
 	logLines = 10
 	// maxLogLine is how many bytes of a line are shown.
 	maxLogLine = 512
+	// maxErrorLines is how many bytes of lines an error shows: a provision.json has 1,000 for all errors, of
+	// which it keeps the beginning, and the end of the lines is what matters.
+	maxErrorLines = 640
 	// logTimeout bounds the reading of a unit's journal, lateLogTimeout where the time of what failed is
 	// over already.
 	logTimeout     = 3 * time.Second
@@ -38,9 +41,18 @@ type UnitError struct {
 	Err   error
 }
 
+// Error shows the last of the lines: as many as fit where a short text is wanted, and the newest at least.
 func (e *UnitError) Error() string {
-	return e.Err.Error() + "; last lines: " + strings.Join(e.Lines, " | ")
+	first, size := len(e.Lines), 0
+	for ; first > 0; first-- {
+		if size += len(e.Lines[first-1]) + len(lineSeparator); size > maxErrorLines && first < len(e.Lines) {
+			break
+		}
+	}
+	return e.Err.Error() + "; last lines: " + strings.Join(e.Lines[first:], lineSeparator)
 }
+
+const lineSeparator = " | "
 
 func (e *UnitError) Unwrap() error { return e.Err }
 

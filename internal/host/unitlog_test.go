@@ -160,3 +160,19 @@ func TestErrorsHaveTheLog(t *testing.T) {
 		}
 	}
 }
+
+// An error has the newest of the lines, and all of a line.
+func TestUnitErrorLines(t *testing.T) {
+	long := strings.Repeat("x", maxLogLine)
+	for want, lines := range map[string][]string{
+		"; last lines: a | b":           {"a", "b"},
+		"; last lines: a | " + long:     {long, "a", long},
+		"; last lines: " + long:         {"a", strings.Repeat("y", maxErrorLines-maxLogLine), long},
+		"; last lines: " + long + "xxx": {long + "xxx"},
+		"; last lines: " + long + long:  {"a", long + long},
+	} {
+		if got := (&UnitError{Lines: lines, Err: errors.New("is down")}).Error(); got != "is down"+want {
+			t.Errorf("%q: got %q", lines, got)
+		}
+	}
+}

@@ -3,12 +3,21 @@ package plan
 import (
 	"path"
 	"strings"
+	"time"
 
 	"github.com/slipway-dev/slipway/exitcode"
 	"github.com/slipway-dev/slipway/internal/resource"
 )
 
 const kubeletDropIns = resource.UnitDir + "/" + kubeletUnit + ".d/"
+
+// When a kubelet is seen to have taken its settings. One that has not ends in a fraction of a second, and in
+// several on a machine that is slow or has little processor to spare; one that has says so sooner than that.
+const (
+	kubeletStarted  = resource.Duration(15 * time.Second)
+	kubeletPatience = resource.Duration(90 * time.Second)
+	kubeletRestarts = 2
+)
 
 // kubeletBinary puts the wanted version in its place, where the image holds several.
 func (p *planner) kubeletBinary() {
@@ -124,11 +133,18 @@ func (p *planner) start() {
 		Reason:   "the node joins",
 		Spec:     unit,
 	})
+	check := &resource.Check{
+		Label: "kubelet-active", Timeout: kubeletPatience, UnitActive: kubeletUnit, Steady: kubeletStarted, Restarts: kubeletRestarts,
+	}
+	// A kubelet answers before it has joined, and where it cannot: it is asked so by kubeadm too (kubelet-check).
+	if url := healthzURL(p.config.Kubelet); url != "" {
+		check.Well = &resource.Healthz{URL: url}
+	}
 	p.add(resource.Resource{
 		Phase:    resource.Join,
 		Requires: []resource.ID{resource.IDOf(unit)},
 		ExitCode: exitcode.KubeletStartFailed,
-		Reason:   "the kubelet did not stop at once",
-		Spec:     &resource.Check{Label: "kubelet-active", UnitActive: kubeletUnit},
+		Reason:   "the kubelet takes its settings, and does not stop at once",
+		Spec:     check,
 	})
 }

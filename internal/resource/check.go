@@ -24,9 +24,14 @@ type Check struct {
 	PathExists string `json:"pathExists,omitempty"`
 	// UnitActive wants a unit to be active.
 	UnitActive string `json:"unitActive,omitempty"`
-	// Steady is how long the unit must stay active then, in one piece: one that ends and is started again
+	// Steady is how long the unit must have been active, in one piece: one that ends and is started again
 	// by systemd is active now and then too.
 	Steady Duration `json:"steady,omitempty"`
+	// Well ends the wait for Steady as soon as the unit answers so.
+	Well *Healthz `json:"well,omitempty"`
+	// Restarts is how often the unit may end, and be started again by systemd, during the wait for Steady:
+	// one that came too early for something does so once, one that refuses its settings each time.
+	Restarts int `json:"restarts,omitempty"`
 	// APIServer wants an API server that can be reached.
 	APIServer *APIServer `json:"apiServer,omitempty"`
 	// RuntimeReady wants a container runtime that answers.

@@ -26,7 +26,7 @@ var specs = []resource.Spec{
 	&resource.Unit{Unit: "kubelet.service"},
 	&resource.Command{Label: "c", Argv: []string{"/bin/true", "", "a b"}, Env: map[string]string{"A": "b"}, Timeout: minute},
 	&resource.Check{
-		Label: "api", Unless: "/y", Timeout: minute, ExitCodes: map[resource.Cause]int{resource.CauseDNS: 52}, PathExists: "/x", UnitActive: "u.service", Steady: minute,
+		Label: "api", Unless: "/y", Timeout: minute, ExitCodes: map[resource.Cause]int{resource.CauseDNS: 52}, PathExists: "/x", UnitActive: "u.service", Steady: minute, Well: &resource.Healthz{URL: "http://127.0.0.1:1/w"}, Restarts: 2,
 		APIServer:    &resource.APIServer{Server: "https://api", CertificateAuthority: "ca"},
 		RuntimeReady: &resource.RuntimeReady{Socket: "/run/s"},
 		Healthz:      &resource.Healthz{URL: "http://127.0.0.1:1/healthz"},
