@@ -12,8 +12,9 @@ import (
 	"github.com/slipway-dev/slipway/internal/resource"
 )
 
-// steadyInterval is how often a unit is looked at that must stay active.
-const steadyInterval = 200 * time.Millisecond
+// steadyInterval is how often a unit is looked at that must stay active. systemd answers with all that it knows
+// of the unit, at the expense of a kubelet that is about to join.
+const steadyInterval = 500 * time.Millisecond
 
 // errUnsettled is that of a unit of which too little is seen to tell: its journal would have no more to say.
 var errUnsettled = errors.New("is active, and not seen to stay so")
@@ -31,19 +32,15 @@ func (s *systemd) staysActive(ctx context.Context, check *resource.Check) error 
 		if !sleep(ctx, steadyInterval) {
 			return fmt.Errorf("%w for %s: %w", errUnsettled, span, ctx.Err())
 		}
-		state, err := s.state(ctx, unit)
-		if err != nil {
-			return err
-		}
 		now, err := s.lastStart(ctx, unit)
 		if err != nil {
 			return err
 		}
-		if isActive(state) && now.invocation == start.invocation {
+		if now.active && now.invocation == start.invocation {
 			continue
 		}
 		if ends++; ends > check.Restarts {
-			return fmt.Errorf("does not stay active: %s", ended(state, ends))
+			return fmt.Errorf("does not stay active: %s", s.ended(ctx, unit, ends))
 		}
 		if err := s.waitActive(ctx, unit); err != nil {
 			return fmt.Errorf("does not stay active: %w", err)
@@ -56,9 +53,9 @@ func (s *systemd) staysActive(ctx context.Context, check *resource.Check) error 
 }
 
 // ended says how a unit is that has ended some times.
-func ended(state apply.UnitState, times int) string {
+func (s *systemd) ended(ctx context.Context, unit string, times int) string {
 	text := "it ended, and was started again"
-	if !isActive(state) {
+	if state, err := s.state(ctx, unit); err == nil && !isActive(state) {
 		text = "is " + describe(state)
 	}
 	if times > 1 {
@@ -81,11 +78,12 @@ func saysWell(ctx context.Context, healthz *resource.Healthz) bool {
 	return askHealthz(ctx, u) == nil
 }
 
-// unitStart is when a unit became active, and what tells that start from others (systemd.exec(5),
-// $INVOCATION_ID).
+// unitStart is when a unit became active, what tells that start from others (systemd.exec(5),
+// $INVOCATION_ID), and whether it is active still.
 type unitStart struct {
 	at         time.Time
 	invocation string
+	active     bool
 }
 
 // lastStart is a unit's last start; where systemd does not tell when that was, it is now.
@@ -97,6 +95,8 @@ func (s *systemd) lastStart(ctx context.Context, unit string) (unitStart, error)
 	start := unitStart{at: time.Now()}
 	id, _ := properties["InvocationID"].([]byte)
 	start.invocation = string(id)
+	state, _ := properties["ActiveState"].(string)
+	start.active = isActive(apply.UnitState{ActiveState: state})
 	var now unix.Timespec
 	if entered := micros(properties["ActiveEnterTimestampMonotonic"]); entered > 0 && unix.ClockGettime(unix.CLOCK_MONOTONIC, &now) == nil {
 		start.at = start.at.Add(entered - time.Duration(now.Nano()))

@@ -45,13 +45,13 @@ func (f *fakeBus) show(t *testing.T, unit string, l look) {
 func TestProbeSteady(t *testing.T) {
 	unwell := httptest.NewServer(http.NotFoundHandler())
 	t.Cleanup(unwell.Close)
-	const short, long = 300 * time.Millisecond, time.Minute
+	const short, long = time.Second, time.Minute
 	runs := look{invocation: 1, state: "active", sub: "running"}
 	ends := look{after: 50 * time.Millisecond, invocation: 1, state: "activating", sub: "auto-restart"}
-	again := look{after: 300 * time.Millisecond, invocation: 2, state: "active", sub: "running"}
+	again := look{after: 700 * time.Millisecond, invocation: 2, state: "active", sub: "running"}
 	restarted := look{after: 50 * time.Millisecond, invocation: 2, state: "active"}
-	endsAgain := look{after: 400 * time.Millisecond, invocation: 2, state: "activating", sub: "auto-restart"}
-	fails := look{after: 300 * time.Millisecond, state: "failed", sub: "failed"}
+	endsAgain := look{after: 800 * time.Millisecond, invocation: 2, state: "activating", sub: "auto-restart"}
+	fails := look{after: 700 * time.Millisecond, state: "failed", sub: "failed"}
 	activeFor := func(since time.Duration) look { return look{invocation: 1, state: "active", since: since} }
 	for name, c := range map[string]struct {
 		looks    []look
