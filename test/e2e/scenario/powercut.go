@@ -266,14 +266,26 @@ func checkMarker(ctx context.Context, disk string) (marked bool, err error) {
 		if sizeOf(stat) > 0 {
 			continue
 		}
-		if there, err := lab.ReadDisk(ctx, disk, "stat "+ownKubeconfig); err != nil {
+		if own, err := joined(ctx, disk); err != nil {
 			return true, err
-		} else if path != joinCredential || sizeOf(there) == 0 {
+		} else if path != joinCredential || !own {
 			missing = append(missing, path)
 		}
 	}
 	if missing != nil {
 		return true, fmt.Errorf("the disk has a marker of success, and lacks %q", missing)
+	}
+	return true, nil
+}
+
+// joined tells whether a disk has what a kubelet has that has joined. Of the certificate it is the link that counts
+// here, as large as its target's name: what it leads to is looked at when the agent has been there.
+func joined(ctx context.Context, disk string) (bool, error) {
+	for _, path := range []string{ownCertificate, ownKubeconfig} {
+		stat, err := lab.ReadDisk(ctx, disk, "stat "+path)
+		if err != nil || sizeOf(stat) == 0 {
+			return false, err
+		}
 	}
 	return true, nil
 }
