@@ -53,7 +53,7 @@ func (r *run) over(file *resource.File) (bool, error) {
 			return false, err
 		}
 	}
-	return len(file.Until) > 0, nil
+	return file.Temporary(), nil
 }
 
 // maxLinks is how many symbolic links are followed to a file.

@@ -55,7 +55,7 @@ func (i *intent) add(wrong []difference) {
 		if strings.HasPrefix(d.Spec.Name(), resource.UnitDir+"/") {
 			i.Reload = true
 		}
-		if f, ok := d.Spec.(*resource.File); !ok || len(f.Until) == 0 || d.action != Removed {
+		if f, ok := d.Spec.(*resource.File); !ok || !f.Temporary() || d.action != Removed {
 			i.Restarts = append(i.Restarts, d.Restarts...) // who reads it has something better now, if it is over
 		}
 		i.Paths = append(i.Paths, d.Spec.Name())

@@ -65,7 +65,7 @@ func (j *judge) restartsOf(a, b resource.Resource) []string {
 
 func until(spec resource.Spec) bool {
 	f, ok := spec.(*resource.File)
-	return ok && len(f.Until) > 0
+	return ok && f.Temporary()
 }
 
 // add gives a change a reason, if there is such a change. Where no node was, nothing is running that a

@@ -95,7 +95,7 @@ func (j *judge) placed() {
 			if row, ok := authorityRow(d); ok && slices.Contains(everyPlace(func(p plan.Places) string { return p.Authority }), spec.Path) {
 				j.add(d.id, row.of(d))
 			}
-			if len(spec.Until) > 0 || slices.Contains(everyPlace(func(p plan.Places) string { return p.BootstrapConfig }), spec.Path) {
+			if spec.Temporary() || slices.Contains(everyPlace(func(p plan.Places) string { return p.BootstrapConfig }), spec.Path) {
 				j.add(d.id, bootstrapIgnored.of(d))
 			}
 		case *resource.Symlink:

@@ -58,7 +58,7 @@ func (o original) spec() resource.Spec {
 func newRecord(e Entry, plan resource.Plan, originals []original) *record {
 	r := &record{APIVersion: apiVersion, Kind: kind, Entry: e, Resources: plan, Originals: originals}
 	for _, res := range plan.Resources {
-		if f, ok := res.Spec.(*resource.File); ok && f.Secret && len(f.Until) == 0 {
+		if f, ok := res.Spec.(*resource.File); ok && f.Secret && !f.Temporary() {
 			if r.Secrets == nil {
 				r.Secrets = make(map[string][]byte)
 			}
@@ -92,7 +92,7 @@ func parseRecord(data []byte) (*record, error) {
 			continue
 		}
 		content, kept := r.Secrets[f.Path]
-		if f.Secret && len(f.Until) == 0 && !kept {
+		if f.Secret && !f.Temporary() && !kept {
 			return nil, fmt.Errorf("lacks the content of %s", f.Path)
 		}
 		if kept {
@@ -145,7 +145,7 @@ func Lasting(plan resource.Plan) resource.Plan {
 	for _, res := range plan.Resources {
 		switch spec := res.Spec.(type) {
 		case *resource.File:
-			if len(spec.Until) > 0 {
+			if spec.Temporary() {
 				continue
 			}
 		case *resource.Check:

@@ -99,7 +99,7 @@ func (s *Store) originals(plan resource.Plan) ([]original, error) {
 	for _, res := range plan.Resources {
 		switch spec := res.Spec.(type) {
 		case *resource.File:
-			if len(spec.Until) > 0 {
+			if spec.Temporary() {
 				continue // what was there may be a credential, and is kept nowhere either
 			}
 		case *resource.Symlink:

@@ -97,6 +97,7 @@ func (s *systemd) lastStart(ctx context.Context, unit string) (unitStart, error)
 	start.invocation = string(id)
 	state, _ := properties["ActiveState"].(string)
 	start.active = isActive(apply.UnitState{ActiveState: state})
+	// Not by the time of day, which a machine that boots may be told meanwhile.
 	var now unix.Timespec
 	if entered := micros(properties["ActiveEnterTimestampMonotonic"]); entered > 0 && unix.ClockGettime(unix.CLOCK_MONOTONIC, &now) == nil {
 		start.at = start.at.Add(entered - time.Duration(now.Nano()))

@@ -31,13 +31,7 @@ func (f *fakeBus) show(t *testing.T, unit string, l look) {
 		}
 		properties["ActiveEnterTimestampMonotonic"] = uint64((time.Duration(now.Nano()) - l.since).Microseconds())
 	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.units[unit] = properties
-	select {
-	case f.changed <- struct{}{}:
-	default:
-	}
+	f.put(unit, properties)
 }
 
 // A unit that must stay active: for a time, or until it says that it is well, and with as many ends as it may

@@ -86,9 +86,14 @@ func (f *fakeBus) properties(_ context.Context, object, iface string) (map[strin
 }
 
 func (f *fakeBus) set(unit, active, sub string) {
+	f.put(unit, map[string]any{"LoadState": "loaded", "ActiveState": active, "SubState": sub})
+}
+
+// put has a unit other properties, and tells who watches it.
+func (f *fakeBus) put(unit string, properties map[string]any) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.units[unit] = map[string]any{"LoadState": "loaded", "ActiveState": active, "SubState": sub}
+	f.units[unit] = properties
 	select {
 	case f.changed <- struct{}{}:
 	default:

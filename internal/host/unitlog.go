@@ -22,6 +22,7 @@ const (
 	// maxErrorLines is how many bytes of lines an error shows: a provision.json has 1,000 for all errors, of
 	// which it keeps the beginning, and the end of the lines is what matters.
 	maxErrorLines = 640
+	lineSeparator = " | "
 	// logTimeout bounds the reading of a unit's journal, lateLogTimeout where the time of what failed is
 	// over already.
 	logTimeout     = 3 * time.Second
@@ -51,8 +52,6 @@ func (e *UnitError) Error() string {
 	}
 	return e.Err.Error() + "; last lines: " + strings.Join(e.Lines[first:], lineSeparator)
 }
-
-const lineSeparator = " | "
 
 func (e *UnitError) Unwrap() error { return e.Err }
 

@@ -54,9 +54,9 @@ func HealthChecks(c *nodeconfig.NodeConfig) []resource.Resource {
 	}
 	h.add(resource.Join, exitcode.KubeletStartFailed, "the kubelet runs",
 		&resource.Check{Label: "health-kubelet-active", Timeout: unitPatience, UnitActive: kubeletUnit, Steady: kubeletSteady})
-	if url := healthzURL(c.Kubelet); url != "" {
+	if healthz := kubeletHealthz(c.Kubelet); healthz != nil {
 		h.add(resource.Join, exitcode.KubeletStartFailed, "the kubelet says that it is well",
-			&resource.Check{Label: "health-kubelet-healthz", Timeout: answerPatience, Healthz: &resource.Healthz{URL: url}})
+			&resource.Check{Label: "health-kubelet-healthz", Timeout: answerPatience, Healthz: healthz})
 	}
 	if credentials := kubeletCredentials(c); credentials != nil {
 		h.add(resource.Join, exitcode.KubeletStartFailed, "the kubelet renews its Node's lease, so the cluster counts on the node",
@@ -89,6 +89,14 @@ func (h *health) add(phase resource.Phase, exitCode int, reason string, check *r
 		r.Requires = []resource.ID{h.checks[n-1].ID()}
 	}
 	h.checks = append(h.checks, r)
+}
+
+// kubeletHealthz is what a kubelet can be asked how it is by; nil where it cannot.
+func kubeletHealthz(k nodeconfig.Kubelet) *resource.Healthz {
+	if url := healthzURL(k); url != "" {
+		return &resource.Healthz{URL: url}
+	}
+	return nil
 }
 
 // healthzURL is the kubelet's health endpoint, or "" where there is none on the loopback (Kubernetes:

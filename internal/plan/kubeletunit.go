@@ -133,18 +133,15 @@ func (p *planner) start() {
 		Reason:   "the node joins",
 		Spec:     unit,
 	})
-	check := &resource.Check{
-		Label: "kubelet-active", Timeout: kubeletPatience, UnitActive: kubeletUnit, Steady: kubeletStarted, Restarts: kubeletRestarts,
-	}
-	// A kubelet answers before it has joined, and where it cannot: it is asked so by kubeadm too (kubelet-check).
-	if url := healthzURL(p.config.Kubelet); url != "" {
-		check.Well = &resource.Healthz{URL: url}
-	}
 	p.add(resource.Resource{
 		Phase:    resource.Join,
 		Requires: []resource.ID{resource.IDOf(unit)},
 		ExitCode: exitcode.KubeletStartFailed,
 		Reason:   "the kubelet takes its settings, and does not stop at once",
-		Spec:     check,
+		Spec: &resource.Check{
+			Label: "kubelet-active", Timeout: kubeletPatience, UnitActive: kubeletUnit, Steady: kubeletStarted, Restarts: kubeletRestarts,
+			// A kubelet answers before it has joined, and where it cannot: it is asked so by kubeadm too (kubelet-check).
+			Well: kubeletHealthz(p.config.Kubelet),
+		},
 	})
 }

@@ -120,6 +120,9 @@ func (*File) Kind() string { return "File" }
 // Name implements Spec.
 func (f *File) Name() string { return f.Path }
 
+// Temporary tells whether the file is there only until others are.
+func (f *File) Temporary() bool { return len(f.Until) > 0 }
+
 // Kind implements Spec.
 func (*Directory) Kind() string { return "Directory" }
 
