@@ -21,12 +21,12 @@ var kept = map[string]string{
 	"slipway.log":    "cat /var/log/slipway.log",
 	"cloud-init.log": "cat /var/log/cloud-init.log /var/log/cloud-init-output.log",
 	"events.jsonl":   "cat /var/log/azure/Microsoft.Azure.Extensions.CustomScript/events/*",
-	"units.txt":      "systemctl --no-pager list-units; systemctl list-jobs",
-	"network.txt":    "ip address; ip route",
 }
 
 // keptOfFailures are what is kept besides where a case has failed, for they take seconds.
 var keptOfFailures = map[string]string{
+	"network.txt":         "ip address; ip route",
+	"units.txt":           "systemctl --no-pager list-units; systemctl list-jobs",
 	"systemd-analyze.txt": "systemd-analyze --no-pager critical-chain; systemd-analyze --no-pager blame",
 	"all-units.txt":       "systemctl --no-pager --all list-units; networkctl --no-pager -a status",
 }
