@@ -44,9 +44,9 @@ func artifactsScript(commands map[string]string) string {
 	var script strings.Builder
 	script.WriteString("d=$(mktemp -d /run/artifacts.XXXXXX) && cd $d && mkdir out\n")
 	for _, name := range slices.Sorted(maps.Keys(commands)) {
-		fmt.Fprintf(&script, "{ %s\n} >out/%s 2>&1 </dev/null\necho $(cut -d' ' -f1 /proc/uptime) %s >>out/collected.txt\n", commands[name], name, name)
+		fmt.Fprintf(&script, "{ %s\n} >out/%s 2>&1 </dev/null &\n", commands[name], name)
 	}
-	script.WriteString("tar -C out -cf all.tar . && cat all.tar >/dev/virtio-ports/" + artifactsPort + " && stat -c %s all.tar; rm -r $d\n")
+	script.WriteString("wait; tar -C out -cf all.tar . && cat all.tar >/dev/virtio-ports/" + artifactsPort + " && stat -c %s all.tar; rm -r $d\n")
 	return script.String()
 }
 

@@ -16,27 +16,31 @@ const (
 	holdArgument = " E2E_HOLD=1"
 )
 
-// Hold boots a machine's kernel up to where it has not seen a disk yet, and keeps it in a file: whatever disk a
-// machine has that goes on from there (Machine.Held), its kernel need not start again. It returns the machine that
-// others are made of, by giving them a Dir and a Disk; what they write is not recorded.
-func (l *Lab) Hold(ctx context.Context, m Machine, state string) (Machine, error) {
+// Holding is the machine that Hold keeps, of one that is to go on from there. What it writes is not recorded.
+func Holding(m Machine) Machine {
 	m.KernelArgs, m.Record = m.KernelArgs+holdArgument, false
+	return m
+}
+
+// Hold boots the kernel of a machine of Holding up to where it has not seen a disk yet, and keeps it in a file: whatever
+// Dir and Disk a machine has that goes on from there (Machine.Held), its kernel need not start again. The file is there
+// when it is whole.
+func (l *Lab) Hold(ctx context.Context, m Machine, state string) error {
 	vm, err := l.Boot(ctx, m)
 	if err != nil {
-		return m, err
+		return err
 	}
 	defer vm.Stop()
 	if err := vm.held(ctx); err != nil {
-		return m, err
+		return err
 	}
-	if said, err := vm.monitor(ctx, fmt.Sprintf("migrate \"exec:cat >%s\"", state)); err != nil {
-		return m, fmt.Errorf("keep the held machine: %w: %s", err, said)
+	if said, err := vm.monitor(ctx, fmt.Sprintf("migrate \"exec:cat >%s\"", state+".part")); err != nil {
+		return fmt.Errorf("keep the held machine: %w: %s", err, said)
 	}
 	if said, err := vm.monitor(ctx, "info migrate"); err != nil || !strings.Contains(said, "status: completed") {
-		return m, errors.Join(fmt.Errorf("the held machine is not kept: %q", said), err)
+		return errors.Join(fmt.Errorf("the held machine is not kept: %q", said), err)
 	}
-	m.Held = state
-	return m, nil
+	return os.Rename(state+".part", state)
 }
 
 // held waits until the initial RAM disk waits.

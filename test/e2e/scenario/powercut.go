@@ -115,10 +115,9 @@ func (r *caseRun) powerCuts(ctx context.Context, args powerCutArgs) error {
 // it; it may not change the disk. The machine is the recorded one with its kernel started, and goes on with any disk.
 func (r *caseRun) eachCut(ctx context.Context, log *lab.BlockLog, flushes []int, do func(machine lab.Machine, disk string, flush int) error) error {
 	recorded := r.vm.Machine
-	path, kernel := filepath.Join(recorded.Dir, "cut.img"), filepath.Join(recorded.Dir, "kernel.state")
+	path := filepath.Join(recorded.Dir, "cut.img")
 	defer os.Remove(path)
-	defer os.Remove(kernel)
-	machine, err := r.Lab.Hold(ctx, recorded, kernel)
+	machine, err := r.started(ctx, recorded)
 	if err != nil {
 		return fmt.Errorf("keep a kernel that has started: %w", err)
 	}

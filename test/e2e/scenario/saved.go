@@ -21,6 +21,9 @@ const heldPath = "/etc/slipway/no-provision"
 // bootedUserData has no contract: the machine can be saved when all but the agent's work is done.
 const bootedUserData = "#cloud-config\n{}\n"
 
+// savedDisk is the disk of a machine that booted has saved.
+const savedDisk = "disk.qcow2"
+
 // booted makes a machine one that goes on from where cloud-init was done and the agent held back. That
 // is saved once for an image, and kept among the parts.
 func (r *caseRun) booted(ctx context.Context, m lab.Machine) (lab.Machine, error) {
@@ -28,41 +31,62 @@ func (r *caseRun) booted(ctx context.Context, m lab.Machine) (lab.Machine, error
 	if err != nil {
 		return m, err
 	}
+	image, seed := m.Disk, m.Seed
+	key := []string{"2", image, r.Lab.MachineKey(m), bootedUserData}
+	dir, err := r.cached(ctx, "booted-containerd"+r.Containerd+"-", savedDisk, key, func(dir string) error {
+		m.Disk, m.Seed = filepath.Join(dir, "held.img"), filepath.Join(dir, "seed.iso")
+		if err := holdAgent(ctx, image, m.Disk); err != nil {
+			return err
+		}
+		if err := os.Rename(seed, m.Seed); err != nil {
+			return err
+		}
+		return r.save(ctx, m, filepath.Join(dir, savedDisk))
+	})
+	m.Disk, m.Seed, m.Resume = filepath.Join(dir, "held.img"), filepath.Join(dir, "seed.iso"), filepath.Join(dir, savedDisk)
+	return m, err
+}
+
+// started makes a machine one that goes on from where its kernel has started, with whatever disk it is given.
+func (r *caseRun) started(ctx context.Context, m lab.Machine) (lab.Machine, error) {
+	m = lab.Holding(m)
+	dir, err := r.cached(ctx, "started-", "state", []string{"1", r.Lab.MachineKey(m)}, func(dir string) error {
+		return r.Lab.Hold(ctx, m, filepath.Join(dir, "state"))
+	})
+	m.Held = filepath.Join(dir, "state")
+	return m, err
+}
+
+// cached returns a directory among the parts that was filled, in this run or one before it with the same key
+// and the same QEMU; others of that name are removed. last is the file that is written last.
+func (r *caseRun) cached(ctx context.Context, name, last string, key []string, fill func(dir string) error) (string, error) {
 	version, err := exec.CommandContext(ctx, "qemu-system-x86_64", "--version").Output()
 	if err != nil {
-		return m, err
+		return "", err
 	}
-	key := sha256.Sum256([]byte(strings.Join([]string{"2", string(version), m.Disk, r.Lab.MachineKey(m), bootedUserData}, "\x00")))
-	name := "booted-containerd" + r.Containerd + "-"
-	dir := filepath.Join(r.Cache, name+hex.EncodeToString(key[:])[:16])
-	image, seed := m.Disk, m.Seed
-	m.Disk, m.Seed = filepath.Join(dir, "held.img"), filepath.Join(dir, "seed.iso")
-	saved := m
-	saved.Resume = filepath.Join(dir, "disk.qcow2")
-	if _, err := os.Stat(saved.Resume); err == nil { // it comes last
-		return saved, nil
+	sum := sha256.Sum256([]byte(strings.Join(append(key, string(version)), "\x00")))
+	dir := filepath.Join(r.Cache, name+hex.EncodeToString(sum[:])[:16])
+	if _, err := os.Stat(filepath.Join(dir, last)); err == nil {
+		return dir, nil
 	}
 	begin := time.Now()
 	old, err := filepath.Glob(filepath.Join(r.Cache, name+"*"))
 	if err != nil {
-		return m, err
+		return "", err
 	}
 	for _, path := range old {
 		if err := os.RemoveAll(path); err != nil {
-			return m, err
+			return "", err
 		}
 	}
-	if err := holdAgent(ctx, image, m.Disk); err != nil {
-		return m, err
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return "", err
 	}
-	if err := os.Rename(seed, m.Seed); err != nil {
-		return m, err
+	if err := fill(dir); err != nil {
+		return "", err
 	}
-	if err := r.save(ctx, m, saved.Resume); err != nil {
-		return m, err
-	}
-	r.Log.Info("saved a machine for cases to begin from", "containerd", r.Containerd, "seconds", fmt.Sprintf("%.1f", time.Since(begin).Seconds()))
-	return saved, nil
+	r.Log.Info("saved a machine for cases to begin from", "name", filepath.Base(dir), "seconds", fmt.Sprintf("%.1f", time.Since(begin).Seconds()))
+	return dir, nil
 }
 
 // holdAgent copies an image, with the file that holds the agent back.
