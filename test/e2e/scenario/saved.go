@@ -33,8 +33,13 @@ func (r *caseRun) booted(ctx context.Context, m lab.Machine) (lab.Machine, error
 	}
 	image, seed := m.Disk, m.Seed
 	key := []string{"2", image, r.Lab.MachineKey(m), bootedUserData}
+	in := func(dir string) lab.Machine {
+		own := m
+		own.Disk, own.Seed = filepath.Join(dir, "held.img"), filepath.Join(dir, "seed.iso")
+		return own
+	}
 	dir, err := r.cached(ctx, "booted-containerd"+r.Containerd+"-", savedDisk, key, func(dir string) error {
-		m.Disk, m.Seed = filepath.Join(dir, "held.img"), filepath.Join(dir, "seed.iso")
+		m := in(dir)
 		if err := holdAgent(ctx, image, m.Disk); err != nil {
 			return err
 		}
@@ -43,8 +48,12 @@ func (r *caseRun) booted(ctx context.Context, m lab.Machine) (lab.Machine, error
 		}
 		return r.save(ctx, m, filepath.Join(dir, savedDisk))
 	})
-	m.Disk, m.Seed, m.Resume = filepath.Join(dir, "held.img"), filepath.Join(dir, "seed.iso"), filepath.Join(dir, savedDisk)
-	return m, err
+	if err != nil {
+		return m, err
+	}
+	m = in(dir)
+	m.Resume = filepath.Join(dir, savedDisk)
+	return m, nil
 }
 
 // started makes a machine one that goes on from where its kernel has started, with whatever disk it is given.
