@@ -52,8 +52,8 @@ func title(name string) string {
 
 // contract is a contract that has been read.
 type contract struct {
-	name string // of the file, as given
-	data []byte
+	name   string // of the file, as given
+	strict bool   // warnings are refused, as errors are
 	dialect.Decoded
 }
 
@@ -66,11 +66,13 @@ func (f *source) read(s cli.Streams) (*contract, error) {
 	if err != nil {
 		return nil, err
 	}
-	return decode(f.file, data, f.dialect.Value), nil
+	c := decode(f.file, data, f.dialect.Value)
+	c.strict = f.strict
+	return c, nil
 }
 
 func decode(name string, data []byte, dialectName string) *contract {
-	return &contract{name, data, dialect.Decode(data, dialectName)}
+	return &contract{name: name, Decoded: dialect.Decode(data, dialectName)}
 }
 
 // parsed tells whether the contract could be read at all.
@@ -78,6 +80,10 @@ func (c *contract) parsed() bool { return len(c.Canonical) > 0 }
 
 // valid tells whether a node can be made of it.
 func (c *contract) valid() bool { return len(nodeconfig.Fatal(c.Problems)) == 0 }
+
+// refused says whether the command that reads the contract must fail: it has errors, or it has warnings
+// and the command is strict.
+func (c *contract) refused() bool { return !c.valid() || c.strict && len(c.Problems) > 0 }
 
 // inWords names the dialect and the kind of document.
 func (c *contract) inWords() string {
@@ -108,18 +114,16 @@ func (c *contract) plan(f facts.Facts) resource.Plan {
 	return p
 }
 
-// require prints the contract's problems and refuses one that has errors.
+// require prints the contract's problems, and returns an error where it is refused.
 func (c *contract) require(s cli.Streams) error {
-	c.warn(s)
-	if !c.valid() {
+	_, _ = io.WriteString(s.Err, cli.Problems(c.Problems, cli.StyleOf(s.Err)))
+	switch {
+	case !c.valid():
 		return command.Failed("%s has %s", title(c.name), cli.Plural(len(nodeconfig.Fatal(c.Problems)), "error"))
+	case c.refused():
+		return command.Failed("%s has %s, and --strict allows none", title(c.name), cli.CountProblems(c.Problems))
 	}
 	return nil
-}
-
-// warn prints the contract's problems.
-func (c *contract) warn(s cli.Streams) {
-	_, _ = io.WriteString(s.Err, cli.Problems(c.Problems, cli.StyleOf(s.Err)))
 }
 
 // readFacts reads recorded facts; without a file nothing is known.

@@ -133,9 +133,11 @@ func readSide(s cli.Streams, name string, f facts.Facts) (side, error) {
 		return side{name, made.Dialect, made.Config, made}, nil
 	}
 	c := decode(name, data, "")
+	if c.valid() {
+		made = c.plan(f)
+	}
 	if err := c.require(s); err != nil {
 		return side{}, err
 	}
-	made = c.plan(f)
 	return side{name, made.Dialect, made.Config, made}, nil
 }

@@ -12,6 +12,7 @@ import (
 type source struct {
 	file    string
 	dialect command.Choice
+	strict  bool
 }
 
 // add adds -f and --dialect.
@@ -20,6 +21,11 @@ func (s *source) add(cmd *cobra.Command) {
 	command.Must(cmd.MarkFlagFilename("file", "yaml", "yml", "json"))
 	s.dialect.Allowed = dialect.Names()
 	command.AddChoice(cmd, &s.dialect, "dialect", "", "read the contract as `DIALECT`, "+cli.List(s.dialect.Allowed, "or")+", instead of detecting which it is")
+}
+
+// addStrict adds --strict.
+func (s *source) addStrict(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&s.strict, "strict", false, "refuse a contract that has warnings: exit code 1, as for errors")
 }
 
 // addFacts adds --facts.

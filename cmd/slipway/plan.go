@@ -41,6 +41,7 @@ nothing is known. Nothing of a secret file is shown but that it is one, unless -
 		RunE: func(*cobra.Command, []string) error { return p.run(s) },
 	}
 	p.from.add(cmd)
+	p.from.addStrict(cmd)
 	addFacts(cmd, &p.facts)
 	command.AddOutput(cmd, &p.output)
 	cmd.Flags().StringVar(&p.show, "show", "", "print one file of the plan, by its `PATH` on the node")

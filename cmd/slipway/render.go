@@ -12,6 +12,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/cli"
 	"github.com/slipway-dev/slipway/internal/command"
 	"github.com/slipway-dev/slipway/internal/document"
+	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/nodeconfig"
 	"github.com/slipway-dev/slipway/nodeconfig/dialect"
 	"github.com/slipway-dev/slipway/userdata"
@@ -81,6 +82,7 @@ There is no target for a directory of all artefacts yet ("bundle").`,
 		RunE: func(*cobra.Command, []string) error { return r.run(s) },
 	}
 	r.from.add(cmd)
+	r.from.addStrict(cmd)
 	command.AddChoice(cmd, &r.to, "to", "", "`TARGET` to render: "+cli.List(r.to.Allowed, "or"))
 	cmd.Flags().StringVarP(&r.output, "output", "o", "", "`OUT`, the file to write, mode 0600; \"json\" for a property of an Azure template, standard output otherwise")
 	cmd.Flags().BoolVar(&r.raw, "raw", false, "the plain document, without base64")
@@ -94,6 +96,9 @@ func (r *rendering) run(s cli.Streams) error {
 	}
 	if r.raw && r.output == command.AsJSON {
 		return cli.Usage("to write a file of that name, use -o ./json", "an Azure template takes no plain document: --raw and -o json exclude each other")
+	}
+	if r.force && r.from.strict {
+		return cli.Usage("choose one", "--force renders a contract that has errors, --strict refuses one that has warnings")
 	}
 	c, err := r.from.read(s)
 	if err != nil {
@@ -121,14 +126,17 @@ func (r *rendering) run(s cli.Streams) error {
 
 // check refuses a contract that has errors, unless it is forced.
 func (r *rendering) check(s cli.Streams, c *contract) error {
+	if c.valid() {
+		c.plan(facts.Facts{}) // for its problems
+	}
 	err := c.require(s)
 	if err == nil {
 		return nil
 	}
 	hint := "no node can be made of it; --force renders it all the same"
 	switch {
-	case !c.parsed():
-		hint = ""
+	case c.valid(), !c.parsed():
+		return err
 	case r.force:
 		return nil
 	}

@@ -21,10 +21,11 @@ func newValidate(s cli.Streams) *cobra.Command {
 		Long: `Report everything that is wrong with a contract, errors first.
 
 An error means that no node can be made of it; the agent stops before it changes anything.
-A warning is about something that is left out or not applied, the rest is used. The report
-is what this command is for, so it goes to standard output. The exit code is 0 where there
-is no error, warnings or not, and 1 otherwise.`,
+A warning is about something that is left out or not applied; the rest is used. The report
+goes to standard output. The exit code is 1 if there is an error, and with --strict also if
+there is a warning; otherwise it is 0.`,
 		Example: `  slipway validate -f node.yaml
+  slipway validate -f node.yaml --strict
   slipway validate -f - -o json <node.json | jq '.problems[]'`,
 		Args: command.NoArguments,
 		RunE: func(*cobra.Command, []string) error {
@@ -40,13 +41,14 @@ is no error, warnings or not, and 1 otherwise.`,
 			} else {
 				err = command.Write(s, reportText(c, cli.StyleOf(s.Out)))
 			}
-			if err == nil && !c.valid() {
+			if err == nil && c.refused() {
 				err = cli.Quit(exitcode.Invalid)
 			}
 			return err
 		},
 	}
 	from.add(cmd)
+	from.addStrict(cmd)
 	command.AddOutput(cmd, &output)
 	return cmd
 }
@@ -76,5 +78,9 @@ func reportText(c *contract, style cli.Style) string {
 	if !c.valid() {
 		return text + style.Bold(name) + ": " + style.Red("not valid") + ", " + cli.CountProblems(c.Problems) + "\n"
 	}
-	return text + style.Bold(name) + ": " + style.Green("valid") + " " + c.inWords() + ", " + cli.CountProblems(c.Problems) + "\n"
+	text += style.Bold(name) + ": " + style.Green("valid") + " " + c.inWords() + ", " + cli.CountProblems(c.Problems)
+	if c.refused() {
+		text += style.Red(", and --strict allows none")
+	}
+	return text + "\n"
 }
