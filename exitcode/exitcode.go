@@ -9,12 +9,12 @@ import (
 const (
 	Success                 = 0
 	Invalid                 = 1 // the document has errors, or a command failed
-	Usage                   = 2 // the command line is wrong
 	UnitStartFailed         = 4
 	KubeletStartFailed      = 34
 	ModuleLoadFailed        = 49
 	APIServerUnreachable    = 51
 	APIServerNameUnresolved = 52
+	Usage                   = 64 // the command line is wrong: EX_USAGE of sysexits(3); a crash of the program never ends so
 	ImageNotBuilt           = 65 // the machine does not run a finished node image
 	SysctlFailed            = 103
 	KubeletInstallFailed    = 121 // there is no kubelet binary

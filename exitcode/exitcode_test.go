@@ -11,8 +11,8 @@ import (
 
 func TestTableIsSortedAndComplete(t *testing.T) {
 	codes := All()
-	if len(codes) != 133 {
-		t.Errorf("the table has %d codes, want 133", len(codes))
+	if len(codes) != 134 {
+		t.Errorf("the table has %d codes, want 134", len(codes))
 	}
 	names := map[string]int{}
 	for i, c := range codes {
@@ -68,12 +68,12 @@ func TestConstantsAreWhatSlipwayReturns(t *testing.T) {
 	}{
 		{Success, 0, "SUCCESS"},
 		{Invalid, 1, "ERR_INVALID"},
-		{Usage, 2, "ERR_SYSTEMCTL_MASK_FAIL"},
 		{UnitStartFailed, 4, "ERR_SYSTEMCTL_START_FAIL"},
 		{KubeletStartFailed, 34, "ERR_KUBELET_START_FAIL"},
 		{ModuleLoadFailed, 49, "ERR_MODPROBE_FAIL"},
 		{APIServerUnreachable, 51, "ERR_K8S_API_SERVER_CONN_FAIL"},
 		{APIServerNameUnresolved, 52, "ERR_K8S_API_SERVER_DNS_LOOKUP_FAIL"},
+		{Usage, 64, "ERR_USAGE"},
 		{ImageNotBuilt, 65, "ERR_VHD_FILE_NOT_FOUND"},
 		{SysctlFailed, 103, "ERR_SYSCTL_RELOAD"},
 		{KubeletInstallFailed, 121, "ERR_KUBELET_INSTALL_FAIL"},

@@ -18,7 +18,7 @@ import (
 const (
 	exitSame    = exitcode.Success
 	exitDiffer  = 1
-	exitTrouble = exitcode.Usage
+	exitTrouble = 2
 )
 
 func newDiff(s cli.Streams) *cobra.Command {
@@ -39,7 +39,7 @@ reasons for them are not. Of a secret file only that it differs is told.
 Each change has a class, which says what it takes to make it on a node that runs: none, reload,
 restart, drain, reboot or replace. The class of them all is at the end.
 
-Exit codes, as diff(1) has them: 0 no difference, 1 a difference, 2 trouble.`,
+Exit codes, as diff(1) has them: 0 no difference, 1 a difference, 2 trouble; 64 wrong usage.`,
 		Example: `  slipway diff old.yaml new.yaml
   slipway plan -f node.yaml -o json >before.json && vi node.yaml && slipway diff before.json node.yaml`,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -69,9 +69,12 @@ Exit codes, as diff(1) has them: 0 no difference, 1 a difference, 2 trouble.`,
 	return cmd
 }
 
-// trouble gives an error the code of diff's troubles.
+// trouble gives an error the code of diff's troubles. A wrong command line has its own code everywhere.
 func trouble(err error) error {
 	if e, ok := errors.AsType[*cli.Error](err); ok {
+		if e.Code == exitcode.Usage {
+			return e
+		}
 		return &cli.Error{Code: exitTrouble, Err: e.Err, Hint: e.Hint}
 	}
 	return &cli.Error{Code: exitTrouble, Err: err}

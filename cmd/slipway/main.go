@@ -5,7 +5,7 @@
 // It works on files alone: it asks no cloud, no cluster and no machine, and it changes nothing but
 // the file that render is told to write. Documents go to standard output, what is said about them to
 // standard error. The exit code is 0 for success, 1 where a document has errors or the command
-// failed, and 2 where the command line is wrong; diff has codes of its own.
+// failed, and 64 where the command line is wrong; diff has codes of its own.
 package main
 
 import (

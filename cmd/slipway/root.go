@@ -27,7 +27,7 @@ network. Contracts are native (slipway.dev/v1 NodeConfig, YAML or JSON) or AKS's
 
 Documents go to standard output, what is said about them to standard error, in colour on a
 terminal unless NO_COLOR is set.
-Exit codes: 0 success, 1 the document has errors or the command failed, 2 wrong usage.`,
+Exit codes: 0 success, 1 the document has errors or the command failed, 64 wrong usage.`,
 		Example: `  slipway validate -f node.yaml
   slipway plan -f node.yaml
   slipway render -f node.yaml --to custom-data -o custom-data.b64`,

@@ -20,7 +20,7 @@ func TestReport(t *testing.T) {
 		{nil, 0, ""},
 		{errors.New("no luck"), 1, "prog: no luck\n"},
 		{Quit(7), 7, ""},
-		{Usage("try again", "unknown flag %s", "--x"), 2, "prog: unknown flag --x\ntry again\n"},
+		{Usage("try again", "unknown flag %s", "--x"), 64, "prog: unknown flag --x\ntry again\n"},
 		{fmt.Errorf("while doing: %w", &Error{Code: 3, Err: errors.New("no luck"), Hint: "try again"}), 3, "prog: while doing: no luck\ntry again\n"},
 		{errors.New("a\x1b[31mb"), 1, "prog: a?[31mb\n"},
 	} {
