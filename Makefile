@@ -49,7 +49,7 @@ generate: ## regenerate protobuf code and JSON Schemas
 
 .PHONY: bench
 bench: ## benchmarks with allocations
-	go test -run '^$$' -bench . -benchmem ./test/bench ./userdata
+	go test -run '^$$' -bench . -benchmem ./test/bench ./userdata ./internal/generation ./internal/document
 
 .PHONY: fuzz
 fuzz: ## every fuzz target for FUZZTIME (10s)

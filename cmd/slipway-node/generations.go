@@ -72,6 +72,9 @@ func (a *app) showGenerations(node *agent.Agent, form string) error {
 		if !e.ConfirmBy.IsZero() && i == len(entries)-1 {
 			remarks = append(remarks, "confirm by "+e.ConfirmBy.UTC().Format(time.TimeOnly))
 		}
+		if i > 0 && e.Number > entries[i-1].Number+1 {
+			remarks = append(remarks, strconv.Itoa(e.Number-entries[i-1].Number-1)+" before it are not kept")
+		}
 		if e.Reason != "" {
 			remarks = append(remarks, cli.Shorten(cli.Line(e.Reason), 60))
 		}

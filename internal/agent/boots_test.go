@@ -94,7 +94,7 @@ var boots = []struct {
 	{name: "a change, and the index is damaged", since: func(n *node) {
 		n.change(better(n.T))
 		n.deliver("/var/lib/slipway/generations/index.json", []byte("{"))
-	}, brought: true, generations: "1 provision unknown, 2 apply good"},
+	}, brought: true, generations: "1 provision good, 2 apply good"},
 	{name: "a failing new contract", since: func(n *node) {
 		n.deliver(nativeContract, better(n.T))
 		n.host.before = failing("RestartUnit kubelet.service")

@@ -20,7 +20,7 @@ import (
 
 // machine is a directory with generations.
 type machine struct {
-	t *testing.T
+	t testing.TB
 	*host.Directory
 	root string
 	log  bytes.Buffer
@@ -30,7 +30,7 @@ type machine struct {
 	before func(op, name string) error
 }
 
-func newMachine(t *testing.T) *machine {
+func newMachine(t testing.TB) *machine {
 	t.Helper()
 	m := &machine{t: t, root: t.TempDir(), before: func(string, string) error { return nil }}
 	dir, err := host.OpenDirectory(m.root)
@@ -204,7 +204,7 @@ func ids(resources []resource.Resource) string {
 	return strings.Join(list, " ")
 }
 
-func equal[T comparable](t *testing.T, what string, got, want T) {
+func equal[T comparable](t testing.TB, what string, got, want T) {
 	t.Helper()
 	if got != want {
 		t.Errorf("%s:\n got %v\nwant %v", what, got, want)

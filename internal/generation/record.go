@@ -27,11 +27,17 @@ type record struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`
 	Entry
+	// LastGood is the generation to go back to from this one, 0 for none: the index may be lost.
+	LastGood int `json:"lastGood,omitempty"`
 	// Resources is the whole plan, but for the content of secret files.
 	Resources resource.Plan `json:"resources"`
 	// Secrets are the contents of the secret files, by path. Files that are there until something takes
 	// their place are left out: theirs are kept nowhere.
 	Secrets map[string][]byte `json:"secrets,omitempty"`
+	// Left are what earlier generations brought that is still on the machine, and that this plan has nothing
+	// in the place of; files are without their contents. So what a generation brought is known when that
+	// one is not kept any more.
+	Left []resource.Resource `json:"left,omitempty"`
 	// Originals are what was there before the first generation that has something at the path.
 	Originals []original `json:"originals,omitempty"`
 }
@@ -55,8 +61,8 @@ func (o original) spec() resource.Spec {
 }
 
 // newRecord makes a generation's record of its plan.
-func newRecord(e Entry, plan resource.Plan, originals []original) *record {
-	r := &record{APIVersion: apiVersion, Kind: kind, Entry: e, Resources: plan, Originals: originals}
+func newRecord(e Entry, plan resource.Plan, left []resource.Resource, originals []original) *record {
+	r := &record{APIVersion: apiVersion, Kind: kind, Entry: e, Resources: plan, Left: left, Originals: originals}
 	for _, res := range plan.Resources {
 		if f, ok := res.Spec.(*resource.File); ok && f.Secret && !f.Temporary() {
 			if r.Secrets == nil {
@@ -97,6 +103,11 @@ func parseRecord(data []byte) (*record, error) {
 		}
 		if kept {
 			f.Content = content
+		}
+	}
+	for _, res := range r.Left {
+		if err := checkSpec(res.Spec); err != nil {
+			return nil, err
 		}
 	}
 	for _, o := range r.Originals {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/slipway-dev/slipway/internal/generation"
+	"github.com/slipway-dev/slipway/internal/resource"
 )
 
 // numbers are the first and the last generation that is kept; their files are there and no others.
@@ -19,7 +20,11 @@ func (m *machine) numbers() string {
 		want = append(want, fmt.Sprintf("%06d.json", e.Number))
 	}
 	equal(m.t, "files", m.names(), strings.Join(append(want, "index.json"), " "))
-	return fmt.Sprintf("%d to %d", entries[0].Number, entries[len(entries)-1].Number)
+	last := entries[len(entries)-1].Number
+	if len(entries) > 1 && entries[1].Number > entries[0].Number+1 {
+		return fmt.Sprintf("%d, %d to %d", entries[0].Number, entries[1].Number, last)
+	}
+	return fmt.Sprintf("%d to %d", entries[0].Number, last)
 }
 
 // Ten generations are kept.
@@ -31,34 +36,102 @@ func TestKeptByCount(t *testing.T) {
 	}
 }
 
-// The last good generation is kept, and all after it, however many fail.
+// The last good generation is kept, and the newest of those that fail after it. What the others brought is
+// removed by the next good one, as if they were there, and what they took the place of comes back.
 func TestLastGoodIsKept(t *testing.T) {
 	m := newMachine(t)
 	m.advance(wanted("c", file("/etc/a", "old")), generation.Good)
 	m.advance(wanted("c", file("/etc/a", "good")), generation.Good)
-	for i := range 14 {
-		m.advance(wanted("c", file("/etc/a", fmt.Sprint(i)), file(fmt.Sprint("/etc/failed-", i), "")), generation.Failed)
+	m.put("/etc/mine", "mine", 0o640)
+	m.put("/etc/mine-too", "mine", 0o640)
+	for i := range 30 {
+		// Units of the first alone are known for as long.
+		res := []resource.Resource{file("/etc/a", fmt.Sprint(i)), link(fmt.Sprint("/etc/failed-", i), "x")}
+		if i == 0 {
+			res = append(res, file("/etc/mine", "other"), resource.Resource{Phase: resource.Base, Spec: &resource.Unit{Unit: "first.service"}})
+		}
+		m.died(wanted("c", append(res, file("/etc/mine-too", "other"))...))
 	}
-	equal(t, "kept", m.numbers(), "2 to 16")
+	equal(t, "kept", m.numbers(), "2, 23 to 32")
 	if p, err := m.open().Plan(2); err != nil || len(p.Resources) != 1 {
 		t.Errorf("%v, %v", p, err)
 	}
+	removed, restored := m.open().Stale(wanted("c", file("/etc/a", "good again")))
+	if len(removed) != 31 || len(restored) != 2 || !strings.Contains(ids(removed), "Unit:first.service") {
+		t.Errorf("stale are %d, %s; %d, %s", len(removed), ids(removed), len(restored), ids(restored))
+	}
 	m.advance(wanted("c", file("/etc/a", "good again")), generation.Good)
-	equal(t, "kept", m.numbers(), "8 to 17")
+	equal(t, "kept", m.numbers(), "24 to 33")
 	names, _ := m.ReadDir("/etc")
-	equal(t, "what the failed ones brought", strings.Join(names, " "), "a")
+	equal(t, "what the failed ones brought", strings.Join(names, " "), "a mine mine-too")
+	equal(t, "what was there before", m.read("/etc/mine")+m.read("/etc/mine-too"), "minemine")
 }
 
-// What was brought before any generation was good is not forgotten either.
-func TestNeverGood(t *testing.T) {
-	m := newMachine(t)
-	for i := range 14 {
-		m.advance(wanted("c", file(fmt.Sprint("/etc/failed-", i), "")), generation.Failed)
+// died applies a plan by a process that removes nothing and dies before it says what came of it.
+func (m *machine) died(p resource.Plan) {
+	m.t.Helper()
+	m.begin(generation.Entry{}, p)
+	for _, res := range p.Resources {
+		var err error
+		switch spec := res.Spec.(type) {
+		case *resource.File:
+			err = m.Directory.WriteFileAtomic(spec)
+		case *resource.Symlink:
+			err = m.MakeSymlink(spec)
+		}
+		if err != nil {
+			m.t.Fatal(err)
+		}
 	}
-	m.advance(wanted("c", file("/etc/a", "")), generation.Good)
-	names, _ := m.ReadDir("/etc")
-	equal(t, "what the failed ones brought", strings.Join(names, " "), "a")
-	equal(t, "kept", m.numbers(), "6 to 15")
+}
+
+// A generation costs the same however many have failed, with reasons of any length, and the index can be
+// read, with the last good one.
+func TestManyFailures(t *testing.T) {
+	m := newMachine(t)
+	m.advance(wanted("good", file("/etc/a", "good")), generation.Good)
+	reads := 0
+	m.before = func(op, _ string) error {
+		if op == "ReadFile" {
+			reads++
+		}
+		return nil
+	}
+	most := 0
+	for i := range 60 {
+		reads = 0
+		s, _ := m.begin(generation.Entry{}, wanted("c", file("/etc/a", fmt.Sprint(i))))
+		if err := s.Finish(generation.Failed, strings.Repeat("\x01", 1<<20), clock); err != nil {
+			t.Fatal(err)
+		}
+		most = max(most, reads)
+	}
+	if most > 20 {
+		t.Errorf("%d files are read for one generation", most)
+	}
+	equal(t, "kept", m.numbers(), "1, 52 to 61")
+	if good, found := m.open().LastGood(); !found || good.Number != 1 {
+		t.Errorf("the last good is %+v, %t", good, found)
+	}
+	if p, err := m.open().Plan(1); err != nil || len(p.Resources) != 1 {
+		t.Errorf("%v, %v", p, err)
+	}
+}
+
+// What failing generations leave is remembered only while it is there: the records do not grow with it.
+func TestLeftDoesNotGrow(t *testing.T) {
+	m := newMachine(t)
+	m.put("/etc/original", "mine", 0o644)
+	m.advance(wanted("good", file("/etc/a", "good")), generation.Good)
+	for i := range 15 {
+		m.advance(wanted("c", file(fmt.Sprint("/etc/failed-", i), ""), file(fmt.Sprint("/etc/original"), "x")), generation.Failed)
+		m.advance(wanted("c", file(fmt.Sprint("/etc/other-", i), "")), generation.Failed)
+	}
+	size := func(number int) int { return len(m.read(fmt.Sprintf("%s/%06d.json", generation.Dir, number))) }
+	if last := size(31); last > 2000 {
+		t.Errorf("the last record has %d bytes", last)
+	}
+	equal(t, "what was there before", m.read("/etc/original"), "mine")
 }
 
 // One that nobody has confirmed does not let go of the one to go back to.
@@ -68,7 +141,7 @@ func TestUnconfirmedKeepsTheGood(t *testing.T) {
 	for i := range 12 {
 		m.advanceAs(generation.Entry{ConfirmBy: clock}, wanted("c", file("/etc/a", fmt.Sprint(i))), generation.Good)
 	}
-	equal(t, "kept", m.numbers(), "1 to 13")
+	equal(t, "kept", m.numbers(), "1, 4 to 13")
 }
 
 // Large generations are kept for less long: 32 MiB of them.
@@ -117,7 +190,28 @@ func TestLongReasons(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if entries := m.open().Entries(); len(entries) != 20 || len(entries[19].Reason) > 2000 || !strings.HasPrefix(entries[19].Reason, "éé") {
+	if entries := m.open().Entries(); len(entries) != 10 || len(entries[9].Reason) > 2000 || !strings.HasPrefix(entries[9].Reason, "éé") {
 		t.Errorf("%d, %.80q", len(entries), entries[len(entries)-1].Reason)
+	}
+}
+
+// BenchmarkGeneration begins and ends a generation after many that failed.
+func BenchmarkGeneration(b *testing.B) {
+	for _, failures := range []int{0, 100} {
+		b.Run(fmt.Sprint(failures, "-failures"), func(b *testing.B) {
+			m := newMachine(b)
+			m.advance(wanted("good", file("/etc/a", "good")), generation.Good)
+			for i := range failures {
+				m.advance(wanted("c", file("/etc/a", fmt.Sprint(i))), generation.Failed)
+			}
+			for i := 0; b.Loop(); i++ {
+				p := wanted("c", file("/etc/a", fmt.Sprint("loop ", i)))
+				s, _ := m.begin(generation.Entry{}, p)
+				s.Stale(p)
+				if err := s.Finish(generation.Failed, "", clock); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
 }

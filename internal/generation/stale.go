@@ -3,6 +3,7 @@ package generation
 import (
 	"errors"
 	"io/fs"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -24,7 +25,7 @@ func (s *Store) Stale(plan resource.Plan) (removed, restored []resource.Resource
 		}
 	}
 	for _, r := range s.unsettled() {
-		for _, res := range r.Resources.Resources {
+		for _, res := range r.brought {
 			name := res.Spec.Name()
 			switch res.Spec.(type) {
 			case *resource.File, *resource.Symlink, *resource.Directory:
@@ -52,20 +53,81 @@ func (s *Store) Stale(plan resource.Plan) (removed, restored []resource.Resource
 	return removed, restored
 }
 
+// unsettled is a generation of which something may be on the machine.
+type unsettled struct {
+	*record
+	// brought are the resources that may be there by it, and what may be left of those before it.
+	brought []resource.Resource
+}
+
 // unsettled are the generations of which something may be on the machine: the current one, and those
 // before it down to the last that was applied to its end. The newest is first.
-func (s *Store) unsettled() []*record {
-	var list []*record
+func (s *Store) unsettled() []unsettled {
+	var list []unsettled
 	for _, e := range slices.Backward(s.entries) {
 		// One that is damaged is passed over: what it brought is nobody's then, and stays.
 		if r, err := s.record(e.Number); err == nil {
-			list = append(list, r)
+			brought := r.Resources.Resources
+			if e.Outcome != Good {
+				brought = slices.Concat(brought, r.Left)
+			}
+			list = append(list, unsettled{r, brought})
 		}
 		if e.Outcome == Good {
 			break
 		}
 	}
 	return list
+}
+
+// left are the resources that a plan leaves behind, as the record of its generation repeats them: those that
+// are stale, but for what is not on the machine any more. What was there before Slipway is among them by what
+// took its place.
+func (s *Store) left(plan resource.Plan) ([]resource.Resource, error) {
+	removed, restored := s.Stale(plan)
+	var list []resource.Resource
+	var errs []error
+	for i, res := range slices.Concat(removed, restored) {
+		gone, err := s.gone(res.Spec)
+		if err == nil && i >= len(removed) {
+			gone, err = s.back(res.Spec)
+		}
+		errs = append(errs, err)
+		if gone {
+			continue
+		}
+		if f, ok := res.Spec.(*resource.File); ok {
+			file := *f
+			file.Content = nil
+			res.Spec = &file
+		}
+		list = append(list, res)
+	}
+	if over := len(list) - maxLeft; over > 0 {
+		s.log.Warn("too much is left of earlier generations to remember all of it; the rest is not removed any more", "forgotten", over)
+		list = list[:maxLeft]
+	}
+	return list, errors.Join(errs...)
+}
+
+// gone tells whether nothing of a resource is on the machine any more. A unit is taken to be: what is not
+// loaded is not stopped either.
+func (s *Store) gone(spec resource.Spec) (bool, error) {
+	switch spec.(type) {
+	case *resource.File, *resource.Symlink, *resource.Directory:
+		have, err := s.host.Stat(spec.Name())
+		return err == nil && have.Kind == apply.Absent, err
+	}
+	return false, nil
+}
+
+// back tells whether what was there before Slipway is there again.
+func (s *Store) back(spec resource.Spec) (bool, error) {
+	have, found, err := s.readOriginal(spec.Name(), maxOriginal)
+	if err != nil || !found {
+		return false, err
+	}
+	return reflect.DeepEqual(have.spec(), spec), nil
 }
 
 func (r *record) original(path string) (original, bool) {
@@ -77,15 +139,19 @@ func (r *record) original(path string) (original, bool) {
 	return original{}, false
 }
 
-// originals are what was there before Slipway, of all that a plan or an unsettled generation has
-// something at.
-func (s *Store) originals(plan resource.Plan) ([]original, error) {
+// originals are what was there before Slipway, of all that a plan has something at, or that is left of
+// earlier generations.
+func (s *Store) originals(plan resource.Plan, left []resource.Resource) ([]original, error) {
+	wanted := make(map[string]bool)
+	for _, res := range slices.Concat(plan.Resources, left) {
+		wanted[res.Spec.Name()] = true
+	}
 	known := make(map[string]bool)
 	var list []original
 	for _, r := range s.unsettled() {
-		for _, res := range r.Resources.Resources {
+		for _, res := range r.brought {
 			name := res.Spec.Name()
-			if o, found := r.original(name); found && !known[name] {
+			if o, found := r.original(name); found && wanted[name] && !known[name] {
 				list = append(list, o)
 			}
 			known[name] = true

@@ -30,6 +30,8 @@ const (
 	// maxOriginal bounds what is kept of a file that was there before, and maxOriginals of all of them.
 	maxOriginal  = 1 << 20
 	maxOriginals = 8 << 20
+	// maxLeft bounds how much a record repeats of what earlier generations have left.
+	maxLeft = 4096
 	// maxReason bounds what the index says of a failure.
 	maxReason = 1 << 10
 )
@@ -60,8 +62,8 @@ type Store struct {
 	begun int
 }
 
-// Open reads the index. One that cannot be read is made anew of the generations themselves: the node
-// goes on.
+// Open reads the index. One that cannot be read is made again from the generations themselves: the node
+// goes on, and the way back is known.
 func Open(host Files, log *slog.Logger) (*Store, error) {
 	s := &Store{host: host, log: log, records: make(map[int]*record)}
 	data, err := host.ReadFile(indexPath, maxIndex)
@@ -72,7 +74,7 @@ func Open(host Files, log *slog.Logger) (*Store, error) {
 		s.entries, err = parseIndex(data)
 	}
 	if err != nil {
-		log.Warn("the index of generations cannot be read; it is made anew", "path", indexPath, "error", err)
+		log.Warn("the index of generations cannot be read; it is made again from the generations", "path", indexPath, "error", err)
 		s.damaged = append(s.damaged, indexPath)
 		return s, s.collect()
 	}
@@ -100,6 +102,14 @@ func (s *Store) collect() error {
 		}
 	}
 	slices.SortFunc(s.entries, func(a, b Entry) int { return a.Number - b.Number })
+	// What came of the newest is not known, and what came before it, of one that it names.
+	if current, found := s.Current(); found {
+		for i := range s.entries {
+			if s.entries[i].Number == s.records[current.Number].LastGood {
+				s.entries[i].Outcome = Good
+			}
+		}
+	}
 	return nil
 }
 
@@ -214,7 +224,11 @@ func (s *Store) Begin(e Entry, plan resource.Plan) (Entry, error) {
 		s.entries[len(s.entries)-1], s.begun = e, e.Number
 		return e, s.writeIndex()
 	}
-	originals, err := s.originals(plan)
+	left, err := s.left(plan)
+	if err != nil {
+		return e, fmt.Errorf("record the generation: %w", err)
+	}
+	originals, err := s.originals(plan, left)
 	if err != nil {
 		return e, fmt.Errorf("record the generation: %w", err)
 	}
@@ -226,19 +240,26 @@ func (s *Store) Begin(e Entry, plan resource.Plan) (Entry, error) {
 	if err := s.setAside(); err != nil {
 		return e, err
 	}
-	r := newRecord(e, plan, originals)
+	r := newRecord(e, plan, left, originals)
+	good, _ := s.LastGood()
+	r.LastGood = good.Number
 	if err := s.write(recordPath(e.Number), r); err != nil {
 		return e, fmt.Errorf("record the generation: %w", err)
 	}
 	s.records[e.Number] = r
 	s.entries, s.begun = append(s.entries, e), e.Number
-	return e, s.writeIndex()
+	return e, s.conclude()
 }
 
-// Finish records what came of the current generation, and forgets those that need not be kept.
+// Finish records what came of the current generation.
 func (s *Store) Finish(outcome Outcome, reason string, at time.Time) error {
 	current := &s.entries[len(s.entries)-1]
 	current.Outcome, current.Reason, current.FinishedAt = outcome, bounded(reason), at
+	return s.conclude()
+}
+
+// conclude writes the index, and forgets the generations that need not be kept.
+func (s *Store) conclude() error {
 	retired := s.retire()
 	if err := s.writeIndex(); err != nil {
 		return err
