@@ -1,6 +1,7 @@
 package nodeconfig
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"net"
@@ -10,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/slipway-dev/slipway/internal/document"
+	"github.com/slipway-dev/slipway/internal/place"
 )
 
 var (
@@ -37,7 +39,7 @@ func (v *validator) runtime(r *Runtime) {
 	const at = "$.runtime.containerd"
 	c := &r.Containerd
 	if c.DataDir != "" {
-		if reason := checkAbsolute(c.DataDir); reason != "" {
+		if reason := cmp.Or(checkAbsolute(c.DataDir), place.DataDirectory.Check(c.DataDir)); reason != "" {
 			v.unusable(at+".dataDir", reason, func() { c.DataDir = "" })
 		}
 	}

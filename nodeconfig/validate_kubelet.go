@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/slipway-dev/slipway/internal/document"
+	"github.com/slipway-dev/slipway/internal/place"
 )
 
 // flagName is a command line flag's name without its dashes.
@@ -74,6 +75,11 @@ func (v *validator) credentialProvider(p *ImageCredentialProvider) {
 		}
 		if reason := checkAbsolute(field.value); reason != "" {
 			v.fatal(at+"."+field.name, reason)
+		}
+	}
+	if p.Config != nil && checkAbsolute(p.ConfigFile) == "" { // without one, the file is the image's and is only read
+		if reason := place.CredentialProviderConfig.Check(p.ConfigFile); reason != "" {
+			v.fatal(at+".configFile", reason)
 		}
 	}
 	if p.BinDir == "" {

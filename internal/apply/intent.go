@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/slipway-dev/slipway/internal/place"
 	"github.com/slipway-dev/slipway/internal/resource"
 )
 
@@ -41,7 +42,7 @@ func (i *intent) check() error {
 		}
 	}
 	for _, name := range i.Paths {
-		if refused(name) != "" {
+		if place.Check(name) != "" {
 			return errors.New("names something that is no place for a plan")
 		}
 	}

@@ -7,10 +7,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"path"
-	"strings"
 
 	"github.com/slipway-dev/slipway/internal/apply"
+	"github.com/slipway-dev/slipway/internal/place"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
@@ -89,10 +88,10 @@ func parseRecord(data []byte) (*record, error) {
 	if r.Config != r.Resources.Config {
 		return nil, errors.New("has the plan of another config")
 	}
+	if err := checkPlan(r.Resources); err != nil {
+		return nil, err
+	}
 	for _, res := range r.Resources.Resources {
-		if err := checkSpec(res.Spec); err != nil {
-			return nil, err
-		}
 		f, ok := res.Spec.(*resource.File)
 		if !ok {
 			continue
@@ -121,6 +120,16 @@ func parseRecord(data []byte) (*record, error) {
 	return &r, nil
 }
 
+// checkPlan wants a plan of such resources as a record may hold.
+func checkPlan(plan resource.Plan) error {
+	for _, res := range plan.Resources {
+		if err := checkSpec(res.Spec); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // checkSpec wants a resource that has a name, and a path that a plan could have.
 func checkSpec(spec resource.Spec) error {
 	switch spec.(type) {
@@ -133,18 +142,10 @@ func checkSpec(spec resource.Spec) error {
 	return nil
 }
 
-// own are the directories that no plan has anything in: the kernel's, and the agent's own.
-var own = []string{"/proc", "/sys", "/dev", "/var/lib/slipway", "/run/slipway"}
-
 // checkPath wants a path that a plan could have: a file of an earlier generation is removed.
 func checkPath(name string) error {
-	if !path.IsAbs(name) || path.Clean(name) != name || name == "/" || strings.ContainsRune(name, 0) {
-		return errors.New("names something that is no path")
-	}
-	for _, dir := range own {
-		if name == dir || strings.HasPrefix(name, dir+"/") {
-			return fmt.Errorf("names something in %s", dir)
-		}
+	if reason := place.Check(name); reason != "" {
+		return fmt.Errorf("names path %q, which %s", name, reason)
 	}
 	return nil
 }

@@ -205,7 +205,10 @@ func (s *Store) next(digest, config string) (number int, again bool) {
 // Begin records a new generation, before anything of it is applied, and returns it with its number.
 // Where the current generation has the same plan, that one is taken up again.
 func (s *Store) Begin(e Entry, plan resource.Plan) (Entry, error) {
-	var err error
+	err := checkPlan(plan) // whatever is recorded can be read back
+	if err != nil {
+		return e, fmt.Errorf("record the generation: the plan %w", err)
+	}
 	if e.Plan, err = Digest(plan); err != nil {
 		return e, fmt.Errorf("record the generation: %w", err)
 	}

@@ -219,3 +219,15 @@ func TestDiskIsFull(t *testing.T) {
 		t.Errorf("%v, %v", p, err)
 	}
 }
+
+// A plan whose record could not be read back is not recorded: without one there is no way back.
+func TestOnlyWhatCanBeReadIsRecorded(t *testing.T) {
+	for _, path := range []string{"/run/slipway/x", "/var/lib/slipway/x", "/etc/shadow", "/tmp/x", "/etc/../x"} {
+		m := newMachine(t)
+		m.advance(wanted("c1", file("/etc/a", "a")), generation.Good)
+		if _, err := m.open().Begin(generation.Entry{Origin: generation.Apply}, wanted("c2", file(path, "x"))); err == nil {
+			t.Errorf("%s is recorded", path)
+		}
+		equal(t, path, m.list(), "1 good")
+	}
+}

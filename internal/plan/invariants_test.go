@@ -14,13 +14,10 @@ import (
 
 	"github.com/slipway-dev/slipway/exitcode"
 	"github.com/slipway-dev/slipway/internal/facts"
+	"github.com/slipway-dev/slipway/internal/place"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
-
-// roots are the directories that a plan may write below. The kubelet's own path may be elsewhere: it
-// is a link to one of those that the image holds.
-var roots = []string{"/etc/", "/opt/", "/var/", "/run/"}
 
 // violations are the rules that a plan breaks which hold for every plan.
 func violations(c *nodeconfig.NodeConfig, known facts.Facts) []string {
@@ -97,7 +94,7 @@ func resourceViolations(c *nodeconfig.NodeConfig, r resource.Resource) []string 
 	}
 	switch spec := r.Spec.(type) {
 	case *resource.File:
-		found = append(found, pathViolations(c, spec.Path)...)
+		found = append(found, pathViolations(spec.Path)...)
 		if spec.Mode&^0o755 != 0 || spec.UID != 0 || spec.GID != 0 {
 			fail("has mode %04o and owner %d:%d", spec.Mode, spec.UID, spec.GID)
 		}
@@ -108,12 +105,12 @@ func resourceViolations(c *nodeconfig.NodeConfig, r resource.Resource) []string 
 			found = append(found, unitViolations(string(spec.Content))...)
 		}
 	case *resource.Directory:
-		found = append(found, pathViolations(c, spec.Path)...)
+		found = append(found, pathViolations(spec.Path)...)
 		if spec.Mode&^0o755 != 0 || spec.UID != 0 || spec.GID != 0 {
 			fail("has mode %04o and owner %d:%d", spec.Mode, spec.UID, spec.GID)
 		}
 	case *resource.Symlink:
-		found = append(found, pathViolations(c, spec.Path)...)
+		found = append(found, pathViolations(spec.Path)...)
 		if !path.IsAbs(spec.Target) || path.Clean(spec.Target) != spec.Target {
 			fail("leads to %q", spec.Target)
 		}
@@ -127,13 +124,9 @@ func resourceViolations(c *nodeconfig.NodeConfig, r resource.Resource) []string 
 	return found
 }
 
-func pathViolations(c *nodeconfig.NodeConfig, name string) []string {
-	switch {
-	case !path.IsAbs(name) || path.Clean(name) != name || strings.IndexFunc(name, unicode.IsControl) >= 0:
-		return []string{fmt.Sprintf("has path %q", name)}
-	case name == layouts[c.Components.Layout].kubelet:
-	case !slices.ContainsFunc(roots, func(root string) bool { return strings.HasPrefix(name, root) }):
-		return []string{"is below none of the directories that may be written to"}
+func pathViolations(name string) []string {
+	if reason := place.Check(name); reason != "" {
+		return []string{fmt.Sprintf("has path %q, which %s", name, reason)}
 	}
 	return nil
 }
@@ -202,56 +195,72 @@ func TestInvariants(t *testing.T) {
 	}
 }
 
-// A path from the contract leads neither out of the directories that may be written to, nor over a
-// file that the plan writes itself.
+// A path from the contract leads neither out of the directories that are meant for it, which validation
+// refuses, nor over a file of this node, which the planner warns of.
 func TestConfigFileOfCredentialProvider(t *testing.T) {
+	const at = "$.kubelet.imageCredentialProvider.configFile"
+	const taken, refused, warned = "taken", "refused", "warned"
 	for _, layout := range []string{nodeconfig.LayoutStandard, nodeconfig.LayoutAKS} {
 		l := layouts[layout]
-		for _, c := range []struct {
-			place string
-			taken bool
-		}{
-			{"/etc/kubernetes/other.yaml", true},
-			{"/var/lib/kubelet/credential-provider-config.yaml", true},
-			{"/opt/provider/config.yaml", true},
-			{"/usr/share/provider.yaml", false},
-			{"/proc/sys/kernel/core_pattern", false},
-			{"/root/.ssh/authorized_keys", false},
-			{"/etc", false},
-			{"/", false},
-			{l.kubeletEnv, false},
-			{l.kubeletEnv + "/below", false},
-			{l.kubeletConfig, false},
-			{l.ca, false},
-			{l.cloudConfig, false},
-			{l.bootstrapConfig, false},
-			{resource.UnitDir + "/" + kubeletUnit, false},
-			{resource.UnitDir + "/multi-user.target.wants/" + kubeletUnit, false},
-			{path.Dir(l.ca), false},
-			{"/opt/cni/bin", false},
-			{"/etc/systemd", false},
+		cases := map[string]string{
+			"/etc/kubernetes/other.yaml":                       taken,
+			"/etc/kubernetes/provider/config.json":             taken,
+			"/var/lib/kubelet/credential-provider-config.yaml": taken,
+			"/etc/eks/image-credential-provider/config.json":   taken,
+			"/etc/kubernetes/plugins/x.yaml":                   warned, // the contract's own --volume-plugin-dir
+			"/etc/kubernetes/static/x.yaml":                    warned, // the contract's own staticPodPath
+		}
+		for _, name := range []string{l.kubeletConfig, l.ca, l.kubeconfig, l.bootstrapConfig, l.cloudConfig, l.customCloud, l.clientKey, l.clientKey + "/below"} {
+			cases[name] = warned
+			if place.CredentialProviderConfig.Check(name) != "" {
+				cases[name] = refused
+			}
+		}
+		for _, name := range []string{
+			"/", "/etc", "/etc/kubernetes", "/etc/systemd", "/usr/share/provider.yaml", "/proc/sys/kernel/core_pattern", "/root/.ssh/authorized_keys",
+			"/opt/slipway/bin/slipway-node", "/etc/slipway/config.yaml", "/opt/azure/containers/aks-node-controller", "/etc/shadow", "/etc/ld.so.preload",
+			"/etc/kubernetes/manifests/pod.yaml", "/var/lib/slipway/x", "/var/lib/slipway/generations/index.json", "/run/slipway/x", "/run/x",
+			"/opt/cni/bin/bridge", "/etc/cni/net.d/00.conf", "/etc/kubernetes/volumeplugins/x/y", "/var/lib/kubelet/pods/x", "/var/lib/kubelet/cpu_manager_state",
+			l.kubeletEnv, resource.UnitDir + "/" + kubeletUnit, resource.UnitDir + "/multi-user.target.wants/" + kubeletUnit,
 		} {
+			cases[name] = refused
+		}
+		for name, want := range cases {
 			config := contract(t, "aks/azure-cni.json", func(n *nodeconfig.NodeConfig) {
 				n.Components.Layout = layout
-				n.Kubelet.Config = map[string]any{}
-				n.Kubelet.ImageCredentialProvider.ConfigFile = c.place
+				n.Kubelet.Config = map[string]any{"staticPodPath": "/etc/kubernetes/static/"}
+				n.Kubelet.Flags = slices.DeleteFunc(n.Kubelet.Flags, func(f nodeconfig.Flag) bool { return f.Name == "pod-manifest-path" })
+				n.Kubelet.Flags = append(n.Kubelet.Flags, nodeconfig.Flag{Name: "volume-plugin-dir", Value: "/etc/kubernetes/plugins"})
 			})
+			config.Kubelet.ImageCredentialProvider.ConfigFile = name
+			got := taken
+			if found := nodeconfig.Fatal(nodeconfig.Validate(config)); len(found) > 0 {
+				got = refused
+				if found[0].Path != at {
+					t.Errorf("%s: %v", name, found)
+				}
+			}
+			// The planner relies on nobody: it is right for a config that was not validated too.
 			for _, v := range violations(config, ubuntu(t)) {
-				t.Errorf("%s: %s", c.place, v)
+				t.Errorf("%s: %s", name, v)
 			}
 			p, problems := New(config, ubuntu(t))
-			place := l.credentialConfig
-			if c.taken {
-				place = c.place
+			used := l.credentialConfig
+			if want == taken {
+				used = name
 			}
-			warned := slices.ContainsFunc(problems, func(p nodeconfig.Problem) bool {
-				return p.Path == "$.kubelet.imageCredentialProvider.configFile"
-			})
-			if warned == c.taken {
-				t.Errorf("%s: warned: %v", c.place, warned)
+			if slices.ContainsFunc(problems, func(p nodeconfig.Problem) bool { return p.Path == at }) {
+				if got == taken {
+					got = warned
+				}
+			} else if got == refused {
+				t.Errorf("%s: is refused, and the planner takes it", name)
 			}
-			if !planned(p, resource.ID("File:"+place)) || !strings.Contains(string(fileAt(t, p, l.kubeletEnv).Content), "--image-credential-provider-config="+place) {
-				t.Errorf("%s: the configuration is not at %s", c.place, place)
+			if got != want {
+				t.Errorf("layout %s: %s is %s, want %s", layout, name, got, want)
+			}
+			if !planned(p, resource.ID("File:"+used)) || !strings.Contains(string(fileAt(t, p, l.kubeletEnv).Content), "--image-credential-provider-config="+used) {
+				t.Errorf("%s: the configuration is not at %s", name, used)
 			}
 		}
 	}

@@ -250,7 +250,7 @@ func TestImageCredentialProvider(t *testing.T) {
 	}{
 		{name: "none"},
 		{name: "a configuration", provider: &nodeconfig.ImageCredentialProvider{Config: config}, flag: place, file: place},
-		{name: "with a place", provider: &nodeconfig.ImageCredentialProvider{Config: config, ConfigFile: "/etc/p.yaml"}, flag: "/etc/p.yaml", file: "/etc/p.yaml"},
+		{name: "with a place", provider: &nodeconfig.ImageCredentialProvider{Config: config, ConfigFile: "/etc/kubernetes/p.yaml"}, flag: "/etc/kubernetes/p.yaml", file: "/etc/kubernetes/p.yaml"},
 		{name: "the image's", provider: &nodeconfig.ImageCredentialProvider{ConfigFile: "/usr/share/p.yaml"}, flag: "/usr/share/p.yaml"},
 		{name: "nothing", provider: &nodeconfig.ImageCredentialProvider{}, warned: "$.kubelet.imageCredentialProvider.config"},
 	} {

@@ -2,9 +2,10 @@ package plan
 
 import (
 	"maps"
-	"slices"
+	"path"
 	"strings"
 
+	"github.com/slipway-dev/slipway/internal/place"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
@@ -102,21 +103,21 @@ func (p *planner) imageCredentialProvider() {
 	}
 }
 
-// contractRoots are where a contract may have a file written.
-var contractRoots = []string{"/etc/", "/opt/", "/run/", "/var/lib/"}
-
-// unplaceable returns why a file cannot be where the contract wants it, or "".
+// unplaceable returns why the credential provider's file cannot be where the contract wants it, or "". That
+// the place is meant for it has been validated; another file of this node may be there.
 func (p *planner) unplaceable(name string) string {
-	if !slices.ContainsFunc(contractRoots, func(root string) bool { return strings.HasPrefix(name, root) }) {
-		return "is below none of " + strings.Join(contractRoots, ", ")
+	if reason := place.CredentialProviderConfig.Check(name); reason != "" {
+		return reason
 	}
-	taken := func(planned string) bool {
-		return name == planned || strings.HasPrefix(planned, name+"/") || strings.HasPrefix(name, planned+"/")
+	for _, planned := range p.layout.files() {
+		if overlap(name, planned) {
+			return "is the place of another file of the node"
+		}
 	}
 	for _, r := range p.plan.Resources {
 		switch spec := r.Spec.(type) {
 		case *resource.File, *resource.Symlink:
-			if taken(spec.Name()) {
+			if overlap(name, spec.Name()) {
 				return "is the place of another file of the node"
 			}
 		case *resource.Directory:
@@ -125,8 +126,21 @@ func (p *planner) unplaceable(name string) string {
 			}
 		}
 	}
-	if taken(p.layout.kubeletEnv) { // which is planned last
-		return "is the place of another file of the node"
+	k := p.config.Kubelet
+	for _, dir := range []string{ // where this kubelet runs what it finds, or keeps what is its own
+		kubeletSetting(k, "pod-manifest-path", "staticPodPath", p.layout.manifests),
+		kubeletSetting(k, "volume-plugin-dir", "volumePluginDir", p.layout.volumePlugins),
+		kubeletSetting(k, "cert-dir", "", kubeletCertDir),
+		kubeletSetting(k, "kubeconfig", "", p.layout.kubeconfig),
+	} {
+		if overlap(name, path.Clean(dir)) {
+			return "is in a directory of the kubelet's"
+		}
 	}
 	return ""
+}
+
+// overlap tells whether two paths are one, or one is below the other.
+func overlap(a, b string) bool {
+	return a == b || strings.HasPrefix(a, b+"/") || strings.HasPrefix(b, a+"/")
 }

@@ -90,3 +90,12 @@ var layouts = map[string]layout{
 		resolverLink:     []string{"ubuntu"},
 	},
 }
+
+// files are the places of the layout's files, but for that of the image credential provider's configuration,
+// which a contract may name itself.
+func (l layout) files() []string {
+	return []string{
+		l.kubeletEnv, l.kubeletConfig, l.kubeconfig, l.bootstrapConfig, l.ca, l.serverCert, l.clientCert, l.clientKey,
+		l.cloudConfig, l.customCloud, l.sysctls, l.forwarding, l.features,
+	}
+}

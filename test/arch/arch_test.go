@@ -60,7 +60,7 @@ var layers = [][]string{
 	{"internal/resource", "internal/facts", "nodeconfig/dialect"},
 	{"nodeconfig/aks", "components", "exitcode"},
 	{"nodeconfig", "api/aksnodeconfig/v1"},
-	{"internal/document"},
+	{"internal/document", "internal/place"},
 }
 
 // outside are packages that are no part of either binary.
@@ -127,7 +127,7 @@ func TestForbiddenImports(t *testing.T) {
 // pure are the packages that do no I/O, read no clock and no environment, with all they depend on
 // in this module.
 var pure = []string{
-	"nodeconfig", "nodeconfig/aks", "nodeconfig/dialect", "internal/document", "internal/plan", "internal/resource",
+	"nodeconfig", "nodeconfig/aks", "nodeconfig/dialect", "internal/document", "internal/place", "internal/plan", "internal/resource",
 	"internal/facts", "userdata", "components", "exitcode", "status",
 }
 

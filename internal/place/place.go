@@ -1,0 +1,162 @@
+// Package place says where on a machine a plan may have files, directories and links.
+//
+// It is the one answer to that question: a contract's paths are validated with it, the planner plans by it,
+// the engine writes nothing without it, and a generation's record is read with it. It looks at names only,
+// and knows no machine.
+package place
+
+import (
+	"path"
+	"strings"
+	"unicode"
+)
+
+// roots are the directories below which a plan may have something: where configuration, state and programs
+// are (file-hierarchy(7)). Neither a contract nor a damaged record leads anywhere else, to the kernel's own
+// file systems least of all.
+var roots = []string{"/etc/", "/opt/", "/run/", "/usr/", "/var/lib/", "/var/log/"}
+
+// Whom a path is reserved for.
+const (
+	slipway = "is reserved for Slipway"
+	system  = "is reserved for the operating system"
+	others  = "is where others than the contract put their files"
+)
+
+// reserved are the paths below the roots that no plan has anything at. One that ends in a slash stands for
+// the directory and all that is in it.
+var reserved = []struct{ path, whom string }{
+	{"/var/lib/slipway/", slipway}, // records: generations, status, identity, intent
+	{"/run/slipway/", slipway},     // the lock, the facts
+	{"/opt/slipway/", slipway},     // the agent, the image's component manifest
+	{"/var/log/slipway.log", slipway},
+	{"/etc/slipway/config.yaml", slipway}, // contracts
+	{"/etc/slipway/config.json", slipway},
+	{"/etc/slipway/base.yaml", slipway},
+	{"/etc/slipway/base.json", slipway},
+	{"/etc/systemd/system/slipway-provision.service", slipway}, // the agent's own units
+	{"/etc/systemd/system/slipway-provision.service.d/", slipway},
+	{"/etc/systemd/system/slipway-provision.path", slipway},
+	{"/etc/systemd/system/slipway-provision.path.d/", slipway},
+	{"/etc/systemd/system/slipway-watch.service", slipway},
+	{"/etc/systemd/system/slipway-watch.service.d/", slipway},
+	// The same, by the names that AKS has for them (AKS node contract, completion files).
+	{"/opt/azure/containers/aks-node-controller", slipway},
+	{"/opt/azure/containers/aks-node-controller-config.json", slipway},
+	{"/opt/azure/containers/aks-node-controller-launcher.sh", slipway},
+	{"/opt/azure/containers/provision.complete", slipway},
+	{"/opt/azure/containers/base_prep.complete", slipway},
+	{"/opt/azure/vhd-install.complete", slipway},
+	{"/var/log/azure/", slipway},
+
+	// Who may log in, and what every program loads: ld.so(8), passwd(5), shadow(5), sudoers(5), pam.d(5).
+	{"/etc/ld.so.cache", system},
+	{"/etc/ld.so.conf", system},
+	{"/etc/ld.so.conf.d/", system},
+	{"/etc/ld.so.preload", system},
+	{"/etc/passwd", system},
+	{"/etc/group", system},
+	{"/etc/shadow", system},
+	{"/etc/gshadow", system},
+	{"/etc/sudoers", system},
+	{"/etc/sudoers.d/", system},
+	{"/etc/pam.d/", system},
+	{"/etc/machine-id", system},
+	// Where other programs keep what a contract comes from: cloud-init, Azure's guest agent, systemd's credentials.
+	{"/var/lib/cloud/", system},
+	{"/var/lib/waagent/", system},
+	{"/run/credentials/", system},
+	{"/run/cloud-init/", system},
+}
+
+// Check returns why a plan may have nothing at a path, or "" where it may. The reason follows the path in a
+// sentence and does not repeat it.
+func Check(name string) string {
+	if reason := refused(name); reason != "" {
+		return reason
+	}
+	return below(name, roots)
+}
+
+// refused returns why a name is nobody's place, or "".
+func refused(name string) string {
+	if !path.IsAbs(name) || path.Clean(name) != name || name == "/" || strings.IndexFunc(name, unicode.IsControl) >= 0 {
+		return "is no absolute, clean path"
+	}
+	for _, r := range reserved {
+		if within(name, r.path) {
+			return r.whom
+		}
+	}
+	return ""
+}
+
+// below returns "" for a name below one of the roots.
+func below(name string, roots []string) string {
+	for _, root := range roots {
+		if strings.HasPrefix(name, root) {
+			return ""
+		}
+	}
+	return "is below none of " + strings.Join(roots, ", ")
+}
+
+// within tells whether a name is a path, or is in the directory that it stands for.
+func within(name, of string) bool {
+	dir, isDir := strings.CutSuffix(of, "/")
+	return name == dir || isDir && strings.HasPrefix(name, of)
+}
+
+// Purpose is what a path is for that a contract names.
+type Purpose struct {
+	// roots are the directories below which it may be.
+	roots []string
+	// except are paths below them that it may not be, like reserved.
+	except []string
+}
+
+// The purposes.
+var (
+	// CredentialProviderConfig is a file that configures the kubelet's image credential provider. It is
+	// where a kubelet's configuration is, and nowhere that a kubelet runs what it finds: neither a static
+	// pod nor a volume plug-in, nor what the kubelet itself keeps below its root directory (Kubernetes:
+	// Local Files And Paths Used By The Kubelet).
+	CredentialProviderConfig = &Purpose{
+		roots: []string{"/etc/kubernetes/", "/var/lib/kubelet/", "/etc/eks/image-credential-provider/"},
+		except: []string{
+			"/etc/kubernetes/manifests/", "/etc/kubernetes/volumeplugins/", "/etc/kubernetes/pki/", "/etc/kubernetes/certs/",
+			"/var/lib/kubelet/actuated_pods_state", "/var/lib/kubelet/allocated_pods_state", "/var/lib/kubelet/checkpoints/",
+			"/var/lib/kubelet/cpu_manager_state", "/var/lib/kubelet/device-plugins/", "/var/lib/kubelet/dra_manager_state",
+			"/var/lib/kubelet/graceful_node_shutdown_state", "/var/lib/kubelet/image_manager/", "/var/lib/kubelet/memory_manager_state",
+			"/var/lib/kubelet/pki/", "/var/lib/kubelet/plugin-containers/", "/var/lib/kubelet/plugins/", "/var/lib/kubelet/plugins_registry/",
+			"/var/lib/kubelet/pod_status_manager_state", "/var/lib/kubelet/pod-resources/", "/var/lib/kubelet/pods/", "/var/lib/kubelet/seccomp/",
+			"/var/lib/kubelet/usernsMappings/",
+		},
+	}
+	// DataDirectory is a directory that a program fills with data that can be made again: images,
+	// containers. It may be on any disk, wherever that is mounted, but in no directory of the system's.
+	DataDirectory = &Purpose{
+		roots: []string{"/"},
+		except: []string{
+			"/bin/", "/boot/", "/dev/", "/etc/", "/lib/", "/lib32/", "/lib64/", "/libx32/", "/lost+found/", "/proc/", "/root/", "/run/",
+			"/sbin/", "/sys/", "/tmp/", "/usr/",
+			"/var/cache/", "/var/lib/dbus/", "/var/lib/kubelet/", "/var/lib/systemd/", "/var/lock/", "/var/log/", "/var/run/", "/var/spool/", "/var/tmp/",
+			"/opt/azure/", "/opt/bin/", "/opt/cni/",
+			// These are everybody's; a directory below them may be one program's.
+			"/home", "/opt", "/var", "/var/lib",
+		},
+	}
+)
+
+// Check returns why a path that a contract names may not be used for the purpose, or "" where it may.
+func (p *Purpose) Check(name string) string {
+	if reason := refused(name); reason != "" {
+		return reason
+	}
+	for _, e := range p.except {
+		if within(name, e) {
+			return others
+		}
+	}
+	return below(name, p.roots)
+}

@@ -1,0 +1,30 @@
+package arch
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/slipway-dev/slipway/components"
+	"github.com/slipway-dev/slipway/internal/agent"
+	"github.com/slipway-dev/slipway/internal/apply"
+	"github.com/slipway-dev/slipway/internal/generation"
+	"github.com/slipway-dev/slipway/internal/place"
+	"github.com/slipway-dev/slipway/internal/source"
+	"github.com/slipway-dev/slipway/internal/watch"
+	"github.com/slipway-dev/slipway/userdata"
+)
+
+// What the agent writes for itself, or is started by, is no plan's and no contract's to write.
+func TestOwnPathsAreReserved(t *testing.T) {
+	own := slices.Concat(source.Paths, agent.BasePaths, []string{
+		agent.StatusPath, agent.FactsPath, agent.IdentityPath, apply.LockPath, watch.MemoryPath, components.Path,
+		generation.Dir, generation.Dir + "/index.json", userdata.AKSPath, userdata.NativePath, userdata.NativeYAMLPath,
+		strings.Fields(userdata.CSE)[0],
+	})
+	for _, name := range own {
+		if got := place.Check(name); got != "is reserved for Slipway" {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+}
