@@ -10,6 +10,7 @@ import (
 	"github.com/slipway-dev/slipway/exitcode"
 	"github.com/slipway-dev/slipway/internal/cli"
 	"github.com/slipway-dev/slipway/internal/command"
+	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/nodeconfig"
 	"github.com/slipway-dev/slipway/schema"
 )
@@ -24,17 +25,17 @@ type explaining struct {
 func newExplain(s cli.Streams) *cobra.Command {
 	var e explaining
 	cmd := &cobra.Command{
-		Use:   "explain {-f CONFIG FIELD | EXIT-CODE} [flags]",
+		Use:   "explain [-f CONFIG] {FIELD | EXIT-CODE} [flags]",
 		Short: "Explain a field of a contract, or an exit code",
-		Long: `Explain a field of a contract: its value and its default, which field of the NodeConfig it
+		Long: `Explain a field of a contract: what it is for, its default, which field of the NodeConfig it
 becomes, and which files, units, kernel parameters and checks of the node depend on it.
+With -f, the field is explained as it is in that contract, with its value.
 
-FIELD is a path, with or without "$." in front, in the contract's own terms or in those of the
-NodeConfig. What depends on it is found by giving the field other values and planning again.
-Secrets are not shown.
+FIELD is a path, with or without "$." in front. It is a field of the contract, or of the
+NodeConfig that the contract becomes. Secrets are not shown.
 
-EXIT-CODE is a number or an ERR_ name with which a provisioning ended.`,
-		Example: `  slipway explain -f node.yaml kubelet.config.maxPods
+EXIT-CODE is the number or the ERR_ name that a provisioning ended with.`,
+		Example: `  slipway explain kubelet.config.maxPods
   slipway explain -f aks.json network_config.network_plugin
   slipway explain -f aks.json cluster.server
   slipway explain 51`,
@@ -57,35 +58,45 @@ EXIT-CODE is a number or an ERR_ name with which a provisioning ended.`,
 
 // field explains a field.
 func (e *explaining) field(s cli.Streams, path string) error {
-	if e.from.file == "" {
-		return cli.Usage("name the contract with -f FILE; an exit code needs none", "%q is a field, and no contract is given", path)
-	}
 	if err := oneStdin(e.from.file, e.facts); err != nil {
-		return err
-	}
-	c, err := e.from.read(s)
-	if err != nil {
 		return err
 	}
 	f, err := readFacts(s, e.facts)
 	if err != nil {
 		return err
 	}
-	if !c.parsed() {
-		return c.require(s)
-	}
-	x, err := explainField(c, path, f)
+	x, err := e.explained(s, path, f)
 	if err != nil {
 		return err
-	}
-	if !c.valid() {
-		_, _ = fmt.Fprintf(s.Err, "%s\n", cli.StyleOf(s.Err).Yellow(fmt.Sprintf(
-			"%s has %s; slipway validate lists what is wrong", cli.Line(title(c.name)), cli.Plural(len(nodeconfig.Fatal(c.Problems)), "error"))))
 	}
 	if e.output.Value == command.AsJSON {
 		return command.WriteJSON(s, x)
 	}
 	return command.Write(s, fieldText(x, cli.StyleOf(s.Out)))
+}
+
+// explained explains a field of the contract that is given, or of any contract where none is.
+func (e *explaining) explained(s cli.Streams, path string, f facts.Facts) (*explanation, error) {
+	if e.from.file == "" {
+		dialects := schema.Names()
+		if e.from.dialect.Value != "" {
+			dialects = []string{e.from.dialect.Value}
+		}
+		return explainOfAny(dialects, path, f)
+	}
+	c, err := e.from.read(s)
+	if err != nil {
+		return nil, err
+	}
+	if !c.parsed() {
+		return nil, c.require(s)
+	}
+	x, err := explainField(c, path, f)
+	if err == nil && !c.valid() {
+		_, _ = fmt.Fprintf(s.Err, "%s\n", cli.StyleOf(s.Err).Yellow(fmt.Sprintf(
+			"%s has %s; slipway validate lists what is wrong", cli.Line(title(c.name)), cli.Plural(len(nodeconfig.Fatal(c.Problems)), "error"))))
+	}
+	return x, err
 }
 
 // complete completes fields, those of the contract if there is one, and the names of exit codes.

@@ -64,7 +64,13 @@ func fieldText(x *explanation, style cli.Style) string {
 		w.line("  %s", line)
 	}
 	w.line("")
-	w.entry("Value", ownValue(x))
+	if x.Takes != "" {
+		w.entry("Takes", cli.Wrap(x.Takes, textWidth-labelWidth)...)
+	}
+	given := x.File != ""
+	if given {
+		w.entry("Value", ownValue(x))
+	}
 	if x.From != "" {
 		w.entry("From", cli.Line(x.From))
 	}
@@ -72,7 +78,7 @@ func fieldText(x *explanation, style cli.Style) string {
 	var fields [][]cli.Cell
 	for _, b := range coarser(x.Becomes) {
 		row := []cli.Cell{{Text: b.Path}}
-		if !b.several {
+		if given && !b.several {
 			row = append(row, cli.Cell{Text: "= " + cli.Shorten(valueOrNone(b.Value, "(not set)"), shownValue), Paint: style.Dim})
 		}
 		fields = append(fields, row)

@@ -1,11 +1,13 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
 
+	"github.com/slipway-dev/slipway/examples"
 	"github.com/slipway-dev/slipway/exitcode"
 	"github.com/slipway-dev/slipway/internal/cli"
 	"github.com/slipway-dev/slipway/internal/document"
@@ -17,10 +19,13 @@ import (
 
 // explanation is what there is to say of a field. It is the JSON form too.
 type explanation struct {
-	Field       string `json:"field"`
-	File        string `json:"file"`
+	Field string `json:"field"`
+	// File is empty where no contract is given; then there is no value.
+	File        string `json:"file,omitempty"`
 	Dialect     string `json:"dialect"`
 	Description string `json:"description,omitempty"`
+	// Takes says in words what a value may be.
+	Takes string `json:"takes,omitempty"`
 	// From is the field of the contract that this one of the NodeConfig comes from.
 	From   string `json:"from,omitempty"`
 	Set    bool   `json:"set"`
@@ -75,11 +80,41 @@ func explainField(c *contract, path string, f facts.Facts) (*explanation, error)
 		}
 		catalogs = append(catalogs, native.catalog)
 	}
-	hint := "slipway schema prints all fields that there are"
+	return nil, unknownField(err, path, catalogs)
+}
+
+// explainOfAny explains a field without a contract: what is true of it in any, in the first dialect that
+// has it. What depends on it is found with the dialect's example.
+func explainOfAny(dialects []string, path string, f facts.Facts) (*explanation, error) {
+	var unknown error
+	var catalogs []*catalog
+	for _, name := range dialects {
+		c := decode("", examples.Contract(name), name)
+		e := newExperiment(name, parseTree(c.Canonical), f)
+		at, err := e.catalog.find(path, e.tree)
+		if err == nil {
+			x := e.explain(at)
+			x.Dialect, x.Set, x.Value = name, false, nil
+			for i := range x.Becomes {
+				x.Becomes[i].Value = nil
+			}
+			return x, nil
+		}
+		if unknown == nil {
+			unknown = err
+		}
+		catalogs = append(catalogs, e.catalog)
+	}
+	return nil, unknownField(unknown, path, catalogs)
+}
+
+// unknownField is the error of a path that leads nowhere, with what may have been meant.
+func unknownField(err error, path string, catalogs []*catalog) error {
+	hint := "slipway schema prints all fields"
 	if near := candidates(path, catalogs...); len(near) > 0 {
 		hint = "did you mean " + cli.List(near, "or") + "?"
 	}
-	return nil, &cli.Error{Code: exitcode.Invalid, Err: err, Hint: hint}
+	return &cli.Error{Code: exitcode.Invalid, Err: err, Hint: hint}
 }
 
 // explain explains one field of a document.
@@ -88,6 +123,7 @@ func (e *experiment) explain(at *place) *explanation {
 	x := &explanation{
 		Field:       pathOf(at.first),
 		Description: at.shape.Description,
+		Takes:       e.catalog.takesInWords(at.shape),
 		Set:         n != nil && n.Kind != document.Null,
 		Secret:      at.shape.WriteOnly,
 		Value:       jsonOf(e.catalog.redact(at.shape, n)),
@@ -138,7 +174,11 @@ func (e *experiment) byDefault(at *place, x *explanation, shown func(*document.N
 	if x.Set && len(at.steps) > 0 {
 		config = e.run(with(e.tree, at.steps, nil)).canonical
 	}
-	return shown(config, path)
+	value := shown(config, path)
+	if list := bytes.HasPrefix(value, []byte("[")); list && at.shape.Items == nil && e.dialect != dialect.Native {
+		return nil // the field becomes one item of a list, and this is the others
+	}
+	return value
 }
 
 // about returns those of the problems that are about a field, about something in it, or about all of

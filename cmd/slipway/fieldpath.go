@@ -45,8 +45,13 @@ func (c *catalog) find(path string, tree *document.Node) (*place, error) {
 	return p, nil
 }
 
-// go on to a value below.
+// enter goes on to a value below. One that no schema describes has the description of what it is in.
 func (p *place) enter(spelled, first step, s *shape) {
+	if s.Description == "" && p.shape.Description != "" && len(p.steps) > 0 {
+		described := *s
+		described.Description = p.shape.Description
+		s = &described
+	}
 	p.steps, p.first, p.shape = append(p.steps, spelled), append(p.first, first), s
 }
 
@@ -110,7 +115,7 @@ func (p *place) item(c *catalog, n *document.Node, rest string) (string, error) 
 	if n != nil {
 		length = len(n.Items)
 	}
-	if i >= length {
+	if i > length { // the next one can be explained as a field that is not set can
 		return "", &unknownError{pathOf(append(p.first, item(i))), fmt.Sprintf("is not there, the list has %d", length)}
 	}
 	p.enter(item(i), item(i), secretToo(below, p.shape))

@@ -17,11 +17,11 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){program: main})
 }
 
-// examples is the module's directory of examples.
-const examples = "../../examples"
+// exampleFiles is the module's directory of examples.
+const exampleFiles = "../../examples"
 
 // TestScripts runs the program as its users do.
-func TestScripts(t *testing.T) { script.Run(t, examples) }
+func TestScripts(t *testing.T) { script.Run(t, exampleFiles) }
 
 // result is what one run of the program in this process made.
 type result struct {
@@ -48,7 +48,7 @@ func writeFile(t *testing.T, name, content string) string {
 // readExample reads one of the examples.
 func readExample(t *testing.T, name string) string {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join(examples, name))
+	data, err := os.ReadFile(filepath.Join(exampleFiles, name))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/slipway-dev/slipway/internal/cli"
 	"github.com/slipway-dev/slipway/internal/command"
 	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/nodeconfig"
@@ -193,6 +194,42 @@ func (c *catalog) redact(s *shape, n *document.Node) *document.Node {
 		}
 	}
 	return n
+}
+
+// takesInWords says what a value may be: "integer", "list of string", "none, azure or kubenet"; nothing
+// where anything may stand.
+func (c *catalog) takesInWords(s *shape) string {
+	s = c.follow(s)
+	switch {
+	case len(s.Enum) > 0:
+		var names []string
+		for _, value := range enumerated(s) {
+			names = append(names, value.Text)
+		}
+		return cli.List(names, "or")
+	case s.Items != nil:
+		return "list" + c.severalInWords(s.Items)
+	case s.isMap():
+		return "map" + c.severalInWords(s.Additional.shape)
+	case s.isStruct(), s.isFree() && len(s.Types) > 0:
+		return "map"
+	case len(s.Types) > 0:
+		return s.Types[0]
+	}
+	return ""
+}
+
+// severalInWords says what the items of a list or map are: " of strings".
+func (c *catalog) severalInWords(s *shape) string {
+	one := c.takesInWords(s)
+	switch {
+	case one == "":
+		return ""
+	case len(c.follow(s).Enum) > 0:
+		return " of " + one
+	}
+	kind, rest, _ := strings.Cut(one, " ")
+	return strings.TrimRight(" of "+kind+"s "+rest, " ")
 }
 
 // fitsString tells whether a string may stand here.

@@ -52,7 +52,7 @@ var layers = [][]string{
 	{"internal/agent"},
 	{"internal/difference"},
 	{"internal/command"},
-	{"internal/cli", "schema"},
+	{"internal/cli", "schema", "examples"},
 	{"internal/host", "internal/generation"},
 	{"internal/apply", "internal/source", "status", "userdata"},
 	{"internal/metadata", "internal/volume", "internal/envelope"},
