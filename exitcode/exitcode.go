@@ -19,8 +19,23 @@ const (
 	SysctlFailed            = 103
 	KubeletInstallFailed    = 121 // there is no kubelet binary
 	Timeout                 = 124 // the provisioning as a whole took too long
-	AgentFailed             = 240 // the agent's own failure
+	ContractOlder           = 222 // the node has a contract with a higher revision
+	ContractNotFound        = 236 // there is no contract, or it cannot be read
+	ContractInvalid         = 237 // no node can be made from the contract
+	ScriptFailed            = 238 // a script that the contract brought failed
+	AgentFailed             = 239 // the agent's own failure
+	AKSNodeController       = 240 // stands for 236 to 239 on AKS's interfaces
 )
+
+// ForAKS returns the code that AKS's consumers know for a code of this table. AKS's node controller ends
+// with 240 whatever is wrong with it or its contract, and its consumers compare that number.
+func ForAKS(code int) int {
+	switch code {
+	case ContractNotFound, ContractInvalid, ScriptFailed, AgentFailed:
+		return AKSNodeController
+	}
+	return code
+}
 
 // Source says who returns a code.
 type Source string

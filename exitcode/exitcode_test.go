@@ -11,8 +11,8 @@ import (
 
 func TestTableIsSortedAndComplete(t *testing.T) {
 	codes := All()
-	if len(codes) != 134 {
-		t.Errorf("the table has %d codes, want 134", len(codes))
+	if len(codes) != 139 {
+		t.Errorf("the table has %d codes, want 139", len(codes))
 	}
 	names := map[string]int{}
 	for i, c := range codes {
@@ -78,7 +78,12 @@ func TestConstantsAreWhatSlipwayReturns(t *testing.T) {
 		{SysctlFailed, 103, "ERR_SYSCTL_RELOAD"},
 		{KubeletInstallFailed, 121, "ERR_KUBELET_INSTALL_FAIL"},
 		{Timeout, 124, "ERR_TIMEOUT"},
-		{AgentFailed, 240, "ERR_AKS_NODE_CONTROLLER_ERROR"},
+		{ContractOlder, 222, "ERR_CONTRACT_OLDER"},
+		{ContractNotFound, 236, "ERR_CONTRACT_NOT_FOUND"},
+		{ContractInvalid, 237, "ERR_CONTRACT_INVALID"},
+		{ScriptFailed, 238, "ERR_SCRIPT_FAILED"},
+		{AgentFailed, 239, "ERR_AGENT_INTERNAL"},
+		{AKSNodeController, 240, "ERR_AKS_NODE_CONTROLLER_ERROR"},
 	}
 	var ours []int
 	for _, c := range constants {
@@ -97,13 +102,26 @@ func TestConstantsAreWhatSlipwayReturns(t *testing.T) {
 	}
 }
 
+// AKS's consumers see its number in the place of those that it has not, and every other as it is.
+func TestForAKS(t *testing.T) {
+	for _, c := range All() {
+		want := c.Number
+		if c.Number >= 236 && c.Number <= 239 {
+			want = 240
+		}
+		if got := ForAKS(c.Number); got != want {
+			t.Errorf("%d is %d to AKS, want %d", c.Number, got, want)
+		}
+	}
+}
+
 func TestLookup(t *testing.T) {
 	for _, c := range All() {
 		if got, ok := Lookup(c.Number); !ok || got != c {
 			t.Errorf("Lookup(%d) = %+v, %t", c.Number, got, ok)
 		}
 	}
-	for _, n := range []int{-1, 11, 40, 126, 239, 256, 1 << 40} {
+	for _, n := range []int{-1, 11, 40, 126, 221, 256, 1 << 40} {
 		if got, ok := Lookup(n); ok || got != (Code{}) {
 			t.Errorf("Lookup(%d) = %+v, %t", n, got, ok)
 		}

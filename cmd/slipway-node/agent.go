@@ -24,23 +24,23 @@ const (
 func (a *app) agent() (*agent.Agent, error) {
 	machine, err := host.OpenMachine()
 	if err != nil {
-		return nil, exitWith(exitcode.AgentFailed, err)
+		return nil, a.failed(err)
 	}
 	self, err := os.Executable()
 	if err != nil {
-		return nil, exitWith(exitcode.AgentFailed, err)
+		return nil, a.failed(err)
 	}
 	node := &agent.Agent{Named: machine, Program: self, Now: time.Now, Version: cli.Version, AsAKS: a.asAKS}
 	if a.root != "" {
 		dir, err := host.OpenDirectory(a.root)
 		if err != nil {
-			return nil, exitWith(exitcode.AgentFailed, fmt.Errorf("--root: %w", err))
+			return nil, a.failed(fmt.Errorf("--root: %w", err))
 		}
 		node.Host, node.Log, node.Sequential = dir, a.logger(a.Err), true
 		return node, nil
 	}
 	if os.Geteuid() != 0 {
-		return nil, exitWith(exitcode.AgentFailed, errors.New("must be root to work on the machine; try it on a directory with --root DIR"))
+		return nil, a.failed(errors.New("must be root to work on the machine; try it on a directory with --root DIR"))
 	}
 	path := logPath
 	if a.asAKS {
@@ -49,6 +49,15 @@ func (a *app) agent() (*agent.Agent, error) {
 	node.Cloud = cloud{}
 	node.Host, node.Log = machine, a.logger(io.MultiWriter(a.Err, machine.LogFile(path)))
 	return node, nil
+}
+
+// failed is a failure of the agent before it has begun.
+func (a *app) failed(err error) error {
+	code := exitcode.AgentFailed
+	if a.asAKS {
+		code = exitcode.ForAKS(code)
+	}
+	return exitWith(code, err)
 }
 
 // logger writes JSON, one record a line, for journald and whoever collects logs; on a terminal it

@@ -129,7 +129,7 @@ func (a *app) showChanged(changed agent.Changed, form string) error {
 			return err
 		}
 	case changed.Refused != "":
-		return command.Failed("refused: %s", changed.Refused)
+		return exitWith(s.ExitCode, fmt.Errorf("refused: %s", changed.Refused))
 	case s.ExitCode != 0:
 		s.Print(a.Out, cli.StyleOf(a.Out) != cli.Style{})
 	case len(s.Changes) == 0:

@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/slipway-dev/slipway/components"
-	"github.com/slipway-dev/slipway/exitcode"
 	"github.com/slipway-dev/slipway/internal/cli"
 	"github.com/slipway-dev/slipway/internal/command"
 	"github.com/slipway-dev/slipway/internal/facts"
@@ -34,7 +33,7 @@ Some clouds are told by fields of the firmware that only root can read.`,
 		RunE: func(*cobra.Command, []string) error {
 			known, err := a.gather()
 			if err != nil {
-				return exitWith(exitcode.AgentFailed, err)
+				return a.failed(err)
 			}
 			if output.Value == command.AsJSON {
 				return command.WriteJSON(a.Streams, known)

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/slipway-dev/slipway/exitcode"
 	"github.com/slipway-dev/slipway/internal/apply"
 	"github.com/slipway-dev/slipway/internal/difference"
 	"github.com/slipway-dev/slipway/internal/facts"
@@ -98,9 +99,10 @@ func (c *change) contractPlan(ctx context.Context, store *generation.Store, opts
 	if err != nil {
 		return wanted{}, err
 	}
-	if current, found := store.Current(); found && c.config.Metadata.Generation < current.Revision && !opts.Force {
-		return wanted{}, refusal(fmt.Sprintf("the contract has generation %d, and the node has %d already: an older one is applied with --force only",
-			c.config.Metadata.Generation, current.Revision))
+	if current, found := store.Current(); found && !opts.Force {
+		if err := notOlder(c.config.Metadata.Generation, current); err != nil {
+			return wanted{}, err
+		}
 	}
 	entry := generation.Entry{Origin: opts.Origin, Revision: c.config.Metadata.Generation}
 	return wanted{advance{plan: desired, entry: entry}, plan.HealthChecks(c.config), timeout}, nil
@@ -127,7 +129,7 @@ func (c *change) do(ctx context.Context, want func(*generation.Store) (wanted, e
 	c.unlock()
 	changed := Changed{Status: &c.status, Difference: c.difference, ConfirmBy: c.confirmBy}
 	if refused, ok := errors.AsType[refusal](err); ok {
-		changed.Refused = string(refused)
+		changed.Refused = refused.why
 	}
 	return changed
 }
@@ -148,7 +150,7 @@ func (c *change) run(ctx context.Context, want func(*generation.Store) (wanted, 
 	if err != nil {
 		return err
 	}
-	c.status.Config.Digest, c.status.Config.Dialect = w.plan.Config, w.plan.Dialect
+	c.status.Config.Digest, c.status.Config.Dialect, c.dialect = w.plan.Config, w.plan.Dialect, w.plan.Dialect
 	if err := c.compare(store, &w.advance); err != nil {
 		return err
 	}
@@ -159,7 +161,7 @@ func (c *change) run(ctx context.Context, want func(*generation.Store) (wanted, 
 		return nil
 	}
 	if beyond := c.difference.Beyond(c.allow); len(beyond) > 0 {
-		return refusal(fmt.Sprintf("%s (%s): it is made with --allow %s only", beyond[0].Why, beyond[0].What, c.difference.Class))
+		return refused("%s (%s): it is made with --allow %s only", beyond[0].Why, beyond[0].What, c.difference.Class)
 	}
 	timeout := w.timeout
 	if c.deadline > 0 {
@@ -215,7 +217,7 @@ func (c *change) make(ctx context.Context, store *generation.Store, w wanted) er
 	}
 	if c.try > 0 && !settled {
 		if !hasGood {
-			return refusal("there is no good generation to go back to: apply without --try")
+			return refused("there is no good generation to go back to: apply without --try")
 		}
 		w.entry.ConfirmBy = c.Now().Add(c.try)
 		if err := c.scheduleRevert(ctx, store, w.plan); err != nil {
@@ -306,7 +308,25 @@ func (c *change) scheduleRevert(ctx context.Context, store *generation.Store, de
 	return nil
 }
 
-// refusal is why a change is not made.
-type refusal string
+// refusal is why nothing is done, and the exit code that says so.
+type refusal struct {
+	why  string
+	exit int
+}
 
-func (r refusal) Error() string { return "refused: " + string(r) }
+func (r refusal) Error() string { return "refused: " + r.why }
+func (r refusal) code() int     { return r.exit }
+
+// refused is a refusal to do what was asked for.
+func refused(format string, args ...any) error {
+	return refusal{fmt.Sprintf(format, args...), exitcode.Invalid}
+}
+
+// notOlder refuses a contract whose author gave it a lower revision than the current generation's has.
+func notOlder(revision int64, current generation.Entry) error {
+	if revision >= current.Revision {
+		return nil
+	}
+	return refusal{fmt.Sprintf("the contract has revision %d, and the node has %d already: an older one is applied with --force only",
+		revision, current.Revision), exitcode.ContractOlder}
+}

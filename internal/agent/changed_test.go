@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/slipway-dev/slipway/exitcode"
 	"github.com/slipway-dev/slipway/internal/apply"
 	"github.com/slipway-dev/slipway/internal/difference"
 	"github.com/slipway-dev/slipway/internal/generation"
@@ -255,12 +256,13 @@ func TestRefused(t *testing.T) {
 	}{
 		{"beyond what is allowed", edited(t, "api.cluster.example", "b.cluster.example", "generation: 3", "generation: 4"), nil, 1, "--allow replace"},
 		{"nothing is allowed", better(t), func(o *ChangeOptions) { o.Allow = difference.None }, 1, "--allow restart"},
-		{"an older contract", edited(t, "generation: 3", "generation: 2", "nodefs.available: 10%", "nodefs.available: 12%"), nil, 1, "--force"},
-		{"a contract without a number", edited(t, "  generation: 3\n", ""), nil, 1, "--force"},
-		{"a contract that is none", []byte("{}"), nil, 240, ""},
-		{"a contract that is not there", nil, func(o *ChangeOptions) { o.Config = "/nowhere" }, 240, ""},
+		{"an older contract", edited(t, "generation: 3", "generation: 2", "nodefs.available: 10%", "nodefs.available: 12%"), nil, exitcode.ContractOlder, "--force"},
+		{"a contract without a number", edited(t, "  generation: 3\n", ""), nil, exitcode.ContractOlder, "--force"},
+		{"a contract that is none", []byte("{}"), nil, exitcode.ContractInvalid, ""},
+		{"a contract that is not there", nil, func(o *ChangeOptions) { o.Config = "/nowhere" }, exitcode.ContractNotFound, ""},
 	} {
 		n := running(t)
+		n.AsAKS = false
 		n.deliver(changedContract, c.contract)
 		before := n.snapshot()
 		var calls []string
@@ -279,7 +281,7 @@ func TestRefused(t *testing.T) {
 			opts.Facts = ubuntu(t)
 		}
 		got := n.Change(t.Context(), opts)
-		if got.Status.ExitCode != c.code || (got.Refused != "") != (c.code == 1) || !strings.Contains(got.Refused, c.says) {
+		if got.Status.ExitCode != c.code || (got.Refused != "") != (c.code == 1 || c.code == exitcode.ContractOlder) || !strings.Contains(got.Refused, c.says) {
 			t.Errorf("%s: %d, %q, %v", c.name, got.Status.ExitCode, got.Refused, got.Status.Error)
 		}
 		if len(calls) > 0 || !maps.Equal(before, n.snapshot()) {

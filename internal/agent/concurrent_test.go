@@ -232,10 +232,10 @@ func TestBadContractWhileAnotherIsAtWork(t *testing.T) {
 	if err := unlock(); err != nil {
 		t.Fatal(err)
 	}
-	if got := <-done; got.ExitCode != exitcode.AgentFailed {
+	if got := <-done; got.ExitCode != exitcode.AKSNodeController {
 		t.Errorf("%d", got.ExitCode)
 	}
-	n.published(aksPlace, exitcode.AgentFailed)
+	n.published(aksPlace, exitcode.AKSNodeController)
 }
 
 func (n *node) errorTexts(s *status.Status) string {

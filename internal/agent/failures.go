@@ -25,8 +25,8 @@ func exitCodeOf(err error) int {
 	if errors.Is(err, errTimeout) {
 		return exitcode.Timeout
 	}
-	if _, refused := errors.AsType[refusal](err); refused {
-		return exitcode.Invalid
+	if known, ok := errors.AsType[coded](err); ok {
+		return known.code()
 	}
 	var first *apply.Error
 	if errors.As(err, &first) && first.ExitCode != 0 {
@@ -34,6 +34,27 @@ func exitCodeOf(err error) int {
 	}
 	return exitcode.AgentFailed
 }
+
+// coded is an error of the agent's own that has an exit code of its own.
+type coded interface {
+	error
+	code() int
+}
+
+// published is the exit code under which a failure is published and returned: AKS's own number where its
+// consumers look.
+func (a *Agent) published(code int, at place) int {
+	if a.AsAKS || at == aksPlace {
+		return exitcode.ForAKS(code)
+	}
+	return code
+}
+
+// notFoundError is a contract that is not there, or cannot be read.
+type notFoundError struct{ error }
+
+func (e notFoundError) Unwrap() error { return e.error }
+func (notFoundError) code() int       { return exitcode.ContractNotFound }
 
 // cutShort tells whether something failed only because time ran out.
 func cutShort(err error) bool {
@@ -45,6 +66,8 @@ type contractError struct {
 	path  string
 	fatal []nodeconfig.Problem
 }
+
+func (*contractError) code() int { return exitcode.ContractInvalid }
 
 // Error names the first problem; the status lists them all.
 func (e *contractError) Error() string {

@@ -28,7 +28,7 @@ func TestExitCodes(t *testing.T) {
 		resource string
 		cause    string
 	}{
-		{"Stage", "/etc/containerd/config.toml", syscall.ENOSPC, exitcode.AgentFailed, "File:/etc/containerd/config.toml", ""},
+		{"Stage", "/etc/containerd/config.toml", syscall.ENOSPC, exitcode.AKSNodeController, "File:/etc/containerd/config.toml", ""},
 		{"ModuleLoaded", "overlay", syscall.EIO, exitcode.ModuleLoadFailed, "Module:overlay", ""},
 		{"SetSysctl", "net.ipv4.ip_forward", syscall.EROFS, exitcode.SysctlFailed, "Sysctl:net.ipv4.ip_forward", ""},
 		{"StartUnit", "containerd.service", errors.New("result exit-code"), exitcode.UnitStartFailed, "Unit:containerd.service", ""},
@@ -56,6 +56,69 @@ func TestExitCodes(t *testing.T) {
 		n.published(aksPlace, c.code)
 		if text := n.result(aksPlace).Error; !strings.Contains(text, c.resource) {
 			t.Errorf("%s %s: the result says %q", c.op, c.name, text)
+		}
+	}
+}
+
+// What the agent, a contract or a script is to blame for has a number of its own, and its own advice; AKS's
+// consumers see AKS's number, with the same advice.
+func TestOwnExitCodes(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name  string
+		code  int
+		spoil func(n *node) ProvisionOptions
+	}{
+		{"no contract", exitcode.ContractNotFound, func(*node) ProvisionOptions { return ProvisionOptions{} }},
+		{"one that is named", exitcode.ContractNotFound, func(*node) ProvisionOptions { return ProvisionOptions{Config: "/nowhere.yaml"} }},
+		{"an invalid one", exitcode.ContractInvalid, func(n *node) ProvisionOptions {
+			n.deliver(nativeContract, edited(n.T, "slipway.dev/v1", "slipway.dev/v9"))
+			return ProvisionOptions{}
+		}},
+		{"a full disk", exitcode.AgentFailed, func(n *node) ProvisionOptions {
+			n.deliver(nativeContract, example(n.T, "native/full.yaml"))
+			n.host.before = func(op, _ string) error {
+				if op == "Stage" {
+					return syscall.ENOSPC
+				}
+				return nil
+			}
+			return ProvisionOptions{}
+		}},
+		{"a panic", exitcode.AgentFailed, func(n *node) ProvisionOptions {
+			n.host.before = func(op, _ string) error {
+				if op == "Lock" {
+					panic("what nobody thought of")
+				}
+				return nil
+			}
+			n.deliver(nativeContract, example(n.T, "native/full.yaml"))
+			return ProvisionOptions{}
+		}},
+		{"a script", exitcode.ScriptFailed, func(n *node) ProvisionOptions {
+			n.deliver("/script.sh", []byte("exit 1"))
+			n.host.before = failing("Run nbc-cmd")
+			return ProvisionOptions{Script: "/script.sh"}
+		}},
+	} {
+		for _, asAKS := range []bool{false, true} {
+			n := newNode(t)
+			n.AsAKS = asAKS
+			opts := c.spoil(n)
+			opts.Facts = ubuntu(t)
+			got := n.Provision(t.Context(), opts)
+			want := c.code
+			if asAKS || opts.Script != "" {
+				want = exitcode.AKSNodeController
+			}
+			known, _ := exitcode.Lookup(c.code)
+			named, _ := exitcode.Lookup(want)
+			if got.ExitCode != want || got.CodeName != named.Name || got.Error.Action != known.Action {
+				t.Errorf("%s, as AKS %t: %d %s %+v", c.name, asAKS, got.ExitCode, got.CodeName, got.Error)
+			}
+			if opts.Script == "" {
+				n.published(n.placeFor(got.Config.Dialect, got.Config.Path), want)
+			}
 		}
 	}
 }

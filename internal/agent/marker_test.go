@@ -92,7 +92,7 @@ func TestMarkerCannotBeTakenBack(t *testing.T) {
 		}
 		return nil
 	}
-	if got := n.provision(); got.ExitCode != exitcode.AgentFailed || len(got.Changes) > 0 || n.exists("/etc/containerd") {
+	if got := n.provision(); got.ExitCode != exitcode.AKSNodeController || len(got.Changes) > 0 || n.exists("/etc/containerd") {
 		t.Errorf("%+v", got)
 	}
 }

@@ -46,7 +46,7 @@ func TestPanics(t *testing.T) {
 			if !called.Load() {
 				t.Errorf("%s is not called", m.name)
 			}
-			want := exitcode.AgentFailed
+			want := exitcode.AKSNodeController
 			if m.harmless {
 				want = 0
 			}

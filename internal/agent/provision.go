@@ -204,7 +204,7 @@ func (p *provision) desired(ctx context.Context) (resource.Plan, time.Duration, 
 	contract, err := p.awaited(ctx)
 	p.status.Config.Path = contract.Path
 	if err != nil {
-		return resource.Plan{}, 0, err
+		return resource.Plan{}, 0, notFoundError{err}
 	}
 	begin := p.Now()
 	decoded := dialect.Decode(contract.Data, "")
@@ -299,7 +299,7 @@ func (p *provision) script() (resource.Plan, time.Duration, error) {
 		return resource.Plan{}, 0, err
 	}
 	if entry.Kind != apply.RegularFile {
-		return resource.Plan{}, 0, fmt.Errorf("script %s is no regular file: deliver one there", p.opts.Script)
+		return resource.Plan{}, 0, notFoundError{fmt.Errorf("script %s is not a regular file: deliver one there", p.opts.Script)}
 	}
 	timeout := nodeconfig.DefaultTimeout
 	return plan.UserCommand(p.opts.Script, timeout), timeout.Std(), nil
@@ -388,8 +388,9 @@ func (p *provision) conclude(err error) {
 	s.DurationMs = s.FinishedAt.Sub(s.StartedAt).Milliseconds()
 	s.Outcome, s.ExitCode = status.OutcomeSuccess, exitcode.Success
 	if err != nil {
-		s.Outcome, s.ExitCode = status.OutcomeFailure, exitCodeOf(err)
-		s.Errors = failures(err, s.ExitCode)
+		code := exitCodeOf(err)
+		s.Outcome, s.ExitCode = status.OutcomeFailure, p.published(code, p.place())
+		s.Errors = failures(err, code)
 		s.Error = &s.Errors[0]
 		p.errorText = errorText(err, s.Errors)
 	}

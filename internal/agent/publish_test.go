@@ -45,31 +45,31 @@ func deliveries(t *testing.T) []delivered {
 		{name: "native", path: nativeContract, content: minimal, place: nativePlace},
 		{name: "native, called as AKS's", asAKS: true, path: nativeContract, content: minimal, place: nativePlace},
 		{name: "native, in AKS's place", path: aksContract, content: minimal, place: nativePlace},
-		{name: "missing", place: nativePlace, code: exitcode.AgentFailed, says: "deliver one as user data"},
-		{name: "missing, called as AKS's", asAKS: true, place: aksPlace, code: exitcode.AgentFailed, says: "deliver one as user data"},
+		{name: "missing", place: nativePlace, code: exitcode.ContractNotFound, says: "deliver one as user data"},
+		{name: "missing, called as AKS's", asAKS: true, place: aksPlace, code: exitcode.AKSNodeController, says: "deliver one as user data"},
 		{name: "a directory in its place", prepare: func(n *node) {
 			if err := os.MkdirAll(n.root+aksContract, 0o755); err != nil {
 				n.Fatal(err)
 			}
-		}, place: aksPlace, code: exitcode.AgentFailed, says: aksContract},
-		{name: "no permission", path: aksContract, content: "{}", prepare: unreadable(aksContract, syscall.EACCES), place: aksPlace, code: exitcode.AgentFailed, says: "permission denied"},
-		{name: "a broken disk", path: nativeContract, content: "{}", prepare: unreadable(nativeContract, syscall.EIO), place: nativePlace, code: exitcode.AgentFailed, says: "input/output error"},
-		{name: "empty", path: aksContract, place: aksPlace, code: exitcode.AgentFailed, says: "empty"},
-		{name: "truncated", path: aksContract, content: string(example(t, "aks/azure-cni.json")[:1000]), place: aksPlace, code: exitcode.AgentFailed, says: "truncated"},
-		{name: "10 MiB", path: aksContract, content: `{"version":"v1"}` + strings.Repeat(" ", 10<<20), place: aksPlace, code: exitcode.AgentFailed, says: "larger than"},
-		{name: "a byte too large", path: aksContract, content: `{"version":"v1"}` + strings.Repeat(" ", document.MaxBytes-15), place: aksPlace, code: exitcode.AgentFailed, says: "larger than"},
-		{name: "no contract at all", path: aksContract, content: `{"hello":"world"}`, place: aksPlace, code: exitcode.AgentFailed, says: "no contract that is known"},
-		{name: "binary", path: aksContract, content: "\x7fELF\x00\xff", place: aksPlace, code: exitcode.AgentFailed, says: "$"},
-		{name: "another version", path: aksContract, content: string(aksWith(t, "minimal.json", map[string]any{"version": "v7"})), place: aksPlace, code: exitcode.AgentFailed, says: "$.version"},
-		{name: "another native version", path: nativeContract, content: strings.Replace(minimal, "slipway.dev/v1", "slipway.dev/v9", 1), place: nativePlace, code: exitcode.AgentFailed, says: "$.apiVersion"},
+		}, place: aksPlace, code: exitcode.AKSNodeController, says: aksContract},
+		{name: "no permission", path: aksContract, content: "{}", prepare: unreadable(aksContract, syscall.EACCES), place: aksPlace, code: exitcode.AKSNodeController, says: "permission denied"},
+		{name: "a broken disk", path: nativeContract, content: "{}", prepare: unreadable(nativeContract, syscall.EIO), place: nativePlace, code: exitcode.ContractNotFound, says: "input/output error"},
+		{name: "empty", path: aksContract, place: aksPlace, code: exitcode.AKSNodeController, says: "empty"},
+		{name: "truncated", path: aksContract, content: string(example(t, "aks/azure-cni.json")[:1000]), place: aksPlace, code: exitcode.AKSNodeController, says: "truncated"},
+		{name: "10 MiB", path: aksContract, content: `{"version":"v1"}` + strings.Repeat(" ", 10<<20), place: aksPlace, code: exitcode.AKSNodeController, says: "larger than"},
+		{name: "a byte too large", path: aksContract, content: `{"version":"v1"}` + strings.Repeat(" ", document.MaxBytes-15), place: aksPlace, code: exitcode.AKSNodeController, says: "larger than"},
+		{name: "no contract at all", path: aksContract, content: `{"hello":"world"}`, place: aksPlace, code: exitcode.AKSNodeController, says: "no contract that is known"},
+		{name: "binary", path: aksContract, content: "\x7fELF\x00\xff", place: aksPlace, code: exitcode.AKSNodeController, says: "$"},
+		{name: "another version", path: aksContract, content: string(aksWith(t, "minimal.json", map[string]any{"version": "v7"})), place: aksPlace, code: exitcode.AKSNodeController, says: "$.version"},
+		{name: "another native version", path: nativeContract, content: strings.Replace(minimal, "slipway.dev/v1", "slipway.dev/v9", 1), place: nativePlace, code: exitcode.ContractInvalid, says: "$.apiVersion"},
 		{name: "wrong types", path: aksContract, content: string(aksWith(t, "minimal.json", map[string]any{
 			"kubernetes_version": 1.34, "bootstrapping_config": []any{1}, "kubelet_config": "x",
-		})), place: aksPlace, code: exitcode.AgentFailed, says: "$.bootstrapping_config"},
+		})), place: aksPlace, code: exitcode.AKSNodeController, says: "$.bootstrapping_config"},
 		{name: "wrong types of what can be left out", path: aksContract, content: string(aksWith(t, "minimal.json", map[string]any{
 			"kubelet_config": "x", "vm_size": 4, "custom_linux_os_config": map[string]any{"sysctl_config": map[string]any{"net_core_somaxconn": "many"}},
 		})), place: aksPlace},
 		{name: "a method that this version does not have", path: nativeContract,
-			content: strings.Replace(minimal, "join:", "join:\n  method: Attested", 1), place: nativePlace, code: exitcode.AgentFailed, says: "$.join.attested"},
+			content: strings.Replace(minimal, "join:", "join:\n  method: Attested", 1), place: nativePlace, code: exitcode.ContractInvalid, says: "$.join.attested"},
 	}
 }
 
@@ -162,7 +162,7 @@ func TestDocumentCannotBeWritten(t *testing.T) {
 			}
 			return nil
 		}
-		if got := n.provision(); got.ExitCode != exitcode.AgentFailed {
+		if got := n.provision(); got.ExitCode != exitcode.AKSNodeController {
 			t.Errorf("%s: a success that is not published is %d", c.fails, got.ExitCode)
 		}
 		if result := n.root + aksPlace.result; c.fails == StatusPath {
@@ -199,7 +199,7 @@ func TestReadOnlyMachine(t *testing.T) {
 	}
 	before := n.snapshot()
 	got := n.provision()
-	if got.ExitCode != exitcode.AgentFailed || !strings.Contains(got.Error.Message, "read-only file system") {
+	if got.ExitCode != exitcode.AKSNodeController || !strings.Contains(got.Error.Message, "read-only file system") {
 		t.Errorf("%d: %v", got.ExitCode, got.Error)
 	}
 	if !maps.Equal(before, n.snapshot()) {
@@ -218,9 +218,9 @@ func TestOneRunAfterAnother(t *testing.T) {
 		contract []byte
 		code     int
 	}{
-		{[]byte("{"), exitcode.AgentFailed},
+		{[]byte("{"), exitcode.AKSNodeController},
 		{example(t, "aks/minimal.json"), 0},
-		{aksWith(t, "minimal.json", map[string]any{"kubernetes_version": "x"}), exitcode.AgentFailed},
+		{aksWith(t, "minimal.json", map[string]any{"kubernetes_version": "x"}), exitcode.AKSNodeController},
 		{example(t, "aks/minimal.json"), 0},
 		{example(t, "aks/azure-cni.json"), 0},
 	} {

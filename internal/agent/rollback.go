@@ -2,7 +2,6 @@ package agent
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"time"
 
@@ -38,7 +37,7 @@ func (a *Agent) Rollback(ctx context.Context, opts RollbackOptions) Changed {
 func restorable(store *generation.Store, opts RollbackOptions) (wanted, error) {
 	current, found := store.Current()
 	if !found {
-		return wanted{}, refusal("there is no generation on this machine yet")
+		return wanted{}, refused("there is no generation on this machine yet")
 	}
 	if opts.Unconfirmed > 0 && (current.Number != opts.Unconfirmed || current.ConfirmBy.IsZero()) {
 		return wanted{}, errNothingToDo
@@ -52,9 +51,9 @@ func restorable(store *generation.Store, opts RollbackOptions) (wanted, error) {
 	}
 	switch {
 	case !found && opts.Number == 0:
-		return wanted{}, refusal("there is no good generation before the current one")
+		return wanted{}, refused("there is no good generation before the current one")
 	case !found:
-		return wanted{}, refusal(fmt.Sprintf("there is no generation %d; \"slipway-node status --generations\" lists those that are kept", opts.Number))
+		return wanted{}, refused("there is no generation %d; \"slipway-node status --generations\" lists those that are kept", opts.Number)
 	}
 	desired, err := store.Plan(target.Number)
 	if err != nil {
@@ -92,7 +91,7 @@ func (a *Agent) confirm(ctx context.Context) (generation.Entry, error) {
 	}
 	current, found := store.Current()
 	if !found || current.ConfirmBy.IsZero() {
-		return current, refusal("no generation waits to be confirmed")
+		return current, refused("no generation waits to be confirmed")
 	}
 	if err := store.Confirm(); err != nil {
 		return current, err
@@ -132,7 +131,7 @@ func (a *Agent) drift(ctx context.Context) ([]apply.Change, error) {
 	}
 	current, found := store.Current()
 	if !found {
-		return nil, refusal("there is no generation on this machine yet")
+		return nil, refused("there is no generation on this machine yet")
 	}
 	desired, err := store.Plan(current.Number)
 	if err != nil {

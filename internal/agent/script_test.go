@@ -25,11 +25,11 @@ func TestScript(t *testing.T) {
 		code, result int
 	}{
 		{name: "publishes nothing", code: 0, result: 0},
-		{name: "fails and publishes nothing", err: errors.New("exit status 3"), code: exitcode.AgentFailed, result: exitcode.AgentFailed},
+		{name: "fails and publishes nothing", err: errors.New("exit status 3"), code: exitcode.AKSNodeController, result: exitcode.AKSNodeController},
 		{name: "publishes", writes: own, code: 0, result: 83},
-		{name: "fails and publishes", writes: own, err: errors.New("exit status 83"), code: exitcode.AgentFailed, result: 83},
-		{name: "publishes garbage", writes: `{"ExitCode`, err: errors.New("exit status 1"), code: exitcode.AgentFailed, result: exitcode.AgentFailed},
-		{name: "fails after an earlier success", stale: `{"ExitCode": "0"}`, err: errors.New("exit status 3"), code: exitcode.AgentFailed, result: exitcode.AgentFailed},
+		{name: "fails and publishes", writes: own, err: errors.New("exit status 83"), code: exitcode.AKSNodeController, result: 83},
+		{name: "publishes garbage", writes: `{"ExitCode`, err: errors.New("exit status 1"), code: exitcode.AKSNodeController, result: exitcode.AKSNodeController},
+		{name: "fails after an earlier success", stale: `{"ExitCode": "0"}`, err: errors.New("exit status 3"), code: exitcode.AKSNodeController, result: exitcode.AKSNodeController},
 		{name: "succeeds after an earlier failure", stale: own, code: 0, result: 0},
 		{name: "publishes after an earlier success", stale: `{"ExitCode": "0"}`, writes: own, code: 0, result: 83},
 	} {
@@ -98,10 +98,10 @@ func TestScriptIsNoFile(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := n.Provision(t.Context(), ProvisionOptions{Script: script})
-		if got.ExitCode != exitcode.AgentFailed || !strings.Contains(got.Error.Message, script) || n.exists("/run/slipway/actions.jsonl") {
+		if got.ExitCode != exitcode.AKSNodeController || !strings.Contains(got.Error.Message, script) || n.exists("/run/slipway/actions.jsonl") {
 			t.Errorf("%s: %d, %v", name, got.ExitCode, got.Error)
 		}
-		n.published(aksPlace, exitcode.AgentFailed)
+		n.published(aksPlace, exitcode.AKSNodeController)
 	}
 }
 

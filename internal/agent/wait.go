@@ -19,7 +19,7 @@ func (a *Agent) Wait(ctx context.Context) (document []byte, code int, err error)
 		return nil
 	})
 	if panicked != nil {
-		return waited(exitcode.AgentFailed, panicked)
+		return a.waited(exitcode.AgentFailed, place{}, panicked)
 	}
 	return document, code, err
 }
@@ -35,7 +35,7 @@ func (a *Agent) wait(ctx context.Context) (document []byte, code int, err error)
 			err = fmt.Errorf("no result after %s: provisioning has not ended, or never began: see the log of the agent: %w",
 				a.Now().Sub(start).Round(1e9), err)
 		}
-		return waited(code, err)
+		return a.waited(code, place{}, err)
 	}
 	for _, p := range places {
 		if p.complete != marker {
@@ -60,18 +60,18 @@ func (a *Agent) wait(ctx context.Context) (document []byte, code int, err error)
 func (a *Agent) result(ctx context.Context, p place) ([]byte, int, error) {
 	document, err := a.Host.ReadFile(p.result, maxResult)
 	if err != nil {
-		return waited(exitcode.AgentFailed, fmt.Errorf("the marker %s is there, and the result is not: %w", p.complete, err))
+		return a.waited(exitcode.AgentFailed, p, fmt.Errorf("the marker %s is there, and the result is not: %w", p.complete, err))
 	}
 	result, err := status.ParseCSE(document)
 	if err != nil {
-		return document, exitcode.AgentFailed, fmt.Errorf("result %s: %w", p.result, err)
+		return document, a.published(exitcode.AgentFailed, p), fmt.Errorf("result %s: %w", p.result, err)
 	}
 	code, err := result.Code()
 	if err == nil && (code < 0 || code > maxExitCode) {
 		err = fmt.Errorf("no process ends with exit code %d", code)
 	}
 	if err != nil {
-		return document, exitcode.AgentFailed, fmt.Errorf("result %s: %w", p.result, err)
+		return document, a.published(exitcode.AgentFailed, p), fmt.Errorf("result %s: %w", p.result, err)
 	}
 	return a.completed(ctx, document, result), code, nil
 }
@@ -100,7 +100,8 @@ func (a *Agent) completed(ctx context.Context, document []byte, result status.CS
 
 // waited is the result of a wait that did not find one: a document all the same, since who reads it
 // expects one.
-func waited(code int, cause error) ([]byte, int, error) {
+func (a *Agent) waited(code int, at place, cause error) ([]byte, int, error) {
+	code = a.published(code, at)
 	document, err := status.CSEStatus{ExitCode: strconv.Itoa(code), Error: cause.Error()}.Marshal()
 	return document, code, errors.Join(cause, err)
 }

@@ -26,18 +26,18 @@ func TestWait(t *testing.T) {
 		{name: "failure", result: `{"ExitCode": "51", "Error": "no API server"}`, code: 51},
 		{name: "a number", result: `{"ExitCode": 51}`, code: 51},
 		{name: "another spelling", result: `{"exitcode": "124"}`, code: 124},
-		{name: "none", result: "-", code: exitcode.AgentFailed, says: aksPlace.result},
-		{name: "empty", result: "", code: exitcode.AgentFailed, says: "empty"},
-		{name: "garbage", result: "\x00\x01", code: exitcode.AgentFailed, says: "not one JSON object"},
-		{name: "truncated", result: `{"ExitCode": "0"`, code: exitcode.AgentFailed, says: "not one JSON object"},
-		{name: "two", result: `{"ExitCode": "0"}{}`, code: exitcode.AgentFailed, says: "not one JSON object"},
-		{name: "no code", result: `{"Output": "x"}`, code: exitcode.AgentFailed, says: "no ExitCode"},
-		{name: "no number", result: `{"ExitCode": "zero"}`, code: exitcode.AgentFailed, says: "not an integer"},
-		{name: "null", result: `{"ExitCode": null}`, code: exitcode.AgentFailed, says: "no ExitCode"},
+		{name: "none", result: "-", code: exitcode.AKSNodeController, says: aksPlace.result},
+		{name: "empty", result: "", code: exitcode.AKSNodeController, says: "empty"},
+		{name: "garbage", result: "\x00\x01", code: exitcode.AKSNodeController, says: "not one JSON object"},
+		{name: "truncated", result: `{"ExitCode": "0"`, code: exitcode.AKSNodeController, says: "not one JSON object"},
+		{name: "two", result: `{"ExitCode": "0"}{}`, code: exitcode.AKSNodeController, says: "not one JSON object"},
+		{name: "no code", result: `{"Output": "x"}`, code: exitcode.AKSNodeController, says: "no ExitCode"},
+		{name: "no number", result: `{"ExitCode": "zero"}`, code: exitcode.AKSNodeController, says: "not an integer"},
+		{name: "null", result: `{"ExitCode": null}`, code: exitcode.AKSNodeController, says: "no ExitCode"},
 		// A process cannot end with these; it would end with another, such as 0.
-		{name: "too large", result: `{"ExitCode": "256"}`, code: exitcode.AgentFailed, says: "256"},
-		{name: "negative", result: `{"ExitCode": "-1"}`, code: exitcode.AgentFailed, says: "-1"},
-		{name: "too long", result: `{"ExitCode": "0", "Output": "` + strings.Repeat("x", 2<<20) + `"}`, code: exitcode.AgentFailed, says: "are not read"},
+		{name: "too large", result: `{"ExitCode": "256"}`, code: exitcode.AKSNodeController, says: "256"},
+		{name: "negative", result: `{"ExitCode": "-1"}`, code: exitcode.AKSNodeController, says: "-1"},
+		{name: "too long", result: `{"ExitCode": "0", "Output": "` + strings.Repeat("x", 2<<20) + `"}`, code: exitcode.AKSNodeController, says: "are not read"},
 	} {
 		n := newNode(t)
 		n.deliver(aksPlace.complete, nil)
@@ -83,7 +83,7 @@ func TestWaitForLaterResult(t *testing.T) {
 // The agent itself is waited for by another.
 func TestWaitForAgent(t *testing.T) {
 	t.Parallel()
-	for contract, want := range map[string]int{string(example(t, "aks/minimal.json")): 0, "{": exitcode.AgentFailed} {
+	for contract, want := range map[string]int{string(example(t, "aks/minimal.json")): 0, "{": exitcode.AKSNodeController} {
 		n := newNode(t)
 		n.deliver(aksContract, []byte(contract))
 		waiter := newNode(t, n.root)
@@ -121,7 +121,7 @@ func TestWaitGivesUp(t *testing.T) {
 		}
 		return nil
 	}
-	if document, code, err := n.Wait(t.Context()); code != exitcode.AgentFailed || err == nil || !bytes.Contains(document, []byte("no space")) {
+	if document, code, err := n.Wait(t.Context()); code != exitcode.AKSNodeController || err == nil || !bytes.Contains(document, []byte("no space")) {
 		t.Errorf("%d, %v, %s", code, err, document)
 	}
 	if entries, err := os.ReadDir(n.root); err != nil || len(entries) > 0 {

@@ -66,7 +66,7 @@ func UserCommand(script string, timeout resource.Duration) resource.Plan {
 			Argv:    []string{"/bin/bash", "--", script},
 			Timeout: timeout,
 		},
-		ExitCode: exitcode.AgentFailed,
+		ExitCode: exitcode.ScriptFailed,
 	}}}
 }
 

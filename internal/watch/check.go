@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/slipway-dev/slipway/exitcode"
 	"github.com/slipway-dev/slipway/internal/agent"
 	"github.com/slipway-dev/slipway/internal/difference"
 	"github.com/slipway-dev/slipway/internal/generation"
@@ -194,7 +195,7 @@ func (r *run) verdict(changed agent.Changed, begin time.Time) (known note, final
 	switch {
 	case changed.Refused != "" && changed.Difference != nil:
 		return note{Rejected: Class, Allowed: r.Allow}, true
-	case changed.Refused != "":
+	case st.ExitCode == exitcode.ContractOlder:
 		return note{Rejected: Older}, true
 	case st.ExitCode == 0:
 		return note{}, true

@@ -13,6 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/slipway-dev/slipway/exitcode"
 	"github.com/slipway-dev/slipway/internal/agent"
 	"github.com/slipway-dev/slipway/internal/apply"
 	"github.com/slipway-dev/slipway/internal/difference"
@@ -202,7 +203,7 @@ func (n *node) Change(ctx context.Context, opts agent.ChangeOptions) agent.Chang
 	st.Steps = []status.Step{{Name: "compare", DurationMs: 12}, {Name: "Unit:kubelet.service", DurationMs: 1500}, {Name: "compare", DurationMs: 3}}
 	changed := agent.Changed{Status: st}
 	fail := func(message string) {
-		st.Outcome, st.ExitCode, st.Error = status.OutcomeFailure, 240, &status.Failure{Message: message}
+		st.Outcome, st.ExitCode, st.Error = status.OutcomeFailure, exitcode.AgentFailed, &status.Failure{Message: message}
 	}
 	switch result {
 	case well:
@@ -219,9 +220,9 @@ func (n *node) Change(ctx context.Context, opts agent.ChangeOptions) agent.Chang
 		fail("the disk is full")
 	case tooMuch, tooOld:
 		fail("refused")
-		changed.Refused = string(result)
+		changed.Refused, st.ExitCode = string(result), exitcode.ContractOlder
 		if result == tooMuch {
-			changed.Difference = &difference.Difference{Class: difference.Reboot}
+			changed.Difference, st.ExitCode = &difference.Difference{Class: difference.Reboot}, exitcode.Invalid
 		}
 	case badConfig:
 		fail("cannot be used")
@@ -238,7 +239,7 @@ func (n *node) Repair(context.Context) agent.Changed {
 	if len(n.outcomes) > 0 && n.outcomes[0] != well {
 		n.outcomes = n.outcomes[1:]
 		n.call("repair fails")
-		st.Outcome, st.ExitCode, st.Error = status.OutcomeFailure, 240, &status.Failure{Message: "the disk is full"}
+		st.Outcome, st.ExitCode, st.Error = status.OutcomeFailure, exitcode.AgentFailed, &status.Failure{Message: "the disk is full"}
 		return agent.Changed{Status: st}
 	}
 	n.call("repair")
