@@ -209,7 +209,7 @@ func (n *node) codes(e *event, about string) []int {
 	for _, r := range n.plan.Resources {
 		code := r.ExitCode
 		if code == 0 {
-			code = exitcode.AgentFailed
+			code = exitcode.AKSNodeController
 		}
 		switch r.Spec.(type) {
 		case *resource.Check, *resource.Command:
@@ -223,7 +223,7 @@ func (n *node) codes(e *event, about string) []int {
 		}
 	}
 	if len(codes) == 0 || e.Kind == "fsync-directory" {
-		codes[exitcode.AgentFailed] = true
+		codes[exitcode.AKSNodeController] = true
 	}
 	return slices.Sorted(maps.Keys(codes))
 }
