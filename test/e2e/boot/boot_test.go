@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/slipway-dev/slipway/test/e2e/scenario"
 )
@@ -113,39 +114,35 @@ func TestMarkdown(t *testing.T) {
 	}
 }
 
-func TestFillDocuments(t *testing.T) {
+func TestFillDocument(t *testing.T) {
 	dir := t.TempDir()
-	readme, doc := filepath.Join(dir, "README.md"), filepath.Join(dir, "docs", "boot.md")
-	write := func(path, text string) {
+	path := filepath.Join(dir, "docs", "boot.md")
+	write := func(text string) {
 		t.Helper()
 		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o644)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	const marks = "<!-- boot table -->\nold\n<!-- end of boot table -->\n"
+	const marks = "before\n<!-- boot table -->\nold\n<!-- end of boot table -->\nbetween\n"
 	results := []Result{summarise(scenario.Case{Name: script}, [][]scenario.Event{timeline(1, 2)})}
-	write(readme, "before\n"+marks+"after\n")
-	write(doc, "nothing\n")
-	if err := FillDocuments(dir, results); err == nil || !strings.Contains(err.Error(), "boot timeline") {
+	day := time.Date(2026, 11, 22, 23, 0, 0, 0, time.UTC)
+	write(marks)
+	if err := FillDocument(dir, results, day); err == nil || !strings.Contains(err.Error(), "boot timeline") {
 		t.Errorf("without a place for the timeline: %v", err)
 	}
-	write(doc, marks+"<!-- boot timeline -->\n<!-- end of boot timeline -->\n")
+	write(marks + "<!-- boot timeline -->\n<!-- end of boot timeline -->\nafter\n")
 	for range 2 { // the second time there is something to replace
-		if err := FillDocuments(dir, results); err != nil {
+		if err := FillDocument(dir, results, day); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for path, want := range map[string]string{
-		readme: "before\n<!-- boot table -->\n" + Summary(results).Markdown() + "<!-- end of boot table -->\nafter\n",
-		doc: "<!-- boot table -->\n" + Summary(results).Markdown() + "<!-- end of boot table -->\n" +
-			"<!-- boot timeline -->\n" + Timelines(results).Markdown() + "<!-- end of boot timeline -->\n",
-	} {
-		if got, err := os.ReadFile(path); err != nil || string(got) != want {
-			t.Errorf("%s is %q, %v, want %q", path, got, err, want)
-		}
+	want := "before\n<!-- boot table -->\nMeasured on 2026-11-22.\n\n" + Summary(results).Markdown() + "<!-- end of boot table -->\nbetween\n" +
+		"<!-- boot timeline -->\n" + Timelines(results).Markdown() + "<!-- end of boot timeline -->\nafter\n"
+	if got, err := os.ReadFile(path); err != nil || string(got) != want {
+		t.Errorf("the document is %q, %v, want %q", got, err, want)
 	}
-	write(doc, "<!-- boot table -->\n")
-	if err := FillDocuments(dir, results); err == nil {
+	write("<!-- boot table -->\n")
+	if err := FillDocument(dir, results, day); err == nil {
 		t.Error("a mark without an end passes")
 	}
 }

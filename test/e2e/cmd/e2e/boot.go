@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/slipway-dev/slipway/test/e2e/boot"
 )
@@ -32,7 +33,7 @@ func parseBoot(args []string) (bootOptions, error) {
 	flags.StringVar(&names, "variant", "", "the variants, with commas between: "+strings.Join(boot.Variants, ",")+" (default all)")
 	flags.StringVar(&o.Output, "o", "text", "what is printed: text or json")
 	flags.StringVar(&o.Markdown, "markdown", "", "a file to write the tables to")
-	flags.BoolVar(&o.Docs, "docs", false, "write the tables into README.md and docs/boot.md")
+	flags.BoolVar(&o.Docs, "docs", false, "write the tables into docs/boot.md")
 	if err := flags.Parse(args); err != nil {
 		return o, err
 	}
@@ -111,7 +112,7 @@ func publish(repo string, options bootOptions, results []boot.Result) error {
 		}
 	}
 	if options.Docs {
-		return boot.FillDocuments(repo, results)
+		return boot.FillDocument(repo, results, time.Now())
 	}
 	return nil
 }
