@@ -1,0 +1,177 @@
+package docs
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const repo = "../.."
+
+// programs are built once, into bin.
+var bin string
+
+func TestMain(m *testing.M) { os.Exit(build(m)) }
+
+func build(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "slipway-docs-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(dir)
+	bin = filepath.Join(dir, "bin")
+	cmd := exec.Command("go", "build", "-o", bin+"/", "./cmd/...")
+	cmd.Dir = repo
+	if out, err := cmd.CombinedOutput(); err != nil {
+		fmt.Fprintf(os.Stderr, "%v\n%s", err, out)
+		return 1
+	}
+	return m.Run()
+}
+
+// documents are README.md, CONTRIBUTING.md and all of docs, by their paths in the repository.
+func documents(t *testing.T) map[string]string {
+	t.Helper()
+	paths, err := filepath.Glob(filepath.Join(repo, "docs", "*.md"))
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("no documents: %v", err)
+	}
+	all := make(map[string]string)
+	for _, path := range append(paths, filepath.Join(repo, "README.md"), filepath.Join(repo, "CONTRIBUTING.md")) {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		name, err := filepath.Rel(repo, path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all[name] = string(data)
+	}
+	return all
+}
+
+// TestDocuments does what each document says, in its order.
+func TestDocuments(t *testing.T) {
+	used := new(usage)
+	t.Run("do", func(t *testing.T) { // so that all have ended when the tables are looked at
+		for name, text := range documents(t) {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				r := newReader(t, name, used)
+				for _, b := range blocks(text) {
+					r.where = fmt.Sprintf("%s:%d", name, b.line)
+					r.do(b)
+				}
+				for _, code := range found(span, prose(text)) {
+					r.where = name
+					r.mentioned(code)
+				}
+			})
+		}
+		for _, program := range []string{"slipway", "slipway-node"} {
+			t.Run(program+" --help", func(t *testing.T) {
+				t.Parallel()
+				r := newReader(t, program, used)
+				for _, command := range append(r.commands(program), "") {
+					r.where = strings.TrimSpace(program + " " + command)
+					for _, line := range examplesOf(r.help(program, command)) {
+						r.command(line)
+					}
+				}
+			})
+		}
+	})
+	for _, s := range special {
+		if !used.has(s.line) {
+			t.Errorf("no document has %q any more: take it out of the table", s.line)
+		}
+	}
+}
+
+// do does what a block says.
+func (r *reader) do(b block) {
+	switch b.language {
+	case "commands":
+		for line := range strings.Lines(b.text) {
+			r.command(strings.TrimRight(line, "\n"))
+		}
+	case "yaml", "json":
+		r.contract(b)
+	case "go":
+		r.program(b.text)
+	case "": // a figure
+		if first := regexp.MustCompile(`(?m)^\s*(bin/)?(slipway|slipway-node|make|sudo) `).FindString(b.text); first != "" {
+			r.t.Errorf("%s: %q stands between fences; indent commands by four spaces, then they are run", r.where, first)
+		}
+	default:
+		r.t.Errorf("%s: the test does not know what to do with %q", r.where, b.language)
+	}
+}
+
+// contract validates a contract, strictly, and saves it as the file that the prose names.
+func (r *reader) contract(b block) {
+	if b.file == "" {
+		r.t.Errorf("%s: the text before the contract does not name its file", r.where)
+		return
+	}
+	r.write(b.file, b.text)
+	r.run("slipway validate --strict -f "+b.file, 0)
+}
+
+// program builds a Go program and runs it.
+func (r *reader) program(text string) {
+	r.write("program/main.go", text)
+	built := filepath.Join(r.dir, "program", "main")
+	cmd := exec.Command("go", "build", "-o", built, filepath.Join(r.dir, "program", "main.go"))
+	cmd.Dir = repo // whose packages it imports
+	if out, err := cmd.CombinedOutput(); err != nil {
+		r.t.Errorf("%s: %v\n%s", r.where, err, out)
+		return
+	}
+	r.run(built, 0)
+}
+
+// TestLinks holds that every link to a file of the repository leads to one, and to a heading where it names one.
+func TestLinks(t *testing.T) {
+	for name, text := range documents(t) {
+		for _, to := range found(link, prose(text)) {
+			if strings.Contains(to, "://") {
+				continue
+			}
+			path, heading, _ := strings.Cut(to, "#")
+			target := filepath.Join(repo, name)
+			if path != "" {
+				target = filepath.Join(repo, filepath.Dir(name), path)
+			}
+			if _, err := os.Stat(target); err != nil {
+				t.Errorf("%s: the link %s leads nowhere", name, to)
+				continue
+			}
+			if heading == "" {
+				continue
+			}
+			data, err := os.ReadFile(target)
+			if err != nil || !anchors(string(data))[heading] {
+				t.Errorf("%s: %s has no heading for the link %s", name, path, to)
+			}
+		}
+	}
+}
+
+// TestEveryDocumentIsLinked holds that README.md leads to every document.
+func TestEveryDocumentIsLinked(t *testing.T) {
+	all := documents(t)
+	links := found(link, all["README.md"])
+	for name := range all {
+		if name != "README.md" && !slices.Contains(links, name) {
+			t.Errorf("README.md has no link to %s", name)
+		}
+	}
+}

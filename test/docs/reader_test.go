@@ -1,0 +1,285 @@
+package docs
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// reader does what a document says, in a directory with what a reader has: the examples, both programs, and the
+// files that are named as the reader's own. The machine is a directory too, on which a contract was delivered.
+type reader struct {
+	t     *testing.T
+	dir   string
+	where string
+	used  *usage
+	edits int
+}
+
+func newReader(t *testing.T, name string, used *usage) *reader {
+	r := &reader{t: t, dir: t.TempDir(), where: name, used: used}
+	for _, dir := range []string{"examples", "dist"} {
+		if err := os.CopyFS(filepath.Join(r.dir, dir), os.DirFS(filepath.Join(repo, dir))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink(bin, filepath.Join(r.dir, "bin")); err != nil {
+		t.Fatal(err)
+	}
+	for file, example := range files {
+		data, err := os.ReadFile(filepath.Join(repo, "examples", example))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.write(file, string(data))
+	}
+	return r
+}
+
+// files are those that the documents take for the reader's, and the contract that was delivered to the machine.
+var files = map[string]string{
+	"node.yaml":                       "native/full.yaml",
+	"old.yaml":                        "native/minimal.yaml",
+	"new.yaml":                        "native/full.yaml",
+	"flatcar.yaml":                    "native/minimal.yaml",
+	"aks.json":                        "aks/azure-cni.json",
+	"facts.json":                      "facts/ubuntu.json",
+	"machine/etc/slipway/config.yaml": "native/full.yaml",
+}
+
+// special are the lines that are not run as they are.
+var special = []struct {
+	line string
+	// instead is what is run; nothing if the line is not run at all.
+	instead string
+	// code is the exit code that is wanted.
+	code   int
+	reason string
+}{
+	{line: "curl --unix-socket /run/slipway/metrics.sock http://node/metrics", reason: "needs a watcher that runs on this machine"},
+	{line: "slipway-node provision --source azure-imds --dry-run", reason: "needs Azure's metadata service"},
+	{line: "slipway-node watch", instead: "slipway-node watch --once --metrics-socket ''", reason: "does not end"},
+	{line: "slipway-node watch --metadata azure --drift report", reason: "needs Azure's metadata service"},
+	{line: "slipway-node provision --provision-config /etc/slipway/config.yaml --dry-run",
+		instead: "slipway-node provision --provision-config machine/etc/slipway/config.yaml --dry-run", reason: "the machine is a directory"},
+	{line: "slipway diff old.yaml new.yaml", instead: "slipway diff old.yaml new.yaml", code: 1, reason: "they differ"},
+	{line: "slipway diff     examples/aks/azure-cni.json examples/aks/kubenet.json",
+		instead: "slipway diff examples/aks/azure-cni.json examples/aks/kubenet.json", code: 1, reason: "they differ"},
+	{line: "slipway plan -f node.yaml -o json >before.json && vi node.yaml && slipway diff before.json node.yaml",
+		instead: "slipway plan -f node.yaml -o json >before.json && slipway diff before.json node.yaml", reason: "nobody is there to edit"},
+	{line: "slipway render -f aks.json --to custom-data --raw | less",
+		instead: "slipway render -f aks.json --to custom-data --raw | cat", reason: "nobody is there to read"},
+	{line: `slipway-node completion zsh >"${fpath[1]}/_slipway-node"`, instead: "slipway-node completion zsh >_slipway-node", reason: "fpath is zsh's"},
+}
+
+// quoted is an argument in quotes, and ends what ends a command.
+var (
+	quoted = regexp.MustCompile(`"[^"]*"|'[^']*'`)
+	ends   = regexp.MustCompile(`\s*[|&>].*`)
+)
+
+// usage notes which of the special lines there were.
+type usage struct {
+	mu    sync.Mutex
+	lines []string
+}
+
+func (u *usage) note(line string) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.lines = append(u.lines, line)
+}
+
+func (u *usage) has(line string) bool { return slices.Contains(u.lines, line) }
+
+// comment is what stands behind a command.
+var comment = regexp.MustCompile(`(^|\s+)#\s.*$`)
+
+// command does what a line says.
+func (r *reader) command(line string) {
+	line = strings.TrimSpace(comment.ReplaceAllString(line, ""))
+	if line == "" {
+		return
+	}
+	r.mentioned(line)
+	for _, s := range special {
+		if s.line != line {
+			continue
+		}
+		r.used.note(line)
+		if s.instead != "" {
+			r.run(s.instead, s.code)
+		}
+		return
+	}
+	switch strings.TrimPrefix(strings.Fields(line)[0], "bin/") {
+	case "make", "sudo": // its target is there, see mentioned
+	case "slipway", "slipway-node", "find", "sed", "source":
+		r.run(line, 0)
+	default:
+		r.t.Errorf("%s: the test does not know %q: run it, or name it in the table with a reason", r.where, line)
+	}
+}
+
+// onMachine is a command of the agent that names no other directory to work on.
+var onMachine = regexp.MustCompile(`(^|&& )slipway-node( |$)`)
+
+// run runs a line and wants an exit code.
+func (r *reader) run(line string, want int) {
+	r.t.Helper()
+	if !strings.Contains(line, "--root") {
+		if strings.HasPrefix(line, "slipway-node apply") {
+			r.edit()
+		}
+		line = onMachine.ReplaceAllString(line, "${1}slipway-node --root machine ")
+	}
+	ctx, cancel := context.WithTimeout(r.t.Context(), 2*time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "bash", "-c", line)
+	cmd.Dir = r.dir
+	cmd.Env = append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"))
+	out, err := cmd.CombinedOutput()
+	got := 0
+	if failure, ok := errors.AsType[*exec.ExitError](err); ok {
+		got = failure.ExitCode()
+	} else if err != nil {
+		r.t.Fatalf("%s: %s: %v", r.where, line, err)
+	}
+	if got != want {
+		r.t.Errorf("%s: exit code %d, want %d\n$ %s\n%s", r.where, got, want, line, out)
+	}
+}
+
+// edit changes node.yaml, as somebody who applies it has.
+func (r *reader) edit() {
+	path := filepath.Join(r.dir, "node.yaml")
+	data, err := os.ReadFile(path)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	r.edits++
+	text := maxPods.ReplaceAllString(string(data), "maxPods: "+strconv.Itoa(100+r.edits))
+	if text == string(data) {
+		r.t.Fatal("node.yaml has no maxPods to change")
+	}
+	r.write("node.yaml", text)
+}
+
+var maxPods = regexp.MustCompile(`maxPods: \d+`)
+
+func (r *reader) write(name, text string) {
+	r.t.Helper()
+	path := filepath.Join(r.dir, name)
+	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o600)); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// mentioned checks a command that is shown or named in prose, as far as can be without running it: make has the
+// target, a program has the command, and the command has the flags.
+func (r *reader) mentioned(line string) {
+	words := strings.Fields(ends.ReplaceAllString(quoted.ReplaceAllString(strings.TrimPrefix(line, "sudo "), "QUOTED"), ""))
+	if len(words) == 0 {
+		return
+	}
+	switch program := strings.TrimPrefix(words[0], "bin/"); program {
+	case "make":
+		for _, target := range words[1:] {
+			if name, value, set := strings.Cut(target, "="); set {
+				r.variable(name, value)
+			} else if !targets()[target] {
+				r.t.Errorf("%s: make has no target %q", r.where, target)
+			}
+		}
+	case "slipway", "slipway-node":
+		r.flags(program, words[1:])
+	}
+}
+
+// variable checks a variable that make is given.
+func (r *reader) variable(name, value string) {
+	if name != "CASE" || strings.ToUpper(value) == value {
+		return
+	}
+	if _, err := os.Stat(filepath.Join(repo, "test", "e2e", "cases", value, "case.yaml")); err != nil {
+		r.t.Errorf("%s: there is no case %q", r.where, value)
+	}
+}
+
+// flags checks a program's command and flags by its help.
+func (r *reader) flags(program string, words []string) {
+	command := ""
+	if len(words) > 0 && regexp.MustCompile(`^[a-z][a-z-]*$`).MatchString(words[0]) {
+		command = words[0]
+		if !slices.Contains(r.commands(program), command) {
+			r.t.Errorf("%s: %s has no command %q", r.where, program, command)
+			return
+		}
+	}
+	help := r.help(program, command)
+	for _, word := range words {
+		flag, _, _ := strings.Cut(strings.Trim(word, "[]"), "=")
+		if strings.HasPrefix(flag, "-") && flag != "-" && !regexp.MustCompile(`(?m)^ .*`+regexp.QuoteMeta(flag)+`\b`).MatchString(help) {
+			r.t.Errorf("%s: %s %s has no flag %s", r.where, program, command, flag)
+		}
+	}
+}
+
+var targets = sync.OnceValue(func() map[string]bool {
+	data, err := os.ReadFile(filepath.Join(repo, "Makefile"))
+	if err != nil {
+		return nil
+	}
+	all := make(map[string]bool)
+	for _, name := range found(regexp.MustCompile(`(?m)^([a-z][a-z0-9-]*):`), string(data)) {
+		all[name] = true
+	}
+	return all
+})
+
+// helps are what programs say to --help.
+var helps sync.Map
+
+func (r *reader) help(program, command string) string {
+	r.t.Helper()
+	key := program + " " + command
+	if known, ok := helps.Load(key); ok {
+		return known.(string)
+	}
+	out, err := exec.CommandContext(r.t.Context(), filepath.Join(bin, program), append(strings.Fields(command), "--help")...).Output()
+	if err != nil {
+		r.t.Fatalf("%s: %s --help: %v", r.where, key, err)
+	}
+	helps.Store(key, string(out))
+	return string(out)
+}
+
+// commands are a program's commands.
+func (r *reader) commands(program string) []string {
+	return found(regexp.MustCompile(`(?m)^  ([a-z][a-z-]*)  `), section(r.help(program, ""), "Commands:"))
+}
+
+// examplesOf are the lines of a help's examples.
+func examplesOf(help string) []string {
+	var lines []string
+	for line := range strings.Lines(section(help, "Examples:")) {
+		lines = append(lines, strings.TrimSpace(line))
+	}
+	return lines
+}
+
+// section is what follows a title in a help, up to an empty line.
+func section(help, title string) string {
+	_, rest, _ := strings.Cut(help, "\n"+title+"\n")
+	text, _, _ := strings.Cut(rest, "\n\n")
+	return text
+}
