@@ -51,6 +51,8 @@ type Changed struct {
 	Difference *difference.Difference
 	// Refused says why nothing was tried; empty where something was.
 	Refused string
+	// Busy says that nothing was tried because another run is at work.
+	Busy bool
 	// ConfirmBy is when the change is taken back unless somebody has confirmed it; zero where it stays.
 	ConfirmBy time.Time
 }
@@ -72,7 +74,11 @@ type change struct {
 	allow         difference.Class
 	dryRun        bool
 	try, deadline time.Duration
-	show          func(*difference.Difference)
+	// patience is how long another run is waited for, 0 for as long as that may take.
+	patience time.Duration
+	// repairs says that there is no way back: this is one, or there was none.
+	repairs bool
+	show    func(*difference.Difference)
 
 	difference *difference.Difference
 	// attempted says that something was changed, or would have been.
@@ -121,13 +127,13 @@ func (c *change) do(ctx context.Context, want func(*generation.Store) (wanted, e
 		err = nil
 	}
 	c.conclude(err)
-	if c.attempted {
+	if c.attempted && !c.stands() {
 		if err := c.guarded(c.publishStatus); err != nil {
 			c.Log.Error("the status cannot be written", "path", StatusPath, "error", err)
 		}
 	}
 	c.unlock()
-	changed := Changed{Status: &c.status, Difference: c.difference, ConfirmBy: c.confirmBy}
+	changed := Changed{Status: &c.status, Difference: c.difference, Busy: c.yielded, ConfirmBy: c.confirmBy}
 	if refused, ok := errors.AsType[refusal](err); ok {
 		changed.Refused = refused.why
 	}
@@ -182,7 +188,7 @@ func (c *change) exclude(ctx context.Context) error {
 	if c.dryRun {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, cmp.Or(c.deadline, nodeconfig.DefaultTimeout.Std()))
+	ctx, cancel := context.WithTimeout(ctx, cmp.Or(c.patience, c.deadline, nodeconfig.DefaultTimeout.Std()))
 	defer cancel()
 	return c.lock(ctx)
 }
@@ -240,7 +246,7 @@ func (c *change) make(ctx context.Context, store *generation.Store, w wanted) er
 		c.confirmBy = w.entry.ConfirmBy
 		return nil
 	}
-	if !hasGood {
+	if !hasGood || c.repairs {
 		return err
 	}
 	return c.revert(ctx, store, good, err)

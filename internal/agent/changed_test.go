@@ -219,7 +219,7 @@ func TestChangeOfNothing(t *testing.T) {
 			opts.Try = time.Minute
 			return n.Change(t.Context(), opts)
 		},
-		"repair":         func() Changed { return n.Repair(t.Context()) },
+		"repair":         func() Changed { return n.Repair(t.Context(), RepairOptions{}) },
 		"rollback to it": func() Changed { return n.Rollback(t.Context(), RollbackOptions{Number: 2}) },
 		"a dry run":      func() Changed { opts := n.options(); opts.DryRun = true; return n.Change(t.Context(), opts) },
 		"a dry rollback": func() Changed {

@@ -141,16 +141,3 @@ func (a *Agent) drift(ctx context.Context) ([]apply.Change, error) {
 	report, err := engine.Preview(ctx, desired)
 	return report.Changes, err
 }
-
-// Repair applies the current generation again, where something is not as it has it.
-func (a *Agent) Repair(ctx context.Context) Changed {
-	c := &change{provision: provision{Agent: a}, allow: difference.Replace}
-	return c.do(ctx, func(store *generation.Store) (wanted, error) {
-		current, found := store.Current()
-		if !found || current.Outcome != generation.Good {
-			return wanted{}, errNothingToDo
-		}
-		desired, err := store.Plan(current.Number)
-		return wanted{advance: advance{plan: desired, entry: current}, timeout: nodeconfig.DefaultTimeout.Std()}, err
-	})
-}

@@ -216,10 +216,10 @@ func TestDrift(t *testing.T) {
 	}
 	// One that fails does not keep the next from repairing.
 	n.host.before = once("RestartUnit kubelet.service")
-	if got := n.Repair(t.Context()); got.Status.ExitCode != 34 {
+	if got := n.Repair(t.Context(), RepairOptions{}); got.Status.ExitCode != 34 {
 		t.Errorf("%v", got.Status.Error)
 	}
-	if got := n.Repair(t.Context()); got.Status.ExitCode != 0 || len(got.Status.Changes) == 0 {
+	if got := n.Repair(t.Context(), RepairOptions{}); got.Status.ExitCode != 0 || len(got.Status.Changes) == 0 {
 		t.Errorf("%v, %v", got.Status.Error, got.Status.Changes)
 	}
 	same(t, "after a repair", n.tree(), files)
@@ -229,7 +229,7 @@ func TestDrift(t *testing.T) {
 	n.change(better(t))
 	equal(t, "generations", n.generations(), "1 provision good, 2 apply failed, 3 rollback failed as 1")
 	files = n.snapshot()
-	if got := n.Repair(t.Context()); got.Status.ExitCode != 0 || !maps.Equal(files, n.snapshot()) {
+	if got := n.Repair(t.Context(), RepairOptions{}); got.Status.ExitCode != 0 || !maps.Equal(files, n.snapshot()) {
 		t.Errorf("%v", got.Status.Error)
 	}
 }

@@ -59,3 +59,7 @@ type Entry struct {
 
 // Stands tells whether there is a way back to it: it was good, and nobody still has to confirm it.
 func (e Entry) Stands() bool { return e.Outcome == Good && e.ConfirmBy.IsZero() }
+
+// Unfinished tells whether the machine is not as the generation says, or not well with it: its apply failed or
+// has died.
+func (e Entry) Unfinished() bool { return e.Outcome == Applying || e.Outcome == Failed }

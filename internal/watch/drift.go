@@ -6,7 +6,6 @@ import (
 
 	"github.com/slipway-dev/slipway/internal/agent"
 	"github.com/slipway-dev/slipway/internal/apply"
-	"github.com/slipway-dev/slipway/internal/generation"
 )
 
 // maxDriftNames is how many resources that have drifted are named in the log.
@@ -39,8 +38,9 @@ func (r *run) lookForDrift(ctx context.Context) error {
 	if r.Drift != Mend {
 		return nil
 	}
-	if current := entries[len(entries)-1]; current.Outcome != generation.Good {
-		r.Log.Warn("drift is left: the current generation is not good itself", "generation", current.Number, "outcome", string(current.Outcome))
+	if current := entries[len(entries)-1]; current.Unfinished() {
+		r.Log.Warn("drift is repaired with the generation, which is not finished itself", "generation", current.Number,
+			"outcome", string(current.Outcome), "retryIn", time.Until(r.recoveryDue).Round(time.Second))
 		return nil
 	}
 	return r.repair(ctx)
@@ -65,11 +65,16 @@ func (r *run) drift(ctx context.Context) ([]apply.Change, error) {
 func (r *run) repair(ctx context.Context) error {
 	var changed agent.Changed
 	err := r.during(ctx, "repairing drift", true, func(ctx context.Context) error {
-		changed = r.Node.Repair(ctx)
+		changed = r.Node.Repair(ctx, agent.RepairOptions{})
 		return nil
 	})
 	if err != nil {
 		return err
+	}
+	if changed.Busy {
+		r.Log.Info("another run is at work; drift is looked for again after it")
+		r.driftDue = time.Now().Add(firstBackoff)
+		return nil
 	}
 	r.Metrics.applied(changed.Status)
 	r.Metrics.counted(changed.Status)

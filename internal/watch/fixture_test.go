@@ -40,10 +40,12 @@ type node struct {
 	takes time.Duration
 	// calls are what was asked of the node, and beats what its supervisor was told.
 	calls []string
-	beats []string
-	begin time.Time
-	files map[string]string
-	log   bytes.Buffer
+	// attempts are those of the repairs.
+	attempts []int
+	beats    []string
+	begin    time.Time
+	files    map[string]string
+	log      bytes.Buffer
 
 	content  string
 	fetchErr error
@@ -63,6 +65,7 @@ const (
 	tooMuch     outcome = "too much"
 	tooOld      outcome = "too old"
 	badConfig   outcome = "bad config"
+	atWork      outcome = "at work" // another run holds the lock
 )
 
 // onNode runs a test on a node whose current generation is of a contract.
@@ -232,18 +235,30 @@ func (n *node) Change(ctx context.Context, opts agent.ChangeOptions) agent.Chang
 }
 
 // Repair implements Node.
-func (n *node) Repair(context.Context) agent.Changed {
+func (n *node) Repair(_ context.Context, opts agent.RepairOptions) agent.Changed {
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	n.attempts = append(n.attempts, opts.Attempt)
 	st := &status.Status{Outcome: status.OutcomeSuccess, FinishedAt: time.Now()}
 	if len(n.outcomes) > 0 && n.outcomes[0] != well {
+		result := n.outcomes[0]
 		n.outcomes = n.outcomes[1:]
+		if result == atWork {
+			n.call("repair is busy")
+			return agent.Changed{Status: &status.Status{Outcome: status.OutcomeFailure, ExitCode: exitcode.AgentFailed}, Busy: true}
+		}
 		n.call("repair fails")
+		if last := &n.entries[len(n.entries)-1]; last.Unfinished() {
+			last.Outcome = generation.Failed
+		}
 		st.Outcome, st.ExitCode, st.Error = status.OutcomeFailure, exitcode.AgentFailed, &status.Failure{Message: "the disk is full"}
 		return agent.Changed{Status: st}
 	}
 	n.call("repair")
 	n.drift = nil
+	if last := &n.entries[len(n.entries)-1]; last.Unfinished() {
+		last.Outcome = generation.Good
+	}
 	return agent.Changed{Status: st}
 }
 

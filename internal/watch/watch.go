@@ -19,7 +19,7 @@ import (
 // Node is what is watched over.
 type Node interface {
 	Change(ctx context.Context, opts agent.ChangeOptions) agent.Changed
-	Repair(ctx context.Context) agent.Changed
+	Repair(ctx context.Context, opts agent.RepairOptions) agent.Changed
 	Drift(ctx context.Context) ([]apply.Change, error)
 	Generations() ([]generation.Entry, error)
 	LastStatus() (*status.Status, error)
@@ -118,8 +118,13 @@ type run struct {
 	// it last succeeded.
 	driftDue      time.Time
 	driftFailures int
-	written       string
-	told          string
+	// recovering says that the current generation was not finished at the last look, recoveryDue when that is
+	// put right next, and recoveries how often it has failed.
+	recovering  bool
+	recoveryDue time.Time
+	recoveries  int
+	written     string
+	told        string
 	// failed says that something could not be done.
 	failed bool
 }
@@ -209,6 +214,11 @@ func (r *run) pass(ctx context.Context) error {
 			}
 		}
 	}
+	if ctx.Err() == nil {
+		if err := r.recover(ctx); err != nil {
+			return err
+		}
+	}
 	if r.Drift != Off && ctx.Err() == nil && !time.Now().Before(r.driftDue) {
 		if err := r.lookForDrift(ctx); err != nil {
 			return err
@@ -225,6 +235,9 @@ func (r *run) wait(ctx context.Context) error {
 		if s.due.Before(next) {
 			next = s.due
 		}
+	}
+	if r.recovering && r.recoveryDue.Before(next) {
+		next = r.recoveryDue
 	}
 	if r.Drift != Off && r.driftDue.Before(next) {
 		next = r.driftDue

@@ -256,12 +256,15 @@ func TestDriftThatCannotBeRepaired(t *testing.T) {
 		n.wait(40 * time.Second)
 		n.want("drift 1", "repair", "drift 0")
 	})
-	// A generation that has failed is not applied again for drift.
+	// A run that is at work is not waited for, and is no failure.
 	onNode(t, a, func(n *node) {
-		n.entries[0].Outcome = generation.Failed
-		n.watcher.Drift, n.drift = Mend, []apply.Change{{ID: "File:/etc/a"}}
+		n.watcher.Drift, n.watcher.DriftInterval = Mend, time.Hour
+		n.drift, n.outcomes = []apply.Change{{ID: "File:/etc/a"}}, []outcome{atWork}
 		n.start()
-		n.want("drift 1")
+		n.want("drift 1", "repair is busy")
+		n.wait(10 * time.Second)
+		n.want("drift 1", "repair", "drift 0")
+		n.wantMetric(`slipway_apply_total{outcome="failure"} 0`)
 	})
 }
 

@@ -1,0 +1,75 @@
+package agent
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/slipway-dev/slipway/internal/difference"
+	"github.com/slipway-dev/slipway/internal/generation"
+	"github.com/slipway-dev/slipway/internal/resource"
+	"github.com/slipway-dev/slipway/nodeconfig"
+	"github.com/slipway-dev/slipway/status"
+)
+
+const (
+	// repairPatience is how long a repair waits for another run. That one may be what is to be repaired.
+	repairPatience = 5 * time.Second
+	// triesEach is how often the way back to a good generation is tried before an older one is.
+	triesEach = 3
+)
+
+// RepairOptions say how a node that is not as it should be is repaired.
+type RepairOptions struct {
+	// Attempt counts the attempts that have failed since one succeeded.
+	Attempt int
+}
+
+// Repair makes the machine be as it should be again. Where the current generation was good, that is what it
+// says. A change that has failed, or whose apply has died, is rolled back to the last good generation, and to an
+// older one where that fails again and again; a provisioning, which has nowhere to go back to, is applied again.
+// A boot does the same. A repair is not followed by another way back: who asks for it asks again.
+func (a *Agent) Repair(ctx context.Context, opts RepairOptions) Changed {
+	c := &change{provision: provision{Agent: a}, allow: difference.Replace, patience: repairPatience, repairs: true}
+	return c.do(ctx, func(store *generation.Store) (wanted, error) {
+		current, found := store.Current()
+		if !found {
+			return wanted{}, errNothingToDo
+		}
+		desired, entry, err := repairing(store, current, opts.Attempt)
+		return wanted{advance: advance{plan: desired, entry: entry}, timeout: nodeconfig.DefaultTimeout.Std()}, err
+	})
+}
+
+// repairing is the plan that repairs the machine, and what its generation is to say of itself.
+func repairing(store *generation.Store, current generation.Entry, attempt int) (resource.Plan, generation.Entry, error) {
+	if current.Unfinished() && current.Origin != generation.Provision {
+		var ways []advance
+		seen := make(map[string]bool)
+		for _, e := range slices.Backward(store.Entries()) {
+			if !e.Stands() || seen[e.Plan] {
+				continue
+			}
+			if desired, err := store.Plan(e.Number); err == nil {
+				seen[e.Plan] = true
+				ways = append(ways, advance{plan: desired, entry: restoring(e)})
+			}
+		}
+		if len(ways) > 0 {
+			way := ways[attempt/triesEach%len(ways)]
+			return way.plan, way.entry, nil
+		}
+	}
+	desired, err := store.Plan(current.Number)
+	return desired, current, err
+}
+
+// stands tells whether the status that is published says all that a repair which failed could: it is of a
+// failure, with its contract and the places where that was looked for.
+func (c *change) stands() bool {
+	if !c.repairs || c.status.Outcome != status.OutcomeFailure {
+		return false
+	}
+	last, err := c.LastStatus()
+	return err == nil && last.Outcome == status.OutcomeFailure
+}

@@ -1,0 +1,199 @@
+package agent
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/slipway-dev/slipway/internal/apply"
+	"github.com/slipway-dev/slipway/status"
+)
+
+// dead makes everything fail that changes something, from a call on: what is there then is what a process leaves
+// that was killed.
+func dead(call string) func(op, name string) error {
+	died := false
+	return func(op, name string) error {
+		died = died || op+" "+name == call
+		if died && slices.Contains(mutating, op) {
+			return errors.New("killed")
+		}
+		return nil
+	}
+}
+
+func fine(string, string) error { return nil }
+
+// A generation that is not finished is, by whoever looks after the node, as the next boot would.
+func TestRepairUnfinished(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name string
+		// node is one that something has happened to.
+		node    func() *node
+		attempt int
+		// before and after are the generations.
+		before, after string
+		brought       bool
+	}{
+		{"a change that died when its files were there", func() *node {
+			n := running(t)
+			n.host.before = dead("RestartUnit containerd.service")
+			n.change(better(t))
+			return n
+		}, 0, "1 provision good, 2 apply applying", "1 provision good, 2 apply applying, 3 rollback good as 1", false},
+		{"a change that died with its first file", func() *node {
+			n := running(t)
+			n.host.before = dead("Commit " + brought)
+			n.change(better(t))
+			return n
+		}, 0, "1 provision good, 2 apply applying", "1 provision good, 2 apply applying, 3 rollback good as 1", false},
+		{"a change that failed, and its way back died", func() *node {
+			n := running(t)
+			n.host.before = once("Probe health-kubelet-healthz")
+			failed := n.host.before
+			dies := dead("Remove " + brought)
+			n.host.before = func(op, name string) error { return errors.Join(failed(op, name), dies(op, name)) }
+			n.change(better(t))
+			return n
+		}, 0, "1 provision good, 2 apply failed, 3 rollback applying as 1", "1 provision good, 2 apply failed, 3 rollback good as 1", false},
+		{"a change that failed, and its way back too", func() *node {
+			n := running(t)
+			n.host.before = failing("RestartUnit kubelet.service")
+			n.change(better(t))
+			return n
+		}, 0, "1 provision good, 2 apply failed, 3 rollback failed as 1", "1 provision good, 2 apply failed, 3 rollback good as 1", false},
+		{"a way back that has failed often, with an older good generation", func() *node {
+			n := running(t)
+			n.change(best(t))
+			n.change(better(t), func(o *ChangeOptions) { o.Force = true })
+			n.host.before = failing("RestartUnit kubelet.service")
+			n.change(best(t), func(o *ChangeOptions) { o.Force = true })
+			return n
+		}, triesEach, "1 provision good, 2 apply good, 3 apply good, 4 apply failed, 5 rollback failed as 3",
+			"1 provision good, 2 apply good, 3 apply good, 4 apply failed, 5 rollback failed as 3, 6 rollback good as 2", false},
+		{"the same, all in turn", func() *node {
+			n := running(t)
+			n.change(better(t))
+			n.host.before = failing("RestartUnit kubelet.service")
+			n.change(best(t))
+			return n
+		}, 2 * triesEach, "1 provision good, 2 apply good, 3 apply failed, 4 rollback failed as 2",
+			"1 provision good, 2 apply good, 3 apply failed, 4 rollback good as 2", true},
+		{"a way back whose generation is damaged", func() *node {
+			n := running(t)
+			n.change(better(t))
+			n.host.before = failing("RestartUnit kubelet.service")
+			n.change(best(t))
+			n.deliver("/var/lib/slipway/generations/000002.json", []byte("{"))
+			return n
+		}, 0, "1 provision good, 2 apply good, 3 apply failed, 4 rollback failed as 2",
+			"1 provision good, 2 apply good, 3 apply failed, 4 rollback failed as 2, 5 rollback good as 1", false},
+		{"a first change that died", func() *node {
+			n := newNode(t)
+			n.host.before = dead("StartUnit kubelet.service")
+			n.change(better(t))
+			return n
+		}, 0, "1 apply applying", "1 apply good", true},
+		{"a provisioning that failed", func() *node {
+			n := newNode(t)
+			n.deliver(nativeContract, better(t))
+			n.host.before = failing("StartUnit kubelet.service")
+			n.provision()
+			return n
+		}, 7, "1 provision failed", "1 provision good", true},
+		{"a new contract's, that failed", func() *node {
+			n := running(t)
+			n.deliver(nativeContract, better(t))
+			n.host.before = failing("RestartUnit kubelet.service")
+			n.provision()
+			return n
+		}, 0, "1 provision good, 2 provision failed", "1 provision good, 2 provision good", true},
+		{"the index is lost", func() *node {
+			n := running(t)
+			n.change(better(t))
+			n.deliver("/var/lib/slipway/generations/index.json", []byte("{"))
+			return n
+		}, 0, "", "1 provision good, 2 apply good", true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			n := c.node()
+			n.host.before = fine
+			if c.before != "" {
+				equal(t, "before", n.generations(), c.before)
+			}
+			if got := n.Repair(t.Context(), RepairOptions{Attempt: c.attempt}); got.Status.ExitCode != 0 || got.Refused != "" || got.Busy {
+				t.Errorf("%+v", got.Status.Errors)
+			}
+			equal(t, "generations", n.generations(), c.after)
+			equal(t, "what the change brought is there", n.exists(brought), c.brought)
+			if drift, err := n.Drift(t.Context()); err != nil || len(drift) > 0 {
+				t.Errorf("drift: %v, %v", drift, err)
+			}
+			if last, err := n.LastStatus(); err != nil || last.Outcome != status.OutcomeSuccess {
+				t.Errorf("the status is %+v, %v", last, err)
+			}
+			before := n.snapshot()
+			if got := n.Repair(t.Context(), RepairOptions{}); got.Status.ExitCode != 0 || len(got.Status.Changes) > 0 {
+				t.Errorf("once more: %+v", got.Status)
+			}
+			if after := n.snapshot(); len(after) != len(before) {
+				t.Error("once more: something was written")
+			}
+			n.left()
+		})
+	}
+}
+
+// A repair that fails leaves it to the next: it does not go back by itself, and what is published of the failure
+// it repairs stays. It takes the place of a success.
+func TestRepairFails(t *testing.T) {
+	t.Parallel()
+	n := running(t)
+	n.host.before = dead("RestartUnit kubelet.service")
+	n.change(better(t))
+	n.host.before = failing("RestartUnit kubelet.service")
+	for range 2 {
+		if got := n.Repair(t.Context(), RepairOptions{}); got.Status.ExitCode != 34 || got.Status.Restored != 0 {
+			t.Errorf("%+v", got.Status)
+		}
+		equal(t, "generations", n.generations(), "1 provision good, 2 apply applying, 3 rollback failed as 1")
+		if last, err := n.LastStatus(); err != nil || last.ExitCode != 34 || last.Generation != 3 {
+			t.Errorf("the status is %+v, %v", last, err)
+		}
+	}
+	n = newNode(t)
+	n.deliver(nativeContract, better(t))
+	n.host.before = failing("StartUnit kubelet.service")
+	n.provision()
+	before := string(n.read(StatusPath))
+	if got := n.Repair(t.Context(), RepairOptions{}); got.Status.ExitCode != 34 {
+		t.Errorf("%+v", got.Status)
+	}
+	equal(t, "the status", string(n.read(StatusPath)), before)
+}
+
+// What another run is at work on is not repaired, and that run is not waited for.
+func TestRepairWhileAnotherIsAtWork(t *testing.T) {
+	t.Parallel()
+	n := running(t)
+	n.host.before = dead("RestartUnit kubelet.service")
+	n.change(better(t))
+	n.host.before = fine
+	unlock, err := apply.Lock(t.Context(), n.host)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := n.tree()
+	if got := n.Repair(t.Context(), RepairOptions{}); !got.Busy || got.Status.ExitCode == 0 || !strings.Contains(got.Status.Error.Message, apply.LockPath) {
+		t.Errorf("%+v", got)
+	}
+	same(t, "nothing is done", n.tree(), before)
+	if err := unlock(); err != nil {
+		t.Fatal(err)
+	}
+	if got := n.Repair(t.Context(), RepairOptions{}); got.Busy || got.Status.ExitCode != 0 {
+		t.Errorf("%+v", got)
+	}
+}

@@ -1,0 +1,72 @@
+package watch
+
+import (
+	"context"
+	"time"
+
+	"github.com/slipway-dev/slipway/internal/agent"
+	"github.com/slipway-dev/slipway/internal/generation"
+)
+
+// recover finishes or rolls back what a change or a provisioning has left unfinished, whatever is done about
+// drift: it is no work of somebody else's. What died is put right at once, what has failed later and later: the
+// reason may have passed.
+func (r *run) recover(ctx context.Context) error {
+	entries, err := r.Node.Generations()
+	if err != nil {
+		return nil // publish tells why
+	}
+	if len(entries) == 0 || !entries[len(entries)-1].Unfinished() {
+		r.recovering, r.recoveries = false, 0
+		return nil
+	}
+	current, now := entries[len(entries)-1], time.Now()
+	if !r.recovering {
+		r.recovering, r.recoveryDue = true, now
+		if since := now.Sub(current.FinishedAt); current.Outcome == generation.Failed && since >= 0 {
+			r.recoveryDue = now.Add(max(0, backoff(1)-since))
+		}
+	}
+	if now.Before(r.recoveryDue) {
+		r.failed = true
+		return nil
+	}
+	r.Log.Warn("the current generation is not finished; the node is put right", "generation", current.Number,
+		"origin", string(current.Origin), "outcome", string(current.Outcome), "attempt", r.recoveries+1)
+	var changed agent.Changed
+	err = r.during(ctx, "putting generation right", true, func(ctx context.Context) error {
+		changed = r.Node.Repair(ctx, agent.RepairOptions{Attempt: r.recoveries})
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	r.recovered(changed)
+	return nil
+}
+
+// recovered takes over what came of a recovery.
+func (r *run) recovered(changed agent.Changed) {
+	if changed.Busy {
+		r.Log.Info("another run is at work; the generation may be its own")
+		r.recoveryDue = time.Now().Add(firstBackoff)
+		return
+	}
+	r.Metrics.applied(changed.Status)
+	r.Metrics.counted(changed.Status)
+	if changed.Status.ExitCode != 0 {
+		r.failed = true
+		r.recoveries++
+		delay := backoff(r.recoveries)
+		r.recoveryDue = time.Now().Add(delay)
+		r.Log.Error("the node could not be put right", "reason", why(changed), "retryIn", delay)
+		return
+	}
+	r.recovering, r.recoveries = false, 0
+	r.Log.Info("the node is put right", "generation", changed.Status.Generation, "changes", len(changed.Status.Changes))
+	for _, s := range r.sources {
+		if s.noted.Rejected == Failed {
+			s.noted, s.unknown, s.due = note{}, true, time.Now() // it may be what the node has now
+		}
+	}
+}
