@@ -25,100 +25,103 @@ func dead(call string) func(op, name string) error {
 
 func fine(string, string) error { return nil }
 
+// unfinished are nodes with a generation that is not finished, and what a repair makes of them.
+var unfinished = []struct {
+	name string
+	// node is one that something has happened to.
+	node    func(t *testing.T) *node
+	attempt int
+	// before and after are the generations.
+	before, after string
+	brought       bool
+}{
+	{"a change that died when its files were there", func(t *testing.T) *node {
+		n := running(t)
+		n.host.before = dead("RestartUnit containerd.service")
+		n.change(better(t))
+		return n
+	}, 0, "1 provision good, 2 apply applying", "1 provision good, 2 apply applying, 3 rollback good as 1", false},
+	{"a change that died with its first file", func(t *testing.T) *node {
+		n := running(t)
+		n.host.before = dead("Commit " + brought)
+		n.change(better(t))
+		return n
+	}, 0, "1 provision good, 2 apply applying", "1 provision good, 2 apply applying, 3 rollback good as 1", false},
+	{"a change that failed, and its way back died", func(t *testing.T) *node {
+		n := running(t)
+		n.host.before = once("Probe health-kubelet-healthz")
+		failed := n.host.before
+		dies := dead("Remove " + brought)
+		n.host.before = func(op, name string) error { return errors.Join(failed(op, name), dies(op, name)) }
+		n.change(better(t))
+		return n
+	}, 0, "1 provision good, 2 apply failed, 3 rollback applying as 1", "1 provision good, 2 apply failed, 3 rollback good as 1", false},
+	{"a change that failed, and its way back too", func(t *testing.T) *node {
+		n := running(t)
+		n.host.before = failing("RestartUnit kubelet.service")
+		n.change(better(t))
+		return n
+	}, 0, "1 provision good, 2 apply failed, 3 rollback failed as 1", "1 provision good, 2 apply failed, 3 rollback good as 1", false},
+	{"a way back that has failed often, with an older good generation", func(t *testing.T) *node {
+		n := running(t)
+		n.change(best(t))
+		n.change(better(t), func(o *ChangeOptions) { o.Force = true })
+		n.host.before = failing("RestartUnit kubelet.service")
+		n.change(best(t), func(o *ChangeOptions) { o.Force = true })
+		return n
+	}, triesEach, "1 provision good, 2 apply good, 3 apply good, 4 apply failed, 5 rollback failed as 3",
+		"1 provision good, 2 apply good, 3 apply good, 4 apply failed, 5 rollback failed as 3, 6 rollback good as 2", false},
+	{"the same, all in turn", func(t *testing.T) *node {
+		n := running(t)
+		n.change(better(t))
+		n.host.before = failing("RestartUnit kubelet.service")
+		n.change(best(t))
+		return n
+	}, 2 * triesEach, "1 provision good, 2 apply good, 3 apply failed, 4 rollback failed as 2",
+		"1 provision good, 2 apply good, 3 apply failed, 4 rollback good as 2", true},
+	{"a way back whose generation is damaged", func(t *testing.T) *node {
+		n := running(t)
+		n.change(better(t))
+		n.host.before = failing("RestartUnit kubelet.service")
+		n.change(best(t))
+		n.deliver("/var/lib/slipway/generations/000002.json", []byte("{"))
+		return n
+	}, 0, "1 provision good, 2 apply good, 3 apply failed, 4 rollback failed as 2",
+		"1 provision good, 2 apply good, 3 apply failed, 4 rollback failed as 2, 5 rollback good as 1", false},
+	{"a first change that died", func(t *testing.T) *node {
+		n := newNode(t)
+		n.host.before = dead("StartUnit kubelet.service")
+		n.change(better(t))
+		return n
+	}, 0, "1 apply applying", "1 apply good", true},
+	{"a provisioning that failed", func(t *testing.T) *node {
+		n := newNode(t)
+		n.deliver(nativeContract, better(t))
+		n.host.before = failing("StartUnit kubelet.service")
+		n.provision()
+		return n
+	}, 7, "1 provision failed", "1 provision good", true},
+	{"a new contract's, that failed", func(t *testing.T) *node {
+		n := running(t)
+		n.deliver(nativeContract, better(t))
+		n.host.before = failing("RestartUnit kubelet.service")
+		n.provision()
+		return n
+	}, 0, "1 provision good, 2 provision failed", "1 provision good, 2 provision good", true},
+	{"the index is lost", func(t *testing.T) *node {
+		n := running(t)
+		n.change(better(t))
+		n.deliver("/var/lib/slipway/generations/index.json", []byte("{"))
+		return n
+	}, 0, "", "1 provision good, 2 apply good", true},
+}
+
 // A generation that is not finished is, by whoever looks after the node, as the next boot would.
 func TestRepairUnfinished(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct {
-		name string
-		// node is one that something has happened to.
-		node    func() *node
-		attempt int
-		// before and after are the generations.
-		before, after string
-		brought       bool
-	}{
-		{"a change that died when its files were there", func() *node {
-			n := running(t)
-			n.host.before = dead("RestartUnit containerd.service")
-			n.change(better(t))
-			return n
-		}, 0, "1 provision good, 2 apply applying", "1 provision good, 2 apply applying, 3 rollback good as 1", false},
-		{"a change that died with its first file", func() *node {
-			n := running(t)
-			n.host.before = dead("Commit " + brought)
-			n.change(better(t))
-			return n
-		}, 0, "1 provision good, 2 apply applying", "1 provision good, 2 apply applying, 3 rollback good as 1", false},
-		{"a change that failed, and its way back died", func() *node {
-			n := running(t)
-			n.host.before = once("Probe health-kubelet-healthz")
-			failed := n.host.before
-			dies := dead("Remove " + brought)
-			n.host.before = func(op, name string) error { return errors.Join(failed(op, name), dies(op, name)) }
-			n.change(better(t))
-			return n
-		}, 0, "1 provision good, 2 apply failed, 3 rollback applying as 1", "1 provision good, 2 apply failed, 3 rollback good as 1", false},
-		{"a change that failed, and its way back too", func() *node {
-			n := running(t)
-			n.host.before = failing("RestartUnit kubelet.service")
-			n.change(better(t))
-			return n
-		}, 0, "1 provision good, 2 apply failed, 3 rollback failed as 1", "1 provision good, 2 apply failed, 3 rollback good as 1", false},
-		{"a way back that has failed often, with an older good generation", func() *node {
-			n := running(t)
-			n.change(best(t))
-			n.change(better(t), func(o *ChangeOptions) { o.Force = true })
-			n.host.before = failing("RestartUnit kubelet.service")
-			n.change(best(t), func(o *ChangeOptions) { o.Force = true })
-			return n
-		}, triesEach, "1 provision good, 2 apply good, 3 apply good, 4 apply failed, 5 rollback failed as 3",
-			"1 provision good, 2 apply good, 3 apply good, 4 apply failed, 5 rollback failed as 3, 6 rollback good as 2", false},
-		{"the same, all in turn", func() *node {
-			n := running(t)
-			n.change(better(t))
-			n.host.before = failing("RestartUnit kubelet.service")
-			n.change(best(t))
-			return n
-		}, 2 * triesEach, "1 provision good, 2 apply good, 3 apply failed, 4 rollback failed as 2",
-			"1 provision good, 2 apply good, 3 apply failed, 4 rollback good as 2", true},
-		{"a way back whose generation is damaged", func() *node {
-			n := running(t)
-			n.change(better(t))
-			n.host.before = failing("RestartUnit kubelet.service")
-			n.change(best(t))
-			n.deliver("/var/lib/slipway/generations/000002.json", []byte("{"))
-			return n
-		}, 0, "1 provision good, 2 apply good, 3 apply failed, 4 rollback failed as 2",
-			"1 provision good, 2 apply good, 3 apply failed, 4 rollback failed as 2, 5 rollback good as 1", false},
-		{"a first change that died", func() *node {
-			n := newNode(t)
-			n.host.before = dead("StartUnit kubelet.service")
-			n.change(better(t))
-			return n
-		}, 0, "1 apply applying", "1 apply good", true},
-		{"a provisioning that failed", func() *node {
-			n := newNode(t)
-			n.deliver(nativeContract, better(t))
-			n.host.before = failing("StartUnit kubelet.service")
-			n.provision()
-			return n
-		}, 7, "1 provision failed", "1 provision good", true},
-		{"a new contract's, that failed", func() *node {
-			n := running(t)
-			n.deliver(nativeContract, better(t))
-			n.host.before = failing("RestartUnit kubelet.service")
-			n.provision()
-			return n
-		}, 0, "1 provision good, 2 provision failed", "1 provision good, 2 provision good", true},
-		{"the index is lost", func() *node {
-			n := running(t)
-			n.change(better(t))
-			n.deliver("/var/lib/slipway/generations/index.json", []byte("{"))
-			return n
-		}, 0, "", "1 provision good, 2 apply good", true},
-	} {
+	for _, c := range unfinished {
 		t.Run(c.name, func(t *testing.T) {
-			n := c.node()
+			n := c.node(t)
 			n.host.before = fine
 			if c.before != "" {
 				equal(t, "before", n.generations(), c.before)
