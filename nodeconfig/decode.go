@@ -19,7 +19,7 @@ var neededToJoin = []string{
 func Decode(data []byte) (*NodeConfig, []Problem) {
 	tree, err := document.Parse(data)
 	if err != nil {
-		return new(NodeConfig), []Problem{{Path: "$", Reason: err.Error(), Fatal: true}}
+		return new(NodeConfig), []Problem{Unreadable(err)}
 	}
 	return FromTree(tree)
 }
@@ -32,17 +32,16 @@ func FromTree(tree *document.Node) (*NodeConfig, []Problem) {
 	)
 	document.Decode(tree, &config, document.Options{
 		Names: document.JSONNames,
-		Report: func(path, reason string) {
-			problems = append(problems, Problem{path, reason, needed(path, reason)})
+		Report: func(f document.Fault) {
+			p := ProblemOf(f)
+			p.Fatal = p.Kind != Unknown && p.Kind != Deprecated && needed(p.Path)
+			problems = append(problems, p)
 		},
 	})
 	return &config, problems
 }
 
-func needed(path, reason string) bool {
-	if strings.HasPrefix(reason, document.UnknownField) {
-		return false
-	}
+func needed(path string) bool {
 	for _, prefix := range neededToJoin {
 		if rest, ok := strings.CutPrefix(path, prefix); ok && (rest == "" || rest[0] == '.' || rest[0] == '[') {
 			return true

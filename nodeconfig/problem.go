@@ -1,18 +1,48 @@
 package nodeconfig
 
 import (
+	"errors"
 	"slices"
 	"strings"
+
+	"github.com/slipway-dev/slipway/internal/document"
+)
+
+// ProblemKind says what sort of thing a problem is, for programs; what a person should know is in the reason.
+type ProblemKind string
+
+// The kinds of problems.
+const (
+	// Unknown is a field that is not known: "Unknown".
+	Unknown ProblemKind = document.Unknown
+	// WrongType is a value of another type than the field's: "WrongType".
+	WrongType ProblemKind = document.WrongType
+	// Invalid is a value of the right type that is not possible, or a document that is none: "Invalid".
+	Invalid ProblemKind = document.Invalid
+	// Missing is a value that is needed and not there: "Missing".
+	Missing ProblemKind = "Missing"
+	// NotApplied is a setting that has no effect on the node: "NotApplied".
+	NotApplied ProblemKind = "NotApplied"
+	// Dropped is a good value that is left out because of what else is said, or of where: "Dropped".
+	Dropped ProblemKind = document.Dropped
+	// Deprecated is a former way to say it, which is read all the same: "Deprecated".
+	Deprecated ProblemKind = document.Deprecated
 )
 
 // Problem is one thing that is wrong with a document.
 type Problem struct {
+	// Kind is what sort of thing it is.
+	Kind ProblemKind `json:"kind,omitempty"`
 	// Path is the JSON path of the value, in the terms of the document it was found in.
 	Path string `json:"path"`
 	// Reason says what is wrong and what to do; it never repeats a string of the document.
 	Reason string `json:"reason"`
 	// Fatal problems stop before any side effect; what others are about is left out.
 	Fatal bool `json:"fatal"`
+	// Line and Column are where the value is in the text of the document, counted from 1, the column in
+	// characters; 0 where that is not known.
+	Line   int `json:"line,omitempty"`
+	Column int `json:"column,omitempty"`
 }
 
 // String is the problem on one line.
@@ -22,6 +52,20 @@ func (p Problem) String() string {
 		severity = "error"
 	}
 	return severity + ": " + p.Path + ": " + p.Reason
+}
+
+// Unreadable is the problem of a document that cannot be parsed.
+func Unreadable(err error) Problem {
+	p := Problem{Kind: Invalid, Path: "$", Reason: err.Error(), Fatal: true}
+	if syntax, ok := errors.AsType[*document.SyntaxError](err); ok {
+		p.Line, p.Column = syntax.Line, syntax.Column
+	}
+	return p
+}
+
+// ProblemOf is the problem that a decoder's fault is; it is not fatal.
+func ProblemOf(f document.Fault) Problem {
+	return Problem{Kind: ProblemKind(f.Kind), Path: f.Path, Reason: f.Reason, Line: int(f.Line), Column: int(f.Column)}
 }
 
 // Fatal returns the problems that are fatal.

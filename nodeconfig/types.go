@@ -39,8 +39,9 @@ type NodeConfig struct {
 type Metadata struct {
 	// Name is a label for people; it appears in the status.
 	Name string `json:"name,omitempty"`
-	// Generation orders the documents of one node: a running node never goes back to a lower one.
-	Generation int64 `json:"generation,omitempty"`
+	// Revision orders the documents of one node: a node never goes back to a lower one. It is 0 or
+	// more; the author of the documents counts it up. (A node's generations are counted by the node.)
+	Revision int64 `json:"revision,omitempty" formerly:"generation"`
 }
 
 // Cluster is the cluster to join.

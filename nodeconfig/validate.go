@@ -52,14 +52,19 @@ type validator struct {
 	problems []Problem
 }
 
-// fatal records a problem with which no node can be made.
+// fatal records an invalid value with which no node can be made.
 func (v *validator) fatal(path, reason string) {
-	v.problems = append(v.problems, Problem{path, reason, true})
+	v.problems = append(v.problems, Problem{Kind: Invalid, Path: path, Reason: reason, Fatal: true})
+}
+
+// missing records that a value without which no node can be made is not there.
+func (v *validator) missing(path, reason string) {
+	v.problems = append(v.problems, Problem{Kind: Missing, Path: path, Reason: reason, Fatal: true})
 }
 
 // unusable records a problem with a value that a node can do without; clear takes it out.
 func (v *validator) unusable(path, reason string, clear func()) {
-	v.problems = append(v.problems, Problem{path, reason + "; left out", false})
+	v.problems = append(v.problems, Problem{Kind: Invalid, Path: path, Reason: reason + "; left out"})
 	if v.repair {
 		clear()
 	}

@@ -27,11 +27,13 @@ func (v *validator) cluster(c *NodeConfig) {
 	joins := c.Join.Method != JoinNone
 	switch {
 	case cl.KubernetesVersion == "" && joins:
-		v.fatal("$.cluster.kubernetesVersion", "is missing; want the version of the node's kubelet, such as 1.34.2")
+		v.missing("$.cluster.kubernetesVersion", "is missing; want the version of the node's kubelet, such as 1.34.2")
 	case cl.KubernetesVersion != "" && !kubernetesVersion.MatchString(cl.KubernetesVersion):
 		v.fatal("$.cluster.kubernetesVersion", "is no Kubernetes version; want three numbers, such as 1.34.2")
 	}
-	if cl.Server != "" || joins {
+	if cl.Server == "" && joins {
+		v.missing("$.cluster.server", "is missing; want the API server's URL, https://HOST[:PORT]")
+	} else if cl.Server != "" {
 		if reason := checkServer(cl.Server); reason != "" {
 			v.fatal("$.cluster.server", reason)
 		}
@@ -41,7 +43,7 @@ func (v *validator) cluster(c *NodeConfig) {
 			v.fatal("$.cluster.certificateAuthority", err.Error())
 		}
 	} else if joins {
-		v.fatal("$.cluster.certificateAuthority", "is missing; want the cluster's CA certificate, PEM or base64 of it")
+		v.missing("$.cluster.certificateAuthority", "is missing; want the cluster's CA certificate, PEM or base64 of it")
 	}
 	if cl.ServerCertificate != "" {
 		if err := checkCertificates(cl.ServerCertificate); err != nil {
@@ -61,9 +63,6 @@ func (v *validator) cluster(c *NodeConfig) {
 }
 
 func checkServer(server string) string {
-	if server == "" {
-		return "is missing; want the API server's URL, https://HOST[:PORT]"
-	}
 	u, err := url.Parse(server)
 	switch {
 	case err != nil || u.Scheme != "https" || u.Host == "":
@@ -96,7 +95,7 @@ func (v *validator) join(j *Join) {
 	switch j.Method {
 	case JoinBootstrapToken:
 		if j.BootstrapToken.IsZero() {
-			v.fatal("$.join.bootstrapToken", "is missing, and no other credential is given; the node could not join")
+			v.missing("$.join.bootstrapToken", "is missing, and no other credential is given; the node could not join")
 		} else if reason := checkToken(j.BootstrapToken.Reveal()); reason != "" {
 			v.fatal("$.join.bootstrapToken", reason)
 		}
@@ -119,7 +118,7 @@ func checkToken(token string) string {
 func (v *validator) clientCertificate(cc *ClientCertificate) {
 	const at = "$.join.clientCertificate"
 	if cc == nil {
-		v.fatal(at, "is missing, but the method needs it")
+		v.missing(at, "is missing, but the method needs it")
 		return
 	}
 	badCertificate, badKey := checkCertificates(cc.Certificate), checkKey(cc.Key.Reveal())
@@ -140,7 +139,7 @@ func (v *validator) clientCertificate(cc *ClientCertificate) {
 func (v *validator) exec(e *ExecCredential) {
 	const at = "$.join.exec"
 	if e == nil || e.Command == "" {
-		v.fatal(at+".command", "is missing, but the method needs it")
+		v.missing(at+".command", "is missing, but the method needs it")
 		return
 	}
 	if reason := checkAbsolute(e.Command); reason != "" {

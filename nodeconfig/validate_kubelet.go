@@ -83,7 +83,7 @@ func (v *validator) credentialProvider(p *ImageCredentialProvider) {
 		}
 	}
 	if p.BinDir == "" {
-		v.fatal(at+".binDir", "is missing; want the directory of the provider's binary")
+		v.missing(at+".binDir", "is missing; want the directory of the provider's binary")
 	}
 	v.kindOf(at+".config", p.Config, "kubelet.config.k8s.io/v1", "CredentialProviderConfig")
 }

@@ -97,13 +97,13 @@ var typed = []struct {
 	dialect, text string
 	valid         bool
 }{
-	{schema.Native, "metadata: {name: x, generation: 3}", true},
+	{schema.Native, "metadata: {name: x, revision: 3}", true},
 	{schema.Native, "metadata: {name: 3}", false},
-	{schema.Native, `metadata: {generation: "3"}`, true},
-	{schema.Native, "metadata: {generation: 3.0}", true},
-	{schema.Native, "metadata: {generation: 3.5}", false},
-	{schema.Native, "metadata: {generation: x}", false},
-	{schema.Native, "metadata: {generation: null}", true},
+	{schema.Native, `metadata: {revision: "3"}`, true},
+	{schema.Native, "metadata: {revision: 3.0}", true},
+	{schema.Native, "metadata: {revision: 3.5}", false},
+	{schema.Native, "metadata: {revision: x}", false},
+	{schema.Native, "metadata: {revision: null}", true},
 	{schema.Native, "metadata:", true},
 	{schema.Native, "metadata: []", false},
 	{schema.Native, "system: {swapMB: 2147483647}", true},

@@ -70,7 +70,7 @@ and replace say what you have to do besides. A node that is as the contract says
 	flags.BoolVar(&opts.DryRun, "dry-run", false, "show the difference and what it takes, and change nothing")
 	flags.DurationVar(&opts.Try, "try", 0, "take the change back after `DURATION`, unless it is confirmed")
 	flags.DurationVar(&opts.Deadline, "timeout", 0, "give the change and its checks `DURATION` (default: what the contract says)")
-	flags.BoolVar(&opts.Force, "force", false, "apply a contract whose generation is lower than the node's")
+	flags.BoolVar(&opts.Force, "force", false, "apply a contract whose revision is lower than the node's")
 	flags.StringVar(&factsPath, "facts", "", "use the recorded facts in `FILE` instead of the machine's own")
 	addAllow(cmd, &allow)
 	command.AddOutput(cmd, &output)

@@ -44,7 +44,7 @@ func TestSecretsAreNotPrinted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	document := strings.NewReplacer("abcdef.0123456789abcdef", "'"+canary+"'", "generation: 3", "generation: 4").Replace(string(example)) + fmt.Sprintf(`
+	document := strings.NewReplacer("abcdef.0123456789abcdef", "'"+canary+"'", "revision: 3", "revision: 4").Replace(string(example)) + fmt.Sprintf(`
 proxy: {http: "http://u:%[1]s@proxy.example:1", https: "http://u:%[1]s@proxy.example:2"}
 access: {realm: {domain: example.com, user: u, password: '%[1]s'}}
 cloud: {azure: {identity: {clientSecret: '%[1]s'}}}

@@ -63,7 +63,7 @@ provisioned yet is left alone.`,
 	command.AddChoice(cmd, &opts.drift, "drift", "", "do `WHAT` about drift: "+cli.List(opts.drift.Allowed, "or"))
 	flags.DurationVar(&opts.driftInterval, "drift-interval", 5*time.Minute, "look for drift every `DURATION`")
 	addAllow(cmd, &opts.allow)
-	flags.BoolVar(&opts.force, "force", false, "apply contracts whose generation is lower than the node's")
+	flags.BoolVar(&opts.force, "force", false, "apply contracts whose revision is lower than the node's")
 	flags.StringVar(&opts.socket, "metrics-socket", "/run/slipway/metrics.sock", "answer GET /metrics on the unix socket at `PATH`; '' for none")
 	flags.StringVar(&opts.textfile, "metrics-textfile", "", "write the metrics to `PATH` too, for node_exporter's textfile collector")
 	flags.BoolVar(&opts.once, "once", false, "look at everything once, and end")

@@ -105,7 +105,7 @@ func (c *contract) plan(f facts.Facts) resource.Plan {
 		return p
 	}
 	for _, problem := range problems {
-		problem.Path = c.Origin(problem.Path)
+		problem = c.Place(problem)
 		if !slices.Contains(c.Problems, problem) {
 			c.Problems = append(c.Problems, problem)
 		}

@@ -198,7 +198,7 @@ func (e *experiment) about(at *place, problems []nodeconfig.Problem) []nodeconfi
 
 // notApplied tells whether a problem is not with a value, but with there being one.
 func notApplied(p nodeconfig.Problem) bool {
-	return !p.Fatal && strings.Contains(p.Reason, "not applied")
+	return !p.Fatal && p.Kind == nodeconfig.NotApplied
 }
 
 // within tells whether a path is another one, or below it.

@@ -183,16 +183,15 @@ func refused(s cli.Streams, c *contract, err error) error {
 	if !ok {
 		return command.Failed("%s: %w", title(c.name), err)
 	}
-	origin := c.Origin
 	var problems []nodeconfig.Problem
 	for _, p := range invalid.Problems {
 		path := p.Field
 		for name := range c.Config.Components.Features {
 			if p.Field == fmt.Sprintf("Features[%q]", name) {
-				path = origin(document.FieldPath("$.components.features", name))
+				path = document.FieldPath("$.components.features", name)
 			}
 		}
-		problems = append(problems, nodeconfig.Problem{Path: path, Reason: p.Reason, Fatal: true})
+		problems = append(problems, c.Place(nodeconfig.Problem{Kind: nodeconfig.Invalid, Path: path, Reason: p.Reason, Fatal: true}))
 	}
 	nodeconfig.SortProblems(problems)
 	_, _ = io.WriteString(s.Err, cli.Problems(problems, cli.StyleOf(s.Err)))

@@ -72,7 +72,7 @@ func spoiled(t *testing.T) map[string]string {
 		"a list":            replaced(native, token, "bootstrapToken: ["+canary+"]"),
 		"a map":             replaced(native, token, "bootstrapToken: {x: "+canary+"}"),
 		"not a map":         replaced(native, "\njoin:\n", "\njoin: "+canary+"\nunknown:\n"),
-		"in a number":       replaced(native, "  generation: 3", "  generation: "+canary),
+		"in a number":       replaced(native, "  revision: 3", "  revision: "+canary),
 		"in an enumeration": replaced(native, "effect: NoSchedule", "effect: "+canary),
 		"as a label":        replaced(native, "team: storage", "team: "+canary+"/"),
 		"as a server":       replaced(native, "https://api.cluster.example:6443", canary),

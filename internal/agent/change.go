@@ -106,11 +106,11 @@ func (c *change) contractPlan(ctx context.Context, store *generation.Store, opts
 		return wanted{}, err
 	}
 	if current, found := store.Current(); found && !opts.Force {
-		if err := notOlder(c.config.Metadata.Generation, current); err != nil {
+		if err := notOlder(c.config.Metadata.Revision, current); err != nil {
 			return wanted{}, err
 		}
 	}
-	entry := generation.Entry{Origin: opts.Origin, Revision: c.config.Metadata.Generation}
+	entry := generation.Entry{Origin: opts.Origin, Revision: c.config.Metadata.Revision}
 	return wanted{advance{plan: desired, entry: entry}, plan.HealthChecks(c.config), timeout}, nil
 }
 

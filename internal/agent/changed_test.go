@@ -40,13 +40,13 @@ const limits = "  containerd:\n    limits: {NOFILE: \"1048576\"}\n"
 
 // better is a change that brings a file and a secret, prunes a file and changes others.
 func better(t *testing.T) []byte {
-	return edited(t, "generation: 3", "generation: 4", "nodefs.available: 10%", "nodefs.available: 12%", limits, "",
+	return edited(t, "revision: 3", "revision: 4", "nodefs.available: 10%", "nodefs.available: 12%", limits, "",
 		"checks:", "cloud: {azure: {identity: {clientSecret: s3cret}}}\nchecks:")
 }
 
 // best is another change, after that.
 func best(t *testing.T) []byte {
-	return edited(t, "generation: 3", "generation: 5", "nodefs.available: 10%", "nodefs.available: 14%")
+	return edited(t, "revision: 3", "revision: 5", "nodefs.available: 10%", "nodefs.available: 14%")
 }
 
 const pruned, brought = "/etc/systemd/system/containerd.service.d/set_ulimits.conf", "/etc/kubernetes/azure.json"
@@ -254,10 +254,10 @@ func TestRefused(t *testing.T) {
 		code     int
 		says     string
 	}{
-		{"beyond what is allowed", edited(t, "api.cluster.example", "b.cluster.example", "generation: 3", "generation: 4"), nil, 1, "--allow replace"},
+		{"beyond what is allowed", edited(t, "api.cluster.example", "b.cluster.example", "revision: 3", "revision: 4"), nil, 1, "--allow replace"},
 		{"nothing is allowed", better(t), func(o *ChangeOptions) { o.Allow = difference.None }, 1, "--allow restart"},
-		{"an older contract", edited(t, "generation: 3", "generation: 2", "nodefs.available: 10%", "nodefs.available: 12%"), nil, exitcode.ContractOlder, "--force"},
-		{"a contract without a number", edited(t, "  generation: 3\n", ""), nil, exitcode.ContractOlder, "--force"},
+		{"an older contract", edited(t, "revision: 3", "revision: 2", "nodefs.available: 10%", "nodefs.available: 12%"), nil, exitcode.ContractOlder, "--force"},
+		{"a contract without a number", edited(t, "  revision: 3\n", ""), nil, exitcode.ContractOlder, "--force"},
 		{"a contract that is none", []byte("{}"), nil, exitcode.ContractInvalid, ""},
 		{"a contract that is not there", nil, func(o *ChangeOptions) { o.Config = "/nowhere" }, exitcode.ContractNotFound, ""},
 	} {
@@ -326,7 +326,7 @@ func TestChangeDryRun(t *testing.T) {
 func TestForce(t *testing.T) {
 	t.Parallel()
 	n := running(t)
-	older := edited(t, "generation: 3", "generation: 2", "nodefs.available: 10%", "nodefs.available: 12%")
+	older := edited(t, "revision: 3", "revision: 2", "nodefs.available: 10%", "nodefs.available: 12%")
 	if got := n.change(older, func(o *ChangeOptions) { o.Force = true }); got.Status.ExitCode != 0 {
 		t.Error(got.Status.Error)
 	}

@@ -129,9 +129,9 @@ func (p *provision) basePlan(known facts.Facts) (desired resource.Plan, ok bool,
 			return resource.Plan{}, false, &contractError{path, fatal}
 		}
 		if decoded.Config.Join.Method != nodeconfig.JoinNone {
-			return resource.Plan{}, false, &contractError{path, []nodeconfig.Problem{{
-				Path: decoded.Origin("$.join.method"), Reason: "names a cluster; an image's own contract joins none",
-			}}}
+			return resource.Plan{}, false, &contractError{path, []nodeconfig.Problem{decoded.Place(nodeconfig.Problem{
+				Kind: nodeconfig.Invalid, Path: "$.join.method", Reason: "names a cluster; an image's own contract joins none", Fatal: true,
+			})}}
 		}
 		desired, problems := plan.New(decoded.Config, known)
 		if fatal := nodeconfig.Fatal(problems); len(fatal) > 0 {

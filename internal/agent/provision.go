@@ -145,7 +145,7 @@ func (p *provision) apply(ctx context.Context, desired resource.Plan) error {
 	}
 	next := advance{plan: desired, entry: generation.Entry{Origin: generation.Provision}}
 	if !p.isScript() {
-		next.entry.Revision = p.config.Metadata.Generation
+		next.entry.Revision = p.config.Metadata.Revision
 		if err := p.moved(); err != nil {
 			return err
 		}
@@ -225,8 +225,7 @@ func (p *provision) desired(ctx context.Context) (resource.Plan, time.Duration, 
 	desired.Dialect = decoded.Dialect
 	p.status.Config.Digest = desired.Config
 	for _, problem := range problems {
-		problem.Path = decoded.Origin(problem.Path)
-		p.status.Problems = append(p.status.Problems, problem)
+		p.status.Problems = append(p.status.Problems, decoded.Place(problem))
 	}
 	nodeconfig.SortProblems(p.status.Problems)
 	p.step(stepPlan, begin)

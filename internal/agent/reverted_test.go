@@ -139,14 +139,14 @@ func TestNotTheChange(t *testing.T) {
 	t.Parallel()
 	n := running(t)
 	n.host.before = failing("Probe health-kubelet-healthz")
-	got := n.change(edited(t, "generation: 3", "generation: 4")).Status
+	got := n.change(edited(t, "revision: 3", "revision: 4")).Status
 	if got.ExitCode != 34 || got.Restored != 0 {
 		t.Errorf("%+v", got)
 	}
 	equal(t, "generations", n.generations(), "1 provision good, 2 apply failed")
-	equal(t, "again", n.change(edited(t, "generation: 3", "generation: 4")).Status.ExitCode, 34)
+	equal(t, "again", n.change(edited(t, "revision: 3", "revision: 4")).Status.ExitCode, 34)
 	n.host.before = func(string, string) error { return nil }
-	equal(t, "once it is well", n.change(edited(t, "generation: 3", "generation: 4")).Status.ExitCode, 0)
+	equal(t, "once it is well", n.change(edited(t, "revision: 3", "revision: 4")).Status.ExitCode, 0)
 	equal(t, "generations", n.generations(), "1 provision good, 2 apply good")
 }
 

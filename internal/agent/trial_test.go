@@ -69,7 +69,7 @@ func TestUnconfirmedOfTheSame(t *testing.T) {
 	t.Parallel()
 	n := running(t)
 	n.change(better(t))
-	same := []byte(strings.Replace(string(better(t)), "generation: 4", "generation: 5", 1))
+	same := []byte(strings.Replace(string(better(t)), "revision: 4", "revision: 5", 1))
 	n.change(same, func(o *ChangeOptions) { o.Try = time.Minute })
 	if got := n.Rollback(t.Context(), RollbackOptions{Unconfirmed: 3}); got.Status.ExitCode != 0 || !n.exists(brought) {
 		t.Errorf("%v", got.Status.Error)

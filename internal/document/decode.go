@@ -11,8 +11,32 @@ import (
 	"sync"
 )
 
-// UnknownField begins the reason reported for a field that the target does not have.
-const UnknownField = "unknown field, ignored"
+// The kinds of what Decode finds wrong.
+const (
+	// Unknown is a field that the target does not have.
+	Unknown = "Unknown"
+	// WrongType is a value of another type than the field's.
+	WrongType = "WrongType"
+	// Invalid is a value of the right type that is none of the field's.
+	Invalid = "Invalid"
+	// Dropped is a value that is left out because of what else is there.
+	Dropped = "Dropped"
+	// Deprecated is a former name, which is read.
+	Deprecated = "Deprecated"
+)
+
+// Fault is one thing that is wrong with a document.
+type Fault struct {
+	// Path is the value's. Known fields are in it by their canonical names, however the document spells
+	// them.
+	Path string
+	// Kind is one of the kinds above.
+	Kind string
+	// Reason says what is wrong. It repeats no text of the document.
+	Reason string
+	// Line and Column are those of the value's Node.
+	Line, Column int32
+}
 
 // Options say how a document's names and values map to a Go type.
 type Options struct {
@@ -22,14 +46,14 @@ type Options struct {
 	// Enum resolves an enumeration's value name; ok is false where t is no enumeration. known is
 	// false for a name (or a number, given as text) it does not have.
 	Enum func(t reflect.Type, name string) (value int64, known, ok bool)
-	// Report is told of each problem with its path. Known fields are in it by their canonical names,
-	// however the document spells them.
-	Report func(path, reason string)
+	// Report is told of each fault.
+	Report func(Fault)
 	// Seen is told the canonical path of each field that the document sets and that was accepted.
 	Seen func(path string)
 }
 
-// JSONNames is an Options.Names for ordinary structs with json tags.
+// JSONNames is an Options.Names for ordinary structs with json tags. A field whose name has changed has the
+// former one in its tag "formerly"; Decode takes it, and reports it.
 func JSONNames(f reflect.StructField) []string {
 	name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 	if name == "" || name == "-" {
@@ -47,7 +71,7 @@ func Decode(n *Node, target any, opts Options) {
 	d := decoder{Options: opts}
 	d.structure(n, reflect.ValueOf(target).Elem(), "$")
 	if more := d.unknown - maxUnknown; more > 0 {
-		d.Report("$", fmt.Sprintf("has %d more unknown fields, ignored", more))
+		d.report(n, "$", Unknown, "has %d more unknown fields, ignored", more)
 	}
 }
 
@@ -60,10 +84,15 @@ type decoder struct {
 // only hide what else is wrong.
 const maxUnknown = 200
 
-func (d *decoder) unknownField(path, name string, known map[string]knownField) {
+func (d *decoder) unknownField(f *Field, path string, known map[string]knownField) {
 	if d.unknown++; d.unknown <= maxUnknown {
-		d.Report(path, UnknownField+suggest(name, known))
+		d.report(&f.Value, path, Unknown, "unknown field, ignored%s", suggest(f.Name, known))
 	}
+}
+
+// report reports a fault of a value, which is at a path.
+func (d *decoder) report(n *Node, at, kind, format string, args ...any) {
+	d.Report(Fault{at, kind, fmt.Sprintf(format, args...), n.Line, n.Column})
 }
 
 // value decodes n, which is at a path, into v. It reports whether v was set.
@@ -111,7 +140,7 @@ func (d *decoder) want(n *Node, kind Kind, at string) bool {
 	if kind == String && (n.Kind == Number || n.Kind == Bool) {
 		reason += ": put it in quotes"
 	}
-	d.Report(at, reason)
+	d.report(n, at, WrongType, "%s", reason)
 	return false
 }
 
@@ -120,7 +149,7 @@ func (d *decoder) text(n *Node, u encoding.TextUnmarshaler, at string) bool {
 		return false
 	}
 	if err := u.UnmarshalText([]byte(n.Text)); err != nil {
-		d.Report(at, err.Error())
+		d.report(n, at, Invalid, "%s", err)
 		return false
 	}
 	return true
@@ -133,12 +162,15 @@ func (d *decoder) structure(n *Node, v reflect.Value, at string) {
 		f := &n.Fields[i]
 		known, ok := fields[f.Name]
 		if !ok {
-			d.unknownField(FieldPath(at, f.Name), f.Name, fields)
+			d.unknownField(f, FieldPath(at, f.Name), fields)
 			continue
 		}
 		if other, twice := taken[known.index]; twice {
-			d.Report(FieldPath(at, f.Name), fmt.Sprintf("same field as %q, ignored", other))
+			d.report(&f.Value, FieldPath(at, f.Name), Dropped, "same field as %q, ignored", other)
 			continue
+		}
+		if known.former {
+			d.report(&f.Value, FieldPath(at, f.Name), Deprecated, "is the former name of %s; use the new one", known.name)
 		}
 		taken[known.index] = f.Name
 		path := FieldPath(at, known.name)
@@ -183,7 +215,7 @@ func (d *decoder) list(n *Node, v reflect.Value, at string) bool {
 // wrote it, and what it means is not the same to all readers.
 func (d *decoder) element(n *Node, v reflect.Value, at string) bool {
 	if n.Kind == Null && v.Kind() != reflect.Interface {
-		d.Report(at, `is null, left out; an empty text is ""`)
+		d.report(n, at, WrongType, `is null, left out; an empty text is ""`)
 		return false
 	}
 	return d.value(n, v, at)
@@ -207,16 +239,16 @@ func (d *decoder) scalar(n *Node, v reflect.Value, at string) bool {
 		}
 		v.SetBool(n.Text == "true")
 	case reflect.Int, reflect.Int32, reflect.Int64:
-		i, problem := integer(n, v.Type().Bits())
-		if problem != "" {
-			d.Report(at, problem)
+		i, kind, reason := integer(n, v.Type().Bits())
+		if reason != "" {
+			d.report(n, at, kind, "%s", reason)
 			return false
 		}
 		v.SetInt(i)
 	case reflect.Float64:
 		f, err := strconv.ParseFloat(n.Text, 64)
 		if !isNumber(n) || err != nil {
-			d.Report(at, fmt.Sprintf("is %s, want a number", describe(n)))
+			d.report(n, at, WrongType, "is %s, want a number", describe(n))
 			return false
 		}
 		v.SetFloat(f)
@@ -229,10 +261,10 @@ func (d *decoder) scalar(n *Node, v reflect.Value, at string) bool {
 func (d *decoder) enumeration(n *Node, v reflect.Value, at string, value int64, known bool) bool {
 	switch {
 	case n.Kind != String && n.Kind != Number:
-		d.Report(at, fmt.Sprintf("is %s, want the name of a value", n.Kind))
+		d.report(n, at, WrongType, "is %s, want the name of a value", n.Kind)
 		return false
 	case !known:
-		d.Report(at, "unknown value, left unset")
+		d.report(n, at, Invalid, "unknown value, left unset")
 		return false
 	}
 	v.SetInt(value)
@@ -253,29 +285,30 @@ func describe(n *Node) string {
 	return n.Kind.String()
 }
 
-// integer reads a whole number.
-func integer(n *Node, bits int) (int64, string) {
+// integer reads a whole number, or returns the kind of what is wrong, and the reason.
+func integer(n *Node, bits int) (_ int64, kind, reason string) {
 	if !isNumber(n) {
-		return 0, fmt.Sprintf("is %s, want an integer", describe(n))
+		return 0, WrongType, fmt.Sprintf("is %s, want an integer", describe(n))
 	}
 	i, err := strconv.ParseInt(n.Text, 10, 64)
 	if err != nil {
 		f, ferr := strconv.ParseFloat(n.Text, 64)
 		if ferr != nil || f != math.Trunc(f) || math.Abs(f) >= 1<<63 {
-			return 0, fmt.Sprintf("is %s, want an integer", describe(n))
+			return 0, WrongType, fmt.Sprintf("is %s, want an integer", describe(n))
 		}
 		i = int64(f)
 	}
 	if limit := int64(1) << (bits - 1); bits < 64 && (i < -limit || i >= limit) {
-		return 0, fmt.Sprintf("is out of range for a %d bit integer", bits)
+		return 0, Invalid, fmt.Sprintf("is out of range for a %d bit integer", bits)
 	}
-	return i, ""
+	return i, "", ""
 }
 
 // knownField is a struct field as the document knows it.
 type knownField struct {
-	index int
-	name  string // canonical
+	index  int
+	name   string // canonical
+	former bool   // not one of Options.Names, but the field's former name
 }
 
 // fieldTables caches, for each type, its fields by name. The key holds the naming rule too, as
@@ -299,7 +332,10 @@ func (d *decoder) fieldsOf(t reflect.Type) map[string]knownField {
 		}
 		names := d.Names(t.Field(i))
 		for _, name := range names {
-			table[name] = knownField{i, names[0]}
+			table[name] = knownField{i, names[0], false}
+		}
+		if former := t.Field(i).Tag.Get("formerly"); former != "" && len(names) > 0 {
+			table[former] = knownField{i, names[0], true}
 		}
 	}
 	fieldTables.Store(key, table)

@@ -92,7 +92,7 @@ func decode(t *testing.T, doc string) decoded {
 	document.Decode(n, &d.sample, document.Options{
 		Names:  document.JSONNames,
 		Enum:   colors,
-		Report: func(path, reason string) { d.reports = append(d.reports, path+": "+reason) },
+		Report: func(f document.Fault) { d.reports = append(d.reports, f.Path+": "+f.Reason) },
 		Seen:   func(path string) { d.seen = append(d.seen, path) },
 	})
 	return d

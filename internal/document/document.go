@@ -48,6 +48,9 @@ func (k Kind) String() string {
 // Node is one value of a document.
 type Node struct {
 	Kind Kind
+	// Line and Column are where the value begins, from 1, the column in characters; 0 in a tree that was not
+	// parsed.
+	Line, Column int32
 	// Text is a string's value, or a number's or boolean's literal as JSON spells it.
 	Text string
 	// Items are a list's elements.

@@ -49,7 +49,7 @@ func FuzzParse(f *testing.F) {
 			t.Fatalf("got  %q\nwant %q", got, form)
 		}
 		var s sample
-		document.Decode(n, &s, document.Options{Names: document.JSONNames, Enum: colors, Report: func(string, string) {}})
+		document.Decode(n, &s, document.Options{Names: document.JSONNames, Enum: colors, Report: func(document.Fault) {}})
 	})
 }
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -16,42 +17,67 @@ func parseJSON(data []byte) (*Node, error) {
 	if !utf8.Valid(data) {
 		return nil, errors.New("document is not UTF-8")
 	}
-	p := jsonParser{dec: json.NewDecoder(bytes.NewReader(data)), data: data}
+	p := jsonParser{dec: json.NewDecoder(bytes.NewReader(data)), cursor: cursor{text: data}}
 	p.dec.UseNumber()
 	n, err := p.value(0)
 	if err != nil {
 		return nil, p.where(err)
 	}
+	p.next()
 	if _, err := p.dec.Token(); !errors.Is(err, io.EOF) {
-		return nil, p.where(errors.New("something follows the document's closing brace"))
+		return nil, p.fault("something follows the document's closing brace")
 	}
 	return &n, nil
 }
 
 type jsonParser struct {
-	dec  *json.Decoder
-	data []byte
+	dec *json.Decoder
+	cursor
 	budget
 }
 
-// where adds line and column to an error: those of the value or sign that could not be read. (The
-// offset in a json.SyntaxError does not count what was read as tokens.)
-func (p *jsonParser) where(err error) error {
-	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return fmt.Errorf("json ends early, after %d bytes: the document is truncated", len(p.data))
+// next returns where the next value or name begins.
+func (p *jsonParser) next() (line, column int32) {
+	offset := int(p.dec.InputOffset())
+	for offset < len(p.text) && strings.IndexByte(" \t\r\n,:", p.text[offset]) >= 0 {
+		offset++
 	}
-	before := p.data[:p.dec.InputOffset()]
-	line := 1 + bytes.Count(before, []byte("\n"))
-	column := len(before) - bytes.LastIndexByte(before, '\n')
-	return fmt.Errorf("json, line %d column %d: %w", line, column, err)
+	return p.to(offset)
+}
+
+// fault is an error at the value or name that was read last, or is next.
+func (p *jsonParser) fault(format string, args ...any) error {
+	return &SyntaxError{Line: int(p.line) + 1, Column: int(p.column) + 1, format: "json", reason: fmt.Sprintf(format, args...)}
+}
+
+// where adds the place to the decoder's error. Its own offset does not count what was read as tokens, so
+// the whole text is asked again.
+func (p *jsonParser) where(err error) error {
+	var syntax *json.SyntaxError
+	var raw json.RawMessage
+	switch {
+	case errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
+		p.to(len(p.text))
+		return p.fault("ends early, after %d bytes: the document is truncated", len(p.text))
+	case !errors.As(err, &syntax):
+		return err
+	case errors.As(json.Unmarshal(p.text, &raw), &syntax):
+		whole := cursor{text: p.text}
+		whole.to(int(syntax.Offset) - 1) // it counts the byte that is wrong
+		p.cursor = whole
+	}
+	return p.fault("%s", syntax)
 }
 
 func (p *jsonParser) value(depth int) (Node, error) {
+	line, column := p.next()
 	tok, err := p.dec.Token()
 	if err != nil {
 		return Node{}, err
 	}
-	return p.from(tok, depth)
+	n, err := p.from(tok, depth)
+	n.Line, n.Column = line, column
+	return n, err
 }
 
 func (p *jsonParser) from(tok json.Token, depth int) (Node, error) {
@@ -93,13 +119,14 @@ func (p *jsonParser) object(depth int) (Node, error) {
 	n := Node{Kind: Map}
 	seen := make(map[string]bool)
 	for p.dec.More() {
+		p.next()
 		tok, err := p.dec.Token()
 		if err != nil {
 			return n, err
 		}
 		name := tok.(string) // the decoder accepts nothing else before a colon
 		if seen[name] {
-			return n, fmt.Errorf("duplicate field %q", name)
+			return n, p.fault("duplicate field %q", name)
 		}
 		seen[name] = true
 		value, err := p.value(depth + 1)

@@ -62,7 +62,7 @@ func TestDecodeSpellings(t *testing.T) {
 			var seen, reports []string
 			document.Decode(n, &got, document.Options{
 				Names:  bothNames,
-				Report: func(path, reason string) { reports = append(reports, path+": "+reason) },
+				Report: func(f document.Fault) { reports = append(reports, f.Path+": "+f.Reason) },
 				Seen:   func(path string) { seen = append(seen, path) },
 			})
 			if !reflect.DeepEqual(&got, c.want) {

@@ -11,6 +11,9 @@ import (
 func suggest(name string, known map[string]knownField) string {
 	best, bestDistance := "", 3
 	for _, candidate := range slices.Sorted(maps.Keys(known)) {
+		if known[candidate].former {
+			continue
+		}
 		if d := Distance(strings.ToLower(name), strings.ToLower(candidate), bestDistance); d < bestDistance {
 			best, bestDistance = candidate, d
 		}

@@ -7,7 +7,6 @@ import (
 	"io"
 	"math"
 	"strconv"
-	"strings"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -20,7 +19,7 @@ func parseYAML(data []byte) (*Node, error) {
 	if err := dec.Decode(&top); errors.Is(err, io.EOF) {
 		return nil, errors.New("document is empty")
 	} else if err != nil {
-		return nil, withoutValue(err)
+		return nil, yamlError(dec, data, err)
 	}
 	for {
 		var next yaml.Node
@@ -29,10 +28,10 @@ func parseYAML(data []byte) (*Node, error) {
 			break
 		}
 		if err != nil {
-			return nil, withoutValue(err)
+			return nil, yamlError(dec, data, err)
 		}
 		if next.Content[0].ShortTag() != "!!null" { // a separator at the end is often seen, and says nothing
-			return nil, errors.New("yaml: more than one document: keep the one that is meant")
+			return nil, yamlFault(next.Content[0], "more than one document: keep the one that is meant")
 		}
 	}
 	var p yamlParser
@@ -43,13 +42,9 @@ func parseYAML(data []byte) (*Node, error) {
 	return &n, nil
 }
 
-// withoutValue takes the one value out of the library's errors that they repeat: a text that begins
-// with an asterisk, perhaps a password, is the name of an anchor to it.
-func withoutValue(err error) error {
-	if strings.Contains(err.Error(), "unknown anchor") {
-		return errors.New("yaml: an alias of an anchor that is not there; put a text that begins with * in quotes")
-	}
-	return err
+// yamlFault is an error about a node.
+func yamlFault(y *yaml.Node, format string, args ...any) error {
+	return &SyntaxError{y.Line, y.Column, "yaml", fmt.Sprintf(format, args...)}
 }
 
 type yamlParser struct {
@@ -66,6 +61,12 @@ func (p *yamlParser) read(text string) error {
 }
 
 func (p *yamlParser) value(y *yaml.Node, depth int) (Node, error) {
+	n, err := p.from(y, depth)
+	n.Line, n.Column = int32(y.Line), int32(y.Column)
+	return n, err
+}
+
+func (p *yamlParser) from(y *yaml.Node, depth int) (Node, error) {
 	if err := p.spend(depth); err != nil {
 		return Node{}, err
 	}
@@ -97,10 +98,10 @@ func (p *yamlParser) mapping(y *yaml.Node, depth int) (Node, error) {
 	for i := 0; i+1 < len(y.Content); i += 2 {
 		key := y.Content[i]
 		if key.Kind != yaml.ScalarNode || key.Tag == "!!merge" {
-			return n, fmt.Errorf("yaml, line %d: a field's name must be plain text, without merge keys", key.Line)
+			return n, yamlFault(key, "a field's name must be plain text, without merge keys")
 		}
 		if seen[key.Value] {
-			return n, fmt.Errorf("yaml, line %d: duplicate field %q", key.Line, key.Value)
+			return n, yamlFault(key, "duplicate field %q", key.Value)
 		}
 		seen[key.Value] = true
 		if err := p.read(key.Value); err != nil {
@@ -127,25 +128,25 @@ func scalar(y *yaml.Node) (Node, error) {
 	case "!!bool":
 		var b bool
 		if err := y.Decode(&b); err != nil {
-			return Node{}, fmt.Errorf("yaml, line %d: not a boolean", y.Line)
+			return Node{}, yamlFault(y, "not a boolean")
 		}
 		return Node{Kind: Bool, Text: strconv.FormatBool(b)}, nil
 	case "!!int":
 		var i int64
 		if err := y.Decode(&i); err != nil {
-			return Node{}, fmt.Errorf("yaml, line %d: integer out of range", y.Line)
+			return Node{}, yamlFault(y, "integer out of range")
 		}
 		return Node{Kind: Number, Text: strconv.FormatInt(i, 10)}, nil
 	case "!!float":
 		var f float64
 		if err := y.Decode(&f); err != nil || math.IsInf(f, 0) || math.IsNaN(f) {
-			return Node{}, fmt.Errorf("yaml, line %d: not a number JSON can hold", y.Line)
+			return Node{}, yamlFault(y, "not a number JSON can hold")
 		}
 		return Node{Kind: Number, Text: strconv.FormatFloat(f, 'g', -1, 64)}, nil
 	case "!!str", "!!binary", "!!timestamp":
 		return Node{Kind: String, Text: y.Value}, nil
 	}
-	return Node{}, fmt.Errorf("yaml, line %d: a tag that is unknown; put a text that begins with ! in quotes", y.Line)
+	return Node{}, yamlFault(y, "a tag that is unknown; put a text that begins with ! in quotes")
 }
 
 // isJSONNumber reports whether s is a number in JSON's grammar.

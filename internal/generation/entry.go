@@ -34,7 +34,7 @@ type Entry struct {
 	Number int `json:"number"`
 	// Config is the digest of the config that its plan was made from.
 	Config string `json:"config"`
-	// Revision is the number that the config's author gave it (nodeconfig's generation), 0 for none.
+	// Revision is the number that the config's author gave it (nodeconfig's metadata.revision), 0 for none.
 	Revision int64 `json:"revision,omitempty"`
 	// Dialect is the dialect that the config was written in.
 	Dialect string `json:"dialect,omitempty"`

@@ -75,7 +75,7 @@ func (p *planner) sysctls() {
 	}
 	for _, key := range slices.Sorted(maps.Keys(wanted)) {
 		if strings.Contains(key, "*") { // sysctl.d(5) has patterns, the kernel has not
-			p.warn(document.FieldPath("$.system.sysctls", key), "is a pattern: it is applied at the next boot, and not now")
+			p.warn(nodeconfig.NotApplied, document.FieldPath("$.system.sysctls", key), "is a pattern: it is applied at the next boot, and not now")
 			continue
 		}
 		var requires []resource.ID

@@ -87,7 +87,7 @@ func (p *planner) imageCredentialProvider() {
 	switch {
 	case provider == nil:
 	case provider.Config == nil && provider.ConfigFile == "":
-		p.warn(at+".config", "is missing, and so is configFile; no provider is configured")
+		p.warn(nodeconfig.Missing, at+".config", "is missing, and so is configFile; no provider is configured")
 	case provider.Config == nil:
 		p.credentialConfig = provider.ConfigFile
 	default:
@@ -96,7 +96,7 @@ func (p *planner) imageCredentialProvider() {
 			if reason := p.unplaceable(wanted); reason == "" {
 				p.credentialConfig = wanted
 			} else {
-				p.warn(at+".configFile", "%s; the layout's place is used", reason)
+				p.warn(nodeconfig.Invalid, at+".configFile", "%s; the layout's place is used", reason)
 			}
 		}
 		p.file(resource.Join, p.credentialConfig, 0o644, yamlFile(provider.Config), "credentials for image registries", kubeletUnit)

@@ -93,7 +93,7 @@ func (p *planner) flags() []nodeconfig.Flag {
 			continue
 		}
 		if removed := p.removed(flag.Name); removed != nil {
-			p.warn(at, "--%s is left out: kubelets have no such flag since Kubernetes 1.%d", flag.Name, removed.Since)
+			p.warn(nodeconfig.Dropped, at, "--%s is left out: kubelets have no such flag since Kubernetes 1.%d", flag.Name, removed.Since)
 			continue
 		}
 		flags = append(flags, flag)

@@ -81,6 +81,7 @@ func notApplied(c *nodeconfig.NodeConfig) []nodeconfig.Problem {
 	for _, u := range unapplied {
 		if u.set(c) {
 			problems = append(problems, nodeconfig.Problem{
+				Kind:   nodeconfig.NotApplied,
 				Path:   u.path,
 				Reason: "is not applied by this version",
 				Fatal:  u.path == "$.join.attested" && attested(c),

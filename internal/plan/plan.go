@@ -87,8 +87,8 @@ type planner struct {
 
 func (p *planner) add(r resource.Resource) { p.plan.Resources = append(p.plan.Resources, r) }
 
-func (p *planner) warn(path, format string, args ...any) {
-	p.problems = append(p.problems, nodeconfig.Problem{Path: path, Reason: fmt.Sprintf(format, args...)})
+func (p *planner) warn(kind nodeconfig.ProblemKind, path, format string, args ...any) {
+	p.problems = append(p.problems, nodeconfig.Problem{Kind: kind, Path: path, Reason: fmt.Sprintf(format, args...)})
 }
 
 // file adds a file of root's.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/slipway-dev/slipway/exitcode"
 	"github.com/slipway-dev/slipway/internal/resource"
+	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
 // retireUnit watches for the kubelet's own certificate and kubeconfig, and removes the credential that it
@@ -24,7 +25,7 @@ func (p *planner) retireCredential() []string {
 	plain := true
 	for _, place := range []struct{ flag, path string }{{"cert-dir", certificate}, {"kubeconfig", kubeconfig}} {
 		if !plainPath.MatchString(place.path) || path.Clean(place.path) != place.path {
-			p.warn("$.kubelet.flags", "%s is not a plain absolute path: the bootstrap token stays on the node after it has joined", place.flag)
+			p.warn(nodeconfig.Invalid, "$.kubelet.flags", "%s is not a plain absolute path: the bootstrap token stays on the node after it has joined", place.flag)
 			plain = false
 		}
 	}

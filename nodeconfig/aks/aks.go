@@ -9,7 +9,6 @@
 package aks
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"reflect"
@@ -57,7 +56,7 @@ func Decode(data []byte) *Result {
 	if err != nil {
 		return &Result{
 			NodeConfig: new(nodeconfig.NodeConfig),
-			Problems:   []nodeconfig.Problem{{Path: "$", Reason: err.Error(), Fatal: true}},
+			Problems:   []nodeconfig.Problem{nodeconfig.Unreadable(err)},
 		}
 	}
 	return FromTree(tree)
@@ -71,8 +70,10 @@ func FromTree(tree *document.Node) *Result {
 	document.Decode(tree, &config, document.Options{
 		Names: protoNames,
 		Enum:  protoEnum,
-		Report: func(path, reason string) {
-			problems = append(problems, nodeconfig.Problem{Path: path, Reason: reason, Fatal: needed(path, reason)})
+		Report: func(f document.Fault) {
+			p := nodeconfig.ProblemOf(f)
+			p.Fatal = p.Kind != nodeconfig.Unknown && p.Kind != nodeconfig.Deprecated && needed(p.Path)
+			problems = append(problems, p)
 		},
 		Seen: func(path string) { seen[path] = true },
 	})
@@ -97,9 +98,9 @@ var requiredFields = []string{
 	"api_server_config", "apiServerConfig", "bootstrapping_config", "bootstrappingConfig",
 }
 
-func needed(path, reason string) bool {
+func needed(path string) bool {
 	field, _, _ := strings.Cut(strings.TrimPrefix(path, "$."), ".")
-	return slices.Contains(requiredFields, field) && !strings.HasPrefix(reason, document.UnknownField)
+	return slices.Contains(requiredFields, field)
 }
 
 // protoNames returns a generated field's proto name and JSON name, from its protobuf tag.
@@ -142,14 +143,16 @@ func protoEnum(t reflect.Type, name string) (value int64, known, ok bool) {
 // versions are the contract's versions; the first is current.
 var versions = []string{"v1", "v0"}
 
-func checkVersion(config *Config) error {
-	switch {
-	case config.GetVersion() == "":
-		return errors.New(`is missing; want "v1"`)
-	case !slices.Contains(versions, config.GetVersion()):
-		return errors.New(`is a version this agent does not know; want "v1"`)
+func (t *translation) version() {
+	const at = "$.version"
+	switch version := t.in.GetVersion(); {
+	case version == "":
+		t.fatal(nodeconfig.Missing, at, `is missing; want "v1"`)
+	case !slices.Contains(versions, version):
+		t.fatal(nodeconfig.Invalid, at, `is a version this agent does not know; want "v1"`)
+	case version == "v0":
+		t.warn(nodeconfig.Deprecated, at, "v0 is deprecated; it is read as v1")
 	}
-	return nil
 }
 
 // translation is one run of translate.
@@ -160,12 +163,12 @@ type translation struct {
 	*Result
 }
 
-func (t *translation) warn(path, format string, args ...any) {
-	t.Problems = append(t.Problems, nodeconfig.Problem{Path: path, Reason: fmt.Sprintf(format, args...)})
+func (t *translation) warn(kind nodeconfig.ProblemKind, path, format string, args ...any) {
+	t.Problems = append(t.Problems, nodeconfig.Problem{Kind: kind, Path: path, Reason: fmt.Sprintf(format, args...)})
 }
 
-func (t *translation) fatal(path, format string, args ...any) {
-	t.Problems = append(t.Problems, nodeconfig.Problem{Path: path, Reason: fmt.Sprintf(format, args...), Fatal: true})
+func (t *translation) fatal(kind nodeconfig.ProblemKind, path, format string, args ...any) {
+	t.Problems = append(t.Problems, nodeconfig.Problem{Kind: kind, Path: path, Reason: fmt.Sprintf(format, args...), Fatal: true})
 }
 
 func translate(config *Config, seen map[string]bool) *Result {
@@ -178,11 +181,7 @@ func translate(config *Config, seen map[string]bool) *Result {
 	t.NodeConfig = t.out
 	t.out.APIVersion, t.out.Kind = nodeconfig.APIVersion, nodeconfig.Kind
 	t.out.Components.Layout = nodeconfig.LayoutAKS
-	if err := checkVersion(config); err != nil {
-		t.fatal("$.version", "%s", err)
-	} else if config.GetVersion() == "v0" {
-		t.warn("$.version", "v0 is deprecated; it is read as v1")
-	}
+	t.version()
 	t.cluster()
 	t.join()
 	t.kubelet()

@@ -32,7 +32,7 @@ func (t *translation) join() {
 		}
 	}
 	if boot.GetBootstrappingAuthMethod() == aksnodeconfigv1.BootstrappingAuthMethod_BOOTSTRAPPING_AUTH_METHOD_SECURE_TLS_BOOTSTRAPPING {
-		t.warn("$.bootstrapping_config.bootstrapping_auth_method",
+		t.warn(nodeconfig.NotApplied, "$.bootstrapping_config.bootstrapping_auth_method",
 			"secure TLS bootstrapping is not applied by this version; the node joins with its token or client certificate")
 	}
 	if t.in.GetPreProvisionOnly() {
@@ -115,7 +115,7 @@ func (t *translation) customCloud() *nodeconfig.AzureCustomCloud {
 	c := t.in.GetCustomCloudConfig()
 	if !strings.EqualFold(c.GetCustomCloudEnvName(), "akscustom") {
 		if c.GetCustomEnvJsonContent() != "" {
-			t.warn("$.custom_cloud_config.custom_env_json_content", "is not applied, because custom_cloud_env_name is not akscustom")
+			t.warn(nodeconfig.NotApplied, "$.custom_cloud_config.custom_env_json_content", "is not applied, because custom_cloud_env_name is not akscustom")
 		}
 		return nil
 	}
@@ -133,7 +133,7 @@ func (t *translation) customCloud() *nodeconfig.AzureCustomCloud {
 func (t *translation) principalSecret(encoded string) nodeconfig.Secret {
 	decoded, err := base64.StdEncoding.DecodeString(encoded)
 	if err != nil {
-		t.warn("$.auth_config.service_principal_secret", "is no base64; left out")
+		t.warn(nodeconfig.Invalid, "$.auth_config.service_principal_secret", "is no base64; left out")
 		return nodeconfig.Secret{}
 	}
 	return nodeconfig.NewSecret(string(decoded))
@@ -147,7 +147,7 @@ func (t *translation) surroundings() {
 	if s := t.in.GetCseTimeout(); s > 0 && s <= maxTimeout {
 		t.out.Checks.Timeout = nodeconfig.Duration(time.Duration(s) * time.Second)
 	} else if t.in.CseTimeout != nil {
-		t.warn("$.cse_timeout", "is out of range, want 1 to %d seconds; the default is used", maxTimeout)
+		t.warn(nodeconfig.Invalid, "$.cse_timeout", "is out of range, want 1 to %d seconds; the default is used", maxTimeout)
 	}
 	preinstalled := t.in.IsVhd == nil || t.in.GetIsVhd()
 	t.out.Components.Preinstalled = &preinstalled

@@ -4,6 +4,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/slipway-dev/slipway/internal/document"
+	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
 // translated lists the contract's fields that this version translates, each with the place in
@@ -122,14 +123,14 @@ func (t *translation) untranslated(m protoreflect.Message, at, name string) {
 		}
 		switch {
 		case field.Enum() != nil && field.Enum().Values().ByNumber(m.Get(field).Enum()) == nil:
-			t.warn(path, "unknown value, left unset")
+			t.warn(nodeconfig.Invalid, path, "unknown value, left unset")
 		case translated[full] != "":
 		case inert[full]:
-			t.warn(path, "has no effect; AKS's own scripts do not read it either")
+			t.warn(nodeconfig.NotApplied, path, "has no effect; AKS's own scripts do not read it either")
 		case field.Message() != nil && !field.IsMap() && !field.IsList():
 			t.untranslated(m.Get(field).Message(), path, full)
 		default:
-			t.warn(path, "is not applied by this version")
+			t.warn(nodeconfig.NotApplied, path, "is not applied by this version")
 		}
 	}
 }

@@ -96,7 +96,7 @@ var registries = []string{
 func (t *translation) credentialProvider(binDir, configFile string) {
 	if binDir == "" || configFile == "" {
 		if binDir != "" || configFile != "" {
-			t.warn(flagsPath, "names only one of --image-credential-provider-bin-dir and --image-credential-provider-config; no provider is configured")
+			t.warn(nodeconfig.NotApplied, flagsPath, "names only one of --image-credential-provider-bin-dir and --image-credential-provider-config; no provider is configured")
 		}
 		return
 	}
@@ -135,7 +135,7 @@ func (t *translation) kubeletConfig() {
 	config := in.GetKubeletConfigFileConfig()
 	if !in.GetEnableKubeletConfigFile() {
 		if config != nil {
-			t.warn(configPath, "is not applied, because enable_kubelet_config_file is not true")
+			t.warn(nodeconfig.NotApplied, configPath, "is not applied, because enable_kubelet_config_file is not true")
 		}
 		return
 	}

@@ -20,7 +20,7 @@ func read(n *document.Node) (config *Config, problems []string) {
 	config = new(Config)
 	document.Decode(n, config, document.Options{
 		Names: protoNames, Enum: protoEnum,
-		Report: func(path, _ string) { problems = append(problems, path) },
+		Report: func(f document.Fault) { problems = append(problems, f.Path) },
 	})
 	return config, problems
 }

@@ -96,6 +96,9 @@ func TestFromMessage(t *testing.T) {
 				t.Fatal(err)
 			}
 			want, got := aks.Decode(doc), aks.FromMessage(message)
+			for i := range want.Problems { // a message has no text to be at a place in
+				want.Problems[i].Line, want.Problems[i].Column = 0, 0
+			}
 			nodeconfig.SortProblems(want.Problems)
 			nodeconfig.SortProblems(got.Problems)
 			contracts.Compare(t, got.Problems, want.Problems)

@@ -127,6 +127,7 @@ type Decoded struct {
 	Canonical []byte
 
 	origin func(string) string
+	values document.Finder
 }
 
 // Origin returns the document's own path for a path of Config; it is how problems that are found
@@ -138,32 +139,49 @@ func (d *Decoded) Origin(path string) string {
 	return d.origin(path)
 }
 
+// Place returns a problem that was found later, in terms of Config, as one of the document: under its own path,
+// with the place in its text.
+func (d *Decoded) Place(p nodeconfig.Problem) nodeconfig.Problem {
+	p.Path = d.Origin(p.Path)
+	return d.locate(p)
+}
+
+// locate adds the place in the text to a problem that has the document's path.
+func (d *Decoded) locate(p nodeconfig.Problem) nodeconfig.Problem {
+	if p.Line == 0 {
+		if n := d.values.At(p.Path); n != nil {
+			p.Line, p.Column = int(n.Line), int(n.Column)
+		}
+	}
+	return p
+}
+
 // Decode reads a document. The dialect is detected where name is empty.
 func Decode(data []byte, name string) Decoded {
 	tree, err := document.Parse(data)
 	if err != nil {
-		return failed(name, "$", err.Error())
+		return failed(name, nodeconfig.Unreadable(err))
 	}
 	d, reason := choose(tree, name)
 	if d == nil {
-		return failed(name, "$", reason)
+		return failed(name, nodeconfig.Problem{Kind: nodeconfig.Invalid, Path: "$", Reason: reason, Fatal: true})
 	}
 	config, problems, origin := d.read(tree)
 	nodeconfig.Default(config)
+	read := Decoded{Dialect: d.name, Config: config, Canonical: tree.AppendJSON(nil), origin: origin, values: document.NewFinder(tree)}
+	for i, p := range problems { // they are in the document's terms already
+		problems[i] = read.locate(p)
+	}
 	for _, p := range nodeconfig.Repair(config) {
-		p.Path = origin(p.Path)
-		problems = append(problems, p)
+		problems = append(problems, read.Place(p))
 	}
 	nodeconfig.Default(config) // what was taken out is as if it had never been there
-	return Decoded{d.name, config, unique(problems), tree.AppendJSON(nil), origin}
+	read.Problems = unique(problems)
+	return read
 }
 
-func failed(name, path, reason string) Decoded {
-	return Decoded{
-		Dialect:  name,
-		Config:   new(nodeconfig.NodeConfig),
-		Problems: []nodeconfig.Problem{{Path: path, Reason: reason, Fatal: true}},
-	}
+func failed(name string, p nodeconfig.Problem) Decoded {
+	return Decoded{Dialect: name, Config: new(nodeconfig.NodeConfig), Problems: []nodeconfig.Problem{p}}
 }
 
 func choose(tree *document.Node, name string) (*dialect, string) {

@@ -2,6 +2,7 @@ package dialect_test
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -101,6 +102,9 @@ func checkInvariants(t *testing.T, got dialect.Decoded) {
 			t.Errorf("%s has two problems:\n%s", p.Path, contracts.List(got.Problems))
 		}
 		seen[p.Path] = true
+		if p.Kind == "" {
+			t.Errorf("is of no kind: %s", p)
+		}
 		if got.Dialect == dialect.AKS && !aksPath(p) {
 			t.Errorf("not in the contract's terms: %s", p)
 		}
@@ -130,7 +134,58 @@ func aksPath(p nodeconfig.Problem) bool {
 		name = name[:end]
 	}
 	field := (*aks.Config)(nil).ProtoReflect().Descriptor().Fields().ByTextName(name)
-	return p.Path == "$" || field != nil || strings.HasPrefix(p.Reason, "unknown field") || strings.HasPrefix(p.Reason, "same field")
+	return p.Path == "$" || field != nil || p.Kind == nodeconfig.Unknown || p.Kind == nodeconfig.Dropped
+}
+
+// TestPlaces: a problem has the line and column of the value it is about, whoever finds it: the parser, the
+// decoder, the validation, the translation, or the planner, in the document's own spelling.
+func TestPlaces(t *testing.T) {
+	const native = `apiVersion: slipway.dev/v1
+kind: NodeConfig
+cluster:
+  kubernetesVersion: latest
+  server: https://api.example
+kubelet:
+  labels:
+    "a b": c
+  lables: {}
+  nodeIPs: [10.0.0.1,
+    nowhere]
+`
+	const camel = `{"version": "v1",
+  "kubeletConfig": {"containerDataDir":
+    "relative", "kubeletFlags": {"--node-ip": "10.0.0.1,x"}},
+  "customLinuxOsConfig": {"sysctlConfig": {"fsFileMax": true}}
+}`
+	for _, c := range []struct {
+		document, path string
+		kind           nodeconfig.ProblemKind
+		place          string
+	}{
+		{native, "$.cluster.kubernetesVersion", nodeconfig.Invalid, "4:22"},
+		{native, "$.cluster.certificateAuthority", nodeconfig.Missing, "4:3"},
+		{native, "$.join.bootstrapToken", nodeconfig.Missing, "0:0"},
+		{native, `$.kubelet.labels["a b"]`, nodeconfig.Invalid, "8:12"},
+		{native, "$.kubelet.lables", nodeconfig.Unknown, "9:11"},
+		{native, "$.kubelet.nodeIPs[1]", nodeconfig.Invalid, "11:5"},
+		{native + "zz: [", "$", nodeconfig.Invalid, "13:1"},
+		{camel, "$.kubelet_config.container_data_dir", nodeconfig.Invalid, "3:5"},
+		{camel, `$.kubelet_config.kubelet_flags["--node-ip"][1]`, nodeconfig.Invalid, "3:47"},
+		{camel, "$.custom_linux_os_config.sysctl_config.fs_file_max", nodeconfig.WrongType, "4:57"},
+	} {
+		got := dialect.Decode([]byte(c.document), "")
+		i := slices.IndexFunc(got.Problems, func(p nodeconfig.Problem) bool { return p.Path == c.path })
+		if i < 0 {
+			t.Errorf("no problem at %s:\n%s", c.path, contracts.List(got.Problems))
+		} else if p := got.Problems[i]; p.Kind != c.kind || fmt.Sprintf("%d:%d", p.Line, p.Column) != c.place {
+			t.Errorf("%s: a problem of kind %s at %d:%d, want %s at %s", p, p.Kind, p.Line, p.Column, c.kind, c.place)
+		}
+	}
+	got := dialect.Decode([]byte(native), "")
+	later := got.Place(nodeconfig.Problem{Kind: nodeconfig.NotApplied, Path: "$.kubelet.labels.x"})
+	if later.Line != 8 || later.Column != 5 {
+		t.Errorf("a later problem is at %d:%d", later.Line, later.Column)
+	}
 }
 
 // TestLeftOutIsNeverGiven: a value that is not fatal and of no use makes the same config as none. The

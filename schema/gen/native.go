@@ -50,7 +50,9 @@ func nativeSchema(dir string) (*jsonschema.Schema, error) {
 	if err := r.AddGoComments("", dir, jsonschema.WithFullComment()); err != nil {
 		return nil, err
 	}
+	types := make(map[string]reflect.Type) // by name, as they are met
 	r.LookupComment = func(t reflect.Type, field string) string {
+		types[t.Name()] = t
 		key := filepath.ToSlash(dir) + "." + t.Name()
 		if field == "" {
 			return oneLine(r.CommentMap[key])
@@ -94,8 +96,33 @@ func nativeSchema(dir string) (*jsonschema.Schema, error) {
 		if err := finish(name, def); err != nil {
 			return nil, err
 		}
+		formerNames(types[name], def)
 	}
 	return s, nil
+}
+
+// formerName adds the name that a field had before, so that documents with it stay valid.
+func formerName(t reflect.Type, s *jsonschema.Schema) {
+	for i := range t.NumField() {
+		if former := t.Field(i).Tag.Get("formerly"); former != "" {
+			name := document.JSONNames(t.Field(i))[0]
+			field := *s.Properties.Value(name)
+			field.Description, field.Deprecated = "the former name of "+name+".", true
+			s.Properties.Set(former, &field)
+		}
+	}
+}
+
+// formerNames adds the names that fields had before, so that documents with one stay valid.
+func formerNames(t reflect.Type, s *jsonschema.Schema) {
+	for i := range t.NumField() {
+		if former := t.Field(i).Tag.Get("formerly"); former != "" {
+			name := document.JSONNames(t.Field(i))[0]
+			field := *s.Properties.Value(name)
+			field.Description, field.Deprecated = "The former name of "+name+".", true
+			s.Properties.Set(former, &field)
+		}
+	}
 }
 
 // finish makes the composites of a type nullable and gives its fields their enumerations.

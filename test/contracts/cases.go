@@ -4,6 +4,7 @@
 package contracts
 
 import (
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -46,7 +47,7 @@ func Load(t testing.TB, base, file string) []Case {
 		}
 		document.Decode(&f.Value, &body, document.Options{
 			Names:  document.JSONNames,
-			Report: func(path, reason string) { t.Errorf("%s: %s: %s: %s", file, f.Name, path, reason) },
+			Report: func(fault document.Fault) { t.Errorf("%s: %s: %+v", file, f.Name, fault) },
 		})
 		changed := from
 		if set, ok := f.Value.Get("set"); ok {
@@ -98,12 +99,15 @@ func Parse(t testing.TB, file string) *document.Node {
 	return n
 }
 
-// Compare reports where problems are not those that are wanted.
+// Compare reports where problems are not those that are wanted: paths and what is fatal, a part of the reason,
+// and kind and place where a wanted one has them.
 func Compare(t testing.TB, got, want []nodeconfig.Problem) {
 	t.Helper()
 	same := len(got) == len(want)
 	for i := 0; same && i < len(got); i++ {
-		same = got[i].Path == want[i].Path && got[i].Fatal == want[i].Fatal && strings.Contains(got[i].Reason, want[i].Reason)
+		same = got[i].Path == want[i].Path && got[i].Fatal == want[i].Fatal && strings.Contains(got[i].Reason, want[i].Reason) &&
+			(want[i].Kind == "" || got[i].Kind == want[i].Kind) &&
+			(want[i].Line == 0 || got[i].Line == want[i].Line && got[i].Column == want[i].Column)
 	}
 	if !same {
 		t.Errorf("got problems\n%s\nwant\n%s", List(got), List(want))
@@ -114,7 +118,7 @@ func Compare(t testing.TB, got, want []nodeconfig.Problem) {
 func List(problems []nodeconfig.Problem) string {
 	var b strings.Builder
 	for _, p := range problems {
-		b.WriteString("\t" + p.String() + "\n")
+		fmt.Fprintf(&b, "\t%d:%d: %s %s\n", p.Line, p.Column, p.Kind, p)
 	}
 	return b.String()
 }

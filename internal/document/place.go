@@ -1,0 +1,190 @@
+package document
+
+import (
+	"fmt"
+	"reflect"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// SyntaxError is why a document cannot be read, and where.
+type SyntaxError struct {
+	// Line and Column are counted from 1, the column in characters; both are 0 where the place is not known.
+	Line, Column int
+	// format is "json" or "yaml".
+	format, reason string
+}
+
+// Error names the format, the place and the reason. It repeats no value of the document.
+func (e *SyntaxError) Error() string {
+	if e.Line == 0 {
+		return e.format + ": " + e.reason
+	}
+	return fmt.Sprintf("%s, line %d column %d: %s", e.format, e.Line, e.Column, e.reason)
+}
+
+// cursor finds line and column of offsets in a text, each at or after the one before, in one pass.
+type cursor struct {
+	text         []byte
+	offset       int
+	line, column int32 // from 0
+}
+
+// to moves the cursor and returns line and column, from 1.
+func (c *cursor) to(offset int) (line, column int32) {
+	for ; c.offset < min(offset, len(c.text)); c.offset++ {
+		switch b := c.text[c.offset]; {
+		case b == '\n':
+			c.line, c.column = c.line+1, 0
+		case b&0xc0 != 0x80: // not the inside of a character
+			c.column++
+		}
+	}
+	return c.line + 1, c.column + 1
+}
+
+// yamlError says where a text is no YAML. The library's message has the line where the construct began
+// around what is wrong, and counts lines from 0 in some errors and from 1 in others. Its parser knows the
+// place itself, in fields that are not exported; where another version of it has no such fields, the
+// error has no place.
+func yamlError(dec *yaml.Decoder, text []byte, err error) error {
+	e := &SyntaxError{format: "yaml", reason: strings.TrimPrefix(err.Error(), "yaml: ")}
+	outer := member(reflect.ValueOf(dec).Elem(), "parser")
+	parser := member(outer, "parser")
+	reason := member(parser, "problem")
+	switch {
+	case !reason.IsValid():
+		return e
+	case reason.String() == "": // not the parser's, but about what it has parsed
+		e.Line, e.Column = markOf(member(outer, "event"), "start_mark")
+		// The message repeats a text that begins with an asterisk, perhaps a password, as the name of an anchor.
+		e.reason = "an alias of an anchor that is not there; put a text that begins with * in quotes"
+		return e
+	}
+	e.reason = reason.String()
+	e.Line, e.Column = markOf(parser, "problem_mark")
+	begin, column := markOf(parser, "context_mark")
+	if context := member(parser, "context").String(); begin > 0 && context != "" && begin < e.Line {
+		end, _ := (&cursor{text: text}).to(len(strings.TrimRight(string(text), " \t\r\n")))
+		if context == simpleKey || e.Line > int(end) {
+			e.Line, e.Column = begin, column // what follows it is no error, or is nothing
+		} else {
+			e.reason += fmt.Sprintf(", in what begins at line %d", begin)
+		}
+	}
+	if offset := member(parser, "problem_offset").Int(); offset > 0 { // no place is known of a character that is none
+		line, column := (&cursor{text: text}).to(int(offset))
+		e.Line, e.Column = int(line), int(column)
+	}
+	return e
+}
+
+// simpleKey is the library's name of a text that should be a field's name, and has no colon.
+const simpleKey = "while scanning a simple key"
+
+// member is a field of a struct, or of what a pointer points to; the zero Value where there is none.
+func member(v reflect.Value, name string) reflect.Value {
+	if v.Kind() == reflect.Pointer {
+		v = v.Elem()
+	}
+	if v.Kind() != reflect.Struct {
+		return reflect.Value{}
+	}
+	return v.FieldByName(name)
+}
+
+// markOf reads a place of the library's, which counts from 0.
+func markOf(v reflect.Value, name string) (line, column int) {
+	mark := member(v, name)
+	if l, c := member(mark, "line"), member(mark, "column"); l.CanInt() && c.CanInt() {
+		return int(l.Int()) + 1, int(c.Int()) + 1
+	}
+	return 0, 0
+}
+
+// Finder finds the values of a document by their paths. The zero Finder knows no document.
+type Finder struct {
+	top *Node
+	// names are the fields of the maps that were looked into: a document may have as many paths as fields.
+	names map[*Node]map[string]*Node
+}
+
+// NewFinder returns a Finder of a document's values.
+func NewFinder(top *Node) Finder { return Finder{top, make(map[*Node]map[string]*Node)} }
+
+// At returns the value at a JSON path, or else the innermost value that is there and has it within; nil where
+// that is only the whole document. A name is taken in either way in which protobuf's JSON spells it.
+func (f Finder) At(path string) *Node {
+	rest, ok := strings.CutPrefix(path, "$")
+	if f.top == nil || !ok {
+		return nil
+	}
+	at := f.top
+	for rest != "" {
+		var next *Node
+		name, index, after := step(rest)
+		switch {
+		case name != "":
+			next = f.field(at, name)
+		case at.Kind == List && index >= 0 && index < len(at.Items):
+			next = &at.Items[index]
+		}
+		if next == nil {
+			break
+		}
+		at, rest = next, after
+	}
+	if at == f.top {
+		return nil
+	}
+	return at
+}
+
+// field returns the entry of a map by its name, or by the same name in snake_case or camelCase.
+func (f Finder) field(n *Node, name string) *Node {
+	names, ok := f.names[n]
+	if !ok {
+		names = make(map[string]*Node, len(n.Fields))
+		for i := range n.Fields {
+			names[plain(n.Fields[i].Name)] = &n.Fields[i].Value
+		}
+		for i := range n.Fields { // a name's own spelling comes before another's
+			names[n.Fields[i].Name] = &n.Fields[i].Value
+		}
+		f.names[n] = names
+	}
+	if value, ok := names[name]; ok {
+		return value
+	}
+	return names[plain(name)]
+}
+
+// plain is a name in the one form that its two spellings have in common.
+func plain(name string) string { return strings.ToLower(strings.ReplaceAll(name, "_", "")) }
+
+// step reads the first step of a path: a name, or else an index, which is -1 where it is neither.
+func step(path string) (name string, index int, rest string) {
+	if inner, ok := strings.CutPrefix(path, "."); ok {
+		end := strings.IndexAny(inner, ".[")
+		if end < 0 {
+			end = len(inner)
+		}
+		return inner[:end], -1, inner[end:]
+	}
+	inner, ok := strings.CutPrefix(path, "[")
+	if !ok {
+		return "", -1, ""
+	}
+	if quoted, err := strconv.QuotedPrefix(inner); err == nil {
+		name, _ = strconv.Unquote(quoted)
+		return name, -1, strings.TrimPrefix(inner[len(quoted):], "]")
+	}
+	digits, rest, _ := strings.Cut(inner, "]")
+	index, err := strconv.Atoi(digits)
+	if err != nil {
+		return "", -1, ""
+	}
+	return "", index, rest
+}
