@@ -41,7 +41,7 @@ lint: ## gofmt, vet, staticcheck, and the rules of the house
 
 .PHONY: golden
 golden: ## rewrite the golden files; review the diff
-	go test ./test/cases ./status ./userdata ./nodeconfig/... ./exitcode -update
+	go test ./test/cases ./status ./userdata ./nodeconfig/... ./exitcode ./cmd/slipway -update
 
 .PHONY: generate
 generate: ## regenerate protobuf code and JSON Schemas

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/slipway-dev/slipway/internal/facts"
-	"github.com/slipway-dev/slipway/nodeconfig/dialect"
 )
 
 // explained returns the explanation of a field.
@@ -59,34 +58,6 @@ func TestExplainFindsWhatDepends(t *testing.T) {
 		if !slices.Equal(fields, tt.becomes) || !slices.Equal(resources, tt.resources) {
 			t.Errorf("%s of %s becomes %q and ends in %q,\nwant %q and %q", tt.field, tt.example, fields, resources, tt.becomes, tt.resources)
 		}
-	}
-}
-
-// TestExplainEveryField holds that each field that the schemas know can be explained: found by its
-// path, changed and planned.
-func TestExplainEveryField(t *testing.T) {
-	if testing.Short() {
-		t.Skip("tries some ten thousand documents")
-	}
-	for name, example := range map[string]string{dialect.Native: "native/minimal.yaml", dialect.AKS: "aks/minimal.json"} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			c := decode("", []byte(readExample(t, example)), "")
-			e := newExperiment(name, parseTree(c.Canonical), facts.Facts{})
-			for _, path := range e.catalog.paths() {
-				at, err := e.catalog.find(path, e.tree)
-				if err != nil {
-					t.Errorf("%s: %v", path, err)
-					continue
-				}
-				if at.shape.isStruct() {
-					continue // its fields follow
-				}
-				if x := e.explain(at); x.Field != path {
-					t.Errorf("%s is explained as %s", path, x.Field)
-				}
-			}
-		})
 	}
 }
 

@@ -19,11 +19,17 @@ func Golden(t testing.TB, file string, got []byte) {
 		t.Fatalf("%s: %v", file, err)
 	}
 	indented.WriteByte('\n')
+	GoldenText(t, file, indented.Bytes())
+}
+
+// GoldenText compares a text with a file; with -update it rewrites the file.
+func GoldenText(t testing.TB, file string, got []byte) {
+	t.Helper()
 	if *update {
 		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(file, indented.Bytes(), 0o644); err != nil {
+		if err := os.WriteFile(file, got, 0o644); err != nil {
 			t.Fatal(err)
 		}
 		return
@@ -32,7 +38,7 @@ func Golden(t testing.TB, file string, got []byte) {
 	if err != nil {
 		t.Fatalf("%v; -update writes it", err)
 	}
-	if !bytes.Equal(indented.Bytes(), want) {
-		t.Errorf("%s: got\n%s\nwant\n%s\n-update rewrites it", file, indented.Bytes(), want)
+	if !bytes.Equal(got, want) {
+		t.Errorf("%s: got\n%s\nwant\n%s\n-update rewrites it", file, got, want)
 	}
 }

@@ -1,0 +1,216 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/slipway-dev/slipway/examples"
+	"github.com/slipway-dev/slipway/internal/cli"
+	"github.com/slipway-dev/slipway/internal/facts"
+	"github.com/slipway-dev/slipway/nodeconfig/dialect"
+	"github.com/slipway-dev/slipway/schema"
+	"github.com/slipway-dev/slipway/test/contracts"
+)
+
+// together are what a field acts together with: it is laid over the example, by the beginning of the path.
+var together = []struct{ path, document string }{
+	{"$.join.exec", `{"join": {"method": "Exec", "bootstrapToken": null, "exec": {"command": "/opt/plugin", "apiVersion": "client.authentication.k8s.io/v1"}}}`},
+	{"$.join.clientCertificate", clientCertificate},
+	{"$.kubelet.imageCredentialProvider", `{"kubelet": {"imageCredentialProvider": {"binDir": "/opt/bin", "config": {"kind": "CredentialProviderConfig"}}}}`},
+	{"$.cloud.azure", `{"cloud": {"provider": "azure", "azure": {"environment": "AzurePublicCloud"}}}`},
+	{"$.cloud.azure.backoff", `{"cloud": {"azure": {"backoff": {"enabled": true, "mode": "default"}}}}`},
+	{"$.cloud.azure.rateLimit", `{"cloud": {"azure": {"rateLimit": {"enabled": true}}}}`},
+	{"$.cloud.azure.custom", `{"cloud": {"azure": {"environment": "AKSCustom", "custom": {"endpoints": "{}"}}}}`},
+	{"$.cloud.aws", `{"cloud": {"provider": "aws"}}`},
+	{"$.cluster_config.cloud_provider_config.backoff_", `{"cluster_config": {"cloud_provider_config": {"backoff": true, "backoff_mode": "default"}}}`},
+	{"$.custom_cloud_config", `{"custom_cloud_config": {"custom_cloud_env_name": "akscustom"}}`},
+	{"$.kubelet_config.kubelet_client", `{"bootstrapping_config": null}`},
+}
+
+// clientCertificate are a certificate and a key, which count together only.
+const clientCertificate = `{"join": {"bootstrapToken": null, "clientCertificate": {
+	"certificate": "-----BEGIN CERTIFICATE-----\nZXhhbXBsZQ==\n-----END CERTIFICATE-----\n",
+	"key": "-----BEGIN PRIVATE KEY-----\nZXhhbXBsZQ==\n-----END PRIVATE KEY-----\n"}}}`
+
+// unplanned are the fields that change nothing in the plan and that nobody is warned of: what becomes of them
+// all the same, or why nothing does.
+var unplanned = map[string]map[string]fieldRow{
+	dialect.Native: {
+		"$.apiVersion":           {state: noEffect, where: "says which contract it is"},
+		"$.kind":                 {state: noEffect, where: "says which contract it is"},
+		"$.metadata.name":        {state: noEffect, where: "a name for people"},
+		"$.metadata.generation":  {state: applied, where: "a node refuses a contract with a lower one"},
+		"$.checks.timeout":       {state: applied, where: "bounds the whole provisioning"},
+		"$.cloud.instanceType":   {state: noEffect, where: "for people; what the machine has is measured"},
+		"$.cluster.name":         {state: noEffect, where: "for people; no component asks for it yet"},
+		"$.components.artifacts": {state: noEffect, where: "nothing is downloaded; the image brings the components"},
+	},
+	dialect.AKS: {
+		"$.version":     {state: noEffect, where: "says which contract it is"},
+		"$.cse_timeout": {state: applied, where: "bounds the whole provisioning"},
+		"$.vm_size":     {state: noEffect, where: "for people; what the machine has is measured"},
+		"$.kubelet_config.kubelet_config_file_config.api_version":                       {state: noEffect, where: "the file has the one that the kubelet reads"},
+		"$.kubelet_config.kubelet_config_file_config.kind":                              {state: noEffect, where: "the file has the one that the kubelet reads"},
+		"$.kubelet_config.kubelet_config_file_config.streaming_connection_idle_timeout": {state: noEffect, where: "kubelets of this version ignore it"},
+	},
+}
+
+// TestFieldsDocument writes docs/fields.md: every field of both contracts, and what becomes of it. A field is
+// applied if another value of it changes the plan, and not applied if the contract's reader is warned of
+// that. Every other one stands in unplanned.
+func TestFieldsDocument(t *testing.T) {
+	var out strings.Builder
+	out.WriteString(fieldsHead)
+	f, err := facts.Parse([]byte(readExample(t, "facts/ubuntu.json")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range schema.Names() {
+		rows := explainAll(t, name, f)
+		fmt.Fprintf(&out, "\n## %s\n\n%s\n", titles[name], count(rows))
+		out.WriteString("| field | takes | | where it ends, or why not |\n|---|---|---|---|\n")
+		for _, row := range rows {
+			fmt.Fprintf(&out, "| `%s` | %s | %s | %s |\n", strings.TrimPrefix(row.path, "$."), row.takes, row.state, row.where)
+		}
+	}
+	contracts.GoldenText(t, "../../docs/fields.md", []byte(out.String()))
+}
+
+var titles = map[string]string{
+	dialect.Native: "Slipway's own contract: `slipway.dev/v1`",
+	dialect.AKS:    "AKS's contract: `aksnodeconfig.v1`",
+}
+
+const fieldsHead = `# The fields of a contract
+
+Every field of both contracts, and what this version does with it:
+
+* **applied**: it changes the node. The last column names the files, units and checks that depend on it.
+* **not yet**: it is read, and does nothing. A contract that sets it gets a warning with its path.
+* **no effect**: it changes nothing on the node, for the reason in the last column.
+
+` + "`slipway explain FIELD`" + ` describes a field, and finds what depends on it in your contract. This page is generated
+from the same code (` + "`make golden`" + `), with the contracts of [examples](../examples); a field that matters in some
+contracts only is listed with what it changes there.
+`
+
+// The states of a field.
+const (
+	applied  = "applied"
+	notYet   = "not yet"
+	noEffect = "no effect"
+)
+
+type fieldRow struct{ path, takes, state, where string }
+
+func count(rows []fieldRow) string {
+	states := make(map[string]int)
+	for _, row := range rows {
+		states[row.state]++
+	}
+	return fmt.Sprintf("%d fields: %d applied, %d not yet, %d without effect.\n", len(rows), states[applied], states[notYet], states[noEffect])
+}
+
+// explainAll explains every field of a dialect.
+func explainAll(t *testing.T, name string, f facts.Facts) []fieldRow {
+	t.Helper()
+	base := parseTree(decode("", examples.Contract(name), name).Canonical)
+	plain := newExperiment(name, base, f)
+	used := make(map[string]bool)
+	var rows []fieldRow
+	for _, path := range plain.catalog.paths() {
+		tree := base
+		for _, with := range together {
+			if strings.HasPrefix(path, with.path) {
+				tree = contracts.Merge(tree, parseTree([]byte(with.document)))
+			}
+		}
+		e := plain
+		if tree != base {
+			e = newExperiment(name, tree, f)
+		}
+		at, err := e.catalog.find(path, e.tree)
+		if err != nil {
+			t.Errorf("%s: %v", path, err)
+			continue
+		}
+		if at.shape.isStruct() {
+			continue // its fields follow
+		}
+		x := e.explain(at)
+		if x.Field != path {
+			t.Errorf("%s is explained as %s", path, x.Field)
+		}
+		row := fieldRow{path: path, takes: strings.ReplaceAll(x.Takes, "|", "\\|")}
+		row.state, row.where = stateOf(e, at, x, unplanned[name], used)
+		if row.state == "" {
+			t.Errorf("%s changes nothing in the plan, and nobody is warned of it: apply it, warn of it, or say why not in unplanned", path)
+		}
+		rows = append(rows, row)
+	}
+	for _, path := range slices.Sorted(maps.Keys(unplanned[name])) {
+		if !used[path] {
+			t.Errorf("%s changes the plan, or is warned of: take it out of unplanned", path)
+		}
+	}
+	return rows
+}
+
+// stateOf says what becomes of a field, and where it ends or why it does not.
+func stateOf(e *experiment, at *place, x *explanation, known map[string]fieldRow, used map[string]bool) (state, where string) {
+	if len(x.Resources) > 0 {
+		return applied, ends(x.Resources)
+	}
+	for _, p := range x.Problems {
+		if notApplied(p) {
+			return notYet, becomesIn(e, x)
+		}
+	}
+	for _, p := range e.influence(at.steps, at.shape).remarks {
+		if reason, found := strings.CutPrefix(p.Reason, "has no effect; "); found && !p.Fatal {
+			return noEffect, reason
+		}
+	}
+	row, ok := known[x.Field]
+	used[x.Field] = ok
+	return row.state, row.where
+}
+
+// mostNamed bounds how many resources a row names.
+const mostNamed = 3
+
+// ends names what depends on a field: what is planned, or else what another value would bring.
+func ends(all []dependent) string {
+	planned := slices.DeleteFunc(slices.Clone(all), func(d dependent) bool { return !d.Planned })
+	if len(planned) == 0 {
+		planned = all
+	}
+	var names []string
+	for _, d := range planned[:min(len(planned), mostNamed)] {
+		kind, name, _ := strings.Cut(string(d.ID), ":")
+		if kind != "File" {
+			name = strings.ToLower(kind) + " " + name
+		}
+		names = append(names, "`"+strings.TrimPrefix(name, "unit ")+"`")
+	}
+	text := strings.Join(names, ", ")
+	if more := len(planned) - mostNamed; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}
+
+// becomesIn names the fields of the NodeConfig that a field of another dialect becomes.
+func becomesIn(e *experiment, x *explanation) string {
+	if e.dialect == dialect.Native || len(x.Becomes) == 0 {
+		return ""
+	}
+	var names []string
+	for _, b := range x.Becomes {
+		names = append(names, "`"+strings.TrimPrefix(b.Path, "$.")+"`")
+	}
+	return "becomes " + cli.List(names, "and")
+}
