@@ -83,8 +83,8 @@ func (d *disk) choices() (count, ways int) {
 
 // cuts yields states of the disk after a power cut now, at most limit of them that were not seen before: all
 // where they are few; else the extremes (nothing is kept, everything, all but one thing, one thing alone)
-// and a sample that the seed decides.
-func (d *disk) cuts(seed uint64, limit int, isNew func(tree) bool, yield func(tree)) {
+// and others. Which of them, where the limit is lower, is left to chance.
+func (d *disk) cuts(random *rand.Rand, limit int, isNew func(tree) bool, yield func(tree)) {
 	count, ways := d.choices()
 	found := 0
 	try := func(pick choose) {
@@ -96,21 +96,17 @@ func (d *disk) cuts(seed uint64, limit int, isNew func(tree) bool, yield func(tr
 		}
 	}
 	if ways <= 1<<8 {
-		for k := range ways {
-			left := k
+		for _, left := range random.Perm(ways) {
 			try(func(n int) int { way := left % n; left /= n; return way })
 		}
 		return
 	}
-	try(func(n int) int { return n - 1 })
-	try(func(int) int { return 0 })
-	for odd := range count {
-		at := 0
-		try(func(n int) int { at++; return (n - 1) * b2i(at-1 != odd) })
-		at = 0
-		try(func(n int) int { at++; return (n - 1) * b2i(at-1 == odd) })
+	for _, odd := range random.Perm(count + 1) { // the last one is none
+		for _, others := range random.Perm(2) {
+			at := 0
+			try(func(n int) int { at++; return (n - 1) * (others ^ b2i(at-1 == odd)) })
+		}
 	}
-	random := rand.New(rand.NewPCG(seed, 3))
 	for tries := 0; found < limit && tries < 2*limit; tries++ {
 		kept := []float64{0.1, 0.5, 0.9}[tries%3]
 		try(func(n int) int {

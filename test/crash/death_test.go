@@ -4,58 +4,55 @@ package crash
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"strings"
 	"testing"
 )
 
 // scenarios are what is interrupted.
-func scenarios(t *testing.T) []*scenario { return []*scenario{fresh(t), changed(t), copied(t)} }
+var scenarios = []struct {
+	name    string
+	prepare func(*testing.T) *scenario
+}{{"first", fresh}, {"change", changed}, {"copied disk", copied}}
 
-// pairs is how many pairs of deaths are tried in a scenario.
-const pairs = 2000
-
-// sample is every kth of a list in a short test, beginning anywhere; all of it in a whole one.
-func sample[T any](all []T, k int) []T {
-	if !testing.Short() {
-		return all
+// onEach does what is to be done in each scenario.
+func onEach(t *testing.T, f func(t *testing.T, s *scenario)) {
+	for _, each := range scenarios {
+		t.Run(each.name, func(t *testing.T) {
+			s := each.prepare(t)
+			s.name = each.name
+			f(t, s)
+		})
 	}
-	var some []T
-	for i := 0; i < len(all); i += k {
-		some = append(some, all[i])
-	}
-	return some
 }
 
 // A run dies at any point; the next one gets as far as one that was left alone.
 func TestOneDeath(t *testing.T) {
-	for _, s := range scenarios(t) {
+	onEach(t, func(t *testing.T, s *scenario) {
 		c := begin(t, "one death, "+s.name)
-		deaths := sample(s.deaths(), 61)
+		deaths := sample(s.deaths(), size{few: 20, part: 200}.now(), s.kind)
 		each(len(deaths), func(i int) { c.point(s.label(deaths[i]), s.survives(deaths[i])) })
 		c.end()
-	}
+	})
 }
 
 // Two runs die, one after the other, each anywhere.
 func TestTwoDeaths(t *testing.T) {
-	for _, s := range scenarios(t) {
+	onEach(t, func(t *testing.T, s *scenario) {
 		c := begin(t, "two deaths, "+s.name)
 		deaths := s.deaths()
-		count := pairs
-		if testing.Short() {
-			count = 8
-		}
-		each(count, func(i int) {
-			random := rand.New(rand.NewPCG(uint64(i), 1))
+		each(size{few: 8, part: 200, whole: 2000}.now(), func(i int) {
+			random := draw(usePairs + uint64(i))
 			first := deaths[random.IntN(len(deaths))]
 			// The second run may be any length, up to a whole one's: it is drawn from what is left.
 			second := death{random.IntN(max(1, len(s.events)-random.IntN(first.at+1))), moment(1 + random.IntN(3))}
-			c.point(fmt.Sprintf("seed %d: %s, then %s", i, s.label(first), second), s.survives(first, second))
+			c.point(fmt.Sprintf("pair %d: %s, then %s", i, s.label(first), second), s.survives(first, second))
 		})
 		c.end()
-	}
+	})
 }
+
+// kind is what deaths have in common that die alike.
+func (s *scenario) kind(d death) string { return s.events[d.at].Kind + " " + d.when.String() }
 
 func (d death) String() string { return fmt.Sprintf("%s mutation %d", d.when, d.at) }
 

@@ -40,8 +40,13 @@ type binding struct {
 	to   *inode
 }
 
+// newInode is one that the agent has just made.
+func newInode(mode fs.FileMode) *inode { return &inode{mode: mode, uid: madeBy.uid, gid: madeBy.gid} }
+
 func newDirectory(mode fs.FileMode) *inode {
-	return &inode{mode: fs.ModeDir | mode, names: map[string]*inode{}}
+	made := newInode(fs.ModeDir | mode)
+	made.names = map[string]*inode{}
+	return made
 }
 
 // newDisk is a disk on which a tree is durable.
@@ -111,13 +116,15 @@ func (d *disk) play(e *event) bool {
 	base := path.Base(e.Path)
 	switch e.Kind {
 	case "create":
-		made := &inode{mode: fs.FileMode(e.Mode)}
+		made := newInode(fs.FileMode(e.Mode))
 		switch found := d.find(e.Path); {
 		case found == nil:
-			made.kept, made.dirty = entry{mode: made.mode}, true
+			made.sync()
+			made.dirty = true
 			d.bind(e.Path, binding{base, made})
 		case found.mode.IsDir():
-			made.kept, made.dirty = entry{mode: made.mode}, true
+			made.sync()
+			made.dirty = true
 			d.unnamed = made
 			return false
 		}
@@ -127,7 +134,8 @@ func (d *disk) play(e *event) bool {
 		made.dirty = true
 		d.bind(e.Path, binding{base, made})
 	case "symlink":
-		made := &inode{mode: fs.ModeSymlink | 0o777, target: e.To}
+		made := newInode(fs.ModeSymlink | 0o777)
+		made.target = e.To
 		made.sync()
 		d.bind(e.Path, binding{base, made})
 	case "link":

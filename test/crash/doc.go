@@ -1,8 +1,9 @@
 // Package crash holds what a provisioning must survive: its own death at every change that it makes of the
 // machine, power cuts, full and failing disks, and other provisionings at the same time. Its tests go in by
 // the front door, agent.Provision on a directory, and know nothing of the engine but what a node's owner
-// can see. They need the build tag failpoint; an ordinary `go test` runs a small part of them in a process
-// of its own, and `make crash` all.
+// can see. They need the build tag failpoint; an ordinary `go test` tries a few of the points in a process
+// of its own, `make crash` all, and `make crash-part` some of every kind in every scenario, drawn by a seed
+// that is another one each time and that is printed.
 //
 // What "converges" means. A node that was interrupted, however often, and provisioned once more is the same
 // as one that never was:
@@ -12,7 +13,8 @@
 //     finished, and not counted as another;
 //   - no temporary file is left anywhere;
 //   - the status and the result say success, with the same contract's digest; the marker is there. Their
-//     times and lists of changes are those of the last run, and differ;
+//     times and lists of changes are those of the last run, and differ; so does the place where that run found
+//     the contract, which may be the copy that an earlier one has kept;
 //   - there is at least one event and at most one a run, each whole; an event that could not be written is
 //     in the log;
 //   - the same units are active, the same modules loaded, the same parameters set. The record of actions

@@ -84,21 +84,23 @@ func (f fault) fate(n int, m *host.Mutation) host.Fate {
 // Every call fails once, for every reason, or from there on; then nothing is lost, and the reason is told.
 // When it is mended the next run gets as far as one that was left alone.
 func TestFaults(t *testing.T) {
-	for _, s := range scenarios(t) {
+	onEach(t, func(t *testing.T, s *scenario) {
 		for _, stays := range []bool{false, true} {
 			name := "a call fails, "
 			if stays {
 				name = "a disk fails and stays so, "
 			}
 			c := begin(t, name+s.name)
-			faults := sample(s.faults(stays), 211)
+			faults := sample(s.faults(stays), size{few: 10, part: 120}.now(), func(f fault) string {
+				return fmt.Sprint(s.events[f.at].Kind, errName[f.errno], f.short > 0)
+			})
 			each(len(faults), func(i int) {
 				e := &s.events[faults[i].at]
 				c.point(fmt.Sprintf("%s, %s %s", faults[i], e.Kind, e.Path), s.endures(faults[i]))
 			})
 			c.end()
 		}
-	}
+	})
 }
 
 // endures wants a fault to be told, to spoil nothing, and to be made good by the next run.

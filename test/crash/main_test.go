@@ -10,6 +10,7 @@ import (
 	"runtime/debug"
 	"strconv"
 	"sync/atomic"
+	"syscall"
 	"testing"
 
 	"github.com/slipway-dev/slipway/internal/host"
@@ -17,8 +18,11 @@ import (
 
 var tablePath = flag.String("table", "", "write the table of what was tried to `FILE`")
 
-// workDir is where all directories are, in memory where that is to be had.
-var workDir string
+// workDir is where all directories are, in memory where that is to be had, and madeBy who owns what is made there.
+var (
+	workDir string
+	madeBy  struct{ uid, gid uint32 }
+)
 
 func TestMain(m *testing.M) {
 	flag.Parse()
@@ -47,15 +51,22 @@ func run(m *testing.M) int {
 }
 
 func makeWorkDir() (err error) {
-	memory := "/dev/shm"
-	if _, err := os.Stat(memory); err != nil {
-		memory = ""
+	if workDir, err = os.MkdirTemp("/dev/shm", "slipway-crash-"); err != nil { // it may be there, and closed to this user
+		workDir, err = os.MkdirTemp("", "slipway-crash-")
 	}
-	if workDir, err = os.MkdirTemp(memory, "slipway-crash-"); err != nil {
+	if err != nil {
 		return err
 	}
-	workDir, err = filepath.EvalSymlinks(workDir)
-	return err
+	if workDir, err = filepath.EvalSymlinks(workDir); err != nil {
+		return err
+	}
+	info, err := os.Stat(workDir)
+	if err != nil {
+		return err
+	}
+	owner := info.Sys().(*syscall.Stat_t)
+	madeBy.uid, madeBy.gid = owner.Uid, owner.Gid
+	return nil
 }
 
 var directories atomic.Uint64

@@ -7,15 +7,13 @@ import (
 	"io/fs"
 	"path"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 
 	"github.com/slipway-dev/slipway/internal/resource"
 )
-
-// maxStates bounds the states of the disk that are tried in each scenario.
-const maxStates = 50_000
 
 // outage is a disk after a power cut.
 type outage struct {
@@ -29,12 +27,8 @@ type outage struct {
 // The power goes after any call, and the disk keeps of what was not synced whatever it likes. Wherever
 // success can be read there, it is true; and the next run gets as far as one that was left alone.
 func TestPowerCuts(t *testing.T) {
-	for _, s := range scenarios(t) {
+	onEach(t, func(t *testing.T, s *scenario) {
 		c := begin(t, "power cut, "+s.name)
-		limit := maxStates
-		if testing.Short() {
-			limit = 40
-		}
 		outages := make(chan outage, 64)
 		var wait sync.WaitGroup
 		for range runtime.GOMAXPROCS(0) {
@@ -45,24 +39,36 @@ func TestPowerCuts(t *testing.T) {
 				}
 			})
 		}
-		s.outages(limit, func(o outage) { outages <- o })
+		s.outages(func(o outage) { outages <- o })
 		close(outages)
 		wait.Wait()
 		c.end()
-	}
+	})
 }
 
-// outages yields every state that a power cut in the scenario's run can leave, or as many as the limit lets.
-func (s *scenario) outages(limit int, yield func(outage)) {
+// outages yields every state that a power cut in the scenario's run can leave, or as many as are to be tried: then a few at
+// each of a sample of its changes.
+func (s *scenario) outages(yield func(outage)) {
+	var all []int
+	for n := range s.events {
+		if s.events[n].done {
+			all = append(all, n)
+		}
+	}
+	limit := size{few: 60, part: 1000, whole: 50_000}.now()
+	cuts := sample(all, size{few: 15, part: 200}.now(), func(n int) string { return s.events[n].Kind })
+	slices.Sort(cuts)
 	d := newDisk(s.base)
 	seen := make(map[uint64]bool)
 	for n := range s.events {
-		if !s.events[n].done || !d.play(&s.events[n]) {
+		matters := s.events[n].done && d.play(&s.events[n])
+		if len(cuts) == 0 || cuts[0] != n {
 			continue
 		}
-		share := max(1, (limit-len(seen))/(len(s.events)-n)*4)
-		if testing.Short() {
-			share = 1
+		share := (limit - len(seen)) / len(cuts)
+		cuts = cuts[1:]
+		if !matters {
+			continue
 		}
 		isNew := func(t tree) bool {
 			sum := t.sum()
@@ -70,12 +76,9 @@ func (s *scenario) outages(limit int, yield func(outage)) {
 			seen[sum] = true
 			return fresh
 		}
-		d.cuts(uint64(n), min(share, limit-len(seen)), isNew, func(left tree) {
+		d.cuts(draw(useCuts+uint64(n)), share, isNew, func(left tree) {
 			yield(outage{left: left, at: n, id: len(seen), booted: len(seen)%2 == 0})
 		})
-		if len(seen) >= limit {
-			return
-		}
 	}
 }
 
@@ -114,15 +117,15 @@ func (s *scenario) boot(t tree) {
 		return
 	}
 	for dir := path.Dir(actionsPath); dir != "/"; dir = path.Dir(dir) {
-		t[dir] = entry{mode: fs.ModeDir | 0o755}
+		t[dir] = entry{mode: fs.ModeDir | 0o755, uid: madeBy.uid, gid: madeBy.gid}
 	}
-	t[actionsPath] = entry{mode: 0o644, content: started}
+	t[actionsPath] = entry{mode: 0o644, uid: madeBy.uid, gid: madeBy.gid, content: started}
 }
 
 // The model of a disk is right: where everything is kept it is what the run left, and what the run published
 // last is durable with all before it.
 func TestDisk(t *testing.T) {
-	for _, s := range scenarios(t) {
+	onEach(t, func(t *testing.T, s *scenario) {
 		d := newDisk(s.base)
 		for n := range s.events {
 			if s.events[n].done {
@@ -140,5 +143,5 @@ func TestDisk(t *testing.T) {
 				}
 			}
 		}
-	}
+	})
 }

@@ -9,7 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"math/rand/v2"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -30,17 +30,13 @@ const (
 // Many provision one directory at once, and some wait for the result: one applies, each change is made once,
 // and the others find nothing to do.
 func TestRivals(t *testing.T) {
-	for _, s := range scenarios(t) {
+	onEach(t, func(t *testing.T, s *scenario) {
 		c := begin(t, "8 provision and 4 wait at once, "+s.name)
-		rounds := 150
-		if testing.Short() {
-			rounds = 1
-		}
-		for round := range rounds {
+		for round := range (size{few: 1, part: 10, whole: 150}).now() {
 			c.point(fmt.Sprintf("round %d", round), s.contested(round%2 == 0))
 		}
 		c.end()
-	}
+	})
 }
 
 // contested provisions from many sides at once.
@@ -143,15 +139,16 @@ func TestRivalProcesses(t *testing.T) {
 		t.Skip("the program is built for it")
 	}
 	program := build(t)
-	for _, s := range scenarios(t) {
+	onEach(t, func(t *testing.T, s *scenario) {
+		known := s.recorded(t)
 		for _, killed := range []int{0, 3} {
 			c := begin(t, fmt.Sprintf("the same as processes, %d killed, %s", killed, s.name))
-			for round := range 30 {
-				c.point(fmt.Sprintf("round %d", round), s.contestedByProcesses(program, killed, uint64(round)))
+			for round := range (size{part: 3, whole: 30}).now() {
+				c.point(fmt.Sprintf("round %d", round), s.contestedByProcesses(program, known, killed, uint64(round)))
 			}
 			c.end()
 		}
-	}
+	})
 }
 
 // build builds the node's program as it is delivered, without failpoints.
@@ -165,6 +162,20 @@ func build(t *testing.T) string {
 	return program
 }
 
+// recorded is a file with what is true of the scenario's machine.
+func (s *scenario) recorded(t *testing.T) string {
+	t.Helper()
+	content, err := json.Marshal(s.facts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "facts.json")
+	if err := os.WriteFile(file, content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
 // started is a process and what it prints.
 type started struct {
 	*exec.Cmd
@@ -172,7 +183,7 @@ type started struct {
 	killed   bool
 }
 
-func (s *scenario) contestedByProcesses(program string, kill int, seed uint64) error {
+func (s *scenario) contestedByProcesses(program, known string, kill int, round uint64) error {
 	n, err := s.node()
 	if err != nil {
 		return err
@@ -187,7 +198,7 @@ func (s *scenario) contestedByProcesses(program string, kill int, seed uint64) e
 	for i := range waiters + provisioners {
 		args := []string{"provision-wait", "--timeout", "60s"}
 		if i >= waiters {
-			args = []string{"provision", "--facts", examples + "facts/ubuntu.json", "-o", "json"}
+			args = []string{"provision", "--facts", known, "-o", "json"}
 		}
 		p, err := run(args...)
 		if err != nil {
@@ -195,7 +206,7 @@ func (s *scenario) contestedByProcesses(program string, kill int, seed uint64) e
 		}
 		all = append(all, p)
 	}
-	random := rand.New(rand.NewPCG(seed, 4))
+	random := draw(useKills + round)
 	for _, p := range all[waiters:][:kill] {
 		time.Sleep(time.Duration(random.IntN(8)) * time.Millisecond)
 		p.killed = p.Process.Kill() == nil

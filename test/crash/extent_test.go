@@ -1,0 +1,85 @@
+//go:build failpoint
+
+package crash
+
+import (
+	"flag"
+	"math/rand/v2"
+	"testing"
+)
+
+var (
+	seed = flag.Uint64("seed", 1, "what is left to chance is drawn from `NUMBER`: the same number, the same points")
+	part = flag.Bool("part", false, "try a part of the points, some of each kind in each scenario")
+)
+
+// size is how many points of a check are tried in a scenario: in an ordinary test, where a part is asked for, and in whole.
+// 0 stands for all that there are.
+type size struct{ few, part, whole int }
+
+func (z size) now() int {
+	switch {
+	case testing.Short():
+		return z.few
+	case *part:
+		return z.part
+	}
+	return z.whole
+}
+
+// draw is a source of chance for one use of the seed. No two uses may have the same number.
+func draw(use uint64) *rand.Rand { return rand.New(rand.NewPCG(*seed, use)) }
+
+// The uses of the seed; those that have a number for each point begin a range.
+const (
+	useSample uint64 = iota
+	usePairs  uint64 = 1 << 32
+	useCuts   uint64 = 2 << 32
+	useKills  uint64 = 3 << 32
+)
+
+// sample draws that many of a list, and more where that is what it takes to have one of each kind; all where n is 0.
+func sample[T any](all []T, n int, kind func(T) string) []T {
+	if n == 0 || n >= len(all) {
+		return all
+	}
+	seen := make(map[string]bool)
+	var some, rest []T
+	for _, i := range draw(useSample).Perm(len(all)) {
+		if k := kind(all[i]); !seen[k] {
+			seen[k] = true
+			some = append(some, all[i])
+		} else {
+			rest = append(rest, all[i])
+		}
+	}
+	return append(some, rest[:max(0, n-len(some))]...)
+}
+
+// A part has every kind of point, whatever the seed, and is the same for the same seed.
+func TestSample(t *testing.T) {
+	was := *seed
+	defer func() { *seed = was }()
+	onEach(t, func(t *testing.T, s *scenario) {
+		kinds := func(deaths []death) map[string]int {
+			count := make(map[string]int)
+			for _, d := range deaths {
+				count[s.kind(d)]++
+			}
+			return count
+		}
+		all := s.deaths()
+		for *seed = range uint64(20) {
+			some := sample(all, 100, s.kind)
+			if len(kinds(some)) != len(kinds(all)) || len(some) < 100 || len(some) > len(kinds(all))+100 {
+				t.Errorf("seed %d: %d of %d points, %d of %d kinds", *seed, len(some), len(all), len(kinds(some)), len(kinds(all)))
+			}
+			again := sample(all, 100, s.kind)
+			for i := range some {
+				if some[i] != again[i] {
+					t.Fatalf("seed %d: point %d is %v, and %v the second time", *seed, i, some[i], again[i])
+				}
+			}
+		}
+	})
+}
