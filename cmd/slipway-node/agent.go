@@ -3,8 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
-	"log/slog"
 	"os"
 	"time"
 
@@ -19,6 +17,14 @@ const (
 	logPath    = "/var/log/slipway.log"
 	aksLogPath = "/var/log/azure/aks-node-controller.log"
 )
+
+// changing is the agent, for a command that may change the machine: what comes of that is the exit code, whether or
+// not anybody reads what is printed.
+func (a *app) changing() (*agent.Agent, error) {
+	node, err := a.agent()
+	a.changes = err == nil
+	return node, err
+}
 
 // agent is the agent on the machine or on a directory.
 func (a *app) agent() (*agent.Agent, error) {
@@ -36,7 +42,8 @@ func (a *app) agent() (*agent.Agent, error) {
 		if err != nil {
 			return nil, a.failed(fmt.Errorf("--root: %w", err))
 		}
-		node.Host, node.Log, node.Sequential = dir, a.logger(a.Err), true
+		a.log = a.newLog(nil)
+		node.Host, node.Log, node.Sequential = dir, a.log, true
 		return node, nil
 	}
 	if os.Geteuid() != 0 {
@@ -47,7 +54,9 @@ func (a *app) agent() (*agent.Agent, error) {
 		path = aksLogPath
 	}
 	node.Cloud = cloud{}
-	node.Host, node.Log = machine, a.logger(io.MultiWriter(a.Err, machine.LogFile(path)))
+	a.logFile = machine.LogFile(path)
+	a.log = a.newLog(a.logFile)
+	node.Host, node.Log = machine, a.log
 	return node, nil
 }
 
@@ -58,18 +67,4 @@ func (a *app) failed(err error) error {
 		code = exitcode.ForAKS(code)
 	}
 	return exitWith(code, err)
-}
-
-// logger writes JSON, one record a line, for journald and whoever collects logs; on a terminal it
-// writes for the person there.
-func (a *app) logger(w io.Writer) *slog.Logger {
-	var level slog.Level
-	if err := level.UnmarshalText([]byte(a.logLevel.Value)); err != nil {
-		panic(err) // the flag has taken nothing else
-	}
-	options := &slog.HandlerOptions{Level: level}
-	if cli.StyleOf(a.Err) != (cli.Style{}) {
-		return slog.New(slog.NewTextHandler(w, options))
-	}
-	return slog.New(slog.NewJSONHandler(w, options))
 }

@@ -51,7 +51,7 @@ and replace say what you have to do besides. A node that is as the contract says
 				return err
 			}
 			opts.Show = a.showing(output.Value, opts.Allow, opts.DryRun)
-			node, err := a.agent()
+			node, err := a.changing()
 			if err != nil {
 				return err
 			}
@@ -93,7 +93,7 @@ func (a *app) showing(form string, allow difference.Class, dryRun bool) func(*di
 	return func(d *difference.Difference) {
 		// What cannot be written is no reason to leave the node as it is.
 		_ = command.Write(a.Streams, d.Text(cli.StyleOf(a.Out)))
-		if !d.Same && !dryRun && d.Class <= allow && cli.StyleOf(a.Err) != (cli.Style{}) {
+		if !d.Same && !dryRun && d.Class <= allow && cli.IsTerminal(a.Err) {
 			fmt.Fprintln(a.Err, "Applying it, and checking that the node is well; this takes some seconds ...")
 		}
 	}

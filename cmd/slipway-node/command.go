@@ -1,10 +1,13 @@
 package main
 
 import (
+	"log/slog"
+
 	"github.com/spf13/cobra"
 
 	"github.com/slipway-dev/slipway/internal/cli"
 	"github.com/slipway-dev/slipway/internal/command"
+	"github.com/slipway-dev/slipway/internal/host"
 )
 
 const (
@@ -20,8 +23,16 @@ type app struct {
 	asAKS bool
 	// root is the directory in the machine's place; empty for the machine itself.
 	root string
-	// logLevel is the least severe level that is logged.
-	logLevel command.Choice
+	// logLevel is the least severe level that is logged; levelGiven tells whether somebody asked for it.
+	logLevel   command.Choice
+	levelGiven func() bool
+	// follows says that the command runs until it is asked to end, and prints nothing then.
+	follows bool
+	// log is the log, once there is one, and logFile the file that it is kept in, if any.
+	log     *slog.Logger
+	logFile *host.LogFile
+	// changes says that the command may have changed the machine.
+	changes bool
 }
 
 // command is the tree of commands.
@@ -48,6 +59,7 @@ The exit code is that of the provisioning; "slipway explain CODE" says what it m
 	flags.StringVar(&a.root, "root", "", "work on the directory `DIR` instead of the machine")
 	command.Must(root.MarkPersistentFlagDirname("root"))
 	a.logLevel = command.Choice{Value: "info", Allowed: []string{"debug", "info", "warn", "error"}}
+	a.levelGiven = func() bool { return flags.Changed("log-level") }
 	flags.Var(&a.logLevel, "log-level", "log what is at least as severe as `LEVEL`: "+cli.List(a.logLevel.Allowed, "or"))
 	command.CompleteWith(root, "log-level", a.logLevel.Allowed...)
 	root.AddCommand(a.provision(), a.provisionWait(), a.apply(), a.rollback(), a.confirm(), a.watch(), a.status(), a.facts())

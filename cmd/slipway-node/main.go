@@ -7,21 +7,77 @@ package main
 import (
 	"context"
 	"os"
-	"os/signal"
 	"path/filepath"
-	"syscall"
+	"time"
 
+	"github.com/slipway-dev/slipway/exitcode"
 	"github.com/slipway-dev/slipway/internal/cli"
 	"github.com/slipway-dev/slipway/internal/command"
 )
 
-func main() { os.Exit(run(filepath.Base(os.Args[0]), os.Args[1:], cli.Standard())) }
+func main() {
+	os.Exit(run(asked(context.Background()), filepath.Base(os.Args[0]), os.Args[1:], cli.Standard()))
+}
 
-// run runs the command line of the program that is called by name, and returns its exit code. A
-// signal that asks it to end ends what it does, and is still followed by a published result.
-func run(name string, args []string, s cli.Streams) int {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	app := &app{Streams: s, asAKS: name == aksName}
-	return command.Run(ctx, app.command(), args, s)
+const (
+	// maxUnread is how much of the log waits for a reader that does not read.
+	maxUnread = 256 << 10
+	// readPatience is how long the reader of standard output may take where the machine may have been changed, which
+	// is published by then; logPatience is what the log's reader gets, and any reader of a program that is asked to
+	// end.
+	readPatience = time.Minute
+	logPatience  = 2 * time.Second
+)
+
+// run runs the command line of the program that is called by name, and returns its exit code. When ctx is done it
+// ends what it does, which is still followed by a published result. Nobody who reads its output, or does not, holds
+// it up in between.
+func run(ctx context.Context, name string, args []string, s cli.Streams) int {
+	out, log := cli.NewBacklog(s.Out, 0), cli.NewBacklog(s.Err, maxUnread)
+	app := &app{Streams: cli.Streams{In: s.In, Out: out, Err: log}, asAKS: name == aksName}
+	code := command.Run(ctx, app.command(), args, app.Streams)
+	if err := flush(ctx, out, app.patience(ctx)); err != nil {
+		failed := cli.Report(log, program, command.Failed("standard output: %w", command.Pathless(err)))
+		if code == exitcode.Success && !app.changes {
+			code = failed
+		}
+	}
+	app.reportLost(log)
+	_ = flush(context.WithoutCancel(ctx), log, logPatience)
+	return code
+}
+
+// patience is how long the reader of standard output may take; 0 is for ever, until ctx is done.
+func (a *app) patience(ctx context.Context) time.Duration {
+	switch {
+	case ctx.Err() != nil:
+		return logPatience
+	case a.changes:
+		return readPatience
+	}
+	return 0
+}
+
+// flush waits until an output is read.
+func flush(ctx context.Context, b *cli.Backlog, patience time.Duration) error {
+	if patience > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), patience)
+		defer cancel()
+	}
+	return b.Flush(ctx)
+}
+
+// reportLost logs how much of the log could not be written, wherever it can be written now.
+func (a *app) reportLost(log *cli.Backlog) {
+	if a.log == nil {
+		return
+	}
+	unread, unwritten := log.Dropped(), 0
+	if a.logFile != nil {
+		unwritten = a.logFile.Dropped()
+	}
+	if unread+unwritten > 0 {
+		a.log.Warn("a part of the log is lost", "notRead", unread, "notWritten", unwritten)
+	}
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"os"
 	"testing"
 
@@ -12,7 +13,7 @@ import (
 
 func TestMain(m *testing.M) {
 	under := func(name string) func() {
-		return func() { os.Exit(run(name, os.Args[1:], cli.Standard())) }
+		return func() { os.Exit(run(asked(context.Background()), name, os.Args[1:], cli.Standard())) }
 	}
 	testscript.Main(m, map[string]func(){program: under(program), aksName: under(aksName)})
 }

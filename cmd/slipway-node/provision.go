@@ -57,7 +57,7 @@ said is in the status. A machine that is as the contract says already is not tou
 			if opts.Source == everywhere {
 				opts.Source = ""
 			}
-			node, err := a.agent()
+			node, err := a.changing()
 			if err != nil {
 				return err
 			}

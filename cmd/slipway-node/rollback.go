@@ -43,7 +43,7 @@ generation, with a number of its own, and stays over a reboot.
 				return err
 			}
 			opts.Show = a.showing(output.Value, opts.Allow, opts.DryRun)
-			node, err := a.agent()
+			node, err := a.changing()
 			if err != nil {
 				return err
 			}
@@ -72,7 +72,7 @@ otherwise.`,
 		Example: `  slipway-node apply -f node.yaml --try 5m && slipway-node confirm`,
 		Args:    command.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			node, err := a.agent()
+			node, err := a.changing()
 			if err != nil {
 				return err
 			}

@@ -56,7 +56,7 @@ cloud: {azure: {identity: {clientSecret: '%[1]s'}}}
 	call := func(args ...string) {
 		t.Helper()
 		before := printed.Len()
-		code := run(program, append(args, "--root", root, "--log-level", "debug"), cli.Streams{In: strings.NewReader(""), Out: &printed, Err: &printed})
+		code := run(t.Context(), program, append(args, "--root", root, "--log-level", "debug"), cli.Streams{In: strings.NewReader(""), Out: &printed, Err: &printed})
 		if code != 0 {
 			t.Errorf("%v: exit code %d: %s", args, code, printed.Bytes()[before:])
 		}

@@ -2,9 +2,11 @@ package main
 
 import (
 	"context"
+	"errors"
 	"net"
 	"path"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -85,7 +87,8 @@ func (a *app) runWatch(cmd *cobra.Command, opts *watchOptions) (err error) {
 	if opts.file, err = absolute(opts.file); err != nil {
 		return err
 	}
-	node, err := a.agent()
+	a.follows = !opts.once
+	node, err := a.changing()
 	if err != nil {
 		return err
 	}
@@ -113,6 +116,10 @@ func (a *app) runWatch(cmd *cobra.Command, opts *watchOptions) (err error) {
 	}
 	if err != nil {
 		return command.Failed("%w", err)
+	}
+	if by, ok := errors.AsType[request](context.Cause(ctx)); ok && by.signal == syscall.SIGHUP {
+		// A service has no session that could be gone: systemd starts it again for that exit code.
+		return command.Failed("%w: its session is gone", by)
 	}
 	return nil
 }

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/slipway-dev/slipway/internal/cli"
-	"github.com/slipway-dev/slipway/internal/command"
 )
 
 // service is a watcher as systemd would start it, on a directory.
@@ -35,7 +34,7 @@ func startService(t *testing.T, ctx context.Context) (*service, <-chan int) {
 	s.deliver(contract)
 	var errors bytes.Buffer
 	streams := cli.Streams{In: strings.NewReader(""), Out: io.Discard, Err: &errors}
-	if code := runContext(ctx, []string{"provision", "--root", s.root, "--facts", "../../examples/facts/ubuntu.json"}, streams); code != 0 {
+	if code := run(ctx, program, []string{"provision", "--root", s.root, "--facts", "../../examples/facts/ubuntu.json"}, streams); code != 0 {
 		t.Fatalf("exit code %d: %s", code, &errors)
 	}
 	notify := filepath.Join(s.root, "n")
@@ -61,7 +60,7 @@ func startService(t *testing.T, ctx context.Context) (*service, <-chan int) {
 	}}}
 	ended := make(chan int, 1)
 	go func() {
-		ended <- runContext(ctx, []string{"watch", "--root", s.root, "--metrics-socket", "/m"}, streams)
+		ended <- run(ctx, program, []string{"watch", "--root", s.root, "--metrics-socket", "/m"}, streams)
 	}()
 	return s, ended
 }
@@ -133,7 +132,7 @@ func TestWatchAsAService(t *testing.T) {
 	// A second watcher is told that there is one.
 	var errors bytes.Buffer
 	streams := cli.Streams{In: strings.NewReader(""), Out: io.Discard, Err: &errors}
-	if code := runContext(ctx, []string{"watch", "--root", s.root, "--metrics-socket", "/m"}, streams); code != 1 || !strings.Contains(errors.String(), "somebody else listens") {
+	if code := run(ctx, program, []string{"watch", "--root", s.root, "--metrics-socket", "/m"}, streams); code != 1 || !strings.Contains(errors.String(), "somebody else listens") {
 		t.Errorf("exit code %d: %s", code, &errors)
 	}
 	cancel()
@@ -141,8 +140,4 @@ func TestWatchAsAService(t *testing.T) {
 	if code := <-ended; code != 0 {
 		t.Errorf("exit code %d", code)
 	}
-}
-
-func runContext(ctx context.Context, args []string, s cli.Streams) int {
-	return command.Run(ctx, (&app{Streams: s}).command(), args, s)
 }

@@ -127,6 +127,9 @@ func failures(err error, code int) []status.Failure {
 			failure.Message = check.Err.Error()
 		}
 		failure.Action = action(code, failure.Cause)
+		if errors.Is(single, context.Canceled) {
+			failure.Action = "run the same command again: a signal asked the agent to end before it was done"
+		}
 		list = append(list, failure)
 	}
 	return list

@@ -54,7 +54,7 @@ func (r *run) actions(ctx context.Context, order []*node) error {
 		r.outcome.report.Critical = r.critical(order)
 	}
 	if stopped.Load() {
-		failures = append(failures, fmt.Errorf("stopped before everything was done: %w", ctx.Err()))
+		failures = append(failures, fmt.Errorf("stopped before everything was done: %w", stopCause(ctx)))
 	}
 	return errors.Join(failures...)
 }
@@ -213,4 +213,12 @@ func (r *run) unitAction(ctx context.Context, n *node, unit string) (Action, err
 		return Started, nil
 	}
 	return "", nil
+}
+
+// stopCause is why a context is done: that its time is over, or who asked for the end.
+func stopCause(ctx context.Context) error {
+	if err := ctx.Err(); !errors.Is(err, context.Canceled) {
+		return err
+	}
+	return context.Cause(ctx)
 }

@@ -168,8 +168,8 @@ func (r *run) apply(ctx context.Context) error {
 	if r.recovered {
 		r.Log.Info("an earlier apply did not finish; finishing it", "restarts", r.earlier.Restarts)
 	}
-	if err := ctx.Err(); err != nil {
-		return fmt.Errorf("stopped before anything was changed: %w", err)
+	if ctx.Err() != nil {
+		return fmt.Errorf("stopped before anything was changed: %w", stopCause(ctx))
 	}
 	if err := r.clean(); err != nil {
 		return err

@@ -14,12 +14,7 @@ var Colour = Style{true}
 // StyleOf returns the style for a stream: colour on a terminal only, and not where NO_COLOR is set
 // (no-color.org) or the terminal is a dumb one.
 func StyleOf(w io.Writer) Style {
-	file, ok := w.(*os.File)
-	if !ok || os.Getenv("NO_COLOR") != "" || os.Getenv("TERM") == "dumb" {
-		return Style{}
-	}
-	info, err := file.Stat()
-	return Style{err == nil && info.Mode()&os.ModeCharDevice != 0}
+	return Style{IsTerminal(w) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"}
 }
 
 func (s Style) paint(code, text string) string {

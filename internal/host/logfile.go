@@ -1,7 +1,6 @@
 package host
 
 import (
-	"io"
 	"os"
 	"sync"
 
@@ -10,33 +9,42 @@ import (
 
 // LogFile returns a writer that appends to a log at path. The file is opened, with mode 0640, by the
 // first write, so a command that logs nothing leaves nothing behind. A log that cannot be written is
-// passed over: it is kept beside the journal, and no reason to do nothing.
-func (t *Tree) LogFile(path string) io.Writer { return &logFile{tree: t, path: path} }
+// passed over, and counted: it is kept beside the journal, and no reason to do nothing.
+func (t *Tree) LogFile(path string) *LogFile { return &LogFile{tree: t, path: path} }
 
-type logFile struct {
+// LogFile is a log that is written to by [Tree.LogFile].
+type LogFile struct {
 	tree *Tree
 	path string
 
-	mu     sync.Mutex
-	opened bool
-	file   *os.File
+	mu      sync.Mutex
+	opened  bool
+	file    *os.File
+	dropped int
 }
 
 // Write never fails.
-func (l *logFile) Write(record []byte) (int, error) {
+func (l *LogFile) Write(record []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if !l.opened {
 		l.opened = true
 		l.file = l.open()
 	}
-	if l.file != nil {
-		writeTo(l.file, record)
+	if l.file == nil || writeTo(l.file, record) != nil {
+		l.dropped++
 	}
 	return len(record), nil
 }
 
-func (l *logFile) open() *os.File {
+// Dropped is how many records could not be written.
+func (l *LogFile) Dropped() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.dropped
+}
+
+func (l *LogFile) open() *os.File {
 	p, err := l.tree.prepare(l.path)
 	if err != nil {
 		return nil

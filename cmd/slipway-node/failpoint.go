@@ -1,0 +1,41 @@
+//go:build failpoint
+
+package main
+
+import (
+	"os"
+	"sync"
+
+	"github.com/slipway-dev/slipway/internal/host"
+)
+
+// gateEnv asks for the gate. It is compiled into the program that test/session runs, and into no other.
+const gateEnv = "SLIPWAY_GATE"
+
+// gate stops the agent before every rename, tells on descriptor 3, and goes on when a byte comes on 4.
+type gate struct {
+	mu            sync.Mutex
+	reached, goOn *os.File
+}
+
+func init() {
+	if os.Getenv(gateEnv) != "" {
+		host.SetFailpoint(&gate{reached: os.NewFile(3, "reached"), goOn: os.NewFile(4, "go on")})
+	}
+}
+
+// Before implements host.Failpoint.
+func (g *gate) Before(m *host.Mutation) host.Fate {
+	if m.Kind != "rename" {
+		return host.Fate{}
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if _, err := g.reached.WriteString(m.String() + "\n"); err == nil {
+		_, _ = g.goOn.Read(make([]byte, 1))
+	}
+	return host.Fate{}
+}
+
+// After implements host.Failpoint.
+func (g *gate) After(*host.Mutation, error) {}

@@ -1,0 +1,127 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"sync"
+)
+
+// Backlog is an output that nobody waits for: what is written to it is kept, and passed on by a goroutine of its own
+// as fast as its reader takes it. Write never blocks and never fails. It is for a program that must get to the end
+// of what it does, whatever becomes of the terminal, pipe or journal at the other end.
+type Backlog struct {
+	to    io.Writer
+	limit int
+
+	mu      sync.Mutex
+	waiting [][]byte // the first is being passed on
+	size    int      // of all that wait, in bytes
+	dropped int
+	err     error
+	// more is closed when there is something to pass on, and idle when there is nothing.
+	more, idle chan struct{}
+}
+
+// NewBacklog returns an output to w that keeps at most limit bytes that w has not taken yet, and drops what is
+// written beyond that; with a limit of 0 it keeps all.
+func NewBacklog(w io.Writer, limit int) *Backlog {
+	b := &Backlog{to: w, limit: limit, more: make(chan struct{}), idle: make(chan struct{})}
+	close(b.idle)
+	go b.pass()
+	return b
+}
+
+// Write implements io.Writer. What is written at once is passed on at once, or dropped as a whole.
+func (b *Backlog) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.limit > 0 && b.size+len(p) > b.limit {
+		b.dropped++
+		return len(p), nil
+	}
+	if len(b.waiting) == 0 {
+		b.idle = make(chan struct{})
+		close(b.more)
+	}
+	b.waiting = append(b.waiting, append([]byte(nil), p...))
+	b.size += len(p)
+	return len(p), nil
+}
+
+// pass passes on what is written, for as long as the program runs.
+func (b *Backlog) pass() {
+	for {
+		b.mu.Lock()
+		more := b.more
+		b.mu.Unlock()
+		<-more
+		for b.passOne() {
+		}
+	}
+}
+
+// passOne passes on what was written first, and tells whether there is more.
+func (b *Backlog) passOne() bool {
+	b.mu.Lock()
+	first := b.waiting[0]
+	b.mu.Unlock()
+	_, err := b.to.Write(first)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.waiting, b.size = b.waiting[1:], b.size-len(first)
+	if err != nil {
+		b.dropped++ // the next may arrive all the same, once a disk has room again
+		if b.err == nil {
+			b.err = err
+		}
+	}
+	if len(b.waiting) > 0 {
+		return true
+	}
+	b.more = make(chan struct{})
+	close(b.idle)
+	return false
+}
+
+// errUnread says that a reader did not take what was written.
+var errUnread = errors.New("nobody reads it")
+
+// Flush waits until all that was written is passed on, and no longer than ctx. The error is the first with
+// which something was dropped, or that not everything was taken.
+func (b *Backlog) Flush(ctx context.Context) error {
+	b.mu.Lock()
+	idle := b.idle
+	b.mu.Unlock()
+	select {
+	case <-idle:
+	case <-ctx.Done():
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.err == nil && len(b.waiting) > 0 {
+		return errUnread
+	}
+	return b.err
+}
+
+// Dropped is how much was written that nobody will read, counted in calls of Write.
+func (b *Backlog) Dropped() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.dropped
+}
+
+// IsTerminal tells whether a stream is one that a person looks at.
+func IsTerminal(w io.Writer) bool {
+	if b, ok := w.(*Backlog); ok {
+		w = b.to
+	}
+	file, ok := w.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := file.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
+}

@@ -1,0 +1,231 @@
+package session
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+
+	"os"
+	"os/exec"
+	"strconv"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// hang is after how long a process that does not go on is given up.
+const hang = 2 * time.Minute
+
+// process is the agent, which stops before each rename.
+type process struct {
+	cmd     *exec.Cmd
+	reached *bufio.Reader
+	goOn    *os.File
+	// streams are the other ends of its output: of standard output and standard error, or a terminal's one.
+	streams []*stream
+	closed  []*os.File
+	// hung ends a process that does not go on.
+	hung *time.Timer
+}
+
+// stream is the reader of an output.
+type stream struct {
+	// end is this side's, and inner the process's, as long as somebody has to hold it.
+	end, inner *os.File
+	// full says that nothing is read, and that there is no room.
+	full bool
+	// text is what has been read; done is closed when nothing is read any more.
+	text bytes.Buffer
+	done chan struct{}
+}
+
+// joined is how the process is connected to its session.
+type joined int
+
+const (
+	byPipes joined = iota
+	bySocket
+	byTerminal
+)
+
+// connect makes the ends of the output.
+func connect(how joined) ([]*stream, error) {
+	switch how {
+	case bySocket:
+		fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+		if err != nil {
+			return nil, err
+		}
+		return []*stream{{end: pollable(fds[0]), inner: os.NewFile(uintptr(fds[1]), "socket")}}, nil
+	case byTerminal:
+		return terminal()
+	}
+	var both []*stream
+	for range 2 {
+		r, w, err := os.Pipe()
+		if err != nil {
+			return nil, err
+		}
+		both = append(both, &stream{end: r, inner: w})
+	}
+	return both, nil
+}
+
+// pollable is a file whose reader can be stopped.
+func pollable(fd int) *os.File {
+	_ = unix.SetNonblock(fd, true)
+	return os.NewFile(uintptr(fd), "end")
+}
+
+// terminal makes a terminal.
+func terminal() ([]*stream, error) {
+	master, err := unix.Open("/dev/ptmx", unix.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, err
+	}
+	if err := unix.IoctlSetPointerInt(master, unix.TIOCSPTLCK, 0); err != nil {
+		return nil, err
+	}
+	number, err := unix.IoctlGetInt(master, unix.TIOCGPTN)
+	if err != nil {
+		return nil, err
+	}
+	slave, err := os.OpenFile("/dev/pts/"+strconv.Itoa(number), os.O_RDWR|unix.O_NOCTTY, 0)
+	return []*stream{{end: pollable(master), inner: slave}}, err
+}
+
+// start starts the agent.
+func start(how joined, args ...string) (*process, error) {
+	streams, err := connect(how)
+	if err != nil {
+		return nil, err
+	}
+	p := &process{cmd: exec.Command(program, args...), streams: streams}
+	reached, tell, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	wait, goOn, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	p.reached, p.goOn = bufio.NewReader(reached), goOn
+	p.cmd.Env = append(os.Environ(), "SLIPWAY_GATE=1", "TERM=xterm")
+	p.cmd.ExtraFiles = []*os.File{tell, wait}
+	p.cmd.Stdout, p.cmd.Stderr = streams[0].inner, streams[len(streams)-1].inner
+	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if how == byTerminal {
+		p.cmd.Stdin, p.cmd.SysProcAttr.Setctty = streams[0].inner, true
+	}
+	if err := p.cmd.Start(); err != nil {
+		return nil, err
+	}
+	tell.Close()
+	wait.Close()
+	for _, s := range streams {
+		s.done = make(chan struct{})
+		go s.read()
+	}
+	p.closed = []*os.File{reached, goOn}
+	p.hung = time.AfterFunc(hang, func() { _ = p.cmd.Process.Kill() })
+	return p, nil
+}
+
+// read reads until the end, or until it is stopped.
+func (s *stream) read() {
+	defer close(s.done)
+	_, _ = io.Copy(&s.text, s.end)
+}
+
+// close ends the reader: what is written from now on finds nobody.
+func (s *stream) close() {
+	s.inner.Close()
+	s.end.Close()
+}
+
+// stop reads no more.
+func (s *stream) stop() {
+	_ = s.end.SetReadDeadline(time.Unix(1, 0))
+	<-s.done
+}
+
+// resume reads again.
+func (s *stream) resume() {
+	_ = s.end.SetReadDeadline(time.Time{})
+	s.done = make(chan struct{})
+	go s.read()
+}
+
+// resume reads again from what has been filled.
+func (p *process) resume() {
+	for _, s := range p.streams {
+		if s.full {
+			s.full = false
+			s.resume()
+		}
+	}
+}
+
+// fill stops reading, and leaves no room for a single byte more.
+func (s *stream) fill() error {
+	s.stop()
+	s.full = true
+	// By a description of its own: whether the process's one blocks is not changed.
+	full, err := unix.Open(fmt.Sprintf("/proc/self/fd/%d", s.inner.Fd()), unix.O_WRONLY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(full)
+	for size := 4096; size > 0; {
+		_, err := unix.Write(full, make([]byte, size))
+		switch {
+		case errors.Is(err, unix.EAGAIN):
+			size /= 2
+		case err != nil && !errors.Is(err, unix.EINTR):
+			return err
+		}
+	}
+	return nil
+}
+
+// next waits for the next rename, and tells which it is; none once the process has ended.
+func (p *process) next() (string, bool) {
+	line, err := p.reached.ReadString('\n')
+	return line, err == nil
+}
+
+// proceed lets the process do the rename at which it stands.
+func (p *process) proceed() { _, _ = p.goOn.Write([]byte{0}) }
+
+// end waits for the process's end, and returns its exit code and what it printed.
+func (p *process) end() (code int, text string, err error) {
+	defer p.hung.Stop()
+	err = p.cmd.Wait()
+	for _, s := range p.streams {
+		s.inner.Close()
+		if p.cmd.Stdin != nil {
+			s.stop() // a terminal that nobody has open is no end of file
+		}
+		<-s.done
+		s.end.Close()
+		text += s.text.String()
+	}
+	for _, f := range p.closed {
+		f.Close()
+	}
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		return 0, text, err
+	}
+	state := p.cmd.ProcessState.Sys().(syscall.WaitStatus)
+	if state.Signaled() || state.ExitStatus() == 2 {
+		return 0, text, fmt.Errorf("the agent was ended in the middle: %s: %s", p.cmd.ProcessState, tail(text))
+	}
+	return state.ExitStatus(), text, nil
+}
+
+// tail is the end of a text.
+func tail(text string) string { return text[max(0, len(text)-600):] }
