@@ -50,6 +50,14 @@ func title(name string) string {
 	return name
 }
 
+// place names an input where a line follows, as compilers do.
+func (c *contract) place() string {
+	if c.name == stdin {
+		return "<stdin>"
+	}
+	return c.name
+}
+
 // contract is a contract that has been read.
 type contract struct {
 	name   string // of the file, as given
@@ -116,7 +124,7 @@ func (c *contract) plan(f facts.Facts) resource.Plan {
 
 // require prints the contract's problems, and returns an error where it is refused.
 func (c *contract) require(s cli.Streams) error {
-	_, _ = io.WriteString(s.Err, cli.Problems(c.Problems, cli.StyleOf(s.Err)))
+	_, _ = io.WriteString(s.Err, cli.Problems(c.place(), c.Problems, cli.StyleOf(s.Err)))
 	switch {
 	case !c.valid():
 		return command.Failed("%s has %s", title(c.name), cli.Plural(len(nodeconfig.Fatal(c.Problems)), "error"))

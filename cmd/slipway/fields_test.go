@@ -42,7 +42,8 @@ var unplanned = map[string]map[string]fieldRow{
 		"$.apiVersion":           {state: noEffect, where: "says which contract it is"},
 		"$.kind":                 {state: noEffect, where: "says which contract it is"},
 		"$.metadata.name":        {state: noEffect, where: "a name for people"},
-		"$.metadata.generation":  {state: applied, where: "a node refuses a contract with a lower one"},
+		"$.metadata.revision":    {state: applied, where: "a node refuses a contract with a lower one"},
+		"$.metadata.generation":  {state: applied, where: "the former name of `metadata.revision`"},
 		"$.checks.timeout":       {state: applied, where: "bounds the whole provisioning"},
 		"$.cloud.instanceType":   {state: noEffect, where: "for people; what the machine has is measured"},
 		"$.cluster.name":         {state: noEffect, where: "for people; no component asks for it yet"},
@@ -145,7 +146,7 @@ func explainAll(t *testing.T, name string, f facts.Facts) []fieldRow {
 			t.Errorf("%s is explained as %s", path, x.Field)
 		}
 		row := fieldRow{path: path, takes: strings.ReplaceAll(x.Takes, "|", "\\|")}
-		row.state, row.where = stateOf(e, at, x, unplanned[name], used)
+		row.state, row.where = stateOf(e, x, unplanned[name], used)
 		if row.state == "" {
 			t.Errorf("%s changes nothing in the plan, and nobody is warned of it: apply it, warn of it, or say why not in unplanned", path)
 		}
@@ -160,18 +161,16 @@ func explainAll(t *testing.T, name string, f facts.Facts) []fieldRow {
 }
 
 // stateOf says what becomes of a field, and where it ends or why it does not.
-func stateOf(e *experiment, at *place, x *explanation, known map[string]fieldRow, used map[string]bool) (state, where string) {
+func stateOf(e *experiment, x *explanation, known map[string]fieldRow, used map[string]bool) (state, where string) {
 	if len(x.Resources) > 0 {
 		return applied, ends(x.Resources)
 	}
 	for _, p := range x.Problems {
+		if reason, found := strings.CutPrefix(p.Reason, "has no effect; "); found {
+			return noEffect, reason
+		}
 		if notApplied(p) {
 			return notYet, becomesIn(e, x)
-		}
-	}
-	for _, p := range e.influence(at.steps, at.shape).remarks {
-		if reason, found := strings.CutPrefix(p.Reason, "has no effect; "); found && !p.Fatal {
-			return noEffect, reason
 		}
 	}
 	row, ok := known[x.Field]

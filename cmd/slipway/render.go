@@ -194,6 +194,6 @@ func refused(s cli.Streams, c *contract, err error) error {
 		problems = append(problems, c.Place(nodeconfig.Problem{Kind: nodeconfig.Invalid, Path: path, Reason: p.Reason, Fatal: true}))
 	}
 	nodeconfig.SortProblems(problems)
-	_, _ = io.WriteString(s.Err, cli.Problems(problems, cli.StyleOf(s.Err)))
+	_, _ = io.WriteString(s.Err, cli.Problems(c.place(), problems, cli.StyleOf(s.Err)))
 	return command.Failed("%s cannot be rendered, %s", title(c.name), cli.CountProblems(problems))
 }

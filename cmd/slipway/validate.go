@@ -70,7 +70,7 @@ func newReport(c *contract) report {
 }
 
 func reportText(c *contract, style cli.Style) string {
-	text := cli.Problems(c.Problems, style)
+	text := cli.Problems(c.place(), c.Problems, style)
 	if text != "" {
 		text += "\n"
 	}

@@ -109,11 +109,11 @@ func TestText(t *testing.T) {
 
 func TestProblems(t *testing.T) {
 	problems := []nodeconfig.Problem{
-		{Path: "$.cluster.server", Reason: "is missing", Fatal: true},
+		{Path: "$.cluster.server", Reason: "is missing", Fatal: true, Line: 3, Column: 11},
 		{Path: "$.x", Reason: "unknown field, ignored"},
 	}
-	want := "error    $.cluster.server  is missing\nwarning  $.x               unknown field, ignored\n"
-	if got := Problems(problems, Style{}); got != want {
+	want := "node.yaml:3:11: error: $.cluster.server: is missing\nnode.yaml: warning: $.x: unknown field, ignored\n"
+	if got := Problems("node.yaml", problems, Style{}); got != want {
 		t.Errorf("problems are\n%s\nwant\n%s", got, want)
 	}
 	for n, want := range []string{"no problems", "1 error", "1 error, 1 warning"} {

@@ -1,23 +1,31 @@
 package cli
 
 import (
+	"fmt"
+	"strings"
+
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// widestPath bounds the column of a problem's path.
-const widestPath = 48
-
-// Problems returns problems for people, one on a line: severity, path and reason.
-func Problems(problems []nodeconfig.Problem, style Style) string {
-	table := Table{Widest: widestPath}
+// Problems returns problems for people and for editors, one on a line, as compilers print them:
+//
+//	FILE:LINE:COLUMN: error: $.path: reason
+//
+// Line and column are left out where they are not known.
+func Problems(file string, problems []nodeconfig.Problem, style Style) string {
+	var out strings.Builder
 	for _, p := range problems {
-		severity := Cell{"warning", style.Yellow}
-		if p.Fatal {
-			severity = Cell{"error", style.Red}
+		place := Line(file)
+		if p.Line > 0 {
+			place += fmt.Sprintf(":%d:%d", p.Line, p.Column)
 		}
-		table.Row(severity, Cell{Text: p.Path}, Cell{Text: p.Reason})
+		severity := style.Yellow("warning")
+		if p.Fatal {
+			severity = style.Red("error")
+		}
+		fmt.Fprintf(&out, "%s: %s: %s: %s\n", style.Bold(place), severity, Line(p.Path), Line(p.Reason))
 	}
-	return table.String()
+	return out.String()
 }
 
 // CountProblems says how many problems there are: "1 error, 2 warnings".

@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/rogpeppe/go-internal/diff"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -39,6 +41,6 @@ func GoldenText(t testing.TB, file string, got []byte) {
 		t.Fatalf("%v; -update writes it", err)
 	}
 	if !bytes.Equal(got, want) {
-		t.Errorf("%s: got\n%s\nwant\n%s\n-update rewrites it", file, got, want)
+		t.Errorf("%s: -update rewrites it\n%s", file, diff.Diff("want", want, "got", got))
 	}
 }
