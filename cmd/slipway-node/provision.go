@@ -76,6 +76,7 @@ said is in the status. A machine that is as the contract says already is not tou
 	flags.StringVar(&opts.Script, "nbc-cmd", "", "run the script at `PATH` where no contract is given (AKS's older interface)")
 	command.AddChoice(cmd, &from, "source", "", "look for the contract in `PLACE` only: "+cli.List(from.Allowed, "or"))
 	flags.DurationVar(&opts.Wait, "wait", 0, "look for a contract that is not there yet for `DURATION`, and do meanwhile what needs none")
+	flags.BoolVar(&opts.Force, "force", false, "apply a contract whose revision is lower than the node's, too")
 	flags.BoolVar(&opts.DryRun, "dry-run", false, "compare only, and tell what would be done")
 	flags.StringVar(&factsPath, "facts", "", "use the recorded facts in `FILE` instead of the machine's own")
 	command.AddOutput(cmd, &output)

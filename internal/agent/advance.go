@@ -99,14 +99,12 @@ func (p *provision) supersede(store *generation.Store, next advance) advance {
 	if current.Provisioned != next.plan.Config && !takenBack(store.Entries(), next.plan.Config) {
 		return next
 	}
-	keep, entry := current, current
-	stays := current.Outcome == generation.Good || current.Outcome == generation.Unknown
-	if !stays || !current.ConfirmBy.IsZero() {
-		p.Log.Warn("a generation that failed, or that nobody has confirmed, is taken back", "generation", current.Number, "outcome", current.Outcome)
-		if keep, found = store.LastGood(); !found {
-			return next
-		}
-		entry = restoring(keep)
+	keep, entry, found := standing(store)
+	if keep.Number != current.Number {
+		p.Log.Warn("a generation that failed, or that nobody has confirmed, is rolled back", "generation", current.Number, "outcome", current.Outcome)
+	}
+	if !found {
+		return next
 	}
 	if keep.Config == next.plan.Config && keep.Origin != generation.Rollback {
 		return next // the contract, as this agent plans it
@@ -118,6 +116,35 @@ func (p *provision) supersede(store *generation.Store, next advance) advance {
 	}
 	p.Log.Info("the contract has been superseded since it was provisioned", "generation", keep.Number, "origin", keep.Origin)
 	return advance{plan: desired, entry: entry}
+}
+
+// standing is the generation that the node stays with, and what applying it again is to say of itself: the current
+// one, or the last good one where that failed, was not finished, or waits to be confirmed. A provisioning has nowhere
+// to go back to.
+func standing(store *generation.Store) (keep, entry generation.Entry, found bool) {
+	current, found := store.Current()
+	if !found || current.Origin == generation.Provision || current.ConfirmBy.IsZero() && !current.Unfinished() {
+		return current, current, found
+	}
+	keep, found = store.LastGood()
+	return keep, restoring(keep), found
+}
+
+// outdated refuses a contract that is older than the one that the node stays with: somebody may be replaying it. The
+// one that was provisioned last is not: it is what a boot finds where everything newer is lost.
+func (p *provision) outdated(store *generation.Store, desired resource.Plan) error {
+	keep, _, found := standing(store)
+	if !found || keep.Provisioned == desired.Config {
+		return nil
+	}
+	return notOlder(p.config.Metadata.Revision, keep)
+}
+
+// stay is what the node has, to be applied again.
+func stay(store *generation.Store) (advance, error) {
+	keep, entry, _ := standing(store)
+	desired, err := store.Plan(keep.Number)
+	return advance{plan: desired, entry: entry}, err
 }
 
 // takenBack tells whether the last generation of a config failed, and the current one restores what was

@@ -333,6 +333,6 @@ func notOlder(revision int64, current generation.Entry) error {
 	if revision >= current.Revision {
 		return nil
 	}
-	return refusal{fmt.Sprintf("the contract has revision %d, and the node has %d already: an older one is applied with --force only",
+	return refusal{fmt.Sprintf("the contract has revision %d, and the node has %d already: the node stays as it is; an older one is applied with --force only",
 		revision, current.Revision), exitcode.ContractOlder}
 }

@@ -33,6 +33,8 @@ type ProvisionOptions struct {
 	Source string
 	// Wait is how long a contract that is not there yet is looked for; 0 looks once.
 	Wait time.Duration
+	// Force applies a contract whose author gave it a lower revision than the node's, too.
+	Force bool
 	// DryRun compares and changes nothing, nor publishes anything.
 	DryRun bool
 	// Identified is called when it is known which machine this is, and nothing of another is left: from then
@@ -117,10 +119,7 @@ func (p *provision) run(ctx context.Context) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, timeout, errTimeout)
 	defer cancel()
 	if p.opts.DryRun {
-		engine := &apply.Engine{Host: p.Host, Now: p.Now, Log: p.Log}
-		report, err := engine.Preview(ctx, desired)
-		p.record(report)
-		return err
+		return p.preview(ctx, desired)
 	}
 	err = p.apply(ctx, desired)
 	if err != nil && errors.Is(context.Cause(ctx), errTimeout) {
@@ -143,19 +142,13 @@ func (p *provision) apply(ctx context.Context, desired resource.Plan) error {
 	if err != nil {
 		return err
 	}
-	next := advance{plan: desired, entry: generation.Entry{Origin: generation.Provision}}
-	if !p.isScript() {
-		next.entry.Revision = p.config.Metadata.Revision
-		if err := p.moved(); err != nil {
-			return err
-		}
-		if p.foreign == nil { // what was applied since was for another machine, or another address
-			next = p.supersede(store, next)
-		}
+	next, refusal, err := p.next(store, desired)
+	if err != nil {
+		return errors.Join(refusal, err)
 	}
 	p.status.Config.Digest = next.plan.Config
 	last := p.lastSuccess(next.plan)
-	if !last {
+	if !last || refusal != nil {
 		if err := p.retract(); err != nil {
 			return err
 		}
@@ -165,7 +158,54 @@ func (p *provision) apply(ctx context.Context, desired resource.Plan) error {
 	if current, found := store.Current(); found && !p.isScript() {
 		p.status.Generation = current.Number
 	}
-	p.unchanged = err == nil && last && len(report.Changes) == 0
+	p.unchanged = err == nil && refusal == nil && last && len(report.Changes) == 0
+	return errors.Join(err, refusal)
+}
+
+// next is what is to be applied: what the contract says, unless that is not the newest word. Where the contract is
+// refused as well, because it is older than the node's, it is what the node has, and the refusal.
+func (p *provision) next(store *generation.Store, desired resource.Plan) (next advance, refusal, err error) {
+	next = advance{plan: desired, entry: generation.Entry{Origin: generation.Provision}}
+	if p.isScript() {
+		return next, nil, nil
+	}
+	next.entry.Revision = p.config.Metadata.Revision
+	same := p.foreign == nil
+	if err := p.moved(); err != nil {
+		return next, nil, err
+	}
+	if p.foreign == nil { // what was applied since was for another machine, or another address
+		next = p.supersede(store, next)
+	}
+	if !same || p.opts.Force || next.entry.Origin != generation.Provision {
+		return next, nil, nil
+	}
+	if refusal = p.outdated(store, desired); refusal == nil {
+		return next, nil, nil
+	}
+	p.Log.Warn("the contract is older than the node's; the node stays as it is", "error", refusal)
+	next, err = stay(store)
+	return next, refusal, err
+}
+
+// preview tells what would be done.
+func (p *provision) preview(ctx context.Context, desired resource.Plan) error {
+	next := advance{plan: desired, entry: generation.Entry{Origin: generation.Provision}}
+	if !p.isScript() && p.foreign == nil {
+		store, err := generation.Open(p.Host, p.Log)
+		if err != nil {
+			return err
+		}
+		next = p.supersede(store, next)
+		if next.entry.Origin == generation.Provision && !p.opts.Force {
+			if err := p.outdated(store, desired); err != nil {
+				return err
+			}
+		}
+	}
+	engine := &apply.Engine{Host: p.Host, Now: p.Now, Log: p.Log}
+	report, err := engine.Preview(ctx, next.plan)
+	p.record(report)
 	return err
 }
 

@@ -224,12 +224,4 @@ func TestDrift(t *testing.T) {
 	}
 	same(t, "after a repair", n.tree(), files)
 	equal(t, "generations", n.generations(), "1 provision good")
-	// A generation that failed is nobody's to repair.
-	n.host.before = failing("RestartUnit kubelet.service")
-	n.change(better(t))
-	equal(t, "generations", n.generations(), "1 provision good, 2 apply failed, 3 rollback failed as 1")
-	files = n.snapshot()
-	if got := n.Repair(t.Context(), RepairOptions{}); got.Status.ExitCode != 0 || !maps.Equal(files, n.snapshot()) {
-		t.Errorf("%v", got.Status.Error)
-	}
 }
