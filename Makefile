@@ -83,8 +83,12 @@ crash crash-part:
 		cat out/crash.txt; test $$code = 0 || { grep -v '^ok' out/crash.log | tail -60; exit 1; }
 
 .PHONY: e2e
-e2e: ## boot real machines and watch them join a real cluster (root); CASE=NAME runs one
-	go run ./test/e2e/cmd/e2e run $(CASE)
+e2e: ## boot real machines that join a real cluster, one case of each kind (root); CASE=NAME runs one, SINCE=COMMIT adds what changed
+	go run ./test/e2e/cmd/e2e run $(if $(SINCE),--since $(SINCE)) $(CASE)
+
+.PHONY: e2e-all
+e2e-all: ## all cases
+	go run ./test/e2e/cmd/e2e run --all
 
 .PHONY: e2e-boot
 e2e-boot: ## measure every way of booting a node (root); FLAGS="--runs 5 --variant script,floor --docs"

@@ -3,7 +3,6 @@ package lab
 import (
 	"context"
 	"crypto/rand"
-	"fmt"
 	"net"
 	"net/http"
 	"path/filepath"
@@ -33,13 +32,13 @@ func (l *Lab) controlPlane(ctx context.Context) error {
 		return err
 	}
 	l.API = api
-	_, err = l.start(ctx, "etcd", nil, filepath.Join(l.Parts.Etcd, "server"), "--data-dir="+filepath.Join(l.dir, "etcd"),
+	process, err := l.start(ctx, "etcd", nil, filepath.Join(l.Parts.Etcd, "server"), "--data-dir="+filepath.Join(l.dir, "etcd"),
 		"--listen-client-urls="+etcd, "--advertise-client-urls="+etcd, "--listen-peer-urls=http://127.0.0.1:2380",
 		"--unsafe-no-fsync", "--log-level=warn")
 	if err != nil {
 		return err
 	}
-	if err := listening(ctx, "127.0.0.1:2379"); err != nil {
+	if err := process.await(ctx, listening("127.0.0.1:2379")); err != nil {
 		return err
 	}
 	if err := l.StartAPIServer(ctx); err != nil {
@@ -70,13 +69,10 @@ func (l *Lab) StartAPIServer(ctx context.Context) error {
 	if err := l.startServers(ctx); err != nil {
 		return err
 	}
-	if err := l.API.waitReady(ctx, 60*time.Second); err != nil {
-		return fmt.Errorf("%w: see %s", err, filepath.Join(l.dir, "kube-apiserver.log"))
-	}
-	return nil
+	return l.servers[0].await(ctx, l.API.ready)
 }
 
-// startServers starts all that StopAPIServer ends.
+// startServers starts all that StopAPIServer ends, the API server first.
 func (l *Lab) startServers(ctx context.Context) error {
 	p := l.PKI.Path
 	for _, server := range []struct {
@@ -142,37 +138,24 @@ func (l *Lab) certificates() error {
 // Kubectl is a kubectl command line, as the cluster's administrator.
 func (l *Lab) Kubectl(args ...string) []string {
 	return append([]string{filepath.Join(l.Parts.Kubernetes, "kubectl"), "--kubeconfig=" + l.PKI.Path("admin.kubeconfig"),
-		"--cache-dir=" + filepath.Join(l.dir, "kubectl"), "--request-timeout=20s"}, args...)
+		"--cache-dir=" + filepath.Join(l.dir, "kubectl")}, args...)
 }
 
-// listening waits until something listens at an address.
-func listening(ctx context.Context, address string) error {
-	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
-	defer cancel()
-	for {
-		if conn, err := net.Dial("tcp", address); err == nil {
-			return conn.Close()
+// listening asks whether something listens at an address.
+func listening(address string) func(context.Context) error {
+	return func(ctx context.Context) error {
+		var d net.Dialer
+		conn, err := d.DialContext(ctx, "tcp", address)
+		if err != nil {
+			return err
 		}
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("nothing listens at %s", address)
-		case <-time.After(20 * time.Millisecond):
-		}
+		return conn.Close()
 	}
 }
 
-// waitReady waits until the API server says that it is ready.
-func (a *API) waitReady(ctx context.Context, patience time.Duration) error {
-	ctx, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	for {
-		if err := a.call(ctx, http.MethodGet, "/readyz", "", nil, nil); err == nil {
-			return nil
-		} else if ctx.Err() != nil {
-			return fmt.Errorf("the API server is not ready: %w", err)
-		}
-		time.Sleep(50 * time.Millisecond)
-	}
+// ready asks whether the API server says that it is ready.
+func (a *API) ready(ctx context.Context) error {
+	return a.call(ctx, http.MethodGet, "/readyz", "", nil, nil)
 }
 
 // admitNodes makes a bootstrap token and lets its bearers ask for a node's certificate.

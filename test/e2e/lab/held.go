@@ -45,7 +45,7 @@ func (l *Lab) Hold(ctx context.Context, m Machine, state string) error {
 
 // held waits until the initial RAM disk waits.
 func (vm *VM) held(ctx context.Context) error {
-	return vm.await(ctx, 60*time.Second, "the console does not say "+heldSign, func() bool {
+	return vm.await(ctx, "the console does not say "+heldSign, func() bool {
 		console, err := os.ReadFile(vm.ConsolePath())
 		return err == nil && bytes.Contains(console, []byte(heldSign)) // there is none in the machine's first moments
 	})
@@ -53,7 +53,7 @@ func (vm *VM) held(ctx context.Context) error {
 
 // release has a held machine go on, in the present.
 func (vm *VM) release(ctx context.Context) error {
-	err := vm.await(ctx, 30*time.Second, "QEMU does not take over the held machine", func() bool {
+	err := vm.await(ctx, "QEMU does not take over the held machine", func() bool {
 		said, err := vm.monitor(ctx, "info status")
 		return err == nil && strings.Contains(said, "running")
 	})
@@ -64,9 +64,7 @@ func (vm *VM) release(ctx context.Context) error {
 }
 
 // await waits until something holds of a machine that is well; otherwise says what is wrong where it does not come.
-func (vm *VM) await(ctx context.Context, patience time.Duration, otherwise string, holds func() bool) error {
-	ctx, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
+func (vm *VM) await(ctx context.Context, otherwise string, holds func() bool) error {
 	for !holds() {
 		select {
 		case <-ctx.Done():

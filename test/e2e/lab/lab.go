@@ -115,6 +115,23 @@ func (l *Lab) start(ctx context.Context, name string, env []string, argv ...stri
 // Done is closed when the program has ended.
 func (p *Process) Done() <-chan struct{} { return p.done }
 
+// await waits until a program is as it is to be, for as long as it runs.
+func (p *Process) await(ctx context.Context, is func(context.Context) error) error {
+	for {
+		err := is(ctx)
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("%s is not ready: %w: see %s", p.Name, err, p.LogPath)
+		case <-p.done:
+			return fmt.Errorf("%s has ended: %s: see %s", p.Name, lastLine(p.LogPath), p.LogPath)
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+}
+
 // Stop asks the program to end, and makes it when it does not.
 func (p *Process) Stop(patience time.Duration) {
 	p.cmd.Process.Signal(os.Interrupt)

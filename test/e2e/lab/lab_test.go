@@ -165,7 +165,7 @@ func machineShell(t *testing.T) *Shell {
 		bash.WaitDelay = time.Second
 		ended <- bash.Run()
 	}()
-	shell, err := dialShell(ctx, path)
+	shell, err := dialShell(ctx, path, well)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -178,12 +178,17 @@ func machineShell(t *testing.T) *Shell {
 	return shell
 }
 
+// well is what a machine says of itself that comes up.
+func well() error { return nil }
+
 func TestShell(t *testing.T) {
 	shell := machineShell(t)
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
-	defer cancel()
-	if err := shell.Wait(ctx, func() error { return nil }); err != nil {
+	ctx := t.Context()
+	if err := shell.Wait(ctx, well); err != nil {
 		t.Fatal(err)
+	}
+	if shell.Spoke().IsZero() {
+		t.Error("it is not known when the shell spoke")
 	}
 	long := strings.Repeat("x", 3*maxLine)
 	for _, c := range []struct {
@@ -212,14 +217,49 @@ func TestShellThatNeverComes(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer listener.Close()
-	shell, err := dialShell(t.Context(), path)
+	broken := errors.New("kernel panic")
+	if _, err := dialShell(t.Context(), path+"-none", func() error { return broken }); !errors.Is(err, broken) {
+		t.Errorf("without a serial port dialling ends with %v, want %v", err, broken)
+	}
+	shell, err := dialShell(t.Context(), path, well)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer shell.Close()
-	broken := errors.New("kernel panic")
 	if err := shell.Wait(t.Context(), func() error { return broken }); !errors.Is(err, broken) {
 		t.Errorf("waiting ends with %v, want %v", err, broken)
+	}
+}
+
+func TestProcessThatIsAwaited(t *testing.T) {
+	l := &Lab{dir: t.TempDir()}
+	start := func(script string) *Process {
+		p, err := l.start(t.Context(), "server", nil, "sh", "-c", script)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(p.Kill)
+		return p
+	}
+	asked := 0
+	p := start("exec sleep 1000")
+	err := p.await(t.Context(), func(context.Context) error {
+		if asked++; asked < 3 {
+			return errors.New("not yet")
+		}
+		return nil
+	})
+	if err != nil || asked != 3 {
+		t.Errorf("after %d questions: %v, want 3 and none", asked, err)
+	}
+	err = start("echo no such flag; exit 1").await(t.Context(), func(context.Context) error { return errors.New("not yet") })
+	if err == nil || !strings.Contains(err.Error(), "no such flag") {
+		t.Errorf("waiting for a program that has ended: %v, want its last words", err)
+	}
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := p.await(over, func(context.Context) error { return errors.New("not yet") }); err == nil || !strings.Contains(err.Error(), "not yet") {
+		t.Errorf("waiting that is given up: %v, want why", err)
 	}
 }
 

@@ -35,8 +35,6 @@ func (vm *VM) Save(ctx context.Context, disk string) error {
 
 // resumed brings a machine that goes on into the present: its shell speaks, and its clock is right.
 func (vm *VM) resumed(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
-	defer cancel()
 	if err := vm.Shell.wake(); err != nil {
 		return err
 	}

@@ -23,17 +23,16 @@ type Shell struct {
 	// serial port knows of no other.
 	lines chan string
 
-	// prompted is closed when the shell has spoken.
+	// prompted is closed when the shell has spoken, at spoke.
 	prompted chan struct{}
+	spoke    time.Time
 }
 
 // maxLine is the longest line that a terminal takes.
 const maxLine = 3000
 
-// dialShell connects to a machine's serial port, as soon as QEMU has made it.
-func dialShell(ctx context.Context, path string) (*Shell, error) {
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
-	defer cancel()
+// dialShell connects to a machine's serial port, as soon as QEMU has made it. unhealthy says why there will be none.
+func dialShell(ctx context.Context, path string, unhealthy func() error) (*Shell, error) {
 	for {
 		conn, err := net.Dial("unix", path)
 		if err == nil {
@@ -45,6 +44,9 @@ func dialShell(ctx context.Context, path string) (*Shell, error) {
 		case <-ctx.Done():
 			return nil, fmt.Errorf("the machine has no serial port: %w", err)
 		case <-time.After(10 * time.Millisecond):
+			if why := unhealthy(); why != nil {
+				return nil, fmt.Errorf("the machine has no serial port: %w", why)
+			}
 		}
 	}
 }
@@ -71,6 +73,7 @@ func (s *Shell) read() {
 		}
 		pending = append(pending, chunk[:n]...)
 		if !prompted && bytes.ContainsRune(pending, '#') { // root's prompt
+			s.spoke = time.Now()
 			close(s.prompted)
 			pending, prompted = nil, true
 		}
@@ -103,6 +106,12 @@ func (s *Shell) Wait(ctx context.Context, unhealthy func() error) error {
 	}
 }
 
+// Spoke is when the machine first had a shell; it is known once Wait has returned.
+func (s *Shell) Spoke() time.Time {
+	<-s.prompted
+	return s.spoke
+}
+
 // Result is what a command in a machine came to.
 type Result struct {
 	Output string
@@ -133,7 +142,8 @@ func (s *Shell) Run(ctx context.Context, command string) (Result, error) {
 				return parseAnswer(rest)
 			}
 		case <-ctx.Done():
-			return Result{}, fmt.Errorf("in the machine: %s: %w", firstWords(command), ctx.Err())
+			// The command is interrupted, as at a terminal: what is asked next may be why it took so long.
+			return Result{}, errors.Join(fmt.Errorf("in the machine: %s: %w", firstWords(command), ctx.Err()), s.tell("\x03"))
 		}
 	}
 }

@@ -77,9 +77,9 @@ func (l *Lab) Boot(ctx context.Context, m Machine) (*VM, error) {
 	if vm.process, err = l.start(ctx, "qemu", nil, l.qemu(m)...); err != nil {
 		return nil, err
 	}
-	if vm.Shell, err = dialShell(ctx, filepath.Join(m.Dir, "shell")); err != nil {
+	if vm.Shell, err = dialShell(ctx, filepath.Join(m.Dir, "shell"), vm.Healthy); err != nil {
 		vm.process.Kill()
-		return nil, fmt.Errorf("%w: QEMU: %s", err, lastLine(vm.process.LogPath))
+		return nil, err
 	}
 	switch {
 	case m.Resume != "":
@@ -92,6 +92,17 @@ func (l *Lab) Boot(ctx context.Context, m Machine) (*VM, error) {
 		return nil, fmt.Errorf("go on with a machine that was kept: %w", err)
 	}
 	return vm, nil
+}
+
+// Kind is where a machine starts from. Of each kind, all have as much to do before they have a shell.
+func (m *Machine) Kind() string {
+	switch {
+	case m.Resume != "":
+		return "saved"
+	case m.Held != "":
+		return "held"
+	}
+	return "off"
 }
 
 // makeOverlay makes what a machine writes to.

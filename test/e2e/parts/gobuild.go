@@ -61,9 +61,9 @@ func (s *Store) modules(ctx context.Context, name, pin, flags string) (string, e
 	})
 }
 
-// goBuild builds static, stripped programs. The build is polite to whatever else the machine does.
+// goBuild builds static, stripped programs.
 func goBuild(ctx context.Context, source, into, flags string, packages ...string) error {
-	argv := []string{"nice", "-n", "10", "go", "build", "-trimpath", "-ldflags", "-s -w " + flags, "-o", into + "/"}
+	argv := []string{"go", "build", "-trimpath", "-ldflags", "-s -w " + flags, "-o", into + "/"}
 	return run(ctx, source, []string{"CGO_ENABLED=0", "GOFLAGS=-buildvcs=false"}, append(argv, packages...)...)
 }
 

@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/slipway-dev/slipway/test/e2e/lab"
 )
@@ -27,7 +26,7 @@ type bootArgs struct {
 	// "custom-data".
 	Deliver string `yaml:"deliver"`
 	// Down is how long after the machine's start the cloud's services refuse connections.
-	Down time.Duration `yaml:"down"`
+	Down Boots `yaml:"down"`
 	// Record keeps all that the machine writes to its disk.
 	Record bool `yaml:"record"`
 }
@@ -44,7 +43,7 @@ func (r *caseRun) start(ctx context.Context, args bootArgs, m lab.Machine, guest
 		return err
 	}
 	if args.CloudInit != nil && !*args.CloudInit {
-		m.KernelArgs += " cloud-init=disabled"
+		m.KernelArgs += withoutCloudInit
 	}
 	if m, err = r.delivered(ctx, args.Deliver, m, &guest, contract); err != nil {
 		return err
@@ -56,7 +55,7 @@ func (r *caseRun) start(ctx context.Context, args bootArgs, m lab.Machine, guest
 		go r.watchLog(ctx, m.BlockLogPath())
 	}
 	if args.Down > 0 {
-		if err := r.Lab.CloudDown(ctx, args.Down); err != nil {
+		if err := r.Lab.CloudDown(ctx, r.Pace.Of(args.Down)); err != nil {
 			return err
 		}
 	}
@@ -83,6 +82,9 @@ func (r *caseRun) resume(ctx context.Context, args contractArgs) error {
 	}
 	r.node = watchNode(ctx, r.Lab.API, newNode(r.names))
 	if r.vm, err = r.Lab.Boot(ctx, m); err != nil {
+		return err
+	}
+	if err := r.shell(ctx); err != nil {
 		return err
 	}
 	if _, err := r.vm.Shell.Output(ctx, "rm "+heldPath); err != nil {
@@ -177,7 +179,7 @@ func (r *caseRun) reboot(ctx context.Context, _ rebootArgs) error {
 		return err
 	}
 	r.events = nil
-	if err := r.vm.Shell.Wait(ctx, r.vm.Healthy); err != nil {
+	if err := r.shell(ctx); err != nil {
 		return err
 	}
 	after, err := r.bootID(ctx)
@@ -189,6 +191,17 @@ func (r *caseRun) reboot(ctx context.Context, _ rebootArgs) error {
 	}
 	r.node.stop()
 	r.node = watchNode(ctx, r.Lab.API, bootedNode(after))
+	return nil
+}
+
+// shell waits until the machine has a shell, and learns from that how fast it is.
+func (r *caseRun) shell(ctx context.Context) error {
+	ctx, cancel := r.Pace.Within(ctx, patience)
+	defer cancel()
+	if err := r.vm.Shell.Wait(ctx, r.vm.Healthy); err != nil {
+		return errors.Join(err, context.Cause(ctx))
+	}
+	r.Pace.Started(r.vm.Kind(), r.vm.Shell.Spoke().Sub(r.vm.Started))
 	return nil
 }
 

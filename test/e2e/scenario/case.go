@@ -12,7 +12,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"time"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -25,10 +24,15 @@ type Case struct {
 	Dir string `yaml:"-"`
 	// About says in one line what the case proves.
 	About string `yaml:"about"`
+	// Kind is what the case is about, one of the table of kinds. Core is whether it stands for its kind when not all are
+	// run, and Inputs are patterns of the files of the repository that it, more than those, is there to try.
+	Kind   string   `yaml:"kind"`
+	Core   bool     `yaml:"core"`
+	Inputs []string `yaml:"inputs"`
 	// Containerd is which containerd the image holds, "2" or "1.6".
 	Containerd string `yaml:"containerd"`
 	// Timeout bounds the case.
-	Timeout time.Duration `yaml:"timeout"`
+	Timeout Boots `yaml:"timeout"`
 	// After is a case whose machine this one goes on with, as that has left it.
 	After string `yaml:"after"`
 	// Continued is whether the next case goes on with this one's machine.
@@ -37,8 +41,8 @@ type Case struct {
 	Steps []map[string]yaml.Node `yaml:"steps"`
 }
 
-// defaultTimeout bounds a case; an emulator on a busy machine is slow, but not that slow.
-const defaultTimeout = 10 * time.Minute
+// defaultTimeout bounds a case.
+const defaultTimeout Boots = 60
 
 // Load reads the named cases, or all of them in the order of their names. A case that goes on after another comes
 // right behind that one, which is read with it.
@@ -103,6 +107,9 @@ func load(dir string) (Case, error) {
 	decoder := yaml.NewDecoder(bytes.NewReader(data))
 	decoder.KnownFields(true)
 	if err := decoder.Decode(&c); err != nil {
+		return c, err
+	}
+	if err := c.checkPlace(); err != nil {
 		return c, err
 	}
 	for i, step := range c.Steps {

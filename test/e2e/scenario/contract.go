@@ -32,6 +32,7 @@ type contractArgs struct {
 //	@NOBODY@   an address of the same network that nobody has
 //	@TOKEN@    a bootstrap token
 //	@EXPIRED@  one that has expired
+//	@2 boots@  the seconds that two boots take
 func (r *caseRun) fill(ctx context.Context, args contractArgs) (string, error) {
 	name := args.Contract
 	if name == "" {
@@ -67,6 +68,9 @@ func (r *caseRun) fill(ctx context.Context, args contractArgs) (string, error) {
 			return "", fmt.Errorf("%s: %s: %w", name, placeholder, err)
 		}
 		filled = strings.ReplaceAll(filled, placeholder, text)
+	}
+	if filled, err = r.Pace.Seconds(filled); err != nil {
+		return "", fmt.Errorf("%s: %w", name, err)
 	}
 	r.contracts++
 	r.contract = filepath.Join(r.out, fmt.Sprintf("contract-%d.json", r.contracts))

@@ -16,8 +16,12 @@ import (
 	"github.com/slipway-dev/slipway/test/e2e/lab"
 )
 
-// withoutAgent are the kernel's arguments for a machine on which Slipway has no part.
-const withoutAgent = " systemd.mask=slipway-provision.service systemd.mask=slipway-provision.path"
+// withoutAgent are the kernel's arguments for a machine on which Slipway has no part, and withoutCloudInit for one on
+// which cloud-init has none.
+const (
+	withoutAgent     = " systemd.mask=slipway-provision.service systemd.mask=slipway-provision.path"
+	withoutCloudInit = " cloud-init=disabled"
+)
 
 // delivery is a way by which a contract, or what is made of it, comes to a machine.
 type delivery struct {

@@ -2,6 +2,7 @@ package scenario
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -112,16 +113,13 @@ func (w *nodeWatch) times() (registered, ready time.Time) {
 
 func (w *nodeWatch) stop() { w.cancel() }
 
-type readyArgs struct {
-	Within time.Duration `yaml:"within"`
-}
+// readyArgs are none.
+type readyArgs struct{}
 
 // ready waits until the Node is Ready.
-func (r *caseRun) ready(ctx context.Context, args readyArgs) error {
-	if args.Within == 0 {
-		args.Within = 2 * time.Minute
-	}
-	deadline := time.After(args.Within)
+func (r *caseRun) ready(ctx context.Context, _ readyArgs) error {
+	ctx, cancel := r.Pace.Within(ctx, patience)
+	defer cancel()
 	for {
 		select {
 		case <-r.node.isReady:
@@ -130,10 +128,8 @@ func (r *caseRun) ready(ctx context.Context, args readyArgs) error {
 				r.events = r.timeline(ctx)
 			}
 			return nil
-		case <-deadline:
-			return fmt.Errorf("the node is not Ready after %s", args.Within)
 		case <-ctx.Done():
-			return ctx.Err()
+			return fmt.Errorf("the node is not Ready: %w", context.Cause(ctx))
 		case <-time.After(time.Second):
 			if err := r.vm.Healthy(); err != nil {
 				return err
@@ -156,7 +152,7 @@ type nodeArgs struct {
 // checkNode compares the Node with what the contract asked for; all differences are told at once. The
 // kubelet is given time to report what has changed.
 func (r *caseRun) checkNode(ctx context.Context, want nodeArgs) error {
-	return eventually(ctx, 20*time.Second, func() error {
+	return r.eventually(ctx, func() error {
 		var have node
 		if err := r.Lab.API.Get(ctx, "/api/v1/nodes/"+r.node.nodeName(), &have); err != nil {
 			return err
@@ -166,13 +162,22 @@ func (r *caseRun) checkNode(ctx context.Context, want nodeArgs) error {
 }
 
 // eventually tries until a check succeeds or the time is over.
-func eventually(ctx context.Context, patience time.Duration, check func() error) error {
-	for deadline := time.Now().Add(patience); ; {
+func (r *caseRun) eventually(ctx context.Context, check func() error) error {
+	ctx, cancel := r.Pace.Within(ctx, patience)
+	defer cancel()
+	for {
 		err := check()
-		if err == nil || time.Now().After(deadline) || ctx.Err() != nil {
-			return err
+		if err == nil {
+			return nil
 		}
-		time.Sleep(500 * time.Millisecond)
+		select {
+		case <-ctx.Done():
+			return errors.Join(err, context.Cause(ctx))
+		case <-time.After(500 * time.Millisecond):
+			if why := r.vm.Healthy(); why != nil {
+				return errors.Join(err, why)
+			}
+		}
 	}
 }
 

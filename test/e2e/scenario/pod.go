@@ -50,7 +50,7 @@ func (r *caseRun) pod(ctx context.Context, args podArgs) error {
 		return err
 	}
 	r.pods[args.Name] = containers
-	if err := answers(ctx, address, "payload on "+args.Name); err != nil {
+	if err := r.answers(ctx, address, "payload on "+args.Name); err != nil {
 		return err
 	}
 	out, err := r.kubectl(ctx, "logs", args.Name)
@@ -67,18 +67,14 @@ func (r *caseRun) pod(ctx context.Context, args podArgs) error {
 // serviceAccount waits until the controllers have made the default one, without which no pod is
 // admitted.
 func (r *caseRun) serviceAccount(ctx context.Context) error {
-	for {
-		err := r.Lab.API.Get(ctx, "/api/v1/namespaces/default/serviceaccounts/default", nil)
-		if err == nil || ctx.Err() != nil {
-			return err
-		}
-		time.Sleep(100 * time.Millisecond)
-	}
+	return r.eventually(ctx, func() error {
+		return r.Lab.API.Get(ctx, "/api/v1/namespaces/default/serviceaccounts/default", nil)
+	})
 }
 
 // runningPod waits until a pod runs, and returns its address and what its containers are.
 func (r *caseRun) runningPod(ctx context.Context, name string) (address, containers string, err error) {
-	ctx, cancel := context.WithTimeout(ctx, 90*time.Second)
+	ctx, cancel := r.Pace.Within(ctx, patience)
 	defer cancel()
 	for {
 		var pod struct {
@@ -128,12 +124,12 @@ func (r *caseRun) podKept(ctx context.Context, args podKeptArgs) error {
 	if was := r.pods[args.Name]; containers != was {
 		return fmt.Errorf("pod %s is %s, and was %s", args.Name, containers, was)
 	}
-	return answers(ctx, address, "payload on "+args.Name)
+	return r.answers(ctx, address, "payload on "+args.Name)
 }
 
 // answers checks that a pod answers over the network.
-func answers(ctx context.Context, address, want string) error {
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+func (r *caseRun) answers(ctx context.Context, address, want string) error {
+	ctx, cancel := r.Pace.Within(ctx, patience)
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+address+":8080/", nil)
 	if err != nil {
@@ -153,6 +149,8 @@ func answers(ctx context.Context, address, want string) error {
 
 // kubectl runs kubectl as a user would.
 func (r *caseRun) kubectl(ctx context.Context, args ...string) (string, error) {
+	ctx, cancel := r.Pace.Within(ctx, patience)
+	defer cancel()
 	argv := r.Lab.Kubectl(args...)
 	out, err := exec.CommandContext(ctx, argv[0], argv[1:]...).CombinedOutput()
 	if err != nil {

@@ -64,8 +64,6 @@ type powerCutArgs struct {
 	// Boots is how many of the disks a machine is started from, evenly spread; the others are mounted, and
 	// the agent applies the contract there.
 	Boots int `yaml:"boots"`
-	// Within is how long each machine may take from its start until its Node is Ready.
-	Within time.Duration `yaml:"within"`
 }
 
 // powerCuts rebuilds the recorded machine's disk as power cuts at several flushes would have left it: each
@@ -102,7 +100,7 @@ func (r *caseRun) powerCuts(ctx context.Context, args powerCutArgs) error {
 	return r.eachCut(ctx, log, chosen, func(machine lab.Machine, disk string, flush int) error {
 		marked, err := r.checkCut(ctx, disk)
 		if err == nil && slices.Contains(booted, flush) {
-			err = r.recover(ctx, machine, disk, args.Within)
+			err = r.recover(ctx, machine, disk)
 		}
 		if err == nil {
 			r.Log.Info("recovered", "case", r.Name, "entry", flush, "of", len(log.Entries), "marked", marked, "booted", slices.Contains(booted, flush))
@@ -202,7 +200,7 @@ func holds(root, name string) bool {
 }
 
 // recover starts a machine from a disk and waits until its Node is Ready.
-func (r *caseRun) recover(ctx context.Context, m lab.Machine, disk string, within time.Duration) error {
+func (r *caseRun) recover(ctx context.Context, m lab.Machine, disk string) error {
 	r.node.stop()
 	if err := r.forgetNode(ctx); err != nil {
 		return err
@@ -214,10 +212,10 @@ func (r *caseRun) recover(ctx context.Context, m lab.Machine, disk string, withi
 		return err
 	}
 	r.vm = vm
-	if err := r.provisionWait(ctx, waitArgs{Within: within}); err != nil {
+	if err := r.provisionWait(ctx, waitArgs{}); err != nil {
 		return err
 	}
-	return r.ready(ctx, readyArgs{Within: within})
+	return r.ready(ctx, readyArgs{})
 }
 
 // joinCredential is gone when ownCertificate and ownKubeconfig are there, neither of which the kubelet syncs.

@@ -3,6 +3,7 @@ package scenario
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -22,24 +23,19 @@ type waitArgs struct {
 	Error []string `yaml:"error"`
 	// Datapoints are fields of the result that must be filled.
 	Datapoints []string `yaml:"datapoints"`
-	// Within is how long it may take from the machine's start.
-	Within time.Duration `yaml:"within"`
 }
 
 // provisionWait runs provision-wait in the machine once it has booted, as the custom script
 // extension does, and checks the result.
 func (r *caseRun) provisionWait(ctx context.Context, args waitArgs) error {
-	if args.Within == 0 {
-		args.Within = 4 * time.Minute
-	}
-	ctx, cancel := context.WithTimeout(ctx, args.Within)
-	defer cancel()
-	if err := r.vm.Shell.Wait(ctx, r.vm.Healthy); err != nil {
+	if err := r.shell(ctx); err != nil {
 		return err
 	}
+	ctx, cancel := r.Pace.Within(ctx, patience)
+	defer cancel()
 	result, err := r.vm.Shell.Run(ctx, "/opt/azure/containers/aks-node-controller provision-wait 2>/dev/null")
 	if err != nil {
-		return err
+		return errors.Join(err, context.Cause(ctx))
 	}
 	if err := os.WriteFile(filepath.Join(r.out, "provision-wait.json"), []byte(result.Output), 0o644); err != nil {
 		return err
@@ -86,11 +82,24 @@ type guestArgs struct {
 	Run    string   `yaml:"run"`
 	Code   int      `yaml:"code"`
 	Output []string `yaml:"output"`
+	// Until has the command run again and again until it says that.
+	Until bool `yaml:"until"`
 }
 
 // guest runs a command in the machine.
 func (r *caseRun) guest(ctx context.Context, args guestArgs) error {
-	result, err := r.vm.Shell.Run(ctx, args.Run)
+	if args.Until {
+		return r.eventually(ctx, func() error { return r.guestOnce(ctx, args) })
+	}
+	return r.guestOnce(ctx, args)
+}
+
+func (r *caseRun) guestOnce(ctx context.Context, args guestArgs) error {
+	line, err := r.Pace.Seconds(args.Run)
+	if err != nil {
+		return err
+	}
+	result, err := r.vm.Shell.Run(ctx, line)
 	if err != nil {
 		return err
 	}
@@ -117,7 +126,7 @@ type statusArgs struct {
 	Cause    string `yaml:"cause"`
 	Endpoint string `yaml:"endpoint"`
 	// Took is how long the provisioning may have taken.
-	Took time.Duration `yaml:"took"`
+	Took Boots `yaml:"took"`
 	// Changed are parts of the IDs of what must have changed, ChangedOnly the IDs of all that may have.
 	Changed     []string `yaml:"changed"`
 	ChangedOnly []string `yaml:"changedOnly"`
@@ -133,10 +142,10 @@ func (r *caseRun) checkStatus(ctx context.Context, want statusArgs) error {
 	if err != nil {
 		return err
 	}
-	return want.compare(have)
+	return want.compare(have, r.Pace)
 }
 
-func (want *statusArgs) compare(have *status.Status) error {
+func (want *statusArgs) compare(have *status.Status, pace *Pace) error {
 	var wrong []string
 	differ := func(format string, args ...any) { wrong = append(wrong, fmt.Sprintf(format, args...)) }
 	if have.ExitCode != want.Code || want.Name != "" && have.CodeName != want.Name {
@@ -152,8 +161,8 @@ func (want *statusArgs) compare(have *status.Status) error {
 	if !strings.Contains(failure.Endpoint, want.Endpoint) {
 		differ("the endpoint is %q, want %q", failure.Endpoint, want.Endpoint)
 	}
-	if took := time.Duration(have.DurationMs) * time.Millisecond; want.Took > 0 && took > want.Took {
-		differ("it took %s, want at most %s", took, want.Took)
+	if took := time.Duration(have.DurationMs) * time.Millisecond; want.Took > 0 && took > pace.Of(want.Took) {
+		differ("it took %s, want at most %s, which are %s today", took, want.Took, pace.Of(want.Took))
 	}
 	for _, c := range have.Changes {
 		if want.ChangedOnly != nil && !slices.Contains(want.ChangedOnly, c.ID) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"time"
 )
 
 // reportsArgs are what the machine must have told its cloud last.
@@ -17,7 +16,7 @@ type reportsArgs struct {
 
 // reports checks what the machine has told its cloud of how its provisioning ended.
 func (r *caseRun) reports(ctx context.Context, want reportsArgs) error {
-	return eventually(ctx, 10*time.Second, func() error {
+	return r.eventually(ctx, func() error {
 		reports := r.Lab.Cloud.Health()
 		if len(reports) == 0 {
 			return fmt.Errorf("the cloud was told nothing, want %q", want.State)

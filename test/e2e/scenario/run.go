@@ -19,6 +19,8 @@ import (
 // Runner runs cases in a lab.
 type Runner struct {
 	Lab *lab.Lab
+	// Pace is how fast the machines are.
+	Pace *Pace
 	// Images are the directories of the nodes' images, by the kind of containerd.
 	Images map[string]string
 	// Slipway is the command line's path.
@@ -73,7 +75,7 @@ type caseRun struct {
 
 // Run runs a case, and keeps what it saw. One that goes on after another is run right after that.
 func (r *Runner) Run(all context.Context, c Case) Outcome {
-	ctx, cancel := context.WithTimeout(all, c.Timeout)
+	ctx, cancel := r.Pace.Within(all, c.Timeout)
 	defer cancel()
 	run := &caseRun{Runner: r, Case: c, out: filepath.Join(r.Out, c.Name), began: time.Now(), pods: make(map[string]string)}
 	outcome := Outcome{Case: c.Name, Out: run.out}
@@ -82,7 +84,7 @@ func (r *Runner) Run(all context.Context, c Case) Outcome {
 		outcome.Err = run.steps(ctx)
 	}
 	if run.vm != nil && all.Err() == nil {
-		collecting, cancel := context.WithTimeout(context.WithoutCancel(ctx), 60*time.Second)
+		collecting, cancel := r.Pace.Within(all, patience)
 		outcome.Console = run.vm.ConsolePath()
 		outcome.Timeline = run.collect(collecting, outcome.Err != nil)
 		cancel()
@@ -135,7 +137,7 @@ func (r *caseRun) end(ctx context.Context) error {
 
 // forgetNode removes what a case leaves in the cluster.
 func (r *Runner) forgetNode(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, 90*time.Second)
+	ctx, cancel := r.Pace.Within(ctx, patience)
 	defer cancel()
 	if err := errors.Join(r.Lab.StartAPIServer(ctx), r.Lab.CloudUp()); err != nil {
 		return err
@@ -162,7 +164,8 @@ func (r *caseRun) steps(ctx context.Context) error {
 		for name, args := range step {
 			begin := time.Now()
 			if err := steps[name].do(ctx, r, &args); err != nil {
-				return fmt.Errorf("step %d, %s: %w", i+1, name, err)
+				// Of a step that ran out of time it is told how much it had.
+				return fmt.Errorf("step %d, %s: %w", i+1, name, errors.Join(err, context.Cause(ctx)))
 			}
 			r.Log.Info("step done", "case", r.Name, "step", name, "seconds", fmt.Sprintf("%.1f", time.Since(begin).Seconds()))
 		}

@@ -114,7 +114,7 @@ func holdAgent(ctx context.Context, image, disk string) error {
 
 // save boots a machine until cloud-init is done, and saves it.
 func (r *caseRun) save(ctx context.Context, m lab.Machine, disk string) error {
-	ctx, cancel := context.WithTimeout(ctx, 3*time.Minute)
+	ctx, cancel := r.Pace.Within(ctx, patience)
 	defer cancel()
 	vm, err := r.Lab.Boot(ctx, m)
 	if err != nil {

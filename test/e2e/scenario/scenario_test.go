@@ -46,8 +46,14 @@ func TestCasesThatAreNone(t *testing.T) {
 		"about: x\nstepps: []":                            "stepps",
 		"steps: [{explode: {}}]":                          `no step "explode"`,
 		"steps: [{wait: {}, ready: {}}]":                  "2 names",
-		"steps: [{wait: {within: soon}}]":                 "soon",
-		"steps: [{wait: {patience: 3s}}]":                 "patience",
+		"steps: [{status: {took: soon}}]":                 "soon",
+		"steps: [{status: {took: 7s}}]":                   "in boots",
+		"steps: [{wait: {patience: 3 boots}}]":            "patience",
+		"timeout: 10m":                                    "in boots",
+		"kind: party":                                     `no kind "party"`,
+		"inputs: [/etc/passwd]":                           "/etc/passwd",
+		"inputs: [../x]":                                  "../x",
+		"inputs: [\"a[\"]":                                "a[",
 		"steps:\n- boot: {}\n- node: {maxPods: [1, 2]}\n": "step 2",
 	} {
 		_, err := load(writeCase(t, text))
@@ -58,16 +64,16 @@ func TestCasesThatAreNone(t *testing.T) {
 }
 
 func TestStepArguments(t *testing.T) {
-	c, err := load(writeCase(t, "about: x\nsteps: [{wait: {exitCode: 51, within: 10s, error: [a, b]}}]"))
+	c, err := load(writeCase(t, "about: x\nsteps: [{status: {code: 51, took: 2 boots, changed: [a, b]}}]"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	var args waitArgs
-	node := c.Steps[0]["wait"]
+	var args statusArgs
+	node := c.Steps[0]["status"]
 	if err := decodeArgs(&node, &args); err != nil {
 		t.Fatal(err)
 	}
-	if args.ExitCode != 51 || args.Within != 10*time.Second || !slices.Equal(args.Error, []string{"a", "b"}) {
+	if args.Code != 51 || args.Took != 2 || !slices.Equal(args.Changed, []string{"a", "b"}) {
 		t.Errorf("the arguments are %+v", args)
 	}
 }
@@ -227,8 +233,9 @@ func TestStatusDiffers(t *testing.T) {
 	have := &status.Status{ExitCode: 51, CodeName: "X", DurationMs: 5000,
 		Error:   &status.Failure{Cause: "tls", Endpoint: "https://a:443 (1.2.3.4:443)", Message: "m"},
 		Changes: []status.Change{{ID: "File:/etc/a", Action: "created"}}}
-	fits := statusArgs{Code: 51, Name: "X", Cause: "tls", Endpoint: "https://a:443", Took: 5 * time.Second, Changed: []string{"/etc/a"}}
-	if err := fits.compare(have); err != nil {
+	fits := statusArgs{Code: 51, Name: "X", Cause: "tls", Endpoint: "https://a:443", Took: 2.5, Changed: []string{"/etc/a"}}
+	pace := NewPace(2 * time.Second)
+	if err := fits.compare(have, pace); err != nil {
 		t.Error(err)
 	}
 	for name, spoil := range map[string]func(*statusArgs){
@@ -236,13 +243,13 @@ func TestStatusDiffers(t *testing.T) {
 		"name":     func(a *statusArgs) { a.Name = "Y" },
 		"cause":    func(a *statusArgs) { a.Cause = "dns" },
 		"endpoint": func(a *statusArgs) { a.Endpoint = "https://b" },
-		"took":     func(a *statusArgs) { a.Took = time.Second },
+		"took":     func(a *statusArgs) { a.Took = 0.5 },
 		"changed":  func(a *statusArgs) { a.Changed = []string{"/etc/b"} },
 		"change":   func(a *statusArgs) { a.ChangedOnly = []string{} },
 	} {
 		args := fits
 		spoil(&args)
-		if args.compare(have) == nil {
+		if args.compare(have, pace) == nil {
 			t.Errorf("another %s passes", name)
 		}
 	}

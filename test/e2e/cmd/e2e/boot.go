@@ -76,7 +76,7 @@ func measureInside(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	runner, stop, err := s.start(ctx, "boot")
+	runner, stop, err := s.start(ctx, labDir(s.Repo), "boot")
 	defer stop()
 	if err != nil {
 		return err

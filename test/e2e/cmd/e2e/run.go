@@ -4,8 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"log/slog"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -27,18 +29,37 @@ type setup struct {
 	Boot    bootOptions
 }
 
-// start starts the lab, and returns what runs cases in it; what they keep is below out/e2e, in a directory. stop
-// ends the lab, also one that has not come up.
-func (s *setup) start(ctx context.Context, dir string) (runner *scenario.Runner, stop func(), err error) {
-	cache, log := filepath.Join(s.Repo, ".cache", "e2e"), logger()
-	stop = func() {}
-	l, err := lab.Start(ctx, filepath.Join(cache, "lab"), s.Parts, log)
+// startTime bounds the lab's start and the measuring boot, before which it is not known how fast the machine is.
+const startTime = 20 * time.Minute
+
+// start starts the lab, whose state is in a directory, and measures how fast its machines are. It returns what runs cases
+// in it; what they keep is below out/e2e, in a directory. stop ends the lab, also one that has not come up.
+func (s *setup) start(ctx context.Context, dir, out string) (runner *scenario.Runner, stop func(), err error) {
+	ctx, cancel := context.WithTimeout(ctx, startTime)
+	defer cancel()
+	log, stop := logger(), func() {}
+	l, err := lab.Start(ctx, dir, s.Parts, log)
 	if l != nil {
 		stop = l.Stop
 	}
-	return &scenario.Runner{Lab: l, Cache: cache, Images: s.Images, Slipway: s.Slipway,
-		Out: filepath.Join(s.Repo, "out", "e2e", dir), Log: log}, stop, err
+	if err != nil {
+		return nil, stop, err
+	}
+	image := s.Images[slices.Max(slices.Collect(maps.Keys(s.Images)))]
+	pace, err := scenario.Measure(ctx, l, filepath.Join(dir, "vm-pace"), filepath.Join(image, "disk.img"))
+	if err != nil {
+		return nil, stop, fmt.Errorf("measure how fast a machine is: %w", err)
+	}
+	log.Info("measured how fast a machine is", "boot", pace.Of(1).Round(time.Second/10))
+	return &scenario.Runner{Lab: l, Pace: pace, Cache: cacheDir(s.Repo), Images: s.Images, Slipway: s.Slipway,
+		Out: filepath.Join(s.Repo, "out", "e2e", out), Log: log}, stop, nil
 }
+
+// cacheDir is where the parts are kept.
+func cacheDir(repo string) string { return filepath.Join(repo, ".cache", "e2e") }
+
+// labDir is where a lab has its state that ends with the run.
+func labDir(repo string) string { return filepath.Join(cacheDir(repo), "lab") }
 
 func logger() *slog.Logger {
 	return slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{
@@ -57,7 +78,7 @@ func build(ctx context.Context, containerds []string) (setup, error) {
 	if err != nil {
 		return setup{}, err
 	}
-	store := &parts.Store{Dir: filepath.Join(repo, ".cache", "e2e"), Repo: repo, Log: logger()}
+	store := &parts.Store{Dir: cacheDir(repo), Repo: repo, Log: logger()}
 	s := setup{Repo: repo, Images: make(map[string]string)}
 	if err := store.InstallTools(ctx); err != nil {
 		return s, err
@@ -103,12 +124,33 @@ func alone() (unlock func(), err error) {
 }
 
 // outside makes the parts and runs the cases in a sandbox.
-func outside(ctx context.Context, names []string) error {
-	cases, err := scenario.Load(filepath.Join("test", "e2e", "cases"), names...)
+func outside(ctx context.Context, args []string) error {
+	choice, err := parseRun(ctx, args)
+	if errors.Is(err, flag.ErrHelp) {
+		return nil
+	}
 	if err != nil {
 		return err
 	}
-	return sandboxed(ctx, "inside", cases, bootOptions{})
+	dir := filepath.Join("test", "e2e", "cases")
+	all, err := scenario.Load(dir)
+	if err != nil {
+		return err
+	}
+	names, left, err := choice.Choose(all)
+	if err != nil {
+		return err
+	}
+	cases, err := scenario.Load(dir, names...)
+	if err != nil {
+		return err
+	}
+	failed := sandboxed(ctx, "inside", cases, bootOptions{})
+	fmt.Printf("\n%d of %d cases were left out\n", len(all)-len(cases), len(all))
+	for _, line := range left {
+		fmt.Println("  " + line)
+	}
+	return failed
 }
 
 // sandboxed makes the parts that the cases need, and calls this program with a verb in a sandbox.
@@ -165,7 +207,7 @@ func inside(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	runner, stop, err := s.start(ctx, "")
+	runner, stop, err := s.start(ctx, labDir(s.Repo), "")
 	defer stop()
 	if err != nil {
 		return err

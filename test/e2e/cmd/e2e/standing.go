@@ -23,7 +23,7 @@ import (
 const standingCase = "aks-custom-data"
 
 // standingDir is where a standing lab keeps its state.
-func standingDir(repo string) string { return filepath.Join(repo, ".cache", "e2e", "standing") }
+func standingDir(repo string) string { return filepath.Join(cacheDir(repo), "standing") }
 
 // processFile names the process that a standing lab is.
 func processFile(repo string) string { return filepath.Join(standingDir(repo) + "-process") }
@@ -113,20 +113,17 @@ func stand(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	log := logger()
-	l, err := lab.Start(ctx, standingDir(s.Repo), s.Parts, log)
-	if l != nil {
-		defer l.Stop()
-	}
+	runner, stop, err := s.start(ctx, standingDir(s.Repo), "lab")
+	defer stop()
 	if err != nil {
 		return err
 	}
-	kubeconfig, err := l.PKI.KubeconfigFor("admin", args[1])
+	runner.Keep = true
+	kubeconfig, err := runner.Lab.PKI.KubeconfigFor("admin", args[1])
 	if err != nil {
 		return err
 	}
 	go forward(listener, lab.HostAddress+":443")
-	runner := &scenario.Runner{Lab: l, Images: s.Images, Slipway: s.Slipway, Out: filepath.Join(s.Repo, "out", "e2e", "lab"), Log: log, Keep: true}
 	outcome := runner.Run(ctx, cases[0])
 	scenario.PrintTimeline(os.Stdout, outcome)
 	if outcome.Err != nil {

@@ -1,0 +1,59 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os/exec"
+	"strings"
+
+	"github.com/slipway-dev/slipway/test/e2e/scenario"
+)
+
+// parseRun reads which cases are to be run.
+func parseRun(ctx context.Context, args []string) (scenario.Choice, error) {
+	var choice scenario.Choice
+	var since string
+	flags := flag.NewFlagSet("e2e run", flag.ContinueOnError)
+	flags.BoolVar(&choice.All, "all", false, "run all cases, and not only the core set")
+	flags.StringVar(&since, "since", "", "run also those that have a file among their inputs that changed since a `COMMIT`")
+	if err := flags.Parse(args); err != nil {
+		return choice, err
+	}
+	choice.Names = flags.Args()
+	switch {
+	case len(choice.Names) > 0 && (choice.All || since != ""), choice.All && since != "":
+		return choice, errors.New("want e2e run [--all | --since COMMIT | CASE...], one of them")
+	case since == "":
+		return choice, nil
+	}
+	var err error
+	choice.Changed, err = changedSince(ctx, since)
+	return choice, err
+}
+
+// changedSince are the files of the repository, by their paths, that are not as they were in a commit: those that are not
+// committed yet, too. It is not nil.
+func changedSince(ctx context.Context, commit string) ([]string, error) {
+	files := []string{}
+	for _, args := range [][]string{
+		{"diff", "--name-only", "--no-renames", "-z", "--end-of-options", commit + "^{commit}", "--"},
+		{"ls-files", "--others", "--exclude-standard", "-z"},
+	} {
+		cmd := exec.CommandContext(ctx, "git", args...)
+		var stderr bytes.Buffer
+		cmd.Stderr = &stderr
+		out, err := cmd.Output()
+		if err != nil {
+			return nil, fmt.Errorf("what changed since %q: git %s: %w: %s", commit, args[0], err, bytes.TrimSpace(stderr.Bytes()))
+		}
+		for name := range strings.SplitSeq(string(out), "\x00") {
+			if name != "" {
+				files = append(files, name)
+			}
+		}
+	}
+	return files, nil
+}

@@ -1,0 +1,103 @@
+package scenario
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// kinds are what a case can be about. Of each kind one case, or more, is in the core set.
+var kinds = map[string]string{
+	"join":    "cloud-init and the agent together make a node that runs pods",
+	"source":  "the agent finds the contract by itself",
+	"failure": "what is in the way is named, and the node is made when it is gone",
+	"change":  "a running node is changed, and goes back when it is not well",
+	"watch":   "a running node follows its contract by itself",
+	"boot":    "a machine that boots once more is what it was, or whom it has become",
+	"power":   "the power goes at any moment",
+}
+
+// Choice says which of the cases are run: those that are named, or all, or the core set with those that have one of the
+// changed files, which are paths from the root of the repository, among their inputs.
+type Choice struct {
+	Names   []string
+	All     bool
+	Changed []string
+}
+
+// Choose returns the names of the chosen cases, and says of each other one, on a line, why it is left out,
+// unless some were named. Cases that the chosen ones go on after are chosen with them.
+func (c Choice) Choose(cases []Case) (names, left []string, err error) {
+	byName := make(map[string]Case)
+	for _, k := range cases {
+		byName[k.Name] = k
+	}
+	chosen := make(map[string]bool)
+	for _, name := range c.Names {
+		if _, known := byName[name]; !known {
+			return nil, nil, fmt.Errorf("there is no case %q below test/e2e/cases", name)
+		}
+		chosen[name] = true
+	}
+	core := make(map[string][]string)
+	for _, k := range cases {
+		if k.Core {
+			core[k.Kind] = append(core[k.Kind], k.Name)
+		}
+		if len(c.Names) == 0 && (c.All || k.Core || slices.ContainsFunc(c.Changed, k.reads)) {
+			chosen[k.Name] = true
+		}
+	}
+	for _, k := range cases {
+		for before := k.After; chosen[k.Name] && before != ""; before = byName[before].After {
+			chosen[before] = true
+		}
+	}
+	for _, k := range cases {
+		switch {
+		case chosen[k.Name]:
+			names = append(names, k.Name)
+		case len(c.Names) > 0: // whoever names cases knows that others are left out
+		case c.Changed != nil:
+			left = append(left, fmt.Sprintf("%s: none of its inputs changed, and %s is of its kind, %s", k.Name, strings.Join(core[k.Kind], " or "), k.Kind))
+		default:
+			left = append(left, fmt.Sprintf("%s: %s is of its kind, %s", k.Name, strings.Join(core[k.Kind], " or "), k.Kind))
+		}
+	}
+	return names, left, nil
+}
+
+// reads tells whether a file, by its path from the root of the repository, is one of the case's inputs.
+func (c *Case) reads(name string) bool {
+	own := path.Join("test/e2e/cases", c.Name) + "/**"
+	return slices.ContainsFunc(append([]string{own}, c.Inputs...), func(pattern string) bool { return matches(pattern, name) })
+}
+
+// matches tells whether a pattern stands for a file: "dir/**" for all below a directory, others as path.Match has them.
+func matches(pattern, name string) bool {
+	if dir, all := strings.CutSuffix(pattern, "/**"); all {
+		return strings.HasPrefix(name, dir+"/")
+	}
+	ok, _ := path.Match(pattern, name) // load has seen that it is a pattern
+	return ok
+}
+
+// errNoInput says that an input is none.
+var errNoInput = errors.New("want a pattern from the root of the repository, such as internal/watch/**")
+
+// checkPlace checks what a case says of its place among the others.
+func (c *Case) checkPlace() error {
+	if _, known := kinds[c.Kind]; c.Kind != "" && !known {
+		return fmt.Errorf("there is no kind %q", c.Kind)
+	}
+	for _, pattern := range c.Inputs {
+		if _, err := path.Match(pattern, ""); err != nil || !filepath.IsLocal(pattern) || path.Clean(pattern) != pattern {
+			return fmt.Errorf("input %q: %w", pattern, cmp.Or(err, errNoInput))
+		}
+	}
+	return nil
+}
