@@ -7,10 +7,9 @@ import (
 	"fmt"
 	"io"
 	"strings"
-)
 
-// maxCSEInput is how large a result is read, in bytes; AKS's own have a few thousand.
-const maxCSEInput = 1 << 20
+	"github.com/slipway-dev/slipway/internal/state"
+)
 
 // ParseCSE reads a result that Slipway or an AKS script wrote. Keys match in any case, unknown ones
 // are passed over, and of two that match the later counts; a value that is no string is kept as its
@@ -18,8 +17,8 @@ const maxCSEInput = 1 << 20
 // an exit code is [CSEStatus.Code]'s to tell.
 func ParseCSE(data []byte) (CSEStatus, error) {
 	var s CSEStatus
-	if len(data) > maxCSEInput {
-		return s, fmt.Errorf("the result has %d bytes, more than %d are not read", len(data), maxCSEInput)
+	if int64(len(data)) > state.Result.Limit {
+		return s, fmt.Errorf("the result has %d bytes, more than %d are not read", len(data), state.Result.Limit)
 	}
 	if len(bytes.TrimSpace(data)) == 0 {
 		return s, errors.New("the result is empty")

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 	"unicode/utf8"
+
+	"github.com/slipway-dev/slipway/internal/state"
 )
 
 // example is the result of a node that worked.
@@ -138,7 +140,7 @@ func TestParseCSERefuses(t *testing.T) {
 		"two":           {`{"ExitCode": "0"}{"ExitCode": "1"}`, "follows"},
 		"text behind":   {`{"ExitCode": "0"} done`, "follows"},
 		"a colon short": {`{"ExitCode" "0"}`, "one JSON object"},
-		"too much":      {`{"ExitCode": "0"}` + strings.Repeat(" ", maxCSEInput), "not read"},
+		"too much":      {`{"ExitCode": "0"}` + strings.Repeat(" ", int(state.Result.Limit)), "not read"},
 		"too deep":      {`{"Output": ` + strings.Repeat("[", 100_000) + strings.Repeat("]", 100_000) + `}`, "depth"},
 	} {
 		t.Run(name, func(t *testing.T) {

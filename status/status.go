@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/slipway-dev/slipway/internal/state"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
@@ -139,11 +140,8 @@ type Step struct {
 	Detail     string `json:"detail,omitempty"`
 }
 
-// How long a failure's message is written, and how large a document is read, in bytes.
-const (
-	maxMessage     = 4096
-	maxStatusInput = 8 << 20
-)
+// maxMessage is how long a failure's message is written, in bytes.
+const maxMessage = 4096
 
 // Marshal writes the document, indented by two spaces; times are in UTC. The same status gives the
 // same bytes.
@@ -170,8 +168,8 @@ func (f Failure) bounded() Failure {
 // Parse reads a document that Marshal wrote. Unknown fields are passed over, so that an older
 // command can read what a newer agent wrote; another kind or version of document is an error.
 func Parse(data []byte) (*Status, error) {
-	if len(data) > maxStatusInput {
-		return nil, fmt.Errorf("the status has %d bytes, more than %d are not read", len(data), maxStatusInput)
+	if int64(len(data)) > state.Status.Limit {
+		return nil, fmt.Errorf("the status has %d bytes, more than %d are not read", len(data), state.Status.Limit)
 	}
 	var header struct{ APIVersion, Kind string }
 	if err := json.Unmarshal(data, &header); err != nil {

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/slipway-dev/slipway/internal/state"
 )
 
 func TestStatusMarshal(t *testing.T) {
@@ -69,7 +71,7 @@ func TestParseRefuses(t *testing.T) {
 		"another kind":    {`{"apiVersion": "slipway.dev/v1", "kind": "NodeConfig"}`, `"NodeConfig"`},
 		"another version": {`{"apiVersion": "slipway.dev/v2", "kind": "ProvisionStatus"}`, `"slipway.dev/v2"`},
 		"an AKS result":   {`{"ExitCode": "0"}`, `want "slipway.dev/v1"`},
-		"too much":        {strings.Repeat(" ", maxStatusInput+1), "not read"},
+		"too much":        {strings.Repeat(" ", int(state.Status.Limit)+1), "not read"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if s, err := Parse([]byte(test.data)); err == nil || !strings.Contains(err.Error(), test.want) || s != nil {
@@ -108,7 +110,7 @@ func FuzzParse(f *testing.F) {
 		}
 		back, err := Parse(first)
 		if err != nil {
-			if len(first) > maxStatusInput {
+			if len(first) > int(state.Status.Limit) {
 				return
 			}
 			t.Fatalf("does not read what it wrote: %v\n%s", err, first)

@@ -35,7 +35,7 @@ func TestBootTimes(t *testing.T) {
 			t.Errorf("got %q, want %q", *field, want)
 		}
 	}
-	before := n.read(aksPlace.result)
+	before := n.read(aksPlace.result.Path)
 
 	n.host.boot = host.BootTimes{Kernel: kernel.Add(time.Hour), UserspaceAfter: time.Second, FinishAfter: 9 * time.Second}
 	n.host.services["walinuxagent.service"] = kernel.Add(20 * time.Second)
@@ -55,7 +55,7 @@ func TestBootTimes(t *testing.T) {
 	if later != want || want.SystemdSummary == "" {
 		t.Errorf("got  %+v\nwant %+v", later, want)
 	}
-	if !bytes.Equal(before, n.read(aksPlace.result)) {
+	if !bytes.Equal(before, n.read(aksPlace.result.Path)) {
 		t.Error("waiting has changed the published document")
 	}
 }
@@ -73,7 +73,7 @@ func TestBootTimesAreNotKnown(t *testing.T) {
 	n.deliver(aksContract, example(t, "aks/minimal.json"))
 	n.provision()
 	n.published(aksPlace, 0)
-	if document, code, err := n.Wait(t.Context()); code != 0 || err != nil || !bytes.Equal(document, n.read(aksPlace.result)) {
+	if document, code, err := n.Wait(t.Context()); code != 0 || err != nil || !bytes.Equal(document, n.read(aksPlace.result.Path)) {
 		t.Errorf("%d, %v, %s", code, err, document)
 	}
 	if !strings.Contains(n.log.String(), "boot times are not known") {

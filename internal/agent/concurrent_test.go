@@ -198,7 +198,7 @@ func TestAnotherIsAtWork(t *testing.T) {
 	if got.ExitCode != exitcode.Timeout || time.Since(begin) < time.Second || !strings.Contains(n.errorTexts(got), "/run/slipway/lock") {
 		t.Errorf("after %s: %d, %+v", time.Since(begin), got.ExitCode, got.Errors)
 	}
-	if n.exists(StatusPath) || n.exists(aksPlace.result) || n.exists(aksPlace.complete) || n.exists(FactsPath) {
+	if n.exists(StatusPath) || n.exists(aksPlace.result.Path) || n.exists(aksPlace.complete) || n.exists(FactsPath) {
 		t.Errorf("there is %q", slices.Sorted(maps.Keys(n.snapshot())))
 	}
 	if err := unlock(); err != nil {

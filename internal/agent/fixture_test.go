@@ -159,7 +159,7 @@ func (n *node) exists(path string) bool {
 // result is the published result.
 func (n *node) result(p place) status.CSEStatus {
 	n.Helper()
-	result, err := status.ParseCSE(n.read(p.result))
+	result, err := status.ParseCSE(n.read(p.result.Path))
 	if err != nil {
 		n.Fatal(err)
 	}

@@ -10,17 +10,16 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/internal/plan"
 	"github.com/slipway-dev/slipway/internal/source"
+	"github.com/slipway-dev/slipway/internal/state"
 	"github.com/slipway-dev/slipway/status"
 )
 
 // IdentityPath is the record of which machine was provisioned: a disk can be copied, with all that is on it.
-const IdentityPath = "/var/lib/slipway/identity.json"
-
-// maxIdentity bounds the record.
-const maxIdentity = 64 << 10
+var IdentityPath = state.Identity.Path
 
 // identity is which machine was provisioned, and from where.
 type identity struct {
@@ -141,7 +140,7 @@ func (p *provision) attached(ctx context.Context, last *identity) *facts.Instanc
 
 // readIdentity reads the record, nil where there is none.
 func (p *provision) readIdentity() (*identity, error) {
-	data, err := p.Host.ReadFile(IdentityPath, maxIdentity)
+	data, err := state.Identity.Read(p.Host)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	} else if err != nil {
@@ -190,7 +189,7 @@ func (p *provision) writeIdentity(record *identity) error {
 	if err != nil {
 		return err
 	}
-	return p.writeIfDifferent(IdentityPath, 0o600, append(content, '\n'))
+	return p.writeIfOther(state.Identity, append(content, '\n'))
 }
 
 // moved removes the certificate that a kubelet has signed for addresses that the machine has no more.
@@ -246,7 +245,7 @@ func (p *provision) keep() {
 	if p.kept == "" {
 		return
 	}
-	if err := p.writeIfDifferent(p.kept, 0o600, p.found.Data); err != nil {
+	if err := p.writeIfOther(state.File{Path: p.kept, Mode: 0o600, Limit: document.MaxBytes}, p.found.Data); err != nil {
 		p.Log.Warn("the contract cannot be kept; the next boot looks for it again", "path", p.kept, "error", err)
 	}
 }

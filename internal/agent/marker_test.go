@@ -40,7 +40,7 @@ func TestStaleMarker(t *testing.T) {
 		{"of an image", func(n *node) { n.deliver(aksPlace.complete, nil) }, false},
 		{"of another dialect", func(n *node) {
 			n.deliver(nativePlace.complete, nil)
-			n.deliver(nativePlace.result, []byte(`{"ExitCode":"0"}`))
+			n.deliver(nativePlace.result.Path, []byte(`{"ExitCode":"0"}`))
 		}, false},
 		{"a link", func(n *node) {
 			n.deliver(aksPlace.complete, nil)
@@ -106,10 +106,10 @@ func TestDocumentsAreRepaired(t *testing.T) {
 	}{
 		{StatusPath, nil},
 		{StatusPath, []byte("{")},
-		{aksPlace.result, nil},
-		{aksPlace.result, []byte{}},
-		{aksPlace.result, []byte(`{"ExitCode":"5"}`)},
-		{aksPlace.result, []byte(`{"Exit`)},
+		{aksPlace.result.Path, nil},
+		{aksPlace.result.Path, []byte{}},
+		{aksPlace.result.Path, []byte(`{"ExitCode":"5"}`)},
+		{aksPlace.result.Path, []byte(`{"Exit`)},
 		{aksPlace.complete, nil},
 	} {
 		n := newNode(t)

@@ -3,19 +3,20 @@ package agent
 import (
 	"strings"
 
+	"github.com/slipway-dev/slipway/internal/state"
 	"github.com/slipway-dev/slipway/nodeconfig/dialect"
 )
 
-// StatusPath is where the status of the last provisioning is, whatever the dialect.
-const StatusPath = "/var/lib/slipway/status.json"
-
-// FactsPath is the record of the facts that the last plan was made from.
-const FactsPath = "/run/slipway/facts.json"
+// Where the status of the last provisioning is, whatever the dialect, and the facts that its plan was made from.
+var (
+	StatusPath = state.Status.Path
+	FactsPath  = state.Facts.Path
+)
 
 // place is where a result is published.
 type place struct {
 	// result is the CSEStatus document.
-	result string
+	result state.File
 	// complete marks that a provisioning has ended, well or not; it appears after the result.
 	complete string
 	// baseComplete takes its place where only an image was prepared.
@@ -27,15 +28,15 @@ type place struct {
 // The places, by dialect (AKS node contract, completion files and guest agent events).
 var (
 	aksPlace = place{
-		result:       "/var/log/azure/aks/provision.json",
+		result:       state.AKSResult,
 		complete:     "/opt/azure/containers/provision.complete",
 		baseComplete: "/opt/azure/containers/base_prep.complete",
 		events:       "/var/log/azure/Microsoft.Azure.Extensions.CustomScript/events",
 	}
 	nativePlace = place{
-		result:       "/var/lib/slipway/provision.json",
-		complete:     "/var/lib/slipway/provision.complete",
-		baseComplete: "/var/lib/slipway/base.complete",
+		result:       state.Result,
+		complete:     state.Dir + "/provision.complete",
+		baseComplete: state.Dir + "/base.complete",
 	}
 )
 

@@ -88,7 +88,7 @@ func TestRetractedFailure(t *testing.T) {
 	t.Parallel()
 	for code, stands := range map[string]bool{"0": true, "51": false} {
 		n := newNode(t)
-		n.deliver(aksPlace.result, []byte(`{"ExitCode": "`+code+`"}`))
+		n.deliver(aksPlace.result.Path, []byte(`{"ExitCode": "`+code+`"}`))
 		n.deliver(aksPlace.complete, nil)
 		n.host.before = func(op, name string) error {
 			if op == "ReadFile" && name == aksContract && n.exists(aksPlace.complete) != stands {

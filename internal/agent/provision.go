@@ -15,6 +15,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/plan"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/internal/source"
+	"github.com/slipway-dev/slipway/internal/state"
 	"github.com/slipway-dev/slipway/nodeconfig"
 	"github.com/slipway-dev/slipway/nodeconfig/dialect"
 	"github.com/slipway-dev/slipway/status"
@@ -351,7 +352,7 @@ func (p *provision) recordFacts() {
 	}
 	content, err := json.MarshalIndent(p.known, "", "  ")
 	if err == nil {
-		err = p.writeIfDifferent(FactsPath, 0o644, append(content, '\n'))
+		err = p.writeIfOther(state.Facts, append(content, '\n'))
 	}
 	if err != nil {
 		p.Log.Warn("facts could not be recorded", "path", FactsPath, "error", err)
@@ -367,12 +368,12 @@ func kubernetesVersion(decoded *dialect.Decoded) string {
 	return decoded.Config.Cluster.KubernetesVersion
 }
 
-// writeIfDifferent writes a file unless it holds the content already.
-func (p *provision) writeIfDifferent(path string, mode uint32, content []byte) error {
-	if have, err := p.Host.ReadFile(path, int64(len(content))); err == nil && slices.Equal(have, content) {
+// writeIfOther writes a file unless it holds the content already.
+func (p *provision) writeIfOther(file state.File, content []byte) error {
+	if have, err := file.Read(p.Host); err == nil && slices.Equal(have, content) {
 		return nil
 	}
-	return p.Host.WriteFileAtomic(&resource.File{Path: path, Mode: mode, Content: content})
+	return file.Write(p.Host, content)
 }
 
 // record takes over the engine's report.

@@ -10,16 +10,14 @@ import (
 	"github.com/slipway-dev/slipway/exitcode"
 	"github.com/slipway-dev/slipway/internal/apply"
 	"github.com/slipway-dev/slipway/internal/resource"
+	"github.com/slipway-dev/slipway/internal/state"
 	"github.com/slipway-dev/slipway/nodeconfig"
 	"github.com/slipway-dev/slipway/status"
 )
 
-// maxResult bounds the result documents that are read back.
-const maxResult = 8 << 20
-
 // lastSuccess tells whether the last provisioning was of the same plan, succeeded, and is published.
 func (p *provision) lastSuccess(desired resource.Plan) bool {
-	data, err := p.Host.ReadFile(StatusPath, maxResult)
+	data, err := state.Status.Read(p.Host)
 	if err != nil {
 		return false
 	}
@@ -54,7 +52,7 @@ func (p *provision) marker() string {
 func (p *provision) retract() error {
 	stale := []string{p.marker(), aksPlace.complete, nativePlace.complete}
 	if p.isScript() {
-		stale = append(stale, p.place().result)
+		stale = append(stale, p.place().result.Path)
 	}
 	removed := false
 	for _, path := range stale {
@@ -84,7 +82,7 @@ func (p *provision) retractFailure(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		data, err := p.Host.ReadFile(place.result, maxResult)
+		data, err := place.result.Read(p.Host)
 		if marker.Kind == apply.Absent || err != nil {
 			continue
 		}
@@ -125,7 +123,7 @@ func (p *provision) publish(ctx context.Context) {
 		}
 	}
 	if err := p.guarded(func() error { return p.publishResult(ctx) }); err != nil {
-		p.Log.Error("the result cannot be published; whoever waits for it will time out", "path", p.place().result, "error", err)
+		p.Log.Error("the result cannot be published; whoever waits for it will time out", "path", p.place().result.Path, "error", err)
 		if p.status.ExitCode == exitcode.Success {
 			p.conclude(fmt.Errorf("publish the result: %w", err))
 		}
@@ -159,7 +157,7 @@ func (p *provision) publishedByScript() bool {
 
 // readResult reads the result that is published where this run's goes.
 func (p *provision) readResult() (status.CSEStatus, error) {
-	data, err := p.Host.ReadFile(p.place().result, maxResult)
+	data, err := p.place().result.Read(p.Host)
 	if err != nil {
 		return status.CSEStatus{}, err
 	}
@@ -171,7 +169,7 @@ func (p *provision) publishStatus() error {
 	if err != nil {
 		return err
 	}
-	return p.Host.WriteFileAtomic(&resource.File{Path: StatusPath, Mode: 0o600, Content: document})
+	return state.Status.Write(p.Host, document)
 }
 
 // publishResult writes the result, and the marker once the result is durable.
@@ -181,7 +179,7 @@ func (p *provision) publishResult(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if err := p.Host.WriteFileAtomic(&resource.File{Path: p.place().result, Mode: 0o600, Content: document}); err != nil {
+		if err := p.place().result.Write(p.Host, document); err != nil {
 			return err
 		}
 	}

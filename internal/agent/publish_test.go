@@ -99,8 +99,8 @@ func TestPublished(t *testing.T) {
 				t.Errorf("%+v", got)
 			}
 			for _, other := range []place{aksPlace, nativePlace} {
-				if other != c.place && (n.exists(other.result) || n.exists(other.complete)) {
-					t.Errorf("there is something at %s too", other.result)
+				if other != c.place && (n.exists(other.result.Path) || n.exists(other.complete)) {
+					t.Errorf("there is something at %s too", other.result.Path)
 				}
 			}
 		})
@@ -132,7 +132,7 @@ func TestOrderOfDocuments(t *testing.T) {
 			return nil
 		}
 		n.provision()
-		if want := []string{StatusPath, aksPlace.result, aksPlace.complete}; !slices.Equal(written, want) {
+		if want := []string{StatusPath, aksPlace.result.Path, aksPlace.complete}; !slices.Equal(written, want) {
 			t.Errorf("written are %q, want %q", written, want)
 		}
 		for _, path := range written {
@@ -151,7 +151,7 @@ func TestDocumentCannotBeWritten(t *testing.T) {
 		status, result, complete bool
 	}{
 		{StatusPath, false, true, true},
-		{aksPlace.result, true, false, false},
+		{aksPlace.result.Path, true, false, false},
 		{aksPlace.complete, true, true, false},
 	} {
 		n := newNode(t)
@@ -165,12 +165,12 @@ func TestDocumentCannotBeWritten(t *testing.T) {
 		if got := n.provision(); got.ExitCode != exitcode.AKSNodeController {
 			t.Errorf("%s: a success that is not published is %d", c.fails, got.ExitCode)
 		}
-		if result := n.root + aksPlace.result; c.fails == StatusPath {
+		if result := n.root + aksPlace.result.Path; c.fails == StatusPath {
 			if content, err := os.ReadFile(result); err != nil || !strings.Contains(string(content), `"240"`) {
 				t.Errorf("a success is published without its status: %s, %v", content, err)
 			}
 		}
-		if n.exists(StatusPath) != c.status || n.exists(aksPlace.result) != c.result || n.exists(aksPlace.complete) != c.complete {
+		if n.exists(StatusPath) != c.status || n.exists(aksPlace.result.Path) != c.result || n.exists(aksPlace.complete) != c.complete {
 			t.Errorf("%s cannot be written, and there is %v", c.fails, slices.Sorted(maps.Keys(n.snapshot())))
 		}
 		if !strings.Contains(n.log.String(), "no space left on device") {

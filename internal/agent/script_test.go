@@ -36,7 +36,7 @@ func TestScript(t *testing.T) {
 		n := newNode(t)
 		n.deliver(script, []byte("#!/bin/bash\n"))
 		if c.stale != "" {
-			n.deliver(aksPlace.result, []byte(c.stale))
+			n.deliver(aksPlace.result.Path, []byte(c.stale))
 			n.deliver(aksPlace.complete, nil)
 		}
 		var ran []string
@@ -46,7 +46,7 @@ func TestScript(t *testing.T) {
 				t.Errorf("%s: there is a marker while the script runs", c.name)
 			}
 			if c.writes != "" {
-				n.deliver(aksPlace.result, []byte(c.writes))
+				n.deliver(aksPlace.result.Path, []byte(c.writes))
 			}
 			return []byte("said something"), c.err
 		}

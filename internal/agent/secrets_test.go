@@ -150,8 +150,8 @@ func TestSecretsAreNotShown(t *testing.T) {
 			result := n.Provision(t.Context(), ProvisionOptions{})
 			document, code, err := n.Wait(t.Context())
 			for what, text := range map[string]string{
-				"the log": n.log.String(), "the status": string(n.read(StatusPath)), "AKS's result": string(n.read(aksPlace.result)),
-				"the native result": string(n.read(nativePlace.result)), "the facts": string(n.read(FactsPath)),
+				"the log": n.log.String(), "the status": string(n.read(StatusPath)), "AKS's result": string(n.read(aksPlace.result.Path)),
+				"the native result": string(n.read(nativePlace.result.Path)), "the facts": string(n.read(FactsPath)),
 				"the record of actions": string(n.read("/run/slipway/actions.jsonl")), "the intent": string(n.read("/var/lib/slipway/intent.json")),
 				"what waited got": fmt.Sprint(string(document), code, err), "what was returned": fmt.Sprintf("%+v %#v", result, result),
 				"a dry run": fmt.Sprintf("%+v %s", dry, printed(t, dry)), "the report": printed(t, result), "events": fmt.Sprint(n.events()),

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/slipway-dev/slipway/exitcode"
+	"github.com/slipway-dev/slipway/internal/state"
 	"github.com/slipway-dev/slipway/status"
 )
 
@@ -58,20 +59,20 @@ func (a *Agent) wait(ctx context.Context) (document []byte, code int, err error)
 
 // result reads a published result, and completes it with what has become known since.
 func (a *Agent) result(ctx context.Context, p place) ([]byte, int, error) {
-	document, err := a.Host.ReadFile(p.result, maxResult)
+	document, err := p.result.Read(a.Host)
 	if err != nil {
 		return a.waited(exitcode.AgentFailed, p, fmt.Errorf("the marker %s is there, and the result is not: %w", p.complete, err))
 	}
 	result, err := status.ParseCSE(document)
 	if err != nil {
-		return document, a.published(exitcode.AgentFailed, p), fmt.Errorf("result %s: %w", p.result, err)
+		return document, a.published(exitcode.AgentFailed, p), fmt.Errorf("result %s: %w", p.result.Path, err)
 	}
 	code, err := result.Code()
 	if err == nil && (code < 0 || code > maxExitCode) {
 		err = fmt.Errorf("no process ends with exit code %d", code)
 	}
 	if err != nil {
-		return document, a.published(exitcode.AgentFailed, p), fmt.Errorf("result %s: %w", p.result, err)
+		return document, a.published(exitcode.AgentFailed, p), fmt.Errorf("result %s: %w", p.result.Path, err)
 	}
 	return a.completed(ctx, document, result), code, nil
 }
@@ -108,7 +109,7 @@ func (a *Agent) waited(code int, at place, cause error) ([]byte, int, error) {
 
 // LastStatus returns the status of the last provisioning.
 func (a *Agent) LastStatus() (*status.Status, error) {
-	data, err := a.Host.ReadFile(StatusPath, maxResult)
+	data, err := state.Status.Read(a.Host)
 	if err != nil {
 		return nil, fmt.Errorf("no provisioning has ended on this machine: %w", err)
 	}

@@ -11,14 +11,11 @@ import (
 	"time"
 
 	"github.com/slipway-dev/slipway/internal/resource"
+	"github.com/slipway-dev/slipway/internal/state"
 )
 
-const (
-	// LockPath is the lock that one apply at a time holds.
-	LockPath = "/run/slipway/lock"
-	// intentPath records what an apply is about to do to units, until it is done.
-	intentPath = "/var/lib/slipway/intent.json"
-)
+// LockPath is the lock that one apply at a time holds.
+const LockPath = state.RunDir + "/lock"
 
 // Engine applies plans to a host.
 type Engine struct {

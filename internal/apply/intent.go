@@ -11,6 +11,7 @@ import (
 
 	"github.com/slipway-dev/slipway/internal/place"
 	"github.com/slipway-dev/slipway/internal/resource"
+	"github.com/slipway-dev/slipway/internal/state"
 )
 
 // intent is what an apply is about to do: it is the engine's journal. It is recorded, durably, before the
@@ -67,17 +68,14 @@ func (i *intent) add(wrong []difference) {
 	i.Paths = slices.Compact(i.Paths)
 }
 
-// maxIntent bounds the record that is read.
-const maxIntent = 64 << 10
-
 // recover takes up what an earlier run left undone. A record that cannot be read stands for the
 // worst: everything is reloaded and restarted.
 func (r *run) recover() error {
-	entry, err := r.Host.Stat(intentPath)
+	entry, err := r.Host.Stat(state.Intent.Path)
 	if err != nil || entry.Kind == Absent {
 		return err
 	}
-	data, err := r.Host.ReadFile(intentPath, maxIntent)
+	data, err := state.Intent.Read(r.Host)
 	if err == nil {
 		err = json.Unmarshal(data, &r.earlier)
 	}
@@ -85,7 +83,7 @@ func (r *run) recover() error {
 		err = r.earlier.check()
 	}
 	if err != nil {
-		r.Log.Warn("record of an unfinished apply cannot be read; every unit is restarted", "path", intentPath, "error", err)
+		r.Log.Warn("record of an unfinished apply cannot be read; every unit is restarted", "path", state.Intent.Path, "error", err)
 		r.earlier = r.worst()
 	}
 	r.recovered = true
@@ -110,7 +108,7 @@ func (r *run) worst() intent {
 // changed are made durable.
 func (r *run) clean() error {
 	// A run that died while it wrote its record has left a part of that.
-	if err := r.Host.Unstage(intentPath); err != nil {
+	if err := r.Host.Unstage(state.Intent.Path); err != nil {
 		return err
 	}
 	for _, name := range r.earlier.Paths {
@@ -141,7 +139,7 @@ func (r *run) takeBack() {
 		write = r.forget
 	}
 	if err := write(); err != nil {
-		r.Log.Warn("record of the intent cannot be taken back; the next apply restarts more than it needs to", "path", intentPath, "error", err)
+		r.Log.Warn("record of the intent cannot be taken back; the next apply restarts more than it needs to", "path", state.Intent.Path, "error", err)
 	}
 }
 
@@ -154,12 +152,15 @@ func (r *run) announce() error {
 	if err != nil {
 		return err
 	}
-	file := &resource.File{Path: intentPath, Mode: 0o600, Content: append(data, '\n')}
+	file, err := state.Intent.With(append(data, '\n'))
+	if err != nil {
+		return fmt.Errorf("record the intent: %w", err)
+	}
 	if err := r.Host.Stage(file); err != nil {
 		return fmt.Errorf("record the intent: %w", err)
 	}
-	if err := r.Host.Commit(intentPath); err != nil {
-		return errors.Join(fmt.Errorf("record the intent: %w", err), r.Host.Unstage(intentPath))
+	if err := r.Host.Commit(state.Intent.Path); err != nil {
+		return errors.Join(fmt.Errorf("record the intent: %w", err), r.Host.Unstage(state.Intent.Path))
 	}
 	if err := r.Host.Sync(); err != nil {
 		return fmt.Errorf("record the intent: %w", err)
@@ -180,7 +181,7 @@ func (r *run) done() error {
 
 // forget removes the record.
 func (r *run) forget() error {
-	if err := r.Host.Remove(intentPath); err != nil {
+	if err := r.Host.Remove(state.Intent.Path); err != nil {
 		return err
 	}
 	return r.Host.Sync()
@@ -200,7 +201,7 @@ func (r *run) owe() {
 		write = r.forget
 	}
 	if err := write(); err != nil {
-		r.Log.Warn("record of the intent cannot be shortened; the next apply restarts more than it needs to", "path", intentPath, "error", err)
+		r.Log.Warn("record of the intent cannot be shortened; the next apply restarts more than it needs to", "path", state.Intent.Path, "error", err)
 	}
 }
 

@@ -21,7 +21,7 @@ var damages = map[string]func(content string) string{
 	"binary":       func(string) string { return "\x7fELF\xff" },
 	"of a version": func(c string) string { return strings.Replace(c, "slipway.dev/v1", "slipway.dev/v9", 1) },
 	"of a kind":    func(c string) string { return strings.Replace(c, `"kind":"Generation`, `"kind":"X`, 1) },
-	"too large":    func(c string) string { return c + strings.Repeat(" ", 17<<20) },
+	"too large":    func(c string) string { return c + strings.Repeat(" ", 33<<20) },
 	"deep":         func(string) string { return strings.Repeat(`{"resources":`, 20000) },
 	"a number":     func(c string) string { return strings.Replace(c, `"number":`, `"number":-`, 1) },
 }

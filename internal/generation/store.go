@@ -11,22 +11,17 @@ import (
 
 	"github.com/slipway-dev/slipway/internal/apply"
 	"github.com/slipway-dev/slipway/internal/resource"
+	"github.com/slipway-dev/slipway/internal/state"
 )
 
-// Where the generations are.
-const (
-	Dir       = "/var/lib/slipway/generations"
-	indexPath = Dir + "/index.json"
-)
+// Dir is where the generations are.
+const Dir = state.Generations
 
 const (
 	// keep is how many generations are kept; the last good one is kept besides.
 	keep = 10
 	// keepBytes is how large they may be together.
 	keepBytes = 32 << 20
-	// maxRecord and maxIndex bound the files that are read.
-	maxRecord = 16 << 20
-	maxIndex  = 1 << 20
 	// maxOriginal bounds what is kept of a file that was there before, and maxOriginals of all of them.
 	maxOriginal  = 1 << 20
 	maxOriginals = 8 << 20
@@ -66,7 +61,7 @@ type Store struct {
 // goes on, and the way back is known.
 func Open(host Files, log *slog.Logger) (*Store, error) {
 	s := &Store{host: host, log: log, records: make(map[int]*record)}
-	data, err := host.ReadFile(indexPath, maxIndex)
+	data, err := state.Index.Read(host)
 	if errors.Is(err, fs.ErrNotExist) {
 		return s, s.collect()
 	}
@@ -74,8 +69,8 @@ func Open(host Files, log *slog.Logger) (*Store, error) {
 		s.entries, err = parseIndex(data)
 	}
 	if err != nil {
-		log.Warn("the index of generations cannot be read; it is made again from the generations", "path", indexPath, "error", err)
-		s.damaged = append(s.damaged, indexPath)
+		log.Warn("the index of generations cannot be read; it is made again from the generations", "path", state.Index.Path, "error", err)
+		s.damaged = append(s.damaged, state.Index.Path)
 		return s, s.collect()
 	}
 	return s, nil
@@ -158,7 +153,7 @@ func (s *Store) record(number int) (*record, error) {
 		return r, nil
 	}
 	name := recordPath(number)
-	data, err := s.host.ReadFile(name, maxRecord)
+	data, err := state.Generation(number).Read(s.host)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("generation %d: %w", number, err)
 	}
@@ -246,7 +241,7 @@ func (s *Store) Begin(e Entry, plan resource.Plan) (Entry, error) {
 	r := newRecord(e, plan, left, originals)
 	good, _ := s.LastGood()
 	r.LastGood = good.Number
-	if err := s.write(recordPath(e.Number), r); err != nil {
+	if err := s.write(state.Generation(e.Number), r); err != nil {
 		return e, fmt.Errorf("record the generation: %w", err)
 	}
 	s.records[e.Number] = r
@@ -299,18 +294,18 @@ func (s *Store) Confirm() error {
 }
 
 func (s *Store) writeIndex() error {
-	if err := s.write(indexPath, index{apiVersion, indexKind, s.entries}); err != nil {
+	if err := s.write(state.Index, index{apiVersion, indexKind, s.entries}); err != nil {
 		return fmt.Errorf("record the generation: %w", err)
 	}
 	return nil
 }
 
-func (s *Store) write(name string, document any) error {
+func (s *Store) write(file state.File, document any) error {
 	content, err := marshal(document)
 	if err != nil {
 		return err
 	}
-	return s.host.WriteFileAtomic(&resource.File{Path: name, Mode: 0o600, Content: content})
+	return file.Write(s.host, content)
 }
 
 // setAside moves what cannot be read out of the way.
@@ -329,8 +324,7 @@ func (s *Store) setAside() error {
 // numberOf is the number of the generation whose file has a name.
 func numberOf(name string) (number int, ok bool) {
 	_, err := fmt.Sscanf(name, "%d.json", &number)
-	return number, err == nil && number > 0 && fileName(number) == name
+	return number, err == nil && number > 0 && state.Generation(number).Name() == name
 }
 
-func fileName(number int) string   { return fmt.Sprintf("%06d.json", number) }
-func recordPath(number int) string { return Dir + "/" + fileName(number) }
+func recordPath(number int) string { return state.Generation(number).Path }

@@ -10,6 +10,8 @@ import (
 	"os"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/slipway-dev/slipway/internal/state"
 )
 
 // The kinds of action, and what each is about.
@@ -23,11 +25,8 @@ const (
 	actionCommand = "command" // a label and arguments
 )
 
-const (
-	actionsPath = "/run/slipway/actions.jsonl"
-	// maxActions bounds the file of actions that is read.
-	maxActions = 16 << 20
-)
+// actionsPath is the file of actions.
+var actionsPath = state.Actions.Path
 
 // action is something done to a machine that a directory only takes note of. Its JSON form is the
 // same for the same action: no times, no counters.
@@ -111,7 +110,7 @@ func parseAction(line []byte) (action, error) {
 
 // actions reads what was recorded in the tree.
 func (d *Directory) actions() ([]action, error) {
-	data, err := d.ReadFile(actionsPath, maxActions)
+	data, err := state.Actions.Read(d)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -158,7 +157,10 @@ func (d *Directory) append(a action) error {
 	if err != nil {
 		return err
 	}
-	if err := chmodTo(file, 0o644); err != nil { // whatever the umask is
+	if end+int64(len(line)) > state.Actions.Limit {
+		return fmt.Errorf("it would be larger than %d bytes, which are read back: remove it to start again", state.Actions.Limit)
+	}
+	if err := chmodTo(file, state.Actions.Mode); err != nil { // whatever the umask is
 		return err
 	}
 	if err := writeTo(file, line); err != nil {
@@ -170,7 +172,21 @@ func (d *Directory) append(a action) error {
 // endOfActions returns the end of what was recorded whole, and cuts off what a run that died, or a full
 // disk, left of a line beyond it: the next action begins a line.
 func endOfActions(file *os.File) (int64, error) {
-	data, err := readRegular(file, maxActions)
+	// Nearly always it ends with a whole line, and need not be read.
+	info, err := file.Stat()
+	if err != nil {
+		return 0, err
+	}
+	last := []byte{'\n'}
+	if size := info.Size(); info.Mode().IsRegular() && size > 0 {
+		if _, err := file.ReadAt(last, size-1); err != nil {
+			return 0, err
+		}
+	}
+	if info.Mode().IsRegular() && last[0] == '\n' {
+		return info.Size(), nil
+	}
+	data, err := readRegular(file, state.Actions.Limit)
 	if err != nil {
 		return 0, err
 	}

@@ -7,8 +7,10 @@ import (
 	"io"
 	"net"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 
 	sd "github.com/coreos/go-systemd/v22/dbus"
 	"github.com/godbus/dbus/v5"
@@ -27,6 +29,16 @@ var (
 	errNoUnit = errors.New("there is no unit file of that name")
 	errMasked = errors.New("the unit is masked")
 )
+
+// lostAnswers are the errors by which a message bus says that systemd is not there, or was not long enough to
+// answer (D-Bus specification, "org.freedesktop.DBus.Error"): it executes itself again.
+var lostAnswers = []string{
+	"org.freedesktop.DBus.Error.NoReply",
+	"org.freedesktop.DBus.Error.Disconnected",
+	"org.freedesktop.DBus.Error.ServiceUnknown",
+	"org.freedesktop.DBus.Error.NameHasNoOwner",
+	"org.freedesktop.DBus.Error.NoServer",
+}
 
 // connectSystemd connects to systemd, by its own socket or else by the message bus.
 func connectSystemd(ctx context.Context) (bus, error) {
@@ -76,6 +88,10 @@ func dialSystemd(ctx context.Context, address string, hello bool) (*connection, 
 		err = errLost
 	}
 	if err != nil {
+		// Somebody was there, and hung up: it is not for want of a systemd.
+		if errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) {
+			err = fmt.Errorf("%w: %w", errLost, err)
+		}
 		c.end()
 		if ctx.Err() != nil {
 			err = ctx.Err()
@@ -196,6 +212,7 @@ func (c *connection) failure(err error) error {
 	}
 	var answer dbus.Error
 	var broken *net.OpError
+	var errno syscall.Errno
 	switch {
 	case errors.As(err, &answer):
 		switch answer.Name {
@@ -204,10 +221,16 @@ func (c *connection) failure(err error) error {
 		case "org.freedesktop.systemd1.UnitMasked":
 			return errMasked
 		}
-		return fmt.Errorf("systemd: %s (%s)", answer.Error(), answer.Name)
+		err = fmt.Errorf("systemd: %s (%s)", answer.Error(), answer.Name)
+		if slices.Contains(lostAnswers, answer.Name) {
+			c.end()
+			err = fmt.Errorf("%w: %w", errLost, err)
+		}
+		return err
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return err
-	case c.life.Err() != nil, errors.As(err, &broken), errors.Is(err, io.EOF), errors.Is(err, dbus.ErrClosed):
+	case c.life.Err() != nil, errors.As(err, &broken), errors.As(err, &errno), errors.Is(err, io.EOF),
+		errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, net.ErrClosed), errors.Is(err, dbus.ErrClosed):
 		c.end() // if it was not noticed yet
 		return fmt.Errorf("%w: %w", errLost, err)
 	}

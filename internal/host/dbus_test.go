@@ -29,6 +29,8 @@ type peer struct {
 	conns   []*dbus.Conn
 	state   string // ActiveState of every unit
 	jobs    int
+	// errors are what the next calls are answered with, of whatever kind.
+	errors []string
 }
 
 func newPeer(t *testing.T) *peer {
@@ -88,7 +90,7 @@ func (p *peer) accept(raw net.Conn) {
 		"StartUnit":   func(unit, mode string) (dbus.ObjectPath, *dbus.Error) { return p.job("start", unit, mode) },
 		"RestartUnit": func(unit, mode string) (dbus.ObjectPath, *dbus.Error) { return p.job("restart", unit, mode) },
 		"StopUnit":    func(unit, mode string) (dbus.ObjectPath, *dbus.Error) { return p.job("stop", unit, mode) },
-		"Reload":      func() *dbus.Error { return nil },
+		"Reload":      p.unanswered,
 		"GetUnit":     p.getUnit,
 		"Subscribe":   func() *dbus.Error { return nil },
 	}
@@ -152,6 +154,9 @@ func (p *peer) job(kind, unit, mode string) (dbus.ObjectPath, *dbus.Error) {
 	case "odd.service":
 		return "", dbus.NewError("org.freedesktop.systemd1.BadUnitSetting", []any{"Unit odd.service has a bad unit file setting."})
 	}
+	if err := p.unanswered(); err != nil {
+		return "", err
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.jobs++
@@ -167,6 +172,47 @@ func (p *peer) job(kind, unit, mode string) (dbus.ObjectPath, *dbus.Error) {
 	return object, nil
 }
 
+// unanswered is the next of the errors, if any is left.
+func (p *peer) unanswered() *dbus.Error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.errors) == 0 {
+		return nil
+	}
+	name := p.errors[0]
+	p.errors = p.errors[1:]
+	return dbus.NewError(name, []any{"Message recipient disconnected from message bus without replying"})
+}
+
+// A message bus answers in systemd's place while that executes itself again: it is asked again.
+func TestDBusAnswersInSystemdsPlace(t *testing.T) {
+	p := newPeer(t)
+	m := p.machine()
+	m.systemd.delay = time.Microsecond
+	for _, name := range lostAnswers {
+		for range 2 * reconnects {
+			p.errors = append(p.errors, name)
+		}
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+	defer cancel()
+	left := func() int {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		return len(p.errors)
+	}
+	must(t, m.StartUnit(ctx, "done.service"))
+	if left() > 0 || p.jobs != 1 {
+		t.Errorf("%d answers are left, %d jobs", left(), p.jobs)
+	}
+	p.errors = []string{lostAnswers[0], lostAnswers[0]}
+	if _, err := m.UnitState(ctx, "done.service"); err != nil || left() > 0 {
+		t.Errorf("a question: %v, %d answers are left", err, left())
+	}
+	p.errors = []string{lostAnswers[0], lostAnswers[0]}
+	must(t, m.ReloadUnits(ctx))
+}
+
 // getUnit knows no unit whose name begins with "new".
 func (p *peer) getUnit(unit string) (dbus.ObjectPath, *dbus.Error) {
 	if strings.HasPrefix(unit, "new") {
@@ -176,6 +222,9 @@ func (p *peer) getUnit(unit string) (dbus.ObjectPath, *dbus.Error) {
 }
 
 func (p *peer) getAll(message dbus.Message, iface string) (map[string]dbus.Variant, *dbus.Error) {
+	if err := p.unanswered(); err != nil {
+		return nil, err
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	object := message.Headers[dbus.FieldPath].Value().(dbus.ObjectPath)

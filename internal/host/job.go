@@ -24,10 +24,14 @@ func (s *systemd) job(ctx context.Context, method, unit string) error {
 		return fmt.Errorf("%s: %w", verb, err)
 	}
 	var result string
-	err := s.do(ctx, func(conn bus) error {
+	asked := request{method: method, unit: unit}
+	err := s.do(ctx, func(conn bus) (err error) {
+		if result, err = asked.look(ctx, conn); err != nil || result != "" {
+			return err
+		}
 		done := make(chan string, 1)
-		err := pass(mutation{kind: mutationKind(verb), name: unit}, func() error {
-			return conn.enqueue(ctx, method, unit, done)
+		err = pass(mutation{kind: mutationKind(verb), name: unit}, func() error {
+			return conn.enqueue(ctx, asked.method, unit, done)
 		})
 		if err != nil {
 			return err
@@ -36,12 +40,7 @@ func (s *systemd) job(ctx context.Context, method, unit string) error {
 		case result = <-done:
 			return nil
 		case <-conn.lost():
-			// The job is lost sight of, and goes on. To ask for a start joins it, or finds its work
-			// done; to ask for a restart again could have it done twice.
-			if method == restartMethod {
-				method = startMethod
-			}
-			return errLost
+			return errLost // the job is lost sight of, and goes on
 		case <-ctx.Done():
 			return fmt.Errorf("%w: %w", errUnfinished, ctx.Err())
 		}
@@ -56,6 +55,46 @@ func (s *systemd) job(ctx context.Context, method, unit string) error {
 		return fmt.Errorf("%s %s: %w%s", verb, unit, err, s.explain(ctx, unit))
 	}
 	return fmt.Errorf("%s %s: %w%s", verb, unit, jobResult(result), s.explain(ctx, unit))
+}
+
+// request is what a job is asked for, which may have to be done again over another connection.
+type request struct {
+	method, unit string
+	// before tells the unit's last start from others, as it was when the job was asked for first.
+	before string
+	known  bool
+}
+
+// look finds out what is left to ask for: all of it the first time. After a connection was lost nobody knows
+// whether systemd had heard, and the job may have ended since. One that is at work is joined; and where the
+// unit was started since, it is not started again: the result is what has become of it.
+func (r *request) look(ctx context.Context, conn bus) (result string, err error) {
+	if r.method == stopMethod {
+		return "", nil // it can be asked for again
+	}
+	properties, err := conn.properties(ctx, unitObject(r.unit), unitInterface)
+	switch {
+	case errors.Is(err, errLost), ctx.Err() != nil:
+		return "", err
+	case err != nil:
+		return "", nil // the job's own answer says it better
+	}
+	id, _ := properties["InvocationID"].([]byte)
+	state, _ := properties["ActiveState"].(string)
+	switch now := string(id); {
+	case !r.known:
+		r.before, r.known = now, true
+	case jobNumber(properties) != 0:
+		r.method = startMethod // joins it
+	case now == r.before: // nothing was done
+	case state == "activating":
+		r.method = startMethod
+	case state == "failed":
+		return "failed", nil
+	default:
+		return "done", nil
+	}
+	return "", nil
 }
 
 // jobResult is a job's result other than "done", in systemd's words.

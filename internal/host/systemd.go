@@ -17,17 +17,20 @@ const (
 	unitInterface    = "org.freedesktop.systemd1.Unit"
 )
 
-// errLost says that the connection to systemd ended. systemd closes it when it executes itself anew,
-// as it does when its package is upgraded; what it was doing goes on.
+// errLost says that the connection to systemd ended, or that systemd did not answer over it. systemd closes it
+// when it executes itself again, as it does when its package is upgraded; what it was doing goes on.
 var errLost = errors.New("the connection to systemd was lost")
 
 const (
 	// connectTimeout bounds one attempt to connect to systemd, which is a matter of milliseconds.
 	connectTimeout = 10 * time.Second
-	// reconnects is how often a lost connection is made anew for one call.
-	reconnects = 6
-	// reconnectDelay is slept before the first of them, and doubled for each that follows.
-	reconnectDelay = 100 * time.Millisecond
+	// reconnects is how often a lost connection is made again for one call that has no deadline; one that has
+	// is tried until then.
+	reconnects = 30
+	// reconnectDelay is slept before the first of them, and doubled for each that follows, up to
+	// maxReconnectDelay times its length.
+	reconnectDelay    = 100 * time.Millisecond
+	maxReconnectDelay = 20
 	// explainTimeout bounds the question why something failed, asked when the time is already over.
 	explainTimeout = 500 * time.Millisecond
 )
@@ -55,6 +58,7 @@ type systemd struct {
 	connect func(context.Context) (bus, error)
 	turn    chan struct{} // held by whoever uses conn; a mutex that can be given up
 	conn    bus
+	met     bool          // there was a connection, so there is a systemd
 	delay   time.Duration // before the first reconnect
 }
 
@@ -83,30 +87,34 @@ func (s *systemd) bus(ctx context.Context) (bus, error) {
 	defer cancel()
 	conn, err := s.connect(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("connect to systemd: %w", err)
+		err = fmt.Errorf("connect to systemd: %w", err)
+		if s.met {
+			err = fmt.Errorf("%w: %w", errLost, err)
+		}
+		return nil, err
 	}
-	s.conn = conn
+	s.conn, s.met = conn, true
 	return conn, nil
 }
 
-// do calls systemd, and again over a new connection when the one in use is lost meanwhile. A first
-// connection that cannot be made is an error at once: there may be no systemd here.
+// do calls systemd, and again over a new connection when the one in use is lost meanwhile, until ctx is done. A
+// first connection that cannot be made is an error at once: there may be no systemd here.
 func (s *systemd) do(ctx context.Context, call func(conn bus) error) error {
+	_, bounded := ctx.Deadline()
 	delay := s.delay
 	for attempt := 0; ; attempt++ {
 		conn, err := s.bus(ctx)
-		retry := attempt > 0
 		if err == nil {
+			delay = s.delay
 			err = call(conn)
-			retry = errors.Is(err, errLost)
 		}
-		if err == nil || !retry || attempt == reconnects || ctx.Err() != nil {
+		if !errors.Is(err, errLost) || attempt == reconnects && !bounded || ctx.Err() != nil {
 			return err
 		}
 		if !sleep(ctx, delay) {
 			return fmt.Errorf("%w: %w", err, ctx.Err())
 		}
-		delay *= 2
+		delay = min(2*delay, maxReconnectDelay*s.delay)
 	}
 }
 
@@ -204,7 +212,7 @@ func readState(ctx context.Context, conn bus, unit string) (apply.UnitState, err
 	if state.LoadState == "" || state.ActiveState == "" {
 		return apply.UnitState{}, errors.New("systemd's answer has no state in it")
 	}
-	state.Starting = state.ActiveState == "activating" || state.ActiveState == "inactive" && hasJob(properties)
+	state.Starting = state.ActiveState == "activating" || state.ActiveState == "inactive" && jobNumber(properties) != 0 // one that starts it
 	if iface := typeInterface(unit); state.ActiveState == "failed" && iface != "" {
 		properties, err := conn.properties(ctx, unitObject(unit), iface)
 		if err != nil {
@@ -215,15 +223,14 @@ func readState(ctx context.Context, conn bus, unit string) (apply.UnitState, err
 	return state, nil
 }
 
-// hasJob tells whether a job on a unit waits or is at work: its number is not 0. On a unit that is
-// inactive it is one that starts it.
-func hasJob(properties map[string]any) bool {
+// jobNumber is the number of the job on a unit that waits or is at work, or 0.
+func jobNumber(properties map[string]any) uint32 {
 	job, _ := properties["Job"].([]any)
 	if len(job) == 0 {
-		return false
+		return 0
 	}
 	number, _ := job[0].(uint32)
-	return number != 0
+	return number
 }
 
 // waitActive waits until a unit is active. It returns an error, which says how the unit is, when it

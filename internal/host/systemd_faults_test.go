@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -98,36 +99,74 @@ func TestSystemdUnitMaskedOrMissing(t *testing.T) {
 	faulty(t, machine(errNoUnit, "not-found"), []string{"start", "restart", "check"}, "there is no unit file of that name")
 }
 
-// The connection is lost in the middle of a job, and there is a new one: the job is joined.
-func TestSystemdReconnects(t *testing.T) {
-	for name, want := range map[string]string{"start": "StartUnit", "restart": "StartUnit", "stop": "StopUnit"} {
-		first, second := newFakeBus(), newFakeBus()
-		first.onJob = func(string, string) (string, error) {
-			time.AfterFunc(5*time.Millisecond, func() { close(first.gone) })
-			return "", nil
+// unitWith is a unit's state, with the number of its job and what tells its start from others.
+func unitWith(active string, job uint32, invocation string) map[string]any {
+	properties := unitIs("loaded", active, "sub", "success")
+	properties["Job"], properties["InvocationID"] = []any{job, "/job"}, []byte(invocation)
+	return properties
+}
+
+// systemd executes itself again, more often than anybody would count, while a job is at work: whoever asked for it
+// finds out over each new connection what has become of it. Nothing is done twice, and nothing is left out.
+func TestSystemdExecutesItselfAgain(t *testing.T) {
+	const times = 40
+	for _, c := range []struct {
+		name      string
+		unheard   bool           // each request is lost before systemd has read it
+		meanwhile map[string]any // the unit, as it is found after each loss
+		want      string         // the requests over the second connection, and over the last
+		fails     string
+	}{
+		{"start", false, unitWith("activating", 7, "new"), "StartUnit StartUnit", ""},
+		{"restart", false, unitWith("deactivating", 7, "old"), "StartUnit StartUnit", ""},
+		{"restart", true, unitWith("active", 0, "old"), "RestartUnit RestartUnit", ""},
+		{"restart", true, unitWith("activating", 0, "old"), "RestartUnit RestartUnit", ""}, // by itself
+		{"start", true, unitWith("inactive", 0, "old"), "StartUnit StartUnit", ""},
+		{"stop", false, unitWith("deactivating", 7, "old"), "StopUnit StopUnit", ""},
+		// It has ended when there is a connection again.
+		{"start", false, unitWith("active", 0, "new"), "", ""},
+		{"restart", false, unitWith("active", 0, "new"), "", ""},
+		{"start", false, unitWith("inactive", 0, "new"), "", ""}, // of type oneshot
+		{"start", false, unitWith("failed", 0, "new"), "", "result failed"},
+		{"restart", false, unitWith("failed", 0, "new"), "", "result failed"},
+	} {
+		var conns []bus
+		for i := range times {
+			conn := newFakeBus()
+			conn.units[faultyUnit] = unitWith("active", 0, "old")
+			if i > 0 {
+				conn.units[faultyUnit] = c.meanwhile
+			}
+			if i < times-1 {
+				conn.onJob = func(string, string) (string, error) {
+					close(conn.gone)
+					if c.unheard {
+						return "", errLost
+					}
+					return "", nil
+				}
+			}
+			conns = append(conns, conn)
 		}
 		m, _ := newMachine(t, nil)
-		m.systemd = systemdAt(first, second)
-		m.systemd.delay = time.Millisecond
-		must(t, operations[name](t.Context(), m))
-		if got := second.seen(); !slices.Equal(got, []string{want + " " + faultyUnit}) {
-			t.Errorf("%s: over the second connection %q", name, got)
+		m.systemd = systemdAt(conns...)
+		m.systemd.delay = time.Microsecond
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		err := operations[c.name](ctx, m)
+		cancel()
+		if c.fails == "" && err != nil || c.fails != "" && (err == nil || !strings.Contains(err.Error(), c.fails)) {
+			t.Errorf("%+v: %v", c, err)
+		}
+		var got []string
+		for _, conn := range []bus{conns[1], conns[times-1]} {
+			for _, call := range conn.(*fakeBus).seen() {
+				got = append(got, strings.TrimSuffix(call, " "+faultyUnit))
+			}
+		}
+		if strings.Join(got, " ") != c.want {
+			t.Errorf("%+v: over the new connections %q", c, got)
 		}
 	}
-	// And the job has failed meanwhile: to ask for it again tells so.
-	faulty(t, func(t *testing.T) *Machine {
-		first, second := newFakeBus(), newFakeBus()
-		first.onJob = func(string, string) (string, error) {
-			close(first.gone)
-			return "", nil
-		}
-		second.onJob = func(string, string) (string, error) { return "failed", nil }
-		second.units[faultyUnit] = unitIs("loaded", "failed", "failed", "signal")
-		m, _ := newMachine(t, nil)
-		m.systemd = systemdAt(first, second)
-		m.systemd.delay = time.Millisecond
-		return m
-	}, jobs, "result failed", "result signal")
 }
 
 // The connection is lost in the middle of a job, and there is no other: not in time, or not at all.

@@ -249,8 +249,9 @@ func TestJobCanceled(t *testing.T) {
 }
 
 func TestLostConnection(t *testing.T) {
-	// systemd executes itself anew while it restarts a unit: the job is joined, not done twice.
+	// systemd executes itself again while it restarts a unit: the job is joined, not done twice.
 	first, second := newFakeBus(), newFakeBus()
+	second.units["kubelet.service"] = unitWith("deactivating", 5, "old")
 	first.onJob = func(string, string) (string, error) {
 		time.AfterFunc(10*time.Millisecond, func() { close(first.gone) })
 		return "", nil

@@ -8,14 +8,13 @@ import (
 	"log/slog"
 
 	"github.com/slipway-dev/slipway/internal/difference"
-	"github.com/slipway-dev/slipway/internal/resource"
+	"github.com/slipway-dev/slipway/internal/state"
 )
 
-const (
-	// MemoryPath is where what was decided about each source is kept over restarts.
-	MemoryPath = "/var/lib/slipway/watch.json"
-	maxMemory  = 64 << 10
+// MemoryPath is where what was decided about each source is kept over restarts.
+var MemoryPath = state.Watch.Path
 
+const (
 	memoryVersion = "slipway.dev/v1"
 	memoryKind    = "WatchMemory"
 )
@@ -61,10 +60,11 @@ type memoryDocument struct {
 	Sources    map[string]note `json:"sources"`
 }
 
-// recall reads what was remembered. What cannot be read is forgotten: it is decided anew.
-func recall(files Files, log *slog.Logger) *memory {
+// recall reads what was remembered of the sources that are followed. What cannot be read is forgotten: it is
+// decided again. Of a source that is not followed any more nothing is kept.
+func recall(files Files, log *slog.Logger, followed []Source) *memory {
 	m := &memory{files: files}
-	data, err := files.ReadFile(MemoryPath, maxMemory)
+	data, err := state.Watch.Read(files)
 	if err == nil {
 		err = json.Unmarshal(data, &m.doc)
 	}
@@ -78,9 +78,13 @@ func recall(files Files, log *slog.Logger) *memory {
 		m.doc = memoryDocument{}
 	}
 	m.doc.APIVersion, m.doc.Kind = memoryVersion, memoryKind
-	if m.doc.Sources == nil {
-		m.doc.Sources = make(map[string]note)
+	notes := make(map[string]note)
+	for _, s := range followed {
+		if n, known := m.doc.Sources[s.Name]; known {
+			notes[s.Name] = n
+		}
 	}
+	m.doc.Sources = notes
 	return m
 }
 
@@ -93,5 +97,5 @@ func (m *memory) keep(name string, n note) error {
 	if err != nil {
 		return err
 	}
-	return m.files.WriteFileAtomic(&resource.File{Path: MemoryPath, Mode: 0o600, Content: append(content, '\n')})
+	return state.Watch.Write(m.files, append(content, '\n'))
 }

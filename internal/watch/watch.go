@@ -167,7 +167,7 @@ func (w *Watcher) Once(ctx context.Context) error {
 }
 
 func (w *Watcher) begin(ctx context.Context) *run {
-	r := &run{Watcher: w, memory: recall(w.Files, w.Log), events: make(chan int), driftDue: time.Now()}
+	r := &run{Watcher: w, memory: recall(w.Files, w.Log, w.Sources), events: make(chan int), driftDue: time.Now()}
 	for _, s := range w.Sources {
 		noted := r.memory.of(s.Name)
 		f := &followed{Source: s, due: time.Now(), unknown: noted.Sum == ""}

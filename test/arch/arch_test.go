@@ -57,7 +57,7 @@ var layers = [][]string{
 	{"internal/apply", "internal/source", "status", "userdata"},
 	{"internal/metadata", "internal/volume", "internal/envelope"},
 	{"internal/plan"},
-	{"internal/resource", "internal/facts", "nodeconfig/dialect"},
+	{"internal/resource", "internal/state", "internal/facts", "nodeconfig/dialect"},
 	{"nodeconfig/aks", "components", "exitcode"},
 	{"nodeconfig", "api/aksnodeconfig/v1"},
 	{"internal/document", "internal/place"},

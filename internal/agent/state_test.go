@@ -1,0 +1,149 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/slipway-dev/slipway/internal/difference"
+	"github.com/slipway-dev/slipway/internal/facts"
+	"github.com/slipway-dev/slipway/internal/generation"
+	"github.com/slipway-dev/slipway/internal/state"
+	"github.com/slipway-dev/slipway/status"
+)
+
+// readers read each file of state as the agent does. The watcher's own is tested there.
+var readers = map[string]func(n *node, data []byte) error{
+	state.Status.Path:    func(_ *node, data []byte) error { _, err := status.Parse(data); return err },
+	state.Result.Path:    readsResult,
+	state.AKSResult.Path: readsResult,
+	state.Facts.Path:     func(_ *node, data []byte) error { _, err := facts.Parse(data); return err },
+	state.Intent.Path:    func(_ *node, data []byte) error { return json.Unmarshal(data, new(map[string]any)) },
+	state.Identity.Path: func(n *node, _ []byte) error {
+		record, err := (&provision{Agent: &n.agent}).readIdentity()
+		if err == nil && record == nil {
+			err = errors.New("nothing is read")
+		}
+		return err
+	},
+	state.Actions.Path: func(n *node, _ []byte) error {
+		_, err := n.host.UnitState(context.Background(), "kubelet.service")
+		return err
+	},
+	state.Index.Path: readsGenerations,
+}
+
+func readsResult(_ *node, data []byte) error {
+	result, err := status.ParseCSE(data)
+	if err == nil {
+		_, err = result.Code()
+	}
+	return err
+}
+
+// readsGenerations wants every generation's record to be readable, and the index not to be made again.
+func readsGenerations(n *node, _ []byte) error {
+	entries, err := n.Generations()
+	if err != nil {
+		return err
+	}
+	store, err := generation.Open(n.Host, n.Log)
+	for _, e := range entries {
+		_, unreadable := store.Plan(e.Number)
+		err = errors.Join(err, unreadable)
+		if e.Outcome == generation.Unknown {
+			err = errors.Join(err, fmt.Errorf("nobody knows what came of generation %d", e.Number))
+		}
+	}
+	return err
+}
+
+// readable wants every file of the agent's state that is there to be read by who reads it. It returns their names.
+func (n *node) readable(what string) map[string]bool {
+	n.Helper()
+	found := make(map[string]bool)
+	check := func(f state.File) {
+		if !n.exists(f.Path) {
+			return
+		}
+		found[f.Path] = true
+		data, err := f.Read(n.host)
+		if err == nil && strings.HasPrefix(f.Path, state.Generations) {
+			err = readsGenerations(n, data)
+		} else if err == nil {
+			err = readers[f.Path](n, data)
+		}
+		if err != nil {
+			n.Errorf("%s: %s cannot be read back: %v", what, f.Path, err)
+		}
+	}
+	known := make(map[string]bool)
+	for _, f := range state.Files() {
+		known[f.Path] = true
+		check(f)
+	}
+	// And nothing else is kept there that the table does not have.
+	for _, dir := range []string{state.Dir, state.RunDir} {
+		entries, _ := os.ReadDir(filepath.Join(n.root, dir))
+		for _, e := range entries {
+			if path := dir + "/" + e.Name(); !e.IsDir() && !known[path] && strings.HasSuffix(path, ".json") {
+				n.Errorf("%s: %s is not in the table of state", what, path)
+			}
+		}
+	}
+	return found
+}
+
+// extremes are contracts that make the agent write as much as it ever does.
+func extremes(t *testing.T) map[string][]byte {
+	many := func(n int, line func(i int) string) string {
+		var b strings.Builder
+		for i := range n {
+			b.WriteString(line(i))
+		}
+		return b.String()
+	}
+	base := string(example(t, "native/minimal.yaml"))
+	return map[string][]byte{
+		"bad labels":  []byte(base + "\nkubelet:\n  labels:\n" + many(20000, func(i int) string { return fmt.Sprintf("    \"bad label %d!\": \"%s\"\n", i, strings.Repeat("é", 4)) })),
+		"bad sysctls": []byte(base + "\nsystem:\n  sysctls:\n" + many(20000, func(i int) string { return fmt.Sprintf("    \"no/../%d\": \"1\"\n", i) })),
+		"unknown":     []byte(base + "\n" + many(30000, func(i int) string { return fmt.Sprintf("unknown%d: \"\\u0001\\u0002\"\n", i) })),
+		"sysctls":     []byte(base + "\nsystem:\n  sysctls:\n" + many(300, func(i int) string { return fmt.Sprintf("    net.x%d.y: \"1\"\n", i) })),
+		"garbage":     []byte(strings.Repeat("\x00\xff", 1<<19)),
+		"too large":   []byte(strings.Repeat("# \n", 1<<20)),
+	}
+}
+
+// Whatever the agent is given, it can read back all that it has written, by a boot and by a change of a node.
+func TestStateCanBeReadBack(t *testing.T) {
+	found := make(map[string]bool)
+	for name, contract := range extremes(t) {
+		t.Run(name, func(t *testing.T) {
+			n := newNode(t)
+			n.deliver("/etc/machine-id", []byte("0123456789abcdef0123456789abcdef\n"))
+			n.deliver(nativeContract, contract)
+			known := ubuntu(t)
+			known.MachineID = "0123456789abcdef0123456789abcdef"
+			n.Provision(context.Background(), ProvisionOptions{Facts: known})
+			for path := range n.readable("boot") {
+				found[path] = true
+			}
+			n = newNode(t)
+			n.deliver(nativeContract, example(t, "native/minimal.yaml"))
+			n.provision()
+			n.deliver(nativeContract, contract)
+			n.Change(context.Background(), ChangeOptions{Config: nativeContract, Facts: known, Allow: difference.Replace})
+			n.readable("change")
+		})
+	}
+	for _, want := range []string{state.Status.Path, state.AKSResult.Path} {
+		if !found[want] && !found[state.Result.Path] {
+			t.Errorf("%s was never written", want)
+		}
+	}
+}

@@ -1,0 +1,97 @@
+// Package state is the table of the files that the agent writes for itself and for those who wait for it, and
+// reads back: where each is, who may read it, and how large it may be. Writer and reader take the limit from
+// here, so that nothing is written that cannot be read again.
+//
+// It does not know what is in the files: internal/generation, internal/apply, internal/agent, internal/watch and
+// internal/host do.
+package state
+
+import (
+	"fmt"
+	"path"
+
+	"github.com/slipway-dev/slipway/internal/resource"
+)
+
+// Where the files are: Dir outlives a reboot, RunDir does not.
+const (
+	Dir         = "/var/lib/slipway"
+	RunDir      = "/run/slipway"
+	Generations = Dir + "/generations"
+)
+
+// File is a file of the agent's state.
+type File struct {
+	Path string
+	// Mode has permission bits only. A file that may hold a secret is for the superuser alone.
+	Mode uint32
+	// Limit is how large it may be, in bytes.
+	Limit int64
+}
+
+// The files, but for the record of each generation.
+var (
+	// Status is Slipway's own result: outcome, every error, timeline, changes.
+	Status = File{Dir + "/status.json", 0o600, 8 << 20}
+	// Result and AKSResult are what a provisioning publishes for those who wait for it. A user's script may
+	// write the second one by itself.
+	Result    = File{Dir + "/provision.json", 0o600, 1 << 20}
+	AKSResult = File{"/var/log/azure/aks/provision.json", 0o600, 1 << 20}
+	// Identity says which machine was provisioned, and from where.
+	Identity = File{Dir + "/identity.json", 0o600, 64 << 10}
+	// Watch is what the watcher has decided about each source.
+	Watch = File{Dir + "/watch.json", 0o600, 64 << 10}
+	// Intent is the engine's journal. It names files and units of a plan and of what earlier plans have left,
+	// and so is smaller than the record of the generation.
+	Intent = File{Dir + "/intent.json", 0o600, maxRecord}
+	// Index lists the generations.
+	Index = File{Generations + "/index.json", 0o600, 1 << 20}
+	// Facts are the facts that the last plan was made from.
+	Facts = File{RunDir + "/facts.json", 0o644, 1 << 20}
+	// Actions is what was done to a directory in a machine's place.
+	Actions = File{RunDir + "/actions.jsonl", 0o644, 16 << 20}
+)
+
+// maxRecord bounds the record of a generation: a plan with the contents of its files, and the files that were
+// there before.
+const maxRecord = 32 << 20
+
+// Generation is the record of a generation.
+func Generation(number int) File {
+	return File{fmt.Sprintf("%s/%06d.json", Generations, number), 0o600, maxRecord}
+}
+
+// Files are all files, with the first generation's record for those of all.
+func Files() []File {
+	return []File{Status, Result, AKSResult, Identity, Watch, Intent, Index, Facts, Actions, Generation(1)}
+}
+
+// Name is the last part of the path.
+func (f File) Name() string { return path.Base(f.Path) }
+
+// With is the file with a content, to be written. It is an error where the content is larger than the limit:
+// the file stays as it is then.
+func (f File) With(content []byte) (*resource.File, error) {
+	if int64(len(content)) > f.Limit {
+		return nil, fmt.Errorf("write %s: it would have %d bytes, and no more than %d are read back", f.Path, len(content), f.Limit)
+	}
+	return &resource.File{Path: f.Path, Mode: f.Mode, Content: content}, nil
+}
+
+// Read reads the file.
+func (f File) Read(from interface {
+	ReadFile(path string, limit int64) ([]byte, error)
+}) ([]byte, error) {
+	return from.ReadFile(f.Path, f.Limit)
+}
+
+// Write writes the file durably; nobody sees a part of it.
+func (f File) Write(to interface {
+	WriteFileAtomic(file *resource.File) error
+}, content []byte) error {
+	file, err := f.With(content)
+	if err != nil {
+		return err
+	}
+	return to.WriteFileAtomic(file)
+}
