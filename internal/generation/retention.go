@@ -3,19 +3,26 @@ package generation
 import "slices"
 
 // retire drops from the index the generations that need not be kept, and tells whether there were any: all
-// but the newest, by count and by size. The last good one is always kept, and so is the current. What those
-// between the two brought is known without them: each record repeats what was left before it.
+// but the newest, by count and by size, and of those that failed all but a few: they are not to take the place of
+// good ones that a repair may go back to. The last good one is always kept, and so is the current. What those that
+// are dropped brought is known without them: each record repeats what was left before it.
 func (s *Store) retire() bool {
 	good, found := s.LastGood()
 	var list []Entry
 	var bytes int64
-	for i, e := range slices.Backward(s.entries) {
+	failed := 0
+	for _, e := range slices.Backward(s.entries) {
+		var size int64
 		if entry, err := s.host.Stat(recordPath(e.Number)); err == nil {
-			bytes += entry.Size
+			size = entry.Size
 		}
-		newest := len(s.entries)-i <= keep && bytes <= keepBytes
+		newest := len(list) < keep && bytes+size <= keepBytes && (e.Stands() || failed < keepFailed)
 		if newest || len(list) == 0 || found && e.Number == good.Number {
 			list = append(list, e)
+			bytes += size
+			if !e.Stands() {
+				failed++
+			}
 		}
 	}
 	if len(list) == len(s.entries) {

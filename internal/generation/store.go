@@ -20,6 +20,8 @@ const Dir = state.Generations
 const (
 	// keep is how many generations are kept; the last good one is kept besides.
 	keep = 10
+	// keepFailed is how many of them may be others than good.
+	keepFailed = 5
 	// keepBytes is how large they may be together.
 	keepBytes = 32 << 20
 	// maxOriginal bounds what is kept of a file that was there before, and maxOriginals of all of them.
