@@ -23,11 +23,6 @@ var literals = []*document.Node{
 // anyData are the fields that take data of any kind.
 var anyData = []string{"$.kubelet.config", "$.kubelet.imageCredentialProvider.config", "$.runtime.containerd.baseRuntimeSpec"}
 
-// fatalBelow are the fields without which no node joins.
-var fatalBelow = []string{
-	"$.apiVersion", "$.kind", "$.cluster.kubernetesVersion", "$.cluster.server", "$.cluster.certificateAuthority", "$.join",
-}
-
 // under reports whether path is one of some fields or below one.
 func under(path string, fields []string) bool {
 	for _, field := range fields {
@@ -51,7 +46,7 @@ func TestWrongTypes(t *testing.T) {
 			}
 			tried++
 			got, problems := nodeconfig.FromTree(contracts.Replace(full, path, literal))
-			contracts.Compare(t, problems, []nodeconfig.Problem{{Path: path, Reason: "is ", Fatal: under(path, fatalBelow)}})
+			contracts.Compare(t, problems, []nodeconfig.Problem{{Path: path, Reason: "is ", Fatal: nodeconfig.Vital(path)}})
 			want, _ := nodeconfig.FromTree(contracts.Replace(full, path, nil))
 			if got, want := nodeconfig.Canonical(got), nodeconfig.Canonical(want); string(got) != string(want) {
 				t.Errorf("%s as %s: got\n%s\nwant\n%s", path, literal.Kind, got, want)
@@ -96,19 +91,19 @@ func TestDecode(t *testing.T) {
 		{"too large", strings.Repeat(" ", document.MaxBytes) + "{}", `{}`, []nodeconfig.Problem{{Path: "$", Reason: "document too large", Fatal: true}}},
 		{"JSON", `{"kind":"x"}`, `{"kind":"x"}`, nil},
 		{"null is absent", `{"kind":null,"cluster":null,"join":{"exec":null,"bootstrapToken":null},"kubelet":{"labels":null}}`, `{}`, nil},
-		{"a label without a value", "kubelet:\n  labels:\n    a:\n    b: ''\n", `{"kubelet":{"labels":{"b":""}}}`, []nodeconfig.Problem{{Path: "$.kubelet.labels.a", Reason: `is null, left out; an empty text is ""`}}},
+		{"a label without a value", "kubelet:\n  labels:\n    a:\n    b: ''\n", `{"kubelet":{"labels":{"b":""}}}`, []nodeconfig.Problem{{Path: "$.kubelet.labels.a", Reason: `is null, left out; an empty text is ""`, Fatal: true}}},
 		{"a version without quotes", "cluster:\n  kubernetesVersion: 1.30\n", `{}`, []nodeconfig.Problem{{Path: "$.cluster.kubernetesVersion", Reason: "is a number, want a string: put it in quotes", Fatal: true}}},
 		{"numbers as strings", `{"metadata":{"revision":"7"},"cloud":{"azure":{"backoff":{"retries":"3","jitter":"0.5"}}}}`, `{"cloud":{"azure":{"backoff":{"jitter":0.5,"retries":3}}},"metadata":{"revision":7}}`, nil},
 		{"the former name of a field", "metadata: {name: n, generation: 7}", `{"metadata":{"name":"n","revision":7}}`, []nodeconfig.Problem{{Path: "$.metadata.generation", Kind: nodeconfig.Deprecated, Reason: "is the former name of revision; use the new one", Line: 1, Column: 33}}},
 		{"durations", `{"checks":{"timeout":"1h","apiServerTimeout":"1.5m"}}`, `{"checks":{"apiServerTimeout":"1m30s","timeout":"1h0m0s"}}`, nil},
-		{"bad durations", `{"checks":{"timeout":"-1s","apiServerTimeout":"5"}}`, `{}`, []nodeconfig.Problem{{Path: "$.checks.timeout", Reason: "is not a duration"}, {Path: "$.checks.apiServerTimeout", Reason: "is not a duration"}}},
-		{"a duration that is a number", `{"checks":{"timeout":900}}`, `{}`, []nodeconfig.Problem{{Path: "$.checks.timeout", Reason: "want a string: put it in quotes"}}},
+		{"bad durations", `{"checks":{"timeout":"-1s","apiServerTimeout":"5"}}`, `{}`, []nodeconfig.Problem{{Path: "$.checks.timeout", Reason: "is not a duration", Fatal: true}, {Path: "$.checks.apiServerTimeout", Reason: "is not a duration", Fatal: true}}},
+		{"a duration that is a number", `{"checks":{"timeout":900}}`, `{}`, []nodeconfig.Problem{{Path: "$.checks.timeout", Reason: "want a string: put it in quotes", Fatal: true}}},
 		{"a typing error", `{"kubelet":{"lables":{}}}`, `{}`, []nodeconfig.Problem{{Path: "$.kubelet.lables", Reason: "unknown field, ignored; did you mean labels?"}}},
 		{"unknown below what is needed", `{"join":{"tokn":"x"}}`, `{}`, []nodeconfig.Problem{{Path: "$.join.tokn", Reason: "unknown field, ignored"}}},
 		{"a name that begins like what is needed", `{"cluster":{"serverCertificate":1}}`, `{}`, []nodeconfig.Problem{{Path: "$.cluster.serverCertificate", Reason: "is a number"}}},
 		{"several at once", `{"kind":1,"join":[],"kubelet":{"flags":[{"name":1},{"name":"v"}]},"zz":1}`, `{"kubelet":{"flags":[{},{"name":"v"}]}}`, []nodeconfig.Problem{
 			{Path: "$.kind", Reason: "is a number", Fatal: true}, {Path: "$.join", Reason: "is a list, want a map", Fatal: true},
-			{Path: "$.kubelet.flags[0].name", Reason: "is a number"}, {Path: "$.zz", Reason: "unknown field"}}},
+			{Path: "$.kubelet.flags[0].name", Reason: "is a number", Fatal: true}, {Path: "$.zz", Reason: "unknown field"}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			config, problems := nodeconfig.Decode([]byte(c.doc))

@@ -63,9 +63,14 @@ func Unreadable(err error) Problem {
 	return p
 }
 
-// ProblemOf is the problem that a decoder's fault is; it is not fatal.
-func ProblemOf(f document.Fault) Problem {
-	return Problem{Kind: ProblemKind(f.Kind), Path: f.Path, Reason: f.Reason, Line: int(f.Line), Column: int(f.Column)}
+// ProblemOf is the problem that a decoder's fault is; vital says whether the value is one without which no node is
+// made.
+func ProblemOf(f document.Fault, vital bool) Problem {
+	kind := ProblemKind(f.Kind)
+	return Problem{
+		Kind: kind, Path: f.Path, Reason: f.Reason, Line: int(f.Line), Column: int(f.Column),
+		Fatal: vital && kind != Unknown && kind != Deprecated,
+	}
 }
 
 // Fatal returns the problems that are fatal.

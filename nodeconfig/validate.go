@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 	"unicode"
 
 	"github.com/slipway-dev/slipway/internal/document"
@@ -30,11 +31,16 @@ func run(c *NodeConfig, repair bool) []Problem {
 	v := &validator{repair: repair}
 	v.controlCharacters(reflect.ValueOf(c).Elem(), "$")
 	if c.APIVersion != APIVersion {
-		v.fatal("$.apiVersion", fmt.Sprintf("want %q", APIVersion))
+		v.vital("$.apiVersion", fmt.Sprintf("want %q", APIVersion))
 	}
 	if c.Kind != Kind {
-		v.fatal("$.kind", fmt.Sprintf("want %q", Kind))
+		v.vital("$.kind", fmt.Sprintf("want %q", Kind))
 	}
+	if c.Metadata.Revision < 0 {
+		v.vital("$.metadata.revision", "is negative; want 0 or more")
+	}
+	v.timeout("$.checks.timeout", c.Checks.Timeout)
+	v.timeout("$.checks.apiServerTimeout", c.Checks.APIServerTimeout)
 	v.cluster(c)
 	v.join(&c.Join)
 	v.kubelet(&c.Kubelet)
@@ -52,8 +58,8 @@ type validator struct {
 	problems []Problem
 }
 
-// fatal records an invalid value with which no node can be made.
-func (v *validator) fatal(path, reason string) {
+// unsafe records a value that is refused wherever it is.
+func (v *validator) unsafe(path, reason string) {
 	v.problems = append(v.problems, Problem{Kind: Invalid, Path: path, Reason: reason, Fatal: true})
 }
 
@@ -62,18 +68,37 @@ func (v *validator) missing(path, reason string) {
 	v.problems = append(v.problems, Problem{Kind: Missing, Path: path, Reason: reason, Fatal: true})
 }
 
-// unusable records a problem with a value that a node can do without; clear takes it out.
-func (v *validator) unusable(path, reason string, clear func()) {
-	v.problems = append(v.problems, Problem{Kind: Invalid, Path: path, Reason: reason + "; left out"})
-	if v.repair {
-		clear()
+// invalid records a value that is none of its field's. Where the field is not vital, clear takes the value out.
+func (v *validator) invalid(path, reason string, clear func()) {
+	p := Problem{Kind: Invalid, Path: path, Reason: reason, Fatal: Vital(path)}
+	if !p.Fatal {
+		p.Reason += "; left out"
+		if v.repair {
+			clear()
+		}
+	}
+	v.problems = append(v.problems, p)
+}
+
+// vital records a value that is none of its field's, which is vital.
+func (v *validator) vital(path, reason string) {
+	v.invalid(path, reason, func() { panic("nodeconfig: not in the table of vital fields: " + path) })
+}
+
+// shortestTimeout is the shortest that is no slip of the pen.
+const shortestTimeout = Duration(time.Second)
+
+// timeout wants a vital one that something can be done in.
+func (v *validator) timeout(path string, d Duration) {
+	if d < shortestTimeout {
+		v.vital(path, "is shorter than a second; want one such as 5m")
 	}
 }
 
 // oneOf wants a value to be empty or one of a list.
 func (v *validator) oneOf(path string, value *string, allowed ...string) {
 	if *value != "" && !slices.Contains(allowed, *value) {
-		v.unusable(path, "want one of "+strings.Join(allowed, ", "), func() { *value = "" })
+		v.invalid(path, "want one of "+strings.Join(allowed, ", "), func() { *value = "" })
 	}
 }
 
@@ -81,7 +106,7 @@ func (v *validator) oneOf(path string, value *string, allowed ...string) {
 func checkMap[V any](v *validator, path string, m map[string]V, check func(key string, value V) string) {
 	for _, key := range slices.Sorted(maps.Keys(m)) {
 		if reason := check(key, m[key]); reason != "" {
-			v.unusable(document.FieldPath(path, key), reason, func() { delete(m, key) })
+			v.invalid(document.FieldPath(path, key), reason, func() { delete(m, key) })
 		}
 	}
 }
@@ -91,7 +116,7 @@ func checkList[T any](v *validator, path string, list *[]T, check func(T) string
 	kept := make([]T, 0, len(*list))
 	for i, item := range *list {
 		if reason := check(item); reason != "" {
-			v.unusable(document.IndexPath(path, i), reason, func() {})
+			v.invalid(document.IndexPath(path, i), reason, func() {})
 			continue
 		}
 		kept = append(kept, item)
@@ -102,7 +127,8 @@ func checkList[T any](v *validator, path string, list *[]T, check func(T) string
 }
 
 // controlCharacters refuses NUL and its like wherever they are: no field has a use for them, and a
-// path or a line that holds one means different things to different readers.
+// path or a line that holds one means different things to different readers. So do Unicode's noncharacters:
+// systemd reads no line of a file that has one (systemd: src/basic/utf8.c, unichar_is_valid).
 func (v *validator) controlCharacters(value reflect.Value, at string) {
 	if secret, ok := value.Interface().(Secret); ok {
 		v.noControl(secret.Reveal(), at)
@@ -135,8 +161,12 @@ func (v *validator) controlCharacters(value reflect.Value, at string) {
 
 func (v *validator) noControl(s, at string) {
 	for _, r := range s {
-		if unicode.IsControl(r) && r != '\n' && r != '\r' && r != '\t' || r == unicode.ReplacementChar {
-			v.fatal(at, fmt.Sprintf("holds the control character %U; remove it", r))
+		switch {
+		case unicode.IsControl(r) && r != '\n' && r != '\r' && r != '\t' || r == unicode.ReplacementChar:
+			v.unsafe(at, fmt.Sprintf("holds the control character %U; remove it", r))
+			return
+		case unicode.Is(unicode.Noncharacter_Code_Point, r):
+			v.unsafe(at, fmt.Sprintf("holds %U, which Unicode has made no character; remove it", r))
 			return
 		}
 	}

@@ -3,6 +3,7 @@ package nodeconfig
 import (
 	"crypto/tls"
 	"fmt"
+	"maps"
 	"net/netip"
 	"net/url"
 	"regexp"
@@ -29,29 +30,29 @@ func (v *validator) cluster(c *NodeConfig) {
 	case cl.KubernetesVersion == "" && joins:
 		v.missing("$.cluster.kubernetesVersion", "is missing; want the version of the node's kubelet, such as 1.34.2")
 	case cl.KubernetesVersion != "" && !kubernetesVersion.MatchString(cl.KubernetesVersion):
-		v.fatal("$.cluster.kubernetesVersion", "is no Kubernetes version; want three numbers, such as 1.34.2")
+		v.vital("$.cluster.kubernetesVersion", "is no Kubernetes version; want three numbers, such as 1.34.2")
 	}
 	if cl.Server == "" && joins {
 		v.missing("$.cluster.server", "is missing; want the API server's URL, https://HOST[:PORT]")
 	} else if cl.Server != "" {
 		if reason := checkServer(cl.Server); reason != "" {
-			v.fatal("$.cluster.server", reason)
+			v.vital("$.cluster.server", reason)
 		}
 	}
 	if cl.CertificateAuthority != "" {
 		if err := checkCertificates(cl.CertificateAuthority); err != nil {
-			v.fatal("$.cluster.certificateAuthority", err.Error())
+			v.vital("$.cluster.certificateAuthority", err.Error())
 		}
 	} else if joins {
 		v.missing("$.cluster.certificateAuthority", "is missing; want the cluster's CA certificate, PEM or base64 of it")
 	}
 	if cl.ServerCertificate != "" {
 		if err := checkCertificates(cl.ServerCertificate); err != nil {
-			v.unusable("$.cluster.serverCertificate", err.Error(), func() { cl.ServerCertificate = "" })
+			v.invalid("$.cluster.serverCertificate", err.Error(), func() { cl.ServerCertificate = "" })
 		}
 	}
 	if !dnsName.MatchString(cl.DNSDomain) {
-		v.unusable("$.cluster.dnsDomain", "is no DNS name", func() { cl.DNSDomain = DefaultDNSDomain })
+		v.invalid("$.cluster.dnsDomain", "is no DNS name", func() { cl.DNSDomain = DefaultDNSDomain })
 	}
 	checkList(v, "$.cluster.dnsServiceIPs", &cl.DNSServiceIPs, checkIP)
 	checkList(v, "$.cluster.serviceCIDRs", &cl.ServiceCIDRs, func(cidr string) string {
@@ -90,19 +91,24 @@ var joinMethods = []JoinMethod{JoinBootstrapToken, JoinClientCertificate, JoinEx
 
 func (v *validator) join(j *Join) {
 	if !slices.Contains(joinMethods, j.Method) {
-		v.fatal("$.join.method", fmt.Sprintf("want one of %v", joinMethods))
+		v.vital("$.join.method", fmt.Sprintf("want one of %v", joinMethods))
 	}
 	switch j.Method {
 	case JoinBootstrapToken:
 		if j.BootstrapToken.IsZero() {
 			v.missing("$.join.bootstrapToken", "is missing, and no other credential is given; the node could not join")
 		} else if reason := checkToken(j.BootstrapToken.Reveal()); reason != "" {
-			v.fatal("$.join.bootstrapToken", reason)
+			v.vital("$.join.bootstrapToken", reason)
 		}
 	case JoinClientCertificate:
 		v.clientCertificate(j.ClientCertificate)
 	case JoinExec:
 		v.exec(j.Exec)
+	}
+	if j.Attested != nil {
+		for _, step := range slices.Sorted(maps.Keys(j.Attested.Timeouts)) {
+			v.timeout(document.FieldPath("$.join.attested.timeouts", step), j.Attested.Timeouts[step])
+		}
 	}
 }
 
@@ -123,16 +129,16 @@ func (v *validator) clientCertificate(cc *ClientCertificate) {
 	}
 	badCertificate, badKey := checkCertificates(cc.Certificate), checkKey(cc.Key.Reveal())
 	if badCertificate != nil {
-		v.fatal(at+".certificate", badCertificate.Error())
+		v.vital(at+".certificate", badCertificate.Error())
 	}
 	if badKey != nil {
-		v.fatal(at+".key", badKey.Error())
+		v.vital(at+".key", badKey.Error())
 	}
 	if badCertificate != nil || badKey != nil {
 		return
 	}
 	if _, err := tls.X509KeyPair([]byte(cc.Certificate), []byte(cc.Key.Reveal())); err != nil {
-		v.fatal(at+".key", "does not belong to the certificate, or is of an unknown kind")
+		v.vital(at+".key", "does not belong to the certificate, or is of an unknown kind")
 	}
 }
 
@@ -143,11 +149,11 @@ func (v *validator) exec(e *ExecCredential) {
 		return
 	}
 	if reason := checkAbsolute(e.Command); reason != "" {
-		v.fatal(at+".command", reason)
+		v.vital(at+".command", reason)
 	}
 	for i, env := range e.Env {
 		if !envName.MatchString(env.Name) {
-			v.fatal(document.IndexPath(at+".env", i), "has no usable variable name")
+			v.vital(document.IndexPath(at+".env", i), "has no usable variable name")
 		}
 	}
 }

@@ -2,6 +2,7 @@ package nodeconfig
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"net"
@@ -32,7 +33,7 @@ var (
 
 func (v *validator) runtime(r *Runtime) {
 	if !imageReference.MatchString(r.SandboxImage) {
-		v.unusable("$.runtime.sandboxImage", "is no image reference", func() { r.SandboxImage = DefaultSandboxImage })
+		v.invalid("$.runtime.sandboxImage", "is no image reference", func() { r.SandboxImage = DefaultSandboxImage })
 	}
 	v.oneOf("$.runtime.cgroupDriver", &r.CgroupDriver, "systemd", "cgroupfs")
 	v.oneOf("$.runtime.lazyPull", &r.LazyPull, "overlaybd", "soci")
@@ -40,12 +41,12 @@ func (v *validator) runtime(r *Runtime) {
 	c := &r.Containerd
 	if c.DataDir != "" {
 		if reason := cmp.Or(checkAbsolute(c.DataDir), place.DataDirectory.Check(c.DataDir)); reason != "" {
-			v.unusable(at+".dataDir", reason, func() { c.DataDir = "" })
+			v.vital(at+".dataDir", reason)
 		}
 	}
 	if c.MetricsAddress != "" {
-		if _, _, err := net.SplitHostPort(c.MetricsAddress); err != nil || !printable.MatchString(c.MetricsAddress) {
-			v.unusable(at+".metricsAddress", "want HOST:PORT", func() { c.MetricsAddress = "" })
+		if _, port, err := net.SplitHostPort(c.MetricsAddress); err != nil || !printable.MatchString(c.MetricsAddress) || !isPort(port) {
+			v.vital(at+".metricsAddress", "want HOST:PORT, with a port from 0 to 65535")
 		}
 	}
 	checkMap(v, at+".limits", c.Limits, func(name, value string) string {
@@ -68,12 +69,18 @@ func (v *validator) runtime(r *Runtime) {
 func (v *validator) network(n *Network) {
 	v.oneOf("$.network.plugin", &n.Plugin, "none", "azure", "kubenet")
 	v.oneOf("$.network.policy", &n.Policy, "none", "azure", "calico")
+	seen := make(map[string]bool)
 	checkList(v, "$.network.ipFamilies", &n.IPFamilies, func(family string) string {
-		if family != "IPv4" && family != "IPv6" {
+		switch {
+		case family != "IPv4" && family != "IPv6":
 			return "want IPv4 or IPv6"
+		case seen[family]:
+			return "is there twice"
 		}
+		seen[family] = true
 		return ""
 	})
+	v.atLeastZero("$.network.secondaryInterfaces", &n.SecondaryInterfaces)
 	checkList(v, "$.network.nameservers", &n.Nameservers, checkIP)
 	checkList(v, "$.network.searchDomains", &n.SearchDomains, func(domain string) string {
 		if !dnsName.MatchString(domain) {
@@ -83,7 +90,15 @@ func (v *validator) network(n *Network) {
 	})
 }
 
+// atLeastZero wants a number to be no negative one.
+func (v *validator) atLeastZero(path string, number *int32) {
+	if *number < 0 {
+		v.invalid(path, "is negative", func() { *number = 0 })
+	}
+}
+
 func (v *validator) system(s *System) {
+	v.atLeastZero("$.system.swapMB", &s.SwapMB)
 	checkMap(v, "$.system.sysctls", s.Sysctls, func(key, value string) string {
 		switch {
 		case !sysctlKey.MatchString(key) || strings.Contains(key, "..") || strings.Contains(key, "//"):
@@ -123,13 +138,13 @@ func (v *validator) surroundings(c *NodeConfig) {
 	}{{"$.proxy.http", &c.Proxy.HTTP}, {"$.proxy.https", &c.Proxy.HTTPS}} {
 		u, err := url.Parse(proxy.value.Reveal())
 		if !proxy.value.IsZero() && (err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "") {
-			v.unusable(proxy.path, "is no URL of the form http://HOST:PORT", func() { *proxy.value = Secret{} })
+			v.invalid(proxy.path, "is no URL of the form http://HOST:PORT", func() { *proxy.value = Secret{} })
 		}
 	}
 	checkList(v, "$.proxy.noProxy", &c.Proxy.NoProxy, singleLine)
 	if c.Proxy.CertificateAuthority != "" {
 		if err := checkCertificates(c.Proxy.CertificateAuthority); err != nil {
-			v.unusable("$.proxy.certificateAuthority", err.Error(), func() { c.Proxy.CertificateAuthority = "" })
+			v.invalid("$.proxy.certificateAuthority", err.Error(), func() { c.Proxy.CertificateAuthority = "" })
 		}
 	}
 	v.oneOf("$.cloud.provider", &c.Cloud.Provider, "azure", "aws")
@@ -138,10 +153,36 @@ func (v *validator) surroundings(c *NodeConfig) {
 		v.oneOf("$.cloud.azure.loadBalancer.sku", &a.LoadBalancer.SKU, "basic", "standard")
 		v.oneOf("$.cloud.azure.backoff.mode", &a.Backoff.Mode, "default", "v2")
 	}
-	if layouts := []string{LayoutStandard, LayoutAKS}; !slices.Contains(layouts, c.Components.Layout) {
-		v.fatal("$.components.layout", fmt.Sprintf("want one of %s", strings.Join(layouts, ", ")))
+	if c.Cloud.Azure != nil && c.Cloud.Azure.Custom != nil {
+		var endpoints map[string]any
+		if text := c.Cloud.Azure.Custom.Endpoints; text != "" && json.Unmarshal([]byte(text), &endpoints) != nil {
+			v.vital("$.cloud.azure.custom.endpoints", "is no JSON document; want the environment that Azure's SDK reads")
+		}
 	}
-	checkMap(v, "$.components.features", c.Components.Features, func(name, value string) string {
+	v.components(&c.Components)
+}
+
+// sha256Sum is a digest in hexadecimal.
+var sha256Sum = regexp.MustCompile(`^[0-9a-fA-F]{64}$`)
+
+// components validates what the image should hold.
+func (v *validator) components(c *Components) {
+	for _, name := range slices.Sorted(maps.Keys(c.Artifacts)) {
+		artifact, at := c.Artifacts[name], document.FieldPath("$.components.artifacts", name)
+		if artifact.SHA256 != "" && !sha256Sum.MatchString(artifact.SHA256) {
+			v.invalid(at+".sha256", "is no digest; want 64 hexadecimal digits", func() { artifact.SHA256 = "" })
+		}
+		if u, err := url.Parse(artifact.URL); artifact.URL != "" && (err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "") {
+			v.invalid(at+".url", "is no URL of the form https://HOST/PATH", func() { artifact.URL = "" })
+		}
+		if v.repair {
+			c.Artifacts[name] = artifact
+		}
+	}
+	if layouts := []string{LayoutStandard, LayoutAKS}; !slices.Contains(layouts, c.Layout) {
+		v.vital("$.components.layout", fmt.Sprintf("want one of %s", strings.Join(layouts, ", ")))
+	}
+	checkMap(v, "$.components.features", c.Features, func(name, value string) string {
 		if !envName.MatchString(name) {
 			return "is no variable name"
 		}

@@ -3,8 +3,10 @@ package nodeconfig
 import (
 	"fmt"
 	"maps"
+	"net/netip"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/slipway-dev/slipway/internal/document"
@@ -18,37 +20,104 @@ var flagName = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]*[a-z0-9])?$`)
 // is found minutes later and far away.
 func (v *validator) kubelet(k *Kubelet) {
 	if k.NodeName != "" && (len(k.NodeName) > 253 || !dnsName.MatchString(k.NodeName)) {
-		v.fatal("$.kubelet.nodeName", "is no DNS name of lower case letters, digits, dashes and dots")
+		v.vital("$.kubelet.nodeName", "is no DNS name of lower case letters, digits, dashes and dots")
 	}
-	for i, ip := range k.NodeIPs {
-		if reason := checkIP(ip); reason != "" {
-			v.fatal(document.IndexPath("$.kubelet.nodeIPs", i), reason)
-		}
-	}
+	v.nodeIPs(k.NodeIPs)
 	for _, key := range slices.Sorted(maps.Keys(k.Labels)) {
 		if reason := checkLabel(key, k.Labels[key]); reason != "" {
-			v.fatal(document.FieldPath("$.kubelet.labels", key), reason)
+			v.vital(document.FieldPath("$.kubelet.labels", key), reason)
 		}
 	}
-	for i, taint := range k.Taints {
-		if reason := checkTaint(taint); reason != "" {
-			v.fatal(document.IndexPath("$.kubelet.taints", i), reason)
-		}
-	}
+	v.taints(k.Taints)
 	for i, flag := range k.Flags {
 		at := document.IndexPath("$.kubelet.flags", i)
 		switch {
 		case !flagName.MatchString(flag.Name):
-			v.fatal(at, "is no flag name; want it without dashes and without a value")
+			v.vital(at, "is no flag name; want it without dashes and without a value")
 		case singleLine(flag.Value) != "":
-			v.fatal(at, "has a line break in its value")
+			v.vital(at, "has a line break in its value")
+		case slices.Contains(portFlags, flag.Name) && !isPort(flag.Value):
+			v.vital(at, "has a value that is no port; want a number from 0 to 65535")
 		}
 	}
 	v.kindOf("$.kubelet.config", k.Config, kubeletConfigVersion, kubeletConfigKind)
+	for _, field := range portFields {
+		if value, ok := k.Config[field]; ok && !isPort(fmt.Sprint(value)) {
+			v.vital("$.kubelet.config."+field, "is no port; want a number from 0 to 65535")
+		}
+	}
 	if p := k.ImageCredentialProvider; p != nil {
 		v.credentialProvider(p)
 	}
 	v.oneOf("$.kubelet.dataDisk", &k.DataDisk, "OS", "Temporary")
+}
+
+// The kubelet's ports, by field of its configuration and by flag; 0 turns two of them off.
+var (
+	portFields = []string{"healthzPort", "port", "readOnlyPort"}
+	portFlags  = []string{"healthz-port", "port", "read-only-port"}
+)
+
+func isPort(s string) bool {
+	_, err := strconv.ParseUint(s, 10, 16)
+	return err == nil
+}
+
+// nodeIPs validates what a node may register: one address, or one of each family (k8s.io/kubernetes v1.36.3
+// pkg/util/node: ParseNodeIPArgument; pkg/kubelet: validateNodeIP).
+func (v *validator) nodeIPs(ips []string) {
+	const at = "$.kubelet.nodeIPs"
+	family := make(map[bool]bool) // whether there is an address, by whether it is IPv6
+	for i, ip := range ips {
+		if reason := checkIP(ip); reason != "" {
+			v.vital(document.IndexPath(at, i), reason)
+			continue
+		}
+		addr := netip.MustParseAddr(ip).Unmap()
+		if !addr.IsGlobalUnicast() {
+			v.vital(document.IndexPath(at, i), "is "+kindOfAddress(addr)+", by which nobody reaches a node")
+			continue
+		}
+		if family[addr.Is6()] {
+			v.vital(document.IndexPath(at, i), "is of the same family as one before it; want one address, or one of IPv4 and one of IPv6")
+			continue
+		}
+		family[addr.Is6()] = true
+	}
+}
+
+// kindOfAddress names an address that is no host's own.
+func kindOfAddress(addr netip.Addr) string {
+	switch {
+	case addr.IsUnspecified():
+		return "the unspecified address"
+	case addr.IsLoopback():
+		return "a loopback address"
+	case addr.IsLinkLocalUnicast():
+		return "a link-local address"
+	case addr.IsMulticast():
+		return "a multicast address"
+	}
+	return "the broadcast address"
+}
+
+// taints validates the taints. The kubelet refuses two of one key and effect (k8s.io/kubernetes v1.36.3
+// pkg/util/taints: ParseTaints).
+func (v *validator) taints(taints []Taint) {
+	seen := make(map[Taint]bool)
+	for i, taint := range taints {
+		at := document.IndexPath("$.kubelet.taints", i)
+		if reason := checkTaint(taint); reason != "" {
+			v.vital(at, reason)
+			continue
+		}
+		same := Taint{Key: taint.Key, Effect: taint.Effect}
+		if seen[same] {
+			v.vital(at, "has the key and the effect of one before it; want each pair once")
+			continue
+		}
+		seen[same] = true
+	}
 }
 
 // What a kubelet's configuration file says it is.
@@ -60,10 +129,10 @@ const (
 // kindOf wants an upstream document to be of its kind, where it says anything.
 func (v *validator) kindOf(at string, config map[string]any, apiVersion, kind string) {
 	if got, ok := config["apiVersion"]; ok && got != apiVersion {
-		v.fatal(at+".apiVersion", fmt.Sprintf("want %q", apiVersion))
+		v.vital(at+".apiVersion", fmt.Sprintf("want %q", apiVersion))
 	}
 	if got, ok := config["kind"]; ok && got != kind {
-		v.fatal(at+".kind", fmt.Sprintf("want %q", kind))
+		v.vital(at+".kind", fmt.Sprintf("want %q", kind))
 	}
 }
 
@@ -74,12 +143,12 @@ func (v *validator) credentialProvider(p *ImageCredentialProvider) {
 			continue
 		}
 		if reason := checkAbsolute(field.value); reason != "" {
-			v.fatal(at+"."+field.name, reason)
+			v.vital(at+"."+field.name, reason)
 		}
 	}
 	if p.Config != nil && checkAbsolute(p.ConfigFile) == "" { // without one, the file is the image's and is only read
 		if reason := place.CredentialProviderConfig.Check(p.ConfigFile); reason != "" {
-			v.fatal(at+".configFile", reason)
+			v.vital(at+".configFile", reason)
 		}
 	}
 	if p.BinDir == "" {

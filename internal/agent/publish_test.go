@@ -66,7 +66,7 @@ func deliveries(t *testing.T) []delivered {
 			"kubernetes_version": 1.34, "bootstrapping_config": []any{1}, "kubelet_config": "x",
 		})), place: aksPlace, code: exitcode.AKSNodeController, says: "$.bootstrapping_config"},
 		{name: "wrong types of what can be left out", path: aksContract, content: string(aksWith(t, "minimal.json", map[string]any{
-			"kubelet_config": "x", "vm_size": 4, "custom_linux_os_config": map[string]any{"sysctl_config": map[string]any{"net_core_somaxconn": "many"}},
+			"network_config": "x", "vm_size": 4, "custom_linux_os_config": map[string]any{"sysctl_config": map[string]any{"net_core_somaxconn": "many"}},
 		})), place: aksPlace},
 		{name: "a method that this version does not have", path: nativeContract,
 			content: strings.Replace(minimal, "join:", "join:\n  method: Attested", 1), place: nativePlace, code: exitcode.ContractInvalid, says: "$.join.attested"},

@@ -4,6 +4,7 @@ import (
 	"reflect"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
@@ -25,6 +26,8 @@ var values = map[string]any{
 	"$.cluster.kubernetesVersion":                  "1.30.1",
 	"$.cluster.server":                             "https://other.example:6443",
 	"$.cluster.dnsDomain":                          "other.local",
+	"$.join.attested.timeouts.nonce":               nodeconfig.Duration(time.Minute),
+	"$.cloud.azure.custom.endpoints":               `{"name": "other"}`,
 	"$.cluster.dnsServiceIPs[0]":                   "10.9.9.9",
 	"$.cluster.serviceCIDRs[0]":                    "10.9.0.0/16",
 	"$.join.bootstrapToken":                        nodeconfig.NewSecret("fedcba.fedcba9876543210"),

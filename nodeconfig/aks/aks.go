@@ -71,9 +71,7 @@ func FromTree(tree *document.Node) *Result {
 		Names: protoNames,
 		Enum:  protoEnum,
 		Report: func(f document.Fault) {
-			p := nodeconfig.ProblemOf(f)
-			p.Fatal = p.Kind != nodeconfig.Unknown && p.Kind != nodeconfig.Deprecated && needed(p.Path)
-			problems = append(problems, p)
+			problems = append(problems, nodeconfig.ProblemOf(f, vital(f.Path)))
 		},
 		Seen: func(path string) { seen[path] = true },
 	})
@@ -89,18 +87,6 @@ func FromMessage(config *Config) *Result {
 		config = new(Config)
 	}
 	return translate(config, nil)
-}
-
-// requiredFields are those without which no node joins, with what is below them: a value here that cannot be
-// read is fatal.
-var requiredFields = []string{
-	"version", "kubernetes_version", "kubernetesVersion", "kubernetes_ca_cert", "kubernetesCaCert",
-	"api_server_config", "apiServerConfig", "bootstrapping_config", "bootstrappingConfig",
-}
-
-func needed(path string) bool {
-	field, _, _ := strings.Cut(strings.TrimPrefix(path, "$."), ".")
-	return slices.Contains(requiredFields, field)
 }
 
 // protoNames returns a generated field's proto name and JSON name, from its protobuf tag.

@@ -1,6 +1,8 @@
 package aks
 
 import (
+	"strings"
+
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/slipway-dev/slipway/internal/document"
@@ -106,6 +108,28 @@ var fieldOrigins = func() map[string]string {
 	}
 	return origins
 }()
+
+// vital reports whether a problem with the value at a path of the contract is fatal, which it is where the value is
+// translated to one that is vital, or has such a one within.
+func vital(path string) bool {
+	name := strings.TrimPrefix(path, "$.")
+	for prefix := name; ; {
+		if to, ok := translated[prefix]; ok {
+			return nodeconfig.Vital(to)
+		}
+		cut := strings.LastIndexAny(prefix, ".[")
+		if cut <= 0 {
+			break
+		}
+		prefix = prefix[:cut]
+	}
+	for from, to := range translated {
+		if strings.HasPrefix(from, name+".") && nodeconfig.Vital(to) {
+			return true
+		}
+	}
+	return false
+}
 
 // untranslated warns of every field that is set and not translated, so that nobody waits for what
 // will not happen.

@@ -1,0 +1,51 @@
+package nodeconfig
+
+import "strings"
+
+// vital are the fields without which no node can be made, or only another one than the contract's author wanted: a
+// value there that cannot be read or used is an error. Elsewhere it is a warning, and the value is left out. Decoder
+// and validation read this one table, so that a wrong type is never a lesser fault than a wrong value.
+var vital = []string{
+	"$.apiVersion",
+	"$.kind",
+	"$.metadata.revision", // else an older contract could replace a newer one
+
+	// Needed to join.
+	"$.cluster.kubernetesVersion",
+	"$.cluster.server",
+	"$.cluster.certificateAuthority",
+	"$.join",
+
+	// What the kubelet, or containerd, would refuse to start with; and who may run on the node.
+	"$.kubelet.nodeName",
+	"$.kubelet.nodeIPs",
+	"$.kubelet.labels",
+	"$.kubelet.taints",
+	"$.kubelet.config",
+	"$.kubelet.flags",
+	"$.kubelet.imageCredentialProvider",
+	"$.runtime.containerd.dataDir",
+	"$.runtime.containerd.metricsAddress",
+	"$.cloud.azure.custom.endpoints",
+
+	"$.checks.timeout",
+	"$.checks.apiServerTimeout",
+	"$.components.layout",
+}
+
+// Vital reports whether a problem with the value at a path of a NodeConfig is fatal: the value is vital itself, or
+// it has a vital one within.
+func Vital(path string) bool {
+	for _, field := range vital {
+		if within(path, field) || within(field, path) {
+			return true
+		}
+	}
+	return false
+}
+
+// within tells whether a path is another one or below it.
+func within(path, above string) bool {
+	rest, ok := strings.CutPrefix(path, above)
+	return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
+}
