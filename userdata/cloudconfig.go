@@ -32,8 +32,8 @@ func cloudConfigPart(c *Contract) string {
 // CloudConfig returns a plain #cloud-config that writes the contract and starts the agent's unit.
 // It does so late in the boot and at the first boot only, hence the unit is enabled: a machine that
 // loses power before it is provisioned goes on at the next boot. Prefer [MIME] where it can be used.
-// The error is an [*InvalidError]. The size is not limited, for not every place has Azure's limit;
-// see [CloudConfigCustomData].
+// The error is an [*InvalidError]. The size is not limited, because not every place has Azure's
+// limit; see [Cloud.Check] and [CloudConfigCustomData].
 func CloudConfig(c Contract) ([]byte, error) {
 	names, err := c.check()
 	if err != nil {
@@ -77,7 +77,7 @@ func CloudConfigCustomData(c Contract) (string, error) {
 // encodeLimited returns the base64 of a document that Azure takes.
 func encodeLimited(document []byte, err error) (string, error) {
 	if err == nil {
-		err = checkSize(len(document))
+		err = Azure.Check(len(document))
 	}
 	if err != nil {
 		return "", err

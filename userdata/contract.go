@@ -7,9 +7,11 @@ import (
 	"strings"
 )
 
-// CSE is the command of the custom script extension with which AKS waits for a node: it returns
-// when provisioning has ended, with its result.
-const CSE = "/opt/azure/containers/aks-node-controller provision-wait"
+// The agent's program, on Slipway's own images and on AKS's.
+const (
+	nativeAgent = "/opt/slipway/bin/slipway-node"
+	aksAgent    = "/opt/azure/containers/aks-node-controller"
+)
 
 // The places where a node reads its contract; the place says what kind of contract it is.
 const (
@@ -150,6 +152,16 @@ func (c *Contract) features(names []string) []byte {
 		content = append(content, '\n')
 	}
 	return content
+}
+
+// CSE returns the command of Azure's custom script extension that waits for the node. It ends when
+// provisioning has ended, prints its result, and has its exit code. It names the program of the image
+// that the contract is for, and needs nothing of the contract but Path.
+func (c Contract) CSE() string {
+	if c.Path == AKSPath {
+		return aksAgent + " provision-wait"
+	}
+	return nativeAgent + " provision-wait"
 }
 
 // unit returns the unit that provisions from c, where nothing is there to look for a better one.

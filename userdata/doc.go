@@ -13,6 +13,7 @@
 //
 // The package does no I/O, reads no clock, no environment and no randomness, and refuses to look
 // into the contract: whether it is a good one is for nodeconfig and its dialects to say. It returns
-// no custom data that the cloud would refuse, see [TooLargeError]. The command line calls it
-// (slipway render), and so does a provisioner.
+// no custom data that Azure would refuse, see [TooLargeError]; what other clouds take [Cloud.Check]
+// says, and [Gzip] makes a document smaller. The command line calls it (slipway render), and so does a
+// provisioner.
 package userdata

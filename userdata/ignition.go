@@ -42,8 +42,8 @@ type (
 
 // Ignition returns an Ignition config that writes the contract and enables the agent's unit, which
 // the image must have. Ignition runs before the system starts, once, and makes missing directories
-// with mode 0755. The error is an [*InvalidError]. The size is not limited, for an Ignition config
-// can also come from a server; see [IgnitionCustomData].
+// with mode 0755. The error is an [*InvalidError]. The size is not limited, because an Ignition
+// config can also come from a server; see [Cloud.Check] and [IgnitionCustomData].
 func Ignition(c Contract) ([]byte, error) {
 	names, err := c.check()
 	if err != nil {

@@ -5,6 +5,17 @@ import (
 	"fmt"
 )
 
+// Cloud is who hands a document to a new machine. Each takes one up to a size.
+type Cloud string
+
+// The clouds whose limits are known.
+const (
+	// Azure takes it as customData, in base64.
+	Azure Cloud = "azure"
+	// EC2 takes it as UserData, in base64.
+	EC2 Cloud = "ec2"
+)
+
 // Azure takes 64 KiB of custom data, and says so in two ways: the documentation in bytes, the API
 // by refusing base64 of more than 87,380 characters. Base64 comes in groups of three bytes and four
 // characters: 87,380 characters hold 65,535 bytes at most, while 65,536 bytes need 87,384
@@ -14,27 +25,63 @@ const (
 	MaxCustomData = 65_535
 	// MaxCustomDataBase64 is the length of its base64.
 	MaxCustomDataBase64 = 87_380
+	// MaxUserData is the size in bytes, before base64, of the largest document that EC2 takes: 16 KB
+	// (Amazon EC2 API Reference, RunInstances, UserData).
+	MaxUserData = 16_384
 )
+
+// limits is the one table of limits by cloud.
+var limits = []struct {
+	cloud Cloud
+	name  string
+	bytes int
+}{
+	{Azure, "Azure", MaxCustomData},
+	{EC2, "EC2", MaxUserData},
+}
+
+// Clouds returns the clouds whose limits are known.
+func Clouds() []Cloud {
+	var clouds []Cloud
+	for _, l := range limits {
+		clouds = append(clouds, l.cloud)
+	}
+	return clouds
+}
+
+// Check returns a [*TooLargeError] if the cloud does not take a document of so many bytes, before
+// base64. A cloud that is not known takes any.
+func (c Cloud) Check(size int) error {
+	for _, l := range limits {
+		if l.cloud == c && size > l.bytes {
+			return &TooLargeError{Cloud: c, Size: size, Limit: l.bytes}
+		}
+	}
+	return nil
+}
+
+// String is the cloud's name for people.
+func (c Cloud) String() string {
+	for _, l := range limits {
+		if l.cloud == c {
+			return l.name
+		}
+	}
+	return string(c)
+}
 
 // TooLargeError says that a document is larger than the cloud takes.
 type TooLargeError struct {
+	Cloud Cloud
 	// Size and Limit are in bytes before base64.
 	Size, Limit int
 }
 
-// Error tells the sizes, and by how much the contract must shrink: in the document it is base64,
+// Error says the sizes, and by how much the contract must shrink: in the document it is base64,
 // in lines of 57 bytes each.
 func (e *TooLargeError) Error() string {
 	over := e.Size - e.Limit
-	return fmt.Sprintf("custom data of %d bytes (%d base64 characters) is too large, the limit is %d (%d): "+
-		"shorten the contract by about %d bytes, large certificates, scripts and files belong in the node image",
-		e.Size, base64.StdEncoding.EncodedLen(e.Size), e.Limit, base64.StdEncoding.EncodedLen(e.Limit), over*3/4+3)
-}
-
-// checkSize refuses a document that is larger than Azure takes.
-func checkSize(size int) error {
-	if size > MaxCustomData {
-		return &TooLargeError{Size: size, Limit: MaxCustomData}
-	}
-	return nil
+	return fmt.Sprintf("the document has %d bytes (%d characters in base64), and %s takes %d (%d): "+
+		"shorten the contract by about %d bytes; large certificates, scripts and files belong in the node image",
+		e.Size, base64.StdEncoding.EncodedLen(e.Size), e.Cloud, e.Limit, base64.StdEncoding.EncodedLen(e.Limit), over*3/4+3)
 }

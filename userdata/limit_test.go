@@ -16,14 +16,24 @@ func TestLimit(t *testing.T) {
 	if got := base64.StdEncoding.EncodedLen(MaxCustomData + 1); got <= MaxCustomDataBase64 {
 		t.Errorf("the base64 of one byte more is %d characters", got)
 	}
-	if err := checkSize(MaxCustomData); err != nil {
-		t.Error(err)
+	for _, tt := range []struct {
+		cloud Cloud
+		limit int
+	}{{Azure, 65_535}, {EC2, 16_384}} {
+		if err := tt.cloud.Check(tt.limit); err != nil {
+			t.Error(err)
+		}
+		var tooLarge *TooLargeError
+		if err := tt.cloud.Check(tt.limit + 1); !errors.As(err, &tooLarge) || *tooLarge != (TooLargeError{tt.cloud, tt.limit + 1, tt.limit}) {
+			t.Errorf("one byte more for %s: %v", tt.cloud, err)
+		}
 	}
-	var tooLarge *TooLargeError
-	if err := checkSize(MaxCustomData + 1); !errors.As(err, &tooLarge) || *tooLarge != (TooLargeError{65_536, 65_535}) {
-		t.Errorf("one byte more: %v", err)
-	} else if want := "custom data of 65536 bytes (87384 base64 characters) is too large, the limit is 65535 (87380): " +
-		"shorten the contract by about 3 bytes, large certificates, scripts and files belong in the node image"; err.Error() != want {
+	if err := Cloud("").Check(1 << 30); err != nil {
+		t.Errorf("no cloud: %v", err)
+	}
+	want := "the document has 65536 bytes (87384 characters in base64), and Azure takes 65535 (87380): " +
+		"shorten the contract by about 3 bytes; large certificates, scripts and files belong in the node image"
+	if err := Azure.Check(65_536); err.Error() != want {
 		t.Errorf("message: %v", err)
 	}
 }
@@ -123,9 +133,12 @@ func TestAdvice(t *testing.T) {
 	}
 }
 
-// TestUnlimited checks that what is not meant for Azure has no limit.
+// TestUnlimited checks that a document has no limit before it is known who takes it.
 func TestUnlimited(t *testing.T) {
 	c := Contract{Document: make([]byte, 1<<20), Path: NativePath}
+	if document, err := MIME(c); err != nil || len(document) < 1<<20 {
+		t.Errorf("MIME: %v", err)
+	}
 	if document, err := CloudConfig(c); err != nil || !same(parseCloudConfig(t, document).contract(t), c) {
 		t.Errorf("cloud-config: %v", err)
 	}

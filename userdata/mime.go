@@ -32,13 +32,15 @@ const (
 const roomOnStack = 16 << 10
 
 // MIME returns the document for cloud-init, not encoded: a boothook that writes the contract and
-// starts the agent, and a cloud-config. The error is an [*InvalidError] or a [*TooLargeError].
-func MIME(c Contract) ([]byte, error) { return appendMIME(nil, &c) }
+// starts the agent, and a cloud-config. The error is an [*InvalidError]. The size is not limited, since
+// it can be compressed and clouds take different sizes; see [Cloud.Check] and [CustomData].
+func MIME(c Contract) ([]byte, error) { return appendMIME(nil, &c, "") }
 
-// CustomData returns the base64 of [MIME], as Azure's API takes it.
+// CustomData returns the base64 of [MIME], as Azure's API takes it. The error is an [*InvalidError] or
+// a [*TooLargeError].
 func CustomData(c Contract) (string, error) {
 	var room [roomOnStack]byte
-	document, err := appendMIME(room[:0], &c)
+	document, err := appendMIME(room[:0], &c, Azure)
 	if err != nil {
 		return "", err
 	}
@@ -58,22 +60,22 @@ func CustomData(c Contract) (string, error) {
 // ordinary contract costs no allocation. On an error it returns dst as it was.
 func AppendCustomData(dst []byte, c Contract) ([]byte, error) {
 	var room [roomOnStack]byte
-	document, err := appendMIME(room[:0], &c)
+	document, err := appendMIME(room[:0], &c, Azure)
 	if err != nil {
 		return dst, err
 	}
 	return base64.StdEncoding.AppendEncode(dst, document), nil
 }
 
-// appendMIME appends the document, or returns dst and an error.
-func appendMIME(dst []byte, c *Contract) ([]byte, error) {
+// appendMIME appends the document for a cloud, or returns dst and an error.
+func appendMIME(dst []byte, c *Contract, cloud Cloud) ([]byte, error) {
 	names, err := c.check()
 	if err != nil {
 		return dst, err
 	}
 	script, features, config := boothooks[c.Path], c.features(names), cloudConfigPart(c)
 	size := frameSize + script.size(c.Document, features) + len(config)
-	if err := checkSize(size); err != nil {
+	if err := cloud.Check(size); err != nil {
 		return dst, err
 	}
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
@@ -21,24 +22,35 @@ import (
 // target is something that a machine is created with.
 type target struct {
 	name string
-	// plain is the document itself.
-	plain func(userdata.Contract) ([]byte, error)
-	// encoded is the document as an Azure template takes it, in the property of that name.
-	encoded  func(userdata.Contract) (string, error)
+	// document makes it.
+	document func(userdata.Contract) ([]byte, error)
+	// property is what Azure's template calls it.
 	property string
-	// base64 says that the encoded form is the one to print.
-	base64 bool
+	// base64 says that it is printed in base64 unless it is wanted raw, unpacked that the machine unpacks it
+	// where it is compressed.
+	base64, unpacked bool
 }
 
 var targets = []target{
-	{"custom-data", userdata.MIME, userdata.CustomData, "customData", true},
-	{"cloud-config", userdata.CloudConfig, userdata.CloudConfigCustomData, "customData", false},
-	{"ignition", userdata.Ignition, userdata.IgnitionCustomData, "customData", true},
-	{"cse", csePlain, cse, "commandToExecute", false},
+	{"custom-data", userdata.MIME, "customData", true, true},
+	{"cloud-config", userdata.CloudConfig, "customData", false, true},
+	{"ignition", userdata.Ignition, "customData", true, false},
+	{cse, func(c userdata.Contract) ([]byte, error) { return []byte(c.CSE()), nil }, "commandToExecute", false, false},
 }
 
-func cse(userdata.Contract) (string, error)      { return userdata.CSE, nil }
-func csePlain(userdata.Contract) ([]byte, error) { return []byte(userdata.CSE), nil }
+// cse is the target that is a command, and no document that a cloud hands to the machine.
+const cse = "cse"
+
+// anyCloud is the cloud without a limit.
+const anyCloud = "none"
+
+func cloudNames() []string {
+	var names []string
+	for _, c := range userdata.Clouds() {
+		names = append(names, string(c))
+	}
+	return append(names, anyCloud)
+}
 
 func targetNames() []string {
 	var names []string
@@ -52,30 +64,37 @@ func targetNames() []string {
 type rendering struct {
 	from   source
 	to     command.Choice
+	cloud  command.Choice
 	output string
+	gzip   bool
 	raw    bool
 	force  bool
 }
 
 func newRender(s cli.Streams) *cobra.Command {
-	r := rendering{to: command.Choice{Allowed: targetNames()}}
+	r := rendering{
+		to:    command.Choice{Allowed: targetNames()},
+		cloud: command.Choice{Value: string(userdata.Azure), Allowed: cloudNames()},
+	}
 	cmd := &cobra.Command{
 		Use:   "render -f CONFIG --to TARGET [-o OUT] [flags]",
 		Short: "Render what a machine is created with",
-		Long: `Render the document that a cloud hands to a new machine, so that it finds its contract and
-starts the agent. The same contract gives the same bytes.
+		Long: `Render the document that a cloud hands to a new machine. With it the machine finds its contract
+and starts the agent. The same contract gives the same bytes.
 
   custom-data   MIME for cloud-init, starts the agent in its earliest stage; base64
   cloud-config  plain #cloud-config, for places that take nothing else
   ignition      Ignition 3.4.0, for images without cloud-init; base64
-  cse           the command of AKS's custom script extension, which waits for the node
+  cse           the command of Azure's custom script extension, which waits for the node
 
-What is printed holds the contract's secrets. A file is written whole or not at all, and is
-readable by its owner alone. With -o json, the result is printed as the property of an Azure
-template that takes it: {"customData": "..."} or {"commandToExecute": "..."}.
+A document that is larger than the cloud takes is refused: 65,535 bytes on Azure, 16,384 on EC2,
+before base64. --gzip makes it smaller; cloud-init unpacks it.
 
-There is no target for a directory of all artefacts yet ("bundle").`,
+What is printed holds the contract's secrets. A file is written whole or not at all, and only its
+owner can read it. With -o json, the result is printed as the property of an Azure template that
+takes it: {"customData": "..."} or {"commandToExecute": "..."}.`,
 		Example: `  slipway render -f node.yaml --to custom-data -o custom-data.b64
+  slipway render -f node.yaml --to custom-data --cloud ec2 --gzip -o user-data.b64
   slipway render -f aks.json --to custom-data --raw | less
   slipway render -f flatcar.yaml --to ignition --raw -o node.ign`,
 		Args: command.NoArguments,
@@ -84,21 +103,17 @@ There is no target for a directory of all artefacts yet ("bundle").`,
 	r.from.add(cmd)
 	r.from.addStrict(cmd)
 	command.AddChoice(cmd, &r.to, "to", "", "`TARGET` to render: "+cli.List(r.to.Allowed, "or"))
-	cmd.Flags().StringVarP(&r.output, "output", "o", "", "`OUT`, the file to write, mode 0600; \"json\" for a property of an Azure template, standard output otherwise")
-	cmd.Flags().BoolVar(&r.raw, "raw", false, "the plain document, without base64")
+	command.AddChoice(cmd, &r.cloud, "cloud", "", "refuse what `CLOUD` does not take: "+cli.List(r.cloud.Allowed, "or"))
+	cmd.Flags().StringVarP(&r.output, "output", "o", "", "write the file `OUT`, mode 0600; \"json\" prints a property of an Azure template")
+	cmd.Flags().BoolVar(&r.gzip, "gzip", false, "compress the document")
+	cmd.Flags().BoolVar(&r.raw, "raw", false, "the document itself, without base64")
 	cmd.Flags().BoolVar(&r.force, "force", false, "render a contract that has errors")
 	return cmd
 }
 
 func (r *rendering) run(s cli.Streams) error {
-	if r.to.Value == "" {
-		return cli.Usage("name it with --to "+strings.Join(r.to.Allowed, "|"), "no target is given")
-	}
-	if r.raw && r.output == command.AsJSON {
-		return cli.Usage("to write a file of that name, use -o ./json", "an Azure template takes no plain document: --raw and -o json exclude each other")
-	}
-	if r.force && r.from.strict {
-		return cli.Usage("choose one", "--force renders a contract that has errors, --strict refuses one that has warnings")
+	if err := r.usage(); err != nil {
+		return err
 	}
 	c, err := r.from.read(s)
 	if err != nil {
@@ -121,6 +136,23 @@ func (r *rendering) run(s cli.Streams) error {
 		return command.Failed("%w", err)
 	}
 	_, _ = fmt.Fprintf(s.Err, "wrote %s, %d bytes, readable by its owner alone\n", cli.Line(r.output), len(rendered))
+	return nil
+}
+
+// usage refuses flags that cannot be meant together.
+func (r *rendering) usage() error {
+	switch {
+	case r.to.Value == "":
+		return cli.Usage("name it with --to "+strings.Join(r.to.Allowed, "|"), "no target is given")
+	case r.raw && r.output == command.AsJSON:
+		return cli.Usage("to write a file of that name, use -o ./json", "--raw and -o json exclude each other: an Azure template takes base64")
+	case r.force && r.from.strict:
+		return cli.Usage("choose one", "--force renders a contract that has errors, --strict refuses one that has warnings")
+	case r.gzip && !r.target().unpacked:
+		return cli.Usage("leave out --gzip", "nothing on the machine would unpack %s", r.to.Value)
+	case r.gzip && r.raw && (r.output == "" || r.output == stdin):
+		return cli.Usage("name a file with -o OUT", "--gzip --raw is no text")
+	}
 	return nil
 }
 
@@ -152,21 +184,46 @@ func (r *rendering) target() target {
 	panic("the flag takes only targets that exist")
 }
 
-// render returns the text to deliver; what people may read ends with a line break.
+// render returns what to deliver; what people may read ends with a line break.
 func (r *rendering) render(c *contract) (string, error) {
-	t, deliver := r.target(), delivered(c)
-	if r.output == command.AsJSON || t.base64 && !r.raw {
-		text, err := t.encoded(deliver)
-		if r.output != command.AsJSON {
-			text += "\n"
+	t := r.target()
+	plain, err := t.document(delivered(c))
+	if err != nil {
+		return "", err
+	}
+	document := plain
+	if r.gzip {
+		document = userdata.Gzip(plain)
+	}
+	if t.name != cse {
+		if err := userdata.Cloud(r.cloud.Value).Check(len(document)); err != nil {
+			return "", r.tooLarge(err, plain)
 		}
-		return text, err
 	}
-	document, err := t.plain(deliver)
-	if n := len(document); n > 0 && document[n-1] != '\n' {
-		document = append(document, '\n')
+	text := string(document)
+	switch {
+	case t.name == cse && r.output == command.AsJSON:
+		return text, nil
+	case r.output == command.AsJSON:
+		return base64.StdEncoding.EncodeToString(document), nil
+	case t.base64 && !r.raw, r.gzip && !r.raw:
+		text = base64.StdEncoding.EncodeToString(document)
+	case r.gzip:
+		return text, nil
 	}
-	return string(document), err
+	return strings.TrimSuffix(text, "\n") + "\n", nil
+}
+
+// tooLarge adds to the error of a document that is too large whether --gzip would help.
+func (r *rendering) tooLarge(err error, plain []byte) error {
+	if r.gzip || !r.target().unpacked {
+		return err
+	}
+	packed := len(userdata.Gzip(plain))
+	if userdata.Cloud(r.cloud.Value).Check(packed) == nil {
+		return &cli.Error{Code: exitcode.Invalid, Err: err, Hint: fmt.Sprintf("--gzip makes it %d bytes, which fits", packed)}
+	}
+	return &cli.Error{Code: exitcode.Invalid, Err: err, Hint: fmt.Sprintf("--gzip would make it %d bytes, which is too much as well", packed)}
 }
 
 // delivered is the contract as the machine gets it: the document itself, in its own dialect.
@@ -181,7 +238,11 @@ func delivered(c *contract) userdata.Contract {
 func refused(s cli.Streams, c *contract, err error) error {
 	invalid, ok := errors.AsType[*userdata.InvalidError](err)
 	if !ok {
-		return command.Failed("%s: %w", title(c.name), err)
+		refusal := &cli.Error{Code: exitcode.Invalid, Err: fmt.Errorf("%s: %w", title(c.name), err)}
+		if hinted, ok := errors.AsType[*cli.Error](err); ok {
+			refusal.Hint = hinted.Hint
+		}
+		return refusal
 	}
 	var problems []nodeconfig.Problem
 	for _, p := range invalid.Problems {

@@ -20,7 +20,7 @@ func TestOwnPathsAreReserved(t *testing.T) {
 	own := slices.Concat(source.Paths, agent.BasePaths, []string{
 		agent.StatusPath, agent.FactsPath, agent.IdentityPath, apply.LockPath, watch.MemoryPath, components.Path,
 		generation.Dir, generation.Dir + "/index.json", userdata.AKSPath, userdata.NativePath, userdata.NativeYAMLPath,
-		strings.Fields(userdata.CSE)[0],
+		strings.Fields(userdata.Contract{Path: userdata.AKSPath}.CSE())[0], strings.Fields(userdata.Contract{}.CSE())[0],
 	})
 	for _, name := range own {
 		if got := place.Check(name); got != "is reserved for Slipway" {
