@@ -16,6 +16,7 @@ const (
 	APIServerNameUnresolved = 52
 	Usage                   = 64 // the command line is wrong: EX_USAGE of sysexits(3); a crash of the program never ends so
 	ImageNotBuilt           = 65 // the machine does not run a finished node image
+	Interrupted             = 75 // a signal asked the agent to end before it was done: EX_TEMPFAIL of sysexits(3)
 	SysctlFailed            = 103
 	KubeletInstallFailed    = 121 // there is no kubelet binary
 	Timeout                 = 124 // the provisioning as a whole took too long

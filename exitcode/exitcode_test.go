@@ -11,8 +11,8 @@ import (
 
 func TestTableIsSortedAndComplete(t *testing.T) {
 	codes := All()
-	if len(codes) != 139 {
-		t.Errorf("the table has %d codes, want 139", len(codes))
+	if len(codes) != 140 {
+		t.Errorf("the table has %d codes, want 140", len(codes))
 	}
 	names := map[string]int{}
 	for i, c := range codes {
@@ -75,6 +75,7 @@ func TestConstantsAreWhatSlipwayReturns(t *testing.T) {
 		{APIServerNameUnresolved, 52, "ERR_K8S_API_SERVER_DNS_LOOKUP_FAIL"},
 		{Usage, 64, "ERR_USAGE"},
 		{ImageNotBuilt, 65, "ERR_VHD_FILE_NOT_FOUND"},
+		{Interrupted, 75, "ERR_INTERRUPTED"},
 		{SysctlFailed, 103, "ERR_SYSCTL_RELOAD"},
 		{KubeletInstallFailed, 121, "ERR_KUBELET_INSTALL_FAIL"},
 		{Timeout, 124, "ERR_TIMEOUT"},

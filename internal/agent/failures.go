@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/slipway-dev/slipway/exitcode"
@@ -24,6 +25,9 @@ func exitCodeOf(err error) int {
 	}
 	if errors.Is(err, errTimeout) {
 		return exitcode.Timeout
+	}
+	if !slices.ContainsFunc(split(err), func(single error) bool { return !errors.Is(single, context.Canceled) }) {
+		return exitcode.Interrupted
 	}
 	if known, ok := errors.AsType[coded](err); ok {
 		return known.code()
@@ -117,7 +121,7 @@ func failures(err error, code int) []status.Failure {
 		if errors.As(single, &of) {
 			failure.Resource = string(of.Resource)
 			failure.Message = of.Err.Error()
-			if of.ExitCode != 0 {
+			if of.ExitCode != 0 && !errors.Is(single, context.Canceled) {
 				code = of.ExitCode
 			}
 		}
@@ -127,9 +131,6 @@ func failures(err error, code int) []status.Failure {
 			failure.Message = check.Err.Error()
 		}
 		failure.Action = action(code, failure.Cause)
-		if errors.Is(single, context.Canceled) {
-			failure.Action = "run the same command again: a signal asked the agent to end before it was done"
-		}
 		list = append(list, failure)
 	}
 	return list

@@ -108,7 +108,7 @@ func TestStopped(t *testing.T) {
 		deadline time.Duration
 		code     int
 	}{
-		"a signal": {func(cancel context.CancelFunc) { cancel() }, 0, 34},
+		"a signal": {func(cancel context.CancelFunc) { cancel() }, 0, 75},
 		"its time": {func(context.CancelFunc) {}, 300 * time.Millisecond, 124},
 	} {
 		n := running(t)
