@@ -7,9 +7,11 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/slipway-dev/slipway/exitcode"
 	"github.com/slipway-dev/slipway/internal/cli"
+	"github.com/slipway-dev/slipway/internal/document"
 )
 
 func init() { cobra.EnableCommandSorting = false } // they are in the order in which they are needed
@@ -18,6 +20,9 @@ func init() { cobra.EnableCommandSorting = false } // they are in the order in w
 func Run(ctx context.Context, root *cobra.Command, args []string, s cli.Streams) int {
 	root.SetArgs(args)
 	cmd, err := root.ExecuteContextC(ctx)
+	if cmd == root && err != nil {
+		err = misspelled(root, args, err)
+	}
 	if _, ok := errors.AsType[*cli.Error](err); err != nil && !ok {
 		err = usage(cmd, err) // whatever cobra itself objects to
 	}
@@ -29,6 +34,7 @@ func Run(ctx context.Context, root *cobra.Command, args []string, s cli.Streams)
 func Prepare(root *cobra.Command, s cli.Streams) {
 	showVersion := root.Flags().BoolP("version", "v", false, "print the version")
 	root.SilenceErrors, root.SilenceUsage = true, true
+	root.SuggestionsMinimumDistance = mistakes
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.Args = unknownCommand
 	root.RunE = func(cmd *cobra.Command, _ []string) error {
@@ -88,12 +94,12 @@ func usage(cmd *cobra.Command, err error) error {
 	if e, ok := errors.AsType[*cli.Error](err); ok {
 		return e
 	}
-	return cli.Usage(Hint(cmd), "%w", err)
+	return cli.Usage(nearFlag(cmd, err)+Hint(cmd), "%w", err)
 }
 
 // Hint says where to read on about a command.
 func Hint(cmd *cobra.Command) string {
-	return fmt.Sprintf("%s --help tells how to use it", cmd.CommandPath())
+	return fmt.Sprintf("%s --help shows how to use it", cmd.CommandPath())
 }
 
 func unknownCommand(cmd *cobra.Command, args []string) error {
@@ -106,6 +112,41 @@ func unknownCommand(cmd *cobra.Command, args []string) error {
 	}
 	return cli.Usage(hint, "unknown command %q", args[0])
 }
+
+// misspelled is the error of a command line whose command is not known. cobra gives the flags behind such a
+// command to the program, and objects to the first of them.
+func misspelled(root *cobra.Command, args []string, err error) error {
+	for i, arg := range args {
+		if strings.HasPrefix(arg, "-") {
+			continue
+		}
+		if i == 0 || len(root.SuggestionsFor(arg)) > 0 {
+			return unknownCommand(root, []string{arg})
+		}
+	}
+	return err
+}
+
+// nearFlag adds to the error of an unknown flag which one may have been meant.
+func nearFlag(cmd *cobra.Command, err error) string {
+	unknown, ok := errors.AsType[*pflag.NotExistError](err)
+	if !ok || len(unknown.GetSpecifiedName()) < 2 {
+		return ""
+	}
+	var near []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if document.Distance(unknown.GetSpecifiedName(), f.Name, mistakes+1) <= mistakes {
+			near = append(near, "--"+f.Name)
+		}
+	})
+	if len(near) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("did you mean %s? ", cli.List(near, "or"))
+}
+
+// mistakes is how many letters a command or flag that is meant may differ in from one that is typed.
+const mistakes = 2
 
 // NoArguments refuses arguments where a document is given by a flag.
 func NoArguments(cmd *cobra.Command, args []string) error {
@@ -122,8 +163,8 @@ func NoArguments(cmd *cobra.Command, args []string) error {
 func help() *cobra.Command {
 	return &cobra.Command{
 		Use:   "help [COMMAND]",
-		Short: "Tell how to use a command",
-		Long:  "Tell how to use a command; --help does the same.",
+		Short: "Show how to use a command",
+		Long:  "Show how to use a command. --help does the same.",
 		ValidArgsFunction: func(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 			var names []cobra.Completion
 			for _, c := range cmd.Root().Commands() {
