@@ -47,7 +47,7 @@ func (a *app) agent() (*agent.Agent, error) {
 		return node, nil
 	}
 	if os.Geteuid() != 0 {
-		return nil, a.failed(errors.New("must be root to work on the machine; try it on a directory with --root DIR"))
+		return nil, a.failed(errors.New("only root can work on the machine; --root DIR works on a directory"))
 	}
 	path := logPath
 	if a.asAKS {

@@ -22,24 +22,23 @@ func (a *app) apply() *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		Use:   "apply -f CONFIG [flags]",
-		Short: "Change the running node to what a contract says",
-		Long: `Compare what the contract says with the node's current generation, show the difference and what
-it takes, make it so, and check that the node is well: its units run, the container runtime
-answers, the kubelet is healthy and renews its Node's lease. When it is not, the last good
-generation is restored.
+		Short: "Apply a contract to the running node",
+		Long: `Compare the contract with the node, show the difference and what it takes, apply it, and check
+that the node is well: its units run, the container runtime answers, the kubelet is healthy and
+renews its Node's lease. If the node is not well, it is rolled back to the last good generation.
 
-A change that takes more than starting units again is refused, unless it is allowed: drain, reboot
-and replace say what you have to do besides. A node that is as the contract says is not touched.`,
+A change that takes more than a restart of units is refused, unless --allow names it: drain, reboot
+and replace are what you have to do as well. A node that matches the contract is not touched.`,
 		Example: `  slipway-node apply -f node.yaml --dry-run
   slipway-node apply -f node.yaml
   slipway-node apply -f node.yaml --try 5m && slipway-node confirm`,
 		Args: command.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
 			if opts.Config == "" {
-				return cli.Usage(command.Hint(cmd), "which contract? name it with -f")
+				return cli.Usage(command.Hint(cmd), "no contract is given: name it with -f FILE")
 			}
 			if opts.Try != 0 && opts.Try < time.Second {
-				return cli.Usage(command.Hint(cmd), "--try wants a second at least, got %s", opts.Try)
+				return cli.Usage(command.Hint(cmd), "--try must be at least 1s, not %s", opts.Try)
 			}
 			if opts.Config, err = absolute(opts.Config); err != nil {
 				return err
@@ -62,16 +61,16 @@ and replace say what you have to do besides. A node that is as the contract says
 			if err := a.showChanged(changed, output.Value); err != nil || changed.ConfirmBy.IsZero() || output.Value == command.AsJSON {
 				return err
 			}
-			return command.Write(a.Streams, fmt.Sprintf("It is taken back in %s, unless you run: slipway-node confirm\n", opts.Try))
+			return command.Write(a.Streams, fmt.Sprintf("It is rolled back in %s unless you run: slipway-node confirm\n", opts.Try))
 		},
 	}
 	flags := cmd.Flags()
 	flags.StringVarP(&opts.Config, "file", "f", "", "read the contract from `PATH`")
-	flags.BoolVar(&opts.DryRun, "dry-run", false, "show the difference and what it takes, and change nothing")
-	flags.DurationVar(&opts.Try, "try", 0, "take the change back after `DURATION`, unless it is confirmed")
-	flags.DurationVar(&opts.Deadline, "timeout", 0, "give the change and its checks `DURATION` (default: what the contract says)")
-	flags.BoolVar(&opts.Force, "force", false, "apply a contract whose revision is lower than the node's")
-	flags.StringVar(&factsPath, "facts", "", "use the recorded facts in `FILE` instead of the machine's own")
+	flags.BoolVar(&opts.DryRun, "dry-run", false, "show the difference and what it takes; change nothing")
+	flags.DurationVar(&opts.Try, "try", 0, "roll the change back after `DURATION`, unless you run slipway-node confirm")
+	flags.DurationVar(&opts.Deadline, "timeout", 0, "wait up to `DURATION` for the change and its checks (default: what the contract says)")
+	flags.BoolVar(&opts.Force, "force", false, "apply a contract even if its revision is lower than the node's")
+	flags.StringVar(&factsPath, "facts", "", "plan for the machine that `FILE` describes (JSON of slipway-node facts), not for this one")
 	addAllow(cmd, &allow)
 	command.AddOutput(cmd, &output)
 	return cmd
@@ -80,7 +79,7 @@ and replace say what you have to do besides. A node that is as the contract says
 // addAllow adds the flag that says which classes of change are made.
 func addAllow(cmd *cobra.Command, allow *command.Choice) {
 	*allow = command.Choice{Value: difference.Restart.String(), Allowed: difference.Classes()}
-	cmd.Flags().Var(allow, "allow", "make changes of up to `CLASS`: "+cli.List(allow.Allowed, "or"))
+	cmd.Flags().Var(allow, "allow", "allow changes up to `CLASS`: "+cli.List(allow.Allowed, "or"))
 	command.CompleteWith(cmd, "allow", allow.Allowed...)
 }
 
@@ -94,7 +93,7 @@ func (a *app) showing(form string, allow difference.Class, dryRun bool) func(*di
 		// What cannot be written is no reason to leave the node as it is.
 		_ = command.Write(a.Streams, d.Text(cli.StyleOf(a.Out)))
 		if !d.Same && !dryRun && d.Class <= allow && cli.IsTerminal(a.Err) {
-			fmt.Fprintln(a.Err, "Applying it, and checking that the node is well; this takes some seconds ...")
+			fmt.Fprintln(a.Err, "Applying the change, then checking the node; this takes some seconds ...")
 		}
 	}
 }
@@ -133,7 +132,7 @@ func (a *app) showChanged(changed agent.Changed, form string) error {
 	case s.ExitCode != 0:
 		s.Print(a.Out, cli.StyleOf(a.Out) != cli.Style{})
 	case len(s.Changes) == 0:
-		return command.Write(a.Streams, fmt.Sprintf("The node is as it should be, generation %d. Nothing was changed.\n", s.Generation))
+		return command.Write(a.Streams, fmt.Sprintf("The machine matches its contract, generation %d. Nothing was changed.\n", s.Generation))
 	default:
 		return command.Write(a.Streams, fmt.Sprintf("Generation %d is applied and the node is well: %d changed, %d unchanged, %.1f s.\n",
 			s.Generation, len(s.Changes), s.Unchanged, float64(s.DurationMs)/1000))

@@ -40,11 +40,11 @@ func (a *app) command() *cobra.Command {
 	root := &cobra.Command{
 		Use:   program,
 		Short: "Turn this machine into a Kubernetes node",
-		Long: `Turn the machine that this runs on into a Kubernetes node: read its contract, plan what it
-should be like, make it so, and publish the result.
+		Long: `Turn this machine into a Kubernetes node: read its contract, plan the node, apply the plan, and
+publish the result.
 
-With --root it works on a directory instead: files are written below it, and what would be
-done to units and to the kernel is recorded in DIR/run/slipway/actions.jsonl.
+With --root it works on a directory instead of the machine. Files are written below the directory.
+What would be done to units and to the kernel is recorded in DIR/run/slipway/actions.jsonl.
 
 The exit code is that of the provisioning; "slipway explain CODE" says what it means.`,
 		Example: `  slipway-node provision
@@ -60,7 +60,7 @@ The exit code is that of the provisioning; "slipway explain CODE" says what it m
 	command.Must(root.MarkPersistentFlagDirname("root"))
 	a.logLevel = command.Choice{Value: "info", Allowed: []string{"debug", "info", "warn", "error"}}
 	a.levelGiven = func() bool { return flags.Changed("log-level") }
-	flags.Var(&a.logLevel, "log-level", "log what is at least as severe as `LEVEL`: "+cli.List(a.logLevel.Allowed, "or"))
+	flags.Var(&a.logLevel, "log-level", "log messages of `LEVEL` and above: "+cli.List(a.logLevel.Allowed, "or"))
 	command.CompleteWith(root, "log-level", a.logLevel.Allowed...)
 	root.AddCommand(a.provision(), a.provisionWait(), a.apply(), a.rollback(), a.confirm(), a.watch(), a.status(), a.facts())
 	command.Prepare(root, a.Streams)

@@ -20,12 +20,12 @@ func (a *app) facts() *cobra.Command {
 	var output command.Choice
 	cmd := &cobra.Command{
 		Use:   "facts [flags]",
-		Short: "Show what is true of the machine",
-		Long: `Look at the machine once, and show what plans are made from: its operating system, firmware, size,
-disks, network and installed components. Nothing is changed, and no network is asked.
+		Short: "Show the facts of the machine",
+		Long: `Show what plans are made from: the machine's operating system, firmware, size, disks, network and
+installed components. Nothing is changed, and nothing is asked over the network.
 
-With -o json it is the record that --facts takes, so that the machine's plan can be made elsewhere.
-Some clouds are told by fields of the firmware that only root can read.`,
+-o json prints the record that --facts takes, so that you can plan for this machine elsewhere.
+Run it as root: some clouds are recognised by firmware fields that only root can read.`,
 		Example: `  slipway-node facts
   slipway-node facts -o json >facts.json
   slipway-node facts --root ./out/node`,

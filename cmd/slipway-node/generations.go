@@ -52,7 +52,7 @@ func (a *app) showGenerations(node *agent.Agent, form string) error {
 		return command.WriteJSON(a.Streams, map[string]any{"generations": entries})
 	}
 	if len(entries) == 0 {
-		return command.Write(a.Streams, "There is no generation on this machine yet.\n")
+		return command.Write(a.Streams, "This machine has no generation yet.\n")
 	}
 	var table cli.Table
 	addRow(&table, "GENERATION", "OUTCOME", "BY", "CONFIG", "STARTED", "TOOK", "")
@@ -118,7 +118,7 @@ func (a *app) showDrift(changes []apply.Change, form string) error {
 	case form == command.AsJSON:
 		err = command.WriteJSON(a.Streams, document)
 	case len(changes) == 0:
-		err = command.Write(a.Streams, "No drift: the machine is as the current generation has it.\n")
+		err = command.Write(a.Streams, "No drift: the machine matches its current generation.\n")
 	default:
 		var table cli.Table
 		addRow(&table, "RESOURCE", "WOULD BE")

@@ -26,14 +26,14 @@ func (a *app) provision() *cobra.Command {
 	from := command.Choice{Value: everywhere, Allowed: append([]string{everywhere}, source.Names()...)}
 	cmd := &cobra.Command{
 		Use:   "provision [flags]",
-		Short: "Make the machine a node, and publish the result",
-		Long: `Read the contract, plan, apply, and publish the result, whatever happens on the way: the
-document provision.json first, the marker provision.complete after it.
+		Short: "Make this machine a node, and publish the result",
+		Long: `Read the contract, plan the node, apply the plan, and publish the result, also when something fails:
+first the document provision.json, then the marker provision.complete.
 
-Without --provision-config the contract is looked for in every place where such a machine can
-have one: where user data puts it, in the firmware, on the disk that its platform attaches, in
-what cloud-init or a guest agent has kept, and in its platform's metadata service. What each
-said is in the status. A machine that is as the contract says already is not touched.`,
+Without --provision-config the agent looks for the contract in every place where such a machine can
+have one: where user data puts it, in the firmware, on the disk that the platform attaches, in the
+copies of cloud-init and of guest agents, and in the platform's metadata service. The status says
+what each place had. A machine that matches its contract is not touched.`,
 		Example: `  slipway-node provision
   slipway-node provision --wait 5m
   slipway-node provision --source azure-imds --dry-run
@@ -51,7 +51,7 @@ said is in the status. A machine that is as the contract says already is not tou
 				return err
 			}
 			if opts.Wait < 0 {
-				return cli.Usage(command.Hint(cmd), "--wait wants no less than 0, got %s", opts.Wait)
+				return cli.Usage(command.Hint(cmd), "--wait must not be negative: %s", opts.Wait)
 			}
 			opts.Source = from.Value
 			if opts.Source == everywhere {
@@ -64,7 +64,7 @@ said is in the status. A machine that is as the contract says already is not tou
 			opts.Identified = newSupervisor(node.Log).Ready
 			result := node.Provision(cmd.Context(), opts)
 			if opts.DryRun && output.Value == command.AsText {
-				if err := command.Write(a.Streams, "Dry run: this is what would be done, and nothing was.\n\n"); err != nil {
+				if err := command.Write(a.Streams, "Dry run: this would be done. Nothing was changed.\n\n"); err != nil {
 					return err
 				}
 			}
@@ -72,13 +72,13 @@ said is in the status. A machine that is as the contract says already is not tou
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&opts.Config, "provision-config", "", "read the contract from `PATH`; without it one is looked for")
-	flags.StringVar(&opts.Script, "nbc-cmd", "", "run the script at `PATH` where no contract is given (AKS's older interface)")
-	command.AddChoice(cmd, &from, "source", "", "look for the contract in `PLACE` only: "+cli.List(from.Allowed, "or"))
-	flags.DurationVar(&opts.Wait, "wait", 0, "look for a contract that is not there yet for `DURATION`, and do meanwhile what needs none")
-	flags.BoolVar(&opts.Force, "force", false, "apply a contract whose revision is lower than the node's, too")
-	flags.BoolVar(&opts.DryRun, "dry-run", false, "compare only, and tell what would be done")
-	flags.StringVar(&factsPath, "facts", "", "use the recorded facts in `FILE` instead of the machine's own")
+	flags.StringVar(&opts.Config, "provision-config", "", "read the contract from `PATH` (default: look for it)")
+	flags.StringVar(&opts.Script, "nbc-cmd", "", "run the script at `PATH` if there is no contract (AKS's older interface)")
+	command.AddChoice(cmd, &from, "source", "", "look for the contract only in `PLACE`: "+cli.List(from.Allowed, "or"))
+	flags.DurationVar(&opts.Wait, "wait", 0, "wait up to `DURATION` for a contract to appear; meanwhile do what needs none")
+	flags.BoolVar(&opts.Force, "force", false, "apply a contract even if its revision is lower than the node's")
+	flags.BoolVar(&opts.DryRun, "dry-run", false, "show what would be done; change nothing")
+	flags.StringVar(&factsPath, "facts", "", "plan for the machine that `FILE` describes (JSON of slipway-node facts), not for this one")
 	command.AddOutput(cmd, &output)
 	return cmd
 }

@@ -20,23 +20,23 @@ func (a *app) rollback() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "rollback [GENERATION] [flags]",
 		Short: "Restore an earlier generation of the node",
-		Long: `Restore what an earlier generation had, with all that has been removed since. Without a number it
-is the last good generation that differs from the current one. The restored one becomes a new
-generation, with a number of its own, and stays over a reboot.
+		Long: `Restore an earlier generation: everything that it had, also what has been removed since. Without a
+number it is the last good generation that differs from the current one. What is restored becomes
+a new generation with a new number. It stays after a reboot.
 
 "slipway-node status --generations" lists the generations that are kept.`,
 		Example: `  slipway-node rollback
   slipway-node rollback 3 --dry-run`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 1 {
-				return cli.Usage(command.Hint(cmd), "want one generation, got %d", len(args))
+				return cli.Usage(command.Hint(cmd), "name one generation; there are %d", len(args))
 			}
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			if len(args) == 1 {
 				if opts.Number, err = strconv.Atoi(args[0]); err != nil || opts.Number < 1 {
-					return cli.Usage(command.Hint(cmd), "%q is no generation: want a number from 1 on", args[0])
+					return cli.Usage(command.Hint(cmd), "%q is not a generation: name a number, 1 or higher", args[0])
 				}
 			}
 			if opts.Allow, err = difference.ParseClass(allow.Value); err != nil {
@@ -55,7 +55,7 @@ generation, with a number of its own, and stays over a reboot.
 		},
 	}
 	flags := cmd.Flags()
-	flags.BoolVar(&opts.DryRun, "dry-run", false, "show the difference and what it takes, and change nothing")
+	flags.BoolVar(&opts.DryRun, "dry-run", false, "show the difference and what it takes; change nothing")
 	flags.IntVar(&opts.Unconfirmed, "unconfirmed", 0, "go back if generation `N` is the current one and nobody has confirmed it")
 	command.Must(flags.MarkHidden("unconfirmed"))
 	addAllow(cmd, &allow)
@@ -65,10 +65,9 @@ generation, with a number of its own, and stays over a reboot.
 
 func (a *app) confirm() *cobra.Command {
 	return &cobra.Command{
-		Use:   "confirm",
-		Short: "Keep what was applied with --try",
-		Long: `Keep the generation that "slipway-node apply --try" has made, which is taken back by itself
-otherwise.`,
+		Use:     "confirm",
+		Short:   "Keep what apply --try has applied",
+		Long:    `Keep what "slipway-node apply --try" has applied. Without it the change is rolled back.`,
 		Example: `  slipway-node apply -f node.yaml --try 5m && slipway-node confirm`,
 		Args:    command.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -80,7 +79,7 @@ otherwise.`,
 			if err != nil {
 				return command.Failed("%w", err)
 			}
-			return command.Write(a.Streams, fmt.Sprintf("Generation %d stays.\n", kept.Number))
+			return command.Write(a.Streams, fmt.Sprintf("Generation %d is confirmed and stays.\n", kept.Number))
 		},
 	}
 }

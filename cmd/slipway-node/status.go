@@ -13,12 +13,12 @@ func (a *app) status() *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		Use:   "status [flags]",
-		Short: "Show what came of the last provisioning",
-		Long: `Show the outcome of the last provisioning, what went wrong and what to do about it, how long
-each step took, and what was changed. The exit code is the provisioning's.
+		Short: "Show the result of the last provisioning",
+		Long: `Show the result of the last provisioning: what went wrong and what to do about it, how long each
+step took, and what was changed. The exit code is that of the provisioning.
 
-With --generations, list what the machine was made from, the newest first. With --drift, compare
-the machine with its current generation; the exit code is 1 where it differs.`,
+--generations lists the generations of this machine, the newest first. --drift compares the machine
+with its current generation; the exit code is 1 if they differ.`,
 		Example: `  slipway-node status
   slipway-node status -o json
   slipway-node status --generations
@@ -53,8 +53,8 @@ the machine with its current generation; the exit code is 1 where it differs.`,
 			return shown
 		},
 	}
-	cmd.Flags().BoolVar(&generations, "generations", false, "list what the machine was made from")
-	cmd.Flags().BoolVar(&drift, "drift", false, "tell what is not as the current generation has it")
+	cmd.Flags().BoolVar(&generations, "generations", false, "list the generations of this machine")
+	cmd.Flags().BoolVar(&drift, "drift", false, "show what somebody else has changed")
 	cmd.MarkFlagsMutuallyExclusive("generations", "drift")
 	command.AddOutput(cmd, &output)
 	return cmd

@@ -21,7 +21,7 @@ func newSupervisor(log *slog.Logger) *supervisor {
 	s := &supervisor{log: log, beat: defaultBeat}
 	// Half of what is asked for, as sd_watchdog_enabled(3) recommends.
 	if interval, err := daemon.SdWatchdogEnabled(false); err != nil {
-		log.Warn("the watchdog's interval cannot be told", "error", err)
+		log.Warn("cannot read the watchdog's interval", "error", err)
 	} else if interval > 0 {
 		s.beat = interval / 2
 	}
@@ -42,6 +42,6 @@ func (s *supervisor) Stopping() { s.notify(daemon.SdNotifyStopping) }
 
 func (s *supervisor) notify(state string) {
 	if _, err := daemon.SdNotify(false, state); err != nil {
-		s.log.Warn("systemd cannot be told", "state", state, "error", err)
+		s.log.Warn("cannot notify systemd", "state", state, "error", err)
 	}
 }

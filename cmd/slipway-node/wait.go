@@ -13,12 +13,11 @@ func (a *app) provisionWait() *cobra.Command {
 	var timeout time.Duration
 	cmd := &cobra.Command{
 		Use:   "provision-wait [flags]",
-		Short: "Wait until a provisioning has ended, and print its result",
-		Long: `Wait until the marker provision.complete is there, print provision.json on standard output, and
-exit with the provisioning's own exit code. It is what Azure's custom script extension runs.
+		Short: "Wait until provisioning has ended, and print its result",
+		Long: `Wait for the marker provision.complete, print provision.json, and exit with the exit code of the
+provisioning. Azure's custom script extension runs this command.
 
-Times that were not known when the result was written, such as the guest agent's start, are
-filled in.`,
+Times that are known only later, such as the guest agent's start, are added to what is printed.`,
 		Example: `  slipway-node provision-wait
   slipway-node provision-wait --timeout 15m`,
 		Args: command.NoArguments,
@@ -40,6 +39,6 @@ filled in.`,
 			return exitWith(code, err)
 		},
 	}
-	cmd.Flags().DurationVar(&timeout, "timeout", 0, "give up after `DURATION`, such as 15m; 0 waits for ever")
+	cmd.Flags().DurationVar(&timeout, "timeout", 0, "wait up to `DURATION`, such as 15m; 0 waits forever")
 	return cmd
 }

@@ -42,13 +42,12 @@ func (a *app) watch() *cobra.Command {
 	var opts watchOptions
 	cmd := &cobra.Command{
 		Use:   "watch [flags]",
-		Short: "Follow the node's contract, and keep the node as it says",
-		Long: `Apply the contract whenever it changes, as "slipway-node apply" does, and look from time to time
-whether somebody else has changed what it brought. It is meant to run as a service:
-slipway-watch.service.
+		Short: "Apply the contract when it changes, and repair drift",
+		Long: `Apply the contract whenever it changes, as "slipway-node apply" does, and check from time to time
+whether somebody else has changed the node. It runs as a service: slipway-watch.service.
 
-A contract that is refused, invalid or has failed is not tried again until it changes; what is in
-the way of one without being its fault is tried again, later and later. A machine that is not
+A contract that was refused, was not valid or has failed is not tried again until it changes. If
+something else was in the way, it is tried again, with growing delays. A machine that is not
 provisioned yet is left alone.`,
 		Example: `  slipway-node watch
   slipway-node watch --metadata azure --drift report
@@ -57,18 +56,18 @@ provisioned yet is left alone.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.runWatch(cmd, &opts) },
 	}
 	flags := cmd.Flags()
-	flags.StringVarP(&opts.file, "file", "f", "", "follow the contract at `PATH`; without it the known places")
+	flags.StringVarP(&opts.file, "file", "f", "", "follow the contract at `PATH` (default: the known places)")
 	opts.metadata = command.Choice{Value: noCloud, Allowed: append(metadata.Clouds(), noCloud)}
 	command.AddChoice(cmd, &opts.metadata, "metadata", "", "follow the user data of a cloud's metadata `SERVICE` too: "+cli.List(opts.metadata.Allowed, "or"))
-	flags.DurationVar(&opts.interval, "interval", time.Minute, "ask each source every `DURATION`")
+	flags.DurationVar(&opts.interval, "interval", time.Minute, "check each source every `DURATION`")
 	opts.drift = command.Choice{Value: string(watch.Mend), Allowed: []string{string(watch.Report), string(watch.Mend), string(watch.Off)}}
-	command.AddChoice(cmd, &opts.drift, "drift", "", "do `WHAT` about drift: "+cli.List(opts.drift.Allowed, "or"))
-	flags.DurationVar(&opts.driftInterval, "drift-interval", 5*time.Minute, "look for drift every `DURATION`")
+	command.AddChoice(cmd, &opts.drift, "drift", "", "`ACTION` on drift: "+cli.List(opts.drift.Allowed, "or"))
+	flags.DurationVar(&opts.driftInterval, "drift-interval", 5*time.Minute, "check for drift every `DURATION`")
 	addAllow(cmd, &opts.allow)
-	flags.BoolVar(&opts.force, "force", false, "apply contracts whose revision is lower than the node's")
-	flags.StringVar(&opts.socket, "metrics-socket", "/run/slipway/metrics.sock", "answer GET /metrics on the unix socket at `PATH`; '' for none")
-	flags.StringVar(&opts.textfile, "metrics-textfile", "", "write the metrics to `PATH` too, for node_exporter's textfile collector")
-	flags.BoolVar(&opts.once, "once", false, "look at everything once, and end")
+	flags.BoolVar(&opts.force, "force", false, "apply contracts even if their revision is lower than the node's")
+	flags.StringVar(&opts.socket, "metrics-socket", "/run/slipway/metrics.sock", "serve metrics on the unix socket `PATH`; '' for none")
+	flags.StringVar(&opts.textfile, "metrics-textfile", "", "also write the metrics to `PATH`, for node_exporter's textfile collector")
+	flags.BoolVar(&opts.once, "once", false, "check everything once, then end")
 	return cmd
 }
 
@@ -76,12 +75,12 @@ provisioned yet is left alone.`,
 func (a *app) runWatch(cmd *cobra.Command, opts *watchOptions) (err error) {
 	for name, interval := range map[string]time.Duration{"interval": opts.interval, "drift-interval": opts.driftInterval} {
 		if interval < minInterval {
-			return cli.Usage(command.Hint(cmd), "--%s wants %s at least, got %s", name, minInterval, interval)
+			return cli.Usage(command.Hint(cmd), "--%s must be at least %s, not %s", name, minInterval, interval)
 		}
 	}
 	for name, value := range map[string]string{"metrics-socket": opts.socket, "metrics-textfile": opts.textfile} {
 		if value != "" && (!path.IsAbs(value) || path.Clean(value) != value) {
-			return cli.Usage(command.Hint(cmd), "--%s wants an absolute path, got %q", name, value)
+			return cli.Usage(command.Hint(cmd), "--%s must be an absolute path, not %q", name, value)
 		}
 	}
 	if opts.file, err = absolute(opts.file); err != nil {
@@ -105,7 +104,7 @@ func (a *app) runWatch(cmd *cobra.Command, opts *watchOptions) (err error) {
 		}
 		go func() {
 			if err := watcher.Metrics.Serve(ctx, listener); err != nil {
-				node.Log.Error("metrics are not served any more", "socket", opts.socket, "error", err)
+				node.Log.Error("metrics are no longer served", "socket", opts.socket, "error", err)
 			}
 		}()
 	}

@@ -37,7 +37,7 @@ func readInput(s cli.Streams, name string) ([]byte, error) {
 	case err != nil:
 		return nil, command.Failed("%w", err)
 	case len(data) > maxInput:
-		return nil, command.Failed("%s is larger than %d MiB, which nothing that is read here is", title(name), maxInput>>20)
+		return nil, command.Failed("%s is larger than %d MiB, and no contract, plan or facts are that large", title(name), maxInput>>20)
 	}
 	return data, nil
 }
@@ -159,7 +159,7 @@ func oneStdin(names ...string) error {
 		}
 	}
 	if n > 1 {
-		return cli.Usage("put one of the two in a file", "standard input can be read only once")
+		return cli.Usage("put one of them in a file", "standard input can be read only once")
 	}
 	return nil
 }

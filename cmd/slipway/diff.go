@@ -29,22 +29,22 @@ func newDiff(s cli.Streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "diff A B [flags]",
 		Short: "Show how the nodes of two contracts differ",
-		Long: `Show how two nodes differ: resources that are added, removed or changed from A to B, changed
-files as unified diffs. A and B are each a contract in any dialect, or a plan that
-"slipway plan -o json" wrote.
+		Long: `Show how two nodes differ: which resources are added, removed or changed from A to B. Changed
+files are shown as unified diffs. A and B are contracts, or plans that "slipway plan -o json"
+wrote.
 
-What is compared is what the machine will have and what restarts; the order of things and the
-reasons for them are not. Of a secret file only that it differs is told.
+It compares what the machine will have and what restarts. It does not compare the order of things
+or the reasons for them. For a secret file it shows only that it differs.
 
-Each change has a class, which says what it takes to make it on a node that runs: none, reload,
-restart, drain, reboot or replace. The class of them all is at the end.
+Each change has a class. It says what the change takes on a running node: none, reload, restart,
+drain, reboot or replace. The last line has the class of all changes together.
 
-Exit codes, as diff(1) has them: 0 no difference, 1 a difference, 2 trouble; 64 wrong usage.`,
+Exit codes are those of diff(1): 0 no difference, 1 a difference, 2 trouble; and 64 wrong usage.`,
 		Example: `  slipway diff old.yaml new.yaml
   slipway plan -f node.yaml -o json >before.json && vi node.yaml && slipway diff before.json node.yaml`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 2 {
-				return cli.Usage(command.Hint(cmd), "want two documents, got %d", len(args))
+				return cli.Usage(command.Hint(cmd), "name two documents; there are %d", len(args))
 			}
 			c, err := compareInputs(s, args[0], args[1], factsFile)
 			if err != nil {

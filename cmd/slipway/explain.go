@@ -42,7 +42,7 @@ EXIT-CODE is the number or the ERR_ name that a provisioning ended with.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case len(args) != 1:
-				return cli.Usage(command.Hint(cmd), "want one field or exit code, got %d", len(args))
+				return cli.Usage(command.Hint(cmd), "name one field or one exit code; there are %d", len(args))
 			case isExitCode(args[0]):
 				return explainCode(s, args[0], e.output.Value)
 			}

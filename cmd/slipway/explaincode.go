@@ -34,7 +34,7 @@ func findCode(arg string) (exitcode.Code, error) {
 		if code, ok := exitcode.Lookup(n); ok {
 			return code, nil
 		}
-		return exitcode.Code{}, command.Failed("%s is no exit code that provisioning ends with", arg)
+		return exitcode.Code{}, command.Failed("%s is not an exit code of provisioning", arg)
 	}
 	all := exitcode.All()
 	if i := slices.IndexFunc(all, func(c exitcode.Code) bool { return c.Name == arg }); i >= 0 {
@@ -48,7 +48,7 @@ func findCode(arg string) (exitcode.Code, error) {
 	if near := nearest(arg, names); len(near) > 0 {
 		hint = "did you mean " + cli.List(near, "or") + "?"
 	}
-	return exitcode.Code{}, &cli.Error{Code: exitcode.Invalid, Err: fmt.Errorf("%s is no exit code's name", arg), Hint: hint}
+	return exitcode.Code{}, &cli.Error{Code: exitcode.Invalid, Err: fmt.Errorf("%s is not the name of an exit code", arg), Hint: hint}
 }
 
 // codeText is an exit code for people.
@@ -60,7 +60,7 @@ func codeText(code exitcode.Code, style cli.Style) string {
 	w.entry("To do", cli.Wrap(code.Action, textWidth-labelWidth)...)
 	from := "Slipway"
 	if code.Source == exitcode.AKS {
-		from = "the scripts of AKS images; Slipway itself does not"
+		from = "the scripts of AKS images; Slipway itself never returns it"
 	}
 	w.entry("From", from)
 	return w.out.String()

@@ -96,7 +96,7 @@ func fieldText(x *explanation, style cli.Style) string {
 	}
 	switch {
 	case !x.Planned:
-		w.entry("Ends in", "not known, since the contract cannot be planned as it is")
+		w.entry("Ends in", "not known, because the contract has errors")
 	case len(resources) == 0:
 		w.entry("Ends in", "nothing in the plan")
 	default:

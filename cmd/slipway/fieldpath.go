@@ -109,14 +109,14 @@ func (p *place) item(c *catalog, n *document.Node, rest string) (string, error) 
 	number, after, found := strings.Cut(strings.TrimPrefix(rest, "["), "]")
 	i, err := strconv.Atoi(number)
 	if !found || rest[0] != '[' || err != nil || i < 0 {
-		return "", &unknownError{pathOf(p.first), "is a list; want the number of an item, such as [0]"}
+		return "", &unknownError{pathOf(p.first), "is a list: name an item, such as [0]"}
 	}
 	length := 0
 	if n != nil {
 		length = len(n.Items)
 	}
 	if i > length { // the next one can be explained as a field that is not set can
-		return "", &unknownError{pathOf(append(p.first, item(i))), fmt.Sprintf("is not there, the list has %d", length)}
+		return "", &unknownError{pathOf(append(p.first, item(i))), fmt.Sprintf("does not exist: the list has %d", length)}
 	}
 	p.enter(item(i), item(i), secretToo(below, p.shape))
 	return after, nil
@@ -167,7 +167,7 @@ func cutName(rest string) (name, after string, err error) {
 			return name, after, nil
 		}
 	}
-	return "", "", &unknownError{rest, `want a name in brackets as ["name"]`}
+	return "", "", &unknownError{rest, `write the name in brackets as ["name"]`}
 }
 
 // candidates are the fields that someone may have meant by a path that leads nowhere.

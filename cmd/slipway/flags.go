@@ -17,19 +17,19 @@ type source struct {
 
 // add adds -f and --dialect.
 func (s *source) add(cmd *cobra.Command) {
-	cmd.Flags().StringVarP(&s.file, "file", "f", "", "the contract: a `CONFIG` in YAML or JSON, - for standard input")
+	cmd.Flags().StringVarP(&s.file, "file", "f", "", "read the contract from `CONFIG`, YAML or JSON; - is standard input")
 	command.Must(cmd.MarkFlagFilename("file", "yaml", "yml", "json"))
 	s.dialect.Allowed = dialect.Names()
-	command.AddChoice(cmd, &s.dialect, "dialect", "", "read the contract as `DIALECT`, "+cli.List(s.dialect.Allowed, "or")+", instead of detecting which it is")
+	command.AddChoice(cmd, &s.dialect, "dialect", "", "read the contract as `DIALECT`: "+cli.List(s.dialect.Allowed, "or")+" (default: detect it)")
 }
 
 // addStrict adds --strict.
 func (s *source) addStrict(cmd *cobra.Command) {
-	cmd.Flags().BoolVar(&s.strict, "strict", false, "refuse a contract that has warnings: exit code 1, as for errors")
+	cmd.Flags().BoolVar(&s.strict, "strict", false, "refuse a contract that has warnings, with exit code 1")
 }
 
 // addFacts adds --facts.
 func addFacts(cmd *cobra.Command, file *string) {
-	cmd.Flags().StringVar(file, "facts", "", "`FACTS` of the machine, JSON; without them nothing is known of it")
+	cmd.Flags().StringVar(file, "facts", "", "plan for the machine that `FACTS` describes (JSON of \"slipway-node facts -o json\")")
 	command.Must(cmd.MarkFlagFilename("facts", "json"))
 }

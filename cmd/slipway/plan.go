@@ -31,9 +31,9 @@ func newPlan(s cli.Streams) *cobra.Command {
 		Long: `Show the node that a contract makes: every file, directory, kernel parameter, module, unit,
 command and check, and which units restart when one of them changes.
 
-The plan is a pure function of the contract and of the facts of the machine. Facts are what
-"slipway-node" records on a machine; without them the plan is that of a machine of which
-nothing is known. Nothing of a secret file is shown but that it is one, unless --reveal asks.`,
+The plan depends on the contract and on the facts of the machine, and on nothing else.
+"slipway-node facts -o json" records the facts on a machine; without them nothing is known of
+the machine. The content of a secret file is not shown, unless --reveal asks for it.`,
 		Example: `  slipway plan -f node.yaml
   slipway plan -f node.yaml --facts facts.json -o json >plan.json
   slipway plan -f node.yaml --show /etc/containerd/config.toml`,
@@ -45,7 +45,7 @@ nothing is known. Nothing of a secret file is shown but that it is one, unless -
 	addFacts(cmd, &p.facts)
 	command.AddOutput(cmd, &p.output)
 	cmd.Flags().StringVar(&p.show, "show", "", "print one file of the plan, by its `PATH` on the node")
-	cmd.Flags().BoolVar(&p.reveal, "reveal", false, "with --show: print the file although it is secret")
+	cmd.Flags().BoolVar(&p.reveal, "reveal", false, "with --show: print the file even if it is secret")
 	command.Must(cmd.RegisterFlagCompletionFunc("show", p.completeFiles))
 	return cmd
 }
@@ -105,7 +105,7 @@ func (p *planning) showFile(s cli.Streams, made resource.Plan) error {
 		case p.output.Value == command.AsJSON:
 			return command.WriteJSON(s, shown)
 		case shown.Secret:
-			_, _ = fmt.Fprintln(s.Err, cli.StyleOf(s.Err).Dim("secret; --reveal prints it"))
+			_, _ = fmt.Fprintln(s.Err, cli.StyleOf(s.Err).Dim("secret; --reveal shows it"))
 			return command.Write(s, nodeconfig.Redacted+"\n")
 		}
 		return command.Write(s, string(shown.Content))

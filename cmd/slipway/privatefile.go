@@ -15,7 +15,7 @@ import (
 func writePrivate(path string, data []byte) (err error) {
 	// A rename would put a file where a device or a link was: /dev/null, /dev/stdout.
 	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
-		return fmt.Errorf("write %s: is there and is %s, want a file", path, kindOf(info.Mode()))
+		return fmt.Errorf("write %s: it is %s, not a regular file", path, kindOf(info.Mode()))
 	}
 	file, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*") // mode 0600
 	if err != nil {
@@ -47,5 +47,5 @@ func kindOf(mode fs.FileMode) string {
 	case mode&fs.ModeSymlink != 0:
 		return "a symbolic link"
 	}
-	return "no regular file"
+	return "a device or a pipe"
 }

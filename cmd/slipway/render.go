@@ -135,7 +135,7 @@ func (r *rendering) run(s cli.Streams) error {
 	if err := writePrivate(r.output, []byte(rendered)); err != nil {
 		return command.Failed("%w", err)
 	}
-	_, _ = fmt.Fprintf(s.Err, "wrote %s, %d bytes, readable by its owner alone\n", cli.Line(r.output), len(rendered))
+	_, _ = fmt.Fprintf(s.Err, "wrote %s, %d bytes; only its owner can read it\n", cli.Line(r.output), len(rendered))
 	return nil
 }
 
@@ -151,7 +151,7 @@ func (r *rendering) usage() error {
 	case r.gzip && !r.target().unpacked:
 		return cli.Usage("leave out --gzip", "nothing on the machine would unpack %s", r.to.Value)
 	case r.gzip && r.raw && (r.output == "" || r.output == stdin):
-		return cli.Usage("name a file with -o OUT", "--gzip --raw is no text")
+		return cli.Usage("name a file with -o OUT", "--gzip --raw prints binary data")
 	}
 	return nil
 }
@@ -165,7 +165,7 @@ func (r *rendering) check(s cli.Streams, c *contract) error {
 	if err == nil {
 		return nil
 	}
-	hint := "no node can be made of it; --force renders it all the same"
+	hint := "it cannot make a node; --force renders it anyway"
 	switch {
 	case c.valid(), !c.parsed():
 		return err
@@ -221,9 +221,9 @@ func (r *rendering) tooLarge(err error, plain []byte) error {
 	}
 	packed := len(userdata.Gzip(plain))
 	if userdata.Cloud(r.cloud.Value).Check(packed) == nil {
-		return &cli.Error{Code: exitcode.Invalid, Err: err, Hint: fmt.Sprintf("--gzip makes it %d bytes, which fits", packed)}
+		return &cli.Error{Code: exitcode.Invalid, Err: err, Hint: fmt.Sprintf("with --gzip it is %d bytes, which fits", packed)}
 	}
-	return &cli.Error{Code: exitcode.Invalid, Err: err, Hint: fmt.Sprintf("--gzip would make it %d bytes, which is too much as well", packed)}
+	return &cli.Error{Code: exitcode.Invalid, Err: err, Hint: fmt.Sprintf("with --gzip it would be %d bytes, which is still too large", packed)}
 }
 
 // delivered is the contract as the machine gets it: the document itself, in its own dialect.

@@ -19,14 +19,14 @@ func run(args []string, s cli.Streams) int {
 func newRoot(s cli.Streams) *cobra.Command {
 	root := &cobra.Command{
 		Use:   program,
-		Short: "Work on node contracts",
+		Short: "Check node contracts and render them",
 		Long: `Slipway turns a machine into a Kubernetes node, from one document: the contract.
-This program works on contracts where they are written. It touches no machine and no
-network. Contracts are native (slipway.dev/v1 NodeConfig, YAML or JSON) or AKS's
-(aksnodeconfig.v1); which of them a document is, is detected.
+This program checks contracts and shows what they do, before a machine has them. It touches
+no machine and uses no network. It reads Slipway's own contracts (slipway.dev/v1 NodeConfig,
+YAML or JSON) and AKS's (aksnodeconfig.v1), and detects which one a document is.
 
-Documents go to standard output, what is said about them to standard error, in colour on a
-terminal unless NO_COLOR is set.
+Results go to standard output, messages to standard error. A terminal gets colours, unless
+NO_COLOR is set.
 Exit codes: 0 success, 1 the document has errors or the command failed, 64 wrong usage.`,
 		Example: `  slipway validate -f node.yaml
   slipway plan -f node.yaml

@@ -14,8 +14,8 @@ func newSchema(s cli.Streams) *cobra.Command {
 		Short: "Print the JSON Schema of a contract",
 		Long: `Print the JSON Schema (draft 2020-12) of the native contract, or of AKS's.
 
-Editors check and complete a document with it. It knows names, types and enumerations;
-"slipway validate" knows everything else.`,
+Editors use it to check and complete a document. It knows names, types and allowed values;
+"slipway validate" checks everything else.`,
 		Example: `  slipway schema native >slipway.schema.json
   # then, as the first line of a contract, for editors with a YAML language server:
   # yaml-language-server: $schema=slipway.schema.json`,
@@ -27,7 +27,7 @@ Editors check and complete a document with it. It knows names, types and enumera
 			}
 			document, ok := schema.Get(name)
 			if !ok || len(args) > 1 {
-				return cli.Usage(command.Hint(cmd), "want one schema: %s", cli.List(schema.Names(), "or"))
+				return cli.Usage(command.Hint(cmd), "name one schema: %s", cli.List(schema.Names(), "or"))
 			}
 			return command.Write(s, string(document))
 		},

@@ -20,8 +20,8 @@ func newValidate(s cli.Streams) *cobra.Command {
 		Short: "Report everything that is wrong with a contract",
 		Long: `Report everything that is wrong with a contract, errors first.
 
-An error means that no node can be made of it; the agent stops before it changes anything.
-A warning is about something that is left out or not applied; the rest is used. The report
+An error means that the contract cannot make a node: the agent stops before it changes
+anything. A warning means that one part is left out or not applied; the rest is used. The report
 goes to standard output. The exit code is 1 if there is an error, and with --strict also if
 there is a warning; otherwise it is 0.`,
 		Example: `  slipway validate -f node.yaml

@@ -27,7 +27,7 @@ func completion(s cli.Streams) *cobra.Command {
 	return &cobra.Command{
 		Use:   "completion bash|zsh|fish|powershell",
 		Short: "Print a shell's completion script",
-		Long:  "Print the script with which a shell completes commands, flags and what they take.",
+		Long:  "Print the script that lets a shell complete commands, flags and their values.",
 		Example: `  source <(slipway completion bash)
   slipway-node completion zsh >"${fpath[1]}/_slipway-node"`,
 		ValidArgs: names,
@@ -40,7 +40,7 @@ func completion(s cli.Streams) *cobra.Command {
 					return nil
 				}
 			}
-			return cli.Usage(Hint(cmd), "want one shell: %s", cli.List(names, "or"))
+			return cli.Usage(Hint(cmd), "name one shell: %s", cli.List(names, "or"))
 		},
 	}
 }

@@ -57,5 +57,5 @@ const (
 // AddOutput adds -o.
 func AddOutput(cmd *cobra.Command, c *Choice) {
 	*c = Choice{AsText, []string{AsText, AsJSON}}
-	AddChoice(cmd, c, "output", "o", "`FORM` of the output: text, for people, or json, one document")
+	AddChoice(cmd, c, "output", "o", "print the result as `FORM`: text or json")
 }

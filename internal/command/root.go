@@ -155,7 +155,7 @@ func NoArguments(cmd *cobra.Command, args []string) error {
 	}
 	hint := Hint(cmd)
 	if cmd.Flags().Lookup("file") != nil {
-		hint = "the contract is given with -f FILE; " + hint
+		hint = "name the contract with -f FILE; " + hint
 	}
 	return cli.Usage(hint, "unexpected argument %q", args[0])
 }
