@@ -19,7 +19,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/resource"
 )
 
-// prober asks an API server whether it is there. Its fields are times that the tests shorten.
+// prober asks an API server whether it is there.
 type prober struct {
 	resolver *net.Resolver
 	// firstDelay is waited before the second attempt; each further delay is twice the one before,

@@ -16,6 +16,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/slipway-dev/slipway/internal/apply"
@@ -25,12 +26,14 @@ import (
 
 const probeToken = "abcdef.0123456789abcdef"
 
-// quick is a prober with no patience.
-func quick() *prober {
-	return &prober{
-		resolver: net.DefaultResolver, firstDelay: time.Millisecond, maxDelay: 5 * time.Millisecond,
-		attemptTimeout: 2 * time.Second, credentialPatience: 50 * time.Millisecond,
-	}
+// nameless is a prober that finds no name, and has no time for more than one attempt.
+func nameless(ctx *timed) *prober {
+	p := *defaultProber
+	p.resolver = &net.Resolver{PreferGo: true, Dial: func(context.Context, string, string) (net.Conn, error) {
+		ctx.over()
+		return nil, errors.New("no network here")
+	}}
+	return &p
 }
 
 // certificate makes a certificate for 127.0.0.1 that signs itself.
@@ -114,15 +117,17 @@ func TestProbeAnswers(t *testing.T) {
 			if test.noToken {
 				target.Token = nodeconfig.Secret{}
 			}
-			ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
-			defer cancel()
-			err := quick().probe(ctx, target)
-			if test.cause == "" {
-				must(t, err)
-			} else {
-				address := strings.TrimPrefix(server.URL, "https://")
-				wantCheckError(t, err, test.cause, server.URL+" ("+address+")", test.want)
-			}
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+				defer cancel()
+				err := defaultProber.probe(ctx, target)
+				if test.cause == "" {
+					must(t, err)
+				} else {
+					address := strings.TrimPrefix(server.URL, "https://")
+					wantCheckError(t, err, test.cause, server.URL+" ("+address+")", test.want)
+				}
+			})
 			if got := requests.Load(); (got == 1) != test.once {
 				t.Errorf("%d requests", got)
 			}
@@ -140,13 +145,15 @@ func TestProbeBody(t *testing.T) {
 			}
 		}
 	})
-	must(t, quick().probe(t.Context(), target))
+	must(t, defaultProber.probe(t.Context(), target))
 	_, target = serve(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("X", strings.Repeat("x", 1<<20))
 	})
-	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
-	defer cancel()
-	wantCheckError(t, quick().probe(ctx, target), resource.CauseConnection, "exceeded")
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		wantCheckError(t, defaultProber.probe(ctx, target), resource.CauseConnection, "exceeded")
+	})
 }
 
 func TestProbeRecovers(t *testing.T) {
@@ -159,7 +166,7 @@ func TestProbeRecovers(t *testing.T) {
 		}
 		w.WriteHeader(status)
 	})
-	must(t, quick().probe(t.Context(), target))
+	synctest.Test(t, func(t *testing.T) { must(t, defaultProber.probe(t.Context(), target)) })
 	if got := requests.Load(); got != int32(len(statuses)) {
 		t.Errorf("%d requests", got)
 	}
@@ -196,9 +203,7 @@ func TestProbeCertificates(t *testing.T) {
 			}}
 			server.StartTLS()
 			defer server.Close()
-			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
-			defer cancel()
-			err := quick().probe(ctx, &resource.APIServer{
+			err := defaultProber.probe(t.Context(), &resource.APIServer{
 				Server:               strings.Replace(server.URL, "127.0.0.1", test.host, 1),
 				CertificateAuthority: test.authority,
 			})
@@ -237,64 +242,75 @@ func TestProbeConnections(t *testing.T) {
 		}()
 		return "https://" + listener.Addr().String()
 	}
+	target := func(server string) *resource.APIServer {
+		return &resource.APIServer{Server: server, CertificateAuthority: authority, Token: nodeconfig.NewSecret(probeToken)}
+	}
 	for _, test := range []struct {
 		name, server string
 		cause        resource.Cause
 		want         []string
 	}{
 		{"closed port", closed, resource.CauseConnection, []string{closed + " (", "connection refused", "attempt"}},
-		{"silent", behave(func(net.Conn) {}), resource.CauseConnection, []string{"tls handshake"}},
 		{"hangs up", behave(func(c net.Conn) { c.Close() }), resource.CauseConnection, []string{"tls handshake"}},
 		{"resets", behave(func(c net.Conn) { c.(*net.TCPConn).SetLinger(0); c.Close() }), resource.CauseConnection, nil},
 		{"plain HTTP", behave(func(c net.Conn) { c.Write([]byte("HTTP/1.1 400 Bad Request\r\n\r\n")) }), resource.CauseTLS, []string{"tls"}},
-		{"unresolvable", "https://api.slipway.invalid:6443", resource.CauseDNS, []string{"https://api.slipway.invalid:6443:"}},
 		{"not https", "http://127.0.0.1", resource.CauseConnection, []string{"not the https URL"}},
 		{"no host", "https://:443", resource.CauseConnection, []string{"not the https URL"}},
 		{"no URL", "127.0.0.1:443\x00", resource.CauseConnection, []string{"not the https URL"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			ctx, cancel := context.WithTimeout(t.Context(), 150*time.Millisecond)
-			defer cancel()
-			start := time.Now()
-			target := &resource.APIServer{Server: test.server, CertificateAuthority: authority, Token: nodeconfig.NewSecret(probeToken)}
-			wantCheckError(t, quick().probe(ctx, target), test.cause, test.want...)
-			if took := time.Since(start); took > time.Second {
-				t.Errorf("took %s", took)
-			}
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+				defer cancel()
+				start := time.Now()
+				wantCheckError(t, defaultProber.probe(ctx, target(test.server)), test.cause, test.want...)
+				if took := time.Since(start); took > time.Minute {
+					t.Errorf("took %s", took)
+				}
+			})
 		})
 	}
+	ctx := newTimed(t)
+	wantCheckError(t, defaultProber.probe(ctx, target(behave(func(c net.Conn) {
+		c.Read(make([]byte, 1)) // the client's half of the handshake
+		ctx.over()
+	}))), resource.CauseConnection, "tls handshake")
+	ctx = newTimed(t)
+	wantCheckError(t, nameless(ctx).probe(ctx, target("https://api.slipway.invalid:6443")), resource.CauseDNS, "https://api.slipway.invalid:6443:")
 }
 
 func TestProbeSlowServer(t *testing.T) {
-	_, target := serve(t, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
-	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
-	defer cancel()
-	wantCheckError(t, quick().probe(ctx, target), resource.CauseConnection, "no answer to GET /version")
+	ctx := newTimed(t)
+	_, target := serve(t, func(_ http.ResponseWriter, r *http.Request) {
+		ctx.over()
+		<-r.Context().Done()
+	})
+	wantCheckError(t, defaultProber.probe(ctx, target), resource.CauseConnection, "no answer to GET /version")
 
 	// What was found out before the time was over is told, not that the time was over.
 	var requests atomic.Int32
+	ctx = newTimed(t)
 	_, target = serve(t, func(w http.ResponseWriter, r *http.Request) {
 		if requests.Add(1) > 1 {
+			ctx.over()
 			<-r.Context().Done()
 		}
 		w.WriteHeader(http.StatusServiceUnavailable)
 	})
-	ctx, cancel = context.WithTimeout(t.Context(), 100*time.Millisecond)
-	defer cancel()
-	wantCheckError(t, quick().probe(ctx, target), resource.CauseConnection, "HTTP status 503", "attempt 2")
+	wantCheckError(t, defaultProber.probe(ctx, target), resource.CauseConnection, "HTTP status 503", "attempt 2")
 }
 
 func TestProbeTokenThatCannotBeSent(t *testing.T) {
 	_, target := serve(t, func(http.ResponseWriter, *http.Request) {})
 	target.Token = nodeconfig.NewSecret(probeToken + "\n")
-	wantCheckError(t, quick().probe(t.Context(), target), resource.CauseCredential, "cannot be sent")
+	wantCheckError(t, defaultProber.probe(t.Context(), target), resource.CauseCredential, "cannot be sent")
 }
 
 func TestProbeUsesNoProxy(t *testing.T) {
 	t.Setenv("HTTPS_PROXY", "http://127.0.0.1:1")
 	_, target := serve(t, func(http.ResponseWriter, *http.Request) {})
 	target.Server += "/"
-	must(t, quick().probe(t.Context(), target))
+	must(t, defaultProber.probe(t.Context(), target))
 	m := &Machine{}
 	must(t, m.Probe(t.Context(), &resource.Check{APIServer: target}))
 }

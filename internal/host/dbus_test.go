@@ -31,6 +31,9 @@ type peer struct {
 	jobs    int
 	// errors are what the next calls are answered with, of whatever kind.
 	errors []string
+	looks  int
+	// onJob is called with the number of a job that has no end, onLook with how often a unit has been looked at.
+	onJob, onLook func(n int)
 }
 
 func newPeer(t *testing.T) *peer {
@@ -163,12 +166,15 @@ func (p *peer) job(kind, unit, mode string) (dbus.ObjectPath, *dbus.Error) {
 	id, object := uint32(p.jobs), dbus.ObjectPath(managerObject+"/job/"+kind)
 	result := strings.TrimSuffix(unit, ".service")
 	if result == "never" {
+		if p.onJob != nil {
+			go p.onJob(p.jobs)
+		}
 		return object, nil
 	}
-	time.AfterFunc(5*time.Millisecond, func() {
+	go func() { // before the answer, or after it
 		p.emit(managerObject, managerInterface+".JobRemoved", id+100, dbus.ObjectPath(managerObject+"/job/other"), "other.service", "failed")
 		p.emit(managerObject, managerInterface+".JobRemoved", id, object, unit, result)
-	})
+	}()
 	return object, nil
 }
 
@@ -188,7 +194,7 @@ func (p *peer) unanswered() *dbus.Error {
 func TestDBusAnswersInSystemdsPlace(t *testing.T) {
 	p := newPeer(t)
 	m := p.machine()
-	m.systemd.delay = time.Microsecond
+	m.systemd.delay = 1 // the loss costs nothing here
 	for _, name := range lostAnswers {
 		for range 2 * reconnects {
 			p.errors = append(p.errors, name)
@@ -232,6 +238,9 @@ func (p *peer) getAll(message dbus.Message, iface string) (map[string]dbus.Varia
 	case iface == managerInterface && object == managerObject:
 		return map[string]dbus.Variant{"KernelTimestamp": dbus.MakeVariant(uint64(5_000_000))}, nil
 	case iface == unitInterface && strings.HasPrefix(string(object), managerObject+"/unit/"):
+		if p.looks++; p.onLook != nil {
+			defer func(n int) { go p.onLook(n) }(p.looks)
+		}
 		return map[string]dbus.Variant{
 			"LoadState": dbus.MakeVariant("loaded"), "ActiveState": dbus.MakeVariant(p.state), "SubState": dbus.MakeVariant("sub"),
 		}, nil
@@ -359,8 +368,9 @@ func TestDBusOutlivesTheCall(t *testing.T) {
 }
 
 func TestDBusJobWithoutAnEnd(t *testing.T) {
+	t.Parallel()
 	m := newPeer(t).machine()
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Millisecond)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 	defer cancel()
 	err := m.StartUnit(ctx, "never.service")
 	wantError(t, err, "start never.service: its job is not done", "inactive (sub)")
@@ -370,15 +380,20 @@ func TestDBusJobWithoutAnEnd(t *testing.T) {
 }
 
 func TestDBusConnectionLost(t *testing.T) {
+	t.Parallel()
 	p := newPeer(t)
 	m := p.machine()
 	must(t, m.ReloadUnits(t.Context()))
 	p.hangUp()
 	must(t, m.StartUnit(t.Context(), "done.service"))
 	// While it waits for a job.
-	time.AfterFunc(20*time.Millisecond, p.hangUp)
-	ctx, cancel := context.WithTimeout(t.Context(), 400*time.Millisecond)
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 	defer cancel()
+	p.onJob = func(n int) {
+		if n == 2 {
+			p.hangUp()
+		}
+	}
 	wantError(t, m.StartUnit(ctx, "never.service"), "start never.service: its job is not done")
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -388,28 +403,41 @@ func TestDBusConnectionLost(t *testing.T) {
 }
 
 func TestDBusWaitActive(t *testing.T) {
-	p := newPeer(t)
-	m := p.machine()
-	p.become("kubelet.service", "activating")
-	time.AfterFunc(20*time.Millisecond, func() { p.become("other.service", "activating") })
-	time.AfterFunc(40*time.Millisecond, func() { p.become("kubelet.service", "active") })
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
-	defer cancel()
-	must(t, m.systemd.waitActive(ctx, "kubelet.service"))
+	t.Parallel()
+	// It is looked at once, and again when it is watched.
+	for name, onLook := range map[string]func(p *peer, n int){
+		"becomes active": func(p *peer, n int) {
+			if n == 2 {
+				p.become("other.service", "activating")
+				p.become("kubelet.service", "active")
+			}
+		},
+		"connection lost": func(p *peer, n int) {
+			switch n {
+			case 2:
+				p.hangUp()
+			case 4:
+				p.become("kubelet.service", "active")
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := newPeer(t)
+			p.become("kubelet.service", "activating")
+			p.onLook = func(n int) { onLook(p, n) }
+			must(t, p.machine().systemd.waitActive(t.Context(), "kubelet.service"))
+		})
+	}
 
+	p := newPeer(t)
 	p.become("kubelet.service", "activating")
-	short, cancelShort := context.WithTimeout(ctx, 50*time.Millisecond)
-	defer cancelShort()
-	err := m.systemd.waitActive(short, "kubelet.service")
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+	defer cancel()
+	err := p.machine().systemd.waitActive(ctx, "kubelet.service")
 	wantError(t, err, "is activating (sub)")
 	if !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("%v is not ctx's error", err)
 	}
-
-	// The connection is lost and made anew while the unit starts.
-	time.AfterFunc(20*time.Millisecond, p.hangUp)
-	time.AfterFunc(300*time.Millisecond, func() { p.become("kubelet.service", "active") })
-	must(t, m.systemd.waitActive(ctx, "kubelet.service"))
 }
 
 func TestDBusConnectIsBounded(t *testing.T) {
@@ -418,7 +446,7 @@ func TestDBusConnectIsBounded(t *testing.T) {
 	listener, err := net.Listen("unix", socket)
 	must(t, err)
 	defer listener.Close()
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Millisecond)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
 	_, err = dialSystemd(ctx, "unix:path="+socket, false)
 	wantError(t, err, socket, "deadline")

@@ -1,7 +1,6 @@
 package host
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -11,7 +10,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -231,22 +229,20 @@ func TestWaitForDisk(t *testing.T) {
 		{"the kernel has it and no device file yet", []string{"!vdb"}, nil, nil, false},
 	} {
 		m, at := newBlocks(t, c.blocks...)
-		patience := 10 * time.Second
-		if !c.want {
-			patience = 50 * time.Millisecond
-		}
-		ctx, cancel := context.WithTimeout(t.Context(), patience)
+		ctx := newTimed(t)
 		done := make(chan bool, 1)
 		go func() { done <- m.WaitForDisk(ctx, c.known) }()
 		for _, name := range c.appears {
-			time.Sleep(5 * time.Millisecond)
+			pause(500)
 			addBlock(t, at, name)
 			must(t, os.WriteFile(at("/dev/"+name), nil, 0o600))
+		}
+		if pause(500); !c.want {
+			ctx.over()
 		}
 		if got := <-done; got != c.want {
 			t.Errorf("%s: %v", c.name, got)
 		}
-		cancel()
 	}
 }
 

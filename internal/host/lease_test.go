@@ -18,6 +18,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/slipway-dev/slipway/internal/resource"
@@ -70,15 +71,16 @@ func leaseJSON(renewed time.Time) string {
 		renewed.UTC().Format("2006-01-02T15:04:05.000000Z07:00") + `"}}`
 }
 
-func probeLeaseFor(t *testing.T, d time.Duration, wanted *resource.LeaseRenewed, read func(string) ([]byte, error)) error {
-	ctx, cancel := context.WithTimeout(t.Context(), d)
+// probeLease asks for a minute of a bubble's time.
+func probeLease(t *testing.T, wanted *resource.LeaseRenewed, read func(string) ([]byte, error)) error {
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	return quick().probeLease(ctx, wanted, read)
+	return defaultProber.probeLease(ctx, wanted, read)
 }
 
 func TestLeaseRenewed(t *testing.T) {
-	certificate, key := kubeletPEM(t, "system:node:node-1", time.Now().Add(time.Hour))
-	now := time.Now()
+	certificate, key := kubeletPEM(t, "system:node:node-1", began.Add(time.Hour))
+	now := began
 	for name, test := range map[string]struct {
 		renewed []time.Time // one for each question, the last for all others
 		since   time.Time
@@ -99,7 +101,7 @@ func TestLeaseRenewed(t *testing.T) {
 				fmt.Fprint(w, leaseJSON(test.renewed[min(n, len(test.renewed))-1]))
 			})
 			wanted.Since = test.since
-			must(t, probeLeaseFor(t, 5*time.Second, wanted, files{currentPEM: certificate + key}.read))
+			synctest.Test(t, func(t *testing.T) { must(t, probeLease(t, wanted, files{currentPEM: certificate + key}.read)) })
 			if got := int(asked.Load()); got != len(test.renewed) {
 				t.Errorf("asked %d times", got)
 			}
@@ -108,10 +110,10 @@ func TestLeaseRenewed(t *testing.T) {
 }
 
 func TestLeaseFailures(t *testing.T) {
-	certificate, key := kubeletPEM(t, "system:node:node-1", time.Now().Add(time.Hour))
-	old, oldKey := kubeletPEM(t, "system:node:node-1", time.Now().Add(-time.Minute))
+	certificate, key := kubeletPEM(t, "system:node:node-1", began.Add(time.Hour))
+	old, oldKey := kubeletPEM(t, "system:node:node-1", began.Add(-time.Minute))
 	good := files{currentPEM: certificate + key}
-	lease := leaseJSON(time.Now().Add(-time.Hour))
+	lease := leaseJSON(began.Add(-time.Hour))
 	for name, test := range map[string]struct {
 		files  files
 		status int
@@ -119,12 +121,12 @@ func TestLeaseFailures(t *testing.T) {
 		cause  resource.Cause
 		want   []string
 	}{
-		"stale":          {good, 200, lease, resource.CauseUnhealthy, []string{"the lease of node node-1 was renewed last at 20", "and not since 20", "(attempt"}},
+		"stale":          {good, 200, lease, resource.CauseUnhealthy, []string{"the lease of node node-1 was renewed last at 1999-12-31T23:00:00Z, and not since 2000-01-01T00:00:00Z", "(attempt"}},
 		"never renewed":  {good, 200, `{"kind":"Lease","spec":{"renewTime":null}}`, resource.CauseUnhealthy, []string{"never renewed"}},
 		"no lease":       {good, 404, "", resource.CauseUnhealthy, []string{"node node-1 has no lease"}},
 		"refused":        {good, 401, "", resource.CauseCredential, []string{"refuses the kubelet's client certificate", "401"}},
 		"forbidden":      {good, 403, "", resource.CauseCredential, []string{"node-1", "403"}},
-		"expired":        {files{currentPEM: old + oldKey}, 401, "", resource.CauseCredential, []string{"client certificate expired at 20"}},
+		"expired":        {files{currentPEM: old + oldKey}, 401, "", resource.CauseCredential, []string{"client certificate expired at 1999-12-31T23:59:00Z"}},
 		"unavailable":    {good, 503, "", resource.CauseConnection, []string{"HTTP status 503", "attempt"}},
 		"other server":   {good, 200, "<html>", resource.CauseConnection, []string{"not a lease"}},
 		"other kind":     {good, 200, `{"kind":"Status"}`, resource.CauseConnection, []string{"not a lease"}},
@@ -140,21 +142,25 @@ func TestLeaseFailures(t *testing.T) {
 				w.WriteHeader(test.status)
 				w.Write([]byte(test.body))
 			})
-			start := time.Now()
-			err := probeLeaseFor(t, 200*time.Millisecond, wanted, test.files.read)
-			wantCheckError(t, err, test.cause, test.want...)
-			if took := time.Since(start); took > time.Second || strings.Contains(err.Error(), "PRIVATE") {
-				t.Errorf("took %s: %v", took, err)
-			}
+			synctest.Test(t, func(t *testing.T) {
+				err := probeLease(t, wanted, test.files.read)
+				wantCheckError(t, err, test.cause, test.want...)
+				if took := time.Since(began); took > time.Minute || strings.Contains(err.Error(), "PRIVATE") {
+					t.Errorf("took %s: %v", took, err)
+				}
+			})
 		})
 	}
 	// A server that verifies certificates itself refuses one in the handshake.
 	wanted := leaseServer(t, tls.RequireAndVerifyClientCert, func(http.ResponseWriter, *http.Request) {})
-	wantCheckError(t, probeLeaseFor(t, 150*time.Millisecond, wanted, good.read), resource.CauseCredential, "refuses the certificate")
+	synctest.Test(t, func(t *testing.T) {
+		wantCheckError(t, probeLease(t, wanted, good.read), resource.CauseCredential, "refuses the certificate")
+	})
 	wanted.Server = "http://x"
-	wantCheckError(t, probeLeaseFor(t, time.Minute, wanted, good.read), resource.CauseConnection, "not the https URL")
+	wantCheckError(t, probeLease(t, wanted, good.read), resource.CauseConnection, "not the https URL")
 	wanted.Server = "https://slipway.invalid"
-	wantCheckError(t, probeLeaseFor(t, 100*time.Millisecond, wanted, good.read), resource.CauseDNS, "slipway.invalid")
+	ctx := newTimed(t)
+	wantCheckError(t, nameless(ctx).probeLease(ctx, wanted, good.read), resource.CauseDNS, "slipway.invalid")
 }
 
 func TestLeaseCredentials(t *testing.T) {
@@ -191,8 +197,10 @@ func TestLeaseOfAJoiningNode(t *testing.T) {
 	})
 	const dated = "/var/lib/kubelet/pki/kubelet-client-2026-01-01.pem"
 	write(t, at(dated), certificate+key)
-	time.AfterFunc(30*time.Millisecond, func() { os.Symlink(dated, at(currentPEM)) })
-	must(t, m.Probe(t.Context(), &resource.Check{Label: "lease", Timeout: resource.Duration(10 * time.Second), LeaseRenewed: wanted}))
+	synctest.Test(t, func(t *testing.T) {
+		time.AfterFunc(time.Second, func() { os.Symlink(dated, at(currentPEM)) })
+		must(t, m.Probe(t.Context(), &resource.Check{Label: "lease", Timeout: resource.Duration(10 * time.Second), LeaseRenewed: wanted}))
+	})
 
 	must(t, os.Symlink("loop.pem", at("/loop.pem")))
 	if _, err := m.readLinked("/loop.pem"); err == nil {

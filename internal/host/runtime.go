@@ -52,14 +52,18 @@ func probeRuntime(ctx context.Context, ready *resource.RuntimeReady) error {
 
 // askRuntime asks once, over one connection.
 func askRuntime(ctx context.Context, socket string) error {
+	conn, err := new(net.Dialer).DialContext(ctx, "unix", socket)
+	if err != nil {
+		return fmt.Errorf("does not answer: %w", err)
+	}
+	// The transport closes what is idle only; a connection with a call that was given up may stay open in it.
+	defer conn.Close()
 	var protocols http.Protocols
 	protocols.SetUnencryptedHTTP2(true) // gRPC has no other where there is no TLS
 	transport := &http.Transport{
 		Protocols:              &protocols,
 		MaxResponseHeaderBytes: 64 << 10,
-		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-			return new(net.Dialer).DialContext(ctx, "unix", socket)
-		},
+		DialContext:            func(context.Context, string, string) (net.Conn, error) { return conn, nil },
 	}
 	defer transport.CloseIdleConnections()
 	message, err := callGRPC(ctx, transport, healthMethod)

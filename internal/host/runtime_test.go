@@ -1,6 +1,7 @@
 package host
 
 import (
+	"context"
 	"io"
 	"net"
 	"net/http"
@@ -9,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/slipway-dev/slipway/internal/resource"
@@ -79,9 +81,10 @@ func listenUnix(t *testing.T, handler http.Handler) string {
 	return socket
 }
 
-func probeSocket(t *testing.T, socket string, timeout time.Duration) error {
-	return (&Machine{}).Probe(t.Context(), &resource.Check{
-		Label: "runtime", Timeout: resource.Duration(timeout), RuntimeReady: &resource.RuntimeReady{Socket: socket},
+// probeSocket asks for a minute.
+func probeSocket(ctx context.Context, socket string) error {
+	return (&Machine{}).Probe(ctx, &resource.Check{
+		Label: "runtime", Timeout: resource.Duration(time.Minute), RuntimeReady: &resource.RuntimeReady{Socket: socket},
 	})
 }
 
@@ -95,7 +98,7 @@ func TestRuntimeReady(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f := &fakeRuntime{answers: answers}
-			must(t, probeSocket(t, listenUnix(t, f), 10*time.Second))
+			must(t, probeSocket(t.Context(), listenUnix(t, f)))
 			f.mu.Lock()
 			defer f.mu.Unlock()
 			if last := f.calls[len(f.calls)-1]; last != versionMethod || slices.Contains(f.calls, "a call that is none of gRPC") {
@@ -114,7 +117,6 @@ func TestRuntimeNotReady(t *testing.T) {
 	}{
 		"not serving":  {health(notServing), "does not serve"},
 		"says nothing": {health(grpcAnswer{frame: make([]byte, 5), status: "0"}), "does not serve"},
-		"silent":       {runtime(nil), "does not answer"},
 		"no CRI": {runtime(map[string][]grpcAnswer{healthMethod: {isServing}, versionMethod: {unknown}}),
 			"not as a runtime of the CRI, v1: its plug-in is disabled or failed to load: /runtime.v1.RuntimeService/Version is answered with gRPC status 12: unknown service x"},
 		"not initialized": {runtime(map[string][]grpcAnswer{healthMethod: {isServing}, versionMethod: {{frame: []byte{}, status: "14", message: "server is not initialized yet"}}}),
@@ -133,16 +135,26 @@ func TestRuntimeNotReady(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			socket := listenUnix(t, test.handler)
-			start := time.Now()
-			wantCheckError(t, probeSocket(t, socket, 150*time.Millisecond), resource.CauseUnhealthy, socket, test.want)
-			if took := time.Since(start); took > time.Second {
-				t.Errorf("took %s", took)
-			}
+			synctest.Test(t, func(t *testing.T) {
+				wantCheckError(t, probeSocket(t.Context(), socket), resource.CauseUnhealthy, socket, test.want)
+				if took := time.Since(began); took > time.Minute {
+					t.Errorf("took %s", took)
+				}
+			})
 		})
 	}
 	missing := filepath.Join(t.TempDir(), "missing")
-	wantCheckError(t, probeSocket(t, missing, 50*time.Millisecond), resource.CauseUnhealthy, missing, "no such file")
-	wantCheckError(t, probeSocket(t, "run/x", time.Minute), resource.CauseUnhealthy, "absolute path")
+	synctest.Test(t, func(t *testing.T) {
+		wantCheckError(t, probeSocket(t.Context(), missing), resource.CauseUnhealthy, missing, "no such file")
+	})
+	wantCheckError(t, probeSocket(t.Context(), "run/x"), resource.CauseUnhealthy, "absolute path")
+
+	ctx := newTimed(t)
+	silent := listenUnix(t, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		ctx.over()
+		<-r.Context().Done()
+	}))
+	wantCheckError(t, probeSocket(ctx, silent), resource.CauseUnhealthy, "does not answer")
 
 	// It speaks something else, or hangs up.
 	for _, said := range []string{"HTTP/1.1 400 Bad Request\r\n\r\n", ""} {
@@ -160,6 +172,8 @@ func TestRuntimeNotReady(t *testing.T) {
 				conn.Close()
 			}
 		}()
-		wantCheckError(t, probeSocket(t, socket, 100*time.Millisecond), resource.CauseUnhealthy, "does not answer")
+		synctest.Test(t, func(t *testing.T) {
+			wantCheckError(t, probeSocket(t.Context(), socket), resource.CauseUnhealthy, "does not answer")
+		})
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -77,25 +78,27 @@ func TestProbeSteady(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			conn := newFakeBus()
-			conn.show(t, "kubelet.service", c.looks[0])
-			m, _ := newMachine(t, conn)
-			for _, l := range c.looks[1:] {
-				time.AfterFunc(l.after, func() { conn.show(t, "kubelet.service", l) })
-			}
-			check := &resource.Check{
-				UnitActive: "kubelet.service", Timeout: resource.Duration(cmp.Or(c.within, 20*time.Second)),
-				Steady: resource.Duration(c.steady), Restarts: c.restarts,
-			}
-			if c.well != "" {
-				check.Well = &resource.Healthz{URL: c.well}
-			}
-			err := m.Probe(t.Context(), check)
-			if c.err == "" {
-				must(t, err)
-				return
-			}
-			wantError(t, err, "kubelet.service", c.err)
+			synctest.Test(t, func(t *testing.T) {
+				conn := newFakeBus()
+				conn.show(t, "kubelet.service", c.looks[0])
+				m, _ := newMachine(t, conn)
+				for _, l := range c.looks[1:] {
+					time.AfterFunc(l.after, func() { conn.show(t, "kubelet.service", l) })
+				}
+				check := &resource.Check{
+					UnitActive: "kubelet.service", Timeout: resource.Duration(cmp.Or(c.within, 20*time.Second)),
+					Steady: resource.Duration(c.steady), Restarts: c.restarts,
+				}
+				if c.well != "" {
+					check.Well = &resource.Healthz{URL: c.well}
+				}
+				err := m.Probe(t.Context(), check)
+				if c.err == "" {
+					must(t, err)
+					return
+				}
+				wantError(t, err, "kubelet.service", c.err)
+			})
 		})
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/slipway-dev/slipway/internal/resource"
@@ -36,19 +37,20 @@ var operations = map[string]func(context.Context, *Machine) error{
 // unit.
 func faulty(t *testing.T, machine func(t *testing.T) *Machine, names []string, texts ...string) {
 	t.Helper()
-	const deadline, grace = 80 * time.Millisecond, explainTimeout + lateLogTimeout + 500*time.Millisecond
+	const deadline, grace = 2 * time.Second, explainTimeout + lateLogTimeout
 	for _, name := range names {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			m := machine(t)
-			ctx, cancel := context.WithTimeout(t.Context(), deadline)
-			defer cancel()
-			start := time.Now()
-			err := operations[name](ctx, m)
-			wantError(t, err, append(texts, faultyUnit)...)
-			if took := time.Since(start); took > deadline+grace {
-				t.Errorf("took %s", took)
-			}
+			synctest.Test(t, func(t *testing.T) {
+				m := machine(t)
+				ctx, cancel := context.WithTimeout(t.Context(), deadline)
+				defer cancel()
+				start := time.Now()
+				err := operations[name](ctx, m)
+				wantError(t, err, append(texts, faultyUnit)...)
+				if took := time.Since(start); took > deadline+grace {
+					t.Errorf("took %s", took)
+				}
+			})
 		})
 	}
 }
@@ -130,42 +132,43 @@ func TestSystemdExecutesItselfAgain(t *testing.T) {
 		{"start", false, unitWith("failed", 0, "new"), "", "result failed"},
 		{"restart", false, unitWith("failed", 0, "new"), "", "result failed"},
 	} {
-		var conns []bus
-		for i := range times {
-			conn := newFakeBus()
-			conn.units[faultyUnit] = unitWith("active", 0, "old")
-			if i > 0 {
-				conn.units[faultyUnit] = c.meanwhile
-			}
-			if i < times-1 {
-				conn.onJob = func(string, string) (string, error) {
-					close(conn.gone)
-					if c.unheard {
-						return "", errLost
+		synctest.Test(t, func(t *testing.T) {
+			var conns []bus
+			for i := range times {
+				conn := newFakeBus()
+				conn.units[faultyUnit] = unitWith("active", 0, "old")
+				if i > 0 {
+					conn.units[faultyUnit] = c.meanwhile
+				}
+				if i < times-1 {
+					conn.onJob = func(string, string) (string, error) {
+						close(conn.gone)
+						if c.unheard {
+							return "", errLost
+						}
+						return "", nil
 					}
-					return "", nil
+				}
+				conns = append(conns, conn)
+			}
+			m, _ := newMachine(t, nil)
+			m.systemd = systemdAt(conns...)
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			err := operations[c.name](ctx, m)
+			cancel()
+			if c.fails == "" && err != nil || c.fails != "" && (err == nil || !strings.Contains(err.Error(), c.fails)) {
+				t.Errorf("%+v: %v", c, err)
+			}
+			var got []string
+			for _, conn := range []bus{conns[1], conns[times-1]} {
+				for _, call := range conn.(*fakeBus).seen() {
+					got = append(got, strings.TrimSuffix(call, " "+faultyUnit))
 				}
 			}
-			conns = append(conns, conn)
-		}
-		m, _ := newMachine(t, nil)
-		m.systemd = systemdAt(conns...)
-		m.systemd.delay = time.Microsecond
-		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-		err := operations[c.name](ctx, m)
-		cancel()
-		if c.fails == "" && err != nil || c.fails != "" && (err == nil || !strings.Contains(err.Error(), c.fails)) {
-			t.Errorf("%+v: %v", c, err)
-		}
-		var got []string
-		for _, conn := range []bus{conns[1], conns[times-1]} {
-			for _, call := range conn.(*fakeBus).seen() {
-				got = append(got, strings.TrimSuffix(call, " "+faultyUnit))
+			if strings.Join(got, " ") != c.want {
+				t.Errorf("%+v: over the new connections %q", c, got)
 			}
-		}
-		if strings.Join(got, " ") != c.want {
-			t.Errorf("%+v: over the new connections %q", c, got)
-		}
+		})
 	}
 }
 
@@ -183,7 +186,6 @@ func TestSystemdIsGone(t *testing.T) {
 	faulty(t, func(t *testing.T) *Machine {
 		m, _ := newMachine(t, nil)
 		m.systemd = systemdAt(lost())
-		m.systemd.delay = time.Millisecond
 		return m
 	}, jobs, "no systemd here")
 	// Every question breaks the connection off, and so does each that follows.
@@ -217,15 +219,16 @@ func TestSystemdIsGone(t *testing.T) {
 
 // Gone for good, and time enough: it ends by itself.
 func TestSystemdGivesUp(t *testing.T) {
-	conn := newFakeBus()
-	conn.onJob = func(string, string) (string, error) {
-		close(conn.gone)
-		return "", nil
-	}
-	m, _ := newMachine(t, nil)
-	m.systemd = systemdAt(conn)
-	m.systemd.delay = time.Millisecond
-	wantError(t, m.StartUnit(t.Context(), faultyUnit), "start "+faultyUnit, "no systemd here")
+	synctest.Test(t, func(t *testing.T) {
+		conn := newFakeBus()
+		conn.onJob = func(string, string) (string, error) {
+			close(conn.gone)
+			return "", nil
+		}
+		m, _ := newMachine(t, nil)
+		m.systemd = systemdAt(conn)
+		wantError(t, m.StartUnit(t.Context(), faultyUnit), "start "+faultyUnit, "no systemd here")
+	})
 }
 
 // silentBus is connected to a systemd that has stopped answering.
@@ -254,45 +257,48 @@ func TestSystemdIsSilent(t *testing.T) {
 }
 
 func TestStopUnit(t *testing.T) {
-	conn := newFakeBus()
-	m, _ := newMachine(t, conn)
-	must(t, m.StopUnit(t.Context(), faultyUnit))
-	if got := conn.seen(); !slices.Equal(got, []string{"StopUnit " + faultyUnit}) {
-		t.Errorf("got %q", got)
-	}
-	conn.onJob = func(string, string) (string, error) { return "", errNoUnit }
-	must(t, m.StopUnit(t.Context(), "missing.service"))
-	conn.onJob = func(string, string) (string, error) { return "canceled", nil }
-	wantError(t, m.StopUnit(t.Context(), faultyUnit), "stop "+faultyUnit, "result canceled")
-	wantError(t, m.StopUnit(t.Context(), "kubelet"), "stop", "not a unit's name")
+	synctest.Test(t, func(t *testing.T) {
+		conn := newFakeBus()
+		m, _ := newMachine(t, conn)
+		must(t, m.StopUnit(t.Context(), faultyUnit))
+		if got := conn.seen(); !slices.Equal(got, []string{"StopUnit " + faultyUnit}) {
+			t.Errorf("got %q", got)
+		}
+		conn.onJob = func(string, string) (string, error) { return "", errNoUnit }
+		must(t, m.StopUnit(t.Context(), "missing.service"))
+		conn.onJob = func(string, string) (string, error) { return "canceled", nil }
+		wantError(t, m.StopUnit(t.Context(), faultyUnit), "stop "+faultyUnit, "result canceled")
+		wantError(t, m.StopUnit(t.Context(), "kubelet"), "stop", "not a unit's name")
 
-	// It returns when the job is done, and not before.
-	conn.onJob = func(string, string) (string, error) { return "", nil }
-	var mu sync.Mutex
-	var done bool
-	time.AfterFunc(20*time.Millisecond, func() {
+		// It returns when the job is done, and not before.
+		conn.onJob = func(string, string) (string, error) { return "", nil }
+		var mu sync.Mutex
+		var done bool
+		time.AfterFunc(time.Second, func() {
+			mu.Lock()
+			done = true
+			mu.Unlock()
+			conn.mu.Lock()
+			defer conn.mu.Unlock()
+			conn.results[len(conn.results)-1] <- "done"
+		})
+		must(t, m.StopUnit(t.Context(), faultyUnit))
 		mu.Lock()
-		done = true
-		mu.Unlock()
-		conn.mu.Lock()
-		defer conn.mu.Unlock()
-		conn.results[len(conn.results)-1] <- "done"
+		defer mu.Unlock()
+		if !done {
+			t.Error("it returns before the job is done")
+		}
 	})
-	must(t, m.StopUnit(t.Context(), faultyUnit))
-	mu.Lock()
-	defer mu.Unlock()
-	if !done {
-		t.Error("it returns before the job is done")
-	}
 }
 
 func TestDBusStop(t *testing.T) {
+	t.Parallel()
 	p := newPeer(t)
 	m := p.machine()
 	must(t, m.StopUnit(t.Context(), "done.service"))
 	must(t, m.StopUnit(t.Context(), "missing.service"))
 	wantError(t, m.StopUnit(t.Context(), "failed.service"), "stop failed.service: its job failed")
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Millisecond)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 	defer cancel()
 	if err := m.StopUnit(ctx, "never.service"); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("got %v", err)

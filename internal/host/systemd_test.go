@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/slipway-dev/slipway/internal/apply"
@@ -235,81 +236,87 @@ func TestJobResults(t *testing.T) {
 }
 
 func TestJobCanceled(t *testing.T) {
-	conn := newFakeBus()
-	conn.onJob = func(string, string) (string, error) { return "", nil }
-	conn.set("kubelet.service", "activating", "start")
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
-	defer cancel()
-	start := time.Now()
-	err := systemdAt(conn).job(ctx, startMethod, "kubelet.service")
-	wantError(t, err, "start kubelet.service", "not done", "activating (start)")
-	if !errors.Is(err, context.DeadlineExceeded) || time.Since(start) > time.Second {
-		t.Errorf("got %v after %s", err, time.Since(start))
-	}
+	synctest.Test(t, func(t *testing.T) {
+		conn := newFakeBus()
+		conn.onJob = func(string, string) (string, error) { return "", nil }
+		conn.set("kubelet.service", "activating", "start")
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		start := time.Now()
+		err := systemdAt(conn).job(ctx, startMethod, "kubelet.service")
+		wantError(t, err, "start kubelet.service", "not done", "activating (start)")
+		if !errors.Is(err, context.DeadlineExceeded) || time.Since(start) > time.Minute+explainTimeout {
+			t.Errorf("got %v after %s", err, time.Since(start))
+		}
+	})
 }
 
 func TestLostConnection(t *testing.T) {
-	// systemd executes itself again while it restarts a unit: the job is joined, not done twice.
-	first, second := newFakeBus(), newFakeBus()
-	second.units["kubelet.service"] = unitWith("deactivating", 5, "old")
-	first.onJob = func(string, string) (string, error) {
-		time.AfterFunc(10*time.Millisecond, func() { close(first.gone) })
-		return "", nil
-	}
-	must(t, systemdAt(first, second).job(t.Context(), restartMethod, "kubelet.service"))
-	if got := first.seen(); !slices.Equal(got, []string{"RestartUnit kubelet.service"}) {
-		t.Errorf("first: %q", got)
-	}
-	if got := second.seen(); !slices.Equal(got, []string{"StartUnit kubelet.service"}) {
-		t.Errorf("second: %q", got)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		// systemd executes itself again while it restarts a unit: the job is joined, not done twice.
+		first, second := newFakeBus(), newFakeBus()
+		second.units["kubelet.service"] = unitWith("deactivating", 5, "old")
+		first.onJob = func(string, string) (string, error) {
+			time.AfterFunc(time.Second, func() { close(first.gone) })
+			return "", nil
+		}
+		must(t, systemdAt(first, second).job(t.Context(), restartMethod, "kubelet.service"))
+		if got := first.seen(); !slices.Equal(got, []string{"RestartUnit kubelet.service"}) {
+			t.Errorf("first: %q", got)
+		}
+		if got := second.seen(); !slices.Equal(got, []string{"StartUnit kubelet.service"}) {
+			t.Errorf("second: %q", got)
+		}
 
-	// The connection was gone already, and nobody had noticed: the restart is still to be asked for.
-	stale, fresh := newFakeBus(), newFakeBus()
-	stale.err = errLost
-	time.AfterFunc(10*time.Millisecond, func() { close(stale.gone) })
-	must(t, systemdAt(stale, fresh).job(t.Context(), restartMethod, "kubelet.service"))
-	if got := fresh.seen(); !slices.Equal(got, []string{"RestartUnit kubelet.service"}) {
-		t.Errorf("after a stale connection: %q", got)
-	}
+		// The connection was gone already, and nobody had noticed: the restart is still to be asked for.
+		stale, fresh := newFakeBus(), newFakeBus()
+		stale.err = errLost
+		time.AfterFunc(time.Second, func() { close(stale.gone) })
+		must(t, systemdAt(stale, fresh).job(t.Context(), restartMethod, "kubelet.service"))
+		if got := fresh.seen(); !slices.Equal(got, []string{"RestartUnit kubelet.service"}) {
+			t.Errorf("after a stale connection: %q", got)
+		}
 
-	// It does not come back.
-	lost := newFakeBus()
-	lost.err = errLost
-	close(lost.gone)
-	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
-	defer cancel()
-	wantError(t, systemdAt(lost).reload(ctx), "reload systemd's units", "no systemd here")
+		// It does not come back.
+		lost := newFakeBus()
+		lost.err = errLost
+		close(lost.gone)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		wantError(t, systemdAt(lost).reload(ctx), "reload systemd's units", "no systemd here")
 
-	// It was never there.
-	start := time.Now()
-	_, err := systemdAt().state(t.Context(), "kubelet.service")
-	wantError(t, err, "state of kubelet.service: connect to systemd: no systemd here")
-	if took := time.Since(start); took > time.Second {
-		t.Errorf("took %s", took)
-	}
+		// It was never there.
+		start := time.Now()
+		_, err := systemdAt().state(t.Context(), "kubelet.service")
+		wantError(t, err, "state of kubelet.service: connect to systemd: no systemd here")
+		if took := time.Since(start); took > 0 {
+			t.Errorf("took %s", took)
+		}
+	})
 }
 
 func TestConnectIsGivenUp(t *testing.T) {
-	entered := make(chan struct{})
-	s := newSystemd(func(ctx context.Context) (bus, error) {
-		close(entered)
-		<-ctx.Done()
-		return nil, ctx.Err()
+	synctest.Test(t, func(t *testing.T) {
+		entered := make(chan struct{})
+		s := newSystemd(func(ctx context.Context) (bus, error) {
+			close(entered)
+			<-ctx.Done()
+			return nil, ctx.Err()
+		})
+		slow, cancelSlow := context.WithCancel(t.Context())
+		done := make(chan error, 1)
+		go func() { done <- s.reload(slow) }()
+		<-entered
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if err := s.reload(ctx); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("waiting for another's connection: %v", err)
+		}
+		cancelSlow()
+		if err := <-done; !errors.Is(err, context.Canceled) {
+			t.Errorf("connecting: %v", err)
+		}
 	})
-	slow, cancelSlow := context.WithCancel(t.Context())
-	done := make(chan error, 1)
-	go func() { done <- s.reload(slow) }()
-	<-entered
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
-	defer cancel()
-	if err := s.reload(ctx); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("waiting for another's connection: %v", err)
-	}
-	cancelSlow()
-	if err := <-done; !errors.Is(err, context.Canceled) {
-		t.Errorf("connecting: %v", err)
-	}
 }
 
 func TestUnitState(t *testing.T) {
@@ -335,48 +342,50 @@ func TestUnitState(t *testing.T) {
 }
 
 func TestProbeUnit(t *testing.T) {
-	probe := func(conn bus, timeout time.Duration) error {
-		m, _ := newMachine(t, conn)
-		return m.Probe(t.Context(), &resource.Check{UnitActive: "kubelet.service", Timeout: resource.Duration(timeout)})
-	}
-	conn := newFakeBus()
-	for active, want := range map[string]string{
-		"active": "", "reloading": "", "inactive": "is inactive (sub)", "failed": "is failed (sub)",
-	} {
-		conn.set("kubelet.service", active, "sub")
-		err := probe(conn, time.Minute)
-		if want == "" {
-			must(t, err)
-			continue
+	synctest.Test(t, func(t *testing.T) {
+		probe := func(conn bus, timeout time.Duration) error {
+			m, _ := newMachine(t, conn)
+			return m.Probe(t.Context(), &resource.Check{UnitActive: "kubelet.service", Timeout: resource.Duration(timeout)})
 		}
-		var checkErr *apply.CheckError
-		if wantError(t, err, "unit: kubelet.service: "+want); !errors.As(err, &checkErr) || checkErr.Cause != resource.CauseUnit {
-			t.Errorf("%s: %v", active, err)
+		conn := newFakeBus()
+		for active, want := range map[string]string{
+			"active": "", "reloading": "", "inactive": "is inactive (sub)", "failed": "is failed (sub)",
+		} {
+			conn.set("kubelet.service", active, "sub")
+			err := probe(conn, time.Minute)
+			if want == "" {
+				must(t, err)
+				continue
+			}
+			var checkErr *apply.CheckError
+			if wantError(t, err, "unit: kubelet.service: "+want); !errors.As(err, &checkErr) || checkErr.Cause != resource.CauseUnit {
+				t.Errorf("%s: %v", active, err)
+			}
 		}
-	}
-	if slices.Contains(conn.seen(), "watch") {
-		t.Error("a unit at rest is watched")
-	}
+		if slices.Contains(conn.seen(), "watch") {
+			t.Error("a unit at rest is watched")
+		}
 
-	conn = newFakeBus()
-	conn.set("kubelet.service", "activating", "auto-restart")
-	wantError(t, probe(conn, 30*time.Millisecond), "is activating (auto-restart)", "deadline")
-	time.AfterFunc(10*time.Millisecond, func() { conn.set("kubelet.service", "deactivating", "stop") })
-	time.AfterFunc(20*time.Millisecond, func() { conn.set("kubelet.service", "activating", "start") })
-	time.AfterFunc(30*time.Millisecond, func() { conn.set("kubelet.service", "active", "running") })
-	must(t, probe(conn, time.Minute))
+		conn = newFakeBus()
+		conn.set("kubelet.service", "activating", "auto-restart")
+		wantError(t, probe(conn, time.Second), "is activating (auto-restart)", "deadline")
+		time.AfterFunc(time.Second, func() { conn.set("kubelet.service", "deactivating", "stop") })
+		time.AfterFunc(2*time.Second, func() { conn.set("kubelet.service", "activating", "start") })
+		time.AfterFunc(3*time.Second, func() { conn.set("kubelet.service", "active", "running") })
+		must(t, probe(conn, time.Minute))
 
-	conn = newFakeBus()
-	conn.set("kubelet.service", "activating", "start")
-	time.AfterFunc(10*time.Millisecond, func() { conn.set("kubelet.service", "failed", "failed") })
-	wantError(t, probe(conn, time.Minute), "is failed")
+		conn = newFakeBus()
+		conn.set("kubelet.service", "activating", "start")
+		time.AfterFunc(time.Second, func() { conn.set("kubelet.service", "failed", "failed") })
+		wantError(t, probe(conn, time.Minute), "is failed")
 
-	wantError(t, probe(newFakeBus(), time.Minute), "there is no unit file")
+		wantError(t, probe(newFakeBus(), time.Minute), "there is no unit file")
+	})
 }
 
 func TestProbePath(t *testing.T) {
 	m, at := newMachine(t, nil)
-	check := &resource.Check{PathExists: "/var/lib/kubelet/kubeconfig", Timeout: resource.Duration(20 * time.Millisecond)}
+	check := &resource.Check{PathExists: "/var/lib/kubelet/kubeconfig", Timeout: resource.Duration(time.Second)}
 	err := m.Probe(t.Context(), check)
 	var checkErr *apply.CheckError
 	if !errors.As(err, &checkErr) || checkErr.Cause != resource.CauseMissing || checkErr.Endpoint != check.PathExists {
@@ -384,7 +393,7 @@ func TestProbePath(t *testing.T) {
 	}
 	wantError(t, err, "does not exist")
 	check.Timeout = resource.Duration(time.Minute)
-	time.AfterFunc(10*time.Millisecond, func() { m.WriteFileAtomic(file(check.PathExists, "", 0o600)) })
+	go m.WriteFileAtomic(file(check.PathExists, "", 0o600))
 	must(t, m.Probe(t.Context(), check))
 	if _, err := m.ReadFile(check.PathExists, 1); err != nil {
 		t.Errorf("%s: %v", at(check.PathExists), err)
