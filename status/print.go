@@ -14,7 +14,7 @@ import (
 // How many entries of a list a report shows.
 const (
 	maxFailures = 10
-	maxProblems = 20
+	maxShown    = 20
 	maxSkipped  = 10
 )
 
@@ -32,9 +32,17 @@ func (s *Status) Print(w io.Writer, colour bool) {
 	r.entry("Waited for", dim, strings.Join(s.CriticalPath, " > "))
 	r.changes(s)
 	fatal, warnings := nodeconfig.Fatal(s.Problems), slices.DeleteFunc(slices.Clone(s.Problems), isFatal)
-	r.problems("Errors", fatal, red)
-	r.problems("Warnings", warnings, yellow)
-	r.skipped(s.Skipped)
+	left := Omitted{}
+	if s.Omitted != nil {
+		left = *s.Omitted
+	}
+	if len(warnings) > 0 {
+		r.problems("Errors", fatal, 0, red)
+		r.problems("Warnings", warnings, left.Problems, yellow)
+	} else { // those that were left out are as grave as the last
+		r.problems("Errors", fatal, left.Problems, red)
+	}
+	r.list("Skipped", yellow, s.Skipped, maxSkipped, left.Skipped)
 	_, _ = io.WriteString(w, r.text.String())
 }
 
@@ -143,7 +151,11 @@ func (r *report) furtherFailures(s *Status) {
 	for _, f := range further {
 		items = append(items, strings.TrimPrefix(f.where()+": "+f.Message, ": "))
 	}
-	r.list("Also", red, items, maxFailures)
+	left := 0
+	if s.Omitted != nil {
+		left = s.Omitted.Errors
+	}
+	r.list("Also", red, items, maxFailures, left)
 	r.gap = true
 }
 
@@ -182,8 +194,8 @@ func shortDigest(digest string) string {
 	return algorithm + ":" + head(sum, 12)
 }
 
-// list writes items behind a label, no more of them than limit.
-func (r *report) list(label string, c ansi, items []string, limit int) {
+// list writes items behind a label, no more of them than limit; left is how many more there were.
+func (r *report) list(label string, c ansi, items []string, limit, left int) {
 	var lines []string
 	for _, item := range items[:min(len(items), limit)] {
 		for i, l := range wrap(item, width-labelled-2) {
@@ -193,30 +205,22 @@ func (r *report) list(label string, c ansi, items []string, limit int) {
 			lines = append(lines, l)
 		}
 	}
-	if more := len(items) - limit; more > 0 {
+	if more := max(0, len(items)-limit) + left; more > 0 {
 		lines = append(lines, fmt.Sprintf("and %d more", more))
 	}
 	r.block(label, c, lines)
 }
 
-func (r *report) problems(label string, problems []nodeconfig.Problem, c ansi) {
+func (r *report) problems(label string, problems []nodeconfig.Problem, left int, c ansi) {
 	var items []string
 	for _, p := range problems {
 		items = append(items, strings.TrimPrefix(p.Path+": "+p.Reason, ": "))
 	}
-	r.list(label, c, items, maxProblems)
-}
-
-func (r *report) skipped(ids []string) { r.list("Skipped", yellow, ids, maxSkipped) }
-
-// actions are in the order in which a report counts them.
-var actions = []string{
-	ActionCreated, ActionUpdated, ActionCorrected, ActionLoaded, ActionSet, ActionRan,
-	ActionStarted, ActionRestarted, ActionReloaded,
+	r.list(label, c, items, maxShown, left)
 }
 
 func (r *report) changes(s *Status) {
-	counts, other := map[string]int{}, 0
+	counts, other := map[Action]int{}, 0
 	for _, c := range s.Changes {
 		if slices.Contains(actions, c.Action) {
 			counts[c.Action]++
@@ -230,7 +234,10 @@ func (r *report) changes(s *Status) {
 			parts = append(parts, fmt.Sprintf("%d %s", n, action))
 		}
 	}
-	if other > 0 {
+	if s.Omitted != nil {
+		other += s.Omitted.Changes
+	}
+	if other > 0 { // a newer agent's, or more than are written one by one
 		parts = append(parts, fmt.Sprintf("%d other", other))
 	}
 	if len(parts) == 0 {

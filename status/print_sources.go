@@ -15,6 +15,6 @@ func (r *report) sources(s *Status) {
 	for _, place := range s.Sources {
 		items = append(items, place.Name+": "+place.Result)
 	}
-	r.list("Looked at", dim, items, maxSources)
+	r.list("Looked at", dim, items, maxSources, 0)
 	r.gap = true
 }

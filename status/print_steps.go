@@ -42,7 +42,11 @@ func (r *report) timeline(s *Status) {
 		}
 		r.step(step, name, total, c)
 	}
-	if hidden := len(s.Steps) - len(shown); hidden > 0 {
+	hidden := len(s.Steps) - len(shown)
+	if s.Omitted != nil {
+		hidden += s.Omitted.Steps
+	}
+	if hidden > 0 {
 		r.line("  ", r.paint(dim, "and "+plural(hidden, "shorter step")))
 	}
 	r.gap = true

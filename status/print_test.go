@@ -83,7 +83,7 @@ func TestPrintDoesNotSteerTheTerminal(t *testing.T) {
 		Error:    &Failure{evil, evil, evil, evil, evil},
 		Errors:   []Failure{{Message: evil}},
 		Problems: []nodeconfig.Problem{{Path: evil, Reason: evil}},
-		Changes:  []Change{{evil, evil}},
+		Changes:  []Change{{evil, Action(evil)}},
 		Steps:    []Step{{Name: evil, Detail: evil}},
 		Skipped:  []string{evil},
 	}

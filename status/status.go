@@ -3,7 +3,6 @@ package status
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/slipway-dev/slipway/internal/state"
@@ -22,20 +21,28 @@ const (
 	OutcomeFailure = "failure"
 )
 
-// The actions of a change.
+// Action is what was done to a part of the machine.
+type Action string
+
+// The actions.
 const (
-	ActionCreated   = "created"
-	ActionUpdated   = "updated"
-	ActionCorrected = "corrected" // the content was right, mode or owner were not
-	ActionLoaded    = "loaded"
-	ActionSet       = "set"
-	ActionRan       = "ran"
-	ActionStarted   = "started"
-	ActionRestarted = "restarted"
-	ActionReloaded  = "reloaded"
-	ActionRemoved   = "removed"
-	ActionStopped   = "stopped"
+	ActionCreated   Action = "created"
+	ActionUpdated   Action = "updated"
+	ActionCorrected Action = "corrected" // the content was right, mode or owner were not
+	ActionRemoved   Action = "removed"
+	ActionLoaded    Action = "loaded" // a module
+	ActionSet       Action = "set"    // a kernel parameter
+	ActionRan       Action = "ran"
+	ActionStarted   Action = "started"
+	ActionRestarted Action = "restarted"
+	ActionStopped   Action = "stopped"
 )
+
+// actions are all of them, in the order in which a report counts them.
+var actions = []Action{
+	ActionCreated, ActionUpdated, ActionCorrected, ActionRemoved, ActionLoaded, ActionSet, ActionRan,
+	ActionStarted, ActionRestarted, ActionStopped,
+}
 
 // Status is what came of a provisioning: status.json.
 type Status struct {
@@ -79,6 +86,18 @@ type Status struct {
 	CriticalPath []string `json:"criticalPath,omitempty"`
 	// Skipped are the resources that were not tried.
 	Skipped []string `json:"skipped,omitempty"`
+	// Omitted counts what Marshal left out of the lists, nil for nothing.
+	Omitted *Omitted `json:"omitted,omitempty"`
+}
+
+// Omitted counts what was left out of the lists of a status: the document has a size that is always read back.
+type Omitted struct {
+	Errors   int `json:"errors,omitempty"`
+	Sources  int `json:"sources,omitempty"`
+	Problems int `json:"problems,omitempty"`
+	Changes  int `json:"changes,omitempty"`
+	Steps    int `json:"steps,omitempty"`
+	Skipped  int `json:"skipped,omitempty"`
 }
 
 // Source is a place where a contract was looked for.
@@ -128,7 +147,7 @@ type Config struct {
 type Change struct {
 	// ID is the resource's ID, or the name of the unit that was acted on.
 	ID     string `json:"id"`
-	Action string `json:"action"`
+	Action Action `json:"action"`
 }
 
 // Step is one part of the timeline.
@@ -140,29 +159,16 @@ type Step struct {
 	Detail     string `json:"detail,omitempty"`
 }
 
-// maxMessage is how long a failure's message is written, in bytes.
-const maxMessage = 4096
-
 // Marshal writes the document, indented by two spaces; times are in UTC. The same status gives the
-// same bytes.
+// same bytes. Texts are made valid UTF-8 and shortened, and lists cut, so that it is no larger than the file may
+// be; Omitted says how much was left out.
 func (s *Status) Marshal() ([]byte, error) {
-	c := *s
-	c.APIVersion, c.Kind = APIVersion, Kind
-	c.StartedAt, c.FinishedAt = s.StartedAt.UTC(), s.FinishedAt.UTC()
-	if s.Error != nil {
-		e := s.Error.bounded()
-		c.Error = &e
+	for limit := maxEntries; ; limit /= 2 {
+		data, err := encode(s.bounded(limit), "  ")
+		if err != nil || len(data) <= int(state.Status.Limit) || limit == 0 {
+			return data, err
+		}
 	}
-	c.Errors = slices.Clone(s.Errors)
-	for i, f := range c.Errors {
-		c.Errors[i] = f.bounded()
-	}
-	return encode(c, "  ")
-}
-
-func (f Failure) bounded() Failure {
-	f.Message = head(valid(f.Message), maxMessage)
-	return f
 }
 
 // Parse reads a document that Marshal wrote. Unknown fields are passed over, so that an older

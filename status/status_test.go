@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/slipway-dev/slipway/internal/state"
+	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
 func TestStatusMarshal(t *testing.T) {
@@ -53,6 +54,91 @@ func TestStatusMarshalLeavesTheStatusAlone(t *testing.T) {
 	}
 	if len(s.Error.Message) != 2*maxMessage || len(s.Errors[0].Message) != 2*maxMessage || s.Kind != "" {
 		t.Error("Marshal changed the status")
+	}
+}
+
+// Whatever a status holds, it is written so that it can be read back, and says how much was left out.
+func TestStatusHasABound(t *testing.T) {
+	long := strings.Repeat("\x01", 5000)
+	for _, n := range []int{1, 200, 700} {
+		s := &Status{Outcome: long, CodeName: long, AgentVersion: long, Identity: long, Config: Config{long, long, long, long}}
+		s.Error = &Failure{long, long, long, long, long}
+		for range n {
+			s.Errors = append(s.Errors, *s.Error)
+			s.Sources = append(s.Sources, Source{Name: long, Result: long})
+			s.Problems = append(s.Problems, nodeconfig.Problem{Kind: nodeconfig.ProblemKind(long), Path: long, Reason: long})
+			s.Changes = append(s.Changes, Change{long, Action(long)})
+			s.Steps = append(s.Steps, Step{Name: long, Detail: long})
+			s.Skipped, s.CriticalPath = append(s.Skipped, long), append(s.CriticalPath, long)
+		}
+		first, err := s.Marshal()
+		if err != nil || int64(len(first)) > state.Status.Limit {
+			t.Fatalf("%d: %d bytes, %v", n, len(first), err)
+		}
+		back, err := Parse(first)
+		if err != nil {
+			t.Fatalf("%d: %v", n, err)
+		}
+		left := Omitted{}
+		if back.Omitted != nil {
+			left = *back.Omitted
+		}
+		all := Omitted{
+			Errors: len(back.Errors) + left.Errors, Sources: len(back.Sources) + left.Sources, Problems: len(back.Problems) + left.Problems,
+			Changes: len(back.Changes) + left.Changes, Steps: len(back.Steps) + left.Steps, Skipped: len(back.Skipped) + left.Skipped,
+		}
+		if all != (Omitted{n, n, n, n, n, n}) {
+			t.Errorf("%d: accounted for are %+v", n, all)
+		}
+		second, err := back.Marshal()
+		if err != nil || string(second) != string(first) {
+			t.Errorf("%d: written again it is another: %v", n, err)
+		}
+	}
+}
+
+// Of many problems the fatal ones are kept, and all are counted for people too.
+func TestManyProblems(t *testing.T) {
+	s := success()
+	for i := range 40000 {
+		s.Problems = append(s.Problems, nodeconfig.Problem{Path: "$.node.labels", Reason: "is no label", Fatal: i%1000 == 999})
+	}
+	data, err := s.Marshal()
+	if err != nil {
+		t.Fatal(err)
+	}
+	back, err := Parse(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if fatal := nodeconfig.Fatal(back.Problems); len(fatal) != 40 || len(back.Problems) != MaxProblems || back.Omitted.Problems != 40002-MaxProblems {
+		t.Errorf("%d fatal of %d, %+v", len(fatal), len(back.Problems), back.Omitted)
+	}
+	for name, of := range map[string]*Status{"as it was": s, "as it is read": back} {
+		var b strings.Builder
+		of.Print(&b, false)
+		if text := b.String(); !strings.Contains(text, "and 20 more") || !strings.Contains(text, "and 39942 more") {
+			t.Errorf("%s: the report is\n%s", name, text)
+		}
+	}
+}
+
+// Every action is counted by its own name.
+func TestEveryActionHasAName(t *testing.T) {
+	s := &Status{}
+	for _, action := range actions {
+		s.Changes = append(s.Changes, Change{"x", action})
+	}
+	var b strings.Builder
+	s.Print(&b, false)
+	text := strings.Join(strings.Fields(b.String()), " ")
+	for _, action := range actions {
+		if !strings.Contains(text, "1 "+string(action)) {
+			t.Errorf("%s is not in\n%s", action, b.String())
+		}
+	}
+	if strings.Contains(b.String(), "other") {
+		t.Errorf("something else is in\n%s", b.String())
 	}
 }
 
@@ -110,9 +196,6 @@ func FuzzParse(f *testing.F) {
 		}
 		back, err := Parse(first)
 		if err != nil {
-			if len(first) > int(state.Status.Limit) {
-				return
-			}
 			t.Fatalf("does not read what it wrote: %v\n%s", err, first)
 		}
 		second, err := back.Marshal()

@@ -181,7 +181,7 @@ func TestChange(t *testing.T) {
 	}
 	var changes []string
 	for _, c := range got.Status.Changes {
-		changes = append(changes, c.Action+" "+c.ID)
+		changes = append(changes, string(c.Action)+" "+c.ID)
 	}
 	for _, change := range []string{"removed File:" + pruned, "created File:" + brought, "updated File:/var/lib/kubelet/config.yaml", "restarted Unit:containerd.service", "restarted Unit:kubelet.service"} {
 		if !slices.Contains(changes, change) {

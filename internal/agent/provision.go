@@ -273,7 +273,11 @@ func (p *provision) desired(ctx context.Context) (resource.Plan, time.Duration, 
 	if fatal := nodeconfig.Fatal(p.status.Problems); len(fatal) > 0 {
 		return resource.Plan{}, 0, &contractError{contract.Path, fatal}
 	}
-	for _, problem := range p.status.Problems {
+	for i, problem := range p.status.Problems {
+		if i == status.MaxProblems {
+			p.Log.Warn("contract", "more", len(p.status.Problems)-i)
+			break
+		}
 		p.Log.Warn("contract", "path", problem.Path, "reason", problem.Reason)
 	}
 	return desired, decoded.Config.Checks.Timeout.Std(), nil
@@ -382,7 +386,7 @@ func (p *provision) record(report *apply.Report) {
 	s.Unchanged += report.Unchanged
 	p.output = append(p.output, report.Output...)
 	for _, change := range report.Changes {
-		s.Changes = append(s.Changes, status.Change{ID: string(change.ID), Action: string(change.Action)})
+		s.Changes = append(s.Changes, status.Change{ID: string(change.ID), Action: change.Action})
 	}
 	for _, step := range report.Steps {
 		s.Steps = append(s.Steps, p.stepOf(step.Name, step.Start, step.Start.Add(step.Duration)))

@@ -17,11 +17,7 @@ import (
 
 // lastSuccess tells whether the last provisioning was of the same plan, succeeded, and is published.
 func (p *provision) lastSuccess(desired resource.Plan) bool {
-	data, err := state.Status.Read(p.Host)
-	if err != nil {
-		return false
-	}
-	last, err := status.Parse(data)
+	last, err := p.LastStatus()
 	if err != nil || last.Outcome != status.OutcomeSuccess || desired.Config == "" || last.Config.Digest != desired.Config {
 		return false
 	}

@@ -110,7 +110,7 @@ func extremes(t *testing.T) map[string][]byte {
 	}
 	base := string(example(t, "native/minimal.yaml"))
 	return map[string][]byte{
-		"bad labels":  []byte(base + "\nkubelet:\n  labels:\n" + many(20000, func(i int) string { return fmt.Sprintf("    \"bad label %d!\": \"%s\"\n", i, strings.Repeat("é", 4)) })),
+		"bad labels":  []byte(base + "\nkubelet:\n  labels:\n" + many(40000, func(i int) string { return fmt.Sprintf("    \"bad label %d!\": \"%s\"\n", i, strings.Repeat("é", 4)) })),
 		"bad sysctls": []byte(base + "\nsystem:\n  sysctls:\n" + many(20000, func(i int) string { return fmt.Sprintf("    \"no/../%d\": \"1\"\n", i) })),
 		"unknown":     []byte(base + "\n" + many(30000, func(i int) string { return fmt.Sprintf("unknown%d: \"\\u0001\\u0002\"\n", i) })),
 		"sysctls":     []byte(base + "\nsystem:\n  sysctls:\n" + many(300, func(i int) string { return fmt.Sprintf("    net.x%d.y: \"1\"\n", i) })),

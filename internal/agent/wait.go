@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"strconv"
 	"time"
 
@@ -110,8 +111,15 @@ func (a *Agent) waited(code int, at place, cause error) ([]byte, int, error) {
 // LastStatus returns the status of the last provisioning.
 func (a *Agent) LastStatus() (*status.Status, error) {
 	data, err := state.Status.Read(a.Host)
-	if err != nil {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		return nil, fmt.Errorf("no provisioning has ended on this machine: %w", err)
+	case err != nil:
+		return nil, fmt.Errorf("the status cannot be read: %w", err)
 	}
-	return status.Parse(data)
+	last, err := status.Parse(data)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", state.Status.Path, err)
+	}
+	return last, nil
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/internal/state"
+	"github.com/slipway-dev/slipway/status"
 )
 
 // LockPath is the lock that one apply at a time holds.
@@ -31,21 +32,21 @@ type Engine struct {
 	Stale []resource.Resource
 }
 
-// Action is what was done to a resource.
-type Action string
+// Action is what was done to a resource; the status has the list.
+type Action = status.Action
 
 // The actions.
 const (
-	Created   Action = "created"
-	Updated   Action = "updated"
-	Corrected Action = "corrected" // mode or owner alone
-	Loaded    Action = "loaded"
-	Set       Action = "set"
-	Started   Action = "started"
-	Restarted Action = "restarted"
-	Ran       Action = "ran"
-	Removed   Action = "removed"
-	Stopped   Action = "stopped"
+	Created   = status.ActionCreated
+	Updated   = status.ActionUpdated
+	Corrected = status.ActionCorrected
+	Loaded    = status.ActionLoaded
+	Set       = status.ActionSet
+	Started   = status.ActionStarted
+	Restarted = status.ActionRestarted
+	Ran       = status.ActionRan
+	Removed   = status.ActionRemoved
+	Stopped   = status.ActionStopped
 
 	// joined is no change: somebody else is starting the unit, and is waited for.
 	joined Action = "joined"

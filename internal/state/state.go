@@ -32,7 +32,7 @@ type File struct {
 // The files, but for the record of each generation.
 var (
 	// Status is Slipway's own result: outcome, every error, timeline, changes.
-	Status = File{Dir + "/status.json", 0o600, 8 << 20}
+	Status = File{Dir + "/status.json", 0o600, 1 << 20}
 	// Result and AKSResult are what a provisioning publishes for those who wait for it. A user's script may
 	// write the second one by itself.
 	Result    = File{Dir + "/provision.json", 0o600, 1 << 20}
