@@ -15,17 +15,18 @@ import (
 	"github.com/slipway-dev/slipway/internal/document"
 )
 
-// Canonical writes the config as canonical JSON: names sorted, empty values left out, no spaces.
-// Two configs that say the same have the same bytes. Secrets are revealed: the result is secret
-// where the config holds any.
-func Canonical(c *NodeConfig) []byte {
+// Encode writes the config as a document, with its secrets: it is the one way to do so, and the result is as
+// secret as the config. The document is canonical JSON: names sorted, empty values left out, no spaces; two
+// configs that say the same have the same bytes, and [Decode] reads them back. (json.Marshal refuses a config
+// that holds a secret.)
+func Encode(c *NodeConfig) []byte {
 	return appendElement(make([]byte, 0, 4096), reflect.ValueOf(c).Elem())
 }
 
 // Digest names the config: the SHA-256 of its canonical form, in hexadecimal. It is the name of the
 // generation that the config makes.
 func Digest(c *NodeConfig) string {
-	sum := sha256.Sum256(Canonical(c))
+	sum := sha256.Sum256(Encode(c))
 	return hex.EncodeToString(sum[:])
 }
 

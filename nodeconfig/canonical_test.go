@@ -57,7 +57,7 @@ func TestCanonical(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			config := new(nodeconfig.NodeConfig)
 			c.change(config)
-			if got := string(nodeconfig.Canonical(config)); got != c.want {
+			if got := string(nodeconfig.Encode(config)); got != c.want {
 				t.Errorf("got  %s\nwant %s", got, c.want)
 			}
 		})
@@ -74,13 +74,13 @@ func TestCanonicalIsStable(t *testing.T) {
 		config.Kubelet.Labels[key] = "x"
 		config.Kubelet.Config[key] = map[string]any{"b": key, "a": []any{map[string]any{"d": 1.0, "c": nil}}}
 	}
-	want := nodeconfig.Canonical(config)
+	want := nodeconfig.Encode(config)
 	if !json.Valid(want) {
 		t.Fatalf("not JSON: %s", want)
 	}
 	for range 10_000 {
 		config.Kubelet.Labels = maps.Clone(config.Kubelet.Labels)
-		if got := nodeconfig.Canonical(config); !bytes.Equal(got, want) {
+		if got := nodeconfig.Encode(config); !bytes.Equal(got, want) {
 			t.Fatalf("got  %s\nwant %s", got, want)
 		}
 	}
@@ -144,14 +144,14 @@ func TestRoundTrip(t *testing.T) {
 		configs[l.path] = l.config()
 	}
 	for name, config := range configs {
-		form := nodeconfig.Canonical(config)
+		form := nodeconfig.Encode(config)
 		for _, doc := range [][]byte{form, asYAML(t, form)} {
 			got, problems := nodeconfig.Decode(doc)
 			if len(problems) > 0 {
 				t.Errorf("%s: %v", name, problems)
 			}
 			if !reflect.DeepEqual(got, config) {
-				t.Errorf("%s: got\n%s\nwant\n%s\nfrom\n%s", name, nodeconfig.Canonical(got), form, doc)
+				t.Errorf("%s: got\n%s\nwant\n%s\nfrom\n%s", name, nodeconfig.Encode(got), form, doc)
 			}
 		}
 	}

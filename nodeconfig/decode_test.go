@@ -48,7 +48,7 @@ func TestWrongTypes(t *testing.T) {
 			got, problems := nodeconfig.FromTree(contracts.Replace(full, path, literal))
 			contracts.Compare(t, problems, []nodeconfig.Problem{{Path: path, Reason: "is ", Fatal: nodeconfig.Vital(path)}})
 			want, _ := nodeconfig.FromTree(contracts.Replace(full, path, nil))
-			if got, want := nodeconfig.Canonical(got), nodeconfig.Canonical(want); string(got) != string(want) {
+			if got, want := nodeconfig.Encode(got), nodeconfig.Encode(want); string(got) != string(want) {
 				t.Errorf("%s as %s: got\n%s\nwant\n%s", path, literal.Kind, got, want)
 			}
 		}
@@ -66,7 +66,7 @@ func TestUnknownFields(t *testing.T) {
 	full := fullConfig()
 	// In these, every name is known.
 	full.Kubelet.Config, full.Kubelet.ImageCredentialProvider.Config, full.Runtime.Containerd.BaseRuntimeSpec = nil, nil, nil
-	want := string(nodeconfig.Canonical(full))
+	want := string(nodeconfig.Encode(full))
 	contracts.Walk(tree(t, full), func(path string, n *document.Node) {
 		if n.Kind != document.Map || len(n.Fields) > 0 && madeKey.MatchString(n.Fields[0].Name) {
 			return
@@ -75,7 +75,7 @@ func TestUnknownFields(t *testing.T) {
 		changed.Fields = append(changed.Fields[:len(n.Fields):len(n.Fields)], document.Field{Name: "x-y", Value: document.Node{Kind: document.String, Text: canary}})
 		got, problems := nodeconfig.FromTree(contracts.Replace(tree(t, full), path, &changed))
 		contracts.Compare(t, problems, []nodeconfig.Problem{{Path: path + `["x-y"]`, Reason: "unknown field, ignored"}})
-		if form := string(nodeconfig.Canonical(got)); form != want {
+		if form := string(nodeconfig.Encode(got)); form != want {
 			t.Errorf("%s: got\n%s\nwant\n%s", path, form, want)
 		}
 	})
@@ -108,7 +108,7 @@ func TestDecode(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			config, problems := nodeconfig.Decode([]byte(c.doc))
 			contracts.Compare(t, problems, c.problems)
-			if got := string(nodeconfig.Canonical(config)); got != c.want {
+			if got := string(nodeconfig.Encode(config)); got != c.want {
 				t.Errorf("got  %s\nwant %s", got, c.want)
 			}
 		})

@@ -22,9 +22,9 @@ func TestDefault(t *testing.T) {
 // checkDefaultTwice: what is complete stays as it is.
 func checkDefaultTwice(t *testing.T, config *nodeconfig.NodeConfig) {
 	t.Helper()
-	once := string(nodeconfig.Canonical(config))
+	once := string(nodeconfig.Encode(config))
 	nodeconfig.Default(config)
-	if twice := string(nodeconfig.Canonical(config)); twice != once {
+	if twice := string(nodeconfig.Encode(config)); twice != once {
 		t.Errorf("after one Default\n%s\nafter two\n%s", once, twice)
 	}
 }

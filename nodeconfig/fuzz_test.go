@@ -33,7 +33,7 @@ func FuzzDecode(f *testing.F) {
 			f.Add(data)
 		}
 	}
-	f.Add(nodeconfig.Canonical(fullConfig()))
+	f.Add(nodeconfig.Encode(fullConfig()))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		config, problems := nodeconfig.Decode(data)
 		if len(problems) > 0 && problems[0].Path == "$" {
@@ -42,9 +42,9 @@ func FuzzDecode(f *testing.F) {
 		nodeconfig.Default(config)
 		checkDefaultTwice(t, config)
 
-		form := nodeconfig.Canonical(config)
+		form := nodeconfig.Encode(config)
 		found := nodeconfig.Validate(config)
-		if after := nodeconfig.Canonical(config); !bytes.Equal(after, form) {
+		if after := nodeconfig.Encode(config); !bytes.Equal(after, form) {
 			t.Fatalf("Validate changed\n%s\nto\n%s", form, after)
 		}
 		contracts.Compare(t, nodeconfig.Repair(config), found)
@@ -53,7 +53,7 @@ func FuzzDecode(f *testing.F) {
 			t.Fatalf("left after a repair:\n%s", contracts.List(left))
 		}
 
-		form = nodeconfig.Canonical(config)
+		form = nodeconfig.Encode(config)
 		if len(form) > 1<<20 {
 			return
 		}
@@ -61,7 +61,7 @@ func FuzzDecode(f *testing.F) {
 		if len(problems) > 0 {
 			t.Fatalf("%s\n%s", form, contracts.List(problems))
 		}
-		if got := nodeconfig.Canonical(again); !bytes.Equal(got, form) {
+		if got := nodeconfig.Encode(again); !bytes.Equal(got, form) {
 			t.Fatalf("got\n%s\nwant\n%s", got, form)
 		}
 	})

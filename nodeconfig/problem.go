@@ -69,7 +69,7 @@ func ProblemOf(f document.Fault, vital bool) Problem {
 	kind := ProblemKind(f.Kind)
 	return Problem{
 		Kind: kind, Path: f.Path, Reason: f.Reason, Line: int(f.Line), Column: int(f.Column),
-		Fatal: vital && kind != Unknown && kind != Deprecated,
+		Fatal: vital && kind != Unknown && kind != Deprecated || errors.Is(f.Err, errRedacted),
 	}
 }
 

@@ -6,12 +6,15 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"testing"
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/nodeconfig"
+	"github.com/slipway-dev/slipway/test/contracts"
 )
 
 const canary = "hunter2"
@@ -78,22 +81,76 @@ func leaks(s string) bool {
 	return false
 }
 
-func TestSecretIsNotEncoded(t *testing.T) {
+// TestSecretIsNotMarshalled: neither the value nor a sign in its place, which would reach every machine of a pool.
+func TestSecretIsNotMarshalled(t *testing.T) {
 	for name, holder := range holders() {
-		asJSON, err := json.Marshal(holder)
-		if err != nil {
-			t.Errorf("%s as JSON: %v", name, err)
-		}
-		asYAML, err := yaml.Marshal(holder)
-		if err != nil {
-			t.Errorf("%s as YAML: %v", name, err)
-		}
-		for _, got := range [][]byte{asJSON, asYAML} {
-			if leaks(string(got)) {
-				t.Errorf("%s: %s", name, got)
+		exported := name != "unexported field" && name != "pointer to struct" // the others are not looked at
+		for form, marshal := range map[string]func(any) ([]byte, error){"JSON": json.Marshal, "YAML": yaml.Marshal} {
+			got, err := marshal(holder)
+			if exported && (err == nil || !strings.Contains(err.Error(), "nodeconfig.Encode")) || !exported && err != nil {
+				t.Errorf("%s as %s: %q, %v", name, form, got, err)
+			}
+			if leaks(string(got)) || err != nil && leaks(err.Error()) {
+				t.Errorf("%s as %s: %s, %v", name, form, got, err)
 			}
 		}
 	}
+	if got, err := json.Marshal(new(nodeconfig.NodeConfig)); err != nil {
+		t.Errorf("a config without a secret: %s, %v", got, err)
+	}
+}
+
+// TestEncode: what is encoded has its secrets, and is read back as the same config.
+func TestEncode(t *testing.T) {
+	config := fullConfig()
+	form := nodeconfig.Encode(config)
+	if strings.Contains(string(form), nodeconfig.Redacted) {
+		t.Errorf("a secret is not in %s", form)
+	}
+	again, problems := nodeconfig.Decode(form)
+	if len(problems) > 0 || string(nodeconfig.Encode(again)) != string(form) {
+		t.Errorf("%v\n%s\nbecame\n%s", problems, form, nodeconfig.Encode(again))
+	}
+}
+
+// TestRedactedIsRefused: the sign that stands for a secret is refused wherever a secret is read.
+func TestRedactedIsRefused(t *testing.T) {
+	full := tree(t, fullConfig())
+	secrets := 0
+	contracts.Walk(full, func(path string, n *document.Node) {
+		if !isSecret(path) {
+			return
+		}
+		secrets++
+		for _, sign := range []string{nodeconfig.Redacted, nodeconfig.Redacted + "\n", " " + nodeconfig.Redacted} {
+			doc := contracts.Replace(full, path, &document.Node{Kind: document.String, Text: sign})
+			_, problems := nodeconfig.FromTree(doc)
+			contracts.Compare(t, problems, []nodeconfig.Problem{{Path: path, Kind: nodeconfig.Invalid, Fatal: true, Reason: "is [redacted], which stands for a secret"}})
+		}
+	})
+	if secrets < 6 {
+		t.Errorf("only %d secrets", secrets)
+	}
+	var c nodeconfig.ClientCertificate
+	if err := json.Unmarshal([]byte(`{"key":"[redacted]"}`), &c); err == nil || !c.Key.IsZero() {
+		t.Errorf("got %v, %v", c, err)
+	}
+	config := fullConfig()
+	nodeconfig.Default(config)
+	config.Proxy.HTTP = nodeconfig.NewSecret(nodeconfig.Redacted) // made in Go
+	if !slices.ContainsFunc(nodeconfig.Validate(config), func(p nodeconfig.Problem) bool { return p.Fatal && p.Path == "$.proxy.http" }) {
+		t.Error("a sign that was put in by hand is valid")
+	}
+}
+
+// isSecret tells whether the field at a path is a Secret.
+func isSecret(path string) bool {
+	for _, end := range []string{".bootstrapToken", ".clientCertificate.key", ".env[0].value", ".proxy.http", ".proxy.https", ".realm.password", ".clientSecret"} {
+		if strings.HasSuffix(path, end) {
+			return true
+		}
+	}
+	return false
 }
 
 func TestSecretIsNotLogged(t *testing.T) {

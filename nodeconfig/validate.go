@@ -131,6 +131,9 @@ func checkList[T any](v *validator, path string, list *[]T, check func(T) string
 // systemd reads no line of a file that has one (systemd: src/basic/utf8.c, unichar_is_valid).
 func (v *validator) controlCharacters(value reflect.Value, at string) {
 	if secret, ok := value.Interface().(Secret); ok {
+		if isRedacted(secret.Reveal()) {
+			v.unsafe(at, errRedacted.Error())
+		}
 		v.noControl(secret.Reveal(), at)
 		return
 	}

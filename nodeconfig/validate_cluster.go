@@ -97,8 +97,8 @@ func (v *validator) join(j *Join) {
 	case JoinBootstrapToken:
 		if j.BootstrapToken.IsZero() {
 			v.missing("$.join.bootstrapToken", "is missing, and no other credential is given; the node could not join")
-		} else if reason := checkToken(j.BootstrapToken.Reveal()); reason != "" {
-			v.vital("$.join.bootstrapToken", reason)
+		} else if !bootstrapToken.MatchString(j.BootstrapToken.Reveal()) {
+			v.vital("$.join.bootstrapToken", fmt.Sprintf("is no bootstrap token (it has %d characters); want 6 lower case letters or digits, a dot, and 16 more", len(j.BootstrapToken.Reveal())))
 		}
 	case JoinClientCertificate:
 		v.clientCertificate(j.ClientCertificate)
@@ -110,15 +110,6 @@ func (v *validator) join(j *Join) {
 			v.timeout(document.FieldPath("$.join.attested.timeouts", step), j.Attested.Timeouts[step])
 		}
 	}
-}
-
-// checkToken refuses only what could not be sent; a token of another format than Kubernetes' own is
-// left to the API server to judge.
-func checkToken(token string) string {
-	if !bootstrapToken.MatchString(token) && (!printable.MatchString(token) || len(token) > 16<<10) {
-		return "has characters that no bearer token has"
-	}
-	return ""
 }
 
 func (v *validator) clientCertificate(cc *ClientCertificate) {

@@ -277,12 +277,9 @@ func TestSecretsAreMarked(t *testing.T) {
 	for _, path := range leaves(t, schema.AKS) {
 		c := aks.Decode([]byte(nest(path.names, word))).NodeConfig
 		nodeconfig.Default(c)
-		revealed := strings.Contains(string(nodeconfig.Canonical(c)), `"`+word+`"`) || strings.Contains(string(nodeconfig.Canonical(c)), `"explain"`)
-		hidden, err := json.Marshal(c)
-		if err != nil {
-			t.Fatal(err)
-		}
-		isSecret := revealed && !strings.Contains(string(hidden), word) && strings.Contains(string(hidden), nodeconfig.Redacted)
+		revealed := strings.Contains(string(nodeconfig.Encode(c)), `"`+word+`"`) || strings.Contains(string(nodeconfig.Encode(c)), `"explain"`)
+		_, err := json.Marshal(c) // refuses a config that holds a secret
+		isSecret := revealed && err != nil
 		if isSecret && !path.secret {
 			t.Errorf("%s is a secret and not marked", strings.Join(path.names, "."))
 		}

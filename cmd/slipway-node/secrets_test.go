@@ -16,7 +16,10 @@ import (
 )
 
 // canary is in every secret of the contract below; nothing but the files that they belong in may show it.
-const canary = "canary&0123456789abcdef"
+const (
+	canary = "canary&0123456789abcdef"
+	token  = "canary.0123456789abcdef" // has a form of its own
+)
 
 // canaryForms are all texts that show it.
 func canaryForms(t *testing.T) []string {
@@ -44,7 +47,7 @@ func TestSecretsAreNotPrinted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	document := strings.NewReplacer("abcdef.0123456789abcdef", "'"+canary+"'", "revision: 3", "revision: 4").Replace(string(example)) + fmt.Sprintf(`
+	document := strings.NewReplacer("abcdef.0123456789abcdef", token, "revision: 3", "revision: 4").Replace(string(example)) + fmt.Sprintf(`
 proxy: {http: "http://u:%[1]s@proxy.example:1", https: "http://u:%[1]s@proxy.example:2"}
 access: {realm: {domain: example.com, user: u, password: '%[1]s'}}
 cloud: {azure: {identity: {clientSecret: '%[1]s'}}}

@@ -40,7 +40,7 @@ func newExperiment(dialect string, tree *document.Node, f facts.Facts) *experime
 // run decodes and plans a document.
 func (e *experiment) run(tree *document.Node) outcome {
 	c := decode("", tree.AppendJSON(nil), e.dialect)
-	o := outcome{config: c.Config, written: string(nodeconfig.Canonical(c.Config)), problems: c.Problems}
+	o := outcome{config: c.Config, written: string(nodeconfig.Encode(c.Config)), problems: c.Problems}
 	if e.base.config != nil && o.written == e.base.written { // so is the plan, then
 		o.canonical, o.resources = e.base.canonical, e.base.resources
 		return o

@@ -19,7 +19,7 @@ import (
 
 // The canaries, one for each field that is secret; that of a key is a line of it.
 const (
-	tokenCanary  = "canary.token0123456789abcdef"
+	tokenCanary  = "canary.token0123456789a"
 	secretCanary = "canary-principal-0123456789"
 	proxyCanary  = "canary-proxy-0123456789"
 	execCanary   = "canary-exec-0123456789"

@@ -129,7 +129,7 @@ func TestFirst(t *testing.T) {
 }
 
 func TestSecretsAreNotShown(t *testing.T) {
-	const canary, other = "canary0secret0", "another0secret"
+	const canary, other = "canary.0secret012345678", "anothr.0secret012345678"
 	with := func(token string) resource.Plan {
 		return planOf(t, "native/full.yaml", func(c *nodeconfig.NodeConfig) { c.Join.BootstrapToken = nodeconfig.NewSecret(token) })
 	}

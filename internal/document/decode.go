@@ -36,6 +36,8 @@ type Fault struct {
 	Reason string
 	// Line and Column are those of the value's Node.
 	Line, Column int32
+	// Err is the error of the value's own UnmarshalText, if that refused it.
+	Err error
 }
 
 // Options say how a document's names and values map to a Go type.
@@ -92,7 +94,13 @@ func (d *decoder) unknownField(f *Field, path string, known map[string]knownFiel
 
 // report reports a fault of a value, which is at a path.
 func (d *decoder) report(n *Node, at, kind, format string, args ...any) {
-	d.Report(Fault{at, kind, fmt.Sprintf(format, args...), n.Line, n.Column})
+	f := Fault{Path: at, Kind: kind, Reason: fmt.Sprintf(format, args...), Line: n.Line, Column: n.Column}
+	for _, arg := range args {
+		if err, ok := arg.(error); ok {
+			f.Err = err
+		}
+	}
+	d.Report(f)
 }
 
 // value decodes n, which is at a path, into v. It reports whether v was set.

@@ -25,9 +25,9 @@ func healthCheck(checks []resource.Resource, label string) *resource.Check {
 // Every example's checks are a chain, as a part of no plan, with a deadline and a known exit code each.
 func TestHealthChecks(t *testing.T) {
 	for name, c := range contracts(t) {
-		before := nodeconfig.Canonical(c)
+		before := nodeconfig.Encode(c)
 		checks := HealthChecks(c)
-		if !reflect.DeepEqual(checks, HealthChecks(c)) || !bytes.Equal(before, nodeconfig.Canonical(c)) {
+		if !reflect.DeepEqual(checks, HealthChecks(c)) || !bytes.Equal(before, nodeconfig.Encode(c)) {
 			t.Errorf("%s: the checks differ, or the config does", name)
 		}
 		p, _ := New(c, ubuntu(t))

@@ -23,12 +23,12 @@ import (
 func violations(c *nodeconfig.NodeConfig, known facts.Facts) []string {
 	var found []string
 	fail := func(format string, args ...any) { found = append(found, fmt.Sprintf(format, args...)) }
-	before := nodeconfig.Canonical(c)
+	before := nodeconfig.Encode(c)
 	p, _ := New(c, known)
 	if again, _ := New(c, known); !reflect.DeepEqual(p, again) {
 		fail("the same config makes two plans")
 	}
-	if !bytes.Equal(before, nodeconfig.Canonical(c)) {
+	if !bytes.Equal(before, nodeconfig.Encode(c)) {
 		fail("planning changes the config")
 	}
 	if p.Config != nodeconfig.Digest(c) {

@@ -56,9 +56,9 @@ func TestToken(t *testing.T) {
 	for _, layout := range []string{nodeconfig.LayoutStandard, nodeconfig.LayoutAKS} {
 		for _, token := range hostileWords {
 			c := contract(t, "native/minimal.yaml", func(c *nodeconfig.NodeConfig) {
-				c.Join.BootstrapToken = nodeconfig.NewSecret(token)
 				c.Components.Layout = layout
 			})
+			c.Join.BootstrapToken = nodeconfig.NewSecret(token) // none that is valid, so that a mistake would show
 			f := fileAt(t, first(New(c, facts.Facts{})), layouts[layout].bootstrapConfig)
 			user, cluster := readKubeconfig(t, f)
 			if !reflect.DeepEqual(user, map[string]any{"token": token}) {

@@ -19,7 +19,7 @@ func TestPlanIsAFunction(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	config := nodeconfig.Canonical(c)
+	config := nodeconfig.Encode(c)
 	var wait sync.WaitGroup
 	for range 4 {
 		wait.Go(func() {
@@ -37,7 +37,7 @@ func TestPlanIsAFunction(t *testing.T) {
 		})
 	}
 	wait.Wait()
-	if !bytes.Equal(config, nodeconfig.Canonical(c)) {
+	if !bytes.Equal(config, nodeconfig.Encode(c)) {
 		t.Error("planning changes the config")
 	}
 }

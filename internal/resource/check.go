@@ -1,6 +1,7 @@
 package resource
 
 import (
+	"encoding/json"
 	"time"
 
 	"github.com/slipway-dev/slipway/nodeconfig"
@@ -51,6 +52,28 @@ type APIServer struct {
 	CertificateAuthority string `json:"certificateAuthority"`
 	// Token is sent as the bearer token, where the node joins with one.
 	Token nodeconfig.Secret `json:"token,omitzero"`
+}
+
+// MarshalJSON shows that there is a token, and not the token.
+func (s APIServer) MarshalJSON() ([]byte, error) {
+	type plain APIServer
+	return json.Marshal(struct {
+		plain
+		Token string `json:"token,omitempty"`
+	}{plain(s), s.Token.String()})
+}
+
+// UnmarshalJSON reads what MarshalJSON writes: of a token it is only known that there was one.
+func (s *APIServer) UnmarshalJSON(data []byte) error {
+	type plain APIServer
+	shown := struct {
+		plain
+		Token string `json:"token"`
+	}{}
+	err := json.Unmarshal(data, &shown)
+	*s = APIServer(shown.plain)
+	s.Token = nodeconfig.NewSecret(shown.Token)
+	return err
 }
 
 // RuntimeReady is a container runtime that must answer as the kubelet will ask it: by gRPC, and as a

@@ -131,6 +131,9 @@ func (t *translation) customCloud() *nodeconfig.AzureCustomCloud {
 }
 
 func (t *translation) principalSecret(encoded string) nodeconfig.Secret {
+	if encoded == nodeconfig.Redacted {
+		return nodeconfig.NewSecret(encoded) // the validation refuses it
+	}
 	decoded, err := base64.StdEncoding.DecodeString(encoded)
 	if err != nil {
 		t.warn(nodeconfig.Invalid, "$.auth_config.service_principal_secret", "is no base64; left out")

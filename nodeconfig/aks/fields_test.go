@@ -140,7 +140,7 @@ func differ(t *testing.T, a, b *nodeconfig.NodeConfig) []string {
 	texts := make([]map[string]string, 2)
 	for i, config := range []*nodeconfig.NodeConfig{a, b} {
 		texts[i] = make(map[string]string)
-		contracts.Walk(parse(t, string(nodeconfig.Canonical(config))), func(path string, n *document.Node) {
+		contracts.Walk(parse(t, string(nodeconfig.Encode(config))), func(path string, n *document.Node) {
 			if n.Kind != document.List && n.Kind != document.Map {
 				texts[i][path] = string(n.AppendJSON(nil))
 			}

@@ -34,7 +34,7 @@ func FuzzDecode(f *testing.F) {
 		if result.NodeConfig == nil {
 			t.Fatal("no config")
 		}
-		form := nodeconfig.Canonical(result.NodeConfig)
+		form := nodeconfig.Encode(result.NodeConfig)
 		if utf8.Valid(form) && !json.Valid(form) {
 			t.Fatalf("the canonical form is not JSON: %q", form)
 		}

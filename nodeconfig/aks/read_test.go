@@ -64,7 +64,7 @@ func TestReadAsProtobufDoes(t *testing.T) {
 				t.Errorf("%s by %s: got\n%v\nwant\n%v\nproblems %q", name, style, got, want, reported)
 			}
 			result := FromTree(doc)
-			forms = append(forms, string(nodeconfig.Canonical(result.NodeConfig)))
+			forms = append(forms, string(nodeconfig.Encode(result.NodeConfig)))
 			problems = append(problems, contracts.List(result.Problems))
 		}
 		if forms[0] != forms[1] || problems[0] != problems[1] {
@@ -133,7 +133,7 @@ func TestWrongTypes(t *testing.T) {
 			}
 		}
 		got, missing := FromTree(doc), FromTree(without)
-		if got, want := nodeconfig.Canonical(got.NodeConfig), nodeconfig.Canonical(missing.NodeConfig); string(got) != string(want) {
+		if got, want := nodeconfig.Encode(got.NodeConfig), nodeconfig.Encode(missing.NodeConfig); string(got) != string(want) {
 			t.Errorf("%s: got\n%s\nwant\n%s", path, got, want)
 		}
 		contracts.Compare(t, got.Problems, append([]nodeconfig.Problem{{Path: path, Fatal: fatal(path)}}, missing.Problems...))
@@ -158,7 +158,7 @@ func TestUnknownFields(t *testing.T) {
 		}
 		got := FromTree(doc)
 		contracts.Compare(t, got.Problems, append([]nodeconfig.Problem{{Path: path + `["x-y"]`, Reason: "unknown field, ignored"}}, before.Problems...))
-		if a, b := nodeconfig.Canonical(got.NodeConfig), nodeconfig.Canonical(before.NodeConfig); string(a) != string(b) {
+		if a, b := nodeconfig.Encode(got.NodeConfig), nodeconfig.Encode(before.NodeConfig); string(a) != string(b) {
 			t.Errorf("%s: got\n%s\nwant\n%s", path, a, b)
 		}
 	}

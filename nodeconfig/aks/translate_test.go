@@ -53,7 +53,7 @@ func TestExamples(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			result := aks.FromTree(contracts.Parse(t, file))
 			contracts.Compare(t, result.Problems, nil)
-			contracts.Golden(t, "testdata/examples/"+name+".golden.json", nodeconfig.Canonical(result.NodeConfig))
+			contracts.Golden(t, "testdata/examples/"+name+".golden.json", nodeconfig.Encode(result.NodeConfig))
 		})
 	}
 }
@@ -70,7 +70,7 @@ func TestDecodeNothing(t *testing.T) {
 	} {
 		result := aks.Decode([]byte(doc))
 		contracts.Compare(t, result.Problems, []nodeconfig.Problem{{Path: "$", Reason: reason, Fatal: true}})
-		if got := string(nodeconfig.Canonical(result.NodeConfig)); got != "{}" {
+		if got := string(nodeconfig.Encode(result.NodeConfig)); got != "{}" {
 			t.Errorf("%q: got config %s", doc, got)
 		}
 		if got := result.Origin("$.kubelet.labels"); got != "$.kubelet.labels" {
@@ -102,7 +102,7 @@ func TestFromMessage(t *testing.T) {
 			nodeconfig.SortProblems(want.Problems)
 			nodeconfig.SortProblems(got.Problems)
 			contracts.Compare(t, got.Problems, want.Problems)
-			if got, want := nodeconfig.Canonical(got.NodeConfig), nodeconfig.Canonical(want.NodeConfig); string(got) != string(want) {
+			if got, want := nodeconfig.Encode(got.NodeConfig), nodeconfig.Encode(want.NodeConfig); string(got) != string(want) {
 				t.Errorf("%s: %s: got\n%s\nwant\n%s", file, c.Name, got, want)
 			}
 			nodeconfig.Default(got.NodeConfig)

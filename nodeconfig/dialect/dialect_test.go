@@ -61,8 +61,8 @@ func TestDetect(t *testing.T) {
 		}
 		if c.reason != "" {
 			contracts.Compare(t, got.Problems, []nodeconfig.Problem{{Path: "$", Reason: c.reason, Fatal: true}})
-			if got.Canonical != nil || string(nodeconfig.Canonical(got.Config)) != "{}" {
-				t.Errorf("%.40q: got canonical form %s, config %s", c.doc, got.Canonical, nodeconfig.Canonical(got.Config))
+			if got.Canonical != nil || string(nodeconfig.Encode(got.Config)) != "{}" {
+				t.Errorf("%.40q: got canonical form %s, config %s", c.doc, got.Canonical, nodeconfig.Encode(got.Config))
 			}
 		} else if len(got.Problems) == 1 && got.Problems[0].Path == "$" {
 			t.Errorf("%.40q as %q: %s", c.doc, c.name, got.Problems[0])
@@ -120,9 +120,9 @@ func checkInvariants(t *testing.T, got dialect.Decoded) {
 	if left := nodeconfig.Validate(got.Config); len(left) > 0 {
 		t.Errorf("the config is not valid:\n%s", contracts.List(left))
 	}
-	before := nodeconfig.Canonical(got.Config)
+	before := nodeconfig.Encode(got.Config)
 	nodeconfig.Default(got.Config)
-	if after := nodeconfig.Canonical(got.Config); !bytes.Equal(before, after) {
+	if after := nodeconfig.Encode(got.Config); !bytes.Equal(before, after) {
 		t.Errorf("the config is not complete:\n%s\nbecomes\n%s", before, after)
 	}
 }
@@ -210,7 +210,7 @@ func TestLeftOutIsNeverGiven(t *testing.T) {
 				n = contracts.Replace(n, p.Path, &document.Node{Kind: document.Null})
 			}
 			want := dialect.Decode(n.AppendJSON(nil), "")
-			if got, want := nodeconfig.Canonical(got.Config), nodeconfig.Canonical(want.Config); !bytes.Equal(got, want) {
+			if got, want := nodeconfig.Encode(got.Config), nodeconfig.Encode(want.Config); !bytes.Equal(got, want) {
 				t.Errorf("%s: %s: got\n%s\nwant\n%s", file, c.Name, got, want)
 			}
 		}
@@ -234,7 +234,7 @@ func TestExamples(t *testing.T) {
 			}
 			contracts.Compare(t, got.Problems, nil)
 			checkInvariants(t, got)
-			again := dialect.Decode(nodeconfig.Canonical(got.Config), dialect.Native)
+			again := dialect.Decode(nodeconfig.Encode(got.Config), dialect.Native)
 			contracts.Compare(t, again.Problems, nil)
 			if nodeconfig.Digest(again.Config) != nodeconfig.Digest(got.Config) {
 				t.Errorf("%s: the config and its canonical form have different digests", file)

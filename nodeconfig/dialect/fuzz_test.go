@@ -35,7 +35,7 @@ func FuzzDecode(f *testing.F) {
 			return // a field that is written by two names is one that comes first
 		}
 		if a, b := nodeconfig.Digest(again.Config), nodeconfig.Digest(got.Config); a != b || len(again.Problems) > 0 {
-			t.Errorf("the canonical form is read as\n%s\n%s\nthe document as\n%s", nodeconfig.Canonical(again.Config), contracts.List(again.Problems), nodeconfig.Canonical(got.Config))
+			t.Errorf("the canonical form is read as\n%s\n%s\nthe document as\n%s", nodeconfig.Encode(again.Config), contracts.List(again.Problems), nodeconfig.Encode(got.Config))
 		}
 	})
 }

@@ -65,7 +65,7 @@ func (c Case) CompareConfig(t testing.TB, got *nodeconfig.NodeConfig) {
 	if c.config == nil {
 		return
 	}
-	form := nodeconfig.Canonical(got)
+	form := nodeconfig.Encode(got)
 	n, err := document.Parse(form)
 	if err != nil {
 		t.Fatal(err)
