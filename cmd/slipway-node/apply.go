@@ -61,13 +61,14 @@ and replace are what you have to do as well. A node that matches the contract is
 			if err := a.showChanged(changed, output.Value); err != nil || changed.ConfirmBy.IsZero() || output.Value == command.AsJSON {
 				return err
 			}
-			return command.Write(a.Streams, fmt.Sprintf("It is rolled back in %s unless you run: slipway-node confirm\n", opts.Try))
+			return command.Write(a.Streams, fmt.Sprintf("It is rolled back at %s UTC unless you run: slipway-node confirm\n",
+				changed.ConfirmBy.UTC().Format(time.TimeOnly)))
 		},
 	}
 	flags := cmd.Flags()
 	flags.StringVarP(&opts.Config, "file", "f", "", "read the contract from `PATH`")
 	flags.BoolVar(&opts.DryRun, "dry-run", false, "show the difference and what it takes; change nothing")
-	flags.DurationVar(&opts.Try, "try", 0, "roll the change back after `DURATION`, unless you run slipway-node confirm")
+	flags.DurationVar(&opts.Try, "try", 0, "roll the change back `DURATION` after it is made, unless you run slipway-node confirm")
 	flags.DurationVar(&opts.Deadline, "timeout", 0, "wait up to `DURATION` for the change and its checks (default: what the contract says)")
 	flags.BoolVar(&opts.Force, "force", false, "apply a contract even if its revision is lower than the node's")
 	flags.StringVar(&factsPath, "facts", "", "plan for the machine that `FILE` describes (JSON of slipway-node facts), not for this one")
@@ -102,6 +103,8 @@ func (a *app) showing(form string, allow difference.Class, dryRun bool) func(*di
 type changedDocument struct {
 	Difference *difference.Difference `json:"difference,omitempty"`
 	Status     *status.Status         `json:"status"`
+	// ConfirmBy is when the change is rolled back unless somebody has confirmed it.
+	ConfirmBy time.Time `json:"confirmBy,omitzero"`
 }
 
 // showDryRun says what would come of a change.
@@ -124,7 +127,7 @@ func (a *app) showChanged(changed agent.Changed, form string) error {
 	s := changed.Status
 	switch {
 	case form == command.AsJSON:
-		if err := command.WriteJSON(a.Streams, changedDocument{changed.Difference, s}); err != nil {
+		if err := command.WriteJSON(a.Streams, changedDocument{changed.Difference, s, changed.ConfirmBy}); err != nil {
 			return err
 		}
 	case changed.Refused != "":

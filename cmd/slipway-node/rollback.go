@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"strconv"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -16,6 +17,7 @@ func (a *app) rollback() *cobra.Command {
 	var (
 		opts          agent.RollbackOptions
 		allow, output command.Choice
+		until         int64
 	)
 	cmd := &cobra.Command{
 		Use:   "rollback [GENERATION] [flags]",
@@ -39,6 +41,9 @@ a new generation with a new number. It stays after a reboot.
 					return cli.Usage(command.Hint(cmd), "%q is not a generation: name a number, 1 or higher", args[0])
 				}
 			}
+			if until > 0 {
+				opts.Until = time.Unix(until, 0)
+			}
 			if opts.Allow, err = difference.ParseClass(allow.Value); err != nil {
 				return err
 			}
@@ -57,7 +62,9 @@ a new generation with a new number. It stays after a reboot.
 	flags := cmd.Flags()
 	flags.BoolVar(&opts.DryRun, "dry-run", false, "show the difference and what it takes; change nothing")
 	flags.IntVar(&opts.Unconfirmed, "unconfirmed", 0, "go back if generation `N` is the current one and nobody has confirmed it")
+	flags.Int64Var(&until, "until", 0, "go back only if it waited until `SECONDS` since 1970 for somebody to do so")
 	command.Must(flags.MarkHidden("unconfirmed"))
+	command.Must(flags.MarkHidden("until"))
 	addAllow(cmd, &allow)
 	command.AddOutput(cmd, &output)
 	return cmd

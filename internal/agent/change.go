@@ -83,6 +83,8 @@ type change struct {
 	difference *difference.Difference
 	// attempted says that something was changed, or would have been.
 	attempted bool
+	// timeout is how long it may take, once that is known.
+	timeout time.Duration
 	// confirmBy is when the change is taken back, if it was made and is.
 	confirmBy time.Time
 }
@@ -173,6 +175,7 @@ func (c *change) run(ctx context.Context, want func(*generation.Store) (wanted, 
 	if c.deadline > 0 {
 		timeout = c.deadline
 	}
+	c.timeout = timeout
 	ctx, cancel := context.WithTimeoutCause(ctx, timeout, errTimeout)
 	defer cancel()
 	err = c.make(ctx, store, w)
@@ -221,30 +224,40 @@ func (c *change) make(ctx context.Context, store *generation.Store, w wanted) er
 	if err != nil {
 		return err
 	}
+	current, _ := store.Current()
+	if settled && !current.ConfirmBy.IsZero() {
+		return c.stillTried(ctx, store, current)
+	}
 	if c.try > 0 && !settled {
 		if !hasGood {
 			return refused("there is no good generation to go back to: apply without --try")
 		}
-		w.entry.ConfirmBy = c.Now().Add(c.try)
-		if err := c.scheduleRevert(ctx, store, w.plan); err != nil {
+		if w.entry.ConfirmBy, err = c.guard(ctx, store, w.plan); err != nil {
 			return err
 		}
 	}
 	if c.config != nil {
 		c.recordFacts()
 	}
-	w.verify = func() error { return c.healthy(ctx, w.health) }
-	before, _ := store.Current()
+	w.verify = func() error {
+		if err := c.healthy(ctx, w.health); err != nil || w.entry.ConfirmBy.IsZero() {
+			return err
+		}
+		return c.await(ctx, store)
+	}
+	before := current
 	report, err := c.advance(ctx, store, w.advance)
 	c.record(report)
-	current, _ := store.Current()
+	current, _ = store.Current()
 	if settled || current != before {
 		c.status.Generation = current.Number
 	}
 	c.attempted = err != nil || current != before || len(report.Changes) > 0
 	if err == nil {
-		c.confirmBy = w.entry.ConfirmBy
 		return nil
+	}
+	if !current.ConfirmBy.IsZero() {
+		c.cancelRevert(ctx, current)
 	}
 	if !hasGood || c.repairs {
 		return err
@@ -290,28 +303,6 @@ func (c *change) revert(ctx context.Context, store *generation.Store, good gener
 // restoring is the entry of a generation that has another one's plan.
 func restoring(e generation.Entry) generation.Entry {
 	return generation.Entry{Origin: generation.Rollback, Restores: e.Number, Revision: e.Revision}
-}
-
-// revertUnit is the timer that takes a generation back that nobody confirms.
-func revertUnit(number int) string { return "slipway-revert-" + strconv.Itoa(number) }
-
-// scheduleRevert has systemd take the next generation back: whoever asked for the change may have lost
-// the machine by it.
-func (c *change) scheduleRevert(ctx context.Context, store *generation.Store, desired resource.Plan) error {
-	number, err := store.Next(desired)
-	if err != nil {
-		return err
-	}
-	_, err = c.Host.Run(ctx, &resource.Command{
-		Label: "schedule-revert",
-		Argv: []string{"systemd-run", "--quiet", "--collect", "--unit=" + revertUnit(number),
-			"--on-active=" + strconv.Itoa(int(c.try/time.Second)) + "s", c.Program, "rollback", "--unconfirmed", strconv.Itoa(number)},
-		Timeout: nodeconfig.Duration(30 * time.Second),
-	})
-	if err != nil {
-		return fmt.Errorf("schedule the way back: %w", err)
-	}
-	return nil
 }
 
 // refusal is why nothing is done, and the exit code that says so.

@@ -18,6 +18,9 @@ type RollbackOptions struct {
 	// Unconfirmed restores the last good generation if the current one has this number and nobody has
 	// confirmed it, and does nothing otherwise; 0 for a rollback that somebody asks for.
 	Unconfirmed int
+	// Until is the time until which it waited to be confirmed when its rollback was scheduled; the zero time
+	// for any.
+	Until time.Time
 	// DryRun, Allow and Show are as for a change.
 	DryRun bool
 	Allow  difference.Class
@@ -39,7 +42,7 @@ func restorable(store *generation.Store, opts RollbackOptions) (wanted, error) {
 	if !found {
 		return wanted{}, refused("there is no generation on this machine yet")
 	}
-	if opts.Unconfirmed > 0 && (current.Number != opts.Unconfirmed || current.ConfirmBy.IsZero()) {
+	if opts.Unconfirmed > 0 && !opts.due(current) {
 		return wanted{}, errNothingToDo
 	}
 	target, found := store.Find(opts.Number)
@@ -62,6 +65,11 @@ func restorable(store *generation.Store, opts RollbackOptions) (wanted, error) {
 	return wanted{advance: advance{plan: desired, entry: restoring(target)}, timeout: nodeconfig.DefaultTimeout.Std()}, nil
 }
 
+// due tells whether a generation is the one that nobody has confirmed.
+func (opts RollbackOptions) due(current generation.Entry) bool {
+	return current.Number == opts.Unconfirmed && !current.ConfirmBy.IsZero() && (opts.Until.IsZero() || current.ConfirmBy.Equal(opts.Until))
+}
+
 // lastGoodBefore is the newest good generation that has another plan than the current one.
 func lastGoodBefore(entries []generation.Entry) (generation.Entry, bool) {
 	current := entries[len(entries)-1]
@@ -71,39 +79,6 @@ func lastGoodBefore(entries []generation.Entry) (generation.Entry, bool) {
 		}
 	}
 	return generation.Entry{}, false
-}
-
-// Confirm makes a generation stay that was applied on trial, and returns it.
-func (a *Agent) Confirm(ctx context.Context) (kept generation.Entry, err error) {
-	err = a.guarded(func() (err error) { kept, err = a.confirm(ctx); return err })
-	return kept, err
-}
-
-func (a *Agent) confirm(ctx context.Context) (generation.Entry, error) {
-	unlock, err := apply.Lock(ctx, a.Host)
-	if err != nil {
-		return generation.Entry{}, err
-	}
-	defer unlock()
-	store, err := generation.Open(a.Host, a.Log)
-	if err != nil {
-		return generation.Entry{}, err
-	}
-	current, found := store.Current()
-	if !found || current.ConfirmBy.IsZero() {
-		return current, refused("no generation waits to be confirmed")
-	}
-	if err := store.Confirm(); err != nil {
-		return current, err
-	}
-	stopping, cancel := context.WithTimeout(ctx, 30*time.Second)
-	defer cancel()
-	if err := a.Host.StopUnit(stopping, revertUnit(current.Number)+".timer"); err != nil {
-		// It finds the generation confirmed, and does nothing.
-		a.Log.Warn("the timer of the way back cannot be stopped", "error", err)
-	}
-	current.ConfirmBy = time.Time{}
-	return current, nil
 }
 
 // Generations are the machine's, the oldest first.

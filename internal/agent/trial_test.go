@@ -2,8 +2,11 @@ package agent
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -12,39 +15,119 @@ import (
 	"github.com/slipway-dev/slipway/internal/resource"
 )
 
-// tried is a node with a change on trial, and what was run for that.
-func tried(t *testing.T) (*node, []string) {
-	t.Helper()
-	n := running(t)
-	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
-	n.Now = func() time.Time { return now }
-	var ran []string
+// noon is when changes are tried here.
+var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+
+// scheduled is a way back that systemd was asked for.
+type scheduled struct {
+	unit, after, number, until string
+	// before says that nothing was changed then.
+	before bool
+}
+
+// schedules notes the ways back that systemd is asked for, on a node whose clock stands still.
+func (n *node) schedules() *[]scheduled {
+	n.Now = func() time.Time { return noon }
+	var list []scheduled
 	n.host.run = func(_ context.Context, c *resource.Command) ([]byte, error) {
-		if n.exists(brought) {
-			t.Error("the way back is asked for after the change")
+		want := []string{"systemd-run", "--quiet", "--collect", "", "", "/usr/bin/slipway-node", "rollback", "--unconfirmed", "", "--until", ""}
+		s := scheduled{unit: c.Argv[3], after: c.Argv[4], number: c.Argv[8], until: c.Argv[10], before: !n.exists(brought)}
+		want[3], want[4], want[8], want[10] = s.unit, s.after, s.number, s.until
+		if !slices.Equal(c.Argv, want) {
+			n.Errorf("run was %q", c.Argv)
 		}
-		ran = append(ran, c.Argv...)
+		list = append(list, s)
 		return nil, nil
 	}
-	got := n.change(better(t), func(o *ChangeOptions) { o.Try = 90 * time.Second })
-	if got.Status.ExitCode != 0 || !got.ConfirmBy.Equal(now.Add(90*time.Second)) {
+	return &list
+}
+
+// wayBack is a way back of a generation, so many seconds after noon.
+func wayBack(number, seconds int, before bool) scheduled {
+	until := strconv.FormatInt(noon.Unix()+int64(seconds), 10)
+	return scheduled{fmt.Sprintf("--unit=slipway-revert-%d-%s", number, until), fmt.Sprintf("--on-active=%ds", seconds), strconv.Itoa(number), until, before}
+}
+
+// The times of a trial: the first way back comes after all that a change and its own way back may take.
+const (
+	tryFor    = 90
+	allOfTime = 300 + 180
+)
+
+// tried is a node with a change on trial, and the ways back that were asked for.
+func tried(t *testing.T) (*node, []scheduled) {
+	t.Helper()
+	n := running(t)
+	list := n.schedules()
+	got := n.change(better(t), onTrial)
+	if got.Status.ExitCode != 0 || !got.ConfirmBy.Equal(noon.Add(tryFor*time.Second)) {
 		t.Fatalf("%+v, %v", got, got.Status.Error)
 	}
 	equal(t, "generations", n.generations(), "1 provision good, 2 apply good unconfirmed")
-	return n, ran
+	return n, *list
 }
 
-// A change on trial asks systemd for the way back, before anything is changed.
+func onTrial(o *ChangeOptions) { o.Try, o.Deadline = tryFor*time.Second, 300*time.Second }
+
+// A change on trial asks systemd for the way back, before anything is changed, and again when it is made: from then on
+// counts the time that was asked for.
 func TestTry(t *testing.T) {
 	t.Parallel()
-	n, ran := tried(t)
-	want := []string{"systemd-run", "--quiet", "--collect", "--unit=slipway-revert-2", "--on-active=90s", "/usr/bin/slipway-node", "rollback", "--unconfirmed", "2"}
-	if !slices.Equal(ran, want) {
-		t.Errorf("run was %q", ran)
+	n, list := tried(t)
+	if want := []scheduled{wayBack(2, allOfTime+tryFor, true), wayBack(2, tryFor, false)}; !slices.Equal(list, want) {
+		t.Errorf("%+v, want %+v", list, want)
 	}
 	entries, err := n.Generations()
-	if err != nil || !entries[1].ConfirmBy.Equal(n.Now().Add(90*time.Second)) {
+	if err != nil || !entries[1].ConfirmBy.Equal(noon.Add(tryFor*time.Second)) {
 		t.Errorf("%+v, %v", entries, err)
+	}
+	equal(t, "stopped", n.stopped(), list[0].timer())
+	// The first of them, were it to come all the same, is none any more.
+	first := noon.Add((allOfTime + tryFor) * time.Second)
+	if got := n.Rollback(t.Context(), RollbackOptions{Unconfirmed: 2, Until: first}); got.Status.ExitCode != 0 || len(got.Status.Changes) > 0 {
+		t.Errorf("%v, %v", got.Status.Error, got.Status.Changes)
+	}
+	if got := n.Rollback(t.Context(), RollbackOptions{Unconfirmed: 2, Until: entries[1].ConfirmBy}); got.Status.ExitCode != 0 || n.exists(brought) {
+		t.Errorf("%v", got.Status.Error)
+	}
+}
+
+func (s scheduled) timer() string { return strings.TrimPrefix(s.unit, "--unit=") + ".timer" }
+
+// stopped are the timers that were stopped, one after the other.
+func (n *node) stopped() string {
+	n.Helper()
+	var list []string
+	for line := range strings.Lines(string(n.read("/run/slipway/actions.jsonl"))) {
+		if unit, found := strings.CutPrefix(line, `{"action":"stop","unit":"`); found && strings.HasPrefix(unit, "slipway-revert") {
+			list = append(list, strings.TrimRight(unit, "\"}\n"))
+		}
+	}
+	return strings.Join(list, " ")
+}
+
+// The same once more is the same trial, and begins it again; without --try it goes on, and that is said.
+func TestTryTheSame(t *testing.T) {
+	t.Parallel()
+	n, first := tried(t)
+	list := n.schedules()
+	n.Now = func() time.Time { return noon.Add(time.Minute) }
+	got := n.change(better(t), onTrial)
+	if want := noon.Add((60 + tryFor) * time.Second); got.Status.ExitCode != 0 || len(got.Status.Changes) > 0 || !got.ConfirmBy.Equal(want) {
+		t.Errorf("%+v, %v", got, got.Status.Error)
+	}
+	if len(*list) != 1 || (*list)[0].after != "--on-active=90s" || (*list)[0].number != "2" {
+		t.Errorf("%+v", *list)
+	}
+	equal(t, "stopped", n.stopped(), first[0].timer()+" "+first[1].timer())
+	got = n.change(better(t))
+	if want := noon.Add((60 + tryFor) * time.Second); got.Status.ExitCode != 0 || got.Status.Generation != 2 || !got.ConfirmBy.Equal(want) || len(*list) != 1 {
+		t.Errorf("%+v, %v", got, got.Status.Error)
+	}
+	equal(t, "generations", n.generations(), "1 provision good, 2 apply good unconfirmed")
+	n.Now = func() time.Time { return noon }
+	if got := n.Rollback(t.Context(), RollbackOptions{Unconfirmed: 2, Until: noon.Add(tryFor * time.Second)}); len(got.Status.Changes) > 0 {
+		t.Errorf("the timer of the first trial ends the second: %v", got.Status.Changes)
 	}
 }
 
@@ -82,15 +165,15 @@ func TestConfirmed(t *testing.T) {
 	t.Parallel()
 	for name, before := range map[string]func(op, name string) error{
 		"all is well":             func(string, string) error { return nil },
-		"the timer does not stop": failing("StopUnit slipway-revert-2.timer"),
+		"the timer does not stop": failing("StopUnit " + wayBack(2, tryFor, false).timer()),
 	} {
-		n, _ := tried(t)
+		n, list := tried(t)
 		n.host.before = before
 		kept, err := n.Confirm(t.Context())
 		if err != nil || kept.Number != 2 || !kept.ConfirmBy.IsZero() {
 			t.Errorf("%s: %+v, %v", name, kept, err)
 		}
-		stopped := strings.Contains(string(n.read("/run/slipway/actions.jsonl")), `{"action":"stop","unit":"slipway-revert-2.timer"}`)
+		stopped := strings.HasSuffix(n.stopped(), " "+list[1].timer())
 		if logged := strings.Contains(n.log.String(), "cannot be stopped"); stopped == logged {
 			t.Errorf("%s: stopped: %t, logged: %t", name, stopped, logged)
 		}
@@ -125,17 +208,40 @@ func TestConfirmFails(t *testing.T) {
 	}
 }
 
-// Without a way back nothing is changed.
+// Without a way back nothing is changed, and systemd says why there is none.
 func TestNoWayBack(t *testing.T) {
 	t.Parallel()
 	n := running(t)
 	files := n.tree()
-	n.host.before = failing("Run schedule-revert")
-	if got := n.change(better(t), func(o *ChangeOptions) { o.Try = time.Minute }); got.Status.ExitCode != 240 || !strings.Contains(got.Status.Error.Message, "the way back") {
+	const why = "Failed to start transient timer unit: it was already loaded"
+	n.host.run = func(context.Context, *resource.Command) ([]byte, error) {
+		return []byte(why + "\n"), errors.New("exit status 1")
+	}
+	got := n.change(better(t), onTrial)
+	if got.Status.ExitCode != 240 || got.Status.Error.Message != "schedule the way back: exit status 1: "+why {
 		t.Errorf("%v", got.Status.Error)
 	}
 	same(t, "without a way back", n.tree(), files)
 	equal(t, "generations", n.generations(), "1 provision good")
+}
+
+// A change that nobody could be given the time to confirm is rolled back.
+func TestNoSecondWayBack(t *testing.T) {
+	t.Parallel()
+	n := running(t)
+	files := n.tree()
+	asked := 0
+	n.host.run = func(context.Context, *resource.Command) ([]byte, error) {
+		if asked++; asked == 2 {
+			return nil, errors.New("exit status 1")
+		}
+		return nil, nil
+	}
+	if got := n.change(better(t), onTrial); got.Status.ExitCode != 240 || got.Status.Restored != 1 || !got.ConfirmBy.IsZero() {
+		t.Errorf("%+v, %v", got, got.Status.Error)
+	}
+	same(t, "without a way back", n.tree(), files)
+	equal(t, "generations", n.generations(), "1 provision good, 2 apply failed unconfirmed, 3 rollback good as 1")
 }
 
 // A change on trial that fails is taken back at once, and its way back does nothing then.
@@ -153,13 +259,15 @@ func TestTryFails(t *testing.T) {
 	}
 }
 
-// One that died is tried again: the way back is of the generation that is taken up again.
+// One that died is no trial: nobody can confirm it, and its way back is the first one. It is tried again as if nothing
+// had been, with ways back of their own.
 func TestTryAgain(t *testing.T) {
 	t.Parallel()
 	n := running(t)
 	n.deliver(changedContract, better(t))
+	list := n.schedules()
 	opts := n.options()
-	opts.Try = time.Minute
+	onTrial(&opts)
 	// It dies after its generation was begun: nothing more reaches the disk.
 	dead := false
 	n.host.before = func(op, name string) error {
@@ -172,18 +280,24 @@ func TestTryAgain(t *testing.T) {
 	n.Change(t.Context(), opts)
 	n.host.before = func(string, string) error { return nil }
 	equal(t, "generations", n.generations(), "1 provision good, 2 apply applying unconfirmed")
-	var ran []string
-	n.host.run = func(_ context.Context, c *resource.Command) ([]byte, error) {
-		ran = c.Argv
-		return nil, nil
+	if _, err := n.Confirm(t.Context()); err == nil || !strings.Contains(err.Error(), "refused: generation 2 is applying") {
+		t.Errorf("it is confirmed: %v", err)
 	}
+	n.Now = func() time.Time { return noon.Add(time.Hour) }
 	if got := n.Change(t.Context(), opts); got.Status.ExitCode != 0 || got.Status.Generation != 2 {
 		t.Errorf("%v", got.Status.Error)
 	}
-	if len(ran) == 0 || ran[len(ran)-1] != "2" {
-		t.Errorf("run was %q", ran)
+	units := make(map[string]bool)
+	for _, s := range *list {
+		units[s.unit] = true
 	}
-	if got := n.Rollback(t.Context(), RollbackOptions{Unconfirmed: 2}); got.Status.ExitCode != 0 || n.exists(brought) {
+	if len(*list) != 3 || len(units) != 3 || (*list)[2].number != "2" {
+		t.Errorf("%+v", *list)
+	}
+	if got := n.Rollback(t.Context(), RollbackOptions{Unconfirmed: 2, Until: noon.Add((allOfTime + tryFor) * time.Second)}); len(got.Status.Changes) > 0 {
+		t.Errorf("the way back of the run that died ends the next: %v", got.Status.Changes)
+	}
+	if got := n.Rollback(t.Context(), RollbackOptions{Unconfirmed: 2, Until: noon.Add(time.Hour + tryFor*time.Second)}); got.Status.ExitCode != 0 || n.exists(brought) {
 		t.Errorf("%v", got.Status.Error)
 	}
 }

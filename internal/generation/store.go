@@ -289,9 +289,9 @@ func (s *Store) Provisioned() error {
 	return s.writeIndex()
 }
 
-// Confirm makes the current generation stay.
-func (s *Store) Confirm() error {
-	s.entries[len(s.entries)-1].ConfirmBy = time.Time{}
+// Await records until when somebody has to confirm the current generation; the zero time makes it stay.
+func (s *Store) Await(until time.Time) error {
+	s.entries[len(s.entries)-1].ConfirmBy = until
 	return s.writeIndex()
 }
 

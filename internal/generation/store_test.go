@@ -80,7 +80,7 @@ func TestConfirm(t *testing.T) {
 	if e, _ := m.open().LastGood(); e.Number != 1 {
 		t.Errorf("the last good is %+v", e)
 	}
-	if err := m.open().Confirm(); err != nil {
+	if err := m.open().Await(time.Time{}); err != nil {
 		t.Fatal(err)
 	}
 	if e, _ := m.open().LastGood(); e.Number != 2 || !e.ConfirmBy.IsZero() {
