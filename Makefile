@@ -48,7 +48,7 @@ golden: ## rewrite the golden files; review the diff
 	go test ./test/cases ./status ./userdata ./nodeconfig/... ./exitcode ./cmd/slipway -update
 
 .PHONY: generate
-generate: ## regenerate protobuf code and JSON Schemas
+generate: ## regenerate protobuf code, JSON Schemas and the table of what kubelets take (downloads the sources of 16 versions)
 	go generate ./...
 
 .PHONY: bench

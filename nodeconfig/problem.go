@@ -27,6 +27,8 @@ const (
 	Dropped ProblemKind = document.Dropped
 	// Deprecated is a former way to say it, which is read all the same: "Deprecated".
 	Deprecated ProblemKind = document.Deprecated
+	// NotInstalled is a component that the machine does not have in the version that is wanted: "NotInstalled".
+	NotInstalled ProblemKind = "NotInstalled"
 )
 
 // Problem is one thing that is wrong with a document.

@@ -3,12 +3,11 @@ package main
 import (
 	"io"
 	"os"
-	"slices"
 
 	"github.com/slipway-dev/slipway/internal/cli"
 	"github.com/slipway-dev/slipway/internal/command"
+	"github.com/slipway-dev/slipway/internal/compile"
 	"github.com/slipway-dev/slipway/internal/facts"
-	"github.com/slipway-dev/slipway/internal/plan"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/nodeconfig"
 	"github.com/slipway-dev/slipway/nodeconfig/dialect"
@@ -104,22 +103,12 @@ func (c *contract) inWords() string {
 	return "contract"
 }
 
-// plan plans the node, and adds the planner's problems to the contract's. The contract must be
-// valid.
+// plan plans the node, and adds the planner's problems to the contract's. The plan is of use where the
+// contract is valid then.
 func (c *contract) plan(f facts.Facts) resource.Plan {
-	p, problems := plan.New(c.Config, f)
-	p.Dialect = c.Dialect
-	if len(problems) == 0 {
-		return p
-	}
-	for _, problem := range problems {
-		problem = c.Place(problem)
-		if !slices.Contains(c.Problems, problem) {
-			c.Problems = append(c.Problems, problem)
-		}
-	}
-	nodeconfig.SortProblems(c.Problems)
-	return p
+	compiled := compile.Plan(&c.Decoded, f)
+	c.Problems = compiled.Problems
+	return compiled.Plan
 }
 
 // require prints the contract's problems, and returns an error where it is refused.

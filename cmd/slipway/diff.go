@@ -136,9 +136,7 @@ func readSide(s cli.Streams, name string, f facts.Facts) (side, error) {
 		return side{name, made.Dialect, made.Config, made}, nil
 	}
 	c := decode(name, data, "")
-	if c.valid() {
-		made = c.plan(f)
-	}
+	made = c.plan(f)
 	if err := c.require(s); err != nil {
 		return side{}, err
 	}

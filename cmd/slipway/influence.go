@@ -49,26 +49,9 @@ func (e *experiment) run(tree *document.Node) outcome {
 	if o.canonical, err = document.Parse([]byte(o.written)); err != nil {
 		o.canonical = &document.Node{Kind: document.Map} // nothing is said
 	}
-	if plannable(c.Config) {
-		o.resources = c.plan(e.facts).ByID()
-		o.problems = c.Problems
-	}
+	o.resources = c.plan(e.facts).ByID()
+	o.problems = c.Problems
 	return o
-}
-
-// plannable tells whether a config has what the planner takes for granted. It need not be valid: what
-// a wrong value would end in is worth knowing too.
-func plannable(c *nodeconfig.NodeConfig) bool {
-	if c.Components.Layout != nodeconfig.LayoutStandard && c.Components.Layout != nodeconfig.LayoutAKS {
-		return false
-	}
-	switch c.Join.Method {
-	case nodeconfig.JoinClientCertificate:
-		return c.Join.ClientCertificate != nil
-	case nodeconfig.JoinExec:
-		return c.Join.Exec != nil
-	}
-	return true
 }
 
 // influence is what a field decides.

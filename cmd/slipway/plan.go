@@ -80,10 +80,7 @@ func (p *planning) plan(s cli.Streams) (*contract, resource.Plan, error) {
 	if err != nil {
 		return nil, resource.Plan{}, err
 	}
-	var made resource.Plan
-	if c.valid() {
-		made = c.plan(f)
-	}
+	made := c.plan(f)
 	return c, made, c.require(s)
 }
 

@@ -158,9 +158,7 @@ func (r *rendering) usage() error {
 
 // check refuses a contract that has errors, unless it is forced.
 func (r *rendering) check(s cli.Streams, c *contract) error {
-	if c.valid() {
-		c.plan(facts.Facts{}) // for its problems
-	}
+	c.plan(facts.Facts{}) // for its problems
 	err := c.require(s)
 	if err == nil {
 		return nil

@@ -6,7 +6,6 @@ import (
 	"github.com/slipway-dev/slipway/exitcode"
 	"github.com/slipway-dev/slipway/internal/cli"
 	"github.com/slipway-dev/slipway/internal/command"
-	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
@@ -14,6 +13,8 @@ func newValidate(s cli.Streams) *cobra.Command {
 	var (
 		from   source
 		output command.Choice
+		// factsFile is of the machine that the contract is for.
+		factsFile string
 	)
 	cmd := &cobra.Command{
 		Use:   "validate -f CONFIG [flags]",
@@ -23,19 +24,28 @@ func newValidate(s cli.Streams) *cobra.Command {
 An error means that the contract cannot make a node: the agent stops before it changes
 anything. A warning means that one part is left out or not applied; the rest is used. The report
 goes to standard output. The exit code is 1 if there is an error, and with --strict also if
-there is a warning; otherwise it is 0.`,
+there is a warning; otherwise it is 0.
+
+With the facts of a machine it also says where the machine has other versions of components than
+the contract wants.`,
 		Example: `  slipway validate -f node.yaml
   slipway validate -f node.yaml --strict
+  slipway validate -f node.yaml --facts facts.json
   slipway validate -f - -o json <node.json | jq '.problems[]'`,
 		Args: command.NoArguments,
 		RunE: func(*cobra.Command, []string) error {
+			if err := oneStdin(from.file, factsFile); err != nil {
+				return err
+			}
 			c, err := from.read(s)
 			if err != nil {
 				return err
 			}
-			if c.valid() {
-				c.plan(facts.Facts{}) // for its problems
+			known, err := readFacts(s, factsFile)
+			if err != nil {
+				return err
 			}
+			c.plan(known) // for its problems
 			if output.Value == command.AsJSON {
 				err = command.WriteJSON(s, newReport(c))
 			} else {
@@ -49,6 +59,7 @@ there is a warning; otherwise it is 0.`,
 	}
 	from.add(cmd)
 	from.addStrict(cmd)
+	addFacts(cmd, &factsFile)
 	command.AddOutput(cmd, &output)
 	return cmd
 }

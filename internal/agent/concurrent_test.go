@@ -60,7 +60,7 @@ func rivals(t *testing.T) map[string][]byte {
 	rivals := make(map[string][]byte)
 	for i := range 4 {
 		rivals[fmt.Sprintf("/contracts/%d.json", i)] = aksWith(t, "azure-cni.json", map[string]any{
-			"kubernetes_version": fmt.Sprintf("1.33.%d", i),
+			"kubernetes_version": []string{"1.34.2", "1.36.3"}[i%2], // of the versions that the machine has
 			"kubelet_config":     map[string]any{"kubelet_node_labels": map[string]any{"rival": fmt.Sprint(i)}},
 			"bootstrapping_config": map[string]any{
 				"tls_bootstrapping_token": fmt.Sprintf("abcde%d.0123456789abcdef", i),

@@ -69,9 +69,11 @@ func cutShort(err error) bool {
 type contractError struct {
 	path  string
 	fatal []nodeconfig.Problem
+	// exit is the exit code of what is fatal.
+	exit int
 }
 
-func (*contractError) code() int { return exitcode.ContractInvalid }
+func (e *contractError) code() int { return e.exit }
 
 // Error names the first problem; the status lists them all.
 func (e *contractError) Error() string {

@@ -4,7 +4,9 @@ import (
 	"context"
 	"time"
 
+	"github.com/slipway-dev/slipway/exitcode"
 	"github.com/slipway-dev/slipway/internal/apply"
+	"github.com/slipway-dev/slipway/internal/compile"
 	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/internal/generation"
 	"github.com/slipway-dev/slipway/internal/plan"
@@ -125,20 +127,16 @@ func (p *provision) basePlan(known facts.Facts) (desired resource.Plan, ok bool,
 			return resource.Plan{}, false, err
 		}
 		decoded := dialect.Decode(contract.Data, "")
-		if fatal := nodeconfig.Fatal(decoded.Problems); len(fatal) > 0 {
-			return resource.Plan{}, false, &contractError{path, fatal}
+		compiled := compile.Plan(&decoded, known)
+		if fatal := nodeconfig.Fatal(compiled.Problems); len(fatal) > 0 {
+			return resource.Plan{}, false, &contractError{path, fatal, compiled.ExitCode}
 		}
 		if decoded.Config.Join.Method != nodeconfig.JoinNone {
 			return resource.Plan{}, false, &contractError{path, []nodeconfig.Problem{decoded.Place(nodeconfig.Problem{
 				Kind: nodeconfig.Invalid, Path: "$.join.method", Reason: "names a cluster; an image's own contract joins none", Fatal: true,
-			})}}
+			})}, exitcode.ContractInvalid}
 		}
-		desired, problems := plan.New(decoded.Config, known)
-		if fatal := nodeconfig.Fatal(problems); len(fatal) > 0 {
-			return resource.Plan{}, false, &contractError{path, fatal}
-		}
-		desired.Dialect = decoded.Dialect
-		return desired, true, nil
+		return compiled.Plan, true, nil
 	}
 	return resource.Plan{}, false, nil
 }

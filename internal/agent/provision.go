@@ -10,6 +10,7 @@ import (
 
 	"github.com/slipway-dev/slipway/exitcode"
 	"github.com/slipway-dev/slipway/internal/apply"
+	"github.com/slipway-dev/slipway/internal/compile"
 	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/internal/generation"
 	"github.com/slipway-dev/slipway/internal/plan"
@@ -250,11 +251,10 @@ func (p *provision) desired(ctx context.Context) (resource.Plan, time.Duration, 
 	begin := p.Now()
 	decoded := dialect.Decode(contract.Data, "")
 	p.dialect = decoded.Dialect
-	p.status.Problems = decoded.Problems
 	p.status.Config.Dialect = decoded.Dialect
 	p.status.Config.KubernetesVersion = kubernetesVersion(&decoded)
-	if fatal := nodeconfig.Fatal(decoded.Problems); len(fatal) > 0 {
-		return resource.Plan{}, 0, &contractError{contract.Path, fatal}
+	if len(nodeconfig.Fatal(decoded.Problems)) > 0 {
+		return resource.Plan{}, 0, p.refused(contract.Path, compile.Plan(&decoded, p.known))
 	}
 	p.config = decoded.Config
 	p.baseOnly = decoded.Config.Join.Method == nodeconfig.JoinNone
@@ -262,16 +262,11 @@ func (p *provision) desired(ctx context.Context) (resource.Plan, time.Duration, 
 	p.describe()
 	p.address(ctx)
 	begin = p.Now()
-	desired, problems := plan.New(decoded.Config, p.known)
-	desired.Dialect = decoded.Dialect
-	p.status.Config.Digest = desired.Config
-	for _, problem := range problems {
-		p.status.Problems = append(p.status.Problems, decoded.Place(problem))
-	}
-	nodeconfig.SortProblems(p.status.Problems)
+	compiled := compile.Plan(&decoded, p.known)
+	p.status.Config.Digest = compiled.Plan.Config
 	p.step(stepPlan, begin)
-	if fatal := nodeconfig.Fatal(p.status.Problems); len(fatal) > 0 {
-		return resource.Plan{}, 0, &contractError{contract.Path, fatal}
+	if err := p.refused(contract.Path, compiled); err != nil {
+		return resource.Plan{}, 0, err
 	}
 	for i, problem := range p.status.Problems {
 		if i == status.MaxProblems {
@@ -280,7 +275,16 @@ func (p *provision) desired(ctx context.Context) (resource.Plan, time.Duration, 
 		}
 		p.Log.Warn("contract", "path", problem.Path, "reason", problem.Reason)
 	}
-	return desired, decoded.Config.Checks.Timeout.Std(), nil
+	return compiled.Plan, decoded.Config.Checks.Timeout.Std(), nil
+}
+
+// refused takes over what is wrong with a contract, and returns an error where no node can be made of it.
+func (p *provision) refused(path string, compiled compile.Result) error {
+	p.status.Problems = compiled.Problems
+	if fatal := nodeconfig.Fatal(compiled.Problems); len(fatal) > 0 {
+		return &contractError{path, fatal, compiled.ExitCode}
+	}
+	return nil
 }
 
 // awaited is the contract. What needs none is done meanwhile, where it is not there yet.

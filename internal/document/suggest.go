@@ -1,7 +1,6 @@
 package document
 
 import (
-	"maps"
 	"slices"
 	"strings"
 )
@@ -9,19 +8,27 @@ import (
 // suggest offers the known name nearest to an unknown one, or nothing where none is near: a typo
 // is the commonest reason for an unknown field.
 func suggest(name string, known map[string]knownField) string {
-	best, bestDistance := "", 3
-	for _, candidate := range slices.Sorted(maps.Keys(known)) {
-		if known[candidate].former {
-			continue
+	var names []string
+	for candidate := range known {
+		if !known[candidate].former {
+			names = append(names, candidate)
 		}
+	}
+	if best := Nearest(name, names); best != "" {
+		return "; did you mean " + best + "?"
+	}
+	return ""
+}
+
+// Nearest returns which of the names was probably meant by one that is not among them, or "" where none is near.
+func Nearest(name string, names []string) string {
+	best, bestDistance := "", min(3, len(name)) // of which nothing is left is no typo
+	for _, candidate := range slices.Sorted(slices.Values(names)) {
 		if d := Distance(strings.ToLower(name), strings.ToLower(candidate), bestDistance); d < bestDistance {
 			best, bestDistance = candidate, d
 		}
 	}
-	if best == "" {
-		return ""
-	}
-	return "; did you mean " + best + "?"
+	return best
 }
 
 // Distance is the edit distance of a and b, or limit where it is at least that.

@@ -135,6 +135,7 @@ var binaries = []struct {
 	paths []string
 }{
 	{"containerd", []string{"/usr/bin/containerd", "/usr/local/bin/containerd"}},
+	{"kubelet", []string{"/usr/bin/kubelet", "/opt/bin/kubelet"}},
 }
 
 // versioned are directories with binaries whose names end in their version, as on AKS's images.
@@ -176,7 +177,8 @@ func listed(found []components.Component, name, version string) bool {
 // was built as a module, else the main version alone, which is part of the main package's path
 // ("github.com/containerd/containerd/v2/cmd/containerd").
 func goVersion(info *debug.BuildInfo) string {
-	if v := info.Main.Version; strings.HasPrefix(v, "v") && !strings.HasPrefix(v, "v0.0.0-") {
+	// A commit between two releases has a version too, which is neither's (go.dev/ref/mod, pseudo-versions).
+	if v := info.Main.Version; strings.HasPrefix(v, "v") && !strings.HasPrefix(v, "v0.0.0-") && !strings.Contains(v, "-0.") {
 		return strings.TrimPrefix(v, "v")
 	}
 	for element := range strings.SplitSeq(info.Path, "/") {

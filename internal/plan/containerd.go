@@ -172,12 +172,23 @@ func (p *planner) containerdConfig() []byte {
 	return []byte(strings.Join(doc.lines, "\n") + "\n")
 }
 
+// runtimeDriver is containerd's cgroup driver.
+func (p *planner) runtimeDriver() string {
+	switch driver := p.config.Runtime.CgroupDriver; {
+	case driver != "":
+		return driver
+	case criSchemas[p.containerdMajor()].systemdCgroup:
+		return "systemd"
+	}
+	return "cgroupfs"
+}
+
 // runtimes are runc, twice: "untrusted" is a name that workloads of old may still ask for (AKS node
 // contract, containerd configuration rules).
 func (p *planner) runtimes(doc *toml, schema criSchema) {
 	doc.table(schema.runtime+".containerd", "default_runtime_name", tomlString("runc"))
 	options := []string{"BinaryName", tomlString(p.layout.runc)}
-	if driver := p.config.Runtime.CgroupDriver; driver == "systemd" || driver == "" && schema.systemdCgroup {
+	if p.runtimeDriver() == "systemd" {
 		options = append(options, "SystemdCgroup", "true")
 	}
 	for _, name := range []string{"runc", "untrusted"} {

@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"cmp"
+
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
@@ -23,13 +25,15 @@ func (p *planner) credentials() {
 		})
 		flags += " --bootstrap-kubeconfig=" + p.layout.bootstrapConfig
 	case nodeconfig.JoinClientCertificate:
-		p.file(resource.Join, p.layout.clientCert, 0o644, []byte(j.ClientCertificate.Certificate), "the kubelet's client certificate", kubeletUnit)
-		p.secret(resource.Join, p.layout.clientKey, []byte(j.ClientCertificate.Key.Reveal()), "the kubelet's client key", kubeletUnit)
+		// A config that is not valid may lack the credential; its other problems are of interest all the same.
+		pair := cmp.Or(j.ClientCertificate, &nodeconfig.ClientCertificate{})
+		p.file(resource.Join, p.layout.clientCert, 0o644, []byte(pair.Certificate), "the kubelet's client certificate", kubeletUnit)
+		p.secret(resource.Join, p.layout.clientKey, []byte(pair.Key.Reveal()), "the kubelet's client key", kubeletUnit)
 		user := kubeUser{ClientCertificate: p.layout.clientCert, ClientKey: p.layout.clientKey}
 		p.file(resource.Join, p.layout.kubeconfig, 0o600, p.kubeconfig("client", "localclustercontext", user),
 			"joins with a client certificate", kubeletUnit)
 	case nodeconfig.JoinExec:
-		p.secret(resource.Join, p.layout.kubeconfig, p.kubeconfig("exec", "localclustercontext", execUser(j.Exec)),
+		p.secret(resource.Join, p.layout.kubeconfig, p.kubeconfig("exec", "localclustercontext", execUser(cmp.Or(j.Exec, &nodeconfig.ExecCredential{}))),
 			"joins with a credential plug-in", kubeletUnit)
 	}
 	p.file(resource.Join, kubeletDropIns+"10-tlsbootstrap.conf", 0o644,

@@ -72,12 +72,20 @@ func read(t testing.TB, path string) []byte {
 // fileAt is a file of a plan.
 func fileAt(t testing.TB, p resource.Plan, path string) *resource.File {
 	t.Helper()
+	f := fileIn(p, path)
+	if f == nil {
+		t.Fatalf("the plan has no file %s", path)
+	}
+	return f
+}
+
+// fileIn is a file of a plan, or nil.
+func fileIn(p resource.Plan, path string) *resource.File {
 	for _, r := range p.Resources {
 		if f, ok := r.Spec.(*resource.File); ok && f.Path == path {
 			return f
 		}
 	}
-	t.Fatalf("the plan has no file %s", path)
 	return nil
 }
 

@@ -178,7 +178,7 @@ func TestOrderOfFlags(t *testing.T) {
 		n.Kubelet.NodeName = "node-1"
 		n.Kubelet.Taints = []nodeconfig.Taint{{Key: "a", Value: "b", Effect: "NoSchedule"}, {Key: "c", Effect: "NoExecute"}}
 		n.Kubelet.Flags = []nodeconfig.Flag{
-			{Name: "v", Value: "1"}, {Name: "b", Value: "2"}, {Name: "v", Value: "0"}, {Name: "hostname-override", Value: "mine"},
+			{Name: "v", Value: "1"}, {Name: "address", Value: "2"}, {Name: "v", Value: "0"},
 			selfSigned[0], {Name: selfSigned[1].Name, Value: "/mine"},
 		}
 	})
@@ -186,7 +186,7 @@ func TestOrderOfFlags(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := "--b=2 --hostname-override=node-1 --hostname-override=mine --register-with-taints=a=b:NoSchedule,c:NoExecute " +
+	want := "--address=2 --hostname-override=node-1 --register-with-taints=a=b:NoSchedule,c:NoExecute " +
 		"--tls-private-key-file=/mine --v=1 --v=0"
 	if got := variables["KUBELET_FLAGS"]; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)

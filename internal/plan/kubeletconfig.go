@@ -13,6 +13,7 @@ import (
 // kubeletConfig writes the kubelet's configuration file. The contract's fields pass through as they
 // are; what they do not say is Slipway's default, in a layout that has any.
 func (p *planner) kubeletConfig() {
+	p.checkKubeletConfig()
 	config := p.config.Kubelet.Config
 	if p.layout.kubeletDefaults {
 		config = merge(p.defaultKubeletConfig(), config)
@@ -24,15 +25,7 @@ func (p *planner) kubeletConfig() {
 		"apiVersion": "kubelet.config.k8s.io/v1beta1",
 		"kind":       "KubeletConfiguration",
 	}, config)
-	// See selfSigned: a certificate that nobody makes is not named, nor one that the cluster signs.
-	for field, flag := range map[string]nodeconfig.Flag{"tlsCertFile": selfSigned[0], "tlsPrivateKeyFile": selfSigned[1]} {
-		if config[field] == flag.Value || p.servingRotation() {
-			delete(config, field)
-		}
-	}
-	if p.reached(idleTimeoutIgnored) {
-		delete(config, idleTimeoutField)
-	}
+	config = p.without(config)
 	p.file(resource.Join, p.layout.kubeletConfig, 0o600, jsonFile(config), "the kubelet's configuration", kubeletUnit)
 	p.file(resource.Join, kubeletDropIns+"10-componentconfig.conf", 0o644,
 		unitFile("[Service]", `Environment="KUBELET_CONFIG_FILE_FLAGS=--config=`+p.layout.kubeletConfig+`"`),
@@ -131,7 +124,6 @@ func (p *planner) unplaceable(name string) string {
 		kubeletSetting(k, "pod-manifest-path", "staticPodPath", p.layout.manifests),
 		kubeletSetting(k, "volume-plugin-dir", "volumePluginDir", p.layout.volumePlugins),
 		kubeletSetting(k, "cert-dir", "", kubeletCertDir),
-		kubeletSetting(k, "kubeconfig", "", p.layout.kubeconfig),
 	} {
 		if overlap(name, path.Clean(dir)) {
 			return "is in a directory of the kubelet's"

@@ -8,6 +8,7 @@ import (
 
 	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/internal/facts"
+	"github.com/slipway-dev/slipway/internal/kubeletapi"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
@@ -65,6 +66,8 @@ var selfSigned = []nodeconfig.Flag{
 const (
 	idleTimeoutFlag  = "streaming-connection-idle-timeout"
 	idleTimeoutField = "streamingConnectionIdleTimeout"
+	// idleTimeoutReason says why it is not given.
+	idleTimeoutReason = "is left out: kubelets read it nowhere since Kubernetes 1.34"
 )
 
 // flags are Slipway's own and the contract's, sorted by name; flags of one name keep their order.
@@ -89,27 +92,22 @@ func (p *planner) flags() []nodeconfig.Flag {
 	}
 	for i, flag := range k.Flags {
 		at := document.IndexPath("$.kubelet.flags", i)
-		if slices.Contains(selfSigned, flag) || flag.Name == idleTimeoutFlag && p.reached(idleTimeoutIgnored) {
-			continue
+		switch {
+		case slices.Contains(selfSigned, flag) || p.managed(at, flag):
+		case flag.Name == idleTimeoutFlag && p.reached(idleTimeoutIgnored):
+			p.warn(nodeconfig.Dropped, at, "--%s %s", flag.Name, idleTimeoutReason)
+		case p.minor == newest:
+			flags = append(flags, flag)
+		default:
+			leftOut, problems := kubeletapi.Flag(p.minor, at, flag.Name, flag.Value)
+			p.problems = append(p.problems, problems...)
+			if !leftOut {
+				flags = append(flags, flag)
+			}
 		}
-		if removed := p.removed(flag.Name); removed != nil {
-			p.warn(nodeconfig.Dropped, at, "--%s is left out: kubelets have no such flag since Kubernetes 1.%d", flag.Name, removed.Since)
-			continue
-		}
-		flags = append(flags, flag)
 	}
 	slices.SortStableFunc(flags, func(a, b nodeconfig.Flag) int { return cmp.Compare(a.Name, b.Name) })
 	return flags
-}
-
-// removed returns why the node's kubelet would refuse a flag, or nil.
-func (p *planner) removed(name string) *removedFlag {
-	for i := range removedKubeletFlags {
-		if r := &removedKubeletFlags[i]; r.Flag == name && p.reached(gate(r.Since)) {
-			return r
-		}
-	}
-	return nil
 }
 
 // nodeIP is the address the node registers: the contract's, or the primary interface's where the

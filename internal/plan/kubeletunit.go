@@ -12,10 +12,12 @@ import (
 const kubeletDropIns = resource.UnitDir + "/" + kubeletUnit + ".d/"
 
 // When a kubelet is seen to have taken its settings. One that has not ends in a fraction of a second, and in
-// several on a machine that is slow or has little processor to spare; one that has says so sooner than that.
+// several on a machine that is slow or has little processor to spare; one that has says so sooner than that. Only
+// one that cannot be asked is waited for to the end.
 const (
-	kubeletStarted  = resource.Duration(15 * time.Second)
-	kubeletPatience = resource.Duration(90 * time.Second)
+	kubeletStarted  = resource.Duration(60 * time.Second)
+	kubeletUnasked  = resource.Duration(15 * time.Second)
+	kubeletPatience = resource.Duration(180 * time.Second)
 	kubeletRestarts = 2
 )
 
@@ -23,7 +25,7 @@ const (
 func (p *planner) kubeletBinary() {
 	version := p.config.Cluster.KubernetesVersion
 	installed, ok := p.facts.Installed("kubelet", version)
-	if ok && version != "" && installed != p.layout.kubelet && path.IsAbs(installed) && path.Clean(installed) == installed {
+	if ok && version != "" && installed != p.layout.kubelet && linkable(installed) {
 		p.add(resource.Resource{
 			Phase:    resource.Base,
 			Restarts: []string{kubeletUnit},
@@ -133,15 +135,19 @@ func (p *planner) start() {
 		Reason:   "the node joins",
 		Spec:     unit,
 	})
+	// A kubelet answers before it has joined, and where it cannot: it is asked so by kubeadm too (kubelet-check).
+	well, steady := kubeletHealthz(p.config.Kubelet), kubeletStarted
+	if well == nil {
+		steady = kubeletUnasked
+	}
 	p.add(resource.Resource{
 		Phase:    resource.Join,
 		Requires: []resource.ID{resource.IDOf(unit)},
 		ExitCode: exitcode.KubeletStartFailed,
 		Reason:   "the kubelet takes its settings, and does not stop at once",
 		Spec: &resource.Check{
-			Label: "kubelet-active", Timeout: kubeletPatience, UnitActive: kubeletUnit, Steady: kubeletStarted, Restarts: kubeletRestarts,
-			// A kubelet answers before it has joined, and where it cannot: it is asked so by kubeadm too (kubelet-check).
-			Well: kubeletHealthz(p.config.Kubelet),
+			Label: "kubelet-active", Timeout: kubeletPatience, UnitActive: kubeletUnit, Steady: steady, Restarts: kubeletRestarts,
+			Well: well,
 		},
 	})
 }

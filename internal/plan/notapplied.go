@@ -71,7 +71,14 @@ var unapplied = []struct {
 	{"$.trust.certificates", func(c *nodeconfig.NodeConfig) bool { return len(c.Trust.Certificates) > 0 }},
 }
 
-func layoutOf(c *nodeconfig.NodeConfig) layout { return layouts[c.Components.Layout] }
+// layoutOf is the config's layout. One that is unknown is a problem that validation has; what else there is to
+// say is said of the default.
+func layoutOf(c *nodeconfig.NodeConfig) layout {
+	if l, ok := layouts[c.Components.Layout]; ok {
+		return l
+	}
+	return layouts[nodeconfig.DefaultLayout]
+}
 
 // attested tells whether the node has no other way to join than one that is not applied yet.
 func attested(c *nodeconfig.NodeConfig) bool { return c.Join.Method == nodeconfig.JoinAttested }

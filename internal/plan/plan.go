@@ -27,10 +27,12 @@ func New(c *nodeconfig.NodeConfig, f facts.Facts) (resource.Plan, []nodeconfig.P
 	p := &planner{
 		config: c,
 		facts:  f,
-		layout: layouts[c.Components.Layout],
+		layout: layoutOf(c),
 		minor:  minorOf(c.Cluster.KubernetesVersion),
 		plan:   resource.Plan{Config: nodeconfig.Digest(c)},
 	}
+	p.supported()
+	p.installed()
 	p.image()
 	p.modules()
 	p.sysctls()
@@ -89,6 +91,10 @@ func (p *planner) add(r resource.Resource) { p.plan.Resources = append(p.plan.Re
 
 func (p *planner) warn(kind nodeconfig.ProblemKind, path, format string, args ...any) {
 	p.problems = append(p.problems, nodeconfig.Problem{Kind: kind, Path: path, Reason: fmt.Sprintf(format, args...)})
+}
+
+func (p *planner) fatal(kind nodeconfig.ProblemKind, path, format string, args ...any) {
+	p.problems = append(p.problems, nodeconfig.Problem{Kind: kind, Path: path, Reason: fmt.Sprintf(format, args...), Fatal: true})
 }
 
 // file adds a file of root's.

@@ -21,15 +21,9 @@ const retireUnit = "slipway-retire-credential"
 // credential stays.
 func (p *planner) retireCredential() []string {
 	certificate := ownCertificate(p.config.Kubelet)
-	kubeconfig := kubeletSetting(p.config.Kubelet, "kubeconfig", "", p.layout.kubeconfig)
-	plain := true
-	for _, place := range []struct{ flag, path string }{{"cert-dir", certificate}, {"kubeconfig", kubeconfig}} {
-		if !plainPath.MatchString(place.path) || path.Clean(place.path) != place.path {
-			p.warn(nodeconfig.Invalid, "$.kubelet.flags", "%s is not a plain absolute path: the bootstrap token stays on the node after it has joined", place.flag)
-			plain = false
-		}
-	}
-	if !plain {
+	kubeconfig := p.layout.kubeconfig
+	if !plainPath.MatchString(certificate) || path.Clean(certificate) != certificate {
+		p.warn(nodeconfig.Invalid, "$.kubelet.flags", "cert-dir is not a plain absolute path: the bootstrap token stays on the node after it has joined")
 		return nil
 	}
 	p.certificate = certificate

@@ -20,12 +20,9 @@ func TestRetireCredential(t *testing.T) {
 	}{
 		"where they are":        {until: []string{certificate, kubeconfig}},
 		"a directory elsewhere": {flags: []nodeconfig.Flag{{Name: "cert-dir", Value: "/x"}}, until: []string{"/x/kubelet-client-current.pem", kubeconfig}},
-		"a kubeconfig elsewhere": {
-			flags: []nodeconfig.Flag{{Name: "kubeconfig", Value: "/y"}, {Name: "kubeconfig", Value: "/x"}}, until: []string{certificate, "/x"},
-		},
 		"nowhere plain": {
-			flags:    []nodeconfig.Flag{{Name: "cert-dir", Value: "/$x"}, {Name: "kubeconfig", Value: "x y"}},
-			warnings: []string{"cert-dir is not a plain absolute path", "kubeconfig is not a plain absolute path"},
+			flags:    []nodeconfig.Flag{{Name: "cert-dir", Value: "/$x"}},
+			warnings: []string{"cert-dir is not a plain absolute path"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -1,41 +1,46 @@
 package plan
 
 import (
+	"fmt"
 	"path"
 	"reflect"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/slipway-dev/slipway/internal/document"
+	"github.com/slipway-dev/slipway/internal/facts"
+	"github.com/slipway-dev/slipway/internal/kubeletapi"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-func TestRemovedFlagsTable(t *testing.T) {
-	name := regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
-	seen := make(map[string]bool)
-	for i, f := range removedKubeletFlags {
-		if !name.MatchString(f.Flag) || seen[f.Flag] || f.Source == "" || f.Since < 23 || f.Since > 36 {
-			t.Errorf("%+v", f)
-		}
-		seen[f.Flag] = true
-		if i > 0 && removedKubeletFlags[i-1].Since > f.Since {
-			t.Errorf("%s is out of order", f.Flag)
-		}
-	}
-	// What the planner itself gives a kubelet is in none of them, or not once it is removed.
-	for _, version := range []string{"1.26.1", "1.28.1", "1.30.1", "1.34.1", "1.36.3"} {
-		c := contract(t, "aks/azure-cni.json", func(c *nodeconfig.NodeConfig) { c.Cluster.KubernetesVersion = version })
-		argv, _, err := kubeletCommand(first(New(c, ubuntu(t))))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, arg := range argv[1:] {
-			flag, _, _ := strings.Cut(strings.TrimLeft(arg, "-"), "=")
-			at := slices.IndexFunc(removedKubeletFlags, func(r removedFlag) bool { return r.Flag == flag })
-			if at >= 0 && minorOf(version) >= removedKubeletFlags[at].Since {
-				t.Errorf("a kubelet of %s is given %s", version, arg)
+// What the planner itself gives a kubelet is what a kubelet of the version takes, flags and configuration.
+func TestOwnSettingsAreTaken(t *testing.T) {
+	for minor := kubeletapi.OldestSupported; minor <= kubeletapi.NewestSupported; minor++ {
+		for name := range contracts(t) {
+			c := contract(t, name, func(c *nodeconfig.NodeConfig) { c.Cluster.KubernetesVersion = fmt.Sprintf("1.%d.1", minor) })
+			p := first(New(c, facts.Facts{}))
+			argv, _, err := kubeletCommand(p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, arg := range argv[1:] {
+				flag, value, _ := strings.Cut(strings.TrimLeft(arg, "-"), "=")
+				if leftOut, problems := kubeletapi.Flag(minor, "$", flag, value); leftOut || len(problems) > 0 {
+					t.Errorf("%s: a kubelet of 1.%d is given %s: %v", name, minor, arg, problems)
+				}
+			}
+			config := fileIn(p, layoutOf(c).kubeletConfig)
+			if config == nil {
+				continue
+			}
+			tree, err := document.Parse(config.Content)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if problems := kubeletapi.Config(minor, "$", tree.Any().(map[string]any)); len(problems) > 0 {
+				t.Errorf("%s: a kubelet of 1.%d is given a configuration with %v", name, minor, problems)
 			}
 		}
 	}
@@ -43,17 +48,17 @@ func TestRemovedFlagsTable(t *testing.T) {
 
 // A flag is given to the last kubelet that has it, and left out, with a warning, from the next on.
 func TestRemovedFlags(t *testing.T) {
-	for _, f := range removedKubeletFlags {
-		for _, minor := range []int{f.Since - 1, f.Since, newest} {
+	for flag, since := range map[string]int{"cloud-config": 34, "container-runtime": 27, "pod-infra-container-image": 35, "network-plugin": 24} {
+		for _, minor := range []int{since - 1, since} {
 			p := planner{config: &nodeconfig.NodeConfig{}, minor: minor}
-			p.config.Kubelet.Flags = []nodeconfig.Flag{{Name: "v", Value: "4"}, {Name: f.Flag, Value: "x"}}
+			p.config.Kubelet.Flags = []nodeconfig.Flag{{Name: "v", Value: "4"}, {Name: flag, Value: "x"}}
 			flags := p.flags()
-			gone := minor >= f.Since
-			if has := slices.Contains(flags, nodeconfig.Flag{Name: f.Flag, Value: "x"}); has == gone || len(flags) != 2 && !gone {
+			gone := minor >= since
+			if has := slices.Contains(flags, nodeconfig.Flag{Name: flag, Value: "x"}); has == gone || len(flags) != 2 && !gone {
 				t.Errorf("1.%d is given %v", minor, flags)
 			}
-			if warned := len(p.problems) == 1 && p.problems[0].Path == "$.kubelet.flags[1]"; warned != gone {
-				t.Errorf("1.%d, %s: problems are %v", minor, f.Flag, p.problems)
+			if warned := len(p.problems) == 1 && p.problems[0].Path == "$.kubelet.flags[1]" && !p.problems[0].Fatal; warned != gone {
+				t.Errorf("1.%d, %s: problems are %v", minor, flag, p.problems)
 			}
 		}
 	}

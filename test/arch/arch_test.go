@@ -56,15 +56,16 @@ var layers = [][]string{
 	{"internal/host", "internal/generation"},
 	{"internal/apply", "internal/source", "status", "userdata"},
 	{"internal/metadata", "internal/volume", "internal/envelope"},
+	{"internal/compile"},
 	{"internal/plan"},
 	{"internal/resource", "internal/state", "internal/facts", "nodeconfig/dialect"},
-	{"nodeconfig/aks", "components", "exitcode"},
+	{"nodeconfig/aks", "components", "exitcode", "internal/kubeletapi"},
 	{"nodeconfig", "api/aksnodeconfig/v1"},
 	{"internal/document", "internal/place"},
 }
 
 // outside are packages that are no part of either binary.
-var outside = []string{"test/", "api/aksnodeconfig/gen", "api/aksnodeconfig/protos", "schema/gen"}
+var outside = []string{"test/", "api/aksnodeconfig/gen", "api/aksnodeconfig/protos", "schema/gen", "internal/kubeletapi/gen"}
 
 func isOutside(name string) bool {
 	return slices.ContainsFunc(outside, func(o string) bool { return name == o || strings.HasSuffix(o, "/") && strings.HasPrefix(name, o) })
@@ -127,7 +128,7 @@ func TestForbiddenImports(t *testing.T) {
 // pure are the packages that do no I/O, read no clock and no environment, with all they depend on
 // in this module.
 var pure = []string{
-	"nodeconfig", "nodeconfig/aks", "nodeconfig/dialect", "internal/document", "internal/place", "internal/plan", "internal/resource",
+	"nodeconfig", "nodeconfig/aks", "nodeconfig/dialect", "internal/document", "internal/compile", "internal/kubeletapi", "internal/place", "internal/plan", "internal/resource",
 	"internal/facts", "userdata", "components", "exitcode", "status",
 }
 

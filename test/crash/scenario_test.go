@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/slipway-dev/slipway/components"
 	"github.com/slipway-dev/slipway/internal/agent"
 	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/internal/host"
@@ -60,6 +61,9 @@ func fresh(t *testing.T) *scenario {
 func changed(t *testing.T) *scenario {
 	t.Helper()
 	s := &scenario{name: "change", facts: ubuntu(t), base: tree{}}
+	for _, version := range []string{"1.26.15", "1.27.16"} { // of each version that is changed between
+		s.facts.Components = append(s.facts.Components, components.Component{Name: "kubelet", Version: version, Path: "/opt/bin/kubelet-" + version})
+	}
 	s.deliver(t, edited(t, "aks/kubelet-config-file.json", map[string]any{
 		"kubernetes_version":     "1.26.15",
 		"custom_linux_os_config": map[string]any{},

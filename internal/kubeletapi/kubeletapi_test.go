@@ -1,0 +1,176 @@
+package kubeletapi
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/slipway-dev/slipway/nodeconfig"
+)
+
+// The table is what the generator writes, whole: a table that is cut off would make errors of good contracts.
+func TestTable(t *testing.T) {
+	k := known()
+	if k.oldest > OldestSupported || k.newest < NewestSupported {
+		t.Errorf("the table has 1.%d to 1.%d", k.oldest, k.newest)
+	}
+	if len(k.fields["KubeletConfiguration"]) < 120 || len(k.gates) < 350 || len(k.flags) < 180 {
+		t.Errorf("%d fields, %d gates, %d flags", len(k.fields["KubeletConfiguration"]), len(k.gates), len(k.flags))
+	}
+	for owner, fields := range k.fields {
+		for name, spans := range fields {
+			for _, s := range spans {
+				of := strings.TrimLeft(s.kind, "[]{}")
+				if inner, isStruct := strings.CutPrefix(of, "."); isStruct && k.fields[inner] == nil || !isStruct && !strings.Contains("sbiludfqx", of) {
+					t.Errorf("%s.%s is of an unknown kind %q", owner, name, s.kind)
+				}
+				if s.since > s.until {
+					t.Errorf("%s.%s: %+v", owner, name, s)
+				}
+			}
+		}
+	}
+	// What is known from elsewhere (Kubernetes' changelogs, and kubelet --help of 1.36.3).
+	for _, c := range []struct {
+		spans       map[string][]span
+		name        string
+		minor       int
+		want        string
+		unknownNext bool
+	}{
+		{k.fields["KubeletConfiguration"], "maxPods", 26, "i", false},
+		{k.fields["KubeletConfiguration"], "podLogsDir", 30, "s", false},
+		{k.fields["KubeletConfiguration"], "podLogsDir", 29, "", false},
+		{k.fields["KubeletConfiguration"], "singleProcessOOMKill", 32, "b", false},
+		{k.flags, "cloud-config", 33, "s", true},
+		{k.flags, "container-runtime", 26, "s", true},
+		{k.flags, "azure-container-registry-config", 29, "s", true},
+		{k.flags, "pod-infra-container-image", 34, "s", true},
+		{k.flags, "alsologtostderr", 25, "b", true},
+		{k.flags, "housekeeping-interval", 37, "d", false},
+		{k.flags, "config-dir", 27, "", false},
+		{k.gates, "KubeletPSI", 33, "b", false},
+		{k.gates, "ReloadKubeletClientCAFile", 36, "b", false},
+		{k.gates, "AllAlpha", 37, "b", false},
+	} {
+		if got := k.find(c.spans, c.name, "name", c.minor); got.kind != c.want {
+			t.Errorf("%s in 1.%d: %+v", c.name, c.minor, got)
+		}
+		if next := k.find(c.spans, c.name, "name", c.minor+1); c.unknownNext && next.kind != "" {
+			t.Errorf("%s is in 1.%d too", c.name, c.minor+1)
+		}
+	}
+}
+
+func TestConfig(t *testing.T) {
+	for _, c := range []struct {
+		minor  int
+		config string
+		want   []string // problems, "!" before fatal ones
+	}{
+		{36, `{"apiVersion":"x","kind":"y","maxPods":110,"podPidsLimit":-1,"evictionHard":{"memory.available":"100Mi"},"registerWithTaints":[{"key":"a","effect":"NoSchedule"}]}`, nil},
+		{36, `{"logging":{"flushFrequency":"5s","verbosity":2,"options":{"json":{"infoBufferSize":"1Mi"}}},"reservedMemory":[{"numaNode":0,"limits":{"memory":"1Gi","hugepages-1Gi":2}}]}`, nil},
+		{36, `{"maxPods":null,"featureGates":null,"authentication":null}`, nil},
+		{36, `{"maxPods":"110"}`, []string{"!$.maxPods"}},
+		{36, `{"maxPods":110.5}`, []string{"!$.maxPods"}},
+		{36, `{"maxPods":3000000000}`, []string{"!$.maxPods"}},
+		{36, `{"podPidsLimit":3000000000}`, nil},
+		{36, `{"syncFrequency":60,"fileCheckFrequency":"1 minute","httpCheckFrequency":"20s"}`, []string{"!$.fileCheckFrequency", "!$.syncFrequency"}},
+		{36, `{"authentication":{"anonymous":{"enabled":"false"},"webhook":[]}}`, []string{"!$.authentication.anonymous.enabled", "!$.authentication.webhook"}},
+		{36, `{"clusterDNS":"10.0.0.10","allowedUnsafeSysctls":[1]}`, []string{"!$.allowedUnsafeSysctls[0]", "!$.clusterDNS"}},
+		{36, `{"maxpods":1,"nothing":{"a":1}}`, []string{"$.maxpods", "$.nothing"}},
+		{29, `{"podLogsDir":"/x"}`, []string{"$.podLogsDir"}},
+		{30, `{"podLogsDir":"/x"}`, nil},
+		{36, `{"featureGates":{"NodeSwap":true,"nodeswap":true}}`, []string{"!$.featureGates.nodeswap"}},
+		{36, `{"featureGates":{"NodeSwap":"true"}}`, []string{"!$.featureGates.NodeSwap"}},
+		{36, `{"featureGates":["NodeSwap"]}`, []string{"!$.featureGates"}},
+		{29, `{"featureGates":{"KubeletPSI":true}}`, []string{"!$.featureGates.KubeletPSI"}},
+		{99, `{"featureGates":{"Newer":true},"newer":1,"maxPods":"x"}`, []string{"$.featureGates.Newer", "!$.maxPods", "$.newer"}},
+		{36, `{"memorySwap":{"swapBehavior":"LimitedSwap"},"containerLogMaxSize":"10Mi","kubeReserved":{"cpu":1}}`, []string{"!$.kubeReserved.cpu"}},
+	} {
+		dec := json.NewDecoder(strings.NewReader(c.config))
+		dec.UseNumber()
+		var config map[string]any
+		if err := dec.Decode(&config); err != nil {
+			t.Fatal(err)
+		}
+		if got := listed(Config(c.minor, "$", config)); !slices.Equal(got, c.want) {
+			t.Errorf("1.%d %s: got %q, want %q", c.minor, c.config, got, c.want)
+		}
+	}
+}
+
+func TestFlag(t *testing.T) {
+	for _, c := range []struct {
+		minor       int
+		name, value string
+		out         bool
+		want        []string
+	}{
+		{36, "max-pods", "110", false, nil},
+		{36, "max_pods", "110", false, nil},
+		{36, "max-pods", "many", false, []string{"!$"}},
+		{36, "max-pod", "110", false, []string{"!$"}},
+		{36, "anonymous-auth", "", false, []string{"!$"}},
+		{36, "anonymous-auth", "False", false, nil},
+		{36, "sync-frequency", "1", false, []string{"!$"}},
+		{33, "cloud-config", "/x", false, nil},
+		{34, "cloud-config", "/x", true, []string{"$"}},
+		{27, "config-dir", "/x", true, []string{"$"}},
+		{36, "feature-gates", "NodeSwap=true,KubeletPSI=false,", false, nil},
+		{36, "feature-gates", "NodeSwap", false, []string{"!$"}},
+		{36, "feature-gates", "NodeSwop=true", false, []string{"!$"}},
+		{99, "newer", "1", false, []string{"$"}},
+		{36, "eviction-hard", "memory.available<100Mi", false, nil},
+		{36, "kube-api-qps", "-1", false, nil},
+	} {
+		out, problems := Flag(c.minor, "$", c.name, c.value)
+		if got := listed(problems); out != c.out || !slices.Equal(got, c.want) {
+			t.Errorf("1.%d --%s=%s: left out: %v, %v", c.minor, c.name, c.value, out, problems)
+		}
+	}
+}
+
+func listed(problems []nodeconfig.Problem) []string {
+	var list []string
+	for _, p := range problems {
+		path := p.Path
+		if p.Fatal {
+			path = "!" + path
+		}
+		list = append(list, path)
+	}
+	return list
+}
+
+// A problem does not repeat a value, and knows what was meant.
+func TestReasons(t *testing.T) {
+	problems := Config(36, "$", map[string]any{"maxPods": "canary", "maxpods": "canary", "featureGates": map[string]any{"NodeSwop": "canary"}})
+	_, more := Flag(36, "$", "max-pod", "canary")
+	for _, p := range append(problems, more...) {
+		if strings.Contains(p.Reason, "canary") || p.Kind == "" {
+			t.Errorf("%+v", p)
+		}
+	}
+	if reason := more[0].Reason; !strings.HasSuffix(reason, "did you mean max-pods?") {
+		t.Error(reason)
+	}
+}
+
+// FuzzConfig: no configuration makes a check fail.
+func FuzzConfig(f *testing.F) {
+	f.Add(36, `{"logging":{"vmodule":[{"filePattern":1}]},"evictionHard":[],"shutdownGracePeriodByPodPriority":[{}, null]}`)
+	f.Add(-1, `{"featureGates":{"":null},"":{}}`)
+	f.Fuzz(func(t *testing.T, minor int, document string) {
+		var config map[string]any
+		if json.Unmarshal([]byte(document), &config) != nil {
+			return
+		}
+		for _, p := range Config(minor, "$", config) {
+			if p.Path == "" || p.Reason == "" || p.Kind == "" {
+				t.Errorf("%+v", p)
+			}
+		}
+	})
+}

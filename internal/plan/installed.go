@@ -1,0 +1,120 @@
+package plan
+
+import (
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/slipway-dev/slipway/exitcode"
+	"github.com/slipway-dev/slipway/internal/document"
+	"github.com/slipway-dev/slipway/internal/kubeletapi"
+	"github.com/slipway-dev/slipway/nodeconfig"
+)
+
+const versionPath = "$.cluster.kubernetesVersion"
+
+// needed are the components that every node has, and that facts know to be missing where they do not list them.
+var needed = []string{"containerd", "kubelet"}
+
+// artifactComponents are the components by the artifacts that bring them, where the names differ.
+var artifactComponents = map[string]string{"kubernetes": "kubelet"}
+
+// installed compares the versions that the contract states with those of the machine. The contract changes no
+// component, but for a kubelet of which the image holds several: with any other version than the one that is
+// there, the node would be another than the contract says, and everything that depends on the version would be
+// planned for a kubelet that is not there.
+func (p *planner) installed() {
+	if len(p.facts.Components) == 0 {
+		return // nothing is known
+	}
+	if version := p.config.Cluster.KubernetesVersion; version != "" {
+		p.compare("kubelet", version, versionPath)
+	}
+	for _, name := range slices.Sorted(maps.Keys(p.config.Components.Artifacts)) {
+		if version := p.config.Components.Artifacts[name].Version; version != "" {
+			component := name
+			if other, ok := artifactComponents[name]; ok {
+				component = other
+			}
+			p.compare(component, strings.TrimPrefix(version, "v"), document.FieldPath("$.components.artifacts", name)+".version")
+		}
+	}
+}
+
+// compare wants a component to be installed in a version.
+func (p *planner) compare(component, wanted, at string) {
+	var have []string
+	for _, c := range p.facts.Components {
+		if c.Name == component {
+			if sameVersion(component, c.Version, wanted) {
+				return
+			}
+			have = append(have, c.Version)
+		}
+	}
+	reason := fmt.Sprintf("wants %s %s, and the machine has none; use an image that has it", component, wanted)
+	switch {
+	case len(have) > 0:
+		slices.Sort(have)
+		reason = fmt.Sprintf("wants %s %s, and the machine has %s; use an image with the wanted version, or name the version that is there",
+			component, wanted, strings.Join(slices.Compact(have), ", "))
+	case !slices.Contains(needed, component):
+		return // not every image lists it
+	}
+	p.fatal(nodeconfig.NotInstalled, at, "%s", reason)
+}
+
+// sameVersion tells whether an installed version may be the wanted one. Of some only the main version is known,
+// and of some none. What a distribution adds to a version is not compared, but for the kubelet's: there it is
+// part of a release's name.
+func sameVersion(component, have, wanted string) bool {
+	have = strings.TrimPrefix(have, "v")
+	switch {
+	case component != "kubelet":
+		have, wanted = have[:untilSuffix(have)], wanted[:untilSuffix(wanted)]
+	case !strings.Contains(wanted, "+"):
+		have, _, _ = strings.Cut(have, "+") // who built it
+	}
+	if !strings.Contains(have, ".") { // the main version alone, or nothing
+		major, _, _ := strings.Cut(wanted, ".")
+		return have == "" || have == major
+	}
+	return have == wanted
+}
+
+func untilSuffix(version string) int {
+	if i := strings.IndexAny(version, "-+~"); i >= 0 {
+		return i
+	}
+	return len(version)
+}
+
+// supported warns of a version that nobody has tried. It is planned like the nearest that is known.
+func (p *planner) supported() {
+	if p.minor == newest || p.minor >= kubeletapi.OldestSupported && p.minor <= kubeletapi.NewestSupported {
+		return
+	}
+	p.warn(nodeconfig.Invalid, versionPath, "this version of Slipway supports Kubernetes 1.%d to 1.%d; the node is planned like one of the nearest",
+		kubeletapi.OldestSupported, kubeletapi.NewestSupported)
+}
+
+// ExitCode is the code of a provisioning that stops for what is fatal of New's problems; 0 where nothing is.
+func ExitCode(problems []nodeconfig.Problem) int {
+	code := 0
+	for _, p := range nodeconfig.Fatal(problems) {
+		switch {
+		case p.Kind != nodeconfig.NotInstalled:
+			return exitcode.ContractInvalid
+		case p.Path == versionPath:
+			code = exitcode.KubeletInstallFailed
+		case code == 0:
+			code = exitcode.ImageNotBuilt
+		}
+	}
+	return code
+}
+
+// linkable is a path that a link can lead to.
+func linkable(target string) bool { return path.IsAbs(target) && path.Clean(target) == target }
