@@ -41,6 +41,8 @@ type Host interface {
 	Prefetch(path string) error
 	// WriteFileAtomic writes a file durably; nobody sees a part of it.
 	WriteFileAtomic(file *resource.File) error
+	// Restrict takes a regular file from all but its owner, and tells whether others had it.
+	Restrict(path string) (had bool, err error)
 	// SetAside renames a file that cannot be used.
 	SetAside(path string) (aside string, err error)
 	// CreateExclusive writes a file under the first of the names that is not taken.

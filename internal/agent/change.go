@@ -62,7 +62,7 @@ type Changed struct {
 // generation is restored.
 func (a *Agent) Change(ctx context.Context, opts ChangeOptions) Changed {
 	c := &change{
-		provision: provision{Agent: a, opts: ProvisionOptions{Config: opts.Config, Source: source.FileSource, Facts: opts.Facts}, given: opts.Contract},
+		provision: provision{Agent: a, opts: ProvisionOptions{Config: opts.Config, Source: source.FileSource, Facts: opts.Facts, DryRun: opts.DryRun}, given: opts.Contract},
 		allow:     opts.Allow, dryRun: opts.DryRun, try: opts.Try, deadline: opts.Deadline, show: opts.Show,
 	}
 	return c.do(ctx, func(store *generation.Store) (wanted, error) { return c.contractPlan(ctx, store, opts) })

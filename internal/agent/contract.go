@@ -49,6 +49,23 @@ func (p *provision) contract(ctx context.Context) (source.Contract, error) {
 	return found, err
 }
 
+// restrict takes contracts from all but the superuser: others have delivered them, some readable for all, and they
+// hold what a node joins with.
+func (p *provision) restrict(paths ...string) {
+	if p.opts.DryRun {
+		return
+	}
+	for _, path := range paths {
+		had, err := p.Host.Restrict(path)
+		switch {
+		case had && err == nil:
+			p.Log.Warn("the contract could be read by others; now it is for the superuser alone", "path", path)
+		case had:
+			p.Log.Warn("the contract can be read by others, and that cannot be changed", "path", path, "error", err)
+		}
+	}
+}
+
 // search looks for the contract in all places of this machine.
 func (p *provision) search(known facts.Facts) *source.Search {
 	s := &source.Search{Machine: p.Host, Facts: known, Only: p.opts.Source, Wait: p.opts.Wait > 0, Now: p.Now}

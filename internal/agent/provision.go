@@ -251,6 +251,9 @@ func (p *provision) desired(ctx context.Context) (resource.Plan, time.Duration, 
 	begin := p.Now()
 	decoded := dialect.Decode(contract.Data, "")
 	p.dialect = decoded.Dialect
+	if p.dialect != "" && contract.Source == source.FileSource && (p.Named == nil || any(p.Named) == any(p.Host)) {
+		p.restrict(contract.Path) // not before it is known for a contract: the path may be a mistake
+	}
 	p.status.Config.Dialect = decoded.Dialect
 	p.status.Config.KubernetesVersion = kubernetesVersion(&decoded)
 	if len(nodeconfig.Fatal(decoded.Problems)) > 0 {
@@ -301,6 +304,7 @@ func (p *provision) awaited(ctx context.Context) (source.Contract, error) {
 		p.step(stepBase, begin)
 	}
 	p.found = found
+	p.restrict(source.Paths...)
 	return found, err
 }
 

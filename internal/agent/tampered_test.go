@@ -123,6 +123,13 @@ func (h *tampered) RemoveDirectory(name string) error {
 	return h.Directory.RemoveDirectory(name)
 }
 
+func (h *tampered) Restrict(name string) (bool, error) {
+	if err := h.before("Restrict", name); err != nil {
+		return false, err
+	}
+	return h.Directory.Restrict(name)
+}
+
 func (h *tampered) SetAside(name string) (string, error) {
 	if err := h.before("SetAside", name); err != nil {
 		return "", err
