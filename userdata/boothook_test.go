@@ -359,7 +359,7 @@ func (m *machine) launched() string {
 
 func (m *machine) await(name string) string {
 	m.t.Helper()
-	for range 2000 {
+	for range 20_000 {
 		if content, err := os.ReadFile(filepath.Join(m.etc, name)); err == nil {
 			return string(content)
 		}
@@ -579,6 +579,7 @@ func TestBoothookKilled(t *testing.T) {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Duration(random.Intn(12_000))*time.Microsecond)
 		cmd := exec.CommandContext(ctx, "sh", filepath.Join(m.etc, "part-001"))
 		cmd.Env = []string{"PATH=" + m.etc + ":" + os.Getenv("PATH")}
+		cmd.Stdout = &bytes.Buffer{} // what the shell has started has it open, and is waited for
 		_ = cmd.Run()
 		cancel()
 		content, err := os.ReadFile(m.root + NativePath)
@@ -586,7 +587,6 @@ func TestBoothookKilled(t *testing.T) {
 			t.Fatalf("neither the old nor the new file: %d bytes, %v", len(content), err)
 		}
 	}
-	time.Sleep(100 * time.Millisecond) // what the killed shells had started comes to its end
 	m.mustRun(next)
 	m.checkNode(next)
 }

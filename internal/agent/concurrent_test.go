@@ -193,10 +193,9 @@ func TestAnotherIsAtWork(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	begin := time.Now()
 	got := n.provision()
-	if got.ExitCode != exitcode.Timeout || time.Since(begin) < time.Second || !strings.Contains(n.errorTexts(got), "/run/slipway/lock") {
-		t.Errorf("after %s: %d, %+v", time.Since(begin), got.ExitCode, got.Errors)
+	if got.ExitCode != exitcode.Timeout || !strings.Contains(n.errorTexts(got), "/run/slipway/lock") {
+		t.Errorf("%d, %+v", got.ExitCode, got.Errors)
 	}
 	if n.exists(StatusPath) || n.exists(aksPlace.result.Path) || n.exists(aksPlace.complete) || n.exists(FactsPath) {
 		t.Errorf("there is %q", slices.Sorted(maps.Keys(n.snapshot())))
@@ -204,6 +203,7 @@ func TestAnotherIsAtWork(t *testing.T) {
 	if err := unlock(); err != nil {
 		t.Fatal(err)
 	}
+	n.deliver(aksContract, example(t, "aks/minimal.json")) // which has more time
 	if got := n.provision(); got.ExitCode != 0 {
 		t.Error(got.Error)
 	}
@@ -224,7 +224,7 @@ func TestBadContractWhileAnotherIsAtWork(t *testing.T) {
 	select {
 	case got := <-done:
 		t.Fatalf("did not wait: %v", got.Error)
-	case <-time.After(100 * time.Millisecond):
+	case <-time.After(time.Second):
 	}
 	if n.exists(StatusPath) || n.exists(aksPlace.complete) || len(n.events()) > 0 {
 		t.Errorf("there is %q", slices.Sorted(maps.Keys(n.snapshot())))

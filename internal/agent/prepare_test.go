@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -73,7 +74,13 @@ func TestNotPrepared(t *testing.T) {
 	} {
 		n := newNode(t)
 		n.deliver(BasePaths[0], []byte(base))
-		time.AfterFunc(50*time.Millisecond, func() { n.deliver(aksContract, example(t, "aks/minimal.json")) })
+		var once sync.Once
+		n.host.before = func(op, name string) error {
+			if op == "ReadFile" && name == BasePaths[0] {
+				go once.Do(func() { n.deliver(aksContract, example(t, "aks/minimal.json")) })
+			}
+			return nil
+		}
 		if got := n.boot(); got.ExitCode != 0 || got.Generation != 1 {
 			t.Errorf("%s: %v, generation %d", name, got.Error, got.Generation)
 		}
@@ -107,7 +114,7 @@ func TestRetractedFailure(t *testing.T) {
 func TestNoContract(t *testing.T) {
 	t.Parallel()
 	n := newNode(t)
-	got := n.boot(func(o *ProvisionOptions) { o.Wait = 50 * time.Millisecond })
+	got := n.boot(func(o *ProvisionOptions) { o.Wait = time.Second })
 	n.published(aksPlace, 240)
 	var names []string
 	for _, s := range got.Sources {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/slipway-dev/slipway/internal/difference"
@@ -109,28 +110,30 @@ func TestStopped(t *testing.T) {
 		code     int
 	}{
 		"a signal": {func(cancel context.CancelFunc) { cancel() }, 0, 75},
-		"its time": {func(context.CancelFunc) {}, 300 * time.Millisecond, 124},
+		"its time": {func(context.CancelFunc) {}, time.Minute, 124},
 	} {
-		n := running(t)
-		files := n.tree()
-		ctx, cancel := context.WithCancel(t.Context())
-		defer cancel()
-		n.host.hang = func(ctx context.Context, op, check string) error {
-			if op != "Probe" || check != "health-kubelet-healthz" {
-				return nil
+		synctest.Test(t, func(t *testing.T) {
+			n := running(t)
+			files := n.tree()
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			n.host.hang = func(ctx context.Context, op, check string) error {
+				if op != "Probe" || check != "health-kubelet-healthz" {
+					return nil
+				}
+				c.stop(cancel)
+				<-ctx.Done()
+				return ctx.Err()
 			}
-			c.stop(cancel)
-			<-ctx.Done()
-			return ctx.Err()
-		}
-		n.deliver(changedContract, better(t))
-		opts := n.options()
-		opts.Deadline = c.deadline
-		got := n.Change(ctx, opts).Status
-		if got.ExitCode != c.code || got.Restored != 1 {
-			t.Errorf("%s: %d, %d, %+v", name, got.ExitCode, got.Restored, got.Errors)
-		}
-		same(t, name, n.tree(), files)
+			n.deliver(changedContract, better(t))
+			opts := n.options()
+			opts.Deadline = c.deadline
+			got := n.Change(ctx, opts).Status
+			if got.ExitCode != c.code || got.Restored != 1 {
+				t.Errorf("%s: %d, %d, %+v", name, got.ExitCode, got.Restored, got.Errors)
+			}
+			same(t, name, n.tree(), files)
+		})
 	}
 }
 

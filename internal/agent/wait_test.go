@@ -5,6 +5,7 @@ import (
 	"context"
 	"os"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -68,15 +69,17 @@ func TestWaitForLaterResult(t *testing.T) {
 	for _, p := range []place{aksPlace, nativePlace} {
 		n := newNode(t)
 		later := newNode(t, n.root)
-		go func() {
-			time.Sleep(50 * time.Millisecond)
-			later.deliver(p.result.Path, []byte(`{"ExitCode": "7"}`))
-			time.Sleep(50 * time.Millisecond)
-			later.deliver(p.complete, nil)
-		}()
-		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
-		defer cancel()
-		if document, code, err := n.Wait(ctx); code != 7 || err != nil || string(document) != `{"ExitCode": "7"}` {
+		var once sync.Once
+		n.host.before = func(op, _ string) error {
+			if op == "WaitForFiles" {
+				go once.Do(func() {
+					later.deliver(p.result.Path, []byte(`{"ExitCode": "7"}`))
+					later.deliver(p.complete, nil)
+				})
+			}
+			return nil
+		}
+		if document, code, err := n.Wait(t.Context()); code != 7 || err != nil || string(document) != `{"ExitCode": "7"}` {
 			t.Errorf("%s: %d, %v, %s", p.complete, code, err, document)
 		}
 	}
@@ -110,7 +113,7 @@ func TestWaitForAgent(t *testing.T) {
 func TestWaitGivesUp(t *testing.T) {
 	t.Parallel()
 	n := newNode(t)
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Millisecond)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
 	document, code, err := n.Wait(ctx)
 	doc, parseErr := status.ParseCSE(document)

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/slipway-dev/slipway/internal/apply"
@@ -82,30 +83,32 @@ func TestStagedInParallel(t *testing.T) {
 
 // The critical path is what a run waited for, and no more: of two that a third waits for, the slower.
 func TestCriticalPath(t *testing.T) {
-	m := newMemory()
-	m.before = func(c call) error {
-		if c.op == "start" && c.name == "slow.service" {
-			time.Sleep(50 * time.Millisecond)
+	synctest.Test(t, func(t *testing.T) {
+		m := newMemory()
+		m.before = func(c call) error {
+			if c.op == "start" && c.name != "fast.service" {
+				time.Sleep(time.Second)
+			}
+			return nil
 		}
-		return nil
-	}
-	e := engine(m)
-	e.Sequential = false
-	report, err := e.Apply(t.Context(), with(
-		resource.Resource{Spec: &resource.File{Path: "/etc/a", Mode: 0o644}},
-		started("fast.service"), started("slow.service"),
-		started("last.service", "Unit:fast.service", "Unit:slow.service"),
-	))
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := []string{"compare", "write", "Unit:slow.service", "Unit:last.service"}
-	if !slices.Equal(report.Critical, want) {
-		t.Errorf("the critical path is %v, want %v", report.Critical, want)
-	}
-	for _, name := range report.Critical {
-		if !slices.ContainsFunc(report.Steps, func(s apply.Step) bool { return s.Name == name }) {
-			t.Errorf("%s is no step", name)
+		e := engine(m)
+		e.Sequential = false
+		report, err := e.Apply(t.Context(), with(
+			resource.Resource{Spec: &resource.File{Path: "/etc/a", Mode: 0o644}},
+			started("fast.service"), started("slow.service"),
+			started("last.service", "Unit:fast.service", "Unit:slow.service"),
+		))
+		if err != nil {
+			t.Fatal(err)
 		}
-	}
+		want := []string{"compare", "write", "Unit:slow.service", "Unit:last.service"}
+		if !slices.Equal(report.Critical, want) {
+			t.Errorf("the critical path is %v, want %v", report.Critical, want)
+		}
+		for _, name := range report.Critical {
+			if !slices.ContainsFunc(report.Steps, func(s apply.Step) bool { return s.Name == name }) {
+				t.Errorf("%s is no step", name)
+			}
+		}
+	})
 }

@@ -126,17 +126,17 @@ func TestDocumentInDocumentOut(t *testing.T) {
 				s := m.on(d.platform)
 				s.Wait = how != "once"
 				if how == "late" {
-					time.AfterFunc(20*time.Millisecond, func() {
+					s.Waiting = func() {
 						d.deliver(m, s, wrap(document))
-						m.disks <- struct{}{}
-					})
+						go func() { m.disks <- struct{}{} }()
+					}
 				} else {
 					d.deliver(m, s, wrap(document))
 				}
 				if how == "late" && !d.wakes() {
 					continue // nobody tells of it
 				}
-				ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+				ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 				got, err := s.Find(ctx)
 				cancel()
 				if err != nil || !bytes.Equal(got.Data, document) || got.Source != d.source || got.Path != d.where || got.Instance.Hostname != d.hostname {
@@ -235,7 +235,7 @@ func TestEnd(t *testing.T) {
 			s.Service = c.service
 		}
 		s.Facts.CloudInit = c.cloudInit
-		ctx, cancel := context.WithTimeout(context.Background(), 200*time.Millisecond)
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 		_, err := s.Find(ctx)
 		if ctx.Err() == nil {
 			t.Errorf("%s: ended before its time", c.name)
@@ -271,7 +271,7 @@ func TestNoAddress(t *testing.T) {
 	m := newMachine(t)
 	s := m.on(facts.EC2)
 	s.Service, s.Wait = &service{data: []byte("{}")}, true
-	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
 	if _, err := s.Find(ctx); err == nil || !strings.Contains(err.Error(), "no address") {
 		t.Error(err)
