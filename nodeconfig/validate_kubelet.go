@@ -26,6 +26,12 @@ func (v *validator) kubelet(k *Kubelet) {
 	for _, key := range slices.Sorted(maps.Keys(k.Labels)) {
 		if reason := checkLabel(key, k.Labels[key]); reason != "" {
 			v.vital(document.FieldPath("$.kubelet.labels", key), reason)
+		} else if slices.Contains(osLabels, key) && k.Labels[key] != "linux" {
+			reason := "names another operating system than linux; Slipway makes Linux nodes"
+			if k.Labels[key] == "windows" {
+				reason = "is for Windows, and Slipway makes Linux nodes"
+			}
+			v.vital(document.FieldPath("$.kubelet.labels", key), reason)
 		}
 	}
 	v.taints(k.Taints)
@@ -51,6 +57,9 @@ func (v *validator) kubelet(k *Kubelet) {
 	}
 	v.oneOf("$.kubelet.dataDisk", &k.DataDisk, "OS", "Temporary")
 }
+
+// osLabels say which operating system a node runs (Kubernetes: well-known labels).
+var osLabels = []string{"kubernetes.io/os", "beta.kubernetes.io/os"}
 
 // The kubelet's ports, by field of its configuration and by flag; 0 turns two of them off.
 var (

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/slipway-dev/slipway/internal/difference"
+	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/internal/generation"
 	"github.com/slipway-dev/slipway/internal/state"
@@ -110,9 +111,9 @@ func extremes(t *testing.T) map[string][]byte {
 	}
 	base := string(example(t, "native/minimal.yaml"))
 	return map[string][]byte{
-		"bad labels":  []byte(base + "\nkubelet:\n  labels:\n" + many(40000, func(i int) string { return fmt.Sprintf("    \"bad label %d!\": \"%s\"\n", i, strings.Repeat("é", 4)) })),
-		"bad sysctls": []byte(base + "\nsystem:\n  sysctls:\n" + many(20000, func(i int) string { return fmt.Sprintf("    \"no/../%d\": \"1\"\n", i) })),
-		"unknown":     []byte(base + "\n" + many(30000, func(i int) string { return fmt.Sprintf("unknown%d: \"\\u0001\\u0002\"\n", i) })),
+		"bad labels":  []byte(base + "\nkubelet:\n  labels:\n" + many(document.MaxNodes-100, func(i int) string { return fmt.Sprintf("    \"bad label %d!\": \"%s\"\n", i, strings.Repeat("é", 4)) })),
+		"bad sysctls": []byte(base + "\nsystem:\n  sysctls:\n" + many(document.MaxNodes-100, func(i int) string { return fmt.Sprintf("    \"no/../%d\": \"1\"\n", i) })),
+		"unknown":     []byte(base + "\n" + many(document.MaxNodes-100, func(i int) string { return fmt.Sprintf("unknown%d: \"\\u0001\\u0002\"\n", i) })),
 		"sysctls":     []byte(base + "\nsystem:\n  sysctls:\n" + many(300, func(i int) string { return fmt.Sprintf("    net.x%d.y: \"1\"\n", i) })),
 		"garbage":     []byte(strings.Repeat("\x00\xff", 1<<19)),
 		"too large":   []byte(strings.Repeat("# \n", 1<<20)),

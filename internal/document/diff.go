@@ -16,10 +16,9 @@ func Diff(path string, a, b *Node) []Change {
 		return nil
 	case isMap(a) && (b == nil || isMap(b)), a == nil && isMap(b):
 		var changes []Change
+		before, after := byName(a), byName(b)
 		for _, name := range FieldNames(a, b) {
-			below, _ := a.Get(name)
-			above, _ := b.Get(name)
-			changes = append(changes, Diff(FieldPath(path, name), below, above)...)
+			changes = append(changes, Diff(FieldPath(path, name), before[name], after[name])...)
 		}
 		if len(changes) == 0 && (a == nil || b == nil) { // an empty map on one side
 			return []Change{{path, a, b}}
@@ -35,6 +34,18 @@ func Diff(path string, a, b *Node) []Change {
 		return nil
 	}
 	return []Change{{path, a, b}}
+}
+
+// byName returns the values of a map by their names.
+func byName(n *Node) map[string]*Node {
+	if n == nil {
+		return nil
+	}
+	values := make(map[string]*Node, len(n.Fields))
+	for i := range n.Fields {
+		values[n.Fields[i].Name] = &n.Fields[i].Value
+	}
+	return values
 }
 
 func isMap(n *Node) bool { return n != nil && n.Kind == Map }

@@ -21,7 +21,9 @@ import (
 const (
 	MaxBytes = 1 << 20
 	MaxDepth = 64
-	MaxNodes = 100_000
+	MaxNodes = 10_000
+	// MaxSigns bounds what Signs counts in a text of YAML: a value in flow style takes two.
+	MaxSigns = 2 * MaxNodes
 )
 
 // ErrTooLarge is wrapped by the error for a document beyond one of the limits.
@@ -101,6 +103,25 @@ func Parse(data []byte) (*Node, error) {
 		return nil, fmt.Errorf("document is %s, want a map at the top", n.Kind)
 	}
 	return n, nil
+}
+
+// Signs counts what structures YAML or JSON. Each value but the first has such a sign before it, or shares it with
+// two others at most; and each comment is one. A library for YAML makes a tree of all values, of some 300 bytes each,
+// before anybody can count them, so these are counted first. Those in a text count as well: a text that is read by
+// people has many more words.
+func Signs(text []byte) int {
+	n := 0
+	for i, c := range text {
+		switch c {
+		case ',', ':', '[', '{', '#':
+			n++
+		case '-', '?':
+			if i+1 == len(text) || strings.IndexByte(" \t\r\n", text[i+1]) >= 0 {
+				n++
+			}
+		}
+	}
+	return n
 }
 
 // budget counts nodes and depth while a document is parsed.

@@ -14,6 +14,9 @@ import (
 // parseYAML reads one YAML document. More than one is refused rather than ignored; aliases are
 // expanded under the same budget as everything else, so a bomb is an error, not an outage.
 func parseYAML(data []byte) (*Node, error) {
+	if signs := Signs(data); signs > MaxSigns {
+		return nil, fmt.Errorf("%w: it has %d signs of structure (: , - ? [ { #), the limit is %d", ErrTooLarge, signs, MaxSigns)
+	}
 	dec := yaml.NewDecoder(bytes.NewReader(data))
 	var top yaml.Node
 	if err := dec.Decode(&top); errors.Is(err, io.EOF) {

@@ -158,6 +158,9 @@ func (d *Decoded) locate(p nodeconfig.Problem) nodeconfig.Problem {
 
 // Decode reads a document. The dialect is detected where name is empty.
 func Decode(data []byte, name string) Decoded {
+	if isWindowsUserData(data) {
+		return failed(name, nodeconfig.Problem{Kind: nodeconfig.Invalid, Path: "$", Reason: windowsOnly, Fatal: true})
+	}
 	tree, err := document.Parse(data)
 	if err != nil {
 		return failed(name, nodeconfig.Unreadable(err))
@@ -193,8 +196,11 @@ func choose(tree *document.Node, name string) (*dialect, string) {
 	if name != "" {
 		return nil, fmt.Sprintf("unknown dialect %q; want one of %s", name, strings.Join(Names(), ", "))
 	}
-	return nil, `is no contract that is known: want apiVersion "` + nodeconfig.APIVersion +
-		`" and kind "` + nodeconfig.Kind + `", or AKS's version "v1"`
+	const want = `want apiVersion "` + nodeconfig.APIVersion + `" and kind "` + nodeconfig.Kind + `", or AKS's version "v1"`
+	if is := anothers(tree); is != "" {
+		return nil, is + "; " + want
+	}
+	return nil, "is no contract that is known: " + want
 }
 
 // unique sorts problems and keeps one for each path: where a value could not be read and is then

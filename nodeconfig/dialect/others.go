@@ -1,0 +1,76 @@
+package dialect
+
+import (
+	"bytes"
+	"strings"
+
+	"github.com/slipway-dev/slipway/internal/document"
+)
+
+// others are the documents of other programs that somebody may take for a contract, by the beginning of their
+// apiVersion or by the field that only they have. The first that fits is named.
+var others = []struct {
+	apiVersion, field string
+	// is completes "the document ...", with what to do.
+	is string
+}{
+	{apiVersion: "node.eks.aws/", is: "is a NodeConfig of EKS's nodeadm (node.eks.aws), which this version does not read"},
+	{apiVersion: "kubeadm.k8s.io/", is: "is a document of kubeadm's; its API server, CA certificate and token belong in cluster and join of a native contract"},
+	{apiVersion: "eksctl.io/", is: "is a ClusterConfig of eksctl's, which describes a cluster; want the contract of one node"},
+	{apiVersion: "kubelet.config.k8s.io/", is: "is a configuration of the kubelet's; it belongs in kubelet.config of a native contract"},
+	{apiVersion: "kubeproxy.config.k8s.io/", is: "is a configuration of kube-proxy's, which runs as a pod"},
+	{apiVersion: "karpenter.", is: "is an object of Karpenter's, which lives in the cluster"},
+	{apiVersion: "cluster.x-k8s.io/", is: "is an object of Cluster API's, which lives in the management cluster"},
+	{apiVersion: "bootstrap.cluster.x-k8s.io/", is: "is an object of Cluster API's, which lives in the management cluster"},
+	{field: "ignition", is: "is a config of Ignition's without a contract in it"},
+	{field: "write_files", is: "is a cloud-config without a contract in it"},
+	{field: "runcmd", is: "is a cloud-config without a contract in it"},
+	{field: "clusters", is: "is a kubeconfig; its API server and CA certificate belong in cluster of a native contract"},
+}
+
+// windowsOnly says why a contract for Windows is refused.
+const windowsOnly = "is for Windows, and Slipway makes Linux nodes"
+
+// windowsUserData are the first words of user data that EC2 runs on Windows.
+var windowsUserData = []string{"<powershell>", "<script>", "<persist>", "version: 1.0\ntasks:\n- task: executescript"}
+
+// anothers says what a document is that is no contract, or nothing.
+func anothers(tree *document.Node) string {
+	for _, o := range others {
+		_, has := tree.Get(o.field)
+		if o.apiVersion != "" && strings.HasPrefix(text(tree, "apiVersion"), o.apiVersion) || o.field != "" && has {
+			if forWindows(tree) {
+				return o.is + "; it " + windowsOnly
+			}
+			return o.is
+		}
+	}
+	return ""
+}
+
+// forWindows tells whether a node group of eksctl's is of Windows machines.
+func forWindows(tree *document.Node) bool {
+	for _, groups := range []string{"nodeGroups", "managedNodeGroups"} {
+		list, _ := tree.Get(groups)
+		if list == nil {
+			continue
+		}
+		for i := range list.Items {
+			if strings.HasPrefix(text(&list.Items[i], "amiFamily"), "Windows") {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// isWindowsUserData tells whether a text is what EC2 runs on Windows.
+func isWindowsUserData(data []byte) bool {
+	begin := bytes.ToLower(bytes.TrimSpace(data[:min(len(data), 256)]))
+	for _, word := range windowsUserData {
+		if bytes.HasPrefix(begin, []byte(word)) {
+			return true
+		}
+	}
+	return false
+}
