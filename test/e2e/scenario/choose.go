@@ -17,6 +17,7 @@ var kinds = map[string]string{
 	"failure": "what is in the way is named, and the node is made when it is gone",
 	"change":  "a running node is changed, and goes back when it is not well",
 	"watch":   "a running node follows its contract by itself",
+	"service": "the services come back, whatever happens to them",
 	"boot":    "a machine that boots once more is what it was, or whom it has become",
 	"power":   "the power goes at any moment",
 }
