@@ -40,6 +40,13 @@ var (
 	}
 )
 
+// runPlace is where a result is published that cannot be written where it belongs: with the disk full, or read-only,
+// the last result must not go on being taken for this one. provision-wait looks there first.
+var runPlace = place{result: state.RunResult, complete: state.RunDir + "/provision.complete"}
+
+// markers are those that somebody may wait for.
+var markers = []string{runPlace.complete, aksPlace.complete, nativePlace.complete}
+
 // placeFor chooses where a result goes: by the contract's dialect, or, where none could be read, by
 // what the agent is called as and where the contract should have been.
 func (a *Agent) placeFor(dialectName, path string) place {

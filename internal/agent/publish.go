@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -46,28 +47,33 @@ func (p *provision) marker() string {
 // retract takes back the markers of earlier runs, so that nobody takes their result for this one's:
 // all that anybody may be waiting for, and the result itself where a script may leave it as it is.
 func (p *provision) retract() error {
-	stale := []string{p.marker(), aksPlace.complete, nativePlace.complete}
+	stale := append([]string{p.marker()}, markers...)
 	if p.isScript() {
 		stale = append(stale, p.place().result.Path)
 	}
-	removed := false
-	for _, path := range stale {
-		entry, err := p.Host.Stat(path)
-		if err != nil {
-			return err
-		}
-		if entry.Kind == apply.Absent {
-			continue
-		}
-		if err := p.Host.Remove(path); err != nil {
-			return fmt.Errorf("take back the result of an earlier provisioning: %w", err)
-		}
-		removed = true
+	removed, err := p.removeAll(stale...)
+	if err != nil {
+		return fmt.Errorf("take back the result of an earlier provisioning: %w", err)
 	}
 	if !removed {
 		return nil
 	}
 	return p.Host.Sync()
+}
+
+// removeAll removes files, and tells whether there was one.
+func (p *provision) removeAll(paths ...string) (removed bool, err error) {
+	for _, path := range paths {
+		entry, err := p.Host.Stat(path)
+		if err == nil && entry.Kind != apply.Absent {
+			err = p.Host.Remove(path)
+			removed = true
+		}
+		if err != nil {
+			return removed, err
+		}
+	}
+	return removed, nil
 }
 
 // retractFailure takes back the marker of an earlier run that failed, before a contract is waited for: whoever
@@ -116,12 +122,15 @@ func (p *provision) publish(ctx context.Context) {
 		// A success that the status does not tell of would be taken for that of whatever it tells of.
 		if p.status.ExitCode == exitcode.Success {
 			p.conclude(fmt.Errorf("publish the status: %w", err))
+			_ = p.guarded(p.publishStatus)
 		}
 	}
 	if err := p.guarded(func() error { return p.publishResult(ctx) }); err != nil {
-		p.Log.Error("the result cannot be published; whoever waits for it will time out", "path", p.place().result.Path, "error", err)
+		p.Log.Error("the result cannot be published where it belongs", "path", p.place().result.Path, "error", err)
 		if p.status.ExitCode == exitcode.Success {
 			p.conclude(fmt.Errorf("publish the result: %w", err))
+			_ = p.guarded(p.publishStatus)
+			_ = p.guarded(func() error { return p.publishResult(ctx) })
 		}
 	}
 }
@@ -165,21 +174,65 @@ func (p *provision) publishStatus() error {
 	if err != nil {
 		return err
 	}
-	return state.Status.Write(p.Host, document)
+	return p.put(state.Status, state.RunStatus, func(f state.File) error { return f.Write(p.Host, document) })
 }
 
 // publishResult writes the result, and the marker once the result is durable.
 func (p *provision) publishResult(ctx context.Context) error {
-	if !p.publishedByScript() {
-		document, err := p.cse(ctx).Marshal()
-		if err != nil {
-			return err
-		}
-		if err := p.place().result.Write(p.Host, document); err != nil {
-			return err
-		}
+	own, script := p.place().result, p.publishedByScript()
+	var document []byte
+	var err error
+	if script {
+		document, err = own.Read(p.Host)
+	} else {
+		document, err = p.cse(ctx).Marshal()
 	}
-	return p.Host.WriteFileAtomic(&resource.File{Path: p.marker(), Mode: 0o600})
+	if err != nil {
+		return err
+	}
+	return p.put(own, runPlace.result, func(f state.File) error {
+		marker := p.marker()
+		if f == runPlace.result {
+			marker = runPlace.complete
+		}
+		if !script || f != own {
+			if err := f.Write(p.Host, document); err != nil {
+				return err
+			}
+		}
+		return p.Host.WriteFileAtomic(&resource.File{Path: marker, Mode: 0o600})
+	})
+}
+
+// put publishes a document in its place, or else in memory: a disk that takes nothing more keeps what an earlier
+// run has published there, which is removed, for that needs no room. The error is that of the document's own place.
+func (p *provision) put(own, spare state.File, write func(state.File) error) error {
+	stale := func(f state.File) []string {
+		switch f {
+		case state.Status, state.RunStatus:
+			return []string{f.Path}
+		case runPlace.result:
+			return []string{runPlace.complete, f.Path}
+		}
+		return []string{p.marker(), f.Path}
+	}
+	if err := write(own); err != nil {
+		if _, removing := p.removeAll(stale(own)...); removing != nil {
+			p.Log.Error("what an earlier run has published cannot be removed", "path", own.Path, "error", removing)
+		}
+		if p.status.ExitCode == exitcode.Success {
+			return err // it is none, and is published once it says so
+		}
+		if inMemory := write(spare); inMemory != nil {
+			return errors.Join(err, inMemory)
+		}
+		p.Log.Warn("what came of this run is in memory only, until the next boot", "path", spare.Path, "error", err)
+		return err
+	}
+	if _, err := p.removeAll(stale(spare)...); err != nil {
+		p.Log.Warn("what an earlier run has left in memory cannot be removed", "path", spare.Path, "error", err)
+	}
+	return nil
 }
 
 // cse is the result as AKS's consumers read it.

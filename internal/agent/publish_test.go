@@ -11,6 +11,7 @@ import (
 	"github.com/slipway-dev/slipway/exitcode"
 	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/internal/generation"
+	"github.com/slipway-dev/slipway/internal/state"
 	"github.com/slipway-dev/slipway/status"
 )
 
@@ -152,7 +153,7 @@ func TestDocumentCannotBeWritten(t *testing.T) {
 	}{
 		{StatusPath, false, true, true},
 		{aksPlace.result.Path, true, false, false},
-		{aksPlace.complete, true, true, false},
+		{aksPlace.complete, true, false, false},
 	} {
 		n := newNode(t)
 		n.deliver(aksContract, example(t, "aks/minimal.json"))
@@ -173,6 +174,12 @@ func TestDocumentCannotBeWritten(t *testing.T) {
 		if n.exists(StatusPath) != c.status || n.exists(aksPlace.result.Path) != c.result || n.exists(aksPlace.complete) != c.complete {
 			t.Errorf("%s cannot be written, and there is %v", c.fails, slices.Sorted(maps.Keys(n.snapshot())))
 		}
+		if document, code, err := n.Wait(t.Context()); err != nil || code != exitcode.AKSNodeController || !strings.Contains(string(document), `"240"`) {
+			t.Errorf("%s: who waits gets %d, %v, %s", c.fails, code, err, document)
+		}
+		if last, err := n.LastStatus(); err != nil || last.ExitCode != exitcode.AKSNodeController {
+			t.Errorf("%s: the status is %+v, %v", c.fails, last, err)
+		}
 		if !strings.Contains(n.log.String(), "no space left on device") {
 			t.Errorf("%s: the log does not say why", c.fails)
 		}
@@ -182,6 +189,71 @@ func TestDocumentCannotBeWritten(t *testing.T) {
 			t.Errorf("%s: %v", c.fails, got.Changes)
 		}
 		n.published(aksPlace, 0)
+		if n.exists(runPlace.complete) || n.exists(runPlace.result.Path) || n.exists(state.RunStatus.Path) {
+			t.Errorf("%s: something is left in memory", c.fails)
+		}
+	}
+}
+
+// With the disk full nothing goes on saying that an earlier run succeeded: who asks, and who waits, hears of this
+// one; and once there is room, of the next.
+func TestFullDisk(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		do     func(n *node) *status.Status
+		result bool
+	}{
+		"a new contract": {func(n *node) *status.Status {
+			n.deliver(nativeContract, better(n.T))
+			return n.provision()
+		}, true},
+		"the same contract, and drift": {func(n *node) *status.Status {
+			n.deliver("/var/lib/kubelet/config.yaml", []byte("drift"))
+			return n.provision()
+		}, true},
+		"a contract that is none": {func(n *node) *status.Status {
+			n.deliver(nativeContract, []byte("{"))
+			return n.provision()
+		}, true},
+		"a change": {func(n *node) *status.Status {
+			n.deliver("/var/lib/kubelet/config.yaml", []byte("drift"))
+			return n.Repair(n.Context(), RepairOptions{}).Status
+		}, false},
+	} {
+		n := running(t)
+		n.AsAKS = false
+		full := func(op, name string) error {
+			writes := []string{"Stage", "WriteFileAtomic", "CreateExclusive", "MakeDirectory", "MakeSymlink"}
+			if slices.Contains(writes, op) && !strings.HasPrefix(name, "/run/") {
+				return syscall.ENOSPC
+			}
+			return nil
+		}
+		n.host.before = full
+		for range 2 {
+			got := c.do(n)
+			if got.ExitCode == 0 || n.exists(StatusPath) {
+				t.Errorf("%s: %d; the last status is there: %t", name, got.ExitCode, n.exists(StatusPath))
+			}
+			if last, err := n.LastStatus(); err != nil || last.ExitCode != got.ExitCode {
+				t.Errorf("%s: the status is %+v, %v", name, last, err)
+			}
+			if _, code, err := n.Wait(t.Context()); c.result && (err != nil || code != got.ExitCode || n.exists(nativePlace.complete)) {
+				t.Errorf("%s: who waits gets %d, %v", name, code, err)
+			}
+		}
+		n.host.before = fine
+		n.deliver(nativeContract, example(t, "native/full.yaml"))
+		if got := n.provision(); got.ExitCode != 0 {
+			t.Errorf("%s: %v", name, got.Error)
+		}
+		n.published(nativePlace, 0)
+		if last, err := n.LastStatus(); err != nil || last.ExitCode != 0 {
+			t.Errorf("%s: once there is room: %+v, %v", name, last, err)
+		}
+		if _, code, err := n.Wait(t.Context()); code != 0 || err != nil || n.exists(state.RunStatus.Path) {
+			t.Errorf("%s: once there is room: %d, %v", name, code, err)
+		}
 	}
 }
 

@@ -28,8 +28,8 @@ func (a *Agent) Wait(ctx context.Context) (document []byte, code int, err error)
 
 func (a *Agent) wait(ctx context.Context) (document []byte, code int, err error) {
 	start := a.Now()
-	places := []place{aksPlace, nativePlace}
-	marker, err := a.Host.WaitForFiles(ctx, aksPlace.complete, nativePlace.complete)
+	places := []place{runPlace, aksPlace, nativePlace}
+	marker, err := a.Host.WaitForFiles(ctx, markers...)
 	if err != nil {
 		code = exitcode.AgentFailed
 		if errors.Is(err, context.DeadlineExceeded) {
@@ -110,7 +110,10 @@ func (a *Agent) waited(code int, at place, cause error) ([]byte, int, error) {
 
 // LastStatus returns the status of the last provisioning.
 func (a *Agent) LastStatus() (*status.Status, error) {
-	data, err := state.Status.Read(a.Host)
+	data, err := state.RunStatus.Read(a.Host)
+	if errors.Is(err, fs.ErrNotExist) {
+		data, err = state.Status.Read(a.Host)
+	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, fmt.Errorf("no provisioning has ended on this machine: %w", err)

@@ -37,6 +37,10 @@ var (
 	// write the second one by itself.
 	Result    = File{Dir + "/provision.json", 0o600, 1 << 20}
 	AKSResult = File{"/var/log/azure/aks/provision.json", 0o600, 1 << 20}
+	// RunStatus and RunResult take the place of Status and of a result where the disk takes no more: they are in
+	// memory, and gone with the next boot.
+	RunStatus = File{RunDir + "/status.json", 0o600, 1 << 20}
+	RunResult = File{RunDir + "/provision.json", 0o600, 1 << 20}
 	// Identity says which machine was provisioned, and from where.
 	Identity = File{Dir + "/identity.json", 0o600, 64 << 10}
 	// Watch is what the watcher has decided about each source.
@@ -63,7 +67,7 @@ func Generation(number int) File {
 
 // Files are all files, with the first generation's record for those of all.
 func Files() []File {
-	return []File{Status, Result, AKSResult, Identity, Watch, Intent, Index, Facts, Actions, Generation(1)}
+	return []File{Status, Result, AKSResult, RunStatus, RunResult, Identity, Watch, Intent, Index, Facts, Actions, Generation(1)}
 }
 
 // Name is the last part of the path.
