@@ -182,10 +182,5 @@ func (v *validator) components(c *Components) {
 	if layouts := []string{LayoutStandard, LayoutAKS}; !slices.Contains(layouts, c.Layout) {
 		v.vital("$.components.layout", fmt.Sprintf("want one of %s", strings.Join(layouts, ", ")))
 	}
-	checkMap(v, "$.components.features", c.Features, func(name, value string) string {
-		if !envName.MatchString(name) {
-			return "is no variable name"
-		}
-		return singleLine(value)
-	})
+	checkMap(v, "$.components.features", c.Features, CheckFeature)
 }

@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
 // The agent's program, on Slipway's own images and on AKS's.
@@ -101,11 +103,8 @@ func (c *Contract) check() ([]string, error) {
 		slices.Sort(names)
 	}
 	for _, name := range names {
-		if !isName(name) {
-			add(featureField(name), "a name has letters, digits and _ only and does not begin with a digit")
-		}
-		if i := strings.IndexFunc(c.Features[name], notInValue); i >= 0 {
-			add(featureField(name), "the value's byte %d is not allowed; use letters, digits and _ . , : / @ %% + = - only", i)
+		if reason := nodeconfig.CheckFeature(name, c.Features[name]); reason != "" {
+			add(featureField(name), "%s", reason)
 		}
 	}
 	if problems != nil {
@@ -115,24 +114,6 @@ func (c *Contract) check() ([]string, error) {
 }
 
 func featureField(name string) string { return fmt.Sprintf("Features[%q]", name) }
-
-// isName reports whether s matches [a-zA-Z_][a-zA-Z0-9_]*.
-func isName(s string) bool {
-	for i := range len(s) {
-		if ch := s[i]; !isLetter(rune(ch)) && ch != '_' && (i == 0 || ch < '0' || ch > '9') {
-			return false
-		}
-	}
-	return s != ""
-}
-
-// notInValue reports whether r may not stand in a switch's value. The launcher parses the file, but
-// its name ends in .sh and one day somebody will source it: so only what a shell takes literally.
-func notInValue(r rune) bool {
-	return !isLetter(r) && (r < '0' || r > '9') && !strings.ContainsRune("_.,:/@%+=-", r)
-}
-
-func isLetter(r rune) bool { return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' }
 
 // features returns the content of FeaturesPath, lines NAME=value in the order of names; nil where
 // there are none.

@@ -57,6 +57,8 @@ var values = map[string]any{
 	"$.cloud.azure.vmType":                         "standard",
 	"$.cloud.azure.loadBalancer.sku":               "basic",
 	"$.cloud.azure.backoff.mode":                   "default",
+	"$.components.artifacts.containerd.url":        "https://example.com/x.tgz",
+	"$.components.artifacts.containerd.sha256":     "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef",
 }
 
 // needs is what must be said as well for a leaf to mean anything.
@@ -70,19 +72,16 @@ var needs = map[string]func(*nodeconfig.NodeConfig){
 		c.Kubelet.ImageCredentialProvider.BinDir = "/opt/bin"
 		c.Kubelet.ImageCredentialProvider.Config = map[string]any{}
 	},
-	"$.cloud.azure.backoff.exponent": func(c *nodeconfig.NodeConfig) { c.Cloud.Azure.Backoff.Mode = "default" },
-	"$.cloud.azure.backoff.jitter":   func(c *nodeconfig.NodeConfig) { c.Cloud.Azure.Backoff.Mode = "default" },
 }
 
 // saysNothing are the leaves that change no node, each with the reason.
 var saysNothing = map[string]string{
-	"$.metadata":             "names the document, for people and for order",
-	"$.cluster.name":         "is for the arguments of credential plug-ins, which the contract gives itself",
-	"$.cloud.instanceType":   "is a fact, for people",
-	"$.checks.timeout":       "bounds the run of the agent, which reads it itself",
-	"$.components.artifacts": "may be fetched, and need not be: what is missing fails the check of the image",
-	"$.apiVersion":           "is what the document is; there is no other",
-	"$.kind":                 "is what the document is; there is no other",
+	"$.metadata":           "names the document, for people and for order",
+	"$.cluster.name":       "is for the arguments of credential plug-ins, which the contract gives itself",
+	"$.cloud.instanceType": "is a fact, for people",
+	"$.checks.timeout":     "bounds the run of the agent, which reads it itself",
+	"$.apiVersion":         "is what the document is; there is no other",
+	"$.kind":               "is what the document is; there is no other",
 }
 
 // Every setting that a contract can express either changes what is planned, or is warned of, in

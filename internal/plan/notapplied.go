@@ -18,10 +18,12 @@ var unapplied = []struct {
 	{"$.access.ssh", func(c *nodeconfig.NodeConfig) bool { return c.Access.SSH != nodeconfig.SSH{} }},
 	{"$.checks.outboundCommand", func(c *nodeconfig.NodeConfig) bool { return c.Checks.OutboundCommand != "" }},
 	{"$.cloud.aws", func(c *nodeconfig.NodeConfig) bool { return c.Cloud.AWS != nil }},
+	{"$.cloud.azure.backoff.exponent", func(c *nodeconfig.NodeConfig) bool { return backoffV2(c) && nonzero(c.Cloud.Azure.Backoff.Exponent) }},
+	{"$.cloud.azure.backoff.jitter", func(c *nodeconfig.NodeConfig) bool { return backoffV2(c) && nonzero(c.Cloud.Azure.Backoff.Jitter) }},
 	{"$.cloud.azure.custom.registryDNSSuffix", func(c *nodeconfig.NodeConfig) bool {
-		// A provider's configuration names the registries itself.
+		// A provider's configuration names the registries itself; AKS's does so for this one too.
 		return c.Cloud.Azure != nil && c.Cloud.Azure.Custom != nil && c.Cloud.Azure.Custom.RegistryDNSSuffix != "" &&
-			c.Kubelet.ImageCredentialProvider == nil
+			!providerNames(c.Kubelet.ImageCredentialProvider, "*"+c.Cloud.Azure.Custom.RegistryDNSSuffix)
 	}},
 	{"$.cloud.azure.custom.repositoryEndpoint", func(c *nodeconfig.NodeConfig) bool {
 		return c.Cloud.Azure != nil && c.Cloud.Azure.Custom != nil && c.Cloud.Azure.Custom.RepositoryEndpoint != ""
@@ -38,6 +40,14 @@ var unapplied = []struct {
 	}},
 	{"$.cluster.serviceCIDRs", func(c *nodeconfig.NodeConfig) bool {
 		return !layoutOf(c).kubeletDefaults && len(c.Cluster.ServiceCIDRs) > 0
+	}},
+	{"$.components.artifacts", func(c *nodeconfig.NodeConfig) bool {
+		for _, a := range c.Components.Artifacts {
+			if a.URL != "" || a.SHA256 != "" {
+				return true
+			}
+		}
+		return false
 	}},
 	{"$.components.preinstalled", func(c *nodeconfig.NodeConfig) bool {
 		return layoutOf(c).installed == "" && c.Components.Preinstalled != nil && *c.Components.Preinstalled
@@ -82,6 +92,29 @@ func layoutOf(c *nodeconfig.NodeConfig) layout {
 
 // attested tells whether the node has no other way to join than one that is not applied yet.
 func attested(c *nodeconfig.NodeConfig) bool { return c.Join.Method == nodeconfig.JoinAttested }
+
+// backoffV2 tells whether the cloud provider retries in the mode that has neither exponent nor jitter.
+func backoffV2(c *nodeconfig.NodeConfig) bool {
+	return c.Cloud.Azure != nil && c.Cloud.Azure.Backoff.Mode == "v2"
+}
+
+func nonzero(f *float64) bool { return f != nil && *f != 0 }
+
+// providerNames tells whether an image credential provider is configured for images that match a pattern.
+func providerNames(p *nodeconfig.ImageCredentialProvider, pattern string) bool {
+	if p == nil {
+		return false
+	}
+	providers, _ := p.Config["providers"].([]any)
+	for _, provider := range providers {
+		fields, _ := provider.(map[string]any)
+		images, _ := fields["matchImages"].([]any)
+		if slices.Contains(images, any(pattern)) {
+			return true
+		}
+	}
+	return false
+}
 
 func notApplied(c *nodeconfig.NodeConfig) []nodeconfig.Problem {
 	var problems []nodeconfig.Problem

@@ -1,0 +1,121 @@
+package compile_test
+
+import (
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/slipway-dev/slipway/internal/compile"
+	"github.com/slipway-dev/slipway/internal/document"
+	"github.com/slipway-dev/slipway/internal/facts"
+	"github.com/slipway-dev/slipway/nodeconfig"
+	"github.com/slipway-dev/slipway/nodeconfig/dialect"
+	"github.com/slipway-dev/slipway/test/contracts"
+)
+
+// nothing are the leaves that change no node, by their names, each with the reason.
+var nothing = map[string]string{
+	"$.metadata":       "names the document, for people and for order",
+	"$.cluster.name":   "is for the arguments of credential plug-ins, which the contract gives itself",
+	"$.checks.timeout": "bounds the run of the agent, which reads it itself",
+	"$.cse_timeout":    "bounds the run of the agent, which reads it itself",
+	"$.version":        "is what the document is",
+	"$.kubelet_config.kubelet_config_file_config.kind":       "is what the file is, and is written into it where it is not said",
+	"$.kubelet_config.kubelet_config_file_config.apiVersion": "is what the file is, and is written into it where it is not said",
+	"$.vm_size": "is a fact, for people",
+	`$.kubelet_config.kubelet_flags["--tls-cert-file"]`:                "is a certificate that AKS's scripts make; a kubelet that is named none makes its own",
+	`$.kubelet_config.kubelet_flags["--tls-private-key-file"]`:         "is a certificate that AKS's scripts make; a kubelet that is named none makes its own",
+	"$.kubelet_config.kubelet_config_file_config.tls_cert_file":        "is a certificate that AKS's scripts make; a kubelet that is named none makes its own",
+	"$.kubelet_config.kubelet_config_file_config.tls_private_key_file": "is a certificate that AKS's scripts make; a kubelet that is named none makes its own",
+}
+
+// Every leaf of the examples, taken out and changed, changes the plan, or is warned of, or is in a short list.
+// Unlike a test of each field for itself this one finds a field that another one silences.
+func TestEveryLeafCounts(t *testing.T) {
+	found, err := filepath.Glob("../../examples/*/*")
+	if err != nil || len(found) == 0 {
+		t.Fatal("no examples", err)
+	}
+	known, err := facts.Parse([]byte(read(t, "../../examples/facts/ubuntu.json")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range found {
+		if filepath.Base(filepath.Dir(name)) == "facts" {
+			continue
+		}
+		t.Run(filepath.Base(filepath.Dir(name))+"/"+filepath.Base(name), func(t *testing.T) {
+			data, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			tree, err := document.Parse(data)
+			if err != nil {
+				t.Fatal(err)
+			}
+			base := compiled(tree, known)
+			leaves := 0
+			contracts.Walk(tree, func(path string, n *document.Node) {
+				if n.Kind == document.Map || n.Kind == document.List || excused(path) {
+					return
+				}
+				leaves++
+				for how, replacement := range map[string]*document.Node{"removed": nil, "changed": another(n)} {
+					edited := compiled(contracts.Edit(tree, func(at string, n *document.Node) *document.Node {
+						if at == path {
+							return replacement
+						}
+						return n
+					}), known)
+					if !reflect.DeepEqual(edited.Plan.Resources, base.Plan.Resources) || told(edited, path) || told(base, path) ||
+						how == "removed" && (edited.Plan.Config == base.Plan.Config || n.Text == "NETWORK_PLUGIN_NONE") { // it said what is so without it
+						continue
+					}
+					t.Errorf("%s is %s, and nothing changes", path, how)
+				}
+			})
+			if leaves < 5 {
+				t.Errorf("only %d leaves", leaves)
+			}
+		})
+	}
+}
+
+func compiled(tree *document.Node, known facts.Facts) compile.Result {
+	decoded := dialect.Decode(tree.AppendJSON(nil), "")
+	return compile.Plan(&decoded, known)
+}
+
+// spelling is a path whichever of its two ways AKS's names are written in.
+func spelling(path string) string { return strings.ToLower(strings.ReplaceAll(path, "_", "")) }
+
+func excused(path string) bool {
+	for name := range nothing {
+		if rest, ok := strings.CutPrefix(spelling(path), spelling(name)); ok && (rest == "" || rest[0] == '.' || rest[0] == '[') {
+			return true
+		}
+	}
+	return false
+}
+
+// told tells whether a problem is about a path, or about what holds it.
+func told(r compile.Result, path string) bool {
+	return slices.ContainsFunc(r.Problems, func(p nodeconfig.Problem) bool {
+		rest, ok := strings.CutPrefix(spelling(path), spelling(p.Path))
+		return p.Path != "$" && ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
+	})
+}
+
+// another is a value that a leaf does not have, of the same type.
+func another(n *document.Node) *document.Node {
+	switch n.Kind {
+	case document.Bool:
+		return &document.Node{Kind: document.Bool, Text: map[string]string{"true": "false", "false": "true"}[n.Text]}
+	case document.Number:
+		return &document.Node{Kind: document.Number, Text: "7"}
+	}
+	return &document.Node{Kind: document.String, Text: n.Text + "x"}
+}
