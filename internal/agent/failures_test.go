@@ -7,6 +7,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/slipway-dev/slipway/exitcode"
@@ -170,28 +171,30 @@ func TestTimeout(t *testing.T) {
 		for _, sequential := range []bool{true, false} {
 			t.Run(fmt.Sprint(c.op, c.name, sequential), func(t *testing.T) {
 				t.Parallel()
-				n := newNode(t)
-				n.Sequential = sequential
-				n.deliver(aksContract, aksWith(t, "azure-cni.json", map[string]any{"cse_timeout": 1}))
-				n.host.hang = func(ctx context.Context, op, name string) error {
-					if op == c.op && name == c.name {
-						<-ctx.Done()
-						return ctx.Err()
+				synctest.Test(t, func(t *testing.T) {
+					n := newNode(t)
+					n.Sequential = sequential
+					n.deliver(aksContract, aksWith(t, "azure-cni.json", map[string]any{"cse_timeout": 60}))
+					n.host.hang = func(ctx context.Context, op, name string) error {
+						if op == c.op && name == c.name {
+							<-ctx.Done()
+							return ctx.Err()
+						}
+						return nil
 					}
-					return nil
-				}
-				got := n.provision()
-				if got.ExitCode != exitcode.Timeout || !strings.Contains(got.Error.Message, "timed out after 1s") {
-					t.Errorf("%d, %+v", got.ExitCode, got.Error)
-				}
-				timeout, _ := exitcode.Lookup(exitcode.Timeout)
-				if got.Error.Action != timeout.Action || len(got.Errors) < 2 || !strings.Contains(got.Errors[1].Resource, c.name) {
-					t.Errorf("%+v", got.Errors)
-				}
-				n.published(aksPlace, exitcode.Timeout)
-				if text := n.result(aksPlace).Error; !strings.Contains(text, "timed out") || !strings.Contains(text, c.name) {
-					t.Errorf("the result says %q", text)
-				}
+					got := n.provision()
+					if got.ExitCode != exitcode.Timeout || !strings.Contains(got.Error.Message, "timed out after 1m0s") {
+						t.Errorf("%d, %+v", got.ExitCode, got.Error)
+					}
+					timeout, _ := exitcode.Lookup(exitcode.Timeout)
+					if got.Error.Action != timeout.Action || len(got.Errors) < 2 || !strings.Contains(got.Errors[1].Resource, c.name) {
+						t.Errorf("%+v", got.Errors)
+					}
+					n.published(aksPlace, exitcode.Timeout)
+					if text := n.result(aksPlace).Error; !strings.Contains(text, "timed out") || !strings.Contains(text, c.name) {
+						t.Errorf("the result says %q", text)
+					}
+				})
 			})
 		}
 	}
