@@ -1,16 +1,21 @@
 package main
 
 import (
+	"context"
 	"fmt"
+	"io"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/slipway-dev/slipway/exitcode"
 	"github.com/slipway-dev/slipway/internal/agent"
 	"github.com/slipway-dev/slipway/internal/cli"
 	"github.com/slipway-dev/slipway/internal/command"
 	"github.com/slipway-dev/slipway/internal/difference"
+	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/internal/generation"
+	"github.com/slipway-dev/slipway/internal/source"
 	"github.com/slipway-dev/slipway/status"
 )
 
@@ -40,7 +45,7 @@ and replace are what you have to do as well. A node that matches the contract is
 			if opts.Try != 0 && opts.Try < time.Second {
 				return cli.Usage(command.Hint(cmd), "--try must be at least 1s, not %s", opts.Try)
 			}
-			if opts.Config, err = absolute(opts.Config); err != nil {
+			if opts.Config, opts.Contract, err = a.contractOf(cmd.Context(), opts.Config); err != nil {
 				return err
 			}
 			if opts.Facts, err = readFacts(factsPath); err != nil {
@@ -66,7 +71,7 @@ and replace are what you have to do as well. A node that matches the contract is
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVarP(&opts.Config, "file", "f", "", "read the contract from `PATH`")
+	flags.StringVarP(&opts.Config, "file", "f", "", "read the contract from `PATH`, or from standard input with -")
 	flags.BoolVar(&opts.DryRun, "dry-run", false, "show the difference and what it takes; change nothing")
 	flags.DurationVar(&opts.Try, "try", 0, "roll the change back `DURATION` after it is made, unless you run slipway-node confirm")
 	flags.DurationVar(&opts.Deadline, "timeout", 0, "wait up to `DURATION` for the change and its checks (default: what the contract says)")
@@ -76,6 +81,39 @@ and replace are what you have to do as well. A node that matches the contract is
 	command.AddOutput(cmd, &output)
 	return cmd
 }
+
+// contractOf is the path of the contract, or the contract itself where it comes from standard input. Reading ends when
+// ctx is done.
+func (a *app) contractOf(ctx context.Context, path string) (string, *source.Contract, error) {
+	if path != "-" {
+		path, err := absolute(path)
+		return path, nil, err
+	}
+	type content struct {
+		data []byte
+		err  error
+	}
+	read := make(chan content, 1)
+	go func() {
+		data, err := io.ReadAll(io.LimitReader(a.In, document.MaxBytes+1))
+		read <- content{data, err}
+	}()
+	select {
+	case <-ctx.Done():
+		return "", nil, exitWith(exitcode.Interrupted, fmt.Errorf("standard input: %w", context.Cause(ctx)))
+	case c := <-read:
+		switch {
+		case c.err != nil:
+			return "", nil, command.Failed("standard input: %w", command.Pathless(c.err))
+		case len(c.data) > document.MaxBytes:
+			return "", nil, command.Failed("standard input is larger than the limit of %d bytes for a contract", document.MaxBytes)
+		}
+		return standardInput, &source.Contract{Path: standardInput, Data: c.data, Source: source.FileSource}, nil
+	}
+}
+
+// standardInput stands for the path of a contract that has none.
+const standardInput = "standard input"
 
 // addAllow adds the flag that says which classes of change are made.
 func addAllow(cmd *cobra.Command, allow *command.Choice) {

@@ -12,6 +12,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/apply"
 	"github.com/slipway-dev/slipway/internal/cli"
 	"github.com/slipway-dev/slipway/internal/command"
+	"github.com/slipway-dev/slipway/internal/difference"
 	"github.com/slipway-dev/slipway/internal/generation"
 )
 
@@ -99,6 +100,8 @@ func addRow(table *cli.Table, texts ...string) {
 // driftDocument is the drift as JSON.
 type driftDocument struct {
 	Drift []driftEntry `json:"drift"`
+	// Difference is how the machine differs from its current generation.
+	Difference *difference.Difference `json:"difference,omitempty"`
 }
 
 type driftEntry struct {
@@ -107,9 +110,10 @@ type driftEntry struct {
 	Action string `json:"action"`
 }
 
-// showDrift lists what is not as the current generation has it. Its exit code is 1 where there is any.
-func (a *app) showDrift(changes []apply.Change, form string) error {
-	document := driftDocument{Drift: []driftEntry{}}
+// showDrift lists what is not as the current generation has it, and shows how it differs. Its exit code is 1 where
+// there is any.
+func (a *app) showDrift(changes []apply.Change, d *difference.Difference, form string) error {
+	document := driftDocument{Drift: []driftEntry{}, Difference: d}
 	for _, c := range changes {
 		document.Drift = append(document.Drift, driftEntry{string(c.ID), string(c.Action)})
 	}
@@ -125,7 +129,8 @@ func (a *app) showDrift(changes []apply.Change, form string) error {
 		for _, d := range document.Drift {
 			addRow(&table, d.Resource, d.Action)
 		}
-		err = command.Write(a.Streams, table.String()+"\nRepair it with: slipway-node provision\n")
+		text := "From the machine as it is (-) to its current generation (+):\n" + d.Text(cli.StyleOf(a.Out)) + "\n" + table.String()
+		err = command.Write(a.Streams, text+"\nRepair it with: slipway-node provision\n")
 	}
 	if err != nil || len(changes) == 0 {
 		return err

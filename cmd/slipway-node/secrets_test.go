@@ -80,6 +80,19 @@ cloud: {azure: {identity: {clientSecret: '%[1]s'}}}
 		call("status", "--drift", "-o", form)
 		call("rollback", "--dry-run", "-o", form)
 	}
+	// Nor of what somebody has done to a secret file: the secret that was there, or the one that should be.
+	if err := os.WriteFile(root+"/etc/kubernetes/azure.json", append(arrived, canary...), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, form := range []string{"text", "json"} {
+		streams := cli.Streams{In: strings.NewReader(""), Out: &printed, Err: &printed}
+		if code := run(t.Context(), program, []string{"status", "--drift", "-o", form, "--root", root}, streams); code != 1 {
+			t.Errorf("drift: exit code %d", code)
+		}
+	}
+	if err := os.WriteFile(root+"/etc/kubernetes/azure.json", arrived, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	call("confirm")
 	call("rollback")
 	call("rollback", "2")

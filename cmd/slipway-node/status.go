@@ -34,11 +34,11 @@ with its current generation; the exit code is 1 if they differ.`,
 			case generations:
 				return a.showGenerations(node, output.Value)
 			case drift:
-				changes, err := node.Drift(cmd.Context())
+				changes, d, err := node.DriftDifference(cmd.Context())
 				if err != nil {
 					return command.Failed("%w", err)
 				}
-				return a.showDrift(changes, output.Value)
+				return a.showDrift(changes, d, output.Value)
 			}
 			last, err := node.LastStatus()
 			if err != nil {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"time"
 
@@ -449,6 +450,10 @@ func (p *provision) conclude(err error) {
 	if code, ok := exitcode.Lookup(s.ExitCode); ok {
 		s.CodeName = code.Name
 	}
-	p.Log.Info("done", "outcome", s.Outcome, "exitCode", s.ExitCode, "changes", len(s.Changes),
+	level := slog.LevelInfo
+	if _, refused := errors.AsType[refusal](err); refused {
+		level = slog.LevelDebug // whoever asked is told why, and nothing was done
+	}
+	p.Log.Log(context.Background(), level, "done", "outcome", s.Outcome, "exitCode", s.ExitCode, "changes", len(s.Changes),
 		"unchanged", s.Unchanged, "durationMs", s.DurationMs, "error", err)
 }

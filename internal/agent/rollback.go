@@ -5,7 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/slipway-dev/slipway/internal/apply"
 	"github.com/slipway-dev/slipway/internal/difference"
 	"github.com/slipway-dev/slipway/internal/generation"
 	"github.com/slipway-dev/slipway/nodeconfig"
@@ -91,28 +90,4 @@ func (a *Agent) Generations() (entries []generation.Entry, err error) {
 		return err
 	})
 	return entries, err
-}
-
-// Drift tells what is not as the current generation has it: what an apply of it would change.
-func (a *Agent) Drift(ctx context.Context) (changes []apply.Change, err error) {
-	err = a.guarded(func() (err error) { changes, err = a.drift(ctx); return err })
-	return changes, err
-}
-
-func (a *Agent) drift(ctx context.Context) ([]apply.Change, error) {
-	store, err := generation.Open(a.Host, a.Log)
-	if err != nil {
-		return nil, err
-	}
-	current, found := store.Current()
-	if !found {
-		return nil, refused("there is no generation on this machine yet")
-	}
-	desired, err := store.Plan(current.Number)
-	if err != nil {
-		return nil, err
-	}
-	engine := &apply.Engine{Host: a.Host, Now: a.Now, Log: a.Log}
-	report, err := engine.Preview(ctx, desired)
-	return report.Changes, err
 }

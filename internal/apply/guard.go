@@ -22,8 +22,11 @@ func Guard(log *slog.Logger, what string, f func() error) (err error) {
 // Lock takes the lock that keeps applies apart, and waits for it while ctx is not done.
 func Lock(ctx context.Context, host Host) (unlock func() error, err error) {
 	unlock, err = host.Lock(ctx, LockPath)
-	if err != nil {
+	switch {
+	case err != nil && ctx.Err() != nil:
 		return nil, fmt.Errorf("take the lock %s: another run may hold it: %w", LockPath, err)
+	case err != nil:
+		return nil, fmt.Errorf("take the lock that keeps runs apart: %w", err)
 	}
 	return unlock, nil
 }
