@@ -51,7 +51,7 @@ func Parse(data []byte) (Manifest, error) {
 		return Manifest{}, fmt.Errorf("component manifest: %w", err)
 	}
 	if m.APIVersion != APIVersion || m.Kind != Kind {
-		return Manifest{}, fmt.Errorf("component manifest is %q %q, want %q %q", m.APIVersion, m.Kind, APIVersion, Kind)
+		return Manifest{}, fmt.Errorf("component manifest is %q %q, not %q %q", m.APIVersion, m.Kind, APIVersion, Kind)
 	}
 	return m, nil
 }

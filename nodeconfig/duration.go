@@ -15,7 +15,7 @@ func (d Duration) MarshalText() ([]byte, error) { return []byte(time.Duration(d)
 func (d *Duration) UnmarshalText(text []byte) error {
 	parsed, err := time.ParseDuration(string(text))
 	if err != nil || parsed < 0 {
-		return errors.New(`is not a duration, want a number with a unit, such as "90s" or "15m"`)
+		return errors.New(`is not a duration; use a number with a unit, such as "90s" or "15m"`)
 	}
 	*d = Duration(parsed)
 	return nil

@@ -10,7 +10,7 @@ import (
 // ends in .sh, and one day somebody will source it: so a value holds only what a shell takes literally.
 func CheckFeature(name, value string) string {
 	if name == "" || strings.IndexFunc(name, notInFeatureName) >= 0 || '0' <= name[0] && name[0] <= '9' {
-		return "is no variable name; want letters, digits and _, not beginning with a digit"
+		return "is not the name of a variable; want letters, digits and _, not beginning with a digit"
 	}
 	if i := strings.IndexFunc(value, notInFeatureValue); i >= 0 {
 		return fmt.Sprintf("has a value with a character (at byte %d) that is not allowed; use letters, digits and _ . , : / @ %% + = - only", i)

@@ -54,10 +54,10 @@ func checkCertificates(s string) error {
 		found++
 	}
 	if found == 0 {
-		return errors.New("is no PEM certificate, nor base64 of one")
+		return errors.New("is not a PEM certificate, or the base64 of one")
 	}
 	if strings.Count(s, "-----BEGIN ") > found {
-		return errors.New("has a certificate that is cut off and cannot be read")
+		return errors.New("has a certificate that is cut off")
 	}
 	if strings.TrimSpace(string(rest)) != "" {
 		return errors.New("has text after its last certificate")
@@ -70,11 +70,11 @@ func checkKey(s string) error {
 	for rest := []byte(s); ; {
 		var block *pem.Block
 		if block, rest = pem.Decode(rest); block == nil {
-			return errors.New("is no PEM private key, nor base64 of one")
+			return errors.New("is not a PEM private key, or the base64 of one")
 		}
 		switch {
 		case block.Type == "ENCRYPTED PRIVATE KEY" || block.Headers["DEK-Info"] != "":
-			return errors.New("is encrypted; want a key without a passphrase")
+			return errors.New("is encrypted; use a key without a passphrase")
 		case strings.HasSuffix(block.Type, "PRIVATE KEY"):
 			return nil
 		}

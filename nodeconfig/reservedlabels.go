@@ -32,7 +32,7 @@ func checkReservedLabel(key string) string {
 	if !found || slices.Contains(kubeletLabels, key) || inDomain(domain, kubeletLabelDomains) || !inDomain(domain, reservedDomains) {
 		return ""
 	}
-	return "is reserved: of kubernetes.io and k8s.io a kubelet sets only the well-known labels, and those below " +
+	return "is reserved: a kubelet may set only the well-known labels of kubernetes.io and k8s.io, and those below " +
 		strings.Join(kubeletLabelDomains, " and ")
 }
 

@@ -37,7 +37,7 @@ func run(c *NodeConfig, repair bool) []Problem {
 		v.vital("$.kind", fmt.Sprintf("want %q", Kind))
 	}
 	if c.Metadata.Revision < 0 {
-		v.vital("$.metadata.revision", "is negative; want 0 or more")
+		v.vital("$.metadata.revision", "is negative; use 0 or more")
 	}
 	v.timeout("$.checks.timeout", c.Checks.Timeout)
 	v.timeout("$.checks.apiServerTimeout", c.Checks.APIServerTimeout)
@@ -91,7 +91,7 @@ const shortestTimeout = Duration(time.Second)
 // timeout wants a vital one that something can be done in.
 func (v *validator) timeout(path string, d Duration) {
 	if d < shortestTimeout {
-		v.vital(path, "is shorter than a second; want one such as 5m")
+		v.vital(path, "is shorter than a second; use a longer one, such as 5m")
 	}
 }
 
@@ -166,10 +166,10 @@ func (v *validator) noControl(s, at string) {
 	for _, r := range s {
 		switch {
 		case unicode.IsControl(r) && r != '\n' && r != '\r' && r != '\t' || r == unicode.ReplacementChar:
-			v.unsafe(at, fmt.Sprintf("holds the control character %U; remove it", r))
+			v.unsafe(at, fmt.Sprintf("contains the control character %U; remove it", r))
 			return
 		case unicode.Is(unicode.Noncharacter_Code_Point, r):
-			v.unsafe(at, fmt.Sprintf("holds %U, which Unicode has made no character; remove it", r))
+			v.unsafe(at, fmt.Sprintf("contains %U, which is not a character in Unicode; remove it", r))
 			return
 		}
 	}
@@ -182,11 +182,11 @@ var printable = regexp.MustCompile(`^[\x21-\x7e]+$`)
 func checkAbsolute(p string) string {
 	switch {
 	case !path.IsAbs(p):
-		return "want an absolute path"
+		return "must be an absolute path"
 	case path.Clean(p) != p:
-		return "want a path without . or .. or doubled slashes"
+		return "must be a path without . or .. or double slashes"
 	case !printable.MatchString(p) || strings.ContainsAny(p, `"'\%$`):
-		return "want a path of plain characters"
+		return "must be a path of letters, digits and . _ - / only"
 	}
 	return ""
 }

@@ -28,12 +28,12 @@ func (v *validator) cluster(c *NodeConfig) {
 	joins := c.Join.Method != JoinNone
 	switch {
 	case cl.KubernetesVersion == "" && joins:
-		v.missing("$.cluster.kubernetesVersion", "is missing; want the version of the node's kubelet, such as 1.34.2")
+		v.missing("$.cluster.kubernetesVersion", "is missing; give the version of the node's kubelet, such as 1.34.2")
 	case cl.KubernetesVersion != "" && !kubernetesVersion.MatchString(cl.KubernetesVersion):
-		v.vital("$.cluster.kubernetesVersion", "is no Kubernetes version; want three numbers, such as 1.34.2")
+		v.vital("$.cluster.kubernetesVersion", "is not a Kubernetes version; use three numbers, such as 1.34.2")
 	}
 	if cl.Server == "" && joins {
-		v.missing("$.cluster.server", "is missing; want the API server's URL, https://HOST[:PORT]")
+		v.missing("$.cluster.server", "is missing; give the API server's URL, https://HOST[:PORT]")
 	} else if cl.Server != "" {
 		if reason := checkServer(cl.Server); reason != "" {
 			v.vital("$.cluster.server", reason)
@@ -44,7 +44,7 @@ func (v *validator) cluster(c *NodeConfig) {
 			v.vital("$.cluster.certificateAuthority", err.Error())
 		}
 	} else if joins {
-		v.missing("$.cluster.certificateAuthority", "is missing; want the cluster's CA certificate, PEM or base64 of it")
+		v.missing("$.cluster.certificateAuthority", "is missing; give the cluster's CA certificate, as PEM or the base64 of it")
 	}
 	if cl.ServerCertificate != "" {
 		if err := checkCertificates(cl.ServerCertificate); err != nil {
@@ -52,12 +52,12 @@ func (v *validator) cluster(c *NodeConfig) {
 		}
 	}
 	if !dnsName.MatchString(cl.DNSDomain) {
-		v.invalid("$.cluster.dnsDomain", "is no DNS name", func() { cl.DNSDomain = DefaultDNSDomain })
+		v.invalid("$.cluster.dnsDomain", "is not a DNS name", func() { cl.DNSDomain = DefaultDNSDomain })
 	}
 	checkList(v, "$.cluster.dnsServiceIPs", &cl.DNSServiceIPs, checkIP)
 	checkList(v, "$.cluster.serviceCIDRs", &cl.ServiceCIDRs, func(cidr string) string {
 		if _, err := netip.ParsePrefix(cidr); err != nil {
-			return "is no address range; want one such as 10.0.0.0/16"
+			return "is not an address range; use one such as 10.0.0.0/16"
 		}
 		return ""
 	})
@@ -67,21 +67,21 @@ func checkServer(server string) string {
 	u, err := url.Parse(server)
 	switch {
 	case err != nil || u.Scheme != "https" || u.Host == "":
-		return "is no URL of the form https://HOST[:PORT]"
+		return "is not a URL of the form https://HOST[:PORT]"
 	case u.User != nil || u.RawQuery != "" || u.Fragment != "" || u.Path != "" && u.Path != "/":
-		return "has more than a host and a port; want https://HOST[:PORT]"
+		return "has more than a host and a port; use https://HOST[:PORT]"
 	case !dnsName.MatchString(strings.ToLower(u.Hostname())) && checkIP(u.Hostname()) != "":
-		return "has a host that is neither a DNS name nor an address"
+		return "has a host that is not a DNS name or an address"
 	}
 	if port, err := strconv.ParseUint(u.Port(), 10, 16); strings.HasSuffix(u.Host, ":"+u.Port()) && (err != nil || port == 0) {
-		return "has a port that is none; want one from 1 to 65535"
+		return "has a port that does not exist; use 1 to 65535"
 	}
 	return ""
 }
 
 func checkIP(ip string) string {
 	if addr, err := netip.ParseAddr(ip); err != nil || addr.Zone() != "" {
-		return "is no IP address"
+		return "is not an IP address"
 	}
 	return ""
 }
@@ -96,9 +96,9 @@ func (v *validator) join(j *Join) {
 	switch j.Method {
 	case JoinBootstrapToken:
 		if j.BootstrapToken.IsZero() {
-			v.missing("$.join.bootstrapToken", "is missing, and no other credential is given; the node could not join")
+			v.missing("$.join.bootstrapToken", "is missing, and there is no other credential, so the node could not join")
 		} else if !bootstrapToken.MatchString(j.BootstrapToken.Reveal()) {
-			v.vital("$.join.bootstrapToken", fmt.Sprintf("is no bootstrap token (it has %d characters); want 6 lower case letters or digits, a dot, and 16 more", len(j.BootstrapToken.Reveal())))
+			v.vital("$.join.bootstrapToken", fmt.Sprintf("is not a bootstrap token (it has %d characters); use 6 lower case letters or digits, a dot, and 16 more", len(j.BootstrapToken.Reveal())))
 		}
 	case JoinClientCertificate:
 		v.clientCertificate(j.ClientCertificate)
@@ -115,7 +115,7 @@ func (v *validator) join(j *Join) {
 func (v *validator) clientCertificate(cc *ClientCertificate) {
 	const at = "$.join.clientCertificate"
 	if cc == nil {
-		v.missing(at, "is missing, but the method needs it")
+		v.missing(at, "is missing, and join.method needs it")
 		return
 	}
 	badCertificate, badKey := checkCertificates(cc.Certificate), checkKey(cc.Key.Reveal())
@@ -129,14 +129,14 @@ func (v *validator) clientCertificate(cc *ClientCertificate) {
 		return
 	}
 	if _, err := tls.X509KeyPair([]byte(cc.Certificate), []byte(cc.Key.Reveal())); err != nil {
-		v.vital(at+".key", "does not belong to the certificate, or is of an unknown kind")
+		v.vital(at+".key", "does not belong to the certificate, or is of an unknown type")
 	}
 }
 
 func (v *validator) exec(e *ExecCredential) {
 	const at = "$.join.exec"
 	if e == nil || e.Command == "" {
-		v.missing(at+".command", "is missing, but the method needs it")
+		v.missing(at+".command", "is missing, and join.method needs it")
 		return
 	}
 	if reason := checkAbsolute(e.Command); reason != "" {
@@ -144,7 +144,7 @@ func (v *validator) exec(e *ExecCredential) {
 	}
 	for i, env := range e.Env {
 		if !envName.MatchString(env.Name) {
-			v.vital(document.IndexPath(at+".env", i), "has no usable variable name")
+			v.vital(document.IndexPath(at+".env", i), "has a name that is not possible for a variable")
 		}
 	}
 }

@@ -33,7 +33,7 @@ var (
 
 func (v *validator) runtime(r *Runtime) {
 	if !imageReference.MatchString(r.SandboxImage) {
-		v.invalid("$.runtime.sandboxImage", "is no image reference", func() { r.SandboxImage = DefaultSandboxImage })
+		v.invalid("$.runtime.sandboxImage", "is not an image reference", func() { r.SandboxImage = DefaultSandboxImage })
 	}
 	v.oneOf("$.runtime.cgroupDriver", &r.CgroupDriver, "systemd", "cgroupfs")
 	v.oneOf("$.runtime.lazyPull", &r.LazyPull, "overlaybd", "soci")
@@ -46,21 +46,21 @@ func (v *validator) runtime(r *Runtime) {
 	}
 	if c.MetricsAddress != "" {
 		if _, port, err := net.SplitHostPort(c.MetricsAddress); err != nil || !printable.MatchString(c.MetricsAddress) || !isPort(port) {
-			v.vital(at+".metricsAddress", "want HOST:PORT, with a port from 0 to 65535")
+			v.vital(at+".metricsAddress", "must be HOST:PORT, with a port from 0 to 65535")
 		}
 	}
 	checkMap(v, at+".limits", c.Limits, func(name, value string) string {
 		if !slices.Contains(limitNames, name) {
-			return "is no resource limit; want one of " + strings.Join(limitNames, ", ")
+			return "is not a resource limit; use one of " + strings.Join(limitNames, ", ")
 		}
 		if !limitValue.MatchString(value) {
-			return `want a number, "soft:hard" or "infinity"`
+			return `must be a number, "soft:hard" or "infinity"`
 		}
 		return ""
 	})
 	checkMap(v, at+".registryHeaders", c.RegistryHeaders, func(name, value string) string {
 		if !printable.MatchString(name) {
-			return "is no header name"
+			return "is not a header name"
 		}
 		return singleLine(value)
 	})
@@ -73,9 +73,9 @@ func (v *validator) network(n *Network) {
 	checkList(v, "$.network.ipFamilies", &n.IPFamilies, func(family string) string {
 		switch {
 		case family != "IPv4" && family != "IPv6":
-			return "want IPv4 or IPv6"
+			return "must be IPv4 or IPv6"
 		case seen[family]:
-			return "is there twice"
+			return "is in the list twice"
 		}
 		seen[family] = true
 		return ""
@@ -84,7 +84,7 @@ func (v *validator) network(n *Network) {
 	checkList(v, "$.network.nameservers", &n.Nameservers, checkIP)
 	checkList(v, "$.network.searchDomains", &n.SearchDomains, func(domain string) string {
 		if !dnsName.MatchString(domain) {
-			return "is no DNS name"
+			return "is not a DNS name"
 		}
 		return ""
 	})
@@ -102,22 +102,22 @@ func (v *validator) system(s *System) {
 	checkMap(v, "$.system.sysctls", s.Sysctls, func(key, value string) string {
 		switch {
 		case !sysctlKey.MatchString(key) || strings.Contains(key, "..") || strings.Contains(key, "//"):
-			return "is no kernel parameter; want its dotted name, such as net.core.somaxconn"
+			return "is not a kernel parameter; use its name with dots, such as net.core.somaxconn"
 		case value == "" || singleLine(value) != "":
-			return "want a value on one line"
+			return "must be on one line"
 		}
 		return ""
 	})
 	checkList(v, "$.system.modules", &s.Modules, func(module string) string {
 		if !moduleName.MatchString(module) {
-			return "is no module name"
+			return "is not the name of a kernel module"
 		}
 		return ""
 	})
 	for _, service := range slices.Sorted(maps.Keys(s.Environment)) {
 		checkMap(v, document.FieldPath("$.system.environment", service), s.Environment[service], func(name, value string) string {
 			if !envName.MatchString(name) {
-				return "is no variable name"
+				return "is not the name of a variable"
 			}
 			return singleLine(value)
 		})
@@ -138,7 +138,7 @@ func (v *validator) surroundings(c *NodeConfig) {
 	}{{"$.proxy.http", &c.Proxy.HTTP}, {"$.proxy.https", &c.Proxy.HTTPS}} {
 		u, err := url.Parse(proxy.value.Reveal())
 		if !proxy.value.IsZero() && (err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "") {
-			v.invalid(proxy.path, "is no URL of the form http://HOST:PORT", func() { *proxy.value = Secret{} })
+			v.invalid(proxy.path, "is not a URL of the form http://HOST:PORT", func() { *proxy.value = Secret{} })
 		}
 	}
 	checkList(v, "$.proxy.noProxy", &c.Proxy.NoProxy, singleLine)
@@ -156,7 +156,7 @@ func (v *validator) surroundings(c *NodeConfig) {
 	if c.Cloud.Azure != nil && c.Cloud.Azure.Custom != nil {
 		var endpoints map[string]any
 		if text := c.Cloud.Azure.Custom.Endpoints; text != "" && json.Unmarshal([]byte(text), &endpoints) != nil {
-			v.vital("$.cloud.azure.custom.endpoints", "is no JSON document; want the environment that Azure's SDK reads")
+			v.vital("$.cloud.azure.custom.endpoints", "is not a JSON document; give the environment that Azure's SDK reads")
 		}
 	}
 	v.components(&c.Components)
@@ -170,10 +170,10 @@ func (v *validator) components(c *Components) {
 	for _, name := range slices.Sorted(maps.Keys(c.Artifacts)) {
 		artifact, at := c.Artifacts[name], document.FieldPath("$.components.artifacts", name)
 		if artifact.SHA256 != "" && !sha256Sum.MatchString(artifact.SHA256) {
-			v.invalid(at+".sha256", "is no digest; want 64 hexadecimal digits", func() { artifact.SHA256 = "" })
+			v.invalid(at+".sha256", "is not a digest; use 64 hexadecimal digits", func() { artifact.SHA256 = "" })
 		}
 		if u, err := url.Parse(artifact.URL); artifact.URL != "" && (err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "") {
-			v.invalid(at+".url", "is no URL of the form https://HOST/PATH", func() { artifact.URL = "" })
+			v.invalid(at+".url", "is not a URL of the form https://HOST/PATH", func() { artifact.URL = "" })
 		}
 		if v.repair {
 			c.Artifacts[name] = artifact

@@ -20,7 +20,7 @@ var flagName = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]*[a-z0-9])?$`)
 // is found minutes later and far away.
 func (v *validator) kubelet(k *Kubelet) {
 	if k.NodeName != "" && (len(k.NodeName) > 253 || !dnsName.MatchString(k.NodeName)) {
-		v.vital("$.kubelet.nodeName", "is no DNS name of lower case letters, digits, dashes and dots")
+		v.vital("$.kubelet.nodeName", "is not a DNS name of lower case letters, digits, dashes and dots")
 	}
 	v.nodeIPs(k.NodeIPs)
 	for _, key := range slices.Sorted(maps.Keys(k.Labels)) {
@@ -39,17 +39,17 @@ func (v *validator) kubelet(k *Kubelet) {
 		at := document.IndexPath("$.kubelet.flags", i)
 		switch {
 		case !flagName.MatchString(flag.Name):
-			v.vital(at, "is no flag name; want it without dashes and without a value")
+			v.vital(at, "is not the name of a flag; write it without dashes in front and without a value")
 		case singleLine(flag.Value) != "":
 			v.vital(at, "has a line break in its value")
 		case slices.Contains(portFlags, flag.Name) && !isPort(flag.Value):
-			v.vital(at, "has a value that is no port; want a number from 0 to 65535")
+			v.vital(at, "has a value that is not a port; use a number from 0 to 65535")
 		}
 	}
 	v.kindOf("$.kubelet.config", k.Config, kubeletConfigVersion, kubeletConfigKind)
 	for _, field := range portFields {
 		if value, ok := k.Config[field]; ok && !isPort(fmt.Sprint(value)) {
-			v.vital("$.kubelet.config."+field, "is no port; want a number from 0 to 65535")
+			v.vital("$.kubelet.config."+field, "is not a port; use a number from 0 to 65535")
 		}
 	}
 	if p := k.ImageCredentialProvider; p != nil {
@@ -84,11 +84,11 @@ func (v *validator) nodeIPs(ips []string) {
 		}
 		addr := netip.MustParseAddr(ip).Unmap()
 		if !addr.IsGlobalUnicast() {
-			v.vital(document.IndexPath(at, i), "is "+kindOfAddress(addr)+", by which nobody reaches a node")
+			v.vital(document.IndexPath(at, i), "is "+kindOfAddress(addr)+", and a node cannot be reached at one")
 			continue
 		}
 		if family[addr.Is6()] {
-			v.vital(document.IndexPath(at, i), "is of the same family as one before it; want one address, or one of IPv4 and one of IPv6")
+			v.vital(document.IndexPath(at, i), "is another address of the same family; give one address, or one IPv4 and one IPv6 address")
 			continue
 		}
 		family[addr.Is6()] = true
@@ -122,7 +122,7 @@ func (v *validator) taints(taints []Taint) {
 		}
 		same := Taint{Key: taint.Key, Effect: taint.Effect}
 		if seen[same] {
-			v.vital(at, "has the key and the effect of one before it; want each pair once")
+			v.vital(at, "has the same key and effect as a taint before it; give each pair once")
 			continue
 		}
 		seen[same] = true
@@ -161,7 +161,7 @@ func (v *validator) credentialProvider(p *ImageCredentialProvider) {
 		}
 	}
 	if p.BinDir == "" {
-		v.missing(at+".binDir", "is missing; want the directory of the provider's binary")
+		v.missing(at+".binDir", "is missing; give the directory of the provider's program")
 	}
 	v.kindOf(at+".config", p.Config, "kubelet.config.k8s.io/v1", "CredentialProviderConfig")
 }
@@ -175,7 +175,7 @@ func checkLabel(key, value string) string {
 		return reason
 	}
 	if value != "" && !labelValue.MatchString(value) {
-		return fmt.Sprintf("has a value (of %d characters) that Kubernetes refuses: want at most 63 letters, digits, dashes, dots and underscores, beginning and ending with a letter or digit", len(value))
+		return fmt.Sprintf("has a value (of %d characters) that Kubernetes refuses: use at most 63 letters, digits, dashes, dots and underscores, with a letter or digit at both ends", len(value))
 	}
 	return checkReservedLabel(key)
 }
@@ -185,12 +185,12 @@ func checkLabelKey(key string) string {
 	name := key
 	if prefix, rest, found := strings.Cut(key, "/"); found {
 		if len(prefix) > 253 || !dnsName.MatchString(prefix) {
-			return "has a prefix that is no DNS name"
+			return "has a prefix that is not a DNS name"
 		}
 		name = rest
 	}
 	if !labelValue.MatchString(name) {
-		return fmt.Sprintf("has a name (of %d characters) that Kubernetes refuses: want at most 63 letters, digits, dashes, dots and underscores, beginning and ending with a letter or digit", len(name))
+		return fmt.Sprintf("has a name (of %d characters) that Kubernetes refuses: use at most 63 letters, digits, dashes, dots and underscores, with a letter or digit at both ends", len(name))
 	}
 	return ""
 }
@@ -203,10 +203,10 @@ func checkTaint(t Taint) string {
 		return "key " + reason
 	}
 	if t.Value != "" && !labelValue.MatchString(t.Value) {
-		return "value is not one that Kubernetes takes"
+		return "value is not possible in Kubernetes"
 	}
 	if !slices.Contains(taintEffects, t.Effect) {
-		return "effect is unknown; want one of " + strings.Join(taintEffects, ", ")
+		return "effect is unknown; use one of " + strings.Join(taintEffects, ", ")
 	}
 	return ""
 }

@@ -125,7 +125,7 @@ func TestValidateFindsAll(t *testing.T) {
 	seen := make(map[string]bool)
 	for i, p := range problems {
 		if seen[p.Path] {
-			t.Errorf("%s is there twice", p.Path)
+			t.Errorf("%s is in the list twice", p.Path)
 		}
 		seen[p.Path] = true
 		if i > 0 && p.Fatal == problems[i-1].Fatal && p.Path < problems[i-1].Path || i > 0 && p.Fatal && !problems[i-1].Fatal {

@@ -73,7 +73,7 @@ func Decode(n *Node, target any, opts Options) {
 	d := decoder{Options: opts}
 	d.structure(n, reflect.ValueOf(target).Elem(), "$")
 	if more := d.unknown - maxUnknown; more > 0 {
-		d.report(n, "$", Unknown, "has %d more unknown fields, ignored", more)
+		d.report(n, "$", Unknown, "has %d more unknown fields, all ignored", more)
 	}
 }
 
@@ -174,7 +174,7 @@ func (d *decoder) structure(n *Node, v reflect.Value, at string) {
 			continue
 		}
 		if other, twice := taken[known.index]; twice {
-			d.report(&f.Value, FieldPath(at, f.Name), Dropped, "same field as %q, ignored", other)
+			d.report(&f.Value, FieldPath(at, f.Name), Dropped, "is the same field as %q, ignored", other)
 			continue
 		}
 		if known.former {
@@ -223,7 +223,7 @@ func (d *decoder) list(n *Node, v reflect.Value, at string) bool {
 // wrote it, and what it means is not the same to all readers.
 func (d *decoder) element(n *Node, v reflect.Value, at string) bool {
 	if n.Kind == Null && v.Kind() != reflect.Interface {
-		d.report(n, at, WrongType, `is null, left out; an empty text is ""`)
+		d.report(n, at, WrongType, `is null, left out; write an empty text as ""`)
 		return false
 	}
 	return d.value(n, v, at)
@@ -272,7 +272,7 @@ func (d *decoder) enumeration(n *Node, v reflect.Value, at string, value int64, 
 		d.report(n, at, WrongType, "is %s, want the name of a value", n.Kind)
 		return false
 	case !known:
-		d.report(n, at, Invalid, "unknown value, left unset")
+		d.report(n, at, Invalid, "unknown value, ignored")
 		return false
 	}
 	v.SetInt(value)

@@ -25,7 +25,7 @@ func parseJSON(data []byte) (*Node, error) {
 	}
 	p.next()
 	if _, err := p.dec.Token(); !errors.Is(err, io.EOF) {
-		return nil, p.fault("something follows the document's closing brace")
+		return nil, p.fault("there is text after the document's closing brace")
 	}
 	return &n, nil
 }
@@ -58,7 +58,7 @@ func (p *jsonParser) where(err error) error {
 	switch {
 	case errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
 		p.to(len(p.text))
-		return p.fault("ends early, after %d bytes: the document is truncated", len(p.text))
+		return p.fault("the document is cut off after %d bytes", len(p.text))
 	case !errors.As(err, &syntax):
 		return err
 	case errors.As(json.Unmarshal(p.text, &raw), &syntax):

@@ -31,9 +31,9 @@ func TestParseJSON(t *testing.T) {
 		{"same name twice", `{"a":1,"a":2}`, "", `line 1 column 8: duplicate field "a"`},
 		{"same name twice, once escaped", `{"a":1,"\u0061":2}`, "", `duplicate field "a"`},
 		{"same name twice, below", `{"a":[{"b":1,"b":1}]}`, "", `duplicate field "b"`},
-		{"two documents", `{} {}`, "", "something follows the document's closing brace"},
-		{"text after it", "{\"a\":1}\n}", "", "line 2 column 1: something follows"},
-		{"NUL after it", "{\"a\":1}\x00", "", "something follows"},
+		{"two documents", `{} {}`, "", "there is text after the document's closing brace"},
+		{"text after it", "{\"a\":1}\n}", "", "line 2 column 1: there is text after"},
+		{"NUL after it", "{\"a\":1}\x00", "", "there is text after"},
 		{"NUL within it", "{\"a\":\x001}", "", "line 1 column 6: invalid character"},
 		{"not UTF-8", "{\"a\":\"\xff\"}", "", "document is not UTF-8"},
 		{"no value", "{\n  \"a\": 1,\n  \"b\": x\n}", "", "line 3 column 8: invalid character 'x' looking for beginning of value"},
@@ -47,7 +47,7 @@ func TestParseJSON(t *testing.T) {
 		{"wrong bracket", `{"a":[1}`, "", "invalid character '}'"},
 		{"name that is a number", `{1:2}`, "", "invalid character '1'"},
 		{"name that is a list", `{[]:2}`, "", "invalid character '['"},
-		{"comment", `{"a":1} // no`, "", "something follows"},
+		{"comment", `{"a":1} // no`, "", "there is text after"},
 		{"not a number of JSON", `{"a":NaN}`, "", "invalid character 'N'"},
 		{"hexadecimal number", `{"a":0x1F}`, "", "invalid character 'x'"},
 		{"leading zero", `{"a":017}`, "", "invalid character '1'"},
@@ -85,16 +85,16 @@ func TestParseYAML(t *testing.T) {
 		{"a separator at the end", "a: 1\n---\n", `{"a":1}`, ""},
 		{"a third document", "a: 1\n---\n---\nb: 2\n", "", "more than one document"},
 		{"text after it", "--- {a: 1} x", "", "yaml, line 1 column 12: did not find expected <document start>"},
-		{"merge key", "x: &x {a: 1}\nb:\n  <<: *x\n", "", "yaml, line 3 column 3: a field's name must be plain text, without merge keys"},
+		{"merge key", "x: &x {a: 1}\nb:\n  <<: *x\n", "", "yaml, line 3 column 3: a field's name must be plain text; merge keys are not supported"},
 		{"name that is a list", "? [a]\n: b", "", "a field's name must be plain text"},
 		{"name that is a map", "? {a: b}\n: c", "", "a field's name must be plain text"},
 		{"name that is an alias", "a: &x y\n*x : c", "", "a field's name must be plain text"},
 		{"anchor that is nowhere", "a: *x", "", "put a text that begins with * in quotes"},
-		{"tag of one's own", "a: 1\nb: !x y", "", "yaml, line 2 column 4: a tag that is unknown; put a text that begins with ! in quotes"},
+		{"tag of one's own", "a: 1\nb: !x y", "", "yaml, line 2 column 4: an unknown tag; put a text that begins with ! in quotes"},
 		{"tag that does not fit", "a: !!bool x", "", "yaml, line 1 column 4: not a boolean"},
 		{"integer that is too large", "a: 0xFFFFFFFFFFFFFFFF", "", "yaml, line 1 column 4: integer out of range"},
-		{"infinity", "a: .inf", "", "yaml, line 1 column 4: not a number JSON can hold"},
-		{"no number", "a: -.Inf\nb: .nan", "", "not a number JSON can hold"},
+		{"infinity", "a: .inf", "", "yaml, line 1 column 4: a number that JSON cannot hold"},
+		{"no number", "a: -.Inf\nb: .nan", "", "a number that JSON cannot hold"},
 		{"half of a surrogate pair", `a: "\ud83d"`, "", "invalid Unicode character escape"},
 		{"not UTF-8", "a: \xff", "", "invalid leading UTF-8 octet"},
 		{"NUL", "a: x\x00y", "", "control characters are not allowed"},
@@ -143,7 +143,7 @@ func TestParseTruncated(t *testing.T) {
 				t.Fatalf("%s: the first %d bytes are taken for a document", name, i)
 			case err == nil && n.Kind != document.Map:
 				t.Fatalf("%s: the first %d bytes are %s", name, i, n.Kind)
-			case err != nil && whole[0] == '{' && i > 0 && !strings.Contains(err.Error(), "the document is truncated"):
+			case err != nil && whole[0] == '{' && i > 0 && !strings.Contains(err.Error(), "the document is cut off"):
 				t.Fatalf("%s: the first %d bytes: %v", name, i, err)
 			}
 		}

@@ -60,7 +60,7 @@ func yamlError(dec *yaml.Decoder, text []byte, err error) error {
 	case reason.String() == "": // not the parser's, but about what it has parsed
 		e.Line, e.Column = markOf(member(outer, "event"), "start_mark")
 		// The message repeats a text that begins with an asterisk, perhaps a password, as the name of an anchor.
-		e.reason = "an alias of an anchor that is not there; put a text that begins with * in quotes"
+		e.reason = "an alias without its anchor; put a text that begins with * in quotes"
 		return e
 	}
 	e.reason = reason.String()
@@ -71,7 +71,7 @@ func yamlError(dec *yaml.Decoder, text []byte, err error) error {
 		if context == simpleKey || e.Line > int(end) {
 			e.Line, e.Column = begin, column // what follows it is no error, or is nothing
 		} else {
-			e.reason += fmt.Sprintf(", in what begins at line %d", begin)
+			e.reason += fmt.Sprintf(", in the part that begins at line %d", begin)
 		}
 	}
 	if offset := member(parser, "problem_offset").Int(); offset > 0 { // no place is known of a character that is none

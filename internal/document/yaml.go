@@ -34,7 +34,7 @@ func parseYAML(data []byte) (*Node, error) {
 			return nil, yamlError(dec, data, err)
 		}
 		if next.Content[0].ShortTag() != "!!null" { // a separator at the end is often seen, and says nothing
-			return nil, yamlFault(next.Content[0], "more than one document: keep the one that is meant")
+			return nil, yamlFault(next.Content[0], "more than one document: keep one")
 		}
 	}
 	var p yamlParser
@@ -101,7 +101,7 @@ func (p *yamlParser) mapping(y *yaml.Node, depth int) (Node, error) {
 	for i := 0; i+1 < len(y.Content); i += 2 {
 		key := y.Content[i]
 		if key.Kind != yaml.ScalarNode || key.Tag == "!!merge" {
-			return n, yamlFault(key, "a field's name must be plain text, without merge keys")
+			return n, yamlFault(key, "a field's name must be plain text; merge keys are not supported")
 		}
 		if seen[key.Value] {
 			return n, yamlFault(key, "duplicate field %q", key.Value)
@@ -143,13 +143,13 @@ func scalar(y *yaml.Node) (Node, error) {
 	case "!!float":
 		var f float64
 		if err := y.Decode(&f); err != nil || math.IsInf(f, 0) || math.IsNaN(f) {
-			return Node{}, yamlFault(y, "not a number JSON can hold")
+			return Node{}, yamlFault(y, "a number that JSON cannot hold")
 		}
 		return Node{Kind: Number, Text: strconv.FormatFloat(f, 'g', -1, 64)}, nil
 	case "!!str", "!!binary", "!!timestamp":
 		return Node{Kind: String, Text: y.Value}, nil
 	}
-	return Node{}, yamlFault(y, "a tag that is unknown; put a text that begins with ! in quotes")
+	return Node{}, yamlFault(y, "an unknown tag; put a text that begins with ! in quotes")
 }
 
 // isJSONNumber reports whether s is a number in JSON's grammar.

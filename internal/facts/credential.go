@@ -14,7 +14,7 @@ const (
 )
 
 // ErrCredential is what is wrong with a credential that is there and cannot be decoded.
-var ErrCredential = errors.New("is no Base64")
+var ErrCredential = errors.New("is not base64")
 
 // Credential returns the credential of that name among a machine's OEM strings, and whether there is one. As
 // in systemd the first counts where there are several. An error is an [ErrCredential] and has no part of the

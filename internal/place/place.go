@@ -20,7 +20,7 @@ var roots = []string{"/etc/", "/opt/", "/run/", "/usr/", "/var/lib/", "/var/log/
 const (
 	slipway = "is reserved for Slipway"
 	system  = "is reserved for the operating system"
-	others  = "is where others than the contract put their files"
+	others  = "is where other programs put their files"
 )
 
 // reserved are the paths below the roots that no plan has anything at. One that ends in a slash stands for
@@ -81,7 +81,7 @@ func Check(name string) string {
 // refused returns why a name is nobody's place, or "".
 func refused(name string) string {
 	if !path.IsAbs(name) || path.Clean(name) != name || name == "/" || strings.IndexFunc(name, unicode.IsControl) >= 0 {
-		return "is no absolute, clean path"
+		return "is not an absolute path in its shortest form"
 	}
 	for _, r := range reserved {
 		if within(name, r.path) {
@@ -98,7 +98,7 @@ func below(name string, roots []string) string {
 			return ""
 		}
 	}
-	return "is below none of " + strings.Join(roots, ", ")
+	return "must be below one of " + strings.Join(roots, ", ")
 }
 
 // within tells whether a name is a path, or is in the directory that it stands for.

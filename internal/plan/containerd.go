@@ -13,9 +13,9 @@ const containerdSocket = "unix:///run/containerd/containerd.sock"
 
 // containerd plans the container runtime: its configuration, its unit and its start.
 func (p *planner) containerd() {
-	p.directory("/etc/containerd/certs.d", 0o755, "registries are configured here, one directory each")
+	p.directory("/etc/containerd/certs.d", 0o755, "registries are configured here, one directory for each")
 	p.file(resource.Base, ContainerdConfig, 0o644, p.containerdConfig(), "containerd's configuration", containerdUnit)
-	p.file(resource.Base, resource.UnitDir+"/"+containerdUnit, 0o644, containerdUnitFile(p.layout.containerd), "containerd's unit, complete", containerdUnit)
+	p.file(resource.Base, resource.UnitDir+"/"+containerdUnit, 0o644, containerdUnitFile(p.layout.containerd), "containerd's whole unit", containerdUnit)
 	p.file(resource.Base, resource.UnitDir+"/containerd.service.d/exec_start.conf", 0o644, unitFile(
 		"[Service]",
 		"# Pods are forwarded even where a distribution's firewall would not; a host without iptables has none.",

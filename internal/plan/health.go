@@ -45,7 +45,7 @@ func HealthChecks(c *nodeconfig.NodeConfig) []resource.Resource {
 	h := &health{}
 	h.add(resource.Base, exitcode.UnitStartFailed, "the container runtime runs",
 		&resource.Check{Label: "health-containerd-active", Timeout: unitPatience, UnitActive: containerdUnit})
-	h.add(resource.Base, exitcode.UnitStartFailed, "the container runtime takes the kubelet's calls",
+	h.add(resource.Base, exitcode.UnitStartFailed, "the container runtime answers the kubelet's calls",
 		&resource.Check{Label: "health-runtime-ready", Timeout: answerPatience, RuntimeReady: &resource.RuntimeReady{
 			Socket: strings.TrimPrefix(containerdSocket, "unix://"),
 		}})
@@ -55,11 +55,11 @@ func HealthChecks(c *nodeconfig.NodeConfig) []resource.Resource {
 	h.add(resource.Join, exitcode.KubeletStartFailed, "the kubelet runs",
 		&resource.Check{Label: "health-kubelet-active", Timeout: unitPatience, UnitActive: kubeletUnit, Steady: kubeletSteady})
 	if healthz := kubeletHealthz(c.Kubelet); healthz != nil {
-		h.add(resource.Join, exitcode.KubeletStartFailed, "the kubelet says that it is well",
+		h.add(resource.Join, exitcode.KubeletStartFailed, "the kubelet is healthy",
 			&resource.Check{Label: "health-kubelet-healthz", Timeout: answerPatience, Healthz: healthz})
 	}
 	if credentials := kubeletCredentials(c); credentials != nil {
-		h.add(resource.Join, exitcode.KubeletStartFailed, "the kubelet renews its Node's lease, so the cluster counts on the node",
+		h.add(resource.Join, exitcode.KubeletStartFailed, "the kubelet renews its Node's lease, so the cluster sees the node",
 			&resource.Check{
 				Label:   "health-node-lease",
 				Timeout: c.Checks.APIServerTimeout,

@@ -108,7 +108,7 @@ func (p *planner) resolver() {
 	if slices.Contains(p.layout.resolverLink, p.facts.OS.ID) {
 		p.add(resource.Resource{
 			Phase:  resource.Base,
-			Reason: "pods cannot reach the stub resolver on the host's loopback (AKS: resolv.conf)",
+			Reason: "pods cannot use the resolver on the host's loopback address (AKS: resolv.conf)",
 			Spec:   &resource.Symlink{Path: "/etc/resolv.conf", Target: "/run/systemd/resolve/resolv.conf"},
 		})
 	}
@@ -117,7 +117,7 @@ func (p *planner) resolver() {
 // features writes the switches that the image's own programs read (AKS: enabled_features).
 func (p *planner) features() {
 	if features := p.config.Components.Features; len(features) > 0 {
-		p.file(resource.Join, p.layout.features, 0o600, assignments(features, "="), "switches of the image's own programs (AKS: enabled_features)")
+		p.file(resource.Join, p.layout.features, 0o600, assignments(features, "="), "feature switches for the image's own programs (AKS: enabled_features)")
 	}
 }
 
@@ -155,7 +155,7 @@ func (p *planner) apiServer() {
 	p.add(resource.Resource{
 		Phase:    resource.Join,
 		ExitCode: exitcode.APIServerUnreachable,
-		Reason:   "the API server answers by its name, over trusted TLS, to the node's credential",
+		Reason:   "the API server answers at its name, with trusted TLS, and accepts the node's credential",
 		Spec:     check,
 	})
 }

@@ -38,7 +38,7 @@ func violations(c *nodeconfig.NodeConfig, known facts.Facts) []string {
 	files := make(map[string]bool)
 	for _, r := range p.Resources {
 		if ids[r.ID()] {
-			fail("%s is there twice", r.ID())
+			fail("%s is in the list twice", r.ID())
 		}
 		ids[r.ID()] = true
 		switch r.Spec.(type) {

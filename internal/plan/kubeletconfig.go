@@ -80,7 +80,7 @@ func (p *planner) imageCredentialProvider() {
 	switch {
 	case provider == nil:
 	case provider.Config == nil && provider.ConfigFile == "":
-		p.warn(nodeconfig.Missing, at+".config", "is missing, and so is configFile; no provider is configured")
+		p.warn(nodeconfig.Missing, at+".config", "is missing, and so is configFile: no provider is configured")
 	case provider.Config == nil:
 		p.credentialConfig = provider.ConfigFile
 	default:
@@ -89,7 +89,7 @@ func (p *planner) imageCredentialProvider() {
 			if reason := p.unplaceable(wanted); reason == "" {
 				p.credentialConfig = wanted
 			} else {
-				p.warn(nodeconfig.Invalid, at+".configFile", "%s; the layout's place is used", reason)
+				p.warn(nodeconfig.Invalid, at+".configFile", "%s; the default path is used", reason)
 			}
 		}
 		p.file(resource.Join, p.credentialConfig, 0o644, yamlFile(provider.Config), "credentials for image registries", kubeletUnit)
@@ -104,14 +104,14 @@ func (p *planner) unplaceable(name string) string {
 	}
 	for _, planned := range p.layout.files() {
 		if overlap(name, planned) {
-			return "is the place of another file of the node"
+			return "is the path of another file of the node"
 		}
 	}
 	for _, r := range p.plan.Resources {
 		switch spec := r.Spec.(type) {
 		case *resource.File, *resource.Symlink:
 			if overlap(name, spec.Name()) {
-				return "is the place of another file of the node"
+				return "is the path of another file of the node"
 			}
 		case *resource.Directory:
 			if name == spec.Path || strings.HasPrefix(spec.Path, name+"/") {
@@ -126,7 +126,7 @@ func (p *planner) unplaceable(name string) string {
 		kubeletSetting(k, "cert-dir", "", kubeletCertDir),
 	} {
 		if overlap(name, path.Clean(dir)) {
-			return "is in a directory of the kubelet's"
+			return "is in a directory that the kubelet manages"
 		}
 	}
 	return ""

@@ -40,12 +40,12 @@ func (p *planner) prepareUnit() {
 		)
 	}
 	lines = append(lines, "", "[Install]", "WantedBy=multi-user.target")
-	p.file(resource.Base, resource.UnitDir+"/"+prepareUnit, 0o644, unitFile(lines...), "what a kubelet finds done when it starts; with it the kubelet restarts", prepareUnit)
+	p.file(resource.Base, resource.UnitDir+"/"+prepareUnit, 0o644, unitFile(lines...), "prepares the start of the kubelet; the kubelet restarts with it", prepareUnit)
 	p.enable(resource.Base, prepareUnit)
 	p.add(resource.Resource{
 		Phase:    resource.Base,
 		ExitCode: exitcode.KubeletStartFailed,
-		Reason:   "is over before the kubelet starts",
+		Reason:   "has ended before the kubelet starts",
 		Spec:     &resource.Unit{Unit: prepareUnit},
 	})
 }

@@ -29,7 +29,7 @@ func (p *planner) kubeletBinary() {
 		p.add(resource.Resource{
 			Phase:    resource.Base,
 			Restarts: []string{kubeletUnit},
-			Reason:   "the kubelet of the wanted version, of those the image holds",
+			Reason:   "the kubelet of the wanted version, one of those in the image",
 			Spec:     &resource.Symlink{Path: p.layout.kubelet, Target: installed},
 		})
 	}
@@ -84,7 +84,7 @@ func (p *planner) kubeletUnit() {
 		"WantedBy=multi-user.target",
 	)
 	p.prepareUnit()
-	p.file(resource.Base, resource.UnitDir+"/"+kubeletUnit, 0o644, unitFile(lines...), "the kubelet's unit, complete", kubeletUnit)
+	p.file(resource.Base, resource.UnitDir+"/"+kubeletUnit, 0o644, unitFile(lines...), "the kubelet's whole unit", kubeletUnit)
 	p.kubeletDropIn("10-containerd-base-flag.conf", "KUBELET_CONTAINERD_FLAGS",
 		"--runtime-request-timeout=15m --container-runtime-endpoint="+containerdSocket+" --runtime-cgroups=/system.slice/"+containerdUnit)
 	if !p.reached(containerRuntimeFlag) {
@@ -114,7 +114,7 @@ func (p *planner) start() {
 	p.add(resource.Resource{
 		Phase:    resource.Join,
 		ExitCode: exitcode.KubeletInstallFailed,
-		Reason:   "systemd skips a unit without its binary in silence",
+		Reason:   "systemd would skip a unit without its binary, without an error",
 		Spec:     &resource.Check{Label: "kubelet-binary", PathExists: p.layout.kubelet},
 	})
 	requires := []resource.ID{
@@ -144,7 +144,7 @@ func (p *planner) start() {
 		Phase:    resource.Join,
 		Requires: []resource.ID{resource.IDOf(unit)},
 		ExitCode: exitcode.KubeletStartFailed,
-		Reason:   "the kubelet takes its settings, and does not stop at once",
+		Reason:   "the kubelet accepts its settings and keeps running",
 		Spec: &resource.Check{
 			Label: "kubelet-active", Timeout: kubeletPatience, UnitActive: kubeletUnit, Steady: steady, Restarts: kubeletRestarts,
 			Well: well,

@@ -61,7 +61,7 @@ func (p *planner) retireCredential() []string {
 		// There is no hurry before it.
 		Requires: []resource.ID{resource.IDOf(&resource.Unit{Unit: kubeletUnit})},
 		ExitCode: exitcode.UnitStartFailed,
-		Reason:   "the bootstrap credential goes when the kubelet has a certificate",
+		Reason:   "the bootstrap credential is removed when the kubelet has a certificate",
 		Spec:     &resource.Unit{Unit: retireUnit + ".path"},
 	})
 	return []string{certificate, kubeconfig}

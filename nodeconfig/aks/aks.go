@@ -133,9 +133,9 @@ func (t *translation) version() {
 	const at = "$.version"
 	switch version := t.in.GetVersion(); {
 	case version == "":
-		t.fatal(nodeconfig.Missing, at, `is missing; want "v1"`)
+		t.fatal(nodeconfig.Missing, at, `is missing; use "v1"`)
 	case !slices.Contains(versions, version):
-		t.fatal(nodeconfig.Invalid, at, `is a version this agent does not know; want "v1"`)
+		t.fatal(nodeconfig.Invalid, at, `is a version that this agent does not know; use "v1"`)
 	case version == "v0":
 		t.warn(nodeconfig.Deprecated, at, "v0 is deprecated; it is read as v1")
 	}

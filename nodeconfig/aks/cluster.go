@@ -136,7 +136,7 @@ func (t *translation) principalSecret(encoded string) nodeconfig.Secret {
 	}
 	decoded, err := base64.StdEncoding.DecodeString(encoded)
 	if err != nil {
-		t.warn(nodeconfig.Invalid, "$.auth_config.service_principal_secret", "is no base64; left out")
+		t.warn(nodeconfig.Invalid, "$.auth_config.service_principal_secret", "is not base64; left out")
 		return nodeconfig.Secret{}
 	}
 	return nodeconfig.NewSecret(string(decoded))
@@ -150,7 +150,7 @@ func (t *translation) surroundings() {
 	if s := t.in.GetCseTimeout(); s > 0 && s <= maxTimeout {
 		t.out.Checks.Timeout = nodeconfig.Duration(time.Duration(s) * time.Second)
 	} else if t.in.CseTimeout != nil {
-		t.warn(nodeconfig.Invalid, "$.cse_timeout", "is out of range, want 1 to %d seconds; the default is used", maxTimeout)
+		t.warn(nodeconfig.Invalid, "$.cse_timeout", "is out of range (1 to %d seconds); the default is used", maxTimeout)
 	}
 	preinstalled := t.in.IsVhd == nil || t.in.GetIsVhd()
 	t.out.Components.Preinstalled = &preinstalled

@@ -51,7 +51,7 @@ func FuzzDecode(f *testing.F) {
 			return
 		}
 		for _, p := range nodeconfig.Fatal(result.Problems) {
-			if p.Path != "$" && p.Path != "$.version" && p.Reason != "unknown value, left unset" {
+			if p.Path != "$" && p.Path != "$.version" && p.Reason != "unknown value, ignored" {
 				t.Fatalf("fatal, and protobuf reads it: %s", p)
 			}
 		}

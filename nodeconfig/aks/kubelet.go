@@ -96,7 +96,7 @@ var registries = []string{
 func (t *translation) credentialProvider(binDir, configFile string) {
 	if binDir == "" || configFile == "" {
 		if binDir != "" || configFile != "" {
-			t.warn(nodeconfig.NotApplied, flagsPath, "names only one of --image-credential-provider-bin-dir and --image-credential-provider-config; no provider is configured")
+			t.warn(nodeconfig.NotApplied, flagsPath, "has only one of --image-credential-provider-bin-dir and --image-credential-provider-config; no provider is configured")
 		}
 		return
 	}

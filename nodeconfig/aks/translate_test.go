@@ -62,11 +62,11 @@ func TestExamples(t *testing.T) {
 func TestDecodeNothing(t *testing.T) {
 	for doc, reason := range map[string]string{
 		"":                   "document is empty",
-		"{":                  "the document is truncated",
+		"{":                  "the document is cut off",
 		"[]":                 "document is a list",
 		`{"a":1,"a":2}`:      "duplicate field",
 		"a: *b":              "yaml",
-		`{"version":"v1"} {`: "something follows",
+		`{"version":"v1"} {`: "there is text after",
 	} {
 		result := aks.Decode([]byte(doc))
 		contracts.Compare(t, result.Problems, []nodeconfig.Problem{{Path: "$", Reason: reason, Fatal: true}})

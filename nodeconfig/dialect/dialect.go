@@ -194,13 +194,13 @@ func choose(tree *document.Node, name string) (*dialect, string) {
 		}
 	}
 	if name != "" {
-		return nil, fmt.Sprintf("unknown dialect %q; want one of %s", name, strings.Join(Names(), ", "))
+		return nil, fmt.Sprintf("unknown dialect %q; use one of %s", name, strings.Join(Names(), ", "))
 	}
-	const want = `want apiVersion "` + nodeconfig.APIVersion + `" and kind "` + nodeconfig.Kind + `", or AKS's version "v1"`
+	const want = `use apiVersion "` + nodeconfig.APIVersion + `" and kind "` + nodeconfig.Kind + `", or AKS's version "v1"`
 	if is := anothers(tree); is != "" {
 		return nil, is + "; " + want
 	}
-	return nil, "is no contract that is known: " + want
+	return nil, "is not a known contract: " + want
 }
 
 // unique sorts problems and keeps one for each path: where a value could not be read and is then

@@ -22,7 +22,7 @@ const (
 )
 
 func TestDetect(t *testing.T) {
-	const unknown = "is no contract that is known"
+	const unknown = "is not a known contract"
 	for _, c := range []struct{ doc, name, want, reason string }{
 		{`{"apiVersion":"slipway.dev/v1","kind":"NodeConfig"}`, "", "native", ""},
 		{"apiVersion: slipway.dev/v1\n", "", "native", ""},
@@ -43,8 +43,8 @@ func TestDetect(t *testing.T) {
 		{`{}`, "", "", unknown},
 		{"apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\n", "", "", "is a NodeConfig of EKS's nodeadm (node.eks.aws)"},
 		{"apiVersion: kubeadm.k8s.io/v1beta4\nkind: JoinConfiguration\n", "", "", "is a document of kubeadm's"},
-		{"apiVersion: kubeadm.k8s.io/v1beta3\nkind: ClusterConfiguration\n", "", "", `is a document of kubeadm's; its API server, CA certificate and token belong in cluster and join of a native contract; want apiVersion "slipway.dev/v1"`},
-		{"apiVersion: eksctl.io/v1alpha5\nkind: ClusterConfig\nnodeGroups: [{name: a, amiFamily: AmazonLinux2023}]\n", "", "", "is a ClusterConfig of eksctl's, which describes a cluster; want the contract of one node; want apiVersion"},
+		{"apiVersion: kubeadm.k8s.io/v1beta3\nkind: ClusterConfiguration\n", "", "", `is a document of kubeadm's; its API server, CA certificate and token belong in cluster and join of a native contract; use apiVersion "slipway.dev/v1"`},
+		{"apiVersion: eksctl.io/v1alpha5\nkind: ClusterConfig\nnodeGroups: [{name: a, amiFamily: AmazonLinux2023}]\n", "", "", "is a ClusterConfig of eksctl's, which describes a cluster, not one node; use apiVersion"},
 		{"apiVersion: eksctl.io/v1alpha5\nkind: ClusterConfig\nmanagedNodeGroups: [{name: a}, {amiFamily: WindowsServer2022FullContainer}]\n", "", "", "is for Windows, and Slipway makes Linux nodes"},
 		{"apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n", "", "", "it belongs in kubelet.config"},
 		{"apiVersion: v1\nkind: Config\nclusters: []\n", "", "", "is a kubeconfig"},
@@ -56,14 +56,14 @@ func TestDetect(t *testing.T) {
 		{`{}`, "aks", "aks", ""},
 		{`{"version":"v1"}`, "native", "native", ""},
 		{`{"apiVersion":"slipway.dev/v1"}`, "aks", "aks", ""},
-		{`{"version":"v1"}`, "eks", "eks", `unknown dialect "eks"; want one of native, aks`},
+		{`{"version":"v1"}`, "eks", "eks", `unknown dialect "eks"; use one of native, aks`},
 		{`{"version":"v1"}`, "AKS", "AKS", "unknown dialect"},
 		{``, "", "", "document is empty"},
 		{`[]`, "", "", "document is a list"},
 		{"\x00\x01\x02", "", "", "control characters are not allowed"},
 		{"MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=x\n\n--x", "", "", "yaml"},
 		{"#!/bin/bash\necho hello\n", "", "", "document is a string"},
-		{`{"version":"v1"`, "aks", "aks", "the document is truncated"},
+		{`{"version":"v1"`, "aks", "aks", "the document is cut off"},
 		{strings.Repeat(`{"version":"v1"}`, 10<<20/16), "", "", "document too large"},
 	} {
 		got := dialect.Decode([]byte(c.doc), c.name)

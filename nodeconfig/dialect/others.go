@@ -16,7 +16,7 @@ var others = []struct {
 }{
 	{apiVersion: "node.eks.aws/", is: "is a NodeConfig of EKS's nodeadm (node.eks.aws), which this version does not read"},
 	{apiVersion: "kubeadm.k8s.io/", is: "is a document of kubeadm's; its API server, CA certificate and token belong in cluster and join of a native contract"},
-	{apiVersion: "eksctl.io/", is: "is a ClusterConfig of eksctl's, which describes a cluster; want the contract of one node"},
+	{apiVersion: "eksctl.io/", is: "is a ClusterConfig of eksctl's, which describes a cluster, not one node"},
 	{apiVersion: "kubelet.config.k8s.io/", is: "is a configuration of the kubelet's; it belongs in kubelet.config of a native contract"},
 	{apiVersion: "kubeproxy.config.k8s.io/", is: "is a configuration of kube-proxy's, which runs as a pod"},
 	{apiVersion: "karpenter.", is: "is an object of Karpenter's, which lives in the cluster"},

@@ -276,6 +276,6 @@ func TestArtifactsScript(t *testing.T) {
 func TestNewToken(t *testing.T) {
 	id, secret, _ := strings.Cut(NewToken(), ".")
 	if len(id) != 6 || len(secret) != 16 || strings.ToLower(id+secret) != id+secret {
-		t.Errorf("%s.%s is no bootstrap token", id, secret)
+		t.Errorf("%s.%s is not a bootstrap token", id, secret)
 	}
 }
