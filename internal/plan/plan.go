@@ -53,6 +53,7 @@ func New(c *nodeconfig.NodeConfig, f facts.Facts) (resource.Plan, []nodeconfig.P
 		p.imageCredentialProvider() // after all others, whose files it must not replace
 		p.kubeletFlags()
 	}
+	p.readable()
 	p.plan.Sort()
 	return p.plan, append(p.problems, notApplied(c)...)
 }
