@@ -1,7 +1,9 @@
 package document_test
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/slipway-dev/slipway/internal/document"
@@ -37,5 +39,39 @@ func TestDiff(t *testing.T) {
 		if !slices.Equal(got, tt.want) {
 			t.Errorf("%s and %s differ in %q, want %q", tt.a, tt.b, got, tt.want)
 		}
+	}
+}
+
+// wide is a map of many keys with the same value each.
+func wide(t testing.TB, keys int, value string) *document.Node {
+	t.Helper()
+	var b strings.Builder
+	for i := range keys {
+		fmt.Fprintf(&b, "k%d: %s\n", i, value)
+	}
+	n, err := document.Parse([]byte(b.String()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// Maps of many keys are compared whole; BenchmarkDiff shows that it takes no square of them.
+func TestDiffOfWideMaps(t *testing.T) {
+	const keys = 40000
+	if changes := document.Diff("$", wide(t, keys, "1"), wide(t, keys, "2")); len(changes) != keys || changes[0].Path != "$.k0" {
+		t.Errorf("%d changes", len(changes))
+	}
+}
+
+// BenchmarkDiff compares maps of equal keys; the time is in proportion to how many there are.
+func BenchmarkDiff(b *testing.B) {
+	for _, keys := range []int{4000, 40000} {
+		one, two := wide(b, keys, "1"), wide(b, keys, "1")
+		b.Run(fmt.Sprint(keys), func(b *testing.B) {
+			for b.Loop() {
+				document.Diff("$", one, two)
+			}
+		})
 	}
 }
