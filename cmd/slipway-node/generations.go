@@ -108,6 +108,8 @@ type driftEntry struct {
 	Resource string `json:"resource"`
 	// Action is what an apply would do about it.
 	Action string `json:"action"`
+	// Note says how it is and what it takes, where an apply does nothing about it.
+	Note string `json:"note,omitempty"`
 }
 
 // showDrift lists what is not as the current generation has it, and shows how it differs. Its exit code is 1 where
@@ -115,7 +117,7 @@ type driftEntry struct {
 func (a *app) showDrift(changes []apply.Change, d *difference.Difference, form string) error {
 	document := driftDocument{Drift: []driftEntry{}, Difference: d}
 	for _, c := range changes {
-		document.Drift = append(document.Drift, driftEntry{string(c.ID), string(c.Action)})
+		document.Drift = append(document.Drift, driftEntry{string(c.ID), string(c.Action), c.Note})
 	}
 	var err error
 	switch {
@@ -125,9 +127,9 @@ func (a *app) showDrift(changes []apply.Change, d *difference.Difference, form s
 		err = command.Write(a.Streams, "No drift: the machine matches its current generation.\n")
 	default:
 		var table cli.Table
-		addRow(&table, "RESOURCE", "WOULD BE")
+		addRow(&table, "RESOURCE", "WOULD BE", "")
 		for _, d := range document.Drift {
-			addRow(&table, d.Resource, d.Action)
+			addRow(&table, d.Resource, d.Action, d.Note)
 		}
 		text := "From the machine as it is (-) to its current generation (+):\n" + d.Text(cli.StyleOf(a.Out)) + "\n" + table.String()
 		err = command.Write(a.Streams, text+"\nRepair it with: slipway-node provision\n")

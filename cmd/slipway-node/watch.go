@@ -60,7 +60,7 @@ provisioned yet is left alone.`,
 	opts.metadata = command.Choice{Value: noCloud, Allowed: append(metadata.Clouds(), noCloud)}
 	command.AddChoice(cmd, &opts.metadata, "metadata", "", "follow the user data of a cloud's metadata `SERVICE` too: "+cli.List(opts.metadata.Allowed, "or"))
 	flags.DurationVar(&opts.interval, "interval", time.Minute, "check each source every `DURATION`")
-	opts.drift = command.Choice{Value: string(watch.Mend), Allowed: []string{string(watch.Report), string(watch.Mend), string(watch.Off)}}
+	opts.drift = command.Choice{Value: string(watch.Mend), Allowed: []string{string(watch.Report), string(watch.Mend), string(watch.MendAll), string(watch.Off)}}
 	command.AddChoice(cmd, &opts.drift, "drift", "", "`ACTION` on drift: "+cli.List(opts.drift.Allowed, "or"))
 	flags.DurationVar(&opts.driftInterval, "drift-interval", 5*time.Minute, "check for drift every `DURATION`")
 	addAllow(cmd, &opts.allow)

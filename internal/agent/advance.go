@@ -16,6 +16,8 @@ type advance struct {
 	digest string
 	// entry is what the index is to say of the generation; its number and outcome come by themselves.
 	entry generation.Entry
+	// all says that what is somebody else's decision is taken back, too: masks and drop-ins of units.
+	all bool
 	// verify tells whether the machine is well with it; nil for a plan whose own checks say so.
 	verify func() error
 }
@@ -33,14 +35,27 @@ func (a *Agent) advance(ctx context.Context, store *generation.Store, next advan
 		return new(apply.Report), err
 	}
 	desired := next.plan
+	masked, err := a.masked(store)
+	if err != nil {
+		return new(apply.Report), err
+	}
+	switch {
+	case next.all:
+		if engine.Stale, err = a.added(store); err != nil {
+			return new(apply.Report), err
+		}
+	case len(masked) > 0:
+		a.Log.Warn("somebody has masked units; they are left so", "units", masked)
+		desired = without(desired, masked)
+	}
 	if !settled {
 		next.entry.StartedAt = a.Now()
 		if next.entry, err = store.Begin(next.entry, next.plan); err != nil {
 			return new(apply.Report), err
 		}
-		var restored []resource.Resource
-		engine.Stale, restored = store.Stale(next.plan)
-		desired.Resources = slices.Concat(next.plan.Resources, restored)
+		stale, restored := store.Stale(next.plan)
+		engine.Stale = append(engine.Stale, stale...)
+		desired.Resources = slices.Concat(desired.Resources, restored)
 		desired.Sort()
 	}
 	report, err := engine.Apply(ctx, desired)

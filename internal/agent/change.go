@@ -94,6 +94,8 @@ type wanted struct {
 	advance
 	// health are checks that follow the change, besides the plan's own.
 	health []resource.Resource
+	// asked says that somebody wants all of the plan now; a way back makes do with what it may do.
+	asked bool
 	// timeout bounds the change with its checks.
 	timeout time.Duration
 }
@@ -113,7 +115,9 @@ func (c *change) contractPlan(ctx context.Context, store *generation.Store, opts
 		}
 	}
 	entry := generation.Entry{Origin: opts.Origin, Revision: c.config.Metadata.Revision}
-	return wanted{advance{plan: desired, entry: entry}, plan.HealthChecks(c.config), timeout}, nil
+	return wanted{
+		advance: advance{plan: desired, entry: entry}, health: plan.HealthChecks(c.config), asked: true, timeout: timeout,
+	}, nil
 }
 
 // errNothingToDo says that there is nothing to change.
@@ -170,6 +174,11 @@ func (c *change) run(ctx context.Context, want func(*generation.Store) (wanted, 
 	}
 	if beyond := c.difference.Beyond(c.allow); len(beyond) > 0 {
 		return refused("%s (%s): it is made with --allow %s only", beyond[0].Why, beyond[0].What, c.difference.Class)
+	}
+	if w.asked {
+		if err := c.unmasked(store, w.plan); err != nil {
+			return refused("%s", err)
+		}
 	}
 	timeout := w.timeout
 	if c.deadline > 0 {

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/slipway-dev/slipway/internal/facts"
@@ -136,4 +137,25 @@ func (p *provision) address(ctx context.Context) {
 		}
 	}
 	p.Log.Warn("the machine has no address that the node could register; the kubelet chooses one", "waited", addressPatience)
+}
+
+// addressTries is how often a node is planned again whose address was gone before it was provisioned.
+const addressTries = 3
+
+// strayed tells whether an address that the node was planned with is gone, and learns those that are there. An
+// address that the machine has when it boots may be an old lease, or one that its network's settings take away.
+func (p *provision) strayed() bool {
+	if p.opts.Facts != nil || p.isScript() {
+		return false
+	}
+	now := facts.NodeIPs(p.Host)
+	gone := slices.DeleteFunc(slices.Clone(p.known.NodeIPs), func(ip string) bool { return slices.Contains(now, ip) })
+	if len(gone) == 0 {
+		return false
+	}
+	p.Log.Warn("an address that the node was planned with is gone; it is planned again", "gone", gone, "now", now)
+	instance := p.known.Instance
+	p.known = facts.Gather(p.Host)
+	p.known.Instance = instance
+	return true
 }

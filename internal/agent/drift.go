@@ -13,7 +13,8 @@ import (
 // maxDrifted bounds a file whose content is shown beside what it should be.
 const maxDrifted = 1 << 20
 
-// Drift tells what is not as the current generation has it: what an apply of it would change.
+// Drift tells what is not as the current generation has it: what an apply of it would change, and what it would leave,
+// because it is somebody's decision or because it takes more.
 func (a *Agent) Drift(ctx context.Context) (changes []apply.Change, err error) {
 	err = a.guarded(func() (err error) { changes, _, err = a.drift(ctx); return err })
 	return changes, err
@@ -46,9 +47,18 @@ func (a *Agent) drift(ctx context.Context) ([]apply.Change, resource.Plan, error
 	if err != nil {
 		return nil, resource.Plan{}, err
 	}
+	foreign, err := a.foreign(store)
+	if err != nil {
+		return nil, resource.Plan{}, err
+	}
+	masked, err := a.masked(store)
+	if err != nil {
+		return nil, resource.Plan{}, err
+	}
+	desired = without(desired, masked)
 	engine := &apply.Engine{Host: a.Host, Now: a.Now, Log: a.Log}
 	report, err := engine.Preview(ctx, desired)
-	return report.Changes, desired, err
+	return append(report.Changes, foreign...), desired, err
 }
 
 // actual is a plan with what is on the machine in the place of what has changed.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/slipway-dev/slipway/exitcode"
@@ -125,6 +126,16 @@ func (p *provision) run(ctx context.Context) error {
 		return p.preview(ctx, desired)
 	}
 	err = p.apply(ctx, desired)
+	for tries := 0; err == nil && p.strayed(); tries++ {
+		if tries == addressTries {
+			err = fmt.Errorf("the machine's address changes again and again, last to %s: the node was planned with one that is gone", strings.Join(p.known.NodeIPs, ", "))
+			break
+		}
+		p.given, p.preparing = &p.found, nil
+		if desired, _, err = p.desired(ctx); err == nil {
+			err = p.apply(ctx, desired)
+		}
+	}
 	if err != nil && errors.Is(context.Cause(ctx), errTimeout) {
 		err = errors.Join(fmt.Errorf("%w after %s", errTimeout, timeout), err)
 	}
@@ -150,6 +161,9 @@ func (p *provision) apply(ctx context.Context, desired resource.Plan) error {
 		return errors.Join(refusal, err)
 	}
 	p.status.Config.Digest = next.plan.Config
+	if err := p.unmasked(store, next.plan); err != nil {
+		return errors.Join(p.retract(), err)
+	}
 	last := p.lastSuccess(next.plan)
 	if !last || refusal != nil {
 		if err := p.retract(); err != nil {
@@ -161,7 +175,7 @@ func (p *provision) apply(ctx context.Context, desired resource.Plan) error {
 	if current, found := store.Current(); found && !p.isScript() {
 		p.status.Generation = current.Number
 	}
-	p.unchanged = err == nil && refusal == nil && last && len(report.Changes) == 0
+	p.unchanged = err == nil && refusal == nil && last && len(p.status.Changes) == 0
 	return errors.Join(err, refusal)
 }
 
@@ -214,6 +228,9 @@ func (p *provision) preview(ctx context.Context, desired resource.Plan) error {
 
 // lock waits until no other run is at work.
 func (p *provision) lock(ctx context.Context) error {
+	if p.release != nil {
+		return nil
+	}
 	release, err := apply.Lock(ctx, p.Host)
 	if err != nil {
 		p.yielded = ctx.Err() != nil

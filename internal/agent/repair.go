@@ -23,6 +23,8 @@ const (
 type RepairOptions struct {
 	// Attempt counts the attempts that have failed since one succeeded.
 	Attempt int
+	// All takes back what is somebody else's decision, too: masks and drop-ins of units.
+	All bool
 }
 
 // Repair makes the machine be as it should be again. Where the current generation was good, that is what it
@@ -37,7 +39,7 @@ func (a *Agent) Repair(ctx context.Context, opts RepairOptions) Changed {
 			return wanted{}, errNothingToDo
 		}
 		desired, entry, err := repairing(store, current, opts.Attempt)
-		return wanted{advance: advance{plan: desired, entry: entry}, timeout: nodeconfig.DefaultTimeout.Std()}, err
+		return wanted{advance: advance{plan: desired, entry: entry, all: opts.All}, timeout: nodeconfig.DefaultTimeout.Std()}, err
 	})
 }
 

@@ -47,6 +47,9 @@ const (
 	Ran       = status.ActionRan
 	Removed   = status.ActionRemoved
 	Stopped   = status.ActionStopped
+	// Left is what is not as it should be, and no apply changes: it is somebody else's decision. It is no
+	// change, and in no status.
+	Left Action = "left"
 
 	// joined is no change: somebody else is starting the unit, and is waited for.
 	joined Action = "joined"
@@ -56,6 +59,8 @@ const (
 type Change struct {
 	ID     resource.ID
 	Action Action
+	// Note says how it is and what it takes, where the action is Left.
+	Note string
 }
 
 // Step is a part of an apply, for the timeline.

@@ -50,12 +50,15 @@ func (i *intent) check() error {
 	return nil
 }
 
+// unitDirs are where systemd reads what a plan changes, and what a repair removes (systemd.unit(5)).
+var unitDirs = []string{resource.UnitDir + "/", "/etc/systemd/system.control/", "/run/systemd/"}
+
 func (i *intent) add(wrong []difference) {
 	// The earlier run's record stays as it was.
 	i.Restarts, i.Paths = slices.Clone(i.Restarts), slices.Clone(i.Paths)
 	for _, d := range wrong {
-		if strings.HasPrefix(d.Spec.Name(), resource.UnitDir+"/") {
-			i.Reload = true
+		for _, dir := range unitDirs {
+			i.Reload = i.Reload || strings.HasPrefix(d.Spec.Name(), dir)
 		}
 		if f, ok := d.Spec.(*resource.File); !ok || !f.Temporary() || d.action != Removed {
 			i.Restarts = append(i.Restarts, d.Restarts...) // who reads it has something better now, if it is over

@@ -24,7 +24,7 @@ func (r *run) record(f func(*Report)) {
 
 func (r *run) changed(id resource.ID, action Action) {
 	r.Log.Debug("changed", "resource", string(id), "action", string(action))
-	r.record(func(rep *Report) { rep.Changes = append(rep.Changes, Change{id, action}) })
+	r.record(func(rep *Report) { rep.Changes = append(rep.Changes, Change{ID: id, Action: action}) })
 }
 
 func (r *run) unchanged() {

@@ -43,7 +43,7 @@ func Gather(m Machine) Facts {
 		BootID:        g.bootID(),
 		DMI:           g.dmi(),
 		Disks:         g.disks(),
-		NodeIPs:       g.nodeIPs(),
+		NodeIPs:       NodeIPs(m),
 		Interfaces:    g.interfaces(),
 		Routes:        g.routes(),
 		CloudInit:     g.cloudInit(),
@@ -110,8 +110,10 @@ func (g gatherer) memory() int64 {
 	return 0
 }
 
-func (g gatherer) nodeIPs() []string {
-	addresses, err := g.Addresses()
+// NodeIPs are the addresses that a node of the machine would register, as [Facts] has them. They may be others a
+// moment later.
+func NodeIPs(m Machine) []string {
+	addresses, err := m.Addresses()
 	if err != nil {
 		return nil
 	}

@@ -154,7 +154,7 @@ func TestNodeIPs(t *testing.T) {
 		{"::ffff:10.0.0.1 10.0.0.2", "10.0.0.1"},
 	} {
 		g := gatherer{machine{addresses: strings.Fields(c.addresses)}}
-		if got := strings.Join(g.nodeIPs(), " "); got != c.want {
+		if got := strings.Join(NodeIPs(g), " "); got != c.want {
 			t.Errorf("%q: got %q, want %q", c.addresses, got, c.want)
 		}
 	}

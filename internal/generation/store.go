@@ -240,7 +240,12 @@ func (s *Store) Begin(e Entry, plan resource.Plan) (Entry, error) {
 	if err := s.setAside(); err != nil {
 		return e, err
 	}
+	dropIns, err := s.earlier(plan)
+	if err != nil {
+		return e, fmt.Errorf("record the generation: %w", err)
+	}
 	r := newRecord(e, plan, left, originals)
+	r.DropIns = dropIns
 	good, _ := s.LastGood()
 	r.LastGood = good.Number
 	if err := s.write(state.Generation(e.Number), r); err != nil {

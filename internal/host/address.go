@@ -2,9 +2,13 @@ package host
 
 import (
 	"context"
+	"encoding/binary"
 	"net/netip"
 	"slices"
+	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // addressInterval is how often the machine's addresses are looked at.
@@ -33,3 +37,49 @@ func waitForAddress(ctx context.Context, addresses func() ([]netip.Addr, error),
 
 // WaitForAddress waits for nothing: a directory is in no network.
 func (d *Directory) WaitForAddress(context.Context, []string) bool { return false }
+
+// passing are the flags of an address that is not the machine's yet, or not for long: nobody has made sure yet that
+// no other machine has it, another has it, or its lease is not renewed (include/uapi/linux/if_addr.h).
+const passing = unix.IFA_F_TENTATIVE | unix.IFA_F_DADFAILED | unix.IFA_F_DEPRECATED
+
+// lasting are the addresses of an interface, as the kernel tells them, in its order, but for those that pass. An
+// IPv6 address that is made again every day (RFC 8981) is one of those.
+func lasting(table []byte, index int) []netip.Addr {
+	messages, err := syscall.ParseNetlinkMessage(table)
+	if err != nil {
+		return nil
+	}
+	var list []netip.Addr
+	for i := range messages {
+		m := &messages[i]
+		if m.Header.Type != syscall.RTM_NEWADDR || len(m.Data) < syscall.SizeofIfAddrmsg || int(binary.NativeEndian.Uint32(m.Data[4:])) != index {
+			continue
+		}
+		attributes, err := syscall.ParseNetlinkRouteAttr(m)
+		if err != nil {
+			continue
+		}
+		var address, local netip.Addr
+		flags := uint32(m.Data[2])
+		for _, a := range attributes {
+			switch a.Attr.Type {
+			case syscall.IFA_ADDRESS:
+				address, _ = netip.AddrFromSlice(a.Value)
+			case syscall.IFA_LOCAL: // of a point-to-point link, where the other is the peer's
+				local, _ = netip.AddrFromSlice(a.Value)
+			case unix.IFA_FLAGS:
+				if len(a.Value) == 4 {
+					flags = binary.NativeEndian.Uint32(a.Value)
+				}
+			}
+		}
+		if local.IsValid() {
+			address = local
+		}
+		temporary := address.Is6() && flags&unix.IFA_F_TEMPORARY != 0
+		if address.IsValid() && flags&passing == 0 && !temporary {
+			list = append(list, address.Unmap())
+		}
+	}
+	return list
+}

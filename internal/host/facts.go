@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/netip"
 	"slices"
+	"syscall"
 
 	"github.com/slipway-dev/slipway/internal/facts"
 )
@@ -47,7 +48,7 @@ func (t *Tree) Exists(path string) bool {
 }
 
 // Addresses returns the addresses of the interface that has the default route: IPv4's, or IPv6's
-// where there is no route of the other family.
+// where there is no route of the other family. Those that are not the machine's for good are left out.
 func (m *Machine) Addresses() ([]netip.Addr, error) {
 	name, err := m.defaultInterface()
 	if err != nil {
@@ -57,17 +58,11 @@ func (m *Machine) Addresses() ([]netip.Addr, error) {
 	if err != nil {
 		return nil, fmt.Errorf("addresses of %s: %w", name, err)
 	}
-	networks, err := iface.Addrs()
+	table, err := syscall.NetlinkRIB(syscall.RTM_GETADDR, syscall.AF_UNSPEC)
 	if err != nil {
 		return nil, fmt.Errorf("addresses of %s: %w", name, err)
 	}
-	var addresses []netip.Addr
-	for _, network := range networks {
-		if prefix, err := netip.ParsePrefix(network.String()); err == nil {
-			addresses = append(addresses, prefix.Addr().Unmap())
-		}
-	}
-	return addresses, nil
+	return lasting(table, iface.Index), nil
 }
 
 // Addresses are none: a directory is in no network.

@@ -95,6 +95,8 @@ func (m *Machine) Probe(ctx context.Context, check *resource.Check) error {
 	ctx, cancel := context.WithTimeout(ctx, check.Deadline())
 	defer cancel()
 	switch {
+	case check.UnitActive != "":
+		return m.probeUnit(ctx, check)
 	case check.APIServer != nil:
 		return defaultProber.probe(ctx, check.APIServer)
 	case check.RuntimeReady != nil:
@@ -111,18 +113,32 @@ func (m *Machine) Probe(ctx context.Context, check *resource.Check) error {
 			return &apply.CheckError{Cause: resource.CauseMissing, Endpoint: check.PathExists, Err: err}
 		}
 		return nil
-	case check.UnitActive != "":
-		err := m.systemd.waitActive(ctx, check.UnitActive)
-		if err == nil && check.Steady > 0 {
-			err = m.systemd.staysActive(ctx, check)
-		}
-		if err != nil && !errors.Is(err, errUnsettled) {
-			err = m.withLog(ctx, check.UnitActive, err)
-		}
-		if err != nil {
-			return &apply.CheckError{Cause: resource.CauseUnit, Endpoint: check.UnitActive, Err: err}
-		}
-		return nil
 	}
 	return fmt.Errorf("check %q: checks nothing", check.Label)
+}
+
+// probeUnit waits until a unit is active, and for as long as it must stay so. Where it does not, and a container
+// runtime that it needs does not answer either, that is what is wrong.
+func (m *Machine) probeUnit(ctx context.Context, check *resource.Check) error {
+	err := m.systemd.waitActive(ctx, check.UnitActive)
+	if err == nil && check.Steady > 0 {
+		err = m.systemd.staysActive(ctx, check)
+	}
+	if err == nil {
+		return nil
+	}
+	if check.RuntimeReady != nil {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), localTimeout)
+		defer cancel()
+		if silent := askRuntime(ctx, check.RuntimeReady.Socket); silent != nil {
+			return &apply.CheckError{
+				Cause: resource.CauseUnhealthy, Endpoint: check.RuntimeReady.Socket,
+				Err: fmt.Errorf("the container runtime does not answer, which %s needs: %w; %s: %w", check.UnitActive, silent, check.UnitActive, err),
+			}
+		}
+	}
+	if !errors.Is(err, errUnsettled) {
+		err = m.withLog(ctx, check.UnitActive, err)
+	}
+	return &apply.CheckError{Cause: resource.CauseUnit, Endpoint: check.UnitActive, Err: err}
 }

@@ -46,9 +46,7 @@ func HealthChecks(c *nodeconfig.NodeConfig) []resource.Resource {
 	h.add(resource.Base, exitcode.UnitStartFailed, "the container runtime runs",
 		&resource.Check{Label: "health-containerd-active", Timeout: unitPatience, UnitActive: containerdUnit})
 	h.add(resource.Base, exitcode.UnitStartFailed, "the container runtime answers the kubelet's calls",
-		&resource.Check{Label: "health-runtime-ready", Timeout: answerPatience, RuntimeReady: &resource.RuntimeReady{
-			Socket: strings.TrimPrefix(containerdSocket, "unix://"),
-		}})
+		&resource.Check{Label: "health-runtime-ready", Timeout: answerPatience, RuntimeReady: containerdReady()})
 	if c.Join.Method == nodeconfig.JoinNone {
 		return h.checks
 	}
@@ -78,6 +76,11 @@ func HealthChecks(c *nodeconfig.NodeConfig) []resource.Resource {
 			})
 	}
 	return h.checks
+}
+
+// containerdReady asks containerd as the kubelet does.
+func containerdReady() *resource.RuntimeReady {
+	return &resource.RuntimeReady{Socket: strings.TrimPrefix(containerdSocket, "unix://")}
 }
 
 // health is a chain of checks.

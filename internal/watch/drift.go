@@ -2,6 +2,7 @@ package watch
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/slipway-dev/slipway/internal/agent"
@@ -31,11 +32,17 @@ func (r *run) lookForDrift(ctx context.Context) error {
 		return nil
 	}
 	var names []string
-	for _, c := range drift[:min(len(drift), maxDriftNames)] {
-		names = append(names, string(c.ID))
+	left := 0
+	for _, c := range drift {
+		if len(names) < maxDriftNames {
+			names = append(names, strings.TrimSpace(string(c.ID)+" "+c.Note))
+		}
+		if c.Action == apply.Left {
+			left++
+		}
 	}
 	r.Log.Warn("drift", "count", len(drift), "resources", names, "policy", string(r.Drift))
-	if r.Drift != Mend {
+	if r.Drift != MendAll && (r.Drift != Mend || left == len(drift)) {
 		return nil
 	}
 	if current := entries[len(entries)-1]; current.Unfinished() {
@@ -65,7 +72,7 @@ func (r *run) drift(ctx context.Context) ([]apply.Change, error) {
 func (r *run) repair(ctx context.Context) error {
 	var changed agent.Changed
 	err := r.during(ctx, "repairing drift", true, func(ctx context.Context) error {
-		changed = r.Node.Repair(ctx, agent.RepairOptions{})
+		changed = r.Node.Repair(ctx, agent.RepairOptions{All: r.Drift == MendAll})
 		return nil
 	})
 	if err != nil {

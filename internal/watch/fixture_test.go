@@ -254,7 +254,11 @@ func (n *node) Repair(_ context.Context, opts agent.RepairOptions) agent.Changed
 		st.Outcome, st.ExitCode, st.Error = status.OutcomeFailure, exitcode.AgentFailed, &status.Failure{Message: "the disk is full"}
 		return agent.Changed{Status: st}
 	}
-	n.call("repair")
+	if opts.All {
+		n.call("repair all")
+	} else {
+		n.call("repair")
+	}
 	n.drift = nil
 	if last := &n.entries[len(n.entries)-1]; last.Unfinished() {
 		last.Outcome = generation.Good

@@ -62,9 +62,10 @@ type Drift string
 
 // The policies.
 const (
-	Report Drift = "report"
-	Mend   Drift = "repair"
-	Off    Drift = "off"
+	Report  Drift = "report"
+	Mend    Drift = "repair"
+	MendAll Drift = "repair-all" // also what is an administrator's decision: masks and drop-ins of units
+	Off     Drift = "off"
 )
 
 // Watcher keeps a node as its sources say. Its fields are not changed while it runs.

@@ -2,6 +2,7 @@ package watch
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -236,6 +237,29 @@ func TestDrift(t *testing.T) {
 				n.want("drift 0")
 				n.wantMetric("slipway_drift_resources 0")
 			}
+		})
+	}
+}
+
+// What is somebody else's decision is reported and left, but for who says so; what else has drifted is repaired.
+func TestDriftThatIsLeft(t *testing.T) {
+	a, _, _ := contracts(t)
+	left := apply.Change{ID: "Unit:kubelet.service", Action: apply.Left, Note: "is masked"}
+	for _, c := range []struct {
+		policy Drift
+		drift  []apply.Change
+		want   []string
+	}{
+		{Mend, []apply.Change{left}, []string{"drift 1"}},
+		{Mend, []apply.Change{left, {ID: "File:/etc/a", Action: apply.Updated}}, []string{"drift 2", "repair", "drift 0"}},
+		{MendAll, []apply.Change{left}, []string{"drift 1", "repair all", "drift 0"}},
+		{Report, []apply.Change{left}, []string{"drift 1"}},
+	} {
+		onNode(t, a, func(n *node) {
+			n.watcher.Drift, n.drift = c.policy, c.drift
+			n.start()
+			n.want(c.want...)
+			n.wantMetric(fmt.Sprint("slipway_drift_resources ", map[bool]int{true: 1}[len(c.want) == 1]))
 		})
 	}
 }

@@ -1,0 +1,138 @@
+package agent
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/slipway-dev/slipway/internal/apply"
+	"github.com/slipway-dev/slipway/internal/facts"
+	"github.com/slipway-dev/slipway/internal/generation"
+	"github.com/slipway-dev/slipway/internal/resource"
+)
+
+// runtimeUnitDir is where "systemctl mask --runtime" puts its links; a unit in resource.UnitDir goes before it.
+const runtimeUnitDir = "/run/systemd/system"
+
+// masked are the units of the current generation that somebody has masked since, sorted: that is an administrator's
+// word, which nobody takes back in silence. A unit that was masked before Slipway had it is not among them.
+func (a *Agent) masked(store *generation.Store) ([]string, error) {
+	current, found := store.Current()
+	if !found {
+		return nil, nil
+	}
+	before, err := store.Plan(current.Number)
+	if err != nil {
+		return nil, nil // what it had is not known
+	}
+	own := make(map[string]bool)
+	for _, res := range before.Resources {
+		if f, ok := res.Spec.(*resource.File); ok && len(f.Content) > 0 {
+			own[f.Path] = true
+		}
+	}
+	var units []string
+	var errs []error
+	for _, res := range before.Resources {
+		unit, ok := res.Spec.(*resource.Unit)
+		if !ok {
+			continue
+		}
+		places := []string{resource.UnitDir + "/" + unit.Unit}
+		if !own[places[0]] {
+			places = append(places, runtimeUnitDir+"/"+unit.Unit)
+		}
+		for _, place := range places {
+			have, err := a.Host.Stat(place)
+			errs = append(errs, err)
+			// systemd.unit(5): a link to /dev/null, or an empty file.
+			if have.Target == "/dev/null" || have.Kind == apply.RegularFile && have.Size == 0 {
+				units = append(units, unit.Unit)
+				break
+			}
+		}
+	}
+	slices.Sort(units)
+	return units, errors.Join(errs...)
+}
+
+// unmasked wants no unit of a plan to be masked that the current generation has. The error has the exit code of
+// the first that is.
+func (a *Agent) unmasked(store *generation.Store, plan resource.Plan) error {
+	units, err := a.masked(store)
+	if err != nil {
+		return err
+	}
+	for _, res := range plan.Resources {
+		if unit, ok := res.Spec.(*resource.Unit); ok && slices.Contains(units, unit.Unit) {
+			return &apply.Error{Resource: res.ID(), ExitCode: res.ExitCode, Err: fmt.Errorf("somebody has masked it: %s", unmask(unit.Unit))}
+		}
+	}
+	return nil
+}
+
+func unmask(unit string) string {
+	return fmt.Sprintf("\"systemctl unmask %s\" allows it to run again", unit)
+}
+
+// added are the drop-ins that somebody has made, to be removed.
+func (a *Agent) added(store *generation.Store) ([]resource.Resource, error) {
+	dropIns, err := store.DropIns()
+	var list []resource.Resource
+	for _, d := range dropIns {
+		list = append(list, resource.Resource{Phase: resource.Base, Restarts: []string{d.Unit}, Spec: &resource.File{Path: d.Path}})
+	}
+	return list, err
+}
+
+// without is a plan without some units, their files and the checks that want them to run.
+func without(plan resource.Plan, units []string) resource.Plan {
+	plan.Resources = slices.DeleteFunc(slices.Clone(plan.Resources), func(res resource.Resource) bool {
+		switch spec := res.Spec.(type) {
+		case *resource.Unit:
+			return slices.Contains(units, spec.Unit)
+		case *resource.File:
+			name, ok := strings.CutPrefix(spec.Path, resource.UnitDir+"/")
+			return ok && slices.Contains(units, name)
+		case *resource.Check:
+			return slices.Contains(units, spec.UnitActive)
+		}
+		return false
+	})
+	return plan
+}
+
+// foreign is the drift that is somebody's decision, or that no apply of the generation puts right: what it takes is
+// said, and it is left.
+func (a *Agent) foreign(store *generation.Store) ([]apply.Change, error) {
+	var changes []apply.Change
+	units, err := a.masked(store)
+	for _, unit := range units {
+		changes = append(changes, apply.Change{ID: resource.IDOf(&resource.Unit{Unit: unit}), Action: apply.Left,
+			Note: "is masked: " + unmask(unit)})
+	}
+	dropIns, unread := store.DropIns()
+	for _, d := range dropIns {
+		changes = append(changes, apply.Change{ID: resource.IDOf(&resource.File{Path: d.Path}), Action: apply.Left,
+			Note: fmt.Sprintf("somebody changes %s by it: \"systemctl revert\" or \"watch --drift repair-all\" removes it", d.Unit)})
+	}
+	return append(changes, a.readdressed()...), errors.Join(err, unread)
+}
+
+// readdressed are the addresses that the node was provisioned with and that the machine has no more.
+func (a *Agent) readdressed() []apply.Change {
+	last, err := (&provision{Agent: a}).readIdentity()
+	if err != nil || last == nil {
+		return nil
+	}
+	now := facts.NodeIPs(a.Host)
+	var changes []apply.Change
+	for _, old := range last.Addresses {
+		if readdressed([]string{old}, now) {
+			changes = append(changes, apply.Change{ID: resource.ID("Address:" + old), Action: apply.Left,
+				Note: fmt.Sprintf("is gone, the machine has %s: \"slipway-node provision\" plans the node again, which takes a restart of the kubelet and another serving certificate", strings.Join(now, ", "))})
+		}
+	}
+	return changes
+}

@@ -1,0 +1,242 @@
+package agent
+
+import (
+	"fmt"
+	"maps"
+	"net/netip"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/slipway-dev/slipway/internal/apply"
+	"github.com/slipway-dev/slipway/internal/plan"
+	"github.com/slipway-dev/slipway/internal/resource"
+)
+
+const kubeletFile = resource.UnitDir + "/kubelet.service"
+
+// mask has an administrator mask a unit, as "systemctl mask --force" does.
+func (n *node) mask(unit string) {
+	n.Helper()
+	n.remove(resource.UnitDir + "/" + unit)
+	if err := os.Symlink("/dev/null", n.root+resource.UnitDir+"/"+unit); err != nil {
+		n.Fatal(err)
+	}
+}
+
+// drifted is the drift, "ID action" each, sorted.
+func (n *node) drifted() string {
+	n.Helper()
+	changes, err := n.Drift(n.Context())
+	if err != nil {
+		n.Fatal(err)
+	}
+	var list []string
+	for _, c := range changes {
+		list = append(list, fmt.Sprint(c.ID, " ", c.Action))
+		if (c.Action == apply.Left) != (c.Note != "") {
+			n.Errorf("%s %s says %q", c.ID, c.Action, c.Note)
+		}
+	}
+	slices.Sort(list)
+	return strings.Join(list, ", ")
+}
+
+// A unit that an administrator has masked stays so: a boot and a change are refused and say how to go on, a repair
+// leaves it and repairs the rest, a way back too. Who says so has it unmasked.
+func TestMaskedUnit(t *testing.T) {
+	n := running(t)
+	node := func() map[string]string { // but for what is published
+		tree := n.tree()
+		maps.DeleteFunc(tree, func(path, _ string) bool { return strings.HasPrefix(path, "/var/log") })
+		return tree
+	}
+	whole := node()
+	masked := func() {
+		t.Helper()
+		if target, err := os.Readlink(n.root + kubeletFile); err != nil || target != "/dev/null" {
+			t.Errorf("the kubelet is unmasked: %q, %v", target, err)
+		}
+	}
+	n.mask("kubelet.service")
+	equal(t, "drift", n.drifted(), "Unit:kubelet.service left")
+	before := node()
+	n.deliver("/etc/containerd/config.toml", []byte("changed"))
+
+	st := n.provision()
+	if st.ExitCode != 34 || st.Error == nil || !strings.Contains(st.Error.Message, "systemctl unmask kubelet.service") {
+		t.Errorf("a boot: %d, %v", st.ExitCode, st.Error)
+	}
+	masked()
+	equal(t, "after a boot", string(n.read("/etc/containerd/config.toml")), "changed")
+	n.published(nativePlace, 34)
+	if got := n.change(better(t)); !strings.Contains(got.Refused, "systemctl unmask kubelet.service") {
+		t.Errorf("a change: %q, %v", got.Refused, got.Status.Error)
+	}
+	masked()
+	if got := n.Repair(t.Context(), RepairOptions{}); got.Status.ExitCode != 0 {
+		t.Errorf("a repair: %v", got.Status.Error)
+	}
+	masked()
+	same(t, "after a repair", node(), before)
+	equal(t, "generations", n.generations(), "1 provision good")
+	equal(t, "drift", n.drifted(), "Unit:kubelet.service left")
+
+	if got := n.Repair(t.Context(), RepairOptions{All: true}); got.Status.ExitCode != 0 {
+		t.Errorf("a repair of all: %v", got.Status.Error)
+	}
+	same(t, "after a repair of all", node(), whole)
+	equal(t, "drift", n.drifted(), "")
+
+	// An empty file masks as well; and what was masked before Slipway had it is an image's.
+	n.deliver(kubeletFile, nil)
+	equal(t, "drift", n.drifted(), "Unit:kubelet.service left")
+	n = newNode(t)
+	n.deliver(kubeletFile, nil)
+	n.mask("kubelet.service")
+	n.deliver(aksContract, example(t, "aks/minimal.json"))
+	if st := n.provision(); st.ExitCode != 0 {
+		t.Errorf("a unit that an image has masked: %v", st.Error)
+	}
+}
+
+// Drop-ins that an administrator makes of our units are drift, wherever systemd keeps them: reported, and left but
+// for who says so. Those of the image are nobody's drift.
+func TestDropIns(t *testing.T) {
+	const (
+		image   = resource.UnitDir + "/kubelet.service.d/05-image.conf"
+		edit    = resource.UnitDir + "/kubelet.service.d/override.conf"
+		runtime = "/run/systemd/system/containerd.service.d/override.conf"
+		setting = "/etc/systemd/system.control/kubelet.service.d/50-MemoryMax.conf"
+		passing = "/run/systemd/system.control/kubelet.service.d/50-CPUQuota.conf"
+		other   = resource.UnitDir + "/ssh.service.d/override.conf"
+	)
+	n := newNode(t)
+	n.deliver(image, []byte("[Service]\n"))
+	n.deliver(nativeContract, example(t, "native/full.yaml"))
+	n.provision()
+	equal(t, "drift", n.drifted(), "")
+	var want []string
+	for _, path := range []string{edit, runtime, setting, passing} {
+		n.deliver(path, []byte("[Service]\n"))
+		want = append(want, "File:"+path+" left")
+	}
+	slices.Sort(want)
+	equal(t, "drift", n.drifted(), strings.Join(want, ", "))
+	n.deliver(other, []byte("[Service]\n"))
+	n.deliver(resource.UnitDir+"/kubelet.service.d/notes.txt", nil)
+	equal(t, "drift of others", n.drifted(), strings.Join(want, ", "))
+	// They are left, and are known after another generation.
+	if got := n.Repair(t.Context(), RepairOptions{}); got.Status.ExitCode != 0 || len(got.Status.Changes) > 0 {
+		t.Errorf("a repair: %v, %v", got.Status.Error, got.Status.Changes)
+	}
+	if got := n.change(better(t)); got.Status.ExitCode != 0 {
+		t.Fatalf("a change: %v", got.Status.Error)
+	}
+	equal(t, "drift after a change", n.drifted(), strings.Join(want, ", "))
+	got := n.Repair(t.Context(), RepairOptions{All: true})
+	if got.Status.ExitCode != 0 {
+		t.Errorf("a repair of all: %v", got.Status.Error)
+	}
+	equal(t, "drift after a repair of all", n.drifted(), "")
+	if !n.exists(image) || !n.exists(other) || n.exists(edit) {
+		t.Error("what is not Slipway's concern was removed, or what is was not")
+	}
+	actions := string(n.read("/run/slipway/actions.jsonl"))
+	last := actions[strings.LastIndex(actions, "daemon-reload"):]
+	if !strings.Contains(last, `"restart","unit":"kubelet.service"`) || !strings.Contains(last, `"restart","unit":"containerd.service"`) {
+		t.Errorf("what followed is %s", last)
+	}
+}
+
+// at gives the machine addresses.
+func (n *node) at(addresses ...string) {
+	n.host.addresses = nil
+	for _, a := range addresses {
+		n.host.addresses = append(n.host.addresses, netip.MustParseAddr(a))
+	}
+}
+
+// The address that the machine has when it boots is gone before the node is provisioned: it is planned again, and what is
+// published is of the address that is there. One that is gone again and again is no success.
+func TestAddressIsGone(t *testing.T) {
+	flags := func(n *node) string {
+		for path, content := range n.tree() {
+			if i := strings.Index(content, "--node-ip="); i > 0 {
+				return path + " " + strings.Fields(content[i:])[0]
+			}
+		}
+		return "none"
+	}
+	contract := aksWith(t, "azure-cni.json", nil)
+	for _, c := range []struct {
+		then  []string // the machine's address after each time that the kubelet is started
+		ip    string
+		fails bool
+	}{
+		{then: nil, ip: "10.0.0.4"},
+		{then: []string{"10.0.0.9"}, ip: "10.0.0.9"},
+		{then: []string{"10.0.0.9", "10.0.0.4"}, ip: "10.0.0.4"},
+		{then: []string{"10.0.0.5", "10.0.0.6", "10.0.0.7", "10.0.0.8", "10.0.0.9"}, fails: true},
+	} {
+		n := newNode(t)
+		n.deliver("/proc/sys/kernel/osrelease", []byte("6.8.0\n"))
+		n.deliver("/opt/azure/containers/x", nil)
+		n.deliver(aksContract, contract)
+		n.at("10.0.0.4")
+		starts := 0
+		n.host.before = func(op, name string) error {
+			if strings.HasSuffix(op, "artUnit") && name == plan.KubeletUnit {
+				if starts < len(c.then) {
+					n.at(c.then[starts])
+				}
+				starts++
+			}
+			return nil
+		}
+		st := n.Provision(t.Context(), ProvisionOptions{})
+		if (st.ExitCode != 0) != c.fails {
+			t.Errorf("%+v: %d, %v", c, st.ExitCode, st.Error)
+			continue
+		}
+		if c.fails {
+			if !strings.Contains(st.Error.Message, "again and again") {
+				t.Errorf("%+v: %v", c, st.Error)
+			}
+			continue
+		}
+		if got := flags(n); !strings.Contains(got, "--node-ip="+c.ip) {
+			t.Errorf("%+v: the kubelet is told %s", c, got)
+		}
+		n.published(aksPlace, 0)
+		equal(t, fmt.Sprintf("%+v: drift", c), n.drifted(), "")
+	}
+}
+
+// An address that changes while the node runs is drift, with what it takes; one more is not.
+func TestAddressDrifts(t *testing.T) {
+	n := newNode(t)
+	n.deliver("/etc/machine-id", []byte("0123456789abcdef0123456789abcdef\n"))
+	n.deliver(aksContract, example(t, "aks/azure-cni.json"))
+	n.at("10.0.0.4")
+	if st := n.Provision(t.Context(), ProvisionOptions{}); st.ExitCode != 0 {
+		t.Fatal(st.Error)
+	}
+	equal(t, "drift", n.drifted(), "")
+	n.at("10.0.0.4", "fd00::4")
+	equal(t, "drift of one more", n.drifted(), "")
+	n.at("10.0.0.9")
+	equal(t, "drift", n.drifted(), "Address:10.0.0.4 left")
+	changes, _ := n.Drift(t.Context())
+	if note := changes[0].Note; !strings.Contains(note, "10.0.0.9") || !strings.Contains(note, "restart of the kubelet") || !strings.Contains(note, "slipway-node provision") {
+		t.Errorf("it says %q", note)
+	}
+	n.at()
+	equal(t, "drift without a network", n.drifted(), "")
+	n.at("10.0.0.9")
+	if st := n.Provision(t.Context(), ProvisionOptions{}); st.ExitCode != 0 {
+		t.Fatal(st.Error)
+	}
+	equal(t, "drift after it is provisioned", n.drifted(), "")
+}
