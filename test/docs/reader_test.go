@@ -66,6 +66,9 @@ var special = []struct {
 	reason string
 }{
 	{line: "curl --unix-socket /run/slipway/metrics.sock http://node/metrics", reason: "needs a watcher that runs on this machine"},
+	{line: "systemctl disable --now slipway-watch.service slipway-provision.path slipway-provision.service", reason: "needs systemd"},
+	{line: "slipway-node reset --yes",
+		instead: "slipway-node provision --provision-config examples/native/full.yaml && slipway-node reset --yes", reason: "there is a node before"},
 	{line: "slipway-node provision --source azure-imds --dry-run", reason: "needs Azure's metadata service"},
 	{line: "slipway-node watch", instead: "slipway-node watch --once --metrics-socket ''", reason: "does not end"},
 	{line: "slipway-node watch --metadata azure --drift report", reason: "needs Azure's metadata service"},

@@ -1,0 +1,35 @@
+package agent
+
+import (
+	"context"
+
+	"github.com/slipway-dev/slipway/internal/apply"
+	"github.com/slipway-dev/slipway/internal/generation"
+	"github.com/slipway-dev/slipway/internal/resource"
+)
+
+// Reset removes from the machine what the generations brought, stops their units, and restores what was there before
+// them. What they set in the kernel stays until the next boot, and so do the records of the generations.
+func (a *Agent) Reset(ctx context.Context) (changes []apply.Change, err error) {
+	err = a.guarded(func() (err error) { changes, err = a.reset(ctx); return err })
+	return changes, err
+}
+
+func (a *Agent) reset(ctx context.Context) ([]apply.Change, error) {
+	unlock, err := apply.Lock(ctx, a.Host)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	store, err := generation.Open(a.Host, a.Log)
+	if err != nil {
+		return nil, err
+	}
+	if _, found := store.Current(); !found {
+		return nil, refused("there is no generation on this machine")
+	}
+	removed, restored := store.Stale(resource.Plan{})
+	engine := &apply.Engine{Host: a.Host, Now: a.Now, Log: a.Log, Sequential: a.Sequential, Stale: removed}
+	report, err := engine.Apply(ctx, resource.Plan{Resources: restored})
+	return report.Changes, err
+}
