@@ -186,13 +186,20 @@ type Flag struct {
 	Value string `json:"value,omitempty"`
 }
 
+// The kubelet's settings that may hold a credential: the headers that it asks for static pods with.
+const (
+	HeadersField = "staticPodURLHeader"
+	HeadersFlag  = "manifest-url-header"
+)
+
 // ImageCredentialProvider is a kubelet image credential provider.
 type ImageCredentialProvider struct {
 	// BinDir holds the provider's binary.
 	BinDir string `json:"binDir,omitempty"`
 	// ConfigFile is where Config is written; default the layout's place.
 	ConfigFile string `json:"configFile,omitempty"`
-	// Config is an upstream CredentialProviderConfig (kubelet.config.k8s.io/v1), passed through.
+	// Config is an upstream CredentialProviderConfig (kubelet.config.k8s.io/v1), passed through. It may hold
+	// credentials: a provider's environment and arguments.
 	Config map[string]any `json:"config,omitempty"`
 }
 
@@ -218,8 +225,8 @@ type Containerd struct {
 	DataDir string `json:"dataDir,omitempty"`
 	// MetricsAddress is where containerd serves metrics, "HOST:PORT"; empty for nowhere.
 	MetricsAddress string `json:"metricsAddress,omitempty"`
-	// RegistryHeaders are sent with every registry request.
-	RegistryHeaders map[string]string `json:"registryHeaders,omitempty"`
+	// RegistryHeaders are sent with every registry request; one may be a credential.
+	RegistryHeaders map[string]Secret `json:"registryHeaders,omitempty"`
 	// Limits are the service's resource limits, by systemd's name without "Limit": NOFILE, MEMLOCK.
 	Limits map[string]string `json:"limits,omitempty"`
 	// Config is TOML merged over the generated configuration.

@@ -58,11 +58,11 @@ func (v *validator) runtime(r *Runtime) {
 		}
 		return ""
 	})
-	checkMap(v, at+".registryHeaders", c.RegistryHeaders, func(name, value string) string {
+	checkMap(v, at+".registryHeaders", c.RegistryHeaders, func(name string, value Secret) string {
 		if !printable.MatchString(name) {
 			return "is not a header name"
 		}
-		return singleLine(value)
+		return singleLine(value.Reveal())
 	})
 }
 

@@ -278,7 +278,8 @@ func TestSecretsAreMarked(t *testing.T) {
 		c := aks.Decode([]byte(nest(path.names, word))).NodeConfig
 		nodeconfig.Default(c)
 		revealed := strings.Contains(string(nodeconfig.Encode(c)), `"`+word+`"`) || strings.Contains(string(nodeconfig.Encode(c)), `"explain"`)
-		_, err := json.Marshal(c) // refuses a config that holds a secret
+		c.Runtime.Containerd.RegistryHeaders = nil // the translation's own
+		_, err := json.Marshal(c)                  // refuses a config that holds a secret
 		isSecret := revealed && err != nil
 		if isSecret && !path.secret {
 			t.Errorf("%s is a secret and not marked", strings.Join(path.names, "."))

@@ -126,7 +126,7 @@ func (e *experiment) explain(at *place) *explanation {
 		Takes:       e.catalog.takesInWords(at.shape),
 		Set:         n != nil && n.Kind != document.Null,
 		Secret:      at.shape.WriteOnly,
-		Value:       jsonOf(e.catalog.redact(at.shape, n)),
+		Value:       jsonOf(e.catalog.redact(at.shape, lookUp(withoutHeaders(e.tree), at.steps))),
 		Becomes:     []becomes{},
 		Resources:   []dependent{},
 		Planned:     e.base.resources != nil,
@@ -139,7 +139,7 @@ func (e *experiment) explain(at *place) *explanation {
 		if err != nil {
 			return nil
 		}
-		return jsonOf(native.redact(place.shape, lookUp(config, place.steps)))
+		return jsonOf(native.redact(place.shape, lookUp(withoutHeaders(config), place.steps)))
 	}
 	for _, path := range outermost(slices.Sorted(maps.Keys(found.fields))) {
 		if e.dialect == dialect.Native && within(path, x.Field) {

@@ -36,7 +36,13 @@ var (
 
 // nativeCanary is a native contract with a canary in every secret.
 func nativeCanary(t *testing.T) string {
-	return strings.Replace(readExample(t, "native/full.yaml"), "join:\n  bootstrapToken: abcdef.0123456789abcdef\n", fmt.Sprintf(`
+	example := strings.NewReplacer(
+		"    limits: {NOFILE", "    registryHeaders: {Authorization: Basic "+canary+"}\n    limits: {NOFILE",
+		"    maxPods: 200\n", "    maxPods: 200\n    staticPodURLHeader: {Authorization: ["+canary+"]}\n",
+		"  flags:\n", "  imageCredentialProvider:\n    binDir: /opt/bin\n    config: {providers: [{name: p, matchImages: [x.example], defaultCacheDuration: 1m, apiVersion: credentialprovider.kubelet.k8s.io/v1, args: ["+canary+"], env: [{name: A, value: "+canary+"}]}]}\n"+
+			"  flags:\n    - {name: manifest-url-header, value: \"Authorization:"+canary+"\"}\n",
+	).Replace(readExample(t, "native/full.yaml"))
+	return strings.Replace(example, "join:\n  bootstrapToken: abcdef.0123456789abcdef\n", fmt.Sprintf(`
 join:
   bootstrapToken: %[3]s
   clientCertificate: {key: %[2]q}
@@ -102,6 +108,10 @@ var (
 	secretFields = append([]string{
 		"join.bootstrapToken", "join.exec.env", "proxy", "cloud.azure.identity", "bootstrapping_config", "http_proxy_config",
 		"kubelet_config.kubelet_client_key", "custom_search_domain_config",
+		"runtime.containerd", "runtime.containerd.registryHeaders", "runtime.containerd.registryHeaders.Authorization",
+		"kubelet", "kubelet.config", "kubelet.config.staticPodURLHeader", "kubelet.flags", "kubelet.flags[0]", "kubelet.flags[0].value",
+		"kubelet.imageCredentialProvider", "kubelet.imageCredentialProvider.config",
+		"kubelet.imageCredentialProvider.config.providers[0].args", "kubelet.imageCredentialProvider.config.providers[0].env[0].value",
 	}, spoiledFields...)
 )
 

@@ -2,8 +2,10 @@ package main
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/slipway-dev/slipway/internal/document"
+	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
 // parseTree parses what this program has written itself.
@@ -96,4 +98,42 @@ func with(n *document.Node, steps []step, value *document.Node) *document.Node {
 		copied.Fields = append(copied.Fields, document.Field{Name: s.name, Value: *inner})
 	}
 	return &copied
+}
+
+// withoutHeaders returns a document with the headers hidden that a kubelet asks for static pods with: no schema
+// knows them, since they are in data that passes through, or in a flag.
+func withoutHeaders(n *document.Node) *document.Node {
+	if n == nil {
+		return nil
+	}
+	shown := *n
+	shown.Items = make([]document.Node, len(n.Items))
+	for i := range n.Items {
+		shown.Items[i] = *withoutHeaders(&n.Items[i])
+	}
+	name, _ := n.Get("name")
+	shown.Fields = make([]document.Field, len(n.Fields))
+	for i, f := range n.Fields {
+		flag := strings.ReplaceAll(strings.TrimLeft(f.Name, "-"), "_", "-")
+		if f.Name == nodeconfig.HeadersField || flag == nodeconfig.HeadersFlag || f.Name == "value" && name != nil && name.Text == nodeconfig.HeadersFlag {
+			f.Value = *hidden(&f.Value)
+		}
+		shown.Fields[i] = document.Field{Name: f.Name, Value: *withoutHeaders(&f.Value)}
+	}
+	return &shown
+}
+
+// hidden returns a value with all its texts redacted.
+func hidden(n *document.Node) *document.Node {
+	shown := document.Node{Kind: n.Kind, Text: n.Text}
+	if len(n.Items) == 0 && len(n.Fields) == 0 {
+		shown = document.Node{Kind: document.String, Text: nodeconfig.Redacted}
+	}
+	for i := range n.Items {
+		shown.Items = append(shown.Items, *hidden(&n.Items[i]))
+	}
+	for _, f := range n.Fields {
+		shown.Fields = append(shown.Fields, document.Field{Name: f.Name, Value: *hidden(&f.Value)})
+	}
+	return &shown
 }

@@ -14,7 +14,7 @@ const containerdSocket = "unix:///run/containerd/containerd.sock"
 // containerd plans the container runtime: its configuration, its unit and its start.
 func (p *planner) containerd() {
 	p.directory("/etc/containerd/certs.d", 0o755, "registries are configured here, one directory for each")
-	p.file(resource.Base, ContainerdConfig, 0o644, p.containerdConfig(), "containerd's configuration", containerdUnit)
+	p.guarded(p.secretHeaders(), resource.Base, ContainerdConfig, 0o644, p.containerdConfig(), "containerd's configuration", containerdUnit)
 	p.file(resource.Base, resource.UnitDir+"/"+containerdUnit, 0o644, containerdUnitFile(p.layout.containerd), "containerd's whole unit", containerdUnit)
 	p.file(resource.Base, resource.UnitDir+"/containerd.service.d/exec_start.conf", 0o644, unitFile(
 		"[Service]",
@@ -42,6 +42,20 @@ func (p *planner) containerd() {
 		Reason:   "the container runtime runs",
 		Spec:     &resource.Unit{Unit: containerdUnit},
 	})
+}
+
+// publicHeaders say which product a request comes from, and hold no credential (AKS node contract, containerd
+// configuration: X-Meta-Source-Client).
+var publicHeaders = []string{"X-Meta-Source-Client"}
+
+// secretHeaders tells whether a header of containerd's requests may be a credential.
+func (p *planner) secretHeaders() bool {
+	for name := range p.config.Runtime.Containerd.RegistryHeaders {
+		if !slices.Contains(publicHeaders, name) {
+			return true
+		}
+	}
+	return false
 }
 
 // imageCheck is the ID of the check of the image, or "" where there is none.
@@ -159,7 +173,7 @@ func (p *planner) containerdConfig() []byte {
 	doc.table(schema.images+".registry", "config_path", tomlString("/etc/containerd/certs.d"))
 	var headers []string
 	for _, name := range slices.Sorted(maps.Keys(r.Containerd.RegistryHeaders)) {
-		headers = append(headers, tomlString(name), "["+tomlString(r.Containerd.RegistryHeaders[name])+"]")
+		headers = append(headers, tomlString(name), "["+tomlString(r.Containerd.RegistryHeaders[name].Reveal())+"]")
 	}
 	doc.table(schema.images+".registry.headers", headers...)
 	p.runtimes(&doc, schema)

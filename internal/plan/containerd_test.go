@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -69,7 +68,10 @@ func TestContainerdConfig(t *testing.T) {
 	} {
 		c := contract(t, "native/minimal.yaml", func(c *nodeconfig.NodeConfig) {
 			c.Runtime.SandboxImage = "registry.example/pause:3.10@sha256:abc"
-			c.Runtime.Containerd.RegistryHeaders = maps.Clone(hostileHeaders)
+			c.Runtime.Containerd.RegistryHeaders = make(map[string]nodeconfig.Secret)
+			for name, value := range hostileHeaders {
+				c.Runtime.Containerd.RegistryHeaders[name] = nodeconfig.NewSecret(value)
+			}
 			c.Runtime.Containerd.DataDir = "/mnt/it;#[is]=here"
 			c.Runtime.Containerd.MetricsAddress = "[::1]:10257"
 			c.Network.Plugin = "kubenet"

@@ -26,7 +26,8 @@ func (p *planner) kubeletConfig() {
 		"kind":       "KubeletConfiguration",
 	}, config)
 	config = p.without(config)
-	p.file(resource.Join, p.layout.kubeletConfig, 0o600, jsonFile(config), "the kubelet's configuration", kubeletUnit)
+	_, headers := config[nodeconfig.HeadersField]
+	p.guarded(headers, resource.Join, p.layout.kubeletConfig, 0o600, jsonFile(config), "the kubelet's configuration", kubeletUnit)
 	p.file(resource.Join, kubeletDropIns+"10-componentconfig.conf", 0o644,
 		unitFile("[Service]", `Environment="KUBELET_CONFIG_FILE_FLAGS=--config=`+p.layout.kubeletConfig+`"`),
 		"part of the kubelet's command line (AKS: 10-componentconfig.conf)", kubeletUnit)
@@ -92,8 +93,21 @@ func (p *planner) imageCredentialProvider() {
 				p.warn(nodeconfig.Invalid, at+".configFile", "%s; the default path is used", reason)
 			}
 		}
-		p.file(resource.Join, p.credentialConfig, 0o644, yamlFile(provider.Config), "credentials for image registries", kubeletUnit)
+		p.guarded(takesCredentials(provider.Config), resource.Join, p.credentialConfig, 0o644, yamlFile(provider.Config), "credentials for image registries", kubeletUnit)
 	}
+}
+
+// takesCredentials tells whether a credential provider is given an environment or arguments, in which a credential
+// may be (Kubernetes: CredentialProviderConfig v1).
+func takesCredentials(config map[string]any) bool {
+	providers, _ := config["providers"].([]any)
+	for _, provider := range providers {
+		fields, _ := provider.(map[string]any)
+		if fields["env"] != nil || fields["args"] != nil {
+			return true
+		}
+	}
+	return false
 }
 
 // unplaceable returns why the credential provider's file cannot be where the contract wants it, or "". That

@@ -118,6 +118,15 @@ func (p *planner) secret(phase resource.Phase, path string, content []byte, reas
 	})
 }
 
+// guarded adds a file that is secret where it may hold a credential.
+func (p *planner) guarded(secret bool, phase resource.Phase, path string, mode uint32, content []byte, reason string, restarts ...string) {
+	if secret {
+		p.secret(phase, path, content, reason, restarts...)
+	} else {
+		p.file(phase, path, mode, content, reason, restarts...)
+	}
+}
+
 func (p *planner) directory(path string, mode uint32, reason string) {
 	p.add(resource.Resource{
 		Phase:  resource.Base,

@@ -18,7 +18,7 @@ func (t *translation) runtime() {
 	r.SandboxImage = t.in.GetKubeBinaryConfig().GetPodInfraContainerImageUrl()
 	r.Containerd.DataDir = t.in.GetKubeletConfig().GetContainerDataDir()
 	r.Containerd.MetricsAddress = "0.0.0.0:10257"
-	r.Containerd.RegistryHeaders = map[string]string{"X-Meta-Source-Client": "azure/aks"}
+	r.Containerd.RegistryHeaders = map[string]nodeconfig.Secret{"X-Meta-Source-Client": nodeconfig.NewSecret("azure/aks")}
 	if t.in.GetNeedsCgroupv2() {
 		r.CgroupDriver = "systemd"
 	}

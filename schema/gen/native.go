@@ -35,7 +35,7 @@ var enums = map[string][]any{
 
 // secretFields are the fields that are no Secret and may hold one all the same: what a credential plug-in
 // finds in its environment.
-var secretFields = []string{"EnvVar.value"}
+var secretFields = []string{"EnvVar.value", "ImageCredentialProvider.config"}
 
 // durationPattern is what time.ParseDuration reads, without a negative sign.
 const durationPattern = `^\+?(0|(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+)$`
