@@ -59,6 +59,9 @@ and replace are what you have to do as well. A node that matches the contract is
 			if err != nil {
 				return err
 			}
+			opts.Waiting = func(server string, upTo time.Duration) {
+				fmt.Fprintf(a.Err, "The change is made. Waiting up to %s until API server %s sees that the node is well.\n", upTo, server)
+			}
 			changed := node.Change(cmd.Context(), opts)
 			if opts.DryRun {
 				return a.showDryRun(changed, opts.Allow, output.Value)

@@ -2,10 +2,14 @@ package agent
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"slices"
 
+	"github.com/slipway-dev/slipway/exitcode"
 	"github.com/slipway-dev/slipway/internal/apply"
 	"github.com/slipway-dev/slipway/internal/generation"
+	"github.com/slipway-dev/slipway/internal/plan"
 	"github.com/slipway-dev/slipway/internal/resource"
 )
 
@@ -59,6 +63,7 @@ func (a *Agent) advance(ctx context.Context, store *generation.Store, next advan
 		desired.Sort()
 	}
 	report, err := engine.Apply(ctx, desired)
+	err = a.blamed(ctx, err)
 	if err == nil && next.verify != nil && (!settled || len(report.Changes) > 0) {
 		err = next.verify()
 	}
@@ -69,6 +74,24 @@ func (a *Agent) advance(ctx context.Context, store *generation.Store, next advan
 		return report, err
 	}
 	return report, a.finish(store, err)
+}
+
+// blamed puts a container runtime that does not answer before a kubelet that failed, for want of it.
+func (a *Agent) blamed(ctx context.Context, err error) error {
+	if err == nil || exitCodeOf(err) != exitcode.KubeletStartFailed {
+		return err
+	}
+	asked := plan.RuntimeCheck()
+	check := asked.Spec.(*resource.Check)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), check.Timeout.Std())
+	defer cancel()
+	silent := a.guarded(func() error { return a.Host.Probe(ctx, check) })
+	if silent == nil || errors.Is(silent, apply.ErrNotProbed) {
+		return err
+	}
+	// Its time is over, and not the run's.
+	return errors.Join(&apply.Error{Resource: asked.ID(), ExitCode: asked.ExitCode,
+		Err: fmt.Errorf("the container runtime does not answer, which the kubelet needs: %s", silent.Error())}, err)
 }
 
 // finish records what came of the current generation. The error is the apply's own, or else that nothing

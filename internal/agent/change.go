@@ -42,6 +42,9 @@ type ChangeOptions struct {
 	Origin generation.Origin
 	// Show is called with the difference before anything is changed; it may be nil.
 	Show func(*difference.Difference)
+	// Waiting is called once the change is made, before the API server is asked whether the node is well, with its
+	// address and how long that may take; it may be nil.
+	Waiting func(server string, upTo time.Duration)
 }
 
 // Changed is what came of a change.
@@ -63,7 +66,7 @@ type Changed struct {
 func (a *Agent) Change(ctx context.Context, opts ChangeOptions) Changed {
 	c := &change{
 		provision: provision{Agent: a, opts: ProvisionOptions{Config: opts.Config, Source: source.FileSource, Facts: opts.Facts, DryRun: opts.DryRun}, given: opts.Contract},
-		allow:     opts.Allow, dryRun: opts.DryRun, try: opts.Try, deadline: opts.Deadline, show: opts.Show,
+		allow:     opts.Allow, dryRun: opts.DryRun, try: opts.Try, deadline: opts.Deadline, show: opts.Show, waiting: opts.Waiting,
 	}
 	return c.do(ctx, func(store *generation.Store) (wanted, error) { return c.contractPlan(ctx, store, opts) })
 }
@@ -79,6 +82,7 @@ type change struct {
 	// repairs says that there is no way back: this is one, or there was none.
 	repairs bool
 	show    func(*difference.Difference)
+	waiting func(server string, upTo time.Duration)
 
 	difference *difference.Difference
 	// attempted says that something was changed, or would have been.
@@ -276,6 +280,11 @@ func (c *change) make(ctx context.Context, store *generation.Store, w wanted) er
 
 // healthy performs the checks that follow a change.
 func (c *change) healthy(ctx context.Context, checks []resource.Resource) error {
+	for _, r := range checks {
+		if check, ok := r.Spec.(*resource.Check); ok && check.LeaseRenewed != nil && c.waiting != nil {
+			c.waiting(check.LeaseRenewed.Server, check.Timeout.Std())
+		}
+	}
 	engine := &apply.Engine{Host: c.Host, Now: c.Now, Log: c.Log, Sequential: c.Sequential}
 	report, err := engine.Apply(ctx, resource.Plan{Resources: checks})
 	c.record(report)

@@ -355,3 +355,23 @@ func TestFirstChange(t *testing.T) {
 	}
 	equal(t, "generations", n.generations(), "1 apply good")
 }
+
+// Whoever asks for a change is told at once that the API server is waited for, and for how long: no longer than it
+// takes to know.
+func TestWaitingForTheAPIServer(t *testing.T) {
+	t.Parallel()
+	n := running(t)
+	var told []string
+	n.host.before = func(op, name string) error {
+		if op == "Probe" && strings.HasPrefix(name, "health-") {
+			told = append(told, name)
+		}
+		return nil
+	}
+	got := n.change(better(t), func(o *ChangeOptions) {
+		o.Waiting = func(server string, upTo time.Duration) { told = append(told, server+" "+upTo.String()) }
+	})
+	if got.Status.ExitCode != 0 || len(told) < 2 || told[0] != "https://api.cluster.example:6443 30s" {
+		t.Errorf("%v, %q", got.Status.Error, told)
+	}
+}

@@ -162,6 +162,31 @@ func TestSeveralFailures(t *testing.T) {
 	}
 }
 
+// A kubelet that fails because its runtime hangs is not to blame: the exit code is the runtime's, and both are told.
+func TestRuntimeThatHangs(t *testing.T) {
+	t.Parallel()
+	for _, call := range []string{"StartUnit kubelet.service", "Probe kubelet-active"} {
+		for hangs, code := range map[bool]int{true: exitcode.UnitStartFailed, false: exitcode.KubeletStartFailed} {
+			n := newNode(t)
+			n.deliver(nativeContract, example(t, "native/full.yaml"))
+			n.host.before = func(op, name string) error {
+				if op == "Probe" && name == "runtime-answers" && hangs {
+					return &apply.CheckError{Cause: resource.CauseUnhealthy, Endpoint: "/run/containerd/containerd.sock", Err: context.DeadlineExceeded}
+				}
+				return failing(call)(op, name)
+			}
+			got := n.provision()
+			known, _ := exitcode.Lookup(code)
+			if got.ExitCode != code || got.Error.Action != known.Action || (len(got.Errors) == 2) != hangs {
+				t.Errorf("%s, the runtime hangs: %t: %d, %+v", call, hangs, got.ExitCode, got.Errors)
+			}
+			if hangs && (!strings.Contains(got.Error.Message, "container runtime does not answer") || !strings.Contains(got.Errors[1].Resource, "kubelet")) {
+				t.Errorf("%s: %+v", call, got.Errors)
+			}
+		}
+	}
+}
+
 // A provisioning that takes too long ends with its own code, and says what it was doing.
 func TestTimeout(t *testing.T) {
 	t.Parallel()

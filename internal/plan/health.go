@@ -23,6 +23,10 @@ const (
 	// answerPatience is that of what a unit answers once it runs, on a small machine that has just read
 	// all its images and pods.
 	answerPatience = resource.Duration(90 * time.Second)
+	// leasePatience is that of a Node's lease, once the kubelet says that it is well: it renews it every ten
+	// seconds (Kubernetes: KubeletConfiguration, nodeLeaseDurationSeconds 40, a quarter of it). A first boot may
+	// wait for an API server that is not there yet for longer; a change need not, to know that it did harm.
+	leasePatience = resource.Duration(30 * time.Second)
 )
 
 // The client certificate, with its key, that a kubelet asks the cluster for when it joins, and before the
@@ -60,7 +64,7 @@ func HealthChecks(c *nodeconfig.NodeConfig) []resource.Resource {
 		h.add(resource.Join, exitcode.KubeletStartFailed, "the kubelet renews its Node's lease, so the cluster sees the node",
 			&resource.Check{
 				Label:   "health-node-lease",
-				Timeout: c.Checks.APIServerTimeout,
+				Timeout: min(c.Checks.APIServerTimeout, leasePatience),
 				ExitCodes: map[resource.Cause]int{
 					resource.CauseDNS:        exitcode.APIServerNameUnresolved,
 					resource.CauseConnection: exitcode.APIServerUnreachable,
@@ -84,6 +88,15 @@ func containerdReady() *resource.RuntimeReady {
 }
 
 // health is a chain of checks.
+// RuntimeCheck asks the container runtime once whether it answers, where a kubelet has failed: one whose runtime
+// hangs ends, or is not well, and is not to blame.
+func RuntimeCheck() resource.Resource {
+	return resource.Resource{Phase: resource.Base, ExitCode: exitcode.UnitStartFailed, Reason: "the kubelet needs a container runtime that answers",
+		Spec: &resource.Check{Label: "runtime-answers", Timeout: resource.Duration(10 * time.Second), RuntimeReady: &resource.RuntimeReady{
+			Socket: strings.TrimPrefix(containerdSocket, "unix://"),
+		}}}
+}
+
 type health struct{ checks []resource.Resource }
 
 func (h *health) add(phase resource.Phase, exitCode int, reason string, check *resource.Check) {

@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/slipway-dev/slipway/exitcode"
 	"github.com/slipway-dev/slipway/internal/resource"
@@ -70,12 +71,22 @@ func TestHealthOfAJoiningNode(t *testing.T) {
 		t.Errorf("socket is %s", got)
 	}
 	lease := healthCheck(checks, "health-node-lease")
-	if lease.Timeout != c.Checks.APIServerTimeout || lease.ExitCodes[resource.CauseDNS] != exitcode.APIServerNameUnresolved ||
+	if lease.Timeout != leasePatience || lease.ExitCodes[resource.CauseDNS] != exitcode.APIServerNameUnresolved ||
 		!reflect.DeepEqual(lease.LeaseRenewed, &resource.LeaseRenewed{
 			Server: c.Cluster.Server, CertificateAuthority: c.Cluster.CertificateAuthority, Node: "node-1",
 			Credentials: []resource.KeyPair{{Certificate: "/var/lib/kubelet/pki/kubelet-client-current.pem"}},
 		}) {
 		t.Errorf("got %+v", lease)
+	}
+}
+
+// A contract that wants to know sooner is heard.
+func TestLeasePatience(t *testing.T) {
+	c := contract(t, "native/minimal.yaml", func(n *nodeconfig.NodeConfig) {
+		n.Kubelet.NodeName, n.Checks.APIServerTimeout = "node-1", nodeconfig.Duration(7*time.Second)
+	})
+	if got := healthCheck(HealthChecks(c), "health-node-lease").Timeout; got != c.Checks.APIServerTimeout {
+		t.Errorf("got %s", got)
 	}
 }
 
