@@ -18,7 +18,7 @@ import (
 func ParseCSE(data []byte) (CSEStatus, error) {
 	var s CSEStatus
 	if int64(len(data)) > state.Result.Limit {
-		return s, fmt.Errorf("the result has %d bytes, more than %d are not read", len(data), state.Result.Limit)
+		return s, fmt.Errorf("the result has %d bytes; the limit is %d", len(data), state.Result.Limit)
 	}
 	if len(bytes.TrimSpace(data)) == 0 {
 		return s, errors.New("the result is empty")
@@ -80,7 +80,7 @@ func eachKey(data []byte, f func(key string, value json.RawMessage)) error {
 		return whole(err)
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return errors.New("something follows its end")
+		return errors.New("there is text after its end")
 	}
 	return nil
 }

@@ -137,10 +137,10 @@ func TestParseCSERefuses(t *testing.T) {
 		"text":          {`exit 0`, "one JSON object"},
 		"half of one":   {`{"ExitCode": "0", "Output": "tru`, "unexpected EOF"},
 		"an open end":   {`{"ExitCode": "0"`, "unexpected EOF"},
-		"two":           {`{"ExitCode": "0"}{"ExitCode": "1"}`, "follows"},
-		"text behind":   {`{"ExitCode": "0"} done`, "follows"},
+		"two":           {`{"ExitCode": "0"}{"ExitCode": "1"}`, "text after"},
+		"text behind":   {`{"ExitCode": "0"} done`, "text after"},
 		"a colon short": {`{"ExitCode" "0"}`, "one JSON object"},
-		"too much":      {`{"ExitCode": "0"}` + strings.Repeat(" ", int(state.Result.Limit)), "not read"},
+		"too much":      {`{"ExitCode": "0"}` + strings.Repeat(" ", int(state.Result.Limit)), "the limit is"},
 		"too deep":      {`{"Output": ` + strings.Repeat("[", 100_000) + strings.Repeat("]", 100_000) + `}`, "depth"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -112,7 +112,7 @@ func (r *report) outcome(s *Status) {
 	}
 	r.line(r.paint(c, outcome), " ", cell(text+"after "+milliseconds(s.DurationMs), width-21))
 	if s.Restored > 0 {
-		r.line(cell(fmt.Sprintf("the change is taken back: generation %d is restored", s.Restored), width))
+		r.line(cell(fmt.Sprintf("the change was rolled back: generation %d is restored", s.Restored), width))
 	}
 	r.gap = true
 }

@@ -175,7 +175,7 @@ func (s *Status) Marshal() ([]byte, error) {
 // command can read what a newer agent wrote; another kind or version of document is an error.
 func Parse(data []byte) (*Status, error) {
 	if int64(len(data)) > state.Status.Limit {
-		return nil, fmt.Errorf("the status has %d bytes, more than %d are not read", len(data), state.Status.Limit)
+		return nil, fmt.Errorf("the status has %d bytes; the limit is %d", len(data), state.Status.Limit)
 	}
 	var header struct{ APIVersion, Kind string }
 	if err := json.Unmarshal(data, &header); err != nil {

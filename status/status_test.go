@@ -157,7 +157,7 @@ func TestParseRefuses(t *testing.T) {
 		"another kind":    {`{"apiVersion": "slipway.dev/v1", "kind": "NodeConfig"}`, `"NodeConfig"`},
 		"another version": {`{"apiVersion": "slipway.dev/v2", "kind": "ProvisionStatus"}`, `"slipway.dev/v2"`},
 		"an AKS result":   {`{"ExitCode": "0"}`, `want "slipway.dev/v1"`},
-		"too much":        {strings.Repeat(" ", int(state.Status.Limit)+1), "not read"},
+		"too much":        {strings.Repeat(" ", int(state.Status.Limit)+1), "the limit is"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if s, err := Parse([]byte(test.data)); err == nil || !strings.Contains(err.Error(), test.want) || s != nil {

@@ -139,7 +139,7 @@ func (p *provision) supersede(store *generation.Store, next advance) advance {
 	}
 	keep, entry, found := standing(store)
 	if keep.Number != current.Number {
-		p.Log.Warn("a generation that failed, or that nobody has confirmed, is rolled back", "generation", current.Number, "outcome", current.Outcome)
+		p.Log.Warn("rolling back a generation that failed or was not confirmed", "generation", current.Number, "outcome", current.Outcome)
 	}
 	if !found {
 		return next
@@ -152,7 +152,7 @@ func (p *provision) supersede(store *generation.Store, next advance) advance {
 		p.Log.Warn("the generation cannot be read; the contract is applied", "generation", keep.Number, "error", err)
 		return next
 	}
-	p.Log.Info("the contract has been superseded since it was provisioned", "generation", keep.Number, "origin", keep.Origin)
+	p.Log.Info("this contract was replaced after it was provisioned", "generation", keep.Number, "origin", keep.Origin)
 	return advance{plan: desired, entry: entry}
 }
 

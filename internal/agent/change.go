@@ -56,7 +56,7 @@ type Changed struct {
 	Refused string
 	// Busy says that nothing was tried because another run is at work.
 	Busy bool
-	// ConfirmBy is when the change is taken back unless somebody has confirmed it; zero where it stays.
+	// ConfirmBy is when the change was rolled back unless somebody has confirmed it; zero where it stays.
 	ConfirmBy time.Time
 }
 
@@ -89,7 +89,7 @@ type change struct {
 	attempted bool
 	// timeout is how long it may take, once that is known.
 	timeout time.Duration
-	// confirmBy is when the change is taken back, if it was made and is.
+	// confirmBy is when the change was rolled back, if it was made and is.
 	confirmBy time.Time
 }
 
@@ -223,7 +223,7 @@ func (c *change) compare(store *generation.Store, desired *advance) error {
 	var before resource.Plan
 	if current, found := store.Current(); found {
 		if before, err = store.Plan(current.Number); err != nil {
-			c.Log.Warn("the current generation cannot be read; everything is taken for new", "generation", current.Number, "error", err)
+			c.Log.Warn("cannot read the current generation; everything counts as new", "generation", current.Number, "error", err)
 		}
 	}
 	c.difference, err = difference.Of(before, generation.Lasting(desired.plan))
@@ -243,7 +243,7 @@ func (c *change) make(ctx context.Context, store *generation.Store, w wanted) er
 	}
 	if c.try > 0 && !settled {
 		if !hasGood {
-			return refused("there is no good generation to go back to: apply without --try")
+			return refused("there is no good generation to roll back to: apply without --try")
 		}
 		if w.entry.ConfirmBy, err = c.guard(ctx, store, w.plan); err != nil {
 			return err
@@ -300,7 +300,7 @@ func (c *change) revert(ctx context.Context, store *generation.Store, good gener
 	if current, found := store.Current(); !found || current.Plan == good.Plan {
 		return cause // it is the machine that is not well
 	}
-	c.Log.Warn("the change failed; the last good generation is restored", "generation", good.Number, "error", cause)
+	c.Log.Warn("the change failed; rolling back to the last good generation", "generation", good.Number, "error", cause)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), revertTimeout)
 	defer cancel()
 	desired, err := store.Plan(good.Number)
@@ -342,6 +342,6 @@ func notOlder(revision int64, current generation.Entry) error {
 	if revision >= current.Revision {
 		return nil
 	}
-	return refusal{fmt.Sprintf("the contract has revision %d, and the node has %d already: the node stays as it is; an older one is applied with --force only",
+	return refusal{fmt.Sprintf("the contract has revision %d, and the node already has %d: the node stays as it is; --force applies an older contract",
 		revision, current.Revision), exitcode.ContractOlder}
 }

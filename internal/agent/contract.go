@@ -60,9 +60,9 @@ func (p *provision) restrict(paths ...string) {
 		had, err := p.Host.Restrict(path)
 		switch {
 		case had && err == nil:
-			p.Log.Warn("the contract could be read by others; now it is for the superuser alone", "path", path)
+			p.Log.Warn("the contract was readable for others; now only root can read it", "path", path)
 		case had:
-			p.Log.Warn("the contract can be read by others, and that cannot be changed", "path", path, "error", err)
+			p.Log.Warn("the contract is readable for others, and its mode cannot be changed", "path", path, "error", err)
 		}
 	}
 }
@@ -136,7 +136,7 @@ func (p *provision) address(ctx context.Context) {
 			return
 		}
 	}
-	p.Log.Warn("the machine has no address that the node could register; the kubelet chooses one", "waited", addressPatience)
+	p.Log.Warn("the machine has no address for the node yet; the kubelet chooses one", "waited", addressPatience)
 }
 
 // addressTries is how often a node is planned again whose address was gone before it was provisioned.

@@ -41,7 +41,7 @@ func (a *Agent) drift(ctx context.Context) ([]apply.Change, resource.Plan, error
 	}
 	current, found := store.Current()
 	if !found {
-		return nil, resource.Plan{}, refused("there is no generation on this machine yet")
+		return nil, resource.Plan{}, refused("this machine has no generation yet")
 	}
 	desired, err := store.Plan(current.Number)
 	if err != nil {

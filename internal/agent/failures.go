@@ -141,9 +141,9 @@ func failures(err error, code int) []status.Failure {
 // causeActions say what to do about a cause, where that is more than the exit code tells: AKS has one
 // code for an API server that cannot be reached, cannot be trusted, or refuses the node.
 var causeActions = map[string]string{
-	string(resource.CauseConnection): "open the path from the node's subnet to the endpoint, and see that the API server runs",
-	string(resource.CauseTLS):        "compare the contract's CA with the cluster's, see that the node's clock is right and that nothing intercepts TLS",
-	string(resource.CauseCredential): "give the contract a new bootstrap token where the node has not joined yet: the cluster does not know the credential, or it has expired",
+	string(resource.CauseConnection): "allow the connection from the node's subnet to the endpoint, and check that the API server runs",
+	string(resource.CauseTLS):        "compare the contract's CA with the cluster's, and check the node's clock and that nothing intercepts TLS",
+	string(resource.CauseCredential): "put a new bootstrap token in the contract if the node has not joined yet: the cluster does not know the token, or it has expired",
 }
 
 // action is what to do about a failure.

@@ -73,7 +73,7 @@ func (i *identity) other(now *identity) string {
 func (p *provision) identify(ctx context.Context) error {
 	last, err := p.recall()
 	if err != nil {
-		p.Log.Warn("the record of this machine cannot be read; it is taken for the same machine", "path", IdentityPath, "error", err)
+		p.Log.Warn("cannot read the record of this machine; assuming that it is the same machine", "path", IdentityPath, "error", err)
 	}
 	if last == nil {
 		return nil
@@ -97,7 +97,7 @@ func (p *provision) identify(ctx context.Context) error {
 		p.same(again) // another run has been quicker
 		return nil
 	}
-	p.Log.Warn("the disk has been another machine's; it is provisioned anew", "reason", reason, "source", last.Source)
+	p.Log.Warn("this disk was cloned from another machine; provisioning from scratch", "reason", reason, "source", last.Source)
 	p.status.Identity = reason
 	return p.forget(last)
 }
@@ -173,7 +173,7 @@ func (p *provision) forget(last *identity) error {
 	}
 	for _, file := range files {
 		if err := p.Host.Remove(file); err != nil {
-			return fmt.Errorf("remove what is another machine's: %w", err)
+			return fmt.Errorf("remove what belongs to another machine: %w", err)
 		}
 	}
 	if err := p.Host.Sync(); err != nil {
@@ -197,7 +197,7 @@ func (p *provision) moved() error {
 	if p.last == nil || !readdressed(p.last.Addresses, p.known.NodeIPs) {
 		return nil
 	}
-	p.Log.Warn("the machine's address has changed; the node is planned anew", "before", p.last.Addresses, "now", p.known.NodeIPs)
+	p.Log.Warn("the machine's address has changed; planning the node again", "before", p.last.Addresses, "now", p.known.NodeIPs)
 	p.status.Identity = "the machine's address is another"
 	p.foreign = p.last // what was applied since its contract was for the other address
 	for _, file := range plan.ServingCertificate() {
@@ -234,7 +234,7 @@ func (p *provision) recordIdentity(reported bool) bool {
 	}
 	err := p.writeIdentity(&record)
 	if err != nil {
-		p.Log.Warn("this machine cannot be recorded; a copy of its disk will not be told from it", "path", IdentityPath, "error", err)
+		p.Log.Warn("cannot record this machine; a clone of its disk will not be noticed", "path", IdentityPath, "error", err)
 	}
 	return err == nil
 }
@@ -246,7 +246,7 @@ func (p *provision) keep() {
 		return
 	}
 	if err := p.writeIfOther(state.File{Path: p.kept, Mode: 0o600, Limit: document.MaxBytes}, p.found.Data); err != nil {
-		p.Log.Warn("the contract cannot be kept; the next boot looks for it again", "path", p.kept, "error", err)
+		p.Log.Warn("cannot keep the contract; the next boot looks for it again", "path", p.kept, "error", err)
 	}
 }
 
@@ -278,7 +278,7 @@ func (p *provision) remember() {
 		p.kept = source.PlaceFor(p.found, p.dialect)
 	}
 	if err := p.replaced(); err != nil {
-		p.Log.Warn("another machine's contract cannot be removed; the next boot tries again", "error", err)
+		p.Log.Warn("cannot remove another machine's contract; the next boot tries again", "error", err)
 		return
 	}
 	if p.recordIdentity(p.last != nil && p.last.Reported) {

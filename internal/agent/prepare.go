@@ -53,7 +53,7 @@ func (p *provision) prepare(ctx context.Context, known facts.Facts) <-chan prepa
 func (p *provision) collect(done <-chan prepared) {
 	r := <-done
 	if r.err != nil {
-		p.Log.Warn("the image's own contract could not be applied; the machine's own has it all", "error", r.err)
+		p.Log.Warn("cannot apply the image's base contract; the machine's own contract does its work", "error", r.err)
 	}
 	if r.report == nil {
 		return
@@ -79,7 +79,7 @@ func (p *provision) prefetch(ctx context.Context, known facts.Facts) {
 	for _, c := range known.Components {
 		entry, err := p.Host.Stat(c.Path)
 		if err != nil || entry.Kind != apply.RegularFile && entry.Kind != apply.Symlink {
-			p.Log.Warn("a component of the image's manifest is not there", "component", c.Name, "version", c.Version, "path", c.Path)
+			p.Log.Warn("a component of the image's manifest is missing", "component", c.Name, "version", c.Version, "path", c.Path)
 			continue
 		}
 		if c.Name == "kubelet" {

@@ -259,7 +259,7 @@ func (p *provision) desired(ctx context.Context) (resource.Plan, time.Duration, 
 		return p.script()
 	}
 	if p.opts.Script != "" {
-		p.Log.Warn("a script and a contract are given; the contract is applied, the script is not run", "script", p.opts.Script)
+		p.Log.Warn("there is a script and a contract: applying the contract, not running the script", "script", p.opts.Script)
 	}
 	contract, err := p.awaited(ctx)
 	p.status.Config.Path = contract.Path
@@ -385,7 +385,7 @@ func (p *provision) recordFacts() {
 		err = p.writeIfOther(state.Facts, append(content, '\n'))
 	}
 	if err != nil {
-		p.Log.Warn("facts could not be recorded", "path", FactsPath, "error", err)
+		p.Log.Warn("cannot record the facts", "path", FactsPath, "error", err)
 	}
 }
 

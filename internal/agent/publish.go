@@ -106,11 +106,11 @@ func (p *provision) retractFailure(ctx context.Context) error {
 // What cannot be written is logged; there is nobody else to tell.
 func (p *provision) publish(ctx context.Context) {
 	if p.unchanged {
-		p.Log.Debug("nothing changed; the published result stands")
+		p.Log.Debug("nothing changed; the published result stays")
 		return
 	}
 	if !p.mayPublish(ctx) {
-		p.Log.Error("another provisioning is at work; its result is published, and not this one's")
+		p.Log.Error("another provisioning is running; its result is published, not this one's")
 		return
 	}
 	// The result is published even where the time for the provisioning is over.

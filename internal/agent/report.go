@@ -23,15 +23,15 @@ func (p *provision) report(ctx context.Context) {
 	begin := p.Now()
 	if p.status.Outcome == status.OutcomeFailure {
 		if err := p.Cloud.ReportFailure(ctx, p.errorText); err != nil {
-			p.Log.Warn("the platform could not be told that provisioning failed", "error", err)
+			p.Log.Warn("cannot report the failure to the platform", "error", err)
 		}
 		return
 	}
 	if err := p.Cloud.ReportReady(ctx); err != nil {
-		p.Log.Warn("the platform could not be told that the machine is provisioned; it is told at the next boot", "error", err)
+		p.Log.Warn("cannot report to the platform that the machine is ready; the next boot tries again", "error", err)
 		return
 	}
-	p.Log.Info("the platform was told that the machine is provisioned", "duration", p.Now().Sub(begin))
+	p.Log.Info("reported to the platform that the machine is ready", "duration", p.Now().Sub(begin))
 	p.recordIdentity(true)
 }
 

@@ -68,7 +68,7 @@ func TestContractIsForNobodyElse(t *testing.T) {
 		if got := string(n.read(c.path)); got != c.content {
 			t.Errorf("%s: the content is another", c.name)
 		}
-		if said := strings.Contains(n.log.String(), "could be read by others"); said != (c.mode != c.want) {
+		if said := strings.Contains(n.log.String(), "was readable for others"); said != (c.mode != c.want) {
 			t.Errorf("%s: the log says so: %t", c.name, said)
 		}
 	}

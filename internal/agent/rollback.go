@@ -39,7 +39,7 @@ func (a *Agent) Rollback(ctx context.Context, opts RollbackOptions) Changed {
 func restorable(store *generation.Store, opts RollbackOptions) (wanted, error) {
 	current, found := store.Current()
 	if !found {
-		return wanted{}, refused("there is no generation on this machine yet")
+		return wanted{}, refused("this machine has no generation yet")
 	}
 	if opts.Unconfirmed > 0 && !opts.due(current) {
 		return wanted{}, errNothingToDo

@@ -120,7 +120,7 @@ func TestScriptAndContract(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	n.published(aksPlace, 0)
-	if !strings.Contains(n.log.String(), "the script is not run") {
+	if !strings.Contains(n.log.String(), "not running the script") {
 		t.Error("the log says nothing of the script")
 	}
 }

@@ -74,7 +74,7 @@ func (c *change) scheduleRevert(ctx context.Context, number int, after time.Dura
 		if said := strings.TrimSpace(string(output)); said != "" {
 			err = fmt.Errorf("%w: %s", err, said)
 		}
-		return until, fmt.Errorf("schedule the way back: %w", err)
+		return until, fmt.Errorf("schedule the rollback: %w", err)
 	}
 	return until, nil
 }
@@ -86,7 +86,7 @@ func (a *Agent) cancelRevert(ctx context.Context, e generation.Entry) {
 	defer cancel()
 	unit := revertUnit(e.Number, e.ConfirmBy) + ".timer"
 	if err := a.guarded(func() error { return a.Host.StopUnit(ctx, unit) }); err != nil {
-		a.Log.Warn("the timer of the way back cannot be stopped; it will do nothing", "error", err)
+		a.Log.Warn("cannot stop the rollback timer; it will do nothing", "error", err)
 	}
 }
 

@@ -174,7 +174,7 @@ func TestConfirmed(t *testing.T) {
 			t.Errorf("%s: %+v, %v", name, kept, err)
 		}
 		stopped := strings.HasSuffix(n.stopped(), " "+list[1].timer())
-		if logged := strings.Contains(n.log.String(), "cannot be stopped"); stopped == logged {
+		if logged := strings.Contains(n.log.String(), "cannot stop the rollback timer"); stopped == logged {
 			t.Errorf("%s: stopped: %t, logged: %t", name, stopped, logged)
 		}
 		after := n.snapshot()
@@ -218,7 +218,7 @@ func TestNoWayBack(t *testing.T) {
 		return []byte(why + "\n"), errors.New("exit status 1")
 	}
 	got := n.change(better(t), onTrial)
-	if got.Status.ExitCode != 240 || got.Status.Error.Message != "schedule the way back: exit status 1: "+why {
+	if got.Status.ExitCode != 240 || got.Status.Error.Message != "schedule the rollback: exit status 1: "+why {
 		t.Errorf("%v", got.Status.Error)
 	}
 	same(t, "without a way back", n.tree(), files)

@@ -34,7 +34,7 @@ func (a *Agent) wait(ctx context.Context) (document []byte, code int, err error)
 		code = exitcode.AgentFailed
 		if errors.Is(err, context.DeadlineExceeded) {
 			code = exitcode.Timeout
-			err = fmt.Errorf("no result after %s: provisioning has not ended, or never began: see the log of the agent: %w",
+			err = fmt.Errorf("no result after %s: provisioning has not ended or has not started; see the agent's log: %w",
 				a.Now().Sub(start).Round(1e9), err)
 		}
 		return a.waited(code, place{}, err)
@@ -62,7 +62,7 @@ func (a *Agent) wait(ctx context.Context) (document []byte, code int, err error)
 func (a *Agent) result(ctx context.Context, p place) ([]byte, int, error) {
 	document, err := p.result.Read(a.Host)
 	if err != nil {
-		return a.waited(exitcode.AgentFailed, p, fmt.Errorf("the marker %s is there, and the result is not: %w", p.complete, err))
+		return a.waited(exitcode.AgentFailed, p, fmt.Errorf("the marker %s exists, but the result does not: %w", p.complete, err))
 	}
 	result, err := status.ParseCSE(document)
 	if err != nil {
@@ -70,7 +70,7 @@ func (a *Agent) result(ctx context.Context, p place) ([]byte, int, error) {
 	}
 	code, err := result.Code()
 	if err == nil && (code < 0 || code > maxExitCode) {
-		err = fmt.Errorf("no process ends with exit code %d", code)
+		err = fmt.Errorf("%d is not an exit code of a process", code)
 	}
 	if err != nil {
 		return document, a.published(exitcode.AgentFailed, p), fmt.Errorf("result %s: %w", p.result.Path, err)

@@ -27,7 +27,7 @@ func (r *run) compareFile(want *resource.File) (Action, error) {
 		return Updated, nil
 	case RegularFile:
 	default:
-		return "", fmt.Errorf("%s is a %s, want a file: remove it", want.Path, have.Kind)
+		return "", fmt.Errorf("%s is a %s, not a regular file: remove it", want.Path, have.Kind)
 	}
 	if have.Size != int64(len(want.Content)) {
 		return Updated, nil
@@ -88,7 +88,7 @@ func (r *run) compareDirectory(want *resource.Directory) (Action, error) {
 		return Created, nil
 	case Directory:
 	default:
-		return "", fmt.Errorf("%s is a %s, want a directory: remove it", want.Path, have.Kind)
+		return "", fmt.Errorf("%s is a %s, not a directory: remove it", want.Path, have.Kind)
 	}
 	if have.Mode != want.Mode || have.wrongOwner(want.UID, want.GID) {
 		return Corrected, nil
@@ -108,5 +108,5 @@ func (r *run) compareSymlink(want *resource.Symlink) (Action, error) {
 	case have.Kind == Symlink || have.Kind == RegularFile:
 		return Updated, nil
 	}
-	return "", fmt.Errorf("%s is a %s, want a symbolic link: remove it", want.Path, have.Kind)
+	return "", fmt.Errorf("%s is a %s, not a symbolic link: remove it", want.Path, have.Kind)
 }

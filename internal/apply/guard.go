@@ -13,7 +13,7 @@ func Guard(log *slog.Logger, what string, f func() error) (err error) {
 	defer func() {
 		if cause := recover(); cause != nil {
 			log.Error("panic", "in", what, "cause", fmt.Sprint(cause), "stack", string(debug.Stack()))
-			err = fmt.Errorf("the agent has a defect, please report it with the log: panic: %v", cause)
+			err = fmt.Errorf("this is a defect of the agent; please report it with the log: panic: %v", cause)
 		}
 	}()
 	return f()

@@ -86,7 +86,7 @@ func (r *run) recover() error {
 		err = r.earlier.check()
 	}
 	if err != nil {
-		r.Log.Warn("record of an unfinished apply cannot be read; every unit is restarted", "path", state.Intent.Path, "error", err)
+		r.Log.Warn("cannot read the record of an unfinished apply; restarting every unit", "path", state.Intent.Path, "error", err)
 		r.earlier = r.worst()
 	}
 	r.recovered = true
@@ -142,7 +142,7 @@ func (r *run) takeBack() {
 		write = r.forget
 	}
 	if err := write(); err != nil {
-		r.Log.Warn("record of the intent cannot be taken back; the next apply restarts more than it needs to", "path", state.Intent.Path, "error", err)
+		r.Log.Warn("cannot remove the record of this apply; the next apply restarts more than it needs to", "path", state.Intent.Path, "error", err)
 	}
 }
 
@@ -204,7 +204,7 @@ func (r *run) owe() {
 		write = r.forget
 	}
 	if err := write(); err != nil {
-		r.Log.Warn("record of the intent cannot be shortened; the next apply restarts more than it needs to", "path", state.Intent.Path, "error", err)
+		r.Log.Warn("cannot shorten the record of this apply; the next apply restarts more than it needs to", "path", state.Intent.Path, "error", err)
 	}
 }
 

@@ -35,7 +35,7 @@ func ParseClass(name string) (Class, error) {
 	if i := slices.Index(classes, name); i >= 0 {
 		return Class(i), nil
 	}
-	return None, fmt.Errorf("unknown class %q, want one of %s", name, strings.Join(classes, ", "))
+	return None, fmt.Errorf("unknown class %q; use one of %s", name, strings.Join(classes, ", "))
 }
 
 // String is the class's name.

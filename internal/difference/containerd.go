@@ -24,10 +24,10 @@ type containerdRow struct {
 // restarts, which containers outlive.
 var containerdTable = []containerdRow{
 	{"version", "", Drain, "the version of the document follows containerd's main version, which is not changed under running pods", "internal/plan: criSchemas; a caution of Slipway's own: containerd docs/ops.md means containers to outlive an upgrade"},
-	{"root", `"/var/lib/containerd"`, Drain, "images and containers are below the old directory", `containerd docs/ops.md, "Base Configuration"`},
+	{"root", `"/var/lib/containerd"`, Drain, "images and containers stay below the old directory", `containerd docs/ops.md, "Base Configuration"`},
 	{"state", `"/run/containerd"`, Drain, "containers that run are known below the old directory only", `containerd docs/ops.md, "Base Configuration"`},
 	{"options.SystemdCgroup", "false", Drain, "sandboxes of pods that were made by one cgroup driver cannot be made again by the other", cgroupDriver},
-	{"containerd.snapshotter", "", Drain, "file systems of containers that run are with the old snapshotter, and images are unpacked anew", "containerd docs/snapshotters/README.md"},
+	{"containerd.snapshotter", "", Drain, "running containers keep their file systems in the old snapshotter, and images are unpacked again", "containerd docs/snapshotters/README.md"},
 	{"cni.conf_template", "", Drain, "pods that run keep the network they were started in", `containerd docs/cri/config.md, "CNI Config Template"`},
 
 	{"pinned_images.sandbox", "", Restart, "pods that run keep the sandbox they have", "containerd docs/cri/config.md"},

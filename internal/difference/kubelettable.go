@@ -65,7 +65,7 @@ var kubeletTable = []kubeletRow{
 	{Flag: "cloud-provider", Class: Replace, Reason: "who gives a Node its addresses, its providerID and its taint is settled when it registers", Source: options + "; Kubernetes docs, Cloud Controller Manager Administration"},
 	{Flag: "root-dir", Default: "/var/lib/kubelet", Class: Replace, Reason: "volumes and state of running pods are below the old directory", Source: options},
 	{Flag: "cert-dir", Default: "/var/lib/kubelet/pki", Class: Replace, Reason: "the kubelet's own certificate and key are in the old directory, and its kubeconfig names them", Source: "k8s.io/kubernetes v1.36.3 pkg/kubelet/certificate/bootstrap/bootstrap.go: LoadClientConfig"},
-	{Flag: "kubeconfig", Class: Replace, Reason: "a kubelet without the kubeconfig it wrote joins anew", Source: "k8s.io/kubernetes v1.36.3 pkg/kubelet/certificate/bootstrap/bootstrap.go: LoadClientConfig"},
+	{Flag: "kubeconfig", Class: Replace, Reason: "a kubelet without its own kubeconfig joins again", Source: "k8s.io/kubernetes v1.36.3 pkg/kubelet/certificate/bootstrap/bootstrap.go: LoadClientConfig"},
 
 	{Field: "cgroupRoot", Flag: "cgroup-root", Class: Reboot, Reason: oldCgroups, Source: fullReboot},
 	{Field: "cgroupsPerQOS", Flag: "cgroups-per-qos", Default: "true", Class: Reboot, Reason: oldCgroups, Source: fullReboot},
@@ -97,7 +97,7 @@ var kubeletTable = []kubeletRow{
 	{Field: "podsPerCore", Flag: "pods-per-core", Default: "0", Class: Restart, Reason: overLimit, Source: dynamic},
 	{Field: "systemReserved", Flag: "system-reserved", Class: Restart, Reason: overReserve, Source: "k8s.io/kubernetes v1.36.3 pkg/kubelet/cm/node_container_manager_linux.go: enforceNodeAllocatableCgroups"},
 	{Field: "kubeReserved", Flag: "kube-reserved", Class: Restart, Reason: overReserve, Source: "k8s.io/kubernetes v1.36.3 pkg/kubelet/cm/node_container_manager_linux.go: enforceNodeAllocatableCgroups"},
-	{Field: "enforceNodeAllocatable", Flag: "enforce-node-allocatable", Default: "pods", Class: Restart, Reason: "daemons that use more than is reserved may be killed for want of memory", Source: dynamic},
+	{Field: "enforceNodeAllocatable", Flag: "enforce-node-allocatable", Default: "pods", Class: Restart, Reason: "daemons that use more memory than is reserved may be killed", Source: dynamic},
 	{Field: "clusterDNS", Flag: "cluster-dns", Class: Restart, Reason: newPodsOnly, Source: dynamic},
 	{Field: "clusterDomain", Flag: "cluster-domain", Class: Restart, Reason: newPodsOnly, Source: "k8s.io/kubernetes v1.36.3 pkg/kubelet/network/dns/dns.go: GetPodDNS"},
 	{Field: "resolvConf", Flag: "resolv-conf", Default: "/etc/resolv.conf", Class: Restart, Reason: newPodsOnly, Source: dynamic},
@@ -112,4 +112,4 @@ var kubeletTable = []kubeletRow{
 	{Field: "featureGates", Flag: "feature-gates", Class: Restart, Reason: "some features need more: their own documentation says so", Source: dynamic},
 }
 
-var unreadableConfig = Reason{Drain, "KubeletConfiguration", "it cannot be read, so what its change takes is not known", "internal/difference: what is not known is not called harmless"}
+var unreadableConfig = Reason{Drain, "KubeletConfiguration", "it cannot be read, so it is not known what the change takes", "internal/difference: what is not known is not called harmless"}

@@ -34,7 +34,7 @@ type placedRow struct {
 
 // placedTable is sorted by class, the greatest first.
 var placedTable = []placedRow{
-	{"Unit", []string{plan.KubeletUnit}, removed, Replace, "without a kubelet the machine is no node", "Kubernetes docs, Nodes: a Node without a kubelet that renews its lease is not ready"},
+	{"Unit", []string{plan.KubeletUnit}, removed, Replace, "without a kubelet the machine is not a node", "Kubernetes docs, Nodes: a Node without a kubelet that renews its lease is not ready"},
 	{"File", everyPlace(func(p plan.Places) string { return p.Kubeconfig }), added | removed, Replace, "the kubelet gets another credential, which may be another Node's", "Kubernetes docs, Using Node Authorization"},
 
 	{"File", []string{"/etc/default/grub", "/etc/default/grub.d/*", "/etc/kernel/cmdline", "/etc/kernel/cmdline.d/*"}, always, Reboot, "the kernel reads its command line when it boots", "bootparam(7)"},
@@ -70,13 +70,13 @@ func (r placedRow) isOf(d delta) bool {
 // Rules that look into what changes.
 var (
 	authorityExtended = placedRow{Class: Restart, Reason: "certificates change, and one at least stays: the cluster is the same", Source: "Kubernetes docs, Manual Rotation of CA Certificates"}
-	authorityReplaced = placedRow{Class: Replace, Reason: "no certificate stays: another cluster, or one whose nodes have to join anew", Source: "Kubernetes docs, Manual Rotation of CA Certificates"}
+	authorityReplaced = placedRow{Class: Replace, Reason: "no certificate stays: another cluster, or one whose nodes have to join again", Source: "Kubernetes docs, Manual Rotation of CA Certificates"}
 	serverReplaced    = placedRow{Class: Replace, Reason: "another server may be another cluster, and a kubelet that joined with a token has the old one in a kubeconfig of its own", Source: "k8s.io/kubernetes v1.36.3 pkg/kubelet/certificate/bootstrap/bootstrap.go: LoadClientConfig"}
 	bootstrapIgnored  = placedRow{Class: None, Reason: "a kubelet that has a kubeconfig of its own does not read it", Source: "Kubernetes docs, TLS bootstrapping: kubelet configuration"}
 
 	versionPatch     = placedRow{Class: Restart, Reason: "a patch of the same minor version", Source: versionSkew + `"Supported versions"`}
 	versionUpgrade   = placedRow{Class: Drain, Reason: "a minor version of the kubelet is not changed under running pods", Source: versionSkew + `"Supported component upgrade order", kubelet`}
-	versionUnknown   = placedRow{Class: Drain, Reason: "the versions are not told by the paths, and may be different minor ones", Source: versionSkew + `"Supported component upgrade order", kubelet`}
+	versionUnknown   = placedRow{Class: Drain, Reason: "the paths do not show the versions, which may be different minor versions", Source: versionSkew + `"Supported component upgrade order", kubelet`}
 	versionDowngrade = placedRow{Class: Replace, Reason: "a kubelet need not understand what a newer minor version left behind", Source: versionSkew + `"Supported component upgrade order": upgrades only`}
 )
 

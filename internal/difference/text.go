@@ -77,7 +77,7 @@ func partOfResource(out *strings.Builder, c Change, style cli.Style) {
 	case c.ContentDiffers && c.Secret:
 		out.WriteString("    secret content differs\n")
 	case c.ContentDiffers && c.Content == "":
-		out.WriteString("    content differs, and is no text\n")
+		out.WriteString("    content differs and is not text\n")
 	case c.ContentDiffers:
 		hunks(out, c.Content, style)
 	}

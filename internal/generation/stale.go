@@ -104,7 +104,7 @@ func (s *Store) left(plan resource.Plan) ([]resource.Resource, error) {
 		list = append(list, res)
 	}
 	if over := len(list) - maxLeft; over > 0 {
-		s.log.Warn("too much is left of earlier generations to remember all of it; the rest is not removed any more", "forgotten", over)
+		s.log.Warn("too much is left of earlier generations to remember everything; the rest is no longer removed", "forgotten", over)
 		list = list[:maxLeft]
 	}
 	return list, errors.Join(errs...)
@@ -205,7 +205,7 @@ func (s *Store) readOriginal(path string, limit int64) (original, bool, error) {
 		return original{}, false, nil
 	}
 	if have.Size > limit {
-		s.log.Warn("a file is too large to be kept; it is replaced for good", "path", path, "bytes", have.Size)
+		s.log.Warn("a file is too large to keep; it is replaced and cannot be restored", "path", path, "bytes", have.Size)
 		return original{}, false, nil
 	}
 	o.Content, err = s.host.ReadFile(path, limit)

@@ -71,7 +71,7 @@ func Open(host Files, log *slog.Logger) (*Store, error) {
 		s.entries, err = parseIndex(data)
 	}
 	if err != nil {
-		log.Warn("the index of generations cannot be read; it is made again from the generations", "path", state.Index.Path, "error", err)
+		log.Warn("cannot read the index of generations; rebuilding it from the generations", "path", state.Index.Path, "error", err)
 		s.damaged = append(s.damaged, state.Index.Path)
 		return s, s.collect()
 	}

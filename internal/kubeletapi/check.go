@@ -229,7 +229,7 @@ func (c *checker) gateFlag(at, value string) {
 		}
 		name, state, _ := strings.Cut(pair, "=")
 		if name = strings.TrimSpace(name); !parses("b", strings.TrimSpace(state)) {
-			c.report(nodeconfig.Invalid, true, at, "--feature-gates: want names and values, such as A=true,B=false; the kubelet would not start")
+			c.report(nodeconfig.Invalid, true, at, "--feature-gates: must be names and values, such as A=true,B=false; the kubelet would not start")
 			return
 		}
 		c.gate(at, name)

@@ -108,7 +108,7 @@ func (r *run) check(ctx context.Context, s *followed) error {
 	log := r.Log.With("source", s.Name, "path", contract.Path)
 	if s.unknown {
 		if known, ok := decided(contract, entries); ok {
-			log.Info("the config has been here before", "verdict", known.verdict())
+			log.Info("this config was applied before", "verdict", known.verdict())
 			r.note(s, sum, known)
 			return nil
 		}
@@ -149,7 +149,7 @@ func newestOf(entries []generation.Entry, config string) (generation.Entry, bool
 
 // try applies a config.
 func (r *run) try(ctx context.Context, s *followed, contract source.Contract, sum string, log *slog.Logger) error {
-	log.Info("the config is new; it is applied")
+	log.Info("new config: applying it")
 	var changed agent.Changed
 	begin := time.Now()
 	err := r.during(ctx, "applying the config of "+s.Name, true, func(ctx context.Context) error {
@@ -175,14 +175,14 @@ func (r *run) try(ctx context.Context, s *followed, contract source.Contract, su
 		r.failed = true
 		delay := r.later(s)
 		s.pending, s.notBefore = sum, s.due
-		log.Warn("the config could not be tried", "reason", why(changed), "retryIn", delay)
+		log.Warn("cannot apply the config now", "reason", why(changed), "retryIn", delay)
 		return nil
 	}
 	if known.Rejected == "" {
-		log.Info("the config is applied", "generation", changed.Status.Generation, "changes", len(changed.Status.Changes))
+		log.Info("applied the config", "generation", changed.Status.Generation, "changes", len(changed.Status.Changes))
 	} else {
 		r.failed = true
-		log.Error("the config is rejected; it is not tried again until it changes", "verdict", known.verdict(),
+		log.Error("rejected the config; it is not tried again until it changes", "verdict", known.verdict(),
 			"reason", why(changed), "restored", changed.Status.Restored)
 	}
 	r.note(s, sum, known)
@@ -231,7 +231,7 @@ func (r *run) note(s *followed, sum string, n note) {
 	s.noted, s.unknown, s.failures, s.pending = n, false, 0, ""
 	r.Metrics.rejected(r.rejectedBy())
 	if err := r.memory.keep(s.Name, n); err != nil {
-		r.Log.Warn("what was decided cannot be written down; it is decided anew after a restart", "error", err)
+		r.Log.Warn("cannot record the decision; it is made again after a restart", "error", err)
 	}
 }
 

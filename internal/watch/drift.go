@@ -23,7 +23,7 @@ func (r *run) lookForDrift(ctx context.Context) error {
 	if err != nil {
 		if ctx.Err() == nil {
 			r.failed = true
-			r.Log.Warn("the machine cannot be compared with its generation", "error", err)
+			r.Log.Warn("cannot compare the machine with its generation", "error", err)
 		}
 		return nil
 	}
@@ -46,7 +46,7 @@ func (r *run) lookForDrift(ctx context.Context) error {
 		return nil
 	}
 	if current := entries[len(entries)-1]; current.Unfinished() {
-		r.Log.Warn("drift is repaired with the generation, which is not finished itself", "generation", current.Number,
+		r.Log.Warn("drift is repaired together with the generation, which is not finished", "generation", current.Number,
 			"outcome", string(current.Outcome), "retryIn", time.Until(r.recoveryDue).Round(time.Second))
 		return nil
 	}
@@ -79,7 +79,7 @@ func (r *run) repair(ctx context.Context) error {
 		return err
 	}
 	if changed.Busy {
-		r.Log.Info("another run is at work; drift is looked for again after it")
+		r.Log.Info("another run is working; checking for drift again after it")
 		r.driftDue = time.Now().Add(firstBackoff)
 		return nil
 	}
@@ -90,7 +90,7 @@ func (r *run) repair(ctx context.Context) error {
 		r.driftFailures++
 		delay := max(r.DriftInterval, backoff(r.driftFailures))
 		r.driftDue = time.Now().Add(delay)
-		r.Log.Error("drift could not be repaired", "reason", why(changed), "retryIn", delay)
+		r.Log.Error("cannot repair drift", "reason", why(changed), "retryIn", delay)
 		return nil
 	}
 	r.driftFailures = 0

@@ -73,7 +73,7 @@ func recall(files Files, log *slog.Logger, followed []Source) *memory {
 	}
 	if err != nil {
 		if !errors.Is(err, fs.ErrNotExist) {
-			log.Warn("what was remembered of the sources cannot be read", "path", MemoryPath, "error", err)
+			log.Warn("cannot read what was remembered about the sources", "path", MemoryPath, "error", err)
 		}
 		m.doc = memoryDocument{}
 	}

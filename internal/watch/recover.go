@@ -31,10 +31,10 @@ func (r *run) recover(ctx context.Context) error {
 		r.failed = true
 		return nil
 	}
-	r.Log.Warn("the current generation is not finished; the node is put right", "generation", current.Number,
+	r.Log.Warn("the current generation is not finished; repairing the node", "generation", current.Number,
 		"origin", string(current.Origin), "outcome", string(current.Outcome), "attempt", r.recoveries+1)
 	var changed agent.Changed
-	err = r.during(ctx, "putting generation right", true, func(ctx context.Context) error {
+	err = r.during(ctx, "repairing the generation", true, func(ctx context.Context) error {
 		changed = r.Node.Repair(ctx, agent.RepairOptions{Attempt: r.recoveries})
 		return nil
 	})
@@ -48,7 +48,7 @@ func (r *run) recover(ctx context.Context) error {
 // recovered takes over what came of a recovery.
 func (r *run) recovered(changed agent.Changed) {
 	if changed.Busy {
-		r.Log.Info("another run is at work; the generation may be its own")
+		r.Log.Info("another run is working; the generation may be its own")
 		r.recoveryDue = time.Now().Add(firstBackoff)
 		return
 	}
@@ -59,11 +59,11 @@ func (r *run) recovered(changed agent.Changed) {
 		r.recoveries++
 		delay := backoff(r.recoveries)
 		r.recoveryDue = time.Now().Add(delay)
-		r.Log.Error("the node could not be put right", "reason", why(changed), "retryIn", delay)
+		r.Log.Error("cannot repair the node", "reason", why(changed), "retryIn", delay)
 		return
 	}
 	r.recovering, r.recoveries = false, 0
-	r.Log.Info("the node is put right", "generation", changed.Status.Generation, "changes", len(changed.Status.Changes))
+	r.Log.Info("repaired the node", "generation", changed.Status.Generation, "changes", len(changed.Status.Changes))
 	for _, s := range r.sources {
 		if s.noted.Rejected == Failed {
 			s.noted, s.unknown, s.due = note{}, true, time.Now() // it may be what the node has now

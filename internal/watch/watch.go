@@ -106,7 +106,7 @@ const (
 // errAbandoned says that a change was left to the next start. It is as if the power had gone: the
 // generation stands as being applied, the lock goes with the process, and the engine's record of intent
 // tells what is left to do.
-var errAbandoned = errors.New("a change did not end in time and is abandoned: the next start finishes it")
+var errAbandoned = errors.New("a change did not end in time and is abandoned; the next start finishes it")
 
 // run is one run of a watcher.
 type run struct {
@@ -162,7 +162,7 @@ func (w *Watcher) Once(ctx context.Context) error {
 		return err
 	}
 	if r.failed {
-		return errors.New("not everything is as the sources say: the log tells why")
+		return errors.New("the node does not match all sources; the log says why")
 	}
 	return ctx.Err()
 }
@@ -183,7 +183,7 @@ func (w *Watcher) begin(ctx context.Context) *run {
 	if before, err := w.Node.BeforeKubelet(ctx); err == nil {
 		w.Metrics.beforeKubelet(before)
 	} else {
-		w.Log.Debug("how long the boot took until the kubelet started is not known", "error", err)
+		w.Log.Debug("it is not known how long the boot took until the kubelet started", "error", err)
 	}
 	for _, s := range w.Sources {
 		w.Metrics.source(s.Name)
@@ -202,7 +202,7 @@ func (r *run) follow(ctx context.Context, i int) {
 		}
 	})
 	if ctx.Err() == nil {
-		r.Log.Warn("a source cannot be followed; it is asked from time to time", "source", s.Name, "interval", s.Interval, "error", err)
+		r.Log.Warn("cannot follow a source; checking it from time to time", "source", s.Name, "interval", s.Interval, "error", err)
 	}
 }
 
@@ -278,11 +278,11 @@ func (r *run) during(ctx context.Context, what string, changes bool, do func(ctx
 			stop = nil
 			r.Supervisor.Stopping()
 			if changes {
-				r.Log.Info("asked to end; what is being done is finished first", "doing", what, "grace", r.Grace)
+				r.Log.Info("stopping after the current change has ended", "doing", what, "grace", r.Grace)
 			}
 			grace = time.After(r.Grace)
 		case <-grace:
-			r.Log.Warn("asked to end; what is being done is abandoned", "doing", what)
+			r.Log.Warn("stopping; the current change is abandoned", "doing", what)
 			return errAbandoned
 		case <-beat.C:
 			if time.Since(begin) < hang {
