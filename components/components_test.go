@@ -29,9 +29,9 @@ func TestParse(t *testing.T) {
 		{name: "truncated", document: `{` + head, err: "component manifest: "},
 		{name: "a list", document: `[]`, err: "component manifest: "},
 		{name: "wrong types", document: `{` + head + `,"components":{"kubelet":"1"}}`, err: "component manifest: "},
-		{name: "another version", document: `{"apiVersion":"slipway.dev/v2","kind":"ComponentManifest"}`, err: `want "slipway.dev/v1"`},
-		{name: "another kind", document: `{"apiVersion":"slipway.dev/v1","kind":"Plan"}`, err: `want "slipway.dev/v1" "ComponentManifest"`},
-		{name: "no kind", document: `{}`, err: `want "slipway.dev/v1"`},
+		{name: "another version", document: `{"apiVersion":"slipway.dev/v2","kind":"ComponentManifest"}`, err: `not "slipway.dev/v1"`},
+		{name: "another kind", document: `{"apiVersion":"slipway.dev/v1","kind":"Plan"}`, err: `not "slipway.dev/v1" "ComponentManifest"`},
+		{name: "no kind", document: `{}`, err: `not "slipway.dev/v1"`},
 	} {
 		got, err := components.Parse([]byte(c.document))
 		if c.err != "" {

@@ -58,7 +58,7 @@ func wide(t testing.TB, keys int, value string) *document.Node {
 
 // Maps of many keys are compared whole; BenchmarkDiff shows that it takes no square of them.
 func TestDiffOfWideMaps(t *testing.T) {
-	const keys = 40000
+	const keys = 6000
 	if changes := document.Diff("$", wide(t, keys, "1"), wide(t, keys, "2")); len(changes) != keys || changes[0].Path != "$.k0" {
 		t.Errorf("%d changes", len(changes))
 	}
@@ -66,7 +66,7 @@ func TestDiffOfWideMaps(t *testing.T) {
 
 // BenchmarkDiff compares maps of equal keys; the time is in proportion to how many there are.
 func BenchmarkDiff(b *testing.B) {
-	for _, keys := range []int{4000, 40000} {
+	for _, keys := range []int{600, 6000} {
 		one, two := wide(b, keys, "1"), wide(b, keys, "1")
 		b.Run(fmt.Sprint(keys), func(b *testing.B) {
 			for b.Loop() {
