@@ -126,7 +126,7 @@ func TestLeftDoesNotGrow(t *testing.T) {
 	m.put("/etc/original", "mine", 0o644)
 	m.advance(wanted("good", file("/etc/a", "good")), generation.Good)
 	for i := range 15 {
-		m.advance(wanted("c", file(fmt.Sprint("/etc/failed-", i), ""), file(fmt.Sprint("/etc/original"), "x")), generation.Failed)
+		m.advance(wanted("c", file(fmt.Sprint("/etc/failed-", i), ""), file("/etc/original", "x")), generation.Failed)
 		m.advance(wanted("c", file(fmt.Sprint("/etc/other-", i), "")), generation.Failed)
 	}
 	size := func(number int) int { return len(m.read(fmt.Sprintf("%s/%06d.json", generation.Dir, number))) }

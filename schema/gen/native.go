@@ -101,18 +101,6 @@ func nativeSchema(dir string) (*jsonschema.Schema, error) {
 	return s, nil
 }
 
-// formerName adds the name that a field had before, so that documents with it stay valid.
-func formerName(t reflect.Type, s *jsonschema.Schema) {
-	for i := range t.NumField() {
-		if former := t.Field(i).Tag.Get("formerly"); former != "" {
-			name := document.JSONNames(t.Field(i))[0]
-			field := *s.Properties.Value(name)
-			field.Description, field.Deprecated = "the former name of "+name+".", true
-			s.Properties.Set(former, &field)
-		}
-	}
-}
-
 // formerNames adds the names that fields had before, so that documents with one stay valid.
 func formerNames(t reflect.Type, s *jsonschema.Schema) {
 	for i := range t.NumField() {
