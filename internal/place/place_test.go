@@ -8,7 +8,7 @@ import (
 )
 
 func TestCheck(t *testing.T) {
-	const own, others, nowhere, unclean = "is reserved for Slipway", "is reserved for the operating system", "is below none of", "is not an absolute path in its shortest form"
+	const own, others, nowhere, unclean = "is reserved for Slipway", "is reserved for the operating system", "must be below one of", "is not an absolute path in its shortest form"
 	for name, want := range map[string]string{
 		"/etc/kubernetes/azure.json": "", "/opt/bin/kubelet": "", "/usr/bin/kubelet": "", "/var/lib/kubelet/config.yaml": "", "/run/x": "",
 		"/var/log/x": "", "/etc/slipway/features.env": "", "/opt/azure/containers/enabled_features.sh": "",
