@@ -191,11 +191,7 @@ func (c *change) run(ctx context.Context, want func(*generation.Store) (wanted, 
 	c.timeout = timeout
 	ctx, cancel := context.WithTimeoutCause(ctx, timeout, errTimeout)
 	defer cancel()
-	err = c.make(ctx, store, w)
-	if err != nil && errors.Is(context.Cause(ctx), errTimeout) {
-		err = errors.Join(fmt.Errorf("%w after %s", errTimeout, timeout), err)
-	}
-	return err
+	return cutOff(ctx, timeout, c.make(ctx, store, w))
 }
 
 // exclude takes the lock, for no longer than another run may take. A dry run needs none, and leaves nothing

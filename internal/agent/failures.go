@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/slipway-dev/slipway/exitcode"
 	"github.com/slipway-dev/slipway/internal/apply"
@@ -17,6 +18,9 @@ import (
 // exitCodeOf is the exit code of a run that ended with err. Where time ran out while something else
 // had failed for a reason of its own, that reason is the answer.
 func exitCodeOf(err error) int {
+	if _, asked := errors.AsType[askedError](err); asked {
+		return exitcode.Interrupted // what was waited for just then is no answer
+	}
 	for _, single := range split(err) {
 		var failed *apply.Error
 		if errors.As(single, &failed) && failed.ExitCode != 0 && !cutShort(single) {
@@ -37,6 +41,23 @@ func exitCodeOf(err error) int {
 		return first.ExitCode
 	}
 	return exitcode.AgentFailed
+}
+
+// askedError is a run that somebody asked to end. It is a reason of its own, and comes before what it cut short.
+type askedError struct{ cause error }
+
+func (e askedError) Error() string { return "the run was ended: " + e.cause.Error() }
+
+// cutOff puts before the errors of a run why it ended early, where it did: its time was over, or it was asked to end.
+func cutOff(ctx context.Context, timeout time.Duration, err error) error {
+	cause := context.Cause(ctx)
+	switch {
+	case err == nil || cause == nil:
+		return err
+	case errors.Is(cause, errTimeout):
+		return errors.Join(fmt.Errorf("%w after %s", errTimeout, timeout), err)
+	}
+	return errors.Join(askedError{cause}, err)
 }
 
 // coded is an error of the agent's own that has an exit code of its own.

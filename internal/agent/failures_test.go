@@ -225,6 +225,31 @@ func TestTimeout(t *testing.T) {
 	}
 }
 
+// Told to end while it waits for the API server, it ends as one that was told to, and not as one that the API server
+// has kept from it: a service is started again then.
+func TestCancelledWait(t *testing.T) {
+	t.Parallel()
+	n := newNode(t)
+	n.deliver(aksContract, example(t, "aks/azure-cni.json"))
+	ctx, cancel := context.WithCancelCause(t.Context())
+	n.host.hang = func(ctx context.Context, op, check string) error {
+		if op != "Probe" || check != "api-server" {
+			return nil
+		}
+		cancel(fmt.Errorf("asked to end by a signal: %w", context.Canceled))
+		<-ctx.Done()
+		return &apply.CheckError{Cause: resource.CauseConnection, Endpoint: "https://api", Err: errors.New("connection refused")}
+	}
+	got := n.Provision(ctx, ProvisionOptions{Facts: ubuntu(t)})
+	if got.ExitCode != exitcode.Interrupted || !strings.Contains(got.Error.Message, "asked to end by a signal") {
+		t.Errorf("%d, %+v", got.ExitCode, got.Error)
+	}
+	if len(got.Errors) < 2 || got.Errors[1].Cause != string(resource.CauseConnection) {
+		t.Errorf("what it waited for is not told: %+v", got.Errors)
+	}
+	n.published(aksPlace, exitcode.Interrupted)
+}
+
 // Told to end, the agent publishes that it did.
 func TestCancelled(t *testing.T) {
 	t.Parallel()

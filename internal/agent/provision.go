@@ -136,10 +136,7 @@ func (p *provision) run(ctx context.Context) error {
 			err = p.apply(ctx, desired)
 		}
 	}
-	if err != nil && errors.Is(context.Cause(ctx), errTimeout) {
-		err = errors.Join(fmt.Errorf("%w after %s", errTimeout, timeout), err)
-	}
-	return err
+	return cutOff(ctx, timeout, err)
 }
 
 // apply makes the machine be as desired. It holds the lock from before the marker of an earlier run is
