@@ -41,6 +41,9 @@ type Problem struct {
 	Reason string `json:"reason"`
 	// Fatal problems stop before any side effect; what others are about is left out.
 	Fatal bool `json:"fatal"`
+	// Document is the path of the document on the node, where that is not the contract: the image's own. Empty
+	// for the contract.
+	Document string `json:"document,omitempty"`
 	// Line and Column are where the value is in the text of the document, counted from 1, the column in
 	// characters; 0 where that is not known.
 	Line   int `json:"line,omitempty"`
@@ -53,7 +56,15 @@ func (p Problem) String() string {
 	if p.Fatal {
 		severity = "error"
 	}
-	return severity + ": " + p.Path + ": " + p.Reason
+	return severity + ": " + p.Where() + ": " + p.Reason
+}
+
+// Where is the path of the value, with the document's before it where that is not the contract.
+func (p Problem) Where() string {
+	if p.Document == "" {
+		return p.Path
+	}
+	return p.Document + ": " + p.Path
 }
 
 // Unreadable is the problem of a document that cannot be parsed.

@@ -35,7 +35,7 @@ func (s *Status) bounded(limit int) *Status {
 	c.Errors = cut(s.Errors, limit, &left.Errors, func(f *Failure) { *f = f.bounded() })
 	c.Sources = cut(s.Sources, limit, &left.Sources, func(p *Source) { shortenAll(&p.Name, &p.Result) })
 	c.Problems = cut(gravest(s.Problems, min(limit, MaxProblems)), len(s.Problems), &left.Problems,
-		func(p *nodeconfig.Problem) { shortenAll((*string)(&p.Kind), &p.Path, &p.Reason) })
+		func(p *nodeconfig.Problem) { shortenAll((*string)(&p.Kind), &p.Path, &p.Reason, &p.Document) })
 	left.Problems += len(s.Problems) - len(c.Problems)
 	c.Changes = cut(s.Changes, limit, &left.Changes, func(ch *Change) { shortenAll(&ch.ID, (*string)(&ch.Action)) })
 	c.Steps = cut(s.Steps, limit, &left.Steps, func(st *Step) { shortenAll(&st.Name, &st.Detail) })

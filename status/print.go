@@ -214,7 +214,7 @@ func (r *report) list(label string, c ansi, items []string, limit, left int) {
 func (r *report) problems(label string, problems []nodeconfig.Problem, left int, c ansi) {
 	var items []string
 	for _, p := range problems {
-		items = append(items, strings.TrimPrefix(p.Path+": "+p.Reason, ": "))
+		items = append(items, strings.TrimPrefix(p.Where()+": "+p.Reason, ": "))
 	}
 	r.list(label, c, items, maxShown, left)
 }

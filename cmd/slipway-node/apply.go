@@ -178,8 +178,12 @@ func (a *app) showChanged(changed agent.Changed, form string) error {
 	case len(s.Changes) == 0:
 		return command.Write(a.Streams, fmt.Sprintf("The machine matches its contract, generation %d. Nothing was changed.\n", s.Generation))
 	default:
-		return command.Write(a.Streams, fmt.Sprintf("Generation %d is applied and the node is well: %d changed, %d unchanged, %.1f s.\n",
-			s.Generation, len(s.Changes), s.Unchanged, float64(s.DurationMs)/1000))
+		well := " and the node is well"
+		if !changed.Checked {
+			well = "; whether the node is well was not checked"
+		}
+		return command.Write(a.Streams, fmt.Sprintf("Generation %d is applied%s: %d changed, %d unchanged, %.1f s.\n",
+			s.Generation, well, len(s.Changes), s.Unchanged, float64(s.DurationMs)/1000))
 	}
 	return exitWith(s.ExitCode, nil)
 }

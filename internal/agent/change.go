@@ -56,6 +56,9 @@ type Changed struct {
 	Refused string
 	// Busy says that nothing was tried because another run is at work.
 	Busy bool
+	// Checked says that the node was asked whether it is well with the change, and that it is. A directory has
+	// nothing to ask, and a rollback does not know the API server's checks.
+	Checked bool
 	// ConfirmBy is when the change was rolled back unless somebody has confirmed it; zero where it stays.
 	ConfirmBy time.Time
 }
@@ -85,8 +88,8 @@ type change struct {
 	waiting func(server string, upTo time.Duration)
 
 	difference *difference.Difference
-	// attempted says that something was changed, or would have been.
-	attempted bool
+	// attempted says that something was changed, or would have been, and checked that the node is well with it.
+	attempted, checked bool
 	// timeout is how long it may take, once that is known.
 	timeout time.Duration
 	// confirmBy is when the change was rolled back, if it was made and is.
@@ -143,7 +146,7 @@ func (c *change) do(ctx context.Context, want func(*generation.Store) (wanted, e
 		}
 	}
 	c.unlock()
-	changed := Changed{Status: &c.status, Difference: c.difference, Busy: c.yielded, ConfirmBy: c.confirmBy}
+	changed := Changed{Status: &c.status, Difference: c.difference, Busy: c.yielded, Checked: c.checked, ConfirmBy: c.confirmBy}
 	if refused, ok := errors.AsType[refusal](err); ok {
 		changed.Refused = refused.why
 	}
@@ -284,6 +287,7 @@ func (c *change) healthy(ctx context.Context, checks []resource.Resource) error 
 	engine := &apply.Engine{Host: c.Host, Now: c.Now, Log: c.Log, Sequential: c.Sequential}
 	report, err := engine.Apply(ctx, resource.Plan{Resources: checks})
 	c.record(report)
+	c.checked = err == nil && len(checks) > 0 && len(report.Skipped) == 0
 	return err
 }
 

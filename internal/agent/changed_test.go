@@ -375,3 +375,18 @@ func TestWaitingForTheAPIServer(t *testing.T) {
 		t.Errorf("%v, %q", got.Status.Error, told)
 	}
 }
+
+// A node is said to be well where it was asked. A directory has nothing to ask, and a rollback asks less.
+func TestChecked(t *testing.T) {
+	t.Parallel()
+	for _, answers := range []bool{true, false} {
+		n := running(t)
+		n.host.answers = answers
+		if got := n.change(better(t)); got.Status.ExitCode != 0 || got.Checked != answers {
+			t.Errorf("answers %v: a change: checked %v, %v", answers, got.Checked, got.Status.Error)
+		}
+		if got := n.Rollback(t.Context(), RollbackOptions{Allow: difference.Restart}); got.Status.ExitCode != 0 || got.Checked {
+			t.Errorf("answers %v: a rollback: checked %v, %v", answers, got.Checked, got.Status.Error)
+		}
+	}
+}

@@ -221,12 +221,12 @@ func readdressed(before, now []string) bool {
 }
 
 // recordIdentity records which machine was provisioned, and from where, and tells whether it is recorded.
-func (p *provision) recordIdentity(reported bool) bool {
+func (p *provision) recordIdentity() bool {
 	if !p.self.known() {
 		return true
 	}
 	record := p.self
-	record.Addresses, record.Reported = p.known.NodeIPs, reported
+	record.Addresses, record.Reported = p.known.NodeIPs, p.last != nil && p.last.Reported
 	if p.found.Source == source.FileSource && p.last != nil && p.last.Kept == p.found.Path && p.last.Sum == p.found.Sum() {
 		record.Source, record.Sum, record.Kept = p.last.Source, p.last.Sum, p.last.Kept
 	} else {
@@ -281,7 +281,7 @@ func (p *provision) remember() {
 		p.Log.Warn("cannot remove another machine's contract; the next boot tries again", "error", err)
 		return
 	}
-	if p.recordIdentity(p.last != nil && p.last.Reported) {
+	if p.recordIdentity() {
 		p.keep()
 	}
 }

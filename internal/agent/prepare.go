@@ -24,7 +24,9 @@ var BasePaths = []string{"/etc/slipway/base.yaml", "/etc/slipway/base.json"}
 type prepared struct {
 	begin, end time.Time
 	report     *apply.Report
-	err        error
+	// problems are the warnings of the image's own contract.
+	problems []nodeconfig.Problem
+	err      error
 }
 
 // prepare does what needs no contract, while one is waited for: the image's own is applied. What goes wrong is
@@ -34,8 +36,12 @@ func (p *provision) prepare(ctx context.Context, known facts.Facts) <-chan prepa
 	run := func() {
 		var r prepared
 		r.begin = p.Now()
-		r.err = p.guarded(func() (err error) {
-			r.report, err = p.applyBase(ctx, known)
+		r.err = p.guarded(func() error {
+			desired, problems, ok, err := p.basePlan(known)
+			if r.problems = problems; !ok || err != nil {
+				return err
+			}
+			r.report, err = p.applyBase(ctx, desired)
 			return err
 		})
 		r.end = p.Now()
@@ -55,6 +61,7 @@ func (p *provision) collect(done <-chan prepared) {
 	if r.err != nil {
 		p.Log.Warn("cannot apply the image's base contract; the machine's own contract does its work", "error", r.err)
 	}
+	p.baseProblems = r.problems
 	if r.report == nil {
 		return
 	}
@@ -94,13 +101,9 @@ func (p *provision) prefetch(ctx context.Context, known facts.Facts) {
 	}
 }
 
-// applyBase applies the image's own contract, unless the machine has been made a node already. Its report is
-// nil where there is nothing to apply.
-func (p *provision) applyBase(ctx context.Context, known facts.Facts) (*apply.Report, error) {
-	desired, ok, err := p.basePlan(known)
-	if !ok || err != nil {
-		return nil, err
-	}
+// applyBase applies the plan of the image's own contract, unless the machine has been made a node already. Its
+// report is nil where there is nothing to apply.
+func (p *provision) applyBase(ctx context.Context, desired resource.Plan) (*apply.Report, error) {
 	release, err := apply.Lock(ctx, p.Host)
 	if err != nil {
 		return nil, err
@@ -116,27 +119,30 @@ func (p *provision) applyBase(ctx context.Context, known facts.Facts) (*apply.Re
 	return p.advance(ctx, store, advance{plan: desired, entry: generation.Entry{Origin: generation.Provision}})
 }
 
-// basePlan is the plan of the image's own contract.
-func (p *provision) basePlan(known facts.Facts) (desired resource.Plan, ok bool, err error) {
+// basePlan is the plan of the image's own contract, and what that contract is warned of; ok says that there is one.
+func (p *provision) basePlan(known facts.Facts) (desired resource.Plan, warnings []nodeconfig.Problem, ok bool, err error) {
 	for _, path := range BasePaths {
 		if kind, err := p.Host.Stat(path); err != nil || kind.Kind == apply.Absent {
 			continue
 		}
 		contract, err := source.File(p.Host, path)
 		if err != nil {
-			return resource.Plan{}, false, err
+			return resource.Plan{}, nil, false, err
 		}
 		decoded := dialect.Decode(contract.Data, "")
 		compiled := compile.Plan(&decoded, known)
 		if fatal := nodeconfig.Fatal(compiled.Problems); len(fatal) > 0 {
-			return resource.Plan{}, false, &contractError{path, fatal, compiled.ExitCode}
+			return resource.Plan{}, nil, false, &contractError{path, fatal, compiled.ExitCode}
 		}
 		if decoded.Config.Join.Method != nodeconfig.JoinNone {
-			return resource.Plan{}, false, &contractError{path, []nodeconfig.Problem{decoded.Place(nodeconfig.Problem{
+			return resource.Plan{}, nil, false, &contractError{path, []nodeconfig.Problem{decoded.Place(nodeconfig.Problem{
 				Kind: nodeconfig.Invalid, Path: "$.join.method", Reason: "names a cluster; an image's own contract joins none", Fatal: true,
 			})}, exitcode.ContractInvalid}
 		}
-		return compiled.Plan, true, nil
+		for i := range compiled.Problems {
+			compiled.Problems[i].Document = path
+		}
+		return compiled.Plan, compiled.Problems, true, nil
 	}
-	return resource.Plan{}, false, nil
+	return resource.Plan{}, nil, false, nil
 }

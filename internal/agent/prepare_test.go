@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"slices"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/slipway-dev/slipway/internal/apply"
 	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/internal/metadata"
 	"github.com/slipway-dev/slipway/internal/source"
@@ -62,6 +64,34 @@ func TestPrepared(t *testing.T) {
 	before := len(n.actions())
 	if got := n.boot(); got.ExitCode != 0 || len(got.Changes) != 0 || got.Generation != 2 || len(n.actions()) != before {
 		t.Errorf("the next boot: %v, %v, generation %d, did %v", got.Error, got.Changes, got.Generation, n.actions()[before:])
+	}
+}
+
+// What the image's own contract is warned of is in the status of the machine, under that contract's path.
+func TestPreparedWithWarnings(t *testing.T) {
+	t.Parallel()
+	n := newNode(t)
+	n.deliver(BasePaths[0], []byte(baseContract+"system:\n  swapMB: 512\n  unheardOf: true\n"))
+	n.host.before = func(op, name string) error {
+		if op == "StartUnit" && name == "containerd.service" && !n.exists(aksContract) {
+			n.deliver(aksContract, example(t, "aks/minimal.json"))
+		}
+		return nil
+	}
+	got := n.boot()
+	var of []string
+	for _, p := range got.Problems {
+		if p.Document != "" {
+			of = append(of, string(p.Kind)+" "+p.Where())
+		}
+	}
+	slices.Sort(of)
+	want := []string{"NotApplied " + BasePaths[0] + ": $.system.swapMB", "Unknown " + BasePaths[0] + ": $.system.unheardOf"}
+	if got.ExitCode != 0 || !slices.Equal(of, want) {
+		t.Errorf("%v: problems of another document: %q, want %q", got.Error, of, want)
+	}
+	if last, err := n.LastStatus(); err != nil || !slices.Equal(last.Problems, got.Problems) {
+		t.Errorf("the status has %v, %v", last.Problems, err)
 	}
 }
 
@@ -132,6 +162,8 @@ type clouds struct {
 	ready, failed int
 	said          string
 	err           error
+	// during is called while the machine is reported ready.
+	during func()
 	// service is the metadata service; nil for none.
 	service source.Service
 }
@@ -140,7 +172,13 @@ func (c *clouds) Service(string) source.Service { return c.service }
 func (c *clouds) Fetch(context.Context, string, string) ([]byte, error) {
 	return nil, errors.New("there is no seed")
 }
-func (c *clouds) ReportReady(context.Context) error { c.ready++; return c.err }
+func (c *clouds) ReportReady(context.Context) error {
+	c.ready++
+	if c.during != nil {
+		c.during()
+	}
+	return c.err
+}
 func (c *clouds) ReportFailure(_ context.Context, text string) error {
 	c.failed, c.said = c.failed+1, text
 	return c.err
@@ -181,6 +219,59 @@ func TestReported(t *testing.T) {
 			t.Errorf("%s: the next boot tells %d times", c.name, told.ready+told.failed)
 		}
 	}
+}
+
+// The platform hears of a machine when the lock has been given back. That it has heard is added to the record as it
+// is by then, with the lock held again.
+func TestReportedIsAddedToTheRecord(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		written identity // by another run meanwhile
+		want    bool
+	}{
+		"the same machine": {identity{MachineID: "m1", ProductUUID: "u1", Sum: "another contract's"}, true},
+		"another machine":  {identity{MachineID: "m2", ProductUUID: "u2", Sum: "another contract's"}, false},
+	} {
+		n := newNode(t)
+		locked := false
+		n.host.before = func(op, name string) error {
+			if op == "WriteFileAtomic" && name == IdentityPath {
+				release, err := apply.Lock(expired(t), n.host)
+				if locked = err != nil; err == nil {
+					return release()
+				}
+			}
+			return nil
+		}
+		n.Cloud = &clouds{during: func() {
+			record, err := json.Marshal(c.written)
+			if err != nil {
+				t.Fatal(err)
+			}
+			n.deliver(IdentityPath, record)
+		}}
+		known := machineOf(t, "m1", "u1")
+		known.Platform = facts.Azure
+		n.deliver(aksContract, example(t, "aks/minimal.json"))
+		n.on(known)
+		var got identity
+		if err := json.Unmarshal(n.read(IdentityPath), &got); err != nil {
+			t.Fatal(err)
+		}
+		if got.Reported != c.want || got.Sum != c.written.Sum || got.MachineID != c.written.MachineID {
+			t.Errorf("%s: the record is %+v", name, got)
+		}
+		if !locked {
+			t.Errorf("%s: the record was written without the lock", name)
+		}
+	}
+}
+
+// expired is a context that is over: who asks for the lock with it gets it at once, or not at all.
+func expired(t *testing.T) context.Context {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	return ctx
 }
 
 // described is a metadata service that has a description of the machine, and no user data.

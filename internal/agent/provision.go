@@ -85,6 +85,8 @@ type provision struct {
 	kept  string
 	// preparing ends when what needs no contract is done; nil where none was waited for.
 	preparing <-chan prepared
+	// baseProblems are the warnings of the image's own contract, where that was applied first.
+	baseProblems []nodeconfig.Problem
 	// self is which machine this is, last the record of the same machine, foreign that of the machine which
 	// had the disk, or the address, before.
 	self          identity
@@ -291,14 +293,14 @@ func (p *provision) desired(ctx context.Context) (resource.Plan, time.Duration, 
 			p.Log.Warn("contract", "more", len(p.status.Problems)-i)
 			break
 		}
-		p.Log.Warn("contract", "path", problem.Path, "reason", problem.Reason)
+		p.Log.Warn("contract", "path", problem.Where(), "reason", problem.Reason)
 	}
 	return compiled.Plan, decoded.Config.Checks.Timeout.Std(), nil
 }
 
 // refused takes over what is wrong with a contract, and returns an error where no node can be made of it.
 func (p *provision) refused(path string, compiled compile.Result) error {
-	p.status.Problems = compiled.Problems
+	p.status.Problems = slices.Concat(compiled.Problems, p.baseProblems)
 	if fatal := nodeconfig.Fatal(compiled.Problems); len(fatal) > 0 {
 		return &contractError{path, fatal, compiled.ExitCode}
 	}

@@ -32,7 +32,24 @@ func (p *provision) report(ctx context.Context) {
 		return
 	}
 	p.Log.Info("reported to the platform that the machine is ready", "duration", p.Now().Sub(begin))
-	p.recordIdentity(true)
+	if err := p.recordReported(ctx); err != nil {
+		p.Log.Warn("cannot record that the platform has heard of this machine; the next boot reports again", "path", IdentityPath, "error", err)
+	}
+}
+
+// recordReported adds to the record of this machine that the platform has heard of it. The lock has been given back
+// by then, and another run may have written the record since.
+func (p *provision) recordReported(ctx context.Context) error {
+	if err := p.lock(ctx); err != nil {
+		return err
+	}
+	defer p.unlock()
+	record, err := p.readIdentity()
+	if err != nil || record == nil || record.other(&p.self) != "" {
+		return err
+	}
+	record.Reported = true
+	return p.writeIdentity(record)
 }
 
 // reports tells whether this run is the one that the platform hears of.
