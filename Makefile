@@ -74,13 +74,14 @@ crosscheck crosscheck-part:
 	go test -tags crosscheck -count=1 -timeout 60m -v ./test/crosscheck -documents $(N) -seed $(SEED)
 
 .PHONY: crash crash-part
-crash: ## die, cut the power, fill the disk and race at every point; print what came of it
+crash: ## die, cut the power, fill the disk, race and get every signal at every point; print what came of it
 crash-part: PART := -part
 crash-part: ## the same at some points of every kind, as CI does
 crash crash-part:
 	@mkdir -p out; echo "seed $(SEED)"
 	@go test -tags failpoint -count=1 -timeout 60m ./test/crash $(PART) -seed $(SEED) -table $(CURDIR)/out/crash.txt >out/crash.log 2>&1; code=$$?; \
 		cat out/crash.txt; test $$code = 0 || { grep -v '^ok' out/crash.log | tail -60; exit 1; }
+	$(if $(PART),,go test -count=1 -timeout 60m ./test/session -all)
 
 .PHONY: e2e
 e2e: ## boot real machines that join a real cluster, one case of each kind (root); CASE=NAME runs one, SINCE=COMMIT adds what changed
