@@ -108,8 +108,10 @@ func (p *provision) complete(ctx context.Context) {
 }
 
 // addressPatience is how long a machine may take to get an address, whose network comes up while the agent
-// is at work already.
-const addressPatience = 30 * time.Second
+// is at work already, behind cloud-init where there is one. The kubelet waits for the network as long
+// (systemd-networkd-wait-online(8): 120 s), so a shorter wait would not start it earlier: it would be started
+// without its address, and the next boot would plan another node.
+const addressPatience = 2 * time.Minute
 
 // gather returns the given facts, or gathers them.
 func (p *provision) gather() facts.Facts {
