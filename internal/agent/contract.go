@@ -108,10 +108,9 @@ func (p *provision) complete(ctx context.Context) {
 }
 
 // addressPatience is how long a machine may take to get an address, whose network comes up while the agent
-// is at work already, behind cloud-init where there is one. The kubelet waits for the network as long
-// (systemd-networkd-wait-online(8): 120 s), so a shorter wait would not start it earlier: it would be started
-// without its address, and the next boot would plan another node.
-const addressPatience = 2 * time.Minute
+// is at work already. For as long as its network is being started, behind cloud-init where there is one, it may take
+// longer: the kubelet waits for that too, and one that is started without its address is planned again by the next boot.
+const addressPatience = 30 * time.Second
 
 // gather returns the given facts, or gathers them.
 func (p *provision) gather() facts.Facts {
@@ -128,6 +127,25 @@ func (p *provision) address(ctx context.Context) {
 	}
 	begin := p.Now()
 	defer func() { p.step(stepAddress, begin) }()
+	for {
+		if p.addressed(ctx) {
+			return
+		}
+		// systemd starts the kubelet after that target: nothing is gained by giving up before. On a machine that boots
+		// slowly the network comes up behind cloud-init, after a minute and more.
+		network, err := p.Host.UnitState(ctx, networkOnline)
+		if err != nil || !network.Starting || ctx.Err() != nil {
+			break
+		}
+	}
+	p.Log.Warn("the machine has no address for the node yet; the kubelet chooses one", "waited", p.Now().Sub(begin).Round(time.Second).String())
+}
+
+// networkOnline is reached when the network is up, or the wait for it has failed (systemd.special(7)).
+const networkOnline = "network-online.target"
+
+// addressed waits for an address that the node can register, and tells whether there is one.
+func (p *provision) addressed(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(ctx, addressPatience)
 	defer cancel()
 	for p.Host.WaitForAddress(ctx, p.known.NodeIPs) {
@@ -135,10 +153,10 @@ func (p *provision) address(ctx context.Context) {
 		p.known = facts.Gather(p.Host)
 		p.known.Instance = instance
 		if !plan.NeedsAddress(p.config, p.known) {
-			return
+			return true
 		}
 	}
-	p.Log.Warn("the machine has no address for the node yet; the kubelet chooses one", "waited", addressPatience)
+	return false
 }
 
 // addressTries is how often a node is planned again whose address was gone before it was provisioned.
