@@ -91,7 +91,7 @@ var fileDifferences = []difference{
 	{"refused: a block begins with a tab",
 		"This module's reader of YAML takes it for indentation.",
 		func(c *comparison) bool { return firstTab.Match(c.document) && c.ours.says(notYAML) }},
-	refused("Which of two was meant is not to be guessed; cloud-init takes the last.", "is in the list twice"),
+	refused("Which of two was meant is not to be guessed; cloud-init takes the last.", "is there twice"),
 	refused("What a merge key brings is not to be guessed.", "may come by a merge key"),
 	refused("cloud-init passes over other signs, and so over a damaged text.", "the base64 has a sign that is none of its own"),
 	refused("cloud-init passes over padding that there is too much of.", "the base64 is cut short, or has signs too many"),
