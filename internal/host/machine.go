@@ -117,8 +117,7 @@ func (m *Machine) Probe(ctx context.Context, check *resource.Check) error {
 	return fmt.Errorf("check %q: checks nothing", check.Label)
 }
 
-// probeUnit waits until a unit is active, and for as long as it must stay so. Where it does not, and a container
-// runtime that it needs does not answer either, that is what is wrong.
+// probeUnit waits until a unit is active, and for as long as it must stay so.
 func (m *Machine) probeUnit(ctx context.Context, check *resource.Check) error {
 	err := m.systemd.waitActive(ctx, check.UnitActive)
 	if err == nil && check.Steady > 0 {
@@ -126,16 +125,6 @@ func (m *Machine) probeUnit(ctx context.Context, check *resource.Check) error {
 	}
 	if err == nil {
 		return nil
-	}
-	if check.RuntimeReady != nil {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), localTimeout)
-		defer cancel()
-		if silent := askRuntime(ctx, check.RuntimeReady.Socket); silent != nil {
-			return &apply.CheckError{
-				Cause: resource.CauseUnhealthy, Endpoint: check.RuntimeReady.Socket,
-				Err: fmt.Errorf("the container runtime does not answer, which %s needs: %w; %s: %w", check.UnitActive, silent, check.UnitActive, err),
-			}
-		}
 	}
 	if !errors.Is(err, errUnsettled) {
 		err = m.withLog(ctx, check.UnitActive, err)

@@ -2,7 +2,6 @@ package host
 
 import (
 	"context"
-	"errors"
 	"io"
 	"net"
 	"net/http"
@@ -14,7 +13,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/slipway-dev/slipway/internal/apply"
 	"github.com/slipway-dev/slipway/internal/resource"
 )
 
@@ -176,39 +174,6 @@ func TestRuntimeNotReady(t *testing.T) {
 		}()
 		synctest.Test(t, func(t *testing.T) {
 			wantCheckError(t, probeSocket(t.Context(), socket), resource.CauseUnhealthy, "does not answer")
-		})
-	}
-}
-
-// A unit that does not run, for its runtime does not answer, is the runtime's failure, whatever the unit says; one
-// whose runtime is well is its own.
-func TestUnitWithoutItsRuntime(t *testing.T) {
-	well := listenUnix(t, &fakeRuntime{answers: map[string][]grpcAnswer{healthMethod: {isServing}, versionMethod: {hasVersion}}})
-	for name, c := range map[string]struct {
-		socket string
-		cause  resource.Cause
-		says   string
-	}{
-		"is well":         {well, resource.CauseUnit, "is failed"},
-		"hangs":           {listenUnix(t, &fakeRuntime{}), resource.CauseUnhealthy, "the container runtime does not answer, which kubelet.service needs"},
-		"is not there":    {filepath.Join(t.TempDir(), "none"), resource.CauseUnhealthy, "the container runtime does not answer, which kubelet.service needs"},
-		"is nobody's aim": {"", resource.CauseUnit, "is failed"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			conn := newFakeBus()
-			conn.units["kubelet.service"] = unitIs("loaded", "failed", "failed", "exit-code")
-			m, _ := newMachine(t, conn)
-			check := &resource.Check{UnitActive: "kubelet.service", Steady: resource.Duration(time.Minute)}
-			if c.socket != "" {
-				check.RuntimeReady = &resource.RuntimeReady{Socket: c.socket}
-			}
-			err := m.Probe(t.Context(), check)
-			wantError(t, err, c.says, "is failed")
-			var failed *apply.CheckError
-			if !errors.As(err, &failed) || failed.Cause != c.cause {
-				t.Errorf("%v: %+v", err, failed)
-			}
 		})
 	}
 }

@@ -87,16 +87,14 @@ func containerdReady() *resource.RuntimeReady {
 	return &resource.RuntimeReady{Socket: strings.TrimPrefix(containerdSocket, "unix://")}
 }
 
-// health is a chain of checks.
-// RuntimeCheck asks the container runtime once whether it answers, where a kubelet has failed: one whose runtime
+// RuntimeCheck asks the container runtime whether it answers. It is for a kubelet that has failed: one whose runtime
 // hangs ends, or is not well, and is not to blame.
 func RuntimeCheck() resource.Resource {
 	return resource.Resource{Phase: resource.Base, ExitCode: exitcode.UnitStartFailed, Reason: "the kubelet needs a container runtime that answers",
-		Spec: &resource.Check{Label: "runtime-answers", Timeout: resource.Duration(10 * time.Second), RuntimeReady: &resource.RuntimeReady{
-			Socket: strings.TrimPrefix(containerdSocket, "unix://"),
-		}}}
+		Spec: &resource.Check{Label: "runtime-answers", Timeout: resource.Duration(10 * time.Second), RuntimeReady: containerdReady()}}
 }
 
+// health is a chain of checks.
 type health struct{ checks []resource.Resource }
 
 func (h *health) add(phase resource.Phase, exitCode int, reason string, check *resource.Check) {

@@ -148,9 +148,6 @@ func (p *planner) start() {
 		Spec: &resource.Check{
 			Label: "kubelet-active", Timeout: kubeletPatience, UnitActive: kubeletUnit, Steady: steady, Restarts: kubeletRestarts,
 			Well: well,
-			// A kubelet ends where its runtime hangs.
-			RuntimeReady: containerdReady(),
-			ExitCodes:    map[resource.Cause]int{resource.CauseUnhealthy: exitcode.UnitStartFailed},
 		},
 	})
 }

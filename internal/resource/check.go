@@ -35,8 +35,7 @@ type Check struct {
 	Restarts int `json:"restarts,omitempty"`
 	// APIServer wants an API server that can be reached.
 	APIServer *APIServer `json:"apiServer,omitempty"`
-	// RuntimeReady wants a container runtime that answers. With UnitActive it is what the unit needs, and is asked
-	// only where the unit is not as it should be: the failure is the runtime's then, as CauseUnhealthy.
+	// RuntimeReady wants a container runtime that answers.
 	RuntimeReady *RuntimeReady `json:"runtimeReady,omitempty"`
 	// Healthz wants a kubelet that says it is well.
 	Healthz *Healthz `json:"healthz,omitempty"`
