@@ -18,6 +18,9 @@ type advance struct {
 	plan resource.Plan
 	// digest is the plan's, once somebody has asked for it.
 	digest string
+	// masked are the current generation's units that somebody has masked, once asked says so.
+	masked []string
+	asked  bool
 	// entry is what the index is to say of the generation; its number and outcome come by themselves.
 	entry generation.Entry
 	// all says that what is somebody else's decision is taken back, too: masks and drop-ins of units.
@@ -39,8 +42,7 @@ func (a *Agent) advance(ctx context.Context, store *generation.Store, next advan
 		return new(apply.Report), err
 	}
 	desired := next.plan
-	masked, err := a.masked(store)
-	if err != nil {
+	if err := a.findMasked(store, &next); err != nil {
 		return new(apply.Report), err
 	}
 	switch {
@@ -48,9 +50,9 @@ func (a *Agent) advance(ctx context.Context, store *generation.Store, next advan
 		if engine.Stale, err = a.added(store); err != nil {
 			return new(apply.Report), err
 		}
-	case len(masked) > 0:
-		a.Log.Warn("somebody has masked units; they are left so", "units", masked)
-		desired = without(desired, masked)
+	case len(next.masked) > 0:
+		a.Log.Warn("somebody has masked units; they are left so", "units", next.masked)
+		desired = without(desired, next.masked)
 	}
 	if !settled {
 		next.entry.StartedAt = a.Now()

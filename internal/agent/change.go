@@ -183,7 +183,7 @@ func (c *change) run(ctx context.Context, want func(*generation.Store) (wanted, 
 		return refused("%s (%s): it is made with --allow %s only", beyond[0].Why, beyond[0].What, c.difference.Class)
 	}
 	if w.asked {
-		if err := c.unmasked(store, w.plan); err != nil {
+		if err := c.unmasked(store, &w.advance); err != nil {
 			return refused("%s", err)
 		}
 	}

@@ -239,6 +239,22 @@ func TestChangeOfNothing(t *testing.T) {
 	}
 }
 
+// A watcher asks often: where nothing is to be changed the record of the generation is not read.
+func TestChangeOfNothingReadsNoRecord(t *testing.T) {
+	t.Parallel()
+	n := running(t)
+	n.change(better(t))
+	n.host.before = func(op, name string) error {
+		if op == "ReadFile" && strings.HasPrefix(name, generation.Dir) && !strings.HasSuffix(name, "/index.json") {
+			t.Errorf("%s is read", name)
+		}
+		return nil
+	}
+	if got := n.Change(t.Context(), n.options()); got.Status.ExitCode != 0 || len(got.Status.Changes) > 0 {
+		t.Errorf("%+v", got.Status)
+	}
+}
+
 // options are those of the last change.
 func (n *node) options() ChangeOptions {
 	return ChangeOptions{Config: changedContract, Facts: ubuntu(n.T), Allow: difference.Restart, Origin: generation.Apply}

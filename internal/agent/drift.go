@@ -47,11 +47,11 @@ func (a *Agent) drift(ctx context.Context) ([]apply.Change, resource.Plan, error
 	if err != nil {
 		return nil, resource.Plan{}, err
 	}
-	foreign, err := a.foreign(store)
+	masked, err := a.masked(desired)
 	if err != nil {
 		return nil, resource.Plan{}, err
 	}
-	masked, err := a.masked(store)
+	foreign, err := a.foreign(store, masked)
 	if err != nil {
 		return nil, resource.Plan{}, err
 	}

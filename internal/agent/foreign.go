@@ -15,17 +15,9 @@ import (
 // runtimeUnitDir is where "systemctl mask --runtime" puts its links; a unit in resource.UnitDir goes before it.
 const runtimeUnitDir = "/run/systemd/system"
 
-// masked are the units of the current generation that somebody has masked since, sorted: that is an administrator's
+// masked are the units of a plan that somebody has masked since it was applied, sorted: that is an administrator's
 // word, which nobody takes back in silence. A unit that was masked before Slipway had it is not among them.
-func (a *Agent) masked(store *generation.Store) ([]string, error) {
-	current, found := store.Current()
-	if !found {
-		return nil, nil
-	}
-	before, err := store.Plan(current.Number)
-	if err != nil {
-		return nil, nil // what it had is not known
-	}
+func (a *Agent) masked(before resource.Plan) ([]string, error) {
 	own := make(map[string]bool)
 	for _, res := range before.Resources {
 		if f, ok := res.Spec.(*resource.File); ok && len(f.Content) > 0 {
@@ -57,15 +49,38 @@ func (a *Agent) masked(store *generation.Store) ([]string, error) {
 	return units, errors.Join(errs...)
 }
 
-// unmasked wants no unit of a plan to be masked that the current generation has. The error has the exit code of
-// the first that is.
-func (a *Agent) unmasked(store *generation.Store, plan resource.Plan) error {
-	units, err := a.masked(store)
+// findMasked notes which units of the current generation are masked. Nothing is read for a plan that is the current
+// generation's own.
+func (a *Agent) findMasked(store *generation.Store, next *advance) error {
+	if next.asked {
+		return nil
+	}
+	settled, err := a.settled(store, next)
 	if err != nil {
 		return err
 	}
-	for _, res := range plan.Resources {
-		if unit, ok := res.Spec.(*resource.Unit); ok && slices.Contains(units, unit.Unit) {
+	before := next.plan
+	if current, found := store.Current(); !settled {
+		if !found {
+			return nil
+		}
+		if before, err = store.Plan(current.Number); err != nil {
+			return nil // what it had is not known
+		}
+	}
+	next.masked, err = a.masked(before)
+	next.asked = err == nil
+	return err
+}
+
+// unmasked wants no unit of a plan to be masked that the current generation has. The error has the exit code of
+// the first that is.
+func (a *Agent) unmasked(store *generation.Store, next *advance) error {
+	if err := a.findMasked(store, next); err != nil {
+		return err
+	}
+	for _, res := range next.plan.Resources {
+		if unit, ok := res.Spec.(*resource.Unit); ok && slices.Contains(next.masked, unit.Unit) {
 			return &apply.Error{Resource: res.ID(), ExitCode: res.ExitCode, Err: fmt.Errorf("somebody has masked it: %s", unmask(unit.Unit))}
 		}
 	}
@@ -105,19 +120,18 @@ func without(plan resource.Plan, units []string) resource.Plan {
 
 // foreign is the drift that is somebody's decision, or that no apply of the generation puts right: what it takes is
 // said, and it is left.
-func (a *Agent) foreign(store *generation.Store) ([]apply.Change, error) {
+func (a *Agent) foreign(store *generation.Store, masked []string) ([]apply.Change, error) {
 	var changes []apply.Change
-	units, err := a.masked(store)
-	for _, unit := range units {
+	for _, unit := range masked {
 		changes = append(changes, apply.Change{ID: resource.IDOf(&resource.Unit{Unit: unit}), Action: apply.Left,
 			Note: "is masked: " + unmask(unit)})
 	}
-	dropIns, unread := store.DropIns()
+	dropIns, err := store.DropIns()
 	for _, d := range dropIns {
 		changes = append(changes, apply.Change{ID: resource.IDOf(&resource.File{Path: d.Path}), Action: apply.Left,
 			Note: fmt.Sprintf("somebody changes %s by it: \"systemctl revert\" or \"watch --drift repair-all\" removes it", d.Unit)})
 	}
-	return append(changes, a.readdressed()...), errors.Join(err, unread)
+	return append(changes, a.readdressed()...), err
 }
 
 // readdressed are the addresses that the node was provisioned with and that the machine has no more.

@@ -160,7 +160,7 @@ func (p *provision) apply(ctx context.Context, desired resource.Plan) error {
 		return errors.Join(refusal, err)
 	}
 	p.status.Config.Digest = next.plan.Config
-	if err := p.unmasked(store, next.plan); err != nil {
+	if err := p.unmasked(store, &next); err != nil {
 		return errors.Join(p.retract(), err)
 	}
 	last := p.lastSuccess(next.plan)
