@@ -132,7 +132,7 @@ func TestWatchAsAService(t *testing.T) {
 	// A second watcher is told that there is one.
 	var errors bytes.Buffer
 	streams := cli.Streams{In: strings.NewReader(""), Out: io.Discard, Err: &errors}
-	if code := run(ctx, program, []string{"watch", "--root", s.root, "--metrics-socket", "/m"}, streams); code != 1 || !strings.Contains(errors.String(), "somebody else listens") {
+	if code := run(ctx, program, []string{"watch", "--root", s.root, "--metrics-socket", "/m"}, streams); code != 1 || !strings.Contains(errors.String(), "another process listens") {
 		t.Errorf("exit code %d: %s", code, &errors)
 	}
 	cancel()

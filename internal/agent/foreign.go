@@ -129,7 +129,7 @@ func (a *Agent) foreign(store *generation.Store, masked []string) ([]apply.Chang
 	dropIns, err := store.DropIns()
 	for _, d := range dropIns {
 		changes = append(changes, apply.Change{ID: resource.IDOf(&resource.File{Path: d.Path}), Action: apply.Left,
-			Note: fmt.Sprintf("somebody changes %s by it: \"systemctl revert\" or \"watch --drift repair-all\" removes it", d.Unit)})
+			Note: fmt.Sprintf("somebody changed %s with this file: \"systemctl revert\" or \"slipway-node watch --drift repair-all\" removes it", d.Unit)})
 	}
 	return append(changes, a.readdressed()...), err
 }
@@ -145,7 +145,7 @@ func (a *Agent) readdressed() []apply.Change {
 	for _, old := range last.Addresses {
 		if readdressed([]string{old}, now) {
 			changes = append(changes, apply.Change{ID: resource.ID("Address:" + old), Action: apply.Left,
-				Note: fmt.Sprintf("is gone, the machine has %s: \"slipway-node provision\" plans the node again, which takes a restart of the kubelet and another serving certificate", strings.Join(now, ", "))})
+				Note: fmt.Sprintf("the machine no longer has this address, it has %s: run \"slipway-node provision\" to plan the node again; this takes a restart of the kubelet and a new serving certificate", strings.Join(now, ", "))})
 		}
 	}
 	return changes

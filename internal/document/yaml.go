@@ -15,7 +15,7 @@ import (
 // expanded under the same budget as everything else, so a bomb is an error, not an outage.
 func parseYAML(data []byte) (*Node, error) {
 	if signs := Signs(data); signs > MaxSigns {
-		return nil, fmt.Errorf("%w: it has %d signs of structure (: , - ? [ { #), the limit is %d", ErrTooLarge, signs, MaxSigns)
+		return nil, fmt.Errorf("%w: it has %d structural characters (: , - ? [ { #), the limit is %d", ErrTooLarge, signs, MaxSigns)
 	}
 	dec := yaml.NewDecoder(bytes.NewReader(data))
 	var top yaml.Node

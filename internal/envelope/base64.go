@@ -76,13 +76,13 @@ func (o *opener) decode64(l *layer, encoded []byte) ([]byte, error) {
 		case c == '=':
 			padding++
 		case padding > 0 || !signs64[c] || c == '-' || c == '_':
-			return nil, l.broken("the base64 has a sign that is none of its own")
+			return nil, l.broken("the base64 has a character that is not part of base64")
 		default:
 			signs = append(signs, c)
 		}
 	}
 	if padding > 2 || (len(signs)+padding)%4 != 0 {
-		return nil, l.broken("the base64 is cut short, or has signs too many")
+		return nil, l.broken("the base64 is cut short, or has too many characters")
 	}
 	size := base64.RawStdEncoding.DecodedLen(len(signs))
 	if size > document.MaxBytes {

@@ -78,7 +78,7 @@ func (o *opener) writeFiles(l *layer, top *yaml.Node) ([]fileEntry, error) {
 		return nil, err
 	}
 	if list.Kind != yaml.SequenceNode || list.ShortTag() != "!!seq" {
-		return nil, l.broken("write_files is no list")
+		return nil, l.broken("write_files is not a list")
 	}
 	if len(list.Content) > maxFiles {
 		return nil, l.beyond("entries of write_files", maxFiles)
@@ -99,7 +99,7 @@ func (o *opener) writeFiles(l *layer, top *yaml.Node) ([]fileEntry, error) {
 // fileEntry reads an entry of write_files, and returns nil where it is for none of the places.
 func (o *opener) fileEntry(l *layer, n *yaml.Node) (*fileEntry, error) {
 	if n.Kind != yaml.MappingNode || n.ShortTag() != "!!map" {
-		return nil, l.broken("an entry of write_files is no map")
+		return nil, l.broken("an entry of write_files is not a map")
 	}
 	var values [7]*yaml.Node
 	for i, name := range []string{"path", "encoding", "content", "owner", "append", "defer", "source"} {
@@ -118,9 +118,9 @@ func (o *opener) fileEntry(l *layer, n *yaml.Node) (*fileEntry, error) {
 	case !isText(at) || !slices.Contains(o.places, absolute(at.Value)):
 		return nil, nil
 	case !isNull(owner) && !isText(owner):
-		return nil, l.broken("the owner of a file is no text")
+		return nil, l.broken("the owner of a file is not text")
 	case !isNull(values[6]):
-		return nil, l.broken("the content of a file is to be fetched") // by a cloud-init that can; others ignore it
+		return nil, l.broken("the content of a file comes from a URL, which is not fetched") // by a cloud-init that can; others ignore it
 	}
 	e := &fileEntry{path: absolute(at.Value), encoding: values[1], content: values[2]}
 	var err error
@@ -179,14 +179,14 @@ var encodings = map[string]encoding{
 // content decodes an entry's content. What is no text cloud-init fails to write; what is not there is empty.
 func (o *opener) content(l *layer, e *fileEntry) ([]byte, error) {
 	if !isNull(e.encoding) && !isText(e.encoding) {
-		return nil, l.broken("the encoding of a file is no text")
+		return nil, l.broken("the encoding of a file is not text")
 	}
 	if e.content == nil {
 		return nil, nil
 	}
 	binary := e.content.ShortTag() == "!!binary"
 	if e.content.Kind != yaml.ScalarNode || !binary && !isText(e.content) {
-		return nil, l.broken("the content of a file is no text: put it in quotes, or below a |")
+		return nil, l.broken("the content of a file is not text: put it in quotes, or below a |")
 	}
 	data := []byte(e.content.Value)
 	if err := o.spend(l, len(data)); err != nil {

@@ -48,7 +48,7 @@ func (o *opener) inflate(l *layer, data []byte, decompress func(data []byte, lim
 	out, err := decompress(data, limit)
 	switch {
 	case errors.Is(err, errOutput) && limit < document.MaxBytes:
-		return nil, l.beyond("bytes of each that is compressed", maxRatio)
+		return nil, l.beyond("bytes for each compressed byte", maxRatio)
 	case errors.Is(err, errOutput):
 		return nil, l.beyond("bytes once decompressed", limit)
 	case errors.Is(err, errWindow):

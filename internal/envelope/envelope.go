@@ -84,7 +84,7 @@ func (l layer) at(path string) layer {
 // nested refuses a layer that is in too many others.
 func (l *layer) nested() error {
 	if len(l.wrapping) > maxNesting {
-		return l.beyond("wrappings in each other", maxNesting)
+		return l.beyond("nested wrappings", maxNesting)
 	}
 	return nil
 }

@@ -18,7 +18,7 @@ func (o *opener) ignition(l layer, content []byte) error {
 	}
 	tree, err := document.Parse(content)
 	if errors.Is(err, document.ErrTooLarge) {
-		return l.beyond("values in each other", document.MaxDepth)
+		return l.beyond("levels of nested values", document.MaxDepth)
 	}
 	if err != nil {
 		return l.broken("the config has a field twice, or is not UTF-8") // it is valid JSON; the error itself may name the field
@@ -106,7 +106,7 @@ func (o *opener) dataURL(l *layer, source string) ([]byte, error) {
 	}
 	decoded, err := url.PathUnescape(encoded)
 	if err != nil {
-		return nil, l.broken("a data URL has a percent sign that escapes nothing") // the error itself shows some of it
+		return nil, l.broken("a data URL has a percent sign without two hexadecimal digits after it") // the error itself shows some of it
 	}
 	if strings.HasSuffix(mediaType, ";base64") {
 		return o.decode64(l, []byte(decoded))

@@ -36,8 +36,8 @@ var kindNames = [...]string{
 	template:       "a template, which is not rendered",
 	include:        "a list of URLs, which are not fetched",
 	otherCloudInit: "another of cloud-init's formats",
-	text:           "text of no known kind",
-	binary:         "bytes of no known kind",
+	text:           "text of an unknown kind",
+	binary:         "bytes of an unknown kind",
 }
 
 func (k kind) String() string { return kindNames[k] }

@@ -21,8 +21,8 @@ var bounds = []struct {
 		return append([]byte(std64(contractText)), fill(" ", n-len(std64(contractText)))...)
 	}, "more than 1434960 bytes"},
 	{"bytes in base64", 1 << 20, func(n int) []byte { return []byte(std64(sized(n))) }, "more than 1048576 bytes in base64"},
-	{"bytes of a little gzip", 64 << 10, func(n int) []byte { return gzipped([]byte(contractText + fill("#", n-len(contractText)))) }, "more than 100 bytes of each"},
-	{"bytes of a little zstd", 64 << 10, func(n int) []byte { return zstandard([]byte(contractText + fill("#", n-len(contractText)))) }, "more than 100 bytes of each"},
+	{"bytes of a little gzip", 64 << 10, func(n int) []byte { return gzipped([]byte(contractText + fill("#", n-len(contractText)))) }, "more than 100 bytes for each compressed byte"},
+	{"bytes of a little zstd", 64 << 10, func(n int) []byte { return zstandard([]byte(contractText + fill("#", n-len(contractText)))) }, "more than 100 bytes for each compressed byte"},
 	{"bytes of gzip", 1 << 20, func(n int) []byte { return gzipped(sized(n)) }, "more than 1048576 bytes once decompressed"},
 	{"bytes of zstd", 1 << 20, func(n int) []byte { return zstandard(sized(n)) }, "more than 1048576 bytes once decompressed"},
 	{"bytes of all that is decoded", 4 << 20, func(n int) []byte {
@@ -30,8 +30,8 @@ var bounds = []struct {
 		parts = append(parts, part{"application/gzip", "", gzipped([]byte(fill("!", n-4<<20)))})
 		return archiveOf(append(parts, part{"text/x-slipway-config", "", []byte(contractText)})...)
 	}, "more than 4194304 bytes once everything is decoded"},
-	{"wrappings", 8, func(n int) []byte { return nested(n, []byte(contractText), gzipped) }, "more than 8 wrappings"},
-	{"wrappings in MIME", 8, func(n int) []byte { return multipartAgain(n) }, "more than 8 wrappings"},
+	{"wrappings", 8, func(n int) []byte { return nested(n, []byte(contractText), gzipped) }, "more than 8 nested wrappings"},
+	{"wrappings in MIME", 8, func(n int) []byte { return multipartAgain(n) }, "more than 8 nested wrappings"},
 	{"parts", 100, func(n int) []byte {
 		return archiveOf(append(manyParts(n-1, part{"image/png", "", nil}), part{"text/x-slipway-config", "", []byte(contractText)})...)
 	}, "more than 100 parts"},
@@ -56,8 +56,8 @@ var bounds = []struct {
 	{"signs of a cloud-config", 8000, func(n int) []byte {
 		config := append(with("content: 'a%3A b'\n"), "x: ["...)
 		return append(config, strings.Repeat("a,", n-bytes.Count(config, []byte(":"))-3)+"a]"...)
-	}, "more than 8000 signs"},
-	{"values in each other in Ignition", 64, func(n int) []byte {
+	}, "more than 8000 structural characters"},
+	{"levels of nested values in Ignition", 64, func(n int) []byte {
 		return bytes.Replace(ignitionOf(`{"source":"data:,a%3A%20b"}`), []byte(`"version":"3.4.0"`), []byte(`"x":`+strings.Repeat("[", n-1)+strings.Repeat("]", n-1)), 1)
 	}, "more than 64"},
 }

@@ -5,7 +5,7 @@ import "bytes"
 // header is what is used of the header of a MIME message, or of one of its parts.
 type header struct {
 	// contentType and encoding are the fields' values as they stand, empty where they are missing. Of a
-	// field that is there twice the first counts, as it does to cloud-init.
+	// field that is given twice the first counts, as it does to cloud-init.
 	contentType, encoding []byte
 	// mime says that there was a field by which a message is known.
 	mime bool

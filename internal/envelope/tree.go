@@ -8,7 +8,7 @@ func (o *opener) admit(l *layer, content []byte) error {
 		return l.beyond("bytes of configs", maxParsed)
 	}
 	if o.signs += document.Signs(content); o.signs > maxSigns {
-		return l.beyond("signs of structure", maxSigns)
+		return l.beyond("structural characters", maxSigns)
 	}
 	return nil
 }

@@ -27,7 +27,7 @@ func parseYAML(l *layer, content []byte) (*yaml.Node, error) {
 		return nil, l.broken("the cloud-config cannot be read as YAML") // the error itself may show some of it
 	}
 	if err := decoder.Decode(&next); !errors.Is(err, io.EOF) {
-		return nil, l.broken("the cloud-config is not one document in YAML, but has something after it")
+		return nil, l.broken("the cloud-config has something after its first YAML document")
 	}
 	if err := checkNodes(l, document.Content[0]); err != nil {
 		return nil, err
@@ -36,17 +36,17 @@ func parseYAML(l *layer, content []byte) (*yaml.Node, error) {
 }
 
 // checkNodes refuses what makes a document none to cloud-init that is one to this module's reader: other tags,
-// and an anchor that is there twice.
+// and an anchor that is given twice.
 func checkNodes(l *layer, top *yaml.Node) error {
 	anchors := make(map[string]bool)
 	for left := []*yaml.Node{top}; len(left) > 0; {
 		n := left[len(left)-1]
 		left = append(left[:len(left)-1], n.Content...)
 		if n.Style&yaml.TaggedStyle != 0 && !slices.Contains(yamlTags, n.ShortTag()) {
-			return l.broken("the cloud-config has a tag that is none of YAML's own")
+			return l.broken("the cloud-config has a tag that YAML does not define")
 		}
 		if anchors[n.Anchor] {
-			return l.broken("the cloud-config has an anchor twice")
+			return l.broken("the cloud-config defines an anchor twice")
 		}
 		if n.Anchor != "" {
 			anchors[n.Anchor] = true
@@ -55,7 +55,7 @@ func checkNodes(l *layer, top *yaml.Node) error {
 	return nil
 }
 
-// field returns the value of a map's field, nil where it has none. A field that is there twice is refused, and
+// field returns the value of a map's field, nil where it has none. A field that is given twice is refused, and
 // so is a merge key that may bring one: which value was meant is not to be guessed.
 func field(l *layer, m *yaml.Node, name string) (*yaml.Node, error) {
 	var value *yaml.Node
@@ -64,7 +64,7 @@ func field(l *layer, m *yaml.Node, name string) (*yaml.Node, error) {
 		switch key := resolved(m.Content[i]); {
 		case isText(key) && key.Value == name:
 			if value != nil {
-				return nil, l.broken("%s is there twice", name)
+				return nil, l.broken("%s is given twice", name)
 			}
 			value = resolved(m.Content[i+1])
 		case key.ShortTag() == "!!merge":
@@ -72,7 +72,7 @@ func field(l *layer, m *yaml.Node, name string) (*yaml.Node, error) {
 		}
 	}
 	if merges && value == nil {
-		return nil, l.broken("%s may come by a merge key", name)
+		return nil, l.broken("a merge key may set %s: set it directly", name)
 	}
 	return value, nil
 }

@@ -58,11 +58,11 @@ func (a action) check() error {
 		return fmt.Errorf("action %q is unknown", a.Action)
 	}
 	if !ok {
-		return fmt.Errorf("action %q does not say what of", a.Action)
+		return fmt.Errorf("action %q names no target", a.Action)
 	}
 	if a.Unit != want.Unit || a.Key != want.Key || a.Value != want.Value || a.Module != want.Module ||
 		a.Label != want.Label || len(a.Argv) != len(want.Argv) {
-		return fmt.Errorf("action %q says what belongs to another", a.Action)
+		return fmt.Errorf("action %q has fields of another action", a.Action)
 	}
 	return nil
 }
@@ -158,7 +158,7 @@ func (d *Directory) append(a action) error {
 		return err
 	}
 	if end+int64(len(line)) > state.Actions.Limit {
-		return fmt.Errorf("it would be larger than %d bytes, which are read back: remove it to start again", state.Actions.Limit)
+		return fmt.Errorf("the file would grow beyond its limit of %d bytes: remove the file to start again", state.Actions.Limit)
 	}
 	if err := chmodTo(file, state.Actions.Mode); err != nil { // whatever the umask is
 		return err

@@ -23,7 +23,7 @@ func TestWaitForAddress(t *testing.T) {
 			looks = 0
 			return func() ([]netip.Addr, error) {
 				if looks++; looks < 3 {
-					return nil, errors.New("there is no default route")
+					return nil, errors.New("the machine has no default route")
 				}
 				var addresses []netip.Addr
 				for _, a := range list {

@@ -142,11 +142,11 @@ func newTarget(server *resource.APIServer) (*target, error) {
 	t.endpoint = "https://" + net.JoinHostPort(t.host, t.port)
 	t.url = &url.URL{Scheme: "https", Host: u.Host, Path: strings.TrimRight(u.Path, "/") + "/version"}
 	if !t.roots.AppendCertsFromPEM([]byte(server.CertificateAuthority)) {
-		return invalid(resource.CauseTLS, "the certificate authority has no certificate in it")
+		return invalid(resource.CauseTLS, "the certificate authority holds no certificate")
 	}
 	// net/http would refuse such a header, in words that say nothing of the token.
 	if strings.ContainsFunc(t.token, func(r rune) bool { return r <= ' ' || r >= 0x7f }) {
-		return invalid(resource.CauseCredential, "the token has characters in it that cannot be sent")
+		return invalid(resource.CauseCredential, "the token has characters that cannot be sent")
 	}
 	return t, nil
 }
@@ -253,7 +253,7 @@ func (t *target) ask(ctx context.Context, conn net.Conn) (answer, error) {
 	a := answer{status: response.StatusCode}
 	if t.maxBody > 0 {
 		if a.body, err = io.ReadAll(io.LimitReader(response.Body, t.maxBody)); err != nil {
-			return answer{}, fmt.Errorf("the answer to GET %s breaks off: %w", t.url.Path, err)
+			return answer{}, fmt.Errorf("the answer to GET %s is incomplete: %w", t.url.Path, err)
 		}
 	}
 	return a, nil

@@ -189,8 +189,8 @@ func TestProbeCertificates(t *testing.T) {
 		{"other name", goodPEM, "localhost", []tls.Certificate{good}, "localhost", 1},
 		{"expired", oldPEM, "127.0.0.1", []tls.Certificate{old}, "expired", 1},
 		{"not yet valid", earlyPEM + goodPEM, "127.0.0.1", []tls.Certificate{early, early, good}, "", 3},
-		{"no authority", "", "127.0.0.1", []tls.Certificate{good}, "no certificate in it", 0},
-		{"empty authority", "-----BEGIN CERTIFICATE-----\n-----END CERTIFICATE-----\n", "127.0.0.1", []tls.Certificate{good}, "no certificate in it", 0},
+		{"no authority", "", "127.0.0.1", []tls.Certificate{good}, "holds no certificate", 0},
+		{"empty authority", "-----BEGIN CERTIFICATE-----\n-----END CERTIFICATE-----\n", "127.0.0.1", []tls.Certificate{good}, "holds no certificate", 0},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			var handshakes atomic.Int32

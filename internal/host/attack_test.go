@@ -91,7 +91,7 @@ func TestHardLinksAreNotWrittenThrough(t *testing.T) {
 		must(t, os.MkdirAll(filepath.Dir(d.name+path), 0o755))
 		must(t, os.Link(victim, d.name+path))
 	}
-	wantError(t, d.ReloadUnits(t.Context()), actionsPath, "more than one name")
+	wantError(t, d.ReloadUnits(t.Context()), actionsPath, "more than one hard link")
 	if _, err := d.LogFile("/var/log/slipway.log").Write([]byte("record\n")); err != nil {
 		t.Error(err)
 	}

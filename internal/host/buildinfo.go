@@ -31,7 +31,7 @@ const (
 	sentinel = 16
 )
 
-var errNoRecord = errors.New("is no program with a Go build record that can be read")
+var errNoRecord = errors.New("is not a program with a readable Go build record")
 
 // BuildInfo reads what the Go tool chain recorded in a binary. The binary is not run.
 func (t *Tree) BuildInfo(path string) (*debug.BuildInfo, error) {

@@ -109,7 +109,7 @@ func signalGroup(pid int, signal syscall.Signal) error {
 func lookProgram(program, searchPath string) (string, error) {
 	if strings.Contains(program, "/") {
 		if !filepath.IsAbs(program) {
-			return "", fmt.Errorf("program %q: is neither absolute nor a plain name: %w", program, fs.ErrInvalid)
+			return "", fmt.Errorf("program %q: must be an absolute path or a plain name: %w", program, fs.ErrInvalid)
 		}
 		return program, nil
 	}

@@ -26,7 +26,7 @@ const (
 
 // errNoUnit says that systemd knows no unit of a name, and errMasked that it must not start it.
 var (
-	errNoUnit = errors.New("there is no unit file of that name")
+	errNoUnit = errors.New("no unit file has this name")
 	errMasked = errors.New("the unit is masked")
 )
 

@@ -300,7 +300,7 @@ func TestDBusJobs(t *testing.T) {
 	must(t, m.RestartUnit(t.Context(), "done.service"))
 	for unit, want := range map[string]string{
 		"dependency.service": "start dependency.service: a unit that it depends on failed (result dependency)",
-		"missing.service":    "start missing.service: there is no unit file of that name",
+		"missing.service":    "start missing.service: no unit file has this name",
 		"masked.service":     "start masked.service: the unit is masked",
 		"odd.service":        "start odd.service: systemd: Unit odd.service has a bad unit file setting. (org.freedesktop.systemd1.BadUnitSetting)",
 	} {

@@ -53,7 +53,7 @@ func (t *Tree) createExclusive(dir string, name func(attempt int) string, file *
 	for attempt := range maxAttempts {
 		base := name(attempt)
 		if len(components(base)) != 1 || components(base)[0] != base || base == ".." {
-			return "", fmt.Errorf("%q is not a file's name: %w", base, fs.ErrInvalid)
+			return "", fmt.Errorf("%q is not a file name: %w", base, fs.ErrInvalid)
 		}
 		err := p.link(f, base)
 		if errors.Is(err, fs.ErrExist) {

@@ -73,7 +73,7 @@ func (m *Machine) defaultInterface() (string, error) {
 	for route := range facts.DefaultRoutes(m.ReadFile) {
 		return route.Interface, nil
 	}
-	return "", errors.New("there is no default route")
+	return "", errors.New("the machine has no default route")
 }
 
 // Interfaces returns the network interfaces but for loopback, in the order in which the kernel has made

@@ -45,7 +45,7 @@ func loopbackURL(text string) (*url.URL, error) {
 		return nil, errors.New("is not an http URL")
 	}
 	if address, err := netip.ParseAddr(u.Hostname()); err != nil || !address.IsLoopback() {
-		return nil, errors.New("is not of an address of the loopback, such as 127.0.0.1")
+		return nil, errors.New("is not the URL of a loopback address, such as 127.0.0.1")
 	}
 	return u, nil
 }

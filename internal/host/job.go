@@ -112,7 +112,7 @@ func (r jobResult) Error() string {
 	case "dependency":
 		return "a unit that it depends on failed (result dependency)"
 	case "skipped":
-		return "its job was skipped, as it does not apply to the unit's state (result skipped)"
+		return "its job was skipped because it does not fit the unit's state (result skipped)"
 	}
 	return fmt.Sprintf("its job ended with result %q", string(r))
 }

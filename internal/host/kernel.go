@@ -93,7 +93,7 @@ func sysctlPath(key string) (string, error) {
 	}
 	full := "/proc/sys/" + name
 	if name == "" || checkPath(full) != nil || !strings.HasPrefix(path.Clean(full), "/proc/sys/") {
-		return "", fmt.Errorf("sysctl %q: is not a parameter's name: %w", key, fs.ErrInvalid)
+		return "", fmt.Errorf("sysctl %q: is not the name of a kernel parameter: %w", key, fs.ErrInvalid)
 	}
 	return full, nil
 }
@@ -159,11 +159,11 @@ func (m *Machine) LoadModule(ctx context.Context, module string) error {
 func moduleName(module string) (string, error) {
 	for _, r := range module {
 		if r != '-' && r != '_' && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') {
-			return "", fmt.Errorf("module %q: is not a module's name: %w", module, fs.ErrInvalid)
+			return "", fmt.Errorf("module %q: is not the name of a kernel module: %w", module, fs.ErrInvalid)
 		}
 	}
 	if module == "" {
-		return "", fmt.Errorf("module %q: is not a module's name: %w", module, fs.ErrInvalid)
+		return "", fmt.Errorf("module %q: is not the name of a kernel module: %w", module, fs.ErrInvalid)
 	}
 	return strings.ReplaceAll(module, "-", "_"), nil
 }

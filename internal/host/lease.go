@@ -132,7 +132,7 @@ func (l *lease) name(pair *tls.Certificate) (string, error) {
 		name = strings.ToLower(strings.TrimSpace(host))
 	}
 	if !nodeName.MatchString(name) {
-		return "", fmt.Errorf("%q is not a Node's name", shown(name, 80))
+		return "", fmt.Errorf("%q is not a Node name", shown(name, 80))
 	}
 	return name, nil
 }
@@ -176,7 +176,7 @@ func (l *lease) judge(t *target, a answer, address netip.AddrPort) *failure {
 	if !renewed.Before(l.since.Truncate(time.Microsecond)) || !renewed.Equal(l.first) {
 		return nil
 	}
-	return fail(resource.CauseUnhealthy, "the lease of node %s was renewed last at %s, and not since %s: its kubelet does not reach the API server",
+	return fail(resource.CauseUnhealthy, "the lease of node %s was last renewed at %s, and not since %s: its kubelet does not reach the API server",
 		l.node, renewed.UTC().Format(time.RFC3339), l.since.UTC().Format(time.RFC3339))
 }
 

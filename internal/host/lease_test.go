@@ -121,7 +121,7 @@ func TestLeaseFailures(t *testing.T) {
 		cause  resource.Cause
 		want   []string
 	}{
-		"stale":          {good, 200, lease, resource.CauseUnhealthy, []string{"the lease of node node-1 was renewed last at 1999-12-31T23:00:00Z, and not since 2000-01-01T00:00:00Z", "(attempt"}},
+		"stale":          {good, 200, lease, resource.CauseUnhealthy, []string{"the lease of node node-1 was last renewed at 1999-12-31T23:00:00Z, and not since 2000-01-01T00:00:00Z", "(attempt"}},
 		"never renewed":  {good, 200, `{"kind":"Lease","spec":{"renewTime":null}}`, resource.CauseUnhealthy, []string{"never renewed"}},
 		"no lease":       {good, 404, "", resource.CauseUnhealthy, []string{"node node-1 has no lease"}},
 		"refused":        {good, 401, "", resource.CauseCredential, []string{"refuses the kubelet's client certificate", "401"}},
@@ -130,7 +130,7 @@ func TestLeaseFailures(t *testing.T) {
 		"unavailable":    {good, 503, "", resource.CauseConnection, []string{"HTTP status 503", "attempt"}},
 		"other server":   {good, 200, "<html>", resource.CauseConnection, []string{"not a lease"}},
 		"other kind":     {good, 200, `{"kind":"Status"}`, resource.CauseConnection, []string{"not a lease"}},
-		"too long":       {good, 200, lease + strings.Repeat(" ", 1<<20) + "{", resource.CauseUnhealthy, []string{"renewed last at"}},
+		"too long":       {good, 200, lease + strings.Repeat(" ", 1<<20) + "{", resource.CauseUnhealthy, []string{"last renewed at"}},
 		"not joined":     {files{}, 200, lease, resource.CauseMissing, []string{currentPEM, "has not joined", "attempt"}},
 		"no key":         {files{currentPEM: certificate}, 200, lease, resource.CauseCredential, []string{currentPEM, "holds no certificate with its key"}},
 		"another's key":  {files{currentPEM: certificate + oldKey}, 200, lease, resource.CauseCredential, []string{"holds no certificate with its key"}},

@@ -35,13 +35,13 @@ func (t *Tree) listen(path string) (net.Listener, error) {
 	case err != nil:
 		return nil, err
 	case stat.Mode&unix.S_IFMT != unix.S_IFSOCK:
-		return nil, errors.New("there is something else at the path already")
+		return nil, errors.New("the path exists and is not a socket: remove it, or choose another path")
 	default:
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 		defer cancel()
 		if conn, err := new(net.Dialer).DialContext(ctx, "unix", name); err == nil {
 			conn.Close()
-			return nil, fmt.Errorf("somebody else listens there: %w", unix.EADDRINUSE)
+			return nil, fmt.Errorf("another process listens there: %w", unix.EADDRINUSE)
 		}
 		if err := p.unlink(p.base); err != nil {
 			return nil, err

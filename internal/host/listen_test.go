@@ -30,5 +30,5 @@ func TestListen(t *testing.T) {
 
 	must(t, os.WriteFile(at("file"), []byte("precious"), 0o600))
 	_, err = tree.Listen("/file")
-	wantError(t, err, "something else")
+	wantError(t, err, "not a socket")
 }

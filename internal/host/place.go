@@ -126,9 +126,9 @@ func (p *place) replaceable() error {
 	case unix.S_IFREG, unix.S_IFLNK:
 		return nil
 	case unix.S_IFDIR:
-		return fmt.Errorf("%s is in the way, and is not replaced: %w", kindName(stat.Mode), unix.EISDIR)
+		return fmt.Errorf("%s is in the way, and Slipway does not replace it: move it away: %w", kindName(stat.Mode), unix.EISDIR)
 	}
-	return fmt.Errorf("%s is in the way, and is not replaced: %w", kindName(stat.Mode), unix.EEXIST)
+	return fmt.Errorf("%s is in the way, and Slipway does not replace it: move it away: %w", kindName(stat.Mode), unix.EEXIST)
 }
 
 // regular wants a regular file.
@@ -150,7 +150,7 @@ func ownName(file *os.File) error {
 		return err
 	}
 	if stat.Nlink != 1 {
-		return fmt.Errorf("has more than one name: %w", unix.EMLINK)
+		return fmt.Errorf("has more than one hard link: %w", unix.EMLINK)
 	}
 	return nil
 }

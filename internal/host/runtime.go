@@ -74,11 +74,11 @@ func askRuntime(ctx context.Context, socket string) error {
 	case err != nil:
 		return err
 	case !serving(message):
-		return errors.New("the runtime says that it does not serve")
+		return errors.New("the runtime reports that it is not serving")
 	}
 	_, err = callGRPC(ctx, transport, versionMethod)
 	if errors.As(err, &status) && status.code == grpcUnimplemented {
-		return fmt.Errorf("the runtime answers, but not as a runtime of the CRI, v1: its plug-in is disabled or failed to load: %w", err)
+		return fmt.Errorf("the runtime answers, but does not serve version v1 of the CRI: its CRI plug-in is disabled or failed to load: %w", err)
 	}
 	return err
 }
@@ -94,7 +94,7 @@ type grpcError struct {
 }
 
 func (e *grpcError) Error() string {
-	return fmt.Sprintf("%s is answered with gRPC status %d: %s", e.method, e.code, e.message)
+	return fmt.Sprintf("%s returned gRPC status %d: %s", e.method, e.code, e.message)
 }
 
 // callGRPC makes a call with an empty message, and returns the answer's (gRPC over HTTP/2).
@@ -110,11 +110,11 @@ func callGRPC(ctx context.Context, transport *http.Transport, method string) ([]
 	}
 	defer response.Body.Close()
 	if response.StatusCode != http.StatusOK || !strings.HasPrefix(response.Header.Get("Content-Type"), "application/grpc") {
-		return nil, fmt.Errorf("is no gRPC server: HTTP status %d", response.StatusCode)
+		return nil, fmt.Errorf("is not a gRPC server: HTTP status %d", response.StatusCode)
 	}
 	body, err := io.ReadAll(io.LimitReader(response.Body, maxGRPCAnswer))
 	if err != nil {
-		return nil, fmt.Errorf("the answer to %s breaks off: %w", method, err)
+		return nil, fmt.Errorf("the answer to %s is incomplete: %w", method, err)
 	}
 	// An answer without a message has its status in the headers.
 	trailer := response.Trailer

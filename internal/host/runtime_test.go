@@ -115,10 +115,10 @@ func TestRuntimeNotReady(t *testing.T) {
 		handler http.Handler
 		want    string
 	}{
-		"not serving":  {health(notServing), "does not serve"},
-		"says nothing": {health(grpcAnswer{frame: make([]byte, 5), status: "0"}), "does not serve"},
+		"not serving":  {health(notServing), "is not serving"},
+		"says nothing": {health(grpcAnswer{frame: make([]byte, 5), status: "0"}), "is not serving"},
 		"no CRI": {runtime(map[string][]grpcAnswer{healthMethod: {isServing}, versionMethod: {unknown}}),
-			"not as a runtime of the CRI, v1: its plug-in is disabled or failed to load: /runtime.v1.RuntimeService/Version is answered with gRPC status 12: unknown service x"},
+			"does not serve version v1 of the CRI: its CRI plug-in is disabled or failed to load: /runtime.v1.RuntimeService/Version returned gRPC status 12: unknown service x"},
 		"not initialized": {runtime(map[string][]grpcAnswer{healthMethod: {isServing}, versionMethod: {{frame: []byte{}, status: "14", message: "server is not initialized yet"}}}),
 			"gRPC status 14: server is not initialized yet"},
 		"no status":  {health(grpcAnswer{frame: isServing.frame}), "has no gRPC status"},
@@ -130,7 +130,7 @@ func TestRuntimeNotReady(t *testing.T) {
 				_, err = w.Write(make([]byte, 1<<16))
 			}
 		}), "has no gRPC status"},
-		"no gRPC": {http.NotFoundHandler(), "is no gRPC server: HTTP status 404"},
+		"no gRPC": {http.NotFoundHandler(), "is not a gRPC server: HTTP status 404"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -17,7 +17,7 @@ import (
 const steadyInterval = 500 * time.Millisecond
 
 // errUnsettled is that of a unit of which too little is seen to tell: its journal would have no more to say.
-var errUnsettled = errors.New("is active, and not seen to stay so")
+var errUnsettled = errors.New("is active, but was not seen to stay active")
 
 // staysActive watches a unit that is active until it has been so for a time, in one piece, or says that it
 // is well. It returns an error, which says how the unit is, as soon as it has ended more often than the

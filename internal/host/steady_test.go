@@ -60,7 +60,7 @@ func TestProbeSteady(t *testing.T) {
 		"stays":                        {looks: []look{runs}, steady: short},
 		"ends":                         {looks: []look{runs, ends}, steady: short, err: "does not stay active: is activating (auto-restart)"},
 		"is started between two looks": {looks: []look{runs, restarted}, steady: short, err: "does not stay active: it ended, and was started again"},
-		"has no time to show it":       {looks: []look{runs}, steady: long, within: 50 * time.Millisecond, err: "is active, and not seen to stay so for 1m0s"},
+		"has no time to show it":       {looks: []look{runs}, steady: long, within: 50 * time.Millisecond, err: "is active, but was not seen to stay active for 1m0s"},
 
 		"has been active for long":     {looks: []look{activeFor(2 * long)}, steady: long},
 		"has not been active for long": {looks: []look{activeFor(time.Second), ends}, steady: long, err: "does not stay active"},

@@ -210,7 +210,7 @@ func readState(ctx context.Context, conn bus, unit string) (apply.UnitState, err
 	state.ActiveState, _ = properties["ActiveState"].(string)
 	state.SubState, _ = properties["SubState"].(string)
 	if state.LoadState == "" || state.ActiveState == "" {
-		return apply.UnitState{}, errors.New("systemd's answer has no state in it")
+		return apply.UnitState{}, errors.New("systemd's answer has no unit state")
 	}
 	state.Starting = state.ActiveState == "activating" || state.ActiveState == "inactive" && jobNumber(properties) != 0 // one that starts it
 	if iface := typeInterface(unit); state.ActiveState == "failed" && iface != "" {
@@ -300,7 +300,7 @@ func changing(state apply.UnitState) bool {
 func describe(state apply.UnitState) string {
 	switch state.LoadState {
 	case "not-found":
-		return "missing: there is no unit file of that name"
+		return "missing: no unit file has this name"
 	case "masked":
 		return "masked"
 	case "loaded", "":
@@ -320,7 +320,7 @@ func describe(state apply.UnitState) string {
 // checkUnit wants a unit's full name: "containerd.service".
 func checkUnit(unit string) error {
 	if i := strings.LastIndexByte(unit, '.'); i <= 0 || i == len(unit)-1 || strings.ContainsAny(unit, "/\x00 \n") {
-		return fmt.Errorf("unit %q: is not a unit's name, want one such as kubelet.service", unit)
+		return fmt.Errorf("unit %q: is not a unit name, such as kubelet.service", unit)
 	}
 	return nil
 }

@@ -98,7 +98,7 @@ func TestSystemdUnitMaskedOrMissing(t *testing.T) {
 		}
 	}
 	faulty(t, machine(errMasked, "masked"), []string{"start", "restart", "check"}, "masked")
-	faulty(t, machine(errNoUnit, "not-found"), []string{"start", "restart", "check"}, "there is no unit file of that name")
+	faulty(t, machine(errNoUnit, "not-found"), []string{"start", "restart", "check"}, "no unit file has this name")
 }
 
 // unitWith is a unit's state, with the number of its job and what tells its start from others.
@@ -268,7 +268,7 @@ func TestStopUnit(t *testing.T) {
 		must(t, m.StopUnit(t.Context(), "missing.service"))
 		conn.onJob = func(string, string) (string, error) { return "canceled", nil }
 		wantError(t, m.StopUnit(t.Context(), faultyUnit), "stop "+faultyUnit, "result canceled")
-		wantError(t, m.StopUnit(t.Context(), "kubelet"), "stop", "not a unit's name")
+		wantError(t, m.StopUnit(t.Context(), "kubelet"), "stop", "is not a unit name")
 
 		// It returns when the job is done, and not before.
 		conn.onJob = func(string, string) (string, error) { return "", nil }

@@ -221,7 +221,7 @@ func TestJobResults(t *testing.T) {
 		{"canceled", nil, nil, []string{"start kubelet.service", "result canceled"}},
 		{"skipped", nil, nil, []string{"start kubelet.service", "result skipped"}},
 		{"collected", nil, nil, []string{"start kubelet.service", `result "collected"`}},
-		{"", errNoUnit, nil, []string{"start kubelet.service: there is no unit file of that name"}},
+		{"", errNoUnit, nil, []string{"start kubelet.service: no unit file has this name"}},
 		{"", errMasked, nil, []string{"start kubelet.service: the unit is masked"}},
 		{"", errors.New("systemd: refused"), map[string]any{"LoadState": "bad-setting", "ActiveState": "inactive", "SubState": "dead"},
 			[]string{"start kubelet.service: systemd: refused", "load state bad-setting"}},
@@ -379,7 +379,7 @@ func TestProbeUnit(t *testing.T) {
 		time.AfterFunc(time.Second, func() { conn.set("kubelet.service", "failed", "failed") })
 		wantError(t, probe(conn, time.Minute), "is failed")
 
-		wantError(t, probe(newFakeBus(), time.Minute), "there is no unit file")
+		wantError(t, probe(newFakeBus(), time.Minute), "no unit file has this name")
 	})
 }
 

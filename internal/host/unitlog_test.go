@@ -59,7 +59,7 @@ func TestUnitLog(t *testing.T) {
 		t.Errorf("called with %q", got)
 	}
 	_, err = m.UnitLog(t.Context(), "kubelet")
-	wantError(t, err, "kubelet", "not a unit's name")
+	wantError(t, err, "kubelet", "is not a unit name")
 
 	// No journalctl; a unit that never ran; one that does not exist.
 	m.journalctl = "journalctl-that-is-not-there"

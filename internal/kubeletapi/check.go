@@ -41,7 +41,7 @@ func (c *checker) object(at, name string, values map[string]any) {
 		p := c.find(c.fields[name], field, "field", c.minor)
 		switch {
 		case p.kind == "":
-			c.report(nodeconfig.Unknown, false, here, p.why+", and this node's leaves it out"+p.hint)
+			c.report(nodeconfig.Unknown, false, here, p.why+"; this node's kubelet ignores it"+p.hint)
 		case name == "KubeletConfiguration" && field == "featureGates":
 			c.gateMap(here, values[field])
 		default:
@@ -71,7 +71,7 @@ func (c *checker) gate(at, name string) {
 		fatal := c.minor <= c.newest
 		reason := p.why
 		if fatal {
-			reason += ", and this node's would not start"
+			reason += "; this node's kubelet would not start"
 		}
 		c.report(nodeconfig.Unknown, fatal, at, reason+p.hint)
 	}
@@ -121,7 +121,7 @@ func inWords(kind string) string {
 		return "a list"
 	}
 	return map[string]string{
-		"s": "a text", "b": "true or false", "i": "a whole number of 32 bits", "l": "a whole number", "u": "a whole number that is not negative",
+		"s": "text", "b": "true or false", "i": "a whole number of 32 bits", "l": "a whole number", "u": "a whole number that is not negative",
 		"f": "a number", "d": `a duration such as "30s"`, "q": `a quantity such as "100Mi"`,
 	}[kind]
 }
@@ -212,7 +212,7 @@ func Flag(minor int, at, name, value string) (leftOut bool, problems []nodeconfi
 	case p.kind == "" && minor > c.newest:
 		c.report(nodeconfig.Unknown, false, at, "--"+name+": "+p.why+p.hint)
 	case p.kind == "":
-		c.report(nodeconfig.Unknown, true, at, "--"+name+": "+p.why+", and this node's would not start"+p.hint)
+		c.report(nodeconfig.Unknown, true, at, "--"+name+": "+p.why+"; this node's kubelet would not start"+p.hint)
 	case name == "feature-gates":
 		c.gateFlag(at, value)
 	case p.kind != "s" && !parses(p.kind, value):

@@ -112,13 +112,13 @@ func (t *table) find(spans map[string][]span, name, what string, minor int) pres
 		case s.has(minor):
 			return presence{kind: s.kind}
 		case s.until < minor:
-			p = presence{elsewhere: true, why: "kubelets have no such " + what + " since Kubernetes 1." + strconv.Itoa(s.until+1)}
+			p = presence{elsewhere: true, why: "Kubernetes 1." + strconv.Itoa(s.until+1) + " removed this " + what}
 		case p.why == "":
-			p = presence{elsewhere: true, why: "kubelets have the " + what + " since Kubernetes 1." + strconv.Itoa(s.since)}
+			p = presence{elsewhere: true, why: "Kubernetes 1." + strconv.Itoa(s.since) + " added this " + what}
 		}
 	}
 	if p.why == "" {
-		p.why, p.hint = "no kubelet has such a "+what, nearest(spans, name, minor)
+		p.why, p.hint = "no kubelet has this "+what, nearest(spans, name, minor)
 	}
 	return p
 }

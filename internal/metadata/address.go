@@ -51,7 +51,7 @@ func (r reach) control(_, address string, _ syscall.RawConn) error {
 type notAllowed struct{ address string }
 
 func (e *notAllowed) Error() string {
-	return fmt.Sprintf("%s is no address of the service", e.address)
+	return fmt.Sprintf("%s is not an address of the service", e.address)
 }
 
 // unconnected is an error of a dialer's.

@@ -33,7 +33,7 @@ const (
 )
 
 // ErrNotFound is what errors of the kind NotFound are.
-var ErrNotFound = errors.New("the metadata has no such document")
+var ErrNotFound = errors.New("the metadata service has no such document")
 
 // Error says why there is no answer. It holds nothing of what was answered but the status.
 type Error struct {

@@ -66,7 +66,7 @@ func exchange(ctx context.Context, client *http.Client, q question) (answer, *fa
 	request, err := http.NewRequestWithContext(ctx, q.method, q.url, strings.NewReader(q.body))
 	if err != nil {
 		// The error quotes the URL, with a password that may be in it.
-		return answer{}, failed(redacted(q.url), WrongType, "is no URL that can be asked")
+		return answer{}, failed(redacted(q.url), WrongType, "is not a URL that can be requested")
 	}
 	where := request.URL.Redacted()
 	for name, value := range q.header {
@@ -152,7 +152,7 @@ func judgeType(where, contentType string, refused []string) *failure {
 		name = strings.ToLower(strings.TrimSpace(name))
 	}
 	if at := slices.Index(refused, name); at >= 0 {
-		return failed(where, WrongType, "answers with "+refused[at]+", which is not what was asked for")
+		return failed(where, WrongType, "answers with "+refused[at]+", which is not the requested document")
 	}
 	return nil
 }
@@ -199,7 +199,7 @@ func unanswered(where string, err error) *failure {
 	case closed(err), errors.As(err, &network), errors.As(err, &notConnected):
 		f = failed(where, Unreachable, "the connection is closed without an answer").retried()
 	default:
-		f = failed(where, WrongType, "the answer is no HTTP")
+		f = failed(where, WrongType, "the answer is not HTTP")
 	}
 	if errors.As(err, &notConnected) {
 		f.unconnected = true
@@ -215,11 +215,11 @@ func interrupted(where string, err error) *failure {
 	var network *net.OpError
 	switch {
 	case timedOut(err):
-		return failed(where, Timeout, "no whole answer in time").retried()
+		return failed(where, Timeout, "no complete answer in time").retried()
 	case closed(err), errors.As(err, &network):
 		return failed(where, Truncated, "the connection is closed in the middle of the answer").retried()
 	}
-	return failed(where, WrongType, "the answer is no HTTP")
+	return failed(where, WrongType, "the answer is not HTTP")
 }
 
 func timedOut(err error) bool {

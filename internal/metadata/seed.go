@@ -25,7 +25,7 @@ func FetchURL(ctx context.Context, base, name string) ([]byte, error) {
 	address += name
 	parsed, err := url.Parse(address)
 	if err != nil || parsed.Scheme != "http" && parsed.Scheme != "https" || parsed.Host == "" {
-		return nil, failed(redacted(address), WrongType, "is no URL of http or https").error(0, 0, nil)
+		return nil, failed(redacted(address), WrongType, "is not an http or https URL").error(0, 0, nil)
 	}
 	client := newClient(anywhere, nil, 0)
 	return insist(ctx, func(ctx context.Context) ([]byte, *failure) {

@@ -68,7 +68,7 @@ func (s *Service) Instance(ctx context.Context) (facts.Instance, error) {
 		}
 		instance, ok := s.describe(got.body)
 		if !ok {
-			return facts.Instance{}, failed(got.url, WrongType, "the answer is no document of an instance")
+			return facts.Instance{}, failed(got.url, WrongType, "the answer is not an instance document")
 		}
 		return instance, nil
 	})

@@ -34,7 +34,7 @@ func (s *Service) renew(ctx context.Context, address string) *failure {
 		return f
 	}
 	if !printable(string(got.body), maxToken) {
-		return failed(address+ec2TokenPath, WrongType, "the answer is no token")
+		return failed(address+ec2TokenPath, WrongType, "the answer is not a token")
 	}
 	s.secret, s.until = string(got.body), until
 	return nil

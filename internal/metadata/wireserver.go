@@ -62,7 +62,7 @@ func (w *WireServer) report(ctx context.Context, health string) error {
 		}
 		goal, ok := parseGoalState(got.body)
 		if !ok {
-			return answer{}, failed(wireAddress+goalStatePath, WrongType, "the answer is no goal state")
+			return answer{}, failed(wireAddress+goalStatePath, WrongType, "the answer is not a goal state")
 		}
 		return w.ask(ctx, http.MethodPost, healthPath, goal.report(health))
 	})

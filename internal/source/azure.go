@@ -51,7 +51,7 @@ func readGuestAgent(_ context.Context, s *Search) (Contract, error) {
 }
 
 // errOther says that a copy is not this machine's.
-const errOther none = "is another machine's, which had the disk before"
+const errOther none = "belongs to another machine, which had this disk before"
 
 func openOVF(where string, document []byte) (Contract, error) {
 	settings, err := parseOVF(document)
@@ -97,7 +97,7 @@ func parseOVF(document []byte) (ovfSettings, error) {
 			return settings, nil
 		}
 		if err != nil {
-			return settings, fmt.Errorf("is no XML document, or not a whole one, at byte %d", decoder.InputOffset())
+			return settings, fmt.Errorf("is not a complete XML document, at byte %d", decoder.InputOffset())
 		}
 		switch token := token.(type) {
 		case xml.StartElement:
@@ -108,14 +108,14 @@ func parseOVF(document []byte) (ovfSettings, error) {
 			text = append(text, token...)
 		case xml.EndElement:
 			if len(way) == 0 || way[len(way)-1] != token.Name.Local {
-				return settings, fmt.Errorf("is no XML document, at byte %d", decoder.InputOffset())
+				return settings, fmt.Errorf("is not an XML document, at byte %d", decoder.InputOffset())
 			}
 			if err := settings.take(strings.Join(way, "/"), bytes.TrimSpace(text)); err != nil {
 				return settings, err
 			}
 			way, text = way[:len(way)-1], nil
 		case xml.Directive:
-			return settings, errors.New("has a document type, which is not read")
+			return settings, errors.New("has a document type declaration, which Slipway does not read")
 		}
 	}
 }

@@ -23,7 +23,7 @@ func readCloudInit(_ context.Context, s *Search) (Contract, error) {
 	}
 	name := strings.TrimSpace(string(id))
 	if name == "" || name == "." || name == ".." || strings.ContainsAny(name, "/\x00") {
-		return Contract{}, errors.New(cloudInitID + " holds no name of a machine")
+		return Contract{}, errors.New(cloudInitID + " does not name a machine")
 	}
 	path := cloudInitCopies + name + "/user-data.txt"
 	userData, err := s.read(path, maxUserData)

@@ -63,10 +63,10 @@ func readSeedURL(ctx context.Context, s *Search) (Contract, error) {
 	}
 	base, err := url.Parse(at)
 	if err != nil || base.Scheme != "http" && base.Scheme != "https" || base.Host == "" {
-		return Contract{}, none("the firmware's serial number names no URL")
+		return Contract{}, none("the firmware's serial number contains no URL")
 	}
 	if base.User != nil {
-		return Contract{}, errors.New("the seed's URL has a user's name in it, which every process could read: leave it out")
+		return Contract{}, errors.New("the seed's URL contains a user name, which every process can read: leave the user name out")
 	}
 	userData, err := s.Fetch(ctx, at, seedUserData)
 	if err != nil {

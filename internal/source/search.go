@@ -244,7 +244,7 @@ func (s *Search) ask(ctx context.Context, places []place) <-chan answer {
 	return answers
 }
 
-var errNoAddress = errors.New("is not asked, for the machine has got no address: look at its network")
+var errNoAddress = errors.New("was not asked because the machine has no address: check its network")
 
 // watch tells when there is something new to look at, and at first when nothing new will be missed.
 func (s *Search) watch(ctx context.Context) <-chan struct{} {
@@ -304,7 +304,7 @@ func (s *Search) failure() error {
 		}
 	}
 	if broken != nil {
-		return fmt.Errorf("the contract cannot be read: %w (all that was tried: %s)", errors.Join(broken...), strings.Join(said, "; "))
+		return fmt.Errorf("the contract cannot be read: %w (tried: %s)", errors.Join(broken...), strings.Join(said, "; "))
 	}
 	return fmt.Errorf("%w: deliver one as user data or at %s, or name one with --provision-config (looked at %s)",
 		ErrNotFound, Paths[1], strings.Join(said, "; "))

@@ -86,7 +86,7 @@ func readFile(_ context.Context, s *Search) (Contract, error) {
 	case errors.Is(err, ErrNotFound):
 		return found, none("is not at " + strings.Join(Paths, ", "))
 	case err == nil && len(found.Data) == 0 && s.Wait:
-		return found, none(found.Path + " is empty: whoever has made it may be writing it")
+		return found, none(found.Path + " is empty: its writer may not have finished")
 	case err == nil && s.Other && !s.desperate && found.Sum() == s.OtherSum:
 		return Contract{}, errOther
 	}

@@ -8,7 +8,7 @@ import (
 
 var (
 	// ErrUnknown is the error of a disk that has none of the known file systems.
-	ErrUnknown = errors.New("no known file system")
+	ErrUnknown = errors.New("unknown file system")
 	// ErrCorrupt is the error of a disk whose file system contradicts itself, points outside the disk, or
 	// uses what the package does not read. It is wrapped with the structure and where that is.
 	ErrCorrupt = errors.New("file system is damaged or not supported")

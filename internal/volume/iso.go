@@ -65,7 +65,7 @@ func openISO(s *session) (filesystem, string, error) {
 		}
 	}
 	if primary.block == 0 {
-		return nil, "", corrupt("iso9660: there is no primary volume descriptor")
+		return nil, "", corrupt("iso9660: no primary volume descriptor")
 	}
 	ridge, err := primary.detectRockRidge(s)
 	if err != nil {

@@ -60,7 +60,7 @@ func openUDF(s *session) (filesystem, string, error) {
 		}
 	}
 	if failed == nil {
-		failed = corrupt("udf: there is no anchor volume descriptor pointer")
+		failed = corrupt("udf: no anchor volume descriptor pointer")
 	}
 	return nil, "", failed
 }
@@ -144,7 +144,7 @@ func openSequence(s *session, block int64, e extent) (filesystem, string, error)
 		}
 	}
 	if !sequence.known {
-		return nil, "", corrupt("udf: there is no logical volume descriptor")
+		return nil, "", corrupt("udf: no logical volume descriptor")
 	}
 	u := &udf{block: block, partitions: sequence.resolve()}
 	if err := u.openFileSet(s, sequence.fileSet); err != nil {
@@ -231,7 +231,7 @@ func longAddress(b []byte) udfAddress {
 // offset is where on the disk size bytes at an address are.
 func (u *udf) offset(a udfAddress, size int64) (int64, error) {
 	if int(a.partition) >= len(u.partitions) {
-		return 0, corrupt("udf: there is no partition %d", a.partition)
+		return 0, corrupt("udf: partition %d does not exist", a.partition)
 	}
 	p, at := u.partitions[a.partition], int64(a.block)*u.block
 	if at > p.size-size {
@@ -263,7 +263,7 @@ func (u *udf) openFileSet(s *session, a udfAddress) error {
 func (u *udf) root(s *session) (file, error) {
 	f, err := u.file(s, u.top)
 	if err == nil && !f.directory {
-		err = corrupt("udf: the root directory is none")
+		err = corrupt("udf: the root is not a directory")
 	}
 	return f, err
 }

@@ -37,7 +37,7 @@ func (u *udf) find(s *session, content []byte, name string) (file, error) {
 			return file{}, err
 		}
 		if binary.LittleEndian.Uint16(content) != tagFileIdentifier {
-			return file{}, corrupt("udf: a directory holds something else than file identifiers")
+			return file{}, corrupt("udf: a directory holds something other than file identifiers")
 		}
 		hidden := content[18]&(identifierDeleted|identifierParent) != 0
 		if !hidden && matchExact(appendCompressed(s.name[:0], content[start:end]), name) == exact {

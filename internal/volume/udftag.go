@@ -7,7 +7,7 @@ import (
 )
 
 // errNoTag is the error of a block that has no descriptor at all.
-var errNoTag = fmt.Errorf("%w: udf: there is no descriptor", ErrCorrupt)
+var errNoTag = fmt.Errorf("%w: udf: no descriptor", ErrCorrupt)
 
 // tagSize is the size of a descriptor tag, in bytes.
 const tagSize = 16

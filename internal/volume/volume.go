@@ -153,7 +153,7 @@ func (s *session) walk(system filesystem, path string) (file, error) {
 			return file{}, err
 		}
 		if !f.directory {
-			return file{}, fmt.Errorf("%w: a component of the path is no directory", fs.ErrNotExist)
+			return file{}, fmt.Errorf("%w: a component of the path is not a directory", fs.ErrNotExist)
 		}
 		content, failed := s.directory(f)
 		if failed != nil {

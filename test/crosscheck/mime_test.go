@@ -132,8 +132,8 @@ var partDifferences = []difference{
 		}},
 	refused("What is not decoded is no contract's text; cloud-init takes it as it is.", "the transfer encoding is unknown"),
 	refused("It may be cut short; cloud-init takes what there is.", "the multipart body does not end"),
-	refused("cloud-init passes over other signs, and so over a damaged text.", "the base64 has a sign that is none of its own"),
-	refused("cloud-init adds padding that is not there, and passes over what is too much.", "the base64 is cut short, or has signs too many"),
+	refused("cloud-init passes over other signs, and so over a damaged text.", "the base64 has a character that is not part of base64"),
+	refused("cloud-init adds padding that is not there, and passes over what is too much.", "the base64 is cut short, or has too many characters"),
 }
 
 // stripped is text without the white space at the ends of its lines.
