@@ -35,7 +35,7 @@ func TestCanonical(t *testing.T) {
 		{"elements count though empty", func(c *nodeconfig.NodeConfig) {
 			c.Network.Nameservers, c.Kubelet.Labels = []string{""}, map[string]string{"a": ""}
 			c.Kubelet.Taints = []nodeconfig.Taint{{}}
-			c.System.Environment = map[string]map[string]string{"a": nil}
+			c.System.Environment = map[string]map[string]nodeconfig.Secret{"a": nil}
 			c.Join.Attested = &nodeconfig.AttestedBootstrap{Timeouts: map[string]nodeconfig.Duration{"nonce": 0}}
 		}, `{"join":{"attested":{"timeouts":{"nonce":"0s"}}},"kubelet":{"labels":{"a":""},"taints":[{}]},"network":{"nameservers":[""]},"system":{"environment":{"a":{}}}}`},
 		{"a pointer counts though false", func(c *nodeconfig.NodeConfig) {

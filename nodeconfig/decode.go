@@ -27,5 +27,6 @@ func FromTree(tree *document.Node) (*NodeConfig, []Problem) {
 			problems = append(problems, ProblemOf(f, Vital(f.Path)))
 		},
 	})
+	seal(&config)
 	return &config, problems
 }

@@ -53,6 +53,7 @@ func Default(c *NodeConfig) {
 		c.Kubelet.Config = map[string]any{"apiVersion": kubeletConfigVersion, "kind": kubeletConfigKind}
 	}
 	normalizePEM(c)
+	seal(c)
 	if c.Cloud.Azure != nil {
 		setDefault(&c.Cloud.Provider, "azure")
 		defaultAzure(c.Cloud.Azure)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -113,23 +114,131 @@ func TestEncode(t *testing.T) {
 	}
 }
 
+// filled is a config with a canary at every place where a secret can be.
+func filled(t *testing.T, canary func(path string) string) (*document.Node, []string) {
+	t.Helper()
+	secrets := contracts.NativeSecrets(t, canary)
+	if len(secrets.Paths) < 16 {
+		t.Errorf("only %d secrets: %q", len(secrets.Paths), secrets.Paths)
+	}
+	return secrets.Document, secrets.Paths
+}
+
+// TestEverySecret: wherever a secret can be, also in free data and among the flags, it is neither shown nor marshalled,
+// and Encode writes it.
+func TestEverySecret(t *testing.T) {
+	_, paths := filled(t, func(string) string { return canary })
+	for _, path := range paths {
+		full, _ := filled(t, func(at string) string {
+			if at == path {
+				return canary
+			}
+			return ""
+		})
+		config, problems := nodeconfig.FromTree(full)
+		if len(problems) > 0 {
+			t.Fatal(problems)
+		}
+		for name, marshal := range map[string]func(any) ([]byte, error){"JSON": json.Marshal, "YAML": yaml.Marshal} {
+			if got, err := marshal(config); err == nil || leaks(string(got)) || leaks(err.Error()) {
+				t.Errorf("%s as %s: %s, %v", path, name, got, err)
+			}
+		}
+		var log bytes.Buffer
+		slog.New(slog.NewJSONHandler(&log, nil)).Info("x", "config", config)
+		slog.New(slog.NewTextHandler(&log, nil)).Info("x", "config", *config)
+		for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%d", "%x"} {
+			if shown := fmt.Sprintf(verb, *config); leaks(shown) {
+				t.Errorf("%s is shown by %s: %s", path, verb, shown)
+			}
+		}
+		if leaks(log.String()) {
+			t.Errorf("%s is logged: %s", path, log.String())
+		}
+		if !leaks(string(nodeconfig.Encode(config))) {
+			t.Errorf("%s is not encoded", path)
+		}
+	}
+}
+
+// TestSecretsMadeInGo: free data that Default has not seen is not marshalled either, and what others share of it is
+// not changed.
+func TestSecretsMadeInGo(t *testing.T) {
+	header := map[string]any{"Authorization": []string{canary}}
+	data := map[string]any{"staticPodURLHeader": header, "maxPods": 3}
+	config := &nodeconfig.NodeConfig{Kubelet: nodeconfig.Kubelet{Config: data, ImageCredentialProvider: &nodeconfig.ImageCredentialProvider{}}}
+	if got, err := json.Marshal(config); err == nil {
+		t.Errorf("marshalled: %s", got)
+	}
+	nodeconfig.Default(config)
+	if got := fmt.Sprint(config.Kubelet.Config); leaks(got) || !strings.Contains(got, "maxPods:3") {
+		t.Errorf("shown: %s", got)
+	}
+	if !reflect.DeepEqual(data, map[string]any{"staticPodURLHeader": map[string]any{"Authorization": []string{canary}}, "maxPods": 3}) {
+		t.Error("the caller's data is changed")
+	}
+	plain, secret := nodeconfig.Revealed(config.Kubelet.Config)
+	if want := (map[string]any{"staticPodURLHeader": map[string]any{"Authorization": []any{canary}}, "maxPods": 3}); !secret || !reflect.DeepEqual(plain, want) {
+		t.Errorf("revealed: %v, %v", secret, plain)
+	}
+	if _, secret := nodeconfig.Revealed(map[string]any{"maxPods": 3}); secret {
+		t.Error("a number of pods is a secret")
+	}
+}
+
+// TestSecretNumbers: a number where a secret text is wanted is exactly that text, and as secret.
+func TestSecretNumbers(t *testing.T) {
+	config, problems := nodeconfig.Decode([]byte(`{"kubelet":{"imageCredentialProvider":{"config":{"providers":[{"env":[{"name":"A","value":1.50}]},{"args":true}]}}}}`))
+	form := string(nodeconfig.Encode(config))
+	if want := `{"providers":[{"env":[{"name":"A","value":"1.50"}]},{"args":"true"}]}`; len(problems) > 0 || !strings.Contains(form, want) {
+		t.Errorf("%v, %s", problems, form)
+	}
+	if got := fmt.Sprint(config.Kubelet.ImageCredentialProvider.Config); strings.Contains(got, "1.5") {
+		t.Error(got)
+	}
+}
+
+func TestIsSecretPlace(t *testing.T) {
+	for path, want := range map[string]bool{
+		"$.kubelet.config.staticPodURLHeader": true, "$.kubelet.config.staticPodURLHeader.Authorization[0]": true,
+		"$.kubelet.config.staticPodURL": false, "$.kubelet.config.staticPodURLHeaders": false, "$.kubelet.config": false, "$": false,
+		"$.kubelet.imageCredentialProvider.config.providers[12].env[0].value": true, "$.kubelet.imageCredentialProvider.config.providers[0]": false,
+		"$.kubelet.imageCredentialProvider.config.providers.env": false, "$.kubelet.imageCredentialProvider.config.providers[0].environment": false,
+	} {
+		if got := nodeconfig.IsSecretPlace(path); got != want {
+			t.Errorf("%s: %v", path, got)
+		}
+	}
+	for _, name := range []string{"manifest-url-header", "--manifest-url-header", "--manifest_url_header"} {
+		if !nodeconfig.IsSecretFlag(name) {
+			t.Errorf("%s is none", name)
+		}
+	}
+	if nodeconfig.IsSecretFlag("manifest-url") {
+		t.Error("a flag without a secret is one")
+	}
+}
+
 // TestRedactedIsRefused: the sign that stands for a secret is refused wherever a secret is read.
 func TestRedactedIsRefused(t *testing.T) {
-	full := tree(t, fullConfig())
-	secrets := 0
-	contracts.Walk(full, func(path string, n *document.Node) {
-		if !isSecret(path) {
-			return
-		}
-		secrets++
+	_, paths := filled(t, func(string) string { return canary })
+	for _, path := range paths {
 		for _, sign := range []string{nodeconfig.Redacted, nodeconfig.Redacted + "\n", " " + nodeconfig.Redacted} {
-			doc := contracts.Replace(full, path, &document.Node{Kind: document.String, Text: sign})
-			_, problems := nodeconfig.FromTree(doc)
-			contracts.Compare(t, problems, []nodeconfig.Problem{{Path: path, Kind: nodeconfig.Invalid, Fatal: true, Reason: "is [redacted], which stands for a secret"}})
+			full, _ := filled(t, func(at string) string {
+				if at == path {
+					return sign
+				}
+				return "x"
+			})
+			config, problems := nodeconfig.FromTree(full)
+			nodeconfig.Default(config)
+			problems = append(problems, nodeconfig.Validate(config)...)
+			if !slices.ContainsFunc(problems, func(p nodeconfig.Problem) bool {
+				return p.Fatal && p.Kind == nodeconfig.Invalid && strings.HasPrefix(path, p.Path) && strings.HasPrefix(p.Reason, "is [redacted], which stands for a secret")
+			}) {
+				t.Errorf("%s: %q is not refused: %v", path, sign, problems)
+			}
 		}
-	})
-	if secrets < 6 {
-		t.Errorf("only %d secrets", secrets)
 	}
 	var c nodeconfig.ClientCertificate
 	if err := json.Unmarshal([]byte(`{"key":"[redacted]"}`), &c); err == nil || !c.Key.IsZero() {
@@ -141,16 +250,6 @@ func TestRedactedIsRefused(t *testing.T) {
 	if !slices.ContainsFunc(nodeconfig.Validate(config), func(p nodeconfig.Problem) bool { return p.Fatal && p.Path == "$.proxy.http" }) {
 		t.Error("a sign that was put in by hand is valid")
 	}
-}
-
-// isSecret tells whether the field at a path is a Secret.
-func isSecret(path string) bool {
-	for _, end := range []string{".bootstrapToken", ".clientCertificate.key", ".env[0].value", ".proxy.http", ".proxy.https", ".realm.password", ".clientSecret"} {
-		if strings.HasSuffix(path, end) {
-			return true
-		}
-	}
-	return false
 }
 
 func TestSecretIsNotLogged(t *testing.T) {

@@ -112,8 +112,8 @@ type ExecCredential struct {
 	APIVersion string `json:"apiVersion,omitempty"`
 	// Command is the plug-in's absolute path.
 	Command string `json:"command,omitempty"`
-	// Args are its arguments.
-	Args []string `json:"args,omitempty"`
+	// Args are its arguments; one may be a credential.
+	Args []Secret `json:"args,omitempty"`
 	// Env is added to its environment.
 	Env []EnvVar `json:"env,omitempty"`
 }
@@ -178,19 +178,13 @@ func (t Taint) String() string {
 	return t.Key + "=" + t.Value + ":" + t.Effect
 }
 
-// Flag is one command line flag.
+// Flag is one command line flag. Where its value may be a credential ([Flag.IsSecret]), it is not shown or marshalled.
 type Flag struct {
 	// Name is the flag's name without dashes.
 	Name string `json:"name"`
 	// Value is what follows the equals sign.
 	Value string `json:"value,omitempty"`
 }
-
-// The kubelet's settings that may hold a credential: the headers that it asks for static pods with.
-const (
-	HeadersField = "staticPodURLHeader"
-	HeadersFlag  = "manifest-url-header"
-)
 
 // ImageCredentialProvider is a kubelet image credential provider.
 type ImageCredentialProvider struct {
@@ -229,8 +223,8 @@ type Containerd struct {
 	RegistryHeaders map[string]Secret `json:"registryHeaders,omitempty"`
 	// Limits are the service's resource limits, by systemd's name without "Limit": NOFILE, MEMLOCK.
 	Limits map[string]string `json:"limits,omitempty"`
-	// Config is TOML merged over the generated configuration.
-	Config string `json:"config,omitempty"`
+	// Config is TOML merged over the generated configuration; it may hold a registry's credentials.
+	Config Secret `json:"config,omitzero"`
 	// BaseRuntimeSpec is merged over the default OCI runtime specification.
 	BaseRuntimeSpec map[string]any `json:"baseRuntimeSpec,omitempty"`
 }

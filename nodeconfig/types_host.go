@@ -98,8 +98,8 @@ type System struct {
 	LocalStorage *LocalStorage `json:"localStorage,omitempty"`
 	// UnattendedUpgrades turns the distribution's own updates on or off; nil leaves them alone.
 	UnattendedUpgrades *bool `json:"unattendedUpgrades,omitempty"`
-	// Environment is given to services, by service name; "default" is for all of them.
-	Environment map[string]map[string]string `json:"environment,omitempty"`
+	// Environment is given to services, by service name; "default" is for all of them. A value may be a credential.
+	Environment map[string]map[string]Secret `json:"environment,omitempty"`
 	// GPU configures graphics processors.
 	GPU *GPU `json:"gpu,omitempty"`
 }

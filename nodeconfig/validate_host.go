@@ -115,11 +115,11 @@ func (v *validator) system(s *System) {
 		return ""
 	})
 	for _, service := range slices.Sorted(maps.Keys(s.Environment)) {
-		checkMap(v, document.FieldPath("$.system.environment", service), s.Environment[service], func(name, value string) string {
+		checkMap(v, document.FieldPath("$.system.environment", service), s.Environment[service], func(name string, value Secret) string {
 			if !envName.MatchString(name) {
 				return "is not the name of a variable"
 			}
-			return singleLine(value)
+			return singleLine(value.Reveal())
 		})
 	}
 }

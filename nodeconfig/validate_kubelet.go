@@ -40,6 +40,8 @@ func (v *validator) kubelet(k *Kubelet) {
 		switch {
 		case !flagName.MatchString(flag.Name):
 			v.vital(at, "is not the name of a flag; write it without dashes in front and without a value")
+		case flag.IsSecret() && isRedacted(flag.Value):
+			v.unsafe(at, errRedacted.Error())
 		case singleLine(flag.Value) != "":
 			v.vital(at, "has a line break in its value")
 		case slices.Contains(portFlags, flag.Name) && !isPort(flag.Value):

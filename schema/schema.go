@@ -7,7 +7,8 @@
 // integer as a number or as a string. Of a value they know the type and the enumeration; whether it
 // is a good one is for Validate to say. A native document may hold no unknown field, since a person
 // writes it and a typo should show at once; an AKS contract may, since newer producers know more.
-// Secrets are marked with writeOnly.
+// Secrets are marked with writeOnly. What passes through as data has no schema; nodeconfig.SecretPlaces says where it
+// may hold a credential.
 //
 // The package is data. The command line prints it (slipway schema) and explains fields from it.
 package schema

@@ -5,7 +5,6 @@ import (
 	"compress/gzip"
 	"encoding/base64"
 	"encoding/hex"
-	"fmt"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -13,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/slipway-dev/slipway/internal/cli"
+	"github.com/slipway-dev/slipway/internal/document"
+	"github.com/slipway-dev/slipway/test/contracts"
 )
 
 // canary is in every secret of the contract below; nothing but the files that they belong in may show it.
@@ -43,16 +44,23 @@ func canaryForms(t *testing.T) []string {
 func TestSecretsAreNotPrinted(t *testing.T) {
 	dir := t.TempDir()
 	root, plain, secret := filepath.Join(dir, "node"), "../../examples/native/full.yaml", filepath.Join(dir, "secret.yaml")
-	example, err := os.ReadFile(plain)
+	secrets := contracts.NativeSecrets(t, func(path string) string {
+		switch path {
+		case "$.join.bootstrapToken":
+			return token
+		case "$.join.clientCertificate.key":
+			return "-----BEGIN PRIVATE KEY-----\n" + base64.StdEncoding.EncodeToString([]byte(canary)) + "\n-----END PRIVATE KEY-----\n"
+		case "$.proxy.http", "$.proxy.https":
+			return "http://u:" + canary + "@proxy.example:1"
+		}
+		return canary
+	})
+	more, err := document.Parse([]byte(`{"metadata":{"revision":4},"join":{"exec":{"command":"/bin/true"}},"access":{"realm":{"domain":"example.com","user":"u"}},"kubelet":{"imageCredentialProvider":{"binDir":"/opt/bin"}}}`))
 	if err != nil {
 		t.Fatal(err)
 	}
-	document := strings.NewReplacer("abcdef.0123456789abcdef", token, "revision: 3", "revision: 4").Replace(string(example)) + fmt.Sprintf(`
-proxy: {http: "http://u:%[1]s@proxy.example:1", https: "http://u:%[1]s@proxy.example:2"}
-access: {realm: {domain: example.com, user: u, password: '%[1]s'}}
-cloud: {azure: {identity: {clientSecret: '%[1]s'}}}
-`, canary)
-	if err := os.WriteFile(secret, []byte(document), 0o600); err != nil {
+	contract := contracts.Merge(contracts.Merge(contracts.Parse(t, plain), secrets.Document), more).AppendJSON(nil)
+	if err := os.WriteFile(secret, contract, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	var printed bytes.Buffer

@@ -125,8 +125,8 @@ func (e *experiment) explain(at *place) *explanation {
 		Description: at.shape.Description,
 		Takes:       e.catalog.takesInWords(at.shape),
 		Set:         n != nil && n.Kind != document.Null,
-		Secret:      at.shape.WriteOnly,
-		Value:       jsonOf(e.catalog.redact(at.shape, lookUp(withoutHeaders(e.tree), at.steps))),
+		Secret:      at.shape.WriteOnly || e.dialect == dialect.Native && nodeconfig.IsSecretPlace(pathOf(at.first)),
+		Value:       jsonOf(e.catalog.redact(at.shape, lookUp(withoutSecrets(e.tree), at.steps))),
 		Becomes:     []becomes{},
 		Resources:   []dependent{},
 		Planned:     e.base.resources != nil,
@@ -139,7 +139,7 @@ func (e *experiment) explain(at *place) *explanation {
 		if err != nil {
 			return nil
 		}
-		return jsonOf(native.redact(place.shape, lookUp(withoutHeaders(config), place.steps)))
+		return jsonOf(native.redact(place.shape, lookUp(withoutSecrets(config), place.steps)))
 	}
 	for _, path := range outermost(slices.Sorted(maps.Keys(found.fields))) {
 		if e.dialect == dialect.Native && within(path, x.Field) {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/nodeconfig"
@@ -100,25 +99,31 @@ func with(n *document.Node, steps []step, value *document.Node) *document.Node {
 	return &copied
 }
 
-// withoutHeaders returns a document with the headers hidden that a kubelet asks for static pods with: no schema
-// knows them, since they are in data that passes through, or in a flag.
-func withoutHeaders(n *document.Node) *document.Node {
+// withoutSecrets returns a document with what may be a credential hidden where no schema knows it: in data that
+// passes through, and in the kubelet's flags.
+func withoutSecrets(n *document.Node) *document.Node {
 	if n == nil {
 		return nil
+	}
+	return withoutSecretsAt(n, "$")
+}
+
+func withoutSecretsAt(n *document.Node, at string) *document.Node {
+	if nodeconfig.IsSecretPlace(at) {
+		return hidden(n)
 	}
 	shown := *n
 	shown.Items = make([]document.Node, len(n.Items))
 	for i := range n.Items {
-		shown.Items[i] = *withoutHeaders(&n.Items[i])
+		shown.Items[i] = *withoutSecretsAt(&n.Items[i], document.IndexPath(at, i))
 	}
 	name, _ := n.Get("name")
 	shown.Fields = make([]document.Field, len(n.Fields))
 	for i, f := range n.Fields {
-		flag := strings.ReplaceAll(strings.TrimLeft(f.Name, "-"), "_", "-")
-		if f.Name == nodeconfig.HeadersField || flag == nodeconfig.HeadersFlag || f.Name == "value" && name != nil && name.Text == nodeconfig.HeadersFlag {
+		if nodeconfig.IsSecretFlag(f.Name) || f.Name == "value" && name != nil && nodeconfig.IsSecretFlag(name.Text) {
 			f.Value = *hidden(&f.Value)
 		}
-		shown.Fields[i] = document.Field{Name: f.Name, Value: *withoutHeaders(&f.Value)}
+		shown.Fields[i] = document.Field{Name: f.Name, Value: *withoutSecretsAt(&f.Value, document.FieldPath(at, f.Name))}
 	}
 	return &shown
 }

@@ -88,7 +88,10 @@ type envVar struct {
 }
 
 func execUser(e *nodeconfig.ExecCredential) kubeUser {
-	exec := &kubeExec{APIVersion: e.APIVersion, Command: e.Command, Args: e.Args, InteractiveMode: "Never"}
+	exec := &kubeExec{APIVersion: e.APIVersion, Command: e.Command, InteractiveMode: "Never"}
+	for _, arg := range e.Args {
+		exec.Args = append(exec.Args, arg.Reveal())
+	}
 	for _, env := range e.Env {
 		exec.Env = append(exec.Env, envVar{env.Name, env.Value.Reveal()})
 	}

@@ -78,7 +78,7 @@ func TestExecPlugin(t *testing.T) {
 	for _, word := range append(hostileWords, "", " ", "two words", "line\nbreak", "\ttab ", "é🙂") {
 		c := contract(t, "native/minimal.yaml", func(c *nodeconfig.NodeConfig) {
 			c.Join = nodeconfig.Join{Exec: &nodeconfig.ExecCredential{
-				Command: "/opt/bin/plugin", Args: []string{"get-token", word}, Env: []nodeconfig.EnvVar{{Name: "X", Value: nodeconfig.NewSecret(word)}},
+				Command: "/opt/bin/plugin", Args: []nodeconfig.Secret{nodeconfig.NewSecret("get-token"), nodeconfig.NewSecret(word)}, Env: []nodeconfig.EnvVar{{Name: "X", Value: nodeconfig.NewSecret(word)}},
 			}}
 		})
 		p, _ := New(c, facts.Facts{})

@@ -49,7 +49,8 @@ func (p *planner) checkKubeletConfig() {
 	const at = "$.kubelet.config"
 	k := p.config.Kubelet
 	if p.minor != newest {
-		p.problems = append(p.problems, kubeletapi.Config(p.minor, at, k.Config)...)
+		plain, _ := nodeconfig.Revealed(k.Config)
+		p.problems = append(p.problems, kubeletapi.Config(p.minor, at, plain)...)
 	}
 	p.checkCgroupDriver(at+".cgroupDriver", k.Config["cgroupDriver"])
 	for i, flag := range k.Flags {

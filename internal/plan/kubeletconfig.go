@@ -25,9 +25,8 @@ func (p *planner) kubeletConfig() {
 		"apiVersion": "kubelet.config.k8s.io/v1beta1",
 		"kind":       "KubeletConfiguration",
 	}, config)
-	config = p.without(config)
-	_, headers := config[nodeconfig.HeadersField]
-	p.guarded(headers, resource.Join, p.layout.kubeletConfig, 0o600, jsonFile(config), "the kubelet's configuration", kubeletUnit)
+	plain, secret := nodeconfig.Revealed(p.without(config))
+	p.guarded(secret, resource.Join, p.layout.kubeletConfig, 0o600, jsonFile(plain), "the kubelet's configuration", kubeletUnit)
 	p.file(resource.Join, kubeletDropIns+"10-componentconfig.conf", 0o644,
 		unitFile("[Service]", `Environment="KUBELET_CONFIG_FILE_FLAGS=--config=`+p.layout.kubeletConfig+`"`),
 		"part of the kubelet's command line (AKS: 10-componentconfig.conf)", kubeletUnit)
@@ -93,21 +92,9 @@ func (p *planner) imageCredentialProvider() {
 				p.warn(nodeconfig.Invalid, at+".configFile", "%s; the default path is used", reason)
 			}
 		}
-		p.guarded(takesCredentials(provider.Config), resource.Join, p.credentialConfig, 0o644, yamlFile(provider.Config), "credentials for image registries", kubeletUnit)
+		plain, secret := nodeconfig.Revealed(provider.Config)
+		p.guarded(secret, resource.Join, p.credentialConfig, 0o644, yamlFile(plain), "credentials for image registries", kubeletUnit)
 	}
-}
-
-// takesCredentials tells whether a credential provider is given an environment or arguments, in which a credential
-// may be (Kubernetes: CredentialProviderConfig v1).
-func takesCredentials(config map[string]any) bool {
-	providers, _ := config["providers"].([]any)
-	for _, provider := range providers {
-		fields, _ := provider.(map[string]any)
-		if fields["env"] != nil || fields["args"] != nil {
-			return true
-		}
-	}
-	return false
 }
 
 // unplaceable returns why the credential provider's file cannot be where the contract wants it, or "". That

@@ -30,8 +30,8 @@ func (p *planner) kubeletFlags() {
 	if a := p.config.Cloud.Azure; a != nil && a.Custom != nil {
 		variables = append(variables, [2]string{"AZURE_ENVIRONMENT_FILEPATH", p.layout.customCloud})
 	}
-	headers := slices.ContainsFunc(p.config.Kubelet.Flags, func(f nodeconfig.Flag) bool { return f.Name == nodeconfig.HeadersFlag })
-	p.guarded(headers, resource.Join, p.layout.kubeletEnv, 0o600, environmentFile(variables...), "the kubelet's flags and labels", kubeletUnit)
+	secret := slices.ContainsFunc(p.config.Kubelet.Flags, nodeconfig.Flag.IsSecret)
+	p.guarded(secret, resource.Join, p.layout.kubeletEnv, 0o600, environmentFile(variables...), "the kubelet's flags and labels", kubeletUnit)
 }
 
 // servingCALabel tells the cluster that the kubelet's serving certificate is signed by it (AKS:

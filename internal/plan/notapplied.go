@@ -69,7 +69,7 @@ var unapplied = []struct {
 		return !c.Proxy.HTTP.IsZero() || !c.Proxy.HTTPS.IsZero() || len(c.Proxy.NoProxy) > 0 || c.Proxy.CertificateAuthority != ""
 	}},
 	{"$.runtime.containerd.baseRuntimeSpec", func(c *nodeconfig.NodeConfig) bool { return c.Runtime.Containerd.BaseRuntimeSpec != nil }},
-	{"$.runtime.containerd.config", func(c *nodeconfig.NodeConfig) bool { return c.Runtime.Containerd.Config != "" }},
+	{"$.runtime.containerd.config", func(c *nodeconfig.NodeConfig) bool { return !c.Runtime.Containerd.Config.IsZero() }},
 	{"$.runtime.lazyPull", func(c *nodeconfig.NodeConfig) bool { return c.Runtime.LazyPull != "" }},
 	{"$.runtime.sandboxes", func(c *nodeconfig.NodeConfig) bool { return len(c.Runtime.Sandboxes) > 0 }},
 	{"$.system.environment", func(c *nodeconfig.NodeConfig) bool { return len(c.System.Environment) > 0 }},

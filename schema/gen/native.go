@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"reflect"
-	"slices"
 	"strings"
 
 	"github.com/invopop/jsonschema"
@@ -32,10 +31,6 @@ var enums = map[string][]any{
 	"AzureBackoff.mode":     {"default", "v2"},
 	"Components.layout":     {nodeconfig.LayoutStandard, nodeconfig.LayoutAKS},
 }
-
-// secretFields are the fields that are no Secret and may hold one all the same: what a credential plug-in
-// finds in its environment.
-var secretFields = []string{"EnvVar.value", "ImageCredentialProvider.config"}
 
 // durationPattern is what time.ParseDuration reads, without a negative sign.
 const durationPattern = `^\+?(0|(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+)$`
@@ -122,7 +117,6 @@ func finish(name string, s *jsonschema.Schema) error {
 	for pair := s.Properties.Oldest(); pair != nil; pair = pair.Next() {
 		field := pair.Value
 		composite(field)
-		field.WriteOnly = field.WriteOnly || slices.Contains(secretFields, name+"."+pair.Key)
 		values, closed := enums[name+"."+pair.Key]
 		switch {
 		case closed && field.Items != nil:

@@ -2,6 +2,8 @@ package contracts
 
 import (
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/slipway-dev/slipway/internal/document"
 )
@@ -82,4 +84,41 @@ func Replace(n *document.Node, path string, with *document.Node) *document.Node 
 		}
 		return n
 	})
+}
+
+// Put returns a document with a value at a path; what is missing on the way is made. Names in the path have no dots
+// and brackets.
+func Put(n *document.Node, path string, value *document.Node) *document.Node {
+	rest := strings.TrimPrefix(path, "$")
+	if rest == "" {
+		return value
+	}
+	copied := document.Node{}
+	if n != nil {
+		copied = *n
+	}
+	if digits, after, ok := strings.Cut(rest, "]"); ok && !strings.HasPrefix(rest, ".") {
+		step := strings.TrimPrefix(digits, "[")
+		if i, err := strconv.Atoi(step); err == nil {
+			copied.Kind, copied.Items = document.List, slices.Clone(copied.Items)
+			for len(copied.Items) <= i {
+				copied.Items = append(copied.Items, document.Node{})
+			}
+			copied.Items[i] = *Put(&copied.Items[i], after, value)
+			return &copied
+		}
+		return putField(copied, strings.Trim(step, `"`), after, value)
+	}
+	name, after := rest[1:], ""
+	if end := strings.IndexAny(name, ".["); end >= 0 {
+		name, after = name[:end], name[end:]
+	}
+	return putField(copied, name, after, value)
+}
+
+func putField(n document.Node, name, rest string, value *document.Node) *document.Node {
+	below, _ := n.Get(name)
+	n.Kind, n.Fields = document.Map, slices.DeleteFunc(slices.Clone(n.Fields), func(f document.Field) bool { return f.Name == name })
+	n.Fields = append(n.Fields, document.Field{Name: name, Value: *Put(below, rest, value)})
+	return &n
 }

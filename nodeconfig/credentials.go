@@ -1,0 +1,241 @@
+package nodeconfig
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+)
+
+// freeData are the fields whose values pass through as data, and where in such data a credential may be. [Default]
+// and [Decode] make a [Secret] of every single value below such a place. This is the one list: what marshals, shows,
+// refuses and plans a config reads it, and so do the tests.
+var freeData = []struct {
+	path string
+	// places are paths below it, with [*] for every item of a list.
+	places []string
+	get    func(*NodeConfig) map[string]any
+	// set puts other data in its place, and changes no value that another config may share.
+	set func(*NodeConfig, map[string]any)
+}{
+	{
+		path:   "$.kubelet.config",
+		places: []string{".staticPodURLHeader"}, // Kubernetes: KubeletConfiguration v1beta1
+		get:    func(c *NodeConfig) map[string]any { return c.Kubelet.Config },
+		set:    func(c *NodeConfig, data map[string]any) { c.Kubelet.Config = data },
+	}, {
+		path:   "$.kubelet.imageCredentialProvider.config",
+		places: []string{".providers[*].args", ".providers[*].env"}, // Kubernetes: CredentialProviderConfig v1
+		get: func(c *NodeConfig) map[string]any {
+			if c.Kubelet.ImageCredentialProvider == nil {
+				return nil
+			}
+			return c.Kubelet.ImageCredentialProvider.Config
+		},
+		set: func(c *NodeConfig, data map[string]any) {
+			provider := *c.Kubelet.ImageCredentialProvider
+			provider.Config = data
+			c.Kubelet.ImageCredentialProvider = &provider
+		},
+	}, {
+		path:   "$.runtime.containerd.baseRuntimeSpec",
+		places: []string{".process.args", ".process.env"}, // OCI runtime specification: config.md, "process"
+		get:    func(c *NodeConfig) map[string]any { return c.Runtime.Containerd.BaseRuntimeSpec },
+		set:    func(c *NodeConfig, data map[string]any) { c.Runtime.Containerd.BaseRuntimeSpec = data },
+	},
+}
+
+// secretFlags are the kubelet's flags whose values may be credentials: the headers that it asks for static pods
+// with (Kubernetes: kubelet, --manifest-url-header).
+var secretFlags = []string{"manifest-url-header"}
+
+// SecretPlaces returns the paths in a config's free data at which a credential may be, with [*] for every item of a
+// list: what is there, and below, is a [Secret].
+func SecretPlaces() []string {
+	var all []string
+	for _, free := range freeData {
+		for _, place := range free.places {
+			all = append(all, free.path+place)
+		}
+	}
+	return all
+}
+
+// SecretFlags returns the names of the kubelet's flags whose values may be credentials.
+func SecretFlags() []string { return slices.Clone(secretFlags) }
+
+// IsSecretFlag reports whether the value of one of the kubelet's flags may be a credential, however its name is
+// spelled: with dashes in front or without, and with underscores in place of dashes.
+func IsSecretFlag(name string) bool {
+	return slices.Contains(secretFlags, strings.ReplaceAll(strings.TrimLeft(name, "-"), "_", "-"))
+}
+
+// IsSecret reports whether the flag's value may be a credential. It is shown nowhere then, and not marshalled.
+func (f Flag) IsSecret() bool { return IsSecretFlag(f.Name) && f.Value != "" }
+
+// plainFlag is a Flag without its methods.
+type plainFlag Flag
+
+// Format writes the flag, without a value that may be a credential.
+func (f Flag) Format(s fmt.State, verb rune) {
+	if f.IsSecret() {
+		f.Value = Redacted
+	}
+	_, _ = fmt.Fprintf(s, fmt.FormatString(s, verb), plainFlag(f))
+}
+
+// MarshalJSON refuses a value that may be a credential, as [Secret.MarshalText] does.
+func (f Flag) MarshalJSON() ([]byte, error) {
+	if f.IsSecret() {
+		return nil, errMarshalled
+	}
+	return json.Marshal(plainFlag(f))
+}
+
+// MarshalYAML refuses a value that may be a credential, as [Secret.MarshalText] does.
+func (f Flag) MarshalYAML() (any, error) {
+	if f.IsSecret() {
+		return nil, errMarshalled
+	}
+	return plainFlag(f), nil
+}
+
+// MarshalJSON refuses a config that holds a secret, also one in free data that was not given to [Default] yet.
+func (c NodeConfig) MarshalJSON() ([]byte, error) {
+	type plain NodeConfig
+	seal(&c)
+	return json.Marshal(plain(c))
+}
+
+// seal makes a Secret of every value in free data that may be a credential. The data itself is not changed: others
+// may share it.
+func seal(c *NodeConfig) {
+	for _, free := range freeData {
+		data := free.get(c)
+		if data == nil {
+			continue
+		}
+		sealed := any(data)
+		for _, place := range free.places {
+			sealed = sealAt(sealed, place)
+		}
+		free.set(c, sealed.(map[string]any))
+	}
+}
+
+// sealAt returns data with secrets at a place in it, and below.
+func sealAt(data any, place string) any {
+	if place == "" {
+		return sealed(data)
+	}
+	if rest, ok := strings.CutPrefix(place, "[*]"); ok {
+		if items, ok := data.([]any); ok {
+			items = slices.Clone(items)
+			for i := range items {
+				items[i] = sealAt(items[i], rest)
+			}
+			return items
+		}
+		return data
+	}
+	name, rest := cutStep(place)
+	if fields, ok := data.(map[string]any); ok && fields[name] != nil {
+		fields = maps.Clone(fields)
+		fields[name] = sealAt(fields[name], rest)
+		return fields
+	}
+	return data
+}
+
+// cutStep takes the name off a place that begins with one.
+func cutStep(place string) (name, rest string) {
+	place = place[1:]
+	if end := strings.IndexAny(place, ".["); end >= 0 {
+		return place[:end], place[end:]
+	}
+	return place, ""
+}
+
+// sealed returns data with all its single values as secrets. A number is exactly the text that it is written as.
+func sealed(data any) any {
+	if _, already := data.(Secret); already || data == nil {
+		return data
+	}
+	switch v := reflect.ValueOf(data); v.Kind() {
+	case reflect.Map:
+		out := make(map[string]any, v.Len())
+		for iter := v.MapRange(); iter.Next(); {
+			out[iter.Key().String()] = sealed(iter.Value().Interface())
+		}
+		return out
+	case reflect.Slice:
+		out := make([]any, v.Len())
+		for i := range out {
+			out[i] = sealed(v.Index(i).Interface())
+		}
+		return out
+	}
+	return NewSecret(fmt.Sprint(data))
+}
+
+// Revealed returns free data with its secrets as plain texts, and whether it holds any. What it returns is as secret
+// as they are.
+func Revealed(data map[string]any) (plain map[string]any, secret bool) {
+	if data == nil {
+		return nil, false
+	}
+	return reveal(data, &secret).(map[string]any), secret
+}
+
+func reveal(data any, found *bool) any {
+	switch v := data.(type) {
+	case Secret:
+		*found = *found || !v.IsZero()
+		return v.Reveal()
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for name := range v {
+			out[name] = reveal(v[name], found)
+		}
+		return out
+	case []any:
+		out := make([]any, len(v))
+		for i := range v {
+			out[i] = reveal(v[i], found)
+		}
+		return out
+	}
+	return data
+}
+
+// IsSecretPlace reports whether a path is one of [SecretPlaces], or below one.
+func IsSecretPlace(path string) bool {
+	for _, place := range SecretPlaces() {
+		if matches(path, place) {
+			return true
+		}
+	}
+	return false
+}
+
+// matches tells whether a path is at or below a place.
+func matches(path, place string) bool {
+	for place != "" {
+		before, rest, indexed := strings.Cut(place, "[*]")
+		after, ok := strings.CutPrefix(path, before)
+		if !ok {
+			return false
+		}
+		path, place = after, rest
+		if indexed {
+			index, after, ok := strings.Cut(path, "]")
+			if !ok || !strings.HasPrefix(index, "[") {
+				return false
+			}
+			path = after
+		}
+	}
+	return path == "" || path[0] == '.' || path[0] == '['
+}

@@ -1,0 +1,159 @@
+package contracts
+
+import (
+	"encoding/json"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/slipway-dev/slipway/internal/document"
+	"github.com/slipway-dev/slipway/nodeconfig"
+	"github.com/slipway-dev/slipway/schema"
+)
+
+// Secrets are the parts of a contract in which a secret can be, each with a canary, and their paths. They are
+// found by walking the types and the tables, so that no test forgets a new one.
+type Secrets struct {
+	// Document is all of them, to be merged into a contract.
+	Document *document.Node
+	// Paths are those of the canaries.
+	Paths []string
+
+	canary func(path string) string
+}
+
+func (s *Secrets) text(at string) *document.Node {
+	s.Paths = append(s.Paths, at)
+	return &document.Node{Kind: document.String, Text: s.canary(at)}
+}
+
+func (s *Secrets) merge(n *document.Node) { s.Document = Merge(s.Document, n) }
+
+// shapes are what is at a place of nodeconfig.SecretPlaces that takes more than a text: C stands for the canary.
+var shapes = map[string]string{
+	"$.kubelet.config.staticPodURLHeader":                        `{"Authorization":["C"]}`,
+	"$.kubelet.imageCredentialProvider.config.providers[*].args": `["C"]`,
+	"$.kubelet.imageCredentialProvider.config.providers[*].env":  `[{"name":"A","value":"C"}]`,
+	"$.runtime.containerd.baseRuntimeSpec.process.args":          `["C"]`,
+	"$.runtime.containerd.baseRuntimeSpec.process.env":           `["C"]`,
+}
+
+// NativeSecrets are those of a native contract; canary returns the text for the secret at a path.
+func NativeSecrets(t testing.TB, canary func(path string) string) *Secrets {
+	t.Helper()
+	s := &Secrets{Document: &document.Node{Kind: document.Map}, canary: canary}
+	s.merge(s.ofType(reflect.TypeFor[nodeconfig.NodeConfig](), "$"))
+	for place := range shapes {
+		if !slices.Contains(nodeconfig.SecretPlaces(), place) {
+			t.Errorf("%s is no place of secrets", place)
+		}
+	}
+	data := &document.Node{Kind: document.Map}
+	for _, place := range nodeconfig.SecretPlaces() {
+		shape, ok := shapes[place]
+		if !ok {
+			shape = `"C"`
+		}
+		at := strings.ReplaceAll(place, "[*]", "[0]")
+		value, _ := Edit(parse(t, `{"x":`+shape+`}`), func(path string, n *document.Node) *document.Node {
+			if n.Text != "C" {
+				return n
+			}
+			return s.text(at + strings.TrimPrefix(path, "$.x"))
+		}).Get("x")
+		data = Put(data, at, value)
+	}
+	for i, flag := range nodeconfig.SecretFlags() {
+		at := document.IndexPath("$.kubelet.flags", i)
+		data = Put(data, at+".name", &document.Node{Kind: document.String, Text: flag})
+		data = Put(data, at+".value", s.text(at+".value"))
+	}
+	s.merge(data)
+	return s
+}
+
+// ofType returns a value of a type with a canary in each Secret, or nil where there can be none.
+func (s *Secrets) ofType(t reflect.Type, at string) *document.Node {
+	switch {
+	case t == reflect.TypeFor[nodeconfig.Secret]():
+		return s.text(at)
+	case t.Kind() == reflect.Pointer:
+		return s.ofType(t.Elem(), at)
+	case t.Kind() == reflect.Slice:
+		if item := s.ofType(t.Elem(), document.IndexPath(at, 0)); item != nil {
+			return &document.Node{Kind: document.List, Items: []document.Node{*item}}
+		}
+	case t.Kind() == reflect.Map:
+		if value := s.ofType(t.Elem(), document.FieldPath(at, "A")); value != nil {
+			return &document.Node{Kind: document.Map, Fields: []document.Field{{Name: "A", Value: *value}}}
+		}
+	case t.Kind() == reflect.Struct:
+		n := &document.Node{Kind: document.Map}
+		for i := range t.NumField() {
+			names := document.JSONNames(t.Field(i))
+			if len(names) == 0 {
+				continue
+			}
+			if value := s.ofType(t.Field(i).Type, document.FieldPath(at, names[0])); value != nil {
+				n.Fields = append(n.Fields, document.Field{Name: names[0], Value: *value})
+			}
+		}
+		if len(n.Fields) == 0 {
+			return nil
+		}
+		if _, named := t.FieldByName("Name"); named { // a variable is nothing without its name
+			n.Fields = append(n.Fields, document.Field{Name: "name", Value: document.Node{Kind: document.String, Text: "A"}})
+		}
+		return n
+	}
+	return nil
+}
+
+// AKSSecrets are those of an AKS contract: the fields that its schema marks, and the kubelet's flags.
+func AKSSecrets(t testing.TB, canary func(path string) string) *Secrets {
+	t.Helper()
+	type node struct {
+		Ref        string           `json:"$ref"`
+		WriteOnly  bool             `json:"writeOnly"`
+		Properties map[string]*node `json:"properties"`
+		Defs       map[string]*node `json:"$defs"`
+	}
+	data, _ := schema.Get(schema.AKS)
+	root := new(node)
+	if err := json.Unmarshal(data, root); err != nil {
+		t.Fatal(err)
+	}
+	s := &Secrets{Document: &document.Node{Kind: document.Map}, canary: canary}
+	var walk func(n *node, at string)
+	walk = func(n *node, at string) {
+		if def, ok := strings.CutPrefix(n.Ref, "#/$defs/"); ok {
+			if strings.Contains(def, "/") {
+				return // another spelling of a field's name
+			}
+			n = root.Defs[def]
+		}
+		if n.WriteOnly {
+			s.Document = Put(s.Document, at, s.text(at))
+		}
+		for _, name := range slices.Sorted(maps.Keys(n.Properties)) {
+			walk(n.Properties[name], document.FieldPath(at, name))
+		}
+	}
+	walk(root, "$")
+	for _, flag := range nodeconfig.SecretFlags() {
+		at := document.FieldPath("$.kubelet_config.kubelet_flags", "--"+flag)
+		s.Document = Put(s.Document, at, s.text(at))
+	}
+	return s
+}
+
+func parse(t testing.TB, text string) *document.Node {
+	t.Helper()
+	n, err := document.Parse([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
