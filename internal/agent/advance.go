@@ -41,6 +41,8 @@ func (a *Agent) advance(ctx context.Context, store *generation.Store, next advan
 	if err != nil {
 		return new(apply.Report), err
 	}
+	a.room.hold(!settled && next.entry.Origin != generation.Rollback)
+	defer a.room.hold(false)
 	desired := next.plan
 	if err := a.findMasked(store, &next); err != nil {
 		return new(apply.Report), err
@@ -55,6 +57,9 @@ func (a *Agent) advance(ctx context.Context, store *generation.Store, next advan
 		desired = without(desired, next.masked)
 	}
 	if !settled {
+		if err := engine.Writable(desired); err != nil {
+			return new(apply.Report), err
+		}
 		next.entry.StartedAt = a.Now()
 		if next.entry, err = store.Begin(next.entry, next.plan); err != nil {
 			return new(apply.Report), err
@@ -74,6 +79,9 @@ func (a *Agent) advance(ctx context.Context, store *generation.Store, next advan
 	}
 	if settled {
 		return report, err
+	}
+	if err != nil {
+		a.room.hold(false) // what came of it is recorded
 	}
 	return report, a.finish(store, err)
 }

@@ -43,6 +43,8 @@ type Host interface {
 	WriteFileAtomic(file *resource.File) error
 	// Restrict takes a regular file from all but its owner, and tells whether others had it.
 	Restrict(path string) (had bool, err error)
+	// Reserve keeps room on the disk, in a file of that size; one that is whole is left alone.
+	Reserve(path string, size int64) error
 	// SetAside renames a file that cannot be used.
 	SetAside(path string) (aside string, err error)
 	// CreateExclusive writes a file under the first of the names that is not taken.
@@ -80,4 +82,6 @@ type Agent struct {
 	// AsAKS says that the agent is called as AKS's aks-node-controller: what goes wrong before a
 	// contract is read is published where that program publishes.
 	AsAKS bool
+	// room is Host during a run that keeps a reserve; nil outside one.
+	room *room
 }

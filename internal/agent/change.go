@@ -68,7 +68,7 @@ type Changed struct {
 // generation is restored.
 func (a *Agent) Change(ctx context.Context, opts ChangeOptions) Changed {
 	c := &change{
-		provision: provision{Agent: a, opts: ProvisionOptions{Config: opts.Config, Source: source.FileSource, Facts: opts.Facts, DryRun: opts.DryRun}, given: opts.Contract},
+		provision: provision{Agent: a.withRoom(true), opts: ProvisionOptions{Config: opts.Config, Source: source.FileSource, Facts: opts.Facts, DryRun: opts.DryRun}, given: opts.Contract},
 		allow:     opts.Allow, dryRun: opts.DryRun, try: opts.Try, deadline: opts.Deadline, show: opts.Show, waiting: opts.Waiting,
 	}
 	return c.do(ctx, func(store *generation.Store) (wanted, error) { return c.contractPlan(ctx, store, opts) })
@@ -140,10 +140,14 @@ func (c *change) do(ctx context.Context, want func(*generation.Store) (wanted, e
 		err = nil
 	}
 	c.conclude(err)
+	c.room.hold(false)
 	if c.attempted && !c.stands() {
 		if err := c.guarded(c.publishStatus); err != nil {
 			c.Log.Error("the status cannot be written", "path", StatusPath, "error", err)
 		}
+	}
+	if c.release != nil && err == nil {
+		_ = c.guarded(func() error { c.room.refill(); return nil })
 	}
 	c.unlock()
 	changed := Changed{Status: &c.status, Difference: c.difference, Busy: c.yielded, Checked: c.checked, ConfirmBy: c.confirmBy}

@@ -50,15 +50,19 @@ type ProvisionOptions struct {
 // where another provisioning is at work, which publishes its own: the returned status is what was
 // published, and holds the exit code.
 func (a *Agent) Provision(ctx context.Context, opts ProvisionOptions) *status.Status {
-	p := &provision{Agent: a, opts: opts}
+	p := &provision{Agent: a.withRoom(true), opts: opts}
 	p.status.AgentVersion = a.Version
 	p.status.StartedAt = a.Now()
 	p.status.Config.Path = opts.Config
 	err := p.guarded(func() error { return p.run(ctx) })
 	p.conclude(err)
+	p.room.hold(false)
 	if !opts.DryRun {
 		p.publish(ctx)
 		_ = p.guarded(func() error { p.remember(); return nil })
+		if p.release != nil && p.status.ExitCode == exitcode.Success && !p.isScript() {
+			_ = p.guarded(func() error { p.room.refill(); return nil })
+		}
 		p.unlock()
 		p.complete(ctx)
 		p.report(ctx)
@@ -268,7 +272,7 @@ func (p *provision) desired(ctx context.Context) (resource.Plan, time.Duration, 
 	begin := p.Now()
 	decoded := dialect.Decode(contract.Data, "")
 	p.dialect = decoded.Dialect
-	if p.dialect != "" && contract.Source == source.FileSource && (p.Named == nil || any(p.Named) == any(p.Host)) {
+	if p.dialect != "" && contract.Source == source.FileSource && p.Named == nil {
 		p.restrict(contract.Path) // not before it is known for a contract: the path may be a mistake
 	}
 	p.status.Config.Dialect = decoded.Dialect

@@ -32,7 +32,7 @@ type RepairOptions struct {
 // older one where that fails again and again; a provisioning, which has nowhere to go back to, is applied again.
 // A boot does the same. A repair is not followed by another way back: who asks for it asks again.
 func (a *Agent) Repair(ctx context.Context, opts RepairOptions) Changed {
-	c := &change{provision: provision{Agent: a}, allow: difference.Replace, patience: repairPatience, repairs: true}
+	c := &change{provision: provision{Agent: a.withRoom(false)}, allow: difference.Replace, patience: repairPatience, repairs: true}
 	return c.do(ctx, func(store *generation.Store) (wanted, error) {
 		current, found := store.Current()
 		if !found {

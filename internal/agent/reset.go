@@ -6,12 +6,13 @@ import (
 	"github.com/slipway-dev/slipway/internal/apply"
 	"github.com/slipway-dev/slipway/internal/generation"
 	"github.com/slipway-dev/slipway/internal/resource"
+	"github.com/slipway-dev/slipway/internal/state"
 )
 
 // Reset removes from the machine what the generations brought, stops their units, and restores what was there before
 // them. What they set in the kernel stays until the next boot, and so do the records of the generations.
 func (a *Agent) Reset(ctx context.Context) (changes []apply.Change, err error) {
-	err = a.guarded(func() (err error) { changes, err = a.reset(ctx); return err })
+	err = a.guarded(func() (err error) { changes, err = a.withRoom(false).reset(ctx); return err })
 	return changes, err
 }
 
@@ -31,5 +32,11 @@ func (a *Agent) reset(ctx context.Context) ([]apply.Change, error) {
 	removed, restored := store.Stale(resource.Plan{})
 	engine := &apply.Engine{Host: a.Host, Now: a.Now, Log: a.Log, Sequential: a.Sequential, Stale: removed}
 	report, err := engine.Apply(ctx, resource.Plan{Resources: restored})
-	return report.Changes, err
+	if err != nil {
+		return report.Changes, err
+	}
+	if err := a.Host.Remove(state.Reserve.Path); err != nil {
+		return report.Changes, err
+	}
+	return report.Changes, a.Host.Sync()
 }

@@ -28,7 +28,7 @@ type RollbackOptions struct {
 
 // Rollback restores an earlier generation, with what has been removed since, as a new generation.
 func (a *Agent) Rollback(ctx context.Context, opts RollbackOptions) Changed {
-	c := &change{provision: provision{Agent: a}, allow: opts.Allow, dryRun: opts.DryRun, show: opts.Show}
+	c := &change{provision: provision{Agent: a.withRoom(false)}, allow: opts.Allow, dryRun: opts.DryRun, show: opts.Show}
 	if opts.Unconfirmed > 0 {
 		c.allow = difference.Replace // what came by itself goes by itself
 	}

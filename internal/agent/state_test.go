@@ -37,6 +37,12 @@ var readers = map[string]func(n *node, data []byte) error{
 		return err
 	},
 	state.Index.Path: readsGenerations,
+	state.Reserve.Path: func(_ *node, data []byte) error {
+		if int64(len(data)) != state.Reserve.Limit {
+			return fmt.Errorf("has %d bytes", len(data))
+		}
+		return nil
+	},
 }
 
 func readsResult(_ *node, data []byte) error {

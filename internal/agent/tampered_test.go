@@ -75,6 +75,20 @@ func (h *tampered) ReadFile(name string, limit int64) ([]byte, error) {
 	return h.Directory.ReadFile(name, limit)
 }
 
+func (h *tampered) Writable(dir string) error {
+	if err := h.before("Writable", dir); err != nil {
+		return err
+	}
+	return h.Directory.Writable(dir)
+}
+
+func (h *tampered) Reserve(name string, size int64) error {
+	if err := h.before("Reserve", name); err != nil {
+		return err
+	}
+	return h.Directory.Reserve(name, size)
+}
+
 func (h *tampered) Stage(f *resource.File) error {
 	if err := h.before("Stage", f.Path); err != nil {
 		return err

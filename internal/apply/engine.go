@@ -163,6 +163,15 @@ type difference struct {
 	action Action
 }
 
+// differing are the resources that are not as planned.
+func (r *run) differing() []resource.Resource {
+	list := make([]resource.Resource, len(r.wrong))
+	for i, d := range r.wrong {
+		list[i] = d.Resource
+	}
+	return list
+}
+
 func (r *run) apply(ctx context.Context) error {
 	order, err := r.compared()
 	if err != nil {
@@ -173,6 +182,9 @@ func (r *run) apply(ctx context.Context) error {
 	}
 	if ctx.Err() != nil {
 		return fmt.Errorf("stopped before anything was changed: %w", stopCause(ctx))
+	}
+	if err := r.writable(r.differing(), func(resource.Resource) bool { return true }); err != nil {
+		return err
 	}
 	if err := r.clean(); err != nil {
 		return err
@@ -232,18 +244,12 @@ func (r *run) compared() ([]*node, error) {
 func (r *run) compare() error {
 	var errs []error
 	for _, res := range r.plan.Resources {
-		var action Action
-		var err error
-		switch spec := res.Spec.(type) {
-		case *resource.File:
-			action, err = r.compareFile(spec)
-		case *resource.Directory:
-			action, err = r.compareDirectory(spec)
-		case *resource.Symlink:
-			action, err = r.compareSymlink(spec)
+		switch res.Spec.(type) {
+		case *resource.File, *resource.Directory, *resource.Symlink:
 		default:
 			continue
 		}
+		action, err := r.compareOne(res)
 		switch {
 		case err != nil:
 			errs = append(errs, failed(res, err))
@@ -255,6 +261,19 @@ func (r *run) compare() error {
 		}
 	}
 	return errors.Join(append(errs, r.compareStale())...)
+}
+
+// compareOne tells what is to be done to a file, directory or link.
+func (r *run) compareOne(res resource.Resource) (Action, error) {
+	switch spec := res.Spec.(type) {
+	case *resource.File:
+		return r.compareFile(spec)
+	case *resource.Directory:
+		return r.compareDirectory(spec)
+	case *resource.Symlink:
+		return r.compareSymlink(spec)
+	}
+	return "", nil
 }
 
 // write brings every difference into place: the record of intent, then directories and all staged files,

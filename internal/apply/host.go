@@ -23,6 +23,8 @@ type Files interface {
 	Stat(path string) (Entry, error)
 	// ReadFile reads a regular file of at most limit bytes.
 	ReadFile(path string, limit int64) ([]byte, error)
+	// Writable is an error where a directory is, or would be made, on a file system that is mounted read-only.
+	Writable(dir string) error
 	// Stage writes a file's content, mode and owner under a temporary name beside its path, and
 	// syncs it. Missing parents are made. Nothing is visible at the path until Commit.
 	Stage(file *resource.File) error

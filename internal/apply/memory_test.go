@@ -186,6 +186,11 @@ func (m *memory) ReadFile(name string, limit int64) ([]byte, error) {
 	return e.content, nil
 }
 
+func (m *memory) Writable(dir string) error {
+	defer m.mu.Unlock()
+	return m.enter("writable", dir)
+}
+
 func (m *memory) Stage(f *resource.File) error {
 	err := m.enter("stage", f.Path)
 	defer m.mu.Unlock()

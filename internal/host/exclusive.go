@@ -24,7 +24,7 @@ func (t *Tree) CreateExclusive(dir string, name func(attempt int) string, mode u
 		Mode: mode, UID: os.Geteuid(), GID: os.Getegid(), Content: content,
 	})
 	if err != nil {
-		return "", failed("create a file in", dir, err)
+		return "", t.failed("create a file in", dir, err)
 	}
 	return path, nil
 }

@@ -23,6 +23,8 @@ type Mutation struct {
 	To string
 	// Data is what is written.
 	Data []byte
+	// Size is how much room is allocated.
+	Size int64
 	// Mode, UID and GID are what is created or set with.
 	Mode     uint32
 	UID, GID int
@@ -87,7 +89,7 @@ func pass(m mutation, call func() error) error {
 
 // resolved is a mutation with whole paths.
 func (m *mutation) resolved() Mutation {
-	seen := Mutation{Kind: string(m.kind), Path: m.name, Root: m.root, To: m.to, Data: m.data, Mode: m.mode, UID: m.uid, GID: m.gid}
+	seen := Mutation{Kind: string(m.kind), Path: m.name, Root: m.root, To: m.to, Data: m.data, Size: m.size, Mode: m.mode, UID: m.uid, GID: m.gid}
 	if m.file == nil {
 		if path.IsAbs(m.name) {
 			seen.Path = path.Join(m.root, m.name)

@@ -56,6 +56,7 @@ func everything(d *Directory) error {
 		d.MakeDirectory(&resource.Directory{Path: "/var/lib/d", Mode: 0o750}),
 		d.MakeSymlink(&resource.Symlink{Path: "/etc/link", Target: "a"}),
 		created,
+		d.Reserve("/var/reserve", 4096),
 		d.LoadModule(ctx, "overlay"),
 		d.SetSysctl("vm.swappiness", "1"),
 		d.StartUnit(ctx, "a.service"),
@@ -82,7 +83,7 @@ func TestFailpointSeesEveryChange(t *testing.T) {
 	}
 	for _, kind := range []mutationKind{
 		mutateCreate, mutateWrite, mutateMode, mutateSync, mutateSyncDir, mutateClose, mutateRename, mutateUnlink,
-		mutateLink, mutateSymlink, mutateMkdir, mutateRmdir, actionModule, actionSysctl, actionStart,
+		mutateLink, mutateSymlink, mutateMkdir, mutateRmdir, mutateAllocate, actionModule, actionSysctl, actionStart,
 	} {
 		if !kinds[string(kind)] {
 			t.Errorf("no %s is seen", kind)

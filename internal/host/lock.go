@@ -19,7 +19,7 @@ const lockRetry = 20 * time.Millisecond
 func (t *Tree) Lock(ctx context.Context, path string) (unlock func() error, err error) {
 	p, err := t.prepare(path)
 	if err != nil {
-		return nil, failed("lock", path, err)
+		return nil, t.failed("lock", path, err)
 	}
 	defer p.close()
 	ticker := time.NewTicker(lockRetry)
@@ -30,11 +30,11 @@ func (t *Tree) Lock(ctx context.Context, path string) (unlock func() error, err 
 			return func() error { return release(file, path) }, nil
 		}
 		if !errors.Is(err, unix.EWOULDBLOCK) {
-			return nil, failed("lock", path, err)
+			return nil, t.failed("lock", path, err)
 		}
 		select {
 		case <-ctx.Done():
-			return nil, failed("lock", path, ctx.Err())
+			return nil, t.failed("lock", path, ctx.Err())
 		case <-ticker.C:
 		}
 	}

@@ -12,25 +12,26 @@ type mutationKind string
 
 // The kinds of mutation. Those of a directory's record of actions have the action's own name.
 const (
-	mutateCreate  mutationKind = "create"
-	mutateWrite   mutationKind = "write"
-	mutateCut     mutationKind = "truncate"
-	mutateMode    mutationKind = "chmod"
-	mutateOwner   mutationKind = "chown"
-	mutateSync    mutationKind = "fsync"
-	mutateSyncDir mutationKind = "fsync-directory"
-	mutateSyncAll mutationKind = "syncfs"
-	mutateClose   mutationKind = "close"
-	mutateRename  mutationKind = "rename"
-	mutateUnlink  mutationKind = "unlink"
-	mutateLink    mutationKind = "link"
-	mutateSymlink mutationKind = "symlink"
-	mutateMkdir   mutationKind = "mkdir"
-	mutateRmdir   mutationKind = "rmdir"
-	mutateReload  mutationKind = actionReload
-	mutateSysctl  mutationKind = actionSysctl
-	mutateModule  mutationKind = actionModule
-	mutateCommand mutationKind = actionCommand
+	mutateCreate   mutationKind = "create"
+	mutateWrite    mutationKind = "write"
+	mutateCut      mutationKind = "truncate"
+	mutateAllocate mutationKind = "allocate"
+	mutateMode     mutationKind = "chmod"
+	mutateOwner    mutationKind = "chown"
+	mutateSync     mutationKind = "fsync"
+	mutateSyncDir  mutationKind = "fsync-directory"
+	mutateSyncAll  mutationKind = "syncfs"
+	mutateClose    mutationKind = "close"
+	mutateRename   mutationKind = "rename"
+	mutateUnlink   mutationKind = "unlink"
+	mutateLink     mutationKind = "link"
+	mutateSymlink  mutationKind = "symlink"
+	mutateMkdir    mutationKind = "mkdir"
+	mutateRmdir    mutationKind = "rmdir"
+	mutateReload   mutationKind = actionReload
+	mutateSysctl   mutationKind = actionSysctl
+	mutateModule   mutationKind = actionModule
+	mutateCommand  mutationKind = actionCommand
 )
 
 // mutation is one change of the host, as a failpoint sees it: it goes through mutate, where it is one system
@@ -47,6 +48,8 @@ type mutation struct {
 	// to is another name in the directory, where a link leads, or what a parameter is set to.
 	to   string
 	data []byte
+	// size is how much room is allocated.
+	size int64
 	mode uint32
 	uid  int
 	gid  int

@@ -18,11 +18,11 @@ import (
 func (t *Tree) MakeDirectory(dir *resource.Directory) error {
 	p, err := t.prepare(dir.Path)
 	if err != nil {
-		return failed("make directory", dir.Path, err)
+		return t.failed("make directory", dir.Path, err)
 	}
 	defer p.close()
 	if err := t.makeDirectory(p, dir); err != nil {
-		return failed("make directory", dir.Path, err)
+		return t.failed("make directory", dir.Path, err)
 	}
 	return nil
 }
@@ -70,11 +70,11 @@ func (t *Tree) makeDirectory(p *place, dir *resource.Directory) error {
 func (t *Tree) MakeSymlink(link *resource.Symlink) error {
 	p, err := t.prepare(link.Path)
 	if err != nil {
-		return failed("make link", link.Path, err)
+		return t.failed("make link", link.Path, err)
 	}
 	defer p.close()
 	if err := p.makeSymlink(link.Target); err != nil {
-		return failed("make link", link.Path, err)
+		return t.failed("make link", link.Path, err)
 	}
 	t.touch(p.parent())
 	return nil
@@ -112,7 +112,7 @@ func (t *Tree) Sync() error {
 			for dir := range changed {
 				t.touch(dir)
 			}
-			return failed("sync directory", dir, err)
+			return t.failed("sync directory", dir, err)
 		}
 		delete(changed, dir)
 	}

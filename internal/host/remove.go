@@ -25,7 +25,7 @@ func (t *Tree) RemoveDirectory(name string) error {
 		errors.Is(err, unix.ENOTDIR), errors.Is(err, unix.EBUSY):
 		return nil
 	}
-	return failed("remove directory", name, err)
+	return t.failed("remove directory", name, err)
 }
 
 // Renamed notes that an earlier process may have changed the name at path, so that the next Sync makes it
@@ -37,15 +37,15 @@ func (t *Tree) Renamed(name string) { t.touch(path.Dir(name)) }
 func (t *Tree) SetAside(name string) (aside string, err error) {
 	p, err := t.find(name)
 	if err != nil {
-		return "", failed("set aside", name, err)
+		return "", t.failed("set aside", name, err)
 	}
 	defer p.close()
 	if err := p.replaceable(); err != nil {
-		return "", failed("set aside", name, err)
+		return "", t.failed("set aside", name, err)
 	}
 	base := p.base + ".damaged"
 	if err := p.rename(p.base, base); err != nil {
-		return "", failed("set aside", name, fmt.Errorf("rename to %s: %w", base, err))
+		return "", t.failed("set aside", name, fmt.Errorf("rename to %s: %w", base, err))
 	}
 	t.touch(p.parent())
 	return joinPath(p.parent(), base), nil

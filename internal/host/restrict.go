@@ -9,7 +9,7 @@ import (
 func (t *Tree) Restrict(path string) (had bool, err error) {
 	p, err := t.find(path)
 	if err != nil {
-		return false, failed("restrict", path, err)
+		return false, t.failed("restrict", path, err)
 	}
 	defer p.close()
 	stat, err := p.stat()
@@ -17,24 +17,24 @@ func (t *Tree) Restrict(path string) (had bool, err error) {
 		err = regular(stat)
 	}
 	if err != nil {
-		return false, failed("restrict", path, err)
+		return false, t.failed("restrict", path, err)
 	}
 	if stat.Mode&0o077 == 0 {
 		return false, nil
 	}
 	file, err := p.openFile(unix.O_RDONLY|unix.O_NONBLOCK|unix.O_NOCTTY, 0)
 	if err != nil {
-		return true, failed("restrict", path, err)
+		return true, t.failed("restrict", path, err)
 	}
 	defer file.Close()
 	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
-		return true, failed("restrict", path, unix.ESTALE)
+		return true, t.failed("restrict", path, unix.ESTALE)
 	}
 	if err = chmodTo(file, stat.Mode&0o600); err == nil {
 		err = syncTo(mutateSync, file)
 	}
 	if err != nil {
-		return true, failed("restrict", path, err)
+		return true, t.failed("restrict", path, err)
 	}
 	return true, nil
 }

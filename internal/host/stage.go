@@ -17,14 +17,14 @@ import (
 func (t *Tree) Stage(file *resource.File) error {
 	p, err := t.prepare(file.Path)
 	if err != nil {
-		return failed("stage", file.Path, err)
+		return t.failed("stage", file.Path, err)
 	}
 	defer p.close()
 	if err := p.replaceable(); err != nil {
-		return failed("stage", file.Path, err)
+		return t.failed("stage", file.Path, err)
 	}
 	if err := t.write(p, p.staged(), file); err != nil {
-		return failed("stage", file.Path, err)
+		return t.failed("stage", file.Path, err)
 	}
 	return nil
 }
@@ -85,14 +85,14 @@ func (t *Tree) fill(f *os.File, file *resource.File) error {
 func (t *Tree) Commit(path string) error {
 	p, err := t.find(path)
 	if err != nil {
-		return failed("commit", path, err)
+		return t.failed("commit", path, err)
 	}
 	defer p.close()
 	if err := p.replaceable(); err != nil {
-		return failed("commit", path, err)
+		return t.failed("commit", path, err)
 	}
 	if err := p.rename(p.staged(), p.base); err != nil {
-		return failed("commit", path, fmt.Errorf("rename %s: %w", p.staged(), err))
+		return t.failed("commit", path, fmt.Errorf("rename %s: %w", p.staged(), err))
 	}
 	t.touch(p.parent())
 	return nil
@@ -105,7 +105,7 @@ func (t *Tree) Unstage(path string) error {
 		return nil
 	}
 	if err != nil {
-		return failed("unstage", path, err)
+		return t.failed("unstage", path, err)
 	}
 	defer p.close()
 	// Nearly always there is nothing, and then nothing is changed.
@@ -113,7 +113,7 @@ func (t *Tree) Unstage(path string) error {
 		return nil
 	}
 	if err := p.discard(p.staged()); err != nil {
-		return failed("unstage", path, err)
+		return t.failed("unstage", path, err)
 	}
 	return nil
 }

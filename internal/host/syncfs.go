@@ -14,12 +14,12 @@ func (t *Tree) SyncFileSystem(name string) error {
 		return nil
 	}
 	if err != nil {
-		return failed("sync", name, err)
+		return t.failed("sync", name, err)
 	}
 	defer p.close()
 	err = mutate(mutation{kind: mutateSyncAll, file: p.dir}, func() error { return unix.Syncfs(p.fd()) })
 	if err != nil {
-		return failed("sync the file system of", name, err)
+		return t.failed("sync the file system of", name, err)
 	}
 	return nil
 }

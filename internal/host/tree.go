@@ -153,7 +153,7 @@ func (t *Tree) Remove(path string) error {
 		return nil
 	}
 	if err != nil {
-		return failed("remove", path, err)
+		return t.failed("remove", path, err)
 	}
 	t.touch(p.parent())
 	return nil

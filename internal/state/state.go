@@ -52,6 +52,10 @@ var (
 	Index = File{Generations + "/index.json", 0o600, 1 << 20}
 	// Facts are the facts that the last plan was made from.
 	Facts = File{RunDir + "/facts.json", 0o644, 1 << 20}
+	// Reserve holds nothing but room, for the way back of a change that has met a full disk. That needs a record of
+	// what is restored, the index, the intent, the status and a result, and the files of the plan a second time while
+	// they are staged: 0.2 MB for the largest example, blocks included. This is four times as much.
+	Reserve = File{Dir + "/reserve", 0o600, 1 << 20}
 	// Actions is what was done to a directory in a machine's place.
 	Actions = File{RunDir + "/actions.jsonl", 0o644, 16 << 20}
 )
@@ -67,7 +71,7 @@ func Generation(number int) File {
 
 // Files are all files, with the first generation's record for those of all.
 func Files() []File {
-	return []File{Status, Result, AKSResult, RunStatus, RunResult, Identity, Watch, Intent, Index, Facts, Actions, Generation(1)}
+	return []File{Status, Result, AKSResult, RunStatus, RunResult, Identity, Watch, Intent, Index, Facts, Reserve, Actions, Generation(1)}
 }
 
 // Name is the last part of the path.

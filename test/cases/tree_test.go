@@ -12,7 +12,7 @@ import (
 
 // unlisted is what a tree holds that is compared elsewhere or means nothing. A generation's record repeats
 // what the tree holds.
-var unlisted = []string{"/run/slipway/actions.jsonl", "/var/lib/slipway/status.json", "/var/lib/slipway/generations"}
+var unlisted = []string{"/run/slipway/actions.jsonl", "/var/lib/slipway/status.json", "/var/lib/slipway/generations", "/var/lib/slipway/reserve"}
 
 // tree lists a tree: a line for each entry with its mode, and the content of files. What the owner is
 // depends on who runs the test; all files are root's on a machine.

@@ -64,6 +64,9 @@ func (i *inode) survivor(pick choose) entry {
 			e.content = i.content
 		}
 	}
+	if i.room != e.room && pick(2) == 1 {
+		e.room = i.room
+	}
 	if (i.mode != e.mode || i.uid != e.uid || i.gid != e.gid) && pick(2) == 1 {
 		e.mode, e.uid, e.gid = i.mode, i.uid, i.gid
 	}
@@ -142,7 +145,7 @@ func (t tree) sum() uint64 {
 	for path, e := range t {
 		binary.LittleEndian.PutUint32(fixed[0:], uint32(e.mode))
 		binary.LittleEndian.PutUint32(fixed[4:], e.uid)
-		binary.LittleEndian.PutUint32(fixed[8:], uint32(len(e.content)))
+		binary.LittleEndian.PutUint32(fixed[8:], uint32(len(e.content))+uint32(e.room))
 		hash.Reset()
 		hash.WriteString(path)
 		hash.Write(fixed[:])

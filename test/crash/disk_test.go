@@ -23,6 +23,7 @@ type inode struct {
 	uid, gid uint32
 	target   string
 	content  string
+	room     int64
 	// kept is what was synced of a file's content, mode and owner.
 	kept  entry
 	dirty bool
@@ -57,7 +58,7 @@ func newDisk(t tree) *disk {
 			continue
 		}
 		e := t[at]
-		i := &inode{mode: e.mode, uid: e.uid, gid: e.gid, target: e.target, content: e.content}
+		i := &inode{mode: e.mode, uid: e.uid, gid: e.gid, target: e.target, content: e.content, room: e.room}
 		if e.mode.IsDir() {
 			i.names = map[string]*inode{}
 		}
@@ -98,7 +99,7 @@ func (d *disk) find(at string) *inode {
 }
 
 func (i *inode) sync() {
-	i.kept = entry{mode: i.mode, uid: i.uid, gid: i.gid, target: i.target, content: i.content}
+	i.kept = entry{mode: i.mode, uid: i.uid, gid: i.gid, target: i.target, content: i.content, room: i.room}
 	i.dirty = false
 }
 
@@ -160,6 +161,8 @@ func (d *disk) set(e *event) bool {
 		return false
 	}
 	switch e.Kind {
+	case "allocate":
+		i.room = e.Size
 	case "write":
 		i.content += string(e.Data)
 	case "chmod":

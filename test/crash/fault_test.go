@@ -45,7 +45,13 @@ var errName = map[syscall.Errno]string{
 }
 
 // needSpace are the kinds of mutation that fail on a full disk.
-var needSpace = []string{"create", "write", "mkdir", "link", "symlink"}
+var needSpace = []string{"create", "write", "mkdir", "link", "symlink", "allocate"}
+
+// block is what the smallest file takes of a disk.
+const block = 4 << 10
+
+// takes is how much room a mutation takes at most: a file's blocks, and one for a name.
+func takes(m *host.Mutation) int64 { return (int64(len(m.Data))/block+1)*block + m.Size }
 
 // faults are all that can go wrong in the scenario's run. A close gives its file back whatever it returns,
 // and nothing but a system call is ever interrupted.
@@ -70,11 +76,15 @@ func (s *scenario) faults(stays bool) []fault {
 	return all
 }
 
-// fate is what the fault makes of a mutation.
-func (f fault) fate(n int, m *host.Mutation) host.Fate {
+// fate is what the fault makes of a mutation in a run. On a disk that stays full there is the room that was freed of the
+// reserve meanwhile.
+func (f fault) fate(s *session, n int, m *host.Mutation) host.Fate {
 	switch {
 	case n == f.at:
 		return host.Fate{Err: f.errno, Short: f.short}
+	case n > f.at && f.stays && f.errno == syscall.ENOSPC && !isAction(m) && takes(m) <= s.freed:
+		s.freed -= takes(m)
+		return host.Fate{}
 	case n < f.at || !f.stays || isAction(m) || f.errno == syscall.ENOSPC && !slices.Contains(needSpace, m.Kind):
 		return host.Fate{}
 	}

@@ -10,6 +10,7 @@ import (
 	"syscall"
 
 	"github.com/slipway-dev/slipway/internal/host"
+	"github.com/slipway-dev/slipway/internal/state"
 )
 
 // errDead is what a run meets that goes on after its death: nothing that it does then has an effect, so
@@ -49,7 +50,7 @@ type session struct {
 	// death is where it dies, if it does.
 	death death
 	// fault, if any, decides for each mutation whether it fails.
-	fault func(n int, m *host.Mutation) host.Fate
+	fault func(s *session, n int, m *host.Mutation) host.Fate
 	// kill ends the process in death's place.
 	kill bool
 
@@ -57,7 +58,9 @@ type session struct {
 	events  []event
 	numbers map[*host.Mutation]int // of what is being done
 	dead    bool
-	cause   string
+	// freed is the room that was freed of the reserve.
+	freed int64
+	cause string
 }
 
 // Before implements host.Failpoint.
@@ -86,7 +89,7 @@ func (s *session) Before(m *host.Mutation) host.Fate {
 		return fate
 	}
 	if s.fault != nil {
-		if fate := s.fault(n, m); fate.Err != nil {
+		if fate := s.fault(s, n, m); fate.Err != nil {
 			return fate
 		}
 	}
@@ -107,6 +110,9 @@ func (s *session) After(m *host.Mutation, err error) {
 	n := s.numbers[m]
 	delete(s.numbers, m)
 	s.events[n].done = err == nil
+	if e := &s.events[n]; e.done && e.Kind == "unlink" && e.Path == state.Reserve.Path {
+		s.freed += state.Reserve.Limit
+	}
 	if isAction(m) {
 		s.cause = ""
 	}

@@ -13,7 +13,7 @@ import (
 // mutating are the calls that change the host, by their last name, and hooks what they are to go through.
 var (
 	mutating = []string{
-		"Unlinkat", "Renameat", "Renameat2", "Linkat", "Symlinkat", "Mkdirat", "Mknodat", "Fchmodat", "Fchownat", "Ftruncate",
+		"Unlinkat", "Renameat", "Renameat2", "Linkat", "Symlinkat", "Mkdirat", "Mknodat", "Fchmodat", "Fchownat", "Ftruncate", "Fallocate",
 		"Chmod", "Chown", "Lchown", "Truncate", "Mkdir", "MkdirAll", "WriteFile", "WriteString", "Rename", "RemoveAll",
 		"Symlink", "Link", "Listen", "Write", "enqueue",
 	}

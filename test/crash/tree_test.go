@@ -16,6 +16,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/slipway-dev/slipway/internal/state"
 	"github.com/slipway-dev/slipway/status"
 )
 
@@ -36,6 +37,8 @@ type entry struct {
 	uid, gid uint32
 	target   string
 	content  string
+	// room is how large a file is that has room and no content.
+	room int64
 }
 
 func (e entry) String() string {
@@ -62,6 +65,10 @@ func snapshot(root string) (tree, error) {
 		e := entry{mode: info.Mode(), uid: owner.Uid, gid: owner.Gid}
 		switch info.Mode().Type() {
 		case 0:
+			if strings.TrimPrefix(path, root) == state.Reserve.Path {
+				e.room = info.Size()
+				break
+			}
 			data, err := os.ReadFile(path)
 			if err != nil {
 				return err
@@ -92,6 +99,10 @@ func (t tree) write(root string) error {
 		case fs.ModeSymlink:
 			err = os.Symlink(e.target, at)
 		default:
+			if e.room > 0 {
+				err = allocated(at, e.room)
+				break
+			}
 			err = os.WriteFile(at, []byte(e.content), 0o644)
 		}
 		if err == nil && e.mode.Type() != fs.ModeSymlink && e.mode != 0o644 && e.mode != fs.ModeDir|0o755 {
@@ -105,6 +116,16 @@ func (t tree) write(root string) error {
 		}
 	}
 	return nil
+}
+
+// allocated makes a file that has room and no content.
+func allocated(at string, size int64) error {
+	f, err := os.Create(at)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return syscall.Fallocate(int(f.Fd()), 0, 0, size)
 }
 
 // isRecord tells whether what is at a path differs from run to run.
