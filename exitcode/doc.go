@@ -2,7 +2,7 @@
 // and what whoever is called because of it does first.
 //
 // The numbers and the names that start with ERR_ are AKS's: dashboards, support tools and people
-// know them, so Slipway keeps them and gives none of them a second meaning on a node. [Source] tells
+// know them, so Slipway keeps them and gives none of them a second meaning on a node. [Source] says
 // the codes that Slipway itself returns from those that only the scripts of AKS images return; the
 // latter are here so that `slipway explain` can answer for a node that Slipway did not make.
 //

@@ -327,7 +327,7 @@ func TestBoothookTwice(t *testing.T) {
 	}
 }
 
-// launcher has the machine have AKS's launcher: it tells what it was given, then waits.
+// launcher has the machine have AKS's launcher: it prints what it was given, then waits.
 func (m *machine) launcher() {
 	m.write(launcherPath, `#!/bin/sh
 echo "to stdout"

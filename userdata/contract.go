@@ -34,7 +34,7 @@ const (
 	aksUnit    = "aks-node-controller.service"
 )
 
-// Contract is what a machine is to be told. It is treated as secret: however it is formatted,
+// Contract is what a machine is given. It is treated as secret: however it is formatted,
 // logged or marshalled, only its place and its size show.
 type Contract struct {
 	// Document is the contract exactly as it is to arrive, JSON or YAML.

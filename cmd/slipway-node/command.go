@@ -23,7 +23,7 @@ type app struct {
 	asAKS bool
 	// root is the directory in the machine's place; empty for the machine itself.
 	root string
-	// logLevel is the least severe level that is logged; levelGiven tells whether somebody asked for it.
+	// logLevel is the least severe level that is logged; levelGiven reports whether somebody asked for it.
 	logLevel   command.Choice
 	levelGiven func() bool
 	// follows says that the command runs until it is asked to end, and prints nothing then.

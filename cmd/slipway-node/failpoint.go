@@ -12,7 +12,7 @@ import (
 // gateEnv asks for the gate. It is compiled into the program that test/session runs, and into no other.
 const gateEnv = "SLIPWAY_GATE"
 
-// gate stops the agent before every rename, tells on descriptor 3, and goes on when a byte comes on 4.
+// gate stops the agent before every rename, reports it on descriptor 3, and goes on when a byte comes on 4.
 type gate struct {
 	mu            sync.Mutex
 	reached, goOn *os.File

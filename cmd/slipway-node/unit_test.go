@@ -163,7 +163,7 @@ func TestProvisionUnitLetsPlansBeApplied(t *testing.T) {
 	}
 }
 
-// writablePaths tells of a path whether a unit can write there.
+// writablePaths reports of each path whether a unit can write there.
 func writablePaths(t *testing.T, unit string) func(path string) bool {
 	t.Helper()
 	dirs := strings.Fields(directives(t, unit)["ReadWritePaths"])

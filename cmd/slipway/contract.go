@@ -82,10 +82,10 @@ func decode(name string, data []byte, dialectName string) *contract {
 	return &contract{name: name, Decoded: dialect.Decode(data, dialectName)}
 }
 
-// parsed tells whether the contract could be read at all.
+// parsed reports whether the contract could be read at all.
 func (c *contract) parsed() bool { return len(c.Canonical) > 0 }
 
-// valid tells whether a node can be made of it.
+// valid reports whether a node can be made of it.
 func (c *contract) valid() bool { return len(nodeconfig.Fatal(c.Problems)) == 0 }
 
 // refused says whether the command that reads the contract must fail: it has errors, or it has warnings

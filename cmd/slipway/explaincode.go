@@ -11,7 +11,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/command"
 )
 
-// isExitCode tells whether an argument names an exit code.
+// isExitCode reports whether an argument names an exit code.
 func isExitCode(arg string) bool {
 	return strings.HasPrefix(arg, "ERR_") || arg == "SUCCESS" || arg != "" && strings.Trim(arg, "0123456789") == ""
 }

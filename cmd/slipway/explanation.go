@@ -196,12 +196,12 @@ func (e *experiment) about(at *place, problems []nodeconfig.Problem) []nodeconfi
 	return found
 }
 
-// notApplied tells whether a problem is not with a value, but with there being one.
+// notApplied reports whether a problem is not with a value, but with there being one.
 func notApplied(p nodeconfig.Problem) bool {
 	return !p.Fatal && p.Kind == nodeconfig.NotApplied
 }
 
-// within tells whether a path is another one, or below it.
+// within reports whether a path is another one, or below it.
 func within(path, above string) bool {
 	rest, ok := strings.CutPrefix(path, above)
 	return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')

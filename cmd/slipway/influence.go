@@ -157,7 +157,7 @@ func (e *experiment) leaf(steps []step, s *shape, n *document.Node) influence {
 	return poor
 }
 
-// compare tells how the outcome of another value differs from that of the document as it is. Of the
+// compare reports how the outcome of another value differs from that of the document as it is. Of the
 // resources that only the other value brings, those count that are news.
 func (e *experiment) compare(o outcome, news func(resource.ID) bool) influence {
 	found := newInfluence()
@@ -185,7 +185,7 @@ func (e *experiment) compare(o outcome, news func(resource.ID) bool) influence {
 	return found
 }
 
-// namedAfter tells whether a resource has its name from a value that was made up: a module called
+// namedAfter reports whether a resource has its name from a value that was made up: a module called
 // "explain" is no news.
 func namedAfter(id resource.ID, value *document.Node) bool {
 	switch {

@@ -16,7 +16,7 @@ import (
 	"github.com/slipway-dev/slipway/schema"
 )
 
-// shape is a JSON Schema, as much of it as tells what a value may be.
+// shape is a JSON Schema, as much of it as says what a value may be.
 type shape struct {
 	Ref         string            `json:"$ref"`
 	Defs        map[string]*shape `json:"$defs"`
@@ -56,19 +56,19 @@ func (o *otherFields) UnmarshalJSON(data []byte) error {
 // anything is the shape of what passes through as data.
 var anything = new(shape)
 
-// isStruct tells whether a value has the fields that it has and no others.
+// isStruct reports whether a value has the fields that it has and no others.
 func (s *shape) isStruct() bool { return len(s.Properties) > 0 }
 
-// isMap tells whether a value has fields that its author names.
+// isMap reports whether a value has fields that its author names.
 func (s *shape) isMap() bool { return s.Additional.shape != nil }
 
-// isFree tells whether a value is data that passes through.
+// isFree reports whether a value is data that passes through.
 func (s *shape) isFree() bool {
 	return !s.isStruct() && !s.isMap() && s.Items == nil && len(s.Enum) == 0 &&
 		(len(s.Types) == 0 || slices.Contains(s.Types, "object"))
 }
 
-// takes tells whether a value may be of a type.
+// takes reports whether a value may be of a type.
 func (s *shape) takes(typeName string) bool { return slices.Contains(s.Types, typeName) }
 
 // catalog is a whole schema.
@@ -232,7 +232,7 @@ func (c *catalog) severalInWords(s *shape) string {
 	return strings.TrimRight(" of "+kind+"s "+rest, " ")
 }
 
-// fitsString tells whether a string may stand here.
+// fitsString reports whether a string may stand here.
 func (s *shape) fitsString(text string) bool {
 	if len(s.Enum) > 0 {
 		return slices.Contains(s.Enum, any(text))

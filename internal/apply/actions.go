@@ -130,7 +130,7 @@ func (r *run) sysctl(id resource.ID, s *resource.Sysctl) error {
 	return nil
 }
 
-// sysctlIs tells whether a parameter has its value.
+// sysctlIs reports whether a parameter has its value.
 func (r *run) sysctlIs(s *resource.Sysctl) (bool, error) {
 	value, err := r.Host.Sysctl(s.Key)
 	return value == strings.Join(strings.Fields(s.Value), " "), err
@@ -191,7 +191,7 @@ func (r *run) unit(ctx context.Context, n *node, unit string) error {
 	})
 }
 
-// unitAction tells what a unit needs: to be started, restarted, stopped, or nothing. One that somebody else is
+// unitAction reports what a unit needs: to be started, restarted, stopped, or nothing. One that somebody else is
 // just starting, as systemd does at every boot, is waited for; it may have read its inputs before they
 // changed.
 func (r *run) unitAction(ctx context.Context, n *node, unit string) (Action, error) {

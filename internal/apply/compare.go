@@ -45,7 +45,7 @@ func (r *run) compareFile(want *resource.File) (Action, error) {
 	return "", nil
 }
 
-// over tells whether all is there that takes a file's place: files that are not empty, as one is whose
+// over reports whether all is there that takes a file's place: files that are not empty, as one is whose
 // writer did not sync it before the power went.
 func (r *run) over(file *resource.File) (bool, error) {
 	for _, path := range file.Until {
@@ -59,7 +59,7 @@ func (r *run) over(file *resource.File) (bool, error) {
 // maxLinks is how many symbolic links are followed to a file.
 const maxLinks = 8
 
-// written tells whether there is a file at a path that is not empty, or a link to one.
+// written reports whether there is a file at a path that is not empty, or a link to one.
 func (r *run) written(name string) (bool, error) {
 	for range maxLinks {
 		have, err := r.Host.Stat(name)

@@ -121,7 +121,7 @@ func directory(t *testing.T, root string, before func(call) error) *watched {
 }
 
 // tree lists what is below a directory: kind, mode, and the digest of the content or the target. The
-// record of actions is left out, as it tells of every run.
+// record of actions is left out, because every run adds to it.
 func tree(t *testing.T, root string) string {
 	t.Helper()
 	var b strings.Builder

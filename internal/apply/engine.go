@@ -96,7 +96,7 @@ func (e *Engine) Apply(ctx context.Context, plan resource.Plan) (*Report, error)
 	return run.report(), err
 }
 
-// Preview tells what Apply would do, but for commands and checks. It changes nothing.
+// Preview reports what Apply would do, but for commands and checks. It changes nothing.
 func (e *Engine) Preview(ctx context.Context, plan resource.Plan) (*Report, error) {
 	run := &run{Engine: e, plan: plan}
 	err := run.guarded("preview", func() error { return run.preview(ctx) })
@@ -121,7 +121,7 @@ func (r *run) preview(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// previewAction tells what would be done to a module, parameter or unit.
+// previewAction reports what would be done to a module, parameter or unit.
 func (r *run) previewAction(ctx context.Context, n *node) (Action, error) {
 	switch spec := n.Spec.(type) {
 	case *resource.Unit:
@@ -223,7 +223,7 @@ func (r *run) reload(ctx context.Context) error {
 	return r.step("daemon-reload", func() error { return r.Host.ReloadUnits(ctx) })
 }
 
-// compared finds out what is to be done, and in which order, and changes nothing.
+// compared finds out what must be done, and in which order, and changes nothing.
 func (r *run) compared() ([]*node, error) {
 	if err := r.allowed(); err != nil {
 		return nil, err

@@ -94,7 +94,7 @@ func touched(calls []string) []string {
 	return slices.Sorted(maps.Keys(set))
 }
 
-// wholeFiles wants each file to be as it was or as it is to be.
+// wholeFiles wants each file to be as it was or as it will be.
 func wholeFiles(t *testing.T, label string, s *situation, m *memory) {
 	t.Helper()
 	for name, e := range m.files {

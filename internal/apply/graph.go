@@ -14,7 +14,7 @@ type node struct {
 	// planned is false for a unit that the plan does not start, but whose inputs changed: it is
 	// restarted where it runs.
 	planned bool
-	// stale is a unit that is to be stopped.
+	// stale is a unit that must be stopped.
 	stale    bool
 	requires []*node
 	done     chan struct{}

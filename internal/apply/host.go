@@ -19,7 +19,7 @@ type Files interface {
 	// Lock takes the lock file at path, which is created, until the returned function is called.
 	// It waits while another process holds it and ctx is not done.
 	Lock(ctx context.Context, path string) (unlock func() error, err error)
-	// Stat tells what is at path, without following a last symbolic link.
+	// Stat reports what is at path, without following a last symbolic link.
 	Stat(path string) (Entry, error)
 	// ReadFile reads a regular file of at most limit bytes.
 	ReadFile(path string, limit int64) ([]byte, error)
@@ -76,10 +76,10 @@ type Entry struct {
 
 // Units are the machine's systemd units.
 type Units interface {
-	// UnitState tells a unit's state; a unit that does not exist has ActiveState "inactive" and
+	// UnitState reports a unit's state; a unit that does not exist has ActiveState "inactive" and
 	// LoadState "not-found".
 	UnitState(ctx context.Context, unit string) (UnitState, error)
-	// NeedReload tells whether systemd has read one of the units' files and has it in memory as it was
+	// NeedReload reports whether systemd has read one of the units' files and has it in memory as it was
 	// before. A unit that it has not read yet is read when it is started, as it is then; reading all
 	// units again takes seconds on a small machine that boots.
 	NeedReload(ctx context.Context, units []string) (bool, error)
@@ -111,13 +111,13 @@ type Kernel interface {
 	Sysctl(key string) (string, error)
 	// SetSysctl sets a kernel parameter.
 	SetSysctl(key, value string) error
-	// ModuleLoaded tells whether a kernel module is loaded or built in.
+	// ModuleLoaded reports whether a kernel module is loaded or built in.
 	ModuleLoaded(module string) (bool, error)
 	// LoadModule loads a kernel module.
 	LoadModule(ctx context.Context, module string) error
 	// Run runs a command and returns the end of what it printed.
 	Run(ctx context.Context, command *resource.Command) (output []byte, err error)
 	// Probe performs a check that is about the machine's surroundings. It returns ErrNotProbed
-	// where the host is not the machine itself; a *CheckError tells the cause of a failure.
+	// where the host is not the machine itself; a *CheckError names the cause of a failure.
 	Probe(ctx context.Context, check *resource.Check) error
 }

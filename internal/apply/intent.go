@@ -208,7 +208,7 @@ func (r *run) owe() {
 	}
 }
 
-// restarts tells whether a unit's inputs changed.
+// restarts reports whether a unit's inputs changed.
 func (i *intent) restarts(unit string) bool {
 	_, found := slices.BinarySearch(i.Restarts, unit)
 	return found

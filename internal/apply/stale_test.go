@@ -24,7 +24,7 @@ func earlier() []resource.Resource {
 }
 
 // What an earlier plan brought and this one does not is removed, its units stop, and what read it starts
-// anew; what the plan has still, and what others put there, stays.
+// again. What the plan still has, and what others put there, stays.
 func TestStale(t *testing.T) {
 	m := newMemory()
 	applied(t, m, resource.Plan{Resources: earlier()})

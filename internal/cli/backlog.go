@@ -62,7 +62,7 @@ func (b *Backlog) pass() {
 	}
 }
 
-// passOne passes on what was written first, and tells whether there is more.
+// passOne passes on what was written first, and reports whether there is more.
 func (b *Backlog) passOne() bool {
 	b.mu.Lock()
 	first := b.waiting[0]
@@ -113,7 +113,7 @@ func (b *Backlog) Dropped() int {
 	return b.dropped
 }
 
-// IsTerminal tells whether a stream is one that a person looks at.
+// IsTerminal reports whether a stream is one that a person looks at.
 func IsTerminal(w io.Writer) bool {
 	if b, ok := w.(*Backlog); ok {
 		w = b.to

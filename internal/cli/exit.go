@@ -37,7 +37,7 @@ func Usage(hint, format string, args ...any) *Error {
 // Quit ends the program with a code and without another word.
 func Quit(code int) *Error { return &Error{Code: code} }
 
-// Report tells the error that a program ends with and returns the exit code. An error of no other
+// Report prints the error that a program ends with and returns the exit code. An error of no other
 // code is exitcode.Invalid.
 func Report(w io.Writer, program string, err error) int {
 	if err == nil {

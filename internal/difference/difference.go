@@ -35,7 +35,7 @@ type Change struct {
 	// Content is the unified diff of a file's content. It is empty where the content is secret or is
 	// no text.
 	Content string `json:"content,omitempty"`
-	// ContentDiffers tells that the content differs, were it secret.
+	// ContentDiffers says that the content differs, also where it is secret.
 	ContentDiffers bool `json:"contentDiffers,omitempty"`
 	Secret         bool `json:"secret,omitempty"`
 	Judgement

@@ -1,4 +1,4 @@
-// Package difference tells how two plans differ, and what it takes to bring a machine from one to the
+// Package difference reports how two plans differ, and what it takes to bring a machine from one to the
 // other: nothing, a reload, a restart, a drain, a reboot, or another machine.
 //
 // What is compared is what a machine will have and what restarts; the order of things and the reasons for

@@ -37,7 +37,7 @@ func (d *delta) spec() resource.Spec {
 // judge finds the class of each change.
 type judge struct {
 	before, after resource.Plan
-	// ran tells that the machine was a node before. Where it was not, there is no pod to drain and no
+	// ran says that the machine was a node before. Where it was not, there is no pod to drain and no
 	// Node to replace.
 	ran     bool
 	deltas  []delta

@@ -20,7 +20,7 @@ type kubeletRow struct {
 	Source string
 }
 
-// holds tells whether the row is for a kubelet that was set up so.
+// holds reports whether the row is for a kubelet that was set up so.
 func (r kubeletRow) holds(before kubeletSettings) bool {
 	field, wanted, conditional := strings.Cut(r.While, "=")
 	if !conditional {

@@ -112,7 +112,7 @@ func (j *judge) placed() {
 
 func (r placedRow) of(d delta) Reason { return Reason{r.Class, d.spec().Name(), r.Reason, r.Source} }
 
-// authorityRow tells whether a cluster's certificates were extended or replaced; ok is false where they
+// authorityRow reports whether a cluster's certificates were extended or replaced; ok is false where they
 // are the same.
 func authorityRow(d delta) (row placedRow, ok bool) {
 	if d.old == nil || d.new == nil {
@@ -140,7 +140,7 @@ func certificates(r *resource.Resource) []string {
 // versionInPath is a version within the path of a binary: /opt/bin/kubelet-1.34.2, /opt/kubernetes/v1.34.2/kubelet.
 var versionInPath = regexp.MustCompile(`(?:^|[/_-])v?(\d+)\.(\d+)(?:\.(\d+))?`)
 
-// versionRow tells what a change of the link to the kubelet's binary is.
+// versionRow reports what a change of the link to the kubelet's binary is.
 func versionRow(d delta) placedRow {
 	had, knownOld := versionOf(d.old)
 	wanted, knownNew := versionOf(d.new)

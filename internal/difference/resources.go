@@ -92,7 +92,7 @@ func (c *Change) compareContent(a, b *resource.File) {
 	}
 }
 
-// onMachine tells whether what differs is on the machine, and not only in the plan.
+// onMachine reports whether what differs is on the machine, and not only in the plan.
 func (c *Change) onMachine() bool {
 	return c.ContentDiffers || slices.ContainsFunc(c.Fields, func(f Field) bool { return strings.HasPrefix(f.Path, "spec.") })
 }

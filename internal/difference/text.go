@@ -47,7 +47,7 @@ func painted(style cli.Style, c Class) func(string) string {
 	return style.Dim
 }
 
-// wholeResources tells of resources that only one of the plans has.
+// wholeResources reports resources that only one of the plans has.
 func wholeResources(out *strings.Builder, paint func(string) string, sign string, resources []Whole, style cli.Style) {
 	if len(resources) > 0 {
 		out.WriteString("\n")
@@ -61,7 +61,7 @@ func wholeResources(out *strings.Builder, paint func(string) string, sign string
 	}
 }
 
-// partOfResource tells what differs in a resource that both plans have.
+// partOfResource reports what differs in a resource that both plans have.
 func partOfResource(out *strings.Builder, c Change, style cli.Style) {
 	restarts := ""
 	if len(c.restarts) > 0 {

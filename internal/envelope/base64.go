@@ -22,7 +22,7 @@ func init() {
 	}
 }
 
-// isBase64 tells whether text is base64 and nothing else: its signs and line ends, then padding.
+// isBase64 reports whether text is base64 and nothing else: its signs and line ends, then padding.
 func isBase64(content []byte) bool {
 	content = bytes.TrimRight(content, whiteSpace+"=")
 	if len(content) < minBase64 {
@@ -93,7 +93,7 @@ func (o *opener) decode64(l *layer, encoded []byte) ([]byte, error) {
 	}
 	decoded := make([]byte, size)
 	if _, err := base64.RawStdEncoding.Decode(decoded, signs); err != nil {
-		return nil, l.broken("the base64 cannot be decoded") // the error itself tells where
+		return nil, l.broken("the base64 cannot be decoded") // the error itself says where
 	}
 	return decoded, nil
 }

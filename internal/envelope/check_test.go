@@ -39,7 +39,7 @@ func checkTyped(t testing.TB, err error) {
 	}
 }
 
-// measured opens data, and tells how much was allocated for it, all told and not at once.
+// measured opens data, and reports how much was allocated for it in total, and not at one time.
 func measured(data []byte) (envelope.Contract, uint64, error) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)

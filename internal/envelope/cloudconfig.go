@@ -50,7 +50,7 @@ func (o *opener) cloudConfig(l layer) error {
 	return nil
 }
 
-// names tells whether the last name of one of the places is in a cloud-config. The directories before it are
+// names reports whether the last name of one of the places is in a cloud-config. The directories before it are
 // not looked for: a path can be spelt in more than one way.
 func (o *opener) names(content []byte) bool {
 	return slices.ContainsFunc(o.places, func(place string) bool {

@@ -2,7 +2,7 @@
 // zstd, a MIME archive, a cloud-config, a boothook, an Ignition config, or several of these in each other.
 //
 // It takes bytes and returns bytes. It runs nothing, renders no template, fetches nothing, and does not
-// decode the contract: of a document it tells only that it could be one. What is not about a contract is
+// decode the contract: of a document it finds only that it could be one. What is not about a contract is
 // left to cloud-init or Ignition, whose user data it is. All that comes in is untrusted and secret: each
 // step has a limit, and no error holds a byte of it.
 //

@@ -83,7 +83,7 @@ func trimmed(data []byte) []byte {
 	return bytes.TrimLeft(bytes.TrimPrefix(data, []byte(byteOrderMark)), whiteSpace)
 }
 
-// kind tells what a layer is: what its content says, and where that says nothing, what it is declared to be.
+// kind reports what a layer is: what its content says, and where that says nothing, what it is declared to be.
 // A declaration does not stand against a content that can be nothing else.
 func (l *layer) kind() kind {
 	k := kindOf(l.data)
@@ -100,7 +100,7 @@ func (l *layer) kind() kind {
 	return k
 }
 
-// kindOf tells what data is by its content.
+// kindOf reports what data is by its content.
 func kindOf(data []byte) kind {
 	for _, m := range magics {
 		if bytes.HasPrefix(data, []byte(m.prefix)) {
@@ -129,7 +129,7 @@ func kindOf(data []byte) kind {
 	return text
 }
 
-// isDocument tells whether text could be a contract in YAML: what is not indented in it has the form of a map's
+// isDocument reports whether text could be a contract in YAML: what is not indented in it has the form of a map's
 // entries, and a contract's field is among them. A text that only speaks of such a field has other lines too.
 func isDocument(content []byte) bool {
 	found := false

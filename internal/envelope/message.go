@@ -24,7 +24,7 @@ const (
 	endTooLong                   // not within maxHeader
 )
 
-// isMessage tells whether text is a MIME message: fields of a header to its end, and one of those by which
+// isMessage reports whether text is a MIME message: fields of a header to its end, and one of those by which
 // it is known among them.
 func isMessage(content []byte) bool {
 	h := readHeader(afterEnvelope(content))
@@ -91,7 +91,7 @@ func (h *header) field(name, value []byte) *[]byte {
 	return kept
 }
 
-// isFieldName tells whether a line of a header may begin with name: visible ASCII (RFC 5322, section 2.2).
+// isFieldName reports whether a line of a header may begin with name: visible ASCII (RFC 5322, section 2.2).
 func isFieldName(name []byte) bool {
 	for _, c := range name {
 		if c <= ' ' || c > '~' {

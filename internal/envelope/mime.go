@@ -96,7 +96,7 @@ func (o *opener) member(l layer, number int, part []byte) error {
 	return o.entity(l, h)
 }
 
-// isMultipart tells whether a media type is one of several parts.
+// isMultipart reports whether a media type is one of several parts.
 func isMultipart(mediaType string) bool {
 	const prefix = "multipart/"
 	return len(mediaType) >= len(prefix) && strings.EqualFold(mediaType[:len(prefix)], prefix)

@@ -21,7 +21,7 @@ const (
 var opened = []struct {
 	name string
 	data []byte
-	// want is the contract, path where it is to be, and wrapping what it was in.
+	// want is the contract, path where it belongs, and wrapping what it was in.
 	want, path, wrapping string
 }{
 	{"YAML after comments", []byte("# mine\n---\n" + yamlContract), "# mine\n---\n" + yamlContract, "", ""},

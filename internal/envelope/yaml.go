@@ -85,7 +85,7 @@ func resolved(n *yaml.Node) *yaml.Node {
 	return n
 }
 
-// isText tells whether a value is text to cloud-init, which reads YAML 1.1, as well as to this module's reader.
+// isText reports whether a value is text to cloud-init, which reads YAML 1.1, as well as to this module's reader.
 func isText(n *yaml.Node) bool {
 	if n.Kind != yaml.ScalarNode || n.ShortTag() != "!!str" {
 		return false
@@ -94,7 +94,7 @@ func isText(n *yaml.Node) bool {
 	return quoted || !isWord(n.Value) && !isNumber(n.Value)
 }
 
-// isNull tells whether a value is not there, or is null.
+// isNull reports whether a value is not there, or is null.
 func isNull(n *yaml.Node) bool { return n == nil || n.ShortTag() == "!!null" }
 
 // words are those of YAML 1.1 that are no text where they are not quoted, in lower case (yaml.org/type: bool,
@@ -103,7 +103,7 @@ var words = []string{"yes", "no", "true", "false", "on", "off", "null", "~", "="
 
 func isWord(text string) bool { return slices.Contains(words, lowered(text)) }
 
-// isNumber tells whether text could be a number or a time of YAML 1.1 (yaml.org/type: int, float, timestamp):
+// isNumber reports whether text could be a number or a time of YAML 1.1 (yaml.org/type: int, float, timestamp):
 // it begins as one, and has only their signs. No contract in base64 is that poor.
 func isNumber(text string) bool {
 	return text != "" && strings.IndexByte("+-.0123456789", text[0]) >= 0 &&

@@ -33,7 +33,7 @@ func CleanHostname(name string) string {
 	return name
 }
 
-// isLabel tells whether a part of a name is letters, digits and inner dashes.
+// isLabel reports whether a part of a name is letters, digits and inner dashes.
 func isLabel(label string) bool {
 	if label == "" || len(label) > maxLabel || label[0] == '-' || label[len(label)-1] == '-' {
 		return false

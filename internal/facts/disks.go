@@ -35,7 +35,7 @@ const blockDir = "/sys/block"
 // Source: Documentation/admin-guide/devices.txt.
 var notDisks = []string{"loop", "ram", "zram", "nbd", "dm-", "md", "fd"}
 
-// IsDisk tells from the name of a block device whether it is a disk of the machine's own, or a partition of
+// IsDisk reports, by the name of a block device, whether it is a disk of the machine's own, or a partition of
 // one.
 func IsDisk(name string) bool {
 	for _, prefix := range notDisks {

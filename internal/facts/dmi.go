@@ -1,7 +1,7 @@
 package facts
 
 // DMI is what the machine's firmware says of it (SMBIOS, DSP0134 section 7.1 to 7.4), as the kernel has it
-// below /sys/class/dmi/id. On a virtual machine the hypervisor says it, so it tells which cloud this is.
+// below /sys/class/dmi/id. On a virtual machine the hypervisor says it, so it shows which cloud this is.
 //
 // The product's serial number and UUID can be read by the superuser only, and a record of facts by everybody:
 // both serve to tell the platform and are never recorded.

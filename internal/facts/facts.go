@@ -32,7 +32,7 @@ type Facts struct {
 	MachineID string `json:"machineID,omitempty"`
 	// BootID is another one after each boot.
 	BootID string `json:"bootID,omitempty"`
-	// Platform is what Platform tells from DMI, including what is not recorded of that.
+	// Platform is what Platform reads from DMI, including what is not recorded of that.
 	Platform string `json:"platform,omitempty"`
 	DMI      DMI    `json:"dmi,omitzero"`
 	// Disks are the machine's whole disks that have a medium, by name.

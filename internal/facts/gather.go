@@ -18,7 +18,7 @@ type Machine interface {
 	ReadFile(path string, limit int64) ([]byte, error)
 	// ReadDir lists the names in a directory, sorted.
 	ReadDir(path string) ([]string, error)
-	// Exists tells whether there is anything at a path; a last symbolic link is not followed.
+	// Exists reports whether there is anything at a path; a last symbolic link is not followed.
 	Exists(path string) bool
 	// BuildInfo reads what the Go tool chain recorded in a binary.
 	BuildInfo(path string) (*debug.BuildInfo, error)
@@ -175,7 +175,7 @@ func listed(found []components.Component, name, version string) bool {
 	return slices.ContainsFunc(found, func(c components.Component) bool { return c.Name == name && c.Version == version })
 }
 
-// goVersion tells a Go program's version from its build record: the main module's where a release
+// goVersion reads a Go program's version from its build record: the main module's where a release
 // was built as a module, else the main version alone, which is part of the main package's path
 // ("github.com/containerd/containerd/v2/cmd/containerd").
 func goVersion(info *debug.BuildInfo) string {

@@ -109,7 +109,7 @@ func built(path, version string) *debug.BuildInfo {
 	return &debug.BuildInfo{Path: path, Main: debug.Module{Version: version}}
 }
 
-// Of a machine that tells nothing nothing is known, but what the agent was built for.
+// If a machine reports nothing, nothing is known except what the agent was built for.
 func TestGatherNothing(t *testing.T) {
 	for _, m := range []machine{{}, {broken: true, addresses: []string{"10.0.0.1"}}} {
 		got, err := json.Marshal(Gather(m))

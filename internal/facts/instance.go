@@ -5,7 +5,7 @@ package facts
 type Instance struct {
 	// Platform is the cloud's name, one of the platforms that are told by the firmware: "azure", "ec2", ...
 	Platform string `json:"platform,omitempty"`
-	// ID tells this machine from all others of the cloud: Azure's vmId, EC2's instance-id, NoCloud's
+	// ID identifies this machine among all others of the cloud: Azure's vmId, EC2's instance-id, NoCloud's
 	// instance-id, OpenStack's uuid.
 	ID string `json:"id,omitempty"`
 	// Hostname is the name that the machine is to have, without a domain where the cloud gives none.

@@ -117,7 +117,7 @@ func DefaultRoutes(read func(path string, limit int64) ([]byte, error)) iter.Seq
 	}
 }
 
-// parse reads a line, and tells whether it is a default route that leads somewhere.
+// parse reads a line, and reports whether it is a default route that leads somewhere.
 func (t *routeTable) parse(columns []string) (Route, bool) {
 	if len(columns) <= max(t.mask, t.device) || columns[t.destination] != t.any || columns[t.mask] != t.anyMask {
 		return Route{}, false

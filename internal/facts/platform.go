@@ -62,7 +62,7 @@ var platformRules = []platformRule{
 	{platform: GCE, field: productSerial, prefix: "GoogleCloud-"},
 }
 
-// Platform tells the platform from what the firmware says, without asking anybody. It is "" where no rule
+// Platform finds the platform by what the firmware says, without asking anybody. It is "" where no rule
 // fits. NoCloud and the oldest instances of EC2 are told by fields that only the superuser can read.
 func Platform(d DMI) string {
 	for _, r := range platformRules {

@@ -13,7 +13,7 @@ const (
 	cloudInitArgument = "cloud-init=disabled"
 )
 
-// cloudInit tells whether cloud-init is installed and not disabled. The kernel's arguments are looked at and
+// cloudInit reports whether cloud-init is installed and not disabled. The kernel's arguments are looked at and
 // not kept, because they may hold secrets.
 func (g gatherer) cloudInit() bool {
 	return g.Exists(cloudInitPath) && !g.Exists(cloudInitDisabled) &&

@@ -152,7 +152,7 @@ func replacedSpec(kind, spec string) func(string) string {
 	}
 }
 
-// Both damaged: the number of a file that cannot be read is given anew, and its file set aside.
+// Both damaged: the number of a file that cannot be read is used again, and its file set aside.
 func TestAllDamaged(t *testing.T) {
 	m := three(t)
 	for _, name := range strings.Fields(m.names()) {

@@ -53,13 +53,13 @@ type Entry struct {
 
 	StartedAt  time.Time `json:"startedAt,omitzero"`
 	FinishedAt time.Time `json:"finishedAt,omitzero"`
-	// ConfirmBy is when it is taken back unless somebody has confirmed it; zero where it stays.
+	// ConfirmBy is when it is rolled back unless somebody has confirmed it; zero where it stays.
 	ConfirmBy time.Time `json:"confirmBy,omitzero"`
 }
 
-// Stands tells whether there is a way back to it: it was good, and nobody still has to confirm it.
+// Stands reports whether there is a way back to it: it was good, and nobody still has to confirm it.
 func (e Entry) Stands() bool { return e.Outcome == Good && e.ConfirmBy.IsZero() }
 
-// Unfinished tells whether the machine is not as the generation says, or not well with it: its apply failed or
+// Unfinished reports whether the machine is not as the generation says, or not well with it: its apply failed or
 // has died.
 func (e Entry) Unfinished() bool { return e.Outcome == Applying || e.Outcome == Failed }

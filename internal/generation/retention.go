@@ -2,7 +2,7 @@ package generation
 
 import "slices"
 
-// retire drops from the index the generations that need not be kept, and tells whether there were any: all
+// retire drops from the index the generations that need not be kept, and reports whether there were any: all
 // but the newest, by count and by size, and of those that failed all but a few: they are not to take the place of
 // good ones that a repair may go back to. The last good one is always kept, and so is the current. What those that
 // are dropped brought is known without them: each record repeats what was left before it.

@@ -110,7 +110,7 @@ func (s *Store) left(plan resource.Plan) ([]resource.Resource, error) {
 	return list, errors.Join(errs...)
 }
 
-// gone tells whether nothing of a resource is on the machine any more. A unit is taken to be: what is not
+// gone reports whether nothing of a resource is on the machine any more. A unit is taken to be: what is not
 // loaded is not stopped either.
 func (s *Store) gone(spec resource.Spec) (bool, error) {
 	switch spec.(type) {
@@ -121,7 +121,7 @@ func (s *Store) gone(spec resource.Spec) (bool, error) {
 	return false, nil
 }
 
-// back tells whether what was there before Slipway is there again.
+// back reports whether what was there before Slipway is there again.
 func (s *Store) back(spec resource.Spec) (bool, error) {
 	have, found, err := s.readOriginal(spec.Name(), maxOriginal)
 	if err != nil || !found {

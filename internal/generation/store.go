@@ -187,7 +187,7 @@ func (s *Store) Next(plan resource.Plan) (int, error) {
 	return number, nil
 }
 
-// next tells the number of the next generation, and whether that is the current one, taken up again. One
+// next reports the number of the next generation, and whether that is the current one, taken up again. One
 // whose file is lost is not.
 func (s *Store) next(digest, config string) (number int, again bool) {
 	current, found := s.Current()

@@ -15,7 +15,7 @@ import (
 const addressInterval = 50 * time.Millisecond
 
 // WaitForAddress waits until the interface with the default route has an address that is not among those
-// known, and tells whether it has before ctx is done.
+// known, and reports whether it has before ctx is done.
 func (m *Machine) WaitForAddress(ctx context.Context, known []string) bool {
 	return waitForAddress(ctx, m.Addresses, known)
 }
@@ -42,7 +42,7 @@ func (d *Directory) WaitForAddress(context.Context, []string) bool { return fals
 // no other machine has it, another has it, or its lease is not renewed (include/uapi/linux/if_addr.h).
 const passing = unix.IFA_F_TENTATIVE | unix.IFA_F_DADFAILED | unix.IFA_F_DEPRECATED
 
-// lasting are the addresses of an interface, as the kernel tells them, in its order, but for those that pass. An
+// lasting are the addresses of an interface, as the kernel reports them, in its order, but for those that pass. An
 // IPv6 address that is made again every day (RFC 8981) is one of those.
 func lasting(table []byte, index int) []netip.Addr {
 	messages, err := syscall.ParseNetlinkMessage(table)

@@ -56,7 +56,7 @@ func TestWaitForAddress(t *testing.T) {
 	})
 }
 
-// told is an address as the kernel tells it (rtnetlink(7)).
+// told is an address as the kernel reports it (rtnetlink(7)).
 func told(index uint32, flags uint32, address, local string) []byte {
 	var body []byte
 	attribute := func(kind uint16, value []byte) {
@@ -102,7 +102,7 @@ func TestLastingAddresses(t *testing.T) {
 	}
 }
 
-// What the kernel of this machine tells is read: loopback's addresses are lasting.
+// What the kernel of this machine reports is read: loopback's addresses are lasting.
 func TestLastingAddressesOfTheKernel(t *testing.T) {
 	table, err := syscall.NetlinkRIB(syscall.RTM_GETADDR, syscall.AF_UNSPEC)
 	must(t, err)

@@ -126,7 +126,7 @@ func over(ctx context.Context) bool {
 	return ctx.Err() != nil || ok && !time.Now().Before(deadline)
 }
 
-// newTarget reads what is to be probed. What is wrong with it is wrong for good.
+// newTarget reads the target of a probe. What is wrong with it is wrong for good.
 func newTarget(server *resource.APIServer) (*target, error) {
 	invalid := func(cause resource.Cause, text string) (*target, error) {
 		return nil, &apply.CheckError{Cause: cause, Endpoint: server.Server, Err: errors.New(text)}

@@ -80,7 +80,7 @@ func (s *systemd) properties(ctx context.Context, object, iface string) (map[str
 	return properties, err
 }
 
-// microTime is a time as systemd tells it: microseconds since 1970, 0 for never.
+// microTime is a time as systemd reports it: microseconds since 1970, 0 for never.
 func microTime(property any) time.Time {
 	usec, _ := property.(uint64)
 	if usec == 0 {

@@ -55,7 +55,7 @@ func (d *Directory) UnitState(_ context.Context, unit string) (apply.UnitState, 
 	return apply.UnitState{LoadState: "not-found", ActiveState: "inactive", SubState: "dead"}, nil
 }
 
-// NeedReload tells whether one of the units was recorded as started.
+// NeedReload reports whether one of the units was recorded as started.
 func (d *Directory) NeedReload(ctx context.Context, units []string) (bool, error) {
 	for _, unit := range units {
 		state, err := d.UnitState(ctx, unit)
@@ -110,7 +110,7 @@ func (d *Directory) SetSysctl(key, value string) error {
 	return d.record(action{Action: actionSysctl, Key: key, Value: &value})
 }
 
-// ModuleLoaded tells whether the module was recorded.
+// ModuleLoaded reports whether the module was recorded.
 func (d *Directory) ModuleLoaded(module string) (bool, error) {
 	actions, err := d.actions()
 	if err != nil {

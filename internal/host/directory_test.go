@@ -216,7 +216,7 @@ func FuzzParseActions(f *testing.F) {
 		}
 		reread, err := parseActions("file", again)
 		if err != nil || len(reread) != len(actions) {
-			t.Fatalf("%q is read, but not as written anew, %q: %v", data, again, err)
+			t.Fatalf("%q is read, but not as written again, %q: %v", data, again, err)
 		}
 		for i := range reread {
 			first, _ := actions[i].line()

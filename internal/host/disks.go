@@ -204,7 +204,7 @@ const (
 	driveTrayOpen    = 2
 )
 
-// isEmptyDrive tells whether it is an optical drive without a disc. Such a drive that is opened without waiting
+// isEmptyDrive reports whether it is an optical drive without a disc. Such a drive that is opened without waiting
 // has the size that it was given for want of any (drivers/scsi/sr.c, get_sectorsize), and every read of it fails.
 // Other disks do not know the question.
 func isEmptyDrive(file *os.File) bool {
@@ -215,7 +215,7 @@ func isEmptyDrive(file *os.File) bool {
 // deviceEvents are those after which there can be a disk that was not there.
 const deviceEvents = unix.IN_CREATE | unix.IN_MOVED_TO | unix.IN_ONLYDIR
 
-// WaitForDisk waits until there is a disk or partition that is not among those known, and tells whether there
+// WaitForDisk waits until there is a disk or partition that is not among those known, and reports whether there
 // is before ctx is done. It is told by the kernel of new device files. A disc that is put into a drive makes
 // none, and is not waited for.
 func (m *Machine) WaitForDisk(ctx context.Context, known []string) bool {

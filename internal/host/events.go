@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// events are what the kernel tells of watched directories (inotify(7)).
+// events are what the kernel reports about watched directories (inotify(7)).
 type events struct {
 	fd   int
 	file *os.File

@@ -18,7 +18,7 @@ const maxAttempts = 1000
 // CreateExclusive creates a file in dir under the first of the names name(0), name(1), ... that
 // nothing has yet, and returns its path. The file is whole from the moment that it has the name, and
 // has none before, so that whoever dies in between leaves nothing behind: nobody would look for it under a
-// name that is made anew each time. The name is durable after the next Sync. Missing parents are made. The file is its creator's.
+// name that is new each time. The name is durable after the next Sync. Missing parents are made. The file is its creator's.
 func (t *Tree) CreateExclusive(dir string, name func(attempt int) string, mode uint32, content []byte) (string, error) {
 	path, err := t.createExclusive(dir, name, &resource.File{
 		Mode: mode, UID: os.Geteuid(), GID: os.Getegid(), Content: content,

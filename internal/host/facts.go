@@ -35,7 +35,7 @@ func (t *Tree) ReadDir(path string) ([]string, error) {
 	return names, nil
 }
 
-// Exists tells whether there is anything at a path. A last symbolic link is not followed, so it counts
+// Exists reports whether there is anything at a path. A last symbolic link is not followed, so it counts
 // wherever it leads; what cannot be looked at does not.
 func (t *Tree) Exists(path string) bool {
 	p, err := t.find(path)

@@ -60,7 +60,7 @@ func (s *systemd) job(ctx context.Context, method, unit string) error {
 // request is what a job is asked for, which may have to be done again over another connection.
 type request struct {
 	method, unit string
-	// before tells the unit's last start from others, as it was when the job was asked for first.
+	// before distinguishes the unit's last start from others, as it was when the job was asked for first.
 	before string
 	known  bool
 }
@@ -117,7 +117,7 @@ func (r jobResult) Error() string {
 	return fmt.Sprintf("its job ended with result %q", string(r))
 }
 
-// explain says how a unit is whose job did not succeed, as far as that is to be known: "; it is
+// explain says how a unit is whose job did not succeed, as far as that can be known: "; it is
 // failed (failed), result exit-code, exit status 203". It is asked for even when ctx is done.
 func (s *systemd) explain(ctx context.Context, unit string) string {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), explainTimeout)

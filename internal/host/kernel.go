@@ -101,7 +101,7 @@ func sysctlPath(key string) (string, error) {
 // fields separates what white space separates by single spaces.
 func fields(value string) string { return strings.Join(strings.Fields(value), " ") }
 
-// ModuleLoaded tells whether a kernel module is loaded or built in.
+// ModuleLoaded reports whether a kernel module is loaded or built in.
 func (m *Machine) ModuleLoaded(module string) (bool, error) {
 	name, err := moduleName(module)
 	if err != nil {
@@ -114,7 +114,7 @@ func (m *Machine) ModuleLoaded(module string) (bool, error) {
 	if entry.Kind != apply.Absent {
 		return true, nil
 	}
-	// A built-in module without parameters is to be seen in this list only.
+	// A built-in module without parameters can be seen in this list only.
 	release, err := m.ReadFile("/proc/sys/kernel/osrelease", maxParameter)
 	if err != nil {
 		return false, fmt.Errorf("module %s: %w", module, err)

@@ -86,7 +86,7 @@ func fileFailure(cause resource.Cause, file string, err error) *failure {
 	return &failure{apply.CheckError{Cause: cause, Endpoint: file, Err: err}, resolving, true}
 }
 
-// credential reads the first credential that is there, and tells where it is.
+// credential reads the first credential that is there, and reports where it is.
 func (l *lease) credential() (pair *tls.Certificate, file string, err error) {
 	err = fs.ErrNotExist
 	for _, c := range l.Credentials {

@@ -35,13 +35,13 @@ func (m *Machine) Close() error {
 	return m.Tree.Close()
 }
 
-// UnitState tells a unit's state. A unit that does not exist has ActiveState "inactive" and
+// UnitState reports a unit's state. A unit that does not exist has ActiveState "inactive" and
 // LoadState "not-found".
 func (m *Machine) UnitState(ctx context.Context, unit string) (apply.UnitState, error) {
 	return m.systemd.state(ctx, unit)
 }
 
-// NeedReload tells whether systemd has one of the units in memory in another form than its files have
+// NeedReload reports whether systemd has one of the units in memory in another form than its files have
 // now.
 func (m *Machine) NeedReload(ctx context.Context, units []string) (bool, error) {
 	for _, unit := range units {

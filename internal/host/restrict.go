@@ -4,7 +4,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Restrict takes a regular file from all but its owner, who may not execute it either, and tells whether others
+// Restrict takes a regular file from all but its owner, who may not execute it either, and reports whether others
 // had it. Links are not followed. The mode is durable when it returns.
 func (t *Tree) Restrict(path string) (had bool, err error) {
 	p, err := t.find(path)

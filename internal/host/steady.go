@@ -78,7 +78,7 @@ func saysWell(ctx context.Context, healthz *resource.Healthz) bool {
 	return askHealthz(ctx, u) == nil
 }
 
-// unitStart is when a unit became active, what tells that start from others (systemd.exec(5),
+// unitStart is when a unit became active, what distinguishes that start from others (systemd.exec(5),
 // $INVOCATION_ID), and whether it is active still.
 type unitStart struct {
 	at         time.Time

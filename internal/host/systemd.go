@@ -46,7 +46,7 @@ type bus interface {
 	loaded(ctx context.Context, unit string) error
 	// properties returns the properties that an object has by an interface.
 	properties(ctx context.Context, object, iface string) (map[string]any, error)
-	// watch tells when a unit's properties may have changed, until stop is called.
+	// watch reports when a unit's properties may have changed, until stop is called.
 	watch(ctx context.Context, unit string) (changed <-chan struct{}, stop func(), err error)
 	// lost is closed when the connection has ended.
 	lost() <-chan struct{}
@@ -149,7 +149,7 @@ func (s *systemd) reload(ctx context.Context) error {
 	return nil
 }
 
-// stale tells whether systemd has a unit in memory that is not what its files say now. fragment is the
+// stale reports whether systemd has a unit in memory that is not what its files say now. fragment is the
 // file that is the unit's own now, where it is known: systemd sees that a file it has read changed, and
 // that there are other drop-ins, but not that another file has come to take precedence.
 func (s *systemd) stale(ctx context.Context, unit, fragment string) (bool, error) {

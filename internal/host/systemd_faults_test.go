@@ -101,7 +101,7 @@ func TestSystemdUnitMaskedOrMissing(t *testing.T) {
 	faulty(t, machine(errNoUnit, "not-found"), []string{"start", "restart", "check"}, "no unit file has this name")
 }
 
-// unitWith is a unit's state, with the number of its job and what tells its start from others.
+// unitWith is a unit's state, with the number of its job and what distinguishes its start from others.
 func unitWith(active string, job uint32, invocation string) map[string]any {
 	properties := unitIs("loaded", active, "sub", "success")
 	properties["Job"], properties["InvocationID"] = []any{job, "/job"}, []byte(invocation)

@@ -90,7 +90,7 @@ func (f *fakeBus) set(unit, active, sub string) {
 	f.put(unit, map[string]any{"LoadState": "loaded", "ActiveState": active, "SubState": sub})
 }
 
-// put has a unit other properties, and tells who watches it.
+// put gives a unit other properties, and notifies whoever watches it.
 func (f *fakeBus) put(unit string, properties map[string]any) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

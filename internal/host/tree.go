@@ -54,7 +54,7 @@ func openTree(dir string) (*Tree, error) {
 // Close releases the tree's directory.
 func (t *Tree) Close() error { return t.root.Close() }
 
-// Stat tells what is at path, without following a last symbolic link.
+// Stat reports what is at path, without following a last symbolic link.
 func (t *Tree) Stat(path string) (apply.Entry, error) {
 	entry := apply.Entry{Owned: t.owned}
 	p, err := t.find(path)

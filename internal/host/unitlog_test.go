@@ -24,7 +24,7 @@ func logged(t *testing.T, conn *fakeBus, text string) (*Machine, func() string) 
 	return journalled(t, conn, dir, "case $1 in --sync) exit 1 ;; esac\ncat "+dir+"/text")
 }
 
-// journalled is a machine whose journalctl is a script. The function tells what it was called with.
+// journalled is a machine whose journalctl is a script. The function returns what it was called with.
 func journalled(t *testing.T, conn *fakeBus, dir, script string) (*Machine, func() string) {
 	t.Helper()
 	m, _ := newMachine(t, conn)

@@ -96,7 +96,7 @@ func (w *walk) resolve(dir string) (string, error) {
 	return at, nil
 }
 
-// lookup tells what is at a path whose parents are free of symbolic links.
+// lookup reports what is at a path whose parents are free of symbolic links.
 func (w *walk) lookup(name string) (fs.FileInfo, error) {
 	info, err := w.tree.root.Lstat(inRoot(name))
 	if !w.create || !errors.Is(err, fs.ErrNotExist) {
@@ -108,7 +108,7 @@ func (w *walk) lookup(name string) (fs.FileInfo, error) {
 	return w.tree.root.Lstat(inRoot(name))
 }
 
-// makeParent makes a directory that is needed for what is to be in it.
+// makeParent makes a directory that is needed for what will be in it.
 func (t *Tree) makeParent(name string) error {
 	const mode = 0o755
 	err := mutate(mutation{kind: mutateMkdir, root: t.name, name: name, mode: mode}, func() error {

@@ -62,7 +62,7 @@ func TestWaitForFilesThatAppear(t *testing.T) {
 		"renamed into place":  {mkdirs(dir), touch("/tmp"), nil, move("/tmp", path)},
 		"parents made later":  {nil, mkdirs("/opt"), mkdirs("/opt/azure"), touch("/opt/other"), mkdirs(dir), touch(path)},
 		"parents made before": {nil, mkdirs(dir), touch(path)},
-		"parent made anew":    {mkdirs(dir), nil, remove("/opt/azure"), mkdirs(dir), touch(path)},
+		"parent made again":   {mkdirs(dir), nil, remove("/opt/azure"), mkdirs(dir), touch(path)},
 		"parent moved away":   {mkdirs(dir), nil, move("/opt/azure", "/opt/old"), mkdirs(dir), touch(path)},
 		"by a link made later": {
 			mkdirs("/mnt/containers"), touch("/mnt/containers/provision.complete"), mkdirs("/opt"), nil, symlink("/mnt", "/opt/azure"),

@@ -126,7 +126,7 @@ func inWords(kind string) string {
 	}[kind]
 }
 
-// scalar tells whether a single value is of a kind, as JSON is decoded into Go's type.
+// scalar reports whether a single value is of a kind, as JSON is decoded into Go's type.
 func scalar(kind string, value any) bool {
 	text, isText := value.(string)
 	switch kind {
@@ -164,7 +164,7 @@ func numeral(value any) string {
 	return ""
 }
 
-// parses tells whether a text is a value of a kind.
+// parses reports whether a text is a value of a kind.
 func parses(kind, text string) bool {
 	var err error
 	switch kind {

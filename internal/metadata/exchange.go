@@ -113,7 +113,7 @@ var statuses = map[int]Kind{
 	http.StatusNotFound:     NotFound,
 }
 
-// judge tells what is wrong with an answer, before its body is read.
+// judge reports what is wrong with an answer, before its body is read.
 func judge(where string, response *http.Response, q question) *failure {
 	status := response.StatusCode
 	if status == http.StatusNotModified && q.header[ifNoneMatch] != "" {
@@ -158,7 +158,7 @@ func judgeType(where, contentType string, refused []string) *failure {
 }
 
 // retryAfter is how long the service wants to be left alone (RFC 9110, section 10.2.3), 0 for no wish. A date
-// is taken by the service's own clock where it tells it, as a machine's may be wrong until it is set.
+// is taken by the service's own clock where the answer has it, because a machine's may be wrong until it is set.
 func retryAfter(header http.Header) time.Duration {
 	value := header.Get("Retry-After")
 	if seconds, err := strconv.ParseUint(value, 10, 31); err == nil {
@@ -175,7 +175,7 @@ func retryAfter(header http.Header) time.Duration {
 	return max(until.Sub(now), 0)
 }
 
-// unanswered tells why there was no answer. The error itself is not repeated, for it can quote what came in
+// unanswered reports why there was no answer. The error itself is not repeated, for it can quote what came in
 // an answer's place.
 func unanswered(where string, err error) *failure {
 	var notConnected unconnected
@@ -210,7 +210,7 @@ func unanswered(where string, err error) *failure {
 	return f
 }
 
-// interrupted tells why an answer was not read to its end.
+// interrupted reports why an answer was not read to its end.
 func interrupted(where string, err error) *failure {
 	var network *net.OpError
 	switch {

@@ -18,7 +18,7 @@ const maxNesting = 32
 // maxID bounds the names that a report repeats, in bytes.
 const maxID = 256
 
-// parseGoalState reads a goal state, and tells whether it has all that a report needs. Of each value the first
+// parseGoalState reads a goal state, and reports whether it has all that a report needs. Of each value the first
 // counts: a machine is one role's one instance.
 func parseGoalState(data []byte) (goalState, bool) {
 	var g goalState

@@ -56,7 +56,7 @@ func describeEC2(data []byte) (facts.Instance, bool) {
 	}, true
 }
 
-// decode fills a struct with an object, and tells whether it is one. A member of the wrong type is left empty:
+// decode fills a struct with an object, and reports whether it is one. A member of the wrong type is left empty:
 // encoding/json goes on after it.
 func decode(data []byte, into any) bool {
 	if !bytes.HasPrefix(bytes.TrimLeft(data, " \t\r\n"), []byte("{")) {

@@ -69,7 +69,7 @@ func bounded[T any](ctx context.Context, bound time.Duration, try func(ctx conte
 	return try(ctx)
 }
 
-// sleep waits, but leaves time for a last try where ctx has a deadline. It tells whether ctx goes on.
+// sleep waits, but leaves time for a last try where ctx has a deadline. It reports whether ctx goes on.
 func sleep(ctx context.Context, pause time.Duration) bool {
 	if deadline, ok := ctx.Deadline(); ok {
 		if left := time.Until(deadline) - finalTry; left > 0 {

@@ -104,7 +104,7 @@ func (s *Service) fetch(ctx context.Context) ([]byte, *failure) {
 	if s.encoded {
 		var err error
 		if data, err = base64.StdEncoding.AppendDecode(nil, []byte(strings.TrimSpace(string(data)))); err != nil {
-			return nil, failed(got.url, WrongType, "is not base64") // the error itself tells a byte of it
+			return nil, failed(got.url, WrongType, "is not base64") // the error itself shows a byte of it
 		}
 	}
 	if len(data) == 0 {

@@ -40,7 +40,7 @@ func (s *Service) renew(ctx context.Context, address string) *failure {
 	return nil
 }
 
-// printable tells whether a value can be sent back in a header: it has a byte at least, limit at most, and
+// printable reports whether a value can be sent back in a header: it has a byte at least, limit at most, and
 // only visible ones of ASCII.
 func printable(value string, limit int) bool {
 	for i := range len(value) {

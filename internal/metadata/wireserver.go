@@ -23,13 +23,13 @@ const (
 // sends at most.
 const maxDescription = 512
 
-// wirePolicy: 410 is for a goal state that has been replaced, so that the next one is to be read.
+// wirePolicy: 410 is for a goal state that has been replaced, so that the next one must be read.
 var wirePolicy = policy{
 	again:  []int{http.StatusRequestTimeout, http.StatusGone, http.StatusTooManyRequests},
 	settle: 10 * time.Second,
 }
 
-// WireServer is what a machine on Azure tells how its provisioning ended. One that never reports has failed to
+// WireServer is the server to which a machine on Azure reports how its provisioning ended. One that never reports has failed to
 // be provisioned, as far as Azure knows, after some time.
 type WireServer struct{ client *http.Client }
 

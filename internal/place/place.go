@@ -101,7 +101,7 @@ func below(name string, roots []string) string {
 	return "must be below one of " + strings.Join(roots, ", ")
 }
 
-// within tells whether a name is a path, or is in the directory that it stands for.
+// within reports whether a name is a path, or is in the directory that it stands for.
 func within(name, of string) bool {
 	dir, isDir := strings.CutSuffix(of, "/")
 	return name == dir || isDir && strings.HasPrefix(name, of)

@@ -56,7 +56,7 @@ func IDOf(spec Spec) ID { return ID(spec.Kind() + ":" + spec.Name()) }
 type Spec interface {
 	// Kind is the type's name.
 	Kind() string
-	// Name tells it from others of its kind.
+	// Name distinguishes it from others of its kind.
 	Name() string
 }
 
@@ -120,7 +120,7 @@ func (*File) Kind() string { return "File" }
 // Name implements Spec.
 func (f *File) Name() string { return f.Path }
 
-// Temporary tells whether the file is there only until others are.
+// Temporary reports whether the file is there only until others are.
 func (f *File) Temporary() bool { return len(f.Until) > 0 }
 
 // Kind implements Spec.

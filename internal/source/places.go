@@ -74,7 +74,7 @@ func (s *Search) places() (local, remote []place, err error) {
 // attached are the places whose disk, or firmware, goes with the machine and not with its disk.
 var attached = []string{"azure-ovf", "nocloud-disk", "config-drive"}
 
-// IsAttached tells whether a place goes with the machine, and so tells it from one with a copy of its disk.
+// IsAttached reports whether a place goes with the machine, and so distinguishes it from a machine with a copy of its disk.
 func IsAttached(name string) bool { return slices.Contains(attached, name) }
 
 // PlaceFor is where a contract belongs on the disk: where its user data wants it, or else its dialect has it.

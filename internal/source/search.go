@@ -17,15 +17,15 @@ type Machine interface {
 	Files
 	// Disks lists the block devices that can hold settings, by name, sorted.
 	Disks() ([]string, error)
-	// OpenDisk opens a block device for reading, and tells its size in bytes.
+	// OpenDisk opens a block device for reading, and reports its size in bytes.
 	OpenDisk(name string) (Disk, int64, error)
 	// FollowFiles calls changed whenever one of the paths may have been written to its end, until ctx is
 	// done.
 	FollowFiles(ctx context.Context, changed func(), paths ...string) error
-	// WaitForDisk waits until there is a block device that is not among those known, and tells whether there
+	// WaitForDisk waits until there is a block device that is not among those known, and reports whether there
 	// is.
 	WaitForDisk(ctx context.Context, known []string) bool
-	// WaitForAddress waits until the machine has other addresses than those known, and tells whether it
+	// WaitForAddress waits until the machine has other addresses than those known, and reports whether it
 	// has.
 	WaitForAddress(ctx context.Context, known []string) bool
 }
@@ -42,7 +42,7 @@ type Service interface {
 	URL() string
 	// UserData returns the machine's user data; its error is metadata.ErrNotFound where it has none.
 	UserData(ctx context.Context) ([]byte, error)
-	// Instance tells what the cloud says of the machine.
+	// Instance reports what the cloud says of the machine.
 	Instance(ctx context.Context) (facts.Instance, error)
 }
 
@@ -111,7 +111,7 @@ func (n none) Is(err error) bool { return err == ErrNotFound }
 // errAbsent says that a place itself is not there, and may be later.
 const errAbsent none = "is not there"
 
-// Tried tells what came of each place that was looked at, in the order of the first looks.
+// Tried reports what came of each place that was looked at, in the order of the first looks.
 func (s *Search) Tried() []Attempt { return slices.Clone(s.tried) }
 
 // Find returns the contract. Its error is ErrNotFound where every place says that there is none; it names
@@ -246,7 +246,7 @@ func (s *Search) ask(ctx context.Context, places []place) <-chan answer {
 
 var errNoAddress = errors.New("was not asked because the machine has no address: check its network")
 
-// watch tells when there is something new to look at, and at first when nothing new will be missed.
+// watch reports when there is something new to look at, and at first when nothing new will be missed.
 func (s *Search) watch(ctx context.Context) <-chan struct{} {
 	news := make(chan struct{}, 1)
 	tell := func() {

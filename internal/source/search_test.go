@@ -134,7 +134,7 @@ func TestDocumentInDocumentOut(t *testing.T) {
 					d.deliver(m, s, wrap(document))
 				}
 				if how == "late" && !d.wakes() {
-					continue // nobody tells of it
+					continue // nobody reports it
 				}
 				ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 				got, err := s.Find(ctx)
@@ -147,7 +147,7 @@ func TestDocumentInDocumentOut(t *testing.T) {
 	}
 }
 
-// wakes tells whether a search that waits is told of it.
+// wakes reports whether a search that waits is told of it.
 func (d *delivery) wakes() bool {
 	return d.source == "azure-ovf" || d.source == "nocloud-disk" || d.source == "config-drive" || d.source == "cloud-init"
 }

@@ -67,7 +67,7 @@ func openFAT(s *session) (filesystem, string, error) {
 	case total*sector < f.data || clusters == 0:
 		return nil, "", corrupt("fat: %d sectors leave no room for a file", total)
 	// The specification goes by the number of clusters alone. There are small FAT32 disks all the same, and
-	// every system tells them by the size of the table, which is in another place.
+	// every system recognizes them by the size of the table, which is in another place.
 	case !old && clusters <= max32:
 		f.width, f.rootCluster = 32, binary.LittleEndian.Uint32(b[44:])
 	case old && clusters <= max12:
@@ -89,7 +89,7 @@ func openFAT(s *session) (filesystem, string, error) {
 	return f, label, nil
 }
 
-// plausibleFAT tells a boot sector of FAT from that of anything else: there is no identifier that is always
+// plausibleFAT distinguishes a boot sector of FAT from anything else: there is no identifier that is always
 // there. A master boot record and NTFS have zeros in these fields.
 func plausibleFAT(b []byte, sector, sectors, reserved, tables int64) bool {
 	powerOfTwo := func(n int64) bool { return n > 0 && n&(n-1) == 0 }

@@ -13,7 +13,7 @@ func (f *fat) open(s *session, directory bool, first uint32, size int64) (file, 
 	opened := file{directory: directory, size: size}
 	most := (size + f.cluster - 1) / f.cluster
 	if directory {
-		// One cluster more than is looked at tells that there is more.
+		// One cluster more than is looked at shows that there is more.
 		most = maxDirectory/f.cluster + 1
 	}
 	cluster := first

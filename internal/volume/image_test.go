@@ -102,7 +102,7 @@ func expectError(t testing.TB, v *volume.Volume, path string, want error) {
 	}
 }
 
-// typed tells whether an error is one that a caller can tell.
+// typed reports whether an error is one that a caller can tell.
 func typed(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrInvalid) || errors.Is(err, volume.ErrUnknown) ||
 		errors.Is(err, volume.ErrCorrupt) || errors.Is(err, volume.ErrTooLarge)

@@ -136,7 +136,7 @@ func (i *iso) continuation(s *session, entry []byte) ([]byte, error) {
 	return s.view(block*i.block+offset, int(size))
 }
 
-// detectRockRidge tells whether the root directory's own record announces Rock Ridge, and has the tree's
+// detectRockRidge reports whether the root directory's own record announces Rock Ridge, and has the tree's
 // Rock Ridge names compared from then on.
 func (i *iso) detectRockRidge(s *session) (bool, error) {
 	content, err := s.view(i.top.at, int(min(i.top.size, sectorSize)))

@@ -116,7 +116,7 @@ func (r *run) check(ctx context.Context, s *followed) error {
 	return r.try(ctx, s, contract, sum, log)
 }
 
-// decided tells what became of a config that the watcher sees for the first time, on a node that may have
+// decided reports what became of a config that the watcher sees for the first time, on a node that may have
 // had it: the current one stays, one that has failed is not tried again, and one that "apply" or
 // "rollback" has taken the place of does not come back by itself.
 func decided(contract source.Contract, entries []generation.Entry) (note, bool) {
@@ -189,7 +189,7 @@ func (r *run) try(ctx context.Context, s *followed, contract source.Contract, su
 	return nil
 }
 
-// verdict is what a config is to be remembered by, unless what was in its way is no fault of its own.
+// verdict is what is remembered about a config, unless what was in its way is no fault of its own.
 func (r *run) verdict(changed agent.Changed, begin time.Time) (known note, final bool) {
 	st := changed.Status
 	switch {

@@ -17,7 +17,7 @@ func (r *run) lookForDrift(ctx context.Context) error {
 	r.driftDue = time.Now().Add(spread(r.DriftInterval, r.Seed, "drift", time.Now()))
 	entries, err := r.Node.Generations()
 	if err != nil || len(entries) == 0 {
-		return nil // publish tells why
+		return nil // publish reports why
 	}
 	drift, err := r.drift(ctx)
 	if err != nil {
@@ -96,7 +96,7 @@ func (r *run) repair(ctx context.Context) error {
 	r.driftFailures = 0
 	r.Log.Info("drift is repaired", "changes", len(changed.Status.Changes))
 	if ctx.Err() == nil {
-		_, _ = r.drift(ctx) // for the metrics; the next look tells what is left
+		_, _ = r.drift(ctx) // for the metrics; the next look reports what is left
 	}
 	return nil
 }

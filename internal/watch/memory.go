@@ -30,7 +30,7 @@ type note struct {
 	Allowed difference.Class `json:"allowed,omitzero"`
 }
 
-// stands tells whether a note still holds for a watcher that may be told more than the one that made it.
+// stands reports whether a note still holds for a watcher that may be told more than the one that made it.
 func (n note) stands(allow difference.Class, force bool) bool {
 	switch n.Rejected {
 	case Class:

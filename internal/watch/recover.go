@@ -14,7 +14,7 @@ import (
 func (r *run) recover(ctx context.Context) error {
 	entries, err := r.Node.Generations()
 	if err != nil {
-		return nil // publish tells why
+		return nil // publish reports why
 	}
 	if len(entries) == 0 || !entries[len(entries)-1].Unfinished() {
 		r.recovering, r.recoveries = false, 0

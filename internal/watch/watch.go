@@ -34,7 +34,7 @@ type Files interface {
 
 // Source is where a contract comes from.
 type Source struct {
-	// Name tells it from the others, in metrics and in what is remembered.
+	// Name distinguishes it from the others, in metrics and in what is remembered.
 	Name string
 	// Fetch returns the contract that is there now; its error is source.ErrNotFound where there is none.
 	Fetch func(ctx context.Context) (source.Contract, error)
@@ -105,7 +105,7 @@ const (
 
 // errAbandoned says that a change was left to the next start. It is as if the power had gone: the
 // generation stands as being applied, the lock goes with the process, and the engine's record of intent
-// tells what is left to do.
+// reports what is left to do.
 var errAbandoned = errors.New("a change did not end in time and is abandoned; the next start finishes it")
 
 // run is one run of a watcher.
@@ -154,7 +154,7 @@ func (w *Watcher) Run(ctx context.Context) error {
 	}
 }
 
-// Once looks at every source once, and for drift, and tells whether all that was to be done was done.
+// Once looks at every source once, and for drift, and reports whether all that was to be done was done.
 func (w *Watcher) Once(ctx context.Context) error {
 	r := w.begin(ctx)
 	r.Supervisor.Ready()
@@ -292,7 +292,7 @@ func (r *run) during(ctx context.Context, what string, changes bool, do func(ctx
 	}
 }
 
-// publish tells how things are, to whoever supervises and to the textfile.
+// publish reports how things are, to whoever supervises and to the textfile.
 func (r *run) publish() {
 	entries, err := r.Node.Generations()
 	if err != nil {

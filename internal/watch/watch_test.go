@@ -23,7 +23,7 @@ func TestChangesAreApplied(t *testing.T) {
 		n.want("change well")
 		n.wait(time.Hour)
 		n.want()
-		// One that nobody tells of is found by asking.
+		// One that nobody reports is found by asking.
 		n.set(func() { n.content = c })
 		n.wait(2 * time.Minute)
 		n.want("change well")

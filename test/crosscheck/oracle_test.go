@@ -22,7 +22,7 @@ type answer struct {
 	Type string
 	// Load names the exception for which the document cannot be loaded, empty where it can.
 	Load string
-	// Failed tells at what write_files fails: "list", "place" or "elsewhere", empty where it does not.
+	// Failed says at what write_files fails: "list", "place" or "elsewhere", empty where it does not.
 	Failed string
 	// Files are those at the places. Where cloud-init gives up because of what is not about a place, they are
 	// what they were without that: a byte order mark, something beside write_files, an entry elsewhere.
@@ -40,7 +40,7 @@ const (
 	typeTemplate = "text/jinja2"
 )
 
-// complete tells whether cloud-init does all that the document says of files.
+// complete reports whether cloud-init does all that the document says of files.
 func (a *answer) complete() bool {
 	return (a.Type == typeConfig || a.Type == typeTemplate) && a.Load == "" && a.Failed == ""
 }

@@ -37,7 +37,7 @@ func open(data []byte) result {
 	return result{c, err}
 }
 
-// says tells whether the error has a text.
+// says reports whether the error has a text.
 func (r *result) says(text string) bool { return r.err != nil && strings.Contains(r.err.Error(), text) }
 
 func (r *result) none() bool { return errors.Is(r.err, envelope.ErrNone) }
@@ -55,7 +55,7 @@ type study struct {
 	symbol, ask string
 	// spoil changes a document, or not.
 	spoil func(*generator, string) string
-	// complete tells whether cloud-init does all that the document says, and expected is what Open makes of
+	// complete reports whether cloud-init does all that the document says, and expected is what Open makes of
 	// what it does, spelt in the plainest way.
 	complete    func(*answer) bool
 	expected    func(*answer) result
@@ -88,7 +88,7 @@ func (c *comparison) agreement() string {
 	return ""
 }
 
-// sameFile tells whether both have the same bytes for the same place.
+// sameFile reports whether both have the same bytes for the same place.
 func (c *comparison) sameFile() bool {
 	return c.want.err == nil && c.ours.err == nil &&
 		bytes.Equal(c.want.contract.Data, c.ours.contract.Data) && c.want.contract.Path == c.ours.contract.Path

@@ -191,7 +191,7 @@ func (s *stream) fill() error {
 	return nil
 }
 
-// next waits for the next rename, and tells which it is; none once the process has ended.
+// next waits for the next rename, and returns it; none once the process has ended.
 func (p *process) next() (string, bool) {
 	line, err := p.reached.ReadString('\n')
 	return line, err == nil

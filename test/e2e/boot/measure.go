@@ -42,7 +42,7 @@ type Spread struct {
 // Run runs a case, as scenario's runner does.
 type Run func(ctx context.Context, c scenario.Case) scenario.Outcome
 
-// Measure runs every variant as often as runs says, in turns, and tells of each run on progress. A run that
+// Measure runs every variant as often as runs says, in turns, and reports each run on progress. A run that
 // does not end in a node is an error, and no part of the results.
 func Measure(ctx context.Context, run Run, variants []scenario.Case, runs int, progress io.Writer) ([]Result, error) {
 	timelines := make([][][]scenario.Event, len(variants))

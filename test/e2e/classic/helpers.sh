@@ -36,7 +36,7 @@ write_file() {
 	base64 -d >"$2"
 }
 
-# enable_and_start UNIT starts a unit anew, and at every boot from now on.
+# enable_and_start UNIT starts a unit again, and at every boot from now on.
 enable_and_start() {
 	retry 100 5 30 systemctl daemon-reload || return 4
 	retry 100 5 30 systemctl restart --no-block "$1" || return 4

@@ -35,7 +35,7 @@ type BlockEntry struct {
 	End int64
 }
 
-// Flush tells that all before it is on the disk, whatever happens.
+// Flush says that all before it is on the disk, whatever happens.
 func (e *BlockEntry) Flush() bool { return e.Flags&blockFlush != 0 }
 
 // BlockLog is a block log.
@@ -145,7 +145,7 @@ func (l *BlockLog) ReplayEarly(disk Disk, flush int, early func(n int) bool) (un
 	return undo, nil
 }
 
-// writes tells whether an entry has data.
+// writes reports whether an entry has data.
 func (e *BlockEntry) writes() bool { return e.Flags&(blockDiscard|blockMark) == 0 && e.Sectors > 0 }
 
 // apply writes one entry. What was discarded reads as anything, so it is left as it is.

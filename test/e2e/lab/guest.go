@@ -12,7 +12,7 @@ import (
 type Guest struct {
 	// Name is the host name.
 	Name string
-	// Number tells machines apart: the cloud's IDs, and the firmware's, are made of it.
+	// Number distinguishes machines: the cloud's IDs, and the firmware's, are made of it.
 	Number int
 	// UserData is what the machine was created with; nil for none.
 	UserData []byte

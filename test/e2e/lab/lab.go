@@ -115,7 +115,7 @@ func (l *Lab) start(ctx context.Context, name string, env []string, argv ...stri
 // Done is closed when the program has ended.
 func (p *Process) Done() <-chan struct{} { return p.done }
 
-// await waits until a program is as it is to be, for as long as it runs.
+// await waits until a program is as it should be, for as long as it runs.
 func (p *Process) await(ctx context.Context, is func(context.Context) error) error {
 	for {
 		err := is(ctx)

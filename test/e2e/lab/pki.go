@@ -27,7 +27,7 @@ type PKI struct {
 	CA []byte
 }
 
-// life is how long certificates are valid; they are made anew for each lab.
+// life is how long certificates are valid; each lab makes new ones.
 const life = 30 * 24 * time.Hour
 
 // NewPKI makes an authority with files in a directory.

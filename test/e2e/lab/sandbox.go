@@ -20,7 +20,7 @@ import (
 // insideVariable tells a process that it is the sandbox's first.
 const insideVariable = "SLIPWAY_E2E_SANDBOX"
 
-// Inside tells whether this process is the first of a sandbox.
+// Inside reports whether this process is the first of a sandbox.
 func Inside() bool { return os.Getenv(insideVariable) != "" && os.Getpid() == 1 }
 
 // Command is this program, with its arguments, as the first process of a new sandbox.

@@ -133,7 +133,7 @@ const emulated = "nohz=off highres=off modprobe.blacklist=aesni_intel,ghash_clmu
 func (l *Lab) qemu(m Machine) []string {
 	kernelArgs := "console=ttyS0 root=/dev/vda rw mitigations=off quiet systemd.show_status=0 systemd.debug_shell=ttyS1 " + emulated + " " + m.KernelArgs
 	argv := []string{
-		// A machine's way to Ready is 0.7 GB of translated code; where that has no room, all is translated anew.
+		// A machine's way to Ready is 0.7 GB of translated code; where that has no room, all is translated again.
 		"qemu-system-x86_64", "-machine", "q35", "-accel", "tcg,thread=multi,tb-size=1024", "-smp", "2", "-m", "2048",
 		// With "enhanced rep movsb" a kernel clears and copies memory by the byte, each of which the emulator does by itself.
 		"-cpu", "max,-erms,-fsrm",
@@ -246,7 +246,7 @@ func lastLine(path string) string {
 	return lines[len(lines)-1]
 }
 
-// MachineKey tells machines apart of which one's saved state does not fit the other.
+// MachineKey differs for machines whose saved states do not fit each other.
 func (l *Lab) MachineKey(m Machine) string {
 	// The paths of a machine's own files make no difference; whom it has met on its network does.
 	key := strings.Join(append(l.qemu(m), bridgeMAC), "\x00")

@@ -72,13 +72,13 @@ func (c Choice) Choose(cases []Case) (names, left []string, err error) {
 	return names, left, nil
 }
 
-// reads tells whether a file, by its path from the root of the repository, is one of the case's inputs.
+// reads reports whether a file, by its path from the root of the repository, is one of the case's inputs.
 func (c *Case) reads(name string) bool {
 	own := path.Join("test/e2e/cases", c.Name) + "/**"
 	return slices.ContainsFunc(append([]string{own}, c.Inputs...), func(pattern string) bool { return matches(pattern, name) })
 }
 
-// matches tells whether a pattern stands for a file: "dir/**" for all below a directory, others as path.Match has them.
+// matches reports whether a pattern stands for a file: "dir/**" for all below a directory, others as path.Match has them.
 func matches(pattern, name string) bool {
 	if dir, all := strings.CutSuffix(pattern, "/**"); all {
 		return strings.HasPrefix(name, dir+"/")

@@ -42,7 +42,7 @@ func (n *node) ready() bool {
 
 // nodeWatch notes when a Node registers and when it becomes Ready.
 type nodeWatch struct {
-	// is tells whether a Node is the one.
+	// is reports whether a Node is the one.
 	is func(node) bool
 
 	mu         sync.Mutex
@@ -123,7 +123,7 @@ func (r *caseRun) ready(ctx context.Context, _ readyArgs) error {
 	for {
 		select {
 		case <-r.node.isReady:
-			// Now, for a later step may start units anew.
+			// Now, because a later step may start units again.
 			if r.events == nil {
 				r.events = r.timeline(ctx)
 			}

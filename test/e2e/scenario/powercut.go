@@ -151,7 +151,7 @@ func (r *caseRun) eachCut(ctx context.Context, log *lab.BlockLog, flushes []int,
 }
 
 // checkCut checks a disk that a power cut has left: it holds no success whose files are missing, and where
-// the agent applies the contract to it, it is whole. marked tells whether the disk holds a success.
+// the agent applies the contract to it, it is whole. marked reports whether the disk holds a success.
 func (r *caseRun) checkCut(ctx context.Context, disk string) (marked bool, err error) {
 	undo, err := lab.ReplayJournal(ctx, disk)
 	if err != nil {
@@ -183,7 +183,7 @@ func (r *caseRun) converge(ctx context.Context, root string) error {
 	return nil
 }
 
-// holds tells whether there is a file in a tree that is not empty, or a link to one.
+// holds reports whether there is a file in a tree that is not empty, or a link to one.
 func holds(root, name string) bool {
 	for range 8 {
 		target, err := os.Readlink(filepath.Join(root, name))
@@ -275,7 +275,7 @@ func checkMarker(ctx context.Context, disk string) (marked bool, err error) {
 	return true, nil
 }
 
-// joined tells whether a disk has what a kubelet has that has joined. Of the certificate it is the link that counts
+// joined reports whether a disk has what a kubelet has that has joined. Of the certificate it is the link that counts
 // here, as large as its target's name: what it leads to is looked at when the agent has been there.
 func joined(ctx context.Context, disk string) (bool, error) {
 	for _, path := range []string{ownCertificate, ownKubeconfig} {

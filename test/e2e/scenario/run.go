@@ -175,7 +175,7 @@ func (r *caseRun) steps(ctx context.Context) error {
 
 // stepKind is what a kind of step does with its arguments.
 type stepKind struct {
-	// check tells whether arguments are ones.
+	// check reports whether arguments are ones.
 	check func(args *yaml.Node) error
 	do    func(ctx context.Context, r *caseRun, args *yaml.Node) error
 }

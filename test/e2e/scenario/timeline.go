@@ -80,7 +80,7 @@ func (r *caseRun) timeline(ctx context.Context) []Event {
 	result, err := r.vm.Shell.Run(ctx, stampsScript())
 	answered := time.Now()
 	if err != nil {
-		r.Log.Warn("the machine tells no times", "case", r.Name, "error", err)
+		r.Log.Warn("the machine reports no times", "case", r.Name, "error", err)
 	}
 	at, now := parseStamps(result.Output, answered)
 	if _, ran := at["agent start"]; ran {

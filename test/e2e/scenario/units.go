@@ -60,7 +60,7 @@ type unitsArgs struct {
 	Active   []string `yaml:"active"`
 	Inactive []string `yaml:"inactive"`
 	// Kept are those that run as they did when they were noted; Restarted those that run, but were
-	// started anew.
+	// started again.
 	Kept      []string `yaml:"kept"`
 	Restarted []string `yaml:"restarted"`
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/slipway-dev/slipway/test/e2e/scenario"
 )
 
-// parseRun reads which cases are to be run.
+// parseRun reads which cases to run.
 func parseRun(ctx context.Context, args []string) (scenario.Choice, error) {
 	var choice scenario.Choice
 	var since string

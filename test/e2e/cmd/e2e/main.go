@@ -1,8 +1,8 @@
 // Command e2e boots virtual machines, lets Slipway make nodes of them, and watches them join a real
 // control plane. It needs root and Debian 12, and no more than it installs itself:
 //
-//	e2e run [CASE...]    run the named cases, or the core set; -h tells the flags
-//	e2e boot [FLAGS]     measure how long each way of booting a node takes; -h tells the flags
+//	e2e run [CASE...]    run the named cases, or the core set; -h shows the flags
+//	e2e boot [FLAGS]     measure how long each way of booting a node takes; -h shows the flags
 //	e2e image            make the nodes' images only
 //	e2e lab              bring up a cluster with one node, and leave it running
 //	e2e lab-down         end it

@@ -209,7 +209,7 @@ func standing(repo string) (int, error) {
 	return pid, nil
 }
 
-// startOf tells when a process started, in the kernel's ticks; a dead one's start is none.
+// startOf reports when a process started, in the kernel's ticks; a dead one's start is none.
 func startOf(pid int) (string, error) {
 	file, err := os.Open(filepath.Join("/proc", strconv.Itoa(pid), "stat"))
 	if err != nil {
