@@ -13,6 +13,7 @@ const (
 	DefaultSandboxImage     = "registry.k8s.io/pause:3.10" // kubeadm's default, Kubernetes 1.31 and later
 	DefaultTimeout          = Duration(15 * time.Minute)   // AKS: CSE_TIMEOUT, 900 s
 	DefaultAPIServerTimeout = Duration(5 * time.Minute)    // AKS: name resolution is given 300 s
+	DefaultChangeTimeout    = Duration(30 * time.Second)   // a kubelet renews its lease every 10 s
 	DefaultLayout           = LayoutStandard
 )
 
@@ -34,6 +35,7 @@ func Default(c *NodeConfig) {
 	setDefault(&c.Runtime.SandboxImage, DefaultSandboxImage)
 	setDefault(&c.Checks.Timeout, DefaultTimeout)
 	setDefault(&c.Checks.APIServerTimeout, DefaultAPIServerTimeout)
+	setDefault(&c.Checks.ChangeTimeout, DefaultChangeTimeout)
 	setDefault(&c.Join.Method, inferMethod(c.Join))
 	if c.Components.Layout == LayoutStandard {
 		setDefault(&c.Runtime.CgroupDriver, "systemd") // kubeadm's default

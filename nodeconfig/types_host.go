@@ -189,6 +189,10 @@ type Checks struct {
 	// APIServerTimeout bounds the wait for an API server that can be reached with the node's
 	// credential; default 5m.
 	APIServerTimeout Duration `json:"apiServerTimeout,omitempty"`
+	// ChangeTimeout bounds the wait for a running node, after a change, to renew its Node's lease with
+	// the API server; a node that does not is rolled back; default 30s. A kubelet renews it every ten
+	// seconds (Kubernetes: KubeletConfiguration, nodeLeaseDurationSeconds 40, a quarter of it).
+	ChangeTimeout Duration `json:"changeTimeout,omitempty"`
 	// OutboundCommand is the user's own shell text, run as such before the node joins; it must
 	// succeed.
 	OutboundCommand string `json:"outboundCommand,omitempty"`

@@ -41,6 +41,7 @@ func run(c *NodeConfig, repair bool) []Problem {
 	}
 	v.timeout("$.checks.timeout", c.Checks.Timeout)
 	v.timeout("$.checks.apiServerTimeout", c.Checks.APIServerTimeout)
+	v.timeout("$.checks.changeTimeout", c.Checks.ChangeTimeout)
 	v.cluster(c)
 	v.join(&c.Join)
 	v.kubelet(&c.Kubelet)

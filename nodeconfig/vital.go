@@ -30,6 +30,7 @@ var vital = []string{
 
 	"$.checks.timeout",
 	"$.checks.apiServerTimeout",
+	"$.checks.changeTimeout",
 	"$.components.layout",
 }
 

@@ -45,6 +45,7 @@ var unplanned = map[string]map[string]fieldRow{
 		"$.metadata.revision":    {state: applied, where: "a node refuses a contract with a lower one"},
 		"$.metadata.generation":  {state: applied, where: "the former name of `metadata.revision`"},
 		"$.checks.timeout":       {state: applied, where: "bounds the whole provisioning"},
+		"$.checks.changeTimeout": {state: applied, where: "bounds the wait for the Node's lease after a change"},
 		"$.cloud.instanceType":   {state: noEffect, where: "for people; what the machine has is measured"},
 		"$.cluster.name":         {state: noEffect, where: "for people; no component asks for it yet"},
 		"$.components.artifacts": {state: noEffect, where: "nothing is downloaded; the image brings the components"},

@@ -76,12 +76,13 @@ var needs = map[string]func(*nodeconfig.NodeConfig){
 
 // saysNothing are the leaves that change no node, each with the reason.
 var saysNothing = map[string]string{
-	"$.metadata":           "names the document, for people and for order",
-	"$.cluster.name":       "is for the arguments of credential plug-ins, which the contract gives itself",
-	"$.cloud.instanceType": "is a fact, for people",
-	"$.checks.timeout":     "bounds the run of the agent, which reads it itself",
-	"$.apiVersion":         "is what the document is; there is no other",
-	"$.kind":               "is what the document is; there is no other",
+	"$.metadata":             "names the document, for people and for order",
+	"$.cluster.name":         "is for the arguments of credential plug-ins, which the contract gives itself",
+	"$.cloud.instanceType":   "is a fact, for people",
+	"$.checks.timeout":       "bounds the run of the agent, which reads it itself",
+	"$.checks.changeTimeout": "bounds a check that follows a change, which is no part of the plan (HealthChecks)",
+	"$.apiVersion":           "is what the document is; there is no other",
+	"$.kind":                 "is what the document is; there is no other",
 }
 
 // Every setting that a contract can express either changes what is planned, or is warned of, in

@@ -23,10 +23,6 @@ const (
 	// answerPatience is that of what a unit answers once it runs, on a small machine that has just read
 	// all its images and pods.
 	answerPatience = resource.Duration(90 * time.Second)
-	// leasePatience is that of a Node's lease, once the kubelet says that it is well: it renews it every ten
-	// seconds (Kubernetes: KubeletConfiguration, nodeLeaseDurationSeconds 40, a quarter of it). A first boot may
-	// wait for an API server that is not there yet for longer; a change need not, to know that it did harm.
-	leasePatience = resource.Duration(30 * time.Second)
 )
 
 // The client certificate, with its key, that a kubelet asks the cluster for when it joins, and before the
@@ -64,7 +60,7 @@ func HealthChecks(c *nodeconfig.NodeConfig) []resource.Resource {
 		h.add(resource.Join, exitcode.KubeletStartFailed, "the kubelet renews its Node's lease, so the cluster sees the node",
 			&resource.Check{
 				Label:   "health-node-lease",
-				Timeout: min(c.Checks.APIServerTimeout, leasePatience),
+				Timeout: c.Checks.ChangeTimeout,
 				ExitCodes: map[resource.Cause]int{
 					resource.CauseDNS:        exitcode.APIServerNameUnresolved,
 					resource.CauseConnection: exitcode.APIServerUnreachable,

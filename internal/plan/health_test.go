@@ -71,7 +71,7 @@ func TestHealthOfAJoiningNode(t *testing.T) {
 		t.Errorf("socket is %s", got)
 	}
 	lease := healthCheck(checks, "health-node-lease")
-	if lease.Timeout != leasePatience || lease.ExitCodes[resource.CauseDNS] != exitcode.APIServerNameUnresolved ||
+	if lease.Timeout != nodeconfig.DefaultChangeTimeout || lease.ExitCodes[resource.CauseDNS] != exitcode.APIServerNameUnresolved ||
 		!reflect.DeepEqual(lease.LeaseRenewed, &resource.LeaseRenewed{
 			Server: c.Cluster.Server, CertificateAuthority: c.Cluster.CertificateAuthority, Node: "node-1",
 			Credentials: []resource.KeyPair{{Certificate: "/var/lib/kubelet/pki/kubelet-client-current.pem"}},
@@ -80,12 +80,12 @@ func TestHealthOfAJoiningNode(t *testing.T) {
 	}
 }
 
-// A contract that wants to know sooner is heard.
-func TestLeasePatience(t *testing.T) {
+// The contract says how long the lease is waited for after a change, and the wait of a first boot does not count.
+func TestChangeTimeout(t *testing.T) {
 	c := contract(t, "native/minimal.yaml", func(n *nodeconfig.NodeConfig) {
-		n.Kubelet.NodeName, n.Checks.APIServerTimeout = "node-1", nodeconfig.Duration(7*time.Second)
+		n.Kubelet.NodeName, n.Checks.ChangeTimeout = "node-1", nodeconfig.Duration(7*time.Second)
 	})
-	if got := healthCheck(HealthChecks(c), "health-node-lease").Timeout; got != c.Checks.APIServerTimeout {
+	if got := healthCheck(HealthChecks(c), "health-node-lease").Timeout; got != c.Checks.ChangeTimeout {
 		t.Errorf("got %s", got)
 	}
 }
