@@ -91,12 +91,15 @@ func unmask(unit string) string {
 	return fmt.Sprintf("\"systemctl unmask %s\" allows it to run again", unit)
 }
 
-// added are the drop-ins that somebody has made, to be removed.
+// added are the drop-ins that somebody has made of Slipway's units, to be removed. One of all units of a type is more
+// than Slipway's concern, and stays.
 func (a *Agent) added(store *generation.Store) ([]resource.Resource, error) {
 	dropIns, err := store.DropIns()
 	var list []resource.Resource
 	for _, d := range dropIns {
-		list = append(list, resource.Resource{Phase: resource.Base, Restarts: []string{d.Unit}, Spec: &resource.File{Path: d.Path}})
+		if !d.Shared {
+			list = append(list, resource.Resource{Phase: resource.Base, Restarts: d.Units, Spec: &resource.File{Path: d.Path}})
+		}
 	}
 	return list, err
 }
@@ -129,9 +132,19 @@ func (a *Agent) foreign(store *generation.Store, masked []string) ([]apply.Chang
 	dropIns, err := store.DropIns()
 	for _, d := range dropIns {
 		changes = append(changes, apply.Change{ID: resource.IDOf(&resource.File{Path: d.Path}), Action: apply.Left,
-			Note: fmt.Sprintf("somebody changed %s with this file: \"systemctl revert\" or \"slipway-node watch --drift repair-all\" removes it", d.Unit)})
+			Note: undoing(d)})
 	}
 	return append(changes, a.readdressed()...), err
+}
+
+// undoing says how a drop-in is undone. "systemctl revert" is not the way: it removes Slipway's own of the unit, too.
+func undoing(d generation.DropIn) string {
+	note := fmt.Sprintf("somebody changed %s with this file: to undo that, remove this file, then run \"systemctl daemon-reload\" and \"systemctl restart %s\"",
+		strings.Join(d.Units, ", "), strings.Join(d.Units, " "))
+	if !d.Shared {
+		note += "; \"slipway-node watch --drift repair-all\" does the same"
+	}
+	return note
 }
 
 // readdressed are the addresses that the node was provisioned with and that the machine has no more.

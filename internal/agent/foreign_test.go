@@ -111,20 +111,28 @@ func TestDropIns(t *testing.T) {
 		setting = "/etc/systemd/system.control/kubelet.service.d/50-MemoryMax.conf"
 		passing = "/run/systemd/system.control/kubelet.service.d/50-CPUQuota.conf"
 		other   = resource.UnitDir + "/ssh.service.d/override.conf"
+		// Those of all units with a prefix, and of a type (systemd.unit(5)).
+		prefix = resource.UnitDir + "/kubelet-.service.d/override.conf"
+		ofType = "/run/systemd/system/service.d/override.conf"
+		vendor = "/usr/lib/systemd/system/service.d/10-timeout-abort.conf"
 	)
 	n := newNode(t)
 	n.deliver(image, []byte("[Service]\n"))
+	n.deliver(vendor, []byte("[Service]\n"))
 	n.deliver(nativeContract, example(t, "native/full.yaml"))
 	n.provision()
 	equal(t, "drift", n.drifted(), "")
 	var want []string
-	for _, path := range []string{edit, runtime, setting, passing} {
+	for _, path := range []string{edit, runtime, setting, passing, prefix, ofType} {
 		n.deliver(path, []byte("[Service]\n"))
 		want = append(want, "File:"+path+" left")
 	}
 	slices.Sort(want)
 	equal(t, "drift", n.drifted(), strings.Join(want, ", "))
 	n.deliver(other, []byte("[Service]\n"))
+	n.deliver(resource.UnitDir+"/ssh-.service.d/override.conf", []byte("[Service]\n"))
+	n.deliver(resource.UnitDir+"/socket.d/override.conf", []byte("[Service]\n"))
+	n.deliver("/usr/local/lib/systemd/system/service.d/later.conf", []byte("[Service]\n"))
 	n.deliver(resource.UnitDir+"/kubelet.service.d/notes.txt", nil)
 	equal(t, "drift of others", n.drifted(), strings.Join(want, ", "))
 	// They are left, and are known after another generation.
@@ -139,14 +147,34 @@ func TestDropIns(t *testing.T) {
 	if got.Status.ExitCode != 0 {
 		t.Errorf("a repair of all: %v", got.Status.Error)
 	}
-	equal(t, "drift after a repair of all", n.drifted(), "")
-	if !n.exists(image) || !n.exists(other) || n.exists(edit) {
+	equal(t, "drift after a repair of all", n.drifted(), "File:"+ofType+" left")
+	if !n.exists(image) || !n.exists(other) || n.exists(edit) || n.exists(prefix) {
 		t.Error("what is not Slipway's concern was removed, or what is was not")
 	}
 	actions := string(n.read("/run/slipway/actions.jsonl"))
 	last := actions[strings.LastIndex(actions, "daemon-reload"):]
 	if !strings.Contains(last, `"restart","unit":"kubelet.service"`) || !strings.Contains(last, `"restart","unit":"containerd.service"`) {
 		t.Errorf("what followed is %s", last)
+	}
+}
+
+// What is said of a drop-in undoes that, and nothing else: "systemctl revert" would remove Slipway's own as well.
+func TestDropInAdvice(t *testing.T) {
+	n := running(t)
+	const edit, ofType = resource.UnitDir + "/kubelet.service.d/override.conf", resource.UnitDir + "/service.d/override.conf"
+	n.deliver(edit, []byte("[Service]\n"))
+	n.deliver(ofType, []byte("[Service]\n"))
+	changes, err := n.Drift(n.Context())
+	if err != nil || len(changes) != 2 {
+		t.Fatal(changes, err)
+	}
+	for _, c := range changes {
+		if strings.Contains(c.Note, "revert") || !strings.Contains(c.Note, "remove this file") || !strings.Contains(c.Note, "daemon-reload") || !strings.Contains(c.Note, "kubelet.service") {
+			t.Errorf("%s: %s", c.ID, c.Note)
+		}
+		if whole := strings.Contains(c.Note, "containerd.service"); whole != (c.ID == "File:"+ofType) || strings.Contains(c.Note, "repair-all") == whole {
+			t.Errorf("%s: %s", c.ID, c.Note)
+		}
 	}
 }
 

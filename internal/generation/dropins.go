@@ -3,6 +3,7 @@ package generation
 import (
 	"errors"
 	"io/fs"
+	"maps"
 	"slices"
 	"strings"
 
@@ -10,14 +11,46 @@ import (
 )
 
 // dropInDirs are where administrators' drop-ins are (systemd.unit(5), "Unit File Load Path"): "systemctl edit" and
-// "systemctl set-property" write them, for ever or until the next boot. A package's own are elsewhere.
+// "systemctl set-property" write them, for ever or until the next boot. What a package or a distribution ships is below
+// /usr, also for all units of a type, such as Fedora's service.d/10-timeout-abort.conf: that is nobody's change.
 var dropInDirs = []string{
 	"/etc/systemd/system.control", "/run/systemd/system.control", "/run/systemd/transient", resource.UnitDir, "/run/systemd/system",
 }
 
-// DropIn is a file that changes a unit.
+// dropInNames are the directories, by their last names, that systemd takes a unit's drop-ins from (systemd.unit(5)): its
+// own, those of its template, and those of each prefix that ends in a dash. shared is that of all units of its type.
+func dropInNames(unit string) (own []string, shared string) {
+	dot := strings.LastIndexByte(unit, '.')
+	if dot < 0 {
+		return nil, "" // no name of a unit
+	}
+	name, suffix := unit[:dot], unit[dot:]
+	prefix, instance, templated := strings.Cut(name, "@")
+	for {
+		if templated {
+			own = append(own, prefix+"@"+instance+suffix+".d")
+		}
+		switch {
+		case !templated:
+			own = append(own, prefix+suffix+".d")
+		case instance != "":
+			own = append(own, prefix+"@"+suffix+".d")
+		}
+		dash := strings.LastIndexByte(strings.TrimRight(prefix, "-"), '-')
+		if dash < 1 {
+			return own, suffix[1:] + ".d"
+		}
+		prefix = prefix[:dash+1]
+	}
+}
+
+// DropIn is a file that changes units.
 type DropIn struct {
-	Path, Unit string
+	Path string
+	// Units are those of the plan that it changes, sorted.
+	Units []string
+	// Shared says that it changes all units of a type, and so more than Slipway's.
+	Shared bool
 }
 
 // DropIns are the drop-ins of the current generation's units that neither it nor what was there before Slipway
@@ -32,24 +65,34 @@ func (s *Store) DropIns() ([]DropIn, error) {
 	return slices.DeleteFunc(all, func(d DropIn) bool { return slices.Contains(r.DropIns, d.Path) }), err
 }
 
-// dropIns are the drop-ins of a plan's units that the plan does not bring, sorted.
+// dropIns are the drop-ins of a plan's units that the plan does not bring, in a fixed order.
 func (s *Store) dropIns(plan resource.Plan) ([]DropIn, error) {
 	brought := make(map[string]bool)
 	for _, res := range plan.Resources {
 		brought[res.Spec.Name()] = true
 	}
+	found := make(map[string]DropIn) // by the directory's last name
+	for _, unit := range unitsOf(plan) {
+		own, shared := dropInNames(unit)
+		for _, name := range append(own, shared) {
+			if name == "" {
+				continue
+			}
+			found[name] = DropIn{Units: append(found[name].Units, unit), Shared: name == shared}
+		}
+	}
 	var list []DropIn
 	var errs []error
-	for _, unit := range unitsOf(plan) {
+	for _, of := range slices.Sorted(maps.Keys(found)) {
 		for _, dir := range dropInDirs {
-			dir += "/" + unit + ".d"
+			dir += "/" + of
 			names, err := s.host.ReadDir(dir)
 			if err != nil && !errors.Is(err, fs.ErrNotExist) {
 				errs = append(errs, err)
 			}
 			for _, name := range names {
 				if path := dir + "/" + name; strings.HasSuffix(name, ".conf") && !brought[path] {
-					list = append(list, DropIn{path, unit})
+					list = append(list, DropIn{path, found[of].Units, found[of].Shared})
 				}
 			}
 		}
@@ -84,8 +127,12 @@ func (s *Store) earlier(plan resource.Plan) ([]string, error) {
 	current, _ := s.Current()
 	before, unread := s.record(current.Number)
 	var paths []string
+	var had []string
+	if unread == nil {
+		had = unitsOf(before.Resources)
+	}
 	for _, d := range all {
-		known := unread == nil && slices.Contains(unitsOf(before.Resources), d.Unit)
+		known := slices.ContainsFunc(d.Units, func(unit string) bool { return slices.Contains(had, unit) })
 		if !known || slices.Contains(before.DropIns, d.Path) {
 			paths = append(paths, d.Path)
 		}
