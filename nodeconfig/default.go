@@ -47,7 +47,7 @@ func Default(c *NodeConfig) {
 		c.Network.IPFamilies = []string{"IPv4"}
 	}
 	if len(c.Cluster.DNSServiceIPs) == 0 {
-		c.Cluster.DNSServiceIPs = dnsServiceIPs(c.Cluster.ServiceCIDRs)
+		c.Cluster.DNSServiceIPs = DefaultDNSServiceIPs(c.Cluster.ServiceCIDRs)
 	}
 	c.Cluster.KubernetesVersion = strings.TrimLeft(c.Cluster.KubernetesVersion, "v")
 	if c.Kubelet.Config != nil && len(c.Kubelet.Config) == 0 {
@@ -94,9 +94,10 @@ func inferMethod(j Join) JoinMethod {
 	return JoinBootstrapToken
 }
 
-// dnsServiceIPs is the tenth address of each range: the network address plus 10, which for a range
-// that does not begin on an octet is not the same as replacing its last number.
-func dnsServiceIPs(cidrs []string) []string {
+// DefaultDNSServiceIPs returns the addresses of the DNS service of a cluster with these service ranges: the tenth of
+// each. It is the network address plus 10, which for a range that does not begin on an octet is not the same as
+// replacing its last number. A range that is none is skipped.
+func DefaultDNSServiceIPs(cidrs []string) []string {
 	var ips []string
 	for _, cidr := range cidrs {
 		prefix, err := netip.ParsePrefix(cidr)

@@ -9,6 +9,7 @@ import (
 
 // credentials writes what the kubelet authenticates with, and tells it where that is.
 func (p *planner) credentials() {
+	p.unusedCredentials()
 	flags := "--kubeconfig=" + p.layout.kubeconfig
 	switch j := p.config.Join; j.Method {
 	case nodeconfig.JoinBootstrapToken:
@@ -39,6 +40,26 @@ func (p *planner) credentials() {
 	p.file(resource.Join, kubeletDropIns+"10-tlsbootstrap.conf", 0o644,
 		unitFile("[Service]", `Environment="KUBELET_TLS_BOOTSTRAP_FLAGS=`+flags+`"`),
 		"part of the kubelet's command line (AKS: 10-tlsbootstrap.conf)", kubeletUnit)
+}
+
+// unusedCredentials reports what the contract gives to join with, and the node's method does not use.
+func (p *planner) unusedCredentials() {
+	j := p.config.Join
+	pair := cmp.Or(j.ClientCertificate, &nodeconfig.ClientCertificate{})
+	for _, credential := range []struct {
+		path  string
+		of    nodeconfig.JoinMethod
+		given bool
+	}{
+		{"$.join.bootstrapToken", nodeconfig.JoinBootstrapToken, !j.BootstrapToken.IsZero()},
+		{"$.join.clientCertificate.certificate", nodeconfig.JoinClientCertificate, pair.Certificate != ""},
+		{"$.join.clientCertificate.key", nodeconfig.JoinClientCertificate, !pair.Key.IsZero()},
+		{"$.join.exec", nodeconfig.JoinExec, j.Exec != nil},
+	} {
+		if credential.given && credential.of != j.Method {
+			p.warn(nodeconfig.Dropped, credential.path, "is not used, because the node joins in another way")
+		}
+	}
 }
 
 // kubeconfig is client-go's configuration, as much of it as a kubelet needs.

@@ -59,16 +59,19 @@ func (p *planner) checkKubeletConfig() {
 		}
 	}
 	if _, named := k.Config["clusterDNS"]; named && len(p.config.Cluster.DNSServiceIPs) > 0 && p.layout.kubeletDefaults {
-		p.warn(nodeconfig.Dropped, p.dnsPath(), "is not used: kubelet.config.clusterDNS names the servers")
+		p.warn(nodeconfig.Dropped, dnsPath(p.config), "is not used: kubelet.config.clusterDNS names the servers")
+	}
+	if p.layout.kubeletDefaults && len(p.config.Cluster.ServiceCIDRs) > 0 && dnsPath(p.config) != "$.cluster.serviceCIDRs" {
+		p.warn(nodeconfig.Dropped, "$.cluster.serviceCIDRs", "is not used: cluster.dnsServiceIPs names the servers")
 	}
 	if _, named := k.Config["clusterDomain"]; named && p.config.Cluster.DNSDomain != nodeconfig.DefaultDNSDomain && p.layout.kubeletDefaults {
 		p.warn(nodeconfig.Dropped, "$.cluster.dnsDomain", "is not used: kubelet.config.clusterDomain names the domain")
 	}
 }
 
-// dnsPath is the field that the cluster's DNS service comes from.
-func (p *planner) dnsPath() string {
-	if len(p.config.Cluster.ServiceCIDRs) > 0 {
+// dnsPath is the field that the addresses of the cluster's DNS service come from.
+func dnsPath(c *nodeconfig.NodeConfig) string {
+	if len(c.Cluster.ServiceCIDRs) > 0 && slices.Equal(c.Cluster.DNSServiceIPs, nodeconfig.DefaultDNSServiceIPs(c.Cluster.ServiceCIDRs)) {
 		return "$.cluster.serviceCIDRs"
 	}
 	return "$.cluster.dnsServiceIPs"

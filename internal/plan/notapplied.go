@@ -36,7 +36,7 @@ var unapplied = []struct {
 		return !layoutOf(c).kubeletDefaults && c.Cluster.DNSDomain != nodeconfig.DefaultDNSDomain
 	}},
 	{"$.cluster.dnsServiceIPs", func(c *nodeconfig.NodeConfig) bool {
-		return !layoutOf(c).kubeletDefaults && len(c.Cluster.DNSServiceIPs) > 0 && len(c.Cluster.ServiceCIDRs) == 0
+		return !layoutOf(c).kubeletDefaults && len(c.Cluster.DNSServiceIPs) > 0 && dnsPath(c) == "$.cluster.dnsServiceIPs"
 	}},
 	{"$.cluster.serviceCIDRs", func(c *nodeconfig.NodeConfig) bool {
 		return !layoutOf(c).kubeletDefaults && len(c.Cluster.ServiceCIDRs) > 0

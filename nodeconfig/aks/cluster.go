@@ -117,6 +117,9 @@ func (t *translation) customCloud() *nodeconfig.AzureCustomCloud {
 		if c.GetCustomEnvJsonContent() != "" {
 			t.warn(nodeconfig.NotApplied, "$.custom_cloud_config.custom_env_json_content", "is not applied, because custom_cloud_env_name is not akscustom")
 		}
+		if c.GetContainerRegistryDnsSuffix() != "" && t.out.Kubelet.ImageCredentialProvider == nil {
+			t.warn(nodeconfig.NotApplied, "$.custom_cloud_config.container_registry_dns_suffix", "is not applied, because no image credential provider is configured")
+		}
 		return nil
 	}
 	// The contract documents base64, and AKS's own code reads it as plain JSON in one place.

@@ -1,0 +1,216 @@
+package compile_test
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"github.com/slipway-dev/slipway/internal/document"
+	"github.com/slipway-dev/slipway/nodeconfig"
+	"github.com/slipway-dev/slipway/nodeconfig/aks"
+	"github.com/slipway-dev/slipway/test/contracts"
+)
+
+// good are values of fields, as JSON, where one made from the type alone is not valid.
+// CA, CERTIFICATE and KEY stand for those of the examples.
+var good = map[string]string{
+	"$.apiVersion":                         `"slipway.dev/v1"`,
+	"$.kind":                               `"NodeConfig"`,
+	"$.cluster.kubernetesVersion":          `"1.36.3"`,
+	"$.cluster.server":                     `"https://api.example:6443"`,
+	"$.cluster.certificateAuthority":       "CA",
+	"$.cluster.serverCertificate":          "CA",
+	"$.cluster.dnsDomain":                  `"cluster.example"`,
+	"$.cluster.dnsServiceIPs[0]":           `"10.96.0.53"`,
+	"$.cluster.serviceCIDRs[0]":            `"10.96.0.0/12"`,
+	"$.join.method":                        `"BootstrapToken"`,
+	"$.join.bootstrapToken":                `"abcdef.0123456789abcdef"`,
+	"$.join.clientCertificate.certificate": "CERTIFICATE",
+	"$.join.clientCertificate.key":         "KEY",
+	"$.join.exec.apiVersion":               `"client.authentication.k8s.io/v1"`,
+	"$.join.exec.command":                  `"/opt/bin/plugin"`,
+	"$.join.attested.timeouts":             `{"nonce":"90s"}`,
+	"$.kubelet.nodeIPs[0]":                 `"10.0.0.4"`,
+	"$.kubelet.taints[0].effect":           `"NoSchedule"`,
+	"$.kubelet.config":                     `{"maxPods":30,"clusterDNS":["10.0.0.53"],"staticPodURLHeader":{"Authorization":["x"]}}`,
+	"$.kubelet.flags[0]":                   `{"name":"v","value":"3"}`,
+	"$.kubelet.imageCredentialProvider":    `{"binDir":"/opt/bin","configFile":"/etc/kubernetes/credentials.yaml","config":{"providers":[{"name":"p","args":["a"]}]}}`,
+	"$.kubelet.dataDisk":                   `"Temporary"`,
+	"$.runtime.sandboxImage":               `"registry.example/pause:1"`,
+	"$.runtime.cgroupDriver":               `"cgroupfs"`,
+	"$.runtime.lazyPull":                   `"soci"`,
+	"$.runtime.containerd.dataDir":         `"/mnt/containerd"`,
+	"$.runtime.containerd.metricsAddress":  `"127.0.0.1:1338"`,
+	"$.runtime.containerd.limits":          `{"NOFILE":"1000"}`,
+	"$.network.plugin":                     `"azure"`,
+	"$.network.policy":                     `"calico"`,
+	"$.network.ipFamilies[0]":              `"IPv6"`,
+	"$.network.nameservers[0]":             `"10.0.0.2"`,
+	"$.network.metadataRestriction.table":  `"mangle"`,
+	"$.system.sysctls":                     `{"vm.max_map_count":"262144"}`,
+	"$.system.modules[0]":                  `"ip_vs"`,
+	"$.trust.certificates[0]":              "CA",
+	"$.proxy.http":                         `"http://proxy.example:1"`,
+	"$.proxy.https":                        `"http://proxy.example:2"`,
+	"$.proxy.certificateAuthority":         "CA",
+	"$.cloud.provider":                     `"azure"`,
+	"$.cloud.azure.environment":            `"AzureStackCloud"`,
+	"$.cloud.azure.vmType":                 `"standard"`,
+	"$.cloud.azure.loadBalancer.sku":       `"basic"`,
+	"$.cloud.azure.backoff.mode":           `"default"`,
+	"$.cloud.azure.custom.endpoints":       `"{}"`,
+	"$.components.layout":                  `"standard"`,
+	"$.components.artifacts":               `{"containerd":{"version":"2.2.4","url":"https://x.example/c","sha256":"00"}}`,
+	"$.checks.timeout":                     `"10m"`,
+
+	"$.pre_provision_only":                          "false", // else the node does not join, and nothing that it joins with counts
+	"$.custom_cloud_config.custom_cloud_env_name":   `"AKSCustom"`,
+	"$.custom_cloud_config.custom_env_json_content": `"{}"`,
+	"$.version":                                                                                `"v1"`,
+	"$.kubernetes_version":                                                                     `"1.34.2"`,
+	"$.kubernetes_ca_cert":                                                                     "CA",
+	"$.auth_config.service_principal_secret":                                                   `"c2VjcmV0"`,
+	"$.bootstrapping_config.tls_bootstrapping_token":                                           `"abcdef.0123456789abcdef"`,
+	"$.kubelet_config.container_data_dir":                                                      `"/mnt/containerd"`,
+	"$.kubelet_config.kubelet_client_key":                                                      "KEY",
+	"$.kubelet_config.kubelet_client_cert_content":                                             "CERTIFICATE",
+	"$.kubelet_config.kubelet_config_file_config.api_version":                                  `"kubelet.config.k8s.io/v1beta1"`,
+	"$.kubelet_config.kubelet_config_file_config.kind":                                         `"KubeletConfiguration"`,
+	"$.kubelet_config.kubelet_config_file_config.authentication.webhook.cache_ttl":             `"90s"`,
+	"$.kubelet_config.kubelet_config_file_config.authorization.webhook.cache_authorized_ttl":   `"90s"`,
+	"$.kubelet_config.kubelet_config_file_config.authorization.webhook.cache_unauthorized_ttl": `"90s"`,
+	"$.kubelet_config.kubelet_config_file_config.cpu_cfs_quota_period":                         `"90s"`,
+	"$.kubelet_config.kubelet_config_file_config.node_status_report_frequency":                 `"90s"`,
+	"$.kubelet_config.kubelet_config_file_config.node_status_update_frequency":                 `"90s"`,
+	"$.kubelet_config.kubelet_config_file_config.streaming_connection_idle_timeout":            `"90s"`,
+	"$.kubelet_config.kubelet_config_file_config.feature_gates":                                `{"NodeSwap":true}`,
+	"$.kubelet_config.kubelet_flags":                                                           `{"--v":"3","--node-ip":"10.0.0.4","--register-with-taints":"a=b:NoSchedule","--node-labels":"x=y"}`,
+}
+
+// full makes a document in which every field of a contract is set.
+type full struct {
+	t        testing.TB
+	leaves   int
+	examples map[string]*document.Node
+}
+
+// value is the table's value at a path, or else one of a type.
+func (f *full) value(at, byType string) *document.Node {
+	text, ok := good[at]
+	if !ok {
+		text = byType
+	}
+	f.leaves++
+	if known, ok := f.examples[text]; ok {
+		return known
+	}
+	n, err := document.Parse([]byte(`{"x":` + text + `}`))
+	if err != nil {
+		f.t.Fatalf("%s: %v", at, err)
+	}
+	value, _ := n.Get("x")
+	return value
+}
+
+// native is a value of a type of the native contract.
+func (f *full) native(t reflect.Type, at string) *document.Node {
+	if _, ok := good[at]; ok {
+		return f.value(at, "")
+	}
+	switch t {
+	case reflect.TypeFor[nodeconfig.Secret]():
+		return f.value(at, `"text"`)
+	case reflect.TypeFor[nodeconfig.Duration]():
+		return f.value(at, `"90s"`)
+	}
+	switch t.Kind() {
+	case reflect.Pointer:
+		return f.native(t.Elem(), at)
+	case reflect.Slice:
+		return &document.Node{Kind: document.List, Items: []document.Node{*f.native(t.Elem(), document.IndexPath(at, 0))}}
+	case reflect.Map:
+		return &document.Node{Kind: document.Map, Fields: []document.Field{{Name: "a", Value: *f.native(t.Elem(), document.FieldPath(at, "a"))}}}
+	case reflect.Struct:
+		n := &document.Node{Kind: document.Map}
+		for i := range t.NumField() {
+			name := document.JSONNames(t.Field(i))[0]
+			n.Fields = append(n.Fields, document.Field{Name: name, Value: *f.native(t.Field(i).Type, document.FieldPath(at, name))})
+		}
+		return n
+	}
+	return f.value(at, map[reflect.Kind]string{
+		reflect.Bool: "true", reflect.String: `"text"`, reflect.Interface: `"text"`, reflect.Int32: "3", reflect.Int64: "3", reflect.Float64: "1.5",
+	}[t.Kind()])
+}
+
+// aks is a message of AKS's contract.
+func (f *full) aks(m protoreflect.MessageDescriptor, at string) *document.Node {
+	n := &document.Node{Kind: document.Map}
+	for i := range m.Fields().Len() {
+		field := m.Fields().Get(i)
+		here := document.FieldPath(at, string(field.Name()))
+		var value *document.Node
+		switch _, ok := good[here]; {
+		case ok:
+			value = f.value(here, "")
+		case field.IsMap():
+			value = &document.Node{Kind: document.Map, Fields: []document.Field{{Name: "a", Value: *f.aksValue(field.MapValue(), document.FieldPath(here, "a"))}}}
+		case field.IsList():
+			value = &document.Node{Kind: document.List, Items: []document.Node{*f.aksValue(field, document.IndexPath(here, 0))}}
+		default:
+			value = f.aksValue(field, here)
+		}
+		n.Fields = append(n.Fields, document.Field{Name: string(field.Name()), Value: *value})
+	}
+	return n
+}
+
+func (f *full) aksValue(field protoreflect.FieldDescriptor, at string) *document.Node {
+	switch field.Kind() {
+	case protoreflect.MessageKind:
+		return f.aks(field.Message(), at)
+	case protoreflect.EnumKind:
+		return f.value(at, `"`+string(field.Enum().Values().Get(1).Name())+`"`)
+	case protoreflect.BoolKind:
+		return f.value(at, "true")
+	case protoreflect.StringKind:
+		return f.value(at, `"text"`)
+	}
+	return f.value(at, "3")
+}
+
+// fullDocuments are a document of each dialect in which every field is set.
+func fullDocuments(t *testing.T) map[string]*document.Node {
+	t.Helper()
+	examples := make(map[string]*document.Node)
+	for name, path := range map[string]string{"CA": "kubernetes_ca_cert", "KEY": "kubelet_client_key", "CERTIFICATE": "kubelet_client_cert_content"} {
+		contracts.Walk(contracts.Parse(t, "../../examples/aks/client-certificate.json"), func(at string, n *document.Node) {
+			if strings.HasSuffix(at, path) {
+				examples[name] = n
+			}
+		})
+	}
+	f := &full{t: t, examples: examples}
+	native := f.native(reflect.TypeFor[nodeconfig.NodeConfig](), "$")
+	if f.leaves < 150 {
+		t.Errorf("only %d fields in a native contract", f.leaves)
+	}
+	f = &full{t: t, examples: examples}
+	contract := f.aks(new(aks.Config).ProtoReflect().Descriptor(), "$")
+	if f.leaves < 200 {
+		t.Errorf("only %d fields in an AKS contract", f.leaves)
+	}
+	made := map[string]*document.Node{"native": native, "aks": contract}
+	for path := range good {
+		found := false
+		for _, n := range made {
+			contracts.Walk(n, func(at string, _ *document.Node) { found = found || at == path || strings.HasPrefix(at, path) })
+		}
+		if !found {
+			t.Errorf("%s is no field", path)
+		}
+	}
+	return made
+}
