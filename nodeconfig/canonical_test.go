@@ -64,7 +64,7 @@ func TestCanonical(t *testing.T) {
 	}
 }
 
-// TestCanonicalIsStable renders one config many times, from maps that are made anew.
+// TestCanonicalIsStable renders one config many times, from maps that are made again each time.
 func TestCanonicalIsStable(t *testing.T) {
 	t.Parallel()
 	config := new(nodeconfig.NodeConfig)

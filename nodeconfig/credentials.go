@@ -220,7 +220,7 @@ func IsSecretPlace(path string) bool {
 	return false
 }
 
-// matches tells whether a path is at or below a place.
+// matches reports whether a path is at or below a place.
 func matches(path, place string) bool {
 	for place != "" {
 		before, rest, indexed := strings.Cut(place, "[*]")

@@ -80,5 +80,5 @@ func (s *Secret) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// isRedacted tells whether a text is the sign that stands for a secret.
+// isRedacted reports whether a text is the sign that stands for a secret.
 func isRedacted(text string) bool { return strings.TrimSpace(text) == Redacted }

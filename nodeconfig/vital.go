@@ -45,7 +45,7 @@ func Vital(path string) bool {
 	return false
 }
 
-// within tells whether a path is another one or below it.
+// within reports whether a path is another one or below it.
 func within(path, above string) bool {
 	rest, ok := strings.CutPrefix(path, above)
 	return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')

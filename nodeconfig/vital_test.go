@@ -47,7 +47,7 @@ func TestWrongTypeIsNoLesserFault(t *testing.T) {
 	}
 }
 
-// fatalAt tells whether a document has a fatal problem at a path.
+// fatalAt reports whether a document has a fatal problem at a path.
 func fatalAt(doc *document.Node, path string) bool {
 	config, problems := nodeconfig.FromTree(doc)
 	nodeconfig.Default(config)

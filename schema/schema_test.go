@@ -254,7 +254,7 @@ func TestEnumerationsAreTheValidators(t *testing.T) {
 	}
 }
 
-// TestBrokenDocumentsAreNot holds that what is no contract is none to the schemas.
+// TestBrokenDocumentsAreNot holds that the schemas refuse what is not a contract.
 func TestBrokenDocumentsAreNot(t *testing.T) {
 	native, aks := compiled(t, schema.Native), compiled(t, schema.AKS)
 	for _, text := range []string{"{}", "kind: NodeConfig", "apiVersion: slipway.dev/v9\nkind: NodeConfig", "apiVersion: slipway.dev/v1\nkind: Pod", nativeHead + "version: v1"} {

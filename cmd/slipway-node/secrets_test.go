@@ -40,7 +40,7 @@ func canaryForms(t *testing.T) []string {
 	}
 }
 
-// No command prints a secret, in no form and at no level of the log, whatever becomes of what it does.
+// No command prints a secret, in any form or at any level of the log, whether it succeeds or fails.
 func TestSecretsAreNotPrinted(t *testing.T) {
 	dir := t.TempDir()
 	root, plain, secret := filepath.Join(dir, "node"), "../../examples/native/full.yaml", filepath.Join(dir, "secret.yaml")

@@ -23,9 +23,9 @@ type advance struct {
 	asked  bool
 	// entry is what the index is to say of the generation; its number and outcome come by themselves.
 	entry generation.Entry
-	// all says that what is somebody else's decision is taken back, too: masks and drop-ins of units.
+	// all says that somebody else's decisions are undone, too: masks and drop-ins of units.
 	all bool
-	// verify tells whether the machine is well with it; nil for a plan whose own checks say so.
+	// verify reports whether the machine is well with it; nil for a plan whose own checks say so.
 	verify func() error
 }
 
@@ -121,7 +121,7 @@ func (a *Agent) finish(store *generation.Store, err error) error {
 	return err
 }
 
-// settled tells whether a plan is the current generation's, which was good.
+// settled reports whether a plan is the current generation's, which was good.
 func (a *Agent) settled(store *generation.Store, next *advance) (bool, error) {
 	current, found := store.Current()
 	if !found || current.Outcome != generation.Good || current.Config != next.plan.Config {
@@ -195,7 +195,7 @@ func stay(store *generation.Store) (advance, error) {
 	return advance{plan: desired, entry: entry}, err
 }
 
-// takenBack tells whether the last generation of a config failed, and the current one restores what was
+// takenBack reports whether the last generation of a config failed, and the current one restores what was
 // before it.
 func takenBack(entries []generation.Entry, config string) bool {
 	if entries[len(entries)-1].Origin != generation.Rollback {

@@ -27,21 +27,21 @@ type Host interface {
 	FollowFiles(ctx context.Context, changed func(), paths ...string) error
 	// WaitForFiles waits until one of the paths exists and returns the first that does.
 	WaitForFiles(ctx context.Context, paths ...string) (string, error)
-	// WaitForAddress waits until the machine has other addresses than those known, and tells whether it
+	// WaitForAddress waits until the machine has other addresses than those known, and reports whether it
 	// has.
 	WaitForAddress(ctx context.Context, known []string) bool
-	// WaitForDisk waits until there is a block device that is not among those known, and tells whether there
+	// WaitForDisk waits until there is a block device that is not among those known, and reports whether there
 	// is.
 	WaitForDisk(ctx context.Context, known []string) bool
 	// Disks lists the block devices that can hold settings, by name, sorted.
 	Disks() ([]string, error)
-	// OpenDisk opens a block device for reading, and tells its size in bytes.
+	// OpenDisk opens a block device for reading, and reports its size in bytes.
 	OpenDisk(name string) (source.Disk, int64, error)
 	// Prefetch has the kernel read a file into memory, beside everything else.
 	Prefetch(path string) error
 	// WriteFileAtomic writes a file durably; nobody sees a part of it.
 	WriteFileAtomic(file *resource.File) error
-	// Restrict takes a regular file from all but its owner, and tells whether others had it.
+	// Restrict takes a regular file from all but its owner, and reports whether others had it.
 	Restrict(path string) (had bool, err error)
 	// Reserve keeps room on the disk, in a file of that size; one that is whole is left alone.
 	Reserve(path string, size int64) error
@@ -49,16 +49,16 @@ type Host interface {
 	SetAside(path string) (aside string, err error)
 	// CreateExclusive writes a file under the first of the names that is not taken.
 	CreateExclusive(dir string, name func(attempt int) string, mode uint32, content []byte) (path string, err error)
-	// BootTimes tells when the stages of this boot began.
+	// BootTimes reports when the stages of this boot began.
 	BootTimes(ctx context.Context) (host.BootTimes, error)
-	// ServiceStart tells when a service's main process started; the zero time if it never did.
+	// ServiceStart reports when a service's main process started; the zero time if it never did.
 	ServiceStart(ctx context.Context, unit string) (time.Time, error)
 }
 
 // Named are files that were named by path.
 type Named interface {
 	source.Files
-	// Stat tells what is at path, without following a last symbolic link.
+	// Stat reports what is at path, without following a last symbolic link.
 	Stat(path string) (apply.Entry, error)
 }
 

@@ -140,7 +140,7 @@ func TestNextBoot(t *testing.T) {
 	}
 }
 
-// A first boot that fails is not taken back: there is nothing to go back to, and the next run goes on.
+// A first boot that fails is not rolled back: there is nothing to go back to, and the next run goes on.
 func TestFirstBootFails(t *testing.T) {
 	t.Parallel()
 	n := newNode(t)

@@ -20,7 +20,7 @@ import (
 	"github.com/slipway-dev/slipway/status"
 )
 
-// ChangeOptions say how a node is to be changed.
+// ChangeOptions say how to change a node.
 type ChangeOptions struct {
 	// Config is the path of the contract; empty for the known places.
 	Config string
@@ -28,7 +28,7 @@ type ChangeOptions struct {
 	Contract *source.Contract
 	// Facts are used instead of gathering them, where not nil.
 	Facts *facts.Facts
-	// DryRun tells the difference, and changes nothing.
+	// DryRun reports the difference, and changes nothing.
 	DryRun bool
 	// Allow is the greatest class of change that is made.
 	Allow difference.Class

@@ -199,7 +199,7 @@ func TestChange(t *testing.T) {
 	n.left()
 }
 
-// Where nothing is to be changed nothing is: not a file, not a status, not a unit, whoever asks.
+// Where there is nothing to change, nothing changes: no file, no status and no unit, whoever asks.
 func TestChangeOfNothing(t *testing.T) {
 	t.Parallel()
 	n := running(t)
@@ -239,7 +239,7 @@ func TestChangeOfNothing(t *testing.T) {
 	}
 }
 
-// A watcher asks often: where nothing is to be changed the record of the generation is not read.
+// A watcher asks often: where there is nothing to change, the record of the generation is not read.
 func TestChangeOfNothingReadsNoRecord(t *testing.T) {
 	t.Parallel()
 	n := running(t)
@@ -306,7 +306,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// A dry run tells the difference, and leaves nothing behind where there was nothing.
+// A dry run reports the difference, and leaves nothing behind where there was nothing.
 func TestChangeDryRun(t *testing.T) {
 	t.Parallel()
 	n := newNode(t)

@@ -144,7 +144,7 @@ func (p *provision) address(ctx context.Context) {
 // networkOnline is reached when the network is up, or the wait for it has failed (systemd.special(7)).
 const networkOnline = "network-online.target"
 
-// addressed waits for an address that the node can register, and tells whether there is one.
+// addressed waits for an address that the node can register, and reports whether there is one.
 func (p *provision) addressed(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(ctx, addressPatience)
 	defer cancel()
@@ -162,7 +162,7 @@ func (p *provision) addressed(ctx context.Context) bool {
 // addressTries is how often a node is planned again whose address was gone before it was provisioned.
 const addressTries = 3
 
-// strayed tells whether an address that the node was planned with is gone, and learns those that are there. An
+// strayed reports whether an address that the node was planned with is gone, and learns those that are there. An
 // address that the machine has when it boots may be an old lease, or one that its network's settings take away.
 func (p *provision) strayed() bool {
 	if p.opts.Facts != nil || p.isScript() {

@@ -13,7 +13,7 @@ import (
 // maxDrifted bounds a file whose content is shown beside what it should be.
 const maxDrifted = 1 << 20
 
-// Drift tells what is not as the current generation has it: what an apply of it would change, and what it would leave,
+// Drift reports what is not as the current generation has it: what an apply of it would change, and what it would leave,
 // because it is somebody's decision or because it takes more.
 func (a *Agent) Drift(ctx context.Context) (changes []apply.Change, err error) {
 	err = a.guarded(func() (err error) { changes, _, err = a.drift(ctx); return err })

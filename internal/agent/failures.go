@@ -81,7 +81,7 @@ type notFoundError struct{ error }
 func (e notFoundError) Unwrap() error { return e.error }
 func (notFoundError) code() int       { return exitcode.ContractNotFound }
 
-// cutShort tells whether something failed only because time ran out.
+// cutShort reports whether something failed only because time ran out.
 func cutShort(err error) bool {
 	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) || errors.Is(err, errTimeout)
 }
@@ -159,7 +159,7 @@ func failures(err error, code int) []status.Failure {
 	return list
 }
 
-// causeActions say what to do about a cause, where that is more than the exit code tells: AKS has one
+// causeActions say what to do about a cause, where that is more than the exit code says: AKS has one
 // code for an API server that cannot be reached, cannot be trusted, or refuses the node.
 var causeActions = map[string]string{
 	string(resource.CauseConnection): "allow the connection from the node's subnet to the endpoint, and check that the API server runs",

@@ -16,7 +16,7 @@ import (
 const runtimeUnitDir = "/run/systemd/system"
 
 // masked are the units of a plan that somebody has masked since it was applied, sorted: that is an administrator's
-// word, which nobody takes back in silence. A unit that was masked before Slipway had it is not among them.
+// word, which nobody undoes in silence. A unit that was masked before Slipway had it is not among them.
 func (a *Agent) masked(before resource.Plan) ([]string, error) {
 	own := make(map[string]bool)
 	for _, res := range before.Resources {

@@ -42,10 +42,10 @@ type identity struct {
 	Reported bool `json:"reported,omitempty"`
 }
 
-// known tells whether the machine can be told from others at all; a directory cannot.
+// known reports whether the machine can be told from others at all; a directory cannot.
 func (i *identity) known() bool { return i.MachineID != "" || i.ProductUUID != "" }
 
-// other tells how another machine than the one that was provisioned is known, "" where it is the same. The
+// other reports how another machine than the one that was provisioned is known, "" where it is the same. The
 // firmware's name decides where both have one: a machine keeps it for life, and a copy in a cloud never has
 // it. systemd's is copied with the disk unless an image is cleaned, and some images make a new one at every
 // boot (machine-id(5), "transient").
@@ -208,7 +208,7 @@ func (p *provision) moved() error {
 	return nil
 }
 
-// readdressed tells whether an address is not what it was. One of a family that the machine has no address of yet
+// readdressed reports whether an address is not what it was. One of a family that the machine has no address of yet
 // may still come.
 func readdressed(before, now []string) bool {
 	for _, old := range before {
@@ -220,7 +220,7 @@ func readdressed(before, now []string) bool {
 	return false
 }
 
-// recordIdentity records which machine was provisioned, and from where, and tells whether it is recorded.
+// recordIdentity records which machine was provisioned, and from where, and reports whether it is recorded.
 func (p *provision) recordIdentity() bool {
 	if !p.self.known() {
 		return true

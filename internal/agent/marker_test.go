@@ -26,7 +26,7 @@ func (n *node) markersDuring() *[]string {
 	return &seen
 }
 
-// The marker of an earlier run is taken back before anything is changed, whosever it is: whoever
+// The marker of an earlier run is removed before anything is changed, whosever it is: whoever
 // waits would take that run's result for this one's.
 func TestStaleMarker(t *testing.T) {
 	t.Parallel()
@@ -80,7 +80,7 @@ func TestStaleMarker(t *testing.T) {
 	}
 }
 
-// A marker that cannot be taken back stops the run before it changes anything.
+// A marker that cannot be removed stops the run before it changes anything.
 func TestMarkerCannotBeTakenBack(t *testing.T) {
 	t.Parallel()
 	n := newNode(t)

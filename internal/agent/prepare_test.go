@@ -184,7 +184,7 @@ func (c *clouds) ReportFailure(_ context.Context, text string) error {
 	return c.err
 }
 
-// Azure is told how it ended, once, and only where nobody else tells it.
+// Azure is told how it ended, once, and only where nobody else reports it.
 func TestReported(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -197,8 +197,8 @@ func TestReported(t *testing.T) {
 		{name: "Azure, nobody else", platform: "azure", ready: 1},
 		{name: "a failure", platform: "azure", bad: true, failed: 1, next: 1},
 		{name: "not to be reached", platform: "azure", err: errors.New("down"), ready: 1, next: 1},
-		{name: "cloud-init tells", platform: "azure", cloudInit: true},
-		{name: "the guest agent tells", platform: "azure", agent: true},
+		{name: "cloud-init reports", platform: "azure", cloudInit: true},
+		{name: "the guest agent reports", platform: "azure", agent: true},
 		{name: "another cloud", platform: "ec2"},
 	} {
 		n := newNode(t)
@@ -216,7 +216,7 @@ func TestReported(t *testing.T) {
 		}
 		*told = clouds{}
 		if n.on(known); told.ready+told.failed != c.next {
-			t.Errorf("%s: the next boot tells %d times", c.name, told.ready+told.failed)
+			t.Errorf("%s: the next boot reports %d times", c.name, told.ready+told.failed)
 		}
 	}
 }

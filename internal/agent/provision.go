@@ -146,7 +146,7 @@ func (p *provision) run(ctx context.Context) error {
 }
 
 // apply makes the machine be as desired. It holds the lock from before the marker of an earlier run is
-// taken back until its own is published: of two runs at once, one sees nothing of the other.
+// removed until its own is published: of two runs at once, one sees nothing of the other.
 func (p *provision) apply(ctx context.Context, desired resource.Plan) error {
 	begin := p.Now()
 	err := p.lock(ctx)
@@ -182,7 +182,7 @@ func (p *provision) apply(ctx context.Context, desired resource.Plan) error {
 	return errors.Join(err, refusal)
 }
 
-// next is what is to be applied: what the contract says, unless that is not the newest word. Where the contract is
+// next is what must be applied: what the contract says, unless that is not the newest word. Where the contract is
 // refused as well, because it is older than the node's, it is what the node has, and the refusal.
 func (p *provision) next(store *generation.Store, desired resource.Plan) (next advance, refusal, err error) {
 	next = advance{plan: desired, entry: generation.Entry{Origin: generation.Provision}}
@@ -208,7 +208,7 @@ func (p *provision) next(store *generation.Store, desired resource.Plan) (next a
 	return next, refusal, err
 }
 
-// preview tells what would be done.
+// preview reports what would be done.
 func (p *provision) preview(ctx context.Context, desired resource.Plan) error {
 	next := advance{plan: desired, entry: generation.Entry{Origin: generation.Provision}}
 	if !p.isScript() && p.foreign == nil {

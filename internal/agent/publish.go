@@ -16,7 +16,7 @@ import (
 	"github.com/slipway-dev/slipway/status"
 )
 
-// lastSuccess tells whether the last provisioning was of the same plan, succeeded, and is published.
+// lastSuccess reports whether the last provisioning was of the same plan, succeeded, and is published.
 func (p *provision) lastSuccess(desired resource.Plan) bool {
 	last, err := p.LastStatus()
 	if err != nil || last.Outcome != status.OutcomeSuccess || desired.Config == "" || last.Config.Digest != desired.Config {
@@ -44,7 +44,7 @@ func (p *provision) marker() string {
 	return p.place().complete
 }
 
-// retract takes back the markers of earlier runs, so that nobody takes their result for this one's:
+// retract removes the markers of earlier runs, so that nobody takes their result for this one's:
 // all that anybody may be waiting for, and the result itself where a script may leave it as it is.
 func (p *provision) retract() error {
 	stale := append([]string{p.marker()}, markers...)
@@ -61,7 +61,7 @@ func (p *provision) retract() error {
 	return p.Host.Sync()
 }
 
-// removeAll removes files, and tells whether there was one.
+// removeAll removes files, and reports whether there was one.
 func (p *provision) removeAll(paths ...string) (removed bool, err error) {
 	for _, path := range paths {
 		entry, err := p.Host.Stat(path)
@@ -76,7 +76,7 @@ func (p *provision) removeAll(paths ...string) (removed bool, err error) {
 	return removed, nil
 }
 
-// retractFailure takes back the marker of an earlier run that failed, before a contract is waited for: whoever
+// retractFailure removes the marker of an earlier run that failed, before a contract is waited for: whoever
 // waits meanwhile is to get the result of this boot.
 func (p *provision) retractFailure(ctx context.Context) error {
 	for _, place := range []place{aksPlace, nativePlace} {
@@ -119,7 +119,7 @@ func (p *provision) publish(ctx context.Context) {
 	_ = p.guarded(func() error { p.event("Provision"); return nil })
 	if err := p.guarded(p.publishStatus); err != nil {
 		p.Log.Error("the status cannot be written", "path", StatusPath, "error", err)
-		// A success that the status does not tell of would be taken for that of whatever it tells of.
+		// A success that the status does not mention would be taken for the success of the run that it mentions.
 		if p.status.ExitCode == exitcode.Success {
 			p.conclude(fmt.Errorf("publish the status: %w", err))
 			_ = p.guarded(p.publishStatus)
@@ -151,7 +151,7 @@ func (p *provision) mayPublish(ctx context.Context) bool {
 
 func (p *provision) isScript() bool { return p.opts.Script != "" && p.opts.Config == "" }
 
-// publishedByScript tells whether a script that was run wrote the result itself.
+// publishedByScript reports whether a script that was run wrote the result itself.
 func (p *provision) publishedByScript() bool {
 	if !p.isScript() {
 		return false
@@ -260,7 +260,7 @@ func (p *provision) summary() string {
 	return b.String()
 }
 
-// event tells Azure's guest agent of the end of a provisioning.
+// event reports the end of a provisioning to Azure's guest agent.
 func (p *provision) event(task string) {
 	dir := p.place().events
 	if dir == "" {

@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	// repairPatience is how long a repair waits for another run. That one may be what is to be repaired.
+	// repairPatience is how long a repair waits for another run. That one may be what needs the repair.
 	repairPatience = 5 * time.Second
 	// triesEach is how often the way back to a good generation is tried before an older one is.
 	triesEach = 3
@@ -23,7 +23,7 @@ const (
 type RepairOptions struct {
 	// Attempt counts the attempts that have failed since one succeeded.
 	Attempt int
-	// All takes back what is somebody else's decision, too: masks and drop-ins of units.
+	// All undoes somebody else's decisions, too: masks and drop-ins of units.
 	All bool
 }
 
@@ -66,7 +66,7 @@ func repairing(store *generation.Store, current generation.Entry, attempt int) (
 	return desired, current, err
 }
 
-// stands tells whether the status that is published says all that a repair which failed could: it is of a
+// stands reports whether the status that is published says all that a repair which failed could: it is of a
 // failure, with its contract and the places where that was looked for.
 func (c *change) stands() bool {
 	if !c.repairs || c.status.Outcome != status.OutcomeFailure {

@@ -13,7 +13,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/difference"
 )
 
-// A change that the machine is not well with is taken back: every file is as it was, what was pruned is
+// A change with which the machine is not well is rolled back: every file is as it was, what was pruned is
 // back, what was brought is gone, and the exit code is that of what went wrong.
 func TestReverted(t *testing.T) {
 	t.Parallel()
@@ -59,7 +59,7 @@ func TestReverted(t *testing.T) {
 	}
 }
 
-// Units that have read what is taken back start again with what was there before.
+// Units that have read what is rolled back start again with what was there before.
 func TestRevertedUnits(t *testing.T) {
 	t.Parallel()
 	n := running(t)
@@ -101,7 +101,7 @@ func TestRevertFails(t *testing.T) {
 	}
 }
 
-// A change that is stopped, by a signal or by its time, is taken back all the same.
+// A change that is stopped, by a signal or by its time, is rolled back as well.
 func TestStopped(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -10,7 +10,7 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// RollbackOptions say which generation is to be restored.
+// RollbackOptions say which generation to restore.
 type RollbackOptions struct {
 	// Number is the generation's; 0 for the last good one before the current.
 	Number int
@@ -64,7 +64,7 @@ func restorable(store *generation.Store, opts RollbackOptions) (wanted, error) {
 	return wanted{advance: advance{plan: desired, entry: restoring(target)}, timeout: nodeconfig.DefaultTimeout.Std()}, nil
 }
 
-// due tells whether a generation is the one that nobody has confirmed.
+// due reports whether a generation is the one that nobody has confirmed.
 func (opts RollbackOptions) due(current generation.Entry) bool {
 	return current.Number == opts.Unconfirmed && !current.ConfirmBy.IsZero() && (opts.Until.IsZero() || current.ConfirmBy.Equal(opts.Until))
 }

@@ -60,7 +60,7 @@ func (r *room) try(write func() error) error {
 	return write()
 }
 
-// give gives up the reserve, and tells whether this run has done so.
+// give gives up the reserve, and reports whether this run has done so.
 func (r *room) give() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

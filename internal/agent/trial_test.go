@@ -131,7 +131,7 @@ func TestTryTheSame(t *testing.T) {
 	}
 }
 
-// Nobody confirms it: it is taken back, whatever that takes. Once more does nothing.
+// Nobody confirms it: it is rolled back, whatever that takes. Once more does nothing.
 func TestUnconfirmed(t *testing.T) {
 	t.Parallel()
 	n, _ := tried(t)
@@ -143,11 +143,11 @@ func TestUnconfirmed(t *testing.T) {
 		equal(t, "generations", n.generations(), "1 provision good, 2 apply good unconfirmed, 3 rollback good as 1")
 	}
 	if _, err := n.Confirm(t.Context()); err == nil {
-		t.Error("what was taken back is confirmed")
+		t.Error("what was rolled back is confirmed")
 	}
 }
 
-// It is taken back to what was there before it, were that the same but for its contract's number.
+// It is rolled back to what was there before it, also if only the contract's number differs.
 func TestUnconfirmedOfTheSame(t *testing.T) {
 	t.Parallel()
 	n := running(t)
@@ -244,7 +244,7 @@ func TestNoSecondWayBack(t *testing.T) {
 	equal(t, "generations", n.generations(), "1 provision good, 2 apply failed unconfirmed, 3 rollback good as 1")
 }
 
-// A change on trial that fails is taken back at once, and its way back does nothing then.
+// A change on trial that fails is rolled back at once, and its way back does nothing then.
 func TestTryFails(t *testing.T) {
 	t.Parallel()
 	n := running(t)

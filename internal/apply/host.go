@@ -36,7 +36,7 @@ type Files interface {
 	MakeDirectory(dir *resource.Directory) error
 	// MakeSymlink makes a symbolic link, atomically in place of a file or link that is there.
 	MakeSymlink(link *resource.Symlink) error
-	// Remove removes a file or link; it is no error that there is none.
+	// Remove removes a file or link. A missing one is not an error.
 	Remove(path string) error
 	// RemoveDirectory removes a directory that is empty; it is no error that there is none, or that it is
 	// not empty.

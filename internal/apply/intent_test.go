@@ -120,7 +120,7 @@ func TestFailedRunOwesTheRest(t *testing.T) {
 	converged(t, m, p)
 }
 
-// An agent that dies while it shortens the record leaves nothing that the next does not remove.
+// An agent that dies while it shortens the record leaves only what the next run removes.
 func TestDeathWhileShortening(t *testing.T) {
 	m := newMemory()
 	applied(t, m, aksPlan(t))

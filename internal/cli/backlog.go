@@ -9,7 +9,7 @@ import (
 )
 
 // Backlog is an output that nobody waits for: what is written to it is kept, and passed on by a goroutine of its own
-// as fast as its reader takes it. Write never blocks and never fails. It is for a program that must get to the end
+// as fast as its reader takes it. Write does not block or fail. It is for a program that must get to the end
 // of what it does, whatever becomes of the terminal, pipe or journal at the other end.
 type Backlog struct {
 	to    io.Writer

@@ -104,7 +104,7 @@ func excused(path string) bool {
 	return false
 }
 
-// told tells whether a problem is about a path, or about what holds it.
+// told reports whether a problem is about a path, or about what holds it.
 func told(r compile.Result, path string) bool {
 	return slices.ContainsFunc(r.Problems, func(p nodeconfig.Problem) bool {
 		rest, ok := strings.CutPrefix(spelling(path), spelling(p.Path))

@@ -136,7 +136,7 @@ func TestLeftDoesNotGrow(t *testing.T) {
 	equal(t, "what was there before", m.read("/etc/original"), "mine")
 }
 
-// One that nobody has confirmed does not let go of the one to go back to.
+// While nobody has confirmed a generation, the one to go back to is kept.
 func TestUnconfirmedKeepsTheGood(t *testing.T) {
 	m := newMachine(t)
 	m.advance(wanted("c", file("/etc/a", "good")), generation.Good)

@@ -72,7 +72,7 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// One that nobody has confirmed is not what one goes back to, until somebody has.
+// A rollback does not go back to a generation on trial before somebody has confirmed it.
 func TestConfirm(t *testing.T) {
 	m := newMachine(t)
 	m.advance(wanted("c1", file("/etc/a", "a")), generation.Good)

@@ -66,7 +66,7 @@ func everything(d *Directory) error {
 	)
 }
 
-// Every kind of change is seen, with whole paths, and none is seen that is not of the tree.
+// Every kind of change is seen, with whole paths, and only those of the tree are seen.
 func TestFailpointSeesEveryChange(t *testing.T) {
 	root := t.TempDir()
 	d := openDirectory(t, root)
@@ -98,7 +98,7 @@ func TestFailpointSeesEveryChange(t *testing.T) {
 	}
 }
 
-// What a failpoint refuses has no effect: so nothing changes a tree that it does not see.
+// What a failpoint refuses has no effect: so it sees everything that changes a tree.
 func TestFailpointRefusesEveryChange(t *testing.T) {
 	root := t.TempDir()
 	d := openDirectory(t, root)

@@ -13,7 +13,7 @@ import (
 
 // Stage writes a file's content, mode and owner under a temporary name beside its path, and syncs
 // it. Missing parents are made, with mode 0755. Nothing is visible at the path until Commit, and at
-// no moment can anybody open the file whom its final mode does not let.
+// no moment can anybody open the file who could not open it with its final mode.
 func (t *Tree) Stage(file *resource.File) error {
 	p, err := t.prepare(file.Path)
 	if err != nil {

@@ -10,7 +10,7 @@ const (
 	kubenetTemplate = "/etc/containerd/kubenet_template.conf"
 )
 
-// kubenet tells whether containerd makes the CNI configuration from the node's own range (AKS:
+// kubenet reports whether containerd makes the CNI configuration from the node's own range (AKS:
 // kubenet, unless Calico brings a configuration of its own).
 func (p *planner) kubenet() bool {
 	n := p.config.Network

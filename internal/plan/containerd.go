@@ -48,7 +48,7 @@ func (p *planner) containerd() {
 // configuration: X-Meta-Source-Client).
 var publicHeaders = []string{"X-Meta-Source-Client"}
 
-// secretHeaders tells whether a header of containerd's requests may be a credential.
+// secretHeaders reports whether a header of containerd's requests may be a credential.
 func (p *planner) secretHeaders() bool {
 	for name := range p.config.Runtime.Containerd.RegistryHeaders {
 		if !slices.Contains(publicHeaders, name) {

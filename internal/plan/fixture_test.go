@@ -89,7 +89,7 @@ func fileIn(p resource.Plan, path string) *resource.File {
 	return nil
 }
 
-// planned tells whether a plan has a resource.
+// planned reports whether a plan has a resource.
 func planned(p resource.Plan, id resource.ID) bool {
 	for _, r := range p.Resources {
 		if r.ID() == id {

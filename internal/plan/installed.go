@@ -66,7 +66,7 @@ func (p *planner) compare(component, wanted, at string) {
 	p.fatal(nodeconfig.NotInstalled, at, "%s", reason)
 }
 
-// sameVersion tells whether an installed version may be the wanted one. Of some only the main version is known,
+// sameVersion reports whether an installed version may be the wanted one. Of some only the main version is known,
 // and of some none. What a distribution adds to a version is not compared, but for the kubelet's: there it is
 // part of a release's name.
 func sameVersion(component, have, wanted string) bool {

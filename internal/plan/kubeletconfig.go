@@ -133,7 +133,7 @@ func (p *planner) unplaceable(name string) string {
 	return ""
 }
 
-// overlap tells whether two paths are one, or one is below the other.
+// overlap reports whether two paths are one, or one is below the other.
 func overlap(a, b string) bool {
 	return a == b || strings.HasPrefix(a, b+"/") || strings.HasPrefix(b, a+"/")
 }

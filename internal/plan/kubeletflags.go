@@ -51,7 +51,7 @@ func (p *planner) labels() map[string]string {
 	return labels
 }
 
-// servingRotation tells whether the kubelet asks the cluster for its serving certificate.
+// servingRotation reports whether the kubelet asks the cluster for its serving certificate.
 func (p *planner) servingRotation() bool {
 	return p.config.Kubelet.Config["serverTLSBootstrap"] == true
 }
@@ -132,7 +132,7 @@ func addressesOf(c *nodeconfig.NodeConfig, f facts.Facts) []string {
 	return ips
 }
 
-// NeedsAddress tells whether a node of this config is told its own address and the facts have none: a plan
+// NeedsAddress reports whether a node of this config is told its own address and the facts have none: a plan
 // that is made before the machine's network is up would be another one at the next boot.
 func NeedsAddress(c *nodeconfig.NodeConfig, f facts.Facts) bool {
 	p := &planner{config: c, layout: layoutOf(c), minor: minorOf(c.Cluster.KubernetesVersion)}

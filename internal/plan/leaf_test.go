@@ -135,7 +135,7 @@ func other(value any) any {
 	panic(fmt.Sprintf("no other value of a %T", value))
 }
 
-// covers tells whether a problem with one path is about another.
+// covers reports whether a problem with one path is about another.
 func covers(problem, path string) bool {
 	rest, ok := strings.CutPrefix(path, problem)
 	return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')

@@ -90,17 +90,17 @@ func layoutOf(c *nodeconfig.NodeConfig) layout {
 	return layouts[nodeconfig.DefaultLayout]
 }
 
-// attested tells whether the node has no other way to join than one that is not applied yet.
+// attested reports whether the node has no other way to join than one that is not applied yet.
 func attested(c *nodeconfig.NodeConfig) bool { return c.Join.Method == nodeconfig.JoinAttested }
 
-// backoffV2 tells whether the cloud provider retries in the mode that has neither exponent nor jitter.
+// backoffV2 reports whether the cloud provider retries in the mode that has neither exponent nor jitter.
 func backoffV2(c *nodeconfig.NodeConfig) bool {
 	return c.Cloud.Azure != nil && c.Cloud.Azure.Backoff.Mode == "v2"
 }
 
 func nonzero(f *float64) bool { return f != nil && *f != 0 }
 
-// providerNames tells whether an image credential provider is configured for images that match a pattern.
+// providerNames reports whether an image credential provider is configured for images that match a pattern.
 func providerNames(p *nodeconfig.ImageCredentialProvider, pattern string) bool {
 	if p == nil {
 		return false

@@ -24,7 +24,7 @@ const (
 	idleTimeoutIgnored gate = 34
 )
 
-// reached tells whether the node's version is at or beyond a gate.
+// reached reports whether the node's version is at or beyond a gate.
 func (p *planner) reached(g gate) bool { return p.minor >= int(g) }
 
 // newest stands for a version that is not known: an image is baked for what comes.

@@ -121,7 +121,7 @@ func TestFileContents(t *testing.T) {
 	}
 }
 
-// JSON is for people too: nothing in it is escaped that need not be, and modes are octal.
+// JSON is for people too: only what must be escaped is escaped, and modes are octal.
 func TestReadable(t *testing.T) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

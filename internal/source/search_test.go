@@ -178,7 +178,7 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// A place that is broken does not keep another from being found, and is told of where there is none.
+// Another place is found although one is broken. If no place has a contract, the broken one is reported.
 func TestBroken(t *testing.T) {
 	for name, break_ := range map[string]func(m *machine){
 		"no XML": func(m *machine) {

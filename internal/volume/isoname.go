@@ -147,7 +147,7 @@ func (i *iso) detectRockRidge(s *session) (bool, error) {
 	if err != nil || len(r.name) != 1 || r.name[0] != 0 {
 		return false, err
 	}
-	// What is no Rock Ridge need not make sense as Rock Ridge.
+	// Data that is not Rock Ridge may make no sense as Rock Ridge.
 	if len(r.systemUse) < 7 || string(r.systemUse[:2]) != "SP" {
 		return false, nil
 	}

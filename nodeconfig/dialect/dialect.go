@@ -28,7 +28,7 @@ const (
 // dialect is one way to write a contract.
 type dialect struct {
 	name string
-	// detect tells whether a document is written in it.
+	// detect reports whether a document is written in it.
 	detect func(*document.Node) bool
 	// read translates it; origin maps a path of the result to one of the document.
 	read func(*document.Node) (config *nodeconfig.NodeConfig, problems []nodeconfig.Problem, origin func(string) string)

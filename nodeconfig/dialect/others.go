@@ -48,7 +48,7 @@ func anothers(tree *document.Node) string {
 	return ""
 }
 
-// forWindows tells whether a node group of eksctl's is of Windows machines.
+// forWindows reports whether a node group of eksctl's is of Windows machines.
 func forWindows(tree *document.Node) bool {
 	for _, groups := range []string{"nodeGroups", "managedNodeGroups"} {
 		list, _ := tree.Get(groups)
@@ -64,7 +64,7 @@ func forWindows(tree *document.Node) bool {
 	return false
 }
 
-// isWindowsUserData tells whether a text is what EC2 runs on Windows.
+// isWindowsUserData reports whether a text is what EC2 runs on Windows.
 func isWindowsUserData(data []byte) bool {
 	begin := bytes.ToLower(bytes.TrimSpace(data[:min(len(data), 256)]))
 	for _, word := range windowsUserData {

@@ -134,7 +134,7 @@ func b2i(b bool) int {
 // sums has the seed of all sums; they are compared within this process only.
 var sums = maphash.MakeSeed()
 
-// sum tells trees apart. The sums of what is at each path are added up, so that paths need no order.
+// sum distinguishes trees. The sums of what is at each path are added up, so that paths need no order.
 func (t tree) sum() uint64 {
 	var (
 		total uint64

@@ -14,7 +14,7 @@ var scenarios = []struct {
 	prepare func(*testing.T) *scenario
 }{{"first", fresh}, {"change", changed}, {"copied disk", copied}}
 
-// onEach does what is to be done in each scenario.
+// onEach does something in each scenario.
 func onEach(t *testing.T, f func(t *testing.T, s *scenario)) {
 	for _, each := range scenarios {
 		t.Run(each.name, func(t *testing.T) {

@@ -68,7 +68,7 @@ func newDisk(t tree) *disk {
 	return d
 }
 
-// volatile tells whether a path is on no disk: /run is in memory.
+// volatile reports whether a path is on no disk: /run is in memory.
 func volatile(at string) bool { return strings.HasPrefix(at, "/run/") }
 
 // current is what a directory's name stands for now.

@@ -141,7 +141,7 @@ func (s *scenario) endures(f fault) error {
 	return n.finish()
 }
 
-// whole wants every path to be as it was before or as it is to be, and nothing in between.
+// whole wants every path to be as it was before or as it will be, and nothing in between.
 func (s *scenario) whole(now tree, f fault) error {
 	var errs []error
 	for path := range union(now, union(s.base, s.want)) {
@@ -155,7 +155,7 @@ func (s *scenario) whole(now tree, f fault) error {
 			if strings.HasSuffix(path, ".json") && have.mode != 0 && !json.Valid([]byte(have.content)) {
 				errs = append(errs, fmt.Errorf("%s is torn: %s", path, have))
 			}
-		case path == markerPath && have.mode == 0: // it is taken back
+		case path == markerPath && have.mode == 0: // it is removed
 		case path == contractPath && s.kept && have.mode == 0: // another machine's goes before this one's comes
 		case have.mode.IsDir() && s.want[path].mode.IsDir(): // its mode is set after it is made
 		case have != s.base[path] && have != s.want[path]:
@@ -198,7 +198,7 @@ func (n *node) told(got *status.Status, run *session, f fault) error {
 	return nil
 }
 
-// isOfEvents tells whether a path is one of the guest agent's events, or on the way there. That none can be
+// isOfEvents reports whether a path is one of the guest agent's events, or on the way there. That none can be
 // written is no failure; on a disk that stays full the one after it is.
 func isOfEvents(name string) bool {
 	const events = "/var/log/azure/Microsoft.Azure.Extensions.CustomScript/events/"

@@ -18,7 +18,7 @@ import (
 
 var tablePath = flag.String("table", "", "write the table of what was tried to `FILE`")
 
-// workDir is where all directories are, in memory where that is to be had, and madeBy who owns what is made there.
+// workDir is where all directories are, in memory where that is possible, and madeBy who owns what is made there.
 var (
 	workDir string
 	madeBy  struct{ uid, gid uint32 }

@@ -46,7 +46,7 @@ func TestPowerCuts(t *testing.T) {
 	})
 }
 
-// outages yields every state that a power cut in the scenario's run can leave, or as many as are to be tried: then a few at
+// outages yields every state that a power cut in the scenario's run can leave, or as many as should be tried: then a few at
 // each of a sample of its changes.
 func (s *scenario) outages(yield func(outage)) {
 	var all []int

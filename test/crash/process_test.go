@@ -18,7 +18,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/host"
 )
 
-// childEnv tells this program that it is to provision a directory, and to die: ROOT AT WHEN. What is true of
+// childEnv tells this program to provision a directory, and to die: ROOT AT WHEN. What is true of
 // the machine comes by standard input: what is recorded of it for everybody is not all.
 const childEnv = "SLIPWAY_CRASH_CHILD"
 

@@ -121,7 +121,7 @@ func (s *session) After(m *host.Mutation, err error) {
 	}
 }
 
-// isAction tells whether a mutation is of a unit or the kernel, and not of a file.
+// isAction reports whether a mutation is of a unit or the kernel, and not of a file.
 func isAction(m *host.Mutation) bool { return !filepath.IsAbs(m.Path) }
 
 func (s *session) die() {

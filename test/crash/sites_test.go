@@ -55,7 +55,7 @@ func TestEveryMutationHasAFailpoint(t *testing.T) {
 	}
 }
 
-// visit calls f for every call that changes the host, and tells whether it is made within a hook.
+// visit calls f for every call that changes the host, and reports whether it is made within a hook.
 func visit(n ast.Node, hooked bool, f func(call *ast.CallExpr, name string, hooked bool)) {
 	ast.Inspect(n, func(at ast.Node) bool {
 		call, ok := at.(*ast.CallExpr)

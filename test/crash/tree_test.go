@@ -128,7 +128,7 @@ func allocated(at string, size int64) error {
 	return syscall.Fallocate(int(f.Fd()), 0, 0, size)
 }
 
-// isRecord tells whether what is at a path differs from run to run.
+// isRecord reports whether what is at a path differs from run to run.
 func isRecord(path string) bool {
 	return path == actionsPath || path == statusPath || path == resultPath || path == eventsDir || strings.HasPrefix(path, eventsDir+"/")
 }
@@ -142,10 +142,10 @@ func (e entry) timeless() entry {
 	return e
 }
 
-// isTemporary tells whether a file is one that is on its way to another name.
+// isTemporary reports whether a file is one that is on its way to another name.
 func isTemporary(path string) bool { return strings.Contains(path, "slipway-tmp") }
 
-// isEvent tells whether something is there for the guest agent only. An event is told once or, where it
+// isEvent reports whether something is there for the guest agent only. An event is told once or, where it
 // cannot be written, not at all, and no reason for a provisioning to fail.
 func isEvent(path string) bool { return path == guestAgent || strings.HasPrefix(path, guestAgent+"/") }
 
@@ -197,7 +197,7 @@ func (t tree) published(want tree) error {
 	return errors.Join(errs...)
 }
 
-// sameContract tells whether two statuses are of one contract. A run names the place where it has read it: one after a power
+// sameContract reports whether two statuses are of one contract. A run names the place where it has read it: one after a power
 // cut may have found the copy that the run before has kept, as the last thing that it did.
 func (t tree) sameContract(a, b status.Config) bool {
 	there := t[a.Path].content != "" && t[a.Path].content == t[b.Path].content
