@@ -59,9 +59,7 @@ and replace are what you have to do as well. A node that matches the contract is
 			if err != nil {
 				return err
 			}
-			opts.Waiting = func(server string, upTo time.Duration) {
-				fmt.Fprintf(a.Err, "The change is made. Waiting up to %s until API server %s sees that the node is well.\n", upTo, server)
-			}
+			opts.Waiting = a.waiting
 			changed := node.Change(cmd.Context(), opts)
 			if opts.DryRun {
 				return a.showDryRun(changed, opts.Allow, output.Value)
@@ -146,6 +144,11 @@ type changedDocument struct {
 	Status     *status.Status         `json:"status"`
 	// ConfirmBy is when the change is rolled back unless somebody has confirmed it.
 	ConfirmBy time.Time `json:"confirmBy,omitzero"`
+}
+
+// waiting says that the API server is asked, and for how long.
+func (a *app) waiting(server string, upTo time.Duration) {
+	fmt.Fprintf(a.Err, "The change is made. Waiting up to %s until API server %s sees that the node is well.\n", upTo, server)
 }
 
 // showDryRun says what would come of a change.

@@ -52,6 +52,7 @@ a new generation with a new number. It stays after a reboot.
 			if err != nil {
 				return err
 			}
+			opts.Waiting = a.waiting
 			changed := node.Rollback(cmd.Context(), opts)
 			if opts.DryRun {
 				return a.showDryRun(changed, opts.Allow, output.Value)

@@ -25,8 +25,10 @@ type advance struct {
 	entry generation.Entry
 	// all says that somebody else's decisions are undone, too: masks and drop-ins of units.
 	all bool
-	// verify reports whether the machine is well with it; nil for a plan whose own checks say so.
-	verify func() error
+	// verify reports whether the machine is well with it; nil for a plan whose own checks say so. Where nothing had to be
+	// changed it is asked only if that is doubted.
+	verify  func() error
+	doubted bool
 }
 
 // advance applies a plan as a generation, and records what came of it. A machine that has it already is
@@ -71,7 +73,7 @@ func (a *Agent) advance(ctx context.Context, store *generation.Store, next advan
 	}
 	report, err := engine.Apply(ctx, desired)
 	err = a.blamed(ctx, err)
-	if err == nil && next.verify != nil && (!settled || len(report.Changes) > 0) {
+	if err == nil && next.verify != nil && (!settled || len(report.Changes) > 0 || next.doubted) {
 		err = next.verify()
 	}
 	if settled && err == nil && next.entry.Origin == generation.Provision {

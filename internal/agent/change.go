@@ -13,7 +13,6 @@ import (
 	"github.com/slipway-dev/slipway/internal/difference"
 	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/internal/generation"
-	"github.com/slipway-dev/slipway/internal/plan"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/internal/source"
 	"github.com/slipway-dev/slipway/nodeconfig"
@@ -57,7 +56,8 @@ type Changed struct {
 	// Busy says that nothing was tried because another run is at work.
 	Busy bool
 	// Checked says that the node was asked whether it is well with the change, and that it is. A directory has
-	// nothing to ask, and a rollback does not know the API server's checks.
+	// nothing to ask, a generation that an older version has recorded has no health checks, and after a way back the
+	// API server may be out of reach.
 	Checked bool
 	// ConfirmBy is when the change was rolled back unless somebody has confirmed it; zero where it stays.
 	ConfirmBy time.Time
@@ -99,9 +99,8 @@ type change struct {
 // wanted is a plan to change to, and what its generation is to say of itself.
 type wanted struct {
 	advance
-	// health are checks that follow the change, besides the plan's own.
-	health []resource.Resource
-	// asked says that somebody wants all of the plan now; a way back makes do with what it may do.
+	// asked says that somebody wants all of the plan now, and that the API server sees the node well with it; a way back
+	// makes do with what it may do.
 	asked bool
 	// timeout bounds the change with its checks.
 	timeout time.Duration
@@ -123,7 +122,7 @@ func (c *change) contractPlan(ctx context.Context, store *generation.Store, opts
 	}
 	entry := generation.Entry{Origin: opts.Origin, Revision: c.config.Metadata.Revision}
 	return wanted{
-		advance: advance{plan: desired, entry: entry}, health: plan.HealthChecks(c.config), asked: true, timeout: timeout,
+		advance: advance{plan: desired, entry: entry}, asked: true, timeout: timeout,
 	}, nil
 }
 
@@ -256,10 +255,13 @@ func (c *change) make(ctx context.Context, store *generation.Store, w wanted) er
 		c.recordFacts()
 	}
 	w.verify = func() error {
-		if err := c.healthy(ctx, w.health); err != nil || w.entry.ConfirmBy.IsZero() {
+		if err := c.well(ctx, w); err != nil || w.entry.ConfirmBy.IsZero() {
 			return err
 		}
 		return c.await(ctx, store)
+	}
+	if w.entry.Origin == generation.Provision && w.entry.Unfinished() {
+		w.verify = nil // it is a first boot's, whose kubelet may take longer to join
 	}
 	before := current
 	report, err := c.advance(ctx, store, w.advance)
@@ -268,7 +270,7 @@ func (c *change) make(ctx context.Context, store *generation.Store, w wanted) er
 	if settled || current != before {
 		c.status.Generation = current.Number
 	}
-	c.attempted = err != nil || current != before || len(report.Changes) > 0
+	c.attempted = err != nil || current != before || len(report.Changes) > 0 || w.doubted
 	if err == nil {
 		return nil
 	}
@@ -281,17 +283,18 @@ func (c *change) make(ctx context.Context, store *generation.Store, w wanted) er
 	return c.revert(ctx, store, good, err)
 }
 
-// healthy performs the checks that follow a change.
-func (c *change) healthy(ctx context.Context, checks []resource.Resource) error {
-	for _, r := range checks {
+// well performs the health checks that follow a change, and says before how long they may take.
+func (c *change) well(ctx context.Context, w wanted) (err error) {
+	for _, r := range w.plan.Health {
 		if check, ok := r.Spec.(*resource.Check); ok && check.LeaseRenewed != nil && c.waiting != nil {
 			c.waiting(check.LeaseRenewed.Server, check.Timeout.Std())
 		}
 	}
-	engine := &apply.Engine{Host: c.Host, Now: c.Now, Log: c.Log, Sequential: c.Sequential}
-	report, err := engine.Apply(ctx, resource.Plan{Resources: checks})
-	c.record(report)
-	c.checked = err == nil && len(checks) > 0 && len(report.Skipped) == 0
+	if w.asked {
+		c.checked, err = c.healthy(ctx, w.plan.Health)
+	} else {
+		c.checked, err = c.healthyAgain(ctx, w.plan.Health)
+	}
 	return err
 }
 
@@ -299,26 +302,34 @@ func (c *change) healthy(ctx context.Context, checks []resource.Resource) error 
 const revertTimeout = 3 * time.Minute
 
 // revert restores a good generation after a change that failed. The error is the change's own, and what
-// went wrong on the way back.
+// went wrong on the way back. Whoever has asked the run to end does not wait for the node's health checks.
 func (c *change) revert(ctx context.Context, store *generation.Store, good generation.Entry, cause error) error {
 	if current, found := store.Current(); !found || current.Plan == good.Plan {
 		return cause // it is the machine that is not well
 	}
 	c.Log.Warn("the change failed; rolling back to the last good generation", "generation", good.Number, "error", cause)
+	hurried := ctx.Err() != nil && !errors.Is(context.Cause(ctx), errTimeout)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), revertTimeout)
 	defer cancel()
+	failed := "cannot be restored"
 	desired, err := store.Plan(good.Number)
 	if err == nil {
+		next := advance{plan: desired, entry: restoring(good)}
+		next.verify = func() error {
+			c.status.Restored, failed = good.Number, "is restored, and the node is not well with it"
+			if hurried {
+				return nil
+			}
+			_, err := c.healthyAgain(ctx, desired.Health)
+			return err
+		}
 		var report *apply.Report
-		report, err = c.advance(ctx, store, advance{plan: desired, entry: restoring(good)})
+		report, err = c.advance(ctx, store, next)
 		c.record(report)
 	}
 	if err != nil {
-		return errors.Join(cause, &apply.Error{
-			Resource: resource.ID("Generation:" + strconv.Itoa(good.Number)), Err: fmt.Errorf("cannot be restored: %w", err),
-		})
+		return errors.Join(cause, &apply.Error{Resource: resource.ID("Generation:" + strconv.Itoa(good.Number)), Err: fmt.Errorf("%s: %w", failed, err)})
 	}
-	c.status.Restored = good.Number
 	return cause
 }
 

@@ -1,6 +1,8 @@
 package agent
 
 import (
+	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -15,6 +17,8 @@ import (
 	"github.com/slipway-dev/slipway/internal/difference"
 	"github.com/slipway-dev/slipway/internal/generation"
 	"github.com/slipway-dev/slipway/internal/resource"
+	"github.com/slipway-dev/slipway/internal/state"
+	"github.com/slipway-dev/slipway/status"
 )
 
 // mutating are the host's methods that change something; Unstage does only where something was staged.
@@ -392,17 +396,153 @@ func TestWaitingForTheAPIServer(t *testing.T) {
 	}
 }
 
-// A node is said to be well where it was asked. A directory has nothing to ask, and a rollback asks less.
+// A node is said to be well where it was asked. A directory has nothing to ask, and a generation that an older version
+// has recorded does not say how.
 func TestChecked(t *testing.T) {
 	t.Parallel()
-	for _, answers := range []bool{true, false} {
+	for _, c := range []struct{ answers, known bool }{{true, true}, {true, false}, {false, true}} {
 		n := running(t)
-		n.host.answers = answers
-		if got := n.change(better(t)); got.Status.ExitCode != 0 || got.Checked != answers {
-			t.Errorf("answers %v: a change: checked %v, %v", answers, got.Checked, got.Status.Error)
+		n.host.answers = c.answers
+		if got := n.change(better(t)); got.Status.ExitCode != 0 || got.Checked != c.answers {
+			t.Errorf("%+v: a change: checked %v, %v", c, got.Checked, got.Status.Error)
 		}
-		if got := n.Rollback(t.Context(), RollbackOptions{Allow: difference.Restart}); got.Status.ExitCode != 0 || got.Checked {
-			t.Errorf("answers %v: a rollback: checked %v, %v", answers, got.Checked, got.Status.Error)
+		if !c.known {
+			n.forgetHealth(1)
+		}
+		if got := n.Rollback(t.Context(), RollbackOptions{Allow: difference.Restart}); got.Status.ExitCode != 0 || got.Checked != (c.answers && c.known) {
+			t.Errorf("%+v: a rollback: checked %v, %v", c, got.Checked, got.Status.Error)
 		}
 	}
+}
+
+// forgetHealth makes the record of a generation one of an older version.
+func (n *node) forgetHealth(number int) {
+	n.Helper()
+	file := state.Generation(number)
+	var record map[string]any
+	if err := json.Unmarshal(n.read(file.Path), &record); err != nil {
+		n.Fatal(err)
+	}
+	plan := record["resources"].(map[string]any)
+	if plan["health"] == nil {
+		n.Fatal("the record has no health checks")
+	}
+	delete(plan, "health")
+	document, err := json.Marshal(record)
+	if err != nil {
+		n.Fatal(err)
+	}
+	n.deliver(file.Path, document)
+}
+
+// Whoever goes back asks as a change does whether the node is well: a rollback, a timer's, the way back of a change that
+// failed, a repair and a boot. An API server that nobody reaches says nothing against what was good before.
+func TestWellAfterTheWayBack(t *testing.T) {
+	t.Parallel()
+	ways := []struct {
+		name string
+		// node is one that is to go back to its first generation, back goes.
+		node func(n *node)
+		back func(n *node) (*status.Status, bool)
+	}{
+		{"a rollback", func(n *node) { n.change(better(n.T)) }, func(n *node) (*status.Status, bool) {
+			got := n.Rollback(n.Context(), RollbackOptions{Allow: difference.Restart})
+			return got.Status, got.Checked
+		}},
+		{"a trial's", func(n *node) { n.change(better(n.T), onTrial) }, func(n *node) (*status.Status, bool) {
+			got := n.Rollback(n.Context(), RollbackOptions{Unconfirmed: 2})
+			return got.Status, got.Checked
+		}},
+		{"a repair", func(n *node) {
+			n.host.before = dead("RestartUnit kubelet.service")
+			n.change(better(n.T))
+		}, func(n *node) (*status.Status, bool) {
+			got := n.Repair(n.Context(), RepairOptions{})
+			return got.Status, got.Checked
+		}},
+		{"a repair of drift", func(n *node) { n.deliver("/var/lib/kubelet/config.yaml", []byte("drift")) }, func(n *node) (*status.Status, bool) {
+			got := n.Repair(n.Context(), RepairOptions{})
+			return got.Status, got.Checked
+		}},
+		{"a boot's", func(n *node) {
+			n.change(best(n.T))
+			n.change(better(n.T), onTrial, func(o *ChangeOptions) { o.Force = true })
+		}, func(n *node) (*status.Status, bool) { return n.provision(), true }},
+	}
+	probes := func(name string, cause resource.Cause) func(op, probe string) error {
+		return func(op, probe string) error {
+			if op == "Probe" && probe == name {
+				return &apply.CheckError{Cause: cause, Endpoint: "somewhere", Err: errors.New("is not well")}
+			}
+			return nil
+		}
+	}
+	for _, way := range ways {
+		for _, c := range []struct {
+			probe   string
+			cause   resource.Cause
+			code    int
+			checked bool
+		}{
+			{"", "", 0, true},
+			{"health-kubelet-healthz", resource.CauseConnection, 34, false},
+			{"health-node-lease", resource.CauseUnhealthy, 34, false},
+			{"health-node-lease", resource.CauseCredential, 51, false},
+			{"health-node-lease", resource.CauseConnection, 0, false},
+			{"health-node-lease", resource.CauseMissing, 0, false},
+		} {
+			n := running(t)
+			n.host.answers = true
+			n.host.run = func(context.Context, *resource.Command) ([]byte, error) { return nil, nil }
+			way.node(n)
+			n.host.before = probes(c.probe, c.cause)
+			got, checked := way.back(n)
+			if got.ExitCode != c.code || checked != c.checked && way.name != "a boot's" {
+				t.Errorf("%s, %s %s: %d, checked %v, %+v", way.name, c.probe, c.cause, got.ExitCode, checked, got.Errors)
+			}
+			if c.code == 0 && c.probe != "" && !strings.Contains(n.log.String(), "cannot be asked") {
+				t.Errorf("%s, %s %s: the log does not say that nobody was asked", way.name, c.probe, c.cause)
+			}
+			if drift, err := n.Drift(t.Context()); err != nil || len(drift) > 0 {
+				t.Errorf("%s, %s %s: %v %v", way.name, c.probe, c.cause, drift, err)
+			}
+		}
+	}
+}
+
+// What was repaired and is not well then is asked again by the next repair, which has nothing else to do, and the status
+// says what came of it.
+func TestRepairedAndNotWell(t *testing.T) {
+	t.Parallel()
+	n := running(t)
+	n.host.answers = true
+	n.deliver("/var/lib/kubelet/config.yaml", []byte("drift"))
+	n.host.before = failing("Probe health-kubelet-healthz")
+	if got := n.Repair(t.Context(), RepairOptions{}); got.Status.ExitCode != 34 {
+		t.Errorf("%+v", got.Status)
+	}
+	if got := n.Repair(t.Context(), RepairOptions{Attempt: 1}); got.Status.ExitCode != 34 || len(got.Status.Changes) > 0 {
+		t.Errorf("again: %+v", got.Status)
+	}
+	n.host.before = fine
+	if got := n.Repair(t.Context(), RepairOptions{Attempt: 2}); got.Status.ExitCode != 0 || !got.Checked {
+		t.Errorf("once it is well: %+v", got.Status)
+	}
+	if last, err := n.LastStatus(); err != nil || last.Outcome != status.OutcomeSuccess {
+		t.Errorf("the status is %+v, %v", last, err)
+	}
+}
+
+// Where the change fails and the node is not well after the way back either, both are reported, and that it was gone.
+func TestRevertedAndNotWell(t *testing.T) {
+	t.Parallel()
+	n := running(t)
+	files := n.tree()
+	n.host.before = failing("Probe health-kubelet-healthz")
+	got := n.change(better(t)).Status
+	if got.ExitCode != 34 || got.Restored != 1 || len(got.Errors) != 2 || got.Errors[1].Resource != "Generation:1" || !strings.Contains(got.Errors[1].Message, "is restored, and the node is not well") {
+		t.Errorf("%d, %d, %+v", got.ExitCode, got.Restored, got.Errors)
+	}
+	same(t, "after the way back", n.tree(), files)
+	equal(t, "generations", n.generations(), "1 provision good, 2 apply failed, 3 rollback failed as 1")
 }

@@ -151,7 +151,9 @@ func failures(err error, code int) []status.Failure {
 		var check *apply.CheckError
 		if errors.As(single, &check) {
 			failure.Cause, failure.Endpoint = string(check.Cause), check.Endpoint
-			failure.Message = check.Err.Error()
+			if of == nil || of.Err == error(check) { // or else it is not all that there is to say
+				failure.Message = check.Err.Error()
+			}
 		}
 		failure.Action = action(code, failure.Cause)
 		list = append(list, failure)

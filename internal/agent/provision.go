@@ -173,6 +173,12 @@ func (p *provision) apply(ctx context.Context, desired resource.Plan) error {
 			return err
 		}
 	}
+	if next.entry.Origin != generation.Provision { // a first boot's kubelet may take longer to join
+		next.verify = func() error {
+			_, err := p.healthyAgain(ctx, next.plan.Health)
+			return err
+		}
+	}
 	report, err := p.advance(ctx, store, next)
 	p.record(report)
 	if current, found := store.Current(); found && !p.isScript() {

@@ -21,7 +21,8 @@ const (
 
 // RepairOptions say how a node that is not as it should be is repaired.
 type RepairOptions struct {
-	// Attempt counts the attempts that have failed since one succeeded.
+	// Attempt counts the attempts that have failed since one succeeded. After one the node is asked whether it is well
+	// also where nothing has to be changed any more.
 	Attempt int
 	// All undoes somebody else's decisions, too: masks and drop-ins of units.
 	All bool
@@ -39,7 +40,8 @@ func (a *Agent) Repair(ctx context.Context, opts RepairOptions) Changed {
 			return wanted{}, errNothingToDo
 		}
 		desired, entry, err := repairing(store, current, opts.Attempt)
-		return wanted{advance: advance{plan: desired, entry: entry, all: opts.All}, timeout: nodeconfig.DefaultTimeout.Std()}, err
+		next := advance{plan: desired, entry: entry, all: opts.All, doubted: opts.Attempt > 0}
+		return wanted{advance: next, timeout: nodeconfig.DefaultTimeout.Std()}, err
 	})
 }
 

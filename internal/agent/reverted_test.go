@@ -117,10 +117,12 @@ func TestStopped(t *testing.T) {
 			files := n.tree()
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
+			hung := false
 			n.host.hang = func(ctx context.Context, op, check string) error {
-				if op != "Probe" || check != "health-kubelet-healthz" {
+				if hung || op != "Probe" || check != "health-kubelet-healthz" {
 					return nil
 				}
+				hung = true
 				c.stop(cancel)
 				<-ctx.Done()
 				return ctx.Err()

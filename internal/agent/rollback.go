@@ -20,15 +20,16 @@ type RollbackOptions struct {
 	// Until is the time until which it waited to be confirmed when its rollback was scheduled; the zero time
 	// for any.
 	Until time.Time
-	// DryRun, Allow and Show are as for a change.
-	DryRun bool
-	Allow  difference.Class
-	Show   func(*difference.Difference)
+	// DryRun, Allow, Show and Waiting are as for a change.
+	DryRun  bool
+	Allow   difference.Class
+	Show    func(*difference.Difference)
+	Waiting func(server string, upTo time.Duration)
 }
 
 // Rollback restores an earlier generation, with what has been removed since, as a new generation.
 func (a *Agent) Rollback(ctx context.Context, opts RollbackOptions) Changed {
-	c := &change{provision: provision{Agent: a.withRoom(false)}, allow: opts.Allow, dryRun: opts.DryRun, show: opts.Show}
+	c := &change{provision: provision{Agent: a.withRoom(false)}, allow: opts.Allow, dryRun: opts.DryRun, show: opts.Show, waiting: opts.Waiting}
 	if opts.Unconfirmed > 0 {
 		c.allow = difference.Replace // what came by itself goes by itself
 	}

@@ -20,7 +20,7 @@ var nothing = map[string]string{
 	"$.metadata":             "names the document, for people and for order",
 	"$.cluster.name":         "is for the arguments of credential plug-ins, which the contract gives itself",
 	"$.checks.timeout":       "bounds the run of the agent, which reads it itself",
-	"$.checks.changeTimeout": "bounds a check that follows a change, which is no part of the plan (HealthChecks)",
+	"$.checks.changeTimeout": "bounds a check that follows a change, which is none of the plan's resources (healthChecks)",
 	"$.cse_timeout":          "bounds the run of the agent, which reads it itself",
 	"$.version":              "is what the document is",
 	"$.kubelet_config.kubelet_config_file_config.kind":       "is what the file is, and is written into it where it is not said",

@@ -107,6 +107,12 @@ func TestDamagedRecord(t *testing.T) {
 		"a nameless unit": replacedSpec(`"kind":"Unit"`, `{}`),
 		"no spec":         replacedSpec(`"kind":"File"`, `null`),
 		"an unknown kind": replacedSpec(`"kind":"Shell"`, `{}`),
+		"a file among its health checks": func(c string) string {
+			return strings.Replace(c, `"resources":{`, `"resources":{"health":[{"id":"File:/etc/x","kind":"File","phase":"base","spec":{"path":"/etc/x","mode":"0644"}}],`, 1)
+		},
+		"a nameless health check": func(c string) string {
+			return strings.Replace(c, `"resources":{`, `"resources":{"health":[{"id":"Check:","kind":"Check","phase":"base","spec":{"label":"","timeout":"1s"}}],`, 1)
+		},
 		"an original up": func(c string) string {
 			return strings.TrimSuffix(c, "}\n") + `,"originals":[{"path":"/a/../b","kind":"file"}]}`
 		},

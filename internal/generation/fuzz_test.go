@@ -65,6 +65,7 @@ func FuzzRecord(f *testing.F) {
 		{Spec: &resource.Sysctl{Key: "a.b", Value: "1"}}, {Spec: &resource.Module{Module: "m"}}, {Spec: &resource.Command{Label: "c", Argv: []string{"/x"}, Env: map[string]string{"a": "b"}}},
 		{Spec: &resource.Check{Label: "k", APIServer: &resource.APIServer{Server: "https://a"}}},
 	}}
+	plan.Health = []resource.Resource{{ExitCode: 34, Spec: &resource.Check{Label: "h", LeaseRenewed: &resource.LeaseRenewed{Server: "https://a", CertificateAuthority: "<pem>", Credentials: []resource.KeyPair{{Certificate: "/c"}}}}}}
 	whole, err := marshal(newRecord(Entry{Number: 1, Config: "c"}, plan, plan.Resources[3:6], []original{
 		{Path: "/etc/a", Kind: apply.RegularFile, Mode: 0o640, UID: 1, Content: []byte{0, 255}}, {Path: "/etc/l", Kind: apply.Symlink, Target: "y"},
 	}))

@@ -129,6 +129,14 @@ func checkPlan(plan resource.Plan) error {
 			return err
 		}
 	}
+	for _, res := range plan.Health {
+		if _, ok := res.Spec.(*resource.Check); !ok {
+			return fmt.Errorf("has a %s among its health checks", res.ID())
+		}
+		if err := checkSpec(res.Spec); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
@@ -155,7 +163,7 @@ func checkPath(name string) error {
 // Lasting is what can be applied again of a plan: without what is there only until something takes its
 // place, and without tokens in its checks, for neither is kept.
 func Lasting(plan resource.Plan) resource.Plan {
-	kept := resource.Plan{Config: plan.Config, Dialect: plan.Dialect}
+	kept := resource.Plan{Config: plan.Config, Dialect: plan.Dialect, Health: plan.Health}
 	for _, res := range plan.Resources {
 		switch spec := res.Spec.(type) {
 		case *resource.File:
@@ -176,7 +184,7 @@ func Lasting(plan resource.Plan) resource.Plan {
 }
 
 // Digest names a plan: two plans with the same have the same resources, secrets included, but for the
-// credential that a node joins with, whatever the configs they were made from.
+// credential that a node joins with, whatever the configs they were made from and however their health is checked.
 func Digest(plan resource.Plan) (string, error) {
 	plan = resource.Plan{Resources: Lasting(plan).Resources}
 	document, err := json.Marshal(plan)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"reflect"
 	"strings"
 	"syscall"
 	"testing"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/slipway-dev/slipway/internal/generation"
 	"github.com/slipway-dev/slipway/internal/resource"
+	"github.com/slipway-dev/slipway/internal/state"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
@@ -229,5 +231,49 @@ func TestOnlyWhatCanBeReadIsRecorded(t *testing.T) {
 			t.Errorf("%s is recorded", path)
 		}
 		equal(t, path, m.list(), "1 good")
+	}
+	m := newMachine(t)
+	unwell := wanted("c", file("/etc/a", "a"))
+	unwell.Health = []resource.Resource{file("/etc/b", "b")}
+	if _, err := m.open().Begin(generation.Entry{Origin: generation.Apply}, unwell); err == nil || !strings.Contains(err.Error(), "health") {
+		t.Errorf("a file among the health checks is recorded: %v", err)
+	}
+	// What would make a record too large for its reader is not written.
+	limit := int(state.Generation(1).Limit)
+	for _, c := range []struct {
+		size int
+		fits bool
+	}{{limit / 2, true}, {limit, false}} {
+		m := newMachine(t)
+		p := wanted("c", file("/etc/a", "a"))
+		p.Health = []resource.Resource{asked(strings.Repeat("b", c.size))}
+		if _, err := m.open().Begin(generation.Entry{Origin: generation.Apply}, p); (err == nil) != c.fits {
+			t.Errorf("a health check of %d bytes: %v", c.size, err)
+		}
+		if _, err := m.open().Plan(1); (err == nil) != c.fits {
+			t.Errorf("a health check of %d bytes is read: %v", c.size, err)
+		}
+	}
+}
+
+// asked is a health check by a server's certificate.
+func asked(authority string) resource.Resource {
+	return resource.Resource{Phase: resource.Join, ExitCode: 34, Reason: "the node is seen", Spec: &resource.Check{
+		Label: "health", Timeout: resource.Duration(time.Second), LeaseRenewed: &resource.LeaseRenewed{Server: "https://a", CertificateAuthority: authority},
+	}}
+}
+
+// How a node's health is checked comes back with its plan, and is no part of what the plan is called by.
+func TestHealthIsKept(t *testing.T) {
+	m := newMachine(t)
+	p := wanted("c", file("/etc/a", "a"))
+	before, _ := generation.Digest(p)
+	p.Health = []resource.Resource{asked("<pem>")}
+	after, _ := generation.Digest(p)
+	equal(t, "the digest", after, before)
+	m.advance(p, generation.Good)
+	kept, err := m.open().Plan(1)
+	if err != nil || !reflect.DeepEqual(kept.Health, p.Health) {
+		t.Errorf("%v, %+v", err, kept.Health)
 	}
 }

@@ -80,7 +80,7 @@ var saysNothing = map[string]string{
 	"$.cluster.name":         "is for the arguments of credential plug-ins, which the contract gives itself",
 	"$.cloud.instanceType":   "is a fact, for people",
 	"$.checks.timeout":       "bounds the run of the agent, which reads it itself",
-	"$.checks.changeTimeout": "bounds a check that follows a change, which is no part of the plan (HealthChecks)",
+	"$.checks.changeTimeout": "bounds a check that follows a change, which is none of the plan's resources (healthChecks)",
 	"$.apiVersion":           "is what the document is; there is no other",
 	"$.kind":                 "is what the document is; there is no other",
 }

@@ -32,16 +32,16 @@ const (
 	kubeletCertificate = "kubelet-client-current.pem"
 )
 
-// HealthChecks are the checks that follow a change of a running node: each of its parts does what it is
+// healthChecks are the checks that follow a change of a running node, or a way back: each of its parts does what it is
 // there for, from the container runtime to the Node that the cluster sees. Each requires the one before
-// it, so that the first to fail is the one to look at. They are no part of the node's plan, whose kubelet
-// may take longer to join than a change may take to show that it did no harm.
+// it, so that the first to fail is the one to look at. A first boot does not ask them: its kubelet may take longer
+// to join than a change may take to show that it did no harm.
 //
 // Parts that cannot be asked are left out: a kubelet whose health endpoint is disabled or on another
 // address than the loopback's, a Node whose credential only a plug-in has, and the whole kubelet of a
 // config that does not join. A lease needs a node that has joined; on one that has not, its check fails,
 // as resource.CauseMissing.
-func HealthChecks(c *nodeconfig.NodeConfig) []resource.Resource {
+func healthChecks(c *nodeconfig.NodeConfig) []resource.Resource {
 	h := &health{}
 	h.add(resource.Base, exitcode.UnitStartFailed, "the container runtime runs",
 		&resource.Check{Label: "health-containerd-active", Timeout: unitPatience, UnitActive: containerdUnit})

@@ -27,8 +27,8 @@ func healthCheck(checks []resource.Resource, label string) *resource.Check {
 func TestHealthChecks(t *testing.T) {
 	for name, c := range contracts(t) {
 		before := nodeconfig.Encode(c)
-		checks := HealthChecks(c)
-		if !reflect.DeepEqual(checks, HealthChecks(c)) || !bytes.Equal(before, nodeconfig.Encode(c)) {
+		checks := healthChecks(c)
+		if !reflect.DeepEqual(checks, healthChecks(c)) || !bytes.Equal(before, nodeconfig.Encode(c)) {
 			t.Errorf("%s: the checks differ, or the config does", name)
 		}
 		p, _ := New(c, ubuntu(t))
@@ -58,7 +58,7 @@ func TestHealthChecks(t *testing.T) {
 
 func TestHealthOfAJoiningNode(t *testing.T) {
 	c := contract(t, "native/minimal.yaml", func(n *nodeconfig.NodeConfig) { n.Kubelet.NodeName = "node-1" })
-	checks := HealthChecks(c)
+	checks := healthChecks(c)
 	var labels []string
 	for _, r := range checks {
 		labels = append(labels, r.Spec.Name())
@@ -85,7 +85,7 @@ func TestChangeTimeout(t *testing.T) {
 	c := contract(t, "native/minimal.yaml", func(n *nodeconfig.NodeConfig) {
 		n.Kubelet.NodeName, n.Checks.ChangeTimeout = "node-1", nodeconfig.Duration(7*time.Second)
 	})
-	if got := healthCheck(HealthChecks(c), "health-node-lease").Timeout; got != c.Checks.ChangeTimeout {
+	if got := healthCheck(healthChecks(c), "health-node-lease").Timeout; got != c.Checks.ChangeTimeout {
 		t.Errorf("got %s", got)
 	}
 }
@@ -108,7 +108,7 @@ func TestHealthByJoinMethod(t *testing.T) {
 	} {
 		c := contract(t, "native/minimal.yaml")
 		c.Join.Method = test.method
-		checks := HealthChecks(c)
+		checks := healthChecks(c)
 		if got := healthCheck(checks, "health-kubelet-active") != nil; got != test.kubelet {
 			t.Errorf("%s: the kubelet is checked: %v", test.method, got)
 		}
@@ -119,7 +119,7 @@ func TestHealthByJoinMethod(t *testing.T) {
 	}
 	c := contract(t, "native/minimal.yaml")
 	c.Kubelet.Flags = []nodeconfig.Flag{{Name: "cert-dir", Value: "/x/"}, {Name: "hostname-override", Value: "Other"}}
-	lease := healthCheck(HealthChecks(c), "health-node-lease").LeaseRenewed
+	lease := healthCheck(healthChecks(c), "health-node-lease").LeaseRenewed
 	if lease.Credentials[0].Certificate != "/x/kubelet-client-current.pem" || lease.Node != "other" {
 		t.Errorf("got %+v", lease)
 	}
@@ -159,7 +159,7 @@ func TestHealthzURL(t *testing.T) {
 	}
 	// As it comes from a document.
 	c := contract(t, "aks/kubelet-config-file.json", func(n *nodeconfig.NodeConfig) { n.Kubelet.Config["healthzPort"] = json.Number("10300") })
-	if check := healthCheck(HealthChecks(c), "health-kubelet-healthz"); check.Healthz.URL != "http://127.0.0.1:10300/healthz" {
+	if check := healthCheck(healthChecks(c), "health-kubelet-healthz"); check.Healthz.URL != "http://127.0.0.1:10300/healthz" {
 		t.Errorf("got %+v", check.Healthz)
 	}
 }

@@ -29,7 +29,7 @@ func New(c *nodeconfig.NodeConfig, f facts.Facts) (resource.Plan, []nodeconfig.P
 		facts:  f,
 		layout: layoutOf(c),
 		minor:  minorOf(c.Cluster.KubernetesVersion),
-		plan:   resource.Plan{Config: nodeconfig.Digest(c)},
+		plan:   resource.Plan{Config: nodeconfig.Digest(c), Health: healthChecks(c)},
 	}
 	p.supported()
 	p.installed()

@@ -23,11 +23,12 @@ type planJSON struct {
 	Config     string     `json:"config"`
 	Dialect    string     `json:"dialect"`
 	Resources  []Resource `json:"resources"`
+	Health     []Resource `json:"health,omitempty"`
 }
 
 // MarshalJSON writes the plan for people and tools; secret content is left out.
 func (p Plan) MarshalJSON() ([]byte, error) {
-	return marshalPlain(planJSON{PlanAPIVersion, PlanKind, p.Config, p.Dialect, p.Resources})
+	return marshalPlain(planJSON{PlanAPIVersion, PlanKind, p.Config, p.Dialect, p.Resources, p.Health})
 }
 
 // UnmarshalJSON reads what MarshalJSON writes.
@@ -39,7 +40,7 @@ func (p *Plan) UnmarshalJSON(data []byte) error {
 	if j.Kind != PlanKind || j.APIVersion != PlanAPIVersion {
 		return fmt.Errorf("is %q %q, want %q %q", j.APIVersion, j.Kind, PlanAPIVersion, PlanKind)
 	}
-	*p = Plan{j.Config, j.Dialect, j.Resources}
+	*p = Plan{j.Config, j.Dialect, j.Resources, j.Health}
 	return nil
 }
 

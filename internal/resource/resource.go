@@ -173,6 +173,9 @@ type Plan struct {
 	Dialect string
 	// Resources are sorted by phase and ID.
 	Resources []Resource
+	// Health are the checks that tell whether a node that runs is well with the plan. They are for who changes it, or
+	// goes back to it; nobody applies them. Where there is none it is not known how to ask.
+	Health []Resource
 }
 
 // Sort brings the resources into their order.

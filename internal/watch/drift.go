@@ -27,8 +27,10 @@ func (r *run) lookForDrift(ctx context.Context) error {
 		}
 		return nil
 	}
+	if len(drift) == 0 && r.driftFailures > 0 {
+		return r.repair(ctx) // the drift is repaired, and the node was not well then
+	}
 	if len(drift) == 0 {
-		r.driftFailures = 0
 		return nil
 	}
 	var names []string
@@ -72,7 +74,7 @@ func (r *run) drift(ctx context.Context) ([]apply.Change, error) {
 func (r *run) repair(ctx context.Context) error {
 	var changed agent.Changed
 	err := r.during(ctx, "repairing drift", true, func(ctx context.Context) error {
-		changed = r.Node.Repair(ctx, agent.RepairOptions{All: r.Drift == MendAll})
+		changed = r.Node.Repair(ctx, agent.RepairOptions{Attempt: r.driftFailures, All: r.Drift == MendAll})
 		return nil
 	})
 	if err != nil {

@@ -280,6 +280,19 @@ func TestDriftThatCannotBeRepaired(t *testing.T) {
 		n.wait(40 * time.Second)
 		n.want("drift 1", "repair", "drift 0")
 	})
+	// What is repaired, and not well then, is asked again, also where there is no drift any more.
+	onNode(t, a, func(n *node) {
+		n.watcher.Drift, n.watcher.DriftInterval = Mend, 10*time.Second
+		n.drift, n.outcomes = []apply.Change{{ID: "File:/etc/a"}}, []outcome{unreachable}
+		n.start()
+		n.want("drift 1", "repair fails")
+		n.drift = nil
+		n.wait(10 * time.Second)
+		n.want("drift 0", "repair", "drift 0")
+		if !slices.Equal(n.attempts, []int{0, 1}) {
+			t.Errorf("attempts %v", n.attempts)
+		}
+	})
 	// A run that is at work is not waited for, and is no failure.
 	onNode(t, a, func(n *node) {
 		n.watcher.Drift, n.watcher.DriftInterval = Mend, time.Hour

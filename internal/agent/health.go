@@ -1,0 +1,44 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/slipway-dev/slipway/internal/apply"
+	"github.com/slipway-dev/slipway/internal/resource"
+)
+
+// healthy performs the checks of a plan after a change to it, and tells whether the node was asked and is well.
+func (p *provision) healthy(ctx context.Context, checks []resource.Resource) (asked bool, err error) {
+	engine := &apply.Engine{Host: p.Host, Now: p.Now, Log: p.Log, Sequential: p.Sequential}
+	report, err := engine.Apply(ctx, resource.Plan{Resources: checks})
+	p.record(report)
+	return err == nil && len(checks) > 0 && len(report.Skipped) == 0, err
+}
+
+// healthyAgain is healthy after a way back, a repair or a boot. An API server that cannot be reached, or not be asked
+// because the node has not joined yet, says nothing against a plan that was good before: it may be down, and no other
+// plan would be better for it.
+func (p *provision) healthyAgain(ctx context.Context, checks []resource.Resource) (asked bool, err error) {
+	asked, err = p.healthy(ctx, checks)
+	if err == nil || slices.ContainsFunc(split(err), func(err error) bool { return !unasked(err, checks) }) {
+		return asked, err
+	}
+	p.Log.Warn("the API server cannot be asked whether the node is well", "error", err)
+	return false, nil
+}
+
+// unasked tells whether an error is of an API server that could not be asked for the Node's lease.
+func unasked(err error, checks []resource.Resource) bool {
+	var of *apply.Error
+	var failed *apply.CheckError
+	if !errors.As(err, &of) || !errors.As(err, &failed) {
+		return false
+	}
+	lease := slices.ContainsFunc(checks, func(r resource.Resource) bool {
+		check, ok := r.Spec.(*resource.Check)
+		return ok && check.LeaseRenewed != nil && r.ID() == of.Resource
+	})
+	return lease && slices.Contains([]resource.Cause{resource.CauseDNS, resource.CauseConnection, resource.CauseMissing}, failed.Cause)
+}
