@@ -2,6 +2,7 @@ package nodeconfig
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -21,8 +22,10 @@ const (
 	Invalid ProblemKind = document.Invalid
 	// Missing is a value that is needed and not there: "Missing".
 	Missing ProblemKind = "Missing"
-	// NotApplied is a setting that has no effect on the node: "NotApplied".
+	// NotApplied is a setting that this version does not apply: "NotApplied".
 	NotApplied ProblemKind = "NotApplied"
+	// NoEffect is a setting that changes no node, by what its dialect says of it: "NoEffect".
+	NoEffect ProblemKind = "NoEffect"
 	// Dropped is a good value that is left out because of what else is said, or of where: "Dropped".
 	Dropped ProblemKind = document.Dropped
 	// Deprecated is a former way to say it, which is read all the same: "Deprecated".
@@ -59,19 +62,24 @@ func (p Problem) String() string {
 	return severity + ": " + p.Where() + ": " + p.Reason
 }
 
-// Where is the path of the value, with the document's before it where that is not the contract.
+// Where is the path of the value, with the document's before it where that is not the contract. Where the problem is
+// the whole document's, it is the place in its text, if that is known.
 func (p Problem) Where() string {
-	if p.Document == "" {
-		return p.Path
+	where := p.Path
+	if p.Path == "$" && p.Line > 0 {
+		where = fmt.Sprintf("line %d column %d", p.Line, p.Column)
 	}
-	return p.Document + ": " + p.Path
+	if p.Document == "" {
+		return where
+	}
+	return p.Document + ": " + where
 }
 
 // Unreadable is the problem of a document that cannot be parsed.
 func Unreadable(err error) Problem {
 	p := Problem{Kind: Invalid, Path: "$", Reason: err.Error(), Fatal: true}
 	if syntax, ok := errors.AsType[*document.SyntaxError](err); ok {
-		p.Line, p.Column = syntax.Line, syntax.Column
+		p.Line, p.Column, p.Reason = syntax.Line, syntax.Column, syntax.Reason() // the place is said once
 	}
 	return p
 }

@@ -198,7 +198,7 @@ func (e *experiment) about(at *place, problems []nodeconfig.Problem) []nodeconfi
 
 // notApplied reports whether a problem is not with a value, but with there being one.
 func notApplied(p nodeconfig.Problem) bool {
-	return !p.Fatal && p.Kind == nodeconfig.NotApplied
+	return !p.Fatal && (p.Kind == nodeconfig.NotApplied || p.Kind == nodeconfig.NoEffect)
 }
 
 // within reports whether a path is another one, or below it.

@@ -10,6 +10,7 @@ import (
 	"github.com/slipway-dev/slipway/examples"
 	"github.com/slipway-dev/slipway/internal/cli"
 	"github.com/slipway-dev/slipway/internal/facts"
+	"github.com/slipway-dev/slipway/nodeconfig"
 	"github.com/slipway-dev/slipway/nodeconfig/dialect"
 	"github.com/slipway-dev/slipway/schema"
 	"github.com/slipway-dev/slipway/test/contracts"
@@ -167,10 +168,10 @@ func stateOf(e *experiment, x *explanation, known map[string]fieldRow, used map[
 		return applied, ends(x.Resources)
 	}
 	for _, p := range x.Problems {
-		if reason, found := strings.CutPrefix(p.Reason, "has no effect; "); found {
-			return noEffect, reason
-		}
-		if notApplied(p) {
+		switch {
+		case p.Kind == nodeconfig.NoEffect:
+			return noEffect, strings.TrimPrefix(p.Reason, "has no effect; ") // the column before says so
+		case notApplied(p):
 			return notYet, becomesIn(e, x)
 		}
 	}

@@ -99,10 +99,10 @@ func (e *contractError) code() int { return e.exit }
 // Error names the first problem; the status lists them all.
 func (e *contractError) Error() string {
 	if len(e.fatal) == 1 {
-		return fmt.Sprintf("contract %s cannot be used: %s: %s", e.path, e.fatal[0].Path, e.fatal[0].Reason)
+		return fmt.Sprintf("contract %s cannot be used: %s: %s", e.path, e.fatal[0].Where(), e.fatal[0].Reason)
 	}
 	return fmt.Sprintf("contract %s cannot be used, for %d errors; the first: %s: %s",
-		e.path, len(e.fatal), e.fatal[0].Path, e.fatal[0].Reason)
+		e.path, len(e.fatal), e.fatal[0].Where(), e.fatal[0].Reason)
 }
 
 // errorText is every error on one line, for a document that has no list of them.
@@ -112,7 +112,7 @@ func errorText(err error, all []status.Failure) string {
 	if errors.As(err, &contract) {
 		parts = append(parts, fmt.Sprintf("contract %s cannot be used", contract.path))
 		for _, problem := range contract.fatal {
-			parts = append(parts, problem.Path+": "+problem.Reason)
+			parts = append(parts, problem.Where()+": "+problem.Reason)
 		}
 		return strings.Join(parts, "; ")
 	}

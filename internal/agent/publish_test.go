@@ -60,7 +60,7 @@ func deliveries(t *testing.T) []delivered {
 		{name: "10 MiB", path: aksContract, content: `{"version":"v1"}` + strings.Repeat(" ", 10<<20), place: aksPlace, code: exitcode.AKSNodeController, says: "larger than"},
 		{name: "a byte too large", path: aksContract, content: `{"version":"v1"}` + strings.Repeat(" ", document.MaxBytes-15), place: aksPlace, code: exitcode.AKSNodeController, says: "larger than"},
 		{name: "no contract at all", path: aksContract, content: `{"hello":"world"}`, place: aksPlace, code: exitcode.AKSNodeController, says: "not a known contract"},
-		{name: "binary", path: aksContract, content: "\x7fELF\x00\xff", place: aksPlace, code: exitcode.AKSNodeController, says: "$"},
+		{name: "binary", path: aksContract, content: "\x7fELF\x00\xff", place: aksPlace, code: exitcode.AKSNodeController, says: "line 1 column 1: yaml"},
 		{name: "another version", path: aksContract, content: string(aksWith(t, "minimal.json", map[string]any{"version": "v7"})), place: aksPlace, code: exitcode.AKSNodeController, says: "$.version"},
 		{name: "another native version", path: nativeContract, content: strings.Replace(minimal, "slipway.dev/v1", "slipway.dev/v9", 1), place: nativePlace, code: exitcode.ContractInvalid, says: "$.apiVersion"},
 		{name: "wrong types", path: aksContract, content: string(aksWith(t, "minimal.json", map[string]any{

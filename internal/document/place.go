@@ -17,10 +17,13 @@ type SyntaxError struct {
 	format, reason string
 }
 
-// Error names the format, the place and the reason. It repeats no value of the document.
+// Reason names the format and the reason, without the place. It repeats no value of the document.
+func (e *SyntaxError) Reason() string { return e.format + ": " + e.reason }
+
+// Error is the reason with the place.
 func (e *SyntaxError) Error() string {
 	if e.Line == 0 {
-		return e.format + ": " + e.reason
+		return e.Reason()
 	}
 	return fmt.Sprintf("%s, line %d column %d: %s", e.format, e.Line, e.Column, e.reason)
 }

@@ -150,7 +150,7 @@ func (t *translation) untranslated(m protoreflect.Message, at, name string) {
 			t.warn(nodeconfig.Invalid, path, "unknown value, ignored")
 		case translated[full] != "":
 		case inert[full]:
-			t.warn(nodeconfig.NotApplied, path, "has no effect; AKS's own scripts do not read it either")
+			t.warn(nodeconfig.NoEffect, path, "has no effect; AKS's own scripts do not read it either")
 		case field.Message() != nil && !field.IsMap() && !field.IsList():
 			t.untranslated(m.Get(field).Message(), path, full)
 		default:
