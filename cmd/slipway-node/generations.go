@@ -126,16 +126,30 @@ func (a *app) showDrift(changes []apply.Change, d *difference.Difference, form s
 	case len(changes) == 0:
 		err = command.Write(a.Streams, "No drift: the machine matches its current generation.\n")
 	default:
-		var table cli.Table
-		addRow(&table, "RESOURCE", "WOULD BE", "")
-		for _, d := range document.Drift {
-			addRow(&table, d.Resource, d.Action, d.Note)
-		}
-		text := "From the machine as it is (-) to its current generation (+):\n" + d.Text(cli.StyleOf(a.Out)) + "\n" + table.String()
-		err = command.Write(a.Streams, text+"\nRepair it with: slipway-node provision\n")
+		err = command.Write(a.Streams, driftText(document, cli.StyleOf(a.Out)))
 	}
 	if err != nil || len(changes) == 0 {
 		return err
 	}
 	return cli.Quit(exitcode.Invalid)
+}
+
+// driftText is the drift for a person. What no apply repairs says in its note what to do.
+func driftText(document driftDocument, style cli.Style) string {
+	var text strings.Builder
+	if shown := document.Difference.Text(style); shown != "" {
+		text.WriteString("From the machine as it is (-) to its current generation (+):\n" + shown + "\n")
+	}
+	var table cli.Table
+	repairs := false
+	addRow(&table, "RESOURCE", "WOULD BE", "")
+	for _, d := range document.Drift {
+		addRow(&table, d.Resource, d.Action, d.Note)
+		repairs = repairs || d.Action != string(apply.Left)
+	}
+	text.WriteString(table.String())
+	if repairs {
+		text.WriteString("\nRepair it with: slipway-node provision\n")
+	}
+	return text.String()
 }
