@@ -2,7 +2,9 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
+	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -12,6 +14,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/cli"
 	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/internal/facts"
+	"github.com/slipway-dev/slipway/internal/kubeletapi"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/nodeconfig"
 	"github.com/slipway-dev/slipway/nodeconfig/dialect"
@@ -59,7 +62,7 @@ type dependent struct {
 // explainField explains a field in the contract's own terms, else in the NodeConfig's.
 func explainField(c *contract, path string, f facts.Facts) (*explanation, error) {
 	own := newExperiment(c.Dialect, parseTree(c.Canonical), f)
-	at, err := own.catalog.find(path, own.tree)
+	at, err := own.find(path)
 	if err == nil {
 		x := own.explain(at)
 		x.File, x.Dialect = c.name, c.Dialect
@@ -68,7 +71,7 @@ func explainField(c *contract, path string, f facts.Facts) (*explanation, error)
 	catalogs := []*catalog{own.catalog}
 	if c.Dialect != dialect.Native {
 		native := newExperiment(dialect.Native, own.base.canonical, f)
-		if at, nativeErr := native.catalog.find(path, native.tree); nativeErr == nil {
+		if at, nativeErr := native.find(path); nativeErr == nil {
 			x := native.explain(at)
 			x.File, x.Dialect = c.name, dialect.Native
 			if from := c.Origin(x.Field); from != x.Field {
@@ -91,7 +94,7 @@ func explainOfAny(dialects []string, path string, f facts.Facts) (*explanation, 
 	for _, name := range dialects {
 		c := decode("", examples.Contract(name), name)
 		e := newExperiment(name, parseTree(c.Canonical), f)
-		at, err := e.catalog.find(path, e.tree)
+		at, err := e.find(path)
 		if err == nil {
 			x := e.explain(at)
 			x.Dialect, x.Set, x.Value = name, false, nil
@@ -100,7 +103,8 @@ func explainOfAny(dialects []string, path string, f facts.Facts) (*explanation, 
 			}
 			return x, nil
 		}
-		if unknown == nil {
+		var kubelets *kubeletError
+		if unknown == nil || errors.As(err, &kubelets) {
 			unknown = err
 		}
 		catalogs = append(catalogs, e.catalog)
@@ -110,11 +114,49 @@ func explainOfAny(dialects []string, path string, f facts.Facts) (*explanation, 
 
 // unknownField is the error of a path that leads nowhere, with what may have been meant.
 func unknownField(err error, path string, catalogs []*catalog) error {
+	var wrong *kubeletError
+	if errors.As(err, &wrong) {
+		return &cli.Error{Code: exitcode.Invalid, Err: err, Hint: "the kubelet's own documentation describes its settings"}
+	}
 	hint := "slipway schema prints all fields"
 	if near := candidates(path, catalogs...); len(near) > 0 {
 		hint = "did you mean " + cli.List(near, "or") + "?"
 	}
 	return &cli.Error{Code: exitcode.Invalid, Err: err, Hint: hint}
+}
+
+// kubeletError says that the kubelet has no such setting.
+type kubeletError struct{ unknownError }
+
+// find follows a path to a field. A setting of the kubelet's that no kubelet has is none, unless the document has it:
+// it may be one of a version that is newer than this program.
+func (e *experiment) find(path string) (*place, error) {
+	at, err := e.catalog.find(path, e.tree)
+	if err != nil {
+		return nil, err
+	}
+	if s := e.kubeletSetting(at); s.Unknown != "" && lookUp(e.tree, at.steps) == nil {
+		return nil, &kubeletError{unknownError{pathOf(at.first), s.Unknown}}
+	}
+	return at, nil
+}
+
+// kubeletSetting is what the kubelet makes of the setting at a place; nothing where there is none of its settings.
+func (e *experiment) kubeletSetting(at *place) kubeletapi.Setting {
+	if len(at.first) < 3 {
+		return kubeletapi.Setting{}
+	}
+	switch path := pathOf(at.first[:2]); {
+	case e.dialect == dialect.Native && path == "$.kubelet.config":
+		var names []string
+		for _, s := range at.first[2:] {
+			names = append(names, s.name)
+		}
+		return kubeletapi.DescribeField(names)
+	case e.dialect == dialect.AKS && path == "$.kubelet_config.kubelet_flags":
+		return kubeletapi.DescribeFlag(strings.TrimLeft(at.first[2].name, "-"))
+	}
+	return kubeletapi.Setting{}
 }
 
 // explain explains one field of a document.
@@ -123,7 +165,7 @@ func (e *experiment) explain(at *place) *explanation {
 	x := &explanation{
 		Field:       pathOf(at.first),
 		Description: at.shape.Description,
-		Takes:       e.catalog.takesInWords(at.shape),
+		Takes:       cmp.Or(e.kubeletSetting(at).Takes, e.catalog.takesInWords(at.shape)),
 		Set:         n != nil && n.Kind != document.Null,
 		Secret:      at.shape.WriteOnly || e.dialect == dialect.Native && nodeconfig.IsSecretPlace(pathOf(at.first)),
 		Value:       jsonOf(e.catalog.redact(at.shape, lookUp(withoutSecrets(e.tree), at.steps))),
