@@ -1,13 +1,20 @@
 package host
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"sync"
 
 	"golang.org/x/sys/unix"
 )
 
-// LogFile returns a writer that appends to a log at path. The file is opened, with mode 0640, by the
+// maxLog bounds a log, and as much again is kept of what was before it. The watcher writes some 200 bytes about each thing
+// that it does, so this is years; a unit that fails in a loop is what fills a disk.
+const maxLog = 4 << 20
+
+// LogFile returns a writer that appends to a log at path. One that has become too large is renamed, to path with ".1", and
+// a new one is begun: no image needs a logrotate for it. The file is opened, with mode 0640, by the
 // first write, so a command that logs nothing leaves nothing behind. A log that cannot be written is
 // passed over, and counted: it is kept beside the journal, and no reason to do nothing.
 func (t *Tree) LogFile(path string) *LogFile { return &LogFile{tree: t, path: path} }
@@ -31,10 +38,46 @@ func (l *LogFile) Write(record []byte) (int, error) {
 		l.opened = true
 		l.file = l.open()
 	}
+	l.rotate(int64(len(record)))
 	if l.file == nil || writeTo(l.file, record) != nil {
 		l.dropped++
 	}
 	return len(record), nil
+}
+
+// rotate begins a new file where a record would make this one too large. Other processes write to the same log: who has
+// the lock of the full file renames it, and the others find that the name is another file's by then.
+func (l *LogFile) rotate(more int64) {
+	var stat unix.Stat_t
+	if l.file == nil || unix.Fstat(int(l.file.Fd()), &stat) != nil || stat.Size+more <= maxLog {
+		return
+	}
+	if unix.Flock(int(l.file.Fd()), unix.LOCK_EX|unix.LOCK_NB) != nil {
+		return // somebody is at it; the next record finds what has come of it
+	}
+	if l.setAside(&stat) == nil {
+		l.file.Close() // with its lock
+		l.file = l.open()
+		return
+	}
+	_ = unix.Flock(int(l.file.Fd()), unix.LOCK_UN)
+}
+
+// setAside renames the log, if it still is the file that has become too large.
+func (l *LogFile) setAside(full *unix.Stat_t) error {
+	p, err := l.tree.find(l.path)
+	if err != nil {
+		return err
+	}
+	defer p.close()
+	now, err := p.stat()
+	if err == nil && now.Ino == full.Ino && now.Dev == full.Dev {
+		return p.rename(p.base, p.base+".1")
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
 }
 
 // Dropped is how many records could not be written.

@@ -1,0 +1,81 @@
+package host
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+)
+
+const logAt = "/var/log/x.log"
+
+// A log does not grow beyond its bound; of what is kept every record is whole, and the newest are there. Where several
+// write, those that meet one who is at it write on, so that they wait for nobody.
+func TestLogIsBounded(t *testing.T) {
+	for _, writers := range []int{1, 4} {
+		t.Run(fmt.Sprint(writers), func(t *testing.T) { bounded(t, writers, (36<<10)/writers) })
+	}
+}
+
+func bounded(t *testing.T, writers, each int) {
+	tree, at := newTree(t)
+	padding := strings.Repeat("x", 500)
+	var wait sync.WaitGroup
+	for w := range writers {
+		log := tree.LogFile(logAt)
+		wait.Go(func() {
+			for i := range each {
+				fmt.Fprintf(log, "%d %06d %s\n", w, i, padding)
+			}
+			if n := log.Dropped(); n > 0 {
+				t.Errorf("%d records are dropped", n)
+			}
+		})
+	}
+	wait.Wait()
+	last := make(map[byte]string)
+	for _, name := range []string{logAt + ".1", logAt} {
+		content, err := os.ReadFile(at(name))
+		must(t, err)
+		if len(content) == 0 || writers == 1 && len(content) > maxLog {
+			t.Errorf("%s has %d bytes", name, len(content))
+		}
+		for line := range bytes.Lines(content) {
+			if len(line) != len(padding)+10 || line[len(line)-1] != '\n' {
+				t.Fatalf("%s has %q", name, line)
+			}
+			last[line[0]] = string(line[2:8])
+		}
+		if info, err := os.Stat(at(name)); err != nil || info.Mode().Perm() != 0o640 {
+			t.Errorf("%s: %v, %v", name, info, err)
+		}
+	}
+	if want := fmt.Sprintf("%06d", each-1); len(last) == 0 {
+		t.Error("nothing is kept")
+	} else if !slices.Contains(slices.Collect(maps.Values(last)), want) {
+		t.Errorf("the newest records are %v, want %s", last, want)
+	}
+	if entries, _ := os.ReadDir(at("/var/log")); len(entries) != 2 {
+		t.Errorf("there are %v", entries)
+	}
+}
+
+// A log that cannot be renamed is written to all the same: what goes wrong now is worth more than the bound.
+func TestLogThatCannotBeRenamed(t *testing.T) {
+	tree, at := newTree(t)
+	must(t, os.MkdirAll(at(logAt+".1/in/the/way"), 0o755))
+	must(t, os.WriteFile(at(logAt), make([]byte, maxLog), 0o640))
+	log := tree.LogFile(logAt)
+	for range 2 {
+		fmt.Fprint(log, "record\n")
+	}
+	content, err := os.ReadFile(at(logAt))
+	must(t, err)
+	if log.Dropped() > 0 || !bytes.HasSuffix(content, []byte("record\nrecord\n")) {
+		t.Errorf("%d dropped; the log ends in %q", log.Dropped(), content[len(content)-20:])
+	}
+}
