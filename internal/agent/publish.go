@@ -62,11 +62,11 @@ func (p *provision) retract() error {
 }
 
 // removeAll removes files, and reports whether there was one.
-func (p *provision) removeAll(paths ...string) (removed bool, err error) {
+func (a *Agent) removeAll(paths ...string) (removed bool, err error) {
 	for _, path := range paths {
-		entry, err := p.Host.Stat(path)
+		entry, err := a.Host.Stat(path)
 		if err == nil && entry.Kind != apply.Absent {
-			err = p.Host.Remove(path)
+			err = a.Host.Remove(path)
 			removed = true
 		}
 		if err != nil {

@@ -2,6 +2,8 @@ package agent
 
 import (
 	"context"
+	"fmt"
+	"slices"
 
 	"github.com/slipway-dev/slipway/internal/apply"
 	"github.com/slipway-dev/slipway/internal/generation"
@@ -29,6 +31,9 @@ func (a *Agent) reset(ctx context.Context) ([]apply.Change, error) {
 	if _, found := store.Current(); !found {
 		return nil, refused("there is no generation on this machine")
 	}
+	if err := a.unpublish(); err != nil {
+		return nil, err
+	}
 	removed, restored := store.Stale(resource.Plan{})
 	engine := &apply.Engine{Host: a.Host, Now: a.Now, Log: a.Log, Sequential: a.Sequential, Stale: removed}
 	report, err := engine.Apply(ctx, resource.Plan{Resources: restored})
@@ -39,4 +44,20 @@ func (a *Agent) reset(ctx context.Context) ([]apply.Change, error) {
 		return report.Changes, err
 	}
 	return report.Changes, a.Host.Sync()
+}
+
+// unpublish takes back, durably, all that says what came of a run. It comes first: a machine that is no node any more, or
+// half of one, must not say that it was made one.
+func (a *Agent) unpublish() error {
+	stale := slices.Clone(markers)
+	for _, p := range []place{runPlace, aksPlace, nativePlace} {
+		stale = append(stale, p.result.Path)
+		if p.baseComplete != "" {
+			stale = append(stale, p.baseComplete)
+		}
+	}
+	if _, err := a.removeAll(append(stale, state.RunStatus.Path, StatusPath)...); err != nil {
+		return fmt.Errorf("remove the result of the provisioning: %w", err)
+	}
+	return a.Host.Sync()
 }

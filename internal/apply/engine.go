@@ -189,8 +189,12 @@ func (r *run) apply(ctx context.Context) error {
 	if err := r.clean(); err != nil {
 		return err
 	}
-	if len(r.wrong) > 0 {
-		if err := r.step("write", r.write); err != nil {
+	bring := r.write
+	if len(r.wrong) == 0 {
+		bring = r.commit // the earlier run may have died when only directories were left to be removed
+	}
+	if len(r.wrong) > 0 || r.recovered {
+		if err := r.step("write", bring); err != nil {
 			return err
 		}
 	}

@@ -234,7 +234,20 @@ func (s *scenario) nodeOf(before tree) (*node, error) {
 func (n *node) remove() { os.RemoveAll(n.root) }
 
 // provision provisions, as the session lets it.
-func (n *node) provision(s *session) *status.Status {
+func (n *node) provision(s *session) (got *status.Status) {
+	known := n.facts
+	n.run(s, func(a *agent.Agent) { got = a.Provision(context.Background(), agent.ProvisionOptions{Facts: &known}) })
+	return got
+}
+
+// reset undoes what Slipway has made of the machine, as the session lets it.
+func (n *node) reset(s *session) (err error) {
+	n.run(s, func(a *agent.Agent) { _, err = a.Reset(context.Background()) })
+	return err
+}
+
+// run has an agent do something, as the session lets it.
+func (n *node) run(s *session, do func(a *agent.Agent)) {
 	s.root = n.root
 	n.runs = append(n.runs, s)
 	running.byRoot.Store(n.root, s)
@@ -245,13 +258,11 @@ func (n *node) provision(s *session) *status.Status {
 	}
 	defer dir.Close()
 	now := time.Date(2026, 1, 2, 3, 4+len(n.runs), 5, 0, time.UTC)
-	a := &agent.Agent{
+	do(&agent.Agent{
 		Host: dir, Version: "test", Sequential: true, AsAKS: true,
 		Log: slog.New(slog.NewJSONHandler(&n.log, nil)),
 		Now: func() time.Time { now = now.Add(time.Millisecond); return now },
-	}
-	known := n.facts
-	return a.Provision(context.Background(), agent.ProvisionOptions{Facts: &known})
+	})
 }
 
 // finish provisions with nothing in between, and wants all to be as if nothing had been before either.
