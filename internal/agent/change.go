@@ -84,8 +84,10 @@ type change struct {
 	patience time.Duration
 	// repairs says that there is no way back: this is one, or there was none.
 	repairs bool
-	show    func(*difference.Difference)
-	waiting func(server string, upTo time.Duration)
+	// finishes says that it is a provisioning which failed or died: its result is published as that one's.
+	finishes bool
+	show     func(*difference.Difference)
+	waiting  func(server string, upTo time.Duration)
 
 	difference *difference.Difference
 	// attempted says that something was changed, or would have been, and checked that the node is well with it.
@@ -140,7 +142,11 @@ func (c *change) do(ctx context.Context, want func(*generation.Store) (wanted, e
 	}
 	c.conclude(err)
 	c.room.hold(false)
-	if c.attempted && !c.stands() {
+	switch {
+	case !c.attempted || c.stands():
+	case c.finishes:
+		c.publish(ctx)
+	default:
 		if err := c.guarded(c.publishStatus); err != nil {
 			c.Log.Error("the status cannot be written", "path", StatusPath, "error", err)
 		}
@@ -262,6 +268,7 @@ func (c *change) make(ctx context.Context, store *generation.Store, w wanted) er
 	}
 	if w.entry.Origin == generation.Provision && w.entry.Unfinished() {
 		w.verify = nil // it is a first boot's, whose kubelet may take longer to join
+		c.finishes, c.baseOnly = true, len(w.plan.Only(resource.Join).Resources) == 0
 	}
 	before := current
 	report, err := c.advance(ctx, store, w.advance)

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/slipway-dev/slipway/internal/apply"
 	"github.com/slipway-dev/slipway/internal/difference"
 	"github.com/slipway-dev/slipway/internal/generation"
 	"github.com/slipway-dev/slipway/internal/resource"
@@ -75,5 +76,13 @@ func (c *change) stands() bool {
 		return false
 	}
 	last, err := c.LastStatus()
-	return err == nil && last.Outcome == status.OutcomeFailure
+	if err != nil || last.Outcome != status.OutcomeFailure || !c.finishes {
+		return err == nil && last.Outcome == status.OutcomeFailure
+	}
+	for _, marker := range []string{c.marker(), runPlace.complete} {
+		if there, err := c.Host.Stat(marker); err == nil && there.Kind == apply.RegularFile {
+			return true
+		}
+	}
+	return false // the run died after it took back the result, and somebody waits for one
 }

@@ -200,3 +200,52 @@ func TestRepairWhileAnotherIsAtWork(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
+
+// A provisioning that a repair finishes is published as its own run would have done it: whoever waits for the result, or
+// has read that it failed, gets what came of it, and the next boot finds nothing to do.
+func TestRepairPublishesTheProvisioning(t *testing.T) {
+	t.Parallel()
+	for _, contract := range []struct {
+		path  string
+		text  []byte
+		place place
+	}{
+		{nativeContract, example(t, "native/full.yaml"), nativePlace},
+		{aksContract, aksWith(t, "minimal.json", nil), aksPlace},
+	} {
+		for name, ends := range map[string]func(op, name string) error{
+			"failed": failing("StartUnit kubelet.service"),
+			"died":   dead("StartUnit kubelet.service"),
+		} {
+			n := newNode(t)
+			n.AsAKS = false
+			n.deliver(contract.path, contract.text)
+			n.host.before = ends
+			n.provision()
+			if published := n.exists(contract.place.complete); published != (name == "failed") {
+				t.Fatalf("%s: published: %v", name, published)
+			}
+			n.host.before = failing("StartUnit kubelet.service")
+			if got := n.Repair(t.Context(), RepairOptions{}); got.Status.ExitCode != 34 {
+				t.Errorf("%s: the first repair: %+v", name, got.Status)
+			}
+			n.published(contract.place, 34)
+			if _, code, err := n.Wait(t.Context()); code != 34 || err != nil {
+				t.Errorf("%s: whoever waits gets %d, %v", name, code, err)
+			}
+			n.host.before = fine
+			if got := n.Repair(t.Context(), RepairOptions{Attempt: 1}); got.Status.ExitCode != 0 {
+				t.Errorf("%s: the second repair: %+v", name, got.Status.Errors)
+			}
+			n.published(contract.place, 0)
+			if _, code, err := n.Wait(t.Context()); code != 0 || err != nil {
+				t.Errorf("%s: once repaired, whoever waits gets %d, %v", name, code, err)
+			}
+			result := n.read(contract.place.result.Path)
+			if got := n.provision(); got.ExitCode != 0 || len(got.Changes) > 0 {
+				t.Errorf("%s: the next boot: %+v", name, got)
+			}
+			equal(t, name+": the result after the next boot", string(n.read(contract.place.result.Path)), string(result))
+		}
+	}
+}
