@@ -178,6 +178,23 @@ func (c *change) run(ctx context.Context, want func(*generation.Store) (wanted, 
 	if err != nil {
 		return err
 	}
+	if c.timeout = w.timeout; c.deadline > 0 {
+		c.timeout = c.deadline
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, c.timeout, errTimeout)
+	defer cancel()
+	err = c.settle(c.attempt(ctx, store, w), func() error {
+		w, err := want(store)
+		if err != nil {
+			return err
+		}
+		return c.attempt(ctx, store, w)
+	})
+	return cutOff(ctx, c.timeout, err)
+}
+
+// attempt makes a change, where it is allowed and no dry run.
+func (c *change) attempt(ctx context.Context, store *generation.Store, w wanted) error {
 	c.status.Config.Digest, c.status.Config.Dialect, c.dialect = w.plan.Config, w.plan.Dialect, w.plan.Dialect
 	if err := c.compare(store, &w.advance); err != nil {
 		return err
@@ -196,14 +213,7 @@ func (c *change) run(ctx context.Context, want func(*generation.Store) (wanted, 
 			return refused("%s", err)
 		}
 	}
-	timeout := w.timeout
-	if c.deadline > 0 {
-		timeout = c.deadline
-	}
-	c.timeout = timeout
-	ctx, cancel := context.WithTimeoutCause(ctx, timeout, errTimeout)
-	defer cancel()
-	return cutOff(ctx, timeout, c.make(ctx, store, w))
+	return c.make(ctx, store, w)
 }
 
 // exclude takes the lock, for no longer than another run may take. A dry run needs none, and leaves nothing

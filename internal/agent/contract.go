@@ -2,7 +2,9 @@ package agent
 
 import (
 	"context"
+	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/slipway-dev/slipway/internal/facts"
@@ -162,10 +164,23 @@ func (p *provision) addressed(ctx context.Context) bool {
 // addressTries is how often a node is planned again whose address was gone before it was provisioned.
 const addressTries = 3
 
+// settle plans the node again, with the same contract, as long as an address that it was planned with is gone once
+// that is applied. The error is that of the plan before, or of another one.
+func (p *provision) settle(err error, again func() error) error {
+	for tries := 0; err == nil && p.strayed(); tries++ {
+		if tries == addressTries {
+			return fmt.Errorf("the machine's address changes again and again, last to %s: the node was planned with one that is gone", strings.Join(p.known.NodeIPs, ", "))
+		}
+		p.given, p.preparing = &p.found, nil
+		err = again()
+	}
+	return err
+}
+
 // strayed reports whether an address that the node was planned with is gone, and learns those that are there. An
 // address that the machine has when it boots may be an old lease, or one that its network's settings take away.
 func (p *provision) strayed() bool {
-	if p.opts.Facts != nil || p.isScript() {
+	if p.opts.Facts != nil || p.opts.DryRun || p.isScript() {
 		return false
 	}
 	now := facts.NodeIPs(p.Host)

@@ -9,7 +9,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/slipway-dev/slipway/exitcode"
 	"github.com/slipway-dev/slipway/internal/apply"
+	"github.com/slipway-dev/slipway/internal/difference"
+	"github.com/slipway-dev/slipway/internal/generation"
 	"github.com/slipway-dev/slipway/internal/plan"
 	"github.com/slipway-dev/slipway/internal/resource"
 )
@@ -239,6 +242,51 @@ func TestAddressIsGone(t *testing.T) {
 		}
 		n.published(aksPlace, 0)
 		equal(t, fmt.Sprintf("%+v: drift", c), n.drifted(), "")
+	}
+}
+
+// The same is true of a change of a running node.
+func TestAddressIsGoneDuringAChange(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		then []string // the machine's address after each time that the kubelet is started
+		code int
+		want string
+	}{
+		{then: []string{"10.0.0.9"}, want: "10.0.0.9"},
+		{then: []string{"10.0.0.9", "10.0.0.4"}, want: "10.0.0.4"},
+		{then: []string{"10.0.0.5", "10.0.0.6", "10.0.0.7", "10.0.0.8", "10.0.0.9"}, code: exitcode.AKSNodeController},
+	} {
+		n := newNode(t)
+		n.deliver("/proc/sys/kernel/osrelease", []byte("6.8.0\n"))
+		n.deliver(aksContract, aksWith(t, "azure-cni.json", nil))
+		n.at("10.0.0.4")
+		if st := n.Provision(t.Context(), ProvisionOptions{}); st.ExitCode != 0 {
+			t.Fatal(st.Error)
+		}
+		n.deliver(changedContract, aksWith(t, "azure-cni.json", map[string]any{"kubelet_config": map[string]any{"kubelet_flags": map[string]any{"--max-pods": "17"}}}))
+		starts := 0
+		n.host.before = func(op, name string) error {
+			if op == "RestartUnit" && name == plan.KubeletUnit {
+				if starts < len(c.then) {
+					n.at(c.then[starts])
+				}
+				starts++
+			}
+			return nil
+		}
+		got := n.Change(t.Context(), ChangeOptions{Config: changedContract, Allow: difference.Replace, Origin: generation.Apply})
+		if got.Status.ExitCode != c.code || c.code != 0 && !strings.Contains(got.Status.Error.Message, "again and again") {
+			t.Errorf("%+v: %d, %v", c, got.Status.ExitCode, got.Status.Error)
+			continue
+		}
+		found := false
+		for _, content := range n.tree() {
+			found = found || strings.Contains(content, "--node-ip="+c.want)
+		}
+		if c.code == 0 && !found {
+			t.Errorf("%+v: the kubelet does not have the address", c)
+		}
 	}
 }
 

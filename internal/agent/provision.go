@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/slipway-dev/slipway/exitcode"
@@ -131,17 +130,13 @@ func (p *provision) run(ctx context.Context) error {
 	if p.opts.DryRun {
 		return p.preview(ctx, desired)
 	}
-	err = p.apply(ctx, desired)
-	for tries := 0; err == nil && p.strayed(); tries++ {
-		if tries == addressTries {
-			err = fmt.Errorf("the machine's address changes again and again, last to %s: the node was planned with one that is gone", strings.Join(p.known.NodeIPs, ", "))
-			break
+	err = p.settle(p.apply(ctx, desired), func() error {
+		desired, _, err := p.desired(ctx)
+		if err != nil {
+			return err
 		}
-		p.given, p.preparing = &p.found, nil
-		if desired, _, err = p.desired(ctx); err == nil {
-			err = p.apply(ctx, desired)
-		}
-	}
+		return p.apply(ctx, desired)
+	})
 	return cutOff(ctx, timeout, err)
 }
 
