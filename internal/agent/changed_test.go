@@ -436,7 +436,7 @@ func (n *node) forgetHealth(number int) {
 }
 
 // Whoever goes back asks as a change does whether the node is well: a rollback, a timer's, the way back of a change that
-// failed, a repair and a boot. An API server that nobody reaches says nothing against what was good before.
+// failed, a repair, and a boot that goes back. An API server that nobody reaches says nothing against what was good before.
 func TestWellAfterTheWayBack(t *testing.T) {
 	t.Parallel()
 	ways := []struct {
@@ -507,6 +507,25 @@ func TestWellAfterTheWayBack(t *testing.T) {
 				t.Errorf("%s, %s %s: %v %v", way.name, c.probe, c.cause, drift, err)
 			}
 		}
+	}
+}
+
+// A boot of a node that was changed before, and was good, starts what is not running: the kubelet may take longer until
+// the cluster sees it than a change waits, so nobody asks.
+func TestBootOfAChangedNode(t *testing.T) {
+	t.Parallel()
+	n := running(t)
+	n.host.answers = true
+	n.change(better(n.T))
+	n.deliver("/var/lib/kubelet/config.yaml", []byte("drift"))
+	n.host.before = func(op, probe string) error {
+		if op == "Probe" && strings.HasPrefix(probe, "health-") {
+			return &apply.CheckError{Cause: resource.CauseUnhealthy, Endpoint: "somewhere", Err: errors.New("is not well yet")}
+		}
+		return nil
+	}
+	if got := n.provision(); got.ExitCode != 0 || len(got.Changes) == 0 {
+		t.Errorf("exit code %d, changes %v: %+v", got.ExitCode, got.Changes, got.Errors)
 	}
 }
 

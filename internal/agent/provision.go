@@ -168,7 +168,13 @@ func (p *provision) apply(ctx context.Context, desired resource.Plan) error {
 			return err
 		}
 	}
-	if next.entry.Origin != generation.Provision { // a first boot's kubelet may take longer to join
+	settled, err := p.settled(store, &next)
+	if err != nil {
+		return err
+	}
+	// A first boot's kubelet may take longer to join than these checks wait, and one of a node that was good may take
+	// longer to be seen again after a reboot.
+	if !settled && next.entry.Origin != generation.Provision {
 		next.verify = func() error {
 			_, err := p.healthyAgain(ctx, next.plan.Health)
 			return err
