@@ -156,7 +156,7 @@ func (c *change) do(ctx context.Context, want func(*generation.Store) (wanted, e
 	}
 	c.unlock()
 	changed := Changed{Status: &c.status, Difference: c.difference, Busy: c.yielded, Checked: c.checked, ConfirmBy: c.confirmBy}
-	if refused, ok := errors.AsType[refusal](err); ok {
+	if refused, ok := errors.AsType[refusal](err); ok && !c.attempted {
 		changed.Refused = refused.why
 	}
 	return changed
@@ -205,15 +205,27 @@ func (c *change) attempt(ctx context.Context, store *generation.Store, w wanted)
 	if c.dryRun {
 		return nil
 	}
-	if beyond := c.difference.Beyond(c.allow); len(beyond) > 0 {
-		return refused("%s (%s): it is made with --allow %s only", beyond[0].Why, beyond[0].What, c.difference.Class)
-	}
-	if w.asked {
-		if err := c.unmasked(store, &w.advance); err != nil {
-			return refused("%s", err)
-		}
+	if err := c.permitted(store, &w); err != nil {
+		return err
 	}
 	return c.make(ctx, store, w)
+}
+
+// permitted refuses a change that takes more than is allowed, or that somebody has masked a unit of. Once something was
+// made nothing is refused any more: what follows is what the machine forces, and not the contract.
+func (c *change) permitted(store *generation.Store, w *wanted) error {
+	if beyond := c.difference.Beyond(c.allow); len(beyond) > 0 && !c.attempted {
+		return refused("%s (%s): it is made with --allow %s only", beyond[0].Why, beyond[0].What, c.difference.Class)
+	}
+	if !w.asked {
+		return nil
+	}
+	if err := c.unmasked(store, &w.advance); err != nil && c.attempted {
+		return err
+	} else if err != nil {
+		return refused("%s", err)
+	}
+	return nil
 }
 
 // exclude takes the lock, for no longer than another run may take. A dry run needs none, and leaves nothing
@@ -287,7 +299,7 @@ func (c *change) make(ctx context.Context, store *generation.Store, w wanted) er
 	if settled || current != before {
 		c.status.Generation = current.Number
 	}
-	c.attempted = err != nil || current != before || len(report.Changes) > 0 || w.doubted
+	c.attempted = c.attempted || err != nil || current != before || len(report.Changes) > 0 || w.doubted
 	if err == nil {
 		return nil
 	}

@@ -245,7 +245,8 @@ func TestAddressIsGone(t *testing.T) {
 	}
 }
 
-// The same is true of a change of a running node.
+// The same is true of a change of a running node: the machine forces what follows, so the change was not refused, however
+// little is allowed.
 func TestAddressIsGoneDuringAChange(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -275,9 +276,12 @@ func TestAddressIsGoneDuringAChange(t *testing.T) {
 			}
 			return nil
 		}
-		got := n.Change(t.Context(), ChangeOptions{Config: changedContract, Allow: difference.Replace, Origin: generation.Apply})
-		if got.Status.ExitCode != c.code || c.code != 0 && !strings.Contains(got.Status.Error.Message, "again and again") {
-			t.Errorf("%+v: %d, %v", c, got.Status.ExitCode, got.Status.Error)
+		got := n.Change(t.Context(), ChangeOptions{Config: changedContract, Allow: difference.Restart, Origin: generation.Apply})
+		if last, err := n.LastStatus(); err != nil || last.ExitCode != c.code || last.Generation != got.Status.Generation {
+			t.Errorf("%+v: the status is of generation %d, %d, %v", c, last.Generation, last.ExitCode, err)
+		}
+		if got.Refused != "" || got.Status.ExitCode != c.code || c.code != 0 && !strings.Contains(got.Status.Error.Message, "again and again") {
+			t.Errorf("%+v: refused %q, %d, %v", c, got.Refused, got.Status.ExitCode, got.Status.Error)
 			continue
 		}
 		found := false
@@ -286,6 +290,45 @@ func TestAddressIsGoneDuringAChange(t *testing.T) {
 		}
 		if c.code == 0 && !found {
 			t.Errorf("%+v: the kubelet does not have the address", c)
+		}
+	}
+}
+
+// What happens to the machine between the rounds of a change is no reason to refuse what was made, nor to forget it: a
+// unit that somebody masks fails the change, and an address that the plan does not need changes nothing more.
+func TestBetweenTheRoundsOfAChange(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		then string
+		mask bool
+		code int
+	}{
+		{then: "10.0.0.9", mask: true, code: 34},
+		{then: "10.0.0.4", code: 0},
+	} {
+		n := newNode(t)
+		n.deliver("/proc/sys/kernel/osrelease", []byte("6.8.0\n"))
+		n.deliver(aksContract, aksWith(t, "azure-cni.json", nil))
+		n.at("10.0.0.4", "fd00::4")
+		if st := n.Provision(t.Context(), ProvisionOptions{}); st.ExitCode != 0 {
+			t.Fatal(st.Error)
+		}
+		n.deliver(changedContract, aksWith(t, "azure-cni.json", map[string]any{"kubelet_config": map[string]any{"kubelet_flags": map[string]any{"--max-pods": "17"}}}))
+		n.host.before = func(op, name string) error {
+			if op == "RestartUnit" && name == plan.KubeletUnit {
+				n.at(c.then)
+				if c.mask {
+					n.mask(plan.KubeletUnit)
+				}
+			}
+			return nil
+		}
+		got := n.Change(t.Context(), ChangeOptions{Config: changedContract, Allow: difference.Restart, Origin: generation.Apply})
+		if got.Refused != "" || got.Status.ExitCode != c.code || len(got.Status.Changes) == 0 {
+			t.Errorf("%+v: refused %q, %d, %v", c, got.Refused, got.Status.ExitCode, got.Status.Error)
+		}
+		if last, err := n.LastStatus(); err != nil || last.ExitCode != c.code || last.Generation != 2 {
+			t.Errorf("%+v: the status is of generation %d, %d, %v", c, last.Generation, last.ExitCode, err)
 		}
 	}
 }
