@@ -66,11 +66,12 @@ func TestSecretsAreNotPrinted(t *testing.T) {
 	var printed bytes.Buffer
 	call := func(args ...string) {
 		t.Helper()
-		before := printed.Len()
-		code := run(t.Context(), program, append(args, "--root", root, "--log-level", "debug"), cli.Streams{In: strings.NewReader(""), Out: &printed, Err: &printed})
+		var out, log bytes.Buffer
+		code := run(t.Context(), program, append(args, "--root", root, "--log-level", "debug"), cli.Streams{In: strings.NewReader(""), Out: &out, Err: &log})
 		if code != 0 {
-			t.Errorf("%v: exit code %d: %s", args, code, printed.Bytes()[before:])
+			t.Errorf("%v: exit code %d: %s%s", args, code, out.Bytes(), log.Bytes())
 		}
+		printed.Write(append(out.Bytes(), log.Bytes()...))
 	}
 	facts := []string{"--facts", "../../examples/facts/ubuntu.json"}
 	call(append(facts, "provision", "--provision-config", plain)...)

@@ -30,12 +30,12 @@ func readService(ctx context.Context, s *Search) (Contract, error) {
 		return Contract{}, notFound(err)
 	}
 	// Both are the same service's: what it says of the machine is there at about the same time.
-	ctx, stop := context.WithTimeout(ctx, instancePatience)
+	within, stop := context.WithTimeout(ctx, instancePatience)
 	defer stop()
 	var instance facts.Instance
 	select {
 	case instance = <-said:
-	case <-ctx.Done():
+	case <-within.Done():
 	}
 	return open(s.Service.URL(), userData, instance)
 }

@@ -286,7 +286,9 @@ func TestDriftThatCannotBeRepaired(t *testing.T) {
 		n.drift, n.outcomes = []apply.Change{{ID: "File:/etc/a"}}, []outcome{unreachable}
 		n.start()
 		n.want("drift 1", "repair fails")
+		n.mu.Lock()
 		n.drift = nil
+		n.mu.Unlock()
 		n.wait(10 * time.Second)
 		n.want("drift 0", "repair", "drift 0")
 		if !slices.Equal(n.attempts, []int{0, 1}) {
