@@ -131,10 +131,10 @@ func healthzURL(k nodeconfig.Kubelet) string {
 }
 
 // kubeletSetting is the value of a kubelet's setting: the flag's, which takes precedence, or else the
-// field's in its configuration, or else the default.
+// field's in its configuration, or else the default. The field is empty for a setting that only a flag sets.
 func kubeletSetting(k nodeconfig.Kubelet, flag, field, otherwise string) string {
 	value := otherwise
-	if set, ok := k.Config[field]; ok && set != nil && set != "" {
+	if set := k.Config[field]; field != "" && set != nil && set != "" {
 		value = fmt.Sprint(set)
 	}
 	for _, f := range k.Flags { // the last of one name is the one that counts

@@ -118,6 +118,10 @@ func TestHealthByJoinMethod(t *testing.T) {
 		}
 	}
 	c := contract(t, "native/minimal.yaml")
+	c.Kubelet.Config = map[string]any{"": "/y"} // a field without a name is no setting
+	if got, want := ownCertificate(c.Kubelet), current; got != want {
+		t.Errorf("the certificate is %s, want %s", got, want)
+	}
 	c.Kubelet.Flags = []nodeconfig.Flag{{Name: "cert-dir", Value: "/x/"}, {Name: "hostname-override", Value: "Other"}}
 	lease := healthCheck(healthChecks(c), "health-node-lease").LeaseRenewed
 	if lease.Credentials[0].Certificate != "/x/kubelet-client-current.pem" || lease.Node != "other" {
