@@ -134,7 +134,7 @@ func healthzURL(k nodeconfig.Kubelet) string {
 // field's in its configuration, or else the default. The field is empty for a setting that only a flag sets.
 func kubeletSetting(k nodeconfig.Kubelet, flag, field, otherwise string) string {
 	value := otherwise
-	if set := k.Config[field]; field != "" && set != nil && set != "" {
+	if set := configured(k, field); set != nil {
 		value = fmt.Sprint(set)
 	}
 	for _, f := range k.Flags { // the last of one name is the one that counts

@@ -3,44 +3,92 @@ package plan
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/internal/kubeletapi"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// managedFlags are the kubelet's flags that name a file or a setting which Slipway manages. With such a flag in
-// the contract there would be two of them, and the kubelet takes the last.
-var managedFlags = []struct {
+// managedSettings are the kubelet's settings that Slipway gives it with flags. A second flag of the contract's would
+// go before the first, as the kubelet takes the last; and any flag goes before the field of the same setting
+// (Kubernetes: set kubelet parameters via a configuration file).
+var managedSettings = []struct {
 	flag string
-	// instead is what to use.
+	// field is the same setting in the kubelet's configuration, with dots between names; empty for none.
+	field string
+	// instead is what to use. It is empty for a default, which is not given where the contract sets the field.
 	instead string
-	// given says that the contract uses it, where the flag is in nobody's way otherwise; nil for always.
+	// value is what Slipway gives, where that is the same on each node: the contract may say it too.
+	value string
+	// given says that the contract uses it, where the setting is in nobody's way otherwise; nil for always.
 	given func(*nodeconfig.Kubelet) bool
 }{
-	{"bootstrap-kubeconfig", "join", nil},
-	{"config", "kubelet.config", nil},
-	{"kubeconfig", "join", nil},
-	{"container-runtime-endpoint", "none: Slipway names containerd's socket", nil},
-	{"hostname-override", "kubelet.nodeName", func(k *nodeconfig.Kubelet) bool { return k.NodeName != "" }},
-	{"image-credential-provider-bin-dir", "kubelet.imageCredentialProvider.binDir", givesProvider},
-	{"image-credential-provider-config", "kubelet.imageCredentialProvider", givesProvider},
-	{"node-ip", "kubelet.nodeIPs", func(k *nodeconfig.Kubelet) bool { return len(k.NodeIPs) > 0 }},
-	{"node-labels", "kubelet.labels", func(k *nodeconfig.Kubelet) bool { return len(k.Labels) > 0 }},
-	{"register-with-taints", "kubelet.taints", func(k *nodeconfig.Kubelet) bool { return len(k.Taints) > 0 }},
+	{flag: "bootstrap-kubeconfig", instead: "join"},
+	{flag: "config", instead: "kubelet.config"},
+	{flag: "kubeconfig", instead: "join"},
+	{flag: "container-runtime-endpoint", field: "containerRuntimeEndpoint", instead: "none: Slipway names containerd's socket", value: containerdSocket},
+	{flag: "hostname-override", instead: "kubelet.nodeName", given: func(k *nodeconfig.Kubelet) bool { return k.NodeName != "" }},
+	{flag: "image-credential-provider-bin-dir", instead: "kubelet.imageCredentialProvider.binDir", given: givesProvider},
+	{flag: "image-credential-provider-config", instead: "kubelet.imageCredentialProvider", given: givesProvider},
+	{flag: "node-ip", instead: "kubelet.nodeIPs", given: func(k *nodeconfig.Kubelet) bool { return len(k.NodeIPs) > 0 }},
+	{flag: "node-labels", instead: "kubelet.labels", given: func(k *nodeconfig.Kubelet) bool { return len(k.Labels) > 0 }},
+	{flag: "register-with-taints", field: "registerWithTaints", instead: "kubelet.taints", given: func(k *nodeconfig.Kubelet) bool { return len(k.Taints) > 0 }},
+	{flag: "runtime-request-timeout", field: "runtimeRequestTimeout"},
+	{flag: "v", field: "logging.verbosity"},
+	{flag: "volume-plugin-dir", field: "volumePluginDir"},
 }
 
 func givesProvider(k *nodeconfig.Kubelet) bool { return k.ImageCredentialProvider != nil }
 
 // managed reports a flag that Slipway gives the kubelet itself.
 func (p *planner) managed(at string, flag nodeconfig.Flag) bool {
-	for _, m := range managedFlags {
-		if m.flag == flag.Name && (m.given == nil || m.given(&p.config.Kubelet)) {
+	for _, m := range managedSettings {
+		if m.flag == flag.Name && m.instead != "" && (m.given == nil || m.given(&p.config.Kubelet)) {
 			p.fatal(nodeconfig.Invalid, at, "--%s is Slipway's to give; use %s", flag.Name, m.instead)
 			return true
 		}
 	}
 	return false
+}
+
+// checkManagedFields reports fields that a flag of Slipway's would go before.
+func (p *planner) checkManagedFields(at string) {
+	for _, m := range managedSettings {
+		if m.instead == "" || m.given != nil && !m.given(&p.config.Kubelet) {
+			continue
+		}
+		if value := configured(p.config.Kubelet, m.field); value != nil && value != any(m.value) {
+			p.fatal(nodeconfig.Invalid, at+"."+m.field, "is Slipway's to give, with --%s; use %s", m.flag, m.instead)
+		}
+	}
+}
+
+// byDefault is a flag of the kubelet's with Slipway's value, or "" where the contract's configuration sets the same.
+func (p *planner) byDefault(flag, value string) string {
+	for _, m := range managedSettings {
+		if m.flag == flag && configured(p.config.Kubelet, m.field) != nil {
+			return ""
+		}
+	}
+	return "--" + flag + "=" + value
+}
+
+// configured is what the contract's configuration of the kubelet says in a field, with dots between names; nil for
+// nothing, which an empty text or list is too.
+func configured(k nodeconfig.Kubelet, field string) any {
+	if field == "" {
+		return nil
+	}
+	var value any = k.Config
+	for name := range strings.SplitSeq(field, ".") {
+		fields, _ := value.(map[string]any)
+		value = fields[name]
+	}
+	if list, ok := value.([]any); value == "" || ok && len(list) == 0 {
+		return nil
+	}
+	return value
 }
 
 // checkKubeletConfig compares the contract's kubelet configuration with what a kubelet of the node's version
@@ -52,6 +100,7 @@ func (p *planner) checkKubeletConfig() {
 		plain, _ := nodeconfig.Revealed(k.Config)
 		p.problems = append(p.problems, kubeletapi.Config(p.minor, at, plain)...)
 	}
+	p.checkManagedFields(at)
 	p.checkCgroupDriver(at+".cgroupDriver", k.Config["cgroupDriver"])
 	for i, flag := range k.Flags {
 		if flag.Name == "cgroup-driver" {

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -65,17 +66,20 @@ func (p *planner) kubeletUnit() {
 		"[Service]",
 		"EnvironmentFile=" + p.layout.kubeletEnv,
 	}
+	arguments := slices.DeleteFunc([]string{
+		p.layout.kubelet,
+		p.byDefault("v", "2"),
+		"--node-labels=${KUBELET_NODE_LABELS}",
+		p.byDefault("volume-plugin-dir", p.layout.volumePlugins),
+		"$KUBELET_TLS_BOOTSTRAP_FLAGS",
+		"$KUBELET_CONFIG_FILE_FLAGS",
+		"$KUBELET_CONTAINERD_FLAGS",
+		"$KUBELET_CONTAINER_RUNTIME_FLAG",
+		"$KUBELET_CGROUP_FLAGS",
+		"$KUBELET_FLAGS",
+	}, func(argument string) bool { return argument == "" })
 	lines = append(lines,
-		"ExecStart="+p.layout.kubelet+` \`,
-		`    --v=2 \`,
-		`    --node-labels=${KUBELET_NODE_LABELS} \`,
-		`    --volume-plugin-dir=`+p.layout.volumePlugins+` \`,
-		`    $KUBELET_TLS_BOOTSTRAP_FLAGS \`,
-		`    $KUBELET_CONFIG_FILE_FLAGS \`,
-		`    $KUBELET_CONTAINERD_FLAGS \`,
-		`    $KUBELET_CONTAINER_RUNTIME_FLAG \`,
-		`    $KUBELET_CGROUP_FLAGS \`,
-		`    $KUBELET_FLAGS`,
+		"ExecStart="+strings.Join(arguments, " \\\n    "),
 		"Restart=always",
 		"RestartSec=2",
 		"SuccessExitStatus=143",
@@ -86,7 +90,7 @@ func (p *planner) kubeletUnit() {
 	p.prepareUnit()
 	p.file(resource.Base, resource.UnitDir+"/"+kubeletUnit, 0o644, unitFile(lines...), "the kubelet's whole unit", kubeletUnit)
 	p.kubeletDropIn("10-containerd-base-flag.conf", "KUBELET_CONTAINERD_FLAGS",
-		"--runtime-request-timeout=15m --container-runtime-endpoint="+containerdSocket+" --runtime-cgroups=/system.slice/"+containerdUnit)
+		strings.TrimSpace(p.byDefault("runtime-request-timeout", "15m")+" --container-runtime-endpoint="+containerdSocket+" --runtime-cgroups=/system.slice/"+containerdUnit))
 	if !p.reached(containerRuntimeFlag) {
 		p.kubeletDropIn("10-container-runtime-flag.conf", "KUBELET_CONTAINER_RUNTIME_FLAG", "--container-runtime=remote")
 	}
