@@ -91,7 +91,7 @@ func TestDecode(t *testing.T) {
 		{"too large", strings.Repeat(" ", document.MaxBytes) + "{}", `{}`, []nodeconfig.Problem{{Path: "$", Reason: "document too large", Fatal: true}}},
 		{"JSON", `{"kind":"x"}`, `{"kind":"x"}`, nil},
 		{"null is absent", `{"kind":null,"cluster":null,"join":{"exec":null,"bootstrapToken":null},"kubelet":{"labels":null}}`, `{}`, nil},
-		{"a label without a value", "kubelet:\n  labels:\n    a:\n    b: ''\n", `{"kubelet":{"labels":{"b":""}}}`, []nodeconfig.Problem{{Path: "$.kubelet.labels.a", Reason: `is null, left out; write an empty text as ""`, Fatal: true}}},
+		{"a label without a value", "kubelet:\n  labels:\n    a:\n    b: ''\n", `{"kubelet":{"labels":{"b":""}}}`, []nodeconfig.Problem{{Path: "$.kubelet.labels.a", Reason: `is null; write an empty text as ""`, Fatal: true}}},
 		{"a version without quotes", "cluster:\n  kubernetesVersion: 1.30\n", `{}`, []nodeconfig.Problem{{Path: "$.cluster.kubernetesVersion", Reason: "is a number, want a string: put it in quotes", Fatal: true}}},
 		{"numbers as strings", `{"metadata":{"revision":"7"},"cloud":{"azure":{"backoff":{"retries":"3","jitter":"0.5"}}}}`, `{"cloud":{"azure":{"backoff":{"jitter":0.5,"retries":3}}},"metadata":{"revision":7}}`, nil},
 		{"the former name of a field", "metadata: {name: n, generation: 7}", `{"metadata":{"name":"n","revision":7}}`, []nodeconfig.Problem{{Path: "$.metadata.generation", Kind: nodeconfig.Deprecated, Reason: "is the former name of revision; use the new one", Line: 1, Column: 33}}},

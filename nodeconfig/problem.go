@@ -14,7 +14,7 @@ type ProblemKind string
 
 // The kinds of problems.
 const (
-	// Unknown is a field that is not known: "Unknown".
+	// Unknown is a field, or a value of an enumeration, that is not known: "Unknown".
 	Unknown ProblemKind = document.Unknown
 	// WrongType is a value of another type than the field's: "WrongType".
 	WrongType ProblemKind = document.WrongType

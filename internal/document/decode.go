@@ -13,7 +13,7 @@ import (
 
 // The kinds of what Decode finds wrong.
 const (
-	// Unknown is a field that the target does not have.
+	// Unknown is a field that the target does not have, or an enumeration value that the field does not have.
 	Unknown = "Unknown"
 	// WrongType is a value of another type than the field's.
 	WrongType = "WrongType"
@@ -174,7 +174,7 @@ func (d *decoder) structure(n *Node, v reflect.Value, at string) {
 			continue
 		}
 		if other, twice := taken[known.index]; twice {
-			d.report(&f.Value, FieldPath(at, f.Name), Dropped, "is the same field as %q, ignored", other)
+			d.report(&f.Value, FieldPath(at, f.Name), Dropped, "is the same field as %q: remove one of them", other)
 			continue
 		}
 		if known.former {
@@ -223,7 +223,7 @@ func (d *decoder) list(n *Node, v reflect.Value, at string) bool {
 // wrote it, and what it means is not the same to all readers.
 func (d *decoder) element(n *Node, v reflect.Value, at string) bool {
 	if n.Kind == Null && v.Kind() != reflect.Interface {
-		d.report(n, at, WrongType, `is null, left out; write an empty text as ""`)
+		d.report(n, at, WrongType, `is null; write an empty text as ""`)
 		return false
 	}
 	return d.value(n, v, at)
@@ -272,7 +272,7 @@ func (d *decoder) enumeration(n *Node, v reflect.Value, at string, value int64, 
 		d.report(n, at, WrongType, "is %s, want the name of a value", n.Kind)
 		return false
 	case !known:
-		d.report(n, at, Invalid, "unknown value, ignored")
+		d.report(n, at, Unknown, "unknown value, ignored")
 		return false
 	}
 	v.SetInt(value)

@@ -187,8 +187,8 @@ func TestDecodeReports(t *testing.T) {
 		{"item of a list", `{"texts":["a",2,"c"]}`, []string{"$.texts[1]: is a number, want a string: put it in quotes"}},
 		{"entry of a map", `{"map":{"a.b":[]}}`, []string{`$.map["a.b"]: is a list, want a string`}},
 		{"within a map", `{"items":{"x":{"size":{}}},"nested":{"y":{"z":1}}}`, []string{"$.items.x.size: is a map, want an integer", "$.nested.y.z: is a number, want a string: put it in quotes"}},
-		{"null in a list", `{"texts":[null],"structs":[{"name":null},null]}`, []string{`$.texts[0]: is null, left out; write an empty text as ""`, `$.structs[1]: is null, left out; write an empty text as ""`}},
-		{"null in a map", `{"map":{"a":null},"items":{"b":null}}`, []string{`$.map.a: is null, left out; write an empty text as ""`, `$.items.b: is null, left out; write an empty text as ""`}},
+		{"null in a list", `{"texts":[null],"structs":[{"name":null},null]}`, []string{`$.texts[0]: is null; write an empty text as ""`, `$.structs[1]: is null; write an empty text as ""`}},
+		{"null in a map", `{"map":{"a":null},"items":{"b":null}}`, []string{`$.map.a: is null; write an empty text as ""`, `$.items.b: is null; write an empty text as ""`}},
 		{"null in any data", `{"data":{"a":null,"b":[null]},"any":[null]}`, nil},
 		{"within a pointer", `{"pstruct":{"size":true}}`, []string{"$.pstruct.size: is a boolean, want an integer"}},
 

@@ -133,9 +133,9 @@ func TestFaults(t *testing.T) {
 		{"number: 1.5", "1:9 WrongType $.number: is a number (1.5), want an integer"},
 		{"count: 5", "1:8 Deprecated $.count: is the former name of number; use the new one"},
 		{"cuont: 5", "1:8 Unknown $.cuont: unknown field, ignored"},
-		{"number: 5\ncount: 6", `2:8 Dropped $.count: is the same field as "number", ignored`},
+		{"number: 5\ncount: 6", `2:8 Dropped $.count: is the same field as "number": remove one of them`},
 		{"words:\n  a: [b]", "2:6 WrongType $.words.a: is a list, want a string"},
-		{"items:\n- a\n-\n", "3:2 WrongType $.items[1]: is null, left out; write an empty text as \"\""},
+		{"items:\n- a\n-\n", "3:2 WrongType $.items[1]: is null; write an empty text as \"\""},
 	} {
 		top, err := document.Parse([]byte(c.doc))
 		if err != nil {

@@ -38,11 +38,11 @@ func TestDecodeSpellings(t *testing.T) {
 		},
 		{
 			"one field by both", `{"firstName":"a","first_name":"b"}`, &twoNames{FirstName: "a"},
-			[]string{"$.first_name"}, []string{`$.first_name: is the same field as "firstName", ignored`},
+			[]string{"$.first_name"}, []string{`$.first_name: is the same field as "firstName": remove one of them`},
 		},
 		{
 			"one field by both, below", `{"subField":{"first_name":"a","firstName":"b"}}`, &twoNames{SubField: &twoNames{FirstName: "a"}},
-			[]string{"$.sub_field.first_name", "$.sub_field"}, []string{`$.sub_field.firstName: is the same field as "first_name", ignored`},
+			[]string{"$.sub_field.first_name", "$.sub_field"}, []string{`$.sub_field.firstName: is the same field as "first_name": remove one of them`},
 		},
 		{
 			"wrong type", `{"firstName":[],"subField":{"firstName":{}}}`, &twoNames{SubField: &twoNames{}},

@@ -147,7 +147,7 @@ func (t *translation) untranslated(m protoreflect.Message, at, name string) {
 		}
 		switch {
 		case field.Enum() != nil && field.Enum().Values().ByNumber(m.Get(field).Enum()) == nil:
-			t.warn(nodeconfig.Invalid, path, "unknown value, ignored")
+			t.warn(nodeconfig.Unknown, path, "unknown value, ignored")
 		case translated[full] != "":
 		case inert[full]:
 			t.warn(nodeconfig.NoEffect, path, "has no effect; AKS's own scripts do not read it either")

@@ -100,9 +100,15 @@ func Parse(t testing.TB, file string) *document.Node {
 }
 
 // Compare reports where problems are not those that are wanted: paths and what is fatal, a part of the reason,
-// and kind and place where a wanted one has them.
+// and kind and place where a wanted one has them. A fatal problem does not say that the value is left out: nothing is
+// made of the rest either.
 func Compare(t testing.TB, got, want []nodeconfig.Problem) {
 	t.Helper()
+	for _, p := range nodeconfig.Fatal(got) {
+		if strings.Contains(p.Reason, "ignored") || strings.Contains(p.Reason, "left out") {
+			t.Errorf("%s", p)
+		}
+	}
 	same := len(got) == len(want)
 	for i := 0; same && i < len(got); i++ {
 		same = got[i].Path == want[i].Path && got[i].Fatal == want[i].Fatal && strings.Contains(got[i].Reason, want[i].Reason) &&
