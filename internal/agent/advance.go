@@ -25,9 +25,9 @@ type advance struct {
 	entry generation.Entry
 	// all says that somebody else's decisions are undone, too: masks and drop-ins of units.
 	all bool
-	// verify reports whether the machine is well with it; nil for a plan whose own checks say so. Where nothing had to be
-	// changed it is asked only if that is doubted.
-	verify  func() error
+	// verify reports whether the machine is well with it, by those of the plan's health checks that can be asked; nil for a
+	// plan whose own checks say so. Where nothing had to be changed it is asked only if that is doubted.
+	verify  func(health []resource.Resource) error
 	doubted bool
 }
 
@@ -74,7 +74,7 @@ func (a *Agent) advance(ctx context.Context, store *generation.Store, next advan
 	report, err := engine.Apply(ctx, desired)
 	err = a.blamed(ctx, err)
 	if err == nil && next.verify != nil && (!settled || len(report.Changes) > 0 || next.doubted) {
-		err = next.verify()
+		err = next.verify(desired.Health)
 	}
 	if settled && err == nil && next.entry.Origin == generation.Provision {
 		err = store.Provisioned()

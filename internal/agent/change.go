@@ -282,8 +282,8 @@ func (c *change) make(ctx context.Context, store *generation.Store, w wanted) er
 	if c.config != nil {
 		c.recordFacts()
 	}
-	w.verify = func() error {
-		if err := c.well(ctx, w); err != nil || w.entry.ConfirmBy.IsZero() {
+	w.verify = func(health []resource.Resource) error {
+		if err := c.well(ctx, w, health); err != nil || w.entry.ConfirmBy.IsZero() {
 			return err
 		}
 		return c.await(ctx, store)
@@ -313,17 +313,18 @@ func (c *change) make(ctx context.Context, store *generation.Store, w wanted) er
 }
 
 // well performs the health checks that follow a change, and says before how long they may take.
-func (c *change) well(ctx context.Context, w wanted) (err error) {
-	for _, r := range w.plan.Health {
+func (c *change) well(ctx context.Context, w wanted, health []resource.Resource) (err error) {
+	for _, r := range health {
 		if check, ok := r.Spec.(*resource.Check); ok && check.LeaseRenewed != nil && c.waiting != nil {
 			c.waiting(check.LeaseRenewed.Server, check.Timeout.Std())
 		}
 	}
 	if w.asked {
-		c.checked, err = c.healthy(ctx, w.plan.Health)
+		c.checked, err = c.healthy(ctx, health)
 	} else {
-		c.checked, err = c.healthyAgain(ctx, w.plan.Health)
+		c.checked, err = c.healthyAgain(ctx, health)
 	}
+	c.checked = c.checked && len(health) == len(w.plan.Health)
 	return err
 }
 
@@ -344,12 +345,12 @@ func (c *change) revert(ctx context.Context, store *generation.Store, good gener
 	desired, err := store.Plan(good.Number)
 	if err == nil {
 		next := advance{plan: desired, entry: restoring(good)}
-		next.verify = func() error {
+		next.verify = func(health []resource.Resource) error {
 			c.status.Restored, failed = good.Number, "is restored, and the node is not well with it"
 			if hurried {
 				return nil
 			}
-			_, err := c.healthyAgain(ctx, desired.Health)
+			_, err := c.healthyAgain(ctx, health)
 			return err
 		}
 		var report *apply.Report

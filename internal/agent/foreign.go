@@ -104,7 +104,8 @@ func (a *Agent) added(store *generation.Store) ([]resource.Resource, error) {
 	return list, err
 }
 
-// without is a plan without some units, their files and the checks that want them to run.
+// without is a plan without some units, their files and the checks that want them to run. Each health check requires the
+// one before it, so those after such a one go, too.
 func without(plan resource.Plan, units []string) resource.Plan {
 	plan.Resources = slices.DeleteFunc(slices.Clone(plan.Resources), func(res resource.Resource) bool {
 		switch spec := res.Spec.(type) {
@@ -118,6 +119,13 @@ func without(plan resource.Plan, units []string) resource.Plan {
 		}
 		return false
 	})
+	stopped := slices.IndexFunc(plan.Health, func(res resource.Resource) bool {
+		check, ok := res.Spec.(*resource.Check)
+		return ok && slices.Contains(units, check.UnitActive)
+	})
+	if stopped >= 0 {
+		plan.Health = plan.Health[:stopped:stopped]
+	}
 	return plan
 }
 

@@ -1,6 +1,8 @@
 package agent
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"net/netip"
@@ -101,6 +103,63 @@ func TestMaskedUnit(t *testing.T) {
 	n.deliver(aksContract, example(t, "aks/minimal.json"))
 	if st := n.provision(); st.ExitCode != 0 {
 		t.Errorf("a unit that an image has masked: %v", st.Error)
+	}
+}
+
+// A way back on a machine with a masked unit does not ask what needs that unit, which is stopped: it goes well, and does
+// not say that the whole node was checked. What does not need it is asked.
+func TestNodeWithAMaskedUnit(t *testing.T) {
+	t.Parallel()
+	health := []string{"health-containerd-active", "health-runtime-ready", "health-kubelet-active", "health-kubelet-healthz", "health-node-lease"}
+	ways := map[string]struct {
+		before func(n *node)
+		back   func(n *node) Changed
+	}{
+		"a repair of drift": {
+			func(n *node) { n.deliver("/etc/containerd/certs.d/registry.example/hosts.toml", []byte("drift")) },
+			func(n *node) Changed { return n.Repair(n.Context(), RepairOptions{Attempt: 1}) },
+		},
+		"a rollback": {
+			func(n *node) { n.change(better(n.T)) },
+			func(n *node) Changed {
+				return n.Rollback(n.Context(), RollbackOptions{Allow: difference.Restart})
+			},
+		},
+		"a trial that nobody confirms": {
+			func(n *node) { n.change(better(n.T), onTrial) },
+			func(n *node) Changed { return n.Rollback(n.Context(), RollbackOptions{Unconfirmed: 2}) },
+		},
+		"a repair of a change that died": {
+			func(n *node) {
+				n.host.before = dead("RestartUnit kubelet.service")
+				n.change(better(n.T))
+			},
+			func(n *node) Changed { return n.Repair(n.Context(), RepairOptions{}) },
+		},
+	}
+	for name, way := range ways {
+		for unit, asked := range map[string]int{"kubelet.service": 2, "containerd.service": 0} {
+			n := running(t)
+			n.host.answers = true
+			n.host.run = func(context.Context, *resource.Command) ([]byte, error) { return nil, nil }
+			way.before(n)
+			n.mask(unit)
+			var probed []string
+			n.host.before = func(op, probe string) error {
+				if op != "Probe" || !strings.HasPrefix(probe, "health-") {
+					return nil
+				}
+				probed = append(probed, probe)
+				if slices.Index(health, probe) >= asked {
+					return &apply.CheckError{Cause: resource.CauseUnit, Endpoint: probe, Err: errors.New("is not active")}
+				}
+				return nil
+			}
+			got := way.back(n)
+			if got.Status.ExitCode != 0 || got.Checked || !slices.Equal(probed, health[:asked]) {
+				t.Errorf("%s, %s: %v, checked %v, asked %q", name, unit, got.Status.Error, got.Checked, probed)
+			}
+		}
 	}
 }
 

@@ -175,8 +175,8 @@ func (p *provision) apply(ctx context.Context, desired resource.Plan) error {
 	// A first boot's kubelet may take longer to join than these checks wait, and one of a node that was good may take
 	// longer to be seen again after a reboot.
 	if !settled && next.entry.Origin != generation.Provision {
-		next.verify = func() error {
-			_, err := p.healthyAgain(ctx, next.plan.Health)
+		next.verify = func(health []resource.Resource) error {
+			_, err := p.healthyAgain(ctx, health)
 			return err
 		}
 	}
