@@ -436,7 +436,8 @@ func (n *node) forgetHealth(number int) {
 }
 
 // Whoever goes back asks as a change does whether the node is well: a rollback, a timer's, the way back of a change that
-// failed, a repair, and a boot that goes back. An API server that nobody reaches says nothing against what was good before.
+// failed, a repair, and a boot that goes back. An API server that nobody reaches, or
+// where one side does not accept the other's certificate, says nothing against what was good before.
 func TestWellAfterTheWayBack(t *testing.T) {
 	t.Parallel()
 	ways := []struct {
@@ -487,7 +488,9 @@ func TestWellAfterTheWayBack(t *testing.T) {
 			{"", "", 0, true},
 			{"health-kubelet-healthz", resource.CauseConnection, 34, false},
 			{"health-node-lease", resource.CauseUnhealthy, 34, false},
-			{"health-node-lease", resource.CauseCredential, 51, false},
+			{"health-kubelet-healthz", resource.CauseCredential, 34, false},
+			{"health-node-lease", resource.CauseCredential, 0, false},
+			{"health-node-lease", resource.CauseTLS, 0, false},
 			{"health-node-lease", resource.CauseConnection, 0, false},
 			{"health-node-lease", resource.CauseMissing, 0, false},
 		} {

@@ -17,9 +17,10 @@ func (p *provision) healthy(ctx context.Context, checks []resource.Resource) (as
 	return err == nil && len(checks) > 0 && len(report.Skipped) == 0, err
 }
 
-// healthyAgain is healthy after a way back, a repair or a boot. An API server that cannot be reached, or not be asked
-// because the node has not joined yet, says nothing against a plan that was good before: it may be down, and no other
-// plan would be better for it.
+// healthyAgain is healthy after a way back, a repair or a boot. An API server that cannot be reached, whose certificate or
+// the node's client certificate is not accepted, or that cannot be asked because the node has not joined yet, says nothing
+// against a plan that was good before: it may be down, the certificate may have expired, and no other plan would be
+// better for it.
 func (p *provision) healthyAgain(ctx context.Context, checks []resource.Resource) (asked bool, err error) {
 	asked, err = p.healthy(ctx, checks)
 	if err == nil || slices.ContainsFunc(split(err), func(err error) bool { return !unasked(err, checks) }) {
@@ -27,6 +28,11 @@ func (p *provision) healthyAgain(ctx context.Context, checks []resource.Resource
 	}
 	p.Log.Warn("the API server cannot be asked whether the node is well", "error", err)
 	return false, nil
+}
+
+// unaskedCauses are why an API server could not be asked.
+var unaskedCauses = []resource.Cause{
+	resource.CauseDNS, resource.CauseConnection, resource.CauseTLS, resource.CauseCredential, resource.CauseMissing,
 }
 
 // unasked tells whether an error is of an API server that could not be asked for the Node's lease.
@@ -40,5 +46,5 @@ func unasked(err error, checks []resource.Resource) bool {
 		check, ok := r.Spec.(*resource.Check)
 		return ok && check.LeaseRenewed != nil && r.ID() == of.Resource
 	})
-	return lease && slices.Contains([]resource.Cause{resource.CauseDNS, resource.CauseConnection, resource.CauseMissing}, failed.Cause)
+	return lease && slices.Contains(unaskedCauses, failed.Cause)
 }
