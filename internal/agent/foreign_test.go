@@ -9,6 +9,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/slipway-dev/slipway/exitcode"
@@ -17,6 +18,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/generation"
 	"github.com/slipway-dev/slipway/internal/plan"
 	"github.com/slipway-dev/slipway/internal/resource"
+	"github.com/slipway-dev/slipway/internal/state"
 )
 
 const kubeletFile = resource.UnitDir + "/kubelet.service"
@@ -302,6 +304,35 @@ func TestAddressIsGone(t *testing.T) {
 		n.published(aksPlace, 0)
 		equal(t, fmt.Sprintf("%+v: drift", c), n.drifted(), "")
 	}
+}
+
+// A boot that finds nothing to do, whose address is then gone, and that fails for that, publishes the failure: the result
+// of the boot before is not true any more.
+func TestAddressIsGoneAfterNothingWasDone(t *testing.T) {
+	t.Parallel()
+	n := newNode(t)
+	n.deliver("/proc/sys/kernel/osrelease", []byte("6.8.0\n"))
+	n.deliver(aksContract, aksWith(t, "azure-cni.json", nil))
+	n.at("10.0.0.4")
+	if st := n.Provision(t.Context(), ProvisionOptions{}); st.ExitCode != 0 {
+		t.Fatal(st.Error)
+	}
+	rounds := 0
+	n.host.before = func(op, name string) error {
+		if op+" "+name == "ReadFile "+state.Index.Path {
+			rounds++
+			n.at("10.0.0.9")
+		}
+		if rounds > 1 && (name == state.Index.Path || name == state.Generations) {
+			return syscall.EIO
+		}
+		return nil
+	}
+	st := n.Provision(t.Context(), ProvisionOptions{})
+	if rounds != 2 || st.ExitCode == 0 || len(st.Changes) > 0 {
+		t.Errorf("%d rounds, %d, %v, %v", rounds, st.ExitCode, st.Error, st.Changes)
+	}
+	n.published(aksPlace, st.ExitCode)
 }
 
 // The same is true of a change of a running node: the machine forces what follows, so the change was not refused, however

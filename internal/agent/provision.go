@@ -98,7 +98,7 @@ type provision struct {
 	baseOnly bool
 	// config is what the contract says, once it is read.
 	config *nodeconfig.NodeConfig
-	// unchanged says that the last result is still true.
+	// unchanged says that the last result is still true, where nothing failed after that.
 	unchanged bool
 	// release gives the lock back, where it is held.
 	release func() error

@@ -105,7 +105,7 @@ func (p *provision) retractFailure(ctx context.Context) error {
 // publish writes the status, then the result, then the marker: whoever sees one sees all before it.
 // What cannot be written is logged; there is nobody else to tell.
 func (p *provision) publish(ctx context.Context) {
-	if p.unchanged {
+	if p.unchanged && p.status.ExitCode == exitcode.Success {
 		p.Log.Debug("nothing changed; the published result stays")
 		return
 	}
