@@ -303,13 +303,14 @@ func (c *change) make(ctx context.Context, store *generation.Store, w wanted) er
 	if err == nil {
 		return nil
 	}
-	if !current.ConfirmBy.IsZero() {
+	if current == before || !hasGood || c.repairs {
+		return err // what was there before was not touched, or there is no way back
+	}
+	err = c.revert(ctx, store, good, err)
+	if !current.ConfirmBy.IsZero() && c.status.Restored > 0 {
 		c.cancelRevert(ctx, current)
 	}
-	if !hasGood || c.repairs {
-		return err
-	}
-	return c.revert(ctx, store, good, err)
+	return err
 }
 
 // well performs the health checks that follow a change, and says before how long they may take.

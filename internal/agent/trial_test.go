@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/slipway-dev/slipway/internal/resource"
+	"github.com/slipway-dev/slipway/internal/state"
 )
 
 // noon is when changes are tried here.
@@ -256,6 +257,69 @@ func TestTryFails(t *testing.T) {
 	n.Rollback(t.Context(), RollbackOptions{Unconfirmed: 2})
 	if !maps.Equal(after, n.snapshot()) {
 		t.Error("the way back changes something")
+	}
+}
+
+// A change that fails before it is begun leaves a trial of another generation alone: that one is still there, and its timer
+// too.
+func TestTrialOfAnother(t *testing.T) {
+	t.Parallel()
+	n, list := tried(t)
+	files, stopped := n.tree(), n.stopped()
+	n.host.before = func(op, _ string) error {
+		if op == "Writable" {
+			return syscall.EROFS
+		}
+		return nil
+	}
+	if got := n.change(best(t)); got.Status.ExitCode == 0 || got.Status.Restored != 0 {
+		t.Errorf("%+v", got.Status)
+	}
+	same(t, "after the other", n.tree(), files)
+	equal(t, "generations", n.generations(), "1 provision good, 2 apply good unconfirmed")
+	equal(t, "stopped", n.stopped(), stopped)
+	n.host.before = fine
+	until, err := strconv.ParseInt(list[1].until, 10, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := n.Rollback(t.Context(), RollbackOptions{Unconfirmed: 2, Until: time.Unix(until, 0)}); got.Status.ExitCode != 0 || n.exists(brought) {
+		t.Errorf("the trial's end: %v", got.Status.Error)
+	}
+}
+
+// The timer of a trial that fails is stopped once the way back is made: until then it is what makes it.
+func TestTimerStaysForTheWayBack(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		back bool
+		want string
+	}{{true, "1 provision good, 2 apply failed unconfirmed, 3 rollback good as 1"}, {false, "1 provision good, 2 apply failed unconfirmed"}} {
+		n := running(t)
+		list := n.schedules()
+		failed, early := false, false
+		n.host.before = func(op, name string) error {
+			if op == "Probe" && name == "health-kubelet-healthz" && !failed {
+				failed = true
+				return failing("Probe health-kubelet-healthz")(op, name)
+			}
+			early = early || op == "StopUnit" && strings.HasPrefix(name, "slipway-revert") && n.exists(brought)
+			if failed && !c.back && op == "WriteFileAtomic" && name == state.Generation(3).Path {
+				return syscall.EIO
+			}
+			return nil
+		}
+		if got := n.change(better(t), onTrial); got.Status.ExitCode != 34 || (got.Status.Restored == 1) != c.back || early {
+			t.Errorf("%+v: restored %d, %v; the timer was stopped before: %v", c, got.Status.Restored, got.Status.Error, early)
+		}
+		equal(t, "generations", n.generations(), c.want)
+		if stopped := n.stopped() == (*list)[0].timer(); len(*list) != 1 || stopped != c.back {
+			t.Errorf("%+v: stopped is %q", c, n.stopped())
+		}
+		n.host.before = fine
+		if n.Rollback(t.Context(), RollbackOptions{Unconfirmed: 2}); n.exists(brought) {
+			t.Errorf("%+v: it is not rolled back", c)
+		}
 	}
 }
 
