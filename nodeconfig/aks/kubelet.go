@@ -23,14 +23,33 @@ func (t *translation) kubelet() {
 
 const flagsPath = "$.kubelet_config.kubelet_flags"
 
+// flagName is a flag's own name, without dashes in front. The kubelet takes "_" for "-".
+func flagName(spelled string) string {
+	return strings.ReplaceAll(strings.TrimLeft(spelled, "-"), "_", "-")
+}
+
 // flags translates the kubelet's flags in the order of their names. Those that NodeConfig has a
-// field for go there, so that they are validated and appear once.
+// field for go there, so that they are validated and appear once. Of a flag that is there in several
+// spellings the last counts, as in the kubelet's own arguments.
 func (t *translation) flags(flags map[string]string) {
 	k := &t.out.Kubelet
+	names := slices.Sorted(maps.Keys(flags))
+	counts := make(map[string]string) // the spelling that counts, by the flag's name
+	for _, name := range names {
+		other, several := counts[flagName(name)]
+		if several && flags[other] != flags[name] {
+			t.warn(nodeconfig.Dropped, document.FieldPath(flagsPath, other), "is left out, because the flag has another spelling here, with another value: remove one of them")
+		}
+		counts[flagName(name)] = name
+	}
 	var providerBin, providerConfig string
-	for _, name := range slices.Sorted(maps.Keys(flags)) {
+	for _, name := range names {
 		value, from := flags[name], document.FieldPath(flagsPath, name)
-		switch flag := strings.ReplaceAll(strings.TrimLeft(name, "-"), "_", "-"); flag {
+		flag := flagName(name)
+		if counts[flag] != name {
+			continue
+		}
+		switch flag {
 		case "register-with-taints":
 			t.taints(value, from)
 		case "node-labels":
@@ -70,18 +89,32 @@ func (t *translation) taints(value, from string) {
 	}
 }
 
-// labels reads the value of --node-labels; kubelet_node_labels wins where both name a label.
+// labels reads the value of --node-labels, of which the last item counts that names a label, as in the kubelet;
+// kubelet_node_labels wins where both name it.
 func (t *translation) labels(value, from string) {
 	if t.out.Kubelet.Labels == nil {
 		t.out.Kubelet.Labels = make(map[string]string)
 	}
+	labels, own := t.out.Kubelet.Labels, t.in.GetKubeletConfig().GetKubeletNodeLabels()
 	for i, part := range strings.Split(value, ",") {
-		key, labelValue, _ := strings.Cut(part, "=")
-		key, labelValue = strings.TrimSpace(key), strings.TrimSpace(labelValue) // as the kubelet does
-		if _, taken := t.out.Kubelet.Labels[key]; !taken && part != "" {
-			t.out.Kubelet.Labels[key] = labelValue
-			t.origins[document.FieldPath("$.kubelet.labels", key)] = document.IndexPath(from, i)
+		if part == "" {
+			continue
 		}
+		key, value, _ := strings.Cut(part, "=")
+		key, value = strings.TrimSpace(key), strings.TrimSpace(value) // as the kubelet does
+		at, place := document.IndexPath(from, i), document.FieldPath("$.kubelet.labels", key)
+		before, taken := labels[key]
+		if _, wins := own[key]; wins {
+			if before != value {
+				t.warn(nodeconfig.Dropped, at, "is left out, because kubelet_node_labels has another value for this label")
+			}
+			continue
+		}
+		if taken && before != value {
+			t.warn(nodeconfig.Dropped, t.origins[place], "is left out, because a later item has another value for this label")
+		}
+		labels[key] = value
+		t.origins[place] = at
 	}
 }
 
