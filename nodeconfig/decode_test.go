@@ -26,7 +26,7 @@ var anyData = []string{"$.kubelet.config", "$.kubelet.imageCredentialProvider.co
 // under reports whether path is one of some fields or below one.
 func under(path string, fields []string) bool {
 	for _, field := range fields {
-		if rest, ok := strings.CutPrefix(path, field); ok && (rest == "" || rest[0] == '.' || rest[0] == '[') {
+		if document.Within(path, field) {
 			return true
 		}
 	}

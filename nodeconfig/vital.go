@@ -1,6 +1,6 @@
 package nodeconfig
 
-import "strings"
+import "github.com/slipway-dev/slipway/internal/document"
 
 // vital are the fields without which no node can be made, or only another one than the contract's author wanted: a
 // value there that cannot be read or used is an error. Elsewhere it is a warning, and the value is left out. Decoder
@@ -38,15 +38,9 @@ var vital = []string{
 // it has a vital one within.
 func Vital(path string) bool {
 	for _, field := range vital {
-		if within(path, field) || within(field, path) {
+		if document.Within(path, field) || document.Within(field, path) {
 			return true
 		}
 	}
 	return false
-}
-
-// within reports whether a path is another one or below it.
-func within(path, above string) bool {
-	rest, ok := strings.CutPrefix(path, above)
-	return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
 }

@@ -143,17 +143,10 @@ func (e *experiment) find(path string) (*place, error) {
 
 // kubeletSetting is what the kubelet makes of the setting at a place; nothing where there is none of its settings.
 func (e *experiment) kubeletSetting(at *place) kubeletapi.Setting {
-	if len(at.first) < 3 {
-		return kubeletapi.Setting{}
-	}
-	switch path := pathOf(at.first[:2]); {
-	case e.dialect == dialect.Native && path == "$.kubelet.config":
-		var names []string
-		for _, s := range at.first[2:] {
-			names = append(names, s.name)
-		}
+	if names, ok := e.catalog.kubeletField(at); ok {
 		return kubeletapi.DescribeField(names)
-	case e.dialect == dialect.AKS && path == "$.kubelet_config.kubelet_flags":
+	}
+	if e.dialect == dialect.AKS && len(at.first) > 2 && pathOf(at.first[:2]) == "$.kubelet_config.kubelet_flags" {
 		return kubeletapi.DescribeFlag(strings.TrimLeft(at.first[2].name, "-"))
 	}
 	return kubeletapi.Setting{}
@@ -184,7 +177,7 @@ func (e *experiment) explain(at *place) *explanation {
 		return jsonOf(native.redact(place.shape, lookUp(withoutSecrets(config), place.steps)))
 	}
 	for _, path := range outermost(slices.Sorted(maps.Keys(found.fields))) {
-		if e.dialect == dialect.Native && within(path, x.Field) {
+		if e.dialect == dialect.Native && (document.Within(path, x.Field) || document.Within(x.Field, path)) {
 			continue
 		}
 		x.Becomes = append(x.Becomes, becomes{Path: path, Value: shown(e.base.canonical, path)})
@@ -217,8 +210,9 @@ func (e *experiment) byDefault(at *place, x *explanation, shown func(*document.N
 		config = e.run(with(e.tree, at.steps, nil)).canonical
 	}
 	value := shown(config, path)
-	if list := bytes.HasPrefix(value, []byte("[")); list && at.shape.Items == nil && e.dialect != dialect.Native {
-		return nil // the field becomes one item of a list, and this is the others
+	list, isMap := bytes.HasPrefix(value, []byte("[")), bytes.HasPrefix(value, []byte("{"))
+	if s := at.shape; e.dialect != dialect.Native && (list && s.Items == nil || isMap && !s.isMap() && !s.isStruct()) {
+		return nil // the field becomes something in a list or map, and this is the rest of that
 	}
 	return value
 }
@@ -229,7 +223,7 @@ func (e *experiment) about(at *place, problems []nodeconfig.Problem) []nodeconfi
 	var found []nodeconfig.Problem
 	for _, p := range problems {
 		for _, field := range []string{pathOf(at.first), pathOf(at.steps)} {
-			about := within(p.Path, field) || notApplied(p) && within(field, p.Path)
+			about := document.Within(p.Path, field) || notApplied(p) && document.Within(field, p.Path)
 			if about && !slices.Contains(found, p) {
 				found = append(found, p)
 			}
@@ -243,17 +237,11 @@ func notApplied(p nodeconfig.Problem) bool {
 	return !p.Fatal && (p.Kind == nodeconfig.NotApplied || p.Kind == nodeconfig.NoEffect)
 }
 
-// within reports whether a path is another one, or below it.
-func within(path, above string) bool {
-	rest, ok := strings.CutPrefix(path, above)
-	return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
-}
-
 // outermost drops the paths that are below another one; paths are sorted.
 func outermost(paths []string) []string {
 	var kept []string
 	for _, path := range paths {
-		if !slices.ContainsFunc(kept, func(above string) bool { return within(path, above) }) {
+		if !slices.ContainsFunc(kept, func(above string) bool { return document.Within(path, above) }) {
 			kept = append(kept, path)
 		}
 	}

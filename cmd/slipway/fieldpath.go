@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/slipway-dev/slipway/internal/document"
+	"github.com/slipway-dev/slipway/internal/kubeletapi"
+	"github.com/slipway-dev/slipway/nodeconfig/dialect"
 )
 
 // place is a field of a document: where it is, whether it is set there or not, and what it may be.
@@ -28,7 +30,7 @@ func (c *catalog) find(path string, tree *document.Node) (*place, error) {
 	for rest = strings.TrimPrefix(rest, "."); rest != ""; rest = strings.TrimPrefix(rest, ".") {
 		var err error
 		switch s := p.shape; {
-		case s.Items != nil || s.isFree() && n != nil && n.Kind == document.List:
+		case s.Items != nil || s.isFree() && (n != nil && n.Kind == document.List || n == nil && c.inside(p) == kubeletapi.Items):
 			rest, err = p.item(c, n, rest)
 		case s.isStruct():
 			rest, err = p.property(c, n, rest)
@@ -43,6 +45,25 @@ func (c *catalog) find(path string, tree *document.Node) (*place, error) {
 		n = lookUp(tree, p.steps)
 	}
 	return p, nil
+}
+
+// inside is what is inside a place where the schema has data that passes through: the kubelet's own settings are known.
+func (c *catalog) inside(p *place) kubeletapi.Inside {
+	if names, ok := c.kubeletField(p); ok {
+		return kubeletapi.InsideField(names)
+	}
+	return kubeletapi.Other
+}
+
+// kubeletField returns the names that lead to a place from the kubelet's configuration, where it is in that.
+func (c *catalog) kubeletField(p *place) (names []string, ok bool) {
+	if c.dialect != dialect.Native || len(p.first) < 3 || pathOf(p.first[:2]) != "$.kubelet.config" {
+		return nil, false
+	}
+	for _, s := range p.first[2:] {
+		names = append(names, s.name)
+	}
+	return names, true
 }
 
 // enter goes on to a value below. One that no schema describes has the description of what it is in.
@@ -85,7 +106,8 @@ func (p *place) entry(c *catalog, n *document.Node, rest string) (string, error)
 	if rest[0] != '[' {
 		// Names may have dots. Where nothing can be below one, all that is left is a name; elsewhere
 		// it is one that is there.
-		if p.shape.isMap() && !below.isStruct() && !below.isMap() && below.Items == nil {
+		single := p.shape.isMap() && !below.isStruct() && !below.isMap() && below.Items == nil
+		if single || c.inside(p) == kubeletapi.Values {
 			p.enter(field(rest), field(rest), below)
 			return "", nil
 		}

@@ -128,7 +128,7 @@ func (e *experiment) leaf(steps []step, s *shape, n *document.Node) influence {
 	try := func(value *document.Node) {
 		found := e.compare(e.run(with(e.tree, steps, value)), func(id resource.ID) bool {
 			return len(s.Enum) > 0 || !namedAfter(id, value)
-		})
+		}, value)
 		switch {
 		case len(found.fields) == 0:
 			good.remarks = append(good.remarks, found.remarks...)
@@ -158,11 +158,21 @@ func (e *experiment) leaf(steps []step, s *shape, n *document.Node) influence {
 }
 
 // compare reports how the outcome of another value differs from that of the document as it is. Of the
-// resources that only the other value brings, those count that are news.
-func (e *experiment) compare(o outcome, news func(resource.ID) bool) influence {
+// resources that only the other value brings, those count that are news. A field whose name was made up with the
+// value does not count; if there is no other, what holds it does.
+func (e *experiment) compare(o outcome, news func(resource.ID) bool, value *document.Node) influence {
 	found := newInfluence()
-	for _, d := range document.Diff("$", e.base.canonical, o.canonical) {
-		found.fields[d.Path] = true
+	changes := document.Diff("$", e.base.canonical, o.canonical)
+	for _, d := range changes {
+		if _, name := document.CutPath(d.Path); d.Old != nil || !isMadeUp(name, value) {
+			found.fields[d.Path] = true
+		}
+	}
+	if len(found.fields) == 0 {
+		for _, d := range changes {
+			above, _ := document.CutPath(d.Path)
+			found.fields[above] = true
+		}
 	}
 	for _, p := range o.problems {
 		if !slices.Contains(e.base.problems, p) {
@@ -198,6 +208,17 @@ func namedAfter(id resource.ID, value *document.Node) bool {
 	}
 	return slices.ContainsFunc(value.Items, func(n document.Node) bool { return namedAfter(id, &n) }) ||
 		slices.ContainsFunc(value.Fields, func(f document.Field) bool { return namedAfter(id, &f.Value) })
+}
+
+// isMadeUp reports whether the name of a field was made up with a value: it is the value, or a name in it.
+func isMadeUp(name string, value *document.Node) bool {
+	switch {
+	case name == "" || value == nil:
+		return false
+	case strings.Contains(name, marker), value.Kind == document.String && value.Text == name:
+		return true
+	}
+	return slices.Contains(document.FieldNames(value), name)
 }
 
 // sameResource compares what counts on the machine, secrets too.

@@ -71,8 +71,11 @@ func (s *shape) isFree() bool {
 // takes reports whether a value may be of a type.
 func (s *shape) takes(typeName string) bool { return slices.Contains(s.Types, typeName) }
 
-// catalog is a whole schema.
-type catalog struct{ root *shape }
+// catalog is the whole schema of a dialect.
+type catalog struct {
+	dialect string
+	root    *shape
+}
 
 // loadCatalog loads the schema of a dialect, once.
 func loadCatalog(dialect string) *catalog { return catalogs[dialect]() }
@@ -82,7 +85,7 @@ var catalogs = func() map[string]func() *catalog {
 	for _, name := range schema.Names() {
 		loaders[name] = sync.OnceValue(func() *catalog {
 			data, _ := schema.Get(name)
-			c := &catalog{new(shape)}
+			c := &catalog{name, new(shape)}
 			command.Must(json.Unmarshal(data, c.root))
 			return c
 		})

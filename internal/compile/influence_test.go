@@ -97,7 +97,7 @@ func spelling(path string) string { return strings.ToLower(strings.ReplaceAll(pa
 
 func excused(path string) bool {
 	for name := range nothing {
-		if rest, ok := strings.CutPrefix(spelling(path), spelling(name)); ok && (rest == "" || rest[0] == '.' || rest[0] == '[') {
+		if document.Within(spelling(path), spelling(name)) {
 			return true
 		}
 	}
@@ -107,8 +107,7 @@ func excused(path string) bool {
 // told reports whether a problem is about a path, or about what holds it.
 func told(r compile.Result, path string) bool {
 	return slices.ContainsFunc(r.Problems, func(p nodeconfig.Problem) bool {
-		rest, ok := strings.CutPrefix(spelling(path), spelling(p.Path))
-		return p.Path != "$" && ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
+		return p.Path != "$" && document.Within(spelling(path), spelling(p.Path))
 	})
 }
 

@@ -151,6 +151,22 @@ func IndexPath(path string, i int) string {
 	return path + "[" + strconv.Itoa(i) + "]"
 }
 
+// Within reports whether a path is another one, or below it.
+func Within(path, above string) bool {
+	rest, ok := strings.CutPrefix(path, above)
+	return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
+}
+
+// CutPath takes the last step off a path, and returns it if it is a name.
+func CutPath(path string) (above, name string) {
+	above = path
+	for rest := strings.TrimPrefix(path, "$"); rest != ""; {
+		above = path[:len(path)-len(rest)]
+		name, _, rest = step(rest)
+	}
+	return above, name
+}
+
 func isIdentifier(s string) bool {
 	for i, r := range s {
 		letter := r == '_' || (r|0x20 >= 'a' && r|0x20 <= 'z')

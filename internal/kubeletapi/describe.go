@@ -15,28 +15,63 @@ type Setting struct {
 
 // DescribeField describes the field of a KubeletConfiguration at the end of names; an item of a list has the name "".
 func DescribeField(names []string) Setting {
-	t, kind, versions := known(), ".KubeletConfiguration", ""
+	s, _ := known().follow(names)
+	return s
+}
+
+// Inside is what is inside a field of a KubeletConfiguration.
+type Inside int
+
+// What is inside a field.
+const (
+	// Other is fields of its own, nothing, or not known.
+	Other Inside = iota
+	// Items are those of a list.
+	Items
+	// Values are single values, with names that the document's author gives them.
+	Values
+)
+
+// InsideField says what is inside the field at the end of names, as DescribeField takes them.
+func InsideField(names []string) Inside {
+	s, kind := known().follow(names)
+	one, isMap := strings.CutPrefix(kind, "{}")
+	switch {
+	case s.Unknown != "":
+		return Other
+	case strings.HasPrefix(kind, "[]"):
+		return Items
+	case isMap && len(one) == 1:
+		return Values
+	}
+	return Other
+}
+
+// follow goes along names from a KubeletConfiguration, and returns what there is to say of the field at their end,
+// and its kind.
+func (t *table) follow(names []string) (_ Setting, kind string) {
+	kind, versions := ".KubeletConfiguration", ""
 	for i, name := range names {
 		switch owner, isStruct := strings.CutPrefix(kind, "."); {
 		case isStruct:
 			s := t.describe(t.fields[owner], name, "field")
 			if s.Unknown != "" {
-				return s
+				return s, ""
 			}
 			spans := t.fields[owner][name]
 			kind = spans[len(spans)-1].kind
 			if v := t.versions(spans); v != "" {
 				versions = v
 			}
-		case i > 0 && names[0] == "featureGates" && i == 1:
-			return t.describe(t.gates, name, "feature gate")
+		case i == 1 && names[0] == "featureGates":
+			return t.describe(t.gates, name, "feature gate"), ""
 		case strings.HasPrefix(kind, "[]") == (name == "") && len(kind) > 2:
 			kind = kind[2:]
 		default:
-			return Setting{Unknown: "the field takes " + inWords(kind) + ", and has nothing below it"}
+			return Setting{Unknown: "the field takes " + inWords(kind) + ", and has nothing below it"}, ""
 		}
 	}
-	return Setting{Takes: inWords(kind) + versions}
+	return Setting{Takes: inWords(kind) + versions}, kind
 }
 
 // DescribeFlag describes a flag of the kubelet's, by its name without dashes in front.

@@ -23,6 +23,15 @@ func TestDescribe(t *testing.T) {
 			t.Errorf("%s: %+v", path, got)
 		}
 	}
+	for path, want := range map[string]Inside{
+		"clusterDNS": Items, "reservedMemory": Items, "reservedMemory.": Other, "reservedMemory..limits": Values,
+		"evictionHard": Values, "featureGates": Values, "systemReserved": Values, "authentication": Other, "maxPods": Other,
+		"maxPod": Other, "clusterDNS.x": Other, "evictionHard.memory.available": Other,
+	} {
+		if got := InsideField(strings.Split(path, ".")); got != want {
+			t.Errorf("inside %s: %d", path, got)
+		}
+	}
 	for name, want := range map[string]Setting{
 		"max_pods":          {Takes: "a whole number of 32 bits"},
 		"max-pod":           {Unknown: "no kubelet has such a flag; did you mean max-pods?"},
