@@ -76,8 +76,8 @@ func (a *Agent) advance(ctx context.Context, store *generation.Store, next advan
 	if err == nil && next.verify != nil && (!settled || len(report.Changes) > 0 || next.doubted) {
 		err = next.verify(desired.Health)
 	}
-	if settled && err == nil && next.entry.Origin == generation.Provision {
-		err = store.Provisioned()
+	if settled && err == nil {
+		err = store.Settled(next.entry)
 	}
 	if settled {
 		return report, err

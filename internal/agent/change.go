@@ -122,7 +122,7 @@ func (c *change) contractPlan(ctx context.Context, store *generation.Store, opts
 			return wanted{}, err
 		}
 	}
-	entry := generation.Entry{Origin: opts.Origin, Revision: c.config.Metadata.Revision}
+	entry := c.entry(opts.Origin)
 	return wanted{
 		advance: advance{plan: desired, entry: entry}, asked: true, timeout: timeout,
 	}, nil
@@ -281,6 +281,9 @@ func (c *change) make(ctx context.Context, store *generation.Store, w wanted) er
 	}
 	if c.config != nil {
 		c.recordFacts()
+		if _, err := c.moved(store); err != nil {
+			return err
+		}
 	}
 	w.verify = func(health []resource.Resource) error {
 		if err := c.well(ctx, w, health); err != nil || w.entry.ConfirmBy.IsZero() {
@@ -366,7 +369,7 @@ func (c *change) revert(ctx context.Context, store *generation.Store, good gener
 
 // restoring is the entry of a generation that has another one's plan.
 func restoring(e generation.Entry) generation.Entry {
-	return generation.Entry{Origin: generation.Rollback, Restores: e.Number, Revision: e.Revision}
+	return generation.Entry{Origin: generation.Rollback, Restores: e.Number, Revision: e.Revision, Addresses: e.Addresses}
 }
 
 // refusal is why nothing is done, and the exit code that says so.

@@ -142,7 +142,7 @@ func (a *Agent) foreign(store *generation.Store, masked []string) ([]apply.Chang
 		changes = append(changes, apply.Change{ID: resource.IDOf(&resource.File{Path: d.Path}), Action: apply.Left,
 			Note: undoing(d)})
 	}
-	return append(changes, a.readdressed()...), err
+	return append(changes, a.readdressed(store)...), err
 }
 
 // undoing says how a drop-in is undone. "systemctl revert" is not the way: it removes Slipway's own of the unit, too.
@@ -155,18 +155,15 @@ func undoing(d generation.DropIn) string {
 	return note
 }
 
-// readdressed are the addresses that the node was provisioned with and that the machine has no more.
-func (a *Agent) readdressed() []apply.Change {
-	last, err := (&provision{Agent: a}).readIdentity()
-	if err != nil || last == nil {
-		return nil
-	}
+// readdressed are the addresses that the current generation was planned with and that the machine has no more.
+func (a *Agent) readdressed(store *generation.Store) []apply.Change {
+	current, _ := store.Current()
 	now := facts.NodeIPs(a.Host)
 	var changes []apply.Change
-	for _, old := range last.Addresses {
+	for _, old := range strings.Fields(current.Addresses) {
 		if readdressed([]string{old}, now) {
 			changes = append(changes, apply.Change{ID: resource.ID("Address:" + old), Action: apply.Left,
-				Note: fmt.Sprintf("the machine no longer has this address, it has %s: run \"slipway-node provision\" to plan the node again; this takes a restart of the kubelet and a new serving certificate", strings.Join(now, ", "))})
+				Note: fmt.Sprintf("the machine no longer has this address, it has %s: run \"slipway-node provision\" to plan the node again with the contract of its boot, or \"slipway-node apply --allow replace\" with another; this takes a restart of the kubelet and a new serving certificate", strings.Join(now, ", "))})
 		}
 	}
 	return changes

@@ -19,6 +19,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/plan"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/internal/state"
+	"github.com/slipway-dev/slipway/status"
 )
 
 const kubeletFile = resource.UnitDir + "/kubelet.service"
@@ -448,4 +449,85 @@ func TestAddressDrifts(t *testing.T) {
 		t.Fatal(st.Error)
 	}
 	equal(t, "drift after it is provisioned", n.drifted(), "")
+}
+
+// A change plans the node for the address that the machine has now, and a boot keeps it. The certificate for the old address
+// goes. A rollback to the plan for the old address is drift again, and the next boot plans anew.
+func TestChangeForAnotherAddress(t *testing.T) {
+	t.Parallel()
+	n := newNode(t)
+	n.deliver("/etc/machine-id", []byte("0123456789abcdef0123456789abcdef\n"))
+	n.deliver("/proc/sys/kernel/osrelease", []byte("6.8.0\n"))
+	n.deliver(aksContract, aksWith(t, "azure-cni.json", nil))
+	flags := func(what, address string, pods bool) {
+		t.Helper()
+		content := string(n.read("/etc/default/kubelet"))
+		if !strings.Contains(content, "--node-ip="+address) || strings.Contains(content, "--max-pods=17") != pods {
+			t.Errorf("%s: %s", what, content)
+		}
+	}
+	boot := func(what string) *status.Status {
+		t.Helper()
+		st := n.Provision(t.Context(), ProvisionOptions{})
+		if st.ExitCode != 0 {
+			t.Fatal(what, st.Error)
+		}
+		return st
+	}
+	n.at("10.0.0.4")
+	boot("the first")
+	signed := func() {
+		for _, path := range plan.ServingCertificate() {
+			n.deliver(path, []byte("for an address"))
+		}
+	}
+	signed()
+	n.at("10.0.0.9")
+	n.deliver(changedContract, aksWith(t, "azure-cni.json", map[string]any{"kubelet_config": map[string]any{"kubelet_flags": map[string]any{"--max-pods": "17"}}}))
+	got := n.Change(t.Context(), ChangeOptions{Config: changedContract, Allow: difference.Replace, Origin: generation.Apply})
+	if got.Status.ExitCode != 0 {
+		t.Fatal(got.Status.Error)
+	}
+	flags("the change", "10.0.0.9", true)
+	equal(t, "certificates for the old address", len(n.has(plan.ServingCertificate())), 0)
+	equal(t, "drift after the change", n.drifted(), "")
+	signed()
+	if st := boot("one of the changed node"); st.Identity != "" || len(st.Changes) > 0 {
+		t.Errorf("%q, %v", st.Identity, st.Changes)
+	}
+	flags("the boot after it", "10.0.0.9", true)
+	equal(t, "certificates for this address", len(n.has(plan.ServingCertificate())), len(plan.ServingCertificate()))
+
+	if got := n.Rollback(t.Context(), RollbackOptions{Allow: difference.Replace}); got.Status.ExitCode != 0 {
+		t.Fatal(got.Status.Error)
+	}
+	flags("the rollback", "10.0.0.4", false)
+	equal(t, "drift after the rollback", n.drifted(), "Address:10.0.0.4 left")
+	boot("one after the rollback")
+	flags("the boot after the rollback", "10.0.0.9", false)
+	equal(t, "drift in the end", n.drifted(), "")
+	equal(t, "certificates in the end", len(n.has(plan.ServingCertificate())), 0)
+}
+
+// Where the plan does not depend on the address, nothing but the certificate changes, once.
+func TestAddressThatThePlanDoesNotNeed(t *testing.T) {
+	t.Parallel()
+	n := newNode(t)
+	n.deliver(aksContract, example(t, "aks/minimal.json"))
+	n.on(machineOf(t, "a", "", "10.0.0.4"))
+	for range 2 {
+		if st := n.on(machineOf(t, "a", "", "10.0.0.4", "fd00::4")); st.ExitCode != 0 || st.Identity != "" {
+			t.Errorf("%q, %v", st.Identity, st.Error)
+		}
+	}
+	for i := range 2 {
+		for _, path := range plan.ServingCertificate() {
+			n.deliver(path, []byte("for an address"))
+		}
+		st := n.on(machineOf(t, "a", "", "10.0.0.4", "fd00::9"))
+		if st.ExitCode != 0 || len(st.Changes) > 0 || (st.Identity != "") != (i == 0) || (len(n.has(plan.ServingCertificate())) == 0) != (i == 0) {
+			t.Errorf("%d: %q, %v, %v", i, st.Identity, st.Error, st.Changes)
+		}
+	}
+	equal(t, "generations", n.generations(), "1 provision good")
 }

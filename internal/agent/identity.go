@@ -12,6 +12,7 @@ import (
 
 	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/internal/facts"
+	"github.com/slipway-dev/slipway/internal/generation"
 	"github.com/slipway-dev/slipway/internal/plan"
 	"github.com/slipway-dev/slipway/internal/source"
 	"github.com/slipway-dev/slipway/internal/state"
@@ -28,8 +29,6 @@ type identity struct {
 	ProductUUID string `json:"productUUID,omitempty"`
 	// Instance is what the cloud said of the machine, with the contract.
 	Instance *facts.Instance `json:"instance,omitempty"`
-	// Addresses are those that the node has registered.
-	Addresses []string `json:"addresses,omitempty"`
 	// Source is the place that the contract was found in, and Sum what it was; Kept is where the agent has
 	// put a copy, empty where the contract is in a place of its own.
 	Source string `json:"source,omitempty"`
@@ -192,20 +191,22 @@ func (p *provision) writeIdentity(record *identity) error {
 	return p.writeIfOther(state.Identity, append(content, '\n'))
 }
 
-// moved removes the certificate that a kubelet has signed for addresses that the machine has no more.
-func (p *provision) moved() error {
-	if p.last == nil || !readdressed(p.last.Addresses, p.known.NodeIPs) {
-		return nil
+// moved reports whether the machine has lost an address that the current generation was planned with, and removes the
+// certificate that the kubelet has signed for it.
+func (p *provision) moved(store *generation.Store) (bool, error) {
+	current, _ := store.Current()
+	before := strings.Fields(current.Addresses)
+	if !readdressed(before, p.known.NodeIPs) {
+		return false, nil
 	}
-	p.Log.Warn("the machine's address has changed; planning the node again", "before", p.last.Addresses, "now", p.known.NodeIPs)
+	p.Log.Warn("the machine's address has changed; planning the node again", "before", before, "now", p.known.NodeIPs)
 	p.status.Identity = "the machine's address is another"
-	p.foreign = p.last // what was applied since its contract was for the other address
 	for _, file := range plan.ServingCertificate() {
 		if err := p.Host.Remove(file); err != nil {
-			return fmt.Errorf("remove a certificate for another address: %w", err)
+			return true, fmt.Errorf("remove a certificate for another address: %w", err)
 		}
 	}
-	return nil
+	return true, nil
 }
 
 // readdressed reports whether an address is not what it was. One of a family that the machine has no address of yet
@@ -226,7 +227,7 @@ func (p *provision) recordIdentity() bool {
 		return true
 	}
 	record := p.self
-	record.Addresses, record.Reported = p.known.NodeIPs, p.last != nil && p.last.Reported
+	record.Reported = p.last != nil && p.last.Reported
 	if p.found.Source == source.FileSource && p.last != nil && p.last.Kept == p.found.Path && p.last.Sum == p.found.Sum() {
 		record.Source, record.Sum, record.Kept = p.last.Source, p.last.Sum, p.last.Kept
 	} else {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/slipway-dev/slipway/exitcode"
@@ -196,10 +197,14 @@ func (p *provision) next(store *generation.Store, desired resource.Plan) (next a
 	if p.isScript() {
 		return next, nil, nil
 	}
-	next.entry.Revision = p.config.Metadata.Revision
+	next.entry = p.entry(generation.Provision)
 	same := p.foreign == nil
-	if err := p.moved(); err != nil {
-		return next, nil, err
+	if same {
+		if moved, err := p.moved(store); err != nil {
+			return next, nil, err
+		} else if moved {
+			p.foreign = p.last // what was applied since its contract was for the other address
+		}
 	}
 	if p.foreign == nil { // what was applied since was for another machine, or another address
 		next = p.supersede(store, next)
@@ -213,6 +218,15 @@ func (p *provision) next(store *generation.Store, desired resource.Plan) (next a
 	p.Log.Warn("the contract is older than the node's; the node stays as it is", "error", refusal)
 	next, err = stay(store)
 	return next, refusal, err
+}
+
+// entry is what a generation of the contract is to say of itself.
+func (p *provision) entry(origin generation.Origin) generation.Entry {
+	e := generation.Entry{Origin: origin, Revision: p.config.Metadata.Revision}
+	if !p.baseOnly { // a node that does not join has told nobody its address
+		e.Addresses = strings.Join(p.known.NodeIPs, " ")
+	}
+	return e
 }
 
 // preview reports what would be done.

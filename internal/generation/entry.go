@@ -47,6 +47,9 @@ type Entry struct {
 	// Provisioned is the digest of the config that a boot made a generation of last. It is handed on from
 	// one generation to the next, for that one may not be kept any more.
 	Provisioned string `json:"provisioned,omitempty"`
+	// Addresses are those that the machine had when the plan was made, with spaces between them; a rollback's are those of
+	// the generation that it restores. Empty where the plan has nothing to do with them, and for one that has none.
+	Addresses string `json:"addresses,omitempty"`
 	// Outcome is what came of it, and Reason why, where it failed.
 	Outcome Outcome `json:"outcome"`
 	Reason  string  `json:"reason,omitempty"`

@@ -44,8 +44,8 @@ type Files interface {
 	Sync() error
 }
 
-// Store is a machine's generations. It is read when it is opened, and changes by Begin, Finish, Provisioned
-// and Confirm only, for which the caller holds the lock.
+// Store is a machine's generations. It is read when it is opened, and changes by Begin, Finish, Settled
+// and Await only, for which the caller holds the lock.
 type Store struct {
 	host Files
 	log  *slog.Logger
@@ -283,14 +283,20 @@ func bounded(reason string) string {
 	return strings.ToValidUTF8(reason, "")
 }
 
-// Provisioned records that a boot found the machine to be as its contract, the current generation's, says;
-// nothing is written where that is known.
-func (s *Store) Provisioned() error {
+// Settled records that the current generation's plan was made again, and that the machine is as it says: whether a boot
+// made it, and with which addresses. Nothing is written where that is known.
+func (s *Store) Settled(again Entry) error {
 	current := &s.entries[len(s.entries)-1]
-	if current.Provisioned == current.Config {
+	before := *current
+	if again.Origin == Provision {
+		current.Provisioned = current.Config
+	}
+	if again.Origin != Rollback && again.Addresses != "" {
+		current.Addresses = again.Addresses
+	}
+	if *current == before {
 		return nil
 	}
-	current.Provisioned = current.Config
 	return s.writeIndex()
 }
 
