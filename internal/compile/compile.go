@@ -43,12 +43,15 @@ func Plan(d *dialect.Decoded, known facts.Facts) Result {
 	if r.ExitCode == 0 {
 		r.ExitCode = plan.ExitCode(problems)
 	}
-	told := make(map[string]bool) // paths of which the first problem says it all
+	seen := make(map[nodeconfig.Problem]bool)
+	unread := make(map[string]bool) // paths whose values could not be used: what follows from that is said already
 	for _, p := range d.Problems {
-		told[p.Path] = true
+		seen[p] = true
+		unread[p.Path] = unread[p.Path] || p.Fatal
 	}
 	for _, p := range problems {
-		if p = d.Place(p); !told[p.Path] && !slices.Contains(r.Problems, p) {
+		if p = d.Place(p); !unread[p.Path] && !seen[p] {
+			seen[p] = true
 			r.Problems = append(r.Problems, p)
 		}
 	}

@@ -1,6 +1,7 @@
 package compile_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -64,6 +65,28 @@ func TestAllProblemsAtOnce(t *testing.T) {
 		if c.code == 0 && (len(result.Plan.Resources) == 0 || result.Plan.Dialect != dialect.Native) {
 			t.Errorf("%s: no plan", name)
 		}
+	}
+}
+
+// A warning of the dialect's hides no problem of the planner's that has the same path.
+func TestAWarningHidesNothing(t *testing.T) {
+	var many strings.Builder
+	for i := range 205 {
+		fmt.Fprintf(&many, `"unknown%d": 1, `, i)
+	}
+	decoded := dialect.Decode([]byte(strings.Replace(read(t, "../../examples/aks/minimal.json"), "{", "{"+many.String(), 1)), "")
+	known, err := facts.Parse([]byte(read(t, "../../examples/facts/ubuntu.json")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	known.NodeIPs = []string{"10.0.0.1\ufdd0"} // systemd would not read it
+	result := compile.Plan(&decoded, known)
+	fatal := nodeconfig.Fatal(result.Problems)
+	if result.ExitCode != exitcode.ContractInvalid || len(fatal) != 1 || fatal[0].Path != "$" {
+		t.Errorf("exit code %d with %v", result.ExitCode, fatal)
+	}
+	if !slices.ContainsFunc(result.Problems, func(p nodeconfig.Problem) bool { return p.Path == "$" && p.Kind == nodeconfig.Unknown }) {
+		t.Error("the warning is lost")
 	}
 }
 
