@@ -64,6 +64,8 @@ func TestKubeletConfig(t *testing.T) {
 			}},
 		{name: "a certificate that nobody makes", layout: nodeconfig.LayoutAKS, config: map[string]any{"tlsCertFile": crt, "tlsPrivateKeyFile": key},
 			gone: []string{"tlsCertFile", "tlsPrivateKeyFile"}},
+		{name: "that certificate, where it is the contract's own", layout: nodeconfig.LayoutStandard,
+			config: map[string]any{"tlsCertFile": crt, "tlsPrivateKeyFile": key}, want: map[string]any{"tlsCertFile": crt, "tlsPrivateKeyFile": key}},
 		{name: "a certificate of one's own", layout: nodeconfig.LayoutAKS, config: map[string]any{"tlsCertFile": "/x.crt", "tlsPrivateKeyFile": "/x.key"},
 			want: map[string]any{"tlsCertFile": "/x.crt", "tlsPrivateKeyFile": "/x.key"}},
 		{name: "a certificate that the cluster signs", layout: nodeconfig.LayoutAKS,
@@ -175,7 +177,7 @@ func TestNodeIP(t *testing.T) {
 // Flags are in order of name; those of one name stay in theirs, since the last of them counts.
 func TestOrderOfFlags(t *testing.T) {
 	c := contract(t, "native/minimal.yaml", func(n *nodeconfig.NodeConfig) {
-		n.Kubelet.NodeName = "node-1"
+		n.Components.Layout, n.Kubelet.NodeName = nodeconfig.LayoutAKS, "node-1"
 		n.Kubelet.Taints = []nodeconfig.Taint{{Key: "a", Value: "b", Effect: "NoSchedule"}, {Key: "c", Effect: "NoExecute"}}
 		n.Kubelet.Flags = []nodeconfig.Flag{
 			{Name: "v", Value: "1"}, {Name: "address", Value: "2"}, {Name: "v", Value: "0"},
@@ -190,6 +192,10 @@ func TestOrderOfFlags(t *testing.T) {
 		"--tls-private-key-file=/mine --v=1 --v=0"
 	if got := variables["KUBELET_FLAGS"]; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	c.Components.Layout = nodeconfig.LayoutStandard // where the file may well be there
+	if _, variables, err = kubeletCommand(first(New(c, facts.Facts{}))); err != nil || !strings.Contains(variables["KUBELET_FLAGS"], "--tls-cert-file="+selfSigned[0].Value) {
+		t.Errorf("got %s, %v", variables["KUBELET_FLAGS"], err)
 	}
 	p := planner{config: &nodeconfig.NodeConfig{}}
 	for i := range 100 {

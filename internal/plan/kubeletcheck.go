@@ -142,9 +142,11 @@ func (p *planner) leftOut(config map[string]any) map[string]string {
 	out := make(map[string]string)
 	// See selfSigned: a certificate that nobody makes is not named, nor one that the cluster signs.
 	for field, flag := range map[string]nodeconfig.Flag{"tlsCertFile": selfSigned[0], "tlsPrivateKeyFile": selfSigned[1]} {
-		switch value, given := config[field]; {
+		value, given := config[field]
+		text, _ := value.(string)
+		switch {
 		case !given:
-		case value == flag.Value:
+		case p.selfSigned(nodeconfig.Flag{Name: flag.Name, Value: text}):
 			out[field] = ""
 		case p.servingRotation():
 			out[field] = "is left out: with serverTLSBootstrap the cluster signs the kubelet's serving certificate"

@@ -63,6 +63,11 @@ var selfSigned = []nodeconfig.Flag{
 	{Name: "tls-private-key-file", Value: "/etc/kubernetes/certs/kubeletserver.key"},
 }
 
+// selfSigned reports whether a flag names one of those files. On a node that is not AKS's they are like any other.
+func (p *planner) selfSigned(flag nodeconfig.Flag) bool {
+	return p.config.Components.Layout == nodeconfig.LayoutAKS && slices.Contains(selfSigned, flag)
+}
+
 // The setting that kubelets take and ignore since idleTimeoutIgnored (AKS drops it there).
 const (
 	idleTimeoutFlag  = "streaming-connection-idle-timeout"
@@ -94,7 +99,7 @@ func (p *planner) flags() []nodeconfig.Flag {
 	for i, flag := range k.Flags {
 		at := document.IndexPath("$.kubelet.flags", i)
 		switch {
-		case slices.Contains(selfSigned, flag) || p.managed(at, flag):
+		case p.selfSigned(flag) || p.managed(at, flag):
 		case flag.Name == idleTimeoutFlag && p.reached(idleTimeoutIgnored):
 			p.warn(nodeconfig.Dropped, at, "--%s %s", flag.Name, idleTimeoutReason)
 		case p.minor == newest:
