@@ -72,7 +72,7 @@ func Decode(n *Node, target any, opts Options) {
 	}
 	d := decoder{Options: opts}
 	d.structure(n, reflect.ValueOf(target).Elem(), "$")
-	if more := d.unknown - maxUnknown; more > 0 {
+	if more := d.unknown - MaxUnknown; more > 0 {
 		d.report(n, "$", Unknown, "has %d more unknown fields, all ignored", more)
 	}
 }
@@ -82,12 +82,12 @@ type decoder struct {
 	unknown int
 }
 
-// maxUnknown is how many unknown fields are reported one by one. More of them are no typos, and would
+// MaxUnknown is how many unknown fields are reported one by one. More of them are no typos, and would
 // only hide what else is wrong.
-const maxUnknown = 200
+const MaxUnknown = 200
 
 func (d *decoder) unknownField(f *Field, path string, known map[string]knownField) {
-	if d.unknown++; d.unknown <= maxUnknown {
+	if d.unknown++; d.unknown <= MaxUnknown {
 		d.report(&f.Value, path, Unknown, "unknown field, ignored%s", suggest(f.Name, known))
 	}
 }

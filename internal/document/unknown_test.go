@@ -8,7 +8,7 @@ import (
 
 // Thousands of unknown fields are one more problem, not thousands of them.
 func TestManyUnknownFields(t *testing.T) {
-	const fields = maxUnknown + 800
+	const fields = MaxUnknown + 800
 	var b strings.Builder
 	for i := range fields {
 		fmt.Fprintf(&b, "unknown%d: 1\n", i)
@@ -20,7 +20,7 @@ func TestManyUnknownFields(t *testing.T) {
 	var reasons []string
 	var target struct{}
 	Decode(n, &target, Options{Names: JSONNames, Report: func(f Fault) { reasons = append(reasons, f.Reason) }})
-	if len(reasons) != maxUnknown+1 || reasons[maxUnknown] != "has 800 more unknown fields, all ignored" {
+	if len(reasons) != MaxUnknown+1 || reasons[MaxUnknown] != "has 800 more unknown fields, all ignored" {
 		t.Errorf("%d problems, the last: %s", len(reasons), reasons[len(reasons)-1])
 	}
 }

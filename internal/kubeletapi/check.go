@@ -2,6 +2,7 @@ package kubeletapi
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -18,30 +19,61 @@ import (
 // pkg/kubelet/kubeletconfig/util/codec: strict decoding falls back to lenient), and a control plane that is
 // newer than the node's image is no reason for a node that does not start.
 func Config(minor int, at string, config map[string]any) []nodeconfig.Problem {
-	c := &checker{table: known(), minor: minor}
+	c := New(minor)
 	c.object(at, "KubeletConfiguration", config)
-	return c.problems
+	return c.Problems(at)
 }
 
-// checker collects problems.
-type checker struct {
+// Checker collects what a kubelet would not take.
+type Checker struct {
 	*table
 	minor    int
 	problems []nodeconfig.Problem
+	// unknown counts the names that are not known, and stops says that the kubelet would not start with one of
+	// those that are only counted.
+	unknown int
+	stops   bool
 }
 
-func (c *checker) report(kind nodeconfig.ProblemKind, fatal bool, at, reason string) {
+// New returns a checker for a kubelet of a minor version.
+func New(minor int) *Checker { return &Checker{table: known(), minor: minor} }
+
+// Problems returns what was found. Of more unknown names than [document.MaxUnknown] the number is told, at a path.
+func (c *Checker) Problems(at string) []nodeconfig.Problem {
+	if more := c.unknown - document.MaxUnknown; more > 0 {
+		reason := fmt.Sprintf("has %d more names that this node's kubelet does not know", more)
+		if c.stops {
+			reason += "; it would not start"
+		}
+		return append(slices.Clone(c.problems), nodeconfig.Problem{Kind: nodeconfig.Unknown, Path: at, Reason: reason, Fatal: c.stops})
+	}
+	return c.problems
+}
+
+// unknownName reports a name that is none of those of spans, and what was probably meant.
+func (c *Checker) unknownName(fatal bool, at, reason, name string, spans map[string][]span, p presence) {
+	if c.unknown++; c.unknown > document.MaxUnknown {
+		c.stops = c.stops || fatal
+		return
+	}
+	if !p.elsewhere {
+		reason += nearest(spans, name, c.clamp(c.minor))
+	}
+	c.report(nodeconfig.Unknown, fatal, at, reason)
+}
+
+func (c *Checker) report(kind nodeconfig.ProblemKind, fatal bool, at, reason string) {
 	c.problems = append(c.problems, nodeconfig.Problem{Kind: kind, Path: at, Reason: reason, Fatal: fatal})
 }
 
 // object checks the fields of a struct.
-func (c *checker) object(at, name string, values map[string]any) {
+func (c *Checker) object(at, name string, values map[string]any) {
 	for _, field := range slices.Sorted(maps.Keys(values)) {
 		here := document.FieldPath(at, field)
 		p := c.find(c.fields[name], field, "field", c.minor)
 		switch {
 		case p.kind == "":
-			c.report(nodeconfig.Unknown, false, here, p.why+"; this node's kubelet ignores it"+p.hint)
+			c.unknownName(false, here, p.why+"; this node's kubelet ignores it", field, c.fields[name], p)
 		case name == "KubeletConfiguration" && field == "featureGates":
 			c.gateMap(here, values[field])
 		default:
@@ -51,7 +83,7 @@ func (c *checker) object(at, name string, values map[string]any) {
 }
 
 // gateMap checks the feature gates of a configuration.
-func (c *checker) gateMap(at string, value any) {
+func (c *Checker) gateMap(at string, value any) {
 	gates, ok := value.(map[string]any)
 	if !ok {
 		c.value(at, "{}b", value)
@@ -66,19 +98,19 @@ func (c *checker) gateMap(at string, value any) {
 
 // gate wants a feature gate that the kubelet knows: with any other it ends at once (component-base,
 // featuregate: "unrecognized feature gate"). What a version has that is newer than the table is not known.
-func (c *checker) gate(at, name string) {
+func (c *Checker) gate(at, name string) {
 	if p := c.find(c.gates, name, "feature gate", c.minor); p.kind == "" {
 		fatal := c.minor <= c.newest
 		reason := p.why
 		if fatal {
 			reason += "; this node's kubelet would not start"
 		}
-		c.report(nodeconfig.Unknown, fatal, at, reason+p.hint)
+		c.unknownName(fatal, at, reason, name, c.gates, p)
 	}
 }
 
 // value checks a value against the kind that the table has of it.
-func (c *checker) value(at, kind string, value any) {
+func (c *Checker) value(at, kind string, value any) {
 	if value == nil {
 		return // as if it were not there
 	}
@@ -198,31 +230,30 @@ func quantity(text string) bool {
 	return err == nil && strings.Trim(text, "+-.eE0123456789") == ""
 }
 
-// Flag returns what a kubelet of a minor version makes of a flag that is at a path. One that only other
-// versions have is left out with a warning. One that no version has is fatal, and so is a value that the flag
+// Flag checks a flag that is at a path, and reports whether it is left out: one that only other versions have is,
+// with a warning. One that no version has is fatal, and so is a value that the flag
 // does not take: the kubelet would not start.
-func Flag(minor int, at, name, value string) (leftOut bool, problems []nodeconfig.Problem) {
-	c := &checker{table: known(), minor: minor}
+func (c *Checker) Flag(at, name, value string) (leftOut bool) {
 	name = strings.ReplaceAll(name, "_", "-") // as the kubelet does
-	p := c.find(c.flags, name, "flag", minor)
+	p := c.find(c.flags, name, "flag", c.minor)
 	switch {
 	case p.kind == "" && p.elsewhere:
 		c.report(nodeconfig.Dropped, false, at, "--"+name+" is left out: "+p.why)
-		return true, c.problems
-	case p.kind == "" && minor > c.newest:
-		c.report(nodeconfig.Unknown, false, at, "--"+name+": "+p.why+p.hint)
+		return true
+	case p.kind == "" && c.minor > c.newest:
+		c.unknownName(false, at, "--"+name+": "+p.why, name, c.flags, p)
 	case p.kind == "":
-		c.report(nodeconfig.Unknown, true, at, "--"+name+": "+p.why+"; this node's kubelet would not start"+p.hint)
+		c.unknownName(true, at, "--"+name+": "+p.why+"; this node's kubelet would not start", name, c.flags, p)
 	case name == "feature-gates":
 		c.gateFlag(at, value)
 	case p.kind != "s" && !parses(p.kind, value):
 		c.report(nodeconfig.WrongType, true, at, "--"+name+": want "+inWords(p.kind)+"; the kubelet would not start")
 	}
-	return false, c.problems
+	return false
 }
 
 // gateFlag checks the gates of a flag: "A=true,B=false".
-func (c *checker) gateFlag(at, value string) {
+func (c *Checker) gateFlag(at, value string) {
 	for pair := range strings.SplitSeq(value, ",") {
 		if pair == "" {
 			continue

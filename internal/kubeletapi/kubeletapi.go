@@ -97,8 +97,8 @@ func (t *table) clamp(minor int) int { return max(t.oldest, min(minor, t.newest)
 type presence struct {
 	// kind is what it takes; empty where the minor does not have it.
 	kind string
-	// why says so for people, where the minor does not have it, and hint what was probably meant.
-	why, hint string
+	// why says so for people, where the minor does not have it.
+	why string
 	// elsewhere says that another minor has it.
 	elsewhere bool
 }
@@ -118,7 +118,7 @@ func (t *table) find(spans map[string][]span, name, what string, minor int) pres
 		}
 	}
 	if p.why == "" {
-		p.why, p.hint = "no kubelet has this "+what, nearest(spans, name, minor)
+		p.why = "no kubelet has this " + what
 	}
 	return p
 }

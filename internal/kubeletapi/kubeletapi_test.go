@@ -2,10 +2,12 @@ package kubeletapi
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
@@ -125,7 +127,8 @@ func TestFlag(t *testing.T) {
 		{36, "eviction-hard", "memory.available<100Mi", false, nil},
 		{36, "kube-api-qps", "-1", false, nil},
 	} {
-		out, problems := Flag(c.minor, "$", c.name, c.value)
+		check := New(c.minor)
+		out, problems := check.Flag("$", c.name, c.value), check.Problems("$")
 		if got := listed(problems); out != c.out || !slices.Equal(got, c.want) {
 			t.Errorf("1.%d --%s=%s: left out: %v, %v", c.minor, c.name, c.value, out, problems)
 		}
@@ -147,7 +150,9 @@ func listed(problems []nodeconfig.Problem) []string {
 // A problem does not repeat a value, and knows what was meant.
 func TestReasons(t *testing.T) {
 	problems := Config(36, "$", map[string]any{"maxPods": "canary", "maxpods": "canary", "featureGates": map[string]any{"NodeSwop": "canary"}})
-	_, more := Flag(36, "$", "max-pod", "canary")
+	check := New(36)
+	check.Flag("$", "max-pod", "canary")
+	more := check.Problems("$")
 	for _, p := range append(problems, more...) {
 		if strings.Contains(p.Reason, "canary") || p.Kind == "" {
 			t.Errorf("%+v", p)
@@ -155,6 +160,34 @@ func TestReasons(t *testing.T) {
 	}
 	if reason := more[0].Reason; !strings.HasSuffix(reason, "did you mean max-pods?") {
 		t.Error(reason)
+	}
+}
+
+// Thousands of unknown names are one more problem, not thousands of them; what it takes to say what was meant is not
+// spent on each. It is fatal where one of them is.
+func TestManyUnknownNames(t *testing.T) {
+	gates, fields := make(map[string]any), make(map[string]any)
+	var pairs []string
+	flags := New(36)
+	for i := range document.MaxUnknown + 800 {
+		name := fmt.Sprintf("Unknown%d", i)
+		gates[name], fields[name] = true, true
+		pairs = append(pairs, name+"=true")
+		flags.Flag("$[0]", name, "")
+	}
+	gate := New(36)
+	gate.Flag("$[0]", "feature-gates", strings.Join(pairs, ","))
+	for name, c := range map[string]struct {
+		problems []nodeconfig.Problem
+		stops    bool
+	}{
+		"gates": {Config(36, "$", map[string]any{"featureGates": gates}), true}, "fields": {Config(36, "$", fields), false},
+		"flags": {flags.Problems("$"), true}, "a flag's gates": {gate.Problems("$"), true}, "a newer kubelet's": {Config(99, "$", map[string]any{"featureGates": gates}), false},
+	} {
+		last := c.problems[len(c.problems)-1]
+		if len(c.problems) != document.MaxUnknown+1 || last.Path != "$" || last.Fatal != c.stops || !strings.HasPrefix(last.Reason, "has 800 more names") {
+			t.Errorf("%s: %d problems, the last: %s", name, len(c.problems), last)
+		}
 	}
 }
 

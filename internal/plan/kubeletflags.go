@@ -96,6 +96,7 @@ func (p *planner) flags() []nodeconfig.Flag {
 		own("image-credential-provider-bin-dir", k.ImageCredentialProvider.BinDir)
 		own("image-credential-provider-config", p.credentialConfig)
 	}
+	check := kubeletapi.New(p.minor)
 	for i, flag := range k.Flags {
 		at := document.IndexPath("$.kubelet.flags", i)
 		switch {
@@ -105,13 +106,12 @@ func (p *planner) flags() []nodeconfig.Flag {
 		case p.minor == newest:
 			flags = append(flags, flag)
 		default:
-			leftOut, problems := kubeletapi.Flag(p.minor, at, flag.Name, flag.Value)
-			p.problems = append(p.problems, problems...)
-			if !leftOut {
+			if leftOut := check.Flag(at, flag.Name, flag.Value); !leftOut {
 				flags = append(flags, flag)
 			}
 		}
 	}
+	p.problems = append(p.problems, check.Problems("$.kubelet.flags")...)
 	slices.SortStableFunc(flags, func(a, b nodeconfig.Flag) int { return cmp.Compare(a.Name, b.Name) })
 	return flags
 }

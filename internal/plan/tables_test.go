@@ -27,7 +27,8 @@ func TestOwnSettingsAreTaken(t *testing.T) {
 			}
 			for _, arg := range argv[1:] {
 				flag, value, _ := strings.Cut(strings.TrimLeft(arg, "-"), "=")
-				if leftOut, problems := kubeletapi.Flag(minor, "$", flag, value); leftOut || len(problems) > 0 {
+				check := kubeletapi.New(minor)
+				if leftOut, problems := check.Flag("$", flag, value), check.Problems("$"); leftOut || len(problems) > 0 {
 					t.Errorf("%s: a kubelet of 1.%d is given %s: %v", name, minor, arg, problems)
 				}
 			}
