@@ -21,8 +21,9 @@ var freeData = []struct {
 	set func(*NodeConfig, map[string]any)
 }{
 	{
-		path:   "$.kubelet.config",
-		places: []string{".staticPodURLHeader"}, // Kubernetes: KubeletConfiguration v1beta1
+		path: "$.kubelet.config",
+		// Kubernetes: KubeletConfiguration v1beta1. The URL may hold a password, or a signature that stands for one.
+		places: []string{".staticPodURL", ".staticPodURLHeader"},
 		get:    func(c *NodeConfig) map[string]any { return c.Kubelet.Config },
 		set:    func(c *NodeConfig, data map[string]any) { c.Kubelet.Config = data },
 	}, {
@@ -47,9 +48,9 @@ var freeData = []struct {
 	},
 }
 
-// secretFlags are the kubelet's flags whose values may be credentials: the headers that it asks for static pods
-// with (Kubernetes: kubelet, --manifest-url-header).
-var secretFlags = []string{"manifest-url-header"}
+// secretFlags are the kubelet's flags whose values may be credentials: where it asks for static pods, and the headers
+// that it asks with (Kubernetes: kubelet, --manifest-url and --manifest-url-header).
+var secretFlags = []string{"manifest-url", "manifest-url-header"}
 
 // SecretPlaces returns the paths in a config's free data at which a credential may be, with [*] for every item of a
 // list: what is there, and below, is a [Secret].

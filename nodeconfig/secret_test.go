@@ -201,7 +201,7 @@ func TestSecretNumbers(t *testing.T) {
 func TestIsSecretPlace(t *testing.T) {
 	for path, want := range map[string]bool{
 		"$.kubelet.config.staticPodURLHeader": true, "$.kubelet.config.staticPodURLHeader.Authorization[0]": true,
-		"$.kubelet.config.staticPodURL": false, "$.kubelet.config.staticPodURLHeaders": false, "$.kubelet.config": false, "$": false,
+		"$.kubelet.config.staticPodURL": true, "$.kubelet.config.staticPodURLHeaders": false, "$.kubelet.config.staticPodPath": false, "$.kubelet.config": false, "$": false,
 		"$.kubelet.imageCredentialProvider.config.providers[12].env[0].value": true, "$.kubelet.imageCredentialProvider.config.providers[0]": false,
 		"$.kubelet.imageCredentialProvider.config.providers.env": false, "$.kubelet.imageCredentialProvider.config.providers[0].environment": false,
 	} {
@@ -209,12 +209,12 @@ func TestIsSecretPlace(t *testing.T) {
 			t.Errorf("%s: %v", path, got)
 		}
 	}
-	for _, name := range []string{"manifest-url-header", "--manifest-url-header", "--manifest_url_header"} {
+	for _, name := range []string{"manifest-url", "manifest-url-header", "--manifest-url-header", "--manifest_url_header"} {
 		if !nodeconfig.IsSecretFlag(name) {
 			t.Errorf("%s is none", name)
 		}
 	}
-	if nodeconfig.IsSecretFlag("manifest-url") {
+	if nodeconfig.IsSecretFlag("pod-manifest-path") {
 		t.Error("a flag without a secret is one")
 	}
 }

@@ -218,7 +218,8 @@ type Components struct {
 type Artifact struct {
 	// Version is the release, such as "2.2.4".
 	Version string `json:"version,omitempty"`
-	// URL is where it may be fetched.
+	// URL is where it may be fetched. It is shown like any other value, as in AKS's contract, so it must hold no
+	// password and no signature.
 	URL string `json:"url,omitempty"`
 	// SHA256 is the hexadecimal digest of what the URL serves.
 	SHA256 string `json:"sha256,omitempty"`

@@ -27,6 +27,12 @@ func TestCredentialsInMaps(t *testing.T) {
 		{"a static pod's header", standard.kubeletConfig, true, func(c *nodeconfig.NodeConfig) {
 			c.Kubelet.Config = map[string]any{"staticPodURLHeader": map[string]any{"Authorization": []any{"x"}}}
 		}},
+		{"a static pod's URL", standard.kubeletConfig, true, func(c *nodeconfig.NodeConfig) {
+			c.Kubelet.Config = map[string]any{"staticPodURL": "https://user:x@example.com/"}
+		}},
+		{"a static pod's URL by flag", standard.kubeletEnv, true, func(c *nodeconfig.NodeConfig) {
+			c.Kubelet.Flags = []nodeconfig.Flag{{Name: "manifest-url", Value: "https://user:x@example.com/"}}
+		}},
 		{"no static pod's header", standard.kubeletConfig, false, func(*nodeconfig.NodeConfig) {}},
 		{"a static pod's header by flag", standard.kubeletEnv, true, func(c *nodeconfig.NodeConfig) {
 			c.Kubelet.Flags = []nodeconfig.Flag{{Name: "manifest-url-header", Value: "Authorization:x"}}
