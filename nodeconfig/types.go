@@ -219,7 +219,8 @@ type Containerd struct {
 	DataDir string `json:"dataDir,omitempty"`
 	// MetricsAddress is where containerd serves metrics, "HOST:PORT"; empty for nowhere.
 	MetricsAddress string `json:"metricsAddress,omitempty"`
-	// RegistryHeaders are sent with every registry request; one may be a credential.
+	// RegistryHeaders are sent with every registry request; one may be a credential. Only AKS's own
+	// X-Meta-Source-Client, of the value azure/aks, is shown in a plan.
 	RegistryHeaders map[string]Secret `json:"registryHeaders,omitempty"`
 	// Limits are the service's resource limits, by systemd's name without "Limit": NOFILE, MEMLOCK.
 	Limits map[string]string `json:"limits,omitempty"`

@@ -44,14 +44,14 @@ func (p *planner) containerd() {
 	})
 }
 
-// publicHeaders say which product a request comes from, and hold no credential (AKS node contract, containerd
-// configuration: X-Meta-Source-Client).
-var publicHeaders = []string{"X-Meta-Source-Client"}
+// publicHeaders say which product a request comes from, and with these values they hold no credential (AKS node
+// contract, containerd configuration: X-Meta-Source-Client).
+var publicHeaders = map[string]string{"X-Meta-Source-Client": "azure/aks"}
 
 // secretHeaders reports whether a header of containerd's requests may be a credential.
 func (p *planner) secretHeaders() bool {
-	for name := range p.config.Runtime.Containerd.RegistryHeaders {
-		if !slices.Contains(publicHeaders, name) {
+	for name, value := range p.config.Runtime.Containerd.RegistryHeaders {
+		if public, ok := publicHeaders[name]; !ok || value.Reveal() != public {
 			return true
 		}
 	}

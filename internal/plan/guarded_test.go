@@ -18,7 +18,10 @@ func TestCredentialsInMaps(t *testing.T) {
 		edit       func(*nodeconfig.NodeConfig)
 	}{
 		{"no header", ContainerdConfig, false, func(*nodeconfig.NodeConfig) {}},
-		{"a product's header", ContainerdConfig, false, func(c *nodeconfig.NodeConfig) {
+		{"AKS's own header", ContainerdConfig, false, func(c *nodeconfig.NodeConfig) {
+			c.Runtime.Containerd.RegistryHeaders = map[string]nodeconfig.Secret{"X-Meta-Source-Client": nodeconfig.NewSecret("azure/aks")}
+		}},
+		{"AKS's own header with another value", ContainerdConfig, true, func(c *nodeconfig.NodeConfig) {
 			c.Runtime.Containerd.RegistryHeaders = map[string]nodeconfig.Secret{"X-Meta-Source-Client": nodeconfig.NewSecret("x")}
 		}},
 		{"a registry's header", ContainerdConfig, true, func(c *nodeconfig.NodeConfig) {
