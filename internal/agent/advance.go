@@ -26,7 +26,8 @@ type advance struct {
 	// all says that somebody else's decisions are undone, too: masks and drop-ins of units.
 	all bool
 	// verify reports whether the machine is well with it, by those of the plan's health checks that can be asked; nil for a
-	// plan whose own checks say so. Where nothing had to be changed it is asked only if that is doubted.
+	// plan whose own checks say so. Where nothing had to be changed it is asked only if that is doubted, and at a first boot
+	// never.
 	verify  func(health []resource.Resource) error
 	doubted bool
 }
@@ -73,7 +74,9 @@ func (a *Agent) advance(ctx context.Context, store *generation.Store, next advan
 	}
 	report, err := engine.Apply(ctx, desired)
 	err = a.blamed(ctx, err)
-	if err == nil && next.verify != nil && (!settled || len(report.Changes) > 0 || next.doubted) {
+	// A first boot's kubelet may take longer to join than these checks wait.
+	first := !settled && next.entry.Origin == generation.Provision
+	if err == nil && next.verify != nil && !first && (!settled || len(report.Changes) > 0 || next.doubted) {
 		err = next.verify(desired.Health)
 	}
 	if settled && err == nil {

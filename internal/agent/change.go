@@ -292,7 +292,6 @@ func (c *change) make(ctx context.Context, store *generation.Store, w wanted) er
 		return c.await(ctx, store)
 	}
 	if w.entry.Origin == generation.Provision && w.entry.Unfinished() {
-		w.verify = nil // it is a first boot's, whose kubelet may take longer to join
 		c.finishes, c.baseOnly = true, len(w.plan.Only(resource.Join).Resources) == 0
 	}
 	before := current

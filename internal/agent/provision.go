@@ -173,9 +173,8 @@ func (p *provision) apply(ctx context.Context, desired resource.Plan) error {
 	if err != nil {
 		return err
 	}
-	// A first boot's kubelet may take longer to join than these checks wait, and one of a node that was good may take
-	// longer to be seen again after a reboot.
-	if !settled && next.entry.Origin != generation.Provision {
+	// The kubelet of a node that was good may take longer to be seen again after a reboot than these checks wait.
+	if !settled {
 		next.verify = func(health []resource.Resource) error {
 			_, err := p.healthyAgain(ctx, health)
 			return err
