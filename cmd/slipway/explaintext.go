@@ -97,6 +97,8 @@ func fieldText(x *explanation, style cli.Style) string {
 	switch {
 	case !x.Planned:
 		w.entry("Ends in", "not known, because the contract has errors")
+	case len(resources) == 0 && x.Why != "":
+		w.entry("Ends in", cli.Wrap("nothing in the plan: "+x.Why, textWidth-labelWidth)...)
 	case len(resources) == 0:
 		w.entry("Ends in", "nothing in the plan")
 	default:

@@ -38,6 +38,8 @@ type explanation struct {
 	Default   json.RawMessage `json:"default"`
 	Becomes   []becomes       `json:"becomes"`
 	Resources []dependent     `json:"resources"`
+	// Why says what becomes of a field that changes nothing in the plan, or why nothing does.
+	Why string `json:"why,omitempty"`
 	// Planned is false where the contract is too wrong to be planned, and its resources are unknown.
 	Planned  bool                 `json:"planned"`
 	Problems []nodeconfig.Problem `json:"problems"`
@@ -186,6 +188,9 @@ func (e *experiment) explain(at *place) *explanation {
 	for _, id := range slices.Sorted(maps.Keys(found.resources)) {
 		r, planned := e.base.resources[id]
 		x.Resources = append(x.Resources, dependent{id, r.Restarts, planned})
+	}
+	if r, ok := dialect.ReaderOf(e.dialect, x.Field); ok && len(x.Resources) == 0 {
+		x.Why = r.Why
 	}
 	x.Problems = append(x.Problems, e.about(at, e.base.problems)...)
 	if len(x.Problems) == 0 && len(x.Resources) == 0 {

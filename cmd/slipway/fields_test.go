@@ -36,34 +36,19 @@ const clientCertificate = `{"join": {"bootstrapToken": null, "clientCertificate"
 	"certificate": "-----BEGIN CERTIFICATE-----\nZXhhbXBsZQ==\n-----END CERTIFICATE-----\n",
 	"key": "-----BEGIN PRIVATE KEY-----\nZXhhbXBsZQ==\n-----END PRIVATE KEY-----\n"}}}`
 
-// unplanned are the fields that change nothing in the plan and that nobody is warned of: what becomes of them
-// all the same, or why nothing does.
-var unplanned = map[string]map[string]fieldRow{
+// undiscovered are the fields of which explain finds nothing by trying values: what becomes of them all the same.
+var undiscovered = map[string]map[string]fieldRow{
 	dialect.Native: {
-		"$.apiVersion":           {state: noEffect, where: "says which contract it is"},
-		"$.kind":                 {state: noEffect, where: "says which contract it is"},
-		"$.metadata.name":        {state: noEffect, where: "a name for people"},
-		"$.metadata.revision":    {state: applied, where: "a node refuses a contract with a lower one"},
-		"$.metadata.generation":  {state: applied, where: "the former name of `metadata.revision`"},
-		"$.checks.timeout":       {state: applied, where: "bounds the whole provisioning"},
-		"$.checks.changeTimeout": {state: applied, where: "bounds the wait for the Node's lease after a change"},
-		"$.cloud.instanceType":   {state: noEffect, where: "for people; what the machine has is measured"},
-		"$.cluster.name":         {state: noEffect, where: "for people; no component asks for it yet"},
-		"$.components.artifacts": {state: noEffect, where: "nothing is downloaded; the image brings the components"},
+		"$.components.artifacts": {state: applied, where: "`version` is compared with the machine's, and chooses containerd's configuration; `url` and `sha256`: not yet"},
 	},
 	dialect.AKS: {
-		"$.version":     {state: noEffect, where: "says which contract it is"},
-		"$.cse_timeout": {state: applied, where: "bounds the whole provisioning"},
-		"$.vm_size":     {state: noEffect, where: "for people; what the machine has is measured"},
-		"$.kubelet_config.kubelet_config_file_config.api_version":                       {state: noEffect, where: "the file has the one that the kubelet reads"},
-		"$.kubelet_config.kubelet_config_file_config.kind":                              {state: noEffect, where: "the file has the one that the kubelet reads"},
 		"$.kubelet_config.kubelet_config_file_config.streaming_connection_idle_timeout": {state: noEffect, where: "kubelets of this version ignore it"},
 	},
 }
 
 // TestFieldsDocument writes docs/fields.md: every field of both contracts, and what becomes of it. A field is
 // applied if another value of it changes the plan, and not applied if the contract's reader is warned of
-// that. Every other one stands in unplanned.
+// that. Every other one stands in dialect.Unplanned, or in undiscovered.
 func TestFieldsDocument(t *testing.T) {
 	var out strings.Builder
 	out.WriteString(fieldsHead)
@@ -148,22 +133,26 @@ func explainAll(t *testing.T, name string, f facts.Facts) []fieldRow {
 			t.Errorf("%s is explained as %s", path, x.Field)
 		}
 		row := fieldRow{path: path, takes: strings.ReplaceAll(x.Takes, "|", "\\|")}
-		row.state, row.where = stateOf(e, x, unplanned[name], used)
+		row.state, row.where = stateOf(e, x, used)
 		if row.state == "" {
-			t.Errorf("%s changes nothing in the plan, and nobody is warned of it: apply it, warn of it, or say why not in unplanned", path)
+			t.Errorf("%s changes nothing in the plan, and nobody is warned of it: apply it, warn of it, or say why not in dialect.Unplanned", path)
 		}
 		rows = append(rows, row)
 	}
-	for _, path := range slices.Sorted(maps.Keys(unplanned[name])) {
+	listed := slices.Sorted(maps.Keys(undiscovered[name]))
+	for _, r := range dialect.Unplanned(name) {
+		listed = append(listed, r.Path)
+	}
+	for _, path := range listed {
 		if !used[path] {
-			t.Errorf("%s changes the plan, or is warned of: take it out of unplanned", path)
+			t.Errorf("%s changes the plan, or is warned of: take it out of the list", path)
 		}
 	}
 	return rows
 }
 
 // stateOf says what becomes of a field, and where it ends or why it does not.
-func stateOf(e *experiment, x *explanation, known map[string]fieldRow, used map[string]bool) (state, where string) {
+func stateOf(e *experiment, x *explanation, used map[string]bool) (state, where string) {
 	if len(x.Resources) > 0 {
 		return applied, ends(x.Resources)
 	}
@@ -175,8 +164,11 @@ func stateOf(e *experiment, x *explanation, known map[string]fieldRow, used map[
 			return notYet, becomesIn(e, x)
 		}
 	}
-	row, ok := known[x.Field]
-	used[x.Field] = ok
+	used[x.Field] = true
+	if r, ok := dialect.ReaderOf(e.dialect, x.Field); ok {
+		return map[bool]string{true: applied, false: noEffect}[r.Applied], r.Why
+	}
+	row := undiscovered[e.dialect][x.Field]
 	return row.state, row.where
 }
 

@@ -1,8 +1,10 @@
 package plan
 
 import (
+	"maps"
 	"slices"
 
+	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
@@ -40,14 +42,6 @@ var unapplied = []struct {
 	}},
 	{"$.cluster.serviceCIDRs", func(c *nodeconfig.NodeConfig) bool {
 		return !layoutOf(c).kubeletDefaults && len(c.Cluster.ServiceCIDRs) > 0
-	}},
-	{"$.components.artifacts", func(c *nodeconfig.NodeConfig) bool {
-		for _, a := range c.Components.Artifacts {
-			if a.URL != "" || a.SHA256 != "" {
-				return true
-			}
-		}
-		return false
 	}},
 	{"$.components.preinstalled", func(c *nodeconfig.NodeConfig) bool {
 		return layoutOf(c).installed == "" && c.Components.Preinstalled != nil && *c.Components.Preinstalled
@@ -118,14 +112,23 @@ func providerNames(p *nodeconfig.ImageCredentialProvider, pattern string) bool {
 
 func notApplied(c *nodeconfig.NodeConfig) []nodeconfig.Problem {
 	var problems []nodeconfig.Problem
+	add := func(path string, fatal bool) {
+		problems = append(problems, nodeconfig.Problem{
+			Kind: nodeconfig.NotApplied, Path: path, Reason: "is not applied by this version", Fatal: fatal,
+		})
+	}
 	for _, u := range unapplied {
 		if u.set(c) {
-			problems = append(problems, nodeconfig.Problem{
-				Kind:   nodeconfig.NotApplied,
-				Path:   u.path,
-				Reason: "is not applied by this version",
-				Fatal:  u.path == "$.join.attested" && attested(c),
-			})
+			add(u.path, u.path == "$.join.attested" && attested(c))
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.Components.Artifacts)) {
+		a, at := c.Components.Artifacts[name], document.FieldPath("$.components.artifacts", name)
+		if a.URL != "" {
+			add(at+".url", false)
+		}
+		if a.SHA256 != "" { // the version is applied: the machine must have it (installed.go)
+			add(at+".sha256", false)
 		}
 	}
 	return problems

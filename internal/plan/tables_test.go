@@ -186,6 +186,21 @@ func TestUnappliedTable(t *testing.T) {
 	}
 }
 
+// Of an artifact the version is applied; where it would be fetched is not, and that alone is warned of.
+func TestArtifactsNotApplied(t *testing.T) {
+	var got []string
+	for _, p := range notApplied(&nodeconfig.NodeConfig{Components: nodeconfig.Components{Artifacts: map[string]nodeconfig.Artifact{
+		"runc": {Version: "1.2.3"}, "containerd": {Version: "2.2.4", URL: "https://x.example/c"}, "cni-plugins": {SHA256: "00"},
+	}}}) {
+		if strings.HasPrefix(p.Path, "$.components.artifacts") {
+			got = append(got, p.Path)
+		}
+	}
+	if want := []string{`$.components.artifacts["cni-plugins"].sha256`, "$.components.artifacts.containerd.url"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 // A script is run as it is, and is all that is planned.
 func TestUserCommand(t *testing.T) {
 	p := UserCommand("/opt/azure/containers/nbc-cmd.sh", nodeconfig.DefaultTimeout)

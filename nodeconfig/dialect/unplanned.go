@@ -1,0 +1,50 @@
+package dialect
+
+import "github.com/slipway-dev/slipway/internal/document"
+
+// A Reader is a field of a document that changes nothing in a plan, and is no mistake there: something else
+// reads it.
+type Reader struct {
+	// Path is the field's, in its dialect's terms.
+	Path string
+	// Applied says that the field changes what happens on a node, though nothing in its plan.
+	Applied bool
+	// Why says what becomes of it, or why nothing does.
+	Why string
+}
+
+// unplanned are the fields, by dialect, that change nothing in a plan and that nobody is warned of. Of every other
+// field the planner makes something, or there is a warning (TestNothingIsDroppedInSilence, TestEveryLeafCounts).
+var unplanned = map[string][]Reader{
+	Native: {
+		{"$.apiVersion", false, "says which contract it is"},
+		{"$.kind", false, "says which contract it is"},
+		{"$.metadata.name", false, "a name for people"},
+		{"$.metadata.revision", true, "a node refuses a contract with a lower one"},
+		{"$.metadata.generation", true, "the former name of metadata.revision"},
+		{"$.checks.timeout", true, "bounds the whole provisioning"},
+		{"$.checks.changeTimeout", true, "bounds the wait for the Node's lease after a change"},
+		{"$.cloud.instanceType", false, "for people; what the machine has is measured"},
+		{"$.cluster.name", false, "for people; no component asks for it yet"},
+	},
+	AKS: {
+		{"$.version", false, "says which contract it is"},
+		{"$.cse_timeout", true, "bounds the whole provisioning"},
+		{"$.vm_size", false, "for people; what the machine has is measured"},
+		{"$.kubelet_config.kubelet_config_file_config.api_version", false, "the file has the one that the kubelet reads"},
+		{"$.kubelet_config.kubelet_config_file_config.kind", false, "the file has the one that the kubelet reads"},
+	},
+}
+
+// Unplanned returns the fields of a dialect that change nothing in a plan and that nobody is warned of.
+func Unplanned(dialect string) []Reader { return append([]Reader(nil), unplanned[dialect]...) }
+
+// ReaderOf says what becomes of a field that is one of [Unplanned], or is below one.
+func ReaderOf(dialect, path string) (r Reader, ok bool) {
+	for _, r := range unplanned[dialect] {
+		if document.Within(path, r.Path) {
+			return r, true
+		}
+	}
+	return Reader{}, false
+}
