@@ -103,12 +103,64 @@ func (f Flag) MarshalYAML() (any, error) {
 	return plainFlag(f), nil
 }
 
-// MarshalJSON refuses a config that holds a secret, also one in free data that was not given to [Default] yet.
-func (c NodeConfig) MarshalJSON() ([]byte, error) {
-	type plain NodeConfig
+// The types that hold free data, without their methods. Such a value may have been made in Go, and [Default] has
+// not seen it yet: it is sealed whenever it is shown or marshalled, alone or as a part of a config.
+type (
+	plainKubelet    Kubelet
+	plainProvider   ImageCredentialProvider
+	plainContainerd Containerd
+)
+
+func (k Kubelet) plain() plainKubelet {
+	c := NodeConfig{Kubelet: k}
 	seal(&c)
-	return json.Marshal(plain(c))
+	return plainKubelet(c.Kubelet)
 }
+
+func (p ImageCredentialProvider) plain() plainProvider {
+	c := NodeConfig{Kubelet: Kubelet{ImageCredentialProvider: &p}}
+	seal(&c)
+	return plainProvider(*c.Kubelet.ImageCredentialProvider)
+}
+
+func (r Containerd) plain() plainContainerd {
+	c := NodeConfig{Runtime: Runtime{Containerd: r}}
+	seal(&c)
+	return plainContainerd(c.Runtime.Containerd)
+}
+
+// Format writes the settings without values that may be credentials.
+func (k Kubelet) Format(s fmt.State, verb rune) {
+	_, _ = fmt.Fprintf(s, fmt.FormatString(s, verb), k.plain())
+}
+
+// Format writes the settings without values that may be credentials.
+func (p ImageCredentialProvider) Format(s fmt.State, verb rune) {
+	_, _ = fmt.Fprintf(s, fmt.FormatString(s, verb), p.plain())
+}
+
+// Format writes the settings without values that may be credentials.
+func (r Containerd) Format(s fmt.State, verb rune) {
+	_, _ = fmt.Fprintf(s, fmt.FormatString(s, verb), r.plain())
+}
+
+// MarshalJSON refuses settings with a value that may be a credential, as [Secret.MarshalText] does.
+func (k Kubelet) MarshalJSON() ([]byte, error) { return json.Marshal(k.plain()) }
+
+// MarshalJSON refuses settings with a value that may be a credential, as [Secret.MarshalText] does.
+func (p ImageCredentialProvider) MarshalJSON() ([]byte, error) { return json.Marshal(p.plain()) }
+
+// MarshalJSON refuses settings with a value that may be a credential, as [Secret.MarshalText] does.
+func (r Containerd) MarshalJSON() ([]byte, error) { return json.Marshal(r.plain()) }
+
+// MarshalYAML refuses settings with a value that may be a credential, as [Secret.MarshalText] does.
+func (k Kubelet) MarshalYAML() (any, error) { return k.plain(), nil }
+
+// MarshalYAML refuses settings with a value that may be a credential, as [Secret.MarshalText] does.
+func (p ImageCredentialProvider) MarshalYAML() (any, error) { return p.plain(), nil }
+
+// MarshalYAML refuses settings with a value that may be a credential, as [Secret.MarshalText] does.
+func (r Containerd) MarshalYAML() (any, error) { return r.plain(), nil }
 
 // seal makes a Secret of every value in free data that may be a credential. The data itself is not changed: others
 // may share it.

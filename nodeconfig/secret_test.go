@@ -186,6 +186,44 @@ func TestSecretsMadeInGo(t *testing.T) {
 	}
 }
 
+// TestPartsMadeInGo: what holds free data shows and marshals no credential of it, alone or in a config, before Default
+// has seen it.
+func TestPartsMadeInGo(t *testing.T) {
+	provider := nodeconfig.ImageCredentialProvider{Config: map[string]any{"providers": []any{map[string]any{"args": []string{canary}}}}}
+	kubelet := nodeconfig.Kubelet{Config: map[string]any{"staticPodURL": canary}}
+	containerd := nodeconfig.Containerd{BaseRuntimeSpec: map[string]any{"process": map[string]any{"env": []any{canary}}}}
+	for name, part := range map[string]any{
+		"kubelet": kubelet, "provider": provider, "pointer": &provider, "containerd": containerd, "runtime": nodeconfig.Runtime{Containerd: containerd},
+		"list":            []any{kubelet, &containerd},
+		"kubelet, config": nodeconfig.NodeConfig{Kubelet: kubelet}, "containerd, config": &nodeconfig.NodeConfig{Runtime: nodeconfig.Runtime{Containerd: containerd}},
+		"provider, config": nodeconfig.NodeConfig{Kubelet: nodeconfig.Kubelet{ImageCredentialProvider: &provider}},
+	} {
+		for form, marshal := range map[string]func(any) ([]byte, error){"JSON": json.Marshal, "YAML": yaml.Marshal} {
+			if got, err := marshal(part); err == nil || leaks(string(got)) || leaks(err.Error()) {
+				t.Errorf("%s as %s: %s, %v", name, form, got, err)
+			}
+		}
+		for _, verb := range strings.Fields("%v %+v %#v %s %q %d %x %t %20v") {
+			if shown := fmt.Sprintf(verb, part); leaks(shown) {
+				t.Errorf("%s is shown by %s: %s", name, verb, shown)
+			}
+		}
+		var log bytes.Buffer
+		slog.New(slog.NewJSONHandler(&log, nil)).Info("x", "part", part)
+		slog.New(slog.NewTextHandler(&log, nil)).Info("x", "part", part)
+		if leaks(log.String()) {
+			t.Errorf("%s is logged: %s", name, log.String())
+		}
+	}
+	kubelet.Config = map[string]any{"maxPods": 3}
+	if got, err := json.Marshal(kubelet); err != nil || string(got) != `{"config":{"maxPods":3}}` {
+		t.Errorf("without a credential: %s, %v", got, err)
+	}
+	if got := fmt.Sprintf("%+v", kubelet); !strings.Contains(got, "Config:map[maxPods:3]") {
+		t.Errorf("without a credential: %s", got)
+	}
+}
+
 // TestSecretNumbers: a number where a secret text is wanted is exactly that text, and as secret.
 func TestSecretNumbers(t *testing.T) {
 	config, problems := nodeconfig.Decode([]byte(`{"kubelet":{"imageCredentialProvider":{"config":{"providers":[{"env":[{"name":"A","value":1.50}]},{"args":true}]}}}}`))
