@@ -7,6 +7,8 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+
+	"github.com/slipway-dev/slipway/internal/document"
 )
 
 // freeData are the fields whose values pass through as data, and where in such data a credential may be. [Default]
@@ -275,20 +277,16 @@ func IsSecretPlace(path string) bool {
 
 // matches reports whether a path is at or below a place.
 func matches(path, place string) bool {
-	for place != "" {
+	for {
 		before, rest, indexed := strings.Cut(place, "[*]")
-		after, ok := strings.CutPrefix(path, before)
-		if !ok {
+		if !indexed {
+			return document.Within(path, place)
+		}
+		indexes, ok := strings.CutPrefix(path, before+"[")
+		_, after, closed := strings.Cut(indexes, "]")
+		if !ok || !closed {
 			return false
 		}
 		path, place = after, rest
-		if indexed {
-			index, after, ok := strings.Cut(path, "]")
-			if !ok || !strings.HasPrefix(index, "[") {
-				return false
-			}
-			path = after
-		}
 	}
-	return path == "" || path[0] == '.' || path[0] == '['
 }

@@ -52,7 +52,7 @@ func Default(c *NodeConfig) {
 	c.Cluster.KubernetesVersion = strings.TrimLeft(c.Cluster.KubernetesVersion, "v")
 	if c.Kubelet.Config != nil && len(c.Kubelet.Config) == 0 {
 		// An empty file is still a file, and the canonical form has to tell it from none.
-		c.Kubelet.Config = map[string]any{"apiVersion": kubeletConfigVersion, "kind": kubeletConfigKind}
+		c.Kubelet.Config = map[string]any{"apiVersion": KubeletConfigVersion, "kind": KubeletConfigKind}
 	}
 	normalizePEM(c)
 	seal(c)

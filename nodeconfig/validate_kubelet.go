@@ -48,7 +48,7 @@ func (v *validator) kubelet(k *Kubelet) {
 			v.vital(at, "has a value that is not a port; use a number from 0 to 65535")
 		}
 	}
-	v.kindOf("$.kubelet.config", k.Config, kubeletConfigVersion, kubeletConfigKind)
+	v.kindOf("$.kubelet.config", k.Config, KubeletConfigVersion, KubeletConfigKind)
 	for _, field := range portFields {
 		if value, ok := k.Config[field]; ok && !isPort(fmt.Sprint(value)) {
 			v.vital("$.kubelet.config."+field, "is not a port; use a number from 0 to 65535")
@@ -131,10 +131,10 @@ func (v *validator) taints(taints []Taint) {
 	}
 }
 
-// What a kubelet's configuration file says it is.
+// The apiVersion and kind of a kubelet's configuration file.
 const (
-	kubeletConfigVersion = "kubelet.config.k8s.io/v1beta1"
-	kubeletConfigKind    = "KubeletConfiguration"
+	KubeletConfigVersion = "kubelet.config.k8s.io/v1beta1"
+	KubeletConfigKind    = "KubeletConfiguration"
 )
 
 // kindOf wants an upstream document to be of its kind, where it says anything.

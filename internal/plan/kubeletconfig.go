@@ -22,8 +22,8 @@ func (p *planner) kubeletConfig() {
 		return
 	}
 	config = merge(map[string]any{
-		"apiVersion": "kubelet.config.k8s.io/v1beta1",
-		"kind":       "KubeletConfiguration",
+		"apiVersion": nodeconfig.KubeletConfigVersion,
+		"kind":       nodeconfig.KubeletConfigKind,
 	}, config)
 	plain, secret := nodeconfig.Revealed(p.without(config))
 	p.guarded(secret, resource.Join, p.layout.kubeletConfig, 0o600, jsonFile(plain), "the kubelet's configuration", kubeletUnit)

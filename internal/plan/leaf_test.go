@@ -3,7 +3,6 @@ package plan
 import (
 	"fmt"
 	"reflect"
-	"strings"
 
 	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/nodeconfig"
@@ -137,6 +136,5 @@ func other(value any) any {
 
 // covers reports whether a problem with one path is about another.
 func covers(problem, path string) bool {
-	rest, ok := strings.CutPrefix(path, problem)
-	return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
+	return document.Within(path, problem)
 }
