@@ -85,9 +85,6 @@ func (a *Agent) advance(ctx context.Context, store *generation.Store, next advan
 	if settled {
 		return report, err
 	}
-	if err != nil {
-		a.room.hold(false) // what came of it is recorded
-	}
 	return report, a.finish(store, err)
 }
 
@@ -109,19 +106,18 @@ func (a *Agent) blamed(ctx context.Context, err error) error {
 		Err: fmt.Errorf("the container runtime does not answer, which the kubelet needs: %s", silent.Error())}, err)
 }
 
-// finish records what came of the current generation. The error is the apply's own, or else that nothing
-// could be recorded.
+// finish records what came of the current generation. The error is the apply's own, or else that the success cannot be
+// recorded: the generation has failed then, because it would be rolled back to as a good one otherwise.
 func (a *Agent) finish(store *generation.Store, err error) error {
-	outcome, reason := generation.Good, ""
-	if err != nil {
-		outcome, reason = generation.Failed, errorText(err, failures(err, exitCodeOf(err)))
-	}
-	if recording := store.Finish(outcome, reason, a.Now()); recording != nil {
-		if err != nil {
-			a.Log.Warn("the generation's outcome cannot be recorded", "error", recording)
-			return err
+	if err == nil {
+		if err = store.Finish(generation.Good, "", a.Now()); err == nil {
+			return nil
 		}
-		return recording
+	}
+	a.room.hold(false)
+	reason := errorText(err, failures(err, exitCodeOf(err)))
+	if recording := store.Finish(generation.Failed, reason, a.Now()); recording != nil {
+		a.Log.Warn("the generation's outcome cannot be recorded", "error", recording)
 	}
 	return err
 }

@@ -110,6 +110,9 @@ func TestRoomForTheWayBack(t *testing.T) {
 			if current.Outcome != generation.Good || current.Number > 1 && (current.Restores != 1 || s.Restored != 1) {
 				t.Errorf("%s, write %d: the generation is %+v, restored %d", name, from, current, s.Restored)
 			}
+			if current.Number > 1 && entries[1].Stands() {
+				t.Errorf("%s, write %d: a change that was rolled back is remembered as good: %s", name, from, n.generations())
+			}
 			if slices.ContainsFunc(s.Errors, func(f status.Failure) bool { return strings.HasPrefix(f.Resource, "Generation:") }) {
 				t.Errorf("%s, write %d: %+v", name, from, s.Errors)
 			}

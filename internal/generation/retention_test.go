@@ -1,6 +1,7 @@
 package generation_test
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -161,6 +162,34 @@ func TestKeptByBytes(t *testing.T) {
 		m.advance(wanted("c", file("/etc/a", fmt.Sprint("failed", i))), generation.Failed)
 	}
 	equal(t, "kept", m.numbers(), "7 to 9")
+}
+
+// A success that cannot be recorded is none: what is then recorded is a failure, and the way back from it is still there.
+func TestSuccessThatCannotBeRecorded(t *testing.T) {
+	m := newMachine(t)
+	m.size = 20 << 20 // only the current one and the last good one are kept
+	m.advance(wanted("c", file("/etc/a", "1")), generation.Good)
+	s, _ := m.begin(generation.Entry{}, wanted("c", file("/etc/a", "2")))
+	m.before = func(op, _ string) error {
+		if op == "WriteFileAtomic" {
+			return syscall.ENOSPC
+		}
+		return nil
+	}
+	if err := s.Finish(generation.Good, "", clock); !errors.Is(err, syscall.ENOSPC) {
+		t.Errorf("it is recorded: %v", err)
+	}
+	m.before = func(string, string) error { return nil }
+	if err := s.Finish(generation.Failed, "", clock); err != nil {
+		t.Fatal(err)
+	}
+	if good, found := s.LastGood(); !found || good.Number != 1 {
+		t.Errorf("the way back is to %+v, %t", good, found)
+	}
+	equal(t, "generations", m.list(), "1 good, 2 failed")
+	if p, err := m.open().Plan(1); err != nil || len(p.Resources) != 1 {
+		t.Errorf("%v, %v", p, err)
+	}
 }
 
 // What cannot be removed is tried again, and so is what a run that died has left.

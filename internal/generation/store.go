@@ -263,10 +263,13 @@ func (s *Store) Finish(outcome Outcome, reason string, at time.Time) error {
 	return s.conclude()
 }
 
-// conclude writes the index, and forgets the generations that need not be kept.
+// conclude writes the index, and forgets the generations that need not be kept. Where it cannot be written nothing is
+// forgotten: what was to take the place of a good generation may fail yet.
 func (s *Store) conclude() error {
+	all := s.entries
 	retired := s.retire()
 	if err := s.writeIndex(); err != nil {
+		s.entries = all
 		return err
 	}
 	if retired {
