@@ -92,7 +92,7 @@ func (a *Agent) cancelRevert(ctx context.Context, e generation.Entry) {
 
 // Confirm makes a generation stay that was applied on trial, and returns it.
 func (a *Agent) Confirm(ctx context.Context) (kept generation.Entry, err error) {
-	err = a.guarded(func() (err error) { kept, err = a.confirm(ctx); return err })
+	err = a.guarded(func() (err error) { kept, err = a.withRoom(false).confirm(ctx); return err })
 	return kept, err
 }
 

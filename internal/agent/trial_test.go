@@ -190,6 +190,36 @@ func TestConfirmed(t *testing.T) {
 	}
 }
 
+// The index is lost: what somebody has confirmed stays, and what nobody has is rolled back, at its time or by the next boot.
+func TestTrialWithoutIndex(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name                string
+		confirmed, rollback bool
+		want                string
+	}{
+		{"confirmed, and its timer comes all the same", true, true, "2 apply unknown"},
+		{"confirmed, and the machine boots", true, false, "2 apply good"},
+		{"its timer comes", false, true, "2 apply unknown unconfirmed, 3 rollback good as 1"},
+		{"the machine boots", false, false, "2 apply unknown unconfirmed, 3 provision good"},
+	} {
+		n, _ := tried(t)
+		if c.confirmed {
+			if _, err := n.Confirm(t.Context()); err != nil {
+				t.Fatal(c.name, err)
+			}
+		}
+		n.deliver(state.Index.Path, []byte("{"))
+		if c.rollback {
+			n.Rollback(t.Context(), RollbackOptions{Unconfirmed: 2, Until: noon.Add(tryFor * time.Second)})
+		} else {
+			n.provision()
+		}
+		equal(t, c.name, n.generations(), "1 provision good, "+c.want)
+		equal(t, c.name+": what the change brought is there", n.exists(brought), c.confirmed)
+	}
+}
+
 // A confirmation that cannot be recorded is none.
 func TestConfirmFails(t *testing.T) {
 	t.Parallel()

@@ -5,6 +5,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/slipway-dev/slipway/internal/generation"
 	"github.com/slipway-dev/slipway/internal/resource"
@@ -77,6 +78,49 @@ func TestDamagedIndex(t *testing.T) {
 		equal(t, name, m.advance(wanted("c4", file("/etc/a", "4")), generation.Good), 4)
 		equal(t, name+": what is stale", m.read("/etc/b"), "absent")
 		equal(t, name, m.read(generation.Dir+"/notes.txt"), "an administrator's")
+	}
+}
+
+// Until when a generation waits to be confirmed is known without the index: what is confirmed stays so, and is a way back,
+// and what is not is still rolled back at its time.
+func TestTrialWithoutIndex(t *testing.T) {
+	m := three(t)
+	lost := func(want string, until time.Time) {
+		t.Helper()
+		if err := os.Remove(m.root + generation.Dir + "/index.json"); err != nil {
+			t.Fatal(err)
+		}
+		equal(t, "generations", m.list(), want)
+		if e, _ := m.open().Current(); !e.ConfirmBy.Equal(until) {
+			t.Errorf("%s: it waits until %s, want %s", want, e.ConfirmBy, until)
+		}
+	}
+	await := func(until time.Time) {
+		t.Helper()
+		if err := m.open().Await(until); err != nil {
+			t.Fatal(err)
+		}
+	}
+	tried := wanted("c4", file("/etc/a", "4"))
+	m.advanceAs(generation.Entry{ConfirmBy: clock.Add(time.Hour)}, tried, generation.Good)
+	await(clock.Add(time.Minute))
+	record := m.read(generation.Dir + "/000004.json")
+	lost("1 unknown, 2 unknown, 3 good, 4 unknown", clock.Add(time.Minute))
+	await(time.Time{})
+	equal(t, "the record", m.read(generation.Dir+"/000004.json"), strings.Replace(record, `,"confirmBy":"2026-11-20T12:01:00Z"`, "", 1))
+	lost("1 unknown, 2 unknown, 3 good, 4 unknown", time.Time{})
+	// The same again, on trial and not.
+	for _, until := range []time.Time{clock.Add(time.Hour), {}} {
+		equal(t, "number", m.advanceAs(generation.Entry{ConfirmBy: until}, tried, generation.Good), 4)
+		lost("1 unknown, 2 unknown, 3 good, 4 unknown", until)
+	}
+	// A record that says that it waits, though it was good for the next one, is of an older version.
+	equal(t, "number", m.advance(tried, generation.Good), 4)
+	m.advance(wanted("c5", file("/etc/a", "5")), generation.Good)
+	m.put(generation.Dir+"/000004.json", record, 0o600)
+	lost("1 unknown, 2 unknown, 3 unknown, 4 good, 5 unknown", time.Time{})
+	if good, found := m.open().LastGood(); !found || good.Number != 4 {
+		t.Errorf("the last good one is %+v, %t", good, found)
 	}
 }
 

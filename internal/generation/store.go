@@ -103,7 +103,7 @@ func (s *Store) collect() error {
 	if current, found := s.Current(); found {
 		for i := range s.entries {
 			if s.entries[i].Number == s.records[current.Number].LastGood {
-				s.entries[i].Outcome = Good
+				s.entries[i].Outcome, s.entries[i].ConfirmBy = Good, time.Time{} // nobody had to confirm it any more
 			}
 		}
 	}
@@ -220,6 +220,9 @@ func (s *Store) Begin(e Entry, plan resource.Plan) (Entry, error) {
 		if err := s.setAside(); err != nil {
 			return e, err
 		}
+		if err := s.awaits(number, e.ConfirmBy); err != nil {
+			return e, fmt.Errorf("record the generation: %w", err)
+		}
 		e.Revision = max(e.Revision, current.Revision)
 		s.entries[len(s.entries)-1], s.begun = e, e.Number
 		return e, s.writeIndex()
@@ -305,8 +308,28 @@ func (s *Store) Settled(again Entry) error {
 
 // Await records until when somebody has to confirm the current generation; the zero time makes it stay.
 func (s *Store) Await(until time.Time) error {
-	s.entries[len(s.entries)-1].ConfirmBy = until
+	current := &s.entries[len(s.entries)-1]
+	if err := s.awaits(current.Number, until); err != nil {
+		return fmt.Errorf("record the generation: %w", err)
+	}
+	current.ConfirmBy = until
 	return s.writeIndex()
+}
+
+// awaits has the generation's own record say until when it waits, before the index does: if the index is lost, what was
+// confirmed must stay, and what was not must find its timer. A record that cannot be read says nothing about it.
+func (s *Store) awaits(number int, until time.Time) error {
+	r, err := s.record(number)
+	if err != nil || r.ConfirmBy.Equal(until) {
+		return nil
+	}
+	other := *r
+	other.ConfirmBy = until
+	if err := s.write(state.Generation(number), &other); err != nil {
+		return err
+	}
+	s.records[number] = &other
+	return nil
 }
 
 func (s *Store) writeIndex() error {
