@@ -267,10 +267,6 @@ func (c *change) make(ctx context.Context, store *generation.Store, w wanted) er
 	if err != nil {
 		return err
 	}
-	current, _ := store.Current()
-	if settled && !current.ConfirmBy.IsZero() {
-		return c.stillTried(ctx, store, current)
-	}
 	if c.try > 0 && !settled {
 		if !hasGood {
 			return refused("there is no good generation to roll back to: apply without --try")
@@ -286,7 +282,7 @@ func (c *change) make(ctx context.Context, store *generation.Store, w wanted) er
 		}
 	}
 	w.verify = func(health []resource.Resource) error {
-		if err := c.well(ctx, w, health); err != nil || w.entry.ConfirmBy.IsZero() {
+		if err := c.well(ctx, w, health); err != nil || c.try == 0 || settled {
 			return err
 		}
 		return c.await(ctx, store)
@@ -294,23 +290,23 @@ func (c *change) make(ctx context.Context, store *generation.Store, w wanted) er
 	if w.entry.Origin == generation.Provision && w.entry.Unfinished() {
 		c.finishes, c.baseOnly = true, len(w.plan.Only(resource.Join).Resources) == 0
 	}
-	before := current
+	before, _ := store.Current()
 	report, err := c.advance(ctx, store, w.advance)
 	c.record(report)
-	current, _ = store.Current()
+	current, _ := store.Current()
 	if settled || current != before {
 		c.status.Generation = current.Number
 	}
 	c.attempted = c.attempted || err != nil || current != before || len(report.Changes) > 0 || w.doubted
-	if err == nil {
-		return nil
-	}
-	if current == before || !hasGood || c.repairs {
-		return err // what was there before was not touched, or there is no way back
+	switch {
+	case err == nil && settled && !current.ConfirmBy.IsZero():
+		return c.stillTried(ctx, store, current)
+	case err == nil || current == before || !hasGood || c.repairs:
+		return err // also where nothing was begun: what the machine has is another generation's, which may be on trial
 	}
 	err = c.revert(ctx, store, good, err)
 	if !current.ConfirmBy.IsZero() && c.status.Restored > 0 {
-		c.cancelRevert(ctx, current)
+		c.cancelRevert(ctx, current) // not before: this run may die on the way back
 	}
 	return err
 }

@@ -48,10 +48,9 @@ func (c *change) await(ctx context.Context, store *generation.Store) error {
 	return nil
 }
 
-// stillTried is what a change comes to that was made already, on trial, and that nobody has confirmed: the trial begins
-// again where that is asked for, and goes on otherwise.
+// stillTried is what a change comes to that was made already, on trial, and that nobody has confirmed, once the machine is
+// as that has it: the trial begins again where that is asked for, and goes on otherwise.
 func (c *change) stillTried(ctx context.Context, store *generation.Store, current generation.Entry) error {
-	c.status.Generation = current.Number
 	if c.try > 0 {
 		return c.await(ctx, store)
 	}

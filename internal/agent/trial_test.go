@@ -190,6 +190,97 @@ func TestConfirmed(t *testing.T) {
 	}
 }
 
+// A node that is on trial is compared with its generation, and put right, as any other is: the trial goes on, and begins
+// again only where that is asked for and the node is as it should be.
+func TestTriedDrift(t *testing.T) {
+	t.Parallel()
+	apply := func(with ...func(*ChangeOptions)) func(*node) Changed {
+		return func(n *node) Changed { return n.change(better(n.T), with...) }
+	}
+	repair := func(n *node) Changed { return n.Repair(n.Context(), RepairOptions{}) }
+	end := noon.Add(tryFor * time.Second)
+	for _, c := range []struct {
+		name   string
+		do     func(*node) Changed
+		before func(op, name string) error
+		again  bool
+		code   int
+	}{
+		{"apply", apply(), fine, false, 0},
+		{"apply --try", apply(onTrial), fine, true, 0},
+		{"repair", repair, fine, false, 0},
+		{"apply, in vain", apply(), failing("RestartUnit kubelet.service"), false, 34},
+		{"apply --try, in vain", apply(onTrial), failing("RestartUnit kubelet.service"), false, 34},
+		{"repair, in vain", repair, failing("RestartUnit kubelet.service"), false, 34},
+	} {
+		n, list := tried(t)
+		files, stopped, asked := n.tree(), n.stopped(), n.schedules()
+		n.deliver("/var/lib/kubelet/config.yaml", []byte("somebody's"))
+		n.host.before = c.before
+		got := c.do(n)
+		n.host.before = fine
+		if got.Status.ExitCode != c.code || len(got.Status.Changes) == 0 || got.Status.Restored != 0 {
+			t.Errorf("%s: %d, restored %d, %v, %v", c.name, got.Status.ExitCode, got.Status.Restored, got.Status.Error, got.Status.Changes)
+		}
+		if (len(*asked) == 1) != c.again || c.code == 0 && !got.ConfirmBy.Equal(end) {
+			t.Errorf("%s: asked for %v, confirm by %s", c.name, *asked, got.ConfirmBy)
+		}
+		if c.again {
+			stopped += " " + list[1].timer()
+		}
+		equal(t, c.name+": stopped", n.stopped(), stopped)
+		same(t, c.name, n.tree(), files)
+		equal(t, c.name, n.generations(), "1 provision good, 2 apply good unconfirmed")
+	}
+}
+
+// A repair that finds the index lost applies the generation that is on trial again; its timer is the one that it had.
+func TestTriedRepairedWithoutIndex(t *testing.T) {
+	t.Parallel()
+	n, _ := tried(t)
+	stopped, asked := n.stopped(), n.schedules()
+	n.deliver(state.Index.Path, []byte("{"))
+	if err := n.host.Remove("/etc/crictl.yaml"); err != nil {
+		t.Fatal(err)
+	}
+	if got := n.Repair(t.Context(), RepairOptions{}); got.Status.ExitCode != 0 || len(*asked) > 0 {
+		t.Errorf("%v, asked for %v", got.Status.Error, *asked)
+	}
+	equal(t, "stopped", n.stopped(), stopped)
+	equal(t, "generations", n.generations(), "1 provision good, 2 apply good unconfirmed")
+	if entries, err := n.Generations(); err != nil || !entries[1].ConfirmBy.Equal(noon.Add(tryFor*time.Second)) {
+		t.Errorf("%+v, %v", entries, err)
+	}
+}
+
+// A change that fails before anything is changed leaves another generation's trial as it is: its timer, and what it brought.
+func TestTriedWhileAnotherFails(t *testing.T) {
+	t.Parallel()
+	for name, before := range map[string]func(op, name string) error{
+		"read-only": func(op, _ string) error {
+			if op == "Writable" {
+				return syscall.EROFS
+			}
+			return nil
+		},
+		"the record cannot be written": failing("WriteFileAtomic " + state.Generation(3).Path),
+		"nor the index":                failing("WriteFileAtomic " + state.Index.Path),
+	} {
+		n, _ := tried(t)
+		stopped := n.stopped()
+		n.host.before = before
+		if got := n.change(best(t)); got.Status.ExitCode == 0 || got.Status.Restored != 0 {
+			t.Errorf("%s: %+v", name, got.Status)
+		}
+		n.host.before = fine
+		equal(t, name+": stopped", n.stopped(), stopped)
+		equal(t, name, n.generations(), "1 provision good, 2 apply good unconfirmed")
+		if !n.exists(brought) {
+			t.Errorf("%s: the trial is rolled back", name)
+		}
+	}
+}
+
 // The index is lost: what somebody has confirmed stays, and what nobody has is rolled back, at its time or by the next boot.
 func TestTrialWithoutIndex(t *testing.T) {
 	t.Parallel()
@@ -279,7 +370,14 @@ func TestNoSecondWayBack(t *testing.T) {
 func TestTryFails(t *testing.T) {
 	t.Parallel()
 	n := running(t)
-	n.host.before = once("Probe health-kubelet-healthz")
+	unwell := once("Probe health-kubelet-healthz")
+	n.host.before = func(op, name string) error {
+		// Until then the timer is there, for a run that dies on its way back.
+		if op == "StopUnit" && strings.HasPrefix(name, "slipway-revert") && !strings.HasSuffix(n.generations(), "3 rollback good as 1") {
+			t.Errorf("the timer is stopped before the change is rolled back: %s", n.generations())
+		}
+		return unwell(op, name)
+	}
 	if got := n.change(better(t), func(o *ChangeOptions) { o.Try = time.Minute }); got.Status.ExitCode != 34 || got.Status.Restored != 1 || !got.ConfirmBy.IsZero() {
 		t.Errorf("%+v", got.Status)
 	}

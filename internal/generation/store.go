@@ -224,8 +224,7 @@ func (s *Store) Begin(e Entry, plan resource.Plan) (Entry, error) {
 			return e, fmt.Errorf("record the generation: %w", err)
 		}
 		e.Revision = max(e.Revision, current.Revision)
-		s.entries[len(s.entries)-1], s.begun = e, e.Number
-		return e, s.writeIndex()
+		return e, s.add(s.entries[:len(s.entries)-1], e, s.writeIndex)
 	}
 	left, err := s.left(plan)
 	if err != nil {
@@ -255,8 +254,19 @@ func (s *Store) Begin(e Entry, plan resource.Plan) (Entry, error) {
 		return e, fmt.Errorf("record the generation: %w", err)
 	}
 	s.records[e.Number] = r
-	s.entries, s.begun = append(s.entries, e), e.Number
-	return e, s.conclude()
+	return e, s.add(s.entries, e, s.conclude)
+}
+
+// add begins a generation after those before it, if that can be recorded: nothing is applied otherwise, and it is none.
+func (s *Store) add(before []Entry, e Entry, record func() error) error {
+	all := s.entries
+	s.entries = append(slices.Clone(before), e)
+	if err := record(); err != nil {
+		s.entries = all
+		return err
+	}
+	s.begun = e.Number
+	return nil
 }
 
 // Finish records what came of the current generation.
