@@ -3,6 +3,8 @@ package agent
 import (
 	"context"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/slipway-dev/slipway/internal/apply"
 )
@@ -41,4 +43,35 @@ func TestSlowNetwork(t *testing.T) {
 			t.Errorf("the network is being started %d times: an address was waited for %d times, want %d", starting, host.waits, waits)
 		}
 	}
+}
+
+// stuckNetwork is a machine whose network is being started for ever.
+type stuckNetwork struct {
+	*tampered
+	begin time.Time
+}
+
+func (s *stuckNetwork) WaitForAddress(ctx context.Context, _ []string) bool {
+	<-ctx.Done()
+	return false
+}
+
+func (s *stuckNetwork) UnitState(ctx context.Context, unit string) (apply.UnitState, error) {
+	if unit != networkOnline {
+		return s.tampered.UnitState(ctx, unit)
+	}
+	return apply.UnitState{LoadState: "loaded", ActiveState: "inactive", Starting: time.Since(s.begin) < time.Hour}, nil
+}
+
+// A network that never ends starting is waited for as long as a provisioning may take, and a result is published.
+func TestStuckNetwork(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := newNode(t)
+		n.deliver(aksContract, example(t, "aks/azure-cni.json"))
+		n.Host = &stuckNetwork{tampered: n.host, begin: time.Now()}
+		got := n.Provision(t.Context(), ProvisionOptions{})
+		if took := got.FinishedAt.Sub(got.StartedAt); took > 16*time.Minute || !n.exists(aksPlace.complete) {
+			t.Errorf("it took %s; published: %t", took, n.exists(aksPlace.complete))
+		}
+	})
 }

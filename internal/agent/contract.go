@@ -122,13 +122,16 @@ func (p *provision) gather() facts.Facts {
 	return facts.Gather(p.Host)
 }
 
-// address waits until a node that is told its own address has one.
+// address waits until a node that is told its own address has one, for no longer than the contract gives a provisioning:
+// a network may never have been started.
 func (p *provision) address(ctx context.Context) {
 	if p.opts.Facts != nil || !plan.NeedsAddress(p.config, p.known) {
 		return
 	}
 	begin := p.Now()
 	defer func() { p.step(stepAddress, begin) }()
+	ctx, cancel := context.WithTimeout(ctx, p.config.Checks.Timeout.Std())
+	defer cancel()
 	for {
 		if p.addressed(ctx) {
 			return

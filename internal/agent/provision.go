@@ -254,13 +254,34 @@ func (p *provision) lock(ctx context.Context) error {
 	if p.release != nil {
 		return nil
 	}
-	release, err := apply.Lock(ctx, p.Host)
+	release, err := p.locked(ctx)
 	if err != nil {
 		p.yielded = ctx.Err() != nil
 		return err
 	}
 	p.release = release
 	return nil
+}
+
+// lockQuiet is how long a run waits for another one before it says so.
+const lockQuiet = time.Second
+
+// locked takes the lock, and says so where another run has to be waited for.
+func (a *Agent) locked(ctx context.Context) (unlock func() error, err error) {
+	quiet, cancel := context.WithTimeout(ctx, lockQuiet)
+	defer cancel()
+	if unlock, err = apply.Lock(quiet, a.Host); err == nil || quiet.Err() == nil || ctx.Err() != nil {
+		return unlock, err
+	}
+	a.Log.Warn("another run is working; waiting for its end", "lock", apply.LockPath)
+	return apply.Lock(ctx, a.Host)
+}
+
+// exclusive takes the lock, for no longer than another run may take.
+func (a *Agent) exclusive(ctx context.Context, upTo time.Duration) (unlock func() error, err error) {
+	ctx, cancel := context.WithTimeout(ctx, upTo)
+	defer cancel()
+	return a.locked(ctx)
 }
 
 func (p *provision) unlock() {

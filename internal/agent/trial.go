@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/slipway-dev/slipway/internal/apply"
 	"github.com/slipway-dev/slipway/internal/generation"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/nodeconfig"
@@ -96,7 +95,7 @@ func (a *Agent) Confirm(ctx context.Context) (kept generation.Entry, err error) 
 }
 
 func (a *Agent) confirm(ctx context.Context) (generation.Entry, error) {
-	unlock, err := apply.Lock(ctx, a.Host)
+	unlock, err := a.exclusive(ctx, nodeconfig.DefaultTimeout.Std())
 	if err != nil {
 		return generation.Entry{}, err
 	}
