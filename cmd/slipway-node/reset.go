@@ -29,7 +29,7 @@ Slipway's services, or they make the machine a node again: docs/uninstall.md has
 			}
 			changes, err := node.Reset(cmd.Context())
 			if err != nil {
-				return command.Failed("%w; run the same command again", err)
+				return command.Failed("%w", err)
 			}
 			return command.Write(a.Streams, fmt.Sprintf("The machine is reset: %d changed.\n", len(changes)))
 		},

@@ -4,11 +4,13 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/slipway-dev/slipway/internal/apply"
 	"github.com/slipway-dev/slipway/internal/generation"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/internal/state"
+	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
 // Reset removes from the machine what the generations brought, stops their units, and restores what was there before
@@ -19,7 +21,7 @@ func (a *Agent) Reset(ctx context.Context) (changes []apply.Change, err error) {
 }
 
 func (a *Agent) reset(ctx context.Context) ([]apply.Change, error) {
-	unlock, err := apply.Lock(ctx, a.Host)
+	unlock, err := a.exclusive(ctx, nodeconfig.DefaultTimeout.Std())
 	if err != nil {
 		return nil, err
 	}
@@ -28,8 +30,27 @@ func (a *Agent) reset(ctx context.Context) ([]apply.Change, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, found := store.Current(); !found {
-		return nil, refused("there is no generation on this machine")
+	current, found := store.Current()
+	if !found {
+		return nil, refused("Slipway has made nothing on this machine; there is nothing to reset")
+	}
+	if _, err := store.Plan(current.Number); err != nil {
+		return nil, refused("%s: this file says what Slipway has made, so nothing is reset without it: restore the file, or make the machine again from its image", err)
+	}
+	changes, err := a.undo(ctx, store, current)
+	if err != nil {
+		err = fmt.Errorf("%w; run the same command again", err)
+	}
+	return changes, err
+}
+
+// undo makes of a node the machine that it was made of.
+func (a *Agent) undo(ctx context.Context, store *generation.Store, current generation.Entry) ([]apply.Change, error) {
+	if !current.ConfirmBy.IsZero() { // its timer would make the machine a node again
+		if err := store.Await(time.Time{}); err != nil {
+			return nil, err
+		}
+		a.cancelRevert(ctx, current)
 	}
 	if err := a.unpublish(); err != nil {
 		return nil, err
