@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 )
 
 const logAt = "/var/log/x.log"
@@ -64,18 +66,56 @@ func bounded(t *testing.T, writers, each int) {
 	}
 }
 
-// A log that cannot be renamed is written to all the same: what goes wrong now is worth more than the bound.
+// A log that cannot be renamed is written to all the same, because what goes wrong now is worth more than what was before
+// it: up to the bound of both files.
 func TestLogThatCannotBeRenamed(t *testing.T) {
 	tree, at := newTree(t)
 	must(t, os.MkdirAll(at(logAt+".1/in/the/way"), 0o755))
-	must(t, os.WriteFile(at(logAt), make([]byte, maxLog), 0o640))
+	must(t, os.WriteFile(at(logAt), make([]byte, 2*maxLog-15), 0o640))
 	log := tree.LogFile(logAt)
-	for range 2 {
+	for range 5 {
 		fmt.Fprint(log, "record\n")
 	}
 	content, err := os.ReadFile(at(logAt))
 	must(t, err)
-	if log.Dropped() > 0 || !bytes.HasSuffix(content, []byte("record\nrecord\n")) {
-		t.Errorf("%d dropped; the log ends in %q", log.Dropped(), content[len(content)-20:])
+	if log.Dropped() != 3 || len(content) != 2*maxLog-1 || !bytes.HasSuffix(content, []byte("record\nrecord\n")) {
+		t.Errorf("%d dropped; the log has %d bytes, and ends in %q", log.Dropped(), len(content), content[len(content)-20:])
+	}
+	// Once the way is clear it is renamed.
+	must(t, os.RemoveAll(at(logAt+".1")))
+	fmt.Fprint(log, "record\n")
+	if content, err := os.ReadFile(at(logAt)); err != nil || string(content) != "record\n" || log.Dropped() != 3 {
+		t.Errorf("%v: %d dropped; the log is %q", err, log.Dropped(), content)
+	}
+}
+
+// A log that cannot be opened, the first or a new one, is opened again after a while.
+func TestLogThatCannotBeOpened(t *testing.T) {
+	for name, full := range map[string]bool{"the first": false, "a new one": true} {
+		synctest.Test(t, func(t *testing.T) {
+			tree, at := newTree(t)
+			log := tree.LogFile(logAt)
+			record := func(dropped int) {
+				t.Helper()
+				fmt.Fprint(log, "record\n")
+				if log.Dropped() != dropped {
+					t.Errorf("%s: %d dropped, want %d", name, log.Dropped(), dropped)
+				}
+			}
+			if full {
+				record(0)
+				must(t, os.Truncate(at(logAt), maxLog))
+				must(t, os.Rename(at(logAt), at(logAt+".old")))
+			}
+			must(t, os.MkdirAll(at(logAt), 0o755)) // something is in the way
+			record(1)
+			must(t, os.Remove(at(logAt)))
+			record(2)
+			time.Sleep(time.Minute)
+			record(2)
+			if content, err := os.ReadFile(at(logAt)); err != nil || string(content) != "record\n" {
+				t.Errorf("%s: %v: the log is %q", name, err, content)
+			}
+		})
 	}
 }

@@ -140,7 +140,7 @@ func regular(stat *unix.Stat_t) error {
 }
 
 // ownName wants an open file that is regular and has one name only: who appends to a file that has another
-// one changes what that is for.
+// one changes what that is for. The error is fs.ErrNotExist where it has none any more.
 func ownName(file *os.File) error {
 	var stat unix.Stat_t
 	if err := again(func() error { return unix.Fstat(int(file.Fd()), &stat) }); err != nil {
@@ -149,10 +149,13 @@ func ownName(file *os.File) error {
 	if err := regular(&stat); err != nil {
 		return err
 	}
-	if stat.Nlink != 1 {
-		return fmt.Errorf("has more than one hard link: %w", unix.EMLINK)
+	switch stat.Nlink {
+	case 0:
+		return fmt.Errorf("was removed: %w", unix.ENOENT)
+	case 1:
+		return nil
 	}
-	return nil
+	return fmt.Errorf("has more than one hard link: %w", unix.EMLINK)
 }
 
 func kindName(mode uint32) string {
