@@ -64,7 +64,7 @@ and replace are what you have to do as well. A node that matches the contract is
 			if opts.DryRun {
 				return a.showDryRun(changed, opts.Allow, output.Value)
 			}
-			if err := a.showChanged(changed, output.Value); err != nil || changed.ConfirmBy.IsZero() || output.Value == command.AsJSON {
+			if err := a.showChanged(changed, asContract, output.Value); err != nil || changed.ConfirmBy.IsZero() || output.Value == command.AsJSON {
 				return err
 			}
 			return command.Write(a.Streams, fmt.Sprintf("It is rolled back at %s UTC unless you run: slipway-node confirm\n",
@@ -151,10 +151,16 @@ func (a *app) waiting(server string, upTo time.Duration) {
 	fmt.Fprintf(a.Err, "The change is made. Waiting up to %s until API server %s sees that the node is well.\n", upTo, server)
 }
 
+// What is said of a node that nothing had to be done to, by an apply and by a rollback.
+const (
+	asContract   = "The machine matches its contract, generation %d."
+	asGeneration = "The machine already is as generation %d says."
+)
+
 // showDryRun says what would come of a change.
 func (a *app) showDryRun(changed agent.Changed, allow difference.Class, form string) error {
 	if changed.Status.ExitCode != 0 || form == command.AsJSON {
-		return a.showChanged(changed, form)
+		return a.showChanged(changed, asContract, form)
 	}
 	text := "Dry run: nothing was changed.\n"
 	switch d := changed.Difference; {
@@ -166,8 +172,9 @@ func (a *app) showDryRun(changed agent.Changed, allow difference.Class, form str
 	return command.Write(a.Streams, text)
 }
 
-// showChanged says what came of a change, and ends with its exit code.
-func (a *app) showChanged(changed agent.Changed, form string) error {
+// showChanged says what came of a change, and ends with its exit code. Of one that had nothing to do it says unchanged, which
+// has the generation's number in it.
+func (a *app) showChanged(changed agent.Changed, unchanged, form string) error {
 	s := changed.Status
 	switch {
 	case form == command.AsJSON:
@@ -179,7 +186,7 @@ func (a *app) showChanged(changed agent.Changed, form string) error {
 	case s.ExitCode != 0:
 		s.Print(a.Out, cli.StyleOf(a.Out) != cli.Style{})
 	case len(s.Changes) == 0:
-		return command.Write(a.Streams, fmt.Sprintf("The machine matches its contract, generation %d. Nothing was changed.\n", s.Generation))
+		return command.Write(a.Streams, fmt.Sprintf(unchanged+" Nothing was changed.\n", s.Generation))
 	default:
 		well := " and the node is well"
 		if !changed.Checked {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -24,20 +23,10 @@ func (a *app) showCurrent(node *agent.Agent) error {
 	}
 	current := entries[len(entries)-1]
 	text := fmt.Sprintf("\nGeneration %d is %s", current.Number, current.Outcome)
-	if good := lastGood(entries); good > 0 && good != current.Number {
-		text += fmt.Sprintf("; the last good one is %d", good)
+	if good, found := generation.LastGood(entries); found && good.Number != current.Number {
+		text += fmt.Sprintf("; the last good one is %d", good.Number)
 	}
 	return command.Write(a.Streams, text+".\n")
-}
-
-// lastGood is the number of the last generation that was good and need not be confirmed, or 0.
-func lastGood(entries []generation.Entry) int {
-	for _, e := range slices.Backward(entries) {
-		if e.Stands() {
-			return e.Number
-		}
-	}
-	return 0
 }
 
 // showGenerations lists the generations, the newest first.
@@ -57,14 +46,14 @@ func (a *app) showGenerations(node *agent.Agent, form string) error {
 	}
 	var table cli.Table
 	addRow(&table, "GENERATION", "OUTCOME", "BY", "CONFIG", "STARTED", "TOOK", "")
-	good := lastGood(entries)
+	good, _ := generation.LastGood(entries)
 	for i := len(entries) - 1; i >= 0; i-- {
 		e := entries[i]
 		var remarks []string
 		if i == len(entries)-1 {
 			remarks = append(remarks, "current")
 		}
-		if e.Number == good {
+		if e.Number == good.Number {
 			remarks = append(remarks, "last good")
 		}
 		if e.Restores > 0 {

@@ -57,7 +57,7 @@ a new generation with a new number. It stays after a reboot.
 			if opts.DryRun {
 				return a.showDryRun(changed, opts.Allow, output.Value)
 			}
-			return a.showChanged(changed, output.Value)
+			return a.showChanged(changed, asGeneration, output.Value)
 		},
 	}
 	flags := cmd.Flags()

@@ -215,7 +215,7 @@ func (c *change) attempt(ctx context.Context, store *generation.Store, w wanted)
 // made nothing is refused any more: what follows is what the machine forces, and not the contract.
 func (c *change) permitted(store *generation.Store, w *wanted) error {
 	if beyond := c.difference.Beyond(c.allow); len(beyond) > 0 && !c.attempted {
-		return refused("%s (%s): it is made with --allow %s only", beyond[0].Why, beyond[0].What, c.difference.Class)
+		return refused("this change needs --allow %s: %s (%s)", c.difference.Class, beyond[0].Why, beyond[0].What)
 	}
 	if !w.asked {
 		return nil

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/slipway-dev/slipway/exitcode"
 )
@@ -76,6 +77,30 @@ func TestStaleMarker(t *testing.T) {
 		}
 		if n.exists(nativePlace.complete) {
 			t.Errorf("%s: the other dialect's marker stays", c.name)
+		}
+	}
+}
+
+// The marker of a failure goes before a contract is waited for, wherever it was published.
+func TestStaleMarkerBeforeTheWait(t *testing.T) {
+	t.Parallel()
+	for _, p := range places {
+		n := newNode(t)
+		n.deliver(p.complete, nil)
+		n.deliver(p.result.Path, []byte(`{"ExitCode":"240","Error":"the disk is full"}`))
+		looked := false
+		n.host.before = func(op, name string) error {
+			if op == "ReadFile" && name == aksContract {
+				looked = true
+				if n.exists(p.complete) {
+					t.Errorf("%s is there while the contract is looked for", p.complete)
+				}
+			}
+			return nil
+		}
+		n.Provision(t.Context(), ProvisionOptions{Facts: ubuntu(t), Wait: time.Millisecond})
+		if !looked {
+			t.Error("no contract was looked for")
 		}
 	}
 }

@@ -44,8 +44,16 @@ var (
 // the last result must not go on being taken for this one. provision-wait looks there first.
 var runPlace = place{result: state.RunResult, complete: state.RunDir + "/provision.complete"}
 
+// places are all places of a result, in the order in which one is looked for.
+var places = []place{runPlace, aksPlace, nativePlace}
+
 // markers are those that somebody may wait for.
-var markers = []string{runPlace.complete, aksPlace.complete, nativePlace.complete}
+var markers = func() (paths []string) {
+	for _, p := range places {
+		paths = append(paths, p.complete)
+	}
+	return paths
+}()
 
 // placeFor chooses where a result goes: by the contract's dialect, or, where none could be read, by
 // what the agent is called as and where the contract should have been.

@@ -79,7 +79,7 @@ func (a *Agent) removeAll(paths ...string) (removed bool, err error) {
 // retractFailure removes the marker of an earlier run that failed, before a contract is waited for: whoever
 // waits meanwhile is to get the result of this boot.
 func (p *provision) retractFailure(ctx context.Context) error {
-	for _, place := range []place{aksPlace, nativePlace} {
+	for _, place := range places {
 		marker, err := p.Host.Stat(place.complete)
 		if err != nil {
 			return err

@@ -27,6 +27,8 @@ type RepairOptions struct {
 	Attempt int
 	// All undoes somebody else's decisions, too: masks and drop-ins of units.
 	All bool
+	// Begin is called once no other run is at work, with the generation that the machine has; it may be nil.
+	Begin func(current generation.Entry)
 }
 
 // Repair makes the machine be as it should be again. Where the current generation was good, that is what it
@@ -39,6 +41,9 @@ func (a *Agent) Repair(ctx context.Context, opts RepairOptions) Changed {
 		current, found := store.Current()
 		if !found {
 			return wanted{}, errNothingToDo
+		}
+		if opts.Begin != nil {
+			opts.Begin(current)
 		}
 		desired, entry, err := repairing(store, current, opts.Attempt)
 		next := advance{plan: desired, entry: entry, all: opts.All, doubted: opts.Attempt > 0}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/slipway-dev/slipway/internal/apply"
+	"github.com/slipway-dev/slipway/internal/generation"
 	"github.com/slipway-dev/slipway/status"
 )
 
@@ -189,14 +190,16 @@ func TestRepairWhileAnotherIsAtWork(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := n.tree()
-	if got := n.Repair(t.Context(), RepairOptions{}); !got.Busy || got.Status.ExitCode == 0 || !strings.Contains(got.Status.Error.Message, apply.LockPath) {
+	var begun []generation.Entry
+	opts := RepairOptions{Begin: func(e generation.Entry) { begun = append(begun, e) }}
+	if got := n.Repair(t.Context(), opts); len(begun) > 0 || !got.Busy || got.Status.ExitCode == 0 || !strings.Contains(got.Status.Error.Message, apply.LockPath) {
 		t.Errorf("%+v", got)
 	}
 	same(t, "nothing is done", n.tree(), before)
 	if err := unlock(); err != nil {
 		t.Fatal(err)
 	}
-	if got := n.Repair(t.Context(), RepairOptions{}); got.Busy || got.Status.ExitCode != 0 {
+	if got := n.Repair(t.Context(), opts); len(begun) != 1 || begun[0].Number != 2 || got.Busy || got.Status.ExitCode != 0 {
 		t.Errorf("%+v", got)
 	}
 }

@@ -71,7 +71,7 @@ func (a *Agent) undo(ctx context.Context, store *generation.Store, current gener
 // half of one, must not say that it was made one.
 func (a *Agent) unpublish() error {
 	stale := slices.Clone(markers)
-	for _, p := range []place{runPlace, aksPlace, nativePlace} {
+	for _, p := range places {
 		stale = append(stale, p.result.Path)
 		if p.baseComplete != "" {
 			stale = append(stale, p.baseComplete)

@@ -28,7 +28,6 @@ func (a *Agent) Wait(ctx context.Context) (document []byte, code int, err error)
 
 func (a *Agent) wait(ctx context.Context) (document []byte, code int, err error) {
 	start := a.Now()
-	places := []place{runPlace, aksPlace, nativePlace}
 	marker, err := a.Host.WaitForFiles(ctx, markers...)
 	if err != nil {
 		code = exitcode.AgentFailed

@@ -121,9 +121,12 @@ func (s *Store) Current() (Entry, bool) {
 	return s.entries[len(s.entries)-1], true
 }
 
-// LastGood is the newest generation that was good and that nobody still has to confirm.
-func (s *Store) LastGood() (Entry, bool) {
-	for _, e := range slices.Backward(s.entries) {
+// LastGood is the newest generation that there is a way back to.
+func (s *Store) LastGood() (Entry, bool) { return LastGood(s.entries) }
+
+// LastGood is the newest of generations, the oldest first, that there is a way back to.
+func LastGood(entries []Entry) (Entry, bool) {
+	for _, e := range slices.Backward(entries) {
 		if e.Stands() {
 			return e, true
 		}

@@ -30,6 +30,7 @@ var reserved = []struct{ path, whom string }{
 	{"/run/slipway/", slipway},     // the lock, the facts
 	{"/opt/slipway/", slipway},     // the agent, the image's component manifest
 	{"/var/log/slipway.log", slipway},
+	{"/var/log/slipway.log.1", slipway},   // what was in it before (host.LogFile)
 	{"/etc/slipway/config.yaml", slipway}, // contracts
 	{"/etc/slipway/config.json", slipway},
 	{"/etc/slipway/base.yaml", slipway},

@@ -15,7 +15,7 @@ func TestCheck(t *testing.T) {
 		"/etc/systemd/system/slipway-retire-credential.path": "", "/var/lib/slipwayx": "", "/etc/passwd-": "", "/opt/slipway.d/x": "",
 		"/var/lib/slipway": own, "/var/lib/slipway/x/y": own, "/run/slipway": own, "/run/slipway/x": own, "/opt/slipway/bin/slipway-node": own,
 		"/etc/slipway/config.yaml": own, "/etc/systemd/system/slipway-watch.service": own, "/etc/systemd/system/slipway-watch.service.d/x.conf": own,
-		"/opt/azure/containers/provision.complete": own, "/var/log/azure/aks/provision.json": own, "/var/log/slipway.log": own,
+		"/opt/azure/containers/provision.complete": own, "/var/log/azure/aks/provision.json": own, "/var/log/slipway.log": own, "/var/log/slipway.log.1": own,
 		"/etc/shadow": others, "/etc/ld.so.preload": others, "/etc/pam.d/login": others, "/var/lib/cloud/seed/nocloud/user-data": others,
 		"/proc/1/mem": nowhere, "/root/.ssh/authorized_keys": nowhere, "/etc": nowhere, "/usr": nowhere, "/var/lib": nowhere, "/etcx/y": nowhere,
 		"": unclean, "/": unclean, "etc/x": unclean, "/etc/../x": unclean, "/etc//x": unclean, "/etc/x/": unclean, "/etc/x\x00": unclean, "/etc/x\ny": unclean,

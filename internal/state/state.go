@@ -81,7 +81,7 @@ func (f File) Name() string { return path.Base(f.Path) }
 // the file stays as it is then.
 func (f File) With(content []byte) (*resource.File, error) {
 	if int64(len(content)) > f.Limit {
-		return nil, fmt.Errorf("write %s: it would have %d bytes, and no more than %d are read back", f.Path, len(content), f.Limit)
+		return nil, fmt.Errorf("write %s: it would be %d bytes; the limit is %d", f.Path, len(content), f.Limit)
 	}
 	return &resource.File{Path: f.Path, Mode: f.Mode, Content: content}, nil
 }

@@ -236,6 +236,15 @@ func (n *node) Change(ctx context.Context, opts agent.ChangeOptions) agent.Chang
 
 // Repair implements Node.
 func (n *node) Repair(_ context.Context, opts agent.RepairOptions) agent.Changed {
+	var current generation.Entry
+	busy := false
+	n.set(func() {
+		current = n.entries[len(n.entries)-1]
+		busy = len(n.outcomes) > 0 && n.outcomes[0] == atWork
+	})
+	if opts.Begin != nil && !busy {
+		opts.Begin(current) // it logs, and the log is the node's
+	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.attempts = append(n.attempts, opts.Attempt)

@@ -63,15 +63,12 @@ func (m *Metrics) drifted() (count int, known bool) {
 
 // generations takes over which generations there are.
 func (m *Metrics) generations(entries []generation.Entry) {
-	m.set(func() {
-		m.current, m.lastGood = 0, 0
-		for _, e := range entries {
-			m.current = e.Number
-			if e.Stands() {
-				m.lastGood = e.Number
-			}
-		}
-	})
+	current := 0
+	for _, e := range entries {
+		current = e.Number
+	}
+	good, _ := generation.LastGood(entries)
+	m.set(func() { m.current, m.lastGood = current, good.Number })
 }
 
 // Text is the metrics as Prometheus reads them. The same state gives the same bytes.

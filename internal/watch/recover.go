@@ -31,11 +31,13 @@ func (r *run) recover(ctx context.Context) error {
 		r.failed = true
 		return nil
 	}
-	r.Log.Warn("the current generation is not finished; repairing the node", "generation", current.Number,
-		"origin", string(current.Origin), "outcome", string(current.Outcome), "attempt", r.recoveries+1)
 	var changed agent.Changed
+	opts := agent.RepairOptions{Attempt: r.recoveries, Begin: func(current generation.Entry) {
+		r.Log.Warn("the current generation is not finished; repairing the node", "generation", current.Number,
+			"origin", string(current.Origin), "outcome", string(current.Outcome), "attempt", r.recoveries+1)
+	}}
 	err = r.during(ctx, "repairing the generation", true, func(ctx context.Context) error {
-		changed = r.Node.Repair(ctx, agent.RepairOptions{Attempt: r.recoveries})
+		changed = r.Node.Repair(ctx, opts)
 		return nil
 	})
 	if err != nil {

@@ -42,6 +42,9 @@ func TestUnfinishedGenerationIsPutRight(t *testing.T) {
 				}
 				n.wantMetric(`slipway_apply_total{outcome="failure"} 3`)
 				n.wantMetric(`slipway_apply_total{outcome="success"} 1`)
+				if said := strings.Count(n.log.String(), "is not finished; repairing the node"); said != 4 {
+					t.Errorf("%s, %s: said %d times", policy, left, said)
+				}
 				if strings.Contains(n.log.String(), "drift is left") {
 					t.Error("drift is left")
 				}
@@ -78,6 +81,9 @@ func TestGenerationOfAnotherRun(t *testing.T) {
 		n.start()
 		n.wait(15 * time.Second)
 		n.want("repair is busy", "repair is busy")
+		if strings.Contains(n.log.String(), "is not finished") {
+			t.Error("what another run is at work on is said to be not finished")
+		}
 		n.set(func() { n.entries[0].Outcome = generation.Good }) // it has ended
 		n.wait(time.Hour)
 		n.want()
