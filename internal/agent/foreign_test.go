@@ -452,7 +452,7 @@ func TestAddressDrifts(t *testing.T) {
 }
 
 // A change plans the node for the address that the machine has now, and a boot keeps it. The certificate for the old address
-// goes. A rollback to the plan for the old address is drift again, and the next boot plans anew.
+// goes. A rollback to the plan for the old address is drift again, and the next boot plans again.
 func TestChangeForAnotherAddress(t *testing.T) {
 	t.Parallel()
 	n := newNode(t)

@@ -9,7 +9,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/resource"
 )
 
-// healthy performs the checks of a plan after a change to it, and tells whether the node was asked and is well.
+// healthy performs the checks of a plan after a change to it, and reports whether the node was asked and is well.
 func (p *provision) healthy(ctx context.Context, checks []resource.Resource) (asked bool, err error) {
 	engine := &apply.Engine{Host: p.Host, Now: p.Now, Log: p.Log, Sequential: p.Sequential}
 	report, err := engine.Apply(ctx, resource.Plan{Resources: checks})
@@ -35,7 +35,7 @@ var unaskedCauses = []resource.Cause{
 	resource.CauseDNS, resource.CauseConnection, resource.CauseTLS, resource.CauseCredential, resource.CauseMissing,
 }
 
-// unasked tells whether an error is of an API server that could not be asked for the Node's lease.
+// unasked reports whether an error is of an API server that could not be asked for the Node's lease.
 func unasked(err error, checks []resource.Resource) bool {
 	var of *apply.Error
 	var failed *apply.CheckError

@@ -67,7 +67,7 @@ func (a *Agent) undo(ctx context.Context, store *generation.Store, current gener
 	return report.Changes, a.Host.Sync()
 }
 
-// unpublish takes back, durably, all that says what came of a run. It comes first: a machine that is no node any more, or
+// unpublish removes, durably, all that says what came of a run. It comes first: a machine that is no node any more, or
 // half of one, must not say that it was made one.
 func (a *Agent) unpublish() error {
 	stale := slices.Clone(markers)

@@ -73,7 +73,7 @@ func allocate(f *os.File, size int64) error {
 	return writeTo(f, noise[:size])
 }
 
-// NoRoom tells whether something failed for want of room: the disk is full, or the share of it that the agent may use.
+// NoRoom reports whether something failed for want of room: the disk is full, or the share of it that the agent may use.
 func NoRoom(err error) bool { return errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) }
 
 // Writable is an error where a directory, or the one that it would be made in, is on a file system that is mounted
