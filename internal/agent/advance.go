@@ -32,11 +32,16 @@ type advance struct {
 	doubted bool
 }
 
+// engine is what changes this machine.
+func (a *Agent) engine() *apply.Engine {
+	return &apply.Engine{Host: a.Host, Now: a.Now, Log: a.Log, Sequential: a.Sequential}
+}
+
 // advance applies a plan as a generation, and records what came of it. A machine that has it already is
 // compared, and nothing is recorded, were it not to be put right: the generation was good, and what is wrong
 // now is the machine. The caller holds the lock.
 func (a *Agent) advance(ctx context.Context, store *generation.Store, next advance) (*apply.Report, error) {
-	engine := &apply.Engine{Host: a.Host, Now: a.Now, Log: a.Log, Sequential: a.Sequential}
+	engine := a.engine()
 	if next.plan.Config == "" {
 		return engine.Apply(ctx, next.plan) // a script's: nobody knows what it does
 	}

@@ -56,7 +56,7 @@ func (a *Agent) drift(ctx context.Context) ([]apply.Change, resource.Plan, error
 		return nil, resource.Plan{}, err
 	}
 	desired = without(desired, masked)
-	engine := &apply.Engine{Host: a.Host, Now: a.Now, Log: a.Log}
+	engine := a.engine()
 	report, err := engine.Preview(ctx, desired)
 	return append(report.Changes, foreign...), desired, err
 }

@@ -60,7 +60,8 @@ func (a *Agent) findMasked(store *generation.Store, next *advance) error {
 		return err
 	}
 	before := next.plan
-	if current, found := store.Current(); !settled {
+	if !settled {
+		current, found := store.Current()
 		if !found {
 			return nil
 		}

@@ -11,7 +11,7 @@ import (
 
 // healthy performs the checks of a plan after a change to it, and reports whether the node was asked and is well.
 func (p *provision) healthy(ctx context.Context, checks []resource.Resource) (asked bool, err error) {
-	engine := &apply.Engine{Host: p.Host, Now: p.Now, Log: p.Log, Sequential: p.Sequential}
+	engine := p.engine()
 	report, err := engine.Apply(ctx, resource.Plan{Resources: checks})
 	p.record(report)
 	return err == nil && len(checks) > 0 && len(report.Skipped) == 0, err

@@ -243,7 +243,7 @@ func (p *provision) preview(ctx context.Context, desired resource.Plan) error {
 			}
 		}
 	}
-	engine := &apply.Engine{Host: p.Host, Now: p.Now, Log: p.Log}
+	engine := p.engine()
 	report, err := engine.Preview(ctx, next.plan)
 	p.record(report)
 	return err

@@ -81,8 +81,8 @@ func (c *change) stands() bool {
 		return false
 	}
 	last, err := c.LastStatus()
-	if err != nil || last.Outcome != status.OutcomeFailure || !c.finishes {
-		return err == nil && last.Outcome == status.OutcomeFailure
+	if failed := err == nil && last.Outcome == status.OutcomeFailure; !failed || !c.finishes {
+		return failed
 	}
 	for _, marker := range []string{c.marker(), runPlace.complete} {
 		if there, err := c.Host.Stat(marker); err == nil && there.Kind == apply.RegularFile {

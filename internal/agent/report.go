@@ -11,7 +11,7 @@ import (
 // reportPatience is how long the platform may take to hear of the result, which has been published then.
 const reportPatience = time.Minute
 
-// report reports to the platform how provisioning ended, where nobody else does: Azure takes a machine for broken,
+// report tells the platform how provisioning ended, where nobody else does: Azure takes a machine for broken,
 // and ends its creation with an error, that has not reported to the wire server (Azure: "Linux provisioning",
 // "creating images without a provisioning agent"). cloud-init and the guest agent do it themselves.
 func (p *provision) report(ctx context.Context) {
@@ -52,7 +52,7 @@ func (p *provision) recordReported(ctx context.Context) error {
 	return p.writeIdentity(record)
 }
 
-// reports reports whether this run is the one that the platform hears of.
+// reports says whether this run is the one that the platform hears of.
 func (p *provision) reports() bool {
 	return p.Cloud != nil && p.known.Platform == facts.Azure && !p.known.CloudInit && !p.known.GuestAgent &&
 		!p.isScript() && !p.opts.DryRun && (p.last == nil || !p.last.Reported)

@@ -56,7 +56,8 @@ func (a *Agent) undo(ctx context.Context, store *generation.Store, current gener
 		return nil, err
 	}
 	removed, restored := store.Stale(resource.Plan{})
-	engine := &apply.Engine{Host: a.Host, Now: a.Now, Log: a.Log, Sequential: a.Sequential, Stale: removed}
+	engine := a.engine()
+	engine.Stale = removed
 	report, err := engine.Apply(ctx, resource.Plan{Resources: restored})
 	if err != nil {
 		return report.Changes, err

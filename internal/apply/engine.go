@@ -248,9 +248,7 @@ func (r *run) compared() ([]*node, error) {
 func (r *run) compare() error {
 	var errs []error
 	for _, res := range r.plan.Resources {
-		switch res.Spec.(type) {
-		case *resource.File, *resource.Directory, *resource.Symlink:
-		default:
+		if !resource.OnDisk(res.Spec) {
 			continue
 		}
 		action, err := r.compareOne(res)
@@ -267,7 +265,7 @@ func (r *run) compare() error {
 	return errors.Join(append(errs, r.compareStale())...)
 }
 
-// compareOne tells what is to be done to a file, directory or link.
+// compareOne reports what must be done to a file, directory or link.
 func (r *run) compareOne(res resource.Resource) (Action, error) {
 	switch spec := res.Spec.(type) {
 	case *resource.File:

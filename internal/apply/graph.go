@@ -35,9 +35,7 @@ func (r *run) graph() ([]*node, error) {
 		}
 	}
 	for _, res := range r.plan.Resources {
-		switch res.Spec.(type) {
-		case *resource.File, *resource.Directory, *resource.Symlink:
-		default:
+		if !resource.OnDisk(res.Spec) {
 			add(&node{Resource: res, planned: true})
 		}
 	}

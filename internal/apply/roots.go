@@ -13,11 +13,11 @@ func (r *run) allowed() error {
 	var errs []error
 	for _, list := range [][]resource.Resource{r.plan.Resources, r.Stale} {
 		for _, res := range list {
-			switch res.Spec.(type) {
-			case *resource.File, *resource.Directory, *resource.Symlink:
-				if why := place.Check(res.Spec.Name()); why != "" {
-					errs = append(errs, failed(res, fmt.Errorf("path %q %s", res.Spec.Name(), why)))
-				}
+			if !resource.OnDisk(res.Spec) {
+				continue
+			}
+			if why := place.Check(res.Spec.Name()); why != "" {
+				errs = append(errs, failed(res, fmt.Errorf("path %q %s", res.Spec.Name(), why)))
 			}
 		}
 	}

@@ -26,9 +26,7 @@ func (r *run) writable(resources []resource.Resource, changes func(resource.Reso
 	var errs []error
 	seen := make(map[string]bool)
 	for _, res := range resources {
-		switch res.Spec.(type) {
-		case *resource.File, *resource.Directory, *resource.Symlink:
-		default:
+		if !resource.OnDisk(res.Spec) {
 			continue
 		}
 		dir := path.Dir(res.Spec.Name())

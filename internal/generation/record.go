@@ -142,8 +142,7 @@ func checkPlan(plan resource.Plan) error {
 
 // checkSpec wants a resource that has a name, and a path that a plan could have.
 func checkSpec(spec resource.Spec) error {
-	switch spec.(type) {
-	case *resource.File, *resource.Directory, *resource.Symlink:
+	if resource.OnDisk(spec) {
 		return checkPath(spec.Name())
 	}
 	if spec.Name() == "" {

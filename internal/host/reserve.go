@@ -32,24 +32,16 @@ func (t *Tree) reserve(p *place, size int64) error {
 	if err := p.replaceable(); err != nil {
 		return err
 	}
-	if err := p.discard(p.staged()); err != nil {
-		return fmt.Errorf("remove stale %s: %w", p.staged(), err)
-	}
-	f, err := p.open(p.staged(), unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL, 0o600)
+	err := p.create(p.staged(), 0o600, func(f *os.File) error {
+		if err := allocate(f, size); err != nil {
+			return bare(err)
+		}
+		return bare(syncTo(mutateSync, f))
+	})
 	if err != nil {
-		return fmt.Errorf("create %s: %w", p.staged(), err)
+		return err
 	}
-	err = allocate(f, size)
-	if err == nil {
-		err = syncTo(mutateSync, f)
-	}
-	if closing := closeWritten(f); err == nil {
-		err = closing
-	}
-	if err == nil {
-		err = p.rename(p.staged(), p.base)
-	}
-	if err != nil {
+	if err := p.rename(p.staged(), p.base); err != nil {
 		p.discard(p.staged()) // the disk needs the space; the first error is the one to report
 		return bare(err)
 	}

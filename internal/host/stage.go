@@ -34,14 +34,20 @@ func (t *Tree) write(p *place, name string, file *resource.File) error {
 	if err := checkMode(file.Mode); err != nil {
 		return err
 	}
+	return p.create(name, file.Mode&0o600, func(f *os.File) error { return t.fill(f, file) })
+}
+
+// create makes a new file that fill writes, in place of what an interrupted run left under its name; if that fails,
+// there is none.
+func (p *place) create(name string, mode uint32, fill func(*os.File) error) error {
 	if err := p.discard(name); err != nil {
 		return fmt.Errorf("remove stale %s: %w", name, err)
 	}
-	f, err := p.open(name, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL, file.Mode&0o600)
+	f, err := p.open(name, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL, mode)
 	if err != nil {
 		return fmt.Errorf("create %s: %w", name, err)
 	}
-	err = t.fill(f, file)
+	err = fill(f)
 	if err == nil {
 		if err = closeWritten(f); err == nil {
 			return nil

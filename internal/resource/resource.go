@@ -165,6 +165,15 @@ func (*Check) Kind() string { return "Check" }
 // Name implements Spec.
 func (c *Check) Name() string { return c.Label }
 
+// OnDisk reports whether a spec is of something at a path: a file, a directory or a symbolic link, whose name is the path.
+func OnDisk(spec Spec) bool {
+	switch spec.(type) {
+	case *File, *Directory, *Symlink:
+		return true
+	}
+	return false
+}
+
 // Plan is what a machine should be like.
 type Plan struct {
 	// Config is the digest of the config that the plan was made from.

@@ -64,8 +64,8 @@ func (m *Metrics) drifted() (count int, known bool) {
 // generations takes over which generations there are.
 func (m *Metrics) generations(entries []generation.Entry) {
 	current := 0
-	for _, e := range entries {
-		current = e.Number
+	if len(entries) > 0 {
+		current = entries[len(entries)-1].Number
 	}
 	good, _ := generation.LastGood(entries)
 	m.set(func() { m.current, m.lastGood = current, good.Number })
