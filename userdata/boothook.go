@@ -122,8 +122,8 @@ say 'started @UNIT@'
 //
 //   - Where the launcher's unit is enabled (images before July 2026) systemd starts it in any case:
 //     then systemd is asked, which knows to run it once.
-//   - The launcher gets the usual umask back, for the scripts that it runs rely on it, and none of
-//     cloud-init's files, for cloud-init waits until they are closed.
+//   - The launcher gets the usual umask back, because the scripts that it runs rely on it, and none of
+//     cloud-init's files, because cloud-init waits until they are closed.
 //   - On AKS's images a marker makes the scripts report success without doing anything, even after
 //     a failure. So the marker of an attempt that is known to have failed is taken away. A marker
 //     without a result is someone's wish to be left alone, and stays.

@@ -205,7 +205,7 @@ func (p *provision) publishResult(ctx context.Context) error {
 }
 
 // put publishes a document in its place, or else in memory: a disk that takes nothing more keeps what an earlier
-// run has published there, which is removed, for that needs no room. The error is that of the document's own place.
+// run has published there, which is removed: that needs no room. The error is that of the document's own place.
 func (p *provision) put(own, spare state.File, write func(state.File) error) error {
 	stale := func(f state.File) []string {
 		switch f {

@@ -12,7 +12,7 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// A change on trial is rolled back by a timer of systemd's, for whoever asked for the change may have lost the
+// A change on trial is rolled back by a timer of systemd's, because whoever asked for the change may have lost the
 // machine by it. There are two timers, one after the other. The first is there before anything is changed, for a run
 // that dies; it gives the run all the time that it may take. The second begins when the change is made, and gives
 // whoever has to confirm it the time that was asked for. The generation's record says until when it waits, and a

@@ -70,7 +70,7 @@ var beginnings = []beginning{
 }
 
 // documentFields are the fields of which a YAML contract has one at its top: the first two are the native
-// dialect's, the last is AKS's. A document in JSON needs none, for nothing else begins as it does.
+// dialect's, the last is AKS's. A document in JSON needs none, because nothing else begins as it does.
 var documentFields = []string{"apiVersion", "kind", "version"}
 
 // byteOrderMark is UTF-8's, which some editors write.

@@ -45,7 +45,7 @@ type Entry struct {
 	// Restores is the generation whose plan it has, where it is a rollback.
 	Restores int `json:"restores,omitempty"`
 	// Provisioned is the digest of the config that a boot made a generation of last. It is handed on from
-	// one generation to the next, for that one may not be kept any more.
+	// one generation to the next, because the older one may be pruned.
 	Provisioned string `json:"provisioned,omitempty"`
 	// Addresses are those that the machine had when the plan was made, with spaces between them; a rollback's are those of
 	// the generation that it restores. Empty where the plan has nothing to do with them, and for one that has none.

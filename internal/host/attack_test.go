@@ -52,7 +52,7 @@ func TestExchangedParents(t *testing.T) {
 		})
 	}
 	for rounds := 0; rounds < 50 || swaps.Load() < 1000; rounds++ {
-		// Each may fail, for the way that it goes is not there at that moment.
+		// Each may fail, because its parent directory is not there at that moment.
 		_ = tree.WriteFileAtomic(&resource.File{Path: "/etc/app/sub/f", Mode: 0o644, UID: os.Getuid(), GID: os.Getgid(), Content: []byte("inside")})
 		_ = tree.MakeDirectory(&resource.Directory{Path: "/etc/app/sub/d", Mode: 0o777, UID: os.Getuid(), GID: os.Getgid()})
 		_ = tree.MakeSymlink(&resource.Symlink{Path: "/etc/app/sub/l", Target: "x"})

@@ -175,7 +175,7 @@ func retryAfter(header http.Header) time.Duration {
 	return max(until.Sub(now), 0)
 }
 
-// unanswered reports why there was no answer. The error itself is not repeated, for it can quote what came in
+// unanswered reports why there was no answer. The error itself is not repeated, because it can quote what came in
 // an answer's place.
 func unanswered(where string, err error) *failure {
 	var notConnected unconnected

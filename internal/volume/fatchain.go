@@ -23,7 +23,7 @@ func (f *fat) open(s *session, directory bool, first uint32, size int64) (file, 
 			opened.extents = s.extents
 			return opened, nil
 		case clusters == most:
-			// A chain that runs in a circle ends here too, for it has no end of its own.
+			// A chain that runs in a circle ends here too, because it has no end of its own.
 			return file{}, corrupt("fat: the chain of a file of %d bytes has more than %d clusters", size, most)
 		case cluster < firstCluster || cluster > f.last:
 			return file{}, corrupt("fat: a chain leads to cluster %d of %d", cluster, f.last)

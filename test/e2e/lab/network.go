@@ -64,7 +64,7 @@ func (l *Lab) network(ctx context.Context) error {
 }
 
 // dhcp starts a DHCP server that knows the one machine, and tells it Azure's option 245, where the
-// wire server is; and a DNS server that knows nothing, for one that does not answer costs seconds.
+// wire server is; and a DNS server that knows nothing, because one that does not answer costs seconds.
 func (l *Lab) dhcp(ctx context.Context) error {
 	dir := filepath.Join(l.dir, "dhcp")
 	if err := os.MkdirAll(dir, 0o755); err != nil {

@@ -11,7 +11,7 @@ import (
 )
 
 // initrdModules are loaded before the root file system is mounted, in this order: the disks, and
-// the file systems of a cloud's seed, for cloud-init looks for it before udev loads anything.
+// the file systems of a cloud's seed, because cloud-init looks for it before udev loads anything.
 var initrdModules = []string{
 	"virtio_ring", "virtio", "virtio_pci_legacy_dev", "virtio_pci_modern_dev", "virtio_pci", "virtio_blk",
 	"cdrom", "isofs", "crc-itu-t", "udf",

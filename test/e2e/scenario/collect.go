@@ -23,7 +23,7 @@ var kept = map[string]string{
 	"events.jsonl":   "cat /var/log/azure/Microsoft.Azure.Extensions.CustomScript/events/*",
 }
 
-// keptOfFailures are what is kept besides where a case has failed, for they take seconds.
+// keptOfFailures are what is kept besides where a case has failed, because they take seconds.
 var keptOfFailures = map[string]string{
 	"network.txt":         "ip address; ip route",
 	"units.txt":           "systemctl --no-pager list-units; systemctl list-jobs",
