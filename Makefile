@@ -35,8 +35,8 @@ test: ## all unit, golden, script and fuzz-seed tests
 .PHONY: race race-part
 race: ## the tests under the race detector
 	go test -race ./...
-race-part: ## those of the packages that start goroutines, but for the agent's, which take long; as CI does
-	go test -race ./cmd/slipway-node ./internal/apply ./internal/cli ./internal/host ./internal/source ./internal/watch
+race-part: ## those of the packages that start goroutines, as CI does
+	go test -race ./cmd/slipway-node ./internal/agent ./internal/apply ./internal/cli ./internal/host ./internal/source ./internal/watch
 
 .PHONY: lint
 lint: ## gofmt, vet, staticcheck, and the rules of the house

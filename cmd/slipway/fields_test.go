@@ -14,6 +14,7 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig/dialect"
 	"github.com/slipway-dev/slipway/schema"
 	"github.com/slipway-dev/slipway/test/contracts"
+	"github.com/slipway-dev/slipway/test/detector"
 )
 
 // together are what a field acts together with: it is laid over the example, by the beginning of the path.
@@ -50,6 +51,7 @@ var undiscovered = map[string]map[string]fieldRow{
 // applied if another value of it changes the plan, and not applied if the contract's reader is warned of
 // that. Every other one stands in dialect.Unplanned, or in undiscovered.
 func TestFieldsDocument(t *testing.T) {
+	detector.Skip(t)
 	var out strings.Builder
 	out.WriteString(fieldsHead)
 	f, err := facts.Parse([]byte(readExample(t, "facts/ubuntu.json")))

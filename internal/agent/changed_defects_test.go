@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/slipway-dev/slipway/internal/apply"
+	"github.com/slipway-dev/slipway/test/detector"
 )
 
 // changeMethods are the host's methods that a change with everything in it calls.
@@ -19,6 +20,7 @@ var changeMethods = []string{
 // Whatever method of the host's is broken or meets a defect, a change ends in an answer and gives the lock
 // back; and once the method works, the next is made.
 func TestDefectsDuringChange(t *testing.T) {
+	detector.Skip(t)
 	t.Parallel()
 	for _, method := range changeMethods {
 		for how, fail := range map[string]func() error{

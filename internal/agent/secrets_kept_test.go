@@ -16,6 +16,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/cli"
 	"github.com/slipway-dev/slipway/internal/difference"
 	"github.com/slipway-dev/slipway/internal/generation"
+	"github.com/slipway-dev/slipway/test/detector"
 )
 
 // usable are the contracts with a canary in every secret that a node can be made from, and for each the
@@ -53,6 +54,7 @@ var ways = map[string]func(op, name string) error{
 // No secret is shown by a change, a rollback or what they leave behind: not in a difference, the index, a
 // list, the log, the status or an error, whether it succeeds, fails or meets a defect.
 func TestSecretsOfChangesAreNotShown(t *testing.T) {
+	detector.Skip(t)
 	t.Parallel()
 	shown := forms(t)
 	for name, before := range usable {
@@ -104,6 +106,7 @@ func TestSecretsOfChangesAreNotShown(t *testing.T) {
 // The generations hold the secrets that a rollback brings back, in files that only the superuser reads, and
 // the credential that the node joins with nowhere at all.
 func TestSecretsAreKept(t *testing.T) {
+	detector.Skip(t)
 	t.Parallel()
 	keeps := map[string]string{"AKS, token": secretCanary, "AKS, certificate": keyCanary(t), "native, token": secretCanary, "native, plug-in": execCanary, "native, certificate": keyCanary(t)}
 	for name, before := range usable {

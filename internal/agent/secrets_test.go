@@ -15,6 +15,7 @@ import (
 
 	"github.com/slipway-dev/slipway/internal/plan"
 	"github.com/slipway-dev/slipway/nodeconfig/dialect"
+	"github.com/slipway-dev/slipway/test/detector"
 )
 
 // The canaries, one for each field that is secret; that of a key is a line of it.
@@ -121,6 +122,7 @@ func secretContracts(t *testing.T) map[string]struct{ path, document string } {
 // No secret is shown: not in a document, an event, the log, a plan, an error or a panic's trace;
 // whether the provisioning succeeds, fails or meets a defect.
 func TestSecretsAreNotShown(t *testing.T) {
+	detector.Skip(t)
 	t.Parallel()
 	errEvil := errors.New("failed")
 	shown := forms(t)

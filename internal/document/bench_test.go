@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/slipway-dev/slipway/internal/document"
+	"github.com/slipway-dev/slipway/test/detector"
 )
 
 // heavy are the shapes of a document that take the most memory and time for their size: each is repeated up to the
@@ -73,6 +74,7 @@ func BenchmarkParse(b *testing.B) {
 
 // TestMemory: no document of the largest size takes more than 32 MiB to read or to refuse, whatever its shape.
 func TestMemory(t *testing.T) {
+	detector.Skip(t)
 	const most = 32 << 20
 	var before, after runtime.MemStats
 	for name := range heavy {

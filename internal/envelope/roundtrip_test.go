@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/slipway-dev/slipway/internal/envelope"
+	"github.com/slipway-dev/slipway/test/detector"
 	"github.com/slipway-dev/slipway/userdata"
 )
 
@@ -44,6 +45,7 @@ func randomContract(r *rand.Rand) []byte {
 // TestOpenUndoesWrappings: whatever contract is wrapped in whatever stack of wrappings comes out as it went
 // in, at the place that the innermost of them wrote it at.
 func TestOpenUndoesWrappings(t *testing.T) {
+	detector.Skip(t)
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 1000 {
 		document := randomContract(r)
@@ -107,6 +109,7 @@ func TestOpenUndoesRendering(t *testing.T) {
 
 // TestTruncated: custom data that is cut anywhere is refused, or has lost nothing of the contract.
 func TestTruncated(t *testing.T) {
+	detector.Skip(t)
 	for _, e := range examples(t) {
 		contract := userdata.Contract{Document: e.document, Path: e.path}
 		for name, render := range map[string]func(userdata.Contract) ([]byte, error){
