@@ -2,6 +2,7 @@ package plan
 
 import (
 	"github.com/slipway-dev/slipway/internal/resource"
+	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
 // cloudConfig is azure.json, the configuration of Azure's cloud provider; its keys are in AKS's
@@ -46,8 +47,36 @@ type cloudConfig struct {
 }
 
 // azure writes the cloud provider's configuration. Defaults are set already, so every pointer is.
-func (p *planner) azure() {
-	a := p.config.Cloud.Azure
+var azure = concern{
+	name:  "Azure",
+	joins: true,
+	reads: []string{
+		"$.cloud.azure.backoff",
+		"$.cloud.azure.custom.endpoints",
+		"$.cloud.azure.environment",
+		"$.cloud.azure.identity",
+		"$.cloud.azure.loadBalancer",
+		"$.cloud.azure.location",
+		"$.cloud.azure.primaryAvailabilitySetName",
+		"$.cloud.azure.primaryScaleSetName",
+		"$.cloud.azure.rateLimit",
+		"$.cloud.azure.resourceGroup",
+		"$.cloud.azure.routeTable",
+		"$.cloud.azure.securityGroup",
+		"$.cloud.azure.subnet",
+		"$.cloud.azure.subscriptionID",
+		"$.cloud.azure.tenantID",
+		"$.cloud.azure.useInstanceMetadata",
+		"$.cloud.azure.vmType",
+		"$.cloud.azure.vnet",
+		"$.cloud.azure.vnetResourceGroup",
+		"$.kubelet.flags",
+	},
+	plan: planAzure,
+}
+
+func planAzure(in *input, out *output) {
+	a := in.config.Cloud.Azure
 	if a == nil {
 		return
 	}
@@ -88,17 +117,26 @@ func (p *planner) azure() {
 	// Mode v2 has neither exponent nor jitter (AKS: the lines are removed).
 	if a.Backoff.Mode != "v2" {
 		c.BackoffExponent, c.BackoffJitter = a.Backoff.Exponent, a.Backoff.Jitter
+	} else {
+		unusedBackoff(out, "exponent", a.Backoff.Exponent)
+		unusedBackoff(out, "jitter", a.Backoff.Jitter)
 	}
-	p.secret(resource.Join, p.layout.cloudConfig, jsonFile(c), "the cloud provider's configuration", p.cloudConfigReaders()...)
+	out.secret(resource.Join, in.layout.cloudConfig, jsonFile(c), "the cloud provider's configuration", cloudConfigReaders(in.config)...)
 	if a.Custom != nil && a.Custom.Endpoints != "" {
-		p.file(resource.Join, p.layout.customCloud, 0o600, []byte(a.Custom.Endpoints), "the endpoints of a custom cloud")
+		out.file(resource.Join, in.layout.customCloud, 0o600, []byte(a.Custom.Endpoints), "the endpoints of a custom cloud")
+	}
+}
+
+func unusedBackoff(out *output, name string, value *float64) {
+	if value != nil && *value != 0 {
+		out.notApplied("$.cloud.azure.backoff." + name)
 	}
 }
 
 // cloudConfigReaders are the units that read azure.json when they start: a kubelet with the cloud
 // provider built in. An external one, and the credential provider, read it when they need it.
-func (p *planner) cloudConfigReaders() []string {
-	for _, flag := range p.config.Kubelet.Flags {
+func cloudConfigReaders(c *nodeconfig.NodeConfig) []string {
+	for _, flag := range c.Kubelet.Flags {
 		if flag.Name == "cloud-config" {
 			return []string{kubeletUnit}
 		}

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"github.com/slipway-dev/slipway/internal/resource"
+	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
 const (
@@ -12,28 +13,34 @@ const (
 
 // kubenet reports whether containerd makes the CNI configuration from the node's own range (AKS:
 // kubenet, unless Calico brings a configuration of its own).
-func (p *planner) kubenet() bool {
-	n := p.config.Network
+func kubenet(c *nodeconfig.NodeConfig) bool {
+	n := c.Network
 	return n.Plugin == "kubenet" && n.Policy != "calico"
 }
 
 // cni prepares the directories of CNI, and the plug-in's configuration where the node has one.
-func (p *planner) cni() {
-	p.directory(cniBinDir, 0o755, "CNI plug-ins")
-	p.directory(cniConfDir, 0o755, "CNI configuration")
+var cni = concern{
+	name:  "CNI",
+	reads: []string{"$.network.plugin", "$.network.policy"},
+	plan:  planCNI,
+}
+
+func planCNI(in *input, out *output) {
+	out.directory(cniBinDir, 0o755, "CNI plug-ins")
+	out.directory(cniConfDir, 0o755, "CNI configuration")
 	switch {
-	case p.kubenet():
-		p.file(resource.Base, kubenetTemplate, 0o644, []byte(kubenetConf), "containerd fills in the node's pod range (AKS: kubenet)", containerdUnit)
-	case p.config.Network.Plugin == "azure":
+	case kubenet(in.config):
+		out.file(resource.Base, kubenetTemplate, 0o644, []byte(kubenetConf), "containerd fills in the node's pod range (AKS: kubenet)", containerdUnit)
+	case in.config.Network.Plugin == "azure":
 		// The node's own policy engine needs routed pods; without one they are bridged.
 		conf := azureCNI{Type: "azure-vnet", Mode: "bridge", Bridge: "azure0"}
-		if policy := p.config.Network.Policy; policy != "" && policy != "none" {
+		if policy := in.config.Network.Policy; policy != "" && policy != "none" {
 			conf = azureCNI{Type: "azure-vnet", Mode: "transparent"}
 		}
 		conf.IPAM.Type = "azure-vnet-ipam"
 		portmap := portmapCNI{Type: "portmap", SNAT: true}
 		portmap.Capabilities.PortMappings = true
-		p.file(resource.Base, cniConfDir+"/10-azure.conflist", 0o600, jsonFile(conflist{"0.3.0", "azure", []any{conf, portmap}}),
+		out.file(resource.Base, cniConfDir+"/10-azure.conflist", 0o600, jsonFile(conflist{"0.3.0", "azure", []any{conf, portmap}}),
 			"Azure's CNI (AKS: 10-azure.conflist)")
 	}
 }

@@ -75,9 +75,9 @@ var needs = map[string]func(*nodeconfig.NodeConfig){
 	},
 }
 
-// Every setting that a contract can express either changes what is planned, or is warned of, in
-// either layout. It is set alone, in the least that makes a node.
-func TestNothingIsDroppedInSilence(t *testing.T) {
+// certificates gives the leaves that are certificates values that they can have.
+func certificates(t *testing.T) {
+	t.Helper()
 	pair := contract(t, "aks/client-certificate.json").Join.ClientCertificate
 	values["$.join.clientCertificate.key"] = pair.Key
 	for _, path := range []string{
@@ -86,6 +86,12 @@ func TestNothingIsDroppedInSilence(t *testing.T) {
 	} {
 		values[path] = pair.Certificate
 	}
+}
+
+// Every setting that a contract can express either changes what is planned, or is warned of, in
+// either layout. It is set alone, in the least that makes a node.
+func TestNothingIsDroppedInSilence(t *testing.T) {
+	certificates(t)
 	all := leaves(reflect.TypeFor[nodeconfig.NodeConfig](), "$")
 	if len(all) < 150 {
 		t.Fatalf("only %d leaves", len(all))
@@ -111,6 +117,22 @@ func TestNothingIsDroppedInSilence(t *testing.T) {
 
 // applies wants a leaf to change the plan, or to be warned of.
 func applies(t *testing.T, layout string, l leaf) {
+	before, after := pair(t, layout, l)
+	old, _ := New(before, ubuntu(t))
+	planned, problems := New(after, ubuntu(t))
+	for _, problem := range problems {
+		if covers(problem.Path, l.path) {
+			return
+		}
+	}
+	if reflect.DeepEqual(old.Resources, planned.Resources) {
+		t.Error("changes nothing, and is not warned of")
+	}
+}
+
+// pair is the least contract in which a leaf means anything, and the same with another value of the leaf.
+func pair(t *testing.T, layout string, l leaf) (before, after *nodeconfig.NodeConfig) {
+	t.Helper()
 	least := func() *nodeconfig.NodeConfig {
 		c, problems := nodeconfig.Decode(read(t, examples+"native/minimal.yaml"))
 		if len(problems) > 0 {
@@ -125,7 +147,7 @@ func applies(t *testing.T, layout string, l leaf) {
 		}
 		return c
 	}
-	before, after := least(), least()
+	before, after = least(), least()
 	nodeconfig.Default(before)
 	nodeconfig.Repair(before)
 	value, ok := values[l.path]
@@ -142,17 +164,8 @@ func applies(t *testing.T, layout string, l leaf) {
 	nodeconfig.Default(after)
 	for _, problem := range nodeconfig.Repair(after) {
 		if covers(problem.Path, l.path) || covers(l.path, problem.Path) {
-			t.Fatalf("has a value that it cannot have: %s", problem)
+			t.Fatalf("%s has a value that it cannot have: %s", l.path, problem)
 		}
 	}
-	old, _ := New(before, ubuntu(t))
-	planned, problems := New(after, ubuntu(t))
-	for _, problem := range problems {
-		if covers(problem.Path, l.path) {
-			return
-		}
-	}
-	if reflect.DeepEqual(old.Resources, planned.Resources) {
-		t.Error("changes nothing, and is not warned of")
-	}
+	return before, after
 }

@@ -6,38 +6,52 @@ import (
 	"strings"
 
 	"github.com/slipway-dev/slipway/exitcode"
+	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/internal/resource"
+	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
 const containerdSocket = "unix:///run/containerd/containerd.sock"
 
 // containerd plans the container runtime: its configuration, its unit and its start.
-func (p *planner) containerd() {
-	p.directory("/etc/containerd/certs.d", 0o755, "registries are configured here, one directory for each")
-	p.guarded(p.secretHeaders(), resource.Base, ContainerdConfig, 0o644, p.containerdConfig(), "containerd's configuration", containerdUnit)
-	p.file(resource.Base, resource.UnitDir+"/"+containerdUnit, 0o644, containerdUnitFile(p.layout.containerd), "containerd's whole unit", containerdUnit)
-	p.file(resource.Base, resource.UnitDir+"/containerd.service.d/exec_start.conf", 0o644, unitFile(
+var containerd = concern{
+	name: "containerd",
+	reads: []string{
+		"$.components.artifacts.*.version",
+		"$.network.plugin",
+		"$.network.policy",
+		"$.runtime.cgroupDriver",
+		"$.runtime.containerd.dataDir",
+		"$.runtime.containerd.limits",
+		"$.runtime.containerd.metricsAddress",
+		"$.runtime.containerd.registryHeaders",
+		"$.runtime.sandboxImage",
+	},
+	plan: planContainerd,
+}
+
+func planContainerd(in *input, out *output) {
+	out.directory("/etc/containerd/certs.d", 0o755, "registries are configured here, one directory for each")
+	out.guarded(secretHeaders(in.config.Runtime.Containerd.RegistryHeaders), resource.Base, ContainerdConfig, 0o644, containerdConfig(in), "containerd's configuration", containerdUnit)
+	out.file(resource.Base, resource.UnitDir+"/"+containerdUnit, 0o644, containerdUnitFile(in.layout.containerd), "containerd's whole unit", containerdUnit)
+	out.file(resource.Base, resource.UnitDir+"/containerd.service.d/exec_start.conf", 0o644, unitFile(
 		"[Service]",
 		"# Pods are forwarded even where a distribution's firewall would not; a host without iptables has none.",
 		"ExecStartPost=-iptables -w -P FORWARD ACCEPT",
 		"LimitNOFILE=1048576",
 	), "forwards pods' packets (AKS: exec_start.conf)", containerdUnit)
-	if limits := p.config.Runtime.Containerd.Limits; len(limits) > 0 {
+	if limits := in.config.Runtime.Containerd.Limits; len(limits) > 0 {
 		lines := []string{"[Service]"}
 		for _, name := range slices.Sorted(maps.Keys(limits)) {
 			lines = append(lines, "Limit"+name+"="+unitValue(limits[name]))
 		}
-		p.file(resource.Base, resource.UnitDir+"/containerd.service.d/set_ulimits.conf", 0o600, unitFile(lines...),
+		out.file(resource.Base, resource.UnitDir+"/containerd.service.d/set_ulimits.conf", 0o600, unitFile(lines...),
 			"the contract's limits (AKS: set_ulimits.conf)", containerdUnit)
 	}
-	p.enable(resource.Base, containerdUnit)
-	requires := []resource.ID{resource.IDOf(&resource.Module{Module: "overlay"})}
-	if check := p.imageCheck(); check != "" {
-		requires = append(requires, check)
-	}
-	p.add(resource.Resource{
+	out.enable(resource.Base, containerdUnit)
+	out.add(resource.Resource{
 		Phase:    resource.Base,
-		Requires: requires,
+		Requires: []resource.ID{resource.IDOf(&resource.Module{Module: "overlay"}), imageGroup.all()},
 		ExitCode: exitcode.UnitStartFailed,
 		Reason:   "the container runtime runs",
 		Spec:     &resource.Unit{Unit: containerdUnit},
@@ -49,23 +63,13 @@ func (p *planner) containerd() {
 var publicHeaders = map[string]string{"X-Meta-Source-Client": "azure/aks"}
 
 // secretHeaders reports whether a header of containerd's requests may be a credential.
-func (p *planner) secretHeaders() bool {
-	for name, value := range p.config.Runtime.Containerd.RegistryHeaders {
+func secretHeaders(headers map[string]nodeconfig.Secret) bool {
+	for name, value := range headers {
 		if public, ok := publicHeaders[name]; !ok || value.Reveal() != public {
 			return true
 		}
 	}
 	return false
-}
-
-// imageCheck is the ID of the check of the image, or "" where there is none.
-func (p *planner) imageCheck() resource.ID {
-	for _, r := range p.plan.Resources {
-		if check, ok := r.Spec.(*resource.Check); ok && check.Label == "image-built" {
-			return r.ID()
-		}
-	}
-	return ""
 }
 
 // containerdUnitFile is the unit, after containerd's own: ready when it says so, shims survive it.
@@ -130,8 +134,8 @@ var criSchemas = map[string]criSchema{
 
 // containerdMajor is the main version of containerd: the installed one, else the one the contract
 // expects, else the current one.
-func (p *planner) containerdMajor() string {
-	for _, version := range []string{p.facts.Version("containerd"), p.config.Components.Artifacts["containerd"].Version} {
+func containerdMajor(c *nodeconfig.NodeConfig, f facts.Facts) string {
+	for _, version := range []string{f.Version("containerd"), c.Components.Artifacts["containerd"].Version} {
 		major, _, _ := strings.Cut(strings.TrimPrefix(version, "v"), ".")
 		if _, known := criSchemas[major]; known {
 			return major
@@ -158,10 +162,10 @@ func (t *toml) table(name string, pairs ...string) {
 	}
 }
 
-func (p *planner) containerdConfig() []byte {
+func containerdConfig(in *input) []byte {
 	var (
-		schema = criSchemas[p.containerdMajor()]
-		r      = p.config.Runtime
+		schema = in.schema
+		r      = in.config.Runtime
 		doc    toml
 	)
 	top := []string{"version", schema.version, "oom_score", "-999"}
@@ -176,8 +180,8 @@ func (p *planner) containerdConfig() []byte {
 		headers = append(headers, tomlString(name), "["+tomlString(r.Containerd.RegistryHeaders[name].Reveal())+"]")
 	}
 	doc.table(schema.images+".registry.headers", headers...)
-	p.runtimes(&doc, schema)
-	if p.kubenet() {
+	runtimes(in, &doc)
+	if kubenet(in.config) {
 		doc.table(schema.runtime+".cni", "conf_template", tomlString(kubenetTemplate))
 	}
 	if address := r.Containerd.MetricsAddress; address != "" {
@@ -187,11 +191,11 @@ func (p *planner) containerdConfig() []byte {
 }
 
 // runtimeDriver is containerd's cgroup driver.
-func (p *planner) runtimeDriver() string {
-	switch driver := p.config.Runtime.CgroupDriver; {
+func runtimeDriver(c *nodeconfig.NodeConfig, schema criSchema) string {
+	switch driver := c.Runtime.CgroupDriver; {
 	case driver != "":
 		return driver
-	case criSchemas[p.containerdMajor()].systemdCgroup:
+	case schema.systemdCgroup:
 		return "systemd"
 	}
 	return "cgroupfs"
@@ -199,10 +203,11 @@ func (p *planner) runtimeDriver() string {
 
 // runtimes are runc, twice: "untrusted" is a name that workloads of old may still ask for (AKS node
 // contract, containerd configuration rules).
-func (p *planner) runtimes(doc *toml, schema criSchema) {
+func runtimes(in *input, doc *toml) {
+	schema := in.schema
 	doc.table(schema.runtime+".containerd", "default_runtime_name", tomlString("runc"))
-	options := []string{"BinaryName", tomlString(p.layout.runc)}
-	if p.runtimeDriver() == "systemd" {
+	options := []string{"BinaryName", tomlString(in.layout.runc)}
+	if in.driver == "systemd" {
 		options = append(options, "SystemdCgroup", "true")
 	}
 	for _, name := range []string{"runc", "untrusted"} {

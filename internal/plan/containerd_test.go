@@ -147,11 +147,9 @@ func TestContainerdVersion(t *testing.T) {
 		{"1.7.1", "2.1.0", "1"}, {"", "1.6.0", "1"}, {"", "v1.6.0", "1"}, {"", "2.1", "2"}, {"", "", "2"},
 		{"3.0", "1.7", "1"}, {"unknown", "", "2"}, {"2", "", "2"}, {"10", "", "2"},
 	} {
-		p := planner{
-			config: &nodeconfig.NodeConfig{Components: nodeconfig.Components{Artifacts: map[string]nodeconfig.Artifact{"containerd": {Version: c.expected}}}},
-			facts:  facts.Facts{Components: []components.Component{{Name: "containerd", Version: c.installed}}},
-		}
-		if got := p.containerdMajor(); got != c.want {
+		config := &nodeconfig.NodeConfig{Components: nodeconfig.Components{Artifacts: map[string]nodeconfig.Artifact{"containerd": {Version: c.expected}}}}
+		known := facts.Facts{Components: []components.Component{{Name: "containerd", Version: c.installed}}}
+		if got := containerdMajor(config, known); got != c.want {
 			t.Errorf("%+v: got %s", c, got)
 		}
 	}

@@ -8,43 +8,61 @@ import (
 )
 
 // credentials writes what the kubelet authenticates with, and tells it where that is.
-func (p *planner) credentials() {
-	p.unusedCredentials()
-	flags := "--kubeconfig=" + p.layout.kubeconfig
-	switch j := p.config.Join; j.Method {
+var credentials = concern{
+	name:  "credentials",
+	joins: true,
+	reads: []string{
+		"$.cluster.server",
+		"$.join.attested",
+		"$.join.bootstrapToken",
+		"$.join.clientCertificate",
+		"$.join.exec",
+		"$.kubelet.flags",
+	},
+	plan: planCredentials,
+}
+
+func planCredentials(in *input, out *output) {
+	unusedCredentials(in.config.Join, out)
+	if j := in.config.Join; j.Attested != nil || j.Method == nodeconfig.JoinAttested {
+		p := notApplied("$.join.attested")
+		p.Fatal = j.Method == nodeconfig.JoinAttested // there is no other way
+		out.report(p)
+	}
+	flags := "--kubeconfig=" + in.layout.kubeconfig
+	switch j := in.config.Join; j.Method {
 	case nodeconfig.JoinBootstrapToken:
 		user := kubeUser{Token: j.BootstrapToken.Reveal()}
-		own := p.retireCredential()
-		p.add(resource.Resource{
+		own := retireCredential(in, out)
+		out.add(resource.Resource{
 			Phase:    resource.Join,
 			Restarts: []string{kubeletUnit},
 			Reason:   "joins with a bootstrap token; the kubelet writes its own kubeconfig then",
 			Spec: &resource.File{
-				Path: p.layout.bootstrapConfig, Mode: 0o600, Secret: true, Until: own,
-				Content: p.kubeconfig("kubelet-bootstrap", "bootstrap-context", user),
+				Path: in.layout.bootstrapConfig, Mode: 0o600, Secret: true, Until: own,
+				Content: kubeconfigFile(in, "kubelet-bootstrap", "bootstrap-context", user),
 			},
 		})
-		flags += " --bootstrap-kubeconfig=" + p.layout.bootstrapConfig
+		flags += " --bootstrap-kubeconfig=" + in.layout.bootstrapConfig
 	case nodeconfig.JoinClientCertificate:
 		// A config that is not valid may lack the credential; its other problems are of interest all the same.
 		pair := cmp.Or(j.ClientCertificate, &nodeconfig.ClientCertificate{})
-		p.file(resource.Join, p.layout.clientCert, 0o644, []byte(pair.Certificate), "the kubelet's client certificate", kubeletUnit)
-		p.secret(resource.Join, p.layout.clientKey, []byte(pair.Key.Reveal()), "the kubelet's client key", kubeletUnit)
-		user := kubeUser{ClientCertificate: p.layout.clientCert, ClientKey: p.layout.clientKey}
-		p.file(resource.Join, p.layout.kubeconfig, 0o600, p.kubeconfig("client", "localclustercontext", user),
+		out.file(resource.Join, in.layout.clientCert, 0o644, []byte(pair.Certificate), "the kubelet's client certificate", kubeletUnit)
+		out.secret(resource.Join, in.layout.clientKey, []byte(pair.Key.Reveal()), "the kubelet's client key", kubeletUnit)
+		user := kubeUser{ClientCertificate: in.layout.clientCert, ClientKey: in.layout.clientKey}
+		out.file(resource.Join, in.layout.kubeconfig, 0o600, kubeconfigFile(in, "client", "localclustercontext", user),
 			"joins with a client certificate", kubeletUnit)
 	case nodeconfig.JoinExec:
-		p.secret(resource.Join, p.layout.kubeconfig, p.kubeconfig("exec", "localclustercontext", execUser(cmp.Or(j.Exec, &nodeconfig.ExecCredential{}))),
+		out.secret(resource.Join, in.layout.kubeconfig, kubeconfigFile(in, "exec", "localclustercontext", execUser(cmp.Or(j.Exec, &nodeconfig.ExecCredential{}))),
 			"joins with a credential plug-in", kubeletUnit)
 	}
-	p.file(resource.Join, kubeletDropIns+"10-tlsbootstrap.conf", 0o644,
+	out.file(resource.Join, kubeletDropIns+"10-tlsbootstrap.conf", 0o644,
 		unitFile("[Service]", `Environment="KUBELET_TLS_BOOTSTRAP_FLAGS=`+flags+`"`),
 		"part of the kubelet's command line (AKS: 10-tlsbootstrap.conf)", kubeletUnit)
 }
 
 // unusedCredentials reports what the contract gives to join with, and the node's method does not use.
-func (p *planner) unusedCredentials() {
-	j := p.config.Join
+func unusedCredentials(j nodeconfig.Join, out *output) {
 	pair := cmp.Or(j.ClientCertificate, &nodeconfig.ClientCertificate{})
 	for _, credential := range []struct {
 		path  string
@@ -57,7 +75,7 @@ func (p *planner) unusedCredentials() {
 		{"$.join.exec", nodeconfig.JoinExec, j.Exec != nil},
 	} {
 		if credential.given && credential.of != j.Method {
-			p.warn(nodeconfig.Dropped, credential.path, "is not used, because the node joins in another way")
+			out.warn(nodeconfig.Dropped, credential.path, "is not used, because the node joins in another way")
 		}
 	}
 }
@@ -132,13 +150,13 @@ type kubeContext struct {
 // clusterName is what AKS calls the cluster in a kubeconfig; nobody sees it but who reads the file.
 const clusterName = "localcluster"
 
-func (p *planner) kubeconfig(user, context string, credential kubeUser) []byte {
+func kubeconfigFile(in *input, user, context string, credential kubeUser) []byte {
 	return yamlFile(kubeconfig{
 		APIVersion: "v1",
 		Kind:       "Config",
 		Clusters: []namedCluster{{clusterName, kubeCluster{
-			CertificateAuthority: p.layout.ca,
-			Server:               p.config.Cluster.Server,
+			CertificateAuthority: in.layout.ca,
+			Server:               in.config.Cluster.Server,
 		}}},
 		Users:          []namedUser{{user, credential}},
 		Contexts:       []namedContext{{context, kubeContext{clusterName, user}}},

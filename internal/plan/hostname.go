@@ -7,13 +7,20 @@ import (
 
 // hostname gives the machine the name that its cloud has for it, where nobody else does: cloud-init sets it
 // where it runs. The Node is named after it unless the contract says otherwise.
-func (p *planner) hostname() {
-	instance := p.facts.Instance
-	if instance == nil || instance.Hostname == "" || p.facts.CloudInit {
+var hostname = concern{
+	name:  "host name",
+	joins: true,
+	reads: []string{},
+	plan:  planHostname,
+}
+
+func planHostname(in *input, out *output) {
+	instance := in.facts.Instance
+	if instance == nil || instance.Hostname == "" || in.facts.CloudInit {
 		return
 	}
-	p.file(resource.Join, "/etc/hostname", 0o644, []byte(instance.Hostname+"\n"), "the machine's name, from its cloud (hostname(5))")
-	p.add(resource.Resource{
+	out.file(resource.Join, "/etc/hostname", 0o644, []byte(instance.Hostname+"\n"), "the machine's name, from its cloud (hostname(5))")
+	out.addTo(kernelGroup, resource.Resource{
 		Phase:    resource.Join,
 		ExitCode: exitcode.SysctlFailed,
 		Reason:   "the kubelet reads the name when it starts",

@@ -25,28 +25,34 @@ var artifactComponents = map[string]string{"kubernetes": "kubelet"}
 // component, but for a kubelet of which the image holds several: with any other version than the one that is
 // there, the node would be another than the contract says, and everything that depends on the version would be
 // planned for a kubelet that is not there.
-func (p *planner) installed() {
-	if len(p.facts.Components) == 0 {
+var installed = concern{
+	name:  "installed components",
+	reads: []string{"$.components.artifacts.*.version"},
+	plan:  planInstalled,
+}
+
+func planInstalled(in *input, out *output) {
+	if len(in.facts.Components) == 0 {
 		return // nothing is known
 	}
-	if version := p.config.Cluster.KubernetesVersion; version != "" {
-		p.compare("kubelet", version, versionPath)
+	if version := in.config.Cluster.KubernetesVersion; version != "" {
+		wantInstalled(in, out, "kubelet", version, versionPath)
 	}
-	for _, name := range slices.Sorted(maps.Keys(p.config.Components.Artifacts)) {
-		if version := p.config.Components.Artifacts[name].Version; version != "" {
+	for _, name := range slices.Sorted(maps.Keys(in.config.Components.Artifacts)) {
+		if version := in.config.Components.Artifacts[name].Version; version != "" {
 			component := name
 			if other, ok := artifactComponents[name]; ok {
 				component = other
 			}
-			p.compare(component, strings.TrimPrefix(version, "v"), document.FieldPath("$.components.artifacts", name)+".version")
+			wantInstalled(in, out, component, strings.TrimPrefix(version, "v"), document.FieldPath("$.components.artifacts", name)+".version")
 		}
 	}
 }
 
-// compare wants a component to be installed in a version.
-func (p *planner) compare(component, wanted, at string) {
+// wantInstalled wants a component to be installed in a version.
+func wantInstalled(in *input, out *output, component, wanted, at string) {
 	var have []string
-	for _, c := range p.facts.Components {
+	for _, c := range in.facts.Components {
 		if c.Name == component {
 			if sameVersion(component, c.Version, wanted) {
 				return
@@ -63,7 +69,7 @@ func (p *planner) compare(component, wanted, at string) {
 	case !slices.Contains(needed, component):
 		return // not every image lists it
 	}
-	p.fatal(nodeconfig.NotInstalled, at, "%s", reason)
+	out.fatal(nodeconfig.NotInstalled, at, "%s", reason)
 }
 
 // sameVersion reports whether an installed version may be the wanted one. Of some only the main version is known,
@@ -91,12 +97,18 @@ func untilSuffix(version string) int {
 	return len(version)
 }
 
-// supported warns of a version that nobody has tried. It is planned like the nearest that is known.
-func (p *planner) supported() {
-	if p.minor == newest || p.minor >= kubeletapi.OldestSupported && p.minor <= kubeletapi.NewestSupported {
+// planSupported warns of a version that nobody has tried. It is planned like the nearest that is known.
+var supported = concern{
+	name:  "supported versions",
+	reads: []string{},
+	plan:  planSupported,
+}
+
+func planSupported(in *input, out *output) {
+	if in.minor == newest || in.minor >= kubeletapi.OldestSupported && in.minor <= kubeletapi.NewestSupported {
 		return
 	}
-	p.warn(nodeconfig.Invalid, versionPath, "this version of Slipway supports Kubernetes 1.%d to 1.%d; the node is planned like one of the nearest",
+	out.warn(nodeconfig.Invalid, versionPath, "this version of Slipway supports Kubernetes 1.%d to 1.%d; the node is planned like one of the nearest",
 		kubeletapi.OldestSupported, kubeletapi.NewestSupported)
 }
 

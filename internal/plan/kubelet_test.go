@@ -197,11 +197,11 @@ func TestOrderOfFlags(t *testing.T) {
 	if _, variables, err = kubeletCommand(first(New(c, facts.Facts{}))); err != nil || !strings.Contains(variables["KUBELET_FLAGS"], "--tls-cert-file="+selfSigned[0].Value) {
 		t.Errorf("got %s, %v", variables["KUBELET_FLAGS"], err)
 	}
-	p := planner{config: &nodeconfig.NodeConfig{}}
+	many := &nodeconfig.NodeConfig{}
 	for i := range 100 {
-		p.config.Kubelet.Flags = append(p.config.Kubelet.Flags, nodeconfig.Flag{Name: string(rune('c' - i%2)), Value: strconv.Itoa(i)})
+		many.Kubelet.Flags = append(many.Kubelet.Flags, nodeconfig.Flag{Name: string(rune('c' - i%2)), Value: strconv.Itoa(i)})
 	}
-	if flags := p.flags(); !slices.IsSortedFunc(flags, func(a, b nodeconfig.Flag) int {
+	if flags := flags(newInput(many, facts.Facts{}), &output{}); !slices.IsSortedFunc(flags, func(a, b nodeconfig.Flag) int {
 		first, _ := strconv.Atoi(a.Value)
 		second, _ := strconv.Atoi(b.Value)
 		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(first, second))

@@ -42,10 +42,10 @@ var managedSettings = []struct {
 func givesProvider(k *nodeconfig.Kubelet) bool { return k.ImageCredentialProvider != nil }
 
 // managed reports a flag that Slipway gives the kubelet itself.
-func (p *planner) managed(at string, flag nodeconfig.Flag) bool {
+func managed(in *input, out *output, at string, flag nodeconfig.Flag) bool {
 	for _, m := range managedSettings {
-		if m.flag == flag.Name && m.instead != "" && (m.given == nil || m.given(&p.config.Kubelet)) {
-			p.fatal(nodeconfig.Invalid, at, "--%s is Slipway's to give; use %s", flag.Name, m.instead)
+		if m.flag == flag.Name && m.instead != "" && (m.given == nil || m.given(&in.config.Kubelet)) {
+			out.fatal(nodeconfig.Invalid, at, "--%s is Slipway's to give; use %s", flag.Name, m.instead)
 			return true
 		}
 	}
@@ -53,21 +53,21 @@ func (p *planner) managed(at string, flag nodeconfig.Flag) bool {
 }
 
 // checkManagedFields reports fields that a flag of Slipway's would go before.
-func (p *planner) checkManagedFields(at string) {
+func checkManagedFields(in *input, out *output, at string) {
 	for _, m := range managedSettings {
-		if m.instead == "" || m.given != nil && !m.given(&p.config.Kubelet) {
+		if m.instead == "" || m.given != nil && !m.given(&in.config.Kubelet) {
 			continue
 		}
-		if value := configured(p.config.Kubelet, m.field); value != nil && value != any(m.value) {
-			p.fatal(nodeconfig.Invalid, at+"."+m.field, "is Slipway's to give, with --%s; use %s", m.flag, m.instead)
+		if value := configured(in.config.Kubelet, m.field); value != nil && value != any(m.value) {
+			out.fatal(nodeconfig.Invalid, at+"."+m.field, "is Slipway's to give, with --%s; use %s", m.flag, m.instead)
 		}
 	}
 }
 
 // byDefault is a flag of the kubelet's with Slipway's value, or "" where the contract's configuration sets the same.
-func (p *planner) byDefault(flag, value string) string {
+func byDefault(k nodeconfig.Kubelet, flag, value string) string {
 	for _, m := range managedSettings {
-		if m.flag == flag && configured(p.config.Kubelet, m.field) != nil {
+		if m.flag == flag && configured(k, m.field) != nil {
 			return ""
 		}
 	}
@@ -93,28 +93,28 @@ func configured(k nodeconfig.Kubelet, field string) any {
 
 // checkKubeletConfig compares the contract's kubelet configuration with what a kubelet of the node's version
 // takes, and with what else the contract says.
-func (p *planner) checkKubeletConfig() {
+func checkKubeletConfig(in *input, out *output) {
 	const at = "$.kubelet.config"
-	k := p.config.Kubelet
-	if p.minor != newest {
+	k := in.config.Kubelet
+	if in.minor != newest {
 		plain, _ := nodeconfig.Revealed(k.Config)
-		p.problems = append(p.problems, kubeletapi.Config(p.minor, at, plain)...)
+		out.report(kubeletapi.Config(in.minor, at, plain)...)
 	}
-	p.checkManagedFields(at)
-	p.checkCgroupDriver(at+".cgroupDriver", k.Config["cgroupDriver"])
+	checkManagedFields(in, out, at)
+	checkCgroupDriver(in, out, at+".cgroupDriver", k.Config["cgroupDriver"])
 	for i, flag := range k.Flags {
 		if flag.Name == "cgroup-driver" {
-			p.checkCgroupDriver(document.IndexPath("$.kubelet.flags", i), flag.Value)
+			checkCgroupDriver(in, out, document.IndexPath("$.kubelet.flags", i), flag.Value)
 		}
 	}
-	if _, named := k.Config["clusterDNS"]; named && len(p.config.Cluster.DNSServiceIPs) > 0 && p.layout.kubeletDefaults {
-		p.warn(nodeconfig.Dropped, dnsPath(p.config), "is not used: kubelet.config.clusterDNS names the servers")
+	if _, named := k.Config["clusterDNS"]; named && len(in.config.Cluster.DNSServiceIPs) > 0 && in.layout.kubeletDefaults {
+		out.warn(nodeconfig.Dropped, dnsPath(in.config), "is not used: kubelet.config.clusterDNS names the servers")
 	}
-	if p.layout.kubeletDefaults && len(p.config.Cluster.ServiceCIDRs) > 0 && dnsPath(p.config) != "$.cluster.serviceCIDRs" {
-		p.warn(nodeconfig.Dropped, "$.cluster.serviceCIDRs", "is not used: cluster.dnsServiceIPs names the servers")
+	if in.layout.kubeletDefaults && len(in.config.Cluster.ServiceCIDRs) > 0 && dnsPath(in.config) != "$.cluster.serviceCIDRs" {
+		out.warn(nodeconfig.Dropped, "$.cluster.serviceCIDRs", "is not used: cluster.dnsServiceIPs names the servers")
 	}
-	if _, named := k.Config["clusterDomain"]; named && p.config.Cluster.DNSDomain != nodeconfig.DefaultDNSDomain && p.layout.kubeletDefaults {
-		p.warn(nodeconfig.Dropped, "$.cluster.dnsDomain", "is not used: kubelet.config.clusterDomain names the domain")
+	if _, named := k.Config["clusterDomain"]; named && in.config.Cluster.DNSDomain != nodeconfig.DefaultDNSDomain && in.layout.kubeletDefaults {
+		out.warn(nodeconfig.Dropped, "$.cluster.dnsDomain", "is not used: kubelet.config.clusterDomain names the domain")
 	}
 }
 
@@ -128,17 +128,17 @@ func dnsPath(c *nodeconfig.NodeConfig) string {
 
 // checkCgroupDriver wants a kubelet to have its container runtime's driver: with two, the pods of one are not
 // where the other looks for them (Kubernetes: configuring a cgroup driver).
-func (p *planner) checkCgroupDriver(at string, kubelets any) {
+func checkCgroupDriver(in *input, out *output, at string, kubelets any) {
 	driver, _ := kubelets.(string)
-	if driver == "" || driver == p.runtimeDriver() {
+	if driver == "" || driver == in.driver {
 		return
 	}
-	p.fatal(nodeconfig.Invalid, at, "is not the container runtime's driver, which is %s; name it in runtime.cgroupDriver alone", p.runtimeDriver())
+	out.fatal(nodeconfig.Invalid, at, "is not the container runtime's driver, which is %s; name it in runtime.cgroupDriver alone", in.driver)
 }
 
 // leftOut are the fields of the configuration that a node does without, with the reason to tell; none for what
 // is AKS's own and has no meaning here.
-func (p *planner) leftOut(config map[string]any) map[string]string {
+func leftOut(in *input, config map[string]any) map[string]string {
 	out := make(map[string]string)
 	// See selfSigned: a certificate that nobody makes is not named, nor one that the cluster signs.
 	for field, flag := range map[string]nodeconfig.Flag{"tlsCertFile": selfSigned[0], "tlsPrivateKeyFile": selfSigned[1]} {
@@ -146,29 +146,29 @@ func (p *planner) leftOut(config map[string]any) map[string]string {
 		text, _ := value.(string)
 		switch {
 		case !given:
-		case p.selfSigned(nodeconfig.Flag{Name: flag.Name, Value: text}):
+		case isSelfSigned(in.config, nodeconfig.Flag{Name: flag.Name, Value: text}):
 			out[field] = ""
-		case p.servingRotation():
+		case servingRotation(in.config):
 			out[field] = "is left out: with serverTLSBootstrap the cluster signs the kubelet's serving certificate"
 		}
 	}
-	if _, given := config[idleTimeoutField]; given && p.reached(idleTimeoutIgnored) {
+	if _, given := config[idleTimeoutField]; given && in.reached(idleTimeoutIgnored) {
 		out[idleTimeoutField] = idleTimeoutReason
 	}
 	return out
 }
 
 // without returns a configuration without the fields that are left out.
-func (p *planner) without(config map[string]any) map[string]any {
-	out := p.leftOut(config)
-	if len(out) == 0 {
+func without(in *input, out *output, config map[string]any) map[string]any {
+	left := leftOut(in, config)
+	if len(left) == 0 {
 		return config
 	}
 	config = maps.Clone(config)
-	for _, field := range slices.Sorted(maps.Keys(out)) {
+	for _, field := range slices.Sorted(maps.Keys(left)) {
 		delete(config, field)
-		if out[field] != "" {
-			p.warn(nodeconfig.Dropped, document.FieldPath("$.kubelet.config", field), "%s", out[field])
+		if left[field] != "" {
+			out.warn(nodeconfig.Dropped, document.FieldPath("$.kubelet.config", field), "%s", left[field])
 		}
 	}
 	return config

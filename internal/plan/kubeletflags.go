@@ -14,24 +14,44 @@ import (
 )
 
 // kubeletFlags writes the kubelet's environment file: its flags and labels.
-func (p *planner) kubeletFlags() {
-	wanted := p.labels()
+var kubeletFlags = concern{
+	name:  "kubelet flags",
+	joins: true,
+	reads: []string{
+		"$.kubelet.config",
+		"$.kubelet.flags",
+		"$.kubelet.imageCredentialProvider",
+		"$.kubelet.labels",
+		"$.kubelet.nodeIPs",
+		"$.kubelet.nodeName",
+		"$.kubelet.taints",
+		"$.network.ipFamilies",
+		"$.network.policy",
+	},
+	plan: planKubeletFlags,
+}
+
+func planKubeletFlags(in *input, out *output) {
+	if !in.layout.nodeIP && !slices.Equal(in.config.Network.IPFamilies, []string{"IPv4"}) {
+		out.notApplied("$.network.ipFamilies")
+	}
+	wanted := labels(in.config)
 	labels := make([]string, 0, len(wanted))
 	for _, key := range slices.Sorted(maps.Keys(wanted)) {
 		labels = append(labels, key+"="+wanted[key])
 	}
 	variables := [][2]string{
-		{"KUBELET_FLAGS", joinFlags(p.flags())},
+		{"KUBELET_FLAGS", joinFlags(flags(in, out))},
 		{"KUBELET_REGISTER_SCHEDULABLE", "true"},
-		{"NETWORK_POLICY", p.config.Network.Policy},
+		{"NETWORK_POLICY", in.config.Network.Policy},
 		{"KUBELET_IMAGE", ""},
 		{"KUBELET_NODE_LABELS", strings.Join(labels, ",")},
 	}
-	if a := p.config.Cloud.Azure; a != nil && a.Custom != nil {
-		variables = append(variables, [2]string{"AZURE_ENVIRONMENT_FILEPATH", p.layout.customCloud})
+	if a := in.config.Cloud.Azure; a != nil && a.Custom != nil {
+		variables = append(variables, [2]string{"AZURE_ENVIRONMENT_FILEPATH", in.layout.customCloud})
 	}
-	secret := slices.ContainsFunc(p.config.Kubelet.Flags, nodeconfig.Flag.IsSecret)
-	p.guarded(secret, resource.Join, p.layout.kubeletEnv, 0o600, environmentFile(variables...), "the kubelet's flags and labels", kubeletUnit)
+	secret := slices.ContainsFunc(in.config.Kubelet.Flags, nodeconfig.Flag.IsSecret)
+	out.guarded(secret, resource.Join, in.layout.kubeletEnv, 0o600, environmentFile(variables...), "the kubelet's flags and labels", kubeletUnit)
 }
 
 // servingCALabel tells the cluster that the kubelet's serving certificate is signed by it (AKS:
@@ -39,9 +59,9 @@ func (p *planner) kubeletFlags() {
 const servingCALabel = "kubernetes.azure.com/kubelet-serving-ca"
 
 // labels are the contract's, and those that follow from it.
-func (p *planner) labels() map[string]string {
-	labels := p.config.Kubelet.Labels
-	if p.config.Components.Layout == nodeconfig.LayoutAKS && p.servingRotation() {
+func labels(c *nodeconfig.NodeConfig) map[string]string {
+	labels := c.Kubelet.Labels
+	if c.Components.Layout == nodeconfig.LayoutAKS && servingRotation(c) {
 		labels = maps.Clone(labels)
 		if labels == nil {
 			labels = make(map[string]string)
@@ -52,8 +72,8 @@ func (p *planner) labels() map[string]string {
 }
 
 // servingRotation reports whether the kubelet asks the cluster for its serving certificate.
-func (p *planner) servingRotation() bool {
-	return p.config.Kubelet.Config["serverTLSBootstrap"] == true
+func servingRotation(c *nodeconfig.NodeConfig) bool {
+	return c.Kubelet.Config["serverTLSBootstrap"] == true
 }
 
 // selfSigned are the certificate and key that AKS's scripts make with openssl before the kubelet
@@ -63,9 +83,9 @@ var selfSigned = []nodeconfig.Flag{
 	{Name: "tls-private-key-file", Value: "/etc/kubernetes/certs/kubeletserver.key"},
 }
 
-// selfSigned reports whether a flag names one of those files. On a node that is not AKS's they are like any other.
-func (p *planner) selfSigned(flag nodeconfig.Flag) bool {
-	return p.config.Components.Layout == nodeconfig.LayoutAKS && slices.Contains(selfSigned, flag)
+// isSelfSigned reports whether a flag names one of those files. On a node that is not AKS's they are like any other.
+func isSelfSigned(c *nodeconfig.NodeConfig, flag nodeconfig.Flag) bool {
+	return c.Components.Layout == nodeconfig.LayoutAKS && slices.Contains(selfSigned, flag)
 }
 
 // The setting that kubelets take and ignore since idleTimeoutIgnored (AKS drops it there).
@@ -77,8 +97,8 @@ const (
 )
 
 // flags are Slipway's own and the contract's, sorted by name; flags of one name keep their order.
-func (p *planner) flags() []nodeconfig.Flag {
-	k := p.config.Kubelet
+func flags(in *input, out *output) []nodeconfig.Flag {
+	k := in.config.Kubelet
 	var flags []nodeconfig.Flag
 	own := func(name, value string) {
 		if value != "" {
@@ -86,24 +106,24 @@ func (p *planner) flags() []nodeconfig.Flag {
 		}
 	}
 	own("hostname-override", k.NodeName)
-	own("node-ip", p.nodeIP())
+	own("node-ip", nodeIP(in))
 	var taints []string
 	for _, t := range k.Taints {
 		taints = append(taints, t.String())
 	}
 	own("register-with-taints", strings.Join(taints, ","))
-	if p.credentialConfig != "" {
+	if in.credentialConfig != "" {
 		own("image-credential-provider-bin-dir", k.ImageCredentialProvider.BinDir)
-		own("image-credential-provider-config", p.credentialConfig)
+		own("image-credential-provider-config", in.credentialConfig)
 	}
-	check := kubeletapi.New(p.minor)
+	check := kubeletapi.New(in.minor)
 	for i, flag := range k.Flags {
 		at := document.IndexPath("$.kubelet.flags", i)
 		switch {
-		case p.selfSigned(flag) || p.managed(at, flag):
-		case flag.Name == idleTimeoutFlag && p.reached(idleTimeoutIgnored):
-			p.warn(nodeconfig.Dropped, at, "--%s %s", flag.Name, idleTimeoutReason)
-		case p.minor == newest:
+		case isSelfSigned(in.config, flag) || managed(in, out, at, flag):
+		case flag.Name == idleTimeoutFlag && in.reached(idleTimeoutIgnored):
+			out.warn(nodeconfig.Dropped, at, "--%s %s", flag.Name, idleTimeoutReason)
+		case in.minor == newest:
 			flags = append(flags, flag)
 		default:
 			if leftOut := check.Flag(at, flag.Name, flag.Value); !leftOut {
@@ -111,20 +131,23 @@ func (p *planner) flags() []nodeconfig.Flag {
 			}
 		}
 	}
-	p.problems = append(p.problems, check.Problems("$.kubelet.flags")...)
+	out.report(check.Problems("$.kubelet.flags")...)
 	slices.SortStableFunc(flags, func(a, b nodeconfig.Flag) int { return cmp.Compare(a.Name, b.Name) })
 	return flags
 }
 
 // nodeIP is the address the node registers: the contract's, or the primary interface's where the
 // layout and the version need one to be told.
-func (p *planner) nodeIP() string {
-	ips := p.config.Kubelet.NodeIPs
-	if len(ips) == 0 && p.layout.nodeIP && p.reached(nodeIPNeeded) {
-		ips = addressesOf(p.config, p.facts)
+func nodeIP(in *input) string {
+	ips := in.config.Kubelet.NodeIPs
+	if len(ips) == 0 && in.needsAddress() {
+		ips = addressesOf(in.config, in.facts)
 	}
 	return strings.Join(ips, ",")
 }
+
+// needsAddress reports whether the kubelet must be told the machine's address.
+func (in *input) needsAddress() bool { return in.layout.nodeIP && in.reached(nodeIPNeeded) }
 
 // addressesOf are the machine's addresses of the families that the contract wants.
 func addressesOf(c *nodeconfig.NodeConfig, f facts.Facts) []string {
@@ -140,9 +163,8 @@ func addressesOf(c *nodeconfig.NodeConfig, f facts.Facts) []string {
 // NeedsAddress reports whether a node of this config is told its own address and the facts have none: a plan
 // that is made before the machine's network is up would be another one at the next boot.
 func NeedsAddress(c *nodeconfig.NodeConfig, f facts.Facts) bool {
-	p := &planner{config: c, layout: layoutOf(c), minor: minorOf(c.Cluster.KubernetesVersion)}
-	return c.Join.Method != nodeconfig.JoinNone && len(c.Kubelet.NodeIPs) == 0 && p.layout.nodeIP && p.reached(nodeIPNeeded) &&
-		len(addressesOf(c, f)) == 0
+	in := newInput(c, f)
+	return in.joins() && len(c.Kubelet.NodeIPs) == 0 && in.needsAddress() && len(addressesOf(c, f)) == 0
 }
 
 // joinFlags writes flags as systemd will split them again.

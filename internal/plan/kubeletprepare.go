@@ -15,8 +15,17 @@ const prepareUnit = "kubelet-prepare.service"
 // have: extensions' protected settings and certificates (AKS: kubelet.sh).
 const wireServerRule = " FORWARD -d 168.63.129.16 -p tcp -m multiport --dports 80,32526 -j DROP"
 
-// prepareUnit plans the unit, and its start.
-func (p *planner) prepareUnit() {
+// kubeletPrepare plans the unit, and its start.
+var kubeletPrepare = concern{
+	name:  "kubelet preparation",
+	reads: []string{"$.cloud.provider"},
+	plan:  planKubeletPrepare,
+}
+
+func planKubeletPrepare(in *input, out *output) {
+	if in.config.Cloud.Provider == "aws" && in.config.Cloud.AWS == nil {
+		out.notApplied("$.cloud.provider")
+	}
 	lines := []string{
 		"[Unit]",
 		"Description=Prepare the start of the kubelet",
@@ -31,7 +40,7 @@ func (p *planner) prepareUnit() {
 		"# The kubelet does not sync its certificates: what a power cut has left empty would stop it for ever.",
 		"ExecStart=-find " + kubeletCertDir + " -type f -empty -delete",
 	}
-	if p.config.Cloud.Provider == "azure" {
+	if in.config.Cloud.Provider == "azure" {
 		// Without a shell there is no other "unless it is there".
 		lines = append(lines,
 			"# Pods must not reach the wire server. The first line removes the rule of an earlier start.",
@@ -40,9 +49,9 @@ func (p *planner) prepareUnit() {
 		)
 	}
 	lines = append(lines, "", "[Install]", "WantedBy=multi-user.target")
-	p.file(resource.Base, resource.UnitDir+"/"+prepareUnit, 0o644, unitFile(lines...), "prepares the start of the kubelet; the kubelet restarts with it", prepareUnit)
-	p.enable(resource.Base, prepareUnit)
-	p.add(resource.Resource{
+	out.file(resource.Base, resource.UnitDir+"/"+prepareUnit, 0o644, unitFile(lines...), "prepares the start of the kubelet; the kubelet restarts with it", prepareUnit)
+	out.enable(resource.Base, prepareUnit)
+	out.add(resource.Resource{
 		Phase:    resource.Base,
 		ExitCode: exitcode.KubeletStartFailed,
 		Reason:   "has ended before the kubelet starts",

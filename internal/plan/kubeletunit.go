@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"path"
 	"slices"
 	"strings"
 	"time"
@@ -23,34 +22,46 @@ const (
 )
 
 // kubeletBinary puts the wanted version in its place, where the image holds several.
-func (p *planner) kubeletBinary() {
-	version := p.config.Cluster.KubernetesVersion
-	installed, ok := p.facts.Installed("kubelet", version)
-	if ok && version != "" && installed != p.layout.kubelet && linkable(installed) {
-		p.add(resource.Resource{
+var kubeletBinary = concern{
+	name:  "kubelet binary",
+	reads: []string{},
+	plan:  planKubeletBinary,
+}
+
+func planKubeletBinary(in *input, out *output) {
+	version := in.config.Cluster.KubernetesVersion
+	installed, ok := in.facts.Installed("kubelet", version)
+	if ok && version != "" && installed != in.layout.kubelet && linkable(installed) {
+		out.add(resource.Resource{
 			Phase:    resource.Base,
 			Restarts: []string{kubeletUnit},
 			Reason:   "the kubelet of the wanted version, one of those in the image",
-			Spec:     &resource.Symlink{Path: p.layout.kubelet, Target: installed},
+			Spec:     &resource.Symlink{Path: in.layout.kubelet, Target: installed},
 		})
 	}
 }
 
 // kubeletUnit plans the kubelet's unit. What differs between nodes is in its environment file and its
 // drop-ins, so the unit itself can be baked.
-func (p *planner) kubeletUnit() {
-	for _, dir := range []string{"/var/lib/kubelet", path.Dir(p.layout.ca), p.layout.manifests, p.layout.volumePlugins} {
+var kubeletService = concern{
+	name:  "kubelet unit",
+	reads: []string{"$.kubelet.config", "$.runtime.cgroupDriver"},
+	plan:  planKubeletUnit,
+}
+
+func planKubeletUnit(in *input, out *output) {
+	for _, dir := range in.layout.directories() {
 		// What is below /usr is the image's, which may be one that cannot be written to; the kubelet makes
 		// the directory of its plug-ins itself, and does without where it cannot.
 		if !strings.HasPrefix(dir, "/usr/") {
-			p.directory(dir, 0o755, "the kubelet expects it")
+			out.directory(dir, 0o755, "the kubelet expects it")
 		}
 	}
 	lines := []string{
 		"[Unit]",
 		"Description=Kubelet",
 		"Documentation=https://kubernetes.io/docs/reference/command-line-tools-reference/kubelet/",
-		"ConditionPathExists=" + p.layout.kubelet,
+		"ConditionPathExists=" + in.layout.kubelet,
 		"# It does not wait for the rest of the boot, of which cloud-init can be a part.",
 		"DefaultDependencies=no",
 		"After=local-fs.target systemd-modules-load.service systemd-sysctl.service systemd-tmpfiles-setup.service",
@@ -64,13 +75,13 @@ func (p *planner) kubeletUnit() {
 		"After=slipway-provision.service",
 		"",
 		"[Service]",
-		"EnvironmentFile=" + p.layout.kubeletEnv,
+		"EnvironmentFile=" + in.layout.kubeletEnv,
 	}
 	arguments := slices.DeleteFunc([]string{
-		p.layout.kubelet,
-		p.byDefault("v", "2"),
+		in.layout.kubelet,
+		byDefault(in.config.Kubelet, "v", "2"),
 		"--node-labels=${KUBELET_NODE_LABELS}",
-		p.byDefault("volume-plugin-dir", p.layout.volumePlugins),
+		byDefault(in.config.Kubelet, "volume-plugin-dir", in.layout.volumePlugins),
 		"$KUBELET_TLS_BOOTSTRAP_FLAGS",
 		"$KUBELET_CONFIG_FILE_FLAGS",
 		"$KUBELET_CONTAINERD_FLAGS",
@@ -87,52 +98,53 @@ func (p *planner) kubeletUnit() {
 		"[Install]",
 		"WantedBy=multi-user.target",
 	)
-	p.prepareUnit()
-	p.file(resource.Base, resource.UnitDir+"/"+kubeletUnit, 0o644, unitFile(lines...), "the kubelet's whole unit", kubeletUnit)
-	p.kubeletDropIn("10-containerd-base-flag.conf", "KUBELET_CONTAINERD_FLAGS",
-		strings.TrimSpace(p.byDefault("runtime-request-timeout", "15m")+" --container-runtime-endpoint="+containerdSocket+" --runtime-cgroups=/system.slice/"+containerdUnit))
-	if !p.reached(containerRuntimeFlag) {
-		p.kubeletDropIn("10-container-runtime-flag.conf", "KUBELET_CONTAINER_RUNTIME_FLAG", "--container-runtime=remote")
+	out.file(resource.Base, resource.UnitDir+"/"+kubeletUnit, 0o644, unitFile(lines...), "the kubelet's whole unit", kubeletUnit)
+	kubeletDropIn(out, "10-containerd-base-flag.conf", "KUBELET_CONTAINERD_FLAGS",
+		strings.TrimSpace(byDefault(in.config.Kubelet, "runtime-request-timeout", "15m")+" --container-runtime-endpoint="+containerdSocket+" --runtime-cgroups=/system.slice/"+containerdUnit))
+	if !in.reached(containerRuntimeFlag) {
+		kubeletDropIn(out, "10-container-runtime-flag.conf", "KUBELET_CONTAINER_RUNTIME_FLAG", "--container-runtime=remote")
 	}
-	if driver := p.config.Runtime.CgroupDriver; driver != "" && !p.layout.kubeletDefaults {
-		p.kubeletDropIn("10-cgroupv2.conf", "KUBELET_CGROUP_FLAGS", "--cgroup-driver="+driver)
+	if driver := in.config.Runtime.CgroupDriver; driver != "" && !in.layout.kubeletDefaults {
+		kubeletDropIn(out, "10-cgroupv2.conf", "KUBELET_CGROUP_FLAGS", "--cgroup-driver="+driver)
 	}
 	// A kubelet of a version that is not known yet may be one that the watchdog would kill.
-	if p.reached(watchdogSupported) && p.minor != newest {
-		p.file(resource.Base, kubeletDropIns+"10-watchdog.conf", 0o644, unitFile("[Service]", "WatchdogSec=60s"),
+	if in.reached(watchdogSupported) && in.minor != newest {
+		out.file(resource.Base, kubeletDropIns+"10-watchdog.conf", 0o644, unitFile("[Service]", "WatchdogSec=60s"),
 			"systemd restarts a kubelet that hangs (AKS: 10-watchdog.conf)", kubeletUnit)
 	}
 }
 
 // kubeletDropIn sets one of the variables of the kubelet's command line.
-func (p *planner) kubeletDropIn(name, variable, value string) {
-	p.file(resource.Base, kubeletDropIns+name, 0o644, unitFile("[Service]", `Environment="`+variable+"="+unitValue(value)+`"`),
+func kubeletDropIn(out *output, name, variable, value string) {
+	out.file(resource.Base, kubeletDropIns+name, 0o644, unitFile("[Service]", `Environment="`+variable+"="+unitValue(value)+`"`),
 		"part of the kubelet's command line", kubeletUnit)
 }
 
 // start plans the kubelet's start: after everything it needs, and seen to run.
-func (p *planner) start() {
+var kubeletStart = concern{
+	name:  "kubelet start",
+	joins: true,
+	reads: []string{"$.kubelet.config", "$.kubelet.flags"},
+	plan:  planKubeletStart,
+}
+
+func planKubeletStart(in *input, out *output) {
 	// Not in the base phase: a baked image would start a kubelet that has no cluster yet.
-	p.enable(resource.Join, kubeletUnit)
+	out.enable(resource.Join, kubeletUnit)
 	unit := &resource.Unit{Unit: kubeletUnit}
-	p.add(resource.Resource{
+	out.add(resource.Resource{
 		Phase:    resource.Join,
 		ExitCode: exitcode.KubeletInstallFailed,
 		Reason:   "systemd would skip a unit without its binary, without an error",
-		Spec:     &resource.Check{Label: "kubelet-binary", PathExists: p.layout.kubelet},
+		Spec:     &resource.Check{Label: "kubelet-binary", PathExists: in.layout.kubelet},
 	})
 	requires := []resource.ID{
 		resource.IDOf(&resource.Unit{Unit: containerdUnit}),
 		resource.IDOf(&resource.Unit{Unit: prepareUnit}),
 		resource.IDOf(&resource.Check{Label: "kubelet-binary"}),
+		kernelGroup.all(),
 	}
-	for _, r := range p.plan.Resources {
-		switch r.Spec.(type) {
-		case *resource.Sysctl, *resource.Module:
-			requires = append(requires, r.ID())
-		}
-	}
-	p.add(resource.Resource{
+	out.add(resource.Resource{
 		Phase:    resource.Join,
 		Requires: requires,
 		ExitCode: exitcode.KubeletStartFailed,
@@ -140,11 +152,11 @@ func (p *planner) start() {
 		Spec:     unit,
 	})
 	// A kubelet answers before it has joined, and where it cannot: it is asked so by kubeadm too (kubelet-check).
-	well, steady := kubeletHealthz(p.config.Kubelet), kubeletStarted
+	well, steady := kubeletHealthz(in.config.Kubelet), kubeletStarted
 	if well == nil {
 		steady = kubeletUnasked
 	}
-	p.add(resource.Resource{
+	out.add(resource.Resource{
 		Phase:    resource.Join,
 		Requires: []resource.ID{resource.IDOf(unit)},
 		ExitCode: exitcode.KubeletStartFailed,

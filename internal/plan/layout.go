@@ -1,6 +1,10 @@
 package plan
 
-import "github.com/slipway-dev/slipway/nodeconfig"
+import (
+	"path"
+
+	"github.com/slipway-dev/slipway/nodeconfig"
+)
 
 // layout is a table of places on a node.
 type layout struct {
@@ -98,4 +102,18 @@ func (l layout) files() []string {
 		l.kubeletEnv, l.kubeletConfig, l.kubeconfig, l.bootstrapConfig, l.ca, l.serverCert, l.clientCert, l.clientKey,
 		l.cloudConfig, l.customCloud, l.sysctls, l.forwarding, l.features,
 	}
+}
+
+// directories are those that the kubelet expects.
+func (l layout) directories() []string {
+	return []string{"/var/lib/kubelet", path.Dir(l.ca), l.manifests, l.volumePlugins}
+}
+
+// layoutOf is the config's layout. One that is unknown is a problem that validation has; what else there is to
+// say is said of the default.
+func layoutOf(c *nodeconfig.NodeConfig) layout {
+	if l, ok := layouts[c.Components.Layout]; ok {
+		return l
+	}
+	return layouts[nodeconfig.DefaultLayout]
 }

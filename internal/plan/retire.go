@@ -19,18 +19,16 @@ const retireUnit = "slipway-retire-credential"
 // when it has not both (Kubernetes: TLS bootstrapping; k8s.io/kubernetes v1.36.3
 // pkg/kubelet/certificate/bootstrap/bootstrap.go: LoadClientConfig). It returns the two; none where the
 // credential stays.
-func (p *planner) retireCredential() []string {
-	certificate := ownCertificate(p.config.Kubelet)
-	kubeconfig := p.layout.kubeconfig
-	if !plainPath.MatchString(certificate) || path.Clean(certificate) != certificate {
-		p.warn(nodeconfig.Invalid, "$.kubelet.flags", "cert-dir is not a plain absolute path: the bootstrap token stays on the node after it has joined")
+func retireCredential(in *input, out *output) []string {
+	certificate, kubeconfig := in.certificate, in.layout.kubeconfig
+	if certificate == "" {
+		out.warn(nodeconfig.Invalid, "$.kubelet.flags", "cert-dir is not a plain absolute path: the bootstrap token stays on the node after it has joined")
 		return nil
 	}
-	p.certificate = certificate
 	// systemd looks again when the service has ended, so it must not end (systemd.path(5)). The kubelet does
 	// not sync what it writes: a file is empty for a while, is so for ever where the power has gone meanwhile,
 	// and must be durable before the credential goes. An empty kubeconfig is written again, with the credential.
-	p.file(resource.Join, resource.UnitDir+"/"+retireUnit+".service", 0o644, unitFile(
+	out.file(resource.Join, resource.UnitDir+"/"+retireUnit+".service", 0o644, unitFile(
 		"[Unit]",
 		"Description=Remove the credential that the node joined with",
 		"StartLimitIntervalSec=0",
@@ -43,9 +41,9 @@ func (p *planner) retireCredential() []string {
 		"ExecStart=test -s "+certificate,
 		"ExecStart=test -s "+kubeconfig,
 		"ExecStart=sync -f "+certificate+" "+kubeconfig,
-		"ExecStart=rm -f "+p.layout.bootstrapConfig,
+		"ExecStart=rm -f "+in.layout.bootstrapConfig,
 	), "removes the bootstrap credential")
-	p.file(resource.Join, resource.UnitDir+"/"+retireUnit+".path", 0o644, unitFile(
+	out.file(resource.Join, resource.UnitDir+"/"+retireUnit+".path", 0o644, unitFile(
 		"[Unit]",
 		"Description=Wait for the kubelet's own certificate",
 		"",
@@ -55,8 +53,8 @@ func (p *planner) retireCredential() []string {
 		"[Install]",
 		"WantedBy=multi-user.target",
 	), "waits for the kubelet's certificate", retireUnit+".path")
-	p.enable(resource.Join, retireUnit+".path")
-	p.add(resource.Resource{
+	out.enable(resource.Join, retireUnit+".path")
+	out.add(resource.Resource{
 		Phase: resource.Join,
 		// There is no hurry before it.
 		Requires: []resource.ID{resource.IDOf(&resource.Unit{Unit: kubeletUnit})},
@@ -65,6 +63,15 @@ func (p *planner) retireCredential() []string {
 		Spec:     &resource.Unit{Unit: retireUnit + ".path"},
 	})
 	return []string{certificate, kubeconfig}
+}
+
+// retiringCertificate is the certificate whose presence retires the bootstrap credential, or "" where its path is none
+// that can be written into a unit.
+func retiringCertificate(k nodeconfig.Kubelet) string {
+	if certificate := ownCertificate(k); plainPath.MatchString(certificate) && path.Clean(certificate) == certificate {
+		return certificate
+	}
+	return ""
 }
 
 // plainPath is a path that means the same wherever it is written.

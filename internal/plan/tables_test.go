@@ -51,15 +51,16 @@ func TestOwnSettingsAreTaken(t *testing.T) {
 func TestRemovedFlags(t *testing.T) {
 	for flag, since := range map[string]int{"cloud-config": 34, "container-runtime": 27, "pod-infra-container-image": 35, "network-plugin": 24} {
 		for _, minor := range []int{since - 1, since} {
-			p := planner{config: &nodeconfig.NodeConfig{}, minor: minor}
-			p.config.Kubelet.Flags = []nodeconfig.Flag{{Name: "v", Value: "4"}, {Name: flag, Value: "x"}}
-			flags := p.flags()
+			c := &nodeconfig.NodeConfig{Cluster: nodeconfig.Cluster{KubernetesVersion: fmt.Sprintf("1.%d.1", minor)}}
+			c.Kubelet.Flags = []nodeconfig.Flag{{Name: "v", Value: "4"}, {Name: flag, Value: "x"}}
+			var out output
+			flags := flags(newInput(c, facts.Facts{}), &out)
 			gone := minor >= since
 			if has := slices.Contains(flags, nodeconfig.Flag{Name: flag, Value: "x"}); has == gone || len(flags) != 2 && !gone {
 				t.Errorf("1.%d is given %v", minor, flags)
 			}
-			if warned := len(p.problems) == 1 && p.problems[0].Path == "$.kubelet.flags[1]" && !p.problems[0].Fatal; warned != gone {
-				t.Errorf("1.%d, %s: problems are %v", minor, flag, p.problems)
+			if warned := len(out.problems) == 1 && out.problems[0].Path == "$.kubelet.flags[1]" && !out.problems[0].Fatal; warned != gone {
+				t.Errorf("1.%d, %s: problems are %v", minor, flag, out.problems)
 			}
 		}
 	}
@@ -170,26 +171,10 @@ func TestLayouts(t *testing.T) {
 	}
 }
 
-// unapplied is a table of paths that exist, each once, in order.
-func TestUnappliedTable(t *testing.T) {
-	all := leaves(reflect.TypeFor[nodeconfig.NodeConfig](), "$")
-	for i, u := range unapplied {
-		if i > 0 && unapplied[i-1].path >= u.path {
-			t.Errorf("%s is out of order, or there twice", u.path)
-		}
-		if !slices.ContainsFunc(all, func(l leaf) bool { return covers(u.path, strings.ReplaceAll(l.path, "[0]", "")) }) {
-			t.Errorf("there is no %s", u.path)
-		}
-		if u.set(contract(t, "native/minimal.yaml")) {
-			t.Errorf("%s is set in the least contract", u.path)
-		}
-	}
-}
-
 // Of an artifact the version is applied; where it would be fetched is not, and that alone is warned of.
 func TestArtifactsNotApplied(t *testing.T) {
 	var got []string
-	for _, p := range notApplied(&nodeconfig.NodeConfig{Components: nodeconfig.Components{Artifacts: map[string]nodeconfig.Artifact{
+	for _, p := range unread(&nodeconfig.NodeConfig{Components: nodeconfig.Components{Artifacts: map[string]nodeconfig.Artifact{
 		"runc": {Version: "1.2.3"}, "containerd": {Version: "2.2.4", URL: "https://x.example/c"}, "cni-plugins": {SHA256: "00"},
 	}}}) {
 		if strings.HasPrefix(p.Path, "$.components.artifacts") {

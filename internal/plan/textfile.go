@@ -3,6 +3,9 @@ package plan
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -57,6 +60,15 @@ func word(s string) string {
 		return s
 	}
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(s) + `"`
+}
+
+// assignments writes a line for each value, by name: a file of sysctl.d(5), or of variables.
+func assignments(values map[string]string, separator string) []byte {
+	var b bytes.Buffer
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		fmt.Fprintf(&b, "%s%s%s\n", name, separator, values[name])
+	}
+	return b.Bytes()
 }
 
 // jsonFile writes data as JSON, indented by four spaces as AKS's files are.

@@ -25,7 +25,7 @@ const (
 )
 
 // reached reports whether the node's version is at or beyond a gate.
-func (p *planner) reached(g gate) bool { return p.minor >= int(g) }
+func (in *input) reached(g gate) bool { return in.minor >= int(g) }
 
 // newest stands for a version that is not known: an image is baked for what comes.
 const newest = 1 << 10

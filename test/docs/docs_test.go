@@ -1,6 +1,7 @@
 package docs
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
@@ -105,7 +106,11 @@ func (r *reader) do(b block) {
 	case "yaml", "json":
 		r.contract(b)
 	case "go":
-		r.program(b.text)
+		if strings.HasPrefix(b.file, "internal/") {
+			r.fileOfPackage(b)
+		} else {
+			r.program(b.text)
+		}
 	case "": // a figure
 		if first := regexp.MustCompile(`(?m)^\s*(bin/)?(slipway|slipway-node|make|sudo) `).FindString(b.text); first != "" {
 			r.t.Errorf("%s: %q stands between fences; indent commands by four spaces, then they are run", r.where, first)
@@ -123,6 +128,25 @@ func (r *reader) contract(b block) {
 	}
 	r.write(b.file, b.text)
 	r.run("slipway validate --strict -f "+b.file, 0)
+}
+
+// fileOfPackage builds a package with a file more.
+func (r *reader) fileOfPackage(b block) {
+	r.write("file.go", b.text)
+	root, err := filepath.Abs(repo)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	overlay, err := json.Marshal(map[string]any{"Replace": map[string]string{filepath.Join(root, b.file): filepath.Join(r.dir, "file.go")}})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	r.write("overlay.json", string(overlay))
+	cmd := exec.Command("go", "vet", "-overlay", filepath.Join(r.dir, "overlay.json"), "./"+filepath.Dir(b.file))
+	cmd.Dir = repo
+	if out, err := cmd.CombinedOutput(); err != nil {
+		r.t.Errorf("%s: %v\n%s", r.where, err, out)
+	}
 }
 
 // program builds a Go program and runs it.

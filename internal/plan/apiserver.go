@@ -1,0 +1,49 @@
+package plan
+
+import (
+	"github.com/slipway-dev/slipway/exitcode"
+	"github.com/slipway-dev/slipway/internal/resource"
+	"github.com/slipway-dev/slipway/nodeconfig"
+)
+
+// apiServer checks, before the kubelet starts, that the API server can be reached the way the
+// kubelet will reach it: a failure here has a name, one in the kubelet's log has to be searched for.
+var apiServer = concern{
+	name:  "API server",
+	joins: true,
+	reads: []string{
+		"$.checks.apiServerTimeout",
+		"$.cluster.certificateAuthority",
+		"$.cluster.server",
+		"$.join.bootstrapToken",
+		"$.kubelet.flags",
+	},
+	plan: planAPIServer,
+}
+
+func planAPIServer(in *input, out *output) {
+	c := in.config
+	check := &resource.Check{
+		Label:   "api-server",
+		Timeout: c.Checks.APIServerTimeout,
+		ExitCodes: map[resource.Cause]int{
+			resource.CauseDNS: exitcode.APIServerNameUnresolved,
+		},
+		APIServer: &resource.APIServer{
+			Server:               c.Cluster.Server,
+			CertificateAuthority: c.Cluster.CertificateAuthority,
+		},
+	}
+	if c.Join.Method == nodeconfig.JoinBootstrapToken {
+		check.APIServer.Token = c.Join.BootstrapToken
+		// A node that has joined has a certificate of its own; the token may have expired since, and an
+		// API server that is away is the kubelet's to wait for.
+		check.Unless = in.certificate
+	}
+	out.add(resource.Resource{
+		Phase:    resource.Join,
+		ExitCode: exitcode.APIServerUnreachable,
+		Reason:   "the API server answers at its name, with trusted TLS, and accepts the node's credential",
+		Spec:     check,
+	})
+}

@@ -1,0 +1,82 @@
+package plan
+
+import (
+	"github.com/slipway-dev/slipway/internal/facts"
+	"github.com/slipway-dev/slipway/nodeconfig"
+)
+
+// concern is one subject of a node: what is written, where, when and why. It knows no other concern, so their order
+// does not matter.
+type concern struct {
+	name string
+	// joins says that only a node that joins a cluster has it.
+	joins bool
+	// reads are the contract's settings that it applies; a path stands for all that is below it, and "*" for each key
+	// of a map. A setting that no concern reads is not applied, and is warned of where it is set.
+	reads []string
+	plan  func(in *input, out *output)
+}
+
+// concerns are all there are.
+var concerns = []*concern{
+	&apiServer,
+	&authority,
+	&azure,
+	&cni,
+	&containerd,
+	&credentials,
+	&features,
+	&hostname,
+	&image,
+	&imageCredentialProvider,
+	&installed,
+	&kubeletBinary,
+	&kubeletConfig,
+	&kubeletFlags,
+	&kubeletPrepare,
+	&kubeletService,
+	&kubeletStart,
+	&modules,
+	&resolver,
+	&supported,
+	&sysctls,
+}
+
+// readByAll are the settings that decide for every concern: they are in the input itself.
+var readByAll = []string{"$.cluster.kubernetesVersion", "$.components.layout", "$.join.method"}
+
+// input is what a concern decides from. It is computed once, before any of them, and nobody changes it.
+type input struct {
+	config *nodeconfig.NodeConfig
+	facts  facts.Facts
+	layout layout
+	// minor is that of the node's Kubernetes version, newest where none is known.
+	minor int
+	// schema is how the machine's containerd spells its configuration, driver its cgroup driver.
+	schema criSchema
+	driver string
+	// certificate is where the kubelet keeps the certificate that it gets for its bootstrap token; empty for none.
+	certificate string
+	// credentialConfig is where the image credential provider's configuration is; empty for none. misplaced says why
+	// that is not where the contract wants it.
+	credentialConfig, misplaced string
+}
+
+func newInput(c *nodeconfig.NodeConfig, f facts.Facts) *input {
+	in := &input{
+		config: c,
+		facts:  f,
+		layout: layoutOf(c),
+		minor:  minorOf(c.Cluster.KubernetesVersion),
+		schema: criSchemas[containerdMajor(c, f)],
+	}
+	in.driver = runtimeDriver(c, in.schema)
+	if c.Join.Method == nodeconfig.JoinBootstrapToken {
+		in.certificate = retiringCertificate(c.Kubelet)
+	}
+	in.credentialConfig, in.misplaced = credentialConfig(c.Kubelet, in.layout)
+	return in
+}
+
+// joins reports whether the machine becomes a node, and is not only prepared to.
+func (in *input) joins() bool { return in.config.Join.Method != nodeconfig.JoinNone }

@@ -1,0 +1,277 @@
+package plan
+
+import (
+	"encoding/json"
+	"math/rand/v2"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/slipway-dev/slipway/internal/facts"
+	"github.com/slipway-dev/slipway/internal/resource"
+	"github.com/slipway-dev/slipway/nodeconfig"
+	"github.com/slipway-dev/slipway/nodeconfig/dialect"
+)
+
+// The order of the concerns changes neither a byte of a plan nor a problem.
+func TestOrderDoesNotMatter(t *testing.T) {
+	for name := range contracts(t) {
+		c := contract(t, name)
+		want, problems := New(c, ubuntu(t))
+		document, err := json.Marshal(want)
+		if err != nil {
+			t.Fatal(err)
+		}
+		shuffled := slices.Clone(concerns)
+		for range 20 {
+			rand.Shuffle(len(shuffled), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
+			got, others := planAll(shuffled, newInput(c, ubuntu(t)))
+			if again, err := json.Marshal(got); err != nil || string(again) != string(document) || !slices.Equal(problems, others) || !sameFiles(got, want) {
+				t.Errorf("%s: another plan in the order %s", name, names(shuffled))
+			}
+		}
+	}
+}
+
+func names(concerns []*concern) string {
+	var all []string
+	for _, c := range concerns {
+		all = append(all, c.name)
+	}
+	return strings.Join(all, ", ")
+}
+
+// Each concern has a name of its own, and reads settings that there are.
+func TestConcerns(t *testing.T) {
+	all := leaves(reflect.TypeFor[nodeconfig.NodeConfig](), "$")
+	seen := make(map[string]bool)
+	for _, c := range concerns {
+		if c.name == "" || c.plan == nil || seen[c.name] {
+			t.Errorf("%q is no name for a concern, or there twice", c.name)
+		}
+		seen[c.name] = true
+		if !slices.IsSorted(c.reads) {
+			t.Errorf("%s: the settings are not in order", c.name)
+		}
+		for i, path := range c.reads {
+			if !slices.ContainsFunc(all, func(l leaf) bool { return reading(path, l.path) }) {
+				t.Errorf("%s reads %s, and there is none", c.name, path)
+			}
+			if i > 0 && reading(c.reads[i-1], path) || slices.Contains(readByAll, path) {
+				t.Errorf("%s: %s is said twice", c.name, path)
+			}
+		}
+	}
+}
+
+// quotedKey is a map's key that is no plain name.
+var quotedKey = regexp.MustCompile(`\["[^"]*"\]`)
+
+// reading reports whether who reads one path reads the setting at another.
+func reading(path, setting string) bool {
+	want := strings.Split(path, ".")
+	have := strings.Split(strings.ReplaceAll(quotedKey.ReplaceAllString(setting, ".key"), "[0]", ""), ".")
+	if len(want) > len(have) {
+		return false
+	}
+	for i := range want {
+		if want[i] != have[i] && want[i] != anyKey {
+			return false
+		}
+	}
+	return true
+}
+
+// What a concern reads is what it says that it reads: each setting is changed alone, in many contracts, and changes
+// the concerns that read it and no other. A setting that a concern names changes it somewhere.
+func TestReads(t *testing.T) {
+	certificates(t)
+	all := leaves(reflect.TypeFor[nodeconfig.NodeConfig](), "$")
+	counts := make(map[*concern]map[string]bool)
+	for _, c := range concerns {
+		counts[c] = make(map[string]bool)
+	}
+	compare := func(setting string, before, after *nodeconfig.NodeConfig) {
+		for _, c := range concerns {
+			if !slices.ContainsFunc([]facts.Facts{{NodeIPs: []string{"10.0.0.1", "fd00::1"}}, ubuntu(t)}, func(known facts.Facts) bool {
+				return !reflect.DeepEqual(alone(c, before, known), alone(c, after, known))
+			}) {
+				continue
+			}
+			if i := slices.IndexFunc(c.reads, func(path string) bool { return reading(path, setting) }); i < 0 {
+				t.Errorf("%s reads %s, and does not say so", c.name, setting)
+			} else {
+				counts[c][c.reads[i]] = true
+			}
+		}
+	}
+	for _, layout := range []string{nodeconfig.LayoutStandard, nodeconfig.LayoutAKS} {
+		for _, l := range all {
+			_, elsewhere := dialect.ReaderOf(dialect.Native, l.path)
+			if elsewhere || slices.ContainsFunc(readByAll, func(path string) bool { return reading(path, l.path) }) {
+				continue
+			}
+			before, after := pair(t, layout, l)
+			compare(l.path, before, after)
+		}
+		for path, edits := range further {
+			for _, edit := range edits {
+				before, after := contract(t, "native/minimal.yaml"), contract(t, "native/minimal.yaml")
+				before.Components.Layout, after.Components.Layout = layout, layout
+				edit(before, false)
+				edit(after, true)
+				compare(path, before, after)
+			}
+		}
+	}
+	for _, c := range concerns {
+		for _, path := range c.reads {
+			if !counts[c][path] {
+				t.Errorf("%s says that it reads %s, and it changes nothing", c.name, path)
+			}
+		}
+	}
+}
+
+// further are changes of a setting that another value of it alone, in the least contract, does not show: each is made
+// without and with it.
+var further = map[string][]func(c *nodeconfig.NodeConfig, with bool){
+	"$.components.artifacts.containerd.version": {func(c *nodeconfig.NodeConfig, with bool) {
+		if with {
+			c.Components.Artifacts = map[string]nodeconfig.Artifact{"containerd": {Version: "1.7.1"}}
+		}
+	}},
+	"$.join.attested": {func(c *nodeconfig.NodeConfig, with bool) {
+		if with {
+			c.Join.Attested = &nodeconfig.AttestedBootstrap{}
+		}
+	}},
+	"$.kubelet.config": {field("volumePluginDir", "/opt/plugins"), field("healthzPort", json.Number("1")), field("serverTLSBootstrap", true)},
+	"$.kubelet.flags":  {flag("cert-dir", "/opt/pki"), flag("cgroup-driver", "other"), flag("healthz-port", "1"), flag("cloud-config", "/x")},
+	"$.kubelet.taints": {taints},
+	"$.network.policy": {policy("azure", "calico"), policy("kubenet", "calico")},
+}
+
+func field(name string, value any) func(*nodeconfig.NodeConfig, bool) {
+	return func(c *nodeconfig.NodeConfig, with bool) {
+		if with {
+			c.Kubelet.Config = map[string]any{name: value}
+		}
+	}
+}
+
+func flag(name, value string) func(*nodeconfig.NodeConfig, bool) {
+	return func(c *nodeconfig.NodeConfig, with bool) {
+		c.Cloud.Azure = &nodeconfig.Azure{}
+		nodeconfig.Default(c)
+		if with {
+			c.Kubelet.Flags = []nodeconfig.Flag{{Name: name, Value: value}}
+		}
+	}
+}
+
+// taints are given beside the kubelet's own setting of the same.
+func taints(c *nodeconfig.NodeConfig, with bool) {
+	c.Kubelet.Config = map[string]any{"registerWithTaints": []any{map[string]any{"key": "x", "effect": "NoSchedule"}}}
+	if with {
+		c.Kubelet.Taints = []nodeconfig.Taint{{Key: "a", Effect: "NoSchedule"}}
+	}
+}
+
+func policy(plugin, policy string) func(*nodeconfig.NodeConfig, bool) {
+	return func(c *nodeconfig.NodeConfig, with bool) {
+		c.Network.Plugin = plugin
+		if with {
+			c.Network.Policy = policy
+		}
+	}
+}
+
+// alone is what one concern decides.
+func alone(c *concern, config *nodeconfig.NodeConfig, known facts.Facts) *output {
+	out := &output{concern: c}
+	if in := newInput(config, known); !c.joins || in.joins() {
+		c.plan(in, out)
+	}
+	return out
+}
+
+// Two concerns with one place, a place where nobody writes, one below a file, and a requirement that nothing fulfils
+// are problems, at the setting that asked.
+func TestGuard(t *testing.T) {
+	const at = "$.kubelet.imageCredentialProvider.configFile"
+	file := func(path string) concern {
+		return concern{name: path, plan: func(_ *input, out *output) { out.file(resource.Base, path, 0o644, nil, "") }}
+	}
+	asking := func(path string) concern {
+		return concern{name: "asks", plan: func(_ *input, out *output) {
+			out.file(resource.Join, path, 0o644, nil, "")
+			out.askedBy(at)
+		}}
+	}
+	for name, c := range map[string]struct {
+		concerns []concern
+		path     string
+		left     int
+	}{
+		"fine":                 {concerns: []concern{file("/etc/a"), asking("/etc/b")}, left: 2},
+		"one path":             {[]concern{file("/etc/a"), asking("/etc/a")}, at, 1},
+		"one path, own":        {[]concern{file("/etc/a"), file("/etc/a")}, "$", 1},
+		"below a file":         {[]concern{file("/etc/a"), asking("/etc/a/b")}, at, 2},
+		"a file above another": {[]concern{file("/etc/a/b"), asking("/etc/a")}, at, 2},
+		"nobody's":             {[]concern{asking("/etc/shadow")}, at, 1},
+		"unfulfilled": {[]concern{{name: "x", plan: func(_ *input, out *output) {
+			out.add(resource.Resource{Requires: []resource.ID{"Unit:none.service"}, Spec: &resource.Unit{Unit: "x.service"}})
+		}}}, "$", 1},
+		"an empty group": {concerns: []concern{{name: "x", plan: func(_ *input, out *output) {
+			out.add(resource.Resource{Requires: []resource.ID{kernelGroup.all()}, Spec: &resource.Unit{Unit: "x.service"}})
+		}}}, left: 1},
+	} {
+		for range 2 {
+			var all []*concern
+			for i := range c.concerns {
+				all = append(all, &c.concerns[i])
+			}
+			plan, problems := planAll(all, newInput(contract(t, "native/minimal.yaml"), facts.Facts{}))
+			if len(plan.Resources) != c.left || (len(problems) == 0) != (c.path == "") || c.path != "" && (len(problems) != 1 || problems[0].Path != c.path || !problems[0].Fatal) {
+				t.Errorf("%s: %d resources, %v", name, len(plan.Resources), problems)
+			}
+			for _, r := range plan.Resources {
+				if slices.Contains(r.Requires, kernelGroup.all()) {
+					t.Errorf("%s: a group is required by name", name)
+				}
+			}
+			slices.Reverse(c.concerns)
+		}
+	}
+}
+
+// A setting that nobody reads is one warning, as deep as somebody reads what is beside it.
+func TestUnread(t *testing.T) {
+	c := contract(t, "native/minimal.yaml", func(c *nodeconfig.NodeConfig) {
+		c.Proxy.HTTP = nodeconfig.NewSecret("http://proxy.example:3128")
+		c.Access.Realm = &nodeconfig.Realm{User: "x", Domain: "y"}
+		c.Access.AdminUser = "x"
+		c.Runtime.Containerd.Config = nodeconfig.NewSecret("x = 1")
+		c.Components.Artifacts = map[string]nodeconfig.Artifact{"b.c": {URL: "https://x.example/c"}, "a": {SHA256: strings.Repeat("0", 64), Version: "1"}}
+		c.System.SwapMB = 1
+	})
+	var got []string
+	for _, p := range unread(c) {
+		if p.Kind != nodeconfig.NotApplied || p.Fatal {
+			t.Error(p)
+		}
+		got = append(got, p.Path)
+	}
+	want := []string{
+		"$.access.adminUser", "$.access.realm", "$.components.artifacts.a.sha256", `$.components.artifacts["b.c"].url`,
+		"$.proxy.http", "$.runtime.containerd.config", "$.system.swapMB",
+	}
+	slices.Sort(got)
+	slices.Sort(want)
+	if !slices.Equal(got, want) {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
+}

@@ -1,0 +1,127 @@
+package plan
+
+import (
+	"cmp"
+	"path"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/slipway-dev/slipway/internal/place"
+	"github.com/slipway-dev/slipway/internal/resource"
+	"github.com/slipway-dev/slipway/nodeconfig"
+)
+
+// claim is a resource on its way into a plan.
+type claim struct {
+	resource.Resource
+	id      resource.ID
+	concern *concern
+	// asked is the setting that named its place; empty where the planner did.
+	asked string
+}
+
+// guard puts the resources in order and refuses those that no plan may have: it is the one place for what holds for
+// all concerns together.
+func (o *output) guard(l layout) {
+	claims := make([]claim, len(o.resources))
+	for i, r := range o.resources {
+		claims[i] = claim{r, r.ID(), o.owners[i], o.asked[i]}
+	}
+	// Where two claim one place the planner's own comes first, then the concern whose name does: the order of
+	// the concerns decides nothing.
+	slices.SortFunc(claims, func(a, b claim) int {
+		return cmp.Or(cmp.Compare(a.Phase, b.Phase), cmp.Compare(a.id, b.id), cmp.Compare(a.asked, b.asked), cmp.Compare(a.concern.name, b.concern.name))
+	})
+	o.resources = o.resources[:0]
+	owners := make(map[string]*claim, len(claims)) // by path on the disk, or by ID
+	for i := range claims {
+		c := &claims[i]
+		name := string(c.id)
+		if resource.OnDisk(c.Spec) {
+			name = c.Spec.Name()
+		}
+		if other := owners[name]; other != nil {
+			o.refuse(c, other)
+			continue
+		}
+		owners[name] = c
+		o.resources = append(o.resources, c.Resource)
+	}
+	for i := range claims {
+		o.guardPlace(&claims[i], owners)
+		o.guardText(&claims[i], l)
+	}
+	o.require()
+}
+
+// refuse reports two that cannot both be, at the setting that asked for one of them. Where none did, it is a defect of
+// the planner's, and no node is made by it.
+func (o *output) refuse(c, other *claim) {
+	o.fatal(nodeconfig.Invalid, cmp.Or(c.asked, other.asked, "$"), "%s and %s cannot both be planned (%s, %s)",
+		c.id, other.id, c.concern.name, other.concern.name)
+}
+
+// guardPlace refuses what is where a plan has nothing, and what is below a file or a link.
+func (o *output) guardPlace(c *claim, owners map[string]*claim) {
+	if !resource.OnDisk(c.Spec) {
+		return
+	}
+	name := c.Spec.Name()
+	if reason := place.Check(name); reason != "" {
+		o.fatal(nodeconfig.Invalid, cmp.Or(c.asked, "$"), "%s %s", name, reason)
+	}
+	for dir := path.Dir(name); len(dir) > 1; dir = path.Dir(dir) {
+		if above := owners[dir]; above != nil && above.Spec.Kind() != directoryKind {
+			o.refuse(c, above)
+		}
+	}
+}
+
+var directoryKind = (*resource.Directory)(nil).Kind()
+
+// guardText refuses a file that systemd would not read: one character makes it refuse the whole unit, or the whole
+// environment file. Validation has refused such characters in a contract; what comes from a machine's facts, or from
+// a caller that has not validated, ends here.
+func (o *output) guardText(c *claim, l layout) {
+	f, ok := c.Spec.(*resource.File)
+	if !ok || f.Path != l.kubeletEnv && !strings.HasPrefix(f.Path, resource.UnitDir+"/") {
+		return
+	}
+	if !utf8.Valid(f.Content) {
+		o.fatal(nodeconfig.Invalid, "$", "%s would hold bytes that are no text, and systemd would not read it", f.Path)
+	} else if i := strings.IndexFunc(string(f.Content), unreadable); i >= 0 {
+		r, _ := utf8.DecodeRune(f.Content[i:])
+		o.fatal(nodeconfig.Invalid, "$", "%s would hold the character %U, and systemd would not read it", f.Path, r)
+	}
+}
+
+// unreadable are the characters that systemd takes in no file (systemd: src/basic/utf8.c, unichar_is_valid).
+func unreadable(r rune) bool { return r == 0 || unicode.Is(unicode.Noncharacter_Code_Point, r) }
+
+// require resolves the groups that resources require, and refuses a requirement that nothing fulfils.
+func (o *output) require() {
+	ids := make(map[resource.ID]bool, len(o.resources))
+	for _, r := range o.resources {
+		ids[r.ID()] = true
+	}
+	for _, members := range o.groups {
+		slices.Sort(members)
+	}
+	for i := range o.resources {
+		r := &o.resources[i]
+		var requires []resource.ID
+		for _, id := range r.Requires {
+			switch members, isGroup := o.groups[group(id)]; {
+			case isGroup:
+				requires = append(requires, members...)
+			case ids[id]:
+				requires = append(requires, id)
+			case !slices.Contains(groups, group(id)):
+				o.fatal(nodeconfig.Invalid, "$", "%s requires %s, and nothing brings that", r.ID(), id)
+			}
+		}
+		r.Requires = requires
+	}
+}

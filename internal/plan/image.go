@@ -1,0 +1,29 @@
+package plan
+
+import (
+	"github.com/slipway-dev/slipway/exitcode"
+	"github.com/slipway-dev/slipway/internal/resource"
+)
+
+// image checks that the image was built to be a node, where the contract requires one.
+var image = concern{
+	name:  "image",
+	reads: []string{"$.components.preinstalled"},
+	plan:  planImage,
+}
+
+func planImage(in *input, out *output) {
+	if preinstalled := in.config.Components.Preinstalled; preinstalled == nil || !*preinstalled {
+		return
+	}
+	if in.layout.installed == "" {
+		out.notApplied("$.components.preinstalled")
+		return
+	}
+	out.addTo(imageGroup, resource.Resource{
+		Phase:    resource.Base,
+		ExitCode: exitcode.ImageNotBuilt,
+		Reason:   "the contract asks for an image that was built to be a node (AKS: is_vhd)",
+		Spec:     &resource.Check{Label: "image-built", PathExists: in.layout.installed},
+	})
+}

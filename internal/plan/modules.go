@@ -1,0 +1,37 @@
+package plan
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/slipway-dev/slipway/exitcode"
+	"github.com/slipway-dev/slipway/internal/resource"
+)
+
+// modules loads the modules of the kernel that a node needs, now and at each boot.
+var modules = concern{
+	name:  "modules",
+	reads: []string{"$.system.modules"},
+	plan:  planModules,
+}
+
+// modules that every node needs: overlay for containerd's snapshots, br_netfilter so that bridged
+// pods are filtered, nf_conntrack so that its parameters exist (AKS: base preparation; Kubernetes:
+// container runtimes, prerequisites).
+var baseModules = []string{"br_netfilter", "nf_conntrack", "overlay"}
+
+func planModules(in *input, out *output) {
+	modules := slices.Concat(baseModules, in.config.System.Modules)
+	slices.Sort(modules)
+	modules = slices.Compact(modules)
+	out.file(resource.Base, "/etc/modules-load.d/slipway.conf", 0o644, []byte(strings.Join(modules, "\n")+"\n"),
+		"loads the modules at boot")
+	for _, module := range modules {
+		out.addTo(kernelGroup, resource.Resource{
+			Phase:    resource.Base,
+			ExitCode: exitcode.ModuleLoadFailed,
+			Reason:   "loads the module now",
+			Spec:     &resource.Module{Module: module},
+		})
+	}
+}

@@ -1,0 +1,120 @@
+package plan
+
+import (
+	"fmt"
+
+	"github.com/slipway-dev/slipway/internal/resource"
+	"github.com/slipway-dev/slipway/nodeconfig"
+)
+
+// output is what the concerns have decided.
+type output struct {
+	// concern is the one whose turn it is.
+	concern   *concern
+	resources []resource.Resource
+	// owners are the resources' concerns, one for each; asked are the settings that named their places, by index.
+	owners []*concern
+	asked  map[int]string
+	groups map[group][]resource.ID
+	// problems are what the contract's author should know.
+	problems []nodeconfig.Problem
+}
+
+// group is a number of resources that others require together, whichever concern brings them, and whether there are
+// any or none.
+type group resource.ID
+
+const (
+	// kernelGroup are the kernel's modules and parameters.
+	kernelGroup group = "group of the kernel"
+	// imageGroup are the checks of the image.
+	imageGroup group = "group of the image"
+)
+
+// groups are all there are; one may be empty.
+var groups = []group{kernelGroup, imageGroup}
+
+// all is how a resource requires a group.
+func (g group) all() resource.ID { return resource.ID(g) }
+
+func (o *output) add(r resource.Resource) {
+	o.resources = append(o.resources, r)
+	o.owners = append(o.owners, o.concern)
+}
+
+// addTo adds a resource to a group.
+func (o *output) addTo(g group, r resource.Resource) {
+	o.add(r)
+	if o.groups == nil {
+		o.groups = make(map[group][]resource.ID)
+	}
+	o.groups[g] = append(o.groups[g], r.ID())
+}
+
+// askedBy says which setting of the contract named the last resource's place.
+func (o *output) askedBy(path string) {
+	if o.asked == nil {
+		o.asked = make(map[int]string)
+	}
+	o.asked[len(o.resources)-1] = path
+}
+
+func (o *output) report(problems ...nodeconfig.Problem) { o.problems = append(o.problems, problems...) }
+
+func (o *output) warn(kind nodeconfig.ProblemKind, path, format string, args ...any) {
+	o.report(nodeconfig.Problem{Kind: kind, Path: path, Reason: fmt.Sprintf(format, args...)})
+}
+
+func (o *output) fatal(kind nodeconfig.ProblemKind, path, format string, args ...any) {
+	o.report(nodeconfig.Problem{Kind: kind, Path: path, Reason: fmt.Sprintf(format, args...), Fatal: true})
+}
+
+// file adds a file of root's.
+func (o *output) file(phase resource.Phase, path string, mode uint32, content []byte, reason string, restarts ...string) {
+	o.add(resource.Resource{
+		Phase:    phase,
+		Restarts: restarts,
+		Reason:   reason,
+		Spec:     &resource.File{Path: path, Mode: mode, Content: content},
+	})
+}
+
+// secret adds a file that only root reads and nobody is shown.
+func (o *output) secret(phase resource.Phase, path string, content []byte, reason string, restarts ...string) {
+	o.add(resource.Resource{
+		Phase:    phase,
+		Restarts: restarts,
+		Reason:   reason,
+		Spec:     &resource.File{Path: path, Mode: 0o600, Content: content, Secret: true},
+	})
+}
+
+// guarded adds a file that is secret where it may hold a credential.
+func (o *output) guarded(secret bool, phase resource.Phase, path string, mode uint32, content []byte, reason string, restarts ...string) {
+	if secret {
+		o.secret(phase, path, content, reason, restarts...)
+	} else {
+		o.file(phase, path, mode, content, reason, restarts...)
+	}
+}
+
+func (o *output) directory(path string, mode uint32, reason string) {
+	o.add(resource.Resource{
+		Phase:  resource.Base,
+		Reason: reason,
+		Spec:   &resource.Directory{Path: path, Mode: mode},
+	})
+}
+
+// enable makes a unit start at boot: the link that "systemctl enable" makes, as a resource, so that
+// it works on a directory too.
+func (o *output) enable(phase resource.Phase, unit string) {
+	o.add(resource.Resource{
+		Phase:  phase,
+		Reason: "starts at boot",
+		Spec: &resource.Symlink{
+			Path:   resource.UnitDir + "/multi-user.target.wants/" + unit,
+			Target: resource.UnitDir + "/" + unit,
+		},
+	})
+}

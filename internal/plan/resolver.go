@@ -1,0 +1,25 @@
+package plan
+
+import (
+	"slices"
+
+	"github.com/slipway-dev/slipway/internal/resource"
+)
+
+// resolver takes systemd-resolved's stub out of the way: pods cannot reach a stub on the host's
+// loopback (AKS: base preparation).
+var resolver = concern{
+	name:  "resolver",
+	reads: []string{},
+	plan:  planResolver,
+}
+
+func planResolver(in *input, out *output) {
+	if slices.Contains(in.layout.resolverLink, in.facts.OS.ID) {
+		out.add(resource.Resource{
+			Phase:  resource.Base,
+			Reason: "pods cannot use the resolver on the host's loopback address (AKS: resolv.conf)",
+			Spec:   &resource.Symlink{Path: "/etc/resolv.conf", Target: "/run/systemd/resolve/resolv.conf"},
+		})
+	}
+}
