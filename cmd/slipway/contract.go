@@ -9,7 +9,6 @@ import (
 	"github.com/slipway-dev/slipway/internal/compile"
 	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/internal/resource"
-	"github.com/slipway-dev/slipway/nodeconfig"
 	"github.com/slipway-dev/slipway/nodeconfig/dialect"
 )
 
@@ -61,7 +60,7 @@ func (c *contract) place() string {
 type contract struct {
 	name   string // of the file, as given
 	strict bool   // warnings are refused, as errors are
-	dialect.Decoded
+	*compile.Contract
 }
 
 // read reads the contract that the command line names, whatever its problems.
@@ -79,14 +78,14 @@ func (f *source) read(s cli.Streams) (*contract, error) {
 }
 
 func decode(name string, data []byte, dialectName string) *contract {
-	return &contract{name: name, Decoded: dialect.Decode(data, dialectName)}
+	return &contract{name: name, Contract: compile.Read([]compile.Document{{Name: name, Data: data}}, dialectName)}
 }
 
 // parsed reports whether the contract could be read at all.
-func (c *contract) parsed() bool { return len(c.Canonical) > 0 }
+func (c *contract) parsed() bool { return c.Readable() }
 
 // valid reports whether a node can be made of it.
-func (c *contract) valid() bool { return len(nodeconfig.Fatal(c.Problems)) == 0 }
+func (c *contract) valid() bool { return len(c.Fatal()) == 0 }
 
 // refused says whether the command that reads the contract must fail: it has errors, or it has warnings
 // and the command is strict.
@@ -106,9 +105,9 @@ func (c *contract) inWords() string {
 // plan plans the node, and adds the planner's problems to the contract's. The plan is of use where the
 // contract is valid then.
 func (c *contract) plan(f facts.Facts) resource.Plan {
-	compiled := compile.Plan(&c.Decoded, f)
-	c.Problems = compiled.Problems
-	return compiled.Plan
+	planned, problems := c.Plan(f)
+	c.Problems = problems
+	return planned
 }
 
 // require prints the contract's problems, and returns an error where it is refused.
@@ -116,7 +115,7 @@ func (c *contract) require(s cli.Streams) error {
 	_, _ = io.WriteString(s.Err, cli.Problems(c.place(), c.Problems, cli.StyleOf(s.Err)))
 	switch {
 	case !c.valid():
-		return command.Failed("%s has %s", title(c.name), cli.Plural(len(nodeconfig.Fatal(c.Problems)), "error"))
+		return command.Failed("%s has %s", title(c.name), cli.Plural(len(c.Fatal()), "error"))
 	case c.refused():
 		return command.Failed("%s has %s, and --strict allows none", title(c.name), cli.CountProblems(c.Problems))
 	}

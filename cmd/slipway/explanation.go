@@ -63,7 +63,7 @@ type dependent struct {
 
 // explainField explains a field in the contract's own terms, else in the NodeConfig's.
 func explainField(c *contract, path string, f facts.Facts) (*explanation, error) {
-	own := newExperiment(c.Dialect, parseTree(c.Canonical), f)
+	own := newExperiment(c.Dialect, parseTree(c.Canonical()), f)
 	at, err := own.find(path)
 	if err == nil {
 		x := own.explain(at)
@@ -95,7 +95,7 @@ func explainOfAny(dialects []string, path string, f facts.Facts) (*explanation, 
 	var catalogs []*catalog
 	for _, name := range dialects {
 		c := decode("", examples.Contract(name), name)
-		e := newExperiment(name, parseTree(c.Canonical), f)
+		e := newExperiment(name, parseTree(c.Canonical()), f)
 		at, err := e.find(path)
 		if err == nil {
 			x := e.explain(at)

@@ -107,7 +107,7 @@ func count(rows []fieldRow) string {
 // explainAll explains every field of a dialect.
 func explainAll(t *testing.T, name string, f facts.Facts) []fieldRow {
 	t.Helper()
-	base := parseTree(decode("", examples.Contract(name), name).Canonical)
+	base := parseTree(decode("", examples.Contract(name), name).Canonical())
 	plain := newExperiment(name, base, f)
 	used := make(map[string]bool)
 	var rows []fieldRow

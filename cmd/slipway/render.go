@@ -227,9 +227,9 @@ func (r *rendering) tooLarge(err error, plain []byte) error {
 // delivered is the contract as the machine gets it: the document itself, in its own dialect.
 func delivered(c *contract) userdata.Contract {
 	if c.Dialect == dialect.AKS {
-		return userdata.Contract{Document: c.Canonical, Path: userdata.AKSPath, Features: c.Config.Components.Features}
+		return userdata.Contract{Document: c.Canonical(), Path: userdata.AKSPath, Features: c.Config.Components.Features}
 	}
-	return userdata.Contract{Document: c.Canonical, Path: userdata.NativePath}
+	return userdata.Contract{Document: c.Canonical(), Path: userdata.NativePath}
 }
 
 // refused turns the renderer's objections into problems of the document.

@@ -13,7 +13,6 @@ import (
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/internal/source"
 	"github.com/slipway-dev/slipway/nodeconfig"
-	"github.com/slipway-dev/slipway/nodeconfig/dialect"
 )
 
 // BasePaths are where an image can have a contract that names no cluster. What such a contract brings is
@@ -129,20 +128,20 @@ func (p *provision) basePlan(known facts.Facts) (desired resource.Plan, warnings
 		if err != nil {
 			return resource.Plan{}, nil, false, err
 		}
-		decoded := dialect.Decode(contract.Data, "")
-		compiled := compile.Plan(&decoded, known)
-		if fatal := nodeconfig.Fatal(compiled.Problems); len(fatal) > 0 {
-			return resource.Plan{}, nil, false, &contractError{path, fatal, compiled.ExitCode}
+		read := compile.ReadOne(path, contract.Data)
+		planned, problems := read.Plan(known)
+		if fatal := nodeconfig.Fatal(problems); len(fatal) > 0 {
+			return resource.Plan{}, nil, false, &contractError{path, fatal, read.ExitCode(problems)}
 		}
-		if decoded.Config.Join.Method != nodeconfig.JoinNone {
-			return resource.Plan{}, nil, false, &contractError{path, []nodeconfig.Problem{decoded.Place(nodeconfig.Problem{
+		if read.Config.Join.Method != nodeconfig.JoinNone {
+			return resource.Plan{}, nil, false, &contractError{path, []nodeconfig.Problem{read.Place(nodeconfig.Problem{
 				Kind: nodeconfig.Invalid, Path: "$.join.method", Reason: "names a cluster; an image's own contract joins none", Fatal: true,
 			})}, exitcode.ContractInvalid}
 		}
-		for i := range compiled.Problems {
-			compiled.Problems[i].Document = path
+		for i := range problems {
+			problems[i].Document = path
 		}
-		return compiled.Plan, compiled.Problems, true, nil
+		return planned, problems, true, nil
 	}
 	return resource.Plan{}, nil, false, nil
 }

@@ -311,26 +311,27 @@ func (p *provision) desired(ctx context.Context) (resource.Plan, time.Duration, 
 		return resource.Plan{}, 0, notFoundError{err}
 	}
 	begin := p.Now()
-	decoded := dialect.Decode(contract.Data, "")
-	p.dialect = decoded.Dialect
+	read := compile.ReadOne(contract.Path, contract.Data)
+	p.dialect = read.Dialect
 	if p.dialect != "" && contract.Source == source.FileSource && p.Named == nil {
 		p.restrict(contract.Path) // not before it is known for a contract: the path may be a mistake
 	}
-	p.status.Config.Dialect = decoded.Dialect
-	p.status.Config.KubernetesVersion = kubernetesVersion(&decoded)
-	if len(nodeconfig.Fatal(decoded.Problems)) > 0 {
-		return resource.Plan{}, 0, p.refused(contract.Path, compile.Plan(&decoded, p.known))
+	p.status.Config.Dialect = read.Dialect
+	p.status.Config.KubernetesVersion = kubernetesVersion(read)
+	if len(read.Fatal()) > 0 {
+		_, problems := read.Plan(p.known)
+		return resource.Plan{}, 0, p.refused(contract.Path, read, problems)
 	}
-	p.config = decoded.Config
-	p.baseOnly = decoded.Config.Join.Method == nodeconfig.JoinNone
+	p.config = read.Config
+	p.baseOnly = read.Config.Join.Method == nodeconfig.JoinNone
 	p.step(stepDecode, begin)
 	p.describe()
 	p.address(ctx)
 	begin = p.Now()
-	compiled := compile.Plan(&decoded, p.known)
-	p.status.Config.Digest = compiled.Plan.Config
+	desired, problems := read.Plan(p.known)
+	p.status.Config.Digest = desired.Config
 	p.step(stepPlan, begin)
-	if err := p.refused(contract.Path, compiled); err != nil {
+	if err := p.refused(contract.Path, read, problems); err != nil {
 		return resource.Plan{}, 0, err
 	}
 	for i, problem := range p.status.Problems {
@@ -340,14 +341,14 @@ func (p *provision) desired(ctx context.Context) (resource.Plan, time.Duration, 
 		}
 		p.Log.Warn("contract", "path", problem.Where(), "reason", problem.Reason)
 	}
-	return compiled.Plan, decoded.Config.Checks.Timeout.Std(), nil
+	return desired, read.Config.Checks.Timeout.Std(), nil
 }
 
 // refused takes over what is wrong with a contract, and returns an error where no node can be made of it.
-func (p *provision) refused(path string, compiled compile.Result) error {
-	p.status.Problems = slices.Concat(compiled.Problems, p.baseProblems)
-	if fatal := nodeconfig.Fatal(compiled.Problems); len(fatal) > 0 {
-		return &contractError{path, fatal, compiled.ExitCode}
+func (p *provision) refused(path string, read *compile.Contract, problems []nodeconfig.Problem) error {
+	p.status.Problems = slices.Concat(problems, p.baseProblems)
+	if fatal := nodeconfig.Fatal(problems); len(fatal) > 0 {
+		return &contractError{path, fatal, read.ExitCode(problems)}
 	}
 	return nil
 }
@@ -434,12 +435,12 @@ func (p *provision) recordFacts() {
 }
 
 // kubernetesVersion is the version that a contract asks for, if it is one.
-func kubernetesVersion(decoded *dialect.Decoded) string {
-	at := decoded.Origin("$.cluster.kubernetesVersion")
-	if slices.ContainsFunc(decoded.Problems, func(p nodeconfig.Problem) bool { return p.Path == at || p.Path == "$.cluster.kubernetesVersion" }) {
+func kubernetesVersion(read *compile.Contract) string {
+	at := read.Origin(plan.VersionPath)
+	if slices.ContainsFunc(read.Problems, func(p nodeconfig.Problem) bool { return p.Path == at || p.Path == plan.VersionPath }) {
 		return ""
 	}
-	return decoded.Config.Cluster.KubernetesVersion
+	return read.Config.Cluster.KubernetesVersion
 }
 
 // writeIfOther writes a file unless it holds the content already.

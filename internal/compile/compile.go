@@ -1,11 +1,12 @@
-// Package compile is the one way from a document that was read to a plan, with everything that is wrong on it:
-// what the document's author should know is the same on a workstation, at boot and on a running node.
+// Package compile is the one way from the bytes of a contract to a plan, with everything that is wrong on it: what
+// the contract's author should know is the same on a workstation, at boot and on a running node.
 //
-// It joins what the dialect and the planner find, decides nothing itself and touches nothing. Both programs
-// call it.
+// It joins what the dialect and the planner find, decides nothing itself and touches nothing. The agent, the watcher
+// and the command line call it, and nothing below it.
 package compile
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/slipway-dev/slipway/exitcode"
@@ -16,45 +17,94 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig/dialect"
 )
 
-// Result is what becomes of a document on a machine.
-type Result struct {
-	// Plan is the node's plan, where nothing is fatal. Otherwise it is what could be planned, and of use to nobody
-	// but who looks at it.
-	Plan resource.Plan
-	// Problems are all that the dialect, validation and the planner found, fatal ones first, in the document's own
-	// terms. Also where a problem is fatal the planner's are there, as far as they can be known.
-	Problems []nodeconfig.Problem
-	// ExitCode is the code of a provisioning that stops for what is fatal; 0 where nothing is.
-	ExitCode int
+// Document is one of those that a contract is made of.
+type Document struct {
+	// Name is where it is from, for messages.
+	Name string
+	Data []byte
 }
 
-// Plan plans the node that a document describes.
-func Plan(d *dialect.Decoded, known facts.Facts) Result {
-	r := Result{Problems: slices.Clone(d.Problems)}
-	if fatal := nodeconfig.Fatal(r.Problems); len(fatal) > 0 {
-		r.ExitCode = exitcode.ContractInvalid
+// Contract is a contract that has been read.
+type Contract struct {
+	// Dialect is the one it is written in; empty where it could not be told.
+	Dialect string
+	// Config is complete and valid, unless a problem is fatal; never nil.
+	Config *nodeconfig.NodeConfig
+	// Problems are all that reading it found, fatal ones first, under the documents' own paths.
+	Problems []nodeconfig.Problem
+
+	decoded dialect.Decoded
+}
+
+// Read decodes a contract, sets its defaults, validates it and leaves out what cannot be used. The dialect is detected
+// where none is named. There is always a Contract; its problems say what it is worth.
+func Read(documents []Document, dialectName string) *Contract {
+	if len(documents) != 1 {
+		// No dialect that is known merges several.
+		return &Contract{Dialect: dialectName, Config: new(nodeconfig.NodeConfig), Problems: []nodeconfig.Problem{{
+			Kind: nodeconfig.Invalid, Path: "$", Reason: fmt.Sprintf("is made of %d documents; use one", len(documents)), Fatal: true,
+		}}}
 	}
-	if len(d.Canonical) == 0 {
-		return r // it is no document, or of no dialect that is known
+	decoded := dialect.Decode(documents[0].Data, dialectName)
+	return &Contract{Dialect: decoded.Dialect, Config: decoded.Config, Problems: decoded.Problems, decoded: decoded}
+}
+
+// ReadOne reads a contract that is one document, in the dialect that it is written in.
+func ReadOne(name string, data []byte) *Contract { return Read([]Document{{name, data}}, "") }
+
+// Fatal are the problems for which no node can be made of the contract.
+func (c *Contract) Fatal() []nodeconfig.Problem { return nodeconfig.Fatal(c.Problems) }
+
+// Readable reports whether the contract is of a dialect that is known.
+func (c *Contract) Readable() bool { return c.decoded.IsDocument() }
+
+// Canonical is the document itself with its names sorted and its spaces gone: the same for every way of writing it.
+// It is as secret as the document, and nil where that is not readable.
+func (c *Contract) Canonical() []byte { return c.decoded.Canonical() }
+
+// Origin returns the documents' own path for a path of Config.
+func (c *Contract) Origin(path string) string { return c.decoded.Origin(path) }
+
+// Place returns a problem in terms of Config as one of the documents': under its own path, with the place in the text.
+func (c *Contract) Place(p nodeconfig.Problem) nodeconfig.Problem { return c.decoded.Place(p) }
+
+// Plan plans the node. The problems are those of the contract and the planner's, in the documents' own terms, fatal
+// ones first. Where one is fatal, the plan is what could be planned, and of use to nobody but who looks at it.
+func (c *Contract) Plan(known facts.Facts) (resource.Plan, []nodeconfig.Problem) {
+	problems := slices.Clone(c.Problems)
+	if !c.Readable() {
+		return resource.Plan{}, problems
 	}
-	var problems []nodeconfig.Problem
-	r.Plan, problems = plan.New(d.Config, known)
-	r.Plan.Dialect = d.Dialect
-	if r.ExitCode == 0 {
-		r.ExitCode = plan.ExitCode(problems)
-	}
+	desired, found := plan.New(c.Config, known)
+	desired.Dialect = c.Dialect
 	seen := make(map[nodeconfig.Problem]bool)
 	unread := make(map[string]bool) // paths whose values could not be used: what follows from that is said already
-	for _, p := range d.Problems {
+	for _, p := range problems {
 		seen[p] = true
 		unread[p.Path] = unread[p.Path] || p.Fatal
 	}
-	for _, p := range problems {
-		if p = d.Place(p); !unread[p.Path] && !seen[p] {
+	for _, p := range found {
+		if p = c.Place(p); !unread[p.Path] && !seen[p] {
 			seen[p] = true
-			r.Problems = append(r.Problems, p)
+			problems = append(problems, p)
 		}
 	}
-	nodeconfig.SortProblems(r.Problems)
-	return r
+	nodeconfig.SortProblems(problems)
+	return desired, problems
+}
+
+// ExitCode is the code of a provisioning that stops for what is fatal of Plan's problems; 0 where nothing is.
+func (c *Contract) ExitCode(problems []nodeconfig.Problem) int {
+	code := 0
+	for _, p := range nodeconfig.Fatal(problems) {
+		switch {
+		case p.Kind != nodeconfig.NotInstalled:
+			return exitcode.ContractInvalid
+		case p.Path == c.Origin(plan.VersionPath):
+			code = exitcode.KubeletInstallFailed
+		case code == 0:
+			code = exitcode.ImageNotBuilt
+		}
+	}
+	return code
 }

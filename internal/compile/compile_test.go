@@ -46,9 +46,9 @@ func TestAllProblemsAtOnce(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		decoded := dialect.Decode([]byte(c.document), "")
+		decoded := compile.ReadOne(name, []byte(c.document))
 		before := slices.Clone(decoded.Problems)
-		result := compile.Plan(&decoded, known)
+		result := planned(decoded, known)
 		var paths []string
 		for _, p := range result.Problems {
 			paths = append(paths, p.Path)
@@ -74,13 +74,13 @@ func TestAWarningHidesNothing(t *testing.T) {
 	for i := range 205 {
 		fmt.Fprintf(&many, `"unknown%d": 1, `, i)
 	}
-	decoded := dialect.Decode([]byte(strings.Replace(read(t, "../../examples/aks/minimal.json"), "{", "{"+many.String(), 1)), "")
+	decoded := compile.ReadOne("", []byte(strings.Replace(read(t, "../../examples/aks/minimal.json"), "{", "{"+many.String(), 1)))
 	known, err := facts.Parse([]byte(read(t, "../../examples/facts/ubuntu.json")))
 	if err != nil {
 		t.Fatal(err)
 	}
 	known.NodeIPs = []string{"10.0.0.1\ufdd0"} // systemd would not read it
-	result := compile.Plan(&decoded, known)
+	result := planned(decoded, known)
 	fatal := nodeconfig.Fatal(result.Problems)
 	if result.ExitCode != exitcode.ContractInvalid || len(fatal) != 1 || fatal[0].Path != "$" {
 		t.Errorf("exit code %d with %v", result.ExitCode, fatal)
@@ -113,8 +113,8 @@ func FuzzPlan(f *testing.F) {
 	f.Add(`{"version":"v1","kubelet_config":{"kubelet_flags":{"":"","--kubeconfig":"/x"}}}`, ubuntu)
 	f.Fuzz(func(t *testing.T, document, known string) {
 		machine, _ := facts.Parse([]byte(known))
-		decoded := dialect.Decode([]byte(document), "")
-		result := compile.Plan(&decoded, machine)
+		decoded := compile.ReadOne("", []byte(document))
+		result := planned(decoded, machine)
 		if (result.ExitCode == 0) != (len(nodeconfig.Fatal(result.Problems)) == 0) {
 			t.Errorf("exit code %d with %v", result.ExitCode, result.Problems)
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/compile"
 	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/internal/facts"
+	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/nodeconfig"
 	"github.com/slipway-dev/slipway/nodeconfig/dialect"
 	"github.com/slipway-dev/slipway/test/contracts"
@@ -77,9 +78,20 @@ func everyLeafCounts(t *testing.T, tree *document.Node, known facts.Facts) {
 	}
 }
 
-func compiled(tree *document.Node, known facts.Facts) compile.Result {
-	decoded := dialect.Decode(tree.AppendJSON(nil), "")
-	return compile.Plan(&decoded, known)
+// result is what becomes of a contract.
+type result struct {
+	Plan     resource.Plan
+	Problems []nodeconfig.Problem
+	ExitCode int
+}
+
+func compiled(tree *document.Node, known facts.Facts) result {
+	return planned(compile.ReadOne("", tree.AppendJSON(nil)), known)
+}
+
+func planned(c *compile.Contract, known facts.Facts) result {
+	desired, problems := c.Plan(known)
+	return result{desired, problems, c.ExitCode(problems)}
 }
 
 // spelling is a path whichever of its two ways AKS's names are written in.
@@ -95,7 +107,7 @@ func excused(name, path string) bool {
 }
 
 // told reports whether a problem is about a path, or about what holds it.
-func told(r compile.Result, path string) bool {
+func told(r result, path string) bool {
 	return slices.ContainsFunc(r.Problems, func(p nodeconfig.Problem) bool {
 		return p.Path != "$" && document.Within(spelling(path), spelling(p.Path))
 	})

@@ -7,13 +7,13 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/slipway-dev/slipway/exitcode"
 	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/internal/kubeletapi"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-const versionPath = "$.cluster.kubernetesVersion"
+// VersionPath is the setting that names the kubelet's version.
+const VersionPath = "$.cluster.kubernetesVersion"
 
 // needed are the components that every node has, and that facts know to be missing where they do not list them.
 var needed = []string{"containerd", "kubelet"}
@@ -36,7 +36,7 @@ func planInstalled(in *input, out *output) {
 		return // nothing is known
 	}
 	if version := in.config.Cluster.KubernetesVersion; version != "" {
-		wantInstalled(in, out, "kubelet", version, versionPath)
+		wantInstalled(in, out, "kubelet", version, VersionPath)
 	}
 	for _, name := range slices.Sorted(maps.Keys(in.config.Components.Artifacts)) {
 		if version := in.config.Components.Artifacts[name].Version; version != "" {
@@ -108,24 +108,8 @@ func planSupported(in *input, out *output) {
 	if in.minor == newest || in.minor >= kubeletapi.OldestSupported && in.minor <= kubeletapi.NewestSupported {
 		return
 	}
-	out.warn(nodeconfig.Invalid, versionPath, "this version of Slipway supports Kubernetes 1.%d to 1.%d; the node is planned like one of the nearest",
+	out.warn(nodeconfig.Invalid, VersionPath, "this version of Slipway supports Kubernetes 1.%d to 1.%d; the node is planned like one of the nearest",
 		kubeletapi.OldestSupported, kubeletapi.NewestSupported)
-}
-
-// ExitCode is the code of a provisioning that stops for what is fatal of New's problems; 0 where nothing is.
-func ExitCode(problems []nodeconfig.Problem) int {
-	code := 0
-	for _, p := range nodeconfig.Fatal(problems) {
-		switch {
-		case p.Kind != nodeconfig.NotInstalled:
-			return exitcode.ContractInvalid
-		case p.Path == versionPath:
-			code = exitcode.KubeletInstallFailed
-		case code == 0:
-			code = exitcode.ImageNotBuilt
-		}
-	}
-	return code
 }
 
 // linkable is a path that a link can lead to.

@@ -5,67 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/slipway-dev/slipway/components"
-	"github.com/slipway-dev/slipway/exitcode"
 	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
-
-// A contract that wants another component than the machine has is refused with both versions, unless the plan
-// brings the wanted one.
-func TestInstalled(t *testing.T) {
-	machine := func(pairs ...string) facts.Facts {
-		var f facts.Facts
-		for i := 0; i < len(pairs); i += 2 {
-			f.Components = append(f.Components, components.Component{Name: pairs[i], Version: pairs[i+1], Path: "/opt/bin/" + pairs[i] + "-" + pairs[i+1]})
-		}
-		return f
-	}
-	for name, c := range map[string]struct {
-		facts     facts.Facts
-		artifacts map[string]string
-		code      int
-		reasons   []string
-	}{
-		"nothing is known":                  {},
-		"the wanted one":                    {facts: machine("containerd", "2", "kubelet", "1.36.3")},
-		"another":                           {facts: machine("containerd", "2", "kubelet", "1.36.2"), code: 121, reasons: []string{"wants kubelet 1.36.3, and the machine has 1.36.2"}},
-		"another build":                     {facts: machine("containerd", "2", "kubelet", "1.36.3+dirty")},
-		"a release candidate":               {facts: machine("containerd", "2", "kubelet", "1.36.3-rc.0"), code: 121, reasons: []string{"has 1.36.3-rc.0"}},
-		"several, and the wanted one":       {facts: machine("containerd", "2", "kubelet", "1.35.0", "kubelet", "1.36.3")},
-		"several others":                    {facts: machine("kubelet", "1.35.0", "kubelet", "1.34.0"), code: 121, reasons: []string{"has 1.34.0, 1.35.0"}},
-		"one of a version that is unknown":  {facts: machine("containerd", "2", "kubelet", "")},
-		"none":                              {facts: machine("containerd", "2.2.4"), code: 121, reasons: []string{"the machine has none"}},
-		"the runtime's main version":        {facts: machine("containerd", "2", "kubelet", "1.36.3"), artifacts: map[string]string{"containerd": "2.2.4"}},
-		"another of the runtime":            {facts: machine("containerd", "1", "kubelet", "1.36.3"), artifacts: map[string]string{"containerd": "v2.2.4"}, code: 65, reasons: []string{"wants containerd 2.2.4, and the machine has 1"}},
-		"the runtime of a distribution":     {facts: machine("containerd", "2.2.4", "kubelet", "1.36.3"), artifacts: map[string]string{"containerd": "2.2.4-1"}},
-		"the contract contradicts itself":   {facts: machine("kubelet", "1.36.3"), artifacts: map[string]string{"kubernetes": "1.36.2"}, code: 65, reasons: []string{"wants kubelet 1.36.2"}},
-		"what no image lists":               {facts: machine("kubelet", "1.36.3"), artifacts: map[string]string{"cni-plugins": "1.0.0"}},
-		"what this image lists":             {facts: machine("kubelet", "1.36.3", "cni-plugins", "1.1.0"), artifacts: map[string]string{"cni-plugins": "1.0.0"}, code: 65, reasons: []string{"wants cni-plugins 1.0.0"}},
-		"both, and the kubelet's code wins": {facts: machine("kubelet", "1.1.0", "runc", "1"), artifacts: map[string]string{"runc": "2.0.0"}, code: 121, reasons: []string{"wants kubelet", "wants runc"}},
-	} {
-		config := contract(t, "native/minimal.yaml", func(n *nodeconfig.NodeConfig) {
-			n.Components.Artifacts = make(map[string]nodeconfig.Artifact)
-			for name, version := range c.artifacts {
-				n.Components.Artifacts[name] = nodeconfig.Artifact{Version: version}
-			}
-		})
-		_, problems := New(config, c.facts)
-		fatal := nodeconfig.Fatal(problems)
-		if code := ExitCode(problems); code != c.code || len(fatal) != len(c.reasons) {
-			t.Errorf("%s: exit code %d, %v", name, code, fatal)
-			continue
-		}
-		for i, reason := range c.reasons {
-			if !strings.Contains(fatal[i].Reason, reason) || fatal[i].Kind != nodeconfig.NotInstalled {
-				t.Errorf("%s: %v, want %s", name, fatal[i], reason)
-			}
-		}
-	}
-	if code := ExitCode([]nodeconfig.Problem{{Kind: nodeconfig.NotInstalled, Path: versionPath, Fatal: true}, {Kind: nodeconfig.Invalid, Fatal: true}}); code != exitcode.ContractInvalid {
-		t.Errorf("a contract that is not valid either: %d", code)
-	}
-}
 
 // The range that is supported is the one that there are cases of, and outside of it one is told so.
 func TestSupportedVersions(t *testing.T) {
@@ -73,7 +15,7 @@ func TestSupportedVersions(t *testing.T) {
 		config := contract(t, "native/minimal.yaml", func(n *nodeconfig.NodeConfig) { n.Cluster.KubernetesVersion = version })
 		_, problems := New(config, facts.Facts{})
 		if got := slices.ContainsFunc(problems, func(p nodeconfig.Problem) bool {
-			return p.Path == versionPath && !p.Fatal && strings.Contains(p.Reason, "supports Kubernetes 1.26 to 1.37")
+			return p.Path == VersionPath && !p.Fatal && strings.Contains(p.Reason, "supports Kubernetes 1.26 to 1.37")
 		}); got != warned {
 			t.Errorf("%s: %v", version, problems)
 		}

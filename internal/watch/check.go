@@ -9,11 +9,11 @@ import (
 
 	"github.com/slipway-dev/slipway/exitcode"
 	"github.com/slipway-dev/slipway/internal/agent"
+	"github.com/slipway-dev/slipway/internal/compile"
 	"github.com/slipway-dev/slipway/internal/difference"
 	"github.com/slipway-dev/slipway/internal/generation"
 	"github.com/slipway-dev/slipway/internal/source"
 	"github.com/slipway-dev/slipway/nodeconfig"
-	"github.com/slipway-dev/slipway/nodeconfig/dialect"
 )
 
 // Rejection is why a config is not tried again.
@@ -120,11 +120,11 @@ func (r *run) check(ctx context.Context, s *followed) error {
 // had it: the current one stays, one that has failed is not tried again, and one that "apply" or
 // "rollback" has taken the place of does not come back by itself.
 func decided(contract source.Contract, entries []generation.Entry) (note, bool) {
-	decoded := dialect.Decode(contract.Data, "")
-	if len(nodeconfig.Fatal(decoded.Problems)) > 0 {
+	read := compile.ReadOne(contract.Path, contract.Data)
+	if len(read.Fatal()) > 0 {
 		return note{}, false
 	}
-	e, found := newestOf(entries, nodeconfig.Digest(decoded.Config))
+	e, found := newestOf(entries, nodeconfig.Digest(read.Config))
 	switch {
 	case !found:
 		return note{}, false

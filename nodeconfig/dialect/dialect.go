@@ -122,12 +122,22 @@ type Decoded struct {
 	Config *nodeconfig.NodeConfig
 	// Problems are all that were found, fatal ones first, under the document's own paths.
 	Problems []nodeconfig.Problem
-	// Canonical is the document itself with its names sorted and its spaces gone: the same for
-	// every way of writing the same document. It is as secret as the document.
-	Canonical []byte
 
+	tree   *document.Node
 	origin func(string) string
 	values document.Finder
+}
+
+// IsDocument reports whether it is a document of a dialect that is known.
+func (d *Decoded) IsDocument() bool { return d.tree != nil }
+
+// Canonical is the document itself with its names sorted and its spaces gone: the same for every way of writing the
+// same document. It is as secret as the document, and nil for what is none.
+func (d *Decoded) Canonical() []byte {
+	if d.tree == nil {
+		return nil
+	}
+	return d.tree.AppendJSON(nil)
 }
 
 // Origin returns the document's own path for a path of Config; it is how problems that are found
@@ -171,7 +181,7 @@ func Decode(data []byte, name string) Decoded {
 	}
 	config, problems, origin := d.read(tree)
 	nodeconfig.Default(config)
-	read := Decoded{Dialect: d.name, Config: config, Canonical: tree.AppendJSON(nil), origin: origin, values: document.NewFinder(tree)}
+	read := Decoded{Dialect: d.name, Config: config, tree: tree, origin: origin, values: document.NewFinder(tree)}
 	for i, p := range problems { // they are in the document's terms already
 		problems[i] = read.locate(p)
 	}

@@ -72,8 +72,8 @@ func TestDetect(t *testing.T) {
 		}
 		if c.reason != "" {
 			contracts.Compare(t, got.Problems, []nodeconfig.Problem{{Path: "$", Reason: c.reason, Fatal: true}})
-			if got.Canonical != nil || string(nodeconfig.Encode(got.Config)) != "{}" {
-				t.Errorf("%.40q: got canonical form %s, config %s", c.doc, got.Canonical, nodeconfig.Encode(got.Config))
+			if got.Canonical() != nil || string(nodeconfig.Encode(got.Config)) != "{}" {
+				t.Errorf("%.40q: got canonical form %s, config %s", c.doc, got.Canonical(), nodeconfig.Encode(got.Config))
 			}
 		} else if len(got.Problems) == 1 && got.Problems[0].Path == "$" {
 			t.Errorf("%.40q as %q: %s", c.doc, c.name, got.Problems[0])
@@ -263,8 +263,8 @@ func TestCanonical(t *testing.T) {
 		"# a comment\nversion: v1\nx:\n- 1\n-\nkubelet_config:\n  kubelet_flags: {--v: '2', --b: \"1\"}\n",
 	} {
 		got := dialect.Decode([]byte(doc), "")
-		if string(got.Canonical) != want {
-			t.Errorf("%q: got %s", doc, got.Canonical)
+		if string(got.Canonical()) != want {
+			t.Errorf("%q: got %s", doc, got.Canonical())
 		}
 	}
 }

@@ -10,13 +10,12 @@ import (
 	"time"
 
 	"github.com/slipway-dev/slipway/internal/agent"
+	"github.com/slipway-dev/slipway/internal/compile"
 	"github.com/slipway-dev/slipway/internal/difference"
 	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/internal/generation"
 	"github.com/slipway-dev/slipway/internal/host"
-	"github.com/slipway-dev/slipway/internal/plan"
 	"github.com/slipway-dev/slipway/nodeconfig"
-	"github.com/slipway-dev/slipway/nodeconfig/dialect"
 	"github.com/slipway-dev/slipway/userdata"
 )
 
@@ -50,12 +49,12 @@ func known(b *testing.B) facts.Facts {
 	return f
 }
 
-func decode(b *testing.B, document []byte) dialect.Decoded {
-	decoded := dialect.Decode(document, "")
-	if len(nodeconfig.Fatal(decoded.Problems)) > 0 {
-		b.Fatal(decoded.Problems)
+func decode(b *testing.B, document []byte) *compile.Contract {
+	contract := compile.ReadOne("", document)
+	if len(contract.Fatal()) > 0 {
+		b.Fatal(contract.Problems)
 	}
-	return decoded
+	return contract
 }
 
 func BenchmarkDecode(b *testing.B) {
@@ -68,10 +67,10 @@ func BenchmarkDecode(b *testing.B) {
 }
 
 func BenchmarkPlan(b *testing.B) {
-	config, f := decode(b, read(b, example)).Config, known(b)
+	contract, f := decode(b, read(b, example)), known(b)
 	b.ReportAllocs()
 	for b.Loop() {
-		plan.New(config, f)
+		contract.Plan(f)
 	}
 }
 
@@ -79,7 +78,7 @@ func BenchmarkDecodeAndPlan(b *testing.B) {
 	document, f := read(b, example), known(b)
 	b.ReportAllocs()
 	for b.Loop() {
-		plan.New(decode(b, document).Config, f)
+		decode(b, document).Plan(f)
 	}
 }
 
@@ -92,7 +91,7 @@ func BenchmarkDigest(b *testing.B) {
 }
 
 func BenchmarkRender(b *testing.B) {
-	contract := userdata.Contract{Document: decode(b, read(b, example)).Canonical, Path: userdata.AKSPath}
+	contract := userdata.Contract{Document: decode(b, read(b, example)).Canonical(), Path: userdata.AKSPath}
 	b.ReportAllocs()
 	b.SetBytes(int64(len(contract.Document)))
 	for b.Loop() {
@@ -103,7 +102,7 @@ func BenchmarkRender(b *testing.B) {
 }
 
 func BenchmarkRenderReused(b *testing.B) {
-	contract := userdata.Contract{Document: decode(b, read(b, example)).Canonical, Path: userdata.AKSPath}
+	contract := userdata.Contract{Document: decode(b, read(b, example)).Canonical(), Path: userdata.AKSPath}
 	var buffer []byte
 	b.ReportAllocs()
 	for b.Loop() {
