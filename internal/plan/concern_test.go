@@ -257,6 +257,7 @@ func TestUnread(t *testing.T) {
 		c.Runtime.Containerd.Config = nodeconfig.NewSecret("x = 1")
 		c.Components.Artifacts = map[string]nodeconfig.Artifact{"b.c": {URL: "https://x.example/c"}, "a": {SHA256: strings.Repeat("0", 64), Version: "1"}}
 		c.System.SwapMB = 1
+		c.Kubelet.DataDisk = "OS" // which is what a node has without it
 	})
 	var got []string
 	for _, p := range unread(c) {

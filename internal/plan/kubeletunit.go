@@ -45,11 +45,14 @@ func planKubeletBinary(in *input, out *output) {
 // drop-ins, so the unit itself can be baked.
 var kubeletService = concern{
 	name:  "kubelet unit",
-	reads: []string{"$.kubelet.config", "$.runtime.cgroupDriver"},
+	reads: []string{"$.kubelet.config", "$.kubelet.dataDisk", "$.runtime.cgroupDriver"},
 	plan:  planKubeletUnit,
 }
 
 func planKubeletUnit(in *input, out *output) {
+	if in.config.Kubelet.DataDisk == "Temporary" {
+		out.notApplied("$.kubelet.dataDisk")
+	}
 	for _, dir := range in.layout.directories() {
 		// What is below /usr is the image's, which may be one that cannot be written to; the kubelet makes
 		// the directory of its plug-ins itself, and does without where it cannot.
