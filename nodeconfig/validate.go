@@ -6,7 +6,6 @@ import (
 	"maps"
 	"path"
 	"reflect"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -176,9 +175,6 @@ func (v *validator) noControl(s, at string) {
 	}
 }
 
-// printable is text on one line, without a character that could end or split it.
-var printable = regexp.MustCompile(`^[\x21-\x7e]+$`)
-
 // checkAbsolute returns what is wrong with a path.
 func checkAbsolute(p string) string {
 	switch {
@@ -186,7 +182,7 @@ func checkAbsolute(p string) string {
 		return "must be an absolute path"
 	case path.Clean(p) != p:
 		return "must be a path without . or .. or double slashes"
-	case !printable.MatchString(p) || strings.ContainsAny(p, `"'\%$`):
+	case !isPrintable(p) || strings.ContainsAny(p, `"'\%$`):
 		return "must be a path of letters, digits and . _ - / only"
 	}
 	return ""

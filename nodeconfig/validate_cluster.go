@@ -6,7 +6,6 @@ import (
 	"maps"
 	"net/netip"
 	"net/url"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,22 +13,13 @@ import (
 	"github.com/slipway-dev/slipway/internal/document"
 )
 
-// kubernetesVersion is a release, such as 1.34.2 or 1.35.0-rc.1.
-var kubernetesVersion = regexp.MustCompile(`^1\.(0|[1-9][0-9]{0,2})\.(0|[1-9][0-9]{0,3})(-[0-9A-Za-z.-]{1,64})?(\+[0-9A-Za-z.-]{1,64})?$`)
-
-// bootstrapToken is Kubernetes' own format (bootstrap.kubernetes.io/token).
-var bootstrapToken = regexp.MustCompile(`^[a-z0-9]{6}\.[a-z0-9]{16}$`)
-
-// dnsName is a name of DNS labels.
-var dnsName = regexp.MustCompile(`^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*$`)
-
 func (v *validator) cluster(c *NodeConfig) {
 	cl := &c.Cluster
 	joins := c.Join.Method != JoinNone
 	switch {
 	case cl.KubernetesVersion == "" && joins:
 		v.missing("$.cluster.kubernetesVersion", "is missing; give the version of the node's kubelet, such as 1.34.2")
-	case cl.KubernetesVersion != "" && !kubernetesVersion.MatchString(cl.KubernetesVersion):
+	case cl.KubernetesVersion != "" && !isKubernetesVersion(cl.KubernetesVersion):
 		v.vital("$.cluster.kubernetesVersion", "is not a Kubernetes version; use three numbers, such as 1.34.2")
 	}
 	if cl.Server == "" && joins {
@@ -51,7 +41,7 @@ func (v *validator) cluster(c *NodeConfig) {
 			v.invalid("$.cluster.serverCertificate", err.Error(), func() { cl.ServerCertificate = "" })
 		}
 	}
-	if !dnsName.MatchString(cl.DNSDomain) {
+	if !isDNSName(cl.DNSDomain) {
 		v.invalid("$.cluster.dnsDomain", "is not a DNS name", func() { cl.DNSDomain = DefaultDNSDomain })
 	}
 	checkList(v, "$.cluster.dnsServiceIPs", &cl.DNSServiceIPs, checkIP)
@@ -70,7 +60,7 @@ func checkServer(server string) string {
 		return "is not a URL of the form https://HOST[:PORT]"
 	case u.User != nil || u.RawQuery != "" || u.Fragment != "" || u.Path != "" && u.Path != "/":
 		return "has more than a host and a port; use https://HOST[:PORT]"
-	case !dnsName.MatchString(strings.ToLower(u.Hostname())) && checkIP(u.Hostname()) != "":
+	case !isDNSName(strings.ToLower(u.Hostname())) && checkIP(u.Hostname()) != "":
 		return "has a host that is not a DNS name or an address"
 	}
 	if port, err := strconv.ParseUint(u.Port(), 10, 16); strings.HasSuffix(u.Host, ":"+u.Port()) && (err != nil || port == 0) {
@@ -97,7 +87,7 @@ func (v *validator) join(j *Join) {
 	case JoinBootstrapToken:
 		if j.BootstrapToken.IsZero() {
 			v.missing("$.join.bootstrapToken", "is missing, and there is no other credential, so the node could not join")
-		} else if !bootstrapToken.MatchString(j.BootstrapToken.Reveal()) {
+		} else if !isBootstrapToken(j.BootstrapToken.Reveal()) {
 			v.vital("$.join.bootstrapToken", fmt.Sprintf("is not a bootstrap token (it has %d characters); use 6 lower case letters or digits, a dot, and 16 more", len(j.BootstrapToken.Reveal())))
 		}
 	case JoinClientCertificate:
@@ -143,11 +133,8 @@ func (v *validator) exec(e *ExecCredential) {
 		v.vital(at+".command", reason)
 	}
 	for i, env := range e.Env {
-		if !envName.MatchString(env.Name) {
+		if !isEnvName(env.Name) {
 			v.vital(document.IndexPath(at+".env", i), "has a name that is not possible for a variable")
 		}
 	}
 }
-
-// envName is a portable name of an environment variable.
-var envName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)

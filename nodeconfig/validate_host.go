@@ -7,7 +7,6 @@ import (
 	"maps"
 	"net"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -16,14 +15,6 @@ import (
 )
 
 var (
-	// imageReference is a container image's name; its parts are the registry's to judge.
-	imageReference = regexp.MustCompile(`^[a-zA-Z0-9]([a-zA-Z0-9._/:@-]*[a-zA-Z0-9])?$`)
-	// sysctlKey is a kernel parameter by its dotted name; an interface's name may hold slashes.
-	sysctlKey = regexp.MustCompile(`^[a-z0-9_]+(\.[A-Za-z0-9_/*-]+)+$`)
-	// moduleName is a kernel module.
-	moduleName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
-	// limitValue is a resource limit as systemd reads it: "1048576", "65536:1048576", "infinity".
-	limitValue = regexp.MustCompile(`^([0-9]+[KMGTPE]?|infinity)(:([0-9]+[KMGTPE]?|infinity))?$`)
 	// limitNames are systemd's resource limits (systemd.exec, "Process Properties").
 	limitNames = []string{
 		"AS", "CORE", "CPU", "DATA", "FSIZE", "LOCKS", "MEMLOCK", "MSGQUEUE", "NICE", "NOFILE",
@@ -32,7 +23,7 @@ var (
 )
 
 func (v *validator) runtime(r *Runtime) {
-	if !imageReference.MatchString(r.SandboxImage) {
+	if !isImageReference(r.SandboxImage) {
 		v.invalid("$.runtime.sandboxImage", "is not an image reference", func() { r.SandboxImage = DefaultSandboxImage })
 	}
 	v.oneOf("$.runtime.cgroupDriver", &r.CgroupDriver, "systemd", "cgroupfs")
@@ -45,7 +36,7 @@ func (v *validator) runtime(r *Runtime) {
 		}
 	}
 	if c.MetricsAddress != "" {
-		if _, port, err := net.SplitHostPort(c.MetricsAddress); err != nil || !printable.MatchString(c.MetricsAddress) || !isPort(port) {
+		if _, port, err := net.SplitHostPort(c.MetricsAddress); err != nil || !isPrintable(c.MetricsAddress) || !isPort(port) {
 			v.vital(at+".metricsAddress", "must be HOST:PORT, with a port from 0 to 65535")
 		}
 	}
@@ -53,13 +44,13 @@ func (v *validator) runtime(r *Runtime) {
 		if !slices.Contains(limitNames, name) {
 			return "is not a resource limit; use one of " + strings.Join(limitNames, ", ")
 		}
-		if !limitValue.MatchString(value) {
+		if !isLimitValue(value) {
 			return `must be a number, "soft:hard" or "infinity"`
 		}
 		return ""
 	})
 	checkMap(v, at+".registryHeaders", c.RegistryHeaders, func(name string, value Secret) string {
-		if !printable.MatchString(name) {
+		if !isPrintable(name) {
 			return "is not a header name"
 		}
 		return singleLine(value.Reveal())
@@ -83,7 +74,7 @@ func (v *validator) network(n *Network) {
 	v.atLeastZero("$.network.secondaryInterfaces", &n.SecondaryInterfaces)
 	checkList(v, "$.network.nameservers", &n.Nameservers, checkIP)
 	checkList(v, "$.network.searchDomains", &n.SearchDomains, func(domain string) string {
-		if !dnsName.MatchString(domain) {
+		if !isDNSName(domain) {
 			return "is not a DNS name"
 		}
 		return ""
@@ -101,7 +92,7 @@ func (v *validator) system(s *System) {
 	v.atLeastZero("$.system.swapMB", &s.SwapMB)
 	checkMap(v, "$.system.sysctls", s.Sysctls, func(key, value string) string {
 		switch {
-		case !sysctlKey.MatchString(key) || strings.Contains(key, "..") || strings.Contains(key, "//"):
+		case !isSysctlKey(key) || strings.Contains(key, "..") || strings.Contains(key, "//"):
 			return "is not a kernel parameter; use its name with dots, such as net.core.somaxconn"
 		case value == "" || singleLine(value) != "":
 			return "must be on one line"
@@ -109,14 +100,14 @@ func (v *validator) system(s *System) {
 		return ""
 	})
 	checkList(v, "$.system.modules", &s.Modules, func(module string) string {
-		if !moduleName.MatchString(module) {
+		if !isModuleName(module) {
 			return "is not the name of a kernel module"
 		}
 		return ""
 	})
 	for _, service := range slices.Sorted(maps.Keys(s.Environment)) {
 		checkMap(v, document.FieldPath("$.system.environment", service), s.Environment[service], func(name string, value Secret) string {
-			if !envName.MatchString(name) {
+			if !isEnvName(name) {
 				return "is not the name of a variable"
 			}
 			return singleLine(value.Reveal())
@@ -162,14 +153,11 @@ func (v *validator) surroundings(c *NodeConfig) {
 	v.components(&c.Components)
 }
 
-// sha256Sum is a digest in hexadecimal.
-var sha256Sum = regexp.MustCompile(`^[0-9a-fA-F]{64}$`)
-
 // components validates what the image should hold.
 func (v *validator) components(c *Components) {
 	for _, name := range slices.Sorted(maps.Keys(c.Artifacts)) {
 		artifact, at := c.Artifacts[name], document.FieldPath("$.components.artifacts", name)
-		if artifact.SHA256 != "" && !sha256Sum.MatchString(artifact.SHA256) {
+		if artifact.SHA256 != "" && !isSHA256(artifact.SHA256) {
 			v.invalid(at+".sha256", "is not a digest; use 64 hexadecimal digits", func() { artifact.SHA256 = "" })
 		}
 		if u, err := url.Parse(artifact.URL); artifact.URL != "" && (err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "") {

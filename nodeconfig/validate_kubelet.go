@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"net/netip"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,13 +12,10 @@ import (
 	"github.com/slipway-dev/slipway/internal/place"
 )
 
-// flagName is a command line flag's name without its dashes.
-var flagName = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]*[a-z0-9])?$`)
-
 // kubelet validates what the kubelet would refuse. All of it is fatal: a kubelet that does not start
 // is found minutes later and far away.
 func (v *validator) kubelet(k *Kubelet) {
-	if k.NodeName != "" && (len(k.NodeName) > 253 || !dnsName.MatchString(k.NodeName)) {
+	if k.NodeName != "" && (len(k.NodeName) > 253 || !isDNSName(k.NodeName)) {
 		v.vital("$.kubelet.nodeName", "is not a DNS name of lower case letters, digits, dashes and dots")
 	}
 	v.nodeIPs(k.NodeIPs)
@@ -38,7 +34,7 @@ func (v *validator) kubelet(k *Kubelet) {
 	for i, flag := range k.Flags {
 		at := document.IndexPath("$.kubelet.flags", i)
 		switch {
-		case !flagName.MatchString(flag.Name):
+		case !isFlagName(flag.Name):
 			v.vital(at, "is not the name of a flag; write it without dashes in front and without a value")
 		case flag.IsSecret() && isRedacted(flag.Value):
 			v.unsafe(at, errRedacted.Error())
@@ -168,15 +164,11 @@ func (v *validator) credentialProvider(p *ImageCredentialProvider) {
 	v.kindOf(at+".config", p.Config, "kubelet.config.k8s.io/v1", "CredentialProviderConfig")
 }
 
-// labelValue is a label's value or the name part of its key (apimachinery, IsValidLabelValue and
-// IsQualifiedName).
-var labelValue = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?$`)
-
 func checkLabel(key, value string) string {
 	if reason := checkLabelKey(key); reason != "" {
 		return reason
 	}
-	if value != "" && !labelValue.MatchString(value) {
+	if value != "" && !isLabelValue(value) {
 		return fmt.Sprintf("has a value (of %d characters) that Kubernetes refuses: use at most 63 letters, digits, dashes, dots and underscores, with a letter or digit at both ends", len(value))
 	}
 	return checkReservedLabel(key)
@@ -186,12 +178,12 @@ func checkLabel(key, value string) string {
 func checkLabelKey(key string) string {
 	name := key
 	if prefix, rest, found := strings.Cut(key, "/"); found {
-		if len(prefix) > 253 || !dnsName.MatchString(prefix) {
+		if len(prefix) > 253 || !isDNSName(prefix) {
 			return "has a prefix that is not a DNS name"
 		}
 		name = rest
 	}
-	if !labelValue.MatchString(name) {
+	if !isLabelValue(name) {
 		return fmt.Sprintf("has a name (of %d characters) that Kubernetes refuses: use at most 63 letters, digits, dashes, dots and underscores, with a letter or digit at both ends", len(name))
 	}
 	return ""
@@ -204,7 +196,7 @@ func checkTaint(t Taint) string {
 	if reason := checkLabelKey(t.Key); reason != "" {
 		return "key " + reason
 	}
-	if t.Value != "" && !labelValue.MatchString(t.Value) {
+	if t.Value != "" && !isLabelValue(t.Value) {
 		return "value is not possible in Kubernetes"
 	}
 	if !slices.Contains(taintEffects, t.Effect) {

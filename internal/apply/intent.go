@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/slipway-dev/slipway/internal/place"
 	"github.com/slipway-dev/slipway/internal/resource"
@@ -30,7 +31,7 @@ type intent struct {
 func (i *intent) empty() bool { return !i.Reload && len(i.Restarts)+len(i.Paths) == 0 }
 
 // unitName is the name of a unit (systemd.unit(5)).
-var unitName = regexp.MustCompile(`^[A-Za-z0-9:_.\\@-]+\.[a-z]+$`)
+var unitName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9:_.\\@-]+\.[a-z]+$`) })
 
 // check wants a record that says what was left to do, and of which units.
 func (i *intent) check() error {
@@ -38,7 +39,7 @@ func (i *intent) check() error {
 		return errors.New("says nothing")
 	}
 	for _, unit := range i.Restarts {
-		if !unitName.MatchString(unit) {
+		if !unitName().MatchString(unit) {
 			return errors.New("names something that is no unit")
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"sync"
 
 	"github.com/slipway-dev/slipway/internal/plan"
 	"github.com/slipway-dev/slipway/internal/resource"
@@ -138,7 +139,9 @@ func certificates(r *resource.Resource) []string {
 }
 
 // versionInPath is a version within the path of a binary: /opt/bin/kubelet-1.34.2, /opt/kubernetes/v1.34.2/kubelet.
-var versionInPath = regexp.MustCompile(`(?:^|[/_-])v?(\d+)\.(\d+)(?:\.(\d+))?`)
+var versionInPath = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?:^|[/_-])v?(\d+)\.(\d+)(?:\.(\d+))?`)
+})
 
 // versionRow reports what a change of the link to the kubelet's binary is.
 func versionRow(d delta) placedRow {
@@ -160,7 +163,7 @@ func versionOf(r *resource.Resource) (version [2]int, ok bool) {
 	if r == nil {
 		return version, false
 	}
-	found := versionInPath.FindAllStringSubmatch(r.Spec.(*resource.Symlink).Target, -1)
+	found := versionInPath().FindAllStringSubmatch(r.Spec.(*resource.Symlink).Target, -1)
 	if len(found) == 0 {
 		return version, false
 	}

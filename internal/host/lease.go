@@ -13,6 +13,7 @@ import (
 	"path"
 	"regexp"
 	"strings"
+	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -33,7 +34,7 @@ const (
 )
 
 // nodeName is a Node's name (Kubernetes: object names, DNS subdomain names).
-var nodeName = regexp.MustCompile(`^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$`)
+var nodeName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$`) })
 
 // lease is one that is waited for.
 type lease struct {
@@ -131,7 +132,7 @@ func (l *lease) name(pair *tls.Certificate) (string, error) {
 		}
 		name = strings.ToLower(strings.TrimSpace(host))
 	}
-	if !nodeName.MatchString(name) {
+	if !nodeName().MatchString(name) {
 		return "", fmt.Errorf("%q is not a Node name", shown(name, 80))
 	}
 	return name, nil

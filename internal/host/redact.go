@@ -3,6 +3,7 @@ package host
 import (
 	"regexp"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 )
@@ -11,26 +12,33 @@ import (
 const redacted = "[redacted]"
 
 // secrets are what secrets look like that a node's programs may write when they complain: what they were
-// given on the command line, in a header or in a proxy's URL.
-var secrets = []struct {
-	pattern *regexp.Regexp
-	instead string
-}{
-	// Kubernetes: bootstrap tokens, token format.
-	{regexp.MustCompile(`[a-z0-9]{6}\.[a-z0-9]{16}`), redacted},
-	// RFC 7519: service account and identity tokens, which are JSON objects in base64.
-	{regexp.MustCompile(`eyJ[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]*)?`), redacted},
-	// RFC 9110, 11.6.2: Authorization.
-	{regexp.MustCompile(`(?i)\b(authorization\W{1,4}\w+) +[^\s"']+`), "$1 " + redacted},
-	{regexp.MustCompile(`(?i)\b(bearer) +[A-Za-z0-9._~+/=-]{16,}`), "$1 " + redacted},
-	// RFC 3986, 3.2.1: the password in a URL.
-	{regexp.MustCompile(`://[^/?#\s:@]*:[^/?#\s@]+@`), "://" + redacted + "@"},
+// given on the command line, in a header or in a proxy's URL. An agent that quotes no program compiles none.
+var secrets = sync.OnceValue(func() []secretForm {
+	form := func(expression, instead string) secretForm {
+		return secretForm{regexp.MustCompile(expression), instead}
+	}
+	return []secretForm{
+		// Kubernetes: bootstrap tokens, token format.
+		form(`[a-z0-9]{6}\.[a-z0-9]{16}`, redacted),
+		// RFC 7519: service account and identity tokens, which are JSON objects in base64.
+		form(`eyJ[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]*)?`, redacted),
+		// RFC 9110, 11.6.2: Authorization.
+		form(`(?i)\b(authorization\W{1,4}\w+) +[^\s"']+`, "$1 "+redacted),
+		form(`(?i)\b(bearer) +[A-Za-z0-9._~+/=-]{16,}`, "$1 "+redacted),
+		// RFC 3986, 3.2.1: the password in a URL.
+		form(`://[^/?#\s:@]*:[^/?#\s@]+@`, "://"+redacted+"@"),
+	}
+})
+
+type secretForm struct {
+	expression *regexp.Regexp
+	instead    string
 }
 
 // redact takes out of a text what looks like a secret.
 func redact(text string) string {
-	for _, s := range secrets {
-		text = s.pattern.ReplaceAllString(text, s.instead)
+	for _, s := range secrets() {
+		text = s.expression.ReplaceAllString(text, s.instead)
 	}
 	return text
 }

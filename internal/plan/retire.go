@@ -2,7 +2,7 @@ package plan
 
 import (
 	"path"
-	"regexp"
+	"strings"
 
 	"github.com/slipway-dev/slipway/exitcode"
 	"github.com/slipway-dev/slipway/internal/resource"
@@ -68,11 +68,15 @@ func retireCredential(in *input, out *output) []string {
 // retiringCertificate is the certificate whose presence retires the bootstrap credential, or "" where its path is none
 // that can be written into a unit.
 func retiringCertificate(k nodeconfig.Kubelet) string {
-	if certificate := ownCertificate(k); plainPath.MatchString(certificate) && path.Clean(certificate) == certificate {
+	if certificate := ownCertificate(k); isPlainPath(certificate) && path.Clean(certificate) == certificate {
 		return certificate
 	}
 	return ""
 }
 
-// plainPath is a path that means the same wherever it is written.
-var plainPath = regexp.MustCompile(`^/[A-Za-z0-9._/-]+$`)
+// isPlainPath is a path that means the same wherever it is written.
+func isPlainPath(path string) bool {
+	return len(path) > 1 && path[0] == '/' && strings.IndexFunc(path, func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("._/-", r)
+	}) < 0
+}

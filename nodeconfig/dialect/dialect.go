@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/nodeconfig"
@@ -60,7 +61,7 @@ var dialects = []dialect{
 }
 
 // listIndex is an index of a list in a path.
-var listIndex = regexp.MustCompile(`\[[0-9]+\]`)
+var listIndex = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\[[0-9]+\]`) })
 
 // placer returns a function from a path in what was decoded to one in the document: items that could
 // not be read, each of which is a problem of its own, are in the document's lists and not in the others.
@@ -75,7 +76,7 @@ func placer(unread []nodeconfig.Problem) func(string) string {
 	}
 	return func(path string) string {
 		var placed string
-		for at := listIndex.FindStringIndex(path); at != nil; at = listIndex.FindStringIndex(path) {
+		for at := listIndex().FindStringIndex(path); at != nil; at = listIndex().FindStringIndex(path) {
 			placed += path[:at[0]]
 			index := path[at[0]:at[1]]
 			if i, ok := indexOf(index); ok {

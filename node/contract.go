@@ -1,0 +1,48 @@
+package node
+
+import (
+	"github.com/slipway-dev/slipway/internal/compile"
+	"github.com/slipway-dev/slipway/nodeconfig"
+)
+
+// Document is one of those that a contract is made of.
+type Document struct {
+	// Name is where it is from, for messages. It may be empty.
+	Name string
+	// Data is the document, JSON or YAML, at most 1 MiB.
+	Data []byte
+}
+
+// Contract is a contract that has been read.
+type Contract struct{ read *compile.Contract }
+
+// Read reads a contract in the dialect that it is written in. There is always a Contract; [Contract.Problems] says
+// whether a node can be made of it. The dialects that there are take one document.
+func Read(documents ...Document) *Contract { return ReadAs("", documents...) }
+
+// ReadAs reads a contract in a dialect that is named: "native" or "aks". Empty stands for whichever it is.
+func ReadAs(dialect string, documents ...Document) *Contract {
+	all := make([]compile.Document, len(documents))
+	for i, d := range documents {
+		all[i] = compile.Document{Name: d.Name, Data: d.Data}
+	}
+	return &Contract{compile.Read(all, dialect)}
+}
+
+// FromConfig is the contract of a config that was made in Go. The config is not changed.
+func FromConfig(c *nodeconfig.NodeConfig) *Contract {
+	said := *c
+	said.APIVersion, said.Kind = nodeconfig.APIVersion, nodeconfig.Kind
+	return Read(Document{Data: nodeconfig.Encode(&said)})
+}
+
+// Dialect is the one that the contract is written in: "native" or "aks", empty where it could not be told.
+func (c *Contract) Dialect() string { return c.read.Dialect }
+
+// Config is what the contract says, in Slipway's own terms, with every default. It is never nil. It is complete unless a
+// problem is fatal, and holds the contract's secrets.
+func (c *Contract) Config() *nodeconfig.NodeConfig { return c.read.Config }
+
+// Problems are all that is wrong with the contract itself, fatal ones first, under the paths of its author.
+// [Contract.Plan] returns them too, with what can only be known of a machine.
+func (c *Contract) Problems() []nodeconfig.Problem { return c.read.Problems }

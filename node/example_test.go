@@ -1,0 +1,79 @@
+package node_test
+
+import (
+	"fmt"
+
+	"github.com/slipway-dev/slipway/examples"
+	"github.com/slipway-dev/slipway/node"
+	"github.com/slipway-dev/slipway/nodeconfig"
+)
+
+// contract is what an autoscaler has for its nodes.
+const contract = `
+apiVersion: slipway.dev/v1
+kind: NodeConfig
+cluster:
+  server: https://api.example:6443
+  certificateAuthority: ""
+  kubernetesVersion: 1.36.3
+system: {swapMB: 512}
+`
+
+// What is wrong with a contract is known before there is a machine.
+func ExampleContract_Problems() {
+	read := node.Read(node.Document{Name: "pool.yaml", Data: []byte(contract)})
+	for _, p := range read.Problems() {
+		fmt.Println(p)
+	}
+	// Output:
+	// error: $.cluster.certificateAuthority: is missing; give the cluster's CA certificate, as PEM or the base64 of it
+	// error: $.join.bootstrapToken: is missing, and there is no other credential, so the node could not join
+}
+
+// A plan is data: here are the files that the kubelet restarts with.
+func ExampleContract_Plan() {
+	planned, _ := node.Read(node.Document{Data: examples.Contract("native")}).Plan(node.Facts{})
+	for _, f := range planned.Files {
+		if f.Secret {
+			fmt.Printf("%04o %s\n", f.Mode, f.Path)
+		}
+	}
+	// Output:
+	// 0600 /etc/kubernetes/bootstrap-kubelet.conf
+}
+
+// A change of the contract has a class: what it takes on a node that runs.
+func ExampleDiff() {
+	read := node.Read(node.Document{Data: examples.Contract("native")})
+	before, _ := read.Plan(node.Facts{})
+
+	changed := *read.Config()
+	changed.Kubelet.Config = map[string]any{"maxPods": 50}
+	after, _ := node.FromConfig(&changed).Plan(node.Facts{})
+
+	d, err := node.Diff(before, after)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(d.Class)
+	for _, c := range d.Changes {
+		fmt.Println(c.How, c.Kind, c.Name)
+	}
+	// Output:
+	// restart
+	// changed File /var/lib/kubelet/config.yaml
+}
+
+// A token that is rotated leaves the digest of a node as it is.
+func ExampleNodeDigest() {
+	config := node.Read(node.Document{Data: examples.Contract("native")}).Config()
+	digest := node.NodeDigest(config)
+	config.Join.BootstrapToken = nodeconfig.NewSecret("fedcba.fedcba9876543210")
+	fmt.Println(node.NodeDigest(config) == digest)
+	config.Kubelet.Labels = map[string]string{"team": "blue"}
+	fmt.Println(node.NodeDigest(config) == digest)
+	// Output:
+	// true
+	// false
+}

@@ -1,0 +1,103 @@
+package node
+
+import (
+	"github.com/slipway-dev/slipway/internal/facts"
+	"github.com/slipway-dev/slipway/internal/resource"
+	"github.com/slipway-dev/slipway/nodeconfig"
+)
+
+// Facts are what is known of a machine. The zero value knows nothing: then a plan is for a machine of which everything
+// is still open.
+type Facts struct{ known facts.Facts }
+
+// ParseFacts reads facts that "slipway-node facts" has recorded.
+func ParseFacts(recorded []byte) (Facts, error) {
+	known, err := facts.Parse(recorded)
+	return Facts{known}, err
+}
+
+// Plan is what a node is to be like, as data, without its secrets. It is the same for the same contract and facts.
+type Plan struct {
+	// Config is the digest of the config that it was made from. It changes with each credential.
+	Config string `json:"config"`
+	// Files are the files, directories and links, base phase first, by path.
+	Files []File `json:"files"`
+	// Units are those that systemd starts, by name.
+	Units []Unit `json:"units"`
+	// Actions are everything else: kernel modules and parameters, commands, checks.
+	Actions []Action `json:"actions"`
+
+	whole resource.Plan
+}
+
+// Step is what all parts of a plan have.
+type Step struct {
+	// Phase is "base" for what can be prepared in an image, "join" for what needs the cluster.
+	Phase string `json:"phase"`
+	// Reason says why it is there, with its source.
+	Reason string `json:"reason,omitempty"`
+	// Restarts are the units that restart when it changes.
+	Restarts []string `json:"restarts,omitempty"`
+}
+
+// File is a file, a directory or a symbolic link.
+type File struct {
+	Path string `json:"path"`
+	// Kind is "File", "Directory" or "Symlink".
+	Kind string `json:"kind"`
+	// Mode are the permission bits; 0 for a link.
+	Mode uint32 `json:"mode,omitempty"`
+	// Secret says that only root reads it; its content is not shown.
+	Secret bool `json:"secret,omitempty"`
+	// Content is a file's content, nil where it is secret.
+	Content []byte `json:"content,omitempty"`
+	// Target is where a link leads to.
+	Target string `json:"target,omitempty"`
+	Step
+}
+
+// Unit is a unit of systemd that is started.
+type Unit struct {
+	Name string `json:"name"`
+	Step
+}
+
+// Action is what is done, or looked at, besides files and units.
+type Action struct {
+	// Kind is "Module", "Sysctl", "Command" or "Check".
+	Kind string `json:"kind"`
+	Name string `json:"name"`
+	// What says it in words: the value of a parameter, what a check looks at. It holds no secret.
+	What string `json:"what,omitempty"`
+	Step
+}
+
+// Plan plans the node. The problems are those of [Contract.Problems] and what the planner adds, in the terms of the
+// contract's author, fatal ones first. Where one is fatal, no such node can be made, and the plan is what could be planned.
+func (c *Contract) Plan(known Facts) (*Plan, []nodeconfig.Problem) {
+	whole, problems := c.read.Plan(known.known)
+	p := &Plan{Config: whole.Config, Files: []File{}, Units: []Unit{}, Actions: []Action{}, whole: whole}
+	for _, r := range whole.Resources {
+		step := Step{Phase: string(r.Phase), Reason: r.Reason, Restarts: r.Restarts}
+		switch spec := r.Spec.(type) {
+		case *resource.File:
+			f := File{Path: spec.Path, Kind: spec.Kind(), Mode: spec.Mode, Secret: spec.Secret, Step: step}
+			if !spec.Secret {
+				f.Content = spec.Content
+			}
+			p.Files = append(p.Files, f)
+		case *resource.Directory:
+			p.Files = append(p.Files, File{Path: spec.Path, Kind: spec.Kind(), Mode: spec.Mode, Step: step})
+		case *resource.Symlink:
+			p.Files = append(p.Files, File{Path: spec.Path, Kind: spec.Kind(), Target: spec.Target, Step: step})
+		case *resource.Unit:
+			p.Units = append(p.Units, Unit{spec.Unit, step})
+		case *resource.Sysctl:
+			p.Actions = append(p.Actions, Action{spec.Kind(), spec.Key, spec.Value, step})
+		default:
+			_, what := resource.Particulars(spec)
+			p.Actions = append(p.Actions, Action{spec.Kind(), spec.Name(), what, step})
+		}
+	}
+	return p, problems
+}

@@ -1,0 +1,136 @@
+package nodeconfig
+
+import (
+	"math"
+	"strings"
+)
+
+// The forms that texts of a contract have. They are written out, and are no regular expressions: those would be compiled
+// at each start of the agent, in the boot path.
+
+func isDigit(c byte) bool      { return c >= '0' && c <= '9' }
+func isLower(c byte) bool      { return c >= 'a' && c <= 'z' }
+func isLowerDigit(c byte) bool { return isLower(c) || isDigit(c) }
+func isAlphanumeric(c byte) bool {
+	return isLowerDigit(c) || c >= 'A' && c <= 'Z'
+}
+
+// or is a character of a class, or one of others.
+func or(class func(byte) bool, others string) func(byte) bool {
+	return func(c byte) bool { return class(c) || strings.IndexByte(others, c) >= 0 }
+}
+
+var (
+	lowerDigitDash    = or(isLowerDigit, "-")
+	labelCharacter    = or(isAlphanumeric, "_.-")
+	versionCharacter  = or(isAlphanumeric, ".-")
+	nameCharacter     = or(isAlphanumeric, "_")
+	moduleCharacter   = or(isAlphanumeric, "_-")
+	imageCharacter    = or(isAlphanumeric, "._/:@-")
+	parameterFirst    = or(isLowerDigit, "_")
+	parameterFollows  = or(isAlphanumeric, "_/*-")
+	hexadecimalDigits = or(isDigit, "abcdefABCDEF")
+)
+
+// consists reports whether a text has from least to most characters, all of a class.
+func consists(s string, least, most int, class func(byte) bool) bool {
+	if len(s) < least || len(s) > most {
+		return false
+	}
+	for i := range len(s) {
+		if !class(s[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// isWord reports whether a text has from one to most characters of a class, the first and the last of a smaller one.
+func isWord(s string, most int, edge, inner func(byte) bool) bool {
+	return consists(s, 1, most, inner) && edge(s[0]) && edge(s[len(s)-1])
+}
+
+// isPrintable is text on one line, without a character that could end or split it.
+func isPrintable(s string) bool {
+	return consists(s, 1, math.MaxInt, func(c byte) bool { return c > ' ' && c < 0x7f })
+}
+
+// isKubernetesVersion is a release, such as 1.34.2 or 1.35.0-rc.1.
+func isKubernetesVersion(s string) bool {
+	s, build, hasBuild := strings.Cut(s, "+")
+	s, pre, hasPre := strings.Cut(s, "-")
+	rest, ok := strings.CutPrefix(s, "1.")
+	minor, patch, dotted := strings.Cut(rest, ".")
+	return ok && dotted && isNumber(minor, 3) && isNumber(patch, 4) &&
+		(!hasBuild || consists(build, 1, 64, versionCharacter)) && (!hasPre || consists(pre, 1, 64, versionCharacter))
+}
+
+// isNumber is a decimal number without leading zeros.
+func isNumber(s string, most int) bool {
+	return consists(s, 1, most, isDigit) && (s == "0" || s[0] != '0')
+}
+
+// isBootstrapToken is Kubernetes' own format (bootstrap.kubernetes.io/token).
+func isBootstrapToken(s string) bool {
+	id, secret, found := strings.Cut(s, ".")
+	return found && consists(id, 6, 6, isLowerDigit) && consists(secret, 16, 16, isLowerDigit)
+}
+
+// isDNSName is a name of DNS labels.
+func isDNSName(s string) bool {
+	for label := range strings.SplitSeq(s, ".") {
+		if !isWord(label, 63, isLowerDigit, lowerDigitDash) {
+			return false
+		}
+	}
+	return true
+}
+
+// isEnvName is a portable name of an environment variable.
+func isEnvName(s string) bool { return consists(s, 1, math.MaxInt, nameCharacter) && !isDigit(s[0]) }
+
+// isFlagName is a command line flag's name without its dashes.
+func isFlagName(s string) bool { return isWord(s, math.MaxInt, isLowerDigit, lowerDigitDash) }
+
+// isLabelValue is a label's value or the name part of its key (apimachinery, IsValidLabelValue and
+// IsQualifiedName).
+func isLabelValue(s string) bool { return isWord(s, 63, isAlphanumeric, labelCharacter) }
+
+// isImageReference is a container image's name; its parts are the registry's to judge.
+func isImageReference(s string) bool { return isWord(s, math.MaxInt, isAlphanumeric, imageCharacter) }
+
+// isSysctlKey is a kernel parameter by its dotted name; an interface's name may hold slashes.
+func isSysctlKey(s string) bool {
+	first, rest, dotted := strings.Cut(s, ".")
+	if !dotted || !consists(first, 1, math.MaxInt, parameterFirst) {
+		return false
+	}
+	for part := range strings.SplitSeq(rest, ".") {
+		if !consists(part, 1, math.MaxInt, parameterFollows) {
+			return false
+		}
+	}
+	return true
+}
+
+// isModuleName is a kernel module.
+func isModuleName(s string) bool { return consists(s, 1, 64, moduleCharacter) }
+
+// isLimitValue is a resource limit as systemd reads it: "1048576", "65536:1048576", "infinity".
+func isLimitValue(s string) bool {
+	soft, hard, both := strings.Cut(s, ":")
+	return isLimit(soft) && (!both || isLimit(hard))
+}
+
+func isLimit(s string) bool {
+	if s == "infinity" {
+		return true
+	}
+	if n := len(s); n > 1 && strings.IndexByte("KMGTPE", s[n-1]) >= 0 {
+		s = s[:n-1]
+	}
+	return consists(s, 1, math.MaxInt, isDigit)
+}
+
+// isSHA256 is a digest in hexadecimal.
+func isSHA256(s string) bool { return consists(s, 64, 64, hexadecimalDigits) }
