@@ -1,7 +1,7 @@
-// Package crash holds what a provisioning must survive: its own death at every change that it makes of the
-// machine, power cuts, full and failing disks, and other provisionings at the same time. Its tests go in by
-// the front door, agent.Provision on a directory, and know nothing of the engine but what a node's owner
-// can see. They need the build tag failpoint; an ordinary `go test` tries a few of the points in a process
+// Package crash holds what a provisioning, a change of a running node, its way back and a reset must survive: their own
+// death at every change that they make of the machine, power cuts, full and failing disks, and other provisionings at
+// the same time. Its tests go in by the front door, the agent's Provision, Change and Reset on a directory, and know
+// nothing of the engine but what a node's owner can see. They need the build tag failpoint; an ordinary `go test` tries a few of the points in a process
 // of its own, `make crash` all, and `make crash-part` some of every kind in every scenario, drawn by a seed
 // that is another one each time and that is printed.
 //
@@ -26,6 +26,9 @@
 // In between, whatever happens: success is published only where the machine is as the contract that the
 // result names makes it. After a call that failed, every path has all of its old or all of its new content,
 // and there is one error, which names what failed, with the exit code that the plan gives it, or the agent's.
+//
+// A change that was interrupted, and one that goes back, leave after the next boot what one of the two contracts says,
+// whole (apply_test.go). A reset that was interrupted ends as one that was left alone (reset_test.go).
 //
 // A power cut empties /run, which is in memory; what is enabled is started by systemd in half of the cases.
 // Of what was not synced the disk keeps what it likes (see disk).

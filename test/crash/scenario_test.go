@@ -16,11 +16,10 @@ import (
 
 	"github.com/slipway-dev/slipway/components"
 	"github.com/slipway-dev/slipway/internal/agent"
+	"github.com/slipway-dev/slipway/internal/compile"
 	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/internal/host"
-	"github.com/slipway-dev/slipway/internal/plan"
 	"github.com/slipway-dev/slipway/internal/resource"
-	"github.com/slipway-dev/slipway/nodeconfig/dialect"
 	"github.com/slipway-dev/slipway/status"
 )
 
@@ -144,12 +143,10 @@ func (s *scenario) deliver(t *testing.T, contract []byte) {
 
 func (s *scenario) deliverAt(t *testing.T, path string, contract []byte) {
 	t.Helper()
-	decoded := dialect.Decode(contract, "")
-	desired, problems := plan.New(decoded.Config, s.facts)
-	for _, p := range append(decoded.Problems, problems...) {
-		if p.Fatal {
-			t.Fatalf("contract: %+v", p)
-		}
+	read := compile.ReadOne(path, contract)
+	desired, problems := read.Plan(s.facts)
+	if read.ExitCode(problems) != 0 {
+		t.Fatal(problems)
 	}
 	s.plan = desired
 	s.put(t, path, contract)
