@@ -10,7 +10,6 @@ import (
 var hostname = concern{
 	name:  "host name",
 	joins: true,
-	reads: []string{},
 	plan:  planHostname,
 }
 

@@ -97,11 +97,10 @@ func untilSuffix(version string) int {
 	return len(version)
 }
 
-// planSupported warns of a version that nobody has tried. It is planned like the nearest that is known.
+// supported warns of a version that nobody has tried. It is planned like the nearest that is known.
 var supported = concern{
-	name:  "supported versions",
-	reads: []string{},
-	plan:  planSupported,
+	name: "supported versions",
+	plan: planSupported,
 }
 
 func planSupported(in *input, out *output) {

@@ -23,9 +23,8 @@ const (
 
 // kubeletBinary puts the wanted version in its place, where the image holds several.
 var kubeletBinary = concern{
-	name:  "kubelet binary",
-	reads: []string{},
-	plan:  planKubeletBinary,
+	name: "kubelet binary",
+	plan: planKubeletBinary,
 }
 
 func planKubeletBinary(in *input, out *output) {
@@ -41,7 +40,7 @@ func planKubeletBinary(in *input, out *output) {
 	}
 }
 
-// kubeletUnit plans the kubelet's unit. What differs between nodes is in its environment file and its
+// kubeletService plans the kubelet's unit. What differs between nodes is in its environment file and its
 // drop-ins, so the unit itself can be baked.
 var kubeletService = concern{
 	name:  "kubelet unit",
@@ -123,7 +122,7 @@ func kubeletDropIn(out *output, name, variable, value string) {
 		"part of the kubelet's command line", kubeletUnit)
 }
 
-// start plans the kubelet's start: after everything it needs, and seen to run.
+// kubeletStart plans the kubelet's start: after everything it needs, and seen to run.
 var kubeletStart = concern{
 	name:  "kubelet start",
 	joins: true,

@@ -9,9 +9,8 @@ import (
 // resolver takes systemd-resolved's stub out of the way: pods cannot reach a stub on the host's
 // loopback (AKS: base preparation).
 var resolver = concern{
-	name:  "resolver",
-	reads: []string{},
-	plan:  planResolver,
+	name: "resolver",
+	plan: planResolver,
 }
 
 func planResolver(in *input, out *output) {
