@@ -4,7 +4,8 @@ SHELL := /bin/bash
 
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS := -s -w -X github.com/slipway-dev/slipway/internal/cli.Version=$(VERSION)
-GOBUILD := CGO_ENABLED=0 go build -tags nethttpomithttp2 -trimpath -ldflags '$(LDFLAGS)'
+GOBUILD := CGO_ENABLED=0 go build -trimpath -ldflags '$(LDFLAGS)'
+BIN ?= bin
 EXAMPLE ?= examples/aks/azure-cni.json
 
 .PHONY: help
@@ -16,9 +17,9 @@ download: ## fetch every module that the other targets need; after it they need 
 	go mod download
 
 .PHONY: build
-build: ## build both binaries into bin/, static and stripped
-	$(GOBUILD) -o bin/ ./cmd/...
-	@ls -l bin | awk 'NR > 1 {printf "  %-14s %5.1f MB\n", $$9, $$5 / 1e6}'
+build: ## build both binaries into bin/, static and stripped; these are what the virtual machines run
+	$(GOBUILD) -o $(BIN)/ ./cmd/...
+	@ls -l $(BIN) | awk 'NR > 1 {printf "  %-14s %5.1f MB\n", $$9, $$5 / 1e6}'
 
 .PHONY: run
 run: ## provision the example node into out/node, and show what came of it

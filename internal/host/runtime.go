@@ -52,21 +52,23 @@ func probeRuntime(ctx context.Context, ready *resource.RuntimeReady) error {
 
 // askRuntime asks once, over one connection.
 func askRuntime(ctx context.Context, socket string) error {
-	conn, err := new(net.Dialer).DialContext(ctx, "unix", socket)
-	if err != nil {
-		return fmt.Errorf("does not answer: %w", err)
-	}
-	// The transport closes what is idle only; a connection with a call that was given up may stay open in it.
-	defer conn.Close()
 	var protocols http.Protocols
 	protocols.SetUnencryptedHTTP2(true) // gRPC has no other where there is no TLS
 	transport := &http.Transport{
 		Protocols:              &protocols,
 		MaxResponseHeaderBytes: 64 << 10,
-		DialContext:            func(context.Context, string, string) (net.Conn, error) { return conn, nil },
+		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return new(net.Dialer).DialContext(ctx, "unix", socket)
+		},
 	}
-	defer transport.CloseIdleConnections()
-	message, err := callGRPC(ctx, transport, healthMethod)
+	// A transport's own connections are shared by calls in ways that it does not say, and one with a call that was given
+	// up may stay open in it.
+	conn, err := transport.NewClientConn(ctx, "http", "localhost:80")
+	if err != nil {
+		return fmt.Errorf("does not answer: %w", err)
+	}
+	defer conn.Close()
+	message, err := callGRPC(ctx, conn, healthMethod)
 	var status *grpcError
 	switch {
 	case errors.As(err, &status) && status.code == grpcUnimplemented:
@@ -76,7 +78,7 @@ func askRuntime(ctx context.Context, socket string) error {
 	case !serving(message):
 		return errors.New("the runtime reports that it is not serving")
 	}
-	_, err = callGRPC(ctx, transport, versionMethod)
+	_, err = callGRPC(ctx, conn, versionMethod)
 	if errors.As(err, &status) && status.code == grpcUnimplemented {
 		return fmt.Errorf("the runtime answers, but does not serve version v1 of the CRI: its CRI plug-in is disabled or failed to load: %w", err)
 	}
@@ -98,13 +100,13 @@ func (e *grpcError) Error() string {
 }
 
 // callGRPC makes a call with an empty message, and returns the answer's (gRPC over HTTP/2).
-func callGRPC(ctx context.Context, transport *http.Transport, method string) ([]byte, error) {
+func callGRPC(ctx context.Context, conn *http.ClientConn, method string) ([]byte, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://localhost"+method, bytes.NewReader(make([]byte, 5)))
 	if err != nil {
 		return nil, err
 	}
 	request.Header = http.Header{"Content-Type": {"application/grpc"}, "Te": {"trailers"}, "User-Agent": {"slipway-node"}}
-	response, err := transport.RoundTrip(request)
+	response, err := conn.RoundTrip(request)
 	if err != nil {
 		return nil, fmt.Errorf("does not answer: %w", err)
 	}

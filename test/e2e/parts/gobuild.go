@@ -67,9 +67,9 @@ func goBuild(ctx context.Context, source, into, flags string, packages ...string
 	return run(ctx, source, []string{"CGO_ENABLED=0", "GOFLAGS=-buildvcs=false"}, append(argv, packages...)...)
 }
 
-// Agent builds what is tested: slipway and slipway-node. It is not cached here, Go's own cache is
-// enough; the directory is the caller's.
+// Agent builds what is tested, slipway and slipway-node, as they are delivered: with the Makefile's own flags, since a
+// program of other flags is another program. It is not cached here, Go's own cache is enough; the directory is the
+// caller's.
 func (s *Store) Agent(ctx context.Context, into string) error {
-	version := "-X github.com/slipway-dev/slipway/internal/cli.Version=e2e"
-	return goBuild(ctx, s.Repo, into, version, "./cmd/slipway", "./cmd/slipway-node")
+	return run(ctx, s.Repo, []string{"GOFLAGS=-buildvcs=false"}, "make", "build", "BIN="+into, "VERSION=e2e")
 }
