@@ -65,10 +65,10 @@ func (c *check) point(label string, err error) {
 
 func (t *table) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "seed %d\n%-44s %8s %10s %6s %9s\n", *seed, "CHECK", "POINTS", "CONVERGED", "LOST", "SECONDS")
+	fmt.Fprintf(&b, "seed %d\n%-58s %8s %10s %6s %9s\n", *seed, "CHECK", "POINTS", "CONVERGED", "LOST", "SECONDS")
 	var total check
 	line := func(c *check) {
-		fmt.Fprintf(&b, "%-44s %8d %10d %6d %9.1f\n", c.name, c.tried, c.converged, c.tried-c.converged, c.took.Seconds())
+		fmt.Fprintf(&b, "%-58s %8d %10d %6d %9.1f\n", c.name, c.tried, c.converged, c.tried-c.converged, c.took.Seconds())
 	}
 	for _, c := range t.checks {
 		line(c)
