@@ -35,6 +35,7 @@ func (o *output) guard(l layout) {
 		return cmp.Or(cmp.Compare(a.Phase, b.Phase), cmp.Compare(a.id, b.id), cmp.Compare(a.asked, b.asked), cmp.Compare(a.concern.name, b.concern.name))
 	})
 	o.resources = o.resources[:0]
+	ids := make(map[resource.ID]bool, len(claims))
 	owners := make(map[string]*claim, len(claims)) // by path on the disk, or by ID
 	for i := range claims {
 		c := &claims[i]
@@ -46,14 +47,14 @@ func (o *output) guard(l layout) {
 			o.refuse(c, other)
 			continue
 		}
-		owners[name] = c
+		owners[name], ids[c.id] = c, true
 		o.resources = append(o.resources, c.Resource)
 	}
 	for i := range claims {
 		o.guardPlace(&claims[i], owners)
 		o.guardText(&claims[i], l)
 	}
-	o.require()
+	o.require(ids)
 }
 
 // refuse reports two that cannot both be, at the setting that asked for one of them. Where none did, it is a defect of
@@ -100,12 +101,8 @@ func (o *output) guardText(c *claim, l layout) {
 // unreadable are the characters that systemd takes in no file (systemd: src/basic/utf8.c, unichar_is_valid).
 func unreadable(r rune) bool { return r == 0 || unicode.Is(unicode.Noncharacter_Code_Point, r) }
 
-// require resolves the groups that resources require, and refuses a requirement that nothing fulfils.
-func (o *output) require() {
-	ids := make(map[resource.ID]bool, len(o.resources))
-	for _, r := range o.resources {
-		ids[r.ID()] = true
-	}
+// require resolves the groups that resources require, and refuses a requirement that none of the planned IDs fulfils.
+func (o *output) require(ids map[resource.ID]bool) {
 	for _, members := range o.groups {
 		slices.Sort(members)
 	}

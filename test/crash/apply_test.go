@@ -113,25 +113,7 @@ func (c *application) apply(n *node, run *session) (got *status.Status) {
 func TestApplyInterrupted(t *testing.T) {
 	for _, fails := range []bool{false, true} {
 		s := applied(t, fails)
-		c := begin(t, "one death, "+s.name)
-		deaths := sample(s.deaths(), size{few: 10, part: 100}.now(), s.kind)
-		each(len(deaths), func(i int) {
-			c.point(s.label(deaths[i]), s.settles(s.base, &session{death: deaths[i]}))
-		})
-		c.end()
-		for _, stays := range []bool{false, true} {
-			c := begin(t, fmt.Sprintf("a call fails, and stays so: %t, %s", stays, s.name))
-			faults := sample(s.faults(stays), size{few: 10, part: 100}.now(), func(f fault) string { return errName[f.errno] })
-			each(len(faults), func(i int) {
-				c.point(fmt.Sprintf("%s, %s", faults[i], s.events[faults[i].at].Path), s.settles(s.base, &session{death: death{at: -1}, fault: faults[i].fate}))
-			})
-			c.end()
-		}
-		c = begin(t, "power cut, "+s.name)
-		s.outages(func(o outage) {
-			c.point(fmt.Sprintf("power goes after mutation %d, %s %s", o.at, s.events[o.at].Kind, s.events[o.at].Path), s.settles(o.left, nil))
-		})
-		c.end()
+		s.interrupted(t, s.settles)
 	}
 }
 

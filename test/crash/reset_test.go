@@ -76,23 +76,28 @@ func TestReset(t *testing.T) {
 // node any more, and a reset after it ends as one that was left alone. Then the machine can be made a node again.
 func TestResetInterrupted(t *testing.T) {
 	s := reset(t)
-	c := begin(t, "one death, reset")
+	s.interrupted(t, s.undone)
+}
+
+// interrupted has the scenario's run die at any point, a call fail there, or the power go, and wants what follows to end
+// well: after is given the machine before the run and how it goes, or what a power cut has left of it, and no run.
+func (s *scenario) interrupted(t *testing.T, after func(left tree, run *session) error) {
+	t.Helper()
+	c := begin(t, "one death, "+s.name)
 	deaths := sample(s.deaths(), size{few: 20, part: 100}.now(), s.kind)
-	each(len(deaths), func(i int) {
-		c.point(s.label(deaths[i]), s.undone(s.base, &session{death: deaths[i]}))
-	})
+	each(len(deaths), func(i int) { c.point(s.label(deaths[i]), after(s.base, &session{death: deaths[i]})) })
 	c.end()
 	for _, stays := range []bool{false, true} {
-		c := begin(t, fmt.Sprintf("a call fails, and stays so: %t, reset", stays))
+		c := begin(t, fmt.Sprintf("a call fails, and stays so: %t, %s", stays, s.name))
 		faults := sample(s.faults(stays), size{few: 20, part: 100}.now(), func(f fault) string { return fmt.Sprint(s.events[f.at].Kind, errName[f.errno]) })
 		each(len(faults), func(i int) {
-			c.point(fmt.Sprintf("%s, %s", faults[i], s.events[faults[i].at].Path), s.undone(s.base, &session{death: death{at: -1}, fault: faults[i].fate}))
+			c.point(fmt.Sprintf("%s, %s", faults[i], s.events[faults[i].at].Path), after(s.base, &session{death: death{at: -1}, fault: faults[i].fate}))
 		})
 		c.end()
 	}
-	c = begin(t, "power cut, reset")
+	c = begin(t, "power cut, "+s.name)
 	s.outages(func(o outage) {
-		c.point(fmt.Sprintf("power goes after mutation %d, %s %s", o.at, s.events[o.at].Kind, s.events[o.at].Path), s.undone(o.left, nil))
+		c.point(fmt.Sprintf("power goes after mutation %d, %s %s", o.at, s.events[o.at].Kind, s.events[o.at].Path), after(o.left, nil))
 	})
 	c.end()
 }
