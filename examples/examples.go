@@ -2,7 +2,7 @@
 // and has no contract to do it with.
 //
 // The package is data: it decodes nothing. The other files of the directory are for people and for tests.
-// cmd/slipway (explain) calls it, and the test that writes docs/fields.md.
+// internal/explain calls it, and the test that writes docs/fields.md.
 package examples
 
 import (

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"github.com/slipway-dev/slipway/exitcode"
 	"github.com/slipway-dev/slipway/internal/cli"
 	"github.com/slipway-dev/slipway/internal/command"
+	"github.com/slipway-dev/slipway/internal/explain"
 	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/nodeconfig"
 	"github.com/slipway-dev/slipway/schema"
@@ -43,8 +45,8 @@ EXIT-CODE is the number or the ERR_ name that a provisioning ended with.`,
 			switch {
 			case len(args) != 1:
 				return cli.Usage(command.Hint(cmd), "name one field or one exit code; there are %d", len(args))
-			case isExitCode(args[0]):
-				return explainCode(s, args[0], e.output.Value)
+			case explain.IsCode(args[0]):
+				return e.code(s, args[0])
 			}
 			return e.field(s, args[0])
 		},
@@ -76,13 +78,14 @@ func (e *explaining) field(s cli.Streams, path string) error {
 }
 
 // explained explains a field of the contract that is given, or of any contract where none is.
-func (e *explaining) explained(s cli.Streams, path string, f facts.Facts) (*explanation, error) {
+func (e *explaining) explained(s cli.Streams, path string, f facts.Facts) (*explain.Explanation, error) {
 	if e.from.file == "" {
 		dialects := schema.Names()
 		if e.from.dialect.Value != "" {
 			dialects = []string{e.from.dialect.Value}
 		}
-		return explainOfAny(dialects, path, f)
+		x, err := explain.FieldOfAny(dialects, path, f)
+		return x, notFound(err)
 	}
 	c, err := e.from.read(s)
 	if err != nil {
@@ -91,12 +94,36 @@ func (e *explaining) explained(s cli.Streams, path string, f facts.Facts) (*expl
 	if !c.parsed() {
 		return nil, c.require(s)
 	}
-	x, err := explainField(c, path, f)
-	if err == nil && !c.valid() {
+	x, err := explain.Field(c.Contract, path, f)
+	if err != nil {
+		return nil, notFound(err)
+	}
+	x.File = c.name
+	if !c.valid() {
 		_, _ = fmt.Fprintf(s.Err, "%s\n", cli.StyleOf(s.Err).Yellow(fmt.Sprintf(
 			"%s has %s; slipway validate lists what is wrong", cli.Line(title(c.name)), cli.Plural(len(nodeconfig.Fatal(c.Problems)), "error"))))
 	}
-	return x, err
+	return x, nil
+}
+
+// code explains an exit code.
+func (e *explaining) code(s cli.Streams, name string) error {
+	code, err := explain.Code(name)
+	if err != nil {
+		return notFound(err)
+	}
+	if e.output.Value == command.AsJSON {
+		return command.WriteJSON(s, code)
+	}
+	return command.Write(s, codeText(code, cli.StyleOf(s.Out)))
+}
+
+// notFound gives the error of a name that nothing has an exit code.
+func notFound(err error) error {
+	if e, ok := errors.AsType[*explain.NotFoundError](err); ok {
+		return &cli.Error{Code: exitcode.Invalid, Err: e.Err, Hint: e.Hint}
+	}
+	return err
 }
 
 // complete completes fields, those of the contract if there is one, and the names of exit codes.
@@ -116,12 +143,8 @@ func (e *explaining) complete(_ *cobra.Command, args []string, typed string) ([]
 		dialects = []string{c.Dialect}
 	}
 	for _, name := range dialects {
-		c := loadCatalog(name)
-		for _, path := range c.paths() {
-			at, err := c.find(path, nil)
-			if err == nil {
-				all = append(all, cobra.CompletionWithDesc(strings.TrimPrefix(path, "$."), at.shape.Description))
-			}
+		for _, field := range explain.Fields(name) {
+			all = append(all, cobra.CompletionWithDesc(strings.TrimPrefix(field.Path, "$."), field.Description))
 		}
 	}
 	return all, cobra.ShellCompDirectiveNoFileComp

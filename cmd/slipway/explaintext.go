@@ -8,7 +8,9 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/slipway-dev/slipway/exitcode"
 	"github.com/slipway-dev/slipway/internal/cli"
+	"github.com/slipway-dev/slipway/internal/explain"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/nodeconfig"
 	"github.com/slipway-dev/slipway/nodeconfig/dialect"
@@ -57,7 +59,7 @@ func (w *explanationWriter) list(label string, rows [][]cli.Cell) {
 }
 
 // fieldText is an explanation of a field for people.
-func fieldText(x *explanation, style cli.Style) string {
+func fieldText(x *explain.Explanation, style cli.Style) string {
 	w := &explanationWriter{style: style}
 	w.line("%s", style.Bold(cli.Line(x.Field)))
 	for _, line := range cli.Wrap(x.Description, textWidth) {
@@ -126,25 +128,30 @@ func fieldText(x *explanation, style cli.Style) string {
 // listItem is a step to an item of a list.
 var listItem = regexp.MustCompile(`\[[0-9]+\]`)
 
+// shownField is a field of the NodeConfig as it is listed.
+type shownField struct {
+	explain.Becomes
+	// several says that it stands for several fields of a list.
+	several bool
+}
+
 // coarser takes the items of lists together where there are more fields than are read.
-func coarser(all []becomes) []becomes {
-	if len(all) <= mostListed {
-		return all
-	}
-	var kept []becomes
+func coarser(all []explain.Becomes) []shownField {
+	var kept []shownField
 	for _, b := range all {
-		if at := listItem.FindStringIndex(b.Path); at != nil {
-			b = becomes{Path: b.Path[:at[0]], several: true}
+		shown := shownField{Becomes: b}
+		if at := listItem.FindStringIndex(b.Path); at != nil && len(all) > mostListed {
+			shown = shownField{explain.Becomes{Path: b.Path[:at[0]]}, true}
 		}
-		if !slices.ContainsFunc(kept, func(k becomes) bool { return k.Path == b.Path }) {
-			kept = append(kept, b)
+		if !slices.ContainsFunc(kept, func(k shownField) bool { return k.Path == shown.Path }) {
+			kept = append(kept, shown)
 		}
 	}
 	return kept
 }
 
 // ownValue is the value of the field itself.
-func ownValue(x *explanation) string {
+func ownValue(x *explain.Explanation) string {
 	if !x.Set {
 		return "not set"
 	}
@@ -163,7 +170,7 @@ func valueOrNone(value json.RawMessage, none string) string {
 }
 
 // dependentRow is a resource as a row of an explanation.
-func dependentRow(r dependent, style cli.Style) []cli.Cell {
+func dependentRow(r explain.Dependent, style cli.Style) []cli.Cell {
 	kind, name, _ := strings.Cut(string(r.ID), ":")
 	remark := cli.Cell{Paint: style.Dim}
 	switch {
@@ -173,4 +180,19 @@ func dependentRow(r dependent, style cli.Style) []cli.Cell {
 		remark.Text = "restarts " + cli.List(resource.ShortUnits(r.Restarts), "and")
 	}
 	return []cli.Cell{{Text: kind}, {Text: name}, remark}
+}
+
+// codeText is an exit code for people.
+func codeText(code exitcode.Code, style cli.Style) string {
+	w := &explanationWriter{style: style}
+	w.line("%s", style.Bold(fmt.Sprintf("%d %s", code.Number, code.Name)))
+	w.line("")
+	w.entry("Meaning", cli.Wrap(code.Meaning, textWidth-labelWidth)...)
+	w.entry("To do", cli.Wrap(code.Action, textWidth-labelWidth)...)
+	from := "Slipway"
+	if code.Source == exitcode.AKS {
+		from = "the scripts of AKS images; Slipway itself never returns it"
+	}
+	w.entry("From", from)
+	return w.out.String()
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/slipway-dev/slipway/internal/cli"
+	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/test/script"
 )
 
@@ -53,4 +54,13 @@ func readExample(t *testing.T, name string) string {
 		t.Fatal(err)
 	}
 	return string(data)
+}
+
+// parseTree parses a document of a test's own.
+func parseTree(data []byte) *document.Node {
+	n, err := document.Parse(data)
+	if err != nil {
+		panic(err)
+	}
+	return n
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/slipway-dev/slipway/exitcode"
 	"github.com/slipway-dev/slipway/internal/cli"
 	"github.com/slipway-dev/slipway/internal/command"
+	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
@@ -108,7 +109,7 @@ func (p *planning) showFile(s cli.Streams, made resource.Plan) error {
 		return command.Write(s, string(shown.Content))
 	}
 	err := &cli.Error{Code: exitcode.Invalid, Err: fmt.Errorf("the plan has no file %q", p.show)}
-	if near := nearest(p.show, paths); len(near) > 0 {
+	if near := document.Alike(p.show, paths); len(near) > 0 {
 		err.Hint = "did you mean " + cli.List(near, "or") + "?"
 	}
 	return err

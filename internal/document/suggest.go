@@ -1,6 +1,7 @@
 package document
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 )
@@ -30,6 +31,41 @@ func Nearest(name string, names []string) string {
 	}
 	return best
 }
+
+// Alike returns up to three of the known names that someone may have meant by a path or a name, the likeliest first.
+// Unlike [Nearest] it also takes a name whose last part is near.
+func Alike(name string, known []string) []string {
+	type candidate struct {
+		name     string
+		distance int
+	}
+	wanted := strings.ToLower(name)
+	last := lastPart(wanted)
+	var near []candidate
+	best := len(wanted)
+	for _, k := range known {
+		spelled := strings.ToLower(k)
+		distance := Distance(wanted, spelled, len(wanted)+len(spelled)+1)
+		alike := distance <= max(2, len(wanted)/4)
+		if d := Distance(last, lastPart(spelled), len(last)+len(spelled)+1); d <= len(last)/3 {
+			distance, alike = min(distance, 1+d), true
+		}
+		if alike {
+			near = append(near, candidate{k, distance})
+			best = min(best, distance)
+		}
+	}
+	near = slices.DeleteFunc(near, func(c candidate) bool { return c.distance > best })
+	slices.SortStableFunc(near, func(a, b candidate) int { return cmp.Compare(a.distance, b.distance) })
+	var names []string
+	for _, n := range near[:min(3, len(near))] {
+		names = append(names, n.name)
+	}
+	return names
+}
+
+// lastPart is what follows the last dot or slash.
+func lastPart(name string) string { return name[strings.LastIndexAny(name, "./")+1:] }
 
 // Distance is the edit distance of a and b, or limit where it is at least that.
 func Distance(a, b string, limit int) int {

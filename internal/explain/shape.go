@@ -1,4 +1,4 @@
-package main
+package explain
 
 import (
 	"bytes"
@@ -10,7 +10,6 @@ import (
 	"sync"
 
 	"github.com/slipway-dev/slipway/internal/cli"
-	"github.com/slipway-dev/slipway/internal/command"
 	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/nodeconfig"
 	"github.com/slipway-dev/slipway/schema"
@@ -86,7 +85,9 @@ var catalogs = func() map[string]func() *catalog {
 		loaders[name] = sync.OnceValue(func() *catalog {
 			data, _ := schema.Get(name)
 			c := &catalog{name, new(shape)}
-			command.Must(json.Unmarshal(data, c.root))
+			if err := json.Unmarshal(data, c.root); err != nil {
+				panic("a schema of this program's own cannot be read: " + err.Error())
+			}
 			return c
 		})
 	}

@@ -1,4 +1,11 @@
-package main
+// Package explain says what a field of a contract does and what an exit code means: what a field is for, which values it
+// takes, what it is without one, which fields of the NodeConfig it becomes, and which files, units, kernel parameters and
+// checks of the node depend on it.
+//
+// It finds out what depends on a field by planning the contract with other values of it: nothing about a field is written
+// down here. It shows no secret, writes nothing and does no I/O. cmd/slipway (explain) calls it, and the test here that
+// writes docs/fields.md.
+package explain
 
 import (
 	"bytes"
@@ -10,8 +17,8 @@ import (
 	"strings"
 
 	"github.com/slipway-dev/slipway/examples"
-	"github.com/slipway-dev/slipway/exitcode"
 	"github.com/slipway-dev/slipway/internal/cli"
+	"github.com/slipway-dev/slipway/internal/compile"
 	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/internal/kubeletapi"
@@ -20,10 +27,10 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig/dialect"
 )
 
-// explanation is what there is to say of a field. It is the JSON form too.
-type explanation struct {
+// Explanation is what there is to say of a field. It is the JSON form too.
+type Explanation struct {
 	Field string `json:"field"`
-	// File is empty where no contract is given; then there is no value.
+	// File names the contract; it is empty where none is given, and then there is no value.
 	File        string `json:"file,omitempty"`
 	Dialect     string `json:"dialect"`
 	Description string `json:"description,omitempty"`
@@ -36,8 +43,8 @@ type explanation struct {
 	// Value and Default are null where there is none.
 	Value     json.RawMessage `json:"value"`
 	Default   json.RawMessage `json:"default"`
-	Becomes   []becomes       `json:"becomes"`
-	Resources []dependent     `json:"resources"`
+	Becomes   []Becomes       `json:"becomes"`
+	Resources []Dependent     `json:"resources"`
 	// Why says what becomes of a field that changes nothing in the plan, or why nothing does.
 	Why string `json:"why,omitempty"`
 	// Planned is false where the contract is too wrong to be planned, and its resources are unknown.
@@ -45,37 +52,34 @@ type explanation struct {
 	Problems []nodeconfig.Problem `json:"problems"`
 }
 
-// becomes is a field of the NodeConfig with its value.
-type becomes struct {
+// Becomes is a field of the NodeConfig with its value.
+type Becomes struct {
 	Path  string          `json:"path"`
 	Value json.RawMessage `json:"value"`
-	// several says that it stands for several fields of a list.
-	several bool
 }
 
-// dependent is a resource that depends on a field.
-type dependent struct {
+// Dependent is a resource that depends on a field.
+type Dependent struct {
 	ID       resource.ID `json:"id"`
 	Restarts []string    `json:"restarts,omitempty"`
 	// Planned is false for one that another value would bring.
 	Planned bool `json:"planned"`
 }
 
-// explainField explains a field in the contract's own terms, else in the NodeConfig's.
-func explainField(c *contract, path string, f facts.Facts) (*explanation, error) {
-	own := newExperiment(c.Dialect, parseTree(c.Canonical()), f)
+// Field explains a field of a contract that is readable: in the contract's own terms, or else in the NodeConfig's. path is
+// written as people do, with or without "$." in front. known are the facts of the machine that the contract is planned
+// for. The caller names the file. The error is a [NotFoundError].
+func Field(c *compile.Contract, path string, known facts.Facts) (*Explanation, error) {
+	own := newExperiment(c.Dialect, parseTree(c.Canonical()), known)
 	at, err := own.find(path)
 	if err == nil {
-		x := own.explain(at)
-		x.File, x.Dialect = c.name, c.Dialect
-		return x, nil
+		return own.explain(at), nil
 	}
 	catalogs := []*catalog{own.catalog}
 	if c.Dialect != dialect.Native {
-		native := newExperiment(dialect.Native, own.base.canonical, f)
+		native := newExperiment(dialect.Native, own.base.canonical, known)
 		if at, nativeErr := native.find(path); nativeErr == nil {
 			x := native.explain(at)
-			x.File, x.Dialect = c.name, dialect.Native
 			if from := c.Origin(x.Field); from != x.Field {
 				if at, err := own.catalog.find(from, own.tree); err == nil && lookUp(own.tree, at.steps) != nil {
 					x.From = from
@@ -88,18 +92,17 @@ func explainField(c *contract, path string, f facts.Facts) (*explanation, error)
 	return nil, unknownField(err, path, catalogs)
 }
 
-// explainOfAny explains a field without a contract: what is true of it in any, in the first dialect that
-// has it. What depends on it is found with the dialect's example.
-func explainOfAny(dialects []string, path string, f facts.Facts) (*explanation, error) {
+// FieldOfAny explains a field without a contract: what is true of it in any, in the first of the dialects that
+// has it. What depends on it is found with the dialect's example. The error is a [NotFoundError].
+func FieldOfAny(dialects []string, path string, known facts.Facts) (*Explanation, error) {
 	var unknown error
 	var catalogs []*catalog
 	for _, name := range dialects {
-		c := decode("", examples.Contract(name), name)
-		e := newExperiment(name, parseTree(c.Canonical()), f)
+		e := newExperiment(name, parseTree(read(examples.Contract(name), name).Canonical()), known)
 		at, err := e.find(path)
 		if err == nil {
 			x := e.explain(at)
-			x.Dialect, x.Set, x.Value = name, false, nil
+			x.Set, x.Value = false, nil
 			for i := range x.Becomes {
 				x.Becomes[i].Value = nil
 			}
@@ -114,17 +117,59 @@ func explainOfAny(dialects []string, path string, f facts.Facts) (*explanation, 
 	return nil, unknownField(unknown, path, catalogs)
 }
 
+// read reads a contract of a dialect.
+func read(data []byte, dialect string) *compile.Contract {
+	return compile.Read([]compile.Document{{Data: data}}, dialect)
+}
+
+// Listed is a field as a list of fields has it.
+type Listed struct{ Path, Description string }
+
+// Fields returns all fields of a dialect, with those below them.
+func Fields(dialect string) []Listed {
+	var all []Listed
+	c := loadCatalog(dialect)
+	for _, path := range c.paths() {
+		if at, err := c.find(path, nil); err == nil {
+			all = append(all, Listed{path, at.shape.Description})
+		}
+	}
+	return all
+}
+
+// NotFoundError says that there is no field or exit code of a name.
+type NotFoundError struct {
+	Err error
+	// Hint says what may have been meant, or what to do; it may be empty.
+	Hint string
+}
+
+// Error implements error.
+func (e *NotFoundError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the error that e is about.
+func (e *NotFoundError) Unwrap() error { return e.Err }
+
+// notFound is the error of a name that is none of the known ones. The hint is for one that is near none of them either.
+func notFound(err error, name string, known []string, hint string) error {
+	if near := document.Alike(name, known); len(near) > 0 {
+		hint = "did you mean " + cli.List(near, "or") + "?"
+	}
+	return &NotFoundError{err, hint}
+}
+
 // unknownField is the error of a path that leads nowhere, with what may have been meant.
 func unknownField(err error, path string, catalogs []*catalog) error {
 	var wrong *kubeletError
 	if errors.As(err, &wrong) {
-		return &cli.Error{Code: exitcode.Invalid, Err: err, Hint: "the kubelet's own documentation describes its settings"}
+		return &NotFoundError{err, "the kubelet's own documentation describes its settings"}
 	}
-	hint := "slipway schema prints all fields"
-	if near := candidates(path, catalogs...); len(near) > 0 {
-		hint = "did you mean " + cli.List(near, "or") + "?"
+	var known []string
+	for _, c := range catalogs {
+		known = append(known, c.paths()...)
 	}
-	return &cli.Error{Code: exitcode.Invalid, Err: err, Hint: hint}
+	path = "$." + strings.TrimPrefix(strings.TrimPrefix(path, "$"), ".")
+	return notFound(err, path, slices.Compact(known), "slipway schema prints all fields")
 }
 
 // kubeletError says that the kubelet has no such setting.
@@ -155,17 +200,18 @@ func (e *experiment) kubeletSetting(at *place) kubeletapi.Setting {
 }
 
 // explain explains one field of a document.
-func (e *experiment) explain(at *place) *explanation {
+func (e *experiment) explain(at *place) *Explanation {
 	n := lookUp(e.tree, at.steps)
-	x := &explanation{
+	x := &Explanation{
+		Dialect:     e.dialect,
 		Field:       pathOf(at.first),
 		Description: at.shape.Description,
 		Takes:       cmp.Or(e.kubeletSetting(at).Takes, e.catalog.takesInWords(at.shape)),
 		Set:         n != nil && n.Kind != document.Null,
 		Secret:      at.shape.WriteOnly || e.dialect == dialect.Native && nodeconfig.IsSecretPlace(pathOf(at.first)),
 		Value:       jsonOf(e.catalog.redact(at.shape, lookUp(withoutSecrets(e.tree), at.steps))),
-		Becomes:     []becomes{},
-		Resources:   []dependent{},
+		Becomes:     []Becomes{},
+		Resources:   []Dependent{},
 		Planned:     e.base.resources != nil,
 		Problems:    []nodeconfig.Problem{},
 	}
@@ -182,12 +228,12 @@ func (e *experiment) explain(at *place) *explanation {
 		if e.dialect == dialect.Native && (document.Within(path, x.Field) || document.Within(x.Field, path)) {
 			continue
 		}
-		x.Becomes = append(x.Becomes, becomes{Path: path, Value: shown(e.base.canonical, path)})
+		x.Becomes = append(x.Becomes, Becomes{Path: path, Value: shown(e.base.canonical, path)})
 	}
 	x.Default = e.byDefault(at, x, shown)
 	for _, id := range slices.Sorted(maps.Keys(found.resources)) {
 		r, planned := e.base.resources[id]
-		x.Resources = append(x.Resources, dependent{id, r.Restarts, planned})
+		x.Resources = append(x.Resources, Dependent{id, r.Restarts, planned})
 	}
 	if r, ok := dialect.ReaderOf(e.dialect, x.Field); ok && len(x.Resources) == 0 {
 		x.Why = r.Why
@@ -202,7 +248,7 @@ func (e *experiment) explain(at *place) *explanation {
 
 // byDefault is the value that a field has where the document does not set it; for a field of another
 // dialect, that of the one field of the NodeConfig which it becomes.
-func (e *experiment) byDefault(at *place, x *explanation, shown func(*document.Node, string) json.RawMessage) json.RawMessage {
+func (e *experiment) byDefault(at *place, x *Explanation, shown func(*document.Node, string) json.RawMessage) json.RawMessage {
 	path := x.Field
 	if e.dialect != dialect.Native {
 		if len(x.Becomes) != 1 || strings.Contains(x.Becomes[0].Path, "[") {

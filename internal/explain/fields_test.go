@@ -1,4 +1,4 @@
-package main
+package explain
 
 import (
 	"fmt"
@@ -107,7 +107,7 @@ func count(rows []fieldRow) string {
 // explainAll explains every field of a dialect.
 func explainAll(t *testing.T, name string, f facts.Facts) []fieldRow {
 	t.Helper()
-	base := parseTree(decode("", examples.Contract(name), name).Canonical())
+	base := parseTree(read(examples.Contract(name), name).Canonical())
 	plain := newExperiment(name, base, f)
 	used := make(map[string]bool)
 	var rows []fieldRow
@@ -154,7 +154,7 @@ func explainAll(t *testing.T, name string, f facts.Facts) []fieldRow {
 }
 
 // stateOf says what becomes of a field, and where it ends or why it does not.
-func stateOf(e *experiment, x *explanation, used map[string]bool) (state, where string) {
+func stateOf(e *experiment, x *Explanation, used map[string]bool) (state, where string) {
 	if len(x.Resources) > 0 {
 		return applied, ends(x.Resources)
 	}
@@ -178,8 +178,8 @@ func stateOf(e *experiment, x *explanation, used map[string]bool) (state, where 
 const mostNamed = 3
 
 // ends names what depends on a field: what is planned, or else what another value would bring.
-func ends(all []dependent) string {
-	planned := slices.DeleteFunc(slices.Clone(all), func(d dependent) bool { return !d.Planned })
+func ends(all []Dependent) string {
+	planned := slices.DeleteFunc(slices.Clone(all), func(d Dependent) bool { return !d.Planned })
 	if len(planned) == 0 {
 		planned = all
 	}
@@ -199,7 +199,7 @@ func ends(all []dependent) string {
 }
 
 // becomesIn names the fields of the NodeConfig that a field of another dialect becomes.
-func becomesIn(e *experiment, x *explanation) string {
+func becomesIn(e *experiment, x *Explanation) string {
 	if e.dialect == dialect.Native || len(x.Becomes) == 0 {
 		return ""
 	}

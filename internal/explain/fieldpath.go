@@ -1,8 +1,7 @@
-package main
+package explain
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -190,14 +189,4 @@ func cutName(rest string) (name, after string, err error) {
 		}
 	}
 	return "", "", &unknownError{rest, `write the name in brackets as ["name"]`}
-}
-
-// candidates are the fields that someone may have meant by a path that leads nowhere.
-func candidates(path string, catalogs ...*catalog) []string {
-	var known []string
-	for _, c := range catalogs {
-		known = append(known, c.paths()...)
-	}
-	near := nearest("$."+strings.TrimPrefix(strings.TrimPrefix(path, "$"), "."), slices.Compact(known))
-	return near
 }

@@ -1,4 +1,4 @@
-package main
+package explain
 
 import (
 	"reflect"
@@ -39,7 +39,7 @@ func newExperiment(dialect string, tree *document.Node, f facts.Facts) *experime
 
 // run decodes and plans a document.
 func (e *experiment) run(tree *document.Node) outcome {
-	c := decode("", tree.AppendJSON(nil), e.dialect)
+	c := read(tree.AppendJSON(nil), e.dialect)
 	o := outcome{config: c.Config, written: string(nodeconfig.Encode(c.Config)), problems: c.Problems}
 	if e.base.config != nil && o.written == e.base.written { // so is the plan, then
 		o.canonical, o.resources = e.base.canonical, e.base.resources
@@ -49,8 +49,8 @@ func (e *experiment) run(tree *document.Node) outcome {
 	if o.canonical, err = document.Parse([]byte(o.written)); err != nil {
 		o.canonical = &document.Node{Kind: document.Map} // nothing is said
 	}
-	o.resources = c.plan(e.facts).ByID()
-	o.problems = c.Problems
+	planned, problems := c.Plan(e.facts)
+	o.resources, o.problems = planned.ByID(), problems
 	return o
 }
 

@@ -1,18 +1,34 @@
-package main
+package explain
 
 import (
 	"encoding/json"
+	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 
+	"github.com/slipway-dev/slipway/internal/compile"
 	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/test/detector"
 )
 
-// explained returns the explanation of a field.
-func explained(t *testing.T, document, field string) *explanation {
+// exampleFiles is the module's directory of examples.
+const exampleFiles = "../../examples"
+
+// readExample reads one of the examples.
+func readExample(t *testing.T, name string) string {
 	t.Helper()
-	x, err := explainField(decode("", []byte(document), ""), field, facts.Facts{})
+	data, err := os.ReadFile(filepath.Join(exampleFiles, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+// explained returns the explanation of a field.
+func explained(t *testing.T, document, field string) *Explanation {
+	t.Helper()
+	x, err := Field(compile.ReadOne("", []byte(document)), field, facts.Facts{})
 	if err != nil {
 		t.Fatalf("%s: %v", field, err)
 	}
