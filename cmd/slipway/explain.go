@@ -30,7 +30,8 @@ func newExplain(s cli.Streams) *cobra.Command {
 		Use:   "explain [-f CONFIG] {FIELD | EXIT-CODE} [flags]",
 		Short: "Explain a field of a contract, or an exit code",
 		Long: `Explain a field of a contract: what it is for, its default, which field of the NodeConfig it
-becomes, and which files, units, kernel parameters and checks of the node depend on it.
+becomes, whether this version applies it, which concerns of the planner read it, and which
+files, units, kernel parameters and checks of the node depend on it.
 With -f, the field is explained as it is in that contract, with its value.
 
 FIELD is a path, with or without "$." in front. It is a field of the contract, or of the

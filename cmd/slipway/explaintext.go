@@ -10,6 +10,7 @@ import (
 
 	"github.com/slipway-dev/slipway/exitcode"
 	"github.com/slipway-dev/slipway/internal/cli"
+	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/internal/explain"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/nodeconfig"
@@ -92,6 +93,14 @@ func fieldText(x *explain.Explanation, style cli.Style) string {
 	default:
 		w.list("Becomes", fields)
 	}
+	w.entry("Applied", cli.Wrap(appliedInWords(x), textWidth-labelWidth)...)
+	if len(x.NotApplied) > 0 {
+		var rows [][]cli.Cell
+		for _, path := range x.NotApplied {
+			rows = append(rows, []cli.Cell{{Text: path}})
+		}
+		w.list("But not", rows)
+	}
 	var resources [][]cli.Cell
 	for _, r := range x.Resources {
 		resources = append(resources, dependentRow(r, style))
@@ -123,6 +132,25 @@ func fieldText(x *explain.Explanation, style cli.Style) string {
 		}
 	}
 	return w.out.String()
+}
+
+// appliedInWords says whether a field is applied, and who reads it.
+func appliedInWords(x *explain.Explanation) string {
+	said := func(kind nodeconfig.ProblemKind) bool {
+		return slices.ContainsFunc(x.Problems, func(p nodeconfig.Problem) bool { return p.Kind == kind && document.Within(x.Field, p.Path) })
+	}
+	switch readers := x.Readers(); {
+	case !x.Applied && (x.Why != "" || said(nodeconfig.NoEffect)):
+		return "no"
+	case !x.Applied:
+		return "no, not by this version"
+	case readers == "":
+		return "yes"
+	case said(nodeconfig.NotApplied):
+		return "in some contracts; read by " + readers
+	default:
+		return "yes; read by " + readers
+	}
 }
 
 // listItem is a step to an item of a list.

@@ -2,8 +2,8 @@
 // takes, what it is without one, which fields of the NodeConfig it becomes, and which files, units, kernel parameters and
 // checks of the node depend on it.
 //
-// It finds out what depends on a field by planning the contract with other values of it: nothing about a field is written
-// down here. It shows no secret, writes nothing and does no I/O. cmd/slipway (explain) calls it, and the test here that
+// It finds out what depends on a field by planning the contract with other values of it, and has from internal/plan who
+// reads it: nothing about a field is written down here. It shows no secret, writes nothing and does no I/O. cmd/slipway (explain) calls it, and the test here that
 // writes docs/fields.md.
 package explain
 
@@ -45,6 +45,13 @@ type Explanation struct {
 	Default   json.RawMessage `json:"default"`
 	Becomes   []Becomes       `json:"becomes"`
 	Resources []Dependent     `json:"resources"`
+	// Applied says that this version applies the field: a concern of the planner reads what it becomes, or something
+	// else on the node does. Problems say where this contract is an exception.
+	Applied bool `json:"applied"`
+	// ReadBy are the names of those concerns.
+	ReadBy []string `json:"readBy"`
+	// NotApplied are the fields within an applied field of the NodeConfig that are not; "*" stands for any name.
+	NotApplied []string `json:"notApplied,omitempty"`
 	// Why says what becomes of a field that changes nothing in the plan, or why nothing does.
 	Why string `json:"why,omitempty"`
 	// Planned is false where the contract is too wrong to be planned, and its resources are unknown.
@@ -212,6 +219,7 @@ func (e *experiment) explain(at *place) *Explanation {
 		Value:       jsonOf(e.catalog.redact(at.shape, lookUp(withoutSecrets(e.tree), at.steps))),
 		Becomes:     []Becomes{},
 		Resources:   []Dependent{},
+		ReadBy:      []string{},
 		Planned:     e.base.resources != nil,
 		Problems:    []nodeconfig.Problem{},
 	}
@@ -224,7 +232,9 @@ func (e *experiment) explain(at *place) *Explanation {
 		}
 		return jsonOf(native.redact(place.shape, lookUp(withoutSecrets(config), place.steps)))
 	}
-	for _, path := range outermost(slices.Sorted(maps.Keys(found.fields))) {
+	fields := outermost(slices.Sorted(maps.Keys(found.fields)))
+	e.whoReads(x, at, fields)
+	for _, path := range fields {
 		if e.dialect == dialect.Native && (document.Within(path, x.Field) || document.Within(x.Field, path)) {
 			continue
 		}

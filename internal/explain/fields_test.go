@@ -2,7 +2,6 @@ package explain
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -27,9 +26,12 @@ var together = []struct{ path, document string }{
 	{"$.cloud.azure.rateLimit", `{"cloud": {"azure": {"rateLimit": {"enabled": true}}}}`},
 	{"$.cloud.azure.custom", `{"cloud": {"azure": {"environment": "AKSCustom", "custom": {"endpoints": "{}"}}}}`},
 	{"$.cloud.aws", `{"cloud": {"provider": "aws"}}`},
+	{"$.components.preinstalled", `{"components": {"layout": "aks"}}`},
+	{"$.network.ipFamilies", `{"components": {"layout": "aks"}}`},
 	{"$.cluster_config.cloud_provider_config.backoff_", `{"cluster_config": {"cloud_provider_config": {"backoff": true, "backoff_mode": "default"}}}`},
 	{"$.custom_cloud_config", `{"custom_cloud_config": {"custom_cloud_env_name": "akscustom"}}`},
 	{"$.kubelet_config.kubelet_client", `{"bootstrapping_config": null}`},
+	{"$.kubelet_config.kubelet_config_file_config.streaming", `{"kubernetes_version": "1.33.1"}`},
 }
 
 // clientCertificate are a certificate and a key, which count together only.
@@ -37,19 +39,9 @@ const clientCertificate = `{"join": {"bootstrapToken": null, "clientCertificate"
 	"certificate": "-----BEGIN CERTIFICATE-----\nZXhhbXBsZQ==\n-----END CERTIFICATE-----\n",
 	"key": "-----BEGIN PRIVATE KEY-----\nZXhhbXBsZQ==\n-----END PRIVATE KEY-----\n"}}}`
 
-// undiscovered are the fields of which explain finds nothing by trying values: what becomes of them all the same.
-var undiscovered = map[string]map[string]fieldRow{
-	dialect.Native: {
-		"$.components.artifacts": {state: applied, where: "`version` is compared with the machine's, and chooses containerd's configuration; `url` and `sha256`: not yet"},
-	},
-	dialect.AKS: {
-		"$.kubelet_config.kubelet_config_file_config.streaming_connection_idle_timeout": {state: noEffect, where: "kubelets of this version ignore it"},
-	},
-}
-
-// TestFieldsDocument writes docs/fields.md: every field of both contracts, and what becomes of it. A field is
-// applied if another value of it changes the plan, and not applied if the contract's reader is warned of
-// that. Every other one stands in dialect.Unplanned, or in undiscovered.
+// TestFieldsDocument writes docs/fields.md: every field of both contracts, and what becomes of it. A field is applied
+// if a concern reads what it becomes. Where none does, the contract's author is warned, or the field stands in
+// dialect.Unplanned.
 func TestFieldsDocument(t *testing.T) {
 	detector.Skip(t)
 	var out strings.Builder
@@ -78,8 +70,9 @@ const fieldsHead = `# The fields of a contract
 
 Every field of both contracts, and what this version does with it:
 
-* **applied**: it changes the node. The last column names the files, units and checks that depend on it.
-* **not yet**: it is read, and does nothing. A contract that sets it gets a warning with its path.
+* **applied**: it changes the node. The last column names the files, units and checks that depend on it, or the concerns of
+  the planner that read it.
+* **not yet**: nothing reads it. A contract that sets it gets a warning with its path.
 * **no effect**: it changes nothing on the node, for the reason in the last column.
 
 ` + "`slipway explain FIELD`" + ` describes a field, and finds what depends on it in your contract. This page is generated
@@ -135,43 +128,63 @@ func explainAll(t *testing.T, name string, f facts.Facts) []fieldRow {
 			t.Errorf("%s is explained as %s", path, x.Field)
 		}
 		row := fieldRow{path: path, takes: strings.ReplaceAll(x.Takes, "|", "\\|")}
-		row.state, row.where = stateOf(e, x, used)
+		row.state, row.where = stateOf(t, e, x, used)
 		if row.state == "" {
 			t.Errorf("%s changes nothing in the plan, and nobody is warned of it: apply it, warn of it, or say why not in dialect.Unplanned", path)
 		}
 		rows = append(rows, row)
 	}
-	listed := slices.Sorted(maps.Keys(undiscovered[name]))
 	for _, r := range dialect.Unplanned(name) {
-		listed = append(listed, r.Path)
-	}
-	for _, path := range listed {
-		if !used[path] {
-			t.Errorf("%s changes the plan, or is warned of: take it out of the list", path)
+		if !used[r.Path] {
+			t.Errorf("%s changes the plan, or is warned of: take it out of dialect.Unplanned", r.Path)
 		}
 	}
 	return rows
 }
 
 // stateOf says what becomes of a field, and where it ends or why it does not.
-func stateOf(e *experiment, x *Explanation, used map[string]bool) (state, where string) {
-	if len(x.Resources) > 0 {
-		return applied, ends(x.Resources)
-	}
+func stateOf(t *testing.T, e *experiment, x *Explanation, used map[string]bool) (state, where string) {
+	t.Helper()
 	for _, p := range x.Problems {
-		switch {
-		case p.Kind == nodeconfig.NoEffect:
+		if p.Kind == nodeconfig.NoEffect {
 			return noEffect, strings.TrimPrefix(p.Reason, "has no effect; ") // the column before says so
-		case notApplied(p):
-			return notYet, becomesIn(e, x)
 		}
 	}
-	used[x.Field] = true
-	if r, ok := dialect.ReaderOf(e.dialect, x.Field); ok {
-		return map[bool]string{true: applied, false: noEffect}[r.Applied], r.Why
+	switch {
+	case len(x.Resources) > 0:
+		where = ends(x.Resources)
+	case x.Why != "":
+		used[x.Field] = true
+		where = x.Why
+	case e.dialect == dialect.Native && x.Applied: // that a concern reads it is tested with the concern
+		where = "read by " + x.Readers()
 	}
-	row := undiscovered[e.dialect][x.Field]
-	return row.state, row.where
+	switch {
+	case x.Applied && where == "":
+		t.Errorf("%s is read, and no other value of it changes the plan: say in together what it acts with", x.Field)
+		return applied, ""
+	case !x.Applied && len(x.Resources) > 0:
+		t.Errorf("%s changes the plan, and nobody reads it", x.Field)
+		return notYet, ""
+	case x.Applied && len(x.NotApplied) > 0:
+		return applied, where + "; not yet: " + cli.List(quoted(x.NotApplied), "and")
+	case x.Applied:
+		return applied, where
+	case x.Why != "":
+		return noEffect, where
+	case slices.ContainsFunc(x.Problems, notApplied):
+		return notYet, becomesIn(e, x)
+	}
+	return "", ""
+}
+
+// quoted writes paths as the table has them.
+func quoted(paths []string) []string {
+	var names []string
+	for _, path := range paths {
+		names = append(names, "`"+strings.TrimPrefix(path, "$.")+"`")
+	}
+	return names
 }
 
 // mostNamed bounds how many resources a row names.
@@ -203,9 +216,9 @@ func becomesIn(e *experiment, x *Explanation) string {
 	if e.dialect == dialect.Native || len(x.Becomes) == 0 {
 		return ""
 	}
-	var names []string
+	var paths []string
 	for _, b := range x.Becomes {
-		names = append(names, "`"+strings.TrimPrefix(b.Path, "$.")+"`")
+		paths = append(paths, b.Path)
 	}
-	return "becomes " + cli.List(names, "and")
+	return "becomes " + cli.List(quoted(paths), "and")
 }

@@ -14,7 +14,10 @@ type concern struct {
 	// reads are the contract's settings that it applies; a path stands for all that is below it, and "*" for each key
 	// of a map. A setting that no concern reads is not applied, and is warned of where it is set.
 	reads []string
-	plan  func(in *input, out *output)
+	// declines are settings that it does not apply and reports itself: a value may ask for what the node has anyway, or
+	// for what no node can be without.
+	declines []string
+	plan     func(in *input, out *output)
 }
 
 // concerns are all there are.

@@ -52,14 +52,15 @@ func TestConcerns(t *testing.T) {
 			t.Errorf("%q is no name for a concern, or there twice", c.name)
 		}
 		seen[c.name] = true
-		if !slices.IsSorted(c.reads) {
+		if !slices.IsSorted(c.reads) || !slices.IsSorted(c.declines) {
 			t.Errorf("%s: the settings are not in order", c.name)
 		}
-		for i, path := range c.reads {
+		named := slices.Sorted(slices.Values(slices.Concat(c.reads, c.declines)))
+		for i, path := range named {
 			if !slices.ContainsFunc(all, func(l leaf) bool { return reading(path, l.path) }) {
-				t.Errorf("%s reads %s, and there is none", c.name, path)
+				t.Errorf("%s names %s, and there is none", c.name, path)
 			}
-			if i > 0 && reading(c.reads[i-1], path) || slices.Contains(readByAll, path) {
+			if i > 0 && reading(named[i-1], path) || slices.Contains(readByAll, path) {
 				t.Errorf("%s: %s is said twice", c.name, path)
 			}
 		}
@@ -85,7 +86,8 @@ func reading(path, setting string) bool {
 }
 
 // What a concern reads is what it says that it reads: each setting is changed alone, in many contracts, and changes
-// the concerns that read it and no other. A setting that a concern names changes it somewhere.
+// the concerns that name it and no other. A setting that a concern reads changes something of it somewhere. One that it
+// declines changes nothing but what it reports as not applied.
 func TestReads(t *testing.T) {
 	certificates(t)
 	all := leaves(reflect.TypeFor[nodeconfig.NodeConfig](), "$")
@@ -95,15 +97,21 @@ func TestReads(t *testing.T) {
 	}
 	compare := func(setting string, before, after *nodeconfig.NodeConfig) {
 		for _, c := range concerns {
-			if !slices.ContainsFunc([]facts.Facts{{NodeIPs: []string{"10.0.0.1", "fd00::1"}}, ubuntu(t)}, func(known facts.Facts) bool {
-				return !reflect.DeepEqual(alone(c, before, known), alone(c, after, known))
-			}) {
-				continue
-			}
-			if i := slices.IndexFunc(c.reads, func(path string) bool { return reading(path, setting) }); i < 0 {
-				t.Errorf("%s reads %s, and does not say so", c.name, setting)
-			} else {
-				counts[c][c.reads[i]] = true
+			for _, known := range []facts.Facts{{NodeIPs: []string{"10.0.0.1", "fd00::1"}}, ubuntu(t)} {
+				one, other := alone(c, before, known), alone(c, after, known)
+				if reflect.DeepEqual(one, other) {
+					continue
+				}
+				named := slices.Concat(c.reads, c.declines)
+				i := slices.IndexFunc(named, func(path string) bool { return reading(path, setting) })
+				if i < 0 {
+					t.Errorf("%s reads %s, and does not say so", c.name, setting)
+				} else if applied := !reflect.DeepEqual(withoutDeclined(one), withoutDeclined(other)); applied || i >= len(c.reads) {
+					counts[c][named[i]] = true
+					if applied && i >= len(c.reads) {
+						t.Errorf("%s says that it declines %s, and applies it", c.name, setting)
+					}
+				}
 			}
 		}
 	}
@@ -127,10 +135,49 @@ func TestReads(t *testing.T) {
 		}
 	}
 	for _, c := range concerns {
-		for _, path := range c.reads {
+		for _, path := range slices.Concat(c.reads, c.declines) {
 			if !counts[c][path] {
-				t.Errorf("%s says that it reads %s, and it changes nothing", c.name, path)
+				t.Errorf("%s names %s, and it changes nothing", c.name, path)
 			}
+		}
+	}
+}
+
+// withoutDeclined returns an output without the problems with settings that are not applied.
+func withoutDeclined(o *output) *output {
+	left := *o
+	left.problems = nil
+	for _, p := range o.problems {
+		if p.Kind != nodeconfig.NotApplied {
+			left.problems = append(left.problems, p)
+		}
+	}
+	return &left
+}
+
+// A setting is read by the concerns that name it, what holds it or what is within it.
+func TestReadBy(t *testing.T) {
+	for path, want := range map[string][]string{
+		"$":                          Concerns(),
+		"$.join.method":              Concerns(),
+		"$.system.modules":           {"modules"},
+		"$.system.modules[3]":        {"modules"},
+		`$.system.sysctls["vm.x.y"]`: {"kernel parameters"},
+		"$.system.sysctls.x":         {"kernel parameters"},
+		"$.runtime.containerd":       {"containerd"},
+		"$.components.artifacts":     {"containerd", "installed components"},
+		"$.components.artifacts.containerd.version": {"containerd", "installed components"},
+		`$.components.artifacts["a.b"].version`:     {"containerd", "installed components"},
+		"$.components.artifacts.*.version":          {"containerd", "installed components"},
+		"$.components.artifacts.containerd.url":     nil,
+		"$.cluster.serverCertificate":               {"cluster certificates"},
+		"$.kubelet.dataDisk":                        nil, // which is declined
+		"$.checks.timeout":                          nil, // which something else reads
+		"$.proxy":                                   nil,
+		"$.nowhere":                                 nil,
+	} {
+		if got := ReadBy(path); !slices.Equal(got, want) {
+			t.Errorf("%s is read by %q, want %q", path, got, want)
 		}
 	}
 }
@@ -138,6 +185,11 @@ func TestReads(t *testing.T) {
 // further are changes of a setting that another value of it alone, in the least contract, does not show: each is made
 // without and with it.
 var further = map[string][]func(c *nodeconfig.NodeConfig, with bool){
+	"$.cloud.provider": {func(c *nodeconfig.NodeConfig, with bool) {
+		if with {
+			c.Cloud.Provider = "azure"
+		}
+	}},
 	"$.components.artifacts.containerd.version": {func(c *nodeconfig.NodeConfig, with bool) {
 		if with {
 			c.Components.Artifacts = map[string]nodeconfig.Artifact{"containerd": {Version: "1.7.1"}}

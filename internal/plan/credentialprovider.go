@@ -15,10 +15,11 @@ const providerPath = "$.kubelet.imageCredentialProvider"
 // imageCredentialProvider writes the configuration of the kubelet's image credential provider. One
 // without a configuration in the contract is configured by a file of the image's.
 var imageCredentialProvider = concern{
-	name:  "image credential provider",
-	joins: true,
-	reads: []string{"$.cloud.azure.custom.registryDNSSuffix", providerPath},
-	plan:  planImageCredentialProvider,
+	name:     "image credential provider",
+	joins:    true,
+	reads:    []string{providerPath},
+	declines: []string{"$.cloud.azure.custom.registryDNSSuffix"},
+	plan:     planImageCredentialProvider,
 }
 
 func planImageCredentialProvider(in *input, out *output) {

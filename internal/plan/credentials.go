@@ -13,13 +13,13 @@ var credentials = concern{
 	joins: true,
 	reads: []string{
 		"$.cluster.server",
-		"$.join.attested",
 		"$.join.bootstrapToken",
 		"$.join.clientCertificate",
 		"$.join.exec",
 		"$.kubelet.flags",
 	},
-	plan: planCredentials,
+	declines: []string{"$.join.attested"},
+	plan:     planCredentials,
 }
 
 func planCredentials(in *input, out *output) {

@@ -43,9 +43,10 @@ func planKubeletBinary(in *input, out *output) {
 // kubeletService plans the kubelet's unit. What differs between nodes is in its environment file and its
 // drop-ins, so the unit itself can be baked.
 var kubeletService = concern{
-	name:  "kubelet unit",
-	reads: []string{"$.kubelet.config", "$.kubelet.dataDisk", "$.runtime.cgroupDriver"},
-	plan:  planKubeletUnit,
+	name:     "kubelet unit",
+	reads:    []string{"$.kubelet.config", "$.runtime.cgroupDriver"},
+	declines: []string{"$.kubelet.dataDisk"},
+	plan:     planKubeletUnit,
 }
 
 func planKubeletUnit(in *input, out *output) {

@@ -8,7 +8,6 @@ import (
 
 	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/nodeconfig"
-	"github.com/slipway-dev/slipway/nodeconfig/dialect"
 )
 
 // notApplied reports a setting that this version does not apply.
@@ -17,46 +16,6 @@ func (o *output) notApplied(path string) { o.report(notApplied(path)) }
 func notApplied(path string) nodeconfig.Problem {
 	return nodeconfig.Problem{Kind: nodeconfig.NotApplied, Path: path, Reason: "is not applied by this version"}
 }
-
-// readers is a tree of the contract's settings by name, as deep as somebody reads them.
-type readers struct {
-	// all says that everything from here on is read.
-	all  bool
-	next map[string]*readers
-}
-
-// anyKey stands for each key of a map.
-const anyKey = "*"
-
-// allReaders are those of the concerns, and of what else reads a contract.
-var allReaders = sync.OnceValue(func() *readers {
-	top := new(readers)
-	add := func(path string) {
-		r := top
-		for name := range strings.SplitSeq(strings.TrimPrefix(path, "$."), ".") {
-			if r.next == nil {
-				r.next = make(map[string]*readers)
-			}
-			if r.next[name] == nil {
-				r.next[name] = new(readers)
-			}
-			r = r.next[name]
-		}
-		r.all = true
-	}
-	for _, path := range readByAll {
-		add(path)
-	}
-	for _, c := range concerns {
-		for _, path := range c.reads {
-			add(path)
-		}
-	}
-	for _, r := range dialect.Unplanned(dialect.Native) {
-		add(r.Path)
-	}
-	return top
-})
 
 // defaults are a contract's that says nothing.
 var defaults = sync.OnceValue(func() reflect.Value {
@@ -77,7 +36,7 @@ type unreadWalk struct{ problems []nodeconfig.Problem }
 
 func (w *unreadWalk) walk(v, byDefault reflect.Value, r *readers, path string, depth int) {
 	switch {
-	case r != nil && r.all, !given(v, byDefault):
+	case r != nil && r.handled, !given(v, byDefault):
 		return
 	case r == nil && depth > 1 || !hasParts(v):
 		w.problems = append(w.problems, notApplied(path))
