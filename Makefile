@@ -37,13 +37,13 @@ test: ## all unit, golden, script and fuzz-seed tests
 race: ## the tests under the race detector
 	go test -race ./...
 race-part: ## those of the packages that start goroutines, as CI does
-	go test -race ./cmd/slipway-node ./internal/agent ./internal/apply ./internal/cli ./internal/host ./internal/source ./internal/watch
+	go test -race ./cmd/slipway-node ./internal/agent ./internal/apply ./internal/cli ./internal/host ./internal/probe ./internal/rootfs ./internal/source ./internal/systemd ./internal/watch
 
 .PHONY: lint
 lint: ## gofmt, vet, staticcheck, and the rules of the house
 	@out=$$(gofmt -l $$(git ls-files '*.go')); test -z "$$out" || { echo "gofmt -w these:"; echo "$$out"; exit 1; }
 	go vet ./... && go vet -tags failpoint ./... && go vet -tags crosscheck ./test/crosscheck
-	go tool staticcheck ./... && go tool staticcheck -tags failpoint ./internal/host ./test/crash
+	go tool staticcheck ./... && go tool staticcheck -tags failpoint ./internal/failpoint ./internal/host ./internal/rootfs ./internal/systemd ./test/crash
 	go test ./test/arch
 
 .PHONY: golden

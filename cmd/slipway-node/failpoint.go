@@ -6,7 +6,7 @@ import (
 	"os"
 	"sync"
 
-	"github.com/slipway-dev/slipway/internal/host"
+	"github.com/slipway-dev/slipway/internal/failpoint"
 )
 
 // gateEnv asks for the gate. It is compiled into the program that test/session runs, and into no other.
@@ -20,22 +20,22 @@ type gate struct {
 
 func init() {
 	if os.Getenv(gateEnv) != "" {
-		host.SetFailpoint(&gate{reached: os.NewFile(3, "reached"), goOn: os.NewFile(4, "go on")})
+		failpoint.Set(&gate{reached: os.NewFile(3, "reached"), goOn: os.NewFile(4, "go on")})
 	}
 }
 
-// Before implements host.Failpoint.
-func (g *gate) Before(m *host.Mutation) host.Fate {
+// Before implements failpoint.Point.
+func (g *gate) Before(m *failpoint.Mutation) failpoint.Fate {
 	if m.Kind != "rename" {
-		return host.Fate{}
+		return failpoint.Fate{}
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if _, err := g.reached.WriteString(m.String() + "\n"); err == nil {
 		_, _ = g.goOn.Read(make([]byte, 1))
 	}
-	return host.Fate{}
+	return failpoint.Fate{}
 }
 
-// After implements host.Failpoint.
-func (g *gate) After(*host.Mutation, error) {}
+// After implements failpoint.Point.
+func (g *gate) After(*failpoint.Mutation, error) {}

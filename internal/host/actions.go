@@ -7,22 +7,21 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 
-	"golang.org/x/sys/unix"
-
+	"github.com/slipway-dev/slipway/internal/failpoint"
+	"github.com/slipway-dev/slipway/internal/rootfs"
 	"github.com/slipway-dev/slipway/internal/state"
 )
 
 // The kinds of action, and what each is about.
 const (
-	actionReload  = "daemon-reload"
-	actionStart   = "start"   // a unit
-	actionRestart = "restart" // a unit
-	actionStop    = "stop"    // a unit
-	actionSysctl  = "sysctl"  // a key and a value
-	actionModule  = "module"  // a module
-	actionCommand = "command" // a label and arguments
+	actionReload  = string(failpoint.Reload)
+	actionStart   = "start"                   // a unit
+	actionRestart = "restart"                 // a unit
+	actionStop    = "stop"                    // a unit
+	actionSysctl  = string(failpoint.Sysctl)  // a key and a value
+	actionModule  = string(failpoint.Module)  // a module
+	actionCommand = string(failpoint.Command) // a label and arguments
 )
 
 // actionsPath is the file of actions.
@@ -118,16 +117,16 @@ func (d *Directory) actions() ([]action, error) {
 		return nil, err
 	}
 	// What ends without the end of its line was never recorded whole, so it was not done.
-	return parseActions(d.Tree.name+actionsPath, data[:bytes.LastIndexByte(data, '\n')+1])
+	return parseActions(d.Root()+actionsPath, data[:bytes.LastIndexByte(data, '\n')+1])
 }
 
 // record appends an action. What is not yet recorded has not been done.
 func (d *Directory) record(a action) error {
 	d.recording.Lock()
 	defer d.recording.Unlock()
-	m := mutation{kind: mutationKind(a.Action), root: d.name, name: a.Unit + a.Key + a.Module + a.Label}
-	if err := pass(m, func() error { return d.append(a) }); err != nil {
-		return failed("record "+a.Action+" in", actionsPath, err)
+	c := failpoint.Change{Kind: failpoint.Kind(a.Action), Root: d.Root(), Name: a.Unit + a.Key + a.Module + a.Label}
+	if err := failpoint.Pass(c, func() error { return d.append(a) }); err != nil {
+		return rootfs.Failed("record "+a.Action+" in", actionsPath, err)
 	}
 	return nil
 }
@@ -140,59 +139,5 @@ func (d *Directory) append(a action) error {
 	if err != nil {
 		return err
 	}
-	p, err := d.prepare(actionsPath)
-	if err != nil {
-		return err
-	}
-	defer p.close()
-	file, err := p.openFile(unix.O_RDWR|unix.O_APPEND|unix.O_CREAT|unix.O_NONBLOCK, 0o600)
-	if err != nil {
-		return err
-	}
-	defer file.Close()
-	if err := ownName(file); err != nil {
-		return err
-	}
-	end, err := endOfActions(file)
-	if err != nil {
-		return err
-	}
-	if end+int64(len(line)) > state.Actions.Limit {
-		return fmt.Errorf("the file would grow beyond its limit of %d bytes: remove the file to start again", state.Actions.Limit)
-	}
-	if err := chmodTo(file, state.Actions.Mode); err != nil { // whatever the umask is
-		return err
-	}
-	if err := writeTo(file, line); err != nil {
-		return errors.Join(err, cutTo(file, end))
-	}
-	return closeWritten(file)
-}
-
-// endOfActions returns the end of what was recorded whole, and cuts off what a run that died, or a full
-// disk, left of a line beyond it: the next action begins a line.
-func endOfActions(file *os.File) (int64, error) {
-	// Nearly always it ends with a whole line, and need not be read.
-	info, err := file.Stat()
-	if err != nil {
-		return 0, err
-	}
-	last := []byte{'\n'}
-	if size := info.Size(); info.Mode().IsRegular() && size > 0 {
-		if _, err := file.ReadAt(last, size-1); err != nil {
-			return 0, err
-		}
-	}
-	if info.Mode().IsRegular() && last[0] == '\n' {
-		return info.Size(), nil
-	}
-	data, err := readRegular(file, state.Actions.Limit)
-	if err != nil {
-		return 0, err
-	}
-	end := int64(bytes.LastIndexByte(data, '\n') + 1)
-	if end == int64(len(data)) {
-		return end, nil
-	}
-	return end, cutTo(file, end)
+	return d.AppendLine(actionsPath, line, state.Actions.Mode, state.Actions.Limit)
 }

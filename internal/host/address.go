@@ -29,7 +29,9 @@ func waitForAddress(ctx context.Context, addresses func() ([]netip.Addr, error),
 		}) {
 			return true
 		}
-		if !sleep(ctx, addressInterval) {
+		select {
+		case <-time.After(addressInterval):
+		case <-ctx.Done():
 			return false
 		}
 	}

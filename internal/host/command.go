@@ -16,6 +16,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/slipway-dev/slipway/internal/failpoint"
 	"github.com/slipway-dev/slipway/internal/resource"
 )
 
@@ -41,7 +42,7 @@ var commandEnv = map[string]string{
 // later. Its arguments and environment are in no error.
 func (m *Machine) Run(ctx context.Context, command *resource.Command) ([]byte, error) {
 	var output []byte
-	err := pass(mutation{kind: mutateCommand, name: command.Label}, func() (err error) {
+	err := failpoint.Pass(failpoint.Change{Kind: failpoint.Command, Name: command.Label}, func() (err error) {
 		output, err = run(ctx, command, killGrace)
 		return err
 	})

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/slipway-dev/slipway/internal/resource"
+	"github.com/slipway-dev/slipway/test/hosttest"
 )
 
 func shell(script string) *resource.Command {
@@ -114,20 +115,20 @@ func TestRunKillsTheGroup(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			pids, ctx := filepath.Join(t.TempDir(), "pid"), newTimed(t)
+			pids, ctx := filepath.Join(t.TempDir(), "pid"), hosttest.NewTimed(t)
 			command := shell(test.script)
 			command.Env = map[string]string{"PIDS": pids}
 			command.Timeout = resource.Duration(time.Minute)
 			go func() {
-				eventually(t, "it has started a child", func() bool { _, err := os.Stat(pids + ".there"); return err == nil })
-				ctx.over()
+				hosttest.Eventually(t, "it has started a child", func() bool { _, err := os.Stat(pids + ".there"); return err == nil })
+				ctx.Over()
 			}()
 			output, err := run(ctx, command, time.Second)
 			wantError(t, err, "did not end within 1m0s")
 			if !errors.Is(err, context.DeadlineExceeded) || string(output) != test.printed {
 				t.Errorf("got %q, %v", output, err)
 			}
-			eventually(t, "what it started is gone", func() bool { return !alive(t, pids) })
+			hosttest.Eventually(t, "what it started is gone", func() bool { return !alive(t, pids) })
 		})
 	}
 }
@@ -135,7 +136,7 @@ func TestRunKillsTheGroup(t *testing.T) {
 func TestRunCanceled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() {
-		pause(5000)
+		hosttest.Pause(5000)
 		cancel()
 	}()
 	_, err := run(ctx, shell("sleep 60"), time.Second)

@@ -3,7 +3,6 @@ package host
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/slipway-dev/slipway/internal/apply"
 	"github.com/slipway-dev/slipway/internal/resource"
+	"github.com/slipway-dev/slipway/internal/rootfs"
 )
 
 var _ apply.Host = (*Directory)(nil)
@@ -21,16 +21,16 @@ var _ apply.Host = (*Directory)(nil)
 // started is active, a parameter that was set has its value. So the same plan applied again finds
 // nothing to do. What was recorded by one Directory holds for the next.
 type Directory struct {
-	*Tree
+	*rootfs.Tree
 	recording sync.Mutex
 }
 
 // OpenDirectory opens the tree below root, which is made if it is missing.
 func OpenDirectory(root string) (*Directory, error) {
 	if err := os.MkdirAll(root, 0o755); err != nil {
-		return nil, fmt.Errorf("make root %s: %w", root, bare(err))
+		return nil, rootfs.Failed("make root", root, err)
 	}
-	tree, err := openTree(root)
+	tree, err := rootfs.Open(root)
 	if err != nil {
 		return nil, err
 	}

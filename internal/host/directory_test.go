@@ -24,7 +24,8 @@ func openDirectory(t *testing.T, root string) *Directory {
 func TestDirectoryRecords(t *testing.T) {
 	root := filepath.Join(t.TempDir(), "not", "yet")
 	d := openDirectory(t, root)
-	withUmask(t, 0o077)
+	old := unix.Umask(0o077)
+	t.Cleanup(func() { unix.Umask(old) })
 	ctx := t.Context()
 
 	// Before anything is recorded nothing is so.
@@ -183,6 +184,19 @@ func TestTornAction(t *testing.T) {
 				t.Errorf("%q: recorded %q, %v", torn, got, err)
 			}
 		}
+	}
+}
+
+// A record that is another file's as well is not written to.
+func TestRecordWithAnotherName(t *testing.T) {
+	root := t.TempDir()
+	d := openDirectory(t, root)
+	must(t, os.MkdirAll(filepath.Dir(root+actionsPath), 0o755))
+	must(t, os.WriteFile(root+"/victim", []byte("v"), 0o600))
+	must(t, os.Link(root+"/victim", root+actionsPath))
+	wantError(t, d.ReloadUnits(t.Context()), "record daemon-reload in "+actionsPath+": has more than one hard link")
+	if content, err := os.ReadFile(root + "/victim"); err != nil || string(content) != "v" {
+		t.Errorf("the victim is %q, %v", content, err)
 	}
 }
 

@@ -8,14 +8,15 @@ import (
 	"io/fs"
 	"os"
 	"path"
-	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/slipway-dev/slipway/internal/apply"
 	"github.com/slipway-dev/slipway/internal/facts"
+	"github.com/slipway-dev/slipway/internal/rootfs"
 )
 
 // Disk is an open disk, to be read only.
@@ -40,15 +41,15 @@ const optical = "sr"
 // memory, and for the disk with the root file system, which came with the image. Whether there is a medium in a
 // drive is found out by OpenDisk. A machine without block devices has none, which is no error.
 func (m *Machine) Disks() ([]string, error) {
-	names, err := m.readDirIfAny(blockDir)
+	names, err := readDirIfAny(m.Tree, blockDir)
 	if err != nil {
 		return nil, err
 	}
-	devices, err := m.readDirIfAny(deviceDir)
+	devices, err := readDirIfAny(m.Tree, deviceDir)
 	if err != nil {
 		return nil, err
 	}
-	own := m.rootDisk(names)
+	own := rootDisk(m.Tree, names)
 	names = slices.DeleteFunc(names, func(name string) bool {
 		_, there := slices.BinarySearch(devices, name)
 		return !there || !facts.IsDisk(name) || slices.Contains(own, name)
@@ -58,7 +59,7 @@ func (m *Machine) Disks() ([]string, error) {
 
 // Disks lists the regular files in the directory's /dev, in the same order: images in the place of disks.
 func (d *Directory) Disks() ([]string, error) {
-	names, err := d.readDirIfAny(deviceDir)
+	names, err := readDirIfAny(d.Tree, deviceDir)
 	if err != nil {
 		return nil, err
 	}
@@ -83,7 +84,7 @@ func inOrder(names []string) []string {
 	return names[:min(len(names), maxDisks)]
 }
 
-func (t *Tree) readDirIfAny(dir string) ([]string, error) {
+func readDirIfAny(t *rootfs.Tree, dir string) ([]string, error) {
 	names, err := t.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -93,9 +94,13 @@ func (t *Tree) readDirIfAny(dir string) ([]string, error) {
 
 // rootDisk is the disk that has the root file system, with its partitions; nothing where that is on no
 // single disk. Where partitions are, their directories are in that of their disk (sysfs(5)).
-func (t *Tree) rootDisk(blocks []string) []string {
-	var root unix.Stat_t
-	if err := again(func() error { return unix.Stat(t.name, &root) }); err != nil {
+func rootDisk(t *rootfs.Tree, blocks []string) []string {
+	info, err := os.Stat(t.Root())
+	if err != nil {
+		return nil
+	}
+	root, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
 		return nil
 	}
 	link, err := t.Stat(fmt.Sprintf("/sys/dev/block/%d:%d", unix.Major(root.Dev), unix.Minor(root.Dev)))
@@ -116,69 +121,34 @@ func (t *Tree) rootDisk(blocks []string) []string {
 // OpenDisk opens a disk for reading, and returns its size in bytes. What is there must be a block device, and is
 // not waited for. The error is a fs.ErrNotExist where there is no such disk or no medium in the drive.
 func (m *Machine) OpenDisk(name string) (Disk, int64, error) {
-	return m.openDisk(name, unix.S_IFBLK)
+	return openDisk(m.Tree, name, unix.S_IFBLK)
 }
 
 // OpenDisk opens a regular file in the directory's /dev, as if it were a disk.
 func (d *Directory) OpenDisk(name string) (Disk, int64, error) {
-	return d.openDisk(name, unix.S_IFREG)
+	return openDisk(d.Tree, name, unix.S_IFREG)
 }
 
-func (t *Tree) openDisk(name string, kind uint32) (Disk, int64, error) {
+// openDisk opens what must be of a kind.
+func openDisk(t *rootfs.Tree, name string, kind uint32) (Disk, int64, error) {
 	full := deviceDir + "/" + name
 	if strings.Contains(name, "/") {
-		return nil, 0, failed("open disk", full, fs.ErrInvalid)
+		return nil, 0, rootfs.Failed("open disk", full, fs.ErrInvalid)
 	}
-	file, size, err := t.openSized(full, kind)
+	file, err := t.OpenKind(full, kind)
 	if err != nil {
-		return nil, 0, failed("open disk", full, err)
-	}
-	return file, size, nil
-}
-
-// openSized opens a file that must be of a kind. Opening another kind of device can do something to it, so what
-// is there is asked before as well as after.
-func (t *Tree) openSized(name string, kind uint32) (*os.File, int64, error) {
-	p, err := t.find(name)
-	if err != nil {
-		return nil, 0, err
-	}
-	defer p.close()
-	stat, err := p.stat()
-	if err == nil {
-		err = ofKind(stat, kind)
-	}
-	if err != nil {
-		return nil, 0, err
-	}
-	file, err := p.openFile(unix.O_RDONLY|unix.O_NONBLOCK|unix.O_NOCTTY, 0)
-	if err != nil {
-		return nil, 0, noMedium(err)
+		return nil, 0, rootfs.Failed("open disk", full, noMedium(err))
 	}
 	size, err := sizeOf(file, kind)
 	if err != nil {
 		file.Close()
-		return nil, 0, err
+		return nil, 0, rootfs.Failed("open disk", full, err)
 	}
 	return file, size, nil
 }
 
-func ofKind(stat *unix.Stat_t, kind uint32) error {
-	if stat.Mode&unix.S_IFMT != kind {
-		return fmt.Errorf("is %s, not %s: %w", kindName(stat.Mode), kindName(kind), fs.ErrInvalid)
-	}
-	return nil
-}
-
 // sizeOf returns the size of what is open, which is never 0.
 func sizeOf(file *os.File, kind uint32) (int64, error) {
-	var stat unix.Stat_t
-	if err := again(func() error { return unix.Fstat(int(file.Fd()), &stat) }); err != nil {
-		return 0, err
-	}
-	if err := ofKind(&stat, kind); err != nil {
-		return 0, err
-	}
 	if kind == unix.S_IFBLK && isEmptyDrive(file) {
 		return 0, noMedium(unix.ENOMEDIUM)
 	}
@@ -212,31 +182,14 @@ func isEmptyDrive(file *os.File) bool {
 	return err == nil && (state == driveNoDisc || state == driveTrayOpen)
 }
 
-// deviceEvents are those after which there can be a disk that was not there.
-const deviceEvents = unix.IN_CREATE | unix.IN_MOVED_TO | unix.IN_ONLYDIR
-
 // WaitForDisk waits until there is a disk or partition that is not among those known, and reports whether there
 // is before ctx is done. It is told by the kernel of new device files. A disc that is put into a drive makes
 // none, and is not waited for.
 func (m *Machine) WaitForDisk(ctx context.Context, known []string) bool {
-	events, err := openEvents(ctx)
-	if err != nil {
-		return false
-	}
-	defer events.close()
-	// It is watched before it is looked at, so whatever appears later is an event.
-	err = again(func() error {
-		_, err := unix.InotifyAddWatch(events.fd, filepath.Join(m.name, deviceDir), deviceEvents)
-		return err
-	})
-	for err == nil {
-		names, listing := m.Disks()
-		if listing == nil && slices.ContainsFunc(names, func(name string) bool { return !slices.Contains(known, name) }) {
-			return true
-		}
-		err = events.wait(ctx)
-	}
-	return false
+	return m.WatchDirectory(ctx, deviceDir, func() bool {
+		names, err := m.Disks()
+		return err == nil && slices.ContainsFunc(names, func(name string) bool { return !slices.Contains(known, name) })
+	}) == nil
 }
 
 // WaitForDisk waits for nothing: no disk is plugged into a directory.

@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/slipway-dev/slipway/test/hosttest"
 )
 
 // newBlocks is a machine with the block devices given: "vda" is a disk, "vda/vda1" a partition of it, and "!vda"
@@ -104,7 +106,7 @@ func TestDisksOfDirectory(t *testing.T) {
 	if names, err := d.Disks(); err != nil || len(names) != 0 {
 		t.Errorf("got %v, %v", names, err)
 	}
-	dev := filepath.Join(d.name, "dev")
+	dev := filepath.Join(d.Root(), "dev")
 	must(t, os.MkdirAll(filepath.Join(dev, "pts"), 0o755))
 	for name, content := range map[string]string{"vdb": "a disk", "sr0": "a disc", "vda": "", "loop0": "x"} {
 		must(t, os.WriteFile(filepath.Join(dev, name), []byte(content), 0o600))
@@ -134,11 +136,11 @@ func TestOpenDiskThatIsNone(t *testing.T) {
 	must(t, err)
 	defer d.Close()
 	m := &Machine{Tree: d.Tree}
-	dev := filepath.Join(d.name, "dev")
+	dev := filepath.Join(d.Root(), "dev")
 	must(t, os.MkdirAll(filepath.Join(dev, "directory"), 0o755))
 	must(t, os.WriteFile(filepath.Join(dev, "file"), []byte("x"), 0o600))
 	must(t, os.WriteFile(filepath.Join(dev, "empty"), nil, 0o600))
-	must(t, os.WriteFile(filepath.Join(d.name, "outside"), []byte("x"), 0o600))
+	must(t, os.WriteFile(filepath.Join(d.Root(), "outside"), []byte("x"), 0o600))
 	must(t, os.Symlink("file", filepath.Join(dev, "link")))
 	must(t, unix.Mkfifo(filepath.Join(dev, "pipe"), 0o600))
 	for _, c := range []struct {
@@ -229,16 +231,16 @@ func TestWaitForDisk(t *testing.T) {
 		{"the kernel has it and no device file yet", []string{"!vdb"}, nil, nil, false},
 	} {
 		m, at := newBlocks(t, c.blocks...)
-		ctx := newTimed(t)
+		ctx := hosttest.NewTimed(t)
 		done := make(chan bool, 1)
 		go func() { done <- m.WaitForDisk(ctx, c.known) }()
 		for _, name := range c.appears {
-			pause(500)
+			hosttest.Pause(500)
 			addBlock(t, at, name)
 			must(t, os.WriteFile(at("/dev/"+name), nil, 0o600))
 		}
-		if pause(500); !c.want {
-			ctx.over()
+		if hosttest.Pause(500); !c.want {
+			ctx.Over()
 		}
 		if got := <-done; got != c.want {
 			t.Errorf("%s: %v", c.name, got)
@@ -264,8 +266,8 @@ func TestDisksOfThisMachine(t *testing.T) {
 	if sorted := slices.Sorted(slices.Values(names)); len(slices.Compact(sorted)) != len(names) {
 		t.Errorf("%v", names)
 	}
-	blocks, _ := m.readDirIfAny(blockDir)
-	for _, own := range m.rootDisk(blocks) {
+	blocks, _ := readDirIfAny(m.Tree, blockDir)
+	for _, own := range rootDisk(m.Tree, blocks) {
 		if slices.Contains(names, own) {
 			t.Errorf("%s has the root file system, and is listed", own)
 		}

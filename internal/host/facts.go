@@ -17,36 +17,6 @@ var (
 	_ facts.Machine = (*Directory)(nil)
 )
 
-// ReadDir lists the names in a directory, sorted.
-func (t *Tree) ReadDir(path string) ([]string, error) {
-	if err := checkPath(path); err != nil {
-		return nil, failed("list", path, err)
-	}
-	dir, err := t.openDir(path, false)
-	if err != nil {
-		return nil, failed("list", path, err)
-	}
-	defer dir.Close()
-	names, err := dir.Readdirnames(-1)
-	if err != nil {
-		return nil, failed("list", path, err)
-	}
-	slices.Sort(names)
-	return names, nil
-}
-
-// Exists reports whether there is anything at a path. A last symbolic link is not followed, so it counts
-// wherever it leads; what cannot be looked at does not.
-func (t *Tree) Exists(path string) bool {
-	p, err := t.find(path)
-	if err != nil {
-		return false
-	}
-	defer p.close()
-	_, err = p.stat()
-	return err == nil
-}
-
 // Addresses returns the addresses of the interface that has the default route: IPv4's, or IPv6's
 // where there is no route of the other family. Those that are not the machine's for good are left out.
 func (m *Machine) Addresses() ([]netip.Addr, error) {

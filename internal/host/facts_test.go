@@ -7,28 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/slipway-dev/slipway/internal/facts"
 )
-
-func TestExists(t *testing.T) {
-	tree, at := newTree(t)
-	must(t, os.MkdirAll(at("/etc/cloud"), 0o755))
-	must(t, os.WriteFile(at("/etc/file"), nil, 0o600))
-	must(t, os.Symlink("/nowhere", at("/etc/dangling")))
-	must(t, os.Symlink("/etc", at("/absolute")))
-	must(t, unix.Mkfifo(at("/etc/pipe"), 0o600))
-	for path, want := range map[string]bool{
-		"/": true, "/etc": true, "/etc/cloud": true, "/etc/file": true, "/etc/dangling": true, "/etc/pipe": true, "/absolute/file": true,
-		"/missing": false, "/missing/file": false, "/etc/file/below": false, "/etc/dangling/below": false,
-		"": false, "etc": false, "/etc/": false, "/../etc": false,
-	} {
-		if got := tree.Exists(path); got != want {
-			t.Errorf("%q: %v", path, got)
-		}
-	}
-}
 
 // Every interface of the machine that the test runs on is there with its addresses, but for loopback.
 func TestInterfaces(t *testing.T) {
@@ -114,14 +94,14 @@ func TestGatherDirectory(t *testing.T) {
 		"/etc/machine-id":                        "0f3a5b7c9d1e4f60a1b2c3d4e5f60718\n",
 		"/usr/bin/cloud-init":                    "",
 	} {
-		full := d.name + path
+		full := d.Root() + path
 		must(t, os.MkdirAll(full[:strings.LastIndex(full, "/")], 0o755))
 		must(t, os.WriteFile(full, []byte(content), 0o600))
 	}
 	for link, target := range map[string]string{
 		"/sys/class/dmi/id": "../../devices/virtual/dmi/id", "/sys/block/vda": "../devices/pci0/block/vda",
 	} {
-		full := d.name + link
+		full := d.Root() + link
 		must(t, os.MkdirAll(full[:strings.LastIndex(full, "/")], 0o755))
 		must(t, os.Symlink(target, full))
 	}

@@ -16,33 +16,34 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/slipway-dev/slipway/internal/failpoint"
 	"github.com/slipway-dev/slipway/internal/resource"
 )
 
 // witness is a failpoint that lets all pass but what it is told to fail.
 type witness struct {
 	mu   sync.Mutex
-	seen []Mutation
-	fate func(m *Mutation) Fate
+	seen []failpoint.Mutation
+	fate func(m *failpoint.Mutation) failpoint.Fate
 }
 
-func (w *witness) Before(m *Mutation) Fate {
+func (w *witness) Before(m *failpoint.Mutation) failpoint.Fate {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.seen = append(w.seen, *m)
 	if w.fate == nil {
-		return Fate{}
+		return failpoint.Fate{}
 	}
 	return w.fate(m)
 }
 
-func (w *witness) After(*Mutation, error) {}
+func (w *witness) After(*failpoint.Mutation, error) {}
 
-func install(t *testing.T, fate func(m *Mutation) Fate) *witness {
+func install(t *testing.T, fate func(m *failpoint.Mutation) failpoint.Fate) *witness {
 	t.Helper()
 	w := &witness{fate: fate}
-	SetFailpoint(w)
-	t.Cleanup(func() { SetFailpoint(nil) })
+	failpoint.Set(w)
+	t.Cleanup(func() { failpoint.Set(nil) })
 	return w
 }
 
@@ -81,19 +82,19 @@ func TestFailpointSeesEveryChange(t *testing.T) {
 			t.Errorf("%s is outside", m.String())
 		}
 	}
-	for _, kind := range []mutationKind{
-		mutateCreate, mutateWrite, mutateMode, mutateSync, mutateSyncDir, mutateClose, mutateRename, mutateUnlink,
-		mutateLink, mutateSymlink, mutateMkdir, mutateRmdir, mutateAllocate, actionModule, actionSysctl, actionStart,
+	for _, kind := range []failpoint.Kind{
+		failpoint.Create, failpoint.Write, failpoint.Mode, failpoint.Sync, failpoint.SyncDirectory, failpoint.Close, failpoint.Rename, failpoint.Unlink,
+		failpoint.Link, failpoint.Symlink, failpoint.Mkdir, failpoint.Rmdir, failpoint.Allocate, failpoint.Module, failpoint.Sysctl, actionStart,
 	} {
 		if !kinds[string(kind)] {
 			t.Errorf("no %s is seen", kind)
 		}
 	}
-	at := slices.IndexFunc(w.seen, func(m Mutation) bool { return m.Kind == "rename" && m.To == root+"/etc/a" })
+	at := slices.IndexFunc(w.seen, func(m failpoint.Mutation) bool { return m.Kind == "rename" && m.To == root+"/etc/a" })
 	if at < 0 || w.seen[at].Path != root+"/etc/.a.slipway-tmp" {
 		t.Errorf("renames are not seen whole: %+v", w.seen)
 	}
-	if !slices.ContainsFunc(w.seen, func(m Mutation) bool { return m.Kind == "write" && string(m.Data) == "content" }) {
+	if !slices.ContainsFunc(w.seen, func(m failpoint.Mutation) bool { return m.Kind == "write" && string(m.Data) == "content" }) {
 		t.Error("what is written is not seen")
 	}
 }
@@ -102,7 +103,7 @@ func TestFailpointSeesEveryChange(t *testing.T) {
 func TestFailpointRefusesEveryChange(t *testing.T) {
 	root := t.TempDir()
 	d := openDirectory(t, root)
-	install(t, func(*Mutation) Fate { return Fate{Err: unix.EROFS} })
+	install(t, func(*failpoint.Mutation) failpoint.Fate { return failpoint.Fate{Err: unix.EROFS} })
 	if err := everything(d); !errors.Is(err, unix.EROFS) {
 		t.Errorf("got %v", err)
 	}
@@ -115,11 +116,11 @@ func TestFailpointRefusesEveryChange(t *testing.T) {
 func TestInterruptedCalls(t *testing.T) {
 	d := openDirectory(t, t.TempDir())
 	interrupted := make(map[string]int)
-	install(t, func(m *Mutation) Fate {
+	install(t, func(m *failpoint.Mutation) failpoint.Fate {
 		if interrupted[m.String()]++; filepath.IsAbs(m.Path) && interrupted[m.String()]%3 != 0 {
-			return Fate{Err: unix.EINTR}
+			return failpoint.Fate{Err: unix.EINTR}
 		}
-		return Fate{}
+		return failpoint.Fate{}
 	})
 	if err := everything(d); err != nil {
 		t.Error(err)
@@ -133,11 +134,11 @@ func TestShortWrite(t *testing.T) {
 	must(t, d.WriteFileAtomic(&resource.File{Path: "/a", Mode: 0o600, Content: []byte("old")}))
 	must(t, d.StartUnit(t.Context(), "a.service"))
 	for short := range 3 {
-		install(t, func(m *Mutation) Fate {
+		install(t, func(m *failpoint.Mutation) failpoint.Fate {
 			if m.Kind == "write" {
-				return Fate{Err: unix.ENOSPC, Short: short}
+				return failpoint.Fate{Err: unix.ENOSPC, Short: short}
 			}
-			return Fate{}
+			return failpoint.Fate{}
 		})
 		err := d.WriteFileAtomic(&resource.File{Path: "/a", Mode: 0o600, Content: []byte("new")})
 		if !errors.Is(err, unix.ENOSPC) || !strings.Contains(err.Error(), "/a") {
@@ -147,7 +148,7 @@ func TestShortWrite(t *testing.T) {
 			t.Errorf("got %v", err)
 		}
 	}
-	SetFailpoint(nil)
+	failpoint.Set(nil)
 	if content, err := os.ReadFile(root + "/a"); err != nil || string(content) != "old" {
 		t.Errorf("got %q, %v", content, err)
 	}
@@ -162,7 +163,7 @@ func TestShortWrite(t *testing.T) {
 // What is done to the machine itself goes the same way.
 func TestFailpointOnMachine(t *testing.T) {
 	m := &Machine{}
-	install(t, func(*Mutation) Fate { return Fate{Err: io.ErrUnexpectedEOF} })
+	install(t, func(*failpoint.Mutation) failpoint.Fate { return failpoint.Fate{Err: io.ErrUnexpectedEOF} })
 	if _, err := m.Run(t.Context(), &resource.Command{Label: "x", Argv: []string{"/bin/true"}}); !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Errorf("run: %v", err)
 	}
@@ -178,11 +179,11 @@ func TestFailpointOnMachine(t *testing.T) {
 func TestCreateExclusiveByName(t *testing.T) {
 	root := t.TempDir()
 	d := openDirectory(t, root)
-	install(t, func(m *Mutation) Fate {
+	install(t, func(m *failpoint.Mutation) failpoint.Fate {
 		if m.Kind == "create" && m.Path == root+"/events" {
-			return Fate{Err: unix.EOPNOTSUPP}
+			return failpoint.Fate{Err: unix.EOPNOTSUPP}
 		}
-		return Fate{}
+		return failpoint.Fate{}
 	})
 	for i, want := range []string{"/events/0.json", "/events/1.json"} {
 		path, err := d.CreateExclusive("/events", func(attempt int) string { return fmt.Sprintf("%d.json", attempt) }, 0o644, []byte("{}"))

@@ -10,10 +10,10 @@ import (
 	"path"
 	"strings"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/slipway-dev/slipway/internal/apply"
+	"github.com/slipway-dev/slipway/internal/failpoint"
 	"github.com/slipway-dev/slipway/internal/resource"
+	"github.com/slipway-dev/slipway/internal/rootfs"
 )
 
 const (
@@ -43,36 +43,11 @@ func (m *Machine) SetSysctl(key, value string) error {
 	if err != nil {
 		return err
 	}
-	set := mutation{kind: mutateSysctl, name: key, to: fields(value)}
-	if err := pass(set, func() error { return m.overwrite(name, fields(value)+"\n") }); err != nil {
-		return fmt.Errorf("sysctl %s: %w", key, failed(fmt.Sprintf("set to %q at", fields(value)), name, err))
+	set := failpoint.Change{Kind: failpoint.Sysctl, Name: key, To: fields(value)}
+	if err := failpoint.Pass(set, func() error { return m.Overwrite(name, fields(value)+"\n") }); err != nil {
+		return fmt.Errorf("sysctl %s: %w", key, rootfs.Failed(fmt.Sprintf("set to %q at", fields(value)), name, err))
 	}
 	return nil
-}
-
-// overwrite writes to a file that the kernel shows, which takes what is written at once and whole.
-func (t *Tree) overwrite(name, value string) error {
-	p, err := t.find(name)
-	if err != nil {
-		return err
-	}
-	defer p.close()
-	stat, err := p.stat()
-	if err == nil {
-		err = regular(stat)
-	}
-	if err != nil {
-		return err
-	}
-	file, err := p.openFile(unix.O_WRONLY|unix.O_TRUNC|unix.O_NONBLOCK, 0)
-	if err != nil {
-		return err
-	}
-	if err := writeTo(file, []byte(value)); err != nil {
-		file.Close()
-		return bare(err)
-	}
-	return bare(closeWritten(file))
 }
 
 // sysctlPath returns the file of a kernel parameter. Its name is written "net.ipv4.ip_forward" or
@@ -92,7 +67,7 @@ func sysctlPath(key string) (string, error) {
 		}, key)
 	}
 	full := "/proc/sys/" + name
-	if name == "" || checkPath(full) != nil || !strings.HasPrefix(path.Clean(full), "/proc/sys/") {
+	if name == "" || rootfs.CheckPath(full) != nil || !strings.HasPrefix(path.Clean(full), "/proc/sys/") {
 		return "", fmt.Errorf("sysctl %q: is not the name of a kernel parameter: %w", key, fs.ErrInvalid)
 	}
 	return full, nil
@@ -142,7 +117,7 @@ func (m *Machine) LoadModule(ctx context.Context, module string) error {
 		return err
 	}
 	var output []byte
-	err := pass(mutation{kind: mutateModule, name: module}, func() (err error) {
+	err := failpoint.Pass(failpoint.Change{Kind: failpoint.Module, Name: module}, func() (err error) {
 		output, err = m.Run(ctx, &resource.Command{Label: "modprobe " + module, Argv: []string{"modprobe", "--", module}})
 		return err
 	})

@@ -6,13 +6,26 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/slipway-dev/slipway/internal/rootfs"
+	"github.com/slipway-dev/slipway/internal/systemd"
+	"github.com/slipway-dev/slipway/test/hosttest"
 )
 
+// newTree opens a tree in a new directory, and returns a function that names what is in it.
+func newTree(t *testing.T) (*rootfs.Tree, func(string) string) {
+	t.Helper()
+	tree, err := rootfs.Open(t.TempDir())
+	must(t, err)
+	t.Cleanup(func() { tree.Close() })
+	return tree, func(path string) string { return filepath.Join(tree.Root(), path) }
+}
+
 // newMachine is a machine whose files are those below a new directory, and whose systemd is conn.
-func newMachine(t *testing.T, conn bus) (*Machine, func(string) string) {
+func newMachine(t *testing.T, conn systemd.Bus) (*Machine, func(string) string) {
 	t.Helper()
 	tree, at := newTree(t)
-	return &Machine{Tree: tree, systemd: systemdAt(conn)}, at
+	return &Machine{Tree: tree, systemd: hosttest.Systemd(conn)}, at
 }
 
 func write(t *testing.T, path, content string) {

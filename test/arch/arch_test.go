@@ -113,10 +113,13 @@ var forbidden = []struct {
 	imports, reason string
 	only            []string
 }{
-	{"os/exec", "only internal/host touches the machine", []string{"internal/host"}},
-	{"golang.org/x/sys/unix", "only internal/host touches the machine", []string{"internal/host"}},
-	{"github.com/coreos/go-systemd/v22/dbus", "only internal/host touches the machine", []string{"internal/host"}},
-	{"github.com/godbus/dbus/v5", "only internal/host touches the machine", []string{"internal/host"}},
+	{"os/exec", "only internal/host runs programs", []string{"internal/host"}},
+	{"golang.org/x/sys/unix", "only internal/host, and what it is made of, touches the machine", []string{"internal/host", "internal/rootfs", "internal/systemd"}},
+	{"github.com/coreos/go-systemd/v22/dbus", "only internal/systemd talks to D-Bus", []string{"internal/systemd"}},
+	{"github.com/godbus/dbus/v5", "only internal/systemd talks to D-Bus", []string{"internal/systemd"}},
+	{module + "internal/rootfs", "the machine is touched through internal/host", []string{"internal/host", "internal/probe"}},
+	{module + "internal/systemd", "the machine is touched through internal/host", []string{"internal/host", "internal/probe"}},
+	{module + "internal/probe", "the machine is touched through internal/host", []string{"internal/host"}},
 	{"math/rand", "nothing on a node is left to chance", nil},
 	{"math/rand/v2", "nothing on a node is left to chance", nil},
 	{"text/template", "text that is made by templates is text that values can break", nil},

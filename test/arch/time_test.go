@@ -17,7 +17,6 @@ var wallClock = []string{"Sleep", "Since", "Millisecond", "Microsecond", "Nanose
 
 // timed are the files, and directories of files, that may have them, and why. A file that imports testing/synctest has a clock of its own.
 var timed = map[string]string{
-	"internal/host/clock_test.go":   "pause and eventually: nothing depends on how long they take",
 	"internal/watch/":               "the fixture runs each test in a bubble of testing/synctest",
 	"status/golden_test.go":         "a time in a document",
 	"status/event_test.go":          "a time in a document",

@@ -15,8 +15,8 @@ import (
 	"github.com/slipway-dev/slipway/internal/agent"
 	"github.com/slipway-dev/slipway/internal/compile"
 	"github.com/slipway-dev/slipway/internal/difference"
+	"github.com/slipway-dev/slipway/internal/failpoint"
 	"github.com/slipway-dev/slipway/internal/generation"
-	"github.com/slipway-dev/slipway/internal/host"
 	"github.com/slipway-dev/slipway/internal/source"
 	"github.com/slipway-dev/slipway/status"
 )
@@ -85,17 +85,17 @@ func (c *application) learn(t *testing.T) {
 func (c *application) apply(n *node, run *session) (got *status.Status) {
 	if c.fails {
 		wrong, failed := run.fault, false
-		run.fault = func(s *session, n int, m *host.Mutation) host.Fate {
+		run.fault = func(s *session, n int, m *failpoint.Mutation) failpoint.Fate {
 			if wrong != nil {
 				if fate := wrong(s, n, m); fate.Err != nil {
 					return fate
 				}
 			}
 			if failed || m.Path != "kubelet.service" {
-				return host.Fate{}
+				return failpoint.Fate{}
 			}
 			failed = true
-			return host.Fate{Err: syscall.EIO}
+			return failpoint.Fate{Err: syscall.EIO}
 		}
 	}
 	known := c.facts

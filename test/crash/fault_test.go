@@ -14,7 +14,7 @@ import (
 	"testing"
 
 	"github.com/slipway-dev/slipway/exitcode"
-	"github.com/slipway-dev/slipway/internal/host"
+	"github.com/slipway-dev/slipway/internal/failpoint"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/status"
 )
@@ -51,7 +51,7 @@ var needSpace = []string{"create", "write", "mkdir", "link", "symlink", "allocat
 const block = 4 << 10
 
 // takes is how much room a mutation takes at most: a file's blocks, and one for a name.
-func takes(m *host.Mutation) int64 { return (int64(len(m.Data))/block+1)*block + m.Size }
+func takes(m *failpoint.Mutation) int64 { return (int64(len(m.Data))/block+1)*block + m.Size }
 
 // faults are all that can go wrong in the scenario's run. A close gives its file back whatever it returns,
 // and nothing but a system call is ever interrupted.
@@ -78,17 +78,17 @@ func (s *scenario) faults(stays bool) []fault {
 
 // fate is what the fault makes of a mutation in a run. On a disk that stays full there is the room that was freed of the
 // reserve meanwhile.
-func (f fault) fate(s *session, n int, m *host.Mutation) host.Fate {
+func (f fault) fate(s *session, n int, m *failpoint.Mutation) failpoint.Fate {
 	switch {
 	case n == f.at:
-		return host.Fate{Err: f.errno, Short: f.short}
+		return failpoint.Fate{Err: f.errno, Short: f.short}
 	case n > f.at && f.stays && f.errno == syscall.ENOSPC && !isAction(m) && takes(m) <= s.freed:
 		s.freed -= takes(m)
-		return host.Fate{}
+		return failpoint.Fate{}
 	case n < f.at || !f.stays || isAction(m) || f.errno == syscall.ENOSPC && !slices.Contains(needSpace, m.Kind):
-		return host.Fate{}
+		return failpoint.Fate{}
 	}
-	return host.Fate{Err: f.errno}
+	return failpoint.Fate{Err: f.errno}
 }
 
 // Every call fails once, for every reason, or from there on; then nothing is lost, and the reason is told.

@@ -13,7 +13,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/slipway-dev/slipway/internal/host"
+	"github.com/slipway-dev/slipway/internal/failpoint"
 )
 
 var tablePath = flag.String("table", "", "write the table of what was tried to `FILE`")
@@ -39,7 +39,7 @@ func run(m *testing.M) int {
 	}
 	defer os.RemoveAll(workDir)
 	debug.SetGCPercent(400) // there is memory, and little time
-	host.SetFailpoint(&running)
+	failpoint.Set(&running)
 	code := m.Run()
 	if *tablePath != "" {
 		if err := os.WriteFile(*tablePath, []byte(results.String()), 0o644); err != nil {

@@ -15,7 +15,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/slipway-dev/slipway/internal/host"
+	"github.com/slipway-dev/slipway/internal/failpoint"
 )
 
 // childEnv tells this program to provision a directory, and to die: ROOT AT WHEN. What is true of
@@ -40,7 +40,7 @@ func child() int {
 	}
 	syscall.Umask(0o077) // as whoever starts it may have it
 	workDir = filepath.Dir(args[0])
-	host.SetFailpoint(&running)
+	failpoint.Set(&running)
 	n := &node{scenario: s, root: args[0]}
 	n.provision(&session{death: death{at, moment(when)}, kill: true})
 	return 1 // it was to die

@@ -9,7 +9,7 @@ import (
 	"sync"
 	"syscall"
 
-	"github.com/slipway-dev/slipway/internal/host"
+	"github.com/slipway-dev/slipway/internal/failpoint"
 	"github.com/slipway-dev/slipway/internal/state"
 )
 
@@ -37,7 +37,7 @@ type death struct {
 
 // event is a mutation that was tried.
 type event struct {
-	host.Mutation
+	failpoint.Mutation
 	// done says that it had its effect.
 	done bool
 	// cause is the unit, parameter or module that is being dealt with, if any.
@@ -50,25 +50,25 @@ type session struct {
 	// death is where it dies, if it does.
 	death death
 	// fault, if any, decides for each mutation whether it fails.
-	fault func(s *session, n int, m *host.Mutation) host.Fate
+	fault func(s *session, n int, m *failpoint.Mutation) failpoint.Fate
 	// kill ends the process in death's place.
 	kill bool
 
 	mu      sync.Mutex
 	events  []event
-	numbers map[*host.Mutation]int // of what is being done
+	numbers map[*failpoint.Mutation]int // of what is being done
 	dead    bool
 	// freed is the room that was freed of the reserve.
 	freed int64
 	cause string
 }
 
-// Before implements host.Failpoint.
-func (s *session) Before(m *host.Mutation) host.Fate {
+// Before implements failpoint.Point.
+func (s *session) Before(m *failpoint.Mutation) failpoint.Fate {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.dead {
-		return host.Fate{Err: errDead}
+		return failpoint.Fate{Err: errDead}
 	}
 	n := len(s.events)
 	if isAction(m) {
@@ -82,7 +82,7 @@ func (s *session) Before(m *host.Mutation) host.Fate {
 	s.events = append(s.events, seen)
 	if s.death.at == n && (s.death.when == before || s.death.when == within) {
 		s.die()
-		fate := host.Fate{Err: errDead}
+		fate := failpoint.Fate{Err: errDead}
 		if s.death.when == within {
 			fate.Short = len(m.Data) / 2
 		}
@@ -94,14 +94,14 @@ func (s *session) Before(m *host.Mutation) host.Fate {
 		}
 	}
 	if s.numbers == nil {
-		s.numbers = make(map[*host.Mutation]int)
+		s.numbers = make(map[*failpoint.Mutation]int)
 	}
 	s.numbers[m] = n
-	return host.Fate{}
+	return failpoint.Fate{}
 }
 
-// After implements host.Failpoint.
-func (s *session) After(m *host.Mutation, err error) {
+// After implements failpoint.Point.
+func (s *session) After(m *failpoint.Mutation, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.dead {
@@ -122,7 +122,7 @@ func (s *session) After(m *host.Mutation, err error) {
 }
 
 // isAction reports whether a mutation is of a unit or the kernel, and not of a file.
-func isAction(m *host.Mutation) bool { return !filepath.IsAbs(m.Path) }
+func isAction(m *failpoint.Mutation) bool { return !filepath.IsAbs(m.Path) }
 
 func (s *session) die() {
 	s.dead = true
@@ -145,7 +145,7 @@ type sessions struct{ byRoot sync.Map }
 
 var running sessions
 
-func (all *sessions) of(m *host.Mutation) *session {
+func (all *sessions) of(m *failpoint.Mutation) *session {
 	path := m.Root
 	if path == "" {
 		path = m.Path
@@ -160,16 +160,16 @@ func (all *sessions) of(m *host.Mutation) *session {
 	return found
 }
 
-// Before implements host.Failpoint.
-func (all *sessions) Before(m *host.Mutation) host.Fate {
+// Before implements failpoint.Point.
+func (all *sessions) Before(m *failpoint.Mutation) failpoint.Fate {
 	if s := all.of(m); s != nil {
 		return s.Before(m)
 	}
-	return host.Fate{}
+	return failpoint.Fate{}
 }
 
-// After implements host.Failpoint.
-func (all *sessions) After(m *host.Mutation, err error) {
+// After implements failpoint.Point.
+func (all *sessions) After(m *failpoint.Mutation, err error) {
 	if s := all.of(m); s != nil {
 		s.After(m, err)
 	}

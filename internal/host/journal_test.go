@@ -1,0 +1,53 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/slipway-dev/slipway/test/hosttest"
+)
+
+// script is the journal as a script shows it.
+func script(t *testing.T, lines string) string {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "journalctl")
+	must(t, os.WriteFile(name, []byte("#!/bin/sh\n"+lines+"\n"), 0o755))
+	return name
+}
+
+func TestJournal(t *testing.T) {
+	for _, c := range []struct {
+		program, end string
+		cut, fails   bool
+	}{
+		{script(t, `echo "$*"`), "-n 10 A=1\n", false, false},
+		{script(t, "exit 1"), "", false, true},
+		{"journalctl-that-is-not-there", "", false, false},
+	} {
+		end, cut, err := journal(c.program)(t.Context(), time.Minute, "-n", "10", "A=1")
+		if string(end) != c.end || cut != c.cut || (err != nil) != c.fails {
+			t.Errorf("%s: got %q, %v, %v", c.program, end, cut, err)
+		}
+	}
+	end, cut, err := journal(script(t, "head -c 10000 /dev/zero"))(t.Context(), time.Minute)
+	if len(end) != maxOutput || !cut || err != nil {
+		t.Errorf("got %d bytes, %v, %v", len(end), cut, err)
+	}
+}
+
+// A journalctl that hangs takes no longer than is left to it.
+func TestJournalHangs(t *testing.T) {
+	dir, ctx := t.TempDir(), hosttest.NewTimed(t)
+	hangs := script(t, "trap '' TERM\n: > "+dir+"/hangs\nwhile :; do sleep 0.05; done")
+	go func() {
+		hosttest.Eventually(t, "journalctl hangs", func() bool { _, err := os.Stat(dir + "/hangs"); return err == nil })
+		ctx.Over()
+	}()
+	if _, _, err := journal(hangs)(ctx, time.Minute); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("got %v", err)
+	}
+}

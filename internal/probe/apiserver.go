@@ -1,0 +1,326 @@
+package probe
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/slipway-dev/slipway/internal/apply"
+	"github.com/slipway-dev/slipway/internal/resource"
+)
+
+// prober asks an API server whether it is there.
+type prober struct {
+	resolver *net.Resolver
+	// firstDelay is waited before the second attempt; each further delay is twice the one before,
+	// up to maxDelay.
+	firstDelay, maxDelay time.Duration
+	// attemptTimeout bounds one attempt, so that one lost packet does not take all the time.
+	attemptTimeout time.Duration
+	// credentialPatience is how long a refused credential is tried again: a bootstrap token may be
+	// a moment younger than the node.
+	credentialPatience time.Duration
+}
+
+var defaultProber = &prober{
+	resolver:           net.DefaultResolver,
+	firstDelay:         200 * time.Millisecond,
+	maxDelay:           3 * time.Second,
+	attemptTimeout:     15 * time.Second,
+	credentialPatience: 10 * time.Second,
+}
+
+// step is how far an attempt got.
+type step int
+
+const (
+	resolving step = iota
+	connecting
+	handshaking
+	asking
+)
+
+// failure is why an attempt did not succeed.
+type failure struct {
+	apply.CheckError
+	step  step
+	retry bool // whether it may succeed later
+}
+
+// target is an API server as an attempt needs it.
+type target struct {
+	url        *url.URL // of what is asked for
+	endpoint   string   // the server, for people
+	host, port string
+	roots      *x509.CertPool
+	token      string
+
+	// prepare, if any, is called before each attempt: what it reads may come to be there, or be another.
+	prepare func(t *target) *failure
+	// certificate, if any, is shown to the server.
+	certificate *tls.Certificate
+	// maxBody is how much of an answer's body is read.
+	maxBody int64
+	// judge, if any, says what an answer means; by default its status does.
+	judge func(t *target, a answer, address netip.AddrPort) *failure
+}
+
+// answer is an API server's.
+type answer struct {
+	status int
+	body   []byte
+}
+
+// probe tries until the API server answers, something is wrong that will not change, or ctx is done.
+// Then it returns why the last attempt failed that was not merely cut short.
+func (p *prober) probe(ctx context.Context, server *resource.APIServer) error {
+	t, err := newTarget(server)
+	if err != nil {
+		return err
+	}
+	return p.try(ctx, t)
+}
+
+func (p *prober) try(ctx context.Context, t *target) error {
+	var last *failure
+	var refused time.Time // since when the credential is
+	delay := p.firstDelay
+	for attempts := 1; ; attempts++ {
+		f := p.attempt(ctx, t)
+		if f == nil {
+			return nil
+		}
+		// An attempt that ran out of time knows less than one before that got as far.
+		if !over(ctx) || last == nil || f.step > last.step {
+			last = f
+		}
+		if f.Cause == resource.CauseCredential {
+			if refused.IsZero() {
+				refused = time.Now()
+			}
+			f.retry = f.retry && time.Since(refused) < p.credentialPatience
+		}
+		if !f.retry || !sleep(ctx, delay) {
+			if attempts > 1 {
+				last.Err = fmt.Errorf("%w (attempt %d)", last.Err, attempts)
+			}
+			return &last.CheckError
+		}
+		delay = min(2*delay, p.maxDelay)
+	}
+}
+
+// over reports whether ctx's time is over. What runs by the same deadline may notice before ctx does.
+func over(ctx context.Context) bool {
+	deadline, ok := ctx.Deadline()
+	return ctx.Err() != nil || ok && !time.Now().Before(deadline)
+}
+
+// sleep waits, and reports whether ctx was not done before.
+func sleep(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-timer.C:
+		return ctx.Err() == nil
+	}
+}
+
+// newTarget reads the target of a probe. What is wrong with it is wrong for good.
+func newTarget(server *resource.APIServer) (*target, error) {
+	invalid := func(cause resource.Cause, text string) (*target, error) {
+		return nil, &apply.CheckError{Cause: cause, Endpoint: server.Server, Err: errors.New(text)}
+	}
+	u, err := url.Parse(server.Server)
+	if err != nil || u.Scheme != "https" || u.Hostname() == "" || u.User != nil {
+		return invalid(resource.CauseConnection, "is not the https URL of a server")
+	}
+	t := &target{host: u.Hostname(), port: u.Port(), roots: x509.NewCertPool(), token: server.Token.Reveal()}
+	if t.port == "" {
+		t.port = "443"
+	}
+	t.endpoint = "https://" + net.JoinHostPort(t.host, t.port)
+	t.url = &url.URL{Scheme: "https", Host: u.Host, Path: strings.TrimRight(u.Path, "/") + "/version"}
+	if !t.roots.AppendCertsFromPEM([]byte(server.CertificateAuthority)) {
+		return invalid(resource.CauseTLS, "the certificate authority holds no certificate")
+	}
+	// net/http would refuse such a header, in words that say nothing of the token.
+	if strings.ContainsFunc(t.token, func(r rune) bool { return r <= ' ' || r >= 0x7f }) {
+		return invalid(resource.CauseCredential, "the token has characters that cannot be sent")
+	}
+	return t, nil
+}
+
+// attempt tries once, from the name to the answer.
+func (p *prober) attempt(ctx context.Context, t *target) *failure {
+	ctx, cancel := context.WithTimeout(ctx, p.attemptTimeout)
+	defer cancel()
+	if t.prepare != nil {
+		if f := t.prepare(t); f != nil {
+			return f
+		}
+	}
+	addresses, err := p.resolve(ctx, t.host)
+	if err != nil {
+		return t.failed(resolving, resource.CauseDNS, netip.AddrPort{}, err)
+	}
+	conn, address, err := connect(ctx, addresses, t.port)
+	if err != nil {
+		return t.failed(connecting, resource.CauseConnection, address, err)
+	}
+	defer conn.Close()
+	config := &tls.Config{
+		RootCAs:    t.roots,
+		ServerName: t.host,
+		MinVersion: tls.VersionTLS12,
+		NextProtos: []string{"http/1.1"},
+	}
+	if t.certificate != nil {
+		config.Certificates = []tls.Certificate{*t.certificate}
+	}
+	secure := tls.Client(conn, config)
+	if err := secure.HandshakeContext(ctx); err != nil {
+		if isConnectionError(err) {
+			return t.failed(handshaking, resource.CauseConnection, address, fmt.Errorf("tls handshake: %w", err))
+		}
+		f := t.failed(handshaking, resource.CauseTLS, address, err)
+		f.retry = isNotYetValid(err)
+		return f
+	}
+	a, err := t.ask(ctx, secure)
+	switch {
+	case err != nil && t.certificate != nil && isRefusal(err):
+		// In TLS 1.3 a client's certificate is refused when the handshake is over, as the client sees it.
+		return t.failed(asking, resource.CauseCredential, address, fmt.Errorf("the server refuses the certificate: %w", err))
+	case err != nil:
+		return t.failed(asking, resource.CauseConnection, address, err)
+	case t.judge != nil:
+		return t.judge(t, a, address)
+	}
+	return t.judgeStatus(a.status, address)
+}
+
+// resolve returns a host's addresses; it may be one already.
+func (p *prober) resolve(ctx context.Context, host string) ([]netip.Addr, error) {
+	if address, err := netip.ParseAddr(host); err == nil {
+		return []netip.Addr{address}, nil
+	}
+	addresses, err := p.resolver.LookupNetIP(ctx, "ip", host)
+	if err == nil && len(addresses) == 0 {
+		err = errors.New("the name has no address")
+	}
+	return addresses, err
+}
+
+// connect connects to the first address that answers. It returns the address that it tried last.
+func connect(ctx context.Context, addresses []netip.Addr, port string) (conn net.Conn, address netip.AddrPort, err error) {
+	number, err := net.LookupPort("tcp", port)
+	if err != nil {
+		return nil, address, err
+	}
+	deadline, _ := ctx.Deadline()
+	for i, ip := range addresses {
+		address = netip.AddrPortFrom(ip.Unmap(), uint16(number))
+		// An address that swallows everything leaves its share of the time to the others.
+		share := time.Until(deadline) / time.Duration(len(addresses)-i)
+		dialer := net.Dialer{Timeout: max(share, time.Millisecond), KeepAlive: -1}
+		if conn, err = dialer.DialContext(ctx, "tcp", address.String()); err == nil {
+			return conn, address, nil
+		}
+	}
+	return nil, address, err
+}
+
+// ask sends the request and returns the answer, and no more of its body than is of interest.
+func (t *target) ask(ctx context.Context, conn net.Conn) (answer, error) {
+	transport := &http.Transport{
+		// No proxy is configured: the kubelet does not use one for its API server either.
+		DialTLSContext:         func(context.Context, string, string) (net.Conn, error) { return conn, nil },
+		DisableKeepAlives:      true,
+		MaxResponseHeaderBytes: 64 << 10,
+	}
+	defer transport.CloseIdleConnections()
+	request := (&http.Request{Method: http.MethodGet, URL: t.url, Header: http.Header{"User-Agent": {"slipway-node"}}}).WithContext(ctx)
+	if t.token != "" {
+		request.Header.Set("Authorization", "Bearer "+t.token)
+	}
+	// RoundTrip follows no redirect: another server's answer would say nothing about this one.
+	response, err := transport.RoundTrip(request)
+	if err != nil {
+		return answer{}, fmt.Errorf("no answer to GET %s: %w", t.url.Path, err)
+	}
+	defer response.Body.Close()
+	a := answer{status: response.StatusCode}
+	if t.maxBody > 0 {
+		if a.body, err = io.ReadAll(io.LimitReader(response.Body, t.maxBody)); err != nil {
+			return answer{}, fmt.Errorf("the answer to GET %s is incomplete: %w", t.url.Path, err)
+		}
+	}
+	return a, nil
+}
+
+// judgeStatus says what a status means. "Forbidden" is as good as "OK": the server knows who asks. Without
+// a token "unauthorized" is as well: then nothing was shown that could have been refused.
+func (t *target) judgeStatus(status int, address netip.AddrPort) *failure {
+	switch {
+	case status == http.StatusOK, status == http.StatusForbidden:
+		return nil
+	case status == http.StatusUnauthorized && t.token == "":
+		return nil
+	case status == http.StatusUnauthorized:
+		return t.failed(asking, resource.CauseCredential, address, errors.New("the server refuses the token (HTTP status 401)"))
+	}
+	f := t.failed(asking, resource.CauseConnection, address, fmt.Errorf("the server answers with HTTP status %d", status))
+	f.retry = status >= 500 || status == http.StatusTooManyRequests || status == http.StatusRequestTimeout
+	return f
+}
+
+// failed describes a failure, as one that may pass.
+func (t *target) failed(step step, cause resource.Cause, address netip.AddrPort, err error) *failure {
+	endpoint := t.endpoint
+	if address.IsValid() {
+		endpoint += " (" + address.String() + ")"
+	}
+	return &failure{apply.CheckError{Cause: cause, Endpoint: endpoint, Err: err}, step, true}
+}
+
+// isConnectionError reports whether a handshake failed because the connection did: it says nothing
+// then about who is at the other end. A refusal that the other end sends is not one.
+func isConnectionError(err error) bool {
+	var alert tls.AlertError
+	var errno syscall.Errno
+	var timeout net.Error
+	switch {
+	case errors.As(err, &alert):
+		return false
+	case errors.Is(err, net.ErrClosed), errors.Is(err, context.Canceled), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return true
+	}
+	return errors.As(err, &errno) || errors.As(err, &timeout) && timeout.Timeout()
+}
+
+// isRefusal reports whether the other end said by TLS that it wants no more (crypto/tls: "remote error").
+func isRefusal(err error) bool {
+	var remote *net.OpError
+	return errors.As(err, &remote) && remote.Op == "remote error"
+}
+
+// isNotYetValid reports whether a certificate will be valid later. This is how a VM sees the world
+// whose clock is not set yet.
+func isNotYetValid(err error) bool {
+	var invalid x509.CertificateInvalidError
+	return errors.As(err, &invalid) && invalid.Reason == x509.Expired && invalid.Cert != nil &&
+		time.Now().Before(invalid.Cert.NotBefore)
+}

@@ -1,0 +1,71 @@
+// Package probe waits until a check of a plan is true: a unit is active and stays so, the API server answers, the
+// container runtime does, a health endpoint says that all is well, the Node's lease is renewed, a file is there. Where a
+// check does not come true, its error names the cause and who was asked.
+//
+// It only asks. It follows no redirect, uses no proxy, asks for health on the loopback alone, bounds what it reads, and
+// shows of an answer only what internal/redact lets through. internal/host's Machine calls it.
+package probe
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/slipway-dev/slipway/internal/apply"
+	"github.com/slipway-dev/slipway/internal/resource"
+	"github.com/slipway-dev/slipway/internal/rootfs"
+	"github.com/slipway-dev/slipway/internal/systemd"
+)
+
+// Wait waits until a check is true on the machine that has these files and units, for as long as ctx and the check's own
+// timeout let it. Its error is a [*apply.CheckError].
+func Wait(ctx context.Context, files *rootfs.Tree, units *systemd.Manager, check *resource.Check) error {
+	ctx, cancel := context.WithTimeout(ctx, check.Deadline())
+	defer cancel()
+	switch {
+	case check.UnitActive != "":
+		return probeUnit(ctx, units, check)
+	case check.APIServer != nil:
+		return defaultProber.probe(ctx, check.APIServer)
+	case check.RuntimeReady != nil:
+		return probeRuntime(ctx, check.RuntimeReady)
+	case check.Healthz != nil:
+		return probeHealthz(ctx, check.Healthz)
+	case check.LeaseRenewed != nil:
+		return defaultProber.probeLease(ctx, check.LeaseRenewed, func(path string) ([]byte, error) {
+			// The kubelet's is a link to the newest, which it replaces (Kubernetes: client-go, certificate store).
+			return files.ReadLinked(path, maxCredential)
+		})
+	case check.PathExists != "":
+		return probePath(ctx, files, check.PathExists)
+	}
+	return fmt.Errorf("check %q: checks nothing", check.Label)
+}
+
+// probePath waits until there is something at a path.
+func probePath(ctx context.Context, files *rootfs.Tree, path string) error {
+	_, err := files.WaitForFiles(ctx, path)
+	if err == nil {
+		return nil
+	}
+	err = errors.Unwrap(err) // it names the path, as the check's error does
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = fmt.Errorf("does not exist: %w", err)
+	}
+	return &apply.CheckError{Cause: resource.CauseMissing, Endpoint: path, Err: err}
+}
+
+// probeUnit waits until a unit is active, and for as long as it must stay so.
+func probeUnit(ctx context.Context, units *systemd.Manager, check *resource.Check) error {
+	err := units.WaitActive(ctx, check.UnitActive)
+	if err == nil && check.Steady > 0 {
+		err = staysActive(ctx, units, check)
+	}
+	if err == nil {
+		return nil
+	}
+	if !errors.Is(err, errUnsettled) {
+		err = units.WithLog(ctx, check.UnitActive, err)
+	}
+	return &apply.CheckError{Cause: resource.CauseUnit, Endpoint: check.UnitActive, Err: err}
+}

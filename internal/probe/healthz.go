@@ -1,0 +1,100 @@
+package probe
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"time"
+
+	"github.com/slipway-dev/slipway/internal/apply"
+	"github.com/slipway-dev/slipway/internal/redact"
+	"github.com/slipway-dev/slipway/internal/resource"
+)
+
+const (
+	// localDelay is waited before a part of the node is asked again; it is doubled each time, up to
+	// maxLocalDelay.
+	localDelay    = 100 * time.Millisecond
+	maxLocalDelay = 2 * time.Second
+	// localTimeout bounds one question to a part of the node.
+	localTimeout = 5 * time.Second
+	// maxShownAnswer is how many bytes of an answer are in an error.
+	maxShownAnswer = 512
+)
+
+// probeHealthz waits until a health endpoint of this machine says that all is well.
+func probeHealthz(ctx context.Context, healthz *resource.Healthz) error {
+	u, err := loopbackURL(healthz.URL)
+	if err == nil {
+		err = persist(ctx, func(ctx context.Context) error { return askHealthz(ctx, u) })
+	}
+	if err != nil {
+		return &apply.CheckError{Cause: resource.CauseUnhealthy, Endpoint: healthz.URL, Err: err}
+	}
+	return nil
+}
+
+// loopbackURL wants an http URL of an address of the loopback. It is an address and not a name, so that
+// nobody is asked where it is.
+func loopbackURL(text string) (*url.URL, error) {
+	u, err := url.Parse(text)
+	if err != nil || u.Scheme != "http" || u.User != nil {
+		return nil, errors.New("is not an http URL")
+	}
+	if address, err := netip.ParseAddr(u.Hostname()); err != nil || !address.IsLoopback() {
+		return nil, errors.New("is not the URL of a loopback address, such as 127.0.0.1")
+	}
+	return u, nil
+}
+
+// askHealthz asks once.
+func askHealthz(ctx context.Context, u *url.URL) error {
+	// No proxy is configured: none leads to this machine's own loopback.
+	transport := &http.Transport{DisableKeepAlives: true, MaxResponseHeaderBytes: 64 << 10}
+	defer transport.CloseIdleConnections()
+	request := (&http.Request{Method: http.MethodGet, URL: u, Header: http.Header{"User-Agent": {"slipway-node"}}}).WithContext(ctx)
+	// RoundTrip follows no redirect: it could lead to another machine.
+	response, err := transport.RoundTrip(request)
+	if err != nil {
+		return fmt.Errorf("does not answer: %w", err)
+	}
+	defer response.Body.Close()
+	if response.StatusCode == http.StatusOK {
+		return nil
+	}
+	// What of it could be read is shown; that it ended early says nothing.
+	body, _ := io.ReadAll(io.LimitReader(response.Body, 2*maxShownAnswer))
+	if said := redact.Line(string(body), maxShownAnswer); said != "" {
+		return fmt.Errorf("answers with HTTP status %d: %s", response.StatusCode, said)
+	}
+	return fmt.Errorf("answers with HTTP status %d", response.StatusCode)
+}
+
+// persist tries until it succeeds or ctx is done. Then it returns why the last attempt failed that was
+// not merely cut short.
+func persist(ctx context.Context, try func(context.Context) error) error {
+	var last error
+	delay := localDelay
+	for attempts := 1; ; attempts++ {
+		attempt, cancel := context.WithTimeout(ctx, localTimeout)
+		err := try(attempt)
+		cancel()
+		if err == nil {
+			return nil
+		}
+		if last == nil || !over(ctx) {
+			last = err
+		}
+		if !sleep(ctx, delay) {
+			if attempts > 1 {
+				last = fmt.Errorf("%w (attempt %d)", last, attempts)
+			}
+			return last
+		}
+		delay = min(2*delay, maxLocalDelay)
+	}
+}

@@ -1,0 +1,180 @@
+package probe
+
+import (
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"net/netip"
+	"os"
+	"regexp"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/slipway-dev/slipway/internal/apply"
+	"github.com/slipway-dev/slipway/internal/redact"
+	"github.com/slipway-dev/slipway/internal/resource"
+)
+
+const (
+	// leasePath is where the kubelets' leases are (Kubernetes: nodes, heartbeats).
+	leasePath = "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/"
+	// maxLease bounds a lease, which has about a kilobyte.
+	maxLease = 256 << 10
+	// maxCredential bounds a file with a certificate or a key.
+	maxCredential = 1 << 20
+	// nodeUser is what the names of Nodes' users begin with (Kubernetes: node authorization).
+	nodeUser = "system:node:"
+)
+
+// nodeName is a Node's name (Kubernetes: object names, DNS subdomain names).
+var nodeName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$`) })
+
+// lease is one that is waited for.
+type lease struct {
+	*resource.LeaseRenewed
+	read  func(path string) ([]byte, error)
+	since time.Time
+	node  string
+	first time.Time // when it had been renewed last, as it was seen first
+}
+
+// probeLease waits until a Node's lease is renewed, something is wrong that will not change, or ctx is
+// done.
+func (p *prober) probeLease(ctx context.Context, wanted *resource.LeaseRenewed, read func(path string) ([]byte, error)) error {
+	t, err := newTarget(&resource.APIServer{Server: wanted.Server, CertificateAuthority: wanted.CertificateAuthority})
+	if err != nil {
+		return err
+	}
+	l := &lease{LeaseRenewed: wanted, read: read, since: wanted.Since}
+	if l.since.IsZero() {
+		l.since = time.Now()
+	}
+	t.judge, t.maxBody = l.judge, maxLease
+	base := strings.TrimSuffix(t.url.Path, "/version")
+	t.prepare = func(t *target) *failure {
+		f := l.prepare(t)
+		t.url.Path = base + leasePath + l.node
+		return f
+	}
+	return p.try(ctx, t)
+}
+
+// prepare reads the credential, which may have been renewed, or be there at last, since the attempt
+// before, and who it is of.
+func (l *lease) prepare(t *target) *failure {
+	pair, file, err := l.credential()
+	if errors.Is(err, fs.ErrNotExist) {
+		return fileFailure(resource.CauseMissing, file, errors.New("the kubelet has no client certificate: the node has not joined"))
+	}
+	if err != nil {
+		return fileFailure(resource.CauseCredential, file, err)
+	}
+	t.certificate = pair
+	if l.node, err = l.name(pair); err != nil {
+		return fileFailure(resource.CauseCredential, file, err)
+	}
+	return nil
+}
+
+func fileFailure(cause resource.Cause, file string, err error) *failure {
+	return &failure{apply.CheckError{Cause: cause, Endpoint: file, Err: err}, resolving, true}
+}
+
+// credential reads the first credential that is there, and reports where it is.
+func (l *lease) credential() (pair *tls.Certificate, file string, err error) {
+	err = fs.ErrNotExist
+	for _, c := range l.Credentials {
+		var certificate, key []byte
+		file = c.Certificate
+		if certificate, err = l.read(c.Certificate); errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		key = certificate
+		if err == nil && c.Key != "" {
+			key, err = l.read(c.Key)
+		}
+		if err != nil {
+			return nil, file, err
+		}
+		made, err := tls.X509KeyPair(certificate, key)
+		if err != nil {
+			return nil, file, fmt.Errorf("holds no certificate with its key: %w", err)
+		}
+		return &made, file, nil
+	}
+	if len(l.Credentials) > 0 {
+		file = l.Credentials[0].Certificate
+	}
+	return nil, file, err
+}
+
+// name is the Node's: it is what the certificate was made for, where nobody says it. The kubelet, which
+// asked for it, takes the host's name, in lower case.
+func (l *lease) name(pair *tls.Certificate) (string, error) {
+	name := l.Node
+	if name == "" && pair.Leaf != nil {
+		name, _ = strings.CutPrefix(pair.Leaf.Subject.CommonName, nodeUser)
+		if name == pair.Leaf.Subject.CommonName {
+			name = ""
+		}
+	}
+	if name == "" {
+		host, err := os.Hostname()
+		if err != nil {
+			return "", err
+		}
+		name = strings.ToLower(strings.TrimSpace(host))
+	}
+	if !nodeName().MatchString(name) {
+		return "", fmt.Errorf("%q is not a Node name", redact.Line(name, 80))
+	}
+	return name, nil
+}
+
+// judge says what an answer means for the lease.
+func (l *lease) judge(t *target, a answer, address netip.AddrPort) *failure {
+	fail := func(cause resource.Cause, format string, args ...any) *failure {
+		return t.failed(asking, cause, address, fmt.Errorf(format, args...))
+	}
+	switch a.status {
+	case http.StatusOK:
+	case http.StatusUnauthorized, http.StatusForbidden:
+		if leaf := t.certificate.Leaf; leaf != nil && time.Now().After(leaf.NotAfter) {
+			return fail(resource.CauseCredential, "the kubelet's client certificate expired at %s (HTTP status %d)",
+				leaf.NotAfter.UTC().Format(time.RFC3339), a.status)
+		}
+		return fail(resource.CauseCredential, "the server refuses the kubelet's client certificate for the lease of node %s (HTTP status %d)", l.node, a.status)
+	case http.StatusNotFound:
+		return fail(resource.CauseUnhealthy, "node %s has no lease: its kubelet has not registered it", l.node)
+	default:
+		return t.judgeStatus(a.status, address)
+	}
+	var got struct {
+		Kind string
+		Spec struct{ RenewTime time.Time }
+	}
+	if err := json.Unmarshal(a.body, &got); err != nil || got.Kind != "Lease" {
+		f := fail(resource.CauseConnection, "the server's answer is not a lease: another server may answer in its place")
+		f.retry = false
+		return f
+	}
+	renewed := got.Spec.RenewTime
+	if renewed.IsZero() {
+		return fail(resource.CauseUnhealthy, "the lease of node %s was never renewed", l.node)
+	}
+	if l.first.IsZero() {
+		l.first = renewed
+	}
+	// A lease has microseconds. One that changes while it is looked at is renewed, whatever the clock,
+	// which may be set meanwhile, says.
+	if !renewed.Before(l.since.Truncate(time.Microsecond)) || !renewed.Equal(l.first) {
+		return nil
+	}
+	return fail(resource.CauseUnhealthy, "the lease of node %s was last renewed at %s, and not since %s: its kubelet does not reach the API server",
+		l.node, renewed.UTC().Format(time.RFC3339), l.since.UTC().Format(time.RFC3339))
+}

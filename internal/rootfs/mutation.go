@@ -1,0 +1,54 @@
+package rootfs
+
+import (
+	"errors"
+	"os"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/slipway-dev/slipway/internal/failpoint"
+)
+
+// mutate does one change of the tree by a system call, as a failpoint lets it, and again where a signal interrupted
+// it, or the failpoint says so.
+func mutate(c failpoint.Change, call func() error) error {
+	return again(failpoint.Around(c, call))
+}
+
+// writeTo writes to a file.
+func writeTo(f *os.File, data []byte) error {
+	return mutate(failpoint.Change{Kind: failpoint.Write, File: f, Data: data}, func() error {
+		_, err := f.Write(data)
+		return err
+	})
+}
+
+// chownTo sets a file's owner.
+func chownTo(f *os.File, uid, gid int) error {
+	return mutate(failpoint.Change{Kind: failpoint.Owner, File: f, UID: uid, GID: gid}, func() error { return f.Chown(uid, gid) })
+}
+
+// chmodTo sets a file's mode.
+func chmodTo(f *os.File, mode uint32) error {
+	return mutate(failpoint.Change{Kind: failpoint.Mode, File: f, Mode: mode}, func() error { return f.Chmod(fileMode(mode)) })
+}
+
+// syncTo makes a file's content durable, or a directory's names.
+func syncTo(kind failpoint.Kind, f *os.File) error {
+	return mutate(failpoint.Change{Kind: kind, File: f}, f.Sync)
+}
+
+// cutTo cuts a file to a size.
+func cutTo(f *os.File, size int64) error {
+	return mutate(failpoint.Change{Kind: failpoint.Cut, File: f}, func() error { return f.Truncate(size) })
+}
+
+// closeWritten closes a file that was written to. It is closed whatever the error: one that a signal
+// interrupts must not be repeated (close(2)), and what it was asked for is done.
+func closeWritten(f *os.File) error {
+	err := failpoint.Pass(failpoint.Change{Kind: failpoint.Close, File: f}, f.Close)
+	if errors.Is(err, unix.EINTR) {
+		return nil
+	}
+	return err
+}

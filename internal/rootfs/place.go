@@ -1,0 +1,179 @@
+package rootfs
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/slipway-dev/slipway/internal/failpoint"
+)
+
+// place is an open directory of a tree, and a name in it. The directory is found once, and safely;
+// what is done there is done by single system calls that take the name as it is and never follow a
+// link. So nobody can lead them elsewhere by moving things about meanwhile.
+type place struct {
+	dir  *os.File
+	path string // whole, within the tree
+	base string // its last part
+}
+
+func (p *place) close()         { p.dir.Close() }
+func (p *place) fd() int        { return int(p.dir.Fd()) }
+func (p *place) parent() string { return path.Dir(p.path) }
+
+// staged is the name that a file has until it is put into place.
+func (p *place) staged() string { return "." + p.base + ".slipway-tmp" }
+
+func (p *place) stat() (*unix.Stat_t, error) { return p.statOf(p.base) }
+
+func (p *place) statOf(name string) (*unix.Stat_t, error) {
+	stat := new(unix.Stat_t)
+	err := again(func() error { return unix.Fstatat(p.fd(), name, stat, unix.AT_SYMLINK_NOFOLLOW) })
+	return stat, err
+}
+
+func (p *place) readlink() (string, error) {
+	buf := make([]byte, unix.PathMax)
+	var n int
+	err := again(func() (err error) {
+		n, err = unix.Readlinkat(p.fd(), p.base, buf)
+		return err
+	})
+	return string(buf[:max(n, 0)]), err
+}
+
+func (p *place) openFile(flags int, mode uint32) (*os.File, error) {
+	return p.open(p.base, flags, mode)
+}
+
+func (p *place) open(name string, flags int, mode uint32) (*os.File, error) {
+	var fd int
+	openat := func() (err error) {
+		fd, err = unix.Openat(p.fd(), name, flags|unix.O_NOFOLLOW|unix.O_CLOEXEC, mode)
+		return err
+	}
+	var err error
+	if flags&(unix.O_CREAT|unix.O_TRUNC) != 0 {
+		err = mutate(failpoint.Change{Kind: failpoint.Create, File: p.dir, Name: name, Mode: mode}, openat)
+	} else {
+		err = again(openat)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return os.NewFile(uintptr(fd), path.Join(p.parent(), name)), nil
+}
+
+func (p *place) unlink(name string) error {
+	return mutate(failpoint.Change{Kind: failpoint.Unlink, File: p.dir, Name: name}, func() error {
+		return unix.Unlinkat(p.fd(), name, 0)
+	})
+}
+
+func (p *place) rmdir() error {
+	return mutate(failpoint.Change{Kind: failpoint.Rmdir, File: p.dir, Name: p.base}, func() error {
+		return unix.Unlinkat(p.fd(), p.base, unix.AT_REMOVEDIR)
+	})
+}
+
+// discard removes a name that there may be nothing at.
+func (p *place) discard(name string) error {
+	if err := p.unlink(name); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+func (p *place) rename(from, to string) error {
+	return mutate(failpoint.Change{Kind: failpoint.Rename, File: p.dir, Name: from, To: to}, func() error {
+		return unix.Renameat(p.fd(), from, p.fd(), to)
+	})
+}
+
+// link gives an open file that has no name yet one. The kernel's own link to it is used, which needs no
+// privilege, unlike AT_EMPTY_PATH (open(2), O_TMPFILE).
+func (p *place) link(file *os.File, to string) error {
+	from := fmt.Sprintf("/proc/self/fd/%d", file.Fd())
+	return mutate(failpoint.Change{Kind: failpoint.Link, File: p.dir, Name: from, To: to}, func() error {
+		return unix.Linkat(unix.AT_FDCWD, from, p.fd(), to, unix.AT_SYMLINK_FOLLOW)
+	})
+}
+
+func (p *place) symlink(target, name string) error {
+	return mutate(failpoint.Change{Kind: failpoint.Symlink, File: p.dir, Name: name, To: target}, func() error {
+		return unix.Symlinkat(target, p.fd(), name)
+	})
+}
+
+func (p *place) mkdir(mode uint32) error {
+	return mutate(failpoint.Change{Kind: failpoint.Mkdir, File: p.dir, Name: p.base, Mode: mode}, func() error {
+		return unix.Mkdirat(p.fd(), p.base, mode)
+	})
+}
+
+// replaceable wants nothing at the place that a file or link must not be put in the place of.
+func (p *place) replaceable() error {
+	stat, err := p.stat()
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	switch stat.Mode & unix.S_IFMT {
+	case unix.S_IFREG, unix.S_IFLNK:
+		return nil
+	case unix.S_IFDIR:
+		return fmt.Errorf("%s is in the way, and Slipway does not replace it: move it away: %w", kindName(stat.Mode), unix.EISDIR)
+	}
+	return fmt.Errorf("%s is in the way, and Slipway does not replace it: move it away: %w", kindName(stat.Mode), unix.EEXIST)
+}
+
+// regular wants a regular file.
+func regular(stat *unix.Stat_t) error {
+	if stat.Mode&unix.S_IFMT == unix.S_IFREG {
+		return nil
+	}
+	return fmt.Errorf("is %s, not a regular file", kindName(stat.Mode))
+}
+
+// ownName wants an open file that is regular and has one name only: who appends to a file that has another
+// one changes what that is for. The error is fs.ErrNotExist where it has none any more.
+func ownName(file *os.File) error {
+	var stat unix.Stat_t
+	if err := again(func() error { return unix.Fstat(int(file.Fd()), &stat) }); err != nil {
+		return err
+	}
+	if err := regular(&stat); err != nil {
+		return err
+	}
+	switch stat.Nlink {
+	case 0:
+		return fmt.Errorf("was removed: %w", unix.ENOENT)
+	case 1:
+		return nil
+	}
+	return fmt.Errorf("has more than one hard link: %w", unix.EMLINK)
+}
+
+func kindName(mode uint32) string {
+	switch mode & unix.S_IFMT {
+	case unix.S_IFREG:
+		return "a regular file"
+	case unix.S_IFDIR:
+		return "a directory"
+	case unix.S_IFLNK:
+		return "a symbolic link"
+	case unix.S_IFIFO:
+		return "a named pipe"
+	case unix.S_IFSOCK:
+		return "a socket"
+	case unix.S_IFCHR, unix.S_IFBLK:
+		return "a device"
+	}
+	return "something unknown"
+}

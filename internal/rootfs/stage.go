@@ -1,0 +1,160 @@
+package rootfs
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/slipway-dev/slipway/internal/failpoint"
+	"github.com/slipway-dev/slipway/internal/resource"
+)
+
+// Stage writes a file's content, mode and owner under a temporary name beside its path, and syncs
+// it. Missing parents are made, with mode 0755. Nothing is visible at the path until Commit, and at
+// no moment can anybody open the file who could not open it with its final mode.
+func (t *Tree) Stage(file *resource.File) error {
+	p, err := t.prepare(file.Path)
+	if err != nil {
+		return t.failed("stage", file.Path, err)
+	}
+	defer p.close()
+	if err := p.replaceable(); err != nil {
+		return t.failed("stage", file.Path, err)
+	}
+	if err := t.write(p, p.staged(), file); err != nil {
+		return t.failed("stage", file.Path, err)
+	}
+	return nil
+}
+
+// write makes a new file, in place of what an interrupted run left under its name.
+func (t *Tree) write(p *place, name string, file *resource.File) error {
+	if err := checkMode(file.Mode); err != nil {
+		return err
+	}
+	return p.create(name, file.Mode&0o600, func(f *os.File) error { return t.fill(f, file) })
+}
+
+// create makes a new file that fill writes, in place of what an interrupted run left under its name; if that fails,
+// there is none.
+func (p *place) create(name string, mode uint32, fill func(*os.File) error) error {
+	if err := p.discard(name); err != nil {
+		return fmt.Errorf("remove stale %s: %w", name, err)
+	}
+	f, err := p.open(name, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL, mode)
+	if err != nil {
+		return fmt.Errorf("create %s: %w", name, err)
+	}
+	err = fill(f)
+	if err == nil {
+		if err = closeWritten(f); err == nil {
+			return nil
+		}
+		err = fmt.Errorf("close: %w", bare(err))
+	}
+	f.Close()
+	p.discard(name) // a full disk needs the space; the first error is the one to tell
+	return err
+}
+
+// checkMode wants a mode that a plan can set.
+func checkMode(mode uint32) error {
+	if mode&^permissionBits != 0 {
+		return fmt.Errorf("mode %#o has more than permission bits: %w", mode, fs.ErrInvalid)
+	}
+	return nil
+}
+
+// fill writes, labels and syncs a new file.
+func (t *Tree) fill(f *os.File, file *resource.File) error {
+	if err := writeTo(f, file.Content); err != nil {
+		return fmt.Errorf("write: %w", bare(err))
+	}
+	if t.owned {
+		// Before the mode: a change of owner clears the bits that run a program as its owner.
+		if err := chownTo(f, file.UID, file.GID); err != nil {
+			return fmt.Errorf("set owner %d:%d: %w", file.UID, file.GID, bare(err))
+		}
+	}
+	if err := chmodTo(f, file.Mode); err != nil {
+		return fmt.Errorf("set mode %04o: %w", file.Mode, bare(err))
+	}
+	if err := syncTo(failpoint.Sync, f); err != nil {
+		return fmt.Errorf("sync: %w", bare(err))
+	}
+	return nil
+}
+
+// Commit renames a staged file into place.
+func (t *Tree) Commit(path string) error {
+	p, err := t.find(path)
+	if err != nil {
+		return t.failed("commit", path, err)
+	}
+	defer p.close()
+	if err := p.replaceable(); err != nil {
+		return t.failed("commit", path, err)
+	}
+	if err := p.rename(p.staged(), p.base); err != nil {
+		return t.failed("commit", path, fmt.Errorf("rename %s: %w", p.staged(), err))
+	}
+	t.touch(p.parent())
+	return nil
+}
+
+// Unstage removes what Stage left for path, if anything.
+func (t *Tree) Unstage(path string) error {
+	p, err := t.find(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return t.failed("unstage", path, err)
+	}
+	defer p.close()
+	// Nearly always there is nothing, and then nothing is changed.
+	if _, err := p.statOf(p.staged()); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err := p.discard(p.staged()); err != nil {
+		return t.failed("unstage", path, err)
+	}
+	return nil
+}
+
+// WriteFileAtomic stages a file, commits it and makes it durable: whoever reads the path finds the
+// old content or the new, whole.
+func (t *Tree) WriteFileAtomic(file *resource.File) error {
+	if err := t.Stage(file); err != nil {
+		return err
+	}
+	if err := t.Commit(file.Path); err != nil {
+		return errors.Join(err, t.Unstage(file.Path))
+	}
+	return t.Sync()
+}
+
+func joinPath(dir, base string) string {
+	if dir == "/" {
+		return "/" + base
+	}
+	return dir + "/" + base
+}
+
+// fileMode is a mode as the os package knows it.
+func fileMode(mode uint32) os.FileMode {
+	m := os.FileMode(mode & 0o777)
+	if mode&unix.S_ISUID != 0 {
+		m |= os.ModeSetuid
+	}
+	if mode&unix.S_ISGID != 0 {
+		m |= os.ModeSetgid
+	}
+	if mode&unix.S_ISVTX != 0 {
+		m |= os.ModeSticky
+	}
+	return m
+}

@@ -1,0 +1,337 @@
+package rootfs
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/slipway-dev/slipway/internal/apply"
+)
+
+// permissionBits are the bits of a mode that a plan can set.
+const permissionBits = 0o7777
+
+// Tree is the files below a directory. It reads symbolic links as the machine would whose root the
+// directory is: an absolute one starts at the directory, and ".." ends there. So a link inside it
+// can name nothing outside it. Paths are absolute within the tree.
+//
+// A Tree may be used by several goroutines at once, for different paths.
+type Tree struct {
+	root *os.Root
+	name string // the directory's own absolute path
+	// owned says that owners can be set, and hence compared: only the superuser can give files away.
+	owned bool
+
+	mu      sync.Mutex
+	changed map[string]bool // directories with names that are not durable yet
+}
+
+// Open opens the tree below a directory that exists. It sets the umask of the process to 022.
+func Open(dir string) (*Tree, error) {
+	name, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, fmt.Errorf("open root %s: %w", dir, bare(err))
+	}
+	// A directory that is made on the way must be right from the moment that it is there: of a run that dies
+	// before it sets the mode nobody would correct it. So the umask is root's usual one, and not that of
+	// whoever started this process.
+	unix.Umask(0o022)
+	root, err := os.OpenRoot(name)
+	if err != nil {
+		return nil, fmt.Errorf("open root %s: %w", name, bare(err))
+	}
+	return &Tree{root: root, name: name, owned: os.Geteuid() == 0, changed: map[string]bool{}}, nil
+}
+
+// Close releases the tree's directory.
+func (t *Tree) Close() error { return t.root.Close() }
+
+// Root is the absolute path of the tree's directory.
+func (t *Tree) Root() string { return t.name }
+
+// Stat reports what is at path, without following a last symbolic link.
+func (t *Tree) Stat(path string) (apply.Entry, error) {
+	entry := apply.Entry{Owned: t.owned}
+	p, err := t.find(path)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ENOTDIR) {
+		return entry, nil // below a file there is nothing either
+	}
+	if err != nil {
+		return apply.Entry{}, Failed("stat", path, err)
+	}
+	defer p.close()
+	stat, err := p.stat()
+	if errors.Is(err, fs.ErrNotExist) {
+		return entry, nil
+	}
+	if err != nil {
+		return apply.Entry{}, Failed("stat", path, err)
+	}
+	entry.Mode, entry.UID, entry.GID, entry.Size = stat.Mode&permissionBits, int(stat.Uid), int(stat.Gid), stat.Size
+	switch stat.Mode & unix.S_IFMT {
+	case unix.S_IFREG:
+		entry.Kind = apply.RegularFile
+	case unix.S_IFDIR:
+		entry.Kind = apply.Directory
+	case unix.S_IFLNK:
+		entry.Kind = apply.Symlink
+		if entry.Target, err = p.readlink(); err != nil {
+			return apply.Entry{}, Failed("stat", path, err)
+		}
+	default:
+		entry.Kind = apply.Other
+	}
+	return entry, nil
+}
+
+// ReadFile reads a regular file of at most limit bytes. It does not follow a last symbolic link, and
+// waits for nobody: a pipe or a device is an error.
+func (t *Tree) ReadFile(path string, limit int64) ([]byte, error) {
+	p, err := t.find(path)
+	if err != nil {
+		return nil, Failed("read", path, err)
+	}
+	defer p.close()
+	// Opening a device can do something to it, so what is there is asked before as well as after.
+	stat, err := p.stat()
+	if err == nil {
+		err = regular(stat)
+	}
+	if err != nil {
+		return nil, Failed("read", path, err)
+	}
+	file, err := p.openFile(unix.O_RDONLY|unix.O_NONBLOCK|unix.O_NOCTTY, 0)
+	if err != nil {
+		return nil, Failed("read", path, err)
+	}
+	defer file.Close()
+	content, err := readRegular(file, limit)
+	if err != nil {
+		return nil, Failed("read", path, err)
+	}
+	return content, nil
+}
+
+// ReadLinked reads a regular file of at most limit bytes as ReadFile does, and where the last name is a symbolic
+// link, the file that it leads to.
+func (t *Tree) ReadLinked(name string, limit int64) ([]byte, error) {
+	for range maxLinks {
+		entry, err := t.Stat(name)
+		if err != nil {
+			return nil, err
+		}
+		if entry.Kind != apply.Symlink {
+			return t.ReadFile(name, limit)
+		}
+		if path.IsAbs(entry.Target) {
+			name = path.Clean(entry.Target)
+		} else {
+			name = path.Join(path.Dir(name), entry.Target)
+		}
+	}
+	return nil, fmt.Errorf("read %s: %w", name, unix.ELOOP)
+}
+
+// ReadDir lists the names in a directory, sorted.
+func (t *Tree) ReadDir(path string) ([]string, error) {
+	if err := CheckPath(path); err != nil {
+		return nil, Failed("list", path, err)
+	}
+	dir, err := t.openDir(path, false)
+	if err != nil {
+		return nil, Failed("list", path, err)
+	}
+	defer dir.Close()
+	names, err := dir.Readdirnames(-1)
+	if err != nil {
+		return nil, Failed("list", path, err)
+	}
+	slices.Sort(names)
+	return names, nil
+}
+
+// Exists reports whether there is anything at a path. A last symbolic link is not followed, so it counts
+// wherever it leads; what cannot be looked at does not.
+func (t *Tree) Exists(path string) bool {
+	p, err := t.find(path)
+	if err != nil {
+		return false
+	}
+	defer p.close()
+	_, err = p.stat()
+	return err == nil
+}
+
+// OpenKind opens what is at a path for reading. It must be of a kind (unix.S_IFREG, unix.S_IFBLK), and nobody is
+// waited for. The error does not name the path: see [Failed].
+func (t *Tree) OpenKind(name string, kind uint32) (*os.File, error) {
+	p, err := t.find(name)
+	if err != nil {
+		return nil, err
+	}
+	defer p.close()
+	// Opening another kind of device can do something to it, so what is there is asked before as well as after.
+	stat, err := p.stat()
+	if err == nil {
+		err = ofKind(stat, kind)
+	}
+	if err != nil {
+		return nil, err
+	}
+	file, err := p.openFile(unix.O_RDONLY|unix.O_NONBLOCK|unix.O_NOCTTY, 0)
+	if err != nil {
+		return nil, err
+	}
+	var opened unix.Stat_t
+	err = again(func() error { return unix.Fstat(int(file.Fd()), &opened) })
+	if err == nil {
+		err = ofKind(&opened, kind)
+	}
+	if err != nil {
+		file.Close()
+		return nil, err
+	}
+	return file, nil
+}
+
+func ofKind(stat *unix.Stat_t, kind uint32) error {
+	if stat.Mode&unix.S_IFMT != kind {
+		return fmt.Errorf("is %s, not %s: %w", kindName(stat.Mode), kindName(kind), fs.ErrInvalid)
+	}
+	return nil
+}
+
+// readRegular reads an open file that must be regular.
+func readRegular(file *os.File, limit int64) ([]byte, error) {
+	var stat unix.Stat_t
+	if err := again(func() error { return unix.Fstat(int(file.Fd()), &stat) }); err != nil {
+		return nil, err
+	}
+	if err := regular(&stat); err != nil {
+		return nil, err
+	}
+	tooLarge := fmt.Errorf("is larger than the limit of %d bytes", limit)
+	if stat.Size > limit {
+		return nil, tooLarge
+	}
+	// The size is not trusted: the kernel's own files have none, and others may be growing.
+	content, err := io.ReadAll(io.LimitReader(file, limit+1))
+	if err == nil && int64(len(content)) > limit {
+		err = tooLarge
+	}
+	if err != nil {
+		return nil, err
+	}
+	return content, nil
+}
+
+// Remove removes a file or link, or what else is there that is not a directory. It is no error that
+// there is nothing.
+func (t *Tree) Remove(path string) error {
+	p, err := t.find(path)
+	if err == nil {
+		defer p.close()
+		err = p.unlink(p.base)
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return t.failed("remove", path, err)
+	}
+	t.touch(p.parent())
+	return nil
+}
+
+// find opens the directory that holds path.
+func (t *Tree) find(name string) (*place, error) { return t.place(name, false) }
+
+// prepare opens the directory that holds path, which is going to be changed. It makes the directory
+// and its parents where they are missing.
+func (t *Tree) prepare(name string) (*place, error) {
+	if name == "/" {
+		return nil, errors.New("is the root of the tree")
+	}
+	return t.place(name, true)
+}
+
+func (t *Tree) place(name string, create bool) (*place, error) {
+	if err := CheckPath(name); err != nil {
+		return nil, err
+	}
+	parent, base := path.Split(name)
+	if base == "" {
+		base = "."
+	}
+	dir, err := t.openDir(path.Clean(parent), create)
+	if err != nil {
+		return nil, err
+	}
+	return &place{dir: dir, path: name, base: base}, nil
+}
+
+// CheckPath wants a path that can be read in one way only: absolute, clean, and without a NUL.
+func CheckPath(name string) error {
+	switch {
+	case strings.ContainsRune(name, 0):
+		return fmt.Errorf("path %q has a NUL in it: %w", name, fs.ErrInvalid)
+	case !path.IsAbs(name):
+		return fmt.Errorf("path %q is not absolute: %w", name, fs.ErrInvalid)
+	case path.Clean(name) != name:
+		return fmt.Errorf("path %q is not clean, want %q: %w", name, path.Clean(name), fs.ErrInvalid)
+	}
+	return nil
+}
+
+// Failed says what was done to which path and why it failed. What the standard library says about
+// both is left out: it knows the path as seen from an open directory only. The methods that leave the path to their
+// caller have it from here: the caller has better words for what was done.
+func Failed(operation, path string, err error) error {
+	return fmt.Errorf("%s %s: %w", operation, path, bare(err))
+}
+
+// bare returns the cause of an error of the standard library's file operations.
+func bare(err error) error {
+	var pathErr *fs.PathError
+	var linkErr *os.LinkError
+	var callErr *os.SyscallError
+	for {
+		switch e := err; {
+		case asError(e, &pathErr):
+			err = pathErr.Err
+		case asError(e, &linkErr):
+			err = linkErr.Err
+		case asError(e, &callErr):
+			err = callErr.Err
+		default:
+			return err
+		}
+	}
+}
+
+// asError reports whether err itself, not what it wraps, is a T: what was said around it is kept.
+func asError[T error](err error, target *T) bool {
+	e, ok := err.(T)
+	if ok {
+		*target = e
+	}
+	return ok
+}
+
+// again repeats a system call that a signal interrupted.
+func again(call func() error) error {
+	for {
+		if err := call(); !errors.Is(err, unix.EINTR) {
+			return err
+		}
+	}
+}

@@ -1,0 +1,95 @@
+package systemd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// BootTimes is when this boot got how far, as systemd saw it. A zero time or duration is of
+// something that has not happened yet, or does not exist here: a VM has no initrd time without an
+// initrd.
+//
+// The times are those of the clock as it was when systemd started, which may have been wrong: a VM's
+// clock is often set later. The durations are not affected by that.
+type BootTimes struct {
+	Kernel    time.Time // the kernel started
+	InitRD    time.Time // systemd started in the initrd
+	Userspace time.Time // systemd started on the root file system
+	Finish    time.Time // everything that is part of the boot was started
+
+	// How long after the kernel.
+	InitRDAfter    time.Duration
+	UserspaceAfter time.Duration
+	FinishAfter    time.Duration
+
+	// How long before the kernel.
+	FirmwareBefore time.Duration // the firmware started
+	LoaderBefore   time.Duration // the boot loader started
+}
+
+// BootTimes asks systemd for the times of this boot.
+func (m *Manager) BootTimes(ctx context.Context) (BootTimes, error) {
+	properties, err := m.properties(ctx, ManagerObject, managerInterface)
+	if err != nil {
+		return BootTimes{}, fmt.Errorf("boot times: %w", err)
+	}
+	at := func(name string) time.Time { return microTime(properties[name+"Timestamp"]) }
+	after := func(name string) time.Duration { return micros(properties[name+"TimestampMonotonic"]) }
+	return BootTimes{
+		Kernel:         at("Kernel"),
+		InitRD:         at("InitRD"),
+		Userspace:      at("Userspace"),
+		Finish:         at("Finish"),
+		InitRDAfter:    after("InitRD"),
+		UserspaceAfter: after("Userspace"),
+		FinishAfter:    after("Finish"),
+		FirmwareBefore: after("Firmware"),
+		LoaderBefore:   after("Loader"),
+	}, nil
+}
+
+// ServiceStart returns when the main process of a service was last started. It is zero where it
+// never was, or where there is no such service.
+func (m *Manager) ServiceStart(ctx context.Context, unit string) (time.Time, error) {
+	if err := checkUnit(unit); err != nil {
+		return time.Time{}, err
+	}
+	if !strings.HasSuffix(unit, ".service") {
+		return time.Time{}, fmt.Errorf("unit %s: is not a service, and has no start time", unit)
+	}
+	properties, err := m.properties(ctx, UnitObject(unit), typeInterface(unit))
+	if errors.Is(err, ErrNoUnit) {
+		return time.Time{}, nil
+	}
+	if err != nil {
+		return time.Time{}, fmt.Errorf("start time of %s: %w", unit, err)
+	}
+	return microTime(properties["ExecMainStartTimestamp"]), nil
+}
+
+// properties reads the properties that an object has by an interface.
+func (m *Manager) properties(ctx context.Context, object, iface string) (map[string]any, error) {
+	var properties map[string]any
+	err := m.do(ctx, func(conn Bus) (err error) {
+		properties, err = conn.Properties(ctx, object, iface)
+		return err
+	})
+	return properties, err
+}
+
+// microTime is a time as systemd reports it: microseconds since 1970, 0 for never.
+func microTime(property any) time.Time {
+	usec, _ := property.(uint64)
+	if usec == 0 {
+		return time.Time{}
+	}
+	return time.UnixMicro(int64(usec)).UTC()
+}
+
+func micros(property any) time.Duration {
+	usec, _ := property.(uint64)
+	return time.Duration(usec) * time.Microsecond
+}

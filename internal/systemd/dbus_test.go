@@ -1,0 +1,454 @@
+package systemd_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/godbus/dbus/v5"
+
+	"github.com/slipway-dev/slipway/internal/systemd"
+)
+
+// peer is a systemd at the other end of a socket, without a message bus, as its private socket is.
+type peer struct {
+	t       *testing.T
+	address string
+	mu      sync.Mutex
+	conns   []*dbus.Conn
+	state   string // ActiveState of every unit
+	jobs    int
+	// errors are what the next calls are answered with, of whatever kind.
+	errors []string
+	looks  int
+	// onJob is called with the number of a job that has no end, onLook with how often a unit has been looked at.
+	onJob, onLook func(n int)
+}
+
+func newPeer(t *testing.T) *peer {
+	socket := filepath.Join(t.TempDir(), "private")
+	listener, err := net.Listen("unix", socket)
+	must(t, err)
+	p := &peer{t: t, address: "unix:path=" + socket, state: "inactive"}
+	t.Cleanup(func() {
+		listener.Close()
+		p.hangUp()
+	})
+	go func() {
+		for {
+			raw, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			go p.accept(raw)
+		}
+	}()
+	return p
+}
+
+// accept lets a client in and answers it. The library knows a client's half of a conversation only,
+// so the half that lets one in is played here, and played to the library as well.
+func (p *peer) accept(raw net.Conn) {
+	in := bufio.NewReader(raw)
+	if zero, err := in.ReadByte(); err != nil || zero != 0 {
+		return
+	}
+	for {
+		line, err := in.ReadString('\n')
+		if err != nil {
+			return
+		}
+		reply := ""
+		switch strings.TrimSpace(line) {
+		case "BEGIN":
+		case "NEGOTIATE_UNIX_FD":
+			reply = "ERROR\r\n"
+		default:
+			reply = authReply(line)
+		}
+		if reply == "" {
+			break // BEGIN
+		}
+		if _, err := io.WriteString(raw, reply); err != nil {
+			return
+		}
+	}
+	conn, err := dbus.NewConn(&letIn{Reader: in, Conn: raw})
+	if err != nil {
+		p.t.Error(err)
+		return
+	}
+	manager := map[string]any{
+		"StartUnit":   func(unit, mode string) (dbus.ObjectPath, *dbus.Error) { return p.job("start", unit, mode) },
+		"RestartUnit": func(unit, mode string) (dbus.ObjectPath, *dbus.Error) { return p.job("restart", unit, mode) },
+		"StopUnit":    func(unit, mode string) (dbus.ObjectPath, *dbus.Error) { return p.job("stop", unit, mode) },
+		"Reload":      p.unanswered,
+		"GetUnit":     p.getUnit,
+		"Subscribe":   func() *dbus.Error { return nil },
+	}
+	conn.ExportMethodTable(manager, systemd.ManagerObject, systemd.ManagerInterface)
+	conn.ExportSubtreeMethodTable(map[string]any{"GetAll": p.getAll}, systemd.ManagerObject, "org.freedesktop.DBus.Properties")
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if err := conn.Auth([]dbus.Auth{dbus.AuthAnonymous()}); err != nil {
+		p.t.Error(err)
+	}
+	p.conns = append(p.conns, conn)
+}
+
+// letIn plays a server that lets anyone in, until the client begins.
+type letIn struct {
+	net.Conn
+	Reader *bufio.Reader
+	begun  bool
+	reply  strings.Reader
+}
+
+func (l *letIn) Write(data []byte) (int, error) {
+	if l.begun {
+		return l.Conn.Write(data)
+	}
+	switch text := string(data); text {
+	case "\x00":
+	case "BEGIN\r\n":
+		l.begun = true
+	default:
+		l.reply.Reset(authReply(text))
+	}
+	return len(data), nil
+}
+
+// authReply names what there is to be let in by, or lets in by whatever is chosen.
+func authReply(line string) string {
+	if strings.TrimSpace(line) == "AUTH" {
+		return "REJECTED EXTERNAL ANONYMOUS\r\n"
+	}
+	return "OK 0123456789abcdef0123456789abcdef\r\n"
+}
+
+func (l *letIn) Read(data []byte) (int, error) {
+	if l.begun {
+		return l.Reader.Read(data)
+	}
+	return l.reply.Read(data)
+}
+
+// job does a job a moment after it was asked for.
+func (p *peer) job(kind, unit, mode string) (dbus.ObjectPath, *dbus.Error) {
+	if mode != "replace" {
+		p.t.Errorf("job mode %q", mode)
+	}
+	switch unit {
+	case "missing.service":
+		return "", dbus.NewError("org.freedesktop.systemd1.NoSuchUnit", []any{"Unit missing.service not found."})
+	case "masked.service":
+		return "", dbus.NewError("org.freedesktop.systemd1.UnitMasked", []any{"Unit masked.service is masked."})
+	case "odd.service":
+		return "", dbus.NewError("org.freedesktop.systemd1.BadUnitSetting", []any{"Unit odd.service has a bad unit file setting."})
+	}
+	if err := p.unanswered(); err != nil {
+		return "", err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.jobs++
+	id, object := uint32(p.jobs), dbus.ObjectPath(systemd.ManagerObject+"/job/"+kind)
+	result := strings.TrimSuffix(unit, ".service")
+	if result == "never" {
+		if p.onJob != nil {
+			go p.onJob(p.jobs)
+		}
+		return object, nil
+	}
+	go func() { // before the answer, or after it
+		p.emit(systemd.ManagerObject, systemd.ManagerInterface+".JobRemoved", id+100, dbus.ObjectPath(systemd.ManagerObject+"/job/other"), "other.service", "failed")
+		p.emit(systemd.ManagerObject, systemd.ManagerInterface+".JobRemoved", id, object, unit, result)
+	}()
+	return object, nil
+}
+
+// unanswered is the next of the errors, if any is left.
+func (p *peer) unanswered() *dbus.Error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.errors) == 0 {
+		return nil
+	}
+	name := p.errors[0]
+	p.errors = p.errors[1:]
+	return dbus.NewError(name, []any{"Message recipient disconnected from message bus without replying"})
+}
+
+// A message bus answers in systemd's place while that executes itself again: it is asked again.
+func TestDBusAnswersInSystemdsPlace(t *testing.T) {
+	p := newPeer(t)
+	m := p.manager()
+	m.Reconnect(1) // the loss costs nothing here
+	for _, name := range systemd.LostAnswers {
+		for range 2 * systemd.Reconnects {
+			p.errors = append(p.errors, name)
+		}
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+	defer cancel()
+	left := func() int {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		return len(p.errors)
+	}
+	must(t, m.Start(ctx, "done.service"))
+	if left() > 0 || p.jobs != 1 {
+		t.Errorf("%d answers are left, %d jobs", left(), p.jobs)
+	}
+	p.errors = []string{systemd.LostAnswers[0], systemd.LostAnswers[0]}
+	if _, err := m.State(ctx, "done.service"); err != nil || left() > 0 {
+		t.Errorf("a question: %v, %d answers are left", err, left())
+	}
+	p.errors = []string{systemd.LostAnswers[0], systemd.LostAnswers[0]}
+	must(t, m.Reload(ctx))
+}
+
+// getUnit knows no unit whose name begins with "new".
+func (p *peer) getUnit(unit string) (dbus.ObjectPath, *dbus.Error) {
+	if strings.HasPrefix(unit, "new") {
+		return "", dbus.NewError("org.freedesktop.systemd1.NoSuchUnit", []any{"Unit " + unit + " not loaded."})
+	}
+	return dbus.ObjectPath(systemd.UnitObject(unit)), nil
+}
+
+func (p *peer) getAll(message dbus.Message, iface string) (map[string]dbus.Variant, *dbus.Error) {
+	if err := p.unanswered(); err != nil {
+		return nil, err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	object := message.Headers[dbus.FieldPath].Value().(dbus.ObjectPath)
+	switch {
+	case iface == systemd.ManagerInterface && object == systemd.ManagerObject:
+		return map[string]dbus.Variant{"KernelTimestamp": dbus.MakeVariant(uint64(5_000_000))}, nil
+	case iface == systemd.UnitInterface && strings.HasPrefix(string(object), systemd.ManagerObject+"/unit/"):
+		if p.looks++; p.onLook != nil {
+			defer func(n int) { go p.onLook(n) }(p.looks)
+		}
+		return map[string]dbus.Variant{
+			"LoadState": dbus.MakeVariant("loaded"), "ActiveState": dbus.MakeVariant(p.state), "SubState": dbus.MakeVariant("sub"),
+		}, nil
+	case iface == "org.freedesktop.systemd1.Service" && object == dbus.ObjectPath(systemd.UnitObject("kubelet.service")):
+		return map[string]dbus.Variant{
+			"Result": dbus.MakeVariant("exit-code"), "ExecMainCode": dbus.MakeVariant(int32(1)),
+			"ExecMainStatus": dbus.MakeVariant(int32(7)), "ExecMainStartTimestamp": dbus.MakeVariant(uint64(9_000_000)),
+		}, nil
+	}
+	return nil, dbus.NewError("org.freedesktop.DBus.Error.UnknownInterface", []any{"Unknown interface " + iface})
+}
+
+func (p *peer) emit(object dbus.ObjectPath, name string, values ...any) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, conn := range p.conns {
+		conn.Emit(object, name, values...)
+	}
+}
+
+// become changes the state of every unit, and says so of one.
+func (p *peer) become(unit, state string) {
+	p.mu.Lock()
+	p.state = state
+	p.mu.Unlock()
+	p.emit(dbus.ObjectPath(systemd.UnitObject(unit)), "org.freedesktop.DBus.Properties.PropertiesChanged",
+		systemd.UnitInterface, map[string]dbus.Variant{"ActiveState": dbus.MakeVariant(state)}, []string{})
+}
+
+func (p *peer) hangUp() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, conn := range p.conns {
+		conn.Close()
+	}
+	p.conns = nil
+}
+
+// manager is the systemd that the peer is, as others see it.
+func (p *peer) manager() *systemd.Manager {
+	m := systemd.New(func(ctx context.Context) (systemd.Bus, error) { return systemd.Dial(ctx, p.address, false) }, noJournal)
+	p.t.Cleanup(m.Close)
+	return m
+}
+
+func noJournal(context.Context, time.Duration, ...string) ([]byte, bool, error) {
+	return nil, false, nil
+}
+
+func TestDBusJobs(t *testing.T) {
+	m := newPeer(t).manager()
+	must(t, m.Reload(t.Context()))
+	must(t, m.Start(t.Context(), "done.service"))
+	must(t, m.Restart(t.Context(), "done.service"))
+	for unit, want := range map[string]string{
+		"dependency.service": "start dependency.service: a unit that it depends on failed (result dependency)",
+		"missing.service":    "start missing.service: no unit file has this name",
+		"masked.service":     "start masked.service: the unit is masked",
+		"odd.service":        "start odd.service: systemd: Unit odd.service has a bad unit file setting. (org.freedesktop.systemd1.BadUnitSetting)",
+	} {
+		wantError(t, m.Start(t.Context(), unit), want)
+	}
+	var group sync.WaitGroup
+	for range 8 {
+		group.Go(func() {
+			if err := m.Start(t.Context(), "done.service"); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	group.Wait()
+}
+
+func TestDBusStale(t *testing.T) {
+	m := newPeer(t).manager()
+	for _, c := range []struct {
+		unit, fragment string
+		want           bool
+	}{
+		{"new.service", "", false},
+		{"done.service", "", false},
+		{"new.service", "/etc/systemd/system/new.service", false},
+		{"done.service", "/etc/systemd/system/done.service", true}, // another file is in memory
+	} {
+		if got, err := m.Stale(t.Context(), c.unit, c.fragment); err != nil || got != c.want {
+			t.Errorf("%+v: got %v, %v", c, got, err)
+		}
+	}
+}
+
+func TestDBusProperties(t *testing.T) {
+	p := newPeer(t)
+	m := p.manager()
+	p.become("kubelet.service", "failed")
+	state, err := m.State(t.Context(), "kubelet.service")
+	if err != nil || state.ActiveState != "failed" || state.LoadState != "loaded" || state.Result != "exit-code" {
+		t.Errorf("got %+v, %v", state, err)
+	}
+	times, err := m.BootTimes(t.Context())
+	if err != nil || !times.Kernel.Equal(time.Unix(5, 0)) {
+		t.Errorf("got %+v, %v", times, err)
+	}
+	start, err := m.ServiceStart(t.Context(), "kubelet.service")
+	if err != nil || !start.Equal(time.Unix(9, 0)) {
+		t.Errorf("got %v, %v", start, err)
+	}
+	_, err = m.ServiceStart(t.Context(), "other.service")
+	wantError(t, err, "start time of other.service", "UnknownInterface")
+}
+
+func TestDBusOutlivesTheCall(t *testing.T) {
+	m := newPeer(t).manager()
+	ctx, cancel := context.WithCancel(t.Context())
+	must(t, m.Reload(ctx))
+	first, err := m.Connection(t.Context())
+	must(t, err)
+	cancel()
+	must(t, m.Reload(t.Context()))
+	if second, err := m.Connection(t.Context()); err != nil || second != first {
+		t.Errorf("connected twice: %v", err)
+	}
+	if err := m.Reload(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("a call whose ctx is done: %v", err)
+	}
+}
+
+func TestDBusJobWithoutAnEnd(t *testing.T) {
+	t.Parallel()
+	m := newPeer(t).manager()
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+	defer cancel()
+	err := m.Start(ctx, "never.service")
+	wantError(t, err, "start never.service: its job is not done", "inactive (sub)")
+	if !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("%v is not ctx's error", err)
+	}
+}
+
+func TestDBusConnectionLost(t *testing.T) {
+	t.Parallel()
+	p := newPeer(t)
+	m := p.manager()
+	must(t, m.Reload(t.Context()))
+	p.hangUp()
+	must(t, m.Start(t.Context(), "done.service"))
+	// While it waits for a job.
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+	defer cancel()
+	p.onJob = func(n int) {
+		if n == 2 {
+			p.hangUp()
+		}
+	}
+	wantError(t, m.Start(ctx, "never.service"), "start never.service: its job is not done")
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.jobs != 3 {
+		t.Errorf("%d jobs", p.jobs)
+	}
+}
+
+func TestDBusWaitActive(t *testing.T) {
+	t.Parallel()
+	// It is looked at once, and again when it is watched.
+	for name, onLook := range map[string]func(p *peer, n int){
+		"becomes active": func(p *peer, n int) {
+			if n == 2 {
+				p.become("other.service", "activating")
+				p.become("kubelet.service", "active")
+			}
+		},
+		"connection lost": func(p *peer, n int) {
+			switch n {
+			case 2:
+				p.hangUp()
+			case 4:
+				p.become("kubelet.service", "active")
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := newPeer(t)
+			p.become("kubelet.service", "activating")
+			p.onLook = func(n int) { onLook(p, n) }
+			must(t, p.manager().WaitActive(t.Context(), "kubelet.service"))
+		})
+	}
+
+	p := newPeer(t)
+	p.become("kubelet.service", "activating")
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+	defer cancel()
+	err := p.manager().WaitActive(ctx, "kubelet.service")
+	wantError(t, err, "is activating (sub)")
+	if !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("%v is not ctx's error", err)
+	}
+}
+
+func TestDBusConnectIsBounded(t *testing.T) {
+	// It accepts, and says nothing.
+	socket := filepath.Join(t.TempDir(), "private")
+	listener, err := net.Listen("unix", socket)
+	must(t, err)
+	defer listener.Close()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	_, err = systemd.Dial(ctx, "unix:path="+socket, false)
+	wantError(t, err, socket, "deadline")
+	if !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("%v is not ctx's error", err)
+	}
+	_, err = systemd.Dial(t.Context(), "unix:path="+socket+"-missing", true)
+	wantError(t, err, socket+"-missing", "no such file")
+}

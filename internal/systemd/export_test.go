@@ -1,0 +1,39 @@
+package systemd
+
+import (
+	"context"
+	"time"
+)
+
+// What the tests of the package look at from outside: the fake of a connection is shared with those of other packages,
+// and so is not in this one.
+const (
+	ManagerInterface = managerInterface
+	UnitInterface    = unitInterface
+	Reconnects       = reconnects
+	ExplainTimeout   = explainTimeout
+	LateLogTimeout   = lateLogTimeout
+	LogLines         = logLines
+	MaxLogLine       = maxLogLine
+	MaxErrorLines    = maxErrorLines
+)
+
+var (
+	LostAnswers = lostAnswers
+	ShownLines  = shownLines
+)
+
+// Dial connects at an address.
+func Dial(ctx context.Context, address string, hello bool) (Bus, error) {
+	c, err := dialSystemd(ctx, address, hello)
+	if err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// Reconnect sets what is slept before the first new connection.
+func (m *Manager) Reconnect(delay time.Duration) { m.delay = delay }
+
+// Connection is the connection in use.
+func (m *Manager) Connection(ctx context.Context) (Bus, error) { return m.bus(ctx) }

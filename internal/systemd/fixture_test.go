@@ -1,0 +1,8 @@
+package systemd_test
+
+import "github.com/slipway-dev/slipway/test/hosttest"
+
+var (
+	must      = hosttest.Must
+	wantError = hosttest.WantError
+)

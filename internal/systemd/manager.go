@@ -1,0 +1,334 @@
+package systemd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/slipway-dev/slipway/internal/apply"
+	"github.com/slipway-dev/slipway/internal/failpoint"
+)
+
+// ManagerObject is the D-Bus object of systemd itself.
+const ManagerObject = "/org/freedesktop/systemd1"
+
+// What systemd calls its interfaces.
+const (
+	managerInterface = "org.freedesktop.systemd1.Manager"
+	unitInterface    = "org.freedesktop.systemd1.Unit"
+)
+
+// ErrLost says that the connection to systemd ended, or that systemd did not answer over it. systemd closes it
+// when it executes itself again, as it does when its package is upgraded; what it was doing goes on.
+var ErrLost = errors.New("the connection to systemd was lost")
+
+const (
+	// connectTimeout bounds one attempt to connect to systemd, which is a matter of milliseconds.
+	connectTimeout = 10 * time.Second
+	// reconnects is how often a lost connection is made again for one call that has no deadline; one that has
+	// is tried until then.
+	reconnects = 30
+	// reconnectDelay is slept before the first of them, and doubled for each that follows, up to
+	// maxReconnectDelay times its length.
+	reconnectDelay    = 100 * time.Millisecond
+	maxReconnectDelay = 20
+	// explainTimeout bounds the question why something failed, asked when the time is already over.
+	explainTimeout = 500 * time.Millisecond
+)
+
+// Bus is an open connection to systemd. Its methods return [ErrLost] when it ends.
+type Bus interface {
+	// Enqueue asks for a job on a unit by one of the manager's methods (StartUnit, RestartUnit, StopUnit); the job's
+	// result is sent to result, which has room for it.
+	Enqueue(ctx context.Context, method, unit string, result chan<- string) error
+	// Reload makes systemd read its unit files again.
+	Reload(ctx context.Context) error
+	// Loaded returns [ErrNoUnit] where systemd has not got a unit in memory; it does not read it.
+	Loaded(ctx context.Context, unit string) error
+	// Properties returns the properties that an object has by an interface.
+	Properties(ctx context.Context, object, iface string) (map[string]any, error)
+	// Watch reports when a unit's properties may have changed, until stop is called.
+	Watch(ctx context.Context, unit string) (changed <-chan struct{}, stop func(), err error)
+	// Lost is closed when the connection has ended.
+	Lost() <-chan struct{}
+	Close()
+}
+
+// Manager is the machine's systemd, connected to when it is first needed. It may be used by several goroutines at once.
+type Manager struct {
+	connect func(context.Context) (Bus, error)
+	journal Journal
+	turn    chan struct{} // held by whoever uses conn; a mutex that can be given up
+	conn    Bus
+	met     bool          // there was a connection, so there is a systemd
+	delay   time.Duration // before the first reconnect
+}
+
+// New returns the systemd that connect connects to, which is [Connect] on a machine. journal shows its units' journals.
+func New(connect func(context.Context) (Bus, error), journal Journal) *Manager {
+	return &Manager{connect: connect, journal: journal, turn: make(chan struct{}, 1), delay: reconnectDelay}
+}
+
+// bus returns the connection, which is made when there is none or it was lost.
+func (m *Manager) bus(ctx context.Context) (Bus, error) {
+	select {
+	case m.turn <- struct{}{}:
+		defer func() { <-m.turn }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	if m.conn != nil {
+		select {
+		case <-m.conn.Lost():
+			m.conn.Close()
+			m.conn = nil
+		default:
+			return m.conn, nil
+		}
+	}
+	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
+	defer cancel()
+	conn, err := m.connect(ctx)
+	if err != nil {
+		err = fmt.Errorf("connect to systemd: %w", err)
+		if m.met {
+			err = fmt.Errorf("%w: %w", ErrLost, err)
+		}
+		return nil, err
+	}
+	m.conn, m.met = conn, true
+	return conn, nil
+}
+
+// do calls systemd, and again over a new connection when the one in use is lost meanwhile, until ctx is done. A
+// first connection that cannot be made is an error at once: there may be no systemd here.
+func (m *Manager) do(ctx context.Context, call func(conn Bus) error) error {
+	_, bounded := ctx.Deadline()
+	delay := m.delay
+	for attempt := 0; ; attempt++ {
+		conn, err := m.bus(ctx)
+		if err == nil {
+			delay = m.delay
+			err = call(conn)
+		}
+		if !errors.Is(err, ErrLost) || attempt == reconnects && !bounded || ctx.Err() != nil {
+			return err
+		}
+		select {
+		case <-time.After(delay):
+		case <-ctx.Done():
+		}
+		if ctx.Err() != nil {
+			return fmt.Errorf("%w: %w", err, ctx.Err())
+		}
+		delay = min(2*delay, maxReconnectDelay*m.delay)
+	}
+}
+
+// Close ends the connection, if there is one.
+func (m *Manager) Close() {
+	m.turn <- struct{}{}
+	defer func() { <-m.turn }()
+	if m.conn != nil {
+		m.conn.Close()
+		m.conn = nil
+	}
+}
+
+// Reload makes systemd read its unit files again, and returns when it has.
+func (m *Manager) Reload(ctx context.Context) error {
+	err := m.do(ctx, func(conn Bus) error {
+		return failpoint.Pass(failpoint.Change{Kind: failpoint.Reload}, func() error { return conn.Reload(ctx) })
+	})
+	if err != nil {
+		return fmt.Errorf("reload systemd's units: %w", err)
+	}
+	return nil
+}
+
+// Stale reports whether systemd has a unit in memory that is not what its files say now. fragment is the
+// file that is the unit's own now, where it is known: systemd sees that a file it has read changed, and
+// that there are other drop-ins, but not that another file has come to take precedence.
+func (m *Manager) Stale(ctx context.Context, unit, fragment string) (bool, error) {
+	if err := checkUnit(unit); err != nil {
+		return false, err
+	}
+	stale := false
+	err := m.do(ctx, func(conn Bus) error {
+		err := conn.Loaded(ctx, unit)
+		if errors.Is(err, ErrNoUnit) {
+			stale = false
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		properties, err := conn.Properties(ctx, UnitObject(unit), unitInterface)
+		if err != nil {
+			return err
+		}
+		changed, _ := properties["NeedDaemonReload"].(bool)
+		path, _ := properties["FragmentPath"].(string)
+		stale = changed || properties["LoadState"] != "loaded" || fragment != "" && path != fragment
+		return nil
+	})
+	if err != nil {
+		return false, fmt.Errorf("unit file of %s: %w", unit, err)
+	}
+	return stale, nil
+}
+
+// State reports a unit's state. One that does not exist has ActiveState "inactive" and LoadState "not-found".
+func (m *Manager) State(ctx context.Context, unit string) (apply.UnitState, error) {
+	if err := checkUnit(unit); err != nil {
+		return apply.UnitState{}, err
+	}
+	var state apply.UnitState
+	err := m.do(ctx, func(conn Bus) (err error) {
+		state, err = readState(ctx, conn, unit)
+		return err
+	})
+	if err != nil {
+		return apply.UnitState{}, fmt.Errorf("state of %s: %w", unit, err)
+	}
+	return state, nil
+}
+
+func readState(ctx context.Context, conn Bus, unit string) (apply.UnitState, error) {
+	properties, err := conn.Properties(ctx, UnitObject(unit), unitInterface)
+	if errors.Is(err, ErrNoUnit) {
+		return apply.UnitState{LoadState: "not-found", ActiveState: "inactive", SubState: "dead"}, nil
+	}
+	if err != nil {
+		return apply.UnitState{}, err
+	}
+	var state apply.UnitState
+	state.LoadState, _ = properties["LoadState"].(string)
+	state.ActiveState, _ = properties["ActiveState"].(string)
+	state.SubState, _ = properties["SubState"].(string)
+	if state.LoadState == "" || state.ActiveState == "" {
+		return apply.UnitState{}, errors.New("systemd's answer has no unit state")
+	}
+	state.Starting = state.ActiveState == "activating" || state.ActiveState == "inactive" && jobNumber(properties) != 0 // one that starts it
+	if iface := typeInterface(unit); state.ActiveState == "failed" && iface != "" {
+		properties, err := conn.Properties(ctx, UnitObject(unit), iface)
+		if err != nil {
+			return apply.UnitState{}, err
+		}
+		state.Result, _ = properties["Result"].(string)
+	}
+	return state, nil
+}
+
+// jobNumber is the number of the job on a unit that waits or is at work, or 0.
+func jobNumber(properties map[string]any) uint32 {
+	job, _ := properties["Job"].([]any)
+	if len(job) == 0 {
+		return 0
+	}
+	number, _ := job[0].(uint32)
+	return number
+}
+
+// WaitActive waits until a unit is active. It returns an error, which says how the unit is, when it
+// will not become so by itself, or has not when ctx is done.
+func (m *Manager) WaitActive(ctx context.Context, unit string) error {
+	if err := checkUnit(unit); err != nil {
+		return err
+	}
+	var last apply.UnitState
+	err := m.do(ctx, func(conn Bus) error {
+		state, err := readState(ctx, conn, unit)
+		if err != nil || !changing(state) {
+			last = state
+			return err
+		}
+		// Only a unit that is under way is worth a subscription.
+		changed, stop, err := conn.Watch(ctx, unit)
+		if err != nil {
+			return err
+		}
+		defer stop()
+		for {
+			if state, err = readState(ctx, conn, unit); err != nil {
+				return err
+			}
+			if last = state; !changing(state) {
+				return nil
+			}
+			select {
+			case _, ok := <-changed:
+				if !ok {
+					return ErrLost
+				}
+			case <-conn.Lost():
+				return ErrLost
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}
+	})
+	switch {
+	case err == nil && IsActive(last):
+		return nil
+	case err == nil:
+		return fmt.Errorf("is %s", Describe(last))
+	case last != apply.UnitState{}:
+		return fmt.Errorf("is %s: %w", Describe(last), err)
+	}
+	return err
+}
+
+// IsActive reports whether a unit runs; one that reads its configuration again does.
+func IsActive(state apply.UnitState) bool {
+	switch state.ActiveState {
+	case "active", "reloading", "refreshing":
+		return true
+	}
+	return false
+}
+
+// changing reports whether a unit's state will be another one soon, with nobody doing anything.
+func changing(state apply.UnitState) bool {
+	return state.ActiveState == "activating" || state.ActiveState == "deactivating"
+}
+
+// Describe says how a unit is, for people: "failed (failed), result exit-code".
+func Describe(state apply.UnitState) string {
+	switch state.LoadState {
+	case "not-found":
+		return "missing: no unit file has this name"
+	case "masked":
+		return "masked"
+	case "loaded", "":
+	default:
+		return fmt.Sprintf("%s, its unit file has load state %s", state.ActiveState, state.LoadState)
+	}
+	text := state.ActiveState
+	if state.SubState != "" && state.SubState != state.ActiveState {
+		text += " (" + state.SubState + ")"
+	}
+	if state.Result != "" && state.Result != "success" {
+		text += ", result " + state.Result
+	}
+	return text
+}
+
+// checkUnit wants a unit's full name: "containerd.service".
+func checkUnit(unit string) error {
+	if i := strings.LastIndexByte(unit, '.'); i <= 0 || i == len(unit)-1 || strings.ContainsAny(unit, "/\x00 \n") {
+		return fmt.Errorf("unit %q: is not a unit name, such as kubelet.service", unit)
+	}
+	return nil
+}
+
+// typeInterface names the interface of a unit's own kind, where it has a result; "" where not.
+func typeInterface(unit string) string {
+	switch kind := unit[strings.LastIndexByte(unit, '.')+1:]; kind {
+	case "service", "socket", "mount", "automount", "swap", "timer", "path", "scope":
+		return "org.freedesktop.systemd1." + strings.ToUpper(kind[:1]) + kind[1:]
+	}
+	return ""
+}

@@ -1,0 +1,36 @@
+package systemd
+
+import (
+	"strings"
+	"time"
+)
+
+// Summary says on one line how long the stages of the boot took, as systemd-analyze does. It is empty
+// while the boot is going on.
+func (b BootTimes) Summary() string {
+	if b.FinishAfter == 0 {
+		return ""
+	}
+	var stages []string
+	add := func(took time.Duration, stage string) {
+		if took > 0 {
+			stages = append(stages, seconds(took)+" ("+stage+")")
+		}
+	}
+	kernel := b.UserspaceAfter
+	if b.InitRDAfter > 0 {
+		kernel = b.InitRDAfter
+	}
+	if b.FirmwareBefore > b.LoaderBefore {
+		add(b.FirmwareBefore-b.LoaderBefore, "firmware")
+	}
+	add(b.LoaderBefore, "loader")
+	add(kernel, "kernel")
+	if b.InitRDAfter > 0 {
+		add(b.UserspaceAfter-b.InitRDAfter, "initrd")
+	}
+	add(b.FinishAfter-b.UserspaceAfter, "userspace")
+	return "Startup finished in " + strings.Join(stages, " + ") + " = " + seconds(b.FirmwareBefore+b.FinishAfter)
+}
+
+func seconds(d time.Duration) string { return d.Round(time.Millisecond).String() }

@@ -1,0 +1,181 @@
+package systemd_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/slipway-dev/slipway/internal/apply"
+	"github.com/slipway-dev/slipway/internal/probe"
+	"github.com/slipway-dev/slipway/internal/resource"
+	"github.com/slipway-dev/slipway/internal/systemd"
+	"github.com/slipway-dev/slipway/test/hosttest"
+)
+
+const token = "abcdef.0123456789abcdef"
+
+// logged is a systemd with a journal that shows the end of a text, and cannot be synced. The function returns what the
+// journal was asked for.
+func logged(conn *hosttest.Bus, text string) (*systemd.Manager, func() string) {
+	const most = 4 << 10
+	var calls strings.Builder
+	m := hosttest.Journalled(func(_ context.Context, _ time.Duration, args ...string) ([]byte, bool, error) {
+		fmt.Fprintln(&calls, strings.Join(args, " "))
+		if args[0] == "--sync" {
+			return nil, false, errors.New("cannot be synced")
+		}
+		return []byte(text[max(0, len(text)-most):]), len(text) >= most, nil
+	}, conn)
+	return m, calls.String
+}
+
+// ran is a unit in a state that was started at least once.
+func ran(active, sub string) map[string]any {
+	return map[string]any{
+		"LoadState": "loaded", "ActiveState": active, "SubState": sub, "Result": "exit-code",
+		"ExecMainCode": int32(1), "ExecMainStatus": int32(1),
+		"InvocationID": []byte("\x01\x23\x45\x67\x89\xab\xcd\xef\x01\x23\x45\x67\x89\xab\xcd\xef"),
+	}
+}
+
+func TestLog(t *testing.T) {
+	conn := hosttest.NewBus()
+	conn.Units["kubelet.service"] = ran("failed", "failed")
+	m, calls := logged(conn, "Flag --x is deprecated\n\n\x1b[31mE1120 \"run\" --token="+token+"\x1b[0m\nkubelet.service: Failed with result 'exit-code'.\n")
+	got, err := m.Log(t.Context(), "kubelet.service")
+	want := []string{"Flag --x is deprecated", `[31mE1120 "run" --token=[redacted][0m`, "kubelet.service: Failed with result 'exit-code'."}
+	if err != nil || !slices.Equal(got, want) {
+		t.Errorf("got %q, %v", got, err)
+	}
+	const id = "0123456789abcdef0123456789abcdef"
+	if got, want := calls(), "--sync\n--no-pager -q -o cat -n 10 _SYSTEMD_INVOCATION_ID="+id+" + INVOCATION_ID="+id+"\n"; got != want {
+		t.Errorf("called with %q", got)
+	}
+	_, err = m.Log(t.Context(), "kubelet")
+	wantError(t, err, "kubelet", "is not a unit name")
+
+	// An empty journal; a unit that never ran; one that does not exist.
+	m, _ = logged(conn, "")
+	conn.Set("new.service", "inactive", "dead")
+	for _, unit := range []string{"kubelet.service", "new.service", "missing.service"} {
+		if got, err := m.Log(t.Context(), unit); err != nil || got != nil {
+			t.Errorf("%s: got %q, %v", unit, got, err)
+		}
+	}
+}
+
+func TestLogIsBounded(t *testing.T) {
+	conn := hosttest.NewBus()
+	conn.Units["kubelet.service"] = ran("failed", "failed")
+	var text strings.Builder
+	for i := range 30 {
+		fmt.Fprintf(&text, "%d %s\n", i, strings.Repeat("x", 40*i))
+	}
+	for name, text := range map[string]string{
+		"many": strings.Repeat("y\n", 1000), "long": strings.Repeat("long ", 1000), "growing": text.String(), "one word": strings.Repeat("z", 1<<20),
+	} {
+		m, _ := logged(conn, text)
+		lines, err := m.Log(t.Context(), "kubelet.service")
+		total := 0
+		for _, line := range lines {
+			total += len(line)
+			if len(line) > systemd.MaxLogLine {
+				t.Errorf("%s: a line of %d bytes", name, len(line))
+			}
+		}
+		if err != nil || len(lines) > systemd.LogLines || total > 4<<10 || (len(lines) == 0) != (name == "one word") {
+			t.Errorf("%s: %d lines, %d bytes, %v", name, len(lines), total, err)
+		}
+	}
+	// A secret that the end of the output begins in the middle of.
+	if got := systemd.ShownLines([]byte("def.0123456789abcdef "+strings.Repeat("a", 100)), true); len(got) != 1 || !strings.HasPrefix(got[0], "aaa") {
+		t.Errorf("got %q", got)
+	}
+}
+
+// A journal that hangs takes no longer than is left to it.
+func TestLogHangs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		conn := hosttest.NewBus()
+		conn.Units["kubelet.service"] = ran("failed", "failed")
+		m := hosttest.Journalled(func(ctx context.Context, timeout time.Duration, _ ...string) ([]byte, bool, error) {
+			ctx, cancel := context.WithTimeout(ctx, timeout)
+			defer cancel()
+			<-ctx.Done()
+			return nil, false, ctx.Err()
+		}, conn)
+		start := time.Now()
+		if _, err := m.Log(t.Context(), "kubelet.service"); !errors.Is(err, context.DeadlineExceeded) || time.Since(start) > 3*time.Second {
+			t.Errorf("got %v after %s", err, time.Since(start))
+		}
+	})
+}
+
+// The errors of a unit that fails say what it said; those that are not its fault are as they were.
+func TestErrorsHaveTheLog(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		check := &resource.Check{UnitActive: "kubelet.service", Timeout: resource.Duration(time.Minute)}
+		calls := map[string]func(context.Context, *systemd.Manager) error{
+			"start kubelet.service":   func(ctx context.Context, m *systemd.Manager) error { return m.Start(ctx, "kubelet.service") },
+			"restart kubelet.service": func(ctx context.Context, m *systemd.Manager) error { return m.Restart(ctx, "kubelet.service") },
+			"unit: kubelet.service":   func(ctx context.Context, m *systemd.Manager) error { return probe.Wait(ctx, nil, m, check) },
+		}
+		for call, do := range calls {
+			conn := hosttest.NewBus()
+			conn.OnJob = func(string, string) (string, error) { return "failed", nil }
+			conn.Units["kubelet.service"] = ran("failed", "failed")
+			m, _ := logged(conn, "first\nunknown flag: --x\n")
+			err := do(t.Context(), m)
+			wantError(t, err, call, "result exit-code", "; last lines: first | unknown flag: --x")
+			var unitErr *systemd.UnitError
+			if !errors.As(err, &unitErr) || unitErr.Unit != "kubelet.service" || !slices.Equal(unitErr.Lines, []string{"first", "unknown flag: --x"}) {
+				t.Errorf("%s: %#v", call, unitErr)
+			}
+			var checkErr *apply.CheckError
+			if strings.HasPrefix(call, "unit") && (!errors.As(err, &checkErr) || !strings.Contains(checkErr.Err.Error(), "unknown flag")) {
+				t.Errorf("%s: %v", call, err)
+			}
+
+			// It hangs until the time is over, and says why.
+			conn.OnJob = func(string, string) (string, error) { return "", nil }
+			conn.Units["kubelet.service"] = ran("activating", "start")
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			err = do(ctx, m)
+			cancel()
+			wantError(t, err, call, "activating (start)", "last lines: first | unknown flag: --x")
+			if !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("%s: %v is not ctx's error", call, err)
+			}
+		}
+		for _, result := range []string{"dependency", "canceled", "skipped"} {
+			conn := hosttest.NewBus()
+			conn.OnJob = func(string, string) (string, error) { return result, nil }
+			conn.Units["kubelet.service"] = ran("inactive", "dead")
+			m, called := logged(conn, "old\n")
+			if err := m.Start(t.Context(), "kubelet.service"); err == nil || errors.As(err, new(*systemd.UnitError)) || called() != "" {
+				t.Errorf("%s: %v", result, err)
+			}
+		}
+	})
+}
+
+// An error has the newest of the lines, and all of a line.
+func TestUnitErrorLines(t *testing.T) {
+	long := strings.Repeat("x", systemd.MaxLogLine)
+	for want, lines := range map[string][]string{
+		"; last lines: a | b":           {"a", "b"},
+		"; last lines: a | " + long:     {long, "a", long},
+		"; last lines: " + long:         {"a", strings.Repeat("y", systemd.MaxErrorLines-systemd.MaxLogLine), long},
+		"; last lines: " + long + "xxx": {long + "xxx"},
+		"; last lines: " + long + long:  {"a", long + long},
+	} {
+		if got := (&systemd.UnitError{Lines: lines, Err: errors.New("is down")}).Error(); got != "is down"+want {
+			t.Errorf("%q: got %q", lines, got)
+		}
+	}
+}

@@ -1,0 +1,144 @@
+package hosttest
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/slipway-dev/slipway/internal/systemd"
+)
+
+// Bus is a connection to a systemd that does what a test says.
+type Bus struct {
+	mu    sync.Mutex
+	calls []string
+	// Units are the properties of each unit by its name, of all interfaces together; those of systemd itself are
+	// under "manager".
+	Units map[string]map[string]any
+	// OnJob, if any, decides what becomes of a job; "" leaves it without a result.
+	OnJob   func(method, unit string) (string, error)
+	results []chan<- string // of the jobs
+	changed chan struct{}
+	// Gone is closed when the connection is to end.
+	Gone chan struct{}
+	// Err is that of every question.
+	Err error
+}
+
+// NewBus returns a connection to a systemd without units, whose jobs are all done at once.
+func NewBus() *Bus {
+	return &Bus{Units: map[string]map[string]any{}, changed: make(chan struct{}, 1), Gone: make(chan struct{})}
+}
+
+func (f *Bus) note(call string) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.calls = append(f.calls, call)
+	return f.Err
+}
+
+// Seen is what was asked for so far.
+func (f *Bus) Seen() []string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.Clone(f.calls)
+}
+
+// Enqueue implements [systemd.Bus].
+func (f *Bus) Enqueue(_ context.Context, method, unit string, result chan<- string) error {
+	if err := f.note(method + " " + unit); err != nil {
+		return err
+	}
+	text, err := "done", error(nil)
+	if f.OnJob != nil {
+		text, err = f.OnJob(method, unit)
+	}
+	if err == nil && text != "" {
+		result <- text
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.results = append(f.results, result)
+	return err
+}
+
+// Finish ends the last job with a result.
+func (f *Bus) Finish(result string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.results[len(f.results)-1] <- result
+}
+
+// Reload implements [systemd.Bus].
+func (f *Bus) Reload(context.Context) error { return f.note("Reload") }
+
+// Loaded implements [systemd.Bus].
+func (f *Bus) Loaded(_ context.Context, unit string) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if _, ok := f.Units[unit]; !ok && f.Err == nil {
+		return systemd.ErrNoUnit
+	}
+	return f.Err
+}
+
+// Properties implements [systemd.Bus].
+func (f *Bus) Properties(_ context.Context, object, iface string) (map[string]any, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for unit, properties := range f.Units {
+		if object == systemd.UnitObject(unit) {
+			return properties, f.Err
+		}
+	}
+	if object == systemd.ManagerObject {
+		return f.Units["manager"], f.Err
+	}
+	return map[string]any{"LoadState": "not-found", "ActiveState": "inactive", "SubState": "dead"}, f.Err
+}
+
+// Set gives a unit a state.
+func (f *Bus) Set(unit, active, sub string) {
+	f.Put(unit, map[string]any{"LoadState": "loaded", "ActiveState": active, "SubState": sub})
+}
+
+// Put gives a unit other properties, and notifies whoever watches it.
+func (f *Bus) Put(unit string, properties map[string]any) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.Units[unit] = properties
+	select {
+	case f.changed <- struct{}{}:
+	default:
+	}
+}
+
+// Watch implements [systemd.Bus].
+func (f *Bus) Watch(context.Context, string) (<-chan struct{}, func(), error) {
+	return f.changed, func() {}, f.note("watch")
+}
+
+// Lost implements [systemd.Bus].
+func (f *Bus) Lost() <-chan struct{} { return f.Gone }
+
+// Close implements [systemd.Bus].
+func (f *Bus) Close() {}
+
+// Systemd is systemd at the other end of the given connections, one after the other. Nobody shows its journal.
+func Systemd(conns ...systemd.Bus) *systemd.Manager {
+	return Journalled(func(context.Context, time.Duration, ...string) ([]byte, bool, error) { return nil, false, nil }, conns...)
+}
+
+// Journalled is Systemd with a journal.
+func Journalled(journal systemd.Journal, conns ...systemd.Bus) *systemd.Manager {
+	return systemd.New(func(context.Context) (systemd.Bus, error) {
+		if len(conns) == 0 {
+			return nil, errors.New("no systemd here")
+		}
+		conn := conns[0]
+		conns = conns[1:]
+		return conn, nil
+	}, journal)
+}
