@@ -90,13 +90,14 @@ func (c *Contract) Plan(known Facts) (*Plan, []nodeconfig.Problem) {
 			p.Files = append(p.Files, File{Path: spec.Path, Kind: spec.Kind(), Mode: spec.Mode, Step: step})
 		case *resource.Symlink:
 			p.Files = append(p.Files, File{Path: spec.Path, Kind: spec.Kind(), Target: spec.Target, Step: step})
+		case *resource.Block:
+			p.Files = append(p.Files, File{Path: spec.Path, Kind: spec.Kind(), Content: []byte(spec.Content), Step: step})
 		case *resource.Unit:
 			p.Units = append(p.Units, Unit{spec.Unit, step})
 		case *resource.Sysctl:
 			p.Actions = append(p.Actions, Action{spec.Kind(), spec.Key, spec.Value, step})
 		default:
-			_, what := resource.Particulars(spec)
-			p.Actions = append(p.Actions, Action{spec.Kind(), spec.Name(), what, step})
+			p.Actions = append(p.Actions, Action{spec.Kind(), spec.Name(), spec.Describe().What, step})
 		}
 	}
 	return p, problems

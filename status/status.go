@@ -36,12 +36,20 @@ const (
 	ActionStarted   Action = "started"
 	ActionRestarted Action = "restarted"
 	ActionStopped   Action = "stopped"
+	ActionReloaded  Action = "reloaded"
+	ActionMounted   Action = "mounted"
+	ActionUnmounted Action = "unmounted"
+	ActionMasked    Action = "masked"
+	ActionUnmasked  Action = "unmasked"
+	ActionDisabled  Action = "disabled"
+	ActionEnabled   Action = "enabled"
 )
 
 // actions are all of them, in the order in which a report counts them.
 var actions = []Action{
 	ActionCreated, ActionUpdated, ActionCorrected, ActionRemoved, ActionLoaded, ActionSet, ActionRan,
-	ActionStarted, ActionRestarted, ActionStopped,
+	ActionStarted, ActionRestarted, ActionStopped, ActionReloaded, ActionMounted, ActionUnmounted,
+	ActionMasked, ActionUnmasked, ActionDisabled, ActionEnabled,
 }
 
 // Status is what came of a provisioning: status.json.

@@ -56,20 +56,20 @@ func versionInWords(c *contract) string {
 
 // resourceRow is a resource as a row of the plan's table.
 func resourceRow(r resource.Resource, style cli.Style) []cli.Cell {
-	mode, value := resource.Particulars(r.Spec)
-	modeCell := cli.Cell{Text: mode}
+	shown := r.Spec.Describe()
+	modeCell := cli.Cell{Text: shown.Mode}
 	if file, ok := r.Spec.(*resource.File); ok && file.Secret {
-		modeCell = cli.Cell{Text: mode + " secret", Paint: style.Yellow}
+		modeCell = cli.Cell{Text: shown.Mode + " secret", Paint: style.Yellow}
 	}
 	why := r.Reason
-	if value != "" {
-		why = strings.TrimSuffix(value+"; "+r.Reason, "; ")
+	if shown.What != "" {
+		why = strings.TrimSuffix(shown.What+"; "+r.Reason, "; ")
 	}
 	return []cli.Cell{
 		{Text: r.Spec.Kind()},
 		modeCell,
-		{Text: strings.Join(resource.ShortUnits(r.Restarts), ","), Paint: style.Cyan},
-		{Text: resource.Title(r.Spec), Paint: style.Bold},
+		{Text: strings.Join(r.Effects.Units(), ","), Paint: style.Cyan},
+		{Text: shown.Title, Paint: style.Bold},
 		{Text: why, Paint: style.Dim},
 	}
 }

@@ -69,7 +69,7 @@ func (a *Agent) advance(ctx context.Context, store *generation.Store, next advan
 			return new(apply.Report), err
 		}
 		next.entry.StartedAt = a.Now()
-		if next.entry, err = store.Begin(next.entry, next.plan); err != nil {
+		if next.entry, err = store.Begin(ctx, next.entry, next.plan); err != nil {
 			return new(apply.Report), err
 		}
 		stale, restored := store.Stale(next.plan)

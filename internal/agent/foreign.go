@@ -99,7 +99,7 @@ func (a *Agent) added(store *generation.Store) ([]resource.Resource, error) {
 	var list []resource.Resource
 	for _, d := range dropIns {
 		if !d.Shared {
-			list = append(list, resource.Resource{Phase: resource.Base, Restarts: d.Units, Spec: &resource.File{Path: d.Path}})
+			list = append(list, resource.Resource{Phase: resource.Base, Effects: resource.Restarting(d.Units...), Spec: &resource.File{Path: d.Path}})
 		}
 	}
 	return list, err

@@ -4,12 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"strings"
 	"sync"
 	"sync/atomic"
-
-	"github.com/slipway-dev/slipway/internal/resource"
 )
 
 // actions makes everything so that is not a file: modules, parameters, units, commands and checks,
@@ -59,160 +55,46 @@ func (r *run) actions(ctx context.Context, order []*node) error {
 	return errors.Join(failures...)
 }
 
+// needs reports what a resource needs, or nothing.
+func (r *run) needs(ctx context.Context, n *node) (Action, error) {
+	kind := liveKinds[n.Spec.Kind()]
+	if n.stale {
+		return kind.undo(r, ctx, n)
+	}
+	return kind.compare(r, ctx, n)
+}
+
 // perform makes one resource so.
 func (r *run) perform(ctx context.Context, n *node) error {
-	switch spec := n.Spec.(type) {
-	case *resource.Module:
-		return r.module(ctx, n.ID(), spec)
-	case *resource.Sysctl:
-		return r.sysctl(n.ID(), spec)
-	case *resource.Unit:
-		return r.unit(ctx, n, spec.Unit)
-	case *resource.Command:
-		return r.command(ctx, n.ID(), spec)
-	case *resource.Check:
-		return r.check(ctx, n.ID(), spec)
-	}
-	return fmt.Errorf("no way to apply a %s", n.Spec.Kind())
-}
-
-func (r *run) command(ctx context.Context, id resource.ID, c *resource.Command) error {
-	return r.step(string(id), func() error {
-		if c.Timeout > 0 {
-			var cancel context.CancelFunc
-			ctx, cancel = context.WithTimeout(ctx, c.Timeout.Std())
-			defer cancel()
-		}
-		output, err := r.Host.Run(ctx, c)
-		r.printed(output)
-		if err == nil {
-			r.changed(id, Ran)
-		}
+	action, err := r.needs(ctx, n)
+	switch {
+	case err != nil:
 		return err
-	})
-}
-
-func (r *run) module(ctx context.Context, id resource.ID, m *resource.Module) error {
-	loaded, err := r.Host.ModuleLoaded(m.Module)
-	if err != nil {
-		return err
-	}
-	if loaded {
-		r.unchanged()
+	case action == missing:
+		r.skipped(n.ID())
 		return nil
-	}
-	return r.step(string(id), func() error {
-		if err := r.Host.LoadModule(ctx, m.Module); err != nil {
-			return err
-		}
-		r.changed(id, Loaded)
-		return nil
-	})
-}
-
-func (r *run) sysctl(id resource.ID, s *resource.Sysctl) error {
-	same, err := r.sysctlIs(s)
-	if s.Optional && errors.Is(err, fs.ErrNotExist) {
-		r.skipped(id)
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	if same {
-		r.unchanged()
-		return nil
-	}
-	if err := r.Host.SetSysctl(s.Key, s.Value); err != nil {
-		return err
-	}
-	r.changed(id, Set)
-	return nil
-}
-
-// sysctlIs reports whether a parameter has its value.
-func (r *run) sysctlIs(s *resource.Sysctl) (bool, error) {
-	value, err := r.Host.Sysctl(s.Key)
-	return value == strings.Join(strings.Fields(s.Value), " "), err
-}
-
-func (r *run) check(ctx context.Context, id resource.ID, c *resource.Check) error {
-	if c.Unless != "" {
-		if there, err := r.written(c.Unless); there || err != nil {
-			r.skipped(id)
-			return err
-		}
-	}
-	return r.step(string(id), func() error {
-		ctx, cancel := context.WithTimeout(ctx, c.Deadline())
-		defer cancel()
-		err := r.Host.Probe(ctx, c)
-		if errors.Is(err, ErrNotProbed) {
-			r.skipped(id)
-			return nil
-		}
-		if err == nil {
-			r.unchanged()
-		}
-		return err
-	})
-}
-
-// unit starts, restarts or stops a unit, or leaves it alone.
-func (r *run) unit(ctx context.Context, n *node, unit string) error {
-	action, err := r.unitAction(ctx, n, unit)
-	if err != nil {
-		return err
-	}
-	do := r.Host.StartUnit
-	switch action {
-	case Stopped:
-		do = r.Host.StopUnit
-	case "":
+	case action == "":
 		if n.planned {
 			r.unchanged()
 		}
-		r.settle(unit)
-		return nil
-	case Restarted:
-		do = r.Host.RestartUnit
-	}
-	return r.step(string(n.ID()), func() error {
-		if err := do(ctx, unit); err != nil {
+	default:
+		if err := liveKinds[n.Spec.Kind()].bring(r, ctx, n, action); err != nil {
 			return err
 		}
-		if action == joined {
-			r.unchanged()
-		} else {
-			r.changed(n.ID(), action)
-		}
-		r.settle(unit)
-		return nil
-	})
+	}
+	r.settle(n.Spec.Name())
+	return nil
 }
 
-// unitAction reports what a unit needs: to be started, restarted, stopped, or nothing. One that somebody else is
-// just starting, as systemd does at every boot, is waited for; it may have read its inputs before they
-// changed.
-func (r *run) unitAction(ctx context.Context, n *node, unit string) (Action, error) {
-	state, err := r.Host.UnitState(ctx, unit)
-	if err != nil {
-		return "", err
-	}
-	active := state.ActiveState == "active" || state.ActiveState == "reloading"
-	switch {
-	case n.stale && (active || state.ActiveState == "activating"):
-		return Stopped, nil
-	case n.stale:
-		return "", nil
-	case r.intent.restarts(unit) && (active || state.ActiveState == "activating"):
-		return Restarted, nil
-	case !active && n.planned && state.Starting:
-		return joined, nil
-	case !active && n.planned:
-		return Started, nil
-	}
-	return "", nil
+// does times an action that takes a while, and notes it as a change.
+func (r *run) does(n *node, action Action, do func() error) error {
+	return r.step(string(n.ID()), func() error {
+		err := do()
+		if err == nil {
+			r.changed(n.ID(), action)
+		}
+		return err
+	})
 }
 
 // stopCause is why a context is done: that its time is over, or who asked for the end.

@@ -228,7 +228,7 @@ func TestCommand(t *testing.T) {
 	}
 	m := newMemory()
 	m.run = func(context.Context, *resource.Command) ([]byte, error) { return []byte("why"), syscall.EIO }
-	report, err := engine(m).Apply(t.Context(), planOf(&resource.Command{Label: "c"}))
+	report, err := engine(m).Apply(t.Context(), planOf(&resource.Command{Label: "c", Argv: []string{"false"}}))
 	if !errors.Is(err, syscall.EIO) || string(report.Output) != "why" || len(report.Changes) > 0 {
 		t.Errorf("%v, %q, %v", err, report.Output, report.Changes)
 	}

@@ -158,7 +158,7 @@ func tree(t *testing.T, root string) string {
 func smallPlan(content string) resource.Plan {
 	return with(
 		resource.Resource{Spec: &resource.Directory{Path: "/etc/d", Mode: 0o700}},
-		resource.Resource{Spec: &resource.File{Path: "/etc/d/secret", Mode: 0o600, Content: []byte(content), Secret: true}, Restarts: []string{"a.service"}},
+		resource.Resource{Spec: &resource.File{Path: "/etc/d/secret", Mode: 0o600, Content: []byte(content), Secret: true}, Effects: resource.Restarting("a.service")},
 		file("/etc/systemd/system/a.service", content, "a.service"),
 		resource.Resource{Spec: &resource.Symlink{Path: "/etc/link", Target: "/etc/" + content}},
 		resource.Resource{Spec: &resource.Sysctl{Key: "vm.x", Value: content}},

@@ -47,13 +47,29 @@ const (
 	Ran       = status.ActionRan
 	Removed   = status.ActionRemoved
 	Stopped   = status.ActionStopped
+	Reloaded  = status.ActionReloaded
+	Mounted   = status.ActionMounted
+	Unmounted = status.ActionUnmounted
+	Masked    = status.ActionMasked
+	Unmasked  = status.ActionUnmasked
+	Disabled  = status.ActionDisabled
+	Enabled   = status.ActionEnabled
 	// Left is what is not as it should be, and no apply changes: it is somebody else's decision. It is no
 	// change, and in no status.
 	Left Action = "left"
 
 	// joined is no change: somebody else is starting the unit, and is waited for.
 	joined Action = "joined"
+	// missing is no change: the kernel does not have what is optional.
+	missing Action = "missing"
+	// asking is no change, or not known before it is done: a check, and a command that is always run.
+	asking Action = "asking"
 )
+
+// foreseen reports whether an action is a change that is known before it is made.
+func foreseen(action Action) bool {
+	return action != "" && action != joined && action != missing && action != asking
+}
 
 // Change is one resource that was not so.
 type Change struct {
@@ -104,44 +120,23 @@ func (e *Engine) Preview(ctx context.Context, plan resource.Plan) (*Report, erro
 }
 
 func (r *run) preview(ctx context.Context) error {
+	errs := []error{r.previewMounts(ctx)}
 	order, err := r.compared()
 	if err != nil {
 		return err
 	}
-	var errs []error
 	for _, n := range order {
-		action, err := r.previewAction(ctx, n)
+		action, err := r.needs(ctx, n)
 		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			r.changed(n.ID(), Set) // a parameter of a module that is not loaded yet
 		case err != nil:
 			errs = append(errs, failed(n.Resource, err))
-		case action != "" && action != joined:
+		case foreseen(action):
 			r.changed(n.ID(), action)
 		}
 	}
 	return errors.Join(errs...)
-}
-
-// previewAction reports what would be done to a module, parameter or unit.
-func (r *run) previewAction(ctx context.Context, n *node) (Action, error) {
-	switch spec := n.Spec.(type) {
-	case *resource.Unit:
-		return r.unitAction(ctx, n, spec.Unit)
-	case *resource.Module:
-		if loaded, err := r.Host.ModuleLoaded(spec.Module); loaded || err != nil {
-			return "", err
-		}
-		return Loaded, nil
-	case *resource.Sysctl:
-		same, err := r.sysctlIs(spec)
-		if errors.Is(err, fs.ErrNotExist) {
-			same, err = spec.Optional, nil // that of a module that is not loaded yet, where it must be there
-		}
-		if same || err != nil {
-			return "", err
-		}
-		return Set, nil
-	}
-	return "", nil
 }
 
 // run is one Apply.
@@ -149,15 +144,18 @@ type run struct {
 	*Engine
 	plan    resource.Plan
 	outcome outcome
-	// wrong are the files, directories and links that differ.
+	// wrong are the files, directories, links and blocks that differ, writes the files that are to be written for that.
 	wrong  []difference
-	intent intent
+	writes []difference
+	// emptied are the files of which nothing is left without a block.
+	emptied []string
+	intent  intent
 	// earlier is what an earlier run left undone of its own; recovered says that there is such.
 	earlier   intent
 	recovered bool
 }
 
-// difference is a file, directory or link that is not as planned.
+// difference is something on the disk that is not as planned.
 type difference struct {
 	resource.Resource
 	action Action
@@ -173,6 +171,9 @@ func (r *run) differing() []resource.Resource {
 }
 
 func (r *run) apply(ctx context.Context) error {
+	if err := r.mounts(ctx); err != nil {
+		return err
+	}
 	order, err := r.compared()
 	if err != nil {
 		return err
@@ -213,10 +214,13 @@ func (r *run) reload(ctx context.Context) error {
 	if !r.intent.Reload {
 		return nil
 	}
-	units := slices.Clone(r.intent.Restarts)
+	units := slices.Concat(r.intent.Restarts, r.intent.Reloads)
 	for _, res := range r.plan.Resources {
-		if unit, ok := res.Spec.(*resource.Unit); ok {
-			units = append(units, unit.Unit)
+		switch spec := res.Spec.(type) {
+		case *resource.Unit:
+			units = append(units, spec.Unit)
+		case *resource.UnitState:
+			units = append(units, spec.Unit)
 		}
 	}
 	slices.Sort(units)
@@ -239,11 +243,11 @@ func (r *run) compared() ([]*node, error) {
 		return nil, err
 	}
 	r.intent = r.earlier
-	r.intent.add(r.wrong)
+	r.intent.add(r.wrong, append(r.dropped(), r.plan.Resources...))
 	return r.graph()
 }
 
-// compare finds the files, directories and links that are not as planned, and those that are there and
+// compare finds what is on the disk and not as planned, and those that are there and
 // should be gone. All that cannot be compared are reported.
 func (r *run) compare() error {
 	var errs []error
@@ -251,7 +255,7 @@ func (r *run) compare() error {
 		if !resource.OnDisk(res.Spec) {
 			continue
 		}
-		action, err := r.compareOne(res)
+		action, err := diskKinds[res.Spec.Kind()].compare(r, res.Spec)
 		switch {
 		case err != nil:
 			errs = append(errs, failed(res, err))
@@ -263,19 +267,6 @@ func (r *run) compare() error {
 		}
 	}
 	return errors.Join(append(errs, r.compareStale())...)
-}
-
-// compareOne reports what must be done to a file, directory or link.
-func (r *run) compareOne(res resource.Resource) (Action, error) {
-	switch spec := res.Spec.(type) {
-	case *resource.File:
-		return r.compareFile(spec)
-	case *resource.Directory:
-		return r.compareDirectory(spec)
-	case *resource.Symlink:
-		return r.compareSymlink(spec)
-	}
-	return "", nil
 }
 
 // write brings every difference into place: the record of intent, then directories and all staged files,
@@ -300,16 +291,16 @@ func (r *run) write() error {
 // commit brings what was staged into place, removes what should be gone, and makes both durable.
 func (r *run) commit() error {
 	var errs []error
+	staged := make(map[string]bool)
+	for _, d := range r.writes {
+		staged[d.Spec.(*resource.File).Path] = true
+	}
 	for _, d := range r.wrong {
-		switch spec := d.Spec.(type) {
-		case *resource.File:
-			if d.action != Removed {
-				errs = appendFailure(errs, d.Resource, r.Host.Commit(spec.Path))
-			}
-		case *resource.Symlink:
-			if d.action != Removed {
-				errs = appendFailure(errs, d.Resource, r.Host.MakeSymlink(spec))
-			}
+		if path := d.Spec.Paths()[0]; staged[path] {
+			delete(staged, path) // once, also where it has several blocks
+			errs = appendFailure(errs, d.Resource, r.Host.Commit(path))
+		} else if link, ok := d.Spec.(*resource.Symlink); ok && d.action != Removed {
+			errs = appendFailure(errs, d.Resource, r.Host.MakeSymlink(link))
 		}
 	}
 	errs = append(errs, r.prune())

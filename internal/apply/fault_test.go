@@ -42,6 +42,23 @@ func situations(t *testing.T) []situation {
 		{name: "changed", before: running, plan: changed},
 		{name: "died before", before: owing.clone(), plan: changed},
 	}
+	shared := newMemory()
+	for path, content := range othersFiles {
+		shared.files[path] = fileEntry(&resource.File{Path: path, Mode: 0o640, Content: []byte(content)})
+	}
+	shared.units["image.service"] = &unit{"active", nil}
+	shared.units["resolved.service"] = &unit{"active", nil}
+	shared.synced = maps.Clone(shared.files)
+	withKinds := shared.clone()
+	applied(t, withKinds, kindsPlan("1"))
+	changing := withKinds.clone()
+	changing.stale = []resource.Resource{file("/etc/ca/1.crt", "1")}
+	list = append(list,
+		situation{name: "every kind", before: shared, plan: kindsPlan("1")},
+		situation{name: "every kind changed", before: changing, plan: kindsPlan("2")},
+		situation{name: "every kind gone", before: withKinds, plan: kindsPlan("")},
+	)
+	withKinds.stale = kindsPlan("1").Resources
 	for i := range list {
 		s := &list[i]
 		s.want = s.before.clone()
@@ -103,7 +120,8 @@ func wholeFiles(t *testing.T, label string, s *situation, m *memory) {
 		}
 	}
 	for name := range s.before.files {
-		if _, ok := m.files[name]; !ok && name != intentPath {
+		_, there := m.files[name]
+		if _, wanted := s.want.files[name]; !there && wanted && name != intentPath {
 			t.Errorf("%s: %s is gone", label, name)
 		}
 	}

@@ -21,7 +21,11 @@ import (
 const intentPath = "/var/lib/slipway/intent.json"
 
 func engine(host apply.Host) *apply.Engine {
-	return &apply.Engine{Host: host, Now: time.Now, Log: slog.New(slog.DiscardHandler), Sequential: true}
+	e := &apply.Engine{Host: host, Now: time.Now, Log: slog.New(slog.DiscardHandler), Sequential: true}
+	if m, ok := host.(*memory); ok {
+		e.Stale = m.stale
+	}
+	return e
 }
 
 // applied applies a plan, which must succeed.
@@ -96,7 +100,7 @@ func with(resources ...resource.Resource) resource.Plan {
 }
 
 func file(path, content string, restarts ...string) resource.Resource {
-	return resource.Resource{Restarts: restarts, Spec: &resource.File{Path: path, Mode: 0o644, Content: []byte(content)}}
+	return resource.Resource{Effects: resource.Restarting(restarts...), Spec: &resource.File{Path: path, Mode: 0o644, Content: []byte(content)}}
 }
 
 func started(name string, requires ...resource.ID) resource.Resource {
@@ -133,7 +137,7 @@ func converged(t *testing.T, m *memory, p resource.Plan) {
 	t.Helper()
 	inputs := make(map[string][]string)
 	for _, r := range p.Resources {
-		for _, u := range r.Restarts {
+		for _, u := range slices.Concat(r.Restarts, r.Reloads) {
 			inputs[u] = append(inputs[u], r.Spec.Name())
 		}
 		switch spec := r.Spec.(type) {
@@ -157,6 +161,26 @@ func converged(t *testing.T, m *memory, p resource.Plan) {
 			if !m.module[spec.Module] {
 				t.Errorf("%s is not loaded", r.ID())
 			}
+		case *resource.Block:
+			if have := string(m.files[spec.Path].content); strings.Count(have, "slipway "+spec.Label+"\n"+spec.Content) != 1 || !strings.Contains(have, othersFiles[spec.Path]) {
+				t.Errorf("%s is not as planned: %q", r.ID(), have)
+			}
+		case *resource.Attribute:
+			if m.attributes[spec.Path] != spec.Value {
+				t.Errorf("%s is %q, want %q", r.ID(), m.attributes[spec.Path], spec.Value)
+			}
+		case *resource.Mount:
+			if m.mounts[spec.Where] != spec.What {
+				t.Errorf("%s is %q, want %q", r.ID(), m.mounts[spec.Where], spec.What)
+			}
+		case *resource.Swap:
+			if m.swaps[spec.Path] != spec.Bytes {
+				t.Errorf("%s has %d bytes, want %d", r.ID(), m.swaps[spec.Path], spec.Bytes)
+			}
+		case *resource.UnitState:
+			if m.masked[spec.Unit] != (spec.State == resource.UnitMasked) || m.disabled[spec.Unit] != (spec.State == resource.UnitDisabled) || m.units[spec.Unit].state == "active" {
+				t.Errorf("%s is not as planned", r.ID())
+			}
 		case *resource.Unit:
 			if u := m.units[spec.Unit]; u == nil || u.state != "active" && u.state != "reloading" {
 				t.Errorf("%s does not run", r.ID())
@@ -175,6 +199,12 @@ func converged(t *testing.T, m *memory, p resource.Plan) {
 			t.Errorf("systemd has not read the files of %s again", name)
 		}
 	}
+	for label, ran := range m.ran {
+		if !maps.EqualFunc(ran.seen, m.inputsOf(ran.command), entry.equal) {
+			t.Errorf("%s has not seen what it works on now", label)
+		}
+	}
+	undone(t, m)
 	if left := slices.Sorted(maps.Keys(m.staged)); len(left) > 0 {
 		t.Errorf("staged files are left behind: %s", strings.Join(left, " "))
 	}

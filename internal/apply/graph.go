@@ -14,7 +14,7 @@ type node struct {
 	// planned is false for a unit that the plan does not start, but whose inputs changed: it is
 	// restarted where it runs.
 	planned bool
-	// stale is a unit that must be stopped.
+	// stale is what an earlier plan brought, and must be undone.
 	stale    bool
 	requires []*node
 	done     chan struct{}
@@ -35,18 +35,27 @@ func (r *run) graph() ([]*node, error) {
 		}
 	}
 	for _, res := range r.plan.Resources {
-		if !resource.OnDisk(res.Spec) {
+		if ordinary(res.Spec) {
 			add(&node{Resource: res, planned: true})
 		}
 	}
-	for _, unit := range r.staleUnits() {
-		add(&node{Resource: resource.Resource{Spec: &resource.Unit{Unit: unit}}, stale: true})
+	for _, res := range r.dropped() {
+		if ordinary(res.Spec) && resource.Undone(res.Spec) {
+			add(&node{Resource: resource.Resource{Spec: res.Spec}, stale: true})
+		}
 	}
-	for _, unit := range r.intent.Restarts {
+	for _, unit := range slices.Concat(r.intent.Restarts, r.intent.Reloads) {
 		add(&node{Resource: resource.Resource{Spec: &resource.Unit{Unit: unit}}})
 	}
 	slices.Sort(ids)
 	return ordered(nodes, ids)
+}
+
+// ordinary reports whether a resource is brought about among the others, and neither before them, as a mount is, nor with
+// the files.
+func ordinary(spec resource.Spec) bool {
+	_, mount := spec.(*resource.Mount)
+	return !mount && !resource.OnDisk(spec)
 }
 
 // ordered visits the nodes in the order of their IDs, each after what it requires.

@@ -91,6 +91,13 @@ type Units interface {
 	RestartUnit(ctx context.Context, unit string) error
 	// StopUnit stops a unit and waits until its job is done; it is no error that it does not run.
 	StopUnit(ctx context.Context, unit string) error
+	// ReloadUnit has a unit that runs read its configuration again, and restarts one that cannot.
+	ReloadUnit(ctx context.Context, unit string) error
+	// MaskUnit and UnmaskUnit decide whether anything may start a unit, EnableUnit and DisableUnit whether a boot does.
+	MaskUnit(ctx context.Context, unit string) error
+	UnmaskUnit(ctx context.Context, unit string) error
+	EnableUnit(ctx context.Context, unit string) error
+	DisableUnit(ctx context.Context, unit string) error
 }
 
 // UnitState is a unit's state, in systemd's words.
@@ -100,6 +107,8 @@ type UnitState struct {
 	SubState    string
 	// Result is why a failed unit failed: "exit-code", "timeout", ...
 	Result string
+	// Enabled says that a boot starts it by a link of its own (systemctl(1), is-enabled).
+	Enabled bool
 	// Starting says that somebody has asked for it to be started, and it is not active yet.
 	Starting bool
 }
@@ -111,6 +120,23 @@ type Kernel interface {
 	Sysctl(key string) (string, error)
 	// SetSysctl sets a kernel parameter.
 	SetSysctl(key, value string) error
+	// Attribute returns a setting of sysfs, the chosen one of several; one that the kernel does not have is an error that
+	// is fs.ErrNotExist.
+	Attribute(path string) (string, error)
+	// SetAttribute sets it.
+	SetAttribute(path, value string) error
+	// Mounted reports whether a directory is mounted where the resource wants it.
+	Mounted(mount *resource.Mount) (bool, error)
+	// Mount mounts it, in the place of what is mounted there. Both directories are made where they are missing.
+	Mount(ctx context.Context, mount *resource.Mount) error
+	// Unmount takes it away, also from under who has it open.
+	Unmount(ctx context.Context, mount *resource.Mount) error
+	// Swapping reports whether a swap file is in use and has its size; SwapFile, whether it is there.
+	Swapping(swap *resource.Swap) (bool, error)
+	SwapFile(swap *resource.Swap) (bool, error)
+	// MakeSwap makes a swap file and takes it into use, RemoveSwap removes it.
+	MakeSwap(ctx context.Context, swap *resource.Swap) error
+	RemoveSwap(ctx context.Context, swap *resource.Swap) error
 	// ModuleLoaded reports whether a kernel module is loaded or built in.
 	ModuleLoaded(module string) (bool, error)
 	// LoadModule loads a kernel module.

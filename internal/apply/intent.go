@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -24,11 +25,17 @@ type intent struct {
 	Reload bool `json:"reload,omitempty"`
 	// Restarts are the units to restart, sorted.
 	Restarts []string `json:"restarts,omitempty"`
+	// Reloads are the units that read again what has changed, while they run; sorted.
+	Reloads []string `json:"reloads,omitempty"`
+	// Commands are the labels of the commands to be run because something that they work on changes, sorted.
+	Commands []string `json:"commands,omitempty"`
 	// Paths are the names that change, sorted.
 	Paths []string `json:"paths,omitempty"`
 }
 
-func (i *intent) empty() bool { return !i.Reload && len(i.Restarts)+len(i.Paths) == 0 }
+func (i *intent) empty() bool {
+	return !i.Reload && len(i.Restarts)+len(i.Reloads)+len(i.Commands)+len(i.Paths) == 0
+}
 
 // unitName is the name of a unit (systemd.unit(5)).
 var unitName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9:_.\\@-]+\.[a-z]+$`) })
@@ -38,7 +45,7 @@ func (i *intent) check() error {
 	if i.empty() {
 		return errors.New("says nothing")
 	}
-	for _, unit := range i.Restarts {
+	for _, unit := range slices.Concat(i.Restarts, i.Reloads) {
 		if !unitName().MatchString(unit) {
 			return errors.New("names something that is no unit")
 		}
@@ -54,22 +61,29 @@ func (i *intent) check() error {
 // unitDirs are where systemd reads what a plan changes, and what a repair removes (systemd.unit(5)).
 var unitDirs = []string{resource.UnitDir + "/", "/etc/systemd/system.control/", "/run/systemd/"}
 
-func (i *intent) add(wrong []difference) {
+// add adds what changes, and what that takes of units and of the commands among all resources.
+func (i *intent) add(wrong []difference, all []resource.Resource) {
 	// The earlier run's record stays as it was.
-	i.Restarts, i.Paths = slices.Clone(i.Restarts), slices.Clone(i.Paths)
+	i.Restarts, i.Reloads, i.Commands, i.Paths = slices.Clone(i.Restarts), slices.Clone(i.Reloads), slices.Clone(i.Commands), slices.Clone(i.Paths)
 	for _, d := range wrong {
-		for _, dir := range unitDirs {
-			i.Reload = i.Reload || strings.HasPrefix(d.Spec.Name(), dir)
+		for _, path := range d.Spec.Paths() {
+			i.Reload = i.Reload || slices.ContainsFunc(unitDirs, func(dir string) bool { return strings.HasPrefix(path, dir) })
+			i.Paths = append(i.Paths, path)
+			for _, res := range all {
+				if c, ok := res.Spec.(*resource.Command); ok && c.Reads(path) {
+					i.Commands = append(i.Commands, c.Label)
+				}
+			}
 		}
 		if f, ok := d.Spec.(*resource.File); !ok || !f.Temporary() || d.action != Removed {
 			i.Restarts = append(i.Restarts, d.Restarts...) // who reads it has something better now, if it is over
+			i.Reloads = append(i.Reloads, d.Reloads...)
 		}
-		i.Paths = append(i.Paths, d.Spec.Name())
 	}
-	slices.Sort(i.Restarts)
-	i.Restarts = slices.Compact(i.Restarts)
-	slices.Sort(i.Paths)
-	i.Paths = slices.Compact(i.Paths)
+	for _, list := range []*[]string{&i.Restarts, &i.Reloads, &i.Commands, &i.Paths} {
+		slices.Sort(*list)
+		*list = slices.Compact(*list)
+	}
 }
 
 // recover takes up what an earlier run left undone. A record that cannot be read stands for the
@@ -98,11 +112,14 @@ func (r *run) recover() error {
 func (r *run) worst() intent {
 	all := intent{Reload: true}
 	for _, res := range slices.Concat(r.plan.Resources, r.Stale) {
+		all.Paths = append(all.Paths, res.Spec.Paths()...)
 		switch spec := res.Spec.(type) {
 		case *resource.Unit:
 			all.Restarts = append(all.Restarts, spec.Unit)
-		case *resource.File, *resource.Directory, *resource.Symlink:
-			all.Paths = append(all.Paths, spec.Name())
+		case *resource.Command:
+			if len(spec.Inputs) > 0 {
+				all.Commands = append(all.Commands, spec.Label)
+			}
 		}
 	}
 	return all
@@ -195,8 +212,9 @@ func (r *run) forget() error {
 // restart again what runs well. A record that cannot be shortened stands: more is done then, and
 // nothing is lost.
 func (r *run) owe() {
-	left := intent{Restarts: slices.DeleteFunc(slices.Clone(r.intent.Restarts), r.settled)}
-	if r.intent.empty() || !r.intent.Reload && len(r.intent.Paths) == 0 && len(left.Restarts) == len(r.intent.Restarts) {
+	open := func(names []string) []string { return slices.DeleteFunc(slices.Clone(names), r.settled) }
+	left := intent{Restarts: open(r.intent.Restarts), Reloads: open(r.intent.Reloads), Commands: open(r.intent.Commands)}
+	if r.intent.empty() || reflect.DeepEqual(left, r.intent) {
 		return
 	}
 	r.intent = left
@@ -209,8 +227,8 @@ func (r *run) owe() {
 	}
 }
 
-// restarts reports whether a unit's inputs changed.
-func (i *intent) restarts(unit string) bool {
-	_, found := slices.BinarySearch(i.Restarts, unit)
+// has reports whether a list of the record has a name.
+func has(sorted []string, name string) bool {
+	_, found := slices.BinarySearch(sorted, name)
 	return found
 }

@@ -25,7 +25,14 @@ var changing = []string{
 	"stage", "commit", "unstage", "mkdir", "symlink", "remove", "rmdir", "sync", "syncfs", "reload", "start", "restart", "stop", "set", "load", "run",
 }
 
-func (c call) changes() bool { return slices.Contains(changing, c.op) }
+// changingKinds are those of the kinds that no AKS plan has.
+var changingKinds = []string{
+	"reload-unit", "mask", "unmask", "enable", "disable", "attribute-set", "mount", "unmount", "swapon", "swapoff",
+}
+
+func (c call) changes() bool {
+	return slices.Contains(changing, c.op) || slices.Contains(changingKinds, c.op)
+}
 
 // entry is a file, directory or link of a memory.
 type entry struct {
@@ -48,8 +55,17 @@ type memory struct {
 	loaded map[string]entry // unit files as systemd has read them
 	sysctl map[string]string
 	module map[string]bool
-	calls  []call
-	lock   chan struct{}
+	// attributes, mounts and swaps are by path; mounts lead to what is mounted.
+	attributes, mounts map[string]string
+	swaps              map[string]int64
+	// ran are the commands that have inputs, by label, with what they saw; ranSynced is what of it a power cut leaves.
+	ran, ranSynced map[string]ran
+	// stale are the resources of the plan before.
+	stale []resource.Resource
+	// masked and disabled are names of units.
+	masked, disabled map[string]bool
+	calls            []call
+	lock             chan struct{}
 	// before may make a call fail, in which case it does nothing.
 	before func(call) error
 	// probe answers checks.
@@ -74,7 +90,16 @@ func newMemory() *memory {
 		loaded: map[string]entry{},
 		sysctl: map[string]string{},
 		module: map[string]bool{},
-		lock:   make(chan struct{}, 1),
+
+		attributes: map[string]string{},
+		mounts:     map[string]string{},
+		swaps:      map[string]int64{},
+		masked:     map[string]bool{},
+		disabled:   map[string]bool{},
+		ran:        map[string]ran{},
+		ranSynced:  map[string]ran{},
+
+		lock: make(chan struct{}, 1),
 	}
 }
 
@@ -83,6 +108,9 @@ func (m *memory) clone() *memory {
 	c := newMemory()
 	c.files, c.staged, c.synced = maps.Clone(m.files), maps.Clone(m.staged), maps.Clone(m.synced)
 	c.loaded, c.sysctl, c.module = maps.Clone(m.loaded), maps.Clone(m.sysctl), maps.Clone(m.module)
+	c.attributes, c.mounts, c.swaps = maps.Clone(m.attributes), maps.Clone(m.mounts), maps.Clone(m.swaps)
+	c.masked, c.disabled = maps.Clone(m.masked), maps.Clone(m.disabled)
+	c.ran, c.ranSynced, c.stale = maps.Clone(m.ran), maps.Clone(m.ranSynced), m.stale
 	for name, u := range m.units {
 		c.units[name] = &unit{u.state, maps.Clone(u.inputs)}
 	}
@@ -94,6 +122,8 @@ func (m *memory) rebooted() *memory {
 	c := newMemory()
 	c.files, c.synced, c.staged = maps.Clone(m.synced), maps.Clone(m.synced), maps.Clone(m.staged)
 	c.loaded = unitFiles(c.files)
+	c.masked, c.disabled = maps.Clone(m.masked), maps.Clone(m.disabled)
+	c.ran, c.ranSynced, c.stale = maps.Clone(m.ranSynced), maps.Clone(m.ranSynced), m.stale
 	return c
 }
 
@@ -295,6 +325,9 @@ func (m *memory) Renamed(string) {}
 func (m *memory) SyncFileSystem(name string) error {
 	err := m.enter("syncfs", name)
 	defer m.mu.Unlock()
+	if err == nil {
+		m.ranSynced = maps.Clone(m.ran)
+	}
 	return err
 }
 
@@ -310,10 +343,14 @@ func (m *memory) Sync() error {
 func (m *memory) UnitState(_ context.Context, name string) (apply.UnitState, error) {
 	err := m.enter("state", name)
 	defer m.mu.Unlock()
+	state := apply.UnitState{LoadState: "not-found", ActiveState: "inactive", Enabled: !m.disabled[name]}
 	if u := m.units[name]; u != nil {
-		return apply.UnitState{LoadState: "loaded", ActiveState: u.state}, err
+		state.LoadState, state.ActiveState = "loaded", u.state
 	}
-	return apply.UnitState{LoadState: "not-found", ActiveState: "inactive"}, err
+	if m.masked[name] {
+		state.LoadState = "masked"
+	}
+	return state, err
 }
 
 // NeedReload is true for a unit that was started once: its files are newer than what was read then,
@@ -410,6 +447,9 @@ func (m *memory) LoadModule(_ context.Context, name string) error {
 
 func (m *memory) Run(ctx context.Context, c *resource.Command) ([]byte, error) {
 	err := m.enter("run", c.Label)
+	if err == nil && len(c.Inputs) > 0 {
+		m.ran[c.Label] = ran{c, m.inputsOf(c)}
+	}
 	m.mu.Unlock()
 	if err == nil && m.run != nil {
 		return m.run(ctx, c)

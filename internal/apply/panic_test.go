@@ -3,6 +3,7 @@ package apply_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -15,7 +16,7 @@ import (
 // A defect in any of the host's methods becomes an error.
 func TestPanics(t *testing.T) {
 	p := aksPlan(t)
-	p.Resources = append(p.Resources, resource.Resource{Spec: &resource.Command{Label: "c"}})
+	p.Resources = append(p.Resources, resource.Resource{Spec: &resource.Command{Label: "c", Argv: []string{"true"}}})
 	for _, op := range append(changing, "stat", "read", "state", "sysctl", "module", "probe") {
 		if op == "syncfs" {
 			continue // nothing of this plan is there until something takes its place
@@ -51,6 +52,34 @@ func TestPanics(t *testing.T) {
 			applied(t, m, p)
 			converged(t, m, p)
 		}
+	}
+}
+
+// So does one in a method that only other kinds of resource call.
+func TestPanicsOfKinds(t *testing.T) {
+	broken := make(map[string]bool)
+	for _, s := range situations(t) {
+		for _, op := range append(changingKinds, "attribute", "mounted", "swapping", "swap-file", "syncfs") {
+			if !slices.ContainsFunc(s.calls, func(c call) bool { return c.op == op }) {
+				continue
+			}
+			broken[op] = true
+			m := s.before.clone()
+			err := interrupt(m, s.plan, func(_ int, c call) error {
+				if c.op == op {
+					panic("broken " + op)
+				}
+				return nil
+			})
+			if err == nil || !strings.Contains(err.Error(), "broken "+op) {
+				t.Errorf("%s: %s: %v", s.name, op, err)
+			}
+			applied(t, m, s.plan)
+			sameAs(t, s.name+": "+op, &s, m)
+		}
+	}
+	if len(broken) != len(changingKinds)+5 {
+		t.Errorf("only these were called: %v", broken)
 	}
 }
 

@@ -2,23 +2,16 @@ package apply
 
 import (
 	"errors"
-	"fmt"
 
-	"github.com/slipway-dev/slipway/internal/place"
 	"github.com/slipway-dev/slipway/internal/resource"
 )
 
-// allowed wants every path of the plan, and of what is stale, to be one that a plan may have.
+// allowed wants all of the plan, and of what is stale, to be such as a plan may have.
 func (r *run) allowed() error {
 	var errs []error
 	for _, list := range [][]resource.Resource{r.plan.Resources, r.Stale} {
 		for _, res := range list {
-			if !resource.OnDisk(res.Spec) {
-				continue
-			}
-			if why := place.Check(res.Spec.Name()); why != "" {
-				errs = append(errs, failed(res, fmt.Errorf("path %q %s", res.Spec.Name(), why)))
-			}
+			errs = appendFailure(errs, res, res.Spec.Valid())
 		}
 	}
 	return errors.Join(errs...)

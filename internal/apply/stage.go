@@ -2,6 +2,7 @@ package apply
 
 import (
 	"errors"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -15,18 +16,28 @@ const stagers = 8
 // stage makes directories, and every file under its temporary name.
 func (r *run) stage() error {
 	var errs []error
-	var files []difference
 	for _, d := range r.wrong {
 		switch spec := d.Spec.(type) {
 		case *resource.Directory:
 			errs = appendFailure(errs, d.Resource, r.Host.MakeDirectory(spec))
 		case *resource.File:
 			if d.action != Removed {
-				files = append(files, d)
+				r.writes = append(r.writes, d)
 			}
+		case *resource.Block:
+			errs = appendFailure(errs, d.Resource, r.compose(d))
 		}
 	}
-	return errors.Join(append(errs, r.stageFiles(files)...)...)
+	r.emptied = nil
+	r.writes = slices.DeleteFunc(r.writes, func(d difference) bool {
+		file := d.Spec.(*resource.File)
+		empty := d.action == composed && len(file.Content) == 0
+		if empty {
+			r.emptied = append(r.emptied, file.Path)
+		}
+		return empty
+	})
+	return errors.Join(append(errs, r.stageFiles(r.writes)...)...)
 }
 
 // stageFiles stages files, several at a time, and returns what failed in their order.
@@ -61,11 +72,10 @@ func (r *run) stageFiles(files []difference) []error {
 // unstage removes what was staged and will not be committed; what cannot be removed is found again
 // by the next run, under the same name.
 func (r *run) unstage() {
-	for _, d := range r.wrong {
-		if f, ok := d.Spec.(*resource.File); ok && d.action != Removed {
-			if err := r.Host.Unstage(f.Path); err != nil {
-				r.Log.Warn("staged file is left behind", "path", f.Path, "error", err)
-			}
+	for _, d := range r.writes {
+		name := d.Spec.(*resource.File).Path
+		if err := r.Host.Unstage(name); err != nil {
+			r.Log.Warn("staged file is left behind", "path", name, "error", err)
 		}
 	}
 }

@@ -8,44 +8,58 @@ import (
 	"github.com/slipway-dev/slipway/internal/resource"
 )
 
-// compareStale finds what earlier plans brought that is still there and that this one has nothing of.
-// Where something else has taken its place, such as a directory, it is somebody else's, and left alone.
+// compareStale finds what earlier plans brought to the disk that is still there and that this one has nothing of.
 func (r *run) compareStale() error {
 	planned := make(map[string]bool)
 	for _, res := range r.plan.Resources {
 		planned[res.Spec.Name()] = true
+		if _, shared := res.Spec.(*resource.Block); shared {
+			continue
+		}
+		for _, path := range res.Spec.Paths() {
+			planned[path] = true
+		}
 	}
 	var errs []error
 	for _, res := range r.Stale {
-		switch res.Spec.(type) {
-		case *resource.File, *resource.Symlink:
-		default:
+		if !resource.OnDisk(res.Spec) || planned[res.Spec.Name()] || planned[res.Spec.Paths()[0]] {
 			continue
 		}
-		path := res.Spec.Name()
-		if planned[path] {
-			continue
-		}
-		have, err := r.Host.Stat(path)
+		action, err := diskKinds[res.Spec.Kind()].stale(r, res.Spec)
 		switch {
 		case err != nil:
 			errs = append(errs, failed(res, err))
-		case have.Kind == RegularFile, have.Kind == Symlink:
-			r.wrong = append(r.wrong, difference{res, Removed})
-			r.changed(res.ID(), Removed)
+		case action != "":
+			r.wrong = append(r.wrong, difference{res, action})
+			r.changed(res.ID(), action)
 		}
 	}
 	return errors.Join(errs...)
 }
+
+// staleFile reports whether a file or link is to be removed.
+func staleFile(r *run, spec resource.Spec) (Action, error) {
+	have, err := r.Host.Stat(spec.Name())
+	if err == nil && (have.Kind == RegularFile || have.Kind == Symlink) {
+		return Removed, nil
+	}
+	return "", err
+}
+
+// leftToPrune is for directories: they are removed when they are empty, after what is in them.
+func leftToPrune(*run, resource.Spec) (Action, error) { return "", nil }
 
 // prune removes what should be gone, and after it the directories of earlier plans that are empty then.
 // A directory that holds something is somebody else's too.
 func (r *run) prune() error {
 	var errs []error
 	for _, d := range r.wrong {
-		if d.action == Removed {
+		if _, shared := d.Spec.(*resource.Block); d.action == Removed && !shared {
 			errs = appendFailure(errs, d.Resource, r.remove(d.Spec))
 		}
+	}
+	for _, path := range r.emptied {
+		errs = append(errs, r.Host.Remove(path))
 	}
 	var directories []resource.Resource
 	for _, res := range r.dropped() {
@@ -72,17 +86,6 @@ func (r *run) remove(spec resource.Spec) error {
 		}
 	}
 	return r.Host.Remove(spec.Name())
-}
-
-// staleUnits are the units that earlier plans started and that this one has nothing of.
-func (r *run) staleUnits() []string {
-	var units []string
-	for _, res := range r.dropped() {
-		if unit, ok := res.Spec.(*resource.Unit); ok {
-			units = append(units, unit.Unit)
-		}
-	}
-	return units
 }
 
 // dropped are the stale resources that the plan does not have.

@@ -79,7 +79,7 @@ func TestStaleIsSomethingElse(t *testing.T) {
 func TestUntil(t *testing.T) {
 	m := newMemory()
 	p := with(
-		resource.Resource{Restarts: []string{"a.service"}, Spec: &resource.File{Path: "/etc/credential", Mode: 0o600, Content: []byte("c"), Until: []string{"/etc/own", "/etc/name"}}},
+		resource.Resource{Effects: resource.Restarting("a.service"), Spec: &resource.File{Path: "/etc/credential", Mode: 0o600, Content: []byte("c"), Until: []string{"/etc/own", "/etc/name"}}},
 		started("a.service"),
 	)
 	applied(t, m, p)

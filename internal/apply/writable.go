@@ -16,7 +16,7 @@ func (e *Engine) Writable(plan resource.Plan) error {
 		return err
 	}
 	return r.writable(plan.Resources, func(res resource.Resource) bool {
-		action, err := r.compareOne(res)
+		action, err := diskKinds[res.Spec.Kind()].compare(r, res.Spec)
 		return action != "" || err != nil
 	})
 }
@@ -29,7 +29,7 @@ func (r *run) writable(resources []resource.Resource, changes func(resource.Reso
 		if !resource.OnDisk(res.Spec) {
 			continue
 		}
-		dir := path.Dir(res.Spec.Name())
+		dir := path.Dir(res.Spec.Paths()[0])
 		if _, ok := res.Spec.(*resource.Directory); ok {
 			dir = res.Spec.Name() // something may be mounted there
 		}

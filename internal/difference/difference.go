@@ -40,8 +40,8 @@ type Change struct {
 	Secret         bool `json:"secret,omitempty"`
 	Judgement
 	spec resource.Spec
-	// restarts are the units that restart because of it.
-	restarts []string
+	// restarts are the units that restart because of it, reloads those that read it again.
+	restarts, reloads []string
 }
 
 // Field is a field of a resource by its JSON path, with its values as JSON.
@@ -77,7 +77,8 @@ func Of(before, after resource.Plan) (*Difference, error) {
 	for _, r := range before.Resources {
 		other, ok := wanted[r.ID()]
 		if !ok {
-			j.compare(delta{id: r.ID(), old: &r, restarts: j.restartsOf(r, r)})
+			restarts, reloads := j.effectsOf(r, r)
+			j.compare(delta{id: r.ID(), old: &r, restarts: restarts, reloads: reloads})
 			d.Removed = append(d.Removed, Whole{Resource: r})
 			continue
 		}
@@ -87,15 +88,16 @@ func Of(before, after resource.Plan) (*Difference, error) {
 		}
 		if len(c.Fields) > 0 || c.ContentDiffers {
 			if c.onMachine() {
-				c.restarts = j.restartsOf(r, other)
+				c.restarts, c.reloads = j.effectsOf(r, other)
 			}
-			j.compare(delta{r.ID(), &r, &other, c.Fields, c.restarts})
+			j.compare(delta{r.ID(), &r, &other, c.Fields, c.restarts, c.reloads})
 			d.Changed = append(d.Changed, c)
 		}
 	}
 	for _, r := range after.Resources {
 		if _, ok := had[r.ID()]; !ok {
-			j.compare(delta{id: r.ID(), new: &r, restarts: j.restartsOf(r, r)})
+			restarts, reloads := j.effectsOf(r, r)
+			j.compare(delta{id: r.ID(), new: &r, restarts: restarts, reloads: reloads})
 			d.Added = append(d.Added, Whole{Resource: r})
 		}
 	}

@@ -91,7 +91,7 @@ func without(p resource.Plan, id resource.ID) resource.Plan {
 
 // file is a file that a unit reads.
 func file(path, content string, restarts ...string) resource.Resource {
-	return resource.Resource{Phase: resource.Join, Restarts: restarts, Spec: &resource.File{Path: path, Mode: 0o644, Content: []byte(content)}}
+	return resource.Resource{Phase: resource.Join, Effects: resource.Restarting(restarts...), Spec: &resource.File{Path: path, Mode: 0o644, Content: []byte(content)}}
 }
 
 // node is a plan of a kubelet and nothing else.

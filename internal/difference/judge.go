@@ -14,7 +14,8 @@ type delta struct {
 	id       resource.ID
 	old, new *resource.Resource
 	fields   []Field
-	restarts []string
+	// restarts are the units that restart because of it, reloads those that read it again.
+	restarts, reloads []string
 }
 
 func (d *delta) event() event {
@@ -52,15 +53,17 @@ func newJudge(before, after resource.Plan) *judge {
 
 func (j *judge) compare(d delta) { j.deltas = append(j.deltas, d) }
 
-// restartsOf are the units that restart because of a change from one resource to another. A file that is
+// effectsOf are the units that restart because of a change from one resource to another, and those that reload. A file that is
 // there only until something takes its place is not written on a node that has joined: nothing reads it.
-func (j *judge) restartsOf(a, b resource.Resource) []string {
+func (j *judge) effectsOf(a, b resource.Resource) (restarts, reloads []string) {
 	if j.ran && until(b.Spec) {
-		return nil
+		return nil, nil
 	}
-	units := slices.Concat(a.Restarts, b.Restarts)
-	slices.Sort(units)
-	return slices.Compact(units)
+	restarts, reloads = slices.Concat(a.Restarts, b.Restarts), slices.Concat(a.Reloads, b.Reloads)
+	slices.Sort(restarts)
+	slices.Sort(reloads)
+	restarts = slices.Compact(restarts)
+	return restarts, slices.DeleteFunc(slices.Compact(reloads), func(unit string) bool { return slices.Contains(restarts, unit) })
 }
 
 func until(spec resource.Spec) bool {
@@ -87,6 +90,9 @@ func (j *judge) judgements() map[resource.ID]Judgement {
 	j.placed()
 	judged := make(map[resource.ID]Judgement, len(j.deltas))
 	for _, d := range j.deltas {
+		if reason, found := d.effects(); found {
+			j.add(d.id, reason)
+		}
 		reasons := j.reasons[d.id]
 		greatest := None
 		for _, r := range reasons {
@@ -111,10 +117,26 @@ func (d *delta) own() Reason {
 	switch unit := unitOf(d.spec()); {
 	case len(d.restarts) > 0:
 		return Reason{Restart, strings.Join(d.restarts, ", "), "reads it when it starts", fromPlan}
+	case len(d.reloads) > 0:
+		return Reason{Reload, strings.Join(d.reloads, ", "), "reads it again while it runs", fromPlan}
 	case unit != "":
 		return Reason{Reload, unit, "systemd reads its units again", fromSystemd}
 	}
 	return Reason{}
+}
+
+// effects are what the plans say that a change takes: the later one of what it brings, the earlier one of what goes.
+func (d *delta) effects() (Reason, bool) {
+	of := d.old
+	if d.new != nil {
+		of = d.new
+	}
+	if d.new == nil {
+		if kind := resource.KindOf(of.Spec); kind.Stays != nil && kind.Stays(of.Spec) != "" {
+			return Reason{None, of.Spec.Name(), kind.Stays(of.Spec), kind.StaysSource}, true
+		}
+	}
+	return Reason{of.Class, of.Spec.Name(), of.Why, of.Source}, of.Why != ""
 }
 
 // inOrder sorts reasons, the greatest class first, and leaves out what is said twice.

@@ -48,8 +48,6 @@ var placedTable = []placedRow{
 
 	{"File", []string{"/etc/containerd/certs.d/*/*"}, always, None, "it is read at the next pull", "containerd docs/hosts.md: updates do not require restarting the daemon"},
 	{"Symlink", []string{"/etc/resolv.conf"}, always, None, "pods that run keep the resolver they were started with", dynamic},
-	{"Sysctl", nil, removed, None, "the kernel keeps the value until it boots again", "sysctl.d(5)"},
-	{"Module", nil, removed, None, "it stays loaded until the machine boots again", "modules-load.d(5)"},
 }
 
 func everyPlace(of func(plan.Places) string) []string {

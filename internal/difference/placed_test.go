@@ -91,13 +91,13 @@ func TestRulesThatLookInside(t *testing.T) {
 		return file(places.Authority, certificate(contents...), plan.KubeletUnit)
 	}
 	kubelet := func(target string) resource.Resource {
-		return resource.Resource{Restarts: []string{plan.KubeletUnit}, Spec: &resource.Symlink{Path: places.KubeletBinary, Target: target}}
+		return resource.Resource{Effects: resource.Restarting(plan.KubeletUnit), Spec: &resource.Symlink{Path: places.KubeletBinary, Target: target}}
 	}
 	server := func(url string) resource.Resource {
 		return resource.Resource{Spec: &resource.Check{Label: "api-server", APIServer: &resource.APIServer{Server: url}}}
 	}
 	bootstrap := func(content string, until ...string) resource.Resource {
-		return resource.Resource{Restarts: []string{plan.KubeletUnit}, Spec: &resource.File{Path: places.BootstrapConfig, Content: []byte(content), Secret: true, Until: until}}
+		return resource.Resource{Effects: resource.Restarting(plan.KubeletUnit), Spec: &resource.File{Path: places.BootstrapConfig, Content: []byte(content), Secret: true, Until: until}}
 	}
 	for name, c := range map[string]struct {
 		before, after resource.Plan

@@ -28,8 +28,11 @@ func compareResources(a, b resource.Resource) (Change, error) {
 	for _, d := range document.Diff("$", before, after) {
 		c.Fields = append(c.Fields, Field{strings.TrimPrefix(d.Path, "$."), jsonOf(d.Old), jsonOf(d.New)})
 	}
-	if from, ok := a.Spec.(*resource.File); ok {
+	switch from := a.Spec.(type) {
+	case *resource.File:
 		c.compareContent(from, b.Spec.(*resource.File))
+	case *resource.Block:
+		c.compareContent(inFile(from), inFile(b.Spec.(*resource.Block)))
 	}
 	return c, nil
 }
@@ -38,8 +41,8 @@ func compareResources(a, b resource.Resource) (Change, error) {
 // same for one ID, those that change nothing on the machine, and a file's content, which is compared by
 // itself. When a file is not needed any more is not on the machine either.
 var (
-	notCompared       = []string{"id", "kind", "requires", "reason"}
-	notComparedInSpec = []string{"content", "base64", "fingerprint", "until"}
+	notCompared       = []string{"id", "kind", "requires", "reason", "takes"}
+	notComparedInSpec = []string{"content", "base64", "fingerprint", "until", "was"}
 )
 
 // comparedPart is what counts of a resource when it is compared. It is taken from its JSON, so that
@@ -76,6 +79,11 @@ func comparedPart(r resource.Resource) (*document.Node, error) {
 
 func remove(n *document.Node, names []string) {
 	n.Fields = slices.DeleteFunc(n.Fields, func(f document.Field) bool { return slices.Contains(names, f.Name) })
+}
+
+// inFile is a block as a file of its own.
+func inFile(b *resource.Block) *resource.File {
+	return &resource.File{Path: b.Path, Content: []byte(b.Content)}
 }
 
 func (c *Change) compareContent(a, b *resource.File) {

@@ -53,11 +53,11 @@ func wholeResources(out *strings.Builder, paint func(string) string, sign string
 		out.WriteString("\n")
 	}
 	for _, r := range resources {
-		mode, what := resource.Particulars(r.Spec)
+		shown := r.Spec.Describe()
 		if file, ok := r.Spec.(*resource.File); ok && file.Secret {
-			mode += " secret"
+			shown.Mode += " secret"
 		}
-		headline(out, paint, sign, r.Spec, resource.Title(r.Spec), r.Judgement, style, mode, what)
+		headline(out, paint, sign, r.Spec, shown.Title, r.Judgement, style, shown.Mode, shown.What)
 	}
 }
 

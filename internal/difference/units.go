@@ -37,6 +37,11 @@ func (j *judge) units() []Unit {
 		if unit := unitOf(d.spec()); unit != "" && effects[unit] == "" {
 			effects[unit] = Reloads
 		}
+		for _, unit := range d.reloads {
+			if effects[unit] == "" {
+				effects[unit] = Reloads
+			}
+		}
 		for _, unit := range d.restarts {
 			effects[unit] = Restarts
 		}

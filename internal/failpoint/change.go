@@ -34,6 +34,15 @@ const (
 	Sysctl        Kind = "sysctl"
 	Module        Kind = "module"
 	Command       Kind = "command"
+	Attribute     Kind = "attribute"
+	Mount         Kind = "mount"
+	Unmount       Kind = "unmount"
+	SwapOn        Kind = "swapon"
+	SwapOff       Kind = "swapoff"
+	Mask          Kind = "mask"
+	Unmask        Kind = "unmask"
+	Enable        Kind = "enable"
+	Disable       Kind = "disable"
 )
 
 // Change is one change of the host, as whoever makes it describes it. It holds what is at hand anyway, so that

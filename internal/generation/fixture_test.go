@@ -92,7 +92,7 @@ func (m *machine) begin(e generation.Entry, p resource.Plan) (*generation.Store,
 		e.Origin = generation.Apply
 	}
 	e.StartedAt = clock
-	e, err := s.Begin(e, p)
+	e, err := s.Begin(m.t.Context(), e, p)
 	if err != nil {
 		m.t.Fatal(err)
 	}

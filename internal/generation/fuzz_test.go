@@ -58,7 +58,7 @@ func FuzzIndex(f *testing.F) {
 
 func FuzzRecord(f *testing.F) {
 	plan := resource.Plan{Config: "c", Dialect: "aks", Resources: []resource.Resource{
-		{Phase: resource.Base, Reason: "<&>", Restarts: []string{"a.service"}, Spec: &resource.File{Path: "/etc/a", Mode: 0o644, Content: []byte("a\xff")}},
+		{Phase: resource.Base, Reason: "<&>", Effects: resource.Restarting("a.service"), Spec: &resource.File{Path: "/etc/a", Mode: 0o644, Content: []byte("a\xff")}},
 		{Phase: resource.Join, ExitCode: 3, Spec: &resource.File{Path: "/etc/s", Mode: 0o600, Content: []byte("s"), Secret: true}},
 		{Phase: resource.Join, Spec: &resource.File{Path: "/etc/u", Mode: 0o600, Content: []byte("u"), Secret: true, Until: []string{"/etc/own", "/etc/name"}}},
 		{Spec: &resource.Directory{Path: "/etc/d", Mode: 0o755}}, {Spec: &resource.Symlink{Path: "/etc/l", Target: "x"}}, {Spec: &resource.Unit{Unit: "a.service"}},
@@ -84,7 +84,7 @@ func FuzzRecord(f *testing.F) {
 			return
 		}
 		for _, res := range Lasting(r.Resources).Resources {
-			if err := checkSpec(res.Spec); err != nil {
+			if err := res.Spec.Valid(); err != nil {
 				t.Fatal(err)
 			}
 			if file, ok := res.Spec.(*resource.File); ok && len(file.Until) > 0 {

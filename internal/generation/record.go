@@ -107,7 +107,7 @@ func parseRecord(data []byte) (*record, error) {
 		}
 	}
 	for _, res := range r.Left {
-		if err := checkSpec(res.Spec); err != nil {
+		if err := res.Spec.Valid(); err != nil {
 			return nil, err
 		}
 	}
@@ -125,7 +125,7 @@ func parseRecord(data []byte) (*record, error) {
 // checkPlan wants a plan of such resources as a record may hold.
 func checkPlan(plan resource.Plan) error {
 	for _, res := range plan.Resources {
-		if err := checkSpec(res.Spec); err != nil {
+		if err := res.Spec.Valid(); err != nil {
 			return err
 		}
 	}
@@ -133,20 +133,9 @@ func checkPlan(plan resource.Plan) error {
 		if _, ok := res.Spec.(*resource.Check); !ok {
 			return fmt.Errorf("has a %s among its health checks", res.ID())
 		}
-		if err := checkSpec(res.Spec); err != nil {
+		if err := res.Spec.Valid(); err != nil {
 			return err
 		}
-	}
-	return nil
-}
-
-// checkSpec wants a resource that has a name, and a path that a plan could have.
-func checkSpec(spec resource.Spec) error {
-	if resource.OnDisk(spec) {
-		return checkPath(spec.Name())
-	}
-	if spec.Name() == "" {
-		return fmt.Errorf("has a %s without a name", spec.Kind())
 	}
 	return nil
 }
@@ -169,6 +158,8 @@ func Lasting(plan resource.Plan) resource.Plan {
 			if spec.Temporary() {
 				continue
 			}
+		case *resource.UnitState:
+			res.Spec = &resource.UnitState{Unit: spec.Unit, State: spec.State}
 		case *resource.Check:
 			if spec.APIServer != nil {
 				check, server := *spec, *spec.APIServer
@@ -186,6 +177,10 @@ func Lasting(plan resource.Plan) resource.Plan {
 // credential that a node joins with, whatever the configs they were made from and however their health is checked.
 func Digest(plan resource.Plan) (string, error) {
 	plan = resource.Plan{Resources: Lasting(plan).Resources}
+	for i := range plan.Resources {
+		e := &plan.Resources[i].Effects
+		e.Class, e.Why, e.Source = resource.None, "", "" // what a change takes is nothing on the machine
+	}
 	document, err := json.Marshal(plan)
 	if err != nil {
 		return "", err

@@ -17,40 +17,54 @@ func (s *Store) Stale(plan resource.Plan) (removed, restored []resource.Resource
 	taken := make(map[string]bool)
 	planned := make(map[resource.ID]bool)
 	for _, res := range plan.Resources {
-		taken[res.Spec.Name()], planned[res.ID()] = true, true
+		planned[res.ID()] = true
+		take(taken, res.Spec)
 	}
 	if begun := s.records[s.begun]; begun != nil {
 		for _, res := range begun.Resources.Resources {
-			taken[res.Spec.Name()] = true // it is the plan, with the credential that may still be needed
+			take(taken, res.Spec) // it is the plan, with the credential that may still be needed
 		}
 	}
 	for _, r := range s.unsettled() {
 		for _, res := range r.brought {
-			name := res.Spec.Name()
-			switch res.Spec.(type) {
-			case *resource.File, *resource.Symlink, *resource.Directory:
+			switch name := res.Spec.Name(); {
+			case !resource.Undone(res.Spec):
+				continue
+			case isWhole(res.Spec):
 				if taken[name] {
 					continue
 				}
 				taken[name] = true
 				if original, found := r.original(name); found {
 					restored = append(restored, resource.Resource{
-						Phase: res.Phase, Restarts: res.Restarts, Reason: "was there before Slipway", Spec: original.spec(),
+						Phase: res.Phase, Effects: res.Effects, Reason: "was there before Slipway", Spec: original.spec(),
 					})
 					continue
 				}
-			case *resource.Unit:
+			default:
 				if planned[res.ID()] {
 					continue
 				}
 				planned[res.ID()] = true
-			default:
-				continue
 			}
 			removed = append(removed, res)
 		}
 	}
 	return removed, restored
+}
+
+// isWhole reports whether a resource is all that there is at its path: a file, a directory or a link, and not a part of a
+// file that others own, too.
+func isWhole(spec resource.Spec) bool {
+	_, part := spec.(*resource.Block)
+	return resource.OnDisk(spec) && !part
+}
+
+// take notes the paths that a resource is at.
+func take(taken map[string]bool, spec resource.Spec) {
+	for _, path := range spec.Paths() {
+		taken[path] = true
+	}
 }
 
 // unsettled is a generation of which something may be on the machine.
@@ -110,15 +124,14 @@ func (s *Store) left(plan resource.Plan) ([]resource.Resource, error) {
 	return list, errors.Join(errs...)
 }
 
-// gone reports whether nothing of a resource is on the machine any more. A unit is taken to be: what is not
-// loaded is not stopped either.
+// gone reports whether nothing of a resource is on the disk any more. What is not of the disk, such as a unit, is taken to
+// be there: where it is not, nothing is undone either.
 func (s *Store) gone(spec resource.Spec) (bool, error) {
-	switch spec.(type) {
-	case *resource.File, *resource.Symlink, *resource.Directory:
-		have, err := s.host.Stat(spec.Name())
-		return err == nil && have.Kind == apply.Absent, err
+	if !resource.OnDisk(spec) {
+		return false, nil
 	}
-	return false, nil
+	have, err := s.host.Stat(spec.Paths()[0])
+	return err == nil && have.Kind == apply.Absent, err
 }
 
 // back reports whether what was there before Slipway is there again.

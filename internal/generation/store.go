@@ -1,6 +1,7 @@
 package generation
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -42,6 +43,7 @@ type Files interface {
 	Remove(path string) error
 	SetAside(path string) (aside string, err error)
 	Sync() error
+	UnitState(ctx context.Context, unit string) (apply.UnitState, error)
 }
 
 // Store is a machine's generations. It is read when it is opened, and changes by Begin, Finish, Settled
@@ -204,7 +206,7 @@ func (s *Store) next(digest, config string) (number int, again bool) {
 
 // Begin records a new generation, before anything of it is applied, and returns it with its number.
 // Where the current generation has the same plan, that one is taken up again.
-func (s *Store) Begin(e Entry, plan resource.Plan) (Entry, error) {
+func (s *Store) Begin(ctx context.Context, e Entry, plan resource.Plan) (Entry, error) {
 	err := checkPlan(plan) // whatever is recorded can be read back
 	if err != nil {
 		return e, fmt.Errorf("record the generation: the plan %w", err)
@@ -247,6 +249,9 @@ func (s *Store) Begin(e Entry, plan resource.Plan) (Entry, error) {
 	}
 	dropIns, err := s.earlier(plan)
 	if err != nil {
+		return e, fmt.Errorf("record the generation: %w", err)
+	}
+	if plan, err = s.remembering(ctx, plan); err != nil {
 		return e, fmt.Errorf("record the generation: %w", err)
 	}
 	r := newRecord(e, plan, left, originals)

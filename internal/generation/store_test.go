@@ -209,7 +209,7 @@ func TestDiskIsFull(t *testing.T) {
 			}
 			return nil
 		}
-		if _, err := m.open().Begin(generation.Entry{}, wanted("c", file("/etc/a", "b"))); !errors.Is(err, syscall.ENOSPC) {
+		if _, err := m.open().Begin(t.Context(), generation.Entry{}, wanted("c", file("/etc/a", "b"))); !errors.Is(err, syscall.ENOSPC) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -229,7 +229,7 @@ func TestOnlyWhatCanBeReadIsRecorded(t *testing.T) {
 	for _, path := range []string{"/run/slipway/x", "/var/lib/slipway/x", "/etc/shadow", "/tmp/x", "/etc/../x"} {
 		m := newMachine(t)
 		m.advance(wanted("c1", file("/etc/a", "a")), generation.Good)
-		if _, err := m.open().Begin(generation.Entry{Origin: generation.Apply}, wanted("c2", file(path, "x"))); err == nil {
+		if _, err := m.open().Begin(t.Context(), generation.Entry{Origin: generation.Apply}, wanted("c2", file(path, "x"))); err == nil {
 			t.Errorf("%s is recorded", path)
 		}
 		equal(t, path, m.list(), "1 good")
@@ -237,7 +237,7 @@ func TestOnlyWhatCanBeReadIsRecorded(t *testing.T) {
 	m := newMachine(t)
 	unwell := wanted("c", file("/etc/a", "a"))
 	unwell.Health = []resource.Resource{file("/etc/b", "b")}
-	if _, err := m.open().Begin(generation.Entry{Origin: generation.Apply}, unwell); err == nil || !strings.Contains(err.Error(), "health") {
+	if _, err := m.open().Begin(t.Context(), generation.Entry{Origin: generation.Apply}, unwell); err == nil || !strings.Contains(err.Error(), "health") {
 		t.Errorf("a file among the health checks is recorded: %v", err)
 	}
 	// What would make a record too large for its reader is not written.
@@ -249,7 +249,7 @@ func TestOnlyWhatCanBeReadIsRecorded(t *testing.T) {
 		m := newMachine(t)
 		p := wanted("c", file("/etc/a", "a"))
 		p.Health = []resource.Resource{asked(strings.Repeat("b", c.size))}
-		if _, err := m.open().Begin(generation.Entry{Origin: generation.Apply}, p); (err == nil) != c.fits {
+		if _, err := m.open().Begin(t.Context(), generation.Entry{Origin: generation.Apply}, p); (err == nil) != c.fits {
 			t.Errorf("a health check of %d bytes: %v", c.size, err)
 		}
 		if _, err := m.open().Plan(1); (err == nil) != c.fits {

@@ -22,6 +22,17 @@ const (
 	actionSysctl  = string(failpoint.Sysctl)  // a key and a value
 	actionModule  = string(failpoint.Module)  // a module
 	actionCommand = string(failpoint.Command) // a label and arguments
+
+	actionReloadUnit = "reload"                    // a unit
+	actionMask       = string(failpoint.Mask)      // a unit
+	actionUnmask     = string(failpoint.Unmask)    // a unit
+	actionEnable     = string(failpoint.Enable)    // a unit
+	actionDisable    = string(failpoint.Disable)   // a unit
+	actionAttribute  = string(failpoint.Attribute) // a path and a value
+	actionMount      = string(failpoint.Mount)     // a directory that is mounted at, and what is
+	actionUnmount    = string(failpoint.Unmount)   // a directory that was mounted at
+	actionSwapOn     = string(failpoint.SwapOn)    // a path and a size
+	actionSwapOff    = string(failpoint.SwapOff)   // a path
 )
 
 // actionsPath is the file of actions.
@@ -45,9 +56,11 @@ func (a action) check() error {
 	ok := true
 	switch a.Action {
 	case actionReload:
-	case actionStart, actionRestart, actionStop:
+	case actionStart, actionRestart, actionStop, actionReloadUnit, actionMask, actionUnmask, actionEnable, actionDisable:
 		want.Unit, ok = a.Unit, a.Unit != ""
-	case actionSysctl:
+	case actionUnmount, actionSwapOff:
+		want.Key, ok = a.Key, a.Key != ""
+	case actionSysctl, actionAttribute, actionMount, actionSwapOn:
 		want.Key, want.Value, ok = a.Key, a.Value, a.Key != "" && a.Value != nil
 	case actionModule:
 		want.Module, ok = a.Module, a.Module != ""

@@ -38,21 +38,33 @@ func OpenDirectory(root string) (*Directory, error) {
 }
 
 // UnitState is active for a unit that was recorded as started, and not as stopped since; for others it is
-// that of a unit that does not exist.
+// that of a unit that does not exist. Each is enabled that was not recorded as disabled: what would be done is recorded.
 func (d *Directory) UnitState(_ context.Context, unit string) (apply.UnitState, error) {
+	state := apply.UnitState{LoadState: "not-found", ActiveState: "inactive", SubState: "dead", Enabled: true}
 	actions, err := d.actions()
 	if err != nil {
 		return apply.UnitState{}, err
 	}
-	for _, a := range slices.Backward(actions) {
-		if a.Unit == unit && a.Action == actionStop {
-			break
+	masked := false
+	for _, a := range actions {
+		if a.Unit != unit {
+			continue
 		}
-		if a.Unit == unit && (a.Action == actionStart || a.Action == actionRestart) {
-			return apply.UnitState{LoadState: "loaded", ActiveState: "active", SubState: "running"}, nil
+		switch a.Action {
+		case actionStop:
+			state.LoadState, state.ActiveState, state.SubState = "not-found", "inactive", "dead"
+		case actionStart, actionRestart:
+			state.LoadState, state.ActiveState, state.SubState = "loaded", "active", "running"
+		case actionEnable, actionDisable:
+			state.Enabled = a.Action == actionEnable
+		case actionMask, actionUnmask:
+			masked = a.Action == actionMask
 		}
 	}
-	return apply.UnitState{LoadState: "not-found", ActiveState: "inactive", SubState: "dead"}, nil
+	if masked {
+		state.LoadState = "masked"
+	}
+	return state, nil
 }
 
 // NeedReload reports whether one of the units was recorded as started.
@@ -86,19 +98,52 @@ func (d *Directory) RestartUnit(_ context.Context, unit string) error {
 	return d.record(action{Action: actionRestart, Unit: unit})
 }
 
+// ReloadUnit is recorded.
+func (d *Directory) ReloadUnit(_ context.Context, unit string) error {
+	return d.record(action{Action: actionReloadUnit, Unit: unit})
+}
+
+// MaskUnit is recorded.
+func (d *Directory) MaskUnit(_ context.Context, unit string) error {
+	return d.record(action{Action: actionMask, Unit: unit})
+}
+
+// UnmaskUnit is recorded.
+func (d *Directory) UnmaskUnit(_ context.Context, unit string) error {
+	return d.record(action{Action: actionUnmask, Unit: unit})
+}
+
+// EnableUnit is recorded.
+func (d *Directory) EnableUnit(_ context.Context, unit string) error {
+	return d.record(action{Action: actionEnable, Unit: unit})
+}
+
+// DisableUnit is recorded.
+func (d *Directory) DisableUnit(_ context.Context, unit string) error {
+	return d.record(action{Action: actionDisable, Unit: unit})
+}
+
 // Sysctl returns the value that was recorded last, or "" where none was.
 func (d *Directory) Sysctl(key string) (string, error) {
+	return d.recorded(key, actionSysctl, "")
+}
+
+// recorded is the value that was recorded last for a key by one action, and not since undone by another; "" for none.
+func (d *Directory) recorded(key, done, undone string) (string, error) {
 	actions, err := d.actions()
 	if err != nil {
 		return "", err
 	}
-	value := ""
-	for _, a := range actions {
-		if a.Action == actionSysctl && a.Key == key {
-			value = *a.Value
+	for _, a := range slices.Backward(actions) {
+		switch {
+		case a.Key != key:
+		case a.Action == done:
+			return *a.Value, nil
+		case a.Action == undone:
+			return "", nil
 		}
 	}
-	return value, nil
+	return "", nil
 }
 
 // SetSysctl is recorded.

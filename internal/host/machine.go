@@ -89,6 +89,29 @@ func (m *Machine) RestartUnit(ctx context.Context, unit string) error {
 	return m.systemd.Restart(ctx, unit)
 }
 
+// ReloadUnit has a unit that runs read its configuration again, restarts one that cannot, and waits until its job is done.
+func (m *Machine) ReloadUnit(ctx context.Context, unit string) error {
+	return m.systemd.ReloadUnit(ctx, unit)
+}
+
+// MaskUnit keeps anything from starting a unit.
+func (m *Machine) MaskUnit(ctx context.Context, unit string) error { return m.systemd.Mask(ctx, unit) }
+
+// UnmaskUnit allows a unit to be started again.
+func (m *Machine) UnmaskUnit(ctx context.Context, unit string) error {
+	return m.systemd.Unmask(ctx, unit)
+}
+
+// EnableUnit has a unit start at boot, as its file says.
+func (m *Machine) EnableUnit(ctx context.Context, unit string) error {
+	return m.systemd.Enable(ctx, unit)
+}
+
+// DisableUnit keeps a unit from being started at boot by a link of its own; another unit may still start it.
+func (m *Machine) DisableUnit(ctx context.Context, unit string) error {
+	return m.systemd.Disable(ctx, unit)
+}
+
 // StopUnit stops a unit and waits until its job is done, which is at once where it does not run. One
 // that there is no unit file of, and nothing runs of, is stopped. When ctx is done before, the job goes
 // on.

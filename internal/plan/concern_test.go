@@ -263,17 +263,26 @@ func TestGuard(t *testing.T) {
 			out.askedBy(at)
 		}}
 	}
+	spec := func(s resource.Spec) concern {
+		return concern{name: string(resource.IDOf(s)), plan: func(_ *input, out *output) { out.add(resource.Resource{Phase: resource.Base, Spec: s}) }}
+	}
 	for name, c := range map[string]struct {
 		concerns []concern
 		path     string
 		left     int
 	}{
-		"fine":                 {concerns: []concern{file("/etc/a"), asking("/etc/b")}, left: 2},
-		"one path":             {[]concern{file("/etc/a"), asking("/etc/a")}, at, 1},
-		"one path, own":        {[]concern{file("/etc/a"), file("/etc/a")}, "$", 1},
-		"below a file":         {[]concern{file("/etc/a"), asking("/etc/a/b")}, at, 2},
-		"a file above another": {[]concern{file("/etc/a/b"), asking("/etc/a")}, at, 2},
-		"nobody's":             {[]concern{asking("/etc/shadow")}, at, 1},
+		"fine":                   {concerns: []concern{file("/etc/a"), asking("/etc/b")}, left: 2},
+		"one path":               {[]concern{file("/etc/a"), asking("/etc/a")}, at, 1},
+		"one path, own":          {[]concern{file("/etc/a"), file("/etc/a")}, "$", 1},
+		"below a file":           {[]concern{file("/etc/a"), asking("/etc/a/b")}, at, 2},
+		"a file above another":   {[]concern{file("/etc/a/b"), asking("/etc/a")}, at, 2},
+		"nobody's":               {[]concern{asking("/etc/shadow")}, at, 1},
+		"two blocks of a file":   {concerns: []concern{spec(&resource.Block{Path: "/etc/hosts", Label: "a", Content: "x\n"}), spec(&resource.Block{Path: "/etc/hosts", Label: "b", Content: "x\n"})}, left: 2},
+		"one block twice":        {[]concern{spec(&resource.Block{Path: "/etc/hosts", Label: "a", Content: "x\n"}), spec(&resource.Block{Path: "/etc/hosts", Label: "a", Content: "y\n"})}, "$", 1},
+		"a file and its block":   {[]concern{spec(&resource.Block{Path: "/etc/a", Label: "a", Content: "x\n"}), asking("/etc/a")}, at, 1},
+		"runs, and must not":     {[]concern{spec(&resource.Unit{Unit: "a.service"}), spec(&resource.UnitState{Unit: "a.service", State: resource.UnitMasked})}, "$", 1},
+		"no value of its kind":   {[]concern{spec(&resource.Swap{Path: "/mnt/swapfile"})}, "$", 1},
+		"it need not be at boot": {concerns: []concern{spec(&resource.Unit{Unit: "a.service"})}, left: 1},
 		"unfulfilled": {[]concern{{name: "x", plan: func(_ *input, out *output) {
 			out.add(resource.Resource{Requires: []resource.ID{"Unit:none.service"}, Spec: &resource.Unit{Unit: "x.service"}})
 		}}}, "$", 1},
@@ -296,6 +305,37 @@ func TestGuard(t *testing.T) {
 				}
 			}
 			slices.Reverse(c.concerns)
+		}
+	}
+}
+
+// What an image is prepared with is still so on a machine that boots from it.
+func TestGuardOfImages(t *testing.T) {
+	unit := resource.Resource{Phase: resource.Base, Spec: &resource.Unit{Unit: "a.service"}}
+	for name, c := range map[string]struct {
+		plan func(out *output)
+		want bool
+	}{
+		"enabled": {func(out *output) {
+			out.enable(resource.Base, "a.service")
+			out.add(unit)
+			out.repeatedBy(wants("a.service"))
+		}, true},
+		"not enabled":   {func(out *output) { out.add(unit); out.repeatedBy(wants("a.service")) }, false},
+		"only started":  {func(out *output) { out.add(unit) }, false},
+		"a file":        {func(out *output) { out.file(resource.Base, "/etc/a", 0o644, nil, "") }, true},
+		"with the join": {func(out *output) { out.add(resource.Resource{Phase: resource.Join, Spec: unit.Spec}) }, true},
+		"stopped": {func(out *output) {
+			out.add(resource.Resource{Phase: resource.Base, Spec: &resource.UnitState{Unit: "a.service", State: resource.UnitStopped}})
+		}, false},
+		"masked": {func(out *output) {
+			out.add(resource.Resource{Phase: resource.Base, Spec: &resource.UnitState{Unit: "a.service", State: resource.UnitMasked}})
+		}, true},
+	} {
+		in := newInput(contract(t, "native/minimal.yaml", func(c *nodeconfig.NodeConfig) { c.Join = nodeconfig.Join{Method: nodeconfig.JoinNone} }), facts.Facts{})
+		_, problems := planAll([]*concern{{name: "x", plan: func(_ *input, out *output) { c.plan(out) }}}, in)
+		if fatal := nodeconfig.Fatal(problems); (len(fatal) == 0) != c.want {
+			t.Errorf("%s: %v", name, fatal)
 		}
 	}
 }

@@ -56,6 +56,7 @@ func planContainerd(in *input, out *output) {
 		Reason:   "the container runtime runs",
 		Spec:     &resource.Unit{Unit: containerdUnit},
 	})
+	out.repeatedBy(wants(containerdUnit))
 }
 
 // publicHeaders say which product a request comes from, and with these values they hold no credential (AKS node

@@ -35,9 +35,9 @@ func planCredentials(in *input, out *output) {
 		user := kubeUser{Token: j.BootstrapToken.Reveal()}
 		own := retireCredential(in, out)
 		out.add(resource.Resource{
-			Phase:    resource.Join,
-			Restarts: []string{kubeletUnit},
-			Reason:   "joins with a bootstrap token; the kubelet writes its own kubeconfig then",
+			Phase:   resource.Join,
+			Effects: resource.Restarting(kubeletUnit),
+			Reason:  "joins with a bootstrap token; the kubelet writes its own kubeconfig then",
 			Spec: &resource.File{
 				Path: in.layout.bootstrapConfig, Mode: 0o600, Secret: true, Until: own,
 				Content: kubeconfigFile(in, "kubelet-bootstrap", "bootstrap-context", user),

@@ -8,7 +8,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/slipway-dev/slipway/internal/place"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
@@ -20,14 +19,30 @@ type claim struct {
 	concern *concern
 	// asked is the setting that named its place; empty where the planner did.
 	asked string
+	// atBoot is what makes it so again at each boot, if anything does.
+	atBoot resource.ID
 }
+
+// owned is what a claim is for, and no other may be.
+func (c *claim) owned() string {
+	if paths := c.Spec.Paths(); len(paths) > 0 {
+		return paths[0]
+	}
+	if state, ok := c.Spec.(*resource.UnitState); ok {
+		return string(resource.IDOf(&resource.Unit{Unit: state.Unit})) // it cannot run, and be kept from it
+	}
+	return string(c.id)
+}
+
+// shares reports whether others may have the same file, too.
+func (c *claim) shares() bool { _, ok := c.Spec.(*resource.Block); return ok }
 
 // guard puts the resources in order and refuses those that no plan may have: it is the one place for what holds for
 // all concerns together.
-func (o *output) guard(l layout) {
+func (o *output) guard(l layout, joins bool) {
 	claims := make([]claim, len(o.resources))
 	for i, r := range o.resources {
-		claims[i] = claim{r, r.ID(), o.owners[i], o.asked[i]}
+		claims[i] = claim{r, r.ID(), o.owners[i], o.asked[i], o.atBoot[i]}
 	}
 	// Where two claim one place the planner's own comes first, then the concern whose name does: the order of
 	// the concerns decides nothing.
@@ -36,23 +51,26 @@ func (o *output) guard(l layout) {
 	})
 	o.resources = o.resources[:0]
 	ids := make(map[resource.ID]bool, len(claims))
-	owners := make(map[string]*claim, len(claims)) // by path on the disk, or by ID
+	owners := make(map[string]*claim, len(claims)) // by what only one can have: a path on the disk, a unit, an ID
 	for i := range claims {
 		c := &claims[i]
-		name := string(c.id)
-		if resource.OnDisk(c.Spec) {
-			name = c.Spec.Name()
-		}
-		if other := owners[name]; other != nil {
+		name := c.owned()
+		if other := owners[name]; other != nil && !(other.shares() && c.shares() && c.id != other.id) {
 			o.refuse(c, other)
 			continue
 		}
-		owners[name], ids[c.id] = c, true
+		if owners[name] == nil {
+			owners[name] = c
+		}
+		ids[c.id] = true
 		o.resources = append(o.resources, c.Resource)
 	}
 	for i := range claims {
 		o.guardPlace(&claims[i], owners)
 		o.guardText(&claims[i], l)
+		if !joins {
+			o.guardBoot(&claims[i], ids)
+		}
 	}
 	o.require(ids)
 }
@@ -64,19 +82,24 @@ func (o *output) refuse(c, other *claim) {
 		c.id, other.id, c.concern.name, other.concern.name)
 }
 
-// guardPlace refuses what is where a plan has nothing, and what is below a file or a link.
+// guardPlace refuses what no plan may have, and what is below a file or a link.
 func (o *output) guardPlace(c *claim, owners map[string]*claim) {
-	if !resource.OnDisk(c.Spec) {
-		return
+	if err := c.Spec.Valid(); err != nil {
+		o.fatal(nodeconfig.Invalid, cmp.Or(c.asked, "$"), "%s: %s", c.id, err)
 	}
-	name := c.Spec.Name()
-	if reason := place.Check(name); reason != "" {
-		o.fatal(nodeconfig.Invalid, cmp.Or(c.asked, "$"), "%s %s", name, reason)
-	}
-	for dir := path.Dir(name); len(dir) > 1; dir = path.Dir(dir) {
-		if above := owners[dir]; above != nil && above.Spec.Kind() != directoryKind {
-			o.refuse(c, above)
+	for _, name := range c.Spec.Paths() {
+		for dir := path.Dir(name); len(dir) > 1; dir = path.Dir(dir) {
+			if above := owners[dir]; above != nil && above.Spec.Kind() != directoryKind {
+				o.refuse(c, above)
+			}
 		}
+	}
+}
+
+// guardBoot refuses what would be so on the machine that an image is prepared on, and on none that boots from it.
+func (o *output) guardBoot(c *claim, ids map[resource.ID]bool) {
+	if c.Phase == resource.Base && !resource.KindOf(c.Spec).Lasts(c.Spec) && !ids[c.atBoot] {
+		o.fatal(nodeconfig.Invalid, cmp.Or(c.asked, "$"), "%s is not so any more after a boot, and nothing repeats it: it cannot be part of an image", c.id)
 	}
 }
 

@@ -57,4 +57,5 @@ func planKubeletPrepare(in *input, out *output) {
 		Reason:   "has ended before the kubelet starts",
 		Spec:     &resource.Unit{Unit: prepareUnit},
 	})
+	out.repeatedBy(wants(prepareUnit))
 }

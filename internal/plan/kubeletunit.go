@@ -32,10 +32,10 @@ func planKubeletBinary(in *input, out *output) {
 	installed, ok := in.facts.Installed("kubelet", version)
 	if ok && version != "" && installed != in.layout.kubelet && linkable(installed) {
 		out.add(resource.Resource{
-			Phase:    resource.Base,
-			Restarts: []string{kubeletUnit},
-			Reason:   "the kubelet of the wanted version, one of those in the image",
-			Spec:     &resource.Symlink{Path: in.layout.kubelet, Target: installed},
+			Phase:   resource.Base,
+			Effects: resource.Restarting(kubeletUnit),
+			Reason:  "the kubelet of the wanted version, one of those in the image",
+			Spec:    &resource.Symlink{Path: in.layout.kubelet, Target: installed},
 		})
 	}
 }

@@ -20,11 +20,14 @@ var modules = concern{
 // container runtimes, prerequisites).
 var baseModules = []string{"br_netfilter", "nf_conntrack", "overlay"}
 
+// modulesFile is read at each boot (modules-load.d(5)).
+const modulesFile = "/etc/modules-load.d/slipway.conf"
+
 func planModules(in *input, out *output) {
 	modules := slices.Concat(baseModules, in.config.System.Modules)
 	slices.Sort(modules)
 	modules = slices.Compact(modules)
-	out.file(resource.Base, "/etc/modules-load.d/slipway.conf", 0o644, []byte(strings.Join(modules, "\n")+"\n"),
+	out.file(resource.Base, modulesFile, 0o644, []byte(strings.Join(modules, "\n")+"\n"),
 		"loads the modules at boot")
 	for _, module := range modules {
 		out.addTo(kernelGroup, resource.Resource{
@@ -33,5 +36,6 @@ func planModules(in *input, out *output) {
 			Reason:   "loads the module now",
 			Spec:     &resource.Module{Module: module},
 		})
+		out.repeatedBy(&resource.File{Path: modulesFile})
 	}
 }

@@ -16,6 +16,8 @@ type output struct {
 	owners []*concern
 	asked  map[int]string
 	groups map[group][]resource.ID
+	// atBoot is what makes a resource so again at each boot, by the resource's index.
+	atBoot map[int]resource.ID
 	// problems are what the contract's author should know.
 	problems []nodeconfig.Problem
 }
@@ -59,6 +61,15 @@ func (o *output) askedBy(path string) {
 	o.asked[len(o.resources)-1] = path
 }
 
+// repeatedBy says what makes the last resource so again at each boot: a file, or a link that enables it. Who prepares an
+// image needs that of everything that does not last by itself.
+func (o *output) repeatedBy(spec resource.Spec) {
+	if o.atBoot == nil {
+		o.atBoot = make(map[int]resource.ID)
+	}
+	o.atBoot[len(o.resources)-1] = resource.IDOf(spec)
+}
+
 func (o *output) report(problems ...nodeconfig.Problem) { o.problems = append(o.problems, problems...) }
 
 func (o *output) warn(kind nodeconfig.ProblemKind, path, format string, args ...any) {
@@ -72,20 +83,20 @@ func (o *output) fatal(kind nodeconfig.ProblemKind, path, format string, args ..
 // file adds a file of root's.
 func (o *output) file(phase resource.Phase, path string, mode uint32, content []byte, reason string, restarts ...string) {
 	o.add(resource.Resource{
-		Phase:    phase,
-		Restarts: restarts,
-		Reason:   reason,
-		Spec:     &resource.File{Path: path, Mode: mode, Content: content},
+		Phase:   phase,
+		Effects: resource.Restarting(restarts...),
+		Reason:  reason,
+		Spec:    &resource.File{Path: path, Mode: mode, Content: content},
 	})
 }
 
 // secret adds a file that only root reads and nobody is shown.
 func (o *output) secret(phase resource.Phase, path string, content []byte, reason string, restarts ...string) {
 	o.add(resource.Resource{
-		Phase:    phase,
-		Restarts: restarts,
-		Reason:   reason,
-		Spec:     &resource.File{Path: path, Mode: 0o600, Content: content, Secret: true},
+		Phase:   phase,
+		Effects: resource.Restarting(restarts...),
+		Reason:  reason,
+		Spec:    &resource.File{Path: path, Mode: 0o600, Content: content, Secret: true},
 	})
 }
 
@@ -109,12 +120,10 @@ func (o *output) directory(path string, mode uint32, reason string) {
 // enable makes a unit start at boot: the link that "systemctl enable" makes, as a resource, so that
 // it works on a directory too.
 func (o *output) enable(phase resource.Phase, unit string) {
-	o.add(resource.Resource{
-		Phase:  phase,
-		Reason: "starts at boot",
-		Spec: &resource.Symlink{
-			Path:   resource.UnitDir + "/multi-user.target.wants/" + unit,
-			Target: resource.UnitDir + "/" + unit,
-		},
-	})
+	o.add(resource.Resource{Phase: phase, Reason: "starts at boot", Spec: wants(unit)})
+}
+
+// wants is the link by which a unit starts at boot.
+func wants(unit string) *resource.Symlink {
+	return &resource.Symlink{Path: resource.UnitDir + "/multi-user.target.wants/" + unit, Target: resource.UnitDir + "/" + unit}
 }

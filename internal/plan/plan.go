@@ -35,7 +35,7 @@ func planAll(concerns []*concern, in *input) (resource.Plan, []nodeconfig.Proble
 			c.plan(in, out)
 		}
 	}
-	out.guard(in.layout)
+	out.guard(in.layout, in.joins())
 	out.report(unread(in.config)...)
 	nodeconfig.SortProblems(out.problems)
 	return resource.Plan{Config: nodeconfig.Digest(in.config), Resources: out.resources, Health: healthChecks(in.config)}, out.problems

@@ -36,6 +36,14 @@ var sysctlModules = []struct{ prefix, module string }{
 	{"net.netfilter.nf_conntrack", "nf_conntrack"},
 }
 
+// sysctlFile is the one that repeats a parameter at each boot (sysctl.d(5)).
+func sysctlFile(in *input, key string) string {
+	if _, ok := in.config.System.Sysctls[key]; ok {
+		return in.layout.sysctls
+	}
+	return in.layout.forwarding
+}
+
 func planSysctls(in *input, out *output) {
 	out.file(resource.Base, in.layout.forwarding, 0o644, assignments(forwardingSysctls, " = "),
 		"pods' packets are routed and filtered, after every boot")
@@ -61,5 +69,6 @@ func planSysctls(in *input, out *output) {
 			ExitCode: exitcode.SysctlFailed,
 			Spec:     &resource.Sysctl{Key: key, Value: wanted[key], Optional: strings.HasPrefix(key, optionalSysctls)},
 		})
+		out.repeatedBy(&resource.File{Path: sysctlFile(in, key)})
 	}
 }

@@ -125,6 +125,23 @@ const (
 	CauseUnhealthy  Cause = "unhealthy"  // a part of the node does not answer, or says that it is not well
 )
 
+// Kind implements Spec.
+func (*Check) Kind() string { return "Check" }
+
+// Name implements Spec.
+func (c *Check) Name() string { return c.Label }
+
+// Paths implements Spec.
+func (*Check) Paths() []string { return nil }
+
+// Valid implements Spec.
+func (c *Check) Valid() error { return named(c) }
+
+// Describe implements Spec.
+func (c *Check) Describe() Description {
+	return Description{Title: c.Label, What: "within " + c.Deadline().String()}
+}
+
 // Deadline returns the check's timeout, or a default of five seconds.
 func (c *Check) Deadline() time.Duration {
 	if c.Timeout == 0 {

@@ -24,7 +24,12 @@ var specs = []resource.Spec{
 	&resource.Sysctl{Key: "net.ipv4.ip_forward", Value: "1", Optional: true},
 	&resource.Module{Module: "br_netfilter"},
 	&resource.Unit{Unit: "kubelet.service"},
-	&resource.Command{Label: "c", Argv: []string{"/bin/true", "", "a b"}, Env: map[string]string{"A": "b"}, Timeout: minute},
+	&resource.UnitState{Unit: "x.timer", State: resource.UnitDisabled, Was: []string{resource.WasEnabled}},
+	&resource.Block{Path: "/etc/hosts", Label: "private", Content: "10.0.0.1 a\n"},
+	&resource.Attribute{Path: "/sys/kernel/mm/transparent_hugepage/enabled", Value: "madvise", Optional: true},
+	&resource.Mount{Where: "/var/lib/kubelet", What: "/mnt/kubelet"},
+	&resource.Swap{Path: "/var/swapfile", Bytes: 1 << 20},
+	&resource.Command{Label: "c", Argv: []string{"/bin/true", "", "a b"}, Env: map[string]string{"A": "b"}, Timeout: minute, Inputs: []string{"/etc/a"}},
 	&resource.Check{
 		Label: "api", Unless: "/y", Timeout: minute, ExitCodes: map[resource.Cause]int{resource.CauseDNS: 52}, PathExists: "/x", UnitActive: "u.service", Steady: minute, Well: &resource.Healthz{URL: "http://127.0.0.1:1/w"}, Restarts: 2,
 		APIServer:    &resource.APIServer{Server: "https://api", CertificateAuthority: "ca"},
@@ -81,7 +86,8 @@ func planOf(specs ...resource.Spec) resource.Plan {
 	p := resource.Plan{Config: "digest", Dialect: "aks"}
 	for _, spec := range specs {
 		p.Resources = append(p.Resources, resource.Resource{
-			Phase: resource.Join, Requires: []resource.ID{"Unit:a"}, Restarts: []string{"b.service"}, ExitCode: 7, Reason: "because <of>", Spec: spec,
+			Phase: resource.Join, Requires: []resource.ID{"Unit:a"}, ExitCode: 7, Reason: "because <of>", Spec: spec,
+			Effects: resource.Effects{Restarts: []string{"b.service"}, Reloads: []string{"c.service"}, Class: resource.Drain, Why: "why", Source: "here"},
 		})
 	}
 	return p

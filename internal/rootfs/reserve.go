@@ -31,21 +31,8 @@ func (t *Tree) Reserve(name string, size int64) error {
 }
 
 func (t *Tree) reserve(p *place, size int64) error {
-	if err := p.replaceable(); err != nil {
+	if err := p.whole(0o600, func(f *os.File) error { return bare(allocate(f, size)) }); err != nil {
 		return err
-	}
-	err := p.create(p.staged(), 0o600, func(f *os.File) error {
-		if err := allocate(f, size); err != nil {
-			return bare(err)
-		}
-		return bare(syncTo(failpoint.Sync, f))
-	})
-	if err != nil {
-		return err
-	}
-	if err := p.rename(p.staged(), p.base); err != nil {
-		p.discard(p.staged()) // the disk needs the space; the first error is the one to report
-		return bare(err)
 	}
 	t.touch(p.parent())
 	return nil
@@ -57,7 +44,7 @@ func allocate(f *os.File, size int64) error {
 	err := mutate(failpoint.Change{Kind: failpoint.Allocate, File: f, Size: size}, func() error {
 		return unix.Fallocate(int(f.Fd()), 0, 0, size)
 	})
-	if !errors.Is(err, unix.EOPNOTSUPP) && !errors.Is(err, unix.ENOSYS) {
+	if !cannotAllocate(err) {
 		return err
 	}
 	noise := make([]byte, 0, size+sha256.Size)
@@ -65,6 +52,11 @@ func allocate(f *os.File, size int64) error {
 		noise = append(noise, sum[:]...)
 	}
 	return writeTo(f, noise[:size])
+}
+
+// cannotAllocate reports whether a file system knows no fallocate(2).
+func cannotAllocate(err error) bool {
+	return errors.Is(err, unix.EOPNOTSUPP) || errors.Is(err, unix.ENOSYS)
 }
 
 // NoRoom reports whether something failed for want of room: the disk is full, or the share of it that the agent may use.

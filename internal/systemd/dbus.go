@@ -133,12 +133,30 @@ func (c *connection) Enqueue(ctx context.Context, method, unit string, result ch
 		call = c.conn.RestartUnitContext
 	case stopMethod:
 		call = c.conn.StopUnitContext
+	case reloadMethod:
+		call = c.conn.ReloadOrRestartUnitContext
 	}
 	_, err := call(ctx, unit, "replace", result)
 	return c.failure(err)
 }
 
 func (c *connection) Reload(ctx context.Context) error { return c.failure(c.conn.ReloadContext(ctx)) }
+
+func (c *connection) UnitFile(ctx context.Context, method, unit string) error {
+	units, runtime := []string{unit}, false // for good, and not until the next boot
+	var err error
+	switch method {
+	case maskMethod:
+		_, err = c.conn.MaskUnitFilesContext(ctx, units, runtime, false)
+	case unmaskMethod:
+		_, err = c.conn.UnmaskUnitFilesContext(ctx, units, runtime)
+	case enableMethod:
+		_, _, err = c.conn.EnableUnitFilesContext(ctx, units, runtime, false)
+	case disableMethod:
+		_, err = c.conn.DisableUnitFilesContext(ctx, units, runtime)
+	}
+	return c.failure(err)
+}
 
 func (c *connection) Loaded(ctx context.Context, unit string) error {
 	call := c.calls.Object(systemdName, ManagerObject).CallWithContext(ctx, managerInterface+".GetUnit", 0, unit)

@@ -236,6 +236,11 @@ func (silentBus) Enqueue(ctx context.Context, _, _ string, _ chan<- string) erro
 	return ctx.Err()
 }
 
+func (silentBus) UnitFile(ctx context.Context, _, _ string) error {
+	<-ctx.Done()
+	return ctx.Err()
+}
+
 func (silentBus) Loaded(ctx context.Context, _ string) error {
 	<-ctx.Done()
 	return ctx.Err()

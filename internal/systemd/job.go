@@ -14,6 +14,7 @@ const (
 	startMethod   = "StartUnit"
 	restartMethod = "RestartUnit"
 	stopMethod    = "StopUnit"
+	reloadMethod  = "ReloadOrRestartUnit"
 )
 
 // errUnfinished says that a job was not done in time. It goes on.
@@ -29,6 +30,12 @@ func (m *Manager) Start(ctx context.Context, unit string) error {
 // error is as Start's.
 func (m *Manager) Restart(ctx context.Context, unit string) error {
 	return m.jobWithLog(ctx, restartMethod, unit)
+}
+
+// ReloadUnit has a unit that runs read its configuration again, restarts one that cannot, and waits until its job is done.
+// Its error is as Start's.
+func (m *Manager) ReloadUnit(ctx context.Context, unit string) error {
+	return m.jobWithLog(ctx, reloadMethod, unit)
 }
 
 // Stop stops a unit and waits until its job is done, which is at once where it does not run. One that there is no unit
@@ -53,7 +60,7 @@ func (m *Manager) jobWithLog(ctx context.Context, method, unit string) error {
 
 // job starts, restarts or stops a unit, and returns when systemd says what became of it.
 func (m *Manager) job(ctx context.Context, method, unit string) error {
-	verb := strings.ToLower(strings.TrimSuffix(method, "Unit"))
+	verb, _, _ := strings.Cut(strings.ToLower(strings.TrimSuffix(method, "Unit")), "or")
 	if err := checkUnit(unit); err != nil {
 		return fmt.Errorf("%s: %w", verb, err)
 	}

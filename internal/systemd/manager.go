@@ -40,11 +40,13 @@ const (
 
 // Bus is an open connection to systemd. Its methods return [ErrLost] when it ends.
 type Bus interface {
-	// Enqueue asks for a job on a unit by one of the manager's methods (StartUnit, RestartUnit, StopUnit); the job's
+	// Enqueue asks for a job on a unit by one of the manager's methods (StartUnit, RestartUnit, ...); the job's
 	// result is sent to result, which has room for it.
 	Enqueue(ctx context.Context, method, unit string, result chan<- string) error
 	// Reload makes systemd read its unit files again.
 	Reload(ctx context.Context) error
+	// UnitFile changes by one of the manager's methods whether a unit starts at boot, or can be started at all.
+	UnitFile(ctx context.Context, method, unit string) error
 	// Loaded returns [ErrNoUnit] where systemd has not got a unit in memory; it does not read it.
 	Loaded(ctx context.Context, unit string) error
 	// Properties returns the properties that an object has by an interface.
@@ -211,6 +213,8 @@ func readState(ctx context.Context, conn Bus, unit string) (apply.UnitState, err
 	if state.LoadState == "" || state.ActiveState == "" {
 		return apply.UnitState{}, errors.New("systemd's answer has no unit state")
 	}
+	fileState, _ := properties["UnitFileState"].(string)
+	state.Enabled = strings.HasPrefix(fileState, "enabled")
 	state.Starting = state.ActiveState == "activating" || state.ActiveState == "inactive" && jobNumber(properties) != 0 // one that starts it
 	if iface := typeInterface(unit); state.ActiveState == "failed" && iface != "" {
 		properties, err := conn.Properties(ctx, UnitObject(unit), iface)

@@ -74,6 +74,11 @@ func (f *Bus) Finish(result string) {
 // Reload implements [systemd.Bus].
 func (f *Bus) Reload(context.Context) error { return f.note("Reload") }
 
+// UnitFile implements [systemd.Bus].
+func (f *Bus) UnitFile(_ context.Context, method, unit string) error {
+	return f.note(method + " " + unit)
+}
+
 // Loaded implements [systemd.Bus].
 func (f *Bus) Loaded(_ context.Context, unit string) error {
 	f.mu.Lock()

@@ -1,0 +1,68 @@
+package apply
+
+import (
+	"context"
+	"errors"
+
+	"github.com/slipway-dev/slipway/internal/resource"
+)
+
+// compareCommand: one without inputs is always run; one that has any, when something has changed there.
+func compareCommand(r *run, _ context.Context, n *node) (Action, error) {
+	switch c := n.Spec.(*resource.Command); {
+	case len(c.Inputs) == 0:
+		return asking, nil
+	case has(r.intent.Commands, c.Label):
+		return Ran, nil
+	}
+	return "", nil
+}
+
+func bringCommand(r *run, ctx context.Context, n *node, _ Action) error {
+	c := n.Spec.(*resource.Command)
+	return r.does(n, Ran, func() error {
+		if c.Timeout > 0 {
+			var cancel context.CancelFunc
+			ctx, cancel = context.WithTimeout(ctx, c.Timeout.Std())
+			defer cancel()
+		}
+		output, err := r.Host.Run(ctx, c)
+		r.printed(output)
+		if err != nil {
+			return err
+		}
+		// What it wrote is durable before the record is removed that has it run again; programs seldom sync.
+		for _, input := range c.Inputs {
+			if err := r.Host.SyncFileSystem(input); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// unasked: what a check comes to is known when it is performed.
+func unasked(*run, context.Context, *node) (Action, error) { return asking, nil }
+
+func bringCheck(r *run, ctx context.Context, n *node, _ Action) error {
+	c := n.Spec.(*resource.Check)
+	if c.Unless != "" {
+		if there, err := r.written(c.Unless); there || err != nil {
+			r.skipped(n.ID())
+			return err
+		}
+	}
+	return r.step(string(n.ID()), func() error {
+		ctx, cancel := context.WithTimeout(ctx, c.Deadline())
+		defer cancel()
+		err := r.Host.Probe(ctx, c)
+		if errors.Is(err, ErrNotProbed) {
+			r.skipped(n.ID())
+			return nil
+		}
+		if err == nil {
+			r.unchanged()
+		}
+		return err
+	})
+}

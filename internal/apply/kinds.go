@@ -1,0 +1,54 @@
+package apply
+
+import (
+	"context"
+
+	"github.com/slipway-dev/slipway/internal/resource"
+)
+
+// diskKind is how the engine treats a kind of resource that is on the disk. All of these are compared first, and staged
+// and brought into place together (stage.go).
+type diskKind struct {
+	// compare reports what has to be done for it to be as planned, or nothing.
+	compare func(*run, resource.Spec) (Action, error)
+	// stale reports what has to be done where a plan has it no more. Where something else has taken its place it is
+	// somebody else's, and left alone.
+	stale func(*run, resource.Spec) (Action, error)
+}
+
+// diskKinds are those kinds, by name.
+var diskKinds = map[string]diskKind{
+	"Block":     {compare: of((*run).compareBlock), stale: of((*run).staleBlock)},
+	"Directory": {compare: of((*run).compareDirectory), stale: leftToPrune},
+	"File":      {compare: of((*run).compareFile), stale: staleFile},
+	"Symlink":   {compare: of((*run).compareSymlink), stale: staleFile},
+}
+
+// liveKind is how the engine treats a kind of resource that is a state of the machine and not of its disk. They are
+// compared and brought about one by one, in the order of their requirements (actions.go).
+type liveKind struct {
+	// compare reports what a resource needs, or nothing.
+	compare func(*run, context.Context, *node) (Action, error)
+	// bring does that.
+	bring func(*run, context.Context, *node, Action) error
+	// undo reports what a resource needs that a plan has no more; bring does that, too. It is nil where nothing is undone.
+	undo func(*run, context.Context, *node) (Action, error)
+}
+
+// liveKinds are those kinds, by name. A mount comes before what is on the disk (mount.go).
+var liveKinds = map[string]liveKind{
+	"Attribute": {compare: compareAttribute, bring: bringAttribute},
+	"Check":     {compare: unasked, bring: bringCheck},
+	"Command":   {compare: compareCommand, bring: bringCommand, undo: compareCommand},
+	"Module":    {compare: compareModule, bring: bringModule},
+	"Mount":     {compare: compareMount, bring: bringMount, undo: undoMount},
+	"Swap":      {compare: compareSwap, bring: bringSwap, undo: undoSwap},
+	"Sysctl":    {compare: compareSysctl, bring: bringSysctl},
+	"Unit":      {compare: compareUnit, bring: bringUnit, undo: undoUnit},
+	"UnitState": {compare: compareUnitState, bring: bringUnitState, undo: undoUnitState},
+}
+
+// of makes a function of one kind of resource one of any.
+func of[S resource.Spec](f func(*run, S) (Action, error)) func(*run, resource.Spec) (Action, error) {
+	return func(r *run, spec resource.Spec) (Action, error) { return f(r, spec.(S)) }
+}

@@ -1,0 +1,133 @@
+package apply
+
+import (
+	"context"
+	"slices"
+
+	"github.com/slipway-dev/slipway/internal/resource"
+)
+
+// Running reports whether a unit runs, or is on the way there.
+func (s UnitState) Running() bool { return s.active() || s.ActiveState == "activating" }
+
+func (s UnitState) active() bool { return s.ActiveState == "active" || s.ActiveState == "reloading" }
+
+// compareUnit reports what a unit needs: to be started, restarted, reloaded, or nothing. One that somebody else is
+// just starting, as systemd does at every boot, is waited for; it may have read its inputs before they
+// changed.
+func compareUnit(r *run, ctx context.Context, n *node) (Action, error) {
+	unit := n.Spec.Name()
+	state, err := r.Host.UnitState(ctx, unit)
+	switch {
+	case err != nil:
+		return "", err
+	case has(r.intent.Restarts, unit) && state.Running():
+		return Restarted, nil
+	case !state.active() && n.planned && state.Starting:
+		return joined, nil
+	case !state.active() && n.planned:
+		return Started, nil
+	case has(r.intent.Reloads, unit) && state.active():
+		return Reloaded, nil
+	}
+	return "", nil
+}
+
+// undoUnit stops a unit.
+func undoUnit(r *run, ctx context.Context, n *node) (Action, error) {
+	state, err := r.Host.UnitState(ctx, n.Spec.Name())
+	if err == nil && state.Running() {
+		return Stopped, nil
+	}
+	return "", err
+}
+
+func bringUnit(r *run, ctx context.Context, n *node, action Action) error {
+	do := r.Host.StartUnit
+	switch action {
+	case Stopped:
+		do = r.Host.StopUnit
+	case Restarted:
+		do = r.Host.RestartUnit
+	case Reloaded:
+		do = r.Host.ReloadUnit
+	}
+	if action == joined {
+		return r.step(string(n.ID()), func() error {
+			err := do(ctx, n.Spec.Name())
+			if err == nil {
+				r.unchanged()
+			}
+			return err
+		})
+	}
+	return r.does(n, action, func() error { return do(ctx, n.Spec.Name()) })
+}
+
+// compareUnitState reports what is missing for a unit to be kept from running.
+func compareUnitState(r *run, ctx context.Context, n *node) (Action, error) {
+	want := n.Spec.(*resource.UnitState)
+	have, err := r.Host.UnitState(ctx, want.Unit)
+	switch {
+	case err != nil:
+		return "", err
+	case want.State == resource.UnitMasked && have.LoadState != "masked":
+		return Masked, nil
+	case want.State == resource.UnitDisabled && have.Enabled:
+		return Disabled, nil
+	case have.Running():
+		return Stopped, nil
+	}
+	return "", nil
+}
+
+// undoUnitState reports what is missing for a unit to be what it was before.
+func undoUnitState(r *run, ctx context.Context, n *node) (Action, error) {
+	spec := n.Spec.(*resource.UnitState)
+	have, err := r.Host.UnitState(ctx, spec.Unit)
+	switch {
+	case err != nil:
+		return "", err
+	case spec.State == resource.UnitMasked && have.LoadState == "masked":
+		return Unmasked, nil
+	case slices.Contains(spec.Was, resource.WasEnabled) && !have.Enabled:
+		return Enabled, nil
+	case slices.Contains(spec.Was, resource.WasActive) && !have.Running():
+		return Started, nil
+	}
+	return "", nil
+}
+
+// bringUnitState keeps a unit from running, or lets it be what it was.
+func bringUnitState(r *run, ctx context.Context, n *node, action Action) error {
+	spec := n.Spec.(*resource.UnitState)
+	var steps []func(context.Context, string) error
+	switch action {
+	case Masked:
+		steps = append(steps, r.Host.MaskUnit, r.Host.StopUnit)
+	case Disabled:
+		steps = append(steps, r.Host.DisableUnit, r.Host.StopUnit)
+	case Stopped:
+		steps = append(steps, r.Host.StopUnit)
+	case Unmasked:
+		steps = append(steps, r.Host.UnmaskUnit)
+		fallthrough
+	case Enabled:
+		if spec.State == resource.UnitDisabled && slices.Contains(spec.Was, resource.WasEnabled) {
+			steps = append(steps, r.Host.EnableUnit)
+		}
+		fallthrough
+	case Started:
+		if slices.Contains(spec.Was, resource.WasActive) {
+			steps = append(steps, r.Host.StartUnit)
+		}
+	}
+	return r.does(n, action, func() error {
+		for _, step := range steps {
+			if err := step(ctx, spec.Unit); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}

@@ -1,0 +1,57 @@
+package host
+
+import (
+	"context"
+	"strconv"
+
+	"github.com/slipway-dev/slipway/internal/resource"
+)
+
+// Attribute returns the value that was recorded last, or "" where none was.
+func (d *Directory) Attribute(path string) (string, error) {
+	return d.recorded(path, actionAttribute, "")
+}
+
+// SetAttribute is recorded.
+func (d *Directory) SetAttribute(path, value string) error {
+	return d.record(action{Action: actionAttribute, Key: path, Value: &value})
+}
+
+// Mounted reports whether the mount was recorded, and was not taken away since.
+func (d *Directory) Mounted(mount *resource.Mount) (bool, error) {
+	what, err := d.recorded(mount.Where, actionMount, actionUnmount)
+	return err == nil && what == mount.What, err
+}
+
+// Mount is recorded.
+func (d *Directory) Mount(_ context.Context, mount *resource.Mount) error {
+	return d.record(action{Action: actionMount, Key: mount.Where, Value: &mount.What})
+}
+
+// Unmount is recorded.
+func (d *Directory) Unmount(_ context.Context, mount *resource.Mount) error {
+	return d.record(action{Action: actionUnmount, Key: mount.Where})
+}
+
+// Swapping reports whether the swap file was recorded with its size, and was not removed since.
+func (d *Directory) Swapping(swap *resource.Swap) (bool, error) {
+	size, err := d.recorded(swap.Path, actionSwapOn, actionSwapOff)
+	return err == nil && size == strconv.FormatInt(swap.Bytes, 10), err
+}
+
+// SwapFile reports whether a swap file was recorded, and was not removed since.
+func (d *Directory) SwapFile(swap *resource.Swap) (bool, error) {
+	size, err := d.recorded(swap.Path, actionSwapOn, actionSwapOff)
+	return err == nil && size != "", err
+}
+
+// MakeSwap is recorded. No file is made: it is as large as the machine's memory.
+func (d *Directory) MakeSwap(_ context.Context, swap *resource.Swap) error {
+	size := strconv.FormatInt(swap.Bytes, 10)
+	return d.record(action{Action: actionSwapOn, Key: swap.Path, Value: &size})
+}
+
+// RemoveSwap is recorded.
+func (d *Directory) RemoveSwap(_ context.Context, swap *resource.Swap) error {
+	return d.record(action{Action: actionSwapOff, Key: swap.Path})
+}

@@ -1,0 +1,199 @@
+package host
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/slipway-dev/slipway/internal/resource"
+	"github.com/slipway-dev/slipway/internal/systemd"
+	"github.com/slipway-dev/slipway/test/hosttest"
+)
+
+func TestAttribute(t *testing.T) {
+	m, at := newMachine(t, hosttest.NewBus())
+	const path = "/sys/kernel/mm/transparent_hugepage/enabled"
+	if _, err := m.Attribute(path); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a missing one: %v", err)
+	}
+	for content, want := range map[string]string{"always [madvise] never\n": "madvise", "4096\n": "4096", "a  b\n": "a b", "[always] madvise never\n": "always"} {
+		write(t, at(path), content)
+		if got, err := m.Attribute(path); err != nil || got != want {
+			t.Errorf("%q is %q, %v", content, got, err)
+		}
+	}
+	must(t, m.SetAttribute(path, "never"))
+	if content, err := os.ReadFile(at(path)); err != nil || string(content) != "never\n" {
+		t.Errorf("%q, %v", content, err)
+	}
+	wantError(t, m.SetAttribute("/sys/power/state", "mem"), "not below")
+}
+
+func TestMount(t *testing.T) {
+	m, at := newMachine(t, hosttest.NewBus())
+	mount := &resource.Mount{Where: "/var/lib/kubelet", What: "/mnt/data/kubelet"}
+	mounted := func(want bool) {
+		t.Helper()
+		if got, err := m.Mounted(mount); err != nil || got != want {
+			t.Errorf("mounted is %v, %v; want %v", got, err, want)
+		}
+	}
+	mounted(false)
+	err := m.Mount(t.Context(), mount)
+	if errors.Is(err, unix.EPERM) {
+		t.Skip("who runs this may not mount")
+	}
+	must(t, err)
+	mounted(true)
+	write(t, at("/var/lib/kubelet/file"), "x")
+	if _, err := os.Stat(at("/mnt/data/kubelet/file")); err != nil {
+		t.Error(err)
+	}
+	// A file that is open does not keep it.
+	open, err := os.Open(at("/var/lib/kubelet/file"))
+	must(t, err)
+	defer open.Close()
+	must(t, m.Unmount(t.Context(), mount))
+	mounted(false)
+	if _, err := os.Stat(at("/var/lib/kubelet/file")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("it is still mounted: %v", err)
+	}
+	wantError(t, m.Unmount(t.Context(), mount), "unmount /var/lib/kubelet")
+
+	must(t, os.Symlink("/etc", at("/var/lib/link")))
+	wantError(t, m.Mount(t.Context(), &resource.Mount{Where: "/var/lib/link", What: "/mnt/data"}), "/var/lib/link", "symlink")
+	wantError(t, m.Mount(t.Context(), &resource.Mount{Where: "/etc/a", What: "/etc"}), "other programs")
+}
+
+func TestSwap(t *testing.T) {
+	m, at := newMachine(t, hosttest.NewBus())
+	swap := &resource.Swap{Path: "/mnt/swapfile", Bytes: 1 << 20}
+	write(t, at("/proc/swaps"), "Filename\tType\tSize\tUsed\tPriority\n/dev/sda2 partition 1 0 -2\n")
+	if there, err := m.SwapFile(swap); err != nil || there {
+		t.Errorf("there: %v, %v", there, err)
+	}
+	for _, fill := range []bool{false, true} {
+		must(t, m.Allocate(swap.Path, swapMode, swap.Bytes, swapHeader(swap.Bytes, os.Getpagesize()), fill))
+		must(t, m.Sync())
+		info, err := os.Stat(at(swap.Path))
+		must(t, err)
+		var stat unix.Stat_t
+		must(t, unix.Stat(at(swap.Path), &stat))
+		if info.Size() != swap.Bytes || info.Mode() != swapMode || stat.Blocks*512 < swap.Bytes {
+			t.Errorf("fill %v: %v, %d bytes, %d blocks", fill, info.Mode(), info.Size(), stat.Blocks)
+		}
+		content, err := os.ReadFile(at(swap.Path))
+		must(t, err)
+		page := os.Getpagesize()
+		if !bytes.Equal(content[page-10:page], []byte("SWAPSPACE2")) || binary.NativeEndian.Uint32(content[1024:]) != 1 ||
+			binary.NativeEndian.Uint32(content[1028:]) != uint32(1<<20/page-1) || binary.NativeEndian.Uint32(content[1032:]) != 0 {
+			t.Errorf("fill %v: the header is %x", fill, content[1024:1040])
+		}
+		if bytes.Count(content[page:], []byte{0}) != len(content)-page {
+			t.Errorf("fill %v: the rest is not empty", fill)
+		}
+	}
+	if on, err := m.Swapping(swap); err != nil || on {
+		t.Errorf("it is in use before it is: %v, %v", on, err)
+	}
+	write(t, at("/proc/swaps"), "Filename\tType\tSize\tUsed\tPriority\n/mnt/swapfile file 1020 0 -2\n")
+	if on, err := m.Swapping(swap); err != nil || !on {
+		t.Errorf("in use: %v, %v", on, err)
+	}
+	larger := *swap
+	larger.Bytes *= 2
+	if on, err := m.Swapping(&larger); err != nil || on {
+		t.Errorf("of another size: %v, %v", on, err)
+	}
+	write(t, at("/proc/swaps"), "")
+	must(t, m.RemoveSwap(t.Context(), swap))
+	if there, err := m.SwapFile(swap); err != nil || there {
+		t.Errorf("removed: %v, %v", there, err)
+	}
+	wantError(t, m.MakeSwap(t.Context(), &resource.Swap{Path: "/mnt/swapfile", Bytes: 1 << 60}), "/mnt/swapfile", "have to stay free")
+	wantError(t, m.MakeSwap(t.Context(), &resource.Swap{Path: "/mnt/data", Bytes: 1 << 20}), "another name")
+}
+
+func TestUnitFiles(t *testing.T) {
+	conn := hosttest.NewBus()
+	m, _ := newMachine(t, conn)
+	conn.Put("a.service", map[string]any{"LoadState": "loaded", "ActiveState": "active", "UnitFileState": "enabled-runtime"})
+	if state, err := m.UnitState(t.Context(), "a.service"); err != nil || !state.Enabled || !state.Running() {
+		t.Errorf("%+v, %v", state, err)
+	}
+	ctx := t.Context()
+	must(t, m.MaskUnit(ctx, "a.service"))
+	must(t, m.UnmaskUnit(ctx, "a.service"))
+	must(t, m.EnableUnit(ctx, "a.service"))
+	must(t, m.DisableUnit(ctx, "a.service"))
+	want := "MaskUnitFiles a.service, Reload, UnmaskUnitFiles a.service, Reload, EnableUnitFiles a.service, Reload, DisableUnitFiles a.service, Reload"
+	if got := strings.Join(conn.Seen(), ", "); got != want {
+		t.Errorf("got %s", got)
+	}
+	wantError(t, m.MaskUnit(ctx, "../a"), "mask", "not a unit name")
+	conn.Err = systemd.ErrMasked
+	wantError(t, m.EnableUnit(ctx, "a.service"), "enable a.service", systemd.ErrMasked.Error())
+}
+
+// What a directory has recorded is what it answers, also to the next one.
+func TestDirectoryKinds(t *testing.T) {
+	root := filepath.Join(t.TempDir(), "root")
+	ctx := t.Context()
+	const pages = "/sys/kernel/mm/transparent_hugepage/enabled"
+	mount, swap := &resource.Mount{Where: "/var/lib/a", What: "/mnt/a"}, &resource.Swap{Path: "/mnt/swapfile", Bytes: 1 << 20}
+	check := func(want bool) {
+		t.Helper()
+		d := openDirectory(t, root)
+		value, err := d.Attribute(pages)
+		must(t, err)
+		mounted, err := d.Mounted(mount)
+		must(t, err)
+		swapping, err := d.Swapping(swap)
+		must(t, err)
+		there, err := d.SwapFile(swap)
+		must(t, err)
+		state, err := d.UnitState(ctx, "a.service")
+		must(t, err)
+		if (value == "never") != want || mounted != want || swapping != want || there != want || (state.LoadState == "masked") != want || state.Enabled == want {
+			t.Errorf("want %v: %q, %v, %v, %v, %+v", want, value, mounted, swapping, there, state)
+		}
+	}
+	check(false)
+	d := openDirectory(t, root)
+	must(t, d.SetAttribute(pages, "never"))
+	must(t, d.Mount(ctx, mount))
+	must(t, d.MakeSwap(ctx, swap))
+	must(t, d.MaskUnit(ctx, "a.service"))
+	must(t, d.DisableUnit(ctx, "a.service"))
+	must(t, d.ReloadUnit(ctx, "b.service"))
+	check(true)
+	must(t, d.SetAttribute(pages, "always"))
+	must(t, d.Unmount(ctx, mount))
+	must(t, d.RemoveSwap(ctx, swap))
+	must(t, d.UnmaskUnit(ctx, "a.service"))
+	must(t, d.EnableUnit(ctx, "a.service"))
+	check(false)
+	content, err := os.ReadFile(root + actionsPath)
+	must(t, err)
+	want := `{"action":"attribute","key":"` + pages + `","value":"never"}
+{"action":"mount","key":"/var/lib/a","value":"/mnt/a"}
+{"action":"swapon","key":"/mnt/swapfile","value":"1048576"}
+{"action":"mask","unit":"a.service"}
+{"action":"disable","unit":"a.service"}
+{"action":"reload","unit":"b.service"}
+{"action":"attribute","key":"` + pages + `","value":"always"}
+{"action":"unmount","key":"/var/lib/a"}
+{"action":"swapoff","key":"/mnt/swapfile"}
+{"action":"unmask","unit":"a.service"}
+{"action":"enable","unit":"a.service"}
+`
+	if string(content) != want {
+		t.Errorf("got %s", content)
+	}
+}

@@ -1,0 +1,144 @@
+package host
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"strings"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/slipway-dev/slipway/internal/apply"
+	"github.com/slipway-dev/slipway/internal/failpoint"
+	"github.com/slipway-dev/slipway/internal/resource"
+)
+
+const (
+	swapMode = 0o600
+	// maxSwaps bounds the kernel's list of swap files.
+	maxSwaps = 64 << 10
+)
+
+// SwapFile reports whether there is a file at a swap file's path.
+func (m *Machine) SwapFile(swap *resource.Swap) (bool, error) {
+	entry, err := m.Stat(swap.Path)
+	return err == nil && entry.Kind == apply.RegularFile, err
+}
+
+// Swapping reports whether a swap file is in use, has its size, and is read by nobody else.
+func (m *Machine) Swapping(swap *resource.Swap) (bool, error) {
+	entry, err := m.Stat(swap.Path)
+	if err != nil || entry.Kind != apply.RegularFile || entry.Size != swap.Bytes || entry.Mode != swapMode {
+		return false, err
+	}
+	return m.swapsOn(swap.Path)
+}
+
+// swapsOn reports whether the kernel has a swap file in use (proc(5), /proc/swaps).
+func (m *Machine) swapsOn(path string) (bool, error) {
+	list, err := m.ReadFile("/proc/swaps", maxSwaps)
+	if err != nil {
+		return false, err
+	}
+	for line := range strings.Lines(string(list)) {
+		if columns := strings.Fields(line); len(columns) > 1 && columns[0] == path && columns[1] == "file" {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// MakeSwap makes a swap file, with all its blocks, and takes it into use. One that is there is made anew: it may have
+// another size.
+func (m *Machine) MakeSwap(ctx context.Context, swap *resource.Swap) error {
+	if err := swap.Valid(); err != nil {
+		return err
+	}
+	if err := m.RemoveSwap(ctx, swap); err != nil {
+		return err
+	}
+	err := m.roomForSwap(swap)
+	// A file system may give room that no swap file can be in, before it is written: swapon(8), "Files with holes".
+	if err == nil {
+		if err = m.swapWith(swap, false); errors.Is(err, unix.EINVAL) {
+			err = m.swapWith(swap, true)
+		}
+	}
+	if err != nil {
+		return errors.Join(fmt.Errorf("swap file %s: %w", swap.Path, err), m.Remove(swap.Path))
+	}
+	return m.Sync()
+}
+
+// swapWith makes a swap file, of which each block is written or none, and takes it into use.
+func (m *Machine) swapWith(swap *resource.Swap, written bool) error {
+	err := m.Allocate(swap.Path, swapMode, swap.Bytes, swapHeader(swap.Bytes, os.Getpagesize()), written)
+	if err != nil {
+		return err
+	}
+	return m.swapCall(failpoint.SwapOn, unix.SYS_SWAPON, swap.Path)
+}
+
+// RemoveSwap takes a swap file out of use and removes it. The kernel needs room in memory for what is in it.
+func (m *Machine) RemoveSwap(_ context.Context, swap *resource.Swap) error {
+	on, err := m.swapsOn(swap.Path)
+	if err == nil && on {
+		if err = m.swapCall(failpoint.SwapOff, unix.SYS_SWAPOFF, swap.Path); errors.Is(err, unix.ENOMEM) {
+			err = fmt.Errorf("%w: what is in it does not fit into memory", err)
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("swap file %s: %w", swap.Path, err)
+	}
+	return m.Remove(swap.Path)
+}
+
+// roomForSwap wants a file system that is not full afterwards: the node's other files need room, too.
+func (m *Machine) roomForSwap(swap *resource.Swap) error {
+	var fs unix.Statfs_t
+	dir := path.Dir(swap.Path)
+	if err := unix.Statfs(m.Root()+dir, &fs); errors.Is(err, unix.ENOENT) {
+		return nil // it is made, and then there is room or not
+	} else if err != nil {
+		return fmt.Errorf("look at the file system of %s: %w", dir, err)
+	}
+	free := int64(fs.Bavail) * fs.Bsize
+	if reserve := int64(fs.Blocks) * fs.Bsize / 20; free-swap.Bytes < reserve {
+		return fmt.Errorf("%w: the file system of %s has %d MiB free; the swap file needs %d MiB, and %d MiB have to stay free",
+			unix.ENOSPC, dir, free>>20, swap.Bytes>>20, reserve>>20)
+	}
+	return nil
+}
+
+// swapHeader is the first page of a swap file, as mkswap(8) writes it (Linux: include/linux/swap.h, union swap_header).
+func swapHeader(size int64, page int) []byte {
+	header := make([]byte, page)
+	info := header[1024:]
+	binary.NativeEndian.PutUint32(info, 1) // version
+	binary.NativeEndian.PutUint32(info[4:], uint32(size/int64(page)-1))
+	_, _ = rand.Read(info[12:28]) // UUID; it never fails
+	info[12+6] = info[12+6]&0x0f | 0x40
+	info[12+8] = info[12+8]&0x3f | 0x80
+	copy(header[page-10:], "SWAPSPACE2")
+	return header
+}
+
+// swapCall is swapon(2) or swapoff(2) with a path.
+func (m *Machine) swapCall(kind failpoint.Kind, call uintptr, name string) error {
+	pointer, err := unix.BytePtrFromString(m.Root() + name)
+	if err != nil {
+		return err
+	}
+	return failpoint.Pass(failpoint.Change{Kind: kind, Name: name}, func() error {
+		_, _, errno := unix.Syscall(call, uintptr(unsafe.Pointer(pointer)), 0, 0)
+		if errno != 0 {
+			return fmt.Errorf("%s: %w", kind, errno)
+		}
+		return nil
+	})
+}

@@ -1,0 +1,187 @@
+package resource
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// File is a regular file, whole.
+type File struct {
+	Path    string
+	Mode    uint32 // permission bits
+	UID     int
+	GID     int
+	Content []byte
+	// Secret content is written to the machine and shown to nobody.
+	Secret bool
+	// Until are paths: once a file is at each that is not empty, this one is not needed any more, and is
+	// removed. It is for a credential that others take the place of, and its content is kept nowhere else.
+	Until []string
+}
+
+// Kind implements Spec.
+func (*File) Kind() string { return "File" }
+
+// Name implements Spec.
+func (f *File) Name() string { return f.Path }
+
+// Paths implements Spec.
+func (f *File) Paths() []string { return whole(f.Path) }
+
+// Valid implements Spec.
+func (f *File) Valid() error { return checkPath(f.Path) }
+
+// Describe implements Spec.
+func (f *File) Describe() Description {
+	return Description{Title: f.Path, Mode: octal(f.Mode).String()}
+}
+
+// Temporary reports whether the file is there only until others are.
+func (f *File) Temporary() bool { return len(f.Until) > 0 }
+
+// Directory is a directory; what else it holds is not touched.
+type Directory struct {
+	Path string
+	Mode uint32 // permission bits
+	UID  int
+	GID  int
+}
+
+// Kind implements Spec.
+func (*Directory) Kind() string { return "Directory" }
+
+// Name implements Spec.
+func (d *Directory) Name() string { return d.Path }
+
+// Paths implements Spec.
+func (d *Directory) Paths() []string { return whole(d.Path) }
+
+// Valid implements Spec.
+func (d *Directory) Valid() error { return checkPath(d.Path) }
+
+// Describe implements Spec.
+func (d *Directory) Describe() Description {
+	return Description{Title: d.Path, Mode: octal(d.Mode).String()}
+}
+
+// Symlink is a symbolic link.
+type Symlink struct {
+	Path   string `json:"path"`
+	Target string `json:"target"`
+}
+
+// Kind implements Spec.
+func (*Symlink) Kind() string { return "Symlink" }
+
+// Name implements Spec.
+func (s *Symlink) Name() string { return s.Path }
+
+// Paths implements Spec.
+func (s *Symlink) Paths() []string { return whole(s.Path) }
+
+// Valid implements Spec.
+func (s *Symlink) Valid() error { return checkPath(s.Path) }
+
+// Describe implements Spec.
+func (s *Symlink) Describe() Description { return Description{Title: s.Path, What: "-> " + s.Target} }
+
+// octal is a mode as people write it: "0644".
+type octal uint32
+
+func (o octal) String() string { return fmt.Sprintf("%04o", uint32(o)) }
+
+func (o octal) MarshalText() ([]byte, error) { return []byte(o.String()), nil }
+
+func (o *octal) UnmarshalText(text []byte) error {
+	mode, err := strconv.ParseUint(string(text), 8, 32)
+	if err != nil {
+		return fmt.Errorf("mode %q: want octal digits", text)
+	}
+	*o = octal(mode)
+	return nil
+}
+
+type directoryJSON struct {
+	Path string `json:"path"`
+	Mode octal  `json:"mode"`
+	UID  int    `json:"uid,omitempty"`
+	GID  int    `json:"gid,omitempty"`
+}
+
+// MarshalJSON writes the directory.
+func (d Directory) MarshalJSON() ([]byte, error) {
+	return marshalPlain(directoryJSON{d.Path, octal(d.Mode), d.UID, d.GID})
+}
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (d *Directory) UnmarshalJSON(data []byte) error {
+	var j directoryJSON
+	err := json.Unmarshal(data, &j)
+	*d = Directory{j.Path, uint32(j.Mode), j.UID, j.GID}
+	return err
+}
+
+type fileJSON struct {
+	Path string `json:"path"`
+	Mode octal  `json:"mode"`
+	UID  int    `json:"uid,omitempty"`
+	GID  int    `json:"gid,omitempty"`
+	// Content is the text of a file that is text, Base64 the bytes of one that is not.
+	Content *string `json:"content,omitempty"`
+	Base64  []byte  `json:"base64,omitempty"`
+	// Secret content is not shown; Fingerprint tells two contents apart.
+	Secret      bool     `json:"secret,omitempty"`
+	Fingerprint string   `json:"fingerprint,omitempty"`
+	Until       []string `json:"until,omitempty"`
+}
+
+// MarshalJSON writes the file, secret content as a fingerprint only.
+func (f File) MarshalJSON() ([]byte, error) {
+	j := fileJSON{Path: f.Path, Mode: octal(f.Mode), UID: f.UID, GID: f.GID, Secret: f.Secret, Until: f.Until}
+	switch {
+	case f.Secret:
+		j.Fingerprint = f.Fingerprint()
+	case utf8.Valid(f.Content):
+		j.Content = new(string(f.Content))
+	default:
+		j.Base64 = f.Content
+	}
+	return marshalPlain(j)
+}
+
+// UnmarshalJSON reads what MarshalJSON writes. A secret's content cannot come back: its place is
+// taken by the fingerprint, so that two plans can still be compared.
+func (f *File) UnmarshalJSON(data []byte) error {
+	var j fileJSON
+	if err := json.Unmarshal(data, &j); err != nil {
+		return err
+	}
+	*f = File{j.Path, uint32(j.Mode), j.UID, j.GID, j.Base64, j.Secret, j.Until}
+	switch {
+	case j.Secret:
+		f.Content = []byte(j.Fingerprint)
+	case j.Content != nil:
+		f.Content = []byte(*j.Content)
+	}
+	return nil
+}
+
+// Fingerprint tells two contents apart: 32 bits of a SHA-256, too few to confirm a guess of what a
+// secret file holds.
+func (f File) Fingerprint() string {
+	if f.Secret && len(f.Content) == fingerprintLen && strings.HasPrefix(string(f.Content), fingerprintPrefix) {
+		return string(f.Content) // read back from a plan's JSON
+	}
+	sum := sha256.Sum256(f.Content)
+	return fingerprintPrefix + hex.EncodeToString(sum[:4])
+}
+
+const (
+	fingerprintPrefix = "sha256/32:"
+	fingerprintLen    = len(fingerprintPrefix) + 8
+)

@@ -1,0 +1,106 @@
+package resource
+
+import (
+	"fmt"
+
+	"github.com/slipway-dev/slipway/internal/place"
+)
+
+// Spec is one of the kinds of resource.
+type Spec interface {
+	// Kind is the type's name.
+	Kind() string
+	// Name distinguishes it from others of its kind.
+	Name() string
+	// Paths are what it makes or changes on the disk; none for what is not there.
+	Paths() []string
+	// Valid is an error where no plan may have it: a path that is nobody's, a value that would become something else.
+	Valid() error
+	// Describe is what people are shown of it.
+	Describe() Description
+}
+
+// Description is what people are shown of a resource beside its reason. Nothing of a secret is in it.
+type Description struct {
+	// Title is its name, with its value where that is short.
+	Title string
+	// Mode are the permissions of what has any.
+	Mode string
+	// What is what else there is to say.
+	What string
+}
+
+// Kind is what holds for all resources of a kind.
+type Kind struct {
+	// New makes an empty one.
+	New func() Spec
+	// Lasts reports whether one is still so after a boot.
+	Lasts func(Spec) bool
+	// Stays says why nothing is undone when a plan has one no more, and StaysSource where that was read. It is nil, or
+	// returns "", where the engine undoes it.
+	Stays       func(Spec) string
+	StaysSource string
+}
+
+// Kinds are all kinds of resource, by name. The engine has a row for each (apply, kinds.go). A test looks at every row
+// and column.
+var Kinds = map[string]Kind{
+	"Attribute": {New: fresh[Attribute], Lasts: never, Stays: says("the kernel keeps the value until it boots again"), StaysSource: "sysfs(5)"},
+	"Block":     {New: fresh[Block], Lasts: always},
+	"Check":     {New: fresh[Check], Lasts: always, Stays: says("it changes nothing"), StaysSource: "Check"},
+	"Command":   {New: fresh[Command], Lasts: always, Stays: staysWithoutInputs, StaysSource: "Command"},
+	"Directory": {New: fresh[Directory], Lasts: always},
+	"File":      {New: fresh[File], Lasts: always},
+	"Module":    {New: fresh[Module], Lasts: never, Stays: says("it stays loaded until the machine boots again"), StaysSource: "modules-load.d(5)"},
+	"Mount":     {New: fresh[Mount], Lasts: never},
+	"Swap":      {New: fresh[Swap], Lasts: never},
+	"Symlink":   {New: fresh[Symlink], Lasts: always},
+	"Sysctl":    {New: fresh[Sysctl], Lasts: never, Stays: says("the kernel keeps the value until it boots again"), StaysSource: "sysctl.d(5)"},
+	"Unit":      {New: fresh[Unit], Lasts: never},
+	"UnitState": {New: fresh[UnitState], Lasts: func(s Spec) bool { return s.(*UnitState).State != UnitStopped }},
+}
+
+// fresh makes an empty spec.
+func fresh[T any, P interface {
+	*T
+	Spec
+}]() Spec {
+	return P(new(T))
+}
+
+func always(Spec) bool { return true }
+func never(Spec) bool  { return false }
+
+// says is one answer for all resources of a kind.
+func says(why string) func(Spec) string { return func(Spec) string { return why } }
+
+func staysWithoutInputs(s Spec) string {
+	if len(s.(*Command).Inputs) == 0 {
+		return "what it did is not known"
+	}
+	return ""
+}
+
+// Undone reports whether the engine undoes what a resource brought when a plan has it no more.
+func Undone(s Spec) bool {
+	stays := Kinds[s.Kind()].Stays
+	return stays == nil || stays(s) == ""
+}
+
+// KindOf is what holds for all resources of a spec's kind.
+func KindOf(spec Spec) Kind { return Kinds[spec.Kind()] }
+
+// OnDisk reports whether a spec is of something at a path: it is compared and written with all others on the disk, before
+// anything is loaded, started or run.
+func OnDisk(spec Spec) bool { return len(spec.Paths()) > 0 }
+
+// whole is the one path of a spec that has a whole file, directory or link.
+func whole(path string) []string { return []string{path} }
+
+// checkPath wants a path that a plan may have.
+func checkPath(path string) error {
+	if reason := place.Check(path); reason != "" {
+		return fmt.Errorf("path %q %s", path, reason)
+	}
+	return nil
+}

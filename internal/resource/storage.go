@@ -1,0 +1,85 @@
+package resource
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/slipway-dev/slipway/internal/place"
+)
+
+// Mount is a directory that is mounted at another one (mount(8), bind). It is in place before anything below it is
+// compared or written.
+type Mount struct {
+	// Where is the directory that it is mounted at, What the one that is mounted. Both are made where they are missing.
+	Where string `json:"where"`
+	What  string `json:"what"`
+}
+
+// Kind implements Spec.
+func (*Mount) Kind() string { return "Mount" }
+
+// Name implements Spec.
+func (m *Mount) Name() string { return m.Where }
+
+// Paths implements Spec. What is mounted at a path is not on the disk.
+func (*Mount) Paths() []string { return nil }
+
+// Valid implements Spec.
+func (m *Mount) Valid() error {
+	if reason := place.DataDirectory.Check(m.What); reason != "" {
+		return fmt.Errorf("%q, to be mounted at %s, %s", m.What, m.Where, reason)
+	}
+	if below(m.What, m.Where) || below(m.Where, m.What) {
+		return fmt.Errorf("%s cannot be mounted at %s: one is within the other", m.What, m.Where)
+	}
+	return checkPath(m.Where)
+}
+
+// below reports whether a path is a directory, or within it.
+func below(name, dir string) bool { return name == dir || strings.HasPrefix(name, dir+"/") }
+
+// Describe implements Spec.
+func (m *Mount) Describe() Description { return Description{Title: m.Where, What: "<- " + m.What} }
+
+// Swap is a swap file that is in use.
+type Swap struct {
+	Path string `json:"path"`
+	// Bytes is its size.
+	Bytes int64 `json:"bytes"`
+}
+
+// MinSwap is the size of the smallest swap file: ten pages (mkswap(8)).
+const MinSwap = 10 * 4096
+
+// Kind implements Spec.
+func (*Swap) Kind() string { return "Swap" }
+
+// Name implements Spec.
+func (s *Swap) Name() string { return s.Path }
+
+// Paths implements Spec. It is made while the machine runs, with what the kernel is told, and not with the files.
+func (*Swap) Paths() []string { return nil }
+
+// swapNames are those that a swap file may have: nothing else is ever removed under this name.
+var swapNames = []string{"swapfile", "swap.img"}
+
+// Valid implements Spec.
+func (s *Swap) Valid() error {
+	if reason := place.DataDirectory.Check(s.Path); reason != "" {
+		return fmt.Errorf("swap file %q %s", s.Path, reason)
+	}
+	if !slices.Contains(swapNames, path.Base(s.Path)) {
+		return fmt.Errorf("swap file %q has another name than %s", s.Path, strings.Join(swapNames, ", "))
+	}
+	if s.Bytes < MinSwap {
+		return fmt.Errorf("swap file %s has %d bytes, and needs %d at least", s.Path, s.Bytes, MinSwap)
+	}
+	return nil
+}
+
+// Describe implements Spec.
+func (s *Swap) Describe() Description {
+	return Description{Title: s.Path, What: fmt.Sprintf("%d MiB", s.Bytes>>20)}
+}

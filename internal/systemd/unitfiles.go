@@ -1,0 +1,55 @@
+package systemd
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/slipway-dev/slipway/internal/failpoint"
+)
+
+// The manager's methods that change which units start at boot, or can be started at all (org.freedesktop.systemd1(5)).
+const (
+	maskMethod    = "MaskUnitFiles"
+	unmaskMethod  = "UnmaskUnitFiles"
+	enableMethod  = "EnableUnitFiles"
+	disableMethod = "DisableUnitFiles"
+)
+
+// unitFileMethods are those methods, by the kind of change that each is.
+var unitFileMethods = map[failpoint.Kind]string{
+	failpoint.Mask: maskMethod, failpoint.Unmask: unmaskMethod, failpoint.Enable: enableMethod, failpoint.Disable: disableMethod,
+}
+
+// Mask keeps anything from starting a unit. One whose file is an administrator's own, in /etc, cannot be masked.
+func (m *Manager) Mask(ctx context.Context, unit string) error {
+	return m.unitFile(ctx, failpoint.Mask, unit)
+}
+
+// Unmask allows a unit to be started again.
+func (m *Manager) Unmask(ctx context.Context, unit string) error {
+	return m.unitFile(ctx, failpoint.Unmask, unit)
+}
+
+// Enable has a unit start at boot, as its file says.
+func (m *Manager) Enable(ctx context.Context, unit string) error {
+	return m.unitFile(ctx, failpoint.Enable, unit)
+}
+
+// Disable keeps a unit from being started at boot by a link of its own; another unit may still start it.
+func (m *Manager) Disable(ctx context.Context, unit string) error {
+	return m.unitFile(ctx, failpoint.Disable, unit)
+}
+
+// unitFile changes what is said of a unit on the disk, and makes systemd read its units again. Each may be done twice.
+func (m *Manager) unitFile(ctx context.Context, kind failpoint.Kind, unit string) error {
+	if err := checkUnit(unit); err != nil {
+		return fmt.Errorf("%s: %w", kind, err)
+	}
+	err := m.do(ctx, func(conn Bus) error {
+		return failpoint.Pass(failpoint.Change{Kind: kind, Name: unit}, func() error { return conn.UnitFile(ctx, unitFileMethods[kind], unit) })
+	})
+	if err != nil {
+		return fmt.Errorf("%s %s: %w", kind, unit, err)
+	}
+	return m.Reload(ctx)
+}
