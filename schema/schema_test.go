@@ -275,11 +275,15 @@ func TestSecretsAreMarked(t *testing.T) {
 	const word = "ZXhwbGFpbg==" // base64, for the fields that are read so
 	var marked, secret int
 	for _, path := range leaves(t, schema.AKS) {
-		c := aks.Decode([]byte(nest(path.names, word))).NodeConfig
+		tree, err := document.Parse([]byte(nest(path.names, word)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := aks.FromTree(tree).NodeConfig
 		nodeconfig.Default(c)
 		revealed := strings.Contains(string(nodeconfig.Encode(c)), `"`+word+`"`) || strings.Contains(string(nodeconfig.Encode(c)), `"explain"`)
 		c.Runtime.Containerd.RegistryHeaders = nil // the translation's own
-		_, err := json.Marshal(c)                  // refuses a config that holds a secret
+		_, err = json.Marshal(c)                   // refuses a config that holds a secret
 		isSecret := revealed && err != nil
 		if isSecret && !path.secret {
 			t.Errorf("%s is a secret and not marked", strings.Join(path.names, "."))

@@ -7,9 +7,9 @@ import (
 
 	"google.golang.org/protobuf/reflect/protoreflect"
 
+	aksnodeconfigv1 "github.com/slipway-dev/slipway/api/aksnodeconfig/v1"
 	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/nodeconfig"
-	"github.com/slipway-dev/slipway/nodeconfig/aks"
 	"github.com/slipway-dev/slipway/test/contracts"
 )
 
@@ -198,7 +198,7 @@ func fullDocuments(t *testing.T) map[string]*document.Node {
 		t.Errorf("only %d fields in a native contract", f.leaves)
 	}
 	f = &full{t: t, examples: examples}
-	contract := f.aks(new(aks.Config).ProtoReflect().Descriptor(), "$")
+	contract := f.aks(new(aksnodeconfigv1.Configuration).ProtoReflect().Descriptor(), "$")
 	if f.leaves < 200 {
 		t.Errorf("only %d fields in an AKS contract", f.leaves)
 	}

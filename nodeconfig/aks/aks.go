@@ -4,8 +4,7 @@
 // enumeration value is a warning, a value of the wrong type spoils its own field only, both
 // spellings of a name and numbers as strings are taken, and what this version does not translate
 // is named. Nothing is dropped in silence. The package does no I/O, never changes its input, and
-// leaves defaults and validation of the result to nodeconfig. nodeconfig/dialect calls it, and
-// whoever builds an AKS contract in Go.
+// leaves defaults and validation of the result to nodeconfig. nodeconfig/dialect calls it.
 package aks
 
 import (
@@ -15,15 +14,10 @@ import (
 	"slices"
 	"strings"
 
-	"google.golang.org/protobuf/reflect/protoreflect"
-
-	"github.com/slipway-dev/slipway/api/aksnodeconfig/v1"
+	"github.com/slipway-dev/slipway/internal/aksnodeconfig"
 	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
-
-// Config is the contract's top message.
-type Config = aksnodeconfigv1.Configuration
 
 // Result is a contract in NodeConfig's terms.
 type Result struct {
@@ -50,80 +44,28 @@ func (r *Result) Origin(path string) string {
 	}
 }
 
-// Decode reads a contract as JSON (YAML is taken too) and translates it.
-func Decode(data []byte) *Result {
-	tree, err := document.Parse(data)
-	if err != nil {
-		return &Result{
-			NodeConfig: new(nodeconfig.NodeConfig),
-			Problems:   []nodeconfig.Problem{nodeconfig.Unreadable(err)},
-		}
-	}
-	return FromTree(tree)
-}
-
-// FromTree is Decode for a document that is parsed already.
+// FromTree reads a contract and translates it.
 func FromTree(tree *document.Node) *Result {
-	var config Config
+	var config aksnodeconfig.Configuration
 	var problems []nodeconfig.Problem
-	seen := make(map[string]bool)
 	document.Decode(tree, &config, document.Options{
-		Names: protoNames,
-		Enum:  protoEnum,
+		Names: aksnodeconfig.FieldNames,
+		Enum:  aksnodeconfig.EnumValue,
 		Report: func(f document.Fault) {
 			problems = append(problems, nodeconfig.ProblemOf(f, vital(f.Path)))
 		},
-		Seen: func(path string) { seen[path] = true },
 	})
-	r := translate(&config, seen)
+	r := translate(&config)
 	r.Problems = append(problems, r.Problems...)
 	return r
 }
 
-// FromMessage translates a contract that is built in Go. What protobuf cannot tell from unset (a
-// false or an empty string without presence) is unset.
-func FromMessage(config *Config) *Result {
-	if config == nil {
-		config = new(Config)
+// deref is what a pointer points to, or the zero value where the document has none.
+func deref[T any](p *T) (v T) {
+	if p != nil {
+		v = *p
 	}
-	return translate(config, nil)
-}
-
-// protoNames returns a generated field's proto name and JSON name, from its protobuf tag.
-func protoNames(f reflect.StructField) []string {
-	var name, json string
-	for part := range strings.SplitSeq(f.Tag.Get("protobuf"), ",") {
-		if v, ok := strings.CutPrefix(part, "name="); ok {
-			name = v
-		}
-		if v, ok := strings.CutPrefix(part, "json="); ok {
-			json = v
-		}
-	}
-	switch {
-	case name == "":
-		return nil
-	case json == "":
-		return []string{name}
-	}
-	return []string{name, json}
-}
-
-var enumType = reflect.TypeFor[protoreflect.Enum]()
-
-// protoEnum resolves an enumeration's value by name or number.
-func protoEnum(t reflect.Type, name string) (value int64, known, ok bool) {
-	if !t.Implements(enumType) {
-		return 0, false, false
-	}
-	values := reflect.Zero(t).Interface().(protoreflect.Enum).Descriptor().Values()
-	for i := range values.Len() {
-		v := values.Get(i)
-		if string(v.Name()) == name || fmt.Sprint(v.Number()) == name {
-			return int64(v.Number()), true, true
-		}
-	}
-	return 0, false, true
+	return v
 }
 
 // versions are the contract's versions; the first is current.
@@ -131,7 +73,7 @@ var versions = []string{"v1", "v0"}
 
 func (t *translation) version() {
 	const at = "$.version"
-	switch version := t.in.GetVersion(); {
+	switch version := t.in.Version; {
 	case version == "":
 		t.fatal(nodeconfig.Missing, at, `is missing; use "v1"`)
 	case !slices.Contains(versions, version):
@@ -143,9 +85,8 @@ func (t *translation) version() {
 
 // translation is one run of translate.
 type translation struct {
-	in   *Config
-	out  *nodeconfig.NodeConfig
-	seen map[string]bool
+	in  *aksnodeconfig.Configuration
+	out *nodeconfig.NodeConfig
 	*Result
 }
 
@@ -157,11 +98,10 @@ func (t *translation) fatal(kind nodeconfig.ProblemKind, path, format string, ar
 	t.Problems = append(t.Problems, nodeconfig.Problem{Kind: kind, Path: path, Reason: fmt.Sprintf(format, args...), Fatal: true})
 }
 
-func translate(config *Config, seen map[string]bool) *Result {
+func translate(config *aksnodeconfig.Configuration) *Result {
 	t := &translation{
 		in:     config,
 		out:    new(nodeconfig.NodeConfig),
-		seen:   seen,
 		Result: &Result{origins: maps.Clone(fieldOrigins)},
 	}
 	t.NodeConfig = t.out
@@ -176,6 +116,6 @@ func translate(config *Config, seen map[string]bool) *Result {
 	t.system()
 	t.cloud()
 	t.surroundings()
-	t.untranslated(config.ProtoReflect(), "$", "")
+	t.untranslated(reflect.ValueOf(config).Elem(), "$", "")
 	return t.Result
 }

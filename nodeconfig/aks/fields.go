@@ -1,10 +1,10 @@
 package aks
 
 import (
+	"reflect"
 	"strings"
 
-	"google.golang.org/protobuf/reflect/protoreflect"
-
+	"github.com/slipway-dev/slipway/internal/aksnodeconfig"
 	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
@@ -133,26 +133,20 @@ func vital(path string) bool {
 
 // untranslated warns of every field that is set and not translated, so that nobody waits for what
 // will not happen.
-func (t *translation) untranslated(m protoreflect.Message, at, name string) {
-	fields := m.Descriptor().Fields()
-	for i := range fields.Len() {
-		field := fields.Get(i)
-		if !m.Has(field) {
+func (t *translation) untranslated(message reflect.Value, at, name string) {
+	for i := range message.NumField() {
+		field := message.Field(i)
+		if field.IsZero() || (field.Kind() == reflect.Slice || field.Kind() == reflect.Map) && field.Len() == 0 {
 			continue
 		}
-		path := document.FieldPath(at, string(field.Name()))
-		full := string(field.Name())
-		if name != "" {
-			full = name + "." + full
-		}
+		own := aksnodeconfig.FieldNames(message.Type().Field(i))[0]
+		path, full := document.FieldPath(at, own), strings.TrimPrefix(name+"."+own, ".")
 		switch {
-		case field.Enum() != nil && field.Enum().Values().ByNumber(m.Get(field).Enum()) == nil:
-			t.warn(nodeconfig.Unknown, path, "unknown value, ignored")
 		case translated[full] != "":
 		case inert[full]:
 			t.warn(nodeconfig.NoEffect, path, "has no effect; AKS's own scripts do not read it either")
-		case field.Message() != nil && !field.IsMap() && !field.IsList():
-			t.untranslated(m.Get(field).Message(), path, full)
+		case field.Kind() == reflect.Pointer && field.Elem().Kind() == reflect.Struct:
+			t.untranslated(field.Elem(), path, full)
 		default:
 			t.warn(nodeconfig.NotApplied, path, "is not applied by this version")
 		}

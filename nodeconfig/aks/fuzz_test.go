@@ -8,6 +8,8 @@ import (
 
 	"google.golang.org/protobuf/encoding/protojson"
 
+	aksnodeconfigv1 "github.com/slipway-dev/slipway/api/aksnodeconfig/v1"
+	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/nodeconfig"
 	"github.com/slipway-dev/slipway/nodeconfig/aks"
 	"github.com/slipway-dev/slipway/test/contracts"
@@ -30,7 +32,11 @@ func FuzzDecode(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		result := aks.Decode(data)
+		tree, err := document.Parse(data)
+		if err != nil {
+			return
+		}
+		result := aks.FromTree(tree)
 		if result.NodeConfig == nil {
 			t.Fatal("no config")
 		}
@@ -46,7 +52,7 @@ func FuzzDecode(f *testing.F) {
 				t.Fatalf("%s comes from %q", p.Path, origin)
 			}
 		}
-		message := new(aks.Config)
+		message := new(aksnodeconfigv1.Configuration)
 		if err := (protojson.UnmarshalOptions{DiscardUnknown: true}).Unmarshal(data, message); err != nil {
 			return
 		}

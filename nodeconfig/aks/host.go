@@ -2,11 +2,12 @@ package aks
 
 import (
 	"fmt"
+	"maps"
+	"reflect"
 	"strconv"
 	"strings"
 
-	"google.golang.org/protobuf/reflect/protoreflect"
-
+	"github.com/slipway-dev/slipway/internal/aksnodeconfig"
 	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
@@ -15,18 +16,18 @@ import (
 // (AKS node contract, containerd configuration).
 func (t *translation) runtime() {
 	r := &t.out.Runtime
-	r.SandboxImage = t.in.GetKubeBinaryConfig().GetPodInfraContainerImageUrl()
-	r.Containerd.DataDir = t.in.GetKubeletConfig().GetContainerDataDir()
+	r.SandboxImage = deref(t.in.KubeBinaryConfig).PodInfraContainerImageUrl
+	r.Containerd.DataDir = deref(t.in.KubeletConfig).ContainerDataDir
 	r.Containerd.MetricsAddress = "0.0.0.0:10257"
 	r.Containerd.RegistryHeaders = map[string]nodeconfig.Secret{"X-Meta-Source-Client": nodeconfig.NewSecret("azure/aks")}
-	if t.in.GetNeedsCgroupv2() {
+	if deref(t.in.NeedsCgroupv2) {
 		r.CgroupDriver = "systemd"
 	}
-	limits := t.in.GetCustomLinuxOsConfig().GetUlimitConfig()
+	limits := deref(deref(t.in.CustomLinuxOsConfig).UlimitConfig)
 	r.Containerd.Limits = make(map[string]string)
 	for _, limit := range []struct{ name, field, value string }{
-		{"NOFILE", "no_file", limits.GetNoFile()},
-		{"MEMLOCK", "max_locked_memory", limits.GetMaxLockedMemory()},
+		{"NOFILE", "no_file", deref(limits.NoFile)},
+		{"MEMLOCK", "max_locked_memory", deref(limits.MaxLockedMemory)},
 	} {
 		if limit.value != "" {
 			r.Containerd.Limits[limit.name] = limit.value
@@ -36,19 +37,21 @@ func (t *translation) runtime() {
 }
 
 func (t *translation) network() {
-	n := t.in.GetNetworkConfig()
-	t.out.Network.Plugin = enumWord(n.GetNetworkPlugin())
-	t.out.Network.Policy = enumWord(n.GetNetworkPolicy())
+	n := deref(t.in.NetworkConfig)
+	t.out.Network.Plugin = enumWord(n.NetworkPlugin)
+	t.out.Network.Policy = enumWord(n.NetworkPolicy)
 }
 
 // enumWord is an enumeration's value as AKS's files spell it: the last word of its name in lower
 // case, and nothing for the unspecified one.
-func enumWord(e protoreflect.Enum) string {
-	value := e.Descriptor().Values().ByNumber(e.Number())
-	if value == nil || e.Number() == 0 {
+func enumWord[E interface {
+	~int32
+	Names() []string
+}](e E) string {
+	if e == 0 {
 		return ""
 	}
-	name := string(value.Name())
+	name := e.Names()[e]
 	return strings.ToLower(name[strings.LastIndexByte(name, '_')+1:])
 }
 
@@ -106,31 +109,24 @@ const (
 
 // system translates the kernel's parameters.
 func (t *translation) system() {
-	sysctls := make(map[string]string, len(baseSysctls))
-	for key, value := range baseSysctls {
-		sysctls[key] = value
-	}
+	sysctls := maps.Clone(baseSysctls)
 	t.out.System.Sysctls = sysctls
-	config := t.in.GetCustomLinuxOsConfig().GetSysctlConfig()
-	if config == nil {
-		return
-	}
-	m := config.ProtoReflect()
-	fields := m.Descriptor().Fields()
-	for i := range fields.Len() {
-		field := fields.Get(i)
-		if !m.Has(field) {
+	config := deref(deref(t.in.CustomLinuxOsConfig).SysctlConfig)
+	parameters := reflect.ValueOf(config)
+	for i := range parameters.NumField() {
+		if parameters.Field(i).IsNil() {
 			continue
 		}
-		key, path := sysctlNames[string(field.Name())], sysctlPath+"."+string(field.Name())
+		name := aksnodeconfig.FieldNames(parameters.Type().Field(i))[0]
+		key, path := sysctlNames[name], sysctlPath+"."+name
 		t.origins[document.FieldPath("$.system.sysctls", key)] = path
-		switch value := m.Get(field).Interface().(type) {
-		case bool:
-			sysctls[key] = map[bool]string{true: "1", false: "0"}[value]
-		case string:
-			t.portRange(value, path)
+		switch v := parameters.Field(i).Elem(); v.Kind() {
+		case reflect.Bool:
+			sysctls[key] = map[bool]string{true: "1", false: "0"}[v.Bool()]
+		case reflect.String:
+			t.portRange(v.String(), path)
 		default:
-			sysctls[key] = fmt.Sprint(value)
+			sysctls[key] = strconv.FormatInt(v.Int(), 10)
 		}
 	}
 }

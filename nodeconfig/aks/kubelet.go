@@ -2,23 +2,23 @@ package aks
 
 import (
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 
-	"google.golang.org/protobuf/reflect/protoreflect"
-
+	"github.com/slipway-dev/slipway/internal/aksnodeconfig"
 	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
 // kubelet translates flags, labels and configuration file.
 func (t *translation) kubelet() {
-	in := t.in.GetKubeletConfig()
-	if labels := in.GetKubeletNodeLabels(); len(labels) > 0 {
-		t.out.Kubelet.Labels = maps.Clone(labels)
+	in := deref(t.in.KubeletConfig)
+	if len(in.KubeletNodeLabels) > 0 {
+		t.out.Kubelet.Labels = maps.Clone(in.KubeletNodeLabels)
 	}
 	t.kubeletConfig()
-	t.flags(in.GetKubeletFlags())
+	t.flags(in.KubeletFlags)
 }
 
 const flagsPath = "$.kubelet_config.kubelet_flags"
@@ -95,7 +95,7 @@ func (t *translation) labels(value, from string) {
 	if t.out.Kubelet.Labels == nil {
 		t.out.Kubelet.Labels = make(map[string]string)
 	}
-	labels, own := t.out.Kubelet.Labels, t.in.GetKubeletConfig().GetKubeletNodeLabels()
+	labels, own := t.out.Kubelet.Labels, deref(t.in.KubeletConfig).KubeletNodeLabels
 	for i, part := range strings.Split(value, ",") {
 		if part == "" {
 			continue
@@ -137,7 +137,7 @@ func (t *translation) credentialProvider(binDir, configFile string) {
 	for _, image := range registries {
 		images = append(images, image)
 	}
-	if suffix := t.in.GetCustomCloudConfig().GetContainerRegistryDnsSuffix(); suffix != "" {
+	if suffix := deref(t.in.CustomCloudConfig).ContainerRegistryDnsSuffix; suffix != "" {
 		at := "$.kubelet.imageCredentialProvider.config.providers[0].matchImages"
 		t.origins[document.IndexPath(at, len(images))] = "$.custom_cloud_config.container_registry_dns_suffix"
 		images = append(images, "*"+suffix)
@@ -164,15 +164,14 @@ const configPath = "$.kubelet_config.kubelet_config_file_config"
 // kubeletConfig translates the configuration file. It is data: the message's fields carry the
 // kubelet's own names, so a document that sets one sets it in the file.
 func (t *translation) kubeletConfig() {
-	in := t.in.GetKubeletConfig()
-	config := in.GetKubeletConfigFileConfig()
-	if !in.GetEnableKubeletConfigFile() {
-		if config != nil {
-			t.warn(nodeconfig.NotApplied, configPath, "is not applied, because enable_kubelet_config_file is not true")
-		}
-		return
+	in := deref(t.in.KubeletConfig)
+	config := in.KubeletConfigFileConfig
+	switch {
+	case in.EnableKubeletConfigFile:
+		t.out.Kubelet.Config = t.asData(reflect.ValueOf(deref(config)), configPath, "$.kubelet.config")
+	case config != nil:
+		t.warn(nodeconfig.NotApplied, configPath, "is not applied, because enable_kubelet_config_file is not true")
 	}
-	t.out.Kubelet.Config = t.asData(config.ProtoReflect(), configPath, "$.kubelet.config")
 }
 
 // kubeletNames correct the contract's names where they are not the kubelet's.
@@ -182,55 +181,48 @@ var kubeletNames = map[string]string{
 	"cacheUnauthorizedTtl": "cacheUnauthorizedTTL",
 }
 
-// asData turns a message, which is at a path of the contract, into JSON data under the kubelet's names,
-// which is at a path of the NodeConfig. A field without presence counts as set where the document says
-// so, were its value false.
-func (t *translation) asData(m protoreflect.Message, from, to string) map[string]any {
+// asData turns what is set of a message, which is at a path of the contract, into JSON data under the kubelet's names,
+// which is at a path of the NodeConfig.
+func (t *translation) asData(message reflect.Value, from, to string) map[string]any {
 	data := make(map[string]any)
-	fields := m.Descriptor().Fields()
-	for i := range fields.Len() {
-		field := fields.Get(i)
-		path := document.FieldPath(from, string(field.Name()))
-		if !m.Has(field) && !t.seen[path] {
+	for i := range message.NumField() {
+		field := message.Field(i)
+		if field.IsNil() {
 			continue
 		}
-		name := field.JSONName()
+		names := aksnodeconfig.FieldNames(message.Type().Field(i))
+		path, name := document.FieldPath(from, names[0]), names[len(names)-1]
 		if kubelet, ok := kubeletNames[name]; ok {
 			name = kubelet
 		}
 		place := document.FieldPath(to, name)
 		t.origins[place] = path
-		data[name] = t.asValue(field, m.Get(field), path, place)
+		data[name] = t.asValue(field, path, place)
 	}
 	return data
 }
 
-func (t *translation) asValue(field protoreflect.FieldDescriptor, value protoreflect.Value, from, to string) any {
-	switch {
-	case field.IsMap():
-		m := make(map[string]any, value.Map().Len())
-		value.Map().Range(func(key protoreflect.MapKey, value protoreflect.Value) bool {
-			m[key.String()] = scalar(field.MapValue(), value)
-			return true
-		})
+// asValue turns what is set of a field into JSON data.
+func (t *translation) asValue(v reflect.Value, from, to string) any {
+	switch v.Kind() {
+	case reflect.Pointer:
+		return t.asValue(v.Elem(), from, to)
+	case reflect.Struct:
+		return t.asData(v, from, to)
+	case reflect.Map:
+		m := make(map[string]any, v.Len())
+		for iter := v.MapRange(); iter.Next(); {
+			m[iter.Key().String()] = t.asValue(iter.Value(), from, to)
+		}
 		return m
-	case field.IsList():
-		list := make([]any, value.List().Len())
+	case reflect.Slice:
+		list := make([]any, v.Len())
 		for i := range list {
-			list[i] = scalar(field, value.List().Get(i))
+			list[i] = t.asValue(v.Index(i), from, to)
 		}
 		return list
-	case field.Message() != nil:
-		return t.asData(value.Message(), from, to)
+	case reflect.Int32:
+		return v.Int()
 	}
-	return scalar(field, value)
-}
-
-// scalar returns a value as JSON data; the contract's kubelet fields are strings, booleans and
-// 32 bit integers.
-func scalar(field protoreflect.FieldDescriptor, value protoreflect.Value) any {
-	if field.Kind() == protoreflect.Int32Kind {
-		return value.Int()
-	}
-	return value.Interface()
+	return v.Interface()
 }

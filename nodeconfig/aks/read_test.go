@@ -10,19 +10,20 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
+	"github.com/slipway-dev/slipway/internal/aksnodeconfig"
 	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/nodeconfig"
 	"github.com/slipway-dev/slipway/test/contracts"
 )
 
-// read decodes a document into the contract's message, without translating it.
-func read(n *document.Node) (config *Config, problems []string) {
-	config = new(Config)
-	document.Decode(n, config, document.Options{
-		Names: protoNames, Enum: protoEnum,
+// read decodes a document, without translating it, and returns it as the contract's message.
+func read(n *document.Node) (message *Config, problems []string) {
+	var config aksnodeconfig.Configuration
+	document.Decode(n, &config, document.Options{
+		Names: aksnodeconfig.FieldNames, Enum: aksnodeconfig.EnumValue,
 		Report: func(f document.Fault) { problems = append(problems, f.Path) },
 	})
-	return config, problems
+	return asMessage(&config), problems
 }
 
 // documents are the examples, those of testdata/valid.yaml, and one in which everything is set.

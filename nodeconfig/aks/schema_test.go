@@ -2,6 +2,7 @@ package aks
 
 import (
 	"fmt"
+	"reflect"
 	"regexp"
 	"testing"
 
@@ -9,8 +10,55 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
+	aksnodeconfigv1 "github.com/slipway-dev/slipway/api/aksnodeconfig/v1"
+	"github.com/slipway-dev/slipway/internal/aksnodeconfig"
 	"github.com/slipway-dev/slipway/internal/document"
 )
+
+// Config is the contract's top message, as protobuf has it.
+type Config = aksnodeconfigv1.Configuration
+
+// asMessage makes a message of what was read: proto.Equal compares it, and protobuf's own reader makes the other.
+func asMessage(config *aksnodeconfig.Configuration) *Config {
+	m := new(Config)
+	fillFrom(m.ProtoReflect(), reflect.ValueOf(config).Elem())
+	return m
+}
+
+// fillFrom sets the fields of a message that are set in a struct, which has the same in the same order.
+func fillFrom(m protoreflect.Message, from reflect.Value) {
+	for i := range from.NumField() {
+		field, v := m.Descriptor().Fields().Get(i), from.Field(i)
+		if v.IsZero() {
+			continue
+		}
+		if v.Kind() == reflect.Pointer {
+			v = v.Elem()
+		}
+		switch {
+		case field.IsMap():
+			entries := m.Mutable(field).Map()
+			for iter := v.MapRange(); iter.Next(); {
+				key := protoreflect.ValueOfString(iter.Key().String()).MapKey()
+				if field.MapValue().Message() != nil {
+					fillFrom(entries.Mutable(key).Message(), iter.Value())
+				} else {
+					entries.Set(key, protoreflect.ValueOf(iter.Value().Interface()))
+				}
+			}
+		case field.IsList():
+			for j := range v.Len() {
+				m.Mutable(field).List().Append(protoreflect.ValueOf(v.Index(j).Interface()))
+			}
+		case field.Message() != nil:
+			fillFrom(m.Mutable(field).Message(), v)
+		case field.Enum() != nil:
+			m.Set(field, protoreflect.ValueOfEnum(protoreflect.EnumNumber(v.Int())))
+		default:
+			m.Set(field, protoreflect.ValueOf(v.Interface()))
+		}
+	}
+}
 
 // contract is the descriptor of the contract's top message.
 var contract = (*Config)(nil).ProtoReflect().Descriptor()

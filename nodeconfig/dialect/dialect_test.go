@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
+	aksnodeconfigv1 "github.com/slipway-dev/slipway/api/aksnodeconfig/v1"
 	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/nodeconfig"
-	"github.com/slipway-dev/slipway/nodeconfig/aks"
 	"github.com/slipway-dev/slipway/nodeconfig/dialect"
 	"github.com/slipway-dev/slipway/test/contracts"
 )
@@ -144,7 +144,7 @@ func aksPath(p nodeconfig.Problem) bool {
 	if end := strings.IndexAny(name, ".["); end >= 0 {
 		name = name[:end]
 	}
-	field := (*aks.Config)(nil).ProtoReflect().Descriptor().Fields().ByTextName(name)
+	field := (*aksnodeconfigv1.Configuration)(nil).ProtoReflect().Descriptor().Fields().ByTextName(name)
 	return p.Path == "$" || field != nil || p.Kind == nodeconfig.Unknown || p.Kind == nodeconfig.Dropped
 }
 

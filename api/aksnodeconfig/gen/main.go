@@ -2,11 +2,12 @@
 // the Go toolchain: no protoc, no buf, nothing installed beforehand.
 //
 // It compiles every .proto file of one directory with protocompile, keeping source positions so
-// that comments reach the Go code, hands the result to the protoc-gen-go that go.mod pins as a
-// tool, and writes what that returns beside the .proto files. A .pb.go file that no .proto file
-// accounts for is removed. Compiler warnings are errors.
+// that comments reach the Go code. It hands the result to the protoc-gen-go that go.mod pins as a
+// tool, and writes what that returns beside the .proto files. From the same descriptors it writes
+// plain structs, without protobuf, into a second directory: the node reads a contract into those.
+// A generated file that no .proto file accounts for is removed. Compiler warnings are errors.
 //
-//	go run ./api/aksnodeconfig/gen [-dir DIR] [-check]
+//	go run ./api/aksnodeconfig/gen [-dir DIR] [-plain DIR] [-check]
 //
 // With -check nothing is written; the command fails and names every file that is missing, stale or
 // left over. It must run inside the module, so that "go tool" finds the pinned plugin. It is called
@@ -35,34 +36,48 @@ import (
 	"google.golang.org/protobuf/types/pluginpb"
 )
 
-// generatedSuffix ends the name of every file protoc-gen-go writes.
-const generatedSuffix = ".pb.go"
+// How the names of the generated files end.
+const (
+	protobufSuffix = ".pb.go"  // what protoc-gen-go writes
+	plainSuffix    = ".gen.go" // the plain structs
+)
 
 func main() {
 	log.SetFlags(0)
 	log.SetPrefix("gen: ")
-	dir := flag.String("dir", ".", "directory of the .proto files, and of the code")
+	dir := flag.String("dir", ".", "directory of the .proto files, and of the protobuf code")
+	plain := flag.String("plain", filepath.Join("..", "..", "..", "internal", "aksnodeconfig"), "directory of the plain structs")
 	check := flag.Bool("check", false, "write nothing, fail if the code is not up to date")
 	flag.Parse()
 	if flag.NArg() > 0 {
 		log.Fatalf("unexpected argument %q", flag.Arg(0))
 	}
-	if err := run(context.Background(), *dir, *check); err != nil {
+	if err := run(context.Background(), *dir, *plain, *check); err != nil {
 		log.Fatal(err)
 	}
 }
 
-// run brings the generated code in dir up to date or, if check is set, reports how it is not.
-func run(ctx context.Context, dir string, check bool) error {
+// run brings the generated code up to date or, if check is set, reports how it is not.
+func run(ctx context.Context, dir, plainDir string, check bool) error {
 	files, err := protos.Compile(ctx, dir)
 	if err != nil {
 		return fmt.Errorf("compile %s: %w", dir, err)
 	}
-	want, err := generate(ctx, request(files))
+	req := request(files)
+	protobuf, err := generate(ctx, req)
 	if err != nil {
 		return fmt.Errorf("generate code: %w", err)
 	}
-	have, err := readGenerated(dir)
+	plain, err := plainStructs(req)
+	if err != nil {
+		return fmt.Errorf("generate plain structs: %w", err)
+	}
+	return errors.Join(settle(dir, protobufSuffix, protobuf, check), settle(plainDir, plainSuffix, plain, check))
+}
+
+// settle makes the generated files of a directory those that are wanted or, if check is set, reports how they are not.
+func settle(dir, suffix string, want map[string][]byte, check bool) error {
+	have, err := readGenerated(dir, suffix)
 	if err != nil {
 		return fmt.Errorf("read generated code: %w", err)
 	}
@@ -123,8 +138,8 @@ func generate(ctx context.Context, req *pluginpb.CodeGeneratorRequest) (map[stri
 }
 
 // readGenerated reads the generated files that dir holds now, by base name.
-func readGenerated(dir string) (map[string][]byte, error) {
-	found, err := filepath.Glob(filepath.Join(dir, "*"+generatedSuffix))
+func readGenerated(dir, suffix string) (map[string][]byte, error) {
+	found, err := filepath.Glob(filepath.Join(dir, "*"+suffix))
 	if err != nil {
 		return nil, err
 	}

@@ -132,6 +132,36 @@ func TestRequestOrdersImportsFirst(t *testing.T) {
 	}
 }
 
+// TestPlainStructs: what has no rule is refused, with its name.
+func TestPlainStructs(t *testing.T) {
+	for body, want := range map[string]string{
+		"message A { string b = 1; }":                                "",
+		"message A { uint64 b = 1; }":                                "A.b: no rule for a field of kind uint64",
+		"message A { map<int32, string> b = 1; }":                    "A.b: no rule for a map of such keys",
+		"message A { map<string, bytes> b = 1; }":                    "no rule for a field of kind bytes",
+		"enum A { A_0 = 0; A_2 = 2; }":                               "A_2 is 2, want 1",
+		"enum A { option allow_alias = true; A_0 = 0; A_00 = 0; }":   "A_00 is 0, want 1",
+		"message A { optional int32 b = 1; repeated double c = 2; }": "",
+	} {
+		dir := t.TempDir()
+		head := "syntax = \"proto3\";\noption go_package = \"example.com/a;a\";\n"
+		if err := os.WriteFile(filepath.Join(dir, "a.proto"), []byte(head+body+"\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		files, err := protos.Compile(context.Background(), dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		made, err := plainStructs(request(files))
+		switch {
+		case want == "" && (err != nil || len(made["a.gen.go"]) == 0):
+			t.Errorf("%s: %v, %d files", body, err, len(made))
+		case want != "" && (err == nil || !strings.Contains(err.Error(), want)):
+			t.Errorf("%s: error %v, want %s", body, err, want)
+		}
+	}
+}
+
 // TestCheckAndUpdate lets files go missing, stale and left over: compare names each, update mends
 // all, and what was right is not rewritten.
 func TestCheckAndUpdate(t *testing.T) {
@@ -147,7 +177,7 @@ func TestCheckAndUpdate(t *testing.T) {
 	if err := os.Chmod(filepath.Join(dir, "stale.pb.go"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	have, err := readGenerated(dir)
+	have, err := readGenerated(dir, protobufSuffix)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -175,7 +205,7 @@ func TestCheckAndUpdate(t *testing.T) {
 	if err := update(dir, have, want); err != nil {
 		t.Fatal(err)
 	}
-	if have, err = readGenerated(dir); err != nil {
+	if have, err = readGenerated(dir, protobufSuffix); err != nil {
 		t.Fatal(err)
 	}
 	if err := compare(dir, have, want); err != nil {

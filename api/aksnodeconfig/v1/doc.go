@@ -8,9 +8,9 @@
 //
 // The package holds data, no behaviour. It does not validate, apply defaults or read files; where a
 // comment names a default, whoever reads the document applies it. Package nodeconfig/aks is that
-// reader: it decodes a document into a [Configuration], tolerantly and field by field, and turns it
-// into Slipway's own NodeConfig. Programs that produce documents for AKS nodes fill the types
-// directly.
+// reader: it reads a document tolerantly, field by field, and turns it into Slipway's own NodeConfig.
+// It reads it into plain structs that are generated from the same .proto files. The types here are for
+// programs that produce documents for AKS nodes.
 //
 // In JSON, readers accept snake_case proto names and lowerCamelCase JSON names alike; AKS writes
 // proto names. The encoding of package protojson is deliberately not stable, so its bytes must not
