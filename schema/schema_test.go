@@ -156,8 +156,8 @@ var typed = []struct {
 	{schema.AKS, `is_vhd: "true"`, false},
 	{schema.AKS, "kubelet_config: {kubelet_flags: {--v: '2'}}", true},
 	{schema.AKS, "kubelet_config: {kubelet_flags: {--v: 2}}", false},
-	{schema.AKS, "custom_ca_certs: [a]", true},
-	{schema.AKS, "custom_ca_certs: [1]", false},
+	{schema.AKS, "http_proxy_config: {no_proxy_entries: [a]}", true},
+	{schema.AKS, "http_proxy_config: {no_proxy_entries: [1]}", false},
 	{schema.AKS, "cluster_config: {cloud_provider_config: {rate_limit_qps: '1.5'}}", true},
 	{schema.AKS, "cluster_config: {cloud_provider_config: {rate_limit_qps: fast}}", false},
 	{schema.AKS, "what_comes_next: {a: 1}", true}, // newer producers know more

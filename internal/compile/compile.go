@@ -68,6 +68,14 @@ func (c *Contract) Origin(path string) string { return c.decoded.Origin(path) }
 // Place returns a problem in terms of Config as one of the documents': under its own path, with the place in the text.
 func (c *Contract) Place(p nodeconfig.Problem) nodeconfig.Problem { return c.decoded.Place(p) }
 
+// place is Place for what the planner finds: what is not applied may be several settings of the documents'.
+func (c *Contract) place(p nodeconfig.Problem) []nodeconfig.Problem {
+	if p.Kind == nodeconfig.NotApplied {
+		return c.decoded.PlaceEach(p)
+	}
+	return []nodeconfig.Problem{c.Place(p)}
+}
+
 // Plan plans the node. The problems are those of the contract and the planner's, in the documents' own terms, fatal
 // ones first. Where one is fatal, the plan is what could be planned, and of use to nobody but who looks at it.
 func (c *Contract) Plan(known facts.Facts) (resource.Plan, []nodeconfig.Problem) {
@@ -78,15 +86,19 @@ func (c *Contract) Plan(known facts.Facts) (resource.Plan, []nodeconfig.Problem)
 	desired, found := plan.New(c.Config, known)
 	desired.Dialect = c.Dialect
 	seen := make(map[nodeconfig.Problem]bool)
+	told := make(map[string]bool)   // paths of what is left out: that nobody applies it need not be said as well
 	unread := make(map[string]bool) // paths whose values could not be used: what follows from that is said already
 	for _, p := range problems {
 		seen[p] = true
+		told[p.Path] = told[p.Path] || p.Kind == nodeconfig.NotApplied || p.Kind == nodeconfig.Dropped
 		unread[p.Path] = unread[p.Path] || p.Fatal
 	}
 	for _, p := range found {
-		if p = c.Place(p); !unread[p.Path] && !seen[p] {
-			seen[p] = true
-			problems = append(problems, p)
+		for _, p := range c.place(p) {
+			if !unread[p.Path] && !seen[p] && !(told[p.Path] && p.Kind == nodeconfig.NotApplied && !p.Fatal) {
+				seen[p] = true
+				problems = append(problems, p)
+			}
 		}
 	}
 	nodeconfig.SortProblems(problems)

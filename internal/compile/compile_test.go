@@ -13,6 +13,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/nodeconfig"
 	"github.com/slipway-dev/slipway/nodeconfig/dialect"
+	"github.com/slipway-dev/slipway/test/contracts"
 )
 
 const minimal = "../../examples/native/minimal.yaml"
@@ -129,4 +130,18 @@ func FuzzPlan(f *testing.F) {
 			t.Error("problems are lost")
 		}
 	})
+}
+
+// A setting of AKS's that the planner does not apply is warned of under its own name.
+func TestUnreadOfAKS(t *testing.T) {
+	known, err := facts.Parse([]byte(read(t, "../../examples/facts/ubuntu.json")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range contracts.Load(t, "../../examples/aks/minimal.json", "testdata/aks.yaml") {
+		t.Run(c.Name, func(t *testing.T) {
+			_, problems := compile.ReadOne("", c.Document).Plan(known)
+			contracts.Compare(t, problems, c.Want)
+		})
+	}
 }

@@ -70,6 +70,7 @@ var good = map[string]string{
 	"$.custom_cloud_config.custom_env_json_content": `"{}"`,
 	"$.version":                                                                                `"v1"`,
 	"$.kubernetes_version":                                                                     `"1.34.2"`,
+	"$.kubelet_config.kubelet_disk_type":                                                       `"KUBELET_DISK_TEMP_DISK"`,
 	"$.kubernetes_ca_cert":                                                                     "CA",
 	"$.auth_config.service_principal_secret":                                                   `"c2VjcmV0"`,
 	"$.bootstrapping_config.tls_bootstrapping_token":                                           `"abcdef.0123456789abcdef"`,

@@ -253,6 +253,10 @@ func (e *experiment) explain(at *place) *Explanation {
 		wrong := func(p nodeconfig.Problem) bool { return !notApplied(p) }
 		x.Problems = append(x.Problems, e.about(at, slices.DeleteFunc(found.remarks, wrong))...)
 	}
+	if e.dialect != dialect.Native && len(x.Resources) == 0 && slices.ContainsFunc(x.Problems, notApplied) {
+		// A dialect's nodes are of one family, and the concern reads the setting for another.
+		x.ReadBy, x.Applied = []string{}, false
+	}
 	return x
 }
 

@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -32,6 +33,15 @@ var together = []struct{ path, document string }{
 	{"$.custom_cloud_config", `{"custom_cloud_config": {"custom_cloud_env_name": "akscustom"}}`},
 	{"$.kubelet_config.kubelet_client", `{"bootstrapping_config": null}`},
 	{"$.kubelet_config.kubelet_config_file_config.streaming", `{"kubernetes_version": "1.33.1"}`},
+	{"$.bootstrapping_config.secure_tls", `{"bootstrapping_config": {"bootstrapping_auth_method": 2}}`},
+	{"$.custom_linux_os_config.enable_swap_config", `{"custom_linux_os_config": {"swap_file_size": 1000}}`},
+	{"$.custom_linux_os_config.swap_file_size", `{"custom_linux_os_config": {"enable_swap_config": true}}`},
+	{"$.custom_search_domain_config", `{"custom_search_domain_config": {"domain_name": "example", "realm_user": "user", "realm_password": "password"}}`},
+	{"$.imds_restriction_config.insert", `{"imds_restriction_config": {"enable_imds_restriction": true}}`},
+	{"$.local_dns_profile.enable_hosts_plugin", `{"local_dns_profile": {"enable_local_dns": true}}`},
+	{"$.local_dns_profile.c", `{"local_dns_profile": {"enable_local_dns": true, "enable_hosts_plugin": true}}`},
+	{"$.local_dns_profile.hosts", `{"local_dns_profile": {"enable_local_dns": true, "enable_hosts_plugin": true}}`},
+	{"$.local_dns_profile.m", `{"local_dns_profile": {"enable_local_dns": true}}`},
 }
 
 // clientCertificate are a certificate and a key, which count together only.
@@ -172,8 +182,10 @@ func stateOf(t *testing.T, e *experiment, x *Explanation, used map[string]bool) 
 		return applied, where
 	case x.Why != "":
 		return noEffect, where
-	case slices.ContainsFunc(x.Problems, notApplied):
-		return notYet, becomesIn(e, x)
+	}
+	if i := slices.IndexFunc(x.Problems, notApplied); i >= 0 {
+		_, why, _ := strings.Cut(x.Problems[i].Reason, "; ")
+		return notYet, cmp.Or(becomesIn(e, x), why)
 	}
 	return "", ""
 }

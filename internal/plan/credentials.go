@@ -26,7 +26,11 @@ func planCredentials(in *input, out *output) {
 	unusedCredentials(in.config.Join, out)
 	if j := in.config.Join; j.Attested != nil || j.Method == nodeconfig.JoinAttested {
 		p := notApplied("$.join.attested")
-		p.Fatal = j.Method == nodeconfig.JoinAttested // there is no other way
+		if p.Fatal = j.Method == nodeconfig.JoinAttested; p.Fatal { // there is no other way
+			p.Reason += "; give the node a token or a client certificate"
+		} else {
+			p.Reason += "; the node joins with its other credential"
+		}
 		out.report(p)
 	}
 	flags := "--kubeconfig=" + in.layout.kubeconfig

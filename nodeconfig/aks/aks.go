@@ -2,17 +2,16 @@
 //
 // Reading is tolerant, because producer and node image are released apart: an unknown field or
 // enumeration value is a warning, a value of the wrong type spoils its own field only, both
-// spellings of a name and numbers as strings are taken, and what this version does not translate
-// is named. Nothing is dropped in silence. The package does no I/O, never changes its input, and
+// spellings of a name and numbers as strings are taken, and what has no place in NodeConfig is named.
+// Nothing is dropped in silence. The package does no I/O, never changes its input, and
 // leaves defaults and validation of the result to nodeconfig. nodeconfig/dialect calls it.
 package aks
 
 import (
 	"fmt"
-	"maps"
-	"reflect"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/slipway-dev/slipway/internal/aksnodeconfig"
 	"github.com/slipway-dev/slipway/internal/document"
@@ -26,14 +25,53 @@ type Result struct {
 	// Problems are those of reading and translating, with paths in the contract's terms.
 	Problems []nodeconfig.Problem
 
-	origins map[string]string
+	config *aksnodeconfig.Configuration
+	// moves are where the translation took a value from, in so far as the table does not say it.
+	moves   []move
+	origins func() map[string]string
+}
+
+// move is a place in NodeConfig and the path in the contract that its value came from. Neither is put together before
+// somebody asks, which is when there is a problem.
+type move struct{ to, from place }
+
+// place is a path, or the entry of a map or of a list that is at one.
+type place struct {
+	above string
+	// step is what leads on: an entry's name in a map if it is byName, nothing if it is here, or else an index.
+	step int
+	name string
+}
+
+const (
+	byName = -1
+	here   = -2
+)
+
+func at(path string) place          { return place{path, here, ""} }
+func entry(path, name string) place { return place{path, byName, name} }
+func item(path string, i int) place { return place{path, i, ""} }
+
+func (p place) String() string {
+	switch p.step {
+	case here:
+		return p.above
+	case byName:
+		return document.FieldPath(p.above, p.name)
+	}
+	return document.IndexPath(p.above, p.step)
 }
 
 // Origin returns the path in the contract that a path of the NodeConfig came from, or the path
 // itself where there is none.
 func (r *Result) Origin(path string) string {
+	moved, fixed := r.origins(), indexed().origins
 	for prefix := path; ; {
-		if from, ok := r.origins[prefix]; ok {
+		from, ok := moved[prefix]
+		if !ok {
+			from, ok = fixed[prefix]
+		}
+		if ok {
 			return from + path[len(prefix):]
 		}
 		cut := strings.LastIndexAny(prefix, ".[")
@@ -42,6 +80,24 @@ func (r *Result) Origin(path string) string {
 		}
 		prefix = prefix[:cut]
 	}
+}
+
+// Origins returns the paths in the contract that something came from which is at a path of the NodeConfig or below it,
+// as far as the contract says something there; or else the one that Origin returns.
+func (r *Result) Origins(path string) []string {
+	var paths []string
+	if _, moved := r.origins()[path]; !moved {
+		for i := range fields {
+			below := slices.ContainsFunc(fields[i].to, func(to string) bool { return document.Within(to, path) })
+			if below && isSet(r.config, &fields[i]) {
+				paths = append(paths, "$."+fields[i].field)
+			}
+		}
+	}
+	if paths == nil {
+		return []string{r.Origin(path)}
+	}
+	return paths
 }
 
 // FromTree reads a contract and translates it.
@@ -94,17 +150,23 @@ func (t *translation) warn(kind nodeconfig.ProblemKind, path, format string, arg
 	t.Problems = append(t.Problems, nodeconfig.Problem{Kind: kind, Path: path, Reason: fmt.Sprintf(format, args...)})
 }
 
+// moved records where a value was taken from, where the table does not say it.
+func (t *translation) moved(to, from place) { t.moves = append(t.moves, move{to, from}) }
+
 func (t *translation) fatal(kind nodeconfig.ProblemKind, path, format string, args ...any) {
 	t.Problems = append(t.Problems, nodeconfig.Problem{Kind: kind, Path: path, Reason: fmt.Sprintf(format, args...), Fatal: true})
 }
 
 func translate(config *aksnodeconfig.Configuration) *Result {
-	t := &translation{
-		in:     config,
-		out:    new(nodeconfig.NodeConfig),
-		Result: &Result{origins: maps.Clone(fieldOrigins)},
-	}
-	t.NodeConfig = t.out
+	r := &Result{NodeConfig: new(nodeconfig.NodeConfig), config: config}
+	r.origins = sync.OnceValue(func() map[string]string {
+		origins := make(map[string]string, len(r.moves))
+		for _, m := range r.moves {
+			origins[m.to.String()] = m.from.String()
+		}
+		return origins
+	})
+	t := &translation{in: config, out: r.NodeConfig, Result: r}
 	t.out.APIVersion, t.out.Kind = nodeconfig.APIVersion, nodeconfig.Kind
 	t.out.Components.Layout = nodeconfig.LayoutAKS
 	t.version()
@@ -114,8 +176,10 @@ func translate(config *aksnodeconfig.Configuration) *Result {
 	t.runtime()
 	t.network()
 	t.system()
+	t.access()
 	t.cloud()
 	t.surroundings()
-	t.untranslated(reflect.ValueOf(config).Elem(), "$", "")
-	return t.Result
+	t.artifacts()
+	t.withoutPlace()
+	return r
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/slipway-dev/slipway/internal/aksnodeconfig"
+	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
@@ -31,12 +32,50 @@ func (t *translation) join() {
 			Key:         nodeconfig.NewSecret(kubelet.KubeletClientKey),
 		}
 	}
-	if boot.BootstrappingAuthMethod == aksnodeconfig.BootstrappingAuthMethod_BOOTSTRAPPING_AUTH_METHOD_SECURE_TLS_BOOTSTRAPPING {
-		t.warn(nodeconfig.NotApplied, "$.bootstrapping_config.bootstrapping_auth_method",
-			"secure TLS bootstrapping is not applied by this version; the node joins with its token or client certificate")
-	}
+	t.attested(boot)
 	if t.in.PreProvisionOnly {
 		j.Method = nodeconfig.JoinNone
+	}
+}
+
+// attested translates secure TLS bootstrapping, with the machine's attested identity. A credential that the contract has
+// comes before it, because nothing applies it.
+func (t *translation) attested(boot aksnodeconfig.BootstrappingConfig) {
+	const path = "$.bootstrapping_config"
+	steps := []struct{ name, field, limit string }{
+		{"validateKubeconfig", "validate_kubeconfig", deref(boot.SecureTlsBootstrappingValidateKubeconfigTimeout)},
+		{"accessToken", "get_access_token", deref(boot.SecureTlsBootstrappingGetAccessTokenTimeout)},
+		{"instanceData", "get_instance_data", deref(boot.SecureTlsBootstrappingGetInstanceDataTimeout)},
+		{"nonce", "get_nonce", deref(boot.SecureTlsBootstrappingGetNonceTimeout)},
+		{"attestedData", "get_attested_data", deref(boot.SecureTlsBootstrappingGetAttestedDataTimeout)},
+		{"credential", "get_credential", deref(boot.SecureTlsBootstrappingGetCredentialTimeout)},
+	}
+	for i := range steps {
+		steps[i].field = "secure_tls_bootstrapping_" + steps[i].field + "_timeout"
+	}
+	if boot.BootstrappingAuthMethod != aksnodeconfig.BootstrappingAuthMethod_BOOTSTRAPPING_AUTH_METHOD_SECURE_TLS_BOOTSTRAPPING {
+		only := []string{"secure_tls_bootstrapping_aad_resource", "secure_tls_bootstrapping_user_assigned_identity_id"}
+		for _, step := range steps {
+			only = append(only, step.field)
+		}
+		t.without(&boot, path, only, "bootstrapping_auth_method is another")
+		return
+	}
+	j := &t.out.Join
+	j.Attested = &nodeconfig.AttestedBootstrap{
+		Resource:   deref(boot.SecureTlsBootstrappingAadResource),
+		IdentityID: deref(boot.SecureTlsBootstrappingUserAssignedIdentityId),
+	}
+	for _, step := range steps {
+		if d := t.duration(step.limit, document.FieldPath(path, step.field)); d > 0 {
+			if j.Attested.Timeouts == nil {
+				j.Attested.Timeouts = make(map[string]nodeconfig.Duration)
+			}
+			j.Attested.Timeouts[step.name] = d
+		}
+	}
+	if j.BootstrapToken.IsZero() && j.ClientCertificate != nil {
+		j.Method = nodeconfig.JoinClientCertificate
 	}
 }
 
@@ -86,7 +125,8 @@ func (t *translation) cloud() {
 			Bucket:      calls.RateLimitBucket,
 			BucketWrite: calls.RateLimitBucketWrite,
 		},
-		Custom: t.customCloud(),
+		Custom:          t.customCloud(),
+		PrivateRegistry: t.in.AzurePrivateRegistryServer,
 	}
 	if t.out.Cloud.Azure.Custom != nil {
 		t.out.Cloud.Azure.Environment = "AzureStackCloud"
@@ -97,12 +137,10 @@ func (t *translation) cloud() {
 func (t *translation) customCloud() *nodeconfig.AzureCustomCloud {
 	c := deref(t.in.CustomCloudConfig)
 	if !strings.EqualFold(c.CustomCloudEnvName, "akscustom") {
-		if c.CustomEnvJsonContent != "" {
-			t.warn(nodeconfig.NotApplied, "$.custom_cloud_config.custom_env_json_content", "is not applied, because custom_cloud_env_name is not akscustom")
-		}
 		if c.ContainerRegistryDnsSuffix != "" && t.out.Kubelet.ImageCredentialProvider == nil {
 			t.warn(nodeconfig.NotApplied, "$.custom_cloud_config.container_registry_dns_suffix", "is not applied, because no image credential provider is configured")
 		}
+		t.without(&c, "$.custom_cloud_config", []string{"custom_env_json_content", "repo_depot_endpoint"}, "custom_cloud_env_name is not akscustom")
 		return nil
 	}
 	// The contract documents base64, and AKS's own code reads it as plain JSON in one place.
@@ -111,8 +149,9 @@ func (t *translation) customCloud() *nodeconfig.AzureCustomCloud {
 		endpoints = string(decoded)
 	}
 	return &nodeconfig.AzureCustomCloud{
-		Endpoints:         endpoints,
-		RegistryDNSSuffix: c.ContainerRegistryDnsSuffix,
+		Endpoints:          endpoints,
+		RegistryDNSSuffix:  c.ContainerRegistryDnsSuffix,
+		RepositoryEndpoint: c.RepoDepotEndpoint,
 	}
 }
 
@@ -140,6 +179,8 @@ func (t *translation) surroundings() {
 	}
 	preinstalled := t.in.IsVhd == nil || *t.in.IsVhd
 	t.out.Components.Preinstalled = &preinstalled
+	t.out.Components.Registry = t.in.BootstrapProfileContainerRegistryServer
+	t.out.Checks.OutboundCommand = t.in.OutboundCommand
 	if features := t.in.EnabledFeatures; len(features) > 0 {
 		t.out.Components.Features = features
 	}

@@ -2,120 +2,259 @@ package aks
 
 import (
 	"reflect"
+	"slices"
 	"strings"
+	"sync"
 
 	"github.com/slipway-dev/slipway/internal/aksnodeconfig"
 	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// translated lists the contract's fields that this version translates, each with the place in
-// NodeConfig that it goes to; a message stands for all its fields. A test holds that exactly these
-// fields change the result.
-var translated = map[string]string{
-	"version":            "$.apiVersion",
-	"kubernetes_version": "$.cluster.kubernetesVersion",
-	"kubernetes_ca_cert": "$.cluster.certificateAuthority",
-	"vm_size":            "$.cloud.instanceType",
-	"is_vhd":             "$.components.preinstalled",
-	"needs_cgroupv2":     "$.runtime.cgroupDriver",
-	"pre_provision_only": "$.join.method",
-	"cse_timeout":        "$.checks.timeout",
-	"enabled_features":   "$.components.features",
-
-	"kube_binary_config.pod_infra_container_image_url": "$.runtime.sandboxImage",
-
-	"custom_cloud_config.custom_cloud_env_name":         "$.cloud.azure.environment",
-	"custom_cloud_config.custom_env_json_content":       "$.cloud.azure.custom.endpoints",
-	"custom_cloud_config.container_registry_dns_suffix": "$.cloud.azure.custom.registryDNSSuffix",
-
-	"api_server_config.api_server_name":       "$.cluster.server",
-	"api_server_config.api_server_public_key": "$.cluster.serverCertificate",
-
-	"bootstrapping_config.bootstrapping_auth_method": "$.join.attested",
-	"bootstrapping_config.tls_bootstrapping_token":   "$.join.bootstrapToken",
-
-	"auth_config.tenant_id":                      "$.cloud.azure.tenantID",
-	"auth_config.subscription_id":                "$.cloud.azure.subscriptionID",
-	"auth_config.service_principal_id":           "$.cloud.azure.identity.clientID",
-	"auth_config.service_principal_secret":       "$.cloud.azure.identity.clientSecret",
-	"auth_config.assigned_identity_id":           "$.cloud.azure.identity.userAssignedID",
-	"auth_config.use_managed_identity_extension": "$.cloud.azure.identity.managed",
-
-	"cluster_config.resource_group":                             "$.cloud.azure.resourceGroup",
-	"cluster_config.location":                                   "$.cloud.azure.location",
-	"cluster_config.vm_type":                                    "$.cloud.azure.vmType",
-	"cluster_config.primary_availability_set":                   "$.cloud.azure.primaryAvailabilitySetName",
-	"cluster_config.primary_scale_set":                          "$.cloud.azure.primaryScaleSetName",
-	"cluster_config.use_instance_metadata":                      "$.cloud.azure.useInstanceMetadata",
-	"cluster_config.cluster_network_config.vnet_name":           "$.cloud.azure.vnet",
-	"cluster_config.cluster_network_config.vnet_resource_group": "$.cloud.azure.vnetResourceGroup",
-	"cluster_config.cluster_network_config.subnet":              "$.cloud.azure.subnet",
-	"cluster_config.cluster_network_config.security_group_name": "$.cloud.azure.securityGroup",
-	"cluster_config.cluster_network_config.route_table":         "$.cloud.azure.routeTable",
-
-	"cluster_config.load_balancer_config.load_balancer_sku":                          "$.cloud.azure.loadBalancer.sku",
-	"cluster_config.load_balancer_config.exclude_master_from_standard_load_balancer": "$.cloud.azure.loadBalancer.excludeMaster",
-	"cluster_config.load_balancer_config.max_load_balancer_rule_count":               "$.cloud.azure.loadBalancer.maxRules",
-	"cluster_config.load_balancer_config.disable_outbound_snat":                      "$.cloud.azure.loadBalancer.disableOutboundSNAT",
-
-	"cluster_config.cloud_provider_config.backoff":                 "$.cloud.azure.backoff.enabled",
-	"cluster_config.cloud_provider_config.backoff_mode":            "$.cloud.azure.backoff.mode",
-	"cluster_config.cloud_provider_config.backoff_retries":         "$.cloud.azure.backoff.retries",
-	"cluster_config.cloud_provider_config.backoff_exponent":        "$.cloud.azure.backoff.exponent",
-	"cluster_config.cloud_provider_config.backoff_duration":        "$.cloud.azure.backoff.duration",
-	"cluster_config.cloud_provider_config.backoff_jitter":          "$.cloud.azure.backoff.jitter",
-	"cluster_config.cloud_provider_config.rate_limit":              "$.cloud.azure.rateLimit.enabled",
-	"cluster_config.cloud_provider_config.rate_limit_qps":          "$.cloud.azure.rateLimit.qps",
-	"cluster_config.cloud_provider_config.rate_limit_qps_write":    "$.cloud.azure.rateLimit.qpsWrite",
-	"cluster_config.cloud_provider_config.rate_limit_bucket":       "$.cloud.azure.rateLimit.bucket",
-	"cluster_config.cloud_provider_config.rate_limit_bucket_write": "$.cloud.azure.rateLimit.bucketWrite",
-
-	"kubelet_config.kubelet_flags":               "$.kubelet.flags",
-	"kubelet_config.kubelet_node_labels":         "$.kubelet.labels",
-	"kubelet_config.enable_kubelet_config_file":  "$.kubelet.config",
-	"kubelet_config.kubelet_config_file_config":  "$.kubelet.config",
-	"kubelet_config.kubelet_client_key":          "$.join.clientCertificate.key",
-	"kubelet_config.kubelet_client_cert_content": "$.join.clientCertificate.certificate",
-	"kubelet_config.container_data_dir":          "$.runtime.containerd.dataDir",
-
-	"network_config.network_plugin": "$.network.plugin",
-	"network_config.network_policy": "$.network.policy",
-
-	"custom_linux_os_config.sysctl_config": "$.system.sysctls",
-	"custom_linux_os_config.ulimit_config": "$.runtime.containerd.limits",
+// row says where a field of the contract goes. A row of a message stands for all its fields, but for those that have
+// rows of their own. Whether the node applies what is there is decided by who reads the NodeConfig: the planner warns of
+// what nobody reads, and this table says under which name.
+type row struct {
+	field string
+	// to are the places in NodeConfig; none for what has none there.
+	to []string
+	// kind and why are what is warned of where a field is set that has no place.
+	kind nodeconfig.ProblemKind
+	why  string
 }
 
-// inert lists the fields that change nothing on a node under AKS either.
-var inert = map[string]bool{
-	"provision_output":                         true,
-	"workload_runtime":                         true,
-	"disable_custom_data":                      true,
-	"private_egress_proxy_address":             true,
-	"bootstrapping_config.cluster_join_method": true,
-	"network_config.cni_plugins_url":           true,
-	"gpu_config.enable_amd_gpu":                true,
+// Why a field has no place in NodeConfig.
+const (
+	// unreadByAKS is what has no effect (AKS node contract; the comment of each field says so).
+	unreadByAKS = "has no effect; AKS's own scripts do not read it either"
+	installed   = "is not applied by this version; the image's own is used"
+	identity    = "is not applied by this version; images are pulled with the node's identity"
+)
+
+// fields is the table, in the order of the contract.
+var fields = []row{
+	{field: "version", to: []string{"$.apiVersion"}},
+
+	{field: "kube_binary_config.kube_binary_url", to: []string{"$.components.artifacts.kubernetes.url"}},
+	{field: "kube_binary_config.custom_kube_binary_url", to: []string{"$.components.artifacts.kubernetes.url"}},
+	{field: "kube_binary_config.private_kube_binary_url", to: []string{"$.components.artifacts.kubernetes.url"}},
+	{field: "kube_binary_config.pod_infra_container_image_url", to: []string{"$.runtime.sandboxImage"}},
+	{field: "kube_binary_config.linux_credential_provider_url", to: []string{`$.components.artifacts["credential-provider"].url`}},
+
+	{field: "custom_cloud_config.custom_cloud_env_name", to: []string{"$.cloud.azure.environment"}},
+	{field: "custom_cloud_config.repo_depot_endpoint", to: []string{"$.cloud.azure.custom.repositoryEndpoint"}},
+	{field: "custom_cloud_config.custom_env_json_content", to: []string{"$.cloud.azure.custom.endpoints"}},
+	{field: "custom_cloud_config.container_registry_dns_suffix", to: []string{"$.cloud.azure.custom.registryDNSSuffix"}},
+
+	{field: "api_server_config.api_server_public_key", to: []string{"$.cluster.serverCertificate"}},
+	{field: "api_server_config.api_server_name", to: []string{"$.cluster.server"}},
+
+	{field: "cluster_config.cluster_network_config.vnet_name", to: []string{"$.cloud.azure.vnet"}},
+	{field: "cluster_config.cluster_network_config.vnet_resource_group", to: []string{"$.cloud.azure.vnetResourceGroup"}},
+	{field: "cluster_config.cluster_network_config.subnet", to: []string{"$.cloud.azure.subnet"}},
+	{field: "cluster_config.cluster_network_config.security_group_name", to: []string{"$.cloud.azure.securityGroup"}},
+	{field: "cluster_config.cluster_network_config.route_table", to: []string{"$.cloud.azure.routeTable"}},
+	{field: "cluster_config.cluster_network_config.core_dns_service_ip", to: []string{"$.cluster.dnsServiceIPs"}},
+	{field: "cluster_config.load_balancer_config.load_balancer_sku", to: []string{"$.cloud.azure.loadBalancer.sku"}},
+	{field: "cluster_config.load_balancer_config.exclude_master_from_standard_load_balancer", to: []string{"$.cloud.azure.loadBalancer.excludeMaster"}},
+	{field: "cluster_config.load_balancer_config.max_load_balancer_rule_count", to: []string{"$.cloud.azure.loadBalancer.maxRules"}},
+	{field: "cluster_config.load_balancer_config.disable_outbound_snat", to: []string{"$.cloud.azure.loadBalancer.disableOutboundSNAT"}},
+	{field: "cluster_config.resource_group", to: []string{"$.cloud.azure.resourceGroup"}},
+	{field: "cluster_config.location", to: []string{"$.cloud.azure.location"}},
+	{field: "cluster_config.vm_type", to: []string{"$.cloud.azure.vmType"}},
+	{field: "cluster_config.primary_availability_set", to: []string{"$.cloud.azure.primaryAvailabilitySetName"}},
+	{field: "cluster_config.primary_scale_set", to: []string{"$.cloud.azure.primaryScaleSetName"}},
+	{field: "cluster_config.use_instance_metadata", to: []string{"$.cloud.azure.useInstanceMetadata"}},
+	{field: "cluster_config.cloud_provider_config.backoff", to: []string{"$.cloud.azure.backoff.enabled"}},
+	{field: "cluster_config.cloud_provider_config.backoff_mode", to: []string{"$.cloud.azure.backoff.mode"}},
+	{field: "cluster_config.cloud_provider_config.backoff_retries", to: []string{"$.cloud.azure.backoff.retries"}},
+	{field: "cluster_config.cloud_provider_config.backoff_exponent", to: []string{"$.cloud.azure.backoff.exponent"}},
+	{field: "cluster_config.cloud_provider_config.backoff_duration", to: []string{"$.cloud.azure.backoff.duration"}},
+	{field: "cluster_config.cloud_provider_config.backoff_jitter", to: []string{"$.cloud.azure.backoff.jitter"}},
+	{field: "cluster_config.cloud_provider_config.rate_limit", to: []string{"$.cloud.azure.rateLimit.enabled"}},
+	{field: "cluster_config.cloud_provider_config.rate_limit_qps", to: []string{"$.cloud.azure.rateLimit.qps"}},
+	{field: "cluster_config.cloud_provider_config.rate_limit_qps_write", to: []string{"$.cloud.azure.rateLimit.qpsWrite"}},
+	{field: "cluster_config.cloud_provider_config.rate_limit_bucket", to: []string{"$.cloud.azure.rateLimit.bucket"}},
+	{field: "cluster_config.cloud_provider_config.rate_limit_bucket_write", to: []string{"$.cloud.azure.rateLimit.bucketWrite"}},
+
+	{field: "bootstrapping_config.bootstrapping_auth_method", to: []string{"$.join.attested"}},
+	{field: "bootstrapping_config.cluster_join_method", kind: nodeconfig.NoEffect, why: unreadByAKS},
+	{field: "bootstrapping_config.tls_bootstrapping_token", to: []string{"$.join.bootstrapToken"}},
+	{field: "bootstrapping_config.secure_tls_bootstrapping_aad_resource", to: []string{"$.join.attested.resource"}},
+	{field: "bootstrapping_config.secure_tls_bootstrapping_user_assigned_identity_id", to: []string{"$.join.attested.identityID"}},
+	{field: "bootstrapping_config.secure_tls_bootstrapping_custom_client_download_url", to: []string{`$.components.artifacts["bootstrap-client"].url`}},
+	{field: "bootstrapping_config.secure_tls_bootstrapping_validate_kubeconfig_timeout", to: []string{"$.join.attested.timeouts.validateKubeconfig"}},
+	{field: "bootstrapping_config.secure_tls_bootstrapping_get_access_token_timeout", to: []string{"$.join.attested.timeouts.accessToken"}},
+	{field: "bootstrapping_config.secure_tls_bootstrapping_get_instance_data_timeout", to: []string{"$.join.attested.timeouts.instanceData"}},
+	{field: "bootstrapping_config.secure_tls_bootstrapping_get_nonce_timeout", to: []string{"$.join.attested.timeouts.nonce"}},
+	{field: "bootstrapping_config.secure_tls_bootstrapping_get_attested_data_timeout", to: []string{"$.join.attested.timeouts.attestedData"}},
+	{field: "bootstrapping_config.secure_tls_bootstrapping_get_credential_timeout", to: []string{"$.join.attested.timeouts.credential"}},
+
+	{field: "auth_config.tenant_id", to: []string{"$.cloud.azure.tenantID"}},
+	{field: "auth_config.subscription_id", to: []string{"$.cloud.azure.subscriptionID"}},
+	{field: "auth_config.service_principal_id", to: []string{"$.cloud.azure.identity.clientID"}},
+	{field: "auth_config.service_principal_secret", to: []string{"$.cloud.azure.identity.clientSecret"}},
+	{field: "auth_config.assigned_identity_id", to: []string{"$.cloud.azure.identity.userAssignedID"}},
+	{field: "auth_config.use_managed_identity_extension", to: []string{"$.cloud.azure.identity.managed"}},
+
+	{field: "runc_config.runc_version", kind: nodeconfig.NotApplied, why: installed},
+	{field: "runc_config.runc_package_url", to: []string{"$.components.artifacts.runc.url"}},
+	{field: "containerd_config.containerd_download_url_base", kind: nodeconfig.NotApplied, why: installed},
+	{field: "containerd_config.containerd_version", kind: nodeconfig.NotApplied, why: installed},
+	{field: "containerd_config.containerd_package_url", to: []string{"$.components.artifacts.containerd.url"}},
+
+	{field: "kubelet_config.kubelet_flags", to: []string{"$.kubelet.flags"}},
+	{field: "kubelet_config.kubelet_node_labels", to: []string{"$.kubelet.labels"}},
+	{field: "kubelet_config.kubelet_disk_type", to: []string{"$.kubelet.dataDisk"}},
+	{field: "kubelet_config.enable_kubelet_config_file", to: []string{"$.kubelet.config"}},
+	{field: "kubelet_config.kubelet_config_file_config", to: []string{"$.kubelet.config"}},
+	{field: "kubelet_config.kubelet_client_key", to: []string{"$.join.clientCertificate.key"}},
+	{field: "kubelet_config.kubelet_client_cert_content", to: []string{"$.join.clientCertificate.certificate"}},
+	{field: "kubelet_config.container_data_dir", to: []string{"$.runtime.containerd.dataDir"}},
+
+	{field: "custom_search_domain_config.domain_name", to: []string{"$.access.realm.domain", "$.network.searchDomains"}},
+	{field: "custom_search_domain_config.realm_user", to: []string{"$.access.realm.user"}},
+	{field: "custom_search_domain_config.realm_password", to: []string{"$.access.realm.password"}},
+
+	{field: "custom_linux_os_config.sysctl_config", to: []string{"$.system.sysctls"}},
+	{field: "custom_linux_os_config.ulimit_config", to: []string{"$.runtime.containerd.limits"}},
+	{field: "custom_linux_os_config.enable_swap_config", to: []string{"$.system.swapMB"}},
+	{field: "custom_linux_os_config.swap_file_size", to: []string{"$.system.swapMB"}},
+	{field: "custom_linux_os_config.transparent_hugepage_support", to: []string{"$.system.transparentHugePages.enabled"}},
+	{field: "custom_linux_os_config.transparent_defrag", to: []string{"$.system.transparentHugePages.defrag"}},
+
+	{field: "http_proxy_config.http_proxy", to: []string{"$.proxy.http"}},
+	{field: "http_proxy_config.https_proxy", to: []string{"$.proxy.https"}},
+	{field: "http_proxy_config.no_proxy_entries", to: []string{"$.proxy.noProxy"}},
+	{field: "http_proxy_config.proxy_trusted_ca", to: []string{"$.proxy.certificateAuthority"}},
+
+	{field: "gpu_config.enable_nvidia", to: []string{"$.system.gpu.vendor"}},
+	{field: "gpu_config.config_gpu_driver", to: []string{"$.system.gpu.installDriver"}},
+	{field: "gpu_config.gpu_device_plugin", to: []string{"$.system.gpu.devicePlugin"}},
+	{field: "gpu_config.gpu_instance_profile", to: []string{"$.system.gpu.instanceProfile"}},
+	{field: "gpu_config.enable_amd_gpu", kind: nodeconfig.NoEffect, why: unreadByAKS},
+	{field: "gpu_config.managed_gpu_experience_afec_enabled", kind: nodeconfig.NotApplied, why: "is not applied by this version; enable_managed_gpu says what runs"},
+	{field: "gpu_config.enable_managed_gpu", to: []string{"$.system.gpu.managed"}},
+	{field: "gpu_config.mig_strategy", to: []string{"$.system.gpu.strategy"}},
+	{field: "gpu_config.mig_profile_layout", to: []string{"$.system.gpu.profileLayout"}},
+	{field: "gpu_config.enable_managed_gpu_dra", to: []string{"$.system.gpu.dynamicResourceAllocation"}},
+
+	{field: "network_config.network_plugin", to: []string{"$.network.plugin"}},
+	{field: "network_config.network_policy", to: []string{"$.network.policy"}},
+	{field: "network_config.vnet_cni_plugins_url", to: []string{`$.components.artifacts["azure-cni"].url`}},
+	{field: "network_config.cni_plugins_url", kind: nodeconfig.NoEffect, why: unreadByAKS},
+	{field: "network_config.standard_secondary_nic_count", to: []string{"$.network.secondaryInterfaces"}},
+
+	{field: "kubernetes_ca_cert", to: []string{"$.cluster.certificateAuthority"}},
+	{field: "kubernetes_version", to: []string{"$.cluster.kubernetesVersion"}},
+	{field: "kube_proxy_url", kind: nodeconfig.NoEffect, why: "has no effect; it says which images are worth keeping, and none is removed"},
+	{field: "vm_size", to: []string{"$.cloud.instanceType"}},
+	{field: "linux_admin_username", to: []string{"$.access.adminUser"}},
+	{field: "is_vhd", to: []string{"$.components.preinstalled"}},
+	{field: "enable_ssh", to: []string{"$.access.ssh.enabled"}},
+	{field: "enable_unattended_upgrade", to: []string{"$.system.unattendedUpgrades"}},
+	{field: "message_of_the_day", to: []string{"$.access.messageOfTheDay"}},
+	{field: "enable_hosts_config_agent", to: []string{"$.network.hostsAgent"}},
+	{field: "custom_ca_certs", to: []string{"$.trust.certificates"}},
+	{field: "provision_output", kind: nodeconfig.NoEffect, why: unreadByAKS},
+	{field: "workload_runtime", kind: nodeconfig.NoEffect, why: unreadByAKS},
+	{field: "ipv6_dual_stack_enabled", kind: nodeconfig.NotApplied, why: "is not applied by this version; the node asks for no IPv6 address"},
+	{field: "outbound_command", to: []string{"$.checks.outboundCommand"}},
+	{field: "azure_private_registry_server", to: []string{"$.cloud.azure.privateRegistry"}},
+	{field: "private_egress_proxy_address", kind: nodeconfig.NoEffect, why: unreadByAKS},
+	{field: "enable_artifact_streaming", to: []string{"$.runtime.lazyPull"}},
+	{field: "is_kata", to: []string{"$.runtime.sandboxes"}},
+	{field: "needs_cgroupv2", to: []string{"$.runtime.cgroupDriver"}},
+	{field: "disable_custom_data", kind: nodeconfig.NoEffect, why: unreadByAKS},
+	{field: "bootstrap_profile_container_registry_server", to: []string{"$.components.registry"}},
+
+	{field: "imds_restriction_config.enable_imds_restriction", to: []string{"$.network.metadataRestriction", "$.network.metadataRestriction.table"}},
+	{field: "imds_restriction_config.insert_imds_restriction_rule_to_mangle_table", to: []string{"$.network.metadataRestriction.table"}},
+
+	{field: "pre_provision_only", to: []string{"$.join.method"}},
+
+	{field: "local_dns_profile.enable_local_dns", to: []string{"$.network.localDNS"}},
+	{field: "local_dns_profile.cpu_limit_in_milli_cores", to: []string{"$.network.localDNS.cpuMilli"}},
+	{field: "local_dns_profile.memory_limit_in_mb", to: []string{"$.network.localDNS.memoryMB"}},
+	{field: "local_dns_profile.vnet_dns_overrides", to: []string{"$.network.localDNS.host"}},
+	{field: "local_dns_profile.kube_dns_overrides", to: []string{"$.network.localDNS.pods"}},
+	{field: "local_dns_profile.enable_hosts_plugin", to: []string{"$.network.localDNS.hosts"}},
+	{field: "local_dns_profile.critical_fqdns", to: []string{"$.network.localDNS.hosts.names"}},
+	{field: "local_dns_profile.hosts_plugin_refresh_interval_in_seconds", to: []string{"$.network.localDNS.hosts.refreshSeconds"}},
+
+	{field: "disable_pubkey_auth", to: []string{"$.access.ssh.publicKeyAuthentication"}},
+
+	{field: "service_account_image_pull_profile.enabled", kind: nodeconfig.NotApplied, why: identity},
+	{field: "service_account_image_pull_profile.default_client_id", kind: nodeconfig.NotApplied, why: identity},
+	{field: "service_account_image_pull_profile.default_tenant_id", kind: nodeconfig.NotApplied, why: identity},
+	{field: "service_account_image_pull_profile.local_authority_sni", kind: nodeconfig.NotApplied, why: identity},
+
+	{field: "cse_timeout", to: []string{"$.checks.timeout"}},
+	{field: "enabled_features", to: []string{"$.components.features"}},
 }
 
-// fieldOrigins is translated, the other way round; the fields that are translated to several places
-// or as parts of one add theirs as they go.
-var fieldOrigins = func() map[string]string {
-	origins := make(map[string]string, len(translated))
-	for from, to := range translated {
-		if other, taken := origins[to]; !taken || "$."+from > other {
-			origins[to] = "$." + from
+// index is the table in the forms in which it is asked.
+type index struct {
+	// rows are by the names of fields.
+	rows map[string]*row
+	// origins are the fields, as paths, by the places that they go to. Of several the last in the table counts; a
+	// translation knows better which of them it was.
+	origins map[string]string
+	// steps lead to the value of a row's field, from the contract's top.
+	steps map[*row][]int
+}
+
+var indexed = sync.OnceValue(func() index {
+	x := index{make(map[string]*row, len(fields)), make(map[string]string, len(fields)), make(map[*row][]int, len(fields))}
+	for i := range fields {
+		r := &fields[i]
+		x.rows[r.field] = r
+		for _, to := range r.to {
+			x.origins[to] = "$." + r.field
+		}
+		x.steps[r] = steps(reflect.TypeFor[aksnodeconfig.Configuration](), r.field)
+	}
+	return x
+})
+
+// steps are the indexes of the fields on the way to one, by its name.
+func steps(t reflect.Type, name string) []int {
+	first, rest, below := strings.Cut(name, ".")
+	for i := range t.NumField() {
+		if aksnodeconfig.FieldNames(t.Field(i))[0] == first {
+			if !below {
+				return []int{i}
+			}
+			return append([]int{i}, steps(t.Field(i).Type.Elem(), rest)...)
 		}
 	}
-	return origins
-}()
+	panic("aks: the contract has no field " + name)
+}
+
+// isSet reports whether the contract says something in a row's field.
+func isSet(config *aksnodeconfig.Configuration, r *row) bool {
+	v := reflect.ValueOf(config)
+	for _, step := range indexed().steps[r] {
+		if v.IsNil() {
+			return false
+		}
+		v = v.Elem().Field(step)
+	}
+	return says(v)
+}
+
+// says reports whether a value says anything.
+func says(v reflect.Value) bool {
+	return !v.IsZero() && (v.Kind() != reflect.Slice && v.Kind() != reflect.Map || v.Len() > 0)
+}
 
 // vital reports whether a problem with the value at a path of the contract is fatal, which it is where the value is
 // translated to one that is vital, or has such a one within.
 func vital(path string) bool {
 	name := strings.TrimPrefix(path, "$.")
 	for prefix := name; ; {
-		if to, ok := translated[prefix]; ok {
-			return nodeconfig.Vital(to)
+		if r, ok := indexed().rows[prefix]; ok {
+			return goesToVital(r)
 		}
 		cut := strings.LastIndexAny(prefix, ".[")
 		if cut <= 0 {
@@ -123,32 +262,37 @@ func vital(path string) bool {
 		}
 		prefix = prefix[:cut]
 	}
-	for from, to := range translated {
-		if strings.HasPrefix(from, name+".") && nodeconfig.Vital(to) {
+	for i := range fields {
+		if strings.HasPrefix(fields[i].field, name+".") && goesToVital(&fields[i]) {
 			return true
 		}
 	}
 	return false
 }
 
-// untranslated warns of every field that is set and not translated, so that nobody waits for what
-// will not happen.
-func (t *translation) untranslated(message reflect.Value, at, name string) {
-	for i := range message.NumField() {
-		field := message.Field(i)
-		if field.IsZero() || (field.Kind() == reflect.Slice || field.Kind() == reflect.Map) && field.Len() == 0 {
-			continue
+func goesToVital(r *row) bool { return slices.ContainsFunc(r.to, nodeconfig.Vital) }
+
+// withoutPlace warns of every field that is set and has no place in NodeConfig, so that nobody waits for what will not
+// happen.
+func (t *translation) withoutPlace() {
+	for i := range fields {
+		if r := &fields[i]; r.kind != "" && isSet(t.in, r) {
+			t.warn(r.kind, "$."+r.field, "%s", r.why)
 		}
-		own := aksnodeconfig.FieldNames(message.Type().Field(i))[0]
-		path, full := document.FieldPath(at, own), strings.TrimPrefix(name+"."+own, ".")
-		switch {
-		case translated[full] != "":
-		case inert[full]:
-			t.warn(nodeconfig.NoEffect, path, "has no effect; AKS's own scripts do not read it either")
-		case field.Kind() == reflect.Pointer && field.Elem().Kind() == reflect.Struct:
-			t.untranslated(field.Elem(), path, full)
-		default:
-			t.warn(nodeconfig.NotApplied, path, "is not applied by this version")
+	}
+}
+
+// without warns of the fields of a message that count only together with others which are not there: of those that are
+// named, or else of all that have a place.
+func (t *translation) without(message any, path string, names []string, because string) {
+	v := reflect.Indirect(reflect.ValueOf(message))
+	if !v.IsValid() {
+		return
+	}
+	for i := range v.NumField() {
+		name := aksnodeconfig.FieldNames(v.Type().Field(i))[0]
+		if says(v.Field(i)) && (names == nil || slices.Contains(names, name)) {
+			t.warn(nodeconfig.NotApplied, document.FieldPath(path, name), "is not applied, because %s", because)
 		}
 	}
 }

@@ -9,16 +9,11 @@ import (
 
 	"google.golang.org/protobuf/reflect/protoreflect"
 
+	"github.com/slipway-dev/slipway/internal/aksnodeconfig"
 	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/nodeconfig"
 	"github.com/slipway-dev/slipway/test/contracts"
 )
-
-// silent are the fields that are translated and change nothing by themselves.
-var silent = map[string]string{
-	"version": "the result is a NodeConfig of one version, whichever this is",
-	"bootstrapping_config.bootstrapping_auth_method": "the credential that is given decides; what cannot be done is warned of",
-}
 
 // bases are the documents on which fields act that act together with others, by the beginning of
 // their names.
@@ -27,6 +22,15 @@ var bases = []struct{ field, document string }{
 	{"custom_cloud_config.", `{"version":"v1","custom_cloud_config":{"custom_cloud_env_name":"akscustom"}}`},
 	{"kubelet_config.kubelet_config_file_config", `{"version":"v1","kubelet_config":{"enable_kubelet_config_file":true}}`},
 	{"kubelet_config.enable_kubelet_config_file", `{"version":"v1","kubelet_config":{"kubelet_config_file_config":{"max_pods":30}}}`},
+	{"bootstrapping_config.secure_tls_bootstrapping_custom", `{"version":"v1"}`},
+	{"bootstrapping_config.secure_tls", `{"version":"v1","bootstrapping_config":{"bootstrapping_auth_method":2}}`},
+	{"custom_search_domain_config.", `{"version":"v1","custom_search_domain_config":{"domain_name":"a","realm_user":"b","realm_password":"c"}}`},
+	{"custom_linux_os_config.enable_swap_config", `{"version":"v1","custom_linux_os_config":{"swap_file_size":7}}`},
+	{"custom_linux_os_config.swap_file_size", `{"version":"v1","custom_linux_os_config":{"enable_swap_config":true}}`},
+	{"imds_restriction_config.insert", `{"version":"v1","imds_restriction_config":{"enable_imds_restriction":true}}`},
+	{"local_dns_profile.enable_local_dns", `{"version":"v1"}`},
+	{"local_dns_profile.enable_hosts_plugin", `{"version":"v1","local_dns_profile":{"enable_local_dns":true}}`},
+	{"local_dns_profile.", `{"version":"v1","local_dns_profile":{"enable_local_dns":true,"enable_hosts_plugin":true}}`},
 	{"", `{"version":"v1"}`},
 }
 
@@ -35,15 +39,36 @@ var values = map[string]string{
 	"version":                              `"v0"`,
 	"is_vhd":                               `false`,
 	"cse_timeout":                          `100`,
+	"message_of_the_day":                   `"aGVsbG8="`,
 	"auth_config.service_principal_secret": `"c2VjcmV0"`,
-	"custom_cloud_config.custom_cloud_env_name":                         `"AKSCustom"`,
-	"custom_linux_os_config.sysctl_config.net_ipv4_ip_local_port_range": `"1024 2048"`,
+	"bootstrapping_config.bootstrapping_auth_method":                            `2`,
+	"bootstrapping_config.secure_tls_bootstrapping_custom_client_download_url":  `"https://x.example/c"`,
+	"bootstrapping_config.secure_tls_bootstrapping_validate_kubeconfig_timeout": `"10s"`,
+	"bootstrapping_config.secure_tls_bootstrapping_get_access_token_timeout":    `"10s"`,
+	"bootstrapping_config.secure_tls_bootstrapping_get_instance_data_timeout":   `"10s"`,
+	"bootstrapping_config.secure_tls_bootstrapping_get_nonce_timeout":           `"10s"`,
+	"bootstrapping_config.secure_tls_bootstrapping_get_attested_data_timeout":   `"10s"`,
+	"bootstrapping_config.secure_tls_bootstrapping_get_credential_timeout":      `"10s"`,
+	"containerd_config.containerd_package_url":                                  `"https://x.example/c"`,
+	"custom_cloud_config.custom_cloud_env_name":                                 `"AKSCustom"`,
+	"custom_linux_os_config.sysctl_config.net_ipv4_ip_local_port_range":         `"1024 2048"`,
+	"kube_binary_config.custom_kube_binary_url":                                 `"https://x.example/c"`,
+	"kube_binary_config.kube_binary_url":                                        `"https://x.example/c"`,
+	"kube_binary_config.linux_credential_provider_url":                          `"https://x.example/c"`,
+	"kube_binary_config.private_kube_binary_url":                                `"https://x.example/c"`,
+	"local_dns_profile.kube_dns_overrides":                                      `{"a":{"health_check":{"duration":"10s"}}}`,
+	"local_dns_profile.vnet_dns_overrides":                                      `{"a":{"health_check":{"duration":"10s"}}}`,
+	"network_config.vnet_cni_plugins_url":                                       `"https://x.example/c"`,
+	"runc_config.runc_package_url":                                              `"https://x.example/c"`,
 }
 
-// TestTranslatedFields sets each field alone. A field that is listed as translated changes the
-// result, at the place that is listed, without a warning; any other changes nothing, and one warning
-// names it.
-func TestTranslatedFields(t *testing.T) {
+// elsewhere are the places that come from another field than the one that makes them: what is in a file from the file's
+// settings, and not from the switch that asks for the file. A cloud of one's own is there by its name, without settings.
+var elsewhere = []string{"$.kubelet.config.maxPods", `$.system.sysctls["net.ipv4.ip_local_reserved_ports"]`, "$.cloud.azure.custom"}
+
+// TestFields sets each field alone. A field that has a place in NodeConfig changes the result there, without a warning; any
+// other changes nothing, and one warning names it. But for the version: the result is of one version, whichever this is.
+func TestFields(t *testing.T) {
 	each(contract, "$", func(path string, field protoreflect.FieldDescriptor) {
 		name := strings.TrimPrefix(path, "$.")
 		if field.Message() != nil && !field.IsMap() && !field.IsList() || strings.Contains(name, ".k.") {
@@ -56,43 +81,51 @@ func TestTranslatedFields(t *testing.T) {
 		differences := differ(t, before.NodeConfig, after.NodeConfig)
 		warnings := after.Problems[min(len(before.Problems), len(after.Problems)):]
 
-		to := target(name)
+		r := rowOf(name)
 		switch {
-		case silent[name] != "":
-			if len(differences) > 0 {
-				t.Errorf("%s is listed as silent, and changes %q", name, differences)
+		case r == nil:
+			t.Errorf("%s has no row in the table", name)
+		case name == "version":
+			if len(differences) > 0 || len(warnings) != 1 {
+				t.Errorf("%s changes %q: %v", name, differences, warnings)
 			}
-		case to == "":
-			contracts.Compare(t, warnings, []nodeconfig.Problem{{Path: path}})
+		case len(r.to) == 0:
+			contracts.Compare(t, warnings, []nodeconfig.Problem{{Path: path, Kind: r.kind, Reason: r.why}})
 			if len(differences) > 0 {
-				t.Errorf("%s is not listed as translated, and changes %q", name, differences)
-			}
-			if says := warnings[0].Kind == nodeconfig.NoEffect; says != inert[name] {
-				t.Errorf("%s is inert: %v; its warning is %s %q", name, inert[name], warnings[0].Kind, warnings[0].Reason)
+				t.Errorf("%s has no place, and changes %q", name, differences)
 			}
 		default:
 			contracts.Compare(t, warnings, nil)
-			if len(differences) == 0 {
-				t.Errorf("%s is listed as translated, and changes nothing", name)
+			for _, to := range r.to {
+				if !slices.ContainsFunc(differences, func(d string) bool { return document.Within(d, to) }) {
+					t.Errorf("%s goes to %s, and changes %q", name, to, differences)
+				}
+				if !slices.Contains(after.Origins(to), path) && !slices.Contains(after.Origins(to), "$."+r.field) {
+					t.Errorf("%s comes from %q, and not from %s", to, after.Origins(to), path)
+				}
 			}
-			for _, difference := range differences {
-				if !strings.HasPrefix(difference, to) {
-					t.Errorf("%s changes %s, want %s", name, difference, to)
+			for _, d := range differences {
+				if !slices.ContainsFunc(r.to, func(to string) bool { return document.Within(d, to) }) && !slices.Contains(elsewhere, d) {
+					t.Errorf("%s changes %s, want %s", name, d, r.to)
+				}
+				from := append(after.Origins(d), after.Origin(d))
+				if !slices.ContainsFunc(from, func(from string) bool { return document.Within(from, path) }) && !slices.Contains(elsewhere, d) {
+					t.Errorf("%s comes from %q, and not from %s", d, from, path)
 				}
 			}
 		}
 	})
 }
 
-// target is the place that a field, or a message that it is in, is listed to be translated to.
-func target(name string) string {
+// rowOf is the row of a field, or of a message that it is in.
+func rowOf(name string) *row {
 	for {
-		if to, ok := translated[name]; ok {
-			return to
+		if r, ok := indexed().rows[name]; ok {
+			return r
 		}
 		cut := strings.LastIndexByte(name, '.')
 		if cut < 0 {
-			return ""
+			return nil
 		}
 		name = name[:cut]
 	}
@@ -134,14 +167,14 @@ func nest(name string, value *document.Node) *document.Node {
 	return &document.Node{Kind: document.Map, Fields: []document.Field{{Name: first, Value: *value}}}
 }
 
-// differ lists the paths of the scalars in which two configs differ.
+// differ lists the paths of the scalars, and of what is empty, in which two configs differ.
 func differ(t *testing.T, a, b *nodeconfig.NodeConfig) []string {
 	t.Helper()
 	texts := make([]map[string]string, 2)
 	for i, config := range []*nodeconfig.NodeConfig{a, b} {
 		texts[i] = make(map[string]string)
 		contracts.Walk(parse(t, string(nodeconfig.Encode(config))), func(path string, n *document.Node) {
-			if n.Kind != document.List && n.Kind != document.Map {
+			if len(n.Items)+len(n.Fields) == 0 {
 				texts[i][path] = string(n.AppendJSON(nil))
 			}
 		})
@@ -154,51 +187,89 @@ func differ(t *testing.T, a, b *nodeconfig.NodeConfig) []string {
 			}
 		}
 	}
-	return slices.Sorted(maps.Keys(paths))
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(paths)), func(path string) bool { // not what was empty before
+		for below := range paths {
+			if below != path && document.Within(below, path) {
+				return true
+			}
+		}
+		return false
+	})
 }
 
-// TestListsOfFields: what the lists name is there, in the contract and in NodeConfig.
-func TestListsOfFields(t *testing.T) {
+// TestTable: the table names what is there, in the contract and in NodeConfig, each field once. What has no place has a
+// reason, and nothing else has.
+func TestTable(t *testing.T) {
 	known := make(map[string]bool)
 	each(contract, "$", func(path string, _ protoreflect.FieldDescriptor) { known[strings.TrimPrefix(path, "$.")] = true })
-	for _, list := range [][]string{
-		slices.Sorted(maps.Keys(translated)), slices.Sorted(maps.Keys(inert)), slices.Sorted(maps.Keys(silent)),
-		slices.Sorted(maps.Keys(values)),
-	} {
-		for _, name := range list {
-			if !known[name] {
-				t.Errorf("%s is no field of the contract", name)
+	for _, name := range slices.Collect(maps.Keys(values)) {
+		if !known[name] {
+			t.Errorf("%s is no field of the contract", name)
+		}
+	}
+	if len(indexed().rows) != len(fields) {
+		t.Error("a field has two rows")
+	}
+	for _, r := range fields {
+		if !known[r.field] {
+			t.Errorf("%s is no field of the contract", r.field)
+		}
+		if none := len(r.to) == 0; none == (r.why == "") || none != (r.kind == nodeconfig.NoEffect || r.kind == nodeconfig.NotApplied) {
+			t.Errorf("%s goes to %q, and the reason why it goes nowhere is %s %q", r.field, r.to, r.kind, r.why)
+		}
+		for _, to := range r.to {
+			if !hasPlace(reflect.TypeFor[nodeconfig.NodeConfig](), to) {
+				t.Errorf("%s goes to %s, which is not there", r.field, to)
 			}
 		}
 	}
-	for name := range inert {
-		if target(name) != "" {
-			t.Errorf("%s is listed as inert and as translated", name)
-		}
-	}
-	for name, to := range translated {
-		v := reflect.TypeFor[nodeconfig.NodeConfig]()
-		for element := range strings.SplitSeq(strings.TrimPrefix(to, "$."), ".") {
-			if v.Kind() == reflect.Pointer {
-				v = v.Elem()
-			}
-			field, ok := v.FieldByNameFunc(func(field string) bool {
-				f, _ := v.FieldByName(field)
-				return slices.Contains(document.JSONNames(f), element)
-			})
-			if !ok {
-				t.Fatalf("%s is translated to %s, where there is no %s", name, to, element)
-			}
-			v = field.Type
-		}
-	}
-	fields := (*Config)(nil).GetCustomLinuxOsConfig().GetSysctlConfig().ProtoReflect().Descriptor().Fields()
-	for i := range fields.Len() {
-		if name := string(fields.Get(i).Name()); sysctlNames[name] == "" {
+	parameters := reflect.TypeFor[aksnodeconfig.SysctlConfig]()
+	for i := range parameters.NumField() {
+		if name := aksnodeconfig.FieldNames(parameters.Field(i))[0]; sysctlNames[name] == "" {
 			t.Errorf("%s has no kernel parameter", name)
 		}
 	}
-	if len(sysctlNames) != fields.Len() || fields.Len() != 28 {
-		t.Errorf("%d kernel parameters for %d fields", len(sysctlNames), fields.Len())
+	if len(sysctlNames) != parameters.NumField() || len(sysctlNames) != 28 {
+		t.Errorf("%d kernel parameters for %d fields", len(sysctlNames), parameters.NumField())
 	}
+}
+
+// hasPlace reports whether a type has a place, which may be an entry of a map.
+func hasPlace(v reflect.Type, path string) bool {
+	if path == "$" {
+		return true
+	}
+	above, name := document.CutPath(path)
+	if !hasPlace(v, above) {
+		return false
+	}
+	if v = typeAt(v, above); v.Kind() == reflect.Map {
+		return true
+	}
+	_, ok := fieldNamed(v, name)
+	return ok
+}
+
+// typeAt is the type of what is at a path.
+func typeAt(v reflect.Type, path string) reflect.Type {
+	if path == "$" {
+		return v
+	}
+	above, name := document.CutPath(path)
+	v = typeAt(v, above)
+	if v.Kind() == reflect.Map {
+		return v.Elem()
+	}
+	field, _ := fieldNamed(v, name)
+	if field.Type.Kind() == reflect.Pointer {
+		return field.Type.Elem()
+	}
+	return field.Type
+}
+
+func fieldNamed(v reflect.Type, name string) (reflect.StructField, bool) {
+	return v.FieldByNameFunc(func(field string) bool {
+		f, _ := v.FieldByName(field)
+		return slices.Contains(document.JSONNames(f), name)
+	})
 }

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/slipway-dev/slipway/internal/aksnodeconfig"
-	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
@@ -23,6 +22,12 @@ func (t *translation) runtime() {
 	if deref(t.in.NeedsCgroupv2) {
 		r.CgroupDriver = "systemd"
 	}
+	if t.in.IsKata {
+		r.Sandboxes = []string{"kata"}
+	}
+	if t.in.EnableArtifactStreaming {
+		r.LazyPull = "overlaybd" // AKS: artifact streaming is overlaybd's
+	}
 	limits := deref(deref(t.in.CustomLinuxOsConfig).UlimitConfig)
 	r.Containerd.Limits = make(map[string]string)
 	for _, limit := range []struct{ name, field, value string }{
@@ -31,15 +36,9 @@ func (t *translation) runtime() {
 	} {
 		if limit.value != "" {
 			r.Containerd.Limits[limit.name] = limit.value
-			t.origins["$.runtime.containerd.limits."+limit.name] = "$.custom_linux_os_config.ulimit_config." + limit.field
+			t.moved(entry("$.runtime.containerd.limits", limit.name), entry("$.custom_linux_os_config.ulimit_config", limit.field))
 		}
 	}
-}
-
-func (t *translation) network() {
-	n := deref(t.in.NetworkConfig)
-	t.out.Network.Plugin = enumWord(n.NetworkPlugin)
-	t.out.Network.Policy = enumWord(n.NetworkPolicy)
 }
 
 // enumWord is an enumeration's value as AKS's files spell it: the last word of its name in lower
@@ -107,19 +106,24 @@ const (
 	reservedPort = 65330
 )
 
-// system translates the kernel's parameters.
+// system translates the operating system's settings.
 func (t *translation) system() {
 	sysctls := maps.Clone(baseSysctls)
 	t.out.System.Sysctls = sysctls
-	config := deref(deref(t.in.CustomLinuxOsConfig).SysctlConfig)
-	parameters := reflect.ValueOf(config)
+	os := deref(t.in.CustomLinuxOsConfig)
+	t.memory(os)
+	t.gpu()
+	if t.in.EnableUnattendedUpgrade {
+		t.out.System.UnattendedUpgrades = new(true)
+	}
+	parameters := reflect.ValueOf(deref(os.SysctlConfig))
 	for i := range parameters.NumField() {
 		if parameters.Field(i).IsNil() {
 			continue
 		}
 		name := aksnodeconfig.FieldNames(parameters.Type().Field(i))[0]
 		key, path := sysctlNames[name], sysctlPath+"."+name
-		t.origins[document.FieldPath("$.system.sysctls", key)] = path
+		t.moved(entry("$.system.sysctls", key), at(path))
 		switch v := parameters.Field(i).Elem(); v.Kind() {
 		case reflect.Bool:
 			sysctls[key] = map[bool]string{true: "1", false: "0"}[v.Bool()]
@@ -147,5 +151,45 @@ func (t *translation) portRange(value, path string) {
 	t.out.System.Sysctls[localPortRange] = fmt.Sprint(first, last)
 	if last > reservedPort {
 		t.out.System.Sysctls[reservedPorts] = strconv.Itoa(reservedPort)
+	}
+}
+
+// memory translates swap and huge pages.
+func (t *translation) memory(os aksnodeconfig.CustomLinuxOsConfig) {
+	if os.EnableSwapConfig && os.SwapFileSize > 0 {
+		t.out.System.SwapMB = os.SwapFileSize
+	} else {
+		t.without(&os, "$.custom_linux_os_config", []string{"enable_swap_config", "swap_file_size"}, "enable_swap_config and swap_file_size count together only")
+	}
+	pages := make(map[string]string)
+	for name, setting := range map[string]string{"enabled": os.TransparentHugepageSupport, "defrag": os.TransparentDefrag} {
+		if setting != "" {
+			pages[name] = setting
+		}
+	}
+	if len(pages) > 0 {
+		t.out.System.TransparentHugePages = pages
+	}
+}
+
+// gpu translates what is done about graphics processors.
+func (t *translation) gpu() {
+	in := deref(t.in.GpuConfig)
+	gpu := nodeconfig.GPU{
+		InstallDriver:             in.ConfigGpuDriver,
+		DevicePlugin:              in.GpuDevicePlugin,
+		Managed:                   in.EnableManagedGpu,
+		DynamicResourceAllocation: in.EnableManagedGpuDra,
+		InstanceProfile:           in.GpuInstanceProfile,
+		Strategy:                  in.MigStrategy,
+	}
+	if len(in.MigProfileLayout) > 0 {
+		gpu.ProfileLayout = in.MigProfileLayout
+	}
+	if deref(in.EnableNvidia) {
+		gpu.Vendor = "nvidia"
+	}
+	if says(reflect.ValueOf(gpu)) {
+		t.out.System.GPU = &gpu
 	}
 }

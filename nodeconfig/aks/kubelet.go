@@ -17,6 +17,12 @@ func (t *translation) kubelet() {
 	if len(in.KubeletNodeLabels) > 0 {
 		t.out.Kubelet.Labels = maps.Clone(in.KubeletNodeLabels)
 	}
+	switch in.KubeletDiskType {
+	case aksnodeconfig.KubeletDisk_KUBELET_DISK_OS_DISK:
+		t.out.Kubelet.DataDisk = "OS"
+	case aksnodeconfig.KubeletDisk_KUBELET_DISK_TEMP_DISK:
+		t.out.Kubelet.DataDisk = "Temporary"
+	}
 	t.kubeletConfig()
 	t.flags(in.KubeletFlags)
 }
@@ -44,7 +50,7 @@ func (t *translation) flags(flags map[string]string) {
 	}
 	var providerBin, providerConfig string
 	for _, name := range names {
-		value, from := flags[name], document.FieldPath(flagsPath, name)
+		value, from := flags[name], entry(flagsPath, name)
 		flag := flagName(name)
 		if counts[flag] != name {
 			continue
@@ -57,19 +63,19 @@ func (t *translation) flags(flags map[string]string) {
 		case "node-ip":
 			if value != "" { // else the kubelet finds out, as without the flag
 				k.NodeIPs = strings.Split(value, ",")
-				t.origins["$.kubelet.nodeIPs"] = from
+				t.moved(at("$.kubelet.nodeIPs"), from)
 			}
 		case "hostname-override":
 			k.NodeName = value
-			t.origins["$.kubelet.nodeName"] = from
+			t.moved(at("$.kubelet.nodeName"), from)
 		case "image-credential-provider-bin-dir":
 			providerBin = value
-			t.origins["$.kubelet.imageCredentialProvider.binDir"] = from
+			t.moved(at("$.kubelet.imageCredentialProvider.binDir"), from)
 		case "image-credential-provider-config":
 			providerConfig = value
-			t.origins["$.kubelet.imageCredentialProvider.configFile"] = from
+			t.moved(at("$.kubelet.imageCredentialProvider.configFile"), from)
 		default:
-			t.origins[document.IndexPath("$.kubelet.flags", len(k.Flags))] = from
+			t.moved(item("$.kubelet.flags", len(k.Flags)), from)
 			k.Flags = append(k.Flags, nodeconfig.Flag{Name: flag, Value: value})
 		}
 	}
@@ -77,8 +83,8 @@ func (t *translation) flags(flags map[string]string) {
 }
 
 // taints reads the value of --register-with-taints, "KEY[=VALUE]:EFFECT,...".
-func (t *translation) taints(value, from string) {
-	t.origins["$.kubelet.taints"] = from
+func (t *translation) taints(value string, from place) {
+	t.moved(at("$.kubelet.taints"), from)
 	for part := range strings.SplitSeq(value, ",") {
 		if part == "" {
 			continue
@@ -91,30 +97,31 @@ func (t *translation) taints(value, from string) {
 
 // labels reads the value of --node-labels, of which the last item counts that names a label, as in the kubelet;
 // kubelet_node_labels wins where both name it.
-func (t *translation) labels(value, from string) {
+func (t *translation) labels(value string, from place) {
 	if t.out.Kubelet.Labels == nil {
 		t.out.Kubelet.Labels = make(map[string]string)
 	}
 	labels, own := t.out.Kubelet.Labels, deref(t.in.KubeletConfig).KubeletNodeLabels
+	items := make(map[string]string) // where each label was taken from
 	for i, part := range strings.Split(value, ",") {
 		if part == "" {
 			continue
 		}
 		key, value, _ := strings.Cut(part, "=")
 		key, value = strings.TrimSpace(key), strings.TrimSpace(value) // as the kubelet does
-		at, place := document.IndexPath(from, i), document.FieldPath("$.kubelet.labels", key)
+		origin := document.IndexPath(from.String(), i)
 		before, taken := labels[key]
 		if _, wins := own[key]; wins {
 			if before != value {
-				t.warn(nodeconfig.Dropped, at, "is left out, because kubelet_node_labels has another value for this label")
+				t.warn(nodeconfig.Dropped, origin, "is left out, because kubelet_node_labels has another value for this label")
 			}
 			continue
 		}
 		if taken && before != value {
-			t.warn(nodeconfig.Dropped, t.origins[place], "is left out, because a later item has another value for this label")
+			t.warn(nodeconfig.Dropped, items[key], "is left out, because a later item has another value for this label")
 		}
-		labels[key] = value
-		t.origins[place] = at
+		labels[key], items[key] = value, origin
+		t.moved(entry("$.kubelet.labels", key), at(origin))
 	}
 }
 
@@ -138,8 +145,8 @@ func (t *translation) credentialProvider(binDir, configFile string) {
 		images = append(images, image)
 	}
 	if suffix := deref(t.in.CustomCloudConfig).ContainerRegistryDnsSuffix; suffix != "" {
-		at := "$.kubelet.imageCredentialProvider.config.providers[0].matchImages"
-		t.origins[document.IndexPath(at, len(images))] = "$.custom_cloud_config.container_registry_dns_suffix"
+		t.moved(item("$.kubelet.imageCredentialProvider.config.providers[0].matchImages", len(images)),
+			at("$.custom_cloud_config.container_registry_dns_suffix"))
 		images = append(images, "*"+suffix)
 	}
 	t.out.Kubelet.ImageCredentialProvider = &nodeconfig.ImageCredentialProvider{
@@ -191,24 +198,24 @@ func (t *translation) asData(message reflect.Value, from, to string) map[string]
 			continue
 		}
 		names := aksnodeconfig.FieldNames(message.Type().Field(i))
-		path, name := document.FieldPath(from, names[0]), names[len(names)-1]
+		name := names[len(names)-1]
 		if kubelet, ok := kubeletNames[name]; ok {
 			name = kubelet
 		}
-		place := document.FieldPath(to, name)
-		t.origins[place] = path
-		data[name] = t.asValue(field, path, place)
+		from, to := entry(from, names[0]), entry(to, name)
+		t.moved(to, from)
+		data[name] = t.asValue(field, from, to)
 	}
 	return data
 }
 
 // asValue turns what is set of a field into JSON data.
-func (t *translation) asValue(v reflect.Value, from, to string) any {
+func (t *translation) asValue(v reflect.Value, from, to place) any {
 	switch v.Kind() {
 	case reflect.Pointer:
 		return t.asValue(v.Elem(), from, to)
 	case reflect.Struct:
-		return t.asData(v, from, to)
+		return t.asData(v, from.String(), to.String())
 	case reflect.Map:
 		m := make(map[string]any, v.Len())
 		for iter := v.MapRange(); iter.Next(); {

@@ -31,8 +31,17 @@ type dialect struct {
 	name string
 	// detect reports whether a document is written in it.
 	detect func(*document.Node) bool
-	// read translates it; origin maps a path of the result to one of the document.
-	read func(*document.Node) (config *nodeconfig.NodeConfig, problems []nodeconfig.Problem, origin func(string) string)
+	// read translates it.
+	read func(*document.Node) translated
+}
+
+// translated is a document in NodeConfig's terms.
+type translated struct {
+	config   *nodeconfig.NodeConfig
+	problems []nodeconfig.Problem
+	// origin maps a path of the config to one of the document; origins to those of all that is at the path or below.
+	origin  func(string) string
+	origins func(string) []string
 }
 
 // dialects are tried in this order.
@@ -40,9 +49,10 @@ var dialects = []dialect{
 	{
 		name:   Native,
 		detect: func(n *document.Node) bool { return strings.HasPrefix(text(n, "apiVersion"), "slipway.dev/") },
-		read: func(n *document.Node) (*nodeconfig.NodeConfig, []nodeconfig.Problem, func(string) string) {
+		read: func(n *document.Node) translated {
 			config, problems := nodeconfig.FromTree(n)
-			return config, problems, placer(problems)
+			origin := placer(problems)
+			return translated{config, problems, origin, func(path string) []string { return []string{origin(path)} }}
 		},
 	},
 	{
@@ -53,9 +63,9 @@ var dialects = []dialect{
 			_, version := n.Get("version")
 			return version && !other
 		},
-		read: func(n *document.Node) (*nodeconfig.NodeConfig, []nodeconfig.Problem, func(string) string) {
+		read: func(n *document.Node) translated {
 			r := aks.FromTree(n)
-			return r.NodeConfig, r.Problems, r.Origin
+			return translated{r.NodeConfig, r.Problems, r.Origin, r.Origins}
 		},
 	},
 }
@@ -124,9 +134,10 @@ type Decoded struct {
 	// Problems are all that were found, fatal ones first, under the document's own paths.
 	Problems []nodeconfig.Problem
 
-	tree   *document.Node
-	origin func(string) string
-	values document.Finder
+	tree    *document.Node
+	origin  func(string) string
+	origins func(string) []string
+	values  document.Finder
 }
 
 // IsDocument reports whether it is a document of a dialect that is known.
@@ -157,6 +168,20 @@ func (d *Decoded) Place(p nodeconfig.Problem) nodeconfig.Problem {
 	return d.locate(p)
 }
 
+// PlaceEach is Place for a problem that is about all that the document says at a path of Config, and below: one for
+// each of the document's own settings there. That of one section of Config may be in several of the document's.
+func (d *Decoded) PlaceEach(p nodeconfig.Problem) []nodeconfig.Problem {
+	if d.origins == nil {
+		return []nodeconfig.Problem{p}
+	}
+	var placed []nodeconfig.Problem
+	for _, path := range d.origins(p.Path) {
+		p.Path = path
+		placed = append(placed, d.locate(p))
+	}
+	return placed
+}
+
 // locate adds the place in the text to a problem that has the document's path.
 func (d *Decoded) locate(p nodeconfig.Problem) nodeconfig.Problem {
 	if p.Line == 0 {
@@ -180,9 +205,10 @@ func Decode(data []byte, name string) Decoded {
 	if d == nil {
 		return failed(name, nodeconfig.Problem{Kind: nodeconfig.Invalid, Path: "$", Reason: reason, Fatal: true})
 	}
-	config, problems, origin := d.read(tree)
+	result := d.read(tree)
+	config, problems := result.config, result.problems
 	nodeconfig.Default(config)
-	read := Decoded{Dialect: d.name, Config: config, tree: tree, origin: origin, values: document.NewFinder(tree)}
+	read := Decoded{Dialect: d.name, Config: config, tree: tree, origin: result.origin, origins: result.origins, values: document.NewFinder(tree)}
 	for i, p := range problems { // they are in the document's terms already
 		problems[i] = read.locate(p)
 	}

@@ -276,7 +276,8 @@ func TestOrigin(t *testing.T) {
 		{`{"apiVersion":"slipway.dev/v1","kubelet":{"taints":[1]}}`, "$.kubelet.taints[0].key", "$.kubelet.taints[1].key"},
 		{`{"version":"v1"}`, "$.kubelet.labels", "$.kubelet_config.kubelet_node_labels"},
 		{`{"version":"v1"}`, `$.kubelet.labels["a.b/c"]`, `$.kubelet_config.kubelet_node_labels["a.b/c"]`},
-		{`{"version":"v1"}`, "$.proxy.http", "$.proxy.http"},
+		{`{"version":"v1"}`, "$.proxy.http", "$.http_proxy_config.http_proxy"},
+		{`{"version":"v1"}`, "$.metadata.name", "$.metadata.name"},
 		{`{"version":"v1"}`, "$", "$"},
 	} {
 		decoded := dialect.Decode([]byte(c.doc), "")

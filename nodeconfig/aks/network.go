@@ -1,0 +1,108 @@
+package aks
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/slipway-dev/slipway/internal/aksnodeconfig"
+	"github.com/slipway-dev/slipway/internal/document"
+	"github.com/slipway-dev/slipway/nodeconfig"
+)
+
+// network translates pod and host networking.
+func (t *translation) network() {
+	n, in := &t.out.Network, deref(t.in.NetworkConfig)
+	n.Plugin = enumWord(in.NetworkPlugin)
+	n.Policy = enumWord(in.NetworkPolicy)
+	n.SecondaryInterfaces = in.StandardSecondaryNicCount
+	n.HostsAgent = t.in.EnableHostsConfigAgent
+	if ip := deref(deref(t.in.ClusterConfig).ClusterNetworkConfig).CoreDnsServiceIp; ip != "" {
+		t.out.Cluster.DNSServiceIPs = []string{ip}
+		t.moved(item("$.cluster.dnsServiceIPs", 0), at("$.cluster_config.cluster_network_config.core_dns_service_ip"))
+	}
+	if imds := deref(t.in.ImdsRestrictionConfig); !imds.EnableImdsRestriction {
+		t.without(t.in.ImdsRestrictionConfig, "$.imds_restriction_config", nil, "enable_imds_restriction is not true")
+	} else {
+		n.MetadataRestriction = &nodeconfig.MetadataRestriction{Table: "filter"}
+		if imds.InsertImdsRestrictionRuleToMangleTable {
+			n.MetadataRestriction.Table = "mangle"
+		}
+	}
+	t.localDNS()
+	t.proxy()
+}
+
+// proxy translates the node's proxy.
+func (t *translation) proxy() {
+	in := deref(t.in.HttpProxyConfig)
+	t.out.Proxy = nodeconfig.Proxy{
+		HTTP:                 nodeconfig.NewSecret(in.HttpProxy),
+		HTTPS:                nodeconfig.NewSecret(in.HttpsProxy),
+		NoProxy:              in.NoProxyEntries,
+		CertificateAuthority: in.ProxyTrustedCa,
+	}
+}
+
+// localDNS translates the DNS cache of the node.
+func (t *translation) localDNS() {
+	const path = "$.local_dns_profile"
+	in := t.in.LocalDnsProfile
+	if in == nil || !in.EnableLocalDns {
+		t.without(in, path, nil, "enable_local_dns is not true")
+		return
+	}
+	dns := &nodeconfig.LocalDNS{
+		CPUMilli: in.CpuLimitInMilliCores,
+		MemoryMB: in.MemoryLimitInMb,
+		Host:     t.zones(in.VnetDnsOverrides, path+".vnet_dns_overrides"),
+		Pods:     t.zones(in.KubeDnsOverrides, path+".kube_dns_overrides"),
+	}
+	if in.EnableHostsPlugin {
+		dns.Hosts = &nodeconfig.LocalDNSHosts{Names: in.CriticalFqdns, RefreshSeconds: in.HostsPluginRefreshIntervalInSeconds}
+	} else {
+		t.without(in, path, []string{"critical_fqdns", "hosts_plugin_refresh_interval_in_seconds"}, "enable_hosts_plugin is not true")
+	}
+	t.out.Network.LocalDNS = dns
+}
+
+// zones translates the server blocks that are at a path.
+func (t *translation) zones(overrides map[string]aksnodeconfig.LocalDnsOverrides, path string) map[string]nodeconfig.LocalDNSZone {
+	if len(overrides) == 0 {
+		return nil
+	}
+	zones := make(map[string]nodeconfig.LocalDNSZone, len(overrides))
+	for _, domain := range slices.Sorted(maps.Keys(overrides)) {
+		in := overrides[domain]
+		zone := nodeconfig.LocalDNSZone{
+			QueryLogging:  in.QueryLogging,
+			Protocol:      in.Protocol,
+			ForwardTo:     in.ForwardDestination,
+			ForwardPolicy: in.ForwardPolicy,
+			MaxConcurrent: in.MaxConcurrent,
+			CacheSeconds:  in.CacheDurationInSeconds,
+			StaleSeconds:  in.ServeStaleDurationInSeconds,
+			ServeStale:    in.ServeStale,
+			FailFast:      in.FailfastAllUnhealthyUpstreams,
+		}
+		if check := in.HealthCheck; check != nil {
+			zone.HealthCheck = &nodeconfig.LocalDNSHealthCheck{
+				Interval:    t.duration(deref(check.Duration), document.FieldPath(path, domain)+".health_check.duration"),
+				NoRecursion: check.NoRec,
+				Domain:      deref(check.Domain),
+			}
+		}
+		zones[domain] = zone
+	}
+	return zones
+}
+
+// duration reads a duration as Go writes it, which is at a path; none is 0.
+func (t *translation) duration(text, path string) (d nodeconfig.Duration) {
+	if text == "" {
+		return 0
+	}
+	if err := d.UnmarshalText([]byte(text)); err != nil {
+		t.warn(nodeconfig.Invalid, path, "%s; left out", err)
+	}
+	return d
+}
