@@ -4,6 +4,8 @@ import (
 	"net/netip"
 	"strings"
 	"time"
+
+	"github.com/slipway-dev/slipway/internal/profile"
 )
 
 // The defaults that are plain values. Those of a dialect are set by its translation; those that
@@ -17,7 +19,7 @@ const (
 	DefaultLayout           = LayoutStandard
 )
 
-// The layouts: tables of places on the node, which the planner holds.
+// The layouts: families of nodes, each with its places.
 const (
 	// LayoutStandard has kubeadm's places.
 	LayoutStandard = "standard"
@@ -37,8 +39,8 @@ func Default(c *NodeConfig) {
 	setDefault(&c.Checks.APIServerTimeout, DefaultAPIServerTimeout)
 	setDefault(&c.Checks.ChangeTimeout, DefaultChangeTimeout)
 	setDefault(&c.Join.Method, inferMethod(c.Join))
-	if c.Components.Layout == LayoutStandard {
-		setDefault(&c.Runtime.CgroupDriver, "systemd") // kubeadm's default
+	if family := profile.Named(c.Components.Layout); family != nil {
+		setDefault(&c.Runtime.CgroupDriver, family.Runtime.CgroupDriver)
 	}
 	if c.Join.Exec != nil {
 		setDefault(&c.Join.Exec.APIVersion, "client.authentication.k8s.io/v1")

@@ -12,6 +12,7 @@ import (
 
 	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/internal/place"
+	"github.com/slipway-dev/slipway/internal/profile"
 )
 
 var (
@@ -167,7 +168,7 @@ func (v *validator) components(c *Components) {
 			c.Artifacts[name] = artifact
 		}
 	}
-	if layouts := []string{LayoutStandard, LayoutAKS}; !slices.Contains(layouts, c.Layout) {
+	if layouts := profile.Names(); !slices.Contains(layouts, c.Layout) {
 		v.vital("$.components.layout", fmt.Sprintf("want one of %s", strings.Join(layouts, ", ")))
 	}
 	checkMap(v, "$.components.features", c.Features, CheckFeature)

@@ -54,7 +54,7 @@ func best(t *testing.T) []byte {
 	return edited(t, "revision: 3", "revision: 5", "nodefs.available: 10%", "nodefs.available: 14%")
 }
 
-const pruned, brought = "/etc/systemd/system/containerd.service.d/set_ulimits.conf", "/etc/kubernetes/azure.json"
+const pruned, brought = "/etc/systemd/system/containerd.service.d/10-limits.conf", "/etc/kubernetes/azure.json"
 
 // running is a node that has been provisioned from the example.
 func running(t *testing.T) *node {

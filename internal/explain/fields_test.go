@@ -31,6 +31,7 @@ var together = []struct{ path, document string }{
 	{"$.network.ipFamilies", `{"components": {"layout": "aks"}}`},
 	{"$.cluster_config.cloud_provider_config.backoff_", `{"cluster_config": {"cloud_provider_config": {"backoff": true, "backoff_mode": "default"}}}`},
 	{"$.custom_cloud_config", `{"custom_cloud_config": {"custom_cloud_env_name": "akscustom"}}`},
+	{"$.network.policy", `{"network": {"plugin": "azure"}}`},
 	{"$.kubelet_config.kubelet_client", `{"bootstrapping_config": null}`},
 	{"$.kubelet_config.kubelet_config_file_config.streaming", `{"kubernetes_version": "1.33.1"}`},
 	{"$.bootstrapping_config.secure_tls", `{"bootstrapping_config": {"bootstrapping_auth_method": 2}}`},

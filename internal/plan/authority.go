@@ -14,9 +14,9 @@ var authority = concern{
 
 func planAuthority(in *input, out *output) {
 	c := in.config.Cluster
-	out.file(resource.Join, in.layout.ca, in.layout.caMode, []byte(c.CertificateAuthority),
+	out.file(resource.Join, in.family.Paths.CA, in.family.Paths.CAMode, []byte(c.CertificateAuthority),
 		"verifies the API server and the kubelet's clients", kubeletUnit)
 	if c.ServerCertificate != "" {
-		out.file(resource.Join, in.layout.serverCert, 0o644, []byte(c.ServerCertificate), "the API server's own certificate")
+		out.file(resource.Join, in.family.Paths.ServerCert, 0o644, []byte(c.ServerCertificate), "the API server's own certificate")
 	}
 }

@@ -121,9 +121,9 @@ func planAzure(in *input, out *output) {
 		unusedBackoff(out, "exponent", a.Backoff.Exponent)
 		unusedBackoff(out, "jitter", a.Backoff.Jitter)
 	}
-	out.secret(resource.Join, in.layout.cloudConfig, jsonFile(c), "the cloud provider's configuration", cloudConfigReaders(in.config)...)
+	out.secret(resource.Join, in.family.Paths.CloudConfig, jsonFile(c), "the cloud provider's configuration", cloudConfigReaders(in.config)...)
 	if a.Custom != nil && a.Custom.Endpoints != "" {
-		out.file(resource.Join, in.layout.customCloud, 0o600, []byte(a.Custom.Endpoints), "the endpoints of a custom cloud")
+		out.file(resource.Join, in.family.Paths.CustomCloud, 0o600, []byte(a.Custom.Endpoints), "the endpoints of a custom cloud")
 	}
 }
 

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"github.com/slipway-dev/slipway/internal/profile"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
@@ -18,6 +19,11 @@ func kubenet(c *nodeconfig.NodeConfig) bool {
 	return n.Plugin == "kubenet" && n.Policy != "calico"
 }
 
+// namesPolicy reports whether the contract wants an engine of network policies.
+func namesPolicy(c *nodeconfig.NodeConfig) bool {
+	return c.Network.Policy != "" && c.Network.Policy != "none"
+}
+
 // cni prepares the directories of CNI, and the plug-in's configuration where the node has one.
 var cni = concern{
 	name:  "CNI",
@@ -30,18 +36,20 @@ func planCNI(in *input, out *output) {
 	out.directory(cniConfDir, 0o755, "CNI configuration")
 	switch {
 	case kubenet(in.config):
-		out.file(resource.Base, kubenetTemplate, 0o644, []byte(kubenetConf), "containerd fills in the node's pod range (AKS: kubenet)", containerdUnit)
+		out.file(resource.Base, kubenetTemplate, 0o644, []byte(kubenetConf), sourced("containerd fills in the node's pod range", in.family.Sources.Kubenet), containerdUnit)
 	case in.config.Network.Plugin == "azure":
 		// The node's own policy engine needs routed pods; without one they are bridged.
 		conf := azureCNI{Type: "azure-vnet", Mode: "bridge", Bridge: "azure0"}
-		if policy := in.config.Network.Policy; policy != "" && policy != "none" {
+		if namesPolicy(in.config) {
 			conf = azureCNI{Type: "azure-vnet", Mode: "transparent"}
 		}
 		conf.IPAM.Type = "azure-vnet-ipam"
 		portmap := portmapCNI{Type: "portmap", SNAT: true}
 		portmap.Capabilities.PortMappings = true
 		out.file(resource.Base, cniConfDir+"/10-azure.conflist", 0o600, jsonFile(conflist{"0.3.0", "azure", []any{conf, portmap}}),
-			"Azure's CNI (AKS: 10-azure.conflist)")
+			sourced("Azure's CNI", in.family.Sources.AzureCNI))
+	case in.config.Network.Plugin != "kubenet" && namesPolicy(in.config) && in.family.Kubelet.Variable(profile.NetworkPolicy) == "":
+		out.notApplied("$.network.policy") // whoever brings the network brings its policies
 	}
 }
 

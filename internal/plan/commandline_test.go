@@ -153,7 +153,7 @@ func TestCommandLine(t *testing.T) {
 				t.Errorf("%s: argument %q", name, arg)
 			}
 		}
-		if argv[0] != layoutOf(c).kubelet {
+		if argv[0] != familyOf(c).Paths.Kubelet {
 			t.Errorf("%s: %q is started", name, argv[0])
 		}
 		for key, value := range c.Kubelet.Labels {
@@ -164,8 +164,8 @@ func TestCommandLine(t *testing.T) {
 		for _, want := range []string{
 			"--node-labels=" + variables["KUBELET_NODE_LABELS"],
 			"--container-runtime-endpoint=" + containerdSocket,
-			"--kubeconfig=" + layoutOf(c).kubeconfig,
-			"--volume-plugin-dir=" + layoutOf(c).volumePlugins,
+			"--kubeconfig=" + familyOf(c).Paths.Kubeconfig,
+			"--volume-plugin-dir=" + familyOf(c).Paths.VolumePlugins,
 		} {
 			if !slices.Contains(argv, want) {
 				t.Errorf("%s: %q is missing", name, want)

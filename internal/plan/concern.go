@@ -2,6 +2,7 @@ package plan
 
 import (
 	"github.com/slipway-dev/slipway/internal/facts"
+	"github.com/slipway-dev/slipway/internal/profile"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
@@ -52,7 +53,8 @@ var readByAll = []string{"$.cluster.kubernetesVersion", "$.components.layout", "
 type input struct {
 	config *nodeconfig.NodeConfig
 	facts  facts.Facts
-	layout layout
+	// family is the one that the node is of: where things are, and what differs between families.
+	family *profile.Profile
 	// minor is that of the node's Kubernetes version, newest where none is known.
 	minor int
 	// schema is how the machine's containerd spells its configuration, driver its cgroup driver.
@@ -69,7 +71,7 @@ func newInput(c *nodeconfig.NodeConfig, f facts.Facts) *input {
 	in := &input{
 		config: c,
 		facts:  f,
-		layout: layoutOf(c),
+		family: profile.Of(c.Components.Layout),
 		minor:  minorOf(c.Cluster.KubernetesVersion),
 		schema: criSchemas[containerdMajor(c, f)],
 	}
@@ -77,7 +79,7 @@ func newInput(c *nodeconfig.NodeConfig, f facts.Facts) *input {
 	if c.Join.Method == nodeconfig.JoinBootstrapToken {
 		in.certificate = retiringCertificate(c.Kubelet)
 	}
-	in.credentialConfig, in.misplaced = credentialConfig(c.Kubelet, in.layout)
+	in.credentialConfig, in.misplaced = credentialConfig(c.Kubelet, &in.family.Paths)
 	return in
 }
 

@@ -11,7 +11,10 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-const containerdSocket = "unix:///run/containerd/containerd.sock"
+const (
+	containerdSocket  = "unix:///run/containerd/containerd.sock"
+	containerdDropIns = resource.UnitDir + "/" + containerdUnit + ".d/"
+)
 
 // containerd plans the container runtime: its configuration, its unit and its start.
 var containerd = concern{
@@ -33,20 +36,20 @@ var containerd = concern{
 func planContainerd(in *input, out *output) {
 	out.directory("/etc/containerd/certs.d", 0o755, "registries are configured here, one directory for each")
 	out.guarded(secretHeaders(in.config.Runtime.Containerd.RegistryHeaders), resource.Base, ContainerdConfig, 0o644, containerdConfig(in), "containerd's configuration", containerdUnit)
-	out.file(resource.Base, resource.UnitDir+"/"+containerdUnit, 0o644, containerdUnitFile(in.layout.containerd), "containerd's whole unit", containerdUnit)
-	out.file(resource.Base, resource.UnitDir+"/containerd.service.d/exec_start.conf", 0o644, unitFile(
+	out.file(resource.Base, resource.UnitDir+"/"+containerdUnit, 0o644, containerdUnitFile(in.family.Paths.Containerd), "containerd's whole unit", containerdUnit)
+	out.file(resource.Base, containerdDropIns+in.family.Runtime.Forward.File, 0o644, unitFile(
 		"[Service]",
 		"# Pods are forwarded even where a distribution's firewall would not; a host without iptables has none.",
 		"ExecStartPost=-iptables -w -P FORWARD ACCEPT",
 		"LimitNOFILE=1048576",
-	), "forwards pods' packets (AKS: exec_start.conf)", containerdUnit)
+	), sourced("forwards pods' packets", in.family.Runtime.Forward.Source), containerdUnit)
 	if limits := in.config.Runtime.Containerd.Limits; len(limits) > 0 {
 		lines := []string{"[Service]"}
 		for _, name := range slices.Sorted(maps.Keys(limits)) {
 			lines = append(lines, "Limit"+name+"="+unitValue(limits[name]))
 		}
-		out.file(resource.Base, resource.UnitDir+"/containerd.service.d/set_ulimits.conf", 0o600, unitFile(lines...),
-			"the contract's limits (AKS: set_ulimits.conf)", containerdUnit)
+		out.file(resource.Base, containerdDropIns+in.family.Runtime.Limits.File, 0o600, unitFile(lines...),
+			sourced("the contract's limits", in.family.Runtime.Limits.Source), containerdUnit)
 	}
 	out.enable(resource.Base, containerdUnit)
 	out.add(resource.Resource{
@@ -202,16 +205,15 @@ func runtimeDriver(c *nodeconfig.NodeConfig, schema criSchema) string {
 	return "cgroupfs"
 }
 
-// runtimes are runc, twice: "untrusted" is a name that workloads of old may still ask for (AKS node
-// contract, containerd configuration rules).
+// runtimes are runc, by each name that the family's pods may ask for.
 func runtimes(in *input, doc *toml) {
 	schema := in.schema
-	doc.table(schema.runtime+".containerd", "default_runtime_name", tomlString("runc"))
-	options := []string{"BinaryName", tomlString(in.layout.runc)}
+	doc.table(schema.runtime+".containerd", "default_runtime_name", tomlString(in.family.Runtime.Names[0]))
+	options := []string{"BinaryName", tomlString(in.family.Paths.Runc)}
 	if in.driver == "systemd" {
 		options = append(options, "SystemdCgroup", "true")
 	}
-	for _, name := range []string{"runc", "untrusted"} {
+	for _, name := range in.family.Runtime.Names {
 		table := schema.runtime + ".containerd.runtimes." + name
 		doc.table(table, "runtime_type", tomlString("io.containerd.runc.v2"))
 		doc.table(table+".options", options...)

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/slipway-dev/slipway/components"
 	"github.com/slipway-dev/slipway/internal/facts"
+	"github.com/slipway-dev/slipway/internal/profile"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
@@ -108,10 +110,17 @@ func TestContainerdConfig(t *testing.T) {
 		if got := at(t, config, "plugins", version.runtime, "cni", "conf_template"); got != kubenetTemplate {
 			t.Errorf("CNI's template is %q", got)
 		}
-		for _, name := range []string{"runc", "untrusted"} {
-			options := at(t, config, "plugins", version.runtime, "containerd", "runtimes", name, "options").(map[string]any)
-			if options["BinaryName"] != "/usr/bin/runc" || options["SystemdCgroup"] != true {
-				t.Errorf("%s has options %v", name, options)
+		for _, family := range profile.All() {
+			c.Components.Layout = family.Name
+			runtimes := at(t, containerdTOML(t, c, version.installed), "plugins", version.runtime, "containerd", "runtimes").(map[string]any)
+			if names := slices.Sorted(maps.Keys(runtimes)); !slices.Equal(names, family.Runtime.Names) {
+				t.Errorf("%s: the runtimes are %v", family.Name, names)
+			}
+			for name, runtime := range runtimes {
+				options := at(t, runtime.(map[string]any), "options").(map[string]any)
+				if options["BinaryName"] != family.Paths.Runc || options["SystemdCgroup"] != true {
+					t.Errorf("%s: %s has options %v", family.Name, name, options)
+				}
 			}
 		}
 	}
@@ -134,7 +143,7 @@ func TestCgroupDriver(t *testing.T) {
 		if options["SystemdCgroup"] != c.systemd {
 			t.Errorf("%+v: SystemdCgroup is %v", c, options["SystemdCgroup"])
 		}
-		drop := planned(first(New(config, facts.Facts{})), "File:"+kubeletDropIns+"10-cgroupv2.conf")
+		drop := planned(first(New(config, facts.Facts{})), resource.ID("File:"+kubeletDropIns+familyOf(config).Kubelet.CgroupDriver.File))
 		if drop != (c.driver != "") {
 			t.Errorf("%+v: the kubelet is told: %v", c, drop)
 		}
@@ -159,7 +168,7 @@ func TestLimits(t *testing.T) {
 	c := contract(t, "native/minimal.yaml", func(c *nodeconfig.NodeConfig) {
 		c.Runtime.Containerd.Limits = map[string]string{"NOFILE": "1024:infinity", "MEMLOCK": "64M", "NPROC": "infinity"}
 	})
-	drop := fileAt(t, first(New(c, facts.Facts{})), resource.UnitDir+"/containerd.service.d/set_ulimits.conf")
+	drop := fileAt(t, first(New(c, facts.Facts{})), containerdDropIns+familyOf(c).Runtime.Limits.File)
 	want := [][2]string{{"LimitMEMLOCK", "64M"}, {"LimitNOFILE", "1024:infinity"}, {"LimitNPROC", "infinity"}}
 	if got := settings(string(drop.Content)); !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/slipway-dev/slipway/internal/place"
+	"github.com/slipway-dev/slipway/internal/profile"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
@@ -46,7 +47,7 @@ func planImageCredentialProvider(in *input, out *output) {
 
 // credentialConfig returns where the image credential provider's configuration is, empty for none, and why that is not
 // where the contract wants it.
-func credentialConfig(k nodeconfig.Kubelet, l layout) (place, misplaced string) {
+func credentialConfig(k nodeconfig.Kubelet, l *profile.Paths) (place, misplaced string) {
 	provider := k.ImageCredentialProvider
 	switch {
 	case provider == nil:
@@ -54,33 +55,33 @@ func credentialConfig(k nodeconfig.Kubelet, l layout) (place, misplaced string) 
 	case provider.Config == nil: // it is the image's
 		return provider.ConfigFile, ""
 	case provider.ConfigFile == "":
-		return l.credentialConfig, ""
+		return l.CredentialConfig, ""
 	}
 	if reason := unplaceable(provider.ConfigFile, k, l); reason != "" {
-		return l.credentialConfig, reason
+		return l.CredentialConfig, reason
 	}
 	return provider.ConfigFile, ""
 }
 
 // unplaceable returns why the credential provider's file cannot be where the contract wants it, or "". That
 // the place is meant for it has been validated; another file of this node may be there.
-func unplaceable(name string, k nodeconfig.Kubelet, l layout) string {
+func unplaceable(name string, k nodeconfig.Kubelet, l *profile.Paths) string {
 	if reason := place.CredentialProviderConfig.Check(name); reason != "" {
 		return reason
 	}
-	for _, other := range l.files() {
+	for _, other := range l.Files() {
 		if overlap(name, other) {
 			return "is the path of another file of the node"
 		}
 	}
-	for _, dir := range l.directories() {
+	for _, dir := range l.Directories() {
 		if name == dir || strings.HasPrefix(dir, name+"/") {
 			return "is a directory of the node"
 		}
 	}
 	for _, dir := range []string{ // where this kubelet runs what it finds, or keeps what is its own
-		kubeletSetting(k, "pod-manifest-path", "staticPodPath", l.manifests),
-		kubeletSetting(k, "volume-plugin-dir", "volumePluginDir", l.volumePlugins),
+		kubeletSetting(k, "pod-manifest-path", "staticPodPath", l.Manifests),
+		kubeletSetting(k, "volume-plugin-dir", "volumePluginDir", l.VolumePlugins),
 		kubeletSetting(k, "cert-dir", "", kubeletCertDir),
 	} {
 		if overlap(name, path.Clean(dir)) {

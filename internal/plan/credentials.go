@@ -33,7 +33,8 @@ func planCredentials(in *input, out *output) {
 		}
 		out.report(p)
 	}
-	flags := "--kubeconfig=" + in.layout.kubeconfig
+	flags := "--kubeconfig=" + in.family.Paths.Kubeconfig
+	entries := in.family.Kubelet.Entries
 	switch j := in.config.Join; j.Method {
 	case nodeconfig.JoinBootstrapToken:
 		user := kubeUser{Token: j.BootstrapToken.Reveal()}
@@ -43,26 +44,24 @@ func planCredentials(in *input, out *output) {
 			Effects: resource.Restarting(kubeletUnit),
 			Reason:  "joins with a bootstrap token; the kubelet writes its own kubeconfig then",
 			Spec: &resource.File{
-				Path: in.layout.bootstrapConfig, Mode: 0o600, Secret: true, Until: own,
-				Content: kubeconfigFile(in, "kubelet-bootstrap", "bootstrap-context", user),
+				Path: in.family.Paths.BootstrapConfig, Mode: 0o600, Secret: true, Until: own,
+				Content: kubeconfigFile(in, "kubelet-bootstrap", entries.BootstrapContext, user),
 			},
 		})
-		flags += " --bootstrap-kubeconfig=" + in.layout.bootstrapConfig
+		flags += " --bootstrap-kubeconfig=" + in.family.Paths.BootstrapConfig
 	case nodeconfig.JoinClientCertificate:
 		// A config that is not valid may lack the credential; its other problems are of interest all the same.
 		pair := cmp.Or(j.ClientCertificate, &nodeconfig.ClientCertificate{})
-		out.file(resource.Join, in.layout.clientCert, 0o644, []byte(pair.Certificate), "the kubelet's client certificate", kubeletUnit)
-		out.secret(resource.Join, in.layout.clientKey, []byte(pair.Key.Reveal()), "the kubelet's client key", kubeletUnit)
-		user := kubeUser{ClientCertificate: in.layout.clientCert, ClientKey: in.layout.clientKey}
-		out.file(resource.Join, in.layout.kubeconfig, 0o600, kubeconfigFile(in, "client", "localclustercontext", user),
+		out.file(resource.Join, in.family.Paths.ClientCert, 0o644, []byte(pair.Certificate), "the kubelet's client certificate", kubeletUnit)
+		out.secret(resource.Join, in.family.Paths.ClientKey, []byte(pair.Key.Reveal()), "the kubelet's client key", kubeletUnit)
+		user := kubeUser{ClientCertificate: in.family.Paths.ClientCert, ClientKey: in.family.Paths.ClientKey}
+		out.file(resource.Join, in.family.Paths.Kubeconfig, 0o600, kubeconfigFile(in, "client", entries.Context, user),
 			"joins with a client certificate", kubeletUnit)
 	case nodeconfig.JoinExec:
-		out.secret(resource.Join, in.layout.kubeconfig, kubeconfigFile(in, "exec", "localclustercontext", execUser(cmp.Or(j.Exec, &nodeconfig.ExecCredential{}))),
+		out.secret(resource.Join, in.family.Paths.Kubeconfig, kubeconfigFile(in, "exec", entries.Context, execUser(cmp.Or(j.Exec, &nodeconfig.ExecCredential{}))),
 			"joins with a credential plug-in", kubeletUnit)
 	}
-	out.file(resource.Join, kubeletDropIns+"10-tlsbootstrap.conf", 0o644,
-		unitFile("[Service]", `Environment="KUBELET_TLS_BOOTSTRAP_FLAGS=`+flags+`"`),
-		"part of the kubelet's command line (AKS: 10-tlsbootstrap.conf)", kubeletUnit)
+	kubeletDropIn(out, resource.Join, in.family.Kubelet.Kubeconfig, flags)
 }
 
 // unusedCredentials reports what the contract gives to join with, and the node's method does not use.
@@ -151,19 +150,17 @@ type kubeContext struct {
 	User    string `yaml:"user"`
 }
 
-// clusterName is what AKS calls the cluster in a kubeconfig; nobody sees it but who reads the file.
-const clusterName = "localcluster"
-
 func kubeconfigFile(in *input, user, context string, credential kubeUser) []byte {
+	cluster := in.family.Kubelet.Entries.Cluster
 	return yamlFile(kubeconfig{
 		APIVersion: "v1",
 		Kind:       "Config",
-		Clusters: []namedCluster{{clusterName, kubeCluster{
-			CertificateAuthority: in.layout.ca,
+		Clusters: []namedCluster{{cluster, kubeCluster{
+			CertificateAuthority: in.family.Paths.CA,
 			Server:               in.config.Cluster.Server,
 		}}},
 		Users:          []namedUser{{user, credential}},
-		Contexts:       []namedContext{{context, kubeContext{clusterName, user}}},
+		Contexts:       []namedContext{{context, kubeContext{cluster, user}}},
 		CurrentContext: context,
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/slipway-dev/slipway/internal/facts"
+	"github.com/slipway-dev/slipway/internal/profile"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/nodeconfig"
 	"github.com/slipway-dev/slipway/nodeconfig/dialect"
@@ -68,6 +69,9 @@ func read(t testing.TB, path string) []byte {
 	}
 	return content
 }
+
+// familyOf is the family of a config's node.
+func familyOf(c *nodeconfig.NodeConfig) *profile.Profile { return profile.Of(c.Components.Layout) }
 
 // fileAt is a file of a plan.
 func fileAt(t testing.TB, p resource.Plan, path string) *resource.File {

@@ -38,8 +38,8 @@ func (c *claim) owned() string {
 func (c *claim) shares() bool { _, ok := c.Spec.(*resource.Block); return ok }
 
 // guard puts the resources in order and refuses those that no plan may have: it is the one place for what holds for
-// all concerns together.
-func (o *output) guard(l layout, joins bool) {
+// all concerns together. environment is the path of the kubelet's environment file.
+func (o *output) guard(environment string, joins bool) {
 	claims := make([]claim, len(o.resources))
 	for i, r := range o.resources {
 		claims[i] = claim{r, r.ID(), o.owners[i], o.asked[i], o.atBoot[i]}
@@ -67,7 +67,7 @@ func (o *output) guard(l layout, joins bool) {
 	}
 	for i := range claims {
 		o.guardPlace(&claims[i], owners)
-		o.guardText(&claims[i], l)
+		o.guardText(&claims[i], environment)
 		if !joins {
 			o.guardBoot(&claims[i], ids)
 		}
@@ -108,9 +108,9 @@ var directoryKind = (*resource.Directory)(nil).Kind()
 // guardText refuses a file that systemd would not read: one character makes it refuse the whole unit, or the whole
 // environment file. Validation has refused such characters in a contract; what comes from a machine's facts, or from
 // a caller that has not validated, ends here.
-func (o *output) guardText(c *claim, l layout) {
+func (o *output) guardText(c *claim, environment string) {
 	f, ok := c.Spec.(*resource.File)
-	if !ok || f.Path != l.kubeletEnv && !strings.HasPrefix(f.Path, resource.UnitDir+"/") {
+	if !ok || f.Path != environment && !strings.HasPrefix(f.Path, resource.UnitDir+"/") {
 		return
 	}
 	if !utf8.Valid(f.Content) {

@@ -3,6 +3,7 @@ package plan
 import (
 	"testing"
 
+	"github.com/slipway-dev/slipway/internal/profile"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
@@ -11,7 +12,7 @@ func TestCredentialsInMaps(t *testing.T) {
 	provider := func(fields map[string]any) *nodeconfig.ImageCredentialProvider {
 		return &nodeconfig.ImageCredentialProvider{BinDir: "/opt/bin", Config: map[string]any{"providers": []any{fields}}}
 	}
-	standard := layouts[nodeconfig.LayoutStandard]
+	standard := profile.Of(nodeconfig.LayoutStandard).Paths
 	for _, c := range []struct {
 		name, path string
 		secret     bool
@@ -27,29 +28,29 @@ func TestCredentialsInMaps(t *testing.T) {
 		{"a registry's header", ContainerdConfig, true, func(c *nodeconfig.NodeConfig) {
 			c.Runtime.Containerd.RegistryHeaders = map[string]nodeconfig.Secret{"Authorization": nodeconfig.NewSecret("x")}
 		}},
-		{"a static pod's header", standard.kubeletConfig, true, func(c *nodeconfig.NodeConfig) {
+		{"a static pod's header", standard.KubeletConfig, true, func(c *nodeconfig.NodeConfig) {
 			c.Kubelet.Config = map[string]any{"staticPodURLHeader": map[string]any{"Authorization": []any{"x"}}}
 		}},
-		{"a static pod's URL", standard.kubeletConfig, true, func(c *nodeconfig.NodeConfig) {
+		{"a static pod's URL", standard.KubeletConfig, true, func(c *nodeconfig.NodeConfig) {
 			c.Kubelet.Config = map[string]any{"staticPodURL": "https://user:x@example.com/"}
 		}},
-		{"a static pod's URL by flag", standard.kubeletEnv, true, func(c *nodeconfig.NodeConfig) {
+		{"a static pod's URL by flag", standard.KubeletEnv, true, func(c *nodeconfig.NodeConfig) {
 			c.Kubelet.Flags = []nodeconfig.Flag{{Name: "manifest-url", Value: "https://user:x@example.com/"}}
 		}},
-		{"no static pod's header", standard.kubeletConfig, false, func(*nodeconfig.NodeConfig) {}},
-		{"a static pod's header by flag", standard.kubeletEnv, true, func(c *nodeconfig.NodeConfig) {
+		{"no static pod's header", standard.KubeletConfig, false, func(*nodeconfig.NodeConfig) {}},
+		{"a static pod's header by flag", standard.KubeletEnv, true, func(c *nodeconfig.NodeConfig) {
 			c.Kubelet.Flags = []nodeconfig.Flag{{Name: "manifest-url-header", Value: "Authorization:x"}}
 		}},
-		{"another flag", standard.kubeletEnv, false, func(c *nodeconfig.NodeConfig) {
+		{"another flag", standard.KubeletEnv, false, func(c *nodeconfig.NodeConfig) {
 			c.Kubelet.Flags = []nodeconfig.Flag{{Name: "v", Value: "2"}}
 		}},
-		{"a provider's arguments", standard.credentialConfig, true, func(c *nodeconfig.NodeConfig) {
+		{"a provider's arguments", standard.CredentialConfig, true, func(c *nodeconfig.NodeConfig) {
 			c.Kubelet.ImageCredentialProvider = provider(map[string]any{"args": []any{"x"}})
 		}},
-		{"a provider's environment", standard.credentialConfig, true, func(c *nodeconfig.NodeConfig) {
+		{"a provider's environment", standard.CredentialConfig, true, func(c *nodeconfig.NodeConfig) {
 			c.Kubelet.ImageCredentialProvider = provider(map[string]any{"env": []any{map[string]any{"name": "A", "value": "x"}}})
 		}},
-		{"a provider without either", standard.credentialConfig, false, func(c *nodeconfig.NodeConfig) {
+		{"a provider without either", standard.CredentialConfig, false, func(c *nodeconfig.NodeConfig) {
 			c.Kubelet.ImageCredentialProvider = provider(map[string]any{"name": "p"})
 		}},
 	} {

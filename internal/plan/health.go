@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/slipway-dev/slipway/exitcode"
+	"github.com/slipway-dev/slipway/internal/profile"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
@@ -153,8 +154,8 @@ func kubeletCredentials(c *nodeconfig.NodeConfig) []resource.KeyPair {
 	case nodeconfig.JoinBootstrapToken:
 		return []resource.KeyPair{own}
 	case nodeconfig.JoinClientCertificate:
-		l := layouts[c.Components.Layout]
-		return []resource.KeyPair{own, {Certificate: l.clientCert, Key: l.clientKey}}
+		l := profile.Of(c.Components.Layout).Paths
+		return []resource.KeyPair{own, {Certificate: l.ClientCert, Key: l.ClientKey}}
 	}
 	return nil
 }

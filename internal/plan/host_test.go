@@ -184,7 +184,7 @@ func TestCNI(t *testing.T) {
 
 func TestFeatures(t *testing.T) {
 	c := contract(t, "aks/azure-cni.json", func(n *nodeconfig.NodeConfig) { n.Components.Features = map[string]string{"B": "2", "A": "x=y"} })
-	f := fileAt(t, first(New(c, facts.Facts{})), layoutOf(c).features)
+	f := fileAt(t, first(New(c, facts.Facts{})), familyOf(c).Paths.Features)
 	if string(f.Content) != "A=x=y\nB=2\n" || f.Mode != 0o600 {
 		t.Errorf("%04o %q", f.Mode, f.Content)
 	}
@@ -199,7 +199,7 @@ func TestAzureConfig(t *testing.T) {
 			n.Cloud.Azure.Identity.ClientSecret = nodeconfig.NewSecret(`p"\<&>é`)
 		})
 		p, _ := New(c, facts.Facts{})
-		f := fileAt(t, p, layoutOf(c).cloudConfig)
+		f := fileAt(t, p, familyOf(c).Paths.CloudConfig)
 		var got map[string]any
 		if err := json.Unmarshal(f.Content, &got); err != nil {
 			t.Fatal(err)
@@ -226,14 +226,14 @@ func TestReadersOfAzureConfig(t *testing.T) {
 		})
 		p, _ := New(c, facts.Facts{})
 		for _, r := range p.Resources {
-			if r.Spec.Name() == layoutOf(c).cloudConfig && (len(r.Restarts) == 1) != (flag == "cloud-config") {
+			if r.Spec.Name() == familyOf(c).Paths.CloudConfig && (len(r.Restarts) == 1) != (flag == "cloud-config") {
 				t.Errorf("%s: restarts %v", flag, r.Restarts)
 			}
 		}
-		if f := fileAt(t, p, layoutOf(c).customCloud); string(f.Content) != "{}" || f.Mode != 0o600 {
+		if f := fileAt(t, p, familyOf(c).Paths.CustomCloud); string(f.Content) != "{}" || f.Mode != 0o600 {
 			t.Errorf("%04o %q", f.Mode, f.Content)
 		}
-		if _, variables, _ := kubeletCommand(p); variables["AZURE_ENVIRONMENT_FILEPATH"] != layoutOf(c).customCloud {
+		if _, variables, _ := kubeletCommand(p); variables["AZURE_ENVIRONMENT_FILEPATH"] != familyOf(c).Paths.CustomCloud {
 			t.Errorf("variables are %v", variables)
 		}
 	}
@@ -244,7 +244,7 @@ func TestWireServerRules(t *testing.T) {
 	for _, provider := range []string{"", "azure"} {
 		c := contract(t, "native/minimal.yaml", func(n *nodeconfig.NodeConfig) { n.Cloud.Provider = provider })
 		var removed, inserted []string
-		for _, s := range settings(string(fileAt(t, first(New(c, facts.Facts{})), resource.UnitDir+"/"+prepareUnit).Content)) {
+		for _, s := range settings(string(fileAt(t, first(New(c, facts.Facts{})), resource.UnitDir+"/"+familyOf(c).Kubelet.Prepare).Content)) {
 			if rule, ok := strings.CutPrefix(s[1], "-iptables -w -D "); ok && s[0] == "ExecStart" {
 				removed = append(removed, rule)
 			}

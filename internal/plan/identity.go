@@ -1,8 +1,9 @@
 package plan
 
 import (
-	"maps"
 	"slices"
+
+	"github.com/slipway-dev/slipway/internal/profile"
 )
 
 // Identity is what a kubelet has made for itself on the machine where it joined, and what therefore belongs to
@@ -14,7 +15,7 @@ type Identity struct {
 	Directories []string
 }
 
-// KubeletIdentity is a kubelet's identity, in every layout: which one an earlier machine had is not asked.
+// KubeletIdentity is a kubelet's identity, in every family: which one an earlier machine had is not asked.
 // The certificates are those of the directory that --cert-dir names. The states of the resource managers are
 // of the machine's own processors and memory, and a kubelet that finds another's does not start (Kubernetes:
 // pkg/kubelet/cm/cpumanager/state, memorymanager/state, devicemanager/checkpoint).
@@ -24,8 +25,8 @@ func KubeletIdentity() Identity {
 		"/var/lib/kubelet/device-plugins/kubelet_internal_checkpoint",
 		"/var/lib/kubelet/memory_manager_state",
 	}
-	for _, name := range slices.Sorted(maps.Keys(layouts)) {
-		files = append(files, layouts[name].kubeconfig)
+	for _, family := range profile.All() {
+		files = append(files, family.Paths.Kubeconfig)
 	}
 	slices.Sort(files)
 	return Identity{Files: slices.Compact(files), Directories: []string{kubeletCertDir}}

@@ -16,14 +16,14 @@ func planImage(in *input, out *output) {
 	if preinstalled := in.config.Components.Preinstalled; preinstalled == nil || !*preinstalled {
 		return
 	}
-	if in.layout.installed == "" {
+	if in.family.Paths.Installed == "" {
 		out.notApplied("$.components.preinstalled")
 		return
 	}
 	out.addTo(imageGroup, resource.Resource{
 		Phase:    resource.Base,
 		ExitCode: exitcode.ImageNotBuilt,
-		Reason:   "the contract asks for an image that was built to be a node (AKS: is_vhd)",
-		Spec:     &resource.Check{Label: "image-built", PathExists: in.layout.installed},
+		Reason:   sourced("the contract asks for an image that was built to be a node", in.family.Sources.Installed),
+		Spec:     &resource.Check{Label: "image-built", PathExists: in.family.Paths.Installed},
 	})
 }

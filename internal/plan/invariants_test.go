@@ -15,6 +15,7 @@ import (
 	"github.com/slipway-dev/slipway/exitcode"
 	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/internal/place"
+	"github.com/slipway-dev/slipway/internal/profile"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
@@ -88,7 +89,7 @@ func resourceViolations(c *nodeconfig.NodeConfig, r resource.Resource) []string 
 		fail("has exit code %d, which the table does not have", r.ExitCode)
 	}
 	for _, unit := range r.Restarts {
-		if !slices.Contains([]string{kubeletUnit, prepareUnit, containerdUnit, retireUnit + ".path"}, unit) {
+		if !slices.Contains([]string{kubeletUnit, familyOf(c).Kubelet.Prepare, containerdUnit, retireUnit + ".path"}, unit) {
 			fail("restarts %s", unit)
 		}
 	}
@@ -201,7 +202,7 @@ func TestConfigFileOfCredentialProvider(t *testing.T) {
 	const at = "$.kubelet.imageCredentialProvider.configFile"
 	const taken, refused, warned = "taken", "refused", "warned"
 	for _, layout := range []string{nodeconfig.LayoutStandard, nodeconfig.LayoutAKS} {
-		l := layouts[layout]
+		l := profile.Of(layout).Paths
 		cases := map[string]string{
 			"/etc/kubernetes/other.yaml":                       taken,
 			"/etc/kubernetes/provider/config.json":             taken,
@@ -210,7 +211,7 @@ func TestConfigFileOfCredentialProvider(t *testing.T) {
 			"/etc/kubernetes/plugins/x.yaml":                   warned, // the contract's own --volume-plugin-dir
 			"/etc/kubernetes/static/x.yaml":                    warned, // the contract's own staticPodPath
 		}
-		for _, name := range []string{l.kubeletConfig, l.ca, l.kubeconfig, l.bootstrapConfig, l.cloudConfig, l.customCloud, l.clientKey, l.clientKey + "/below"} {
+		for _, name := range []string{l.KubeletConfig, l.CA, l.Kubeconfig, l.BootstrapConfig, l.CloudConfig, l.CustomCloud, l.ClientKey, l.ClientKey + "/below"} {
 			cases[name] = warned
 			if place.CredentialProviderConfig.Check(name) != "" {
 				cases[name] = refused
@@ -221,7 +222,7 @@ func TestConfigFileOfCredentialProvider(t *testing.T) {
 			"/opt/slipway/bin/slipway-node", "/etc/slipway/config.yaml", "/opt/azure/containers/aks-node-controller", "/etc/shadow", "/etc/ld.so.preload",
 			"/etc/kubernetes/manifests/pod.yaml", "/var/lib/slipway/x", "/var/lib/slipway/generations/index.json", "/run/slipway/x", "/run/x",
 			"/opt/cni/bin/bridge", "/etc/cni/net.d/00.conf", "/etc/kubernetes/volumeplugins/x/y", "/var/lib/kubelet/pods/x", "/var/lib/kubelet/cpu_manager_state",
-			l.kubeletEnv, resource.UnitDir + "/" + kubeletUnit, resource.UnitDir + "/multi-user.target.wants/" + kubeletUnit,
+			l.KubeletEnv, resource.UnitDir + "/" + kubeletUnit, resource.UnitDir + "/multi-user.target.wants/" + kubeletUnit,
 		} {
 			cases[name] = refused
 		}
@@ -245,7 +246,7 @@ func TestConfigFileOfCredentialProvider(t *testing.T) {
 				t.Errorf("%s: %s", name, v)
 			}
 			p, problems := New(config, ubuntu(t))
-			used := l.credentialConfig
+			used := l.CredentialConfig
 			if want == taken {
 				used = name
 			}
@@ -259,7 +260,7 @@ func TestConfigFileOfCredentialProvider(t *testing.T) {
 			if got != want {
 				t.Errorf("layout %s: %s is %s, want %s", layout, name, got, want)
 			}
-			if !planned(p, resource.ID("File:"+used)) || !strings.Contains(string(fileAt(t, p, l.kubeletEnv).Content), "--image-credential-provider-config="+used) {
+			if !planned(p, resource.ID("File:"+used)) || !strings.Contains(string(fileAt(t, p, l.KubeletEnv).Content), "--image-credential-provider-config="+used) {
 				t.Errorf("%s: the configuration is not at %s", name, used)
 			}
 		}

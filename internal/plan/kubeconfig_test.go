@@ -8,6 +8,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/slipway-dev/slipway/internal/facts"
+	"github.com/slipway-dev/slipway/internal/profile"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
@@ -59,12 +60,12 @@ func TestToken(t *testing.T) {
 				c.Components.Layout = layout
 			})
 			c.Join.BootstrapToken = nodeconfig.NewSecret(token) // none that is valid, so that a mistake would show
-			f := fileAt(t, first(New(c, facts.Facts{})), layouts[layout].bootstrapConfig)
+			f := fileAt(t, first(New(c, facts.Facts{})), profile.Of(layout).Paths.BootstrapConfig)
 			user, cluster := readKubeconfig(t, f)
 			if !reflect.DeepEqual(user, map[string]any{"token": token}) {
 				t.Errorf("%q became %q", token, user)
 			}
-			if !reflect.DeepEqual(cluster, map[string]any{"server": c.Cluster.Server, "certificate-authority": layouts[layout].ca}) {
+			if !reflect.DeepEqual(cluster, map[string]any{"server": c.Cluster.Server, "certificate-authority": profile.Of(layout).Paths.CA}) {
 				t.Errorf("the cluster is %v", cluster)
 			}
 			if !f.Secret || f.Mode != 0o600 {
@@ -82,7 +83,7 @@ func TestExecPlugin(t *testing.T) {
 			}}
 		})
 		p, _ := New(c, facts.Facts{})
-		user, _ := readKubeconfig(t, fileAt(t, p, layoutOf(c).kubeconfig))
+		user, _ := readKubeconfig(t, fileAt(t, p, familyOf(c).Paths.Kubeconfig))
 		want := map[string]any{"exec": map[string]any{
 			"apiVersion": "client.authentication.k8s.io/v1", "command": "/opt/bin/plugin", "interactiveMode": "Never",
 			"args": []any{"get-token", word}, "env": []any{map[string]any{"name": "X", "value": word}},
@@ -90,7 +91,7 @@ func TestExecPlugin(t *testing.T) {
 		if !reflect.DeepEqual(user, want) {
 			t.Errorf("%q became %q", word, user)
 		}
-		if planned(p, resource.ID("File:"+layoutOf(c).bootstrapConfig)) {
+		if planned(p, resource.ID("File:"+familyOf(c).Paths.BootstrapConfig)) {
 			t.Error("there is a bootstrap kubeconfig")
 		}
 	}
@@ -98,17 +99,17 @@ func TestExecPlugin(t *testing.T) {
 
 func TestClientCertificate(t *testing.T) {
 	c := contract(t, "aks/client-certificate.json")
-	l := layoutOf(c)
+	l := familyOf(c).Paths
 	p, _ := New(c, facts.Facts{})
-	user, _ := readKubeconfig(t, fileAt(t, p, l.kubeconfig))
-	if !reflect.DeepEqual(user, map[string]any{"client-certificate": l.clientCert, "client-key": l.clientKey}) {
+	user, _ := readKubeconfig(t, fileAt(t, p, l.Kubeconfig))
+	if !reflect.DeepEqual(user, map[string]any{"client-certificate": l.ClientCert, "client-key": l.ClientKey}) {
 		t.Errorf("the user is %v", user)
 	}
-	key := fileAt(t, p, l.clientKey)
+	key := fileAt(t, p, l.ClientKey)
 	if string(key.Content) != c.Join.ClientCertificate.Key.Reveal() || !key.Secret || key.Mode != 0o600 {
 		t.Errorf("the key is secret: %v, of mode %04o", key.Secret, key.Mode)
 	}
-	if string(fileAt(t, p, l.clientCert).Content) != c.Join.ClientCertificate.Certificate {
+	if string(fileAt(t, p, l.ClientCert).Content) != c.Join.ClientCertificate.Certificate {
 		t.Error("the certificate is another")
 	}
 }
@@ -138,7 +139,7 @@ func TestJoinMethods(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := strings.Contains(strings.Join(argv, " "), "--bootstrap-kubeconfig="+layoutOf(config).bootstrapConfig); got != c.bootstrap {
+		if got := strings.Contains(strings.Join(argv, " "), "--bootstrap-kubeconfig="+familyOf(config).Paths.BootstrapConfig); got != c.bootstrap {
 			t.Errorf("%s: bootstraps: %v", c.method, got)
 		}
 		for _, r := range p.Resources {

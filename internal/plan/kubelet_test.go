@@ -12,6 +12,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/slipway-dev/slipway/internal/facts"
+	"github.com/slipway-dev/slipway/internal/profile"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
@@ -20,7 +21,7 @@ import (
 func kubeletFile(t *testing.T, c *nodeconfig.NodeConfig) map[string]any {
 	t.Helper()
 	p, _ := New(c, facts.Facts{})
-	place := layoutOf(c).kubeletConfig
+	place := familyOf(c).Paths.KubeletConfig
 	if !planned(p, resource.ID("File:"+place)) {
 		return nil
 	}
@@ -31,7 +32,7 @@ func kubeletFile(t *testing.T, c *nodeconfig.NodeConfig) map[string]any {
 	return config
 }
 
-// The contract's configuration is passed through, over Slipway's defaults in a layout that has any.
+// The contract's configuration is passed through, over Slipway's defaults in a family that has any.
 func TestKubeletConfig(t *testing.T) {
 	const crt, key = "/etc/kubernetes/certs/kubeletserver.crt", "/etc/kubernetes/certs/kubeletserver.key"
 	for _, c := range []struct {
@@ -129,7 +130,7 @@ func TestServingCALabel(t *testing.T) {
 					t.Fatal(err)
 				}
 				want := layout == nodeconfig.LayoutAKS && rotation == true
-				if got := strings.Contains(variables["KUBELET_NODE_LABELS"], servingCALabel+"=cluster"); got != want {
+				if got := strings.Contains(variables["KUBELET_NODE_LABELS"], "kubernetes.azure.com/kubelet-serving-ca=cluster"); got != want {
 					t.Errorf("%s, %v: labels are %s", layout, rotation, variables["KUBELET_NODE_LABELS"])
 				}
 			}
@@ -176,12 +177,13 @@ func TestNodeIP(t *testing.T) {
 
 // Flags are in order of name; those of one name stay in theirs, since the last of them counts.
 func TestOrderOfFlags(t *testing.T) {
+	made := profile.Of(nodeconfig.LayoutAKS).Kubelet.SelfSigned.Certificate
 	c := contract(t, "native/minimal.yaml", func(n *nodeconfig.NodeConfig) {
 		n.Components.Layout, n.Kubelet.NodeName = nodeconfig.LayoutAKS, "node-1"
 		n.Kubelet.Taints = []nodeconfig.Taint{{Key: "a", Value: "b", Effect: "NoSchedule"}, {Key: "c", Effect: "NoExecute"}}
 		n.Kubelet.Flags = []nodeconfig.Flag{
 			{Name: "v", Value: "1"}, {Name: "address", Value: "2"}, {Name: "v", Value: "0"},
-			selfSigned[0], {Name: selfSigned[1].Name, Value: "/mine"},
+			{Name: certificateFlag, Value: made}, {Name: keyFlag, Value: "/mine"},
 		}
 	})
 	_, variables, err := kubeletCommand(first(New(c, facts.Facts{})))
@@ -190,12 +192,13 @@ func TestOrderOfFlags(t *testing.T) {
 	}
 	want := "--address=2 --hostname-override=node-1 --register-with-taints=a=b:NoSchedule,c:NoExecute " +
 		"--tls-private-key-file=/mine --v=1 --v=0"
-	if got := variables["KUBELET_FLAGS"]; got != want {
+	if got := variables[familyOf(c).Kubelet.Variable(profile.Flags)]; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 	c.Components.Layout = nodeconfig.LayoutStandard // where the file may well be there
-	if _, variables, err = kubeletCommand(first(New(c, facts.Facts{}))); err != nil || !strings.Contains(variables["KUBELET_FLAGS"], "--tls-cert-file="+selfSigned[0].Value) {
-		t.Errorf("got %s, %v", variables["KUBELET_FLAGS"], err)
+	argv, _, err := kubeletCommand(first(New(c, facts.Facts{})))
+	if err != nil || !slices.Contains(argv, "--"+certificateFlag+"="+made) {
+		t.Errorf("got %s, %v", argv, err)
 	}
 	many := &nodeconfig.NodeConfig{}
 	for i := range 100 {
@@ -230,7 +233,7 @@ func TestKubeletBinary(t *testing.T) {
 		p, _ := New(config, known)
 		link := ""
 		for _, r := range p.Resources {
-			if s, ok := r.Spec.(*resource.Symlink); ok && s.Path == layoutOf(config).kubelet {
+			if s, ok := r.Spec.(*resource.Symlink); ok && s.Path == familyOf(config).Paths.Kubelet {
 				link = s.Target
 				if !slices.Equal(r.Restarts, []string{kubeletUnit}) {
 					t.Errorf("restarts %v", r.Restarts)
@@ -248,7 +251,7 @@ func TestKubeletBinary(t *testing.T) {
 
 func TestImageCredentialProvider(t *testing.T) {
 	config := map[string]any{"providers": []any{map[string]any{"defaultCacheDuration": "10m", "n": json.Number("3"), "f": json.Number("2.5"), "on": "yes"}}}
-	place := layouts[nodeconfig.LayoutStandard].credentialConfig
+	place := profile.Of(nodeconfig.LayoutStandard).Paths.CredentialConfig
 	for _, c := range []struct {
 		name, flag, file string
 		provider         *nodeconfig.ImageCredentialProvider

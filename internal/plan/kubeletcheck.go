@@ -107,13 +107,13 @@ func checkKubeletConfig(in *input, out *output) {
 			checkCgroupDriver(in, out, document.IndexPath("$.kubelet.flags", i), flag.Value)
 		}
 	}
-	if _, named := k.Config["clusterDNS"]; named && len(in.config.Cluster.DNSServiceIPs) > 0 && in.layout.kubeletDefaults {
+	if _, named := k.Config["clusterDNS"]; named && len(in.config.Cluster.DNSServiceIPs) > 0 && in.family.Kubelet.ConfigDefaults {
 		out.warn(nodeconfig.Dropped, dnsPath(in.config), "is not used: kubelet.config.clusterDNS names the servers")
 	}
-	if in.layout.kubeletDefaults && len(in.config.Cluster.ServiceCIDRs) > 0 && dnsPath(in.config) != "$.cluster.serviceCIDRs" {
+	if in.family.Kubelet.ConfigDefaults && len(in.config.Cluster.ServiceCIDRs) > 0 && dnsPath(in.config) != "$.cluster.serviceCIDRs" {
 		out.warn(nodeconfig.Dropped, "$.cluster.serviceCIDRs", "is not used: cluster.dnsServiceIPs names the servers")
 	}
-	if _, named := k.Config["clusterDomain"]; named && in.config.Cluster.DNSDomain != nodeconfig.DefaultDNSDomain && in.layout.kubeletDefaults {
+	if _, named := k.Config["clusterDomain"]; named && in.config.Cluster.DNSDomain != nodeconfig.DefaultDNSDomain && in.family.Kubelet.ConfigDefaults {
 		out.warn(nodeconfig.Dropped, "$.cluster.dnsDomain", "is not used: kubelet.config.clusterDomain names the domain")
 	}
 }
@@ -137,16 +137,16 @@ func checkCgroupDriver(in *input, out *output, at string, kubelets any) {
 }
 
 // leftOut are the fields of the configuration that a node does without, with the reason to tell; none for what
-// is AKS's own and has no meaning here.
+// is the family's own and has no meaning here.
 func leftOut(in *input, config map[string]any) map[string]string {
 	out := make(map[string]string)
-	// See selfSigned: a certificate that nobody makes is not named, nor one that the cluster signs.
-	for field, flag := range map[string]nodeconfig.Flag{"tlsCertFile": selfSigned[0], "tlsPrivateKeyFile": selfSigned[1]} {
+	// A certificate that nobody makes is not named, nor one that the cluster signs.
+	for field, flag := range map[string]string{"tlsCertFile": certificateFlag, "tlsPrivateKeyFile": keyFlag} {
 		value, given := config[field]
 		text, _ := value.(string)
 		switch {
 		case !given:
-		case isSelfSigned(in.config, nodeconfig.Flag{Name: flag.Name, Value: text}):
+		case isSelfSigned(in, flag, text):
 			out[field] = ""
 		case servingRotation(in.config):
 			out[field] = "is left out: with serverTLSBootstrap the cluster signs the kubelet's serving certificate"

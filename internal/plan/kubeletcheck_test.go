@@ -93,7 +93,7 @@ func TestFieldsThatAreNoConflict(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, want := range []string{"--v=2", "--volume-plugin-dir=" + layoutOf(c).volumePlugins, "--runtime-request-timeout=15m"} {
+		for _, want := range []string{"--v=2", "--volume-plugin-dir=" + familyOf(c).Paths.VolumePlugins, "--runtime-request-timeout=15m"} {
 			if !slices.Contains(argv, want) {
 				t.Errorf("%s: %s is gone", field, want)
 			}

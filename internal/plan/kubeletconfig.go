@@ -8,7 +8,7 @@ import (
 )
 
 // kubeletConfig writes the kubelet's configuration file. The contract's fields pass through as they
-// are; what they do not say is Slipway's default, in a layout that has any.
+// are; what they do not say is Slipway's default, in a family that has any.
 var kubeletConfig = concern{
 	name:  "kubelet configuration",
 	joins: true,
@@ -26,11 +26,11 @@ var kubeletConfig = concern{
 
 func planKubeletConfig(in *input, out *output) {
 	checkKubeletConfig(in, out)
-	if !in.layout.kubeletDefaults {
+	if !in.family.Kubelet.ConfigDefaults {
 		notInKubeletConfig(in.config, out)
 	}
 	config := in.config.Kubelet.Config
-	if in.layout.kubeletDefaults {
+	if in.family.Kubelet.ConfigDefaults {
 		config = merge(defaultKubeletConfig(in), config)
 	}
 	if config == nil {
@@ -41,10 +41,8 @@ func planKubeletConfig(in *input, out *output) {
 		"kind":       nodeconfig.KubeletConfigKind,
 	}, config)
 	plain, secret := nodeconfig.Revealed(without(in, out, config))
-	out.guarded(secret, resource.Join, in.layout.kubeletConfig, 0o600, jsonFile(plain), "the kubelet's configuration", kubeletUnit)
-	out.file(resource.Join, kubeletDropIns+"10-componentconfig.conf", 0o644,
-		unitFile("[Service]", `Environment="KUBELET_CONFIG_FILE_FLAGS=--config=`+in.layout.kubeletConfig+`"`),
-		"part of the kubelet's command line (AKS: 10-componentconfig.conf)", kubeletUnit)
+	out.guarded(secret, resource.Join, in.family.Paths.KubeletConfig, 0o600, jsonFile(plain), "the kubelet's configuration", kubeletUnit)
+	kubeletDropIn(out, resource.Join, in.family.Kubelet.Config, "--config="+in.family.Paths.KubeletConfig)
 }
 
 // notInKubeletConfig reports what only Slipway's defaults would bring into the kubelet's configuration.
@@ -68,13 +66,13 @@ func defaultKubeletConfig(in *input) map[string]any {
 		"authentication": map[string]any{
 			"anonymous": map[string]any{"enabled": false},
 			"webhook":   map[string]any{"enabled": true},
-			"x509":      map[string]any{"clientCAFile": in.layout.ca},
+			"x509":      map[string]any{"clientCAFile": in.family.Paths.CA},
 		},
 		"authorization":      map[string]any{"mode": "Webhook"},
 		"clusterDomain":      c.Cluster.DNSDomain,
 		"cgroupDriver":       c.Runtime.CgroupDriver,
 		"rotateCertificates": true,
-		"staticPodPath":      in.layout.manifests,
+		"staticPodPath":      in.family.Paths.Manifests,
 	}
 	if ips := c.Cluster.DNSServiceIPs; len(ips) > 0 {
 		dns := make([]any, len(ips))

@@ -9,6 +9,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/internal/kubeletapi"
+	"github.com/slipway-dev/slipway/internal/profile"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
@@ -32,41 +33,40 @@ var kubeletFlags = concern{
 }
 
 func planKubeletFlags(in *input, out *output) {
-	if !in.layout.nodeIP && !slices.Equal(in.config.Network.IPFamilies, []string{"IPv4"}) {
+	if !in.family.Kubelet.NodeIP && !slices.Equal(in.config.Network.IPFamilies, []string{"IPv4"}) {
 		out.notApplied("$.network.ipFamilies")
 	}
-	wanted := labels(in.config)
+	wanted := labels(in)
 	labels := make([]string, 0, len(wanted))
 	for _, key := range slices.Sorted(maps.Keys(wanted)) {
 		labels = append(labels, key+"="+wanted[key])
 	}
-	variables := [][2]string{
-		{"KUBELET_FLAGS", joinFlags(flags(in, out))},
-		{"KUBELET_REGISTER_SCHEDULABLE", "true"},
-		{"NETWORK_POLICY", in.config.Network.Policy},
-		{"KUBELET_IMAGE", ""},
-		{"KUBELET_NODE_LABELS", strings.Join(labels, ",")},
+	values := map[profile.Content]string{
+		profile.Flags:         joinFlags(flags(in, out)),
+		profile.Labels:        strings.Join(labels, ","),
+		profile.NetworkPolicy: in.config.Network.Policy,
+		profile.CustomCloud:   in.family.Paths.CustomCloud,
 	}
-	if a := in.config.Cloud.Azure; a != nil && a.Custom != nil {
-		variables = append(variables, [2]string{"AZURE_ENVIRONMENT_FILEPATH", in.layout.customCloud})
+	var variables [][2]string
+	for _, v := range in.family.Kubelet.Environment {
+		if a := in.config.Cloud.Azure; v.Holds == profile.CustomCloud && (a == nil || a.Custom == nil) {
+			continue
+		}
+		variables = append(variables, [2]string{v.Name, cmp.Or(v.Value, values[v.Holds])})
 	}
 	secret := slices.ContainsFunc(in.config.Kubelet.Flags, nodeconfig.Flag.IsSecret)
-	out.guarded(secret, resource.Join, in.layout.kubeletEnv, 0o600, environmentFile(variables...), "the kubelet's flags and labels", kubeletUnit)
+	out.guarded(secret, resource.Join, in.family.Paths.KubeletEnv, 0o600, environmentFile(variables...), "the kubelet's flags and labels", kubeletUnit)
 }
 
-// servingCALabel tells the cluster that the kubelet's serving certificate is signed by it (AKS:
-// kubelet serving certificate rotation).
-const servingCALabel = "kubernetes.azure.com/kubelet-serving-ca"
-
 // labels are the contract's, and those that follow from it.
-func labels(c *nodeconfig.NodeConfig) map[string]string {
-	labels := c.Kubelet.Labels
-	if c.Components.Layout == nodeconfig.LayoutAKS && servingRotation(c) {
+func labels(in *input) map[string]string {
+	labels := in.config.Kubelet.Labels
+	if servingRotation(in.config) {
 		labels = maps.Clone(labels)
 		if labels == nil {
 			labels = make(map[string]string)
 		}
-		labels[servingCALabel] = "cluster"
+		maps.Copy(labels, in.family.Kubelet.ServingLabels)
 	}
 	return labels
 }
@@ -76,19 +76,19 @@ func servingRotation(c *nodeconfig.NodeConfig) bool {
 	return c.Kubelet.Config["serverTLSBootstrap"] == true
 }
 
-// selfSigned are the certificate and key that AKS's scripts make with openssl before the kubelet
-// starts. A kubelet that is named none makes its own, so they are not named.
-var selfSigned = []nodeconfig.Flag{
-	{Name: "tls-cert-file", Value: "/etc/kubernetes/certs/kubeletserver.crt"},
-	{Name: "tls-private-key-file", Value: "/etc/kubernetes/certs/kubeletserver.key"},
+// isSelfSigned reports whether a setting names a certificate, or its key, that the family's own scripts would make.
+func isSelfSigned(in *input, flag, value string) bool {
+	pair := in.family.Kubelet.SelfSigned
+	return value != "" && (flag == certificateFlag && value == pair.Certificate || flag == keyFlag && value == pair.Key)
 }
 
-// isSelfSigned reports whether a flag names one of those files. On a node that is not AKS's they are like any other.
-func isSelfSigned(c *nodeconfig.NodeConfig, flag nodeconfig.Flag) bool {
-	return c.Components.Layout == nodeconfig.LayoutAKS && slices.Contains(selfSigned, flag)
-}
+// The flags that name the kubelet's serving certificate and its key.
+const (
+	certificateFlag = "tls-cert-file"
+	keyFlag         = "tls-private-key-file"
+)
 
-// The setting that kubelets take and ignore since idleTimeoutIgnored (AKS drops it there).
+// The setting that kubelets take and ignore since idleTimeoutIgnored.
 const (
 	idleTimeoutFlag  = "streaming-connection-idle-timeout"
 	idleTimeoutField = "streamingConnectionIdleTimeout"
@@ -120,7 +120,7 @@ func flags(in *input, out *output) []nodeconfig.Flag {
 	for i, flag := range k.Flags {
 		at := document.IndexPath("$.kubelet.flags", i)
 		switch {
-		case isSelfSigned(in.config, flag) || managed(in, out, at, flag):
+		case isSelfSigned(in, flag.Name, flag.Value) || managed(in, out, at, flag):
 		case flag.Name == idleTimeoutFlag && in.reached(idleTimeoutIgnored):
 			out.warn(nodeconfig.Dropped, at, "--%s %s", flag.Name, idleTimeoutReason)
 		case in.minor == newest:
@@ -137,7 +137,7 @@ func flags(in *input, out *output) []nodeconfig.Flag {
 }
 
 // nodeIP is the address the node registers: the contract's, or the primary interface's where the
-// layout and the version need one to be told.
+// family and the version need one to be told.
 func nodeIP(in *input) string {
 	ips := in.config.Kubelet.NodeIPs
 	if len(ips) == 0 && in.needsAddress() {
@@ -147,7 +147,7 @@ func nodeIP(in *input) string {
 }
 
 // needsAddress reports whether the kubelet must be told the machine's address.
-func (in *input) needsAddress() bool { return in.layout.nodeIP && in.reached(nodeIPNeeded) }
+func (in *input) needsAddress() bool { return in.family.Kubelet.NodeIP && in.reached(nodeIPNeeded) }
 
 // addressesOf are the machine's addresses of the families that the contract wants.
 func addressesOf(c *nodeconfig.NodeConfig, f facts.Facts) []string {

@@ -2,20 +2,18 @@ package plan
 
 import (
 	"github.com/slipway-dev/slipway/exitcode"
+	"github.com/slipway-dev/slipway/internal/profile"
 	"github.com/slipway-dev/slipway/internal/resource"
 )
-
-// prepareUnit does what must be done before a kubelet starts, once in a boot. It is a unit of its own, so that it
-// is over when everything else is there: in the kubelet's own it would be between the last input and the kubelet,
-// three processes long. It does not name the kubelet's unit, which systemd would read for that: when the machine's
-// own drop-ins came it would have to read all units again, for seconds.
-const prepareUnit = "kubelet-prepare.service"
 
 // wireServerRule keeps pods from Azure's wire server, whose ports hand out what only the host may
 // have: extensions' protected settings and certificates (AKS: kubelet.sh).
 const wireServerRule = " FORWARD -d 168.63.129.16 -p tcp -m multiport --dports 80,32526 -j DROP"
 
-// kubeletPrepare plans the unit, and its start.
+// kubeletPrepare plans the unit that does what must be done before a kubelet starts, once in a boot, and its start.
+// It is a unit of its own, so that it is over when everything else is there: in the kubelet's own it would be between
+// the last input and the kubelet, three processes long. It does not name the kubelet's unit, which systemd would read
+// for that: when the machine's own drop-ins came it would have to read all units again, for seconds.
 var kubeletPrepare = concern{
 	name:  "kubelet preparation",
 	reads: []string{"$.cloud.provider"},
@@ -26,11 +24,12 @@ func planKubeletPrepare(in *input, out *output) {
 	if in.config.Cloud.Provider == "aws" && in.config.Cloud.AWS == nil {
 		out.notApplied("$.cloud.provider")
 	}
+	unit := in.family.Kubelet.Prepare
 	lines := []string{
 		"[Unit]",
 		"Description=Prepare the start of the kubelet",
 		"DefaultDependencies=no",
-		"After=local-fs.target slipway-provision.service",
+		"After=local-fs.target " + profile.AgentUnit,
 		"Conflicts=shutdown.target",
 		"Before=shutdown.target",
 		"",
@@ -49,13 +48,13 @@ func planKubeletPrepare(in *input, out *output) {
 		)
 	}
 	lines = append(lines, "", "[Install]", "WantedBy=multi-user.target")
-	out.file(resource.Base, resource.UnitDir+"/"+prepareUnit, 0o644, unitFile(lines...), "prepares the start of the kubelet; the kubelet restarts with it", prepareUnit)
-	out.enable(resource.Base, prepareUnit)
+	out.file(resource.Base, resource.UnitDir+"/"+unit, 0o644, unitFile(lines...), "prepares the start of the kubelet; the kubelet restarts with it", unit)
+	out.enable(resource.Base, unit)
 	out.add(resource.Resource{
 		Phase:    resource.Base,
 		ExitCode: exitcode.KubeletStartFailed,
 		Reason:   "has ended before the kubelet starts",
-		Spec:     &resource.Unit{Unit: prepareUnit},
+		Spec:     &resource.Unit{Unit: unit},
 	})
-	out.repeatedBy(wants(prepareUnit))
+	out.repeatedBy(wants(unit))
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/slipway-dev/slipway/exitcode"
+	"github.com/slipway-dev/slipway/internal/profile"
 	"github.com/slipway-dev/slipway/internal/resource"
 )
 
@@ -30,12 +31,12 @@ var kubeletBinary = concern{
 func planKubeletBinary(in *input, out *output) {
 	version := in.config.Cluster.KubernetesVersion
 	installed, ok := in.facts.Installed("kubelet", version)
-	if ok && version != "" && installed != in.layout.kubelet && linkable(installed) {
+	if ok && version != "" && installed != in.family.Paths.Kubelet && linkable(installed) {
 		out.add(resource.Resource{
 			Phase:   resource.Base,
 			Effects: resource.Restarting(kubeletUnit),
 			Reason:  "the kubelet of the wanted version, one of those in the image",
-			Spec:    &resource.Symlink{Path: in.layout.kubelet, Target: installed},
+			Spec:    &resource.Symlink{Path: in.family.Paths.Kubelet, Target: installed},
 		})
 	}
 }
@@ -53,18 +54,19 @@ func planKubeletUnit(in *input, out *output) {
 	if in.config.Kubelet.DataDisk == "Temporary" {
 		out.notApplied("$.kubelet.dataDisk")
 	}
-	for _, dir := range in.layout.directories() {
+	for _, dir := range in.family.Paths.Directories() {
 		// What is below /usr is the image's, which may be one that cannot be written to; the kubelet makes
 		// the directory of its plug-ins itself, and does without where it cannot.
 		if !strings.HasPrefix(dir, "/usr/") {
 			out.directory(dir, 0o755, "the kubelet expects it")
 		}
 	}
+	kubelet := &in.family.Kubelet
 	lines := []string{
 		"[Unit]",
 		"Description=Kubelet",
 		"Documentation=https://kubernetes.io/docs/reference/command-line-tools-reference/kubelet/",
-		"ConditionPathExists=" + in.layout.kubelet,
+		"ConditionPathExists=" + in.family.Paths.Kubelet,
 		"# It does not wait for the rest of the boot, of which cloud-init can be a part.",
 		"DefaultDependencies=no",
 		"After=local-fs.target systemd-modules-load.service systemd-sysctl.service systemd-tmpfiles-setup.service",
@@ -72,26 +74,29 @@ func planKubeletUnit(in *input, out *output) {
 		"Before=shutdown.target",
 		"Wants=network-online.target " + containerdUnit,
 		"After=network-online.target " + containerdUnit,
-		"Requires=" + prepareUnit,
-		"After=" + prepareUnit,
+		"Requires=" + kubelet.Prepare,
+		"After=" + kubelet.Prepare,
 		"# The agent's unit is ready when it is known that the disk, and what a kubelet has left on it, is this machine's.",
-		"After=slipway-provision.service",
+		"After=" + profile.AgentUnit,
 		"",
 		"[Service]",
-		"EnvironmentFile=" + in.layout.kubeletEnv,
+		"EnvironmentFile=" + in.family.Paths.KubeletEnv,
 	}
-	arguments := slices.DeleteFunc([]string{
-		in.layout.kubelet,
+	arguments := []string{
+		in.family.Paths.Kubelet,
 		byDefault(in.config.Kubelet, "v", "2"),
-		"--node-labels=${KUBELET_NODE_LABELS}",
-		byDefault(in.config.Kubelet, "volume-plugin-dir", in.layout.volumePlugins),
-		"$KUBELET_TLS_BOOTSTRAP_FLAGS",
-		"$KUBELET_CONFIG_FILE_FLAGS",
-		"$KUBELET_CONTAINERD_FLAGS",
-		"$KUBELET_CONTAINER_RUNTIME_FLAG",
-		"$KUBELET_CGROUP_FLAGS",
-		"$KUBELET_FLAGS",
-	}, func(argument string) bool { return argument == "" })
+		"--node-labels=${" + kubelet.Variable(profile.Labels) + "}",
+		byDefault(in.config.Kubelet, "volume-plugin-dir", in.family.Paths.VolumePlugins),
+	}
+	for _, variable := range []string{
+		kubelet.Kubeconfig.Variable, kubelet.Config.Variable, kubelet.Runtime.Variable, kubelet.RuntimeKind.Variable,
+		kubelet.CgroupDriver.Variable, kubelet.Variable(profile.Flags),
+	} {
+		if variable != "" {
+			arguments = append(arguments, "$"+variable)
+		}
+	}
+	arguments = slices.DeleteFunc(arguments, func(argument string) bool { return argument == "" })
 	lines = append(lines,
 		"ExecStart="+strings.Join(arguments, " \\\n    "),
 		"Restart=always",
@@ -102,25 +107,25 @@ func planKubeletUnit(in *input, out *output) {
 		"WantedBy=multi-user.target",
 	)
 	out.file(resource.Base, resource.UnitDir+"/"+kubeletUnit, 0o644, unitFile(lines...), "the kubelet's whole unit", kubeletUnit)
-	kubeletDropIn(out, "10-containerd-base-flag.conf", "KUBELET_CONTAINERD_FLAGS",
-		strings.TrimSpace(byDefault(in.config.Kubelet, "runtime-request-timeout", "15m")+" --container-runtime-endpoint="+containerdSocket+" --runtime-cgroups=/system.slice/"+containerdUnit))
+	kubeletDropIn(out, resource.Base, kubelet.Runtime, strings.TrimSpace(byDefault(in.config.Kubelet, "runtime-request-timeout", "15m")+
+		" --container-runtime-endpoint="+containerdSocket+" --runtime-cgroups="+in.family.Runtime.Slice+"/"+containerdUnit))
 	if !in.reached(containerRuntimeFlag) {
-		kubeletDropIn(out, "10-container-runtime-flag.conf", "KUBELET_CONTAINER_RUNTIME_FLAG", "--container-runtime=remote")
+		kubeletDropIn(out, resource.Base, kubelet.RuntimeKind, "--container-runtime=remote")
 	}
-	if driver := in.config.Runtime.CgroupDriver; driver != "" && !in.layout.kubeletDefaults {
-		kubeletDropIn(out, "10-cgroupv2.conf", "KUBELET_CGROUP_FLAGS", "--cgroup-driver="+driver)
+	if driver := in.config.Runtime.CgroupDriver; driver != "" && !in.family.Kubelet.ConfigDefaults {
+		kubeletDropIn(out, resource.Base, kubelet.CgroupDriver, "--cgroup-driver="+driver)
 	}
 	// A kubelet of a version that is not known yet may be one that the watchdog would kill.
 	if in.reached(watchdogSupported) && in.minor != newest {
-		out.file(resource.Base, kubeletDropIns+"10-watchdog.conf", 0o644, unitFile("[Service]", "WatchdogSec=60s"),
-			"systemd restarts a kubelet that hangs (AKS: 10-watchdog.conf)", kubeletUnit)
+		out.file(resource.Base, kubeletDropIns+kubelet.Watchdog.File, 0o644, unitFile("[Service]", "WatchdogSec=60s"),
+			sourced("systemd restarts a kubelet that hangs", kubelet.Watchdog.Source), kubeletUnit)
 	}
 }
 
 // kubeletDropIn sets one of the variables of the kubelet's command line.
-func kubeletDropIn(out *output, name, variable, value string) {
-	out.file(resource.Base, kubeletDropIns+name, 0o644, unitFile("[Service]", `Environment="`+variable+"="+unitValue(value)+`"`),
-		"part of the kubelet's command line", kubeletUnit)
+func kubeletDropIn(out *output, phase resource.Phase, a profile.Arguments, value string) {
+	out.file(phase, kubeletDropIns+a.File, 0o644, unitFile("[Service]", `Environment="`+a.Variable+"="+unitValue(value)+`"`),
+		sourced("part of the kubelet's command line", a.Source), kubeletUnit)
 }
 
 // kubeletStart plans the kubelet's start: after everything it needs, and seen to run.
@@ -139,11 +144,11 @@ func planKubeletStart(in *input, out *output) {
 		Phase:    resource.Join,
 		ExitCode: exitcode.KubeletInstallFailed,
 		Reason:   "systemd would skip a unit without its binary, without an error",
-		Spec:     &resource.Check{Label: "kubelet-binary", PathExists: in.layout.kubelet},
+		Spec:     &resource.Check{Label: "kubelet-binary", PathExists: in.family.Paths.Kubelet},
 	})
 	requires := []resource.ID{
 		resource.IDOf(&resource.Unit{Unit: containerdUnit}),
-		resource.IDOf(&resource.Unit{Unit: prepareUnit}),
+		resource.IDOf(&resource.Unit{Unit: in.family.Kubelet.Prepare}),
 		resource.IDOf(&resource.Check{Label: "kubelet-binary"}),
 		kernelGroup.all(),
 	}

@@ -109,6 +109,14 @@ func (o *output) guarded(secret bool, phase resource.Phase, path string, mode ui
 	}
 }
 
+// sourced is a reason with its source, in the family's own terms.
+func sourced(reason, source string) string {
+	if source == "" {
+		return reason
+	}
+	return reason + " (" + source + ")"
+}
+
 func (o *output) directory(path string, mode uint32, reason string) {
 	o.add(resource.Resource{
 		Phase:  resource.Base,

@@ -1,9 +1,6 @@
 package plan
 
-import (
-	"maps"
-	"slices"
-)
+import "github.com/slipway-dev/slipway/internal/profile"
 
 // KubeletUnit is the unit that makes a machine a node; ContainerdUnit is the one that its pods run under.
 const (
@@ -11,20 +8,20 @@ const (
 	ContainerdUnit = containerdUnit
 )
 
-// ContainerdConfig is where containerd's configuration is, in every layout.
+// ContainerdConfig is where containerd's configuration is, in every family.
 const ContainerdConfig = "/etc/containerd/config.toml"
 
-// Where networks of pods are configured, in every layout.
+// Where networks of pods are configured, in every family.
 const (
 	NetworkDir      = cniConfDir
 	NetworkTemplate = kubenetTemplate
 )
 
-// Places are where one layout has the files that a node is what it is by. Whoever has only a plan knows
+// Places are where one family of nodes has the files that a node is what it is by. Whoever has only a plan knows
 // its files by them.
 type Places struct {
-	// Layout names the layout.
-	Layout string
+	// Family names the family.
+	Family string
 	// KubeletBinary, KubeletConfig and KubeletEnv are the kubelet's binary, its configuration file and
 	// the environment file with its flags.
 	KubeletBinary, KubeletConfig, KubeletEnv string
@@ -34,12 +31,12 @@ type Places struct {
 	Authority string
 }
 
-// AllPlaces returns the places of every layout, sorted by the layouts' names.
+// AllPlaces returns the places of every family.
 func AllPlaces() []Places {
 	var all []Places
-	for _, name := range slices.Sorted(maps.Keys(layouts)) {
-		l := layouts[name]
-		all = append(all, Places{name, l.kubelet, l.kubeletConfig, l.kubeletEnv, l.kubeconfig, l.bootstrapConfig, l.ca})
+	for _, family := range profile.All() {
+		p := &family.Paths
+		all = append(all, Places{family.Name, p.Kubelet, p.KubeletConfig, p.KubeletEnv, p.Kubeconfig, p.BootstrapConfig, p.CA})
 	}
 	return all
 }

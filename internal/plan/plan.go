@@ -10,14 +10,15 @@ package plan
 import (
 	"github.com/slipway-dev/slipway/exitcode"
 	"github.com/slipway-dev/slipway/internal/facts"
+	"github.com/slipway-dev/slipway/internal/profile"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
 // The units of a node.
 const (
-	containerdUnit = "containerd.service"
-	kubeletUnit    = "kubelet.service"
+	containerdUnit = profile.ContainerdUnit
+	kubeletUnit    = profile.KubeletUnit
 )
 
 // New plans a node. The problems are settings that this version does not apply, and settings that
@@ -35,7 +36,7 @@ func planAll(concerns []*concern, in *input) (resource.Plan, []nodeconfig.Proble
 			c.plan(in, out)
 		}
 	}
-	out.guard(in.layout, in.joins())
+	out.guard(in.family.Paths.KubeletEnv, in.joins())
 	out.report(unread(in.config)...)
 	nodeconfig.SortProblems(out.problems)
 	return resource.Plan{Config: nodeconfig.Digest(in.config), Resources: out.resources, Health: healthChecks(in.config)}, out.problems

@@ -7,17 +7,17 @@ import (
 )
 
 // resolver takes systemd-resolved's stub out of the way: pods cannot reach a stub on the host's
-// loopback (AKS: base preparation).
+// loopback.
 var resolver = concern{
 	name: "resolver",
 	plan: planResolver,
 }
 
 func planResolver(in *input, out *output) {
-	if slices.Contains(in.layout.resolverLink, in.facts.OS.ID) {
+	if slices.Contains(in.family.Host.ResolverLink, in.facts.OS.ID) {
 		out.add(resource.Resource{
 			Phase:  resource.Base,
-			Reason: "pods cannot use the resolver on the host's loopback address (AKS: resolv.conf)",
+			Reason: sourced("pods cannot use the resolver on the host's loopback address", in.family.Sources.Resolver),
 			Spec:   &resource.Symlink{Path: "/etc/resolv.conf", Target: "/run/systemd/resolve/resolv.conf"},
 		})
 	}

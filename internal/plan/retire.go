@@ -20,7 +20,7 @@ const retireUnit = "slipway-retire-credential"
 // pkg/kubelet/certificate/bootstrap/bootstrap.go: LoadClientConfig). It returns the two; none where the
 // credential stays.
 func retireCredential(in *input, out *output) []string {
-	certificate, kubeconfig := in.certificate, in.layout.kubeconfig
+	certificate, kubeconfig := in.certificate, in.family.Paths.Kubeconfig
 	if certificate == "" {
 		out.warn(nodeconfig.Invalid, "$.kubelet.flags", "cert-dir is not a plain absolute path: the bootstrap token stays on the node after it has joined")
 		return nil
@@ -41,7 +41,7 @@ func retireCredential(in *input, out *output) []string {
 		"ExecStart=test -s "+certificate,
 		"ExecStart=test -s "+kubeconfig,
 		"ExecStart=sync -f "+certificate+" "+kubeconfig,
-		"ExecStart=rm -f "+in.layout.bootstrapConfig,
+		"ExecStart=rm -f "+in.family.Paths.BootstrapConfig,
 	), "removes the bootstrap credential")
 	out.file(resource.Join, resource.UnitDir+"/"+retireUnit+".path", 0o644, unitFile(
 		"[Unit]",

@@ -39,17 +39,17 @@ var sysctlModules = []struct{ prefix, module string }{
 // sysctlFile is the one that repeats a parameter at each boot (sysctl.d(5)).
 func sysctlFile(in *input, key string) string {
 	if _, ok := in.config.System.Sysctls[key]; ok {
-		return in.layout.sysctls
+		return in.family.Paths.Sysctls
 	}
-	return in.layout.forwarding
+	return in.family.Paths.Forwarding
 }
 
 func planSysctls(in *input, out *output) {
-	out.file(resource.Base, in.layout.forwarding, 0o644, assignments(forwardingSysctls, " = "),
+	out.file(resource.Base, in.family.Paths.Forwarding, 0o644, assignments(forwardingSysctls, " = "),
 		"pods' packets are routed and filtered, after every boot")
 	wanted := maps.Clone(forwardingSysctls)
 	if user := in.config.System.Sysctls; len(user) > 0 {
-		out.file(resource.Base, in.layout.sysctls, 0o644, assignments(user, "="), "the contract's kernel parameters, after every boot")
+		out.file(resource.Base, in.family.Paths.Sysctls, 0o644, assignments(user, "="), "the contract's kernel parameters, after every boot")
 		maps.Copy(wanted, user)
 	}
 	for _, key := range slices.Sorted(maps.Keys(wanted)) {

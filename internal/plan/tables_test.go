@@ -2,8 +2,6 @@ package plan
 
 import (
 	"fmt"
-	"path"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -11,6 +9,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/internal/kubeletapi"
+	"github.com/slipway-dev/slipway/internal/profile"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
@@ -32,7 +31,7 @@ func TestOwnSettingsAreTaken(t *testing.T) {
 					t.Errorf("%s: a kubelet of 1.%d is given %s: %v", name, minor, arg, problems)
 				}
 			}
-			config := fileIn(p, layoutOf(c).kubeletConfig)
+			config := fileIn(p, familyOf(c).Paths.KubeletConfig)
 			if config == nil {
 				continue
 			}
@@ -68,8 +67,9 @@ func TestRemovedFlags(t *testing.T) {
 
 // Each gate, from the version before it to the version at it.
 func TestGates(t *testing.T) {
-	dropIn := func(name string) func(resource.Plan) bool {
-		return func(p resource.Plan) bool { return planned(p, resource.ID("File:"+kubeletDropIns+name)) }
+	aks := profile.Of(nodeconfig.LayoutAKS).Kubelet
+	dropIn := func(d profile.DropIn) func(resource.Plan) bool {
+		return func(p resource.Plan) bool { return planned(p, resource.ID("File:"+kubeletDropIns+d.File)) }
 	}
 	argument := func(prefix string) func(resource.Plan) bool {
 		return func(p resource.Plan) bool {
@@ -83,10 +83,10 @@ func TestGates(t *testing.T) {
 		has           func(resource.Plan) bool
 		from          bool // there from the gate on, or until it
 	}{
-		{"container runtime flag", "1.26.15", "1.27.0", dropIn("10-container-runtime-flag.conf"), false},
+		{"container runtime flag", "1.26.15", "1.27.0", dropIn(aks.RuntimeKind.DropIn), false},
 		{"container runtime argument", "1.26.15", "1.27.0", argument("--container-runtime="), false},
 		{"node IP", "1.28.9", "1.29.0", argument("--node-ip="), true},
-		{"watchdog", "1.31.9", "1.32.0", dropIn("10-watchdog.conf"), true},
+		{"watchdog", "1.31.9", "1.32.0", dropIn(aks.Watchdog), true},
 		{"idle timeout", "1.33.9", "1.34.0", argument("--" + idleTimeoutFlag + "="), false},
 		{"cloud config", "1.33.9", "1.34.0", argument("--cloud-config="), false},
 	} {
@@ -110,10 +110,10 @@ func TestImageForAnyVersion(t *testing.T) {
 			c.Join.Method, c.Cluster.KubernetesVersion = nodeconfig.JoinNone, version
 		})
 		p, _ := New(c, ubuntu(t))
-		if got := planned(p, "File:"+kubeletDropIns+"10-watchdog.conf"); got != (version == "1.34.1") {
+		if got := planned(p, resource.ID("File:"+kubeletDropIns+familyOf(c).Kubelet.Watchdog.File)); got != (version == "1.34.1") {
 			t.Errorf("%q: watchdog: %v", version, got)
 		}
-		if planned(p, "File:"+kubeletDropIns+"10-container-runtime-flag.conf") {
+		if planned(p, resource.ID("File:"+kubeletDropIns+familyOf(c).Kubelet.RuntimeKind.File)) {
 			t.Errorf("%q: a flag that newer kubelets refuse", version)
 		}
 	}
@@ -125,48 +125,6 @@ func TestMinor(t *testing.T) {
 	} {
 		if got := minorOf(version); got != want {
 			t.Errorf("%q: got %d, want %d", version, got, want)
-		}
-	}
-}
-
-// emptyPlaces are the places that a layout may lack.
-var emptyPlaces = []string{"installed"}
-
-// Every layout has every place, each of its own.
-func TestLayouts(t *testing.T) {
-	if len(layouts) != 2 {
-		t.Errorf("there are %d layouts", len(layouts))
-	}
-	for name, l := range layouts {
-		v := reflect.ValueOf(l)
-		places := make(map[string]string)
-		for i := range v.NumField() {
-			field := v.Type().Field(i)
-			if field.Type.Kind() != reflect.String {
-				continue
-			}
-			place := v.Field(i).String()
-			if place == "" {
-				if !slices.Contains(emptyPlaces, field.Name) {
-					t.Errorf("%s has no %s", name, field.Name)
-				}
-				continue
-			}
-			if !path.IsAbs(place) || path.Clean(place) != place || strings.ContainsAny(place, " \t\"'\\%$") {
-				t.Errorf("%s: %s is %q", name, field.Name, place)
-			}
-			if other := places[place]; other != "" {
-				t.Errorf("%s: %s and %s are one place", name, field.Name, other)
-			}
-			places[place] = field.Name
-		}
-		if l.caMode != 0o600 && l.caMode != 0o644 {
-			t.Errorf("%s: caMode is %04o", name, l.caMode)
-		}
-		c := contract(t, "native/minimal.yaml")
-		c.Components.Layout = name
-		if len(nodeconfig.Fatal(nodeconfig.Validate(c))) > 0 {
-			t.Errorf("%s is no layout that a contract may name", name)
 		}
 	}
 }

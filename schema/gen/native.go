@@ -9,6 +9,7 @@ import (
 	"github.com/invopop/jsonschema"
 
 	"github.com/slipway-dev/slipway/internal/document"
+	"github.com/slipway-dev/slipway/internal/profile"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
@@ -29,7 +30,14 @@ var enums = map[string][]any{
 	"Azure.vmType":          {"standard", "vmss"},
 	"AzureLoadBalancer.sku": {"basic", "standard"},
 	"AzureBackoff.mode":     {"default", "v2"},
-	"Components.layout":     {nodeconfig.LayoutStandard, nodeconfig.LayoutAKS},
+	"Components.layout":     families(),
+}
+
+func families() (names []any) {
+	for _, name := range profile.Names() {
+		names = append(names, name)
+	}
+	return names
 }
 
 // durationPattern is what time.ParseDuration reads, without a negative sign.

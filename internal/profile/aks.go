@@ -1,0 +1,101 @@
+package profile
+
+import "github.com/slipway-dev/slipway/exitcode"
+
+// aks is a node of AKS's, on its own images or on Slipway's: AKS node contract, sections "on the node", "containerd
+// configuration rules" and "completion files", and the scripts and units of Azure's AgentBaker, where it is from.
+var aks = Profile{
+	Name: "aks",
+	Paths: Paths{
+		Installed:        "/opt/azure/vhd-install.complete",
+		Containerd:       "/usr/bin/containerd",
+		Runc:             "/usr/bin/runc",
+		Kubelet:          "/opt/bin/kubelet",
+		VolumePlugins:    "/etc/kubernetes/volumeplugins",
+		Manifests:        "/etc/kubernetes/manifests",
+		KubeletEnv:       "/etc/default/kubelet",
+		KubeletConfig:    "/etc/default/kubeletconfig.json",
+		Kubeconfig:       "/var/lib/kubelet/kubeconfig",
+		BootstrapConfig:  "/var/lib/kubelet/bootstrap-kubeconfig",
+		CA:               "/etc/kubernetes/certs/ca.crt",
+		CAMode:           0o600,
+		ServerCert:       "/etc/kubernetes/certs/apiserver.crt",
+		ClientCert:       "/etc/kubernetes/certs/client.crt",
+		ClientKey:        "/etc/kubernetes/certs/client.key",
+		CloudConfig:      "/etc/kubernetes/azure.json",
+		CustomCloud:      "/etc/kubernetes/akscustom.json",
+		CredentialConfig: "/var/lib/kubelet/credential-provider-config.yaml",
+		Sysctls:          "/etc/sysctl.d/999-sysctl-aks.conf",
+		Forwarding:       "/etc/sysctl.d/99-force-bridge-forward.conf",
+		Features:         "/opt/azure/containers/enabled_features.sh",
+	},
+	Kubelet: Kubelet{
+		Environment: []Variable{
+			{Name: "KUBELET_FLAGS", Holds: Flags},
+			{Name: "KUBELET_REGISTER_SCHEDULABLE", Holds: Fixed, Value: "true"},
+			{Name: "NETWORK_POLICY", Holds: NetworkPolicy},
+			{Name: "KUBELET_IMAGE", Holds: Fixed},
+			{Name: "KUBELET_NODE_LABELS", Holds: Labels},
+			{Name: "AZURE_ENVIRONMENT_FILEPATH", Holds: CustomCloud},
+		},
+		Kubeconfig:   Arguments{DropIn{"10-tlsbootstrap.conf", "AKS: 10-tlsbootstrap.conf"}, "KUBELET_TLS_BOOTSTRAP_FLAGS"},
+		Config:       Arguments{DropIn{"10-componentconfig.conf", "AKS: 10-componentconfig.conf"}, "KUBELET_CONFIG_FILE_FLAGS"},
+		Runtime:      Arguments{DropIn{File: "10-containerd-base-flag.conf"}, "KUBELET_CONTAINERD_FLAGS"},
+		RuntimeKind:  Arguments{DropIn{File: "10-container-runtime-flag.conf"}, "KUBELET_CONTAINER_RUNTIME_FLAG"},
+		CgroupDriver: Arguments{DropIn{File: "10-cgroupv2.conf"}, "KUBELET_CGROUP_FLAGS"},
+		Watchdog:     DropIn{"10-watchdog.conf", "AKS: 10-watchdog.conf"},
+		Prepare:      "kubelet-prepare.service",
+		NodeIP:       true, // the cloud provider is external (AKS: --node-ip)
+		// openssl makes them in configureKubeletServing.
+		SelfSigned: Pair{"/etc/kubernetes/certs/kubeletserver.crt", "/etc/kubernetes/certs/kubeletserver.key"},
+		// AKS: kubelet serving certificate rotation.
+		ServingLabels: map[string]string{"kubernetes.azure.com/kubelet-serving-ca": "cluster"},
+		Entries:       Entries{Cluster: "localcluster", Context: "localclustercontext", BootstrapContext: "bootstrap-context"},
+	},
+	Runtime: Runtime{
+		Names:   []string{"runc", "untrusted"}, // the second is a name that workloads of old may still ask for
+		Slice:   "/system.slice",
+		Forward: DropIn{"exec_start.conf", "AKS: exec_start.conf"},
+		Limits:  DropIn{"set_ulimits.conf", "AKS: set_ulimits.conf"},
+	},
+	Host: Host{
+		ResolverLink: []string{"ubuntu"}, // AKS: base preparation
+	},
+	Sources: Sources{
+		Installed: "AKS: is_vhd",
+		Features:  "AKS: enabled_features",
+		Resolver:  "AKS: resolv.conf",
+		Kubenet:   "AKS: kubenet",
+		AzureCNI:  "AKS: 10-azure.conflist",
+	},
+	// AKS node contract, completion files and guest agent events.
+	Publication: Publication{
+		Result:       "/var/log/azure/aks/provision.json",
+		Complete:     "/opt/azure/containers/provision.complete",
+		BaseComplete: "/opt/azure/containers/base_prep.complete",
+		Log:          "/var/log/azure/aks-node-controller.log",
+		Events:       Events{"/var/log/azure/Microsoft.Azure.Extensions.CustomScript/events", "AKS.AKSNodeController."},
+		ExitCode:     exitcode.ForAKS,
+	},
+	Contract: Contract{
+		Dialect: "aks",
+		JSON:    "/opt/azure/containers/aks-node-controller-config.json",
+	},
+	Agent: Agent{
+		Root:     "/opt/azure",
+		Program:  "/opt/azure/containers/aks-node-controller",
+		Called:   "aks-node-controller",
+		Unit:     "aks-node-controller.service",
+		Launcher: "/opt/azure/containers/aks-node-controller-launcher.sh",
+		Output:   "/var/log/azure/aks-node-controller.output",
+		Logs:     "/var/log/azure",
+	},
+	Empty: map[string]string{
+		"Kubelet.Runtime.Source":      "the file's name is AKS's, and says so",
+		"Kubelet.RuntimeKind.Source":  "the file's name is AKS's, and says so",
+		"Kubelet.CgroupDriver.Source": "the file's name is AKS's, and says so",
+		"Kubelet.ConfigDefaults":      "AKS's contract says all that its kubelets are told",
+		"Runtime.CgroupDriver":        "it follows needs_cgroupv2, or else is containerd's default",
+		"Contract.YAML":               "AKS's contract is JSON",
+	},
+}

@@ -1,0 +1,322 @@
+// Package profile is the table of the families of nodes: what differs between a node that has kubeadm's places and
+// one of AKS's, as data. A family is one value in one file: where things are on its nodes, what they are called, what
+// is decided differently, where results are published, and how its agent is found and started.
+//
+// The planner, validation, the agent, user data and the tables of paths read it. It decides nothing about a single
+// node, reads no contract and touches no machine. A new family is a new file, and its name in families.
+package profile
+
+import (
+	"path"
+	"slices"
+	"strings"
+)
+
+// The units that every family has.
+const (
+	// KubeletUnit is the unit that makes a machine a node.
+	KubeletUnit = "kubelet.service"
+	// ContainerdUnit is the one that pods run under.
+	ContainerdUnit = "containerd.service"
+	// AgentUnit is the unit of Slipway's own images that provisions. It is ready when it is known that the disk, and
+	// what a kubelet has left on it, is this machine's.
+	AgentUnit = "slipway-provision.service"
+)
+
+// Profile is a family of nodes. It is a table: nobody changes it.
+type Profile struct {
+	// Name is what a contract calls the family (components.layout).
+	Name        string
+	Paths       Paths
+	Kubelet     Kubelet
+	Runtime     Runtime
+	Host        Host
+	Sources     Sources
+	Publication Publication
+	Contract    Contract
+	Agent       Agent
+	// Empty says why a cell is empty, by its name, for instance "Kubelet.NodeIP". A group of cells may have one
+	// reason: "Publication.Events". Every empty cell has one.
+	Empty map[string]string
+}
+
+// Paths are where things are on a node.
+type Paths struct {
+	// Installed is a file that an image holds that was built for the purpose.
+	Installed string
+
+	Containerd       string // binary
+	Runc             string // binary
+	Kubelet          string // binary
+	VolumePlugins    string
+	Manifests        string // static pods
+	KubeletEnv       string // environment file
+	KubeletConfig    string // configuration file
+	Kubeconfig       string
+	BootstrapConfig  string
+	CA               string
+	CAMode           uint32
+	ServerCert       string
+	ClientCert       string
+	ClientKey        string
+	CloudConfig      string // azure.json
+	CustomCloud      string // environment of a custom cloud
+	CredentialConfig string // image credential provider
+	Sysctls          string
+	Forwarding       string // sysctls that container networking needs
+	Features         string // switches that the image's own programs read
+}
+
+// Files are the places of the node's files, but for that of the image credential provider's configuration, which a
+// contract may name itself.
+func (p *Paths) Files() []string {
+	return []string{
+		p.KubeletEnv, p.KubeletConfig, p.Kubeconfig, p.BootstrapConfig, p.CA, p.ServerCert, p.ClientCert, p.ClientKey,
+		p.CloudConfig, p.CustomCloud, p.Sysctls, p.Forwarding, p.Features,
+	}
+}
+
+// Directories are those that the kubelet expects.
+func (p *Paths) Directories() []string {
+	return []string{"/var/lib/kubelet", path.Dir(p.CA), p.Manifests, p.VolumePlugins}
+}
+
+// Kubelet is how the kubelet is configured and started.
+type Kubelet struct {
+	// Environment are the variables of its environment file, in the order in which they are written.
+	Environment []Variable
+	// Kubeconfig, Config, Runtime, RuntimeKind and CgroupDriver are drop-ins of its unit, each with a part of its
+	// command line: its credential, its configuration file, its container runtime, that this is no Docker (until
+	// Kubernetes 1.26), and its cgroup driver where no configuration file has it.
+	Kubeconfig, Config, Runtime, RuntimeKind, CgroupDriver Arguments
+	// Watchdog is the drop-in that has systemd restart it when it hangs.
+	Watchdog DropIn
+	// Prepare is the unit that precedes it, once in a boot.
+	Prepare string
+	// ConfigDefaults says that it always has a configuration file, with Slipway's defaults; otherwise only where the
+	// contract asks for one, with what it says, and the rest are flags.
+	ConfigDefaults bool
+	// NodeIP says that it is given the node's address where its version needs it.
+	NodeIP bool
+	// SelfSigned are the certificate and key that the family's own scripts make before it starts, and nobody makes
+	// here. A kubelet that is named none makes its own, so they are not named.
+	SelfSigned Pair
+	// ServingLabels are given to a node whose kubelet asks the cluster for its serving certificate.
+	ServingLabels map[string]string
+	// Entries are the names within its kubeconfig, which nobody sees but who reads the file.
+	Entries Entries
+}
+
+// Variable is one of the kubelet's environment.
+type Variable struct {
+	Name  string
+	Holds Content
+	// Value is what it holds where that is Fixed.
+	Value string
+}
+
+// Content is what a variable holds.
+type Content int
+
+// The contents.
+const (
+	// Fixed is the same on each node.
+	Fixed Content = iota
+	// Flags are the kubelet's flags.
+	Flags
+	// Labels are the node's labels.
+	Labels
+	// NetworkPolicy is the name of the engine of network policies.
+	NetworkPolicy
+	// CustomCloud is the path of a custom cloud's environment; the variable is not there without one.
+	CustomCloud
+)
+
+// Variable is the name of the variable that holds something; empty for none.
+func (k *Kubelet) Variable(holds Content) string {
+	for _, v := range k.Environment {
+		if v.Holds == holds {
+			return v.Name
+		}
+	}
+	return ""
+}
+
+// DropIn is a drop-in of a unit.
+type DropIn struct {
+	// File is its name in the unit's directory.
+	File string
+	// Source is where it is from, in the family's own terms, for whoever reads the plan.
+	Source string
+}
+
+// Arguments are a drop-in that sets a variable of the kubelet's command line.
+type Arguments struct {
+	DropIn
+	Variable string
+}
+
+// Pair is a certificate and its key.
+type Pair struct{ Certificate, Key string }
+
+// Entries are the names within a kubeconfig. BootstrapContext is in the one that the kubelet joins with.
+type Entries struct{ Cluster, Context, BootstrapContext string }
+
+// Runtime is how containerd is configured.
+type Runtime struct {
+	// Names are those by which pods may ask for runc; the first is the default.
+	Names []string
+	// CgroupDriver is containerd's and the kubelet's where the contract names none.
+	CgroupDriver string
+	// Slice is the one that containerd's unit is in, as a cgroup.
+	Slice string
+	// Forward is the drop-in that has the host forward pods' packets, Limits the one with the contract's limits.
+	Forward, Limits DropIn
+}
+
+// Host is what is done to the operating system.
+type Host struct {
+	// ResolverLink makes /etc/resolv.conf systemd-resolved's own list on these distributions: pods cannot reach a
+	// stub on the host's loopback.
+	ResolverLink []string
+}
+
+// Sources are where something is from, in the family's own terms, for whoever reads the plan.
+type Sources struct {
+	Installed, Features, Resolver, Kubenet, AzureCNI string
+}
+
+// Publication is where the result of a provisioning is published, and how.
+type Publication struct {
+	// Result is the CSEStatus document.
+	Result string
+	// Complete marks that a provisioning has ended, well or not; it appears after the result. BaseComplete takes its
+	// place where only an image was prepared.
+	Complete, BaseComplete string
+	// Log is the agent's log.
+	Log string
+	// Events is where events go that others collect.
+	Events Events
+	// ExitCode turns a code of Slipway's into the one that the family's consumers know. Nil leaves it as it is; call
+	// Code.
+	ExitCode func(code int) int
+}
+
+// Code is an exit code as the family's consumers know it.
+func (p *Publication) Code(code int) int {
+	if p.ExitCode == nil {
+		return code
+	}
+	return p.ExitCode(code)
+}
+
+// Events is where a guest agent collects events, and how their tasks begin.
+type Events struct{ Dir, Task string }
+
+// Contract is the family's own contract.
+type Contract struct {
+	// Dialect is the one that is for this family alone, or that of whoever has none of his own.
+	Dialect string
+	// YAML and JSON are its own places on the disk, by its form.
+	YAML, JSON string
+}
+
+// Paths are its places, in the order in which they are looked at.
+func (c *Contract) Paths() []string {
+	return slices.DeleteFunc([]string{c.YAML, c.JSON}, func(place string) bool { return place == "" })
+}
+
+// Place is where a contract of the family belongs.
+func (c *Contract) Place(document []byte) string {
+	if c.YAML == "" || len(document) > 0 && document[0] == '{' {
+		return c.JSON
+	}
+	return c.YAML
+}
+
+// Agent is how the agent is found and started on an image of the family's.
+type Agent struct {
+	// Root is the directory of the family's programs and contract.
+	Root string
+	// Program is the agent's path, and Called the name that it is called by.
+	Program, Called string
+	// Unit provisions.
+	Unit string
+	// Launcher is a program that starts the agent earlier than a unit can be started, Output where it writes, and
+	// Logs the directory of that and of what else the family's programs log.
+	Launcher, Output, Logs string
+}
+
+// families are all there are. The default is the last: whoever looks for something in all places looks in those of
+// one family alone first.
+var families = []*Profile{&aks, &standard}
+
+// All returns the families, the default last.
+func All() []*Profile { return slices.Clone(families) }
+
+// Default is the family of a contract that names none.
+func Default() *Profile { return families[len(families)-1] }
+
+// Names are the families' names, the default first.
+func Names() []string {
+	var names []string
+	for _, p := range families {
+		names = append([]string{p.Name}, names...)
+	}
+	return names
+}
+
+// Named is the family of a name, and nil where there is none.
+func Named(name string) *Profile {
+	return find(func(p *Profile) bool { return p.Name == name })
+}
+
+// Of is the family of a node whose contract names it. An unknown name is a problem that validation reports; what else
+// there is to say is said of the default.
+func Of(name string) *Profile {
+	if p := Named(name); p != nil {
+		return p
+	}
+	return Default()
+}
+
+// OfDialect is the family that contracts of a dialect are sent to, and nil for a dialect of no family.
+func OfDialect(dialect string) *Profile {
+	return find(func(p *Profile) bool { return dialect != "" && p.Contract.Dialect == dialect })
+}
+
+// OfContract is the family that has its contract at a path, and nil where none has.
+func OfContract(place string) *Profile {
+	return find(func(p *Profile) bool { return slices.Contains(p.Contract.Paths(), place) })
+}
+
+// OfProgram is the family that calls the agent by a name; the default where none does.
+func OfProgram(name string) *Profile {
+	if p := find(func(p *Profile) bool { return p.Agent.Called == name }); p != nil {
+		return p
+	}
+	return Default()
+}
+
+// Publisher is the family in whose places the result of a contract is published: where whoever has sent it waits. It
+// is the one that the contract's dialect is for. Without a contract that can be read (dialect is empty) it is the
+// one that calls the agent by the name program, or has the place in which the contract was to be.
+func Publisher(dialect, program, contract string) *Profile {
+	if p := OfDialect(dialect); p != nil {
+		return p
+	}
+	if p := OfProgram(program); dialect == "" && p != Default() {
+		return p
+	}
+	if p := find(func(p *Profile) bool { return strings.HasPrefix(contract, p.Agent.Root+"/") }); dialect == "" && p != nil {
+		return p
+	}
+	return Default()
+}
+
+func find(is func(*Profile) bool) *Profile {
+	if i := slices.IndexFunc(families, is); i >= 0 {
+		return families[i]
+	}
+	return nil
+}

@@ -1,0 +1,92 @@
+package profile
+
+// standard is a node with kubeadm's places, of any cluster and any cloud: the paths of its constants
+// (k8s.io/kubernetes, cmd/kubeadm/app/constants), binaries as packaged, and the names of its drop-in of the kubelet's
+// unit (k8s.io/release, cmd/krel/templates/latest/kubeadm/10-kubeadm.conf). No drop-in has that file's name, which
+// would hide the package's.
+var standard = Profile{
+	Name: "standard",
+	Paths: Paths{
+		Containerd:       "/usr/bin/containerd",
+		Runc:             "/usr/bin/runc",
+		Kubelet:          "/usr/bin/kubelet",
+		VolumePlugins:    "/usr/libexec/kubernetes/kubelet-plugins/volume/exec",
+		Manifests:        "/etc/kubernetes/manifests",
+		KubeletEnv:       "/etc/default/kubelet",
+		KubeletConfig:    "/var/lib/kubelet/config.yaml",
+		Kubeconfig:       "/etc/kubernetes/kubelet.conf",
+		BootstrapConfig:  "/etc/kubernetes/bootstrap-kubelet.conf",
+		CA:               "/etc/kubernetes/pki/ca.crt",
+		CAMode:           0o644,
+		ServerCert:       "/etc/kubernetes/pki/apiserver.crt",
+		ClientCert:       "/etc/kubernetes/pki/kubelet-client.crt",
+		ClientKey:        "/etc/kubernetes/pki/kubelet-client.key",
+		CloudConfig:      "/etc/kubernetes/azure.json",
+		CustomCloud:      "/etc/kubernetes/azure-environment.json",
+		CredentialConfig: "/etc/kubernetes/credential-provider.yaml",
+		Sysctls:          "/etc/sysctl.d/99-slipway.conf",
+		Forwarding:       "/etc/sysctl.d/99-kubernetes-cri.conf", // Kubernetes: container runtimes, prerequisites
+		Features:         "/etc/slipway/features.env",
+	},
+	Kubelet: Kubelet{
+		Environment: []Variable{
+			{Name: "KUBELET_EXTRA_ARGS", Holds: Flags}, // kubeadm: "a file that the user can use for overrides"
+			{Name: "KUBELET_NODE_LABELS", Holds: Labels},
+			{Name: "AZURE_ENVIRONMENT_FILEPATH", Holds: CustomCloud}, // Azure's SDK, go-autorest
+		},
+		Kubeconfig:     Arguments{DropIn{"10-kubeconfig.conf", "kubeadm: KUBELET_KUBECONFIG_ARGS"}, "KUBELET_KUBECONFIG_ARGS"},
+		Config:         Arguments{DropIn{"10-config.conf", "kubeadm: KUBELET_CONFIG_ARGS"}, "KUBELET_CONFIG_ARGS"},
+		Runtime:        Arguments{DropIn{"10-runtime.conf", "kubeadm: KUBELET_KUBEADM_ARGS"}, "KUBELET_KUBEADM_ARGS"},
+		RuntimeKind:    Arguments{DropIn{"10-container-runtime.conf", "Kubernetes: --container-runtime"}, "KUBELET_CONTAINER_RUNTIME_ARGS"},
+		Watchdog:       DropIn{"10-watchdog.conf", "Kubernetes: SystemdWatchdog"},
+		Prepare:        "kubelet-prepare.service",
+		ConfigDefaults: true, // kubeadm: componentconfigs, kubelet
+		// What the kubelet calls them in the kubeconfig that it writes when it joins (k8s.io/kubernetes v1.36.3
+		// pkg/kubelet/certificate/bootstrap/bootstrap.go, writeKubeconfigFromBootstrapping).
+		Entries: Entries{Cluster: "default-cluster", Context: "default-context", BootstrapContext: "default-context"},
+	},
+	Runtime: Runtime{
+		Names:        []string{"runc"},
+		CgroupDriver: "systemd", // kubeadm's default
+		Slice:        "/system.slice",
+		Forward:      DropIn{"10-forward.conf", "Docker docs, packet filtering: Docker on a router"},
+		Limits:       DropIn{"10-limits.conf", "systemd.exec(5), process properties"},
+	},
+	Sources: Sources{
+		Features: "systemd.exec(5), EnvironmentFile=",
+		Kubenet:  "containerd: docs/cri/config.md, CNI config template",
+		AzureCNI: "Azure container networking: azure-vnet",
+	},
+	Publication: Publication{
+		Result:       "/var/lib/slipway/provision.json",
+		Complete:     "/var/lib/slipway/provision.complete",
+		BaseComplete: "/var/lib/slipway/base.complete",
+		Log:          "/var/log/slipway.log",
+	},
+	Contract: Contract{
+		Dialect: "native",
+		YAML:    "/etc/slipway/config.yaml",
+		JSON:    "/etc/slipway/config.json",
+	},
+	Agent: Agent{
+		Root:    "/opt/slipway",
+		Program: "/opt/slipway/bin/slipway-node",
+		Called:  "slipway-node",
+		Unit:    AgentUnit,
+	},
+	Empty: map[string]string{
+		"Paths.Installed":       "there is no file that all such images have",
+		"Sources.Installed":     "no image is looked at",
+		"Kubelet.CgroupDriver":  "the configuration file always has it",
+		"Kubelet.NodeIP":        "kubeadm leaves it to the kubelet, which finds one",
+		"Kubelet.SelfSigned":    "no script makes one: kubeadm, too, leaves the serving certificate to the kubelet",
+		"Kubelet.ServingLabels": "no label is asked for",
+		"Host.ResolverLink":     "the machine's resolver stays as it is; kubelet.config.resolvConf names another file",
+		"Sources.Resolver":      "no link is made",
+		"Publication.Events":    "only Azure's guest agent collects events, for AKS",
+		"Publication.ExitCode":  "the codes are Slipway's own",
+		"Agent.Launcher":        "the unit is started",
+		"Agent.Output":          "there is no launcher",
+		"Agent.Logs":            "the log is a file among others in /var/log",
+	},
+}
