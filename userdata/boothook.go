@@ -1,19 +1,29 @@
 package userdata
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/slipway-dev/slipway/internal/profile"
+)
 
 // boothook is the script that cloud-init runs at every boot, in its earliest stage that has user
 // data, cut where the contract and the feature switches go in.
 type boothook struct {
 	head, features, tail string
+	// config is the cloud-config part beside it.
+	config string
 }
 
 // boothooks are the scripts by the place of the contract, made once.
-var boothooks = map[string]*boothook{
-	AKSPath:        newBoothook("", AKSPath),
-	NativePath:     newBoothook("", NativePath),
-	NativeYAMLPath: newBoothook("", NativeYAMLPath),
-}
+var boothooks = func() map[string]*boothook {
+	all := make(map[string]*boothook)
+	for _, family := range profile.All() {
+		for _, path := range family.Contract.Paths() {
+			all[path] = newBoothook("", path)
+		}
+	}
+	return all
+}()
 
 // size is how much append appends.
 func (b *boothook) size(document, features []byte) int {
@@ -38,25 +48,27 @@ func (b *boothook) append(dst, document, features []byte) []byte {
 
 // newBoothook makes the script for a contract at path, all its places below root: "" but in tests.
 func newBoothook(root, path string) *boothook {
-	marker, result, start := "/var/lib/slipway/provision.complete", "/var/lib/slipway/provision.json", startNative
-	if path == AKSPath {
-		marker, result, start = "/opt/azure/containers/provision.complete", "/var/log/azure/aks/provision.json", startAKS
+	family := (&Contract{Path: path}).family()
+	start := startUnit
+	if family.Agent.Launcher != "" {
+		start = startLauncher
 	}
 	fill := strings.NewReplacer(
 		"@CONTRACT@", root+path,
-		"@FEATURES@", root+FeaturesPath,
-		"@MARKER@", root+marker,
-		"@RESULT@", root+result,
-		"@LAUNCHER@", root+"/opt/azure/containers/aks-node-controller-launcher.sh",
-		"@LOGS@", root+"/var/log/azure",
-		"@OUTPUT@", root+"/var/log/azure/aks-node-controller.output",
-		"@UNIT@", nativeUnit,
-		"@AKSUNIT@", aksUnit,
+		"@FEATURES@", root+family.Paths.Features,
+		"@MARKER@", root+family.Publication.Complete,
+		"@RESULT@", root+family.Publication.Result,
+		"@LAUNCHER@", root+family.Agent.Launcher,
+		"@LOGS@", root+family.Agent.Logs,
+		"@OUTPUT@", root+family.Agent.Output,
+		"@UNIT@", profile.AgentUnit,
+		"@OWNUNIT@", family.Agent.Unit,
 	).Replace
 	return &boothook{
 		head:     fill(boothookHead + "put '@CONTRACT@' <<'SLIPWAY_END'\n"),
 		features: fill("SLIPWAY_END\nput '@FEATURES@' <<'SLIPWAY_END'\n"),
 		tail:     fill("SLIPWAY_END\n" + start),
+		config:   cloudConfigPart(family),
 	}
 }
 
@@ -110,14 +122,14 @@ fi
 
 `
 
-// startNative starts Slipway's unit. There is no second choice: an AKS launcher that finds no AKS
+// startUnit starts Slipway's unit. There is no second choice: an AKS launcher that finds no AKS
 // contract ends without a word, and everybody would wait.
-const startNative = `
+const startUnit = `
 systemctl start --no-block @UNIT@ || fail 'cannot start @UNIT@, is slipway-node installed?'
 say 'started @UNIT@'
 `
 
-// startAKS starts whatever the image has: the launcher of AKS's images as their own boothook does,
+// startLauncher starts whatever the image has: the launcher of AKS's images as their own boothook does,
 // which is seconds earlier than the unit can be; or a unit. Of note:
 //
 //   - Where the launcher's unit is enabled (images before July 2026) systemd starts it in any case:
@@ -127,8 +139,8 @@ say 'started @UNIT@'
 //   - On AKS's images a marker makes the scripts report success without doing anything, even after
 //     a failure. So the marker of an attempt that is known to have failed is taken away. A marker
 //     without a result is someone's wish to be left alone, and stays.
-const startAKS = `
-if [ -x '@LAUNCHER@' ] && ! systemctl is-enabled --quiet @AKSUNIT@ 2>/dev/null; then
+const startLauncher = `
+if [ -x '@LAUNCHER@' ] && ! systemctl is-enabled --quiet @OWNUNIT@ 2>/dev/null; then
 	if [ -e '@RESULT@' ]; then rm -f '@MARKER@' || fail 'cannot remove @MARKER@'; fi
 	mkdirs '@LOGS@'
 	true >>'@OUTPUT@' || fail 'cannot write @OUTPUT@'
@@ -141,7 +153,7 @@ if [ -x '@LAUNCHER@' ] && ! systemctl is-enabled --quiet @AKSUNIT@ 2>/dev/null; 
 	exit 0
 fi
 unit=@UNIT@
-systemctl cat "$unit" >/dev/null 2>&1 || unit=@AKSUNIT@
+systemctl cat "$unit" >/dev/null 2>&1 || unit=@OWNUNIT@
 systemctl start --no-block "$unit" || fail "cannot start $unit, is this a node image?"
 say "started $unit"
 `

@@ -19,6 +19,9 @@ import (
 )
 
 const (
+	nativeUnit = "slipway-provision.service"
+	aksUnit    = "aks-node-controller.service"
+
 	launcherPath  = "/opt/azure/containers/aks-node-controller-launcher.sh"
 	launcherLog   = "/var/log/azure/aks-node-controller.output"
 	aksMarker     = "/opt/azure/containers/provision.complete"

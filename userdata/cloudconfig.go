@@ -1,6 +1,10 @@
 package userdata
 
-import "encoding/base64"
+import (
+	"encoding/base64"
+
+	"github.com/slipway-dev/slipway/internal/profile"
+)
 
 // The cloud-config part of the MIME document. cloud-init warns of one that is empty, so each says
 // the little that is useful.
@@ -13,20 +17,15 @@ import "encoding/base64"
 // systemd), hence a shell script, and a second launcher beside the first does harm. It gets
 // cloud-init's usual last message with a hint for whoever reads the console. The braces are needed:
 // cloud-init takes a dot after a bare name for a part of the name.
-const (
-	nativePart = "#cloud-config\n" +
-		"runcmd:\n" +
-		"- [systemctl, start, --no-block, " + nativeUnit + "]\n"
-	aksPart = "#cloud-config\n" +
-		"final_message: \"cloud-init ${version} finished at ${timestamp}. Datasource ${datasource}. Up ${uptime} seconds. " +
-		"The node's agent logs to /var/log/azure/aks-node-controller.log.\"\n"
-)
-
-func cloudConfigPart(c *Contract) string {
-	if c.Path == AKSPath {
-		return aksPart
+func cloudConfigPart(family *profile.Profile) string {
+	if family.Agent.Launcher == "" {
+		return "#cloud-config\n" +
+			"runcmd:\n" +
+			"- [systemctl, start, --no-block, " + family.Agent.Unit + "]\n"
 	}
-	return nativePart
+	return "#cloud-config\n" +
+		"final_message: \"cloud-init ${version} finished at ${timestamp}. Datasource ${datasource}. Up ${uptime} seconds. " +
+		"The node's agent logs to " + family.Publication.Log + ".\"\n"
 }
 
 // CloudConfig returns a plain #cloud-config that writes the contract and starts the agent's unit.
@@ -44,7 +43,7 @@ func CloudConfig(c Contract) ([]byte, error) {
 	out = append(out, "#cloud-config\nwrite_files:\n"...)
 	out = appendWriteFile(out, c.Path, c.Document)
 	if features != nil {
-		out = appendWriteFile(out, FeaturesPath, features)
+		out = appendWriteFile(out, c.family().Paths.Features, features)
 	}
 	out = append(out, "runcmd:\n- [systemctl, enable, --now, --no-block, "...)
 	out = append(out, c.unit()...)

@@ -6,13 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/slipway-dev/slipway/internal/profile"
 	"github.com/slipway-dev/slipway/nodeconfig"
-)
-
-// The agent's program, on Slipway's own images and on AKS's.
-const (
-	nativeAgent = "/opt/slipway/bin/slipway-node"
-	aksAgent    = "/opt/azure/containers/aks-node-controller"
 )
 
 // The places where a node reads its contract; the place says what kind of contract it is.
@@ -27,12 +22,6 @@ const (
 
 // FeaturesPath is where the launcher of AKS's node images reads the feature switches.
 const FeaturesPath = "/opt/azure/containers/enabled_features.sh"
-
-// The units that provision: Slipway's own, and the one that AKS's node images have.
-const (
-	nativeUnit = "slipway-provision.service"
-	aksUnit    = "aks-node-controller.service"
-)
 
 // Contract is what a machine is given. It is treated as secret: however it is formatted,
 // logged or marshalled, only its place and its size show.
@@ -91,10 +80,10 @@ func (c *Contract) check() ([]string, error) {
 		add("Document", "is empty; give the contract's text")
 	}
 	if _, known := boothooks[c.Path]; !known {
-		add("Path", "%q is not a place where a node reads a contract; use %s, %s or %s",
-			c.Path, AKSPath, NativePath, NativeYAMLPath)
+		add("Path", "%q is not a place where a node reads a contract; use one of %s",
+			c.Path, strings.Join(slices.Sorted(maps.Keys(boothooks)), ", "))
 	}
-	if len(c.Features) > 0 && (c.Path == NativePath || c.Path == NativeYAMLPath) {
+	if family := profile.OfContract(c.Path); len(c.Features) > 0 && family != nil && family.Agent.Launcher == "" {
 		add("Features", "nothing reads them beside a native contract; leave them out")
 	}
 	var names []string
@@ -139,16 +128,16 @@ func (c *Contract) features(names []string) []byte {
 // provisioning has ended, prints its result, and has its exit code. It names the program of the image
 // that the contract is for, and needs nothing of the contract but Path.
 func (c Contract) CSE() string {
-	if c.Path == AKSPath {
-		return aksAgent + " provision-wait"
-	}
-	return nativeAgent + " provision-wait"
+	return c.family().Agent.Program + " provision-wait"
 }
 
 // unit returns the unit that provisions from c, where nothing is there to look for a better one.
-func (c *Contract) unit() string {
-	if c.Path == AKSPath {
-		return aksUnit
+func (c *Contract) unit() string { return c.family().Agent.Unit }
+
+// family is the one of nodes that has its contract at Path.
+func (c *Contract) family() *profile.Profile {
+	if family := profile.OfContract(c.Path); family != nil {
+		return family
 	}
-	return nativeUnit
+	return profile.Default()
 }

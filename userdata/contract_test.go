@@ -8,6 +8,9 @@ import (
 	"log/slog"
 	"strings"
 	"testing"
+
+	"github.com/slipway-dev/slipway/internal/profile"
+	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
 // renderers are all that take a contract, brought to one form.
@@ -19,6 +22,25 @@ var renderers = map[string]func(Contract) (string, error){
 	"CloudConfigCustomData": CloudConfigCustomData,
 	"Ignition":              func(c Contract) (string, error) { b, err := Ignition(c); return string(b), err },
 	"IgnitionCustomData":    IgnitionCustomData,
+}
+
+// The places are those of the families of nodes: a contract that is rendered is one that the agent finds.
+func TestPlaces(t *testing.T) {
+	want := map[string]string{AKSPath: nodeconfig.LayoutAKS, NativePath: nodeconfig.LayoutStandard, NativeYAMLPath: nodeconfig.LayoutStandard}
+	for _, family := range profile.All() {
+		for _, path := range family.Contract.Paths() {
+			if want[path] != family.Name {
+				t.Errorf("%s is the contract's place in family %s", path, family.Name)
+			}
+			delete(want, path)
+		}
+		if launched := family.Agent.Launcher != ""; launched != (family.Paths.Features == FeaturesPath) {
+			t.Errorf("%s: the launcher's feature switches are at %s", family.Name, family.Paths.Features)
+		}
+	}
+	if len(want) > 0 {
+		t.Errorf("no family has its contract at %v", want)
+	}
 }
 
 func TestInvalid(t *testing.T) {

@@ -55,7 +55,7 @@ func Ignition(c Contract) ([]byte, error) {
 		Systemd:  ignitionSystemd{[]ignitionUnit{{Name: c.unit(), Enabled: true}}},
 	}
 	if features := c.features(names); features != nil {
-		config.Storage.Files = append(config.Storage.Files, newIgnitionFile(FeaturesPath, features))
+		config.Storage.Files = append(config.Storage.Files, newIgnitionFile(c.family().Paths.Features, features))
 	}
 	return json.Marshal(config)
 }

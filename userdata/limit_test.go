@@ -95,7 +95,7 @@ func TestLimitExact(t *testing.T) {
 			script = *original
 			script.tail += strings.Repeat("\n", pad)
 			for try := 40_000; try < 50_000; try++ {
-				if frameSize+len(script.head+script.tail+nativePart)+linesSize(try) == want {
+				if frameSize+len(script.head+script.tail+script.config)+linesSize(try) == want {
 					n = try
 				}
 			}

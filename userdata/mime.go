@@ -73,7 +73,8 @@ func appendMIME(dst []byte, c *Contract, cloud Cloud) ([]byte, error) {
 	if err != nil {
 		return dst, err
 	}
-	script, features, config := boothooks[c.Path], c.features(names), cloudConfigPart(c)
+	script, features := boothooks[c.Path], c.features(names)
+	config := script.config
 	size := frameSize + script.size(c.Document, features) + len(config)
 	if err := cloud.Check(size); err != nil {
 		return dst, err

@@ -195,7 +195,7 @@ func TestBoundary(t *testing.T) {
 		t.Errorf("%s occurs %d times, not 4", boundaryStart, n)
 	}
 	for path, script := range boothooks {
-		if strings.Contains(script.head+script.features+script.tail+cloudConfigPart(&Contract{Path: path}), boundaryStart) {
+		if strings.Contains(script.head+script.features+script.tail+script.config, boundaryStart) {
 			t.Errorf("the static text for %s has the boundary's start", path)
 		}
 	}

@@ -14,8 +14,8 @@ import (
 	"github.com/slipway-dev/slipway/internal/command"
 	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/internal/facts"
+	"github.com/slipway-dev/slipway/internal/profile"
 	"github.com/slipway-dev/slipway/nodeconfig"
-	"github.com/slipway-dev/slipway/nodeconfig/dialect"
 	"github.com/slipway-dev/slipway/userdata"
 )
 
@@ -226,10 +226,12 @@ func (r *rendering) tooLarge(err error, plain []byte) error {
 
 // delivered is the contract as the machine gets it: the document itself, in its own dialect.
 func delivered(c *contract) userdata.Contract {
-	if c.Dialect == dialect.AKS {
-		return userdata.Contract{Document: c.Canonical(), Path: userdata.AKSPath, Features: c.Config.Components.Features}
+	family := profile.OfDialect(c.Dialect)
+	out := userdata.Contract{Document: c.Canonical(), Path: family.Contract.JSON}
+	if family.Agent.Launcher != "" { // it reads them before the agent starts
+		out.Features = c.Config.Components.Features
 	}
-	return userdata.Contract{Document: c.Canonical(), Path: userdata.NativePath}
+	return out
 }
 
 // refused turns the renderer's objections into problems of the document.

@@ -9,6 +9,8 @@ import (
 	"path"
 	"strings"
 	"unicode"
+
+	"github.com/slipway-dev/slipway/internal/profile"
 )
 
 // roots are the directories below which a plan may have something: where configuration, state and programs
@@ -25,15 +27,11 @@ const (
 
 // reserved are the paths below the roots that no plan has anything at. One that ends in a slash stands for
 // the directory and all that is in it.
-var reserved = []struct{ path, whom string }{
-	{"/var/lib/slipway/", slipway}, // records: generations, status, identity, intent
-	{"/run/slipway/", slipway},     // the lock, the facts
-	{"/opt/slipway/", slipway},     // the agent, the image's component manifest
-	{"/var/log/slipway.log", slipway},
-	{"/var/log/slipway.log.1", slipway},   // what was in it before (host.LogFile)
-	{"/etc/slipway/config.yaml", slipway}, // contracts
-	{"/etc/slipway/config.json", slipway},
-	{"/etc/slipway/base.yaml", slipway},
+var reserved = append([]reservation{
+	{"/var/lib/slipway/", slipway},      // records: generations, status, identity, intent
+	{"/run/slipway/", slipway},          // the lock, the facts
+	{"/opt/slipway/", slipway},          // the agent, the image's component manifest
+	{"/etc/slipway/base.yaml", slipway}, // the image's own contract
 	{"/etc/slipway/base.json", slipway},
 	{"/etc/systemd/system/slipway-provision.service", slipway}, // the agent's own units
 	{"/etc/systemd/system/slipway-provision.service.d/", slipway},
@@ -41,14 +39,6 @@ var reserved = []struct{ path, whom string }{
 	{"/etc/systemd/system/slipway-provision.path.d/", slipway},
 	{"/etc/systemd/system/slipway-watch.service", slipway},
 	{"/etc/systemd/system/slipway-watch.service.d/", slipway},
-	// The same, by the names that AKS has for them (AKS node contract, completion files).
-	{"/opt/azure/containers/aks-node-controller", slipway},
-	{"/opt/azure/containers/aks-node-controller-config.json", slipway},
-	{"/opt/azure/containers/aks-node-controller-launcher.sh", slipway},
-	{"/opt/azure/containers/provision.complete", slipway},
-	{"/opt/azure/containers/base_prep.complete", slipway},
-	{"/opt/azure/vhd-install.complete", slipway},
-	{"/var/log/azure/", slipway},
 
 	// Who may log in, and what every program loads: ld.so(8), passwd(5), shadow(5), sudoers(5), pam.d(5).
 	{"/etc/ld.so.cache", system},
@@ -68,6 +58,33 @@ var reserved = []struct{ path, whom string }{
 	{"/var/lib/waagent/", system},
 	{"/run/credentials/", system},
 	{"/run/cloud-init/", system},
+}, ofFamilies()...)
+
+type reservation struct{ path, whom string }
+
+// ofFamilies are the agent's own places by the names that each family has for them.
+func ofFamilies() (all []reservation) {
+	for _, p := range profile.All() {
+		own := append(p.Contract.Paths(), p.Agent.Program, p.Agent.Launcher, p.Publication.Result, p.Publication.Complete,
+			p.Publication.BaseComplete, p.Publication.Log, p.Publication.Log+".1", p.Paths.Installed) // see host.LogFile
+		if p.Agent.Logs != "" {
+			own = append(own, p.Agent.Logs+"/")
+		}
+		for _, path := range own {
+			if path != "" {
+				all = append(all, reservation{path, slipway})
+			}
+		}
+	}
+	return all
+}
+
+// rootsOfFamilies are the directories that hold the programs of a family's images.
+func rootsOfFamilies() (all []string) {
+	for _, p := range profile.All() {
+		all = append(all, p.Agent.Root+"/")
+	}
+	return all
 }
 
 // Check returns why a plan may have nothing at a path, or "" where it may. The reason follows the path in a
@@ -138,14 +155,14 @@ var (
 	// containers. It may be on any disk, wherever that is mounted, but in no directory of the system's.
 	DataDirectory = &Purpose{
 		roots: []string{"/"},
-		except: []string{
+		except: append(rootsOfFamilies(),
 			"/bin/", "/boot/", "/dev/", "/etc/", "/lib/", "/lib32/", "/lib64/", "/libx32/", "/lost+found/", "/proc/", "/root/", "/run/",
 			"/sbin/", "/sys/", "/tmp/", "/usr/",
 			"/var/cache/", "/var/lib/dbus/", "/var/lib/kubelet/", "/var/lib/systemd/", "/var/lock/", "/var/log/", "/var/run/", "/var/spool/", "/var/tmp/",
-			"/opt/azure/", "/opt/bin/", "/opt/cni/",
+			"/opt/bin/", "/opt/cni/",
 			// These are everybody's; a directory below them may be one program's.
 			"/home", "/opt", "/var", "/var/lib",
-		},
+		),
 	}
 )
 

@@ -287,7 +287,7 @@ func OfDialect(dialect string) *Profile {
 
 // OfContract is the family that has its contract at a path, and nil where none has.
 func OfContract(place string) *Profile {
-	return find(func(p *Profile) bool { return slices.Contains(p.Contract.Paths(), place) })
+	return find(func(p *Profile) bool { return place != "" && (place == p.Contract.YAML || place == p.Contract.JSON) })
 }
 
 // OfProgram is the family that calls the agent by a name; the default where none does.

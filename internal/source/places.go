@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/slipway-dev/slipway/internal/facts"
-	"github.com/slipway-dev/slipway/nodeconfig/dialect"
+	"github.com/slipway-dev/slipway/internal/profile"
 )
 
 // place is somewhere a contract can be.
@@ -82,11 +82,9 @@ func PlaceFor(c Contract, dialectName string) string {
 	if slices.Contains(Paths, c.Place) {
 		return c.Place
 	}
-	switch {
-	case dialectName == dialect.AKS:
-		return Paths[0]
-	case len(c.Data) > 0 && c.Data[0] == '{':
-		return Paths[2]
+	family := profile.OfDialect(dialectName)
+	if family == nil {
+		family = profile.Default()
 	}
-	return Paths[1]
+	return family.Contract.Place(c.Data)
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/slipway-dev/slipway/internal/facts"
+	"github.com/slipway-dev/slipway/internal/profile"
 )
 
 // Machine is what is searched.
@@ -307,5 +308,5 @@ func (s *Search) failure() error {
 		return fmt.Errorf("the contract cannot be read: %w (tried: %s)", errors.Join(broken...), strings.Join(said, "; "))
 	}
 	return fmt.Errorf("%w: deliver one as user data or at %s, or name one with --provision-config (looked at %s)",
-		ErrNotFound, Paths[1], strings.Join(said, "; "))
+		ErrNotFound, profile.Default().Contract.YAML, strings.Join(said, "; "))
 }

@@ -14,14 +14,16 @@ import (
 
 	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/internal/facts"
+	"github.com/slipway-dev/slipway/internal/profile"
 )
 
-// The places where a contract is looked for when none is named, in this order.
-var Paths = []string{
-	"/opt/azure/containers/aks-node-controller-config.json",
-	"/etc/slipway/config.yaml",
-	"/etc/slipway/config.json",
-}
+// Paths are the places where a contract is looked for when none is named, in this order: those of every family.
+var Paths = func() (all []string) {
+	for _, family := range profile.All() {
+		all = append(all, family.Contract.Paths()...)
+	}
+	return all
+}()
 
 // Files reads regular files.
 type Files interface {
