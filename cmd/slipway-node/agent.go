@@ -12,12 +12,6 @@ import (
 	"github.com/slipway-dev/slipway/internal/host"
 )
 
-// Where the log is kept on a machine; AKS collects the one under its own name.
-const (
-	logPath    = "/var/log/slipway.log"
-	aksLogPath = "/var/log/azure/aks-node-controller.log"
-)
-
 // changing is the agent, for a command that may change the machine: what comes of that is the exit code, whether or
 // not anybody reads what is printed.
 func (a *app) changing() (*agent.Agent, error) {
@@ -36,7 +30,7 @@ func (a *app) agent() (*agent.Agent, error) {
 	if err != nil {
 		return nil, a.failed(err)
 	}
-	node := &agent.Agent{Named: machine, Program: self, Now: time.Now, Version: cli.Version, AsAKS: a.asAKS}
+	node := &agent.Agent{Named: machine, Program: self, Now: time.Now, Version: cli.Version, Called: a.family.Agent.Called}
 	if a.root != "" {
 		dir, err := host.OpenDirectory(a.root)
 		if err != nil {
@@ -49,12 +43,8 @@ func (a *app) agent() (*agent.Agent, error) {
 	if os.Geteuid() != 0 {
 		return nil, a.failed(errors.New("only root can work on the machine; --root DIR works on a directory"))
 	}
-	path := logPath
-	if a.asAKS {
-		path = aksLogPath
-	}
 	node.Cloud = cloud{}
-	a.logFile = machine.LogFile(path)
+	a.logFile = machine.LogFile(a.family.Publication.Log)
 	a.log = a.newLog(a.logFile)
 	node.Host, node.Log = machine, a.log
 	return node, nil
@@ -62,9 +52,5 @@ func (a *app) agent() (*agent.Agent, error) {
 
 // failed is a failure of the agent before it has begun.
 func (a *app) failed(err error) error {
-	code := exitcode.AgentFailed
-	if a.asAKS {
-		code = exitcode.ForAKS(code)
-	}
-	return exitWith(code, err)
+	return exitWith(a.family.Publication.Code(exitcode.AgentFailed), err)
 }

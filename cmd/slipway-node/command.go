@@ -8,19 +8,16 @@ import (
 	"github.com/slipway-dev/slipway/internal/cli"
 	"github.com/slipway-dev/slipway/internal/command"
 	"github.com/slipway-dev/slipway/internal/host"
+	"github.com/slipway-dev/slipway/internal/profile"
 )
 
-const (
-	program = "slipway-node"
-	// aksName is the name under which AKS's images and extensions call the agent.
-	aksName = "aks-node-controller"
-)
+const program = "slipway-node"
 
 // app is the program, with what it was started with.
 type app struct {
 	cli.Streams
-	// asAKS says that it was called by AKS's name.
-	asAKS bool
+	// family is the one of nodes by whose name for the agent it was called.
+	family *profile.Profile
 	// root is the directory in the machine's place; empty for the machine itself.
 	root string
 	// logLevel is the least severe level that is logged; levelGiven reports whether somebody asked for it.
@@ -38,7 +35,7 @@ type app struct {
 // command is the tree of commands.
 func (a *app) command() *cobra.Command {
 	root := &cobra.Command{
-		Use:   program,
+		Use:   a.family.Agent.Called,
 		Short: "Turn this machine into a Kubernetes node",
 		Long: `Turn this machine into a Kubernetes node: read its contract, plan the node, apply the plan, and
 publish the result.
@@ -51,9 +48,6 @@ The exit code is that of the provisioning; "slipway explain CODE" says what it m
   slipway-node provision --root ./out/node --provision-config examples/native/full.yaml
   slipway-node apply -f node.yaml --dry-run
   slipway-node status`,
-	}
-	if a.asAKS {
-		root.Use = aksName
 	}
 	flags := root.PersistentFlags()
 	flags.StringVar(&a.root, "root", "", "work on the directory `DIR` instead of the machine")

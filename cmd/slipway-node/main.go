@@ -13,6 +13,7 @@ import (
 	"github.com/slipway-dev/slipway/exitcode"
 	"github.com/slipway-dev/slipway/internal/cli"
 	"github.com/slipway-dev/slipway/internal/command"
+	"github.com/slipway-dev/slipway/internal/profile"
 )
 
 func main() {
@@ -34,7 +35,7 @@ const (
 // it up in between.
 func run(ctx context.Context, name string, args []string, s cli.Streams) int {
 	out, log := cli.NewBacklog(s.Out, 0), cli.NewBacklog(s.Err, maxUnread)
-	app := &app{Streams: cli.Streams{In: s.In, Out: out, Err: log}, asAKS: name == aksName}
+	app := &app{Streams: cli.Streams{In: s.In, Out: out, Err: log}, family: profile.OfProgram(name)}
 	code := command.Run(ctx, app.command(), args, app.Streams)
 	if err := flush(ctx, out, app.patience(ctx)); err != nil {
 		failed := cli.Report(log, program, command.Failed("standard output: %w", command.Pathless(err)))

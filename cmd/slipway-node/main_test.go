@@ -15,7 +15,7 @@ func TestMain(m *testing.M) {
 	under := func(name string) func() {
 		return func() { os.Exit(run(asked(context.Background()), name, os.Args[1:], cli.Standard())) }
 	}
-	testscript.Main(m, map[string]func(){program: under(program), aksName: under(aksName)})
+	testscript.Main(m, map[string]func(){program: under(program), "aks-node-controller": under("aks-node-controller")})
 }
 
 // TestScripts runs the program as its users do, on directories.

@@ -79,9 +79,9 @@ type Agent struct {
 	Program string
 	// Sequential does one thing at a time, in an order that depends on the contract alone.
 	Sequential bool
-	// AsAKS says that the agent is called as AKS's aks-node-controller: what goes wrong before a
-	// contract is read is published where that program publishes.
-	AsAKS bool
+	// Called is the name that the agent is called by, which may be that of a family of nodes: what goes wrong before a
+	// contract is read is published where that program publishes. Empty stands for its own.
+	Called string
 	// room is Host during a run that keeps a reserve; nil outside one.
 	room *room
 }

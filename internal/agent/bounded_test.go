@@ -27,7 +27,7 @@ func TestStatusOfManyProblems(t *testing.T) {
 		{"unknown fields", "kubelet:\n" + many("  f%d: 1\n")},
 	} {
 		n := newNode(t)
-		n.AsAKS = false
+		n.Called = ""
 		n.deliver(nativeContract, append(example(t, "native/minimal.yaml"), c.with...))
 		got := n.provision()
 		if len(got.Problems) < 200 {

@@ -283,7 +283,7 @@ func TestRefused(t *testing.T) {
 		{"a contract that is not there", nil, func(o *ChangeOptions) { o.Config = "/nowhere" }, exitcode.ContractNotFound, ""},
 	} {
 		n := running(t)
-		n.AsAKS = false
+		n.Called = ""
 		n.deliver(changedContract, c.contract)
 		before := n.snapshot()
 		var calls []string

@@ -17,7 +17,7 @@ import (
 // events are those in a node's directory, by file name.
 func (n *node) events() map[string]map[string]any {
 	n.Helper()
-	found, err := filepath.Glob(n.root + aksPlace.events + "/*")
+	found, err := filepath.Glob(n.root + aksPlace.events().Dir + "/*")
 	if err != nil {
 		n.Fatal(err)
 	}
@@ -106,7 +106,7 @@ func TestEventsOfSeveral(t *testing.T) {
 	for range agents {
 		n := newNode(t, root)
 		wait.Go(func() {
-			n.writeEvent(aksPlace.events, "Provision", status.LevelInformational, "x", now, now)
+			n.writeEvent(aksPlace.events(), "Provision", status.LevelInformational, "x", now, now)
 		})
 	}
 	wait.Wait()

@@ -10,6 +10,7 @@ import (
 
 	"github.com/slipway-dev/slipway/exitcode"
 	"github.com/slipway-dev/slipway/internal/apply"
+	"github.com/slipway-dev/slipway/internal/profile"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/nodeconfig"
 	"github.com/slipway-dev/slipway/status"
@@ -66,11 +67,12 @@ type coded interface {
 	code() int
 }
 
-// published is the exit code under which a failure is published and returned: AKS's own number where its
-// consumers look.
+// published is the exit code under which a failure is published and returned: the number that those know who have
+// called the agent, and who look there.
 func (a *Agent) published(code int, at place) int {
-	if a.AsAKS || at == aksPlace {
-		return exitcode.ForAKS(code)
+	code = profile.OfProgram(a.Called).Publication.Code(code)
+	if at.family != nil {
+		code = at.family.Publication.Code(code)
 	}
 	return code
 }

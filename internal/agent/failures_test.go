@@ -106,7 +106,7 @@ func TestOwnExitCodes(t *testing.T) {
 	} {
 		for _, asAKS := range []bool{false, true} {
 			n := newNode(t)
-			n.AsAKS = asAKS
+			n.Called = map[bool]string{true: aksName}[asAKS]
 			opts := c.spoil(n)
 			opts.Facts = ubuntu(t)
 			got := n.Provision(t.Context(), opts)
@@ -120,7 +120,7 @@ func TestOwnExitCodes(t *testing.T) {
 				t.Errorf("%s, as AKS %t: %d %s %+v", c.name, asAKS, got.ExitCode, got.CodeName, got.Error)
 			}
 			if opts.Script == "" {
-				n.published(n.placeFor(got.Config.Dialect, got.Config.Path), want)
+				n.published(n.placeOf(got), want)
 			}
 		}
 	}

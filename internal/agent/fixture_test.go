@@ -15,15 +15,26 @@ import (
 
 	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/internal/host"
+	"github.com/slipway-dev/slipway/internal/profile"
 	"github.com/slipway-dev/slipway/internal/source"
+	"github.com/slipway-dev/slipway/nodeconfig"
 	"github.com/slipway-dev/slipway/status"
 )
 
 const (
 	aksContract    = "/opt/azure/containers/aks-node-controller-config.json"
 	nativeContract = "/etc/slipway/config.yaml"
+	aksName        = "aks-node-controller"
 	examples       = "../../examples/"
 )
+
+// The places of a result, by the contract's dialect.
+var aksPlace, nativePlace = placeOf(profile.Of(nodeconfig.LayoutAKS)), placeOf(profile.Default())
+
+// placeOf is where the result of a provisioning is published.
+func (n *node) placeOf(got *status.Status) place {
+	return placeOf(profile.Publisher(got.Config.Dialect, n.Called, got.Config.Path))
+}
 
 // node is a directory that an agent works on.
 type node struct {
@@ -68,7 +79,7 @@ func newNode(t *testing.T, root ...string) *node {
 	t.Cleanup(func() { dir.Close() })
 	n.host = &tampered{Directory: dir, before: func(string, string) error { return nil }}
 	n.agent = Agent{
-		Host: n.host, Now: time.Now, Version: "test", Sequential: true, AsAKS: true,
+		Host: n.host, Now: time.Now, Version: "test", Sequential: true, Called: aksName,
 		Log: slog.New(slog.NewJSONHandler(n.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	}
 	return n

@@ -1,10 +1,8 @@
 package agent
 
 import (
-	"strings"
-
+	"github.com/slipway-dev/slipway/internal/profile"
 	"github.com/slipway-dev/slipway/internal/state"
-	"github.com/slipway-dev/slipway/nodeconfig/dialect"
 )
 
 // Where the status of the last provisioning is, whatever the dialect, and the facts that its plan was made from.
@@ -15,37 +13,41 @@ var (
 
 // place is where a result is published.
 type place struct {
+	// family is the one of nodes whose place it is; nil for nobody's.
+	family *profile.Profile
 	// result is the CSEStatus document.
 	result state.File
 	// complete marks that a provisioning has ended, well or not; it appears after the result.
 	complete string
 	// baseComplete takes its place where only an image was prepared.
 	baseComplete string
-	// events is where Azure's guest agent collects events; empty for nowhere.
-	events string
 }
 
-// The places, by dialect (AKS node contract, completion files and guest agent events).
-var (
-	aksPlace = place{
-		result:       state.AKSResult,
-		complete:     "/opt/azure/containers/provision.complete",
-		baseComplete: "/opt/azure/containers/base_prep.complete",
-		events:       "/var/log/azure/Microsoft.Azure.Extensions.CustomScript/events",
+func placeOf(family *profile.Profile) place {
+	p := &family.Publication
+	return place{family, state.ResultAt(p.Result), p.Complete, p.BaseComplete}
+}
+
+// events is where events go that others collect; its directory is empty for nowhere.
+func (p place) events() profile.Events {
+	if p.family == nil {
+		return profile.Events{}
 	}
-	nativePlace = place{
-		result:       state.Result,
-		complete:     state.Dir + "/provision.complete",
-		baseComplete: state.Dir + "/base.complete",
-	}
-)
+	return p.family.Publication.Events
+}
 
 // runPlace is where a result is published that cannot be written where it belongs: with the disk full, or read-only,
 // the last result must not go on being taken for this one. provision-wait looks there first.
 var runPlace = place{result: state.RunResult, complete: state.RunDir + "/provision.complete"}
 
 // places are all places of a result, in the order in which one is looked for.
-var places = []place{runPlace, aksPlace, nativePlace}
+var places = func() []place {
+	all := []place{runPlace}
+	for _, family := range profile.All() {
+		all = append(all, placeOf(family))
+	}
+	return all
+}()
 
 // markers are those that somebody may wait for.
 var markers = func() (paths []string) {
@@ -54,15 +56,3 @@ var markers = func() (paths []string) {
 	}
 	return paths
 }()
-
-// placeFor chooses where a result goes: by the contract's dialect, or, where none could be read, by
-// what the agent is called as and where the contract should have been.
-func (a *Agent) placeFor(dialectName, path string) place {
-	switch {
-	case dialectName == dialect.AKS:
-		return aksPlace
-	case dialectName == "" && (a.AsAKS || strings.HasPrefix(path, "/opt/azure/")):
-		return aksPlace
-	}
-	return nativePlace
-}

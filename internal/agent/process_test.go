@@ -31,6 +31,6 @@ func provisionAsProcess(root, contract string) int {
 	if err := json.Unmarshal(content, &known); err != nil {
 		return fail(err)
 	}
-	a := Agent{Host: dir, Log: slog.New(slog.NewTextHandler(os.Stderr, nil)), Now: time.Now, Version: "test", AsAKS: true}
+	a := Agent{Host: dir, Log: slog.New(slog.NewTextHandler(os.Stderr, nil)), Now: time.Now, Version: "test", Called: aksName}
 	return a.Provision(context.Background(), ProvisionOptions{Config: contract, Facts: &known}).ExitCode
 }

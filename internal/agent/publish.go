@@ -10,6 +10,7 @@ import (
 
 	"github.com/slipway-dev/slipway/exitcode"
 	"github.com/slipway-dev/slipway/internal/apply"
+	"github.com/slipway-dev/slipway/internal/profile"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/internal/state"
 	"github.com/slipway-dev/slipway/nodeconfig"
@@ -34,7 +35,9 @@ func (p *provision) lastSuccess(desired resource.Plan) bool {
 	return err == nil && code == exitcode.Success
 }
 
-func (p *provision) place() place { return p.placeFor(p.dialect, p.status.Config.Path) }
+func (p *provision) place() place {
+	return placeOf(profile.Publisher(p.dialect, p.Called, p.status.Config.Path))
+}
 
 // marker is what says that this provisioning has ended.
 func (p *provision) marker() string {
@@ -260,30 +263,30 @@ func (p *provision) summary() string {
 	return b.String()
 }
 
-// event reports the end of a provisioning to Azure's guest agent.
+// event reports the end of a provisioning where others collect events.
 func (p *provision) event(task string) {
-	dir := p.place().events
-	if dir == "" {
+	at := p.place()
+	if at.events().Dir == "" {
 		return
 	}
 	s := &p.status
 	level, message := status.LevelInformational, "Completed"
 	if s.Error != nil {
-		level, message = status.LevelError, "aks-node-controller exited with error "+p.errorText
+		level, message = status.LevelError, at.family.Agent.Called+" exited with error "+p.errorText
 	}
-	p.writeEvent(dir, task, level, message, s.StartedAt, s.FinishedAt)
+	p.writeEvent(at.events(), task, level, message, s.StartedAt, s.FinishedAt)
 }
 
 // writeEvent writes one event under a name that no other has.
-func (a *Agent) writeEvent(dir, task, level, message string, start, end time.Time) {
+func (a *Agent) writeEvent(to profile.Events, task, level, message string, start, end time.Time) {
 	message = fmt.Sprintf("%s | startTime=%s endTime=%s durationMs=%d", message,
 		start.UTC().Format(time.RFC3339Nano), end.UTC().Format(time.RFC3339Nano), end.Sub(start).Milliseconds())
-	content, err := status.NewEvent("AKS.AKSNodeController."+task, level, message, start, end).Marshal()
+	content, err := status.NewEvent(to.Task+task, level, message, start, end).Marshal()
 	if err == nil {
 		name := func(attempt int) string { return status.EventFileName(end, attempt) }
-		_, err = a.Host.CreateExclusive(dir, name, 0o644, content)
+		_, err = a.Host.CreateExclusive(to.Dir, name, 0o644, content)
 	}
 	if err != nil {
-		a.Log.Warn("event cannot be written", "directory", dir, "error", err)
+		a.Log.Warn("event cannot be written", "directory", to.Dir, "error", err)
 	}
 }

@@ -80,7 +80,7 @@ func TestPublished(t *testing.T) {
 	for _, c := range deliveries(t) {
 		t.Run(c.name, func(t *testing.T) {
 			n := newNode(t)
-			n.AsAKS = c.asAKS
+			n.Called = map[bool]string{true: aksName}[c.asAKS]
 			if c.path != "" {
 				n.deliver(c.path, []byte(c.content))
 			}
@@ -221,7 +221,7 @@ func TestFullDisk(t *testing.T) {
 		}, false},
 	} {
 		n := running(t)
-		n.AsAKS = false
+		n.Called = ""
 		full := func(op, name string) error {
 			writes := []string{"Stage", "WriteFileAtomic", "CreateExclusive", "MakeDirectory", "MakeSymlink"}
 			if slices.Contains(writes, op) && !strings.HasPrefix(name, "/run/") {

@@ -223,7 +223,7 @@ func TestRepairPublishesTheProvisioning(t *testing.T) {
 			"died":   dead("StartUnit kubelet.service"),
 		} {
 			n := newNode(t)
-			n.AsAKS = false
+			n.Called = ""
 			n.deliver(contract.path, contract.text)
 			n.host.before = ends
 			n.provision()

@@ -57,7 +57,7 @@ func TestReplay(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			n := running(t)
-			n.AsAKS = false
+			n.Called = ""
 			first := n.tree()
 			c.since(n)
 			c.opts.Facts = ubuntu(t)
@@ -87,8 +87,8 @@ func TestReplay(t *testing.T) {
 			if err != nil || last.ExitCode != c.code || last.Generation == 0 || last.Error.Action == "" {
 				t.Errorf("the status is %+v, %v", last, err)
 			}
-			code, err := n.result(n.placeFor(got.Config.Dialect, got.Config.Path)).Code()
-			if err != nil || code != c.code || !n.exists(n.placeFor(got.Config.Dialect, got.Config.Path).complete) {
+			code, err := n.result(n.placeOf(got)).Code()
+			if err != nil || code != c.code || !n.exists(n.placeOf(got).complete) {
 				t.Errorf("published is %d, %v", code, err)
 			}
 			// It is refused as often as it comes, also on another address.

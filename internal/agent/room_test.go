@@ -211,7 +211,7 @@ func TestReadOnlyPlace(t *testing.T) {
 			},
 		} {
 			n := running(t)
-			n.AsAKS = false
+			n.Called = ""
 			files, generations := n.tree(), n.generations()
 			delete(files, nativeContract)
 			broken := errors.Join(errors.New("the file system that is mounted at /mnt is read-only"), syscall.EROFS)

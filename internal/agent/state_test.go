@@ -23,7 +23,7 @@ import (
 var readers = map[string]func(n *node, data []byte) error{
 	state.Status.Path:    func(_ *node, data []byte) error { _, err := status.Parse(data); return err },
 	state.Result.Path:    readsResult,
-	state.AKSResult.Path: readsResult,
+	aksPlace.result.Path: readsResult,
 	state.Facts.Path:     func(_ *node, data []byte) error { _, err := facts.Parse(data); return err },
 	state.Intent.Path:    func(_ *node, data []byte) error { return json.Unmarshal(data, new(map[string]any)) },
 	state.Identity.Path: func(n *node, _ []byte) error {
@@ -150,7 +150,7 @@ func TestStateCanBeReadBack(t *testing.T) {
 			n.readable("change")
 		})
 	}
-	for _, want := range []string{state.Status.Path, state.AKSResult.Path} {
+	for _, want := range []string{state.Status.Path, aksPlace.result.Path} {
 		if !found[want] && !found[state.Result.Path] {
 			t.Errorf("%s was never written", want)
 		}

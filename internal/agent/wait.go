@@ -43,13 +43,13 @@ func (a *Agent) wait(ctx context.Context) (document []byte, code int, err error)
 			continue
 		}
 		document, code, err = a.result(ctx, p)
-		if p.events != "" {
+		if p.events().Dir != "" {
 			level, message := status.LevelInformational, "Completed"
 			if code != exitcode.Success {
 				level, message = status.LevelError, "provisioning ended with exit code "+strconv.Itoa(code)
 			}
 			_ = a.guarded(func() error {
-				a.writeEvent(p.events, "ProvisionWait", level, message, start, a.Now())
+				a.writeEvent(p.events(), "ProvisionWait", level, message, start, a.Now())
 				return nil
 			})
 		}

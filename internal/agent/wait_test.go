@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/slipway-dev/slipway/exitcode"
-	"github.com/slipway-dev/slipway/internal/state"
 	"github.com/slipway-dev/slipway/status"
 )
 
@@ -50,7 +49,7 @@ func TestWait(t *testing.T) {
 		if code != c.code || (err != nil) != (c.says != "") || err != nil && !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %d, %v", c.name, code, err)
 		}
-		unread := c.result == "-" || len(c.result) > int(state.AKSResult.Limit)
+		unread := c.result == "-" || len(c.result) > int(aksPlace.result.Limit)
 		if !unread && !bytes.Equal(document, []byte(c.result)) {
 			t.Errorf("%s: the document is %s", c.name, document)
 		}

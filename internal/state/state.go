@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"path"
 
+	"github.com/slipway-dev/slipway/internal/profile"
 	"github.com/slipway-dev/slipway/internal/resource"
 )
 
@@ -33,10 +34,8 @@ type File struct {
 var (
 	// Status is Slipway's own result: outcome, every error, timeline, changes.
 	Status = File{Dir + "/status.json", 0o600, 1 << 20}
-	// Result and AKSResult are what a provisioning publishes for those who wait for it. A user's script may
-	// write the second one by itself.
-	Result    = File{Dir + "/provision.json", 0o600, 1 << 20}
-	AKSResult = File{"/var/log/azure/aks/provision.json", 0o600, 1 << 20}
+	// Result is what a provisioning publishes for those who wait for it, in the place of the default family of nodes.
+	Result = ResultAt(profile.Default().Publication.Result)
 	// RunStatus and RunResult take the place of Status and of a result where the disk takes no more: they are in
 	// memory, and gone with the next boot.
 	RunStatus = File{RunDir + "/status.json", 0o600, 1 << 20}
@@ -69,9 +68,16 @@ func Generation(number int) File {
 	return File{fmt.Sprintf("%s/%06d.json", Generations, number), 0o600, maxRecord}
 }
 
+// ResultAt is what a provisioning publishes in a place of a family of nodes. A user's script may write it by itself.
+func ResultAt(place string) File { return File{place, 0o600, 1 << 20} }
+
 // Files are all files, with the first generation's record for those of all.
 func Files() []File {
-	return []File{Status, Result, AKSResult, RunStatus, RunResult, Identity, Watch, Intent, Index, Facts, Reserve, Actions, Generation(1)}
+	all := []File{Status, RunStatus, RunResult, Identity, Watch, Intent, Index, Facts, Reserve, Actions, Generation(1)}
+	for _, family := range profile.All() {
+		all = append(all, ResultAt(family.Publication.Result))
+	}
+	return all
 }
 
 // Name is the last part of the path.

@@ -125,7 +125,7 @@ func provision(t *testing.T, root string, known facts.Facts) *status.Status {
 		Now:        ticking(),
 		Version:    "test",
 		Sequential: true,
-		AsAKS:      true,
+		Called:     "aks-node-controller",
 	}
 	return a.Provision(context.Background(), agent.ProvisionOptions{Facts: &known})
 }

@@ -106,7 +106,7 @@ func (s *scenario) contender(root string, sequential bool, f func(a *agent.Agent
 	}
 	defer dir.Close()
 	return f(&agent.Agent{
-		Host: dir, Log: slog.New(slog.DiscardHandler), Now: time.Now, Version: "test", Sequential: sequential, AsAKS: true,
+		Host: dir, Log: slog.New(slog.DiscardHandler), Now: time.Now, Version: "test", Sequential: sequential, Called: "aks-node-controller",
 	})
 }
 

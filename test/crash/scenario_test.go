@@ -256,7 +256,7 @@ func (n *node) run(s *session, do func(a *agent.Agent)) {
 	defer dir.Close()
 	now := time.Date(2026, 1, 2, 3, 4+len(n.runs), 5, 0, time.UTC)
 	do(&agent.Agent{
-		Host: dir, Version: "test", Sequential: true, AsAKS: true,
+		Host: dir, Version: "test", Sequential: true, Called: "aks-node-controller",
 		Log: slog.New(slog.NewJSONHandler(&n.log, nil)),
 		Now: func() time.Time { now = now.Add(time.Millisecond); return now },
 	})
