@@ -5,9 +5,9 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// Document is one of those that a contract is made of.
+// Document is one of those that a contract is made of: of all nodes, of a pool, of one node.
 type Document struct {
-	// Name is where it is from, for messages. It may be empty.
+	// Name is where it is from, for messages: where there are several, a problem has the name of its own. It may be empty.
 	Name string
 	// Data is the document, JSON or YAML, at most 1 MiB.
 	Data []byte
@@ -17,7 +17,12 @@ type Document struct {
 type Contract struct{ read *compile.Contract }
 
 // Read reads a contract in the dialect that it is written in. There is always a Contract; [Contract.Problems] says
-// whether a node can be made of it. The dialects that there are take one document.
+// whether a node can be made of it.
+//
+// Up to 16 documents, all of one dialect, are merged as they are written: a later one goes before an earlier one. A map
+// gets the entries of both, every other value stands for the whole of the earlier one, lists too. A null keeps what an
+// earlier document says; false, 0, "" and an empty list do not. A document that says neither apiVersion nor version is of
+// the dialect of the others.
 func Read(documents ...Document) *Contract { return ReadAs("", documents...) }
 
 // ReadAs reads a contract in a dialect that is named: "native" or "aks". Empty stands for whichever it is.

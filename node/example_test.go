@@ -30,6 +30,20 @@ func ExampleContract_Problems() {
 	// error: $.join.bootstrapToken: is missing, and there is no other credential, so the node could not join
 }
 
+// A contract is made of a document for all nodes and one for a pool. What the later one says goes before, a false too.
+func ExampleRead() {
+	everywhere := node.Document{Name: "base.yaml", Data: examples.Contract("native")}
+	pool := node.Document{Name: "pool.yaml", Data: []byte(`
+kubelet:
+  labels: {team: blue}
+  config: {failSwapOn: false}
+`)}
+	config := node.Read(everywhere, pool).Config()
+	fmt.Println(config.Cluster.KubernetesVersion, config.Kubelet.Labels, config.Kubelet.Config)
+	// Output:
+	// 1.36.3 map[team:blue] map[failSwapOn:false]
+}
+
 // A plan is data: here are the files that the kubelet restarts with.
 func ExampleContract_Plan() {
 	planned, _ := node.Read(node.Document{Data: examples.Contract("native")}).Plan(node.Facts{})

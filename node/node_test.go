@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/slipway-dev/slipway/examples"
 	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/node"
 	"github.com/slipway-dev/slipway/nodeconfig"
@@ -70,11 +71,11 @@ func TestPlan(t *testing.T) {
 	}
 }
 
-// A contract of another dialect than the named one, of no document, of two, and bad facts are told.
+// A contract of another dialect than the named one, of no document, of two that do not go together, and bad facts are told.
 func TestUnreadable(t *testing.T) {
 	minimal := node.Document{Data: read(t, "native/minimal.yaml")}
 	for name, c := range map[string]*node.Contract{
-		"none": node.Read(), "two": node.Read(minimal, minimal), "another dialect": node.ReadAs("other", minimal), "no contract": node.Read(node.Document{Data: []byte("{")}),
+		"none": node.Read(), "two of two dialects": node.Read(minimal, node.Document{Data: examples.Contract("aks")}), "another dialect": node.ReadAs("other", minimal), "no contract": node.Read(node.Document{Data: []byte("{")}),
 	} {
 		planned, problems := c.Plan(node.Facts{})
 		if len(nodeconfig.Fatal(problems)) == 0 || c.Config() == nil || len(planned.Files) > 0 {

@@ -44,8 +44,8 @@ type Problem struct {
 	Reason string `json:"reason"`
 	// Fatal problems stop before any side effect; what others are about is left out.
 	Fatal bool `json:"fatal"`
-	// Document is the path of the document on the node, where that is not the contract: the image's own. Empty
-	// for the contract.
+	// Document is the path of the document on the node, where that is not the contract: the image's own. Where a
+	// contract is made of several documents, it is the name of the one that has the value. Else it is empty.
 	Document string `json:"document,omitempty"`
 	// Line and Column are where the value is in the text of the document, counted from 1, the column in
 	// characters; 0 where that is not known.

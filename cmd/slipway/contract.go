@@ -3,6 +3,7 @@ package main
 import (
 	"io"
 	"os"
+	"strings"
 
 	"github.com/slipway-dev/slipway/internal/cli"
 	"github.com/slipway-dev/slipway/internal/command"
@@ -48,33 +49,41 @@ func title(name string) string {
 	return name
 }
 
-// place names an input where a line follows, as compilers do.
-func (c *contract) place() string {
-	if c.name == stdin {
+// placeName names an input where a line follows, as compilers do.
+func placeName(name string) string {
+	if name == stdin {
 		return "<stdin>"
 	}
-	return c.name
+	return name
 }
+
+// place names the contract where problems follow.
+func (c *contract) place() string { return placeName(c.name) }
 
 // contract is a contract that has been read.
 type contract struct {
-	name   string // of the file, as given
+	name   string // of the file, as given; of several, all
 	strict bool   // warnings are refused, as errors are
 	*compile.Contract
 }
 
-// read reads the contract that the command line names, whatever its problems.
+// read reads the contract that the command line names, whatever its problems. Several files are merged.
 func (f *source) read(s cli.Streams) (*contract, error) {
-	if f.file == "" {
+	if len(f.files) == 0 {
 		return nil, cli.Usage("name it with -f FILE, or with -f - for standard input", "no contract is given")
 	}
-	data, err := readInput(s, f.file)
-	if err != nil {
+	if err := oneStdin(f.files...); err != nil {
 		return nil, err
 	}
-	c := decode(f.file, data, f.dialect.Value)
-	c.strict = f.strict
-	return c, nil
+	var documents []compile.Document
+	for _, name := range f.files {
+		data, err := readInput(s, name)
+		if err != nil {
+			return nil, err
+		}
+		documents = append(documents, compile.Document{Name: placeName(name), Data: data})
+	}
+	return &contract{strings.Join(f.files, " + "), f.strict, compile.Read(documents, f.dialect.Value)}, nil
 }
 
 func decode(name string, data []byte, dialectName string) *contract {

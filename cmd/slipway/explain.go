@@ -61,7 +61,7 @@ EXIT-CODE is the number or the ERR_ name that a provisioning ended with.`,
 
 // field explains a field.
 func (e *explaining) field(s cli.Streams, path string) error {
-	if err := oneStdin(e.from.file, e.facts); err != nil {
+	if err := oneStdin(append(e.from.files, e.facts)...); err != nil {
 		return err
 	}
 	f, err := readFacts(s, e.facts)
@@ -80,7 +80,7 @@ func (e *explaining) field(s cli.Streams, path string) error {
 
 // explained explains a field of the contract that is given, or of any contract where none is.
 func (e *explaining) explained(s cli.Streams, path string, f facts.Facts) (*explain.Explanation, error) {
-	if e.from.file == "" {
+	if len(e.from.files) == 0 {
 		dialects := schema.Names()
 		if e.from.dialect.Value != "" {
 			dialects = []string{e.from.dialect.Value}

@@ -10,14 +10,14 @@ import (
 
 // source is where a command takes its contract from.
 type source struct {
-	file    string
+	files   []string
 	dialect command.Choice
 	strict  bool
 }
 
 // add adds -f and --dialect.
 func (s *source) add(cmd *cobra.Command) {
-	cmd.Flags().StringVarP(&s.file, "file", "f", "", "read the contract from `CONFIG`, YAML or JSON; - is standard input")
+	cmd.Flags().StringArrayVarP(&s.files, "file", "f", nil, "read the contract from `CONFIG`, YAML or JSON; - is standard input; a later one goes before an earlier one")
 	command.Must(cmd.MarkFlagFilename("file", "yaml", "yml", "json"))
 	s.dialect.Allowed = dialect.Names()
 	command.AddChoice(cmd, &s.dialect, "dialect", "", "read the contract as `DIALECT`: "+cli.List(s.dialect.Allowed, "or")+" (default: detect it)")

@@ -70,7 +70,7 @@ func (p *planning) run(s cli.Streams) error {
 
 // plan reads what the flags name and plans it.
 func (p *planning) plan(s cli.Streams) (*contract, resource.Plan, error) {
-	if err := oneStdin(p.from.file, p.facts); err != nil {
+	if err := oneStdin(append(p.from.files, p.facts)...); err != nil {
 		return nil, resource.Plan{}, err
 	}
 	c, err := p.from.read(s)

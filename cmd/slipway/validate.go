@@ -26,15 +26,19 @@ anything. A warning means that one part is left out or not applied; the rest is 
 goes to standard output. The exit code is 1 if there is an error, and with --strict also if
 there is a warning; otherwise it is 0.
 
+Several contracts are merged: a later one goes before an earlier one, maps are merged by their
+keys, and a list replaces a list.
+
 With the facts of a machine it also says where the machine has other versions of components than
 the contract wants.`,
 		Example: `  slipway validate -f node.yaml
   slipway validate -f node.yaml --strict
   slipway validate -f node.yaml --facts facts.json
+  slipway validate -f node.yaml -f pool.yaml
   slipway validate -f - -o json <node.json | jq '.problems[]'`,
 		Args: command.NoArguments,
 		RunE: func(*cobra.Command, []string) error {
-			if err := oneStdin(from.file, factsFile); err != nil {
+			if err := oneStdin(append(from.files, factsFile)...); err != nil {
 				return err
 			}
 			c, err := from.read(s)

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -11,11 +12,11 @@ import (
 //
 //	FILE:LINE:COLUMN: error: $.path: reason
 //
-// Line and column are left out where they are not known.
+// Line and column are left out where they are not known. A problem that names its document has that for the file.
 func Problems(file string, problems []nodeconfig.Problem, style Style) string {
 	var out strings.Builder
 	for _, p := range problems {
-		place := Line(file)
+		place := Line(cmp.Or(p.Document, file))
 		if p.Line > 0 {
 			place += fmt.Sprintf(":%d:%d", p.Line, p.Column)
 		}

@@ -6,10 +6,10 @@
 package compile
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/slipway-dev/slipway/exitcode"
+	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/internal/plan"
 	"github.com/slipway-dev/slipway/internal/resource"
@@ -34,16 +34,17 @@ type Contract struct {
 	Problems []nodeconfig.Problem
 
 	decoded dialect.Decoded
+	// merged and names are of the documents, where there are several.
+	merged *document.Merged
+	names  []string
 }
 
 // Read decodes a contract, sets its defaults, validates it and leaves out what cannot be used. The dialect is detected
-// where none is named. There is always a Contract; its problems say what it is worth.
+// where none is named. Several documents are merged first, a later one going before an earlier one. There is always a
+// Contract; its problems say what it is worth.
 func Read(documents []Document, dialectName string) *Contract {
 	if len(documents) != 1 {
-		// No dialect that is known merges several.
-		return &Contract{Dialect: dialectName, Config: new(nodeconfig.NodeConfig), Problems: []nodeconfig.Problem{{
-			Kind: nodeconfig.Invalid, Path: "$", Reason: fmt.Sprintf("is made of %d documents; use one", len(documents)), Fatal: true,
-		}}}
+		return readSeveral(documents, dialectName)
 	}
 	decoded := dialect.Decode(documents[0].Data, dialectName)
 	return &Contract{Dialect: decoded.Dialect, Config: decoded.Config, Problems: decoded.Problems, decoded: decoded}
@@ -66,14 +67,18 @@ func (c *Contract) Canonical() []byte { return c.decoded.Canonical() }
 func (c *Contract) Origin(path string) string { return c.decoded.Origin(path) }
 
 // Place returns a problem in terms of Config as one of the documents': under its own path, with the place in the text.
-func (c *Contract) Place(p nodeconfig.Problem) nodeconfig.Problem { return c.decoded.Place(p) }
+func (c *Contract) Place(p nodeconfig.Problem) nodeconfig.Problem { return c.locate(c.decoded.Place(p)) }
 
 // place is Place for what the planner finds: what is not applied may be several settings of the documents'.
 func (c *Contract) place(p nodeconfig.Problem) []nodeconfig.Problem {
-	if p.Kind == nodeconfig.NotApplied {
-		return c.decoded.PlaceEach(p)
+	if p.Kind != nodeconfig.NotApplied {
+		return []nodeconfig.Problem{c.Place(p)}
 	}
-	return []nodeconfig.Problem{c.Place(p)}
+	placed := c.decoded.PlaceEach(p)
+	for i := range placed {
+		placed[i] = c.locate(placed[i])
+	}
+	return placed
 }
 
 // Plan plans the node. The problems are those of the contract and the planner's, in the documents' own terms, fatal

@@ -120,14 +120,19 @@ func (r *reader) do(b block) {
 	}
 }
 
-// contract validates a contract, strictly, and saves it as the file that the prose names.
+// contract validates a contract, strictly, and saves it as the file that the prose names. One that does not say what it
+// is, is merged with the reader's own.
 func (r *reader) contract(b block) {
 	if b.file == "" {
 		r.t.Errorf("%s: the text before the contract does not name its file", r.where)
 		return
 	}
 	r.write(b.file, b.text)
-	r.run("slipway validate --strict -f "+b.file, 0)
+	base := ""
+	if !strings.Contains(b.text, "apiVersion:") {
+		base = "-f node.yaml "
+	}
+	r.run("slipway validate --strict "+base+"-f "+b.file, 0)
 }
 
 // fileOfPackage builds a package with a file more.

@@ -50,6 +50,7 @@ var files = map[string]string{
 	"node.yaml":                       "native/full.yaml",
 	"old.yaml":                        "native/minimal.yaml",
 	"new.yaml":                        "native/full.yaml",
+	"pool.yaml":                       "native/minimal.yaml",
 	"flatcar.yaml":                    "native/minimal.yaml",
 	"aks.json":                        "aks/azure-cni.json",
 	"facts.json":                      "facts/ubuntu.json",

@@ -1,0 +1,22 @@
+package nodeconfig_test
+
+import (
+	"fmt"
+
+	"github.com/slipway-dev/slipway/nodeconfig"
+)
+
+// What all nodes have in common is said once, and a pool adds to it.
+func ExampleMerge() {
+	everywhere := &nodeconfig.NodeConfig{Kubelet: nodeconfig.Kubelet{
+		Labels: map[string]string{"team": "storage"},
+		Config: map[string]any{"maxPods": 110, "failSwapOn": true},
+	}}
+	pool := &nodeconfig.NodeConfig{Kubelet: nodeconfig.Kubelet{
+		Labels: map[string]string{"pool": "large"},
+		Config: map[string]any{"failSwapOn": false},
+	}}
+	fmt.Printf("%s\n", nodeconfig.Encode(nodeconfig.Merge(everywhere, pool)))
+	// Output:
+	// {"kubelet":{"config":{"failSwapOn":false,"maxPods":110},"labels":{"pool":"large","team":"storage"}}}
+}

@@ -1,0 +1,89 @@
+package nodeconfig
+
+import "reflect"
+
+// Merge makes one config of several, such as one for all nodes, one for a pool and one for a node. A later one goes
+// before an earlier one: a map gets the entries of both, by their keys, and everything else that a later config says
+// stands for the whole of what an earlier one said, lists too. The configs are not changed, and share nothing with the
+// result. Merge before [Default], which fills in what was not said.
+//
+// A config in Go does not know the difference between a false, a 0 or an "" that its author wrote and one that nobody
+// wrote: in a field that is no pointer, these keep what an earlier config says. A nil list, map or pointer says nothing
+// either; a list that is empty and not nil takes away the items of an earlier one. Documents do know the difference, and
+// Read of package node merges them as they are written.
+func Merge(configs ...*NodeConfig) *NodeConfig {
+	merged := new(NodeConfig)
+	for _, c := range configs {
+		if c != nil {
+			mergeFields(reflect.ValueOf(merged).Elem(), reflect.ValueOf(c).Elem())
+		}
+	}
+	return merged
+}
+
+// mergeFields merges a struct into another one.
+func mergeFields(into, from reflect.Value) {
+	for i := range from.NumField() {
+		if f := from.Field(i); !f.IsZero() {
+			mergeValue(into.Field(i), f)
+		}
+	}
+}
+
+// mergeValue merges a value that says something, were it its zero value, into what there is. Nothing of it is shared.
+func mergeValue(into, from reflect.Value) {
+	switch from.Kind() {
+	case reflect.Pointer, reflect.Map, reflect.Slice, reflect.Interface:
+		if from.IsNil() {
+			return
+		}
+	}
+	switch from.Kind() {
+	case reflect.Struct:
+		if from.Type() != secretType {
+			mergeFields(into, from)
+			return
+		}
+		into.Set(from) // what is behind its pointer never changes
+	case reflect.Pointer:
+		if into.IsNil() {
+			into.Set(reflect.New(from.Type().Elem()))
+		}
+		mergeValue(into.Elem(), from.Elem())
+	case reflect.Map:
+		if into.IsNil() {
+			into.Set(reflect.MakeMapWithSize(from.Type(), from.Len()))
+		}
+		for entries := from.MapRange(); entries.Next(); {
+			merged := reflect.New(from.Type().Elem()).Elem()
+			if earlier := into.MapIndex(entries.Key()); earlier.IsValid() {
+				merged.Set(earlier)
+			}
+			mergeValue(merged, entries.Value())
+			into.SetMapIndex(entries.Key(), merged)
+		}
+	case reflect.Slice:
+		items := reflect.MakeSlice(from.Type(), from.Len(), from.Len())
+		for i := range from.Len() {
+			mergeValue(items.Index(i), from.Index(i))
+		}
+		into.Set(items)
+	case reflect.Interface:
+		mergeAny(into, from)
+	default:
+		into.Set(from)
+	}
+}
+
+// mergeAny merges a value of a map that is passed on as it is, such as the kubelet's configuration.
+func mergeAny(into, from reflect.Value) {
+	from = from.Elem()
+	merged := reflect.New(from.Type()).Elem()
+	if !into.IsNil() && into.Elem().Kind() == reflect.Map && from.Kind() == reflect.Map {
+		mergeValue(merged, into.Elem())
+	}
+	mergeValue(merged, from)
+	into.Set(merged)
+}
+
+var secretType = reflect.TypeFor[Secret]()
