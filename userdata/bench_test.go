@@ -33,18 +33,6 @@ func BenchmarkCustomData(b *testing.B) {
 	}
 }
 
-func BenchmarkAppendCustomData(b *testing.B) {
-	c := benchContract(false)
-	var buffer []byte
-	b.ReportAllocs()
-	for b.Loop() {
-		var err error
-		if buffer, err = AppendCustomData(buffer[:0], c); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
-
 func BenchmarkMIME(b *testing.B) {
 	c := benchContract(false)
 	b.ReportAllocs()

@@ -32,9 +32,9 @@ func cloudConfigPart(family *profile.Profile) string {
 // It does so late in the boot and at the first boot only, hence the unit is enabled: a machine that
 // loses power before it is provisioned goes on at the next boot. Prefer [MIME] where it can be used.
 // The error is an [*InvalidError]. The size is not limited, because not every place has Azure's
-// limit; see [Cloud.Check] and [CloudConfigCustomData].
+// limit; see [Cloud.Check].
 func CloudConfig(c Contract) ([]byte, error) {
-	names, err := c.check()
+	names, err := c.check(nobody)
 	if err != nil {
 		return nil, err
 	}
@@ -65,21 +65,4 @@ func appendWriteFile(out []byte, path string, content []byte) []byte {
 		}
 	}
 	return out
-}
-
-// CloudConfigCustomData returns the base64 of [CloudConfig], as Azure's API takes it. The error is
-// an [*InvalidError] or a [*TooLargeError].
-func CloudConfigCustomData(c Contract) (string, error) {
-	return encodeLimited(CloudConfig(c))
-}
-
-// encodeLimited returns the base64 of a document that Azure takes.
-func encodeLimited(document []byte, err error) (string, error) {
-	if err == nil {
-		err = Azure.Check(len(document))
-	}
-	if err != nil {
-		return "", err
-	}
-	return base64.StdEncoding.EncodeToString(document), nil
 }

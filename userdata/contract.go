@@ -20,6 +20,9 @@ const (
 	NativeYAMLPath = "/etc/slipway/config.yaml"
 )
 
+// contractPlaces are all of them.
+var contractPlaces = []string{AKSPath, NativePath, NativeYAMLPath}
+
 // FeaturesPath is where the launcher of AKS's node images reads the feature switches.
 const FeaturesPath = "/opt/azure/containers/enabled_features.sh"
 
@@ -33,6 +36,9 @@ type Contract struct {
 	// Features are switches for the launcher of AKS's node images (enabled_features); they are
 	// written to FeaturesPath. A native contract has none.
 	Features map[string]string
+	// Parts are of the user's own, and come after the contract: for cloud-init in [MIME], Ignition configs in [Ignition].
+	// A plain cloud-config has no place for them.
+	Parts []Part
 }
 
 // String names the contract without telling what it says.
@@ -51,7 +57,7 @@ type InvalidError struct{ Problems []Problem }
 
 // Problem is one thing that is wrong with a Contract. It never holds a value of the contract.
 type Problem struct {
-	// Field is the field of Contract, for instance `Features["NAME"]`.
+	// Field is the field of Contract, for instance `Features["NAME"]` or "Parts[0].Name".
 	Field string
 	// Reason says what is wrong and what would be right.
 	Reason string
@@ -70,8 +76,12 @@ func (e *InvalidError) Error() string {
 	return b.String()
 }
 
-// check returns the sorted names of the features, or an *InvalidError with all that is wrong.
-func (c *Contract) check() ([]string, error) {
+// reporter takes a problem of a field.
+type reporter func(field, format string, args ...any)
+
+// check returns the sorted names of the features, or an *InvalidError with all that is wrong, also with the parts for who
+// reads them.
+func (c *Contract) check(reader partReader) ([]string, error) {
 	var problems []Problem
 	add := func(field, format string, args ...any) {
 		problems = append(problems, Problem{field, fmt.Sprintf(format, args...)})
@@ -95,6 +105,11 @@ func (c *Contract) check() ([]string, error) {
 		if reason := nodeconfig.CheckFeature(name, c.Features[name]); reason != "" {
 			add(featureField(name), "%s", reason)
 		}
+	}
+	if len(c.Parts) > MaxParts {
+		add("Parts", "are %d; use at most %d", len(c.Parts), MaxParts)
+	} else if len(c.Parts) > 0 {
+		reader.check(c, add)
 	}
 	if problems != nil {
 		return nil, &InvalidError{problems}

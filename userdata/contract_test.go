@@ -15,13 +15,11 @@ import (
 
 // renderers are all that take a contract, brought to one form.
 var renderers = map[string]func(Contract) (string, error){
-	"MIME":                  func(c Contract) (string, error) { b, err := MIME(c); return string(b), err },
-	"CustomData":            CustomData,
-	"AppendCustomData":      func(c Contract) (string, error) { b, err := AppendCustomData(nil, c); return string(b), err },
-	"CloudConfig":           func(c Contract) (string, error) { b, err := CloudConfig(c); return string(b), err },
-	"CloudConfigCustomData": CloudConfigCustomData,
-	"Ignition":              func(c Contract) (string, error) { b, err := Ignition(c); return string(b), err },
-	"IgnitionCustomData":    IgnitionCustomData,
+	"MIME":               func(c Contract) (string, error) { b, err := MIME(c); return string(b), err },
+	"CustomData":         CustomData,
+	"CloudConfig":        func(c Contract) (string, error) { b, err := CloudConfig(c); return string(b), err },
+	"Ignition":           func(c Contract) (string, error) { b, err := Ignition(c); return string(b), err },
+	"IgnitionCustomData": IgnitionCustomData,
 }
 
 // The places are those of the families of nodes: a contract that is rendered is one that the agent finds.
@@ -94,15 +92,6 @@ func TestInvalid(t *testing.T) {
 				}
 			}
 		})
-	}
-}
-
-// TestErrorKeepsBuffer checks that a caller can go on with the buffer it gave.
-func TestErrorKeepsBuffer(t *testing.T) {
-	for _, c := range []Contract{{}, {Document: make([]byte, 100_000), Path: AKSPath}} {
-		if got, err := AppendCustomData([]byte("before"), c); err == nil || string(got) != "before" {
-			t.Errorf("got %q, %v", got, err)
-		}
 	}
 }
 

@@ -46,11 +46,6 @@ func TestLimitOfCustomData(t *testing.T) {
 			document, _ := MIME(c)
 			return len(document) - linesSize(len(c.Document)) + linesSize(n)
 		},
-		"CloudConfigCustomData": func(c Contract, n int) int {
-			c.Document = make([]byte, n)
-			document, _ := CloudConfig(c)
-			return len(document)
-		},
 		"IgnitionCustomData": func(c Contract, n int) int {
 			c.Document = make([]byte, n)
 			document, _ := Ignition(c)

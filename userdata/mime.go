@@ -21,7 +21,10 @@ const (
 	boothookType    = "\r\nContent-Type: text/cloud-boothook" + partHeader
 	nextOpen        = "\r\n--"
 	cloudConfigType = "\r\nContent-Type: text/cloud-config" + partHeader
-	mimeEnd         = "--\r\n"
+	// mergedConfigType is for a cloud-config that comes after others: it adds to their lists, and leaves what else they
+	// say. Without it cloud-init replaces their whole runcmd. (cloud-init: "Merging user data sections")
+	mergedConfigType = "\r\nMerge-Type: list(append)+dict(no_replace,recurse_list)+str()" + cloudConfigType
+	mimeEnd          = "--\r\n"
 
 	partHeader = "; charset=\"utf-8\"\r\nMIME-Version: 1.0\r\nContent-Transfer-Encoding: 7bit\r\n\r\n"
 	frameSize  = len(mimeOpen+boothookOpen+boothookType+nextOpen+cloudConfigType+nextOpen+mimeEnd) + 4*boundarySize
@@ -32,7 +35,7 @@ const (
 const roomOnStack = 16 << 10
 
 // MIME returns the document for cloud-init, not encoded: a boothook that writes the contract and
-// starts the agent, and a cloud-config. The error is an [*InvalidError]. The size is not limited, since
+// starts the agent, the user's own parts, and a cloud-config. The error is an [*InvalidError]. The size is not limited, since
 // it can be compressed and clouds take different sizes; see [Cloud.Check] and [CustomData].
 func MIME(c Contract) ([]byte, error) { return appendMIME(nil, &c, "") }
 
@@ -56,33 +59,26 @@ func CustomData(c Contract) (string, error) {
 	return text.String(), nil
 }
 
-// AppendCustomData appends the result of [CustomData] to dst: with a buffer that is reused, an
-// ordinary contract costs no allocation. On an error it returns dst as it was.
-func AppendCustomData(dst []byte, c Contract) ([]byte, error) {
-	var room [roomOnStack]byte
-	document, err := appendMIME(room[:0], &c, Azure)
-	if err != nil {
-		return dst, err
-	}
-	return base64.StdEncoding.AppendEncode(dst, document), nil
-}
-
 // appendMIME appends the document for a cloud, or returns dst and an error.
 func appendMIME(dst []byte, c *Contract, cloud Cloud) ([]byte, error) {
-	names, err := c.check()
+	names, err := c.check(cloudInit)
 	if err != nil {
 		return dst, err
 	}
-	script, features := boothooks[c.Path], c.features(names)
-	config := script.config
-	size := frameSize + script.size(c.Document, features) + len(config)
-	if err := cloud.Check(size); err != nil {
-		return dst, err
-	}
-
 	var boundary [boundarySize]byte
 	sum := sha256.Sum256(c.Document)
 	hex.Encode(boundary[copy(boundary[:], boundaryStart):], sum[:sha256.Size/2])
+
+	script, features := boothooks[c.Path], c.features(names)
+	config := script.config
+	own, configType := c.ownParts(boundary[:]), cloudConfigType
+	if own != nil {
+		configType = mergedConfigType
+	}
+	size := frameSize + script.size(c.Document, features) + len(own) + len(configType) - len(cloudConfigType) + len(config)
+	if err := cloud.Check(size); err != nil {
+		return dst, err
+	}
 
 	dst = slices.Grow(dst, size)
 	dst = append(dst, mimeOpen...)
@@ -91,9 +87,10 @@ func appendMIME(dst []byte, c *Contract, cloud Cloud) ([]byte, error) {
 	dst = append(dst, boundary[:]...)
 	dst = append(dst, boothookType...)
 	dst = script.append(dst, c.Document, features)
+	dst = append(dst, own...)
 	dst = append(dst, nextOpen...)
 	dst = append(dst, boundary[:]...)
-	dst = append(dst, cloudConfigType...)
+	dst = append(dst, configType...)
 	dst = append(dst, config...)
 	dst = append(dst, nextOpen...)
 	dst = append(dst, boundary[:]...)

@@ -43,6 +43,8 @@ func TestGolden(t *testing.T) {
 		{"native-yaml.mime", MIME, yamlContract},
 		{"aks.cloud-config.yaml", CloudConfig, aksContract},
 		{"native.cloud-config.yaml", CloudConfig, nativeContract},
+		{"native-parts.mime", MIME, withParts(nativeContract, ownParts...)},
+		{"native-parts.ign.json", Ignition, withParts(nativeContract, ownIgnition)},
 		{"aks.ign.json", Ignition, aksContract},
 		{"native.ign.json", Ignition, nativeContract},
 	} {
@@ -131,10 +133,6 @@ func checkRoundTrip(t *testing.T, c Contract) {
 	if got := putBlock.ReplaceAllString(fromMIME.script, ""); got != putBlock.ReplaceAllString(string(empty), "") {
 		t.Fatalf("the script has something else of the contract:\n%s", got)
 	}
-	appended, err := AppendCustomData([]byte("before"), c)
-	if err != nil || string(appended) != "before"+text {
-		t.Fatalf("%s: AppendCustomData differs from CustomData, %v", c, err)
-	}
 }
 
 func TestRoundTrip(t *testing.T) {
@@ -166,9 +164,8 @@ func TestDeterministic(t *testing.T) {
 	}
 	wantConfig, _ := CloudConfig(c)
 	wantIgnition, _ := Ignition(c)
-	var buffer []byte
 	for range 10_000 {
-		if buffer, err = AppendCustomData(buffer[:0], c); err != nil || string(buffer) != want {
+		if got, err := CustomData(c); err != nil || got != want {
 			t.Fatalf("custom data differs from the first, %v", err)
 		}
 		if got, err := CloudConfig(c); err != nil || !bytes.Equal(got, wantConfig) {
@@ -241,10 +238,5 @@ func TestAllocations(t *testing.T) {
 	c := benchContract(true)
 	if n := testing.AllocsPerRun(100, func() { _, _ = CustomData(c) }); n > 10 {
 		t.Errorf("CustomData allocates %v times, more than 10", n)
-	}
-	c = benchContract(false)
-	buffer, _ := AppendCustomData(nil, c)
-	if n := testing.AllocsPerRun(100, func() { buffer, _ = AppendCustomData(buffer[:0], c) }); n > 0 {
-		t.Errorf("AppendCustomData allocates %v times with a buffer that is large enough", n)
 	}
 }

@@ -29,13 +29,15 @@ type target struct {
 	// base64 says that it is printed in base64 unless it is wanted raw, unpacked that the machine unpacks it
 	// where it is compressed.
 	base64, unpacked bool
+	// parts says that it has room for parts of the user's own.
+	parts bool
 }
 
 var targets = []target{
-	{"custom-data", userdata.MIME, "customData", true, true},
-	{"cloud-config", userdata.CloudConfig, "customData", false, true},
-	{"ignition", userdata.Ignition, "customData", true, false},
-	{cse, func(c userdata.Contract) ([]byte, error) { return []byte(c.CSE()), nil }, "commandToExecute", false, false},
+	{"custom-data", userdata.MIME, "customData", true, true, true},
+	{"cloud-config", userdata.CloudConfig, "customData", false, true, false},
+	{"ignition", userdata.Ignition, "customData", true, false, true},
+	{cse, func(c userdata.Contract) ([]byte, error) { return []byte(c.CSE()), nil }, "commandToExecute", false, false, false},
 }
 
 // cse is the target that is a command, and no document that a cloud hands to the machine.
@@ -65,6 +67,7 @@ type rendering struct {
 	from   source
 	to     command.Choice
 	cloud  command.Choice
+	parts  []string
 	output string
 	gzip   bool
 	raw    bool
@@ -90,11 +93,17 @@ and starts the agent. The same contract gives the same bytes.
 A document that is larger than the cloud takes is refused: 65,535 bytes on Azure, 16,384 on EC2,
 before base64. --gzip makes it smaller; cloud-init unpacks it.
 
+With --part, the document also has parts of your own, in their order: scripts, cloud-configs and
+whatever else cloud-init takes, for ignition other Ignition configs. The first line of a part says
+its type, as it does for cloud-init; FILE:TYPE names another, such as x-shellscript-per-boot. A part
+is refused if the machine would ignore it, or could not find its contract because of it.
+
 What is printed holds the contract's secrets. A file is written whole or not at all, and only its
 owner can read it. With -o json, the result is printed as the property of an Azure template that
 takes it: {"customData": "..."} or {"commandToExecute": "..."}.`,
 		Example: `  slipway render -f node.yaml --to custom-data -o custom-data.b64
   slipway render -f node.yaml --to custom-data --cloud ec2 --gzip -o user-data.b64
+  slipway render -f node.yaml --to custom-data --part setup.sh --part users.yaml -o custom-data.b64
   slipway render -f aks.json --to custom-data --raw | less
   slipway render -f flatcar.yaml --to ignition --raw -o node.ign`,
 		Args: command.NoArguments,
@@ -104,6 +113,8 @@ takes it: {"customData": "..."} or {"commandToExecute": "..."}.`,
 	r.from.addStrict(cmd)
 	command.AddChoice(cmd, &r.to, "to", "", "`TARGET` to render: "+cli.List(r.to.Allowed, "or"))
 	command.AddChoice(cmd, &r.cloud, "cloud", "", "refuse what `CLOUD` does not take: "+cli.List(r.cloud.Allowed, "or"))
+	cmd.Flags().StringArrayVar(&r.parts, "part", nil, "add `FILE[:TYPE]` for cloud-init, or an Ignition config; - is standard input")
+	command.Must(cmd.MarkFlagFilename("part"))
 	cmd.Flags().StringVarP(&r.output, "output", "o", "", "write the file `OUT`, mode 0600; \"json\" prints a property of an Azure template")
 	cmd.Flags().BoolVar(&r.gzip, "gzip", false, "compress the document")
 	cmd.Flags().BoolVar(&r.raw, "raw", false, "the document itself, without base64")
@@ -122,9 +133,13 @@ func (r *rendering) run(s cli.Streams) error {
 	if err := r.check(s, c); err != nil {
 		return err
 	}
-	rendered, err := r.render(c)
+	parts, err := r.readParts(s)
 	if err != nil {
-		return refused(s, c, err)
+		return err
+	}
+	rendered, err := r.render(c, parts)
+	if err != nil {
+		return r.refused(s, c, err)
 	}
 	switch r.output {
 	case command.AsJSON:
@@ -150,10 +165,12 @@ func (r *rendering) usage() error {
 		return cli.Usage("choose one", "--force renders a contract that has errors, --strict refuses one that has warnings")
 	case r.gzip && !r.target().unpacked:
 		return cli.Usage("leave out --gzip", "nothing on the machine would unpack %s", r.to.Value)
+	case len(r.parts) > 0 && !r.target().parts:
+		return cli.Usage("use custom-data or ignition", "%s has no room for a part", r.to.Value)
 	case r.gzip && r.raw && (r.output == "" || r.output == stdin):
 		return cli.Usage("name a file with -o OUT", "--gzip --raw prints binary data")
 	}
-	return nil
+	return oneStdin(append(r.partFiles(), r.from.files...)...)
 }
 
 // check refuses a contract that has errors, unless it is forced.
@@ -183,9 +200,11 @@ func (r *rendering) target() target {
 }
 
 // render returns what to deliver; what people may read ends with a line break.
-func (r *rendering) render(c *contract) (string, error) {
+func (r *rendering) render(c *contract, parts []userdata.Part) (string, error) {
 	t := r.target()
-	plain, err := t.document(delivered(c))
+	given := delivered(c)
+	given.Parts = parts
+	plain, err := t.document(given)
 	if err != nil {
 		return "", err
 	}
@@ -234,8 +253,8 @@ func delivered(c *contract) userdata.Contract {
 	return out
 }
 
-// refused turns the renderer's objections into problems of the document.
-func refused(s cli.Streams, c *contract, err error) error {
+// refused turns the renderer's objections into problems of the documents.
+func (r *rendering) refused(s cli.Streams, c *contract, err error) error {
 	invalid, ok := errors.AsType[*userdata.InvalidError](err)
 	if !ok {
 		refusal := &cli.Error{Code: exitcode.Invalid, Err: fmt.Errorf("%s: %w", title(c.name), err)}
@@ -246,7 +265,11 @@ func refused(s cli.Streams, c *contract, err error) error {
 	}
 	var problems []nodeconfig.Problem
 	for _, p := range invalid.Problems {
-		path := p.Field
+		path, part := p.Field, 0
+		if n, _ := fmt.Sscanf(p.Field, "Parts[%d]", &part); n == 1 {
+			problems = append(problems, nodeconfig.Problem{Kind: nodeconfig.Invalid, Path: "$", Reason: p.Reason, Fatal: true, Document: placeName(r.partFiles()[part])})
+			continue
+		}
 		for name := range c.Config.Components.Features {
 			if p.Field == fmt.Sprintf("Features[%q]", name) {
 				path = document.FieldPath("$.components.features", name)

@@ -6,7 +6,7 @@
 // left to cloud-init or Ignition, whose user data it is. All that comes in is untrusted and secret: each
 // step has a limit, and no error holds a byte of it.
 //
-// The sources of a contract on a node call it.
+// The sources of a contract on a node call it, and userdata, which lets nothing beside a contract be taken for one.
 package envelope
 
 import (

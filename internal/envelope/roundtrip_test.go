@@ -86,7 +86,6 @@ func TestOpenUndoesRendering(t *testing.T) {
 		{"MIME", userdata.MIME, []string{"mime", "boothook"}},
 		{"CustomData", text(userdata.CustomData), []string{"base64", "mime", "boothook"}},
 		{"CloudConfig", userdata.CloudConfig, []string{"cloud-config"}},
-		{"CloudConfigCustomData", text(userdata.CloudConfigCustomData), []string{"base64", "cloud-config"}},
 		{"Ignition", userdata.Ignition, []string{"ignition"}},
 		{"IgnitionCustomData", text(userdata.IgnitionCustomData), []string{"base64", "ignition"}},
 	} {

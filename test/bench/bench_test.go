@@ -101,19 +101,6 @@ func BenchmarkRender(b *testing.B) {
 	}
 }
 
-func BenchmarkRenderReused(b *testing.B) {
-	contract := userdata.Contract{Document: decode(b, read(b, example)).Canonical(), Path: userdata.AKSPath}
-	var buffer []byte
-	b.ReportAllocs()
-	for b.Loop() {
-		out, err := userdata.AppendCustomData(buffer[:0], contract)
-		if err != nil {
-			b.Fatal(err)
-		}
-		buffer = out
-	}
-}
-
 // BenchmarkReapply is a provisioning of a node that is right already, from contract to result.
 func BenchmarkReapply(b *testing.B) {
 	dir, err := host.OpenDirectory(b.TempDir())

@@ -103,6 +103,8 @@ func (r *reader) do(b block) {
 		for line := range strings.Lines(b.text) {
 			r.command(strings.TrimRight(line, "\n"))
 		}
+	case "sh": // a script of the reader's own, which no document runs
+		r.write(b.file, b.text)
 	case "yaml", "json":
 		r.contract(b)
 	case "go":

@@ -16,7 +16,7 @@ type block struct {
 }
 
 // fileName is a file's name in prose: `node.yaml`, or a new file of a package.
-var fileName = regexp.MustCompile("`([a-z-]+\\.(?:yaml|json|go)|internal/[a-z/]+\\.go)`")
+var fileName = regexp.MustCompile("`([a-z-]+\\.(?:yaml|json|go|sh)|internal/[a-z/]+\\.go)`")
 
 // blocks returns a Markdown document's blocks. As these documents are written, commands are indented by four
 // spaces, everything else stands between fences.

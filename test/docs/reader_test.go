@@ -42,6 +42,9 @@ func newReader(t *testing.T, name string, used *usage) *reader {
 		}
 		r.write(file, string(data))
 	}
+	for file, text := range parts {
+		r.write(file, text)
+	}
 	return r
 }
 
@@ -55,6 +58,12 @@ var files = map[string]string{
 	"aks.json":                        "aks/azure-cni.json",
 	"facts.json":                      "facts/ubuntu.json",
 	"machine/etc/slipway/config.yaml": "native/full.yaml",
+}
+
+// parts are files of the reader's own that are no contracts.
+var parts = map[string]string{
+	"setup.sh":   "#!/bin/sh\n",
+	"users.yaml": "#cloud-config\nusers: [default]\n",
 }
 
 // special are the lines that are not run as they are.

@@ -1,0 +1,53 @@
+package main
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/slipway-dev/slipway/internal/cli"
+	"github.com/slipway-dev/slipway/userdata"
+)
+
+// splitPart splits what --part names, FILE or FILE:TYPE. As for cloud-init's own make-mime, a type may do without its
+// text/. A colon before anything that is no type is the file's.
+func splitPart(named string) (file, kind string) {
+	at := strings.LastIndexByte(named, ':')
+	if at < 0 {
+		return named, ""
+	}
+	for _, kind := range []string{named[at+1:], "text/" + named[at+1:]} {
+		if slices.Contains(userdata.PartTypes(), kind) {
+			return named[:at], kind
+		}
+	}
+	return named, ""
+}
+
+// partFiles are the files that --part names.
+func (r *rendering) partFiles() []string {
+	var files []string
+	for _, named := range r.parts {
+		file, _ := splitPart(named)
+		files = append(files, file)
+	}
+	return files
+}
+
+// readParts reads what is rendered beside the contract.
+func (r *rendering) readParts(s cli.Streams) ([]userdata.Part, error) {
+	var parts []userdata.Part
+	for _, named := range r.parts {
+		file, kind := splitPart(named)
+		content, err := readInput(s, file)
+		if err != nil {
+			return nil, err
+		}
+		part := userdata.Part{Type: kind, Content: content}
+		if file != stdin {
+			part.Name = filepath.Base(file)
+		}
+		parts = append(parts, part)
+	}
+	return parts, nil
+}
