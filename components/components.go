@@ -1,8 +1,9 @@
 // Package components is the node image's component manifest: what is baked into an image, in which
 // versions, where, and with which digests.
 //
-// An image build writes the manifest; the node reads it instead of running programs to ask for
-// their versions. The package reads bytes and does no I/O. internal/facts calls it.
+// It is for image builds, which write the manifest: a [Manifest] in JSON, at [Path]. The node reads it
+// instead of running programs to ask for their versions. The package reads bytes, does no I/O and
+// refuses to look whether the components are there. internal/facts calls it.
 package components
 
 import (

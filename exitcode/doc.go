@@ -7,6 +7,7 @@
 // latter are here so that `slipway explain` can answer for a node that Slipway did not make.
 //
 // The package is data with a lookup. It refuses to map errors to codes: the planner gives each
-// resource its code, and the agent returns it. It imports nothing of the module; the planner, the
-// agent and both commands call it.
+// resource its code, and the agent returns it. It imports nothing of the module. It is for whoever gets
+// such a number, from a node or from the custom script extension: [Lookup] says what to do. The planner,
+// the agent and both commands call it.
 package exitcode

@@ -10,11 +10,12 @@
 //   - [Ignition]: an Ignition 3.4.0 config, for Flatcar and other images without cloud-init.
 //
 // Contract and parts are carried as base64 only, in all of them: nothing that the contract says can
-// become code, nothing of either a line of YAML or a MIME header. On the machine it is readable by root alone from its first byte.
+// become code, nothing of either can become a line of YAML or a MIME header. On the machine the contract
+// is readable by root alone from its first byte.
 //
 // The package does no I/O, reads no clock, no environment and no randomness, and refuses to look
-// into the contract: whether it is a good one is for nodeconfig and its dialects to say. It returns
-// no custom data that Azure would refuse, see [TooLargeError]; what other clouds take [Cloud.Check]
-// says, and [Gzip] makes a document smaller. It is for whoever creates machines: provisioners, autoscalers, templates. The command
-// line calls it (slipway render).
+// into the contract: whether it is a good one is for package node to say. It returns no custom data that
+// Azure would refuse, see [TooLargeError]; what other clouds take [Cloud.Check] says, and [Gzip] makes a
+// document smaller. It is for whoever creates machines: provisioners, autoscalers, templates. The command
+// line calls it (slipway render), and api/aksnodeconfig/nodeconfigutils does for AKS's types.
 package userdata

@@ -1,0 +1,25 @@
+package components_test
+
+import (
+	"fmt"
+
+	"github.com/slipway-dev/slipway/components"
+)
+
+// What an image holds is read from its manifest.
+func ExampleParse() {
+	manifest, err := components.Parse([]byte(`{
+		"apiVersion": "slipway.dev/v1",
+		"kind": "ComponentManifest",
+		"components": [{"name": "kubelet", "version": "1.36.3", "path": "/usr/bin/kubelet"}]
+	}`))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, c := range manifest.Components {
+		fmt.Println(c.Name, c.Version, c.Path)
+	}
+	// Output:
+	// kubelet 1.36.3 /usr/bin/kubelet
+}
