@@ -14,6 +14,7 @@ import sys
 import yaml
 from cloudinit import handlers, safeyaml, user_data, util
 from cloudinit.config import cc_write_files, cc_write_files_deferred
+from cloudinit.handlers import cloud_config
 
 PLACES = set(sys.argv[1:])
 
@@ -152,6 +153,8 @@ class Paths:
     def get_ipath_cur(_=None):
         return "/nonexistent"
 
+    get_ipath = get_ipath_cur
+
 
 def parts_of(data):
     """The parts of user data as cloud-init hands them to what is to deal with them."""
@@ -164,6 +167,23 @@ def parts_of(data):
         return {"load": type(e).__name__}
 
 
+def merged(data):
+    """The parts of user data with their names, and what all its cloud-configs are together."""
+    processor = user_data.UserDataProcessor.__new__(user_data.UserDataProcessor)
+    processor.paths, processor.ssl_details = Paths, {}
+    handler = cloud_config.CloudConfigPartHandler(Paths)
+    answer = {"parts": []}
+
+    def part(_, name, body, headers):
+        kind = headers["Content-Type"]
+        answer["parts"].append({"type": kind, "name": name, "body": encoded(body)})
+        if kind == "text/cloud-config":
+            handler.handle_part(None, kind, name, body, None, headers)
+
+    handlers.walk(processor.process(data), part, None)
+    return answer | {"merged": handler.cloud_buf}
+
+
 def encoded(content):
     return base64.b64encode(util.encode_text(content or "")).decode()
 
@@ -174,7 +194,7 @@ def main():
     util.chownbyname = lambda *_: None
     for line in sys.stdin:
         question, _, document = line.partition(" ")
-        answer = {"config": answer_to, "parts": parts_of}[question](base64.b64decode(document))
+        answer = {"config": answer_to, "parts": parts_of, "merged": merged}[question](base64.b64decode(document))
         print(json.dumps(answer), flush=True)
 
 

@@ -27,11 +27,13 @@ type answer struct {
 	// Files are those at the places. Where cloud-init gives up because of what is not about a place, they are
 	// what they were without that: a byte order mark, something beside write_files, an entry elsewhere.
 	Files map[string][]byte
-	// Parts are those of a MIME message, decoded.
+	// Parts are those of a MIME message, decoded; they have names where all of the message was asked for.
 	Parts []struct {
-		Type string
-		Body []byte
+		Type, Name string
+		Body       []byte
 	}
+	// Merged is what all cloud-configs of a message are together.
+	Merged map[string]any
 }
 
 // The types that say that a document has write_files, at once or when it is rendered.
@@ -75,10 +77,12 @@ func startCloudInit(t *testing.T) *cloudInit {
 	return &cloudInit{in: in, out: bufio.NewReader(out)}
 }
 
-// What a document is asked for: its files as a cloud-config, or its parts as a message.
+// What a document is asked for: its files as a cloud-config, its parts as a message, or these and all cloud-configs in
+// one.
 const (
 	askConfig = "config"
 	askParts  = "parts"
+	askMerged = "merged"
 )
 
 func (c *cloudInit) ask(what string, document []byte) (answer, error) {
