@@ -21,7 +21,7 @@ const digestVersion = "v1"
 // a whole, such as runtime.containerd.config, is seen by [Diff] alone. nodeconfig.Digest names the config with all of
 // that.
 func NodeDigest(c *nodeconfig.NodeConfig) string {
-	copied, _ := nodeconfig.Decode(nodeconfig.Encode(c))
+	copied := nodeconfig.Merge(c)
 	copied.Metadata = nodeconfig.Metadata{}
 	copied.Join.ClientCertificate = nil
 	for i := range copied.Kubelet.Flags {

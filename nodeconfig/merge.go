@@ -5,7 +5,8 @@ import "reflect"
 // Merge makes one config of several, such as one for all nodes, one for a pool and one for a node. A later one goes
 // before an earlier one: a map gets the entries of both, by their keys, and everything else that a later config says
 // stands for the whole of what an earlier one said, lists too. The configs are not changed, and share nothing with the
-// result. Merge before [Default], which fills in what was not said.
+// result; that of one config is a copy of it. What may be a credential in the kubelet's configuration and other data that
+// is passed on is a [Secret] in the result. Merge before [Default], which fills in what was not said.
 //
 // A config in Go does not know the difference between a false, a 0 or an "" that its author wrote and one that nobody
 // wrote: in a field that is no pointer, these keep what an earlier config says. A nil list, map or pointer says nothing
@@ -18,6 +19,7 @@ func Merge(configs ...*NodeConfig) *NodeConfig {
 			mergeFields(reflect.ValueOf(merged).Elem(), reflect.ValueOf(c).Elem())
 		}
 	}
+	seal(merged)
 	return merged
 }
 
