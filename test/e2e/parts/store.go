@@ -2,7 +2,8 @@
 // file system, Kubernetes, etcd, containerd, the CNI plug-ins, the images and the node's disk.
 //
 // Every part is kept in a cache, in a directory named after a digest of all that went into it; a
-// part that is there is not made again. The package starts no machine. test/e2e/cmd/e2e calls it.
+// part that is there is not made again. The package starts no machine; those that others have started and
+// saved are kept by it. test/e2e/cmd/e2e and test/e2e/scenario call it.
 package parts
 
 import (
@@ -38,6 +39,20 @@ type recipe struct {
 	files []string
 	// make fills the directory.
 	make func(ctx context.Context, dir string) error
+	// last, if any, is the file that make writes last. A part whose files name the directory that they are in is made
+	// where it stays, and is whole when this file is there.
+	last string
+}
+
+// Machine returns a directory with a saved machine, and makes it where it is missing. inputs are all that decides what
+// comes out, but for QEMU's version, which decides as well; last is the file that fill writes last. A saved machine
+// names its own disk, so that the directory cannot be moved.
+func (s *Store) Machine(ctx context.Context, name, last string, inputs []string, fill func(ctx context.Context, dir string) error) (string, error) {
+	version, err := exec.CommandContext(ctx, "qemu-system-x86_64", "--version").Output()
+	if err != nil {
+		return "", fmt.Errorf("part %s: ask QEMU for its version: %w", name, err)
+	}
+	return s.part(ctx, recipe{name: name, inputs: append(inputs, string(version)), make: fill, last: last})
 }
 
 // part returns the directory of a part, and makes it where it is missing.
@@ -47,33 +62,54 @@ func (s *Store) part(ctx context.Context, r recipe) (string, error) {
 		return "", fmt.Errorf("part %s: %w", r.name, err)
 	}
 	dir := filepath.Join(s.Dir, r.name+"-"+key)
-	if _, err := os.Stat(dir); err == nil {
+	if _, err := os.Stat(filepath.Join(dir, r.last)); err == nil {
 		return dir, nil
 	}
 	begin := time.Now()
 	s.Log.Info("making", "part", r.name)
-	scratch := dir + ".new"
-	if err := os.RemoveAll(scratch); err != nil {
-		return "", fmt.Errorf("part %s: %w", r.name, err)
+	if r.last != "" {
+		err = s.makeInPlace(ctx, r, dir, len(key))
+	} else {
+		err = s.makeAside(ctx, r, dir, len(key))
 	}
-	if err := os.MkdirAll(scratch, 0o755); err != nil {
-		return "", fmt.Errorf("part %s: %w", r.name, err)
-	}
-	if err := r.make(ctx, scratch); err != nil {
-		os.RemoveAll(scratch)
-		return "", fmt.Errorf("part %s: %w", r.name, err)
-	}
-	if err := s.forget(r.name, len(key)); err != nil {
-		return "", fmt.Errorf("part %s: %w", r.name, err)
-	}
-	if err := os.Rename(scratch, dir); err != nil {
+	if err != nil {
 		return "", fmt.Errorf("part %s: %w", r.name, err)
 	}
 	s.Log.Info("made", "part", r.name, "seconds", int(time.Since(begin).Seconds()))
 	return dir, nil
 }
 
-// forget removes what an older recipe of the same name made.
+// makeAside makes a part in a directory beside its own, and gives it its name when it is whole.
+func (s *Store) makeAside(ctx context.Context, r recipe, dir string, keyLen int) error {
+	scratch := dir + ".new"
+	if err := os.RemoveAll(scratch); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(scratch, 0o755); err != nil {
+		return err
+	}
+	if err := r.make(ctx, scratch); err != nil {
+		os.RemoveAll(scratch)
+		return err
+	}
+	if err := s.forget(r.name, keyLen); err != nil {
+		return err
+	}
+	return os.Rename(scratch, dir)
+}
+
+// makeInPlace makes a part where it stays. What a run that died has left there is removed first, with the older ones.
+func (s *Store) makeInPlace(ctx context.Context, r recipe, dir string, keyLen int) error {
+	if err := s.forget(r.name, keyLen); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	return r.make(ctx, dir)
+}
+
+// forget removes what recipes of the same name made.
 func (s *Store) forget(name string, keyLen int) error {
 	old, err := filepath.Glob(filepath.Join(s.Dir, name+"-"+strings.Repeat("?", keyLen)))
 	if err != nil {

@@ -14,6 +14,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/slipway-dev/slipway/test/e2e/lab"
+	"github.com/slipway-dev/slipway/test/e2e/parts"
 )
 
 // Runner runs cases in a lab.
@@ -25,8 +26,8 @@ type Runner struct {
 	Images map[string]string
 	// Slipway is the command line's path.
 	Slipway string
-	// Cache is where machines are saved that cases begin from.
-	Cache string
+	// Store keeps machines that cases begin from.
+	Store *parts.Store
 	// Out is where each case has a directory for what it keeps.
 	Out string
 	Log *slog.Logger

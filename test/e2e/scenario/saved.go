@@ -2,15 +2,10 @@ package scenario
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
-	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/slipway-dev/slipway/test/e2e/lab"
 )
@@ -38,7 +33,7 @@ func (r *caseRun) booted(ctx context.Context, m lab.Machine) (lab.Machine, error
 		own.Disk, own.Seed = filepath.Join(dir, "held.img"), filepath.Join(dir, "seed.iso")
 		return own
 	}
-	dir, err := r.cached(ctx, "booted-containerd"+r.Containerd+"-", savedDisk, key, func(dir string) error {
+	dir, err := r.Store.Machine(ctx, "booted-containerd"+r.Containerd, savedDisk, key, func(ctx context.Context, dir string) error {
 		m := in(dir)
 		if err := holdAgent(ctx, image, m.Disk); err != nil {
 			return err
@@ -59,43 +54,11 @@ func (r *caseRun) booted(ctx context.Context, m lab.Machine) (lab.Machine, error
 // started makes a machine one that goes on from where its kernel has started, with whatever disk it is given.
 func (r *caseRun) started(ctx context.Context, m lab.Machine) (lab.Machine, error) {
 	m = lab.Holding(m)
-	dir, err := r.cached(ctx, "started-", "state", []string{"1", r.Lab.MachineKey(m)}, func(dir string) error {
+	dir, err := r.Store.Machine(ctx, "started", "state", []string{"1", r.Lab.MachineKey(m)}, func(ctx context.Context, dir string) error {
 		return r.Lab.Hold(ctx, m, filepath.Join(dir, "state"))
 	})
 	m.Held = filepath.Join(dir, "state")
 	return m, err
-}
-
-// cached returns a directory among the parts that was filled, in this run or one before it with the same key
-// and the same QEMU; others of that name are removed. last is the file that is written last.
-func (r *caseRun) cached(ctx context.Context, name, last string, key []string, fill func(dir string) error) (string, error) {
-	version, err := exec.CommandContext(ctx, "qemu-system-x86_64", "--version").Output()
-	if err != nil {
-		return "", err
-	}
-	sum := sha256.Sum256([]byte(strings.Join(append(key, string(version)), "\x00")))
-	dir := filepath.Join(r.Cache, name+hex.EncodeToString(sum[:])[:16])
-	if _, err := os.Stat(filepath.Join(dir, last)); err == nil {
-		return dir, nil
-	}
-	begin := time.Now()
-	old, err := filepath.Glob(filepath.Join(r.Cache, name+"*"))
-	if err != nil {
-		return "", err
-	}
-	for _, path := range old {
-		if err := os.RemoveAll(path); err != nil {
-			return "", err
-		}
-	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return "", err
-	}
-	if err := fill(dir); err != nil {
-		return "", err
-	}
-	r.Log.Info("saved a machine for cases to begin from", "name", filepath.Base(dir), "seconds", fmt.Sprintf("%.1f", time.Since(begin).Seconds()))
-	return dir, nil
 }
 
 // holdAgent copies an image, with the file that holds the agent back.

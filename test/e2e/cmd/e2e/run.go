@@ -51,7 +51,7 @@ func (s *setup) start(ctx context.Context, dir, out string) (runner *scenario.Ru
 		return nil, stop, fmt.Errorf("measure how fast a machine is: %w", err)
 	}
 	log.Info("measured how fast a machine is", "boot", pace.Of(1).Round(time.Second/10))
-	return &scenario.Runner{Lab: l, Pace: pace, Cache: cacheDir(s.Repo), Images: s.Images, Slipway: s.Slipway,
+	return &scenario.Runner{Lab: l, Pace: pace, Store: &parts.Store{Dir: cacheDir(s.Repo), Repo: s.Repo, Log: log}, Images: s.Images, Slipway: s.Slipway,
 		Out: filepath.Join(s.Repo, "out", "e2e", out), Log: log}, stop, nil
 }
 
