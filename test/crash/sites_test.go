@@ -21,7 +21,7 @@ var (
 	mutating = []string{
 		"Unlinkat", "Renameat", "Renameat2", "Linkat", "Symlinkat", "Mkdirat", "Mknodat", "Fchmodat", "Fchownat", "Ftruncate", "Fallocate",
 		"Chmod", "Chown", "Lchown", "Truncate", "Mkdir", "MkdirAll", "WriteFile", "WriteString", "Rename", "RemoveAll",
-		"Symlink", "Link", "Listen", "Write", "Enqueue",
+		"Symlink", "Link", "Listen", "Write", "Enqueue", "UnitFile", "Mount", "Unmount", "Syscall",
 	}
 	hooks = []string{"mutate", "Pass"}
 )
