@@ -24,20 +24,13 @@ var renderers = map[string]func(Contract) (string, error){
 
 // The places are those of the families of nodes: a contract that is rendered is one that the agent finds.
 func TestPlaces(t *testing.T) {
-	want := map[string]string{AKSPath: nodeconfig.LayoutAKS, NativePath: nodeconfig.LayoutStandard, NativeYAMLPath: nodeconfig.LayoutStandard}
-	for _, family := range profile.All() {
-		for _, path := range family.Contract.Paths() {
-			if want[path] != family.Name {
-				t.Errorf("%s is the contract's place in family %s", path, family.Name)
-			}
-			delete(want, path)
-		}
-		if launched := family.Agent.Launcher != ""; launched != (family.Paths.Features == FeaturesPath) {
-			t.Errorf("%s: the launcher's feature switches are at %s", family.Name, family.Paths.Features)
+	for path, name := range map[string]string{AKSPath: nodeconfig.LayoutAKS, NativePath: nodeconfig.LayoutStandard, NativeYAMLPath: nodeconfig.LayoutStandard} {
+		if family := profile.OfContract(path); family == nil || family.Name != name {
+			t.Errorf("%s is not where family %s has its contract", path, name)
 		}
 	}
-	if len(want) > 0 {
-		t.Errorf("no family has its contract at %v", want)
+	if features := profile.Of(nodeconfig.LayoutAKS).Paths.Features; features != FeaturesPath {
+		t.Errorf("the launcher's feature switches are at %s", features)
 	}
 }
 
