@@ -330,11 +330,11 @@ func TestTried(t *testing.T) {
 // A contract goes to the place that its user data names, or that its dialect has.
 func TestPlaceFor(t *testing.T) {
 	for _, c := range []struct{ place, dialect, data, want string }{
-		{Paths[1], "aks", "{}", Paths[1]},
-		{"", "aks", "{}", Paths[0]},
-		{"", "native", "{}", Paths[2]},
-		{"", "native", "kind: NodeConfig", Paths[1]},
-		{"/etc/passwd", "native", "kind: NodeConfig", Paths[1]},
+		{"/etc/slipway/config.yaml", "aks", "{}", "/etc/slipway/config.yaml"},
+		{"", "aks", "{}", "/opt/azure/containers/aks-node-controller-config.json"},
+		{"", "native", "{}", "/etc/slipway/config.json"},
+		{"", "native", "kind: NodeConfig", "/etc/slipway/config.yaml"},
+		{"/etc/passwd", "native", "kind: NodeConfig", "/etc/slipway/config.yaml"},
 	} {
 		if got := PlaceFor(Contract{Place: c.place, Data: []byte(c.data)}, c.dialect); got != c.want {
 			t.Errorf("%+v: got %s", c, got)

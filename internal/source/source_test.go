@@ -36,7 +36,7 @@ func (f *files) ReadFile(path string, limit int64) ([]byte, error) {
 }
 
 func TestFile(t *testing.T) {
-	aks, yaml, json := source.Paths[0], source.Paths[1], source.Paths[2]
+	first, second, last := source.Paths[0], source.Paths[1], source.Paths[len(source.Paths)-1]
 	for _, c := range []struct {
 		name, path string
 		content    map[string]string
@@ -45,15 +45,15 @@ func TestFile(t *testing.T) {
 		asked      []string
 		err        error
 	}{
-		{name: "first place", content: map[string]string{aks: "a", yaml: "b", json: "c"}, want: aks, asked: []string{aks}},
-		{name: "second place", content: map[string]string{yaml: "b", json: "c"}, want: yaml, asked: []string{aks, yaml}},
-		{name: "third place", content: map[string]string{json: "c"}, want: json, asked: []string{aks, yaml, json}},
-		{name: "nowhere", asked: []string{aks, yaml, json}, err: source.ErrNotFound},
-		{name: "an empty one is one", content: map[string]string{aks: ""}, want: aks, asked: []string{aks}},
-		{name: "unreadable", content: map[string]string{yaml: "b"}, errs: map[string]error{aks: syscall.EACCES}, want: aks, asked: []string{aks}, err: syscall.EACCES},
-		{name: "a broken disk", errs: map[string]error{yaml: syscall.EIO}, want: yaml, asked: []string{aks, yaml}, err: syscall.EIO},
-		{name: "named", path: "/n", content: map[string]string{"/n": "n", aks: "a"}, want: "/n", asked: []string{"/n"}},
-		{name: "named and missing", path: "/n", content: map[string]string{aks: "a"}, want: "/n", asked: []string{"/n"}, err: source.ErrNotFound},
+		{name: "first place", content: map[string]string{first: "a", second: "b", last: "c"}, want: first, asked: []string{first}},
+		{name: "second place", content: map[string]string{second: "b", last: "c"}, want: second, asked: []string{first, second}},
+		{name: "last place", content: map[string]string{last: "c"}, want: last, asked: source.Paths},
+		{name: "nowhere", asked: source.Paths, err: source.ErrNotFound},
+		{name: "an empty one is one", content: map[string]string{first: ""}, want: first, asked: []string{first}},
+		{name: "unreadable", content: map[string]string{second: "b"}, errs: map[string]error{first: syscall.EACCES}, want: first, asked: []string{first}, err: syscall.EACCES},
+		{name: "a broken disk", errs: map[string]error{second: syscall.EIO}, want: second, asked: []string{first, second}, err: syscall.EIO},
+		{name: "named", path: "/n", content: map[string]string{"/n": "n", first: "a"}, want: "/n", asked: []string{"/n"}},
+		{name: "named and missing", path: "/n", content: map[string]string{first: "a"}, want: "/n", asked: []string{"/n"}, err: source.ErrNotFound},
 		{name: "named and unreadable", path: "/n", errs: map[string]error{"/n": syscall.EROFS}, want: "/n", asked: []string{"/n"}, err: syscall.EROFS},
 	} {
 		f := &files{content: c.content, errs: c.errs}
