@@ -20,8 +20,8 @@ const (
 	NativeYAMLPath = "/etc/slipway/config.yaml"
 )
 
-// contractPlaces are all of them.
-var contractPlaces = []string{AKSPath, NativePath, NativeYAMLPath}
+// contractPlaces are those of all families of nodes.
+var contractPlaces = slices.Sorted(maps.Keys(boothooks))
 
 // FeaturesPath is where the launcher of AKS's node images reads the feature switches.
 const FeaturesPath = "/opt/azure/containers/enabled_features.sh"

@@ -67,7 +67,9 @@ func (c *Contract) Canonical() []byte { return c.decoded.Canonical() }
 func (c *Contract) Origin(path string) string { return c.decoded.Origin(path) }
 
 // Place returns a problem in terms of Config as one of the documents': under its own path, with the place in the text.
-func (c *Contract) Place(p nodeconfig.Problem) nodeconfig.Problem { return c.locate(c.decoded.Place(p)) }
+func (c *Contract) Place(p nodeconfig.Problem) nodeconfig.Problem {
+	return c.locate(c.decoded.Place(p))
+}
 
 // place is Place for what the planner finds: what is not applied may be several settings of the documents'.
 func (c *Contract) place(p nodeconfig.Problem) []nodeconfig.Problem {
