@@ -104,7 +104,7 @@ func DefaultDNSServiceIPs(cidrs []string) []string {
 	for _, cidr := range cidrs {
 		prefix, err := netip.ParsePrefix(cidr)
 		if err != nil {
-			continue // Validate reports it
+			continue // Repair reports it
 		}
 		ip := prefix.Masked().Addr()
 		for range 10 {

@@ -3,8 +3,8 @@
 //
 // A [NodeConfig] is grouped by concern and speaks Kubernetes' own terms, so that a reader who knows
 // Kubernetes guesses right. It is what every dialect is translated to, and the only description of
-// a node that the planner sees. [Decode] reads it tolerantly, [Default] completes it, [Validate]
-// reports all its problems at once, and [Digest] names it.
+// a node that the planner sees. [Decode] reads it tolerantly, [Default] completes it, [Repair]
+// reports all its problems at once and leaves out what cannot be used, and [Digest] names it.
 //
 // A program that makes contracts fills in a NodeConfig, lets [Merge] put together what it has for all nodes and for
 // one, and delivers what [Encode] writes with package userdata. Package node reads contracts and says what they make of

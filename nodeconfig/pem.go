@@ -11,7 +11,7 @@ import (
 )
 
 // normalizePEM brings every certificate and key to plain PEM: documents carry them as PEM or as
-// base64 of it. What is neither is left for Validate to name.
+// base64 of it. What is neither is left for Repair to name.
 func normalizePEM(c *NodeConfig) {
 	c.Cluster.CertificateAuthority = plainPEM(c.Cluster.CertificateAuthority)
 	c.Cluster.ServerCertificate = plainPEM(c.Cluster.ServerCertificate)

@@ -270,7 +270,7 @@ func TestRedactedIsRefused(t *testing.T) {
 			})
 			config, problems := nodeconfig.FromTree(full)
 			nodeconfig.Default(config)
-			problems = append(problems, nodeconfig.Validate(config)...)
+			problems = append(problems, nodeconfig.Repair(config)...)
 			if !slices.ContainsFunc(problems, func(p nodeconfig.Problem) bool {
 				return p.Fatal && p.Kind == nodeconfig.Invalid && strings.HasPrefix(path, p.Path) && strings.HasPrefix(p.Reason, "is [redacted], which stands for a secret")
 			}) {
@@ -285,7 +285,7 @@ func TestRedactedIsRefused(t *testing.T) {
 	config := fullConfig()
 	nodeconfig.Default(config)
 	config.Proxy.HTTP = nodeconfig.NewSecret(nodeconfig.Redacted) // made in Go
-	if !slices.ContainsFunc(nodeconfig.Validate(config), func(p nodeconfig.Problem) bool { return p.Fatal && p.Path == "$.proxy.http" }) {
+	if !slices.ContainsFunc(nodeconfig.Repair(config), func(p nodeconfig.Problem) bool { return p.Fatal && p.Path == "$.proxy.http" }) {
 		t.Error("a sign that was put in by hand is valid")
 	}
 }

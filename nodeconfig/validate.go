@@ -14,20 +14,11 @@ import (
 	"github.com/slipway-dev/slipway/internal/document"
 )
 
-// Validate returns everything that is wrong with a config that Default has completed, fatal problems
-// first. It changes nothing.
-func Validate(c *NodeConfig) []Problem {
-	return run(c, false)
-}
-
-// Repair is Validate, and takes out of the config every value that a problem which is not fatal is
-// about, so that what is left can be used.
+// Repair returns everything that is wrong with a config that [Default] has completed, fatal problems first. It takes out
+// of the config every value that a problem which is not fatal is about, so that what is left can be used. What it takes
+// out may have a default, so [Default] is called again where there was any.
 func Repair(c *NodeConfig) []Problem {
-	return run(c, true)
-}
-
-func run(c *NodeConfig, repair bool) []Problem {
-	v := &validator{repair: repair}
+	v := new(validator)
 	v.controlCharacters(reflect.ValueOf(c).Elem(), "$")
 	if c.APIVersion != APIVersion {
 		v.vital("$.apiVersion", fmt.Sprintf("want %q", APIVersion))
@@ -53,10 +44,7 @@ func run(c *NodeConfig, repair bool) []Problem {
 }
 
 // validator collects problems.
-type validator struct {
-	repair   bool
-	problems []Problem
-}
+type validator struct{ problems []Problem }
 
 // unsafe records a value that is refused wherever it is.
 func (v *validator) unsafe(path, reason string) {
@@ -73,9 +61,7 @@ func (v *validator) invalid(path, reason string, clear func()) {
 	p := Problem{Kind: Invalid, Path: path, Reason: reason, Fatal: Vital(path)}
 	if !p.Fatal {
 		p.Reason += "; left out"
-		if v.repair {
-			clear()
-		}
+		clear()
 	}
 	v.problems = append(v.problems, p)
 }
@@ -121,7 +107,7 @@ func checkList[T any](v *validator, path string, list *[]T, check func(T) string
 		}
 		kept = append(kept, item)
 	}
-	if v.repair && len(kept) < len(*list) {
+	if len(kept) < len(*list) {
 		*list = kept
 	}
 }

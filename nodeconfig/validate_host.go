@@ -164,9 +164,7 @@ func (v *validator) components(c *Components) {
 		if u, err := url.Parse(artifact.URL); artifact.URL != "" && (err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "") {
 			v.invalid(at+".url", "is not a URL of the form https://HOST/PATH", func() { artifact.URL = "" })
 		}
-		if v.repair {
-			c.Artifacts[name] = artifact
-		}
+		c.Artifacts[name] = artifact
 	}
 	if layouts := profile.Names(); !slices.Contains(layouts, c.Layout) {
 		v.vital("$.components.layout", fmt.Sprintf("want one of %s", strings.Join(layouts, ", ")))

@@ -37,22 +37,7 @@ func complete(t *testing.T, doc []byte) *nodeconfig.NodeConfig {
 	return config
 }
 
-func TestValidate(t *testing.T) {
-	for file, cases := range validateCases(t) {
-		for _, c := range cases {
-			t.Run(file+"/"+c.Name, func(t *testing.T) {
-				config := complete(t, c.Document)
-				before := string(nodeconfig.Encode(config))
-				contracts.Compare(t, nodeconfig.Validate(config), c.Want)
-				if after := string(nodeconfig.Encode(config)); after != before {
-					t.Errorf("Validate changed the config from\n%s\nto\n%s", before, after)
-				}
-			})
-		}
-	}
-}
-
-// TestRepair: Repair finds what Validate finds, takes out exactly what is not fatal, and leaves a
+// TestRepair: Repair finds everything, takes out exactly what is not fatal, and leaves a
 // config that has only the fatal problems.
 func TestRepair(t *testing.T) {
 	// These have a default that takes the place of what is taken out.
@@ -74,7 +59,7 @@ func TestRepair(t *testing.T) {
 						left = append(left, p)
 					}
 				}
-				contracts.Compare(t, nodeconfig.Validate(config), left)
+				contracts.Compare(t, nodeconfig.Repair(config), left)
 
 				want := without(before, func(path string) bool { return unusable[path] })
 				got := without(tree(t, config), func(path string) bool { return replaced[path] && unusable[path] })
@@ -108,8 +93,8 @@ func without(n *document.Node, drop func(path string) bool) []byte {
 	return nodeconfig.Encode(config)
 }
 
-// TestValidateFindsAll puts all the cases' documents into one: every problem is found at once.
-func TestValidateFindsAll(t *testing.T) {
+// TestRepairFindsAll puts all the cases' documents into one: every problem is found at once.
+func TestRepairFindsAll(t *testing.T) {
 	all := contracts.Parse(t, minimal)
 	for _, file := range []string{"host", "kubelet", "labels"} {
 		for _, c := range contracts.Parse(t, "testdata/validate/"+file+".yaml").Fields {
@@ -118,7 +103,7 @@ func TestValidateFindsAll(t *testing.T) {
 			}
 		}
 	}
-	problems := nodeconfig.Validate(complete(t, all.AppendJSON(nil)))
+	problems := nodeconfig.Repair(complete(t, all.AppendJSON(nil)))
 	if len(problems) < 60 {
 		t.Errorf("only %d problems:\n%s", len(problems), contracts.List(problems))
 	}
@@ -134,14 +119,14 @@ func TestValidateFindsAll(t *testing.T) {
 	}
 }
 
-// TestValidateNothing: a config that nobody completed has problems, and is no reason to panic.
-func TestValidateNothing(t *testing.T) {
+// TestRepairNothing: a config that nobody completed has problems, and is no reason to panic.
+func TestRepairNothing(t *testing.T) {
 	for _, config := range []*nodeconfig.NodeConfig{new(nodeconfig.NodeConfig), fullConfig()} {
-		if len(nodeconfig.Fatal(nodeconfig.Validate(config))) == 0 {
+		fatal := nodeconfig.Fatal(nodeconfig.Repair(config))
+		if len(fatal) == 0 {
 			t.Error("no fatal problem")
 		}
-		nodeconfig.Repair(config)
-		contracts.Compare(t, nodeconfig.Validate(config), nodeconfig.Fatal(nodeconfig.Validate(config)))
+		contracts.Compare(t, nodeconfig.Repair(config), fatal)
 	}
 }
 
@@ -157,7 +142,7 @@ func TestReasonsDoNotRepeatValues(t *testing.T) {
 		})
 		changed, problems := nodeconfig.FromTree(form)
 		nodeconfig.Default(changed)
-		for _, p := range append(problems, nodeconfig.Validate(changed)...) {
+		for _, p := range append(problems, nodeconfig.Repair(changed)...) {
 			if strings.Contains(p.String(), canary) {
 				t.Errorf("%q: %s", word, p)
 			}

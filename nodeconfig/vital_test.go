@@ -51,7 +51,7 @@ func TestWrongTypeIsNoLesserFault(t *testing.T) {
 func fatalAt(doc *document.Node, path string) bool {
 	config, problems := nodeconfig.FromTree(doc)
 	nodeconfig.Default(config)
-	return slices.ContainsFunc(append(problems, nodeconfig.Validate(config)...), func(p nodeconfig.Problem) bool {
+	return slices.ContainsFunc(append(problems, nodeconfig.Repair(config)...), func(p nodeconfig.Problem) bool {
 		return p.Fatal && p.Path == path
 	})
 }

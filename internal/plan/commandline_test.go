@@ -133,7 +133,7 @@ func TestHostileFlagsAreValid(t *testing.T) {
 	for _, value := range hostile {
 		c := contract(t, "native/minimal.yaml")
 		c.Kubelet.Flags = []nodeconfig.Flag{{Name: "root-dir", Value: value}}
-		refused := len(nodeconfig.Validate(c)) > 0
+		refused := len(nodeconfig.Repair(c)) > 0
 		if want := strings.ContainsAny(value, "\v\f"); refused != want {
 			t.Errorf("%q: refused is %v", value, refused)
 		}

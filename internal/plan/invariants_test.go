@@ -235,7 +235,7 @@ func TestConfigFileOfCredentialProvider(t *testing.T) {
 			})
 			config.Kubelet.ImageCredentialProvider.ConfigFile = name
 			got := taken
-			if found := nodeconfig.Fatal(nodeconfig.Validate(config)); len(found) > 0 {
+			if found := nodeconfig.Fatal(nodeconfig.Repair(config)); len(found) > 0 {
 				got = refused
 				if found[0].Path != at {
 					t.Errorf("%s: %v", name, found)

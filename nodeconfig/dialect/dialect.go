@@ -212,10 +212,12 @@ func Decode(data []byte, name string) Decoded {
 	for i, p := range problems { // they are in the document's terms already
 		problems[i] = read.locate(p)
 	}
-	for _, p := range nodeconfig.Repair(config) {
-		problems = append(problems, read.Place(p))
+	if found := nodeconfig.Repair(config); len(found) > 0 {
+		for _, p := range found {
+			problems = append(problems, read.Place(p))
+		}
+		nodeconfig.Default(config) // what was taken out is as if it had never been there
 	}
-	nodeconfig.Default(config) // what was taken out is as if it had never been there
 	read.Problems = unique(problems)
 	return read
 }

@@ -128,7 +128,7 @@ func checkInvariants(t *testing.T, got dialect.Decoded) {
 	if len(nodeconfig.Fatal(got.Problems)) > 0 {
 		return
 	}
-	if left := nodeconfig.Validate(got.Config); len(left) > 0 {
+	if left := nodeconfig.Repair(got.Config); len(left) > 0 {
 		t.Errorf("the config is not valid:\n%s", contracts.List(left))
 	}
 	before := nodeconfig.Encode(got.Config)
