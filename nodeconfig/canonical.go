@@ -20,7 +20,7 @@ import (
 // configs that say the same have the same bytes, and [Decode] reads them back. (json.Marshal refuses a config
 // that holds a secret.)
 func Encode(c *NodeConfig) []byte {
-	return appendElement(make([]byte, 0, 4096), reflect.ValueOf(c).Elem())
+	return appendElement(make([]byte, 0, 16<<10), reflect.ValueOf(c).Elem())
 }
 
 // Digest names the config: the SHA-256 of its canonical form, in hexadecimal. It is the name of the
@@ -34,6 +34,10 @@ func Digest(c *NodeConfig) string {
 type canonicalField struct {
 	name  string
 	index int
+	// quoted is the name as it is written, with its colon.
+	quoted string
+	// texts says that a text may be in the field.
+	texts bool
 }
 
 var canonicalFields sync.Map // reflect.Type -> []canonicalField
@@ -45,7 +49,8 @@ func fieldsOf(t reflect.Type) []canonicalField {
 	var fields []canonicalField
 	for i := range t.NumField() {
 		if names := document.JSONNames(t.Field(i)); len(names) > 0 {
-			fields = append(fields, canonicalField{names[0], i})
+			quoted := append(document.AppendString(nil, names[0]), ':')
+			fields = append(fields, canonicalField{names[0], i, string(quoted), mayHoldText(t.Field(i).Type)})
 		}
 	}
 	slices.SortFunc(fields, func(a, b canonicalField) int { return strings.Compare(a.name, b.name) })
@@ -53,14 +58,25 @@ func fieldsOf(t reflect.Type) []canonicalField {
 	return fields
 }
 
+// mayHoldText reports whether there can be a text in values of a type.
+func mayHoldText(t reflect.Type) bool {
+	switch t.Kind() {
+	case reflect.Bool, reflect.Int, reflect.Int32, reflect.Int64, reflect.Float64:
+		return false
+	case reflect.Pointer:
+		return mayHoldText(t.Elem())
+	}
+	return true
+}
+
+var (
+	secretType   = reflect.TypeFor[Secret]()
+	durationType = reflect.TypeFor[Duration]()
+	numberType   = reflect.TypeFor[json.Number]()
+)
+
 // appendCanonical appends v; written is false, and dst as it was, where v says nothing.
 func appendCanonical(dst []byte, v reflect.Value) (_ []byte, written bool) {
-	switch value := v.Interface().(type) {
-	case Secret:
-		return appendText(dst, value.Reveal())
-	case json.Number:
-		return append(dst, value...), true
-	}
 	switch v.Kind() {
 	case reflect.Pointer:
 		if v.IsNil() {
@@ -72,20 +88,20 @@ func appendCanonical(dst []byte, v reflect.Value) (_ []byte, written bool) {
 		}
 		return appendZero(dst, v.Elem()), true
 	case reflect.Interface:
-		if v.IsNil() {
-			return append(dst, "null"...), true
-		}
-		if out, ok := appendCanonical(dst, v.Elem()); ok {
-			return out, true
-		}
-		return appendZero(dst, v.Elem()), true
+		return appendData(dst, v.Interface()), true
 	case reflect.Struct:
+		if v.Type() == secretType {
+			return appendText(dst, v.Interface().(Secret).Reveal())
+		}
 		return appendStruct(dst, v)
 	case reflect.Map:
 		return appendMap(dst, v)
 	case reflect.Slice:
 		return appendList(dst, v)
 	case reflect.String:
+		if v.Type() == numberType {
+			return append(dst, v.String()...), true
+		}
 		return appendText(dst, v.String())
 	}
 	if v.IsZero() {
@@ -96,11 +112,11 @@ func appendCanonical(dst []byte, v reflect.Value) (_ []byte, written bool) {
 
 // appendZero appends a scalar as it is, or the empty form of a composite.
 func appendZero(dst []byte, v reflect.Value) []byte {
-	switch value := v.Interface().(type) {
-	case Secret:
+	switch v.Type() {
+	case secretType:
 		return append(dst, `""`...)
-	case Duration:
-		return document.AppendString(dst, value.String())
+	case durationType:
+		return document.AppendString(dst, Duration(v.Int()).String())
 	}
 	switch v.Kind() {
 	case reflect.Bool:
@@ -134,7 +150,7 @@ func appendStruct(dst []byte, v reflect.Value) ([]byte, bool) {
 		if mark > start+1 {
 			dst = append(dst, ',')
 		}
-		dst = append(document.AppendString(dst, f.name), ':')
+		dst = append(dst, f.quoted...)
 		out, ok := appendCanonical(dst, v.Field(f.index))
 		if !ok {
 			dst = dst[:mark]
@@ -152,19 +168,44 @@ func appendMap(dst []byte, v reflect.Value) ([]byte, bool) {
 	if v.Len() == 0 {
 		return dst, false
 	}
+	switch m := v.Interface().(type) {
+	case map[string]string:
+		return appendEntries(dst, m, document.AppendString), true
+	case map[string]any:
+		return appendEntries(dst, m, appendData), true
+	}
 	values := make(map[string]reflect.Value, v.Len())
 	for iter := v.MapRange(); iter.Next(); {
 		values[iter.Key().String()] = iter.Value()
 	}
+	return appendEntries(dst, values, appendElement), true
+}
+
+func appendEntries[V any](dst []byte, m map[string]V, value func([]byte, V) []byte) []byte {
 	dst = append(dst, '{')
-	for i, name := range slices.Sorted(maps.Keys(values)) {
+	for i, name := range slices.Sorted(maps.Keys(m)) {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
 		dst = append(document.AppendString(dst, name), ':')
-		dst = appendElement(dst, values[name])
+		dst = value(dst, m[name])
 	}
-	return append(dst, '}'), true
+	return append(dst, '}')
+}
+
+// appendData is appendElement for what is in free data.
+func appendData(dst []byte, data any) []byte {
+	switch data := data.(type) {
+	case nil:
+		return append(dst, "null"...)
+	case string:
+		return document.AppendString(dst, data)
+	case bool:
+		return strconv.AppendBool(dst, data)
+	case map[string]any:
+		return appendEntries(dst, data, appendData)
+	}
+	return appendElement(dst, reflect.ValueOf(data))
 }
 
 func appendList(dst []byte, v reflect.Value) ([]byte, bool) {

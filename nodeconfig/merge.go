@@ -87,5 +87,3 @@ func mergeAny(into, from reflect.Value) {
 	mergeValue(merged, from)
 	into.Set(merged)
 }
-
-var secretType = reflect.TypeFor[Secret]()

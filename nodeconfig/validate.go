@@ -1,7 +1,7 @@
 package nodeconfig
 
 import (
-	"cmp"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"path"
@@ -19,7 +19,7 @@ import (
 // out may have a default, so [Default] is called again where there was any.
 func Repair(c *NodeConfig) []Problem {
 	v := new(validator)
-	v.controlCharacters(reflect.ValueOf(c).Elem(), "$")
+	(&characters{validator: v}).check(reflect.ValueOf(c).Elem())
 	if c.APIVersion != APIVersion {
 		v.vital("$.apiVersion", fmt.Sprintf("want %q", APIVersion))
 	}
@@ -112,50 +112,112 @@ func checkList[T any](v *validator, path string, list *[]T, check func(T) string
 	}
 }
 
-// controlCharacters refuses NUL and its like wherever they are: no field has a use for them, and a
+// characters looks through a config for texts that no field has a use for.
+type characters struct {
+	*validator
+	at document.Path
+}
+
+// check refuses NUL and its like wherever they are: no field has a use for them, and a
 // path or a line that holds one means different things to different readers. So do Unicode's noncharacters:
-// systemd reads no line of a file that has one (systemd: src/basic/utf8.c, unichar_is_valid).
-func (v *validator) controlCharacters(value reflect.Value, at string) {
-	if secret, ok := value.Interface().(Secret); ok {
-		if isRedacted(secret.Reveal()) {
-			v.unsafe(at, errRedacted.Error())
-		}
-		v.noControl(secret.Reveal(), at)
-		return
-	}
+// systemd reads no line of a file that has one (systemd: src/basic/utf8.c, unichar_is_valid). What is found is sorted by
+// its path later, so the order of maps does not matter.
+func (v *characters) check(value reflect.Value) {
 	switch value.Kind() {
-	case reflect.Pointer, reflect.Interface:
+	case reflect.Pointer:
 		if !value.IsNil() {
-			v.controlCharacters(value.Elem(), at)
+			v.check(value.Elem())
 		}
 	case reflect.Struct:
+		if value.Type() == secretType {
+			v.data(value.Interface())
+			return
+		}
 		for _, f := range fieldsOf(value.Type()) {
-			v.controlCharacters(value.Field(f.index), document.FieldPath(at, f.name))
+			if f.texts {
+				v.at.Enter(f.name)
+				v.check(value.Field(f.index))
+				v.at.Leave()
+			}
 		}
 	case reflect.Slice:
 		for i := range value.Len() {
-			v.controlCharacters(value.Index(i), document.IndexPath(at, i))
+			v.at.EnterItem(i)
+			v.check(value.Index(i))
+			v.at.Leave()
 		}
 	case reflect.Map:
-		keys := value.MapKeys()
-		slices.SortFunc(keys, func(a, b reflect.Value) int { return cmp.Compare(a.String(), b.String()) })
-		for _, key := range keys {
-			v.noControl(key.String(), document.FieldPath(at, key.String()))
-			v.controlCharacters(value.MapIndex(key), document.FieldPath(at, key.String()))
+		switch m := value.Interface().(type) {
+		case map[string]string:
+			checkEntries(v, m, v.text)
+		case map[string]any:
+			checkEntries(v, m, v.data)
+		default:
+			for iter := value.MapRange(); iter.Next(); {
+				v.at.Enter(iter.Key().String())
+				v.text(iter.Key().String())
+				v.check(iter.Value())
+				v.at.Leave()
+			}
 		}
+	case reflect.Interface:
+		v.data(value.Interface())
 	case reflect.String:
-		v.noControl(value.String(), at)
+		v.text(value.String())
 	}
 }
 
-func (v *validator) noControl(s, at string) {
+func checkEntries[V any](v *characters, m map[string]V, check func(V)) {
+	for name, value := range m {
+		v.at.Enter(name)
+		v.text(name)
+		check(value)
+		v.at.Leave()
+	}
+}
+
+// data is check for what may be in free data.
+func (v *characters) data(data any) {
+	switch data := data.(type) {
+	case nil, bool, json.Number:
+	case string:
+		v.text(data)
+	case Secret:
+		if isRedacted(data.Reveal()) {
+			v.unsafe(v.at.String(), errRedacted.Error())
+		}
+		v.text(data.Reveal())
+	case map[string]any:
+		checkEntries(v, data, v.data)
+	case []any:
+		for i := range data {
+			v.at.EnterItem(i)
+			v.data(data[i])
+			v.at.Leave()
+		}
+	default:
+		v.check(reflect.ValueOf(data))
+	}
+}
+
+func (v *characters) text(s string) {
+	for i := range len(s) {
+		if c := s[i]; c < ' ' && c != '\n' && c != '\r' && c != '\t' || c >= 0x7f {
+			v.unusual(s)
+			return
+		}
+	}
+}
+
+// unusual looks closer at a text that is not of ASCII's letters and signs alone.
+func (v *characters) unusual(s string) {
 	for _, r := range s {
 		switch {
 		case unicode.IsControl(r) && r != '\n' && r != '\r' && r != '\t' || r == unicode.ReplacementChar:
-			v.unsafe(at, fmt.Sprintf("contains the control character %U; remove it", r))
+			v.unsafe(v.at.String(), fmt.Sprintf("contains the control character %U; remove it", r))
 			return
 		case unicode.Is(unicode.Noncharacter_Code_Point, r):
-			v.unsafe(at, fmt.Sprintf("contains %U, which is not a character in Unicode; remove it", r))
+			v.unsafe(v.at.String(), fmt.Sprintf("contains %U, which is not a character in Unicode; remove it", r))
 			return
 		}
 	}

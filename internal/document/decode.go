@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
-	"sync"
 )
 
 // The kinds of what Decode finds wrong.
@@ -50,8 +50,6 @@ type Options struct {
 	Enum func(t reflect.Type, name string) (value int64, known, ok bool)
 	// Report is told of each fault.
 	Report func(Fault)
-	// Seen is told the canonical path of each field that the document sets and that was accepted.
-	Seen func(path string)
 }
 
 // JSONNames is an Options.Names for ordinary structs with json tags. A field whose name has changed has the
@@ -67,18 +65,18 @@ func JSONNames(f reflect.StructField) []string {
 // Decode fills target, a pointer to a struct, from a map. Everything that fits is taken; every
 // problem is reported and spoils only the value it is about.
 func Decode(n *Node, target any, opts Options) {
-	if opts.Seen == nil {
-		opts.Seen = func(string) {}
-	}
 	d := decoder{Options: opts}
-	d.structure(n, reflect.ValueOf(target).Elem(), "$")
+	v := reflect.ValueOf(target).Elem()
+	d.structure(n, v, opts.codecOf(v.Type()))
 	if more := d.unknown - MaxUnknown; more > 0 {
-		d.report(n, "$", Unknown, "has %d more unknown fields, all ignored", more)
+		d.report(n, Unknown, "has %d more unknown fields, all ignored", more)
 	}
 }
 
 type decoder struct {
 	Options
+	// at is the path of what is decoded.
+	at      Path
 	unknown int
 }
 
@@ -86,15 +84,9 @@ type decoder struct {
 // only hide what else is wrong.
 const MaxUnknown = 200
 
-func (d *decoder) unknownField(f *Field, path string, known map[string]knownField) {
-	if d.unknown++; d.unknown <= MaxUnknown {
-		d.report(&f.Value, path, Unknown, "unknown field, ignored%s", suggest(f.Name, known))
-	}
-}
-
-// report reports a fault of a value, which is at a path.
-func (d *decoder) report(n *Node, at, kind, format string, args ...any) {
-	f := Fault{Path: at, Kind: kind, Reason: fmt.Sprintf(format, args...), Line: n.Line, Column: n.Column}
+// report reports a fault of a value, which is at the decoder's path.
+func (d *decoder) report(n *Node, kind, format string, args ...any) {
+	f := Fault{Path: d.at.String(), Kind: kind, Reason: fmt.Sprintf(format, args...), Line: n.Line, Column: n.Column}
 	for _, arg := range args {
 		if err, ok := arg.(error); ok {
 			f.Err = err
@@ -103,44 +95,50 @@ func (d *decoder) report(n *Node, at, kind, format string, args ...any) {
 	d.Report(f)
 }
 
-// value decodes n, which is at a path, into v. It reports whether v was set.
-func (d *decoder) value(n *Node, v reflect.Value, at string) bool {
+// reportField reports a fault of a field by the name that it has in the document.
+func (d *decoder) reportField(f *Field, kind, format string, args ...any) {
+	d.at.Enter(f.Name)
+	d.report(&f.Value, kind, format, args...)
+	d.at.Leave()
+}
+
+// value decodes n into v. It reports whether v was set.
+func (d *decoder) value(n *Node, v reflect.Value, c *codec) bool {
 	if n.Kind == Null {
 		return false
 	}
-	if v.CanAddr() {
-		if u, ok := v.Addr().Interface().(encoding.TextUnmarshaler); ok {
-			return d.text(n, u, at)
-		}
-	}
-	switch v.Kind() {
-	case reflect.Pointer:
-		fresh := reflect.New(v.Type().Elem())
-		if !d.value(n, fresh.Elem(), at) {
+	switch c.as {
+	case asText:
+		return d.text(n, v.Addr().Interface().(encoding.TextUnmarshaler))
+	case asPointer:
+		fresh := reflect.New(c.elem.t)
+		if !d.value(n, fresh.Elem(), c.elem) {
 			return false
 		}
 		v.Set(fresh)
 		return true
-	case reflect.Struct:
-		if !d.want(n, Map, at) {
+	case asStruct:
+		if !d.want(n, Map) {
 			return false
 		}
-		d.structure(n, v, at)
+		d.structure(n, v, c)
 		return true
-	case reflect.Map:
-		return d.mapping(n, v, at)
-	case reflect.Slice:
-		return d.list(n, v, at)
-	case reflect.Interface:
+	case asMap:
+		return d.want(n, Map) && d.mapping(n, v, c)
+	case asList:
+		return d.want(n, List) && d.list(n, v, c)
+	case asAny:
 		v.Set(reflect.ValueOf(n.Any()))
 		return true
+	case asEnum:
+		return d.enumeration(n, v, c.t)
 	}
-	return d.scalar(n, v, at)
+	return d.scalar(n, v, c)
 }
 
 // want reports a node of another kind. What it holds is not shown, since a number that should have
 // been in quotes may be a secret too.
-func (d *decoder) want(n *Node, kind Kind, at string) bool {
+func (d *decoder) want(n *Node, kind Kind) bool {
 	if n.Kind == kind {
 		return true
 	}
@@ -148,131 +146,153 @@ func (d *decoder) want(n *Node, kind Kind, at string) bool {
 	if kind == String && (n.Kind == Number || n.Kind == Bool) {
 		reason += ": put it in quotes"
 	}
-	d.report(n, at, WrongType, "%s", reason)
+	d.report(n, WrongType, "%s", reason)
 	return false
 }
 
-func (d *decoder) text(n *Node, u encoding.TextUnmarshaler, at string) bool {
-	if !d.want(n, String, at) {
+func (d *decoder) text(n *Node, u encoding.TextUnmarshaler) bool {
+	if !d.want(n, String) {
 		return false
 	}
 	if err := u.UnmarshalText([]byte(n.Text)); err != nil {
-		d.report(n, at, Invalid, "%s", err)
+		d.report(n, Invalid, "%s", err)
 		return false
 	}
 	return true
 }
 
-func (d *decoder) structure(n *Node, v reflect.Value, at string) {
-	fields := d.fieldsOf(v.Type())
-	taken := make(map[int]string, len(n.Fields))
+// mostFields is how many fields most structs have at most.
+const mostFields = 64
+
+func (d *decoder) structure(n *Node, v reflect.Value, c *codec) {
+	var few [mostFields]bool
+	taken := few[:]
+	if v.NumField() > len(taken) {
+		taken = make([]bool, v.NumField())
+	}
 	for i := range n.Fields {
 		f := &n.Fields[i]
-		known, ok := fields[f.Name]
+		known, ok := c.fields[f.Name]
 		if !ok {
-			d.unknownField(f, FieldPath(at, f.Name), fields)
+			if d.unknown++; d.unknown <= MaxUnknown {
+				d.reportField(f, Unknown, "unknown field, ignored%s", suggest(f.Name, c.fields))
+			}
 			continue
 		}
-		if other, twice := taken[known.index]; twice {
-			d.report(&f.Value, FieldPath(at, f.Name), Dropped, "is the same field as %q: remove one of them", other)
+		if taken[known.index] {
+			other := slices.IndexFunc(n.Fields, func(f Field) bool { return c.fields[f.Name].is(known.index) })
+			d.reportField(f, Dropped, "is the same field as %q: remove one of them", n.Fields[other].Name)
 			continue
 		}
 		if known.former {
-			d.report(&f.Value, FieldPath(at, f.Name), Deprecated, "is the former name of %s; use the new one", known.name)
+			d.reportField(f, Deprecated, "is the former name of %s; use the new one", known.name)
 		}
-		taken[known.index] = f.Name
-		path := FieldPath(at, known.name)
-		if d.value(&f.Value, v.Field(known.index), path) {
-			d.Seen(path)
-		}
+		taken[known.index] = true
+		d.at.Enter(known.name)
+		d.value(&f.Value, v.Field(known.index), known.codec)
+		d.at.Leave()
 	}
 }
 
-func (d *decoder) mapping(n *Node, v reflect.Value, at string) bool {
-	if !d.want(n, Map, at) {
-		return false
+func (d *decoder) mapping(n *Node, v reflect.Value, c *codec) bool {
+	if texts, ok := v.Addr().Interface().(*map[string]string); ok {
+		*texts = d.texts(n, c)
+		return true
 	}
-	m := reflect.MakeMapWithSize(v.Type(), len(n.Fields))
+	m := reflect.MakeMapWithSize(c.t, len(n.Fields))
 	for i := range n.Fields {
 		f := &n.Fields[i]
-		item := reflect.New(v.Type().Elem()).Elem()
-		if d.element(&f.Value, item, FieldPath(at, f.Name)) {
+		item := reflect.New(c.elem.t).Elem()
+		d.at.Enter(f.Name)
+		if d.element(&f.Value, item, c.elem) {
 			m.SetMapIndex(reflect.ValueOf(f.Name), item)
 		}
+		d.at.Leave()
 	}
 	v.Set(m)
 	return true
 }
 
-func (d *decoder) list(n *Node, v reflect.Value, at string) bool {
-	if !d.want(n, List, at) {
-		return false
-	}
-	s := reflect.MakeSlice(v.Type(), 0, len(n.Items))
-	for i := range n.Items {
-		item := reflect.New(v.Type().Elem()).Elem()
-		if d.element(&n.Items[i], item, IndexPath(at, i)) {
-			s = reflect.Append(s, item)
+// texts is mapping for the commonest map.
+func (d *decoder) texts(n *Node, c *codec) map[string]string {
+	m := make(map[string]string, len(n.Fields))
+	for i := range n.Fields {
+		f := &n.Fields[i]
+		if f.Value.Kind == String {
+			m[f.Name] = f.Value.Text
+			continue
 		}
+		d.at.Enter(f.Name)
+		d.element(&f.Value, reflect.New(c.elem.t).Elem(), c.elem) // says what is wrong
+		d.at.Leave()
 	}
-	v.Set(s)
+	return m
+}
+
+func (d *decoder) list(n *Node, v reflect.Value, c *codec) bool {
+	s := reflect.MakeSlice(c.t, len(n.Items), len(n.Items))
+	kept := 0
+	for i := range n.Items {
+		d.at.EnterItem(i)
+		if d.element(&n.Items[i], s.Index(kept), c.elem) {
+			kept++
+		} else {
+			s.Index(kept).SetZero() // what was good of it
+		}
+		d.at.Leave()
+	}
+	v.Set(s.Slice(0, kept))
 	return true
 }
 
 // element decodes an entry of a map or an item of a list. Where it is null, that is reported: somebody
 // wrote it, and what it means is not the same to all readers.
-func (d *decoder) element(n *Node, v reflect.Value, at string) bool {
-	if n.Kind == Null && v.Kind() != reflect.Interface {
-		d.report(n, at, WrongType, `is null; write an empty text as ""`)
+func (d *decoder) element(n *Node, v reflect.Value, c *codec) bool {
+	if n.Kind == Null && c.as != asAny {
+		d.report(n, WrongType, `is null; write an empty text as ""`)
 		return false
 	}
-	return d.value(n, v, at)
+	return d.value(n, v, c)
 }
 
-func (d *decoder) scalar(n *Node, v reflect.Value, at string) bool {
-	if d.Enum != nil {
-		if value, known, ok := d.Enum(v.Type(), n.Text); ok {
-			return d.enumeration(n, v, at, value, known)
-		}
-	}
-	switch v.Kind() {
-	case reflect.String:
-		if !d.want(n, String, at) {
+func (d *decoder) scalar(n *Node, v reflect.Value, c *codec) bool {
+	switch c.as {
+	case asString:
+		if !d.want(n, String) {
 			return false
 		}
 		v.SetString(n.Text)
-	case reflect.Bool:
-		if !d.want(n, Bool, at) {
+	case asBool:
+		if !d.want(n, Bool) {
 			return false
 		}
 		v.SetBool(n.Text == "true")
-	case reflect.Int, reflect.Int32, reflect.Int64:
-		i, kind, reason := integer(n, v.Type().Bits())
+	case asInteger:
+		i, kind, reason := integer(n, c.t.Bits())
 		if reason != "" {
-			d.report(n, at, kind, "%s", reason)
+			d.report(n, kind, "%s", reason)
 			return false
 		}
 		v.SetInt(i)
-	case reflect.Float64:
+	case asNumber:
 		f, err := strconv.ParseFloat(n.Text, 64)
 		if !isNumber(n) || err != nil {
-			d.report(n, at, WrongType, "is %s, want a number", describe(n))
+			d.report(n, WrongType, "is %s, want a number", describe(n))
 			return false
 		}
 		v.SetFloat(f)
-	default:
-		panic(fmt.Sprintf("document: no rule to decode into %s", v.Type()))
 	}
 	return true
 }
 
-func (d *decoder) enumeration(n *Node, v reflect.Value, at string, value int64, known bool) bool {
+func (d *decoder) enumeration(n *Node, v reflect.Value, t reflect.Type) bool {
+	value, known, _ := d.Enum(t, n.Text)
 	switch {
 	case n.Kind != String && n.Kind != Number:
-		d.report(n, at, WrongType, "is %s, want the name of a value", n.Kind)
+		d.report(n, WrongType, "is %s, want the name of a value", n.Kind)
 		return false
 	case !known:
-		d.report(n, at, Unknown, "unknown value, ignored")
+		d.report(n, Unknown, "unknown value, ignored")
 		return false
 	}
 	v.SetInt(value)
@@ -310,44 +330,6 @@ func integer(n *Node, bits int) (_ int64, kind, reason string) {
 		return 0, Invalid, fmt.Sprintf("is out of range for a %d bit integer", bits)
 	}
 	return i, "", ""
-}
-
-// knownField is a struct field as the document knows it.
-type knownField struct {
-	index  int
-	name   string // canonical
-	former bool   // not one of Options.Names, but the field's former name
-}
-
-// fieldTables caches, for each type, its fields by name. The key holds the naming rule too, as
-// dialects name the same kind of struct in different ways.
-var fieldTables sync.Map
-
-type tableKey struct {
-	t     reflect.Type
-	names uintptr
-}
-
-func (d *decoder) fieldsOf(t reflect.Type) map[string]knownField {
-	key := tableKey{t, reflect.ValueOf(d.Names).Pointer()}
-	if cached, ok := fieldTables.Load(key); ok {
-		return cached.(map[string]knownField)
-	}
-	table := make(map[string]knownField)
-	for i := range t.NumField() {
-		if !t.Field(i).IsExported() {
-			continue
-		}
-		names := d.Names(t.Field(i))
-		for _, name := range names {
-			table[name] = knownField{i, names[0], false}
-		}
-		if former := t.Field(i).Tag.Get("formerly"); former != "" && len(names) > 0 {
-			table[former] = knownField{i, names[0], true}
-		}
-	}
-	fieldTables.Store(key, table)
-	return table
 }
 
 // Any returns the node as encoding/json would, numbers as json.Number.

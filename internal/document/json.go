@@ -1,142 +1,260 @@
 package document
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"strconv"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
 
 // parseJSON reads exactly one JSON value. Duplicate names are refused: which of the two was meant
 // cannot be known, and readers of the same bytes would differ.
+//
+// It reads by itself, because encoding/json hands out one token at a time, with a copy of its text. What is wrong with a
+// text that is no JSON is asked of encoding/json.
 func parseJSON(data []byte) (*Node, error) {
 	if !utf8.Valid(data) {
 		return nil, errors.New("document is not UTF-8")
 	}
-	p := jsonParser{dec: json.NewDecoder(bytes.NewReader(data)), cursor: cursor{text: data}}
-	p.dec.UseNumber()
+	p := jsonParser{data: data, text: string(data), cursor: cursor{text: data}}
 	n, err := p.value(0)
 	if err != nil {
 		return nil, p.where(err)
 	}
-	p.next()
-	if _, err := p.dec.Token(); !errors.Is(err, io.EOF) {
+	if p.next(); p.read < len(p.text) {
+		p.to(p.read)
 		return nil, p.fault("there is text after the document's closing brace")
 	}
 	return &n, nil
 }
 
 type jsonParser struct {
-	dec *json.Decoder
+	data []byte
+	// text is data once more. The texts of a tree are parts of it.
+	text string
+	// read is how much has been read.
+	read int
+	// items and fields are those of the lists and maps that are not at their end.
+	items  []Node
+	fields []Field
 	cursor
 	budget
 }
 
-// next returns where the next value or name begins.
-func (p *jsonParser) next() (line, column int32) {
-	offset := int(p.dec.InputOffset())
-	for offset < len(p.text) && strings.IndexByte(" \t\r\n,:", p.text[offset]) >= 0 {
-		offset++
+// errSyntax says that a text is no JSON.
+var errSyntax = errors.New("not JSON")
+
+// next goes on to the next character that is no space, and returns it, or 0 at the end.
+func (p *jsonParser) next() byte {
+	for ; p.read < len(p.text); p.read++ {
+		switch c := p.text[p.read]; c {
+		case ' ', '\t', '\r', '\n':
+		default:
+			return c
+		}
 	}
-	return p.to(offset)
+	return 0
 }
 
-// fault is an error at the value or name that was read last, or is next.
+// fault is an error at the value or name where the cursor is.
 func (p *jsonParser) fault(format string, args ...any) error {
 	return &SyntaxError{Line: int(p.line) + 1, Column: int(p.column) + 1, format: "json", reason: fmt.Sprintf(format, args...)}
 }
 
-// where adds the place to the decoder's error. Its own offset does not count what was read as tokens, so
-// the whole text is asked again.
+// where says what is wrong with a text that is no JSON, and at which place.
 func (p *jsonParser) where(err error) error {
-	var syntax *json.SyntaxError
-	var raw json.RawMessage
-	switch {
-	case errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
-		p.to(len(p.text))
-		return p.fault("the document is cut off after %d bytes", len(p.text))
-	case !errors.As(err, &syntax):
+	if !errors.Is(err, errSyntax) {
 		return err
-	case errors.As(json.Unmarshal(p.text, &raw), &syntax):
-		whole := cursor{text: p.text}
-		whole.to(int(syntax.Offset) - 1) // it counts the byte that is wrong
-		p.cursor = whole
 	}
+	var raw json.RawMessage
+	p.cursor = cursor{text: p.data}
+	syntax, ok := errors.AsType[*json.SyntaxError](json.Unmarshal(append(slices.Clip(p.data), 0), &raw)) // NUL is wrong everywhere
+	if !ok || int(syntax.Offset) > len(p.data) {
+		p.to(len(p.data))
+		return p.fault("the document is cut off after %d bytes", len(p.data))
+	}
+	p.to(int(syntax.Offset) - 1) // it counts the byte that is wrong
 	return p.fault("%s", syntax)
 }
 
-func (p *jsonParser) value(depth int) (Node, error) {
-	line, column := p.next()
-	tok, err := p.dec.Token()
-	if err != nil {
-		return Node{}, err
+func (p *jsonParser) value(depth int) (n Node, err error) {
+	first := p.next()
+	line, column := p.to(p.read)
+	switch first {
+	case '{':
+		n, err = p.object(depth)
+	case '[':
+		n, err = p.list(depth)
+	default:
+		if n, err = p.single(first); err == nil {
+			err = p.spend(depth)
+		}
 	}
-	n, err := p.from(tok, depth)
 	n.Line, n.Column = line, column
 	return n, err
 }
 
-func (p *jsonParser) from(tok json.Token, depth int) (Node, error) {
+// single reads a value that holds no others.
+func (p *jsonParser) single(first byte) (Node, error) {
+	switch first {
+	case '"':
+		text, err := p.quoted()
+		return Node{Kind: String, Text: text}, err
+	case 't':
+		return Node{Kind: Bool, Text: "true"}, p.word("true")
+	case 'f':
+		return Node{Kind: Bool, Text: "false"}, p.word("false")
+	case 'n':
+		return Node{Kind: Null}, p.word("null")
+	}
+	end := p.read
+	for end < len(p.text) && strings.IndexByte("+-.eE0123456789", p.text[end]) >= 0 {
+		end++
+	}
+	number := p.text[p.read:end]
+	if !isJSONNumber(number) {
+		return Node{}, errSyntax
+	}
+	p.read = end
+	return Node{Kind: Number, Text: number}, nil
+}
+
+func (p *jsonParser) word(word string) error {
+	if !strings.HasPrefix(p.text[p.read:], word) {
+		return errSyntax
+	}
+	p.read += len(word)
+	return nil
+}
+
+// quoted reads a text in quotes.
+func (p *jsonParser) quoted() (string, error) {
+	start, escaped := p.read, false
+	for i := start + 1; i < len(p.text); i++ {
+		switch c := p.text[i]; {
+		case c == '"':
+			p.read = i + 1
+			if !escaped {
+				return p.text[start+1 : i], nil
+			}
+			var text string
+			if json.Unmarshal(p.data[start:p.read], &text) != nil {
+				return "", errSyntax
+			}
+			return text, nil
+		case c == '\\':
+			escaped = true
+			i++ // what follows may be a quote
+		case c < ' ':
+			return "", errSyntax
+		}
+	}
+	return "", errSyntax
+}
+
+// list reads a list, at whose bracket the parser is.
+func (p *jsonParser) list(depth int) (Node, error) {
 	if err := p.spend(depth); err != nil {
 		return Node{}, err
 	}
-	switch t := tok.(type) {
-	case nil:
-		return Node{Kind: Null}, nil
-	case bool:
-		return Node{Kind: Bool, Text: strconv.FormatBool(t)}, nil
-	case json.Number:
-		return Node{Kind: Number, Text: t.String()}, nil
-	case string:
-		return Node{Kind: String, Text: t}, nil
-	case json.Delim:
-		if t == '[' {
-			return p.list(depth)
-		}
-		return p.object(depth)
-	}
-	return Node{}, fmt.Errorf("unexpected token %T", tok)
-}
-
-func (p *jsonParser) list(depth int) (Node, error) {
-	n := Node{Kind: List}
-	for p.dec.More() {
+	p.read++
+	begin := len(p.items)
+	for p.next() != ']' || len(p.items) > begin {
 		item, err := p.value(depth + 1)
 		if err != nil {
-			return n, err
+			return Node{}, err
 		}
-		n.Items = append(n.Items, item)
+		p.items = append(p.items, item)
+		if end, err := p.ends(']'); err != nil {
+			return Node{}, err
+		} else if end {
+			items := slices.Clone(p.items[begin:])
+			p.items = p.items[:begin]
+			return Node{Kind: List, Items: items}, nil
+		}
 	}
-	_, err := p.dec.Token()
-	return n, err
+	p.read++
+	return Node{Kind: List}, nil
 }
 
+// ends reads what follows an entry: a comma, or the bracket at the end of them.
+func (p *jsonParser) ends(bracket byte) (bool, error) {
+	c := p.next()
+	if c != bracket && c != ',' {
+		return false, errSyntax
+	}
+	p.read++
+	return c == bracket, nil
+}
+
+// object reads a map, at whose bracket the parser is.
 func (p *jsonParser) object(depth int) (Node, error) {
-	n := Node{Kind: Map}
-	seen := make(map[string]bool)
-	for p.dec.More() {
-		p.next()
-		tok, err := p.dec.Token()
+	if err := p.spend(depth); err != nil {
+		return Node{}, err
+	}
+	p.read++
+	begin := len(p.fields)
+	var names map[string]bool
+	for p.next() != '}' || len(p.fields) > begin {
+		name, err := p.name()
 		if err != nil {
-			return n, err
+			return Node{}, err
 		}
-		name := tok.(string) // the decoder accepts nothing else before a colon
-		if seen[name] {
-			return n, p.fault("duplicate field %q", name)
+		if p.has(begin, name, &names) {
+			return Node{}, p.fault("duplicate field %q", name)
 		}
-		seen[name] = true
+		if p.next() != ':' {
+			return Node{}, errSyntax
+		}
+		p.read++
 		value, err := p.value(depth + 1)
 		if err != nil {
-			return n, err
+			return Node{}, err
 		}
-		n.Fields = append(n.Fields, Field{name, value})
+		p.fields = append(p.fields, Field{name, value})
+		if end, err := p.ends('}'); err != nil {
+			return Node{}, err
+		} else if end {
+			fields := slices.Clone(p.fields[begin:])
+			p.fields = p.fields[:begin]
+			return Node{Kind: Map, Fields: fields}, nil
+		}
 	}
-	_, err := p.dec.Token()
-	return n, err
+	p.read++
+	return Node{Kind: Map}, nil
+}
+
+// name reads a field's name. The cursor is there.
+func (p *jsonParser) name() (string, error) {
+	if p.next() != '"' {
+		return "", errSyntax
+	}
+	p.to(p.read)
+	return p.quoted()
+}
+
+// fewNames is how many names are compared one by one.
+const fewNames = 16
+
+// has reports whether a map has a field of a name already. Its fields begin at an index; names are those of a large one.
+func (p *jsonParser) has(begin int, name string, names *map[string]bool) bool {
+	fields := p.fields[begin:]
+	if len(fields) < fewNames {
+		return slices.ContainsFunc(fields, func(f Field) bool { return f.Name == name })
+	}
+	if *names == nil {
+		*names = make(map[string]bool, 2*fewNames)
+		for i := range fields {
+			(*names)[fields[i].Name] = true
+		}
+	}
+	if (*names)[name] {
+		return true
+	}
+	(*names)[name] = true
+	return false
 }
 
 // AppendString appends s as a JSON string, escaping only what JSON requires, so that the bytes do

@@ -1,6 +1,7 @@
 package document
 
 import (
+	"bytes"
 	"fmt"
 	"reflect"
 	"strconv"
@@ -37,13 +38,22 @@ type cursor struct {
 
 // to moves the cursor and returns line and column, from 1.
 func (c *cursor) to(offset int) (line, column int32) {
-	for ; c.offset < min(offset, len(c.text)); c.offset++ {
-		switch b := c.text[c.offset]; {
-		case b == '\n':
+	if offset = min(offset, len(c.text)); offset > c.offset {
+		passed := c.text[c.offset:offset]
+		for {
+			end := bytes.IndexByte(passed, '\n')
+			if end < 0 {
+				break
+			}
+			passed = passed[end+1:]
 			c.line, c.column = c.line+1, 0
-		case b&0xc0 != 0x80: // not the inside of a character
-			c.column++
 		}
+		for _, b := range passed {
+			if b&0xc0 != 0x80 { // not the inside of a character
+				c.column++
+			}
+		}
+		c.offset = offset
 	}
 	return c.line + 1, c.column + 1
 }

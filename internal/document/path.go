@@ -1,0 +1,36 @@
+package document
+
+// Path is where in a document a walk is. It puts the path together only for who asks, which is when something is wrong
+// there.
+type Path struct{ steps []pathStep }
+
+// pathStep is a step to an entry of a map, or to an item of a list if its index is not negative.
+type pathStep struct {
+	name  string
+	index int
+}
+
+// Enter goes to an entry of a map.
+func (p *Path) Enter(name string) { p.steps = append(p.steps, pathStep{name, -1}) }
+
+// EnterItem goes to an item of a list.
+func (p *Path) EnterItem(i int) { p.steps = append(p.steps, pathStep{index: i}) }
+
+// Leave goes back by one step.
+func (p *Path) Leave() { p.steps = p.steps[:len(p.steps)-1] }
+
+// Depth is how many steps it is from the top.
+func (p *Path) Depth() int { return len(p.steps) }
+
+// String is the JSON path.
+func (p *Path) String() string {
+	path := "$"
+	for _, s := range p.steps {
+		if s.index >= 0 {
+			path = IndexPath(path, s.index)
+		} else {
+			path = FieldPath(path, s.name)
+		}
+	}
+	return path
+}
