@@ -3,7 +3,6 @@ package nodeconfig
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
 	"path"
 	"reflect"
 	"slices"
@@ -88,10 +87,10 @@ func (v *validator) oneOf(path string, value *string, allowed ...string) {
 	}
 }
 
-// checkMap validates the entries of a map; check returns what is wrong with one, or "".
+// checkMap validates the entries of a map; check returns what is wrong with one, or "". What is found is sorted later.
 func checkMap[V any](v *validator, path string, m map[string]V, check func(key string, value V) string) {
-	for _, key := range slices.Sorted(maps.Keys(m)) {
-		if reason := check(key, m[key]); reason != "" {
+	for key, value := range m {
+		if reason := check(key, value); reason != "" {
 			v.invalid(document.FieldPath(path, key), reason, func() { delete(m, key) })
 		}
 	}

@@ -2,7 +2,6 @@ package nodeconfig
 
 import (
 	"fmt"
-	"maps"
 	"net/netip"
 	"slices"
 	"strconv"
@@ -19,29 +18,27 @@ func (v *validator) kubelet(k *Kubelet) {
 		v.vital("$.kubelet.nodeName", "is not a DNS name of lower case letters, digits, dashes and dots")
 	}
 	v.nodeIPs(k.NodeIPs)
-	for _, key := range slices.Sorted(maps.Keys(k.Labels)) {
-		if reason := checkLabel(key, k.Labels[key]); reason != "" {
-			v.vital(document.FieldPath("$.kubelet.labels", key), reason)
-		} else if slices.Contains(osLabels, key) && k.Labels[key] != "linux" {
-			reason := "names another operating system than linux; Slipway makes Linux nodes"
-			if k.Labels[key] == "windows" {
-				reason = "is for Windows, and Slipway makes Linux nodes"
-			}
-			v.vital(document.FieldPath("$.kubelet.labels", key), reason)
+	checkMap(v, "$.kubelet.labels", k.Labels, func(key, value string) string {
+		switch reason := checkLabel(key, value); {
+		case reason != "" || !slices.Contains(osLabels, key) || value == "linux":
+			return reason
+		case value == "windows":
+			return "is for Windows, and Slipway makes Linux nodes"
 		}
-	}
+		return "names another operating system than linux; Slipway makes Linux nodes"
+	})
 	v.taints(k.Taints)
 	for i, flag := range k.Flags {
-		at := document.IndexPath("$.kubelet.flags", i)
+		at := func() string { return document.IndexPath("$.kubelet.flags", i) }
 		switch {
 		case !isFlagName(flag.Name):
-			v.vital(at, "is not the name of a flag; write it without dashes in front and without a value")
+			v.vital(at(), "is not the name of a flag; write it without dashes in front and without a value")
 		case flag.IsSecret() && isRedacted(flag.Value):
-			v.unsafe(at, errRedacted.Error())
+			v.unsafe(at(), errRedacted.Error())
 		case singleLine(flag.Value) != "":
-			v.vital(at, "has a line break in its value")
+			v.vital(at(), "has a line break in its value")
 		case slices.Contains(portFlags, flag.Name) && !isPort(flag.Value):
-			v.vital(at, "has a value that is not a port; use a number from 0 to 65535")
+			v.vital(at(), "has a value that is not a port; use a number from 0 to 65535")
 		}
 	}
 	v.kindOf("$.kubelet.config", k.Config, KubeletConfigVersion, KubeletConfigKind)

@@ -16,8 +16,21 @@ import (
 // FieldNames returns the names of a field in a document: the one in the .proto file, and the JSON name if that is
 // another.
 func FieldNames(f reflect.StructField) []string {
+	name, json := Names(f)
+	if json == name {
+		return []string{name}
+	}
+	return []string{name, json}
+}
+
+// Names returns the name of a field in the .proto file, and its JSON name.
+func Names(f reflect.StructField) (name, json string) {
 	_, names, _ := strings.Cut(f.Tag.Get("aks"), ",")
-	return strings.Split(names, ",")
+	name, json, differ := strings.Cut(names, ",")
+	if !differ {
+		json = name
+	}
+	return name, json
 }
 
 // enum is an enumeration of the contract.

@@ -18,7 +18,7 @@ func parseJSON(data []byte) (*Node, error) {
 	if !utf8.Valid(data) {
 		return nil, errors.New("document is not UTF-8")
 	}
-	p := jsonParser{data: data, text: string(data), cursor: cursor{text: data}}
+	p := jsonParser{data: data, text: string(data), fields: make([]Field, 0, 64), cursor: cursor{text: data}}
 	n, err := p.value(0)
 	if err != nil {
 		return nil, p.where(err)

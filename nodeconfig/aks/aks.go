@@ -158,7 +158,7 @@ func (t *translation) fatal(kind nodeconfig.ProblemKind, path, format string, ar
 }
 
 func translate(config *aksnodeconfig.Configuration) *Result {
-	r := &Result{NodeConfig: new(nodeconfig.NodeConfig), config: config}
+	r := &Result{NodeConfig: new(nodeconfig.NodeConfig), config: config, moves: make([]move, 0, 64)}
 	r.origins = sync.OnceValue(func() map[string]string {
 		origins := make(map[string]string, len(r.moves))
 		for _, m := range r.moves {

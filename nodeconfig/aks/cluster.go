@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/slipway-dev/slipway/internal/aksnodeconfig"
-	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
@@ -42,23 +41,10 @@ func (t *translation) join() {
 // comes before it, because nothing applies it.
 func (t *translation) attested(boot aksnodeconfig.BootstrappingConfig) {
 	const path = "$.bootstrapping_config"
-	steps := []struct{ name, field, limit string }{
-		{"validateKubeconfig", "validate_kubeconfig", deref(boot.SecureTlsBootstrappingValidateKubeconfigTimeout)},
-		{"accessToken", "get_access_token", deref(boot.SecureTlsBootstrappingGetAccessTokenTimeout)},
-		{"instanceData", "get_instance_data", deref(boot.SecureTlsBootstrappingGetInstanceDataTimeout)},
-		{"nonce", "get_nonce", deref(boot.SecureTlsBootstrappingGetNonceTimeout)},
-		{"attestedData", "get_attested_data", deref(boot.SecureTlsBootstrappingGetAttestedDataTimeout)},
-		{"credential", "get_credential", deref(boot.SecureTlsBootstrappingGetCredentialTimeout)},
-	}
-	for i := range steps {
-		steps[i].field = "secure_tls_bootstrapping_" + steps[i].field + "_timeout"
-	}
 	if boot.BootstrappingAuthMethod != aksnodeconfig.BootstrappingAuthMethod_BOOTSTRAPPING_AUTH_METHOD_SECURE_TLS_BOOTSTRAPPING {
-		only := []string{"secure_tls_bootstrapping_aad_resource", "secure_tls_bootstrapping_user_assigned_identity_id"}
-		for _, step := range steps {
-			only = append(only, step.field)
-		}
-		t.without(&boot, path, only, "bootstrapping_auth_method is another")
+		t.without(&boot, path, func(name string) bool {
+			return strings.HasPrefix(name, "secure_tls_") && !strings.HasSuffix(name, "_url") // which is an artifact's
+		}, "bootstrapping_auth_method is another")
 		return
 	}
 	j := &t.out.Join
@@ -66,8 +52,15 @@ func (t *translation) attested(boot aksnodeconfig.BootstrappingConfig) {
 		Resource:   deref(boot.SecureTlsBootstrappingAadResource),
 		IdentityID: deref(boot.SecureTlsBootstrappingUserAssignedIdentityId),
 	}
-	for _, step := range steps {
-		if d := t.duration(step.limit, document.FieldPath(path, step.field)); d > 0 {
+	for _, step := range []struct{ name, field, limit string }{
+		{"validateKubeconfig", "validate_kubeconfig", deref(boot.SecureTlsBootstrappingValidateKubeconfigTimeout)},
+		{"accessToken", "get_access_token", deref(boot.SecureTlsBootstrappingGetAccessTokenTimeout)},
+		{"instanceData", "get_instance_data", deref(boot.SecureTlsBootstrappingGetInstanceDataTimeout)},
+		{"nonce", "get_nonce", deref(boot.SecureTlsBootstrappingGetNonceTimeout)},
+		{"attestedData", "get_attested_data", deref(boot.SecureTlsBootstrappingGetAttestedDataTimeout)},
+		{"credential", "get_credential", deref(boot.SecureTlsBootstrappingGetCredentialTimeout)},
+	} {
+		if d := t.duration(step.limit, path+".secure_tls_bootstrapping_"+step.field+"_timeout"); d > 0 {
 			if j.Attested.Timeouts == nil {
 				j.Attested.Timeouts = make(map[string]nodeconfig.Duration)
 			}
@@ -140,7 +133,7 @@ func (t *translation) customCloud() *nodeconfig.AzureCustomCloud {
 		if c.ContainerRegistryDnsSuffix != "" && t.out.Kubelet.ImageCredentialProvider == nil {
 			t.warn(nodeconfig.NotApplied, "$.custom_cloud_config.container_registry_dns_suffix", "is not applied, because no image credential provider is configured")
 		}
-		t.without(&c, "$.custom_cloud_config", []string{"custom_env_json_content", "repo_depot_endpoint"}, "custom_cloud_env_name is not akscustom")
+		t.without(&c, "$.custom_cloud_config", isOneOf("custom_env_json_content", "repo_depot_endpoint"), "custom_cloud_env_name is not akscustom")
 		return nil
 	}
 	// The contract documents base64, and AKS's own code reads it as plain JSON in one place.

@@ -282,17 +282,23 @@ func (t *translation) withoutPlace() {
 	}
 }
 
-// without warns of the fields of a message that count only together with others which are not there: of those that are
-// named, or else of all that have a place.
-func (t *translation) without(message any, path string, names []string, because string) {
+// without warns of the fields of a message that count only together with others which are not there: of all, or of those
+// that are meant.
+func (t *translation) without(message any, path string, meant func(name string) bool, because string) {
 	v := reflect.Indirect(reflect.ValueOf(message))
 	if !v.IsValid() {
 		return
 	}
 	for i := range v.NumField() {
-		name := aksnodeconfig.FieldNames(v.Type().Field(i))[0]
-		if says(v.Field(i)) && (names == nil || slices.Contains(names, name)) {
+		if !says(v.Field(i)) {
+			continue
+		}
+		if name, _ := aksnodeconfig.Names(v.Type().Field(i)); meant == nil || meant(name) {
 			t.warn(nodeconfig.NotApplied, document.FieldPath(path, name), "is not applied, because %s", because)
 		}
 	}
+}
+
+func isOneOf(names ...string) func(string) bool {
+	return func(name string) bool { return slices.Contains(names, name) }
 }

@@ -121,7 +121,7 @@ func (t *translation) system() {
 		if parameters.Field(i).IsNil() {
 			continue
 		}
-		name := aksnodeconfig.FieldNames(parameters.Type().Field(i))[0]
+		name, _ := aksnodeconfig.Names(parameters.Type().Field(i))
 		key, path := sysctlNames[name], sysctlPath+"."+name
 		t.moved(entry("$.system.sysctls", key), at(path))
 		switch v := parameters.Field(i).Elem(); v.Kind() {
@@ -159,7 +159,7 @@ func (t *translation) memory(os aksnodeconfig.CustomLinuxOsConfig) {
 	if os.EnableSwapConfig && os.SwapFileSize > 0 {
 		t.out.System.SwapMB = os.SwapFileSize
 	} else {
-		t.without(&os, "$.custom_linux_os_config", []string{"enable_swap_config", "swap_file_size"}, "enable_swap_config and swap_file_size count together only")
+		t.without(&os, "$.custom_linux_os_config", isOneOf("enable_swap_config", "swap_file_size"), "enable_swap_config and swap_file_size count together only")
 	}
 	pages := make(map[string]string)
 	for name, setting := range map[string]string{"enabled": os.TransparentHugepageSupport, "defrag": os.TransparentDefrag} {

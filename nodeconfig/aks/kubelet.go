@@ -40,7 +40,7 @@ func flagName(spelled string) string {
 func (t *translation) flags(flags map[string]string) {
 	k := &t.out.Kubelet
 	names := slices.Sorted(maps.Keys(flags))
-	counts := make(map[string]string) // the spelling that counts, by the flag's name
+	counts := make(map[string]string, len(names)) // the spelling that counts, by the flag's name
 	for _, name := range names {
 		other, several := counts[flagName(name)]
 		if several && flags[other] != flags[name] {
@@ -197,12 +197,11 @@ func (t *translation) asData(message reflect.Value, from, to string) map[string]
 		if field.IsNil() {
 			continue
 		}
-		names := aksnodeconfig.FieldNames(message.Type().Field(i))
-		name := names[len(names)-1]
+		own, name := aksnodeconfig.Names(message.Type().Field(i))
 		if kubelet, ok := kubeletNames[name]; ok {
 			name = kubelet
 		}
-		from, to := entry(from, names[0]), entry(to, name)
+		from, to := entry(from, own), entry(to, name)
 		t.moved(to, from)
 		data[name] = t.asValue(field, from, to)
 	}

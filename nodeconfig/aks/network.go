@@ -60,7 +60,7 @@ func (t *translation) localDNS() {
 	if in.EnableHostsPlugin {
 		dns.Hosts = &nodeconfig.LocalDNSHosts{Names: in.CriticalFqdns, RefreshSeconds: in.HostsPluginRefreshIntervalInSeconds}
 	} else {
-		t.without(in, path, []string{"critical_fqdns", "hosts_plugin_refresh_interval_in_seconds"}, "enable_hosts_plugin is not true")
+		t.without(in, path, isOneOf("critical_fqdns", "hosts_plugin_refresh_interval_in_seconds"), "enable_hosts_plugin is not true")
 	}
 	t.out.Network.LocalDNS = dns
 }
