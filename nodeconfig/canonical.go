@@ -17,7 +17,7 @@ import (
 
 // Encode writes the config as a document, with its secrets: it is the one way to do so, and the result is as
 // secret as the config. The document is canonical JSON: names sorted, empty values left out, no spaces; two
-// configs that say the same have the same bytes, and [Decode] reads them back. (json.Marshal refuses a config
+// configs that say the same have the same bytes, and [FromTree] reads them back. (json.Marshal refuses a config
 // that holds a secret.)
 func Encode(c *NodeConfig) []byte {
 	return appendElement(make([]byte, 0, 16<<10), reflect.ValueOf(c).Elem())

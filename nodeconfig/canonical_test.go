@@ -146,7 +146,7 @@ func TestRoundTrip(t *testing.T) {
 	for name, config := range configs {
 		form := nodeconfig.Encode(config)
 		for _, doc := range [][]byte{form, asYAML(t, form)} {
-			got, problems := nodeconfig.Decode(doc)
+			got, problems := decode(doc)
 			if len(problems) > 0 {
 				t.Errorf("%s: %v", name, problems)
 			}

@@ -12,7 +12,7 @@ import (
 )
 
 // freeData are the fields whose values pass through as data, and where in such data a credential may be. [Default]
-// and [Decode] make a [Secret] of every single value below such a place. This is the one list: what marshals, shows,
+// and [FromTree] make a [Secret] of every single value below such a place. This is the one list: what marshals, shows,
 // refuses and plans a config reads it, and so do the tests.
 var freeData = []struct {
 	path string

@@ -4,18 +4,9 @@ import (
 	"github.com/slipway-dev/slipway/internal/document"
 )
 
-// Decode reads a native document, YAML or JSON. Unknown fields and values of the wrong type are
+// FromTree reads a native document. Unknown fields and values of the wrong type are
 // reported and spoil only themselves; the returned config holds all the rest and is never nil.
 // Neither defaults nor validation are applied.
-func Decode(data []byte) (*NodeConfig, []Problem) {
-	tree, err := document.Parse(data)
-	if err != nil {
-		return new(NodeConfig), []Problem{Unreadable(err)}
-	}
-	return FromTree(tree)
-}
-
-// FromTree is Decode for a document that is parsed already.
 func FromTree(tree *document.Node) (*NodeConfig, []Problem) {
 	var (
 		config   NodeConfig

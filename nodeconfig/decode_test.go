@@ -33,6 +33,15 @@ func under(path string, fields []string) bool {
 	return false
 }
 
+// decode reads a document as dialects do.
+func decode(data []byte) (*nodeconfig.NodeConfig, []nodeconfig.Problem) {
+	tree, err := document.Parse(data)
+	if err != nil {
+		return new(nodeconfig.NodeConfig), []nodeconfig.Problem{nodeconfig.Unreadable(err)}
+	}
+	return nodeconfig.FromTree(tree)
+}
+
 // TestWrongTypes puts a value of every wrong kind into every field, one at a time: exactly that field
 // is lost, exactly one problem names its path, and all others survive.
 func TestWrongTypes(t *testing.T) {
@@ -106,7 +115,7 @@ func TestDecode(t *testing.T) {
 			{Path: "$.kubelet.flags[0].name", Reason: "is a number", Fatal: true}, {Path: "$.zz", Reason: "unknown field"}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			config, problems := nodeconfig.Decode([]byte(c.doc))
+			config, problems := decode([]byte(c.doc))
 			contracts.Compare(t, problems, c.problems)
 			if got := string(nodeconfig.Encode(config)); got != c.want {
 				t.Errorf("got  %s\nwant %s", got, c.want)

@@ -3,7 +3,7 @@
 //
 // A [NodeConfig] is grouped by concern and speaks Kubernetes' own terms, so that a reader who knows
 // Kubernetes guesses right. It is what every dialect is translated to, and the only description of
-// a node that the planner sees. [Decode] reads it tolerantly, [Default] completes it, [Repair]
+// a node that the planner sees. [FromTree] reads it tolerantly, [Default] completes it, [Repair]
 // reports all its problems at once and leaves out what cannot be used, and [Digest] names it.
 //
 // A program that makes contracts fills in a NodeConfig, lets [Merge] put together what it has for all nodes and for

@@ -35,7 +35,7 @@ func FuzzDecode(f *testing.F) {
 	}
 	f.Add(nodeconfig.Encode(fullConfig()))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		config, problems := nodeconfig.Decode(data)
+		config, problems := decode(data)
 		if len(problems) > 0 && problems[0].Path == "$" {
 			return
 		}
@@ -55,7 +55,7 @@ func FuzzDecode(f *testing.F) {
 		if len(form) > 1<<20 {
 			return
 		}
-		again, problems := nodeconfig.Decode(form)
+		again, problems := decode(form)
 		if len(problems) > 0 {
 			t.Fatalf("%s\n%s", form, contracts.List(problems))
 		}

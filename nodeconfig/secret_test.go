@@ -108,7 +108,7 @@ func TestEncode(t *testing.T) {
 	if strings.Contains(string(form), nodeconfig.Redacted) {
 		t.Errorf("a secret is not in %s", form)
 	}
-	again, problems := nodeconfig.Decode(form)
+	again, problems := decode(form)
 	if len(problems) > 0 || string(nodeconfig.Encode(again)) != string(form) {
 		t.Errorf("%v\n%s\nbecame\n%s", problems, form, nodeconfig.Encode(again))
 	}
@@ -226,7 +226,7 @@ func TestPartsMadeInGo(t *testing.T) {
 
 // TestSecretNumbers: a number where a secret text is wanted is exactly that text, and as secret.
 func TestSecretNumbers(t *testing.T) {
-	config, problems := nodeconfig.Decode([]byte(`{"kubelet":{"imageCredentialProvider":{"config":{"providers":[{"env":[{"name":"A","value":1.50}]},{"args":true}]}}}}`))
+	config, problems := decode([]byte(`{"kubelet":{"imageCredentialProvider":{"config":{"providers":[{"env":[{"name":"A","value":1.50}]},{"args":true}]}}}}`))
 	form := string(nodeconfig.Encode(config))
 	if want := `{"providers":[{"env":[{"name":"A","value":"1.50"}]},{"args":"true"}]}`; len(problems) > 0 || !strings.Contains(form, want) {
 		t.Errorf("%v, %s", problems, form)

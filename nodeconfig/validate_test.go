@@ -29,7 +29,7 @@ func validateCases(t *testing.T) map[string][]contracts.Case {
 // complete decodes a document that has no problem so far, and sets its defaults.
 func complete(t *testing.T, doc []byte) *nodeconfig.NodeConfig {
 	t.Helper()
-	config, problems := nodeconfig.Decode(doc)
+	config, problems := decode(doc)
 	if len(problems) > 0 {
 		t.Errorf("does not decode:\n%s", contracts.List(problems))
 	}

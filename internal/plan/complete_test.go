@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/nodeconfig"
 	"github.com/slipway-dev/slipway/nodeconfig/dialect"
 )
@@ -134,7 +135,11 @@ func applies(t *testing.T, layout string, l leaf) {
 func pair(t *testing.T, layout string, l leaf) (before, after *nodeconfig.NodeConfig) {
 	t.Helper()
 	least := func() *nodeconfig.NodeConfig {
-		c, problems := nodeconfig.Decode(read(t, examples+"native/minimal.yaml"))
+		tree, err := document.Parse(read(t, examples+"native/minimal.yaml"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, problems := nodeconfig.FromTree(tree)
 		if len(problems) > 0 {
 			t.Fatal(problems)
 		}
