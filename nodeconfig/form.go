@@ -25,6 +25,7 @@ var (
 	labelCharacter    = or(isAlphanumeric, "_.-")
 	versionCharacter  = or(isAlphanumeric, ".-")
 	nameCharacter     = or(isAlphanumeric, "_")
+	serviceCharacter  = or(isAlphanumeric, ":_.@-")
 	moduleCharacter   = or(isAlphanumeric, "_-")
 	imageCharacter    = or(isAlphanumeric, "._/:@-")
 	parameterFirst    = or(isLowerDigit, "_")
@@ -88,6 +89,11 @@ func isDNSName(s string) bool {
 
 // isEnvName is a portable name of an environment variable.
 func isEnvName(s string) bool { return consists(s, 1, math.MaxInt, nameCharacter) && !isDigit(s[0]) }
+
+// isServiceName is a service's unit without ".service", which is also a file's name (systemd.unit(5)).
+func isServiceName(s string) bool {
+	return isWord(s, 200, isAlphanumeric, serviceCharacter) && !strings.HasSuffix(s, ".service")
+}
 
 // isFlagName is a command line flag's name without its dashes.
 func isFlagName(s string) bool { return isWord(s, math.MaxInt, isLowerDigit, lowerDigitDash) }

@@ -98,11 +98,15 @@ type System struct {
 	LocalStorage *LocalStorage `json:"localStorage,omitempty"`
 	// UnattendedUpgrades turns the distribution's own updates on or off; nil leaves them alone.
 	UnattendedUpgrades *bool `json:"unattendedUpgrades,omitempty"`
-	// Environment is given to services, by service name; "default" is for all of them. A value may be a credential.
+	// Environment is given to services, by name without ".service"; "default" is for all of them. A value may be a
+	// credential, but what is for all services, systemd shows to every user of the machine.
 	Environment map[string]map[string]Secret `json:"environment,omitempty"`
 	// GPU configures graphics processors.
 	GPU *GPU `json:"gpu,omitempty"`
 }
+
+// AllServices is the key of an environment that is for all services.
+const AllServices = "default"
 
 // LocalStorage configures the instance's own disks.
 type LocalStorage struct {
@@ -140,13 +144,15 @@ type Trust struct {
 	Certificates []string `json:"certificates,omitempty"`
 }
 
-// Proxy is the HTTP proxy for everything on the node. Its URLs may hold a password.
+// Proxy is the HTTP proxy for everything on the node. Its URLs may hold a password; then only containerd, the kubelet and
+// apt get them, because everybody reads what services and users get.
 type Proxy struct {
 	// HTTP is the proxy for http URLs, "http://HOST:PORT".
 	HTTP Secret `json:"http,omitzero"`
 	// HTTPS is the proxy for https URLs, "http://HOST:PORT".
 	HTTPS Secret `json:"https,omitzero"`
-	// NoProxy are hosts, domains and ranges that are reached directly.
+	// NoProxy are hosts, domains and ranges that are reached directly, beside the machine itself, the API server and the
+	// cloud's metadata service.
 	NoProxy []string `json:"noProxy,omitempty"`
 	// CertificateAuthority is the proxy's own, PEM or base64 of it.
 	CertificateAuthority string `json:"certificateAuthority,omitempty"`

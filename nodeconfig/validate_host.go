@@ -107,6 +107,10 @@ func (v *validator) system(s *System) {
 		return ""
 	})
 	for _, service := range slices.Sorted(maps.Keys(s.Environment)) {
+		if !isServiceName(service) {
+			v.invalid(document.FieldPath("$.system.environment", service), "is not the name of a service; leave .service out", func() { delete(s.Environment, service) })
+			continue
+		}
 		checkMap(v, document.FieldPath("$.system.environment", service), s.Environment[service], func(name string, value Secret) string {
 			if !isEnvName(name) {
 				return "is not the name of a variable"

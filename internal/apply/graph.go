@@ -39,13 +39,23 @@ func (r *run) graph() ([]*node, error) {
 			add(&node{Resource: res, planned: true})
 		}
 	}
+	var commands []resource.ID // of an earlier plan
 	for _, res := range r.dropped() {
 		if ordinary(res.Spec) && resource.Undone(res.Spec) {
 			add(&node{Resource: resource.Resource{Spec: res.Spec}, stale: true})
+			if _, ok := res.Spec.(*resource.Command); ok {
+				commands = append(commands, res.ID())
+			}
 		}
 	}
 	for _, unit := range slices.Concat(r.intent.Restarts, r.intent.Reloads) {
 		add(&node{Resource: resource.Resource{Spec: &resource.Unit{Unit: unit}}})
+	}
+	for _, n := range nodes {
+		// What a unit reads when it starts may be what such a command makes of what is left.
+		if _, ok := n.Spec.(*resource.Unit); ok && !n.stale {
+			n.Requires = slices.Concat(n.Requires, commands)
+		}
 	}
 	slices.Sort(ids)
 	return ordered(nodes, ids)

@@ -31,6 +31,8 @@ var together = []struct{ path, document string }{
 	{"$.network.ipFamilies", `{"components": {"layout": "aks"}}`},
 	{"$.cluster_config.cloud_provider_config.backoff_", `{"cluster_config": {"cloud_provider_config": {"backoff": true, "backoff_mode": "default"}}}`},
 	{"$.custom_cloud_config", `{"custom_cloud_config": {"custom_cloud_env_name": "akscustom"}}`},
+	{"$.http_proxy_config.no_proxy", `{"http_proxy_config": {"http_proxy": "http://proxy.example:3128"}}`},
+	{"$.proxy.noProxy", `{"proxy": {"http": "http://proxy.example:3128"}}`},
 	{"$.network.policy", `{"network": {"plugin": "azure"}}`},
 	{"$.kubelet_config.kubelet_client", `{"bootstrapping_config": null}`},
 	{"$.kubelet_config.kubelet_config_file_config.streaming", `{"kubernetes_version": "1.33.1"}`},

@@ -29,6 +29,7 @@ var concerns = []*concern{
 	&cni,
 	&containerd,
 	&credentials,
+	&environment,
 	&features,
 	&hostname,
 	&image,
@@ -41,9 +42,11 @@ var concerns = []*concern{
 	&kubeletService,
 	&kubeletStart,
 	&modules,
+	&proxy,
 	&resolver,
 	&supported,
 	&sysctls,
+	&trust,
 }
 
 // readByAll are the settings that decide for every concern: they are in the input itself.

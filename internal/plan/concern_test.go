@@ -173,7 +173,8 @@ func TestReadBy(t *testing.T) {
 		"$.cluster.serverCertificate":               {"cluster certificates"},
 		"$.kubelet.dataDisk":                        nil, // which is declined
 		"$.checks.timeout":                          nil, // which something else reads
-		"$.proxy":                                   nil,
+		"$.proxy":                                   {"proxy", "trusted certificates"},
+		"$.access.realm":                            nil,
 		"$.nowhere":                                 nil,
 	} {
 		if got := ReadBy(path); !slices.Equal(got, want) {
@@ -188,6 +189,12 @@ var further = map[string][]func(c *nodeconfig.NodeConfig, with bool){
 	"$.cloud.provider": {func(c *nodeconfig.NodeConfig, with bool) {
 		if with {
 			c.Cloud.Provider = "azure"
+		}
+	}},
+	"$.cluster.server": {func(c *nodeconfig.NodeConfig, with bool) {
+		c.Proxy.HTTP = nodeconfig.NewSecret("http://proxy.example:3128")
+		if with {
+			c.Cluster.Server = "https://other.example:6443"
 		}
 	}},
 	"$.components.artifacts.containerd.version": {func(c *nodeconfig.NodeConfig, with bool) {
@@ -343,7 +350,6 @@ func TestGuardOfImages(t *testing.T) {
 // A setting that nobody reads is one warning, as deep as somebody reads what is beside it.
 func TestUnread(t *testing.T) {
 	c := contract(t, "native/minimal.yaml", func(c *nodeconfig.NodeConfig) {
-		c.Proxy.HTTP = nodeconfig.NewSecret("http://proxy.example:3128")
 		c.Access.Realm = &nodeconfig.Realm{User: "x", Domain: "y"}
 		c.Access.AdminUser = "x"
 		c.Runtime.Containerd.Config = nodeconfig.NewSecret("x = 1")
@@ -360,7 +366,7 @@ func TestUnread(t *testing.T) {
 	}
 	want := []string{
 		"$.access.adminUser", "$.access.realm", "$.components.artifacts.a.sha256", `$.components.artifacts["b.c"].url`,
-		"$.proxy.http", "$.runtime.containerd.config", "$.system.swapMB",
+		"$.runtime.containerd.config", "$.system.swapMB",
 	}
 	slices.Sort(got)
 	slices.Sort(want)

@@ -105,12 +105,15 @@ func (o *output) guardBoot(c *claim, ids map[resource.ID]bool) {
 
 var directoryKind = (*resource.Directory)(nil).Kind()
 
+// systemdReads is where it reads units, variables and its own configuration, beside the kubelet's environment file.
+var systemdReads = []string{resource.UnitDir + "/", managerDir, environmentDir, proxyEnv}
+
 // guardText refuses a file that systemd would not read: one character makes it refuse the whole unit, or the whole
 // environment file. Validation has refused such characters in a contract; what comes from a machine's facts, or from
 // a caller that has not validated, ends here.
 func (o *output) guardText(c *claim, environment string) {
 	f, ok := c.Spec.(*resource.File)
-	if !ok || f.Path != environment && !strings.HasPrefix(f.Path, resource.UnitDir+"/") {
+	if !ok || f.Path != environment && !slices.ContainsFunc(systemdReads, func(at string) bool { return strings.HasPrefix(f.Path, at) }) {
 		return
 	}
 	if !utf8.Valid(f.Content) {

@@ -31,10 +31,12 @@ const (
 	kernelGroup group = "group of the kernel"
 	// imageGroup are the checks of the image.
 	imageGroup group = "group of the image"
+	// trustGroup is what makes programs trust the contract's certificates.
+	trustGroup group = "group of the trusted certificates"
 )
 
 // groups are all there are; one may be empty.
-var groups = []group{kernelGroup, imageGroup}
+var groups = []group{kernelGroup, imageGroup, trustGroup}
 
 // all is how a resource requires a group.
 func (g group) all() resource.ID { return resource.ID(g) }

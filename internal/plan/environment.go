@@ -1,0 +1,76 @@
+package plan
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/slipway-dev/slipway/internal/document"
+	"github.com/slipway-dev/slipway/internal/resource"
+	"github.com/slipway-dev/slipway/nodeconfig"
+)
+
+// environment gives the contract's variables to services.
+var environment = concern{
+	name:  "environment",
+	reads: []string{"$.system.environment"},
+	plan:  planEnvironment,
+}
+
+// environmentDir has a file for each service.
+const environmentDir = "/etc/slipway/environment/"
+
+// managerDir is where systemd itself is configured. It is read again with the units (systemd: src/core/main.c, do_reload).
+const managerDir = "/etc/systemd/system.conf.d/"
+
+func planEnvironment(in *input, out *output) {
+	services := in.config.System.Environment
+	for _, service := range slices.Sorted(maps.Keys(services)) {
+		variables := environmentOf(services[service])
+		if len(variables) == 0 {
+			continue
+		}
+		path := document.FieldPath("$.system.environment", service)
+		if service == nodeconfig.AllServices {
+			out.add(managerDefaults("20-slipway-environment.conf", variables, true, resource.Restarting(containerdUnit, kubeletUnit), "the contract's variables, for all services"))
+			out.askedBy(path)
+			continue
+		}
+		// A file of its own, because systemd shows what a unit has in Environment= to everybody (systemd.exec(5)).
+		unit, file := service+".service", environmentDir+service+".env"
+		out.secret(resource.Base, file, environmentFile(variables...), "the contract's variables for "+service, unit)
+		out.askedBy(path)
+		out.file(resource.Base, resource.UnitDir+"/"+unit+".d/20-slipway-environment.conf", 0o644,
+			unitFile("[Service]", "EnvironmentFile="+file), "gives "+service+" the contract's variables", unit)
+		out.askedBy(path)
+	}
+}
+
+// environmentOf are variables by name.
+func environmentOf(values map[string]nodeconfig.Secret) [][2]string {
+	var variables [][2]string
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		variables = append(variables, [2]string{name, values[name].Reveal()})
+	}
+	return variables
+}
+
+// managerDefaults is a file that gives variables to all services that systemd starts (systemd-system.conf(5),
+// DefaultEnvironment=, which adds up).
+func managerDefaults(name string, variables [][2]string, secret bool, effects resource.Effects, reason string) resource.Resource {
+	lines := []string{"[Manager]"}
+	for _, v := range variables {
+		lines = append(lines, `DefaultEnvironment="`+v[0]+"="+assignmentValue(v[1])+`"`)
+	}
+	file := &resource.File{Path: managerDir + name, Mode: 0o644, Content: unitFile(lines...), Secret: secret}
+	if secret {
+		file.Mode = 0o600
+	}
+	return resource.Resource{Phase: resource.Base, Effects: effects, Reason: reason, Spec: file}
+}
+
+// assignmentValue is a value within the quotes of an assignment: specifiers lose their meaning, and a dollar sign has none
+// (systemd.exec(5), Environment=).
+func assignmentValue(s string) string {
+	return strings.NewReplacer("%", "%%", `\`, `\\`, `"`, `\"`).Replace(s)
+}
