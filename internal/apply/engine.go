@@ -209,7 +209,7 @@ func (r *run) apply(ctx context.Context) error {
 	return r.done()
 }
 
-// reload makes systemd read its unit files again, where they changed and it has read them before.
+// reload makes systemd read its unit files again, where they changed and it has read them before, and its configuration.
 func (r *run) reload(ctx context.Context) error {
 	if !r.intent.Reload {
 		return nil
@@ -224,9 +224,12 @@ func (r *run) reload(ctx context.Context) error {
 		}
 	}
 	slices.Sort(units)
-	needed, err := r.Host.NeedReload(ctx, slices.Compact(units))
-	if err != nil || !needed {
-		return err
+	// No unit shows that systemd's own configuration has changed.
+	if !slices.ContainsFunc(r.intent.Paths, func(path string) bool { return strings.HasPrefix(path, managerDir) }) {
+		needed, err := r.Host.NeedReload(ctx, slices.Compact(units))
+		if err != nil || !needed {
+			return err
+		}
 	}
 	return r.step("daemon-reload", func() error { return r.Host.ReloadUnits(ctx) })
 }

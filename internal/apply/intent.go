@@ -58,8 +58,12 @@ func (i *intent) check() error {
 	return nil
 }
 
+// managerDir is where systemd's own configuration is, which it reads again with its units (systemd: src/core/main.c,
+// do_reload).
+const managerDir = "/etc/systemd/system.conf.d/"
+
 // unitDirs are where systemd reads what a plan changes, and what a repair removes (systemd.unit(5), systemd-system.conf(5)).
-var unitDirs = []string{resource.UnitDir + "/", "/etc/systemd/system.conf.d/", "/etc/systemd/system.control/", "/run/systemd/"}
+var unitDirs = []string{resource.UnitDir + "/", managerDir, "/etc/systemd/system.control/", "/run/systemd/"}
 
 // add adds what changes, and what that takes of units and of the commands among all resources.
 func (i *intent) add(wrong []difference, all []resource.Resource) {

@@ -1,7 +1,11 @@
 package apply_test
 
 import (
+	"context"
+	"errors"
 	"slices"
+	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/slipway-dev/slipway/internal/apply"
@@ -106,5 +110,42 @@ func TestUntil(t *testing.T) {
 	equal(t, "changes", changes(applied(t, m, p)), nil)
 	if m.files["/etc/credential"].Kind != apply.Absent {
 		t.Error("the credential is still there")
+	}
+}
+
+// What a command of an earlier plan makes of what is left is there before a unit starts that reads it.
+func TestStaleCommandBeforeUnits(t *testing.T) {
+	command := resource.Resource{Spec: &resource.Command{Label: "update-ca", Argv: []string{"update-ca"}, Inputs: []string{"/etc/ca"}}}
+	unit := started("a.service")
+	m := newMemory()
+	e := engine(m)
+	e.Stale = with(file("/etc/ca/1.crt", "1", "a.service"), command, unit).Resources
+	applied(t, m, resource.Plan{Resources: e.Stale})
+	m.forget()
+	m.run = func(context.Context, *resource.Command) ([]byte, error) { return nil, syscall.EIO }
+	if _, err := e.Apply(t.Context(), with(unit)); !errors.Is(err, syscall.EIO) {
+		t.Fatal(err)
+	}
+	if slices.Contains(m.changed(), "restart a.service") {
+		t.Error("the unit starts and reads what was there before")
+	}
+	m.run = nil
+	if _, err := e.Apply(t.Context(), with(unit)); err != nil {
+		t.Fatal(err)
+	}
+	calls := m.changed()
+	if !slices.Contains(calls, "run update-ca") || !slices.Contains(calls, "restart a.service") {
+		t.Errorf("calls are %q", calls)
+	}
+}
+
+// What systemd itself is configured with has it read again, as its units have.
+func TestManagerConfigurationIsReadAgain(t *testing.T) {
+	for path, want := range map[string]bool{"/etc/systemd/system.conf.d/a.conf": true, "/etc/systemd/journald.conf.d/a.conf": false} {
+		m := newMemory()
+		applied(t, m, with(file(path, "x")))
+		if got := slices.ContainsFunc(m.changed(), func(call string) bool { return strings.HasPrefix(call, "reload") }); got != want {
+			t.Errorf("%s: systemd reads its configuration again: %v", path, got)
+		}
 	}
 }

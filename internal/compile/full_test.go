@@ -54,7 +54,7 @@ var good = map[string]string{
 	"$.trust.certificates[0]":              "CA",
 	"$.proxy.http":                         `"http://proxy.example:1"`,
 	"$.proxy.https":                        `"http://proxy.example:2"`,
-	"$.proxy.certificateAuthority":         "CA",
+	"$.proxy.certificateAuthority":         "CERTIFICATE", // another than the one that is trusted anyway
 	"$.cloud.provider":                     `"azure"`,
 	"$.cloud.azure.environment":            `"AzureStackCloud"`,
 	"$.cloud.azure.vmType":                 `"standard"`,
