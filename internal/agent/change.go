@@ -110,7 +110,7 @@ type wanted struct {
 
 // contractPlan plans what the contract says.
 func (c *change) contractPlan(ctx context.Context, store *generation.Store, opts ChangeOptions) (wanted, error) {
-	if _, err := c.recall(); err != nil {
+	if err := c.recall(); err != nil {
 		c.Log.Warn("the record of this machine cannot be read", "path", IdentityPath, "error", err)
 	}
 	desired, timeout, err := c.desired(ctx)

@@ -33,9 +33,9 @@ func (p *provision) contract(ctx context.Context) (source.Contract, error) {
 	if p.opts.Config != "" {
 		return source.File(p.named(), p.opts.Config)
 	}
-	search := p.search(p.known)
+	search := p.search(p.machine.Facts)
 	if p.opts.Wait > 0 && !p.opts.DryRun {
-		search.Waiting = func() { p.preparing = p.prepare(ctx, p.known) }
+		search.Waiting = func() { p.preparing = p.prepare(ctx, p.machine.Facts) }
 	}
 	if p.opts.Wait > 0 {
 		var cancel context.CancelFunc
@@ -72,8 +72,8 @@ func (p *provision) restrict(paths ...string) {
 // search looks for the contract in all places of this machine.
 func (p *provision) search(known facts.Facts) *source.Search {
 	s := &source.Search{Machine: p.Host, Facts: known, Only: p.opts.Source, Wait: p.opts.Wait > 0, Now: p.Now}
-	if p.foreign != nil {
-		s.Other, s.OtherSum = true, p.foreign.Sum
+	if p.machine.Foreign != nil {
+		s.Other, s.OtherSum = true, p.machine.Foreign.Sum
 	}
 	if p.Cloud != nil {
 		s.Service, s.Fetch = p.Cloud.Service(known.Platform), p.Cloud.Fetch
@@ -87,10 +87,10 @@ const descriptionPatience = 10 * time.Second
 // complete adds to the recorded facts what the metadata service says of the machine, once nobody waits for the
 // agent: a node can be made without. A plan from the recorded facts stays what it was.
 func (p *provision) complete(ctx context.Context) {
-	if p.Cloud == nil || p.opts.Facts != nil || p.isScript() || p.known.Instance != nil && p.known.Instance.Type != "" {
+	if p.Cloud == nil || p.opts.Facts != nil || p.isScript() || p.machine.Facts.Instance != nil && p.machine.Facts.Instance.Type != "" {
 		return
 	}
-	service := p.Cloud.Service(p.known.Platform)
+	service := p.Cloud.Service(p.machine.Facts.Platform)
 	if service == nil {
 		return
 	}
@@ -101,11 +101,12 @@ func (p *provision) complete(ctx context.Context) {
 		p.Log.Info("the metadata service does not describe the machine", "error", err)
 		return
 	}
+	known := p.machine.Facts.Instance
 	said.Hostname = "" // the plan was made with that of the contract's source, or with none
-	if p.known.Instance != nil {
-		said.Hostname = p.known.Instance.Hostname
+	if known != nil {
+		said.Hostname = known.Hostname
 	}
-	p.known.Instance = &said
+	p.machine.Facts.Instance = &said
 	_ = p.guarded(func() error { p.recordFacts(); return nil })
 }
 
@@ -114,18 +115,10 @@ func (p *provision) complete(ctx context.Context) {
 // longer: the kubelet waits for that too, and one that is started without its address is planned again by the next boot.
 const addressPatience = 30 * time.Second
 
-// gather returns the given facts, or gathers them.
-func (p *provision) gather() facts.Facts {
-	if p.opts.Facts != nil {
-		return *p.opts.Facts
-	}
-	return facts.Gather(p.Host)
-}
-
 // address waits until a node that is told its own address has one, for no longer than the contract gives a provisioning:
 // a network may never have been started.
 func (p *provision) address(ctx context.Context) {
-	if p.opts.Facts != nil || !plan.NeedsAddress(p.config, p.known) {
+	if p.opts.Facts != nil || !plan.NeedsAddress(p.config, p.machine.Facts) {
 		return
 	}
 	begin := p.Now()
@@ -153,11 +146,11 @@ const networkOnline = "network-online.target"
 func (p *provision) addressed(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(ctx, addressPatience)
 	defer cancel()
-	for p.Host.WaitForAddress(ctx, p.known.NodeIPs) {
-		instance := p.known.Instance
-		p.known = facts.Gather(p.Host)
-		p.known.Instance = instance
-		if !plan.NeedsAddress(p.config, p.known) {
+	for p.Host.WaitForAddress(ctx, p.machine.Facts.NodeIPs) {
+		instance := p.machine.Facts.Instance
+		p.machine.Facts = facts.Gather(p.Host)
+		p.machine.Facts.Instance = instance
+		if !plan.NeedsAddress(p.config, p.machine.Facts) {
 			return true
 		}
 	}
@@ -172,7 +165,7 @@ const addressTries = 3
 func (p *provision) settle(err error, again func() error) error {
 	for tries := 0; err == nil && p.strayed(); tries++ {
 		if tries == addressTries {
-			return fmt.Errorf("the machine's address changes again and again, last to %s: the node was planned with one that is gone", strings.Join(p.known.NodeIPs, ", "))
+			return fmt.Errorf("the machine's address changes again and again, last to %s: the node was planned with one that is gone", strings.Join(p.machine.Facts.NodeIPs, ", "))
 		}
 		p.given, p.preparing = &p.found, nil
 		err = again()
@@ -187,13 +180,13 @@ func (p *provision) strayed() bool {
 		return false
 	}
 	now := facts.NodeIPs(p.Host)
-	gone := slices.DeleteFunc(slices.Clone(p.known.NodeIPs), func(ip string) bool { return slices.Contains(now, ip) })
+	gone := slices.DeleteFunc(slices.Clone(p.machine.Facts.NodeIPs), func(ip string) bool { return slices.Contains(now, ip) })
 	if len(gone) == 0 {
 		return false
 	}
 	p.Log.Warn("an address that the node was planned with is gone; it is planned again", "gone", gone, "now", now)
-	instance := p.known.Instance
-	p.known = facts.Gather(p.Host)
-	p.known.Instance = instance
+	instance := p.machine.Facts.Instance
+	p.machine.Facts = facts.Gather(p.Host)
+	p.machine.Facts.Instance = instance
 	return true
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/apply"
 	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/internal/generation"
+	"github.com/slipway-dev/slipway/internal/identity"
 	"github.com/slipway-dev/slipway/internal/resource"
 )
 
@@ -162,7 +163,7 @@ func (a *Agent) readdressed(store *generation.Store) []apply.Change {
 	now := facts.NodeIPs(a.Host)
 	var changes []apply.Change
 	for _, old := range strings.Fields(current.Addresses) {
-		if readdressed([]string{old}, now) {
+		if identity.Readdressed([]string{old}, now) {
 			changes = append(changes, apply.Change{ID: resource.ID("Address:" + old), Action: apply.Left,
 				Note: fmt.Sprintf("the machine no longer has this address, it has %s: run \"slipway-node provision\" to plan the node again with the contract of its boot, or \"slipway-node apply --allow replace\" with another; this takes a restart of the kubelet and a new serving certificate", strings.Join(now, ", "))})
 		}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/slipway-dev/slipway/internal/facts"
+	"github.com/slipway-dev/slipway/internal/identity"
 	"github.com/slipway-dev/slipway/status"
 )
 
@@ -260,7 +261,7 @@ func TestDamagedIdentity(t *testing.T) {
 		if got.ExitCode != 0 || len(n.has(joined)) != 0 != !taken || !n.exists("/etc/passwd") {
 			t.Errorf("%q: %v, %v", record, got.Error, n.has(joined))
 		}
-		var now identity
+		var now identity.Record
 		if err := json.Unmarshal(n.read(IdentityPath), &now); err != nil || now.MachineID != "m1" {
 			t.Errorf("%q: recorded is %+v, %v", record, now, err)
 		}

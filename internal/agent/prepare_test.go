@@ -12,6 +12,7 @@ import (
 
 	"github.com/slipway-dev/slipway/internal/apply"
 	"github.com/slipway-dev/slipway/internal/facts"
+	"github.com/slipway-dev/slipway/internal/identity"
 	"github.com/slipway-dev/slipway/internal/metadata"
 	"github.com/slipway-dev/slipway/internal/source"
 	"github.com/slipway-dev/slipway/status"
@@ -226,11 +227,11 @@ func TestReported(t *testing.T) {
 func TestReportedIsAddedToTheRecord(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		written identity // by another run meanwhile
+		written identity.Record // by another run meanwhile
 		want    bool
 	}{
-		"the same machine": {identity{MachineID: "m1", ProductUUID: "u1", Sum: "another contract's"}, true},
-		"another machine":  {identity{MachineID: "m2", ProductUUID: "u2", Sum: "another contract's"}, false},
+		"the same machine": {identity.Record{MachineID: "m1", ProductUUID: "u1", Sum: "another contract's"}, true},
+		"another machine":  {identity.Record{MachineID: "m2", ProductUUID: "u2", Sum: "another contract's"}, false},
 	} {
 		n := newNode(t)
 		locked := false
@@ -254,7 +255,7 @@ func TestReportedIsAddedToTheRecord(t *testing.T) {
 		known.Platform = facts.Azure
 		n.deliver(aksContract, example(t, "aks/minimal.json"))
 		n.on(known)
-		var got identity
+		var got identity.Record
 		if err := json.Unmarshal(n.read(IdentityPath), &got); err != nil {
 			t.Fatal(err)
 		}

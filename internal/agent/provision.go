@@ -2,7 +2,6 @@ package agent
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -15,10 +14,10 @@ import (
 	"github.com/slipway-dev/slipway/internal/compile"
 	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/internal/generation"
+	"github.com/slipway-dev/slipway/internal/identity"
 	"github.com/slipway-dev/slipway/internal/plan"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/internal/source"
-	"github.com/slipway-dev/slipway/internal/state"
 	"github.com/slipway-dev/slipway/nodeconfig"
 	"github.com/slipway-dev/slipway/nodeconfig/dialect"
 	"github.com/slipway-dev/slipway/status"
@@ -59,8 +58,8 @@ func (a *Agent) Provision(ctx context.Context, opts ProvisionOptions) *status.St
 	p.room.hold(false)
 	if !opts.DryRun {
 		p.publish(ctx)
-		_ = p.guarded(func() error { p.remember(); return nil })
 		if p.release != nil && p.status.ExitCode == exitcode.Success && !p.isScript() {
+			_ = p.guarded(func() error { p.machine.Remember(p.Host, p.Log, p.found, p.dialect); return nil })
 			_ = p.guarded(func() error { p.room.refill(); return nil })
 		}
 		p.unlock()
@@ -82,19 +81,14 @@ type provision struct {
 	errorText string
 	// dialect is empty until the contract is read.
 	dialect string
-	// known are the facts that the plan is made from.
-	known facts.Facts
-	// found is the contract, and kept where a copy of it was put.
+	// machine is which one this is, with the facts that the plan is made from.
+	machine identity.Machine
+	// found is the contract.
 	found source.Contract
-	kept  string
 	// preparing ends when what needs no contract is done; nil where none was waited for.
 	preparing <-chan prepared
 	// baseProblems are the warnings of the image's own contract, where that was applied first.
 	baseProblems []nodeconfig.Problem
-	// self is which machine this is, last the record of the same machine, foreign that of the machine which
-	// had the disk, or the address, before.
-	self          identity
-	last, foreign *identity
 	// baseOnly says that the node does not join.
 	baseOnly bool
 	// config is what the contract says, once it is read.
@@ -197,15 +191,15 @@ func (p *provision) next(store *generation.Store, desired resource.Plan) (next a
 		return next, nil, nil
 	}
 	next.entry = p.entry(generation.Provision)
-	same := p.foreign == nil
+	same := p.machine.Foreign == nil
 	if same {
 		if moved, err := p.moved(store); err != nil {
 			return next, nil, err
 		} else if moved {
-			p.foreign = p.last // what was applied since its contract was for the other address
+			p.machine.Foreign = p.machine.Last // what was applied since its contract was for the other address
 		}
 	}
-	if p.foreign == nil { // what was applied since was for another machine, or another address
+	if p.machine.Foreign == nil { // what was applied since was for another machine, or another address
 		next = p.supersede(store, next)
 	}
 	if !same || p.opts.Force || next.entry.Origin != generation.Provision {
@@ -223,7 +217,7 @@ func (p *provision) next(store *generation.Store, desired resource.Plan) (next a
 func (p *provision) entry(origin generation.Origin) generation.Entry {
 	e := generation.Entry{Origin: origin, Revision: p.config.Metadata.Revision}
 	if !p.baseOnly { // a node that does not join has told nobody its address
-		e.Addresses = strings.Join(p.known.NodeIPs, " ")
+		e.Addresses = strings.Join(p.machine.Facts.NodeIPs, " ")
 	}
 	return e
 }
@@ -231,7 +225,7 @@ func (p *provision) entry(origin generation.Origin) generation.Entry {
 // preview reports what would be done.
 func (p *provision) preview(ctx context.Context, desired resource.Plan) error {
 	next := advance{plan: desired, entry: generation.Entry{Origin: generation.Provision}}
-	if !p.isScript() && p.foreign == nil {
+	if !p.isScript() && p.machine.Foreign == nil {
 		store, err := generation.Open(p.Host, p.Log)
 		if err != nil {
 			return err
@@ -319,16 +313,18 @@ func (p *provision) desired(ctx context.Context) (resource.Plan, time.Duration, 
 	p.status.Config.Dialect = read.Dialect
 	p.status.Config.KubernetesVersion = kubernetesVersion(read)
 	if len(read.Fatal()) > 0 {
-		_, problems := read.Plan(p.known)
+		_, problems := read.Plan(p.machine.Facts)
 		return resource.Plan{}, 0, p.refused(contract.Path, read, problems)
 	}
 	p.config = read.Config
 	p.baseOnly = read.Config.Join.Method == nodeconfig.JoinNone
 	p.step(stepDecode, begin)
-	p.describe()
+	if p.opts.Facts == nil {
+		p.machine = p.machine.Described(p.found.Instance)
+	}
 	p.address(ctx)
 	begin = p.Now()
-	desired, problems := read.Plan(p.known)
+	desired, problems := read.Plan(p.machine.Facts)
 	p.status.Config.Digest = desired.Config
 	p.step(stepPlan, begin)
 	if err := p.refused(contract.Path, read, problems); err != nil {
@@ -357,7 +353,7 @@ func (p *provision) refused(path string, read *compile.Contract, problems []node
 func (p *provision) awaited(ctx context.Context) (source.Contract, error) {
 	begin := p.Now()
 	if p.given == nil && !p.opts.DryRun {
-		p.prefetch(ctx, p.known)
+		p.prefetch(ctx, p.machine.Facts)
 	}
 	found, err := p.contract(ctx)
 	p.step(stepFind, begin)
@@ -369,17 +365,6 @@ func (p *provision) awaited(ctx context.Context) (source.Contract, error) {
 	p.found = found
 	p.restrict(source.Paths...)
 	return found, err
-}
-
-// describe takes over what the cloud says of the machine, now or when its contract was found.
-func (p *provision) describe() {
-	if p.opts.Facts != nil {
-		return
-	}
-	if p.found.Instance != (facts.Instance{}) {
-		p.self.Instance = &p.found.Instance
-	}
-	p.known.Instance = p.self.Instance
 }
 
 // named are the files that a given path is of.
@@ -425,11 +410,7 @@ func (p *provision) recordFacts() {
 	if p.opts.Facts != nil || p.isScript() {
 		return
 	}
-	content, err := json.MarshalIndent(p.known, "", "  ")
-	if err == nil {
-		err = p.writeIfOther(state.Facts, append(content, '\n'))
-	}
-	if err != nil {
+	if err := identity.WriteFacts(p.Host, p.machine.Facts); err != nil {
 		p.Log.Warn("cannot record the facts", "path", FactsPath, "error", err)
 	}
 }
@@ -441,14 +422,6 @@ func kubernetesVersion(read *compile.Contract) string {
 		return ""
 	}
 	return read.Config.Cluster.KubernetesVersion
-}
-
-// writeIfOther writes a file unless it holds the content already.
-func (p *provision) writeIfOther(file state.File, content []byte) error {
-	if have, err := file.Read(p.Host); err == nil && slices.Equal(have, content) {
-		return nil
-	}
-	return file.Write(p.Host, content)
 }
 
 // record takes over the engine's report.

@@ -44,16 +44,11 @@ func (p *provision) recordReported(ctx context.Context) error {
 		return err
 	}
 	defer p.unlock()
-	record, err := p.readIdentity()
-	if err != nil || record == nil || record.other(&p.self) != "" {
-		return err
-	}
-	record.Reported = true
-	return p.writeIdentity(record)
+	return p.machine.RecordReported(p.Host)
 }
 
 // reports says whether this run is the one that the platform hears of.
 func (p *provision) reports() bool {
-	return p.Cloud != nil && p.known.Platform == facts.Azure && !p.known.CloudInit && !p.known.GuestAgent &&
-		!p.isScript() && !p.opts.DryRun && (p.last == nil || !p.last.Reported)
+	return p.Cloud != nil && p.machine.Facts.Platform == facts.Azure && !p.machine.Facts.CloudInit && !p.machine.Facts.GuestAgent &&
+		!p.isScript() && !p.opts.DryRun && (p.machine.Last == nil || !p.machine.Last.Reported)
 }

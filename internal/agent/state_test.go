@@ -14,6 +14,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/internal/generation"
+	"github.com/slipway-dev/slipway/internal/identity"
 	"github.com/slipway-dev/slipway/internal/state"
 	"github.com/slipway-dev/slipway/status"
 	"github.com/slipway-dev/slipway/test/detector"
@@ -27,7 +28,7 @@ var readers = map[string]func(n *node, data []byte) error{
 	state.Facts.Path:     func(_ *node, data []byte) error { _, err := facts.Parse(data); return err },
 	state.Intent.Path:    func(_ *node, data []byte) error { return json.Unmarshal(data, new(map[string]any)) },
 	state.Identity.Path: func(n *node, _ []byte) error {
-		record, err := (&provision{Agent: &n.agent}).readIdentity()
+		record, err := identity.Read(n.host)
 		if err == nil && record == nil {
 			err = errors.New("nothing is read")
 		}

@@ -7,6 +7,7 @@
 package state
 
 import (
+	"bytes"
 	"fmt"
 	"path"
 
@@ -108,4 +109,15 @@ func (f File) Write(to interface {
 		return err
 	}
 	return to.WriteFileAtomic(file)
+}
+
+// WriteOther writes the file unless it holds the content already.
+func (f File) WriteOther(to interface {
+	ReadFile(path string, limit int64) ([]byte, error)
+	WriteFileAtomic(file *resource.File) error
+}, content []byte) error {
+	if have, err := f.Read(to); err == nil && bytes.Equal(have, content) {
+		return nil
+	}
+	return f.Write(to, content)
 }

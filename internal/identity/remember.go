@@ -1,0 +1,76 @@
+package identity
+
+import (
+	"encoding/json"
+	"log/slog"
+
+	"github.com/slipway-dev/slipway/internal/document"
+	"github.com/slipway-dev/slipway/internal/facts"
+	"github.com/slipway-dev/slipway/internal/source"
+	"github.com/slipway-dev/slipway/internal/state"
+)
+
+// WriteFacts records the facts that a plan was made from.
+func WriteFacts(host Host, known facts.Facts) error {
+	content, err := json.MarshalIndent(known, "", "  ")
+	if err != nil {
+		return err
+	}
+	return state.Facts.WriteOther(host, append(content, '\n'))
+}
+
+// Remember records the machine, once it is provisioned, and keeps its contract. It is not part of what makes
+// the machine a node: what fails is told, and done by the next boot. Another machine's contract goes before the
+// record says that this is the one, and this machine's own comes after the record says where it is from.
+func (m Machine) Remember(host Host, log *slog.Logger, contract source.Contract, dialect string) {
+	kept := ""
+	if contract.Source != source.FileSource && contract.Source != "" {
+		kept = source.PlaceFor(contract, dialect)
+	}
+	if err := m.removeForeignContract(host, contract); err != nil {
+		log.Warn("cannot remove another machine's contract; the next boot tries again", "error", err)
+		return
+	}
+	if err := m.record(host, contract, kept); err != nil {
+		log.Warn("cannot record this machine; a clone of its disk will not be noticed", "path", state.Identity.Path, "error", err)
+		return
+	}
+	if kept == "" {
+		return
+	}
+	if err := keep(host, contract, kept); err != nil {
+		log.Warn("cannot keep the contract; the next boot looks for it again", "path", kept, "error", err)
+	}
+}
+
+// record records which machine was provisioned, and from where.
+func (m Machine) record(host Host, contract source.Contract, kept string) error {
+	if !m.self.known() {
+		return nil
+	}
+	record := m.self
+	record.Reported = m.Last != nil && m.Last.Reported
+	if contract.Source == source.FileSource && m.Last != nil && m.Last.Kept == contract.Path && m.Last.Sum == contract.Sum() {
+		record.Source, record.Sum, record.Kept = m.Last.Source, m.Last.Sum, m.Last.Kept
+	} else {
+		record.Source, record.Sum, record.Kept = contract.Source, contract.Sum(), kept
+	}
+	return record.write(host)
+}
+
+// keep puts a contract that was found elsewhere in its own place, where the next boot and the watcher look
+// first: a settings disk is taken away, and a metadata service can be down.
+func keep(host Host, contract source.Contract, place string) error {
+	return state.File{Path: place, Mode: 0o600, Limit: document.MaxBytes}.WriteOther(host, contract.Data)
+}
+
+// RecordReported adds to the record of this machine that the platform has heard of it. Another run may have written
+// the record since.
+func (m Machine) RecordReported(host Host) error {
+	record, err := Read(host)
+	if err != nil || record == nil || record.other(&m.self) != "" {
+		return err
+	}
+	record.Reported = true
+	return record.write(host)
+}
