@@ -9,6 +9,7 @@ import (
 	"github.com/slipway-dev/slipway/exitcode"
 	"github.com/slipway-dev/slipway/internal/apply"
 	"github.com/slipway-dev/slipway/internal/generation"
+	"github.com/slipway-dev/slipway/internal/outcome"
 	"github.com/slipway-dev/slipway/internal/plan"
 	"github.com/slipway-dev/slipway/internal/resource"
 )
@@ -95,7 +96,7 @@ func (a *Agent) advance(ctx context.Context, store *generation.Store, next advan
 
 // blamed puts a container runtime that does not answer before a kubelet that failed, for want of it.
 func (a *Agent) blamed(ctx context.Context, err error) error {
-	if err == nil || exitCodeOf(err) != exitcode.KubeletStartFailed {
+	if err == nil || outcome.Code(err) != exitcode.KubeletStartFailed {
 		return err
 	}
 	asked := plan.RuntimeCheck()
@@ -120,7 +121,7 @@ func (a *Agent) finish(store *generation.Store, err error) error {
 		}
 	}
 	a.room.hold(false)
-	reason := errorText(err, failures(err, exitCodeOf(err)))
+	reason := outcome.Text(err)
 	if recording := store.Finish(generation.Failed, reason, a.Now()); recording != nil {
 		a.Log.Warn("the generation's outcome cannot be recorded", "error", recording)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/difference"
 	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/internal/generation"
+	"github.com/slipway-dev/slipway/internal/outcome"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/internal/source"
 	"github.com/slipway-dev/slipway/nodeconfig"
@@ -133,9 +134,8 @@ var errNothingToDo = errors.New("there is nothing to do")
 
 // do makes a change to what want returns, which is called with the lock held.
 func (c *change) do(ctx context.Context, want func(*generation.Store) (wanted, error)) Changed {
-	c.status.AgentVersion = c.Version
-	c.status.StartedAt = c.Now()
-	c.status.Config.Path = c.provision.opts.Config
+	c.account = outcome.Begin(c.Version, c.Now())
+	c.account.Status.Config.Path = c.provision.opts.Config
 	err := c.guarded(func() error { return c.run(ctx, want) })
 	if errors.Is(err, errNothingToDo) {
 		err = nil
@@ -155,9 +155,9 @@ func (c *change) do(ctx context.Context, want func(*generation.Store) (wanted, e
 		_ = c.guarded(func() error { c.room.refill(); return nil })
 	}
 	c.unlock()
-	changed := Changed{Status: &c.status, Difference: c.difference, Busy: c.yielded, Checked: c.checked, ConfirmBy: c.confirmBy}
-	if refused, ok := errors.AsType[refusal](err); ok && !c.attempted {
-		changed.Refused = refused.why
+	changed := Changed{Status: &c.result.Status, Difference: c.difference, Busy: c.yielded, Checked: c.checked, ConfirmBy: c.confirmBy}
+	if refused, ok := errors.AsType[outcome.Refusal](err); ok && !c.attempted {
+		changed.Refused = refused.Why
 	}
 	return changed
 }
@@ -173,7 +173,7 @@ func (c *change) run(ctx context.Context, want func(*generation.Store) (wanted, 
 	w, err := want(store)
 	if errors.Is(err, errNothingToDo) {
 		current, _ := store.Current()
-		c.status.Generation = current.Number
+		c.account.Status.Generation = current.Number
 	}
 	if err != nil {
 		return err
@@ -181,7 +181,7 @@ func (c *change) run(ctx context.Context, want func(*generation.Store) (wanted, 
 	if c.timeout = w.timeout; c.deadline > 0 {
 		c.timeout = c.deadline
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, c.timeout, errTimeout)
+	ctx, cancel := context.WithTimeoutCause(ctx, c.timeout, outcome.ErrTimeout)
 	defer cancel()
 	err = c.settle(c.attempt(ctx, store, w), func() error {
 		w, err := want(store)
@@ -190,12 +190,12 @@ func (c *change) run(ctx context.Context, want func(*generation.Store) (wanted, 
 		}
 		return c.attempt(ctx, store, w)
 	})
-	return cutOff(ctx, c.timeout, err)
+	return outcome.CutOff(ctx, c.timeout, err)
 }
 
 // attempt makes a change, where it is allowed and no dry run.
 func (c *change) attempt(ctx context.Context, store *generation.Store, w wanted) error {
-	c.status.Config.Digest, c.status.Config.Dialect, c.dialect = w.plan.Config, w.plan.Dialect, w.plan.Dialect
+	c.account.Status.Config.Digest, c.account.Status.Config.Dialect, c.dialect = w.plan.Config, w.plan.Dialect, w.plan.Dialect
 	if err := c.compare(store, &w.advance); err != nil {
 		return err
 	}
@@ -215,7 +215,7 @@ func (c *change) attempt(ctx context.Context, store *generation.Store, w wanted)
 // made nothing is refused any more: what follows is what the machine forces, and not the contract.
 func (c *change) permitted(store *generation.Store, w *wanted) error {
 	if beyond := c.difference.Beyond(c.allow); len(beyond) > 0 && !c.attempted {
-		return refused("this change needs --allow %s: %s (%s)", c.difference.Class, beyond[0].Why, beyond[0].What)
+		return outcome.Refused("this change needs --allow %s: %s (%s)", c.difference.Class, beyond[0].Why, beyond[0].What)
 	}
 	if !w.asked {
 		return nil
@@ -223,7 +223,7 @@ func (c *change) permitted(store *generation.Store, w *wanted) error {
 	if err := c.unmasked(store, &w.advance); err != nil && c.attempted {
 		return err
 	} else if err != nil {
-		return refused("%s", err)
+		return outcome.Refused("%s", err)
 	}
 	return nil
 }
@@ -269,7 +269,7 @@ func (c *change) make(ctx context.Context, store *generation.Store, w wanted) er
 	}
 	if c.try > 0 && !settled {
 		if !hasGood {
-			return refused("there is no good generation to roll back to: apply without --try")
+			return outcome.Refused("there is no good generation to roll back to: apply without --try")
 		}
 		if w.entry.ConfirmBy, err = c.guard(ctx, store, w.plan); err != nil {
 			return err
@@ -292,10 +292,10 @@ func (c *change) make(ctx context.Context, store *generation.Store, w wanted) er
 	}
 	before, _ := store.Current()
 	report, err := c.advance(ctx, store, w.advance)
-	c.record(report)
+	c.account.Applied(report)
 	current, _ := store.Current()
 	if settled || current != before {
-		c.status.Generation = current.Number
+		c.account.Status.Generation = current.Number
 	}
 	c.attempted = c.attempted || err != nil || current != before || len(report.Changes) > 0 || w.doubted
 	switch {
@@ -305,7 +305,7 @@ func (c *change) make(ctx context.Context, store *generation.Store, w wanted) er
 		return err // also where nothing was begun: what the machine has is another generation's, which may be on trial
 	}
 	err = c.revert(ctx, store, good, err)
-	if !current.ConfirmBy.IsZero() && c.status.Restored > 0 {
+	if !current.ConfirmBy.IsZero() && c.account.Status.Restored > 0 {
 		c.cancelRevert(ctx, current) // not before: this run may die on the way back
 	}
 	return err
@@ -337,7 +337,7 @@ func (c *change) revert(ctx context.Context, store *generation.Store, good gener
 		return cause // it is the machine that is not well
 	}
 	c.Log.Warn("the change failed; rolling back to the last good generation", "generation", good.Number, "error", cause)
-	hurried := ctx.Err() != nil && !errors.Is(context.Cause(ctx), errTimeout)
+	hurried := ctx.Err() != nil && !errors.Is(context.Cause(ctx), outcome.ErrTimeout)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), revertTimeout)
 	defer cancel()
 	failed := "cannot be restored"
@@ -345,7 +345,7 @@ func (c *change) revert(ctx context.Context, store *generation.Store, good gener
 	if err == nil {
 		next := advance{plan: desired, entry: restoring(good)}
 		next.verify = func(health []resource.Resource) error {
-			c.status.Restored, failed = good.Number, "is restored, and the node is not well with it"
+			c.account.Status.Restored, failed = good.Number, "is restored, and the node is not well with it"
 			if hurried {
 				return nil
 			}
@@ -354,7 +354,7 @@ func (c *change) revert(ctx context.Context, store *generation.Store, good gener
 		}
 		var report *apply.Report
 		report, err = c.advance(ctx, store, next)
-		c.record(report)
+		c.account.Applied(report)
 	}
 	if err != nil {
 		return errors.Join(cause, &apply.Error{Resource: resource.ID("Generation:" + strconv.Itoa(good.Number)), Err: fmt.Errorf("%s: %w", failed, err)})
@@ -367,25 +367,11 @@ func restoring(e generation.Entry) generation.Entry {
 	return generation.Entry{Origin: generation.Rollback, Restores: e.Number, Revision: e.Revision, Addresses: e.Addresses}
 }
 
-// refusal is why nothing is done, and the exit code that says so.
-type refusal struct {
-	why  string
-	exit int
-}
-
-func (r refusal) Error() string { return "refused: " + r.why }
-func (r refusal) code() int     { return r.exit }
-
-// refused is a refusal to do what was asked for.
-func refused(format string, args ...any) error {
-	return refusal{fmt.Sprintf(format, args...), exitcode.Invalid}
-}
-
 // notOlder refuses a contract whose author gave it a lower revision than the current generation's has.
 func notOlder(revision int64, current generation.Entry) error {
 	if revision >= current.Revision {
 		return nil
 	}
-	return refusal{fmt.Sprintf("the contract has revision %d, and the node already has %d: the node stays as it is; --force applies an older contract",
-		revision, current.Revision), exitcode.ContractOlder}
+	return outcome.Refusal{ExitCode: exitcode.ContractOlder, Why: fmt.Sprintf("the contract has revision %d, and the node already has %d: the node stays as it is; --force applies an older contract",
+		revision, current.Revision)}
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/slipway-dev/slipway/internal/facts"
+	"github.com/slipway-dev/slipway/internal/outcome"
 	"github.com/slipway-dev/slipway/internal/plan"
 	"github.com/slipway-dev/slipway/internal/source"
 	"github.com/slipway-dev/slipway/status"
@@ -44,9 +45,9 @@ func (p *provision) contract(ctx context.Context) (source.Contract, error) {
 	}
 	found, err := search.Find(ctx)
 	for _, a := range search.Tried() {
-		p.status.Sources = append(p.status.Sources, status.Source{
+		p.account.Status.Sources = append(p.account.Status.Sources, status.Source{
 			Name: a.Source, Found: a.Found, Result: a.Result,
-			StartMs: a.Start.Sub(p.status.StartedAt).Milliseconds(), DurationMs: a.Duration.Milliseconds(),
+			StartMs: a.Start.Sub(p.account.Status.StartedAt).Milliseconds(), DurationMs: a.Duration.Milliseconds(),
 		})
 	}
 	return found, err
@@ -122,7 +123,7 @@ func (p *provision) address(ctx context.Context) {
 		return
 	}
 	begin := p.Now()
-	defer func() { p.step(stepAddress, begin) }()
+	defer func() { p.step(outcome.StepAddress, begin) }()
 	ctx, cancel := context.WithTimeout(ctx, p.config.Checks.Timeout.Std())
 	defer cancel()
 	for {

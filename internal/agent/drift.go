@@ -7,6 +7,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/apply"
 	"github.com/slipway-dev/slipway/internal/difference"
 	"github.com/slipway-dev/slipway/internal/generation"
+	"github.com/slipway-dev/slipway/internal/outcome"
 	"github.com/slipway-dev/slipway/internal/resource"
 )
 
@@ -41,7 +42,7 @@ func (a *Agent) drift(ctx context.Context) ([]apply.Change, resource.Plan, error
 	}
 	current, found := store.Current()
 	if !found {
-		return nil, resource.Plan{}, refused("this machine has no generation yet")
+		return nil, resource.Plan{}, outcome.Refused("this machine has no generation yet")
 	}
 	desired, err := store.Plan(current.Number)
 	if err != nil {

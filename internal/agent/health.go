@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/slipway-dev/slipway/internal/apply"
+	"github.com/slipway-dev/slipway/internal/outcome"
 	"github.com/slipway-dev/slipway/internal/resource"
 )
 
@@ -13,7 +14,7 @@ import (
 func (p *provision) healthy(ctx context.Context, checks []resource.Resource) (asked bool, err error) {
 	engine := p.engine()
 	report, err := engine.Apply(ctx, resource.Plan{Resources: checks})
-	p.record(report)
+	p.account.Applied(report)
 	return err == nil && len(checks) > 0 && len(report.Skipped) == 0, err
 }
 
@@ -23,7 +24,7 @@ func (p *provision) healthy(ctx context.Context, checks []resource.Resource) (as
 // better for it.
 func (p *provision) healthyAgain(ctx context.Context, checks []resource.Resource) (asked bool, err error) {
 	asked, err = p.healthy(ctx, checks)
-	if err == nil || slices.ContainsFunc(split(err), func(err error) bool { return !unasked(err, checks) }) {
+	if err == nil || slices.ContainsFunc(outcome.Split(err), func(err error) bool { return !unasked(err, checks) }) {
 		return asked, err
 	}
 	p.Log.Warn("the API server cannot be asked whether the node is well", "error", err)

@@ -7,6 +7,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/internal/generation"
 	"github.com/slipway-dev/slipway/internal/identity"
+	"github.com/slipway-dev/slipway/internal/outcome"
 	"github.com/slipway-dev/slipway/internal/source"
 	"github.com/slipway-dev/slipway/internal/state"
 )
@@ -41,7 +42,7 @@ func (p *provision) identify(ctx context.Context) error {
 		}
 	}
 	p.Log.Warn("this disk was cloned from another machine; provisioning from scratch", "reason", reason, "source", last.Source)
-	p.status.Identity = reason
+	p.account.Status.Identity = reason
 	if err := p.retract(); err != nil {
 		return err
 	}
@@ -52,7 +53,7 @@ func (p *provision) identify(ctx context.Context) error {
 func (p *provision) recall() (err error) {
 	begin := p.Now()
 	known := p.gather()
-	p.step(stepFacts, begin)
+	p.step(outcome.StepFacts, begin)
 	p.machine, err = identity.Recall(p.Host, known)
 	return err
 }
@@ -89,6 +90,6 @@ func (p *provision) moved(store *generation.Store) (bool, error) {
 		return false, nil
 	}
 	p.Log.Warn("the machine's address has changed; planning the node again", "before", before, "now", now)
-	p.status.Identity = "the machine's address is another"
+	p.account.Status.Identity = "the machine's address is another"
 	return true, identity.RemoveServingCertificate(p.Host)
 }

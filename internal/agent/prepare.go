@@ -9,6 +9,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/compile"
 	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/internal/generation"
+	"github.com/slipway-dev/slipway/internal/outcome"
 	"github.com/slipway-dev/slipway/internal/plan"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/internal/source"
@@ -64,7 +65,7 @@ func (p *provision) collect(done <-chan prepared) {
 	if r.report == nil {
 		return
 	}
-	p.status.Steps = append(p.status.Steps, p.stepOf("base", r.begin, r.end))
+	p.account.Step("base", r.begin, r.end)
 	for _, change := range r.report.Changes {
 		p.Log.Debug("base", "resource", change.ID, "action", change.Action)
 	}
@@ -131,12 +132,12 @@ func (p *provision) basePlan(known facts.Facts) (desired resource.Plan, warnings
 		read := compile.ReadOne(path, contract.Data)
 		planned, problems := read.Plan(known)
 		if fatal := nodeconfig.Fatal(problems); len(fatal) > 0 {
-			return resource.Plan{}, nil, false, &contractError{path, fatal, read.ExitCode(problems)}
+			return resource.Plan{}, nil, false, &outcome.UnusableError{Path: path, Fatal: fatal, ExitCode: read.ExitCode(problems)}
 		}
 		if read.Config.Join.Method != nodeconfig.JoinNone {
-			return resource.Plan{}, nil, false, &contractError{path, []nodeconfig.Problem{read.Place(nodeconfig.Problem{
+			return resource.Plan{}, nil, false, &outcome.UnusableError{Path: path, Fatal: []nodeconfig.Problem{read.Place(nodeconfig.Problem{
 				Kind: nodeconfig.Invalid, Path: "$.join.method", Reason: "names a cluster; an image's own contract joins none", Fatal: true,
-			})}, exitcode.ContractInvalid}
+			})}, ExitCode: exitcode.ContractInvalid}
 		}
 		for i := range problems {
 			problems[i].Document = path

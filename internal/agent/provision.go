@@ -4,17 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/slipway-dev/slipway/exitcode"
 	"github.com/slipway-dev/slipway/internal/apply"
 	"github.com/slipway-dev/slipway/internal/compile"
 	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/internal/generation"
 	"github.com/slipway-dev/slipway/internal/identity"
+	"github.com/slipway-dev/slipway/internal/outcome"
 	"github.com/slipway-dev/slipway/internal/plan"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/internal/source"
@@ -50,15 +49,14 @@ type ProvisionOptions struct {
 // published, and holds the exit code.
 func (a *Agent) Provision(ctx context.Context, opts ProvisionOptions) *status.Status {
 	p := &provision{Agent: a.withRoom(true), opts: opts}
-	p.status.AgentVersion = a.Version
-	p.status.StartedAt = a.Now()
-	p.status.Config.Path = opts.Config
+	p.account = outcome.Begin(a.Version, a.Now())
+	p.account.Status.Config.Path = opts.Config
 	err := p.guarded(func() error { return p.run(ctx) })
 	p.conclude(err)
 	p.room.hold(false)
 	if !opts.DryRun {
 		p.publish(ctx)
-		if p.release != nil && p.status.ExitCode == exitcode.Success && !p.isScript() {
+		if p.release != nil && p.result.Succeeded() && !p.isScript() {
 			_ = p.guarded(func() error { p.machine.Remember(p.Host, p.Log, p.found, p.dialect); return nil })
 			_ = p.guarded(func() error { p.room.refill(); return nil })
 		}
@@ -66,7 +64,7 @@ func (a *Agent) Provision(ctx context.Context, opts ProvisionOptions) *status.St
 		p.complete(ctx)
 		p.report(ctx)
 	}
-	return &p.status
+	return &p.result.Status
 }
 
 // provision is one run of Provision.
@@ -74,11 +72,10 @@ type provision struct {
 	*Agent
 	opts ProvisionOptions
 	// given is the contract, where it has been read already.
-	given  *source.Contract
-	status status.Status
-	output []byte
-	// errorText is all that went wrong, on one line.
-	errorText string
+	given *source.Contract
+	// account is what was done so far, result what came of it in the end.
+	account *outcome.Account
+	result  outcome.Result
 	// dialect is empty until the contract is read.
 	dialect string
 	// machine is which one this is, with the facts that the plan is made from.
@@ -120,7 +117,7 @@ func (p *provision) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, timeout, errTimeout)
+	ctx, cancel := context.WithTimeoutCause(ctx, timeout, outcome.ErrTimeout)
 	defer cancel()
 	if p.opts.DryRun {
 		return p.preview(ctx, desired)
@@ -132,7 +129,7 @@ func (p *provision) run(ctx context.Context) error {
 		}
 		return p.apply(ctx, desired)
 	})
-	return cutOff(ctx, timeout, err)
+	return outcome.CutOff(ctx, timeout, err)
 }
 
 // apply makes the machine be as desired. It holds the lock from before the marker of an earlier run is
@@ -140,7 +137,7 @@ func (p *provision) run(ctx context.Context) error {
 func (p *provision) apply(ctx context.Context, desired resource.Plan) error {
 	begin := p.Now()
 	err := p.lock(ctx)
-	p.step(stepLock, begin)
+	p.step(outcome.StepLock, begin)
 	if err != nil {
 		return err
 	}
@@ -153,7 +150,7 @@ func (p *provision) apply(ctx context.Context, desired resource.Plan) error {
 	if err != nil {
 		return errors.Join(refusal, err)
 	}
-	p.status.Config.Digest = next.plan.Config
+	p.account.Status.Config.Digest = next.plan.Config
 	if err := p.unmasked(store, &next); err != nil {
 		return errors.Join(p.retract(), err)
 	}
@@ -175,11 +172,11 @@ func (p *provision) apply(ctx context.Context, desired resource.Plan) error {
 		}
 	}
 	report, err := p.advance(ctx, store, next)
-	p.record(report)
+	p.account.Applied(report)
 	if current, found := store.Current(); found && !p.isScript() {
-		p.status.Generation = current.Number
+		p.account.Status.Generation = current.Number
 	}
-	p.unchanged = err == nil && refusal == nil && last && len(p.status.Changes) == 0
+	p.unchanged = err == nil && refusal == nil && last && len(p.account.Status.Changes) == 0
 	return errors.Join(err, refusal)
 }
 
@@ -239,7 +236,7 @@ func (p *provision) preview(ctx context.Context, desired resource.Plan) error {
 	}
 	engine := p.engine()
 	report, err := engine.Preview(ctx, next.plan)
-	p.record(report)
+	p.account.Applied(report)
 	return err
 }
 
@@ -288,9 +285,6 @@ func (p *provision) unlock() {
 	p.release = nil
 }
 
-// errTimeout says that the provisioning as a whole took too long.
-var errTimeout = errors.New("provisioning timed out")
-
 // desired returns what the machine should be like, and how long that may take.
 func (p *provision) desired(ctx context.Context) (resource.Plan, time.Duration, error) {
 	if p.isScript() {
@@ -300,9 +294,9 @@ func (p *provision) desired(ctx context.Context) (resource.Plan, time.Duration, 
 		p.Log.Warn("there is a script and a contract: applying the contract, not running the script", "script", p.opts.Script)
 	}
 	contract, err := p.awaited(ctx)
-	p.status.Config.Path = contract.Path
+	p.account.Status.Config.Path = contract.Path
 	if err != nil {
-		return resource.Plan{}, 0, notFoundError{err}
+		return resource.Plan{}, 0, outcome.NotFoundError{Cause: err}
 	}
 	begin := p.Now()
 	read := compile.ReadOne(contract.Path, contract.Data)
@@ -310,29 +304,29 @@ func (p *provision) desired(ctx context.Context) (resource.Plan, time.Duration, 
 	if p.dialect != "" && contract.Source == source.FileSource && p.Named == nil {
 		p.restrict(contract.Path) // not before it is known for a contract: the path may be a mistake
 	}
-	p.status.Config.Dialect = read.Dialect
-	p.status.Config.KubernetesVersion = kubernetesVersion(read)
+	p.account.Status.Config.Dialect = read.Dialect
+	p.account.Status.Config.KubernetesVersion = kubernetesVersion(read)
 	if len(read.Fatal()) > 0 {
 		_, problems := read.Plan(p.machine.Facts)
 		return resource.Plan{}, 0, p.refused(contract.Path, read, problems)
 	}
 	p.config = read.Config
 	p.baseOnly = read.Config.Join.Method == nodeconfig.JoinNone
-	p.step(stepDecode, begin)
+	p.step(outcome.StepDecode, begin)
 	if p.opts.Facts == nil {
 		p.machine = p.machine.Described(p.found.Instance)
 	}
 	p.address(ctx)
 	begin = p.Now()
 	desired, problems := read.Plan(p.machine.Facts)
-	p.status.Config.Digest = desired.Config
-	p.step(stepPlan, begin)
+	p.account.Status.Config.Digest = desired.Config
+	p.step(outcome.StepPlan, begin)
 	if err := p.refused(contract.Path, read, problems); err != nil {
 		return resource.Plan{}, 0, err
 	}
-	for i, problem := range p.status.Problems {
+	for i, problem := range p.account.Status.Problems {
 		if i == status.MaxProblems {
-			p.Log.Warn("contract", "more", len(p.status.Problems)-i)
+			p.Log.Warn("contract", "more", len(p.account.Status.Problems)-i)
 			break
 		}
 		p.Log.Warn("contract", "path", problem.Where(), "reason", problem.Reason)
@@ -342,9 +336,9 @@ func (p *provision) desired(ctx context.Context) (resource.Plan, time.Duration, 
 
 // refused takes over what is wrong with a contract, and returns an error where no node can be made of it.
 func (p *provision) refused(path string, read *compile.Contract, problems []nodeconfig.Problem) error {
-	p.status.Problems = slices.Concat(problems, p.baseProblems)
+	p.account.Status.Problems = slices.Concat(problems, p.baseProblems)
 	if fatal := nodeconfig.Fatal(problems); len(fatal) > 0 {
-		return &contractError{path, fatal, read.ExitCode(problems)}
+		return &outcome.UnusableError{Path: path, Fatal: fatal, ExitCode: read.ExitCode(problems)}
 	}
 	return nil
 }
@@ -356,11 +350,11 @@ func (p *provision) awaited(ctx context.Context) (source.Contract, error) {
 		p.prefetch(ctx, p.machine.Facts)
 	}
 	found, err := p.contract(ctx)
-	p.step(stepFind, begin)
+	p.step(outcome.StepFind, begin)
 	if p.preparing != nil {
 		begin = p.Now()
 		p.collect(p.preparing)
-		p.step(stepBase, begin)
+		p.step(outcome.StepBase, begin)
 	}
 	p.found = found
 	p.restrict(source.Paths...)
@@ -375,31 +369,20 @@ func (a *Agent) named() Named {
 	return a.Host
 }
 
-// step adds a step of the agent's own to the timeline, and returns the time at which it ended.
-func (p *provision) step(name string, begin time.Time) time.Time {
-	end := p.Now()
-	p.status.Steps = append(p.status.Steps, p.stepOf(name, begin, end))
-	return end
-}
-
-// stepOf is a step of the timeline.
-func (p *provision) stepOf(name string, begin, end time.Time) status.Step {
-	return status.Step{
-		Name: name, StartMs: begin.Sub(p.status.StartedAt).Milliseconds(), DurationMs: end.Sub(begin).Milliseconds(),
-	}
-}
+// step adds a step of the agent's own to the timeline.
+func (p *provision) step(name string, begin time.Time) { p.account.Step(name, begin, p.Now()) }
 
 // script plans the one command of a contract that is a script. Its result is published by the
 // script itself, as AKS's scripts do; the agent's is published where it was not.
 func (p *provision) script() (resource.Plan, time.Duration, error) {
 	p.dialect = dialect.AKS
-	p.status.Config = status.Config{Path: p.opts.Script, Dialect: "script"}
+	p.account.Status.Config = status.Config{Path: p.opts.Script, Dialect: "script"}
 	entry, err := p.named().Stat(p.opts.Script)
 	if err != nil {
 		return resource.Plan{}, 0, err
 	}
 	if entry.Kind != apply.RegularFile {
-		return resource.Plan{}, 0, notFoundError{fmt.Errorf("script %s is not a regular file: deliver one there", p.opts.Script)}
+		return resource.Plan{}, 0, outcome.NotFoundError{Cause: fmt.Errorf("script %s is not a regular file: deliver one there", p.opts.Script)}
 	}
 	timeout := nodeconfig.DefaultTimeout
 	return plan.UserCommand(p.opts.Script, timeout), timeout.Std(), nil
@@ -424,71 +407,9 @@ func kubernetesVersion(read *compile.Contract) string {
 	return read.Config.Cluster.KubernetesVersion
 }
 
-// record takes over the engine's report.
-func (p *provision) record(report *apply.Report) {
-	s := &p.status
-	s.Unchanged += report.Unchanged
-	p.output = append(p.output, report.Output...)
-	for _, change := range report.Changes {
-		s.Changes = append(s.Changes, status.Change{ID: string(change.ID), Action: change.Action})
-	}
-	for _, step := range report.Steps {
-		s.Steps = append(s.Steps, p.stepOf(step.Name, step.Start, step.Start.Add(step.Duration)))
-	}
-	if report.Critical != nil {
-		s.CriticalPath = p.critical(report.Critical)
-	}
-	for _, id := range report.Skipped {
-		s.Skipped = append(s.Skipped, string(id))
-	}
-}
-
-// critical is the engine's critical path after the agent's own, which is all that it did before: one thing
-// after the other.
-func (p *provision) critical(engine []string) []string {
-	var way []string
-	for _, step := range p.status.Steps {
-		if slices.Contains(ownSteps, step.Name) && step.DurationMs > 0 {
-			way = append(way, step.Name)
-		}
-	}
-	return append(way, engine...)
-}
-
-// ownSteps are the agent's own steps that everything after them waits for.
-var ownSteps = []string{stepFacts, stepFind, stepBase, stepDecode, stepAddress, stepPlan, stepLock}
-
-// The agent's own steps.
-const (
-	stepFacts   = "gather facts"
-	stepFind    = "find contract"
-	stepBase    = "wait for base"
-	stepDecode  = "decode"
-	stepAddress = "wait for address"
-	stepPlan    = "plan"
-	stepLock    = "lock"
-)
-
-// conclude sets the outcome, from the error that a run ended with.
+// conclude says what came of the run, from the error that it ended with.
 func (p *provision) conclude(err error) {
-	s := &p.status
-	s.FinishedAt = p.Now()
-	s.DurationMs = s.FinishedAt.Sub(s.StartedAt).Milliseconds()
-	s.Outcome, s.ExitCode = status.OutcomeSuccess, exitcode.Success
-	if err != nil {
-		code := exitCodeOf(err)
-		s.Outcome, s.ExitCode = status.OutcomeFailure, p.published(code, p.place())
-		s.Errors = failures(err, code)
-		s.Error = &s.Errors[0]
-		p.errorText = errorText(err, s.Errors)
-	}
-	if code, ok := exitcode.Lookup(s.ExitCode); ok {
-		s.CodeName = code.Name
-	}
-	level := slog.LevelInfo
-	if _, refused := errors.AsType[refusal](err); refused {
-		level = slog.LevelDebug // whoever asked is told why, and nothing was done
-	}
-	p.Log.Log(context.Background(), level, "done", "outcome", s.Outcome, "exitCode", s.ExitCode, "changes", len(s.Changes),
-		"unchanged", s.Unchanged, "durationMs", s.DurationMs, "error", err)
+	at := p.place()
+	p.result = p.account.Conclude(err, p.Now(), func(code int) int { return p.published(code, at) })
+	p.result.Log(p.Log)
 }

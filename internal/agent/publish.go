@@ -36,7 +36,17 @@ func (p *provision) lastSuccess(desired resource.Plan) bool {
 }
 
 func (p *provision) place() place {
-	return placeOf(profile.Publisher(p.dialect, p.Called, p.status.Config.Path))
+	return placeOf(profile.Publisher(p.dialect, p.Called, p.account.Status.Config.Path))
+}
+
+// published is the exit code under which a failure is published and returned: the number that those know who have
+// called the agent, and who look there.
+func (a *Agent) published(code int, at place) int {
+	code = profile.OfProgram(a.Called).Publication.Code(code)
+	if at.family != nil {
+		code = at.family.Publication.Code(code)
+	}
+	return code
 }
 
 // marker is what says that this provisioning has ended.
@@ -108,7 +118,7 @@ func (p *provision) retractFailure(ctx context.Context) error {
 // publish writes the status, then the result, then the marker: whoever sees one sees all before it.
 // What cannot be written is logged; there is nobody else to tell.
 func (p *provision) publish(ctx context.Context) {
-	if p.unchanged && p.status.ExitCode == exitcode.Success {
+	if p.unchanged && p.result.Succeeded() {
 		p.Log.Debug("nothing changed; the published result stays")
 		return
 	}
@@ -123,14 +133,14 @@ func (p *provision) publish(ctx context.Context) {
 	if err := p.guarded(p.publishStatus); err != nil {
 		p.Log.Error("the status cannot be written", "path", StatusPath, "error", err)
 		// A success that the status does not mention would be taken for the success of the run that it mentions.
-		if p.status.ExitCode == exitcode.Success {
+		if p.result.Succeeded() {
 			p.conclude(fmt.Errorf("publish the status: %w", err))
 			_ = p.guarded(p.publishStatus)
 		}
 	}
 	if err := p.guarded(func() error { return p.publishResult(ctx) }); err != nil {
 		p.Log.Error("the result cannot be published where it belongs", "path", p.place().result.Path, "error", err)
-		if p.status.ExitCode == exitcode.Success {
+		if p.result.Succeeded() {
 			p.conclude(fmt.Errorf("publish the result: %w", err))
 			_ = p.guarded(p.publishStatus)
 			_ = p.guarded(func() error { return p.publishResult(ctx) })
@@ -173,7 +183,7 @@ func (p *provision) readResult() (status.CSEStatus, error) {
 }
 
 func (p *provision) publishStatus() error {
-	document, err := p.status.Marshal()
+	document, err := p.result.Status.Marshal()
 	if err != nil {
 		return err
 	}
@@ -223,7 +233,7 @@ func (p *provision) put(own, spare state.File, write func(state.File) error) err
 		if _, removing := p.removeAll(stale(own)...); removing != nil {
 			p.Log.Error("what an earlier run has published cannot be removed", "path", own.Path, "error", removing)
 		}
-		if p.status.ExitCode == exitcode.Success {
+		if p.result.Succeeded() {
 			return err // it is none, and is published once it says so
 		}
 		if inMemory := write(spare); inMemory != nil {
@@ -240,11 +250,11 @@ func (p *provision) put(own, spare state.File, write func(state.File) error) err
 
 // cse is the result as AKS's consumers read it.
 func (p *provision) cse(ctx context.Context) status.CSEStatus {
-	s := &p.status
+	s := &p.result.Status
 	doc := status.CSEStatus{
 		ExitCode:     strconv.Itoa(s.ExitCode),
 		Output:       p.summary(),
-		Error:        p.errorText,
+		Error:        p.result.Text,
 		ExecDuration: strconv.FormatInt(s.DurationMs/1000, 10),
 		CSEStartTime: status.DateTime(s.StartedAt),
 	}
@@ -255,11 +265,11 @@ func (p *provision) cse(ctx context.Context) status.CSEStatus {
 
 // summary is what was done, for people who see the result and nothing else.
 func (p *provision) summary() string {
-	if len(p.output) > 0 {
-		return string(p.output)
+	if len(p.result.Output) > 0 {
+		return string(p.result.Output)
 	}
 	var b strings.Builder
-	p.status.Print(&b, false)
+	p.result.Status.Print(&b, false)
 	return b.String()
 }
 
@@ -269,10 +279,10 @@ func (p *provision) event(task string) {
 	if at.events().Dir == "" {
 		return
 	}
-	s := &p.status
+	s := &p.result.Status
 	level, message := status.LevelInformational, "Completed"
 	if s.Error != nil {
-		level, message = status.LevelError, at.family.Agent.Called+" exited with error "+p.errorText
+		level, message = status.LevelError, at.family.Agent.Called+" exited with error "+p.result.Text
 	}
 	p.writeEvent(at.events(), task, level, message, s.StartedAt, s.FinishedAt)
 }

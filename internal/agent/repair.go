@@ -77,7 +77,7 @@ func repairing(store *generation.Store, current generation.Entry, attempt int) (
 // stands reports whether the status that is published says all that a repair which failed could: it is of a
 // failure, with its contract and the places where that was looked for.
 func (c *change) stands() bool {
-	if !c.repairs || c.status.Outcome != status.OutcomeFailure {
+	if !c.repairs || c.result.Status.Outcome != status.OutcomeFailure {
 		return false
 	}
 	last, err := c.LastStatus()

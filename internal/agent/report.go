@@ -21,8 +21,8 @@ func (p *provision) report(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), reportPatience)
 	defer cancel()
 	begin := p.Now()
-	if p.status.Outcome == status.OutcomeFailure {
-		if err := p.Cloud.ReportFailure(ctx, p.errorText); err != nil {
+	if p.result.Status.Outcome == status.OutcomeFailure {
+		if err := p.Cloud.ReportFailure(ctx, p.result.Text); err != nil {
 			p.Log.Warn("cannot report the failure to the platform", "error", err)
 		}
 		return

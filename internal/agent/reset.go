@@ -8,6 +8,7 @@ import (
 
 	"github.com/slipway-dev/slipway/internal/apply"
 	"github.com/slipway-dev/slipway/internal/generation"
+	"github.com/slipway-dev/slipway/internal/outcome"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/internal/state"
 	"github.com/slipway-dev/slipway/nodeconfig"
@@ -32,10 +33,10 @@ func (a *Agent) reset(ctx context.Context) ([]apply.Change, error) {
 	}
 	current, found := store.Current()
 	if !found {
-		return nil, refused("Slipway has made nothing on this machine; there is nothing to reset")
+		return nil, outcome.Refused("Slipway has made nothing on this machine; there is nothing to reset")
 	}
 	if _, err := store.Plan(current.Number); err != nil {
-		return nil, refused("%s: this file says what Slipway has made, so nothing is reset without it: restore the file, or make the machine again from its image", err)
+		return nil, outcome.Refused("%s: this file says what Slipway has made, so nothing is reset without it: restore the file, or make the machine again from its image", err)
 	}
 	changes, err := a.undo(ctx, store, current)
 	if err != nil {

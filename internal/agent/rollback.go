@@ -7,6 +7,7 @@ import (
 
 	"github.com/slipway-dev/slipway/internal/difference"
 	"github.com/slipway-dev/slipway/internal/generation"
+	"github.com/slipway-dev/slipway/internal/outcome"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
@@ -40,7 +41,7 @@ func (a *Agent) Rollback(ctx context.Context, opts RollbackOptions) Changed {
 func restorable(store *generation.Store, opts RollbackOptions) (wanted, error) {
 	current, found := store.Current()
 	if !found {
-		return wanted{}, refused("this machine has no generation yet")
+		return wanted{}, outcome.Refused("this machine has no generation yet")
 	}
 	if opts.Unconfirmed > 0 && !opts.due(current) {
 		return wanted{}, errNothingToDo
@@ -54,9 +55,9 @@ func restorable(store *generation.Store, opts RollbackOptions) (wanted, error) {
 	}
 	switch {
 	case !found && opts.Number == 0:
-		return wanted{}, refused("there is no good generation before the current one")
+		return wanted{}, outcome.Refused("there is no good generation before the current one")
 	case !found:
-		return wanted{}, refused("there is no generation %d; \"slipway-node status --generations\" lists those that are kept", opts.Number)
+		return wanted{}, outcome.Refused("there is no generation %d; \"slipway-node status --generations\" lists those that are kept", opts.Number)
 	}
 	desired, err := store.Plan(target.Number)
 	if err != nil {

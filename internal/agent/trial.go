@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/slipway-dev/slipway/internal/generation"
+	"github.com/slipway-dev/slipway/internal/outcome"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
@@ -106,10 +107,10 @@ func (a *Agent) confirm(ctx context.Context) (generation.Entry, error) {
 	}
 	current, found := store.Current()
 	if !found || current.ConfirmBy.IsZero() {
-		return current, refused("no generation waits to be confirmed")
+		return current, outcome.Refused("no generation waits to be confirmed")
 	}
 	if current.Outcome != generation.Good {
-		return current, refused("generation %d is %s: its change did not come to its end, so there is nothing to confirm; apply it again",
+		return current, outcome.Refused("generation %d is %s: its change did not come to its end, so there is nothing to confirm; apply it again",
 			current.Number, current.Outcome)
 	}
 	if err := store.Await(time.Time{}); err != nil {
