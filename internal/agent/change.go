@@ -147,9 +147,7 @@ func (c *change) do(ctx context.Context, want func(*generation.Store) (wanted, e
 	case c.finishes:
 		c.publish(ctx)
 	default:
-		if err := c.guarded(c.publishStatus); err != nil {
-			c.Log.Error("the status cannot be written", "path", StatusPath, "error", err)
-		}
+		c.publisher().WriteStatus(c.result, c.target())
 	}
 	if c.release != nil && err == nil {
 		_ = c.guarded(func() error { c.room.refill(); return nil })

@@ -10,6 +10,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/internal/outcome"
 	"github.com/slipway-dev/slipway/internal/plan"
+	"github.com/slipway-dev/slipway/internal/publish"
 	"github.com/slipway-dev/slipway/internal/source"
 	"github.com/slipway-dev/slipway/status"
 )
@@ -20,10 +21,8 @@ type Cloud interface {
 	Service(platform string) source.Service
 	// Fetch gets a document of a seed.
 	Fetch(ctx context.Context, base, name string) ([]byte, error)
-	// ReportReady tells the platform that the machine is provisioned, and ReportFailure that it cannot be, with as
-	// much of the description as the platform takes.
-	ReportReady(ctx context.Context) error
-	ReportFailure(ctx context.Context, description string) error
+	// Platform hears of the machine.
+	publish.Platform
 }
 
 // contract reads the contract that is named, or finds one.

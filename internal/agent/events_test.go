@@ -10,14 +10,17 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
+	"github.com/slipway-dev/slipway/internal/profile"
+	"github.com/slipway-dev/slipway/nodeconfig"
 	"github.com/slipway-dev/slipway/status"
 )
 
 // events are those in a node's directory, by file name.
 func (n *node) events() map[string]map[string]any {
 	n.Helper()
-	found, err := filepath.Glob(n.root + aksPlace.events().Dir + "/*")
+	found, err := filepath.Glob(n.root + profile.Of(nodeconfig.LayoutAKS).Publication.Events.Dir + "/*")
 	if err != nil {
 		n.Fatal(err)
 	}
@@ -100,13 +103,18 @@ func TestEvents(t *testing.T) {
 func TestEventsOfSeveral(t *testing.T) {
 	t.Parallel()
 	const agents = 8
-	root := newNode(t).root
-	now := newNode(t).Now()
+	first := newNode(t)
+	first.deliver(aksPlace.result.Path, []byte(`{"ExitCode": "0"}`))
+	first.deliver(aksPlace.complete, nil)
+	root, now := first.root, first.Now()
 	var wait sync.WaitGroup
 	for range agents {
 		n := newNode(t, root)
+		n.Now = func() time.Time { return now }
 		wait.Go(func() {
-			n.writeEvent(aksPlace.events(), "Provision", status.LevelInformational, "x", now, now)
+			if _, _, err := n.Wait(t.Context()); err != nil {
+				t.Error(err)
+			}
 		})
 	}
 	wait.Wait()

@@ -17,6 +17,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/host"
 	"github.com/slipway-dev/slipway/internal/profile"
 	"github.com/slipway-dev/slipway/internal/source"
+	"github.com/slipway-dev/slipway/internal/state"
 	"github.com/slipway-dev/slipway/nodeconfig"
 	"github.com/slipway-dev/slipway/status"
 )
@@ -28,8 +29,24 @@ const (
 	examples       = "../../examples/"
 )
 
-// The places of a result, by the contract's dialect.
-var aksPlace, nativePlace = placeOf(profile.Of(nodeconfig.LayoutAKS)), placeOf(profile.Default())
+// place is where a result is published.
+type place struct {
+	result                 state.File
+	complete, baseComplete string
+}
+
+func placeOf(family *profile.Profile) place {
+	p := &family.Publication
+	return place{state.ResultAt(p.Result), p.Complete, p.BaseComplete}
+}
+
+// The places of a result: by the contract's dialect, and where the disk takes no more.
+var (
+	aksPlace, nativePlace = placeOf(profile.Of(nodeconfig.LayoutAKS)), placeOf(profile.Default())
+	runPlace              = place{result: state.RunResult, complete: "/run/slipway/provision.complete"}
+	places                = []place{runPlace, aksPlace, nativePlace}
+	markers               = []string{runPlace.complete, aksPlace.complete, nativePlace.complete}
+)
 
 // placeOf is where the result of a provisioning is published.
 func (n *node) placeOf(got *status.Status) place {

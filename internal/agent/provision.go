@@ -15,6 +15,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/identity"
 	"github.com/slipway-dev/slipway/internal/outcome"
 	"github.com/slipway-dev/slipway/internal/plan"
+	"github.com/slipway-dev/slipway/internal/publish"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/internal/source"
 	"github.com/slipway-dev/slipway/nodeconfig"
@@ -154,7 +155,7 @@ func (p *provision) apply(ctx context.Context, desired resource.Plan) error {
 	if err := p.unmasked(store, &next); err != nil {
 		return errors.Join(p.retract(), err)
 	}
-	last := p.lastSuccess(next.plan)
+	last := publish.SuccessStands(p.Host, next.plan.Config, p.target())
 	if !last || refusal != nil {
 		if err := p.retract(); err != nil {
 			return err
@@ -409,7 +410,6 @@ func kubernetesVersion(read *compile.Contract) string {
 
 // conclude says what came of the run, from the error that it ended with.
 func (p *provision) conclude(err error) {
-	at := p.place()
-	p.result = p.account.Conclude(err, p.Now(), func(code int) int { return p.published(code, at) })
+	p.result = p.account.Conclude(err, p.Now(), p.target().Code)
 	p.result.Log(p.Log)
 }

@@ -5,9 +5,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/slipway-dev/slipway/internal/apply"
 	"github.com/slipway-dev/slipway/internal/difference"
 	"github.com/slipway-dev/slipway/internal/generation"
+	"github.com/slipway-dev/slipway/internal/publish"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/nodeconfig"
 	"github.com/slipway-dev/slipway/status"
@@ -80,14 +80,9 @@ func (c *change) stands() bool {
 	if !c.repairs || c.result.Status.Outcome != status.OutcomeFailure {
 		return false
 	}
-	last, err := c.LastStatus()
-	if failed := err == nil && last.Outcome == status.OutcomeFailure; !failed || !c.finishes {
-		return failed
+	if !publish.FailureStands(c.Host) {
+		return false
 	}
-	for _, marker := range []string{c.marker(), runPlace.complete} {
-		if there, err := c.Host.Stat(marker); err == nil && there.Kind == apply.RegularFile {
-			return true
-		}
-	}
-	return false // the run died after it took back the result, and somebody waits for one
+	// Where nobody has a result, the run died after it took back the last one, and somebody waits for one.
+	return !c.finishes || publish.Marked(c.Host, c.target())
 }

@@ -3,7 +3,6 @@ package agent
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/slipway-dev/slipway/internal/apply"
@@ -53,7 +52,7 @@ func (a *Agent) undo(ctx context.Context, store *generation.Store, current gener
 		}
 		a.cancelRevert(ctx, current)
 	}
-	if err := a.unpublish(); err != nil {
+	if err := a.publisher().RemoveResults(); err != nil {
 		return nil, err
 	}
 	removed, restored := store.Stale(resource.Plan{})
@@ -67,20 +66,4 @@ func (a *Agent) undo(ctx context.Context, store *generation.Store, current gener
 		return report.Changes, err
 	}
 	return report.Changes, a.Host.Sync()
-}
-
-// unpublish removes, durably, all that says what came of a run. It comes first: a machine that is no node any more, or
-// half of one, must not say that it was made one.
-func (a *Agent) unpublish() error {
-	stale := slices.Clone(markers)
-	for _, p := range places {
-		stale = append(stale, p.result.Path)
-		if p.baseComplete != "" {
-			stale = append(stale, p.baseComplete)
-		}
-	}
-	if _, err := a.removeAll(append(stale, state.RunStatus.Path, StatusPath)...); err != nil {
-		return fmt.Errorf("remove the result of the provisioning: %w", err)
-	}
-	return a.Host.Sync()
 }

@@ -1,4 +1,4 @@
-package agent
+package publish
 
 import (
 	"context"
@@ -9,7 +9,7 @@ import (
 // fill sets the times of a result that are not set and are known by now. The agent often ends before
 // the boot does: what is empty then is filled in for whoever asks later. It returns whether anything
 // was.
-func (a *Agent) fill(ctx context.Context, doc *status.CSEStatus) bool {
+func (p *Publisher) fill(ctx context.Context, doc *status.CSEStatus) bool {
 	filled := false
 	set := func(field *string, know func() string) {
 		if *field == "" {
@@ -17,9 +17,9 @@ func (a *Agent) fill(ctx context.Context, doc *status.CSEStatus) bool {
 			filled = filled || *field != ""
 		}
 	}
-	boot, err := a.Host.BootTimes(ctx)
+	boot, err := p.Host.BootTimes(ctx)
 	if err != nil {
-		a.Log.Warn("boot times are not known", "error", err)
+		p.Log.Warn("boot times are not known", "error", err)
 	}
 	set(&doc.KernelStartTime, func() string { return status.SystemdTime(boot.Kernel) })
 	set(&doc.BootDatapoints.KernelStartTime, func() string { return doc.KernelStartTime })
@@ -35,17 +35,17 @@ func (a *Agent) fill(ctx context.Context, doc *status.CSEStatus) bool {
 		{&doc.GuestAgentStartTime, "walinuxagent.service"},
 		{&doc.BootDatapoints.KubeletStartTime, "kubelet.service"},
 	} {
-		set(service.field, func() string { return a.serviceStart(ctx, service.unit) })
+		set(service.field, func() string { return p.serviceStart(ctx, service.unit) })
 	}
 	set(&doc.BootDatapoints.GuestAgentStartTime, func() string { return doc.GuestAgentStartTime })
 	return filled
 }
 
 // serviceStart is when a service started, as systemd prints it; empty if it never did.
-func (a *Agent) serviceStart(ctx context.Context, unit string) string {
-	at, err := a.Host.ServiceStart(ctx, unit)
+func (p *Publisher) serviceStart(ctx context.Context, unit string) string {
+	at, err := p.Host.ServiceStart(ctx, unit)
 	if err != nil {
-		a.Log.Warn("start of a service is not known", "unit", unit, "error", err)
+		p.Log.Warn("start of a service is not known", "unit", unit, "error", err)
 	}
 	return status.SystemdTime(at)
 }

@@ -1,14 +1,8 @@
-package agent
+package publish
 
 import (
 	"github.com/slipway-dev/slipway/internal/profile"
 	"github.com/slipway-dev/slipway/internal/state"
-)
-
-// Where the status of the last provisioning is, whatever the dialect, and the facts that its plan was made from.
-var (
-	StatusPath = state.Status.Path
-	FactsPath  = state.Facts.Path
 )
 
 // place is where a result is published.
@@ -56,3 +50,37 @@ var markers = func() (paths []string) {
 	}
 	return paths
 }()
+
+// Target is whose result it is, and so where it is published and by which code a failure is known there.
+type Target struct {
+	// Called is the name that the agent is called by, which may be that of a family of nodes.
+	Called string
+	// Dialect is the contract's, empty where none could be read, and Contract is where it is.
+	Dialect, Contract string
+	// BaseOnly says that only an image was prepared: the node does not join.
+	BaseOnly bool
+	// Script says that a script does the work, which may publish the result itself, as AKS's scripts do.
+	Script bool
+}
+
+func (t Target) place() place { return placeOf(profile.Publisher(t.Dialect, t.Called, t.Contract)) }
+
+// marker is what says that the run has ended.
+func (t Target) marker() string {
+	if t.BaseOnly {
+		return t.place().baseComplete
+	}
+	return t.place().complete
+}
+
+// Code is the exit code under which a failure is published and returned: the number that those know who have
+// called the agent, and who look there.
+func (t Target) Code(code int) int { return codeAt(code, t.Called, t.place()) }
+
+func codeAt(code int, called string, at place) int {
+	code = profile.OfProgram(called).Publication.Code(code)
+	if at.family != nil {
+		code = at.family.Publication.Code(code)
+	}
+	return code
+}

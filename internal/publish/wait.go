@@ -1,0 +1,115 @@
+package publish
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/slipway-dev/slipway/exitcode"
+	"github.com/slipway-dev/slipway/status"
+)
+
+// Wait waits until a provisioning has ended and returns its result document and exit code. An error
+// is about the waiting: the document then says the same, and the code is the agent's own, as those know it who have
+// called the agent by that name.
+func (p *Publisher) Wait(ctx context.Context, called string) (document []byte, code int, err error) {
+	w := &wait{p, called}
+	panicked := p.guarded(func() error {
+		document, code, err = w.result(ctx)
+		return nil
+	})
+	if panicked != nil {
+		return w.failed(exitcode.AgentFailed, place{}, panicked)
+	}
+	return document, code, err
+}
+
+// wait is one run that waits for the result of another.
+type wait struct {
+	*Publisher
+	called string
+}
+
+// result waits for a result.
+func (w *wait) result(ctx context.Context) (document []byte, code int, err error) {
+	start := w.Now()
+	marker, err := w.Host.WaitForFiles(ctx, markers...)
+	if err != nil {
+		code = exitcode.AgentFailed
+		if errors.Is(err, context.DeadlineExceeded) {
+			code = exitcode.Timeout
+			err = fmt.Errorf("no result after %s: provisioning has not ended or has not started; see the agent's log: %w",
+				w.Now().Sub(start).Round(1e9), err)
+		}
+		return w.failed(code, place{}, err)
+	}
+	for _, p := range places {
+		if p.complete != marker {
+			continue
+		}
+		document, code, err = w.read(ctx, p)
+		if p.events().Dir != "" {
+			level, message := status.LevelInformational, "Completed"
+			if code != exitcode.Success {
+				level, message = status.LevelError, "provisioning ended with exit code "+strconv.Itoa(code)
+			}
+			_ = w.guarded(func() error {
+				w.writeEventTo(p.events(), "ProvisionWait", level, message, start, w.Now())
+				return nil
+			})
+		}
+	}
+	return document, code, err
+}
+
+// read reads a published result, and completes it with what has become known since.
+func (w *wait) read(ctx context.Context, p place) ([]byte, int, error) {
+	document, err := p.result.Read(w.Host)
+	if err != nil {
+		return w.failed(exitcode.AgentFailed, p, fmt.Errorf("the marker %s exists, but the result does not: %w", p.complete, err))
+	}
+	result, err := status.ParseCSE(document)
+	if err != nil {
+		return document, codeAt(exitcode.AgentFailed, w.called, p), fmt.Errorf("result %s: %w", p.result.Path, err)
+	}
+	code, err := result.Code()
+	if err == nil && (code < 0 || code > maxExitCode) {
+		err = fmt.Errorf("%d is not an exit code of a process", code)
+	}
+	if err != nil {
+		return document, codeAt(exitcode.AgentFailed, w.called, p), fmt.Errorf("result %s: %w", p.result.Path, err)
+	}
+	return w.completed(ctx, document, result), code, nil
+}
+
+// maxExitCode is the largest with which a process can end; a larger one would come out as another,
+// such as success.
+const maxExitCode = 255
+
+// completed is a result document with the times that have become known since it was published, which
+// are worth a moment's wait and no more.
+func (w *wait) completed(ctx context.Context, document []byte, result status.CSEStatus) []byte {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	_ = w.guarded(func() error {
+		if !w.fill(ctx, &result) {
+			return nil
+		}
+		completed, err := result.Marshal()
+		if err == nil {
+			document = completed
+		}
+		return err
+	})
+	return document
+}
+
+// failed is the result of a wait that did not find one: a document all the same, since who reads it
+// expects one.
+func (w *wait) failed(code int, at place, cause error) ([]byte, int, error) {
+	code = codeAt(code, w.called, at)
+	document, err := status.CSEStatus{ExitCode: strconv.Itoa(code), Error: cause.Error()}.Marshal()
+	return document, code, errors.Join(cause, err)
+}
