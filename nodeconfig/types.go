@@ -224,7 +224,9 @@ type Containerd struct {
 	RegistryHeaders map[string]Secret `json:"registryHeaders,omitempty"`
 	// Limits are the service's resource limits, by systemd's name without "Limit": NOFILE, MEMLOCK.
 	Limits map[string]string `json:"limits,omitempty"`
-	// Config is TOML merged over the generated configuration; it may hold a registry's credentials.
+	// Config is TOML merged over the generated configuration: tables by key, any other value replaces what was
+	// generated. Its version, if it has one, must be that of the generated configuration: 2 for containerd 1, else 3.
+	// It may hold credentials, and only root can read the whole configuration then.
 	Config Secret `json:"config,omitzero"`
 	// BaseRuntimeSpec is merged over the default OCI runtime specification.
 	BaseRuntimeSpec map[string]any `json:"baseRuntimeSpec,omitempty"`

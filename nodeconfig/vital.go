@@ -24,6 +24,7 @@ var vital = []string{
 	"$.kubelet.config",
 	"$.kubelet.flags",
 	"$.kubelet.imageCredentialProvider",
+	"$.runtime.containerd.config",
 	"$.runtime.containerd.dataDir",
 	"$.runtime.containerd.metricsAddress",
 	"$.cloud.azure.custom.endpoints",

@@ -6,6 +6,7 @@ import (
 
 	"github.com/slipway-dev/slipway/internal/plan"
 	"github.com/slipway-dev/slipway/internal/resource"
+	"github.com/slipway-dev/slipway/internal/toml"
 )
 
 // containerdRow says what a change of one of containerd's settings takes.
@@ -35,22 +36,24 @@ var containerdTable = []containerdRow{
 	{"registry.config_path", "", Restart, "only images that are pulled afterwards come from there", "containerd docs/hosts.md"},
 }
 
-// tomlValues are the values of a containerd configuration, by their name with its tables. It reads what
-// the planner writes: tables and one value a line.
-func tomlValues(content string) map[string]string {
+// containerdValues are the values of a containerd configuration, by their names with their tables'. One that cannot be
+// read has none.
+func containerdValues(content []byte) map[string]string {
 	values := make(map[string]string)
-	table := ""
-	for line := range strings.Lines(content) {
-		line = strings.TrimSpace(line)
-		if strings.HasPrefix(line, "[") && strings.HasSuffix(line, "]") {
-			table = strings.Trim(line, "[]") + "."
-			continue
-		}
-		if key, value, ok := strings.Cut(line, " = "); ok && !strings.HasPrefix(line, "#") {
-			values[table+key] = value
-		}
+	if config, err := toml.Parse(string(content)); err == nil {
+		addValues(values, config, "")
 	}
 	return values
+}
+
+func addValues(values map[string]string, t *toml.Table, prefix string) {
+	for key, value := range t.All() {
+		if below, isTable := value.(*toml.Table); isTable {
+			addValues(values, below, prefix+key+".")
+		} else {
+			values[prefix+key] = string(toml.AppendValue(nil, value))
+		}
+	}
 }
 
 func (r containerdRow) isOf(name string) bool {
@@ -67,7 +70,7 @@ func (j *judge) containerd() {
 	var values [2]map[string]string
 	for i, r := range []*resource.Resource{j.deltas[at].old, j.deltas[at].new} {
 		if r != nil {
-			values[i] = tomlValues(string(r.Spec.(*resource.File).Content))
+			values[i] = containerdValues(r.Spec.(*resource.File).Content)
 		}
 	}
 	for _, row := range containerdTable {

@@ -44,6 +44,7 @@ var values = map[string]any{
 	"$.kubelet.dataDisk":                           "Temporary",
 	"$.runtime.cgroupDriver":                       "cgroupfs",
 	"$.runtime.lazyPull":                           "overlaybd",
+	"$.runtime.containerd.config":                  nodeconfig.NewSecret("oom_score = -500"),
 	"$.runtime.containerd.dataDir":                 "/mnt/other",
 	"$.runtime.containerd.metricsAddress":          "127.0.0.1:9999",
 	"$.runtime.containerd.limits.MEMLOCK":          "infinity",

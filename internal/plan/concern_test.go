@@ -352,7 +352,7 @@ func TestUnread(t *testing.T) {
 	c := contract(t, "native/minimal.yaml", func(c *nodeconfig.NodeConfig) {
 		c.Access.Realm = &nodeconfig.Realm{User: "x", Domain: "y"}
 		c.Access.AdminUser = "x"
-		c.Runtime.Containerd.Config = nodeconfig.NewSecret("x = 1")
+		c.Runtime.LazyPull = "soci"
 		c.Components.Artifacts = map[string]nodeconfig.Artifact{"b.c": {URL: "https://x.example/c"}, "a": {SHA256: strings.Repeat("0", 64), Version: "1"}}
 		c.System.SwapMB = 1
 		c.Kubelet.DataDisk = "OS" // which is what a node has without it
@@ -366,7 +366,7 @@ func TestUnread(t *testing.T) {
 	}
 	want := []string{
 		"$.access.adminUser", "$.access.realm", "$.components.artifacts.a.sha256", `$.components.artifacts["b.c"].url`,
-		"$.runtime.containerd.config", "$.system.swapMB",
+		"$.runtime.lazyPull", "$.system.swapMB",
 	}
 	slices.Sort(got)
 	slices.Sort(want)

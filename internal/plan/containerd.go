@@ -24,6 +24,7 @@ var containerd = concern{
 		"$.network.plugin",
 		"$.network.policy",
 		"$.runtime.cgroupDriver",
+		"$.runtime.containerd.config",
 		"$.runtime.containerd.dataDir",
 		"$.runtime.containerd.limits",
 		"$.runtime.containerd.metricsAddress",
@@ -34,8 +35,10 @@ var containerd = concern{
 }
 
 func planContainerd(in *input, out *output) {
-	out.directory("/etc/containerd/certs.d", 0o755, "registries are configured here, one directory for each")
-	out.guarded(secretHeaders(in.config.Runtime.Containerd.RegistryHeaders), resource.Base, ContainerdConfig, 0o644, containerdConfig(in), "containerd's configuration", containerdUnit)
+	c := in.config.Runtime.Containerd
+	out.directory(registriesDir, 0o755, "registries are configured here, one directory for each")
+	out.guarded(secretHeaders(c.RegistryHeaders) || !c.Config.IsZero(), resource.Base, ContainerdConfig, 0o644,
+		containerdConfig(in, out).Bytes(), "containerd's configuration", containerdUnit)
 	out.file(resource.Base, resource.UnitDir+"/"+containerdUnit, 0o644, containerdUnitFile(in.family.Paths.Containerd), "containerd's whole unit", containerdUnit)
 	out.file(resource.Base, containerdDropIns+in.family.Runtime.Forward.File, 0o644, unitFile(
 		"[Service]",
@@ -43,10 +46,10 @@ func planContainerd(in *input, out *output) {
 		"ExecStartPost=-iptables -w -P FORWARD ACCEPT",
 		"LimitNOFILE=1048576",
 	), sourced("forwards pods' packets", in.family.Runtime.Forward.Source), containerdUnit)
-	if limits := in.config.Runtime.Containerd.Limits; len(limits) > 0 {
+	if len(c.Limits) > 0 {
 		lines := []string{"[Service]"}
-		for _, name := range slices.Sorted(maps.Keys(limits)) {
-			lines = append(lines, "Limit"+name+"="+unitValue(limits[name]))
+		for _, name := range slices.Sorted(maps.Keys(c.Limits)) {
+			lines = append(lines, "Limit"+name+"="+unitValue(c.Limits[name]))
 		}
 		out.file(resource.Base, containerdDropIns+in.family.Runtime.Limits.File, 0o600, unitFile(lines...),
 			sourced("the contract's limits", in.family.Runtime.Limits.Source), containerdUnit)
@@ -108,11 +111,11 @@ func containerdUnitFile(binary string) []byte {
 
 // criSchema is how containerd's configuration spells the CRI plug-in, by containerd's main version.
 type criSchema struct {
-	version string // of the document
-	images  string // table of the image settings
-	runtime string // table of the runtime settings
-	// sandbox is the key of the pause image, relative to images.
-	sandboxTable, sandboxKey string
+	version int64  // of the document
+	images  string // plug-in that has the settings of images
+	runtime string // plug-in that has the settings of runtimes
+	// sandbox leads to the pause image, from images.
+	sandbox []string
 	// systemdCgroup says that the driver is systemd's even where the contract names none.
 	systemdCgroup bool
 }
@@ -121,17 +124,16 @@ type criSchema struct {
 // configuration rules).
 var criSchemas = map[string]criSchema{
 	"1": {
-		version:    "2",
-		images:     `plugins."io.containerd.grpc.v1.cri"`,
-		runtime:    `plugins."io.containerd.grpc.v1.cri"`,
-		sandboxKey: "sandbox_image",
+		version: 2,
+		images:  "io.containerd.grpc.v1.cri",
+		runtime: "io.containerd.grpc.v1.cri",
+		sandbox: []string{"sandbox_image"},
 	},
 	"2": {
-		version:       "3",
-		images:        `plugins."io.containerd.cri.v1.images"`,
-		runtime:       `plugins."io.containerd.cri.v1.runtime"`,
-		sandboxTable:  ".pinned_images",
-		sandboxKey:    "sandbox",
+		version:       3,
+		images:        "io.containerd.cri.v1.images",
+		runtime:       "io.containerd.cri.v1.runtime",
+		sandbox:       []string{"pinned_images", "sandbox"},
 		systemdCgroup: true,
 	},
 }
@@ -148,52 +150,6 @@ func containerdMajor(c *nodeconfig.NodeConfig, f facts.Facts) string {
 	return "2"
 }
 
-// toml writes tables of keys, in the order in which they are given.
-type toml struct{ lines []string }
-
-func (t *toml) table(name string, pairs ...string) {
-	if len(pairs) == 0 {
-		return
-	}
-	if len(t.lines) > 0 {
-		t.lines = append(t.lines, "")
-	}
-	if name != "" {
-		t.lines = append(t.lines, "["+name+"]")
-	}
-	for i := 0; i < len(pairs); i += 2 {
-		t.lines = append(t.lines, pairs[i]+" = "+pairs[i+1])
-	}
-}
-
-func containerdConfig(in *input) []byte {
-	var (
-		schema = in.schema
-		r      = in.config.Runtime
-		doc    toml
-	)
-	top := []string{"version", schema.version, "oom_score", "-999"}
-	if r.Containerd.DataDir != "" {
-		top = append(top, "root", tomlString(r.Containerd.DataDir))
-	}
-	doc.table("", top...)
-	doc.table(schema.images+schema.sandboxTable, schema.sandboxKey, tomlString(r.SandboxImage))
-	doc.table(schema.images+".registry", "config_path", tomlString("/etc/containerd/certs.d"))
-	var headers []string
-	for _, name := range slices.Sorted(maps.Keys(r.Containerd.RegistryHeaders)) {
-		headers = append(headers, tomlString(name), "["+tomlString(r.Containerd.RegistryHeaders[name].Reveal())+"]")
-	}
-	doc.table(schema.images+".registry.headers", headers...)
-	runtimes(in, &doc)
-	if kubenet(in.config) {
-		doc.table(schema.runtime+".cni", "conf_template", tomlString(kubenetTemplate))
-	}
-	if address := r.Containerd.MetricsAddress; address != "" {
-		doc.table("metrics", "address", tomlString(address))
-	}
-	return []byte(strings.Join(doc.lines, "\n") + "\n")
-}
-
 // runtimeDriver is containerd's cgroup driver.
 func runtimeDriver(c *nodeconfig.NodeConfig, schema criSchema) string {
 	switch driver := c.Runtime.CgroupDriver; {
@@ -203,19 +159,4 @@ func runtimeDriver(c *nodeconfig.NodeConfig, schema criSchema) string {
 		return "systemd"
 	}
 	return "cgroupfs"
-}
-
-// runtimes are runc, by each name that the family's pods may ask for.
-func runtimes(in *input, doc *toml) {
-	schema := in.schema
-	doc.table(schema.runtime+".containerd", "default_runtime_name", tomlString(in.family.Runtime.Names[0]))
-	options := []string{"BinaryName", tomlString(in.family.Paths.Runc)}
-	if in.driver == "systemd" {
-		options = append(options, "SystemdCgroup", "true")
-	}
-	for _, name := range in.family.Runtime.Names {
-		table := schema.runtime + ".containerd.runtimes." + name
-		doc.table(table, "runtime_type", tomlString("io.containerd.runc.v2"))
-		doc.table(table+".options", options...)
-	}
 }

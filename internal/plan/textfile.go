@@ -10,8 +10,6 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
-
-	"github.com/slipway-dev/slipway/internal/document"
 )
 
 // unitFile writes a unit or drop-in: sections are "[Name]", everything else is a line as it is. What
@@ -117,9 +115,4 @@ func numbers(data any) any {
 		return out
 	}
 	return data
-}
-
-// tomlString writes a TOML basic string, whose escapes are JSON's (TOML 1.0, "String").
-func tomlString(s string) string {
-	return string(document.AppendString(nil, s))
 }

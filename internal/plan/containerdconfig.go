@@ -1,0 +1,165 @@
+package plan
+
+import (
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/slipway-dev/slipway/internal/toml"
+	"github.com/slipway-dev/slipway/nodeconfig"
+)
+
+// registriesDir is where containerd looks for the settings of registries.
+const registriesDir = "/etc/containerd/certs.d"
+
+// containerdConfig is containerd's configuration, with the contract's own merged over it.
+func containerdConfig(in *input, out *output) *toml.Table {
+	var (
+		schema  = in.schema
+		r       = in.config.Runtime
+		doc     toml.Table
+		images  = []string{"plugins", schema.images}
+		runtime = []string{"plugins", schema.runtime}
+	)
+	doc.Set(schema.version, "version")
+	doc.Set(int64(-999), "oom_score")
+	if r.Containerd.DataDir != "" {
+		doc.Set(r.Containerd.DataDir, "root")
+	}
+	doc.At(images...).Set(r.SandboxImage, schema.sandbox...)
+	registry := doc.At(images...).At("registry")
+	registry.Set(registriesDir, "config_path")
+	for _, name := range slices.Sorted(maps.Keys(r.Containerd.RegistryHeaders)) {
+		headers := registry.At("headers")
+		headers.Quoted = true
+		headers.Set([]any{r.Containerd.RegistryHeaders[name].Reveal()}, name)
+	}
+	runtimes(in, doc.At(runtime...).At("containerd"))
+	if kubenet(in.config) {
+		doc.At(runtime...).Set(kubenetTemplate, "cni", "conf_template")
+	}
+	if address := r.Containerd.MetricsAddress; address != "" {
+		doc.Set(address, "metrics", "address")
+	}
+	mergeConfig(in, out, &doc)
+	return &doc
+}
+
+// runtimes are runc, by each name that the family's pods may ask for.
+func runtimes(in *input, config *toml.Table) {
+	names := in.family.Runtime.Names
+	config.Set(names[0], "default_runtime_name")
+	for _, name := range names {
+		runtime := config.At("runtimes", name)
+		runtime.Set(runcRuntime, "runtime_type")
+		runtime.Set(in.family.Paths.Runc, "options", "BinaryName")
+		if in.driver == "systemd" {
+			runtime.Set(true, "options", "SystemdCgroup")
+		}
+	}
+}
+
+// runcRuntime is the type of a runtime that is runc's.
+const runcRuntime = "io.containerd.runc.v2"
+
+// containerdConfigPath is the setting that is merged over containerd's configuration.
+const containerdConfigPath = "$.runtime.containerd.config"
+
+// mergeConfig merges the contract's own settings over containerd's configuration. It has the last word but where that
+// would surely make no node.
+func mergeConfig(in *input, out *output, doc *toml.Table) {
+	text := in.config.Runtime.Containerd.Config
+	if text.IsZero() {
+		return
+	}
+	refuse := func(format string, args ...any) {
+		out.fatal(nodeconfig.Invalid, containerdConfigPath, format, args...)
+	}
+	over, err := toml.Parse(text.Reveal())
+	if syntax, ok := errors.AsType[*toml.SyntaxError](err); ok {
+		refuse("is not TOML, at its line %d, column %d", syntax.Line, syntax.Column)
+		return
+	} else if err != nil {
+		refuse("%s", err)
+		return
+	}
+	if version := over.Get("version"); version != nil && version != in.schema.version {
+		refuse("is of another version than the configuration of this machine's containerd: use version = %d, or leave it out", in.schema.version)
+		return
+	}
+	if conflict := doc.Merge(over); conflict != nil {
+		refuse("has a value in place of a table, or a table in place of a value, at %s", strings.Join(conflict, "."))
+		return
+	}
+	for _, check := range configChecks {
+		if reason := check(in, doc); reason != "" {
+			refuse("%s", reason)
+		}
+	}
+}
+
+// configChecks return what in a merged configuration makes no node, or "".
+var configChecks = []func(in *input, doc *toml.Table) string{checkPlugins, checkSocket, checkDrivers, checkRegistry}
+
+// checkPlugins wants the plug-ins that the kubelet talks to (containerd: docs/man/containerd-config.toml.5.md,
+// disabled_plugins).
+func checkPlugins(in *input, doc *toml.Table) string {
+	disabled, _ := doc.Get("disabled_plugins").([]any)
+	for _, plugin := range disabled {
+		if slices.Contains([]any{"cri", "io.containerd.grpc.v1.cri", in.schema.images, in.schema.runtime}, plugin) {
+			return "disables containerd's CRI plug-in in disabled_plugins, and the kubelet needs that"
+		}
+	}
+	return ""
+}
+
+// checkSocket wants containerd to be where the kubelet looks for it.
+func checkSocket(_ *input, doc *toml.Table) string {
+	if address := doc.Get("grpc", "address"); address != nil && address != strings.TrimPrefix(containerdSocket, "unix://") {
+		return "moves containerd's socket with grpc.address, and the kubelet looks for it at " + containerdSocket
+	}
+	return ""
+}
+
+// checkDrivers wants every runtime to have the kubelet's cgroup driver (Kubernetes docs, Container Runtimes, "Cgroup
+// drivers").
+func checkDrivers(in *input, doc *toml.Table) string {
+	all, _ := doc.Get("plugins", in.schema.runtime, "containerd", "runtimes").(*toml.Table)
+	if all == nil {
+		return ""
+	}
+	for _, runtime := range all.All() {
+		t, ok := runtime.(*toml.Table)
+		if !ok || t.Get("runtime_type") != runcRuntime {
+			continue
+		}
+		if systemd := t.Get("options", "SystemdCgroup"); systemd != nil && systemd != (in.driver == "systemd") {
+			return "has a runtime with another cgroup driver than the kubelet's, which is " + in.driver +
+				": leave SystemdCgroup out, and use runtime.cgroupDriver"
+		}
+	}
+	return ""
+}
+
+// checkRegistry refuses what containerd refuses beside a directory for registries (containerd: pkg/cri/config,
+// ValidatePluginConfig), and another directory than the one where the contract's registries are written.
+func checkRegistry(in *input, doc *toml.Table) string {
+	registry, _ := doc.Get("plugins", in.schema.images, "registry").(*toml.Table)
+	if registry == nil || registry.Get("config_path") == "" {
+		return ""
+	}
+	if mirrors, ok := registry.Get("mirrors").(*toml.Table); ok && !mirrors.Empty() {
+		return `has registry.mirrors, which containerd does not take beside registry.config_path: use runtime.registries, or set config_path = ""`
+	}
+	configs, _ := registry.Get("configs").(*toml.Table)
+	if configs == nil {
+		return ""
+	}
+	for _, config := range configs.All() {
+		if t, ok := config.(*toml.Table); ok && t.Get("tls") != nil {
+			return `has registry.configs with tls, which containerd does not take beside registry.config_path: use runtime.registries, or set config_path = ""`
+		}
+	}
+	return ""
+}

@@ -1,0 +1,122 @@
+package plan
+
+import (
+	"strings"
+	"testing"
+
+	reader "github.com/BurntSushi/toml"
+
+	"github.com/slipway-dev/slipway/components"
+	"github.com/slipway-dev/slipway/internal/facts"
+	"github.com/slipway-dev/slipway/nodeconfig"
+)
+
+// mergedConfig plans a node with settings of containerd's own.
+func mergedConfig(t *testing.T, text, version string, edit ...func(*nodeconfig.NodeConfig)) (content string, secret bool, problems []nodeconfig.Problem) {
+	t.Helper()
+	c := contract(t, "native/minimal.yaml", append(edit, func(c *nodeconfig.NodeConfig) {
+		c.Runtime.Containerd.Config = nodeconfig.NewSecret(text)
+	})...)
+	known := facts.Facts{Components: []components.Component{{Name: "containerd", Version: version}}}
+	p, all := New(c, known)
+	for _, problem := range all {
+		if problem.Path == "$.runtime.containerd.config" {
+			problems = append(problems, problem)
+		}
+	}
+	f := fileAt(t, p, ContainerdConfig)
+	return string(f.Content), f.Secret && f.Mode == 0o600, problems
+}
+
+// The contract's settings are merged over containerd's configuration, which only root reads then.
+func TestContainerdConfigMerged(t *testing.T) {
+	content, secret, problems := mergedConfig(t, `
+version = 3
+oom_score = -500
+[plugins.'io.containerd.cri.v1.images']
+max_concurrent_downloads = 5
+[plugins."io.containerd.cri.v1.runtime".containerd.runtimes]
+runsc.runtime_type = "io.containerd.runsc.v1"
+runc.options.BinaryName = "/opt/runc"
+`, "2.1")
+	if len(problems) > 0 || !secret {
+		t.Fatalf("secret: %v, problems %v", secret, problems)
+	}
+	var config map[string]any
+	if _, err := reader.Decode(content, &config); err != nil {
+		t.Fatal(err)
+	}
+	const images, runtime = "io.containerd.cri.v1.images", "io.containerd.cri.v1.runtime"
+	for _, c := range []struct {
+		want any
+		path []string
+	}{
+		{int64(-500), []string{"oom_score"}},
+		{int64(5), []string{"plugins", images, "max_concurrent_downloads"}},
+		{nodeconfig.DefaultSandboxImage, []string{"plugins", images, "pinned_images", "sandbox"}},
+		{"io.containerd.runsc.v1", []string{"plugins", runtime, "containerd", "runtimes", "runsc", "runtime_type"}},
+		{"/opt/runc", []string{"plugins", runtime, "containerd", "runtimes", "runc", "options", "BinaryName"}},
+		{true, []string{"plugins", runtime, "containerd", "runtimes", "runc", "options", "SystemdCgroup"}},
+	} {
+		if got := at(t, config, c.path...); got != c.want {
+			t.Errorf("%s is %v, want %v", strings.Join(c.path, "."), got, c.want)
+		}
+	}
+	if again, _, _ := mergedConfig(t, "oom_score = -500\n"+content[strings.Index(content, "[plugins"):], "2.1"); again != content {
+		t.Errorf("merged over itself it is\n%s\nand was\n%s", again, content)
+	}
+}
+
+// What would surely make no node is an error, which does not repeat a value of the text.
+func TestContainerdConfigRefused(t *testing.T) {
+	const one, images, runtime = `plugins."io.containerd.grpc.v1.cri"`, `plugins."io.containerd.cri.v1.images"`, `plugins."io.containerd.cri.v1.runtime"`
+	cgroupfs := func(c *nodeconfig.NodeConfig) { c.Runtime.CgroupDriver = "cgroupfs" }
+	for _, c := range []struct {
+		text, version, reason string // no reason: it is taken
+		edit                  func(*nodeconfig.NodeConfig)
+	}{
+		{"a = \"hunter2", "2", "at its line 1, column 12", nil},
+		{"a = 1\n  hunter2 hunter2", "2", "at its line 2, column 11", nil},
+		{"a = 2026-01-01", "2", "a date", nil},
+		{"version = 2", "2", "use version = 3", nil},
+		{"version = 3", "1.7", "use version = 2", nil},
+		{"version = \"3\"", "2", "use version = 3", nil},
+		{"version = 2", "1.7", "", nil},
+		{"plugins = \"hunter2\"", "2", "at plugins", nil},
+		{"[oom_score]\nhunter2 = 1", "2", "at oom_score", nil},
+		{"disabled_plugins = [\"cri\"]", "1.7", "disabled_plugins", nil},
+		{"disabled_plugins = [\"io.containerd.cri.v1.runtime\"]", "2", "disabled_plugins", nil},
+		{"disabled_plugins = [\"io.containerd.snapshotter.v1.zfs\"]", "2", "", nil},
+		{"[grpc]\naddress = \"/run/hunter2\"", "2", "grpc.address", nil},
+		{"[grpc]\naddress = \"/run/containerd/containerd.sock\"", "2", "", nil},
+		{"[" + runtime + ".containerd.runtimes.runc.options]\nSystemdCgroup = false", "2", "is systemd", nil},
+		{"[" + runtime + ".containerd.runtimes.runc.options]\nSystemdCgroup = \"yes\"", "2", "is systemd", nil},
+		{"[" + runtime + ".containerd.runtimes.runc.options]\nSystemdCgroup = true", "2", "", nil},
+		{"[" + runtime + ".containerd.runtimes.runc.options]\nSystemdCgroup = true", "2", "is cgroupfs", cgroupfs},
+		{"[" + one + ".containerd.runtimes.own]\nruntime_type = \"io.containerd.runc.v2\"\noptions.SystemdCgroup = false", "1.7", "is systemd", nil},
+		{"[" + images + ".registry.mirrors.\"docker.io\"]\nendpoint = [\"https://hunter2\"]", "2", "registry.mirrors", nil},
+		{"[" + images + ".registry]\nconfig_path = \"\"\n[" + images + ".registry.mirrors.\"docker.io\"]\nendpoint = [\"https://x\"]", "2", "", nil},
+		{"[" + one + ".registry.configs.\"a\".tls]\nca_file = \"/a\"", "1.7", "registry.configs", nil},
+		{"[" + one + ".registry.configs.\"a\".auth]\nusername = \"a\"", "1.7", "", nil},
+	} {
+		edit := c.edit
+		if edit == nil {
+			edit = func(*nodeconfig.NodeConfig) {}
+		}
+		_, _, problems := mergedConfig(t, c.text, c.version, edit)
+		if c.reason == "" {
+			if len(problems) > 0 {
+				t.Errorf("%q: %v", c.text, problems)
+			}
+			continue
+		}
+		if len(problems) != 1 {
+			t.Errorf("%q: %v", c.text, problems)
+			continue
+		}
+		p := problems[0]
+		if !p.Fatal || p.Kind != nodeconfig.Invalid || !strings.Contains(p.Reason, c.reason) || strings.Contains(p.Reason, "hunter2") {
+			t.Errorf("%q: %s", c.text, p)
+		}
+	}
+}
