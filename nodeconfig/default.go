@@ -51,6 +51,7 @@ func Default(c *NodeConfig) {
 	if len(c.Cluster.DNSServiceIPs) == 0 {
 		c.Cluster.DNSServiceIPs = DefaultDNSServiceIPs(c.Cluster.ServiceCIDRs)
 	}
+	defaultRegistries(c.Runtime.Registries)
 	c.Cluster.KubernetesVersion = strings.TrimLeft(c.Cluster.KubernetesVersion, "v")
 	if c.Kubelet.Config != nil && len(c.Kubelet.Config) == 0 {
 		// An empty file is still a file, and the canonical form has to tell it from none.
@@ -115,6 +116,25 @@ func DefaultDNSServiceIPs(cidrs []string) []string {
 		}
 	}
 	return ips
+}
+
+// defaultRegistries sets where registries' own servers are, and what each server is trusted with.
+func defaultRegistries(registries map[string]Registry) {
+	for host, registry := range registries {
+		if registry.Server != nil && host != AnyRegistry {
+			// containerd: core/remotes/docker/config/hosts.go, ConfigureHosts
+			name := host
+			if name == "docker.io" {
+				name = "registry-1.docker.io"
+			}
+			setDefault(&registry.Server.URL, "https://"+name)
+		}
+		for _, server := range registry.hosts() {
+			if len(server.Capabilities) == 0 {
+				server.Capabilities = []string{"pull", "resolve"}
+			}
+		}
+	}
 }
 
 // defaultAzure sets the cloud provider's defaults (AKS node contract, CloudProviderConfig and

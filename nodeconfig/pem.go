@@ -16,6 +16,11 @@ func normalizePEM(c *NodeConfig) {
 	c.Cluster.CertificateAuthority = plainPEM(c.Cluster.CertificateAuthority)
 	c.Cluster.ServerCertificate = plainPEM(c.Cluster.ServerCertificate)
 	c.Proxy.CertificateAuthority = plainPEM(c.Proxy.CertificateAuthority)
+	for _, registry := range c.Runtime.Registries {
+		for _, server := range registry.hosts() {
+			server.CertificateAuthority = plainPEM(server.CertificateAuthority)
+		}
+	}
 	for i, certificate := range c.Trust.Certificates {
 		c.Trust.Certificates[i] = plainPEM(certificate)
 	}

@@ -209,8 +209,40 @@ type Runtime struct {
 	// LazyPull names a snapshotter that starts containers before their image has arrived:
 	// "overlaybd" or "soci".
 	LazyPull string `json:"lazyPull,omitempty"`
+	// Registries are image registries, by the host that images name: "docker.io", "registry.example:5000", or "_default"
+	// for all that have no entry. A registry's mirrors are asked before the registry itself.
+	Registries map[string]Registry `json:"registries,omitempty"`
 	// Containerd holds what is containerd's alone.
 	Containerd Containerd `json:"containerd,omitzero"`
+}
+
+// Registry is how images of one registry are pulled.
+type Registry struct {
+	// Mirrors are asked first, in this order.
+	Mirrors []RegistryHost `json:"mirrors,omitempty"`
+	// Server is asked last; default the registry itself, as containerd reaches it.
+	Server *RegistryHost `json:"server,omitempty"`
+}
+
+// RegistryHost is a server that images are pulled from.
+type RegistryHost struct {
+	// URL is where the server is, "https://HOST[:PORT][/PATH]". A registry's own server may leave it out; default
+	// "https://" and the registry's host.
+	URL string `json:"url,omitempty"`
+	// Capabilities are what the server is trusted with: "pull" for what a digest names, "resolve" for what digest
+	// a tag has. Default both.
+	Capabilities []string `json:"capabilities,omitempty"`
+	// CertificateAuthority is the PEM (or the base64 of it) that the server's certificate is verified with, beside the
+	// system's own.
+	CertificateAuthority string `json:"certificateAuthority,omitempty"`
+	// SkipVerify accepts any certificate of the server's; it is for tests.
+	SkipVerify bool `json:"skipVerify,omitempty"`
+	// OverridePath says that the URL's path is the whole path of the server's interface, without "/v2" after it.
+	OverridePath bool `json:"overridePath,omitempty"`
+	// Username is what the node logs in with; it needs a password.
+	Username Secret `json:"username,omitzero"`
+	// Password belongs to the user name.
+	Password Secret `json:"password,omitzero"`
 }
 
 // Containerd configures containerd.

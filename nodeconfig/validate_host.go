@@ -29,6 +29,9 @@ func (v *validator) runtime(r *Runtime) {
 	}
 	v.oneOf("$.runtime.cgroupDriver", &r.CgroupDriver, "systemd", "cgroupfs")
 	v.oneOf("$.runtime.lazyPull", &r.LazyPull, "overlaybd", "soci")
+	for _, host := range slices.Sorted(maps.Keys(r.Registries)) {
+		v.registry(host, r.Registries[host])
+	}
 	const at = "$.runtime.containerd"
 	c := &r.Containerd
 	if c.DataDir != "" {

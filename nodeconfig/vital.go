@@ -24,6 +24,7 @@ var vital = []string{
 	"$.kubelet.config",
 	"$.kubelet.flags",
 	"$.kubelet.imageCredentialProvider",
+	"$.runtime.registries", // a mirror that is left out means images from elsewhere
 	"$.runtime.containerd.config",
 	"$.runtime.containerd.dataDir",
 	"$.runtime.containerd.metricsAddress",

@@ -41,6 +41,7 @@ var good = map[string]string{
 	"$.runtime.sandboxImage":               `"registry.example/pause:1"`,
 	"$.runtime.cgroupDriver":               `"cgroupfs"`,
 	"$.runtime.lazyPull":                   `"soci"`,
+	"$.runtime.registries":                 `{"docker.io":{"mirrors":[{"url":"https://mirror.example","capabilities":["pull"],"skipVerify":true,"overridePath":true,"username":"a","password":"b"}],"server":{"url":"https://docker.example"}}}`,
 	"$.runtime.containerd.config":          `"oom_score = -500"`,
 	"$.runtime.containerd.dataDir":         `"/mnt/containerd"`,
 	"$.runtime.containerd.metricsAddress":  `"127.0.0.1:1338"`,

@@ -46,7 +46,6 @@ var placedTable = []placedRow{
 
 	{"File", []string{"/etc/fstab", resource.UnitDir + "/*.swap"}, always, Restart, "the kubelet looks whether there is swap when it starts", "Kubernetes docs, Swap memory management"},
 
-	{"File", []string{"/etc/containerd/certs.d/*/*"}, always, None, "it is read at the next pull", "containerd docs/hosts.md: updates do not require restarting the daemon"},
 	{"Symlink", []string{"/etc/resolv.conf"}, always, None, "pods that run keep the resolver they were started with", dynamic},
 }
 

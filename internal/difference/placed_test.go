@@ -8,6 +8,7 @@ import (
 
 	"github.com/slipway-dev/slipway/internal/plan"
 	"github.com/slipway-dev/slipway/internal/resource"
+	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
 // sample is a resource of a kind, in one of two states.
@@ -153,6 +154,29 @@ func TestClassWithoutRow(t *testing.T) {
 		d := of(t, c.before, c.after)
 		if d.Class != c.class || !slices.Equal(d.Units, c.units) {
 			t.Errorf("%s: class %s, units %v; want %s, %v", name, d.Class, d.Units, c.class, c.units)
+		}
+	}
+}
+
+// What containerd reads at the next pull restarts nothing, whatever happens to it.
+func TestRegistries(t *testing.T) {
+	with := func(url string) resource.Plan {
+		return planOf(t, "native/full.yaml", func(c *nodeconfig.NodeConfig) {
+			c.Runtime.Registries = map[string]nodeconfig.Registry{"docker.io": {Mirrors: []nodeconfig.RegistryHost{{
+				URL: url, Username: nodeconfig.NewSecret("a"), Password: nodeconfig.NewSecret("b"),
+			}}}}
+		})
+	}
+	none, one, other := planOf(t, "native/full.yaml"), with("https://one.example"), with("https://other.example")
+	for name, plans := range map[string][2]resource.Plan{"added": {none, one}, "changed": {one, other}, "removed": {other, none}} {
+		d := of(t, plans[0], plans[1])
+		if d.Same || d.Class != None || len(d.Restarts) > 0 {
+			t.Errorf("%s: class %s, restarts %v", name, d.Class, d.Restarts)
+		}
+		for id, j := range judgementsOf(d) {
+			if len(j.Reasons) == 0 || !strings.Contains(j.Reasons[0].Why, "at the next pull") {
+				t.Errorf("%s: %v: %+v", name, id, j)
+			}
 		}
 	}
 }

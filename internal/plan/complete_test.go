@@ -14,6 +14,7 @@ import (
 // mapKeys are names that the entries of a map must have.
 var mapKeys = map[string]string{
 	"$.runtime.containerd.limits":   "MEMLOCK",
+	"$.runtime.registries":          "docker.io",
 	"$.system.sysctls":              "vm.swappiness",
 	"$.components.artifacts":        "containerd",
 	"$.components.features":         "FEATURE",
@@ -25,56 +26,67 @@ var mapKeys = map[string]string{
 
 // values are those that a leaf can have, where not every text does.
 var values = map[string]any{
-	"$.cluster.kubernetesVersion":                  "1.30.1",
-	"$.cluster.server":                             "https://other.example:6443",
-	"$.cluster.dnsDomain":                          "other.local",
-	"$.join.attested.timeouts.nonce":               nodeconfig.Duration(time.Minute),
-	"$.cloud.azure.custom.endpoints":               `{"name": "other"}`,
-	"$.cluster.dnsServiceIPs[0]":                   "10.9.9.9",
-	"$.cluster.serviceCIDRs[0]":                    "10.9.0.0/16",
-	"$.join.bootstrapToken":                        nodeconfig.NewSecret("fedcba.fedcba9876543210"),
-	"$.join.method":                                nodeconfig.JoinNone,
-	"$.join.exec.command":                          "/opt/bin/plugin",
-	"$.join.exec.apiVersion":                       "client.authentication.k8s.io/v1beta1",
-	"$.join.exec.env[0].name":                      "NAME",
-	"$.kubelet.nodeIPs[0]":                         "10.1.2.3",
-	"$.kubelet.taints[0].effect":                   "NoExecute",
-	"$.kubelet.imageCredentialProvider.binDir":     "/opt/other/bin",
-	"$.kubelet.imageCredentialProvider.configFile": "/etc/kubernetes/other.yaml",
-	"$.kubelet.dataDisk":                           "Temporary",
-	"$.runtime.cgroupDriver":                       "cgroupfs",
-	"$.runtime.lazyPull":                           "overlaybd",
-	"$.runtime.containerd.config":                  nodeconfig.NewSecret("oom_score = -500"),
-	"$.runtime.containerd.dataDir":                 "/mnt/other",
-	"$.runtime.containerd.metricsAddress":          "127.0.0.1:9999",
-	"$.runtime.containerd.limits.MEMLOCK":          "infinity",
-	"$.network.plugin":                             "kubenet",
-	"$.network.policy":                             "calico",
-	"$.network.ipFamilies[0]":                      "IPv6",
-	"$.network.nameservers[0]":                     "10.9.9.9",
-	"$.network.searchDomains[0]":                   "example.com",
-	"$.system.modules[0]":                          "ip_vs",
-	"$.proxy.http":                                 nodeconfig.NewSecret("http://proxy.example:3128"),
-	"$.proxy.https":                                nodeconfig.NewSecret("http://proxy.example:3128"),
-	"$.cloud.provider":                             "aws",
-	"$.cloud.azure.vmType":                         "standard",
-	"$.cloud.azure.loadBalancer.sku":               "basic",
-	"$.cloud.azure.backoff.mode":                   "default",
-	"$.components.artifacts.containerd.url":        "https://example.com/x.tgz",
-	"$.components.artifacts.containerd.sha256":     "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef",
+	"$.cluster.kubernetesVersion":                                  "1.30.1",
+	"$.cluster.server":                                             "https://other.example:6443",
+	"$.cluster.dnsDomain":                                          "other.local",
+	"$.join.attested.timeouts.nonce":                               nodeconfig.Duration(time.Minute),
+	"$.cloud.azure.custom.endpoints":                               `{"name": "other"}`,
+	"$.cluster.dnsServiceIPs[0]":                                   "10.9.9.9",
+	"$.cluster.serviceCIDRs[0]":                                    "10.9.0.0/16",
+	"$.join.bootstrapToken":                                        nodeconfig.NewSecret("fedcba.fedcba9876543210"),
+	"$.join.method":                                                nodeconfig.JoinNone,
+	"$.join.exec.command":                                          "/opt/bin/plugin",
+	"$.join.exec.apiVersion":                                       "client.authentication.k8s.io/v1beta1",
+	"$.join.exec.env[0].name":                                      "NAME",
+	"$.kubelet.nodeIPs[0]":                                         "10.1.2.3",
+	"$.kubelet.taints[0].effect":                                   "NoExecute",
+	"$.kubelet.imageCredentialProvider.binDir":                     "/opt/other/bin",
+	"$.kubelet.imageCredentialProvider.configFile":                 "/etc/kubernetes/other.yaml",
+	"$.kubelet.dataDisk":                                           "Temporary",
+	"$.runtime.cgroupDriver":                                       "cgroupfs",
+	"$.runtime.lazyPull":                                           "overlaybd",
+	"$.runtime.containerd.config":                                  nodeconfig.NewSecret("oom_score = -500"),
+	"$.runtime.containerd.dataDir":                                 "/mnt/other",
+	"$.runtime.containerd.metricsAddress":                          "127.0.0.1:9999",
+	"$.runtime.containerd.limits.MEMLOCK":                          "infinity",
+	`$.runtime.registries["docker.io"].mirrors[0].url`:             "https://other.example",
+	`$.runtime.registries["docker.io"].mirrors[0].capabilities[0]`: "resolve",
+	`$.runtime.registries["docker.io"].server.url`:                 "https://other.example",
+	`$.runtime.registries["docker.io"].server.capabilities[0]`:     "resolve",
+	"$.network.plugin":                                             "kubenet",
+	"$.network.policy":                                             "calico",
+	"$.network.ipFamilies[0]":                                      "IPv6",
+	"$.network.nameservers[0]":                                     "10.9.9.9",
+	"$.network.searchDomains[0]":                                   "example.com",
+	"$.system.modules[0]":                                          "ip_vs",
+	"$.proxy.http":                                                 nodeconfig.NewSecret("http://proxy.example:3128"),
+	"$.proxy.https":                                                nodeconfig.NewSecret("http://proxy.example:3128"),
+	"$.cloud.provider":                                             "aws",
+	"$.cloud.azure.vmType":                                         "standard",
+	"$.cloud.azure.loadBalancer.sku":                               "basic",
+	"$.cloud.azure.backoff.mode":                                   "default",
+	"$.components.artifacts.containerd.url":                        "https://example.com/x.tgz",
+	"$.components.artifacts.containerd.sha256":                     "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef",
 }
 
 // needs is what must be said as well for a leaf to mean anything.
 var needs = map[string]func(*nodeconfig.NodeConfig){
-	"$.join.clientCertificate": func(c *nodeconfig.NodeConfig) { c.Join.Method = nodeconfig.JoinClientCertificate },
-	"$.join.exec":              func(c *nodeconfig.NodeConfig) { c.Join.Method = nodeconfig.JoinExec; c.Join.Exec.Command = "/bin/true" },
-	"$.join.exec.env":          func(c *nodeconfig.NodeConfig) { c.Join.Exec.Env[0].Name = "X" },
-	"$.kubelet.taints":         func(c *nodeconfig.NodeConfig) { c.Kubelet.Taints[0] = nodeconfig.Taint{Key: "a", Effect: "NoSchedule"} },
-	"$.kubelet.flags":          func(c *nodeconfig.NodeConfig) { c.Kubelet.Flags[0].Name = "x" },
+	"$.join.clientCertificate":                  func(c *nodeconfig.NodeConfig) { c.Join.Method = nodeconfig.JoinClientCertificate },
+	"$.join.exec":                               func(c *nodeconfig.NodeConfig) { c.Join.Method = nodeconfig.JoinExec; c.Join.Exec.Command = "/bin/true" },
+	"$.join.exec.env":                           func(c *nodeconfig.NodeConfig) { c.Join.Exec.Env[0].Name = "X" },
+	"$.kubelet.taints":                          func(c *nodeconfig.NodeConfig) { c.Kubelet.Taints[0] = nodeconfig.Taint{Key: "a", Effect: "NoSchedule"} },
+	"$.kubelet.flags":                           func(c *nodeconfig.NodeConfig) { c.Kubelet.Flags[0].Name = "x" },
+	`$.runtime.registries["docker.io"].mirrors`: func(c *nodeconfig.NodeConfig) { login(&c.Runtime.Registries["docker.io"].Mirrors[0]) },
+	`$.runtime.registries["docker.io"].server`:  func(c *nodeconfig.NodeConfig) { login(c.Runtime.Registries["docker.io"].Server) },
 	"$.kubelet.imageCredentialProvider": func(c *nodeconfig.NodeConfig) {
 		c.Kubelet.ImageCredentialProvider.BinDir = "/opt/bin"
 		c.Kubelet.ImageCredentialProvider.Config = map[string]any{}
 	},
+}
+
+// login makes a server of images one that the node logs in to.
+func login(h *nodeconfig.RegistryHost) {
+	h.URL, h.Capabilities, h.Username, h.Password = "https://mirror.example", []string{"pull"}, nodeconfig.NewSecret("a"), nodeconfig.NewSecret("b")
 }
 
 // certificates gives the leaves that are certificates values that they can have.
@@ -85,6 +97,7 @@ func certificates(t *testing.T) {
 	for _, path := range []string{
 		"$.cluster.certificateAuthority", "$.cluster.serverCertificate", "$.join.clientCertificate.certificate",
 		"$.trust.certificates[0]", "$.proxy.certificateAuthority",
+		`$.runtime.registries["docker.io"].mirrors[0].certificateAuthority`, `$.runtime.registries["docker.io"].server.certificateAuthority`,
 	} {
 		values[path] = pair.Certificate
 	}

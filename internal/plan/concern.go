@@ -43,6 +43,7 @@ var concerns = []*concern{
 	&kubeletStart,
 	&modules,
 	&proxy,
+	&registries,
 	&resolver,
 	&supported,
 	&sysctls,

@@ -10,9 +10,6 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// registriesDir is where containerd looks for the settings of registries.
-const registriesDir = "/etc/containerd/certs.d"
-
 // containerdConfig is containerd's configuration, with the contract's own merged over it.
 func containerdConfig(in *input, out *output) *toml.Table {
 	var (
@@ -146,7 +143,14 @@ func checkDrivers(in *input, doc *toml.Table) string {
 // ValidatePluginConfig), and another directory than the one where the contract's registries are written.
 func checkRegistry(in *input, doc *toml.Table) string {
 	registry, _ := doc.Get("plugins", in.schema.images, "registry").(*toml.Table)
-	if registry == nil || registry.Get("config_path") == "" {
+	if registry == nil {
+		return ""
+	}
+	path := registry.Get("config_path")
+	if path != registriesDir && len(in.config.Runtime.Registries) > 0 {
+		return "has another registry.config_path than " + registriesDir + ", where runtime.registries is written: leave one of them out"
+	}
+	if path == "" {
 		return ""
 	}
 	if mirrors, ok := registry.Get("mirrors").(*toml.Table); ok && !mirrors.Empty() {

@@ -16,21 +16,22 @@ import (
 // enums are the native fields whose values are a closed set, by type and field; nodeconfig.Validate
 // has the same sets, which a test holds.
 var enums = map[string][]any{
-	"NodeConfig.apiVersion": {nodeconfig.APIVersion},
-	"NodeConfig.kind":       {nodeconfig.Kind},
-	"Join.method":           {"BootstrapToken", "ClientCertificate", "Exec", "Attested", "None"},
-	"Kubelet.dataDisk":      {"OS", "Temporary"},
-	"Taint.effect":          {"NoSchedule", "PreferNoSchedule", "NoExecute"},
-	"Runtime.cgroupDriver":  {"systemd", "cgroupfs"},
-	"Runtime.lazyPull":      {"overlaybd", "soci"},
-	"Network.plugin":        {"none", "azure", "kubenet"},
-	"Network.policy":        {"none", "azure", "calico"},
-	"Network.ipFamilies":    {"IPv4", "IPv6"},
-	"Cloud.provider":        {"azure", "aws"},
-	"Azure.vmType":          {"standard", "vmss"},
-	"AzureLoadBalancer.sku": {"basic", "standard"},
-	"AzureBackoff.mode":     {"default", "v2"},
-	"Components.layout":     families(),
+	"NodeConfig.apiVersion":     {nodeconfig.APIVersion},
+	"NodeConfig.kind":           {nodeconfig.Kind},
+	"Join.method":               {"BootstrapToken", "ClientCertificate", "Exec", "Attested", "None"},
+	"Kubelet.dataDisk":          {"OS", "Temporary"},
+	"Taint.effect":              {"NoSchedule", "PreferNoSchedule", "NoExecute"},
+	"Runtime.cgroupDriver":      {"systemd", "cgroupfs"},
+	"Runtime.lazyPull":          {"overlaybd", "soci"},
+	"RegistryHost.capabilities": {"pull", "resolve"},
+	"Network.plugin":            {"none", "azure", "kubenet"},
+	"Network.policy":            {"none", "azure", "calico"},
+	"Network.ipFamilies":        {"IPv4", "IPv6"},
+	"Cloud.provider":            {"azure", "aws"},
+	"Azure.vmType":              {"standard", "vmss"},
+	"AzureLoadBalancer.sku":     {"basic", "standard"},
+	"AzureBackoff.mode":         {"default", "v2"},
+	"Components.layout":         families(),
 }
 
 func families() (names []any) {

@@ -1,0 +1,118 @@
+package nodeconfig
+
+import (
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/slipway-dev/slipway/internal/document"
+)
+
+// AnyRegistry is the entry for registries that have none (containerd docs/hosts.md, "Registry Host Namespace").
+const AnyRegistry = "_default"
+
+// hosts are all servers of a registry.
+func (r Registry) hosts() []*RegistryHost {
+	var hosts []*RegistryHost
+	for i := range r.Mirrors {
+		hosts = append(hosts, &r.Mirrors[i])
+	}
+	if r.Server != nil {
+		hosts = append(hosts, r.Server)
+	}
+	return hosts
+}
+
+// registry validates how images of a registry are pulled.
+func (v *validator) registry(host string, r Registry) {
+	at := document.FieldPath("$.runtime.registries", host)
+	if host != AnyRegistry && !isRegistryName(host) {
+		v.vital(at, `is not the host of a registry; use HOST or HOST:PORT in lower case, as images name it, or "_default"`)
+		return
+	}
+	if len(r.Mirrors) == 0 && r.Server == nil {
+		v.vital(at, "has neither mirrors nor a server; give one, or leave the registry out")
+	}
+	seen := make(map[string]bool)
+	for i := range r.Mirrors {
+		here := document.IndexPath(at+".mirrors", i)
+		if url := r.Mirrors[i].URL; seen[url] {
+			v.vital(here+".url", "is in the list twice")
+		}
+		seen[r.Mirrors[i].URL] = true
+		v.registryHost(here, &r.Mirrors[i])
+	}
+	if r.Server != nil {
+		v.registryHost(at+".server", r.Server)
+	}
+}
+
+func (v *validator) registryHost(at string, h *RegistryHost) {
+	if reason := checkRegistryURL(h.URL); reason != "" {
+		v.vital(at+".url", reason)
+	}
+	for i, capability := range h.Capabilities {
+		if capability != "pull" && capability != "resolve" {
+			v.vital(document.IndexPath(at+".capabilities", i), "want one of pull, resolve")
+		} else if slices.Contains(h.Capabilities[:i], capability) {
+			v.vital(document.IndexPath(at+".capabilities", i), "is in the list twice")
+		}
+	}
+	if h.CertificateAuthority != "" {
+		if err := checkCertificates(h.CertificateAuthority); err != nil {
+			v.vital(at+".certificateAuthority", err.Error())
+		}
+	}
+	switch {
+	case h.Username.IsZero() != h.Password.IsZero():
+		v.vital(at+".username", "goes with a password; give both or none")
+	case strings.Contains(h.Username.Reveal(), ":"):
+		v.vital(at+".username", "has a colon, which ends a user name (RFC 7617)")
+	case singleLine(h.Username.Reveal()) != "":
+		v.vital(at+".username", "has a line break")
+	case singleLine(h.Password.Reveal()) != "":
+		v.vital(at+".password", "has a line break")
+	}
+}
+
+// checkRegistryURL returns what is wrong with the URL of a server of images.
+func checkRegistryURL(s string) string {
+	u, err := url.Parse(s)
+	if err != nil || !isPrintable(s) || u.Scheme != "https" && u.Scheme != "http" || !isHostPort(strings.ToLower(u.Host)) ||
+		u.RawQuery != "" || u.ForceQuery || u.Fragment != "" || strings.HasSuffix(s, "#") {
+		return "is not a URL of the form https://HOST[:PORT][/PATH]"
+	}
+	if u.User != nil {
+		return "has a user in it; use username and password"
+	}
+	return ""
+}
+
+// maxRegistryName is the longest DNS name (RFC 1035, 2.3.4), and no directory has a much longer one.
+const maxRegistryName = 253
+
+// isRegistryName is what images name a registry by, in lower case: its directory has that name, too. (An IPv6 address
+// has a port: containerd takes what follows its last colon for one.)
+func isRegistryName(s string) bool {
+	if addr, err := netip.ParseAddrPort(s); err == nil && addr.Addr().Is6() {
+		return addr.Addr().Zone() == ""
+	}
+	return isHostPort(s) && len(s) <= maxRegistryName && !strings.HasPrefix(s, "[")
+}
+
+// isHostPort is HOST or HOST:PORT, the host a DNS name or an address.
+func isHostPort(s string) bool {
+	host, port, hasPort := s, "", false
+	if i := strings.LastIndexByte(s, ':'); i >= 0 && !strings.HasSuffix(s, "]") {
+		host, port, hasPort = s[:i], s[i+1:], true
+	}
+	if hasPort && (!isPort(port) || !isNumber(port, 5) || port == "0") {
+		return false
+	}
+	if inner, ok := strings.CutPrefix(host, "["); ok {
+		addr, err := netip.ParseAddr(strings.TrimSuffix(inner, "]"))
+		return strings.HasSuffix(inner, "]") && err == nil && addr.Is6() && addr.Zone() == ""
+	}
+	return isDNSName(host)
+}
