@@ -52,6 +52,8 @@ func TestSecretsAreNotPrinted(t *testing.T) {
 			return "-----BEGIN PRIVATE KEY-----\n" + base64.StdEncoding.EncodeToString([]byte(canary)) + "\n-----END PRIVATE KEY-----\n"
 		case "$.proxy.http", "$.proxy.https":
 			return "http://u:" + canary + "@proxy.example:1"
+		case "$.runtime.containerd.config":
+			return `x = "` + canary + `"`
 		}
 		return canary
 	})

@@ -49,6 +49,8 @@ func nativeSecrets(t *testing.T) *contracts.Secrets {
 			return canaryKey
 		case "$.proxy.http", "$.proxy.https":
 			return "http://u:" + canary + "@proxy.example:1"
+		case "$.runtime.containerd.config":
+			return `x = "` + canary + `"`
 		}
 		return canary
 	})

@@ -27,6 +27,7 @@ var together = []struct{ path, document string }{
 	{"$.cloud.azure.rateLimit", `{"cloud": {"azure": {"rateLimit": {"enabled": true}}}}`},
 	{"$.cloud.azure.custom", `{"cloud": {"azure": {"environment": "AKSCustom", "custom": {"endpoints": "{}"}}}}`},
 	{"$.cloud.aws", `{"cloud": {"provider": "aws"}}`},
+	{"$.runtime.registries", `{"runtime": {"registries": {"docker.io": {"mirrors": [{"url": "https://mirror.example"}]}}}}`},
 	{"$.components.preinstalled", `{"components": {"layout": "aks"}}`},
 	{"$.network.ipFamilies", `{"components": {"layout": "aks"}}`},
 	{"$.cluster_config.cloud_provider_config.backoff_", `{"cluster_config": {"cloud_provider_config": {"backoff": true, "backoff_mode": "default"}}}`},

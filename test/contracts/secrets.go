@@ -86,8 +86,8 @@ func (s *Secrets) ofType(t reflect.Type, at string) *document.Node {
 			return &document.Node{Kind: document.List, Items: []document.Node{*item}}
 		}
 	case t.Kind() == reflect.Map:
-		if value := s.ofType(t.Elem(), document.FieldPath(at, "A")); value != nil {
-			return &document.Node{Kind: document.Map, Fields: []document.Field{{Name: "A", Value: *value}}}
+		if value := s.ofType(t.Elem(), document.FieldPath(at, "a")); value != nil {
+			return &document.Node{Kind: document.Map, Fields: []document.Field{{Name: "a", Value: *value}}}
 		}
 	case t.Kind() == reflect.Struct:
 		n := &document.Node{Kind: document.Map}
@@ -105,6 +105,9 @@ func (s *Secrets) ofType(t reflect.Type, at string) *document.Node {
 		}
 		if _, named := t.FieldByName("Name"); named { // a variable is nothing without its name
 			n.Fields = append(n.Fields, document.Field{Name: "name", Value: document.Node{Kind: document.String, Text: "A"}})
+		}
+		if t == reflect.TypeFor[nodeconfig.RegistryHost]() { // nor is a server without its URL
+			n.Fields = append(n.Fields, document.Field{Name: "url", Value: document.Node{Kind: document.String, Text: "https://registry.example"}})
 		}
 		return n
 	}
