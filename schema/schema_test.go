@@ -200,6 +200,7 @@ var enumerated = map[string]string{
 	"effect":       "kubelet: {taints: [{key: k, effect: %}]}",
 	"cgroupDriver": "runtime: {cgroupDriver: %}",
 	"lazyPull":     "runtime: {lazyPull: %}",
+	"capabilities": "runtime: {registries: {a: {mirrors: [{url: 'https://b', capabilities: [%]}]}}}",
 	"plugin":       "network: {plugin: %}",
 	"policy":       "network: {policy: %}",
 	"ipFamilies":   "network: {ipFamilies: [%]}",
