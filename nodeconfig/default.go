@@ -57,6 +57,8 @@ func Default(c *NodeConfig) {
 		// An empty file is still a file, and the canonical form has to tell it from none.
 		c.Kubelet.Config = map[string]any{"apiVersion": KubeletConfigVersion, "kind": KubeletConfigKind}
 	}
+	defaultFiles(c.Files)
+	defaultUnits(c.Units)
 	normalizePEM(c)
 	seal(c)
 	if c.Cloud.Azure != nil {

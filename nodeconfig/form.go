@@ -30,6 +30,7 @@ var (
 	imageCharacter    = or(isAlphanumeric, "._/:@-")
 	parameterFirst    = or(isLowerDigit, "_")
 	parameterFollows  = or(isAlphanumeric, "_/*-")
+	unitCharacter     = or(isAlphanumeric, `:_.\@-`)
 	hexadecimalDigits = or(isDigit, "abcdefABCDEF")
 )
 

@@ -33,6 +33,10 @@ type NodeConfig struct {
 	Checks Checks `json:"checks,omitzero"`
 	// Components says what the image is expected to hold, and where else it may come from.
 	Components Components `json:"components,omitzero"`
+	// Files are files of the author's own: at most 128, together with Units at most 1 MiB.
+	Files []File `json:"files,omitempty"`
+	// Units are systemd units of the author's own, and what is said about units of others: at most 64.
+	Units []Unit `json:"units,omitempty"`
 }
 
 // Metadata names a document.

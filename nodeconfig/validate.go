@@ -38,6 +38,8 @@ func Repair(c *NodeConfig) []Problem {
 	v.network(&c.Network)
 	v.system(&c.System)
 	v.surroundings(c)
+	v.files(c)
+	v.units(c)
 	SortProblems(v.problems)
 	return v.problems
 }

@@ -34,6 +34,10 @@ var vital = []string{
 	"$.checks.apiServerTimeout",
 	"$.checks.changeTimeout",
 	"$.components.layout",
+
+	// What somebody else on the node needs, in a way that only the author knows.
+	"$.files",
+	"$.units",
 }
 
 // Vital reports whether a problem with the value at a path of a NodeConfig is fatal: the value is vital itself, or

@@ -209,6 +209,7 @@ var enumerated = map[string]string{
 	"sku":          "cloud: {azure: {loadBalancer: {sku: %}}}",
 	"mode":         "cloud: {azure: {backoff: {mode: %}}}",
 	"layout":       "components: {layout: %}",
+	"state":        "units: [{name: a.service, state: %}]",
 }
 
 // TestEnumerationsAreTheValidators holds that the validation takes each value of an enumeration, and

@@ -66,6 +66,10 @@ var good = map[string]string{
 	"$.components.layout":                  `"standard"`,
 	"$.components.artifacts":               `{"containerd":{"version":"2.2.4","url":"https://x.example/c","sha256":"00"}}`,
 	"$.checks.timeout":                     `"10m"`,
+	"$.files": `[{"path":"/etc/app.conf","mode":"0755","content":"a","restarts":["app.service"],"reloads":["web.service"]},` +
+		`{"path":"/opt/app/data","base64":"AAE="},{"path":"/etc/app.secret","secret":"s"}]`,
+	"$.units": `[{"name":"app.service","content":"[Service]\nExecStart=/bin/true\n","dropIns":[{"name":"10-app.conf","content":"[Service]\nNice=1\n"}],` +
+		`"enabled":true,"state":"None"},{"name":"old.service","state":"Masked"}]`,
 
 	"$.pre_provision_only":                          "false", // else the node does not join, and nothing that it joins with counts
 	"$.custom_cloud_config.custom_cloud_env_name":   `"AKSCustom"`,

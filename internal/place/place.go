@@ -131,6 +131,8 @@ type Purpose struct {
 	roots []string
 	// except are paths below them that it may not be, like reserved.
 	except []string
+	// instead are such paths with a reason of their own.
+	instead []reservation
 }
 
 // The purposes.
@@ -164,12 +166,101 @@ var (
 			"/home", "/opt", "/var", "/var/lib",
 		),
 	}
+	// UserFile is a file of the contract's author: a setting of a program, a script, a static pod. It is neither one
+	// that Slipway writes or keeps a part of, on any node of any family, nor one that a machine needs to boot, or a
+	// person to log in; nor where a program keeps its own state. It lasts over a boot.
+	UserFile = &Purpose{
+		roots: []string{"/etc/", "/opt/", "/usr/local/", "/var/lib/"},
+		except: append(rootsOfFamilies(),
+			"/usr/local/lib/systemd/",
+			"/var/lib/apt/", "/var/lib/containerd/", "/var/lib/dbus/", "/var/lib/dpkg/", "/var/lib/pacman/", "/var/lib/rpm/", "/var/lib/systemd/",
+			"/var/lib/etcd/", "/var/lib/sudo/", "/var/lib/polkit-1/", "/var/lib/sss/", "/var/lib/NetworkManager/", "/var/lib/update-manager/",
+			// The kubelet's own state; configurations and profiles of seccomp are none.
+			"/var/lib/kubelet/actuated_pods_state", "/var/lib/kubelet/allocated_pods_state", "/var/lib/kubelet/checkpoints/",
+			"/var/lib/kubelet/cpu_manager_state", "/var/lib/kubelet/device-plugins/", "/var/lib/kubelet/dra_manager_state",
+			"/var/lib/kubelet/graceful_node_shutdown_state", "/var/lib/kubelet/image_manager/", "/var/lib/kubelet/memory_manager_state",
+			"/var/lib/kubelet/pki/", "/var/lib/kubelet/plugin-containers/", "/var/lib/kubelet/plugins/", "/var/lib/kubelet/plugins_registry/",
+			"/var/lib/kubelet/pod_status_manager_state", "/var/lib/kubelet/pod-resources/", "/var/lib/kubelet/pods/", "/var/lib/kubelet/usernsMappings/",
+		),
+		instead: append(writtenByFamilies(), userFileInstead...),
+	}
 )
+
+// Why a user's file may not be somewhere, where there is more to say than that it is another program's place.
+const (
+	shared  = "has a part that Slipway writes; use the setting of the contract for it"
+	unit    = "is a place of systemd's units; use units"
+	login   = "is needed to log in"
+	boot    = "is needed to boot"
+	machine = "is what the machine is identified or reached by"
+)
+
+// userFileInstead are files and directories that are not a user's: hosts(5), environment(5), fstab(5), systemd.unit(5),
+// login.defs(5), nsswitch.conf(5), sshd(8), profile(5), crypttab(5), grub-mkconfig(8), mkinitramfs(8), dracut.conf(5).
+var userFileInstead = []reservation{
+	{"/etc/environment", shared},
+	{"/etc/fstab", shared},
+	{"/etc/hosts", shared},
+
+	{"/etc/systemd/system/", unit},
+	{"/etc/systemd/system.attached/", unit},
+	{"/etc/systemd/system.control/", unit},
+	{"/etc/systemd/system-environment-generators/", unit},
+	{"/etc/systemd/system-generators/", unit},
+	{"/etc/systemd/user/", unit},
+
+	{"/etc/bash.bashrc", login},
+	{"/etc/bashrc", login},
+	{"/etc/doas.conf", login},
+	{"/etc/login.defs", login},
+	{"/etc/nologin", login},
+	{"/etc/nsswitch.conf", login},
+	{"/etc/pam.conf", login},
+	{"/etc/polkit-1/", login},
+	{"/etc/profile", login},
+	{"/etc/profile.d/", login},
+	{"/etc/security/", login},
+	{"/etc/securetty", login},
+	{"/etc/shells", login},
+	{"/etc/ssh/", login},
+	{"/etc/subgid", login},
+	{"/etc/subuid", login},
+	{"/etc/sudo.conf", login},
+
+	{"/etc/crypttab", boot},
+	{"/etc/dracut.conf", boot},
+	{"/etc/dracut.conf.d/", boot},
+	{"/etc/grub.d/", boot},
+	{"/etc/initramfs-tools/", boot},
+	{"/etc/inittab", boot},
+	{"/etc/selinux/", boot},
+	{"/etc/verity/", boot},
+
+	{"/etc/hostname", machine},
+	{"/etc/resolv.conf", machine},
+}
+
+// writtenByFamilies are the files of a node of each family.
+func writtenByFamilies() (all []reservation) {
+	for _, p := range profile.All() {
+		for _, path := range append(p.Paths.Files(), p.Paths.CredentialConfig, p.Paths.Kubelet, p.Paths.Containerd, p.Paths.Runc) {
+			if path != "" {
+				all = append(all, reservation{path, slipway})
+			}
+		}
+	}
+	return all
+}
 
 // Check returns why a path that a contract names may not be used for the purpose, or "" where it may.
 func (p *Purpose) Check(name string) string {
 	if reason := refused(name); reason != "" {
 		return reason
+	}
+	for _, i := range p.instead {
+		if within(name, i.path) {
+			return i.whom
+		}
 	}
 	for _, e := range p.except {
 		if within(name, e) {

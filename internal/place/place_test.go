@@ -28,19 +28,47 @@ func TestCheck(t *testing.T) {
 
 // No purpose opens what is closed to everybody.
 func TestPurposesAreNarrower(t *testing.T) {
-	for purpose, of := range map[string]*place.Purpose{"credential provider": place.CredentialProviderConfig, "data": place.DataDirectory} {
+	for purpose, of := range map[string]*place.Purpose{
+		"credential provider": place.CredentialProviderConfig, "data": place.DataDirectory, "user's file": place.UserFile,
+	} {
 		for _, name := range []string{
 			"", "/", "/etc", "/etc/shadow", "/etc/ld.so.preload", "/etc/slipway/config.yaml", "/opt/slipway/x", "/run/slipway/x", "/var/lib/slipway", "/proc",
-			"/proc/sys/x", "/sys", "/dev/sda", "/usr/bin/x", "/boot", "/var/lib", "/var/lib/kubelet/pods", "/etc/kubernetes/manifests/x", "/mnt/../etc/shadow",
+			"/proc/sys/x", "/sys", "/dev/sda", "/usr/bin/x", "/boot", "/var/lib", "/var/lib/kubelet/pods", "/mnt/../etc/shadow",
 		} {
 			if of.Check(name) == "" {
 				t.Errorf("%s: %q is taken", purpose, name)
 			}
 		}
 	}
+	for _, of := range []*place.Purpose{place.CredentialProviderConfig, place.DataDirectory} {
+		if of.Check("/etc/kubernetes/manifests/x") == "" {
+			t.Error("a static pod is no place of a program's")
+		}
+	}
 	for _, name := range []string{"/mnt", "/mnt/containerd", "/data", "/nvme/0", "/var/lib/containerd", "/home/containerd", "/opt/containerd"} {
 		if reason := place.DataDirectory.Check(name); reason != "" {
 			t.Errorf("%s %s", name, reason)
+		}
+	}
+}
+
+// A user's file is no file of Slipway's, of any family, and none that others depend on.
+func TestUserFile(t *testing.T) {
+	for name, want := range map[string]string{
+		"/etc/app.conf": "", "/etc/cron.d/app": "", "/etc/sysctl.d/10-app.conf": "", "/etc/modprobe.d/app.conf": "", "/etc/default/grub.d/app.cfg": "",
+		"/etc/kubernetes/manifests/app.yaml": "", "/etc/systemd/journald.conf.d/app.conf": "", "/etc/containerd/certs.d/r.example/hosts.toml": "",
+		"/opt/app/run": "", "/usr/local/bin/app": "", "/var/lib/app/x": "", "/var/lib/kubelet/seccomp/profiles/app.json": "",
+		"/etc/hosts": "use the setting", "/etc/fstab": "use the setting", "/etc/environment": "use the setting",
+		"/etc/systemd/system/a.service": "use units", "/etc/systemd/system": "use units", "/usr/local/lib/systemd/system/a.service": "other programs",
+		"/etc/ssh/sshd_config.d/x.conf": "log in", "/etc/pam.d/login": "operating system", "/etc/profile.d/x.sh": "log in", "/etc/nsswitch.conf": "log in",
+		"/etc/grub.d/40_x": "boot", "/etc/crypttab": "boot", "/etc/resolv.conf": "reached by", "/etc/hostname": "reached by",
+		"/etc/kubernetes/kubelet.conf": "reserved for Slipway", "/var/lib/kubelet/kubeconfig": "reserved for Slipway", "/etc/default/kubelet": "reserved for Slipway",
+		"/etc/kubernetes/pki/ca.crt": "reserved for Slipway", "/etc/sysctl.d/99-slipway.conf": "reserved for Slipway", "/opt/azure/containers/x": "other programs",
+		"/var/lib/kubelet/pods/x": "other programs", "/var/lib/containerd/x": "other programs",
+		"/usr/bin/x": "must be below", "/run/x": "must be below", "/var/log/x": "must be below", "/boot/grub/grub.cfg": "must be below", "/root/x": "must be below",
+	} {
+		if got := place.UserFile.Check(name); (got == "") != (want == "") || !strings.Contains(got, want) {
+			t.Errorf("%s: %q, want %q", name, got, want)
 		}
 	}
 }

@@ -65,6 +65,16 @@ var values = map[string]any{
 	"$.cloud.azure.vmType":                                         "standard",
 	"$.cloud.azure.loadBalancer.sku":                               "basic",
 	"$.cloud.azure.backoff.mode":                                   "default",
+	"$.files[0].path":                                              "/etc/other.conf",
+	"$.files[0].mode":                                              "0755",
+	"$.files[0].base64":                                            "AAE=",
+	"$.files[0].restarts[0]":                                       "other.service",
+	"$.files[0].reloads[0]":                                        "other.service",
+	"$.units[0].name":                                              "other.service",
+	"$.units[0].content":                                           "[Service]\nExecStart=/bin/false\n",
+	"$.units[0].dropIns[0].name":                                   "20-other.conf",
+	"$.units[0].dropIns[0].content":                                "[Service]\nNice=5\n",
+	"$.units[0].state":                                             nodeconfig.UnitDisabled,
 	"$.components.artifacts.containerd.url":                        "https://example.com/x.tgz",
 	"$.components.artifacts.containerd.sha256":                     "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef",
 }
@@ -81,6 +91,13 @@ var needs = map[string]func(*nodeconfig.NodeConfig){
 	"$.kubelet.imageCredentialProvider": func(c *nodeconfig.NodeConfig) {
 		c.Kubelet.ImageCredentialProvider.BinDir = "/opt/bin"
 		c.Kubelet.ImageCredentialProvider.Config = map[string]any{}
+	},
+	"$.files": func(c *nodeconfig.NodeConfig) { c.Files[0].Path = "/etc/app.conf" },
+	"$.units": func(c *nodeconfig.NodeConfig) {
+		c.Units[0].Name, c.Units[0].Content = "app.service", "[Service]\nExecStart=/bin/true\n"
+	},
+	"$.units[0].dropIns": func(c *nodeconfig.NodeConfig) {
+		c.Units[0].DropIns = []nodeconfig.DropIn{{Name: "10-app.conf", Content: "[Service]\nNice=1\n"}}
 	},
 }
 

@@ -31,6 +31,7 @@ var concerns = []*concern{
 	&credentials,
 	&environment,
 	&features,
+	&files,
 	&hostname,
 	&image,
 	&imageCredentialProvider,
@@ -48,6 +49,7 @@ var concerns = []*concern{
 	&supported,
 	&sysctls,
 	&trust,
+	&units,
 }
 
 // readByAll are the settings that decide for every concern: they are in the input itself.

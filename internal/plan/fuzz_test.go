@@ -36,6 +36,9 @@ func FuzzNew(f *testing.F) {
 		"components: {layout: aks, preinstalled: true, features: {A: '$(x)'}}\ncloud: {provider: azure}\n",
 		"cloud: {azure: {custom: {endpoints: \"{\\n}\"}, identity: {clientSecret: \"a\\\"b\"}}}\n",
 		"network: {plugin: kubenet, ipFamilies: [IPv6]}\n",
+		"files: [{path: /etc/a, content: x, restarts: [a.service, kubelet.service]}, {path: /opt/a, base64: AAE=, mode: '755', reloads: [b.service]}, {path: /etc/b, secret: y}]\n",
+		"units: [{name: a.service, content: \"[Service]\\nExecStart=/bin/sh -c 'x'\\n[Install]\\nWantedBy=\\\\\\n a.target b.target\", enabled: true}, {name: b@.service, content: '[Unit]'}]\n",
+		"units: [{name: kubelet.service, dropIns: [{name: 50-x.conf, content: '[Service]'}]}, {name: c.socket, state: Masked}, {name: d.timer, state: Stopped}, {name: e.service, enabled: true}]\n",
 	} {
 		f.Add([]byte(minimal+more), ubuntu)
 		f.Add([]byte(minimal+more), []byte(`{"components":[{"name":"kubelet","version":"1.36.3","path":"relative/../kubelet"}],"nodeIPs":["x y"]}`))

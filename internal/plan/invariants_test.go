@@ -89,7 +89,8 @@ func resourceViolations(c *nodeconfig.NodeConfig, r resource.Resource) []string 
 		fail("has exit code %d, which the table does not have", r.ExitCode)
 	}
 	for _, unit := range r.Restarts {
-		if !slices.Contains([]string{kubeletUnit, familyOf(c).Kubelet.Prepare, containerdUnit, retireUnit + ".path"}, unit) {
+		own := []string{kubeletUnit, familyOf(c).Kubelet.Prepare, containerdUnit, retireUnit + ".path"}
+		if !slices.Contains(own, unit) && !slices.Contains(affected(c), unit) {
 			fail("restarts %s", unit)
 		}
 	}
@@ -99,10 +100,10 @@ func resourceViolations(c *nodeconfig.NodeConfig, r resource.Resource) []string 
 		if spec.Mode&^0o755 != 0 || spec.UID != 0 || spec.GID != 0 {
 			fail("has mode %04o and owner %d:%d", spec.Mode, spec.UID, spec.GID)
 		}
-		if spec.Secret && spec.Mode != 0o600 {
+		if spec.Secret && spec.Mode&^0o600 != 0 {
 			fail("is secret and has mode %04o", spec.Mode)
 		}
-		if strings.HasPrefix(spec.Path, resource.UnitDir) {
+		if strings.HasPrefix(spec.Path, resource.UnitDir) && !authored(c, spec.Path) {
 			found = append(found, unitViolations(string(spec.Content))...)
 		}
 	case *resource.Directory:
@@ -123,6 +124,27 @@ func resourceViolations(c *nodeconfig.NodeConfig, r resource.Resource) []string 
 		}
 	}
 	return found
+}
+
+// affected are the units that the contract's own files and units are about.
+func affected(c *nodeconfig.NodeConfig) []string {
+	var units []string
+	for _, f := range c.Files {
+		units = append(units, slices.Concat(f.Restarts, f.Reloads)...)
+	}
+	for _, u := range c.Units {
+		units = append(units, u.Name)
+	}
+	return units
+}
+
+// authored reports whether a file is one of the contract's own units: what it runs is not the planner's to say.
+func authored(c *nodeconfig.NodeConfig, name string) bool {
+	return slices.ContainsFunc(c.Units, func(u nodeconfig.Unit) bool {
+		return name == nodeconfig.UnitPath(u.Name) && u.Content != "" || slices.ContainsFunc(u.DropIns, func(d nodeconfig.DropIn) bool {
+			return name == nodeconfig.DropInPath(u.Name, d.Name)
+		})
+	})
 }
 
 func pathViolations(name string) []string {

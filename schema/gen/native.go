@@ -32,6 +32,7 @@ var enums = map[string][]any{
 	"AzureLoadBalancer.sku":     {"basic", "standard"},
 	"AzureBackoff.mode":         {"default", "v2"},
 	"Components.layout":         families(),
+	"Unit.state":                {"Started", "Stopped", "Disabled", "Masked", "None"},
 }
 
 func families() (names []any) {

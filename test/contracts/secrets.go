@@ -109,6 +109,9 @@ func (s *Secrets) ofType(t reflect.Type, at string) *document.Node {
 		if t == reflect.TypeFor[nodeconfig.RegistryHost]() { // nor is a server without its URL
 			n.Fields = append(n.Fields, document.Field{Name: "url", Value: document.Node{Kind: document.String, Text: "https://registry.example"}})
 		}
+		if t == reflect.TypeFor[nodeconfig.File]() { // nor is a file without its path
+			n.Fields = append(n.Fields, document.Field{Name: "path", Value: document.Node{Kind: document.String, Text: "/etc/secret"}})
+		}
 		return n
 	}
 	return nil
