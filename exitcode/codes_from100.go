@@ -61,7 +61,7 @@ var from100 = []Code{
 	{129, "ERR_DRA_DRIVER_START_FAIL", AKS,
 		"the driver for dynamic resource allocation could not be started",
 		"read the journal of the driver's unit, and check that the cluster's version has the feature"},
-	{130, "ERR_SWAP_CREATE_FAIL", AKS,
+	{130, "ERR_SWAP_CREATE_FAIL", Slipway,
 		"the swap file could not be made or enabled",
 		"run swapon --show, and check that the disk's file system supports swap files"},
 	{131, "ERR_SWAP_CREATE_INSUFFICIENT_DISK_SPACE", AKS,

@@ -20,6 +20,7 @@ const (
 	SysctlFailed            = 103
 	KubeletInstallFailed    = 121 // there is no kubelet binary
 	Timeout                 = 124 // the provisioning as a whole took too long
+	SwapFailed              = 130 // the swap file could not be made or taken into use
 	TrustFailed             = 161 // certificates could not be added to the machine's store
 	ContractOlder           = 222 // the node has a contract with a higher revision
 	ContractNotFound        = 236 // there is no contract, or it cannot be read

@@ -79,6 +79,7 @@ func TestConstantsAreWhatSlipwayReturns(t *testing.T) {
 		{SysctlFailed, 103, "ERR_SYSCTL_RELOAD"},
 		{KubeletInstallFailed, 121, "ERR_KUBELET_INSTALL_FAIL"},
 		{Timeout, 124, "ERR_TIMEOUT"},
+		{SwapFailed, 130, "ERR_SWAP_CREATE_FAIL"},
 		{TrustFailed, 161, "ERR_UPDATE_CA_CERTS"},
 		{ContractOlder, 222, "ERR_CONTRACT_OLDER"},
 		{ContractNotFound, 236, "ERR_CONTRACT_NOT_FOUND"},

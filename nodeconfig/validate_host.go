@@ -92,6 +92,13 @@ func (v *validator) atLeastZero(path string, number *int32) {
 	}
 }
 
+// hugePages are the kernel's settings of transparent huge pages, with what each takes (Linux:
+// Documentation/admin-guide/mm/transhuge.rst).
+var hugePages = map[string][]string{
+	"defrag":  {"always", "defer", "defer+madvise", "madvise", "never"},
+	"enabled": {"always", "madvise", "never"},
+}
+
 func (v *validator) system(s *System) {
 	v.atLeastZero("$.system.swapMB", &s.SwapMB)
 	checkMap(v, "$.system.sysctls", s.Sysctls, func(key, value string) string {
@@ -106,6 +113,16 @@ func (v *validator) system(s *System) {
 	checkList(v, "$.system.modules", &s.Modules, func(module string) string {
 		if !isModuleName(module) {
 			return "is not the name of a kernel module"
+		}
+		return ""
+	})
+	checkMap(v, "$.system.transparentHugePages", s.TransparentHugePages, func(name, value string) string {
+		values, known := hugePages[name]
+		switch {
+		case !known:
+			return "is not a setting of transparent huge pages; use " + strings.Join(slices.Sorted(maps.Keys(hugePages)), " or ")
+		case !slices.Contains(values, value):
+			return "want one of " + strings.Join(values, ", ")
 		}
 		return ""
 	})

@@ -29,6 +29,7 @@ var plausible = []string{
 	"17",
 	"true",
 	"default",
+	"never",
 	"IPv6",
 	"20000 65535",
 	"explain=x:NoSchedule",

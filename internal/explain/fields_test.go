@@ -38,6 +38,7 @@ var together = []struct{ path, document string }{
 	{"$.kubelet_config.kubelet_client", `{"bootstrapping_config": null}`},
 	{"$.kubelet_config.kubelet_config_file_config.streaming", `{"kubernetes_version": "1.33.1"}`},
 	{"$.bootstrapping_config.secure_tls", `{"bootstrapping_config": {"bootstrapping_auth_method": 2}}`},
+	{"$.system.swapMB", `{"kubelet": {"config": {"failSwapOn": false}}}`},
 	{"$.custom_linux_os_config.enable_swap_config", `{"custom_linux_os_config": {"swap_file_size": 1000}}`},
 	{"$.custom_linux_os_config.swap_file_size", `{"custom_linux_os_config": {"enable_swap_config": true}}`},
 	{"$.custom_search_domain_config", `{"custom_search_domain_config": {"domain_name": "example", "realm_user": "user", "realm_password": "password"}}`},

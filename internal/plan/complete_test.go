@@ -59,6 +59,7 @@ var values = map[string]any{
 	"$.network.nameservers[0]":                                     "10.9.9.9",
 	"$.network.searchDomains[0]":                                   "example.com",
 	"$.system.modules[0]":                                          "ip_vs",
+	"$.system.transparentHugePages.enabled":                        "never",
 	"$.proxy.http":                                                 nodeconfig.NewSecret("http://proxy.example:3128"),
 	"$.proxy.https":                                                nodeconfig.NewSecret("http://proxy.example:3128"),
 	"$.cloud.provider":                                             "aws",

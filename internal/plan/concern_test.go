@@ -171,7 +171,7 @@ func TestReadBy(t *testing.T) {
 		"$.components.artifacts.*.version":          {"containerd", "installed components"},
 		"$.components.artifacts.containerd.url":     nil,
 		"$.cluster.serverCertificate":               {"cluster certificates"},
-		"$.kubelet.dataDisk":                        nil, // which is declined
+		"$.kubelet.dataDisk":                        {"kubelet data"},
 		"$.checks.timeout":                          nil, // which something else reads
 		"$.proxy":                                   {"proxy", "trusted certificates"},
 		"$.access.realm":                            nil,
@@ -207,10 +207,20 @@ var further = map[string][]func(c *nodeconfig.NodeConfig, with bool){
 			c.Join.Attested = &nodeconfig.AttestedBootstrap{}
 		}
 	}},
-	"$.kubelet.config": {field("volumePluginDir", "/opt/plugins"), field("healthzPort", json.Number("1")), field("serverTLSBootstrap", true)},
-	"$.kubelet.flags":  {flag("cert-dir", "/opt/pki"), flag("cgroup-driver", "other"), flag("healthz-port", "1"), flag("cloud-config", "/x")},
+	"$.kubelet.config": {swapWith(func(k *nodeconfig.Kubelet) { k.Config = map[string]any{"failSwapOn": false} }), field("volumePluginDir", "/opt/plugins"), field("healthzPort", json.Number("1")), field("serverTLSBootstrap", true)},
+	"$.kubelet.flags":  {swapWith(func(k *nodeconfig.Kubelet) { k.Flags = []nodeconfig.Flag{{Name: "fail-swap-on", Value: "false"}} }), flag("cert-dir", "/opt/pki"), flag("cgroup-driver", "other"), flag("healthz-port", "1"), flag("cloud-config", "/x")},
 	"$.kubelet.taints": {taints},
 	"$.network.policy": {policy("azure", "calico"), policy("kubenet", "calico")},
+}
+
+// swapWith changes the kubelet of a node that has swap.
+func swapWith(edit func(*nodeconfig.Kubelet)) func(*nodeconfig.NodeConfig, bool) {
+	return func(c *nodeconfig.NodeConfig, with bool) {
+		c.System.SwapMB = 512
+		if with {
+			edit(&c.Kubelet)
+		}
+	}
 }
 
 func field(name string, value any) func(*nodeconfig.NodeConfig, bool) {
@@ -354,8 +364,7 @@ func TestUnread(t *testing.T) {
 		c.Access.AdminUser = "x"
 		c.Runtime.LazyPull = "soci"
 		c.Components.Artifacts = map[string]nodeconfig.Artifact{"b.c": {URL: "https://x.example/c"}, "a": {SHA256: strings.Repeat("0", 64), Version: "1"}}
-		c.System.SwapMB = 1
-		c.Kubelet.DataDisk = "OS" // which is what a node has without it
+		c.System.UnattendedUpgrades = new(bool)
 	})
 	var got []string
 	for _, p := range unread(c) {
@@ -366,7 +375,7 @@ func TestUnread(t *testing.T) {
 	}
 	want := []string{
 		"$.access.adminUser", "$.access.realm", "$.components.artifacts.a.sha256", `$.components.artifacts["b.c"].url`,
-		"$.runtime.lazyPull", "$.system.swapMB",
+		"$.runtime.lazyPull", "$.system.unattendedUpgrades",
 	}
 	slices.Sort(got)
 	slices.Sort(want)

@@ -44,16 +44,12 @@ func planKubeletBinary(in *input, out *output) {
 // kubeletService plans the kubelet's unit. What differs between nodes is in its environment file and its
 // drop-ins, so the unit itself can be baked.
 var kubeletService = concern{
-	name:     "kubelet unit",
-	reads:    []string{"$.kubelet.config", "$.runtime.cgroupDriver"},
-	declines: []string{"$.kubelet.dataDisk"},
-	plan:     planKubeletUnit,
+	name:  "kubelet unit",
+	reads: []string{"$.kubelet.config", "$.runtime.cgroupDriver"},
+	plan:  planKubeletUnit,
 }
 
 func planKubeletUnit(in *input, out *output) {
-	if in.config.Kubelet.DataDisk == "Temporary" {
-		out.notApplied("$.kubelet.dataDisk")
-	}
 	for _, dir := range in.family.Paths.Directories() {
 		// What is below /usr is the image's, which may be one that cannot be written to; the kubelet makes
 		// the directory of its plug-ins itself, and does without where it cannot.

@@ -15,6 +15,7 @@ var aks = Profile{
 		Manifests:        "/etc/kubernetes/manifests",
 		KubeletEnv:       "/etc/default/kubelet",
 		KubeletConfig:    "/etc/default/kubeletconfig.json",
+		KubeletTemporary: "/mnt/aks/kubelet",
 		Kubeconfig:       "/var/lib/kubelet/kubeconfig",
 		BootstrapConfig:  "/var/lib/kubelet/bootstrap-kubeconfig",
 		CA:               "/etc/kubernetes/certs/ca.crt",

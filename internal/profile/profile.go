@@ -52,6 +52,7 @@ type Paths struct {
 	Manifests        string // static pods
 	KubeletEnv       string // environment file
 	KubeletConfig    string // configuration file
+	KubeletTemporary string // directory of a temporary disk that the kubelet's data may be in
 	Kubeconfig       string
 	BootstrapConfig  string
 	CA               string

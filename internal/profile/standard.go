@@ -14,6 +14,7 @@ var standard = Profile{
 		Manifests:        "/etc/kubernetes/manifests",
 		KubeletEnv:       "/etc/default/kubelet",
 		KubeletConfig:    "/var/lib/kubelet/config.yaml",
+		KubeletTemporary: "/mnt/slipway/kubelet",
 		Kubeconfig:       "/etc/kubernetes/kubelet.conf",
 		BootstrapConfig:  "/etc/kubernetes/bootstrap-kubelet.conf",
 		CA:               "/etc/kubernetes/pki/ca.crt",

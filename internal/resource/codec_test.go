@@ -27,7 +27,7 @@ var specs = []resource.Spec{
 	&resource.UnitState{Unit: "x.timer", State: resource.UnitDisabled, Was: []string{resource.WasEnabled}},
 	&resource.Block{Path: "/etc/hosts", Label: "private", Content: "10.0.0.1 a\n"},
 	&resource.Attribute{Path: "/sys/kernel/mm/transparent_hugepage/enabled", Value: "madvise", Optional: true},
-	&resource.Mount{Where: "/var/lib/kubelet", What: "/mnt/kubelet"},
+	&resource.Mount{Where: "/var/lib/kubelet", What: "/mnt/kubelet", Disk: "/mnt"},
 	&resource.Swap{Path: "/var/swapfile", Bytes: 1 << 20},
 	&resource.Command{Label: "c", Argv: []string{"/bin/true", "", "a b"}, Env: map[string]string{"A": "b"}, Timeout: minute, Inputs: []string{"/etc/a"}},
 	&resource.Check{

@@ -15,6 +15,9 @@ type Mount struct {
 	// Where is the directory that it is mounted at, What the one that is mounted. Both are made where they are missing.
 	Where string `json:"where"`
 	What  string `json:"what"`
+	// Disk is a directory above What that a disk of its own is mounted at, by somebody else and perhaps later in the boot.
+	// Without that disk nothing is mounted. Empty is for none.
+	Disk string `json:"disk,omitempty"`
 }
 
 // Kind implements Spec.
@@ -33,6 +36,9 @@ func (m *Mount) Valid() error {
 	}
 	if below(m.What, m.Where) || below(m.Where, m.What) {
 		return fmt.Errorf("%s cannot be mounted at %s: one is within the other", m.What, m.Where)
+	}
+	if m.Disk != "" && (m.Disk == m.What || !below(m.What, m.Disk)) {
+		return fmt.Errorf("%s, to be mounted at %s, is not on the disk at %s", m.What, m.Where, m.Disk)
 	}
 	return checkPath(m.Where)
 }

@@ -1,0 +1,44 @@
+package plan
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/slipway-dev/slipway/exitcode"
+	"github.com/slipway-dev/slipway/internal/resource"
+)
+
+// hugePages sets the kernel's transparent huge pages, now and at each boot.
+var hugePages = concern{
+	name:  "transparent huge pages",
+	reads: []string{"$.system.transparentHugePages"},
+	plan:  planHugePages,
+}
+
+const (
+	// hugePagesDir has the kernel's settings (Linux: Documentation/admin-guide/mm/transhuge.rst).
+	hugePagesDir = "/sys/kernel/mm/transparent_hugepage/"
+	// hugePagesFile writes them at each boot, before the kubelet starts. A line of type "w" writes to a file that
+	// there is, and makes none (tmpfiles.d(5)).
+	hugePagesFile = "/etc/tmpfiles.d/slipway-hugepages.conf"
+)
+
+func planHugePages(in *input, out *output) {
+	pages := in.config.System.TransparentHugePages
+	if len(pages) == 0 {
+		return
+	}
+	var lines []byte
+	for _, name := range slices.Sorted(maps.Keys(pages)) {
+		lines = fmt.Appendf(lines, "w %s - - - - %s\n", hugePagesDir+name, pages[name])
+		out.addTo(kernelGroup, resource.Resource{
+			Phase:    resource.Base,
+			ExitCode: exitcode.SysctlFailed,
+			Reason:   "processes get large pages as the contract says",
+			Spec:     &resource.Attribute{Path: hugePagesDir + name, Value: pages[name], Optional: true}, // CONFIG_TRANSPARENT_HUGEPAGE
+		})
+		out.repeatedBy(&resource.File{Path: hugePagesFile})
+	}
+	out.file(resource.Base, hugePagesFile, 0o644, lines, "the contract's transparent huge pages, after every boot")
+}

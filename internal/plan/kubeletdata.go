@@ -1,0 +1,71 @@
+package plan
+
+import (
+	"github.com/slipway-dev/slipway/exitcode"
+	"github.com/slipway-dev/slipway/internal/resource"
+)
+
+// kubeletData puts the kubelet's data on the machine's temporary disk, now and at each boot. The other choice is the
+// disk of the operating system, where the data is without it.
+var kubeletData = concern{
+	name:  "kubelet data",
+	joins: true, // each machine has a disk of its own: an image has none
+	reads: []string{"$.kubelet.dataDisk"},
+	plan:  planKubeletData,
+}
+
+const (
+	kubeletDir = "/var/lib/kubelet"
+	// temporaryDisk is where cloud-init mounts the temporary disk (cloud-init docs, Mounts: ephemeral0), and
+	// temporaryUnit the unit of that name, which systemd makes of fstab. The facts do not say which disk it is.
+	temporaryDisk, temporaryUnit = "/mnt", "mnt.mount"
+	// kubeletMount is the unit of the kubelet's directory.
+	kubeletMount = "var-lib-kubelet.mount"
+)
+
+func planKubeletData(in *input, out *output) {
+	if in.config.Kubelet.DataDisk != "Temporary" {
+		return
+	}
+	mount := &resource.Mount{Where: kubeletDir, What: in.family.Paths.KubeletTemporary, Disk: temporaryDisk}
+	out.add(resource.Resource{
+		Phase:    resource.Join,
+		ExitCode: exitcode.KubeletStartFailed,
+		Effects: resource.Effects{
+			Restarts: []string{kubeletUnit},
+			Class:    resource.Reboot,
+			Why:      "what the kubelet has on one disk is not moved to the other, and volumes of pods that run are mounted there",
+			Source:   "Kubernetes docs, Local Files And Paths Used By The Kubelet",
+		},
+		Reason: "the kubelet's data is on the temporary disk",
+		Spec:   mount,
+	})
+	out.repeatedBy(wants(kubeletMount))
+	out.file(resource.Join, resource.UnitDir+"/"+kubeletMount, 0o644, unitFile(
+		"[Unit]",
+		"Description=The kubelet's data on the temporary disk",
+		"# The rest of the boot does not wait for the disk, which may be mounted late, or never. Who needs the data waits.",
+		"DefaultDependencies=no",
+		"Requires="+temporaryUnit,
+		"After="+temporaryUnit,
+		"AssertPathIsMountPoint="+temporaryDisk,
+		"Conflicts=umount.target",
+		"Before=umount.target "+kubeletUnit+" "+in.family.Kubelet.Prepare,
+		"",
+		"[Mount]",
+		"What="+mount.What,
+		"Where="+mount.Where,
+		"Type=none",
+		"Options=bind",
+		"",
+		"[Install]",
+		"WantedBy=multi-user.target",
+	), "mounts the kubelet's data after every boot")
+	out.enable(resource.Join, kubeletMount)
+	out.file(resource.Join, kubeletDropIns+"10-data-disk.conf", 0o644, unitFile(
+		"[Unit]",
+		"# Without the disk the kubelet does not start: its data would be on another one.",
+		"Requires="+kubeletMount,
+		"After="+kubeletMount,
+	), "the kubelet does not start without its disk", kubeletUnit)
+}
