@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -12,56 +14,123 @@ import (
 	"github.com/slipway-dev/slipway/internal/resource"
 )
 
-// mountMode is the mode of a directory that is made to be mounted, or mounted at.
-const mountMode = 0o755
+const (
+	// mountService is the one that systemd mounts by. What the agent mounted itself would be seen by nobody else: its
+	// unit has a mount namespace of its own, and no mount(2) (systemd.exec(5), PrivateMounts=).
+	mountService = "slipway-mount.service"
+	// diskPatience is how long a disk is waited for that somebody else mounts, which is as long as systemd waits for a
+	// device (systemd-system.conf(5), DefaultDeviceTimeoutSec=), and diskInterval how often it is looked for.
+	diskPatience = 90 * time.Second
+	diskInterval = 250 * time.Millisecond
+)
 
-// Mounted reports whether the directory that is at one path is the same as the one at the other.
+// Mounted reports whether the directory that is at one path is the same as the one at the other, and on the disk that it
+// is to be on.
 func (m *Machine) Mounted(mount *resource.Mount) (bool, error) {
-	var ends [2]unix.Stat_t
-	for i, path := range []string{mount.What, mount.Where} {
-		err := unix.Lstat(m.Root()+path, &ends[i])
-		if errors.Is(err, unix.ENOENT) {
-			return false, nil
-		}
-		if err != nil {
-			return false, fmt.Errorf("look at %s: %w", path, err)
-		}
+	same, err := m.sameDirectory(mount.What, mount.Where)
+	if !same || err != nil || mount.Disk == "" {
+		return same, err
 	}
-	return ends[0].Dev == ends[1].Dev && ends[0].Ino == ends[1].Ino, nil
+	return m.mountPoint(mount.Disk)
 }
 
-// Mount mounts a directory at another one (mount(2), MS_BIND), over what may be mounted there. Both are made where they are
-// missing.
-func (m *Machine) Mount(_ context.Context, mount *resource.Mount) error {
-	if err := mount.Valid(); err != nil {
-		return err
+// sameDirectory reports whether two paths lead to one directory.
+func (m *Machine) sameDirectory(one, other string) (bool, error) {
+	a, err := m.look(one)
+	if a == nil || err != nil {
+		return false, err
 	}
-	for _, path := range []string{mount.What, mount.Where} {
-		entry, err := m.Stat(path)
-		if err == nil && entry.Kind == apply.Absent {
-			err = m.MakeDirectory(&resource.Directory{Path: path, Mode: mountMode})
-		}
-		if err == nil && entry.Kind != apply.Absent && entry.Kind != apply.Directory {
-			err = fmt.Errorf("is a %s, not a directory: remove it", entry.Kind)
-		}
-		if err != nil {
-			return fmt.Errorf("mount %s at %s: %s: %w", mount.What, mount.Where, path, err)
-		}
+	b, err := m.look(other)
+	return b != nil && a.Dev == b.Dev && a.Ino == b.Ino, err
+}
+
+// mountPoint reports whether a file system is mounted at a directory.
+func (m *Machine) mountPoint(dir string) (bool, error) {
+	at, err := m.look(dir)
+	if at == nil || err != nil {
+		return false, err
 	}
-	err := failpoint.Pass(failpoint.Change{Kind: failpoint.Mount, Name: mount.Where, To: mount.What}, func() error {
-		return unix.Mount(m.Root()+mount.What, m.Root()+mount.Where, "", unix.MS_BIND, "")
-	})
+	above, err := m.look(path.Dir(dir))
+	return above != nil && at.Dev != above.Dev, err
+}
+
+// look is lstat(2); nil for what is not there.
+func (m *Machine) look(name string) (*unix.Stat_t, error) {
+	var stat unix.Stat_t
+	err := unix.Lstat(m.Root()+name, &stat)
+	if errors.Is(err, unix.ENOENT) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("look at %s: %w", name, err)
+	}
+	return &stat, nil
+}
+
+// Mount mounts a directory at another one (mount(8), --bind), over what may be mounted there. Both are made where they are
+// missing, and the disk that the first is to be on is waited for.
+func (m *Machine) Mount(ctx context.Context, mount *resource.Mount) error {
+	err := mount.Valid()
+	if err == nil {
+		err = m.mount(ctx, mount)
+	}
 	if err != nil {
 		return fmt.Errorf("mount %s at %s: %w", mount.What, mount.Where, err)
 	}
 	return nil
 }
 
-// Unmount takes a mount away. Who has files of it open keeps them (umount2(2), MNT_DETACH).
-func (m *Machine) Unmount(_ context.Context, mount *resource.Mount) error {
-	err := failpoint.Pass(failpoint.Change{Kind: failpoint.Unmount, Name: mount.Where}, func() error {
-		return unix.Unmount(m.Root()+mount.Where, unix.MNT_DETACH|unix.UMOUNT_NOFOLLOW)
-	})
+func (m *Machine) mount(ctx context.Context, mount *resource.Mount) error {
+	if mount.Disk != "" {
+		if err := m.awaitDisk(ctx, mount.Disk); err != nil {
+			return err
+		}
+	}
+	for _, name := range []string{mount.What, mount.Where} {
+		entry, err := m.Stat(name)
+		if err == nil && entry.Kind != apply.Absent && entry.Kind != apply.Directory {
+			err = fmt.Errorf("is a %s, not a directory: remove it", entry.Kind)
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	if mounted, err := m.Mounted(mount); mounted || err != nil {
+		return err // systemd has mounted it while the disk was waited for
+	}
+	what, where := path.Join(m.Root(), mount.What), path.Join(m.Root(), mount.Where)
+	err := m.systemd.Run(ctx, failpoint.Change{Kind: failpoint.Mount, Name: mount.Where, To: mount.What}, mountService,
+		[]string{"/bin/mkdir", "-p", what, where}, []string{"/bin/mount", "--bind", what, where})
+	if err != nil {
+		return err
+	}
+	if mounted, err := m.Mounted(mount); !mounted || err != nil {
+		return errors.Join(errors.New("it is mounted, and not seen here"), err)
+	}
+	return nil
+}
+
+// awaitDisk returns when a disk is mounted at a directory.
+func (m *Machine) awaitDisk(ctx context.Context, dir string) error {
+	ctx, cancel := context.WithTimeout(ctx, diskPatience)
+	defer cancel()
+	for {
+		mounted, err := m.mountPoint(dir)
+		if mounted || err != nil {
+			return err
+		}
+		select {
+		case <-time.After(diskInterval):
+		case <-ctx.Done():
+			return fmt.Errorf("no disk is mounted at %s; use a machine that has a temporary disk, or look why it is not mounted: %w", dir, ctx.Err())
+		}
+	}
+}
+
+// Unmount takes a mount away. Who has files of it open keeps them (umount(8), --lazy).
+func (m *Machine) Unmount(ctx context.Context, mount *resource.Mount) error {
+	err := m.systemd.Run(ctx, failpoint.Change{Kind: failpoint.Unmount, Name: mount.Where}, mountService,
+		[]string{"/bin/umount", "--lazy", "--no-canonicalize", path.Join(m.Root(), mount.Where)})
 	if err != nil {
 		return fmt.Errorf("unmount %s: %w", mount.Where, err)
 	}

@@ -140,6 +140,29 @@ func (c *connection) Enqueue(ctx context.Context, method, unit string, result ch
 	return c.failure(err)
 }
 
+// command is one of a service's, as systemd takes it: a(sasb).
+type command struct {
+	Path string
+	Argv []string
+	// MayFail says that the service goes on where the command fails.
+	MayFail bool
+}
+
+func (c *connection) Run(ctx context.Context, service string, commands [][]string, result chan<- string) error {
+	var list []command
+	for _, argv := range commands {
+		list = append(list, command{Path: argv[0], Argv: argv})
+	}
+	_, err := c.conn.StartTransientUnitContext(ctx, service, "fail", []sd.Property{
+		sd.PropDescription("Slipway: " + strings.Join(commands[len(commands)-1], " ")),
+		sd.PropType("oneshot"),
+		{Name: "DefaultDependencies", Value: dbus.MakeVariant(false)},
+		{Name: "CollectMode", Value: dbus.MakeVariant("inactive-or-failed")},
+		{Name: "ExecStart", Value: dbus.MakeVariant(list)},
+	}, result)
+	return c.failure(err)
+}
+
 func (c *connection) Reload(ctx context.Context) error { return c.failure(c.conn.ReloadContext(ctx)) }
 
 func (c *connection) UnitFile(ctx context.Context, method, unit string) error {

@@ -2,6 +2,7 @@ package systemd_test
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/godbus/dbus/v5"
 
+	"github.com/slipway-dev/slipway/internal/failpoint"
 	"github.com/slipway-dev/slipway/internal/systemd"
 )
 
@@ -28,8 +30,20 @@ type peer struct {
 	// errors are what the next calls are answered with, of whatever kind.
 	errors []string
 	looks  int
+	// transient are the properties of the last unit that has no file.
+	transient []property
 	// onJob is called with the number of a job that has no end, onLook with how often a unit has been looked at.
 	onJob, onLook func(n int)
+}
+
+type property struct {
+	Name  string
+	Value dbus.Variant
+}
+
+type auxiliary struct {
+	Unit       string
+	Properties []property
 }
 
 func newPeer(t *testing.T) *peer {
@@ -89,9 +103,15 @@ func (p *peer) accept(raw net.Conn) {
 		"StartUnit":   func(unit, mode string) (dbus.ObjectPath, *dbus.Error) { return p.job("start", unit, mode) },
 		"RestartUnit": func(unit, mode string) (dbus.ObjectPath, *dbus.Error) { return p.job("restart", unit, mode) },
 		"StopUnit":    func(unit, mode string) (dbus.ObjectPath, *dbus.Error) { return p.job("stop", unit, mode) },
-		"Reload":      p.unanswered,
-		"GetUnit":     p.getUnit,
-		"Subscribe":   func() *dbus.Error { return nil },
+		"StartTransientUnit": func(unit, mode string, properties []property, _ []auxiliary) (dbus.ObjectPath, *dbus.Error) {
+			p.mu.Lock()
+			p.transient = properties
+			p.mu.Unlock()
+			return p.job("run", unit, map[string]string{"fail": "replace"}[mode])
+		},
+		"Reload":    p.unanswered,
+		"GetUnit":   p.getUnit,
+		"Subscribe": func() *dbus.Error { return nil },
 	}
 	conn.ExportMethodTable(manager, systemd.ManagerObject, systemd.ManagerInterface)
 	conn.ExportSubtreeMethodTable(map[string]any{"GetAll": p.getAll}, systemd.ManagerObject, "org.freedesktop.DBus.Properties")
@@ -308,6 +328,28 @@ func TestDBusJobs(t *testing.T) {
 		})
 	}
 	group.Wait()
+}
+
+// Commands are run as a service that has no file, in the types that systemd takes (org.freedesktop.systemd1(5)).
+func TestDBusRun(t *testing.T) {
+	p := newPeer(t)
+	m := p.manager()
+	change := failpoint.Change{Kind: failpoint.Mount, Name: "/b"}
+	must(t, m.Run(t.Context(), change, "done.service", []string{"/bin/mkdir", "/b"}, []string{"/bin/mount", "/a", "/b"}))
+	got := make(map[string]string)
+	for _, property := range p.transient {
+		got[property.Name] = property.Value.String()
+		if want := map[string]string{"ExecStart": "a(sasb)", "DefaultDependencies": "b"}[property.Name]; property.Value.Signature().String() != cmp.Or(want, "s") {
+			t.Errorf("%s has the type %s", property.Name, property.Value.Signature())
+		}
+	}
+	if got["Type"] != `"oneshot"` || got["CollectMode"] != `"inactive-or-failed"` || got["DefaultDependencies"] != "false" ||
+		strings.Count(got["ExecStart"], `"/bin/mount"`) != 2 || strings.Count(got["ExecStart"], `"/bin/mkdir"`) != 2 {
+		t.Errorf("%q", got)
+	}
+	wantError(t, m.Run(t.Context(), change, "failed.service", []string{"/bin/false"}), "failed")
+	wantError(t, m.Run(t.Context(), change, "missing.service", []string{"/bin/false"}), systemd.ErrNoUnit.Error())
+	wantError(t, m.Run(t.Context(), change, "../a", []string{"/bin/false"}), "not a unit name")
 }
 
 func TestDBusStale(t *testing.T) {

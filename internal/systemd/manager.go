@@ -43,6 +43,9 @@ type Bus interface {
 	// Enqueue asks for a job on a unit by one of the manager's methods (StartUnit, RestartUnit, ...); the job's
 	// result is sent to result, which has room for it.
 	Enqueue(ctx context.Context, method, unit string, result chan<- string) error
+	// Run asks for a service that runs commands, one after the other, and is gone then; its job's result is sent to
+	// result, which has room for it.
+	Run(ctx context.Context, service string, commands [][]string, result chan<- string) error
 	// Reload makes systemd read its unit files again.
 	Reload(ctx context.Context) error
 	// UnitFile changes by one of the manager's methods whether a unit starts at boot, or can be started at all.

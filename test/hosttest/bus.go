@@ -18,7 +18,9 @@ type Bus struct {
 	// under "manager".
 	Units map[string]map[string]any
 	// OnJob, if any, decides what becomes of a job; "" leaves it without a result.
-	OnJob   func(method, unit string) (string, error)
+	OnJob func(method, unit string) (string, error)
+	// OnRun, if any, runs commands and returns the job's result; without it they are all done.
+	OnRun   func(commands [][]string) string
 	results []chan<- string // of the jobs
 	changed chan struct{}
 	// Gone is closed when the connection is to end.
@@ -62,6 +64,19 @@ func (f *Bus) Enqueue(_ context.Context, method, unit string, result chan<- stri
 	defer f.mu.Unlock()
 	f.results = append(f.results, result)
 	return err
+}
+
+// Run implements [systemd.Bus].
+func (f *Bus) Run(_ context.Context, service string, commands [][]string, result chan<- string) error {
+	if err := f.note("Run " + service); err != nil {
+		return err
+	}
+	text := "done"
+	if f.OnRun != nil {
+		text = f.OnRun(commands)
+	}
+	result <- text
+	return nil
 }
 
 // Finish ends the last job with a result.
