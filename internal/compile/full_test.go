@@ -34,7 +34,7 @@ var good = map[string]string{
 	"$.join.attested.timeouts":             `{"nonce":"90s"}`,
 	"$.kubelet.nodeIPs[0]":                 `"10.0.0.4"`,
 	"$.kubelet.taints[0].effect":           `"NoSchedule"`,
-	"$.kubelet.config":                     `{"maxPods":30,"clusterDNS":["10.0.0.53"],"staticPodURLHeader":{"Authorization":["x"]}}`,
+	"$.kubelet.config":                     `{"maxPods":30,"failSwapOn":false,"clusterDNS":["10.0.0.53"],"staticPodURLHeader":{"Authorization":["x"]}}`,
 	"$.kubelet.flags[0]":                   `{"name":"v","value":"3"}`,
 	"$.kubelet.imageCredentialProvider":    `{"binDir":"/opt/bin","configFile":"/etc/kubernetes/credentials.yaml","config":{"providers":[{"name":"p","args":["a"]}]}}`,
 	"$.kubelet.dataDisk":                   `"Temporary"`,
@@ -92,6 +92,7 @@ var good = map[string]string{
 	"$.kubelet_config.kubelet_config_file_config.node_status_report_frequency":                 `"90s"`,
 	"$.kubelet_config.kubelet_config_file_config.node_status_update_frequency":                 `"90s"`,
 	"$.kubelet_config.kubelet_config_file_config.streaming_connection_idle_timeout":            `"90s"`,
+	"$.kubelet_config.kubelet_config_file_config.fail_swap_on":                                 `false`,
 	"$.kubelet_config.kubelet_config_file_config.feature_gates":                                `{"NodeSwap":true}`,
 	"$.kubelet_config.kubelet_flags":                                                           `{"--v":"3","--node-ip":"10.0.0.4","--register-with-taints":"a=b:NoSchedule","--node-labels":"x=y"}`,
 }

@@ -50,6 +50,10 @@ var trustStores = map[string]trustStore{
 // trustTimeout is for a machine that boots, with a slow disk: the program reads and links some hundred files.
 const trustTimeout = resource.Duration(2 * time.Minute)
 
+// scratch is where the program may put files meanwhile: the agent's unit has a /tmp that nobody writes to
+// (slipway-provision.service, ProtectSystem=).
+var scratch = map[string]string{"TMPDIR": "/run"}
+
 func planTrust(in *input, out *output) {
 	settings := []struct {
 		path         string
@@ -79,7 +83,7 @@ func planTrust(in *input, out *output) {
 		ExitCode: exitcode.TrustFailed,
 		Reason:   "programs trust the certificates that have come, and no more those that have gone",
 		Spec: &resource.Command{
-			Label: "trusted-certificates", Argv: slices.Clone(store.update), Timeout: trustTimeout, Inputs: []string{store.dir, store.result},
+			Label: "trusted-certificates", Argv: slices.Clone(store.update), Env: scratch, Timeout: trustTimeout, Inputs: []string{store.dir, store.result},
 		},
 	})
 }
