@@ -120,7 +120,7 @@ var more = map[string][]string{
 
 // less is what it does not have of the watcher's.
 var less = map[string][]string{
-	"ReadWritePaths": {"-/usr/bin", "-/usr/libexec", "-/usr/local/bin"}, "PrivateTmp": {"yes"}, "PrivateDevices": {"yes"},
+	"ReadWritePaths": {"-/usr/bin", "-/usr/libexec", "-/usr/local/bin", "-/usr/local/share"}, "PrivateTmp": {"yes"}, "PrivateDevices": {"yes"},
 }
 
 // other are what is not of the sandbox, of each service for itself.
