@@ -14,6 +14,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/apply"
 	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/internal/host"
+	"github.com/slipway-dev/slipway/internal/publish"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/internal/source"
 )
@@ -62,6 +63,16 @@ type Named interface {
 	Stat(path string) (apply.Entry, error)
 }
 
+// Cloud is the machine's cloud.
+type Cloud interface {
+	// Service is the metadata service of a platform, nil where it has none that is known.
+	Service(platform string) source.Service
+	// Fetch gets a document of a seed.
+	Fetch(ctx context.Context, base, name string) ([]byte, error)
+	// Platform hears of the machine.
+	publish.Platform
+}
+
 // Agent does the node's work.
 type Agent struct {
 	Host Host
@@ -82,6 +93,4 @@ type Agent struct {
 	// Called is the name that the agent is called by, which may be that of a family of nodes: what goes wrong before a
 	// contract is read is published where that program publishes. Empty stands for its own.
 	Called string
-	// room is Host during a run that keeps a reserve; nil outside one.
-	room *room
 }

@@ -2,12 +2,14 @@ package agent
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/internal/generation"
 	"github.com/slipway-dev/slipway/internal/identity"
 	"github.com/slipway-dev/slipway/internal/outcome"
+	"github.com/slipway-dev/slipway/internal/publish"
 	"github.com/slipway-dev/slipway/internal/source"
 	"github.com/slipway-dev/slipway/internal/state"
 )
@@ -15,81 +17,129 @@ import (
 // IdentityPath is the record of which machine was provisioned.
 var IdentityPath = state.Identity.Path
 
-// identify gathers the facts, and finds out whether the disk has been another machine's. What a kubelet has
-// made for itself there is removed, before anybody starts one; and so are the results, which are not this
-// machine's.
-func (p *provision) identify(ctx context.Context) error {
-	if err := p.recall(); err != nil {
-		p.Log.Warn("cannot read the record of this machine; assuming that it is the same machine", "path", IdentityPath, "error", err)
-	}
-	last := p.machine.Last
-	if last == nil {
-		return nil
-	}
-	attached := p.attached(ctx, last)
-	var reason string
-	if p.machine, reason = p.machine.Recognize(last, attached); reason == "" || p.opts.DryRun {
-		return nil
-	}
-	if err := p.lock(ctx); err != nil {
-		return err
-	}
-	defer p.unlock()
-	if again, err := identity.Read(p.Host); err == nil && again != nil {
-		if own, other := p.machine.Recognize(again, attached); other == "" {
-			p.machine = own // another run has been quicker
-			return nil
-		}
-	}
-	p.Log.Warn("this disk was cloned from another machine; provisioning from scratch", "reason", reason, "source", last.Source)
-	p.account.Status.Identity = reason
-	if err := p.retract(); err != nil {
-		return err
-	}
-	return p.machine.RemoveForeign(p.Host)
-}
-
 // recall gathers the facts, and reads what is recorded of the machine.
-func (p *provision) recall() (err error) {
-	begin := p.Now()
-	known := p.gather()
-	p.step(outcome.StepFacts, begin)
-	p.machine, err = identity.Recall(p.Host, known)
-	return err
+func recall(r *run) identity.Machine {
+	begin := r.now()
+	var known facts.Facts
+	if r.given != nil {
+		known = *r.given
+	} else {
+		known = facts.Gather(r.host)
+	}
+	r.step(outcome.StepFacts, begin)
+	machine, err := identity.Recall(r.host, known)
+	if err != nil {
+		r.log.Warn("cannot read the record of this machine; assuming that it is the same machine", "path", IdentityPath, "error", err)
+	}
+	return machine
 }
 
-// gather returns the given facts, or gathers them.
-func (p *provision) gather() facts.Facts {
-	if p.opts.Facts != nil {
-		return *p.opts.Facts
+// identify finds out which machine this is. What another has left on the disk is removed, before anybody starts a
+// kubelet; and so is the result of an earlier run that failed, before a contract is waited for: whoever waits meanwhile is
+// to get the result of this boot.
+func identify(ctx context.Context, r *run, lock *lock, machine identity.Machine, opts ProvisionOptions) (identity.Machine, error) {
+	machine, err := removeForeign(ctx, r, lock, machine)
+	if err != nil {
+		return machine, err
 	}
-	return facts.Gather(p.Host)
+	if opts.Identified != nil {
+		opts.Identified()
+	}
+	if opts.Wait <= 0 {
+		return machine, nil
+	}
+	if failed, err := publish.FailureMarked(r.host); err != nil || !failed {
+		return machine, err
+	}
+	return machine, lock.during(ctx, func() error { return r.publisher().RemoveMarkers(r.target) })
+}
+
+// removeForeign finds out whether the disk has been another machine's, and removes what a kubelet has made for itself there,
+// and the results, which are not this machine's.
+func removeForeign(ctx context.Context, r *run, lock *lock, machine identity.Machine) (identity.Machine, error) {
+	last := machine.Last
+	if last == nil {
+		return machine, nil
+	}
+	said := attached(ctx, r, machine.Facts, last)
+	machine, reason := machine.Recognize(last, said)
+	if reason == "" || r.dryRun {
+		return machine, nil
+	}
+	err := lock.during(ctx, func() error {
+		if again, err := identity.Read(r.host); err == nil && again != nil {
+			if own, other := machine.Recognize(again, said); other == "" {
+				machine = own // another run has been quicker
+				return nil
+			}
+		}
+		r.log.Warn("this disk was cloned from another machine; provisioning from scratch", "reason", reason, "source", last.Source)
+		r.account.Status.Identity = reason
+		if err := r.publisher().RemoveMarkers(r.target); err != nil {
+			return err
+		}
+		return machine.RemoveForeign(r.host)
+	})
+	return machine, err
 }
 
 // attached is what a disk that is attached, or the firmware, says of the machine, where the last contract came
 // from there: a copy of a virtual machine can have all names of its original but the one on that disk.
-func (p *provision) attached(ctx context.Context, last *identity.Record) *facts.Instance {
+func attached(ctx context.Context, r *run, known facts.Facts, last *identity.Record) *facts.Instance {
 	if last.Instance == nil || last.Instance.ID == "" || last.Kept == "" || !source.IsAttached(last.Source) {
 		return nil
 	}
-	search := p.search(p.machine.Facts)
-	search.Only, search.Wait = last.Source, false
-	found, err := search.Find(ctx)
+	drive := search(r, known)
+	drive.Only = last.Source
+	found, err := drive.Find(ctx)
 	if err != nil {
 		return nil // it has been taken away, as Azure does
 	}
 	return &found.Instance
 }
 
-// moved reports whether the machine has lost an address that the current generation was planned with, and removes the
-// certificate that the kubelet has signed for it.
-func (p *provision) moved(store *generation.Store) (bool, error) {
+// removeLostAddress reports whether the machine has lost an address that the current generation was planned with, and
+// removes the certificate that the kubelet has signed for it.
+func removeLostAddress(r *run, store *generation.Store, known facts.Facts) (bool, error) {
 	current, _ := store.Current()
-	before, now := strings.Fields(current.Addresses), p.machine.Facts.NodeIPs
+	before, now := strings.Fields(current.Addresses), known.NodeIPs
 	if !identity.Readdressed(before, now) {
 		return false, nil
 	}
-	p.Log.Warn("the machine's address has changed; planning the node again", "before", before, "now", now)
-	p.account.Status.Identity = "the machine's address is another"
-	return true, identity.RemoveServingCertificate(p.Host)
+	r.log.Warn("the machine's address has changed; planning the node again", "before", before, "now", now)
+	r.account.Status.Identity = "the machine's address is another"
+	return true, identity.RemoveServingCertificate(r.host)
+}
+
+// strayed reports whether an address that the node was planned with is gone, and learns those that are there. An
+// address that the machine has when it boots may be an old lease, or one that its network's settings take away.
+func strayed(r *run, machine *identity.Machine) bool {
+	if machine == nil || r.given != nil || r.dryRun {
+		return false
+	}
+	now := facts.NodeIPs(r.host)
+	gone := slices.DeleteFunc(slices.Clone(machine.Facts.NodeIPs), func(ip string) bool { return slices.Contains(now, ip) })
+	if len(gone) == 0 {
+		return false
+	}
+	r.log.Warn("an address that the node was planned with is gone; it is planned again", "gone", gone, "now", now)
+	machine.Facts = gatherAgain(r, machine.Facts)
+	return true
+}
+
+// gatherAgain are the facts as they are now, with what is known of the instance.
+func gatherAgain(r *run, known facts.Facts) facts.Facts {
+	now := facts.Gather(r.host)
+	now.Instance = known.Instance
+	return now
+}
+
+// recordFacts records the facts, unless they were given.
+func recordFacts(r *run, known facts.Facts) {
+	if r.given != nil {
+		return
+	}
+	if err := identity.WriteFacts(r.host, known); err != nil {
+		r.log.Warn("cannot record the facts", "path", FactsPath, "error", err)
+	}
 }

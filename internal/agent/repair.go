@@ -2,23 +2,16 @@ package agent
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"github.com/slipway-dev/slipway/internal/difference"
 	"github.com/slipway-dev/slipway/internal/generation"
-	"github.com/slipway-dev/slipway/internal/publish"
-	"github.com/slipway-dev/slipway/internal/resource"
+	"github.com/slipway-dev/slipway/internal/transition"
 	"github.com/slipway-dev/slipway/nodeconfig"
-	"github.com/slipway-dev/slipway/status"
 )
 
-const (
-	// repairPatience is how long a repair waits for another run. That one may be what needs the repair.
-	repairPatience = 5 * time.Second
-	// triesEach is how often the way back to a good generation is tried before an older one is.
-	triesEach = 3
-)
+// repairPatience is how long a repair waits for another run. That one may be what needs the repair.
+const repairPatience = 5 * time.Second
 
 // RepairOptions say how a node that is not as it should be is repaired.
 type RepairOptions struct {
@@ -36,53 +29,19 @@ type RepairOptions struct {
 // older one where that fails again and again; a provisioning, which has nowhere to go back to, is applied again.
 // A boot does the same. A repair is not followed by another way back: who asks for it asks again.
 func (a *Agent) Repair(ctx context.Context, opts RepairOptions) Changed {
-	c := &change{provision: provision{Agent: a.withRoom(false)}, allow: difference.Replace, patience: repairPatience, repairs: true}
-	return c.do(ctx, func(store *generation.Store) (wanted, error) {
+	r := begin(a, "", false)
+	return change(ctx, r, terms{allow: difference.Replace, patience: repairPatience}, nil, func(_ context.Context, store *generation.Store) (transition.Change, error) {
 		current, found := store.Current()
 		if !found {
-			return wanted{}, errNothingToDo
+			return transition.Change{}, errNothingToDo
 		}
 		if opts.Begin != nil {
 			opts.Begin(current)
 		}
-		desired, entry, err := repairing(store, current, opts.Attempt)
-		next := advance{plan: desired, entry: entry, all: opts.All, doubted: opts.Attempt > 0}
-		return wanted{advance: next, timeout: nodeconfig.DefaultTimeout.Std()}, err
+		step, err := transition.Repair(store, current, opts.Attempt)
+		if step.All = opts.All; opts.Attempt > 0 {
+			step.Ask = transition.Always
+		}
+		return transition.Change{Step: step, Final: true, Timeout: nodeconfig.DefaultTimeout.Std()}, err
 	})
-}
-
-// repairing is the plan that repairs the machine, and what its generation is to say of itself.
-func repairing(store *generation.Store, current generation.Entry, attempt int) (resource.Plan, generation.Entry, error) {
-	if current.Unfinished() && current.Origin != generation.Provision {
-		var ways []advance
-		seen := make(map[string]bool)
-		for _, e := range slices.Backward(store.Entries()) {
-			if !e.Stands() || seen[e.Plan] {
-				continue
-			}
-			if desired, err := store.Plan(e.Number); err == nil {
-				seen[e.Plan] = true
-				ways = append(ways, advance{plan: desired, entry: restoring(e)})
-			}
-		}
-		if len(ways) > 0 {
-			way := ways[attempt/triesEach%len(ways)]
-			return way.plan, way.entry, nil
-		}
-	}
-	desired, err := store.Plan(current.Number)
-	return desired, current, err
-}
-
-// stands reports whether the status that is published says all that a repair which failed could: it is of a
-// failure, with its contract and the places where that was looked for.
-func (c *change) stands() bool {
-	if !c.repairs || c.result.Status.Outcome != status.OutcomeFailure {
-		return false
-	}
-	if !publish.FailureStands(c.Host) {
-		return false
-	}
-	// Where nobody has a result, the run died after it took back the last one, and somebody waits for one.
-	return !c.finishes || publish.Marked(c.Host, c.target())
 }

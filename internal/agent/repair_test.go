@@ -8,6 +8,7 @@ import (
 
 	"github.com/slipway-dev/slipway/internal/apply"
 	"github.com/slipway-dev/slipway/internal/generation"
+	"github.com/slipway-dev/slipway/internal/transition"
 	"github.com/slipway-dev/slipway/status"
 	"github.com/slipway-dev/slipway/test/detector"
 )
@@ -71,7 +72,7 @@ var unfinished = []struct {
 		n.host.before = failing("RestartUnit kubelet.service")
 		n.change(best(t), func(o *ChangeOptions) { o.Force = true })
 		return n
-	}, triesEach, "1 provision good, 2 apply good, 3 apply good, 4 apply failed, 5 rollback failed as 3",
+	}, transition.TriesEach, "1 provision good, 2 apply good, 3 apply good, 4 apply failed, 5 rollback failed as 3",
 		"1 provision good, 2 apply good, 3 apply good, 4 apply failed, 5 rollback failed as 3, 6 rollback good as 2", false},
 	{"the same, all in turn", func(t *testing.T) *node {
 		n := running(t)
@@ -79,7 +80,7 @@ var unfinished = []struct {
 		n.host.before = failing("RestartUnit kubelet.service")
 		n.change(best(t))
 		return n
-	}, 2 * triesEach, "1 provision good, 2 apply good, 3 apply failed, 4 rollback failed as 2",
+	}, 2 * transition.TriesEach, "1 provision good, 2 apply good, 3 apply failed, 4 rollback failed as 2",
 		"1 provision good, 2 apply good, 3 apply failed, 4 rollback good as 2", true},
 	{"a way back whose generation is damaged", func(t *testing.T) *node {
 		n := running(t)

@@ -26,17 +26,6 @@ type room struct {
 	given bool
 }
 
-// withRoom is the agent for a run; it goes forward until it is told otherwise.
-func (a *Agent) withRoom(forward bool) *Agent {
-	run := *a
-	if any(a.Named) == any(a.Host) {
-		run.Named = nil
-	}
-	run.room = &room{Host: a.Host, warn: a.Log.Warn, held: forward}
-	run.Host = run.room
-	return &run
-}
-
 // hold says whether the run goes forward from now on.
 func (r *room) hold(forward bool) {
 	r.mu.Lock()

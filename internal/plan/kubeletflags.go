@@ -160,11 +160,20 @@ func addressesOf(c *nodeconfig.NodeConfig, f facts.Facts) []string {
 	return ips
 }
 
-// NeedsAddress reports whether a node of this config is told its own address and the facts have none: a plan
-// that is made before the machine's network is up would be another one at the next boot.
-func NeedsAddress(c *nodeconfig.NodeConfig, f facts.Facts) bool {
+// Need is a fact that a plan cannot be made without, and that the machine may not have yet.
+type Need string
+
+// NeedAddress is an address of the machine's own.
+const NeedAddress Need = "address"
+
+// Needs are the facts that a plan of this config cannot be made without and that are not there yet: a node that is told
+// its own address, and planned before the machine's network is up, would be another one at the next boot.
+func Needs(c *nodeconfig.NodeConfig, f facts.Facts) []Need {
 	in := newInput(c, f)
-	return in.joins() && len(c.Kubelet.NodeIPs) == 0 && in.needsAddress() && len(addressesOf(c, f)) == 0
+	if in.joins() && len(c.Kubelet.NodeIPs) == 0 && in.needsAddress() && len(addressesOf(c, f)) == 0 {
+		return []Need{NeedAddress}
+	}
+	return nil
 }
 
 // joinFlags writes flags as systemd will split them again.

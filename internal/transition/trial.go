@@ -1,4 +1,4 @@
-package agent
+package transition
 
 import (
 	"context"
@@ -24,48 +24,57 @@ func revertUnit(number int, until time.Time) string {
 	return fmt.Sprintf("slipway-revert-%d-%d", number, until.Unix())
 }
 
-// guard has systemd roll the next generation back should this run die, and returns when.
-func (c *change) guard(ctx context.Context, store *generation.Store, desired resource.Plan) (time.Time, error) {
-	number, err := store.Next(desired)
-	if err != nil {
-		return time.Time{}, err
+// GuardTrial has systemd roll the next generation back should this run die before somebody could confirm it. The change
+// that is returned says when. One that is no trial, or nothing new, needs no guard.
+func (n *Node) GuardTrial(ctx context.Context, store *generation.Store, change Change) (Change, error) {
+	settled, err := change.settled(store)
+	if err != nil || change.Try == 0 || settled {
+		return change, err
 	}
-	return c.scheduleRevert(ctx, number, c.timeout+revertTimeout+c.try)
+	if _, found := store.LastGood(); !found {
+		return change, outcome.Refused("there is no good generation to roll back to: apply without --try")
+	}
+	number, err := store.Next(change.Plan)
+	if err != nil {
+		return change, err
+	}
+	change.Entry.ConfirmBy, err = scheduleRevert(ctx, n, number, change.Timeout+revertTimeout+change.Try)
+	return change, err
 }
 
 // await gives somebody the time that was asked for, from now on, to confirm the current generation.
-func (c *change) await(ctx context.Context, store *generation.Store) error {
-	current, _ := store.Current()
-	until, err := c.scheduleRevert(ctx, current.Number, c.try)
+func (t *attempt) await(ctx context.Context) error {
+	current, _ := t.store.Current()
+	until, err := scheduleRevert(ctx, t.Node, current.Number, t.change.Try)
 	if err != nil {
 		return err
 	}
-	if err := store.Await(until); err != nil {
+	if err := t.store.Await(until); err != nil {
 		return err
 	}
-	c.confirmBy = until
-	c.cancelRevert(ctx, current)
+	t.made.ConfirmBy = until
+	cancelRevert(ctx, t.Node, current)
 	return nil
 }
 
 // stillTried is what a change comes to that was made already, on trial, and that nobody has confirmed, once the machine is
 // as that has it: the trial begins again where that is asked for, and goes on otherwise.
-func (c *change) stillTried(ctx context.Context, store *generation.Store, current generation.Entry) error {
-	if c.try > 0 {
-		return c.await(ctx, store)
+func (t *attempt) stillTried(ctx context.Context, current generation.Entry) error {
+	if t.change.Try > 0 {
+		return t.await(ctx)
 	}
-	c.confirmBy = current.ConfirmBy
+	t.made.ConfirmBy = current.ConfirmBy
 	return nil
 }
 
 // scheduleRevert has systemd roll a generation back after a time, and returns when that is.
-func (c *change) scheduleRevert(ctx context.Context, number int, after time.Duration) (time.Time, error) {
+func scheduleRevert(ctx context.Context, n *Node, number int, after time.Duration) (time.Time, error) {
 	seconds := int((after + time.Second - 1) / time.Second)
-	until := c.Now().Add(time.Duration(seconds) * time.Second).Truncate(time.Second)
-	output, err := c.Host.Run(ctx, &resource.Command{
+	until := n.Now().Add(time.Duration(seconds) * time.Second).Truncate(time.Second)
+	output, err := n.Host.Run(ctx, &resource.Command{
 		Label: "schedule-revert",
 		Argv: []string{"systemd-run", "--quiet", "--collect", "--unit=" + revertUnit(number, until),
-			"--on-active=" + strconv.Itoa(seconds) + "s", c.Program, "rollback",
+			"--on-active=" + strconv.Itoa(seconds) + "s", n.Program, "rollback",
 			"--unconfirmed", strconv.Itoa(number), "--until", strconv.FormatInt(until.Unix(), 10)},
 		Timeout: nodeconfig.Duration(30 * time.Second),
 	})
@@ -80,31 +89,17 @@ func (c *change) scheduleRevert(ctx context.Context, number int, after time.Dura
 
 // cancelRevert stops the timer of a generation's record. One that cannot be stopped finds that the record does not
 // wait for it any more, and does nothing.
-func (a *Agent) cancelRevert(ctx context.Context, e generation.Entry) {
+func cancelRevert(ctx context.Context, n *Node, e generation.Entry) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
 	defer cancel()
 	unit := revertUnit(e.Number, e.ConfirmBy) + ".timer"
-	if err := a.guarded(func() error { return a.Host.StopUnit(ctx, unit) }); err != nil {
-		a.Log.Warn("cannot stop the rollback timer; it will do nothing", "error", err)
+	if err := n.guarded(func() error { return n.Host.StopUnit(ctx, unit) }); err != nil {
+		n.Log.Warn("cannot stop the rollback timer; it will do nothing", "error", err)
 	}
 }
 
 // Confirm makes a generation stay that was applied on trial, and returns it.
-func (a *Agent) Confirm(ctx context.Context) (kept generation.Entry, err error) {
-	err = a.guarded(func() (err error) { kept, err = a.withRoom(false).confirm(ctx); return err })
-	return kept, err
-}
-
-func (a *Agent) confirm(ctx context.Context) (generation.Entry, error) {
-	unlock, err := a.exclusive(ctx, nodeconfig.DefaultTimeout.Std())
-	if err != nil {
-		return generation.Entry{}, err
-	}
-	defer unlock()
-	store, err := generation.Open(a.Host, a.Log)
-	if err != nil {
-		return generation.Entry{}, err
-	}
+func (n *Node) Confirm(ctx context.Context, store *generation.Store) (generation.Entry, error) {
 	current, found := store.Current()
 	if !found || current.ConfirmBy.IsZero() {
 		return current, outcome.Refused("no generation waits to be confirmed")
@@ -113,10 +108,22 @@ func (a *Agent) confirm(ctx context.Context) (generation.Entry, error) {
 		return current, outcome.Refused("generation %d is %s: its change did not come to its end, so there is nothing to confirm; apply it again",
 			current.Number, current.Outcome)
 	}
-	if err := store.Await(time.Time{}); err != nil {
+	if err := n.EndTrial(ctx, store); err != nil {
 		return current, err
 	}
-	a.cancelRevert(ctx, current)
 	current.ConfirmBy = time.Time{}
 	return current, nil
+}
+
+// EndTrial has nobody wait for the current generation to be confirmed any more, and stops its timer.
+func (n *Node) EndTrial(ctx context.Context, store *generation.Store) error {
+	current, _ := store.Current()
+	if current.ConfirmBy.IsZero() {
+		return nil
+	}
+	if err := store.Await(time.Time{}); err != nil {
+		return err
+	}
+	cancelRevert(ctx, n, current)
+	return nil
 }

@@ -1,4 +1,4 @@
-package agent
+package transition
 
 import (
 	"context"
@@ -11,10 +11,9 @@ import (
 )
 
 // healthy performs the checks of a plan after a change to it, and reports whether the node was asked and is well.
-func (p *provision) healthy(ctx context.Context, checks []resource.Resource) (asked bool, err error) {
-	engine := p.engine()
-	report, err := engine.Apply(ctx, resource.Plan{Resources: checks})
-	p.account.Applied(report)
+func (t *attempt) healthy(ctx context.Context, checks []resource.Resource) (asked bool, err error) {
+	report, err := t.Run(ctx, resource.Plan{Resources: checks})
+	t.applied(report)
 	return err == nil && len(checks) > 0 && len(report.Skipped) == 0, err
 }
 
@@ -22,12 +21,12 @@ func (p *provision) healthy(ctx context.Context, checks []resource.Resource) (as
 // the node's client certificate is not accepted, or that cannot be asked because the node has not joined yet, says nothing
 // against a plan that was good before: it may be down, the certificate may have expired, and no other plan would be
 // better for it.
-func (p *provision) healthyAgain(ctx context.Context, checks []resource.Resource) (asked bool, err error) {
-	asked, err = p.healthy(ctx, checks)
+func (t *attempt) healthyAgain(ctx context.Context, checks []resource.Resource) (asked bool, err error) {
+	asked, err = t.healthy(ctx, checks)
 	if err == nil || slices.ContainsFunc(outcome.Split(err), func(err error) bool { return !unasked(err, checks) }) {
 		return asked, err
 	}
-	p.Log.Warn("the API server cannot be asked whether the node is well", "error", err)
+	t.Log.Warn("the API server cannot be asked whether the node is well", "error", err)
 	return false, nil
 }
 

@@ -1,4 +1,4 @@
-package agent
+package transition
 
 import (
 	"errors"
@@ -18,7 +18,7 @@ const runtimeUnitDir = "/run/systemd/system"
 
 // masked are the units of a plan that somebody has masked since it was applied, sorted: that is an administrator's
 // word, which nobody undoes in silence. A unit that was masked before Slipway had it is not among them.
-func (a *Agent) masked(before resource.Plan) ([]string, error) {
+func masked(host Host, before resource.Plan) ([]string, error) {
 	own := make(map[string]bool)
 	for _, res := range before.Resources {
 		if f, ok := res.Spec.(*resource.File); ok && len(f.Content) > 0 {
@@ -37,7 +37,7 @@ func (a *Agent) masked(before resource.Plan) ([]string, error) {
 			places = append(places, runtimeUnitDir+"/"+unit.Unit)
 		}
 		for _, place := range places {
-			have, err := a.Host.Stat(place)
+			have, err := host.Stat(place)
 			errs = append(errs, err)
 			// systemd.unit(5): a link to /dev/null, or an empty file.
 			if have.Target == "/dev/null" || have.Kind == apply.RegularFile && have.Size == 0 {
@@ -52,15 +52,15 @@ func (a *Agent) masked(before resource.Plan) ([]string, error) {
 
 // findMasked notes which units of the current generation are masked. Nothing is read for a plan that is the current
 // generation's own.
-func (a *Agent) findMasked(store *generation.Store, next *advance) error {
-	if next.asked {
+func (s *Step) findMasked(host Host, store *generation.Store) error {
+	if s.asked {
 		return nil
 	}
-	settled, err := a.settled(store, next)
+	settled, err := s.settled(store)
 	if err != nil {
 		return err
 	}
-	before := next.plan
+	before := s.Plan
 	if !settled {
 		current, found := store.Current()
 		if !found {
@@ -70,19 +70,19 @@ func (a *Agent) findMasked(store *generation.Store, next *advance) error {
 			return nil // what it had is not known
 		}
 	}
-	next.masked, err = a.masked(before)
-	next.asked = err == nil
+	s.masked, err = masked(host, before)
+	s.asked = err == nil
 	return err
 }
 
-// unmasked wants no unit of a plan to be masked that the current generation has. The error has the exit code of
+// WantUnmasked wants no unit of a plan to be masked that the current generation has. The error has the exit code of
 // the first that is.
-func (a *Agent) unmasked(store *generation.Store, next *advance) error {
-	if err := a.findMasked(store, next); err != nil {
+func (s *Step) WantUnmasked(host Host, store *generation.Store) error {
+	if err := s.findMasked(host, store); err != nil {
 		return err
 	}
-	for _, res := range next.plan.Resources {
-		if unit, ok := res.Spec.(*resource.Unit); ok && slices.Contains(next.masked, unit.Unit) {
+	for _, res := range s.Plan.Resources {
+		if unit, ok := res.Spec.(*resource.Unit); ok && slices.Contains(s.masked, unit.Unit) {
 			return &apply.Error{Resource: res.ID(), ExitCode: res.ExitCode, Err: fmt.Errorf("somebody has masked it: %s", unmask(unit.Unit))}
 		}
 	}
@@ -95,7 +95,7 @@ func unmask(unit string) string {
 
 // added are the drop-ins that somebody has made of Slipway's units, to be removed. One of all units of a type is more
 // than Slipway's concern, and stays.
-func (a *Agent) added(store *generation.Store) ([]resource.Resource, error) {
+func added(store *generation.Store) ([]resource.Resource, error) {
 	dropIns, err := store.DropIns()
 	var list []resource.Resource
 	for _, d := range dropIns {
@@ -133,7 +133,7 @@ func without(plan resource.Plan, units []string) resource.Plan {
 
 // foreign is the drift that is somebody's decision, or that no apply of the generation puts right: what it takes is
 // said, and it is left.
-func (a *Agent) foreign(store *generation.Store, masked []string) ([]apply.Change, error) {
+func foreign(host Host, store *generation.Store, masked []string) ([]apply.Change, error) {
 	var changes []apply.Change
 	for _, unit := range masked {
 		changes = append(changes, apply.Change{ID: resource.IDOf(&resource.Unit{Unit: unit}), Action: apply.Left,
@@ -144,7 +144,7 @@ func (a *Agent) foreign(store *generation.Store, masked []string) ([]apply.Chang
 		changes = append(changes, apply.Change{ID: resource.IDOf(&resource.File{Path: d.Path}), Action: apply.Left,
 			Note: undoing(d)})
 	}
-	return append(changes, a.readdressed(store)...), err
+	return append(changes, readdressed(host, store)...), err
 }
 
 // undoing says how a drop-in is undone. "systemctl revert" is not the way: it removes Slipway's own of the unit, too.
@@ -158,9 +158,9 @@ func undoing(d generation.DropIn) string {
 }
 
 // readdressed are the addresses that the current generation was planned with and that the machine has no more.
-func (a *Agent) readdressed(store *generation.Store) []apply.Change {
+func readdressed(host Host, store *generation.Store) []apply.Change {
 	current, _ := store.Current()
-	now := facts.NodeIPs(a.Host)
+	now := facts.NodeIPs(host)
 	var changes []apply.Change
 	for _, old := range strings.Fields(current.Addresses) {
 		if identity.Readdressed([]string{old}, now) {

@@ -1,0 +1,116 @@
+package agent
+
+import (
+	"context"
+	"time"
+
+	"github.com/slipway-dev/slipway/exitcode"
+	"github.com/slipway-dev/slipway/internal/apply"
+	"github.com/slipway-dev/slipway/internal/compile"
+	"github.com/slipway-dev/slipway/internal/facts"
+	"github.com/slipway-dev/slipway/internal/generation"
+	"github.com/slipway-dev/slipway/internal/outcome"
+	"github.com/slipway-dev/slipway/internal/resource"
+	"github.com/slipway-dev/slipway/internal/source"
+	"github.com/slipway-dev/slipway/internal/transition"
+	"github.com/slipway-dev/slipway/nodeconfig"
+)
+
+// BasePaths are where an image can have a contract that names no cluster. What such a contract brings is
+// applied at boot while the machine's own contract is still looked for.
+var BasePaths = []string{"/etc/slipway/base.yaml", "/etc/slipway/base.json"}
+
+// prepared is what was done before the contract was there.
+type prepared struct {
+	begin, end time.Time
+	made       transition.Made
+	// problems are the warnings of the image's own contract.
+	problems []nodeconfig.Problem
+	err      error
+}
+
+// prepare does what needs no contract, while one is waited for: the image's own is applied. What goes wrong is
+// told, and is not the end: the machine's own contract has it all too.
+func prepare(ctx context.Context, r *run, known facts.Facts) <-chan prepared {
+	done := make(chan prepared, 1)
+	work := func() {
+		var p prepared
+		p.begin = r.now()
+		p.err = r.guarded(func() error {
+			desired, problems, ok, err := planBase(r, known)
+			if p.problems = problems; !ok || err != nil {
+				return err
+			}
+			p.made, err = applyBase(ctx, r, desired)
+			return err
+		})
+		p.end = r.now()
+		done <- p
+	}
+	if r.agent.Sequential {
+		work()
+	} else {
+		go work()
+	}
+	return done
+}
+
+// collect waits for what was begun, and takes it over. It returns the warnings of the image's own contract.
+func collect(r *run, done <-chan prepared) []nodeconfig.Problem {
+	p := <-done
+	if p.err != nil {
+		r.log.Warn("cannot apply the image's base contract; the machine's own contract does its work", "error", p.err)
+	}
+	for _, report := range p.made.Reports {
+		r.account.Step("base", p.begin, p.end)
+		for _, change := range report.Changes {
+			r.log.Debug("base", "resource", change.ID, "action", change.Action)
+		}
+	}
+	return p.problems
+}
+
+// applyBase applies the plan of the image's own contract, unless the machine has been made a node already. Other stages are
+// at work meanwhile, so it has the lock for itself.
+func applyBase(ctx context.Context, r *run, desired resource.Plan) (made transition.Made, err error) {
+	err = newLock(r).during(ctx, func() error {
+		store, err := generation.Open(r.host, r.log)
+		if err != nil {
+			return err
+		}
+		if current, found := store.Current(); found && current.Config != desired.Config {
+			return nil
+		}
+		made, err = r.node().Boot(ctx, store, transition.Step{Plan: desired, Entry: generation.Entry{Origin: generation.Provision}})
+		return err
+	})
+	return made, err
+}
+
+// planBase is the plan of the image's own contract, and what that contract is warned of; ok says that there is one.
+func planBase(r *run, known facts.Facts) (desired resource.Plan, warnings []nodeconfig.Problem, ok bool, err error) {
+	for _, path := range BasePaths {
+		if kind, err := r.host.Stat(path); err != nil || kind.Kind == apply.Absent {
+			continue
+		}
+		contract, err := source.File(r.host, path)
+		if err != nil {
+			return resource.Plan{}, nil, false, err
+		}
+		read := compile.ReadOne(path, contract.Data)
+		planned, problems := read.Plan(known)
+		if fatal := nodeconfig.Fatal(problems); len(fatal) > 0 {
+			return resource.Plan{}, nil, false, &outcome.UnusableError{Path: path, Fatal: fatal, ExitCode: read.ExitCode(problems)}
+		}
+		if read.Config.Join.Method != nodeconfig.JoinNone {
+			return resource.Plan{}, nil, false, &outcome.UnusableError{Path: path, Fatal: []nodeconfig.Problem{read.Place(nodeconfig.Problem{
+				Kind: nodeconfig.Invalid, Path: "$.join.method", Reason: "names a cluster; an image's own contract joins none", Fatal: true,
+			})}, ExitCode: exitcode.ContractInvalid}
+		}
+		for i := range problems {
+			problems[i].Document = path
+		}
+		return planned, problems, true, nil
+	}
+	return resource.Plan{}, nil, false, nil
+}

@@ -1,0 +1,240 @@
+// Package transition takes a machine from one generation to the next: it compares the two, applies the plan of the next,
+// asks whether the node is well with it, and goes back to the last good one where it is not. It says what a boot, a
+// rollback and a repair are to apply, where that is not the contract; has a timer go back from a change that nobody
+// confirms; and says how a machine differs from its generation.
+//
+// It makes no plan, and publishes nothing: what it returns says what came of it. It takes no lock: whoever calls what
+// changes the machine holds it. internal/agent calls it.
+package transition
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"time"
+
+	"github.com/slipway-dev/slipway/exitcode"
+	"github.com/slipway-dev/slipway/internal/apply"
+	"github.com/slipway-dev/slipway/internal/facts"
+	"github.com/slipway-dev/slipway/internal/generation"
+	"github.com/slipway-dev/slipway/internal/outcome"
+	"github.com/slipway-dev/slipway/internal/plan"
+	"github.com/slipway-dev/slipway/internal/resource"
+)
+
+// Host is what the package needs of the machine.
+type Host interface {
+	apply.Host
+	generation.Files
+	facts.Machine
+}
+
+// Node is a machine that has generations.
+type Node struct {
+	Host Host
+	// Hold says whether a run goes forward from now on, which does not use the room that is reserved for a way back.
+	Hold func(forward bool)
+	Log  *slog.Logger
+	// Now is the clock.
+	Now func() time.Time
+	// Program is the agent's own path, for the timer that rolls a change back.
+	Program string
+	// Sequential does one thing at a time, in an order that depends on the plan alone.
+	Sequential bool
+}
+
+// Step is a step from one generation to the next.
+type Step struct {
+	Plan resource.Plan
+	// Entry is what the index is to say of the generation; its number and outcome come by themselves.
+	Entry generation.Entry
+	// All says that somebody else's decisions are undone, too: masks and drop-ins of units.
+	All bool
+	// Ask is when the node is asked whether it is well with the plan, by those of the plan's health checks that can be asked.
+	Ask When
+
+	// digest is the plan's, once somebody has asked for it.
+	digest string
+	// masked are the current generation's units that somebody has masked, once asked says so.
+	masked []string
+	asked  bool
+}
+
+// When is when a node is asked whether it is well. At a first boot it never is: its kubelet may take longer to join
+// than the checks wait.
+type When int
+
+// The times; each includes those before it.
+const (
+	// Never is for a plan whose own checks say whether it is well.
+	Never When = iota
+	// IfNew is where the machine did not have the plan already: the kubelet of a node that was good may take longer to be
+	// seen again after a reboot than the checks wait.
+	IfNew
+	// IfChanged is also where it had the plan, and something had to be changed.
+	IfChanged
+	// Always is also where nothing had to be changed.
+	Always
+)
+
+// asks reports whether the node is asked after the step.
+func (s *Step) asks(settled, changed bool) bool {
+	switch {
+	case s.Ask == Never:
+		return false
+	case !settled:
+		return s.Entry.Origin != generation.Provision
+	}
+	return s.Ask == Always || s.Ask == IfChanged && changed
+}
+
+// Made is what has come of a transition.
+type Made struct {
+	// Reports are what the engine has done, in their order.
+	Reports []*apply.Report
+	// Generation is the number of the one that the machine has now; 0 where that is not to be said.
+	Generation int
+	// Restored is the number of the generation that was restored because the change failed; 0 for none.
+	Restored int
+	// Attempted says that something was changed, or would have been.
+	Attempted bool
+	// Checked says that all of the plan's health checks were asked whether the node is well with it, and that it is.
+	Checked bool
+	// ConfirmBy is when the change is rolled back unless somebody has confirmed it; zero where it stays.
+	ConfirmBy time.Time
+}
+
+// Boot makes the machine be as a step has it.
+func (n *Node) Boot(ctx context.Context, store *generation.Store, step Step) (Made, error) {
+	t := attempt{Node: n}
+	err := n.guarded(func() error {
+		report, err := n.advance(ctx, store, step, func(health []resource.Resource) error {
+			_, err := t.healthyAgain(ctx, health)
+			return err
+		})
+		t.applied(report)
+		if current, found := store.Current(); found {
+			t.made.Generation = current.Number
+		}
+		return err
+	})
+	return t.made, err
+}
+
+// Run applies a plan that makes no generation: a script's, of which nobody knows what it does.
+func (n *Node) Run(ctx context.Context, desired resource.Plan) (*apply.Report, error) {
+	engine := n.engine()
+	return engine.Apply(ctx, desired)
+}
+
+// Preview reports what applying a plan would do, and changes nothing.
+func (n *Node) Preview(ctx context.Context, desired resource.Plan) (*apply.Report, error) {
+	engine := n.engine()
+	return engine.Preview(ctx, desired)
+}
+
+// engine is what changes this machine.
+func (n *Node) engine() *apply.Engine {
+	return &apply.Engine{Host: n.Host, Now: n.Now, Log: n.Log, Sequential: n.Sequential}
+}
+
+// guarded calls f, and turns a panic into an error: what has come of it by then is known all the same.
+func (n *Node) guarded(f func() error) error { return apply.Guard(n.Log, "agent", f) }
+
+// advance applies a plan as a generation, and records what came of it. A machine that has it already is
+// compared, and nothing is recorded, were it not to be put right: the generation was good, and what is wrong
+// now is the machine. well reports whether the node is well with it.
+func (n *Node) advance(ctx context.Context, store *generation.Store, next Step, well func(health []resource.Resource) error) (*apply.Report, error) {
+	engine := n.engine()
+	settled, err := next.settled(store)
+	if err != nil {
+		return new(apply.Report), err
+	}
+	n.Hold(!settled && next.Entry.Origin != generation.Rollback)
+	defer n.Hold(false)
+	desired := next.Plan
+	if err := next.findMasked(n.Host, store); err != nil {
+		return new(apply.Report), err
+	}
+	switch {
+	case next.All:
+		if engine.Stale, err = added(store); err != nil {
+			return new(apply.Report), err
+		}
+	case len(next.masked) > 0:
+		n.Log.Warn("somebody has masked units; they are left so", "units", next.masked)
+		desired = without(desired, next.masked)
+	}
+	if !settled {
+		if err := engine.Writable(desired); err != nil {
+			return new(apply.Report), err
+		}
+		next.Entry.StartedAt = n.Now()
+		if next.Entry, err = store.Begin(ctx, next.Entry, next.Plan); err != nil {
+			return new(apply.Report), err
+		}
+		stale, restored := store.Stale(next.Plan)
+		engine.Stale = append(engine.Stale, stale...)
+		desired.Resources = slices.Concat(desired.Resources, restored)
+		desired.Sort()
+	}
+	report, err := engine.Apply(ctx, desired)
+	if err = blamed(ctx, n, err); err == nil && next.asks(settled, len(report.Changes) > 0) {
+		err = well(desired.Health)
+	}
+	if settled && err == nil {
+		err = store.Settled(next.Entry)
+	}
+	if settled {
+		return report, err
+	}
+	return report, finish(n, store, err)
+}
+
+// blamed puts a container runtime that does not answer before a kubelet that failed, for want of it.
+func blamed(ctx context.Context, n *Node, err error) error {
+	if err == nil || outcome.Code(err) != exitcode.KubeletStartFailed {
+		return err
+	}
+	asked := plan.RuntimeCheck()
+	check := asked.Spec.(*resource.Check)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), check.Timeout.Std())
+	defer cancel()
+	silent := n.guarded(func() error { return n.Host.Probe(ctx, check) })
+	if silent == nil || errors.Is(silent, apply.ErrNotProbed) {
+		return err
+	}
+	// Its time is over, and not the run's.
+	return errors.Join(&apply.Error{Resource: asked.ID(), ExitCode: asked.ExitCode,
+		Err: fmt.Errorf("the container runtime does not answer, which the kubelet needs: %s", silent.Error())}, err)
+}
+
+// finish records what came of the current generation. The error is the apply's own, or else that the success cannot be
+// recorded: the generation has failed then, because it would be rolled back to as a good one otherwise.
+func finish(n *Node, store *generation.Store, err error) error {
+	if err == nil {
+		if err = store.Finish(generation.Good, "", n.Now()); err == nil {
+			return nil
+		}
+	}
+	n.Hold(false)
+	if recording := store.Finish(generation.Failed, outcome.Text(err), n.Now()); recording != nil {
+		n.Log.Warn("the generation's outcome cannot be recorded", "error", recording)
+	}
+	return err
+}
+
+// settled reports whether the plan is the current generation's, which was good.
+func (s *Step) settled(store *generation.Store) (bool, error) {
+	current, found := store.Current()
+	if !found || current.Outcome != generation.Good || current.Config != s.Plan.Config {
+		return false, nil
+	}
+	var err error
+	if s.digest == "" {
+		s.digest, err = generation.Digest(s.Plan)
+	}
+	return s.digest == current.Plan, err
+}
