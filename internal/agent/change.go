@@ -206,21 +206,27 @@ func makeChange(ctx context.Context, r *run, store *generation.Store, machine *i
 	return made, err
 }
 
-// publishChange publishes what came of a change: its status, and where that finishes a provisioning, which has failed or
-// died, the result that somebody may wait for. A failure that is published already says all that a repair which failed
-// could: it has its contract, and the places where that was looked for.
+// publishChange publishes what came of a change: its status, and the result where somebody may wait for that, or has read
+// another. So does a repair that finishes a provisioning, which has failed or died; and whatever makes a node well that is
+// published as failed. A failure that is published already says all that a repair which failed could: it has its contract,
+// and the places where that was looked for.
 func publishChange(ctx context.Context, r *run, lock *lock, next transition.Change, result outcome.Result) outcome.Result {
-	provisioning := next.Entry.Origin == generation.Provision && next.Entry.Unfinished()
-	if provisioning {
+	finishes := next.Entry.Origin == generation.Provision && next.Entry.Unfinished()
+	failed, err := publish.FailureMarked(r.host)
+	mends := err == nil && failed && result.Succeeded()
+	if finishes || mends {
 		r.target.BaseOnly = len(next.Plan.Only(resource.Join).Resources) == 0
 	}
-	// Where nobody has a result, the run died after it took back the last one, and somebody waits for one.
-	if next.Final && !result.Succeeded() && publish.FailureStands(r.host) && (!provisioning || publish.Marked(r.host, r.target)) {
+	switch {
+	case mends: // wherever the failure is published
+		if err := r.publisher().RemoveMarkers(r.target); err != nil {
+			r.log.Error("the result of an earlier provisioning cannot be removed", "error", err)
+		}
+	case next.Final && !result.Succeeded() && publish.FailureStands(r.host) && (!finishes || publish.Marked(r.host, r.target)):
+		return result // where nobody has a result, the run died after it took back the last one, and somebody waits for one
+	case !finishes:
+		r.publisher().WriteStatus(result, r.target)
 		return result
 	}
-	if provisioning {
-		return publishResult(ctx, r, lock, result)
-	}
-	r.publisher().WriteStatus(result, r.target)
-	return result
+	return publishResult(ctx, r, lock, result)
 }

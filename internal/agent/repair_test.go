@@ -1,12 +1,14 @@
 package agent
 
 import (
+	"bytes"
 	"errors"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/slipway-dev/slipway/internal/apply"
+	"github.com/slipway-dev/slipway/internal/difference"
 	"github.com/slipway-dev/slipway/internal/generation"
 	"github.com/slipway-dev/slipway/internal/transition"
 	"github.com/slipway-dev/slipway/status"
@@ -252,6 +254,61 @@ func TestRepairPublishesTheProvisioning(t *testing.T) {
 				t.Errorf("%s: the next boot: %+v", name, got)
 			}
 			equal(t, name+": the result after the next boot", string(n.read(contract.place.result.Path)), string(result))
+		}
+	}
+}
+
+// A node that is well is not reported as failed: where a provisioning has failed, and a change or a rollback after it has
+// not, whoever waits for the result gets that, wherever the failure was published. The next boot finds nothing to do.
+func TestChangePublishesWhatItMends(t *testing.T) {
+	t.Parallel()
+	full := example(t, "native/full.yaml")
+	for _, c := range []struct {
+		name          string
+		before, fails []byte
+		how           func(op, name string) error
+		mends         func(n *node) Changed
+		boots         bool // whether the contract of the boot can be applied
+	}{
+		{"a change", nil, full, failing("StartUnit kubelet.service"), func(n *node) Changed { return n.change(better(t)) }, true},
+		{"a change after a contract that cannot be read", nil, []byte("{"), fine, func(n *node) Changed {
+			return n.change(full, func(o *ChangeOptions) { o.Allow = difference.Replace })
+		}, false},
+		{"a rollback", full, best(t), failing("RestartUnit kubelet.service"), func(n *node) Changed {
+			return n.Rollback(t.Context(), RollbackOptions{Allow: difference.Restart})
+		}, true},
+	} {
+		n := newNode(t)
+		n.Program = "/usr/bin/slipway-node"
+		if c.before != nil {
+			n.deliver(nativeContract, c.before)
+			n.provision()
+		}
+		n.deliver(nativeContract, c.fails)
+		n.host.before = c.how
+		failed := n.provision()
+		n.published(n.placeOf(failed), failed.ExitCode)
+		if failed.ExitCode == 0 {
+			t.Fatalf("%s: provisioning must fail", c.name)
+		}
+		if c.before == nil { // there is no way back: a change that fails, too, leaves the failure
+			n.host.before = failing("StartUnit kubelet.service")
+			n.change(full, func(o *ChangeOptions) { o.Allow = difference.Replace })
+			if _, code, err := n.Wait(t.Context()); code != failed.ExitCode || err != nil {
+				t.Errorf("%s: after a change that failed, whoever waits gets %d, %v", c.name, code, err)
+			}
+		}
+		n.host.before = fine
+		if got := c.mends(n); got.Status.ExitCode != 0 {
+			t.Errorf("%s: %+v", c.name, got.Status.Errors)
+		}
+		n.published(nativePlace, 0)
+		if _, code, err := n.Wait(t.Context()); code != 0 || err != nil {
+			t.Errorf("%s: whoever waits gets %d, %v", c.name, code, err)
+		}
+		result := n.read(nativePlace.result.Path)
+		if got := n.provision(); c.boots && (got.ExitCode != 0 || len(got.Changes) > 0 || !bytes.Equal(n.read(nativePlace.result.Path), result)) {
+			t.Errorf("%s: the next boot: %+v", c.name, got)
 		}
 	}
 }
