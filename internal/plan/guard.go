@@ -40,20 +40,19 @@ func (c *claim) shares() bool { _, ok := c.Spec.(*resource.Block); return ok }
 // guard puts the resources in order and refuses those that no plan may have: it is the one place for what holds for
 // all concerns together. environment is the path of the kubelet's environment file.
 func (o *output) guard(environment string, joins bool) {
-	claims := make([]claim, len(o.resources))
+	claims := make([]*claim, len(o.resources))
 	for i, r := range o.resources {
-		claims[i] = claim{r, r.ID(), o.owners[i], o.asked[i], o.atBoot[i]}
+		claims[i] = &claim{r, r.ID(), o.owners[i], o.asked[i], o.atBoot[i]}
 	}
 	// Where two claim one place the planner's own comes first, then the concern whose name does: the order of
 	// the concerns decides nothing.
-	slices.SortFunc(claims, func(a, b claim) int {
+	slices.SortFunc(claims, func(a, b *claim) int {
 		return cmp.Or(cmp.Compare(a.Phase, b.Phase), cmp.Compare(a.id, b.id), cmp.Compare(a.asked, b.asked), cmp.Compare(a.concern.name, b.concern.name))
 	})
 	o.resources = o.resources[:0]
 	ids := make(map[resource.ID]bool, len(claims))
 	owners := make(map[string]*claim, len(claims)) // by what only one can have: a path on the disk, a unit, an ID
-	for i := range claims {
-		c := &claims[i]
+	for _, c := range claims {
 		name := c.owned()
 		if other := owners[name]; other != nil && !(other.shares() && c.shares() && c.id != other.id) {
 			o.refuse(c, other)
@@ -65,11 +64,11 @@ func (o *output) guard(environment string, joins bool) {
 		ids[c.id] = true
 		o.resources = append(o.resources, c.Resource)
 	}
-	for i := range claims {
-		o.guardPlace(&claims[i], owners)
-		o.guardText(&claims[i], environment)
+	for _, c := range claims {
+		o.guardPlace(c, owners)
+		o.guardText(c, environment)
 		if !joins {
-			o.guardBoot(&claims[i], ids)
+			o.guardBoot(c, ids)
 		}
 	}
 	o.require(ids)
@@ -125,7 +124,9 @@ func (o *output) guardText(c *claim, environment string) {
 }
 
 // unreadable are the characters that systemd takes in no file (systemd: src/basic/utf8.c, unichar_is_valid).
-func unreadable(r rune) bool { return r == 0 || unicode.Is(unicode.Noncharacter_Code_Point, r) }
+func unreadable(r rune) bool {
+	return r == 0 || r > unicode.MaxLatin1 && unicode.Is(unicode.Noncharacter_Code_Point, r)
+}
 
 // require resolves the groups that resources require, and refuses a requirement that none of the planned IDs fulfils.
 func (o *output) require(ids map[resource.ID]bool) {

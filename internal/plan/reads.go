@@ -87,6 +87,14 @@ func (r *readers) at(path string) *readers {
 	return r
 }
 
+// entry is the part of the tree for a name; nil where nobody reads anything there.
+func (r *readers) entry(name string) *readers {
+	if r == nil {
+		return nil
+	}
+	return r.next[name]
+}
+
 // below are the names of all that read something below, in no order.
 func (r *readers) below() []string {
 	var names []string

@@ -12,6 +12,13 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
+// What is escaped, and how, in each kind of text.
+var (
+	unitEscapes        = strings.NewReplacer("%", "%%", "$", "$$", `\`, `\\`, `"`, `\"`)
+	environmentEscapes = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "`", "\\`", `$`, `\$`)
+	wordEscapes        = strings.NewReplacer(`\`, `\\`, `"`, `\"`)
+)
+
 // unitFile writes a unit or drop-in: sections are "[Name]", everything else is a line as it is. What
 // comes from a contract must have been through unitValue.
 func unitFile(lines ...string) []byte {
@@ -21,7 +28,7 @@ func unitFile(lines ...string) []byte {
 // unitValue makes a value one word of a unit's directive: specifiers and variables lose their
 // meaning (systemd.unit(5), "Specifiers"; systemd.service(5), "Command lines").
 func unitValue(s string) string {
-	return strings.NewReplacer("%", "%%", "$", "$$", `\`, `\\`, `"`, `\"`).Replace(s)
+	return unitEscapes.Replace(s)
 }
 
 // environmentFile writes an EnvironmentFile= of the given variables in the given order.
@@ -48,7 +55,7 @@ func environmentValue(s string) string {
 	if plain {
 		return s
 	}
-	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "`", "\\`", `$`, `\$`).Replace(s) + `"`
+	return `"` + environmentEscapes.Replace(s) + `"`
 }
 
 // word makes a value one word where systemd splits a variable at spaces, which honours quotes and
@@ -57,7 +64,7 @@ func word(s string) string {
 	if s != "" && strings.IndexFunc(s, func(r rune) bool { return r <= ' ' || strings.ContainsRune("\"'\\", r) }) < 0 {
 		return s
 	}
-	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(s) + `"`
+	return `"` + wordEscapes.Replace(s) + `"`
 }
 
 // assignments writes a line for each value, by name: a file of sysctl.d(5), or of variables.

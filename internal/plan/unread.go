@@ -2,8 +2,6 @@ package plan
 
 import (
 	"reflect"
-	"slices"
-	"strings"
 	"sync"
 
 	"github.com/slipway-dev/slipway/internal/document"
@@ -25,49 +23,66 @@ var defaults = sync.OnceValue(func() reflect.Value {
 })
 
 // unread warns of every setting that a contract gives and that nobody reads: nothing is dropped in silence. What has
-// nothing within that is read is one warning, below the contract's sections.
+// nothing within that is read is one warning, below the contract's sections. The warnings are in no order.
 func unread(c *nodeconfig.NodeConfig) []nodeconfig.Problem {
 	w := unreadWalk{}
-	w.walk(reflect.ValueOf(c).Elem(), defaults(), allReaders(), "$", 0)
+	w.walk(reflect.ValueOf(c).Elem(), defaults(), allReaders())
 	return w.problems
 }
 
-type unreadWalk struct{ problems []nodeconfig.Problem }
+type unreadWalk struct {
+	at       document.Path
+	problems []nodeconfig.Problem
+}
 
-func (w *unreadWalk) walk(v, byDefault reflect.Value, r *readers, path string, depth int) {
+func (w *unreadWalk) walk(v, byDefault reflect.Value, r *readers) {
 	switch {
-	case r != nil && r.handled, !given(v, byDefault):
+	case r != nil && r.handled, v.IsZero():
 		return
-	case r == nil && depth > 1 || !hasParts(v):
-		w.problems = append(w.problems, notApplied(path))
-		return
-	}
-	below := func(name string) *readers {
-		if r == nil {
-			return nil
+	case r == nil && w.at.Depth() > 1 || !hasParts(v):
+		if given(v, byDefault) {
+			w.problems = append(w.problems, notApplied(w.at.String()))
 		}
-		return r.next[name]
+		return
 	}
 	switch v.Kind() {
 	case reflect.Pointer:
 		if byDefault.IsValid() {
 			byDefault = byDefault.Elem() // invalid where it is nil
 		}
-		w.walk(v.Elem(), byDefault, r, path, depth)
+		w.walk(v.Elem(), byDefault, r)
 	case reflect.Map:
-		for _, key := range slices.SortedFunc(slices.Values(v.MapKeys()), func(a, b reflect.Value) int { return strings.Compare(a.String(), b.String()) }) {
-			w.walk(v.MapIndex(key), reflect.Value{}, below(anyKey), document.FieldPath(path, key.String()), depth+1)
+		for iter := v.MapRange(); iter.Next(); {
+			w.at.Enter(iter.Key().String())
+			w.walk(iter.Value(), reflect.Value{}, r.entry(anyKey))
+			w.at.Leave()
 		}
 	default:
-		for i := range v.NumField() {
-			name := document.JSONNames(v.Type().Field(i))[0]
+		for i, name := range namesOf(v.Type()) {
 			var other reflect.Value
 			if byDefault.IsValid() {
 				other = byDefault.Field(i)
 			}
-			w.walk(v.Field(i), other, below(name), document.FieldPath(path, name), depth+1)
+			w.at.Enter(name)
+			w.walk(v.Field(i), other, r.entry(name))
+			w.at.Leave()
 		}
 	}
+}
+
+// settingNames are the names of structs' fields, by type.
+var settingNames sync.Map
+
+func namesOf(t reflect.Type) []string {
+	if names, ok := settingNames.Load(t); ok {
+		return names.([]string)
+	}
+	names := make([]string, t.NumField())
+	for i := range names {
+		names[i] = document.JSONNames(t.Field(i))[0]
+	}
+	settingNames.Store(t, names)
+	return names
 }
 
 // hasParts reports whether a value has settings within that somebody can read alone.
@@ -79,9 +94,9 @@ func hasParts(v reflect.Value) bool {
 	return false
 }
 
-// given reports whether a value says anything that it would not say by default.
+// given reports whether a value that is not zero says anything that it would not say by default.
 func given(v, byDefault reflect.Value) bool {
-	if v.IsZero() || (v.Kind() == reflect.Slice || v.Kind() == reflect.Map) && v.Len() == 0 {
+	if (v.Kind() == reflect.Slice || v.Kind() == reflect.Map) && v.Len() == 0 {
 		return false
 	}
 	return !byDefault.IsValid() || !reflect.DeepEqual(v.Interface(), byDefault.Interface())
