@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/internal/place"
 	"github.com/slipway-dev/slipway/internal/profile"
 	"github.com/slipway-dev/slipway/internal/resource"
@@ -38,7 +39,7 @@ func planImageCredentialProvider(in *input, out *output) {
 			out.warn(nodeconfig.Invalid, providerPath+".configFile", "%s; the default path is used", in.misplaced)
 		}
 		plain, secret := nodeconfig.Revealed(provider.Config)
-		out.guarded(secret, resource.Join, in.credentialConfig, 0o644, yamlFile(plain), "credentials for image registries", kubeletUnit)
+		out.guarded(secret, resource.Join, in.credentialConfig, 0o644, yamlFile(document.Of(plain)), "credentials for image registries", kubeletUnit)
 		if in.credentialConfig == provider.ConfigFile {
 			out.askedBy(providerPath + ".configFile")
 		}

@@ -3,6 +3,7 @@ package plan
 import (
 	"cmp"
 
+	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
@@ -37,7 +38,7 @@ func planCredentials(in *input, out *output) {
 	entries := in.family.Kubelet.Entries
 	switch j := in.config.Join; j.Method {
 	case nodeconfig.JoinBootstrapToken:
-		user := kubeUser{Token: j.BootstrapToken.Reveal()}
+		user := fieldsOf("token", j.BootstrapToken.Reveal())
 		own := retireCredential(in, out)
 		out.add(resource.Resource{
 			Phase:   resource.Join,
@@ -54,7 +55,7 @@ func planCredentials(in *input, out *output) {
 		pair := cmp.Or(j.ClientCertificate, &nodeconfig.ClientCertificate{})
 		out.file(resource.Join, in.family.Paths.ClientCert, 0o644, []byte(pair.Certificate), "the kubelet's client certificate", kubeletUnit)
 		out.secret(resource.Join, in.family.Paths.ClientKey, []byte(pair.Key.Reveal()), "the kubelet's client key", kubeletUnit)
-		user := kubeUser{ClientCertificate: in.family.Paths.ClientCert, ClientKey: in.family.Paths.ClientKey}
+		user := fieldsOf("client-certificate", in.family.Paths.ClientCert, "client-key", in.family.Paths.ClientKey)
 		out.file(resource.Join, in.family.Paths.Kubeconfig, 0o600, kubeconfigFile(in, "client", entries.Context, user),
 			"joins with a client certificate", kubeletUnit)
 	case nodeconfig.JoinExec:
@@ -83,84 +84,58 @@ func unusedCredentials(j nodeconfig.Join, out *output) {
 	}
 }
 
-// kubeconfig is client-go's configuration, as much of it as a kubelet needs.
-type kubeconfig struct {
-	APIVersion     string         `yaml:"apiVersion"`
-	Kind           string         `yaml:"kind"`
-	Clusters       []namedCluster `yaml:"clusters"`
-	Users          []namedUser    `yaml:"users"`
-	Contexts       []namedContext `yaml:"contexts"`
-	CurrentContext string         `yaml:"current-context"`
-}
-
-type namedCluster struct {
-	Name    string      `yaml:"name"`
-	Cluster kubeCluster `yaml:"cluster"`
-}
-
-type kubeCluster struct {
-	CertificateAuthority string `yaml:"certificate-authority"`
-	Server               string `yaml:"server"`
-}
-
-type namedUser struct {
-	Name string   `yaml:"name"`
-	User kubeUser `yaml:"user"`
-}
-
-type kubeUser struct {
-	Token             string    `yaml:"token,omitempty"`
-	ClientCertificate string    `yaml:"client-certificate,omitempty"`
-	ClientKey         string    `yaml:"client-key,omitempty"`
-	Exec              *kubeExec `yaml:"exec,omitempty"`
-}
-
-type kubeExec struct {
-	APIVersion string   `yaml:"apiVersion"`
-	Command    string   `yaml:"command"`
-	Args       []string `yaml:"args,omitempty"`
-	Env        []envVar `yaml:"env,omitempty"`
-	// InteractiveMode is required from client.authentication.k8s.io/v1 on.
-	InteractiveMode string `yaml:"interactiveMode"`
-}
-
-type envVar struct {
-	Name  string `yaml:"name"`
-	Value string `yaml:"value"`
-}
-
-func execUser(e *nodeconfig.ExecCredential) kubeUser {
-	exec := &kubeExec{APIVersion: e.APIVersion, Command: e.Command, InteractiveMode: "Never"}
+func execUser(e *nodeconfig.ExecCredential) document.Node {
+	exec := fieldsOf("apiVersion", e.APIVersion, "command", e.Command)
+	var args, env []document.Node
 	for _, arg := range e.Args {
-		exec.Args = append(exec.Args, arg.Reveal())
+		args = append(args, textOf(arg.Reveal()))
 	}
-	for _, env := range e.Env {
-		exec.Env = append(exec.Env, envVar{env.Name, env.Value.Reveal()})
+	for _, v := range e.Env {
+		env = append(env, fieldsOf("name", v.Name, "value", v.Value.Reveal()))
 	}
-	return kubeUser{Exec: exec}
+	if len(args) > 0 {
+		add(&exec, "args", document.Node{Kind: document.List, Items: args})
+	}
+	if len(env) > 0 {
+		add(&exec, "env", document.Node{Kind: document.List, Items: env})
+	}
+	add(&exec, "interactiveMode", textOf("Never")) // required from client.authentication.k8s.io/v1 on
+	var user document.Node
+	add(&user, "exec", exec)
+	return user
 }
 
-type namedContext struct {
-	Name    string      `yaml:"name"`
-	Context kubeContext `yaml:"context"`
-}
-
-type kubeContext struct {
-	Cluster string `yaml:"cluster"`
-	User    string `yaml:"user"`
-}
-
-func kubeconfigFile(in *input, user, context string, credential kubeUser) []byte {
+// kubeconfigFile is client-go's configuration, as much of it as a kubelet needs.
+func kubeconfigFile(in *input, user, context string, credential document.Node) []byte {
 	cluster := in.family.Kubelet.Entries.Cluster
-	return yamlFile(kubeconfig{
-		APIVersion: "v1",
-		Kind:       "Config",
-		Clusters: []namedCluster{{cluster, kubeCluster{
-			CertificateAuthority: in.family.Paths.CA,
-			Server:               in.config.Cluster.Server,
-		}}},
-		Users:          []namedUser{{user, credential}},
-		Contexts:       []namedContext{{context, kubeContext{cluster, user}}},
-		CurrentContext: context,
-	})
+	config := fieldsOf("apiVersion", "v1", "kind", "Config")
+	for _, part := range []struct {
+		list, entry, name string
+		value             document.Node
+	}{
+		{"clusters", "cluster", cluster, fieldsOf("certificate-authority", in.family.Paths.CA, "server", in.config.Cluster.Server)},
+		{"users", "user", user, credential},
+		{"contexts", "context", context, fieldsOf("cluster", cluster, "user", user)},
+	} {
+		named := fieldsOf("name", part.name)
+		add(&named, part.entry, part.value)
+		add(&config, part.list, document.Node{Kind: document.List, Items: []document.Node{named}})
+	}
+	add(&config, "current-context", textOf(context))
+	return yamlFile(config)
+}
+
+func textOf(s string) document.Node { return document.Node{Kind: document.String, Text: s} }
+
+// fieldsOf is a map of names and texts, in pairs.
+func fieldsOf(pairs ...string) (n document.Node) {
+	for i := 0; i < len(pairs); i += 2 {
+		add(&n, pairs[i], textOf(pairs[i+1]))
+	}
+	return n
+}
+
+// add adds a field to a map.
+func add(n *document.Node, name string, value document.Node) {
+	n.Kind, n.Fields = document.Map, append(n.Fields, document.Field{Name: name, Value: value})
 }

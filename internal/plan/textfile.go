@@ -6,10 +6,9 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
-	"go.yaml.in/yaml/v3"
+	"github.com/slipway-dev/slipway/internal/document"
 )
 
 // What is escaped, and how, in each kind of text.
@@ -89,37 +88,4 @@ func jsonFile(data any) []byte {
 }
 
 // yamlFile writes data as YAML.
-func yamlFile(data any) []byte {
-	var b bytes.Buffer
-	enc := yaml.NewEncoder(&b)
-	enc.SetIndent(2)
-	if err := enc.Encode(numbers(data)); err != nil {
-		panic("plan: data that came from JSON is no YAML: " + err.Error())
-	}
-	return b.Bytes()
-}
-
-// numbers replaces JSON's numbers by Go's, which YAML knows.
-func numbers(data any) any {
-	switch d := data.(type) {
-	case json.Number:
-		if i, err := strconv.ParseInt(d.String(), 10, 64); err == nil {
-			return i
-		}
-		f, _ := d.Float64()
-		return f
-	case []any:
-		out := make([]any, len(d))
-		for i := range d {
-			out[i] = numbers(d[i])
-		}
-		return out
-	case map[string]any:
-		out := make(map[string]any, len(d))
-		for k, v := range d {
-			out[k] = numbers(v)
-		}
-		return out
-	}
-	return data
-}
+func yamlFile(data document.Node) []byte { return data.AppendYAML(nil) }

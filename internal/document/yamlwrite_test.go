@@ -1,0 +1,137 @@
+package document_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/slipway-dev/slipway/internal/document"
+)
+
+// words are texts that YAML reads as something else, or not as one text, and such as are common.
+var words = []string{
+	"", " ", "a", "two words", " a", "a ", "a: b", "a:b", "a:", ":a", "a #b", "a#b", "#a", "-", "-a", "- a", "--", "---", "--- a", "...", "...a", "?", "? a", "?a", ":", ": a",
+	"&a", "*a", "!a", "!!str", "|", ">", "%a", "@a", "`a", "\"", "'", "a'b", "''", "\"a\"", "\\", "\\n", "{a}", "[a]", "{", "}", "[", "]", ",", "a,b", "<<", "=", "=a", "~", "~a",
+	"null", "Null", "NULL", "true", "True", "TRUE", "yes", "YES", "Yes", "on", "On", "n", "N", "y", "no", "off", "nul", "yes.", "1", "-1", "+1", "1.5", ".5", "5.", "1e3", "1.e3", "1E+3",
+	"0x1f", "0X1F", "0o17", "017", "0b11", "-0b11", "1_000", "_1", "1__0", "0.1.2", "1.2.3", "10.0.0.1", "10.0.0.10:443", "1:30", "1:30:00", "190:20:30.15", "-1:30", "12e03", "1e400", "9" + strings.Repeat("0", 40),
+	".inf", "-.inf", "+.inf", ".Inf", ".nan", ".NaN", ".", "..", "+", "+-1", "2001-01-01", "2001-1-1", "2001-12-14t21:59:43.10-05:00", "2001-12-14 21:59:43", "20010101", "1999-", "12345-6",
+	"abcdef.0123456789abcdef", "012345.0123456789012345", "07401b.f395accd246ae52d", "1e2345.0123456789012345", "0x1234.0123456789012345", "10m", "1d", "1h30m", "33333333-3333-3333-3333-333333333333",
+	"https://api.example:6443", "*.azurecr.io", "/etc/kubernetes/azure.json", "--flag=value", "$HOME", "a\nb", "\n", "a\n", "\ta", "a\tb", "\r", "é", "🙂", "\x00", "\x7f", "\u0085", "\u2028", "\ufeff", "\ufffe", "\U0010ffff",
+	strings.Repeat("word ", 100) + "x", strings.Repeat("x", 2000),
+}
+
+// isRead wants a tree to be read as it is, and a text also as YAML's own library reads it.
+func isRead(t *testing.T, data map[string]any) {
+	t.Helper()
+	tree := document.Of(data)
+	text := tree.AppendYAML(nil)
+	var got any
+	if err := yaml.Unmarshal(text, &got); err != nil {
+		t.Fatalf("%q: %v\n%s", data, err, text)
+	}
+	if want := plain(data); !reflect.DeepEqual(got, want) {
+		t.Fatalf("%q became\n%#v\nwant\n%#v", text, got, want)
+	}
+	again, err := document.Parse(text)
+	if err != nil {
+		t.Fatalf("%q: %v", text, err)
+	}
+	if got, want := again.AppendJSON(nil), tree.AppendJSON(nil); !bytes.Equal(got, want) {
+		t.Fatalf("%s became\n%s\nwant\n%s", text, got, want)
+	}
+}
+
+// plain is data with the numbers that the library reads.
+func plain(data any) any {
+	switch data := data.(type) {
+	case json.Number:
+		if i, err := data.Int64(); err == nil {
+			return int(i)
+		}
+		f, _ := data.Float64()
+		return f
+	case []any:
+		out := make([]any, len(data))
+		for i := range data {
+			out[i] = plain(data[i])
+		}
+		return out
+	case map[string]any:
+		out := make(map[string]any)
+		for name := range data {
+			out[name] = plain(data[name])
+		}
+		return out
+	}
+	return data
+}
+
+func TestYAMLIsRead(t *testing.T) {
+	for _, word := range words {
+		isRead(t, map[string]any{"a": word, "b": []any{word, []any{word, map[string]any{word: word, "z": []any{}}}}, "c": map[string]any{"d": word}})
+		isRead(t, map[string]any{word: map[string]any{word: []any{}}})
+	}
+	isRead(t, map[string]any{
+		"a": nil, "b": true, "c": false, "d": json.Number("1"), "e": json.Number("-2.5"), "f": []any{}, "g": map[string]any{}, "h": []any{nil, true, json.Number("3"), []any{}, map[string]any{}},
+		"i": []any{[]any{[]any{"x"}, "y"}, map[string]any{"k": map[string]any{"l": []any{"m"}}, "n": "o"}},
+	})
+	const signs = "0123456789_:.+-eExXob aZ'\"#,[]{}&*!|>%@`~?=\\tn\n"
+	random := rand.New(rand.NewPCG(1, 2))
+	for range 5000 {
+		var b strings.Builder
+		for range random.IntN(8) {
+			b.WriteByte(signs[random.IntN(len(signs))])
+		}
+		isRead(t, map[string]any{"a": b.String(), b.String(): []any{b.String()}})
+	}
+}
+
+// quoted are words of ASCII that are in quotes, which the library writes without.
+var quoted = []string{"=", "1e400", "+-1", "1999-"}
+
+// TestYAMLOfCommonWords: words of ASCII are as the library writes them, without quotes that nobody needs.
+func TestYAMLOfCommonWords(t *testing.T) {
+	for _, word := range words {
+		var want bytes.Buffer
+		enc := yaml.NewEncoder(&want)
+		enc.SetIndent(2)
+		if unusual := func(r rune) bool { return r < ' ' || r > '~' }; strings.ContainsFunc(word, unusual) || enc.Encode(map[string]any{"a": []any{word}, "b": map[string]any{"c": word}}) != nil {
+			continue
+		}
+		tree := document.Of(map[string]any{"a": []any{word}, "b": map[string]any{"c": word}})
+		if got := string(tree.AppendYAML(nil)); (got == want.String()) == slices.Contains(quoted, word) {
+			t.Errorf("%q: got\n%swant\n%s", word, got, want.String())
+		}
+	}
+}
+
+func FuzzYAML(f *testing.F) {
+	for _, word := range words {
+		f.Add(word, word)
+	}
+	f.Fuzz(func(t *testing.T, name, value string) {
+		if utf8.ValidString(name) && utf8.ValidString(value) {
+			isRead(t, map[string]any{name: value, "a": []any{value, map[string]any{name: []any{value}}}})
+		}
+	})
+}
+
+// TestOf: data that was made in Go is as data that was read.
+func TestOf(t *testing.T) {
+	n := document.Of(map[string]any{"b": []string{"x"}, "a": 1, "c": 1.5, "d": map[string]string{"k": "v"}, "e": struct{ A int }{2}})
+	if got, want := string(n.AppendJSON(nil)), `{"a":1,"b":["x"],"c":1.5,"d":{"k":"v"},"e":{"A":2}}`; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	for _, data := range []any{nil, true, "x", json.Number("1.50"), []any{"a", nil}, map[string]any{"b": "c"}} {
+		if n := document.Of(data); !reflect.DeepEqual(n.Any(), data) {
+			t.Errorf("%v became %v", data, n.Any())
+		}
+	}
+}
