@@ -53,7 +53,7 @@ func fieldsOf(t reflect.Type) []canonicalField {
 			fields = append(fields, canonicalField{names[0], i, string(quoted), mayHoldText(t.Field(i).Type)})
 		}
 	}
-	slices.SortFunc(fields, func(a, b canonicalField) int { return strings.Compare(a.name, b.name) })
+	slices.SortStableFunc(fields, func(a, b canonicalField) int { return strings.Compare(a.name, b.name) })
 	canonicalFields.Store(t, fields)
 	return fields
 }

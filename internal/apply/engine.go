@@ -275,7 +275,7 @@ func (r *run) compare() error {
 // write brings every difference into place: the record of intent, then directories and all staged files,
 // then the renames and removals. Until the first of those nothing is visible but directories.
 func (r *run) write() error {
-	slices.SortFunc(r.wrong, func(a, b difference) int { return strings.Compare(a.Spec.Name(), b.Spec.Name()) })
+	slices.SortStableFunc(r.wrong, func(a, b difference) int { return strings.Compare(a.Spec.Name(), b.Spec.Name()) })
 	if err := r.announce(); err != nil {
 		return err
 	}

@@ -68,7 +68,7 @@ func (r *run) prune() error {
 		}
 	}
 	// Those within others first.
-	slices.SortFunc(directories, func(a, b resource.Resource) int { return strings.Compare(b.Spec.Name(), a.Spec.Name()) })
+	slices.SortStableFunc(directories, func(a, b resource.Resource) int { return strings.Compare(b.Spec.Name(), a.Spec.Name()) })
 	for _, res := range directories {
 		errs = appendFailure(errs, res, r.Host.RemoveDirectory(res.Spec.Name()))
 	}

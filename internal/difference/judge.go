@@ -141,7 +141,7 @@ func (d *delta) effects() (Reason, bool) {
 
 // inOrder sorts reasons, the greatest class first, and leaves out what is said twice.
 func inOrder(reasons []Reason) []Reason {
-	slices.SortFunc(reasons, func(a, b Reason) int {
+	slices.SortStableFunc(reasons, func(a, b Reason) int {
 		return cmp.Or(cmp.Compare(b.Class, a.Class), cmp.Compare(a.What, b.What), cmp.Compare(a.Why, b.Why))
 	})
 	return slices.Compact(reasons)

@@ -196,8 +196,11 @@ func (n *Node) AppendJSON(dst []byte) []byte {
 		}
 		return append(dst, ']')
 	}
-	sorted := slices.Clone(n.Fields)
-	slices.SortFunc(sorted, func(a, b Field) int { return strings.Compare(a.Name, b.Name) })
+	sorted := make([]*Field, len(n.Fields))
+	for i := range n.Fields {
+		sorted[i] = &n.Fields[i]
+	}
+	slices.SortFunc(sorted, func(a, b *Field) int { return strings.Compare(a.Name, b.Name) })
 	dst = append(dst, '{')
 	for i := range sorted {
 		if i > 0 {

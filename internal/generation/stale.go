@@ -197,7 +197,7 @@ func (s *Store) originals(plan resource.Plan, left []resource.Resource) ([]origi
 			size += len(o.Content)
 		}
 	}
-	slices.SortFunc(list, func(a, b original) int { return strings.Compare(a.Path, b.Path) })
+	slices.SortStableFunc(list, func(a, b original) int { return strings.Compare(a.Path, b.Path) })
 	return list, errors.Join(errs...)
 }
 

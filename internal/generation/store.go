@@ -100,7 +100,7 @@ func (s *Store) collect() error {
 			s.entries = append(s.entries, e)
 		}
 	}
-	slices.SortFunc(s.entries, func(a, b Entry) int { return a.Number - b.Number })
+	slices.SortStableFunc(s.entries, func(a, b Entry) int { return a.Number - b.Number })
 	// What came of the newest is not known, and what came before it, of one that it names.
 	if current, found := s.Current(); found {
 		for i := range s.entries {

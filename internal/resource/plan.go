@@ -20,7 +20,7 @@ type Plan struct {
 
 // Sort brings the resources into their order.
 func (p *Plan) Sort() {
-	slices.SortFunc(p.Resources, func(a, b Resource) int {
+	slices.SortStableFunc(p.Resources, func(a, b Resource) int {
 		return cmp.Or(cmp.Compare(a.Phase, b.Phase), cmp.Compare(a.ID(), b.ID()))
 	})
 }
