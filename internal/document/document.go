@@ -1,4 +1,4 @@
-// Package document holds a configuration document as a tree: JSON or YAML in, one form out.
+// Package document holds a configuration document as a tree: JSON or YAML in, one form out, or YAML for people.
 //
 // It exists so that every dialect is read under the same limits and the same tolerance: a
 // document is parsed once into a [Node], and [Decode] then fills a Go struct from it, field by
