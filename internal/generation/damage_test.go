@@ -238,7 +238,7 @@ func TestReadingWritesNothing(t *testing.T) {
 		_, _ = s.Plan(number)
 	}
 	s.Stale(resource.Plan{})
-	if _, err := s.Next(wanted("c3", file("/etc/a", "3"))); err != nil {
+	if _, err := s.Next(generation.Entry{}, wanted("c3", file("/etc/a", "3"))); err != nil {
 		t.Error(err)
 	}
 	equal(t, "after", fmt.Sprint(m.names(), m.read(generation.Dir+"/index.json")), before)

@@ -196,6 +196,15 @@ func Digest(plan resource.Plan) (string, error) {
 	return hex.EncodeToString(sum.Sum(nil)), nil
 }
 
+// Name sets which plan a generation is of, where that is not known yet: a digest takes longer than most of what it is
+// compared for.
+func (e *Entry) Name(plan resource.Plan) (err error) {
+	if e.Plan == "" {
+		e.Plan, err = Digest(plan)
+	}
+	return err
+}
+
 // index is the file that lists all generations.
 type index struct {
 	APIVersion  string  `json:"apiVersion"`

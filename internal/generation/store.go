@@ -183,12 +183,11 @@ func (s *Store) record(number int) (*record, error) {
 }
 
 // Next is the number that a generation of a plan would have if it were begun now.
-func (s *Store) Next(plan resource.Plan) (int, error) {
-	digest, err := Digest(plan)
-	if err != nil {
+func (s *Store) Next(e Entry, plan resource.Plan) (int, error) {
+	if err := e.Name(plan); err != nil {
 		return 0, fmt.Errorf("number the generation: %w", err)
 	}
-	number, _ := s.next(digest, plan.Config)
+	number, _ := s.next(e.Plan, plan.Config)
 	return number, nil
 }
 
@@ -211,7 +210,7 @@ func (s *Store) Begin(ctx context.Context, e Entry, plan resource.Plan) (Entry, 
 	if err != nil {
 		return e, fmt.Errorf("record the generation: the plan %w", err)
 	}
-	if e.Plan, err = Digest(plan); err != nil {
+	if err := e.Name(plan); err != nil {
 		return e, fmt.Errorf("record the generation: %w", err)
 	}
 	current, _ := s.Current()

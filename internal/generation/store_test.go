@@ -104,7 +104,7 @@ func TestTakenUpAgain(t *testing.T) {
 		want     int64
 	}{{"c1", a, 2, 1, 2}, {"c1", a, 1, 1, 2}, {"c1", a, 5, 1, 5}, {"c1", b, 5, 2, 5}, {"c1", b, 0, 2, 5}, {"c1", a, 1, 3, 1}, {"c2", a, 1, 4, 1}, {"c2", a, 1, 4, 1}} {
 		s := m.open()
-		next, err := s.Next(wanted(c.config, c.of))
+		next, err := s.Next(generation.Entry{}, wanted(c.config, c.of))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -55,8 +55,6 @@ type Step struct {
 	// Ask is when the node is asked whether it is well with the plan, by those of the plan's health checks that can be asked.
 	Ask When
 
-	// digest is the plan's, once somebody has asked for it.
-	digest string
 	// masked are the current generation's units that somebody has masked, once asked says so.
 	masked []string
 	asked  bool
@@ -232,9 +230,6 @@ func (s *Step) settled(store *generation.Store) (bool, error) {
 	if !found || current.Outcome != generation.Good || current.Config != s.Plan.Config {
 		return false, nil
 	}
-	var err error
-	if s.digest == "" {
-		s.digest, err = generation.Digest(s.Plan)
-	}
-	return s.digest == current.Plan, err
+	err := s.Entry.Name(s.Plan)
+	return s.Entry.Plan == current.Plan, err
 }

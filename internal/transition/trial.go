@@ -34,7 +34,7 @@ func (n *Node) GuardTrial(ctx context.Context, store *generation.Store, change C
 	if _, found := store.LastGood(); !found {
 		return change, outcome.Refused("there is no good generation to roll back to: apply without --try")
 	}
-	number, err := store.Next(change.Plan)
+	number, err := store.Next(change.Entry, change.Plan)
 	if err != nil {
 		return change, err
 	}
