@@ -284,7 +284,7 @@ func TestProbeSlowServer(t *testing.T) {
 	ctx := hosttest.NewTimed(t)
 	_, target := serve(t, func(_ http.ResponseWriter, r *http.Request) {
 		ctx.Over()
-		<-r.Context().Done()
+		never(r)
 	})
 	wantCheckError(t, defaultProber.probe(ctx, target), resource.CauseConnection, "no answer to GET /version")
 
@@ -294,11 +294,18 @@ func TestProbeSlowServer(t *testing.T) {
 	_, target = serve(t, func(w http.ResponseWriter, r *http.Request) {
 		if requests.Add(1) > 1 {
 			ctx.Over()
-			<-r.Context().Done()
+			never(r)
 		}
 		w.WriteHeader(http.StatusServiceUnavailable)
 	})
 	wantCheckError(t, defaultProber.probe(ctx, target), resource.CauseConnection, "HTTP status 503", "attempt 2")
+}
+
+// never answers a request. When the client hangs up, a handler that returned would still answer, and the client may read
+// that before it has closed its end.
+func never(r *http.Request) {
+	<-r.Context().Done()
+	panic(http.ErrAbortHandler)
 }
 
 func TestProbeTokenThatCannotBeSent(t *testing.T) {

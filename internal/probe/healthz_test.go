@@ -88,7 +88,7 @@ func TestHealthzFailures(t *testing.T) {
 	ctx := hosttest.NewTimed(t)
 	silent := listen(t, func(_ http.ResponseWriter, r *http.Request) {
 		ctx.Over()
-		<-r.Context().Done()
+		never(r)
 	})
 	wantCheckError(t, wait(ctx, healthzCheck(silent, time.Minute)), resource.CauseUnhealthy, "does not answer")
 }
