@@ -20,6 +20,8 @@ type Parts struct {
 	Initrd     string
 	Kubernetes string
 	Etcd       string
+	// Payload has the program of pods' images, payload.
+	Payload string
 }
 
 // Lab is a running sandbox.
@@ -33,6 +35,8 @@ type Lab struct {
 	PKI *PKI
 	// API speaks to the API server as the cluster's administrator.
 	API *API
+	// Registries have images that are in no node's image.
+	Registries *Registries
 
 	dir       string
 	processes []*Process
@@ -61,6 +65,9 @@ func Start(ctx context.Context, dir string, parts Parts, log *slog.Logger) (*Lab
 	l := &Lab{Parts: parts, Cloud: fakecloud.New(fakecloud.Instance{}), Log: log, dir: dir}
 	begin := time.Now()
 	if err := l.network(ctx); err != nil {
+		return l, err
+	}
+	if err := l.registries(ctx); err != nil {
 		return l, err
 	}
 	if err := l.controlPlane(ctx); err != nil {

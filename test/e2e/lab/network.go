@@ -46,6 +46,7 @@ func (l *Lab) network(ctx context.Context) error {
 		"link set lo up",
 		"link add "+bridge+" address "+bridgeMAC+" type bridge forward_delay 0",
 		"addr add "+HostAddress+"/24 dev "+bridge,
+		"addr add "+MirrorAddress+"/24 dev "+bridge,
 		"addr add "+fakecloud.MetadataAddress+"/32 dev "+bridge,
 		"addr add "+fakecloud.WireServerAddress+"/32 dev "+bridge,
 		"link set "+bridge+" up",

@@ -1,0 +1,236 @@
+package lab
+
+import (
+	"archive/tar"
+	"bytes"
+	"context"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"runtime"
+
+	"github.com/google/go-containerregistry/pkg/registry"
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/types"
+)
+
+// The images that are in no node's image. No name server knows their registries.
+const (
+	// MirroredImage is pulled from the mirror.
+	MirroredImage = "mirrored.internal/" + repository + ":" + tag
+	// ProxiedImage is pulled from its own registry, which only the proxy can reach.
+	ProxiedImage = proxiedHost + "/" + repository + ":" + tag
+
+	proxiedHost     = "proxied.internal"
+	repository, tag = "payload", "1"
+)
+
+// Where the mirror and the proxy are.
+const (
+	MirrorAddress = "10.77.0.2"
+	mirrorPort    = ":5000"
+	proxyPort     = ":3128"
+)
+
+// MirrorUser is who may pull from the mirror.
+const MirrorUser = "node"
+
+// Registries are the sandbox's image registries, and the way to them. Each has one image of its own.
+type Registries struct {
+	// Mirror is the address of a mirror of a registry that there is not, with a certificate of MirrorPKI's. It wants to
+	// know who asks: MirrorUser, with MirrorPassword.
+	Mirror         string
+	MirrorPKI      *PKI
+	MirrorPassword string
+	// Proxy is the address of an HTTP proxy that leads to ProxiedImage's registry and to nobody else. That registry has a
+	// certificate of PKI's.
+	Proxy string
+	PKI   *PKI
+	// Requests are what the three were asked: "mirror", "registry" and "proxy".
+	Requests *Requests
+}
+
+// registries starts the registries and the proxy on the sandbox's network.
+func (l *Lab) registries(ctx context.Context) (err error) {
+	if l.Registries, err = startRegistries(ctx, l.dir, l.Parts.Payload, MirrorAddress+mirrorPort, HostAddress+proxyPort); err != nil {
+		err = fmt.Errorf("registries: %w", err)
+	}
+	return err
+}
+
+// startRegistries starts the registries and the proxy at addresses. payload is the directory with the program of
+// their images.
+func startRegistries(ctx context.Context, dir, payload, mirror, proxy string) (*Registries, error) {
+	r := &Registries{MirrorPassword: rand.Text(), Requests: &Requests{}}
+	var err error
+	if r.MirrorPKI, err = NewPKI(filepath.Join(dir, "mirror-pki"), "e2e-mirror-ca"); err != nil {
+		return nil, err
+	}
+	if r.PKI, err = NewPKI(filepath.Join(dir, "registry-pki"), "e2e-registry-ca"); err != nil {
+		return nil, err
+	}
+	program, err := os.ReadFile(filepath.Join(payload, "payload"))
+	if err != nil {
+		return nil, err
+	}
+	// A machine cannot reach the registry: it is where the proxy is, and nowhere else.
+	own := ""
+	for _, server := range []struct {
+		name, address string
+		at            *string
+		pki           *PKI
+		password      string
+	}{
+		{"mirror", mirror, &r.Mirror, r.MirrorPKI, r.MirrorPassword},
+		{"registry", "127.0.0.1:0", &own, r.PKI, ""},
+	} {
+		handler := registry.New(registry.Logger(log.New(io.Discard, "", 0)))
+		if server.password != "" {
+			handler = login(handler, MirrorUser, server.password)
+		}
+		handler = r.Requests.of(server.name, handler)
+		if *server.at, err = serveTLS(handler, server.address, server.pki, proxiedHost); err != nil {
+			return nil, err
+		}
+		layer, err := imageLayer(program, server.name)
+		if err != nil {
+			return nil, err
+		}
+		pusher := pusher{server.pki.client(), "https://" + *server.at + "/v2/" + repository, server.password}
+		if err := pusher.push(ctx, layer); err != nil {
+			return nil, fmt.Errorf("push an image to the %s: %w", server.name, err)
+		}
+	}
+	listener, err := net.Listen("tcp", proxy)
+	if err != nil {
+		return nil, err
+	}
+	r.Proxy = listener.Addr().String()
+	go http.Serve(listener, r.Requests.of("proxy", forwardProxy{proxiedHost + ":443": own}))
+	r.Requests.Clear() // what was pushed
+	return r, nil
+}
+
+// login lets nobody in but a user with a password.
+func login(handler http.Handler, user, password string) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		if u, p, _ := q.BasicAuth(); u != user || p != password {
+			w.Header().Set("WWW-Authenticate", `Basic realm="mirror"`)
+			http.Error(w, "who are you?", http.StatusUnauthorized)
+			return
+		}
+		handler.ServeHTTP(w, q)
+	})
+}
+
+// serveTLS serves at an address, with a certificate for that and for a name, and returns the address with its port.
+func serveTLS(handler http.Handler, address string, pki *PKI, name string) (string, error) {
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return "", err
+	}
+	if err := pki.issue("server", host, "", host, name); err != nil {
+		return "", err
+	}
+	listener, err := net.Listen("tcp", address)
+	if err != nil {
+		return "", err
+	}
+	server := &http.Server{Handler: handler, ErrorLog: log.New(io.Discard, "", 0)}
+	go server.ServeTLS(listener, pki.Path("server.crt"), pki.Path("server.key"))
+	return listener.Addr().String(), nil
+}
+
+// imageLayer is a layer with a program, and with a text that no other layer has: whoever pulls it has something to fetch.
+func imageLayer(program []byte, origin string) ([]byte, error) {
+	var layer bytes.Buffer
+	w := tar.NewWriter(&layer)
+	for _, f := range []struct {
+		name    string
+		mode    int64
+		content []byte
+	}{{"payload", 0o755, program}, {"origin", 0o644, []byte(origin)}} {
+		if err := w.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: f.name, Mode: f.mode, Size: int64(len(f.content))}); err != nil {
+			return nil, err
+		}
+		if _, err := w.Write(f.content); err != nil {
+			return nil, err
+		}
+	}
+	return layer.Bytes(), w.Close()
+}
+
+// push puts an image of one layer into a registry, as its only one (OCI distribution specification, "Pushing
+// manifests").
+func (p *pusher) push(ctx context.Context, layer []byte) error {
+	manifest := v1.Manifest{SchemaVersion: 2, MediaType: types.OCIManifestSchema1}
+	blob := func(mediaType types.MediaType, content []byte) (v1.Descriptor, error) {
+		digest, size, err := v1.SHA256(bytes.NewReader(content))
+		if err != nil {
+			return v1.Descriptor{}, err
+		}
+		err = p.do(ctx, http.MethodPost, "/blobs/uploads/?digest="+digest.String(), "application/octet-stream", content)
+		return v1.Descriptor{MediaType: mediaType, Digest: digest, Size: size}, err
+	}
+	content, err := blob(types.OCIUncompressedLayer, layer)
+	if err != nil {
+		return err
+	}
+	manifest.Layers = []v1.Descriptor{content}
+	config, err := json.Marshal(v1.ConfigFile{
+		Architecture: runtime.GOARCH, OS: "linux", Config: v1.Config{Entrypoint: []string{"/payload"}},
+		RootFS: v1.RootFS{Type: "layers", DiffIDs: []v1.Hash{content.Digest}},
+	})
+	if err != nil {
+		return err
+	}
+	if manifest.Config, err = blob(types.OCIConfigJSON, config); err != nil {
+		return err
+	}
+	document, err := json.Marshal(manifest)
+	if err != nil {
+		return err
+	}
+	return p.do(ctx, http.MethodPut, "/manifests/"+tag, string(manifest.MediaType), document)
+}
+
+// pusher puts things into a repository.
+type pusher struct {
+	client         *http.Client
+	base, password string
+}
+
+func (p *pusher) do(ctx context.Context, method, path, contentType string, content []byte) error {
+	request, err := http.NewRequestWithContext(ctx, method, p.base+path, bytes.NewReader(content))
+	if err != nil {
+		return err
+	}
+	request.Header.Set("Content-Type", contentType)
+	if p.password != "" {
+		request.SetBasicAuth(MirrorUser, p.password)
+	}
+	answer, err := p.client.Do(request)
+	if err != nil {
+		return err
+	}
+	answer.Body.Close()
+	if answer.StatusCode != http.StatusCreated {
+		return fmt.Errorf("%s %s: %s", method, path, answer.Status)
+	}
+	return nil
+}
+
+// client is an HTTP client that trusts the authority, and nobody else.
+func (p *PKI) client() *http.Client {
+	roots := x509.NewCertPool()
+	roots.AddCert(p.ca)
+	return &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots}}}
+}

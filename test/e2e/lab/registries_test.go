@@ -1,0 +1,86 @@
+package lab
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+)
+
+// testRegistries starts the registries on this machine, with some program.
+func testRegistries(t *testing.T) *Registries {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "payload"), []byte("a program"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	r, err := startRegistries(t.Context(), dir, dir, "127.0.0.1:0", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// TestRegistries asks for manifests as a node would, and wants each server to be as careful as the cases take it to be.
+func TestRegistries(t *testing.T) {
+	r := testRegistries(t)
+	const manifest = "/v2/payload/manifests/1"
+	mirror, proxied := "https://"+r.Mirror+manifest, "https://"+proxiedHost+manifest
+	roots := func(pki *PKI) *x509.CertPool {
+		pool := x509.NewCertPool()
+		pool.AddCert(pki.ca)
+		return pool
+	}
+	proxy := http.ProxyURL(&url.URL{Scheme: "http", Host: r.Proxy})
+	for name, c := range map[string]struct {
+		url, password string
+		trusted       *PKI
+		proxy         bool
+		// want is the answer's code; 0 for none.
+		want     int
+		requests []Request
+	}{
+		"the mirror":                          {mirror + "?ns=mirrored.internal", r.MirrorPassword, r.MirrorPKI, false, 200, []Request{{"mirror", "GET " + manifest + "?ns=mirrored.internal: 200"}}},
+		"the mirror without a login":          {mirror, "", r.MirrorPKI, false, 401, []Request{{"mirror", "GET " + manifest + ": 401"}}},
+		"the mirror with another password":    {mirror, "x", r.MirrorPKI, false, 401, []Request{{"mirror", "GET " + manifest + ": 401"}}},
+		"the mirror of another authority":     {mirror, r.MirrorPassword, r.PKI, false, 0, nil},
+		"the registry":                        {proxied, "", r.PKI, true, 200, []Request{{"proxy", "CONNECT proxied.internal:443: 200"}, {"registry", "GET " + manifest + ": 200"}}},
+		"the registry of another authority":   {proxied, "", r.MirrorPKI, true, 0, []Request{{"proxy", "CONNECT proxied.internal:443: 200"}}},
+		"the registry without the proxy":      {proxied, "", r.PKI, false, 0, nil},
+		"the mirror through the proxy":        {mirror, r.MirrorPassword, r.MirrorPKI, true, 0, []Request{{"proxy", "CONNECT " + r.Mirror + ": 403"}}},
+		"what the proxy is no proxy for":      {"http://" + proxiedHost + "/", "", r.PKI, true, 403, []Request{{"proxy", "GET http://proxied.internal/: 403"}}},
+		"an image that the mirror has not":    {"https://" + r.Mirror + "/v2/other/manifests/1", r.MirrorPassword, r.MirrorPKI, false, 404, []Request{{"mirror", "GET /v2/other/manifests/1: 404"}}},
+		"an image that the registry has not":  {"https://" + proxiedHost + "/v2/other/manifests/1", "", r.PKI, true, 404, []Request{{"proxy", "CONNECT proxied.internal:443: 200"}, {"registry", "GET /v2/other/manifests/1: 404"}}},
+		"the proxy for a port that is not it": {"https://" + proxiedHost + ":444/", "", r.PKI, true, 0, []Request{{"proxy", "CONNECT proxied.internal:444: 403"}}},
+	} {
+		r.Requests.Clear()
+		transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots(c.trusted)}, DisableKeepAlives: true}
+		if c.proxy {
+			// The proxy of the environment is not asked for what is on this machine; this one is.
+			transport.Proxy = proxy
+		}
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, c.url, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.password != "" {
+			request.SetBasicAuth(MirrorUser, c.password)
+		}
+		answer, err := transport.RoundTrip(request)
+		code := 0
+		if err == nil {
+			code = answer.StatusCode
+			answer.Body.Close()
+		}
+		if code != c.want {
+			t.Errorf("%s: the answer is %d, %v, want %d", name, code, err, c.want)
+		}
+		if have := r.Requests.All(); !slices.Equal(have, c.requests) {
+			t.Errorf("%s: the requests are %q, want %q", name, have, c.requests)
+		}
+	}
+}
