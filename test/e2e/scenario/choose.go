@@ -18,6 +18,7 @@ var kinds = map[string]string{
 	"change":  "a running node is changed, and goes back when it is not well",
 	"watch":   "a running node follows its contract by itself",
 	"service": "the services come back, whatever happens to them",
+	"setting": "what a contract sets is in force after a reboot, and gone without it",
 	"boot":    "a machine that boots once more is what it was, or whom it has become",
 	"power":   "the power goes at any moment",
 }

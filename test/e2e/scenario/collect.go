@@ -62,25 +62,25 @@ func (r *caseRun) collect(ctx context.Context, failed bool) []Event {
 			r.Log.Warn("the plan is not kept", "case", r.Name, "error", err)
 		}
 	}
-	requests, err := json.MarshalIndent(r.Lab.Cloud.Requests(), "", "  ")
-	if err == nil {
-		err = r.keep("cloud-requests.json", requests)
-	}
-	if err != nil {
-		r.Log.Warn("the cloud's requests are not kept", "case", r.Name, "error", err)
-	}
+	r.keepDocument("cloud-requests.json", r.Lab.Cloud.Requests())
+	r.keepDocument("registry-requests.json", r.Lab.Registries.Requests.All())
 	events := r.events
 	if events == nil {
 		events = r.timeline(ctx)
 	}
-	document, err := json.MarshalIndent(events, "", "  ")
+	r.keepDocument("timeline.json", events)
+	return events
+}
+
+// keepDocument keeps a value as JSON.
+func (r *caseRun) keepDocument(name string, value any) {
+	document, err := json.MarshalIndent(value, "", "  ")
 	if err == nil {
-		err = r.keep("timeline.json", append(document, '\n'))
+		err = r.keep(name, append(document, '\n'))
 	}
 	if err != nil {
-		r.Log.Warn("the timeline is not kept", "case", r.Name, "error", err)
+		r.Log.Warn("not kept", "case", r.Name, "file", name, "error", err)
 	}
-	return events
 }
 
 // keepPlan keeps the plan of the last contract on the machine's facts.

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"time"
 
+	"go.yaml.in/yaml/v3"
+
 	"github.com/slipway-dev/slipway/test/e2e/lab"
 )
 
@@ -25,14 +27,19 @@ type contractArgs struct {
 
 // fill copies a contract of the case to the output directory, with what only this run knows:
 //
-//	@CA@       the cluster's certificate authority, in base64
-//	@CA_PEM@   the same as PEM, in the escapes of a JSON string
-//	@OTHER_CA@ another one, of the same name
-//	@SERVER@   the API server's address
-//	@NOBODY@   an address of the same network that nobody has
-//	@TOKEN@    a bootstrap token
-//	@EXPIRED@  one that has expired
-//	@2 boots@  the seconds that two boots take
+//	@CA@              the cluster's certificate authority, in base64
+//	@CA_PEM@          the same as PEM, in the escapes of a JSON string
+//	@OTHER_CA@        another one, of the same name
+//	@SERVER@          the API server's address
+//	@NOBODY@          an address of the same network that nobody has
+//	@TOKEN@           a bootstrap token
+//	@EXPIRED@         one that has expired
+//	@MIRROR@          the address and port of the registries' mirror
+//	@MIRROR_CA_PEM@   the authority of its certificate, as @CA_PEM@
+//	@MIRROR_PASSWORD@ the password of its one user
+//	@PROXY@           the address and port of the HTTP proxy
+//	@REGISTRY_CA_PEM@ the authority of the registry that it leads to, as @CA_PEM@
+//	@2 boots@         the seconds that two boots take
 func (r *caseRun) fill(ctx context.Context, args contractArgs) (string, error) {
 	name := args.Contract
 	if name == "" {
@@ -48,15 +55,18 @@ func (r *caseRun) fill(ctx context.Context, args contractArgs) (string, error) {
 		}
 	}
 	values := map[string]func() (string, error){
-		"@CA@": func() (string, error) { return base64.StdEncoding.EncodeToString(r.Lab.PKI.CA), nil },
-		"@CA_PEM@": func() (string, error) {
-			return strings.Trim(strconv.Quote(string(r.Lab.PKI.CA)), `"`), nil
-		},
-		"@OTHER_CA@": r.otherAuthority,
-		"@SERVER@":   func() (string, error) { return lab.HostAddress, nil },
-		"@NOBODY@":   func() (string, error) { return lab.NobodysAddress, nil },
-		"@TOKEN@":    func() (string, error) { return r.Lab.Token, nil },
-		"@EXPIRED@":  func() (string, error) { return r.expiredToken(ctx) },
+		"@CA@":              func() (string, error) { return base64.StdEncoding.EncodeToString(r.Lab.PKI.CA), nil },
+		"@CA_PEM@":          func() (string, error) { return escaped(r.Lab.PKI.CA), nil },
+		"@OTHER_CA@":        r.otherAuthority,
+		"@SERVER@":          func() (string, error) { return lab.HostAddress, nil },
+		"@NOBODY@":          func() (string, error) { return lab.NobodysAddress, nil },
+		"@TOKEN@":           func() (string, error) { return r.Lab.Token, nil },
+		"@EXPIRED@":         func() (string, error) { return r.expiredToken(ctx) },
+		"@MIRROR@":          func() (string, error) { return r.Lab.Registries.Mirror, nil },
+		"@MIRROR_CA_PEM@":   func() (string, error) { return escaped(r.Lab.Registries.MirrorPKI.CA), nil },
+		"@MIRROR_PASSWORD@": func() (string, error) { return r.Lab.Registries.MirrorPassword, nil },
+		"@PROXY@":           func() (string, error) { return r.Lab.Registries.Proxy, nil },
+		"@REGISTRY_CA_PEM@": func() (string, error) { return escaped(r.Lab.Registries.PKI.CA), nil },
 	}
 	filled := string(template)
 	for placeholder, value := range values {
@@ -77,10 +87,13 @@ func (r *caseRun) fill(ctx context.Context, args contractArgs) (string, error) {
 	return r.contract, os.WriteFile(r.contract, []byte(filled), 0o600)
 }
 
-// change lays a change over a document.
+// escaped is a text in the escapes of a JSON string.
+func escaped(text []byte) string { return strings.Trim(strconv.Quote(string(text)), `"`) }
+
+// change lays a change over a document of JSON or YAML, and returns JSON.
 func change(document []byte, with map[string]any) ([]byte, error) {
 	var base map[string]any
-	if err := json.Unmarshal(document, &base); err != nil {
+	if err := yaml.Unmarshal(document, &base); err != nil { // every JSON document is one of YAML
 		return nil, err
 	}
 	return json.MarshalIndent(merge(base, with), "", "  ")

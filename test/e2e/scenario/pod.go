@@ -19,6 +19,8 @@ type podArgs struct {
 	Name string `yaml:"name"`
 	// Selector are labels that the scheduler must find the node by.
 	Selector map[string]string `yaml:"selector"`
+	// Image is one that the node must pull for it, whether or not it has it; default one that it has, and must not pull.
+	Image string `yaml:"image"`
 }
 
 // pod has the cluster run a pod on the node, and checks that it has an address, answers HTTP, and
@@ -31,13 +33,17 @@ func (r *caseRun) pod(ctx context.Context, args podArgs) error {
 	for name, value := range args.Selector {
 		selector[name] = value
 	}
+	image, pull := parts.Pause, "Never"
+	if args.Image != "" {
+		image, pull = args.Image, "Always"
+	}
 	err := r.Lab.API.Create(ctx, "/api/v1/namespaces/default/pods", map[string]any{
 		"metadata": map[string]any{"name": args.Name},
 		"spec": map[string]any{
 			"nodeSelector": selector,
 			"tolerations":  []any{map[string]any{"operator": "Exists"}},
 			"containers": []any{map[string]any{
-				"name": "web", "image": parts.Pause, "imagePullPolicy": "Never", "args": []string{"serve", ":8080"},
+				"name": "web", "image": image, "imagePullPolicy": pull, "args": []string{"serve", ":8080"},
 			}},
 			"terminationGracePeriodSeconds": 1,
 		},

@@ -143,6 +143,7 @@ func (r *Runner) forgetNode(ctx context.Context) error {
 	if err := errors.Join(r.Lab.StartAPIServer(ctx), r.Lab.CloudUp()); err != nil {
 		return err
 	}
+	r.Lab.Registries.Requests.Clear()
 	var errs []error
 	for _, path := range []string{
 		"/api/v1/namespaces/default/pods?gracePeriodSeconds=0",
@@ -187,6 +188,7 @@ var steps map[string]stepKind
 func init() {
 	steps = map[string]stepKind{
 		"boot":         step((*caseRun).boot),
+		"asked":        step((*caseRun).asked),
 		"reports":      step((*caseRun).reports),
 		"resume":       step((*caseRun).resume),
 		"apply":        step((*caseRun).apply),

@@ -83,7 +83,7 @@ func TestChange(t *testing.T) {
 	if err := yaml.Unmarshal([]byte("{a: {b: 2, d: null}, e: {f: {g: [1]}}, h: x}"), &with); err != nil {
 		t.Fatal(err)
 	}
-	out, err := change([]byte(`{"a":{"b":1,"c":3,"d":4},"h":{"i":1}}`), with)
+	out, err := change([]byte("{\"a\":{\"b\":1,\"c\":3,\"d\":4}, # YAML\nh: {i: 1}}"), with)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -251,6 +251,24 @@ func TestStatusDiffers(t *testing.T) {
 		spoil(&args)
 		if args.compare(have, pace) == nil {
 			t.Errorf("another %s passes", name)
+		}
+	}
+}
+
+func TestAsked(t *testing.T) {
+	have := []lab.Request{{Service: "mirror", Line: "GET /v2/: 401"}, {Service: "proxy", Line: "CONNECT a:443: 200"}}
+	for _, c := range []struct {
+		want askedArgs
+		ok   bool
+	}{
+		{askedArgs{}, true},
+		{askedArgs{Mirror: []string{"/v2/: 401"}, Proxy: []string{"CONNECT a:443: 200"}}, true},
+		{askedArgs{Mirror: []string{"/v2/: 401", "/v2/: 200"}}, false},
+		{askedArgs{Registry: []string{"GET /v2/"}}, false},
+		{askedArgs{Proxy: []string{"GET /v2/"}}, false},
+	} {
+		if err := c.want.compare(have); (err == nil) != c.ok {
+			t.Errorf("%+v: %v, want %v", c.want, err, c.ok)
 		}
 	}
 }

@@ -1,0 +1,41 @@
+package scenario
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/slipway-dev/slipway/test/e2e/lab"
+)
+
+// askedArgs are what the lab's registries and its proxy must have been asked since the machine was made: parts of
+// requests, each with how it was answered.
+type askedArgs struct {
+	Mirror   []string `yaml:"mirror"`
+	Registry []string `yaml:"registry"`
+	Proxy    []string `yaml:"proxy"`
+}
+
+// asked checks what the registries and the proxy were asked.
+func (r *caseRun) asked(_ context.Context, want askedArgs) error {
+	return want.compare(r.Lab.Registries.Requests.All())
+}
+
+func (want *askedArgs) compare(have []lab.Request) error {
+	var wrong []string
+	for _, service := range []struct {
+		name string
+		want []string
+	}{{"mirror", want.Mirror}, {"registry", want.Registry}, {"proxy", want.Proxy}} {
+		for _, part := range service.want {
+			if !slices.ContainsFunc(have, func(q lab.Request) bool { return q.Service == service.name && strings.Contains(q.Line, part) }) {
+				wrong = append(wrong, fmt.Sprintf("the %s was not asked %q", service.name, part))
+			}
+		}
+	}
+	if len(wrong) > 0 {
+		return fmt.Errorf("%s; the requests are %q", strings.Join(wrong, "; "), have)
+	}
+	return nil
+}
