@@ -115,7 +115,6 @@ var more = map[string][]string{
 	"CapabilityBoundingSet": {"CAP_SYS_ADMIN", "CAP_SYS_PTRACE", "CAP_SYS_RAWIO", "CAP_SYS_RESOURCE"},
 	"ReadWritePaths":        {"-/usr"},
 	"DeviceAllow":           {"block-*", "r"},
-	"SystemCallFilter":      {"swapon", "swapoff"},
 }
 
 // less is what it does not have of the watcher's.

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -150,6 +151,35 @@ func TestSwap(t *testing.T) {
 	}
 	wantError(t, m.MakeSwap(t.Context(), &resource.Swap{Path: "/mnt/swapfile", Bytes: 1 << 60}), "/mnt/swapfile", "have to stay free")
 	wantError(t, m.MakeSwap(t.Context(), &resource.Swap{Path: "/mnt/data", Bytes: 1 << 20}), "another name")
+}
+
+// A swap file is taken into use by systemd, whose mount namespace outlasts the agent's. Where that fails it may be for a
+// hole in the file, which is then written in full.
+func TestSwapThroughSystemd(t *testing.T) {
+	bus := hosttest.NewBus()
+	m, at := newMachine(t, bus)
+	swap := &resource.Swap{Path: "/mnt/swapfile", Bytes: 1 << 20}
+	write(t, at("/proc/swaps"), "")
+	var ran []string
+	results := []string{"failed", "done", "done"}
+	bus.OnRun = func(commands [][]string) string {
+		_, err := os.Stat(at(swap.Path))
+		must(t, err)
+		ran = append(ran, filepath.Base(commands[0][0])+strings.TrimPrefix(commands[0][1], at("")))
+		return results[len(ran)-1]
+	}
+	must(t, m.MakeSwap(t.Context(), swap))
+	write(t, at("/proc/swaps"), "/mnt/swapfile file 1020 0 -2\n")
+	must(t, m.RemoveSwap(t.Context(), swap))
+	if want := []string{"swapon/mnt/swapfile", "swapon/mnt/swapfile", "swapoff/mnt/swapfile"}; !slices.Equal(ran, want) {
+		t.Errorf("got %v, want %v", ran, want)
+	}
+	write(t, at("/proc/swaps"), "")
+	ran, results = nil, []string{"failed", "failed"}
+	wantError(t, m.MakeSwap(t.Context(), swap), "swap file /mnt/swapfile", "failed")
+	if there, err := m.SwapFile(swap); err != nil || there {
+		t.Errorf("it is left: %v, %v", there, err)
+	}
 }
 
 func TestUnitFiles(t *testing.T) {

@@ -9,7 +9,6 @@ import (
 	"os"
 	"path"
 	"strings"
-	"unsafe"
 
 	"golang.org/x/sys/unix"
 
@@ -20,6 +19,9 @@ import (
 
 const (
 	swapMode = 0o600
+	// swapService is the one that systemd runs swapon(8) by. The kernel lists a swap file by its path in the mount
+	// namespace of who took it into use, and the agent's own ends with its unit: after that the path would be another.
+	swapService = "slipway-swap.service"
 	// maxSwaps bounds the kernel's list of swap files.
 	maxSwaps = 64 << 10
 )
@@ -64,10 +66,8 @@ func (m *Machine) MakeSwap(ctx context.Context, swap *resource.Swap) error {
 	}
 	err := m.roomForSwap(swap)
 	// A file system may give room that no swap file can be in, before it is written: swapon(8), "Files with holes".
-	if err == nil {
-		if err = m.swapWith(swap, false); errors.Is(err, unix.EINVAL) {
-			err = m.swapWith(swap, true)
-		}
+	if err == nil && m.swapWith(ctx, swap, false) != nil {
+		err = m.swapWith(ctx, swap, true)
 	}
 	if err != nil {
 		return errors.Join(fmt.Errorf("swap file %s: %w", swap.Path, err), m.Remove(swap.Path))
@@ -76,21 +76,19 @@ func (m *Machine) MakeSwap(ctx context.Context, swap *resource.Swap) error {
 }
 
 // swapWith makes a swap file, of which each block is written or none, and takes it into use.
-func (m *Machine) swapWith(swap *resource.Swap, written bool) error {
+func (m *Machine) swapWith(ctx context.Context, swap *resource.Swap, written bool) error {
 	err := m.Allocate(swap.Path, swapMode, swap.Bytes, swapHeader(swap.Bytes, os.Getpagesize()), written)
 	if err != nil {
 		return err
 	}
-	return m.swapCall(failpoint.SwapOn, unix.SYS_SWAPON, swap.Path)
+	return m.runSwap(ctx, failpoint.SwapOn, "/sbin/swapon", swap.Path)
 }
 
 // RemoveSwap takes a swap file out of use and removes it. The kernel needs room in memory for what is in it.
-func (m *Machine) RemoveSwap(_ context.Context, swap *resource.Swap) error {
+func (m *Machine) RemoveSwap(ctx context.Context, swap *resource.Swap) error {
 	on, err := m.swapsOn(swap.Path)
 	if err == nil && on {
-		if err = m.swapCall(failpoint.SwapOff, unix.SYS_SWAPOFF, swap.Path); errors.Is(err, unix.ENOMEM) {
-			err = fmt.Errorf("%w: what is in it does not fit into memory", err)
-		}
+		err = m.runSwap(ctx, failpoint.SwapOff, "/sbin/swapoff", swap.Path)
 	}
 	if err != nil {
 		return fmt.Errorf("swap file %s: %w", swap.Path, err)
@@ -128,17 +126,7 @@ func swapHeader(size int64, page int) []byte {
 	return header
 }
 
-// swapCall is swapon(2) or swapoff(2) with a path.
-func (m *Machine) swapCall(kind failpoint.Kind, call uintptr, name string) error {
-	pointer, err := unix.BytePtrFromString(m.Root() + name)
-	if err != nil {
-		return err
-	}
-	return failpoint.Pass(failpoint.Change{Kind: kind, Name: name}, func() error {
-		_, _, errno := unix.Syscall(call, uintptr(unsafe.Pointer(pointer)), 0, 0)
-		if errno != 0 {
-			return fmt.Errorf("%s: %w", kind, errno)
-		}
-		return nil
-	})
+// runSwap runs swapon(8) or swapoff(8) with a path.
+func (m *Machine) runSwap(ctx context.Context, kind failpoint.Kind, program, name string) error {
+	return m.systemd.Run(ctx, failpoint.Change{Kind: kind, Name: name}, swapService, []string{program, path.Join(m.Root(), name)})
 }
