@@ -56,7 +56,9 @@ func (r *caseRun) pod(ctx context.Context, args podArgs) error {
 		return err
 	}
 	r.pods[args.Name] = containers
-	if err := r.answers(ctx, address, "payload on "+args.Name); err != nil {
+	// A container without a probe is ready when it is started, which is before its program listens.
+	err = r.eventually(ctx, func() error { return r.answers(ctx, address, "payload on "+args.Name) })
+	if err != nil {
 		return err
 	}
 	out, err := r.kubectl(ctx, "logs", args.Name)
