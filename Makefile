@@ -74,7 +74,7 @@ crosscheck-part: N := 15000
 crosscheck-part: ## the same on 15000, as CI does
 crosscheck crosscheck-part:
 	@/usr/bin/python3 -c 'import cloudinit' 2>/dev/null || { apt-get update -qq && apt-get install -y --no-install-recommends cloud-init; }
-	go test -tags crosscheck -count=1 -timeout 60m -v ./test/crosscheck -documents $(N) -seed $(SEED)
+	go test -tags crosscheck -count=1 -timeout 3h -v ./test/crosscheck -documents $(N) -seed $(SEED)
 
 .PHONY: crash crash-part
 crash: ## die, cut the power, fill the disk, race and get every signal at every point; print what came of it
@@ -82,9 +82,9 @@ crash-part: PART := -part
 crash-part: ## the same at some points of every kind, as CI does
 crash crash-part:
 	@mkdir -p out; echo "seed $(SEED)"
-	@go test -tags failpoint -count=1 -timeout 60m ./test/crash $(PART) -seed $(SEED) -table $(CURDIR)/out/crash.txt >out/crash.log 2>&1; code=$$?; \
+	@go test -tags failpoint -count=1 -timeout 3h ./test/crash $(PART) -seed $(SEED) -table $(CURDIR)/out/crash.txt >out/crash.log 2>&1; code=$$?; \
 		cat out/crash.txt; test $$code = 0 || { grep -v '^ok' out/crash.log | tail -60; exit 1; }
-	$(if $(PART),,go test -count=1 -timeout 60m ./test/session -all)
+	$(if $(PART),,go test -count=1 -timeout 3h ./test/session -all)
 
 .PHONY: e2e
 e2e: ## boot real machines that join a real cluster, one case of each kind (root); CASE=NAME runs one, SINCE=COMMIT adds what changed
