@@ -1,9 +1,8 @@
 // Package agent is what the node does, from end to end: find a contract, decode it, learn the facts,
 // plan, apply, and publish the result, whatever happens on the way; and wait for such a result.
 //
-// It wires the other packages together and decides only what is about publishing: where results go
-// and in which order. It does not plan and does not touch the machine but through a [Host].
-// cmd/slipway-node calls it.
+// It is a sequence of the packages below it, and decides only what comes after what. It does not plan and does not
+// touch the machine but through a [Host]. cmd/slipway-node and internal/watch call it.
 package agent
 
 import (

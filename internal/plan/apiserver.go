@@ -6,8 +6,8 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// apiServer checks, before the kubelet starts, that the API server can be reached the way the
-// kubelet will reach it: a failure here has a name, one in the kubelet's log has to be searched for.
+// apiServer checks, while the kubelet starts, that the API server can be reached the way the
+// kubelet reaches it: a failure here has a name, one in the kubelet's log has to be searched for.
 var apiServer = concern{
 	name:  "API server",
 	joins: true,

@@ -13,7 +13,7 @@ type Class int
 const (
 	// None takes nothing but the change itself.
 	None Class = iota
-	// Reload has systemd read its units again.
+	// Reload has units read again what has changed while they run, or systemd its units.
 	Reload
 	// Restart has units started again; pods keep running.
 	Restart
