@@ -5,7 +5,7 @@
 // package nodeconfig, AKS's from its .proto files, with their comments as descriptions. They accept
 // values of the types that the decoders accept: null wherever a value may be left out, and an
 // integer as a number or as a string. Of a value they know the type and the enumeration; whether it
-// is a good one is for Validate to say. A native document may hold no unknown field, since a person
+// is a good one, "slipway validate" says. A native document may hold no unknown field, since a person
 // writes it and a typo should show at once; an AKS contract may, since newer producers know more.
 // Secrets are marked with writeOnly. What passes through as data has no schema; nodeconfig.SecretPlaces says where it
 // may hold a credential.
