@@ -10,5 +10,5 @@
 // and a result whose exit code cannot be told is an error, never a success. The package refuses to
 // do I/O, to read the clock, and to decide which exit code a failure has. It is for programs that ask
 // what became of a node: controllers and support tools, with [Parse] and [ParseCSE]. The agent
-// (internal/agent) writes the documents; both commands print them.
+// (internal/publish) writes the documents; its command prints them.
 package status

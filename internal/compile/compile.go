@@ -1,8 +1,8 @@
 // Package compile is the one way from the bytes of a contract to a plan, with everything that is wrong on it: what
 // the contract's author should know is the same on a workstation, at boot and on a running node.
 //
-// It joins what the dialect and the planner find, decides nothing itself and touches nothing. The agent, the watcher
-// and the command line call it, and nothing below it.
+// It joins what the dialect and the planner find, decides nothing itself and touches nothing. The agent, the watcher,
+// the command line and the public packages call it, and not what is below it.
 package compile
 
 import (

@@ -2,8 +2,8 @@
 // reads back: where each is, who may read it, and how large it may be. Writer and reader take the limit from
 // here, so that nothing is written that cannot be read again.
 //
-// It does not know what is in the files: internal/generation, internal/apply, internal/agent, internal/watch and
-// internal/host do.
+// It does not know what is in the files: internal/generation, internal/apply, internal/identity, internal/publish,
+// internal/agent, internal/watch and internal/host do.
 package state
 
 import (

@@ -2,8 +2,8 @@
 //
 // It is the one door through which documents become configs: it detects the dialect, decodes and
 // translates, sets defaults, validates, and reports every problem under the path at which the
-// author of the document will find it. It decides nothing of its own and does no I/O. The agent and
-// the command line call it.
+// author of the document will find it. It decides nothing of its own and does no I/O. internal/compile
+// calls it.
 package dialect
 
 import (
