@@ -13,7 +13,7 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// enums are the native fields whose values are a closed set, by type and field; nodeconfig.Validate
+// enums are the native fields whose values are a closed set, by type and field; package nodeconfig
 // has the same sets, which a test holds.
 var enums = map[string][]any{
 	"NodeConfig.apiVersion":     {nodeconfig.APIVersion},
