@@ -45,6 +45,9 @@ func Default(c *NodeConfig) {
 	if c.Join.Exec != nil {
 		setDefault(&c.Join.Exec.APIVersion, "client.authentication.k8s.io/v1")
 	}
+	if restriction := c.Network.MetadataRestriction; restriction != nil {
+		setDefault(&restriction.Table, "filter")
+	}
 	if len(c.Network.IPFamilies) == 0 {
 		c.Network.IPFamilies = []string{"IPv4"}
 	}

@@ -170,11 +170,11 @@ type Access struct {
 	MessageOfTheDay string `json:"messageOfTheDay,omitempty"`
 }
 
-// SSH configures the SSH server; nil leaves the image's setting.
+// SSH configures the SSH server. What is not false is as the image has it.
 type SSH struct {
-	// Enabled keeps the server running, or stops it.
+	// Enabled is false where the server is stopped, and does not start at boot.
 	Enabled *bool `json:"enabled,omitempty"`
-	// PublicKeyAuthentication lets users in by their keys.
+	// PublicKeyAuthentication is false where nobody is let in by a key.
 	PublicKeyAuthentication *bool `json:"publicKeyAuthentication,omitempty"`
 }
 

@@ -64,6 +64,9 @@ func (v *validator) runtime(r *Runtime) {
 func (v *validator) network(n *Network) {
 	v.oneOf("$.network.plugin", &n.Plugin, "none", "azure", "kubenet")
 	v.oneOf("$.network.policy", &n.Policy, "none", "azure", "calico")
+	if restriction := n.MetadataRestriction; restriction != nil {
+		v.oneOf("$.network.metadataRestriction.table", &restriction.Table, "filter", "mangle")
+	}
 	seen := make(map[string]bool)
 	checkList(v, "$.network.ipFamilies", &n.IPFamilies, func(family string) string {
 		switch {

@@ -30,6 +30,10 @@ var vital = []string{
 	"$.runtime.containerd.metricsAddress",
 	"$.cloud.azure.custom.endpoints",
 
+	// What protects somebody: left out, it would not be missed.
+	"$.access.ssh",
+	"$.network.metadataRestriction",
+
 	"$.checks.timeout",
 	"$.checks.apiServerTimeout",
 	"$.checks.changeTimeout",

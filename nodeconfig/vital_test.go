@@ -69,6 +69,9 @@ func TestVital(t *testing.T) {
 		{`{"kubelet":{"labels":{"a":true}}}`, "$.kubelet.labels.a"},
 		{`{"metadata":{"revision":"three"}}`, "$.metadata.revision"},
 		{`{"runtime":[]}`, "$.runtime"},
+		{`{"network":[]}`, "$.network"},
+		{`{"network":{"metadataRestriction":true}}`, "$.network.metadataRestriction"},
+		{`{"access":{"ssh":{"enabled":"no"}}}`, "$.access.ssh.enabled"},
 	} {
 		n, err := document.Parse([]byte(c.doc))
 		if err != nil {
@@ -78,7 +81,7 @@ func TestVital(t *testing.T) {
 			t.Errorf("%s: no fatal problem at %s", c.doc, c.path)
 		}
 	}
-	for _, path := range []string{"$.network", "$.network.plugin", "$.kubelet.dataDisk", "$.kubelet.configuration", "$.system.sysctls[\"a.b\"]"} {
+	for _, path := range []string{"$.network.plugin", "$.access.adminUser", "$.kubelet.dataDisk", "$.kubelet.configuration", "$.system.sysctls[\"a.b\"]"} {
 		if nodeconfig.Vital(path) {
 			t.Errorf("%s is vital", path)
 		}

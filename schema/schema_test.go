@@ -204,6 +204,7 @@ var enumerated = map[string]string{
 	"plugin":       "network: {plugin: %}",
 	"policy":       "network: {policy: %}",
 	"ipFamilies":   "network: {ipFamilies: [%]}",
+	"table":        "network: {metadataRestriction: {table: %}}",
 	"provider":     "cloud: {provider: %}",
 	"vmType":       "cloud: {azure: {vmType: %}}",
 	"sku":          "cloud: {azure: {loadBalancer: {sku: %}}}",

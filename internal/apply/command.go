@@ -8,14 +8,23 @@ import (
 )
 
 // compareCommand: one without inputs is always run; one that has any, when something has changed there.
-func compareCommand(r *run, _ context.Context, n *node) (Action, error) {
-	switch c := n.Spec.(*resource.Command); {
+func compareCommand(r *run, ctx context.Context, n *node) (Action, error) {
+	c := n.Spec.(*resource.Command)
+	switch {
 	case len(c.Inputs) == 0:
 		return asking, nil
-	case has(r.intent.Commands, c.Label):
+	case !has(r.intent.Commands, c.Label):
+		return "", nil
+	case c.While == "":
 		return Ran, nil
 	}
-	return "", nil
+	switch state, err := r.Host.UnitState(ctx, c.While); {
+	case err != nil:
+		return "", err
+	case state.active():
+		return Ran, nil
+	}
+	return "", nil // who starts it reads what is there
 }
 
 func bringCommand(r *run, ctx context.Context, n *node, _ Action) error {
@@ -28,7 +37,10 @@ func bringCommand(r *run, ctx context.Context, n *node, _ Action) error {
 		}
 		output, err := r.Host.Run(ctx, c)
 		r.printed(output)
-		if err != nil {
+		switch {
+		case err != nil && c.Optional:
+			r.Log.Debug("a command has failed that may fail", "command", c.Label, "error", err)
+		case err != nil:
 			return err
 		}
 		// What it wrote is durable before the record is removed that has it run again; programs seldom sync.

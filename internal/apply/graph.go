@@ -48,8 +48,14 @@ func (r *run) graph() ([]*node, error) {
 			}
 		}
 	}
+	var checks []resource.ID // commands of this plan that work on what has changed: a unit that is not planned requires none by itself
+	for _, res := range r.plan.Resources {
+		if c, ok := res.Spec.(*resource.Command); ok && len(c.Inputs) > 0 {
+			checks = append(checks, res.ID())
+		}
+	}
 	for _, unit := range slices.Concat(r.intent.Restarts, r.intent.Reloads) {
-		add(&node{Resource: resource.Resource{Spec: &resource.Unit{Unit: unit}}})
+		add(&node{Resource: resource.Resource{Spec: &resource.Unit{Unit: unit}, Requires: slices.Clone(checks)}})
 	}
 	for _, n := range nodes {
 		// What a unit reads when it starts may be what such a command makes of what is left.

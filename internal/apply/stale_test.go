@@ -139,6 +139,39 @@ func TestStaleCommandBeforeUnits(t *testing.T) {
 	}
 }
 
+// A server's configuration is tested before the server reads it again, only while it runs; and a command that may fail
+// fails nothing.
+func TestConfigurationIsTestedBeforeItIsRead(t *testing.T) {
+	config := file("/etc/app.conf", "1")
+	config.Reloads = []string{"app.service"}
+	test := resource.Resource{Spec: &resource.Command{Label: "test", Argv: []string{"test"}, Inputs: []string{"/etc/app.conf"}, While: "app.service"}}
+	p := with(config, test)
+
+	m := newMemory()
+	applied(t, m, p)
+	if calls := m.changed(); slices.Contains(calls, "run test") || slices.Contains(calls, "reload-unit app.service") {
+		t.Errorf("a server that does not run is tested, or reads its configuration: %q", calls)
+	}
+	m = newMemory()
+	m.units["app.service"] = &unit{state: "active"}
+	applied(t, m, p)
+	calls := m.changed()
+	if at := slices.Index(calls, "run test"); at < 0 || slices.Index(calls, "reload-unit app.service") < at {
+		t.Errorf("want the test, then the reload: %q", calls)
+	}
+	m = newMemory()
+	m.units["app.service"] = &unit{state: "active"}
+	m.run = func(context.Context, *resource.Command) ([]byte, error) { return nil, syscall.EIO }
+	if err := try(m, p); !errors.Is(err, syscall.EIO) || slices.Contains(m.changed(), "reload-unit app.service") {
+		t.Errorf("the server reads a configuration that it refuses: %v, %q", err, m.changed())
+	}
+	test.Spec.(*resource.Command).Optional = true
+	m.units["app.service"] = &unit{state: "active"}
+	if err := try(m, p); err != nil {
+		t.Errorf("a command that may fail: %v", err)
+	}
+}
+
 // What systemd itself is configured with has it read again, as its units have.
 func TestManagerConfigurationIsReadAgain(t *testing.T) {
 	for path, want := range map[string]bool{"/etc/systemd/system.conf.d/a.conf": true, "/etc/systemd/journald.conf.d/a.conf": false} {

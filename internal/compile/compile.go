@@ -117,6 +117,8 @@ func (c *Contract) ExitCode(problems []nodeconfig.Problem) int {
 	code := 0
 	for _, p := range nodeconfig.Fatal(problems) {
 		switch {
+		case p.Kind == nodeconfig.Missing && p.Path == c.Origin(plan.RestrictionPath):
+			code = exitcode.NodeAddressMissing
 		case p.Kind != nodeconfig.NotInstalled:
 			return exitcode.ContractInvalid
 		case p.Path == c.Origin(plan.VersionPath):

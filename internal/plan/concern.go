@@ -23,6 +23,7 @@ type concern struct {
 
 // concerns are all there are.
 var concerns = []*concern{
+	&access,
 	&apiServer,
 	&authority,
 	&azure,
@@ -44,6 +45,7 @@ var concerns = []*concern{
 	&kubeletPrepare,
 	&kubeletService,
 	&kubeletStart,
+	&metadataRestriction,
 	&modules,
 	&proxy,
 	&registries,

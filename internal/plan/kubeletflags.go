@@ -170,7 +170,9 @@ const NeedAddress Need = "address"
 // its own address, and planned before the machine's network is up, would be another one at the next boot.
 func Needs(c *nodeconfig.NodeConfig, f facts.Facts) []Need {
 	in := newInput(c, f)
-	if in.joins() && len(c.Kubelet.NodeIPs) == 0 && in.needsAddress() && len(addressesOf(c, f)) == 0 {
+	told := len(c.Kubelet.NodeIPs) == 0 && in.needsAddress() && len(addressesOf(c, f)) == 0
+	restricted := c.Network.MetadataRestriction != nil && nodeIPv4(in) == ""
+	if in.joins() && (told || restricted) {
 		return []Need{NeedAddress}
 	}
 	return nil

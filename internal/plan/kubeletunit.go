@@ -147,6 +147,7 @@ func planKubeletStart(in *input, out *output) {
 		resource.IDOf(&resource.Unit{Unit: in.family.Kubelet.Prepare}),
 		resource.IDOf(&resource.Check{Label: "kubelet-binary"}),
 		kernelGroup.all(),
+		kubeletGroup.all(),
 	}
 	out.add(resource.Resource{
 		Phase:    resource.Join,

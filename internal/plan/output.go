@@ -31,12 +31,14 @@ const (
 	kernelGroup group = "group of the kernel"
 	// imageGroup are the checks of the image.
 	imageGroup group = "group of the image"
+	// kubeletGroup is what must be so before the kubelet starts, beside what every kubelet needs.
+	kubeletGroup group = "group of what precedes the kubelet"
 	// trustGroup is what makes programs trust the contract's certificates.
 	trustGroup group = "group of the trusted certificates"
 )
 
 // groups are all there are; one may be empty.
-var groups = []group{kernelGroup, imageGroup, trustGroup}
+var groups = []group{kernelGroup, imageGroup, kubeletGroup, trustGroup}
 
 // all is how a resource requires a group.
 func (g group) all() resource.ID { return resource.ID(g) }

@@ -61,13 +61,19 @@ var aks = Profile{
 	},
 	Host: Host{
 		ResolverLink: []string{"ubuntu"}, // AKS: base preparation
+		// By this comment AKS knows the rule as its own, where it looks for rules of others before it allows eBPF host
+		// routing (Azure container networking: azure-iptables-monitor; AKS: ensure_imds_restriction.sh).
+		MetadataComment: "AKS managed: added by AgentBaker ensureIMDSRestriction for IMDS restriction feature",
 	},
 	Sources: Sources{
-		Installed: "AKS: is_vhd",
-		Features:  "AKS: enabled_features",
-		Resolver:  "AKS: resolv.conf",
-		Kubenet:   "AKS: kubenet",
-		AzureCNI:  "AKS: 10-azure.conflist",
+		Installed:  "AKS: is_vhd",
+		Features:   "AKS: enabled_features",
+		Resolver:   "AKS: resolv.conf",
+		Kubenet:    "AKS: kubenet",
+		AzureCNI:   "AKS: 10-azure.conflist",
+		SSH:        "AKS: enable_ssh",
+		PublicKeys: "AKS: disable_pubkey_auth",
+		Metadata:   "AKS: imds_restriction_config",
 	},
 	// AKS node contract, completion files and guest agent events.
 	Publication: Publication{

@@ -180,11 +180,13 @@ type Host struct {
 	// ResolverLink makes /etc/resolv.conf systemd-resolved's own list on these distributions: pods cannot reach a
 	// stub on the host's loopback.
 	ResolverLink []string
+	// MetadataComment is the comment of the packet filter rule that keeps pods from the cloud's metadata service.
+	MetadataComment string
 }
 
 // Sources are where something is from, in the family's own terms, for whoever reads the plan.
 type Sources struct {
-	Installed, Features, Resolver, Kubenet, AzureCNI string
+	Installed, Features, Resolver, Kubenet, AzureCNI, SSH, PublicKeys, Metadata string
 }
 
 // Publication is where the result of a provisioning is published, and how.

@@ -53,10 +53,14 @@ var standard = Profile{
 		Forward:      DropIn{"10-forward.conf", "Docker docs, packet filtering: Docker on a router"},
 		Limits:       DropIn{"10-limits.conf", "systemd.exec(5), process properties"},
 	},
+	Host: Host{MetadataComment: "slipway: pods do not reach the metadata service"},
 	Sources: Sources{
-		Features: "systemd.exec(5), EnvironmentFile=",
-		Kubenet:  "containerd: docs/cri/config.md, CNI config template",
-		AzureCNI: "Azure container networking: azure-vnet",
+		Features:   "systemd.exec(5), EnvironmentFile=",
+		Kubenet:    "containerd: docs/cri/config.md, CNI config template",
+		AzureCNI:   "Azure container networking: azure-vnet",
+		SSH:        "systemd.unit(5), stopped and disabled",
+		PublicKeys: "sshd_config(5), PubkeyAuthentication",
+		Metadata:   "iptables-extensions(8), comment",
 	},
 	Publication: Publication{
 		Result:       "/var/lib/slipway/provision.json",

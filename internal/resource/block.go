@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -15,6 +16,8 @@ type Block struct {
 	Label string `json:"label"`
 	// Content are whole lines. In none of these files is a line that begins with # anything but a comment.
 	Content string `json:"content"`
+	// First has the block at the beginning of the file, before everything else; others are at its end, or where they were.
+	First bool `json:"first,omitempty"`
 }
 
 // MaxBlockFile is how large a file with a block may be, in bytes.
@@ -55,9 +58,13 @@ const (
 	blockEnd   = "# END slipway "
 )
 
-// Into returns a file's content with the block in it: in its former place, or at the end.
+// Into returns a file's content with the block in it: at the beginning where it is to be first, else in its former place
+// or at the end.
 func (b *Block) Into(content []byte) ([]byte, error) {
 	before, after, found := b.cut(content)
+	if b.First {
+		before, after = nil, slices.Concat(before, after)
+	}
 	if !found && len(before) > 0 && before[len(before)-1] != '\n' {
 		before = append(bytes.Clone(before), '\n')
 	}

@@ -39,6 +39,24 @@ func TestBlock(t *testing.T) {
 	}
 }
 
+// A block that is to be first is before everything else, whatever others have put before it meanwhile.
+func TestFirstBlock(t *testing.T) {
+	const block = "# BEGIN slipway a\nx 1\n# END slipway a\n"
+	b := &resource.Block{Path: "/etc/ssh/sshd_config", Label: "a", Content: "x 1\n", First: true}
+	for before, want := range map[string]string{
+		"": block, "one\n": block + "one\n", "one": block + "one", block + "one\n": block + "one\n",
+		"one\n" + block + "two\n": block + "one\ntwo\n", "one\n# BEGIN slipway a\nold\n# END slipway a\n": block + "one\n",
+	} {
+		with, err := b.Into([]byte(before))
+		if err != nil || string(with) != want {
+			t.Errorf("%q: %v, %q, want %q", before, err, with, want)
+		}
+		if again, err := b.Into(with); err != nil || string(again) != want {
+			t.Errorf("%q: a second time: %v, %q", before, err, again)
+		}
+	}
+}
+
 // Whatever is in the file, others' lines stay as they are and in their order.
 func FuzzBlock(f *testing.F) {
 	for _, seed := range []string{"", "a\nb", "# BEGIN slipway a\nx\n# END slipway a\n", "# END slipway a\n# BEGIN slipway a\n# BEGIN slipway b\n"} {

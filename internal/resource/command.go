@@ -17,6 +17,10 @@ type Command struct {
 	// Inputs are files, directories and links that it works on. Where there are any, it is run only when something at one
 	// of them, or below, has changed; also when that is gone because the plan has the command no more.
 	Inputs []string `json:"inputs,omitempty"`
+	// While is a unit: the command is run only while that is active.
+	While string `json:"while,omitempty"`
+	// Optional says that it may fail: what it is to remove may be gone already.
+	Optional bool `json:"optional,omitempty"`
 }
 
 // Kind implements Spec.

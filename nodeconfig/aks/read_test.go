@@ -99,6 +99,7 @@ var vitalFields = []string{
 	"$.kubelet_config.kubelet_config_file_config", "$.kubelet_config.kubelet_client_key",
 	"$.kubelet_config.kubelet_client_cert_content", "$.kubelet_config.container_data_dir",
 	"$.bootstrapping_config.secure_tls_bootstrapping_aad_resource", "$.bootstrapping_config.secure_tls_bootstrapping_user_assigned_identity_id",
+	"$.enable_ssh", "$.disable_pubkey_auth", "$.imds_restriction_config",
 	"$.bootstrapping_config.secure_tls_bootstrapping_validate_kubeconfig_timeout", "$.bootstrapping_config.secure_tls_bootstrapping_get_access_token_timeout",
 	"$.bootstrapping_config.secure_tls_bootstrapping_get_instance_data_timeout", "$.bootstrapping_config.secure_tls_bootstrapping_get_nonce_timeout",
 	"$.bootstrapping_config.secure_tls_bootstrapping_get_attested_data_timeout", "$.bootstrapping_config.secure_tls_bootstrapping_get_credential_timeout",

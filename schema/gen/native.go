@@ -27,6 +27,7 @@ var enums = map[string][]any{
 	"Network.plugin":            {"none", "azure", "kubenet"},
 	"Network.policy":            {"none", "azure", "calico"},
 	"Network.ipFamilies":        {"IPv4", "IPv6"},
+	"MetadataRestriction.table": {"filter", "mangle"},
 	"Cloud.provider":            {"azure", "aws"},
 	"Azure.vmType":              {"standard", "vmss"},
 	"AzureLoadBalancer.sku":     {"basic", "standard"},

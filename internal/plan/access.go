@@ -1,0 +1,111 @@
+package plan
+
+import (
+	"time"
+
+	"github.com/slipway-dev/slipway/exitcode"
+	"github.com/slipway-dev/slipway/internal/resource"
+	"github.com/slipway-dev/slipway/nodeconfig"
+)
+
+// access is who may log in over SSH. What the contract does not turn off stays as the image has it.
+var access = concern{
+	name:  "SSH",
+	reads: []string{"$.access.ssh.enabled", "$.access.ssh.publicKeyAuthentication"},
+	plan:  planAccess,
+}
+
+// sshServer is what a distribution calls its SSH server.
+type sshServer struct{ service, socket string }
+
+var (
+	debianSSH = sshServer{"ssh.service", "ssh.socket"}
+	redHatSSH = sshServer{"sshd.service", "sshd.socket"}
+)
+
+// sshServers are those that are known, by the distribution's ID (os-release(5)). All of them read sshdConfig.
+var sshServers = map[string]sshServer{
+	"azurelinux": redHatSSH,
+	"debian":     debianSSH,
+	"mariner":    redHatSSH,
+	"ubuntu":     debianSSH,
+}
+
+const (
+	sshdConfig = "/etc/ssh/sshd_config"
+	keysPath   = "$.access.ssh.publicKeyAuthentication"
+)
+
+// sshTimeout is for a machine that boots: sshd reads its keys and its configuration.
+const sshTimeout = resource.Duration(30 * time.Second)
+
+func planAccess(in *input, out *output) {
+	ssh := in.config.Access.SSH
+	servers := []sshServer{debianSSH, redHatSSH}
+	known := in.facts.OS.ID == "" // then it may be any of them
+	if server, ok := sshServers[in.facts.OS.ID]; ok {
+		servers, known = []sshServer{server}, true
+	}
+	switch keys := ssh.PublicKeyAuthentication; {
+	case ssh.Enabled != nil && !*ssh.Enabled:
+		for _, server := range servers {
+			planNoSSH(out, server, in.family.Sources.SSH)
+		}
+	case keys == nil || *keys:
+	case !known:
+		out.fatal(nodeconfig.NotApplied, keysPath, "is not applied: it is not known how the SSH server of %s is configured", systemName(in))
+	default:
+		planNoKeys(out, servers, in.family.Sources.PublicKeys)
+	}
+}
+
+// planNoSSH stops a server, and has nothing start it at boot. A socket would start it for whoever connects, so it goes
+// first. A unit that the machine does not have is none to be stopped.
+func planNoSSH(out *output, server sshServer, source string) {
+	socket := &resource.UnitState{Unit: server.socket, State: resource.UnitDisabled}
+	for _, state := range []*resource.UnitState{socket, {Unit: server.service, State: resource.UnitDisabled}} {
+		var requires []resource.ID
+		if state != socket {
+			requires = []resource.ID{resource.IDOf(socket)}
+		}
+		out.add(resource.Resource{
+			Phase:    resource.Base,
+			Requires: requires,
+			ExitCode: exitcode.SSHDisableFailed,
+			Reason:   sourced("the contract lets nobody in over SSH", source),
+			Spec:     state,
+		})
+		out.askedBy("$.access.ssh.enabled")
+	}
+}
+
+// planNoKeys has servers refuse public keys. Of a setting that is there several times sshd takes the first, and after a
+// line "Match" a setting is for some users alone (sshd_config(5)): so it is before everything else. AKS changes the line
+// that is there, outside of any Match block, which comes to the same.
+func planNoKeys(out *output, servers []sshServer, source string) {
+	block := &resource.Block{Path: sshdConfig, Label: "public-keys", Content: "PubkeyAuthentication no\n", First: true}
+	var effects resource.Effects
+	for _, server := range servers {
+		effects.Reloads = append(effects.Reloads, server.service)
+	}
+	out.add(resource.Resource{
+		Phase:   resource.Base,
+		Effects: effects,
+		Reason:  sourced("the contract lets nobody in by a public key", source),
+		Spec:    block,
+	})
+	out.askedBy(keysPath)
+	for _, server := range servers {
+		// A server that does not run yet may have no host keys yet, without which the test fails, and reads its
+		// configuration when it starts.
+		out.add(resource.Resource{
+			Phase:    resource.Base,
+			ExitCode: exitcode.SSHKeysFailed,
+			Reason:   "the SSH server accepts its configuration before it reads it again (sshd(8), -t)",
+			Spec: &resource.Command{
+				Label: "sshd-test-" + server.service, Argv: []string{"/usr/sbin/sshd", "-t"}, Timeout: sshTimeout,
+				Inputs: []string{sshdConfig}, While: server.service,
+			},
+		})
+	}
+}

@@ -1,0 +1,122 @@
+package plan
+
+import (
+	"strings"
+	"time"
+
+	"github.com/slipway-dev/slipway/exitcode"
+	"github.com/slipway-dev/slipway/internal/resource"
+	"github.com/slipway-dev/slipway/nodeconfig"
+)
+
+// metadataRestriction keeps pods from the cloud's metadata service, which gives credentials of the machine's identity to
+// whoever asks.
+var metadataRestriction = concern{
+	name:  "metadata restriction",
+	joins: true,
+	reads: []string{RestrictionPath},
+	plan:  planMetadataRestriction,
+}
+
+// RestrictionPath is the setting that keeps pods from the metadata service.
+const RestrictionPath = "$.network.metadataRestriction"
+
+const (
+	// restrictionUnit adds the rule, once in a boot and when it changes.
+	restrictionUnit = "metadata-restriction.service"
+	// restrictionTimeout is for a machine that boots: iptables waits for whoever has the lock, and loads modules.
+	restrictionTimeout = resource.Duration(30 * time.Second)
+)
+
+// restrictionTables are the tables that the rule may be in, with the code of a node that does not get it there.
+var restrictionTables = []struct {
+	name     string
+	exitCode int
+}{
+	{"filter", exitcode.FilterRuleFailed},
+	{"mangle", exitcode.MangleRuleFailed},
+}
+
+func planMetadataRestriction(in *input, out *output) {
+	restriction := in.config.Network.MetadataRestriction
+	if restriction == nil {
+		return
+	}
+	// The host's own packets are not forwarded. Those that are, and have its address, are let through, as AKS does it:
+	// the form of the rule is one that AKS knows (ensure_imds_restriction.sh).
+	address := nodeIPv4(in)
+	if address == "" && in.facts.OS.ID != "" { // else it is not known of which machine
+		out.fatal(nodeconfig.Missing, RestrictionPath, "needs the machine's IPv4 address, and it has none")
+		return
+	}
+	match := []string{"-d", "169.254.169.254/32", "-p", "tcp", "-m", "tcp", "--dport", "80", "-m", "comment", "--comment", in.family.Host.MetadataComment, "-j", "DROP"}
+	if address != "" {
+		match = append([]string{"!", "-s", address}, match...)
+	}
+	unitPath := resource.UnitDir + "/" + restrictionUnit
+	lines := []string{
+		"[Unit]",
+		"Description=Keep pods from the metadata service",
+		"DefaultDependencies=no",
+		"After=local-fs.target",
+		"Conflicts=shutdown.target",
+		"Before=shutdown.target",
+		"",
+		"[Service]",
+		"Type=oneshot",
+		"RemainAfterExit=yes",
+		"# Without a shell there is no other \"unless it is there\": the rule of an earlier start is removed first.",
+	}
+	var add string
+	var removals []resource.ID
+	code := 0
+	for _, table := range restrictionTables {
+		remove := append([]string{"iptables", "-w", "-t", table.name, "-D", "FORWARD"}, match...)
+		lines = append(lines, "ExecStart=-"+execLine(remove))
+		if table.name == restriction.Table {
+			code = table.exitCode
+			add = "ExecStart=" + execLine(append([]string{"iptables", "-w", "-t", table.name, "-I", "FORWARD", "1"}, match...))
+		}
+		// When the contract has the restriction no more, nobody starts the unit, and this removes the rule. By its name it
+		// is another command for another address, so that the rule with the former one is removed, too.
+		command := &resource.Command{
+			Label: "metadata-restriction-" + strings.Trim(table.name+"-"+address, "-"), Argv: remove, Timeout: restrictionTimeout,
+			Inputs: []string{unitPath}, Optional: true,
+		}
+		out.add(resource.Resource{Phase: resource.Join, Reason: "the rule is not there twice, and not where the contract has it no more", Spec: command})
+		removals = append(removals, resource.IDOf(command))
+	}
+	lines = append(lines, add, "", "[Install]", "WantedBy=multi-user.target")
+	out.file(resource.Join, unitPath, 0o644, unitFile(lines...), sourced("keeps pods from the metadata service", in.family.Sources.Metadata), restrictionUnit)
+	out.enable(resource.Join, restrictionUnit)
+	out.file(resource.Join, kubeletDropIns+"20-metadata-restriction.conf", 0o644,
+		unitFile("[Unit]", "Requires="+restrictionUnit, "After="+restrictionUnit), "no pod starts before the rule is there", kubeletUnit)
+	out.addTo(kubeletGroup, resource.Resource{
+		Phase:    resource.Join,
+		Requires: removals,
+		ExitCode: code,
+		Reason:   "pods do not reach the metadata service",
+		Spec:     &resource.Unit{Unit: restrictionUnit},
+	})
+}
+
+// nodeIPv4 is the machine's IPv4 address: of the interface with the default route, or else what the contract says.
+func nodeIPv4(in *input) string {
+	for _, ips := range [][]string{in.facts.NodeIPs, in.config.Kubelet.NodeIPs} {
+		for _, ip := range ips {
+			if !strings.Contains(ip, ":") {
+				return ip
+			}
+		}
+	}
+	return ""
+}
+
+// execLine is a command line as systemd will split it again.
+func execLine(argv []string) string {
+	words := make([]string, len(argv))
+	for i, arg := range argv {
+		words[i] = word(arg)
+	}
+	return strings.Join(words, " ")
+}
