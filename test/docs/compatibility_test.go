@@ -1,0 +1,122 @@
+package docs
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// evidence is what the last cell of a difference's row says, in order: links, and texts with or without "no".
+var evidence = regexp.MustCompile("\\[([^\\]]+)\\]\\(([^)]+)\\)|(no )?`([^`]+)`")
+
+// TestDifferences holds that each difference from AKS has its reason, and a case or a test that shows it.
+func TestDifferences(t *testing.T) {
+	rows := differences(t, "docs/compatibility.md", "| what | AKS | Slipway | why | shown by |")
+	if len(rows) == 0 {
+		t.Fatal("there are no differences")
+	}
+	seen := make(map[string]bool)
+	for _, cells := range rows {
+		what := cells[0]
+		if len(cells) != 5 {
+			t.Errorf("%s: %d cells, want 5: a | in a cell is written as &#124;", what, len(cells))
+			continue
+		}
+		for i, cell := range cells {
+			if cell == "" {
+				t.Errorf("%s: cell %d is empty", what, i+1)
+			}
+		}
+		if seen[what] {
+			t.Errorf("%s: there are two rows", what)
+		}
+		seen[what] = true
+		shown(t, what, cells[4])
+	}
+}
+
+// shown looks at everything that is to show a difference.
+func shown(t *testing.T, what, cell string) {
+	t.Helper()
+	tree, named := "", 0
+	for _, m := range evidence.FindAllStringSubmatch(cell, -1) {
+		name, target, absent, text := m[1], m[2], m[3] != "", m[4]
+		if target == "" {
+			if tree == "" {
+				t.Errorf("%s: %q stands behind no case of test/cases", what, text)
+			} else if strings.Contains(tree, text) == absent {
+				t.Errorf("%s: the case has %q: %t", what, text, !absent)
+			}
+			continue
+		}
+		named++
+		path := filepath.Join(repo, "docs", target)
+		tree = ""
+		switch dir, base := filepath.Split(target); {
+		case dir == "../test/cases/" && base == name:
+			tree = outputOf(t, path)
+		case dir == "../test/e2e/cases/" && base == name:
+			if _, err := os.Stat(filepath.Join(path, "case.yaml")); err != nil {
+				t.Errorf("%s: %v", what, err)
+			}
+		case strings.HasSuffix(base, "_test.go"):
+			if data, err := os.ReadFile(path); err != nil || !strings.Contains(string(data), "\nfunc "+name+"(t *testing.T)") {
+				t.Errorf("%s: %s has no test %s (%v)", what, target, name, err)
+			}
+		default:
+			t.Errorf("%s: %s is no case and no test", what, target)
+		}
+	}
+	if named == 0 {
+		t.Errorf("%s: nothing shows it", what)
+	}
+}
+
+// contractOnNode is the section of a tree that has what came in, which is no evidence of what was made of it.
+var contractOnNode = regexp.MustCompile(`(?m)^== \d+ /opt/azure/containers/aks-node-controller-config\.json\n(?:[^=].*\n)*`)
+
+// outputOf is all that a case expects, with blanks and line ends as one blank.
+func outputOf(t *testing.T, dir string) string {
+	t.Helper()
+	var all strings.Builder
+	found, err := filepath.Glob(filepath.Join(dir, "want.*"))
+	if err != nil || len(found) == 0 {
+		t.Errorf("%s expects nothing: %v", dir, err)
+	}
+	for _, path := range found {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Error(err)
+		}
+		all.WriteString(contractOnNode.ReplaceAllString(string(data), ""))
+	}
+	return strings.Join(strings.Fields(all.String()), " ")
+}
+
+// differences are the rows of a document's table with the title row.
+func differences(t *testing.T, document, title string) [][]string {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(repo, document))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, text, found := strings.Cut(string(data), "\n"+title+"\n|---|---|---|---|---|\n")
+	if !found {
+		t.Fatalf("%s has no table %q", document, title)
+	}
+	var rows [][]string
+	for line := range strings.Lines(text) {
+		row, isRow := strings.CutPrefix(strings.TrimSpace(line), "|")
+		if !isRow {
+			break
+		}
+		var cells []string
+		for cell := range strings.SplitSeq(strings.TrimSuffix(row, "|"), "|") {
+			cells = append(cells, strings.TrimSpace(cell))
+		}
+		rows = append(rows, cells)
+	}
+	return rows
+}
