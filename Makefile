@@ -54,6 +54,12 @@ golden: ## rewrite the golden files; review the diff
 generate: ## regenerate protobuf code, JSON Schemas and the table of what kubelets take (downloads the sources of 16 versions)
 	go generate ./...
 
+.PHONY: contract
+contract: ## compare AKS's node contract with the one in a checkout of AgentBaker: AGENTBAKER=DIR
+	go run ./api/aksnodeconfig/gen -listing $(AGENTBAKER)/aks-node-controller/proto/aksnodeconfig/v1 >upstream.tsv.new || { rm upstream.tsv.new; exit 1; }
+	mv upstream.tsv.new api/aksnodeconfig/v1/testdata/upstream.tsv
+	go test ./api/aksnodeconfig/v1
+
 .PHONY: bench
 bench: ## benchmarks with allocations
 	go test -run '^$$' -bench . -benchmem ./test/bench ./userdata ./internal/generation ./internal/document

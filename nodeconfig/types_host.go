@@ -68,6 +68,9 @@ type LocalDNSZone struct {
 	StaleSeconds *int32 `json:"staleSeconds,omitempty"`
 	// ServeStale is "Verify", "Immediate" or "Disable".
 	ServeStale string `json:"serveStale,omitempty"`
+	// ServeStalePolicy is "PreferPositive" if an answer that is out of date is better than a newer refusal; CoreDNS's own
+	// choice if it is empty.
+	ServeStalePolicy string `json:"serveStalePolicy,omitempty"`
 	// FailFast answers with a failure at once when nobody upstream is healthy.
 	FailFast *bool `json:"failFast,omitempty"`
 	// HealthCheck probes the upstream every Interval.

@@ -47,6 +47,9 @@ type LocalDnsOverrides struct {
 	FailfastAllUnhealthyUpstreams *bool `aks:"9,failfast_all_unhealthy_upstreams,failfastAllUnhealthyUpstreams"`
 	// How the upstream's health is probed.
 	HealthCheck *LocalDnsHealthCheck `aks:"10,health_check,healthCheck"`
+	// Which of an expired answer and a newer refusal is served: "PreferPositive" for the answer. Empty is CoreDNS's own
+	// choice. It counts only with serve_stale, and CoreDNS before 1.14.7 does not start with it.
+	ServeStalePolicy string `aks:"11,serve_stale_policy,serveStalePolicy"`
 }
 
 // LocalDnsHealthCheck is the probe of an upstream.

@@ -74,15 +74,16 @@ func (t *translation) zones(overrides map[string]aksnodeconfig.LocalDnsOverrides
 	for _, domain := range slices.Sorted(maps.Keys(overrides)) {
 		in := overrides[domain]
 		zone := nodeconfig.LocalDNSZone{
-			QueryLogging:  in.QueryLogging,
-			Protocol:      in.Protocol,
-			ForwardTo:     in.ForwardDestination,
-			ForwardPolicy: in.ForwardPolicy,
-			MaxConcurrent: in.MaxConcurrent,
-			CacheSeconds:  in.CacheDurationInSeconds,
-			StaleSeconds:  in.ServeStaleDurationInSeconds,
-			ServeStale:    in.ServeStale,
-			FailFast:      in.FailfastAllUnhealthyUpstreams,
+			QueryLogging:     in.QueryLogging,
+			Protocol:         in.Protocol,
+			ForwardTo:        in.ForwardDestination,
+			ForwardPolicy:    in.ForwardPolicy,
+			MaxConcurrent:    in.MaxConcurrent,
+			CacheSeconds:     in.CacheDurationInSeconds,
+			StaleSeconds:     in.ServeStaleDurationInSeconds,
+			ServeStale:       in.ServeStale,
+			ServeStalePolicy: in.ServeStalePolicy,
+			FailFast:         in.FailfastAllUnhealthyUpstreams,
 		}
 		if check := in.HealthCheck; check != nil {
 			zone.HealthCheck = &nodeconfig.LocalDNSHealthCheck{

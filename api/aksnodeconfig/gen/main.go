@@ -8,9 +8,12 @@
 // A generated file that no .proto file accounts for is removed. Compiler warnings are errors.
 //
 //	go run ./api/aksnodeconfig/gen [-dir DIR] [-plain DIR] [-check]
+//	go run ./api/aksnodeconfig/gen -listing DIR
 //
 // With -check nothing is written; the command fails and names every file that is missing, stale or
-// left over. It must run inside the module, so that "go tool" finds the pinned plugin. It is called
+// left over. With -listing nothing is generated: the command prints what the .proto files of a directory
+// declare, such as those of AKS's own repository. A test compares the contract here with that, which is
+// kept in v1/testdata. It must run inside the module, so that "go tool" finds the pinned plugin. It is called
 // by go generate, from package api/aksnodeconfig/v1, and by that package's tests.
 package main
 
@@ -20,6 +23,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"log"
 	"maps"
 	"os"
@@ -47,14 +51,35 @@ func main() {
 	log.SetPrefix("gen: ")
 	dir := flag.String("dir", ".", "directory of the .proto files, and of the protobuf code")
 	plain := flag.String("plain", filepath.Join("..", "..", "..", "internal", "aksnodeconfig"), "directory of the plain structs")
+	listing := flag.String("listing", "", "directory of .proto files of which a listing is printed")
 	check := flag.Bool("check", false, "write nothing, fail if the code is not up to date")
 	flag.Parse()
 	if flag.NArg() > 0 {
 		log.Fatalf("unexpected argument %q", flag.Arg(0))
 	}
+	if *listing != "" {
+		if err := list(context.Background(), *listing, os.Stdout); err != nil {
+			log.Fatal(err)
+		}
+		return
+	}
 	if err := run(context.Background(), *dir, *plain, *check); err != nil {
 		log.Fatal(err)
 	}
+}
+
+// list writes what the .proto files of a directory declare.
+func list(ctx context.Context, dir string, w io.Writer) error {
+	files, err := protos.Read(ctx, dir)
+	if err != nil {
+		return fmt.Errorf("read %s: %w", dir, err)
+	}
+	all := make([]protoreflect.FileDescriptor, len(files))
+	for i, file := range files {
+		all[i] = file
+	}
+	_, err = w.Write(protos.Listing(all))
+	return err
 }
 
 // run brings the generated code up to date or, if check is set, reports how it is not.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"os"
 	"path/filepath"
@@ -98,6 +99,51 @@ func TestCompileReportsEveryProblem(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestListing lists files as AKS's own repository has them: with imports, some of which are not used, and other comments.
+func TestListing(t *testing.T) {
+	dir := t.TempDir()
+	for name, content := range map[string]string{
+		"z.proto": `syntax = "proto3";
+			package aksnodeconfig.v1;
+			import "aksnodeconfig/v1/unused.proto";
+			enum Kind { KIND_UNSPECIFIED = 0; KIND_B = 1; }
+			message Z {
+				reserved 5 to 6;
+				reserved "old";
+				map<string, A> by_name = 4;
+				optional int32 count = 3 [json_name = "COUNT"];
+				oneof choice { string text = 2; Kind kind = 1; }
+			}
+			message A { repeated string names = 1; }`,
+		"unused.proto": `syntax = "proto3"; package aksnodeconfig.v1;`,
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var got bytes.Buffer
+	if err := list(t.Context(), dir, &got); err != nil {
+		t.Fatal(err)
+	}
+	want := strings.Join([]string{
+		"of number name json type presence",
+		"A 1 names names repeated string implicit",
+		"Kind 0 KIND_UNSPECIFIED - value -",
+		"Kind 1 KIND_B - value -",
+		"Z 1 kind kind enum Kind oneof choice",
+		"Z 2 text text string oneof choice",
+		"Z 3 count COUNT int32 optional",
+		"Z 4 by_name byName map<string,A> implicit",
+		"Z 5 - - reserved -",
+		"Z 6 - - reserved -",
+		"Z - old - reserved -",
+		"",
+	}, "\n")
+	if got := strings.ReplaceAll(got.String(), "\t", " "); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 }
 

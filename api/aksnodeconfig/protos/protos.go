@@ -1,6 +1,6 @@
 // Package protos compiles the .proto files of AKS's contract, with nothing but Go installed.
 //
-// It reads a directory and writes nothing. The generators of the contract's Go types and of its JSON
+// It reads a directory and writes nothing. It also lists what the files declare, to compare two contracts. The generators of the contract's Go types and of its JSON
 // Schema call it; no program that is shipped does.
 package protos
 
@@ -28,12 +28,26 @@ const importPrefix = "aksnodeconfig/v1"
 // Compile links all .proto files of dir, with their comments, and returns them ordered by name. Every
 // problem is an error, warnings too, and all of them are returned at once.
 func Compile(ctx context.Context, dir string) (linker.Files, error) {
+	files, warnings, err := compile(ctx, dir)
+	if err = errors.Join(append(warnings, err)...); err != nil {
+		return nil, err
+	}
+	return files, nil
+}
+
+// Read links .proto files as Compile does, and takes those for which a compiler has warnings: they are others'.
+func Read(ctx context.Context, dir string) (linker.Files, error) {
+	files, _, err := compile(ctx, dir)
+	return files, err
+}
+
+func compile(ctx context.Context, dir string) (files linker.Files, warnings []error, err error) {
 	found, err := filepath.Glob(filepath.Join(dir, "*.proto"))
 	if err != nil {
-		return nil, fmt.Errorf("list .proto files: %w", err)
+		return nil, nil, fmt.Errorf("list .proto files: %w", err)
 	}
 	if len(found) == 0 {
-		return nil, errors.New("no .proto files")
+		return nil, nil, errors.New("no .proto files")
 	}
 	names := make([]string, len(found))
 	for i, f := range found {
@@ -42,7 +56,6 @@ func Compile(ctx context.Context, dir string) (linker.Files, error) {
 	slices.Sort(names)
 
 	var problems []error
-	collect := func(err reporter.ErrorWithPos) { problems = append(problems, err) }
 	compiler := protocompile.Compiler{
 		Resolver: protocompile.WithStandardImports(&protocompile.SourceResolver{
 			Accessor: func(name string) (io.ReadCloser, error) {
@@ -54,17 +67,14 @@ func Compile(ctx context.Context, dir string) (linker.Files, error) {
 			},
 		}),
 		Reporter: reporter.NewReporter(
-			func(err reporter.ErrorWithPos) error { collect(err); return nil },
-			collect,
+			func(err reporter.ErrorWithPos) error { problems = append(problems, err); return nil },
+			func(err reporter.ErrorWithPos) { warnings = append(warnings, err) },
 		),
 		SourceInfoMode: protocompile.SourceInfoStandard,
 	}
-	files, err := compiler.Compile(ctx, names...)
+	files, err = compiler.Compile(ctx, names...)
 	if len(problems) > 0 {
-		return nil, errors.Join(problems...)
+		return nil, warnings, errors.Join(problems...)
 	}
-	if err != nil {
-		return nil, err
-	}
-	return files, nil
+	return files, warnings, err
 }

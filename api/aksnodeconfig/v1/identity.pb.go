@@ -451,7 +451,7 @@ var File_aksnodeconfig_v1_identity_proto protoreflect.FileDescriptor
 
 const file_aksnodeconfig_v1_identity_proto_rawDesc = "" +
 	"\n" +
-	"\x1faksnodeconfig/v1/identity.proto\x12\x10aksnodeconfig.v1\"\xd5\r\n" +
+	"\x1faksnodeconfig/v1/identity.proto\x12\x10aksnodeconfig.v1\"\xa3\x0e\n" +
 	"\x13BootstrappingConfig\x12e\n" +
 	"\x19bootstrapping_auth_method\x18\x01 \x01(\x0e2).aksnodeconfig.v1.BootstrappingAuthMethodR\x17bootstrappingAuthMethod\x12S\n" +
 	"\x13cluster_join_method\x18\x02 \x01(\x0e2#.aksnodeconfig.v1.ClusterJoinMethodR\x11clusterJoinMethod\x12;\n" +
@@ -476,7 +476,7 @@ const file_aksnodeconfig_v1_identity_proto_rawDesc = "" +
 	"+_secure_tls_bootstrapping_get_nonce_timeoutB5\n" +
 	"3_secure_tls_bootstrapping_get_attested_data_timeoutB2\n" +
 	"0_secure_tls_bootstrapping_get_credential_timeoutJ\x04\b\x04\x10\x05J\x04\b\x05\x10\x06J\x04\b\t\x10\n" +
-	"\"\xb5\x02\n" +
+	"R\x13custom_aad_resourceR\x14custom_aad_client_idR!secure_tls_bootstrapping_deadline\"\xb5\x02\n" +
 	"\n" +
 	"AuthConfig\x12\x1b\n" +
 	"\ttenant_id\x18\x01 \x01(\tR\btenantId\x12'\n" +

@@ -155,9 +155,12 @@ type LocalDnsOverrides struct {
 	// Fails a query at once when every upstream is unhealthy. Unset means false.
 	FailfastAllUnhealthyUpstreams *bool `protobuf:"varint,9,opt,name=failfast_all_unhealthy_upstreams,json=failfastAllUnhealthyUpstreams,proto3,oneof" json:"failfast_all_unhealthy_upstreams,omitempty"`
 	// How the upstream's health is probed.
-	HealthCheck   *LocalDnsHealthCheck `protobuf:"bytes,10,opt,name=health_check,json=healthCheck,proto3" json:"health_check,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	HealthCheck *LocalDnsHealthCheck `protobuf:"bytes,10,opt,name=health_check,json=healthCheck,proto3" json:"health_check,omitempty"`
+	// Which of an expired answer and a newer refusal is served: "PreferPositive" for the answer. Empty is CoreDNS's own
+	// choice. It counts only with serve_stale, and CoreDNS before 1.14.7 does not start with it.
+	ServeStalePolicy string `protobuf:"bytes,11,opt,name=serve_stale_policy,json=serveStalePolicy,proto3" json:"serve_stale_policy,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
 }
 
 func (x *LocalDnsOverrides) Reset() {
@@ -260,6 +263,13 @@ func (x *LocalDnsOverrides) GetHealthCheck() *LocalDnsHealthCheck {
 	return nil
 }
 
+func (x *LocalDnsOverrides) GetServeStalePolicy() string {
+	if x != nil {
+		return x.ServeStalePolicy
+	}
+	return ""
+}
+
 // LocalDnsHealthCheck is the probe of an upstream.
 type LocalDnsHealthCheck struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -346,7 +356,7 @@ const file_aksnodeconfig_v1_localdns_proto_rawDesc = "" +
 	"\x05value\x18\x02 \x01(\v2#.aksnodeconfig.v1.LocalDnsOverridesR\x05value:\x028\x01B\x1b\n" +
 	"\x19_cpu_limit_in_milli_coresB\x15\n" +
 	"\x13_memory_limit_in_mbB+\n" +
-	")_hosts_plugin_refresh_interval_in_seconds\"\x96\x05\n" +
+	")_hosts_plugin_refresh_interval_in_seconds\"\xc4\x05\n" +
 	"\x11LocalDnsOverrides\x12#\n" +
 	"\rquery_logging\x18\x01 \x01(\tR\fqueryLogging\x12\x1a\n" +
 	"\bprotocol\x18\x02 \x01(\tR\bprotocol\x12/\n" +
@@ -359,7 +369,8 @@ const file_aksnodeconfig_v1_localdns_proto_rawDesc = "" +
 	"serveStale\x12L\n" +
 	" failfast_all_unhealthy_upstreams\x18\t \x01(\bH\x03R\x1dfailfastAllUnhealthyUpstreams\x88\x01\x01\x12H\n" +
 	"\fhealth_check\x18\n" +
-	" \x01(\v2%.aksnodeconfig.v1.LocalDnsHealthCheckR\vhealthCheckB\x11\n" +
+	" \x01(\v2%.aksnodeconfig.v1.LocalDnsHealthCheckR\vhealthCheck\x12,\n" +
+	"\x12serve_stale_policy\x18\v \x01(\tR\x10serveStalePolicyB\x11\n" +
 	"\x0f_max_concurrentB\x1c\n" +
 	"\x1a_cache_duration_in_secondsB\"\n" +
 	" _serve_stale_duration_in_secondsB#\n" +
