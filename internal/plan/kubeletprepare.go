@@ -6,9 +6,18 @@ import (
 	"github.com/slipway-dev/slipway/internal/resource"
 )
 
-// wireServerRule keeps pods from Azure's wire server, whose ports hand out what only the host may
-// have: extensions' protected settings and certificates (AKS: kubelet.sh).
-const wireServerRule = " FORWARD -d 168.63.129.16 -p tcp -m multiport --dports 80,32526 -j DROP"
+// wireServerRules keep pods from Azure's wire server, whose ports hand out what only the host may have: extensions'
+// protected settings and certificates (AKS: kubelet.sh). They have one port each: AKS compares a node's rules with a
+// list, as text, and takes a node with any other rule for one that its user has changed
+// (Azure/azure-container-networking: azure-iptables-monitor).
+var wireServerRules = []string{
+	" FORWARD -d 168.63.129.16 -p tcp --dport 80 -j DROP",
+	" FORWARD -d 168.63.129.16 -p tcp --dport 32526 -j DROP",
+}
+
+// formerWireServerRule is what earlier versions had in their place. A node that is updated while it runs has it until
+// this removes it.
+const formerWireServerRule = " FORWARD -d 168.63.129.16 -p tcp -m multiport --dports 80,32526 -j DROP"
 
 // kubeletPrepare plans the unit that does what must be done before a kubelet starts, once in a boot, and its start.
 // It is a unit of its own, so that it is over when everything else is there: in the kubelet's own it would be between
@@ -42,10 +51,12 @@ func planKubeletPrepare(in *input, out *output) {
 	if in.config.Cloud.Provider == "azure" {
 		// Without a shell there is no other "unless it is there".
 		lines = append(lines,
-			"# Pods must not reach the wire server. The first line removes the rule of an earlier start.",
-			"ExecStart=-iptables -w -D"+wireServerRule,
-			"ExecStart=iptables -w -I"+wireServerRule,
+			"# Pods must not reach the wire server. The lines with -D remove the rules of an earlier start, and of an earlier version.",
+			"ExecStart=-iptables -w -D"+formerWireServerRule,
 		)
+		for _, rule := range wireServerRules {
+			lines = append(lines, "ExecStart=-iptables -w -D"+rule, "ExecStart=iptables -w -I"+rule)
+		}
 	}
 	lines = append(lines, "", "[Install]", "WantedBy=multi-user.target")
 	out.file(resource.Base, resource.UnitDir+"/"+unit, 0o644, unitFile(lines...), "prepares the start of the kubelet; the kubelet restarts with it", unit)
