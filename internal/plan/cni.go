@@ -38,44 +38,38 @@ func planCNI(in *input, out *output) {
 	case kubenet(in.config):
 		out.file(resource.Base, kubenetTemplate, 0o644, []byte(kubenetConf), sourced("containerd fills in the node's pod range", in.family.Sources.Kubenet), containerdUnit)
 	case in.config.Network.Plugin == "azure":
-		// The node's own policy engine needs routed pods; without one they are bridged.
-		conf := azureCNI{Type: "azure-vnet", Mode: "bridge", Bridge: "azure0"}
-		if namesPolicy(in.config) {
-			conf = azureCNI{Type: "azure-vnet", Mode: "transparent"}
-		}
-		conf.IPAM.Type = "azure-vnet-ipam"
-		portmap := portmapCNI{Type: "portmap", SNAT: true}
-		portmap.Capabilities.PortMappings = true
-		out.file(resource.Base, cniConfDir+"/10-azure.conflist", 0o600, jsonFile(conflist{"0.3.0", "azure", []any{conf, portmap}}),
-			sourced("Azure's CNI", in.family.Sources.AzureCNI))
-	case in.config.Network.Plugin != "kubenet" && namesPolicy(in.config) && in.family.Kubelet.Variable(profile.NetworkPolicy) == "":
+		out.file(resource.Base, cniConfDir+"/10-azure.conflist", 0o600, []byte(azureConf), sourced("Azure's CNI", in.family.Sources.AzureCNI))
+	}
+	if in.config.Network.Plugin != "kubenet" && namesPolicy(in.config) && in.family.Kubelet.Variable(profile.NetworkPolicy) == "" {
 		out.notApplied("$.network.policy") // whoever brings the network brings its policies
 	}
 }
 
-// conflist is a CNI network configuration list.
-type conflist struct {
-	CNIVersion string `json:"cniVersion"`
-	Name       string `json:"name"`
-	Plugins    []any  `json:"plugins"`
+// azureConf is Azure's CNI configuration, as its packages have it and as it is on the nodes of AKS (Azure/azure-container-networking:
+// cni/azure-linux.conflist). Pods are routed, with every policy engine and without one. The address is where a node's own
+// DNS cache listens, which pods reach by the node.
+const azureConf = `{
+   "cniVersion":"0.3.0",
+   "name":"azure",
+   "plugins":[
+      {
+         "type":"azure-vnet",
+         "mode":"transparent",
+         "ipsToRouteViaHost":["169.254.20.10"],
+         "ipam":{
+            "type":"azure-vnet-ipam"
+         }
+      },
+      {
+         "type":"portmap",
+         "capabilities":{
+            "portMappings":true
+         },
+         "snat":true
+      }
+   ]
 }
-
-type azureCNI struct {
-	Type   string `json:"type"`
-	Mode   string `json:"mode"`
-	Bridge string `json:"bridge,omitempty"`
-	IPAM   struct {
-		Type string `json:"type"`
-	} `json:"ipam"`
-}
-
-type portmapCNI struct {
-	Type         string `json:"type"`
-	Capabilities struct {
-		PortMappings bool `json:"portMappings"`
-	} `json:"capabilities"`
-	SNAT bool `json:"snat"`
-}
+`
 
 // kubenetConf is containerd's template of a CNI configuration; the braces are containerd's
 // (containerd: docs/cri/config.md, "CNI Config Template"; AKS node contract: bridge cbr0, mtu 1500).
