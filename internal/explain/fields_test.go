@@ -3,10 +3,15 @@ package explain
 import (
 	"cmp"
 	"fmt"
+	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	aksnodeconfigv1 "github.com/slipway-dev/slipway/api/aksnodeconfig/v1"
 	"github.com/slipway-dev/slipway/examples"
 	"github.com/slipway-dev/slipway/internal/cli"
 	"github.com/slipway-dev/slipway/internal/facts"
@@ -54,7 +59,7 @@ const clientCertificate = `{"join": {"bootstrapToken": null, "clientCertificate"
 	"certificate": "-----BEGIN CERTIFICATE-----\nZXhhbXBsZQ==\n-----END CERTIFICATE-----\n",
 	"key": "-----BEGIN PRIVATE KEY-----\nZXhhbXBsZQ==\n-----END PRIVATE KEY-----\n"}}}`
 
-// TestFieldsDocument writes docs/fields.md: every field of both contracts, and what becomes of it. A field is applied
+// TestFieldsDocument writes docs/fields.md: every field of both contracts, and what becomes of it; and their number in README.md. A field is applied
 // if a concern reads what it becomes. Where none does, the contract's author is warned, or the field stands in
 // dialect.Unplanned.
 func TestFieldsDocument(t *testing.T) {
@@ -67,6 +72,9 @@ func TestFieldsDocument(t *testing.T) {
 	}
 	for _, name := range schema.Names() {
 		rows := explainAll(t, name, f)
+		if name == dialect.AKS {
+			countInReadme(t, rows)
+		}
 		fmt.Fprintf(&out, "\n## %s\n\n%s\n", titles[name], count(rows))
 		out.WriteString("| field | takes | | where it ends, or why not |\n|---|---|---|---|\n")
 		for _, row := range rows {
@@ -74,6 +82,54 @@ func TestFieldsDocument(t *testing.T) {
 		}
 	}
 	contracts.GoldenText(t, "../../docs/fields.md", []byte(out.String()))
+}
+
+// counted is the sentence of README.md that says how much of AKS's contract is applied.
+var counted = regexp.MustCompile(`Of the \d+ fields of AKS's contract, \d+ are applied and\n  \d+ have no effect; a contract that sets one of the other \d+ gets a warning\.`)
+
+// countInReadme writes the numbers of that sentence: of the fields that have values of their own, each once.
+func countInReadme(t *testing.T, rows []fieldRow) {
+	t.Helper()
+	states := make(map[string]string)
+	for _, row := range rows {
+		states[row.path] = row.state
+	}
+	leaves := make(map[protoreflect.FullName]string)
+	stateOfLeaves((*aksnodeconfigv1.Configuration)(nil).ProtoReflect().Descriptor(), "$", "", states, leaves)
+	total := make(map[string]int)
+	for _, state := range leaves {
+		total[state]++
+	}
+	if sum := total[applied] + total[notYet] + total[noEffect]; sum != len(leaves) {
+		t.Errorf("of %d fields %d have a state", len(leaves), sum)
+	}
+	readme, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !counted.Match(readme) {
+		t.Fatalf("README.md does not say %s", counted)
+	}
+	sentence := fmt.Sprintf("Of the %d fields of AKS's contract, %d are applied and\n  %d have no effect; a contract that sets one of the other %d gets a warning.",
+		len(leaves), total[applied], total[noEffect], total[notYet])
+	contracts.GoldenText(t, "../../README.md", counted.ReplaceAll(readme, []byte(sentence)))
+}
+
+// stateOfLeaves finds the state of each field that is no message. The fields of messages in a map have the state of the map.
+func stateOfLeaves(m protoreflect.MessageDescriptor, path, state string, states map[string]string, leaves map[protoreflect.FullName]string) {
+	for i := range m.Fields().Len() {
+		field := m.Fields().Get(i)
+		at := path + "." + string(field.Name())
+		of := cmp.Or(state, states[at])
+		switch {
+		case field.IsMap() && field.MapValue().Message() != nil:
+			stateOfLeaves(field.MapValue().Message(), at, of, states, leaves)
+		case !field.IsMap() && field.Message() != nil:
+			stateOfLeaves(field.Message(), at, of, states, leaves)
+		case leaves[field.FullName()] != applied:
+			leaves[field.FullName()] = of
+		}
+	}
 }
 
 var titles = map[string]string{
