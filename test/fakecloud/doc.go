@@ -74,6 +74,13 @@ func (c *Cloud) SetInstance(instance Instance) {
 	c.instance, c.requests, c.health = instance, nil, nil
 }
 
+// SetUserData gives the instance other user data, as a cloud's customer may while the machine runs.
+func (c *Cloud) SetUserData(data []byte) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.instance.UserData = data
+}
+
 // Requests returns what was asked so far.
 func (c *Cloud) Requests() []Request {
 	c.mu.Lock()

@@ -46,7 +46,7 @@ func (l *Lab) azure(ctx context.Context, m Machine, g Guest) (Machine, error) {
 	}
 	l.Cloud.SetInstance(fakecloud.Instance{
 		Name: g.Name, ID: id, Type: "Standard_D2s_v5", Region: "eastus",
-		MAC: NodeMAC, Address: NodeAddress, Prefix: prefix,
+		MAC: NodeMAC, Address: NodeAddress, Prefix: prefix, UserData: g.Metadata,
 	})
 	if g.UserData == nil {
 		return m, nil

@@ -16,6 +16,8 @@ type Guest struct {
 	Number int
 	// UserData is what the machine was created with; nil for none.
 	UserData []byte
+	// Metadata is what only the cloud's metadata service has, and no disk: Azure's user data, beside its custom data.
+	Metadata []byte
 }
 
 // clouds make a machine one of a cloud's, by the cloud's name.
@@ -31,6 +33,9 @@ var clouds = map[string]func(l *Lab, ctx context.Context, m Machine, g Guest) (M
 // them. The clouds are azure, ec2, nocloud (a disk, as local hypervisors have it), openstack (its
 // configuration drive) and credential (systemd's, in the firmware; no cloud at all).
 func (l *Lab) In(ctx context.Context, cloud string, m Machine, g Guest) (Machine, error) {
+	if g.Metadata != nil && cloud != "azure" {
+		return m, fmt.Errorf("%s has one place for user data: what only its metadata service has is Azure's", cloud)
+	}
 	furnish, known := clouds[cloud]
 	if !known {
 		return m, fmt.Errorf("there is no cloud %q: want one of %s", cloud, strings.Join(slices.Sorted(maps.Keys(clouds)), ", "))

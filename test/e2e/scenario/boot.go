@@ -106,6 +106,20 @@ func (r *caseRun) deliverContract(ctx context.Context, args contractArgs) error 
 	return r.deliver(ctx, contract)
 }
 
+// changeUserData gives the running machine's metadata service another contract, and does nothing to the machine.
+func (r *caseRun) changeUserData(ctx context.Context, args contractArgs) error {
+	contract, err := r.fill(ctx, args)
+	if err != nil {
+		return err
+	}
+	content, err := os.ReadFile(contract)
+	if err != nil {
+		return err
+	}
+	r.Lab.Cloud.SetUserData(content)
+	return nil
+}
+
 // contractPath is where AKS's custom data puts the contract.
 const contractPath = "/opt/azure/containers/aks-node-controller-config.json"
 

@@ -27,6 +27,8 @@ const (
 type delivery struct {
 	// userData makes what the machine is created with of the contract's file; nil for none.
 	userData func(r *caseRun, ctx context.Context, m lab.Machine, contract string) ([]byte, error)
+	// metadata says that only the cloud's metadata service has the user data.
+	metadata bool
 	// disk puts into the tree of a copy of the image what the machine must find there; nil for nothing.
 	disk func(r *caseRun, ctx context.Context, m lab.Machine, root, contract string) error
 	// kernelArgs are further arguments for the kernel.
@@ -39,6 +41,8 @@ var deliveries = map[string]delivery{
 	"custom-data": {userData: (*caseRun).rendered},
 	// The contract itself, as it is.
 	"contract": {userData: (*caseRun).bare},
+	// The contract itself, which only the metadata service has: no disk is attached to the machine.
+	"metadata": {userData: (*caseRun).bare, metadata: true},
 	// A script that cloud-init's last stage runs, which makes the node as AKS's scripts do.
 	"script": {userData: (*caseRun).script, kernelArgs: withoutAgent},
 	// The contract is in the image.
@@ -57,8 +61,12 @@ func (r *caseRun) delivered(ctx context.Context, name string, m lab.Machine, gue
 	}
 	m.KernelArgs += way.kernelArgs
 	if way.userData != nil {
-		var err error
-		guest.UserData, err = way.userData(r, ctx, m, contract)
+		data, err := way.userData(r, ctx, m, contract)
+		if way.metadata {
+			guest.Metadata = data
+		} else {
+			guest.UserData = data
+		}
 		return m, err
 	}
 	image := m.Disk

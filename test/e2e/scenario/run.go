@@ -195,6 +195,7 @@ func init() {
 		"change":       step((*caseRun).changeNode),
 		"clone":        step((*caseRun).clone),
 		"deliver":      step((*caseRun).deliverContract),
+		"userData":     step((*caseRun).changeUserData),
 		"reboot":       step((*caseRun).reboot),
 		"apiServer":    step((*caseRun).apiServer),
 		"wait":         step((*caseRun).provisionWait),
