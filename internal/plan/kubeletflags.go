@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/slipway-dev/slipway/internal/document"
@@ -71,9 +72,12 @@ func labels(in *input) map[string]string {
 	return labels
 }
 
-// servingRotation reports whether the kubelet asks the cluster for its serving certificate.
+// servingRotation reports whether the kubelet asks the cluster for its serving certificate: its configuration says so, or
+// the flag, which takes precedence.
 func servingRotation(c *nodeconfig.NodeConfig) bool {
-	return c.Kubelet.Config["serverTLSBootstrap"] == true
+	configured := strconv.FormatBool(c.Kubelet.Config["serverTLSBootstrap"] == true)
+	asks, err := strconv.ParseBool(kubeletSetting(c.Kubelet, "rotate-server-certificates", "", configured))
+	return err == nil && asks
 }
 
 // isSelfSigned reports whether a setting names a certificate, or its key, that the family's own scripts would make.
