@@ -93,7 +93,8 @@ type AzureLoadBalancer struct {
 type AzureBackoff struct {
 	// Enabled retries at all; default true.
 	Enabled *bool `json:"enabled,omitempty"`
-	// Mode is "v2" (default) or "default".
+	// Mode is "v2" (default), or another text, such as "v1" or "default": with any of those the cloud provider uses
+	// exponent and jitter.
 	Mode string `json:"mode,omitempty"`
 	// Retries is the number of tries; default 6.
 	Retries *int32 `json:"retries,omitempty"`

@@ -170,7 +170,6 @@ func (v *validator) surroundings(c *NodeConfig) {
 	if a := c.Cloud.Azure; a != nil {
 		v.oneOf("$.cloud.azure.vmType", &a.VMType, "standard", "vmss")
 		v.oneOf("$.cloud.azure.loadBalancer.sku", &a.LoadBalancer.SKU, "basic", "standard")
-		v.oneOf("$.cloud.azure.backoff.mode", &a.Backoff.Mode, "default", "v2")
 	}
 	if c.Cloud.Azure != nil && c.Cloud.Azure.Custom != nil {
 		var endpoints map[string]any

@@ -208,7 +208,6 @@ var enumerated = map[string]string{
 	"provider":     "cloud: {provider: %}",
 	"vmType":       "cloud: {azure: {vmType: %}}",
 	"sku":          "cloud: {azure: {loadBalancer: {sku: %}}}",
-	"mode":         "cloud: {azure: {backoff: {mode: %}}}",
 	"layout":       "components: {layout: %}",
 	"state":        "units: [{name: a.service, state: %}]",
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/slipway-dev/slipway/internal/facts"
@@ -23,6 +24,7 @@ func describeAzure(data []byte) (facts.Instance, bool) {
 			OSProfile  struct {
 				ComputerName string `json:"computerName"`
 			} `json:"osProfile"`
+			Tags []tag `json:"tagsList"`
 		} `json:"compute"`
 	}
 	if !decode(data, &d) {
@@ -36,7 +38,19 @@ func describeAzure(data []byte) (facts.Instance, bool) {
 	return facts.Instance{
 		Platform: facts.Azure, ID: facts.CleanText(c.VMID), Hostname: name, Type: facts.CleanText(c.VMSize),
 		Region: facts.CleanText(c.Location), Zone: facts.CleanText(c.Zone), ResourceID: facts.CleanText(c.ResourceID),
+		SkipGPUDriver: slices.ContainsFunc(c.Tags, tag.skipsGPUDriver),
 	}, true
+}
+
+// tag is one of those that a machine's owner gives it. They are not recorded: a value may be a secret.
+type tag struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
+// skipsGPUDriver reports whether the tag asks for no GPU driver, in any case of its letters, as AKS reads it.
+func (t tag) skipsGPUDriver() bool {
+	return strings.EqualFold(t.Name, "SkipGpuDriverInstall") && strings.EqualFold(t.Value, "true")
 }
 
 // describeEC2 reads EC2's instance identity document, which has no name in it.

@@ -118,6 +118,9 @@ type criSchema struct {
 	sandbox []string
 	// systemdCgroup says that the driver is systemd's even where the contract names none.
 	systemdCgroup bool
+	// cdi says that the Container Device Interface is off by default (containerd: docs/cri/config.md, enable_cdi).
+	// Version 1.6 has no such setting, and passes over one that it does not know.
+	cdi bool
 }
 
 // criSchemas by main version (containerd: docs/cri/config.md; AKS node contract, containerd
@@ -128,6 +131,7 @@ var criSchemas = map[string]criSchema{
 		images:  "io.containerd.grpc.v1.cri",
 		runtime: "io.containerd.grpc.v1.cri",
 		sandbox: []string{"sandbox_image"},
+		cdi:     true,
 	},
 	"2": {
 		version:       3,

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/internal/toml"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
@@ -25,6 +26,9 @@ func containerdConfig(in *input, out *output) *toml.Table {
 		doc.Set(r.Containerd.DataDir, "root")
 	}
 	doc.At(images...).Set(r.SandboxImage, schema.sandbox...)
+	if in.family.Runtime.CDI && schema.cdi && !skipsGPU(in.facts) {
+		doc.At(runtime...).Set(true, "enable_cdi")
+	}
 	registry := doc.At(images...).At("registry")
 	registry.Set(registriesDir, "config_path")
 	for _, name := range slices.Sorted(maps.Keys(r.Containerd.RegistryHeaders)) {
@@ -56,6 +60,9 @@ func runtimes(in *input, config *toml.Table) {
 		}
 	}
 }
+
+// skipsGPU reports whether the machine is one whose GPU is left alone (AKS: the configuration's no-GPU variant).
+func skipsGPU(f facts.Facts) bool { return f.Instance != nil && f.Instance.SkipGPUDriver }
 
 // runcRuntime is the type of a runtime that is runc's.
 const runcRuntime = "io.containerd.runc.v2"

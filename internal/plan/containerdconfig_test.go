@@ -120,3 +120,25 @@ func TestContainerdConfigRefused(t *testing.T) {
 		}
 	}
 }
+
+// CDI is on where it is off by default: in AKS's containerd 1.x, but on a machine whose GPU is left alone.
+func TestCDI(t *testing.T) {
+	for _, c := range []struct {
+		example, version string
+		instance         *facts.Instance
+		want             bool
+	}{
+		{"aks/azure-cni.json", "1.7.34", nil, true},
+		{"aks/azure-cni.json", "1", &facts.Instance{Platform: "azure"}, true},
+		{"aks/azure-cni.json", "1.7.34", &facts.Instance{SkipGPUDriver: true}, false},
+		{"aks/azure-cni.json", "2.2.4", nil, false},
+		{"native/minimal.yaml", "1.7.34", nil, false},
+	} {
+		known := facts.Facts{Instance: c.instance, Components: []components.Component{{Name: "containerd", Version: c.version}}}
+		p, _ := New(contract(t, c.example), known)
+		content := string(fileAt(t, p, ContainerdConfig).Content)
+		if got := strings.Contains(content, "\nenable_cdi = true\n"); got != c.want {
+			t.Errorf("%s, containerd %s: %v, want %v:\n%s", c.example, c.version, got, c.want, content)
+		}
+	}
+}

@@ -183,7 +183,7 @@ func TestFeatures(t *testing.T) {
 
 // azure.json: exponent and jitter are there but in mode v2, and the secret is in this file alone.
 func TestAzureConfig(t *testing.T) {
-	for _, mode := range []string{"v2", "default"} {
+	for _, mode := range []string{"v2", "v1", "default"} {
 		c := contract(t, "aks/azure-cni.json", func(n *nodeconfig.NodeConfig) {
 			n.Cloud.Azure.Backoff.Mode = mode
 			n.Cloud.Azure.Backoff.Exponent = new(1.5)
@@ -194,6 +194,9 @@ func TestAzureConfig(t *testing.T) {
 		var got map[string]any
 		if err := json.Unmarshal(f.Content, &got); err != nil {
 			t.Fatal(err)
+		}
+		if got["cloudProviderBackoffMode"] != mode {
+			t.Errorf("mode is %v, want %s", got["cloudProviderBackoffMode"], mode)
 		}
 		if got["aadClientSecret"] != `p"\<&>é` || !f.Secret || f.Mode != 0o600 {
 			t.Errorf("secret is %q, in a file of mode %04o", got["aadClientSecret"], f.Mode)

@@ -55,6 +55,7 @@ var aks = Profile{
 	},
 	Runtime: Runtime{
 		Names:   []string{"runc", "untrusted"}, // the second is a name that workloads of old may still ask for
+		CDI:     true,                          // AKS: enable_cdi
 		Slice:   "/system.slice",
 		Forward: DropIn{"exec_start.conf", "AKS: exec_start.conf"},
 		Limits:  DropIn{"set_ulimits.conf", "AKS: set_ulimits.conf"},

@@ -169,6 +169,8 @@ type Runtime struct {
 	Names []string
 	// CgroupDriver is containerd's and the kubelet's where the contract names none.
 	CgroupDriver string
+	// CDI turns on the Container Device Interface in a containerd that has it off by default.
+	CDI bool
 	// Slice is the one that containerd's unit is in, as a cgroup.
 	Slice string
 	// Forward is the drop-in that has the host forward pods' packets, Limits the one with the contract's limits.

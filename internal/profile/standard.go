@@ -86,6 +86,7 @@ var standard = Profile{
 		"Kubelet.NodeIP":        "kubeadm leaves it to the kubelet, which finds one",
 		"Kubelet.SelfSigned":    "no script makes one: kubeadm, too, leaves the serving certificate to the kubelet",
 		"Kubelet.ServingLabels": "no label is asked for",
+		"Runtime.CDI":           "containerd's own default stays; runtime.containerd.config changes it",
 		"Host.ResolverLink":     "the machine's resolver stays as it is; kubelet.config.resolvConf names another file",
 		"Sources.Resolver":      "no link is made",
 		"Publication.Events":    "only Azure's guest agent collects events, for AKS",

@@ -31,7 +31,6 @@ var enums = map[string][]any{
 	"Cloud.provider":            {"azure", "aws"},
 	"Azure.vmType":              {"standard", "vmss"},
 	"AzureLoadBalancer.sku":     {"basic", "standard"},
-	"AzureBackoff.mode":         {"default", "v2"},
 	"Components.layout":         families(),
 	"Unit.state":                {"Started", "Stopped", "Disabled", "Masked", "None"},
 }
