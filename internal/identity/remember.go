@@ -48,10 +48,18 @@ func (m Machine) record(host Host, contract source.Contract, kept string) error 
 	if !m.self.known() {
 		return nil
 	}
-	record := m.self
-	record.Reported = m.Last != nil && m.Last.Reported
-	if contract.Source == source.FileSource && m.Last != nil && m.Last.Kept == contract.Path && m.Last.Sum == contract.Sum() {
-		record.Source, record.Sum, record.Kept = m.Last.Source, m.Last.Sum, m.Last.Kept
+	record, last := m.self, m.Last
+	// Another run may have provisioned this machine since this one began, and this one may have found the copy of the
+	// contract that the other has kept.
+	if now, err := Read(host); err == nil && now != nil && !now.Unproven && now.other(&m.self) == "" {
+		last = now
+		if record.Instance == nil {
+			record.Instance = now.Instance
+		}
+	}
+	record.Reported = last != nil && last.Reported
+	if contract.Source == source.FileSource && last != nil && last.Kept == contract.Path && last.Sum == contract.Sum() {
+		record.Source, record.Sum, record.Kept = last.Source, last.Sum, last.Kept
 	} else {
 		record.Source, record.Sum, record.Kept = contract.Source, contract.Sum(), kept
 	}
