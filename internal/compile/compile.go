@@ -59,6 +59,10 @@ func (c *Contract) Fatal() []nodeconfig.Problem { return nodeconfig.Fatal(c.Prob
 // Readable reports whether the contract is of a dialect that is known.
 func (c *Contract) Readable() bool { return c.decoded.IsDocument() }
 
+// Written is what the documents say in terms of Config, without defaults and without leaving out what is not valid: a
+// copy of the caller's own.
+func (c *Contract) Written() *nodeconfig.NodeConfig { return c.decoded.Written() }
+
 // Canonical is the document itself with its names sorted and its spaces gone: the same for every way of writing it.
 // It is as secret as the document, and nil where that is not readable.
 func (c *Contract) Canonical() []byte { return c.decoded.Canonical() }

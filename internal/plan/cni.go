@@ -12,9 +12,9 @@ const (
 	kubenetTemplate = "/etc/containerd/kubenet_template.conf"
 )
 
-// kubenet reports whether containerd makes the CNI configuration from the node's own range (AKS:
+// Kubenet reports whether containerd makes the CNI configuration from the node's own range (AKS:
 // kubenet, unless Calico brings a configuration of its own).
-func kubenet(c *nodeconfig.NodeConfig) bool {
+func Kubenet(c *nodeconfig.NodeConfig) bool {
 	n := c.Network
 	return n.Plugin == "kubenet" && n.Policy != "calico"
 }
@@ -35,8 +35,8 @@ func planCNI(in *input, out *output) {
 	out.directory(cniBinDir, 0o755, "CNI plug-ins")
 	out.directory(cniConfDir, 0o755, "CNI configuration")
 	switch {
-	case kubenet(in.config):
-		out.file(resource.Base, kubenetTemplate, 0o644, []byte(kubenetConf), sourced("containerd fills in the node's pod range", in.family.Sources.Kubenet), containerdUnit)
+	case Kubenet(in.config):
+		out.file(resource.Base, kubenetTemplate, 0o644, []byte(KubenetTemplate), sourced("containerd fills in the node's pod range", in.family.Sources.Kubenet), containerdUnit)
 	case in.config.Network.Plugin == "azure":
 		out.file(resource.Base, cniConfDir+"/10-azure.conflist", 0o600, []byte(azureConf), sourced("Azure's CNI", in.family.Sources.AzureCNI))
 	}
@@ -71,32 +71,30 @@ const azureConf = `{
 }
 `
 
-// kubenetConf is containerd's template of a CNI configuration; the braces are containerd's
-// (containerd: docs/cri/config.md, "CNI Config Template"; AKS node contract: bridge cbr0, mtu 1500).
-const kubenetConf = `{
-    "cniVersion": "0.3.1",
-    "name": "kubenet",
-    "plugins": [
-        {
-            "type": "bridge",
-            "bridge": "cbr0",
-            "mtu": 1500,
-            "addIf": "eth0",
-            "isGateway": true,
-            "ipMasq": false,
-            "promiscMode": true,
-            "hairpinMode": false,
-            "ipam": {
-                "type": "host-local",
-                "ranges": [{{range $i, $range := .PodCIDRRanges}}{{if $i}}, {{end}}[{"subnet": "{{$range}}"}]{{end}}],
-                "routes": [{{range $i, $route := .Routes}}{{if $i}}, {{end}}{"dst": "{{$route}}"}{{end}}]
-            }
-        },
-        {
-            "type": "portmap",
-            "capabilities": {"portMappings": true},
-            "externalSetMarkChain": "KUBE-MARK-MASQ"
-        }
-    ]
+// KubenetTemplate is containerd's template of a CNI configuration, in AKS's own layout; the braces are containerd's
+// (containerd: docs/cri/config.md, "CNI Config Template"; AKS node contract: kubenet template).
+const KubenetTemplate = `{
+	"cniVersion": "0.3.1",
+	"name": "kubenet",
+	"plugins": [{
+		"type": "bridge",
+		"bridge": "cbr0",
+		"mtu": 1500,
+		"addIf": "eth0",
+		"isGateway": true,
+		"ipMasq": false,
+		"promiscMode": true,
+		"hairpinMode": false,
+		"ipam": {
+			"type": "host-local",
+			"ranges": [{{range $i, $range := .PodCIDRRanges}}{{if $i}}, {{end}}[{"subnet": "{{$range}}"}]{{end}}],
+			"routes": [{{range $i, $route := .Routes}}{{if $i}}, {{end}}{"dst": "{{$route}}"}{{end}}]
+		}
+	},
+	{
+		"type": "portmap",
+		"capabilities": {"portMappings": true},
+		"externalSetMarkChain": "KUBE-MARK-MASQ"
+	}]
 }
 `

@@ -37,7 +37,7 @@ func containerdConfig(in *input, out *output) *toml.Table {
 		headers.Set([]any{r.Containerd.RegistryHeaders[name].Reveal()}, name)
 	}
 	runtimes(in, doc.At(runtime...).At("containerd"))
-	if kubenet(in.config) {
+	if Kubenet(in.config) {
 		doc.At(runtime...).Set(kubenetTemplate, "cni", "conf_template")
 	}
 	if address := r.Containerd.MetricsAddress; address != "" {

@@ -162,7 +162,7 @@ func TestCNI(t *testing.T) {
 	// What containerd makes of the template is JSON, for one range and for two.
 	for _, ranges := range []int{1, 2} {
 		subnets := strings.Repeat(`, [{"subnet": "10.0.0.0/24"}]`, ranges)[2:]
-		before, rest, _ := strings.Cut(kubenetConf, "[{{range $i, $range")
+		before, rest, _ := strings.Cut(KubenetTemplate, "[{{range $i, $range")
 		_, rest, _ = strings.Cut(rest, "}]{{end}}")
 		between, after, _ := strings.Cut(rest, "{{range $i, $route")
 		_, after, _ = strings.Cut(after, "}{{end}}")

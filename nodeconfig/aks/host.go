@@ -29,7 +29,9 @@ func (t *translation) runtime() {
 		r.LazyPull = "overlaybd" // AKS: artifact streaming is overlaybd's
 	}
 	limits := deref(deref(t.in.CustomLinuxOsConfig).UlimitConfig)
-	r.Containerd.Limits = make(map[string]string)
+	if deref(t.in.CustomLinuxOsConfig).UlimitConfig != nil {
+		r.Containerd.Limits = make(map[string]string) // an empty message is one, for AKS's scripts
+	}
 	for _, limit := range []struct{ name, field, value string }{
 		{"NOFILE", "no_file", deref(limits.NoFile)},
 		{"MEMLOCK", "max_locked_memory", deref(limits.MaxLockedMemory)},

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/slipway-dev/slipway/internal/aksnodeconfig"
+	"github.com/slipway-dev/slipway/internal/akstext"
 	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
@@ -181,13 +182,6 @@ func (t *translation) kubeletConfig() {
 	}
 }
 
-// kubeletNames correct the contract's names where they are not the kubelet's.
-var kubeletNames = map[string]string{
-	"cacheTtl":             "cacheTTL",
-	"cacheAuthorizedTtl":   "cacheAuthorizedTTL",
-	"cacheUnauthorizedTtl": "cacheUnauthorizedTTL",
-}
-
 // asData turns what is set of a message, which is at a path of the contract, into JSON data under the kubelet's names,
 // which is at a path of the NodeConfig.
 func (t *translation) asData(message reflect.Value, from, to string) map[string]any {
@@ -198,9 +192,7 @@ func (t *translation) asData(message reflect.Value, from, to string) map[string]
 			continue
 		}
 		own, name := aksnodeconfig.Names(message.Type().Field(i))
-		if kubelet, ok := kubeletNames[name]; ok {
-			name = kubelet
-		}
+		name = akstext.KubeletName(name)
 		from, to := entry(from, own), entry(to, name)
 		t.moved(to, from)
 		data[name] = t.asValue(field, from, to)

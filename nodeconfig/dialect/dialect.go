@@ -143,6 +143,16 @@ type Decoded struct {
 // IsDocument reports whether it is a document of a dialect that is known.
 func (d *Decoded) IsDocument() bool { return d.tree != nil }
 
+// Written returns the config as the document says it: without defaults, and with what Config left out because it is not
+// valid. It is read again at each call; the caller may change it. What is no document says nothing.
+func (d *Decoded) Written() *nodeconfig.NodeConfig {
+	if d.tree == nil {
+		return new(nodeconfig.NodeConfig)
+	}
+	chosen, _ := choose(d.tree, d.Dialect)
+	return chosen.read(d.tree).config
+}
+
 // Canonical is the document itself with its names sorted and its spaces gone: the same for every way of writing the
 // same document. It is as secret as the document, and nil for what is none.
 func (d *Decoded) Canonical() []byte {

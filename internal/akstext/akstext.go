@@ -1,0 +1,210 @@
+// Package akstext has the forms in which AKS's own program writes values for its scripts: sorted pairs, the kubelet's
+// flags and configuration, what a version is at least.
+//
+// It knows texts and no contract. nodeconfig/aks calls it for what has no other place in a config, and internal/cse for
+// all else, so that both write the same.
+package akstext
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/slipway-dev/slipway/internal/aksnodeconfig"
+)
+
+// IdleTimeout is the flag, without dashes, that kubelets read nowhere since Kubernetes 1.34, and that is left out then.
+const IdleTimeout = "streaming-connection-idle-timeout"
+
+// idleTimeout is the same setting in the kubelet's configuration.
+const idleTimeout = "streamingConnectionIdleTimeout"
+
+// idleTimeoutIgnored is the minor version since then.
+const idleTimeoutIgnored = 34
+
+// ReadsIdleTimeout reports whether a kubelet of a version reads that setting. One of an unknown version does.
+func ReadsIdleTimeout(version string) bool { return !AtLeast(version, idleTimeoutIgnored) }
+
+// AtLeast reports whether a Kubernetes version is 1.minor.0 or a later one. What is no version is not, and what precedes a
+// release, such as "1.34.0-rc.1", is before it (Semantic Versioning 2.0.0, section 11).
+func AtLeast(version string, minor int) bool {
+	version, _, _ = strings.Cut(strings.TrimPrefix(version, "v"), "+")
+	version, before, isPre := strings.Cut(version, "-")
+	parts := strings.Split(version, ".")
+	if len(parts) > 3 || isPre && before == "" {
+		return false
+	}
+	var numbers [3]int
+	for i, part := range parts {
+		n, err := strconv.ParseUint(part, 10, 31)
+		if err != nil {
+			return false
+		}
+		numbers[i] = int(n)
+	}
+	if isPre && numbers == [3]int{1, minor, 0} {
+		return false
+	}
+	return numbers[0] > 1 || numbers[0] == 1 && numbers[1] >= minor
+}
+
+// Pairs are a map's entries, "KEY=VALUE", sorted by key, with a text between them.
+func Pairs(m map[string]string, between string) string {
+	var b strings.Builder
+	for i, key := range slices.Sorted(maps.Keys(m)) {
+		if i > 0 {
+			b.WriteString(between)
+		}
+		b.WriteString(key + "=" + m[key])
+	}
+	return b.String()
+}
+
+// order is a message's fields in the order of their numbers, with what is below each; nil for what has no fields.
+type order []struct {
+	name  string
+	below order
+}
+
+// kubeletOrder is that of the kubelet's configuration.
+var kubeletOrder = sync.OnceValue(func() order { return orderOf(reflect.TypeFor[aksnodeconfig.KubeletConfigFileConfig]()) })
+
+// names correct the contract's names where they are not the kubelet's.
+var names = map[string]string{
+	"cacheTtl":             "cacheTTL",
+	"cacheAuthorizedTtl":   "cacheAuthorizedTTL",
+	"cacheUnauthorizedTtl": "cacheUnauthorizedTTL",
+}
+
+// KubeletName is a field of the kubelet's configuration as the kubelet spells it, by the contract's JSON name.
+func KubeletName(name string) string {
+	if kubelet, ok := names[name]; ok {
+		return kubelet
+	}
+	return name
+}
+
+func orderOf(t reflect.Type) order {
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if t.Kind() != reflect.Struct {
+		return nil
+	}
+	o := make(order, t.NumField())
+	for i := range o {
+		_, name := aksnodeconfig.Names(t.Field(i))
+		o[i].name, o[i].below = KubeletName(name), orderOf(t.Field(i).Type)
+	}
+	return o
+}
+
+// meaningful are the settings of the kubelet for which an empty value, or a false, is another one than none. Of all others
+// AKS's program leaves it out, because its contract does not know the difference (kubelet: v1beta1 defaults).
+var meaningful = []string{"evictionHard", "enforceNodeAllocatable", "resolvConf"}
+
+// meaningfulFalse are those of a message that is not the top one.
+var meaningfulFalse = []string{"authentication.webhook.enabled"}
+
+// optional are the settings whose contract knows a zero from none.
+var optional = []string{
+	"eventRecordQPS", "imageGCHighThresholdPercent", "imageGCLowThresholdPercent", "cgroupsPerQOS", "maxPods", "podPidsLimit",
+	"cpuCFSQuota", "failSwapOn", "containerLogMaxFiles", "serializeImagePulls",
+}
+
+// KubeletConfig is a configuration of the kubelet's as AKS's program writes it: its fields in the order of their numbers,
+// and those that the contract does not know after them, by name. No configuration is "{}".
+func KubeletConfig(config map[string]any, version string) string {
+	config = maps.Clone(config)
+	if !ReadsIdleTimeout(version) {
+		delete(config, idleTimeout)
+	}
+	var compact, text bytes.Buffer
+	appendFields(&compact, config, kubeletOrder(), "")
+	if json.Indent(&text, compact.Bytes(), "", "    ") != nil {
+		return "{}"
+	}
+	return text.String()
+}
+
+// appendFields writes the fields of a message that is at a path.
+func appendFields(b *bytes.Buffer, fields map[string]any, known order, at string) {
+	written := make(map[string]bool, len(fields))
+	appendField := func(name string, below order) {
+		value, ok := fields[name]
+		if written[name] = true; !ok || isAbsent(at+name, value) {
+			return
+		}
+		if b.Bytes()[b.Len()-1] != '{' {
+			b.WriteByte(',')
+		}
+		appendJSON(b, name)
+		b.WriteByte(':')
+		if message, ok := value.(map[string]any); ok && below != nil {
+			appendFields(b, message, below, at+name+".")
+			return
+		}
+		appendJSON(b, value)
+	}
+	b.WriteByte('{')
+	for _, field := range known {
+		appendField(field.name, field.below)
+	}
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		if !written[name] {
+			appendField(name, nil)
+		}
+	}
+	b.WriteByte('}')
+}
+
+// isAbsent reports whether a value at a path is one that the contract does not know from none.
+func isAbsent(path string, value any) bool {
+	if slices.Contains(optional, path) || slices.Contains(meaningful, path) || slices.Contains(meaningfulFalse, path) {
+		return false
+	}
+	v := reflect.ValueOf(value)
+	switch v.Kind() {
+	case reflect.Invalid:
+		return true
+	case reflect.Slice:
+		return v.Len() == 0
+	case reflect.Map:
+		_, isMessage := known(path)
+		return v.Len() == 0 && !isMessage
+	}
+	return v.IsZero()
+}
+
+// known returns the fields of the message at a path, and whether it is one.
+func known(path string) (order, bool) {
+	o := kubeletOrder()
+	for name := range strings.SplitSeq(path, ".") {
+		i := slices.IndexFunc(o, func(f struct {
+			name  string
+			below order
+		},
+		) bool {
+			return f.name == name
+		})
+		if i < 0 {
+			return nil, false
+		}
+		o = o[i].below
+	}
+	return o, o != nil
+}
+
+// appendJSON writes a value that came from a document, which JSON has a form for.
+func appendJSON(b *bytes.Buffer, value any) {
+	text, err := json.Marshal(value)
+	if err != nil {
+		text = []byte("null")
+	}
+	b.Write(text)
+}

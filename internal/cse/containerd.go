@@ -1,0 +1,260 @@
+package cse
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/slipway-dev/slipway/internal/plan"
+	"github.com/slipway-dev/slipway/internal/profile"
+	"github.com/slipway-dev/slipway/internal/toml"
+	"github.com/slipway-dev/slipway/nodeconfig"
+)
+
+// The plug-ins of containerd's configuration, by its main version.
+const (
+	cri1        = "io.containerd.grpc.v1.cri"
+	cri2Images  = "io.containerd.cri.v1.images"
+	cri2Runtime = "io.containerd.cri.v1.runtime"
+)
+
+// kataPlugins let Kata's image files be mounted in the guest (AKS node contract, runtimes: is_kata).
+const kataPlugins = `[plugins."io.containerd.snapshotter.v1.erofs"]
+  default_size = "10G"
+  enable_fsverity = false
+  ovl_mount_options = []
+
+[plugins."io.containerd.service.v1.diff-service"]
+  default = ["erofs", "walking"]
+
+[plugins."io.containerd.differ.v1.erofs"]
+  mkfs_options = ["-T0", "--mkfs-time", "--sort=none"]
+  enable_tar_index = false
+`
+
+// kataCLI is a runtime of Kata's that only containerd 1.x has.
+const kataCLI = `[plugins."` + cri1 + `".containerd.runtimes.katacli]
+  runtime_type = "io.containerd.runc.v1"
+[plugins."` + cri1 + `".containerd.runtimes.katacli.options]
+  NoPivotRoot = false
+  NoNewKeyring = false
+  ShimCgroup = ""
+  IoUid = 0
+  IoGid = 0
+  BinaryName = "/usr/bin/kata-runtime"
+  Root = ""
+  CriuPath = ""
+  SystemdCgroup = false
+`
+
+// containerdText is containerd's configuration in AKS's own layout (AKS node contract, containerd configuration rules).
+type containerdText struct {
+	strings.Builder
+	view *view
+	// second says that containerd is of version 2, noGPU that this is the variant for a machine without a graphics
+	// processor.
+	second, noGPU bool
+}
+
+// containerdConfig is containerd's configuration as the scripts write it. What the contract merges over it counts here too.
+func (v *view) containerdConfig(noGPU bool) string {
+	t := &containerdText{view: v, second: v.containerdIsSecond(), noGPU: noGPU}
+	t.write()
+	text := t.String()
+	if over := v.written.Runtime.Containerd.Config; !over.IsZero() {
+		if merged := mergedTOML(text, over.Reveal()); merged != "" {
+			return merged
+		}
+	}
+	return text
+}
+
+// mergedTOML merges a document over another one; "" where that cannot be, which the planner reports.
+func mergedTOML(base, over string) string {
+	below, err := toml.Parse(base)
+	if err != nil {
+		return ""
+	}
+	above, err := toml.Parse(over)
+	if err != nil || below.Merge(above) != nil {
+		return ""
+	}
+	return string(below.Bytes())
+}
+
+// containerdIsSecond reports whether the image's containerd is of version 2 or later; an unknown one is not.
+func (v *view) containerdIsSecond() bool {
+	major, _, _ := strings.Cut(strings.TrimPrefix(v.facts.Version("containerd"), "v"), ".")
+	n, err := strconv.Atoi(major)
+	return err == nil && n >= 2
+}
+
+func (t *containerdText) lines(lines ...string) {
+	for _, line := range lines {
+		t.WriteString(line + "\n")
+	}
+}
+
+func quoted(s string) string { return string(toml.AppendValue(nil, s)) }
+
+func (t *containerdText) write() {
+	r := t.view.written.Runtime
+	t.lines("version = 2", "oom_score = -999")
+	if r.Containerd.DataDir != "" {
+		t.lines("root = " + quoted(r.Containerd.DataDir))
+	}
+	if t.kata() {
+		t.WriteString(kataPlugins)
+	}
+	if t.second {
+		t.images()
+		t.registry(cri2Images)
+		t.lines(`[plugins."` + cri2Runtime + `".containerd]`)
+		t.runtimes(cri2Runtime)
+		t.cni(cri2Runtime)
+	} else {
+		t.lines(`[plugins."`+cri1+`"]`, "  sandbox_image = "+quoted(r.SandboxImage))
+		if !t.noGPU {
+			t.lines("  enable_cdi = true")
+		}
+		t.lines(`  [plugins."` + cri1 + `".containerd]`)
+		t.snapshotter("    ")
+		t.runtimes(cri1)
+		t.cni(cri1)
+		t.registry(cri1)
+	}
+	if address := r.Containerd.MetricsAddress; address != "" {
+		t.lines("[metrics]", "  address = "+quoted(address))
+	}
+	switch {
+	case t.streaming() && t.kata():
+		t.proxies(overlaybd, tardev)
+	case t.streaming():
+		t.proxies(overlaybd)
+	}
+	if t.kata() {
+		t.kataRuntimes()
+	}
+}
+
+func (t *containerdText) kata() bool {
+	return slices.Contains(t.view.written.Runtime.Sandboxes, "kata")
+}
+
+func (t *containerdText) streaming() bool { return t.view.written.Runtime.LazyPull == "overlaybd" }
+
+// images are what containerd 2 says of images.
+func (t *containerdText) images() {
+	t.lines(`[plugins."` + cri2Images + `"]`)
+	t.snapshotter("  ")
+	t.lines(`  [plugins."`+cri2Images+`".pinned_images]`, "    sandbox = "+quoted(t.view.written.Runtime.SandboxImage))
+}
+
+// snapshotter is the default one. Kata's runtimes name their own, so the one that streams comes before theirs.
+func (t *containerdText) snapshotter(indent string) {
+	switch {
+	case t.streaming():
+		t.lines(indent+`snapshotter = "overlaybd"`, indent+"disable_snapshot_annotations = false")
+	case t.kata() && t.second:
+		t.lines(indent + "disable_snapshot_annotations = false")
+	case t.kata():
+		t.lines(indent+"disable_snapshot_annotations = false", indent+`snapshotter = "overlayfs"`)
+	}
+}
+
+// runtimes are runc, or Nvidia's wrapper of it, by each of its names.
+func (t *containerdText) runtimes(plugin string) {
+	family := profile.Named(nodeconfig.LayoutAKS)
+	names, binary := slices.Clone(family.Runtime.Names), family.Paths.Runc
+	if t.view.gpu.Vendor == "nvidia" && !t.noGPU {
+		names[0], binary = "nvidia-container-runtime", "/usr/bin/nvidia-container-runtime"
+	}
+	t.lines("    default_runtime_name = " + quoted(names[0]))
+	for i, name := range names {
+		at := `    [plugins."` + plugin + `".containerd.runtimes.` + name
+		t.lines(at+"]", `      runtime_type = "io.containerd.runc.v2"`, at+".options]", "      BinaryName = "+quoted(binary))
+		// Only the default one has the driver (AKS node contract, containerd configuration rules).
+		if i == 0 && (t.second || t.view.written.Runtime.CgroupDriver == "systemd") {
+			t.lines("      SystemdCgroup = true")
+		}
+	}
+}
+
+// cni has containerd make the network's configuration.
+func (t *containerdText) cni(plugin string) {
+	if plan.Kubenet(t.view.written) {
+		t.lines(`  [plugins."`+plugin+`".cni]`, `    bin_dir = "/opt/cni/bin"`, `    conf_dir = "/etc/cni/net.d"`,
+			`    conf_template = "/etc/containerd/kubenet_template.conf"`)
+	}
+}
+
+// registriesSince is the Kubernetes version from which on registries have a directory each.
+const registriesSince = 22
+
+// registry is how images are pulled.
+func (t *containerdText) registry(plugin string) {
+	if t.view.minorReached(registriesSince) {
+		t.lines(`  [plugins."`+plugin+`".registry]`, `    config_path = "/etc/containerd/certs.d"`)
+	}
+	headers := t.view.written.Runtime.Containerd.RegistryHeaders
+	if len(headers) > 0 {
+		t.lines(`  [plugins."` + plugin + `".registry.headers]`)
+	}
+	for _, name := range slices.Sorted(maps.Keys(headers)) {
+		t.lines("    " + headerName(name) + " = [" + quoted(headers[name].Reveal()) + "]")
+	}
+}
+
+// headerName is a key that is quoted only where it must be.
+func headerName(name string) string {
+	bare := func(r rune) bool {
+		return r != '-' && r != '_' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
+	}
+	if name == "" || strings.ContainsFunc(name, bare) {
+		return quoted(name)
+	}
+	return name
+}
+
+// The snapshotters that are programs of their own, with their sockets.
+var (
+	overlaybd = [2]string{"overlaybd", "/run/overlaybd-snapshotter/overlaybd.sock"}
+	tardev    = [2]string{"tardev", "/run/containerd/tardev-snapshotter.sock"}
+)
+
+// proxies are snapshotters, in one table: TOML takes each table once.
+func (t *containerdText) proxies(snapshotters ...[2]string) {
+	t.lines("[proxy_plugins]")
+	for _, s := range snapshotters {
+		t.lines("  [proxy_plugins."+s[0]+"]", `    type = "snapshot"`, "    address = "+quoted(s[1]))
+	}
+}
+
+// kataRuntimes are those of Kata's, below the plug-in that has the others.
+func (t *containerdText) kataRuntimes() {
+	plugin := cri1
+	if t.second {
+		plugin = cri2Runtime
+	}
+	at := `[plugins."` + plugin + `".containerd.runtimes.`
+	t.lines(at+"kata]", `  runtime_type = "io.containerd.kata.v2"`)
+	if t.second {
+		t.lines("  privileged_without_host_devices = true")
+	}
+	t.lines(`  snapshotter = "overlayfs"`)
+	if t.second {
+		t.lines("  "+at+"kata.options]", `    ConfigPath = "/usr/share/defaults/kata-containers/configuration.toml"`)
+	} else {
+		t.WriteString(kataCLI)
+	}
+	t.lines(at+"kata-preview]", `  runtime_type = "io.containerd.kata.v2"`, "  privileged_without_host_devices = true",
+		`  snapshotter = "erofs"`, "  "+at+"kata-preview.options]",
+		`    ConfigPath = "/usr/share/defaults/kata-containers/configuration-clh-preview.toml"`)
+	if !t.streaming() {
+		t.proxies(tardev)
+	}
+	t.lines(at+"kata-cc]", `  snapshotter = "tardev"`, `  runtime_type = "io.containerd.kata-cc.v2"`,
+		"  privileged_without_host_devices = true", `  pod_annotations = ["io.katacontainers.*"]`, "  "+at+"kata-cc.options]",
+		`    ConfigPath = "/opt/confidential-containers/share/defaults/kata-containers/configuration-clh-snp.toml"`)
+}

@@ -1,0 +1,253 @@
+package cse
+
+import (
+	"cmp"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/slipway-dev/slipway/internal/akstext"
+	"github.com/slipway-dev/slipway/internal/compile"
+	"github.com/slipway-dev/slipway/internal/facts"
+	"github.com/slipway-dev/slipway/internal/profile"
+	"github.com/slipway-dev/slipway/nodeconfig"
+	"github.com/slipway-dev/slipway/nodeconfig/dialect"
+)
+
+// view is what the variables are made from.
+type view struct {
+	// written is what the contract says, without defaults in AKS's dialect: there, what is not said is an empty variable.
+	written *nodeconfig.NodeConfig
+	// azure and gpu are sections of the config with their defaults; what is not there says nothing.
+	azure nodeconfig.Azure
+	gpu   nodeconfig.GPU
+	dns   nodeconfig.LocalDNS
+	facts facts.Facts
+}
+
+func newView(c *compile.Contract, f facts.Facts) *view {
+	complete := c.Written()
+	if complete.Cloud.Azure == nil {
+		complete.Cloud.Azure = new(nodeconfig.Azure)
+	}
+	nodeconfig.Default(complete)
+	v := &view{written: complete, azure: *complete.Cloud.Azure, facts: f}
+	if c.Dialect == dialect.AKS {
+		v.written = c.Written()
+	}
+	v.gpu, v.dns = deref(v.written.System.GPU), deref(v.written.Network.LocalDNS)
+	return v
+}
+
+// deref is what a pointer points to, or the zero value.
+func deref[T any](p *T) (v T) {
+	if p != nil {
+		v = *p
+	}
+	return v
+}
+
+// custom is the cloud of the contract's own; the zero value for one of Azure's.
+func (v *view) custom() nodeconfig.AzureCustomCloud { return deref(v.azure.Custom) }
+
+func (v *view) isCustom() bool { return v.azure.Custom != nil }
+
+// artifact is where a component may be fetched.
+func (v *view) artifact(name string) string { return v.written.Components.Artifacts[name].URL }
+
+// apiServer is the API server's name.
+func (v *view) apiServer() string {
+	server := v.written.Cluster.Server
+	if name, ok := strings.CutPrefix(server, "https://"); ok && strings.HasSuffix(name, ":443") {
+		return strings.TrimSuffix(name, ":443")
+	}
+	if u, err := url.Parse(server); err == nil {
+		return u.Hostname()
+	}
+	return ""
+}
+
+// armEndpoints are the resource managers of Azure's clouds (AKS node contract, helper rules).
+var armEndpoints = map[string]string{
+	"AzureUSGovernmentCloud": "https://management.usgovcloudapi.net/",
+	"AzureChinaCloud":        "https://management.chinacloudapi.cn/",
+}
+
+// armEndpoint is where the cloud's resource manager is. A custom cloud's document says it.
+func (v *view) armEndpoint() string {
+	if v.isCustom() {
+		var environment struct {
+			ResourceManagerEndpoint string `json:"resourceManagerEndpoint"`
+		}
+		if json.Unmarshal([]byte(v.custom().Endpoints), &environment) != nil {
+			return ""
+		}
+		return environment.ResourceManagerEndpoint
+	}
+	if endpoint, ok := armEndpoints[v.azure.Environment]; ok {
+		return endpoint
+	}
+	return "https://management.azure.com/"
+}
+
+// kubeletFlags are the kubelet's flags, sorted by name.
+func (v *view) kubeletFlags() string {
+	k := v.written.Kubelet
+	provider := deref(k.ImageCredentialProvider)
+	taints := make([]string, len(k.Taints))
+	for i, taint := range k.Taints {
+		taints[i] = taint.String()
+	}
+	var flags []nodeconfig.Flag
+	for _, own := range []nodeconfig.Flag{
+		{Name: "hostname-override", Value: k.NodeName},
+		{Name: "node-ip", Value: strings.Join(k.NodeIPs, ",")},
+		{Name: "register-with-taints", Value: strings.Join(taints, ",")},
+		{Name: "image-credential-provider-bin-dir", Value: provider.BinDir},
+		{Name: "image-credential-provider-config", Value: provider.ConfigFile},
+	} {
+		if own.Value != "" {
+			flags = append(flags, own)
+		}
+	}
+	flags = append(flags, k.Flags...)
+	slices.SortStableFunc(flags, func(a, b nodeconfig.Flag) int { return strings.Compare(a.Name, b.Name) })
+	var words []string
+	for _, flag := range flags {
+		if flag.Name != akstext.IdleTimeout || akstext.ReadsIdleTimeout(v.written.Cluster.KubernetesVersion) {
+			words = append(words, "--"+flag.Name+"="+flag.Value)
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+// proxyVariables is shell text that the scripts evaluate. A part that is not the last has a blank behind it.
+func (v *view) proxyVariables() string {
+	p := v.written.Proxy
+	var text strings.Builder
+	if len(p.NoProxy) > 0 {
+		fmt.Fprintf(&text, "export NO_PROXY=\"%s\"; ", strings.Join(p.NoProxy, ","))
+	}
+	if https := p.HTTPS.Reveal(); https != "" {
+		fmt.Fprintf(&text, "export HTTPS_PROXY=\"%s\"; ", https)
+	}
+	if http := p.HTTP.Reveal(); http != "" {
+		fmt.Fprintf(&text, "export http_proxy=\"%s\";", http)
+	}
+	return text.String()
+}
+
+// limits are lines of a unit, which the scripts put where there are blanks.
+func (v *view) limits() string {
+	limits := v.written.Runtime.Containerd.Limits
+	if limits == nil {
+		return ""
+	}
+	text := "[Service] "
+	for _, name := range slices.Sorted(maps.Keys(limits)) {
+		text += "Limit" + name + "=" + limits[name] + " "
+	}
+	return text
+}
+
+// sysctls are the kernel's parameters, one a line.
+func (v *view) sysctls() string {
+	if len(v.written.System.Sysctls) == 0 {
+		return ""
+	}
+	return akstext.Pairs(v.written.System.Sysctls, "\n") + "\n"
+}
+
+// minorReached reports whether the node is of Kubernetes 1.minor or later.
+func (v *view) minorReached(minor int) bool {
+	return akstext.AtLeast(v.written.Cluster.KubernetesVersion, minor)
+}
+
+// dualStack reports whether the node has addresses of both families.
+func (v *view) dualStack() string { return strconv.FormatBool(len(v.written.Network.IPFamilies) > 1) }
+
+func (v *view) hugePages(file string) string { return v.written.System.TransparentHugePages[file] }
+
+// environment is the cloud's name for Azure's SDK.
+func (v *view) environment() string {
+	if v.isCustom() {
+		return "akscustom"
+	}
+	return v.azure.Environment
+}
+
+// environmentFile is where the SDK finds a custom cloud's endpoints.
+func (v *view) environmentFile() string {
+	if v.isCustom() {
+		return profile.Named(nodeconfig.LayoutAKS).Paths.CustomCloud
+	}
+	return ""
+}
+
+// servingRotation reports whether the kubelet asks the cluster for its serving certificate.
+func (v *view) servingRotation() string {
+	return strconv.FormatBool(v.written.Kubelet.Config["serverTLSBootstrap"] == true)
+}
+
+// kubeletConfig is the kubelet's configuration file.
+func (v *view) kubeletConfig() string {
+	config, _ := nodeconfig.Revealed(v.written.Kubelet.Config)
+	return encoded(akstext.KubeletConfig(config, v.written.Cluster.KubernetesVersion))
+}
+
+// dnsCPU is the DNS cache's share of a processor, as systemd has it.
+func (v *view) dnsCPU() string {
+	if milli := deref(v.dns.CPUMilli); milli != 0 {
+		return fmt.Sprintf("%.1f%%", float64(milli)/10)
+	}
+	return "200.0%"
+}
+
+func (v *view) dnsMemory() string {
+	if mb := deref(v.dns.MemoryMB); mb != 0 {
+		return fmt.Sprintf("%dM", mb)
+	}
+	return "128M"
+}
+
+func (v *view) dnsNames() string {
+	var names []string
+	for _, name := range deref(v.dns.Hosts).Names {
+		names = append(names, strings.TrimSpace(name))
+	}
+	return strings.Join(names, ",")
+}
+
+// dnsRefresh is how often critical names are looked up; the image's own time where the contract has none.
+func (v *view) dnsRefresh() string {
+	if seconds := deref(deref(v.dns.Hosts).RefreshSeconds); seconds > 0 {
+		return strconv.Itoa(int(seconds))
+	}
+	return ""
+}
+
+// timeout bounds the whole provisioning, in seconds.
+func (v *view) timeout() string {
+	limit := cmp.Or(v.written.Checks.Timeout, nodeconfig.DefaultTimeout)
+	return strconv.Itoa(int(limit.Std() / time.Second))
+}
+
+// encodedPEM is a certificate or key as the scripts decode it: where it is plain PEM, the base64 of that.
+func encodedPEM(s string) string {
+	if strings.Contains(s, "-----BEGIN") {
+		return encoded(s)
+	}
+	return s
+}
+
+// encoded is a text in base64; none stays none.
+func encoded(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) }
+
+// oneLine is a text without its line breaks.
+func oneLine(s string) string { return strings.NewReplacer("\r", "", "\n", "").Replace(s) }
