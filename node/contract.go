@@ -41,6 +41,11 @@ func FromConfig(c *nodeconfig.NodeConfig) *Contract {
 	return Read(Document{Data: nodeconfig.Encode(&said)})
 }
 
+// AllowUnapplied allows settings not to be applied that are errors otherwise, because somebody needs them and this version
+// does not apply them. A setting is named by its path, such as "network.localDNS", in the contract's terms or in those of
+// its config.
+func (c *Contract) AllowUnapplied(paths ...string) { c.read.AllowUnapplied(paths...) }
+
 // Dialect is the one that the contract is written in: "native" or "aks", empty where it could not be told.
 func (c *Contract) Dialect() string { return c.read.Dialect }
 

@@ -205,6 +205,10 @@ type Checks struct {
 	// OutboundCommand is the user's own shell text, run as such before the node joins; it must
 	// succeed.
 	OutboundCommand string `json:"outboundCommand,omitempty"`
+	// AllowUnapplied are the paths of settings, such as "network.localDNS", that may be left out although somebody needs
+	// them, where this version does not apply them; without it they are errors. In an image's own contract they are
+	// those of every contract that the image is provisioned with, in the terms of either.
+	AllowUnapplied []string `json:"allowUnapplied,omitempty"`
 }
 
 // Components says what the image is expected to hold, and where else it may come from.

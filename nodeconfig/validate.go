@@ -31,6 +31,12 @@ func Repair(c *NodeConfig) []Problem {
 	v.timeout("$.checks.timeout", c.Checks.Timeout)
 	v.timeout("$.checks.apiServerTimeout", c.Checks.APIServerTimeout)
 	v.timeout("$.checks.changeTimeout", c.Checks.ChangeTimeout)
+	checkList(v, "$.checks.allowUnapplied", &c.Checks.AllowUnapplied, func(path string) string {
+		if path == "" || !isPrintable(path) {
+			return "is not the path of a setting; use one such as network.localDNS"
+		}
+		return ""
+	})
 	v.cluster(c)
 	v.join(&c.Join)
 	v.kubelet(&c.Kubelet)

@@ -79,6 +79,7 @@ and replace are what you have to do as well. A node that matches the contract is
 	flags.BoolVar(&opts.Force, "force", false, "apply a contract even if its revision is lower than the node's")
 	flags.StringVar(&factsPath, "facts", "", "plan for the machine that `FILE` describes (JSON of slipway-node facts), not for this one")
 	addAllow(cmd, &allow)
+	command.AddAllowUnapplied(cmd, &opts.AllowUnapplied)
 	command.AddOutput(cmd, &output)
 	return cmd
 }

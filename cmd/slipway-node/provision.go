@@ -79,6 +79,7 @@ what each place had. A machine that matches its contract is not touched.`,
 	flags.BoolVar(&opts.Force, "force", false, "apply a contract even if its revision is lower than the node's")
 	flags.BoolVar(&opts.DryRun, "dry-run", false, "show what would be done; change nothing")
 	flags.StringVar(&factsPath, "facts", "", "plan for the machine that `FILE` describes (JSON of slipway-node facts), not for this one")
+	command.AddAllowUnapplied(cmd, &opts.AllowUnapplied)
 	command.AddOutput(cmd, &output)
 	return cmd
 }

@@ -83,7 +83,9 @@ func (f *source) read(s cli.Streams) (*contract, error) {
 		}
 		documents = append(documents, compile.Document{Name: placeName(name), Data: data})
 	}
-	return &contract{strings.Join(f.files, " + "), f.strict, compile.Read(documents, f.dialect.Value)}, nil
+	read := compile.Read(documents, f.dialect.Value)
+	read.AllowUnapplied(f.allowed...)
+	return &contract{strings.Join(f.files, " + "), f.strict, read}, nil
 }
 
 func decode(name string, data []byte, dialectName string) *contract {

@@ -13,6 +13,8 @@ type source struct {
 	files   []string
 	dialect command.Choice
 	strict  bool
+	// allowed are the settings that may be left out although somebody needs them.
+	allowed []string
 }
 
 // add adds -f and --dialect.
@@ -23,8 +25,9 @@ func (s *source) add(cmd *cobra.Command) {
 	command.AddChoice(cmd, &s.dialect, "dialect", "", "read the contract as `DIALECT`: "+cli.List(s.dialect.Allowed, "or")+" (default: detect it)")
 }
 
-// addStrict adds --strict.
-func (s *source) addStrict(cmd *cobra.Command) {
+// addPolicy adds --strict and --allow-unapplied: what a contract is refused for.
+func (s *source) addPolicy(cmd *cobra.Command) {
+	command.AddAllowUnapplied(cmd, &s.allowed)
 	cmd.Flags().BoolVar(&s.strict, "strict", false, "refuse a contract that has warnings, with exit code 1")
 }
 

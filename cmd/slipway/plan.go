@@ -42,7 +42,7 @@ the machine. The content of a secret file is not shown, unless --reveal asks for
 		RunE: func(*cobra.Command, []string) error { return p.run(s) },
 	}
 	p.from.add(cmd)
-	p.from.addStrict(cmd)
+	p.from.addPolicy(cmd)
 	addFacts(cmd, &p.facts)
 	command.AddOutput(cmd, &p.output)
 	cmd.Flags().StringVar(&p.show, "show", "", "print one file of the plan, by its `PATH` on the node")

@@ -110,7 +110,7 @@ takes it: {"customData": "..."} or {"commandToExecute": "..."}.`,
 		RunE: func(*cobra.Command, []string) error { return r.run(s) },
 	}
 	r.from.add(cmd)
-	r.from.addStrict(cmd)
+	r.from.addPolicy(cmd)
 	command.AddChoice(cmd, &r.to, "to", "", "`TARGET` to render: "+cli.List(r.to.Allowed, "or"))
 	command.AddChoice(cmd, &r.cloud, "cloud", "", "refuse what `CLOUD` does not take: "+cli.List(r.cloud.Allowed, "or"))
 	cmd.Flags().StringArrayVar(&r.parts, "part", nil, "add `FILE[:TYPE]` for cloud-init, or an Ignition config; - is standard input")

@@ -37,7 +37,7 @@ var (
 )
 
 // needed is what a native contract must say beside its secrets.
-const needed = `{"join":{"exec":{"command":"/bin/true"}},"access":{"realm":{"domain":"example.com","user":"u"}},"kubelet":{"imageCredentialProvider":{"binDir":"/opt/bin"}}}`
+const needed = `{"join":{"exec":{"command":"/bin/true"}},"access":{"realm":{"domain":"example.com","user":"u"}},"kubelet":{"imageCredentialProvider":{"binDir":"/opt/bin"}},"checks":{"allowUnapplied":["runtime.containerd.baseRuntimeSpec"]}}`
 
 // nativeSecrets and aksSecrets have a canary in every secret.
 func nativeSecrets(t *testing.T) *contracts.Secrets {

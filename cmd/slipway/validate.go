@@ -62,7 +62,7 @@ the contract wants.`,
 		},
 	}
 	from.add(cmd)
-	from.addStrict(cmd)
+	from.addPolicy(cmd)
 	addFacts(cmd, &factsFile)
 	command.AddOutput(cmd, &output)
 	return cmd

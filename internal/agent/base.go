@@ -87,6 +87,21 @@ func applyBase(ctx context.Context, r *run, desired resource.Plan) (made transit
 	return made, err
 }
 
+// allowedByImage are the settings that the image's own contract allows to be left out. What is wrong with that contract is
+// said by who applies it.
+func allowedByImage(r *run) []string {
+	for _, path := range BasePaths {
+		if kind, err := r.host.Stat(path); err != nil || kind.Kind == apply.Absent {
+			continue
+		}
+		if contract, err := source.File(r.host, path); err == nil {
+			return compile.ReadOne(path, contract.Data).Config.Checks.AllowUnapplied
+		}
+		return nil
+	}
+	return nil
+}
+
 // planBase is the plan of the image's own contract, and what that contract is warned of; ok says that there is one.
 func planBase(r *run, known facts.Facts) (desired resource.Plan, warnings []nodeconfig.Problem, ok bool, err error) {
 	for _, path := range BasePaths {

@@ -33,6 +33,8 @@ type ChangeOptions struct {
 	Allow difference.Class
 	// Force makes a change to a contract whose author gave it a lower number than the present one's.
 	Force bool
+	// AllowUnapplied are as those of ProvisionOptions.
+	AllowUnapplied []string
 	// Try takes the change back after that time, unless somebody has confirmed it; 0 for never.
 	Try time.Duration
 	// Deadline bounds the change with its checks; 0 for what the contract says.
@@ -68,7 +70,7 @@ type Changed struct {
 // generation is restored.
 func (a *Agent) Change(ctx context.Context, opts ChangeOptions) Changed {
 	r := begin(a, opts.Config, true)
-	r.given, r.dryRun = opts.Facts, opts.DryRun
+	r.given, r.dryRun, r.allowed = opts.Facts, opts.DryRun, opts.AllowUnapplied
 	var machine identity.Machine
 	var contract contract
 	want := func(ctx context.Context, store *generation.Store) (next transition.Change, err error) {

@@ -34,13 +34,23 @@ func read(r *run, found located, known facts.Facts) (contract, error) {
 	}
 	r.account.Status.Config.Dialect = c.Dialect
 	r.account.Status.Config.KubernetesVersion = kubernetesVersion(c.Contract)
-	if len(c.Fatal()) > 0 {
+	if c.allow(r, c.Problems); len(c.Fatal()) > 0 {
 		_, problems := c.Plan(known)
 		return c, c.refused(r, problems)
 	}
 	r.target.BaseOnly = c.Config.Join.Method == nodeconfig.JoinNone
 	r.step(outcome.StepDecode, begin)
 	return c, nil
+}
+
+// allow allows what whoever started the run and the image's own contract allow to be left out, where there is a problem of
+// that kind, and reports whether there is one. The image's contract is looked at only then.
+func (c contract) allow(r *run, problems []nodeconfig.Problem) bool {
+	if !slices.ContainsFunc(problems, compile.IsUnapplied) {
+		return false
+	}
+	c.AllowUnapplied(slices.Concat(r.allowed, allowedByImage(r))...)
+	return true
 }
 
 // planStep plans the node, once the facts are there that a plan cannot be made without. What it returns is the step to the
@@ -52,6 +62,9 @@ func planStep(ctx context.Context, r *run, c contract, machine *identity.Machine
 	}
 	begin := r.now()
 	desired, problems := c.Plan(machine.Facts)
+	if c.allow(r, problems) {
+		desired, problems = c.Plan(machine.Facts)
+	}
 	r.account.Status.Config.Digest = desired.Config
 	r.step(outcome.StepPlan, begin)
 	if err := c.refused(r, problems); err != nil {

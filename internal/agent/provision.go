@@ -25,6 +25,9 @@ type ProvisionOptions struct {
 	Wait time.Duration
 	// Force applies a contract whose author gave it a lower revision than the node's, too.
 	Force bool
+	// AllowUnapplied are the paths of settings that may be left out although somebody needs them, beside those that the
+	// contract and the image's own contract name.
+	AllowUnapplied []string
 	// DryRun compares and changes nothing, nor publishes anything.
 	DryRun bool
 	// Identified is called when it is known which machine this is, and nothing of another is left: from then
@@ -40,7 +43,7 @@ func (a *Agent) Provision(ctx context.Context, opts ProvisionOptions) *status.St
 		return runScript(ctx, a, opts)
 	}
 	r := begin(a, opts.Config, true)
-	r.given, r.dryRun = opts.Facts, opts.DryRun
+	r.given, r.dryRun, r.allowed = opts.Facts, opts.DryRun, opts.AllowUnapplied
 	lock := newLock(r)
 	var machine identity.Machine
 	var found located

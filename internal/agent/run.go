@@ -30,6 +30,8 @@ type run struct {
 	given *facts.Facts
 	// dryRun changes nothing, and publishes nothing.
 	dryRun bool
+	// allowed are settings that may be left unapplied although somebody needs them.
+	allowed []string
 }
 
 // begin begins a run about the contract at a path. One that goes forward does not use the reserve of room.

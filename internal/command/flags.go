@@ -36,6 +36,11 @@ func AddChoice(cmd *cobra.Command, c *Choice, name, shorthand, usage string) {
 	CompleteWith(cmd, name, c.Allowed...)
 }
 
+// AddAllowUnapplied adds --allow-unapplied.
+func AddAllowUnapplied(cmd *cobra.Command, paths *[]string) {
+	cmd.Flags().StringArrayVar(paths, "allow-unapplied", nil, "leave out the setting `FIELD` although somebody needs it, if this version does not apply it")
+}
+
 // CompleteWith lets a shell complete a flag's value.
 func CompleteWith(cmd *cobra.Command, flag string, values ...string) {
 	Must(cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)))

@@ -34,6 +34,9 @@ type Contract struct {
 	Problems []nodeconfig.Problem
 
 	decoded dialect.Decoded
+	// read are the problems that reading it found, as they are if nothing is allowed; allowed are what is.
+	read    []nodeconfig.Problem
+	allowed []string
 	// merged and names are of the documents, where there are several.
 	merged *document.Merged
 	names  []string
@@ -43,11 +46,16 @@ type Contract struct {
 // where none is named. Several documents are merged first, a later one going before an earlier one. There is always a
 // Contract; its problems say what it is worth.
 func Read(documents []Document, dialectName string) *Contract {
+	var c *Contract
 	if len(documents) != 1 {
-		return readSeveral(documents, dialectName)
+		c = readSeveral(documents, dialectName)
+	} else {
+		decoded := dialect.Decode(documents[0].Data, dialectName)
+		c = &Contract{Dialect: decoded.Dialect, Config: decoded.Config, Problems: decoded.Problems, decoded: decoded}
 	}
-	decoded := dialect.Decode(documents[0].Data, dialectName)
-	return &Contract{Dialect: decoded.Dialect, Config: decoded.Config, Problems: decoded.Problems, decoded: decoded}
+	c.read = c.Problems
+	c.AllowUnapplied(c.Config.Checks.AllowUnapplied...)
+	return c
 }
 
 // ReadOne reads a contract that is one document, in the dialect that it is written in.
@@ -105,7 +113,7 @@ func (c *Contract) Plan(known facts.Facts) (resource.Plan, []nodeconfig.Problem)
 		unread[p.Path] = unread[p.Path] || p.Fatal
 	}
 	for _, p := range found {
-		for _, p := range c.place(p) {
+		for _, p := range c.permitted(p.Path, c.place(p)) {
 			if !unread[p.Path] && !seen[p] && !(told[p.Path] && p.Kind == nodeconfig.NotApplied && !p.Fatal) {
 				seen[p] = true
 				problems = append(problems, p)

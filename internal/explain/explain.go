@@ -24,6 +24,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/kubeletapi"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/nodeconfig"
+	"github.com/slipway-dev/slipway/nodeconfig/aks"
 	"github.com/slipway-dev/slipway/nodeconfig/dialect"
 )
 
@@ -287,7 +288,13 @@ func (e *experiment) byDefault(at *place, x *Explanation, shown func(*document.N
 func (e *experiment) about(at *place, problems []nodeconfig.Problem) []nodeconfig.Problem {
 	var found []nodeconfig.Problem
 	for _, p := range problems {
-		for _, field := range []string{pathOf(at.first), pathOf(at.steps)} {
+		fields := []string{pathOf(at.first), pathOf(at.steps)}
+		if e.dialect == dialect.AKS {
+			if on := aks.TurnedOnBy(fields[1]); on != "" {
+				fields = append(fields, on)
+			}
+		}
+		for _, field := range fields {
 			about := document.Within(p.Path, field) || notApplied(p) && document.Within(field, p.Path)
 			if about && !slices.Contains(found, p) {
 				found = append(found, p)
@@ -299,7 +306,7 @@ func (e *experiment) about(at *place, problems []nodeconfig.Problem) []nodeconfi
 
 // notApplied reports whether a problem is not with a value, but with there being one.
 func notApplied(p nodeconfig.Problem) bool {
-	return !p.Fatal && (p.Kind == nodeconfig.NotApplied || p.Kind == nodeconfig.NoEffect)
+	return p.Kind == nodeconfig.NotApplied || p.Kind == nodeconfig.NoEffect
 }
 
 // outermost drops the paths that are below another one; paths are sorted.

@@ -14,6 +14,7 @@ import (
 	aksnodeconfigv1 "github.com/slipway-dev/slipway/api/aksnodeconfig/v1"
 	"github.com/slipway-dev/slipway/examples"
 	"github.com/slipway-dev/slipway/internal/cli"
+	"github.com/slipway-dev/slipway/internal/compile"
 	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/nodeconfig"
 	"github.com/slipway-dev/slipway/nodeconfig/dialect"
@@ -43,11 +44,25 @@ var together = []struct{ path, document string }{
 	{"$.kubelet_config.kubelet_client", `{"bootstrapping_config": null}`},
 	{"$.kubelet_config.kubelet_config_file_config.streaming", `{"kubernetes_version": "1.33.1"}`},
 	{"$.bootstrapping_config.secure_tls", `{"bootstrapping_config": {"bootstrapping_auth_method": 2}}`},
+	{"$.system.gpu", `{"system": {"gpu": {"vendor": "amd"}}}`},
+	{"$.network.hostsAgent", `{"cluster": {"server": "https://a.privatelink.eastus.azmk8s.io"}}`},
+	{"$.enable_hosts_config_agent", `{"api_server_config": {"api_server_name": "a.privatelink.eastus.azmk8s.io"}}`},
+	{"$.gpu_config.config_gpu", `{"gpu_config": {"enable_managed_gpu": true}}`},
+	{"$.gpu_config.gpu_device", `{"gpu_config": {"enable_managed_gpu": true}}`},
+	{"$.gpu_config.managed_gpu_experience", `{"gpu_config": {"enable_managed_gpu": true}}`},
+	{"$.service_account_image_pull_profile.default", `{"service_account_image_pull_profile": {"enabled": true}}`},
+	{"$.service_account_image_pull_profile.local", `{"service_account_image_pull_profile": {"enabled": true}}`},
+	{"$.gpu_config.mig", `{"gpu_config": {"enable_managed_gpu": true}}`},
+	{"$.kube_binary_config", `{"is_vhd": false}`},
+	{"$.runc_config", `{"is_vhd": false}`},
+	{"$.containerd_config", `{"is_vhd": false}`},
 	{"$.system.swapMB", `{"kubelet": {"config": {"failSwapOn": false}}}`},
 	{"$.custom_linux_os_config.enable_swap_config", `{"custom_linux_os_config": {"swap_file_size": 1000}}`},
 	{"$.custom_linux_os_config.swap_file_size", `{"custom_linux_os_config": {"enable_swap_config": true}}`},
 	{"$.custom_search_domain_config", `{"custom_search_domain_config": {"domain_name": "example", "realm_user": "user", "realm_password": "password"}}`},
 	{"$.imds_restriction_config.insert", `{"imds_restriction_config": {"enable_imds_restriction": true}}`},
+	{"$.local_dns_profile.kube", `{"local_dns_profile": {"enable_local_dns": true}}`},
+	{"$.local_dns_profile.vnet", `{"local_dns_profile": {"enable_local_dns": true}}`},
 	{"$.local_dns_profile.enable_hosts_plugin", `{"local_dns_profile": {"enable_local_dns": true}}`},
 	{"$.local_dns_profile.c", `{"local_dns_profile": {"enable_local_dns": true, "enable_hosts_plugin": true}}`},
 	{"$.local_dns_profile.hosts", `{"local_dns_profile": {"enable_local_dns": true, "enable_hosts_plugin": true}}`},
@@ -144,6 +159,8 @@ Every field of both contracts, and what this version does with it:
 * **applied**: it changes the node. The last column names the files, units and checks that depend on it, or the concerns of
   the planner that read it.
 * **not yet**: nothing reads it. A contract that sets it gets a warning with its path.
+* **needed**: nothing reads it, and the node would lack what the last column says. A contract that sets it is an error,
+  unless ` + "`--allow-unapplied`" + ` or ` + "`checks.allowUnapplied`" + ` names it.
 * **no effect**: it changes nothing on the node, for the reason in the last column.
 
 ` + "`slipway explain FIELD`" + ` describes a field, and finds what depends on it in your contract. This page is generated
@@ -155,6 +172,7 @@ contracts only is listed with what it changes there.
 const (
 	applied  = "applied"
 	notYet   = "not yet"
+	needed   = "needed"
 	noEffect = "no effect"
 )
 
@@ -165,7 +183,7 @@ func count(rows []fieldRow) string {
 	for _, row := range rows {
 		states[row.state]++
 	}
-	return fmt.Sprintf("%d fields: %d applied, %d not yet, %d without effect.\n", len(rows), states[applied], states[notYet], states[noEffect])
+	return fmt.Sprintf("%d fields: %d applied, %d not yet, %d needed and not yet, %d without effect.\n", len(rows), states[applied], states[notYet], states[needed], states[noEffect])
 }
 
 // explainAll explains every field of a dialect.
@@ -243,6 +261,11 @@ func stateOf(t *testing.T, e *experiment, x *Explanation, used map[string]bool) 
 		return applied, where
 	case x.Why != "":
 		return noEffect, where
+	}
+	if i := slices.IndexFunc(x.Problems, compile.IsUnapplied); i >= 0 {
+		_, why, _ := strings.Cut(x.Problems[i].Reason, ": ")
+		why, _, _ = strings.Cut(why, "; ")
+		return needed, why
 	}
 	if i := slices.IndexFunc(x.Problems, notApplied); i >= 0 {
 		_, why, _ := strings.Cut(x.Problems[i].Reason, "; ")

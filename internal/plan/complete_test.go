@@ -96,7 +96,10 @@ var needs = map[string]func(*nodeconfig.NodeConfig){
 		c.Kubelet.ImageCredentialProvider.BinDir = "/opt/bin"
 		c.Kubelet.ImageCredentialProvider.Config = map[string]any{}
 	},
-	"$.files": func(c *nodeconfig.NodeConfig) { c.Files[0].Path = "/etc/app.conf" },
+	"$.system.gpu":         func(c *nodeconfig.NodeConfig) { c.System.GPU.Vendor = "amd" },
+	"$.network.hostsAgent": func(c *nodeconfig.NodeConfig) { c.Cluster.Server = "https://a.privatelink.eastus.azmk8s.io" },
+	"$.proxy.noProxy":      func(c *nodeconfig.NodeConfig) { c.Proxy.HTTP = nodeconfig.NewSecret("http://proxy.example:1") },
+	"$.files":              func(c *nodeconfig.NodeConfig) { c.Files[0].Path = "/etc/app.conf" },
 	"$.units": func(c *nodeconfig.NodeConfig) {
 		c.Units[0].Name, c.Units[0].Content = "app.service", "[Service]\nExecStart=/bin/true\n"
 	},

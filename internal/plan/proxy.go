@@ -33,9 +33,6 @@ const wireServer = "168.63.129.16"
 func planProxy(in *input, out *output) {
 	p := in.config.Proxy
 	if p.HTTP.IsZero() && p.HTTPS.IsZero() {
-		if len(p.NoProxy) > 0 {
-			out.warn(nodeconfig.NoEffect, "$.proxy.noProxy", "has no effect, because no proxy is given")
-		}
 		return
 	}
 	variables := proxyVariables(in)

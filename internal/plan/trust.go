@@ -67,7 +67,11 @@ func planTrust(in *input, out *output) {
 	for _, s := range settings {
 		found := certificateFiles(s.certificates)
 		if !known && len(found) > 0 {
-			out.warn(nodeconfig.NotApplied, s.path, "is not applied: it is not known where %s keeps the certificates that it trusts", systemName(in))
+			// Who needs them sees an error that names no certificate; of which machine it is may not be known yet.
+			out.report(nodeconfig.Problem{
+				Kind: nodeconfig.NotApplied, Path: s.path, Fatal: in.facts.OS.ID != "",
+				Reason: fmt.Sprintf("is not applied: it is not known where %s keeps the certificates that it trusts", systemName(in)),
+			})
 		}
 		maps.Copy(files, found)
 	}

@@ -83,19 +83,30 @@ func (r *Result) Origin(path string) string {
 }
 
 // Origins returns the paths in the contract that something came from which is at a path of the NodeConfig or below it,
-// as far as the contract says something there; or else the one that Origin returns.
+// as far as the contract says something there that somebody should know of; or else the one that Origin returns.
 func (r *Result) Origins(path string) []string {
-	var paths []string
+	var rows []*row
 	if _, moved := r.origins()[path]; !moved {
 		for i := range fields {
 			below := slices.ContainsFunc(fields[i].to, func(to string) bool { return document.Within(to, path) })
 			if below && isSet(r.config, &fields[i]) {
-				paths = append(paths, "$."+fields[i].field)
+				rows = append(rows, &fields[i])
 			}
 		}
 	}
-	if paths == nil {
-		return []string{r.Origin(path)}
+	if rows == nil {
+		from := r.Origin(path)
+		if row := indexed().rows[strings.TrimPrefix(from, "$.")]; row != nil && row.quiet(r.config) {
+			return nil
+		}
+		return []string{from}
+	}
+	var paths []string
+	for _, row := range rows {
+		// Beside others, what is off is nothing that somebody misses.
+		if !row.quiet(r.config) && (len(rows) == 1 || isOn(r.config, row)) {
+			paths = append(paths, "$."+row.field)
+		}
 	}
 	return paths
 }

@@ -42,9 +42,6 @@ func (t *translation) join() {
 func (t *translation) attested(boot aksnodeconfig.BootstrappingConfig) {
 	const path = "$.bootstrapping_config"
 	if boot.BootstrappingAuthMethod != aksnodeconfig.BootstrappingAuthMethod_BOOTSTRAPPING_AUTH_METHOD_SECURE_TLS_BOOTSTRAPPING {
-		t.without(&boot, path, func(name string) bool {
-			return strings.HasPrefix(name, "secure_tls_") && !strings.HasSuffix(name, "_url") // which is an artifact's
-		}, "bootstrapping_auth_method is another")
 		return
 	}
 	j := &t.out.Join
@@ -133,7 +130,6 @@ func (t *translation) customCloud() *nodeconfig.AzureCustomCloud {
 		if c.ContainerRegistryDnsSuffix != "" && t.out.Kubelet.ImageCredentialProvider == nil {
 			t.warn(nodeconfig.NotApplied, "$.custom_cloud_config.container_registry_dns_suffix", "is not applied, because no image credential provider is configured")
 		}
-		t.without(&c, "$.custom_cloud_config", isOneOf("custom_env_json_content", "repo_depot_endpoint"), "custom_cloud_env_name is not akscustom")
 		return nil
 	}
 	// The contract documents base64, and AKS's own code reads it as plain JSON in one place.

@@ -21,7 +21,21 @@ type row struct {
 	// kind and why are what is warned of where a field is set that has no place.
 	kind nodeconfig.ProblemKind
 	why  string
+	// needed says that no node is made where it is set, unless it is allowed by name, as plan's table says of settings
+	// that have a place.
+	needed bool
+	// under is the field that turns it on: that one is warned of in its place, and nobody is while that one is off.
+	under string
+	// idle reports whether it says nothing in a contract, though it is set; nobody is warned of it then.
+	idle func(*aksnodeconfig.Configuration) bool
 }
+
+// always is of a field that AKS's own nodes do not read either. dialect.Unplanned says what becomes of it.
+func always(*aksnodeconfig.Configuration) bool { return true }
+
+// finished reports whether the image is one that was built to be a node: it has all components, and what is fetched for
+// another changes nothing (AKS: is_vhd, and cse_install.sh).
+func finished(c *aksnodeconfig.Configuration) bool { return c.IsVhd == nil || *c.IsVhd }
 
 // Why a field has no place in NodeConfig.
 const (
@@ -35,11 +49,11 @@ const (
 var fields = []row{
 	{field: "version", to: []string{"$.apiVersion"}},
 
-	{field: "kube_binary_config.kube_binary_url", to: []string{"$.components.artifacts.kubernetes.url"}},
+	{field: "kube_binary_config.kube_binary_url", to: []string{"$.components.artifacts.kubernetes.url"}, idle: finished},
 	{field: "kube_binary_config.custom_kube_binary_url", to: []string{"$.components.artifacts.kubernetes.url"}},
 	{field: "kube_binary_config.private_kube_binary_url", to: []string{"$.components.artifacts.kubernetes.url"}},
 	{field: "kube_binary_config.pod_infra_container_image_url", to: []string{"$.runtime.sandboxImage"}},
-	{field: "kube_binary_config.linux_credential_provider_url", to: []string{`$.components.artifacts["credential-provider"].url`}},
+	{field: "kube_binary_config.linux_credential_provider_url", to: []string{`$.components.artifacts["credential-provider"].url`}, idle: finished},
 
 	{field: "custom_cloud_config.custom_cloud_env_name", to: []string{"$.cloud.azure.environment"}},
 	{field: "custom_cloud_config.repo_depot_endpoint", to: []string{"$.cloud.azure.custom.repositoryEndpoint"}},
@@ -54,7 +68,7 @@ var fields = []row{
 	{field: "cluster_config.cluster_network_config.subnet", to: []string{"$.cloud.azure.subnet"}},
 	{field: "cluster_config.cluster_network_config.security_group_name", to: []string{"$.cloud.azure.securityGroup"}},
 	{field: "cluster_config.cluster_network_config.route_table", to: []string{"$.cloud.azure.routeTable"}},
-	{field: "cluster_config.cluster_network_config.core_dns_service_ip", to: []string{"$.cluster.dnsServiceIPs"}},
+	{field: "cluster_config.cluster_network_config.core_dns_service_ip", to: []string{"$.cluster.dnsServiceIPs"}, idle: always},
 	{field: "cluster_config.load_balancer_config.load_balancer_sku", to: []string{"$.cloud.azure.loadBalancer.sku"}},
 	{field: "cluster_config.load_balancer_config.exclude_master_from_standard_load_balancer", to: []string{"$.cloud.azure.loadBalancer.excludeMaster"}},
 	{field: "cluster_config.load_balancer_config.max_load_balancer_rule_count", to: []string{"$.cloud.azure.loadBalancer.maxRules"}},
@@ -78,7 +92,7 @@ var fields = []row{
 	{field: "cluster_config.cloud_provider_config.rate_limit_bucket_write", to: []string{"$.cloud.azure.rateLimit.bucketWrite"}},
 
 	{field: "bootstrapping_config.bootstrapping_auth_method", to: []string{"$.join.attested"}},
-	{field: "bootstrapping_config.cluster_join_method", kind: nodeconfig.NoEffect, why: unreadByAKS},
+	{field: "bootstrapping_config.cluster_join_method", kind: nodeconfig.NoEffect, why: unreadByAKS, idle: always},
 	{field: "bootstrapping_config.tls_bootstrapping_token", to: []string{"$.join.bootstrapToken"}},
 	{field: "bootstrapping_config.secure_tls_bootstrapping_aad_resource", to: []string{"$.join.attested.resource"}},
 	{field: "bootstrapping_config.secure_tls_bootstrapping_user_assigned_identity_id", to: []string{"$.join.attested.identityID"}},
@@ -97,10 +111,10 @@ var fields = []row{
 	{field: "auth_config.assigned_identity_id", to: []string{"$.cloud.azure.identity.userAssignedID"}},
 	{field: "auth_config.use_managed_identity_extension", to: []string{"$.cloud.azure.identity.managed"}},
 
-	{field: "runc_config.runc_version", kind: nodeconfig.NotApplied, why: installed},
-	{field: "runc_config.runc_package_url", to: []string{"$.components.artifacts.runc.url"}},
-	{field: "containerd_config.containerd_download_url_base", kind: nodeconfig.NotApplied, why: installed},
-	{field: "containerd_config.containerd_version", kind: nodeconfig.NotApplied, why: installed},
+	{field: "runc_config.runc_version", kind: nodeconfig.NotApplied, why: installed, idle: finished},
+	{field: "runc_config.runc_package_url", to: []string{"$.components.artifacts.runc.url"}, idle: finished},
+	{field: "containerd_config.containerd_download_url_base", kind: nodeconfig.NotApplied, why: installed, idle: finished},
+	{field: "containerd_config.containerd_version", kind: nodeconfig.NotApplied, why: installed, idle: finished},
 	{field: "containerd_config.containerd_package_url", to: []string{"$.components.artifacts.containerd.url"}},
 
 	{field: "kubelet_config.kubelet_flags", to: []string{"$.kubelet.flags"}},
@@ -113,8 +127,8 @@ var fields = []row{
 	{field: "kubelet_config.container_data_dir", to: []string{"$.runtime.containerd.dataDir"}},
 
 	{field: "custom_search_domain_config.domain_name", to: []string{"$.access.realm.domain", "$.network.searchDomains"}},
-	{field: "custom_search_domain_config.realm_user", to: []string{"$.access.realm.user"}},
-	{field: "custom_search_domain_config.realm_password", to: []string{"$.access.realm.password"}},
+	{field: "custom_search_domain_config.realm_user", to: []string{"$.access.realm.user"}, under: "custom_search_domain_config.domain_name"},
+	{field: "custom_search_domain_config.realm_password", to: []string{"$.access.realm.password"}, under: "custom_search_domain_config.domain_name"},
 
 	{field: "custom_linux_os_config.sysctl_config", to: []string{"$.system.sysctls"}},
 	{field: "custom_linux_os_config.ulimit_config", to: []string{"$.runtime.containerd.limits"}},
@@ -129,25 +143,25 @@ var fields = []row{
 	{field: "http_proxy_config.proxy_trusted_ca", to: []string{"$.proxy.certificateAuthority"}},
 
 	{field: "gpu_config.enable_nvidia", to: []string{"$.system.gpu.vendor"}},
-	{field: "gpu_config.config_gpu_driver", to: []string{"$.system.gpu.installDriver"}},
-	{field: "gpu_config.gpu_device_plugin", to: []string{"$.system.gpu.devicePlugin"}},
-	{field: "gpu_config.gpu_instance_profile", to: []string{"$.system.gpu.instanceProfile"}},
+	{field: "gpu_config.config_gpu_driver", to: []string{"$.system.gpu.installDriver"}, under: "gpu_config.enable_nvidia"},
+	{field: "gpu_config.gpu_device_plugin", to: []string{"$.system.gpu.devicePlugin"}, under: "gpu_config.enable_nvidia"},
+	{field: "gpu_config.gpu_instance_profile", to: []string{"$.system.gpu.instanceProfile"}, under: "gpu_config.enable_nvidia"},
 	{field: "gpu_config.enable_amd_gpu", kind: nodeconfig.NoEffect, why: unreadByAKS},
-	{field: "gpu_config.managed_gpu_experience_afec_enabled", kind: nodeconfig.NotApplied, why: "is not applied by this version; enable_managed_gpu says what runs"},
+	{field: "gpu_config.managed_gpu_experience_afec_enabled", kind: nodeconfig.NotApplied, why: "is not applied by this version; enable_managed_gpu says what runs", under: "gpu_config.enable_managed_gpu"},
 	{field: "gpu_config.enable_managed_gpu", to: []string{"$.system.gpu.managed"}},
-	{field: "gpu_config.mig_strategy", to: []string{"$.system.gpu.strategy"}},
-	{field: "gpu_config.mig_profile_layout", to: []string{"$.system.gpu.profileLayout"}},
+	{field: "gpu_config.mig_strategy", to: []string{"$.system.gpu.strategy"}, under: "gpu_config.enable_nvidia"},
+	{field: "gpu_config.mig_profile_layout", to: []string{"$.system.gpu.profileLayout"}, under: "gpu_config.enable_nvidia"},
 	{field: "gpu_config.enable_managed_gpu_dra", to: []string{"$.system.gpu.dynamicResourceAllocation"}},
 
 	{field: "network_config.network_plugin", to: []string{"$.network.plugin"}},
 	{field: "network_config.network_policy", to: []string{"$.network.policy"}},
 	{field: "network_config.vnet_cni_plugins_url", to: []string{`$.components.artifacts["azure-cni"].url`}},
-	{field: "network_config.cni_plugins_url", kind: nodeconfig.NoEffect, why: unreadByAKS},
+	{field: "network_config.cni_plugins_url", kind: nodeconfig.NoEffect, why: unreadByAKS, idle: always},
 	{field: "network_config.standard_secondary_nic_count", to: []string{"$.network.secondaryInterfaces"}},
 
 	{field: "kubernetes_ca_cert", to: []string{"$.cluster.certificateAuthority"}},
 	{field: "kubernetes_version", to: []string{"$.cluster.kubernetesVersion"}},
-	{field: "kube_proxy_url", kind: nodeconfig.NoEffect, why: "has no effect; it says which images are worth keeping, and none is removed"},
+	{field: "kube_proxy_url", kind: nodeconfig.NoEffect, why: "has no effect; it says which images are worth keeping, and none is removed", idle: always},
 	{field: "vm_size", to: []string{"$.cloud.instanceType"}},
 	{field: "linux_admin_username", to: []string{"$.access.adminUser"}},
 	{field: "is_vhd", to: []string{"$.components.preinstalled"}},
@@ -156,16 +170,16 @@ var fields = []row{
 	{field: "message_of_the_day", to: []string{"$.access.messageOfTheDay"}},
 	{field: "enable_hosts_config_agent", to: []string{"$.network.hostsAgent"}},
 	{field: "custom_ca_certs", to: []string{"$.trust.certificates"}},
-	{field: "provision_output", kind: nodeconfig.NoEffect, why: unreadByAKS},
-	{field: "workload_runtime", kind: nodeconfig.NoEffect, why: unreadByAKS},
+	{field: "provision_output", kind: nodeconfig.NoEffect, why: unreadByAKS, idle: always},
+	{field: "workload_runtime", kind: nodeconfig.NoEffect, why: unreadByAKS, idle: always},
 	{field: "ipv6_dual_stack_enabled", kind: nodeconfig.NotApplied, why: "is not applied by this version; the node asks for no IPv6 address"},
 	{field: "outbound_command", to: []string{"$.checks.outboundCommand"}},
-	{field: "azure_private_registry_server", to: []string{"$.cloud.azure.privateRegistry"}},
+	{field: "azure_private_registry_server", to: []string{"$.cloud.azure.privateRegistry"}, idle: always},
 	{field: "private_egress_proxy_address", kind: nodeconfig.NoEffect, why: unreadByAKS},
 	{field: "enable_artifact_streaming", to: []string{"$.runtime.lazyPull"}},
 	{field: "is_kata", to: []string{"$.runtime.sandboxes"}},
 	{field: "needs_cgroupv2", to: []string{"$.runtime.cgroupDriver"}},
-	{field: "disable_custom_data", kind: nodeconfig.NoEffect, why: unreadByAKS},
+	{field: "disable_custom_data", kind: nodeconfig.NoEffect, why: unreadByAKS, idle: always},
 	{field: "bootstrap_profile_container_registry_server", to: []string{"$.components.registry"}},
 
 	{field: "imds_restriction_config.enable_imds_restriction", to: []string{"$.network.metadataRestriction", "$.network.metadataRestriction.table"}},
@@ -174,20 +188,21 @@ var fields = []row{
 	{field: "pre_provision_only", to: []string{"$.join.method"}},
 
 	{field: "local_dns_profile.enable_local_dns", to: []string{"$.network.localDNS"}},
-	{field: "local_dns_profile.cpu_limit_in_milli_cores", to: []string{"$.network.localDNS.cpuMilli"}},
-	{field: "local_dns_profile.memory_limit_in_mb", to: []string{"$.network.localDNS.memoryMB"}},
-	{field: "local_dns_profile.vnet_dns_overrides", to: []string{"$.network.localDNS.host"}},
-	{field: "local_dns_profile.kube_dns_overrides", to: []string{"$.network.localDNS.pods"}},
-	{field: "local_dns_profile.enable_hosts_plugin", to: []string{"$.network.localDNS.hosts"}},
-	{field: "local_dns_profile.critical_fqdns", to: []string{"$.network.localDNS.hosts.names"}},
-	{field: "local_dns_profile.hosts_plugin_refresh_interval_in_seconds", to: []string{"$.network.localDNS.hosts.refreshSeconds"}},
+	{field: "local_dns_profile.cpu_limit_in_milli_cores", to: []string{"$.network.localDNS.cpuMilli"}, under: "local_dns_profile.enable_local_dns"},
+	{field: "local_dns_profile.memory_limit_in_mb", to: []string{"$.network.localDNS.memoryMB"}, under: "local_dns_profile.enable_local_dns"},
+	{field: "local_dns_profile.vnet_dns_overrides", to: []string{"$.network.localDNS.host"}, under: "local_dns_profile.enable_local_dns"},
+	{field: "local_dns_profile.kube_dns_overrides", to: []string{"$.network.localDNS.pods"}, under: "local_dns_profile.enable_local_dns"},
+	{field: "local_dns_profile.enable_hosts_plugin", to: []string{"$.network.localDNS.hosts"}, under: "local_dns_profile.enable_local_dns"},
+	{field: "local_dns_profile.critical_fqdns", to: []string{"$.network.localDNS.hosts.names"}, under: "local_dns_profile.enable_local_dns"},
+	{field: "local_dns_profile.hosts_plugin_refresh_interval_in_seconds", to: []string{"$.network.localDNS.hosts.refreshSeconds"}, under: "local_dns_profile.enable_local_dns"},
 
 	{field: "disable_pubkey_auth", to: []string{"$.access.ssh.publicKeyAuthentication"}},
 
-	{field: "service_account_image_pull_profile.enabled", kind: nodeconfig.NotApplied, why: identity},
-	{field: "service_account_image_pull_profile.default_client_id", kind: nodeconfig.NotApplied, why: identity},
-	{field: "service_account_image_pull_profile.default_tenant_id", kind: nodeconfig.NotApplied, why: identity},
-	{field: "service_account_image_pull_profile.local_authority_sni", kind: nodeconfig.NotApplied, why: identity},
+	{field: "service_account_image_pull_profile.enabled", kind: nodeconfig.NotApplied, needed: true,
+		why: "is not applied by this version: images would be pulled with the node's identity, and not with the pod's"},
+	{field: "service_account_image_pull_profile.default_client_id", kind: nodeconfig.NotApplied, why: identity, under: "service_account_image_pull_profile.enabled"},
+	{field: "service_account_image_pull_profile.default_tenant_id", kind: nodeconfig.NotApplied, why: identity, under: "service_account_image_pull_profile.enabled"},
+	{field: "service_account_image_pull_profile.local_authority_sni", kind: nodeconfig.NotApplied, why: identity, under: "service_account_image_pull_profile.enabled"},
 
 	{field: "cse_timeout", to: []string{"$.checks.timeout"}},
 	{field: "enabled_features", to: []string{"$.components.features"}},
@@ -243,9 +258,41 @@ func isSet(config *aksnodeconfig.Configuration, r *row) bool {
 	return says(v)
 }
 
-// says reports whether a value says anything.
+// says reports whether a value says anything: an empty text does not.
 func says(v reflect.Value) bool {
+	if v.Kind() == reflect.Pointer && !v.IsNil() && v.Elem().Kind() == reflect.String {
+		v = v.Elem()
+	}
 	return !v.IsZero() && (v.Kind() != reflect.Slice && v.Kind() != reflect.Map || v.Len() > 0)
+}
+
+// isOn reports whether the contract turns a field on.
+func isOn(config *aksnodeconfig.Configuration, r *row) bool {
+	v := reflect.ValueOf(config)
+	for _, step := range indexed().steps[r] {
+		if v.IsNil() {
+			return false
+		}
+		v = v.Elem().Field(step)
+	}
+	return says(v) && !reflect.Indirect(v).IsZero()
+}
+
+// quiet reports whether nobody is warned that a field is not applied: it says nothing in this contract, or what turns it
+// on is warned of.
+func (r *row) quiet(config *aksnodeconfig.Configuration) bool {
+	return r.idle != nil && r.idle(config) || r.under != "" && isOn(config, indexed().rows[r.under])
+}
+
+// TurnedOnBy is the path of the field that turns one on, and that is warned of in its place; empty for none.
+func TurnedOnBy(path string) string {
+	for name := strings.TrimPrefix(path, "$."); name != ""; {
+		if r := indexed().rows[name]; r != nil && r.under != "" {
+			return "$." + r.under
+		}
+		name = name[:max(strings.LastIndexAny(name, ".["), 0)]
+	}
+	return ""
 }
 
 // vital reports whether a problem with the value at a path of the contract is fatal, which it is where the value is
@@ -276,8 +323,9 @@ func goesToVital(r *row) bool { return slices.ContainsFunc(r.to, nodeconfig.Vita
 // happen.
 func (t *translation) withoutPlace() {
 	for i := range fields {
-		if r := &fields[i]; r.kind != "" && isSet(t.in, r) {
-			t.warn(r.kind, "$."+r.field, "%s", r.why)
+		// What is under a field that is off has no effect; of a number or a text that is 0 or empty there is nothing to say.
+		if r := &fields[i]; r.kind != "" && isSet(t.in, r) && r.under == "" && !r.quiet(t.in) {
+			t.Problems = append(t.Problems, nodeconfig.Problem{Kind: r.kind, Path: "$." + r.field, Reason: r.why, Fatal: r.needed})
 		}
 	}
 }

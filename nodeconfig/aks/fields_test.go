@@ -90,7 +90,11 @@ func TestFields(t *testing.T) {
 				t.Errorf("%s changes %q: %v", name, differences, warnings)
 			}
 		case len(r.to) == 0:
-			contracts.Compare(t, warnings, []nodeconfig.Problem{{Path: path, Kind: r.kind, Reason: r.why}})
+			want := []nodeconfig.Problem{{Path: path, Kind: r.kind, Reason: r.why, Fatal: r.needed}}
+			if r.under != "" || r.quiet(after.config) { // nobody is warned of it
+				want = nil
+			}
+			contracts.Compare(t, warnings, want)
 			if len(differences) > 0 {
 				t.Errorf("%s has no place, and changes %q", name, differences)
 			}
@@ -99,6 +103,12 @@ func TestFields(t *testing.T) {
 			for _, to := range r.to {
 				if !slices.ContainsFunc(differences, func(d string) bool { return document.Within(d, to) }) {
 					t.Errorf("%s goes to %s, and changes %q", name, to, differences)
+				}
+				if r.quiet(after.config) {
+					if from := after.Origins(to); slices.Contains(from, path) {
+						t.Errorf("%s is said to come from %q, and nobody should be told", to, from)
+					}
+					continue
 				}
 				if !slices.Contains(after.Origins(to), path) && !slices.Contains(after.Origins(to), "$."+r.field) {
 					t.Errorf("%s comes from %q, and not from %s", to, after.Origins(to), path)
@@ -213,6 +223,12 @@ func TestTable(t *testing.T) {
 	for _, r := range fields {
 		if !known[r.field] {
 			t.Errorf("%s is no field of the contract", r.field)
+		}
+		if on := indexed().rows[r.under]; r.under != "" && (on == nil || on.under != "") {
+			t.Errorf("%s is under %s, which nobody is warned of", r.field, r.under)
+		}
+		if r.needed && (r.kind != nodeconfig.NotApplied || r.idle != nil || r.under != "") {
+			t.Errorf("%s is needed, and nobody is told", r.field)
 		}
 		if none := len(r.to) == 0; none == (r.why == "") || none != (r.kind == nodeconfig.NoEffect || r.kind == nodeconfig.NotApplied) {
 			t.Errorf("%s goes to %q, and the reason why it goes nowhere is %s %q", r.field, r.to, r.kind, r.why)

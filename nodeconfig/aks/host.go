@@ -160,7 +160,7 @@ func (t *translation) portRange(value, path string) {
 func (t *translation) memory(os aksnodeconfig.CustomLinuxOsConfig) {
 	if os.EnableSwapConfig && os.SwapFileSize > 0 {
 		t.out.System.SwapMB = os.SwapFileSize
-	} else {
+	} else if os.EnableSwapConfig {
 		t.without(&os, "$.custom_linux_os_config", isOneOf("enable_swap_config", "swap_file_size"), "enable_swap_config and swap_file_size count together only")
 	}
 	pages := make(map[string]string)

@@ -20,9 +20,7 @@ func (t *translation) network() {
 		t.out.Cluster.DNSServiceIPs = []string{ip}
 		t.moved(item("$.cluster.dnsServiceIPs", 0), at("$.cluster_config.cluster_network_config.core_dns_service_ip"))
 	}
-	if imds := deref(t.in.ImdsRestrictionConfig); !imds.EnableImdsRestriction {
-		t.without(t.in.ImdsRestrictionConfig, "$.imds_restriction_config", nil, "enable_imds_restriction is not true")
-	} else {
+	if imds := deref(t.in.ImdsRestrictionConfig); imds.EnableImdsRestriction {
 		n.MetadataRestriction = &nodeconfig.MetadataRestriction{Table: "filter"}
 		if imds.InsertImdsRestrictionRuleToMangleTable {
 			n.MetadataRestriction.Table = "mangle"
@@ -48,7 +46,6 @@ func (t *translation) localDNS() {
 	const path = "$.local_dns_profile"
 	in := t.in.LocalDnsProfile
 	if in == nil || !in.EnableLocalDns {
-		t.without(in, path, nil, "enable_local_dns is not true")
 		return
 	}
 	dns := &nodeconfig.LocalDNS{
@@ -59,8 +56,6 @@ func (t *translation) localDNS() {
 	}
 	if in.EnableHostsPlugin {
 		dns.Hosts = &nodeconfig.LocalDNSHosts{Names: in.CriticalFqdns, RefreshSeconds: in.HostsPluginRefreshIntervalInSeconds}
-	} else {
-		t.without(in, path, isOneOf("critical_fqdns", "hosts_plugin_refresh_interval_in_seconds"), "enable_hosts_plugin is not true")
 	}
 	t.out.Network.LocalDNS = dns
 }

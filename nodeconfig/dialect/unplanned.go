@@ -22,6 +22,7 @@ var unplanned = map[string][]Reader{
 		{"$.metadata.name", false, "a name for people"},
 		{"$.metadata.revision", true, "a node refuses a contract with a lower one"},
 		{"$.metadata.generation", true, "the former name of metadata.revision"},
+		{"$.checks.allowUnapplied", true, "names the settings that may be left out"},
 		{"$.checks.timeout", true, "bounds the whole provisioning"},
 		{"$.checks.changeTimeout", true, "bounds the wait for the Node's lease after a change"},
 		{"$.cloud.instanceType", false, "for people; what the machine has is measured"},
@@ -31,10 +32,21 @@ var unplanned = map[string][]Reader{
 		{"$.version", false, "says which contract it is"},
 		{"$.cse_timeout", true, "bounds the whole provisioning"},
 		{"$.vm_size", false, "for people; what the machine has is measured"},
+		{"$.azure_private_registry_server", false, unreadByAKS},
+		{"$.bootstrapping_config.cluster_join_method", false, unreadByAKS},
+		{"$.cluster_config.cluster_network_config.core_dns_service_ip", false, "only LocalDNS asks it; the kubelet has the address of its own"},
+		{"$.disable_custom_data", false, unreadByAKS},
+		{"$.network_config.cni_plugins_url", false, unreadByAKS},
+		{"$.provision_output", false, unreadByAKS},
+		{"$.workload_runtime", false, unreadByAKS},
+		{"$.kube_proxy_url", false, "it says which images are worth keeping, and none is removed"},
 		{"$.kubelet_config.kubelet_config_file_config.api_version", false, "the file has the one that the kubelet reads"},
 		{"$.kubelet_config.kubelet_config_file_config.kind", false, "the file has the one that the kubelet reads"},
 	},
 }
+
+// unreadByAKS is why a field changes no node (AKS node contract; the comment of each field says so).
+const unreadByAKS = "AKS's own scripts do not read it either"
 
 // Unplanned returns the fields of a dialect that change nothing in a plan and that nobody is warned of.
 func Unplanned(dialect string) []Reader { return append([]Reader(nil), unplanned[dialect]...) }

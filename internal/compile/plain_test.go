@@ -1,0 +1,71 @@
+package compile_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/slipway-dev/slipway/internal/compile"
+	"github.com/slipway-dev/slipway/internal/facts"
+	"github.com/slipway-dev/slipway/nodeconfig"
+)
+
+// maxWarnings are as many as somebody reads.
+const maxWarnings = 8
+
+// TestPlainContract: a contract as AKS's own programs send it, with every field that they fill, has few warnings, and each
+// names something that the node does not have, or does not do. Nobody is told of defaults, of empty texts, and of what is
+// under a switch that is off.
+func TestPlainContract(t *testing.T) {
+	known, err := facts.Parse([]byte(read(t, "../../examples/facts/ubuntu.json")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, problems := compile.ReadOne("", []byte(read(t, "testdata/plain.json"))).Plan(known)
+	if fatal := nodeconfig.Fatal(problems); len(fatal) > 0 || len(problems) > maxWarnings {
+		t.Errorf("%d warnings, want at most %d, and errors %v", len(problems), maxWarnings, fatal)
+	}
+	var paths []string
+	for _, p := range problems {
+		paths = append(paths, p.Path)
+	}
+	want := []string{
+		"$.enable_unattended_upgrade",
+		"$.kubelet_config.kubelet_config_file_config.streaming_connection_idle_timeout",
+		"$.linux_admin_username",
+		"$.local_dns_profile.enable_local_dns",
+		"$.network_config.vnet_cni_plugins_url",
+		"$.outbound_command",
+	}
+	if diff := cmp.Diff(want, paths); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
+// What is allowed by name is a warning, under the names of either document; of everything else it is said how to allow it.
+func TestAllowUnapplied(t *testing.T) {
+	const contract = `{"version":"v1","is_kata":true,"gpu_config":{"enable_nvidia":true},"service_account_image_pull_profile":{"enabled":true}}`
+	unapplied := func(allowed ...string) (paths []string) {
+		c := compile.ReadOne("", []byte(contract))
+		c.AllowUnapplied(allowed...)
+		_, problems := c.Plan(facts.Facts{})
+		for _, p := range problems {
+			if compile.IsUnapplied(p) {
+				paths = append(paths, p.Path)
+			}
+		}
+		return paths
+	}
+	const gpu, kata, pull = "$.gpu_config.enable_nvidia", "$.is_kata", "$.service_account_image_pull_profile.enabled"
+	for _, c := range []struct{ allowed, want []string }{
+		{nil, []string{gpu, kata, pull}},
+		{[]string{"gpu_config"}, []string{kata, pull}},
+		{[]string{"$.gpu_config.enable_nvidia", "runtime.sandboxes"}, []string{pull}},
+		{[]string{"system.gpu", "is_kata", "service_account_image_pull_profile.enabled"}, nil},
+		{[]string{"gpu", "is_kat", "$.", ""}, []string{gpu, kata, pull}},
+	} {
+		if diff := cmp.Diff(c.want, unapplied(c.allowed...)); diff != "" {
+			t.Errorf("%q (-want +got)\n%s", c.allowed, diff)
+		}
+	}
+}
