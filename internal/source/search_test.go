@@ -381,7 +381,7 @@ func FuzzMetaData(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		for _, instance := range []facts.Instance{seedInstance(data), driveInstance(data)} {
 			if name := instance.Hostname; name != facts.CleanHostname(name) || strings.ContainsAny(instance.ID, "\n\x00\x1b") {
-				t.Errorf("%q", instance)
+				t.Errorf("%+v", instance)
 			}
 		}
 	})
