@@ -11,6 +11,7 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	"github.com/slipway-dev/slipway/examples"
 	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/nodeconfig"
 	"github.com/slipway-dev/slipway/nodeconfig/aks"
@@ -63,8 +64,13 @@ func TestNamesAreDialects(t *testing.T) {
 	if _, ok := schema.Get("eks"); ok {
 		t.Error("a schema that is not there")
 	}
-	if schema.Native != dialect.Native || schema.AKS != dialect.AKS {
-		t.Error("schemas and dialects have different names")
+	if got, want := schema.Names(), dialect.Names(); !slices.Equal(slices.Sorted(slices.Values(got)), slices.Sorted(slices.Values(want))) {
+		t.Errorf("there are schemas of %v, and the dialects are %v", got, want)
+	}
+	for _, name := range dialect.Names() {
+		if examples.Contract(name) == nil {
+			t.Errorf("package examples has no contract in %s", name)
+		}
 	}
 }
 

@@ -140,51 +140,8 @@ func converged(t *testing.T, m *memory, p resource.Plan) {
 		for _, u := range slices.Concat(r.Restarts, r.Reloads) {
 			inputs[u] = append(inputs[u], r.Spec.Name())
 		}
-		switch spec := r.Spec.(type) {
-		case *resource.File:
-			if !m.files[spec.Path].equal(fileEntry(spec)) {
-				t.Errorf("%s is not as planned", r.ID())
-			}
-		case *resource.Directory:
-			if e := m.files[spec.Path]; e.Kind != apply.Directory || e.Mode != spec.Mode {
-				t.Errorf("%s is not as planned", r.ID())
-			}
-		case *resource.Symlink:
-			if e := m.files[spec.Path]; e.Kind != apply.Symlink || e.Target != spec.Target {
-				t.Errorf("%s is not as planned", r.ID())
-			}
-		case *resource.Sysctl:
-			if m.sysctl[spec.Key] != spec.Value {
-				t.Errorf("%s is %q, want %q", r.ID(), m.sysctl[spec.Key], spec.Value)
-			}
-		case *resource.Module:
-			if !m.module[spec.Module] {
-				t.Errorf("%s is not loaded", r.ID())
-			}
-		case *resource.Block:
-			if have := string(m.files[spec.Path].content); strings.Count(have, "slipway "+spec.Label+"\n"+spec.Content) != 1 || !strings.Contains(have, othersFiles[spec.Path]) {
-				t.Errorf("%s is not as planned: %q", r.ID(), have)
-			}
-		case *resource.Attribute:
-			if m.attributes[spec.Path] != spec.Value {
-				t.Errorf("%s is %q, want %q", r.ID(), m.attributes[spec.Path], spec.Value)
-			}
-		case *resource.Mount:
-			if m.mounts[spec.Where] != spec.What {
-				t.Errorf("%s is %q, want %q", r.ID(), m.mounts[spec.Where], spec.What)
-			}
-		case *resource.Swap:
-			if m.swaps[spec.Path] != spec.Bytes {
-				t.Errorf("%s has %d bytes, want %d", r.ID(), m.swaps[spec.Path], spec.Bytes)
-			}
-		case *resource.UnitState:
-			if m.masked[spec.Unit] != (spec.State == resource.UnitMasked) || m.disabled[spec.Unit] != (spec.State == resource.UnitDisabled) || m.units[spec.Unit].state == "active" {
-				t.Errorf("%s is not as planned", r.ID())
-			}
-		case *resource.Unit:
-			if u := m.units[spec.Unit]; u == nil || u.state != "active" && u.state != "reloading" {
-				t.Errorf("%s does not run", r.ID())
-			}
+		if is := asPlanned[r.Spec.Kind()]; is != nil && !is(m, r.Spec) {
+			t.Errorf("%s is not as planned", r.ID())
 		}
 	}
 	for name, u := range m.units {

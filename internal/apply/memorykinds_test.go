@@ -3,6 +3,7 @@ package apply_test
 import (
 	"context"
 	"maps"
+	"strings"
 	"testing"
 
 	"github.com/slipway-dev/slipway/internal/apply"
@@ -130,28 +131,92 @@ func kindsPlan(version string) resource.Plan {
 	return with(resources...)
 }
 
-// undone wants nothing to be left of what is stale, and others' files and units to be as they were.
+// asPlanned says of each kind that has a state whether the machine has it as a plan says.
+var asPlanned = map[string]func(m *memory, spec resource.Spec) bool{
+	"File": func(m *memory, spec resource.Spec) bool {
+		return m.files[spec.Name()].equal(fileEntry(spec.(*resource.File)))
+	},
+	"Directory": func(m *memory, spec resource.Spec) bool {
+		e := m.files[spec.Name()]
+		return e.Kind == apply.Directory && e.Mode == spec.(*resource.Directory).Mode
+	},
+	"Symlink": func(m *memory, spec resource.Spec) bool {
+		e := m.files[spec.Name()]
+		return e.Kind == apply.Symlink && e.Target == spec.(*resource.Symlink).Target
+	},
+	"Sysctl": func(m *memory, spec resource.Spec) bool {
+		s := spec.(*resource.Sysctl)
+		return m.sysctl[s.Key] == s.Value
+	},
+	"Module": func(m *memory, spec resource.Spec) bool { return m.module[spec.Name()] },
+	"Block": func(m *memory, spec resource.Spec) bool {
+		b := spec.(*resource.Block)
+		have := string(m.files[b.Path].content)
+		return strings.Count(have, "slipway "+b.Label+"\n"+b.Content) == 1 && strings.Contains(have, othersFiles[b.Path])
+	},
+	"Attribute": func(m *memory, spec resource.Spec) bool {
+		a := spec.(*resource.Attribute)
+		return m.attributes[a.Path] == a.Value
+	},
+	"Mount": func(m *memory, spec resource.Spec) bool {
+		mount := spec.(*resource.Mount)
+		return m.mounts[mount.Where] == mount.What
+	},
+	"Swap": func(m *memory, spec resource.Spec) bool {
+		s := spec.(*resource.Swap)
+		return m.swaps[s.Path] == s.Bytes
+	},
+	"UnitState": func(m *memory, spec resource.Spec) bool {
+		u := spec.(*resource.UnitState)
+		return m.masked[u.Unit] == (u.State == resource.UnitMasked) && m.disabled[u.Unit] == (u.State == resource.UnitDisabled) &&
+			m.units[u.Unit].state != "active"
+	},
+	"Unit": func(m *memory, spec resource.Spec) bool {
+		u := m.units[spec.Name()]
+		return u != nil && (u.state == "active" || u.state == "reloading")
+	},
+}
+
+// isLeft says of each kind that is undone, and is no file of the plan's own, whether something of it is there still.
+var isLeft = map[string]func(m *memory, spec resource.Spec) bool{
+	"Block": func(m *memory, spec resource.Spec) bool {
+		path := spec.(*resource.Block).Path
+		want, others := othersFiles[path]
+		e := m.files[path]
+		return string(e.content) != want && string(e.content) != want+"\n" || (e.Kind == apply.Absent) == others
+	},
+	"Mount": func(m *memory, spec resource.Spec) bool { return m.mounts[spec.(*resource.Mount).Where] != "" },
+	"Swap":  func(m *memory, spec resource.Spec) bool { return m.swaps[spec.(*resource.Swap).Path] != 0 },
+	"UnitState": func(m *memory, spec resource.Spec) bool {
+		unit := spec.(*resource.UnitState).Unit
+		return m.masked[unit] || m.disabled[unit] || m.units[unit].state != "active"
+	},
+}
+
+// Every kind is in a plan that the agent dies in at every point, and it is looked at what has come of it.
+func TestEveryKindIsTried(t *testing.T) {
+	tried := make(map[string]bool)
+	for _, p := range []resource.Plan{aksPlan(t), kindsPlan("1")} {
+		for _, r := range p.Resources {
+			tried[r.Spec.Kind()] = true
+		}
+	}
+	for kind := range resource.Kinds {
+		if !tried[kind] && kind != "Check" { // which changes nothing
+			t.Errorf("%s: no plan has one; add it to kindsPlan", kind)
+		}
+		// What a command has seen is compared with what it works on.
+		if asPlanned[kind] == nil && kind != "Check" && kind != "Command" {
+			t.Errorf("%s: nobody looks whether it is as planned; add it to asPlanned", kind)
+		}
+	}
+}
+
 func undone(t *testing.T, m *memory) {
 	t.Helper()
 	for _, r := range m.stale {
-		switch spec := r.Spec.(type) {
-		case *resource.Block:
-			want, others := othersFiles[spec.Path]
-			if e := m.files[spec.Path]; string(e.content) != want && string(e.content) != want+"\n" || (e.Kind == apply.Absent) == others {
-				t.Errorf("%s is left: %q", r.ID(), e.content)
-			}
-		case *resource.Mount:
-			if m.mounts[spec.Where] != "" {
-				t.Errorf("%s is left", r.ID())
-			}
-		case *resource.Swap:
-			if m.swaps[spec.Path] != 0 {
-				t.Errorf("%s is left", r.ID())
-			}
-		case *resource.UnitState:
-			if u := m.units[spec.Unit]; m.masked[spec.Unit] || m.disabled[spec.Unit] || u.state != "active" {
-				t.Errorf("%s is left", r.ID())
-			}
+		if is := isLeft[r.Spec.Kind()]; is != nil && is(m, r.Spec) {
+			t.Errorf("%s is left", r.ID())
 		}
 	}
 }

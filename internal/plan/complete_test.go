@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/slipway-dev/slipway/internal/document"
+	"github.com/slipway-dev/slipway/internal/profile"
 	"github.com/slipway-dev/slipway/nodeconfig"
 	"github.com/slipway-dev/slipway/nodeconfig/dialect"
 )
@@ -145,7 +146,7 @@ func TestNothingIsDroppedInSilence(t *testing.T) {
 			t.Errorf("there is no %s", path)
 		}
 	}
-	for _, layout := range []string{nodeconfig.LayoutStandard, nodeconfig.LayoutAKS} {
+	for _, layout := range profile.Names() {
 		for _, l := range all {
 			if _, elsewhere := dialect.ReaderOf(dialect.Native, l.path); !elsewhere {
 				t.Run(layout+l.path[1:], func(t *testing.T) { applies(t, layout, l) })
@@ -198,7 +199,7 @@ func pair(t *testing.T, layout string, l leaf) (before, after *nodeconfig.NodeCo
 		value = other(l.get(before))
 	}
 	if l.path == "$.components.layout" {
-		value = map[string]string{nodeconfig.LayoutStandard: nodeconfig.LayoutAKS, nodeconfig.LayoutAKS: nodeconfig.LayoutStandard}[layout]
+		value = otherLayout(layout)
 	}
 	before = least() // get may have made what it looked for
 	nodeconfig.Default(before)
@@ -211,4 +212,10 @@ func pair(t *testing.T, layout string, l leaf) (before, after *nodeconfig.NodeCo
 		}
 	}
 	return before, after
+}
+
+// otherLayout is a family of nodes that is not the one of that name.
+func otherLayout(name string) string {
+	names := profile.Names()
+	return names[(slices.Index(names, name)+1)%len(names)]
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/slipway-dev/slipway/internal/facts"
+	"github.com/slipway-dev/slipway/internal/profile"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/nodeconfig"
 	"github.com/slipway-dev/slipway/nodeconfig/dialect"
@@ -115,7 +116,7 @@ func TestReads(t *testing.T) {
 			}
 		}
 	}
-	for _, layout := range []string{nodeconfig.LayoutStandard, nodeconfig.LayoutAKS} {
+	for _, layout := range profile.Names() {
 		for _, l := range all {
 			_, elsewhere := dialect.ReaderOf(dialect.Native, l.path)
 			if elsewhere || slices.ContainsFunc(readByAll, func(path string) bool { return reading(path, l.path) }) {

@@ -208,7 +208,7 @@ func TestInvariants(t *testing.T) {
 	elsewhere.OS.ID, elsewhere.Components = "flatcar", nil
 	for name, c := range contracts(t) {
 		for _, f := range []facts.Facts{known, elsewhere, {}} {
-			for _, layout := range []string{nodeconfig.LayoutStandard, nodeconfig.LayoutAKS} {
+			for _, layout := range profile.Names() {
 				c.Components.Layout = layout
 				for _, v := range violations(c, f) {
 					t.Errorf("%s, layout %s, %s: %s", name, layout, f.OS.ID, v)
@@ -223,7 +223,7 @@ func TestInvariants(t *testing.T) {
 func TestConfigFileOfCredentialProvider(t *testing.T) {
 	const at = "$.kubelet.imageCredentialProvider.configFile"
 	const taken, refused, warned = "taken", "refused", "warned"
-	for _, layout := range []string{nodeconfig.LayoutStandard, nodeconfig.LayoutAKS} {
+	for _, layout := range profile.Names() {
 		l := profile.Of(layout).Paths
 		cases := map[string]string{
 			"/etc/kubernetes/other.yaml":                       taken,

@@ -54,7 +54,7 @@ var hostileWords = []string{
 }
 
 func TestToken(t *testing.T) {
-	for _, layout := range []string{nodeconfig.LayoutStandard, nodeconfig.LayoutAKS} {
+	for _, layout := range profile.Names() {
 		for _, token := range hostileWords {
 			c := contract(t, "native/minimal.yaml", func(c *nodeconfig.NodeConfig) {
 				c.Components.Layout = layout

@@ -115,7 +115,7 @@ func TestMergeChangesNeither(t *testing.T) {
 }
 
 func TestServingCALabel(t *testing.T) {
-	for _, layout := range []string{nodeconfig.LayoutStandard, nodeconfig.LayoutAKS} {
+	for _, layout := range profile.Names() {
 		for _, rotation := range []any{nil, false, "true", true} {
 			for _, labels := range []map[string]string{nil, {"a": "b"}} {
 				c := contract(t, "native/minimal.yaml", func(n *nodeconfig.NodeConfig) {

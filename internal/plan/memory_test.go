@@ -7,6 +7,7 @@ import (
 
 	"github.com/slipway-dev/slipway/exitcode"
 	"github.com/slipway-dev/slipway/internal/facts"
+	"github.com/slipway-dev/slipway/internal/profile"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
@@ -21,7 +22,7 @@ func resourceIn(p resource.Plan, id resource.ID) *resource.Resource {
 
 // families runs a test for a node of each family.
 func families(t *testing.T, test func(t *testing.T, layout string)) {
-	for _, layout := range []string{nodeconfig.LayoutStandard, nodeconfig.LayoutAKS} {
+	for _, layout := range profile.Names() {
 		t.Run(layout, func(t *testing.T) { test(t, layout) })
 	}
 }

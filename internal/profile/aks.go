@@ -86,8 +86,8 @@ var aks = Profile{
 		ExitCode:     exitcode.ForAKS,
 	},
 	Contract: Contract{
-		Dialect: "aks",
-		JSON:    "/opt/azure/containers/aks-node-controller-config.json",
+		Dialects: []string{"aks"},
+		JSON:     "/opt/azure/containers/aks-node-controller-config.json",
 	},
 	Agent: Agent{
 		Root:     "/opt/azure",

@@ -220,8 +220,8 @@ type Events struct{ Dir, Task string }
 
 // Contract is the family's own contract.
 type Contract struct {
-	// Dialect is the one that is for this family alone, or that of whoever has none of his own.
-	Dialect string
+	// Dialects are those whose contracts are sent to this family alone, or to whoever has no family of his own.
+	Dialects []string
 	// YAML and JSON are its own places on the disk, by its form.
 	YAML, JSON string
 }
@@ -287,7 +287,7 @@ func Of(name string) *Profile {
 
 // OfDialect is the family that contracts of a dialect are sent to, and nil for a dialect of no family.
 func OfDialect(dialect string) *Profile {
-	return find(func(p *Profile) bool { return dialect != "" && p.Contract.Dialect == dialect })
+	return find(func(p *Profile) bool { return slices.Contains(p.Contract.Dialects, dialect) })
 }
 
 // OfContract is the family that has its contract at a path, and nil where none has.

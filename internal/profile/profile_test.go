@@ -129,8 +129,14 @@ func TestFamilies(t *testing.T) {
 		t.Error("there is a family of any name")
 	}
 	for _, name := range dialect.Names() {
-		if profile.OfDialect(name) == nil {
-			t.Errorf("no family is the one of contracts in %s", name)
+		var families []string
+		for _, p := range profile.All() {
+			if slices.Contains(p.Contract.Dialects, name) {
+				families = append(families, p.Name)
+			}
+		}
+		if len(families) != 1 || profile.OfDialect(name).Name != families[0] {
+			t.Errorf("the families of contracts in %s are %v, want one", name, families)
 		}
 	}
 	if profile.OfDialect("") != nil {

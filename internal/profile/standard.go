@@ -69,9 +69,9 @@ var standard = Profile{
 		Log:          "/var/log/slipway.log",
 	},
 	Contract: Contract{
-		Dialect: "native",
-		YAML:    "/etc/slipway/config.yaml",
-		JSON:    "/etc/slipway/config.json",
+		Dialects: []string{"native"},
+		YAML:     "/etc/slipway/config.yaml",
+		JSON:     "/etc/slipway/config.json",
 	},
 	Agent: Agent{
 		Root:    "/opt/slipway",
