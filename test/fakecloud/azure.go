@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/netip"
+	"net/url"
 	"strings"
 )
 
@@ -27,8 +28,23 @@ func (c *Cloud) azureMetadata(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.WriteString(w, base64.StdEncoding.EncodeToString(c.current().UserData))
 	case r.URL.Path == "/metadata/instance/network":
 		writeJSON(w, c.current().azure()["network"])
+	case r.URL.Path == "/metadata/identity/oauth2/token":
+		c.accessToken(w, r.URL.Query())
 	default:
 		azureError(w, http.StatusNotFound, "Resource not found")
+	}
+}
+
+// accessToken gives a token of the machine's identity:
+// https://learn.microsoft.com/entra/identity/managed-identities-azure-resources/how-to-use-vm-token
+func (c *Cloud) accessToken(w http.ResponseWriter, query url.Values) {
+	switch i := c.current(); {
+	case i.AccessToken == "" || query.Get("client_id") != i.Identity:
+		azureError(w, http.StatusBadRequest, "invalid_request: Identity not found")
+	case query.Get("resource") != i.Audience:
+		azureError(w, http.StatusBadRequest, "invalid_resource: AADSTS500011: the resource principal was not found in the tenant")
+	default:
+		writeJSON(w, map[string]any{"access_token": i.AccessToken, "token_type": "Bearer", "resource": i.Audience})
 	}
 }
 

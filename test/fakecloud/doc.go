@@ -38,6 +38,8 @@ type Instance struct {
 	Prefix  int
 	// UserData is what EC2 hands out, and what Azure's IMDS has as userData.
 	UserData []byte
+	// AccessToken is what Azure's IMDS gives the identity Identity for the audience Audience.
+	AccessToken, Identity, Audience string
 }
 
 // Request is one request that was answered.

@@ -33,6 +33,12 @@ const ovfEnv = `<?xml version="1.0" encoding="utf-8"?>
 </Environment>
 `
 
+// The identity of the nodes, as contracts name it, and the audience that AKS's API servers are.
+const (
+	identity   = "33333333-3333-3333-3333-333333333333"
+	apiServers = "6dae42f8-4368-4678-94ff-3960e28e3630"
+)
+
 // azureUUID is a machine's, in its firmware and in the cloud's metadata.
 func azureUUID(number int) string { return fmt.Sprintf("6f5e4d3c-2b1a-4f5e-8d7c-%012d", number) }
 
@@ -47,6 +53,8 @@ func (l *Lab) azure(ctx context.Context, m Machine, g Guest) (Machine, error) {
 	l.Cloud.SetInstance(fakecloud.Instance{
 		Name: g.Name, ID: id, Type: "Standard_D2s_v5", Region: "eastus",
 		MAC: NodeMAC, Address: NodeAddress, Prefix: prefix, UserData: g.Metadata,
+		// The API server takes it as a bootstrap token: the image's client asks it itself for a certificate.
+		AccessToken: l.Token, Identity: identity, Audience: apiServers,
 	})
 	if g.UserData == nil {
 		return m, nil

@@ -25,8 +25,8 @@ const diskSize = "4G"
 
 // imageInputs are the parts that an image is made of.
 type imageInputs struct {
-	kernel, rootfs, kubernetes, containerd, cni, payload, agent, files, units, base string
-	containerdVersion                                                               string
+	kernel, rootfs, kubernetes, containerd, cni, payload, client, agent, files, units, base string
+	containerdVersion                                                                       string
 }
 
 // Image returns a directory with a node's disk in the shape of a real node image, disk.img: binaries
@@ -47,6 +47,7 @@ func (s *Store) Image(ctx context.Context, agent, runtime string) (string, error
 	}{
 		{&in.kernel, s.Kernel}, {&in.rootfs, s.RootFS}, {&in.kubernetes, s.KubernetesBinaries},
 		{&in.containerd, containerd}, {&in.cni, s.CNI}, {&in.payload, s.Payload},
+		{&in.client, s.BootstrapClient},
 	} {
 		dir, err := part.make(ctx)
 		if err != nil {
@@ -56,7 +57,7 @@ func (s *Store) Image(ctx context.Context, agent, runtime string) (string, error
 	}
 	return s.part(ctx, recipe{
 		name:   "image-containerd" + runtime,
-		inputs: []string{"10", in.kernel, in.rootfs, in.kubernetes, in.containerd, in.cni, in.payload, diskSize},
+		inputs: []string{"10", in.kernel, in.rootfs, in.kubernetes, in.containerd, in.cni, in.payload, in.client, diskSize},
 		files:  []string{in.agent, in.files, in.units, in.base},
 		make:   func(ctx context.Context, dir string) error { return makeImage(ctx, dir, in) },
 	})
@@ -129,6 +130,7 @@ func installBinaries(root string, in imageInputs) ([]components.Component, error
 	list := []struct{ name, version, from, to string }{
 		{"kubelet", Kubernetes, filepath.Join(in.kubernetes, "kubelet"), "/opt/bin/kubelet-" + Kubernetes},
 		{"runc", runc, filepath.Join(root, "usr", "sbin", "runc"), "/usr/bin/runc"},
+		{bootstrapClient, "", filepath.Join(in.client, bootstrapClient), "/opt/bin/" + bootstrapClient},
 		{"slipway-node", "", in.agent, "/opt/slipway/bin/slipway-node"},
 	}
 	for _, name := range containerdBinaries {

@@ -36,6 +36,20 @@ func (s *Store) Payload(ctx context.Context) (string, error) {
 	})
 }
 
+// BootstrapClient returns a directory with what stands in for AKS's client for attested identities.
+func (s *Store) BootstrapClient(ctx context.Context) (string, error) {
+	return s.part(ctx, recipe{
+		name:   bootstrapClient,
+		inputs: []string{"1", runtime.Version()},
+		files:  []string{filepath.Join(s.Repo, "test", "e2e", "cmd", bootstrapClient)},
+		make: func(ctx context.Context, dir string) error {
+			return goBuild(ctx, s.Repo, dir, "", "./test/e2e/cmd/"+bootstrapClient)
+		},
+	})
+}
+
+const bootstrapClient = "aks-secure-tls-bootstrap-client"
+
 // tarFile is a file of a tar archive.
 type tarFile struct {
 	name    string
