@@ -34,7 +34,7 @@ type Manifest struct {
 type Component struct {
 	// Name is "kubelet", "containerd", "runc", ...
 	Name string `json:"name"`
-	// Version is its release, without a leading v: "1.36.3".
+	// Version is its release, without a leading v: "1.36.3". It is empty where nobody has written it down.
 	Version string `json:"version"`
 	// Path is where its binary is.
 	Path string `json:"path"`

@@ -22,11 +22,13 @@ const (
 	Timeout                 = 124 // the provisioning as a whole took too long
 	SwapFailed              = 130 // the swap file could not be made or taken into use
 	TrustFailed             = 161 // certificates could not be added to the machine's store
+	AttestedClientMissing   = 169 // the image has no client for the machine's attested identity
 	SSHDisableFailed        = 172 // the SSH server could not be turned off
 	NodeAddressMissing      = 173 // the machine has no IPv4 address for the rule of the metadata service
 	MangleRuleFailed        = 174 // pods could not be kept from the metadata service by the table mangle
 	FilterRuleFailed        = 175 // pods could not be kept from the metadata service by the table filter
 	SSHKeysFailed           = 178 // the SSH server refuses its configuration
+	AttestedBootstrapFailed = 220 // that client has failed
 	ContractOlder           = 222 // the node has a contract with a higher revision
 	ContractNotFound        = 236 // there is no contract, or it cannot be read
 	ContractInvalid         = 237 // no node can be made from the contract

@@ -87,13 +87,13 @@ func setDefaultPointer[T any](field **T, value T) {
 }
 
 // inferMethod chooses the join method by the credential that is given. A token wins over a
-// certificate, as in AKS's contract, where both may be present.
+// certificate, as in AKS's contract, where both may be present; an attested identity wins over both.
 func inferMethod(j Join) JoinMethod {
 	switch {
-	case !j.BootstrapToken.IsZero():
-		return JoinBootstrapToken
 	case j.Attested != nil:
 		return JoinAttested
+	case !j.BootstrapToken.IsZero():
+		return JoinBootstrapToken
 	case j.ClientCertificate != nil:
 		return JoinClientCertificate
 	case j.Exec != nil:

@@ -82,7 +82,8 @@ const (
 	JoinClientCertificate JoinMethod = "ClientCertificate"
 	// JoinExec runs a client-go credential plug-in.
 	JoinExec JoinMethod = "Exec"
-	// JoinAttested is TLS bootstrapping with the machine's attested identity, by AKS's client.
+	// JoinAttested is TLS bootstrapping with the machine's attested identity, by AKS's client. The node joins with
+	// the bootstrap token, if the contract has one, where the client fails or the image has none.
 	JoinAttested JoinMethod = "Attested"
 	// JoinNone does not join: only what needs no cluster is applied, as when an image is baked.
 	JoinNone JoinMethod = "None"
@@ -92,7 +93,7 @@ const (
 type Join struct {
 	// Method is inferred where empty: the credential that is given decides.
 	Method JoinMethod `json:"method,omitempty"`
-	// BootstrapToken is "abcdef.0123456789abcdef".
+	// BootstrapToken is "abcdef.0123456789abcdef". With the method Attested it is what the node falls back on.
 	BootstrapToken Secret `json:"bootstrapToken,omitzero"`
 	// ClientCertificate is a ready client certificate.
 	ClientCertificate *ClientCertificate `json:"clientCertificate,omitempty"`
@@ -132,12 +133,12 @@ type EnvVar struct {
 
 // AttestedBootstrap configures AKS's secure TLS bootstrapping.
 type AttestedBootstrap struct {
-	// Resource is the audience of the access token.
+	// Resource is the audience of the access token; default AKS's API servers.
 	Resource string `json:"resource,omitempty"`
-	// IdentityID is the user-assigned identity to ask a token for.
+	// IdentityID is the user-assigned identity to ask a token for; default the kubelet's, in azure.json.
 	IdentityID string `json:"identityID,omitempty"`
 	// Timeouts bound the steps of the client, by step: validateKubeconfig, accessToken,
-	// instanceData, nonce, attestedData, credential.
+	// instanceData, nonce, attestedData, credential; default the client's own.
 	Timeouts map[string]Duration `json:"timeouts,omitempty"`
 }
 

@@ -87,18 +87,35 @@ func (v *validator) join(j *Join) {
 	case JoinBootstrapToken:
 		if j.BootstrapToken.IsZero() {
 			v.missing("$.join.bootstrapToken", "is missing, and there is no other credential, so the node could not join")
-		} else if !isBootstrapToken(j.BootstrapToken.Reveal()) {
-			v.vital("$.join.bootstrapToken", fmt.Sprintf("is not a bootstrap token (it has %d characters); use 6 lower case letters or digits, a dot, and 16 more", len(j.BootstrapToken.Reveal())))
+		} else {
+			v.bootstrapToken(j.BootstrapToken)
 		}
 	case JoinClientCertificate:
 		v.clientCertificate(j.ClientCertificate)
 	case JoinExec:
 		v.exec(j.Exec)
+	case JoinAttested:
+		if !j.BootstrapToken.IsZero() {
+			v.bootstrapToken(j.BootstrapToken)
+		}
 	}
 	if j.Attested != nil {
 		for _, step := range slices.Sorted(maps.Keys(j.Attested.Timeouts)) {
-			v.timeout(document.FieldPath("$.join.attested.timeouts", step), j.Attested.Timeouts[step])
+			at := document.FieldPath("$.join.attested.timeouts", step)
+			if !slices.Contains(AttestedSteps, step) {
+				v.vital(at, "is no step of the client; want one of "+strings.Join(AttestedSteps, ", "))
+			}
+			v.timeout(at, j.Attested.Timeouts[step])
 		}
+	}
+}
+
+// AttestedSteps are the steps of the client of [JoinAttested] that have a timeout, in the order in which it does them.
+var AttestedSteps = []string{"validateKubeconfig", "accessToken", "instanceData", "nonce", "attestedData", "credential"}
+
+func (v *validator) bootstrapToken(token Secret) {
+	if !isBootstrapToken(token.Reveal()) {
+		v.vital("$.join.bootstrapToken", fmt.Sprintf("is not a bootstrap token (it has %d characters); use 6 lower case letters or digits, a dot, and 16 more", len(token.Reveal())))
 	}
 }
 

@@ -33,6 +33,7 @@ func (s *Status) bounded(limit int) *Status {
 		left = *s.Omitted
 	}
 	c.Errors = cut(s.Errors, limit, &left.Errors, func(f *Failure) { *f = f.bounded() })
+	c.Warnings = cut(s.Warnings, limit, &left.Warnings, func(f *Failure) { *f = f.bounded() })
 	c.Sources = cut(s.Sources, limit, &left.Sources, func(p *Source) { shortenAll(&p.Name, &p.Result) })
 	c.Problems = cut(gravest(s.Problems, min(limit, MaxProblems)), len(s.Problems), &left.Problems,
 		func(p *nodeconfig.Problem) { shortenAll((*string)(&p.Kind), &p.Path, &p.Reason, &p.Document) })

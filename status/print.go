@@ -139,7 +139,7 @@ func (f *Failure) where() string {
 	return strings.TrimSpace(where)
 }
 
-// furtherFailures writes the failures but the one that the exit code stands for.
+// furtherFailures writes the failures but the one that the exit code stands for, and what the node does without.
 func (r *report) furtherFailures(s *Status) {
 	further := slices.Clone(s.Errors)
 	if s.Error != nil {
@@ -147,16 +147,21 @@ func (r *report) furtherFailures(s *Status) {
 			further = slices.Delete(further, i, i+1)
 		}
 	}
+	var left Omitted
+	if s.Omitted != nil {
+		left = *s.Omitted
+	}
+	r.failures("Also", red, further, left.Errors)
+	r.failures("Without", yellow, s.Warnings, left.Warnings)
+	r.gap = true
+}
+
+func (r *report) failures(label string, c ansi, list []Failure, left int) {
 	var items []string
-	for _, f := range further {
+	for _, f := range list {
 		items = append(items, strings.TrimPrefix(f.where()+": "+f.Message, ": "))
 	}
-	left := 0
-	if s.Omitted != nil {
-		left = s.Omitted.Errors
-	}
-	r.list("Also", red, items, maxFailures, left)
-	r.gap = true
+	r.list(label, c, items, maxFailures, left)
 }
 
 func (r *report) about(s *Status) {

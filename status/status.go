@@ -65,6 +65,8 @@ type Status struct {
 	// Error is the one of Errors that the exit code stands for.
 	Error  *Failure  `json:"error,omitempty"`
 	Errors []Failure `json:"errors,omitempty"`
+	// Warnings are what went wrong and the node does without.
+	Warnings []Failure `json:"warnings,omitempty"`
 
 	AgentVersion string `json:"agentVersion"`
 	Config       Config `json:"config"`
@@ -101,6 +103,7 @@ type Status struct {
 // Omitted counts what was left out of the lists of a status: the document has a size that is always read back.
 type Omitted struct {
 	Errors   int `json:"errors,omitempty"`
+	Warnings int `json:"warnings,omitempty"`
 	Sources  int `json:"sources,omitempty"`
 	Problems int `json:"problems,omitempty"`
 	Changes  int `json:"changes,omitempty"`

@@ -66,7 +66,7 @@ func TestStatusHasABound(t *testing.T) {
 		s := &Status{Outcome: long, CodeName: long, AgentVersion: long, Identity: long, Config: Config{long, long, long, long}}
 		s.Error = &Failure{long, long, long, long, long}
 		for range n {
-			s.Errors = append(s.Errors, *s.Error)
+			s.Errors, s.Warnings = append(s.Errors, *s.Error), append(s.Warnings, *s.Error)
 			s.Sources = append(s.Sources, Source{Name: long, Result: long})
 			s.Problems = append(s.Problems, nodeconfig.Problem{Kind: nodeconfig.ProblemKind(long), Path: long, Reason: long})
 			s.Changes = append(s.Changes, Change{long, Action(long)})
@@ -86,10 +86,10 @@ func TestStatusHasABound(t *testing.T) {
 			left = *back.Omitted
 		}
 		all := Omitted{
-			Errors: len(back.Errors) + left.Errors, Sources: len(back.Sources) + left.Sources, Problems: len(back.Problems) + left.Problems,
+			Errors: len(back.Errors) + left.Errors, Warnings: len(back.Warnings) + left.Warnings, Sources: len(back.Sources) + left.Sources, Problems: len(back.Problems) + left.Problems,
 			Changes: len(back.Changes) + left.Changes, Steps: len(back.Steps) + left.Steps, Skipped: len(back.Skipped) + left.Skipped,
 		}
-		if all != (Omitted{n, n, n, n, n, n}) {
+		if all != (Omitted{n, n, n, n, n, n, n}) {
 			t.Errorf("%d: accounted for are %+v", n, all)
 		}
 		second, err := back.Marshal()

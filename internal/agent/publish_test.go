@@ -70,7 +70,7 @@ func deliveries(t *testing.T) []delivered {
 			"network_config": "x", "vm_size": 4, "custom_linux_os_config": map[string]any{"sysctl_config": map[string]any{"net_core_somaxconn": "many"}},
 		})), place: aksPlace},
 		{name: "a method that this version does not have", path: nativeContract,
-			content: strings.Replace(minimal, "join:", "join:\n  method: Attested", 1), place: nativePlace, code: exitcode.ContractInvalid, says: "$.join.attested"},
+			content: strings.Replace(minimal, "join:", "join:\n  method: Attested", 1), place: nativePlace, code: exitcode.ContractInvalid, says: "$.join.method"},
 	}
 }
 

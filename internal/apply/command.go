@@ -72,6 +72,10 @@ func bringCheck(r *run, ctx context.Context, n *node, _ Action) error {
 			r.skipped(n.ID())
 			return nil
 		}
+		if err != nil && c.Advisory && ctx.Err() != context.Canceled {
+			r.advised(failed(n.Resource, err))
+			return nil
+		}
 		if err == nil {
 			r.unchanged()
 		}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -95,6 +96,8 @@ type Report struct {
 	// Skipped are the resources that were not tried: what they require failed, or the host is a
 	// directory and cannot be asked.
 	Skipped []resource.ID
+	// Advice are the advisory checks that failed, each an *Error.
+	Advice []error
 	// Steps are in the order in which they began.
 	Steps []Step
 	// Critical are the names of the steps that the run as a whole waited for, in order; none where nothing
@@ -223,15 +226,33 @@ func (r *run) reload(ctx context.Context) error {
 			units = append(units, spec.Unit)
 		}
 	}
-	slices.Sort(units)
-	// No unit shows that systemd's own configuration has changed.
-	if !slices.ContainsFunc(r.intent.Paths, func(path string) bool { return strings.HasPrefix(path, managerDir) }) {
+	// No unit shows that systemd's own configuration has changed, nor that it is to pull in another unit.
+	unseen := func(path string) bool {
+		return strings.HasPrefix(path, managerDir) || slices.Contains(units, pulling(path))
+	}
+	if !slices.ContainsFunc(r.intent.Paths, unseen) {
+		for _, res := range r.plan.Resources {
+			if link, ok := res.Spec.(*resource.Symlink); ok && slices.Contains(units, pulling(link.Path)) {
+				units = append(units, path.Base(link.Path)) // its start is part of the other's
+			}
+		}
+		slices.Sort(units)
 		needed, err := r.Host.NeedReload(ctx, slices.Compact(units))
 		if err != nil || !needed {
 			return err
 		}
 	}
 	return r.step("daemon-reload", func() error { return r.Host.ReloadUnits(ctx) })
+}
+
+// pulling is the unit that pulls another one in, by the link that says so (systemd.unit(5), ".wants/"); empty where the path
+// is none.
+func pulling(link string) string {
+	unit, ok := strings.CutSuffix(path.Base(path.Dir(link)), ".wants")
+	if !ok || path.Dir(path.Dir(link)) != resource.UnitDir {
+		return ""
+	}
+	return unit
 }
 
 // compared finds out what must be done, and in which order, and changes nothing.

@@ -35,6 +35,12 @@ func (r *run) skipped(id resource.ID) {
 	r.record(func(rep *Report) { rep.Skipped = append(rep.Skipped, id) })
 }
 
+// advised notes what the node does without.
+func (r *run) advised(err error) {
+	r.Log.Warn("the node goes on without it", "error", err)
+	r.record(func(rep *Report) { rep.Advice = append(rep.Advice, err) })
+}
+
 func (r *run) printed(output []byte) {
 	r.record(func(rep *Report) { rep.Output = append(rep.Output, output...) })
 }

@@ -1,6 +1,7 @@
 package apply_test
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"testing"
@@ -157,6 +158,33 @@ func TestUnits(t *testing.T) {
 		}
 		if c.planned {
 			converged(t, m, p)
+		}
+	}
+}
+
+// unaware is a host whose systemd sees no change of any unit.
+type unaware struct{ *memory }
+
+func (unaware) NeedReload(context.Context, []string) (bool, error) { return false, nil }
+
+// systemd does not notice that a unit is to pull in another one, so it is told.
+func TestPullingIsNoticed(t *testing.T) {
+	const units = resource.UnitDir + "/"
+	link := func(path string) resource.Resource {
+		return resource.Resource{Effects: resource.Restarting("kubelet.service"), Spec: &resource.Symlink{Path: path, Target: units + "client.service"}}
+	}
+	for path, want := range map[string]bool{
+		units + "kubelet.service.wants/client.service":     true,
+		units + "multi-user.target.wants/client.service":   false, // nothing starts it now
+		units + "other.service.wants/client.service":       false,
+		"/etc/elsewhere/kubelet.service.wants/client.link": false,
+	} {
+		m := newMemory()
+		applied(t, m, with(started("kubelet.service")))
+		m.forget()
+		applied(t, unaware{m}, with(link(path), started("kubelet.service")))
+		if got := slices.Contains(m.changed(), "reload"); got != want {
+			t.Errorf("%s: reloaded: %v", path, got)
 		}
 	}
 }

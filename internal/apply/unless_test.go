@@ -2,8 +2,10 @@ package apply_test
 
 import (
 	"context"
+	"errors"
 	"testing"
 
+	"github.com/slipway-dev/slipway/internal/apply"
 	"github.com/slipway-dev/slipway/internal/resource"
 )
 
@@ -24,5 +26,22 @@ func TestCheckUnless(t *testing.T) {
 		if running := m.units["kubelet.service"] != nil; running != joined {
 			t.Errorf("joined %v: kubelet runs: %v", joined, running)
 		}
+	}
+}
+
+// What the node does without fails nothing, holds up nothing, and is reported.
+func TestCheckAdvisory(t *testing.T) {
+	m := newMemory()
+	m.probe = func(context.Context, *resource.Check) error { return errInjected }
+	check := resource.Resource{Spec: &resource.Check{Label: "client", Advisory: true}, ExitCode: 220}
+	report := applied(t, m, with(check, started("kubelet.service", check.ID())))
+	if m.units["kubelet.service"] == nil {
+		t.Error("the kubelet does not run")
+	}
+	if len(report.Advice) != 1 || len(report.Skipped) > 0 {
+		t.Fatalf("%+v", report)
+	}
+	if failed, ok := errors.AsType[*apply.Error](report.Advice[0]); !ok || failed.Resource != check.ID() || failed.ExitCode != 220 || !errors.Is(failed, errInjected) {
+		t.Errorf("%v", report.Advice)
 	}
 }

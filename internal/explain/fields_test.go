@@ -15,7 +15,6 @@ import (
 	"github.com/slipway-dev/slipway/examples"
 	"github.com/slipway-dev/slipway/internal/cli"
 	"github.com/slipway-dev/slipway/internal/compile"
-	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/nodeconfig"
 	"github.com/slipway-dev/slipway/nodeconfig/dialect"
@@ -308,15 +307,6 @@ func ends(all []Dependent) string {
 	return text
 }
 
-// above is the innermost value that has the values at all paths in it.
-func above(paths []string) string {
-	at := paths[0]
-	for slices.ContainsFunc(paths, func(path string) bool { return !document.Within(path, at) }) {
-		at = at[:strings.LastIndexAny(at, ".[")]
-	}
-	return at
-}
-
 // becomesIn names the fields of the NodeConfig that a field of another dialect becomes.
 func becomesIn(e *experiment, x *Explanation) string {
 	if e.dialect == dialect.Native || len(x.Becomes) == 0 {
@@ -325,9 +315,6 @@ func becomesIn(e *experiment, x *Explanation) string {
 	var paths []string
 	for _, b := range x.Becomes {
 		paths = append(paths, b.Path)
-	}
-	if len(paths) > mostNamed { // the fields of a map's values
-		paths = []string{above(paths)}
 	}
 	return "becomes " + cli.List(quoted(paths), "and")
 }

@@ -145,6 +145,9 @@ var versioned = []struct{ name, dir, prefix string }{
 	{"kubelet", "/opt/bin", "kubelet-"},
 }
 
+// unversioned are programs in the same directories whose version is of no interest.
+var unversioned = []string{"aks-secure-tls-bootstrap-client"}
+
 // components reads the image's manifest, and looks for itself where that is silent.
 func (g gatherer) components() []components.Component {
 	manifest, _ := components.Parse(g.read(components.Path))
@@ -155,10 +158,13 @@ func (g gatherer) components() []components.Component {
 			if version, ok := strings.CutPrefix(name, v.prefix); ok && version != "" && !listed(found, v.name, version) {
 				found = append(found, components.Component{Name: v.name, Version: version, Path: v.dir + "/" + name})
 			}
+			if slices.Contains(unversioned, name) && !named(found, name) {
+				found = append(found, components.Component{Name: name, Path: v.dir + "/" + name})
+			}
 		}
 	}
 	for _, b := range binaries {
-		if slices.ContainsFunc(found, func(c components.Component) bool { return c.Name == b.name }) {
+		if named(found, b.name) {
 			continue
 		}
 		for _, path := range b.paths {
@@ -169,6 +175,10 @@ func (g gatherer) components() []components.Component {
 		}
 	}
 	return found
+}
+
+func named(found []components.Component, name string) bool {
+	return slices.ContainsFunc(found, func(c components.Component) bool { return c.Name == name })
 }
 
 func listed(found []components.Component, name, version string) bool {

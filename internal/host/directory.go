@@ -1,6 +1,7 @@
 package host
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"os"
@@ -191,12 +192,38 @@ func (d *Directory) Probe(ctx context.Context, check *resource.Check) error {
 	}
 	state, err := d.UnitState(ctx, check.UnitActive)
 	if err == nil && state.ActiveState != "active" {
+		if pulled, pullErr := d.pulled(ctx, check.UnitActive); pulled || pullErr != nil {
+			return cmp.Or(pullErr, apply.ErrNotProbed)
+		}
 		err = errors.New("was never started")
 	}
 	if err != nil {
 		return &apply.CheckError{Cause: resource.CauseUnit, Endpoint: check.UnitActive, Err: err}
 	}
 	return nil
+}
+
+// pulled reports whether a unit that was started pulls in another one, which no record names then (systemd.unit(5),
+// ".wants/").
+func (d *Directory) pulled(ctx context.Context, unit string) (bool, error) {
+	actions, err := d.actions()
+	if err != nil {
+		return false, err
+	}
+	for _, a := range actions {
+		if a.Unit == "" {
+			continue
+		}
+		link, err := d.Stat(resource.UnitDir + "/" + a.Unit + ".wants/" + unit)
+		if err != nil || link.Kind == apply.Absent {
+			continue // whatever is in its place is no link
+		}
+		state, err := d.UnitState(ctx, a.Unit)
+		if err != nil || state.ActiveState == "active" {
+			return err == nil, err
+		}
+	}
+	return false, nil
 }
 
 // BootTimes are all zero: a directory does not boot.

@@ -91,7 +91,8 @@ func TestDirectoryRecords(t *testing.T) {
 }
 
 func TestDirectoryProbe(t *testing.T) {
-	d := openDirectory(t, t.TempDir())
+	root := t.TempDir()
+	d := openDirectory(t, root)
 	for _, check := range []*resource.Check{{PathExists: "/"}, {APIServer: &resource.APIServer{}}} {
 		if err := d.Probe(t.Context(), check); !errors.Is(err, apply.ErrNotProbed) {
 			t.Errorf("got %v", err)
@@ -101,6 +102,22 @@ func TestDirectoryProbe(t *testing.T) {
 	var checkErr *apply.CheckError
 	if !errors.As(err, &checkErr) || checkErr.Cause != resource.CauseUnit || checkErr.Endpoint != "kubelet.service" {
 		t.Errorf("got %v", err)
+	}
+	// What another unit pulls in is in no record.
+	client := &resource.Check{UnitActive: "client.service"}
+	must(t, d.StartUnit(t.Context(), "kubelet.service"))
+	if err := d.Probe(t.Context(), client); !errors.As(err, &checkErr) {
+		t.Errorf("nothing pulls it in: %v", err)
+	}
+	wants := filepath.Join(root, "etc/systemd/system/kubelet.service.wants")
+	must(t, os.MkdirAll(wants, 0o755))
+	must(t, os.Symlink("/etc/systemd/system/client.service", filepath.Join(wants, "client.service")))
+	if err := d.Probe(t.Context(), client); !errors.Is(err, apply.ErrNotProbed) {
+		t.Errorf("the kubelet pulls it in: %v", err)
+	}
+	must(t, d.StopUnit(t.Context(), "kubelet.service"))
+	if err := d.Probe(t.Context(), client); !errors.As(err, &checkErr) {
+		t.Errorf("the kubelet was stopped: %v", err)
 	}
 	if times, err := d.BootTimes(t.Context()); err != nil || times != (BootTimes{}) {
 		t.Errorf("got %v, %v", times, err)

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/slipway-dev/slipway/exitcode"
 	"github.com/slipway-dev/slipway/internal/apply"
@@ -46,5 +47,28 @@ func TestSeveralFailures(t *testing.T) {
 	}
 	if text := Text(err); strings.Contains(text, "\n") || strings.Count(text, "; ") != 3 {
 		t.Errorf("the text is %q", text)
+	}
+}
+
+// What the node does without is a warning of a success, and one more error of a failure.
+func TestAdvice(t *testing.T) {
+	t.Parallel()
+	advised := &apply.Error{Resource: "Check:client", ExitCode: exitcode.AttestedBootstrapFailed,
+		Err: &apply.CheckError{Cause: "unit", Endpoint: "client.service", Err: errors.New("is failed")}}
+	for _, err := range []error{nil, &apply.Error{Resource: "Check:token", ExitCode: exitcode.APIServerUnreachable, Err: syscall.EIO}} {
+		var a Account
+		a.Applied(&apply.Report{Advice: []error{advised}})
+		r := a.Conclude(err, time.Time{}, func(code int) int { return code })
+		s := r.Status
+		if err == nil {
+			if s.ExitCode != 0 || len(s.Errors) > 0 || len(s.Warnings) != 1 || s.Warnings[0].Endpoint != "client.service" || r.Text != "" {
+				t.Errorf("a success: %+v", s)
+			}
+			continue
+		}
+		if s.ExitCode != exitcode.APIServerUnreachable || s.Error.Resource != "Check:token" || len(s.Errors) != 2 || len(s.Warnings) > 0 ||
+			!strings.HasSuffix(r.Text, "client.service (unit): is failed") {
+			t.Errorf("a failure: %+v, %s", s, r.Text)
+		}
 	}
 }

@@ -65,6 +65,9 @@ func (a *Account) Applied(report *apply.Report) {
 	if report.Critical != nil {
 		s.CriticalPath = a.critical(report.Critical)
 	}
+	for _, err := range report.Advice {
+		s.Warnings = append(s.Warnings, failures(err, Code(err))...)
+	}
 	for _, id := range report.Skipped {
 		s.Skipped = append(s.Skipped, string(id))
 	}
@@ -102,7 +105,8 @@ func (a *Account) Conclude(err error, at time.Time, published func(code int) int
 	if err != nil {
 		code := Code(err)
 		s.Outcome, s.ExitCode = status.OutcomeFailure, published(code)
-		s.Errors = failures(err, code)
+		s.Errors = append(failures(err, code), s.Warnings...) // the node did not do without, after all
+		s.Warnings = nil
 		s.Error = &s.Errors[0]
 		r.Text = text(err, s.Errors)
 	}

@@ -34,16 +34,30 @@ func planAPIServer(in *input, out *output) {
 			CertificateAuthority: c.Cluster.CertificateAuthority,
 		},
 	}
-	if c.Join.Method == nodeconfig.JoinBootstrapToken {
+	// A node that has joined has a certificate of its own; the token may have expired since, and an
+	// API server that is away is the kubelet's to wait for.
+	check.Unless = in.certificate
+	if in.method == nodeconfig.JoinBootstrapToken {
 		check.APIServer.Token = c.Join.BootstrapToken
-		// A node that has joined has a certificate of its own; the token may have expired since, and an
-		// API server that is away is the kubelet's to wait for.
-		check.Unless = in.certificate
 	}
 	out.add(resource.Resource{
 		Phase:    resource.Join,
 		ExitCode: exitcode.APIServerUnreachable,
 		Reason:   "the API server answers at its name, with trusted TLS, and accepts the node's credential",
 		Spec:     check,
+	})
+	if !in.fallsBack() {
+		return
+	}
+	// The token is of interest only when the kubelet starts with it, because it got no certificate before.
+	fallback, server := *check, *check.APIServer
+	server.Token = c.Join.BootstrapToken
+	fallback.Label, fallback.APIServer = "api-server-token", &server
+	out.add(resource.Resource{
+		Phase:    resource.Join,
+		Requires: []resource.ID{resource.IDOf(&resource.Unit{Unit: kubeletUnit})},
+		ExitCode: exitcode.APIServerUnreachable,
+		Reason:   "the API server accepts the token that the node falls back on",
+		Spec:     &fallback,
 	})
 }

@@ -25,6 +25,7 @@ type concern struct {
 var concerns = []*concern{
 	&access,
 	&apiServer,
+	&attested,
 	&authority,
 	&azure,
 	&cni,
@@ -71,7 +72,13 @@ type input struct {
 	// schema is how the machine's containerd spells its configuration, driver its cgroup driver.
 	schema criSchema
 	driver string
-	// certificate is where the kubelet keeps the certificate that it gets for its bootstrap token; empty for none.
+	// method is how the node joins; the contract's may not be possible on the machine.
+	method nodeconfig.JoinMethod
+	// client is the program that gets the node its certificate for its machine's attested identity; empty where there is
+	// none.
+	client string
+	// certificate is where the kubelet keeps the certificate that it gets for its bootstrap token, or that the client
+	// gets for it; empty for none.
 	certificate string
 	// credentialConfig is where the image credential provider's configuration is; empty for none. misplaced says why
 	// that is not where the contract wants it.
@@ -87,7 +94,9 @@ func newInput(c *nodeconfig.NodeConfig, f facts.Facts) *input {
 		schema: criSchemas[containerdMajor(c, f)],
 	}
 	in.driver = runtimeDriver(c, in.schema)
-	if c.Join.Method == nodeconfig.JoinBootstrapToken {
+	in.client = attestedClient(in)
+	in.method = joinMethod(c, in.client)
+	if in.method == nodeconfig.JoinBootstrapToken || in.method == nodeconfig.JoinAttested {
 		in.certificate = retiringCertificate(c.Kubelet)
 	}
 	in.credentialConfig, in.misplaced = credentialConfig(c.Kubelet, &in.family.Paths)

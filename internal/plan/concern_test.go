@@ -197,21 +197,43 @@ var further = map[string][]func(c *nodeconfig.NodeConfig, with bool){
 		if with {
 			c.Cluster.Server = "https://other.example:6443"
 		}
-	}},
+	}, attestedWith(func(c *nodeconfig.NodeConfig) { c.Cluster.Server = "https://other.example" })},
 	"$.components.artifacts.containerd.version": {func(c *nodeconfig.NodeConfig, with bool) {
 		if with {
 			c.Components.Artifacts = map[string]nodeconfig.Artifact{"containerd": {Version: "1.7.1"}}
 		}
 	}},
-	"$.join.attested": {func(c *nodeconfig.NodeConfig, with bool) {
-		if with {
-			c.Join.Attested = &nodeconfig.AttestedBootstrap{}
-		}
-	}},
-	"$.kubelet.config": {swapWith(func(k *nodeconfig.Kubelet) { k.Config = map[string]any{"failSwapOn": false} }), field("volumePluginDir", "/opt/plugins"), field("healthzPort", json.Number("1")), field("serverTLSBootstrap", true)},
-	"$.kubelet.flags":  {swapWith(func(k *nodeconfig.Kubelet) { k.Flags = []nodeconfig.Flag{{Name: "fail-swap-on", Value: "false"}} }), flag("cert-dir", "/opt/pki"), flag("cgroup-driver", "other"), flag("healthz-port", "1"), flag("cloud-config", "/x")},
+	"$.join.attested": {
+		func(c *nodeconfig.NodeConfig, with bool) {
+			if with {
+				c.Join.Attested = &nodeconfig.AttestedBootstrap{}
+			}
+		},
+		attestedWith(func(c *nodeconfig.NodeConfig) { c.Join.Attested = &nodeconfig.AttestedBootstrap{Resource: "x"} }),
+	},
+	"$.join.bootstrapToken": {attestedWith(func(c *nodeconfig.NodeConfig) { c.Join.BootstrapToken = nodeconfig.Secret{} })},
+	"$.kubelet.config":      {swapWith(func(k *nodeconfig.Kubelet) { k.Config = map[string]any{"failSwapOn": false} }), field("volumePluginDir", "/opt/plugins"), field("healthzPort", json.Number("1")), field("serverTLSBootstrap", true)},
+	"$.kubelet.flags": {swapWith(func(k *nodeconfig.Kubelet) { k.Flags = []nodeconfig.Flag{{Name: "fail-swap-on", Value: "false"}} }), flag("cert-dir", "/opt/pki"), flag("cgroup-driver", "other"), flag("healthz-port", "1"), flag("cloud-config", "/x"),
+		attestedWith(func(c *nodeconfig.NodeConfig) { c.Kubelet.Flags = []nodeconfig.Flag{{Name: "cert-dir", Value: "/x"}} })},
 	"$.kubelet.taints": {taints},
 	"$.network.policy": {policy("azure", "calico"), policy("kubenet", "calico")},
+}
+
+// attestedWith changes a node that joins with its attested identity.
+func attestedWith(edit func(*nodeconfig.NodeConfig)) func(*nodeconfig.NodeConfig, bool) {
+	return func(c *nodeconfig.NodeConfig, with bool) {
+		attestable(c)
+		if with {
+			edit(c)
+		}
+	}
+}
+
+// attestable makes a node one that joins with its attested identity.
+func attestable(c *nodeconfig.NodeConfig) {
+	c.Components.Layout, c.Join.Method, c.Cluster.Server = nodeconfig.LayoutAKS, nodeconfig.JoinAttested, "https://api.example"
+	c.Cloud.Azure = &nodeconfig.Azure{}
+	nodeconfig.Default(c)
 }
 
 // swapWith changes the kubelet of a node that has swap.

@@ -14,30 +14,24 @@ var credentials = concern{
 	joins: true,
 	reads: []string{
 		"$.cluster.server",
+		"$.join.attested",
 		"$.join.bootstrapToken",
 		"$.join.clientCertificate",
 		"$.join.exec",
 		"$.kubelet.flags",
 	},
-	declines: []string{"$.join.attested"},
-	plan:     planCredentials,
+	plan: planCredentials,
 }
 
 func planCredentials(in *input, out *output) {
-	unusedCredentials(in.config.Join, out)
-	if j := in.config.Join; j.Attested != nil || j.Method == nodeconfig.JoinAttested {
-		p := notApplied("$.join.attested")
-		if p.Fatal = j.Method == nodeconfig.JoinAttested; p.Fatal { // there is no other way
-			p.Reason += "; give the node a token or a client certificate"
-		} else {
-			p.Reason += "; the node joins with its other credential"
-		}
-		out.report(p)
-	}
+	unusedCredentials(in, out)
 	flags := "--kubeconfig=" + in.family.Paths.Kubeconfig
 	entries := in.family.Kubelet.Entries
-	switch j := in.config.Join; j.Method {
-	case nodeconfig.JoinBootstrapToken:
+	switch j := in.config.Join; in.method {
+	case nodeconfig.JoinBootstrapToken, nodeconfig.JoinAttested:
+		if in.method == nodeconfig.JoinAttested && !in.fallsBack() {
+			break // there is nothing before the client has got it
+		}
 		user := fieldsOf("token", j.BootstrapToken.Reveal())
 		own := retireCredential(in, out)
 		out.add(resource.Resource{
@@ -66,14 +60,16 @@ func planCredentials(in *input, out *output) {
 }
 
 // unusedCredentials reports what the contract gives to join with, and the node's method does not use.
-func unusedCredentials(j nodeconfig.Join, out *output) {
+func unusedCredentials(in *input, out *output) {
+	j := in.config.Join
 	pair := cmp.Or(j.ClientCertificate, &nodeconfig.ClientCertificate{})
 	for _, credential := range []struct {
 		path  string
 		of    nodeconfig.JoinMethod
 		given bool
 	}{
-		{"$.join.bootstrapToken", nodeconfig.JoinBootstrapToken, !j.BootstrapToken.IsZero()},
+		{"$.join.bootstrapToken", nodeconfig.JoinBootstrapToken, !j.BootstrapToken.IsZero() && j.Method != nodeconfig.JoinAttested},
+		{"$.join.attested", nodeconfig.JoinAttested, j.Attested != nil},
 		{"$.join.clientCertificate.certificate", nodeconfig.JoinClientCertificate, pair.Certificate != ""},
 		{"$.join.clientCertificate.key", nodeconfig.JoinClientCertificate, !pair.Key.IsZero()},
 		{"$.join.exec", nodeconfig.JoinExec, j.Exec != nil},

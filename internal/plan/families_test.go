@@ -40,7 +40,7 @@ func terms(p *profile.Profile) []string {
 			all = append(all, v.String())
 		}
 	}
-	for _, group := range []any{p.Paths, p.Kubelet, p.Runtime.Names, p.Runtime.Forward, p.Runtime.Limits, p.Sources} {
+	for _, group := range []any{p.Paths, p.Kubelet, p.Attested, p.Runtime.Names, p.Runtime.Forward, p.Runtime.Limits, p.Sources} {
 		walk(reflect.ValueOf(group))
 	}
 	return slices.DeleteFunc(all, func(s string) bool { return len(s) < 5 }) // "true", "runc"

@@ -151,7 +151,7 @@ func kubeletSetting(k nodeconfig.Kubelet, flag, field, otherwise string) string 
 func kubeletCredentials(c *nodeconfig.NodeConfig) []resource.KeyPair {
 	own := resource.KeyPair{Certificate: ownCertificate(c.Kubelet)}
 	switch c.Join.Method {
-	case nodeconfig.JoinBootstrapToken:
+	case nodeconfig.JoinBootstrapToken, nodeconfig.JoinAttested:
 		return []resource.KeyPair{own}
 	case nodeconfig.JoinClientCertificate:
 		l := profile.Of(c.Components.Layout).Paths

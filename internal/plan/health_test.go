@@ -99,7 +99,7 @@ func TestHealthByJoinMethod(t *testing.T) {
 	}{
 		{nodeconfig.JoinNone, false, nil},
 		{nodeconfig.JoinExec, true, nil},
-		{nodeconfig.JoinAttested, true, nil},
+		{nodeconfig.JoinAttested, true, []resource.KeyPair{{Certificate: current}}},
 		{nodeconfig.JoinBootstrapToken, true, []resource.KeyPair{{Certificate: current}}},
 		{nodeconfig.JoinClientCertificate, true, []resource.KeyPair{
 			{Certificate: current},

@@ -19,7 +19,7 @@ const VersionPath = "$.cluster.kubernetesVersion"
 var needed = []string{"containerd", "kubelet"}
 
 // artifactComponents are the components by the artifacts that bring them, where the names differ.
-var artifactComponents = map[string]string{"kubernetes": "kubelet"}
+var artifactComponents = map[string]string{"kubernetes": "kubelet", "bootstrap-client": "aks-secure-tls-bootstrap-client"}
 
 // installed compares the versions that the contract states with those of the machine. The contract changes no
 // component, but for a kubelet of which the image holds several: with any other version than the one that is

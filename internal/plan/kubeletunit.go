@@ -163,7 +163,7 @@ func planKubeletStart(in *input, out *output) {
 	}
 	out.add(resource.Resource{
 		Phase:    resource.Join,
-		Requires: []resource.ID{resource.IDOf(unit)},
+		Requires: []resource.ID{resource.IDOf(unit), joinedGroup.all()},
 		ExitCode: exitcode.KubeletStartFailed,
 		Reason:   "the kubelet accepts its settings and keeps running",
 		Spec: &resource.Check{

@@ -35,10 +35,12 @@ const (
 	kubeletGroup group = "group of what precedes the kubelet"
 	// trustGroup is what makes programs trust the contract's certificates.
 	trustGroup group = "group of the trusted certificates"
+	// joinedGroup are the checks without which a kubelet that has started cannot run.
+	joinedGroup group = "group of what a started kubelet needs"
 )
 
 // groups are all there are; one may be empty.
-var groups = []group{kernelGroup, imageGroup, kubeletGroup, trustGroup}
+var groups = []group{kernelGroup, imageGroup, kubeletGroup, trustGroup, joinedGroup}
 
 // all is how a resource requires a group.
 func (g group) all() resource.ID { return resource.ID(g) }

@@ -57,14 +57,14 @@ func probePath(ctx context.Context, files *rootfs.Tree, path string) error {
 
 // probeUnit waits until a unit is active, and for as long as it must stay so.
 func probeUnit(ctx context.Context, units *systemd.Manager, check *resource.Check) error {
-	err := units.WaitActive(ctx, check.UnitActive)
+	err := becomesActive(ctx, units, check)
 	if err == nil && check.Steady > 0 {
 		err = staysActive(ctx, units, check)
 	}
 	if err == nil {
 		return nil
 	}
-	if !errors.Is(err, errUnsettled) {
+	if _, has := errors.AsType[*systemd.UnitError](err); !has && !errors.Is(err, errUnsettled) {
 		err = units.WithLog(ctx, check.UnitActive, err)
 	}
 	return &apply.CheckError{Cause: resource.CauseUnit, Endpoint: check.UnitActive, Err: err}

@@ -17,6 +17,48 @@ const steadyInterval = 500 * time.Millisecond
 // errUnsettled is that of a unit of which too little is seen to tell: its journal would have no more to say.
 var errUnsettled = errors.New("is active, but was not seen to stay active")
 
+// becomesActive waits until a unit is active. One that may fail, because whatever pulls it in does so again, has failed
+// when that has happened more often than the check allows, or when nothing else has come of it in time. Its error has
+// what the unit wrote when it failed, the last time that this could be read: by now it may run again, with nothing written.
+func becomesActive(ctx context.Context, units *systemd.Manager, check *resource.Check) error {
+	unit, fails, last := check.UnitActive, 0, ""
+	var lines []string
+	for {
+		err := units.WaitActive(ctx, unit)
+		if err == nil || check.Restarts == 0 || check.Steady > 0 {
+			return err
+		}
+		if ctx.Err() == nil {
+			start, err := units.LastStart(ctx, unit)
+			if err != nil {
+				return err
+			}
+			if start.Invocation != last {
+				fails, last = fails+1, start.Invocation
+				if wrote, err := units.Log(ctx, unit); err == nil && len(wrote) > 0 {
+					lines = wrote
+				}
+			}
+		}
+		switch {
+		case fails > check.Restarts:
+			return withLines(unit, lines, fmt.Errorf("has failed %d times: %w", fails, err))
+		case !sleep(ctx, steadyInterval) && fails > 0:
+			return withLines(unit, lines, fmt.Errorf("has failed %d times, and is not seen to succeed", fails)) // not for want of time
+		case ctx.Err() != nil:
+			return err
+		}
+	}
+}
+
+// withLines adds what a unit wrote to an error, if that is anything.
+func withLines(unit string, lines []string, err error) error {
+	if len(lines) == 0 {
+		return err
+	}
+	return &systemd.UnitError{Unit: unit, Lines: lines, Err: err}
+}
+
 // staysActive watches a unit that is active until it has been so for a time, in one piece, or says that it
 // is well. It returns an error, which says how the unit is, as soon as it has ended more often than the
 // check allows.

@@ -2,8 +2,10 @@ package probe
 
 import (
 	"cmp"
+	"context"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -101,6 +103,71 @@ func TestProbeSteady(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A unit that something else pulls in again where it fails: it succeeds in the end, or has failed too often.
+func TestProbePulled(t *testing.T) {
+	const unit = "client.service"
+	runs := func(after time.Duration, invocation byte) look {
+		return look{after: after, invocation: invocation, state: "activating", sub: "start"}
+	}
+	fails := func(after time.Duration, invocation byte) look {
+		return look{after: after, invocation: invocation, state: "failed", sub: "failed"}
+	}
+	done := look{after: 5 * time.Second, invocation: 3, state: "active", sub: "exited"}
+	for name, c := range map[string]struct {
+		looks    []look
+		restarts int
+		err      string
+	}{
+		"succeeds":                    {looks: []look{done}, restarts: 2},
+		"succeeds in the end":         {looks: []look{fails(0, 1), runs(2*time.Second, 2), fails(3*time.Second, 2), runs(4*time.Second, 3), done}, restarts: 2},
+		"fails, and may not":          {looks: []look{fails(0, 1), done}, err: "is failed"},
+		"fails too often":             {looks: []look{fails(0, 1), runs(2*time.Second, 2), fails(3*time.Second, 2), done}, restarts: 1, err: "has failed 2 times: is failed"},
+		"fails, and nothing comes":    {looks: []look{fails(0, 1)}, restarts: 2, err: "has failed 1 times, and is not seen to succeed"},
+		"fails, and does not end":     {looks: []look{fails(0, 1), runs(2*time.Second, 2)}, restarts: 2, err: "has failed 1 times, and is not seen to succeed"},
+		"has not ended in time":       {looks: []look{runs(0, 1)}, restarts: 2, err: "is activating (start): context deadline exceeded"},
+		"is one failure at all looks": {looks: []look{fails(0, 1), fails(time.Second, 1), fails(2*time.Second, 1), done}, restarts: 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				conn := hosttest.NewBus()
+				show(t, conn, unit, c.looks[0])
+				for _, l := range c.looks[1:] {
+					time.AfterFunc(l.after, func() { show(t, conn, unit, l) })
+				}
+				err := Wait(t.Context(), nil, hosttest.Systemd(conn),
+					&resource.Check{UnitActive: unit, Timeout: resource.Duration(20 * time.Second), Restarts: c.restarts})
+				if c.err == "" {
+					must(t, err)
+					return
+				}
+				wantError(t, err, unit, c.err)
+			})
+		})
+	}
+}
+
+// What a unit wrote when it failed is kept, also if nothing can be read when it has failed too often.
+func TestProbePulledSays(t *testing.T) {
+	const unit = "client.service"
+	synctest.Test(t, func(t *testing.T) {
+		conn, asked := hosttest.NewBus(), 0
+		show(t, conn, unit, look{invocation: 1, state: "failed"})
+		time.AfterFunc(2*time.Second, func() { show(t, conn, unit, look{invocation: 2, state: "failed"}) })
+		units := hosttest.Journalled(func(_ context.Context, _ time.Duration, args ...string) ([]byte, bool, error) {
+			if slices.Contains(args, "--sync") {
+				return nil, false, nil
+			}
+			if asked++; asked > 1 {
+				return nil, false, context.DeadlineExceeded
+			}
+			return []byte("no token\n"), false, nil
+		}, conn)
+		err := Wait(t.Context(), nil, units, &resource.Check{UnitActive: unit, Timeout: resource.Duration(20 * time.Second), Restarts: 1})
+		wantError(t, err, unit, "has failed 2 times: is failed; last lines: no token")
+	})
 }
 
 // wellServer answers with these statuses, and then that it is well.

@@ -53,6 +53,17 @@ var aks = Profile{
 		ServingLabels: map[string]string{"kubernetes.azure.com/kubelet-serving-ca": "cluster"},
 		Entries:       Entries{Cluster: "localcluster", Context: "localclustercontext", BootstrapContext: "bootstrap-context"},
 	},
+	Attested: Attested{
+		Client:      "/opt/bin/aks-secure-tls-bootstrap-client",
+		Unit:        "secure-tls-bootstrap.service",
+		DropIn:      DropIn{"10-securetlsbootstrap.conf", "AKS: 10-securetlsbootstrap.conf"},
+		Environment: "/etc/default/secure-tls-bootstrap",
+		Flags:       "BOOTSTRAP_FLAGS",
+		CustomCloud: "AZURE_ENVIRONMENT_FILEPATH",
+		Protocol:    "aks-tls-bootstrap",
+		Resource:    "6dae42f8-4368-4678-94ff-3960e28e3630", // the application of AKS's API servers
+		Log:         "/var/log/azure/aks/secure-tls-bootstrap.log",
+	},
 	Runtime: Runtime{
 		Names:   []string{"runc", "untrusted"}, // the second is a name that workloads of old may still ask for
 		CDI:     true,                          // AKS: enable_cdi

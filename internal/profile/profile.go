@@ -29,6 +29,7 @@ type Profile struct {
 	Name        string
 	Paths       Paths
 	Kubelet     Kubelet
+	Attested    Attested
 	Runtime     Runtime
 	Host        Host
 	Sources     Sources
@@ -162,6 +163,23 @@ type Pair struct{ Certificate, Key string }
 
 // Entries are the names within a kubeconfig. BootstrapContext is in the one that the kubelet joins with.
 type Entries struct{ Cluster, Context, BootstrapContext string }
+
+// Attested is the program that gets a node its certificate for its machine's attested identity.
+type Attested struct {
+	// Client is the program.
+	Client string
+	// Unit runs it, once, before the kubelet starts. DropIn is its drop-in, with the file that has its flags.
+	Unit   string
+	DropIn DropIn
+	// Environment is the file with its variables: Flags are those that the contract decides, CustomCloud is the path of
+	// a custom cloud's environment.
+	Environment, Flags, CustomCloud string
+	// Protocol is what it asks the API server for (ALPN), Resource the audience of its access token where the contract
+	// names none.
+	Protocol, Resource string
+	// Log is where it logs, besides the journal.
+	Log string
+}
 
 // Runtime is how containerd is configured.
 type Runtime struct {

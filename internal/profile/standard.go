@@ -80,6 +80,7 @@ var standard = Profile{
 		Unit:    AgentUnit,
 	},
 	Empty: map[string]string{
+		"Attested":              "the client is AKS's, and so are the API servers that answer it",
 		"Paths.Installed":       "there is no file that all such images have",
 		"Sources.Installed":     "no image is looked at",
 		"Kubelet.CgroupDriver":  "the configuration file always has it",

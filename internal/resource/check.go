@@ -18,6 +18,8 @@ type Check struct {
 	Timeout Duration `json:"timeout"`
 	// Unless is a path: the check is not performed once a file is there that is not empty.
 	Unless string `json:"unless,omitempty"`
+	// Advisory says that the node does without: a failure is a warning.
+	Advisory bool `json:"advisory,omitempty"`
 	// ExitCodes are the codes of a provisioning that fails here, by cause; the resource's own is
 	// for every other cause.
 	ExitCodes map[Cause]int `json:"exitCodes,omitempty"`
@@ -30,8 +32,8 @@ type Check struct {
 	Steady Duration `json:"steady,omitempty"`
 	// Well ends the wait for Steady as soon as the unit answers so.
 	Well *Healthz `json:"well,omitempty"`
-	// Restarts is how often the unit may end, and be started again by systemd, during the wait for Steady:
-	// one that came too early for something does so once, one that refuses its settings each time.
+	// Restarts is how often the unit may end, and be started again by systemd, during the wait for Steady, or before it
+	// is active: one that came too early for something does so once, one that refuses its settings each time.
 	Restarts int `json:"restarts,omitempty"`
 	// APIServer wants an API server that can be reached.
 	APIServer *APIServer `json:"apiServer,omitempty"`

@@ -20,7 +20,8 @@ func (t *translation) cluster() {
 	}
 }
 
-// join translates the credential. A token wins over a client certificate, as in AKS's scripts.
+// join translates the credential. An attested identity wins over a token, and a token over a client certificate, as in
+// AKS's scripts.
 func (t *translation) join() {
 	j := &t.out.Join
 	boot, kubelet := deref(t.in.BootstrappingConfig), deref(t.in.KubeletConfig)
@@ -37,8 +38,8 @@ func (t *translation) join() {
 	}
 }
 
-// attested translates secure TLS bootstrapping, with the machine's attested identity. A credential that the contract has
-// comes before it, because nothing applies it.
+// attested translates secure TLS bootstrapping, with the machine's attested identity. It comes before a token, which is
+// what it falls back on, and before a client certificate (AKS: configureK8s, cse_main.sh).
 func (t *translation) attested(boot aksnodeconfig.BootstrappingConfig) {
 	const path = "$.bootstrapping_config"
 	if boot.BootstrappingAuthMethod != aksnodeconfig.BootstrappingAuthMethod_BOOTSTRAPPING_AUTH_METHOD_SECURE_TLS_BOOTSTRAPPING {
@@ -63,9 +64,6 @@ func (t *translation) attested(boot aksnodeconfig.BootstrappingConfig) {
 			}
 			j.Attested.Timeouts[step.name] = d
 		}
-	}
-	if j.BootstrapToken.IsZero() && j.ClientCertificate != nil {
-		j.Method = nodeconfig.JoinClientCertificate
 	}
 }
 

@@ -1,0 +1,242 @@
+package plan
+
+import (
+	"cmp"
+	"net/url"
+	"path"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/slipway-dev/slipway/exitcode"
+	"github.com/slipway-dev/slipway/internal/resource"
+	"github.com/slipway-dev/slipway/nodeconfig"
+)
+
+// attested plans how a node joins with its machine's attested identity: a client of the image's gets a certificate for
+// it, and writes it and a kubeconfig where the kubelet looks for them (AKS: secure TLS bootstrapping). The kubelet's
+// start pulls the client in, and waits for its end. Where it fails, the kubelet joins with the bootstrap token, if the
+// contract has one; otherwise it ends, and its next start runs the client again.
+var attested = concern{
+	name:  "attested identity",
+	joins: true,
+	reads: []string{
+		"$.cluster.server",
+		"$.join.attested",
+		"$.join.bootstrapToken",
+		"$.kubelet.flags",
+	},
+	plan: planAttested,
+}
+
+// attestedSteps are the client's steps with a timeout: what the contract calls them, the client's flag, and its default
+// (Azure/aks-secure-tls-bootstrap: client/README.md). The flags are in the order of AKS's (AKS:
+// configureAndEnableSecureTLSBootstrapping).
+var attestedSteps = []struct {
+	step, flag string
+	byDefault  time.Duration
+}{
+	{"validateKubeconfig", "validate-kubeconfig-timeout", 15 * time.Second},
+	{"accessToken", "get-access-token-timeout", time.Minute},
+	{"instanceData", "get-instance-data-timeout", 15 * time.Second},
+	{"nonce", "get-nonce-timeout", 15 * time.Second},
+	{"attestedData", "get-attested-data-timeout", 15 * time.Second},
+	{"credential", "get-credential-timeout", 6 * time.Minute},
+}
+
+// attestedSpare is what the client may take beyond the timeouts of its steps before systemd ends it: a kubelet with a
+// token must not wait for one that hangs.
+const attestedSpare = 30 * time.Second
+
+// attestedLongest is how long a step is waited for at most.
+const attestedLongest = 24 * time.Hour
+
+// attestedRestarts is how often the client may fail, and be run again because the kubelet starts again, before the
+// provisioning fails: metadata services and API servers are away for a moment now and then.
+const attestedRestarts = 2
+
+// joinMethod is how the node joins. It is the contract's method, but for an image that has no client for an attested
+// identity, and a contract with a token to join with instead.
+func joinMethod(c *nodeconfig.NodeConfig, client string) nodeconfig.JoinMethod {
+	if c.Join.Method == nodeconfig.JoinAttested && client == "" && !c.Join.BootstrapToken.IsZero() {
+		return nodeconfig.JoinBootstrapToken
+	}
+	return c.Join.Method
+}
+
+// attestedClient is where the client is, or would be if nothing is known of the image; empty where it is known that there
+// is none.
+func attestedClient(in *input) string {
+	client := in.family.Attested.Client
+	for _, c := range in.facts.Components {
+		if c.Name == path.Base(client) && isPlainPath(c.Path) {
+			return c.Path
+		}
+	}
+	if len(in.facts.Components) > 0 {
+		return ""
+	}
+	return client
+}
+
+// fallsBack reports whether the node has a token to join with where the client for its attested identity fails.
+func (in *input) fallsBack() bool {
+	return in.method == nodeconfig.JoinAttested && !in.config.Join.BootstrapToken.IsZero()
+}
+
+func planAttested(in *input, out *output) {
+	if in.config.Join.Method != nodeconfig.JoinAttested {
+		return
+	}
+	a := &in.family.Attested
+	if a.Unit == "" {
+		if in.config.Join.Attested != nil {
+			out.notApplied("$.join.attested")
+		}
+		out.fatal(nodeconfig.Invalid, "$.join.method", "needs a client that nodes of this layout have not; use another method, or a layout whose nodes have it")
+		return
+	}
+	if in.client == "" {
+		reason := "needs " + path.Base(a.Client) + ", and the machine has none; "
+		if in.method == nodeconfig.JoinAttested {
+			out.fatal(nodeconfig.NotInstalled, "$.join.attested", "%s", reason+"use an image that has it, or give the node a bootstrap token")
+		} else {
+			out.warn(nodeconfig.NotInstalled, "$.join.attested", "%s", reason+"the node joins with its bootstrap token")
+		}
+		return
+	}
+	server, err := url.Parse(in.config.Cluster.Server)
+	if err == nil && cmp.Or(server.Port(), "443") != "443" {
+		out.fatal(nodeconfig.Invalid, "$.cluster.server", "has another port than 443, and the client for an attested identity knows no other")
+	}
+	if in.config.Cloud.Azure == nil {
+		out.fatal(nodeconfig.Missing, "$.cloud.azure", "is missing, and the client for an attested identity reads it; give the cluster's cloud, and the identity")
+	}
+	if in.certificate == "" {
+		out.fatal(nodeconfig.Invalid, "$.kubelet.flags", "cert-dir is not a plain absolute path, and the client for an attested identity writes the certificate there")
+	}
+	if err != nil || in.certificate == "" {
+		return
+	}
+	planAttestedUnit(in, out, server.Hostname())
+	planAttestedChecks(in, out)
+}
+
+// planAttestedUnit plans the client's unit, and what it is told.
+func planAttestedUnit(in *input, out *output, server string) {
+	a := &in.family.Attested
+	flags, patience := attestedFlags(in, server)
+	variables := [][2]string{{a.Flags, joinFlags(flags)}}
+	if azure := in.config.Cloud.Azure; azure != nil && azure.Custom != nil {
+		variables = append(variables, [2]string{a.CustomCloud, in.family.Paths.CustomCloud})
+	}
+	// A change of it is tried: the kubelet's start runs the client again where it has failed.
+	add := func(reason string, spec resource.Spec) {
+		out.add(resource.Resource{
+			Phase: resource.Join, Effects: resource.Restarting(kubeletUnit), Spec: spec, Reason: reason,
+			ExitCode: exitcode.AttestedBootstrapFailed,
+		})
+	}
+	add("what the client for the machine's attested identity is told", &resource.File{
+		Path: a.Environment, Mode: 0o600, Content: environmentFile(variables...),
+	})
+	add("gets the node its certificate before the kubelet starts", &resource.File{
+		Path: resource.UnitDir + "/" + a.Unit, Mode: 0o644, Content: unitFile(
+			"[Unit]",
+			"Description=Get the node its certificate for the machine's attested identity",
+			"# Where the image has no client, the kubelet starts all the same: it may have a token.",
+			"ConditionPathExists="+in.client,
+			"# It does not wait for the rest of the boot, of which cloud-init can be a part.",
+			"DefaultDependencies=no",
+			"After=local-fs.target systemd-tmpfiles-setup.service",
+			"Conflicts=shutdown.target",
+			"Before=shutdown.target",
+			"Wants=network-online.target",
+			"After=network-online.target",
+			"# What precedes the kubelet has removed a certificate that a power cut has left empty.",
+			"After="+in.family.Kubelet.Prepare,
+			"",
+			"[Service]",
+			"Type=oneshot",
+			"RemainAfterExit=yes",
+			"TimeoutStartSec="+strconv.Itoa(int(patience.Seconds())),
+			"ExecStart="+strings.Join([]string{
+				in.client,
+				"--verbose",
+				"--ensure-authorized",
+				"--next-proto=" + a.Protocol,
+				"--kubeconfig=" + in.family.Paths.Kubeconfig,
+				"--cert-dir=" + path.Dir(in.certificate),
+				"--cluster-ca-file=" + in.family.Paths.CA,
+				"--log-file=" + a.Log,
+				"$" + a.Flags,
+			}, " \\\n    "),
+		),
+	})
+	add(sourced("comes before the kubelet", a.DropIn.Source), &resource.File{
+		Path: resource.UnitDir + "/" + a.Unit + ".d/" + a.DropIn.File, Mode: 0o644, Content: unitFile(
+			"[Unit]",
+			"Before="+kubeletUnit,
+			"",
+			"[Service]",
+			"EnvironmentFile="+a.Environment,
+			"",
+			"[Install]",
+			"WantedBy="+kubeletUnit,
+		),
+	})
+	add("starts with the kubelet", &resource.Symlink{
+		Path: resource.UnitDir + "/" + kubeletUnit + ".wants/" + a.Unit, Target: resource.UnitDir + "/" + a.Unit,
+	})
+}
+
+// attestedFlags are those of the client that the contract decides, and how long it may take.
+func attestedFlags(in *input, server string) (flags []nodeconfig.Flag, patience time.Duration) {
+	given := cmp.Or(in.config.Join.Attested, &nodeconfig.AttestedBootstrap{})
+	flags = []nodeconfig.Flag{
+		{Name: "aad-resource", Value: cmp.Or(given.Resource, in.family.Attested.Resource)},
+		{Name: "apiserver-fqdn", Value: server},
+		{Name: "cloud-provider-config", Value: in.family.Paths.CloudConfig},
+	}
+	if given.IdentityID != "" {
+		flags = append(flags, nodeconfig.Flag{Name: "user-assigned-identity-id", Value: given.IdentityID})
+	}
+	patience = attestedSpare
+	for _, s := range attestedSteps {
+		limit := given.Timeouts[s.step]
+		patience += min(cmp.Or(limit.Std(), s.byDefault), attestedLongest)
+		if limit > 0 {
+			flags = append(flags, nodeconfig.Flag{Name: s.flag, Value: limit.String()})
+		}
+	}
+	return flags, patience
+}
+
+// planAttestedChecks plans what is asked about the client: whether it is there, before the kubelet starts, and what came
+// of it. A node that has its certificate has no more need of it.
+func planAttestedChecks(in *input, out *output) {
+	ran := &resource.Check{
+		Label: "attested-identity", Unless: in.certificate, UnitActive: in.family.Attested.Unit,
+	}
+	started := []resource.ID{resource.IDOf(&resource.Unit{Unit: kubeletUnit})}
+	if in.fallsBack() {
+		ran.Advisory = true
+		out.add(resource.Resource{
+			Phase: resource.Join, Requires: started, ExitCode: exitcode.AttestedBootstrapFailed,
+			Reason: "the client has got the node its certificate; otherwise the node joins with its token", Spec: ran,
+		})
+		return
+	}
+	out.addTo(kubeletGroup, resource.Resource{
+		Phase:    resource.Join,
+		ExitCode: exitcode.AttestedClientMissing,
+		Reason:   "systemd would skip the client's unit without it, without an error",
+		Spec:     &resource.Check{Label: "attested-client", PathExists: in.client},
+	})
+	_, patience := attestedFlags(in, "")
+	ran.Restarts, ran.Timeout = attestedRestarts, resource.Duration(patience*(attestedRestarts+1))
+	out.addTo(joinedGroup, resource.Resource{
+		Phase: resource.Join, Requires: started, ExitCode: exitcode.AttestedBootstrapFailed,
+		Reason: "the client has got the node its certificate, without which the kubelet ends", Spec: ran,
+	})
+}
