@@ -225,6 +225,10 @@ type Components struct {
 	Artifacts map[string]Artifact `json:"artifacts,omitempty"`
 	// Features are switches that the image's own programs read.
 	Features map[string]string `json:"features,omitempty"`
+	// ScriptVariables are variables of the provisioning scripts of AKS's images, by name: values that these scripts alone
+	// read and that nothing else here says. One goes before the value that follows from the rest. A value may be a
+	// credential. They change nothing on a node that Slipway makes.
+	ScriptVariables map[string]Secret `json:"scriptVariables,omitempty"`
 }
 
 // Artifact is a component that may be fetched.

@@ -196,4 +196,5 @@ func (v *validator) components(c *Components) {
 		v.vital("$.components.layout", fmt.Sprintf("want one of %s", strings.Join(layouts, ", ")))
 	}
 	checkMap(v, "$.components.features", c.Features, CheckFeature)
+	checkMap(v, "$.components.scriptVariables", c.ScriptVariables, func(name string, _ Secret) string { return checkVariable(name) })
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -12,6 +13,7 @@ import (
 	"github.com/slipway-dev/slipway/exitcode"
 	"github.com/slipway-dev/slipway/internal/cli"
 	"github.com/slipway-dev/slipway/internal/command"
+	"github.com/slipway-dev/slipway/internal/cse"
 	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/internal/profile"
@@ -37,11 +39,16 @@ var targets = []target{
 	{"custom-data", userdata.MIME, "customData", true, true, true},
 	{"cloud-config", userdata.CloudConfig, "customData", false, true, false},
 	{"ignition", userdata.Ignition, "customData", true, false, true},
-	{cse, func(c userdata.Contract) ([]byte, error) { return []byte(c.CSE()), nil }, "commandToExecute", false, false, false},
+	{cseTarget, func(c userdata.Contract) ([]byte, error) { return []byte(c.CSE()), nil }, "commandToExecute", false, false, false},
+	{scriptTarget, nil, "customData", true, true, false},
 }
 
-// cse is the target that is a command, and no document that a cloud hands to the machine.
-const cse = "cse"
+const (
+	// cseTarget is the target that is a command, and no document that a cloud hands to the machine.
+	cseTarget = "cse"
+	// scriptTarget is the target that AKS's own scripts make the node from, and no agent.
+	scriptTarget = "cse-script"
+)
 
 // anyCloud is the cloud without a limit.
 const anyCloud = "none"
@@ -68,6 +75,7 @@ type rendering struct {
 	to     command.Choice
 	cloud  command.Choice
 	parts  []string
+	facts  string
 	output string
 	gzip   bool
 	raw    bool
@@ -89,6 +97,7 @@ and starts the agent. The same contract gives the same bytes.
   cloud-config  plain #cloud-config, for places that take nothing else
   ignition      Ignition 3.4.0, for images without cloud-init; base64
   cse           the command of Azure's custom script extension, which waits for the node
+  cse-script    a script for AKS's images from before 2025, which have no agent; base64
 
 A document that is larger than the cloud takes is refused: 65,535 bytes on Azure, 16,384 on EC2,
 before base64. --gzip makes it smaller; cloud-init unpacks it.
@@ -100,12 +109,18 @@ is refused if the machine would ignore it, or could not find its contract becaus
 
 What is printed holds the contract's secrets. A file is written whole or not at all, and only its
 owner can read it. With -o json, the result is printed as the property of an Azure template that
-takes it: {"customData": "..."} or {"commandToExecute": "..."}.`,
+takes it: {"customData": "..."} or {"commandToExecute": "..."}. Beside the command are the
+variables that the provisioning scripts of AKS's images read, as AKS's own program gives them:
+{"commandToExecute": "...", "variables": {"NAME": "value"}}. They depend on the containerd of the
+image, which --facts says; without it, containerd is taken for 1.x. The script has the same
+variables. With --force, both are rendered for a contract of which no node can be made.`,
 		Example: `  slipway render -f node.yaml --to custom-data -o custom-data.b64
   slipway render -f node.yaml --to custom-data --cloud ec2 --gzip -o user-data.b64
   slipway render -f node.yaml --to custom-data --part setup.sh --part users.yaml -o custom-data.b64
   slipway render -f aks.json --to custom-data --raw | less
-  slipway render -f flatcar.yaml --to ignition --raw -o node.ign`,
+  slipway render -f flatcar.yaml --to ignition --raw -o node.ign
+  slipway render -f aks.json --to cse -o json >cse.json
+  slipway render -f aks.json --to cse-script --facts facts.json -o custom-data.b64`,
 		Args: command.NoArguments,
 		RunE: func(*cobra.Command, []string) error { return r.run(s) },
 	}
@@ -115,6 +130,7 @@ takes it: {"customData": "..."} or {"commandToExecute": "..."}.`,
 	command.AddChoice(cmd, &r.cloud, "cloud", "", "refuse what `CLOUD` does not take: "+cli.List(r.cloud.Allowed, "or"))
 	cmd.Flags().StringArrayVar(&r.parts, "part", nil, "add `FILE[:TYPE]` for cloud-init, or an Ignition config; - is standard input")
 	command.Must(cmd.MarkFlagFilename("part"))
+	addFacts(cmd, &r.facts)
 	cmd.Flags().StringVarP(&r.output, "output", "o", "", "write the file `OUT`, mode 0600; \"json\" prints a property of an Azure template")
 	cmd.Flags().BoolVar(&r.gzip, "gzip", false, "compress the document")
 	cmd.Flags().BoolVar(&r.raw, "raw", false, "the document itself, without base64")
@@ -130,21 +146,28 @@ func (r *rendering) run(s cli.Streams) error {
 	if err != nil {
 		return err
 	}
-	if err := r.check(s, c); err != nil {
+	known, err := readFacts(s, r.facts)
+	if err != nil {
+		return err
+	}
+	variables, err := r.check(s, c, known)
+	if err != nil {
 		return err
 	}
 	parts, err := r.readParts(s)
 	if err != nil {
 		return err
 	}
-	rendered, err := r.render(c, parts)
+	rendered, err := r.render(c, parts, variables)
 	if err != nil {
 		return r.refused(s, c, err)
 	}
-	switch r.output {
-	case command.AsJSON:
+	switch {
+	case r.output == command.AsJSON && r.to.Value == cseTarget:
+		return command.WriteJSON(s, map[string]any{r.target().property: rendered, "variables": cse.Map(variables)})
+	case r.output == command.AsJSON:
 		return command.WriteJSON(s, map[string]string{r.target().property: rendered})
-	case "", stdin:
+	case r.output == "", r.output == stdin:
 		return command.Write(s, rendered)
 	}
 	if err := writePrivate(r.output, []byte(rendered)); err != nil {
@@ -167,27 +190,40 @@ func (r *rendering) usage() error {
 		return cli.Usage("leave out --gzip", "nothing on the machine would unpack %s", r.to.Value)
 	case len(r.parts) > 0 && !r.target().parts:
 		return cli.Usage("use custom-data or ignition", "%s has no room for a part", r.to.Value)
+	case r.facts != "" && !r.forScripts():
+		return cli.Usage("leave out --facts", "%s does not depend on the machine", r.to.Value)
 	case r.gzip && r.raw && (r.output == "" || r.output == stdin):
 		return cli.Usage("name a file with -o OUT", "--gzip --raw prints binary data")
 	}
-	return oneStdin(append(r.partFiles(), r.from.files...)...)
+	return oneStdin(append(append(r.partFiles(), r.facts), r.from.files...)...)
 }
 
-// check refuses a contract that has errors, unless it is forced.
-func (r *rendering) check(s cli.Streams, c *contract) error {
-	c.plan(facts.Facts{}) // for its problems
+// forScripts reports whether what is rendered has the variables of AKS's scripts.
+func (r *rendering) forScripts() bool {
+	return r.to.Value == scriptTarget || r.to.Value == cseTarget && r.output == command.AsJSON
+}
+
+// check refuses a contract that has errors, unless it is forced, and returns the variables of AKS's scripts if they are
+// rendered.
+func (r *rendering) check(s cli.Streams, c *contract, known facts.Facts) ([]cse.Variable, error) {
+	c.plan(known) // for its problems
+	if r.to.Value == scriptTarget {
+		c.Problems = slices.DeleteFunc(c.Problems, func(p nodeconfig.Problem) bool { return p.Kind == nodeconfig.NotApplied }) // the scripts apply it
+	}
+	var variables []cse.Variable
+	if r.forScripts() && c.parsed() {
+		made, problems := cse.Variables(c.Contract, known)
+		variables, c.Problems = made, append(c.Problems, problems...)
+		nodeconfig.SortProblems(c.Problems)
+	}
 	err := c.require(s)
-	if err == nil {
-		return nil
-	}
-	hint := "it cannot make a node; --force renders it anyway"
 	switch {
+	case err == nil, r.force && c.parsed() && !c.valid():
+		return variables, nil
 	case c.valid(), !c.parsed():
-		return err
-	case r.force:
-		return nil
+		return nil, err
 	}
-	return &cli.Error{Code: exitcode.Invalid, Err: err, Hint: hint}
+	return nil, &cli.Error{Code: exitcode.Invalid, Err: err, Hint: "it cannot make a node; --force renders it anyway"}
 }
 
 func (r *rendering) target() target {
@@ -200,11 +236,9 @@ func (r *rendering) target() target {
 }
 
 // render returns what to deliver; what people may read ends with a line break.
-func (r *rendering) render(c *contract, parts []userdata.Part) (string, error) {
+func (r *rendering) render(c *contract, parts []userdata.Part, variables []cse.Variable) (string, error) {
 	t := r.target()
-	given := delivered(c)
-	given.Parts = parts
-	plain, err := t.document(given)
+	plain, err := r.document(c, parts, variables)
 	if err != nil {
 		return "", err
 	}
@@ -212,14 +246,14 @@ func (r *rendering) render(c *contract, parts []userdata.Part) (string, error) {
 	if r.gzip {
 		document = userdata.Gzip(plain)
 	}
-	if t.name != cse {
+	if t.name != cseTarget {
 		if err := userdata.Cloud(r.cloud.Value).Check(len(document)); err != nil {
 			return "", r.tooLarge(err, plain)
 		}
 	}
 	text := string(document)
 	switch {
-	case t.name == cse && r.output == command.AsJSON:
+	case t.name == cseTarget && r.output == command.AsJSON:
 		return text, nil
 	case r.output == command.AsJSON:
 		return base64.StdEncoding.EncodeToString(document), nil
@@ -229,6 +263,16 @@ func (r *rendering) render(c *contract, parts []userdata.Part) (string, error) {
 		return text, nil
 	}
 	return strings.TrimSuffix(text, "\n") + "\n", nil
+}
+
+// document is what is rendered, as it is.
+func (r *rendering) document(c *contract, parts []userdata.Part, variables []cse.Variable) ([]byte, error) {
+	if r.to.Value == scriptTarget {
+		return cse.Script(variables)
+	}
+	given := delivered(c)
+	given.Parts = parts
+	return r.target().document(given)
 }
 
 // tooLarge adds to the error of a document that is too large whether --gzip would help.

@@ -178,7 +178,7 @@ func TestNothingPrintsASecret(t *testing.T) {
 				check("explain", "-f", file, field)
 				check("explain", "-f", file, field, "-o", "json")
 			}
-			check("render", "-f", file, "--to", "cse", "-o", "json")
+			check("render", "-f", file, "--to", "cse")
 			check("__complete", "explain", "-f", file, "")
 			check("__complete", "plan", "-f", file, "--show", "")
 			for _, path := range filesOf(document) {

@@ -16,19 +16,15 @@ import (
 	"sync"
 
 	"github.com/slipway-dev/slipway/internal/aksnodeconfig"
+	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// IdleTimeout is the flag, without dashes, that kubelets read nowhere since Kubernetes 1.34, and that is left out then.
-const IdleTimeout = "streaming-connection-idle-timeout"
-
-// idleTimeout is the same setting in the kubelet's configuration.
-const idleTimeout = "streamingConnectionIdleTimeout"
-
-// idleTimeoutIgnored is the minor version since then.
-const idleTimeoutIgnored = 34
-
-// ReadsIdleTimeout reports whether a kubelet of a version reads that setting. One of an unknown version does.
-func ReadsIdleTimeout(version string) bool { return !AtLeast(version, idleTimeoutIgnored) }
+// The setting that kubelets read nowhere since Kubernetes 1.34, as a flag and in their configuration; it is left out then.
+const (
+	idleTimeoutFlag    = "--streaming-connection-idle-timeout"
+	idleTimeout        = "streamingConnectionIdleTimeout"
+	idleTimeoutIgnored = 34
+)
 
 // AtLeast reports whether a Kubernetes version is 1.minor.0 or a later one. What is no version is not, and what precedes a
 // release, such as "1.34.0-rc.1", is before it (Semantic Versioning 2.0.0, section 11).
@@ -63,6 +59,41 @@ func Pairs(m map[string]string, between string) string {
 		b.WriteString(key + "=" + m[key])
 	}
 	return b.String()
+}
+
+// Flags are a kubelet's flags by their names, with dashes, as the scripts take them.
+func Flags(flags map[string]string, version string) string {
+	if _, ok := flags[idleTimeoutFlag]; ok && AtLeast(version, idleTimeoutIgnored) {
+		flags = maps.Clone(flags)
+		delete(flags, idleTimeoutFlag)
+	}
+	return Pairs(flags, " ")
+}
+
+// FlagsOf are the flags of a kubelet, with those that have fields of their own. Of one that is there twice the last counts,
+// as in the kubelet.
+func FlagsOf(k *nodeconfig.Kubelet) map[string]string {
+	flags := make(map[string]string, len(k.Flags)+4)
+	own := func(name, value string) {
+		if value != "" {
+			flags["--"+name] = value
+		}
+	}
+	own("hostname-override", k.NodeName)
+	own("node-ip", strings.Join(k.NodeIPs, ","))
+	taints := make([]string, len(k.Taints))
+	for i, taint := range k.Taints {
+		taints[i] = taint.String()
+	}
+	own("register-with-taints", strings.Join(taints, ","))
+	if provider := k.ImageCredentialProvider; provider != nil {
+		own("image-credential-provider-bin-dir", provider.BinDir)
+		own("image-credential-provider-config", provider.ConfigFile)
+	}
+	for _, flag := range k.Flags {
+		flags["--"+flag.Name] = flag.Value
+	}
+	return flags
 }
 
 // order is a message's fields in the order of their numbers, with what is below each; nil for what has no fields.
@@ -121,7 +152,7 @@ var optional = []string{
 // and those that the contract does not know after them, by name. No configuration is "{}".
 func KubeletConfig(config map[string]any, version string) string {
 	config = maps.Clone(config)
-	if !ReadsIdleTimeout(version) {
+	if AtLeast(version, idleTimeoutIgnored) {
 		delete(config, idleTimeout)
 	}
 	var compact, text bytes.Buffer

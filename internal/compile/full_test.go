@@ -64,6 +64,7 @@ var good = map[string]string{
 	"$.cloud.azure.backoff.mode":           `"default"`,
 	"$.cloud.azure.custom.endpoints":       `"{}"`,
 	"$.components.layout":                  `"standard"`,
+	"$.components.scriptVariables":         `{"RUNC_VERSION":"1.3.0"}`,
 	"$.components.artifacts":               `{"containerd":{"version":"2.2.4","url":"https://x.example/c","sha256":"00"}}`,
 	"$.checks.timeout":                     `"10m"`,
 	"$.files": `[{"path":"/etc/app.conf","mode":"0755","content":"a","restarts":["app.service"],"reloads":["web.service"]},` +

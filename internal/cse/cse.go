@@ -41,26 +41,62 @@ func (v Variable) LogValue() slog.Value { return slog.StringValue(v.String()) }
 // pages of 4 KiB, with the zero byte that ends it).
 const maxVariable = 32*4096 - 1
 
+// maxEnvironment is how much a program can be given in all (Linux: execve(2), a quarter of the stack's limit, which is 8 MiB;
+// 128 KiB of that are left to the rest of the environment and to arguments).
+const maxEnvironment = 2<<20 - 128<<10
+
 // Variables are all that AKS's program would give the scripts for a contract, sorted by name. The facts say which
 // containerd the image has; it is 1.x where they do not. A problem is fatal, and names a variable that no program can be
 // given.
 func Variables(c *compile.Contract, f facts.Facts) ([]Variable, []nodeconfig.Problem) {
 	v := newView(c, f)
-	variables := make([]Variable, 0, len(table)+len(v.written.Trust.Certificates))
+	own := v.written.Components.ScriptVariables
+	variables := make([]Variable, 0, len(table)+len(v.written.Trust.Certificates)+len(own))
 	for _, r := range table {
-		variables = append(variables, Variable{r.name, r.value(v)})
+		if _, ok := own[r.name]; !ok {
+			variables = append(variables, Variable{r.name, r.value(v)})
+		}
+	}
+	for name, value := range own {
+		variables = append(variables, Variable{name, value.Reveal()})
 	}
 	for i, certificate := range v.written.Trust.Certificates {
-		variables = append(variables, Variable{"CUSTOM_CA_CERT_" + strconv.Itoa(i), oneLine(encodedPEM(certificate))})
+		name := "CUSTOM_CA_CERT_" + strconv.Itoa(i)
+		if _, ok := own[name]; !ok {
+			variables = append(variables, Variable{name, oneLine(encodedPEM(certificate))})
+		}
 	}
 	slices.SortFunc(variables, func(a, b Variable) int { return cmp.Compare(a.Name, b.Name) })
 	var problems []nodeconfig.Problem
-	for _, variable := range variables {
-		if reason := variable.check(); reason != "" {
-			problems = append(problems, nodeconfig.Problem{Kind: nodeconfig.Invalid, Path: "$", Reason: reason, Fatal: true})
-		}
+	for _, reason := range check(variables) {
+		problems = append(problems, nodeconfig.Problem{Kind: nodeconfig.Invalid, Path: "$", Reason: reason, Fatal: true})
 	}
 	return variables, problems
+}
+
+// check returns why no program can be given variables.
+func check(variables []Variable) []string {
+	var reasons []string
+	total := 0
+	for _, v := range variables {
+		total += len(v.Name) + len("=") + len(v.Value) + len("\x00") + 8 // bytes of the pointer to it
+		if reason := v.check(); reason != "" {
+			reasons = append(reasons, reason)
+		}
+	}
+	if total > maxEnvironment {
+		reasons = append(reasons, fmt.Sprintf("gives the scripts %d bytes of variables; a program can be given %d", total, maxEnvironment))
+	}
+	return reasons
+}
+
+// Map has the values of variables by name. It is as secret as they are.
+func Map(variables []Variable) map[string]string {
+	m := make(map[string]string, len(variables))
+	for _, v := range variables {
+		m[v.Name] = v.Value
+	}
+	return m
 }
 
 // check returns why no program can be given the variable, or "".

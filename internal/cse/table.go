@@ -46,7 +46,7 @@ var table = []row{
 	// auth_config, kube_binary_config, cluster_config: as they came.
 	{"TENANT_ID", func(v *view) string { return v.azure.TenantID }},
 	{"KUBERNETES_VERSION", func(v *view) string { return v.written.Cluster.KubernetesVersion }},
-	{"KUBE_BINARY_URL", func(v *view) string { return v.artifact("kubernetes") }},
+	{"KUBE_BINARY_URL", (*view).kubernetes},
 	{"CUSTOM_KUBE_BINARY_URL", scriptsOwn},
 	{"PRIVATE_KUBE_BINARY_URL", scriptsOwn},
 	{"KUBEPROXY_URL", scriptsOwn},

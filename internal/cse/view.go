@@ -58,6 +58,16 @@ func (v *view) custom() nodeconfig.AzureCustomCloud { return deref(v.azure.Custo
 
 func (v *view) isCustom() bool { return v.azure.Custom != nil }
 
+// kubernetes is where the kubelet may be fetched, unless the scripts have places of their own for it.
+func (v *view) kubernetes() string {
+	for _, other := range []string{"CUSTOM_KUBE_BINARY_URL", "PRIVATE_KUBE_BINARY_URL"} {
+		if _, ok := v.written.Components.ScriptVariables[other]; ok {
+			return ""
+		}
+	}
+	return v.artifact("kubernetes")
+}
+
 // artifact is where a component may be fetched.
 func (v *view) artifact(name string) string { return v.written.Components.Artifacts[name].URL }
 
@@ -96,49 +106,27 @@ func (v *view) armEndpoint() string {
 	return "https://management.azure.com/"
 }
 
-// kubeletFlags are the kubelet's flags, sorted by name.
+// kubeletFlags are the kubelet's flags.
 func (v *view) kubeletFlags() string {
-	k := v.written.Kubelet
-	provider := deref(k.ImageCredentialProvider)
-	taints := make([]string, len(k.Taints))
-	for i, taint := range k.Taints {
-		taints[i] = taint.String()
-	}
-	var flags []nodeconfig.Flag
-	for _, own := range []nodeconfig.Flag{
-		{Name: "hostname-override", Value: k.NodeName},
-		{Name: "node-ip", Value: strings.Join(k.NodeIPs, ",")},
-		{Name: "register-with-taints", Value: strings.Join(taints, ",")},
-		{Name: "image-credential-provider-bin-dir", Value: provider.BinDir},
-		{Name: "image-credential-provider-config", Value: provider.ConfigFile},
-	} {
-		if own.Value != "" {
-			flags = append(flags, own)
-		}
-	}
-	flags = append(flags, k.Flags...)
-	slices.SortStableFunc(flags, func(a, b nodeconfig.Flag) int { return strings.Compare(a.Name, b.Name) })
-	var words []string
-	for _, flag := range flags {
-		if flag.Name != akstext.IdleTimeout || akstext.ReadsIdleTimeout(v.written.Cluster.KubernetesVersion) {
-			words = append(words, "--"+flag.Name+"="+flag.Value)
-		}
-	}
-	return strings.Join(words, " ")
+	return akstext.Flags(akstext.FlagsOf(&v.written.Kubelet), v.written.Cluster.KubernetesVersion)
 }
+
+// inQuotes is a value between a shell's double quotes, where four characters have a meaning (POSIX.1-2017, Shell Command
+// Language, 2.2.3).
+var inQuotes = strings.NewReplacer("\\", "\\\\", "\"", "\\\"", "$", "\\$", "`", "\\`")
 
 // proxyVariables is shell text that the scripts evaluate. A part that is not the last has a blank behind it.
 func (v *view) proxyVariables() string {
 	p := v.written.Proxy
 	var text strings.Builder
 	if len(p.NoProxy) > 0 {
-		fmt.Fprintf(&text, "export NO_PROXY=\"%s\"; ", strings.Join(p.NoProxy, ","))
+		fmt.Fprintf(&text, "export NO_PROXY=\"%s\"; ", inQuotes.Replace(strings.Join(p.NoProxy, ",")))
 	}
 	if https := p.HTTPS.Reveal(); https != "" {
-		fmt.Fprintf(&text, "export HTTPS_PROXY=\"%s\"; ", https)
+		fmt.Fprintf(&text, "export HTTPS_PROXY=\"%s\"; ", inQuotes.Replace(https))
 	}
 	if http := p.HTTP.Reveal(); http != "" {
-		fmt.Fprintf(&text, "export http_proxy=\"%s\";", http)
+		fmt.Fprintf(&text, "export http_proxy=\"%s\";", inQuotes.Replace(http))
 	}
 	return text.String()
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/nodeconfig"
+	"github.com/slipway-dev/slipway/nodeconfig/dialect"
 )
 
 // experiment finds out what a field decides, by giving it other values: decoder and planner are pure
@@ -163,6 +164,9 @@ func (e *experiment) leaf(steps []step, s *shape, n *document.Node) influence {
 func (e *experiment) compare(o outcome, news func(resource.ID) bool, value *document.Node) influence {
 	found := newInfluence()
 	changes := document.Diff("$", e.base.canonical, o.canonical)
+	if e.dialect == dialect.AKS { // which keeps values for AKS's scripts there, and those are not this node
+		changes = slices.DeleteFunc(changes, func(d document.Change) bool { return document.Within(d.Path, "$.components.scriptVariables") })
+	}
 	for _, d := range changes {
 		if _, name := document.CutPath(d.Path); d.Old != nil || !isMadeUp(name, value) {
 			found.fields[d.Path] = true

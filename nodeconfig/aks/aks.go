@@ -191,6 +191,7 @@ func translate(config *aksnodeconfig.Configuration) *Result {
 	t.cloud()
 	t.surroundings()
 	t.artifacts()
+	t.scriptVariables()
 	t.withoutPlace()
 	return r
 }

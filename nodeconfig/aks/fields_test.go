@@ -78,7 +78,9 @@ func TestFields(t *testing.T) {
 		base := parse(t, bases[i].document)
 		changed := contracts.Merge(base, nest(name, sample(t, name, field)))
 		before, after := FromTree(base), FromTree(changed)
-		differences := differ(t, before.NodeConfig, after.NodeConfig)
+		differences := slices.DeleteFunc(differ(t, before.NodeConfig, after.NodeConfig), func(d string) bool {
+			return document.Within(d, "$.components.scriptVariables") // testdata/translate/scripts.yaml
+		})
 		warnings := after.Problems[min(len(before.Problems), len(after.Problems)):]
 
 		r := rowOf(name)

@@ -26,6 +26,7 @@ var unplanned = map[string][]Reader{
 		{"$.checks.timeout", true, "bounds the whole provisioning"},
 		{"$.checks.changeTimeout", true, "bounds the wait for the Node's lease after a change"},
 		{"$.cloud.instanceType", false, "for people; what the machine has is measured"},
+		{"$.components.scriptVariables", false, "for the provisioning scripts of AKS's images alone"},
 		{"$.cluster.name", false, "for people; no component asks for it yet"},
 	},
 	AKS: {
