@@ -1,0 +1,57 @@
+package akstext_test
+
+import (
+	"testing"
+
+	"github.com/slipway-dev/slipway/internal/akstext"
+	"github.com/slipway-dev/slipway/nodeconfig"
+)
+
+func TestAtLeast(t *testing.T) {
+	for version, want := range map[string]bool{
+		"1.34.0": true, "1.34.1": true, "v1.34.0": true, "1.34": true, "1.35.0-rc.1": true, "1.34.1-akslts": true, "2.0.0": true, "2": true,
+		"1.34.0-rc.1": false, "1.33.9": false, "1.34.0+build": true, "": false, "1": false, "1.x": false, "1.34.0.0": false,
+		"1.34.0-": false, "x": false, "1.99999999999": false,
+	} {
+		if got := akstext.AtLeast(version, 34); got != want {
+			t.Errorf("%q: %t, want %t", version, got, want)
+		}
+	}
+}
+
+func TestFlags(t *testing.T) {
+	k := nodeconfig.Kubelet{
+		NodeName: "n", NodeIPs: []string{"10.0.0.4", "fd00::4"}, Taints: []nodeconfig.Taint{{Key: "a", Effect: "NoSchedule"}, {Key: "b", Value: "c", Effect: "NoExecute"}},
+		Flags: []nodeconfig.Flag{{Name: "v", Value: "1"}, {Name: "streaming-connection-idle-timeout", Value: "4h"}, {Name: "v", Value: "2"}},
+	}
+	const before, after = "--hostname-override=n --node-ip=10.0.0.4,fd00::4 --register-with-taints=a:NoSchedule,b=c:NoExecute ", "--v=2"
+	for version, want := range map[string]string{
+		"1.33.0": before + "--streaming-connection-idle-timeout=4h " + after, "": before + "--streaming-connection-idle-timeout=4h " + after, "1.34.0": before + after,
+	} {
+		if got := akstext.Flags(akstext.FlagsOf(&k), version); got != want {
+			t.Errorf("%s: %s", version, got)
+		}
+	}
+}
+
+func TestKubeletConfig(t *testing.T) {
+	for _, c := range []struct {
+		config map[string]any
+		want   string
+	}{
+		{nil, "{}"},
+		{map[string]any{}, "{}"},
+		{map[string]any{"staticPodPath": "", "readOnlyPort": int64(0), "seccompDefault": false, "tlsCipherSuites": []any{}, "featureGates": map[string]any{}, "x": nil}, "{}"},
+		{map[string]any{"maxPods": int64(0)}, "{\n    \"maxPods\": 0\n}"},
+		{map[string]any{"authentication": map[string]any{}}, "{\n    \"authentication\": {}\n}"},
+		{map[string]any{"evictionHard": map[string]any{}}, "{\n    \"evictionHard\": {}\n}"},
+		{map[string]any{"zz": 1, "maxPods": 2, "kind": "K"}, "{\n    \"kind\": \"K\",\n    \"maxPods\": 2,\n    \"zz\": 1\n}"},
+	} {
+		if got := akstext.KubeletConfig(c.config, "1.33.0"); got != c.want {
+			t.Errorf("%v: %s", c.config, got)
+		}
+	}
+	if got := akstext.KubeletConfig(map[string]any{"streamingConnectionIdleTimeout": "4h"}, "1.34.0"); got != "{}" {
+		t.Error(got)
+	}
+}
