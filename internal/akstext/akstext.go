@@ -70,30 +70,68 @@ func Flags(flags map[string]string, version string) string {
 	return Pairs(flags, " ")
 }
 
-// FlagsOf are the flags of a kubelet, with those that have fields of their own. Of one that is there twice the last counts,
-// as in the kubelet.
-func FlagsOf(k *nodeconfig.Kubelet) map[string]string {
-	flags := make(map[string]string, len(k.Flags)+4)
-	own := func(name, value string) {
-		if value != "" {
-			flags["--"+name] = value
+// own are the flags of a kubelet that have fields of their own, by name without dashes.
+var own = []struct {
+	name  string
+	value func(*nodeconfig.Kubelet) string
+}{
+	{"hostname-override", func(k *nodeconfig.Kubelet) string { return k.NodeName }},
+	{"node-ip", func(k *nodeconfig.Kubelet) string { return strings.Join(k.NodeIPs, ",") }},
+	{"register-with-taints", func(k *nodeconfig.Kubelet) string {
+		taints := make([]string, len(k.Taints))
+		for i, taint := range k.Taints {
+			taints[i] = taint.String()
 		}
-	}
-	own("hostname-override", k.NodeName)
-	own("node-ip", strings.Join(k.NodeIPs, ","))
-	taints := make([]string, len(k.Taints))
-	for i, taint := range k.Taints {
-		taints[i] = taint.String()
-	}
-	own("register-with-taints", strings.Join(taints, ","))
-	if provider := k.ImageCredentialProvider; provider != nil {
-		own("image-credential-provider-bin-dir", provider.BinDir)
-		own("image-credential-provider-config", provider.ConfigFile)
+		return strings.Join(taints, ",")
+	}},
+	{"image-credential-provider-bin-dir", func(k *nodeconfig.Kubelet) string {
+		if k.ImageCredentialProvider == nil {
+			return ""
+		}
+		return k.ImageCredentialProvider.BinDir
+	}},
+	{"image-credential-provider-config", func(k *nodeconfig.Kubelet) string {
+		if k.ImageCredentialProvider == nil {
+			return ""
+		}
+		return k.ImageCredentialProvider.ConfigFile
+	}},
+}
+
+// FlagsOf are the flags of a kubelet by their names, with dashes, and among them those that have fields of their own. Of one
+// that is there twice the last counts, as in the kubelet.
+func FlagsOf(k *nodeconfig.Kubelet) map[string]string {
+	flags := make(map[string]string, len(k.Flags)+len(own))
+	for _, o := range own {
+		if value := o.value(k); value != "" {
+			flags["--"+o.name] = value
+		}
 	}
 	for _, flag := range k.Flags {
 		flags["--"+flag.Name] = flag.Value
 	}
 	return flags
+}
+
+// AreFlagsOf reports whether flags are those of a kubelet, none of which is there twice. It makes no map of these.
+func AreFlagsOf(flags map[string]string, k *nodeconfig.Kubelet) bool {
+	found := 0
+	is := func(name, value string) bool {
+		found++
+		spelled, ok := flags[string(append([]byte("--"), name...))]
+		return ok && spelled == value
+	}
+	for _, o := range own {
+		if value := o.value(k); value != "" && !is(o.name, value) {
+			return false
+		}
+	}
+	for _, flag := range k.Flags {
+		if !is(flag.Name, flag.Value) {
+			return false
+		}
+	}
+	return found == len(flags)
 }
 
 // order is a message's fields in the order of their numbers, with what is below each; nil for what has no fields.

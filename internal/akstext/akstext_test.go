@@ -1,6 +1,7 @@
 package akstext_test
 
 import (
+	"maps"
 	"testing"
 
 	"github.com/slipway-dev/slipway/internal/akstext"
@@ -30,6 +31,26 @@ func TestFlags(t *testing.T) {
 	} {
 		if got := akstext.Flags(akstext.FlagsOf(&k), version); got != want {
 			t.Errorf("%s: %s", version, got)
+		}
+	}
+}
+
+// Flags are a kubelet's where the map of them says the same.
+func TestAreFlagsOf(t *testing.T) {
+	k := nodeconfig.Kubelet{NodeName: "n", Flags: []nodeconfig.Flag{{Name: "v", Value: "2"}}}
+	for _, c := range []struct {
+		flags map[string]string
+		want  bool
+	}{
+		{map[string]string{"--hostname-override": "n", "--v": "2"}, true},
+		{map[string]string{"--hostname-override": "n", "--v": "3"}, false},
+		{map[string]string{"--hostname-override": "n", "v": "2"}, false},
+		{map[string]string{"--v": "2"}, false},
+		{map[string]string{"--hostname-override": "n", "--v": "2", "--node-ip": ""}, false},
+		{nil, false},
+	} {
+		if got := akstext.AreFlagsOf(c.flags, &k); got != c.want || got != maps.Equal(c.flags, akstext.FlagsOf(&k)) {
+			t.Errorf("%v: %t", c.flags, got)
 		}
 	}
 }

@@ -105,8 +105,9 @@ func isBase64Of(encoded, text string) bool {
 
 // unsaidPorts is a range of ports that is no range, or is written in another way; the scripts are given it as it is.
 func (t *translation) unsaidPorts(value string) unsaid {
+	const field = "custom_linux_os_config.sysctl_config.net_ipv4_ip_local_port_range"
 	parameters := t.out.System.Sysctls
-	u := unsaid{variable: "SYSCTL_CONTENT", field: strings.TrimPrefix(sysctlPath, "$.") + ".net_ipv4_ip_local_port_range"}
+	u := unsaid{variable: "SYSCTL_CONTENT", field: field}
 	if u.said = value == parameters[localPortRange]; !u.said {
 		parameters = maps.Clone(parameters)
 		delete(parameters, reservedPorts)
@@ -139,10 +140,9 @@ func (t *translation) unsaidBootstrap() []unsaid {
 		{"credential", "get_credential_timeout", boot.SecureTlsBootstrappingGetCredentialTimeout},
 	} {
 		limit := deref(step.limit)
-		values = append(values, unsaid{
-			"SECURE_TLS_BOOTSTRAPPING_" + strings.ToUpper(step.field), field + step.field, limit,
-			limit == "" || attested != nil && attested.Timeouts[step.name].String() == limit,
-		})
+		if limit != "" && (attested == nil || attested.Timeouts[step.name].String() != limit) {
+			values = append(values, unsaid{"SECURE_TLS_BOOTSTRAPPING_" + strings.ToUpper(step.field), field + step.field, limit, false})
+		}
 	}
 	return values
 }
@@ -150,10 +150,11 @@ func (t *translation) unsaidBootstrap() []unsaid {
 // unsaidKubelet are flags and labels where they are written in another way, and a configuration that is no file.
 func (t *translation) unsaidKubelet() []unsaid {
 	in, k := deref(t.in.KubeletConfig), &t.out.Kubelet
-	values := []unsaid{
-		{"KUBELET_NODE_LABELS", "kubelet_config.kubelet_node_labels", akstext.Pairs(in.KubeletNodeLabels, ","), maps.Equal(in.KubeletNodeLabels, k.Labels)},
+	var values []unsaid
+	if !maps.Equal(in.KubeletNodeLabels, k.Labels) {
+		values = append(values, unsaid{"KUBELET_NODE_LABELS", "kubelet_config.kubelet_node_labels", akstext.Pairs(in.KubeletNodeLabels, ","), false})
 	}
-	if !maps.Equal(in.KubeletFlags, akstext.FlagsOf(k)) {
+	if !akstext.AreFlagsOf(in.KubeletFlags, k) {
 		values = append(values, unsaid{"KUBELET_FLAGS", "kubelet_config.kubelet_flags", akstext.Flags(in.KubeletFlags, t.in.KubernetesVersion), false})
 	}
 	if config := in.KubeletConfigFileConfig; config != nil && !in.EnableKubeletConfigFile {
