@@ -17,7 +17,7 @@ const (
 	reloadMethod  = "ReloadOrRestartUnit"
 )
 
-// errUnfinished says that a job was not done in time. It goes on.
+// errUnfinished says that a job was not seen to be done in time. It goes on, where systemd has heard of it.
 var errUnfinished = errors.New("its job is not done")
 
 // Start starts a unit and waits until its job is done, which is at once where it is active. When ctx is done before,
@@ -70,21 +70,10 @@ func (m *Manager) job(ctx context.Context, method, unit string) error {
 		if result, err = asked.look(ctx, conn); err != nil || result != "" {
 			return err
 		}
-		done := make(chan string, 1)
-		err = failpoint.Pass(failpoint.Change{Kind: failpoint.Kind(verb), Name: unit}, func() error {
+		result, err = finish(ctx, conn, failpoint.Change{Kind: failpoint.Kind(verb), Name: unit}, func(done chan<- string) error {
 			return conn.Enqueue(ctx, asked.method, unit, done)
 		})
-		if err != nil {
-			return err
-		}
-		select {
-		case result = <-done:
-			return nil
-		case <-conn.Lost():
-			return ErrLost // the job is lost sight of, and goes on
-		case <-ctx.Done():
-			return fmt.Errorf("%w: %w", errUnfinished, ctx.Err())
-		}
+		return err
 	})
 	if err == nil && result == "done" {
 		return nil
@@ -96,6 +85,27 @@ func (m *Manager) job(ctx context.Context, method, unit string) error {
 		return fmt.Errorf("%s %s: %w%s", verb, unit, err, m.explain(ctx, unit))
 	}
 	return fmt.Errorf("%s %s: %w%s", verb, unit, jobResult(result), m.explain(ctx, unit))
+}
+
+// finish has enqueue ask for a job, and returns the job's result. Over a lost connection, and when ctx is done before the
+// job is, the job goes on, and nobody here knows how far it came.
+func finish(ctx context.Context, conn Bus, change failpoint.Change, enqueue func(done chan<- string) error) (string, error) {
+	done := make(chan string, 1)
+	err := failpoint.Pass(change, func() error { return enqueue(done) })
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return "", fmt.Errorf("%w: %w", errUnfinished, err)
+	case err != nil:
+		return "", err
+	}
+	select {
+	case result := <-done:
+		return result, nil
+	case <-conn.Lost():
+		return "", ErrLost
+	case <-ctx.Done():
+		return "", fmt.Errorf("%w: %w", errUnfinished, ctx.Err())
+	}
 }
 
 // request is what a job is asked for, which may have to be done again over another connection.

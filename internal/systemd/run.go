@@ -2,7 +2,6 @@ package systemd
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/slipway-dev/slipway/internal/failpoint"
 )
@@ -15,20 +14,11 @@ func (m *Manager) Run(ctx context.Context, change failpoint.Change, service stri
 		return err
 	}
 	var result string
-	err := m.do(ctx, func(conn Bus) error {
-		done := make(chan string, 1)
-		err := failpoint.Pass(change, func() error { return conn.Run(ctx, service, commands, done) })
-		if err != nil {
-			return err
-		}
-		select {
-		case result = <-done:
-			return nil
-		case <-conn.Lost():
-			return ErrLost // what is run goes on
-		case <-ctx.Done():
-			return fmt.Errorf("%w: %w", errUnfinished, ctx.Err())
-		}
+	err := m.do(ctx, func(conn Bus) (err error) {
+		result, err = finish(ctx, conn, change, func(done chan<- string) error {
+			return conn.Run(ctx, service, commands, done)
+		})
+		return err
 	})
 	if err == nil && result != "done" {
 		err = m.WithLog(ctx, service, jobResult(result))
