@@ -70,8 +70,10 @@ func (m *Manager) job(ctx context.Context, method, unit string) error {
 		if result, err = asked.look(ctx, conn); err != nil || result != "" {
 			return err
 		}
-		result, err = finish(ctx, conn, failpoint.Change{Kind: failpoint.Kind(verb), Name: unit}, func(done chan<- string) error {
-			return conn.Enqueue(ctx, asked.method, unit, done)
+		result, err = finish(ctx, conn, func(done chan<- string) error {
+			return failpoint.Pass(failpoint.Change{Kind: failpoint.Kind(verb), Name: unit}, func() error {
+				return conn.Enqueue(ctx, asked.method, unit, done)
+			})
 		})
 		return err
 	})
@@ -89,9 +91,9 @@ func (m *Manager) job(ctx context.Context, method, unit string) error {
 
 // finish has enqueue ask for a job, and returns the job's result. Over a lost connection, and when ctx is done before the
 // job is, the job goes on, and nobody here knows how far it came.
-func finish(ctx context.Context, conn Bus, change failpoint.Change, enqueue func(done chan<- string) error) (string, error) {
+func finish(ctx context.Context, conn Bus, enqueue func(done chan<- string) error) (string, error) {
 	done := make(chan string, 1)
-	err := failpoint.Pass(change, func() error { return enqueue(done) })
+	err := enqueue(done)
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return "", fmt.Errorf("%w: %w", errUnfinished, err)

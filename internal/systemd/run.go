@@ -15,8 +15,8 @@ func (m *Manager) Run(ctx context.Context, change failpoint.Change, service stri
 	}
 	var result string
 	err := m.do(ctx, func(conn Bus) (err error) {
-		result, err = finish(ctx, conn, change, func(done chan<- string) error {
-			return conn.Run(ctx, service, commands, done)
+		result, err = finish(ctx, conn, func(done chan<- string) error {
+			return failpoint.Pass(change, func() error { return conn.Run(ctx, service, commands, done) })
 		})
 		return err
 	})
