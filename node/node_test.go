@@ -60,7 +60,7 @@ func TestPlan(t *testing.T) {
 			t.Errorf("%s: %d files, %d units, %d actions", name, len(planned.Files), len(planned.Units), len(planned.Actions))
 		}
 		for _, f := range planned.Files {
-			if f.Secret != (f.Kind == "File" && f.Content == nil) || f.Phase == "" || (f.Kind == "Symlink") != (f.Target != "") {
+			if f.Secret != (f.Kind == "File" && f.Content == nil) || f.Phase == "" || (f.Kind == "Symlink" || f.Kind == "Copy") != (f.Target != "") {
 				t.Errorf("%s: %s %s, secret %v", name, f.Kind, f.Path, f.Secret)
 			}
 		}

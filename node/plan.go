@@ -40,18 +40,18 @@ type Step struct {
 	Restarts []string `json:"restarts,omitempty"`
 }
 
-// File is a file, a directory or a symbolic link.
+// File is a file, a directory, a symbolic link or a copy of a file that the machine has.
 type File struct {
 	Path string `json:"path"`
-	// Kind is "File", "Directory" or "Symlink".
+	// Kind is "File", "Directory", "Symlink", "Copy" or "Block".
 	Kind string `json:"kind"`
-	// Mode are the permission bits; 0 for a link.
+	// Mode are the permission bits; 0 for a link or a copy.
 	Mode uint32 `json:"mode,omitempty"`
 	// Secret says that only root reads it; its content is not shown.
 	Secret bool `json:"secret,omitempty"`
 	// Content is a file's content, nil where it is secret.
 	Content []byte `json:"content,omitempty"`
-	// Target is where a link leads to.
+	// Target is where a link leads to, or what a copy is a copy of.
 	Target string `json:"target,omitempty"`
 	Step
 }
@@ -90,6 +90,8 @@ func (c *Contract) Plan(known Facts) (*Plan, []nodeconfig.Problem) {
 			p.Files = append(p.Files, File{Path: spec.Path, Kind: spec.Kind(), Mode: spec.Mode, Step: step})
 		case *resource.Symlink:
 			p.Files = append(p.Files, File{Path: spec.Path, Kind: spec.Kind(), Target: spec.Target, Step: step})
+		case *resource.Copy:
+			p.Files = append(p.Files, File{Path: spec.Path, Kind: spec.Kind(), Target: spec.Source, Step: step})
 		case *resource.Block:
 			p.Files = append(p.Files, File{Path: spec.Path, Kind: spec.Kind(), Content: []byte(spec.Content), Step: step})
 		case *resource.Unit:

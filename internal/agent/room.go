@@ -72,6 +72,10 @@ func (r *room) Stage(file *resource.File) error {
 	return r.try(func() error { return r.Host.Stage(file) })
 }
 
+func (r *room) StageCopy(c *resource.Copy) error {
+	return r.try(func() error { return r.Host.StageCopy(c) })
+}
+
 func (r *room) Commit(path string) error {
 	return r.try(func() error { return r.Host.Commit(path) })
 }

@@ -72,7 +72,7 @@ func (r *run) shared(path string) (*resource.File, error) {
 // the comparison: others write it, too. A file of which nothing is left is removed.
 func (r *run) compose(d difference) error {
 	block := d.Spec.(*resource.Block)
-	at := slices.IndexFunc(r.writes, func(w difference) bool { return w.Spec.(*resource.File).Path == block.Path })
+	at := slices.IndexFunc(r.writes, func(w difference) bool { return w.Spec.Paths()[0] == block.Path })
 	var file *resource.File
 	if at >= 0 {
 		file = r.writes[at].Spec.(*resource.File)

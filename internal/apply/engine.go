@@ -147,7 +147,7 @@ type run struct {
 	*Engine
 	plan    resource.Plan
 	outcome outcome
-	// wrong are the files, directories, links and blocks that differ, writes the files that are to be written for that.
+	// wrong are the files, directories, links, copies and blocks that differ, writes the files that are to be written for that.
 	wrong  []difference
 	writes []difference
 	// emptied are the files of which nothing is left without a block.
@@ -317,7 +317,7 @@ func (r *run) commit() error {
 	var errs []error
 	staged := make(map[string]bool)
 	for _, d := range r.writes {
-		staged[d.Spec.(*resource.File).Path] = true
+		staged[d.Spec.Paths()[0]] = true
 	}
 	for _, d := range r.wrong {
 		if path := d.Spec.Paths()[0]; staged[path] {

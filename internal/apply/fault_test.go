@@ -44,6 +44,7 @@ func situations(t *testing.T) []situation {
 	}
 	shared := newMemory()
 	for path, content := range othersFiles {
+		shared.parents(path)
 		shared.files[path] = fileEntry(&resource.File{Path: path, Mode: 0o640, Content: []byte(content)})
 	}
 	shared.units["image.service"] = &unit{"active", nil}

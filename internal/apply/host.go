@@ -28,9 +28,14 @@ type Files interface {
 	// Stage writes a file's content, mode and owner under a temporary name beside its path, and
 	// syncs it. Missing parents are made. Nothing is visible at the path until Commit.
 	Stage(file *resource.File) error
-	// Commit renames a staged file into place.
+	// StageCopy makes a file that is there the one of another path, too, under a temporary name beside that. Nothing is
+	// visible at the path until Commit.
+	StageCopy(c *resource.Copy) error
+	// SameFile reports whether what is at two paths is the same file, or a copy of it. It is not where there is none.
+	SameFile(a, b string) (bool, error)
+	// Commit renames a staged file or copy into place.
 	Commit(path string) error
-	// Unstage removes what Stage left for path, if anything.
+	// Unstage removes what was staged for path, if anything.
 	Unstage(path string) error
 	// MakeDirectory makes a directory, or corrects its mode and owner.
 	MakeDirectory(dir *resource.Directory) error

@@ -19,6 +19,7 @@ type diskKind struct {
 // diskKinds are those kinds, by name.
 var diskKinds = map[string]diskKind{
 	"Block":     {compare: of((*run).compareBlock), stale: of((*run).staleBlock)},
+	"Copy":      {compare: of((*run).compareCopy), stale: of((*run).staleCopy)},
 	"Directory": {compare: of((*run).compareDirectory), stale: leftToPrune},
 	"File":      {compare: of((*run).compareFile), stale: staleFile},
 	"Symlink":   {compare: of((*run).compareSymlink), stale: staleFile},

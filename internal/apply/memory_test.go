@@ -27,7 +27,7 @@ var changing = []string{
 
 // changingKinds are those of the kinds that no AKS plan has.
 var changingKinds = []string{
-	"reload-unit", "mask", "unmask", "enable", "disable", "attribute-set", "mount", "unmount", "swapon", "swapoff",
+	"copy", "reload-unit", "mask", "unmask", "enable", "disable", "attribute-set", "mount", "unmount", "swapon", "swapoff",
 }
 
 func (c call) changes() bool {
@@ -229,6 +229,22 @@ func (m *memory) Stage(f *resource.File) error {
 		m.staged[f.Path] = fileEntry(f)
 	}
 	return err
+}
+
+func (m *memory) StageCopy(c *resource.Copy) error {
+	err := m.enter("copy", c.Path)
+	defer m.mu.Unlock()
+	if err == nil {
+		m.parents(c.Path)
+		m.staged[c.Path] = m.files[c.Source]
+	}
+	return err
+}
+
+func (m *memory) SameFile(a, b string) (bool, error) {
+	err := m.enter("same", a)
+	defer m.mu.Unlock()
+	return m.files[a].Kind == apply.RegularFile && m.files[a].equal(m.files[b]), err
 }
 
 func fileEntry(f *resource.File) entry {

@@ -99,7 +99,9 @@ func (m *memory) inputsOf(c *resource.Command) map[string]entry {
 }
 
 // othersFiles are files that others own, too, and what they have in them.
-var othersFiles = map[string]string{"/etc/hosts": "127.0.0.1 localhost\n", "/etc/fstab": "# none"}
+var othersFiles = map[string]string{"/etc/hosts": "127.0.0.1 localhost\n", "/etc/fstab": "# none", downloads + "1/plugin": "1", downloads + "2/plugin": "2"}
+
+const downloads = "/opt/cni/downloads/"
 
 // kindsPlan has a resource of every kind that is not of a node's alone, in one of two versions; in none, nothing of them is
 // left.
@@ -113,7 +115,9 @@ func kindsPlan(version string) resource.Plan {
 	config := file("/var/lib/app/config", version)
 	config.Reloads = []string{"app.service"}
 	certificate := file("/etc/ca/"+version+".crt", version)
+	others := map[string]string{"1": "2", "2": "1"}
 	specs := []resource.Spec{
+		&resource.Copy{Path: "/opt/cni/bin/plugin", Source: downloads + version + "/plugin", Over: []string{downloads + others[version] + "/plugin"}},
 		&resource.Attribute{Path: "/sys/kernel/mm/transparent_hugepage/enabled", Value: pages[version]},
 		&resource.Block{Path: "/etc/hosts", Label: "private", Content: "10.0.0." + version + " api\n"},
 		&resource.Block{Path: "/etc/hosts", Label: "second", Content: "10.0.0.9 other\n"},
@@ -139,6 +143,10 @@ var asPlanned = map[string]func(m *memory, spec resource.Spec) bool{
 	"Directory": func(m *memory, spec resource.Spec) bool {
 		e := m.files[spec.Name()]
 		return e.Kind == apply.Directory && e.Mode == spec.(*resource.Directory).Mode
+	},
+	"Copy": func(m *memory, spec resource.Spec) bool {
+		e := m.files[spec.Name()]
+		return e.Kind == apply.RegularFile && e.equal(m.files[spec.(*resource.Copy).Source])
 	},
 	"Symlink": func(m *memory, spec resource.Spec) bool {
 		e := m.files[spec.Name()]
@@ -185,6 +193,7 @@ var isLeft = map[string]func(m *memory, spec resource.Spec) bool{
 		e := m.files[path]
 		return string(e.content) != want && string(e.content) != want+"\n" || (e.Kind == apply.Absent) == others
 	},
+	"Copy":  func(m *memory, spec resource.Spec) bool { return m.files[spec.Name()].Kind != apply.Absent },
 	"Mount": func(m *memory, spec resource.Spec) bool { return m.mounts[spec.(*resource.Mount).Where] != "" },
 	"Swap":  func(m *memory, spec resource.Spec) bool { return m.swaps[spec.(*resource.Swap).Path] != 0 },
 	"UnitState": func(m *memory, spec resource.Spec) bool {

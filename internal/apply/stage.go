@@ -20,7 +20,7 @@ func (r *run) stage() error {
 		switch spec := d.Spec.(type) {
 		case *resource.Directory:
 			errs = appendFailure(errs, d.Resource, r.Host.MakeDirectory(spec))
-		case *resource.File:
+		case *resource.File, *resource.Copy:
 			if d.action != Removed {
 				r.writes = append(r.writes, d)
 			}
@@ -30,8 +30,8 @@ func (r *run) stage() error {
 	}
 	r.emptied = nil
 	r.writes = slices.DeleteFunc(r.writes, func(d difference) bool {
-		file := d.Spec.(*resource.File)
-		empty := d.action == composed && len(file.Content) == 0
+		file, ok := d.Spec.(*resource.File)
+		empty := ok && d.action == composed && len(file.Content) == 0
 		if empty {
 			r.emptied = append(r.emptied, file.Path)
 		}
@@ -43,16 +43,16 @@ func (r *run) stage() error {
 // stageFiles stages files, several at a time, and returns what failed in their order.
 func (r *run) stageFiles(files []difference) []error {
 	failures := make([]error, len(files))
-	stageOne := func(i int) {
+	stage := func(i int) {
 		d := files[i]
-		err := r.guarded(string(d.ID()), func() error { return r.Host.Stage(d.Spec.(*resource.File)) })
+		err := r.guarded(string(d.ID()), func() error { return r.stageOne(d.Spec) })
 		if err != nil {
 			failures[i] = failed(d.Resource, err)
 		}
 	}
 	if r.Sequential {
 		for i := range files {
-			stageOne(i)
+			stage(i)
 		}
 		return failures
 	}
@@ -61,7 +61,7 @@ func (r *run) stageFiles(files []difference) []error {
 	for range min(stagers, len(files)) {
 		wait.Go(func() {
 			for i := int(next.Add(1)) - 1; i < len(files); i = int(next.Add(1)) - 1 {
-				stageOne(i)
+				stage(i)
 			}
 		})
 	}
@@ -69,11 +69,18 @@ func (r *run) stageFiles(files []difference) []error {
 	return failures
 }
 
+func (r *run) stageOne(spec resource.Spec) error {
+	if c, ok := spec.(*resource.Copy); ok {
+		return r.Host.StageCopy(c)
+	}
+	return r.Host.Stage(spec.(*resource.File))
+}
+
 // unstage removes what was staged and will not be committed; what cannot be removed is found again
 // by the next run, under the same name.
 func (r *run) unstage() {
 	for _, d := range r.writes {
-		name := d.Spec.(*resource.File).Path
+		name := d.Spec.Paths()[0]
 		if err := r.Host.Unstage(name); err != nil {
 			r.Log.Warn("staged file is left behind", "path", name, "error", err)
 		}

@@ -54,6 +54,8 @@ func everything(d *Directory) error {
 	d.LogFile("/var/log/x.log").Write([]byte("line\n"))
 	return errors.Join(
 		d.WriteFileAtomic(&resource.File{Path: "/etc/a", Mode: 0o640, Content: []byte("content")}),
+		d.StageCopy(&resource.Copy{Path: "/opt/copy", Source: "/etc/a"}),
+		d.Commit("/opt/copy"),
 		d.MakeDirectory(&resource.Directory{Path: "/var/lib/d", Mode: 0o750}),
 		d.MakeSymlink(&resource.Symlink{Path: "/etc/link", Target: "a"}),
 		created,

@@ -49,6 +49,7 @@ var Kinds = map[string]Kind{
 	"Block":     {New: fresh[Block], Lasts: always},
 	"Check":     {New: fresh[Check], Lasts: always, Stays: says("it changes nothing"), StaysSource: "Check"},
 	"Command":   {New: fresh[Command], Lasts: always, Stays: staysWithoutInputs, StaysSource: "Command"},
+	"Copy":      {New: fresh[Copy], Lasts: always},
 	"Directory": {New: fresh[Directory], Lasts: always},
 	"File":      {New: fresh[File], Lasts: always},
 	"Module":    {New: fresh[Module], Lasts: never, Stays: says("it stays loaded until the machine boots again"), StaysSource: "modules-load.d(5)"},

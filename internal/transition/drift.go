@@ -88,6 +88,9 @@ func found(host Host, spec resource.Spec) (resource.Spec, bool) {
 		entry, err := host.Stat(spec.Path)
 		have.Target = entry.Target
 		return &have, err == nil && entry.Kind == apply.Symlink
+	case *resource.Copy:
+		entry, err := host.Stat(spec.Path)
+		return spec, err == nil && entry.Kind == apply.RegularFile
 	case *resource.Sysctl:
 		have := *spec
 		var err error

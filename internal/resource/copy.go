@@ -1,0 +1,34 @@
+package resource
+
+import "errors"
+
+// Copy is a file that the machine has at another path already, and is to have here, too: a program of its image. It is
+// brought where there is none. One that is there is somebody else's and stays, unless it came from one of the paths of Over.
+type Copy struct {
+	Path string `json:"path"`
+	// Source is the file that there is.
+	Source string `json:"source"`
+	// Over are other sources, such as other versions: what came from one of them is replaced.
+	Over []string `json:"over,omitempty"`
+}
+
+// Kind implements Spec.
+func (*Copy) Kind() string { return "Copy" }
+
+// Name implements Spec.
+func (c *Copy) Name() string { return c.Path }
+
+// Paths implements Spec.
+func (c *Copy) Paths() []string { return whole(c.Path) }
+
+// Valid implements Spec.
+func (c *Copy) Valid() error {
+	errs := []error{checkPath(c.Path), checkPath(c.Source)}
+	for _, path := range c.Over {
+		errs = append(errs, checkPath(path))
+	}
+	return errors.Join(errs...)
+}
+
+// Describe implements Spec.
+func (c *Copy) Describe() Description { return Description{Title: c.Path, What: "= " + c.Source} }
