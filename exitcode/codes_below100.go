@@ -94,7 +94,7 @@ var below100 = []Code{
 	{39, "ERR_CONTAINERD_VERSION_INVALID", AKS,
 		"the containerd version asked for is not one the script can install",
 		"leave the version out of the config to get the image's own, or name one from its components.json"},
-	{41, "ERR_CNI_DOWNLOAD_TIMEOUT", AKS,
+	{41, "ERR_CNI_DOWNLOAD_TIMEOUT", Slipway,
 		"the CNI plugins could not be downloaded in time, or one that must exist is absent",
 		"check that the URL exists and the node reaches it, and what is in /opt/cni/bin"},
 	{42, "ERR_MS_PROD_DEB_DOWNLOAD_TIMEOUT", AKS,

@@ -15,6 +15,7 @@ const (
 	APIServerUnreachable    = 51
 	APIServerNameUnresolved = 52
 	Usage                   = 64 // the command line is wrong: EX_USAGE of sysexits(3); a crash of the program never ends so
+	CNIPluginMissing        = 41 // a network plug-in that the node needs is not there
 	ImageNotBuilt           = 65 // the machine does not run a finished node image
 	Interrupted             = 75 // a signal asked the agent to end before it was done: EX_TEMPFAIL of sysexits(3)
 	SysctlFailed            = 103

@@ -74,6 +74,7 @@ func TestConstantsAreWhatSlipwayReturns(t *testing.T) {
 		{APIServerUnreachable, 51, "ERR_K8S_API_SERVER_CONN_FAIL"},
 		{APIServerNameUnresolved, 52, "ERR_K8S_API_SERVER_DNS_LOOKUP_FAIL"},
 		{Usage, 64, "ERR_USAGE"},
+		{CNIPluginMissing, 41, "ERR_CNI_DOWNLOAD_TIMEOUT"},
 		{ImageNotBuilt, 65, "ERR_VHD_FILE_NOT_FOUND"},
 		{Interrupted, 75, "ERR_INTERRUPTED"},
 		{SysctlFailed, 103, "ERR_SYSCTL_RELOAD"},

@@ -135,6 +135,8 @@ func (c *Contract) ExitCode(problems []nodeconfig.Problem) int {
 			return exitcode.ContractInvalid
 		case p.Path == c.Origin(plan.VersionPath):
 			code = exitcode.KubeletInstallFailed
+		case slices.ContainsFunc(plan.CNIPaths, func(path string) bool { return p.Path == c.Origin(path) }) && code != exitcode.KubeletInstallFailed:
+			code = exitcode.CNIPluginMissing
 		case code == 0:
 			code = exitcode.ImageNotBuilt
 		}

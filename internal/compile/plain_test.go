@@ -34,7 +34,6 @@ func TestPlainContract(t *testing.T) {
 		"$.kubelet_config.kubelet_config_file_config.streaming_connection_idle_timeout",
 		"$.linux_admin_username",
 		"$.local_dns_profile.enable_local_dns",
-		"$.network_config.vnet_cni_plugins_url",
 		"$.outbound_command",
 	}
 	if diff := cmp.Diff(want, paths); diff != "" {

@@ -231,6 +231,11 @@ func explainAll(t *testing.T, name string, f facts.Facts) []fieldRow {
 	return rows
 }
 
+// fromImage are fields of AKS's contract that change a plan only on some images: what they say there.
+var fromImage = map[string]string{
+	"$.network_config.vnet_cni_plugins_url": "which package of the image the files in `/opt/cni/bin` come from; nothing is downloaded",
+}
+
 // stateOf says what becomes of a field, and where it ends or why it does not.
 func stateOf(t *testing.T, e *experiment, x *Explanation, used map[string]bool) (state, where string) {
 	t.Helper()
@@ -245,6 +250,8 @@ func stateOf(t *testing.T, e *experiment, x *Explanation, used map[string]bool) 
 	case x.Why != "":
 		used[x.Field] = true
 		where = x.Why
+	case e.dialect != dialect.Native && x.Applied:
+		where = fromImage[x.Field]
 	case e.dialect == dialect.Native && x.Applied: // that a concern reads it is tested with the concern
 		where = "read by " + x.Readers()
 	}

@@ -51,6 +51,8 @@ type Facts struct {
 	// Instance is what the cloud says of the machine. It is not gathered: whoever has asked the cloud's
 	// metadata service puts it here.
 	Instance *Instance `json:"instance,omitempty"`
+	// CNI are the network plug-ins; nil where nobody has looked.
+	CNI *CNI `json:"cni,omitempty"`
 	// Components are the programs that are installed.
 	Components []components.Component `json:"components,omitempty"`
 }

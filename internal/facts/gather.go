@@ -48,9 +48,13 @@ func Gather(m Machine) Facts {
 		Routes:        g.routes(),
 		CloudInit:     g.cloudInit(),
 		GuestAgent:    g.guestAgent(),
+		CNI:           g.cni(),
 		Components:    g.components(),
 	}
 	f.Platform = Platform(f.DMI)
+	if f.CNI == nil && len(f.Components) > 0 {
+		f.CNI = new(CNI) // a machine that has been looked at, and has no place for them
+	}
 	if f.MemoryBytes > 0 { // a directory has no processors
 		f.CPUs = runtime.NumCPU()
 	}

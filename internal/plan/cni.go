@@ -1,13 +1,14 @@
 package plan
 
 import (
+	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/internal/profile"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
 const (
-	cniBinDir       = "/opt/cni/bin"
+	cniBinDir       = facts.CNIBinDir
 	cniConfDir      = "/etc/cni/net.d"
 	kubenetTemplate = "/etc/containerd/kubenet_template.conf"
 )
@@ -27,7 +28,7 @@ func namesPolicy(c *nodeconfig.NodeConfig) bool {
 // cni prepares the directories of CNI, and the plug-in's configuration where the node has one.
 var cni = concern{
 	name:  "CNI",
-	reads: []string{"$.network.plugin", "$.network.policy"},
+	reads: []string{azureCNIURL, cniPluginPath, "$.network.policy"},
 	plan:  planCNI,
 }
 
@@ -38,7 +39,7 @@ func planCNI(in *input, out *output) {
 	case Kubenet(in.config):
 		out.file(resource.Base, kubenetTemplate, 0o644, []byte(KubenetTemplate), sourced("containerd fills in the node's pod range", in.family.Sources.Kubenet), containerdUnit)
 	case in.config.Network.Plugin == "azure":
-		out.file(resource.Base, cniConfDir+"/10-azure.conflist", 0o600, []byte(azureConf), sourced("Azure's CNI", in.family.Sources.AzureCNI))
+		out.file(resource.Base, cniConfDir+"/10-azure.conflist", 0o600, []byte(azureConflist(in)), sourced("Azure's CNI", in.family.Sources.AzureCNI))
 	}
 	if in.config.Network.Plugin != "kubenet" && namesPolicy(in.config) && in.family.Kubelet.Variable(profile.NetworkPolicy) == "" {
 		out.notApplied("$.network.policy") // whoever brings the network brings its policies

@@ -29,6 +29,7 @@ var concerns = []*concern{
 	&authority,
 	&azure,
 	&cni,
+	&cniPlugins,
 	&containerd,
 	&credentials,
 	&environment,

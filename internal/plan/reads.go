@@ -1,8 +1,8 @@
 package plan
 
 import (
+	"maps"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/slipway-dev/slipway/internal/document"
@@ -74,7 +74,7 @@ type readers struct {
 
 // at returns the part of the tree for a path, which is made where it is missing.
 func (r *readers) at(path string) *readers {
-	for name := range strings.SplitSeq(strings.TrimPrefix(path, "$."), ".") {
+	for _, name := range namesIn(path) {
 		if r.next == nil {
 			r.next = make(map[string]*readers)
 		}
@@ -93,6 +93,22 @@ func (r *readers) entry(name string) *readers {
 		return nil
 	}
 	return r.next[name]
+}
+
+// key is the part of the tree for a key of a map: what is read of that key, and what of each.
+func (r *readers) key(name string) *readers {
+	own, each := r.entry(name), r.entry(anyKey)
+	switch {
+	case own == nil:
+		return each
+	case each == nil:
+		return own
+	}
+	both := &readers{handled: own.handled || each.handled, by: slices.Concat(own.by, each.by), next: maps.Clone(each.next)}
+	for name := range own.next {
+		both.next[name] = own.next[name]
+	}
+	return both
 }
 
 // below are the names of all that read something below, in no order.

@@ -56,7 +56,7 @@ func (w *unreadWalk) walk(v, byDefault reflect.Value, r *readers) {
 	case reflect.Map:
 		for iter := v.MapRange(); iter.Next(); {
 			w.at.Enter(iter.Key().String())
-			w.walk(iter.Value(), reflect.Value{}, r.entry(anyKey))
+			w.walk(iter.Value(), reflect.Value{}, r.key(iter.Key().String()))
 			w.at.Leave()
 		}
 	default:

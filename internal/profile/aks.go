@@ -73,6 +73,7 @@ var aks = Profile{
 	},
 	Host: Host{
 		ResolverLink: []string{"ubuntu"}, // AKS: base preparation
+		CNIPackages:  true,               // AKS: installNetworkPlugin
 		// By this comment AKS knows the rule as its own, where it looks for rules of others before it allows eBPF host
 		// routing (Azure container networking: azure-iptables-monitor; AKS: ensure_imds_restriction.sh).
 		MetadataComment: "AKS managed: added by AgentBaker ensureIMDSRestriction for IMDS restriction feature",

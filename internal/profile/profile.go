@@ -200,6 +200,9 @@ type Host struct {
 	// ResolverLink makes /etc/resolv.conf systemd-resolved's own list on these distributions: pods cannot reach a
 	// stub on the host's loopback.
 	ResolverLink []string
+	// CNIPackages says that the images hold packages of network plug-ins, from which a node takes those that its network
+	// needs; otherwise the plug-ins are the image's business, or that of the network's own pods.
+	CNIPackages bool
 	// MetadataComment is the comment of the packet filter rule that keeps pods from the cloud's metadata service.
 	MetadataComment string
 }

@@ -88,6 +88,7 @@ var standard = Profile{
 		"Kubelet.SelfSigned":    "no script makes one: kubeadm, too, leaves the serving certificate to the kubelet",
 		"Kubelet.ServingLabels": "no label is asked for",
 		"Runtime.CDI":           "containerd's own default stays; runtime.containerd.config changes it",
+		"Host.CNIPackages":      "kubeadm, too, expects the plug-ins to be there",
 		"Host.ResolverLink":     "the machine's resolver stays as it is; kubelet.config.resolvConf names another file",
 		"Sources.Resolver":      "no link is made",
 		"Publication.Events":    "only Azure's guest agent collects events, for AKS",

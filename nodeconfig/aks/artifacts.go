@@ -40,6 +40,9 @@ func (t *translation) artifact(name string, places []source) {
 		case s.url == "":
 		case from != "":
 			t.warn(nodeconfig.Dropped, s.path, "is left out, because %s comes before it", strings.TrimPrefix(from, "$."))
+		case name == "azure-cni" && !strings.Contains(s.url, "://"):
+			from = s.path
+			t.warn(nodeconfig.Dropped, s.path, "is left out, because it is no URL, whose last name would say which package of the image is used")
 		case !strings.Contains(s.url, "://"): // a reference to an image, which has no scheme
 			from = s.path
 			t.warn(nodeconfig.NotApplied, s.path, "is not applied by this version")

@@ -1,0 +1,87 @@
+package facts
+
+import (
+	"encoding/json"
+	"slices"
+	"unicode/utf8"
+)
+
+// Where an AKS image has network plug-ins: where container runtimes look for them, and the packages that nobody has put
+// there yet (AKS: CNI_BIN_DIR, CNI_DOWNLOADS_DIR).
+const (
+	CNIBinDir       = "/opt/cni/bin"
+	CNIDownloadsDir = "/opt/cni/downloads"
+)
+
+// azureConflist is the configuration that Azure's packages have beside their plug-ins.
+const azureConflist = "10-azure.conflist"
+
+// How much is recorded of network plug-ins. An image has three or four packages, and the largest 20 files.
+const (
+	maxCNIPackages = 32
+	maxCNIFiles    = 64
+	maxConflist    = 16 << 10
+)
+
+// CNI is what the machine has of network plug-ins.
+type CNI struct {
+	// Plugins are the names in CNIBinDir, sorted.
+	Plugins []string `json:"plugins,omitempty"`
+	// Conflist is the text of Azure's configuration there, which is JSON.
+	Conflist string `json:"conflist,omitempty"`
+	// Packages are the directories in CNIDownloadsDir, by name.
+	Packages []CNIPackage `json:"packages,omitempty"`
+}
+
+// CNIPackage is a package of network plug-ins that was unpacked.
+type CNIPackage struct {
+	// Name is the directory's: "azure-vnet-cni-linux-amd64-v1.6.30".
+	Name string `json:"name"`
+	// Files are the names of its files, sorted.
+	Files []string `json:"files,omitempty"`
+	// Conflist is the text of Azure's configuration in it.
+	Conflist string `json:"conflist,omitempty"`
+}
+
+// Package returns the package of a name.
+func (c *CNI) Package(name string) (CNIPackage, bool) {
+	i := slices.IndexFunc(c.Packages, func(p CNIPackage) bool { return p.Name == name })
+	if i < 0 {
+		return CNIPackage{}, false
+	}
+	return c.Packages[i], true
+}
+
+// cni looks for network plug-ins; nil where there is no place for them.
+func (g gatherer) cni() *CNI {
+	plugins, err := g.ReadDir(CNIBinDir)
+	names, errPackages := g.ReadDir(CNIDownloadsDir)
+	if err != nil && errPackages != nil {
+		return nil
+	}
+	found := &CNI{Plugins: bounded(plugins), Conflist: g.conflist(CNIBinDir, plugins)}
+	for _, name := range names[:min(len(names), maxCNIPackages)] {
+		dir := CNIDownloadsDir + "/" + name
+		if files, err := g.ReadDir(dir); err == nil && utf8.ValidString(name) {
+			found.Packages = append(found.Packages, CNIPackage{name, bounded(files), g.conflist(dir, files)})
+		}
+	}
+	return found
+}
+
+// bounded are as many names as are recorded.
+func bounded(names []string) []string {
+	return slices.DeleteFunc(names[:min(len(names), maxCNIFiles):min(len(names), maxCNIFiles)], func(name string) bool { return !utf8.ValidString(name) })
+}
+
+// conflist is the text of Azure's configuration among the files of a directory; empty where there is none, or no JSON.
+func (g gatherer) conflist(dir string, files []string) string {
+	if !slices.Contains(files, azureConflist) {
+		return ""
+	}
+	text, err := g.ReadFile(dir+"/"+azureConflist, maxConflist)
+	if err != nil || !json.Valid(text) || !utf8.Valid(text) {
+		return ""
+	}
+	return string(text)
+}

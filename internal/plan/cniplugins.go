@@ -1,0 +1,181 @@
+package plan
+
+import (
+	"cmp"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/slipway-dev/slipway/exitcode"
+	"github.com/slipway-dev/slipway/internal/facts"
+	"github.com/slipway-dev/slipway/internal/resource"
+	"github.com/slipway-dev/slipway/nodeconfig"
+)
+
+// azureCNIURL is the setting whose last name says which of the image's packages of Azure's plug-ins is meant, as in
+// AKS's scripts; nothing is downloaded.
+const azureCNIURL = `$.components.artifacts["azure-cni"].url`
+
+// cniPluginPath is the setting that says which network plug-in there is.
+const cniPluginPath = "$.network.plugin"
+
+// CNIPaths are the settings that name what is missing where a network plug-in is.
+var CNIPaths = []string{cniPluginPath, azureCNIURL}
+
+// Packages of network plug-ins are called by what they hold, with the architecture and the version behind it.
+const (
+	azurePackages     = "azure-vnet-cni-"
+	referencePackages = "cni-plugins-linux-"
+)
+
+// cniPlugins brings the image's network plug-ins to where the container runtime looks for them (AKS: installNetworkPlugin).
+var cniPlugins = concern{
+	name:  "CNI plug-ins",
+	reads: []string{azureCNIURL, cniPluginPath, "$.network.policy"},
+	plan:  planCNIPlugins,
+}
+
+func planCNIPlugins(in *input, out *output) {
+	url := in.config.Components.Artifacts["azure-cni"].URL
+	if !in.family.Host.CNIPackages {
+		if url != "" {
+			out.notApplied(azureCNIURL)
+		}
+		return
+	}
+	if in.facts.CNI == nil {
+		return // nothing is known
+	}
+	there := slices.Clone(in.facts.CNI.Plugins)
+	bring := func(from facts.CNIPackage, over []string) {
+		for _, name := range from.Files {
+			if isPlugin(name) {
+				out.cniPlugin(from, name, over)
+				there = append(there, name)
+			}
+		}
+	}
+	if reference, ok := newestPackage(in.facts.CNI, referencePackages+in.facts.Architecture+"-v"); ok {
+		bring(reference, nil)
+	}
+	if in.config.Network.Plugin == "azure" && url != "" {
+		name := packageName(url)
+		if found, ok := in.facts.CNI.Package(name); ok {
+			bring(found, packagesBeside(in.facts.CNI, name))
+		} else if slices.Contains(there, "azure-vnet") {
+			out.warn(nodeconfig.NotInstalled, azureCNIURL, "wants %s, which the image does not have; the azure-vnet of %s is used, whichever version it is", name, cniBinDir)
+		}
+	}
+	out.wantPlugins(in, there, url)
+}
+
+// cniPlugin has one file of a package where the container runtime looks for it. The network's own pods may bring another
+// one (azure-cns, Cilium), which stays; one of another version of the package does not.
+func (o *output) cniPlugin(from facts.CNIPackage, name string, beside []string) {
+	spec := &resource.Copy{Path: cniBinDir + "/" + name, Source: facts.CNIDownloadsDir + "/" + from.Name + "/" + name}
+	for _, other := range beside {
+		spec.Over = append(spec.Over, facts.CNIDownloadsDir+"/"+other+"/"+name)
+	}
+	o.add(resource.Resource{Phase: resource.Base, ExitCode: exitcode.CNIPluginMissing, Reason: "a CNI plug-in of the image's packages", Spec: spec})
+}
+
+// wantPlugins wants the plug-ins that the node's own network needs. Whoever brings another network brings its plug-ins.
+func (o *output) wantPlugins(in *input, there []string, url string) {
+	var needed []string
+	at := cniPluginPath
+	switch {
+	case len(in.facts.Components) == 0:
+		return // the facts are of no machine
+	case in.config.Network.Plugin == "azure":
+		needed = []string{"azure-vnet", "azure-vnet-ipam", "portmap"}
+		if url != "" && !slices.Contains(there, "azure-vnet") {
+			at = azureCNIURL
+		}
+	case Kubenet(in.config):
+		needed = []string{"bridge", "host-local", "portmap"}
+	default:
+		return
+	}
+	missing := slices.DeleteFunc(needed, func(name string) bool { return slices.Contains(there, name) })
+	if len(missing) == 0 {
+		return
+	}
+	where := "the image has none of its packages in " + facts.CNIDownloadsDir
+	var packages []string
+	for _, p := range in.facts.CNI.Packages {
+		packages = append(packages, p.Name)
+	}
+	if len(packages) > 0 {
+		where = facts.CNIDownloadsDir + " has " + strings.Join(packages, ", ")
+	}
+	o.fatal(nodeconfig.NotInstalled, at, "wants the CNI plug-ins %s, which are not in %s, and %s; use an image that has them, or name a package that is there",
+		strings.Join(missing, ", "), cniBinDir, where)
+}
+
+// isPlugin reports whether a file of a package is more than its papers and its configuration.
+func isPlugin(name string) bool {
+	switch path.Ext(name) {
+	case ".conflist", ".md", ".txt":
+		return false
+	}
+	return name != "LICENSE" && !strings.HasPrefix(name, ".")
+}
+
+// packageName is the directory that AKS's scripts look for a package in: the last name of its URL.
+func packageName(url string) string {
+	return strings.TrimSuffix(url[strings.LastIndexByte(url, '/')+1:], ".tgz")
+}
+
+// packagesBeside are the other packages of Azure's plug-ins.
+func packagesBeside(known *facts.CNI, name string) []string {
+	var others []string
+	for _, p := range known.Packages {
+		if p.Name != name && strings.HasPrefix(p.Name, azurePackages) {
+			others = append(others, p.Name)
+		}
+	}
+	return others
+}
+
+// newestPackage returns the package with the highest version of those whose names begin alike.
+func newestPackage(known *facts.CNI, prefix string) (newest facts.CNIPackage, ok bool) {
+	for _, p := range known.Packages {
+		if version, matches := strings.CutPrefix(p.Name, prefix); matches &&
+			(!ok || compareVersions(version, strings.TrimPrefix(newest.Name, prefix)) > 0) {
+			newest, ok = p, true
+		}
+	}
+	return newest, ok
+}
+
+// compareVersions compares versions by the numbers in them: 1.10.0 comes after 1.9.2.
+func compareVersions(a, b string) int {
+	numbers := func(version string) (list []int) {
+		for part := range strings.SplitSeq(version, ".") {
+			n, _ := strconv.Atoi(part) // what is no number comes first
+			list = append(list, n)
+		}
+		return list
+	}
+	return cmp.Or(slices.Compare(numbers(a), numbers(b)), cmp.Compare(a, b))
+}
+
+// azureConflist is the text of Azure's configuration: that of the package where there is one, else what packages have.
+// With Calico pods are routed also where an old package would bridge them (AKS: configureCNIIPTables).
+func azureConflist(in *input) string {
+	text := ""
+	if known := in.facts.CNI; known != nil && in.family.Host.CNIPackages {
+		text = known.Conflist
+		if p, ok := known.Package(packageName(in.config.Components.Artifacts["azure-cni"].URL)); ok && p.Conflist != "" {
+			text = p.Conflist
+		}
+	}
+	if text == "" {
+		return azureConf
+	}
+	if in.config.Network.Policy == "calico" {
+		text = strings.ReplaceAll(text, `"mode":"bridge"`, `"mode":"transparent"`)
+	}
+	return text
+}
