@@ -11,11 +11,11 @@ const (
 	Invalid                 = 1 // the document has errors, or a command failed
 	UnitStartFailed         = 4
 	KubeletStartFailed      = 34
+	CNIPluginMissing        = 41 // a network plug-in that the node needs is not there
 	ModuleLoadFailed        = 49
 	APIServerUnreachable    = 51
 	APIServerNameUnresolved = 52
 	Usage                   = 64 // the command line is wrong: EX_USAGE of sysexits(3); a crash of the program never ends so
-	CNIPluginMissing        = 41 // a network plug-in that the node needs is not there
 	ImageNotBuilt           = 65 // the machine does not run a finished node image
 	Interrupted             = 75 // a signal asked the agent to end before it was done: EX_TEMPFAIL of sysexits(3)
 	SysctlFailed            = 103

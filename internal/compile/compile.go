@@ -124,22 +124,34 @@ func (c *Contract) Plan(known facts.Facts) (resource.Plan, []nodeconfig.Problem)
 	return desired, problems
 }
 
+// stops are the codes of what ends a provisioning without the contract being wrong. The first that fits is the code.
+var stops = []struct {
+	kind nodeconfig.ProblemKind
+	path string // empty: any other
+	code int
+}{
+	{nodeconfig.Missing, plan.RestrictionPath, exitcode.NodeAddressMissing},
+	{nodeconfig.NotInstalled, plan.VersionPath, exitcode.KubeletInstallFailed},
+	{nodeconfig.NotInstalled, plan.CNIPluginPath, exitcode.CNIPluginMissing},
+	{nodeconfig.NotInstalled, plan.AzureCNIURL, exitcode.CNIPluginMissing},
+	{nodeconfig.NotInstalled, "", exitcode.ImageNotBuilt},
+}
+
 // ExitCode is the code of a provisioning that stops for what is fatal of Plan's problems; 0 where nothing is.
 func (c *Contract) ExitCode(problems []nodeconfig.Problem) int {
-	code := 0
+	first := len(stops)
 	for _, p := range nodeconfig.Fatal(problems) {
-		switch {
-		case p.Kind == nodeconfig.Missing && p.Path == c.Origin(plan.RestrictionPath):
-			code = exitcode.NodeAddressMissing
-		case p.Kind != nodeconfig.NotInstalled:
-			return exitcode.ContractInvalid
-		case p.Path == c.Origin(plan.VersionPath):
-			code = exitcode.KubeletInstallFailed
-		case slices.ContainsFunc(plan.CNIPaths, func(path string) bool { return p.Path == c.Origin(path) }) && code != exitcode.KubeletInstallFailed:
-			code = exitcode.CNIPluginMissing
-		case code == 0:
-			code = exitcode.ImageNotBuilt
+		row := 0
+		for row < len(stops) && !(stops[row].kind == p.Kind && (stops[row].path == "" || c.Origin(stops[row].path) == p.Path)) {
+			row++
 		}
+		if row == len(stops) {
+			return exitcode.ContractInvalid
+		}
+		first = min(first, row)
 	}
-	return code
+	if first == len(stops) {
+		return 0
+	}
+	return stops[first].code
 }

@@ -28,7 +28,7 @@ func namesPolicy(c *nodeconfig.NodeConfig) bool {
 // cni prepares the directories of CNI, and the plug-in's configuration where the node has one.
 var cni = concern{
 	name:  "CNI",
-	reads: []string{azureCNIURL, cniPluginPath, "$.network.policy"},
+	reads: []string{AzureCNIURL, CNIPluginPath, "$.network.policy"},
 	plan:  planCNI,
 }
 

@@ -13,15 +13,12 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// azureCNIURL is the setting whose last name says which of the image's packages of Azure's plug-ins is meant, as in
+// AzureCNIURL is the setting whose last name says which of the image's packages of Azure's plug-ins is meant, as in
 // AKS's scripts; nothing is downloaded.
-const azureCNIURL = `$.components.artifacts["azure-cni"].url`
+const AzureCNIURL = `$.components.artifacts["azure-cni"].url`
 
-// cniPluginPath is the setting that says which network plug-in there is.
-const cniPluginPath = "$.network.plugin"
-
-// CNIPaths are the settings that name what is missing where a network plug-in is.
-var CNIPaths = []string{cniPluginPath, azureCNIURL}
+// CNIPluginPath is the setting that says which network plug-in there is.
+const CNIPluginPath = "$.network.plugin"
 
 // Packages of network plug-ins are called by what they hold, with the architecture and the version behind it.
 const (
@@ -32,7 +29,7 @@ const (
 // cniPlugins brings the image's network plug-ins to where the container runtime looks for them (AKS: installNetworkPlugin).
 var cniPlugins = concern{
 	name:  "CNI plug-ins",
-	reads: []string{azureCNIURL, cniPluginPath, "$.network.policy"},
+	reads: []string{AzureCNIURL, CNIPluginPath, "$.network.policy"},
 	plan:  planCNIPlugins,
 }
 
@@ -40,7 +37,7 @@ func planCNIPlugins(in *input, out *output) {
 	url := in.config.Components.Artifacts["azure-cni"].URL
 	if !in.family.Host.CNIPackages {
 		if url != "" {
-			out.notApplied(azureCNIURL)
+			out.notApplied(AzureCNIURL)
 		}
 		return
 	}
@@ -64,7 +61,7 @@ func planCNIPlugins(in *input, out *output) {
 		if found, ok := in.facts.CNI.Package(name); ok {
 			bring(found, packagesBeside(in.facts.CNI, name))
 		} else if slices.Contains(there, "azure-vnet") {
-			out.warn(nodeconfig.NotInstalled, azureCNIURL, "wants %s, which the image does not have; the azure-vnet of %s is used, whichever version it is", name, cniBinDir)
+			out.warn(nodeconfig.NotInstalled, AzureCNIURL, "wants %s, which the image does not have; the azure-vnet of %s is used, whichever version it is", name, cniBinDir)
 		}
 	}
 	out.wantPlugins(in, there, url)
@@ -83,14 +80,14 @@ func (o *output) cniPlugin(from facts.CNIPackage, name string, beside []string) 
 // wantPlugins wants the plug-ins that the node's own network needs. Whoever brings another network brings its plug-ins.
 func (o *output) wantPlugins(in *input, there []string, url string) {
 	var needed []string
-	at := cniPluginPath
+	at := CNIPluginPath
 	switch {
 	case len(in.facts.Components) == 0:
 		return // the facts are of no machine
 	case in.config.Network.Plugin == "azure":
 		needed = []string{"azure-vnet", "azure-vnet-ipam", "portmap"}
 		if url != "" && !slices.Contains(there, "azure-vnet") {
-			at = azureCNIURL
+			at = AzureCNIURL
 		}
 	case Kubenet(in.config):
 		needed = []string{"bridge", "host-local", "portmap"}

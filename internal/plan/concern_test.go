@@ -165,7 +165,7 @@ func TestReadBy(t *testing.T) {
 		"$.system.sysctls.x":         {"kernel parameters"},
 		"$.runtime.containerd":       {"containerd"},
 		"$.components.artifacts":     {"CNI", "CNI plug-ins", "containerd", "installed components"},
-		azureCNIURL:                  {"CNI", "CNI plug-ins"},
+		AzureCNIURL:                  {"CNI", "CNI plug-ins"},
 		"$.components.artifacts.containerd.version": {"containerd", "installed components"},
 		`$.components.artifacts["a.b"].version`:     {"containerd", "installed components"},
 		"$.components.artifacts.*.version":          {"containerd", "installed components"},
@@ -197,7 +197,7 @@ var further = map[string][]func(c *nodeconfig.NodeConfig, with bool){
 			c.Cluster.Server = "https://other.example:6443"
 		}
 	}, attestedWith(func(c *nodeconfig.NodeConfig) { c.Cluster.Server = "https://other.example" })},
-	azureCNIURL: {func(c *nodeconfig.NodeConfig, with bool) {
+	AzureCNIURL: {func(c *nodeconfig.NodeConfig, with bool) {
 		c.Network.Plugin = "azure"
 		if with {
 			c.Components.Artifacts = map[string]nodeconfig.Artifact{"azure-cni": {URL: "https://x.example/v1/azure-vnet-cni-linux-amd64-v1.6.30.tgz"}}
