@@ -223,6 +223,26 @@ func TestDropIns(t *testing.T) {
 	}
 }
 
+// The kubelet sets the limits of the slice that it is in when it starts, and nobody's drift is that. A setting of the
+// slice that lasts is an administrator's.
+func TestLimitsOfTheKubelets(t *testing.T) {
+	const limit, setting = "/run/systemd/system.control/kubereserved.slice.d/50-MemoryMax.conf", "/etc/systemd/system.control/kubereserved.slice.d/50-MemoryMax.conf"
+	n := newNode(t)
+	n.deliver(aksContract, aksWith(t, "azure-cni.json", map[string]any{
+		"kubelet_config": map[string]any{"kubelet_flags": map[string]any{"--kube-reserved-cgroup": "/kubereserved.slice"}},
+	}))
+	if got := n.provision(); got.ExitCode != 0 {
+		t.Fatal(got.Error)
+	}
+	n.deliver(limit, []byte("[Slice]\nMemoryMax=1G\n"))
+	equal(t, "drift", n.drifted(), "")
+	if got := n.Repair(t.Context(), RepairOptions{All: true}); got.Status.ExitCode != 0 || !n.exists(limit) {
+		t.Errorf("a repair of all: %v", got.Status.Error)
+	}
+	n.deliver(setting, []byte("[Slice]\nMemoryMax=1G\n"))
+	equal(t, "drift", n.drifted(), "File:"+setting+" left")
+}
+
 // What is said of a drop-in undoes that, and nothing else: "systemctl revert" would remove Slipway's own as well.
 func TestDropInAdvice(t *testing.T) {
 	n := running(t)

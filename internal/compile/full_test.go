@@ -95,6 +95,8 @@ var good = map[string]string{
 	"$.kubelet_config.kubelet_config_file_config.streaming_connection_idle_timeout":            `"90s"`,
 	"$.kubelet_config.kubelet_config_file_config.fail_swap_on":                                 `false`,
 	"$.kubelet_config.kubelet_config_file_config.feature_gates":                                `{"NodeSwap":true}`,
+	"$.kubelet_config.kubelet_config_file_config.kube_reserved_cgroup":                         `"/kubereserved.slice"`,
+	"$.kubelet_config.kubelet_config_file_config.system_reserved_cgroup":                       `"/system.slice"`,
 	"$.kubelet_config.kubelet_flags":                                                           `{"--v":"3","--node-ip":"10.0.0.4","--register-with-taints":"a=b:NoSchedule","--node-labels":"x=y"}`,
 }
 

@@ -97,7 +97,7 @@ var kubeletTable = []kubeletRow{
 	{Field: "podsPerCore", Flag: "pods-per-core", Default: "0", Class: Restart, Reason: overLimit, Source: dynamic},
 	{Field: "systemReserved", Flag: "system-reserved", Class: Restart, Reason: overReserve, Source: "k8s.io/kubernetes v1.36.3 pkg/kubelet/cm/node_container_manager_linux.go: enforceNodeAllocatableCgroups"},
 	{Field: "kubeReserved", Flag: "kube-reserved", Class: Restart, Reason: overReserve, Source: "k8s.io/kubernetes v1.36.3 pkg/kubelet/cm/node_container_manager_linux.go: enforceNodeAllocatableCgroups"},
-	{Field: "enforceNodeAllocatable", Flag: "enforce-node-allocatable", Default: "pods", Class: Restart, Reason: "daemons that use more memory than is reserved may be killed", Source: dynamic},
+	{Field: "enforceNodeAllocatable", Flag: "enforce-node-allocatable", Default: "pods", Class: Restart, Reason: "daemons that use more memory than is reserved may be killed, and a limit that was set stays until a reboot", Source: dynamic},
 	{Field: "clusterDNS", Flag: "cluster-dns", Class: Restart, Reason: newPodsOnly, Source: dynamic},
 	{Field: "clusterDomain", Flag: "cluster-domain", Class: Restart, Reason: newPodsOnly, Source: "k8s.io/kubernetes v1.36.3 pkg/kubelet/network/dns/dns.go: GetPodDNS"},
 	{Field: "resolvConf", Flag: "resolv-conf", Default: "/etc/resolv.conf", Class: Restart, Reason: newPodsOnly, Source: dynamic},

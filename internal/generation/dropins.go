@@ -14,8 +14,13 @@ import (
 // "systemctl set-property" write them, for ever or until the next boot. What a package or a distribution ships is below
 // /usr, also for all units of a type, such as Fedora's service.d/10-timeout-abort.conf: that is nobody's change.
 var dropInDirs = []string{
-	"/etc/systemd/system.control", "/run/systemd/system.control", "/run/systemd/transient", resource.UnitDir, "/run/systemd/system",
+	"/etc/systemd/system.control", runtimeProperties, "/run/systemd/transient", resource.UnitDir, "/run/systemd/system",
 }
+
+// runtimeProperties is where systemd keeps the properties of units that are set until the next boot. Those of a slice are
+// the kubelet's: it sets the limits of a reserved control group when it starts (k8s.io/kubernetes v1.36.3
+// pkg/kubelet/cm/node_container_manager_linux.go, enforceExistingCgroup).
+const runtimeProperties = "/run/systemd/system.control"
 
 // dropInNames are the directories, by their last names, that systemd takes a unit's drop-ins from (systemd.unit(5)): its
 // own, those of its template, and those of each prefix that ends in a dash. shared is that of all units of its type.
@@ -85,6 +90,9 @@ func (s *Store) dropIns(plan resource.Plan) ([]DropIn, error) {
 	var errs []error
 	for _, of := range slices.Sorted(maps.Keys(found)) {
 		for _, dir := range dropInDirs {
+			if dir == runtimeProperties && strings.HasSuffix(of, ".slice.d") {
+				continue
+			}
 			dir += "/" + of
 			names, err := s.host.ReadDir(dir)
 			if err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -51,6 +51,7 @@ var concerns = []*concern{
 	&modules,
 	&proxy,
 	&registries,
+	&reserved,
 	&resolver,
 	&supported,
 	&swap,
@@ -73,6 +74,8 @@ type input struct {
 	// schema is how the machine's containerd spells its configuration, driver its cgroup driver.
 	schema criSchema
 	driver string
+	// slice is the one that the kubelet and its container runtime are in.
+	slice string
 	// method is how the node joins; the contract's may not be possible on the machine.
 	method nodeconfig.JoinMethod
 	// client is the program that gets the node its certificate for its machine's attested identity; empty where there is
@@ -95,6 +98,9 @@ func newInput(c *nodeconfig.NodeConfig, f facts.Facts) *input {
 		schema: criSchemas[containerdMajor(c, f)],
 	}
 	in.driver = runtimeDriver(c, in.schema)
+	if in.slice, _ = forKubernetes.slice(c.Kubelet, in.family); in.slice == "" {
+		in.slice = systemSlice
+	}
 	in.client = attestedClient(in)
 	in.method = joinMethod(c, in.client)
 	if in.method == nodeconfig.JoinBootstrapToken || in.method == nodeconfig.JoinAttested {

@@ -217,10 +217,11 @@ var further = map[string][]func(c *nodeconfig.NodeConfig, with bool){
 		attestedWith(func(c *nodeconfig.NodeConfig) { c.Join.Attested = &nodeconfig.AttestedBootstrap{Resource: "x"} }),
 	},
 	"$.join.bootstrapToken": {attestedWith(func(c *nodeconfig.NodeConfig) { c.Join.BootstrapToken = nodeconfig.Secret{} })},
-	"$.kubelet.config":      {swapWith(func(k *nodeconfig.Kubelet) { k.Config = map[string]any{"failSwapOn": false} }), field("volumePluginDir", "/opt/plugins"), field("healthzPort", json.Number("1")), field("serverTLSBootstrap", true)},
-	"$.kubelet.flags": {swapWith(func(k *nodeconfig.Kubelet) { k.Flags = []nodeconfig.Flag{{Name: "fail-swap-on", Value: "false"}} }), flag("cert-dir", "/opt/pki"), flag("cgroup-driver", "other"), flag("healthz-port", "1"), flag("cloud-config", "/x"),
+	"$.kubelet.config":      {swapWith(func(k *nodeconfig.Kubelet) { k.Config = map[string]any{"failSwapOn": false} }), field("volumePluginDir", "/opt/plugins"), field("healthzPort", json.Number("1")), field("serverTLSBootstrap", true), field("kubeReservedCgroup", "/podruntime.slice")},
+	"$.kubelet.flags": {swapWith(func(k *nodeconfig.Kubelet) { k.Flags = []nodeconfig.Flag{{Name: "fail-swap-on", Value: "false"}} }), flag("cert-dir", "/opt/pki"), flag("cgroup-driver", "other"), flag("healthz-port", "1"), flag("cloud-config", "/x"), flag("kube-reserved-cgroup", "/podruntime.slice"),
 		attestedWith(func(c *nodeconfig.NodeConfig) { c.Kubelet.Flags = []nodeconfig.Flag{{Name: "cert-dir", Value: "/x"}} })},
 	"$.kubelet.taints": {taints},
+	"$.units":          {ownSlice},
 	"$.network.policy": {policy("azure", "calico"), policy("kubenet", "calico")},
 }
 
@@ -274,6 +275,14 @@ func taints(c *nodeconfig.NodeConfig, with bool) {
 	c.Kubelet.Config = map[string]any{"registerWithTaints": []any{map[string]any{"key": "x", "effect": "NoSchedule"}}}
 	if with {
 		c.Kubelet.Taints = []nodeconfig.Taint{{Key: "a", Effect: "NoSchedule"}}
+	}
+}
+
+// ownSlice is the slice for Kubernetes as a unit of the contract's.
+func ownSlice(c *nodeconfig.NodeConfig, with bool) {
+	c.Kubelet.Config = map[string]any{"kubeReservedCgroup": "/podruntime.slice"}
+	if with {
+		c.Units = []nodeconfig.Unit{{Name: "podruntime.slice", Content: "[Slice]\nMemoryMax=1G\n"}}
 	}
 }
 

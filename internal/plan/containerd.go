@@ -57,7 +57,7 @@ func planContainerd(in *input, out *output) {
 	out.enable(resource.Base, containerdUnit)
 	out.add(resource.Resource{
 		Phase:    resource.Base,
-		Requires: []resource.ID{resource.IDOf(&resource.Module{Module: "overlay"}), imageGroup.all(), trustGroup.all()},
+		Requires: []resource.ID{resource.IDOf(&resource.Module{Module: "overlay"}), imageGroup.all(), runtimeGroup.all(), trustGroup.all()},
 		ExitCode: exitcode.UnitStartFailed,
 		Reason:   "the container runtime runs",
 		Spec:     &resource.Unit{Unit: containerdUnit},

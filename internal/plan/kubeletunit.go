@@ -45,7 +45,7 @@ func planKubeletBinary(in *input, out *output) {
 // drop-ins, so the unit itself can be baked.
 var kubeletService = concern{
 	name:  "kubelet unit",
-	reads: []string{"$.kubelet.config", "$.runtime.cgroupDriver"},
+	reads: []string{"$.kubelet.config", "$.kubelet.flags", "$.runtime.cgroupDriver"},
 	plan:  planKubeletUnit,
 }
 
@@ -104,7 +104,7 @@ func planKubeletUnit(in *input, out *output) {
 	)
 	out.file(resource.Base, resource.UnitDir+"/"+kubeletUnit, 0o644, unitFile(lines...), "the kubelet's whole unit", kubeletUnit)
 	kubeletDropIn(out, resource.Base, kubelet.Runtime, strings.TrimSpace(byDefault(in.config.Kubelet, "runtime-request-timeout", "15m")+
-		" --container-runtime-endpoint="+containerdSocket+" --runtime-cgroups="+in.family.Runtime.Slice+"/"+containerdUnit))
+		" --container-runtime-endpoint="+containerdSocket+" --runtime-cgroups=/"+in.slice+"/"+containerdUnit))
 	if !in.reached(containerRuntimeFlag) {
 		kubeletDropIn(out, resource.Base, kubelet.RuntimeKind, "--container-runtime=remote")
 	}

@@ -65,11 +65,12 @@ var aks = Profile{
 		Log:         "/var/log/azure/aks/secure-tls-bootstrap.log",
 	},
 	Runtime: Runtime{
-		Names:   []string{"runc", "untrusted"}, // the second is a name that workloads of old may still ask for
-		CDI:     true,                          // AKS: enable_cdi
-		Slice:   "/system.slice",
-		Forward: DropIn{"exec_start.conf", "AKS: exec_start.conf"},
-		Limits:  DropIn{"set_ulimits.conf", "AKS: set_ulimits.conf"},
+		Names: []string{"runc", "untrusted"}, // the second is a name that workloads of old may still ask for
+		CDI:   true,                          // AKS: enable_cdi
+		// AKS: Node Memory Hardening.
+		Reserved: Reserved{"kubereserved.slice", "system.slice", DropIn{"10-kubereserved-slice.conf", "AKS: 10-kubereserved-slice.conf"}},
+		Forward:  DropIn{"exec_start.conf", "AKS: exec_start.conf"},
+		Limits:   DropIn{"set_ulimits.conf", "AKS: set_ulimits.conf"},
 	},
 	Host: Host{
 		ResolverLink: []string{"ubuntu"}, // AKS: base preparation

@@ -189,10 +189,19 @@ type Runtime struct {
 	CgroupDriver string
 	// CDI turns on the Container Device Interface in a containerd that has it off by default.
 	CDI bool
-	// Slice is the one that containerd's unit is in, as a cgroup.
-	Slice string
+	// Reserved are the control groups of what is reserved on a node for other programs than pods.
+	Reserved Reserved
 	// Forward is the drop-in that has the host forward pods' packets, Limits the one with the contract's limits.
 	Forward, Limits DropIn
+}
+
+// Reserved are the slices that the kubelet's reserved control groups may be.
+type Reserved struct {
+	// Kubernetes is for the kubelet and its container runtime, System for the system's own services. An empty one may be
+	// any slice that the contract names.
+	Kubernetes, System string
+	// DropIn is the drop-in of the kubelet's unit and of containerd's that puts them into their slice.
+	DropIn
 }
 
 // Host is what is done to the operating system.

@@ -1,0 +1,182 @@
+package plan
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/slipway-dev/slipway/exitcode"
+	"github.com/slipway-dev/slipway/internal/document"
+	"github.com/slipway-dev/slipway/internal/profile"
+	"github.com/slipway-dev/slipway/internal/resource"
+	"github.com/slipway-dev/slipway/nodeconfig"
+)
+
+// reserved makes the control groups that the kubelet holds to what is reserved for them, and puts the kubelet and the
+// container runtime into the one for Kubernetes. Without that group a kubelet that enforces the reservation ends at each
+// start. The kubelet alone sets the limits, when it starts: they are in its settings, and so in one place (Kubernetes
+// docs, Reserve Compute Resources for System Daemons).
+var reserved = concern{
+	name:  "reserved control groups",
+	reads: []string{"$.kubelet.config", "$.kubelet.flags", "$.units"},
+	plan:  planReserved,
+}
+
+// reservation is a part of the machine that is kept for programs which are no pods.
+type reservation struct {
+	// name is the one in enforceNodeAllocatable.
+	name string
+	// flag and field name the control group of these programs.
+	flag, field string
+	// only is the slice that it must be in a family; empty for any.
+	only func(*profile.Runtime) string
+	// needed is the group of resources that need the slice.
+	needed group
+}
+
+var (
+	forKubernetes = reservation{
+		"kube-reserved", "kube-reserved-cgroup", "kubeReservedCgroup",
+		func(r *profile.Runtime) string { return r.Reserved.Kubernetes }, runtimeGroup,
+	}
+	forSystem = reservation{
+		"system-reserved", "system-reserved-cgroup", "systemReservedCgroup",
+		func(r *profile.Runtime) string { return r.Reserved.System }, kubeletGroup,
+	}
+)
+
+// The setting that says which reservations the kubelet enforces.
+const enforceFlag, enforceField = "enforce-node-allocatable", "enforceNodeAllocatable"
+
+// systemSlice has the system's own services, on every machine.
+const systemSlice = "system.slice"
+
+// otherSlices are those that have something else in them (systemd.special(7); Kubernetes: the cgroup of all pods).
+var otherSlices = map[string]string{
+	"kubepods.slice": "pods", "machine.slice": "virtual machines and containers of other programs", "user.slice": "the sessions of users",
+}
+
+// topSlice is a slice right below the root: a "-" would put it into another (systemd.slice(5)), and the kubelet with
+// systemd's cgroup driver reads a name in no other form.
+var topSlice = regexp.MustCompile(`^[A-Za-z0-9:_][A-Za-z0-9:_.]*\.slice$`)
+
+// slice is the unit of the reservation's control group; empty for none, and with a reason for one that cannot be.
+func (r *reservation) slice(k nodeconfig.Kubelet, family *profile.Profile) (unit, reason string) {
+	unit = strings.TrimPrefix(kubeletSetting(k, r.flag, r.field, ""), "/")
+	only := r.only(&family.Runtime)
+	switch others := otherSlices[unit]; {
+	case unit == "":
+	case only != "" && unit != only:
+		return "", "must be /" + only + ": a node of this layout has no other control group for it"
+	case others != "":
+		return "", "is the control group of " + others
+	case !topSlice.MatchString(unit):
+		return "", "must be a slice of systemd's right below the root, such as /podruntime.slice, without a - in its name"
+	}
+	return unit, ""
+}
+
+// isEnforced reports whether the kubelet holds the programs to what is reserved for them.
+func (r *reservation) isEnforced(k nodeconfig.Kubelet) bool {
+	var names []string
+	list, _ := configured(k, enforceField).([]any)
+	for _, name := range list {
+		names = append(names, fmt.Sprint(name))
+	}
+	for _, f := range k.Flags {
+		if f.Name == enforceFlag {
+			names = strings.Split(f.Value, ",")
+		}
+	}
+	return slices.Contains(names, r.name) || slices.Contains(names, r.name+"-compressible")
+}
+
+func planReserved(in *input, out *output) {
+	k := in.config.Kubelet
+	var units []string
+	for _, r := range []*reservation{&forKubernetes, &forSystem} {
+		unit, reason := r.slice(k, in.family)
+		switch {
+		case reason != "":
+			out.fatal(nodeconfig.Invalid, settingPath(k, r.flag, r.field), "%s", reason)
+		case unit == "" && r.isEnforced(k):
+			out.fatal(nodeconfig.Missing, settingPath(k, enforceFlag, enforceField),
+				"has %s, and the kubelet does not start without a control group for it: use kubelet.config.%s", r.name, r.field)
+		case unit != "" && in.facts.CgroupVersion == 1:
+			out.fatal(nodeconfig.Invalid, settingPath(k, r.flag, r.field), "needs control groups of version 2, and this machine has version 1")
+		}
+		if unit != "" && unit != systemSlice && !slices.Contains(units, unit) {
+			units = append(units, unit)
+			planSlice(in, out, unit, r.needed)
+		}
+	}
+	if in.slice != systemSlice {
+		planPlaced(in, out, containerdUnit, containerdDropIns, []string{in.slice})
+	}
+	if len(units) > 0 {
+		planPlaced(in, out, kubeletUnit, kubeletDropIns, units)
+	}
+}
+
+// planPlaced puts a unit into the slice for Kubernetes, where that is not the one that it is in anyway, and has it start
+// after slices.
+func planPlaced(in *input, out *output, unit, dropIns string, after []string) {
+	dropIn := in.family.Runtime.Reserved.DropIn
+	lines := []string{"[Unit]", "Wants=" + strings.Join(after, " "), "After=" + strings.Join(after, " ")}
+	effects := resource.Restarting(unit)
+	if in.slice != systemSlice {
+		lines = append(lines, "", "[Service]", "Slice="+in.slice)
+		effects.Class, effects.Source = resource.Reboot, "systemd.kill(5), KillMode=process"
+		effects.Why = "what runs stays in its control group, with the processes of all containers"
+	}
+	out.add(resource.Resource{
+		Phase:   resource.Base,
+		Effects: effects,
+		Reason:  sourced("starts in the control group of what is reserved", dropIn.Source),
+		Spec:    &resource.File{Path: dropIns + dropIn.File, Mode: 0o644, Content: unitFile(lines...)},
+	})
+}
+
+// planSlice makes a slice, unless it is a unit of the contract's, and has it run before what needs it.
+func planSlice(in *input, out *output, unit string, needed group) {
+	if slices.ContainsFunc(in.config.Units, func(u nodeconfig.Unit) bool { return u.Name == unit && u.Content != "" }) {
+		return
+	}
+	path := resource.UnitDir + "/" + unit
+	out.file(resource.Base, path, 0o644, unitFile(
+		"[Unit]",
+		"Description=What is reserved on a node of Kubernetes",
+		"Documentation=https://kubernetes.io/docs/tasks/administer-cluster/reserve-compute-resources/",
+		"Before=slices.target",
+		"",
+		"[Slice]",
+		"# The kubelet sets the limits. Without accounting there is nothing to limit.",
+		"CPUAccounting=yes",
+		"MemoryAccounting=yes",
+		"TasksAccounting=yes",
+		"",
+		"[Install]",
+		"WantedBy=slices.target",
+	), "the control group for what is reserved")
+	link := &resource.Symlink{Path: resource.UnitDir + "/slices.target.wants/" + unit, Target: path}
+	out.add(resource.Resource{Phase: resource.Base, Reason: "starts at boot", Spec: link})
+	out.addTo(needed, resource.Resource{
+		Phase:    resource.Base,
+		ExitCode: exitcode.KubeletStartFailed,
+		Reason:   "is there before the container runtime and the kubelet, which systemd does not move while they run",
+		Spec:     &resource.Unit{Unit: unit},
+	})
+	out.repeatedBy(link)
+}
+
+// settingPath is where the contract sets one of the kubelet's settings: with a flag, or else in its configuration.
+func settingPath(k nodeconfig.Kubelet, flag, field string) string {
+	path := document.FieldPath("$.kubelet.config", field)
+	for i, f := range k.Flags {
+		if f.Name == flag {
+			path = document.IndexPath("$.kubelet.flags", i)
+		}
+	}
+	return path
+}
