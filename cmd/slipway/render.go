@@ -159,6 +159,9 @@ func (r *rendering) run(s cli.Streams) error {
 		return err
 	}
 	rendered, err := r.render(c, parts, variables)
+	if _, ok := errors.AsType[*userdata.TooLargeError](err); ok {
+		_, _ = io.WriteString(s.Err, r.sizes(c, parts, variables))
+	}
 	if err != nil {
 		return r.refused(s, c, err)
 	}
@@ -247,8 +250,9 @@ func (r *rendering) render(c *contract, parts []userdata.Part, variables []cse.V
 		document = userdata.Gzip(plain)
 	}
 	if t.name != cseTarget {
-		if err := userdata.Cloud(r.cloud.Value).Check(len(document)); err != nil {
-			return "", r.tooLarge(err, plain)
+		err := userdata.Cloud(r.cloud.Value).Check(len(document))
+		if large, ok := errors.AsType[*userdata.TooLargeError](err); ok {
+			return "", r.tooLarge(large, plain)
 		}
 	}
 	text := string(document)
@@ -273,18 +277,6 @@ func (r *rendering) document(c *contract, parts []userdata.Part, variables []cse
 	given := delivered(c)
 	given.Parts = parts
 	return r.target().document(given)
-}
-
-// tooLarge adds to the error of a document that is too large whether --gzip would help.
-func (r *rendering) tooLarge(err error, plain []byte) error {
-	if r.gzip || !r.target().unpacked {
-		return err
-	}
-	packed := len(userdata.Gzip(plain))
-	if userdata.Cloud(r.cloud.Value).Check(packed) == nil {
-		return &cli.Error{Code: exitcode.Invalid, Err: err, Hint: fmt.Sprintf("with --gzip it is %d bytes, which fits", packed)}
-	}
-	return &cli.Error{Code: exitcode.Invalid, Err: err, Hint: fmt.Sprintf("with --gzip it would be %d bytes, which is still too large", packed)}
 }
 
 // delivered is the contract as the machine gets it: the document itself, in its own dialect.
