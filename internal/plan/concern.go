@@ -28,6 +28,7 @@ var concerns = []*concern{
 	&attested,
 	&authority,
 	&azure,
+	&cgroups,
 	&cni,
 	&cniPlugins,
 	&containerd,

@@ -93,7 +93,7 @@ func TestReads(t *testing.T) {
 	}
 	without := ubuntu(t)
 	without.CNI = new(facts.CNI)
-	machines := []facts.Facts{{NodeIPs: []string{"10.0.0.1", "fd00::1"}}, ubuntu(t), withCNIPackages(ubuntu(t)), without}
+	machines := []facts.Facts{{NodeIPs: []string{"10.0.0.1", "fd00::1"}, CgroupVersion: 1}, ubuntu(t), withCNIPackages(ubuntu(t)), without}
 	compare := func(setting string, before, after *nodeconfig.NodeConfig) {
 		for _, c := range concerns {
 			for _, known := range machines {
@@ -217,8 +217,8 @@ var further = map[string][]func(c *nodeconfig.NodeConfig, with bool){
 		attestedWith(func(c *nodeconfig.NodeConfig) { c.Join.Attested = &nodeconfig.AttestedBootstrap{Resource: "x"} }),
 	},
 	"$.join.bootstrapToken": {attestedWith(func(c *nodeconfig.NodeConfig) { c.Join.BootstrapToken = nodeconfig.Secret{} })},
-	"$.kubelet.config":      {swapWith(func(k *nodeconfig.Kubelet) { k.Config = map[string]any{"failSwapOn": false} }), field("volumePluginDir", "/opt/plugins"), field("healthzPort", json.Number("1")), field("serverTLSBootstrap", true), field("kubeReservedCgroup", "/podruntime.slice")},
-	"$.kubelet.flags": {swapWith(func(k *nodeconfig.Kubelet) { k.Flags = []nodeconfig.Flag{{Name: "fail-swap-on", Value: "false"}} }), flag("cert-dir", "/opt/pki"), flag("cgroup-driver", "other"), flag("healthz-port", "1"), flag("cloud-config", "/x"), flag("kube-reserved-cgroup", "/podruntime.slice"),
+	"$.kubelet.config":      {swapWith(func(k *nodeconfig.Kubelet) { k.Config = map[string]any{"failSwapOn": false} }), field("volumePluginDir", "/opt/plugins"), field("healthzPort", json.Number("1")), field("serverTLSBootstrap", true), field("kubeReservedCgroup", "/podruntime.slice"), field(failCgroupField, false)},
+	"$.kubelet.flags": {swapWith(func(k *nodeconfig.Kubelet) { k.Flags = []nodeconfig.Flag{{Name: "fail-swap-on", Value: "false"}} }), flag("cert-dir", "/opt/pki"), flag("cgroup-driver", "other"), flag("healthz-port", "1"), flag("cloud-config", "/x"), flag("kube-reserved-cgroup", "/podruntime.slice"), flag(failCgroupFlag, "false"),
 		attestedWith(func(c *nodeconfig.NodeConfig) { c.Kubelet.Flags = []nodeconfig.Flag{{Name: "cert-dir", Value: "/x"}} })},
 	"$.kubelet.taints": {taints},
 	"$.units":          {ownSlice},

@@ -22,6 +22,9 @@ const (
 	// idleTimeoutIgnored: from it on, the kubelet reads its streaming connections' idle timeout
 	// nowhere (k8s.io/kubernetes v1.34.4: only types and defaults name it).
 	idleTimeoutIgnored gate = 34
+	// cgroupV2Needed: from it on, the kubelet does not start with control groups of version 1, unless it is told to
+	// (KubeletConfiguration, failCgroupV1; KEP-5573).
+	cgroupV2Needed gate = 35
 )
 
 // reached reports whether the node's version is at or beyond a gate.
