@@ -45,9 +45,10 @@ func TestWait(t *testing.T) {
 		if c.result != "-" {
 			n.deliver(aksPlace.result.Path, []byte(c.result))
 		}
-		document, code, err := n.Wait(t.Context())
-		if code != c.code || (err != nil) != (c.says != "") || err != nil && !strings.Contains(err.Error(), c.says) {
-			t.Errorf("%s: %d, %v", c.name, code, err)
+		document, code, waited := n.Wait(t.Context())
+		if code != c.code || (waited != nil) != (c.says != "") || waited != nil && !strings.Contains(waited.Error(), c.says) {
+			t.Errorf("%s: %d, %v", c.name, code, waited)
+			continue
 		}
 		unread := c.result == "-" || len(c.result) > int(aksPlace.result.Limit)
 		if !unread && !bytes.Equal(document, []byte(c.result)) {
@@ -57,6 +58,10 @@ func TestWait(t *testing.T) {
 			doc, err := status.ParseCSE(document)
 			if own, _ := doc.Code(); err != nil || own != code || !strings.Contains(doc.Error, c.says) {
 				t.Errorf("%s: the document is %s", c.name, document)
+			}
+			// Runbooks for AKS search for these words, in the document and in what the extension says.
+			if said := "failed to read provision.json"; !strings.Contains(doc.Error, said) || !strings.Contains(waited.Error(), said) {
+				t.Errorf("%s: %v, and the document is %s; want both to say %q", c.name, waited, document, said)
 			}
 		}
 	}

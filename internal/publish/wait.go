@@ -68,7 +68,8 @@ func (w *wait) result(ctx context.Context) (document []byte, code int, err error
 func (w *wait) read(ctx context.Context, p place) ([]byte, int, error) {
 	document, err := p.result.Read(w.Host)
 	if err != nil {
-		return w.failed(exitcode.AgentFailed, p, fmt.Errorf("the marker %s exists, but the result does not: %w", p.complete, err))
+		// AKS's program says it in these words, and runbooks search for them (AgentBaker, aks-node-controller/README.md).
+		return w.failed(exitcode.AgentFailed, p, fmt.Errorf("failed to read provision.json: %w, but the marker %s exists", err, p.complete))
 	}
 	result, err := status.ParseCSE(document)
 	if err != nil {
