@@ -25,6 +25,8 @@ type bootArgs struct {
 	// Deliver is how the contract comes to the machine, a name of the table of deliveries; default
 	// "custom-data".
 	Deliver string `yaml:"deliver"`
+	// Files is a folder beside case.yaml, whose files the machine's copy of the image has; without it, it has none more.
+	Files string `yaml:"files"`
 	// Down is how long after the machine's start the cloud's services refuse connections.
 	Down Boots `yaml:"down"`
 	// Record keeps all that the machine writes to its disk.
@@ -45,7 +47,7 @@ func (r *caseRun) start(ctx context.Context, args bootArgs, m lab.Machine, guest
 	if args.CloudInit != nil && !*args.CloudInit {
 		m.KernelArgs += withoutCloudInit
 	}
-	if m, err = r.delivered(ctx, args.Deliver, m, &guest, contract); err != nil {
+	if m, err = r.delivered(ctx, args, m, &guest, contract); err != nil {
 		return err
 	}
 	if m, err = r.Lab.In(ctx, cmp.Or(args.Cloud, "azure"), m, guest); err != nil {

@@ -45,6 +45,9 @@ var deliveries = map[string]delivery{
 	"metadata": {userData: (*caseRun).bare, metadata: true},
 	// A script that cloud-init's last stage runs, which makes the node as AKS's scripts do.
 	"script": {userData: (*caseRun).script, kernelArgs: withoutAgent},
+	// The cloud-config that AKS's programs have written at first: cloud-init writes the contract, and AKS's unit, which the
+	// case's files bring, runs the agent after it.
+	"cloud-config": {userData: (*caseRun).cloudConfig, kernelArgs: withoutAgent},
 	// The contract is in the image.
 	"disk": {disk: (*caseRun).bakeContract},
 	// Nobody delivers it.
@@ -54,20 +57,25 @@ var deliveries = map[string]delivery{
 }
 
 // delivered brings a contract on its way to a machine, and returns the machine with what that takes.
-func (r *caseRun) delivered(ctx context.Context, name string, m lab.Machine, guest *lab.Guest, contract string) (lab.Machine, error) {
-	way, known := deliveries[cmp.Or(name, "custom-data")]
+func (r *caseRun) delivered(ctx context.Context, args bootArgs, m lab.Machine, guest *lab.Guest, contract string) (lab.Machine, error) {
+	way, known := deliveries[cmp.Or(args.Deliver, "custom-data")]
 	if !known {
-		return m, fmt.Errorf("there is no delivery %q: want one of %s", name, strings.Join(slices.Sorted(maps.Keys(deliveries)), ", "))
+		return m, fmt.Errorf("there is no delivery %q: want one of %s", args.Deliver, strings.Join(slices.Sorted(maps.Keys(deliveries)), ", "))
 	}
 	m.KernelArgs += way.kernelArgs
 	if way.userData != nil {
 		data, err := way.userData(r, ctx, m, contract)
+		if err != nil {
+			return m, err
+		}
 		if way.metadata {
 			guest.Metadata = data
 		} else {
 			guest.UserData = data
 		}
-		return m, err
+	}
+	if way.disk == nil && args.Files == "" {
+		return m, nil
 	}
 	image := m.Disk
 	m.Disk = filepath.Join(m.Dir, "baked.img")
@@ -75,11 +83,26 @@ func (r *caseRun) delivered(ctx context.Context, name string, m lab.Machine, gue
 		return m, err
 	}
 	return m, lab.WithDisk(m.Disk, func(root string) error {
+		if err := r.addFiles(ctx, root, args.Files); err != nil || way.disk == nil {
+			return err
+		}
 		if err := os.WriteFile(filepath.Join(root, "etc", "hostname"), []byte(guest.Name+"\n"), 0o644); err != nil {
 			return err
 		}
 		return way.disk(r, ctx, m, root, contract)
 	})
+}
+
+// addFiles puts the files of a folder of the case into a tree, in place of those that are there; "" is no folder.
+func (r *caseRun) addFiles(ctx context.Context, root, folder string) error {
+	if folder == "" {
+		return nil
+	}
+	from := filepath.Join(r.Dir, folder)
+	if out, err := exec.CommandContext(ctx, "cp", "-r", "--no-target-directory", "--remove-destination", from, root).CombinedOutput(); err != nil {
+		return fmt.Errorf("put the files of %s into the image: %w: %s", from, err, out)
+	}
+	return nil
 }
 
 // rendered renders the contract as a provisioner would.
@@ -96,6 +119,22 @@ func (r *caseRun) rendered(ctx context.Context, _ lab.Machine, contract string) 
 
 func (r *caseRun) bare(_ context.Context, _ lab.Machine, contract string) ([]byte, error) {
 	return os.ReadFile(contract)
+}
+
+// cloudConfig is the contract as the README of AKS's aks-node-controller describes custom data, byte for byte
+// (AgentBaker, aks-node-controller/README.md, "Provisioning Flow").
+func (r *caseRun) cloudConfig(_ context.Context, _ lab.Machine, contract string) ([]byte, error) {
+	content, err := os.ReadFile(contract)
+	if err != nil {
+		return nil, err
+	}
+	return fmt.Appendf(nil, `#cloud-config
+write_files:
+- path: %s
+  permissions: "0755"
+  owner: root
+  content: !!binary |
+   %s`, contractPath, base64.StdEncoding.EncodeToString(content)), nil
 }
 
 // bakeContract puts the contract where user data would have put it.
