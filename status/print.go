@@ -176,6 +176,9 @@ func (r *report) about(s *Status) {
 		config = append(config, "generation "+strconv.Itoa(s.Generation))
 	}
 	r.entry("Config", bold, strings.Join(config, ", "))
+	if s.Mode != nil {
+		r.entry("Mode", bold, s.Mode.Name+": "+s.Mode.Reason)
+	}
 	agent := s.AgentVersion
 	if !s.StartedAt.IsZero() {
 		agent = strings.TrimPrefix(agent+", started "+s.StartedAt.UTC().Format(time.DateTime+" MST"), ", ")

@@ -70,6 +70,8 @@ type Status struct {
 
 	AgentVersion string `json:"agentVersion"`
 	Config       Config `json:"config"`
+	// Mode says who made the node, and why; nil where nobody asked for anything but Slipway.
+	Mode *Mode `json:"mode,omitempty"`
 	// Sources are the places where the contract was looked for, in that order, none where it was named.
 	Sources []Source `json:"sources,omitempty"`
 	// Identity says how the machine is known for another one than that which was provisioned before; empty
@@ -98,6 +100,22 @@ type Status struct {
 	Skipped []string `json:"skipped,omitempty"`
 	// Omitted counts what Marshal left out of the lists, nil for nothing.
 	Omitted *Omitted `json:"omitted,omitempty"`
+}
+
+// The names of a Mode.
+const (
+	// ModeNative is Slipway itself.
+	ModeNative = "native"
+	// ModeLegacy are the image's own provisioning scripts.
+	ModeLegacy = "legacy"
+)
+
+// Mode is who makes the node.
+type Mode struct {
+	// Name is ModeNative or ModeLegacy.
+	Name string `json:"name"`
+	// Reason says why.
+	Reason string `json:"reason"`
 }
 
 // Omitted counts what was left out of the lists of a status: the document has a size that is always read back.

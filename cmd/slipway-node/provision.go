@@ -23,6 +23,7 @@ func (a *app) provision() *cobra.Command {
 		factsPath string
 		output    command.Choice
 	)
+	mode := command.Choice{Value: string(agent.Native), Allowed: agent.Modes()}
 	from := command.Choice{Value: everywhere, Allowed: append([]string{everywhere}, source.Names()...)}
 	cmd := &cobra.Command{
 		Use:   "provision [flags]",
@@ -33,12 +34,18 @@ first the document provision.json, then the marker provision.complete.
 Without --provision-config the agent looks for the contract in every place where such a machine can
 have one: where user data puts it, in the firmware, on the disk that the platform attaches, in the
 copies of cloud-init and of guest agents, and in the platform's metadata service. The status says
-what each place had. A machine that matches its contract is not touched.`,
+what each place had. A machine that matches its contract is not touched.
+
+An image of AKS's has scripts that make a node of the same contract. With --mode legacy the agent
+runs them, with the variables that AKS's own program would give them, and passes on what they
+publish. With --mode auto it does so only where the contract sets something that Slipway does not
+apply. The status says which it was, and why. Scripts are run once for a contract.`,
 		Example: `  slipway-node provision
   slipway-node provision --wait 5m
   slipway-node provision --source azure-imds --dry-run
   slipway-node provision --provision-config /etc/slipway/config.yaml --dry-run
-  slipway-node provision --provision-config node.yaml --root ./out/node`,
+  slipway-node provision --provision-config node.yaml --root ./out/node
+  slipway-node provision --mode auto`,
 		Args: command.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
 			if opts.Config, err = absolute(opts.Config); err != nil {
@@ -53,7 +60,7 @@ what each place had. A machine that matches its contract is not touched.`,
 			if opts.Wait < 0 {
 				return cli.Usage(command.Hint(cmd), "--wait must not be negative: %s", opts.Wait)
 			}
-			opts.Source = from.Value
+			opts.Mode, opts.Source = agent.Mode(mode.Value), from.Value
 			if opts.Source == everywhere {
 				opts.Source = ""
 			}
@@ -75,6 +82,7 @@ what each place had. A machine that matches its contract is not touched.`,
 	flags.StringVar(&opts.Config, "provision-config", "", "read the contract from `PATH` (default: look for it)")
 	flags.StringVar(&opts.Script, "nbc-cmd", "", "run the script at `PATH` if there is no contract (AKS's older interface)")
 	command.AddChoice(cmd, &from, "source", "", "look for the contract only in `PLACE`: "+cli.List(from.Allowed, "or"))
+	command.AddChoice(cmd, &mode, "mode", "", "let the node be made by Slipway, or by the image's scripts: `MODE` is "+cli.List(mode.Allowed, "or"))
 	flags.DurationVar(&opts.Wait, "wait", 0, "wait up to `DURATION` for a contract to appear; meanwhile do what needs none")
 	flags.BoolVar(&opts.Force, "force", false, "apply a contract even if its revision is lower than the node's")
 	flags.BoolVar(&opts.DryRun, "dry-run", false, "show what would be done; change nothing")

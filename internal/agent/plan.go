@@ -34,7 +34,7 @@ func read(r *run, found located, known facts.Facts) (contract, error) {
 	}
 	r.account.Status.Config.Dialect = c.Dialect
 	r.account.Status.Config.KubernetesVersion = kubernetesVersion(c.Contract)
-	if c.allow(r, c.Problems); len(c.Fatal()) > 0 {
+	if c.allow(r, c.Problems); len(c.fatal(r)) > 0 {
 		_, problems := c.Plan(known)
 		return c, c.refused(r, problems)
 	}

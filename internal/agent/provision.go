@@ -28,6 +28,8 @@ type ProvisionOptions struct {
 	// AllowUnapplied are the paths of settings that may be left out although somebody needs them, beside those that the
 	// contract and the image's own contract name.
 	AllowUnapplied []string
+	// Mode is who makes the node.
+	Mode Mode
 	// DryRun compares and changes nothing, nor publishes anything.
 	DryRun bool
 	// Identified is called when it is known which machine this is, and nothing of another is left: from then
@@ -43,7 +45,7 @@ func (a *Agent) Provision(ctx context.Context, opts ProvisionOptions) *status.St
 		return runScript(ctx, a, opts)
 	}
 	r := begin(a, opts.Config, true)
-	r.given, r.dryRun, r.allowed = opts.Facts, opts.DryRun, opts.AllowUnapplied
+	r.given, r.dryRun, r.allowed, r.mode = opts.Facts, opts.DryRun, opts.AllowUnapplied, opts.Mode
 	lock := newLock(r)
 	var machine identity.Machine
 	var found located
@@ -58,6 +60,14 @@ func (a *Agent) Provision(ctx context.Context, opts ProvisionOptions) *status.St
 		}
 		contract, err := read(r, found, machine.Facts)
 		if err != nil {
+			return err
+		}
+		chosen, err := chooseMode(r, contract, machine.Facts)
+		if err != nil {
+			return err
+		}
+		if chosen == Legacy {
+			unchanged, err = handOver(ctx, r, lock, &machine, contract)
 			return err
 		}
 		step, err := planStep(ctx, r, contract, &machine, generation.Provision)

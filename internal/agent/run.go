@@ -32,6 +32,8 @@ type run struct {
 	dryRun bool
 	// allowed are settings that may be left unapplied although somebody needs them.
 	allowed []string
+	// mode is who is asked to make the node.
+	mode Mode
 }
 
 // begin begins a run about the contract at a path. One that goes forward does not use the reserve of room.

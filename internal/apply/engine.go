@@ -63,7 +63,7 @@ const (
 	joined Action = "joined"
 	// missing is no change: the kernel does not have what is optional.
 	missing Action = "missing"
-	// asking is no change, or not known before it is done: a check, and a command that is always run.
+	// asking is no change: a check.
 	asking Action = "asking"
 )
 
@@ -343,6 +343,14 @@ func appendFailure(errs []error, res resource.Resource, err error) []error {
 
 func failed(res resource.Resource, err error) error {
 	code := res.ExitCode
+	if command, ok := res.Spec.(*resource.Command); ok && command.OwnCode {
+		if ended, ok := errors.AsType[interface {
+			error
+			ExitCode() int
+		}](err); ok && ended.ExitCode() > 0 { // less for one that was killed
+			code = ended.ExitCode()
+		}
+	}
 	var cause *CheckError
 	if check, ok := res.Spec.(*resource.Check); ok && errors.As(err, &cause) {
 		if c, ok := check.ExitCodes[cause.Cause]; ok {

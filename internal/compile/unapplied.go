@@ -23,6 +23,18 @@ func (c *Contract) AllowUnapplied(paths ...string) {
 // be left out.
 func IsUnapplied(p nodeconfig.Problem) bool { return p.Fatal && p.Kind == nodeconfig.NotApplied }
 
+// Unapplied are the settings that nobody applies, of problems of this contract, but for those that may be left out.
+func (c *Contract) Unapplied(problems []nodeconfig.Problem) []string {
+	var paths []string
+	for _, p := range problems {
+		allowed := slices.ContainsFunc(c.allowed, func(a string) bool { return document.Within(p.Path, a) })
+		if p.Kind == nodeconfig.NotApplied && !allowed && !slices.Contains(paths, p.Path) {
+			paths = append(paths, p.Path)
+		}
+	}
+	return paths
+}
+
 // permitted says of each problem whether it is allowed, and of those that are not, how they are. path is the place in
 // Config that all of them are about; empty for none.
 func (c *Contract) permitted(path string, problems []nodeconfig.Problem) []nodeconfig.Problem {

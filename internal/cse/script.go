@@ -32,6 +32,19 @@ done
 const scriptRun = `/usr/bin/nohup /bin/bash -c "/bin/bash /opt/azure/containers/provision_start.sh"
 `
 
+// trigger starts the scripts of an image in an environment of their variables, as AKS's own program does (AKS node contract,
+// 2.3 provision). What prepares a machine of a cloud of its own comes first, and its code is the answer where it fails.
+const trigger = `mkdir -p "${PROVISION_OUTPUT%/*}"
+echo "$(date),$(hostname)" > "$PROVISION_OUTPUT"
+if [ -f "$INIT_AKS_CLOUD_FILEPATH" ]; then
+    "$INIT_AKS_CLOUD_FILEPATH" >> /var/log/azure/cluster-provision.log 2>&1 || exit
+fi
+exec /usr/bin/nohup /bin/bash `
+
+// Trigger is the command that starts an image's provisioning scripts, of which first is the first. Its environment must
+// have the variables.
+func Trigger(first string) []string { return []string{"/bin/bash", "-c", trigger + shellQuoted(first)} }
+
 // before2025 are variables that only the scripts of older images read; the program of those images had them from constants,
 // or not at all (Karpenter's Azure provider, node bootstrap variables).
 var before2025 = []Variable{

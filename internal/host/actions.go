@@ -48,6 +48,9 @@ type action struct {
 	Module string   `json:"module,omitempty"`
 	Label  string   `json:"label,omitempty"`
 	Argv   []string `json:"argv,omitempty"`
+	// Env are the names of the variables that a command is given besides those of all commands; their values may be
+	// secret.
+	Env []string `json:"env,omitempty"`
 }
 
 // check wants an action that says what it is about, and nothing else.
@@ -65,7 +68,7 @@ func (a action) check() error {
 	case actionModule:
 		want.Module, ok = a.Module, a.Module != ""
 	case actionCommand:
-		want.Label, want.Argv, ok = a.Label, a.Argv, len(a.Argv) > 0
+		want.Label, want.Argv, want.Env, ok = a.Label, a.Argv, a.Env, len(a.Argv) > 0
 	default:
 		return fmt.Errorf("action %q is unknown", a.Action)
 	}

@@ -43,6 +43,9 @@ var commandEnv = map[string]string{
 func (m *Machine) Run(ctx context.Context, command *resource.Command) ([]byte, error) {
 	var output []byte
 	err := failpoint.Pass(failpoint.Change{Kind: failpoint.Command, Name: command.Label}, func() (err error) {
+		if command.Unconfined && confined() {
+			return errConfined
+		}
 		output, err = run(ctx, command, killGrace)
 		return err
 	})
@@ -50,6 +53,18 @@ func (m *Machine) Run(ctx context.Context, command *resource.Command) ([]byte, e
 		return output, fmt.Errorf("command %q: %w", command.Label, err)
 	}
 	return output, nil
+}
+
+// errConfined says why a command is not run that needs the machine as it is.
+var errConfined = errors.New("the agent runs in a unit that shows it a file system of its own (ProtectSystem=, PrivateMounts=), " +
+	"in which no script can set up a machine: start the agent from a unit without them, as AKS's images do")
+
+// confined reports whether this process sees another file system than the machine's first one. Where nobody may know, it
+// does not.
+func confined() bool {
+	own, err := os.Readlink("/proc/self/ns/mnt")
+	first, errFirst := os.Readlink("/proc/1/ns/mnt")
+	return err == nil && errFirst == nil && own != first
 }
 
 func run(ctx context.Context, command *resource.Command, grace time.Duration) ([]byte, error) {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -181,7 +182,7 @@ func (d *Directory) LoadModule(_ context.Context, module string) error {
 
 // Run is recorded, without the environment, which may hold secrets. There is no output.
 func (d *Directory) Run(_ context.Context, command *resource.Command) ([]byte, error) {
-	return nil, d.record(action{Action: actionCommand, Label: command.Label, Argv: command.Argv})
+	return nil, d.record(action{Action: actionCommand, Label: command.Label, Argv: command.Argv, Env: slices.Sorted(maps.Keys(command.Env))})
 }
 
 // Probe looks at a unit's recorded state. Every other check is not performed: it would be about the

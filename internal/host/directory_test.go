@@ -63,7 +63,7 @@ func TestDirectoryRecords(t *testing.T) {
 {"action":"daemon-reload"}
 {"action":"start","unit":"containerd.service"}
 {"action":"restart","unit":"kubelet.service"}
-{"action":"command","label":"first & <last>","argv":["/bin/sh","-c","a\nb"]}
+{"action":"command","label":"first & <last>","argv":["/bin/sh","-c","a\nb"],"env":["TOKEN"]}
 `
 	got, err := os.ReadFile(filepath.Join(root, actionsPath))
 	if err != nil || string(got) != want {

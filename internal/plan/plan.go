@@ -49,9 +49,23 @@ func UserCommand(script string, timeout resource.Duration) resource.Plan {
 		Phase:  resource.Join,
 		Reason: "the user's own script, run as it is (AKS: --nbc-cmd)",
 		Spec: &resource.Command{
-			Label:   "nbc-cmd",
-			Argv:    []string{"/bin/bash", "--", script},
-			Timeout: timeout,
+			Label:      "nbc-cmd",
+			Argv:       []string{"/bin/bash", "--", script},
+			Timeout:    timeout,
+			Unconfined: true,
+		},
+		ExitCode: exitcode.ScriptFailed,
+	}}}
+}
+
+// ImageScripts plans the one thing that is done where an image's own scripts make the node of a config: that they are run,
+// by a command, with their variables and nothing else.
+func ImageScripts(config *nodeconfig.NodeConfig, argv []string, variables map[string]string) resource.Plan {
+	return resource.Plan{Config: nodeconfig.Digest(config), Resources: []resource.Resource{{
+		Phase:  resource.Join,
+		Reason: "the image's own provisioning scripts make the node (AKS: provision_start.sh)",
+		Spec: &resource.Command{
+			Label: "image-scripts", Argv: argv, Env: variables, Timeout: config.Checks.Timeout, OwnCode: true, Unconfined: true,
 		},
 		ExitCode: exitcode.ScriptFailed,
 	}}}

@@ -110,6 +110,7 @@ var aks = Profile{
 		Launcher: "/opt/azure/containers/aks-node-controller-launcher.sh",
 		Output:   "/var/log/azure/aks-node-controller.output",
 		Logs:     "/var/log/azure",
+		Scripts:  "/opt/azure/containers/provision_start.sh",
 	},
 	Empty: map[string]string{
 		"Kubelet.Runtime.Source":      "the file's name is AKS's, and says so",

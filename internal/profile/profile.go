@@ -280,6 +280,8 @@ type Agent struct {
 	// Launcher is a program that starts the agent earlier than a unit can be started, Output where it writes, and
 	// Logs the directory of that and of what else the family's programs log.
 	Launcher, Output, Logs string
+	// Scripts is the first of the scripts that images have which make a node without an agent.
+	Scripts string
 }
 
 // families are all there are. The default is the last: whoever looks for something in all places looks in those of

@@ -98,5 +98,6 @@ var standard = Profile{
 		"Agent.Launcher":              "the unit is started",
 		"Agent.Output":                "there is no launcher",
 		"Agent.Logs":                  "the log is a file among others in /var/log",
+		"Agent.Scripts":               "no image has such scripts",
 	},
 }

@@ -21,6 +21,11 @@ type Command struct {
 	While string `json:"while,omitempty"`
 	// Optional says that it may fail: what it is to remove may be gone already.
 	Optional bool `json:"optional,omitempty"`
+	// OwnCode says that the code that it fails with is the provisioning's.
+	OwnCode bool `json:"ownCode,omitempty"`
+	// Unconfined says that it needs the machine as everybody sees it: it is not run by an agent whose own unit shows it
+	// another one.
+	Unconfined bool `json:"unconfined,omitempty"`
 }
 
 // Kind implements Spec.

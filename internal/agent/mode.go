@@ -1,0 +1,181 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/slipway-dev/slipway/exitcode"
+	"github.com/slipway-dev/slipway/internal/apply"
+	"github.com/slipway-dev/slipway/internal/compile"
+	"github.com/slipway-dev/slipway/internal/cse"
+	"github.com/slipway-dev/slipway/internal/facts"
+	"github.com/slipway-dev/slipway/internal/generation"
+	"github.com/slipway-dev/slipway/internal/identity"
+	"github.com/slipway-dev/slipway/internal/outcome"
+	"github.com/slipway-dev/slipway/internal/plan"
+	"github.com/slipway-dev/slipway/internal/profile"
+	"github.com/slipway-dev/slipway/internal/publish"
+	"github.com/slipway-dev/slipway/nodeconfig"
+	"github.com/slipway-dev/slipway/status"
+)
+
+// Mode is who is asked to make the node; empty is Native.
+type Mode string
+
+// The modes.
+const (
+	// Native is Slipway.
+	Native Mode = status.ModeNative
+	// Legacy are the provisioning scripts that the image has, with the variables that AKS's program would give them.
+	Legacy Mode = status.ModeLegacy
+	// Auto is Native, unless the contract sets something that Slipway does not apply and the image has the scripts.
+	Auto Mode = "auto"
+)
+
+// Modes are all of them, the default first.
+func Modes() []string { return []string{string(Native), string(Legacy), string(Auto)} }
+
+// maxReasons is how many settings a reason names.
+const maxReasons = 3
+
+// fatal are the problems for which no node can be made, as far as they are known before it is chosen who makes it: scripts
+// apply what Slipway does not.
+func (c contract) fatal(r *run) []nodeconfig.Problem {
+	problems := c.Fatal()
+	if r.mode == Legacy || r.mode == Auto {
+		problems = slices.DeleteFunc(problems, compile.IsUnapplied)
+	}
+	return problems
+}
+
+// chooseMode says who makes the node, which the status records where somebody asked. The same machine stays with whoever
+// has made it of the same contract.
+func chooseMode(r *run, c contract, known facts.Facts) (Mode, error) {
+	if r.mode != Legacy && r.mode != Auto {
+		return Native, nil
+	}
+	chosen, reason := Legacy, "asked for"
+	scripts := profile.Of(c.Config.Components.Layout).Agent.Scripts
+	there, err := hasScripts(r, scripts)
+	if err != nil {
+		return "", err
+	}
+	generation, native, err := madeNatively(r)
+	switch {
+	case err != nil:
+		return "", err
+	case r.mode == Auto:
+		chosen, reason = whoMakes(r, c, known, native, there, scripts)
+	case scripts == "":
+		return "", outcome.Refusal{
+			Why:      fmt.Sprintf("no image for nodes of the layout %s has provisioning scripts: use --mode native", c.Config.Components.Layout),
+			ExitCode: exitcode.ImageNotBuilt,
+		}
+	case !there:
+		return "", outcome.Refusal{
+			Why:      "this image has no provisioning scripts: " + scripts + " is not a file. Use --mode native, or an image of AKS's",
+			ExitCode: exitcode.ImageNotBuilt,
+		}
+	case native:
+		return "", outcome.Refused("Slipway has made this node, and the image's scripts would work against it: "+
+			"use --mode native, or first undo generation %d with slipway-node reset", generation)
+	}
+	r.account.Status.Mode = &status.Mode{Name: string(chosen), Reason: reason}
+	r.log.Info("who makes the node", "mode", chosen, "reason", reason)
+	return chosen, nil
+}
+
+func hasScripts(r *run, path string) (bool, error) {
+	if path == "" {
+		return false, nil
+	}
+	entry, err := r.host.Stat(path)
+	return entry.Kind == apply.RegularFile, err
+}
+
+// whoMakes is the choice of the mode Auto, and the reason.
+func whoMakes(r *run, c contract, known facts.Facts, native, there bool, scripts string) (Mode, string) {
+	_, problems := c.Plan(known)
+	if c.allow(r, problems) {
+		_, problems = c.Plan(known)
+	}
+	left := c.Unapplied(problems)
+	switch {
+	case wasLegacy(r, c):
+		return Legacy, "the scripts have made this node of the same contract"
+	case native:
+		return Native, "Slipway has made this node"
+	case len(left) == 0:
+		return Native, "Slipway applies every setting of the contract"
+	case scripts == "":
+		return Native, "no image of this layout has provisioning scripts, which would apply " + someOf(left)
+	case !there:
+		return Native, "the image does not have " + scripts + ", which would apply " + someOf(left)
+	}
+	return Legacy, "Slipway does not apply " + someOf(left)
+}
+
+// someOf names some of the paths.
+func someOf(paths []string) string {
+	text := strings.Join(paths[:min(len(paths), maxReasons)], ", ")
+	if more := len(paths) - maxReasons; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}
+
+// wasLegacy reports whether the scripts have made this node of the contract.
+func wasLegacy(r *run, c contract) bool {
+	last := lastLegacy(r)
+	return last != nil && last.Outcome == status.OutcomeSuccess && last.Config.Digest == nodeconfig.Digest(c.Config)
+}
+
+// lastLegacy is the status of the last run, where the scripts were to make the node in it; nil otherwise.
+func lastLegacy(r *run) *status.Status {
+	last, err := publish.LastStatus(r.host)
+	if err != nil || last.Mode == nil || last.Mode.Name != status.ModeLegacy {
+		return nil
+	}
+	return last
+}
+
+// handOver has the image's scripts make the node. They are run once for a contract: they are not made for being run again
+// where nothing has changed. It reports whether they have made the node of this contract before.
+func handOver(ctx context.Context, r *run, lock *lock, machine *identity.Machine, c contract) (unchanged bool, err error) {
+	r.target.Script = true
+	variables, problems := cse.Variables(c.Contract, machine.Facts)
+	problems = append(slices.DeleteFunc(slices.Clone(c.Problems), isUnapplied), problems...)
+	nodeconfig.SortProblems(problems)
+	if err := c.refused(r, problems); err != nil {
+		return false, err
+	}
+	scripts := profile.Of(c.Config.Components.Layout).Agent.Scripts
+	desired := plan.ImageScripts(c.Config, cse.Trigger(scripts), cse.Map(variables))
+	r.account.Status.Config.Digest = desired.Config
+	if unchanged = wasLegacy(r, c) && publish.SuccessStands(r.host, desired.Config, r.target); unchanged {
+		return true, nil
+	}
+	if r.dryRun {
+		report, err := r.node().Preview(ctx, desired)
+		r.account.Applied(report)
+		return false, err
+	}
+	return false, settle(ctx, r, c.Config.Checks.Timeout.Std(), nil, func(ctx context.Context) error {
+		recordFacts(r, machine.Facts)
+		return applyScript(ctx, r, lock, desired)
+	}, nil)
+}
+
+func isUnapplied(p nodeconfig.Problem) bool { return p.Kind == nodeconfig.NotApplied }
+
+// madeNatively reports whether Slipway has made this node and keeps it as it is, and in which generation.
+func madeNatively(r *run) (number int, made bool, err error) {
+	store, err := generation.Open(r.host, r.log)
+	if err != nil {
+		return 0, false, err
+	}
+	current, found := store.Current()
+	return current.Number, found, nil
+}
