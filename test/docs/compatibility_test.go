@@ -13,15 +13,27 @@ var evidence = regexp.MustCompile("\\[([^\\]]+)\\]\\(([^)]+)\\)|(no )?`([^`]+)`"
 
 // TestDifferences holds that each difference from AKS has its reason, and a case or a test that shows it.
 func TestDifferences(t *testing.T) {
-	rows := differences(t, "docs/compatibility.md", "| what | AKS | Slipway | why | shown by |")
+	wantShown(t, "docs/compatibility.md", "| what | AKS | Slipway | why | shown by |")
+}
+
+// TestImages holds that what happens on each kind of AKS's images is shown by a case or a test.
+func TestImages(t *testing.T) {
+	wantShown(t, "docs/aks.md", "| image | what to send | what happens | shown by |")
+}
+
+// wantShown wants a document's table with that title row to have no empty cell, no row twice, and in the last cell of each
+// row what shows it.
+func wantShown(t *testing.T, document, title string) {
+	t.Helper()
+	rows, columns := tableRows(t, document, title), strings.Count(title, "|")-1
 	if len(rows) == 0 {
-		t.Fatal("there are no differences")
+		t.Fatalf("%s: the table %q has no rows", document, title)
 	}
 	seen := make(map[string]bool)
 	for _, cells := range rows {
 		what := cells[0]
-		if len(cells) != 5 {
-			t.Errorf("%s: %d cells, want 5: a | in a cell is written as &#124;", what, len(cells))
+		if len(cells) != columns {
+			t.Errorf("%s: %d cells, want %d: a | in a cell is written as &#124;", what, len(cells), columns)
 			continue
 		}
 		for i, cell := range cells {
@@ -33,7 +45,7 @@ func TestDifferences(t *testing.T) {
 			t.Errorf("%s: there are two rows", what)
 		}
 		seen[what] = true
-		shown(t, what, cells[4])
+		shown(t, what, cells[columns-1])
 	}
 }
 
@@ -95,14 +107,14 @@ func outputOf(t *testing.T, dir string) string {
 	return strings.Join(strings.Fields(all.String()), " ")
 }
 
-// differences are the rows of a document's table with the title row.
-func differences(t *testing.T, document, title string) [][]string {
+// tableRows are the rows of a document's table with the title row.
+func tableRows(t *testing.T, document, title string) [][]string {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join(repo, document))
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, text, found := strings.Cut(string(data), "\n"+title+"\n|---|---|---|---|---|\n")
+	_, text, found := strings.Cut(string(data), "\n"+title+"\n"+strings.Repeat("|---", strings.Count(title, "|")-1)+"|\n")
 	if !found {
 		t.Fatalf("%s has no table %q", document, title)
 	}

@@ -38,7 +38,9 @@ type delivery struct {
 // deliveries are the ways, by name.
 var deliveries = map[string]delivery{
 	// What "slipway render" makes of it, by which cloud-init writes the contract and starts the agent.
-	"custom-data": {userData: (*caseRun).rendered},
+	"custom-data": {userData: rendered("custom-data")},
+	// The script that "slipway render" makes of it, for an image that has AKS's scripts and no agent.
+	"cse-script": {userData: rendered("cse-script"), kernelArgs: withoutAgent},
 	// The contract itself, as it is.
 	"contract": {userData: (*caseRun).bare},
 	// The contract itself, which only the metadata service has: no disk is attached to the machine.
@@ -105,16 +107,18 @@ func (r *caseRun) addFiles(ctx context.Context, root, folder string) error {
 	return nil
 }
 
-// rendered renders the contract as a provisioner would.
-func (r *caseRun) rendered(ctx context.Context, _ lab.Machine, contract string) ([]byte, error) {
-	var stderr bytes.Buffer
-	render := exec.CommandContext(ctx, r.Slipway, "render", "-f", contract, "--to", "custom-data")
-	render.Stderr = &stderr
-	output, err := render.Output()
-	if err != nil {
-		return nil, fmt.Errorf("slipway render: %w: %s", err, stderr.String())
+// rendered renders the contract to a target, as a provisioner would.
+func rendered(target string) func(*caseRun, context.Context, lab.Machine, string) ([]byte, error) {
+	return func(r *caseRun, ctx context.Context, _ lab.Machine, contract string) ([]byte, error) {
+		var stderr bytes.Buffer
+		render := exec.CommandContext(ctx, r.Slipway, "render", "-f", contract, "--to", target)
+		render.Stderr = &stderr
+		output, err := render.Output()
+		if err != nil {
+			return nil, fmt.Errorf("slipway render: %w: %s", err, stderr.String())
+		}
+		return base64.StdEncoding.DecodeString(strings.TrimSpace(string(output)))
 	}
-	return base64.StdEncoding.DecodeString(strings.TrimSpace(string(output)))
 }
 
 func (r *caseRun) bare(_ context.Context, _ lab.Machine, contract string) ([]byte, error) {
