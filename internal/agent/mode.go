@@ -79,8 +79,8 @@ func chooseMode(r *run, c contract, known facts.Facts) (Mode, error) {
 			ExitCode: exitcode.ImageNotBuilt,
 		}
 	case native:
-		return "", outcome.Refused("Slipway has made this node, and the image's scripts would work against it: "+
-			"use --mode native, or first undo generation %d with slipway-node reset", generation)
+		return "", outcome.Refused("Slipway has made this node, or prepared its image (generation %d), and keeps what it has made as it is: "+
+			"use --mode native, or first undo that with slipway-node reset, before the image's scripts are run", generation)
 	}
 	r.account.Status.Mode = &status.Mode{Name: string(chosen), Reason: reason}
 	r.log.Info("who makes the node", "mode", chosen, "reason", reason)
@@ -106,7 +106,7 @@ func whoMakes(r *run, c contract, known facts.Facts, native, there bool, scripts
 	case wasLegacy(r, c):
 		return Legacy, "the scripts have made this node of the same contract"
 	case native:
-		return Native, "Slipway has made this node"
+		return Native, "Slipway has made this node, or prepared its image"
 	case len(left) == 0:
 		return Native, "Slipway applies every setting of the contract"
 	case scripts == "":
@@ -170,7 +170,8 @@ func handOver(ctx context.Context, r *run, lock *lock, machine *identity.Machine
 
 func isUnapplied(p nodeconfig.Problem) bool { return p.Kind == nodeconfig.NotApplied }
 
-// madeNatively reports whether Slipway has made this node and keeps it as it is, and in which generation.
+// madeNatively reports whether Slipway has made this node or prepared its image, and in which generation: what that has made
+// is repaired, and the scripts would change it.
 func madeNatively(r *run) (number int, made bool, err error) {
 	store, err := generation.Open(r.host, r.log)
 	if err != nil {

@@ -88,6 +88,9 @@ type guestArgs struct {
 
 // guest runs a command in the machine.
 func (r *caseRun) guest(ctx context.Context, args guestArgs) error {
+	if err := r.shell(ctx); err != nil { // the machine may have just been started
+		return err
+	}
 	if args.Until {
 		return r.eventually(ctx, func() error { return r.guestOnce(ctx, args) })
 	}
