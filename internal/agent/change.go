@@ -83,7 +83,7 @@ func (a *Agent) Change(ctx context.Context, opts ChangeOptions) Changed {
 			if contract, err = read(r, found, machine.Facts); err != nil {
 				return next, err
 			}
-			if _, found := store.Current(); !found && lastLegacy(r) != nil {
+			if last, err := publish.LastStatus(r.host); err == nil && isLegacy(last) {
 				return next, outcome.Refused("the image's own scripts have made this node, and only they know how to change it; " +
 					"slipway-node provision --mode native makes it anew")
 			}

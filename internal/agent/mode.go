@@ -17,6 +17,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/plan"
 	"github.com/slipway-dev/slipway/internal/profile"
 	"github.com/slipway-dev/slipway/internal/publish"
+	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/nodeconfig"
 	"github.com/slipway-dev/slipway/status"
 )
@@ -128,18 +129,12 @@ func someOf(paths []string) string {
 
 // wasLegacy reports whether the scripts have made this node of the contract.
 func wasLegacy(r *run, c contract) bool {
-	last := lastLegacy(r)
-	return last != nil && last.Outcome == status.OutcomeSuccess && last.Config.Digest == nodeconfig.Digest(c.Config)
+	last, err := publish.LastStatus(r.host)
+	return err == nil && isLegacy(last) && last.Outcome == status.OutcomeSuccess && last.Config.Digest == nodeconfig.Digest(c.Config)
 }
 
-// lastLegacy is the status of the last run, where the scripts were to make the node in it; nil otherwise.
-func lastLegacy(r *run) *status.Status {
-	last, err := publish.LastStatus(r.host)
-	if err != nil || last.Mode == nil || last.Mode.Name != status.ModeLegacy {
-		return nil
-	}
-	return last
-}
+// isLegacy reports whether the scripts were to make the node in the run that a status is of.
+func isLegacy(last *status.Status) bool { return last.Mode != nil && last.Mode.Name == status.ModeLegacy }
 
 // handOver has the image's scripts make the node. They are run once for a contract: they are not made for being run again
 // where nothing has changed. It reports whether they have made the node of this contract before.
@@ -171,12 +166,24 @@ func handOver(ctx context.Context, r *run, lock *lock, machine *identity.Machine
 func isUnapplied(p nodeconfig.Problem) bool { return p.Kind == nodeconfig.NotApplied }
 
 // madeNatively reports whether Slipway has made this node or prepared its image, and in which generation: what that has made
-// is repaired, and the scripts would change it.
+// is repaired, and the scripts would change it. The generations outlive a reset; the files that they brought do not.
 func madeNatively(r *run) (number int, made bool, err error) {
 	store, err := generation.Open(r.host, r.log)
 	if err != nil {
 		return 0, false, err
 	}
-	current, found := store.Current()
-	return current.Number, found, nil
+	current, _ := store.Current()
+	if last, err := publish.LastStatus(r.host); err == nil && isLegacy(last) {
+		return 0, false, nil
+	}
+	brought, _ := store.Stale(resource.Plan{})
+	for _, b := range brought {
+		if file, ok := b.Spec.(*resource.File); ok {
+			entry, err := r.host.Stat(file.Path)
+			if err != nil || entry.Kind != apply.Absent {
+				return current.Number, true, err
+			}
+		}
+	}
+	return 0, false, nil
 }

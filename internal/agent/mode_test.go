@@ -217,6 +217,16 @@ func TestLegacyRunsOnce(t *testing.T) {
 	if got.ExitCode == 0 || got.Mode.Name != status.ModeNative || len(*ran) != 3 {
 		t.Errorf("%d %v %+v", got.ExitCode, got.Error, got.Mode)
 	}
+	// After a reset they are, and again as often as before.
+	if _, err := n.Reset(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		got = n.Provision(t.Context(), ProvisionOptions{Config: aksContract, Facts: ubuntu(t), Mode: Legacy})
+		if got.ExitCode != 0 || len(*ran) != 4 {
+			t.Errorf("%d %v, ran %d times", got.ExitCode, got.Error, len(*ran))
+		}
+	}
 }
 
 // A dry run says what would be run, by the variables' names, and runs nothing.
