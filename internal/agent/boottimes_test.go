@@ -37,7 +37,7 @@ func TestBootTimes(t *testing.T) {
 	}
 	before := n.read(aksPlace.result.Path)
 
-	n.host.boot = host.BootTimes{Kernel: kernel.Add(time.Hour), UserspaceAfter: time.Second, FinishAfter: 9 * time.Second}
+	n.host.boot = host.BootTimes{Kernel: kernel, UserspaceAfter: time.Second, FinishAfter: 9 * time.Second}
 	n.host.services["walinuxagent.service"] = kernel.Add(20 * time.Second)
 	n.host.services["kubelet.service"] = kernel.Add(time.Hour) // started again since
 	document, code, err := n.Wait(t.Context())
@@ -57,6 +57,12 @@ func TestBootTimes(t *testing.T) {
 	}
 	if !bytes.Equal(before, n.read(aksPlace.result.Path)) {
 		t.Error("waiting has changed the published document")
+	}
+	// The next boot has nothing to say of that one.
+	n.host.boot = host.BootTimes{Kernel: kernel.Add(time.Hour), UserspaceAfter: time.Second, FinishAfter: 99 * time.Second}
+	n.host.services["cloud-init.service"] = kernel.Add(61 * time.Minute)
+	if document, code, err := n.Wait(t.Context()); code != 0 || err != nil || !bytes.Equal(document, before) {
+		t.Errorf("%d, %v, got %s\nwant %s", code, err, document, before)
 	}
 }
 

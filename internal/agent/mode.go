@@ -134,7 +134,9 @@ func wasLegacy(r *run, c contract) bool {
 }
 
 // isLegacy reports whether the scripts were to make the node in the run that a status is of.
-func isLegacy(last *status.Status) bool { return last.Mode != nil && last.Mode.Name == status.ModeLegacy }
+func isLegacy(last *status.Status) bool {
+	return last.Mode != nil && last.Mode.Name == status.ModeLegacy
+}
 
 // handOver has the image's scripts make the node. They are run once for a contract: they are not made for being run again
 // where nothing has changed. It reports whether they have made the node of this contract before.

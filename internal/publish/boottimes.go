@@ -21,7 +21,11 @@ func (p *Publisher) fill(ctx context.Context, doc *status.CSEStatus) bool {
 	if err != nil {
 		p.Log.Warn("boot times are not known", "error", err)
 	}
-	set(&doc.KernelStartTime, func() string { return status.SystemdTime(boot.Kernel) })
+	now := status.SystemdTime(boot.Kernel)
+	if doc.KernelStartTime != "" && now != "" && doc.KernelStartTime != now {
+		return false // it is the result of an earlier boot
+	}
+	set(&doc.KernelStartTime, func() string { return now })
 	set(&doc.BootDatapoints.KernelStartTime, func() string { return doc.KernelStartTime })
 	set(&doc.SystemdSummary, boot.Summary)
 	for _, service := range []struct {
