@@ -62,7 +62,7 @@ func TestLimitsOfFiles(t *testing.T) {
 	}
 }
 
-// WantedBy reads a unit file as systemd does: sections, comments, lines that go on, and lists that begin anew.
+// WantedBy reads a unit file as systemd does: sections, comments, continued lines, and lists that an empty value clears.
 func TestWantedBy(t *testing.T) {
 	for content, want := range map[string]string{
 		"":                               "multi-user.target",

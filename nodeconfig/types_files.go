@@ -28,7 +28,7 @@ type Unit struct {
 	// Name is the unit's name, such as "backup.timer". The units that Slipway itself has, such as "kubelet.service" and
 	// "containerd.service", take drop-ins and nothing else.
 	Name string `json:"name"`
-	// Content is the whole unit file, at most 64 KiB: it is at /etc/systemd/system. It is no place for a credential.
+	// Content is the whole unit file, at most 64 KiB: it is at /etc/systemd/system. Do not put a credential in it.
 	Content string `json:"content,omitempty"`
 	// DropIns are parts that are read after the unit file: at most 16.
 	DropIns []DropIn `json:"dropIns,omitempty"`

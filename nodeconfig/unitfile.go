@@ -22,7 +22,7 @@ func (u *Unit) WantedBy() []string {
 // isTemplate reports whether a unit is a template, which does not run itself (systemd.unit(5), "Unit templates").
 func isTemplate(name string) bool { return strings.Contains(name, "@.") }
 
-// wordsOf are the words of a list setting: an empty value takes back those before it (systemd.syntax(7)).
+// wordsOf are the words of a list setting: an empty value removes those before it (systemd.syntax(7)).
 func wordsOf(values []string) []string {
 	var words []string
 	for _, value := range values {

@@ -19,12 +19,16 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// The setting that kubelets read nowhere since Kubernetes 1.34, as a flag and in their configuration; it is left out then.
+// The streaming connections' idle timeout, as a flag and in the kubelet's configuration. It is left out where no kubelet
+// reads it.
 const (
-	idleTimeoutFlag    = "--streaming-connection-idle-timeout"
-	idleTimeout        = "streamingConnectionIdleTimeout"
-	idleTimeoutIgnored = 34
+	idleTimeoutFlag = "--streaming-connection-idle-timeout"
+	idleTimeout     = "streamingConnectionIdleTimeout"
 )
+
+// IdleTimeoutIgnored is the minor of Kubernetes from which on kubelets read their streaming connections' idle timeout
+// nowhere (k8s.io/kubernetes v1.34.4: only types and defaults name it).
+const IdleTimeoutIgnored = 34
 
 // AtLeast reports whether a Kubernetes version is 1.minor.0 or a later one. What is no version is not, and what precedes a
 // release, such as "1.34.0-rc.1", is before it (Semantic Versioning 2.0.0, section 11).
@@ -63,7 +67,7 @@ func Pairs(m map[string]string, between string) string {
 
 // Flags are a kubelet's flags by their names, with dashes, as the scripts take them.
 func Flags(flags map[string]string, version string) string {
-	if _, ok := flags[idleTimeoutFlag]; ok && AtLeast(version, idleTimeoutIgnored) {
+	if _, ok := flags[idleTimeoutFlag]; ok && AtLeast(version, IdleTimeoutIgnored) {
 		flags = maps.Clone(flags)
 		delete(flags, idleTimeoutFlag)
 	}
@@ -135,7 +139,10 @@ func AreFlagsOf(flags map[string]string, k *nodeconfig.Kubelet) bool {
 }
 
 // order is a message's fields in the order of their numbers, with what is below each; nil for what has no fields.
-type order []struct {
+type order []field
+
+// field is one of them.
+type field struct {
 	name  string
 	below order
 }
@@ -190,7 +197,7 @@ var optional = []string{
 // and those that the contract does not know after them, by name. No configuration is "{}".
 func KubeletConfig(config map[string]any, version string) string {
 	config = maps.Clone(config)
-	if AtLeast(version, idleTimeoutIgnored) {
+	if AtLeast(version, IdleTimeoutIgnored) {
 		delete(config, idleTimeout)
 	}
 	var compact, text bytes.Buffer
@@ -254,13 +261,7 @@ func isAbsent(path string, value any) bool {
 func known(path string) (order, bool) {
 	o := kubeletOrder()
 	for name := range strings.SplitSeq(path, ".") {
-		i := slices.IndexFunc(o, func(f struct {
-			name  string
-			below order
-		},
-		) bool {
-			return f.name == name
-		})
+		i := slices.IndexFunc(o, func(f field) bool { return f.name == name })
 		if i < 0 {
 			return nil, false
 		}

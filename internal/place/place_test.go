@@ -42,7 +42,7 @@ func TestPurposesAreNarrower(t *testing.T) {
 	}
 	for _, of := range []*place.Purpose{place.CredentialProviderConfig, place.DataDirectory} {
 		if of.Check("/etc/kubernetes/manifests/x") == "" {
-			t.Error("a static pod is no place of a program's")
+			t.Error("the directory of static pods is allowed, and must not be")
 		}
 	}
 	for _, name := range []string{"/mnt", "/mnt/containerd", "/data", "/nvme/0", "/var/lib/containerd", "/home/containerd", "/opt/containerd"} {

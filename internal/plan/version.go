@@ -3,6 +3,8 @@ package plan
 import (
 	"strconv"
 	"strings"
+
+	"github.com/slipway-dev/slipway/internal/akstext"
 )
 
 // gate is a change of behaviour at a Kubernetes 1.x minor version.
@@ -19,9 +21,8 @@ const (
 	// watchdogSupported: from it on, the kubelet answers systemd's watchdog (SystemdWatchdog, on by
 	// default from 1.32; AKS: 10-watchdog.conf).
 	watchdogSupported gate = 32
-	// idleTimeoutIgnored: from it on, the kubelet reads its streaming connections' idle timeout
-	// nowhere (k8s.io/kubernetes v1.34.4: only types and defaults name it).
-	idleTimeoutIgnored gate = 34
+	// idleTimeoutIgnored: from it on, the kubelet reads its streaming connections' idle timeout nowhere.
+	idleTimeoutIgnored gate = akstext.IdleTimeoutIgnored
 	// cgroupV2Needed: from it on, the kubelet does not start with control groups of version 1, unless it is told to
 	// (KubeletConfiguration, failCgroupV1; KEP-5573).
 	cgroupV2Needed gate = 35

@@ -100,7 +100,7 @@ func (p *Publisher) RemoveMarkers(target Target) error {
 	}
 	removed, err := remove(p.Host, stale...)
 	if err != nil {
-		return fmt.Errorf("take back the result of an earlier provisioning: %w", err)
+		return fmt.Errorf("remove the result of an earlier provisioning: %w", err)
 	}
 	if !removed {
 		return nil
