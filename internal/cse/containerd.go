@@ -12,13 +12,6 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// The plug-ins of containerd's configuration, by its main version.
-const (
-	cri1        = "io.containerd.grpc.v1.cri"
-	cri2Images  = "io.containerd.cri.v1.images"
-	cri2Runtime = "io.containerd.cri.v1.runtime"
-)
-
 // kataPlugins let Kata's image files be mounted in the guest (AKS node contract, runtimes: is_kata).
 const kataPlugins = `[plugins."io.containerd.snapshotter.v1.erofs"]
   default_size = "10G"
@@ -34,9 +27,9 @@ const kataPlugins = `[plugins."io.containerd.snapshotter.v1.erofs"]
 `
 
 // kataCLI is a runtime of Kata's that only containerd 1.x has.
-const kataCLI = `[plugins."` + cri1 + `".containerd.runtimes.katacli]
+const kataCLI = `[plugins."` + plan.CRI1 + `".containerd.runtimes.katacli]
   runtime_type = "io.containerd.runc.v1"
-[plugins."` + cri1 + `".containerd.runtimes.katacli.options]
+[plugins."` + plan.CRI1 + `".containerd.runtimes.katacli.options]
   NoPivotRoot = false
   NoNewKeyring = false
   ShimCgroup = ""
@@ -109,20 +102,20 @@ func (t *containerdText) write() {
 	}
 	if t.second {
 		t.images()
-		t.registry(cri2Images)
-		t.lines(`[plugins."` + cri2Runtime + `".containerd]`)
-		t.runtimes(cri2Runtime)
-		t.cni(cri2Runtime)
+		t.registry(plan.CRI2Images)
+		t.lines(`[plugins."` + plan.CRI2Runtime + `".containerd]`)
+		t.runtimes(plan.CRI2Runtime)
+		t.cni(plan.CRI2Runtime)
 	} else {
-		t.lines(`[plugins."`+cri1+`"]`, "  sandbox_image = "+quoted(r.SandboxImage))
+		t.lines(`[plugins."`+plan.CRI1+`"]`, "  sandbox_image = "+quoted(r.SandboxImage))
 		if !t.noGPU {
 			t.lines("  enable_cdi = true")
 		}
-		t.lines(`  [plugins."` + cri1 + `".containerd]`)
+		t.lines(`  [plugins."` + plan.CRI1 + `".containerd]`)
 		t.snapshotter("    ")
-		t.runtimes(cri1)
-		t.cni(cri1)
-		t.registry(cri1)
+		t.runtimes(plan.CRI1)
+		t.cni(plan.CRI1)
+		t.registry(plan.CRI1)
 	}
 	if address := r.Containerd.MetricsAddress; address != "" {
 		t.lines("[metrics]", "  address = "+quoted(address))
@@ -146,9 +139,9 @@ func (t *containerdText) streaming() bool { return t.view.written.Runtime.LazyPu
 
 // images are what containerd 2 says of images.
 func (t *containerdText) images() {
-	t.lines(`[plugins."` + cri2Images + `"]`)
+	t.lines(`[plugins."` + plan.CRI2Images + `"]`)
 	t.snapshotter("  ")
-	t.lines(`  [plugins."`+cri2Images+`".pinned_images]`, "    sandbox = "+quoted(t.view.written.Runtime.SandboxImage))
+	t.lines(`  [plugins."`+plan.CRI2Images+`".pinned_images]`, "    sandbox = "+quoted(t.view.written.Runtime.SandboxImage))
 }
 
 // snapshotter is the default one. Kata's runtimes name their own, so the one that streams comes before theirs.
@@ -233,9 +226,9 @@ func (t *containerdText) proxies(snapshotters ...[2]string) {
 
 // kataRuntimes are those of Kata's, below the plug-in that has the others.
 func (t *containerdText) kataRuntimes() {
-	plugin := cri1
+	plugin := plan.CRI1
 	if t.second {
-		plugin = cri2Runtime
+		plugin = plan.CRI2Runtime
 	}
 	at := `[plugins."` + plugin + `".containerd.runtimes.`
 	t.lines(at+"kata]", `  runtime_type = "io.containerd.kata.v2"`)

@@ -109,6 +109,14 @@ func containerdUnitFile(binary string) []byte {
 	)
 }
 
+// The CRI plug-ins in containerd's configuration (containerd: docs/cri/config.md): version 2 has one for images and one for
+// runtimes.
+const (
+	CRI1        = "io.containerd.grpc.v1.cri"
+	CRI2Images  = "io.containerd.cri.v1.images"
+	CRI2Runtime = "io.containerd.cri.v1.runtime"
+)
+
 // criSchema is how containerd's configuration spells the CRI plug-in, by containerd's main version.
 type criSchema struct {
 	version int64  // of the document
@@ -128,15 +136,15 @@ type criSchema struct {
 var criSchemas = map[string]criSchema{
 	"1": {
 		version: 2,
-		images:  "io.containerd.grpc.v1.cri",
-		runtime: "io.containerd.grpc.v1.cri",
+		images:  CRI1,
+		runtime: CRI1,
 		sandbox: []string{"sandbox_image"},
 		cdi:     true,
 	},
 	"2": {
 		version:       3,
-		images:        "io.containerd.cri.v1.images",
-		runtime:       "io.containerd.cri.v1.runtime",
+		images:        CRI2Images,
+		runtime:       CRI2Runtime,
 		sandbox:       []string{"pinned_images", "sandbox"},
 		systemdCgroup: true,
 	},

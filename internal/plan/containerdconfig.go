@@ -111,7 +111,7 @@ var configChecks = []func(in *input, doc *toml.Table) string{checkPlugins, check
 func checkPlugins(in *input, doc *toml.Table) string {
 	disabled, _ := doc.Get("disabled_plugins").([]any)
 	for _, plugin := range disabled {
-		if slices.Contains([]any{"cri", "io.containerd.grpc.v1.cri", in.schema.images, in.schema.runtime}, plugin) {
+		if slices.Contains([]any{"cri", CRI1, in.schema.images, in.schema.runtime}, plugin) {
 			return "disables containerd's CRI plug-in in disabled_plugins, and the kubelet needs that"
 		}
 	}
