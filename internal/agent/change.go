@@ -85,7 +85,7 @@ func (a *Agent) Change(ctx context.Context, opts ChangeOptions) Changed {
 			}
 			if last, err := publish.LastStatus(r.host); err == nil && isLegacy(last) {
 				return next, outcome.Refused("the image's own scripts have made this node, and only they know how to change it; " +
-					"slipway-node provision --mode native makes it anew")
+					"slipway-node provision --mode native has Slipway make it")
 			}
 		}
 		step, err := planStep(ctx, r, contract, &machine, opts.Origin)

@@ -204,7 +204,7 @@ func TestLegacyRunsOnce(t *testing.T) {
 	if !strings.Contains(changed.Refused, "scripts have made this node") {
 		t.Errorf("%+v", changed)
 	}
-	// But it makes the node anew where that is asked for, and then the scripts are not let loose on it.
+	// Slipway makes the node where that is asked for. From then on the scripts are not run on it.
 	if got := n.Provision(t.Context(), ProvisionOptions{Config: aksContract, Facts: ubuntu(t)}); got.ExitCode != 0 || got.Generation == 0 {
 		t.Errorf("%d %v", got.ExitCode, got.Error)
 	}

@@ -52,7 +52,7 @@ func (c *CNI) Package(name string) (CNIPackage, bool) {
 	return c.Packages[i], true
 }
 
-// cni looks for network plug-ins; nil where there is no place for them.
+// cni looks for network plug-ins; nil where the machine has neither directory.
 func (g gatherer) cni() *CNI {
 	plugins, err := g.ReadDir(CNIBinDir)
 	names, errPackages := g.ReadDir(CNIDownloadsDir)
