@@ -33,7 +33,7 @@ var oddSpace = regexp.MustCompile(`^\s*[\x0b\x0c\x1c-\x1f\x{85}\x{a0}\x{2000}-\x
 var (
 	directive    = regexp.MustCompile(`(^|[\r\n])%`)
 	surrogate    = regexp.MustCompile(`\\u[dD][89a-fA-F]`)
-	closeBracket = regexp.MustCompile(`[^\s,\[\]{}]:[\[{]`)
+	closeBracket = regexp.MustCompile(`[^\s,\[\]{}][ \t]*:[\[{]`)
 	escapedSlash = regexp.MustCompile(`\\/`)
 	firstTab     = regexp.MustCompile(`[|>][-+0-9]*[^\n\r]*(\s*[\r\n])+ *\t`)
 )
