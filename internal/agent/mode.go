@@ -98,10 +98,7 @@ func hasScripts(r *run, path string) (bool, error) {
 
 // whoMakes is the choice of the mode Auto, and the reason.
 func whoMakes(r *run, c contract, known facts.Facts, native, there bool, scripts string) (Mode, string) {
-	_, problems := c.Plan(known)
-	if c.allow(r, problems) {
-		_, problems = c.Plan(known)
-	}
+	_, problems := c.planned(r, known)
 	left := c.Unapplied(problems)
 	switch {
 	case wasLegacy(r, c):

@@ -12,6 +12,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/identity"
 	"github.com/slipway-dev/slipway/internal/outcome"
 	"github.com/slipway-dev/slipway/internal/plan"
+	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/internal/source"
 	"github.com/slipway-dev/slipway/internal/transition"
 	"github.com/slipway-dev/slipway/nodeconfig"
@@ -53,6 +54,15 @@ func (c contract) allow(r *run, problems []nodeconfig.Problem) bool {
 	return true
 }
 
+// planned is the plan, and what is wrong once everything is left out that may be.
+func (c contract) planned(r *run, known facts.Facts) (resource.Plan, []nodeconfig.Problem) {
+	desired, problems := c.Plan(known)
+	if c.allow(r, problems) {
+		return c.Plan(known)
+	}
+	return desired, problems
+}
+
 // planStep plans the node, once the facts are there that a plan cannot be made without. What it returns is the step to the
 // generation that somebody wants.
 func planStep(ctx context.Context, r *run, c contract, machine *identity.Machine, origin generation.Origin) (transition.Step, error) {
@@ -61,10 +71,7 @@ func planStep(ctx context.Context, r *run, c contract, machine *identity.Machine
 		machine.Facts = awaitFacts(ctx, r, c.Config, machine.Facts)
 	}
 	begin := r.now()
-	desired, problems := c.Plan(machine.Facts)
-	if c.allow(r, problems) {
-		desired, problems = c.Plan(machine.Facts)
-	}
+	desired, problems := c.planned(r, machine.Facts)
 	r.account.Status.Config.Digest = desired.Config
 	r.step(outcome.StepPlan, begin)
 	if err := c.refused(r, problems); err != nil {

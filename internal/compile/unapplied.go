@@ -27,8 +27,7 @@ func IsUnapplied(p nodeconfig.Problem) bool { return p.Fatal && p.Kind == nodeco
 func (c *Contract) Unapplied(problems []nodeconfig.Problem) []string {
 	var paths []string
 	for _, p := range problems {
-		allowed := slices.ContainsFunc(c.allowed, func(a string) bool { return document.Within(p.Path, a) })
-		if p.Kind == nodeconfig.NotApplied && !allowed && !slices.Contains(paths, p.Path) {
+		if p.Kind == nodeconfig.NotApplied && !c.allows(p.Path) && !slices.Contains(paths, p.Path) {
 			paths = append(paths, p.Path)
 		}
 	}
@@ -43,12 +42,16 @@ func (c *Contract) permitted(path string, problems []nodeconfig.Problem) []nodec
 		if !IsUnapplied(*p) {
 			continue
 		}
-		allowed := slices.ContainsFunc(c.allowed, func(a string) bool { return document.Within(p.Path, a) || path != "" && document.Within(path, a) })
-		if p.Fatal = !allowed; p.Fatal {
+		if p.Fatal = !c.allows(p.Path) && (path == "" || !c.allows(path)); p.Fatal {
 			p.Reason += "; to make a node without it, use --allow-unapplied " + flagValue(p.Path)
 		}
 	}
 	return problems
+}
+
+// allows reports whether a setting may be left out.
+func (c *Contract) allows(path string) bool {
+	return slices.ContainsFunc(c.allowed, func(allowed string) bool { return document.Within(path, allowed) })
 }
 
 // flagValue is a path as somebody can write it behind a flag.

@@ -71,7 +71,8 @@ func (g gatherer) cni() *CNI {
 
 // bounded are as many names as are recorded.
 func bounded(names []string) []string {
-	return slices.DeleteFunc(names[:min(len(names), maxCNIFiles):min(len(names), maxCNIFiles)], func(name string) bool { return !utf8.ValidString(name) })
+	kept := slices.Clone(names[:min(len(names), maxCNIFiles)])
+	return slices.DeleteFunc(kept, func(name string) bool { return !utf8.ValidString(name) })
 }
 
 // conflist is the text of Azure's configuration among the files of a directory; empty where there is none, or no JSON.

@@ -180,7 +180,8 @@ func (d *Directory) LoadModule(_ context.Context, module string) error {
 	return d.record(action{Action: actionModule, Module: module})
 }
 
-// Run is recorded, without the environment, which may hold secrets. There is no output.
+// Run is recorded, with the names of the environment's variables and without their values, which may be secrets. There is
+// no output.
 func (d *Directory) Run(_ context.Context, command *resource.Command) ([]byte, error) {
 	return nil, d.record(action{Action: actionCommand, Label: command.Label, Argv: command.Argv, Env: slices.Sorted(maps.Keys(command.Env))})
 }
