@@ -3,7 +3,7 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
-LDFLAGS := -s -w -X github.com/slipway-dev/slipway/internal/cli.Version=$(VERSION)
+LDFLAGS := -s -w -funcalign=16 -X github.com/slipway-dev/slipway/internal/cli.Version=$(VERSION)
 GOBUILD := CGO_ENABLED=0 go build -trimpath -ldflags '$(LDFLAGS)'
 BIN ?= bin
 EXAMPLE ?= examples/aks/azure-cni.json

@@ -8,8 +8,8 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"sort"
 	"strconv"
-	"strings"
 	"sync"
 
 	"github.com/slipway-dev/slipway/internal/document"
@@ -53,7 +53,7 @@ func fieldsOf(t reflect.Type) []canonicalField {
 			fields = append(fields, canonicalField{names[0], i, string(quoted), mayHoldText(t.Field(i).Type)})
 		}
 	}
-	slices.SortStableFunc(fields, func(a, b canonicalField) int { return strings.Compare(a.name, b.name) })
+	sort.SliceStable(fields, func(i, j int) bool { return fields[i].name < fields[j].name })
 	canonicalFields.Store(t, fields)
 	return fields
 }

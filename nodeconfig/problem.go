@@ -3,8 +3,7 @@ package nodeconfig
 import (
 	"errors"
 	"fmt"
-	"slices"
-	"strings"
+	"sort"
 
 	"github.com/slipway-dev/slipway/internal/document"
 )
@@ -107,13 +106,11 @@ func Fatal(problems []Problem) []Problem {
 
 // SortProblems orders problems: fatal ones first, each kind by path.
 func SortProblems(problems []Problem) {
-	slices.SortStableFunc(problems, func(a, b Problem) int {
+	sort.SliceStable(problems, func(i, j int) bool {
+		a, b := &problems[i], &problems[j]
 		if a.Fatal != b.Fatal {
-			if a.Fatal {
-				return -1
-			}
-			return 1
+			return a.Fatal
 		}
-		return strings.Compare(a.Path, b.Path)
+		return a.Path < b.Path
 	})
 }

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"path"
 	"slices"
+	"sort"
 	"strings"
 	"time"
 
@@ -296,7 +297,7 @@ func (r *run) compare() error {
 // write brings every difference into place: the record of intent, then directories and all staged files,
 // then the renames and removals. Until the first of those nothing is visible but directories.
 func (r *run) write() error {
-	slices.SortStableFunc(r.wrong, func(a, b difference) int { return strings.Compare(a.Spec.Name(), b.Spec.Name()) })
+	sort.SliceStable(r.wrong, func(i, j int) bool { return r.wrong[i].Spec.Name() < r.wrong[j].Spec.Name() })
 	if err := r.announce(); err != nil {
 		return err
 	}

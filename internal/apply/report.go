@@ -3,6 +3,7 @@ package apply
 import (
 	"cmp"
 	"slices"
+	"sort"
 	"sync"
 
 	"github.com/slipway-dev/slipway/internal/resource"
@@ -88,10 +89,11 @@ func (r *run) report() *Report {
 		}
 		return len(positions)
 	}
-	slices.SortStableFunc(rep.Changes, func(a, b Change) int {
-		return cmp.Or(cmp.Compare(position(a), position(b)), cmp.Compare(a.ID, b.ID))
+	sort.SliceStable(rep.Changes, func(i, j int) bool {
+		a, b := rep.Changes[i], rep.Changes[j]
+		return cmp.Or(cmp.Compare(position(a), position(b)), cmp.Compare(a.ID, b.ID)) < 0
 	})
 	slices.Sort(rep.Skipped)
-	slices.SortStableFunc(rep.Steps, func(a, b Step) int { return a.Start.Compare(b.Start) })
+	sort.SliceStable(rep.Steps, func(i, j int) bool { return rep.Steps[i].Start.Before(rep.Steps[j].Start) })
 	return &rep
 }

@@ -3,7 +3,7 @@ package apply
 import (
 	"errors"
 	"slices"
-	"strings"
+	"sort"
 
 	"github.com/slipway-dev/slipway/internal/resource"
 )
@@ -68,7 +68,7 @@ func (r *run) prune() error {
 		}
 	}
 	// Those within others first.
-	slices.SortStableFunc(directories, func(a, b resource.Resource) int { return strings.Compare(b.Spec.Name(), a.Spec.Name()) })
+	sort.SliceStable(directories, func(i, j int) bool { return directories[i].Spec.Name() > directories[j].Spec.Name() })
 	for _, res := range directories {
 		errs = appendFailure(errs, res, r.Host.RemoveDirectory(res.Spec.Name()))
 	}

@@ -3,6 +3,7 @@ package difference
 import (
 	"cmp"
 	"slices"
+	"sort"
 	"strings"
 
 	"github.com/slipway-dev/slipway/internal/plan"
@@ -141,8 +142,9 @@ func (d *delta) effects() (Reason, bool) {
 
 // inOrder sorts reasons, the greatest class first, and leaves out what is said twice.
 func inOrder(reasons []Reason) []Reason {
-	slices.SortStableFunc(reasons, func(a, b Reason) int {
-		return cmp.Or(cmp.Compare(b.Class, a.Class), cmp.Compare(a.What, b.What), cmp.Compare(a.Why, b.Why))
+	sort.SliceStable(reasons, func(i, j int) bool {
+		a, b := reasons[i], reasons[j]
+		return cmp.Or(cmp.Compare(b.Class, a.Class), cmp.Compare(a.What, b.What), cmp.Compare(a.Why, b.Why)) < 0
 	})
 	return slices.Compact(reasons)
 }

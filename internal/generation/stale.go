@@ -5,7 +5,7 @@ import (
 	"io/fs"
 	"reflect"
 	"slices"
-	"strings"
+	"sort"
 
 	"github.com/slipway-dev/slipway/internal/apply"
 	"github.com/slipway-dev/slipway/internal/resource"
@@ -197,7 +197,7 @@ func (s *Store) originals(plan resource.Plan, left []resource.Resource) ([]origi
 			size += len(o.Content)
 		}
 	}
-	slices.SortStableFunc(list, func(a, b original) int { return strings.Compare(a.Path, b.Path) })
+	sort.SliceStable(list, func(i, j int) bool { return list[i].Path < list[j].Path })
 	return list, errors.Join(errs...)
 }
 

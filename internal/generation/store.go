@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"slices"
+	"sort"
 	"strings"
 	"time"
 
@@ -100,7 +101,7 @@ func (s *Store) collect() error {
 			s.entries = append(s.entries, e)
 		}
 	}
-	slices.SortStableFunc(s.entries, func(a, b Entry) int { return a.Number - b.Number })
+	sort.SliceStable(s.entries, func(i, j int) bool { return s.entries[i].Number < s.entries[j].Number })
 	// What came of the newest is not known, and what came before it, of one that it names.
 	if current, found := s.Current(); found {
 		for i := range s.entries {

@@ -1,12 +1,12 @@
 package host
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"net"
 	"net/netip"
 	"slices"
+	"sort"
 	"syscall"
 
 	"github.com/slipway-dev/slipway/internal/facts"
@@ -54,7 +54,7 @@ func (m *Machine) Interfaces() ([]facts.Interface, error) {
 	if err != nil {
 		return nil, fmt.Errorf("network interfaces: %w", err)
 	}
-	slices.SortStableFunc(all, func(a, b net.Interface) int { return cmp.Compare(a.Index, b.Index) })
+	sort.SliceStable(all, func(i, j int) bool { return all[i].Index < all[j].Index })
 	all = slices.DeleteFunc(all, func(i net.Interface) bool { return i.Flags&net.FlagLoopback != 0 })
 	var list []facts.Interface
 	for _, i := range all[:min(len(all), facts.MaxInterfaces)] {

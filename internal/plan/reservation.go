@@ -2,7 +2,6 @@ package plan
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -57,9 +56,13 @@ var otherSlices = map[string]string{
 	"kubepods.slice": "pods", "machine.slice": "virtual machines and containers of other programs", "user.slice": "the sessions of users",
 }
 
-// topSlice is a slice right below the root: a "-" would put it into another (systemd.slice(5)), and the kubelet with
-// systemd's cgroup driver reads a name in no other form.
-var topSlice = regexp.MustCompile(`^[A-Za-z0-9:_][A-Za-z0-9:_.]*\.slice$`)
+// isTopSlice reports whether a unit is a slice right below the root: a "-" would put it into another (systemd.slice(5)),
+// and the kubelet with systemd's cgroup driver reads a name in no other form.
+func isTopSlice(unit string) bool {
+	const characters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789:_."
+	stem, ok := strings.CutSuffix(unit, ".slice")
+	return ok && stem != "" && stem[0] != '.' && strings.Trim(stem, characters) == ""
+}
 
 // slice is the unit of the reservation's control group; empty for none, and with a reason for one that cannot be.
 func (r *reservation) slice(k nodeconfig.Kubelet, family *profile.Profile) (unit, reason string) {
@@ -71,7 +74,7 @@ func (r *reservation) slice(k nodeconfig.Kubelet, family *profile.Profile) (unit
 		return "", "must be /" + only + ": a node of this layout has no other control group for it"
 	case others != "":
 		return "", "is the control group of " + others
-	case !topSlice.MatchString(unit):
+	case !isTopSlice(unit):
 		return "", "must be a slice of systemd's right below the root, such as /podruntime.slice, without a - in its name"
 	}
 	return unit, ""

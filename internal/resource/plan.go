@@ -3,6 +3,7 @@ package resource
 import (
 	"cmp"
 	"slices"
+	"sort"
 )
 
 // Plan is what a machine should be like.
@@ -20,8 +21,9 @@ type Plan struct {
 
 // Sort brings the resources into their order.
 func (p *Plan) Sort() {
-	slices.SortStableFunc(p.Resources, func(a, b Resource) int {
-		return cmp.Or(cmp.Compare(a.Phase, b.Phase), cmp.Compare(a.ID(), b.ID()))
+	sort.SliceStable(p.Resources, func(i, j int) bool {
+		a, b := &p.Resources[i], &p.Resources[j]
+		return cmp.Or(cmp.Compare(a.Phase, b.Phase), cmp.Compare(a.ID(), b.ID())) < 0
 	})
 }
 
