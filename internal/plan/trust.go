@@ -47,8 +47,10 @@ var trustStores = map[string]trustStore{
 	"ubuntu":     debianStore,
 }
 
-// trustTimeout is for a machine that boots, with a slow disk: the program reads and links some hundred files.
-const trustTimeout = resource.Duration(2 * time.Minute)
+// trustTimeout is as long as a node can wait for it and still join within the default time limit (nodeconfig,
+// DefaultTimeout): Debian's program starts some thousand processes, and has taken over two minutes on a machine whose
+// processors were busy.
+const trustTimeout = resource.Duration(10 * time.Minute)
 
 // scratch is where the program may put files meanwhile: the agent's unit has a /tmp that nobody writes to
 // (slipway-provision.service, ProtectSystem=).
