@@ -30,6 +30,7 @@ const (
 	FilterRuleFailed        = 175 // pods could not be kept from the metadata service by the table filter
 	SSHKeysFailed           = 178 // the SSH server refuses its configuration
 	AttestedBootstrapFailed = 220 // that client has failed
+	CertificateRefused      = 221 // the cluster does not issue the node's certificate
 	ContractOlder           = 222 // the node has a contract with a higher revision
 	ContractNotFound        = 236 // there is no contract, or it cannot be read
 	ContractInvalid         = 237 // no node can be made from the contract

@@ -11,8 +11,8 @@ import (
 
 func TestTableIsSortedAndComplete(t *testing.T) {
 	codes := All()
-	if len(codes) != 140 {
-		t.Errorf("the table has %d codes, want 140", len(codes))
+	if len(codes) != 141 {
+		t.Errorf("the table has %d codes, want 141", len(codes))
 	}
 	names := map[string]int{}
 	for i, c := range codes {
@@ -89,6 +89,7 @@ func TestConstantsAreWhatSlipwayReturns(t *testing.T) {
 		{FilterRuleFailed, 175, "ERR_INSERT_IMDS_RESTRICTION_RULE_INTO_FILTER_TABLE"},
 		{SSHKeysFailed, 178, "ERR_CONFIG_PUBKEY_AUTH_SSH"},
 		{AttestedBootstrapFailed, 220, "ERR_SECURE_TLS_BOOTSTRAP_ENABLE_FAILURE"},
+		{CertificateRefused, 221, "ERR_CERTIFICATE_REFUSED"},
 		{ContractOlder, 222, "ERR_CONTRACT_OLDER"},
 		{ContractNotFound, 236, "ERR_CONTRACT_NOT_FOUND"},
 		{ContractInvalid, 237, "ERR_CONTRACT_INVALID"},
@@ -132,7 +133,7 @@ func TestLookup(t *testing.T) {
 			t.Errorf("Lookup(%d) = %+v, %t", c.Number, got, ok)
 		}
 	}
-	for _, n := range []int{-1, 11, 40, 126, 221, 256, 1 << 40} {
+	for _, n := range []int{-1, 11, 40, 126, 209, 256, 1 << 40} {
 		if got, ok := Lookup(n); ok || got != (Code{}) {
 			t.Errorf("Lookup(%d) = %+v, %t", n, got, ok)
 		}

@@ -18,6 +18,7 @@ func (r *run) actions(ctx context.Context, order []*node) error {
 		failures []error
 		stopped  atomic.Bool
 	)
+	r.order = order
 	for _, n := range order {
 		begin := wait.Go
 		if r.Sequential {
@@ -30,6 +31,9 @@ func (r *run) actions(ctx context.Context, order []*node) error {
 					r.skipped(n.ID())
 					return
 				}
+			}
+			for _, before := range n.after {
+				<-before.done
 			}
 			if ctx.Err() != nil {
 				stopped.Store(true)

@@ -121,7 +121,7 @@ func TestDeathThenAnotherPlan(t *testing.T) {
 				t.Fatalf("%s: call %d: staged files are left behind: %v", s.name, n+1, m.staged)
 			}
 			for _, r := range last.Resources {
-				if f, ok := r.Spec.(*resource.File); ok && !m.files[f.Path].equal(fileEntry(f)) {
+				if f, ok := r.Spec.(*resource.File); ok && !asPlanned["File"](m, f) {
 					t.Fatalf("%s: call %d: %s is not as planned", s.name, n+1, f.Path)
 				}
 			}

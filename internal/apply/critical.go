@@ -14,7 +14,7 @@ func (r *run) critical(order []*node) []string {
 	for _, step := range r.outcome.report.Steps {
 		steps[step.Name] = true
 	}
-	for n := latest(order); n != nil; n = latest(n.requires) {
+	for n := latest(order); n != nil; n = latest(slices.Concat(n.requires, n.after)) {
 		if name := string(n.ID()); steps[name] {
 			way = append(way, name)
 		}

@@ -1,6 +1,7 @@
 package apply
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -111,21 +112,21 @@ type Report struct {
 // Apply makes the host be as the plan says. The caller holds the lock at LockPath. The error joins one
 // *Error for each resource that could not be made so, the first to fail first.
 func (e *Engine) Apply(ctx context.Context, plan resource.Plan) (*Report, error) {
-	run := &run{Engine: e, plan: plan}
+	run := &run{Engine: e, plan: plan, began: e.Now()}
 	err := run.guarded("apply", func() error { return run.apply(ctx) })
 	return run.report(), err
 }
 
 // Preview reports what Apply would do, but for commands and checks. It changes nothing.
 func (e *Engine) Preview(ctx context.Context, plan resource.Plan) (*Report, error) {
-	run := &run{Engine: e, plan: plan}
+	run := &run{Engine: e, plan: plan, began: e.Now()}
 	err := run.guarded("preview", func() error { return run.preview(ctx) })
 	return run.report(), err
 }
 
 func (r *run) preview(ctx context.Context) error {
 	errs := []error{r.previewMounts(ctx)}
-	order, err := r.compared()
+	order, err := r.compared(ctx)
 	if err != nil {
 		return err
 	}
@@ -147,13 +148,18 @@ func (r *run) preview(ctx context.Context) error {
 type run struct {
 	*Engine
 	plan    resource.Plan
+	began   time.Time
 	outcome outcome
 	// wrong are the files, directories, links, copies and blocks that differ, writes the files that are to be written for that.
 	wrong  []difference
 	writes []difference
+	// pairs are the names that certificates are written under.
+	pairs []string
 	// emptied are the files of which nothing is left without a block.
 	emptied []string
-	intent  intent
+	// order are the actions, each after what it requires.
+	order  []*node
+	intent intent
 	// earlier is what an earlier run left undone of its own; recovered says that there is such.
 	earlier   intent
 	recovered bool
@@ -178,7 +184,7 @@ func (r *run) apply(ctx context.Context) error {
 	if err := r.mounts(ctx); err != nil {
 		return err
 	}
-	order, err := r.compared()
+	order, err := r.compared(ctx)
 	if err != nil {
 		return err
 	}
@@ -194,11 +200,12 @@ func (r *run) apply(ctx context.Context) error {
 	if err := r.clean(); err != nil {
 		return err
 	}
+	announced := len(r.wrong) > 0 || len(r.pairs) > 0
 	bring := r.write
-	if len(r.wrong) == 0 {
+	if !announced {
 		bring = r.commit // the earlier run may have died when only directories were left to be removed
 	}
-	if len(r.wrong) > 0 || r.recovered {
+	if announced || r.recovered {
 		if err := r.step("write", bring); err != nil {
 			return err
 		}
@@ -257,7 +264,7 @@ func pulling(link string) string {
 }
 
 // compared finds out what must be done, and in which order, and changes nothing.
-func (r *run) compared() ([]*node, error) {
+func (r *run) compared(ctx context.Context) ([]*node, error) {
 	if err := r.allowed(); err != nil {
 		return nil, err
 	}
@@ -269,6 +276,10 @@ func (r *run) compared() ([]*node, error) {
 	}
 	r.intent = r.earlier
 	r.intent.add(r.wrong, append(r.dropped(), r.plan.Resources...))
+	if err := r.namePairs(ctx); err != nil {
+		return nil, err
+	}
+	r.intent.also(r.pairs)
 	return r.graph()
 }
 
@@ -343,6 +354,9 @@ func appendFailure(errs []error, res resource.Resource, err error) []error {
 }
 
 func failed(res resource.Resource, err error) error {
+	if another, ok := err.(*Error); ok {
+		return another
+	}
 	code := res.ExitCode
 	if command, ok := res.Spec.(*resource.Command); ok && command.OwnCode {
 		if ended, ok := errors.AsType[interface {
@@ -352,11 +366,15 @@ func failed(res resource.Resource, err error) error {
 			code = ended.ExitCode()
 		}
 	}
-	var cause *CheckError
-	if check, ok := res.Spec.(*resource.Check); ok && errors.As(err, &cause) {
-		if c, ok := check.ExitCodes[cause.Cause]; ok {
-			code = c
-		}
+	var codes map[resource.Cause]int
+	switch spec := res.Spec.(type) {
+	case *resource.Certificate:
+		codes = spec.ExitCodes
+	case *resource.Check:
+		codes = spec.ExitCodes
+	}
+	if cause, ok := errors.AsType[*CheckError](err); ok {
+		code = cmp.Or(codes[cause.Cause], code)
 	}
 	return &Error{Resource: res.ID(), ExitCode: code, Err: err}
 }

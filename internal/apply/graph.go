@@ -8,7 +8,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/resource"
 )
 
-// node is a resource among those it requires. ok and ended may be read once done is closed.
+// node is a resource among those it requires. ok, ended and last may be read once done is closed.
 type node struct {
 	resource.Resource
 	// planned is false for a unit that the plan does not start, but whose inputs changed: it is
@@ -17,9 +17,13 @@ type node struct {
 	// stale is what an earlier plan brought, and must be undone.
 	stale    bool
 	requires []*node
-	done     chan struct{}
-	ok       bool
-	ended    time.Time
+	// after are the nodes that it waits for, whatever comes of them.
+	after []*node
+	done  chan struct{}
+	// last is what is left to do for it right before a unit starts that comes after it; nil for nothing.
+	last  func() error
+	ok    bool
+	ended time.Time
 }
 
 // graph links the plan's actions, and returns them in an order in which each comes after what it
@@ -88,14 +92,19 @@ func ordered(nodes map[resource.ID]*node, ids []resource.ID) ([]*node, error) {
 			return fmt.Errorf("plan has a cycle of requirements through %s", id)
 		}
 		state[id] = 1
-		for _, required := range n.Requires {
-			if nodes[required] == nil {
-				continue // of a phase that is not applied, or a file
+		for _, edges := range []struct {
+			ids []resource.ID
+			to  *[]*node
+		}{{n.Requires, &n.requires}, {n.After, &n.after}} {
+			for _, before := range edges.ids {
+				if nodes[before] == nil {
+					continue // of a phase that is not applied, or a file
+				}
+				if err := visit(before); err != nil {
+					return err
+				}
+				*edges.to = append(*edges.to, nodes[before])
 			}
-			if err := visit(required); err != nil {
-				return err
-			}
-			n.requires = append(n.requires, nodes[required])
 		}
 		state[id] = 2
 		order = append(order, n)

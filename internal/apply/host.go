@@ -148,6 +148,12 @@ type Kernel interface {
 	LoadModule(ctx context.Context, module string) error
 	// Run runs a command and returns the end of what it printed.
 	Run(ctx context.Context, command *resource.Command) (output []byte, err error)
+	// NodeName is the name of this machine's Node, where nobody says another: the host's, in lower case.
+	NodeName() (string, error)
+	// RequestCertificate asks an API server for the kubelet's certificate, as the resource says. Once ready is closed, only
+	// that keeps the kubelet from starting: it is given up unless the server has answered. It returns ErrNotProbed where the
+	// host is not the machine itself; a *CheckError names the cause of a failure.
+	RequestCertificate(ctx context.Context, certificate *resource.Certificate, ready <-chan struct{}) (*Issued, error)
 	// Probe performs a check that is about the machine's surroundings. It returns ErrNotProbed
 	// where the host is not the machine itself; a *CheckError names the cause of a failure.
 	Probe(ctx context.Context, check *resource.Check) error

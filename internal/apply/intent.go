@@ -84,10 +84,18 @@ func (i *intent) add(wrong []difference, all []resource.Resource) {
 			i.Reloads = append(i.Reloads, d.Reloads...)
 		}
 	}
-	for _, list := range []*[]string{&i.Restarts, &i.Reloads, &i.Commands, &i.Paths} {
+	for _, list := range []*[]string{&i.Restarts, &i.Reloads, &i.Commands} {
 		slices.Sort(*list)
 		*list = slices.Compact(*list)
 	}
+	i.also(nil)
+}
+
+// also adds names that change.
+func (i *intent) also(names []string) {
+	i.Paths = append(i.Paths, names...)
+	slices.Sort(i.Paths)
+	i.Paths = slices.Compact(i.Paths)
 }
 
 // recover takes up what an earlier run left undone. A record that cannot be read stands for the

@@ -70,6 +70,12 @@ type memory struct {
 	before func(call) error
 	// probe answers checks.
 	probe func(context.Context, *resource.Check) error
+	// issue answers the request for a certificate; without it, the host is as a directory.
+	issue func(context.Context, *resource.Certificate, <-chan struct{}) (*apply.Issued, error)
+	// name is the host's.
+	name string
+	// joins is the certificate that the kubelet asks for itself where it finds none when it is started.
+	joins *resource.Certificate
 	// run answers commands.
 	run func(context.Context, *resource.Command) ([]byte, error)
 	// missing are the parameters that the kernel does not have.
@@ -111,6 +117,7 @@ func (m *memory) clone() *memory {
 	c.attributes, c.mounts, c.swaps = maps.Clone(m.attributes), maps.Clone(m.mounts), maps.Clone(m.swaps)
 	c.masked, c.disabled = maps.Clone(m.masked), maps.Clone(m.disabled)
 	c.ran, c.ranSynced, c.stale = maps.Clone(m.ran), maps.Clone(m.ranSynced), m.stale
+	c.name, c.joins, c.issue = m.name, m.joins, m.issue
 	for name, u := range m.units {
 		c.units[name] = &unit{u.state, maps.Clone(u.inputs)}
 	}
@@ -124,6 +131,7 @@ func (m *memory) rebooted() *memory {
 	c.loaded = unitFiles(c.files)
 	c.masked, c.disabled = maps.Clone(m.masked), maps.Clone(m.disabled)
 	c.ran, c.ranSynced, c.stale = maps.Clone(m.ranSynced), maps.Clone(m.ranSynced), m.stale
+	c.name, c.joins, c.issue = m.name, m.joins, m.issue
 	return c
 }
 
@@ -394,6 +402,7 @@ func (m *memory) StartUnit(_ context.Context, name string) error {
 	case u != nil && (u.state == "active" || u.state == "activating"):
 		u.state = "active" // with what it was started with
 	default:
+		m.join(name)
 		m.units[name] = &unit{"active", m.inputs(name)}
 	}
 	return err

@@ -3,6 +3,7 @@ package apply_test
 import (
 	"context"
 	"maps"
+	"slices"
 	"strings"
 	"testing"
 
@@ -138,7 +139,20 @@ func kindsPlan(version string) resource.Plan {
 // asPlanned says of each kind that has a state whether the machine has it as a plan says.
 var asPlanned = map[string]func(m *memory, spec resource.Spec) bool{
 	"File": func(m *memory, spec resource.Spec) bool {
-		return m.files[spec.Name()].equal(fileEntry(spec.(*resource.File)))
+		f := spec.(*resource.File)
+		if f.Temporary() && !slices.ContainsFunc(f.Until, func(name string) bool {
+			e := m.files[name]
+			if e.Kind == apply.Symlink {
+				e = m.files[e.Target]
+			}
+			return len(e.content) == 0
+		}) {
+			// The next run removes it, or whoever waits for what it is until.
+			if m.files[f.Path].Kind == apply.Absent {
+				return true
+			}
+		}
+		return m.files[f.Path].equal(fileEntry(f))
 	},
 	"Directory": func(m *memory, spec resource.Spec) bool {
 		e := m.files[spec.Name()]
@@ -179,6 +193,7 @@ var asPlanned = map[string]func(m *memory, spec resource.Spec) bool{
 		return m.masked[u.Unit] == (u.State == resource.UnitMasked) && m.disabled[u.Unit] == (u.State == resource.UnitDisabled) &&
 			m.units[u.Unit].state != "active"
 	},
+	"Certificate": isJoined,
 	"Unit": func(m *memory, spec resource.Spec) bool {
 		u := m.units[spec.Name()]
 		return u != nil && (u.state == "active" || u.state == "reloading")

@@ -35,7 +35,7 @@ func TestPreview(t *testing.T) {
 			m.units["containerd.service"].state = "activating"
 		}, changed},
 	} {
-		m := newMemory()
+		m := joining(nil)
 		c.prepare(m)
 		m.forget()
 		preview, err := engine(m).Preview(t.Context(), c.plan)

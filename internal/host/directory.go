@@ -205,6 +205,14 @@ func (d *Directory) Probe(ctx context.Context, check *resource.Check) error {
 	return nil
 }
 
+// NodeName is not known of a directory.
+func (d *Directory) NodeName() (string, error) { return "", apply.ErrNotProbed }
+
+// RequestCertificate asks nobody: the certificate would be that of the machine that the directory happens to be on.
+func (d *Directory) RequestCertificate(context.Context, *resource.Certificate, <-chan struct{}) (*apply.Issued, error) {
+	return nil, apply.ErrNotProbed
+}
+
 // pulled reports whether a unit that was started pulls in another one, which no record names then (systemd.unit(5),
 // ".wants/").
 func (d *Directory) pulled(ctx context.Context, unit string) (bool, error) {

@@ -125,6 +125,14 @@ func (m *Machine) Probe(ctx context.Context, check *resource.Check) error {
 	return probe.Wait(ctx, m.Tree, m.systemd, check)
 }
 
+// NodeName is the name of this machine's Node, where nobody says another.
+func (m *Machine) NodeName() (string, error) { return probe.NodeName() }
+
+// RequestCertificate asks an API server for the kubelet's certificate. Its error is a *apply.CheckError.
+func (m *Machine) RequestCertificate(ctx context.Context, certificate *resource.Certificate, ready <-chan struct{}) (*apply.Issued, error) {
+	return probe.RequestCertificate(ctx, certificate, ready)
+}
+
 // BootTimes asks systemd for the times of this boot.
 func (m *Machine) BootTimes(ctx context.Context) (BootTimes, error) { return m.systemd.BootTimes(ctx) }
 

@@ -109,7 +109,14 @@ func failures(err error, code int) []status.Failure {
 var causeActions = map[string]string{
 	string(resource.CauseConnection): "allow the connection from the node's subnet to the endpoint, and check that the API server runs",
 	string(resource.CauseTLS):        "compare the contract's CA with the cluster's, and check the node's clock and that nothing intercepts TLS",
-	string(resource.CauseCredential): "put a new bootstrap token in the contract if the node has not joined yet: the cluster does not know the token, or it has expired",
+	string(resource.CauseCredential): "put a new bootstrap token in the contract if the node has not joined yet: the cluster does not know the token, it has expired, " +
+		"or its secret has no usage-bootstrap-authentication",
+	string(resource.CauseForbidden): "bind the token's group to the cluster role system:node-bootstrapper; the group is system:bootstrappers " +
+		"or one of auth-extra-groups in the token's secret",
+	string(resource.CauseDenied): "run kubectl describe csr with the name from the error: it says who refused the request, and why; " +
+		"when the reason is gone, restart kubelet.service",
+	string(resource.CauseUnapproved): "run kubectl get csr: bind the token's group to the cluster role system:certificates.k8s.io:certificatesigningrequests:nodeclient, " +
+		"or approve the request of the kubelet, which now waits, and check that kube-controller-manager signs",
 }
 
 // action is what to do about a failure.

@@ -42,6 +42,7 @@ func planAPIServer(in *input, out *output) {
 	}
 	out.add(resource.Resource{
 		Phase:    resource.Join,
+		After:    in.afterCertificate(),
 		ExitCode: exitcode.APIServerUnreachable,
 		Reason:   "the API server answers at its name, with trusted TLS, and accepts the node's credential",
 		Spec:     check,

@@ -28,6 +28,7 @@ var concerns = []*concern{
 	&attested,
 	&authority,
 	&azure,
+	&certificate,
 	&cgroups,
 	&cni,
 	&cniPlugins,
@@ -85,6 +86,8 @@ type input struct {
 	// certificate is where the kubelet keeps the certificate that it gets for its bootstrap token, or that the client
 	// gets for it; empty for none.
 	certificate string
+	// early says that the agent asks for that certificate while the container runtime starts.
+	early bool
 	// credentialConfig is where the image credential provider's configuration is; empty for none. misplaced says why
 	// that is not where the contract wants it.
 	credentialConfig, misplaced string
@@ -107,6 +110,7 @@ func newInput(c *nodeconfig.NodeConfig, f facts.Facts) *input {
 	if in.method == nodeconfig.JoinBootstrapToken || in.method == nodeconfig.JoinAttested {
 		in.certificate = retiringCertificate(c.Kubelet)
 	}
+	in.early = asksEarly(in)
 	in.credentialConfig, in.misplaced = credentialConfig(c.Kubelet, &in.family.Paths)
 	return in
 }

@@ -26,7 +26,8 @@ var credentials = concern{
 func planCredentials(in *input, out *output) {
 	unusedCredentials(in, out)
 	flags := "--kubeconfig=" + in.family.Paths.Kubeconfig
-	entries := in.family.Kubelet.Entries
+	names := in.family.Kubelet.Entries
+	cluster := names.Cluster
 	switch j := in.config.Join; in.method {
 	case nodeconfig.JoinBootstrapToken, nodeconfig.JoinAttested:
 		if in.method == nodeconfig.JoinAttested && !in.fallsBack() {
@@ -40,7 +41,7 @@ func planCredentials(in *input, out *output) {
 			Reason:  "joins with a bootstrap token; the kubelet writes its own kubeconfig then",
 			Spec: &resource.File{
 				Path: in.family.Paths.BootstrapConfig, Mode: 0o600, Secret: true, Until: own,
-				Content: kubeconfigFile(in, "kubelet-bootstrap", entries.BootstrapContext, user),
+				Content: kubeconfigFile(in, entries{cluster, names.BootstrapContext, "kubelet-bootstrap", ""}, user),
 			},
 		})
 		flags += " --bootstrap-kubeconfig=" + in.family.Paths.BootstrapConfig
@@ -50,10 +51,10 @@ func planCredentials(in *input, out *output) {
 		out.file(resource.Join, in.family.Paths.ClientCert, 0o644, []byte(pair.Certificate), "the kubelet's client certificate", kubeletUnit)
 		out.secret(resource.Join, in.family.Paths.ClientKey, []byte(pair.Key.Reveal()), "the kubelet's client key", kubeletUnit)
 		user := fieldsOf("client-certificate", in.family.Paths.ClientCert, "client-key", in.family.Paths.ClientKey)
-		out.file(resource.Join, in.family.Paths.Kubeconfig, 0o600, kubeconfigFile(in, "client", entries.Context, user),
+		out.file(resource.Join, in.family.Paths.Kubeconfig, 0o600, kubeconfigFile(in, entries{cluster, names.Context, "client", ""}, user),
 			"joins with a client certificate", kubeletUnit)
 	case nodeconfig.JoinExec:
-		out.secret(resource.Join, in.family.Paths.Kubeconfig, kubeconfigFile(in, "exec", entries.Context, execUser(cmp.Or(j.Exec, &nodeconfig.ExecCredential{}))),
+		out.secret(resource.Join, in.family.Paths.Kubeconfig, kubeconfigFile(in, entries{cluster, names.Context, "exec", ""}, execUser(cmp.Or(j.Exec, &nodeconfig.ExecCredential{}))),
 			"joins with a credential plug-in", kubeletUnit)
 	}
 	kubeletDropIn(out, resource.Join, in.family.Kubelet.Kubeconfig, flags)
@@ -101,23 +102,30 @@ func execUser(e *nodeconfig.ExecCredential) document.Node {
 	return user
 }
 
+// entries are the names within a kubeconfig, and the namespace of its context, if any.
+type entries struct{ cluster, context, user, namespace string }
+
 // kubeconfigFile is client-go's configuration, as much of it as a kubelet needs.
-func kubeconfigFile(in *input, user, context string, credential document.Node) []byte {
-	cluster := in.family.Kubelet.Entries.Cluster
+func kubeconfigFile(in *input, names entries, credential document.Node) []byte {
+	context := fieldsOf("cluster", names.cluster)
+	if names.namespace != "" {
+		add(&context, "namespace", textOf(names.namespace))
+	}
+	add(&context, "user", textOf(names.user))
 	config := fieldsOf("apiVersion", "v1", "kind", "Config")
 	for _, part := range []struct {
 		list, entry, name string
 		value             document.Node
 	}{
-		{"clusters", "cluster", cluster, fieldsOf("certificate-authority", in.family.Paths.CA, "server", in.config.Cluster.Server)},
-		{"users", "user", user, credential},
-		{"contexts", "context", context, fieldsOf("cluster", cluster, "user", user)},
+		{"clusters", "cluster", names.cluster, fieldsOf("certificate-authority", in.family.Paths.CA, "server", in.config.Cluster.Server)},
+		{"users", "user", names.user, credential},
+		{"contexts", "context", names.context, context},
 	} {
 		named := fieldsOf("name", part.name)
 		add(&named, part.entry, part.value)
 		add(&config, part.list, document.Node{Kind: document.List, Items: []document.Node{named}})
 	}
-	add(&config, "current-context", textOf(context))
+	add(&config, "current-context", textOf(names.context))
 	return yamlFile(config)
 }
 

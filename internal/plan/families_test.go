@@ -46,9 +46,12 @@ func terms(p *profile.Profile) []string {
 	return slices.DeleteFunc(all, func(s string) bool { return len(s) < 5 }) // "true", "runc"
 }
 
+// ownTerms are what the kubelet itself writes on nodes of every family (writeKubeconfigFromBootstrapping).
+var ownTerms = []string{"default-cluster", "default-context"}
+
 // foreign are the terms that other families have and this one has not.
 func foreign(t *testing.T, of *profile.Profile) []string {
-	own := terms(of)
+	own := append(terms(of), ownTerms...)
 	var all []string
 	for _, p := range profile.All() {
 		all = append(all, slices.DeleteFunc(terms(p), func(term string) bool { return slices.Contains(own, term) })...)

@@ -11,6 +11,7 @@ import (
 	"github.com/slipway-dev/slipway/exitcode"
 	"github.com/slipway-dev/slipway/internal/profile"
 	"github.com/slipway-dev/slipway/internal/resource"
+	"github.com/slipway-dev/slipway/internal/tlsbootstrap"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
@@ -30,7 +31,7 @@ const (
 // one that it has expires (Kubernetes: TLS bootstrapping; kubelet: --cert-dir).
 const (
 	kubeletCertDir     = "/var/lib/kubelet/pki"
-	kubeletCertificate = "kubelet-client-current.pem"
+	kubeletCertificate = tlsbootstrap.Current
 )
 
 // healthChecks are the checks that follow a change of a running node, or a way back: each of its parts does what it is
@@ -72,11 +73,16 @@ func healthChecks(c *nodeconfig.NodeConfig) []resource.Resource {
 					Server:               c.Cluster.Server,
 					CertificateAuthority: c.Cluster.CertificateAuthority,
 					Credentials:          credentials,
-					Node:                 strings.ToLower(kubeletSetting(c.Kubelet, "hostname-override", "", c.Kubelet.NodeName)),
+					Node:                 nodeName(c.Kubelet),
 				},
 			})
 	}
 	return h.checks
+}
+
+// nodeName is the Node's name that the contract gives, in lower case; empty where it is the host's.
+func nodeName(k nodeconfig.Kubelet) string {
+	return strings.ToLower(kubeletSetting(k, "hostname-override", "", k.NodeName))
 }
 
 // containerdReady asks containerd as the kubelet does.

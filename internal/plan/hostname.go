@@ -13,16 +13,27 @@ var hostname = concern{
 	plan:  planHostname,
 }
 
+// hostnameKey is the kernel's own.
+const hostnameKey = "kernel.hostname"
+
+// cloudName is the name that the machine is given; empty where somebody else gives it one.
+func (in *input) cloudName() string {
+	if in.facts.Instance == nil || in.facts.CloudInit {
+		return ""
+	}
+	return in.facts.Instance.Hostname
+}
+
 func planHostname(in *input, out *output) {
-	instance := in.facts.Instance
-	if instance == nil || instance.Hostname == "" || in.facts.CloudInit {
+	name := in.cloudName()
+	if name == "" {
 		return
 	}
-	out.file(resource.Join, "/etc/hostname", 0o644, []byte(instance.Hostname+"\n"), "the machine's name, from its cloud (hostname(5))")
+	out.file(resource.Join, "/etc/hostname", 0o644, []byte(name+"\n"), "the machine's name, from its cloud (hostname(5))")
 	out.addTo(kernelGroup, resource.Resource{
 		Phase:    resource.Join,
 		ExitCode: exitcode.SysctlFailed,
 		Reason:   "the kubelet reads the name when it starts",
-		Spec:     &resource.Sysctl{Key: "kernel.hostname", Value: instance.Hostname},
+		Spec:     &resource.Sysctl{Key: hostnameKey, Value: name},
 	})
 }

@@ -152,6 +152,7 @@ func planKubeletStart(in *input, out *output) {
 	out.add(resource.Resource{
 		Phase:    resource.Join,
 		Requires: requires,
+		After:    in.afterCertificate(),
 		ExitCode: exitcode.KubeletStartFailed,
 		Reason:   "the node joins",
 		Spec:     unit,

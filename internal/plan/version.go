@@ -15,6 +15,8 @@ const (
 	// containerRuntimeFlag: before it, --container-runtime=remote is needed; from it on, the flag
 	// is gone (Kubernetes 1.27 removal; AKS: 10-container-runtime-flag.conf).
 	containerRuntimeFlag gate = 27
+	// encipherless: from it on, a kubelet asks for no certificate to encipher keys with (kubernetes/kubernetes#111660).
+	encipherless gate = 27
 	// nodeIPNeeded: from it on, a kubelet with an external cloud provider that is given no address
 	// registers without one (Kubernetes 1.29; AKS: --node-ip).
 	nodeIPNeeded gate = 29

@@ -1,6 +1,7 @@
 package probe
 
 import (
+	"bytes"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -25,7 +26,8 @@ type prober struct {
 	// firstDelay is waited before the second attempt; each further delay is twice the one before,
 	// up to maxDelay.
 	firstDelay, maxDelay time.Duration
-	// attemptTimeout bounds one attempt, so that one lost packet does not take all the time.
+	// attemptTimeout bounds how long an attempt connects, and how long it waits for an answer, so that one lost packet does
+	// not take all the time.
 	attemptTimeout time.Duration
 	// credentialPatience is how long a refused credential is tried again: a bootstrap token may be
 	// a moment younger than the node.
@@ -48,6 +50,7 @@ const (
 	connecting
 	handshaking
 	asking
+	waiting // for what was asked for
 )
 
 // failure is why an attempt did not succeed.
@@ -73,6 +76,8 @@ type target struct {
 	maxBody int64
 	// judge, if any, says what an answer means; by default its status does.
 	judge func(t *target, a answer, address netip.AddrPort) *failure
+	// talk, if any, is what is done with a connection; by default t.url is asked for, and the answer judged.
+	talk func(ctx context.Context, conn *http.ClientConn, address netip.AddrPort) *failure
 }
 
 // answer is an API server's.
@@ -165,41 +170,22 @@ func newTarget(server *resource.APIServer) (*target, error) {
 
 // attempt tries once, from the name to the answer.
 func (p *prober) attempt(ctx context.Context, t *target) *failure {
-	ctx, cancel := context.WithTimeout(ctx, p.attemptTimeout)
-	defer cancel()
 	if t.prepare != nil {
 		if f := t.prepare(t); f != nil {
 			return f
 		}
 	}
-	addresses, err := p.resolve(ctx, t.host)
-	if err != nil {
-		return t.failed(resolving, resource.CauseDNS, netip.AddrPort{}, err)
-	}
-	conn, address, err := connect(ctx, addresses, t.port)
-	if err != nil {
-		return t.failed(connecting, resource.CauseConnection, address, err)
-	}
-	defer conn.Close()
-	config := &tls.Config{
-		RootCAs:    t.roots,
-		ServerName: t.host,
-		MinVersion: tls.VersionTLS12,
-		NextProtos: []string{"http/1.1"},
-	}
-	if t.certificate != nil {
-		config.Certificates = []tls.Certificate{*t.certificate}
-	}
-	secure := tls.Client(conn, config)
-	if err := secure.HandshakeContext(ctx); err != nil {
-		if isConnectionError(err) {
-			return t.failed(handshaking, resource.CauseConnection, address, fmt.Errorf("tls handshake: %w", err))
-		}
-		f := t.failed(handshaking, resource.CauseTLS, address, err)
-		f.retry = isNotYetValid(err)
+	conn, address, f := p.dial(ctx, t)
+	if f != nil {
 		return f
 	}
-	a, err := t.ask(ctx, secure)
+	defer conn.Close()
+	if t.talk != nil {
+		return t.talk(ctx, conn, address)
+	}
+	ctx, cancel := context.WithTimeout(ctx, p.attemptTimeout)
+	defer cancel()
+	a, err := t.ask(ctx, conn)
 	switch {
 	case err != nil && t.certificate != nil && isRefusal(err):
 		// In TLS 1.3 a client's certificate is refused when the handshake is over, as the client sees it.
@@ -210,6 +196,60 @@ func (p *prober) attempt(ctx context.Context, t *target) *failure {
 		return t.judge(t, a, address)
 	}
 	return t.judgeStatus(a.status, address)
+}
+
+// dial connects to the server, which has shown then that it is the one.
+func (p *prober) dial(ctx context.Context, t *target) (*http.ClientConn, netip.AddrPort, *failure) {
+	ctx, cancel := context.WithTimeout(ctx, p.attemptTimeout)
+	defer cancel()
+	addresses, err := p.resolve(ctx, t.host)
+	if err != nil {
+		return nil, netip.AddrPort{}, t.failed(resolving, resource.CauseDNS, netip.AddrPort{}, err)
+	}
+	conn, address, err := connect(ctx, addresses, t.port)
+	if err != nil {
+		return nil, address, t.failed(connecting, resource.CauseConnection, address, err)
+	}
+	secure, f := t.handshake(ctx, conn, address)
+	if f != nil {
+		conn.Close()
+		return nil, address, f
+	}
+	transport := &http.Transport{
+		// No proxy is configured: the kubelet does not use one for its API server either.
+		DialTLSContext:         func(context.Context, string, string) (net.Conn, error) { return secure, nil },
+		MaxResponseHeaderBytes: 64 << 10,
+	}
+	client, err := transport.NewClientConn(ctx, "https", net.JoinHostPort(t.host, t.port))
+	if err != nil {
+		secure.Close()
+		return nil, address, t.failed(handshaking, resource.CauseConnection, address, err)
+	}
+	return client, address, nil
+}
+
+// handshake shows the server the node's certificate, if it has one, and wants the server's.
+func (t *target) handshake(ctx context.Context, conn net.Conn, address netip.AddrPort) (*tls.Conn, *failure) {
+	config := &tls.Config{
+		RootCAs:    t.roots,
+		ServerName: t.host,
+		MinVersion: tls.VersionTLS12,
+		NextProtos: []string{"http/1.1"},
+	}
+	if t.certificate != nil {
+		config.Certificates = []tls.Certificate{*t.certificate}
+	}
+	secure := tls.Client(conn, config)
+	err := secure.HandshakeContext(ctx)
+	switch {
+	case err == nil:
+		return secure, nil
+	case isConnectionError(err):
+		return nil, t.failed(handshaking, resource.CauseConnection, address, fmt.Errorf("tls handshake: %w", err))
+	}
+	f := t.failed(handshaking, resource.CauseTLS, address, err)
+	f.retry = isNotYetValid(err)
+	return nil, f
 }
 
 // resolve returns a host's addresses; it may be one already.
@@ -244,22 +284,10 @@ func connect(ctx context.Context, addresses []netip.Addr, port string) (conn net
 }
 
 // ask sends the request and returns the answer, and no more of its body than is of interest.
-func (t *target) ask(ctx context.Context, conn net.Conn) (answer, error) {
-	transport := &http.Transport{
-		// No proxy is configured: the kubelet does not use one for its API server either.
-		DialTLSContext:         func(context.Context, string, string) (net.Conn, error) { return conn, nil },
-		DisableKeepAlives:      true,
-		MaxResponseHeaderBytes: 64 << 10,
-	}
-	defer transport.CloseIdleConnections()
-	request := (&http.Request{Method: http.MethodGet, URL: t.url, Header: http.Header{"User-Agent": {"slipway-node"}}}).WithContext(ctx)
-	if t.token != "" {
-		request.Header.Set("Authorization", "Bearer "+t.token)
-	}
-	// RoundTrip follows no redirect: another server's answer would say nothing about this one.
-	response, err := transport.RoundTrip(request)
+func (t *target) ask(ctx context.Context, conn *http.ClientConn) (answer, error) {
+	response, err := t.send(ctx, conn, http.MethodGet, t.url, nil)
 	if err != nil {
-		return answer{}, fmt.Errorf("no answer to GET %s: %w", t.url.Path, err)
+		return answer{}, err
 	}
 	defer response.Body.Close()
 	a := answer{status: response.StatusCode}
@@ -269,6 +297,27 @@ func (t *target) ask(ctx context.Context, conn net.Conn) (answer, error) {
 		}
 	}
 	return a, nil
+}
+
+// send sends a request, with a body in JSON if there is one. No redirect is followed: another server's answer would say
+// nothing about this one.
+func (t *target) send(ctx context.Context, conn *http.ClientConn, method string, u *url.URL, body []byte) (*http.Response, error) {
+	request, err := http.NewRequestWithContext(ctx, method, u.String(), bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	request.Header.Set("User-Agent", "slipway-node")
+	if body != nil {
+		request.Header.Set("Content-Type", "application/json")
+	}
+	if t.token != "" {
+		request.Header.Set("Authorization", "Bearer "+t.token)
+	}
+	response, err := conn.RoundTrip(request)
+	if err != nil {
+		return nil, fmt.Errorf("no answer to %s %s: %w", method, u.Path, err)
+	}
+	return response, nil
 }
 
 // judgeStatus says what a status means. "Forbidden" is as good as "OK": the server knows who asks. Without

@@ -18,6 +18,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/apply"
 	"github.com/slipway-dev/slipway/internal/redact"
 	"github.com/slipway-dev/slipway/internal/resource"
+	"github.com/slipway-dev/slipway/internal/tlsbootstrap"
 )
 
 const (
@@ -27,8 +28,6 @@ const (
 	maxLease = 256 << 10
 	// maxCredential bounds a file with a certificate or a key.
 	maxCredential = 1 << 20
-	// nodeUser is what the names of Nodes' users begin with (Kubernetes: node authorization).
-	nodeUser = "system:node:"
 )
 
 // nodeName is a Node's name (Kubernetes: object names, DNS subdomain names).
@@ -118,17 +117,31 @@ func (l *lease) credential() (pair *tls.Certificate, file string, err error) {
 func (l *lease) name(pair *tls.Certificate) (string, error) {
 	name := l.Node
 	if name == "" && pair.Leaf != nil {
-		name, _ = strings.CutPrefix(pair.Leaf.Subject.CommonName, nodeUser)
+		name, _ = strings.CutPrefix(pair.Leaf.Subject.CommonName, tlsbootstrap.NodeUser)
 		if name == pair.Leaf.Subject.CommonName {
 			name = ""
 		}
 	}
+	return nameOr(name, NodeName)
+}
+
+// NodeName is the name that a kubelet gives its Node where nobody says another: the host's, in lower case (Kubernetes:
+// nodeutil.GetHostname).
+func NodeName() (string, error) {
+	host, err := os.Hostname()
+	if err != nil {
+		return "", err
+	}
+	return strings.ToLower(strings.TrimSpace(host)), nil
+}
+
+// nameOr is a Node's name, or the host's where it is empty. What no Node can be called is an error.
+func nameOr(name string, host func() (string, error)) (string, error) {
 	if name == "" {
-		host, err := os.Hostname()
-		if err != nil {
+		var err error
+		if name, err = host(); err != nil {
 			return "", err
 		}
-		name = strings.ToLower(strings.TrimSpace(host))
 	}
 	if !nodeName().MatchString(name) {
 		return "", fmt.Errorf("%q is not a Node name", redact.Line(name, 80))

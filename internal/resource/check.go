@@ -125,6 +125,9 @@ const (
 	CauseMissing    Cause = "missing"    // something is not there
 	CauseUnit       Cause = "unit"       // a unit is not active
 	CauseUnhealthy  Cause = "unhealthy"  // a part of the node does not answer, or says that it is not well
+	CauseForbidden  Cause = "forbidden"  // the node's credential may not ask for a certificate
+	CauseDenied     Cause = "denied"     // the node's request for a certificate is refused
+	CauseUnapproved Cause = "unapproved" // nobody has approved the node's request for a certificate
 )
 
 // Kind implements Spec.

@@ -44,6 +44,7 @@ type resourceJSON struct {
 	Kind     string          `json:"kind"`
 	Phase    Phase           `json:"phase"`
 	Requires []ID            `json:"requires,omitempty"`
+	After    []ID            `json:"after,omitempty"`
 	Restarts []string        `json:"restarts,omitempty"`
 	Reloads  []string        `json:"reloads,omitempty"`
 	Takes    *takesJSON      `json:"takes,omitempty"`
@@ -70,7 +71,7 @@ func (r Resource) MarshalJSON() ([]byte, error) {
 		takes = &takesJSON{r.Class, r.Why, r.Source}
 	}
 	return marshalPlain(resourceJSON{
-		r.ID(), r.Spec.Kind(), r.Phase, r.Requires, r.Restarts, r.Reloads, takes, r.ExitCode, r.Reason, spec,
+		r.ID(), r.Spec.Kind(), r.Phase, r.Requires, r.After, r.Restarts, r.Reloads, takes, r.ExitCode, r.Reason, spec,
 	})
 }
 
@@ -101,6 +102,6 @@ func (r *Resource) UnmarshalJSON(data []byte) error {
 	if j.Takes != nil {
 		effects.Class, effects.Why, effects.Source = j.Takes.Class, j.Takes.Why, j.Takes.Source
 	}
-	*r = Resource{j.Phase, j.Requires, effects, j.ExitCode, j.Reason, spec}
+	*r = Resource{j.Phase, j.Requires, j.After, effects, j.ExitCode, j.Reason, spec}
 	return nil
 }

@@ -30,6 +30,8 @@ type Resource struct {
 	// Requires are the resources that must be so before. Files, directories, symlinks and mounts need not
 	// be named: all of them are in place before anything is loaded, started or run.
 	Requires []ID
+	// After are the resources that must have been tried before, whatever has come of them.
+	After []ID
 	// Effects are what else it takes when this changes.
 	Effects
 	// ExitCode is the code of a provisioning that fails here; 0 means the agent's own.

@@ -147,6 +147,7 @@ func (s *scenario) whole(now tree, f fault) error {
 	for path := range union(now, union(s.base, s.want)) {
 		have := now[path]
 		switch {
+		case s.retires(path):
 		case isTemporary(path):
 			if !f.stays && s.events[f.at].Kind != "unlink" {
 				errs = append(errs, fmt.Errorf("%s is left behind", path))
@@ -233,6 +234,12 @@ func (n *node) codes(e *event, about string) []int {
 				codes[code] = true
 			}
 		}
+	}
+	if c := n.certificate(); c != nil && (about == c.Kubeconfig || strings.HasPrefix(about+"/", c.Directory+"/")) {
+		for _, r := range n.plan.Resources { // it is written beside what else is done
+			codes[r.ExitCode] = true
+		}
+		codes[exitcode.AKSNodeController] = true
 	}
 	if len(codes) == 0 || e.Kind == "fsync-directory" {
 		codes[exitcode.AKSNodeController] = true

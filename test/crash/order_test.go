@@ -76,7 +76,7 @@ func (n *node) restarted() error {
 	var errs []error
 	for _, r := range n.plan.Resources {
 		at := h.changed[r.Spec.Name()]
-		if at == 0 {
+		if at == 0 || n.retires(r.Spec.Name()) && !n.written(r.Spec.Name()) { // nobody needs to be started for what goes
 			continue
 		}
 		for _, unit := range r.Restarts {

@@ -54,6 +54,9 @@ func TestKilledProcess(t *testing.T) {
 		t.Fatal(err)
 	}
 	onEach(t, func(t *testing.T, s *scenario) {
+		if s.joins {
+			t.Skip("a process of its own has no API server")
+		}
 		c := begin(t, "killed process = frozen run, "+s.name)
 		var deaths []death
 		for i, d := range s.deaths() {

@@ -31,6 +31,9 @@ const (
 // and the others find nothing to do.
 func TestRivals(t *testing.T) {
 	onEach(t, func(t *testing.T, s *scenario) {
+		if s.joins {
+			t.Skip("a process of its own has no API server")
+		}
 		c := begin(t, "8 provision and 4 wait at once, "+s.name)
 		for round := range (size{few: 1, part: 10, whole: 150}).now() {
 			c.point(fmt.Sprintf("round %d", round), s.contested(round%2 == 0))
@@ -140,6 +143,9 @@ func TestRivalProcesses(t *testing.T) {
 	}
 	program := build(t)
 	onEach(t, func(t *testing.T, s *scenario) {
+		if s.joins {
+			t.Skip("a process of its own has no API server")
+		}
 		known := s.recorded(t)
 		for _, killed := range []int{0, 3} {
 			c := begin(t, fmt.Sprintf("the same as processes, %d killed, %s", killed, s.name))

@@ -43,6 +43,8 @@ type scenario struct {
 	plan   resource.Plan
 	// kept says that the contract is not delivered to its place, and is put there by the agent.
 	kept bool
+	// joins says that there is an API server, which issues a certificate to the node.
+	joins bool
 }
 
 // fresh is the first provisioning of a machine.
@@ -51,6 +53,15 @@ func fresh(t *testing.T) *scenario {
 	s := &scenario{name: "first", facts: ubuntu(t)}
 	s.base = tree{}
 	s.deliver(t, example(t, "aks/azure-cni.json"))
+	s.learn(t)
+	return s
+}
+
+// joined is the first provisioning of a machine beside an API server, which issues its kubelet's certificate.
+func joined(t *testing.T) *scenario {
+	t.Helper()
+	s := &scenario{name: "join", facts: ubuntu(t), joins: true, base: tree{}}
+	s.deliver(t, example(t, "aks/minimal.json"))
 	s.learn(t)
 	return s
 }
@@ -254,9 +265,14 @@ func (n *node) run(s *session, do func(a *agent.Agent)) {
 		panic(err)
 	}
 	defer dir.Close()
+	defer n.meanwhile()
+	var on agent.Host = dir
+	if n.joins {
+		on = joining{dir}
+	}
 	now := time.Date(2026, 1, 2, 3, 4+len(n.runs), 5, 0, time.UTC)
 	do(&agent.Agent{
-		Host: dir, Version: "test", Sequential: true, Called: "aks-node-controller",
+		Host: on, Version: "test", Sequential: true, Called: "aks-node-controller",
 		Log: slog.New(slog.NewJSONHandler(&n.log, nil)),
 		Now: func() time.Time { now = now.Add(time.Millisecond); return now },
 	})

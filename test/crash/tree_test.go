@@ -82,6 +82,7 @@ func snapshot(root string) (tree, error) {
 		t[strings.TrimPrefix(path, root)] = e
 		return nil
 	})
+	t.samePair()
 	return t, err
 }
 

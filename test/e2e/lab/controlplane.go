@@ -163,21 +163,35 @@ func (a *API) admitNodes(ctx context.Context, token string, expires time.Time) e
 	if err := a.MakeToken(ctx, token, expires); err != nil {
 		return err
 	}
-	for name, binding := range map[string][2]string{
-		"e2e-bootstrap": {"system:bootstrappers:e2e", "system:node-bootstrapper"},
-		"e2e-approve":   {"system:bootstrappers:e2e", "system:certificates.k8s.io:certificatesigningrequests:nodeclient"},
-		"e2e-renew":     {"system:nodes", "system:certificates.k8s.io:certificatesigningrequests:selfnodeclient"},
+	for _, binding := range []binding{
+		{"e2e-bootstrap", bootstrappers, "system:node-bootstrapper"},
+		approval,
+		{"e2e-renew", "system:nodes", "system:certificates.k8s.io:certificatesigningrequests:selfnodeclient"},
 	} {
-		err := a.call(ctx, http.MethodPost, "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings", jsonType, map[string]any{
-			"metadata": map[string]any{"name": name},
-			"subjects": []any{map[string]any{"kind": "Group", "name": binding[0], "apiGroup": "rbac.authorization.k8s.io"}},
-			"roleRef":  map[string]any{"kind": "ClusterRole", "name": binding[1], "apiGroup": "rbac.authorization.k8s.io"},
-		}, nil)
-		if err != nil {
+		if err := a.bind(ctx, binding); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// bootstrappers is the group of those who have a bootstrap token.
+const bootstrappers = "system:bootstrappers:e2e"
+
+// binding gives the members of a group a role in the whole cluster.
+type binding struct{ name, group, role string }
+
+// approval is why the controller manager approves the first certificate of a node.
+var approval = binding{"e2e-approve", bootstrappers, "system:certificates.k8s.io:certificatesigningrequests:nodeclient"}
+
+const bindingsPath = "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings"
+
+func (a *API) bind(ctx context.Context, b binding) error {
+	return a.Create(ctx, bindingsPath, map[string]any{
+		"metadata": map[string]any{"name": b.name},
+		"subjects": []any{map[string]any{"kind": "Group", "name": b.group, "apiGroup": "rbac.authorization.k8s.io"}},
+		"roleRef":  map[string]any{"kind": "ClusterRole", "name": b.role, "apiGroup": "rbac.authorization.k8s.io"},
+	})
 }
 
 // MakeToken makes a bootstrap token that is good until it expires.
@@ -189,7 +203,7 @@ func (a *API) MakeToken(ctx context.Context, token string, expires time.Time) er
 		"stringData": map[string]any{
 			"token-id": id, "token-secret": secret, "expiration": expires.UTC().Format(time.RFC3339),
 			"usage-bootstrap-authentication": "true", "usage-bootstrap-signing": "true",
-			"auth-extra-groups": "system:bootstrappers:e2e",
+			"auth-extra-groups": bootstrappers,
 		},
 	}, nil)
 }

@@ -196,23 +196,39 @@ func (r *caseRun) apiServer(ctx context.Context, args apiServerArgs) error {
 	return nil
 }
 
+type approverArgs struct {
+	Running bool `yaml:"running"`
+}
+
+// approver takes away what lets the controller manager approve the first certificates of nodes, or brings it back. It is back
+// for the next case in any event.
+func (r *caseRun) approver(ctx context.Context, args approverArgs) error {
+	return r.Lab.API.SetApprover(ctx, args.Running)
+}
+
+type decideArgs struct {
+	Approve bool `yaml:"approve"`
+}
+
+// decide waits for a request for a certificate that nobody has answered, and approves or denies it.
+func (r *caseRun) decide(ctx context.Context, args decideArgs) error {
+	ctx, cancel := r.Pace.Within(ctx, patience)
+	defer cancel()
+	return r.Lab.API.Decide(ctx, args.Approve)
+}
+
 type certificatesArgs struct {
 	Requests int `yaml:"requests"`
 }
 
 // certificates checks how many certificates the machine has asked for since the case began.
 func (r *caseRun) certificates(ctx context.Context, want certificatesArgs) error {
-	var list struct {
-		Items []struct {
-			Metadata struct{ Name string }
-			Spec     struct{ SignerName, Username string }
-		}
-	}
-	if err := r.Lab.API.Get(ctx, "/apis/certificates.k8s.io/v1/certificatesigningrequests", &list); err != nil {
+	requests, err := r.Lab.API.CertificateRequests(ctx)
+	if err != nil {
 		return err
 	}
-	if len(list.Items) != want.Requests {
-		return fmt.Errorf("%d certificates were asked for, want %d: %v", len(list.Items), want.Requests, list.Items)
+	if len(requests) != want.Requests {
+		return fmt.Errorf("%d certificates were asked for, want %d: %v", len(requests), want.Requests, requests)
 	}
 	return nil
 }

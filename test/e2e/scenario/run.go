@@ -144,7 +144,7 @@ func (r *Runner) forgetNode(ctx context.Context) error {
 		return err
 	}
 	r.Lab.Registries.Requests.Clear()
-	var errs []error
+	errs := []error{r.Lab.API.SetApprover(ctx, true)}
 	for _, path := range []string{
 		"/api/v1/namespaces/default/pods?gracePeriodSeconds=0",
 		"/api/v1/nodes",
@@ -198,6 +198,8 @@ func init() {
 		"userData":     step((*caseRun).changeUserData),
 		"reboot":       step((*caseRun).reboot),
 		"apiServer":    step((*caseRun).apiServer),
+		"approver":     step((*caseRun).approver),
+		"decide":       step((*caseRun).decide),
 		"wait":         step((*caseRun).provisionWait),
 		"powerCuts":    step((*caseRun).powerCuts),
 		"status":       step((*caseRun).checkStatus),

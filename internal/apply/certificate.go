@@ -1,0 +1,187 @@
+package apply
+
+import (
+	"context"
+	"errors"
+	"path"
+
+	"github.com/slipway-dev/slipway/internal/resource"
+	"github.com/slipway-dev/slipway/internal/tlsbootstrap"
+	"github.com/slipway-dev/slipway/nodeconfig"
+)
+
+// Issued is a client certificate with its key, as an API server has issued it.
+type Issued struct {
+	// Pair is the content of the file that a kubelet keeps both in.
+	Pair []byte
+	// Node is the name of the Node that it is for.
+	Node string
+	// Steps are the parts of the way there.
+	Steps []Step
+}
+
+func compareCertificate(r *run, ctx context.Context, n *node) (Action, error) {
+	asks, err := r.asks(ctx, n.Spec.(*resource.Certificate))
+	if !asks || err != nil {
+		return "", err
+	}
+	return Created, nil
+}
+
+// asks reports whether the agent asks for a certificate. A node with a kubeconfig has joined, and one whose kubelet runs is
+// joined by it: two of them must not ask. A plan that comes from a record has no token. With an error, it may be so.
+func (r *run) asks(ctx context.Context, c *resource.Certificate) (bool, error) {
+	if token := c.APIServer.Token; token.IsZero() || token.Reveal() == nodeconfig.Redacted {
+		return false, nil
+	}
+	if joined, err := r.written(c.Kubeconfig); joined || err != nil {
+		return false, err
+	}
+	kubelet, err := r.Host.UnitState(ctx, c.Unit)
+	return err != nil || !kubelet.Running() && !kubelet.Starting, err
+}
+
+// namePairs finds the names that certificates are written under. They are no part of what is compared, and an apply that dies
+// with one of them staged leaves a key behind, so they are in the record of what is intended.
+func (r *run) namePairs(ctx context.Context) error {
+	for _, res := range r.plan.Resources {
+		c, ok := res.Spec.(*resource.Certificate)
+		if !ok {
+			continue
+		}
+		switch asks, err := r.asks(ctx, c); { // whoever needs systemd reports that it does not answer
+		case asks:
+			link, pair, _, err := r.pairOf(c)
+			if err != nil {
+				return failed(res, err)
+			}
+			r.pairs = append(r.pairs, link, pair, c.Kubeconfig)
+		case err != nil:
+			return failed(res, err)
+		}
+	}
+	return nil
+}
+
+// pairOf is where a certificate is written with its key: where the kubelet's link leads, or, without one, a file that is
+// named after the time as the kubelet names its own.
+func (r *run) pairOf(c *resource.Certificate) (link, pair string, linked bool, err error) {
+	link = path.Join(c.Directory, tlsbootstrap.Current)
+	have, err := r.Host.Stat(link)
+	if have.Kind == Symlink && path.Dir(have.Target) == c.Directory && tlsbootstrap.IsPairName(path.Base(have.Target)) {
+		return link, have.Target, true, err
+	}
+	return link, path.Join(c.Directory, tlsbootstrap.PairName(r.began)), false, err
+}
+
+// bringCertificate asks for the certificate and writes it. The kubeconfig, by which the kubelet finds itself joined, is left
+// for the moment before it starts: until then the host may get another name.
+func bringCertificate(r *run, ctx context.Context, n *node, _ Action) error {
+	c := n.Spec.(*resource.Certificate)
+	return r.step(string(n.ID()), func() error {
+		issued, err := r.Host.RequestCertificate(ctx, c, r.ready(n, c.Unit))
+		if issued != nil {
+			r.record(func(rep *Report) { rep.Steps = append(rep.Steps, issued.Steps...) })
+		}
+		switch {
+		case err == nil:
+		case errors.Is(err, ErrNotProbed):
+			r.skipped(n.ID())
+			return nil
+		case !hasOwnCode(c, err):
+			// What is in the way is for the check of the API server to say.
+			r.Log.Info("no certificate yet; the kubelet asks for it", "error", err)
+			r.skipped(n.ID())
+			return nil
+		default:
+			return err
+		}
+		written, err := r.writePair(c, issued.Pair)
+		if err != nil {
+			return err
+		}
+		n.last = func() error { return r.writeKubeconfig(n, issued.Node, written) }
+		return nil
+	})
+}
+
+// hasOwnCode reports whether a failure is one that the kubelet would have as well, so that it is known what to say of it.
+func hasOwnCode(c *resource.Certificate, err error) bool {
+	var cause *CheckError
+	if !errors.As(err, &cause) {
+		return false
+	}
+	_, ok := c.ExitCodes[cause.Cause]
+	return ok
+}
+
+// ready is closed when everything else is done that a unit waits for.
+func (r *run) ready(n *node, unit string) <-chan struct{} {
+	ready := make(chan struct{})
+	var others []*node
+	for _, other := range r.order {
+		if u, ok := other.Spec.(*resource.Unit); ok && u.Unit == unit {
+			others = append(append(others, other.requires...), other.after...)
+		}
+	}
+	go func() {
+		for _, other := range others {
+			if other != n {
+				<-other.done
+			}
+		}
+		close(ready)
+	}()
+	return ready
+}
+
+// writePair writes the certificate and its key where the kubelet looks for them: the link first, so that a run that dies in
+// between leaves no key in a file that no run finds again. A later run writes to where the link leads.
+func (r *run) writePair(c *resource.Certificate, content []byte) (string, error) {
+	link, pair, linked, err := r.pairOf(c)
+	if err != nil {
+		return "", err
+	}
+	if !linked {
+		if err := r.Host.MakeSymlink(&resource.Symlink{Path: link, Target: pair}); err != nil {
+			return "", err
+		}
+		if err := r.Host.Sync(); err != nil {
+			return "", err
+		}
+	}
+	return pair, r.writeOwn(&resource.File{Path: pair, Mode: 0o600, Content: content, Secret: true})
+}
+
+// writeKubeconfig makes the kubelet find itself joined, if the certificate is still for the Node that the kubelet will be.
+func (r *run) writeKubeconfig(n *node, node, pair string) error {
+	c := n.Spec.(*resource.Certificate)
+	if c.Node == "" {
+		name, err := r.Host.NodeName()
+		if err != nil {
+			return err
+		}
+		if name != node {
+			r.Log.Warn("the host has got another name; the kubelet asks for its certificate again", "name", name, "certificate", node)
+			return errors.Join(r.Host.Remove(pair), r.Host.Remove(path.Join(c.Directory, tlsbootstrap.Current)), r.Host.Sync())
+		}
+	}
+	return r.step("kubeconfig", func() error {
+		err := r.writeOwn(&resource.File{Path: c.Kubeconfig, Mode: 0o600, Content: []byte(c.KubeconfigContent)})
+		if err == nil {
+			r.changed(n.ID(), Created)
+		}
+		return err
+	})
+}
+
+// writeOwn writes a file that is in no plan, durably.
+func (r *run) writeOwn(file *resource.File) error {
+	if err := r.Host.Stage(file); err != nil {
+		return err
+	}
+	if err := r.Host.Commit(file.Path); err != nil {
+		return errors.Join(err, r.Host.Unstage(file.Path))
+	}
+	return r.Host.Sync()
+}

@@ -1,0 +1,372 @@
+package apply_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/slipway-dev/slipway/internal/apply"
+	"github.com/slipway-dev/slipway/internal/resource"
+	"github.com/slipway-dev/slipway/internal/tlsbootstrap"
+	"github.com/slipway-dev/slipway/nodeconfig"
+)
+
+// hostName is the name of a machine that gets it while it is provisioned.
+const hostName = "node-1"
+
+func (m *memory) NodeName() (string, error) {
+	err := m.enter("name", "")
+	defer m.mu.Unlock()
+	if m.name == "" {
+		return hostName, err
+	}
+	return m.name, err
+}
+
+func (m *memory) RequestCertificate(ctx context.Context, c *resource.Certificate, ready <-chan struct{}) (*apply.Issued, error) {
+	err := m.enter("request", c.Label)
+	issue := m.issue
+	if issue != nil {
+		m.joins = c
+	}
+	m.mu.Unlock()
+	switch {
+	case err != nil:
+		return nil, err
+	case issue == nil:
+		return nil, apply.ErrNotProbed
+	}
+	return issue(ctx, c, ready)
+}
+
+// issues is an API server that issues whatever it is asked for.
+func issues(context.Context, *resource.Certificate, <-chan struct{}) (*apply.Issued, error) {
+	return &apply.Issued{Pair: pairFor(hostName), Node: hostName}, nil
+}
+
+// joining is a machine without anything, and with such a server. A kubelet asks it for the same certificate.
+func joining(c *resource.Certificate) *memory {
+	m := newMemory()
+	m.issue, m.joins = issues, c
+	return m
+}
+
+// pairFor stands for a certificate and its key.
+func pairFor(node string) []byte { return []byte("certificate for " + node) }
+
+// join is what a kubelet does that starts and is not joined. The lock is held.
+func (m *memory) join(unit string) {
+	c := m.joins
+	if c == nil || unit != c.Unit || m.files[c.Kubeconfig].Kind != apply.Absent {
+		return
+	}
+	for name := range pairs(m.files, c) {
+		delete(m.files, name)
+	}
+	pair := &resource.File{Path: path.Join(c.Directory, tlsbootstrap.PairName(time.Now())), Mode: 0o600, Content: pairFor(hostName), Secret: true}
+	link := path.Join(c.Directory, tlsbootstrap.Current)
+	m.parents(link)
+	m.files[pair.Path] = fileEntry(pair)
+	m.files[link] = entry{Entry: apply.Entry{Kind: apply.Symlink, Mode: 0o777, Target: pair.Path, Owned: true}}
+	m.files[c.Kubeconfig] = fileEntry(&resource.File{Path: c.Kubeconfig, Mode: 0o600, Content: []byte(c.KubeconfigContent)})
+}
+
+// pairs are the files that a kubelet's pairs are in.
+func pairs(files map[string]entry, c *resource.Certificate) map[string]entry {
+	found := maps.Clone(files)
+	maps.DeleteFunc(found, func(name string, _ entry) bool {
+		return path.Dir(name) != c.Directory || !tlsbootstrap.IsPairName(path.Base(name))
+	})
+	return found
+}
+
+// isJoined wants one pair, to which the link leads, and the kubeconfig.
+func isJoined(m *memory, spec resource.Spec) bool {
+	c := spec.(*resource.Certificate)
+	if m.issue == nil {
+		return m.files[c.Kubeconfig].Kind == apply.Absent
+	}
+	if string(m.files[c.Kubeconfig].content) != c.KubeconfigContent || m.files[c.Kubeconfig].Mode != 0o600 {
+		return false
+	}
+	all := pairs(m.files, c)
+	have := all[m.files[path.Join(c.Directory, tlsbootstrap.Current)].Target]
+	return len(all) == 1 && string(have.content) == string(pairFor(hostName)) && have.Mode == 0o600
+}
+
+// lasting are the files with one name for the pair, which is named after the time.
+func (m *memory) lasting() map[string]entry {
+	files := maps.Clone(m.files)
+	if c := m.joins; c != nil {
+		link := path.Join(c.Directory, tlsbootstrap.Current)
+		if e := files[link]; e.Kind == apply.Symlink {
+			pair, ok := files[e.Target]
+			delete(files, e.Target)
+			e.Target = "the pair"
+			if files[link] = e; ok {
+				files[e.Target] = pair
+			}
+		}
+	}
+	return files
+}
+
+// steady is a name, but for what of it is the time.
+func steady(name string) string {
+	if dir, base := path.Split(name); tlsbootstrap.IsPairName(base) {
+		return dir
+	}
+	return name
+}
+
+// tokenPlan is one for a node with a bootstrap token and nothing else: the certificate, a runtime that it does not wait
+// for, and the kubelet.
+func tokenPlan() (resource.Plan, *resource.Certificate) {
+	c := &resource.Certificate{
+		Label:             "kubelet-client",
+		APIServer:         resource.APIServer{Server: "https://api.example", Token: nodeconfig.NewSecret("abcdef.0123456789abcdef")},
+		Directory:         "/var/lib/kubelet/pki",
+		Kubeconfig:        "/var/lib/kubelet/kubeconfig",
+		KubeconfigContent: "joined",
+		Unit:              "kubelet.service",
+		ExitCodes:         map[resource.Cause]int{resource.CauseDenied: 221},
+	}
+	kubelet := started(c.Unit, "Unit:containerd.service")
+	kubelet.After = []resource.ID{resource.IDOf(c)}
+	return with(resource.Resource{Phase: resource.Join, Spec: c}, started("containerd.service"), kubelet), c
+}
+
+func failedFor(cause resource.Cause) error {
+	return &apply.CheckError{Cause: cause, Endpoint: "https://api.example", Err: errors.New("was denied")}
+}
+
+// certificateCase is a machine, and what is done to it.
+type certificateCase struct {
+	prepare func(*memory, *resource.Certificate)
+	// calls are what changes something, and the requests.
+	calls []string
+	// changes are what the report has, skipped what it leaves out.
+	changes, skipped []string
+	err              error
+}
+
+var errRequestDenied = failedFor(resource.CauseDenied)
+
+// fails is an API server from which no certificate comes.
+func fails(err error) func(*memory, *resource.Certificate) {
+	return func(m *memory, _ *resource.Certificate) {
+		m.issue = func(context.Context, *resource.Certificate, <-chan struct{}) (*apply.Issued, error) {
+			return &apply.Issued{Steps: []apply.Step{{Name: "certificate request"}}}, err
+		}
+	}
+}
+
+// What the calls of the cases have in common.
+var (
+	pairLink   = "/var/lib/kubelet/pki/" + tlsbootstrap.Current
+	writesPair = []string{"stage <pair>", "commit <pair>", "sync"}
+	linksPair  = append([]string{"request kubelet-client", "symlink " + pairLink, "sync"}, writesPair...)
+	joinsNode  = []string{"start containerd.service", "stage /var/lib/kubelet/kubeconfig", "commit /var/lib/kubelet/kubeconfig", "sync", "start kubelet.service"}
+	starts     = []string{"start containerd.service", "start kubelet.service"}
+	bothStart  = []string{"started Unit:containerd.service", "started Unit:kubelet.service"}
+	joined     = append(slices.Clone(bothStart), "created Certificate:kubelet-client")
+)
+
+// linkTo is a link of that name.
+func linkTo(target string) func(*memory, *resource.Certificate) {
+	return func(m *memory, _ *resource.Certificate) {
+		m.files[pairLink] = entry{Entry: apply.Entry{Kind: apply.Symlink, Mode: 0o777, Target: target, Owned: true}}
+	}
+}
+
+var certificateCases = map[string]certificateCase{
+	"a new node": {
+		prepare: func(*memory, *resource.Certificate) {},
+		calls:   slices.Concat(linksPair, joinsNode),
+		changes: joined,
+	},
+	"a node that has joined": {
+		prepare: func(m *memory, c *resource.Certificate) {
+			m.files[c.Kubeconfig] = fileEntry(&resource.File{Mode: 0o600, Content: []byte("another's")})
+		},
+		calls:   starts,
+		changes: bothStart,
+	},
+	"a kubelet that runs asks itself": {
+		prepare: func(m *memory, c *resource.Certificate) { m.units[c.Unit] = &unit{"active", nil} },
+		calls:   []string{"start containerd.service"},
+		changes: []string{"started Unit:containerd.service"},
+	},
+	"a kubelet that is being started asks itself": {
+		prepare: func(m *memory, c *resource.Certificate) { m.units[c.Unit] = &unit{"activating", nil} },
+		calls:   starts,
+		changes: bothStart,
+	},
+	"a plan from a record": {
+		prepare: func(_ *memory, c *resource.Certificate) {
+			c.APIServer.Token = nodeconfig.NewSecret(nodeconfig.Redacted)
+		},
+		calls:   starts,
+		changes: bothStart,
+	},
+	"a host without an API server": {
+		prepare: fails(apply.ErrNotProbed),
+		calls:   append([]string{"request kubelet-client"}, starts...),
+		changes: bothStart,
+		skipped: []string{"Certificate:kubelet-client"},
+	},
+	"a server that is not there is the kubelet's to ask": {
+		prepare: fails(failedFor(resource.CauseConnection)),
+		calls:   append([]string{"request kubelet-client"}, starts...),
+		changes: bothStart,
+		skipped: []string{"Certificate:kubelet-client"},
+	},
+	// The kubelet goes on asking, and a node whose request is allowed later joins.
+	"a request that is denied": {
+		prepare: fails(errRequestDenied),
+		calls:   append([]string{"request kubelet-client"}, starts...),
+		changes: bothStart,
+		err:     errRequestDenied,
+	},
+	"the host gets another name": {
+		prepare: func(m *memory, _ *resource.Certificate) { m.name = "node-2" },
+		calls:   slices.Concat(linksPair, []string{"start containerd.service", "remove <pair>", "remove " + pairLink, "sync", "start kubelet.service"}),
+		changes: bothStart,
+	},
+	"the host's name does not count": {
+		prepare: func(m *memory, c *resource.Certificate) { m.name, c.Node = "node-2", hostName },
+		calls:   slices.Concat(linksPair, joinsNode),
+		changes: joined,
+	},
+	"a run before this one died after the link": {
+		prepare: linkTo("/var/lib/kubelet/pki/kubelet-client-2026-01-02-03-04-05.pem"),
+		calls:   slices.Concat([]string{"request kubelet-client"}, writesPair, joinsNode),
+		changes: joined,
+	},
+	"a link to elsewhere": {
+		prepare: linkTo("/etc/shadow"),
+		calls:   slices.Concat(linksPair, joinsNode),
+		changes: joined,
+	},
+}
+
+func TestCertificate(t *testing.T) {
+	for name, c := range certificateCases {
+		t.Run(name, func(t *testing.T) {
+			p, certificate := tokenPlan()
+			m := joining(nil)
+			c.prepare(m, certificate)
+			report, err := engine(m).Apply(t.Context(), p)
+			if !errors.Is(err, c.err) {
+				t.Fatalf("error %v, want %v", err, c.err)
+			}
+			equal(t, "calls", certificateCalls(m), c.calls)
+			equal(t, "changes", changes(report), c.changes)
+			equal(t, "skipped", names(report.Skipped), c.skipped)
+		})
+	}
+}
+
+// certificateCalls are the calls that change something but for the record of what is intended, and the requests. The
+// name of a pair, which is the time's, is written <pair>.
+func certificateCalls(m *memory) []string {
+	var list []string
+	for _, c := range m.calls {
+		placed := len(list) > 0 && (strings.HasPrefix(list[len(list)-1], "symlink ") || strings.HasPrefix(list[len(list)-1], "commit ") ||
+			strings.HasPrefix(list[len(list)-1], "remove "))
+		if c.name == intentPath || !c.changes() && c.op != "request" && c.op != "stage" || c.op == "sync" && !placed {
+			continue
+		}
+		if dir, base := path.Split(c.name); tlsbootstrap.IsPairName(base) && dir == "/var/lib/kubelet/pki/" {
+			c.name = "<pair>"
+		}
+		list = append(list, c.String())
+	}
+	return list
+}
+
+// The certificate is asked for while the runtime starts, and the request knows when the kubelet would wait for nothing else.
+func TestCertificateIsAskedForMeanwhile(t *testing.T) {
+	p, _ := tokenPlan()
+	m := newMemory()
+	asked := make(chan struct{})
+	m.before = func(c call) error {
+		if c.op == "start" && c.name == "containerd.service" {
+			<-asked // the runtime is up only once the server is being asked
+		}
+		return nil
+	}
+	m.issue = func(_ context.Context, _ *resource.Certificate, ready <-chan struct{}) (*apply.Issued, error) {
+		select {
+		case <-ready:
+			t.Error("the kubelet is said to wait for nothing else, and the runtime is not started")
+		default:
+		}
+		close(asked)
+		<-ready
+		return &apply.Issued{Pair: pairFor(hostName), Node: hostName}, nil
+	}
+	e := engine(m)
+	e.Sequential = false
+	if _, err := e.Apply(t.Context(), p); err != nil {
+		t.Fatal(err)
+	}
+	converged(t, m, p)
+}
+
+// Whoever reads the log learns why the kubelet asks itself.
+func TestCertificateLeftToTheKubelet(t *testing.T) {
+	p, _ := tokenPlan()
+	m := newMemory()
+	m.issue = func(context.Context, *resource.Certificate, <-chan struct{}) (*apply.Issued, error) {
+		return nil, failedFor(resource.CauseConnection)
+	}
+	var log strings.Builder
+	e := engine(m)
+	e.Log = slog.New(slog.NewTextHandler(&log, nil))
+	if _, err := e.Apply(t.Context(), p); err != nil {
+		t.Fatal(err)
+	}
+	if said := log.String(); !strings.Contains(said, "the kubelet asks for it") || !strings.Contains(said, "api.example") {
+		t.Errorf("the log has only %q", said)
+	}
+}
+
+// A write that fails while the certificate is put in place fails the run, names the file, and leaves no kubelet with half of
+// what it needs: it has not started, or has asked itself.
+func TestCertificateCannotBeWritten(t *testing.T) {
+	p, certificate := tokenPlan()
+	clean := joining(certificate)
+	applied(t, clean, p)
+	tried := 0
+	for n, c := range clean.calls {
+		if c.op == "start" || c.name == intentPath || !c.changes() && c.op != "stage" && c.op != "sync" {
+			continue
+		}
+		tried++
+		m := joining(certificate)
+		err := interrupt(m, p, func(at int, _ call) error {
+			if at == n+1 {
+				return fmt.Errorf("%s: %w", c, io.ErrShortWrite)
+			}
+			return nil
+		})
+		if !errors.Is(err, io.ErrShortWrite) {
+			t.Errorf("%s fails, and the run ends with %v", c, err)
+		}
+		if slices.Contains(m.changed(), "start kubelet.service") && !isJoined(m, certificate) {
+			t.Errorf("%s fails, and the kubelet has started with half of it", c)
+		}
+	}
+	if tried < 8 {
+		t.Errorf("only %d calls were tried", tried)
+	}
+}

@@ -1,0 +1,93 @@
+package plan
+
+import (
+	"path"
+	"slices"
+
+	"github.com/slipway-dev/slipway/exitcode"
+	"github.com/slipway-dev/slipway/internal/resource"
+	"github.com/slipway-dev/slipway/internal/tlsbootstrap"
+	"github.com/slipway-dev/slipway/nodeconfig"
+)
+
+// certificate plans that a node with a bootstrap token has its certificate before its kubelet starts. A kubelet asks for it
+// when it has read its settings, looks once a second whether it has come, and only then becomes a client of the API server.
+// Nothing of that needs the container runtime, so it is done while that starts.
+var certificate = concern{
+	name:  "certificate",
+	joins: true,
+	reads: []string{
+		"$.checks.apiServerTimeout",
+		"$.cluster.certificateAuthority",
+		"$.cluster.server",
+		"$.join.bootstrapToken",
+		"$.kubelet.flags",
+		"$.kubelet.nodeName",
+	},
+	plan: planCertificate,
+}
+
+// ownNamed are the cloud providers whose Nodes have the host's name: none, one outside the kubelet, and Azure's within it
+// (Kubernetes: kubelet, getNodeName; legacy-cloud-providers, azure: CurrentNodeName). Of every other the cloud names the
+// Node, and the kubelet asks.
+var ownNamed = []string{"", "external", "azure"}
+
+// certificateLabel names the resource.
+const certificateLabel = "kubelet-client"
+
+// asksEarly reports whether the agent asks for the kubelet's certificate.
+func asksEarly(in *input) bool {
+	return in.method == nodeconfig.JoinBootstrapToken && in.certificate != "" &&
+		slices.Contains(ownNamed, kubeletSetting(in.config.Kubelet, "cloud-provider", "", ""))
+}
+
+// afterCertificate is what comes after the request for the certificate, where there is one.
+func (in *input) afterCertificate() []resource.ID {
+	if !in.early {
+		return nil
+	}
+	return []resource.ID{resource.IDOf(&resource.Certificate{Label: certificateLabel})}
+}
+
+func planCertificate(in *input, out *output) {
+	if !in.early {
+		return
+	}
+	c := in.config
+	var requires []resource.ID
+	if in.cloudName() != "" && nodeName(c.Kubelet) == "" {
+		requires = append(requires, resource.IDOf(&resource.Sysctl{Key: hostnameKey}))
+	}
+	out.add(resource.Resource{
+		Phase:    resource.Join,
+		Requires: requires,
+		Reason:   "the node has its certificate before its kubelet starts (Kubernetes: TLS bootstrapping)",
+		Spec: &resource.Certificate{
+			Label: certificateLabel,
+			APIServer: resource.APIServer{
+				Server:               c.Cluster.Server,
+				CertificateAuthority: c.Cluster.CertificateAuthority,
+				Token:                c.Join.BootstrapToken,
+			},
+			Node:              nodeName(c.Kubelet),
+			Usages:            tlsbootstrap.Usages(!in.reached(encipherless)),
+			Directory:         path.Dir(in.certificate),
+			Kubeconfig:        in.family.Paths.Kubeconfig,
+			KubeconfigContent: string(joinedKubeconfig(in)),
+			Unit:              kubeletUnit,
+			Patience:          c.Checks.APIServerTimeout,
+			ExitCodes: map[resource.Cause]int{
+				resource.CauseForbidden:  exitcode.CertificateRefused,
+				resource.CauseDenied:     exitcode.CertificateRefused,
+				resource.CauseUnapproved: exitcode.CertificateRefused,
+			},
+		},
+	})
+}
+
+// joinedKubeconfig is what a kubelet writes when it has its certificate (Kubernetes: pkg/kubelet/certificate/bootstrap,
+// writeKubeconfigFromBootstrapping).
+func joinedKubeconfig(in *input) []byte {
+	names := entries{cluster: "default-cluster", context: "default-context", user: "default-auth", namespace: "default"}
+	return kubeconfigFile(in, names, fieldsOf("client-certificate", in.certificate, "client-key", in.certificate))
+}

@@ -1,0 +1,136 @@
+//go:build failpoint
+
+package crash
+
+import (
+	"context"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/slipway-dev/slipway/internal/apply"
+	"github.com/slipway-dev/slipway/internal/host"
+	"github.com/slipway-dev/slipway/internal/resource"
+	"github.com/slipway-dev/slipway/internal/tlsbootstrap"
+)
+
+const (
+	nodeName = "node-1"
+	// pairsDir is where a kubelet keeps its certificates with their keys.
+	pairsDir = "/var/lib/kubelet/pki"
+	// ownPair is when the kubelet of a node gets a pair that it asks for itself.
+	ownPair = "2026-01-02-00-00-00"
+)
+
+// issued stands for a certificate and its key.
+var issued = []byte("certificate for " + nodeName)
+
+// joining is a directory beside an API server, which issues what it is asked for.
+type joining struct{ *host.Directory }
+
+func (joining) NodeName() (string, error) { return nodeName, nil }
+
+func (joining) RequestCertificate(context.Context, *resource.Certificate, <-chan struct{}) (*apply.Issued, error) {
+	return &apply.Issued{Pair: issued, Node: nodeName}, nil
+}
+
+// meanwhile does what programs of the node do between two runs: a kubelet that runs and has not joined joins, and the
+// token that it does not need any more is removed (slipway-retire-credential.service).
+func (n *node) meanwhile() {
+	wanted := n.certificate()
+	if wanted == nil {
+		return
+	}
+	if now, err := snapshot(n.root); err != nil {
+		panic(err)
+	} else if m, err := now.machine(); err != nil || !m.active[wanted.Unit] {
+		return
+	}
+	if content, _ := os.ReadFile(n.root + wanted.Kubeconfig); len(content) == 0 {
+		n.join(wanted)
+	}
+	for _, f := range n.temporary() {
+		if !slices.ContainsFunc(f.Until, func(path string) bool { return !n.written(path) }) {
+			_ = os.Remove(n.root + f.Path)
+		}
+	}
+}
+
+// temporary are the files that a node has until its kubelet has joined.
+func (s *scenario) temporary() []*resource.File {
+	var list []*resource.File
+	for _, r := range s.plan.Resources {
+		if f, ok := r.Spec.(*resource.File); ok && f.Temporary() {
+			list = append(list, f)
+		}
+	}
+	return list
+}
+
+// retires reports whether a file is one that programs of the node remove, at whatever time.
+func (s *scenario) retires(path string) bool {
+	return s.joins && slices.ContainsFunc(s.temporary(), func(f *resource.File) bool { return f.Path == path })
+}
+
+// certificate is the one that the node's kubelet joins with; nil where it gets none.
+func (s *scenario) certificate() *resource.Certificate {
+	if !s.joins {
+		return nil
+	}
+	for _, r := range s.plan.Resources {
+		if c, ok := r.Spec.(*resource.Certificate); ok {
+			return c
+		}
+	}
+	return nil
+}
+
+// written reports whether there is something in a file, or in the one that a link of the node's leads to.
+func (n *node) written(path string) bool {
+	target, err := os.Readlink(n.root + path)
+	if err == nil {
+		path = target
+	}
+	content, err := os.ReadFile(n.root + path)
+	return err == nil && len(content) > 0
+}
+
+// join is a kubelet that gets its certificate itself.
+func (n *node) join(wanted *resource.Certificate) {
+	dir := n.root + wanted.Directory
+	pair := path.Join(wanted.Directory, "kubelet-client-"+ownPair+".pem")
+	entries, _ := os.ReadDir(dir)
+	for _, e := range entries {
+		if tlsbootstrap.IsPairName(e.Name()) || e.Name() == tlsbootstrap.Current {
+			_ = os.Remove(filepath.Join(dir, e.Name()))
+		}
+	}
+	for _, err := range []error{
+		os.MkdirAll(dir, 0o755),
+		os.WriteFile(n.root+pair, issued, 0o600),
+		os.Symlink(pair, filepath.Join(dir, tlsbootstrap.Current)),
+		os.WriteFile(n.root+wanted.Kubeconfig, []byte(wanted.KubeconfigContent), 0o600),
+	} {
+		if err != nil {
+			panic(err)
+		}
+	}
+}
+
+// samePair gives the one pair of a tree, which is named after the time, a name that is always the same.
+func (t tree) samePair() {
+	link := path.Join(pairsDir, tlsbootstrap.Current)
+	current, ok := t[link]
+	if !ok || path.Dir(current.target) != pairsDir || !tlsbootstrap.IsPairName(path.Base(current.target)) {
+		return
+	}
+	always := path.Join(pairsDir, tlsbootstrap.PairName(time.Time{}))
+	if pair, ok := t[current.target]; ok {
+		delete(t, current.target)
+		t[always] = pair
+	}
+	current.target = always
+	t[link] = current
+}

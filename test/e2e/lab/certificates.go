@@ -1,0 +1,66 @@
+package lab
+
+import (
+	"context"
+	"net/http"
+	"slices"
+)
+
+const requestsPath = "/apis/certificates.k8s.io/v1/certificatesigningrequests"
+
+// CertificateRequest is a certificate signing request.
+type CertificateRequest struct {
+	APIVersion string         `json:"apiVersion"`
+	Kind       string         `json:"kind"`
+	Metadata   map[string]any `json:"metadata"`
+	Spec       map[string]any `json:"spec"`
+	Status     struct {
+		Certificate []byte           `json:"certificate,omitempty"`
+		Conditions  []map[string]any `json:"conditions,omitempty"`
+	} `json:"status"`
+}
+
+// CertificateRequests are all that there are.
+func (a *API) CertificateRequests(ctx context.Context) ([]CertificateRequest, error) {
+	var list struct{ Items []CertificateRequest }
+	err := a.Get(ctx, requestsPath, &list)
+	for i := range list.Items { // a list does not say what is in it
+		list.Items[i].APIVersion, list.Items[i].Kind = "certificates.k8s.io/v1", "CertificateSigningRequest"
+	}
+	return list.Items, err
+}
+
+// Decide waits for a certificate signing request that nobody has answered, and approves or denies it.
+func (a *API) Decide(ctx context.Context, approve bool) error {
+	decision := map[bool]string{true: "Approved", false: "Denied"}[approve]
+	var open CertificateRequest
+	err := Watch(ctx, a, requestsPath, func(r CertificateRequest) bool {
+		open = r
+		return len(r.Status.Conditions) == 0
+	})
+	if err != nil {
+		return err
+	}
+	open.Status.Conditions = append(open.Status.Conditions, map[string]any{
+		"type": decision, "status": "True", "reason": "E2E", "message": "the case wants it so",
+	})
+	return a.call(ctx, http.MethodPut, requestsPath+"/"+open.Metadata["name"].(string)+"/approval", jsonType, open, nil)
+}
+
+// SetApprover says whether the controller manager approves the first certificates of nodes.
+func (a *API) SetApprover(ctx context.Context, running bool) error {
+	var list struct {
+		Items []struct{ Metadata struct{ Name string } }
+	}
+	if err := a.Get(ctx, bindingsPath, &list); err != nil {
+		return err
+	}
+	is := slices.ContainsFunc(list.Items, func(b struct{ Metadata struct{ Name string } }) bool { return b.Metadata.Name == approval.name })
+	switch {
+	case running && !is:
+		return a.bind(ctx, approval)
+	case !running && is:
+		return a.Delete(ctx, bindingsPath+"/"+approval.name)
+	}
+	return nil
+}
