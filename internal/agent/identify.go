@@ -42,9 +42,7 @@ func identify(ctx context.Context, r *run, lock *lock, machine identity.Machine,
 	if err != nil {
 		return machine, err
 	}
-	if opts.Identified != nil {
-		opts.Identified()
-	}
+	r.gate = holdKubelet(ctx, r, opts.Identified)
 	if opts.Wait <= 0 {
 		return machine, nil
 	}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/slipway-dev/slipway/internal/facts"
@@ -118,14 +119,20 @@ func TestCopiedDisk(t *testing.T) {
 		}
 		n.join()
 		n.deliver(credential, aksWith(t, "minimal.json", map[string]any{"kubelet_config": map[string]any{"kubelet_node_labels": map[string]any{"of": "this"}}}))
+		var mu sync.Mutex
 		var order []string
+		happens := func(what string) {
+			mu.Lock()
+			defer mu.Unlock()
+			order = append(order, what)
+		}
 		n.host.before = func(op, name string) error {
-			if op == "Remove" && slices.Contains(joined, name) || op == "StartUnit" {
-				order = append(order, op)
+			if op == "Remove" && slices.Contains(joined, name) {
+				happens(op)
 			}
 			return nil
 		}
-		got := n.on(c.now, func(o *ProvisionOptions) { o.Identified = func() { order = append(order, "identified") } })
+		got := n.on(c.now, func(o *ProvisionOptions) { o.Identified = func() { happens("identified") } })
 		if got.ExitCode != 0 || (got.Identity != "") != (c.copied || c.addressed) {
 			t.Errorf("%s: %v, identity %q", c.name, got.Error, got.Identity)
 		}
@@ -144,7 +151,7 @@ func TestCopiedDisk(t *testing.T) {
 			t.Errorf("%s: the contract is the new one: %v", c.name, isNew)
 		}
 		at := slices.Index(order, "identified")
-		if at < 0 || slices.Contains(order[:at], "StartUnit") || c.copied && (at == 0 || slices.Contains(order[at:], "Remove")) {
+		if at < 0 || slices.Contains(order[at+1:], "identified") || c.copied && (at == 0 || slices.Contains(order[at:], "Remove")) {
 			t.Errorf("%s: in the order %v", c.name, order)
 		}
 		if got := n.on(c.now); got.ExitCode != 0 || got.Identity != "" || len(got.Changes) > 0 {

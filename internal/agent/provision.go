@@ -32,8 +32,9 @@ type ProvisionOptions struct {
 	Mode Mode
 	// DryRun compares and changes nothing, nor publishes anything.
 	DryRun bool
-	// Identified is called when it is known which machine this is, and nothing of another is left: from then
-	// on a kubelet may be started. It may be nil.
+	// Identified is called when it is known which machine this is, nothing of another is left, and what the kubelet of the
+	// node's last plan reads of the network is there: from then on a kubelet may be started. It is called once, and beside
+	// everything else. It may be nil.
 	Identified func()
 }
 
@@ -74,6 +75,7 @@ func (a *Agent) Provision(ctx context.Context, opts ProvisionOptions) *status.St
 		if err != nil {
 			return err
 		}
+		r.gate.planned(step.Plan)
 		if r.dryRun {
 			return preview(ctx, r, machine, step, opts.Force)
 		}
@@ -85,6 +87,7 @@ func (a *Agent) Provision(ctx context.Context, opts ProvisionOptions) *status.St
 			return err
 		})
 	})
+	r.gate.leave()
 	result := r.conclude(err)
 	if r.dryRun {
 		return &result.Status

@@ -34,6 +34,8 @@ type run struct {
 	allowed []string
 	// mode is who is asked to make the node.
 	mode Mode
+	// gate holds back the kubelet that systemd starts; nil before it is known whose disk this is.
+	gate *gate
 }
 
 // begin begins a run about the contract at a path. One that goes forward does not use the reserve of room.

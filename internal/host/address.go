@@ -44,7 +44,7 @@ func (d *Directory) WaitForAddress(context.Context, []string) bool { return fals
 // no other machine has it, another has it, or its lease is not renewed (include/uapi/linux/if_addr.h).
 const passing = unix.IFA_F_TENTATIVE | unix.IFA_F_DADFAILED | unix.IFA_F_DEPRECATED
 
-// lasting are the addresses of an interface, as the kernel reports them, in its order, but for those that pass. An
+// lasting are the addresses of an interface, or of all where the index is 0, as the kernel reports them, in its order, but for those that pass. An
 // IPv6 address that is made again every day (RFC 8981) is one of those.
 func lasting(table []byte, index int) []netip.Addr {
 	messages, err := syscall.ParseNetlinkMessage(table)
@@ -54,7 +54,10 @@ func lasting(table []byte, index int) []netip.Addr {
 	var list []netip.Addr
 	for i := range messages {
 		m := &messages[i]
-		if m.Header.Type != syscall.RTM_NEWADDR || len(m.Data) < syscall.SizeofIfAddrmsg || int(binary.NativeEndian.Uint32(m.Data[4:])) != index {
+		if m.Header.Type != syscall.RTM_NEWADDR || len(m.Data) < syscall.SizeofIfAddrmsg {
+			continue
+		}
+		if of := int(binary.NativeEndian.Uint32(m.Data[4:])); index != 0 && of != index {
 			continue
 		}
 		attributes, err := syscall.ParseNetlinkRouteAttr(m)

@@ -122,6 +122,11 @@ func (m *Machine) StopUnit(ctx context.Context, unit string) error {
 // Probe waits until a check is true, for as long as ctx and the check's own timeout let it. Its
 // error is a *apply.CheckError.
 func (m *Machine) Probe(ctx context.Context, check *resource.Check) error {
+	if check.Network != nil {
+		ctx, cancel := context.WithTimeout(ctx, check.Deadline())
+		defer cancel()
+		return m.network().wait(ctx, check.Network)
+	}
 	return probe.Wait(ctx, m.Tree, m.systemd, check)
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/slipway-dev/slipway/exitcode"
+	"github.com/slipway-dev/slipway/internal/profile"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
@@ -151,8 +152,8 @@ func planAttestedUnit(in *input, out *output, server string) {
 			"After=local-fs.target systemd-tmpfiles-setup.service",
 			"Conflicts=shutdown.target",
 			"Before=shutdown.target",
-			"Wants=network-online.target",
-			"After=network-online.target",
+			"# From then on the network is there as far as the kubelet needs it.",
+			"After="+profile.AgentUnit,
 			"# What precedes the kubelet has removed a certificate that a power cut has left empty.",
 			"After="+in.family.Kubelet.Prepare,
 			"",

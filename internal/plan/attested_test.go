@@ -131,7 +131,7 @@ func TestAttested(t *testing.T) {
 			}
 			var checks []string
 			for _, r := range p.Resources {
-				if check, ok := r.Spec.(*resource.Check); ok && check.Label != "kubelet-binary" && check.Label != "image-built" {
+				if check, ok := r.Spec.(*resource.Check); ok && !slices.Contains([]string{"kubelet-binary", "kubelet-network", "image-built"}, check.Label) {
 					checks = append(checks, check.Label)
 				}
 			}

@@ -46,6 +46,7 @@ var concerns = []*concern{
 	&kubeletConfig,
 	&kubeletData,
 	&kubeletFlags,
+	&kubeletNetwork,
 	&kubeletPrepare,
 	&kubeletService,
 	&kubeletStart,

@@ -196,7 +196,12 @@ var further = map[string][]func(c *nodeconfig.NodeConfig, with bool){
 		if with {
 			c.Cluster.Server = "https://other.example:6443"
 		}
-	}, attestedWith(func(c *nodeconfig.NodeConfig) { c.Cluster.Server = "https://other.example" })},
+	}, attestedWith(func(c *nodeconfig.NodeConfig) { c.Cluster.Server = "https://other.example" }), func(c *nodeconfig.NodeConfig, with bool) {
+		c.Kubelet.NodeIPs = []string{"10.0.0.9"}
+		if with {
+			c.Cluster.Server = "https://10.0.0.1:6443"
+		}
+	}},
 	AzureCNIURL: {func(c *nodeconfig.NodeConfig, with bool) {
 		c.Network.Plugin = "azure"
 		if with {
@@ -217,8 +222,8 @@ var further = map[string][]func(c *nodeconfig.NodeConfig, with bool){
 		attestedWith(func(c *nodeconfig.NodeConfig) { c.Join.Attested = &nodeconfig.AttestedBootstrap{Resource: "x"} }),
 	},
 	"$.join.bootstrapToken": {attestedWith(func(c *nodeconfig.NodeConfig) { c.Join.BootstrapToken = nodeconfig.Secret{} })},
-	"$.kubelet.config":      {swapWith(func(k *nodeconfig.Kubelet) { k.Config = map[string]any{"failSwapOn": false} }), field("volumePluginDir", "/opt/plugins"), field("healthzPort", json.Number("1")), field("serverTLSBootstrap", true), field("kubeReservedCgroup", "/podruntime.slice"), field(failCgroupField, false)},
-	"$.kubelet.flags": {swapWith(func(k *nodeconfig.Kubelet) { k.Flags = []nodeconfig.Flag{{Name: "fail-swap-on", Value: "false"}} }), flag("cert-dir", "/opt/pki"), flag("cgroup-driver", "other"), flag("healthz-port", "1"), flag("cloud-config", "/x"), flag("kube-reserved-cgroup", "/podruntime.slice"), flag(failCgroupFlag, "false"),
+	"$.kubelet.config":      {swapWith(func(k *nodeconfig.Kubelet) { k.Config = map[string]any{"failSwapOn": false} }), field("volumePluginDir", "/opt/plugins"), field("healthzPort", json.Number("1")), field("serverTLSBootstrap", true), field("kubeReservedCgroup", "/podruntime.slice"), field(failCgroupField, false), resolverOf(func(k *nodeconfig.Kubelet) { k.Config = map[string]any{"resolvConf": "/run/other.conf"} })},
+	"$.kubelet.flags": {swapWith(func(k *nodeconfig.Kubelet) { k.Flags = []nodeconfig.Flag{{Name: "fail-swap-on", Value: "false"}} }), flag("cert-dir", "/opt/pki"), flag("cgroup-driver", "other"), flag("healthz-port", "1"), flag("cloud-config", "/x"), flag("kube-reserved-cgroup", "/podruntime.slice"), flag(failCgroupFlag, "false"), flag("node-ip", "10.0.0.9"),
 		attestedWith(func(c *nodeconfig.NodeConfig) { c.Kubelet.Flags = []nodeconfig.Flag{{Name: "cert-dir", Value: "/x"}} })},
 	"$.kubelet.taints": {taints},
 	"$.units":          {ownSlice},
@@ -240,6 +245,16 @@ func attestable(c *nodeconfig.NodeConfig) {
 	c.Components.Layout, c.Join.Method, c.Cluster.Server = nodeconfig.LayoutAKS, nodeconfig.JoinAttested, "https://api.example"
 	c.Cloud.Azure = &nodeconfig.Azure{}
 	nodeconfig.Default(c)
+}
+
+// resolverOf changes the kubelet of a node that registers an address.
+func resolverOf(edit func(*nodeconfig.Kubelet)) func(*nodeconfig.NodeConfig, bool) {
+	return func(c *nodeconfig.NodeConfig, with bool) {
+		c.Kubelet.NodeIPs = []string{"10.0.0.9"}
+		if with {
+			edit(&c.Kubelet)
+		}
+	}
 }
 
 // swapWith changes the kubelet of a node that has swap.

@@ -32,6 +32,8 @@ type prober struct {
 	// credentialPatience is how long a refused credential is tried again: a bootstrap token may be
 	// a moment younger than the node.
 	credentialPatience time.Duration
+	// answerPatience is how long a first attempt may go on that somebody waits for.
+	answerPatience time.Duration
 }
 
 var defaultProber = &prober{
@@ -40,6 +42,7 @@ var defaultProber = &prober{
 	maxDelay:           3 * time.Second,
 	attemptTimeout:     15 * time.Second,
 	credentialPatience: 10 * time.Second,
+	answerPatience:     5 * time.Second,
 }
 
 // step is how far an attempt got.

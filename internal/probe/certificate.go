@@ -11,6 +11,7 @@ import (
 	"net/netip"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/slipway-dev/slipway/internal/apply"
@@ -40,6 +41,7 @@ type certifier struct {
 	base    string // the server's path
 	// answered says that the server has answered, whatever; taken, that it has the request.
 	answered, taken chan struct{}
+	attempts        atomic.Int32
 	// approved says that somebody has approved it.
 	approved bool
 	pair     []byte
@@ -47,9 +49,9 @@ type certifier struct {
 }
 
 // RequestCertificate asks an API server for the kubelet's certificate: it sends the request, and follows it by a watch, over
-// the connection that it has made. The key is in memory alone. Once ready is closed, the kubelet waits for nothing else: a
-// server that has not answered until then is the kubelet's to ask, one that refuses is tried for as long as a credential
-// that is younger than the node may take, and one that has the request is waited for.
+// the connection that it has made. The key is in memory alone. Once ready is closed, the kubelet waits for nothing else: the
+// first attempt is let finish, and a server that has not answered then is the kubelet's to ask. One that refuses is tried
+// for as long as a credential that is younger than the node may take, and one that has the request is waited for.
 func RequestCertificate(ctx context.Context, wanted *resource.Certificate, ready <-chan struct{}) (*apply.Issued, error) {
 	p := *defaultProber
 	p.firstDelay, p.maxDelay = 50*time.Millisecond, 500*time.Millisecond // each is waited for by the node
@@ -83,6 +85,13 @@ func (p *prober) certificate(ctx context.Context, wanted *resource.Certificate, 
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	t.prepare = func(*target) *failure {
+		if c.attempts.Add(1) > 1 && isClosed(ready) && !isClosed(c.answered) {
+			cancel()
+			return t.failed(resolving, resource.CauseConnection, netip.AddrPort{}, ctx.Err())
+		}
+		return nil
+	}
 	go c.hurry(ctx, cancel, ready)
 	if err := p.try(ctx, t); err != nil {
 		return &apply.Issued{Steps: c.steps}, err
@@ -109,12 +118,10 @@ func (c *certifier) hurry(ctx context.Context, cancel func(), ready <-chan struc
 	case <-ready:
 	}
 	defer cancel()
-	select {
-	case <-c.answered:
-	default:
-		return
+	if c.attempts.Load() <= 1 {
+		patience(c.p.answerPatience, c.answered)
 	}
-	if patience(c.p.credentialPatience, c.taken) {
+	if isClosed(c.answered) && patience(c.p.credentialPatience, c.taken) {
 		patience(c.Patience.Std(), nil)
 	}
 }

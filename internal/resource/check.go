@@ -43,6 +43,23 @@ type Check struct {
 	Healthz *Healthz `json:"healthz,omitempty"`
 	// LeaseRenewed wants a kubelet that reaches its cluster.
 	LeaseRenewed *LeaseRenewed `json:"leaseRenewed,omitempty"`
+	// Network wants what a kubelet reads of the machine's network when it starts.
+	Network *Network `json:"network,omitempty"`
+}
+
+// Network is what a kubelet reads of the machine's network when it starts, and does not read again, or only after a failure.
+type Network struct {
+	// Addresses are those that it registers: each must be the machine's own, and no more tentative, and there must be a
+	// default route. An unspecified one stands for any of its family that others can reach.
+	Addresses []string `json:"addresses,omitempty"`
+	// Resolver is the path of the file that names the DNS servers (resolv.conf(5)), where a name must be resolved; there
+	// must be a server in it.
+	Resolver string `json:"resolver,omitempty"`
+	// HostName wants the host to have a name (hostname(5)): the Node is named after it.
+	HostName bool `json:"hostName,omitempty"`
+	// After is a target that somebody reaches who names the host; empty for none. It is waited for while systemd is
+	// starting it, as a unit that is ordered after it would.
+	After string `json:"after,omitempty"`
 }
 
 // APIServer is an API server that must be reachable as the node will reach it: by name, over TLS,

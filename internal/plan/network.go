@@ -1,0 +1,79 @@
+package plan
+
+import (
+	"net/netip"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/slipway-dev/slipway/internal/resource"
+)
+
+// kubeletNetwork plans what the kubelet waits for of the network: what it reads when it starts, and no more. All of a
+// network is up a second or two later, because network-online.target also waits until every IPv6 address is known to be
+// nobody else's (RFC 4862, 5.4).
+var kubeletNetwork = concern{
+	name:  "kubelet network",
+	joins: true,
+	reads: []string{
+		"$.cluster.server",
+		"$.kubelet.config",
+		"$.kubelet.flags",
+		"$.kubelet.nodeIPs",
+		"$.kubelet.nodeName",
+		"$.network.ipFamilies",
+	},
+	plan: planKubeletNetwork,
+}
+
+const (
+	networkCheck = "kubelet-network"
+	// networkPatience is how long systemd waits for a network (systemd-networkd-wait-online.service(8)).
+	networkPatience = resource.Duration(2 * time.Minute)
+	// networkOnline is reached when the network is up, or the wait for it has failed (systemd.special(7)). cloud-init names
+	// the host before that.
+	networkOnline = "network-online.target"
+)
+
+func planKubeletNetwork(in *input, out *output) {
+	if n := networkOf(in); n != nil {
+		out.addTo(kubeletGroup, resource.Resource{
+			Phase:  resource.Join,
+			Reason: "the kubelet reads this of the network when it starts",
+			Spec:   &resource.Check{Label: networkCheck, Timeout: networkPatience, Advisory: true, Network: n},
+		})
+	}
+}
+
+// networkOf is what the kubelet reads of the network when it starts; nil for nothing.
+func networkOf(in *input) *resource.Network {
+	n := &resource.Network{}
+	for address := range strings.SplitSeq(kubeletSetting(in.config.Kubelet, "node-ip", "", nodeIP(in)), ",") {
+		if _, err := netip.ParseAddr(address); err == nil {
+			n.Addresses = append(n.Addresses, address)
+		}
+	}
+	if len(n.Addresses) > 0 && isNamed(in.config.Cluster.Server) {
+		n.Resolver = kubeletSetting(in.config.Kubelet, "resolv-conf", "resolvConf", "/etc/resolv.conf")
+	}
+	if nodeName(in.config.Kubelet) == "" && in.cloudName() == "" {
+		n.HostName = true
+		if in.facts.CloudInit {
+			n.After = networkOnline
+		}
+	}
+	if len(n.Addresses) == 0 && !n.HostName {
+		return nil
+	}
+	return n
+}
+
+// isNamed reports whether a server must be looked up.
+func isNamed(server string) bool {
+	u, err := url.Parse(server)
+	if err != nil {
+		return false
+	}
+	_, err = netip.ParseAddr(u.Hostname())
+	return err != nil
+}
