@@ -280,7 +280,7 @@ func (c *certifier) watch(ctx context.Context, t *target, conn *http.ClientConn)
 		err := events.Decode(&event)
 		switch {
 		case errors.Is(err, io.EOF) && bounded.N > 0:
-			return a, http.StatusOK, nil
+			return tlsbootstrap.Answer{}, http.StatusOK, nil
 		case err != nil:
 			return a, 0, fmt.Errorf("the report on %s broke off: %w", c.request.Name, err)
 		case event.Type == "ERROR":

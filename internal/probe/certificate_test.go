@@ -1,0 +1,450 @@
+package probe
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/base64"
+	"encoding/json"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"io"
+	"math/big"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/slipway-dev/slipway/internal/apply"
+	"github.com/slipway-dev/slipway/internal/resource"
+	"github.com/slipway-dev/slipway/internal/tlsbootstrap"
+	"github.com/slipway-dev/slipway/nodeconfig"
+	"github.com/slipway-dev/slipway/test/hosttest"
+)
+
+// signer is an API server that takes requests for certificates, and does with them what a case says.
+type signer struct {
+	*httptest.Server
+	// posts are the answers to what is posted, in order; the last is given again. 0 takes the request, and loses the answer.
+	posts []int
+	// watch answers a watch of a request; the connection is kept until the client ends it, where it returns false.
+	watch func(s *signer, w io.Writer) (ends bool)
+	// shown is the answer to who shows the certificate that was issued.
+	shown int
+	// last is the watch at which the kubelet waits for nothing else; 0 for none.
+	last  int
+	ready chan struct{}
+
+	mu          sync.Mutex
+	asked       int
+	names       map[string]bool
+	request     *x509.CertificateRequest
+	name        string
+	connections int
+	watched     int
+}
+
+var signerKey, _ = ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+
+func (s *signer) start(t testing.TB) {
+	s.names, s.ready = make(map[string]bool), make(chan struct{})
+	s.Server = httptest.NewUnstartedServer(s)
+	s.Config.ErrorLog = quiet
+	s.TLS = &tls.Config{ClientAuth: tls.RequestClientCert}
+	s.Config.ConnState = func(_ net.Conn, state http.ConnState) {
+		if state == http.StateNew {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			s.connections++
+		}
+	}
+	s.StartTLS()
+	t.Cleanup(s.Close)
+}
+
+func (s *signer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	switch {
+	case len(r.TLS.PeerCertificates) > 0:
+		w.WriteHeader(s.shown)
+	case r.Header.Get("Authorization") != "Bearer "+probeToken:
+		http.Error(w, "no token", http.StatusTeapot)
+	case r.Method == http.MethodPost && r.URL.Path == tlsbootstrap.RequestsPath:
+		w.WriteHeader(s.take(r))
+		_, _ = io.WriteString(w, `{"kind":"Status","message":"the server has its reasons"}`)
+	case r.URL.Query().Get("fieldSelector") != "metadata.name="+s.name || r.URL.Query().Get("watch") != "true":
+		http.Error(w, "not what is watched", http.StatusTeapot)
+	default:
+		s.mu.Lock()
+		if s.watched++; s.watched == s.last {
+			close(s.ready)
+		}
+		s.mu.Unlock()
+		ends := s.watch(s, w)
+		w.(http.Flusher).Flush()
+		if !ends {
+			<-r.Context().Done()
+		}
+	}
+}
+
+// take takes a request, and returns the answer. One whose answer is lost ends the connection.
+func (s *signer) take(r *http.Request) int {
+	var object struct {
+		Metadata struct{ Name string }
+		Spec     struct{ Request []byte }
+	}
+	if err := json.NewDecoder(r.Body).Decode(&object); err != nil {
+		return http.StatusTeapot
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	status := s.posts[min(s.asked, len(s.posts)-1)]
+	s.asked++
+	s.names[object.Metadata.Name] = true
+	if status != 0 && status != http.StatusCreated && status != http.StatusConflict {
+		return status
+	}
+	block, _ := pem.Decode(object.Spec.Request)
+	s.request, _ = x509.ParseCertificateRequest(block.Bytes)
+	s.name = object.Metadata.Name
+	if status == 0 {
+		panic(http.ErrAbortHandler)
+	}
+	return status
+}
+
+// issue is a certificate for the request, or for another.
+func (s *signer) issue(edit func(*x509.Certificate, *any)) string {
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(7), Subject: s.request.Subject, NotBefore: hosttest.Began.Add(-time.Hour), NotAfter: hosttest.Began.Add(time.Hour),
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},
+	}
+	key := s.request.PublicKey
+	if edit != nil {
+		edit(template, &key)
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, &x509.Certificate{Subject: pkix.Name{CommonName: "ca"}}, key, signerKey)
+	if err != nil {
+		panic(err)
+	}
+	return certPEM(der)
+}
+
+// event is what a watch reports of a request that has a condition, and a certificate where it was issued.
+func (s *signer) event(kind, condition, certificate string) string {
+	conditions := "[]"
+	if condition != "" {
+		conditions = fmt.Sprintf(`[{"type":%q,"status":"True","reason":"R","message":"why"}]`, condition)
+	}
+	return fmt.Sprintf(`{"type":%q,"object":{"kind":"CertificateSigningRequest","metadata":{"name":%q},"status":{"conditions":%s,"certificate":%q}}}`+"\n",
+		kind, s.name, conditions, base64.StdEncoding.EncodeToString([]byte(certificate)))
+}
+
+// The answers of a server to who watches.
+var (
+	says = func(text string) func(*signer, io.Writer) bool {
+		return func(_ *signer, w io.Writer) bool { _, _ = io.WriteString(w, text); return true }
+	}
+	reports = func(condition string, certificate func(*signer) string) func(*signer, io.Writer) bool {
+		return func(s *signer, w io.Writer) bool {
+			text := s.event("ADDED", "", "")
+			if condition != "" {
+				text += s.event("MODIFIED", condition, "")
+			}
+			if certificate != nil {
+				text += s.event("MODIFIED", condition, certificate(s))
+			}
+			_, _ = io.WriteString(w, text)
+			return false
+		}
+	}
+	issuedAs = func(edit func(*x509.Certificate, *any)) func(*signer, io.Writer) bool {
+		return reports("Approved", func(s *signer) string { return s.issue(edit) })
+	}
+	issued = issuedAs(nil)
+)
+
+// approved reports that a request is, and ends the watch; the next reports nothing.
+func approved(s *signer, w io.Writer) bool {
+	if s.watched > 1 {
+		return false
+	}
+	_, _ = io.WriteString(w, s.event("ADDED", "Approved", ""))
+	return true
+}
+
+// later issues the certificate to who watches a second time.
+func later(s *signer, w io.Writer) bool {
+	if s.watched > 1 {
+		return issued(s, w)
+	}
+	_, _ = io.WriteString(w, s.event("ADDED", "", ""))
+	return true
+}
+
+func certificateOf(s *signer) *resource.Certificate {
+	return &resource.Certificate{
+		Label: "kubelet-client", Node: "node-1", Usages: tlsbootstrap.Usages(false), // no patience
+		APIServer: resource.APIServer{
+			Server: s.URL, CertificateAuthority: certPEM(s.Certificate().Raw), Token: nodeconfig.NewSecret(probeToken),
+		},
+	}
+}
+
+func TestRequestCertificate(t *testing.T) {
+	created := []int{http.StatusCreated}
+	for name, c := range map[string]struct {
+		*signer
+		// atOnce says that the kubelet waits for nothing else from the beginning.
+		atOnce bool
+		// cause is why there is no certificate, in which words; empty where there is one.
+		cause resource.Cause
+		words string
+	}{
+		"approved at once":        {signer: &signer{posts: created, watch: issued}},
+		"approved late":           {signer: &signer{posts: created, watch: later}},
+		"the answer is lost":      {signer: &signer{posts: []int{0, http.StatusConflict}, watch: issued}},
+		"busy at first":           {signer: &signer{posts: []int{http.StatusTooManyRequests, http.StatusServiceUnavailable, http.StatusInternalServerError, http.StatusCreated}, watch: issued}},
+		"a token that comes late": {signer: &signer{posts: []int{http.StatusUnauthorized, http.StatusUnauthorized, http.StatusCreated}, watch: issued}},
+		"a token that is refused": {signer: &signer{posts: []int{http.StatusUnauthorized}}, cause: resource.CauseCredential, words: "token"},
+		"a group without the right": {signer: &signer{posts: []int{http.StatusForbidden}}, atOnce: true, cause: resource.CauseForbidden,
+			words: "the token may not ask for a certificate: the server has its reasons"},
+		"denied": {signer: &signer{posts: created, watch: reports("Denied", nil)}, cause: resource.CauseDenied, words: "was denied: R: why"},
+		"failed": {signer: &signer{posts: created, watch: reports("Failed", nil)}, cause: resource.CauseDenied,
+			words: "was approved, and the signer failed: R: why"},
+		"never approved": {signer: &signer{posts: created, watch: reports("", nil), last: 1}, cause: resource.CauseUnapproved, words: "nobody has approved node-csr-"},
+		"never signed": {signer: &signer{posts: created, watch: approved, last: 2}, cause: resource.CauseUnapproved,
+			words: "is approved, and nobody has signed it"},
+		"removed": {signer: &signer{posts: created, watch: func(s *signer, w io.Writer) bool {
+			_, _ = io.WriteString(w, s.event("ADDED", "", "")+s.event("DELETED", "", ""))
+			return false
+		}}, cause: resource.CauseDenied, words: "was removed before it was answered"},
+		"for another key": {signer: &signer{posts: created, watch: issuedAs(func(_ *x509.Certificate, key *any) { *key = &signerKey.PublicKey })},
+			cause: resource.CauseDenied, words: "another key"},
+		"for another name": {signer: &signer{posts: created, watch: issuedAs(func(c *x509.Certificate, _ *any) { c.Subject.CommonName = "system:node:other" })},
+			cause: resource.CauseDenied, words: `"system:node:other"`},
+		"for no node": {signer: &signer{posts: created, watch: issuedAs(func(c *x509.Certificate, _ *any) { c.Subject.Organization = nil })},
+			cause: resource.CauseDenied, words: "system:nodes"},
+		"expired": {signer: &signer{posts: created, watch: issuedAs(func(c *x509.Certificate, _ *any) { c.NotAfter = hosttest.Began.Add(-time.Minute) })},
+			cause: resource.CauseDenied, words: "expired"},
+		"no PEM": {signer: &signer{posts: created, watch: reports("Approved", func(*signer) string { return "a certificate" })},
+			cause: resource.CauseDenied, words: "not a certificate in PEM"},
+		"by another authority": {signer: &signer{posts: created, watch: issued, shown: http.StatusUnauthorized},
+			cause: resource.CauseDenied, words: "refuses the certificate that it has issued"},
+		"may not watch": {signer: &signer{posts: created, watch: func(_ *signer, w io.Writer) bool {
+			w.(http.ResponseWriter).WriteHeader(http.StatusForbidden)
+			return true
+		}}, atOnce: true, cause: resource.CauseForbidden, words: "may not watch"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := c.signer
+			if s.shown == 0 {
+				s.shown = http.StatusOK
+			}
+			s.start(t)
+			wanted := certificateOf(s)
+			if c.atOnce {
+				wanted.Patience = resource.Duration(time.Minute)
+			}
+			synctest.Test(t, func(t *testing.T) {
+				ready := s.ready
+				if s.last == 0 {
+					ready = make(chan struct{})
+				}
+				if c.atOnce {
+					close(ready)
+				}
+				got, err := defaultProber.certificate(t.Context(), wanted, ready, NodeName)
+				s.judge(t, got, err, c.cause, c.words)
+			})
+		})
+	}
+}
+
+// judge wants one request, over one connection where nothing came in between, and a certificate or the error.
+func (s *signer) judge(t *testing.T, got *apply.Issued, err error, cause resource.Cause, words string) {
+	t.Helper()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.names) != 1 {
+		t.Errorf("%d certificates were asked for", len(s.names))
+	}
+	if cause != "" {
+		check, ok := errors.AsType[*apply.CheckError](err)
+		if !ok || check.Cause != cause || !strings.Contains(err.Error(), words) || check.Endpoint == "" {
+			t.Errorf("got %v, want %s and %q", err, cause, words)
+		}
+		if strings.Contains(fmt.Sprint(err, got), probeToken) {
+			t.Error("the token is shown")
+		}
+		return
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	pair, err := tls.X509KeyPair(got.Pair, got.Pair)
+	if err != nil || pair.Leaf.Subject.CommonName != "system:node:node-1" || got.Node != "node-1" {
+		t.Errorf("the pair is for %s, %v", pair.Leaf.Subject, err)
+	}
+	var steps []string
+	for _, step := range got.Steps {
+		steps = append(steps, step.Name)
+	}
+	if s.asked == 1 {
+		if want := "certificate request, certificate approval, certificate used"; strings.Join(steps, ", ") != want {
+			t.Errorf("steps: %q", steps)
+		}
+		if s.connections != 2 { // one more with the certificate
+			t.Errorf("%d connections", s.connections)
+		}
+	}
+}
+
+// A watch that breaks off, or reports what is none, is begun again; the request is not sent again.
+func TestWatchBreaksOff(t *testing.T) {
+	for name, odd := range map[string]func(*signer, io.Writer) bool{
+		"nothing":        says(""),
+		"half an event":  says(`{"type":"ADDED","object":{"kind":"Cert`),
+		"no JSON":        says("gone\n"),
+		"an error":       says(`{"type":"ERROR","object":{"kind":"Status","message":"too old"}}`),
+		"another object": says(`{"type":"ADDED","object":{"kind":"Pod"}}`),
+		"too much":       says(`{"type":"ADDED","object":{"kind":"` + strings.Repeat("x", maxRequest) + `"}}`),
+		"another name":   says(`{"type":"ADDED","object":{"kind":"CertificateSigningRequest","metadata":{"name":"other"},"status":{"certificate":"eA=="}}}`),
+		"unavailable": func(_ *signer, w io.Writer) bool {
+			w.(http.ResponseWriter).WriteHeader(http.StatusServiceUnavailable)
+			return true
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := &signer{posts: []int{http.StatusCreated}, shown: http.StatusOK, watch: func(s *signer, w io.Writer) bool {
+				if s.watched < 3 {
+					return odd(s, w)
+				}
+				return issued(s, w)
+			}}
+			s.start(t)
+			wanted := certificateOf(s)
+			synctest.Test(t, func(t *testing.T) {
+				got, err := defaultProber.certificate(t.Context(), wanted, make(chan struct{}), NodeName)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if s.asked != 1 || len(got.Pair) == 0 {
+					t.Errorf("asked %d times", s.asked)
+				}
+			})
+		})
+	}
+}
+
+// A server that does not answer is the kubelet's to ask once that waits for nothing else, which is so from the beginning or
+// when the server has been reached.
+func TestServerDoesNotAnswer(t *testing.T) {
+	for name, hang := range map[string]func(t *testing.T, reached func()) *resource.Certificate{
+		"before the handshake": func(t *testing.T, reached func()) *resource.Certificate {
+			listener, err := net.Listen("tcp", "127.0.0.1:0")
+			must(t, err)
+			t.Cleanup(func() { listener.Close() })
+			go func() {
+				if conn, err := listener.Accept(); err == nil {
+					defer conn.Close()
+					reached()
+					_, _ = io.Copy(io.Discard, conn)
+				}
+			}()
+			s := &signer{}
+			s.start(t)
+			wanted := certificateOf(s)
+			wanted.APIServer.Server = "https://" + listener.Addr().String()
+			return wanted
+		},
+		"after it": func(t *testing.T, reached func()) *resource.Certificate {
+			server := httptest.NewTLSServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+				_, _ = io.Copy(io.Discard, r.Body) // or else nobody notices that the client has gone
+				reached()
+				<-r.Context().Done()
+			}))
+			t.Cleanup(server.Close)
+			return certificateOf(&signer{Server: server})
+		},
+	} {
+		for _, atOnce := range []bool{true, false} {
+			t.Run(fmt.Sprintf("%s, at once: %v", name, atOnce), func(t *testing.T) {
+				t.Parallel()
+				outside := make(chan struct{})
+				wanted := hang(t, sync.OnceFunc(func() { close(outside) }))
+				synctest.Test(t, func(t *testing.T) {
+					ready := outside
+					if atOnce {
+						ready = make(chan struct{})
+						close(ready)
+					}
+					p := *defaultProber
+					p.answerPatience = 0 // time stands still while a bubble waits for a server
+					_, err := p.certificate(t.Context(), wanted, ready, NodeName)
+					wantCheckError(t, err, resource.CauseConnection)
+				})
+			})
+		}
+	}
+}
+
+// A server that is away is tried until the kubelet waits for nothing else, and never longer than a first attempt takes.
+func TestServerIsAway(t *testing.T) {
+	s := &signer{}
+	s.start(t)
+	wanted := certificateOf(s)
+	s.Close()
+	for _, until := range []time.Duration{0, 20 * time.Second} {
+		synctest.Test(t, func(t *testing.T) {
+			ready := make(chan struct{})
+			time.AfterFunc(until, func() { close(ready) })
+			begin := time.Now()
+			_, err := defaultProber.certificate(t.Context(), wanted, ready, NodeName)
+			wantCheckError(t, err, resource.CauseConnection, "refused")
+			if took := time.Since(begin); took < until || took > until+time.Second {
+				t.Errorf("given up after %s, and the kubelet waits for nothing else after %s", took, until)
+			}
+		})
+	}
+}
+
+// A host that has no name yet asks for nothing.
+func TestHostWithoutName(t *testing.T) {
+	s := &signer{posts: []int{http.StatusCreated}, watch: issued}
+	s.start(t)
+	wanted := certificateOf(s)
+	wanted.Node = ""
+	for _, host := range []func() (string, error){
+		func() (string, error) { return "localhost", nil },
+		func() (string, error) { return "", errors.New("no name") },
+	} {
+		_, err := defaultProber.certificate(t.Context(), wanted, make(chan struct{}), host)
+		if check, ok := errors.AsType[*apply.CheckError](err); !ok || check.Cause != resource.CauseMissing || s.asked > 0 {
+			t.Errorf("got %v, asked %d times", err, s.asked)
+		}
+	}
+}
+
+// From the key to the pair, over the loopback.
+func BenchmarkRequestCertificate(b *testing.B) {
+	s := &signer{posts: []int{http.StatusCreated}, shown: http.StatusOK, watch: issued}
+	s.start(b)
+	wanted := certificateOf(s)
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := defaultProber.certificate(b.Context(), wanted, make(chan struct{}), NodeName); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
