@@ -63,13 +63,20 @@ func TestMeasure(t *testing.T) {
 		t.Errorf("the runs are not in turns: %v", order)
 	}
 	want := [][]string{
-		{script, "41.0 s (40.0..44.0)", "52.0 s (50.0..60.0)", "1.00", "2.26", nothing},
-		{floor, "11.0 s (10.0..12.0)", "23.0 s (20.0..26.0)", "0.44", "1.00", nothing},
+		{script, "41.0 s (40.0..44.0)", "52.0 s (50.0..60.0)", "1.00", "2.26"},
+		{floor, "11.0 s (10.0..12.0)", "23.0 s (20.0..26.0)", "0.44", "1.00"},
 	}
 	for i, row := range Summary(results).Rows {
 		if !slices.Equal(row, want[i]) {
 			t.Errorf("row %d is %q, want %q", i, row, want[i])
 		}
+	}
+	// Of what only one of both has seen there is no difference.
+	if rows := AgainstFloor(results).Rows; len(rows) != 1 || !slices.Equal(rows[0], []string{script, nothing, "+30.0", nothing, nothing, "+29.0"}) {
+		t.Errorf("against the floor: %q", rows)
+	}
+	if rows := AgainstFloor(results[:1]).Rows; len(rows) > 0 {
+		t.Errorf("without a floor: %q", rows)
 	}
 	// What half of the runs only have seen is no part of the timeline.
 	rows := Timelines(results).Rows
@@ -123,7 +130,7 @@ func TestFillDocument(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	const marks = "before\n<!-- boot table -->\nold\n<!-- end of boot table -->\nbetween\n"
+	const marks = "before\n<!-- boot table -->\nold\n<!-- end of boot table -->\nbetween\n<!-- boot floor -->\n<!-- end of boot floor -->\n"
 	results := []Result{summarise(scenario.Case{Name: script}, [][]scenario.Event{timeline(1, 2)})}
 	day := time.Date(2026, 11, 22, 23, 0, 0, 0, time.UTC)
 	write(marks)
@@ -137,6 +144,7 @@ func TestFillDocument(t *testing.T) {
 		}
 	}
 	want := "before\n<!-- boot table -->\nMeasured on 2026-11-22.\n\n" + Summary(results).Markdown() + "<!-- end of boot table -->\nbetween\n" +
+		"<!-- boot floor -->\n" + AgainstFloor(results).Markdown() + "<!-- end of boot floor -->\n" +
 		"<!-- boot timeline -->\n" + Timelines(results).Markdown() + "<!-- end of boot timeline -->\nafter\n"
 	if got, err := os.ReadFile(path); err != nil || string(got) != want {
 		t.Errorf("the document is %q, %v, want %q", got, err, want)

@@ -24,8 +24,6 @@ type Result struct {
 	// KubeletExec and Ready are seconds since QEMU was started.
 	KubeletExec Spread `json:"kubeletExec"`
 	Ready       Spread `json:"ready"`
-	// Own is Slipway's own part, in seconds; nil where it has none.
-	Own *Spread `json:"own,omitempty"`
 	// Timeline has the medians of all events that most runs have seen.
 	Timeline []scenario.Event `json:"timeline"`
 	// Runs are the timelines of all runs that ended in a node.
@@ -76,13 +74,9 @@ func Measure(ctx context.Context, run Run, variants []scenario.Case, runs int, p
 func summarise(variant scenario.Case, timelines [][]scenario.Event) Result {
 	result := Result{Variant: variant.Name, About: variant.About, Runs: timelines}
 	times := make(map[string][]float64)
-	var own []float64
 	for _, timeline := range timelines {
 		for _, e := range timeline {
 			times[e.Name] = append(times[e.Name], e.At)
-		}
-		if share, ok := scenario.Share(timeline); ok {
-			own = append(own, share)
 		}
 	}
 	for name, seconds := range times {
@@ -92,10 +86,6 @@ func summarise(variant scenario.Case, timelines [][]scenario.Event) Result {
 	}
 	slices.SortFunc(result.Timeline, func(a, b scenario.Event) int { return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Name, b.Name)) })
 	result.KubeletExec, result.Ready = spreadOf(times[kubeletExec]), spreadOf(times[nodeReady])
-	if len(own) > 0 {
-		s := spreadOf(own)
-		result.Own = &s
-	}
 	return result
 }
 

@@ -22,14 +22,10 @@ const nothing = "–"
 
 // Summary has a row for each variant.
 func Summary(results []Result) Table {
-	t := Table{Head: []string{"variant", "kubelet exec", "Node Ready", "Ready, of script's", "Ready, of floor's", "Slipway's own"}}
+	t := Table{Head: []string{"variant", "kubelet exec", "Node Ready", "Ready, of script's", "Ready, of floor's"}}
 	for _, r := range results {
-		own := nothing
-		if r.Own != nil {
-			own = r.Own.String()
-		}
 		t.Rows = append(t.Rows, []string{r.Variant, r.KubeletExec.String(), r.Ready.String(),
-			ratio(results, r, script), ratio(results, r, floor), own})
+			ratio(results, r, script), ratio(results, r, floor)})
 	}
 	return t
 }
@@ -44,6 +40,34 @@ func ratio(results []Result, r Result, with string) string {
 		return nothing
 	}
 	return fmt.Sprintf("%.2f", r.Ready.Median/results[i].Ready.Median)
+}
+
+// phases are the events that a node's way is divided by, in their order; all variants have each.
+var phases = []string{"containerd ready", kubeletExec, "certificate issued", "Node registered", nodeReady}
+
+// AgainstFloor has a row for each variant but the floor: how much later each phase ends than the floor's.
+func AgainstFloor(results []Result) Table {
+	t := Table{Head: append([]string{"seconds after the floor's"}, phases...)}
+	i := slices.IndexFunc(results, func(r Result) bool { return r.Variant == floor })
+	if i < 0 {
+		return t
+	}
+	least := scenario.Times(results[i].Timeline)
+	for _, r := range results {
+		if r.Variant == floor {
+			continue
+		}
+		at, row := scenario.Times(r.Timeline), []string{r.Variant}
+		for _, phase := range phases {
+			cell := nothing
+			if at[phase] > 0 && least[phase] > 0 {
+				cell = fmt.Sprintf("%+.1f", at[phase]-least[phase])
+			}
+			row = append(row, cell)
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	return t
 }
 
 // Timelines has a row for each event, and a column for each variant: the seconds since QEMU was started.

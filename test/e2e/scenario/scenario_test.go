@@ -134,35 +134,6 @@ func TestPlaceEvents(t *testing.T) {
 	}
 }
 
-func TestShare(t *testing.T) {
-	for _, c := range []struct {
-		name   string
-		events []Event
-		want   float64
-		ok     bool
-	}{
-		{"containerd is started by it", []Event{{"agent start", 10}, {"agent running", 10}, {"containerd exec", 10.5}, {"containerd ready", 14}, {"kubelet exec", 14.25}}, 0.75, true},
-		{"containerd was starting", []Event{{"containerd exec", 8}, {"agent start", 10}, {"agent running", 10}, {"containerd ready", 14}, {"kubelet exec", 14.25}}, 0.25, true},
-		{"containerd was ready", []Event{{"containerd exec", 5}, {"containerd ready", 8}, {"agent start", 10}, {"agent running", 10}, {"kubelet exec", 10.5}}, 0.5, true},
-		{"the contract came late", []Event{{"containerd exec", 5}, {"containerd ready", 8}, {"agent start", 10}, {"agent running", 10.25},
-			{"contract read", 20}, {"kubelet exec", 20.5}}, 0.75, true},
-		{"waits that overlap", []Event{{"agent start", 10}, {"agent running", 10.5}, {"containerd exec", 11}, {"contract read", 12}, {"address awaited", 13},
-			{"address known", 14}, {"containerd ready", 15}, {"kubelet exec", 16}}, 1.5, true},
-		{"waits that follow", []Event{{"containerd exec", 10}, {"containerd ready", 11}, {"agent start", 12}, {"agent running", 12.5}, {"contract read", 13},
-			{"address awaited", 14}, {"address known", 18}, {"kubelet exec", 18.25}}, 1.75, true},
-		{"the network came late", []Event{{"containerd exec", 5}, {"containerd ready", 8}, {"agent start", 10}, {"agent running", 10}, {"kubelet wanted", 11},
-			{"network online", 30}, {"kubelet exec", 30.25}}, 1.25, true},
-		{"the network came before", []Event{{"containerd exec", 5}, {"containerd ready", 8}, {"network online", 9}, {"agent start", 10}, {"agent running", 10},
-			{"kubelet wanted", 11}, {"kubelet exec", 11.25}}, 1.25, true},
-		{"the agent ran in an earlier boot", []Event{{"agent start", 10}, {"containerd exec", 5}, {"containerd ready", 8}, {"kubelet exec", 30}}, 0, false},
-		{"no agent", []Event{{"containerd exec", 10.5}, {"containerd ready", 14}, {"kubelet exec", 14.25}}, 0, false},
-	} {
-		if share, ok := Share(c.events); ok != c.ok || share != c.want {
-			t.Errorf("%s: the share is %v, %v, want %v", c.name, share, ok, c.want)
-		}
-	}
-}
-
 func TestAgentEvents(t *testing.T) {
 	answered, now := time.Unix(5000, 0), time.Unix(1700000010, 0)
 	s := &status.Status{StartedAt: now.Add(-8 * time.Second), Steps: []status.Step{

@@ -192,39 +192,6 @@ func placeEvents(at map[string]time.Time, started, registered, ready time.Time) 
 	return events
 }
 
-// waits are what the agent waits for and has no part in, from an event to another.
-var waits = [][2]string{
-	{"agent running", "contract read"},
-	{"address awaited", "address known"},
-	{"containerd exec", "containerd ready"},
-	{"kubelet wanted", "network online"}, // the kubelet's unit is ordered after it
-}
-
-// Share is Slipway's own part of a timeline: from the agent's start to the kubelet's, without the times in
-// which there was no contract, no address, no containerd or no network yet.
-func Share(events []Event) (seconds float64, ok bool) {
-	at := Times(events)
-	for _, name := range []string{"agent start", "agent running", "containerd exec", "containerd ready", "kubelet exec"} {
-		if at[name] == 0 {
-			return 0, false
-		}
-	}
-	var spans [][2]float64
-	for _, w := range waits {
-		if at[w[0]] > 0 && at[w[1]] > at[w[0]] {
-			spans = append(spans, [2]float64{at[w[0]], at[w[1]]})
-		}
-	}
-	slices.SortFunc(spans, func(a, b [2]float64) int { return cmp.Compare(a[0], b[0]) })
-	// What is before now is counted, or was waited for.
-	now, end := at["agent start"], at["kubelet exec"]
-	for _, span := range spans {
-		seconds += max(0, min(span[0], end)-now)
-		now = max(now, min(span[1], end))
-	}
-	return seconds + end - now, true
-}
-
 // Times are the seconds of a timeline's events, by name.
 func Times(events []Event) map[string]float64 {
 	at := make(map[string]float64)
@@ -243,8 +210,5 @@ func PrintTimeline(w io.Writer, o Outcome) {
 			step = e.At - o.Timeline[i-1].At
 		}
 		fmt.Fprintf(w, "  %7.2f s  +%6.2f  %s\n", e.At, step, e.Name)
-	}
-	if share, ok := Share(o.Timeline); ok {
-		fmt.Fprintf(w, "  Slipway's own share, agent start to kubelet exec without containerd's start: %.2f s\n", share)
 	}
 }
