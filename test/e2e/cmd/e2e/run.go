@@ -146,12 +146,12 @@ func outside(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	failed := sandboxed(ctx, "inside", cases, bootOptions{})
-	fmt.Printf("\n%d of %d cases were left out\n", len(all)-len(cases), len(all))
+	// This comes first, so that what failed, and why, is the last that a long log shows.
+	fmt.Printf("%d of %d cases are left out\n", len(all)-len(cases), len(all))
 	for _, line := range left {
 		fmt.Println("  " + line)
 	}
-	return failed
+	return sandboxed(ctx, "inside", cases, bootOptions{})
 }
 
 // sandboxed makes the parts that the cases need, and calls this program with a verb in a sandbox.
