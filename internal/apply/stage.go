@@ -3,9 +3,8 @@ package apply
 import (
 	"errors"
 	"slices"
-	"sync"
-	"sync/atomic"
 
+	"github.com/slipway-dev/slipway/internal/parallel"
 	"github.com/slipway-dev/slipway/internal/resource"
 )
 
@@ -50,22 +49,11 @@ func (r *run) stageFiles(files []difference) []error {
 			failures[i] = failed(d.Resource, err)
 		}
 	}
+	limit := stagers
 	if r.Sequential {
-		for i := range files {
-			stage(i)
-		}
-		return failures
+		limit = 1
 	}
-	var wait sync.WaitGroup
-	var next atomic.Int32
-	for range min(stagers, len(files)) {
-		wait.Go(func() {
-			for i := int(next.Add(1)) - 1; i < len(files); i = int(next.Add(1)) - 1 {
-				stage(i)
-			}
-		})
-	}
-	wait.Wait()
+	parallel.Each(len(files), limit, stage)
 	return failures
 }
 

@@ -50,6 +50,10 @@ type Point interface {
 
 var point atomic.Pointer[Point]
 
+// InOrder says that changes which may be made at the same time are made one after the other, so that each run has the same
+// points in the same order.
+const InOrder = true
+
 // Set makes p decide on every mutation of this process from now on; nil lets all pass.
 func Set(p Point) {
 	if p == nil {

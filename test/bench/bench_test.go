@@ -101,31 +101,53 @@ func BenchmarkRender(b *testing.B) {
 	}
 }
 
-// BenchmarkReapply is a provisioning of a node that is right already, from contract to result.
-func BenchmarkReapply(b *testing.B) {
+// newNode is an agent for a node in a new directory.
+func newNode(b *testing.B) *agent.Agent {
 	dir, err := host.OpenDirectory(b.TempDir())
 	if err != nil {
 		b.Fatal(err)
 	}
-	defer dir.Close()
+	b.Cleanup(func() { dir.Close() })
 	here, err := host.OpenMachine()
 	if err != nil {
 		b.Fatal(err)
 	}
-	defer here.Close()
-	path, f := absolute(b, example), known(b)
-	node := &agent.Agent{Host: dir, Named: here, Now: time.Now, Log: slog.New(slog.DiscardHandler), Version: "bench"}
-	provision := func() int {
-		result := node.Provision(context.Background(), agent.ProvisionOptions{Config: path, Facts: &f})
-		if result.ExitCode != 0 {
-			b.Fatal(result.Error)
-		}
-		return len(result.Changes)
+	b.Cleanup(func() { here.Close() })
+	return &agent.Agent{Host: dir, Named: here, Now: time.Now, Log: slog.New(slog.DiscardHandler), Version: "bench"}
+}
+
+// provision makes a node of the example and returns how much was changed.
+func provision(b *testing.B, node *agent.Agent, opts agent.ProvisionOptions) int {
+	result := node.Provision(context.Background(), opts)
+	if result.ExitCode != 0 {
+		b.Fatal(result.Error)
 	}
-	provision()
+	return len(result.Changes)
+}
+
+// BenchmarkProvision is the first provisioning of a node, on the disk that holds the temporary files.
+func BenchmarkProvision(b *testing.B) {
+	f := known(b)
+	opts := agent.ProvisionOptions{Config: absolute(b, example), Facts: &f}
 	b.ReportAllocs()
 	for b.Loop() {
-		if provision() > 0 {
+		b.StopTimer()
+		node := newNode(b)
+		b.StartTimer()
+		if provision(b, node, opts) == 0 {
+			b.Fatal("a first provisioning changed nothing")
+		}
+	}
+}
+
+// BenchmarkReapply is a provisioning of a node that is right already, from contract to result.
+func BenchmarkReapply(b *testing.B) {
+	f, node := known(b), newNode(b)
+	opts := agent.ProvisionOptions{Config: absolute(b, example), Facts: &f}
+	provision(b, node, opts)
+	b.ReportAllocs()
+	for b.Loop() {
+		if provision(b, node, opts) > 0 {
 			b.Fatal("a second provisioning changed something")
 		}
 	}
@@ -134,18 +156,7 @@ func BenchmarkReapply(b *testing.B) {
 // BenchmarkApplyUnchanged is an apply to a node that is right already, from contract to answer: what a
 // watcher costs each time it looks.
 func BenchmarkApplyUnchanged(b *testing.B) {
-	dir, err := host.OpenDirectory(b.TempDir())
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer dir.Close()
-	here, err := host.OpenMachine()
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer here.Close()
-	f := known(b)
-	node := &agent.Agent{Host: dir, Named: here, Now: time.Now, Log: slog.New(slog.DiscardHandler), Version: "bench"}
+	f, node := known(b), newNode(b)
 	opts := agent.ChangeOptions{Config: absolute(b, example), Facts: &f, Allow: difference.Restart, Origin: generation.Apply}
 	apply := func() int {
 		changed := node.Change(context.Background(), opts)
