@@ -22,6 +22,9 @@ const (
 	kubeletRestarts = 2
 )
 
+// kubeletActive is the label of the check that the kubelet runs and has taken its settings.
+const kubeletActive = "kubelet-active"
+
 // kubeletBinary puts the wanted version in its place, where the image holds several.
 var kubeletBinary = concern{
 	name: "kubelet binary",
@@ -169,7 +172,7 @@ func planKubeletStart(in *input, out *output) {
 		ExitCode: exitcode.KubeletStartFailed,
 		Reason:   "the kubelet accepts its settings and keeps running",
 		Spec: &resource.Check{
-			Label: "kubelet-active", Timeout: kubeletPatience, UnitActive: kubeletUnit, Steady: steady, Restarts: kubeletRestarts,
+			Label: kubeletActive, Timeout: kubeletPatience, UnitActive: kubeletUnit, Steady: steady, Restarts: kubeletRestarts,
 			Well: well,
 		},
 	})

@@ -56,8 +56,9 @@ func retireCredential(in *input, out *output) []string {
 	out.enable(resource.Join, retireUnit+".path")
 	out.add(resource.Resource{
 		Phase: resource.Join,
-		// There is no hurry before it.
 		Requires: []resource.ID{resource.IDOf(&resource.Unit{Unit: kubeletUnit})},
+		// The certificate can be there already, and removing takes four programs and a sync: not while the kubelet starts.
+		After:    []resource.ID{resource.IDOf(&resource.Check{Label: kubeletActive})},
 		ExitCode: exitcode.UnitStartFailed,
 		Reason:   "the bootstrap credential is removed when the kubelet has a certificate",
 		Spec:     &resource.Unit{Unit: retireUnit + ".path"},

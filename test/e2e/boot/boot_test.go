@@ -78,6 +78,23 @@ func TestMeasure(t *testing.T) {
 	if rows := AgainstFloor(results[:1]).Rows; len(rows) > 0 {
 		t.Errorf("without a floor: %q", rows)
 	}
+	// The founding figures count from the kernel's start; a variant has the first event of a moment that it has seen.
+	results[0].Timeline = append(results[0].Timeline, scenario.Event{Name: kernelStart, At: 1}, scenario.Event{Name: "script start", At: 30},
+		scenario.Event{Name: "cloud-init final done", At: 45})
+	found := Founding(results)
+	for _, want := range [][]string{{"provisioning starts", "33", "29.0", nothing}, {"kubelet exec", "47", "40.0", nothing},
+		{"guest agent", "20", nothing, nothing}, {"provisioning done", "51", "44.0", nothing}} {
+		if !slices.ContainsFunc(found.Rows, func(row []string) bool { return slices.Equal(row, want) }) {
+			t.Errorf("no row %q: %q", want, found.Rows)
+		}
+	}
+}
+
+func TestTimelines(t *testing.T) {
+	results := []Result{
+		summarise(scenario.Case{Name: script}, [][]scenario.Event{timeline(41, 52)}),
+		summarise(scenario.Case{Name: floor}, [][]scenario.Event{timeline(10, 20, scenario.Event{Name: "sysinit", At: 5}), timeline(12, 26), timeline(11, 22)}),
+	}
 	// What half of the runs only have seen is no part of the timeline.
 	rows := Timelines(results).Rows
 	if len(rows) != 2 || !slices.Equal(rows[0], []string{kubeletExec, "41.0", "11.0"}) {
@@ -130,7 +147,7 @@ func TestFillDocument(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	const marks = "before\n<!-- boot table -->\nold\n<!-- end of boot table -->\nbetween\n<!-- boot floor -->\n<!-- end of boot floor -->\n"
+	const marks = "before\n<!-- boot table -->\nold\n<!-- end of boot table -->\nbetween\n<!-- boot floor -->\n<!-- end of boot floor -->\n<!-- boot founding -->\n<!-- end of boot founding -->\n"
 	results := []Result{summarise(scenario.Case{Name: script}, [][]scenario.Event{timeline(1, 2)})}
 	day := time.Date(2026, 11, 22, 23, 0, 0, 0, time.UTC)
 	write(marks)
@@ -145,6 +162,7 @@ func TestFillDocument(t *testing.T) {
 	}
 	want := "before\n<!-- boot table -->\nMeasured on 2026-11-22.\n\n" + Summary(results).Markdown() + "<!-- end of boot table -->\nbetween\n" +
 		"<!-- boot floor -->\n" + AgainstFloor(results).Markdown() + "<!-- end of boot floor -->\n" +
+		"<!-- boot founding -->\n" + Founding(results).Markdown() + "<!-- end of boot founding -->\n" +
 		"<!-- boot timeline -->\n" + Timelines(results).Markdown() + "<!-- end of boot timeline -->\nafter\n"
 	if got, err := os.ReadFile(path); err != nil || string(got) != want {
 		t.Errorf("the document is %q, %v, want %q", got, err, want)

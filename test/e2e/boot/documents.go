@@ -9,7 +9,7 @@ import (
 )
 
 // FillDocument writes the tables into docs/boot.md, between the lines "<!-- boot table -->" and
-// "<!-- end of boot table -->", or "boot floor" or "boot timeline". The first has the day of the measurement with it.
+// "<!-- end of boot table -->", or "boot floor", "boot founding" or "boot timeline". The first has the day of the measurement with it.
 func FillDocument(repo string, results []Result, measured time.Time) error {
 	path := filepath.Join(repo, "docs", "boot.md")
 	content, err := os.ReadFile(path)
@@ -20,6 +20,7 @@ func FillDocument(repo string, results []Result, measured time.Time) error {
 	for _, part := range []struct{ mark, text string }{
 		{"boot table", "Measured on " + measured.UTC().Format(time.DateOnly) + ".\n\n" + Summary(results).Markdown()},
 		{"boot floor", AgainstFloor(results).Markdown()},
+		{"boot founding", Founding(results).Markdown()},
 		{"boot timeline", Timelines(results).Markdown()},
 	} {
 		if text, err = fill(text, part.mark, part.text); err != nil {
