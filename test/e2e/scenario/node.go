@@ -146,7 +146,8 @@ type nodeArgs struct {
 	MaxPods    string            `yaml:"maxPods"`
 	Kubelet    string            `yaml:"kubelet"`
 	Containerd string            `yaml:"containerd"`
-	Address    string            `yaml:"address"`
+	// Address is its internal address; several are separated by commas.
+	Address string `yaml:"address"`
 }
 
 // checkNode compares the Node with what the contract asked for; all differences are told at once. The
@@ -200,10 +201,10 @@ func (want *nodeArgs) compare(have *node) error {
 			wrong = append(wrong, fmt.Sprintf("taint %s is missing among %q", taint, taints))
 		}
 	}
-	var address string
+	var addresses []string
 	for _, a := range have.Status.Addresses {
 		if a.Type == "InternalIP" {
-			address = a.Address
+			addresses = append(addresses, a.Address)
 		}
 	}
 	compare("name", want.Name, have.Metadata.Name)
@@ -211,7 +212,7 @@ func (want *nodeArgs) compare(have *node) error {
 	compare("pods that it allows", want.MaxPods, have.Status.Allocatable["pods"])
 	compare("kubelet's version", want.Kubelet, fmt.Sprint(have.Status.NodeInfo["kubeletVersion"]))
 	compare("container runtime", want.Containerd, fmt.Sprint(have.Status.NodeInfo["containerRuntimeVersion"]))
-	compare("internal address", want.Address, address)
+	compare("internal addresses", want.Address, strings.Join(addresses, ","))
 	if len(wrong) > 0 {
 		return fmt.Errorf("the node differs: %s", strings.Join(wrong, "; "))
 	}
