@@ -3,6 +3,7 @@ package exitcode
 import (
 	"cmp"
 	"slices"
+	"sync"
 )
 
 // The codes that Slipway returns.
@@ -72,17 +73,18 @@ type Code struct {
 	Action string `json:"action"`
 }
 
-// table is sorted by number.
-var table = slices.Concat(below100, from100, from200)
+// table is sorted by number. It is made when it is asked for first: most runs of a program have no use for it.
+var table = sync.OnceValue(func() []Code { return slices.Concat(below100, from100, from200) })
 
 // Lookup returns what the exit code n stands for, and whether the table has it.
 func Lookup(n int) (Code, bool) {
-	i, found := slices.BinarySearchFunc(table, n, func(c Code, n int) int { return cmp.Compare(c.Number, n) })
+	codes := table()
+	i, found := slices.BinarySearchFunc(codes, n, func(c Code, n int) int { return cmp.Compare(c.Number, n) })
 	if !found {
 		return Code{}, false
 	}
-	return table[i], true
+	return codes[i], true
 }
 
 // All returns the whole table, sorted by number. The caller may change it.
-func All() []Code { return slices.Clone(table) }
+func All() []Code { return slices.Clone(table()) }
