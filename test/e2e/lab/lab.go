@@ -37,6 +37,8 @@ type Lab struct {
 	API *API
 	// Registries have images that are in no node's image.
 	Registries *Registries
+	// Disk limits the disks of the machines that are started from now on.
+	Disk DiskLimits
 
 	dir       string
 	processes []*Process

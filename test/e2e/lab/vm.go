@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -141,7 +142,7 @@ func (l *Lab) qemu(m Machine) []string {
 		// A machine that is reset in the same process is half as fast: its memory is full of pages whose code was translated.
 		"-nodefaults", "-no-user-config", "-display", "none", "-no-reboot",
 		"-kernel", filepath.Join(l.Parts.Kernel, "vmlinuz"), "-initrd", filepath.Join(l.Parts.Initrd, "initrd"), "-append", kernelArgs,
-		"-blockdev", m.rootDisk(), "-device", "virtio-blk-pci,drive=root",
+		"-blockdev", m.rootDisk(l.Disk), "-device", "virtio-blk-pci,drive=root",
 		"-device", "virtio-rng-pci",
 		"-netdev", "tap,id=net,ifname=" + tap + ",script=no,downscript=no", "-device", "virtio-net-pci,netdev=net,romfile=,mac=" + NodeMAC,
 		"-serial", "file:" + m.ConsolePath(), "-serial", "unix:" + filepath.Join(m.Dir, "shell") + ",server=on,wait=off",
@@ -155,6 +156,9 @@ func (l *Lab) qemu(m Machine) []string {
 	if m.Held != "" {
 		argv = append(argv, "-incoming", "exec:cat "+m.Held)
 	}
+	if l.Disk != (DiskLimits{}) {
+		argv = slices.Insert(argv, 1, "-object", fmt.Sprintf("throttle-group,id=limits,x-iops-total=%d,x-bps-total=%d", l.Disk.IOPS, l.Disk.BytesPerSecond))
+	}
 	if m.Seed != "" {
 		argv = append(argv, "-drive", "if=none,id=seed,format=raw,readonly=on,file="+m.Seed, "-device", "virtio-blk-pci,drive=seed")
 	}
@@ -164,9 +168,12 @@ func (l *Lab) qemu(m Machine) []string {
 // BlockLogPath is where what a machine writes to its disk is recorded.
 func (m *Machine) BlockLogPath() string { return filepath.Join(m.Dir, "blocks.log") }
 
+// DiskLimits are what a machine's disk can do at most, as a cloud limits it; zero is no limit.
+type DiskLimits struct{ IOPS, BytesPerSecond int }
+
 // rootDisk is the machine's disk, as QEMU describes such. Flushes go no further than to the block log:
 // the test's own machine will not lose its power.
-func (m *Machine) rootDisk() string {
+func (m *Machine) rootDisk(limits DiskLimits) string {
 	unsafe := map[string]any{"no-flush": true}
 	disk := map[string]any{
 		"driver": "qcow2", "discard": "unmap", "cache": unsafe,
@@ -177,6 +184,9 @@ func (m *Machine) rootDisk() string {
 			"driver": "blklogwrites", "log-sector-size": 512, "discard": "unmap", "file": disk,
 			"log": map[string]any{"driver": "file", "filename": m.BlockLogPath(), "cache": unsafe},
 		}
+	}
+	if limits != (DiskLimits{}) {
+		disk = map[string]any{"driver": "throttle", "throttle-group": "limits", "file": disk, "discard": "unmap"}
 	}
 	disk["node-name"] = "root"
 	document, _ := json.Marshal(disk) // maps of strings are always documents

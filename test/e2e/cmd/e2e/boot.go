@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/slipway-dev/slipway/test/e2e/boot"
+	"github.com/slipway-dev/slipway/test/e2e/lab"
 )
 
 // bootOptions say what is measured, and where the results go.
@@ -23,6 +24,8 @@ type bootOptions struct {
 	Markdown string
 	// Docs has the repository's documents get them.
 	Docs bool
+	// Disk limits the machines' disk.
+	Disk lab.DiskLimits
 }
 
 func parseBoot(args []string) (bootOptions, error) {
@@ -34,14 +37,16 @@ func parseBoot(args []string) (bootOptions, error) {
 	flags.StringVar(&o.Output, "o", "text", "what is printed: text or json")
 	flags.StringVar(&o.Markdown, "markdown", "", "a file to write the tables to")
 	flags.BoolVar(&o.Docs, "docs", false, "write the tables into docs/boot.md")
+	flags.IntVar(&o.Disk.IOPS, "iops", 0, "operations a second that the machine's disk can do; 0 is no limit")
+	flags.IntVar(&o.Disk.BytesPerSecond, "bps", 0, "bytes a second that it can read and write; 0 is no limit")
 	if err := flags.Parse(args); err != nil {
 		return o, err
 	}
 	if names != "" {
 		o.Variants = strings.Split(names, ",")
 	}
-	if flags.NArg() > 0 || o.Runs < 1 || o.Output != "text" && o.Output != "json" {
-		return o, errors.New("want e2e boot [--runs N] [--variant A,B] [-o text|json] [--markdown FILE] [--docs], N at least 1")
+	if flags.NArg() > 0 || o.Runs < 1 || min(o.Disk.IOPS, o.Disk.BytesPerSecond) < 0 || o.Output != "text" && o.Output != "json" {
+		return o, errors.New("want e2e boot [--runs N] [--variant A,B] [-o text|json] [--markdown FILE] [--docs] [--iops N] [--bps N], N at least 1")
 	}
 	return o, nil
 }
@@ -81,6 +86,7 @@ func measureInside(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
+	runner.Lab.Disk = s.Boot.Disk
 	results, failed := boot.Measure(ctx, runner.Run, cases, s.Boot.Runs, os.Stderr)
 	return errors.Join(failed, publish(s.Repo, s.Boot, results))
 }
