@@ -30,7 +30,6 @@ func TestPlainContract(t *testing.T) {
 		paths = append(paths, p.Path)
 	}
 	want := []string{
-		"$.enable_unattended_upgrade",
 		"$.kubelet_config.kubelet_config_file_config.streaming_connection_idle_timeout",
 		"$.linux_admin_username",
 		"$.local_dns_profile.enable_local_dns",

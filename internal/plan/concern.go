@@ -50,17 +50,20 @@ var concerns = []*concern{
 	&kubeletPrepare,
 	&kubeletService,
 	&kubeletStart,
+	&messageOfTheDay,
 	&metadataRestriction,
 	&modules,
 	&proxy,
 	&registries,
 	&reserved,
 	&resolver,
+	&searchDomains,
 	&supported,
 	&swap,
 	&sysctls,
 	&trust,
 	&units,
+	&updates,
 }
 
 // readByAll are the settings that decide for every concern: they are in the input itself.

@@ -416,7 +416,6 @@ func TestUnread(t *testing.T) {
 		c.Access.AdminUser = "x"
 		c.Runtime.LazyPull = "soci"
 		c.Components.Artifacts = map[string]nodeconfig.Artifact{"b.c": {URL: "https://x.example/c"}, "a": {SHA256: strings.Repeat("0", 64), Version: "1"}}
-		c.System.UnattendedUpgrades = new(bool)
 	})
 	var got []string
 	for _, p := range unread(c) {
@@ -427,7 +426,7 @@ func TestUnread(t *testing.T) {
 	}
 	want := []string{
 		"$.access.adminUser", "$.access.realm", "$.components.artifacts.a.sha256", `$.components.artifacts["b.c"].url`,
-		"$.runtime.lazyPull", "$.system.unattendedUpgrades",
+		"$.runtime.lazyPull",
 	}
 	slices.Sort(got)
 	slices.Sort(want)

@@ -55,7 +55,7 @@ func retireCredential(in *input, out *output) []string {
 	), "waits for the kubelet's certificate", retireUnit+".path")
 	out.enable(resource.Join, retireUnit+".path")
 	out.add(resource.Resource{
-		Phase: resource.Join,
+		Phase:    resource.Join,
 		Requires: []resource.ID{resource.IDOf(&resource.Unit{Unit: kubeletUnit})},
 		// The certificate can be there already, and removing takes four programs and a sync: not while the kubelet starts.
 		After:    []resource.ID{resource.IDOf(&resource.Check{Label: kubeletActive})},
