@@ -51,6 +51,7 @@ func success() *Status {
 			{Path: "$.kubelet_config.foo", Reason: "unknown field"},
 			{Path: "$.custom_linux_os_config.sysctl_config.net_core_somaxconn", Reason: "is not an integer; the image's own value stays, which may be less than the pool's other nodes have"},
 		},
+		CriticalPath: []string{"gather facts", "find contract", "Unit:kubelet.service", "Check:kubelet-active"},
 		Changes: []Change{
 			{"File:/etc/kubernetes/azure.json", ActionCreated},
 			{"File:/etc/default/kubelet", ActionCreated},

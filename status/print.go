@@ -29,7 +29,7 @@ func (s *Status) Print(w io.Writer, colour bool) {
 	r.about(s)
 	r.sources(s)
 	r.timeline(s)
-	r.entry("Waited for", dim, strings.Join(s.CriticalPath, " > "))
+	r.entry("Waited", dim, strings.Join(s.CriticalPath, " > "))
 	r.changes(s)
 	fatal, warnings := nodeconfig.Fatal(s.Problems), slices.DeleteFunc(slices.Clone(s.Problems), isFatal)
 	left := Omitted{}
