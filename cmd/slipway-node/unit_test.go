@@ -127,7 +127,6 @@ var other = []string{
 	"Description", "Documentation", "DefaultDependencies", "After", "Before", "Wants", "Conflicts", "RequiresMountsFor", "ConditionPathExists",
 	"StartLimitIntervalSec", "StartLimitBurst", "Type", "RemainAfterExit", "ExecStart", "TimeoutStartSec", "TimeoutStopSec", "RuntimeMaxSec",
 	"WatchdogSec", "Restart", "RestartSec", "RestartSteps", "RestartMaxDelaySec", "RestartPreventExitStatus", "RestartForceExitStatus", "WantedBy",
-	"StartupCPUWeight", "StartupIOWeight",
 }
 
 // The two services have one sandbox, but for what is listed above.
