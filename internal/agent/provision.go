@@ -32,7 +32,7 @@ type ProvisionOptions struct {
 	Mode Mode
 	// DryRun compares and changes nothing, nor publishes anything.
 	DryRun bool
-	// Identified is called when it is known which machine this is, nothing of another is left, and what the kubelet of the
+	// Identified is called when it is known which machine this is, nothing of another machine is left, and what the kubelet of the
 	// node's last plan reads of the network is there: from then on a kubelet may be started. It is called once, and beside
 	// everything else. It may be nil.
 	Identified func()

@@ -23,7 +23,7 @@ import (
 const (
 	// maxRequest bounds a certificate signing request as a server has it, which has a few kilobytes.
 	maxRequest = 256 << 10
-	// watchSpan is how long a server is asked to report what becomes of a request before it is asked anew, and watchSpare
+	// watchSpan is how long a server is asked to report what becomes of a request before it is asked again, and watchSpare
 	// how much longer an answer may take: a connection that has died says nothing.
 	watchSpan  = 30 * time.Second
 	watchSpare = 10 * time.Second
@@ -223,7 +223,7 @@ func (c *certifier) judge(t *target, status int, address netip.AddrPort) *failur
 }
 
 // follow waits until the request is issued or refused, by a watch (Kubernetes: API concepts, efficient detection of changes).
-// A server that ends the watch is asked anew.
+// A server that ends the watch is asked again.
 func (c *certifier) follow(ctx context.Context, t *target, conn *http.ClientConn, address netip.AddrPort) (tlsbootstrap.Answer, *failure) {
 	pending := func(err error) (tlsbootstrap.Answer, *failure) {
 		return tlsbootstrap.Answer{}, t.failed(waiting, resource.CauseUnapproved, address, err)
