@@ -112,10 +112,11 @@ func kubernetesVersion(read *compile.Contract) string {
 	return read.Config.Cluster.KubernetesVersion
 }
 
-// addressPatience is how long a machine may take to get an address, whose network comes up while the agent
-// is at work already. For as long as its network is being started, behind cloud-init where there is one, it may take
-// longer: the kubelet waits for that too, and one that is started without its address is planned again by the next boot.
-const addressPatience = 30 * time.Second
+// addressPatience is how long a machine may take to get an address, whose network comes up while the agent is at work
+// already. It is as long as systemd waits for a network (systemd-networkd-wait-online.service(8)). For as long as its
+// network is being started, behind cloud-init where there is one, it may take longer. A kubelet that is started without its
+// address is planned again by the next boot.
+const addressPatience = 2 * time.Minute
 
 // networkOnline is reached when the network is up, or the wait for it has failed (systemd.special(7)).
 const networkOnline = "network-online.target"
@@ -134,8 +135,7 @@ func awaitFacts(ctx context.Context, r *run, config *nodeconfig.NodeConfig, know
 		if known = addressed(ctx, r, config, known); len(plan.Needs(config, known)) == 0 {
 			return known
 		}
-		// systemd starts the kubelet after that target: nothing is gained by giving up before. On a machine that boots
-		// slowly the network comes up behind cloud-init, after a minute and more.
+		// On a machine that boots slowly the network comes up behind cloud-init, after a minute and more.
 		network, err := r.host.UnitState(ctx, networkOnline)
 		if err != nil || !network.Starting || ctx.Err() != nil {
 			break

@@ -1,21 +1,25 @@
 package probe
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/internal/systemd"
 )
 
-// steadyInterval is how often a unit is looked at that must stay active. systemd answers with all that it knows
-// of the unit, at the expense of a kubelet that is about to join.
+// steadyInterval is how often a unit is asked whether it is well, and how long a failed one gets to be started again.
 const steadyInterval = 500 * time.Millisecond
 
 // errUnsettled is that of a unit of which too little is seen to tell: its journal would have no more to say.
 var errUnsettled = errors.New("is active, but was not seen to stay active")
+
+// errEnded is why a start is not watched any more that has ended.
+var errEnded = errors.New("has ended")
 
 // becomesActive waits until a unit is active. One that may fail, because whatever pulls it in does so again, has failed
 // when that has happened more often than the check allows, or when nothing else has come of it in time. Its error has
@@ -63,21 +67,14 @@ func withLines(unit string, lines []string, err error) error {
 // is well. It returns an error, which says how the unit is, as soon as it has ended more often than the
 // check allows.
 func staysActive(ctx context.Context, units *systemd.Manager, check *resource.Check) error {
-	unit, span := check.UnitActive, check.Steady.Std()
+	unit := check.UnitActive
 	start, err := units.LastStart(ctx, unit)
 	if err != nil {
 		return err
 	}
-	for ends := 0; time.Since(start.At) < span && !saysWell(ctx, check.Well); {
-		if !sleep(ctx, steadyInterval) {
-			return fmt.Errorf("%w for %s: %w", errUnsettled, span, ctx.Err())
-		}
-		now, err := units.LastStart(ctx, unit)
-		if err != nil {
+	for ends := 0; ; {
+		if steady, err := outlasts(ctx, units, check, start); err != nil || steady {
 			return err
-		}
-		if now.Active && now.Invocation == start.Invocation {
-			continue
 		}
 		if ends++; ends > check.Restarts {
 			return fmt.Errorf("does not stay active: %s", ended(ctx, units, unit, ends))
@@ -89,7 +86,35 @@ func staysActive(ctx context.Context, units *systemd.Manager, check *resource.Ch
 			return err
 		}
 	}
-	return nil
+}
+
+// outlasts reports whether a unit's start lasts for as long as it must, or the unit says that it is well before its start
+// ends. systemd reports the end and is not asked meanwhile: it would answer with all that it knows of the unit, at the
+// expense of a kubelet that is about to join.
+func outlasts(ctx context.Context, units *systemd.Manager, check *resource.Check, start systemd.Start) (bool, error) {
+	span := check.Steady.Std()
+	done := func(ctx context.Context) bool { return time.Since(start.At) >= span || saysWell(ctx, check.Well) }
+	if done(ctx) {
+		return true, nil
+	}
+	lasting, stop := context.WithCancelCause(ctx)
+	var watch sync.WaitGroup
+	watch.Go(func() { stop(cmp.Or(units.WaitEnd(lasting, check.UnitActive, start), errEnded)) })
+	defer watch.Wait()
+	defer stop(nil)
+	for sleep(lasting, steadyInterval) {
+		if done(lasting) {
+			return true, nil
+		}
+	}
+	switch err := context.Cause(lasting); {
+	case errors.Is(err, errEnded):
+		return false, nil
+	case ctx.Err() != nil:
+		return false, fmt.Errorf("%w for %s: %w", errUnsettled, span, ctx.Err())
+	default:
+		return false, err
+	}
 }
 
 // ended says how a unit is that has ended some times.

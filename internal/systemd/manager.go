@@ -253,29 +253,13 @@ func (m *Manager) WaitActive(ctx context.Context, unit string) error {
 			return err
 		}
 		// Only a unit that is under way is worth a subscription.
-		changed, stop, err := conn.Watch(ctx, unit)
-		if err != nil {
-			return err
-		}
-		defer stop()
-		for {
+		return watchUnit(ctx, conn, unit, func() (bool, error) {
 			if state, err = readState(ctx, conn, unit); err != nil {
-				return err
+				return false, err
 			}
-			if last = state; !changing(state) {
-				return nil
-			}
-			select {
-			case _, ok := <-changed:
-				if !ok {
-					return ErrLost
-				}
-			case <-conn.Lost():
-				return ErrLost
-			case <-ctx.Done():
-				return ctx.Err()
-			}
-		}
+			last = state
+			return !changing(state), nil
+		})
 	})
 	switch {
 	case err == nil && IsActive(last):
@@ -286,6 +270,30 @@ func (m *Manager) WaitActive(ctx context.Context, unit string) error {
 		return fmt.Errorf("is %s: %w", Describe(last), err)
 	}
 	return err
+}
+
+// watchUnit looks at a unit, and again whenever it may have changed, until look says that it has seen enough.
+func watchUnit(ctx context.Context, conn Bus, unit string, look func() (enough bool, err error)) error {
+	changed, stop, err := conn.Watch(ctx, unit)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	for {
+		if enough, err := look(); err != nil || enough {
+			return err
+		}
+		select {
+		case _, ok := <-changed:
+			if !ok {
+				return ErrLost
+			}
+		case <-conn.Lost():
+			return ErrLost
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
 }
 
 // IsActive reports whether a unit runs; one that reads its configuration again does.
