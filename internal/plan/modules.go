@@ -8,7 +8,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/resource"
 )
 
-// modules loads the modules of the kernel that a node needs, now and at each boot.
+// modules loads the modules of the kernel that a node needs, now and at each boot, and denies those that are dangerous.
 var modules = concern{
 	name:  "modules",
 	reads: []string{"$.system.modules"},
@@ -27,6 +27,7 @@ func planModules(in *input, out *output) {
 	modules := slices.Concat(baseModules, in.config.System.Modules)
 	slices.Sort(modules)
 	modules = slices.Compact(modules)
+	modules = slices.DeleteFunc(modules, func(module string) bool { return slices.Contains(denied(in), module) })
 	out.file(resource.Base, modulesFile, 0o644, []byte(strings.Join(modules, "\n")+"\n"),
 		"loads the modules at boot")
 	for _, module := range modules {
@@ -38,4 +39,5 @@ func planModules(in *input, out *output) {
 		})
 		out.repeatedBy(&resource.File{Path: modulesFile})
 	}
+	planDeniedModules(in, out)
 }

@@ -73,8 +73,9 @@ var aks = Profile{
 		Limits:   DropIn{"set_ulimits.conf", "AKS: set_ulimits.conf"},
 	},
 	Host: Host{
-		ResolverLink: []string{"ubuntu"}, // AKS: base preparation
-		CNIPackages:  true,               // AKS: installNetworkPlugin
+		ResolverLink:  []string{"ubuntu"},                              // AKS: base preparation
+		CNIPackages:   true,                                            // AKS: installNetworkPlugin
+		DeniedModules: []string{"algif_aead", "esp4", "esp6", "rxrpc"}, // AKS: kernel module mitigation
 		// By this comment AKS knows the rule as its own, where it looks for rules of others before it allows eBPF host
 		// routing (Azure container networking: azure-iptables-monitor; AKS: ensure_imds_restriction.sh).
 		MetadataComment: "AKS managed: added by AgentBaker ensureIMDSRestriction for IMDS restriction feature",
@@ -91,6 +92,7 @@ var aks = Profile{
 		Message:       "AKS: message_of_the_day",
 		SearchDomains: "AKS: custom_search_domain_config",
 		Updates:       "AKS: enable_unattended_upgrade",
+		DeniedModules: "AKS: disable-<module>.conf",
 	},
 	// AKS node contract, completion files and guest agent events.
 	Publication: Publication{

@@ -212,13 +212,16 @@ type Host struct {
 	// CNIPackages says that the images hold packages of network plug-ins, from which a node takes those that its network
 	// needs; otherwise the plug-ins are the image's business, or that of the network's own pods.
 	CNIPackages bool
+	// DeniedModules are modules of the kernel that a node does not need, and is not to load where its kernel is vulnerable
+	// through them.
+	DeniedModules []string
 	// MetadataComment is the comment of the packet filter rule that keeps pods from the cloud's metadata service.
 	MetadataComment string
 }
 
 // Sources are where something is from, in the family's own terms, for whoever reads the plan.
 type Sources struct {
-	Installed, Features, Resolver, Kubenet, AzureCNI, SSH, PublicKeys, Metadata, Message, SearchDomains, Updates string
+	Installed, Features, Resolver, Kubenet, AzureCNI, SSH, PublicKeys, Metadata, Message, SearchDomains, Updates, DeniedModules string
 }
 
 // Publication is where the result of a provisioning is published, and how.
