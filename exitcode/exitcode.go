@@ -14,6 +14,7 @@ const (
 	KubeletStartFailed      = 34
 	CNIPluginMissing        = 41 // a network plug-in that the node needs is not there
 	ModuleLoadFailed        = 49
+	RealmFailed             = 80 // the machine is no member of the contract's directory
 	APIServerUnreachable    = 51
 	APIServerNameUnresolved = 52
 	Usage                   = 64 // the command line is wrong: EX_USAGE of sysexits(3); a crash of the program never ends so

@@ -83,6 +83,7 @@ func TestConstantsAreWhatSlipwayReturns(t *testing.T) {
 		{SwapFailed, 130, "ERR_SWAP_CREATE_FAIL"},
 		{TrustFailed, 161, "ERR_UPDATE_CA_CERTS"},
 		{AttestedClientMissing, 169, "ERR_SECURE_TLS_BOOTSTRAP_CLIENT_DOWNLOAD_ERROR"},
+		{RealmFailed, 80, "ERR_CUSTOM_SEARCH_DOMAINS_FAIL"},
 		{SSHDisableFailed, 172, "ERR_DISABLE_SSH"},
 		{NodeAddressMissing, 173, "ERR_PRIMARY_NIC_IP_NOT_FOUND"},
 		{MangleRuleFailed, 174, "ERR_INSERT_IMDS_RESTRICTION_RULE_INTO_MANGLE_TABLE"},

@@ -120,6 +120,9 @@ func isSysctlKey(s string) bool {
 	return true
 }
 
+// isUserName is a local user (systemd.io: user and group name syntax).
+func isUserName(s string) bool { return isWord(s, 64, nameCharacter, labelCharacter) }
+
 // isModuleName is a kernel module.
 func isModuleName(s string) bool { return consists(s, 1, 64, moduleCharacter) }
 

@@ -43,6 +43,7 @@ func Repair(c *NodeConfig) []Problem {
 	v.runtime(&c.Runtime)
 	v.network(&c.Network)
 	v.system(&c.System)
+	v.access(&c.Access)
 	v.surroundings(c)
 	v.files(c)
 	v.units(c)

@@ -88,6 +88,33 @@ func (v *validator) network(n *Network) {
 	})
 }
 
+func (v *validator) access(a *Access) {
+	if a.AdminUser != "" && !isUserName(a.AdminUser) {
+		v.invalid("$.access.adminUser", "is not the name of a local user", func() { a.AdminUser = "" })
+	}
+	r := a.Realm
+	if r == nil {
+		return
+	}
+	for path, reason := range map[string]string{
+		"$.access.realm.domain":   unless(isDNSName(r.Domain), "is not a DNS name"),
+		"$.access.realm.user":     unless(isPrintable(r.User), "is not the name of a user of the domain"),
+		"$.access.realm.password": cmp.Or(unless(!r.Password.IsZero(), "is missing"), singleLine(r.Password.Reveal())),
+	} {
+		if reason != "" {
+			v.invalid(path, reason, func() { a.Realm = nil })
+		}
+	}
+}
+
+// unless is a reason, where something is not so.
+func unless(ok bool, reason string) string {
+	if ok {
+		return ""
+	}
+	return reason
+}
+
 // atLeastZero wants a number to be no negative one.
 func (v *validator) atLeastZero(path string, number *int32) {
 	if *number < 0 {

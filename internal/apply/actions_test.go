@@ -233,3 +233,23 @@ func TestCommand(t *testing.T) {
 		t.Errorf("%v, %q, %v", err, report.Output, report.Changes)
 	}
 }
+
+// A command that shows that it is done is not run; when that shows no more, it is run again.
+func TestCommandDone(t *testing.T) {
+	m := newMemory()
+	m.done = map[string]bool{}
+	runs := 0
+	m.run = func(context.Context, *resource.Command) ([]byte, error) {
+		runs++
+		m.done["c"] = true
+		return nil, nil
+	}
+	c := &resource.Command{Label: "c", Argv: []string{"true"}, Done: &resource.Printed{Argv: []string{"show"}, Lines: []string{"done"}}}
+	equal(t, "changes", changes(applied(t, m, planOf(c))), []string{"ran Command:c"})
+	equal(t, "changes of the second time", changes(applied(t, m, planOf(c))), nil)
+	m.done["c"] = false
+	equal(t, "changes after somebody has undone it", changes(applied(t, m, planOf(c))), []string{"ran Command:c"})
+	if runs != 2 {
+		t.Errorf("it ran %d times", runs)
+	}
+}

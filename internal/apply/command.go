@@ -7,10 +7,13 @@ import (
 	"github.com/slipway-dev/slipway/internal/resource"
 )
 
-// compareCommand: one without inputs is always run; one that has any, when something has changed there.
+// compareCommand: one that shows that it is done is not run; one without inputs is always run otherwise, and one that has any
+// when something has changed there.
 func compareCommand(r *run, ctx context.Context, n *node) (Action, error) {
 	c := n.Spec.(*resource.Command)
 	switch {
+	case c.Done != nil && r.Host.IsDone(ctx, c):
+		return "", nil
 	case len(c.Inputs) == 0:
 		return Ran, nil
 	case !has(r.intent.Commands, c.Label):

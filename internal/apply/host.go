@@ -146,6 +146,8 @@ type Kernel interface {
 	ModuleLoaded(module string) (bool, error)
 	// LoadModule loads a kernel module.
 	LoadModule(ctx context.Context, module string) error
+	// IsDone reports whether it is seen that what a command does is done.
+	IsDone(ctx context.Context, command *resource.Command) bool
 	// Run runs a command and returns the end of what it printed.
 	Run(ctx context.Context, command *resource.Command) (output []byte, err error)
 	// NodeName is the name of this machine's Node, where nobody says another: the host's, in lower case.

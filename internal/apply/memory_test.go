@@ -60,6 +60,8 @@ type memory struct {
 	swaps              map[string]int64
 	// ran are the commands that have inputs, by label, with what they saw; ranSynced is what of it a power cut leaves.
 	ran, ranSynced map[string]ran
+	// done are the commands that show that they are done, by label.
+	done map[string]bool
 	// stale are the resources of the plan before.
 	stale []resource.Resource
 	// masked and disabled are names of units.
@@ -468,6 +470,12 @@ func (m *memory) LoadModule(_ context.Context, name string) error {
 		m.module[name] = true
 	}
 	return err
+}
+
+func (m *memory) IsDone(_ context.Context, c *resource.Command) bool {
+	_ = m.enter("done", c.Label)
+	defer m.mu.Unlock()
+	return m.done[c.Label]
 }
 
 func (m *memory) Run(ctx context.Context, c *resource.Command) ([]byte, error) {

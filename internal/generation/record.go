@@ -148,14 +148,18 @@ func checkPath(name string) error {
 	return nil
 }
 
-// Lasting is what can be applied again of a plan: without what is there only until something takes its
-// place, and without tokens in its checks, for neither is kept.
+// Lasting is what can be applied again of a plan: without what is there only until something takes its place, without
+// commands that read a secret, and without tokens in its checks. None of these is kept.
 func Lasting(plan resource.Plan) resource.Plan {
 	kept := resource.Plan{Config: plan.Config, Dialect: plan.Dialect, Health: plan.Health}
 	for _, res := range plan.Resources {
 		switch spec := res.Spec.(type) {
 		case *resource.File:
 			if spec.Temporary() {
+				continue
+			}
+		case *resource.Command:
+			if !spec.Stdin.IsZero() {
 				continue
 			}
 		case *resource.UnitState:

@@ -55,6 +55,13 @@ func (m *Machine) Run(ctx context.Context, command *resource.Command) ([]byte, e
 	return output, nil
 }
 
+// IsDone asks the program that shows whether a command is done. Where that cannot be run, the command is not done.
+func (m *Machine) IsDone(ctx context.Context, command *resource.Command) bool {
+	show := &resource.Command{Label: command.Label, Argv: command.Done.Argv, Env: command.Env, Timeout: command.Timeout}
+	output, err := run(ctx, show, killGrace)
+	return err == nil && command.Done.In(output)
+}
+
 // errConfined says why a command is not run that needs the machine as it is.
 var errConfined = errors.New("the agent runs in a unit that shows it a file system of its own (ProtectSystem=, PrivateMounts=), " +
 	"in which no script can set up a machine: start the agent from a unit without them, as AKS's images do")
@@ -89,6 +96,9 @@ func run(ctx context.Context, command *resource.Command, grace time.Duration) ([
 	cmd.Dir = "/"
 	for _, name := range slices.Sorted(maps.Keys(env)) {
 		cmd.Env = append(cmd.Env, name+"="+env[name])
+	}
+	if !command.Stdin.IsZero() {
+		cmd.Stdin = strings.NewReader(command.Stdin.Reveal())
 	}
 	cmd.Stdout, cmd.Stderr = &output, &output
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/slipway-dev/slipway/internal/resource"
+	"github.com/slipway-dev/slipway/nodeconfig"
 	"github.com/slipway-dev/slipway/test/hosttest"
 )
 
@@ -36,6 +37,33 @@ func TestRunEnvironment(t *testing.T) {
 	output, err = m.Run(t.Context(), shell("pwd; cat; echo to stderr >&2"))
 	if err != nil || string(output) != "/\nto stderr\n" {
 		t.Errorf("got %q, %v", output, err)
+	}
+}
+
+// What a command reads is given to it alone, and what shows that it is done is compared line by line.
+func TestRunReads(t *testing.T) {
+	const secret = "p$(reboot)'\""
+	m := &Machine{}
+	c := shell("cat; echo ' a :\t b '")
+	c.Stdin = nodeconfig.NewSecret(secret)
+	output, err := m.Run(t.Context(), c)
+	if err != nil || string(output) != secret+" a :\t b \n" {
+		t.Errorf("got %q, %v", output, err)
+	}
+	for script, want := range map[string]bool{
+		"echo ' a :\t b '; echo c": true,
+		"echo a : b c":             false,
+		"echo a : b; exit 1":       false,
+		"cat":                      false,
+	} {
+		c.Done = &resource.Printed{Argv: []string{"sh", "-c", script}, Lines: []string{"a : b"}}
+		if got := m.IsDone(t.Context(), c); got != want {
+			t.Errorf("%s: done is %v", script, got)
+		}
+	}
+	c.Done.Argv = []string{"no-such-program"}
+	if m.IsDone(t.Context(), c) {
+		t.Error("what cannot be asked is done")
 	}
 }
 

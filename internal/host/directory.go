@@ -180,8 +180,16 @@ func (d *Directory) LoadModule(_ context.Context, module string) error {
 	return d.record(action{Action: actionModule, Module: module})
 }
 
-// Run is recorded, with the names of the environment's variables and without their values, which may be secrets. There is
-// no output.
+// IsDone reports whether the command was recorded.
+func (d *Directory) IsDone(_ context.Context, command *resource.Command) bool {
+	actions, err := d.actions()
+	return err == nil && slices.ContainsFunc(actions, func(a action) bool {
+		return a.Action == actionCommand && a.Label == command.Label && slices.Equal(a.Argv, command.Argv)
+	})
+}
+
+// Run is recorded, with the names of the environment's variables and without their values, which may be secrets, and
+// without what it reads. There is no output.
 func (d *Directory) Run(_ context.Context, command *resource.Command) ([]byte, error) {
 	return nil, d.record(action{Action: actionCommand, Label: command.Label, Argv: command.Argv, Env: slices.Sorted(maps.Keys(command.Env))})
 }

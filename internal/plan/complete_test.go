@@ -56,6 +56,7 @@ var values = map[string]any{
 	`$.runtime.registries["docker.io"].server.capabilities[0]`:     "resolve",
 	"$.network.plugin":                                             "kubenet",
 	"$.network.metadataRestriction.table":                          "mangle",
+	"$.access.realm.domain":                                        "other.example",
 	"$.access.ssh.enabled":                                         false,
 	"$.access.ssh.publicKeyAuthentication":                         false,
 	"$.network.policy":                                             "calico",
@@ -96,6 +97,9 @@ var needs = map[string]func(*nodeconfig.NodeConfig){
 	"$.kubelet.imageCredentialProvider": func(c *nodeconfig.NodeConfig) {
 		c.Kubelet.ImageCredentialProvider.BinDir = "/opt/bin"
 		c.Kubelet.ImageCredentialProvider.Config = map[string]any{}
+	},
+	"$.access.realm": func(c *nodeconfig.NodeConfig) {
+		*c.Access.Realm = nodeconfig.Realm{Domain: "corp.example", User: "x", Password: nodeconfig.NewSecret("y")}
 	},
 	"$.system.gpu":         func(c *nodeconfig.NodeConfig) { c.System.GPU.Vendor = "amd" },
 	"$.network.hostsAgent": func(c *nodeconfig.NodeConfig) { c.Cluster.Server = "https://a.privatelink.eastus.azmk8s.io" },

@@ -174,7 +174,7 @@ func TestReadBy(t *testing.T) {
 		"$.kubelet.dataDisk":                        {"kubelet data"},
 		"$.checks.timeout":                          nil, // which something else reads
 		"$.proxy":                                   {"proxy", "trusted certificates"},
-		"$.access.realm":                            nil,
+		"$.system.localStorage":                     nil,
 		"$.nowhere":                                 nil,
 	} {
 		if got := ReadBy(path); !slices.Equal(got, want) {
@@ -412,8 +412,8 @@ func TestGuardOfImages(t *testing.T) {
 // A setting that nobody reads is one warning, as deep as somebody reads what is beside it.
 func TestUnread(t *testing.T) {
 	c := contract(t, "native/minimal.yaml", func(c *nodeconfig.NodeConfig) {
-		c.Access.Realm = &nodeconfig.Realm{User: "x", Domain: "y"}
-		c.Access.AdminUser = "x"
+		c.System.LocalStorage = &nodeconfig.LocalStorage{Strategy: "x", MountPath: "/mnt/y"}
+		c.Checks.OutboundCommand = "x"
 		c.Runtime.LazyPull = "soci"
 		c.Components.Artifacts = map[string]nodeconfig.Artifact{"b.c": {URL: "https://x.example/c"}, "a": {SHA256: strings.Repeat("0", 64), Version: "1"}}
 	})
@@ -425,7 +425,7 @@ func TestUnread(t *testing.T) {
 		got = append(got, p.Path)
 	}
 	want := []string{
-		"$.access.adminUser", "$.access.realm", "$.components.artifacts.a.sha256", `$.components.artifacts["b.c"].url`,
+		"$.checks.outboundCommand", "$.system.localStorage", "$.components.artifacts.a.sha256", `$.components.artifacts["b.c"].url`,
 		"$.runtime.lazyPull",
 	}
 	slices.Sort(got)

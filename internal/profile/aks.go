@@ -93,6 +93,8 @@ var aks = Profile{
 		SearchDomains: "AKS: custom_search_domain_config",
 		Updates:       "AKS: enable_unattended_upgrade",
 		DeniedModules: "AKS: disable-<module>.conf",
+		Passwords:     "AKS: linux_admin_username",
+		Realm:         "AKS: custom_search_domain_config",
 	},
 	// AKS node contract, completion files and guest agent events.
 	Publication: Publication{

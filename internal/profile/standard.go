@@ -64,6 +64,8 @@ var standard = Profile{
 		Message:       "motd(5)",
 		SearchDomains: "resolved.conf(5), Domains=",
 		Updates:       "APT::Periodic",
+		Passwords:     "shadow(5)",
+		Realm:         "realm(8), join",
 	},
 	Publication: Publication{
 		Result:       "/var/lib/slipway/provision.json",

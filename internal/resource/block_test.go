@@ -122,6 +122,7 @@ func TestValid(t *testing.T) {
 		{&resource.UnitState{State: resource.UnitMasked}, "no name"},
 		{&resource.Command{Label: "a", Argv: []string{"true"}, Inputs: []string{"/etc/a"}}, ""},
 		{&resource.Command{Label: "a"}, "no program"},
+		{&resource.Command{Label: "a", Argv: []string{"true"}, Done: &resource.Printed{Argv: []string{"true"}}}, "no lines"},
 		{&resource.Command{Label: "a", Argv: []string{"true"}, Inputs: []string{"/proc"}}, "must be below"},
 		{&resource.Unit{}, "no name"},
 		{&resource.Module{}, "no name"},

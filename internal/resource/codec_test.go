@@ -30,7 +30,7 @@ var specs = []resource.Spec{
 	&resource.Attribute{Path: "/sys/kernel/mm/transparent_hugepage/enabled", Value: "madvise", Optional: true},
 	&resource.Mount{Where: "/var/lib/kubelet", What: "/mnt/kubelet", Disk: "/mnt"},
 	&resource.Swap{Path: "/var/swapfile", Bytes: 1 << 20},
-	&resource.Command{Label: "c", Argv: []string{"/bin/true", "", "a b"}, Env: map[string]string{"A": "b"}, Timeout: minute, Inputs: []string{"/etc/a"}, While: "c.service", Optional: true, OwnCode: true, Unconfined: true},
+	&resource.Command{Label: "c", Argv: []string{"/bin/true", "", "a b"}, Env: map[string]string{"A": "b"}, Timeout: minute, Inputs: []string{"/etc/a"}, While: "c.service", Done: &resource.Printed{Argv: []string{"/bin/show"}, Lines: []string{"a: b"}}, Optional: true, OwnCode: true, Unconfined: true},
 	&resource.Check{
 		Label: "api", Unless: "/y", Advisory: true, Timeout: minute, ExitCodes: map[resource.Cause]int{resource.CauseDNS: 52}, PathExists: "/x", UnitActive: "u.service", Steady: minute, Well: &resource.Healthz{URL: "http://127.0.0.1:1/w"}, Restarts: 2,
 		APIServer:    &resource.APIServer{Server: "https://api", CertificateAuthority: "ca"},
@@ -45,7 +45,7 @@ var specs = []resource.Spec{
 }
 
 // unset are the fields that the specs above leave unset, as their own tests set them.
-var unset = map[string]bool{"File.Secret": true, "APIServer.Token": true}
+var unset = map[string]bool{"File.Secret": true, "APIServer.Token": true, "Command.Stdin": true}
 
 func TestSpecsAreWhole(t *testing.T) {
 	var whole func(v reflect.Value)
@@ -150,8 +150,9 @@ func TestSecretsAreNotShown(t *testing.T) {
 	p := planOf(
 		&resource.File{Path: "/etc/secret", Mode: 0o600, Content: []byte(secret), Secret: true},
 		&resource.Check{Label: "api", APIServer: &resource.APIServer{Token: nodeconfig.NewSecret(secret)}},
+		&resource.Command{Label: "join", Argv: []string{"join"}, Stdin: nodeconfig.NewSecret(secret)},
 	)
-	for _, shown := range []string{string(marshal(t, p)), fmt.Sprintf("%+v %#v", p.Resources[1].Spec.(*resource.Check).APIServer, *p.Resources[1].Spec.(*resource.Check).APIServer)} {
+	for _, shown := range []string{string(marshal(t, p)), fmt.Sprintf("%+v %#v", p.Resources[1].Spec.(*resource.Check).APIServer, *p.Resources[1].Spec.(*resource.Check).APIServer), fmt.Sprintf("%+v %#v", p.Resources[2].Spec, p.Resources[2].Spec)} {
 		for _, form := range []string{secret, base64.StdEncoding.EncodeToString([]byte(secret)), fmt.Sprintf("%x", secret)} {
 			if strings.Contains(shown, form) {
 				t.Errorf("the secret is in %s", shown)

@@ -1,10 +1,13 @@
 package resource
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
 // Command is a program that is run, where no API exists for what it does.
@@ -19,6 +22,10 @@ type Command struct {
 	Inputs []string `json:"inputs,omitempty"`
 	// While is a unit: the command is run only while that is active.
 	While string `json:"while,omitempty"`
+	// Done is how it is seen that what the command does is done, and that it need not run; nil where nothing shows that.
+	Done *Printed `json:"done,omitempty"`
+	// Stdin is what it reads from its standard input. No record of a plan keeps it, nor the command.
+	Stdin nodeconfig.Secret `json:"stdin,omitzero"`
 	// Optional says that it may fail: what it is to remove may be gone already.
 	Optional bool `json:"optional,omitempty"`
 	// OwnCode says that the code that it fails with is the provisioning's.
@@ -27,6 +34,47 @@ type Command struct {
 	// another one.
 	Unconfined bool `json:"unconfined,omitempty"`
 }
+
+// MarshalJSON shows that it reads a secret, and not the secret.
+func (c Command) MarshalJSON() ([]byte, error) {
+	type plain Command
+	return json.Marshal(struct {
+		plain
+		Stdin string `json:"stdin,omitempty"`
+	}{plain(c), c.Stdin.String()})
+}
+
+// UnmarshalJSON reads what MarshalJSON writes: of a secret it is only known that there was one.
+func (c *Command) UnmarshalJSON(data []byte) error {
+	type plain Command
+	shown := struct {
+		plain
+		Stdin string `json:"stdin"`
+	}{}
+	err := json.Unmarshal(data, &shown)
+	*c = Command(shown.plain)
+	c.Stdin = nodeconfig.NewSecret(shown.Stdin)
+	return err
+}
+
+// Printed is a program that changes nothing, and lines that it prints. Blanks at the ends of a line do not count, and several
+// count as one.
+type Printed struct {
+	Argv  []string `json:"argv"`
+	Lines []string `json:"lines"`
+}
+
+// In reports whether each line is in a program's output.
+func (p *Printed) In(output []byte) bool {
+	printed := make(map[string]bool)
+	for line := range strings.Lines(string(output)) {
+		printed[oneLine(line)] = true
+	}
+	return !slices.ContainsFunc(p.Lines, func(line string) bool { return !printed[oneLine(line)] })
+}
+
+// oneLine is a line with single blanks.
+func oneLine(line string) string { return strings.Join(strings.Fields(line), " ") }
 
 // Kind implements Spec.
 func (*Command) Kind() string { return "Command" }
@@ -43,6 +91,9 @@ func (c *Command) Valid() error {
 		return fmt.Errorf("command %q has no program", c.Label)
 	}
 	var errs []error
+	if c.Done != nil && (len(c.Done.Argv) == 0 || len(c.Done.Lines) == 0) {
+		errs = append(errs, fmt.Errorf("command %q: what shows that it is done has no program, or no lines", c.Label))
+	}
 	for _, input := range c.Inputs {
 		errs = append(errs, checkPath(input))
 	}

@@ -45,7 +45,8 @@ func (t *translation) realm() {
 		t.without(t.in.CustomSearchDomainConfig, "$.custom_search_domain_config", nil, "domain_name, realm_user and realm_password count together only")
 		return
 	}
-	t.out.Access.Realm = &nodeconfig.Realm{Domain: in.DomainName, User: in.RealmUser, Password: nodeconfig.NewSecret(in.RealmPassword)}
-	t.out.Network.SearchDomains = []string{in.DomainName}
+	domain := strings.ToLower(in.DomainName) // a domain's name has no case, and a DNS name here has small letters
+	t.out.Access.Realm = &nodeconfig.Realm{Domain: domain, User: in.RealmUser, Password: nodeconfig.NewSecret(in.RealmPassword)}
+	t.out.Network.SearchDomains = []string{domain}
 	t.moved(item("$.network.searchDomains", 0), at("$.custom_search_domain_config.domain_name"))
 }
