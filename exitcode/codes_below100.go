@@ -151,7 +151,7 @@ var below100 = []Code{
 	{75, "ERR_INTERRUPTED", Slipway,
 		"a signal asked the agent to end before it was done",
 		"run the same command again; a service is started again by systemd"},
-	{80, "ERR_CUSTOM_SEARCH_DOMAINS_FAIL", AKS,
+	{80, "ERR_CUSTOM_SEARCH_DOMAINS_FAIL", Slipway,
 		"the custom search domain or the realm could not be set up",
 		"check the domain's name, user and password, and that a domain controller answers from the subnet"},
 	{83, "ERR_GPU_DOWNLOAD_TIMEOUT", AKS,

@@ -21,6 +21,7 @@ func TestDocument(t *testing.T) {
 	for _, c := range All() {
 		fmt.Fprintf(&b, "| %d | `%s` | %s | %s | %s |\n", c.Number, c.Name, c.Source, c.Meaning, c.Action)
 	}
+	b.WriteString(scriptsOnlyText())
 	if *update {
 		if err := os.WriteFile(document, b.Bytes(), 0o644); err != nil {
 			t.Fatal(err)

@@ -68,8 +68,14 @@ type Becomes struct {
 
 // Dependent is a resource that depends on a field.
 type Dependent struct {
-	ID       resource.ID `json:"id"`
-	Restarts []string    `json:"restarts,omitempty"`
+	ID resource.ID `json:"id"`
+	// Phase is when it is brought about.
+	Phase resource.Phase `json:"phase"`
+	// Restarts and Reloads are the units that do so when it changes.
+	Restarts []string `json:"restarts,omitempty"`
+	Reloads  []string `json:"reloads,omitempty"`
+	// ExitCode is that of a provisioning that fails at it; 0 where it has none of its own.
+	ExitCode int `json:"exitCode,omitempty"`
 	// Planned is false for one that another value would bring.
 	Planned bool `json:"planned"`
 }
@@ -243,8 +249,9 @@ func (e *experiment) explain(at *place) *Explanation {
 	}
 	x.Default = e.byDefault(at, x, shown)
 	for _, id := range slices.Sorted(maps.Keys(found.resources)) {
-		r, planned := e.base.resources[id]
-		x.Resources = append(x.Resources, Dependent{id, r.Restarts, planned})
+		r := found.resources[id]
+		_, planned := e.base.resources[id]
+		x.Resources = append(x.Resources, Dependent{ID: id, Phase: r.Phase, Restarts: r.Restarts, Reloads: r.Reloads, ExitCode: r.ExitCode, Planned: planned})
 	}
 	if r, ok := dialect.ReaderOf(e.dialect, x.Field); ok && len(x.Resources) == 0 {
 		x.Why = r.Why

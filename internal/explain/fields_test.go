@@ -74,7 +74,8 @@ const clientCertificate = `{"join": {"bootstrapToken": null, "clientCertificate"
 	"certificate": "-----BEGIN CERTIFICATE-----\nZXhhbXBsZQ==\n-----END CERTIFICATE-----\n",
 	"key": "-----BEGIN PRIVATE KEY-----\nZXhhbXBsZQ==\n-----END PRIVATE KEY-----\n"}}}`
 
-// TestFieldsDocument writes docs/fields.md: every field of both contracts, and what becomes of it; and their number in README.md. A field is applied
+// TestFieldsDocument writes docs/fields.md: every field of both contracts, and what becomes of it; docs/contract-aks.md: what
+// each of AKS's does on the node; and their number in README.md. A field is applied
 // if a concern reads what it becomes. Where none does, the contract's author is warned, or the field stands in
 // dialect.Unplanned.
 func TestFieldsDocument(t *testing.T) {
@@ -89,6 +90,7 @@ func TestFieldsDocument(t *testing.T) {
 		rows := explainAll(t, name, f)
 		if name == dialect.AKS {
 			countInReadme(t, rows)
+			contracts.GoldenText(t, "../../docs/contract-aks.md", contractOfAKS(rows))
 		}
 		fmt.Fprintf(&out, "\n## %s\n\n%s\n", titles[name], count(rows))
 		out.WriteString("| field | takes | | where it ends, or why not |\n|---|---|---|---|\n")
@@ -176,7 +178,10 @@ const (
 	noEffect = "no effect"
 )
 
-type fieldRow struct{ path, takes, state, where string }
+type fieldRow struct {
+	path, takes, state, where string
+	of                        *Explanation
+}
 
 func count(rows []fieldRow) string {
 	states := make(map[string]int)
@@ -216,7 +221,7 @@ func explainAll(t *testing.T, name string, f facts.Facts) []fieldRow {
 		if x.Field != path {
 			t.Errorf("%s is explained as %s", path, x.Field)
 		}
-		row := fieldRow{path: path, takes: strings.ReplaceAll(x.Takes, "|", "\\|")}
+		row := fieldRow{path: path, takes: strings.ReplaceAll(x.Takes, "|", "\\|"), of: x}
 		row.state, row.where = stateOf(t, e, x, used)
 		if row.state == "" {
 			t.Errorf("%s changes nothing in the plan, and nobody is warned of it: apply it, warn of it, or say why not in dialect.Unplanned", path)

@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -60,22 +61,20 @@ type influence struct {
 	// fields are the fields of the NodeConfig that it becomes, by path.
 	fields map[string]bool
 	// resources are those that depend on it.
-	resources map[resource.ID]bool
+	resources map[resource.ID]resource.Resource
 	// remarks are what is said of other values than the document's.
 	remarks []nodeconfig.Problem
 }
 
 func newInfluence() influence {
-	return influence{fields: make(map[string]bool), resources: make(map[resource.ID]bool)}
+	return influence{fields: make(map[string]bool), resources: make(map[resource.ID]resource.Resource)}
 }
 
 func (i *influence) add(other influence) {
 	for path := range other.fields {
 		i.fields[path] = true
 	}
-	for id := range other.resources {
-		i.resources[id] = true
-	}
+	maps.Copy(i.resources, other.resources)
 	i.remarks = append(i.remarks, other.remarks...)
 }
 
@@ -188,12 +187,12 @@ func (e *experiment) compare(o outcome, news func(resource.ID) bool, value *docu
 	}
 	for id, r := range e.base.resources {
 		if other, ok := o.resources[id]; !ok || !sameResource(r, other) {
-			found.resources[id] = true
+			found.resources[id] = r
 		}
 	}
-	for id := range o.resources {
+	for id, r := range o.resources {
 		if _, ok := e.base.resources[id]; !ok && news(id) {
-			found.resources[id] = true
+			found.resources[id] = r
 		}
 	}
 	return found

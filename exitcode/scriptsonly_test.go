@@ -1,0 +1,70 @@
+package exitcode
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// scriptsOnly says why Slipway never returns a code of AKS's table.
+var scriptsOnly = []struct {
+	why   string
+	codes []int
+}{
+	{"Slipway installs no package and changes none: the image has what a node needs", []int{9, 20, 23, 27, 28, 29, 38, 43, 48, 61, 62, 98, 99, 101, 102, 122, 204, 242}},
+	{"Slipway downloads nothing yet: a contract that names a source gets a warning, and a component that is missing is 41, 121 or 169", []int{21, 22, 25, 26, 31, 33, 39, 42, 44, 45, 60, 70, 71, 117, 152, 203, 205, 206, 207, 208, 231, 232, 241}},
+	{"a private registry is not applied yet: a contract that names one is refused, or the setting is allowed by name", []int{210, 211, 212, 233}},
+	{"Slipway never uses docker", []int{24, 35, 116}},
+	{"only the build of an image returns it", []int{111, 112, 113, 115, 125, 200, 201}},
+	{"GPUs and accelerators are not applied yet: a contract that asks for one is refused, or the setting is allowed by name", []int{10, 83, 84, 85, 86, 87, 90, 91, 95, 96, 123, 129, 224, 225, 226, 227, 228, 229, 230, 235}},
+	{"the agent does not wait for cloud-init or for files that others write", []int{5, 6, 100, 223}},
+	{"the agent needs no guest agent, and leaves its package alone", []int{7, 8}},
+	{"AKS's scripts do not return it any more either", []int{3, 30}},
+	{"the kubelet pulls images and removes them; nothing else on the node does", []int{36, 37, 118, 119, 120, 214}},
+	{"nothing on a node needs kubectl", []int{32}},
+	{"a unit that cannot be masked, enabled or started is 4", []int{2}},
+	{"the outbound command is not applied yet; a name that does not resolve is 52 with each DNS server", []int{50, 53}},
+	{"the metadata service need not answer: what it says is a fact if it is there in time", []int{213, 234}},
+	{"the node's own DNS cache is not applied yet", []int{215, 216, 217, 218, 219}},
+	{"further network interfaces are not applied yet: a contract that asks for them is refused, or the setting is allowed by name", []int{243}},
+	{"streaming of images is not applied yet", []int{153, 154}},
+	{"the units are the image's own, and run without Slipway", []int{128, 170, 202}},
+	{"a swap file that cannot be made is 130, with the reason in the error", []int{131}},
+	{"certificates are read and written by the agent itself; one that is none is an error of the contract", []int{160}},
+	{"a rule that is gone is no error when it is removed", []int{176, 177}},
+}
+
+// Each code of AKS's table that Slipway does not return has one reason.
+func TestScriptsOnly(t *testing.T) {
+	seen := make(map[int]bool)
+	for _, reason := range scriptsOnly {
+		if !slices.IsSorted(reason.codes) {
+			t.Errorf("%v are not sorted", reason.codes)
+		}
+		for _, n := range reason.codes {
+			if seen[n] {
+				t.Errorf("%d has two reasons", n)
+			}
+			seen[n] = true
+			if code, known := Lookup(n); !known || code.Source != AKS {
+				t.Errorf("%d is not one of the scripts alone: %+v", n, code)
+			}
+		}
+	}
+	for _, code := range All() {
+		if code.Source == AKS && !seen[code.Number] {
+			t.Errorf("%d %s: say why Slipway does not return it", code.Number, code.Name)
+		}
+	}
+}
+
+// scriptsOnlyText is the part of the page about codes that says why.
+func scriptsOnlyText() string {
+	var b strings.Builder
+	b.WriteString("\n## Codes that only AKS's scripts return\n\n| why Slipway does not | codes |\n|---|---|\n")
+	for _, reason := range scriptsOnly {
+		fmt.Fprintf(&b, "| %s | %s |\n", reason.why, strings.Trim(strings.ReplaceAll(fmt.Sprint(reason.codes), " ", ", "), "[]"))
+	}
+	return b.String()
+}
