@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"path"
 	"slices"
 	"strings"
 	"testing"
@@ -17,7 +18,7 @@ func resourceAt(p resource.Plan, id resource.ID) resource.Resource { return p.By
 func certificateNames(p resource.Plan) []string {
 	var names []string
 	for _, r := range p.Resources {
-		if f, ok := r.Spec.(*resource.File); ok && strings.HasSuffix(f.Path, ".crt") && strings.Contains(f.Path, "/slipway-") {
+		if f, ok := r.Spec.(*resource.File); ok && strings.Contains(f.Path, "/slipway-") && slices.Contains([]string{".crt", ".pem"}, path.Ext(f.Path)) {
 			names = append(names, f.Path)
 		}
 	}
@@ -29,12 +30,14 @@ func certificateNames(p resource.Plan) []string {
 func TestTrust(t *testing.T) {
 	pair := contract(t, "aks/client-certificate.json").Join.ClientCertificate
 	for id, c := range map[string]struct{ dir, program string }{
-		"ubuntu":     {"/usr/local/share/ca-certificates", "update-ca-certificates"},
-		"debian":     {"/usr/local/share/ca-certificates", "update-ca-certificates"},
-		"azurelinux": {"/etc/pki/ca-trust/source/anchors", "update-ca-trust"},
-		"mariner":    {"/etc/pki/ca-trust/source/anchors", "update-ca-trust"},
-		"flatcar":    {},
-		"":           {},
+		"ubuntu":              {"/usr/local/share/ca-certificates", "update-ca-certificates"},
+		"debian":              {"/usr/local/share/ca-certificates", "update-ca-certificates"},
+		"azurelinux":          {"/etc/pki/ca-trust/source/anchors", "update-ca-trust"},
+		"mariner":             {"/etc/pki/ca-trust/source/anchors", "update-ca-trust"},
+		"azurecontainerlinux": {"/etc/pki/ca-trust/source/anchors", "update-ca-trust"},
+		"flatcar":             {"/etc/ssl/certs", "update-ca-certificates"},
+		"alpine":              {},
+		"":                    {},
 	} {
 		config := contract(t, "native/minimal.yaml", func(n *nodeconfig.NodeConfig) {
 			n.Trust.Certificates = []string{n.Cluster.CertificateAuthority + pair.Certificate, strings.ReplaceAll(pair.Certificate, "\n", "\r\n")}

@@ -23,8 +23,8 @@ var trust = concern{
 
 // trustStore is where a distribution keeps the certificates that an administrator trusts.
 type trustStore struct {
-	// dir holds one file for each certificate.
-	dir string
+	// dir holds one file for each certificate, with an extension.
+	dir, extension string
 	// update is the program that makes of them what other programs read, and result is where that is.
 	update []string
 	result string
@@ -33,18 +33,23 @@ type trustStore struct {
 var (
 	// debianStore takes files that end in .crt, with one certificate each. Without --fresh, links to files that are gone
 	// stay (update-ca-certificates(8); AKS node contract, custom_ca_certs).
-	debianStore = trustStore{"/usr/local/share/ca-certificates", []string{"update-ca-certificates", "--fresh"}, "/etc/ssl/certs"}
+	debianStore = trustStore{"/usr/local/share/ca-certificates", ".crt", []string{"update-ca-certificates", "--fresh"}, "/etc/ssl/certs"}
 	// redHatStore is that of p11-kit (update-ca-trust(8)). AKS uses the directory below /usr that is meant for packages,
 	// on the same machines.
-	redHatStore = trustStore{"/etc/pki/ca-trust/source/anchors", []string{"update-ca-trust", "extract"}, "/etc/pki/ca-trust/extracted"}
+	redHatStore = trustStore{"/etc/pki/ca-trust/source/anchors", ".crt", []string{"update-ca-trust", "extract"}, "/etc/pki/ca-trust/extracted"}
+	// flatcarStore is the directory that programs read itself; the program links each file by the hash of its subject
+	// (Flatcar docs, Adding certificate authorities; AKS: update_certs.sh).
+	flatcarStore = trustStore{"/etc/ssl/certs", ".pem", []string{"update-ca-certificates"}, "/etc/ssl/certs"}
 )
 
 // trustStores are those that are known, by the distribution's ID (os-release(5)).
 var trustStores = map[string]trustStore{
-	"azurelinux": redHatStore,
-	"debian":     debianStore,
-	"mariner":    redHatStore,
-	"ubuntu":     debianStore,
+	"azurecontainerlinux": redHatStore,
+	"azurelinux":          redHatStore,
+	"debian":              debianStore,
+	"flatcar":             flatcarStore,
+	"mariner":             redHatStore,
+	"ubuntu":              debianStore,
 }
 
 // trustTimeout is as long as a node can wait for it and still join within the default time limit (nodeconfig,
@@ -82,19 +87,19 @@ func planTrust(in *input, out *output) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		// Programs in Go read the store once, when they first need it (Go: crypto/x509, SystemCertPool).
-		out.file(resource.Base, store.dir+"/"+name, 0o644, files[name], "a certificate authority that the contract trusts", containerdUnit)
+		out.file(resource.Base, store.dir+"/"+name+store.extension, 0o644, files[name], "a certificate authority that the contract trusts", containerdUnit)
 	}
 	out.addTo(trustGroup, resource.Resource{
 		Phase:    resource.Base,
 		ExitCode: exitcode.TrustFailed,
 		Reason:   "programs trust the certificates that have come, and no more those that have gone",
 		Spec: &resource.Command{
-			Label: "trusted-certificates", Argv: slices.Clone(store.update), Env: scratch, Timeout: trustTimeout, Inputs: []string{store.dir, store.result},
+			Label: "trusted-certificates", Argv: slices.Clone(store.update), Env: scratch, Timeout: trustTimeout, Inputs: slices.Compact([]string{store.dir, store.result}),
 		},
 	})
 }
 
-// certificateFiles are files with one certificate each. Their names depend on the certificate alone, so one that goes takes
+// certificateFiles are files with one certificate each, by their names without an extension. These depend on the certificate alone, so one that goes takes
 // its file with it, whichever place in the list it had.
 func certificateFiles(bundles []string) map[string][]byte {
 	files := make(map[string][]byte)
@@ -105,7 +110,7 @@ func certificateFiles(bundles []string) map[string][]byte {
 				break
 			}
 			digest := sha256.Sum256(block.Bytes)
-			files["slipway-"+hex.EncodeToString(digest[:8])+".crt"] = pem.EncodeToMemory(&pem.Block{Type: block.Type, Bytes: block.Bytes})
+			files["slipway-"+hex.EncodeToString(digest[:8])] = pem.EncodeToMemory(&pem.Block{Type: block.Type, Bytes: block.Bytes})
 		}
 	}
 	return files
