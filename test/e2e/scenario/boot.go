@@ -176,19 +176,22 @@ func (r *caseRun) changeNode(ctx context.Context, args changeArgs) error {
 	return r.guest(ctx, guestArgs{Run: line, Code: args.Code, Output: args.Output})
 }
 
-// rebootArgs are none yet.
-type rebootArgs struct{}
+type rebootArgs struct {
+	// Cut has the power cut, in place of a machine that goes down in good order.
+	Cut bool `yaml:"cut"`
+}
 
-// reboot restarts the machine in good order, and waits until it has a shell again.
-func (r *caseRun) reboot(ctx context.Context, _ rebootArgs) error {
+// reboot restarts the machine, and waits until it has a shell again.
+func (r *caseRun) reboot(ctx context.Context, args rebootArgs) error {
 	before, err := r.bootID(ctx)
 	if err != nil {
 		return err
 	}
-	if _, err := r.vm.Shell.Output(ctx, "systemctl --no-block reboot"); err != nil {
+	if args.Cut {
+		r.vm.Stop()
+	} else if _, err := r.vm.Shell.Output(ctx, "systemctl --no-block reboot"); err != nil {
 		return err
-	}
-	if err := r.vm.Ended(ctx); err != nil {
+	} else if err := r.vm.Ended(ctx); err != nil {
 		return err
 	}
 	if r.vm, err = r.Lab.Again(ctx, r.vm); err != nil {

@@ -221,9 +221,19 @@ type certificatesArgs struct {
 	Requests int `yaml:"requests"`
 }
 
-// certificates checks how many certificates the machine has asked for since the case began.
+// certificates waits until the machine has asked for so many certificates since the case began, and wants no more of them.
 func (r *caseRun) certificates(ctx context.Context, want certificatesArgs) error {
+	ctx, cancel := r.Pace.Within(ctx, patience)
+	defer cancel()
 	requests, err := r.Lab.API.CertificateRequests(ctx)
+	for err == nil && len(requests) < want.Requests {
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("%d certificates were asked for, want %d: %w", len(requests), want.Requests, ctx.Err())
+		case <-time.After(time.Second):
+		}
+		requests, err = r.Lab.API.CertificateRequests(ctx)
+	}
 	if err != nil {
 		return err
 	}
