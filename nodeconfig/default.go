@@ -19,6 +19,9 @@ const (
 	DefaultLayout           = LayoutStandard
 )
 
+// InstalledVersion stands for the version of the kubelet that is installed, where a contract names none.
+const InstalledVersion = "installed"
+
 // The layouts: families of nodes, each with its places.
 const (
 	// LayoutStandard has kubeadm's places.

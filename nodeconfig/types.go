@@ -52,7 +52,8 @@ type Metadata struct {
 type Cluster struct {
 	// Name is the cluster's name, where the cloud or a credential plug-in needs it.
 	Name string `json:"name,omitempty"`
-	// KubernetesVersion is the version of the node's kubelet, such as "1.34.2".
+	// KubernetesVersion is the version of the node's kubelet, such as "1.34.2", or "installed" for that of the kubelet on
+	// the image.
 	KubernetesVersion string `json:"kubernetesVersion,omitempty"`
 	// Server is the API server's URL, as in a kubeconfig: "https://HOST[:PORT]".
 	Server string `json:"server,omitempty"`

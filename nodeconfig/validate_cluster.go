@@ -19,7 +19,8 @@ func (v *validator) cluster(c *NodeConfig) {
 	switch {
 	case cl.KubernetesVersion == "" && joins:
 		v.missing("$.cluster.kubernetesVersion", "is missing; give the version of the node's kubelet, such as 1.34.2")
-	case cl.KubernetesVersion != "" && !isKubernetesVersion(cl.KubernetesVersion):
+	case cl.KubernetesVersion == "" || cl.KubernetesVersion == InstalledVersion:
+	case !isKubernetesVersion(cl.KubernetesVersion):
 		v.vital("$.cluster.kubernetesVersion", "is not a Kubernetes version; use three numbers, such as 1.34.2")
 	}
 	if cl.Server == "" && joins {

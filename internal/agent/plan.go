@@ -34,7 +34,7 @@ func read(r *run, found located, known facts.Facts) (contract, error) {
 		restrict(r, found.Path) // not before it is known for a contract: the path may be a mistake
 	}
 	r.account.Status.Config.Dialect = c.Dialect
-	r.account.Status.Config.KubernetesVersion = kubernetesVersion(c.Contract)
+	r.account.Status.Config.KubernetesVersion = kubernetesVersion(c.Contract, known)
 	if c.allow(r, c.Problems); len(c.fatal(r)) > 0 {
 		_, problems := c.Plan(known)
 		return c, c.refused(r, problems)
@@ -103,13 +103,13 @@ func (c contract) refused(r *run, problems []nodeconfig.Problem) error {
 	return nil
 }
 
-// kubernetesVersion is the version that a contract asks for, if it is one.
-func kubernetesVersion(read *compile.Contract) string {
+// kubernetesVersion is the version of the node's kubelet, if the contract asks for one.
+func kubernetesVersion(read *compile.Contract, known facts.Facts) string {
 	at := read.Origin(plan.VersionPath)
 	if slices.ContainsFunc(read.Problems, func(p nodeconfig.Problem) bool { return p.Path == at || p.Path == plan.VersionPath }) {
 		return ""
 	}
-	return read.Config.Cluster.KubernetesVersion
+	return plan.KubernetesVersion(read.Config, known)
 }
 
 // addressPatience is how long a machine may take to get an address, whose network comes up while the agent is at work

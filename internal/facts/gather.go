@@ -144,6 +144,10 @@ var binaries = []struct {
 	{"kubelet", []string{"/usr/bin/kubelet", "/opt/bin/kubelet"}},
 }
 
+// stated are files in which an image says the version of such a binary (amazon-eks-ami: install-worker.sh,
+// kubelet-version.txt).
+var stated = map[string]string{"kubelet": "/etc/eks/kubelet-version.txt"}
+
 // versioned are directories with binaries whose names end in their version, as on AKS's images.
 var versioned = []struct{ name, dir, prefix string }{
 	{"kubelet", "/opt/bin", "kubelet-"},
@@ -173,7 +177,11 @@ func (g gatherer) components() []components.Component {
 		}
 		for _, path := range b.paths {
 			if info, err := g.BuildInfo(path); err == nil {
-				found = append(found, components.Component{Name: b.name, Version: goVersion(info), Path: path})
+				version := goVersion(info)
+				if says := g.line(stated[b.name]); stated[b.name] != "" && says != "" {
+					version = strings.TrimPrefix(says, "v")
+				}
+				found = append(found, components.Component{Name: b.name, Version: version, Path: path})
 				break
 			}
 		}

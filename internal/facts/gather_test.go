@@ -191,6 +191,10 @@ func TestComponents(t *testing.T) {
 			[]components.Component{{Name: client.Name, Version: "1", Path: "/z"}, found}},
 		{"second place", nil, map[string]*debug.BuildInfo{"/usr/local/bin/containerd": built(containerdPath, "v1.0.0")},
 			[]components.Component{{Name: "containerd", Version: "1.0.0", Path: "/usr/local/bin/containerd"}}},
+		{"a version that the image says", map[string]string{"/etc/eks/kubelet-version.txt": "v1.30.4-eks-1fbb135\n"},
+			map[string]*debug.BuildInfo{"/usr/bin/kubelet": built("k8s.io/kubernetes/cmd/kubelet", "(devel)")},
+			[]components.Component{{Name: "kubelet", Version: "1.30.4-eks-1fbb135", Path: "/usr/bin/kubelet"}}},
+		{"a version and no program", map[string]string{"/etc/eks/kubelet-version.txt": "v1.30.4-eks-1fbb135\n"}, nil, nil},
 	} {
 		g := gatherer{machine{files: c.files, binaries: c.binaries}}
 		if got := g.components(); !slices.Equal(got, c.want) {

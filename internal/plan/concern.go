@@ -82,6 +82,8 @@ type input struct {
 	// schema is how the machine's containerd spells its configuration, driver its cgroup driver.
 	schema criSchema
 	driver string
+	// takesInstalled says that the contract takes the kubelet that is installed, of whatever version.
+	takesInstalled bool
 	// slice is the one that the kubelet and its container runtime are in.
 	slice string
 	// method is how the node joins; the contract's may not be possible on the machine.
@@ -100,12 +102,19 @@ type input struct {
 }
 
 func newInput(c *nodeconfig.NodeConfig, f facts.Facts) *input {
+	takesInstalled := c.Cluster.KubernetesVersion == nodeconfig.InstalledVersion
+	if takesInstalled {
+		planned := *c
+		planned.Cluster.KubernetesVersion = KubernetesVersion(c, f)
+		c = &planned
+	}
 	in := &input{
-		config: c,
-		facts:  f,
-		family: profile.Of(c.Components.Layout),
-		minor:  minorOf(c.Cluster.KubernetesVersion),
-		schema: criSchemas[containerdMajor(c, f)],
+		takesInstalled: takesInstalled,
+		config:         c,
+		facts:          f,
+		family:         profile.Of(c.Components.Layout),
+		minor:          minorOf(c.Cluster.KubernetesVersion),
+		schema:         criSchemas[containerdMajor(c, f)],
 	}
 	in.driver = runtimeDriver(c, in.schema)
 	if in.slice, _ = forKubernetes.slice(c.Kubelet, in.family); in.slice == "" {

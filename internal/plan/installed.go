@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/slipway-dev/slipway/components"
 	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/internal/kubeletapi"
 	"github.com/slipway-dev/slipway/nodeconfig"
@@ -32,6 +33,9 @@ var installed = concern{
 }
 
 func planInstalled(in *input, out *output) {
+	if in.takesInstalled && in.config.Cluster.KubernetesVersion == "" && in.joins() {
+		planNoVersion(in, out)
+	}
 	if len(in.facts.Components) == 0 {
 		return // nothing is known
 	}
@@ -46,6 +50,27 @@ func planInstalled(in *input, out *output) {
 			}
 			wantInstalled(in, out, component, strings.TrimPrefix(version, "v"), document.FieldPath("$.components.artifacts", name)+".version")
 		}
+	}
+}
+
+// planNoVersion says that it is not known which kubelet is installed. On a workstation, without facts, it need not be.
+func planNoVersion(in *input, out *output) {
+	var have []string
+	for _, c := range in.facts.Components {
+		if c.Name == "kubelet" && c.Version != "" {
+			have = append(have, c.Version)
+		}
+	}
+	slices.Sort(have)
+	switch {
+	case in.facts.OS.ID == "" && len(in.facts.Components) == 0:
+		out.warn(nodeconfig.NotInstalled, VersionPath, "no facts say which kubelet is installed; this is the plan for Kubernetes 1.%d, the newest that is known",
+			kubeletapi.NewestSupported)
+	case len(have) > 1:
+		out.fatal(nodeconfig.NotInstalled, VersionPath, "the machine has several kubelets (%s), and none at %s; name the version that is wanted",
+			strings.Join(slices.Compact(have), ", "), in.family.Paths.Kubelet)
+	default:
+		out.fatal(nodeconfig.NotInstalled, VersionPath, "it is not known which version the machine's kubelet has; name it, or say it in %s of the image", components.Path)
 	}
 }
 
@@ -80,8 +105,8 @@ func sameVersion(component, have, wanted string) bool {
 	switch {
 	case component != "kubelet":
 		have, wanted = have[:untilSuffix(have)], wanted[:untilSuffix(wanted)]
-	case !strings.Contains(wanted, "+"):
-		have, _, _ = strings.Cut(have, "+") // who built it
+	case wanted == release(wanted):
+		have = release(have) // without who built it
 	}
 	if !strings.Contains(have, ".") { // the main version alone, or nothing
 		major, _, _ := strings.Cut(wanted, ".")

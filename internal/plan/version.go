@@ -1,10 +1,15 @@
 package plan
 
 import (
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/slipway-dev/slipway/internal/akstext"
+	"github.com/slipway-dev/slipway/internal/facts"
+	"github.com/slipway-dev/slipway/internal/profile"
+	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
 // gate is a change of behaviour at a Kubernetes 1.x minor version.
@@ -47,4 +52,42 @@ func minorOf(version string) int {
 		return newest
 	}
 	return minor
+}
+
+// KubernetesVersion is the version of the node's kubelet: the one that the contract names, or that of the machine's kubelet
+// where the contract takes what is installed. It is empty where none is known. Of several kubelets it is the one at the
+// family's own path.
+func KubernetesVersion(c *nodeconfig.NodeConfig, f facts.Facts) string {
+	if c.Cluster.KubernetesVersion != nodeconfig.InstalledVersion {
+		return c.Cluster.KubernetesVersion
+	}
+	own := profile.Of(c.Components.Layout).Paths.Kubelet
+	all := make(map[string]bool)
+	for _, component := range f.Components {
+		version := release(component.Version)
+		switch {
+		case component.Name != "kubelet" || strings.Count(version, ".") < 2:
+		case component.Path == own:
+			return version
+		default:
+			all[version] = true
+		}
+	}
+	if len(all) == 1 {
+		return slices.Collect(maps.Keys(all))[0]
+	}
+	return ""
+}
+
+// release is a version without what its builder has added, such as "v1.30.4-eks-1fbb135": 1.30.4. A pre-release is another
+// release (semver.org, 9).
+func release(version string) string {
+	version, _, _ = strings.Cut(strings.TrimPrefix(version, "v"), "+")
+	number, suffix, _ := strings.Cut(version, "-")
+	for _, pre := range []string{"alpha.", "beta.", "rc."} {
+		if strings.HasPrefix(suffix, pre) {
+			return version
+		}
+	}
+	return number
 }

@@ -12,7 +12,9 @@ import (
 // cluster translates what identifies the cluster.
 func (t *translation) cluster() {
 	c, server := &t.out.Cluster, deref(t.in.ApiServerConfig)
-	c.KubernetesVersion = t.in.KubernetesVersion
+	if c.KubernetesVersion = t.in.KubernetesVersion; c.KubernetesVersion == nodeconfig.InstalledVersion {
+		t.fatal(nodeconfig.Invalid, "$.kubernetes_version", "is not a Kubernetes version; AKS's scripts need one of three numbers, such as 1.34.2")
+	}
 	c.CertificateAuthority = t.in.KubernetesCaCert
 	c.ServerCertificate = server.ApiServerPublicKey
 	if server.ApiServerName != "" {

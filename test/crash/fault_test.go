@@ -219,6 +219,8 @@ func untemporary(name string) string {
 // directory is made for; the agent's own where it is none's.
 func (n *node) codes(e *event, about string) []int {
 	codes := make(map[int]bool)
+	c := n.certificate()
+	besides := c != nil && (about == c.Kubeconfig || strings.HasPrefix(about+"/", c.Directory+"/") || about == path.Dir(c.Directory) && e.Kind == "fsync-directory")
 	for _, r := range n.plan.Resources {
 		code := r.ExitCode
 		if code == 0 {
@@ -227,7 +229,7 @@ func (n *node) codes(e *event, about string) []int {
 		switch r.Spec.(type) {
 		case *resource.Check, *resource.Command:
 		default:
-			if r.Spec.Name() == about {
+			if r.Spec.Name() == about && !besides {
 				return []int{code}
 			}
 			if strings.HasPrefix(r.Spec.Name(), strings.TrimSuffix(about, "/")+"/") {
@@ -235,7 +237,7 @@ func (n *node) codes(e *event, about string) []int {
 			}
 		}
 	}
-	if c := n.certificate(); c != nil && (about == c.Kubeconfig || strings.HasPrefix(about+"/", c.Directory+"/")) {
+	if besides {
 		for _, r := range n.plan.Resources { // it is written beside what else is done
 			codes[r.ExitCode] = true
 		}
