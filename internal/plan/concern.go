@@ -53,6 +53,7 @@ var concerns = []*concern{
 	&messageOfTheDay,
 	&metadataRestriction,
 	&modules,
+	&nameservers,
 	&passwords,
 	&proxy,
 	&realm,
