@@ -11,7 +11,7 @@ import (
 // modules loads the modules of the kernel that a node needs, now and at each boot, and denies those that are dangerous.
 var modules = concern{
 	name:  "modules",
-	reads: []string{"$.system.modules"},
+	reads: []string{"$.network.ipFamilies", "$.system.modules"},
 	plan:  planModules,
 }
 
@@ -20,11 +20,17 @@ var modules = concern{
 // container runtimes, prerequisites).
 var baseModules = []string{"br_netfilter", "nf_conntrack", "overlay"}
 
+// ipv6Modules are those that a node with IPv6 addresses needs besides (AKS: ensureDHCPv6; Kubernetes: kube-proxy, iptables).
+var ipv6Modules = []string{"ip6_tables"}
+
 // modulesFile is read at each boot (modules-load.d(5)).
 const modulesFile = "/etc/modules-load.d/slipway.conf"
 
 func planModules(in *input, out *output) {
 	modules := slices.Concat(baseModules, in.config.System.Modules)
+	if in.family.Kubelet.NodeIP && slices.Contains(in.config.Network.IPFamilies, "IPv6") {
+		modules = append(modules, ipv6Modules...)
+	}
 	slices.Sort(modules)
 	modules = slices.Compact(modules)
 	modules = slices.DeleteFunc(modules, func(module string) bool { return slices.Contains(denied(in), module) })

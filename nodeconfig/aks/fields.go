@@ -172,7 +172,7 @@ var fields = []row{
 	{field: "custom_ca_certs", to: []string{"$.trust.certificates"}},
 	{field: "provision_output", kind: nodeconfig.NoEffect, why: unreadByAKS, idle: always},
 	{field: "workload_runtime", kind: nodeconfig.NoEffect, why: unreadByAKS, idle: always},
-	{field: "ipv6_dual_stack_enabled", kind: nodeconfig.NotApplied, why: "is not applied by this version; the node asks for no IPv6 address"},
+	{field: "ipv6_dual_stack_enabled", to: []string{"$.network.ipFamilies"}},
 	{field: "outbound_command", to: []string{"$.checks.outboundCommand"}},
 	{field: "azure_private_registry_server", to: []string{"$.cloud.azure.privateRegistry"}, idle: always},
 	{field: "private_egress_proxy_address", kind: nodeconfig.NoEffect, why: unreadByAKS},

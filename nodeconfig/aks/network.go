@@ -16,6 +16,9 @@ func (t *translation) network() {
 	n.Policy = enumWord(in.NetworkPolicy)
 	n.SecondaryInterfaces = in.StandardSecondaryNicCount
 	n.HostsAgent = t.in.EnableHostsConfigAgent
+	if t.in.Ipv6DualStackEnabled {
+		n.IPFamilies = []string{"IPv4", "IPv6"}
+	}
 	if ip := deref(deref(t.in.ClusterConfig).ClusterNetworkConfig).CoreDnsServiceIp; ip != "" {
 		t.out.Cluster.DNSServiceIPs = []string{ip}
 		t.moved(item("$.cluster.dnsServiceIPs", 0), at("$.cluster_config.cluster_network_config.core_dns_service_ip"))
