@@ -127,7 +127,7 @@ var from200 = []Code{
 	{242, "ERR_AZNFS_INSTALL_FAIL", AKS,
 		"the Azure NFS client could not be installed",
 		"read the package manager's lines in the log"},
-	{243, "ERR_SECONDARY_NIC_CONFIG_FAIL", AKS,
+	{243, "ERR_SECONDARY_NIC_CONFIG_FAIL", Slipway,
 		"a further network card could not be set up",
 		"compare ip link on the node with the interfaces that the metadata service lists"},
 }

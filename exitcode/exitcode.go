@@ -8,37 +8,38 @@ import (
 
 // The codes that Slipway returns.
 const (
-	Success                 = 0
-	Invalid                 = 1 // the document has errors, or a command failed
-	UnitStartFailed         = 4
-	KubeletStartFailed      = 34
-	CNIPluginMissing        = 41 // a network plug-in that the node needs is not there
-	ModuleLoadFailed        = 49
-	RealmFailed             = 80 // the machine is no member of the contract's directory
-	APIServerUnreachable    = 51
-	APIServerNameUnresolved = 52
-	Usage                   = 64 // the command line is wrong: EX_USAGE of sysexits(3); a crash of the program never ends so
-	ImageNotBuilt           = 65 // the machine does not run a finished node image
-	Interrupted             = 75 // a signal asked the agent to end before it was done: EX_TEMPFAIL of sysexits(3)
-	SysctlFailed            = 103
-	KubeletInstallFailed    = 121 // there is no kubelet binary
-	Timeout                 = 124 // the provisioning as a whole took too long
-	SwapFailed              = 130 // the swap file could not be made or taken into use
-	TrustFailed             = 161 // certificates could not be added to the machine's store
-	AttestedClientMissing   = 169 // the image has no client for the machine's attested identity
-	SSHDisableFailed        = 172 // the SSH server could not be turned off
-	NodeAddressMissing      = 173 // the machine has no IPv4 address for the rule of the metadata service
-	MangleRuleFailed        = 174 // pods could not be kept from the metadata service by the table mangle
-	FilterRuleFailed        = 175 // pods could not be kept from the metadata service by the table filter
-	SSHKeysFailed           = 178 // the SSH server refuses its configuration
-	AttestedBootstrapFailed = 220 // that client has failed
-	CertificateRefused      = 221 // the cluster does not issue the node's certificate
-	ContractOlder           = 222 // the node has a contract with a higher revision
-	ContractNotFound        = 236 // there is no contract, or it cannot be read
-	ContractInvalid         = 237 // no node can be made from the contract
-	ScriptFailed            = 238 // a script that the contract brought failed
-	AgentFailed             = 239 // the agent's own failure
-	AKSNodeController       = 240 // stands for 236 to 239 on AKS's interfaces
+	Success                  = 0
+	Invalid                  = 1 // the document has errors, or a command failed
+	UnitStartFailed          = 4
+	KubeletStartFailed       = 34
+	CNIPluginMissing         = 41 // a network plug-in that the node needs is not there
+	ModuleLoadFailed         = 49
+	RealmFailed              = 80 // the machine is no member of the contract's directory
+	APIServerUnreachable     = 51
+	APIServerNameUnresolved  = 52
+	Usage                    = 64 // the command line is wrong: EX_USAGE of sysexits(3); a crash of the program never ends so
+	ImageNotBuilt            = 65 // the machine does not run a finished node image
+	Interrupted              = 75 // a signal asked the agent to end before it was done: EX_TEMPFAIL of sysexits(3)
+	SysctlFailed             = 103
+	KubeletInstallFailed     = 121 // there is no kubelet binary
+	Timeout                  = 124 // the provisioning as a whole took too long
+	SwapFailed               = 130 // the swap file could not be made or taken into use
+	TrustFailed              = 161 // certificates could not be added to the machine's store
+	AttestedClientMissing    = 169 // the image has no client for the machine's attested identity
+	SSHDisableFailed         = 172 // the SSH server could not be turned off
+	NodeAddressMissing       = 173 // the machine has no IPv4 address for the rule of the metadata service
+	MangleRuleFailed         = 174 // pods could not be kept from the metadata service by the table mangle
+	FilterRuleFailed         = 175 // pods could not be kept from the metadata service by the table filter
+	SSHKeysFailed            = 178 // the SSH server refuses its configuration
+	AttestedBootstrapFailed  = 220 // that client has failed
+	CertificateRefused       = 221 // the cluster does not issue the node's certificate
+	ContractOlder            = 222 // the node has a contract with a higher revision
+	ContractNotFound         = 236 // there is no contract, or it cannot be read
+	ContractInvalid          = 237 // no node can be made from the contract
+	ScriptFailed             = 238 // a script that the contract brought failed
+	AgentFailed              = 239 // the agent's own failure
+	AKSNodeController        = 240 // stands for 236 to 239 on AKS's interfaces
+	SecondaryInterfaceFailed = 243 // an interface after the first could not be configured
 )
 
 // ForAKS returns the code that AKS's consumers know for a code of this table. AKS's node controller ends

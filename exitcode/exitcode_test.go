@@ -97,6 +97,7 @@ func TestConstantsAreWhatSlipwayReturns(t *testing.T) {
 		{ScriptFailed, 238, "ERR_SCRIPT_FAILED"},
 		{AgentFailed, 239, "ERR_AGENT_INTERNAL"},
 		{AKSNodeController, 240, "ERR_AKS_NODE_CONTROLLER_ERROR"},
+		{SecondaryInterfaceFailed, 243, "ERR_SECONDARY_NIC_CONFIG_FAIL"},
 	}
 	var ours []int
 	for _, c := range constants {

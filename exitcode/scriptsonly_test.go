@@ -27,7 +27,6 @@ var scriptsOnly = []struct {
 	{"the outbound command is not applied yet; a name that does not resolve is 52 with each DNS server", []int{50, 53}},
 	{"the metadata service need not answer: what it says is a fact if it is there in time", []int{213, 234}},
 	{"the node's own DNS cache is not applied yet", []int{215, 216, 217, 218, 219}},
-	{"further network interfaces are not applied yet: a contract that asks for them is refused, or the setting is allowed by name", []int{243}},
 	{"streaming of images is not applied yet", []int{153, 154}},
 	{"the units are the image's own, and run without Slipway", []int{128, 170, 202}},
 	{"a swap file that cannot be made is 130, with the reason in the error", []int{131}},

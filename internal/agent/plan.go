@@ -124,15 +124,29 @@ const networkOnline = "network-online.target"
 // awaitFacts waits for the facts that a plan cannot be made without, for no longer than the contract gives a
 // provisioning: a network may never have been started. It returns all facts as they are then.
 func awaitFacts(ctx context.Context, r *run, config *nodeconfig.NodeConfig, known facts.Facts) facts.Facts {
-	if len(plan.Needs(config, known)) == 0 {
+	needs := plan.Needs(config, known)
+	if len(needs) == 0 {
 		return known
 	}
-	begin := r.now()
-	defer func() { r.step(outcome.StepAddress, begin) }()
 	ctx, cancel := context.WithTimeout(ctx, config.Checks.Timeout.Std())
 	defer cancel()
+	if slices.Contains(needs, plan.NeedAddress) {
+		known = awaitAddress(ctx, r, config, known)
+	}
+	if slices.Contains(needs, plan.NeedDescription) {
+		if said := describe(ctx, r, known); said != nil {
+			known.Instance = said
+		}
+	}
+	return known
+}
+
+// awaitAddress waits for the addresses that the node registers.
+func awaitAddress(ctx context.Context, r *run, config *nodeconfig.NodeConfig, known facts.Facts) facts.Facts {
+	begin := r.now()
+	defer func() { r.step(outcome.StepAddress, begin) }()
 	for {
-		if known = addressed(ctx, r, config, known); len(plan.Needs(config, known)) == 0 {
+		if known = addressed(ctx, r, config, known); !slices.Contains(plan.Needs(config, known), plan.NeedAddress) {
 			return known
 		}
 		// On a machine that boots slowly the network comes up behind cloud-init, after a minute and more.
@@ -150,38 +164,48 @@ func addressed(ctx context.Context, r *run, config *nodeconfig.NodeConfig, known
 	ctx, cancel := context.WithTimeout(ctx, addressPatience)
 	defer cancel()
 	for r.host.WaitForAddress(ctx, known.NodeIPs) {
-		if known = gatherAgain(r, known); len(plan.Needs(config, known)) == 0 {
+		if known = gatherAgain(r, known); !slices.Contains(plan.Needs(config, known), plan.NeedAddress) {
 			break
 		}
 	}
 	return known
 }
 
-// descriptionPatience is how long the metadata service may take to describe the machine, when nobody waits.
+// descriptionPatience is how long the metadata service may take to describe the machine.
 const descriptionPatience = 10 * time.Second
 
-// recordDescription adds to the recorded facts what the metadata service says of the machine, once nobody waits for the
-// agent: a node can be made without. A plan from the recorded facts stays what it was.
-func recordDescription(ctx context.Context, r *run, known facts.Facts) {
-	cloud := r.agent.Cloud
-	if cloud == nil || r.given != nil || known.Instance != nil && known.Instance.Type != "" {
-		return
+// describe asks the cloud's metadata service what it says of the machine. It returns nil where there is none, or it does
+// not answer.
+func describe(ctx context.Context, r *run, known facts.Facts) *facts.Instance {
+	if r.agent.Cloud == nil {
+		return nil
 	}
-	service := cloud.Service(known.Platform)
+	service := r.agent.Cloud.Service(known.Platform)
 	if service == nil {
-		return
+		return nil
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), descriptionPatience)
+	ctx, cancel := context.WithTimeout(ctx, descriptionPatience)
 	defer cancel()
 	said, err := service.Instance(ctx)
 	if err != nil {
 		r.log.Info("the metadata service does not describe the machine", "error", err)
-		return
+		return nil
 	}
-	said.Hostname = "" // the plan was made with that of the contract's source, or with none
+	said.Hostname = "" // the plan has that of the contract's source, or none
 	if known.Instance != nil {
 		said.Hostname = known.Instance.Hostname
 	}
-	known.Instance = &said
-	_ = r.guarded(func() error { recordFacts(r, known); return nil })
+	return &said
+}
+
+// recordDescription adds to the recorded facts what the metadata service says of the machine, once nobody waits for the
+// agent: a node can be made without. A plan from the recorded facts stays what it was.
+func recordDescription(ctx context.Context, r *run, known facts.Facts) {
+	if r.given != nil || known.Instance != nil && known.Instance.Type != "" {
+		return
+	}
+	if said := describe(context.WithoutCancel(ctx), r, known); said != nil {
+		known.Instance = said
+		_ = r.guarded(func() error { recordFacts(r, known); return nil })
+	}
 }

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -298,5 +299,27 @@ func TestDescribed(t *testing.T) {
 	}
 	if n.exists("/etc/hostname") {
 		t.Error("the machine has got a name")
+	}
+}
+
+// What the cloud says of the machine's interfaces is asked for before the plan is made, where the plan needs it.
+func TestDescribedBeforePlan(t *testing.T) {
+	t.Parallel()
+	contract := bytes.Replace(example(t, "aks/minimal.json"), []byte("{"), []byte(`{"network_config": {"standard_secondary_nic_count": 1},`), 1)
+	for _, c := range []struct {
+		said facts.Instance
+		code int
+	}{
+		{facts.Instance{Platform: "azure", ID: "i", Interfaces: []facts.InstanceInterface{{MAC: "00:0d:3a:00:00:01"}, {MAC: "00:0d:3a:00:00:02"}}}, 0},
+		{facts.Instance{Platform: "azure", ID: "i"}, 240},
+	} {
+		n := newNode(t)
+		n.Cloud = &clouds{service: described{c.said}}
+		n.deliver("/etc/os-release", []byte("ID=ubuntu\nVERSION_ID=24.04\n"))
+		n.deliver(credential, contract)
+		got := n.Provision(context.Background(), ProvisionOptions{})
+		if got.ExitCode != c.code || n.exists("/etc/systemd/network/10-secondary-nic-1.network") != (c.code == 0) {
+			t.Errorf("%+v: exit code %d, %v", c.said, got.ExitCode, got.Error)
+		}
 	}
 }

@@ -1,5 +1,7 @@
 package facts
 
+import "reflect"
+
 // Instance is what the machine's cloud says of it, in one document of its metadata. What the cloud does not
 // say is left empty.
 type Instance struct {
@@ -19,4 +21,17 @@ type Instance struct {
 	ResourceID string `json:"resourceID,omitempty"`
 	// SkipGPUDriver says that a tag of the machine's asks for no GPU driver (AKS: SkipGpuDriverInstall).
 	SkipGPUDriver bool `json:"skipGPUDriver,omitempty"`
+	// Interfaces are the network interfaces that the cloud has given it, in the cloud's order; the first is the primary one.
+	Interfaces []InstanceInterface `json:"interfaces,omitempty"`
 }
+
+// InstanceInterface is a network interface as the cloud describes it.
+type InstanceInterface struct {
+	// MAC is its hardware address, in lower case with colons.
+	MAC string `json:"mac"`
+	// IPv6 says that it has IPv6 addresses.
+	IPv6 bool `json:"ipv6,omitempty"`
+}
+
+// IsZero reports whether nothing is said.
+func (i Instance) IsZero() bool { return reflect.ValueOf(i).IsZero() }

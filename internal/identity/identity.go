@@ -138,7 +138,7 @@ func (m Machine) Recognize(record *Record, attached *facts.Instance) (Machine, s
 
 // Described returns the machine with what the place of its contract says of it; the zero value says nothing.
 func (m Machine) Described(instance facts.Instance) Machine {
-	if instance != (facts.Instance{}) {
+	if !instance.IsZero() {
 		m.self.Instance = &instance
 	}
 	m.Facts.Instance = m.self.Instance

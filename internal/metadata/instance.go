@@ -2,8 +2,10 @@ package metadata
 
 import (
 	"bytes"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"net"
 	"slices"
 	"strings"
 
@@ -26,6 +28,9 @@ func describeAzure(data []byte) (facts.Instance, bool) {
 			} `json:"osProfile"`
 			Tags []tag `json:"tagsList"`
 		} `json:"compute"`
+		Network struct {
+			Interface []azureInterface `json:"interface"`
+		} `json:"network"`
 	}
 	if !decode(data, &d) {
 		return facts.Instance{}, false
@@ -39,7 +44,33 @@ func describeAzure(data []byte) (facts.Instance, bool) {
 		Platform: facts.Azure, ID: facts.CleanText(c.VMID), Hostname: name, Type: facts.CleanText(c.VMSize),
 		Region: facts.CleanText(c.Location), Zone: facts.CleanText(c.Zone), ResourceID: facts.CleanText(c.ResourceID),
 		SkipGPUDriver: slices.ContainsFunc(c.Tags, tag.skipsGPUDriver),
+		Interfaces:    azureInterfaces(d.Network.Interface),
 	}, true
+}
+
+// azureInterface is a network interface in Azure's words.
+type azureInterface struct {
+	MAC  string `json:"macAddress"`
+	IPv6 struct {
+		Addresses []struct {
+			Private string `json:"privateIpAddress"`
+		} `json:"ipAddress"`
+	} `json:"ipv6"`
+}
+
+// azureInterfaces reads the interfaces that have a hardware address, as many as are looked at on a machine, each once.
+func azureInterfaces(all []azureInterface) (kept []facts.InstanceInterface) {
+	for _, i := range all[:min(len(all), facts.MaxInterfaces)] {
+		mac, err := hex.DecodeString(i.MAC)
+		if err != nil || len(mac) != 6 {
+			continue
+		}
+		own := facts.InstanceInterface{MAC: net.HardwareAddr(mac).String(), IPv6: len(i.IPv6.Addresses) > 0}
+		if !slices.ContainsFunc(kept, func(k facts.InstanceInterface) bool { return k.MAC == own.MAC }) {
+			kept = append(kept, own)
+		}
+	}
+	return kept
 }
 
 // tag is one of those that a machine's owner gives it. They are not recorded: a value may be a secret.

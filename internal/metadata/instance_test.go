@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"reflect"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -18,6 +19,7 @@ var instances = map[string]facts.Instance{
 	"azure": {
 		Platform: "azure", ID: "i-0", Hostname: "node", Type: "m5.large", Region: "us-east-1", Zone: "1",
 		ResourceID: "/subscriptions/22222222-2222-2222-2222-222222222222/resourceGroups/MC_e2e/providers/Microsoft.Compute/virtualMachines/node",
+		Interfaces: []facts.InstanceInterface{{MAC: "52:54:00:00:00:01"}},
 	},
 	"ec2": {
 		Platform: "ec2", ID: "i-0", Hostname: "ip-10-0-0-4.us-east-1.compute.internal", Type: "m5.large",
@@ -28,7 +30,7 @@ var instances = map[string]facts.Instance{
 func TestInstance(t *testing.T) {
 	for name, want := range instances {
 		service, _ := served(t, name, canary)
-		if got, err := service.Instance(t.Context()); err != nil || got != want {
+		if got, err := service.Instance(t.Context()); err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: %+v, %v", name, got, err)
 		}
 	}
@@ -61,7 +63,7 @@ func TestInstanceFaults(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
 			got, err := service.Instance(ctx)
-			if got != c.want {
+			if !reflect.DeepEqual(got, c.want) {
 				t.Errorf("%s, %s: %+v", c.cloud, c.fault, got)
 			}
 			var failed *metadata.Error
@@ -121,7 +123,7 @@ func TestInstanceDocuments(t *testing.T) {
 		{"the same twice", "ec2", `{"region":"a","region":"b"}`, facts.Instance{Platform: "ec2", Region: "b"}},
 	} {
 		got, err := asked(t, c.cloud, document(c.text, "")).Instance(t.Context())
-		if err != nil || got != c.want {
+		if err != nil || !reflect.DeepEqual(got, c.want) {
 			t.Errorf("%s, %s: %+v, %v", c.cloud, c.name, got, err)
 		}
 	}

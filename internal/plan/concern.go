@@ -61,6 +61,7 @@ var concerns = []*concern{
 	&reserved,
 	&resolver,
 	&searchDomains,
+	&secondaryInterfaces,
 	&supported,
 	&swap,
 	&sysctls,

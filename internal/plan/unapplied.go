@@ -25,7 +25,6 @@ var indispensable = []setting{
 	{"$.components.registry", nil, "the node would fetch its images from registries that it may not reach"},
 	{"$.network.hostsAgent", privateServer, "the API server's name would not resolve to its private address"},
 	{"$.network.localDNS", asksLocalDNS, "pods would send their queries to a DNS server that is not there"},
-	{"$.network.secondaryInterfaces", nil, "the further network interfaces would stay down, for all pods that need them"},
 	{"$.runtime.containerd.baseRuntimeSpec", nil, "containers would run without the limits that it sets"},
 	{"$.runtime.sandboxes", nil, "pods that ask for isolation would not start"},
 	{"$.system.gpu", wantsGPU, "pods that ask for a GPU would not start"},

@@ -1,0 +1,103 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/slipway-dev/slipway/exitcode"
+	"github.com/slipway-dev/slipway/internal/facts"
+	"github.com/slipway-dev/slipway/internal/resource"
+	"github.com/slipway-dev/slipway/nodeconfig"
+)
+
+// secondaryInterfaces brings up the network interfaces of the machine after its first, for pods that use them. The cloud
+// says which there are: one may appear only later, or be down, and then the kernel has no address of it.
+var secondaryInterfaces = concern{
+	name:  "secondary interfaces",
+	joins: true, // each machine has interfaces of its own
+	reads: []string{secondaryPath},
+	plan:  planSecondaryInterfaces,
+}
+
+const secondaryPath = "$.network.secondaryInterfaces"
+
+// secondaryMetrics are the metrics of the routes of a distribution's first interface, below those of which an interface
+// after it must not come, by the distribution's ID (os-release(5)); the i-th interface after the first has i times
+// metricStep more (AKS: secondary NICs). These distributions run systemd-networkd, Ubuntu behind netplan.
+var secondaryMetrics = map[string]int{"azurelinux": 2000, "flatcar": 2000, "mariner": 2000, "ubuntu": 100}
+
+const metricStep = 100
+
+// cloudDrivers are the drivers of the interfaces that a cloud gives a machine. With accelerated networking Azure adds a
+// second one of the same hardware address to each, which must not be configured (Azure docs, How Accelerated Networking
+// works in Linux).
+var cloudDrivers = map[string]string{facts.Azure: "hv_netvsc"}
+
+func planSecondaryInterfaces(in *input, out *output) {
+	wanted := int(in.config.Network.SecondaryInterfaces)
+	if wanted == 0 {
+		return
+	}
+	metric, known := secondaryMetrics[in.facts.OS.ID]
+	if !known {
+		// Who needs them sees an error; of which machine it is may not be known yet.
+		out.report(nodeconfig.Problem{
+			Kind: nodeconfig.NotApplied, Path: secondaryPath, Fatal: in.facts.OS.ID != "",
+			Reason: "is not applied: it is not known how " + systemName(in) + " configures its network",
+		})
+		return
+	}
+	if in.facts.Instance == nil || len(in.facts.Instance.Interfaces) == 0 {
+		out.fatal(nodeconfig.NotApplied, secondaryPath, "is not applied: the cloud's metadata service has not said which interfaces the machine has; look at it with curl -H Metadata:true http://169.254.169.254/metadata/instance")
+		return
+	}
+	others := in.facts.Instance.Interfaces[1:]
+	if len(others) != wanted {
+		out.warn(nodeconfig.Dropped, secondaryPath, "the contract has %d interfaces after the first, and the machine %d: all that it has are brought up", wanted, len(others))
+	}
+	for i, nic := range others {
+		out.add(resource.Resource{
+			Phase:    resource.Join,
+			Effects:  resource.Effects{Reloads: []string{"systemd-networkd.service"}},
+			ExitCode: exitcode.SecondaryInterfaceFailed,
+			Reason:   sourced("an interface for pods; its routes come after those of the first", in.family.Sources.SecondaryInterfaces),
+			Spec: &resource.File{
+				Path: fmt.Sprintf("/etc/systemd/network/10-secondary-nic-%d.network", i+1), Mode: 0o644,
+				Content: secondaryNetwork(nic, cloudDrivers[in.facts.Instance.Platform], metric+metricStep*(i+1)),
+			},
+		})
+		out.askedBy(secondaryPath)
+	}
+}
+
+// secondaryNetwork is the configuration of an interface (systemd.network(5)). The node does not wait for it, and its DNS
+// servers are not asked.
+func secondaryNetwork(nic facts.InstanceInterface, driver string, metric int) []byte {
+	match := []string{"[Match]", "MACAddress=" + nic.MAC}
+	if driver != "" {
+		match = append(match, "Driver="+driver)
+	}
+	dhcp := "ipv4"
+	if nic.IPv6 {
+		dhcp = "yes"
+	}
+	lines := slices.Concat(match, []string{
+		"",
+		"[Link]",
+		"RequiredForOnline=no",
+		"",
+		"[Network]",
+		"DHCP=" + dhcp,
+		"",
+		"[DHCPv4]",
+		fmt.Sprintf("RouteMetric=%d", metric),
+		"UseDNS=no",
+		"UseDomains=no",
+		"SendRelease=no",
+	})
+	if nic.IPv6 {
+		lines = append(lines, "", "[DHCPv6]", "UseDNS=no", "UseDomains=no", "SendRelease=no",
+			"", "[IPv6AcceptRA]", fmt.Sprintf("RouteMetric=%d", metric), "UseDNS=no", "UseDomains=no")
+	}
+	return unitFile(lines...)
+}
