@@ -10,8 +10,8 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// secondaryInterfaces brings up the network interfaces of the machine after its first, for pods that use them. The cloud
-// says which there are: one may appear only later, or be down, and then the kernel has no address of it.
+// secondaryInterfaces brings up the machine's network interfaces after the first, for pods that use them. The cloud says
+// which there are: on the machine one may be down, or appear later.
 var secondaryInterfaces = concern{
 	name:  "secondary interfaces",
 	joins: true, // each machine has interfaces of its own
@@ -21,9 +21,9 @@ var secondaryInterfaces = concern{
 
 const secondaryPath = "$.network.secondaryInterfaces"
 
-// secondaryMetrics are the metrics of the routes of a distribution's first interface, below those of which an interface
-// after it must not come, by the distribution's ID (os-release(5)); the i-th interface after the first has i times
-// metricStep more (AKS: secondary NICs). These distributions run systemd-networkd, Ubuntu behind netplan.
+// secondaryMetrics are those that a route of the first interface has at most, by the distribution's ID (os-release(5)). Each
+// interface after it has metricStep more than the one before, so the first one's routes win (AKS: secondary NICs). These
+// distributions run systemd-networkd, Ubuntu behind netplan.
 var secondaryMetrics = map[string]int{"azurelinux": 2000, "flatcar": 2000, "mariner": 2000, "ubuntu": 100}
 
 const metricStep = 100
