@@ -68,7 +68,8 @@ func (c contract) planned(r *run, known facts.Facts) (resource.Plan, []nodeconfi
 func planStep(ctx context.Context, r *run, c contract, machine *identity.Machine, origin generation.Origin) (transition.Step, error) {
 	if r.given == nil {
 		*machine = machine.Described(c.found.Instance)
-		machine.Facts = awaitFacts(ctx, r, c.Config, machine.Facts)
+		machine.Facts = awaitAddress(ctx, r, c.Config, machine.Facts)
+		*machine = askTags(ctx, r, c.Config, *machine)
 	}
 	begin := r.now()
 	desired, problems := c.planned(r, machine.Facts)
@@ -121,10 +122,15 @@ const addressPatience = 2 * time.Minute
 // networkOnline is reached when the network is up, or the wait for it has failed (systemd.special(7)).
 const networkOnline = "network-online.target"
 
-// awaitFacts waits for the facts that a plan cannot be made without, for no longer than the contract gives a
+// lacks reports whether a plan cannot be made without a fact that is not there yet.
+func lacks(config *nodeconfig.NodeConfig, known facts.Facts, need plan.Need) bool {
+	return slices.Contains(plan.Needs(config, known), need)
+}
+
+// awaitAddress waits for the address that a plan cannot be made without, for no longer than the contract gives a
 // provisioning: a network may never have been started. It returns all facts as they are then.
-func awaitFacts(ctx context.Context, r *run, config *nodeconfig.NodeConfig, known facts.Facts) facts.Facts {
-	if len(plan.Needs(config, known)) == 0 {
+func awaitAddress(ctx context.Context, r *run, config *nodeconfig.NodeConfig, known facts.Facts) facts.Facts {
+	if !lacks(config, known, plan.NeedAddress) {
 		return known
 	}
 	begin := r.now()
@@ -132,7 +138,7 @@ func awaitFacts(ctx context.Context, r *run, config *nodeconfig.NodeConfig, know
 	ctx, cancel := context.WithTimeout(ctx, config.Checks.Timeout.Std())
 	defer cancel()
 	for {
-		if known = addressed(ctx, r, config, known); len(plan.Needs(config, known)) == 0 {
+		if known = addressed(ctx, r, config, known); !lacks(config, known, plan.NeedAddress) {
 			return known
 		}
 		// On a machine that boots slowly the network comes up behind cloud-init, after a minute and more.
@@ -150,11 +156,38 @@ func addressed(ctx context.Context, r *run, config *nodeconfig.NodeConfig, known
 	ctx, cancel := context.WithTimeout(ctx, addressPatience)
 	defer cancel()
 	for r.host.WaitForAddress(ctx, known.NodeIPs) {
-		if known = gatherAgain(r, known); len(plan.Needs(config, known)) == 0 {
+		if known = gatherAgain(r, known); !lacks(config, known, plan.NeedAddress) {
 			break
 		}
 	}
 	return known
+}
+
+// tagsPatience is how long the metadata service may take to name the machine's tags, where a plan depends on them: it is
+// not reached before the network is up. A node can be made without them, and the watcher asks again.
+const tagsPatience = addressPatience
+
+// askTags asks the metadata service for the machine's tags, where the plan depends on one and they are not known. That is
+// once for a machine: they are recorded.
+func askTags(ctx context.Context, r *run, config *nodeconfig.NodeConfig, machine identity.Machine) identity.Machine {
+	cloud := r.agent.Cloud
+	if cloud == nil || !lacks(config, machine.Facts, plan.NeedTags) {
+		return machine
+	}
+	service := cloud.Service(machine.Facts.Platform)
+	if service == nil {
+		return machine
+	}
+	begin := r.now()
+	defer func() { r.step(outcome.StepTags, begin) }()
+	ctx, cancel := context.WithTimeout(ctx, min(tagsPatience, config.Checks.Timeout.Std()))
+	defer cancel()
+	said, err := service.Instance(ctx)
+	if err != nil {
+		r.log.Warn("the machine's tags are not known; the node is planned without them", "error", err)
+		return machine
+	}
+	return machine.Told(said)
 }
 
 // descriptionPatience is how long the metadata service may take to describe the machine, when nobody waits.

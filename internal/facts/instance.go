@@ -17,6 +17,6 @@ type Instance struct {
 	Zone   string `json:"zone,omitempty"`
 	// ResourceID is the cloud's full name for it, where it has one (Azure's resource ID).
 	ResourceID string `json:"resourceID,omitempty"`
-	// SkipGPUDriver says that a tag of the machine's asks for no GPU driver (AKS: SkipGpuDriverInstall).
-	SkipGPUDriver bool `json:"skipGPUDriver,omitempty"`
+	// Tags are what the machine's tags ask for.
+	Tags
 }

@@ -53,6 +53,7 @@ var concerns = []*concern{
 	&messageOfTheDay,
 	&metadataRestriction,
 	&modules,
+	&privateServer,
 	&proxy,
 	&registries,
 	&reserved,

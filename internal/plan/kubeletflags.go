@@ -164,24 +164,6 @@ func addressesOf(c *nodeconfig.NodeConfig, f facts.Facts) []string {
 	return ips
 }
 
-// Need is a fact that a plan cannot be made without, and that the machine may not have yet.
-type Need string
-
-// NeedAddress is an address of the machine's own.
-const NeedAddress Need = "address"
-
-// Needs are the facts that a plan of this config cannot be made without and that are not there yet: a node that is told
-// its own address, and planned before the machine's network is up, would be another one at the next boot.
-func Needs(c *nodeconfig.NodeConfig, f facts.Facts) []Need {
-	in := newInput(c, f)
-	told := len(c.Kubelet.NodeIPs) == 0 && in.needsAddress() && len(addressesOf(c, f)) == 0
-	restricted := c.Network.MetadataRestriction != nil && nodeIPv4(in) == ""
-	if in.joins() && (told || restricted) {
-		return []Need{NeedAddress}
-	}
-	return nil
-}
-
 // joinFlags writes flags as systemd will split them again.
 func joinFlags(flags []nodeconfig.Flag) string {
 	words := make([]string, len(flags))

@@ -62,6 +62,7 @@ var standard = Profile{
 		PublicKeys:    "sshd_config(5), PubkeyAuthentication",
 		Metadata:      "iptables-extensions(8), comment",
 		Message:       "motd(5)",
+		PrivateServer: "hosts(5)",
 		SearchDomains: "resolved.conf(5), Domains=",
 		Updates:       "APT::Periodic",
 	},

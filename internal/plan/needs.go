@@ -1,0 +1,58 @@
+package plan
+
+import (
+	"github.com/slipway-dev/slipway/internal/facts"
+	"github.com/slipway-dev/slipway/nodeconfig"
+)
+
+// Need is a fact that a plan cannot be made without, and that the machine may not have yet.
+type Need string
+
+const (
+	// NeedAddress is an address of the machine's own.
+	NeedAddress Need = "address"
+	// NeedTags are the machine's tags.
+	NeedTags Need = "tags"
+)
+
+// Needs are the facts that a plan of this config cannot be made without and that are not there yet: a node that is told
+// its own address, and planned before the machine's network is up, would be another one at the next boot.
+func Needs(c *nodeconfig.NodeConfig, f facts.Facts) []Need {
+	in := newInput(c, f)
+	told := len(c.Kubelet.NodeIPs) == 0 && in.needsAddress() && len(addressesOf(c, f)) == 0
+	restricted := c.Network.MetadataRestriction != nil && nodeIPv4(in) == ""
+	if !in.joins() {
+		return nil
+	}
+	var needs []Need
+	if told || restricted {
+		needs = append(needs, NeedAddress)
+	}
+	if in.needsTags() {
+		needs = append(needs, NeedTags)
+	}
+	return needs
+}
+
+// tagMatters says of each tag in which contracts it changes the plan.
+var tagMatters = map[string]func(in *input) bool{
+	facts.ServerAddressTag: func(in *input) bool { return in.keepsServer() != "" },
+	facts.SkipGPUTag:       func(in *input) bool { return in.family.Runtime.CDI && in.schema.cdi },
+}
+
+// needsTags reports whether the machine is to be asked for its tags: one could change the plan, and they are not known, or
+// the one without which the API server has no address was not there yet.
+func (in *input) needsTags() bool {
+	switch i := in.facts.Instance; {
+	case in.facts.Platform != facts.Azure:
+		return false
+	case i != nil && i.Tagged:
+		return in.keepsServer() != "" && i.APIServerAddress == ""
+	}
+	for _, matters := range tagMatters {
+		if matters(in) {
+			return true
+		}
+	}
+	return false
+}
