@@ -63,6 +63,9 @@ func Gather(m Machine) Facts {
 	return f
 }
 
+// PlatformOf is the machine's cloud, as Gather has it.
+func PlatformOf(m Machine) string { return Platform(gatherer{m}.dmi()) }
+
 type gatherer struct{ Machine }
 
 // maxFile bounds each file that is read.
