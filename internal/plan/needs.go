@@ -37,6 +37,7 @@ func Needs(c *nodeconfig.NodeConfig, f facts.Facts) []Need {
 // tagMatters says of each tag in which contracts it changes the plan.
 var tagMatters = map[string]func(in *input) bool{
 	facts.ServerAddressTag: func(in *input) bool { return in.keepsServer() != "" },
+	facts.ServingTag:       (*input).servingTagMatters,
 	facts.SkipGPUTag:       func(in *input) bool { return in.family.Runtime.CDI && in.schema.cdi },
 }
 

@@ -17,6 +17,11 @@ const privateURL = "https://example-1.privatelink.eastus.azmk8s.io:443"
 // private makes a contract's API server one of a private link, with the agent that keeps its address.
 func private(c *nodeconfig.NodeConfig) { c.Network.HostsAgent, c.Cluster.Server = true, privateURL }
 
+// rotating makes a contract's kubelet ask the cluster for its serving certificate.
+func rotating(c *nodeconfig.NodeConfig) {
+	c.Kubelet.Flags = append(c.Kubelet.Flags, nodeconfig.Flag{Name: rotationFlag, Value: "true"})
+}
+
 // tagged are facts of a machine with a tag.
 func tagged(known facts.Facts, name, value string) facts.Facts {
 	known.Platform, known.Instance = facts.Azure, &facts.Instance{Platform: facts.Azure, Tags: facts.Tags{Tagged: true}}
@@ -123,9 +128,9 @@ func TestWatcherIsPlanned(t *testing.T) {
 // A machine's tags are asked for where one of them changes the plan, and only there.
 func TestTagsAreNeeded(t *testing.T) {
 	values := map[string]string{facts.ServerAddressTag: "10.0.0.4"}
-	needed := 0
+	needed, seen := 0, make(map[string]bool)
 	for name := range contracts(t) {
-		for _, change := range []func(*nodeconfig.NodeConfig){func(*nodeconfig.NodeConfig) {}, private} {
+		for _, change := range []func(*nodeconfig.NodeConfig){func(*nodeconfig.NodeConfig) {}, private, rotating} {
 			for _, containerd := range []string{"1.7.34", "2.2.4"} {
 				c, known := contract(t, name, change), ubuntu(t)
 				known.Platform = facts.Azure
@@ -142,7 +147,16 @@ func TestTagsAreNeeded(t *testing.T) {
 						value = "true"
 					}
 					with, _ := New(c, tagged(known, tag.Name, value))
-					changes = changes || !reflect.DeepEqual(with.Resources, without.Resources)
+					differs := !reflect.DeepEqual(with.Resources, without.Resources)
+					matters := tagMatters[tag.Name]
+					if (matters == nil) != (tag.Unused != "") {
+						t.Fatalf("%s: the planner and the table of tags do not agree whether it is read", tag.Name)
+					}
+					if differs && matters == nil {
+						t.Errorf("%s: %s changes the plan, and is not read", name, tag.Name)
+					}
+					changes = changes || differs
+					seen[tag.Name] = seen[tag.Name] || differs
 				}
 				if needs := slices.Contains(Needs(c, known), NeedTags); needs != changes {
 					t.Errorf("%s, containerd %s, server %s: a tag changes the plan: %t, tags are asked for: %t", name, containerd, c.Cluster.Server, changes, needs)
@@ -159,6 +173,11 @@ func TestTagsAreNeeded(t *testing.T) {
 					t.Errorf("%s: tags are asked for on EC2", name)
 				}
 			}
+		}
+	}
+	for _, tag := range facts.KnownTags {
+		if tag.Unused == "" && !seen[tag.Name] {
+			t.Errorf("%s changes no plan", tag.Name)
 		}
 	}
 	if needed == 0 {
