@@ -15,6 +15,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/cli"
 	"github.com/slipway-dev/slipway/internal/command"
 	"github.com/slipway-dev/slipway/internal/difference"
+	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/internal/metadata"
 	"github.com/slipway-dev/slipway/internal/source"
 	"github.com/slipway-dev/slipway/internal/watch"
@@ -144,11 +145,19 @@ func newWatcher(node *agent.Agent, opts *watchOptions) (*watch.Watcher, error) {
 		fetch := func(ctx context.Context) (source.Contract, error) { return source.UserData(ctx, service) }
 		sources = append(sources, watch.Source{Name: name, Fetch: fetch, Interval: opts.interval})
 	}
+	var tags func(ctx context.Context) (facts.Tags, error)
+	if node.Cloud != nil && facts.PlatformOf(node.Host) == facts.Azure {
+		service, err := metadata.New(facts.Azure, nil)
+		if err != nil {
+			return nil, err
+		}
+		tags = service.Tags
+	}
 	// A machine without an ID asks when others like it do, which is no reason not to ask.
 	seed, _ := node.Host.ReadFile("/etc/machine-id", 64)
 	supervisor := newSupervisor(node.Log)
 	return &watch.Watcher{
-		Node: node, Files: node.Host, Sources: sources, Log: node.Log, Metrics: watch.NewMetrics(),
+		Node: node, Files: node.Host, Sources: sources, Tags: tags, Log: node.Log, Metrics: watch.NewMetrics(),
 		Allow: allow, Force: opts.force, Drift: watch.Drift(opts.drift.Value), DriftInterval: opts.driftInterval,
 		Supervisor: supervisor, Beat: supervisor.beat, Grace: stopGrace,
 		Seed: strings.TrimSpace(string(seed)), Textfile: opts.textfile,

@@ -27,8 +27,8 @@ type explaining struct {
 func newExplain(s cli.Streams) *cobra.Command {
 	var e explaining
 	cmd := &cobra.Command{
-		Use:   "explain [-f CONFIG] {FIELD | EXIT-CODE} [flags]",
-		Short: "Explain a field of a contract, or an exit code",
+		Use:   "explain [-f CONFIG] {FIELD | EXIT-CODE | TAG} [flags]",
+		Short: "Explain a field of a contract, an exit code, or a tag",
 		Long: `Explain a field of a contract: what it is for, its default, which field of the NodeConfig it
 becomes, whether this version applies it, which concerns of the planner read it, and which
 files, units, kernel parameters and checks of the node depend on it.
@@ -37,17 +37,23 @@ With -f, the field is explained as it is in that contract, with its value.
 FIELD is a path, with or without "$." in front. It is a field of the contract, or of the
 NodeConfig that the contract becomes. Secrets are not shown.
 
-EXIT-CODE is the number or the ERR_ name that a provisioning ended with.`,
+EXIT-CODE is the number or the ERR_ name that a provisioning ended with.
+
+TAG is the name of a tag of an Azure virtual machine that changes an AKS node.`,
 		Example: `  slipway explain kubelet.config.maxPods
   slipway explain -f aks.json network_config.network_plugin
   slipway explain -f aks.json cluster.server
-  slipway explain 51`,
+  slipway explain 51
+  slipway explain SkipBinaryCleanup`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case len(args) != 1:
-				return cli.Usage(command.Hint(cmd), "name one field or one exit code; there are %d", len(args))
+				return cli.Usage(command.Hint(cmd), "name one field, one exit code or one tag; there are %d", len(args))
 			case explain.IsCode(args[0]):
 				return e.code(s, args[0])
+			}
+			if tag, ok := explain.Tag(args[0]); ok {
+				return e.tag(s, tag)
 			}
 			return e.field(s, args[0])
 		},
@@ -119,6 +125,14 @@ func (e *explaining) code(s cli.Streams, name string) error {
 	return command.Write(s, codeText(code, cli.StyleOf(s.Out)))
 }
 
+// tag explains a tag.
+func (e *explaining) tag(s cli.Streams, tag facts.Tag) error {
+	if e.output.Value == command.AsJSON {
+		return command.WriteJSON(s, tag)
+	}
+	return command.Write(s, tagText(tag, cli.StyleOf(s.Out)))
+}
+
 // notFound gives the error of a name that nothing has an exit code.
 func notFound(err error) error {
 	if e, ok := errors.AsType[*explain.NotFoundError](err); ok {
@@ -127,7 +141,7 @@ func notFound(err error) error {
 	return err
 }
 
-// complete completes fields, those of the contract if there is one, and the names of exit codes.
+// complete completes fields, those of the contract if there is one, tags, and the names of exit codes.
 func (e *explaining) complete(_ *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
@@ -138,6 +152,9 @@ func (e *explaining) complete(_ *cobra.Command, args []string, typed string) ([]
 			all = append(all, cobra.CompletionWithDesc(code.Name, code.Meaning))
 		}
 		return all, cobra.ShellCompDirectiveNoFileComp
+	}
+	for _, tag := range facts.KnownTags {
+		all = append(all, cobra.CompletionWithDesc(tag.Name, tag.Changes))
 	}
 	dialects := schema.Names()
 	if c, err := e.from.read(cli.Streams{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard}); err == nil && c.parsed() {

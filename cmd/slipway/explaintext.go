@@ -12,6 +12,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/cli"
 	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/internal/explain"
+	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/nodeconfig"
 	"github.com/slipway-dev/slipway/nodeconfig/dialect"
@@ -100,6 +101,9 @@ func fieldText(x *explain.Explanation, style cli.Style) string {
 			rows = append(rows, []cli.Cell{{Text: path}})
 		}
 		w.list("But not", rows)
+	}
+	for _, tag := range x.Tags {
+		w.entry("Tag", cli.Wrap(tagInWords(tag), textWidth-labelWidth)...)
 	}
 	var resources [][]cli.Cell
 	for _, r := range x.Resources {
@@ -208,6 +212,38 @@ func dependentRow(r explain.Dependent, style cli.Style) []cli.Cell {
 		remark.Text = "restarts " + cli.List(resource.ShortUnits(r.Restarts), "and")
 	}
 	return []cli.Cell{{Text: kind}, {Text: name}, remark}
+}
+
+// tagInWords says what a tag changes, and whether it does.
+func tagInWords(tag facts.Tag) string {
+	text := fmt.Sprintf("%s (%s): %s", tag.Name, tag.Value, tag.Changes)
+	if tag.Unused != "" {
+		text += "; not read by this version"
+	}
+	return text
+}
+
+// tagText is a tag for people.
+func tagText(tag facts.Tag, style cli.Style) string {
+	w := &explanationWriter{style: style}
+	w.line("%s", style.Bold(tag.Name))
+	w.line("")
+	w.entry("Value", tag.Value)
+	w.entry("Changes", cli.Wrap(tag.Changes, textWidth-labelWidth)...)
+	applied := "yes: it is asked for once, before the node is planned, where the contract lets it change something"
+	if tag.Unused != "" {
+		applied = "no: " + tag.Unused
+	}
+	w.entry("Applied", cli.Wrap(applied, textWidth-labelWidth)...)
+	if len(tag.Settings) > 0 {
+		var rows [][]cli.Cell
+		for _, path := range tag.Settings {
+			rows = append(rows, []cli.Cell{{Text: path}})
+		}
+		w.list("Fields", rows)
+	}
+	w.entry("From", tag.Source)
+	return w.out.String()
 }
 
 // codeText is an exit code for people.

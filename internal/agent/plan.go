@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/slipway-dev/slipway/internal/compile"
 	"github.com/slipway-dev/slipway/internal/facts"
@@ -68,7 +67,7 @@ func (c contract) planned(r *run, known facts.Facts) (resource.Plan, []nodeconfi
 func planStep(ctx context.Context, r *run, c contract, machine *identity.Machine, origin generation.Origin) (transition.Step, error) {
 	if r.given == nil {
 		*machine = machine.Described(c.found.Instance)
-		machine.Facts = awaitFacts(ctx, r, c.Config, machine.Facts)
+		*machine = awaitFacts(ctx, r, c.Config, *machine)
 	}
 	begin := r.now()
 	desired, problems := c.planned(r, machine.Facts)
@@ -110,102 +109,4 @@ func kubernetesVersion(read *compile.Contract, known facts.Facts) string {
 		return ""
 	}
 	return plan.KubernetesVersion(read.Config, known)
-}
-
-// addressPatience is how long a machine may take to get an address, whose network comes up while the agent is at work
-// already. It is as long as systemd waits for a network (systemd-networkd-wait-online.service(8)). For as long as its
-// network is being started, behind cloud-init where there is one, it may take longer. A kubelet that is started without its
-// address is planned again by the next boot.
-const addressPatience = 2 * time.Minute
-
-// networkOnline is reached when the network is up, or the wait for it has failed (systemd.special(7)).
-const networkOnline = "network-online.target"
-
-// awaitFacts waits for the facts that a plan cannot be made without, for no longer than the contract gives a
-// provisioning: a network may never have been started. It returns all facts as they are then.
-func awaitFacts(ctx context.Context, r *run, config *nodeconfig.NodeConfig, known facts.Facts) facts.Facts {
-	needs := plan.Needs(config, known)
-	if len(needs) == 0 {
-		return known
-	}
-	ctx, cancel := context.WithTimeout(ctx, config.Checks.Timeout.Std())
-	defer cancel()
-	if slices.Contains(needs, plan.NeedAddress) {
-		known = awaitAddress(ctx, r, config, known)
-	}
-	if slices.Contains(needs, plan.NeedDescription) {
-		if said := describe(ctx, r, known); said != nil {
-			known.Instance = said
-		}
-	}
-	return known
-}
-
-// awaitAddress waits for the addresses that the node registers.
-func awaitAddress(ctx context.Context, r *run, config *nodeconfig.NodeConfig, known facts.Facts) facts.Facts {
-	begin := r.now()
-	defer func() { r.step(outcome.StepAddress, begin) }()
-	for {
-		if known = addressed(ctx, r, config, known); !slices.Contains(plan.Needs(config, known), plan.NeedAddress) {
-			return known
-		}
-		// On a machine that boots slowly the network comes up behind cloud-init, after a minute and more.
-		network, err := r.host.UnitState(ctx, networkOnline)
-		if err != nil || !network.Starting || ctx.Err() != nil {
-			break
-		}
-	}
-	r.log.Warn("the machine has no address for the node yet; the kubelet chooses one", "waited", r.now().Sub(begin).Round(time.Second).String())
-	return known
-}
-
-// addressed waits for an address that the node can register, and returns the facts as they are then.
-func addressed(ctx context.Context, r *run, config *nodeconfig.NodeConfig, known facts.Facts) facts.Facts {
-	ctx, cancel := context.WithTimeout(ctx, addressPatience)
-	defer cancel()
-	for r.host.WaitForAddress(ctx, known.NodeIPs) {
-		if known = gatherAgain(r, known); !slices.Contains(plan.Needs(config, known), plan.NeedAddress) {
-			break
-		}
-	}
-	return known
-}
-
-// descriptionPatience is how long the metadata service may take to describe the machine.
-const descriptionPatience = 10 * time.Second
-
-// describe asks the cloud's metadata service what it says of the machine. It returns nil where there is none, or it does
-// not answer.
-func describe(ctx context.Context, r *run, known facts.Facts) *facts.Instance {
-	if r.agent.Cloud == nil {
-		return nil
-	}
-	service := r.agent.Cloud.Service(known.Platform)
-	if service == nil {
-		return nil
-	}
-	ctx, cancel := context.WithTimeout(ctx, descriptionPatience)
-	defer cancel()
-	said, err := service.Instance(ctx)
-	if err != nil {
-		r.log.Info("the metadata service does not describe the machine", "error", err)
-		return nil
-	}
-	said.Hostname = "" // the plan has that of the contract's source, or none
-	if known.Instance != nil {
-		said.Hostname = known.Instance.Hostname
-	}
-	return &said
-}
-
-// recordDescription adds to the recorded facts what the metadata service says of the machine, once nobody waits for the
-// agent: a node can be made without. A plan from the recorded facts stays what it was.
-func recordDescription(ctx context.Context, r *run, known facts.Facts) {
-	if r.given != nil || known.Instance != nil && known.Instance.Type != "" {
-		return
-	}
-	if said := describe(context.WithoutCancel(ctx), r, known); said != nil {
-		known.Instance = said
-		_ = r.guarded(func() error { recordFacts(r, known); return nil })
-	}
 }

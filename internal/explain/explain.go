@@ -1,4 +1,4 @@
-// Package explain says what a field of a contract does and what an exit code means: what a field is for, which values it
+// Package explain says what a field of a contract does, what an exit code means, and what a tag of a machine's changes: what a field is for, which values it
 // takes, what it is without one, which fields of the NodeConfig it becomes, and which files, units, kernel parameters and
 // checks of the node depend on it.
 //
@@ -53,6 +53,8 @@ type Explanation struct {
 	ReadBy []string `json:"readBy"`
 	// NotApplied are the fields within an applied field of the NodeConfig that are not; "*" stands for any name.
 	NotApplied []string `json:"notApplied,omitempty"`
+	// Tags are the machine's tags that change what the field does.
+	Tags []facts.Tag `json:"tags,omitempty"`
 	// Why says what becomes of a field that changes nothing in the plan, or why nothing does.
 	Why string `json:"why,omitempty"`
 	// Planned is false where the contract is too wrong to be planned, and its resources are unknown.
@@ -241,6 +243,7 @@ func (e *experiment) explain(at *place) *Explanation {
 	}
 	fields := outermost(slices.Sorted(maps.Keys(found.fields)))
 	e.whoReads(x, at, fields)
+	x.Tags = tagsOf(x.Field, fields)
 	for _, path := range fields {
 		if e.dialect == dialect.Native && (document.Within(path, x.Field) || document.Within(x.Field, path)) {
 			continue

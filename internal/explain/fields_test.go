@@ -98,6 +98,14 @@ func TestFieldsDocument(t *testing.T) {
 			fmt.Fprintf(&out, "| `%s` | %s | %s | %s |\n", strings.TrimPrefix(row.path, "$."), row.takes, row.state, row.where)
 		}
 	}
+	out.WriteString(tagsHead)
+	for _, tag := range facts.KnownTags {
+		read := "yes"
+		if tag.Unused != "" {
+			read = "no: " + tag.Unused
+		}
+		fmt.Fprintf(&out, "| `%s` | %s | %s | %s |\n", tag.Name, tag.Value, tag.Changes, read)
+	}
 	contracts.GoldenText(t, "../../docs/fields.md", []byte(out.String()))
 }
 
@@ -168,6 +176,16 @@ Every field of both contracts, and what this version does with it:
 ` + "`slipway explain FIELD`" + ` describes a field, and finds what depends on it in your contract. This page is generated
 from the same code (` + "`make golden`" + `), with the contracts of [examples](../examples); a field that matters in some
 contracts only is listed with what it changes there.
+`
+
+const tagsHead = `
+## Tags of the virtual machine
+
+AKS's nodes also depend on tags of their virtual machine. Slipway asks Azure's metadata service for them once, before the node
+is planned, where one that it reads could change the plan. It then records what they ask for.
+
+| tag | value | what it changes | read by this version |
+|---|---|---|---|
 `
 
 // The states of a field.

@@ -48,6 +48,9 @@ type Facts struct {
 	CloudInit bool `json:"cloudInit,omitempty"`
 	// GuestAgent says that Azure's guest agent is installed.
 	GuestAgent bool `json:"guestAgent,omitempty"`
+	// Watcher is where the unit of the agent's watcher is installed; empty for nowhere, and where nobody has looked: it is
+	// looked for on Azure alone.
+	Watcher string `json:"watcher,omitempty"`
 	// Instance is what the cloud says of the machine. It is not gathered: whoever has asked the cloud's
 	// metadata service puts it here.
 	Instance *Instance `json:"instance,omitempty"`

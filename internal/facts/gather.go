@@ -51,7 +51,9 @@ func Gather(m Machine) Facts {
 		CNI:           g.cni(),
 		Components:    g.components(),
 	}
-	f.Platform = Platform(f.DMI)
+	if f.Platform = Platform(f.DMI); f.Platform == Azure { // where a machine has tags, which the watcher follows
+		f.Watcher = g.watcher()
+	}
 	if f.CNI == nil && len(f.Components) > 0 {
 		f.CNI = new(CNI) // a machine that has been looked at, and has no place for them
 	}
@@ -60,6 +62,9 @@ func Gather(m Machine) Facts {
 	}
 	return f
 }
+
+// PlatformOf is the machine's cloud, as Gather has it.
+func PlatformOf(m Machine) string { return Platform(gatherer{m}.dmi()) }
 
 type gatherer struct{ Machine }
 

@@ -19,10 +19,10 @@ type Instance struct {
 	Zone   string `json:"zone,omitempty"`
 	// ResourceID is the cloud's full name for it, where it has one (Azure's resource ID).
 	ResourceID string `json:"resourceID,omitempty"`
-	// SkipGPUDriver says that a tag of the machine's asks for no GPU driver (AKS: SkipGpuDriverInstall).
-	SkipGPUDriver bool `json:"skipGPUDriver,omitempty"`
 	// Interfaces are the network interfaces that the cloud has given it, in the cloud's order; the first is the primary one.
 	Interfaces []InstanceInterface `json:"interfaces,omitempty"`
+	// Tags are what the machine's tags ask for.
+	Tags
 }
 
 // InstanceInterface is a network interface as the cloud describes it.

@@ -29,3 +29,19 @@ var guestAgents = []string{
 }
 
 func (g gatherer) guestAgent() bool { return slices.ContainsFunc(guestAgents, g.Exists) }
+
+// WatcherUnit is the unit of the agent's watcher.
+const WatcherUnit = "slipway-watch.service"
+
+// unitDirs are where an image or a package installs units (systemd.unit(5), "Unit File Load Path").
+var unitDirs = []string{"/etc/systemd/system/", "/usr/lib/systemd/system/"}
+
+// watcher is where the unit of the agent's watcher is installed.
+func (g gatherer) watcher() string {
+	for _, dir := range unitDirs {
+		if g.Exists(dir + WatcherUnit) {
+			return dir + WatcherUnit
+		}
+	}
+	return ""
+}

@@ -1,6 +1,9 @@
 package facts
 
-import "testing"
+import (
+	"maps"
+	"testing"
+)
 
 func TestCloudInit(t *testing.T) {
 	const disabled, arguments = "/etc/cloud/cloud-init.disabled", "/proc/cmdline"
@@ -32,6 +35,28 @@ func TestGuestAgent(t *testing.T) {
 	} {
 		if got := Gather(machine{files: map[string]string{path: ""}}).GuestAgent; got != want {
 			t.Errorf("%s: got %v", path, got)
+		}
+	}
+}
+
+func TestWatcher(t *testing.T) {
+	const vendor, local = "/usr/lib/systemd/system/slipway-watch.service", "/etc/systemd/system/slipway-watch.service"
+	for _, c := range []struct {
+		files map[string]string
+		want  string
+	}{
+		{nil, ""},
+		{map[string]string{"/etc/systemd/system/slipway-provision.service": ""}, ""},
+		{map[string]string{vendor: ""}, vendor},
+		{map[string]string{vendor: "", local: ""}, local},
+	} {
+		if got := Gather(machine{files: c.files}).Watcher; got != "" {
+			t.Errorf("%v: got %q on no cloud", c.files, got)
+		}
+		files := maps.Clone(azureNode().files)
+		maps.Copy(files, c.files)
+		if got := Gather(machine{files: files}).Watcher; got != c.want {
+			t.Errorf("%v: got %q, want %q", c.files, got, c.want)
 		}
 	}
 }

@@ -239,11 +239,7 @@ func (s *Store) Begin(ctx context.Context, e Entry, plan resource.Plan) (Entry, 
 	if err != nil {
 		return e, fmt.Errorf("record the generation: %w", err)
 	}
-	if e.Restores > 0 {
-		if restored, err := s.record(e.Restores); err == nil && restored.Plan == e.Plan {
-			plan = restored.Resources // with what is there until something takes its place: it may still be needed
-		}
-	}
+	plan = s.withTemporary(e, plan)
 	if err := s.setAside(); err != nil {
 		return e, err
 	}
@@ -263,6 +259,31 @@ func (s *Store) Begin(ctx context.Context, e Entry, plan resource.Plan) (Entry, 
 	}
 	s.records[e.Number] = r
 	return e, s.add(s.entries, e, s.conclude)
+}
+
+// withTemporary returns a plan with what is there until something takes its place, where the plan was made from a record: of the
+// generation that it restores, or of the current one of the same config. A node that has not joined yet still needs that.
+func (s *Store) withTemporary(e Entry, plan resource.Plan) resource.Plan {
+	if e.Restores > 0 {
+		if restored, err := s.record(e.Restores); err == nil && restored.Plan == e.Plan {
+			return restored.Resources
+		}
+	}
+	current, _ := s.Current()
+	r, err := s.record(current.Number)
+	if err != nil || current.Config != plan.Config {
+		return plan
+	}
+	planned := plan.ByID()
+	plan.Resources = slices.Clone(plan.Resources)
+	for _, res := range r.Resources.Resources {
+		f, ok := res.Spec.(*resource.File)
+		if _, has := planned[res.ID()]; ok && f.Temporary() && !has {
+			plan.Resources = append(plan.Resources, res)
+		}
+	}
+	plan.Sort()
+	return plan
 }
 
 // add begins a generation after those before it, if that can be recorded: nothing is applied otherwise, and it is none.

@@ -136,12 +136,29 @@ func (m Machine) Recognize(record *Record, attached *facts.Instance) (Machine, s
 	return m, reason
 }
 
-// Described returns the machine with what the place of its contract says of it; the zero value says nothing.
+// Described returns the machine with what the place of its contract says of it; the zero value says nothing. What was
+// known of its tags counts where that place knows none.
 func (m Machine) Described(instance facts.Instance) Machine {
 	if !instance.IsZero() {
+		if m.self.Instance != nil {
+			instance.Tags = instance.After(m.self.Instance.Tags)
+		}
 		m.self.Instance = &instance
 	}
 	m.Facts.Instance = m.self.Instance
+	return m
+}
+
+// Told returns the machine with what its metadata service says of it, for this run's plan. Of that only the tags are
+// recorded: by the rest, as the place of its contract has it, the machine is known again.
+func (m Machine) Told(said facts.Instance) Machine {
+	self := facts.Instance{Platform: said.Platform}
+	if m.self.Instance != nil {
+		self = *m.self.Instance
+	}
+	self.Tags = said.After(self.Tags)
+	said.Tags = self.Tags
+	m.self.Instance, m.Facts.Instance = &self, &said
 	return m
 }
 

@@ -72,6 +72,20 @@ func keep(host Host, contract source.Contract, place string) error {
 	return state.File{Path: place, Mode: 0o600, Limit: document.MaxBytes}.WriteOther(host, contract.Data)
 }
 
+// RecordTags adds to the record of this machine what its tags are now, for the plans that are made later. There need not be
+// a record.
+func RecordTags(host Host, tags facts.Tags) error {
+	record, err := Read(host)
+	if err != nil || record == nil {
+		return err
+	}
+	if record.Instance == nil {
+		record.Instance = new(facts.Instance)
+	}
+	record.Instance.Tags = tags.After(record.Instance.Tags)
+	return record.write(host)
+}
+
 // RecordReported adds to the record of this machine that the platform has heard of it. Another run may have written
 // the record since.
 func (m Machine) RecordReported(host Host) error {

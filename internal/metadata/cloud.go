@@ -22,6 +22,9 @@ type cloud struct {
 	encoded  bool
 	instance document
 	describe func(data []byte) (facts.Instance, bool)
+	// tags are the machine's tags alone, where the cloud has any that are known.
+	tags         document
+	describeTags func(data []byte) (facts.Tags, bool)
 	// hostname is a document of its own where the instance's has none.
 	hostname document
 }
@@ -65,6 +68,9 @@ var clouds = map[string]cloud{
 		encoded:   true,
 		instance:  document{"/metadata/instance?api-version=2021-08-01", maxInstance, []string{htmlType}},
 		describe:  describeAzure,
+
+		tags:         document{"/metadata/instance/compute/tagsList?api-version=2021-08-01", maxInstance, []string{htmlType}},
+		describeTags: describeAzureTags,
 	},
 	"ec2": {
 		addresses: []string{overIPv4, overIPv6},

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/internal/metadata"
 )
 
@@ -62,6 +63,7 @@ func FuzzGoalState(f *testing.F) {
 func FuzzInstance(f *testing.F) {
 	f.Add([]byte(`{"compute":{"vmId":"a","name":"b","vmSize":"c","location":"d","zone":"1","resourceId":"/e","osProfile":{"computerName":"f"}}}`), "a.b c.d")
 	f.Add([]byte(`{"instanceId":"i-0","instanceType":"m5.large","region":"r","availabilityZone":"ra"}`), "-")
+	f.Add([]byte(`{"compute":{"tagsList":[{"name":"aksAPIServerIPAddress","value":"10.0.0.4"},{"name":"a;b","value":"c:d\n"}]}}`), "a")
 	f.Add([]byte(`{"compute":{"vmId":"\ud800","name":1e999}}`), strings.Repeat("a.", 130))
 	f.Fuzz(func(t *testing.T, text []byte, names string) {
 		for _, name := range metadata.Clouds() {
@@ -76,6 +78,9 @@ func FuzzInstance(f *testing.F) {
 					if len(value) > 1024 || strings.ContainsFunc(value, func(r rune) bool { return r < ' ' || r > '~' }) {
 						t.Fatalf("%q", value)
 					}
+				}
+				if address := got.APIServerAddress; address != "" && address != facts.ServerAddress(address) {
+					t.Fatalf("%q", address)
 				}
 				if len(got.Hostname) > 253 || strings.Trim(got.Hostname, ".-") != got.Hostname || strings.Contains(got.Hostname, "..") {
 					t.Fatalf("%q", got.Hostname)

@@ -26,7 +26,7 @@ func describeAzure(data []byte) (facts.Instance, bool) {
 			OSProfile  struct {
 				ComputerName string `json:"computerName"`
 			} `json:"osProfile"`
-			Tags []tag `json:"tagsList"`
+			Tags tagsList `json:"tagsList"`
 		} `json:"compute"`
 		Network struct {
 			Interface []azureInterface `json:"interface"`
@@ -43,8 +43,7 @@ func describeAzure(data []byte) (facts.Instance, bool) {
 	return facts.Instance{
 		Platform: facts.Azure, ID: facts.CleanText(c.VMID), Hostname: name, Type: facts.CleanText(c.VMSize),
 		Region: facts.CleanText(c.Location), Zone: facts.CleanText(c.Zone), ResourceID: facts.CleanText(c.ResourceID),
-		SkipGPUDriver: slices.ContainsFunc(c.Tags, tag.skipsGPUDriver),
-		Interfaces:    azureInterfaces(d.Network.Interface),
+		Interfaces: azureInterfaces(d.Network.Interface), Tags: c.Tags.known(),
 	}, true
 }
 
@@ -73,15 +72,29 @@ func azureInterfaces(all []azureInterface) (kept []facts.InstanceInterface) {
 	return kept
 }
 
-// tag is one of those that a machine's owner gives it. They are not recorded: a value may be a secret.
-type tag struct {
+// tagsList are the tags that a machine's owner gives it. The service's other form, one text with ; between tags and :
+// within, cannot be read where a value has one of these.
+type tagsList []struct {
 	Name  string `json:"name"`
 	Value string `json:"value"`
 }
 
-// skipsGPUDriver reports whether the tag asks for no GPU driver, in any case of its letters, as AKS reads it.
-func (t tag) skipsGPUDriver() bool {
-	return strings.EqualFold(t.Name, "SkipGpuDriverInstall") && strings.EqualFold(t.Value, "true")
+// known are the tags that a plan depends on.
+func (l tagsList) known() facts.Tags {
+	tags := facts.Tags{Tagged: true}
+	for _, t := range l {
+		tags.Take(t.Name, t.Value)
+	}
+	return tags
+}
+
+// describeAzureTags reads the list alone.
+func describeAzureTags(data []byte) (facts.Tags, bool) {
+	var list tagsList
+	if !decodeAs('[', data, &list) {
+		return facts.Tags{}, false
+	}
+	return list.known(), true
 }
 
 // describeEC2 reads EC2's instance identity document, which has no name in it.
@@ -103,8 +116,11 @@ func describeEC2(data []byte) (facts.Instance, bool) {
 
 // decode fills a struct with an object, and reports whether it is one. A member of the wrong type is left empty:
 // encoding/json goes on after it.
-func decode(data []byte, into any) bool {
-	if !bytes.HasPrefix(bytes.TrimLeft(data, " \t\r\n"), []byte("{")) {
+func decode(data []byte, into any) bool { return decodeAs('{', data, into) }
+
+// decodeAs is decode for a document that begins with a character: an object or a list.
+func decodeAs(begin byte, data []byte, into any) bool {
+	if !bytes.HasPrefix(bytes.TrimLeft(data, " \t\r\n"), []byte{begin}) {
 		return false
 	}
 	err := json.Unmarshal(data, into)

@@ -17,7 +17,7 @@ import (
 
 var instances = map[string]facts.Instance{
 	"azure": {
-		Platform: "azure", ID: "i-0", Hostname: "node", Type: "m5.large", Region: "us-east-1", Zone: "1",
+		Platform: "azure", ID: "i-0", Hostname: "node", Type: "m5.large", Region: "us-east-1", Zone: "1", Tags: facts.Tags{Tagged: true},
 		ResourceID: "/subscriptions/22222222-2222-2222-2222-222222222222/resourceGroups/MC_e2e/providers/Microsoft.Compute/virtualMachines/node",
 		Interfaces: []facts.InstanceInterface{{MAC: "52:54:00:00:00:01"}},
 	},
@@ -113,7 +113,7 @@ func TestInstanceDocuments(t *testing.T) {
 		{"a name that is no host's", "azure", `{"compute":{"name":"pool_0"}}`, facts.Instance{Platform: "azure"}},
 		{"control characters", "azure", `{"compute":{"vmId":"a\nb","name":"a\u0000","vmSize":"ä","zone":"\t"}}`, facts.Instance{Platform: "azure"}},
 		{"a tag", "azure", `{"compute":{"tagsList":[{"name":"a","value":"b"},{"name":"skipgpudriverinstall","value":"True"}]}}`,
-			facts.Instance{Platform: "azure", SkipGPUDriver: true}},
+			facts.Instance{Platform: "azure", Tags: facts.Tags{SkipGPUDriver: true}}},
 		{"other tags", "azure", `{"compute":{"tagsList":[{"name":"SkipGpuDriverInstall","value":"false"},{"name":"x","value":"true"}]}}`, facts.Instance{Platform: "azure"}},
 		{"tags of another shape", "azure", `{"compute":{"tagsList":["SkipGpuDriverInstall",{"name":1,"value":"true"}],"location":"eastus"}}`,
 			facts.Instance{Platform: "azure", Region: "eastus"}},
@@ -122,6 +122,7 @@ func TestInstanceDocuments(t *testing.T) {
 		{"wrong types", "ec2", `{"instanceId":1,"instanceType":null,"region":"r","availabilityZone":true}`, facts.Instance{Platform: "ec2", Region: "r"}},
 		{"the same twice", "ec2", `{"region":"a","region":"b"}`, facts.Instance{Platform: "ec2", Region: "b"}},
 	} {
+		c.want.Tagged = c.cloud == "azure"
 		got, err := asked(t, c.cloud, document(c.text, "")).Instance(t.Context())
 		if err != nil || !reflect.DeepEqual(got, c.want) {
 			t.Errorf("%s, %s: %+v, %v", c.cloud, c.name, got, err)
@@ -152,5 +153,74 @@ func TestHostnames(t *testing.T) {
 		if err != nil || got.Hostname != want {
 			t.Errorf("%q: %q, %v, want %q", names, got.Hostname, err, want)
 		}
+	}
+}
+
+// What the tags ask for, from the document of the machine and from that of the tags alone. Whoever may name a machine's tags
+// may write anything there.
+func TestTags(t *testing.T) {
+	const name = "aksAPIServerIPAddress"
+	one := func(value string) string { return `[{"name":"` + name + `","value":"` + value + `"}]` }
+	var many strings.Builder
+	for i := range 5000 {
+		fmt.Fprintf(&many, `{"name":"tag%d","value":"10.0.0.1"},`, i)
+	}
+	for text, want := range map[string]facts.Tags{
+		"[]":                             {},
+		one("10.0.0.4"):                  {APIServerAddress: "10.0.0.4"},
+		one("fd00::4"):                   {APIServerAddress: "fd00::4"},
+		one("FD00:0::0004"):              {APIServerAddress: "fd00::4"},
+		one("::ffff:10.0.0.4"):           {APIServerAddress: "10.0.0.4"},
+		strings.ToUpper(one("10.0.0.4")): {APIServerAddress: "10.0.0.4"}, // also the members' names, as encoding/json reads them
+		`[{"name":"a","value":"` + name + `:10.0.0.5;"}]`:          {},
+		`[{"name":"a;` + name + `","value":"10.0.0.5"}]`:           {},
+		`[{"name":"` + name + ` ","value":"10.0.0.5"}]`:            {},
+		`[{"name":"` + name + `","tag":"10.0.0.5"}]`:               {},
+		`[{"name":"` + name + `","value":["10.0.0.5"]}]`:           {},
+		`[{"name":1,"value":"10.0.0.5"}, null, 7, "` + name + `"]`: {},
+		// Names in other cases of their letters are the same name; no machine has two. The first that is good counts.
+		`[{"name":"AKSapiserveripaddress","value":"10.0.0.6"},{"name":"` + name + `","value":"10.0.0.7"}]`: {APIServerAddress: "10.0.0.6"},
+		`[{"name":"AKSapiserveripaddress","value":"x"},{"name":"` + name + `","value":"10.0.0.7"}]`:        {APIServerAddress: "10.0.0.7"},
+		`[{"name":"SkipGpuDriverInstall","value":"false"},{"name":"SKIPGPUDRIVERINSTALL","value":"TRUE"}]`: {SkipGPUDriver: true},
+		one(""):                          {},
+		one(`10.0.0.4\n10.0.0.5 evil`):   {},
+		one("10.0.0.4 other.example"):    {},
+		one(" 10.0.0.4"):                 {},
+		one("10.0.0.4/32"):               {},
+		one("10.0.0.4:443"):              {},
+		one("010.0.0.4"):                 {},
+		one("fe80::1%eth0"):              {},
+		one("0.0.0.0"):                   {},
+		one("::"):                        {},
+		one("127.0.0.1"):                 {},
+		one("::1"):                       {},
+		one("::ffff:127.0.0.1"):          {},
+		one("224.0.0.1"):                 {},
+		one("255.255.255.255"):           {},
+		one(strings.Repeat("1", 100000)): {},
+		"[" + many.String() + strings.TrimPrefix(one("10.0.0.8"), "["): {APIServerAddress: "10.0.0.8"},
+	} {
+		want.Tagged = true
+		if got, err := asked(t, "azure", document(text, "")).Tags(t.Context()); err != nil || got != want {
+			t.Errorf("%.200s: %+v, %v, want %+v", text, got, err, want)
+		}
+		whole := `{"compute":{"tagsList":` + text + `}}`
+		if got, err := asked(t, "azure", document(whole, "")).Instance(t.Context()); err != nil || got.Tags != want {
+			t.Errorf("%.200s: %+v, %v, want %+v", whole, got, err, want)
+		}
+	}
+	for _, text := range []string{"", "{}", "null", `"a:b"`, "a:b;c:d", "[", "[] x", strings.Repeat("[", 20000)} {
+		var failed *metadata.Error
+		if got, err := asked(t, "azure", document(text, "")).Tags(t.Context()); !errors.As(err, &failed) || failed.Kind != metadata.WrongType {
+			t.Errorf("%.100q: %+v, %v", text, got, err)
+		}
+	}
+	if got, err := asked(t, "ec2", document("[]", "")).Tags(t.Context()); !errors.Is(err, metadata.ErrNotFound) {
+		t.Errorf("EC2's tags: %+v, %v", got, err)
+	}
+	// A list that is larger than any is refused, not read to its end.
+	var failed *metadata.Error
+	if got, err := asked(t, "azure", document(one(strings.Repeat("1", 1<<20)), "")).Tags(t.Context()); !errors.As(err, &failed) || failed.Kind != metadata.TooLarge {
+		t.Errorf("a large list: %+v, %v", got, err)
 	}
 }

@@ -25,9 +25,9 @@ type Service struct {
 	mu sync.Mutex
 	// at is the address that is tried first, of the cloud's.
 	at int
-	// last is the user data that was fetched last, and tag the service's name for it, where it has one.
+	// last is the user data that was fetched last, and etag the service's name for it, where it has one.
 	last []byte
-	tag  string
+	etag string
 	// secret is the token, good until the time given.
 	secret string
 	until  time.Time
@@ -88,12 +88,31 @@ func (s *Service) Instance(ctx context.Context) (facts.Instance, error) {
 	return instance, err
 }
 
+// Tags returns what the machine's tags ask for. It asks once, for at most 10 seconds. The error is an *Error, and
+// ErrNotFound for a cloud that has no tags which are known.
+func (s *Service) Tags(ctx context.Context) (facts.Tags, error) {
+	return once(ctx, func(ctx context.Context) (facts.Tags, *failure) {
+		if s.tags.path == "" {
+			return facts.Tags{}, failed(s.addresses[0], NotFound, "has no tags that are known")
+		}
+		got, f := s.read(ctx, s.tags, "")
+		if f != nil {
+			return facts.Tags{}, f
+		}
+		tags, ok := s.describeTags(got.body)
+		if !ok {
+			return facts.Tags{}, failed(got.url, WrongType, "the answer is not a list of tags")
+		}
+		return tags, nil
+	})
+}
+
 // fetch asks once for the user data.
 func (s *Service) fetch(ctx context.Context) ([]byte, *failure) {
 	s.mu.Lock()
-	tag, last := s.tag, s.last
+	etag, last := s.etag, s.last
 	s.mu.Unlock()
-	got, f := s.read(ctx, s.userData, tag)
+	got, f := s.read(ctx, s.userData, etag)
 	if f != nil {
 		return nil, f
 	}
@@ -115,15 +134,15 @@ func (s *Service) fetch(ctx context.Context) ([]byte, *failure) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.last, s.tag = data, ""
-	if tag := got.header.Get("ETag"); printable(tag, maxTag) {
-		s.tag = tag
+	s.last, s.etag = data, ""
+	if etag := got.header.Get("ETag"); printable(etag, maxETag) {
+		s.etag = etag
 	}
 	return data, nil
 }
 
-// maxTag bounds what the service calls its user data, which is sent back to it.
-const maxTag = 256
+// maxETag bounds what the service calls its user data, which is sent back to it.
+const maxETag = 256
 
 // located is an answer, and where it is from.
 type located struct {
@@ -133,13 +152,13 @@ type located struct {
 
 // read makes one try to read a document, at one address after the other until there is a connection. An
 // address that connects and does not answer is the last to be tried the next time.
-func (s *Service) read(ctx context.Context, d document, tag string) (located, *failure) {
+func (s *Service) read(ctx context.Context, d document, etag string) (located, *failure) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var first *failure
 	for i := range s.addresses {
 		at := (s.at + i) % len(s.addresses)
-		got, f := s.readAt(ctx, s.addresses[at], d, tag)
+		got, f := s.readAt(ctx, s.addresses[at], d, etag)
 		switch {
 		case f == nil:
 			s.at = at
@@ -163,16 +182,16 @@ func (s *Service) read(ctx context.Context, d document, tag string) (located, *f
 }
 
 // readAt reads a document at one address, with a new token if the service does not take the one there is.
-func (s *Service) readAt(ctx context.Context, address string, d document, tag string) (located, *failure) {
-	got, f := s.ask(ctx, address, d, tag)
+func (s *Service) readAt(ctx context.Context, address string, d document, etag string) (located, *failure) {
+	got, f := s.ask(ctx, address, d, etag)
 	if f != nil && f.unauthorized && s.secret != "" {
 		s.secret = "" // the service has forgotten it, as one does that is started again
-		got, f = s.ask(ctx, address, d, tag)
+		got, f = s.ask(ctx, address, d, etag)
 	}
 	return located{got, address + d.path}, f
 }
 
-func (s *Service) ask(ctx context.Context, address string, d document, tag string) (answer, *failure) {
+func (s *Service) ask(ctx context.Context, address string, d document, etag string) (answer, *failure) {
 	header := maps.Clone(s.header)
 	if header == nil {
 		header = make(map[string]string)
@@ -183,8 +202,8 @@ func (s *Service) ask(ctx context.Context, address string, d document, tag strin
 		}
 		header[s.token] = s.secret
 	}
-	if tag != "" {
-		header[ifNoneMatch] = tag
+	if etag != "" {
+		header[ifNoneMatch] = etag
 	}
 	return exchange(ctx, s.client, question{
 		method: http.MethodGet, url: address + d.path, header: header,

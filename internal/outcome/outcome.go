@@ -38,11 +38,12 @@ const (
 	StepBase    = "wait for base"
 	StepDecode  = "decode"
 	StepAddress = "wait for address"
+	StepMetadata = "ask for metadata"
 	StepPlan    = "plan"
 	StepLock    = "lock"
 )
 
-var ownSteps = []string{StepFacts, StepFind, StepBase, StepDecode, StepAddress, StepPlan, StepLock}
+var ownSteps = []string{StepFacts, StepFind, StepBase, StepDecode, StepAddress, StepMetadata, StepPlan, StepLock}
 
 // Step adds a step to the timeline.
 func (a *Account) Step(name string, begin, end time.Time) {

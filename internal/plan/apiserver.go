@@ -24,7 +24,7 @@ var apiServer = concern{
 func planAPIServer(in *input, out *output) {
 	c := in.config
 	check := &resource.Check{
-		Label:   "api-server",
+		Label:   apiServerLabel,
 		Timeout: c.Checks.APIServerTimeout,
 		ExitCodes: map[resource.Cause]int{
 			resource.CauseDNS: exitcode.APIServerNameUnresolved,

@@ -55,6 +55,7 @@ var concerns = []*concern{
 	&modules,
 	&nameservers,
 	&passwords,
+	&privateServer,
 	&proxy,
 	&realm,
 	&registries,

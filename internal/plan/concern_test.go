@@ -197,6 +197,11 @@ var further = map[string][]func(c *nodeconfig.NodeConfig, with bool){
 			c.Cluster.Server = "https://other.example:6443"
 		}
 	}, attestedWith(func(c *nodeconfig.NodeConfig) { c.Cluster.Server = "https://other.example" }), func(c *nodeconfig.NodeConfig, with bool) {
+		c.Network.HostsAgent, c.Cluster.Server = true, "https://a.privatelink.example"
+		if with {
+			c.Cluster.Server = "https://b.privatelink.example"
+		}
+	}, func(c *nodeconfig.NodeConfig, with bool) {
 		c.Kubelet.NodeIPs = []string{"10.0.0.9"}
 		if with {
 			c.Cluster.Server = "https://10.0.0.1:6443"

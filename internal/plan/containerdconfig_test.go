@@ -130,7 +130,7 @@ func TestCDI(t *testing.T) {
 	}{
 		{"aks/azure-cni.json", "1.7.34", nil, true},
 		{"aks/azure-cni.json", "1", &facts.Instance{Platform: "azure"}, true},
-		{"aks/azure-cni.json", "1.7.34", &facts.Instance{SkipGPUDriver: true}, false},
+		{"aks/azure-cni.json", "1.7.34", &facts.Instance{Tags: facts.Tags{SkipGPUDriver: true}}, false},
 		{"aks/azure-cni.json", "2.2.4", nil, false},
 		{"native/minimal.yaml", "1.7.34", nil, false},
 	} {

@@ -148,7 +148,7 @@ func leftOut(in *input, config map[string]any) map[string]string {
 		case !given:
 		case isSelfSigned(in, flag, text):
 			out[field] = ""
-		case servingRotation(in.config):
+		case in.rotatesServing():
 			out[field] = "is left out: with serverTLSBootstrap the cluster signs the kubelet's serving certificate"
 		}
 	}

@@ -40,7 +40,7 @@ func planKubeletConfig(in *input, out *output) {
 		"apiVersion": nodeconfig.KubeletConfigVersion,
 		"kind":       nodeconfig.KubeletConfigKind,
 	}, config)
-	plain, secret := nodeconfig.Revealed(without(in, out, config))
+	plain, secret := nodeconfig.Revealed(without(in, out, withServingOff(in, out, config)))
 	out.guarded(secret, resource.Join, in.family.Paths.KubeletConfig, 0o600, jsonFile(plain), "the kubelet's configuration", kubeletUnit)
 	kubeletDropIn(out, resource.Join, in.family.Kubelet.Config, "--config="+in.family.Paths.KubeletConfig)
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/slipway-dev/slipway/internal/document"
@@ -67,17 +66,13 @@ func labels(in *input) map[string]string {
 		if labels == nil {
 			labels = make(map[string]string)
 		}
-		maps.Copy(labels, in.family.Kubelet.ServingLabels)
+		for name, value := range in.family.Kubelet.ServingLabels {
+			if labels[name] = value; in.servingOff() {
+				delete(labels, name)
+			}
+		}
 	}
 	return labels
-}
-
-// servingRotation reports whether the kubelet asks the cluster for its serving certificate: its configuration says so, or
-// the flag, which takes precedence.
-func servingRotation(c *nodeconfig.NodeConfig) bool {
-	configured := strconv.FormatBool(c.Kubelet.Config["serverTLSBootstrap"] == true)
-	asks, err := strconv.ParseBool(kubeletSetting(c.Kubelet, "rotate-server-certificates", "", configured))
-	return err == nil && asks
 }
 
 // isSelfSigned reports whether a setting names a certificate, or its key, that the family's own scripts would make.
@@ -125,6 +120,9 @@ func flags(in *input, out *output) []nodeconfig.Flag {
 		at := document.IndexPath("$.kubelet.flags", i)
 		switch {
 		case isSelfSigned(in, flag.Name, flag.Value) || managed(in, out, at, flag):
+		case flag.Name == rotationFlag && in.servingOff():
+			flags = append(flags, nodeconfig.Flag{Name: flag.Name, Value: "false"})
+			warnServingOff(out, at)
 		case flag.Name == idleTimeoutFlag && in.reached(idleTimeoutIgnored):
 			out.warn(nodeconfig.Dropped, at, "--%s %s", flag.Name, idleTimeoutReason)
 		case in.minor == newest:

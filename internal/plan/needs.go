@@ -22,14 +22,42 @@ const (
 // another one at the next boot.
 func Needs(c *nodeconfig.NodeConfig, f facts.Facts) []Need {
 	in := newInput(c, f)
+	if !in.joins() {
+		return nil
+	}
 	told := len(c.Kubelet.NodeIPs) == 0 && in.needsAddress() && len(addressesOf(c, f)) < len(c.Network.IPFamilies)
 	restricted := c.Network.MetadataRestriction != nil && nodeIPv4(in) == ""
+	undescribed := c.Network.SecondaryInterfaces > 0 && (f.Instance == nil || f.Instance.Interfaces == nil)
 	var needs []Need
-	if in.joins() && (told || restricted) {
+	if told || restricted {
 		needs = append(needs, NeedAddress)
 	}
-	if in.joins() && c.Network.SecondaryInterfaces > 0 && (f.Instance == nil || f.Instance.Interfaces == nil) {
+	if undescribed || in.needsTags() {
 		needs = append(needs, NeedDescription)
 	}
 	return needs
+}
+
+// tagMatters says of each tag in which contracts it changes the plan.
+var tagMatters = map[string]func(in *input) bool{
+	facts.ServerAddressTag: func(in *input) bool { return in.keepsServer() != "" },
+	facts.ServingTag:       (*input).servingTagMatters,
+	facts.SkipGPUTag:       func(in *input) bool { return in.family.Runtime.CDI && in.schema.cdi },
+}
+
+// needsTags reports whether the machine is to be asked for its tags: one could change the plan, and they are not known, or
+// the one without which the API server has no address was not there yet.
+func (in *input) needsTags() bool {
+	switch i := in.facts.Instance; {
+	case in.facts.Platform != facts.Azure:
+		return false
+	case i != nil && i.Tagged:
+		return in.keepsServer() != "" && i.APIServerAddress == ""
+	}
+	for _, matters := range tagMatters {
+		if matters(in) {
+			return true
+		}
+	}
+	return false
 }

@@ -23,7 +23,6 @@ type setting struct {
 var indispensable = []setting{
 	// A node of a cluster without a way out has its images and components from there alone.
 	{"$.components.registry", nil, "the node would fetch its images from registries that it may not reach"},
-	{"$.network.hostsAgent", privateServer, "the API server's name would not resolve to its private address"},
 	{"$.network.localDNS", asksLocalDNS, "pods would send their queries to a DNS server that is not there"},
 	{"$.runtime.containerd.baseRuntimeSpec", nil, "containers would run without the limits that it sets"},
 	{"$.runtime.sandboxes", nil, "pods that ask for isolation would not start"},
@@ -33,14 +32,7 @@ var indispensable = []setting{
 // idle are the settings that change nothing in contracts of a certain kind, whoever applies them: their switch is off.
 // Nobody is told of them.
 var idle = []setting{
-	{"$.network.hostsAgent", func(c *nodeconfig.NodeConfig) bool { return !privateServer(c) }, "it looks after names of private links only (AKS: reconcile-private-hosts.sh)"},
 	{"$.system.gpu", func(c *nodeconfig.NodeConfig) bool { return !wantsGPU(c) }, "the node uses no GPU"},
-}
-
-// privateServer reports whether the API server has a name of a private link, which its cloud may not resolve (AKS:
-// reconcile-private-hosts.sh).
-func privateServer(c *nodeconfig.NodeConfig) bool {
-	return strings.Contains(c.Cluster.Server, ".privatelink.")
 }
 
 // localDNSAddress is where LocalDNS listens for pods (AKS: localdns.sh).

@@ -89,6 +89,7 @@ var aks = Profile{
 		SSH:                 "AKS: enable_ssh",
 		PublicKeys:          "AKS: disable_pubkey_auth",
 		Metadata:            "AKS: imds_restriction_config",
+		PrivateServer:       "AKS: enable_hosts_config_agent",
 		Message:             "AKS: message_of_the_day",
 		SearchDomains:       "AKS: custom_search_domain_config",
 		Updates:             "AKS: enable_unattended_upgrade",

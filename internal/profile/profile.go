@@ -221,7 +221,7 @@ type Host struct {
 
 // Sources are where something is from, in the family's own terms, for whoever reads the plan.
 type Sources struct {
-	Installed, Features, Resolver, Kubenet, AzureCNI, SSH, PublicKeys, Metadata, Message, SearchDomains, Updates, DeniedModules, Passwords, Realm, SecondaryInterfaces string
+	Installed, Features, Resolver, Kubenet, AzureCNI, SSH, PublicKeys, Metadata, Message, PrivateServer, SearchDomains, Updates, DeniedModules, Passwords, Realm, SecondaryInterfaces string
 }
 
 // Publication is where the result of a provisioning is published, and how.

@@ -61,6 +61,7 @@ var standard = Profile{
 		SSH:                 "systemd.unit(5), stopped and disabled",
 		PublicKeys:          "sshd_config(5), PubkeyAuthentication",
 		Metadata:            "iptables-extensions(8), comment",
+		PrivateServer:       "hosts(5)",
 		Message:             "motd(5)",
 		SearchDomains:       "resolved.conf(5), Domains=",
 		Updates:             "APT::Periodic",

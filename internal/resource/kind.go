@@ -58,7 +58,7 @@ var Kinds = map[string]Kind{
 	"Swap":        {New: fresh[Swap], Lasts: never},
 	"Symlink":     {New: fresh[Symlink], Lasts: always},
 	"Sysctl":      {New: fresh[Sysctl], Lasts: never, Stays: says("the kernel keeps the value until it boots again"), StaysSource: "sysctl.d(5)"},
-	"Unit":        {New: fresh[Unit], Lasts: never},
+	"Unit":        {New: fresh[Unit], Lasts: never, Stays: staysIfSaid, StaysSource: "Unit"},
 	"UnitState":   {New: fresh[UnitState], Lasts: func(s Spec) bool { return s.(*UnitState).State != UnitStopped }},
 }
 
@@ -79,6 +79,14 @@ func says(why string) func(Spec) string { return func(Spec) string { return why 
 func staysWithoutInputs(s Spec) string {
 	if len(s.(*Command).Inputs) == 0 {
 		return "what it did is not known"
+	}
+	return ""
+}
+
+// staysIfSaid is what holds for units.
+func staysIfSaid(s Spec) string {
+	if s.(*Unit).Stays {
+		return "it may be what makes the change"
 	}
 	return ""
 }

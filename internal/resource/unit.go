@@ -9,6 +9,8 @@ import (
 // Unit is a systemd unit that is active.
 type Unit struct {
 	Unit string `json:"unit"`
+	// Stays says that it goes on running when a plan has it no more: one that may be making that very change.
+	Stays bool `json:"stays,omitempty"`
 }
 
 // Kind implements Spec.

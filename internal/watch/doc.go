@@ -1,5 +1,6 @@
 // Package watch keeps a running node as its sources say: it follows them, applies what changes, looks for
-// drift, and reports what came of both.
+// drift, and reports what came of both. It follows the machine's tag with the API server's address, too, where
+// the node has that from there.
 //
 // It decides when something is done and when not again; what is done is internal/agent's, which it calls
 // through [Node]. A source's bytes are tried once: a config that was refused or has failed is remembered,

@@ -17,6 +17,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/agent"
 	"github.com/slipway-dev/slipway/internal/apply"
 	"github.com/slipway-dev/slipway/internal/difference"
+	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/internal/generation"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/internal/source"
@@ -47,6 +48,15 @@ type node struct {
 	files    map[string]string
 	log      bytes.Buffer
 
+	// tags are the machine's, and asks counts who asked for them; address is what a generation has that is of a contract with
+	// one, by its number.
+	tags    facts.Tags
+	tagsErr error
+	asks    int
+	address map[int]string
+	// retags are when the node was planned for other tags.
+	retags []time.Time
+
 	content  string
 	fetchErr error
 	changed  func()
@@ -72,7 +82,7 @@ const (
 func onNode(t *testing.T, contract string, test func(n *node)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		n := &node{T: t, files: make(map[string]string), begin: time.Now(), content: contract, takes: 2 * time.Second}
+		n := &node{T: t, files: make(map[string]string), address: make(map[int]string), begin: time.Now(), content: contract, takes: 2 * time.Second}
 		n.record(contract, generation.Good, generation.Provision)
 		n.renew()
 		test(n)
@@ -86,7 +96,7 @@ func (n *node) renew() {
 		Node: n, Files: n, Metrics: NewMetrics(), Log: slog.New(slog.NewTextHandler(n, nil)),
 		Allow: difference.Restart, Drift: Off, DriftInterval: 5 * time.Minute,
 		Supervisor: n, Beat: 30 * time.Second, Grace: time.Minute,
-		Sources: []Source{{Name: "file", Fetch: n.fetch, Follow: n.follow, Interval: time.Minute}},
+		Sources: []Source{{Name: "file", Fetch: n.fetch, Follow: n.follow, Interval: time.Minute}}, Tags: n.askTags,
 	}
 }
 
@@ -281,6 +291,47 @@ func (n *node) Drift(context.Context) ([]apply.Change, error) {
 	defer n.mu.Unlock()
 	n.call("drift %d", len(n.drift))
 	return n.drift, nil
+}
+
+// askTags is the metadata service.
+func (n *node) askTags(context.Context) (facts.Tags, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.asks++
+	return n.tags, n.tagsErr
+}
+
+// ServerAddress implements Node.
+func (n *node) ServerAddress() (address string, kept bool, err error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	address, kept = n.address[len(n.entries)]
+	return address, kept, nil
+}
+
+// Retag implements Node.
+func (n *node) Retag(_ context.Context, tags facts.Tags) agent.Changed {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	result := well
+	if len(n.outcomes) > 0 {
+		result, n.outcomes = n.outcomes[0], n.outcomes[1:]
+	}
+	n.call("retag %s %s", tags.APIServerAddress, result)
+	n.retags = append(n.retags, time.Now())
+	st := &status.Status{Outcome: status.OutcomeSuccess, FinishedAt: time.Now()}
+	switch result {
+	case well:
+		n.entries = append(n.entries, generation.Entry{Number: len(n.entries) + 1, Config: n.entries[len(n.entries)-1].Config, Outcome: generation.Good, Origin: generation.Watch})
+		n.address[len(n.entries)] = tags.APIServerAddress
+		st.Changes = []status.Change{{ID: "Block:/etc/hosts#api-server", Action: apply.Updated}}
+		st.Generation = len(n.entries)
+	case atWork:
+		return agent.Changed{Status: &status.Status{Outcome: status.OutcomeFailure, ExitCode: exitcode.AgentFailed}, Busy: true}
+	case unreachable:
+		st.Outcome, st.ExitCode, st.Error = status.OutcomeFailure, exitcode.AgentFailed, &status.Failure{Message: "the disk is full"}
+	}
+	return agent.Changed{Status: st}
 }
 
 // Generations implements Node.

@@ -10,6 +10,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/agent"
 	"github.com/slipway-dev/slipway/internal/apply"
 	"github.com/slipway-dev/slipway/internal/difference"
+	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/internal/generation"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/internal/source"
@@ -21,6 +22,8 @@ type Node interface {
 	Change(ctx context.Context, opts agent.ChangeOptions) agent.Changed
 	Repair(ctx context.Context, opts agent.RepairOptions) agent.Changed
 	Drift(ctx context.Context) ([]apply.Change, error)
+	ServerAddress() (address string, kept bool, err error)
+	Retag(ctx context.Context, tags facts.Tags) agent.Changed
 	Generations() ([]generation.Entry, error)
 	LastStatus() (*status.Status, error)
 	BeforeKubelet(ctx context.Context) (time.Duration, error)
@@ -73,6 +76,9 @@ type Watcher struct {
 	Node    Node
 	Files   Files
 	Sources []Source
+	// Tags asks once for what the machine's tags say; nil for a machine that has none. A node that has the API server's
+	// address from one follows it.
+	Tags    func(ctx context.Context) (facts.Tags, error)
 	Log     *slog.Logger
 	Metrics *Metrics
 	// Allow is the greatest class of change that is made, and Force makes those to an older generation.
@@ -124,6 +130,7 @@ type run struct {
 	recovering  bool
 	recoveryDue time.Time
 	recoveries  int
+	address     serverAddress
 	written     string
 	told        string
 	// failed says that something could not be done.
@@ -220,6 +227,11 @@ func (r *run) pass(ctx context.Context) error {
 			return err
 		}
 	}
+	if ctx.Err() == nil {
+		if err := r.followAddress(ctx); err != nil {
+			return err
+		}
+	}
 	if r.Drift != Off && ctx.Err() == nil && !time.Now().Before(r.driftDue) {
 		if err := r.lookForDrift(ctx); err != nil {
 			return err
@@ -239,6 +251,9 @@ func (r *run) wait(ctx context.Context) error {
 	}
 	if r.recovering && r.recoveryDue.Before(next) {
 		next = r.recoveryDue
+	}
+	if r.address.kept && r.address.due.Before(next) {
+		next = r.address.due
 	}
 	if r.Drift != Off && r.driftDue.Before(next) {
 		next = r.driftDue

@@ -23,6 +23,8 @@ func (c *Cloud) azureMetadata(w http.ResponseWriter, r *http.Request) {
 		writeJSON(w, c.current().azure())
 	case r.URL.Path == "/metadata/instance/compute":
 		writeJSON(w, c.current().azure()["compute"])
+	case r.URL.Path == "/metadata/instance/compute/tagsList":
+		writeJSON(w, c.current().tagsList())
 	case r.URL.Path == "/metadata/instance/compute/userData" && r.URL.Query().Get("format") == "text":
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 		_, _ = io.WriteString(w, base64.StdEncoding.EncodeToString(c.current().UserData))
@@ -60,6 +62,9 @@ func writeJSON(w http.ResponseWriter, document any) {
 	_ = json.NewEncoder(w).Encode(document)
 }
 
+// tagsList is an array, also where there are none.
+func (i Instance) tagsList() []Tag { return append([]Tag{}, i.Tags...) }
+
 // azure is the instance document.
 func (i Instance) azure() map[string]any {
 	subnet := ""
@@ -79,6 +84,7 @@ func (i Instance) azure() map[string]any {
 			"subscriptionId":    "22222222-2222-2222-2222-222222222222",
 			"resourceId": "/subscriptions/22222222-2222-2222-2222-222222222222/resourceGroups/MC_e2e/providers/" +
 				"Microsoft.Compute/virtualMachines/" + i.Name,
+			"tagsList": i.tagsList(),
 			"userData": base64.StdEncoding.EncodeToString(i.UserData),
 			"vmId":     i.ID,
 			"vmSize":   i.Type,

@@ -38,8 +38,16 @@ type Instance struct {
 	Prefix  int
 	// UserData is what EC2 hands out, and what Azure's IMDS has as userData.
 	UserData []byte
+	// Tags are those that Azure's IMDS has of it.
+	Tags []Tag
 	// AccessToken is what Azure's IMDS gives the identity Identity for the audience Audience.
 	AccessToken, Identity, Audience string
+}
+
+// Tag is a tag of an instance's.
+type Tag struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
 }
 
 // Request is one request that was answered.
@@ -81,6 +89,13 @@ func (c *Cloud) SetUserData(data []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.instance.UserData = data
+}
+
+// SetTags gives the instance other tags, as whoever owns it may while it runs.
+func (c *Cloud) SetTags(tags ...Tag) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.instance.Tags = tags
 }
 
 // Requests returns what was asked so far.

@@ -1,0 +1,121 @@
+package agent
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/slipway-dev/slipway/internal/facts"
+	"github.com/slipway-dev/slipway/internal/identity"
+	"github.com/slipway-dev/slipway/internal/outcome"
+	"github.com/slipway-dev/slipway/internal/plan"
+	"github.com/slipway-dev/slipway/nodeconfig"
+)
+
+// addressPatience is how long a machine may take to get an address, whose network comes up while the agent is at work
+// already. It is as long as systemd waits for a network (systemd-networkd-wait-online.service(8)). For as long as its
+// network is being started, behind cloud-init where there is one, it may take longer. A kubelet that is started without its
+// address is planned again by the next boot.
+const addressPatience = 2 * time.Minute
+
+// networkOnline is reached when the network is up, or the wait for it has failed (systemd.special(7)).
+const networkOnline = "network-online.target"
+
+// lacks reports whether a plan cannot be made without a fact that is not there yet.
+func lacks(config *nodeconfig.NodeConfig, known facts.Facts, need plan.Need) bool {
+	return slices.Contains(plan.Needs(config, known), need)
+}
+
+// awaitFacts waits for the facts that a plan cannot be made without, for no longer than the contract gives a
+// provisioning: a network may never have been started. It returns the machine with all facts as they are then.
+func awaitFacts(ctx context.Context, r *run, config *nodeconfig.NodeConfig, machine identity.Machine) identity.Machine {
+	ctx, cancel := context.WithTimeout(ctx, config.Checks.Timeout.Std())
+	defer cancel()
+	if lacks(config, machine.Facts, plan.NeedAddress) {
+		machine.Facts = awaitAddress(ctx, r, config, machine.Facts)
+	}
+	if lacks(config, machine.Facts, plan.NeedDescription) {
+		machine = awaitDescription(ctx, r, machine)
+	}
+	return machine
+}
+
+// awaitAddress waits for the addresses that the node registers.
+func awaitAddress(ctx context.Context, r *run, config *nodeconfig.NodeConfig, known facts.Facts) facts.Facts {
+	begin := r.now()
+	defer func() { r.step(outcome.StepAddress, begin) }()
+	for {
+		if known = addressed(ctx, r, config, known); !lacks(config, known, plan.NeedAddress) {
+			return known
+		}
+		// On a machine that boots slowly the network comes up behind cloud-init, after a minute and more.
+		network, err := r.host.UnitState(ctx, networkOnline)
+		if err != nil || !network.Starting || ctx.Err() != nil {
+			break
+		}
+	}
+	r.log.Warn("the machine has no address for the node yet; the kubelet chooses one", "waited", r.now().Sub(begin).Round(time.Second).String())
+	return known
+}
+
+// addressed waits for an address that the node can register, and returns the facts as they are then.
+func addressed(ctx context.Context, r *run, config *nodeconfig.NodeConfig, known facts.Facts) facts.Facts {
+	ctx, cancel := context.WithTimeout(ctx, addressPatience)
+	defer cancel()
+	for r.host.WaitForAddress(ctx, known.NodeIPs) {
+		if known = gatherAgain(r, known); !lacks(config, known, plan.NeedAddress) {
+			break
+		}
+	}
+	return known
+}
+
+// awaitDescription asks the cloud's metadata service to describe the machine, which it can when the network is up. A node
+// can be made without: what it lacks then is in the plan's problems, and the next boot asks again.
+func awaitDescription(ctx context.Context, r *run, machine identity.Machine) identity.Machine {
+	begin := r.now()
+	defer func() { r.step(outcome.StepMetadata, begin) }()
+	if said := describe(ctx, r, machine.Facts, addressPatience); said != nil {
+		return machine.Told(*said)
+	}
+	return machine
+}
+
+// describe asks the cloud's metadata service what it says of the machine, for as long as patience. It returns nil where
+// there is none, or it does not answer.
+func describe(ctx context.Context, r *run, known facts.Facts, patience time.Duration) *facts.Instance {
+	if r.agent.Cloud == nil {
+		return nil
+	}
+	service := r.agent.Cloud.Service(known.Platform)
+	if service == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	said, err := service.Instance(ctx)
+	if err != nil {
+		r.log.Warn("the metadata service does not describe the machine", "error", err)
+		return nil
+	}
+	said.Hostname = "" // the plan has that of the contract's source, or none
+	if known.Instance != nil {
+		said.Hostname = known.Instance.Hostname
+	}
+	return &said
+}
+
+// unawaited is how long the metadata service may take to describe the machine, when nobody waits.
+const unawaited = 10 * time.Second
+
+// recordDescription adds to the recorded facts what the metadata service says of the machine, once nobody waits for the
+// agent: a node can be made without. A plan from the recorded facts stays what it was.
+func recordDescription(ctx context.Context, r *run, known facts.Facts) {
+	if r.given != nil || known.Instance != nil && known.Instance.Type != "" {
+		return
+	}
+	if said := describe(context.WithoutCancel(ctx), r, known, unawaited); said != nil {
+		known.Instance = said
+		_ = r.guarded(func() error { recordFacts(r, known); return nil })
+	}
+}

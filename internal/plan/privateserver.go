@@ -1,0 +1,154 @@
+package plan
+
+import (
+	"net/url"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/slipway-dev/slipway/exitcode"
+	"github.com/slipway-dev/slipway/internal/facts"
+	"github.com/slipway-dev/slipway/internal/resource"
+	"github.com/slipway-dev/slipway/nodeconfig"
+)
+
+// privateServer has the API server's private address in /etc/hosts: the name of a private link may have none in the DNS
+// that the machine asks. The address is in a tag of the machine's. When the tag changes, the watcher has the new address
+// planned, by WithServerAddress, and nobody else writes the line.
+var privateServer = concern{
+	name:  "private API server",
+	joins: true,
+	reads: []string{"$.cluster.server", hostsAgentPath},
+	plan:  planPrivateServer,
+}
+
+const hostsAgentPath = "$.network.hostsAgent"
+
+// HostsFile is where names are looked up before DNS is asked (hosts(5), nsswitch.conf(5)).
+const HostsFile = "/etc/hosts"
+
+// serverBlock is the label of the part of it that has the API server.
+const serverBlock = "api-server"
+
+// apiServerLabel is the label of the check that the API server answers.
+const apiServerLabel = "api-server"
+
+// privateName is the API server's name, if that is one of a private link, of which alone AKS looks after the address
+// (AKS: reconcile-private-hosts.sh); empty for others.
+func privateName(server string) string {
+	u, err := url.Parse(server)
+	if err != nil {
+		return ""
+	}
+	name := strings.ToLower(u.Hostname())
+	if !strings.Contains(name, ".privatelink.") || strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-.") != "" {
+		return ""
+	}
+	return name
+}
+
+// keepsServer is the name of the API server whose address the node keeps; empty for none.
+func (in *input) keepsServer() string {
+	if !in.config.Network.HostsAgent {
+		return ""
+	}
+	return privateName(in.config.Cluster.Server)
+}
+
+func planPrivateServer(in *input, out *output) {
+	name := in.keepsServer()
+	if name == "" {
+		return
+	}
+	address := ""
+	if in.facts.Instance != nil {
+		address = facts.ServerAddress(in.facts.Instance.APIServerAddress)
+	}
+	known := in.facts.OS.ID != "" // else it is not known of which machine
+	if address == "" && known {
+		out.warn(nodeconfig.Missing, hostsAgentPath, "has no address for %s: the machine has no tag %s that holds one; until it has, the name's address is what DNS says", name, facts.ServerAddressTag)
+	}
+	out.add(resource.Resource{
+		Phase:  resource.Join,
+		Reason: sourced("the API server's private address, from the machine's tag", in.family.Sources.PrivateServer),
+		Spec:   serverLine(name, address),
+	})
+	if !known || in.facts.Platform == facts.Azure { // no other machines have tags that somebody could follow
+		planWatcher(in, out, known)
+	}
+}
+
+// serverLine is the API server's part of /etc/hosts. It is the first, because of two lines with a name the first counts.
+// Without an address it says so, and WithServerAddress knows by it that one is wanted.
+func serverLine(name, address string) *resource.Block {
+	line := "# " + name + " has no address yet: the machine has no tag " + facts.ServerAddressTag + " that holds one.\n"
+	if address != "" {
+		line = address + " " + name + "\n"
+	}
+	return &resource.Block{Path: HostsFile, Label: serverBlock, Content: line, First: true}
+}
+
+// planWatcher has the image's watcher run, which asks for the tag from then on.
+func planWatcher(in *input, out *output, known bool) {
+	at := in.facts.Watcher
+	switch {
+	case at == "" && known:
+		out.warn(nodeconfig.NotInstalled, hostsAgentPath, "wants %s, and the machine has none: another address in the tag is not noticed", facts.WatcherUnit)
+		return
+	case path.Base(at) != facts.WatcherUnit || !isPlainPath(at):
+		at = resource.UnitDir + "/" + facts.WatcherUnit
+	}
+	out.add(resource.Resource{
+		Phase: resource.Join, Reason: "starts at boot",
+		Spec: &resource.Symlink{Path: resource.UnitDir + "/multi-user.target.wants/" + facts.WatcherUnit, Target: at},
+	})
+	out.add(resource.Resource{
+		Phase:    resource.Join,
+		After:    []resource.ID{resource.IDOf(&resource.Check{Label: kubeletActive})}, // the node does not wait for it
+		ExitCode: exitcode.UnitStartFailed,
+		Reason:   "follows the tag with the API server's address",
+		Spec:     &resource.Unit{Unit: facts.WatcherUnit, Stays: true},
+	})
+}
+
+// ServerAddress returns the API server's address that a plan has in /etc/hosts, "" where it is not known yet. kept is false
+// for a plan that has nothing to do with it.
+func ServerAddress(p resource.Plan) (address string, kept bool) {
+	i := serverBlockOf(p)
+	if i < 0 {
+		return "", false
+	}
+	address, _, _ = strings.Cut(p.Resources[i].Spec.(*resource.Block).Content, " ")
+	return facts.ServerAddress(address), true
+}
+
+// WithServerAddress returns the plan that the same config makes of a machine whose tag has another address of the API
+// server, and is otherwise the same. changed is false where that is the plan itself: also where the address is none, because
+// the last one that was known stays.
+func WithServerAddress(p resource.Plan, address string) (other resource.Plan, changed bool) {
+	address = facts.ServerAddress(address)
+	have, kept := ServerAddress(p)
+	name := privateName(serverOf(p))
+	if !kept || name == "" || address == "" || address == have {
+		return p, false
+	}
+	i := serverBlockOf(p)
+	p.Resources = slices.Clone(p.Resources)
+	p.Resources[i].Spec = serverLine(name, address)
+	return p, true
+}
+
+func serverBlockOf(p resource.Plan) int {
+	want := resource.IDOf(&resource.Block{Path: HostsFile, Label: serverBlock})
+	return slices.IndexFunc(p.Resources, func(r resource.Resource) bool { return r.ID() == want })
+}
+
+// serverOf is the API server that a plan's node joins.
+func serverOf(p resource.Plan) string {
+	for _, r := range p.Resources {
+		if check, ok := r.Spec.(*resource.Check); ok && check.Label == apiServerLabel && check.APIServer != nil {
+			return check.APIServer.Server
+		}
+	}
+	return ""
+}
