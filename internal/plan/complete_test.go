@@ -23,6 +23,8 @@ var mapKeys = map[string]string{
 	"$.system.transparentHugePages": "enabled",
 	"$.join.attested.timeouts":      "nonce",
 	"$.system.environment":          "containerd",
+	"$.network.localDNS.host":       "example.com",
+	"$.network.localDNS.pods":       "example.com",
 }
 
 // values are those that a leaf can have, where not every text does.
@@ -56,6 +58,19 @@ var values = map[string]any{
 	`$.runtime.registries["docker.io"].server.capabilities[0]`:     "resolve",
 	"$.network.plugin":                                             "kubenet",
 	"$.network.metadataRestriction.table":                          "mangle",
+	"$.network.localDNS.hosts.refreshSeconds":                      int32(60),
+	`$.network.localDNS.host["example.com"].queryLogging`:          "Log",
+	`$.network.localDNS.host["example.com"].protocol`:              "ForceTCP",
+	`$.network.localDNS.host["example.com"].forwardTo`:             "ClusterCoreDNS",
+	`$.network.localDNS.host["example.com"].forwardPolicy`:         "Random",
+	`$.network.localDNS.host["example.com"].serveStale`:            "Verify",
+	`$.network.localDNS.host["example.com"].serveStalePolicy`:      "PreferPositive",
+	`$.network.localDNS.pods["example.com"].queryLogging`:          "Log",
+	`$.network.localDNS.pods["example.com"].protocol`:              "ForceTCP",
+	`$.network.localDNS.pods["example.com"].forwardTo`:             "ClusterCoreDNS",
+	`$.network.localDNS.pods["example.com"].forwardPolicy`:         "Random",
+	`$.network.localDNS.pods["example.com"].serveStale`:            "Verify",
+	`$.network.localDNS.pods["example.com"].serveStalePolicy`:      "PreferPositive",
 	"$.access.ssh.enabled":                                         false,
 	"$.access.ssh.publicKeyAuthentication":                         false,
 	"$.network.policy":                                             "calico",

@@ -3,6 +3,7 @@ package aks
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/slipway-dev/slipway/internal/aksnodeconfig"
 	"github.com/slipway-dev/slipway/internal/document"
@@ -55,7 +56,11 @@ func (t *translation) localDNS() {
 		Pods:     t.zones(in.KubeDnsOverrides, path+".kube_dns_overrides"),
 	}
 	if in.EnableHostsPlugin {
-		dns.Hosts = &nodeconfig.LocalDNSHosts{Names: in.CriticalFqdns, RefreshSeconds: in.HostsPluginRefreshIntervalInSeconds}
+		// AKS, too, takes the blanks around a name away (AKS node contract, LocalDnsProfile).
+		dns.Hosts = &nodeconfig.LocalDNSHosts{RefreshSeconds: in.HostsPluginRefreshIntervalInSeconds}
+		for _, name := range in.CriticalFqdns {
+			dns.Hosts.Names = append(dns.Hosts.Names, strings.TrimSpace(name))
+		}
 	}
 	t.out.Network.LocalDNS = dns
 }
