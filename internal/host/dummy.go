@@ -22,9 +22,9 @@ const (
 	maxLinkState = 64 << 10
 )
 
-// MakeDummy makes an interface that leads nowhere, brings it up, and gives it addresses (rtnetlink(7)). One that is there
+// MakeDummy makes an interface that leads nowhere, brings it up, and gives it addresses without a network (rtnetlink(7)). One that is there
 // stays, and keeps what other addresses it has.
-func (m *Machine) MakeDummy(name string, addresses []netip.Prefix) error {
+func (m *Machine) MakeDummy(name string, addresses []netip.Addr) error {
 	err := checkInterface(name)
 	if err == nil {
 		err = makeInterface(failpoint.Change{Kind: failpoint.Interface, Name: name}, "dummy", addresses)
@@ -35,7 +35,7 @@ func (m *Machine) MakeDummy(name string, addresses []netip.Prefix) error {
 	return nil
 }
 
-func makeInterface(change failpoint.Change, kind string, addresses []netip.Prefix) error {
+func makeInterface(change failpoint.Change, kind string, addresses []netip.Addr) error {
 	info := attribute(unix.IFLA_LINKINFO, attribute(unix.IFLA_INFO_KIND, []byte(kind)))
 	made := linkMessage(0, unix.IFF_UP, nameAttribute(change.Name), info)
 	if err := talk(change, unix.RTM_NEWLINK, unix.NLM_F_CREATE|unix.NLM_F_EXCL, made); err != nil && !errors.Is(err, unix.EEXIST) {
@@ -88,10 +88,9 @@ func linkMessage(index int, flags uint32, attributes ...[]byte) []byte {
 }
 
 // addressMessage is what a message about an address says (struct ifaddrmsg).
-func addressMessage(index int, prefix netip.Prefix) []byte {
-	address := prefix.Addr()
+func addressMessage(index int, address netip.Addr) []byte {
 	message := make([]byte, unix.SizeofIfAddrmsg)
-	message[0], message[1] = unix.AF_INET, byte(prefix.Bits())
+	message[0], message[1] = unix.AF_INET, byte(address.BitLen())
 	if address.Is6() {
 		message[0] = unix.AF_INET6
 	}
@@ -116,24 +115,24 @@ func nameAttribute(name string) []byte { return attribute(unix.IFLA_IFNAME, []by
 
 // talk sends the kernel a message about its network, and returns what it says to it (netlink(7)).
 func talk(change failpoint.Change, kind, flags uint16, body []byte) error {
-	socket, err := unix.Socket(unix.AF_NETLINK, unix.SOCK_RAW|unix.SOCK_CLOEXEC, unix.NETLINK_ROUTE)
+	socket, err := syscall.Socket(unix.AF_NETLINK, unix.SOCK_RAW|unix.SOCK_CLOEXEC, unix.NETLINK_ROUTE)
 	if err != nil {
 		return fmt.Errorf("netlink: %w", err)
 	}
-	defer unix.Close(socket)
+	defer syscall.Close(socket)
 	message := make([]byte, unix.SizeofNlMsghdr, unix.SizeofNlMsghdr+len(body))
 	binary.NativeEndian.PutUint32(message, uint32(unix.SizeofNlMsghdr+len(body)))
 	binary.NativeEndian.PutUint16(message[4:], kind)
 	binary.NativeEndian.PutUint16(message[6:], unix.NLM_F_REQUEST|unix.NLM_F_ACK|flags)
 	message = append(message, body...)
 	err = failpoint.Pass(change, func() error {
-		return unix.Sendto(socket, message, 0, &unix.SockaddrNetlink{Family: unix.AF_NETLINK})
+		return syscall.Sendto(socket, message, 0, &syscall.SockaddrNetlink{Family: unix.AF_NETLINK})
 	})
 	if err != nil {
 		return fmt.Errorf("netlink: %w", err)
 	}
 	answer := make([]byte, 4096)
-	n, _, err := unix.Recvfrom(socket, answer, 0)
+	n, _, err := syscall.Recvfrom(socket, answer, 0)
 	if err != nil {
 		return fmt.Errorf("netlink: %w", err)
 	}

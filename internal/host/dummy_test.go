@@ -36,11 +36,11 @@ func TestDummy(t *testing.T) {
 
 func testDummy(t *testing.T) {
 	m := &Machine{}
-	addresses := []netip.Prefix{netip.MustParsePrefix("169.254.10.10/32"), netip.MustParsePrefix("169.254.10.11/32"), netip.MustParsePrefix("fd00::1/128")}
+	addresses := []netip.Addr{netip.MustParseAddr("169.254.10.10"), netip.MustParseAddr("169.254.10.11"), netip.MustParseAddr("fd00::1")}
 	bring := m.MakeDummy
 	if err := bring("localdns", addresses[:1]); errors.Is(err, unix.EOPNOTSUPP) {
 		t.Log("the kernel has no interfaces that lead nowhere; a bridge without ports is one, too")
-		bring = func(name string, addresses []netip.Prefix) error {
+		bring = func(name string, addresses []netip.Addr) error {
 			return makeInterface(failpoint.Change{Kind: failpoint.Interface, Name: name}, "bridge", addresses)
 		}
 	}
@@ -63,7 +63,7 @@ func testDummy(t *testing.T) {
 		have = append(have, n.String())
 	}
 	for _, a := range addresses {
-		if !slices.Contains(have, a.String()) {
+		if !slices.Contains(have, netip.PrefixFrom(a, a.BitLen()).String()) {
 			t.Errorf("it has %q, and not %s: %v", have, a, err)
 		}
 	}
@@ -107,22 +107,20 @@ func TestNetworkFileOf(t *testing.T) {
 // A program that goes on says how it has ended, and ends when it is asked to.
 func TestStart(t *testing.T) {
 	m := &Machine{}
-	p, err := m.Start([]string{"sh", "-c", "exit 3"})
+	end, ended, err := m.Start([]string{"sh", "-c", "exit 3"})
 	must(t, err)
-	wantError(t, <-p.Done(), "exit status 3")
-	if p.Interrupt() == nil {
+	wantError(t, <-ended, "exit status 3")
+	if end(false) == nil || end(true) == nil {
 		t.Error("one that has ended can be asked to end")
 	}
-	p, err = m.Start([]string{"sleep", "3600"})
-	must(t, err)
-	must(t, p.Interrupt())
-	wantError(t, <-p.Done(), "signal: interrupt")
-	p, err = m.Start([]string{"sleep", "3600"})
-	must(t, err)
-	must(t, p.Kill())
-	wantError(t, <-p.Done(), "signal: killed")
+	for kill, how := range map[bool]string{false: "signal: interrupt", true: "signal: killed"} {
+		end, ended, err := m.Start([]string{"sleep", "3600"})
+		must(t, err)
+		must(t, end(kill))
+		wantError(t, <-ended, how)
+	}
 	for _, argv := range [][]string{nil, {""}, {"no-such-program"}, {"/no/such/program"}} {
-		if _, err := m.Start(argv); err == nil {
+		if _, _, err := m.Start(argv); err == nil {
 			t.Errorf("%q is started", argv)
 		}
 	}
@@ -132,9 +130,9 @@ func TestStart(t *testing.T) {
 func TestStartEnvironment(t *testing.T) {
 	t.Setenv("HTTP_PROXY", "http://proxy.example")
 	file := t.TempDir() + "/environment"
-	p, err := (&Machine{}).Start([]string{"sh", "-c", "env >" + file})
+	_, ended, err := (&Machine{}).Start([]string{"sh", "-c", "env >" + file})
 	must(t, err)
-	must(t, <-p.Done())
+	must(t, <-ended)
 	text, err := os.ReadFile(file)
 	must(t, err)
 	if want := "PATH=" + commandEnv["PATH"]; !strings.Contains(string(text), want+"\n") || strings.Contains(string(text), "HTTP_PROXY") {

@@ -9,7 +9,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/netip"
 )
 
 const (
@@ -19,14 +18,14 @@ const (
 	maxFetched = 1 << 10
 )
 
-// Exchange sends a DNS message to a server by UDP, with an ID in its first two bytes that nobody else can know, and returns
+// Exchange sends a DNS message to the server at HOST:PORT by UDP, with an ID in its first two bytes that nobody else can know, and returns
 // the message with that ID that comes back from there, before ctx is done.
-func (m *Machine) Exchange(ctx context.Context, server netip.AddrPort, message []byte) ([]byte, error) {
+func (m *Machine) Exchange(ctx context.Context, server string, message []byte) ([]byte, error) {
 	if len(message) < 2 {
 		return nil, errors.New("the DNS message has no ID")
 	}
 	var dialer net.Dialer
-	conn, err := dialer.DialContext(ctx, "udp", server.String())
+	conn, err := dialer.DialContext(ctx, "udp", server)
 	if err != nil {
 		return nil, err
 	}

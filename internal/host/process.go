@@ -14,21 +14,16 @@ import (
 	"github.com/slipway-dev/slipway/internal/failpoint"
 )
 
-// Process is a program that goes on. It ends with the service that the agent is.
-type Process struct {
-	process *os.Process
-	done    chan error
-}
-
-// Start starts a program, without a shell, in "/", with the surroundings that a command has. It writes where the agent
-// does, and no key that ends the agent ends it.
-func (m *Machine) Start(argv []string) (*Process, error) {
+// Start starts a program that goes on, without a shell, in "/", with the surroundings that a command has. It writes where the
+// agent does, and no key that ends the agent ends it; it ends with the service that the agent is. end asks it to end
+// (SIGINT), or kills it, and is an error where it has ended. ended has one value when it has: nil, or how it has failed.
+func (m *Machine) Start(argv []string) (end func(kill bool) error, ended <-chan error, err error) {
 	if len(argv) == 0 || argv[0] == "" {
-		return nil, errors.New("start: has no program")
+		return nil, nil, errors.New("start: has no program")
 	}
 	program, err := lookProgram(argv[0], commandEnv["PATH"])
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	cmd := exec.Command(program, argv[1:]...)
 	cmd.Dir = "/"
@@ -38,18 +33,14 @@ func (m *Machine) Start(argv []string) (*Process, error) {
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := failpoint.Pass(failpoint.Change{Kind: failpoint.Command, Name: argv[0]}, cmd.Start); err != nil {
-		return nil, fmt.Errorf("start %s: %w", argv[0], err)
+		return nil, nil, fmt.Errorf("start %s: %w", argv[0], err)
 	}
-	p := &Process{process: cmd.Process, done: make(chan error, 1)}
-	go func() { p.done <- cmd.Wait() }()
-	return p, nil
+	done := make(chan error, 1)
+	go func() { done <- cmd.Wait() }()
+	return func(kill bool) error {
+		if kill {
+			return cmd.Process.Kill()
+		}
+		return cmd.Process.Signal(unix.SIGINT)
+	}, done, nil
 }
-
-// Interrupt asks the program to end, Kill ends it. Both are an error where it has ended.
-func (p *Process) Interrupt() error { return p.process.Signal(unix.SIGINT) }
-
-// Kill ends the program.
-func (p *Process) Kill() error { return p.process.Kill() }
-
-// Done has one value when the program has ended: nil, or how it has failed.
-func (p *Process) Done() <-chan error { return p.done }

@@ -233,12 +233,12 @@ func (m *machine) Run(_ context.Context, command *resource.Command) ([]byte, err
 	return nil, nil
 }
 
-func (m *machine) Start(argv []string) (Process, error) {
+func (m *machine) Start(argv []string) (func(bool) error, <-chan error, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.event("start %s", strings.Join(argv, " "))
 	m.process = &process{machine: m, started: time.Now(), running: true, done: make(chan error, 1)}
-	return m.process, nil
+	return m.process.end, m.process.done, nil
 }
 
 func (m *machine) NetworkFile() (string, error) {
@@ -248,7 +248,7 @@ func (m *machine) NetworkFile() (string, error) {
 	return networkFile, nil
 }
 
-func (m *machine) MakeDummy(name string, addresses []netip.Prefix) error {
+func (m *machine) MakeDummy(name string, addresses []netip.Addr) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if device := fmt.Sprint(name, addresses); !slices.Contains(m.devices, device) {
@@ -280,17 +280,18 @@ func (m *machine) Fetch(ctx context.Context, url string) (string, error) {
 	return "OK", nil
 }
 
-func (m *machine) Exchange(ctx context.Context, server netip.AddrPort, message []byte) ([]byte, error) {
+func (m *machine) Exchange(ctx context.Context, server string, message []byte) ([]byte, error) {
 	name, kind := questionOf(message)
+	asked := netip.MustParseAddrPort(server)
 	m.mu.Lock()
-	answers, sick := slices.Contains(listeners, server.Addr()) && m.isReady(), m.sick
+	answers, sick := slices.Contains(listeners, asked.Addr()) && m.isReady(), m.sick
 	records, known := m.records[fmt.Sprintf("%s %d", name, kind)]
 	m.asked = append(m.asked, fmt.Sprintf("%s %s %d", server, name, kind))
 	m.mu.Unlock()
 	switch {
 	case answers && !sick && name == plan.HealthName:
 		return response(message, codeSuccess, nil), nil
-	case !slices.Contains(listeners, server.Addr()) && known:
+	case !slices.Contains(listeners, asked.Addr()) && known:
 		return response(message, codeSuccess, records), nil
 	}
 	<-ctx.Done()
@@ -311,28 +312,23 @@ func (m *machine) tell(what string) {
 	}
 }
 
-func (p *process) Interrupt() error {
+func (p *process) end(kill bool) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if !p.running {
+	switch {
+	case !p.running:
 		return errors.New("process already finished")
-	}
-	p.event("interrupt")
-	if !p.stays {
-		p.ends(nil)
+	case kill:
+		p.event("kill")
+		p.ends(errors.New("signal: killed"))
+	default:
+		p.event("interrupt")
+		if !p.stays {
+			p.ends(nil)
+		}
 	}
 	return nil
 }
-
-func (p *process) Kill() error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.event("kill")
-	p.ends(errors.New("signal: killed"))
-	return nil
-}
-
-func (p *process) Done() <-chan error { return p.done }
 
 // ends ends the cache. One that the supervisor ends is one that nobody asks any more.
 func (p *process) ends(err error) {

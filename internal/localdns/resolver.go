@@ -37,6 +37,8 @@ const (
 	settlePatience   = 5 * time.Second
 	lookInterval     = 250 * time.Millisecond
 	commandPatience  = resource.Duration(10 * time.Second)
+	// reloadPatience is shorter than systemd's patience with the supervisor. At boot, D-Bus comes later than the cache.
+	reloadPatience = resource.Duration(45 * time.Second)
 )
 
 // dropInText makes the cache the only DNS server of a network (systemd.network(5)).
@@ -180,11 +182,11 @@ func (s *Supervisor) settle(ctx context.Context, isCache bool) error {
 
 // reload has systemd-networkd read its networks again.
 func (s *Supervisor) reload(ctx context.Context) error {
-	return s.run(ctx, "read the networks again", []string{"networkctl", "reload"})
+	return s.run(ctx, "read the networks again", reloadPatience, []string{"networkctl", "reload"})
 }
 
-func (s *Supervisor) run(ctx context.Context, label string, argv []string) error {
-	output, err := s.Machine.Run(ctx, &resource.Command{Label: label, Argv: argv, Timeout: commandPatience})
+func (s *Supervisor) run(ctx context.Context, label string, patience resource.Duration, argv []string) error {
+	output, err := s.Machine.Run(ctx, &resource.Command{Label: label, Argv: argv, Timeout: patience})
 	if said := strings.Join(strings.Fields(string(output)), " "); err != nil && said != "" {
 		err = fmt.Errorf("%w: %s", err, said)
 	}

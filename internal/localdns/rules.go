@@ -30,7 +30,7 @@ func rules() (all [][]string) {
 
 // rule does something with a rule: -C asks whether it is there.
 func (s *Supervisor) rule(ctx context.Context, do string, rule []string) error {
-	return s.run(ctx, "packet filter rule of the DNS cache", append([]string{"iptables", "-w", "-t", "raw", do}, rule...))
+	return s.run(ctx, "packet filter rule of the DNS cache", commandPatience, append([]string{"iptables", "-w", "-t", "raw", do}, rule...))
 }
 
 func (s *Supervisor) addRules(ctx context.Context) error {

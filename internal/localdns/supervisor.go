@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"net/netip"
 	"sync"
 	"time"
@@ -60,6 +61,12 @@ type Supervisor struct {
 	Log      *slog.Logger
 }
 
+// cache is CoreDNS, once it is started: see [Machine.Start].
+type cache struct {
+	end   func(kill bool) error
+	ended <-chan error
+}
+
 // Run runs the cache until ctx is done, which is no error, or the cache has ended or is not well. On return the machine's
 // resolver is as it was.
 func (s *Supervisor) Run(ctx context.Context) error {
@@ -71,7 +78,7 @@ func (s *Supervisor) Run(ctx context.Context) error {
 }
 
 // supervise starts the cache, and watches it. It returns the process, if there is one.
-func (s *Supervisor) supervise(ctx context.Context) (process Process, err error) {
+func (s *Supervisor) supervise(ctx context.Context) (process *cache, err error) {
 	// An earlier supervisor may have been killed, and then nobody has put the resolver back.
 	if err := s.restoreResolver(ctx); err != nil {
 		return nil, err
@@ -93,9 +100,11 @@ func (s *Supervisor) supervise(ctx context.Context) (process Process, err error)
 	if err := s.listen(ctx); err != nil {
 		return nil, err
 	}
-	if process, err = s.Machine.Start([]string{s.Program, "-conf", corefile}); err != nil {
+	end, done, err := s.Machine.Start([]string{s.Program, "-conf", corefile})
+	if err != nil {
 		return nil, fmt.Errorf("start the DNS cache: %w", err)
 	}
+	process = &cache{end, done}
 	if err := s.awaitReady(ctx, process); err != nil {
 		return process, err
 	}
@@ -134,11 +143,7 @@ func (s *Supervisor) prepare(servers []netip.Addr) error {
 
 // listen makes the interface of the cache, and has the kernel not follow the connections to it.
 func (s *Supervisor) listen(ctx context.Context) error {
-	var addresses []netip.Prefix
-	for _, a := range listeners {
-		addresses = append(addresses, netip.PrefixFrom(a, a.BitLen()))
-	}
-	if err := s.Machine.MakeDummy(device, addresses); err != nil {
+	if err := s.Machine.MakeDummy(device, listeners); err != nil {
 		return fmt.Errorf("make the interface of the DNS cache: %w", err)
 	}
 	return s.addRules(ctx)
@@ -152,14 +157,14 @@ func (s *Supervisor) removeInterface() error {
 }
 
 // awaitReady waits until the cache is ready.
-func (s *Supervisor) awaitReady(ctx context.Context, process Process) error {
+func (s *Supervisor) awaitReady(ctx context.Context, process *cache) error {
 	var last error
 	for range readyTries {
 		if last = s.ready(ctx); last == nil {
 			return nil
 		}
 		select {
-		case err := <-process.Done():
+		case err := <-process.ended:
 			return ended(err)
 		case <-ctx.Done():
 			return ctx.Err()
@@ -191,7 +196,7 @@ func ended(err error) error {
 // watch asks the cache how it is until ctx is done, the cache has ended, or has failed too often. systemd hears each time
 // that the supervisor is at work: when a cache that fails is restarted is decided here, and a minute without an answer
 // would be the time that systemd waits itself.
-func (s *Supervisor) watch(ctx context.Context, process Process) error {
+func (s *Supervisor) watch(ctx context.Context, process *cache) error {
 	s.Notifier.Alive()
 	ticker := time.NewTicker(beat)
 	defer ticker.Stop()
@@ -199,7 +204,7 @@ func (s *Supervisor) watch(ctx context.Context, process Process) error {
 	var failures []time.Time
 	for {
 		select {
-		case err := <-process.Done():
+		case err := <-process.ended:
 			return ended(err)
 		case <-ctx.Done():
 			return nil
@@ -253,7 +258,7 @@ func (s *Supervisor) ask(ctx context.Context, server netip.Addr, name string, ki
 	if asked == nil {
 		return answer{}, fmt.Errorf("%q is not a domain name", name)
 	}
-	message, err := s.Machine.Exchange(ctx, netip.AddrPortFrom(server, 53), asked)
+	message, err := s.Machine.Exchange(ctx, net.JoinHostPort(server.String(), "53"), asked)
 	if err != nil {
 		return answer{}, fmt.Errorf("ask %s for %s: %w", server, name, err)
 	}
@@ -265,7 +270,7 @@ func (s *Supervisor) ask(ctx context.Context, server netip.Addr, name string, ki
 }
 
 // end ends the cache, if it was started, after the resolver asks it no more.
-func (s *Supervisor) end(process Process) error {
+func (s *Supervisor) end(process *cache) error {
 	s.Notifier.Stopping()
 	ctx, cancel := context.WithTimeout(context.Background(), stopPatience)
 	defer cancel()
@@ -277,14 +282,14 @@ func (s *Supervisor) end(process Process) error {
 }
 
 // endProcess asks the cache to end, and ends it if it does not.
-func (s *Supervisor) endProcess(process Process) {
-	if err := process.Interrupt(); err != nil {
+func (s *Supervisor) endProcess(process *cache) {
+	if err := process.end(false); err != nil {
 		return // it has ended
 	}
 	select {
-	case <-process.Done():
+	case <-process.ended:
 	case <-time.After(endPatience):
 		s.Log.Warn("the DNS cache does not end, and is killed")
-		_ = process.Kill()
+		_ = process.end(true)
 	}
 }

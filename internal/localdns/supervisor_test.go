@@ -29,7 +29,7 @@ func TestOrder(t *testing.T) {
 		}
 		want := []string{
 			"write /run/localdns/upstream-dns 600", "write /run/localdns/corefile 600",
-			"interface localdns[169.254.10.10/32 169.254.10.11/32]", "rule", "start /opt/bin/coredns -conf /run/localdns/corefile", "ready",
+			"interface localdns[169.254.10.10 169.254.10.11]", "rule", "start /opt/bin/coredns -conf /run/localdns/corefile", "ready",
 			"write /run/localdns/resolver 600", "write " + placed + " 644", "reload",
 			"remove " + placed, "reload", "remove /run/localdns/resolver", "no rule", "interrupt", "no interface localdns",
 		}

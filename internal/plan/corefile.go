@@ -16,6 +16,8 @@ const (
 	PodsListener = "169.254.10.11"
 	AzureDNS     = "168.63.129.16"
 	clusterDNS   = "10.0.0.10" // where the contract names none
+	// clusterDomain is the one whose names only the cluster knows.
+	clusterDomain = "cluster.local"
 )
 
 // What the cache and who supervises it share.
@@ -94,7 +96,7 @@ func Corefile(c *nodeconfig.NodeConfig, withHosts bool) []byte {
 
 // isClusterDomain reports whether the cluster's DNS service answers for a domain.
 func isClusterDomain(domain string, zone nodeconfig.LocalDNSZone) bool {
-	return strings.HasSuffix(domain, "cluster.local") || zone.ForwardTo == "ClusterCoreDNS"
+	return strings.HasSuffix(domain, clusterDomain) || zone.ForwardTo == "ClusterCoreDNS"
 }
 
 // The contract's words and CoreDNS's.

@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/slipway-dev/slipway/internal/document"
@@ -24,7 +23,6 @@ var indispensable = []setting{
 	// A node of a cluster without a way out has its images and components from there alone.
 	{"$.components.registry", nil, "the node would fetch its images from registries that it may not reach"},
 	{"$.network.hostsAgent", privateServer, "the API server's name would not resolve to its private address"},
-	{"$.network.localDNS", asksLocalDNS, "pods would send their queries to a DNS server that is not there"},
 	{"$.network.nameservers", nil, "the node would ask the DNS servers that DHCP names"},
 	{"$.network.secondaryInterfaces", nil, "the further network interfaces would stay down, for all pods that need them"},
 	{"$.runtime.containerd.baseRuntimeSpec", nil, "containers would run without the limits that it sets"},
@@ -43,20 +41,6 @@ var idle = []setting{
 // reconcile-private-hosts.sh).
 func privateServer(c *nodeconfig.NodeConfig) bool {
 	return strings.Contains(c.Cluster.Server, ".privatelink.")
-}
-
-// localDNSAddress is where LocalDNS listens for pods (AKS: localdns.sh).
-const localDNSAddress = "169.254.10.11"
-
-// asksLocalDNS reports whether pods are told to ask LocalDNS for names, and nobody else.
-func asksLocalDNS(c *nodeconfig.NodeConfig) bool {
-	if servers, ok := c.Kubelet.Config["clusterDNS"].([]any); ok && slices.Contains(servers, any(localDNSAddress)) {
-		return true
-	}
-	named := slices.ContainsFunc(c.Kubelet.Flags, func(f nodeconfig.Flag) bool {
-		return f.Name == "cluster-dns" && slices.Contains(strings.Split(f.Value, ","), localDNSAddress)
-	})
-	return named || slices.Contains(c.Cluster.DNSServiceIPs, localDNSAddress)
 }
 
 // wantsGPU reports whether the node uses a GPU: a driver alone is one for whatever GPU there is (AKS: config_gpu_driver).
