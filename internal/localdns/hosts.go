@@ -23,7 +23,7 @@ const (
 )
 
 // addresses are those of a name, by type.
-type addresses map[recordType][]netip.Addr
+type addresses map[recordType][]string
 
 // types are the types of addresses, in the order in which the file has them.
 var types = []recordType{typeA, typeAAAA}
@@ -92,7 +92,7 @@ func parseHosts(text []byte) map[string]addresses {
 		if address.Is4() {
 			kind = typeA
 		}
-		all[words[1]][kind] = append(all[words[1]][kind], address)
+		all[words[1]][kind] = append(all[words[1]][kind], address.String())
 	}
 	return all
 }
@@ -108,7 +108,7 @@ func (s *Supervisor) lookUp(ctx context.Context, servers []netip.Addr, name stri
 			known = true
 		}
 		// The order of an answer changes each time; the cache has one of its own.
-		slices.SortFunc(got, netip.Addr.Compare)
+		slices.Sort(got)
 		found[kind] = slices.Compact(got)
 	}
 	if !known {
@@ -119,7 +119,7 @@ func (s *Supervisor) lookUp(ctx context.Context, servers []netip.Addr, name stri
 }
 
 // lookUpType asks each of the servers in turn for the addresses of a name, and reports whether one has answered.
-func (s *Supervisor) lookUpType(ctx context.Context, servers []netip.Addr, name string, kind recordType) (found []netip.Addr, answered bool) {
+func (s *Supervisor) lookUpType(ctx context.Context, servers []netip.Addr, name string, kind recordType) (found []string, answered bool) {
 	for range lookupRounds {
 		for _, server := range servers {
 			if ctx.Err() != nil {

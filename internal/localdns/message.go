@@ -57,7 +57,7 @@ func query(name string, kind recordType) []byte {
 // answer is what there is to know of an answer.
 type answer struct {
 	code      int
-	addresses []netip.Addr
+	addresses []string
 }
 
 var errShort = errors.New("the answer ends too early")
@@ -91,7 +91,7 @@ func parseAnswer(asked, message []byte, kind recordType) (answer, error) {
 		rest = after
 		address, ok := netip.AddrFromSlice(record.data)
 		if record.kind == kind && ok && address.Is4() == (kind == typeA) && len(got.addresses) < maxAddresses {
-			got.addresses = append(got.addresses, address)
+			got.addresses = append(got.addresses, address.String())
 		}
 	}
 	return got, nil
