@@ -40,7 +40,7 @@ test: ## all unit, golden, script and fuzz-seed tests
 race: ## the tests under the race detector
 	go test -race ./...
 race-part: ## those of the packages that start goroutines, as CI does
-	go test -race ./cmd/slipway-node ./internal/agent ./internal/apply ./internal/cli ./internal/host ./internal/probe ./internal/rootfs ./internal/source ./internal/systemd ./internal/watch
+	go test -race ./cmd/slipway-node ./internal/agent ./internal/apply ./internal/cli ./internal/host ./internal/localdns ./internal/probe ./internal/rootfs ./internal/source ./internal/systemd ./internal/watch
 
 .PHONY: lint
 lint: ## gofmt, vet, staticcheck, and the rules of the house

@@ -31,6 +31,10 @@ const (
 	MangleRuleFailed         = 174 // pods could not be kept from the metadata service by the table mangle
 	FilterRuleFailed         = 175 // pods could not be kept from the metadata service by the table filter
 	SSHKeysFailed            = 178 // the SSH server refuses its configuration
+	LocalDNSFailed           = 216 // the node's own DNS cache is not ready
+	LocalDNSCorefileMissing  = 217 // what it is told could not be written
+	LocalDNSSliceMissing     = 218 // the unit with its limits could not be written or started
+	LocalDNSBinaryMissing    = 219 // its program is not there
 	AttestedBootstrapFailed  = 220 // that client has failed
 	CertificateRefused       = 221 // the cluster does not issue the node's certificate
 	ContractOlder            = 222 // the node has a contract with a higher revision

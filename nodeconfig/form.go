@@ -22,6 +22,8 @@ func or(class func(byte) bool, others string) func(byte) bool {
 
 var (
 	lowerDigitDash    = or(isLowerDigit, "-")
+	domainEdge        = or(isAlphanumeric, "_")
+	domainCharacter   = or(isAlphanumeric, "_-")
 	labelCharacter    = or(isAlphanumeric, "_.-")
 	versionCharacter  = or(isAlphanumeric, ".-")
 	nameCharacter     = or(isAlphanumeric, "_")
@@ -82,6 +84,21 @@ func isBootstrapToken(s string) bool {
 func isDNSName(s string) bool {
 	for label := range strings.SplitSeq(s, ".") {
 		if !isWord(label, 63, isLowerDigit, lowerDigitDash) {
+			return false
+		}
+	}
+	return true
+}
+
+// isDomain is a name of the domain name system, as programs look it up: with an underscore in the names of services, and
+// a dot at the end if it is complete (RFC 1035, 2.3.4; RFC 2782).
+func isDomain(s string) bool {
+	s = strings.TrimSuffix(s, ".")
+	if len(s) > 253 {
+		return false
+	}
+	for label := range strings.SplitSeq(s, ".") {
+		if !isWord(label, 63, domainEdge, domainCharacter) {
 			return false
 		}
 	}

@@ -46,7 +46,7 @@ type LocalDNS struct {
 type LocalDNSHosts struct {
 	// Names are the names.
 	Names []string `json:"names,omitempty"`
-	// RefreshSeconds is how often they are looked up; default the timer's own.
+	// RefreshSeconds is how often they are looked up, at least 5; default 900.
 	RefreshSeconds *int32 `json:"refreshSeconds,omitempty"`
 }
 
@@ -60,11 +60,11 @@ type LocalDNSZone struct {
 	ForwardTo string `json:"forwardTo,omitempty"`
 	// ForwardPolicy is "Sequential", "RoundRobin" or "Random".
 	ForwardPolicy string `json:"forwardPolicy,omitempty"`
-	// MaxConcurrent bounds the queries that wait for an answer.
+	// MaxConcurrent bounds the queries that wait for an answer; default none.
 	MaxConcurrent *int32 `json:"maxConcurrent,omitempty"`
-	// CacheSeconds is how long an answer is kept.
+	// CacheSeconds is how long an answer is kept; default 3600.
 	CacheSeconds *int32 `json:"cacheSeconds,omitempty"`
-	// StaleSeconds is how long an answer that is out of date may still be given.
+	// StaleSeconds is how long an answer that is out of date may still be given; default 3600.
 	StaleSeconds *int32 `json:"staleSeconds,omitempty"`
 	// ServeStale is "Verify", "Immediate" or "Disable".
 	ServeStale string `json:"serveStale,omitempty"`

@@ -67,6 +67,9 @@ func (v *validator) network(n *Network) {
 	if restriction := n.MetadataRestriction; restriction != nil {
 		v.oneOf("$.network.metadataRestriction.table", &restriction.Table, "filter", "mangle")
 	}
+	if n.LocalDNS != nil {
+		v.localDNS(n.LocalDNS)
+	}
 	seen := make(map[string]bool)
 	checkList(v, "$.network.ipFamilies", &n.IPFamilies, func(family string) string {
 		switch {

@@ -73,6 +73,9 @@ var good = map[string]string{
 		`"enabled":true,"state":"None"},{"name":"old.service","state":"Masked"}]`,
 
 	"$.pre_provision_only":                          "false", // else the node does not join, and nothing that it joins with counts
+	"$.local_dns_profile.vnet_dns_overrides":        `{"a.example":{"serve_stale":"Verify","serve_stale_duration_in_seconds":5,"forward_destination":"ClusterCoreDNS","cache_duration_in_seconds":60,"max_concurrent":5,"query_logging":"Log","protocol":"ForceTCP","forward_policy":"Random","failfast_all_unhealthy_upstreams":true,"health_check":{"duration":"90s","no_rec":true,"domain":"a.example"}}}`,
+	"$.local_dns_profile.kube_dns_overrides":        `{"a.example":{"serve_stale":"Verify","serve_stale_duration_in_seconds":5,"forward_destination":"ClusterCoreDNS","cache_duration_in_seconds":60,"max_concurrent":5,"query_logging":"Log","protocol":"ForceTCP","forward_policy":"Random","failfast_all_unhealthy_upstreams":true,"health_check":{"duration":"90s","no_rec":true,"domain":"a.example"}}}`,
+	"$.local_dns_profile.critical_fqdns":            `["a.example"]`,
 	"$.custom_cloud_config.custom_cloud_env_name":   `"AKSCustom"`,
 	"$.custom_cloud_config.custom_env_json_content": `"{}"`,
 	"$.version":                                                                                `"v1"`,

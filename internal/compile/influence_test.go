@@ -124,7 +124,6 @@ var silent = map[string]string{
 	"$.bootstrapping_config.secure_tls":    "the node joins with a token",
 	"$.custom_search_domain_config":        "domain_name is warned of",
 	"$.gpu_config":                         "enable_nvidia and enable_managed_gpu are warned of",
-	"$.local_dns_profile":                  "enable_local_dns is warned of",
 	"$.service_account_image_pull_profile": "enabled is warned of",
 }
 

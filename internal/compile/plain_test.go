@@ -31,7 +31,6 @@ func TestPlainContract(t *testing.T) {
 	}
 	want := []string{
 		"$.kubelet_config.kubelet_config_file_config.streaming_connection_idle_timeout",
-		"$.local_dns_profile.enable_local_dns",
 		"$.outbound_command",
 	}
 	if diff := cmp.Diff(want, paths); diff != "" {

@@ -15,6 +15,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/akstext"
 	"github.com/slipway-dev/slipway/internal/compile"
 	"github.com/slipway-dev/slipway/internal/facts"
+	"github.com/slipway-dev/slipway/internal/plan"
 	"github.com/slipway-dev/slipway/internal/profile"
 	"github.com/slipway-dev/slipway/nodeconfig"
 	"github.com/slipway-dev/slipway/nodeconfig/dialect"
@@ -191,17 +192,13 @@ func (v *view) kubeletConfig() string {
 
 // dnsCPU is the DNS cache's share of a processor, as systemd has it.
 func (v *view) dnsCPU() string {
-	if milli := deref(v.dns.CPUMilli); milli != 0 {
-		return fmt.Sprintf("%.1f%%", float64(milli)/10)
-	}
-	return "200.0%"
+	cpu, _ := plan.LocalDNSLimits(&v.dns)
+	return cpu
 }
 
 func (v *view) dnsMemory() string {
-	if mb := deref(v.dns.MemoryMB); mb != 0 {
-		return fmt.Sprintf("%dM", mb)
-	}
-	return "128M"
+	_, memory := plan.LocalDNSLimits(&v.dns)
+	return memory
 }
 
 func (v *view) dnsNames() string {

@@ -61,11 +61,14 @@ var together = []struct{ path, document string }{
 	{"$.custom_linux_os_config.swap_file_size", `{"custom_linux_os_config": {"enable_swap_config": true}}`},
 	{"$.custom_search_domain_config", `{"custom_search_domain_config": {"domain_name": "example", "realm_user": "user", "realm_password": "password"}}`},
 	{"$.imds_restriction_config.insert", `{"imds_restriction_config": {"enable_imds_restriction": true}}`},
+	{"$.cluster_config.cluster_network_config.core_dns", `{"local_dns_profile": {"enable_local_dns": true, "kube_dns_overrides": {"cluster.local": {}}}}`},
+	{"$.network.localDNS", `{"components": {"layout": "aks"}}`},
+	{"$.network.localDNS.hosts.refresh", `{"network": {"localDNS": {"hosts": {"names": ["mcr.microsoft.com"]}}}}`},
 	{"$.local_dns_profile.kube", `{"local_dns_profile": {"enable_local_dns": true}}`},
 	{"$.local_dns_profile.vnet", `{"local_dns_profile": {"enable_local_dns": true}}`},
-	{"$.local_dns_profile.enable_hosts_plugin", `{"local_dns_profile": {"enable_local_dns": true}}`},
+	{"$.local_dns_profile.enable_hosts_plugin", `{"local_dns_profile": {"enable_local_dns": true, "critical_fqdns": ["mcr.microsoft.com"]}}`},
 	{"$.local_dns_profile.c", `{"local_dns_profile": {"enable_local_dns": true, "enable_hosts_plugin": true}}`},
-	{"$.local_dns_profile.hosts", `{"local_dns_profile": {"enable_local_dns": true, "enable_hosts_plugin": true}}`},
+	{"$.local_dns_profile.hosts", `{"local_dns_profile": {"enable_local_dns": true, "enable_hosts_plugin": true, "critical_fqdns": ["mcr.microsoft.com"]}}`},
 	{"$.local_dns_profile.m", `{"local_dns_profile": {"enable_local_dns": true}}`},
 }
 

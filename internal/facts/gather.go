@@ -161,6 +161,11 @@ var versioned = []struct{ name, dir, prefix string }{
 // unversioned are programs in the same directories whose version is of no interest.
 var unversioned = []string{"aks-secure-tls-bootstrap-client"}
 
+// programs are other programs whose version is of no interest, by where they are on AKS's images.
+var programs = []struct{ name, path string }{
+	{"coredns", "/opt/azure/containers/localdns/binary/coredns"},
+}
+
 // components reads the image's manifest, and looks for itself where that is silent.
 func (g gatherer) components() []components.Component {
 	manifest, _ := components.Parse(g.read(components.Path))
@@ -174,6 +179,11 @@ func (g gatherer) components() []components.Component {
 			if slices.Contains(unversioned, name) && !named(found, name) {
 				found = append(found, components.Component{Name: name, Path: v.dir + "/" + name})
 			}
+		}
+	}
+	for _, p := range programs {
+		if !named(found, p.name) && g.Exists(p.path) {
+			found = append(found, components.Component{Name: p.name, Path: p.path})
 		}
 	}
 	for _, b := range binaries {

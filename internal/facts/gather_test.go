@@ -170,6 +170,7 @@ func TestComponents(t *testing.T) {
 	}
 	found := components.Component{Name: "kubelet", Version: "1.34.2", Path: "/opt/bin/kubelet-1.34.2"}
 	client := components.Component{Name: "aks-secure-tls-bootstrap-client", Path: "/opt/bin/aks-secure-tls-bootstrap-client"}
+	cache := components.Component{Name: "coredns", Path: "/opt/azure/containers/localdns/binary/coredns"}
 	usr := components.Component{Name: "containerd", Version: "2.1.0", Path: "/usr/bin/containerd"}
 	both := map[string]*debug.BuildInfo{"/usr/bin/containerd": built(containerdPath, "v2.1.0"), "/usr/local/bin/containerd": built(containerdPath, "v1.0.0")}
 	for _, c := range []struct {
@@ -187,6 +188,7 @@ func TestComponents(t *testing.T) {
 		{"another version is listed", manifest(`{"name":"kubelet","version":"1.33.0","path":"/y"}`), both,
 			[]components.Component{{Name: "kubelet", Version: "1.33.0", Path: "/y"}, found, usr}},
 		{"programs without a version", map[string]string{client.Path: "", "/opt/bin/other": ""}, both, []components.Component{client, usr}},
+		{"CoreDNS", map[string]string{cache.Path: ""}, both, []components.Component{cache, usr}},
 		{"such a program is listed", manifest(`{"name":"aks-secure-tls-bootstrap-client","version":"1","path":"/z"}`), nil,
 			[]components.Component{{Name: client.Name, Version: "1", Path: "/z"}, found}},
 		{"second place", nil, map[string]*debug.BuildInfo{"/usr/local/bin/containerd": built(containerdPath, "v1.0.0")},

@@ -39,6 +39,8 @@ const (
 	Unmount       Kind = "unmount"
 	SwapOn        Kind = "swapon"
 	SwapOff       Kind = "swapoff"
+	Interface     Kind = "make-interface"
+	NoInterface   Kind = "remove-interface"
 	Mask          Kind = "mask"
 	Unmask        Kind = "unmask"
 	Enable        Kind = "enable"

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/slipway-dev/slipway/exitcode"
+	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/internal/profile"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/nodeconfig"
@@ -65,19 +66,18 @@ func joinMethod(c *nodeconfig.NodeConfig, client string) nodeconfig.JoinMethod {
 	return c.Join.Method
 }
 
-// attestedClient is where the client is, or would be if nothing is known of the image; empty where it is known that there
-// is none.
-func attestedClient(in *input) string {
-	client := in.family.Attested.Client
-	for _, c := range in.facts.Components {
-		if c.Name == path.Base(client) && isPlainPath(c.Path) {
+// programOf is where a program of the family's images is, or would be if nothing is known of the image; empty where it is
+// known that there is none.
+func programOf(known facts.Facts, program string) string {
+	for _, c := range known.Components {
+		if c.Name == path.Base(program) && isPlainPath(c.Path) {
 			return c.Path
 		}
 	}
-	if len(in.facts.Components) > 0 {
+	if len(known.Components) > 0 {
 		return ""
 	}
-	return client
+	return program
 }
 
 // fallsBack reports whether the node has a token to join with where the client for its attested identity fails.

@@ -23,6 +23,8 @@ var mapKeys = map[string]string{
 	"$.system.transparentHugePages": "enabled",
 	"$.join.attested.timeouts":      "nonce",
 	"$.system.environment":          "containerd",
+	"$.network.localDNS.host":       "example.com",
+	"$.network.localDNS.pods":       "example.com",
 }
 
 // values are those that a leaf can have, where not every text does.
@@ -57,6 +59,19 @@ var values = map[string]any{
 	"$.network.plugin":                                             "kubenet",
 	"$.network.metadataRestriction.table":                          "mangle",
 	"$.access.realm.domain":                                        "other.example",
+	"$.network.localDNS.hosts.refreshSeconds":                      int32(60),
+	`$.network.localDNS.host["example.com"].queryLogging`:          "Log",
+	`$.network.localDNS.host["example.com"].protocol`:              "ForceTCP",
+	`$.network.localDNS.host["example.com"].forwardTo`:             "ClusterCoreDNS",
+	`$.network.localDNS.host["example.com"].forwardPolicy`:         "Random",
+	`$.network.localDNS.host["example.com"].serveStale`:            "Verify",
+	`$.network.localDNS.host["example.com"].serveStalePolicy`:      "PreferPositive",
+	`$.network.localDNS.pods["example.com"].queryLogging`:          "Log",
+	`$.network.localDNS.pods["example.com"].protocol`:              "ForceTCP",
+	`$.network.localDNS.pods["example.com"].forwardTo`:             "ClusterCoreDNS",
+	`$.network.localDNS.pods["example.com"].forwardPolicy`:         "Random",
+	`$.network.localDNS.pods["example.com"].serveStale`:            "Verify",
+	`$.network.localDNS.pods["example.com"].serveStalePolicy`:      "PreferPositive",
 	"$.access.ssh.enabled":                                         false,
 	"$.access.ssh.publicKeyAuthentication":                         false,
 	"$.network.policy":                                             "calico",
@@ -103,14 +118,25 @@ var needs = map[string]func(*nodeconfig.NodeConfig){
 	},
 	"$.system.gpu":         func(c *nodeconfig.NodeConfig) { c.System.GPU.Vendor = "amd" },
 	"$.network.hostsAgent": func(c *nodeconfig.NodeConfig) { c.Cluster.Server = "https://a.privatelink.eastus.azmk8s.io" },
-	"$.proxy.noProxy":      func(c *nodeconfig.NodeConfig) { c.Proxy.HTTP = nodeconfig.NewSecret("http://proxy.example:1") },
-	"$.files":              func(c *nodeconfig.NodeConfig) { c.Files[0].Path = "/etc/app.conf" },
+	`$.network.localDNS.host["example.com"].staleSeconds`: func(c *nodeconfig.NodeConfig) { servesStale(c.Network.LocalDNS.Host) },
+	`$.network.localDNS.pods["example.com"].staleSeconds`: func(c *nodeconfig.NodeConfig) { servesStale(c.Network.LocalDNS.Pods) },
+	"$.network.localDNS.hosts.refreshSeconds":             func(c *nodeconfig.NodeConfig) { c.Network.LocalDNS.Hosts.Names = []string{"a.example"} },
+	"$.proxy.noProxy": func(c *nodeconfig.NodeConfig) { c.Proxy.HTTP = nodeconfig.NewSecret("http://proxy.example:1") },
+	"$.files":         func(c *nodeconfig.NodeConfig) { c.Files[0].Path = "/etc/app.conf" },
 	"$.units": func(c *nodeconfig.NodeConfig) {
 		c.Units[0].Name, c.Units[0].Content = "app.service", "[Service]\nExecStart=/bin/true\n"
 	},
 	"$.units[0].dropIns": func(c *nodeconfig.NodeConfig) {
 		c.Units[0].DropIns = []nodeconfig.DropIn{{Name: "10-app.conf", Content: "[Service]\nNice=1\n"}}
 	},
+}
+
+// servesStale has the cache give answers that are out of date.
+func servesStale(zones map[string]nodeconfig.LocalDNSZone) {
+	for domain, zone := range zones {
+		zone.ServeStale = "Verify"
+		zones[domain] = zone
+	}
 }
 
 // login makes a server of images one that the node logs in to.

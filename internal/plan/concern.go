@@ -50,6 +50,7 @@ var concerns = []*concern{
 	&kubeletPrepare,
 	&kubeletService,
 	&kubeletStart,
+	&localDNS,
 	&messageOfTheDay,
 	&metadataRestriction,
 	&modules,
@@ -94,6 +95,8 @@ type input struct {
 	// client is the program that gets the node its certificate for its machine's attested identity; empty where there is
 	// none.
 	client string
+	// coreDNS is the program that is the node's DNS cache; empty where there is none.
+	coreDNS string
 	// certificate is where the kubelet keeps the certificate that it gets for its bootstrap token, or that the client
 	// gets for it; empty for none.
 	certificate string
@@ -123,7 +126,8 @@ func newInput(c *nodeconfig.NodeConfig, f facts.Facts) *input {
 	if in.slice, _ = forKubernetes.slice(c.Kubelet, in.family); in.slice == "" {
 		in.slice = systemSlice
 	}
-	in.client = attestedClient(in)
+	in.client = programOf(f, in.family.Attested.Client)
+	in.coreDNS = programOf(f, in.family.LocalDNS.Program)
 	in.method = joinMethod(c, in.client)
 	if in.method == nodeconfig.JoinBootstrapToken || in.method == nodeconfig.JoinAttested {
 		in.certificate = retiringCertificate(c.Kubelet)

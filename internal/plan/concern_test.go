@@ -226,13 +226,29 @@ var further = map[string][]func(c *nodeconfig.NodeConfig, with bool){
 		},
 		attestedWith(func(c *nodeconfig.NodeConfig) { c.Join.Attested = &nodeconfig.AttestedBootstrap{Resource: "x"} }),
 	},
-	"$.join.bootstrapToken": {attestedWith(func(c *nodeconfig.NodeConfig) { c.Join.BootstrapToken = nodeconfig.Secret{} })},
-	"$.kubelet.config":      {swapWith(func(k *nodeconfig.Kubelet) { k.Config = map[string]any{"failSwapOn": false} }), field("volumePluginDir", "/opt/plugins"), field("healthzPort", json.Number("1")), field("serverTLSBootstrap", true), field("kubeReservedCgroup", "/podruntime.slice"), field(failCgroupField, false), resolverOf(func(k *nodeconfig.Kubelet) { k.Config = map[string]any{"resolvConf": "/run/other.conf"} })},
-	"$.kubelet.flags": {swapWith(func(k *nodeconfig.Kubelet) { k.Flags = []nodeconfig.Flag{{Name: "fail-swap-on", Value: "false"}} }), flag("cert-dir", "/opt/pki"), flag("cgroup-driver", "other"), flag("healthz-port", "1"), flag("cloud-config", "/x"), flag("kube-reserved-cgroup", "/podruntime.slice"), flag(failCgroupFlag, "false"), flag("node-ip", "10.0.0.9"),
+	"$.cluster.serviceCIDRs": {cachedWith(func(c *nodeconfig.NodeConfig) {
+		c.Cluster.ServiceCIDRs = []string{"10.9.0.0/16"}
+		nodeconfig.Default(c)
+	})},
+	"$.cluster.dnsServiceIPs": {cachedWith(func(c *nodeconfig.NodeConfig) { c.Cluster.DNSServiceIPs = []string{"10.9.0.10"} })},
+	"$.join.bootstrapToken":   {attestedWith(func(c *nodeconfig.NodeConfig) { c.Join.BootstrapToken = nodeconfig.Secret{} })},
+	"$.kubelet.config":        {cachedWith(func(c *nodeconfig.NodeConfig) { asking["configuration"](c, nil) }), swapWith(func(k *nodeconfig.Kubelet) { k.Config = map[string]any{"failSwapOn": false} }), field("volumePluginDir", "/opt/plugins"), field("healthzPort", json.Number("1")), field("serverTLSBootstrap", true), field("kubeReservedCgroup", "/podruntime.slice"), field(failCgroupField, false), resolverOf(func(k *nodeconfig.Kubelet) { k.Config = map[string]any{"resolvConf": "/run/other.conf"} })},
+	"$.kubelet.flags": {cachedWith(func(c *nodeconfig.NodeConfig) { asking["flag"](c, nil) }), swapWith(func(k *nodeconfig.Kubelet) { k.Flags = []nodeconfig.Flag{{Name: "fail-swap-on", Value: "false"}} }), flag("cert-dir", "/opt/pki"), flag("cgroup-driver", "other"), flag("healthz-port", "1"), flag("cloud-config", "/x"), flag("kube-reserved-cgroup", "/podruntime.slice"), flag(failCgroupFlag, "false"), flag("node-ip", "10.0.0.9"),
 		attestedWith(func(c *nodeconfig.NodeConfig) { c.Kubelet.Flags = []nodeconfig.Flag{{Name: "cert-dir", Value: "/x"}} })},
 	"$.kubelet.taints": {taints},
 	"$.units":          {ownSlice},
 	"$.network.policy": {policy("azure", "calico"), policy("kubenet", "calico")},
+}
+
+// cachedWith changes a node with a DNS cache.
+func cachedWith(edit func(*nodeconfig.NodeConfig)) func(*nodeconfig.NodeConfig, bool) {
+	return func(c *nodeconfig.NodeConfig, with bool) {
+		c.Components.Layout = nodeconfig.LayoutAKS
+		c.Network.LocalDNS = &nodeconfig.LocalDNS{Pods: map[string]nodeconfig.LocalDNSZone{"cluster.local": {}}}
+		if with {
+			edit(c)
+		}
+	}
 }
 
 // attestedWith changes a node that joins with its attested identity.

@@ -9,12 +9,25 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// The addresses of a node's DNS cache (AKS node contract, LocalDNS): for the host and for pods; and of those it asks.
+// The addresses of a node's DNS cache (AKS node contract, LocalDNS): for the host and for pods; and of those it asks. Azure's
+// stands for the DNS servers that the machine has.
 const (
-	hostListener = "169.254.10.10"
-	podsListener = "169.254.10.11"
-	azureDNS     = "168.63.129.16"
+	HostListener = "169.254.10.10"
+	PodsListener = "169.254.10.11"
+	AzureDNS     = "168.63.129.16"
 	clusterDNS   = "10.0.0.10" // where the contract names none
+	// clusterDomain is the one whose names only the cluster knows.
+	clusterDomain = "cluster.local"
+)
+
+// What the cache and who supervises it share.
+const (
+	// HealthName is a name that the cache answers itself.
+	HealthName = "health-check.localdns.local"
+	// LocalDNSHosts has the addresses of the names that must resolve although DNS is down.
+	LocalDNSHosts = "/etc/localdns/hosts"
+	// LocalDNSRunDir is where the supervisor keeps what it has to know again when it is restarted.
+	LocalDNSRunDir = "/run/localdns"
 )
 
 // corefileHead is what precedes the contract's domains.
@@ -22,15 +35,15 @@ const corefileHead = `# ********************************************************
 # WARNING: Changes to this file will be overwritten and not persisted.
 # ***********************************************************************************
 # whoami (used for health check of DNS)
-health-check.localdns.local:53 {
-    bind ` + hostListener + " " + podsListener + `
+` + HealthName + `:53 {
+    bind ` + HostListener + " " + PodsListener + `
     whoami
 }
 `
 
 // corefileHosts answers critical names from a file.
 const corefileHosts = `    # Check /etc/localdns/hosts first for critical AKS FQDNs (mcr.microsoft.com, packages.aks.azure.com, etc.)
-    hosts /etc/localdns/hosts {
+    hosts ` + LocalDNSHosts + ` {
         ttl 5
         reload 5s
         fallthrough
@@ -64,26 +77,26 @@ func Corefile(c *nodeconfig.NodeConfig, withHosts bool) []byte {
 	b.WriteString(corefileHead)
 	b.WriteString("# VnetDNS overrides apply to DNS traffic from pods with dnsPolicy:default or kubelet (referred to as VnetDNS traffic).\n")
 	for _, domain := range slices.Sorted(maps.Keys(dns.Host)) {
-		upstream := azureDNS
+		upstream := AzureDNS
 		if domain != "." && isClusterDomain(domain, dns.Host[domain]) {
 			upstream = server
 		}
-		corefileZone(&b, domain, dns.Host[domain], hostListener, "localdns", upstream, withHosts)
+		corefileZone(&b, domain, dns.Host[domain], HostListener, "localdns", upstream, withHosts)
 	}
 	b.WriteString("# KubeDNS overrides apply to DNS traffic from pods with dnsPolicy:ClusterFirst (referred to as KubeDNS traffic).\n")
 	for _, domain := range slices.Sorted(maps.Keys(dns.Pods)) {
-		upstream := azureDNS
+		upstream := AzureDNS
 		if isClusterDomain(domain, dns.Pods[domain]) {
 			upstream = server
 		}
-		corefileZone(&b, domain, dns.Pods[domain], podsListener, "localdns-pod", upstream, withHosts)
+		corefileZone(&b, domain, dns.Pods[domain], PodsListener, "localdns-pod", upstream, withHosts)
 	}
 	return []byte(b.String())
 }
 
 // isClusterDomain reports whether the cluster's DNS service answers for a domain.
 func isClusterDomain(domain string, zone nodeconfig.LocalDNSZone) bool {
-	return strings.HasSuffix(domain, "cluster.local") || zone.ForwardTo == "ClusterCoreDNS"
+	return strings.HasSuffix(domain, clusterDomain) || zone.ForwardTo == "ClusterCoreDNS"
 }
 
 // The contract's words and CoreDNS's.

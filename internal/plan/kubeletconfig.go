@@ -45,16 +45,11 @@ func planKubeletConfig(in *input, out *output) {
 	kubeletDropIn(out, resource.Join, in.family.Kubelet.Config, "--config="+in.family.Paths.KubeletConfig)
 }
 
-// notInKubeletConfig reports what only Slipway's defaults would bring into the kubelet's configuration.
+// notInKubeletConfig reports what only Slipway's defaults would bring into the kubelet's configuration, but for the
+// cluster's DNS service, which the node's DNS cache may ask (planLocalDNS).
 func notInKubeletConfig(c *nodeconfig.NodeConfig, out *output) {
 	if c.Cluster.DNSDomain != nodeconfig.DefaultDNSDomain {
 		out.notApplied("$.cluster.dnsDomain")
-	}
-	if len(c.Cluster.DNSServiceIPs) > 0 && dnsPath(c) == "$.cluster.dnsServiceIPs" {
-		out.notApplied("$.cluster.dnsServiceIPs")
-	}
-	if len(c.Cluster.ServiceCIDRs) > 0 {
-		out.notApplied("$.cluster.serviceCIDRs")
 	}
 }
 

@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/slipway-dev/slipway/internal/document"
@@ -23,7 +22,6 @@ type setting struct {
 var indispensable = []setting{
 	// A node of a cluster without a way out has its images and components from there alone.
 	{"$.components.registry", nil, "the node would fetch its images from registries that it may not reach"},
-	{"$.network.localDNS", asksLocalDNS, "pods would send their queries to a DNS server that is not there"},
 	{"$.runtime.containerd.baseRuntimeSpec", nil, "containers would run without the limits that it sets"},
 	{"$.runtime.sandboxes", nil, "pods that ask for isolation would not start"},
 	{"$.system.gpu", wantsGPU, "pods that ask for a GPU would not start"},
@@ -33,20 +31,6 @@ var indispensable = []setting{
 // Nobody is told of them.
 var idle = []setting{
 	{"$.system.gpu", func(c *nodeconfig.NodeConfig) bool { return !wantsGPU(c) }, "the node uses no GPU"},
-}
-
-// localDNSAddress is where LocalDNS listens for pods (AKS: localdns.sh).
-const localDNSAddress = "169.254.10.11"
-
-// asksLocalDNS reports whether pods are told to ask LocalDNS for names, and nobody else.
-func asksLocalDNS(c *nodeconfig.NodeConfig) bool {
-	if servers, ok := c.Kubelet.Config["clusterDNS"].([]any); ok && slices.Contains(servers, any(localDNSAddress)) {
-		return true
-	}
-	named := slices.ContainsFunc(c.Kubelet.Flags, func(f nodeconfig.Flag) bool {
-		return f.Name == "cluster-dns" && slices.Contains(strings.Split(f.Value, ","), localDNSAddress)
-	})
-	return named || slices.Contains(c.Cluster.DNSServiceIPs, localDNSAddress)
 }
 
 // wantsGPU reports whether the node uses a GPU: a driver alone is one for whatever GPU there is (AKS: config_gpu_driver).

@@ -64,6 +64,11 @@ var aks = Profile{
 		Resource:    "6dae42f8-4368-4678-94ff-3960e28e3630", // the application of AKS's API servers
 		Log:         "/var/log/azure/aks/secure-tls-bootstrap.log",
 	},
+	LocalDNS: LocalDNS{
+		Program:  "/opt/azure/containers/localdns/binary/coredns",
+		Corefile: "/opt/azure/containers/localdns/localdns.corefile",
+		Source:   "AKS: local_dns_profile",
+	},
 	Runtime: Runtime{
 		Names: []string{"runc", "untrusted"}, // the second is a name that workloads of old may still ask for
 		CDI:   true,                          // AKS: enable_cdi

@@ -30,6 +30,7 @@ type Profile struct {
 	Paths       Paths
 	Kubelet     Kubelet
 	Attested    Attested
+	LocalDNS    LocalDNS
 	Runtime     Runtime
 	Host        Host
 	Sources     Sources
@@ -179,6 +180,14 @@ type Attested struct {
 	Protocol, Resource string
 	// Log is where it logs, besides the journal.
 	Log string
+}
+
+// LocalDNS is the node's own DNS cache.
+type LocalDNS struct {
+	// Program is CoreDNS, Corefile where its configuration is written.
+	Program, Corefile string
+	// Source is where it is from, in the family's own terms.
+	Source string
 }
 
 // Runtime is how containerd is configured.

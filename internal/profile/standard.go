@@ -88,6 +88,7 @@ var standard = Profile{
 	},
 	Empty: map[string]string{
 		"Attested":                    "the client is AKS's, and so are the API servers that answer it",
+		"LocalDNS":                    "no image of this family has CoreDNS, and the Corefile has domains of Azure's",
 		"Paths.Installed":             "there is no file that all such images have",
 		"Sources.Installed":           "no image is looked at",
 		"Kubelet.CgroupDriver":        "the configuration file always has it",

@@ -3,6 +3,7 @@ package aks
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/slipway-dev/slipway/internal/aksnodeconfig"
 	"github.com/slipway-dev/slipway/internal/document"
@@ -54,17 +55,35 @@ func (t *translation) localDNS() {
 	dns := &nodeconfig.LocalDNS{
 		CPUMilli: in.CpuLimitInMilliCores,
 		MemoryMB: in.MemoryLimitInMb,
-		Host:     t.zones(in.VnetDnsOverrides, path+".vnet_dns_overrides"),
-		Pods:     t.zones(in.KubeDnsOverrides, path+".kube_dns_overrides"),
+		Host:     t.zones(in.VnetDnsOverrides, path+".vnet_dns_overrides", "$.network.localDNS.host"),
+		Pods:     t.zones(in.KubeDnsOverrides, path+".kube_dns_overrides", "$.network.localDNS.pods"),
 	}
 	if in.EnableHostsPlugin {
-		dns.Hosts = &nodeconfig.LocalDNSHosts{Names: in.CriticalFqdns, RefreshSeconds: in.HostsPluginRefreshIntervalInSeconds}
+		// AKS, too, takes the blanks around a name away (AKS node contract, LocalDnsProfile).
+		dns.Hosts = &nodeconfig.LocalDNSHosts{RefreshSeconds: in.HostsPluginRefreshIntervalInSeconds}
+		for _, name := range in.CriticalFqdns {
+			dns.Hosts.Names = append(dns.Hosts.Names, strings.TrimSpace(name))
+		}
 	}
 	t.out.Network.LocalDNS = dns
 }
 
-// zones translates the server blocks that are at a path.
-func (t *translation) zones(overrides map[string]aksnodeconfig.LocalDnsOverrides, path string) map[string]nodeconfig.LocalDNSZone {
+// zoneFields are the fields of a server block by the names that they have in a NodeConfig, where these are others.
+var zoneFields = [][2]string{
+	{"cacheSeconds", "cache_duration_in_seconds"},
+	{"failFast", "failfast_all_unhealthy_upstreams"},
+	{"forwardPolicy", "forward_policy"},
+	{"forwardTo", "forward_destination"},
+	{"healthCheck", "health_check"},
+	{"maxConcurrent", "max_concurrent"},
+	{"queryLogging", "query_logging"},
+	{"serveStale", "serve_stale"},
+	{"serveStalePolicy", "serve_stale_policy"},
+	{"staleSeconds", "serve_stale_duration_in_seconds"},
+}
+
+// zones translates the server blocks that are at a path, to another one.
+func (t *translation) zones(overrides map[string]aksnodeconfig.LocalDnsOverrides, path, to string) map[string]nodeconfig.LocalDNSZone {
 	if len(overrides) == 0 {
 		return nil
 	}
@@ -91,6 +110,9 @@ func (t *translation) zones(overrides map[string]aksnodeconfig.LocalDnsOverrides
 			}
 		}
 		zones[domain] = zone
+		for _, f := range zoneFields {
+			t.moved(entry(document.FieldPath(to, domain), f[0]), entry(document.FieldPath(path, domain), f[1]))
+		}
 	}
 	return zones
 }

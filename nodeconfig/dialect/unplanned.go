@@ -35,7 +35,6 @@ var unplanned = map[string][]Reader{
 		{"$.vm_size", false, "for people; what the machine has is measured"},
 		{"$.azure_private_registry_server", false, unreadByAKS},
 		{"$.bootstrapping_config.cluster_join_method", false, unreadByAKS},
-		{"$.cluster_config.cluster_network_config.core_dns_service_ip", false, "only LocalDNS asks it; the kubelet has the address of its own"},
 		{"$.disable_custom_data", false, unreadByAKS},
 		{"$.network_config.cni_plugins_url", false, unreadByAKS},
 		{"$.provision_output", false, unreadByAKS},

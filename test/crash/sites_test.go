@@ -21,7 +21,7 @@ var (
 	mutating = []string{
 		"Unlinkat", "Renameat", "Renameat2", "Linkat", "Symlinkat", "Mkdirat", "Mknodat", "Fchmodat", "Fchownat", "Ftruncate", "Fallocate",
 		"Chmod", "Chown", "Lchown", "Truncate", "Mkdir", "MkdirAll", "WriteFile", "WriteString", "Rename", "RemoveAll",
-		"Symlink", "Link", "Listen", "Write", "Enqueue", "UnitFile", "Mount", "Unmount", "Syscall",
+		"Symlink", "Link", "Listen", "Write", "Enqueue", "UnitFile", "Mount", "Unmount", "Syscall", "Sendto",
 	}
 	hooks = []string{"mutate", "Pass"}
 )
@@ -30,6 +30,7 @@ var (
 var unhooked = map[string]string{
 	"directory.go:MkdirAll": "the directory that is to be the host's root is not yet part of a host",
 	"failpoint.go:Write":    "half of a write that a failpoint fails",
+	"lookup.go:Write":       "a question to a DNS server",
 	"lease.go:Truncate":     "a time, not a file",
 }
 

@@ -82,6 +82,8 @@ var special = []struct {
 	{line: "slipway-node provision --source azure-imds --dry-run", reason: "needs Azure's metadata service"},
 	{line: "slipway-node watch", instead: "slipway-node watch --once --metrics-socket ''", reason: "does not end"},
 	{line: "slipway-node watch --metadata azure --drift report", reason: "needs Azure's metadata service"},
+	{line: "slipway-node local-dns --coredns /opt/bin/coredns --corefile /etc/localdns/corefile", reason: "changes the machine's DNS"},
+	{line: "slipway-node local-dns --stop", reason: "changes the machine's DNS"},
 	{line: "slipway-node provision --provision-config /etc/slipway/config.yaml --dry-run",
 		instead: "slipway-node provision --provision-config machine/etc/slipway/config.yaml --dry-run", reason: "the machine is a directory"},
 	{line: "slipway diff old.yaml new.yaml", instead: "slipway diff old.yaml new.yaml", code: 1, reason: "they differ"},

@@ -117,7 +117,7 @@ func (l *Lab) certificates() error {
 		name, commonName, organization string
 		addresses                      []string
 	}{
-		{"apiserver", "kube-apiserver", "", []string{HostAddress, "127.0.0.1", "10.96.0.1", "kubernetes", "kubernetes.default.svc"}},
+		{"apiserver", "kube-apiserver", "", []string{HostAddress, PrivateServer, "127.0.0.1", "10.96.0.1", "kubernetes", "kubernetes.default.svc"}},
 		{"kubelet-client", "kube-apiserver-kubelet-client", "system:masters", nil},
 		{"admin", "e2e-admin", "system:masters", nil},
 		{"controller-manager", "system:kube-controller-manager", "", nil},

@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/slipway-dev/slipway/test/fakecloud"
 )
 
 // Guest is who a machine is to its cloud, and what the cloud was given for it.
@@ -18,6 +20,8 @@ type Guest struct {
 	UserData []byte
 	// Metadata is what only the cloud's metadata service has, and no disk: Azure's user data, beside its custom data.
 	Metadata []byte
+	// Tags are what the owner has given the machine, as Azure's metadata service says.
+	Tags []fakecloud.Tag
 }
 
 // clouds make a machine one of a cloud's, by the cloud's name.

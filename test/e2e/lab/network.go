@@ -20,6 +20,11 @@ const (
 	tap       = "tap0"
 	// HostAddress is the sandbox's own address, where the API server is.
 	HostAddress = "10.77.0.1"
+	// PrivateServer is the API server's name as a private link would have it. No DNS server knows it.
+	PrivateServer = "e2e.privatelink.eastus.azmk8s.io"
+	// KnownName is the one name that the sandbox's DNS server knows, with KnownAddress.
+	KnownName    = "known.e2e.test"
+	KnownAddress = "192.0.2.7"
 	// NobodysAddress is nobody's.
 	NobodysAddress = "10.77.0.250"
 	// NodeAddress and NodeMAC are the machine's.
@@ -65,14 +70,14 @@ func (l *Lab) network(ctx context.Context) error {
 }
 
 // dhcp starts a DHCP server that knows the one machine, and tells it Azure's option 245, where the
-// wire server is; and a DNS server that knows nothing, because one that does not answer costs seconds.
+// wire server is; and a DNS server that knows one name, and says so of all others: one that does not answer costs seconds.
 func (l *Lab) dhcp(ctx context.Context) error {
 	dir := filepath.Join(l.dir, "dhcp")
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
 	_, err := l.start(ctx, "dnsmasq", nil, "dnsmasq", "--keep-in-foreground", "--conf-file=/dev/null", "--user=root", "--no-resolv", "--no-hosts",
-		"--interface="+bridge, "--bind-dynamic", "--no-ping", "--log-dhcp",
+		"--interface="+bridge, "--bind-dynamic", "--no-ping", "--log-dhcp", "--host-record="+KnownName+","+KnownAddress,
 		"--dhcp-leasefile="+filepath.Join(dir, "leases"), "--pid-file=",
 		"--dhcp-range=10.77.0.0,static,255.255.255.0,12h", "--dhcp-host="+NodeMAC+","+NodeAddress,
 		"--dhcp-option=3,"+HostAddress, "--dhcp-option-force=245,a8:3f:81:10",

@@ -40,8 +40,13 @@ func (s *Store) CNI(ctx context.Context) (string, error) {
 	return s.modules(ctx, "cni", "github.com/containernetworking/plugins v"+CNI, "")
 }
 
-// modules builds the tools of one of the modules below test/e2e/modules.
-func (s *Store) modules(ctx context.Context, name, pin, flags string) (string, error) {
+// CoreDNS returns a directory with CoreDNS, under the name "coredns".
+func (s *Store) CoreDNS(ctx context.Context) (string, error) {
+	return s.modules(ctx, "coredns", "github.com/coredns/coredns v"+CoreDNS, "", ".")
+}
+
+// modules builds packages of one of the modules below test/e2e/modules: its tools, where no others are named.
+func (s *Store) modules(ctx context.Context, name, pin, flags string, packages ...string) (string, error) {
 	source := filepath.Join(s.Repo, "test", "e2e", "modules", name)
 	mod := filepath.Join(source, "go.mod")
 	content, err := os.ReadFile(mod)
@@ -51,12 +56,19 @@ func (s *Store) modules(ctx context.Context, name, pin, flags string) (string, e
 	if !strings.Contains(string(content), pin+"\n") && !strings.Contains(string(content), pin+" // indirect\n") {
 		return "", fmt.Errorf("%s does not require %q: bring it and test/e2e/parts/versions.go together", mod, pin)
 	}
+	programs, err := filepath.Glob(filepath.Join(source, "*.go"))
+	if err != nil {
+		return "", err
+	}
 	return s.part(ctx, recipe{
 		name:   name,
 		inputs: []string{runtime.Version(), flags},
-		files:  []string{mod, filepath.Join(source, "go.sum")},
+		files:  append(programs, mod, filepath.Join(source, "go.sum")),
 		make: func(ctx context.Context, dir string) error {
-			return goBuild(ctx, source, dir, flags, "tool")
+			if len(packages) == 0 {
+				packages = []string{"tool"}
+			}
+			return goBuild(ctx, source, dir, flags, packages...)
 		},
 	})
 }

@@ -25,7 +25,7 @@ const diskSize = "4G"
 
 // imageInputs are the parts that an image is made of.
 type imageInputs struct {
-	kernel, rootfs, kubernetes, containerd, cni, payload, client, agent, files, units, base string
+	kernel, rootfs, kubernetes, containerd, cni, coredns, payload, client, agent, files, units, base string
 	containerdVersion                                                                       string
 }
 
@@ -46,7 +46,7 @@ func (s *Store) Image(ctx context.Context, agent, runtime string) (string, error
 		make func(context.Context) (string, error)
 	}{
 		{&in.kernel, s.Kernel}, {&in.rootfs, s.RootFS}, {&in.kubernetes, s.KubernetesBinaries},
-		{&in.containerd, containerd}, {&in.cni, s.CNI}, {&in.payload, s.Payload},
+		{&in.containerd, containerd}, {&in.cni, s.CNI}, {&in.coredns, s.CoreDNS}, {&in.payload, s.Payload},
 		{&in.client, s.BootstrapClient},
 	} {
 		dir, err := part.make(ctx)
@@ -57,7 +57,7 @@ func (s *Store) Image(ctx context.Context, agent, runtime string) (string, error
 	}
 	return s.part(ctx, recipe{
 		name:   "image-containerd" + runtime,
-		inputs: []string{"10", in.kernel, in.rootfs, in.kubernetes, in.containerd, in.cni, in.payload, in.client, diskSize},
+		inputs: []string{"11", in.kernel, in.rootfs, in.kubernetes, in.containerd, in.cni, in.coredns, in.payload, in.client, diskSize},
 		files:  []string{in.agent, in.files, in.units, in.base},
 		make:   func(ctx context.Context, dir string) error { return makeImage(ctx, dir, in) },
 	})
@@ -131,6 +131,7 @@ func installBinaries(root string, in imageInputs) ([]components.Component, error
 		{"kubelet", Kubernetes, filepath.Join(in.kubernetes, "kubelet"), "/opt/bin/kubelet-" + Kubernetes},
 		{"runc", runc, filepath.Join(root, "usr", "sbin", "runc"), "/usr/bin/runc"},
 		{bootstrapClient, "", filepath.Join(in.client, bootstrapClient), "/opt/bin/" + bootstrapClient},
+		{"coredns", CoreDNS, filepath.Join(in.coredns, "coredns"), "/opt/azure/containers/localdns/binary/coredns"},
 		{"slipway-node", "", in.agent, "/opt/slipway/bin/slipway-node"},
 	}
 	for _, name := range containerdBinaries {
@@ -207,6 +208,12 @@ var maskedGenerators = []string{
 	"systemd-system-update-generator", "systemd-sysv-generator", "systemd-veritysetup-generator",
 }
 
+// disabled are links by which packages enable their units. A case that wants such a unit brings the link in its files.
+var disabled = []string{
+	"sysinit.target.wants/systemd-resolved.service", "multi-user.target.wants/systemd-resolved.service",
+	"dbus-org.freedesktop.resolve1.service",
+}
+
 // furnish makes the links and empty files that an image has.
 func furnish(root string) error {
 	for _, dir := range []string{"opt/azure/containers", "var/log/azure", "etc/systemd/system/multi-user.target.wants"} {
@@ -239,6 +246,11 @@ func furnish(root string) error {
 			return err
 		}
 		if err := os.Symlink(link[0], path); err != nil {
+			return err
+		}
+	}
+	for _, link := range disabled {
+		if err := os.RemoveAll(filepath.Join(root, units, link)); err != nil {
 			return err
 		}
 	}

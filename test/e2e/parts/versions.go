@@ -15,6 +15,8 @@ const (
 	Containerd = "2.2.9"
 	// CNI is the version of the CNI plug-ins.
 	CNI = "1.9.1"
+	// CoreDNS is the version of CoreDNS.
+	CoreDNS = "COREDNSVERSION"
 	// Pause is the name of the sandbox image, and of the image that answers HTTP: they are one.
 	Pause = "slipway.test/payload:1"
 )
@@ -38,5 +40,5 @@ var firmware = []string{"seabios", "ipxe-qemu"}
 // nodePackages are installed in the nodes' root file system.
 var nodePackages = []string{
 	"systemd", "systemd-sysv", "dbus", "udev", "kmod", "cloud-init", "iproute2", "iptables", "nftables",
-	"runc", "conntrack", "ethtool", "socat", "ca-certificates", "procps", "netbase",
+	"runc", "conntrack", "ethtool", "systemd-resolved", "socat", "ca-certificates", "procps", "netbase",
 }

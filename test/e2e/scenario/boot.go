@@ -5,11 +5,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/slipway-dev/slipway/test/e2e/lab"
+	"github.com/slipway-dev/slipway/test/fakecloud"
 )
 
 // firstName is the host name of a case's first machine.
@@ -27,6 +30,8 @@ type bootArgs struct {
 	Deliver string `yaml:"deliver"`
 	// Files is a folder beside case.yaml, whose files the machine's copy of the image has; without it, it has none more.
 	Files string `yaml:"files"`
+	// Tags are what the machine's owner has given it, by name.
+	Tags tags `yaml:"tags"`
 	// Down is how long after the machine's start the cloud's services refuse connections.
 	Down Boots `yaml:"down"`
 	// Record keeps all that the machine writes to its disk.
@@ -42,6 +47,9 @@ func (r *caseRun) boot(ctx context.Context, args bootArgs) error {
 func (r *caseRun) start(ctx context.Context, args bootArgs, m lab.Machine, guest lab.Guest) error {
 	contract, err := r.fill(ctx, args.contractArgs)
 	if err != nil {
+		return err
+	}
+	if guest.Tags, err = r.tagged(ctx, args.Tags); err != nil {
 		return err
 	}
 	if args.CloudInit != nil && !*args.CloudInit {
@@ -120,6 +128,32 @@ func (r *caseRun) changeUserData(ctx context.Context, args contractArgs) error {
 	}
 	r.Lab.Cloud.SetUserData(content)
 	return nil
+}
+
+// tags are a machine's, by name. Values have the placeholders of contracts.
+type tags map[string]string
+
+// changeTags gives the running machine other tags, in place of all that it had, and does nothing to the machine.
+func (r *caseRun) changeTags(ctx context.Context, with tags) error {
+	list, err := r.tagged(ctx, with)
+	if err != nil {
+		return err
+	}
+	r.Lab.Cloud.SetTags(list...)
+	return nil
+}
+
+// tagged are tags as the cloud has them.
+func (r *caseRun) tagged(ctx context.Context, with tags) ([]fakecloud.Tag, error) {
+	var list []fakecloud.Tag
+	for _, name := range slices.Sorted(maps.Keys(with)) {
+		value, err := r.filled(ctx, "tag "+name, with[name])
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, fakecloud.Tag{Name: name, Value: value})
+	}
+	return list, nil
 }
 
 // contractPath is where AKS's custom data puts the contract.

@@ -31,6 +31,8 @@ type contractArgs struct {
 //	@CA_PEM@          the same as PEM, in the escapes of a JSON string
 //	@OTHER_CA@        another one, of the same name
 //	@SERVER@          the API server's address
+//	@OTHER_SERVER@    another address of the API server's
+//	@PRIVATE_SERVER@  the API server's name, as of a private link
 //	@NOBODY@          an address of the same network that nobody has
 //	@TOKEN@           a bootstrap token
 //	@EXPIRED@         one that has expired
@@ -54,11 +56,24 @@ func (r *caseRun) fill(ctx context.Context, args contractArgs) (string, error) {
 			return "", fmt.Errorf("%s: %w", name, err)
 		}
 	}
+	filled, err := r.filled(ctx, name, string(template))
+	if err != nil {
+		return "", err
+	}
+	r.contracts++
+	r.contract = filepath.Join(r.out, fmt.Sprintf("contract-%d.json", r.contracts))
+	return r.contract, os.WriteFile(r.contract, []byte(filled), 0o600)
+}
+
+// filled is a text with the values of its placeholders; name is what it is called in errors.
+func (r *caseRun) filled(ctx context.Context, name, filled string) (string, error) {
 	values := map[string]func() (string, error){
 		"@CA@":              func() (string, error) { return base64.StdEncoding.EncodeToString(r.Lab.PKI.CA), nil },
 		"@CA_PEM@":          func() (string, error) { return escaped(r.Lab.PKI.CA), nil },
 		"@OTHER_CA@":        r.otherAuthority,
 		"@SERVER@":          func() (string, error) { return lab.HostAddress, nil },
+		"@OTHER_SERVER@":    func() (string, error) { return lab.MirrorAddress, nil },
+		"@PRIVATE_SERVER@":  func() (string, error) { return lab.PrivateServer, nil },
 		"@NOBODY@":          func() (string, error) { return lab.NobodysAddress, nil },
 		"@TOKEN@":           func() (string, error) { return r.Lab.Token, nil },
 		"@EXPIRED@":         func() (string, error) { return r.expiredToken(ctx) },
@@ -68,7 +83,6 @@ func (r *caseRun) fill(ctx context.Context, args contractArgs) (string, error) {
 		"@PROXY@":           func() (string, error) { return r.Lab.Registries.Proxy, nil },
 		"@REGISTRY_CA_PEM@": func() (string, error) { return escaped(r.Lab.Registries.PKI.CA), nil },
 	}
-	filled := string(template)
 	for placeholder, value := range values {
 		if !strings.Contains(filled, placeholder) {
 			continue
@@ -79,12 +93,11 @@ func (r *caseRun) fill(ctx context.Context, args contractArgs) (string, error) {
 		}
 		filled = strings.ReplaceAll(filled, placeholder, text)
 	}
-	if filled, err = r.Pace.Seconds(filled); err != nil {
+	filled, err := r.Pace.Seconds(filled)
+	if err != nil {
 		return "", fmt.Errorf("%s: %w", name, err)
 	}
-	r.contracts++
-	r.contract = filepath.Join(r.out, fmt.Sprintf("contract-%d.json", r.contracts))
-	return r.contract, os.WriteFile(r.contract, []byte(filled), 0o600)
+	return filled, nil
 }
 
 // escaped is a text in the escapes of a JSON string.

@@ -196,6 +196,7 @@ func init() {
 		"clone":        step((*caseRun).clone),
 		"deliver":      step((*caseRun).deliverContract),
 		"userData":     step((*caseRun).changeUserData),
+		"tags":         step((*caseRun).changeTags),
 		"reboot":       step((*caseRun).reboot),
 		"apiServer":    step((*caseRun).apiServer),
 		"approver":     step((*caseRun).approver),

@@ -1,0 +1,141 @@
+package host
+
+import (
+	"errors"
+	"net"
+	"net/netip"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/slipway-dev/slipway/internal/failpoint"
+)
+
+// The kernel makes the interface, once, and removes it.
+func TestDummy(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("who runs this may not make interfaces")
+	}
+	// The thread has a network of its own, and ends with this goroutine.
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		runtime.LockOSThread()
+		if err := unix.Unshare(unix.CLONE_NEWNET); err != nil {
+			t.Logf("no network of its own: %v", err)
+			return
+		}
+		testDummy(t)
+	}()
+	<-done
+}
+
+func testDummy(t *testing.T) {
+	m := &Machine{}
+	addresses := []netip.Addr{netip.MustParseAddr("169.254.10.10"), netip.MustParseAddr("169.254.10.11"), netip.MustParseAddr("fd00::1")}
+	bring := m.MakeDummy
+	if err := bring("localdns", addresses[:1]); errors.Is(err, unix.EOPNOTSUPP) {
+		t.Log("the kernel has no interfaces that lead nowhere; a bridge without ports is one, too")
+		bring = func(name string, addresses []netip.Addr) error {
+			return makeInterface(failpoint.Change{Kind: failpoint.Interface, Name: name}, "bridge", addresses)
+		}
+	}
+	for range 2 {
+		if err := bring("localdns", addresses); errors.Is(err, unix.EOPNOTSUPP) {
+			t.Logf("no bridges either: %v", err)
+			return
+		} else if err != nil {
+			t.Error(err)
+		}
+	}
+	link, err := net.InterfaceByName("localdns")
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	networks, err := link.Addrs()
+	var have []string
+	for _, n := range networks {
+		have = append(have, n.String())
+	}
+	for _, a := range addresses {
+		if !slices.Contains(have, netip.PrefixFrom(a, a.BitLen()).String()) {
+			t.Errorf("it has %q, and not %s: %v", have, a, err)
+		}
+	}
+	if link.Flags&net.FlagUp == 0 {
+		t.Error("it is down")
+	}
+	for range 2 {
+		if err := m.RemoveInterface("localdns"); err != nil {
+			t.Error(err)
+		}
+	}
+	if _, err := net.InterfaceByName("localdns"); err == nil {
+		t.Error("it is still there")
+	}
+}
+
+func TestInterfaceNames(t *testing.T) {
+	m := &Machine{}
+	for _, name := range []string{"", "..", "a/b", "a b", "a\x00", "longer-than-names"} {
+		if m.MakeDummy(name, nil) == nil || m.RemoveInterface(name) == nil {
+			t.Errorf("%q is taken for a name", name)
+		}
+	}
+}
+
+func TestNetworkFileOf(t *testing.T) {
+	for text, want := range map[string]string{
+		"NETWORK_FILE=/run/systemd/network/10-netplan-eth0.network\n": "/run/systemd/network/10-netplan-eth0.network",
+		"ADMIN_STATE=unmanaged\n":                                     "",
+		"NETWORK_FILE=../a.network\n":                                 "",
+		"NETWORK_FILE=/run/../a.network\n":                            "",
+		"":                                                            "",
+	} {
+		got, err := networkFileOf("eth0", []byte("# This is private data. Do not parse.\nADMIN_STATE=configured\n"+text))
+		if got != want || (err == nil) != (want != "") {
+			t.Errorf("%q: got %q, %v", text, got, err)
+		}
+	}
+}
+
+// A program that goes on says how it has ended, and ends when it is asked to.
+func TestStart(t *testing.T) {
+	m := &Machine{}
+	end, ended, err := m.Start([]string{"sh", "-c", "exit 3"})
+	must(t, err)
+	wantError(t, <-ended, "exit status 3")
+	if end(false) == nil || end(true) == nil {
+		t.Error("one that has ended can be asked to end")
+	}
+	for kill, how := range map[bool]string{false: "signal: interrupt", true: "signal: killed"} {
+		end, ended, err := m.Start([]string{"sleep", "3600"})
+		must(t, err)
+		must(t, end(kill))
+		wantError(t, <-ended, how)
+	}
+	for _, argv := range [][]string{nil, {""}, {"no-such-program"}, {"/no/such/program"}} {
+		if _, _, err := m.Start(argv); err == nil {
+			t.Errorf("%q is started", argv)
+		}
+	}
+}
+
+// It knows of the agent's surroundings what a command knows.
+func TestStartEnvironment(t *testing.T) {
+	t.Setenv("HTTP_PROXY", "http://proxy.example")
+	file := t.TempDir() + "/environment"
+	_, ended, err := (&Machine{}).Start([]string{"sh", "-c", "env >" + file})
+	must(t, err)
+	must(t, <-ended)
+	text, err := os.ReadFile(file)
+	must(t, err)
+	if want := "PATH=" + commandEnv["PATH"]; !strings.Contains(string(text), want+"\n") || strings.Contains(string(text), "HTTP_PROXY") {
+		t.Errorf("got\n%s", text)
+	}
+}

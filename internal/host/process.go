@@ -1,0 +1,46 @@
+package host
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"slices"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/slipway-dev/slipway/internal/failpoint"
+)
+
+// Start starts a program that goes on, without a shell, in "/", with the surroundings that a command has. It writes where the
+// agent does, and no key that ends the agent ends it; it ends with the service that the agent is. end asks it to end
+// (SIGINT), or kills it, and is an error where it has ended. ended has one value when it has: nil, or how it has failed.
+func (m *Machine) Start(argv []string) (end func(kill bool) error, ended <-chan error, err error) {
+	if len(argv) == 0 || argv[0] == "" {
+		return nil, nil, errors.New("start: has no program")
+	}
+	program, err := lookProgram(argv[0], commandEnv["PATH"])
+	if err != nil {
+		return nil, nil, err
+	}
+	cmd := exec.Command(program, argv[1:]...)
+	cmd.Dir = "/"
+	for _, name := range slices.Sorted(maps.Keys(commandEnv)) {
+		cmd.Env = append(cmd.Env, name+"="+commandEnv[name])
+	}
+	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err := failpoint.Pass(failpoint.Change{Kind: failpoint.Command, Name: argv[0]}, cmd.Start); err != nil {
+		return nil, nil, fmt.Errorf("start %s: %w", argv[0], err)
+	}
+	done := make(chan error, 1)
+	go func() { done <- cmd.Wait() }()
+	return func(kill bool) error {
+		if kill {
+			return cmd.Process.Kill()
+		}
+		return cmd.Process.Signal(unix.SIGINT)
+	}, done, nil
+}

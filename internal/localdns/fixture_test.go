@@ -1,0 +1,373 @@
+package localdns
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"net/netip"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/slipway-dev/slipway/internal/plan"
+	"github.com/slipway-dev/slipway/internal/resource"
+)
+
+const (
+	program     = "/opt/bin/coredns"
+	planned     = "/etc/localdns/corefile"
+	networkFile = "/run/systemd/network/10-netplan-eth0.network"
+	placed      = "/run/systemd/network/10-netplan-eth0.network.d/70-localdns.conf"
+)
+
+// machine is one with a resolver, systemd-networkd, a packet filter and a cache, in a bubble of time of its own.
+type machine struct {
+	*testing.T
+	mu    sync.Mutex
+	files map[string]string
+	// servers are the DNS servers that the machine gets from its network.
+	servers []string
+	// rules are those of the packet filter, devices its interfaces.
+	rules, devices []string
+	// events are what has changed, in order; told what systemd was told.
+	events, told []string
+	begin        time.Time
+
+	// readyAfter is how long the cache takes to be ready; never for never. sick says that it does not answer, and
+	// settles how long the resolver takes to have what it was given.
+	readyAfter time.Duration
+	sick       bool
+	settles    time.Duration
+	// failing are the beginnings of commands that fail.
+	failing []string
+	// records are the addresses of names, by name and type; for one that is not there, nobody answers.
+	records map[string][]string
+	asked   []string
+
+	process *process
+	log     bytes.Buffer
+	super   *Supervisor
+}
+
+const never = time.Duration(-1)
+
+// process is the cache.
+type process struct {
+	*machine
+	started time.Time
+	running bool
+	stays   bool // it does not end when it is asked to
+	done    chan error
+}
+
+// onMachine runs a test on a machine.
+func onMachine(t *testing.T, test func(m *machine)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		m := &machine{
+			T: t, begin: time.Now(), servers: []string{"10.1.0.4", "10.1.0.5"}, readyAfter: 2 * time.Second, settles: time.Second,
+			files: map[string]string{
+				program: "program", planned: ".:53 {\n    forward . 168.63.129.16 {\n    }\n}\na:53 {\n    forward . 10.0.0.10 {\n    }\n}\n",
+			},
+			records: make(map[string][]string),
+		}
+		m.resolve()
+		m.super = &Supervisor{
+			Settings: Settings{Program: program, Corefile: planned}, Machine: m, Notifier: m, Log: slog.New(slog.NewTextHandler(&m.log, nil)),
+		}
+		test(m)
+	})
+}
+
+// run runs the supervisor for a time, then asks it to end, and returns what it returns.
+func (m *machine) run(d time.Duration, during ...func()) error {
+	m.Helper()
+	ctx, cancel := context.WithCancel(m.Context())
+	defer cancel()
+	done := make(chan error, 1)
+	go func() { done <- m.super.Run(ctx) }()
+	select {
+	case err := <-done:
+		return err
+	case <-time.After(d):
+	}
+	for _, f := range during {
+		f()
+	}
+	cancel()
+	return <-done
+}
+
+// wait lets time pass.
+func (m *machine) wait(d time.Duration) {
+	time.Sleep(d)
+	synctest.Wait()
+}
+
+func (m *machine) event(format string, args ...any) {
+	m.events = append(m.events, fmt.Sprintf(format, args...))
+}
+
+// resolve is what systemd-networkd and systemd-resolved do.
+func (m *machine) resolve() {
+	var text strings.Builder
+	servers := m.servers
+	if _, ok := m.files[placed]; ok {
+		servers = []string{plan.HostListener}
+		if !m.isReady() {
+			m.Error("the resolver asks a cache that is not ready")
+		}
+	}
+	for _, s := range servers {
+		fmt.Fprintf(&text, "nameserver %s\n", s)
+	}
+	m.files[inForce] = text.String()
+}
+
+func (m *machine) isReady() bool {
+	p := m.process
+	return p != nil && p.running && m.readyAfter != never && time.Since(p.started) >= m.readyAfter
+}
+
+// switched reports whether the resolver asks the cache.
+func (m *machine) isSwitched() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return strings.Contains(m.files[inForce], plan.HostListener)
+}
+
+// clean wants nothing to be left of a supervisor.
+func (m *machine) clean() {
+	m.Helper()
+	m.wait(10 * time.Second)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if strings.Contains(m.files[inForce], plan.HostListener) || m.files[placed] != "" || m.files[switched] != "" {
+		m.Errorf("the resolver is not as it was: %q", m.files[inForce])
+	}
+	if len(m.rules) > 0 || len(m.devices) > 0 {
+		m.Errorf("left are %q and %q", m.rules, m.devices)
+	}
+	if m.process != nil && m.process.running {
+		m.Error("the cache still runs")
+	}
+}
+
+func (m *machine) ReadFile(path string, _ int64) ([]byte, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	text, ok := m.files[path]
+	if !ok {
+		return nil, &fs.PathError{Op: "read", Path: path, Err: fs.ErrNotExist}
+	}
+	return []byte(text), nil
+}
+
+func (m *machine) WriteFileAtomic(file *resource.File) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.files[file.Path] = string(file.Content)
+	m.event("write %s %o", file.Path, file.Mode)
+	return nil
+}
+
+func (m *machine) Remove(path string) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if _, ok := m.files[path]; ok {
+		delete(m.files, path)
+		m.event("remove %s", path)
+	}
+	return nil
+}
+
+func (m *machine) Exists(path string) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	_, ok := m.files[path]
+	return ok
+}
+
+func (m *machine) Run(_ context.Context, command *resource.Command) ([]byte, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	line := strings.Join(command.Argv, " ")
+	for _, prefix := range m.failing {
+		if strings.HasPrefix(line, prefix) {
+			return []byte("it is\nbroken\n"), errors.New("exit status 2")
+		}
+	}
+	rest, isRule := strings.CutPrefix(line, "iptables -w -t raw -")
+	switch {
+	case line == "networkctl reload":
+		m.event("reload")
+		go func() {
+			time.Sleep(m.settles)
+			m.mu.Lock()
+			defer m.mu.Unlock()
+			m.resolve()
+		}()
+	case isRule:
+		do, rule, _ := strings.Cut(rest, " ")
+		has := slices.Contains(m.rules, rule)
+		switch {
+		case do == "A":
+			m.rules = append(m.rules, rule)
+			m.event("rule")
+		case !has:
+			return nil, errors.New("exit status 1")
+		case do == "D":
+			at := slices.Index(m.rules, rule)
+			m.rules = slices.Delete(m.rules, at, at+1)
+			m.event("no rule")
+		}
+	default:
+		m.Errorf("unexpected command %q", line)
+	}
+	return nil, nil
+}
+
+func (m *machine) Start(argv []string) (func(bool) error, <-chan error, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.event("start %s", strings.Join(argv, " "))
+	m.process = &process{machine: m, started: time.Now(), running: true, done: make(chan error, 1)}
+	return m.process.end, m.process.done, nil
+}
+
+func (m *machine) NetworkFile() (string, error) {
+	if len(m.servers) == 0 {
+		return "", errors.New("eth0 has no network of systemd-networkd's")
+	}
+	return networkFile, nil
+}
+
+func (m *machine) MakeDummy(name string, addresses []netip.Addr) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if device := fmt.Sprint(name, addresses); !slices.Contains(m.devices, device) {
+		m.devices = append(m.devices, device)
+		m.event("interface %s", device)
+	}
+	return nil
+}
+
+func (m *machine) RemoveInterface(name string) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if len(m.devices) > 0 {
+		m.devices = nil
+		m.event("no interface %s", name)
+	}
+	return nil
+}
+
+func (m *machine) Fetch(ctx context.Context, url string) (string, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if url != "http://169.254.10.10:8181/ready" {
+		m.Errorf("unexpected URL %q", url)
+	}
+	if !m.isReady() || m.sick {
+		return "", errors.New("503 Service Unavailable")
+	}
+	return "OK", nil
+}
+
+func (m *machine) Exchange(ctx context.Context, server string, message []byte) ([]byte, error) {
+	name, kind := questionOf(message)
+	asked := netip.MustParseAddrPort(server)
+	m.mu.Lock()
+	answers, sick := slices.Contains(listeners, asked.Addr()) && m.isReady(), m.sick
+	records, known := m.records[fmt.Sprintf("%s %d", name, kind)]
+	m.asked = append(m.asked, fmt.Sprintf("%s %s %d", server, name, kind))
+	m.mu.Unlock()
+	switch {
+	case answers && !sick && name == plan.HealthName:
+		return response(message, codeSuccess, nil), nil
+	case !slices.Contains(listeners, asked.Addr()) && known:
+		return response(message, codeSuccess, records), nil
+	}
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
+func (m *machine) Ready()             { m.tell("ready") }
+func (m *machine) Status(text string) { m.tell(text) }
+func (m *machine) Alive()             { m.tell("alive") }
+func (m *machine) Stopping()          { m.tell("stopping") }
+
+func (m *machine) tell(what string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.told = append(m.told, what)
+	if what == "ready" {
+		m.event("ready")
+	}
+}
+
+func (p *process) end(kill bool) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch {
+	case !p.running:
+		return errors.New("process already finished")
+	case kill:
+		p.event("kill")
+		p.ends(errors.New("signal: killed"))
+	default:
+		p.event("interrupt")
+		if !p.stays {
+			p.ends(nil)
+		}
+	}
+	return nil
+}
+
+// ends ends the cache. One that the supervisor ends is one that nobody asks any more.
+func (p *process) ends(err error) {
+	if strings.Contains(p.files[inForce], plan.HostListener) {
+		p.Error("the cache ends, and the resolver still asks it")
+	}
+	p.running = false
+	p.done <- err
+}
+
+// crash ends the cache as nobody has asked for.
+func (m *machine) crash() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.process.running = false
+	m.process.done <- errors.New("exit status 1")
+}
+
+// questionOf is what a message asks for.
+func questionOf(message []byte) (name string, kind recordType) {
+	rest := message[headerBytes:]
+	for rest[0] != 0 {
+		name += "." + string(rest[1:rest[0]+1])
+		rest = rest[rest[0]+1:]
+	}
+	return strings.TrimPrefix(name, "."), recordType(rest[1])<<8 | recordType(rest[2])
+}
+
+// response is the answer to a question.
+func response(asked []byte, code byte, records []string) []byte {
+	message := append([]byte(nil), asked[:len(asked)-11]...)
+	message[2] |= 0x80
+	message[3] = 0x80 | code
+	message[7], message[11] = byte(len(records)), 0
+	_, kind := questionOf(asked)
+	for _, text := range records {
+		address := netip.MustParseAddr(text).AsSlice()
+		message = append(message, 0xc0, headerBytes, byte(kind>>8), byte(kind), 0, 1, 0, 0, 0, 60, 0, byte(len(address)))
+		message = append(message, address...)
+	}
+	return message
+}

@@ -1,0 +1,107 @@
+package localdns
+
+import (
+	"net/netip"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/slipway-dev/slipway/internal/plan"
+)
+
+// A question is what a resolver would send (RFC 1035, 4.1): checked against the bytes of one.
+func TestQuery(t *testing.T) {
+	want := "\x00\x00\x01\x00\x00\x01\x00\x00\x00\x00\x00\x01" + "\x01a\x07example\x00" + "\x00\x1c\x00\x01" +
+		"\x00\x00\x29\x04\xd0\x00\x00\x00\x00\x00\x00"
+	for _, name := range []string{"a.example", "a.example."} {
+		if got := string(query(name, typeAAAA)); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+	for _, name := range []string{"", ".", "a..b", strings.Repeat("a", 64), strings.Repeat("a.", 150) + "b"} {
+		if query(name, typeA) != nil {
+			t.Errorf("%q is taken for a name", name)
+		}
+	}
+}
+
+// An answer of an upstream server, with a name that stands for another, and what does not belong to it.
+func TestParseAnswer(t *testing.T) {
+	asked := query("A.example", typeA)
+	head := func(flags, answers string) string {
+		return "\x12\x34" + flags + "\x00\x01\x00" + answers + "\x00\x00\x00\x00" + "\x01a\x07EXAMPLE\x00\x00\x01\x00\x01"
+	}
+	const (
+		alias   = "\xc0\x0c\x00\x05\x00\x01\x00\x00\x00\x3c\x00\x04\x01b\xc0\x0e"
+		address = "\x01b\xc0\x0e\x00\x01\x00\x01\x00\x00\x00\x3c\x00\x04\xc0\x00\x02\x01"
+		six     = "\xc0\x0c\x00\x1c\x00\x01\x00\x00\x00\x3c\x00\x10\x20\x01\x0d\xb8\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x01"
+		chaos   = "\xc0\x0c\x00\x01\x00\x03\x00\x00\x00\x3c\x00\x04\x01\x01\x01\x01"
+		long    = "\xc0\x0c\x00\x01\x00\x01\x00\x00\x00\x3c\x00\x05\x01\x01\x01\x01\x01"
+	)
+	for name, c := range map[string]struct {
+		message string
+		want    []string
+		code    int
+		fails   string
+	}{
+		"an alias and its address": {head("\x81\x80", "\x05") + alias + address + six + chaos + long, []string{"192.0.2.1"}, 0, ""},
+		"nothing":                  {head("\x81\x83", "\x00"), nil, 3, ""},
+		"a failure":                {head("\x81\x82", "\x00"), nil, 2, ""},
+		"cut":                      {head("\x83\x80", "\x02") + address + "\x01b", []string{"192.0.2.1"}, 0, ""},
+		"too short":                {head("\x81\x80", "\x02") + address + "\x01b", nil, 0, "ends too early"},
+		"no header":                {"\x12\x34\x81", nil, 0, "ends too early"},
+		"a question":               {head("\x01\x00", "\x00"), nil, 0, "is a question"},
+		"another question":         {strings.Replace(head("\x81\x80", "\x00"), "EX", "EY", 1), nil, 0, "another question"},
+		"a label of no type":       {head("\x81\x80", "\x01") + "\x80", nil, 0, "label of type 0x80"},
+	} {
+		got, err := parseAnswer(asked, []byte(c.message), typeA)
+		if c.fails != "" {
+			if err == nil || !strings.Contains(err.Error(), c.fails) {
+				t.Errorf("%s: got %v", name, err)
+			}
+			continue
+		}
+		if err != nil || got.code != c.code || !slices.Equal(got.addresses, c.want) {
+			t.Errorf("%s: got %+v, %v", name, got, err)
+		}
+	}
+}
+
+// FuzzParseAnswer: whatever a server sends, it is read within its bounds, and every address is of the type asked for.
+func FuzzParseAnswer(f *testing.F) {
+	for _, kind := range types {
+		asked := query(plan.HealthName, kind)
+		f.Add(response(asked, 0, []string{"192.0.2.1"}), uint16(kind))
+		f.Add(response(asked, 3, nil), uint16(kind))
+		f.Add(asked, uint16(kind))
+	}
+	f.Fuzz(func(t *testing.T, message []byte, number uint16) {
+		kind := typeA
+		if number%2 == 0 {
+			kind = typeAAAA
+		}
+		got, err := parseAnswer(query(plan.HealthName, kind), message, kind)
+		if err != nil && len(got.addresses) > 0 {
+			t.Error("an answer that cannot be read has addresses")
+		}
+		if len(got.addresses) > maxAddresses || slices.ContainsFunc(got.addresses, func(a string) bool { return netip.MustParseAddr(a).Is4() != (kind == typeA) }) {
+			t.Errorf("got %v", got.addresses)
+		}
+	})
+}
+
+// FuzzNameservers: whatever the resolver's file holds, the cache is told of addresses alone, and never of itself.
+func FuzzNameservers(f *testing.F) {
+	f.Add("# x\nnameserver 10.0.0.1\nnameserver 169.254.10.10\noptions edns0\nnameserver fe80::1%eth0\nnameserver 2001:db8::1 x\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		servers := nameservers([]byte(text))
+		for word := range strings.FieldsSeq(joined(servers)) {
+			if _, err := netip.ParseAddr(word); err != nil || strings.ContainsAny(word, "{}%\"$#") {
+				t.Errorf("%q is told to the cache", word)
+			}
+		}
+		if len(servers) > maxServers || slices.Contains(servers, hostAddress) || slices.Contains(servers, podsAddress) {
+			t.Errorf("got %v", servers)
+		}
+	})
+}

@@ -1,0 +1,295 @@
+package localdns
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/netip"
+	"sync"
+	"time"
+
+	"github.com/slipway-dev/slipway/internal/plan"
+	"github.com/slipway-dev/slipway/internal/resource"
+)
+
+const (
+	// device is the interface that has the cache's addresses.
+	device = "localdns"
+	// corefile is the one in use: the planner's, with the machine's own DNS servers.
+	corefile = plan.LocalDNSRunDir + "/corefile"
+
+	// readyTries is how often the cache is asked whether it is ready, once a second (AKS: localdns.sh).
+	readyTries    = 60
+	readyInterval = time.Second
+	askPatience   = 3 * time.Second
+	// beat is how often the cache is asked how it is. It is restarted after failuresInRow, or failuresInAll within
+	// failureSpan (AKS: localdns.sh).
+	beat          = 12 * time.Second
+	failuresInRow = 5
+	failuresInAll = 10
+	failureSpan   = 10 * time.Minute
+	// endPatience is how long the cache may take to end, and stopPatience how long all of the way back may take.
+	endPatience  = 5 * time.Second
+	stopPatience = 30 * time.Second
+)
+
+var (
+	hostAddress = netip.MustParseAddr(plan.HostListener)
+	podsAddress = netip.MustParseAddr(plan.PodsListener)
+	listeners   = []netip.Addr{hostAddress, podsAddress}
+)
+
+// readyURL is where the cache says that it is ready (CoreDNS: plugin ready).
+const readyURL = "http://" + plan.HostListener + ":8181/ready"
+
+// Settings are what a supervisor is told.
+type Settings struct {
+	// Program is CoreDNS, Corefile its configuration as the planner has written it.
+	Program, Corefile string
+	// Names are kept in the file of hosts, and looked up every Refresh.
+	Names   []string
+	Refresh time.Duration
+}
+
+// Supervisor runs the node's DNS cache.
+type Supervisor struct {
+	Settings
+	Machine  Machine
+	Notifier Notifier
+	Log      *slog.Logger
+}
+
+// cache is CoreDNS, once it is started: see [Machine.Start].
+type cache struct {
+	end   func(kill bool) error
+	ended <-chan error
+}
+
+// Run runs the cache until ctx is done, which is no error, or the cache has ended or is not well. On return the machine's
+// resolver is as it was.
+func (s *Supervisor) Run(ctx context.Context) error {
+	process, err := s.supervise(ctx)
+	if ctx.Err() != nil {
+		err = nil
+	}
+	return errors.Join(err, s.end(process))
+}
+
+// supervise starts the cache, and watches it. It returns the process, if there is one.
+func (s *Supervisor) supervise(ctx context.Context) (process *cache, err error) {
+	// An earlier supervisor may have been killed, and then nobody has put the resolver back.
+	if err := s.restoreResolver(ctx); err != nil {
+		return nil, err
+	}
+	if !s.Machine.Exists(s.Program) {
+		return nil, fmt.Errorf("%s is not there; use an image that has it", s.Program)
+	}
+	network, err := s.Machine.NetworkFile()
+	if err != nil {
+		return nil, fmt.Errorf("find the network whose DNS server is to be the cache: %w", err)
+	}
+	servers, err := s.upstream(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.prepare(servers); err != nil {
+		return nil, err
+	}
+	if err := s.listen(ctx); err != nil {
+		return nil, err
+	}
+	end, done, err := s.Machine.Start([]string{s.Program, "-conf", corefile})
+	if err != nil {
+		return nil, fmt.Errorf("start the DNS cache: %w", err)
+	}
+	process = &cache{end, done}
+	if err := s.awaitReady(ctx, process); err != nil {
+		return process, err
+	}
+	s.Notifier.Ready()
+	if err := s.switchResolver(ctx, network); err != nil {
+		return process, err
+	}
+	s.Log.Info("the resolver asks the DNS cache", "upstream", joined(servers))
+	s.Notifier.Status("The DNS cache answers, and asks " + joined(servers))
+
+	lookups, stopLookups := context.WithCancel(ctx)
+	var background sync.WaitGroup
+	defer background.Wait()
+	defer stopLookups()
+	background.Go(func() { s.keepHosts(lookups, servers) })
+	return process, s.watch(ctx, process)
+}
+
+// Stop undoes all that a supervisor does to the machine, but for the cache itself, which ends with its unit.
+func (s *Supervisor) Stop(ctx context.Context) error {
+	return errors.Join(s.restoreResolver(ctx), s.removeRules(ctx), s.removeInterface())
+}
+
+// prepare writes what the cache reads.
+func (s *Supervisor) prepare(servers []netip.Addr) error {
+	text, err := s.Machine.ReadFile(s.Corefile, maxCorefile)
+	if err != nil {
+		return err
+	}
+	err = s.Machine.WriteFileAtomic(&resource.File{Path: corefile, Mode: 0o600, Content: withServers(text, servers)})
+	if err != nil || len(s.Names) == 0 || s.Machine.Exists(plan.LocalDNSHosts) {
+		return err
+	}
+	return s.Machine.WriteFileAtomic(&resource.File{Path: plan.LocalDNSHosts, Mode: 0o644})
+}
+
+// listen makes the interface of the cache, and has the kernel not follow the connections to it.
+func (s *Supervisor) listen(ctx context.Context) error {
+	if err := s.Machine.MakeDummy(device, listeners); err != nil {
+		return fmt.Errorf("make the interface of the DNS cache: %w", err)
+	}
+	return s.addRules(ctx)
+}
+
+func (s *Supervisor) removeInterface() error {
+	if err := s.Machine.RemoveInterface(device); err != nil {
+		return fmt.Errorf("remove the interface of the DNS cache: %w", err)
+	}
+	return nil
+}
+
+// awaitReady waits until the cache is ready.
+func (s *Supervisor) awaitReady(ctx context.Context, process *cache) error {
+	var last error
+	for range readyTries {
+		if last = s.ready(ctx); last == nil {
+			return nil
+		}
+		select {
+		case err := <-process.ended:
+			return ended(err)
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(readyInterval):
+		}
+	}
+	return fmt.Errorf("the DNS cache is not ready after %d tries: %w", readyTries, last)
+}
+
+// ready asks the cache whether it is ready.
+func (s *Supervisor) ready(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, askPatience)
+	defer cancel()
+	said, err := s.Machine.Fetch(ctx, readyURL)
+	if err == nil && said != "OK" {
+		err = fmt.Errorf("%s does not say OK", readyURL)
+	}
+	return err
+}
+
+// ended is the error of a cache that has ended by itself.
+func ended(err error) error {
+	if err == nil {
+		return errors.New("the DNS cache has ended")
+	}
+	return fmt.Errorf("the DNS cache has ended: %w", err)
+}
+
+// watch asks the cache how it is until ctx is done, the cache has ended, or has failed too often. systemd hears each time
+// that the supervisor is at work: when a cache that fails is restarted is decided here, and a minute without an answer
+// would be the time that systemd waits itself.
+func (s *Supervisor) watch(ctx context.Context, process *cache) error {
+	s.Notifier.Alive()
+	ticker := time.NewTicker(beat)
+	defer ticker.Stop()
+	row := 0
+	var failures []time.Time
+	for {
+		select {
+		case err := <-process.ended:
+			return ended(err)
+		case <-ctx.Done():
+			return nil
+		case <-ticker.C:
+		}
+		err := s.well(ctx)
+		if ctx.Err() != nil {
+			return nil
+		}
+		s.Notifier.Alive()
+		if err == nil {
+			row = 0
+			continue
+		}
+		now := time.Now()
+		row++
+		failures = append(failures, now)
+		for now.Sub(failures[0]) > failureSpan {
+			failures = failures[1:]
+		}
+		s.Log.Warn("the DNS cache does not answer", "inRow", row, "error", err)
+		if row >= failuresInRow || len(failures) >= failuresInAll {
+			return fmt.Errorf("the DNS cache has not answered %d times in a row, and %d times in %s: %w", row, len(failures), failureSpan, err)
+		}
+	}
+}
+
+// well asks the cache whether it is ready, and for a name at each of its addresses, all at the same time.
+func (s *Supervisor) well(ctx context.Context) error {
+	errs := make([]error, len(listeners)+1)
+	var asked sync.WaitGroup
+	asked.Go(func() { errs[len(listeners)] = s.ready(ctx) })
+	for i, listener := range listeners {
+		asked.Go(func() {
+			got, err := s.ask(ctx, listener, plan.HealthName, typeA)
+			if err == nil && got.code != codeSuccess {
+				err = fmt.Errorf("%s answers with code %d", listener, got.code)
+			}
+			errs[i] = err
+		})
+	}
+	asked.Wait()
+	return errors.Join(errs...)
+}
+
+// ask asks a server for the addresses of a name.
+func (s *Supervisor) ask(ctx context.Context, server netip.Addr, name string, kind recordType) (answer, error) {
+	ctx, cancel := context.WithTimeout(ctx, askPatience)
+	defer cancel()
+	asked := query(name, kind)
+	if asked == nil {
+		return answer{}, fmt.Errorf("%q is not a domain name", name)
+	}
+	message, err := s.Machine.Exchange(ctx, net.JoinHostPort(server.String(), "53"), asked)
+	if err != nil {
+		return answer{}, fmt.Errorf("ask %s for %s: %w", server, name, err)
+	}
+	got, err := parseAnswer(asked, message, kind)
+	if err != nil {
+		return answer{}, fmt.Errorf("ask %s for %s: %w", server, name, err)
+	}
+	return got, nil
+}
+
+// end ends the cache, if it was started, after the resolver asks it no more.
+func (s *Supervisor) end(process *cache) error {
+	s.Notifier.Stopping()
+	ctx, cancel := context.WithTimeout(context.Background(), stopPatience)
+	defer cancel()
+	errs := []error{s.restoreResolver(ctx), s.removeRules(ctx)}
+	if process != nil {
+		s.endProcess(process)
+	}
+	return errors.Join(append(errs, s.removeInterface())...)
+}
+
+// endProcess asks the cache to end, and ends it if it does not.
+func (s *Supervisor) endProcess(process *cache) {
+	if err := process.end(false); err != nil {
+		return // it has ended
+	}
+	select {
+	case <-process.ended:
+	case <-time.After(endPatience):
+		s.Log.Warn("the DNS cache does not end, and is killed")
+		_ = process.end(true)
+	}
+}

@@ -1,0 +1,286 @@
+package plan
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/slipway-dev/slipway/exitcode"
+	"github.com/slipway-dev/slipway/internal/document"
+	"github.com/slipway-dev/slipway/internal/resource"
+	"github.com/slipway-dev/slipway/nodeconfig"
+)
+
+// localDNS runs a DNS cache on the node: CoreDNS of the image, under a supervisor that is a command of the agent
+// (internal/localdns). Nothing here changes the machine's resolver: the supervisor does, when the cache is ready.
+var localDNS = concern{
+	name:  "local DNS",
+	joins: true,
+	reads: []string{"$.cluster.dnsServiceIPs", "$.cluster.serviceCIDRs", "$.kubelet.config", "$.kubelet.flags", localDNSPath, nameserversPath},
+	plan:  planLocalDNS,
+}
+
+const (
+	localDNSPath = "$.network.localDNS"
+	// localDNSUnit is the supervisor's, and localDNSSlice has its limits, which are also the cache's (AKS: localdns.service,
+	// localdns.slice).
+	localDNSUnit  = "localdns.service"
+	localDNSSlice = "localdns.slice"
+	// localDNSPatience is how long the cache may take to be ready, with the machine's network.
+	localDNSPatience = resource.Duration(90 * time.Second)
+	// hostsRefresh is how often names are looked up where the contract does not say (AKS: aks-localdns-hosts-setup.timer).
+	hostsRefresh = 15 * time.Minute
+	defaultDNS   = "."
+)
+
+func planLocalDNS(in *input, out *output) {
+	dns := in.config.Network.LocalDNS
+	if dns == nil || noLocalDNS(in) != "" {
+		unusedDNSService(in, out)
+	}
+	if dns == nil {
+		return
+	}
+	needed := asksLocalDNS(in.config)
+	if reason := noLocalDNS(in); reason != "" {
+		p := nodeconfig.Problem{Kind: nodeconfig.NotApplied, Path: localDNSPath, Reason: "is not applied: " + reason, Fatal: needed}
+		if needed {
+			p.Reason += "; pods would send their queries to a DNS server that is not there"
+		}
+		out.report(p)
+		return
+	}
+	for i, ip := range in.config.Cluster.DNSServiceIPs {
+		if ip == HostListener || ip == PodsListener {
+			out.fatal(nodeconfig.Invalid, document.IndexPath("$.cluster.dnsServiceIPs", i),
+				"is the address of the node's own DNS cache, which would ask itself; give the cluster's DNS service here, and the cache's to the kubelet")
+			return
+		}
+	}
+	planCorefile(in, out, dns)
+	planLocalDNSUnits(in, out, dns)
+	check := func(requires []resource.ID, code int, reason string, c *resource.Check) {
+		c.Advisory = !needed
+		out.add(resource.Resource{Phase: resource.Join, Requires: requires, ExitCode: code, Reason: reason, Spec: c})
+	}
+	slice := &resource.Unit{Unit: localDNSSlice}
+	out.add(resource.Resource{
+		Phase: resource.Join, ExitCode: exitcode.LocalDNSSliceMissing,
+		Reason: "the DNS cache starts with the unit that has its limits: so a cache that does not start fails a check, and no unit", Spec: slice,
+	})
+	check(nil, exitcode.LocalDNSBinaryMissing, "systemd would skip the DNS cache without it, without an error",
+		&resource.Check{Label: "local-dns-program", PathExists: in.coreDNS})
+	check([]resource.ID{resource.IDOf(slice)}, exitcode.LocalDNSFailed, "the DNS cache is ready; otherwise the resolver stays as it was",
+		&resource.Check{Label: "local-dns", UnitActive: localDNSUnit, Timeout: localDNSPatience})
+}
+
+// unusedDNSService reports that nobody on the node is told of the cluster's DNS service: neither a cache, nor the kubelet
+// where its configuration is the contract's alone.
+func unusedDNSService(in *input, out *output) {
+	c := in.config
+	if in.family.Kubelet.ConfigDefaults {
+		return
+	}
+	if len(c.Cluster.DNSServiceIPs) > 0 && dnsPath(c) == "$.cluster.dnsServiceIPs" {
+		out.notApplied("$.cluster.dnsServiceIPs")
+	}
+	if len(c.Cluster.ServiceCIDRs) > 0 {
+		out.notApplied("$.cluster.serviceCIDRs")
+	}
+}
+
+// noLocalDNS is why a node can have no DNS cache; empty where it can.
+func noLocalDNS(in *input) string {
+	switch {
+	case in.family.LocalDNS.Program == "":
+		return "nodes of this layout have no DNS cache"
+	case in.coreDNS == "":
+		return "it needs CoreDNS, and the machine has none; use an image that has it"
+	case len(in.config.Network.Nameservers) > 0:
+		return "the resolver asks the contract's own DNS servers, and nobody else; set " + nameserversPath + " or this"
+	}
+	return ""
+}
+
+// planCorefile plans what the cache is told, which variant of it the names decide.
+func planCorefile(in *input, out *output, dns *nodeconfig.LocalDNS) {
+	declineZones(out, dns)
+	config, own := *in.config, *dns
+	own.Host, own.Pods = withDefault(dns.Host, "VnetDNS"), withDefault(dns.Pods, "ClusterCoreDNS")
+	config.Network.LocalDNS = &own
+	c := in.family.LocalDNS
+	out.add(resource.Resource{
+		Phase: resource.Join, Effects: resource.Restarting(localDNSSlice), ExitCode: exitcode.LocalDNSCorefileMissing,
+		Reason: sourced("what the DNS cache is told", c.Source),
+		Spec:   &resource.File{Path: c.Corefile, Mode: 0o600, Content: Corefile(&config, len(hostNames(dns)) > 0)},
+	})
+}
+
+// withDefault has a server block for what no other is for: without one, the cache would refuse such queries, and be the only
+// one that is asked.
+func withDefault(zones map[string]nodeconfig.LocalDNSZone, to string) map[string]nodeconfig.LocalDNSZone {
+	all := maps.Clone(zones)
+	if _, ok := all[defaultDNS]; !ok {
+		if all == nil {
+			all = make(map[string]nodeconfig.LocalDNSZone)
+		}
+		all[defaultDNS] = nodeconfig.LocalDNSZone{ForwardTo: to}
+	}
+	return all
+}
+
+// declineZones reports settings that a server block cannot have (AKS node contract, LocalDnsOverrides).
+func declineZones(out *output, dns *nodeconfig.LocalDNS) {
+	for _, side := range []struct {
+		at    string
+		zones map[string]nodeconfig.LocalDNSZone
+		root  bool
+	}{{localDNSPath + ".host", dns.Host, true}, {localDNSPath + ".pods", dns.Pods, false}} {
+		for _, domain := range slices.Sorted(maps.Keys(side.zones)) {
+			zone, at := side.zones[domain], document.FieldPath(side.at, domain)
+			if zone.ServeStalePolicy != "" && (domain != defaultDNS || corefileStale[zone.ServeStale] == "") {
+				out.warn(nodeconfig.NotApplied, at+".serveStalePolicy", "is not applied: it counts for the domain . alone, with serveStale")
+			}
+			if check := zone.HealthCheck; check != nil && check.Interval == 0 {
+				out.warn(nodeconfig.NotApplied, at+".healthCheck", "is not applied: it has no interval")
+			}
+			switch {
+			case domain == defaultDNS && side.root && zone.ForwardTo == "ClusterCoreDNS":
+				out.warn(nodeconfig.NotApplied, at+".forwardTo", "is not applied: the host's queries go to the machine's own DNS servers, which it needs to join the cluster")
+			case strings.HasSuffix(domain, clusterDomain) && zone.ForwardTo == "VnetDNS":
+				out.warn(nodeconfig.NotApplied, at+".forwardTo", "is not applied: only the cluster's DNS service knows these names")
+			}
+		}
+	}
+}
+
+// hostNames are the names that must resolve although DNS is down.
+func hostNames(dns *nodeconfig.LocalDNS) []string {
+	if dns.Hosts == nil {
+		return nil
+	}
+	return dns.Hosts.Names
+}
+
+// planLocalDNSUnits plans the supervisor's unit and its slice.
+func planLocalDNSUnits(in *input, out *output, dns *nodeconfig.LocalDNS) {
+	add := func(code int, reason string, spec resource.Spec) {
+		out.add(resource.Resource{Phase: resource.Join, Effects: resource.Restarting(localDNSSlice), ExitCode: code, Reason: reason, Spec: spec})
+	}
+	cpu, memory := LocalDNSLimits(dns)
+	add(exitcode.LocalDNSSliceMissing, sourced("what the DNS cache may take", in.family.LocalDNS.Source), &resource.File{
+		Path: resource.UnitDir + "/" + localDNSSlice, Mode: 0o644, Content: unitFile(
+			"[Unit]",
+			"Description=What the node's DNS cache may take",
+			"",
+			"[Slice]",
+			"CPUQuota="+cpu,
+			"MemoryMax="+memory,
+		),
+	})
+	add(exitcode.LocalDNSFailed, sourced("supervises the DNS cache", in.family.LocalDNS.Source), &resource.File{
+		Path: resource.UnitDir + "/" + localDNSUnit, Mode: 0o644, Content: unitFile(localDNSLines(in, dns)...),
+	})
+	out.enable(resource.Join, localDNSUnit)
+	out.add(resource.Resource{
+		Phase: resource.Join, Reason: "who starts the slice starts the cache, and does not fail with it",
+		Spec: &resource.Symlink{Path: resource.UnitDir + "/" + localDNSSlice + ".wants/" + localDNSUnit, Target: resource.UnitDir + "/" + localDNSUnit},
+	})
+	if len(hostNames(dns)) > 0 {
+		out.directory("/etc/localdns", 0o755, "the supervisor of the DNS cache keeps the addresses of names there")
+	}
+}
+
+// localDNSLines are the supervisor's unit.
+func localDNSLines(in *input, dns *nodeconfig.LocalDNS) []string {
+	command := []string{in.family.Agent.Program, "local-dns", "--coredns=" + in.coreDNS, "--corefile=" + in.family.LocalDNS.Corefile}
+	if names := hostNames(dns); len(names) > 0 {
+		refresh := hostsRefresh
+		if seconds := dns.Hosts.RefreshSeconds; seconds != nil {
+			refresh = cmp.Or(time.Duration(*seconds)*time.Second, hostsRefresh)
+		}
+		command = append(command, "--refresh="+refresh.String())
+		for _, name := range names {
+			command = append(command, "--name="+name)
+		}
+	}
+	return []string{
+		"[Unit]",
+		"Description=The node's DNS cache",
+		"ConditionPathExists=" + in.coreDNS,
+		"# containerd and the kubelet ask it from the beginning. Like them, it does not wait for the rest of the boot.",
+		"DefaultDependencies=no",
+		"After=local-fs.target systemd-tmpfiles-setup.service systemd-networkd.service systemd-resolved.service",
+		"Conflicts=shutdown.target",
+		"Before=shutdown.target",
+		"Before=" + containerdUnit + " " + kubeletUnit,
+		"# Pods may have no other DNS server, so it comes back for ever.",
+		"StartLimitIntervalSec=0",
+		"",
+		"[Service]",
+		"Type=notify",
+		"ExecStart=" + strings.Join(command, " \\\n    "),
+		"# Whatever has ended the supervisor, the resolver does not go on asking a cache that is gone.",
+		"ExecStopPost=" + in.family.Agent.Program + " local-dns --stop",
+		"# It waits for a DNS server for a minute, and for the cache for another.",
+		"TimeoutStartSec=150",
+		"TimeoutStopSec=45",
+		"WatchdogSec=60",
+		"Restart=always",
+		"RestartSec=10",
+		"RestartPreventExitStatus=" + fmt.Sprint(exitcode.Usage),
+		"# The supervisor ends the cache, after the resolver asks it no more.",
+		"KillMode=mixed",
+		"Slice=" + localDNSSlice,
+		"RuntimeDirectory=localdns",
+		"RuntimeDirectoryMode=0700",
+		"RuntimeDirectoryPreserve=yes",
+		"",
+		"# Interfaces, packet filter rules with their modules, port 53, and networks' drop-ins, whose directory may be another's.",
+		"CapabilityBoundingSet=CAP_CHOWN CAP_DAC_OVERRIDE CAP_FOWNER CAP_NET_ADMIN CAP_NET_BIND_SERVICE CAP_NET_RAW CAP_SYS_MODULE",
+		"NoNewPrivileges=yes",
+		"ProtectSystem=strict",
+		"ReadWritePaths=/run -/etc/localdns",
+		"ProtectHome=yes",
+		"PrivateTmp=yes",
+		"PrivateDevices=yes",
+		"ProtectControlGroups=yes",
+		"ProtectKernelLogs=yes",
+		"ProtectClock=yes",
+		"RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6 AF_NETLINK",
+		"RestrictNamespaces=yes",
+		"RestrictRealtime=yes",
+		"RestrictSUIDSGID=yes",
+		"LockPersonality=yes",
+		"MemoryDenyWriteExecute=yes",
+		"SystemCallArchitectures=native",
+		"",
+		"[Install]",
+		"WantedBy=multi-user.target " + localDNSSlice,
+	}
+}
+
+// LocalDNSLimits are what the cache may take, as systemd reads it (systemd.resource-control(5)).
+func LocalDNSLimits(dns *nodeconfig.LocalDNS) (cpu, memory string) {
+	cpu, memory = "200.0%", "128M"
+	if milli := dns.CPUMilli; milli != nil && *milli != 0 {
+		cpu = fmt.Sprintf("%.1f%%", float64(*milli)/10)
+	}
+	if mb := dns.MemoryMB; mb != nil && *mb != 0 {
+		memory = fmt.Sprintf("%dM", *mb)
+	}
+	return cpu, memory
+}
+
+// asksLocalDNS reports whether pods are told to ask the node's DNS cache for names, and nobody else.
+func asksLocalDNS(c *nodeconfig.NodeConfig) bool {
+	if servers, ok := c.Kubelet.Config["clusterDNS"].([]any); ok && slices.Contains(servers, any(PodsListener)) {
+		return true
+	}
+	return slices.ContainsFunc(c.Kubelet.Flags, func(f nodeconfig.Flag) bool {
+		return f.Name == "cluster-dns" && slices.Contains(strings.Split(f.Value, ","), PodsListener)
+	})
+}
