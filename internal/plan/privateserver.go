@@ -27,8 +27,8 @@ const hostsAgentPath = "$.network.hostsAgent"
 // hostsFile is where names are looked up before DNS is asked (hosts(5), nsswitch.conf(5)).
 const hostsFile = "/etc/hosts"
 
-// serverBlock is the label of the part of it that has the API server.
-const serverBlock = "api-server"
+// hostsBlock is the label of the part of it that has the API server.
+const hostsBlock = "api-server"
 
 // apiServerLabel is the label of the check that the API server answers.
 const apiServerLabel = "api-server"
@@ -85,7 +85,7 @@ func serverLine(name, address string) *resource.Block {
 	if address != "" {
 		line = address + " " + name + "\n"
 	}
-	return &resource.Block{Path: hostsFile, Label: serverBlock, Content: line, First: true}
+	return &resource.Block{Path: hostsFile, Label: hostsBlock, Content: line, First: true}
 }
 
 // planWatcher has the image's watcher run, which asks for the tag from then on.
@@ -139,7 +139,7 @@ func WithServerAddress(p resource.Plan, address string) (other resource.Plan, ch
 }
 
 func serverBlockOf(p resource.Plan) int {
-	want := resource.IDOf(&resource.Block{Path: hostsFile, Label: serverBlock})
+	want := resource.IDOf(&resource.Block{Path: hostsFile, Label: hostsBlock})
 	return slices.IndexFunc(p.Resources, func(r resource.Resource) bool { return r.ID() == want })
 }
 

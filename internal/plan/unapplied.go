@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"strings"
 
 	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/nodeconfig"

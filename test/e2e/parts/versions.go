@@ -16,7 +16,7 @@ const (
 	// CNI is the version of the CNI plug-ins.
 	CNI = "1.9.1"
 	// CoreDNS is the version of CoreDNS.
-	CoreDNS = "COREDNSVERSION"
+	CoreDNS = "1.15.0"
 	// Pause is the name of the sandbox image, and of the image that answers HTTP: they are one.
 	Pause = "slipway.test/payload:1"
 )

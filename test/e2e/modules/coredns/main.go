@@ -1,22 +1,10 @@
-// Coredns is CoreDNS with the plug-ins that a node's DNS cache uses: with all there are, it would bring the libraries of
-// four clouds.
+// Coredns is CoreDNS as the DNS cache of the suite's nodes.
 package main
 
 import (
 	"github.com/coredns/coredns/coremain"
-	_ "github.com/coredns/coredns/plugin/bind"
-	_ "github.com/coredns/coredns/plugin/cache"
-	_ "github.com/coredns/coredns/plugin/errors"
-	_ "github.com/coredns/coredns/plugin/forward"
-	_ "github.com/coredns/coredns/plugin/hosts"
-	_ "github.com/coredns/coredns/plugin/loadbalance"
-	_ "github.com/coredns/coredns/plugin/log"
-	_ "github.com/coredns/coredns/plugin/loop"
-	_ "github.com/coredns/coredns/plugin/metrics"
-	_ "github.com/coredns/coredns/plugin/nsid"
-	_ "github.com/coredns/coredns/plugin/ready"
-	_ "github.com/coredns/coredns/plugin/template"
-	_ "github.com/coredns/coredns/plugin/whoami"
+
+	_ "github.com/slipway-dev/slipway/test/e2e/modules/coredns/plugins"
 )
 
 func main() { coremain.Run() }
