@@ -75,34 +75,37 @@ func addressed(ctx context.Context, r *run, config *nodeconfig.NodeConfig, known
 func awaitDescription(ctx context.Context, r *run, machine identity.Machine) identity.Machine {
 	begin := r.now()
 	defer func() { r.step(outcome.StepMetadata, begin) }()
-	if said := describe(ctx, r, machine.Facts, addressPatience); said != nil {
-		return machine.Told(*said)
+	said, err := describe(ctx, r, machine.Facts, addressPatience)
+	if err != nil {
+		r.log.Warn("the metadata service does not describe the machine; the node is planned without what it would say", "error", err)
 	}
-	return machine
+	if said == nil {
+		return machine
+	}
+	return machine.Told(*said)
 }
 
 // describe asks the cloud's metadata service what it says of the machine, for as long as patience. It returns nil where
-// there is none, or it does not answer.
-func describe(ctx context.Context, r *run, known facts.Facts, patience time.Duration) *facts.Instance {
+// there is none.
+func describe(ctx context.Context, r *run, known facts.Facts, patience time.Duration) (*facts.Instance, error) {
 	if r.agent.Cloud == nil {
-		return nil
+		return nil, nil
 	}
 	service := r.agent.Cloud.Service(known.Platform)
 	if service == nil {
-		return nil
+		return nil, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	said, err := service.Instance(ctx)
 	if err != nil {
-		r.log.Warn("the metadata service does not describe the machine", "error", err)
-		return nil
+		return nil, err
 	}
 	said.Hostname = "" // the plan has that of the contract's source, or none
 	if known.Instance != nil {
 		said.Hostname = known.Instance.Hostname
 	}
-	return &said
+	return &said, nil
 }
 
 // unawaited is how long the metadata service may take to describe the machine, when nobody waits.
@@ -114,7 +117,11 @@ func recordDescription(ctx context.Context, r *run, known facts.Facts) {
 	if r.given != nil || known.Instance != nil && known.Instance.Type != "" {
 		return
 	}
-	if said := describe(context.WithoutCancel(ctx), r, known, unawaited); said != nil {
+	said, err := describe(context.WithoutCancel(ctx), r, known, unawaited)
+	if err != nil {
+		r.log.Info("the metadata service does not describe the machine", "error", err)
+	}
+	if said != nil {
 		known.Instance = said
 		_ = r.guarded(func() error { recordFacts(r, known); return nil })
 	}

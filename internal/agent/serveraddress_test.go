@@ -120,7 +120,7 @@ func TestTagsThatAreNotKnown(t *testing.T) {
 	n := onAzure(t, service)
 	n.made()
 	n.wantAddress("")
-	if !strings.Contains(n.log.String(), "the node is planned without them") {
+	if !strings.Contains(n.log.String(), "the node is planned without what it would say") {
 		t.Errorf("nobody is told: %s", n.log.String())
 	}
 	*service = asked{described: described{taggedWith("10.0.0.4")}}

@@ -33,14 +33,14 @@ func Begin(version string, at time.Time) *Account {
 
 // The agent's own steps. What comes after one of them waits for it.
 const (
-	StepFacts   = "gather facts"
-	StepFind    = "find contract"
-	StepBase    = "wait for base"
-	StepDecode  = "decode"
-	StepAddress = "wait for address"
+	StepFacts    = "gather facts"
+	StepFind     = "find contract"
+	StepBase     = "wait for base"
+	StepDecode   = "decode"
+	StepAddress  = "wait for address"
 	StepMetadata = "ask for metadata"
-	StepPlan    = "plan"
-	StepLock    = "lock"
+	StepPlan     = "plan"
+	StepLock     = "lock"
 )
 
 var ownSteps = []string{StepFacts, StepFind, StepBase, StepDecode, StepAddress, StepMetadata, StepPlan, StepLock}

@@ -1,7 +1,6 @@
 package plan
 
 import (
-
 	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
