@@ -26,7 +26,7 @@ const diskSize = "4G"
 // imageInputs are the parts that an image is made of.
 type imageInputs struct {
 	kernel, rootfs, kubernetes, containerd, cni, coredns, payload, client, agent, files, units, base string
-	containerdVersion                                                                       string
+	containerdVersion                                                                                string
 }
 
 // Image returns a directory with a node's disk in the shape of a real node image, disk.img: binaries
