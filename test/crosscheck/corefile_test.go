@@ -45,7 +45,7 @@ func TestCorefiles(t *testing.T) {
 	}
 	// A program that finds nothing wrong, whatever it reads, would prove nothing.
 	wrong := filepath.Join(dir, "wrong")
-	if err := os.WriteFile(wrong, []byte(". {\n    cache 0x\n}\n"), 0o600); err != nil {
+	if err := os.WriteFile(wrong, []byte(". {\n    cache {\n        serve_stale 1h never\n    }\n}\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if out, err := exec.Command(program, wrong).CombinedOutput(); err == nil {
