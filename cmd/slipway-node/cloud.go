@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/slipway-dev/slipway/internal/agent"
+	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/internal/metadata"
 	"github.com/slipway-dev/slipway/internal/source"
 )
@@ -25,6 +26,11 @@ func (cloud) Service(platform string) source.Service {
 // Fetch implements agent.Cloud.
 func (cloud) Fetch(ctx context.Context, base, name string) ([]byte, error) {
 	return metadata.FetchURL(ctx, base, name)
+}
+
+// Authorities implements agent.Cloud.
+func (cloud) Authorities(ctx context.Context, region string) (facts.Authorities, error) {
+	return metadata.NewWireServer(nil).Authorities(ctx, region)
 }
 
 // ReportReady implements agent.Cloud.

@@ -68,6 +68,9 @@ type Cloud interface {
 	Service(platform string) source.Service
 	// Fetch gets a document of a seed.
 	Fetch(ctx context.Context, base, name string) ([]byte, error)
+	// Authorities are the certificate authorities that the machines of a region are to trust, on Azure. With an error they
+	// are those that were found until then.
+	Authorities(ctx context.Context, region string) (facts.Authorities, error)
 	// Platform hears of the machine.
 	publish.Platform
 }

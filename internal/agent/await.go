@@ -37,6 +37,9 @@ func awaitFacts(ctx context.Context, r *run, config *nodeconfig.NodeConfig, mach
 	if lacks(config, machine.Facts, plan.NeedDescription) {
 		machine = awaitDescription(ctx, r, machine)
 	}
+	if lacks(config, machine.Facts, plan.NeedAuthorities) {
+		machine = awaitAuthorities(ctx, r, config, machine)
+	}
 	return machine
 }
 
@@ -108,7 +111,43 @@ func describe(ctx context.Context, r *run, known facts.Facts, patience time.Dura
 	return &said, nil
 }
 
-// unawaited is how long the metadata service may take to describe the machine, when nobody waits.
+// awaitAuthorities asks the cloud which certificate authorities the machine is to trust. Without an answer the node is made
+// with those that were known before. For a machine whose cloud has answered before, nobody waits long.
+func awaitAuthorities(ctx context.Context, r *run, config *nodeconfig.NodeConfig, machine identity.Machine) identity.Machine {
+	before, patience := identity.Authorities(r.host), unawaited
+	if r.agent.Cloud == nil {
+		machine.Facts.Authorities = before
+		return machine
+	}
+	begin := r.now()
+	defer func() { r.step(outcome.StepAuthorities, begin) }()
+	if before == nil {
+		before, patience = new(facts.Authorities), addressPatience
+	}
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	said, err := r.agent.Cloud.Authorities(ctx, regionOf(config, machine.Facts))
+	if err != nil {
+		r.log.Warn("the cloud does not say which certificate authorities the machine is to trust", "error", err)
+		said.Unanswered = true
+	}
+	said = said.After(*before)
+	machine.Facts.Authorities = &said
+	return machine
+}
+
+// regionOf is where the machine is, as its contract or else its cloud says it.
+func regionOf(config *nodeconfig.NodeConfig, known facts.Facts) string {
+	switch {
+	case config.Cloud.Azure != nil && config.Cloud.Azure.Location != "":
+		return config.Cloud.Azure.Location
+	case known.Instance != nil:
+		return known.Instance.Region
+	}
+	return ""
+}
+
+// unawaited is how long the cloud may take to say something that a node can be made without.
 const unawaited = 10 * time.Second
 
 // recordDescription adds to the recorded facts what the metadata service says of the machine, once nobody waits for the

@@ -125,10 +125,10 @@ func strayed(r *run, machine *identity.Machine) bool {
 	return true
 }
 
-// gatherAgain are the facts as they are now, with what is known of the instance.
+// gatherAgain are the facts as they are now, with what the cloud has said.
 func gatherAgain(r *run, known facts.Facts) facts.Facts {
 	now := facts.Gather(r.host)
-	now.Instance = known.Instance
+	now.Instance, now.Authorities = known.Instance, known.Authorities
 	return now
 }
 

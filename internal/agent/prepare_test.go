@@ -166,6 +166,10 @@ type clouds struct {
 	err           error
 	// during is called while the machine is reported ready.
 	during func()
+	// authorities are what the wire server says, once it is there; refusal is in their place.
+	authorities facts.Authorities
+	refusal     error
+	regions     []string
 	// service is the metadata service; nil for none.
 	service source.Service
 }
@@ -173,6 +177,10 @@ type clouds struct {
 func (c *clouds) Service(string) source.Service { return c.service }
 func (c *clouds) Fetch(context.Context, string, string) ([]byte, error) {
 	return nil, errors.New("there is no seed")
+}
+func (c *clouds) Authorities(_ context.Context, region string) (facts.Authorities, error) {
+	c.regions = append(c.regions, region)
+	return c.authorities, c.refusal
 }
 func (c *clouds) ReportReady(context.Context) error {
 	c.ready++

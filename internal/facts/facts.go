@@ -54,6 +54,12 @@ type Facts struct {
 	// Instance is what the cloud says of the machine. It is not gathered: whoever has asked the cloud's
 	// metadata service puts it here.
 	Instance *Instance `json:"instance,omitempty"`
+	// Authorities are the certificate authorities that the cloud wants the machine to trust, nil where it was not asked.
+	// They are not gathered either.
+	Authorities *Authorities `json:"authorities,omitempty"`
+	// DeniedModules are the modules of the kernel that the machine's own files deny, or denied until Slipway took that out,
+	// sorted. They are looked for on Azure alone.
+	DeniedModules []string `json:"deniedModules,omitempty"`
 	// CNI are the network plug-ins; nil where nobody has looked.
 	CNI *CNI `json:"cni,omitempty"`
 	// Components are the programs that are installed.

@@ -51,8 +51,8 @@ func Gather(m Machine) Facts {
 		CNI:           g.cni(),
 		Components:    g.components(),
 	}
-	if f.Platform = Platform(f.DMI); f.Platform == Azure { // where a machine has tags, which the watcher follows
-		f.Watcher = g.watcher()
+	if f.Platform = Platform(f.DMI); f.Platform == Azure { // where a machine has tags, which the watcher follows, and AKS's scripts
+		f.Watcher, f.DeniedModules = g.watcher(), g.deniedModules()
 	}
 	if f.CNI == nil && len(f.Components) > 0 {
 		f.CNI = new(CNI) // a machine that has been looked at, and has no place for them

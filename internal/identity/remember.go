@@ -35,6 +35,7 @@ func (m Machine) Remember(host Host, log *slog.Logger, contract source.Contract,
 		log.Warn("cannot record this machine; a clone of its disk will not be noticed", "path", state.Identity.Path, "error", err)
 		return
 	}
+	m.recordAuthorities(host, log)
 	if kept == "" {
 		return
 	}

@@ -15,6 +15,9 @@ const (
 	// NeedDescription is what the cloud's metadata service says of the machine, which it can be asked for when there is an
 	// address.
 	NeedDescription Need = "description"
+	// NeedAuthorities are the certificate authorities that the cloud wants the machine to trust. They may be others than
+	// those that were known before, so they are asked for each time.
+	NeedAuthorities Need = "authorities"
 )
 
 // Needs are the facts that a plan of this config cannot be made without and that are not there yet: a node that is told
@@ -34,6 +37,9 @@ func Needs(c *nodeconfig.NodeConfig, f facts.Facts) []Need {
 	}
 	if undescribed || in.needsTags() {
 		needs = append(needs, NeedDescription)
+	}
+	if in.trustsCloud() {
+		needs = append(needs, NeedAuthorities)
 	}
 	return needs
 }

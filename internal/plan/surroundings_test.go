@@ -236,3 +236,45 @@ func TestEnvironment(t *testing.T) {
 		}
 	}
 }
+
+// A node trusts what its cloud names beside the contract's certificates, each once. Where no store is known, the node is made
+// without, for nobody has asked for them.
+func TestCloudAuthorities(t *testing.T) {
+	pair := contract(t, "aks/client-certificate.json").Join.ClientCertificate
+	config := contract(t, "aks/minimal.json", func(n *nodeconfig.NodeConfig) { n.Trust.Certificates = []string{pair.Certificate} })
+	known := facts.Facts{OS: facts.OS{ID: "ubuntu"}, Platform: facts.Azure}
+	if needs := Needs(config, known); !slices.Contains(needs, NeedAuthorities) {
+		t.Errorf("the needs are %q", needs)
+	}
+	plain, _ := New(config, known)
+	said := &facts.Authorities{Certificates: []string{config.Cluster.CertificateAuthority, pair.Certificate}}
+	for _, c := range []struct {
+		os, platform string
+		said         facts.Authorities
+		more         int
+		problem      string
+	}{
+		{"ubuntu", facts.Azure, *said, 1, ""},
+		{"ubuntu", facts.EC2, *said, 0, ""},
+		{"ubuntu", facts.Azure, facts.Authorities{Unanswered: true}, 0, "has not said"},
+		{"ubuntu", facts.Azure, facts.Authorities{Refused: []string{`"../a.crt"`}, Certificates: said.Certificates}, 1, `"../a.crt"`},
+	} {
+		p, problems := New(config, facts.Facts{OS: facts.OS{ID: c.os}, Platform: c.platform, Authorities: &c.said})
+		if got := len(certificateNames(p)) - len(certificateNames(plain)); got != c.more {
+			t.Errorf("%+v: %d more", c, got)
+		}
+		told := slices.ContainsFunc(problems, func(p nodeconfig.Problem) bool {
+			return !p.Fatal && p.Path == "$.cloud.azure.location" && strings.Contains(p.Reason, c.problem)
+		})
+		if told != (c.problem != "") {
+			t.Errorf("%+v: %v", c, problems)
+		}
+	}
+	config.Trust.Certificates = nil
+	p, problems := New(config, facts.Facts{OS: facts.OS{ID: "alpine"}, Platform: facts.Azure, Authorities: said})
+	if len(certificateNames(p)) > 0 || len(nodeconfig.Fatal(problems)) > 0 || !slices.ContainsFunc(problems, func(p nodeconfig.Problem) bool {
+		return p.Kind == nodeconfig.NotApplied && p.Path == "$.cloud.azure.location"
+	}) {
+		t.Errorf("without a store: %q, %v", certificateNames(p), problems)
+	}
+}

@@ -7,14 +7,16 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/slipway-dev/slipway/exitcode"
+	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// trust adds the contract's certificate authorities, and the proxy's, to those that the system trusts.
+// trust adds the contract's certificate authorities, the proxy's and the cloud's to those that the system trusts.
 var trust = concern{
 	name:  "trusted certificates",
 	reads: []string{"$.proxy.certificateAuthority", "$.trust.certificates"},
@@ -82,21 +84,61 @@ func planTrust(in *input, out *output) {
 		}
 		maps.Copy(files, found)
 	}
-	if !known || len(files) == 0 {
+	phase := resource.Base
+	if len(files) == 0 {
+		phase = resource.Join
+	}
+	clouds := cloudFiles(in, out, files, known)
+	if !known || len(files)+len(clouds) == 0 {
 		return
 	}
-	for _, name := range slices.Sorted(maps.Keys(files)) {
-		// Programs in Go read the store once, when they first need it (Go: crypto/x509, SystemCertPool).
-		out.file(resource.Base, store.dir+"/"+name+store.extension, 0o644, files[name], "a certificate authority that the contract trusts", containerdUnit)
-	}
+	store.trust(out, resource.Base, files, "a certificate authority that the contract trusts")
+	store.trust(out, resource.Join, clouds, sourced("a certificate authority that the cloud wants its machines to trust", in.family.Sources.CloudAuthorities))
 	out.addTo(trustGroup, resource.Resource{
-		Phase:    resource.Base,
+		Phase:    phase,
 		ExitCode: exitcode.TrustFailed,
 		Reason:   "programs trust the certificates that have come, and no more those that have gone",
 		Spec: &resource.Command{
 			Label: "trusted-certificates", Argv: slices.Clone(store.update), Env: scratch, Timeout: trustTimeout, Inputs: slices.Compact([]string{store.dir, store.result}),
 		},
 	})
+}
+
+// trust adds files with a certificate each, in their order.
+func (s *trustStore) trust(out *output, phase resource.Phase, files map[string][]byte, reason string) {
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		// Programs in Go read the store once, when they first need it (Go: crypto/x509, SystemCertPool).
+		out.file(phase, s.dir+"/"+name+s.extension, 0o644, files[name], reason, containerdUnit)
+	}
+}
+
+// trustsCloud reports whether the node trusts what the machine's cloud names. Which cloud that is, an image does not know.
+func (in *input) trustsCloud() bool {
+	return in.joins() && in.family.Host.CloudAuthorities && in.facts.Platform == facts.Azure
+}
+
+// cloudFiles are the files of the cloud's certificate authorities, without those that the contract brings. Nobody has asked
+// for them, so a node is made without those that are missing.
+func cloudFiles(in *input, out *output, contracts map[string][]byte, known bool) map[string][]byte {
+	const path = "$.cloud.azure.location"
+	said := in.facts.Authorities
+	if said == nil || !in.trustsCloud() {
+		return nil
+	}
+	if said.Unanswered {
+		out.warn(nodeconfig.Dropped, path, "the cloud's wire server has not said, or not completely, which certificate authorities a machine there is to trust; "+
+			"the node trusts those that were known before, and the next boot asks again: curl http://168.63.129.16/acms/isOptedInForRootCerts")
+	}
+	if len(said.Refused) > 0 {
+		out.warn(nodeconfig.Dropped, path, "the cloud's wire server names certificate authorities that the node does not trust, because they are no certificates or their names are no file names: %s",
+			strings.Join(said.Refused, ", "))
+	}
+	files := certificateFiles(said.Certificates)
+	maps.DeleteFunc(files, func(name string, _ []byte) bool { return contracts[name] != nil })
+	if !known && len(files) > 0 {
+		out.warn(nodeconfig.NotApplied, path, "its certificate authorities are not trusted: it is not known where %s keeps the certificates that it trusts", systemName(in))
+	}
+	return files
 }
 
 // certificateFiles are files with one certificate each, by their names without an extension. These depend on the certificate alone, so one that goes takes

@@ -78,9 +78,10 @@ var aks = Profile{
 		Limits:   DropIn{"set_ulimits.conf", "AKS: set_ulimits.conf"},
 	},
 	Host: Host{
-		ResolverLink:  []string{"ubuntu"},                              // AKS: base preparation
-		CNIPackages:   true,                                            // AKS: installNetworkPlugin
-		DeniedModules: []string{"algif_aead", "esp4", "esp6", "rxrpc"}, // AKS: kernel module mitigation
+		ResolverLink:     []string{"ubuntu"},                              // AKS: base preparation
+		CNIPackages:      true,                                            // AKS: installNetworkPlugin
+		DeniedModules:    []string{"algif_aead", "esp4", "esp6", "rxrpc"}, // AKS: kernel module mitigation
+		CloudAuthorities: true,                                            // AKS: init-aks-cloud.sh
 		// By this comment AKS knows the rule as its own, where it looks for rules of others before it allows eBPF host
 		// routing (Azure container networking: azure-iptables-monitor; AKS: ensure_imds_restriction.sh).
 		MetadataComment: "AKS managed: added by AgentBaker ensureIMDSRestriction for IMDS restriction feature",
@@ -94,6 +95,7 @@ var aks = Profile{
 		SSH:                 "AKS: enable_ssh",
 		PublicKeys:          "AKS: disable_pubkey_auth",
 		Metadata:            "AKS: imds_restriction_config",
+		CloudAuthorities:    "AKS: init-aks-cloud.sh",
 		PrivateServer:       "AKS: enable_hosts_config_agent",
 		Message:             "AKS: message_of_the_day",
 		SearchDomains:       "AKS: custom_search_domain_config",

@@ -224,13 +224,15 @@ type Host struct {
 	// DeniedModules are modules of the kernel that a node does not need, and is not to load where its kernel is vulnerable
 	// through them.
 	DeniedModules []string
+	// CloudAuthorities says that a node trusts the certificate authorities that its cloud names.
+	CloudAuthorities bool
 	// MetadataComment is the comment of the packet filter rule that keeps pods from the cloud's metadata service.
 	MetadataComment string
 }
 
 // Sources are where something is from, in the family's own terms, for whoever reads the plan.
 type Sources struct {
-	Installed, Features, Resolver, Kubenet, AzureCNI, SSH, PublicKeys, Metadata, Message, PrivateServer, SearchDomains, Updates, DeniedModules, Passwords, Realm, SecondaryInterfaces string
+	Installed, Features, Resolver, Kubenet, AzureCNI, SSH, PublicKeys, Metadata, CloudAuthorities, Message, PrivateServer, SearchDomains, Updates, DeniedModules, Passwords, Realm, SecondaryInterfaces string
 }
 
 // Publication is where the result of a provisioning is published, and how.

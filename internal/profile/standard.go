@@ -99,6 +99,8 @@ var standard = Profile{
 		"Runtime.Reserved.System":     "the contract names a slice of its own",
 		"Runtime.CDI":                 "containerd's own default stays; runtime.containerd.config changes it",
 		"Host.CNIPackages":            "kubeadm, too, expects the plug-ins to be there",
+		"Host.CloudAuthorities":       "the contract says what a node trusts",
+		"Sources.CloudAuthorities":    "no cloud is asked",
 		"Host.DeniedModules":          "which modules a node needs is not known; files of the contract can deny some",
 		"Sources.DeniedModules":       "no module is denied",
 		"Host.ResolverLink":           "the machine's resolver stays as it is; kubelet.config.resolvConf names another file",

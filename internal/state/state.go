@@ -43,6 +43,8 @@ var (
 	RunResult = File{RunDir + "/provision.json", 0o600, 1 << 20}
 	// Identity says which machine was provisioned, and from where.
 	Identity = File{Dir + "/identity.json", 0o600, 64 << 10}
+	// Authorities are the certificate authorities that the machine's cloud has last said it is to trust.
+	Authorities = File{Dir + "/authorities.json", 0o600, 512 << 10}
 	// Watch is what the watcher has decided about each source.
 	Watch = File{Dir + "/watch.json", 0o600, 64 << 10}
 	// Intent is the engine's journal. It names files and units of a plan and of what earlier plans have left,
@@ -74,7 +76,7 @@ func ResultAt(place string) File { return File{place, 0o600, 1 << 20} }
 
 // Files are all files, with the first generation's record for those of all.
 func Files() []File {
-	all := []File{Status, RunStatus, RunResult, Identity, Watch, Intent, Index, Facts, Reserve, Actions, Generation(1)}
+	all := []File{Status, RunStatus, RunResult, Identity, Authorities, Watch, Intent, Index, Facts, Reserve, Actions, Generation(1)}
 	for _, family := range profile.All() {
 		all = append(all, ResultAt(family.Publication.Result))
 	}

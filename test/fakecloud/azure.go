@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strings"
 )
 
@@ -136,9 +137,47 @@ func (c *Cloud) wireServer(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 		c.report(body)
+	case r.URL.Path == "/acms/isOptedInForRootCerts":
+		writeJSON(w, map[string]any{"IsOptedInForRootCerts": c.current().OptedIn})
+	case r.Method == http.MethodGet && comp == "acmspackage":
+		c.authorities(w, r)
 	default:
 		http.NotFound(w, r)
 	}
+}
+
+// authorities answers as the wire server does where init-aks-cloud.sh, a part of AKS's images, asks it for certificates.
+func (c *Cloud) authorities(w http.ResponseWriter, r *http.Request) {
+	all := c.current().Authorities
+	root := min(1, len(all))
+	switch name := r.URL.Query().Get("type") + "." + r.URL.Query().Get("ext"); name {
+	case "cacertificates.json":
+		documents := []map[string]string{}
+		for _, a := range all {
+			documents = append(documents, map[string]string{"Name": a.Name, "CertBody": a.PEM})
+		}
+		writeJSON(w, map[string]any{"Certificates": documents})
+	case "operationrequestsroot.json":
+		writeJSON(w, listed(all[:root]))
+	case "operationrequestsintermediate.json":
+		writeJSON(w, listed(all[root:]))
+	default:
+		i := slices.IndexFunc(all, func(a Authority) bool { return a.Name == name })
+		if i < 0 {
+			http.NotFound(w, r)
+			return
+		}
+		_, _ = io.WriteString(w, all[i].PEM)
+	}
+}
+
+// listed is a list of files, with the wire server's own spelling.
+func listed(all []Authority) map[string]any {
+	files := []map[string]string{}
+	for _, a := range all {
+		files = append(files, map[string]string{"ResouceFileName": a.Name})
+	}
+	return map[string]any{"OperationsInfo": files}
 }
 
 // Health is what a machine has reported of itself to the wire server.

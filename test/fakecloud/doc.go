@@ -40,6 +40,10 @@ type Instance struct {
 	UserData []byte
 	// Tags are those that Azure's IMDS has of it.
 	Tags []Tag
+	// OptedIn says that the wire server has certificates for it, and Authorities are these, in the order in which they are
+	// listed; the first is the only root. It has them for any instance in one document of another form.
+	OptedIn     bool
+	Authorities []Authority
 	// AccessToken is what Azure's IMDS gives the identity Identity for the audience Audience.
 	AccessToken, Identity, Audience string
 }
@@ -49,6 +53,9 @@ type Tag struct {
 	Name  string `json:"name"`
 	Value string `json:"value"`
 }
+
+// Authority is a certificate that the wire server has for an instance, by the name of its file: "root.crt".
+type Authority struct{ Name, PEM string }
 
 // Request is one request that was answered.
 type Request struct {
@@ -96,6 +103,13 @@ func (c *Cloud) SetTags(tags ...Tag) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.instance.Tags = tags
+}
+
+// SetAuthorities makes the wire server have other certificates for the instance.
+func (c *Cloud) SetAuthorities(optedIn bool, all ...Authority) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.instance.OptedIn, c.instance.Authorities = optedIn, all
 }
 
 // Requests returns what was asked so far.

@@ -1,0 +1,56 @@
+package facts
+
+import (
+	"path"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// ModprobeDir is where an administrator, or the maker of an image, says how modules are loaded (modprobe.d(5)).
+const ModprobeDir = "/etc/modprobe.d"
+
+// FixedRule begins a line there that denied a module until the machine had a kernel that can have it.
+const FixedRule = "# fixed in this kernel: "
+
+// How much is read there. An image that follows a guide to hardening has some ten files with thirty modules.
+const (
+	maxModprobeFiles = 64
+	maxModprobeFile  = 64 << 10
+	maxDeniedModules = 256
+)
+
+// deniedModules are the modules that the files of ModprobeDir deny, sorted.
+func (g gatherer) deniedModules() []string {
+	names, err := g.ReadDir(ModprobeDir)
+	if err != nil {
+		return nil
+	}
+	names = slices.DeleteFunc(names, func(name string) bool { return path.Ext(name) != ".conf" })
+	var denied []string
+	for _, name := range names[:min(len(names), maxModprobeFiles)] {
+		content, err := g.ReadFile(ModprobeDir+"/"+name, maxModprobeFile)
+		if err != nil {
+			continue
+		}
+		for line := range strings.Lines(string(content)) {
+			if module := deniedModule(line); module != "" {
+				denied = append(denied, module)
+			}
+		}
+	}
+	slices.Sort(denied)
+	denied = slices.Compact(denied)
+	return denied[:min(len(denied), maxDeniedModules)]
+}
+
+// deniedModule is the module that a line denies, or did, with the kernel's spelling; "" for none.
+func deniedModule(line string) string {
+	words := strings.Fields(strings.TrimPrefix(line, FixedRule))
+	denies := len(words) == 2 && words[0] == "blacklist" ||
+		len(words) == 3 && words[0] == "install" && (path.Base(words[2]) == "false" || path.Base(words[2]) == "true")
+	if !denies || len(words[1]) > maxLabel || !utf8.ValidString(words[1]) {
+		return ""
+	}
+	return strings.ReplaceAll(words[1], "-", "_")
+}
