@@ -51,6 +51,9 @@ type Facts struct {
 	// Watcher is where the unit of the agent's watcher is installed; empty for nowhere, and where nobody has looked: it is
 	// looked for on Azure alone.
 	Watcher string `json:"watcher,omitempty"`
+	// DNSExporter says that the image can show the numbers of the node's DNS cache: it has the socket of AKS's exporter.
+	// That is looked for on Azure alone.
+	DNSExporter bool `json:"dnsExporter,omitempty"`
 	// Instance is what the cloud says of the machine. It is not gathered: whoever has asked the cloud's
 	// metadata service puts it here.
 	Instance *Instance `json:"instance,omitempty"`

@@ -52,7 +52,8 @@ func Gather(m Machine) Facts {
 		Components:    g.components(),
 	}
 	if f.Platform = Platform(f.DMI); f.Platform == Azure { // where a machine has tags, which the watcher follows, and AKS's scripts
-		f.Watcher, f.DeniedModules = g.watcher(), g.deniedModules()
+		f.Watcher, f.DeniedModules = g.unit(WatcherUnit), g.deniedModules()
+		f.DNSExporter = g.unit(DNSExporterUnit) != ""
 	}
 	if f.CNI == nil && len(f.Components) > 0 {
 		f.CNI = new(CNI) // a machine that has been looked at, and has no place for them

@@ -30,17 +30,20 @@ var guestAgents = []string{
 
 func (g gatherer) guestAgent() bool { return slices.ContainsFunc(guestAgents, g.Exists) }
 
-// WatcherUnit is the unit of the agent's watcher.
-const WatcherUnit = "slipway-watch.service"
+// The units that an image may have.
+const (
+	WatcherUnit     = "slipway-watch.service"    // the agent's watcher
+	DNSExporterUnit = "localdns-exporter.socket" // what shows the numbers of the node's DNS cache (AKS: localdns-exporter.socket)
+)
 
 // unitDirs are where an image or a package installs units (systemd.unit(5), "Unit File Load Path").
 var unitDirs = []string{"/etc/systemd/system/", "/usr/lib/systemd/system/"}
 
-// watcher is where the unit of the agent's watcher is installed.
-func (g gatherer) watcher() string {
+// unit is where a unit is installed; empty for nowhere.
+func (g gatherer) unit(name string) string {
 	for _, dir := range unitDirs {
-		if g.Exists(dir + WatcherUnit) {
-			return dir + WatcherUnit
+		if g.Exists(dir + name) {
+			return dir + name
 		}
 	}
 	return ""

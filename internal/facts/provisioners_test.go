@@ -61,6 +61,15 @@ func TestWatcher(t *testing.T) {
 	}
 }
 
+// The exporter of the DNS cache is looked for where the watcher is.
+func TestDNSExporter(t *testing.T) {
+	with := maps.Clone(azureNode().files)
+	with["/etc/systemd/system/localdns-exporter.socket"] = ""
+	if Gather(machine{files: azureNode().files}).DNSExporter || !Gather(machine{files: with}).DNSExporter {
+		t.Error("what the image has is not what the facts say")
+	}
+}
+
 func TestCgroupVersion(t *testing.T) {
 	for _, c := range []struct {
 		name  string

@@ -93,7 +93,7 @@ func TestReads(t *testing.T) {
 	}
 	without := ubuntu(t)
 	without.CNI = new(facts.CNI)
-	machines := []facts.Facts{{NodeIPs: []string{"10.0.0.1", "fd00::1"}, CgroupVersion: 1}, ubuntu(t), withCNIPackages(ubuntu(t)), without}
+	machines := []facts.Facts{{NodeIPs: []string{"10.0.0.1", "fd00::1"}, CgroupVersion: 1, DNSExporter: true}, ubuntu(t), withCNIPackages(ubuntu(t)), without}
 	compare := func(setting string, before, after *nodeconfig.NodeConfig) {
 		for _, c := range concerns {
 			for _, known := range machines {
@@ -230,6 +230,11 @@ var further = map[string][]func(c *nodeconfig.NodeConfig, with bool){
 		c.Cluster.ServiceCIDRs = []string{"10.9.0.0/16"}
 		nodeconfig.Default(c)
 	})},
+	"$.network.localDNS": {func(c *nodeconfig.NodeConfig, with bool) {
+		if cachedWith(func(*nodeconfig.NodeConfig) {})(c, with); !with {
+			c.Network.LocalDNS = nil
+		}
+	}},
 	"$.network.nameservers":   {cachedWith(func(c *nodeconfig.NodeConfig) { c.Network.Nameservers = []string{"10.9.0.11"} })},
 	"$.cluster.dnsServiceIPs": {cachedWith(func(c *nodeconfig.NodeConfig) { c.Cluster.DNSServiceIPs = []string{"10.9.0.10"} })},
 	"$.join.bootstrapToken":   {attestedWith(func(c *nodeconfig.NodeConfig) { c.Join.BootstrapToken = nodeconfig.Secret{} })},

@@ -27,6 +27,8 @@ var kubeletFlags = concern{
 		"$.kubelet.nodeName",
 		"$.kubelet.taints",
 		"$.network.ipFamilies",
+		localDNSPath, // with the next, whether the node has the label of a DNS cache's exporter
+		nameserversPath,
 		"$.network.policy",
 	},
 	plan: planKubeletFlags,
@@ -60,17 +62,17 @@ func planKubeletFlags(in *input, out *output) {
 
 // labels are the contract's, and those that follow from it.
 func labels(in *input) map[string]string {
-	labels := in.config.Kubelet.Labels
+	labels := make(map[string]string)
+	maps.Copy(labels, in.config.Kubelet.Labels)
 	if servingRotation(in.config) {
-		labels = maps.Clone(labels)
-		if labels == nil {
-			labels = make(map[string]string)
-		}
 		for name, value := range in.family.Kubelet.ServingLabels {
 			if labels[name] = value; in.servingOff() {
 				delete(labels, name)
 			}
 		}
+	}
+	if exportsDNS(in) {
+		maps.Copy(labels, in.family.LocalDNS.ExporterLabels)
 	}
 	return labels
 }

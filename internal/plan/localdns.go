@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/slipway-dev/slipway/exitcode"
 	"github.com/slipway-dev/slipway/internal/document"
+	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
@@ -189,10 +191,32 @@ func planLocalDNSUnits(in *input, out *output, dns *nodeconfig.LocalDNS) {
 		Phase: resource.Join, Reason: "who starts the slice starts the cache, and does not fail with it",
 		Spec: &resource.Symlink{Path: resource.UnitDir + "/" + localDNSSlice + ".wants/" + localDNSUnit, Target: resource.UnitDir + "/" + localDNSUnit},
 	})
+	if exportsDNS(in) {
+		add(exitcode.LocalDNSFailed, sourced("only the cluster reaches the numbers of the DNS cache", in.family.LocalDNS.Source), &resource.File{
+			Path: resource.UnitDir + "/" + facts.DNSExporterUnit + ".d/10-node-address.conf", Mode: 0o644, Content: unitFile(
+				"[Unit]",
+				"PartOf="+localDNSUnit,
+				"",
+				"[Socket]",
+				"ListenStream=",
+				"ListenStream="+nodeIPv4(in)+":"+strconv.Itoa(in.family.LocalDNS.ExporterPort),
+				"# At boot the socket may come before the address.",
+				"FreeBind=yes",
+			),
+		})
+	}
 	if len(hostNames(dns)) > 0 {
 		out.directory("/etc/localdns", 0o755, "the supervisor of the DNS cache keeps the addresses of names there")
 	}
 }
+
+// canExportDNS reports whether the image's exporter is to show the numbers of the node's DNS cache, and exportsDNS whether the
+// node's address is known as well, at which it does.
+func canExportDNS(in *input) bool {
+	return in.facts.DNSExporter && in.config.Network.LocalDNS != nil && noLocalDNS(in) == ""
+}
+
+func exportsDNS(in *input) bool { return canExportDNS(in) && nodeIPv4(in) != "" }
 
 // localDNSLines are the supervisor's unit.
 func localDNSLines(in *input, dns *nodeconfig.LocalDNS) []string {
@@ -207,7 +231,7 @@ func localDNSLines(in *input, dns *nodeconfig.LocalDNS) []string {
 			command = append(command, "--name="+name)
 		}
 	}
-	return []string{
+	lines := []string{
 		"[Unit]",
 		"Description=The node's DNS cache",
 		"ConditionPathExists=" + in.coreDNS,
@@ -261,6 +285,10 @@ func localDNSLines(in *input, dns *nodeconfig.LocalDNS) []string {
 		"[Install]",
 		"WantedBy=multi-user.target " + localDNSSlice,
 	}
+	if exportsDNS(in) {
+		lines = slices.Insert(lines, 2, "Wants="+facts.DNSExporterUnit)
+	}
+	return lines
 }
 
 // LocalDNSLimits are what the cache may take, as systemd reads it (systemd.resource-control(5)).

@@ -29,7 +29,7 @@ func Needs(c *nodeconfig.NodeConfig, f facts.Facts) []Need {
 		return nil
 	}
 	told := len(c.Kubelet.NodeIPs) == 0 && in.needsAddress() && len(addressesOf(c, f)) < len(c.Network.IPFamilies)
-	restricted := c.Network.MetadataRestriction != nil && nodeIPv4(in) == ""
+	restricted := (c.Network.MetadataRestriction != nil || canExportDNS(in)) && nodeIPv4(in) == ""
 	undescribed := c.Network.SecondaryInterfaces > 0 && (f.Instance == nil || f.Instance.Interfaces == nil)
 	var needs []Need
 	if told || restricted {

@@ -67,7 +67,10 @@ var aks = Profile{
 	LocalDNS: LocalDNS{
 		Program:  "/opt/azure/containers/localdns/binary/coredns",
 		Corefile: "/opt/azure/containers/localdns/localdns.corefile",
-		Source:   "AKS: local_dns_profile",
+		// AKS: localdns-exporter.socket.
+		ExporterPort:   9353,
+		ExporterLabels: map[string]string{"kubernetes.azure.com/localdns-exporter": "enabled"},
+		Source:         "AKS: local_dns_profile",
 	},
 	Runtime: Runtime{
 		Names: []string{"runc", "untrusted"}, // the second is a name that workloads of old may still ask for

@@ -186,6 +186,9 @@ type Attested struct {
 type LocalDNS struct {
 	// Program is CoreDNS, Corefile where its configuration is written.
 	Program, Corefile string
+	// ExporterPort is where the image's exporter shows its numbers, and ExporterLabels are those of a node that has one.
+	ExporterPort   int
+	ExporterLabels map[string]string
 	// Source is where it is from, in the family's own terms.
 	Source string
 }
