@@ -29,10 +29,10 @@ func Needs(c *nodeconfig.NodeConfig, f facts.Facts) []Need {
 		return nil
 	}
 	told := len(c.Kubelet.NodeIPs) == 0 && in.needsAddress() && len(addressesOf(c, f)) < len(c.Network.IPFamilies)
-	restricted := (c.Network.MetadataRestriction != nil || canExportDNS(in)) && nodeIPv4(in) == ""
+	wantsIPv4 := (c.Network.MetadataRestriction != nil || canExportDNS(in)) && nodeIPv4(in) == ""
 	undescribed := c.Network.SecondaryInterfaces > 0 && (f.Instance == nil || f.Instance.Interfaces == nil)
 	var needs []Need
-	if told || restricted {
+	if told || wantsIPv4 {
 		needs = append(needs, NeedAddress)
 	}
 	if undescribed || in.needsTags() {
