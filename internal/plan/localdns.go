@@ -231,34 +231,36 @@ func localDNSLines(in *input, dns *nodeconfig.LocalDNS) []string {
 			command = append(command, "--name="+name)
 		}
 	}
-	lines := []string{
-		"[Unit]",
-		"Description=The node's DNS cache",
-		"ConditionPathExists=" + in.coreDNS,
+	unit := []string{"[Unit]", "Description=The node's DNS cache"}
+	if exportsDNS(in) {
+		unit = append(unit, "Wants="+facts.DNSExporterUnit)
+	}
+	return append(unit,
+		"ConditionPathExists="+in.coreDNS,
 		"# containerd and the kubelet ask it from the beginning. Like them, it does not wait for the rest of the boot.",
 		"DefaultDependencies=no",
 		"After=local-fs.target systemd-tmpfiles-setup.service systemd-networkd.service systemd-resolved.service",
 		"Conflicts=shutdown.target",
 		"Before=shutdown.target",
-		"Before=" + containerdUnit + " " + kubeletUnit,
+		"Before="+containerdUnit+" "+kubeletUnit,
 		"# Pods may have no other DNS server, so it comes back for ever.",
 		"StartLimitIntervalSec=0",
 		"",
 		"[Service]",
 		"Type=notify",
-		"ExecStart=" + strings.Join(command, " \\\n    "),
+		"ExecStart="+strings.Join(command, " \\\n    "),
 		"# Whatever has ended the supervisor, the resolver does not go on asking a cache that is gone.",
-		"ExecStopPost=" + in.family.Agent.Program + " local-dns --stop",
+		"ExecStopPost="+in.family.Agent.Program+" local-dns --stop",
 		"# It waits for a DNS server for a minute, and for the cache for another.",
 		"TimeoutStartSec=150",
 		"TimeoutStopSec=45",
 		"WatchdogSec=60",
 		"Restart=always",
 		"RestartSec=10",
-		"RestartPreventExitStatus=" + fmt.Sprint(exitcode.Usage),
+		"RestartPreventExitStatus="+fmt.Sprint(exitcode.Usage),
 		"# The supervisor ends the cache, after the resolver asks it no more.",
 		"KillMode=mixed",
-		"Slice=" + localDNSSlice,
+		"Slice="+localDNSSlice,
 		"RuntimeDirectory=localdns",
 		"RuntimeDirectoryMode=0700",
 		"RuntimeDirectoryPreserve=yes",
@@ -283,12 +285,8 @@ func localDNSLines(in *input, dns *nodeconfig.LocalDNS) []string {
 		"SystemCallArchitectures=native",
 		"",
 		"[Install]",
-		"WantedBy=multi-user.target " + localDNSSlice,
-	}
-	if exportsDNS(in) {
-		lines = slices.Insert(lines, 2, "Wants="+facts.DNSExporterUnit)
-	}
-	return lines
+		"WantedBy=multi-user.target "+localDNSSlice,
+	)
 }
 
 // LocalDNSLimits are what the cache may take, as systemd reads it (systemd.resource-control(5)).

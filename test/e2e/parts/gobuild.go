@@ -56,14 +56,10 @@ func (s *Store) modules(ctx context.Context, name, pin, flags string, packages .
 	if !strings.Contains(string(content), pin+"\n") && !strings.Contains(string(content), pin+" // indirect\n") {
 		return "", fmt.Errorf("%s does not require %q: bring it and test/e2e/parts/versions.go together", mod, pin)
 	}
-	files, err := filepath.Glob(filepath.Join(source, "*", "*.go"))
-	if err != nil {
-		return "", err
-	}
 	return s.part(ctx, recipe{
 		name:   name,
 		inputs: []string{runtime.Version(), flags},
-		files:  append(files, mod, filepath.Join(source, "go.sum")),
+		files:  []string{source},
 		make: func(ctx context.Context, dir string) error {
 			if len(packages) == 0 {
 				packages = []string{"tool"}
