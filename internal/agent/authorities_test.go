@@ -42,7 +42,8 @@ func exampleCertificate(t *testing.T) string {
 }
 
 // A node of AKS's trusts the certificate authorities that its cloud names, before anything is pulled. They stay where the
-// cloud does not answer, with a warning, and go when the cloud names them no more.
+// cloud does not answer, with a warning, and go when the cloud names them no more. Nothing stays of a run that lost its power while
+// it recorded them, whatever the cloud says at the next boot.
 func TestCloudAuthorities(t *testing.T) {
 	t.Parallel()
 	certificate := exampleCertificate(t)
@@ -66,9 +67,14 @@ func TestCloudAuthorities(t *testing.T) {
 		if boot.cloud != nil {
 			n.Cloud = boot.cloud
 		}
+		half := filepath.Dir(state.Authorities.Path) + "/." + state.Authorities.Name() + ".slipway-tmp"
+		n.deliver(half, []byte("{"))
 		got := n.Provision(t.Context(), ProvisionOptions{})
 		if got.ExitCode != 0 {
 			t.Fatalf("%s: %v", boot.name, got.Error)
+		}
+		if n.exists(half) {
+			t.Errorf("%s: %s is left behind", boot.name, half)
 		}
 		if trusted := n.trusted(); !slices.Equal(trusted, boot.want) {
 			t.Errorf("%s: trusted are %q", boot.name, trusted)

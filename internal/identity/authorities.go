@@ -24,15 +24,20 @@ func Authorities(host Host) *facts.Authorities {
 
 // recordAuthorities records them for a boot at which the cloud does not answer. What cannot be recorded is missing only then.
 func (m Machine) recordAuthorities(host Host, log *slog.Logger) {
-	said := m.Facts.Authorities
-	if said == nil || said.Unanswered && len(said.Certificates) == 0 {
-		return
-	}
-	content, err := json.MarshalIndent(facts.Authorities{Certificates: said.Certificates}, "", "  ")
-	if err == nil {
-		err = state.Authorities.WriteOther(host, append(content, '\n'))
-	}
-	if err != nil {
+	if err := writeAuthorities(host, m.Facts.Authorities); err != nil {
 		log.Warn("cannot record the cloud's certificate authorities; a boot without its answer does not trust them", "path", state.Authorities.Path, "error", err)
 	}
+}
+
+// writeAuthorities writes what the cloud has said. Where it has said nothing, the last record stays, and only what is left
+// of a run that died while it wrote goes.
+func writeAuthorities(host Host, said *facts.Authorities) error {
+	if said == nil || said.Unanswered && len(said.Certificates) == 0 {
+		return host.Unstage(state.Authorities.Path)
+	}
+	content, err := json.MarshalIndent(facts.Authorities{Certificates: said.Certificates}, "", "  ")
+	if err != nil {
+		return err
+	}
+	return state.Authorities.WriteOther(host, append(content, '\n'))
 }

@@ -26,6 +26,7 @@ type Host interface {
 	ReadFile(path string, limit int64) ([]byte, error)
 	ReadDir(path string) ([]string, error)
 	WriteFileAtomic(file *resource.File) error
+	Unstage(path string) error
 	Remove(path string) error
 	Sync() error
 }

@@ -113,13 +113,15 @@ func (f File) Write(to interface {
 	return to.WriteFileAtomic(file)
 }
 
-// WriteOther writes the file unless it holds the content already.
+// WriteOther writes the file unless it holds the content already. Either way nothing is left of a run that died while it
+// wrote the file.
 func (f File) WriteOther(to interface {
 	ReadFile(path string, limit int64) ([]byte, error)
 	WriteFileAtomic(file *resource.File) error
+	Unstage(path string) error
 }, content []byte) error {
 	if have, err := f.Read(to); err == nil && bytes.Equal(have, content) {
-		return nil
+		return to.Unstage(f.Path)
 	}
 	return f.Write(to, content)
 }

@@ -174,8 +174,11 @@ func (r *caseRun) converge(ctx context.Context, root string) error {
 		}
 	}
 	left, err := exec.CommandContext(ctx, "find", root, "-xdev", "-name", "*.slipway-tmp").CombinedOutput()
-	if err != nil || len(left) > 0 {
-		return fmt.Errorf("temporary files are left behind: %s: %w", left, err)
+	if err != nil {
+		return fmt.Errorf("find %s: %w: %s", root, err, left)
+	}
+	if len(left) > 0 {
+		return fmt.Errorf("temporary files are left behind: %s", left)
 	}
 	if !holds(root, joinCredential) && (!holds(root, ownCertificate) || !holds(root, ownKubeconfig)) {
 		return errors.New("the kubelet can never start: it has nothing to join with, and not all that it needs when it has joined")
