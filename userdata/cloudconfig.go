@@ -3,6 +3,7 @@ package userdata
 import (
 	"encoding/base64"
 
+	"github.com/slipway-dev/slipway/internal/cloudconfig"
 	"github.com/slipway-dev/slipway/internal/profile"
 )
 
@@ -40,29 +41,10 @@ func CloudConfig(c Contract) ([]byte, error) {
 	}
 	features := c.features(names)
 	out := make([]byte, 0, 1024+base64.StdEncoding.EncodedLen(len(c.Document))+base64.StdEncoding.EncodedLen(len(features)))
-	out = append(out, "#cloud-config\nwrite_files:\n"...)
-	out = appendWriteFile(out, c.Path, c.Document)
+	out = append(out, cloudconfig.Header+cloudconfig.FilesHeader...)
+	out = cloudconfig.AppendEncoded(out, c.Path, 0o600, c.Document)
 	if features != nil {
-		out = appendWriteFile(out, c.family().Paths.Features, features)
+		out = cloudconfig.AppendEncoded(out, c.family().Paths.Features, 0o600, features)
 	}
-	out = append(out, "runcmd:\n- [systemctl, enable, --now, --no-block, "...)
-	out = append(out, c.unit()...)
-	return append(out, "]\n"...), nil
-}
-
-// appendWriteFile appends two entries: cloud-init writes a file first and gives it its mode then, so
-// the mode is given to an empty file before the content goes in. The content is quoted, for base64
-// can read as a number, a boolean or null.
-func appendWriteFile(out []byte, path string, content []byte) []byte {
-	for _, last := range []bool{false, true} {
-		out = append(out, "- path: "...)
-		out = append(out, path...)
-		out = append(out, "\n  owner: root:root\n  permissions: \"0600\"\n"...)
-		if last {
-			out = append(out, "  encoding: b64\n  content: \""...)
-			out = base64.StdEncoding.AppendEncode(out, content)
-			out = append(out, "\"\n"...)
-		}
-	}
-	return out
+	return cloudconfig.AppendCommands(out, "runcmd", []string{"systemctl", "enable", "--now", "--no-block", c.unit()}), nil
 }

@@ -14,6 +14,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/slipway-dev/slipway/internal/ignition"
 )
 
 // parsed is what a document says, read by other means than it was written with.
@@ -156,7 +158,7 @@ func parseIgnition(t testing.TB, document []byte) parsed {
 	t.Helper()
 	decoder := json.NewDecoder(bytes.NewReader(document))
 	decoder.DisallowUnknownFields()
-	var config ignitionConfig
+	var config ignition.Config
 	if err := decoder.Decode(&config); err != nil {
 		t.Fatal(err)
 	}
@@ -173,7 +175,7 @@ func parseIgnition(t testing.TB, document []byte) parsed {
 		p.files[file.Path] = content
 	}
 	for _, unit := range config.Systemd.Units {
-		p.config += fmt.Sprintf("%s enabled=%t\n", unit.Name, unit.Enabled)
+		p.config += fmt.Sprintf("%s enabled=%t\n", unit.Name, unit.Enabled != nil && *unit.Enabled)
 	}
 	return p
 }

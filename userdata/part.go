@@ -96,7 +96,7 @@ type partReader int
 
 const (
 	cloudInit partReader = iota
-	ignition
+	ignitionConfigs
 	nobody
 )
 
@@ -105,7 +105,7 @@ func (r partReader) check(c *Contract, add reporter) {
 	switch r {
 	case cloudInit:
 		checkForCloudInit(c, add)
-	case ignition:
+	case ignitionConfigs:
 		checkForIgnition(c, add)
 	case nobody:
 		add("Parts", "a plain cloud-config has no place for them; use MIME")

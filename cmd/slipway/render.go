@@ -41,6 +41,7 @@ var targets = []target{
 	{"ignition", userdata.Ignition, "customData", true, false, true},
 	{cseTarget, func(c userdata.Contract) ([]byte, error) { return []byte(c.CSE()), nil }, "commandToExecute", false, false, false},
 	{scriptTarget, nil, "customData", true, true, false},
+	{bundleTarget, nil, "", false, false, false},
 }
 
 const (
@@ -48,6 +49,8 @@ const (
 	cseTarget = "cse"
 	// scriptTarget is the target that AKS's own scripts make the node from, and no agent.
 	scriptTarget = "cse-script"
+	// bundleTarget is the target that is a directory: a node without an agent, to be verified against a machine.
+	bundleTarget = "bundle"
 )
 
 // anyCloud is the cloud without a limit.
@@ -80,6 +83,8 @@ type rendering struct {
 	gzip   bool
 	raw    bool
 	force  bool
+	// agentless renders the plan, and not the contract.
+	agentless bool
 }
 
 func newRender(s cli.Streams) *cobra.Command {
@@ -98,6 +103,12 @@ and starts the agent. The same contract gives the same bytes.
   ignition      Ignition 3.4.0, for images without cloud-init; base64
   cse           the command of Azure's custom script extension, which waits for the node
   cse-script    a script for AKS's images from before 2025, which have no agent; base64
+  bundle        with --agentless: a directory with the node's files, which "slipway verify" compares
+
+With --agentless, cloud-config, ignition and bundle hold the node itself: every file, link and unit
+of its plan, for an image that has containerd and a kubelet, and no Slipway. Give --facts of the
+image, because nobody looks there. What only an agent does is listed; it is an error where the node
+could not join, or would be less safe, without it.
 
 A document that is larger than the cloud takes is refused: 65,535 bytes on Azure, 16,384 on EC2,
 before base64. --gzip makes it smaller; cloud-init unpacks it.
@@ -120,7 +131,9 @@ variables. With --force, both are rendered for a contract of which no node can b
   slipway render -f aks.json --to custom-data --raw | less
   slipway render -f flatcar.yaml --to ignition --raw -o node.ign
   slipway render -f aks.json --to cse -o json >cse.json
-  slipway render -f aks.json --to cse-script --facts facts.json -o custom-data.b64`,
+  slipway render -f aks.json --to cse-script --facts facts.json -o custom-data.b64
+  slipway render -f node.yaml --facts facts.json --agentless --to cloud-config -o user-data.yaml
+  slipway render -f node.yaml --facts facts.json --agentless --to bundle -o node-bundle`,
 		Args: command.NoArguments,
 		RunE: func(*cobra.Command, []string) error { return r.run(s) },
 	}
@@ -134,6 +147,7 @@ variables. With --force, both are rendered for a contract of which no node can b
 	cmd.Flags().StringVarP(&r.output, "output", "o", "", "write the file `OUT`, mode 0600; \"json\" prints a property of an Azure template")
 	cmd.Flags().BoolVar(&r.gzip, "gzip", false, "compress the document")
 	cmd.Flags().BoolVar(&r.raw, "raw", false, "the document itself, without base64")
+	cmd.Flags().BoolVar(&r.agentless, "agentless", false, "render the node itself, for an image without Slipway")
 	cmd.Flags().BoolVar(&r.force, "force", false, "render a contract that has errors")
 	return cmd
 }
@@ -150,6 +164,9 @@ func (r *rendering) run(s cli.Streams) error {
 	if err != nil {
 		return err
 	}
+	if r.agentless {
+		return r.runAgentless(s, c, known)
+	}
 	variables, err := r.check(s, c, known)
 	if err != nil {
 		return err
@@ -165,9 +182,15 @@ func (r *rendering) run(s cli.Streams) error {
 	if err != nil {
 		return r.refused(s, c, err)
 	}
-	switch {
-	case r.output == command.AsJSON && r.to.Value == cseTarget:
+	if r.output == command.AsJSON && r.to.Value == cseTarget {
 		return command.WriteJSON(s, map[string]any{r.target().property: rendered, "variables": cse.Map(variables)})
+	}
+	return r.hand(s, rendered)
+}
+
+// hand gives what is rendered to who asked for it.
+func (r *rendering) hand(s cli.Streams, rendered string) error {
+	switch {
 	case r.output == command.AsJSON:
 		return command.WriteJSON(s, map[string]string{r.target().property: rendered})
 	case r.output == "", r.output == stdin:
@@ -185,6 +208,12 @@ func (r *rendering) usage() error {
 	switch {
 	case r.to.Value == "":
 		return cli.Usage("name it with --to "+strings.Join(r.to.Allowed, "|"), "no target is given")
+	case r.agentless || r.to.Value == bundleTarget:
+		if err := r.usageAgentless(); err != nil {
+			return err
+		}
+	}
+	switch {
 	case r.raw && r.output == command.AsJSON:
 		return cli.Usage("to write a file of that name, use -o ./json", "--raw and -o json exclude each other: an Azure template takes base64")
 	case r.force && r.from.strict:
@@ -193,7 +222,7 @@ func (r *rendering) usage() error {
 		return cli.Usage("leave out --gzip", "nothing on the machine would unpack %s", r.to.Value)
 	case len(r.parts) > 0 && !r.target().parts:
 		return cli.Usage("use custom-data or ignition", "%s has no room for a part", r.to.Value)
-	case r.facts != "" && !r.forScripts():
+	case r.facts != "" && !r.forScripts() && !r.agentless:
 		return cli.Usage("leave out --facts", "%s does not depend on the machine", r.to.Value)
 	case r.gzip && r.raw && (r.output == "" || r.output == stdin):
 		return cli.Usage("name a file with -o OUT", "--gzip --raw prints binary data")
@@ -240,12 +269,16 @@ func (r *rendering) target() target {
 
 // render returns what to deliver; what people may read ends with a line break.
 func (r *rendering) render(c *contract, parts []userdata.Part, variables []cse.Variable) (string, error) {
-	t := r.target()
 	plain, err := r.document(c, parts, variables)
 	if err != nil {
 		return "", err
 	}
-	document := plain
+	return r.pack(plain)
+}
+
+// pack returns a document as the cloud takes it.
+func (r *rendering) pack(plain []byte) (string, error) {
+	t, document := r.target(), plain
 	if r.gzip {
 		document = userdata.Gzip(plain)
 	}

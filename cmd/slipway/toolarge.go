@@ -69,15 +69,7 @@ func (r *rendering) tooLarge(err *userdata.TooLargeError, plain []byte) error {
 // sizes are what a document that is too large is made of, and what could be shortened, as text for people.
 func (r *rendering) sizes(c *contract, parts []userdata.Part, variables []cse.Variable) string {
 	var text strings.Builder
-	table := func(title string, rows []size) {
-		if len(rows) == 0 {
-			return
-		}
-		text.WriteString(title + ":\n")
-		for _, row := range rows {
-			fmt.Fprintf(&text, "%9d  %s\n", row.bytes, cli.Shorten(cli.Line(row.what), maxWhat))
-		}
-	}
+	table := func(title string, rows []size) { text.WriteString(sizeTable(title, rows)) }
 	compressed := ""
 	if r.gzip {
 		compressed = " before it is compressed"
@@ -90,6 +82,19 @@ func (r *rendering) sizes(c *contract, parts []userdata.Part, variables []cse.Va
 	if top, err := document.Parse(c.Canonical()); err == nil {
 		_, rows := settingSizes(top, "$")
 		table("the largest settings of the contract, in bytes of JSON", largest(rows))
+	}
+	return text.String()
+}
+
+// sizeTable are rows below a title, nothing where there are none.
+func sizeTable(title string, rows []size) string {
+	if len(rows) == 0 {
+		return ""
+	}
+	var text strings.Builder
+	text.WriteString(title + ":\n")
+	for _, row := range rows {
+		fmt.Fprintf(&text, "%9d  %s\n", row.bytes, cli.Shorten(cli.Line(row.what), maxWhat))
 	}
 	return text.String()
 }

@@ -39,6 +39,8 @@ type spec struct {
 	Facts map[string]any `json:"facts"`
 	// Before are files that exist before, by path.
 	Before map[string]string `json:"before"`
+	// Agentless has the node without an agent compared, too: want.cloud-config.yaml, want.config.ign, want.manifest.json.
+	Agentless bool `json:"agentless"`
 }
 
 func TestCases(t *testing.T) {
@@ -71,6 +73,7 @@ func runCase(t *testing.T, dir string) {
 	if first.Outcome != status.OutcomeSuccess {
 		return
 	}
+	c.withoutAgent(t, dir, root)
 	before := stamps(t, root)
 	if second := provision(t, root, c.facts(t)); len(second.Changes) > 0 || second.ExitCode != 0 {
 		t.Errorf("a second provisioning changed %v, exit code %d", second.Changes, second.ExitCode)
@@ -85,22 +88,25 @@ func (c *spec) prepare(t *testing.T, root string) {
 	for path, content := range c.Before {
 		write(t, filepath.Join(root, path), []byte(content))
 	}
-	path := "opt/azure/containers/aks-node-controller-config.json"
-	var document []byte
+	if path, document := c.contract(t); document != nil {
+		write(t, filepath.Join(root, path), document)
+	}
+}
+
+// contract is the contract and its place; a node may have none.
+func (c *spec) contract(t *testing.T) (path string, document []byte) {
+	const aks, native = "opt/azure/containers/aks-node-controller-config.json", "etc/slipway/config.yaml"
 	switch {
 	case c.Document != nil:
-		document = []byte(*c.Document)
+		return aks, []byte(*c.Document)
 	case c.Example == "":
-		return // a node without a contract
+		return "", nil
 	case filepath.Ext(c.Example) == ".yaml":
-		path = "etc/slipway/config.yaml"
-		document = read(t, filepath.Join(examples, c.Example))
-	default:
-		var contract map[string]any
-		readJSON(t, filepath.Join(examples, c.Example), &contract)
-		document = marshal(t, merge(contract, c.Merge))
+		return native, read(t, filepath.Join(examples, c.Example))
 	}
-	write(t, filepath.Join(root, path), document)
+	var contract map[string]any
+	readJSON(t, filepath.Join(examples, c.Example), &contract)
+	return aks, marshal(t, merge(contract, c.Merge))
 }
 
 func (c *spec) facts(t *testing.T) facts.Facts {

@@ -1,0 +1,123 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/slipway-dev/slipway/exitcode"
+	"github.com/slipway-dev/slipway/internal/agentless"
+	"github.com/slipway-dev/slipway/internal/bundle"
+	"github.com/slipway-dev/slipway/internal/cli"
+	"github.com/slipway-dev/slipway/internal/command"
+	"github.com/slipway-dev/slipway/internal/facts"
+	"github.com/slipway-dev/slipway/internal/plan"
+	"github.com/slipway-dev/slipway/internal/profile"
+	"github.com/slipway-dev/slipway/userdata"
+)
+
+// agentlessTargets are those that can hold a node.
+var agentlessTargets = []string{"cloud-config", "ignition", bundleTarget}
+
+// usageAgentless refuses flags that a node without an agent has no use for.
+func (r *rendering) usageAgentless() error {
+	switch {
+	case !r.agentless:
+		return cli.Usage("add --agentless", "a bundle holds a node without an agent")
+	case !slices.Contains(agentlessTargets, r.to.Value):
+		return cli.Usage("use --to "+cli.List(agentlessTargets, "or"), "%s only brings a contract to an agent", r.to.Value)
+	case len(r.parts) > 0:
+		return cli.Usage("leave out --part", "a node without an agent has no room for a part")
+	case r.force:
+		return cli.Usage("leave out --force", "no node can be rendered of a contract that has errors")
+	case r.to.Value == bundleTarget && (r.output == "" || r.output == stdin || r.output == command.AsJSON):
+		return cli.Usage("name one with -o DIR", "a bundle is a directory")
+	case r.to.Value == bundleTarget && r.raw:
+		return cli.Usage("leave out --raw", "a bundle is never in base64")
+	}
+	return nil
+}
+
+// runAgentless renders the node that the contract describes, and lists what such a node does without.
+func (r *rendering) runAgentless(s cli.Streams, c *contract, known facts.Facts) error {
+	planned := c.plan(known)
+	if err := c.require(s); err != nil {
+		return err
+	}
+	for _, need := range plan.Needs(c.Config, known) {
+		if need == plan.NeedAddress {
+			err := fmt.Errorf("%s cannot be rendered without an agent: the kubelet is told the machine's own address, which is not known", title(c.name))
+			return &cli.Error{Code: exitcode.Invalid, Err: err, Hint: "give kubelet.nodeIPs in the contract, or nodeIPs in the file of --facts"}
+		}
+	}
+	machine := agentless.Of(planned, profile.OfDialect(c.Dialect))
+	if err := tellLosses(s, c, &machine); err != nil {
+		return err
+	}
+	if r.to.Value == bundleTarget {
+		return r.writeBundle(s, &machine)
+	}
+	document := machine.CloudConfig()
+	if r.to.Value == "ignition" {
+		made, err := machine.Ignition()
+		if err != nil {
+			return command.Failed("%w", err)
+		}
+		document = made
+	}
+	rendered, err := r.pack(document)
+	if _, ok := errors.AsType[*userdata.TooLargeError](err); ok {
+		_, _ = io.WriteString(s.Err, fileSizes(&machine))
+	}
+	if err != nil {
+		return r.refused(s, c, err)
+	}
+	return r.hand(s, rendered)
+}
+
+// tellLosses prints what is not done without an agent. It is an error where no node is to be made without it.
+func tellLosses(s cli.Streams, c *contract, m *agentless.Machine) error {
+	if len(m.Losses) == 0 {
+		return nil
+	}
+	style := cli.StyleOf(s.Err)
+	table := cli.Table{Indent: "  "}
+	for _, loss := range m.Losses {
+		severity := cli.Cell{Text: "left out", Paint: style.Yellow}
+		if loss.Fatal {
+			severity = cli.Cell{Text: "error", Paint: style.Red}
+		}
+		table.Row(severity, cli.Cell{Text: string(loss.ID)}, cli.Cell{Text: loss.Why})
+	}
+	_, _ = fmt.Fprintf(s.Err, "%s, without an agent:\n\n%s\n", title(c.name), table.String())
+	if fatal := len(m.Fatal()); fatal > 0 {
+		return &cli.Error{
+			Code: exitcode.Invalid, Err: fmt.Errorf("%s makes no node without an agent: %s", title(c.name), cli.Plural(fatal, "error")),
+			Hint: "take the settings behind the errors out of the contract, or leave out --agentless, for an image that has Slipway",
+		}
+	}
+	return nil
+}
+
+// writeBundle writes the directory.
+func (r *rendering) writeBundle(s cli.Streams, m *agentless.Machine) error {
+	manifest, documents, err := m.Bundle(cli.Version)
+	if err == nil {
+		err = bundle.Write(r.output, manifest, documents)
+	}
+	if err != nil {
+		return command.Failed("%w", err)
+	}
+	_, _ = fmt.Fprintf(s.Err, "wrote %s, %d entries; only its owner can read it\n", cli.Line(r.output), len(manifest.Entries))
+	return command.Write(s, manifest.Digest+"\n")
+}
+
+// fileSizes are what a document that is too large is made of, as text for people.
+func fileSizes(m *agentless.Machine) string {
+	rows := []size{}
+	for _, f := range m.Files {
+		rows = append(rows, size{f.Path, len(f.Content)})
+	}
+	return sizeTable("the largest files of the node, in bytes", largest(rows))
+}

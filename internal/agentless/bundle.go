@@ -1,0 +1,54 @@
+package agentless
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/slipway-dev/slipway/internal/bundle"
+	"github.com/slipway-dev/slipway/internal/resource"
+)
+
+// The documents of a bundle.
+const (
+	cloudConfigName = "cloud-config.yaml"
+	ignitionName    = "config.ign"
+)
+
+// Bundle is the machine as a bundle that a version of this program makes, with the documents that are in it.
+func (m *Machine) Bundle(version string) (*bundle.Manifest, map[string][]byte, error) {
+	ignition, err := m.Ignition()
+	if err != nil {
+		return nil, nil, err
+	}
+	documents := map[string][]byte{cloudConfigName: m.CloudConfig(), ignitionName: ignition}
+	manifest := &bundle.Manifest{Slipway: version, Config: m.Config, Owned: m.owned()}
+	for _, name := range []string{cloudConfigName, ignitionName} {
+		manifest.Renderings = append(manifest.Renderings, bundle.Rendering{Name: name, SHA256: bundle.Sum(documents[name])})
+	}
+	for _, d := range m.Directories {
+		manifest.Entries = append(manifest.Entries, bundle.Entry{Path: d.Path, Type: bundle.TypeDirectory, Mode: bundle.Mode(d.Mode), UID: d.UID, GID: d.GID})
+	}
+	for _, f := range m.Files {
+		manifest.Entries = append(manifest.Entries, bundle.Entry{
+			Path: f.Path, Type: bundle.TypeFile, Mode: bundle.Mode(f.Mode), UID: f.UID, GID: f.GID,
+			SHA256: bundle.Sum(f.Content), Until: f.Until, Content: f.Content,
+		})
+	}
+	for _, l := range m.Links {
+		manifest.Entries = append(manifest.Entries, bundle.Entry{Path: l.Path, Type: bundle.TypeLink, Target: l.Target})
+	}
+	return manifest, documents, manifest.Seal()
+}
+
+// owned are the directories of drop-ins: another drop-in there changes what a unit of the plan does.
+func (m *Machine) owned() []string {
+	var dirs []string
+	for _, f := range m.Files {
+		if dir := path.Dir(f.Path); path.Dir(dir) == resource.UnitDir && strings.HasSuffix(dir, ".d") {
+			dirs = append(dirs, dir)
+		}
+	}
+	slices.Sort(dirs)
+	return slices.Compact(dirs)
+}

@@ -1,0 +1,171 @@
+package agentless
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/slipway-dev/slipway/internal/profile"
+	"github.com/slipway-dev/slipway/internal/resource"
+)
+
+// Machine is what a plan comes to where no agent applies it. Everything is in the order in which it is written.
+type Machine struct {
+	// Config is the digest of the config that the plan was made from.
+	Config      string
+	Directories []*resource.Directory
+	Files       []*resource.File
+	Links       []*resource.Symlink
+	// States are units that do not run.
+	States []*resource.UnitState
+	// Started are the plan's units. Restarted and Reloaded are others that read a file of the plan, where they run.
+	Started, Restarted, Reloaded []string
+	// Losses are what is not done.
+	Losses []Loss
+}
+
+// Loss is something that a plan has and a node without an agent does not.
+type Loss struct {
+	ID resource.ID
+	// Why says what is missing then.
+	Why string
+	// Fatal says that the node could not join, or would be less safe, or another one than was asked for.
+	Fatal bool
+}
+
+// kinds say what becomes of each kind of resource.
+var kinds = map[string]func(*builder, *resource.Resource){
+	"File": (*builder).file,
+	"Directory": func(b *builder, r *resource.Resource) {
+		b.Directories = append(b.Directories, r.Spec.(*resource.Directory))
+	},
+	"Symlink":     func(b *builder, r *resource.Resource) { b.Links = append(b.Links, r.Spec.(*resource.Symlink)) },
+	"Unit":        func(b *builder, r *resource.Resource) { b.Started = append(b.Started, r.Spec.Name()) },
+	"UnitState":   func(b *builder, r *resource.Resource) { b.States = append(b.States, r.Spec.(*resource.UnitState)) },
+	"Copy":        (*builder).copy,
+	"Block":       (*builder).block,
+	"Sysctl":      (*builder).sysctl,
+	"Attribute":   (*builder).attribute,
+	"Module":      func(b *builder, r *resource.Resource) { b.run(false, "modprobe", r.Spec.Name()) },
+	"Command":     (*builder).command,
+	"Check":       (*builder).check,
+	"Certificate": lost(false, "the kubelet asks for its certificate itself, and later"),
+	"Mount":       lost(true, "nobody mounts it at each boot, nor sees when the disk is another one"),
+	"Swap":        lost(true, "nobody makes the swap file, nor sees when the disk is another one"),
+}
+
+func lost(fatal bool, why string) func(*builder, *resource.Resource) {
+	return func(b *builder, r *resource.Resource) { b.lose(r, fatal, why) }
+}
+
+// builder collects what is of a machine.
+type builder struct {
+	Machine
+	family *profile.Profile
+	setup  []command
+	// network says that the kubelet's start waits for the network.
+	network bool
+}
+
+// Of returns what a plan comes to, for a family of nodes.
+func Of(p resource.Plan, family *profile.Profile) Machine {
+	b := &builder{Machine: Machine{Config: p.Config}, family: family}
+	for i := range p.Resources {
+		r := &p.Resources[i]
+		kinds[r.Spec.Kind()](b, r)
+	}
+	b.effects(p)
+	b.setupUnit()
+	slices.SortFunc(b.Directories, func(x, y *resource.Directory) int { return cmp.Compare(x.Path, y.Path) })
+	slices.SortFunc(b.Files, func(x, y *resource.File) int { return cmp.Compare(x.Path, y.Path) })
+	slices.SortFunc(b.Links, func(x, y *resource.Symlink) int { return cmp.Compare(x.Path, y.Path) })
+	return b.Machine
+}
+
+// Fatal are the losses without which no node is to be made.
+func (m *Machine) Fatal() []Loss {
+	return slices.DeleteFunc(slices.Clone(m.Losses), func(l Loss) bool { return !l.Fatal })
+}
+
+func (b *builder) lose(r *resource.Resource, fatal bool, why string) {
+	b.Losses = append(b.Losses, Loss{r.ID(), why, fatal})
+}
+
+func (b *builder) file(r *resource.Resource) {
+	file := r.Spec.(*resource.File)
+	b.Files = append(b.Files, file)
+	if program := b.family.Agent.Program; program != "" && bytes.Contains(file.Content, []byte(path.Base(program))) {
+		b.lose(r, true, "it starts "+path.Base(program)+", which such a node does not have")
+	}
+}
+
+func (b *builder) copy(r *resource.Resource) {
+	c := r.Spec.(*resource.Copy)
+	b.run(false, "install", "-D", "-m", "0755", c.Source, c.Path)
+}
+
+func (b *builder) sysctl(r *resource.Resource) {
+	s := r.Spec.(*resource.Sysctl)
+	b.run(s.Optional, "sysctl", "-q", "-w", s.Key+"="+s.Value)
+}
+
+// attribute has systemd write it, which has a file of the plan that says so (tmpfiles.d(5)).
+func (b *builder) attribute(r *resource.Resource) {
+	a := r.Spec.(*resource.Attribute)
+	b.run(a.Optional, "systemd-tmpfiles", "--create", "--prefix="+a.Path)
+}
+
+func (b *builder) check(r *resource.Resource) {
+	if r.Spec.(*resource.Check).Network != nil {
+		b.network = true
+		return
+	}
+	b.lose(r, false, "nobody checks it")
+}
+
+func (b *builder) command(r *resource.Resource) {
+	c := r.Spec.(*resource.Command)
+	switch {
+	case !c.Stdin.IsZero():
+		b.lose(r, true, "it needs a secret that must not stand in a file")
+	case len(r.After) > 0 || slices.ContainsFunc(r.Requires, waits):
+		b.lose(r, !c.Optional, "it is run only when something else runs already")
+	case c.While != "":
+		b.lose(r, false, "it is only for a machine on which "+c.While+" runs already")
+	default:
+		b.setup = append(b.setup, command{argv: c.Argv, env: c.Env, timeout: c.Timeout.Std(), optional: c.Optional})
+	}
+}
+
+// waits reports whether something runs only when the kubelet or another unit does.
+func waits(id resource.ID) bool {
+	kind, _, _ := strings.Cut(string(id), ":")
+	return kind == "Unit" || kind == "Check"
+}
+
+func (b *builder) run(optional bool, argv ...string) {
+	b.setup = append(b.setup, command{argv: argv, optional: optional})
+}
+
+// effects finds the units that run on an image already and read what the plan writes.
+func (b *builder) effects(p resource.Plan) {
+	add := func(units *[]string, names []string) {
+		for _, name := range names {
+			if !slices.Contains(b.Started, name) && !slices.Contains(*units, name) {
+				*units = append(*units, name)
+			}
+		}
+	}
+	for i := range p.Resources {
+		add(&b.Restarted, p.Resources[i].Restarts)
+		add(&b.Reloaded, p.Resources[i].Reloads)
+	}
+	slices.Sort(b.Restarted)
+	slices.Sort(b.Reloaded)
+}
+
+// String names a loss for people.
+func (l Loss) String() string { return fmt.Sprintf("%s: %s", l.ID, l.Why) }

@@ -1,0 +1,95 @@
+// Package cloudconfig writes the parts of a #cloud-config (cloud-init docs, module reference) that Slipway uses: files and
+// commands. It decides nothing. Those who render user data use it.
+package cloudconfig
+
+import (
+	"encoding/base64"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Header is the first line of a cloud-config.
+const Header = "#cloud-config\n"
+
+// FilesHeader is the line before the files.
+const FilesHeader = "write_files:\n"
+
+// AppendFile appends a file of the superuser's, as text where it is text that people can read. cloud-init writes a file first
+// and gives it its mode then. So a file that not everybody may read is there twice: its mode is given to an empty file before
+// the content goes in.
+func AppendFile(out []byte, path string, mode uint32, content []byte) []byte {
+	if !text(content) {
+		return AppendEncoded(out, path, mode, content)
+	}
+	out = append(appendEntries(out, path, mode), "  content: |\n"...)
+	for line := range strings.Lines(string(content)) {
+		if line != "\n" {
+			out = append(out, "    "...)
+		}
+		out = append(out, line...)
+	}
+	return out
+}
+
+// AppendEncoded is AppendFile for a content that is not shown.
+func AppendEncoded(out []byte, path string, mode uint32, content []byte) []byte {
+	// It is quoted, because base64 can read as a number, a boolean or null.
+	out = append(appendEntries(out, path, mode), "  encoding: b64\n  content: \""...)
+	out = base64.StdEncoding.AppendEncode(out, content)
+	return append(out, "\"\n"...)
+}
+
+func appendEntries(out []byte, path string, mode uint32) []byte {
+	if mode&0o044 != 0o044 {
+		out = appendEntry(out, path, mode)
+	}
+	return appendEntry(out, path, mode)
+}
+
+func appendEntry(out []byte, path string, mode uint32) []byte {
+	out = append(out, "- path: "...)
+	out = append(out, Word(path)...)
+	return fmt.Appendf(out, "\n  owner: root:root\n  permissions: \"%04o\"\n", mode)
+}
+
+// text reports whether a content can be written as a block of lines that every reader of YAML reads as the same bytes
+// (YAML 1.2, section 8.1): visible ASCII that begins with no space and ends with one line break.
+func text(content []byte) bool {
+	s := string(content)
+	return s != "" && s[0] > ' ' && strings.HasSuffix(s, "\n") && !strings.HasSuffix(s, "\n\n") &&
+		strings.IndexFunc(s, func(r rune) bool { return r != '\n' && (r < ' ' || r > '~') }) < 0
+}
+
+// AppendCommands appends a list of commands under a name, "runcmd" or "bootcmd". No shell reads their words.
+func AppendCommands(out []byte, name string, commands ...[]string) []byte {
+	out = append(out, name+":\n"...)
+	for _, argv := range commands {
+		words := make([]string, len(argv))
+		for i, arg := range argv {
+			words[i] = Word(arg)
+		}
+		out = append(out, "- ["+strings.Join(words, ", ")+"]\n"...)
+	}
+	return out
+}
+
+// Word writes a text as one word of YAML, within quotes where it could be read as anything else.
+func Word(s string) string {
+	first := strings.TrimLeft(s, "-")
+	plain := first != "" && strings.IndexFunc(s, func(r rune) bool { return !isPlain(r) }) < 0 && (first[0] == '/' || isLetter(rune(first[0])))
+	switch strings.ToLower(s) {
+	case "y", "n", "yes", "no", "on", "off", "true", "false", "null":
+		plain = false
+	}
+	if plain {
+		return s
+	}
+	return strconv.QuoteToASCII(s)
+}
+
+func isLetter(r rune) bool { return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' }
+
+func isPlain(r rune) bool {
+	return isLetter(r) || r >= '0' && r <= '9' || strings.ContainsRune("/._-", r)
+}

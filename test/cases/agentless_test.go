@@ -1,0 +1,54 @@
+package cases
+
+import (
+	"bytes"
+	"encoding/json"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/slipway-dev/slipway/internal/agentless"
+	"github.com/slipway-dev/slipway/internal/compile"
+	"github.com/slipway-dev/slipway/internal/profile"
+)
+
+// ofAgentless are the places of what only a node without an agent has.
+var ofAgentless = []string{"/etc/slipway/blocks/", "/etc/systemd/system/slipway-setup.service", "/etc/systemd/system/kubelet.service.d/05-slipway.conf", "/etc/systemd/system/multi-user.target.wants/slipway-setup.service"}
+
+// withoutAgent compares the node that has been provisioned with one that is rendered: every file, directory and link of the
+// plan is the same. The whole rendering is compared where the case wants it.
+func (c *spec) withoutAgent(t *testing.T, dir, root string) {
+	_, document := c.contract(t)
+	read := compile.Read([]compile.Document{{Name: "contract", Data: document}}, "")
+	planned, problems := read.Plan(c.facts(t))
+	if document == nil || len(read.Fatal()) > 0 {
+		t.Fatalf("it is provisioned, and cannot be planned: %v", problems)
+	}
+	machine := agentless.Of(planned, profile.OfDialect(read.Dialect))
+	manifest, documents, err := machine.Bundle("test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	nobodys := func(fs.FileInfo) (uid, gid int, ok bool) { return 0, 0, false }
+	for _, d := range manifest.Verify(os.DirFS(root), nobodys) {
+		if !slices.ContainsFunc(ofAgentless, func(place string) bool { return strings.HasPrefix(d.Path, place) }) {
+			t.Errorf("%s of the provisioned node %s", d.Path, d.What)
+		}
+	}
+	if !c.Agentless {
+		return
+	}
+	sealed, err := json.MarshalIndent(manifest, "", "  ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden(t, dir, "want.manifest.json", append(sealed, '\n'))
+	var readable bytes.Buffer
+	if err := json.Indent(&readable, documents["config.ign"], "", "  "); err != nil {
+		t.Fatal(err)
+	}
+	golden(t, dir, "want.config.ign", readable.Bytes())
+	golden(t, dir, "want.cloud-config.yaml", documents["cloud-config.yaml"])
+}
