@@ -23,6 +23,14 @@ func CopyDisk(ctx context.Context, from, to string) error {
 	return nil
 }
 
+// WholeDisk writes the disk of a machine that has ended, with all that the machine has written to it.
+func (vm *VM) WholeDisk(ctx context.Context, to string) error {
+	if out, err := exec.CommandContext(ctx, "qemu-img", "convert", "-O", "raw", vm.overlay(), to).CombinedOutput(); err != nil {
+		return fmt.Errorf("write the machine's whole disk: %w: %s", err, out)
+	}
+	return nil
+}
+
 // ReadDisk asks debugfs about a disk that no machine has mounted. About what is not there it has nothing
 // to say.
 func ReadDisk(ctx context.Context, disk, request string) (string, error) {

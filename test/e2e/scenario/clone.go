@@ -17,10 +17,7 @@ type cloneArgs struct {
 // clone powers the machine off in good order, and boots its disk as another machine, which its cloud knows by
 // another name and number. The first one's Node stays in the cluster.
 func (r *caseRun) clone(ctx context.Context, args cloneArgs) error {
-	if _, err := r.vm.Shell.Output(ctx, "systemctl --no-block poweroff"); err != nil {
-		return err
-	}
-	if err := r.vm.Ended(ctx); err != nil {
+	if err := r.powerOff(ctx); err != nil {
 		return err
 	}
 	r.node.stop()

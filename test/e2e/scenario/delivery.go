@@ -47,6 +47,8 @@ var deliveries = map[string]delivery{
 	"metadata": {userData: (*caseRun).bare, metadata: true},
 	// A script that cloud-init's last stage runs, which makes the node as AKS's scripts do.
 	"script": {userData: (*caseRun).script, kernelArgs: withoutAgent},
+	// The node itself, for an image that has no Slipway.
+	"agentless": {userData: (*caseRun).agentless, disk: (*caseRun).withoutSlipway},
 	// The cloud-config that AKS's programs have written at first: cloud-init writes the contract, and AKS's unit, which the
 	// case's files bring, runs the agent after it.
 	"cloud-config": {userData: (*caseRun).cloudConfig, kernelArgs: withoutAgent},

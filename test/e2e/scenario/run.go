@@ -212,6 +212,7 @@ func init() {
 		"note":         step((*caseRun).note),
 		"units":        step((*caseRun).checkUnits),
 		"guest":        step((*caseRun).guest),
+		"verify":       step((*caseRun).verify),
 	}
 }
 

@@ -1,0 +1,118 @@
+package scenario
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/slipway-dev/slipway/test/e2e/lab"
+)
+
+// slipwaysFiles are what an image has of Slipway, as patterns below its root.
+var slipwaysFiles = []string{
+	"opt/slipway", "opt/azure/containers/aks-node-controller", "etc/slipway", "var/lib/slipway",
+	"etc/systemd/system/slipway-*", "etc/systemd/system/*.wants/slipway-*",
+}
+
+// agentless is user data that is the node itself, for an image without Slipway, compressed. Beside it, a bundle of the node is
+// made, which a step compares the machine with.
+func (r *caseRun) agentless(ctx context.Context, m lab.Machine, contract string) ([]byte, error) {
+	output, err := r.renderNode(ctx, m, contract, "--to", "cloud-config", "--gzip")
+	if err != nil {
+		return nil, err
+	}
+	if err := os.RemoveAll(r.bundle()); err != nil {
+		return nil, err
+	}
+	if _, err := r.renderNode(ctx, m, contract, "--to", "bundle", "-o", r.bundle()); err != nil {
+		return nil, err
+	}
+	return base64.StdEncoding.DecodeString(strings.TrimSpace(output))
+}
+
+// renderNode renders a node without an agent, for the machine's image.
+func (r *caseRun) renderNode(ctx context.Context, m lab.Machine, contract string, flags ...string) (string, error) {
+	if err := os.MkdirAll(m.Dir, 0o755); err != nil {
+		return "", err
+	}
+	facts, err := r.machineFacts(ctx, m, contract)
+	if err != nil {
+		return "", err
+	}
+	var stderr bytes.Buffer
+	render := exec.CommandContext(ctx, r.Slipway, append([]string{"render", "-f", contract, "--facts", facts, "--agentless"}, flags...)...)
+	render.Stderr = &stderr
+	output, err := render.Output()
+	if err != nil {
+		return "", fmt.Errorf("slipway render: %w: %s", err, stderr.String())
+	}
+	return string(output), nil
+}
+
+// bundle is where the bundle of the case's node is.
+func (r *caseRun) bundle() string { return filepath.Join(r.Lab.Dir(), "bundle-"+r.Name) }
+
+// withoutSlipway takes Slipway out of a tree, and everything that the rendering is to bring.
+func (r *caseRun) withoutSlipway(_ context.Context, _ lab.Machine, root, _ string) error {
+	for _, pattern := range slipwaysFiles {
+		found, err := filepath.Glob(filepath.Join(root, pattern))
+		if err != nil {
+			return err
+		}
+		for _, path := range found {
+			if err := os.RemoveAll(path); err != nil {
+				return err
+			}
+		}
+	}
+	data, err := os.ReadFile(filepath.Join(r.bundle(), "manifest.json"))
+	if err != nil {
+		return err
+	}
+	var manifest struct{ Entries []struct{ Path, Type string } }
+	if err := json.Unmarshal(data, &manifest); err != nil {
+		return err
+	}
+	for _, entry := range manifest.Entries {
+		if entry.Type == "directory" {
+			continue
+		}
+		if err := os.RemoveAll(filepath.Join(root, entry.Path)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// verify powers the machine off in good order, and compares its disk with the bundle of its node.
+func (r *caseRun) verify(ctx context.Context, _ struct{}) error {
+	if err := r.powerOff(ctx); err != nil {
+		return err
+	}
+	disk := filepath.Join(r.vm.Dir, "verified.img")
+	if err := r.vm.WholeDisk(ctx, disk); err != nil {
+		return err
+	}
+	defer os.Remove(disk)
+	return lab.WithMounted(disk, func(root string) error {
+		out, err := exec.CommandContext(ctx, r.Slipway, "verify", r.bundle(), root).CombinedOutput()
+		if err != nil {
+			return fmt.Errorf("slipway verify: %w: %s", err, out)
+		}
+		return nil
+	})
+}
+
+// powerOff powers the machine off in good order.
+func (r *caseRun) powerOff(ctx context.Context) error {
+	if _, err := r.vm.Shell.Output(ctx, "systemctl --no-block poweroff"); err != nil {
+		return err
+	}
+	return r.vm.Ended(ctx)
+}
