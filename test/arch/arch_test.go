@@ -70,7 +70,7 @@ var layers = func() (rows [][]string) {
 }()
 
 // outside are packages that are no part of either binary.
-var outside = []string{"test/", "api/aksnodeconfig/gen", "api/aksnodeconfig/protos", "schema/gen", "internal/kubeletapi/gen"}
+var outside = []string{"test/", "api/aksnodeconfig/gen", "api/aksnodeconfig/protos", "schema/gen", "internal/kubeletapi/gen", "capacity/gen"}
 
 func isOutside(name string) bool {
 	return slices.ContainsFunc(outside, func(o string) bool { return name == o || strings.HasSuffix(o, "/") && strings.HasPrefix(name, o) })
@@ -143,7 +143,7 @@ func TestForbiddenImports(t *testing.T) {
 // in this module.
 var pure = []string{
 	"internal/aksnodeconfig", "nodeconfig", "nodeconfig/aks", "nodeconfig/dialect", "internal/document", "internal/compile", "internal/kubeletapi", "internal/place", "internal/plan", "internal/profile", "internal/resource",
-	"internal/facts", "userdata", "components", "exitcode", "status",
+	"internal/facts", "userdata", "components", "exitcode", "status", "capacity", "internal/agentless", "internal/cloudconfig", "internal/ignition",
 }
 
 // impure are what a pure package does not import.

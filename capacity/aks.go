@@ -1,0 +1,115 @@
+package capacity
+
+import (
+	"fmt"
+	"strconv"
+)
+
+// Where AKS's rules were read.
+const (
+	aksPodsSource     = "AKS docs: maximum pods per node; Karpenter for Azure"
+	aksReservedSource = "AKS docs: resource reservations"
+	aksEvictionSource = "AKS docs: eviction threshold"
+)
+
+// Plugin is what gives pods their addresses in a cluster of AKS.
+type Plugin string
+
+// The plug-ins.
+const (
+	Azure        Plugin = "azure"         // each pod has an address of the virtual network
+	AzureOverlay Plugin = "azure-overlay" // pods have addresses of their own
+	Kubenet      Plugin = "kubenet"
+	NoPlugin     Plugin = "none" // the user's own
+)
+
+// aksPods is how many pods a node has where nobody says.
+var aksPods = []struct {
+	plugin Plugin
+	pods   int
+}{{Azure, 30}, {AzureOverlay, 250}, {Kubenet, 110}, {NoPlugin, 250}}
+
+// Plugins are all plug-ins.
+func Plugins() []Plugin {
+	var all []Plugin
+	for _, p := range aksPods {
+		all = append(all, p.plugin)
+	}
+	return all
+}
+
+// aksCPU are the shares of processor time in millicores, aksMemory those of memory in MiB, of AKS before Kubernetes 1.29.
+var (
+	aksCPU    = []band{{1000, 600}, {1000, 400}, {2000, 200}, {0, 100}}
+	aksMemory = []band{{4 << 10, 2500}, {4 << 10, 2000}, {8 << 10, 1000}, {112 << 10, 600}, {0, 200}}
+)
+
+// Since Kubernetes 1.29 AKS keeps 20 MB back for each pod and 50 MB beside that, at most a quarter of the machine. Its
+// documentation says MB; a kubelet counts in MiB, and so does this.
+const (
+	aksPodMemory, aksBaseMemory = 20, 50
+	aksMostMemory               = 4
+	mebibyte                    = 1 << 20
+)
+
+// AKS is a virtual machine of a cluster of AKS.
+type AKS struct {
+	// VCPUs are its virtual processors, MemoryBytes its memory.
+	VCPUs       int
+	MemoryBytes int64
+	// Plugin gives pods their addresses.
+	Plugin Plugin
+	// MaxPods is a number of pods that somebody has set, 0 for none.
+	MaxPods int
+	// Former has the memory computed as before Kubernetes 1.29, from the size of the machine alone.
+	Former bool
+}
+
+// Node computes what the machine can hold. The error lists everything that is wrong or not known.
+func (a AKS) Node() (*Node, error) {
+	pods := 0
+	for _, p := range aksPods {
+		if p.plugin == a.Plugin {
+			pods = p.pods
+		}
+	}
+	var problems []string
+	if a.VCPUs < 1 {
+		problems = append(problems, "the number of virtual processors is not given")
+	}
+	if a.MemoryBytes < 1 {
+		problems = append(problems, "the memory is not given")
+	}
+	if a.MaxPods < 0 {
+		problems = append(problems, fmt.Sprintf("%d is no number of pods", a.MaxPods))
+	}
+	if pods == 0 {
+		problems = append(problems, fmt.Sprintf("the network plug-in %q is not known; use one of %q", a.Plugin, Plugins()))
+	}
+	if err := joined(problems); err != nil {
+		return nil, err
+	}
+	n := newNode()
+	if a.MaxPods > 0 {
+		n.pods(a.MaxPods, fmt.Sprintf("as set; the number for %s is %d", a.Plugin, pods), aksPodsSource)
+	} else {
+		n.pods(pods, fmt.Sprintf("the number for %s", a.Plugin), aksPodsSource)
+	}
+	time, how := reserved(int64(a.VCPUs)*1000, aksCPU, "m", false)
+	n.reserve(cpu, strconv.FormatInt(time, 10)+"m", how, aksReservedSource)
+	size := a.MemoryBytes / mebibyte
+	if a.Former {
+		kept, how := reserved(size, aksMemory, "Mi", false)
+		n.reserve(memory, strconv.FormatInt(kept, 10)+"Mi", how, aksReservedSource)
+		n.evict(memoryAvailable, "750Mi", "the same for all before Kubernetes 1.29", aksEvictionSource)
+		return n, nil
+	}
+	kept, quarter := int64(aksPodMemory*n.MaxPods+aksBaseMemory), size/aksMostMemory
+	how = fmt.Sprintf("%d Mi × %d pods + %d Mi", aksPodMemory, n.MaxPods, aksBaseMemory)
+	if kept > quarter {
+		how, kept = fmt.Sprintf("%s = %d Mi, at most a quarter of %d Mi", how, kept, size), quarter
+	}
+	n.reserve(memory, strconv.FormatInt(kept, 10)+"Mi", how, aksReservedSource)
+	n.evict(memoryAvailable, "100Mi", "the same for all since Kubernetes 1.29", aksEvictionSource)
+	return n, nil
+}

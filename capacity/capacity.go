@@ -1,0 +1,111 @@
+package capacity
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Node is what a node can hold.
+type Node struct {
+	// MaxPods is how many pods it can run.
+	MaxPods int `json:"maxPods"`
+	// KubeReserved is kept back for the system: "cpu", "memory", "ephemeral-storage", as a kubelet reads them (kubeReserved).
+	KubeReserved map[string]string `json:"kubeReserved"`
+	// EvictionHard are the thresholds below which pods are evicted, by signal (evictionHard).
+	EvictionHard map[string]string `json:"evictionHard"`
+	// Derivation is how each number came to be, in the order of the numbers above.
+	Derivation []Step `json:"derivation"`
+}
+
+// Step is how one number came to be.
+type Step struct {
+	// Name is what the number is for: "maxPods", "kubeReserved.cpu", "evictionHard.memory.available".
+	Name string `json:"name"`
+	// Value is the number, as a kubelet reads it.
+	Value string `json:"value"`
+	// How is the calculation, with its numbers.
+	How string `json:"how"`
+	// Source is where the rule was read.
+	Source string `json:"source"`
+}
+
+// The names of resources and signals, as a kubelet has them.
+const (
+	cpu              = "cpu"
+	memory           = "memory"
+	ephemeralStorage = "ephemeral-storage"
+	memoryAvailable  = "memory.available"
+	nodefsAvailable  = "nodefs.available"
+	nodefsInodesFree = "nodefs.inodesFree"
+)
+
+func newNode() *Node {
+	return &Node{KubeReserved: make(map[string]string), EvictionHard: make(map[string]string)}
+}
+
+// pods sets the number of pods.
+func (n *Node) pods(count int, how, source string) {
+	n.MaxPods = count
+	n.Derivation = append(n.Derivation, Step{"maxPods", strconv.Itoa(count), how, source})
+}
+
+func (n *Node) reserve(resource, value, how, source string) {
+	n.KubeReserved[resource] = value
+	n.Derivation = append(n.Derivation, Step{"kubeReserved." + resource, value, how, source})
+}
+
+func (n *Node) evict(signal, value, how, source string) {
+	n.EvictionHard[signal] = value
+	n.Derivation = append(n.Derivation, Step{"evictionHard." + signal, value, how, source})
+}
+
+// band is a part of a machine, of which a share is kept back.
+type band struct {
+	// width is how large the part is; 0 for all that is left.
+	width int64
+	// share is in hundredths of a percent.
+	share int64
+}
+
+// reserved adds up the shares of an amount, and says how. Each is rounded down by itself, or else the sum.
+func reserved(amount int64, bands []band, unit string, each bool) (total int64, how string) {
+	const whole = 10000
+	var parts []string
+	for _, b := range bands {
+		part := amount
+		if b.width > 0 {
+			part = min(amount, b.width)
+		}
+		if part <= 0 {
+			break
+		}
+		kept := part * b.share
+		if each {
+			kept -= kept % whole
+		}
+		total += kept
+		parts = append(parts, fmt.Sprintf("%s %% of %d%s", percent(b.share), part, unit))
+		amount -= part
+	}
+	return total / whole, strings.Join(parts, " + ")
+}
+
+// percent writes hundredths of a percent.
+func percent(share int64) string {
+	return strings.TrimSuffix(strings.TrimRight(fmt.Sprintf("%d.%02d", share/100, share%100), "0"), ".")
+}
+
+// joined is all that is wrong with what was asked for, nil for nothing.
+func joined(problems []string) error {
+	if len(problems) == 0 {
+		return nil
+	}
+	errs := make([]error, 0, len(problems))
+	for _, p := range slices.Compact(problems) {
+		errs = append(errs, errors.New(p))
+	}
+	return errors.Join(errs...)
+}
