@@ -101,6 +101,8 @@ func inferMethod(j Join) JoinMethod {
 		return JoinClientCertificate
 	case j.Exec != nil:
 		return JoinExec
+	case j.AWS != nil:
+		return JoinAWS
 	}
 	return JoinBootstrapToken
 }

@@ -86,6 +86,8 @@ const (
 	// JoinAttested is TLS bootstrapping with the machine's attested identity, by AKS's client. The node joins with
 	// the bootstrap token, if the contract has one, where the client fails or the image has none.
 	JoinAttested JoinMethod = "Attested"
+	// JoinAWS gets tokens for the machine's AWS identity, by a credential plug-in of the image (EKS).
+	JoinAWS JoinMethod = "AWS"
 	// JoinNone does not join: only what needs no cluster is applied, as when an image is baked.
 	JoinNone JoinMethod = "None"
 )
@@ -102,6 +104,16 @@ type Join struct {
 	Exec *ExecCredential `json:"exec,omitempty"`
 	// Attested configures bootstrapping with an attested identity.
 	Attested *AttestedBootstrap `json:"attested,omitempty"`
+	// AWS names the cluster that the machine's AWS identity belongs to.
+	AWS *AWSIdentity `json:"aws,omitempty"`
+}
+
+// AWSIdentity is what a token for an AWS identity is asked with.
+type AWSIdentity struct {
+	// ClusterName is the cluster's name in EKS.
+	ClusterName string `json:"clusterName,omitempty"`
+	// Region is the cluster's: "us-east-1".
+	Region string `json:"region,omitempty"`
 }
 
 // ClientCertificate is a client certificate with its key, each PEM or base64 of it.

@@ -78,7 +78,7 @@ func checkIP(ip string) string {
 }
 
 // joinMethods are the known methods.
-var joinMethods = []JoinMethod{JoinBootstrapToken, JoinClientCertificate, JoinExec, JoinAttested, JoinNone}
+var joinMethods = []JoinMethod{JoinBootstrapToken, JoinClientCertificate, JoinExec, JoinAttested, JoinAWS, JoinNone}
 
 func (v *validator) join(j *Join) {
 	if !slices.Contains(joinMethods, j.Method) {
@@ -95,6 +95,8 @@ func (v *validator) join(j *Join) {
 		v.clientCertificate(j.ClientCertificate)
 	case JoinExec:
 		v.exec(j.Exec)
+	case JoinAWS:
+		v.aws(j.AWS)
 	case JoinAttested:
 		if !j.BootstrapToken.IsZero() {
 			v.bootstrapToken(j.BootstrapToken)
@@ -109,6 +111,47 @@ func (v *validator) join(j *Join) {
 			v.timeout(at, j.Attested.Timeouts[step])
 		}
 	}
+}
+
+func (v *validator) aws(a *AWSIdentity) {
+	if a == nil {
+		a = new(AWSIdentity)
+	}
+	for _, part := range []struct {
+		path, value, want string
+		valid             func(string) bool
+	}{
+		{"$.join.aws.clusterName", a.ClusterName, "1 to 100 letters, digits, dashes and underscores that begin with a letter or digit", isEKSCluster},
+		{"$.join.aws.region", a.Region, `a region, such as "us-east-1"`, isAWSRegion},
+	} {
+		switch {
+		case part.value == "":
+			v.missing(part.path, "is missing, and join.method needs it")
+		case !part.valid(part.value):
+			v.vital(part.path, "want "+part.want)
+		}
+	}
+}
+
+// isEKSCluster reports whether a cluster of EKS can have the name (Amazon EKS API Reference, CreateCluster).
+func isEKSCluster(name string) bool {
+	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+	return name != "" && len(name) <= 100 && strings.Trim(name, letters+"-_") == "" && !strings.HasPrefix(name, "-") && !strings.HasPrefix(name, "_")
+}
+
+// isAWSRegion reports whether a region of AWS can have the name: words of small letters, and a number.
+func isAWSRegion(name string) bool {
+	words := strings.Split(name, "-")
+	if len(words) < 3 || len(words) > 5 || len(name) > 32 {
+		return false
+	}
+	number := words[len(words)-1]
+	if number == "" || strings.Trim(number, "0123456789") != "" {
+		return false
+	}
+	return !slices.ContainsFunc(words[:len(words)-1], func(word string) bool {
+		return word == "" || strings.Trim(word, "abcdefghijklmnopqrstuvwxyz") != ""
+	})
 }
 
 // AttestedSteps are the steps of the client of [JoinAttested] that have a timeout, in the order in which it does them.

@@ -31,6 +31,8 @@ var good = map[string]string{
 	"$.join.clientCertificate.key":         "KEY",
 	"$.join.exec.apiVersion":               `"client.authentication.k8s.io/v1"`,
 	"$.join.exec.command":                  `"/opt/bin/plugin"`,
+	"$.join.aws.clusterName":               `"prod"`,
+	"$.join.aws.region":                    `"us-east-1"`,
 	"$.join.attested.timeouts":             `{"nonce":"90s"}`,
 	"$.kubelet.nodeIPs[0]":                 `"10.0.0.4"`,
 	"$.kubelet.taints[0].effect":           `"NoSchedule"`,

@@ -49,9 +49,10 @@ func Gather(m Machine) Facts {
 		CloudInit:     g.cloudInit(),
 		GuestAgent:    g.guestAgent(),
 		CNI:           g.cni(),
-		Components:    g.components(),
 	}
-	if f.Platform = Platform(f.DMI); f.Platform == Azure { // where a machine has tags, which the watcher follows, and AKS's scripts
+	f.Platform = Platform(f.DMI)
+	f.Components = g.components(f.Platform)
+	if f.Platform == Azure { // where a machine has tags, which the watcher follows, and AKS's scripts
 		f.Watcher, f.DeniedModules = g.unit(WatcherUnit), g.deniedModules()
 		f.DNSExporter = g.unit(DNSExporterUnit) != ""
 	}
@@ -162,13 +163,16 @@ var versioned = []struct{ name, dir, prefix string }{
 // unversioned are programs in the same directories whose version is of no interest.
 var unversioned = []string{"aks-secure-tls-bootstrap-client"}
 
-// programs are other programs whose version is of no interest, by where they are on AKS's images.
-var programs = []struct{ name, path string }{
-	{"coredns", "/opt/azure/containers/localdns/binary/coredns"},
+// programs are other programs whose version is of no interest, by where they are on AKS's and EKS's images. One that is only of
+// use in a cloud is not looked for in another.
+var programs = []struct{ name, path, cloud string }{
+	{"aws", "/usr/bin/aws", EC2},
+	{"aws-iam-authenticator", "/usr/bin/aws-iam-authenticator", EC2},
+	{"coredns", "/opt/azure/containers/localdns/binary/coredns", ""},
 }
 
 // components reads the image's manifest, and looks for itself where that is silent.
-func (g gatherer) components() []components.Component {
+func (g gatherer) components(platform string) []components.Component {
 	manifest, _ := components.Parse(g.read(components.Path))
 	found := manifest.Components
 	for _, v := range versioned {
@@ -183,7 +187,8 @@ func (g gatherer) components() []components.Component {
 		}
 	}
 	for _, p := range programs {
-		if !named(found, p.name) && g.Exists(p.path) {
+		elsewhere := p.cloud != "" && platform != "" && platform != p.cloud
+		if !elsewhere && !named(found, p.name) && g.Exists(p.path) {
 			found = append(found, components.Component{Name: p.name, Path: p.path})
 		}
 	}

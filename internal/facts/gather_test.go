@@ -199,8 +199,24 @@ func TestComponents(t *testing.T) {
 		{"a version and no program", map[string]string{"/etc/eks/kubelet-version.txt": "v1.30.4-eks-1fbb135\n"}, nil, nil},
 	} {
 		g := gatherer{machine{files: c.files, binaries: c.binaries}}
-		if got := g.components(); !slices.Equal(got, c.want) {
+		if got := g.components(""); !slices.Equal(got, c.want) {
 			t.Errorf("%s: got %v, want %v", c.name, got, c.want)
+		}
+	}
+}
+
+// A program that is only of use in one cloud is not looked for in another.
+func TestProgramsOfACloud(t *testing.T) {
+	for _, c := range []struct {
+		cloud string
+		found bool
+	}{{EC2, true}, {"", true}, {Azure, false}} {
+		for _, name := range []string{"aws", "aws-iam-authenticator"} {
+			want := components.Component{Name: name, Path: "/usr/bin/" + name}
+			g := gatherer{machine{files: map[string]string{want.Path: ""}}}
+			if found := slices.Contains(g.components(c.cloud), want); found != c.found {
+				t.Errorf("%s in the cloud %q is found: %t", name, c.cloud, found)
+			}
 		}
 	}
 }

@@ -15,6 +15,7 @@ var credentials = concern{
 	reads: []string{
 		"$.cluster.server",
 		"$.join.attested",
+		"$.join.aws",
 		"$.join.bootstrapToken",
 		"$.join.clientCertificate",
 		"$.join.exec",
@@ -56,6 +57,9 @@ func planCredentials(in *input, out *output) {
 	case nodeconfig.JoinExec:
 		out.secret(resource.Join, in.family.Paths.Kubeconfig, kubeconfigFile(in, entries{cluster, names.Context, "exec", ""}, execUser(cmp.Or(j.Exec, &nodeconfig.ExecCredential{}))),
 			"joins with a credential plug-in", kubeletUnit)
+	case nodeconfig.JoinAWS:
+		out.file(resource.Join, in.family.Paths.Kubeconfig, 0o600, kubeconfigFile(in, entries{cluster, names.Context, "aws", ""}, execUser(awsCredential(in, out))),
+			"joins with the machine's AWS identity (Amazon EKS: kubeconfig of a node)", kubeletUnit)
 	}
 	kubeletDropIn(out, resource.Join, in.family.Kubelet.Kubeconfig, flags)
 }
@@ -74,6 +78,7 @@ func unusedCredentials(in *input, out *output) {
 		{"$.join.clientCertificate.certificate", nodeconfig.JoinClientCertificate, pair.Certificate != ""},
 		{"$.join.clientCertificate.key", nodeconfig.JoinClientCertificate, !pair.Key.IsZero()},
 		{"$.join.exec", nodeconfig.JoinExec, j.Exec != nil},
+		{"$.join.aws", nodeconfig.JoinAWS, j.AWS != nil},
 	} {
 		if credential.given && credential.of != j.Method {
 			out.warn(nodeconfig.Dropped, credential.path, "is not used, because the node joins in another way")

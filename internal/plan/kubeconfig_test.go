@@ -6,8 +6,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"go.yaml.in/yaml/v3"
 
+	"github.com/slipway-dev/slipway/components"
 	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/internal/profile"
 	"github.com/slipway-dev/slipway/internal/resource"
@@ -115,6 +117,56 @@ func TestClientCertificate(t *testing.T) {
 	}
 }
 
+// The call of the plug-in is that of the image's own.
+func TestAWSIdentity(t *testing.T) {
+	for _, c := range []struct {
+		image string
+		known []string
+		want  map[string]any
+	}{
+		{"nothing is known", nil, map[string]any{
+			"command": "/usr/bin/aws", "args": []any{"eks", "get-token", "--cluster-name", "prod", "--region", "eu-west-1"},
+		}},
+		{"both", []string{"aws-iam-authenticator", "aws"}, map[string]any{
+			"command": "/usr/bin/aws", "args": []any{"eks", "get-token", "--cluster-name", "prod", "--region", "eu-west-1"},
+		}},
+		{"the second", []string{"aws-iam-authenticator"}, map[string]any{
+			"command": "/usr/bin/aws-iam-authenticator", "args": []any{"token", "-i", "prod"},
+			"env": []any{
+				map[string]any{"name": "AWS_REGION", "value": "eu-west-1"}, map[string]any{"name": "AWS_STS_REGIONAL_ENDPOINTS", "value": "regional"},
+			},
+		}},
+		{"neither", []string{}, nil},
+	} {
+		config := contract(t, "native/minimal.yaml", func(n *nodeconfig.NodeConfig) {
+			n.Join = nodeconfig.Join{Method: nodeconfig.JoinAWS, AWS: &nodeconfig.AWSIdentity{ClusterName: "prod", Region: "eu-west-1"}}
+		})
+		var known facts.Facts
+		if c.known != nil {
+			known.Components = []components.Component{{Name: "kubelet", Version: config.Cluster.KubernetesVersion, Path: "/usr/bin/kubelet"}}
+		}
+		for _, name := range c.known {
+			known.Components = append(known.Components, components.Component{Name: name, Path: "/usr/bin/" + name})
+		}
+		p, problems := New(config, known)
+		if fatal := nodeconfig.Fatal(problems); len(fatal) > 0 {
+			if c.want != nil || fatal[0].Path != "$.join.method" {
+				t.Errorf("%s: %v", c.image, fatal)
+			}
+			continue
+		}
+		user, _ := readKubeconfig(t, fileAt(t, p, familyOf(config).Paths.Kubeconfig))
+		if c.want == nil {
+			t.Errorf("%s: it joins with %v", c.image, user)
+			continue
+		}
+		c.want["apiVersion"], c.want["interactiveMode"] = "client.authentication.k8s.io/v1beta1", "Never"
+		if diff := cmp.Diff(map[string]any{"exec": c.want}, user); diff != "" {
+			t.Errorf("%s: the user differs:\n%s", c.image, diff)
+		}
+	}
+}
+
 // How a node joins decides what the kubelet is told, and what the API server is asked with.
 func TestJoinMethods(t *testing.T) {
 	for _, c := range []struct {
@@ -125,12 +177,14 @@ func TestJoinMethods(t *testing.T) {
 		{method: nodeconfig.JoinBootstrapToken, bootstrap: true, token: true},
 		{method: nodeconfig.JoinClientCertificate},
 		{method: nodeconfig.JoinExec},
+		{method: nodeconfig.JoinAWS},
 		{method: nodeconfig.JoinAttested, bootstrap: true, token: true}, // it falls back on the token
 	} {
 		config := contract(t, "aks/client-certificate.json", func(n *nodeconfig.NodeConfig) {
 			n.Join.Method = c.method
 			n.Join.BootstrapToken = nodeconfig.NewSecret("abcdef.0123456789abcdef")
 			n.Join.Exec = &nodeconfig.ExecCredential{Command: "/opt/bin/plugin"}
+			n.Join.AWS = &nodeconfig.AWSIdentity{ClusterName: "prod", Region: "eu-west-1"}
 		})
 		p, problems := New(config, facts.Facts{})
 		if fatal := len(nodeconfig.Fatal(problems)) > 0; fatal != c.fatal {

@@ -18,7 +18,7 @@ import (
 var enums = map[string][]any{
 	"NodeConfig.apiVersion":         {nodeconfig.APIVersion},
 	"NodeConfig.kind":               {nodeconfig.Kind},
-	"Join.method":                   {"BootstrapToken", "ClientCertificate", "Exec", "Attested", "None"},
+	"Join.method":                   {"BootstrapToken", "ClientCertificate", "Exec", "Attested", "AWS", "None"},
 	"Kubelet.dataDisk":              {"OS", "Temporary"},
 	"Taint.effect":                  {"NoSchedule", "PreferNoSchedule", "NoExecute"},
 	"Runtime.cgroupDriver":          {"systemd", "cgroupfs"},

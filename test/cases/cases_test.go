@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"go.yaml.in/yaml/v3"
 
 	"github.com/slipway-dev/slipway/internal/agent"
 	"github.com/slipway-dev/slipway/internal/facts"
@@ -31,7 +32,7 @@ type spec struct {
 	Description string `json:"description"`
 	// Example is the contract to begin with, below examples/.
 	Example string `json:"example"`
-	// Merge is laid over a JSON example (RFC 7396).
+	// Merge is laid over the example (RFC 7396).
 	Merge map[string]any `json:"merge"`
 	// Document is the contract, verbatim, where no example is.
 	Document *string `json:"document"`
@@ -101,8 +102,14 @@ func (c *spec) contract(t *testing.T) (path string, document []byte) {
 		return aks, []byte(*c.Document)
 	case c.Example == "":
 		return "", nil
-	case filepath.Ext(c.Example) == ".yaml":
+	case filepath.Ext(c.Example) == ".yaml" && c.Merge == nil:
 		return native, read(t, filepath.Join(examples, c.Example))
+	case filepath.Ext(c.Example) == ".yaml":
+		var contract map[string]any
+		if err := yaml.Unmarshal(read(t, filepath.Join(examples, c.Example)), &contract); err != nil {
+			t.Fatal(err)
+		}
+		return native, marshal(t, merge(contract, c.Merge)) // JSON is YAML
 	}
 	var contract map[string]any
 	readJSON(t, filepath.Join(examples, c.Example), &contract)
