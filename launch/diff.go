@@ -62,6 +62,7 @@ var drifts = []driftRow{
 	{"$.machine.maxPods", Ignore, "the kubelet's own number, and the addresses, follow from it and are compared"},
 	{"$.machine.image.wanted", Ignore, "the family that was chosen for it is compared"},
 	{"$.machine.network.clusterID", Ignore, "the names that have it are compared"},
+	{"$.machine.network.dns", Ignore, "what the kubelet is told of it is compared"},
 	{"$.machine.adminUser", Refresh, "who may log in is set when a machine is made"},
 	{"$.machine.sshPublicKey", Refresh, "who may log in is set when a machine is made"},
 	{"$.machine.identities", InPlace, "the cloud changes them on a machine that runs"},

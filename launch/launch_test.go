@@ -1,6 +1,7 @@
 package launch_test
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -19,9 +20,11 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 
 const (
 	examples = "../examples/launch"
-	// token is a bootstrap token that must be found in user data alone.
-	token = "canary.0123456789canary"
+	// token begins one that must be found in user data alone.
+	token = "canary"
 )
+
+func isUnknown(err error) bool { return errors.Is(err, launch.ErrUnknown) }
 
 // inputs are all that one launch depends on, as documents.
 type inputs struct {

@@ -106,6 +106,8 @@ type Network struct {
 	Mode      string `json:"mode,omitempty"`
 	Policy    string `json:"policy,omitempty"`
 	Dataplane string `json:"dataplane,omitempty"`
+	// DNS are the addresses of the cluster's DNS service.
+	DNS []string `json:"dns,omitempty"`
 	// ID is the virtual network's own identifier.
 	ID string `json:"id,omitempty"`
 	// ClusterID is in the names of what the cloud has made for the cluster.
@@ -220,6 +222,7 @@ func (n *Network) lay(from *Network) {
 	over(&n.Mode, from.Mode)
 	over(&n.Policy, from.Policy)
 	over(&n.Dataplane, from.Dataplane)
+	overList(&n.DNS, from.DNS)
 	over(&n.ID, from.ID)
 	over(&n.ClusterID, from.ClusterID)
 	over(&n.SecurityGroup, from.SecurityGroup)

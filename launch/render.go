@@ -5,7 +5,6 @@ import (
 	"maps"
 	"slices"
 	"strconv"
-	"sync"
 
 	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/nodeconfig"
@@ -26,18 +25,13 @@ func Render(cloud Cloud, request Request) (*Template, []nodeconfig.Problem) {
 		problems = append(problems, r.Run(&t.Document)...)
 	}
 	problems = append(problems, request.check(&t.Document)...)
-	complete := nodeconfig.Merge(&t.Document.Node)
-	complete.Join.BootstrapToken = placeholder(0)
-	nodeconfig.Default(complete)
-	for _, p := range nodeconfig.Repair(complete) {
+	t.finish()
+	for _, p := range nodeconfig.Repair(t.complete) {
 		if !slices.ContainsFunc(problems, func(known nodeconfig.Problem) bool { return known.Fatal && p.Path == known.Path }) && !t.fromPool(p.Path) {
 			p.Path = "$.node" + p.Path[len("$"):]
 			problems = append(problems, p)
 		}
 	}
-	t.complete = complete
-	t.split()
-	t.key = sync.OnceValue(t.makeKey)
 	nodeconfig.SortProblems(problems)
 	return t, problems
 }

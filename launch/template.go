@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/slipway-dev/slipway/nodeconfig"
 	"github.com/slipway-dev/slipway/userdata"
@@ -32,6 +33,15 @@ const tokenLength = len("abcdef.0123456789abcdef")
 func placeholder(digit int) nodeconfig.Secret {
 	d := string(rune('0' + digit))
 	return nodeconfig.NewSecret(strings.Repeat(d, 6) + "." + strings.Repeat(d, 16))
+}
+
+// finish makes the rest of a template of its document.
+func (t *Template) finish() {
+	t.complete = nodeconfig.Merge(&t.Document.Node)
+	t.complete.Join.BootstrapToken = placeholder(0)
+	nodeconfig.Default(t.complete)
+	t.split()
+	t.key = sync.OnceValue(t.makeKey)
 }
 
 // split finds the place of the token: where two contracts begin to differ that differ in their token alone. No text of the

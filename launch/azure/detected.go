@@ -69,8 +69,9 @@ type row struct {
 var rows = []row{
 	{"kubernetesVersion", func(d *Detected) *Fact { return d.KubernetesVersion }, oneLine, func(d *launch.Document, v string) { d.Node.Cluster.KubernetesVersion = trimV(v) }},
 	{"certificateAuthority", func(d *Detected) *Fact { return d.CertificateAuthority }, nil, func(d *launch.Document, v string) { d.Node.Cluster.CertificateAuthority = v }},
-	{"dnsServiceIP", func(d *Detected) *Fact { return d.DNSServiceIP }, address, func(d *launch.Document, v string) { d.Node.Cluster.DNSServiceIPs = []string{v} }},
-	{"serviceCIDR", func(d *Detected) *Fact { return d.ServiceCIDR }, oneLine, func(d *launch.Document, v string) { d.Node.Cluster.ServiceCIDRs = list(v) }},
+	// Before the address itself, which goes before what follows from the range.
+	{"serviceCIDR", func(d *Detected) *Fact { return d.ServiceCIDR }, serviceRange, func(d *launch.Document, v string) { d.Machine.Network.DNS = nodeconfig.DefaultDNSServiceIPs(list(v)) }},
+	{"dnsServiceIP", func(d *Detected) *Fact { return d.DNSServiceIP }, address, func(d *launch.Document, v string) { d.Machine.Network.DNS = []string{v} }},
 	{"networkPlugin", func(d *Detected) *Fact { return d.NetworkPlugin }, among("azure", "none"), func(d *launch.Document, v string) { d.Machine.Network.Plugin = v }},
 	{"networkPluginMode", func(d *Detected) *Fact { return d.NetworkPluginMode }, among("", "overlay"), func(d *launch.Document, v string) { d.Machine.Network.Mode = orNone(v) }},
 	{"networkPolicy", func(d *Detected) *Fact { return d.NetworkPolicy }, among("", "azure", "calico", "cilium", "none"), func(d *launch.Document, v string) { d.Machine.Network.Policy = orNone(v) }},

@@ -31,8 +31,7 @@ type Input struct {
 // hardcoded is what is the same for all nodes of AKS. Nobody changes it.
 var hardcoded = launch.Layer{Source: launch.Hardcoded, Origin: "AKS", Document: launch.Document{
 	Node: nodeconfig.NodeConfig{
-		Cluster: nodeconfig.Cluster{DNSServiceIPs: []string{clusterDNSDefault}},
-		Join:    nodeconfig.Join{Method: nodeconfig.JoinBootstrapToken},
+		Join: nodeconfig.Join{Method: nodeconfig.JoinBootstrapToken},
 		Kubelet: nodeconfig.Kubelet{
 			Config: kubeletConfig(),
 			Labels: map[string]string{"kubernetes.azure.com/mode": "user"},
@@ -60,7 +59,7 @@ var hardcoded = launch.Layer{Source: launch.Hardcoded, Origin: "AKS", Document: 
 	},
 	Machine: launch.Machine{
 		CapacityType: "on-demand", GPUDriver: "Driver",
-		Image: launch.Image{Wanted: "Ubuntu"}, Disk: launch.Disk{SizeGB: 128},
+		Image: launch.Image{Wanted: "Ubuntu"}, Disk: launch.Disk{SizeGB: 128}, Network: launch.Network{DNS: []string{clusterDNSDefault}},
 	},
 }}
 
@@ -141,7 +140,7 @@ var settingRows = map[string]func(*launch.Document, *Settings){
 	"network-plugin-mode":              func(d *launch.Document, s *Settings) { d.Machine.Network.Mode = orNone(s.NetworkMode) },
 	"network-policy":                   func(d *launch.Document, s *Settings) { d.Machine.Network.Policy = orNone(s.NetworkPolicy) },
 	"network-dataplane":                func(d *launch.Document, s *Settings) { d.Machine.Network.Dataplane = orNone(s.NetworkDataplane) },
-	"dns-service-ip":                   func(d *launch.Document, s *Settings) { d.Node.Cluster.DNSServiceIPs = list(s.DNSServiceIP) },
+	"dns-service-ip":                   func(d *launch.Document, s *Settings) { d.Machine.Network.DNS = list(s.DNSServiceIP) },
 	"vnet-guid":                        func(d *launch.Document, s *Settings) { d.Machine.Network.ID = s.VNetGUID },
 	"vnet-subnet-id":                   func(d *launch.Document, s *Settings) { d.Machine.Network.Subnet = s.SubnetID },
 	"cluster-id":                       func(d *launch.Document, s *Settings) { d.Machine.Network.ClusterID = s.ClusterID },
@@ -189,7 +188,7 @@ func (in *Input) clusterID(p *problems) []launch.Layer {
 		return nil
 	}
 	byName, nameErr := HashedClusterID(u.Hostname())
-	byGroup, groupErr := "", error(&ClusterIDError{Why: "no security groups are known"})
+	byGroup, groupErr := "", error(&ClusterIDError{Why: "no security groups are known; give cluster-id"})
 	if in.Detected != nil && in.Detected.SecurityGroups != nil {
 		byGroup, _, groupErr = SecurityGroups(in.Detected.SecurityGroups.Values)
 	}
@@ -198,7 +197,7 @@ func (in *Input) clusterID(p *problems) []launch.Layer {
 	switch {
 	case given != "":
 	case groupErr != nil && nameErr != nil:
-		p.add(true, nodeconfig.Missing, path, fmt.Sprintf("is not known: %s; %s; give cluster-id", groupErr, nameErr))
+		p.add(true, nodeconfig.Missing, path, fmt.Sprintf("is not known: %s; %s", nameErr, groupErr))
 	case groupErr == nil && nameErr == nil && byName != byGroup:
 		p.add(false, launch.Conflict, path, fmt.Sprintf("is %q in the name of the security group, and %q by the API server's name; the first is used", byGroup, byName))
 	case groupErr != nil && in.Detected != nil && in.Detected.SecurityGroups != nil:

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 
 	"github.com/slipway-dev/slipway/internal/akstext"
+	"github.com/slipway-dev/slipway/internal/plan"
 	"github.com/slipway-dev/slipway/launch"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
@@ -84,10 +85,10 @@ func kubeletConfig() map[string]any {
 // kubeletRule decides what depends on the version.
 var kubeletRule = launch.Rule{
 	Name:  "kubelet",
-	Reads: []string{"$.node.cluster.kubernetesVersion", "$.node.cluster.dnsServiceIPs"},
+	Reads: []string{"$.node.cluster.kubernetesVersion", "$.machine.network.dns", "$.node.network.localDNS"},
 	Sets: []string{
 		"$.node.kubelet.flags", "$.node.kubelet.imageCredentialProvider", "$.node.kubelet.config.clusterDNS",
-		"$.node.kubelet.config.streamingConnectionIdleTimeout",
+		"$.node.kubelet.config.streamingConnectionIdleTimeout", "$.node.cluster.dnsServiceIPs",
 	},
 	Run: func(d *launch.Document) []nodeconfig.Problem {
 		k, version := &d.Node.Kubelet, d.Node.Cluster.KubernetesVersion
@@ -98,13 +99,17 @@ var kubeletRule = launch.Rule{
 				"kind":       "CredentialProviderConfig",
 				"providers": []any{map[string]any{
 					"name": "acr-credential-provider", "matchImages": registries, "defaultCacheDuration": "10m",
-					"apiVersion": "credentialprovider.kubelet.k8s.io/v1", "args": []any{azureJSON},
+					"apiVersion": "credentialprovider.kubelet.k8s.io/v1", "args": []any{nodeconfig.NewSecret(azureJSON)}, // any argument may be a credential
 				}},
 			}}
 		}
 		dns := make([]any, 0, 1)
-		for _, ip := range d.Node.Cluster.DNSServiceIPs {
+		for _, ip := range d.Machine.Network.DNS {
 			dns = append(dns, ip)
+		}
+		if d.Node.Network.LocalDNS != nil {
+			// The cache asks the cluster's DNS, and pods ask the cache.
+			d.Node.Cluster.DNSServiceIPs, dns = d.Machine.Network.DNS, []any{plan.PodsListener}
 		}
 		if len(dns) > 0 {
 			k.Config["clusterDNS"] = dns

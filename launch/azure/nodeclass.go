@@ -1,6 +1,7 @@
 package azure
 
 import (
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -211,7 +212,7 @@ func quantity(text string) (bytes int64, ok bool) {
 	for _, u := range units {
 		if digits, found := strings.CutSuffix(text, u.suffix); found {
 			n, err := strconv.ParseInt(digits, 10, 64)
-			if err != nil || n < 0 || n > 1<<62/u.bytes || digits[0] == '+' {
+			if err != nil || n < 0 || n > math.MaxInt64/u.bytes || digits[0] == '+' {
 				return 0, false
 			}
 			return n * u.bytes, true

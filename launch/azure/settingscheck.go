@@ -52,6 +52,15 @@ func address(v string) string {
 	return ""
 }
 
+func serviceRange(v string) string {
+	for _, cidr := range list(v) {
+		if _, err := netip.ParsePrefix(cidr); err != nil {
+			return "want a range, such as 10.0.0.0/16"
+		}
+	}
+	return ""
+}
+
 // guid is 32 hexadecimal digits in five groups (RFC 9562).
 func guid(v string) string {
 	groups := strings.Split(strings.ToLower(v), "-")
