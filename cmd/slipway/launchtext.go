@@ -100,7 +100,7 @@ func (l *launching) text(t *launch.Template, explanation launch.Explanation, sty
 			text += style.Dim(fmt.Sprintf("not taken: %d more; -o json has all", len(against)-i)) + "\n"
 			break
 		}
-		text += style.Dim(cli.Line(fmt.Sprintf("not taken: %s %s", r.ID, r.Reason))) + "\n"
+		text += style.Dim(cli.Line(fmt.Sprintf("not taken: %s: %s", r.ID, r.Reason))) + "\n"
 	}
 	return text
 }

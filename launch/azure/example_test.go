@@ -16,15 +16,15 @@ func ExampleReload() {
 	}
 	// Output:
 	// <nil>
-	// error: $.location: is missing
-	// error: $["cluster-endpoint"]: is missing
-	// error: $["cluster-name"]: is missing
+	// error: settings: $.location: is missing
+	// error: settings: $["cluster-endpoint"]: is missing
+	// error: settings: $["cluster-name"]: is missing
 	// error: settings.yaml: $["netwerk-plugin"]: unknown setting; did you mean network-plugin?
-	// error: $["node-resource-group"]: is missing
-	// error: $["ssh-public-key"]: is missing
-	// error: $["subscription-id"]: is missing
+	// error: settings: $["node-resource-group"]: is missing
+	// error: settings: $["ssh-public-key"]: is missing
+	// error: settings: $["subscription-id"]: is missing
 	// error: settings.yaml: $["vnet-guid"]: want a UUID
-	// error: $["vnet-subnet-id"]: is missing
+	// error: settings: $["vnet-subnet-id"]: is missing
 }
 
 // A cluster whose security group cannot be told is an error with the candidates.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -107,7 +106,7 @@ func ReadImages(data []byte) (*Images, []nodeconfig.Problem) {
 	p := problems{list: launch.Read(data, nodeconfig.APIVersion, ImagesKind, i)}
 	for n := range i.Images {
 		at := document.IndexPath("$.images", n)
-		if _, _, ok := i.Images[n].parts(); !ok {
+		if !isImage(i.Images[n].ID) {
 			p.wrong(at+".id", "is not the ID of an image's version, which ends in images/DEFINITION/versions/VERSION")
 		}
 		p.time(at+".published", i.Images[n].Published)
@@ -124,20 +123,32 @@ func (p *problems) time(path, text string) {
 }
 
 // parts are the definition and the version in an ID.
-func (v *ImageVersion) parts() (name, version string, ok bool) {
-	parts := strings.Split(v.ID, "/")
-	n := len(parts)
-	if n < 4 || !strings.EqualFold(parts[n-4], "images") || !strings.EqualFold(parts[n-2], "versions") {
-		return "", "", false
-	}
-	return parts[n-3], parts[n-1], isResourceName(parts[n-3]) && isResourceName(parts[n-1])
+func (v *ImageVersion) parts() (name, version string) {
+	rest, version := cutLast(v.ID)
+	rest, _ = cutLast(rest)
+	_, name = cutLast(rest)
+	return name, version
+}
+
+// isImage reports whether an ID is that of an image's version.
+func isImage(id string) bool {
+	rest, version := cutLast(id)
+	rest, versions := cutLast(rest)
+	rest, name := cutLast(rest)
+	_, images := cutLast(rest)
+	return strings.EqualFold(versions, "versions") && strings.EqualFold(images, "images") && isResourceName(name) && isResourceName(version)
+}
+
+// cutLast takes the last part off a path.
+func cutLast(path string) (rest, last string) {
+	i := strings.LastIndexByte(path, '/')
+	return path[:max(i, 0)], path[i+1:]
 }
 
 // CompareVersions orders two versions of images: by their numbers, then by how many there are. A version with something
 // that is no number is before every other one, and two of those are alike (Karpenter for Azure: nodeimageversionsclient).
 func CompareVersions(a, b string) int {
-	first, ok := numbers(a)
-	second, ok2 := numbers(b)
+	ok, ok2 := isVersion(a), isVersion(b)
 	switch {
 	case !ok && !ok2:
 		return 0
@@ -146,25 +157,40 @@ func CompareVersions(a, b string) int {
 	case !ok2:
 		return 1
 	}
-	for i := range min(len(first), len(second)) {
-		if order := cmp.Compare(first[i], second[i]); order != 0 {
+	for {
+		var first, second string
+		var more, more2 bool
+		first, a, more = strings.Cut(a, ".")
+		second, b, more2 = strings.Cut(b, ".")
+		first, second = strings.TrimLeft(first, "0"), strings.TrimLeft(second, "0")
+		if order := cmp.Or(cmp.Compare(len(first), len(second)), strings.Compare(first, second)); order != 0 {
 			return order
 		}
+		if !more || !more2 {
+			return cmp.Compare(btoi(more), btoi(more2))
+		}
 	}
-	return cmp.Compare(len(first), len(second))
 }
 
-func numbers(version string) ([]uint64, bool) {
-	var all []uint64
-	for part := range strings.SplitSeq(version, ".") {
-		n, err := strconv.ParseUint(part, 10, 63)
-		if err != nil || part[0] == '+' {
-			return nil, false
-		}
-		all = append(all, n)
+func btoi(b bool) int {
+	if b {
+		return 1
 	}
-	return all, true
+	return 0
 }
+
+// isVersion reports whether a text is numbers with dots between.
+func isVersion(version string) bool {
+	for part := range strings.SplitSeq(version, ".") {
+		if part == "" || strings.Trim(part, "0123456789") != "" {
+			return false
+		}
+	}
+	return true
+}
+
+// older is the reason against an image that could be taken.
+const older = "is older than the one that is taken, or of a definition that comes after it"
 
 // Choose takes the newest version of the most preferred definition that the machine boots. The reasons are those against each
 // image that was not taken, in the order of the list.
@@ -185,12 +211,13 @@ func (i *Images) Choose(m *launch.Machine) (chosen launch.Image, against []Reaso
 			effective(m.Image.Family), m.Type.Architecture, strings.Join(m.Type.Generations, " or "), value(m.Image.FIPS), m.Security.Trusted())
 	}
 	best, rank := -1, len(suitable)
+	other := "is of another definition than " + names(suitable)
 	reasons := make([]string, len(i.Images))
 	for n := range i.Images {
-		name, version, _ := i.Images[n].parts()
+		name, version := i.Images[n].parts()
 		r := slices.IndexFunc(suitable, func(d *definition) bool { return strings.EqualFold(d.name, name) })
 		if r < 0 {
-			reasons[n] = "is of another definition than " + names(suitable)
+			reasons[n] = other
 			continue
 		}
 		if reasons[n] = i.Pin.against(&i.Images[n], version); reasons[n] != "" {
@@ -199,13 +226,14 @@ func (i *Images) Choose(m *launch.Machine) (chosen launch.Image, against []Reaso
 		switch {
 		case best < 0 || r < rank || r == rank && i.newer(n, best):
 			if best >= 0 {
-				reasons[best] = "another one is newer, or of a definition that goes before"
+				reasons[best] = older
 			}
 			best, rank = n, r
 		default:
-			reasons[n] = "another one is newer, or of a definition that goes before"
+			reasons[n] = older
 		}
 	}
+	against = make([]Reason, 0, len(reasons))
 	for n, reason := range reasons {
 		if n != best {
 			against = append(against, Reason{i.Images[n].ID, reason})
@@ -215,7 +243,7 @@ func (i *Images) Choose(m *launch.Machine) (chosen launch.Image, against []Reaso
 		return chosen, against, fmt.Errorf("none of the %d images of the list can be taken", len(i.Images))
 	}
 	chosen.ID = i.Images[best].ID
-	chosen.Definition, chosen.Version, _ = i.Images[best].parts()
+	chosen.Definition, chosen.Version = i.Images[best].parts()
 	chosen.Distribution = suitable[rank].distribution
 	return chosen, against, nil
 }
@@ -223,17 +251,29 @@ func (i *Images) Choose(m *launch.Machine) (chosen launch.Image, against []Reaso
 // newer reports whether one image is newer than another of the same definition: published later where both say so, or else of
 // a higher version.
 func (i *Images) newer(n, than int) bool {
-	first, err := time.Parse(time.RFC3339, i.Images[n].Published)
-	second, err2 := time.Parse(time.RFC3339, i.Images[than].Published)
-	if err == nil && err2 == nil && !first.Equal(second) {
-		return first.After(second)
+	a, b := &i.Images[n], &i.Images[than]
+	if order := comparePublished(a.Published, b.Published); order != 0 {
+		return order > 0
 	}
-	_, version, _ := i.Images[n].parts()
-	_, other, _ := i.Images[than].parts()
+	_, version := a.parts()
+	_, other := b.parts()
 	if order := CompareVersions(version, other); order != 0 {
 		return order > 0
 	}
-	return i.Images[n].ID > i.Images[than].ID // the order of the list does not matter
+	return a.ID > b.ID // the order of the list does not matter
+}
+
+// comparePublished orders two times in RFC 3339; 0 where one is not known.
+func comparePublished(a, b string) int {
+	if a == b {
+		return 0
+	}
+	first, err := time.Parse(time.RFC3339, a)
+	second, err2 := time.Parse(time.RFC3339, b)
+	if err != nil || err2 != nil {
+		return 0
+	}
+	return first.Compare(second)
 }
 
 // against says why a version is not allowed.

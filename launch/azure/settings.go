@@ -163,14 +163,14 @@ func Reload(old *Settings, sources ...SettingsSource) (*Settings, []nodeconfig.P
 		}
 		s.raw[o.name] = v
 		if v == "" && o.required {
-			all.at = ""
+			all.at = "settings"
 			all.add(true, nodeconfig.Missing, field("$", o.name), "is missing")
 		}
 		if o.set != nil {
 			o.set(s, v)
 		}
 	}
-	all.at = ""
+	all.at = "settings"
 	all.together(s)
 	nodeconfig.SortProblems(all.list)
 	if len(nodeconfig.Fatal(all.list)) > 0 {

@@ -32,7 +32,13 @@ func ParseSubnet(id string) (Subnet, error) {
 // isResourceName is a name of Azure's: letters of any alphabet are possible in a resource group, but not here, because the
 // name is in files of the node.
 func isResourceName(s string) bool {
-	return s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.()") == ""
+	for i := range len(s) {
+		letter := s[i]|0x20 >= 'a' && s[i]|0x20 <= 'z'
+		if !letter && (s[i] < '0' || s[i] > '9') && strings.IndexByte("-_.()", s[i]) < 0 {
+			return false
+		}
+	}
+	return s != ""
 }
 
 // sameNetwork reports whether two subnets are of one virtual network.
