@@ -50,8 +50,8 @@ from --token-file or from the settings. The file holds the token, and only its o
 Without --nodeclaim it is a claim as the pool would make it.
 
 The output of -o json is also a record that "slipway launch diff" compares.`,
-		Example: `  slipway launch --settings settings.yaml --nodepool pool.yaml --nodeclass class.yaml --nodeclaim claim.yaml \
-    --instance-type Standard_D4ds_v5 --instance-types skus.json --cluster detected.yaml --images images.yaml
+		Example: `  slipway launch --settings settings.yaml --nodeclass nodeclass.yaml --nodeclaim nodeclaim.yaml --instance-type Standard_D4ds_v5 --instance-types skus.json --cluster detected.yaml --images images.yaml
+  slipway launch --settings settings.yaml --nodeclass nodeclass.yaml --nodeclaim nodeclaim.yaml --instance-type Standard_D4ds_v5 --instance-types skus.json --cluster detected.yaml --images images.yaml --explain machine.disk
   slipway launch diff running.json wanted.json`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			switch {

@@ -162,6 +162,19 @@ func TestPurePackages(t *testing.T) {
 	}
 }
 
+// sdks are what no package depends on: who imports one of ours gets neither Kubernetes nor a cloud with it.
+var sdks = []string{"k8s.io/", "sigs.k8s.io/", "github.com/Azure/", "github.com/aws/"}
+
+func TestNoSDK(t *testing.T) {
+	for _, p := range packages(t) {
+		for _, d := range p.Deps {
+			if !isOutside(p.name()) && slices.ContainsFunc(sdks, func(s string) bool { return strings.HasPrefix(d, s) }) {
+				t.Errorf("%s depends on %s", p.name(), d)
+			}
+		}
+	}
+}
+
 func TestEveryPackageIsDocumented(t *testing.T) {
 	for _, p := range packages(t) {
 		if len(p.Doc) < 40 {
