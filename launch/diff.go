@@ -94,7 +94,7 @@ type Record struct {
 
 // Record is the template's.
 func (t *Template) Record() *Record {
-	return &Record{nodeconfig.APIVersion, RecordKind, t.Key(), values(&t.Document)}
+	return &Record{nodeconfig.APIVersion, RecordKind, t.Key(), values(&t.Document, everything)}
 }
 
 // ErrUnknown is wrapped by the error of a record that cannot be compared. Such a node is not to be replaced for it.

@@ -93,10 +93,10 @@ func mutate(at string, v reflect.Value, path string, store func(reflect.Value)) 
 // Copied is a document that shares nothing with another one.
 func Copied(d *Document) *Document { return Merge([]Layer{{Document: *d}}) }
 
-// Values are values, for tests.
-var Values = values
+// Values are all values of a document.
+func Values(d *Document) map[string]string { return values(d, everything) }
 
-// Drifts are the rows of differences.
+// DriftOf is the row of a difference.
 func DriftOf(path string) (Drift, string) { d := driftOf(path); return d.class, d.reason }
 
 // SetAll sets every field of a machine.

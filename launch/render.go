@@ -27,7 +27,7 @@ func Render(cloud Cloud, request Request) (*Template, []nodeconfig.Problem) {
 	problems = append(problems, request.check(&t.Document)...)
 	t.finish()
 	for _, p := range nodeconfig.Repair(t.complete) {
-		if !slices.ContainsFunc(problems, func(known nodeconfig.Problem) bool { return known.Fatal && p.Path == known.Path }) && !t.fromPool(p.Path) {
+		if !slices.ContainsFunc(problems, func(known nodeconfig.Problem) bool { return known.Fatal && p.Path == known.Path }) && !own.has(p.Path) {
 			p.Path = "$.node" + p.Path[len("$"):]
 			problems = append(problems, p)
 		}
@@ -36,9 +36,12 @@ func Render(cloud Cloud, request Request) (*Template, []nodeconfig.Problem) {
 	return t, problems
 }
 
-// fromPool reports whether a problem of the contract is with a label or taint of the claim: it is reported there already.
-func (t *Template) fromPool(path string) bool {
-	return document.Within(path, "$.kubelet.labels") || document.Within(path, "$.kubelet.taints")
+// has reports whether the value at a path of a contract is a label or taint of the layer of a claim: what is wrong with it is
+// reported under the claim's own path.
+func (l *Layer) has(path string) bool {
+	above, key := document.CutPath(path)
+	_, label := l.Document.Node.Kubelet.Labels[key]
+	return label && above == "$.kubelet.labels" || document.Within(path, "$.kubelet.taints")
 }
 
 // check compares what the claim requires with the node that was decided.

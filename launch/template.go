@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/nodeconfig"
 	"github.com/slipway-dev/slipway/userdata"
 )
@@ -21,9 +22,9 @@ type Template struct {
 	rules  []Rule
 	// complete is the contract with its defaults, and a placeholder for the token.
 	complete *nodeconfig.NodeConfig
-	// head and tail are the contract in JSON before and after the token.
-	head, tail []byte
-	key        func() string
+	// parts are the contract in JSON before and after the token.
+	parts func() (head, tail []byte)
+	key   func() string
 }
 
 // tokenLength is that of a bootstrap token (Kubernetes: bootstrap.kubernetes.io/token).
@@ -40,13 +41,13 @@ func (t *Template) finish() {
 	t.complete = nodeconfig.Merge(&t.Document.Node)
 	t.complete.Join.BootstrapToken = placeholder(0)
 	nodeconfig.Default(t.complete)
-	t.split()
+	t.parts = sync.OnceValues(t.split)
 	t.key = sync.OnceValue(t.makeKey)
 }
 
 // split finds the place of the token: where two contracts begin to differ that differ in their token alone. No text of the
 // contract is searched for.
-func (t *Template) split() {
+func (t *Template) split() (head, tail []byte) {
 	c := t.Document.Node
 	c.APIVersion, c.Kind = nodeconfig.APIVersion, nodeconfig.Kind
 	var with [2][]byte
@@ -58,7 +59,7 @@ func (t *Template) split() {
 	for with[0][at] == with[1][at] {
 		at++
 	}
-	t.head, t.tail = with[0][:at:at], with[0][at+tokenLength:]
+	return with[0][:at:at], with[0][at+tokenLength:]
 }
 
 // ErrToken says that a token is none. It does not repeat it.
@@ -67,12 +68,13 @@ var ErrToken = errors.New("the bootstrap token is not of the form abcdef.0123456
 // Contract is the node's contract with a token, for any form of package userdata.
 func (t *Template) Contract(token nodeconfig.Secret) (userdata.Contract, error) {
 	value := token.Reveal()
-	if !isToken(value) {
+	if !nodeconfig.IsBootstrapToken(value) {
 		return userdata.Contract{}, ErrToken
 	}
-	document := make([]byte, 0, len(t.head)+len(value)+len(t.tail))
-	document = append(append(append(document, t.head...), value...), t.tail...)
-	return userdata.Contract{Document: document, Path: userdata.NativePath}, nil
+	head, tail := t.parts()
+	whole := make([]byte, 0, len(head)+len(value)+len(tail))
+	whole = append(append(append(whole, head...), value...), tail...)
+	return userdata.Contract{Document: whole, Path: userdata.NativePath}, nil
 }
 
 // UserData is the base64 of the document for cloud-init, as Azure's API takes it. The error is [ErrToken] or one of
@@ -85,30 +87,18 @@ func (t *Template) UserData(token nodeconfig.Secret) (string, error) {
 	return userdata.CustomData(contract)
 }
 
-func isToken(s string) bool {
-	if len(s) != tokenLength || s[6] != '.' {
-		return false
-	}
-	for i := range len(s) {
-		if c := s[i]; i != 6 && (c < '0' || c > '9') && (c < 'a' || c > 'z') {
-			return false
-		}
-	}
-	return true
-}
-
 // Explain says where each value of the template is from. Path restricts it to what is below it, "" does not.
 func (t *Template) Explain(path string) Explanation {
 	merged, all := Merge(t.layers), Explain(t.layers)
 	for _, r := range t.rules {
-		before := values(merged)
+		before := values(merged, r.Sets)
 		r.Run(merged)
-		walk(merged, func(at string, v reflect.Value) {
-			if value := text(v); before[at] != value {
+		for at, value := range values(merged, r.Sets) {
+			if was, said := before[at]; !said || was != value {
 				all = slices.DeleteFunc(all, func(v Value) bool { return v.Path == at }) // of an earlier rule
 				all = append(all, Value{Path: at, Value: value, Source: Computed, Origin: r.Name})
 			}
-		})
+		}
 	}
 	sortValues(all)
 	if path == "" {
@@ -117,9 +107,16 @@ func (t *Template) Explain(path string) Explanation {
 	return all.Below(path)
 }
 
-// values are the values of a document for people, by their paths.
-func values(d *Document) map[string]string {
+// values are the values of a document for people, by their paths: those at some paths and below.
+func values(d *Document, below []string) map[string]string {
 	all := make(map[string]string)
-	walk(d, func(path string, v reflect.Value) { all[path] = text(v) })
+	walk(d, func(path string, v reflect.Value) {
+		if slices.ContainsFunc(below, func(above string) bool { return document.Within(path, above) }) {
+			all[path] = text(v)
+		}
+	})
 	return all
 }
+
+// everything is the path of a whole document.
+var everything = []string{"$"}

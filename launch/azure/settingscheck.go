@@ -4,6 +4,8 @@ import (
 	"net/netip"
 	"net/url"
 	"strings"
+
+	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
 // The rules of settings. Each returns what is wrong with a value that is not empty, or "", and repeats nothing of it.
@@ -76,9 +78,7 @@ func guid(v string) string {
 }
 
 func token(v string) string {
-	id, secret, found := strings.Cut(v, ".")
-	const allowed = "abcdefghijklmnopqrstuvwxyz0123456789"
-	if !found || len(id) != 6 || len(secret) != 16 || strings.Trim(id+secret, allowed) != "" {
+	if !nodeconfig.IsBootstrapToken(v) {
 		return "is not a bootstrap token: want 6 and 16 small letters and digits, with a dot between"
 	}
 	return ""
