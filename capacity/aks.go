@@ -2,6 +2,7 @@ package capacity
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 )
 
@@ -112,4 +113,12 @@ func (a AKS) Node() (*Node, error) {
 	n.reserve(memory, strconv.FormatInt(kept, 10)+"Mi", how, aksReservedSource)
 	n.evict(memoryAvailable, "100Mi", "the same for all since Kubernetes 1.29", aksEvictionSource)
 	return n, nil
+}
+
+// AKSMemory is what a scheduler is told of a machine's memory before there is a node: whole gibibytes, without the part that the
+// hypervisor keeps, rounded up (Karpenter for Azure: VM_MEMORY_OVERHEAD_PERCENT). The machine itself says more or less; a
+// number here that is too large would have pods wait for a node on which they do not fit.
+func AKSMemory(memoryBytes int64, overhead float64) int64 {
+	whole := memoryBytes >> 30 << 30
+	return whole - int64(math.Ceil(float64(whole)*overhead))
 }

@@ -77,6 +77,18 @@ func TestAKS(t *testing.T) {
 	}
 }
 
+// The numbers are Karpenter for Azure's; its tests have the first three.
+func TestAKSMemory(t *testing.T) {
+	for gibibytes, want := range map[float64]int64{
+		7: 6952478310, 8: 7945689497, 64: 63565515980, 3.5: 2979633561, 4: 3972844748, 16: 15891378995, 32: 31782757990,
+		128: 127131031961, 256: 254262063923, 384: 381393095884, 512: 508524127846, 11400: 11322607534080,
+	} {
+		if got := AKSMemory(int64(gibibytes*(1<<30)), 0.075); got != want {
+			t.Errorf("%v GiB: %d, want %d", gibibytes, got, want)
+		}
+	}
+}
+
 // All that is wrong is said at once.
 func TestRefused(t *testing.T) {
 	for want, of := range map[string]interface{ Node() (*Node, error) }{

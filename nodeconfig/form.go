@@ -74,8 +74,9 @@ func isNumber(s string, most int) bool {
 	return consists(s, 1, most, isDigit) && (s == "0" || s[0] != '0')
 }
 
-// isBootstrapToken is Kubernetes' own format (bootstrap.kubernetes.io/token).
-func isBootstrapToken(s string) bool {
+// IsBootstrapToken reports whether a text is a bootstrap token, such as "abcdef.0123456789abcdef": Kubernetes' own format
+// (bootstrap.kubernetes.io/token).
+func IsBootstrapToken(s string) bool {
 	id, secret, found := strings.Cut(s, ".")
 	return found && consists(id, 6, 6, isLowerDigit) && consists(secret, 16, 16, isLowerDigit)
 }

@@ -15,7 +15,7 @@ var forms = map[string]struct {
 }{
 	"printable":          {isPrintable, `^[\x21-\x7e]+$`, []string{"/a/b", "x"}},
 	"Kubernetes version": {isKubernetesVersion, `^1\.(0|[1-9][0-9]{0,2})\.(0|[1-9][0-9]{0,3})(-[0-9A-Za-z.-]{1,64})?(\+[0-9A-Za-z.-]{1,64})?$`, []string{"1.34.2", "1.35.0-rc.1", "1.0.0+build-1", "1.36.3-a-b+c.d", "1.999.9999", "1.34.2-" + strings.Repeat("a", 64)}},
-	"bootstrap token":    {isBootstrapToken, `^[a-z0-9]{6}\.[a-z0-9]{16}$`, []string{"abcdef.0123456789abcdef"}},
+	"bootstrap token":    {IsBootstrapToken, `^[a-z0-9]{6}\.[a-z0-9]{16}$`, []string{"abcdef.0123456789abcdef"}},
 	"DNS name":           {isDNSName, `^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*$`, []string{"a", "a-b.c", strings.Repeat("a", 63) + ".b"}},
 	"variable":           {isEnvName, `^[A-Za-z_][A-Za-z0-9_]*$`, []string{"A", "_a1"}},
 	"flag":               {isFlagName, `^[a-z0-9]([a-z0-9-]*[a-z0-9])?$`, []string{"v", "node-labels"}},

@@ -26,10 +26,15 @@ var (
 	reservedDomains     = []string{"kubernetes.io", "k8s.io"}
 )
 
+// KubeletMaySet reports whether a kubelet may set a label on its own node. A cluster's controllers set the others.
+func KubeletMaySet(label string) bool {
+	domain, _, found := strings.Cut(label, "/")
+	return !found || slices.Contains(kubeletLabels, label) || inDomain(domain, kubeletLabelDomains) || !inDomain(domain, reservedDomains)
+}
+
 // checkReservedLabel returns why the kubelet would refuse to set a label that is well-formed.
 func checkReservedLabel(key string) string {
-	domain, _, found := strings.Cut(key, "/")
-	if !found || slices.Contains(kubeletLabels, key) || inDomain(domain, kubeletLabelDomains) || !inDomain(domain, reservedDomains) {
+	if KubeletMaySet(key) {
 		return ""
 	}
 	return "is reserved: a kubelet may set only the well-known labels of kubernetes.io and k8s.io, and those below " +

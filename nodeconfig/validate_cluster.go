@@ -158,7 +158,7 @@ func isAWSRegion(name string) bool {
 var AttestedSteps = []string{"validateKubeconfig", "accessToken", "instanceData", "nonce", "attestedData", "credential"}
 
 func (v *validator) bootstrapToken(token Secret) {
-	if !isBootstrapToken(token.Reveal()) {
+	if !IsBootstrapToken(token.Reveal()) {
 		v.vital("$.join.bootstrapToken", fmt.Sprintf("is not a bootstrap token (it has %d characters); use 6 lower case letters or digits, a dot, and 16 more", len(token.Reveal())))
 	}
 }

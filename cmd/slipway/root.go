@@ -32,7 +32,7 @@ Exit codes: 0 success, 1 the document has errors or the command failed, 64 wrong
   slipway plan -f node.yaml
   slipway render -f node.yaml --to custom-data -o custom-data.b64`,
 	}
-	root.AddCommand(newValidate(s), newRender(s), newPlan(s), newDiff(s), newVerify(s), newExplain(s), newCapacity(s), newSchema(s))
+	root.AddCommand(newValidate(s), newRender(s), newPlan(s), newDiff(s), newVerify(s), newExplain(s), newCapacity(s), newLaunch(s), newSchema(s))
 	command.Prepare(root, s)
 	return root
 }

@@ -48,9 +48,12 @@ const (
 // components.
 const oldCuda = "cuda-470.82.01"
 
-// driver is the kind of the driver for the machine's size, also where that has no graphics processor.
-func (v *view) driver() string {
-	switch size := v.size(); {
+// driver is the kind of the driver for the machine's size.
+func (v *view) driver() string { return Driver(v.size()) }
+
+// Driver is the kind of the driver for a size in small letters, also where that has no graphics processor.
+func Driver(size string) string {
+	switch {
 	case slices.Contains(gridV20Sizes, size):
 		return gridV20Driver
 	case slices.Contains(gridSizes, size):

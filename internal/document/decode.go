@@ -48,6 +48,8 @@ type Options struct {
 	// Enum resolves an enumeration's value name; ok is false where t is no enumeration. known is
 	// false for a name (or a number, given as text) it does not have.
 	Enum func(t reflect.Type, name string) (value int64, known, ok bool)
+	// Strict is for those who refuse a field that is not known: it is not said to be ignored.
+	Strict bool
 	// Report is told of each fault.
 	Report func(Fault)
 }
@@ -69,7 +71,7 @@ func Decode(n *Node, target any, opts Options) {
 	v := reflect.ValueOf(target).Elem()
 	d.structure(n, v, opts.codecOf(v.Type()))
 	if more := d.unknown - MaxUnknown; more > 0 {
-		d.report(n, Unknown, "has %d more unknown fields, all ignored", more)
+		d.report(n, Unknown, "has %d more unknown fields%s", more, map[bool]string{false: ", all ignored", true: ""}[d.Strict])
 	}
 }
 
@@ -161,6 +163,9 @@ func (d *decoder) text(n *Node, u encoding.TextUnmarshaler) bool {
 	return true
 }
 
+// ignored says what becomes of a field that is not known, by whether the caller is strict.
+var ignored = map[bool]string{false: ", ignored", true: ""}
+
 // mostFields is how many fields most structs have at most.
 const mostFields = 64
 
@@ -175,7 +180,7 @@ func (d *decoder) structure(n *Node, v reflect.Value, c *codec) {
 		known, ok := c.fields[f.Name]
 		if !ok {
 			if d.unknown++; d.unknown <= MaxUnknown {
-				d.reportField(f, Unknown, "unknown field, ignored%s", suggest(f.Name, c.fields))
+				d.reportField(f, Unknown, "unknown field%s%s", ignored[d.Strict], suggest(f.Name, c.fields))
 			}
 			continue
 		}

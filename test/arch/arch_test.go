@@ -120,7 +120,7 @@ var forbidden = []struct {
 	{module + "internal/rootfs", "the machine is touched through internal/host", []string{"internal/host", "internal/probe"}},
 	{module + "internal/systemd", "the machine is touched through internal/host", []string{"internal/host", "internal/probe"}},
 	{module + "internal/probe", "the machine is touched through internal/host", []string{"internal/host"}},
-	{"math/rand", "nothing on a node is left to chance", nil},
+	{"math/rand", "nothing on a node is left to chance", []string{"launch/azure"}}, // AKS makes a cluster's ID with it, from a seed
 	{"math/rand/v2", "nothing on a node is left to chance", nil},
 	{"text/template", "text that is made by templates is text that values can break", nil},
 	{"html/template", "text that is made by templates is text that values can break", nil},
@@ -143,7 +143,7 @@ func TestForbiddenImports(t *testing.T) {
 // in this module.
 var pure = []string{
 	"internal/aksnodeconfig", "nodeconfig", "nodeconfig/aks", "nodeconfig/dialect", "internal/document", "internal/compile", "internal/kubeletapi", "internal/place", "internal/plan", "internal/profile", "internal/resource",
-	"internal/facts", "userdata", "components", "exitcode", "status", "capacity", "internal/agentless", "internal/cloudconfig", "internal/ignition",
+	"internal/facts", "userdata", "components", "exitcode", "status", "capacity", "launch", "launch/azure", "internal/cse", "internal/akstext", "node", "internal/agentless", "internal/cloudconfig", "internal/ignition",
 }
 
 // impure are what a pure package does not import.
@@ -157,6 +157,19 @@ func TestPurePackages(t *testing.T) {
 		for _, i := range impure {
 			if slices.Contains(p.Imports, i) && !(p.name() == "nodeconfig" && i == "net") { // net.SplitHostPort
 				t.Errorf("%s imports %s, and it is to be pure", p.name(), i)
+			}
+		}
+	}
+}
+
+// sdks are what no package depends on: who imports one of ours gets neither Kubernetes nor a cloud with it.
+var sdks = []string{"k8s.io/", "sigs.k8s.io/", "github.com/Azure/", "github.com/aws/"}
+
+func TestNoSDK(t *testing.T) {
+	for _, p := range packages(t) {
+		for _, d := range p.Deps {
+			if !isOutside(p.name()) && slices.ContainsFunc(sdks, func(s string) bool { return strings.HasPrefix(d, s) }) {
+				t.Errorf("%s depends on %s", p.name(), d)
 			}
 		}
 	}

@@ -57,6 +57,13 @@ var files = map[string]string{
 	"flatcar.yaml":                    "native/minimal.yaml",
 	"aks.json":                        "aks/azure-cni.json",
 	"facts.json":                      "facts/ubuntu.json",
+	"settings.yaml":                   "launch/settings.yaml",
+	"nodepool.yaml":                   "launch/nodepool.yaml",
+	"nodeclass.yaml":                  "launch/nodeclass.yaml",
+	"nodeclaim.yaml":                  "launch/nodeclaim.yaml",
+	"detected.yaml":                   "launch/detected.yaml",
+	"images.yaml":                     "launch/images.yaml",
+	"skus.json":                       "launch/skus.json",
 	"machine/etc/slipway/config.yaml": "native/full.yaml",
 }
 
@@ -64,6 +71,7 @@ var files = map[string]string{
 var parts = map[string]string{
 	"setup.sh":   "#!/bin/sh\n",
 	"users.yaml": "#cloud-config\nusers: [default]\n",
+	"token":      "abcdef.0123456789abcdef\n",
 }
 
 // special are the lines that are not run as they are.
@@ -96,6 +104,8 @@ var special = []struct {
 	{line: "slipway verify node-bundle /", instead: "slipway verify node-bundle node-bundle/root", reason: "the machine is a directory"},
 	{line: "slipway verify --digest sha256:9f2c... node-bundle /mnt/node-disk",
 		instead: `slipway verify --digest "$(sed -n 's/.*"digest": "\(.*\)".*/\1/p' node-bundle/manifest.json)" node-bundle node-bundle/root`, reason: "the machine is a directory"},
+	{line: "slipway launch diff running.json wanted.json",
+		instead: "slipway launch --settings settings.yaml --nodeclass nodeclass.yaml --nodeclaim nodeclaim.yaml --instance-type Standard_D4ds_v5 --instance-types skus.json --cluster detected.yaml --images images.yaml -o json >running.json && cp running.json wanted.json && slipway launch diff running.json wanted.json", reason: "both are written before"},
 	{line: `slipway-node completion zsh >"${fpath[1]}/_slipway-node"`, instead: "slipway-node completion zsh >_slipway-node", reason: "fpath is zsh's"},
 }
 

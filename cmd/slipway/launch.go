@@ -1,0 +1,281 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/slipway-dev/slipway/exitcode"
+	"github.com/slipway-dev/slipway/internal/cli"
+	"github.com/slipway-dev/slipway/internal/command"
+	"github.com/slipway-dev/slipway/internal/compile"
+	"github.com/slipway-dev/slipway/internal/facts"
+	"github.com/slipway-dev/slipway/launch"
+	"github.com/slipway-dev/slipway/launch/azure"
+	"github.com/slipway-dev/slipway/nodeconfig"
+)
+
+// launching is what the flags of launch say.
+type launching struct {
+	settings            []string
+	environment         bool
+	pool, class, claim  string
+	instanceType, types string
+	cluster, images     string
+	tokenFile, userData string
+	explain             bool
+	output              command.Choice
+	allowed             []string
+	problems            []nodeconfig.Problem
+	cloud               azure.Input
+	request             launch.Request
+}
+
+func newLaunch(s cli.Streams) *cobra.Command {
+	var l launching
+	cmd := &cobra.Command{
+		Use:   "launch --settings S --nodepool P --nodeclass C --nodeclaim M --instance-type T --instance-types LIST [FIELD]",
+		Short: "Show what would be launched for a node claim",
+		Long: `Show what would be launched for a node claim of Karpenter on Azure: image, size, disk, network, tags
+and the node's contract, with all problems. No cloud and no cluster is asked.
+
+With --explain each value says where it is from, and what it overrode; FIELD restricts that to a value
+and what is below it, such as kubelet.config or machine.disk.
+--user-data writes the document that the machine is created with, in base64. It takes a bootstrap token,
+from --token-file or from the settings. The file holds the token, and only its owner can read it.
+Without --nodeclaim it is a claim as the pool would make it.
+
+The output of -o json is also a record that "slipway launch diff" compares.`,
+		Example: `  slipway launch --settings settings.yaml --nodeclass nodeclass.yaml --nodeclaim nodeclaim.yaml --instance-type Standard_D4ds_v5 --instance-types skus.json --cluster detected.yaml --images images.yaml
+  slipway launch --settings settings.yaml --nodeclass nodeclass.yaml --nodeclaim nodeclaim.yaml --instance-type Standard_D4ds_v5 --instance-types skus.json --cluster detected.yaml --images images.yaml --explain machine.disk
+  slipway launch diff running.json wanted.json`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			switch {
+			case len(args) > 1:
+				return cli.Usage(command.Hint(cmd), "name one field; there are %d", len(args))
+			case len(args) == 1 && !l.explain:
+				return cli.Usage(command.Hint(cmd), "%q is a field without --explain", args[0])
+			}
+			return nil
+		},
+		RunE: func(_ *cobra.Command, args []string) error { return l.run(s, strings.Join(args, "")) },
+	}
+	flags := cmd.Flags()
+	flags.StringArrayVar(&l.settings, "settings", nil, "read settings from `FILE`: options by name, or a ConfigMap; a later one goes before an earlier one")
+	flags.BoolVar(&l.environment, "settings-from-environment", false, "read settings from environment variables, before those of files")
+	for _, f := range []struct {
+		value      *string
+		name, help string
+	}{
+		{&l.pool, "nodepool", "read the NodePool from `FILE`"},
+		{&l.class, "nodeclass", "read the AKSNodeClass from `FILE`"},
+		{&l.claim, "nodeclaim", "read the NodeClaim from `FILE`"},
+		{&l.cluster, "cluster", "read what was detected of the cluster from `FILE`"},
+		{&l.images, "images", "read the images of the region from `FILE`"},
+		{&l.types, "instance-types", "read the instance types from `FILE`, as \"az vm list-skus -o json\" writes them"},
+	} {
+		flags.StringVar(f.value, f.name, "", f.help)
+		command.Must(cmd.MarkFlagFilename(f.name, "yaml", "yml", "json"))
+	}
+	command.Must(cmd.MarkFlagFilename("settings", "yaml", "yml", "json"))
+	flags.StringVar(&l.instanceType, "instance-type", "", "the instance `TYPE` that was chosen")
+	flags.StringVar(&l.tokenFile, "token-file", "", "read the bootstrap token from `FILE`")
+	flags.StringVar(&l.userData, "user-data", "", "write the user data to `FILE`")
+	flags.BoolVar(&l.explain, "explain", false, "say of each value where it is from")
+	command.AddAllowUnapplied(cmd, &l.allowed)
+	command.AddOutput(cmd, &l.output)
+	cmd.AddCommand(newLaunchDiff(s))
+	return cmd
+}
+
+// run reads the inputs, decides, and shows what would be launched.
+func (l *launching) run(s cli.Streams, field string) error {
+	if err := l.read(s); err != nil {
+		return err
+	}
+	if len(nodeconfig.Fatal(l.problems)) > 0 {
+		return l.refuse(s)
+	}
+	template, problems := launch.Render(&l.cloud, l.request)
+	l.problems = append(l.problems, problems...)
+	l.plan(template)
+	nodeconfig.SortProblems(l.problems)
+	explanation := template.Explain(field)
+	if field != "" && len(explanation) == 0 {
+		return command.Failed("the launch has no value %q", field)
+	}
+	token, err := l.token(s)
+	if err != nil {
+		return err
+	}
+	if l.output.Value == command.AsJSON {
+		err = command.WriteJSON(s, l.json(template, explanation))
+	} else {
+		err = command.Write(s, l.text(template, explanation, cli.StyleOf(s.Out)))
+	}
+	if err != nil {
+		return err
+	}
+	if len(nodeconfig.Fatal(l.problems)) > 0 {
+		return l.refuse(s)
+	}
+	_, _ = io.WriteString(s.Err, cli.Problems("launch", l.problems, cli.StyleOf(s.Err)))
+	return l.write(template, token)
+}
+
+// refuse prints the problems, of which some are fatal.
+func (l *launching) refuse(s cli.Streams) error {
+	nodeconfig.SortProblems(l.problems)
+	_, _ = io.WriteString(s.Err, cli.Problems("launch", l.problems, cli.StyleOf(s.Err)))
+	return command.Failed("no machine would be launched: %s", cli.Plural(len(nodeconfig.Fatal(l.problems)), "error"))
+}
+
+// read reads what the flags name. All problems of all documents are kept.
+func (l *launching) read(s cli.Streams) error {
+	if len(l.settings) == 0 && !l.environment {
+		return cli.Usage("name them with --settings FILE", "no settings are given")
+	}
+	if l.pool == "" && l.claim == "" {
+		return cli.Usage("name one with --nodeclaim FILE or --nodepool FILE", "neither a claim nor a pool is given")
+	}
+	if l.instanceType == "" || l.types == "" {
+		return cli.Usage("name it with --instance-type TYPE, and a list that has it with --instance-types FILE", "no instance type is given")
+	}
+	if err := oneStdin(append(slices.Clone(l.settings), l.pool, l.class, l.claim, l.cluster, l.images, l.types, l.tokenFile)...); err != nil {
+		return err
+	}
+	if err := l.readSettings(s); err != nil {
+		return err
+	}
+	for _, d := range []struct {
+		name string
+		read func([]byte) []nodeconfig.Problem
+	}{
+		{l.pool, func(data []byte) []nodeconfig.Problem {
+			l.request.Pool = new(launch.NodePool)
+			return launch.Read(data, launch.KarpenterVersion, "NodePool", l.request.Pool)
+		}},
+		{l.claim, func(data []byte) []nodeconfig.Problem {
+			l.request.Claim = new(launch.NodeClaim)
+			return launch.Read(data, launch.KarpenterVersion, "NodeClaim", l.request.Claim)
+		}},
+		{l.class, func(data []byte) (problems []nodeconfig.Problem) {
+			l.cloud.Class, problems = azure.ReadNodeClass(data)
+			return problems
+		}},
+		{l.cluster, func(data []byte) (problems []nodeconfig.Problem) {
+			l.cloud.Detected, problems = azure.ReadDetected(data)
+			return problems
+		}},
+		{l.images, func(data []byte) (problems []nodeconfig.Problem) {
+			l.cloud.Images, problems = azure.ReadImages(data)
+			return problems
+		}},
+	} {
+		if d.name == "" {
+			continue
+		}
+		data, err := readInput(s, d.name)
+		if err != nil {
+			return err
+		}
+		l.add(placeName(d.name), d.read(data))
+	}
+	return l.readType(s)
+}
+
+// add keeps the problems of a document.
+func (l *launching) add(name string, problems []nodeconfig.Problem) {
+	for _, p := range problems {
+		p.Document = name
+		l.problems = append(l.problems, p)
+	}
+}
+
+func (l *launching) readSettings(s cli.Streams) error {
+	var sources []azure.SettingsSource
+	if l.environment {
+		variables := make(map[string]string)
+		for _, v := range os.Environ() {
+			name, value, _ := strings.Cut(v, "=")
+			variables[name] = value
+		}
+		sources = append(sources, azure.SettingsSource{Name: "environment", Variables: variables})
+	}
+	for _, name := range l.settings {
+		data, err := readInput(s, name)
+		if err != nil {
+			return err
+		}
+		sources = append(sources, azure.SettingsSource{Name: placeName(name), Document: data})
+	}
+	settings, problems := azure.Reload(nil, sources...)
+	l.cloud.Settings, l.problems = settings, append(l.problems, problems...)
+	return nil
+}
+
+func (l *launching) readType(s cli.Streams) error {
+	data, err := readInput(s, l.types)
+	if err != nil {
+		return err
+	}
+	location := ""
+	if l.cloud.Settings != nil {
+		location = l.cloud.Settings.Location
+	}
+	if l.cloud.Type, err = azure.ReadInstanceType(data, l.instanceType, location); err != nil {
+		l.add(placeName(l.types), []nodeconfig.Problem{{Kind: nodeconfig.Invalid, Path: "$", Reason: err.Error(), Fatal: true}})
+	}
+	return nil
+}
+
+// plan adds what the planner finds wrong with the contract: a node that could not be made is known before there is a machine.
+func (l *launching) plan(t *launch.Template) {
+	contract, err := t.Contract(nodeconfig.NewSecret("000000.0000000000000000"))
+	if err != nil {
+		panic("slipway: a token of the right form is refused")
+	}
+	read := compile.Read([]compile.Document{{Data: contract.Document}}, "")
+	read.AllowUnapplied(l.allowed...)
+	_, problems := read.Plan(facts.Facts{})
+	for _, p := range problems {
+		p.Path, p.Line, p.Column = "$.node"+p.Path[len("$"):], 0, 0
+		if !slices.ContainsFunc(l.problems, func(known nodeconfig.Problem) bool { return known.Path == p.Path }) {
+			l.problems = append(l.problems, p)
+		}
+	}
+}
+
+// token is the bootstrap token of the file, or else of the settings.
+func (l *launching) token(s cli.Streams) (nodeconfig.Secret, error) {
+	if l.tokenFile == "" {
+		return l.cloud.Settings.BootstrapToken, nil
+	}
+	data, err := readInput(s, l.tokenFile)
+	if err != nil {
+		return nodeconfig.Secret{}, err
+	}
+	return nodeconfig.NewSecret(strings.TrimSpace(string(data))), nil
+}
+
+// write writes the user data, where it is wanted.
+func (l *launching) write(t *launch.Template, token nodeconfig.Secret) error {
+	if l.userData == "" {
+		return nil
+	}
+	if token.IsZero() {
+		return &cli.Error{Code: exitcode.Invalid, Err: fmt.Errorf("no bootstrap token is given"), Hint: "name one with --token-file FILE"}
+	}
+	data, err := t.UserData(token)
+	if err != nil {
+		return command.Failed("user data: %w", err)
+	}
+	if err := writePrivate(l.userData, []byte(data+"\n")); err != nil {
+		return command.Failed("%w", err)
+	}
+	return nil
+}

@@ -1,0 +1,85 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/slipway-dev/slipway/internal/cli"
+	"github.com/slipway-dev/slipway/internal/command"
+	"github.com/slipway-dev/slipway/launch"
+)
+
+// launchDiff is how a running node differs from the wanted one, as JSON.
+type launchDiff struct {
+	Same    bool            `json:"same"`
+	Class   launch.Drift    `json:"class"`
+	Changes []launch.Change `json:"changes"`
+}
+
+func newLaunchDiff(s cli.Streams) *cobra.Command {
+	var output command.Choice
+	cmd := &cobra.Command{
+		Use:   "diff RUNNING WANTED [flags]",
+		Short: "Show how a running node differs from the one that is wanted",
+		Long: `Show how a running node differs from the one that is wanted: both are what "slipway launch -o json" has
+written. Each difference has a class. It says what it takes: ignore, refresh (the next launch has it),
+in place or replace.
+
+Exit codes are those of diff(1): 0 no difference, 1 a difference, 2 trouble; and 64 wrong usage. A record
+that is damaged, or of another version, is trouble: nobody knows how that node was made.`,
+		Example: `  slipway launch diff running.json wanted.json`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) != 2 {
+				return cli.Usage(command.Hint(cmd), "name two records; there are %d", len(args))
+			}
+			if err := oneStdin(args...); err != nil {
+				return err
+			}
+			var records [2]*launch.Record
+			for i, name := range args {
+				data, err := readInput(s, name)
+				if err != nil {
+					return trouble(err)
+				}
+				if records[i], err = launch.ParseRecord(data); err != nil {
+					return trouble(command.Failed("%s: %w", title(name), err))
+				}
+			}
+			changes := launch.Diff(records[0], records[1])
+			d := launchDiff{Same: len(changes) == 0, Class: launch.Greatest(changes), Changes: changes}
+			if d.Changes == nil {
+				d.Changes = []launch.Change{}
+			}
+			var err error
+			if output.Value == command.AsJSON {
+				err = command.WriteJSON(s, d)
+			} else {
+				err = command.Write(s, d.text(cli.StyleOf(s.Out)))
+			}
+			switch {
+			case err != nil:
+				return trouble(err)
+			case d.Same:
+				return nil
+			}
+			return cli.Quit(exitDiffer)
+		},
+	}
+	command.AddOutput(cmd, &output)
+	return cmd
+}
+
+// text is the difference for people; nothing where there is none.
+func (d *launchDiff) text(style cli.Style) string {
+	if d.Same {
+		return ""
+	}
+	table := cli.Table{Widest: shownValue}
+	for _, c := range d.Changes {
+		table.Row(
+			cli.Cell{Text: string(c.Class), Paint: style.Bold}, cli.Cell{Text: c.Path},
+			cli.Cell{Text: cli.Shorten(c.Old, shownValue), Paint: style.Red}, cli.Cell{Text: cli.Shorten(c.New, shownValue), Paint: style.Green},
+			cli.Cell{Text: c.Reason, Paint: style.Dim},
+		)
+	}
+	return table.String() + "class: " + string(d.Class) + "\n"
+}

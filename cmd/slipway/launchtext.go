@@ -1,0 +1,106 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/slipway-dev/slipway/internal/cli"
+	"github.com/slipway-dev/slipway/launch"
+	"github.com/slipway-dev/slipway/launch/azure"
+	"github.com/slipway-dev/slipway/nodeconfig"
+)
+
+// launchResult is the result of launch as JSON. It is a record, too.
+type launchResult struct {
+	*launch.Record
+	// Explanation says where the values are from; with --explain alone.
+	Explanation launch.Explanation `json:"explanation,omitempty"`
+	// NotTaken are the images that were not taken, and why.
+	NotTaken []azure.Reason       `json:"imagesNotTaken"`
+	Problems []nodeconfig.Problem `json:"problems"`
+}
+
+func (l *launching) json(t *launch.Template, explanation launch.Explanation) launchResult {
+	result := launchResult{Record: t.Record(), NotTaken: l.notTaken(t), Problems: l.problems}
+	if result.Problems == nil {
+		result.Problems = []nodeconfig.Problem{}
+	}
+	if l.explain {
+		result.Explanation = explanation
+	}
+	return result
+}
+
+// notTaken are the reasons against images.
+func (l *launching) notTaken(t *launch.Template) []azure.Reason {
+	if l.cloud.Images == nil {
+		return []azure.Reason{}
+	}
+	_, against, _ := l.cloud.Images.Choose(&t.Document.Machine)
+	if against == nil {
+		return []azure.Reason{}
+	}
+	return against
+}
+
+// shownReasons is how many images that were not taken are shown to people.
+const shownReasons = 10
+
+// shown are the values that a person looks for first, with their titles.
+var shown = []struct{ title, path string }{
+	{"image", "$.machine.image.id"},
+	{"family", "$.machine.image.family"},
+	{"size", "$.machine.type.name"},
+	{"zone", "$.machine.zone"},
+	{"capacity type", "$.machine.capacityType"},
+	{"disk, GB", "$.machine.disk.sizeGB"},
+	{"disk on the host", "$.machine.disk.placement"},
+	{"subnet", "$.machine.network.subnet"},
+	{"security group", "$.machine.network.securityGroup"},
+	{"addresses", "$.machine.network.addresses"},
+	{"Kubernetes", "$.node.cluster.kubernetesVersion"},
+	{"API server", "$.node.cluster.server"},
+	{"pods", "$.node.kubelet.config.maxPods"},
+	{"kept back, CPU", "$.node.kubelet.config.kubeReserved.cpu"},
+	{"kept back, memory", "$.node.kubelet.config.kubeReserved.memory"},
+	{"allocatable memory", "$.machine.allocatable.memory"},
+	{"network plug-in", "$.node.network.plugin"},
+	{"taints", "$.node.kubelet.taints"},
+}
+
+// text is the result for people: what would be launched, or with --explain where each value is from.
+func (l *launching) text(t *launch.Template, explanation launch.Explanation, style cli.Style) string {
+	table := cli.Table{Widest: shownValue}
+	if l.explain {
+		for _, v := range explanation {
+			table.Row(cli.Cell{Text: v.Path, Paint: style.Bold}, cli.Cell{Text: cli.Shorten(v.Value, shownValue)}, cli.Cell{Text: string(v.Source)}, cli.Cell{Text: v.Origin, Paint: style.Dim})
+			for _, o := range v.Overrode {
+				table.Row(cli.Cell{Text: "  overrode", Paint: style.Dim}, cli.Cell{Text: cli.Shorten(o.Value, shownValue)}, cli.Cell{Text: string(o.Source)}, cli.Cell{Text: o.Origin, Paint: style.Dim})
+			}
+		}
+		return table.String()
+	}
+	record := t.Record()
+	table.Row(cli.Cell{Text: "key", Paint: style.Dim}, cli.Cell{Text: record.Key, Paint: style.Bold})
+	for _, row := range shown {
+		if v, ok := record.Values[row.path]; ok {
+			table.Row(cli.Cell{Text: row.title, Paint: style.Dim}, cli.Cell{Text: v})
+		}
+	}
+	for _, prefix := range []struct{ title, path string }{{"label", "$.node.kubelet.labels"}, {"tag", "$.machine.tags"}} {
+		for _, v := range t.Explain(prefix.path) {
+			name := strings.Trim(strings.TrimPrefix(v.Path, prefix.path), `.[]"`)
+			table.Row(cli.Cell{Text: prefix.title, Paint: style.Dim}, cli.Cell{Text: name + "=" + v.Value})
+		}
+	}
+	text := table.String()
+	against := l.notTaken(t)
+	for i, r := range against {
+		if i == shownReasons {
+			text += style.Dim(fmt.Sprintf("not taken: %d more; -o json has all", len(against)-i)) + "\n"
+			break
+		}
+		text += style.Dim(cli.Line(fmt.Sprintf("not taken: %s: %s", r.ID, r.Reason))) + "\n"
+	}
+	return text
+}

@@ -1,0 +1,85 @@
+package azure
+
+import (
+	"fmt"
+	"hash/fnv"
+	"math/rand"
+	"net/netip"
+	"slices"
+	"strings"
+)
+
+// clusterIDLength is the number of digits of a cluster ID.
+const clusterIDLength = 8
+
+// prefixLength is how much of an API server's name AKS takes for the DNS prefix (Karpenter for Azure, until 2026).
+const prefixLength = 33
+
+// ClusterIDError says why a cluster ID is not known.
+type ClusterIDError struct {
+	// Why says why, and what to give.
+	Why string
+	// Candidates are the security groups that could be meant, if there are several.
+	Candidates []string
+}
+
+// Error says why.
+func (e *ClusterIDError) Error() string {
+	if len(e.Candidates) == 0 {
+		return e.Why
+	}
+	return e.Why + ": " + strings.Join(e.Candidates, ", ")
+}
+
+// SecurityGroups finds the cluster ID in the names of the security groups of the node resource group: one is
+// aks-agentpool-ID-nsg (Karpenter for Azure, since 2026). The error is a [*ClusterIDError].
+func SecurityGroups(names []string) (id, group string, err error) {
+	var found []string
+	for _, name := range names {
+		if _, ok := groupID(name); ok {
+			found = append(found, name)
+		}
+	}
+	slices.Sort(found)
+	switch len(found) {
+	case 0:
+		return "", "", &ClusterIDError{Why: "no security group of the node resource group is called aks-agentpool-DIGITS-nsg; give cluster-id"}
+	case 1:
+		id, _ = groupID(found[0])
+		return id, found[0], nil
+	}
+	return "", "", &ClusterIDError{"several security groups could be the cluster's; give cluster-id", found}
+}
+
+// groupID is the cluster ID in the name of a security group.
+func groupID(name string) (string, bool) {
+	lower := strings.ToLower(name)
+	rest, ok := strings.CutPrefix(lower, "aks-agentpool-")
+	id, ok2 := strings.CutSuffix(rest, "-nsg")
+	return id, ok && ok2 && clusterID(id) == ""
+}
+
+// HashedClusterID computes the cluster ID from the name of the API server, as AKS does for most clusters: of a name of which
+// the DNS prefix is not 33 characters long, and of a private zone of one's own, it is another one. The error is a
+// [*ClusterIDError].
+func HashedClusterID(host string) (string, error) {
+	switch _, err := netip.ParseAddr(strings.Trim(host, "[]")); {
+	case host == "":
+		return "", &ClusterIDError{Why: "the API server has no name"}
+	case err == nil:
+		return "", &ClusterIDError{Why: "the API server's name is an address"}
+	case len(host) < prefixLength:
+		return "", &ClusterIDError{Why: fmt.Sprintf("the API server's name has %d characters, and the cluster ID is made of %d", len(host), prefixLength)}
+	case !strings.Contains(strings.ToLower(host), ".hcp."):
+		return "", &ClusterIDError{Why: "the API server's name is not one that AKS has published, or it is in a private zone"}
+	}
+	return hashed(host[:prefixLength]), nil
+}
+
+// hashed is the number that AKS makes of a DNS prefix: its FNV-1a is the seed of Go's generator, which is the same in every
+// version of Go. Nothing of it is left to chance.
+func hashed(prefix string) string {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(prefix))
+	return fmt.Sprintf("%08d", rand.New(rand.NewSource(int64(h.Sum64()))).Uint32())[:clusterIDLength]
+}

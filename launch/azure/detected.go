@@ -1,0 +1,150 @@
+package azure
+
+import (
+	"slices"
+
+	"github.com/slipway-dev/slipway/internal/document"
+	"github.com/slipway-dev/slipway/launch"
+	"github.com/slipway-dev/slipway/nodeconfig"
+)
+
+// DetectedKind is the kind of a [Detected] document; its apiVersion is the native contract's.
+const DetectedKind = "DetectedCluster"
+
+// Detected is what a program has found out about a cluster, from Kubernetes' and Azure's interfaces. A fact that is nil is not
+// known.
+type Detected struct {
+	APIVersion           string `json:"apiVersion"`
+	Kind                 string `json:"kind"`
+	KubernetesVersion    *Fact  `json:"kubernetesVersion,omitempty"`
+	CertificateAuthority *Fact  `json:"certificateAuthority,omitempty"`
+	DNSServiceIP         *Fact  `json:"dnsServiceIP,omitempty"`
+	ServiceCIDR          *Fact  `json:"serviceCIDR,omitempty"`
+	NetworkPlugin        *Fact  `json:"networkPlugin,omitempty"`
+	NetworkPluginMode    *Fact  `json:"networkPluginMode,omitempty"`
+	NetworkPolicy        *Fact  `json:"networkPolicy,omitempty"`
+	NetworkDataplane     *Fact  `json:"networkDataplane,omitempty"`
+	NodeResourceGroup    *Fact  `json:"nodeResourceGroup,omitempty"`
+	SubnetID             *Fact  `json:"subnetID,omitempty"`
+	VNetGUID             *Fact  `json:"vnetGUID,omitempty"`
+	KubeletIdentity      *Fact  `json:"kubeletIdentity,omitempty"`
+	SecurityGroups       *Fact  `json:"securityGroups,omitempty"`
+}
+
+// Fact is a value, or several, with where and when it was found.
+type Fact struct {
+	Value  string   `json:"value,omitempty"`
+	Values []string `json:"values,omitempty"`
+	// Source is who was asked: "GET /version of the API server".
+	Source string `json:"source"`
+	// Time is when, in RFC 3339.
+	Time string `json:"time,omitempty"`
+	// Confidence is "certain", the default, or "likely" for what follows from something else.
+	Confidence string `json:"confidence,omitempty"`
+}
+
+var confidences = []string{"", "certain", "likely"}
+
+// origin is the place of a fact for people.
+func (f *Fact) origin() string {
+	words := f.Source
+	if f.Time != "" {
+		words += " at " + f.Time
+	}
+	if f.Confidence == "likely" {
+		words += " (likely)"
+	}
+	return words
+}
+
+// row is a fact, its name, and where it goes; check returns what is wrong with a value.
+type row struct {
+	name  string
+	fact  func(*Detected) *Fact
+	check func(string) string
+	set   func(*launch.Document, string)
+}
+
+// rows are all facts of one value.
+var rows = []row{
+	{"kubernetesVersion", func(d *Detected) *Fact { return d.KubernetesVersion }, oneLine, func(d *launch.Document, v string) { d.Node.Cluster.KubernetesVersion = trimV(v) }},
+	{"certificateAuthority", func(d *Detected) *Fact { return d.CertificateAuthority }, nil, func(d *launch.Document, v string) { d.Node.Cluster.CertificateAuthority = v }},
+	// Before the address itself, which goes before what follows from the range.
+	{"serviceCIDR", func(d *Detected) *Fact { return d.ServiceCIDR }, serviceRange, func(d *launch.Document, v string) { d.Machine.Network.DNS = nodeconfig.DefaultDNSServiceIPs(list(v)) }},
+	{"dnsServiceIP", func(d *Detected) *Fact { return d.DNSServiceIP }, address, func(d *launch.Document, v string) { d.Machine.Network.DNS = []string{v} }},
+	{"networkPlugin", func(d *Detected) *Fact { return d.NetworkPlugin }, among("azure", "none"), func(d *launch.Document, v string) { d.Machine.Network.Plugin = v }},
+	{"networkPluginMode", func(d *Detected) *Fact { return d.NetworkPluginMode }, among("", "overlay"), func(d *launch.Document, v string) { d.Machine.Network.Mode = orNone(v) }},
+	{"networkPolicy", func(d *Detected) *Fact { return d.NetworkPolicy }, among("", "azure", "calico", "cilium", "none"), func(d *launch.Document, v string) { d.Machine.Network.Policy = orNone(v) }},
+	{"networkDataplane", func(d *Detected) *Fact { return d.NetworkDataplane }, among("", "azure", "cilium"), func(d *launch.Document, v string) { d.Machine.Network.Dataplane = orNone(v) }},
+	{"nodeResourceGroup", func(d *Detected) *Fact { return d.NodeResourceGroup }, resourceGroup, func(d *launch.Document, v string) { azureOf(d).ResourceGroup = v }},
+	{"subnetID", func(d *Detected) *Fact { return d.SubnetID }, subnetID, func(d *launch.Document, v string) { d.Machine.Network.Subnet = v }},
+	{"vnetGUID", func(d *Detected) *Fact { return d.VNetGUID }, guid, func(d *launch.Document, v string) { d.Machine.Network.ID = v }},
+	{"kubeletIdentity", func(d *Detected) *Fact { return d.KubeletIdentity }, guid, func(d *launch.Document, v string) { azureOf(d).Identity.UserAssignedID = v }},
+}
+
+// azureOf is the part of a contract that is about Azure's cloud provider.
+func azureOf(d *launch.Document) *nodeconfig.Azure {
+	if d.Node.Cloud.Azure == nil {
+		d.Node.Cloud.Azure = new(nodeconfig.Azure)
+	}
+	return d.Node.Cloud.Azure
+}
+
+// ReadDetected reads what was detected, YAML or JSON. Every problem is returned.
+func ReadDetected(data []byte) (*Detected, []nodeconfig.Problem) {
+	d := new(Detected)
+	p := problems{list: launch.Read(data, nodeconfig.APIVersion, DetectedKind, d)}
+	for _, r := range rows {
+		f := r.fact(d)
+		if f == nil {
+			continue
+		}
+		if r.check != nil {
+			if reason := r.check(f.Value); reason != "" {
+				p.wrong(field("$", r.name)+".value", reason)
+			}
+		}
+		p.finding(field("$", r.name), f)
+	}
+	if g := d.SecurityGroups; g != nil {
+		p.finding("$.securityGroups", g)
+		for i, name := range g.Values {
+			if !isResourceName(name) {
+				p.wrong(document.IndexPath("$.securityGroups.values", i), "is not the name of a security group")
+			}
+		}
+	}
+	nodeconfig.SortProblems(p.list)
+	return d, p.list
+}
+
+func (p *problems) finding(path string, f *Fact) {
+	if f.Source == "" {
+		p.add(true, nodeconfig.Missing, path+".source", "is missing; say who was asked")
+	}
+	p.oneOf(path+".confidence", &f.Confidence, confidences)
+}
+
+// layers are what was detected, one for each place and time.
+func (d *Detected) layers() []launch.Layer {
+	var layers []launch.Layer
+	of := func(f *Fact) *launch.Document {
+		i := slices.IndexFunc(layers, func(l launch.Layer) bool { return l.Origin == f.origin() })
+		if i < 0 {
+			i = len(layers)
+			layers = append(layers, launch.Layer{Source: launch.Detected, Origin: f.origin()})
+		}
+		return &layers[i].Document
+	}
+	for _, r := range rows {
+		if f := r.fact(d); f != nil {
+			r.set(of(f), f.Value)
+		}
+	}
+	if g := d.SecurityGroups; g != nil {
+		if id, _, err := SecurityGroups(g.Values); err == nil {
+			of(g).Machine.Network.ClusterID = id
+		}
+	}
+	return layers
+}

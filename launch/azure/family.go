@@ -1,0 +1,87 @@
+package azure
+
+import (
+	"github.com/slipway-dev/slipway/internal/akstext"
+	"github.com/slipway-dev/slipway/launch"
+	"github.com/slipway-dev/slipway/nodeconfig"
+)
+
+// The image families.
+const (
+	ubuntu2004 = "Ubuntu2004"
+	ubuntu2204 = "Ubuntu2204"
+	ubuntu2404 = "Ubuntu2404"
+	linux2     = "AzureLinux2"
+	linux3     = "AzureLinux3"
+)
+
+// The minors of Kubernetes from which on a newer family is the default.
+const (
+	since2404   = 34
+	sinceLinux3 = 32
+)
+
+// familyRow is one line of the decision: it counts where all its conditions are met.
+type familyRow struct {
+	wanted string
+	// fips and trusted are conditions where they are not nil; since is a minor of Kubernetes, 0 for none.
+	fips, trusted *bool
+	since         int
+	family        string
+}
+
+var yes, no = new(true), new(false)
+
+// familyRows decide; the first that is met counts (Karpenter for Azure: imagefamily, GetImageFamily).
+var familyRows = []familyRow{
+	{"Ubuntu", yes, no, 0, ubuntu2004},
+	{"Ubuntu", nil, yes, 0, ubuntu2204},
+	{"Ubuntu", nil, nil, since2404, ubuntu2404},
+	{"Ubuntu", nil, nil, 0, ubuntu2204},
+	{"Ubuntu2204", nil, nil, 0, ubuntu2204},
+	{"Ubuntu2404", nil, nil, 0, ubuntu2404},
+	{"AzureLinux", nil, nil, sinceLinux3, linux3},
+	{"AzureLinux", nil, nil, 0, linux2},
+}
+
+// Family is the image family of nodes for which one is wanted, "Ubuntu" for none in particular; empty for a name that is none.
+// A version that is none is before every other one.
+func Family(wanted string, isFIPS, isTrusted bool, kubernetes string) string {
+	if wanted == "" {
+		wanted = "Ubuntu"
+	}
+	for _, r := range familyRows {
+		if r.wanted == wanted && (r.fips == nil || *r.fips == isFIPS) && (r.trusted == nil || *r.trusted == isTrusted) && (r.since == 0 || akstext.AtLeast(kubernetes, r.since)) {
+			return r.family
+		}
+	}
+	return ""
+}
+
+var familyRule = launch.Rule{
+	Name:  "image family",
+	Reads: []string{"$.machine.image.wanted", "$.machine.image.fips", "$.machine.security.vtpm", "$.machine.security.secureBoot", "$.node.cluster.kubernetesVersion"},
+	Sets:  []string{"$.machine.image.family"},
+	Run: func(d *launch.Document) []nodeconfig.Problem {
+		m := &d.Machine
+		m.Image.Family = Family(m.Image.Wanted, value(m.Image.FIPS), m.Security.Trusted(), d.Node.Cluster.KubernetesVersion)
+		return nil
+	},
+}
+
+// osSKU is what AKS calls the operating system of a family.
+func osSKU(family string) string {
+	switch family {
+	case linux2, linux3:
+		return "AzureLinux"
+	}
+	return "Ubuntu"
+}
+
+// effective is the family by the name that Karpenter gives it.
+func effective(family string) string {
+	if family == ubuntu2004 {
+		return "Ubuntu"
+	}
+	return family
+}

@@ -1,0 +1,289 @@
+package azure
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/slipway-dev/slipway/internal/akstext"
+	"github.com/slipway-dev/slipway/internal/kubeletapi"
+	"github.com/slipway-dev/slipway/launch"
+	"github.com/slipway-dev/slipway/nodeconfig"
+)
+
+// Input is all that Azure's decisions depend on, beside the request. It is a [launch.Cloud], and may be used for any number of
+// requests.
+type Input struct {
+	// Settings are needed.
+	Settings *Settings
+	// Class is the node class; nil for one that says nothing.
+	Class *NodeClass
+	// Type is the instance type that was chosen.
+	Type *launch.InstanceType
+	// Images are those of the region; without them no image is chosen, and that is a problem.
+	Images *Images
+	// Detected is what is known of the cluster; nil for nothing.
+	Detected *Detected
+}
+
+// hardcoded is what is the same for all nodes of AKS. Nobody changes it.
+var hardcoded = launch.Layer{Source: launch.Hardcoded, Origin: "AKS", Document: launch.Document{
+	Node: nodeconfig.NodeConfig{
+		Join: nodeconfig.Join{Method: nodeconfig.JoinBootstrapToken},
+		Kubelet: nodeconfig.Kubelet{
+			Config: kubeletConfig(),
+			Labels: map[string]string{"kubernetes.azure.com/mode": "user"},
+		},
+		Runtime: nodeconfig.Runtime{
+			CgroupDriver: "systemd",
+			SandboxImage: sandboxImage,
+			Containerd: nodeconfig.Containerd{
+				MetricsAddress:  "0.0.0.0:10257",
+				RegistryHeaders: map[string]nodeconfig.Secret{"X-Meta-Source-Client": nodeconfig.NewSecret("azure/aks")},
+			},
+		},
+		// AKS node contract, sysctl rules.
+		System: nodeconfig.System{Sysctls: map[string]string{
+			"net.core.message_burst": "80", "net.core.message_cost": "40", "net.core.somaxconn": "16384",
+			"net.ipv4.neigh.default.gc_thresh1": "4096", "net.ipv4.neigh.default.gc_thresh2": "8192", "net.ipv4.neigh.default.gc_thresh3": "16384",
+			"net.ipv4.tcp_max_syn_backlog": "16384", "net.ipv4.tcp_retries2": "8",
+		}},
+		Cloud: nodeconfig.Cloud{Provider: "azure", Azure: &nodeconfig.Azure{
+			VMType: "standard", UseInstanceMetadata: true,
+			Identity:     nodeconfig.AzureIdentity{ClientID: "msi", Managed: true},
+			LoadBalancer: nodeconfig.AzureLoadBalancer{SKU: "standard", MaxRules: new(int32(250))},
+		}},
+		Components: nodeconfig.Components{Layout: nodeconfig.LayoutAKS, Preinstalled: new(true)},
+	},
+	Machine: launch.Machine{
+		CapacityType: "on-demand", GPUDriver: "Driver",
+		Image: launch.Image{Wanted: "Ubuntu"}, Disk: launch.Disk{SizeGB: 128}, Network: launch.Network{DNS: []string{clusterDNSDefault}},
+	},
+}}
+
+// Layers are what the input says, and what is wrong with it.
+func (in *Input) Layers() ([]launch.Layer, []nodeconfig.Problem) {
+	p := new(problems)
+	layers := []launch.Layer{hardcoded}
+	s := in.Settings
+	if s == nil {
+		p.add(true, nodeconfig.Missing, "$", "no settings are given")
+		return layers, p.list
+	}
+	layers = append(layers, s.layers()...)
+	if in.Class != nil {
+		layers = append(layers, in.Class.layer())
+	}
+	if in.Type != nil {
+		l := launch.Layer{Source: launch.Detected, Origin: "instance type " + in.Type.Name}
+		l.Document.Machine.Type = *in.Type
+		l.Document.Node.Cloud.InstanceType = in.Type.Name
+		layers = append(layers, l)
+	} else {
+		p.add(true, nodeconfig.Missing, "$.machine.type", "no instance type is given")
+	}
+	layers = append(layers, in.clusterID(p)...)
+	if in.Detected != nil {
+		layers = append(layers, in.Detected.layers()...)
+	}
+	in.subnet(p)
+	in.version(p)
+	return layers, p.list
+}
+
+// layers are what the settings say: what somebody has set, what is the environment of the program, and the defaults.
+func (s *Settings) layers() []launch.Layer {
+	defaults := launch.Layer{Source: launch.Hardcoded, Origin: "default of the settings"}
+	var layers []launch.Layer
+	for _, name := range optionNames() {
+		set, ok := settingRows[name]
+		if !ok || s.raw[name] == "" && s.given[name] == "" {
+			continue
+		}
+		if s.given[name] == "" {
+			set(&defaults.Document, s)
+			continue
+		}
+		source := launch.Global
+		if slices.Contains(environment, name) {
+			source = launch.Environment
+		}
+		i := slices.IndexFunc(layers, func(l launch.Layer) bool { return l.Source == source && l.Origin == s.given[name] })
+		if i < 0 {
+			i = len(layers)
+			layers = append(layers, launch.Layer{Source: source, Origin: s.given[name]})
+		}
+		set(&layers[i].Document, s)
+	}
+	return append(layers, defaults)
+}
+
+// orNone is a text, or "none" for an empty one that somebody has given.
+func orNone(s string) string {
+	if s == "" {
+		return none
+	}
+	return s
+}
+
+// settingRows are where the settings of a node go. Those that are not here concern the controller.
+var settingRows = map[string]func(*launch.Document, *Settings){
+	"cluster-name":                     func(d *launch.Document, s *Settings) { d.Node.Cluster.Name = s.Cluster },
+	"cluster-endpoint":                 func(d *launch.Document, s *Settings) { d.Node.Cluster.Server = server(s.Endpoint) },
+	"kubernetes-version":               func(d *launch.Document, s *Settings) { d.Node.Cluster.KubernetesVersion = trimV(s.KubernetesVersion) },
+	"vm-memory-overhead-percent":       func(d *launch.Document, s *Settings) { d.Machine.MemoryOverhead = s.MemoryOverhead },
+	"linux-admin-username":             func(d *launch.Document, s *Settings) { d.Machine.AdminUser = s.AdminUser },
+	"ssh-public-key":                   func(d *launch.Document, s *Settings) { d.Machine.SSHPublicKey = s.SSHPublicKey },
+	"network-plugin":                   func(d *launch.Document, s *Settings) { d.Machine.Network.Plugin = s.NetworkPlugin },
+	"network-plugin-mode":              func(d *launch.Document, s *Settings) { d.Machine.Network.Mode = orNone(s.NetworkMode) },
+	"network-policy":                   func(d *launch.Document, s *Settings) { d.Machine.Network.Policy = orNone(s.NetworkPolicy) },
+	"network-dataplane":                func(d *launch.Document, s *Settings) { d.Machine.Network.Dataplane = orNone(s.NetworkDataplane) },
+	"dns-service-ip":                   func(d *launch.Document, s *Settings) { d.Machine.Network.DNS = list(s.DNSServiceIP) },
+	"vnet-guid":                        func(d *launch.Document, s *Settings) { d.Machine.Network.ID = s.VNetGUID },
+	"vnet-subnet-id":                   func(d *launch.Document, s *Settings) { d.Machine.Network.Subnet = s.SubnetID },
+	"cluster-id":                       func(d *launch.Document, s *Settings) { d.Machine.Network.ClusterID = s.ClusterID },
+	"node-identities":                  func(d *launch.Document, s *Settings) { d.Machine.Identities = s.Identities },
+	"kubelet-identity-client-id":       func(d *launch.Document, s *Settings) { azureOf(d).Identity.UserAssignedID = s.KubeletIdentity },
+	"node-resource-group":              func(d *launch.Document, s *Settings) { azureOf(d).ResourceGroup = s.NodeResourceGroup },
+	"node-osdisk-diskencryptionset-id": func(d *launch.Document, s *Settings) { d.Machine.Disk.EncryptionSet = s.DiskEncryptionSet },
+	"additional-tags":                  func(d *launch.Document, s *Settings) { d.Machine.Tags = s.Tags },
+	"subscription-id":                  func(d *launch.Document, s *Settings) { azureOf(d).SubscriptionID = s.Subscription },
+	"tenant-id":                        func(d *launch.Document, s *Settings) { azureOf(d).TenantID = s.Tenant },
+	"location":                         func(d *launch.Document, s *Settings) { azureOf(d).Location = s.Location },
+	"cloud":                            func(d *launch.Document, s *Settings) { azureOf(d).Environment = environmentName(s.Cloud) },
+}
+
+// environmentName is a cloud by the name that the contract has for it.
+func environmentName(cloud string) string {
+	if cloud == "AzureUSGovernment" {
+		return "AzureUSGovernmentCloud"
+	}
+	return cloud
+}
+
+// server is the API server as a kubeconfig has it: AKS's is at port 443.
+func server(endpoint string) string {
+	u, err := url.Parse(endpoint)
+	if err != nil || u.Hostname() == "" {
+		return endpoint // the contract's check reports it
+	}
+	port := u.Port()
+	if port == "" {
+		port = "443"
+	}
+	host := u.Hostname()
+	if strings.Contains(host, ":") {
+		host = "[" + host + "]"
+	}
+	return "https://" + host + ":" + port
+}
+
+// clusterID is the layer of the ID that the API server's name has, and compares it with what was detected. Neither is an error
+// while something else is known.
+func (in *Input) clusterID(p *problems) []launch.Layer {
+	u, err := url.Parse(in.Settings.Endpoint)
+	if err != nil {
+		return nil
+	}
+	byName, nameErr := HashedClusterID(u.Hostname())
+	byGroup, groupErr := "", error(&ClusterIDError{Why: "no security groups are known; give cluster-id"})
+	if in.Detected != nil && in.Detected.SecurityGroups != nil {
+		byGroup, _, groupErr = SecurityGroups(in.Detected.SecurityGroups.Values)
+	}
+	const path = "$.machine.network.clusterID"
+	given := in.Settings.ClusterID
+	switch {
+	case given != "":
+	case groupErr != nil && nameErr != nil:
+		p.add(true, nodeconfig.Missing, path, fmt.Sprintf("is not known: %s; %s", nameErr, groupErr))
+	case groupErr == nil && nameErr == nil && byName != byGroup:
+		p.add(false, launch.Conflict, path, fmt.Sprintf("is %q in the name of the security group, and %q by the API server's name; the first is used", byGroup, byName))
+	case groupErr != nil && in.Detected != nil && in.Detected.SecurityGroups != nil:
+		p.add(false, launch.Conflict, path, groupErr.Error()+"; the API server's name is used, which says "+byName)
+	}
+	if nameErr != nil || groupErr == nil {
+		return nil
+	}
+	l := launch.Layer{Source: launch.Detected, Origin: "name of the API server (likely)"}
+	l.Document.Machine.Network.ClusterID = byName
+	return []launch.Layer{l}
+}
+
+// subnet compares the class's subnet with the settings' (Karpenter for Azure: nodeclass status, subnet).
+func (in *Input) subnet(p *problems) {
+	if in.Class == nil || in.Class.Spec.VnetSubnetID == nil {
+		return
+	}
+	own, err := ParseSubnet(*in.Class.Spec.VnetSubnetID)
+	global, err2 := ParseSubnet(in.Settings.SubnetID)
+	if err != nil || err2 != nil || own == global {
+		return
+	}
+	p.at = in.Class.origin()
+	switch {
+	case managedNetwork(global, in.Settings.NodeResourceGroup):
+		p.wrong("$.spec.vnetSubnetID", "is not possible: the cluster's network is one that AKS has made")
+	case !own.sameNetwork(global):
+		p.wrong("$.spec.vnetSubnetID", "is a subnet of another network than the cluster's")
+	}
+	p.at = ""
+}
+
+// mostSkew is how many minors a kubelet may be older than the API server (Kubernetes: version skew policy).
+const mostSkew = 3
+
+// version checks the version of Kubernetes: of the node, and against the cluster's.
+func (in *Input) version(p *problems) {
+	const path = "$.node.cluster.kubernetesVersion"
+	wanted, cluster := trimV(in.Settings.KubernetesVersion), ""
+	if in.Detected != nil && in.Detected.KubernetesVersion != nil {
+		cluster = trimV(in.Detected.KubernetesVersion.Value)
+	}
+	if wanted == "" {
+		wanted = cluster
+	}
+	minor, ok := minorOf(wanted)
+	if !ok {
+		return // the contract's check reports it
+	}
+	if minor < kubeletapi.OldestSupported {
+		p.wrong(path, "is older than 1."+strconv.Itoa(kubeletapi.OldestSupported)+", the oldest that is supported")
+	}
+	if minor > kubeletapi.NewestSupported {
+		p.add(false, nodeconfig.Invalid, path, "is newer than 1."+strconv.Itoa(kubeletapi.NewestSupported)+"; the node is made as for that")
+	}
+	switch server, ok := minorOf(cluster); {
+	case !ok:
+	case minor > server:
+		p.wrong(path, "is newer than the API server, 1."+strconv.Itoa(server)+"; a kubelet may not be")
+	case server-minor > mostSkew:
+		p.wrong(path, fmt.Sprintf("is more than %d minors older than the API server, 1.%d", mostSkew, server))
+	}
+}
+
+func trimV(version string) string { return strings.TrimPrefix(version, "v") }
+
+// minorOf is the minor of a version of Kubernetes 1.
+func minorOf(version string) (int, bool) {
+	if !akstext.AtLeast(version, 0) {
+		return 0, false
+	}
+	parts := strings.Split(version, ".")
+	if len(parts) < 2 || parts[0] != "1" {
+		return 0, false
+	}
+	minor, err := strconv.Atoi(parts[1])
+	return minor, err == nil
+}
+
+// Rules are Azure's decisions. A later one reads what an earlier one has set.
+func (in *Input) Rules() []launch.Rule {
+	return []launch.Rule{
+		familyRule, imageRule(in.Images), securityRule, diskRule, capacityRule, networkRule, kubeletRule, streamingRule, gpuRule, labelsRule, tagsRule,
+	}
+}
+
+// Fields are which sources may set what.
+func (in *Input) Fields() []launch.Field { return fields }

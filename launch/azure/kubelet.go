@@ -1,0 +1,133 @@
+package azure
+
+import (
+	"encoding/json"
+
+	"github.com/slipway-dev/slipway/internal/akstext"
+	"github.com/slipway-dev/slipway/internal/plan"
+	"github.com/slipway-dev/slipway/launch"
+	"github.com/slipway-dev/slipway/nodeconfig"
+)
+
+// Where the parts of a node of AKS are (AKS node contract, "on the node").
+const (
+	azureJSON         = "/etc/kubernetes/azure.json"
+	credentialBin     = "/var/lib/kubelet/credential-provider"
+	credentialConfig  = "/var/lib/kubelet/credential-provider-config.yaml"
+	sandboxImage      = "mcr.microsoft.com/oss/kubernetes/pause:3.6"
+	clusterDNSDefault = "10.0.0.10"
+)
+
+// flagRow is a flag of the kubelet that is not in its configuration file, and the minors of Kubernetes that it is for.
+type flagRow struct {
+	name, value  string
+	since, until int // 0 for no limit; until is not included
+}
+
+// flagRows are the kubelet's flags (Karpenter for Azure: bootstrap/aksbootstrap.go, version gates). What a kubelet of the
+// version does not know, the planner leaves out all the same.
+var flagRows = []flagRow{
+	{"azure-container-registry-config", azureJSON, 0, 30},
+	{"cloud-config", azureJSON, 0, 34},
+	{"cloud-provider", "external", 0, 0},
+	{"feature-gates", "DisableKubeletCloudCredentialProviders=false", 0, 30},
+	{"keep-terminated-pod-volumes", "false", 0, 31},
+	{"pod-infra-container-image", sandboxImage, 0, 35},
+}
+
+// sinceCredentialProvider is the minor from which on the kubelet gets credentials for registries by a plug-in.
+const sinceCredentialProvider = 30
+
+// registries are those that Azure's plug-in has credentials for (AKS: credential provider configuration).
+var registries = []any{
+	"*.azurecr.io", "*.azurecr.cn", "*.azurecr.de", "*.azurecr.us",
+	"*.*.geo.azurecr.io", "*.*.geo.azurecr.cn", "*.*.geo.azurecr.de", "*.*.geo.azurecr.us",
+}
+
+// kubeletConfig is what all kubelets are told (Karpenter for Azure: bootstrap/aksbootstrap.go, the base flags, in the terms of the
+// configuration file).
+func kubeletConfig() map[string]any {
+	n := func(digits string) json.Number { return json.Number(digits) }
+	return map[string]any{
+		"address": "0.0.0.0",
+		"authentication": map[string]any{
+			"anonymous": map[string]any{"enabled": false},
+			"webhook":   map[string]any{"enabled": true},
+			"x509":      map[string]any{"clientCAFile": "/etc/kubernetes/certs/ca.crt"},
+		},
+		"authorization":               map[string]any{"mode": "Webhook"},
+		"cgroupsPerQOS":               true,
+		"clusterDomain":               nodeconfig.DefaultDNSDomain,
+		"enforceNodeAllocatable":      []any{"pods"},
+		"eventRecordQPS":              n("0"),
+		"evictionHard":                map[string]any{"nodefs.available": "10%", "nodefs.inodesFree": "5%"},
+		"imageGCHighThresholdPercent": n("85"),
+		"imageGCLowThresholdPercent":  n("80"),
+		"nodeStatusUpdateFrequency":   "10s",
+		"podPidsLimit":                n("-1"),
+		"protectKernelDefaults":       true,
+		"readOnlyPort":                n("0"),
+		"resolvConf":                  "/run/systemd/resolve/resolv.conf",
+		"rotateCertificates":          true,
+		"staticPodPath":               "/etc/kubernetes/manifests",
+		"systemReserved":              map[string]any{"cpu": "0", "memory": "0"},
+		"tlsCertFile":                 "/etc/kubernetes/certs/kubeletserver.crt",
+		"tlsPrivateKeyFile":           "/etc/kubernetes/certs/kubeletserver.key",
+		"tlsCipherSuites": []any{
+			"TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256", "TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256",
+			"TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305", "TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384",
+			"TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305", "TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384",
+			"TLS_RSA_WITH_AES_256_GCM_SHA384", "TLS_RSA_WITH_AES_128_GCM_SHA256",
+		},
+	}
+}
+
+// kubeletRule decides what depends on the version.
+var kubeletRule = launch.Rule{
+	Name:  "kubelet",
+	Reads: []string{"$.node.cluster.kubernetesVersion", "$.machine.network.dns", "$.node.network.localDNS"},
+	Sets: []string{
+		"$.node.kubelet.flags", "$.node.kubelet.imageCredentialProvider", "$.node.kubelet.config.clusterDNS",
+		"$.node.kubelet.config.streamingConnectionIdleTimeout", "$.node.cluster.dnsServiceIPs",
+	},
+	Run: func(d *launch.Document) []nodeconfig.Problem {
+		k, version := &d.Node.Kubelet, d.Node.Cluster.KubernetesVersion
+		k.Flags = flags(version)
+		if akstext.AtLeast(version, sinceCredentialProvider) {
+			k.ImageCredentialProvider = &nodeconfig.ImageCredentialProvider{BinDir: credentialBin, ConfigFile: credentialConfig, Config: map[string]any{
+				"apiVersion": "kubelet.config.k8s.io/v1",
+				"kind":       "CredentialProviderConfig",
+				"providers": []any{map[string]any{
+					"name": "acr-credential-provider", "matchImages": registries, "defaultCacheDuration": "10m",
+					"apiVersion": "credentialprovider.kubelet.k8s.io/v1", "args": []any{nodeconfig.NewSecret(azureJSON)}, // any argument may be a credential
+				}},
+			}}
+		}
+		dns := make([]any, 0, 1)
+		for _, ip := range d.Machine.Network.DNS {
+			dns = append(dns, ip)
+		}
+		if d.Node.Network.LocalDNS != nil {
+			// The cache asks the cluster's DNS, and pods ask the cache.
+			d.Node.Cluster.DNSServiceIPs, dns = d.Machine.Network.DNS, []any{plan.PodsListener}
+		}
+		if len(dns) > 0 {
+			k.Config["clusterDNS"] = dns
+		}
+		if !akstext.AtLeast(version, akstext.IdleTimeoutIgnored) {
+			k.Config["streamingConnectionIdleTimeout"] = "4h0m0s"
+		}
+		return nil
+	},
+}
+
+// flags are the kubelet's flags in a version.
+func flags(version string) []nodeconfig.Flag {
+	var all []nodeconfig.Flag
+	for _, r := range flagRows {
+		if (r.since == 0 || akstext.AtLeast(version, r.since)) && (r.until == 0 || !akstext.AtLeast(version, r.until)) {
+			all = append(all, nodeconfig.Flag{Name: r.name, Value: r.value})
+		}
+	}
+	return all
+}

@@ -1,0 +1,141 @@
+package azure
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/slipway-dev/slipway/internal/akstext"
+	"github.com/slipway-dev/slipway/launch"
+	"github.com/slipway-dev/slipway/nodeconfig"
+)
+
+// sinceStateless is the minor from which on the network's plug-in keeps no state on the node.
+const sinceStateless = 34
+
+// labelRow is a label that follows from what the node is. An empty value is no label.
+type labelRow struct {
+	key   string
+	value func(*launch.Document) string
+}
+
+// when is a value that is there on a condition.
+func when(met bool, value string) string {
+	if met {
+		return value
+	}
+	return ""
+}
+
+// state is a feature's in the words of AKS.
+func state(on bool) string {
+	if on {
+		return "enabled"
+	}
+	return "disabled"
+}
+
+func isOverlay(d *launch.Document) bool {
+	return d.Machine.Network.Plugin == "azure" && d.Machine.Network.Mode == overlay
+}
+
+// labelRows are those labels (Karpenter for Azure: labels.Get, and the instance type's requirements). A pool may restrict a node
+// by them, and cannot set them.
+var labelRows = []labelRow{
+	{"kubernetes.azure.com/role", func(*launch.Document) string { return "agent" }},
+	{"kubernetes.azure.com/cluster", func(d *launch.Document) string { return clusterLabel(azureOf(d).ResourceGroup) }},
+	{"kubernetes.azure.com/kubelet-identity-client-id", func(d *launch.Document) string { return azureOf(d).Identity.UserAssignedID }},
+	{"karpenter.sh/do-not-sync-taints", func(*launch.Document) string { return "true" }}, // kubernetes-sigs/karpenter #1772
+	{"kubernetes.azure.com/os-sku", func(d *launch.Document) string { return osSKU(d.Machine.Image.Family) }},
+	{"kubernetes.azure.com/os-sku-requested", func(d *launch.Document) string { return d.Machine.Image.Wanted }},
+	{"kubernetes.azure.com/os-sku-effective", func(d *launch.Document) string { return effective(d.Machine.Image.Family) }},
+	{"kubernetes.azure.com/fips_enabled", func(d *launch.Document) string { return when(value(d.Machine.Image.FIPS), "true") }},
+	{"kubernetes.azure.com/network-subnet", func(d *launch.Document) string { return when(isOverlay(d), azureOf(d).Subnet) }},
+	{"kubernetes.azure.com/nodenetwork-vnetguid", func(d *launch.Document) string { return when(isOverlay(d), d.Machine.Network.ID) }},
+	{"kubernetes.azure.com/azure-cni-overlay", func(d *launch.Document) string { return when(isOverlay(d), "true") }},
+	{"kubernetes.azure.com/podnetwork-type", func(d *launch.Document) string { return when(isOverlay(d), overlay) }},
+	{"kubernetes.azure.com/network-stateless-cni", func(d *launch.Document) string {
+		return when(isOverlay(d), strconv.FormatBool(akstext.AtLeast(d.Node.Cluster.KubernetesVersion, sinceStateless)))
+	}},
+	{"kubernetes.azure.com/ebpf-dataplane", func(d *launch.Document) string { return when(d.Machine.Network.Dataplane == cilium, cilium) }},
+	{"kubernetes.azure.com/localdns-state", func(d *launch.Document) string { return state(d.Node.Network.LocalDNS != nil) }},
+	{"kubernetes.azure.com/artifactstreaming-enabled", func(d *launch.Document) string { return when(d.Node.Runtime.LazyPull != "", "true") }},
+	{"karpenter.sh/capacity-type", func(d *launch.Document) string { return d.Machine.CapacityType }},
+	{"kubernetes.azure.com/scalesetpriority", priority},
+	{"kubernetes.azure.com/priority", priority},
+	{"karpenter.azure.com/placement-scope", func(d *launch.Document) string {
+		if d.Machine.Zone != "" {
+			return "zonal"
+		}
+		return "regional"
+	}},
+	{"topology.kubernetes.io/zone", func(d *launch.Document) string { return d.Machine.Zone }},
+	{"kubernetes.io/os", func(*launch.Document) string { return "linux" }},
+	{"kubernetes.io/arch", func(d *launch.Document) string { return d.Machine.Type.Architecture }},
+	{"node.kubernetes.io/instance-type", func(d *launch.Document) string { return d.Machine.Type.Name }},
+	{"karpenter.azure.com/sku-name", func(d *launch.Document) string { return d.Machine.Type.Name }},
+	{"karpenter.azure.com/sku-cpu", func(d *launch.Document) string { return positive(int64(d.Machine.Type.VCPUs)) }},
+	{"karpenter.azure.com/sku-memory", func(d *launch.Document) string { return positive(d.Machine.Type.MemoryBytes >> 20) }},
+	{"kubernetes.azure.com/sku-cpu", func(d *launch.Document) string { return positive(int64(d.Machine.Type.VCPUs)) }},
+	{"kubernetes.azure.com/sku-memory", func(d *launch.Document) string { return positive(d.Machine.Type.MemoryBytes >> 20) }},
+	{"karpenter.azure.com/sku-networking-accelerated", func(d *launch.Document) string { return known(d.Machine.Type.AcceleratedNetworking) }},
+	{"karpenter.azure.com/sku-storage-premium-capable", func(d *launch.Document) string { return known(d.Machine.Type.PremiumStorage) }},
+	{"karpenter.azure.com/sku-gpu-count", func(d *launch.Document) string {
+		return when(value(d.Machine.Type.GPUs) > 0, strconv.Itoa(value(d.Machine.Type.GPUs)))
+	}},
+}
+
+// priority is the capacity type in AKS's words.
+func priority(d *launch.Document) string {
+	if d.Machine.CapacityType == "spot" {
+		return "spot"
+	}
+	return "regular"
+}
+
+func positive(n int64) string { return when(n > 0, strconv.FormatInt(n, 10)) }
+
+func known(b *bool) string {
+	if b == nil {
+		return ""
+	}
+	return strconv.FormatBool(*b)
+}
+
+// longestLabel is the longest value of a label (Kubernetes: labels and selectors).
+const longestLabel = 63
+
+// clusterLabel makes the value of a label of the name of a resource group (AKS: cluster label).
+func clusterLabel(group string) string {
+	label := strings.NewReplacer("(", "-", ")", "-").Replace(group)
+	if len(label) > longestLabel {
+		label = label[:longestLabel]
+	}
+	if label == "" || !strings.ContainsAny(label[len(label)-1:], "-_.") {
+		return label
+	}
+	if len(label) == longestLabel {
+		return label[:longestLabel-1] + "z"
+	}
+	return label + "z"
+}
+
+// labelsRule labels the node.
+var labelsRule = launch.Rule{
+	Name: "labels",
+	Reads: []string{
+		"$.machine.image.family", "$.machine.image.wanted", "$.machine.image.fips", "$.machine.network.plugin", "$.machine.network.mode", "$.machine.network.dataplane",
+		"$.machine.network.id", "$.machine.capacityType", "$.machine.zone", "$.machine.type.name", "$.machine.type.vcpus", "$.machine.type.memoryBytes",
+		"$.machine.type.architecture", "$.machine.type.acceleratedNetworking", "$.machine.type.premiumStorage", "$.machine.type.gpus",
+		"$.node.cloud.azure.resourceGroup", "$.node.cloud.azure.identity.userAssignedID", "$.node.cloud.azure.subnet", "$.node.cluster.kubernetesVersion",
+		"$.node.network.localDNS", "$.node.runtime.lazyPull",
+	},
+	Sets: []string{"$.node.kubelet.labels"},
+	Run: func(d *launch.Document) []nodeconfig.Problem {
+		for _, r := range labelRows {
+			if v := r.value(d); v != "" {
+				d.Node.Kubelet.Labels[r.key] = v
+			}
+		}
+		return nil
+	},
+}

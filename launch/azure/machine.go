@@ -1,0 +1,204 @@
+package azure
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/slipway-dev/slipway/internal/cse"
+	"github.com/slipway-dev/slipway/launch"
+	"github.com/slipway-dev/slipway/nodeconfig"
+)
+
+// driverRow is a version of a driver for graphics processors.
+type driverRow struct{ kind, version, suffix string }
+
+// driverRows are the versions that AKS's images of August 2026 go with: a driver of another version than the image's programs
+// does not work (Karpenter for Azure: pkg/utils/gpu.go). Package cse has the kinds by size.
+var driverRows = []driverRow{
+	{"grid-v20", "595.58.03", "20260609172331"},
+	{"grid", "570.211.01", "20260522192315"},
+	{"cuda", "470.82.01", "20260629214430"},
+	{"cuda-lts", "580.159.04", "20260629214430"},
+}
+
+// driverOf is the driver for a size.
+func driverOf(size string) driverRow {
+	kind := cse.Driver(strings.TrimSuffix(strings.ToLower(size), "_promo"))
+	return driverRows[slices.IndexFunc(driverRows, func(r driverRow) bool { return r.kind == kind })]
+}
+
+// vendorRow says whose graphics processors a size has, by what is in its name.
+type vendorRow struct{ prefix, contains, vendor string }
+
+// vendorRows decide; the first that is met counts (Azure: GPU optimized sizes).
+var vendorRows = []vendorRow{
+	{"standard_ng", "", "amd"},
+	{"standard_nd", "mi300x", "amd"},
+	{"standard_nv", "as_v4", "amd"},
+	{"standard_nc", "", "nvidia"},
+	{"standard_nd", "", "nvidia"},
+	{"standard_nv", "", "nvidia"},
+}
+
+func vendorOf(size string) string {
+	size = strings.ToLower(size)
+	for _, r := range vendorRows {
+		if strings.HasPrefix(size, r.prefix) && strings.Contains(size, r.contains) {
+			return r.vendor
+		}
+	}
+	return ""
+}
+
+// gpuRule decides which driver is installed. AKS installs NVIDIA's alone.
+var gpuRule = launch.Rule{
+	Name:  "GPU",
+	Reads: []string{"$.machine.type.name", "$.machine.type.gpus", "$.machine.gpuDriver"},
+	Sets:  []string{"$.node.system.gpu", "$.node.components.scriptVariables"},
+	Run: func(d *launch.Document) []nodeconfig.Problem {
+		p, t := new(problems), &d.Machine.Type
+		switch {
+		case t.GPUs == nil:
+			p.add(false, nodeconfig.Missing, "$.machine.type.gpus", "is not known; no driver is installed")
+			return p.list
+		case *t.GPUs == 0 || d.Machine.GPUDriver == noDriver:
+			return nil
+		}
+		if vendor := vendorOf(t.Name); vendor != "nvidia" {
+			p.wrong("$.machine.gpuDriver", "there is no driver that is installed for "+t.Name+"; set gpu.mode None in the class, and install it otherwise")
+			return p.list
+		}
+		driver := driverOf(t.Name)
+		d.Node.System.GPU = &nodeconfig.GPU{Vendor: "nvidia", InstallDriver: true}
+		d.Node.Components.ScriptVariables = map[string]nodeconfig.Secret{
+			"GPU_DRIVER_TYPE": nodeconfig.NewSecret(driver.kind), "GPU_DRIVER_VERSION": nodeconfig.NewSecret(driver.version), "GPU_IMAGE_SHA": nodeconfig.NewSecret(driver.suffix),
+		}
+		return nil
+	},
+}
+
+// placementRow is a place for a disk on the host.
+type placementRow struct {
+	name string
+	size func(*launch.InstanceType) int64
+}
+
+// placementRows are tried in this order, and the first that the type has counts (Karpenter for Azure: ephemeral disks).
+var placementRows = []placementRow{
+	{"NvmeDisk", func(t *launch.InstanceType) int64 {
+		if !slices.Contains(t.Placements, "NvmeDisk") {
+			return 0
+		}
+		return t.NVMeDiskBytes
+	}},
+	{"CacheDisk", func(t *launch.InstanceType) int64 { return t.CacheDiskBytes }},
+	{"ResourceDisk", func(t *launch.InstanceType) int64 { return t.ResourceDiskBytes }},
+}
+
+// gigabyte is the unit of a disk's size.
+const gigabyte = 1_000_000_000
+
+// diskRule decides whether the machine's own disk is on the host: where it fits.
+var diskRule = launch.Rule{
+	Name: "disk",
+	Reads: []string{
+		"$.machine.type.ephemeralDisk", "$.machine.type.placements", "$.machine.type.nvmeDiskBytes", "$.machine.type.cacheDiskBytes",
+		"$.machine.type.resourceDiskBytes", "$.machine.disk.sizeGB",
+	},
+	Sets: []string{"$.machine.disk.ephemeral", "$.machine.disk.placement"},
+	Run: func(d *launch.Document) []nodeconfig.Problem {
+		t, disk := &d.Machine.Type, &d.Machine.Disk
+		disk.Ephemeral = new(false)
+		if t.EphemeralDisk == nil {
+			p := new(problems)
+			p.add(false, nodeconfig.Missing, "$.machine.type.ephemeralDisk", "is not known; the disk is a managed one")
+			return p.list
+		}
+		if !*t.EphemeralDisk {
+			return nil
+		}
+		for _, r := range placementRows {
+			if size := r.size(t); size > 0 {
+				if int64(disk.SizeGB)*gigabyte <= size {
+					*disk.Ephemeral, disk.Placement = true, r.name
+				}
+				return nil
+			}
+		}
+		return nil
+	},
+}
+
+// securityRule compares what is wanted with what the type can do.
+var securityRule = launch.Rule{
+	Name:  "security",
+	Reads: []string{"$.machine.security", "$.machine.type.trustedLaunch", "$.machine.type.encryptionAtHost"},
+	Run: func(d *launch.Document) []nodeconfig.Problem {
+		p, m := new(problems), &d.Machine
+		for _, row := range []struct {
+			wanted bool
+			able   *bool
+			path   string
+		}{
+			{m.Security.Trusted(), m.Type.TrustedLaunch, "$.machine.security"},
+			{value(m.Security.EncryptionAtHost), m.Type.EncryptionAtHost, "$.machine.security.encryptionAtHost"},
+		} {
+			switch {
+			case row.wanted && row.able == nil:
+				p.add(true, nodeconfig.Missing, row.path, "is wanted, and it is not known whether "+m.Type.Name+" has it")
+			case row.wanted && !*row.able:
+				p.wrong(row.path, "is wanted, and "+m.Type.Name+" does not have it")
+			}
+		}
+		return p.list
+	},
+}
+
+// streamingRule starts containers before their image has arrived; AKS has it for amd64 alone.
+var streamingRule = launch.Rule{
+	Name:  "streaming",
+	Reads: []string{"$.machine.streaming", "$.machine.type.architecture"},
+	Sets:  []string{"$.node.runtime.lazyPull"},
+	Run: func(d *launch.Document) []nodeconfig.Problem {
+		if !value(d.Machine.Streaming) {
+			return nil
+		}
+		if d.Machine.Type.Architecture == "arm64" {
+			p := new(problems)
+			p.add(false, nodeconfig.NotApplied, "$.machine.streaming", "is not applied on arm64, for which AKS's images have no snapshotter")
+			return p.list
+		}
+		d.Node.Runtime.LazyPull = "overlaybd"
+		return nil
+	},
+}
+
+// The tags that Karpenter sets on a machine.
+const (
+	tagCluster = "karpenter.azure.com_cluster"
+	tagBilling = "compute.aks.billing"
+	tagPool    = "karpenter.sh_nodepool"
+)
+
+// ownTags are those that nobody else may set.
+var ownTags = []string{tagCluster, tagBilling, tagPool}
+
+// tagsRule tags the machine. Azure takes no slash in a tag's name.
+var tagsRule = launch.Rule{
+	Name:  "tags",
+	Reads: []string{"$.machine.tags", "$.node.cluster.name", `$.node.kubelet.labels["karpenter.sh/nodepool"]`},
+	Sets:  []string{"$.machine.tags"},
+	Run: func(d *launch.Document) []nodeconfig.Problem {
+		tags := map[string]string{tagCluster: d.Node.Cluster.Name, tagBilling: "linux"}
+		if pool := d.Node.Kubelet.Labels["karpenter.sh/nodepool"]; pool != "" {
+			tags[tagPool] = pool
+		}
+		for key, v := range d.Machine.Tags {
+			if key = strings.ReplaceAll(key, "/", "_"); !slices.Contains(ownTags, key) {
+				tags[key] = v
+			}
+		}
+		d.Machine.Tags = tags
+		return nil
+	},
+}

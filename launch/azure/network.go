@@ -1,0 +1,92 @@
+package azure
+
+import (
+	"strings"
+
+	"github.com/slipway-dev/slipway/launch"
+	"github.com/slipway-dev/slipway/nodeconfig"
+)
+
+// Modes of a network. Karpenter has an empty text for "none".
+const (
+	overlay = "overlay"
+	cilium  = "cilium"
+	none    = "none"
+)
+
+// pluginRow says which plug-in the node itself installs.
+type pluginRow struct{ plugin, mode, dataplane, node string }
+
+// pluginRows decide; the first that is met counts, an empty cell is met by all (Karpenter for Azure: NETWORK_PLUGIN).
+var pluginRows = []pluginRow{
+	{"azure", overlay, "", none},
+	{"azure", none, cilium, none},
+	{"none", "", "", none},
+	{"", "", "", "azure"},
+}
+
+func nodePlugin(n *launch.Network) string {
+	for _, r := range pluginRows {
+		if (r.plugin == "" || r.plugin == n.Plugin) && (r.mode == "" || r.mode == n.Mode) && (r.dataplane == "" || r.dataplane == n.Dataplane) {
+			return r.node
+		}
+	}
+	return none
+}
+
+// The names of what AKS makes for a cluster, with its ID.
+func securityGroup(id string) string { return "aks-agentpool-" + id + "-nsg" }
+func routeTable(id string) string    { return "aks-agentpool-" + id + "-routetable" }
+
+// managedNetwork reports whether AKS has made the subnet's network: then the subnet has the security group already
+// (Karpenter for Azure: utils.IsAKSManagedVNET).
+func managedNetwork(s Subnet, nodeResourceGroup string) bool {
+	id, ok := strings.CutPrefix(s.VNet, "aks-vnet-")
+	return ok && clusterID(id) == "" && s.Name == "aks-subnet" && strings.EqualFold(s.ResourceGroup, nodeResourceGroup)
+}
+
+// networkRule decides where the machine is attached, and what the node is told of it.
+var networkRule = launch.Rule{
+	Name: "network",
+	Reads: []string{
+		"$.machine.network.plugin", "$.machine.network.mode", "$.machine.network.policy", "$.machine.network.dataplane", "$.machine.network.subnet",
+		"$.machine.network.clusterID", "$.machine.type.acceleratedNetworking", "$.node.cloud.azure.resourceGroup", "$.node.kubelet.config.maxPods",
+	},
+	Sets: []string{
+		"$.node.network.plugin", "$.node.network.policy", "$.node.cloud.azure.subnet", "$.node.cloud.azure.vnet", "$.node.cloud.azure.vnetResourceGroup",
+		"$.node.cloud.azure.securityGroup", "$.node.cloud.azure.routeTable", "$.machine.network.securityGroup", "$.machine.network.addresses",
+		"$.machine.network.accelerated",
+	},
+	Run: runNetwork,
+}
+
+func runNetwork(d *launch.Document) []nodeconfig.Problem {
+	p, n, a := new(problems), &d.Machine.Network, azureOf(d)
+	d.Node.Network.Plugin = nodePlugin(n)
+	if n.Policy != cilium { // the dataplane has it, and no program of the node
+		d.Node.Network.Policy = n.Policy
+	}
+	n.Addresses = 1
+	if n.Plugin == "azure" && n.Mode != overlay {
+		if pods, ok := number(d.Node.Kubelet.Config["maxPods"]); ok {
+			n.Addresses = int32(pods) // each pod has one of the subnet's, those of the host the machine's own
+		}
+	}
+	if able := d.Machine.Type.AcceleratedNetworking; able != nil {
+		n.Accelerated = new(*able)
+	} else {
+		p.add(false, nodeconfig.Missing, "$.machine.type.acceleratedNetworking", "is not known; the network is not accelerated")
+	}
+	subnet, err := ParseSubnet(n.Subnet)
+	if err == nil {
+		a.Subnet, a.VNet, a.VNetResourceGroup = subnet.Name, subnet.VNet, subnet.ResourceGroup
+	}
+	if n.ClusterID == "" {
+		return p.list // said already, with the reason
+	}
+	a.SecurityGroup, a.RouteTable = securityGroup(n.ClusterID), routeTable(n.ClusterID)
+	if err == nil && !managedNetwork(subnet, a.ResourceGroup) {
+		n.SecurityGroup = a.SecurityGroup
+	}
+	return p.list
+}

@@ -1,0 +1,269 @@
+package azure
+
+import (
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/slipway-dev/slipway/internal/document"
+	"github.com/slipway-dev/slipway/launch"
+	"github.com/slipway-dev/slipway/nodeconfig"
+)
+
+// The API of node classes.
+const (
+	ClassVersion = "karpenter.azure.com/v1beta1"
+	ClassKind    = "AKSNodeClass"
+)
+
+// NodeClass is an AKSNodeClass (karpenter.azure.com/v1beta1): what nodes of a class are like.
+type NodeClass struct {
+	APIVersion string      `json:"apiVersion"`
+	Kind       string      `json:"kind"`
+	Metadata   launch.Meta `json:"metadata"`
+	Spec       ClassSpec   `json:"spec"`
+}
+
+// ClassSpec is what a class says. Each field is described by the API's own documentation.
+type ClassSpec struct {
+	VnetSubnetID      *string           `json:"vnetSubnetID,omitempty"`
+	OSDiskSizeGB      *int32            `json:"osDiskSizeGB,omitempty"`
+	ImageFamily       *string           `json:"imageFamily,omitempty"`
+	FIPSMode          *string           `json:"fipsMode,omitempty"`
+	Tags              map[string]string `json:"tags,omitempty"`
+	Kubelet           map[string]any    `json:"kubelet,omitempty"`
+	MaxPods           *int32            `json:"maxPods,omitempty"`
+	Security          *ClassSecurity    `json:"security,omitempty"`
+	LocalDNS          *LocalDNS         `json:"localDNS,omitempty"`
+	GPU               *GPU              `json:"gpu,omitempty"`
+	ArtifactStreaming *Streaming        `json:"artifactStreaming,omitempty"`
+	LinuxOSConfig     *LinuxOSConfig    `json:"linuxOSConfig,omitempty"`
+}
+
+// ClassSecurity is a class's security.
+type ClassSecurity struct {
+	EncryptionAtHost *bool `json:"encryptionAtHost,omitempty"`
+	TrustedLaunch    *struct {
+		VTPM       *bool `json:"vtpm,omitempty"`
+		SecureBoot *bool `json:"secureBoot,omitempty"`
+	} `json:"trustedLaunch,omitempty"`
+}
+
+// LocalDNS is a class's DNS cache on each node.
+type LocalDNS struct {
+	Mode             *string    `json:"mode,omitempty"`
+	VnetDNSOverrides []Override `json:"vnetDNSOverrides,omitempty"`
+	KubeDNSOverrides []Override `json:"kubeDNSOverrides,omitempty"`
+}
+
+// Override is how the cache answers below one domain.
+type Override struct {
+	Zone               string `json:"zone"`
+	QueryLogging       string `json:"queryLogging"`
+	Protocol           string `json:"protocol"`
+	ForwardDestination string `json:"forwardDestination"`
+	ForwardPolicy      string `json:"forwardPolicy"`
+	MaxConcurrent      *int32 `json:"maxConcurrent"`
+	CacheDuration      string `json:"cacheDuration"`
+	ServeStaleDuration string `json:"serveStaleDuration"`
+	ServeStale         string `json:"serveStale"`
+}
+
+// GPU is what a class says of graphics processors.
+type GPU struct {
+	Mode *string `json:"mode,omitempty"`
+}
+
+// Streaming starts containers before their image has arrived.
+type Streaming struct {
+	Enabled *bool `json:"enabled,omitempty"`
+}
+
+// LinuxOSConfig is a class's operating system.
+type LinuxOSConfig struct {
+	SwapFileSize               *string        `json:"swapFileSize,omitempty"`
+	TransparentHugePageEnabled *string        `json:"transparentHugePageEnabled,omitempty"`
+	TransparentHugePageDefrag  *string        `json:"transparentHugePageDefrag,omitempty"`
+	Sysctls                    map[string]any `json:"sysctls,omitempty"`
+}
+
+// ReadNodeClass reads a node class, YAML or JSON, and checks it as the API server would. Every problem is returned.
+func ReadNodeClass(data []byte) (*NodeClass, []nodeconfig.Problem) {
+	c := new(NodeClass)
+	problems := launch.Read(data, ClassVersion, ClassKind, c)
+	if len(nodeconfig.Fatal(problems)) > 0 {
+		return c, problems // what could not be read would be reported twice
+	}
+	problems = append(problems, c.Check()...)
+	nodeconfig.SortProblems(problems)
+	return c, problems
+}
+
+// origin is the class for people.
+func (c *NodeClass) origin() string {
+	origin := ClassKind + " " + c.Metadata.Name
+	if c.Metadata.Generation > 0 {
+		origin += " (generation " + strconv.FormatInt(c.Metadata.Generation, 10) + ")"
+	}
+	return origin
+}
+
+// layer is what the class says, in the terms of a node and its machine.
+func (c *NodeClass) layer() launch.Layer {
+	l := launch.Layer{Source: launch.Class, Origin: c.origin()}
+	n, m, s := &l.Document.Node, &l.Document.Machine, &c.Spec
+	m.Network.Subnet = value(s.VnetSubnetID)
+	m.Disk.SizeGB = value(s.OSDiskSizeGB)
+	m.Image.Wanted = value(s.ImageFamily)
+	if s.FIPSMode != nil {
+		m.Image.FIPS = new(*s.FIPSMode == fips)
+	}
+	m.Tags, m.MaxPods = s.Tags, s.MaxPods
+	if s.Security != nil {
+		m.Security.EncryptionAtHost = s.Security.EncryptionAtHost
+		if t := s.Security.TrustedLaunch; t != nil {
+			m.Security.VTPM, m.Security.SecureBoot = t.VTPM, t.SecureBoot
+		}
+	}
+	if s.GPU != nil {
+		m.GPUDriver = value(s.GPU.Mode)
+	}
+	if s.ArtifactStreaming != nil {
+		m.Streaming = s.ArtifactStreaming.Enabled
+	}
+	if len(s.Kubelet) > 0 {
+		n.Kubelet.Config = s.Kubelet
+	}
+	s.LinuxOSConfig.system(&n.System)
+	n.Network.LocalDNS = s.LocalDNS.cache()
+	return l
+}
+
+// system says what the class wants of the operating system.
+func (c *LinuxOSConfig) system(s *nodeconfig.System) {
+	if c == nil {
+		return
+	}
+	if c.SwapFileSize != nil {
+		bytes, _ := quantity(*c.SwapFileSize)
+		s.SwapMB = int32((bytes + swapUnit/2) / swapUnit)
+	}
+	for file, setting := range map[string]*string{"enabled": c.TransparentHugePageEnabled, "defrag": c.TransparentHugePageDefrag} {
+		if setting != nil {
+			if s.TransparentHugePages == nil {
+				s.TransparentHugePages = make(map[string]string)
+			}
+			s.TransparentHugePages[file] = *setting
+		}
+	}
+	for _, row := range sysctls {
+		given, ok := c.Sysctls[row.name]
+		if !ok {
+			continue
+		}
+		if s.Sysctls == nil {
+			s.Sysctls = make(map[string]string)
+		}
+		s.Sysctls[row.parameter] = row.text(given)
+		if _, last, ok := ports(given); ok && row.name == portRange && last >= reservedPort {
+			s.Sysctls["net.ipv4.ip_local_reserved_ports"] = strconv.Itoa(reservedPort)
+		}
+	}
+}
+
+// cache is the DNS cache that the class wants; nil for none.
+func (d *LocalDNS) cache() *nodeconfig.LocalDNS {
+	if d == nil || value(d.Mode) != dnsRequired {
+		return nil
+	}
+	return &nodeconfig.LocalDNS{Host: zones(d.VnetDNSOverrides), Pods: zones(d.KubeDNSOverrides)}
+}
+
+func zones(overrides []Override) map[string]nodeconfig.LocalDNSZone {
+	if len(overrides) == 0 {
+		return nil
+	}
+	all := make(map[string]nodeconfig.LocalDNSZone, len(overrides))
+	for _, o := range overrides {
+		all[o.Zone] = nodeconfig.LocalDNSZone{
+			QueryLogging: o.QueryLogging, Protocol: o.Protocol, ForwardTo: o.ForwardDestination, ForwardPolicy: o.ForwardPolicy,
+			MaxConcurrent: o.MaxConcurrent, CacheSeconds: seconds(o.CacheDuration), StaleSeconds: seconds(o.ServeStaleDuration), ServeStale: o.ServeStale,
+		}
+	}
+	return all
+}
+
+// seconds is a duration that has been checked.
+func seconds(text string) *int32 {
+	d, err := time.ParseDuration(text)
+	if err != nil {
+		return nil
+	}
+	return new(int32(d / time.Second))
+}
+
+// swapUnit is the unit of nodeconfig.System.SwapMB: 1000 KiB, as AKS counts.
+const swapUnit = 1000 << 10
+
+// quantity reads a size as the API takes it, such as 1500Mi or 2Gi: digits and a unit.
+func quantity(text string) (bytes int64, ok bool) {
+	for _, u := range units {
+		if digits, found := strings.CutSuffix(text, u.suffix); found {
+			n, err := strconv.ParseInt(digits, 10, 64)
+			if err != nil || n < 0 || n > math.MaxInt64/u.bytes || digits[0] == '+' {
+				return 0, false
+			}
+			return n * u.bytes, true
+		}
+	}
+	return 0, false
+}
+
+// units are those of quantities (Kubernetes: apimachinery, resource.Quantity), the longer ones first.
+var units = []struct {
+	suffix string
+	bytes  int64
+}{
+	{"Ki", 1 << 10}, {"Mi", 1 << 20}, {"Gi", 1 << 30}, {"Ti", 1 << 40}, {"Pi", 1 << 50}, {"Ei", 1 << 60},
+	{"K", 1e3}, {"M", 1e6}, {"G", 1e9}, {"T", 1e12}, {"P", 1e15}, {"E", 1e18},
+}
+
+// ports reads a range of two ports with a blank between.
+func ports(v any) (first, last int64, ok bool) {
+	text, _ := v.(string)
+	from, to, found := strings.Cut(text, " ")
+	first, err := strconv.ParseInt(from, 10, 32)
+	last, err2 := strconv.ParseInt(to, 10, 32)
+	return first, last, found && err == nil && err2 == nil
+}
+
+func value[T any](p *T) T {
+	if p == nil {
+		var zero T
+		return zero
+	}
+	return *p
+}
+
+// problems collects what is wrong with an object.
+type problems struct {
+	at   string
+	list []nodeconfig.Problem
+}
+
+func (p *problems) add(fatal bool, kind nodeconfig.ProblemKind, path, reason string) {
+	p.list = append(p.list, nodeconfig.Problem{Kind: kind, Path: path, Reason: reason, Fatal: fatal, Document: p.at})
+}
+
+func (p *problems) wrong(path, reason string) { p.add(true, nodeconfig.Invalid, path, reason) }
+
+// oneOf wants a text to be one of a list; nil is none.
+func (p *problems) oneOf(path string, text *string, allowed []string) {
+	if text != nil && !slices.Contains(allowed, *text) {
+		p.wrong(path, "want one of "+strings.Join(allowed, ", "))
+	}
+}
+
+func field(path, name string) string { return document.FieldPath(path, name) }

@@ -1,0 +1,376 @@
+package azure
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/slipway-dev/slipway/launch"
+	"github.com/slipway-dev/slipway/nodeconfig"
+)
+
+// The rows are Karpenter for Azure's (imagefamily, GetImageFamily).
+func TestFamily(t *testing.T) {
+	for _, c := range []struct {
+		wanted        string
+		fips, trusted bool
+		version, want string
+	}{
+		{"", false, false, "1.33.9", ubuntu2204},
+		{"", false, false, "1.34.0", ubuntu2404},
+		{"Ubuntu", false, false, "1.34.0-rc.1", ubuntu2204},
+		{"Ubuntu", false, false, "1.40.1", ubuntu2404},
+		{"Ubuntu", false, false, "not a version", ubuntu2204},
+		{"Ubuntu", true, false, "1.34.2", ubuntu2004},
+		{"Ubuntu", true, true, "1.34.2", ubuntu2204},
+		{"Ubuntu", false, true, "1.34.2", ubuntu2204},
+		{"Ubuntu2204", false, false, "1.36.0", ubuntu2204},
+		{"Ubuntu2404", false, false, "1.30.0", ubuntu2404},
+		{"AzureLinux", false, false, "1.31.9", linux2},
+		{"AzureLinux", false, false, "1.32.0", linux3},
+		{"AzureLinux", false, false, "", linux2},
+		{"Windows", false, false, "1.34.2", ""},
+	} {
+		if got := Family(c.wanted, c.fips, c.trusted, c.version); got != c.want {
+			t.Errorf("%+v: %s", c, got)
+		}
+	}
+}
+
+// The goldens are those of the code that made cluster IDs until 2026, and of its test.
+func TestClusterID(t *testing.T) {
+	for prefix, want := range map[string]string{
+		"environment-cluster-id-value-for-": "46593302", // of environment-cluster-id-value-for-testing
+		"":                                  "12857252",
+	} {
+		if got := hashed(prefix); got != want {
+			t.Errorf("%q: %s, want %s", prefix, got, want)
+		}
+	}
+	for host, want := range map[string]string{
+		"karpenter-000000000000.hcp.westus2.staging.azmk8s.io":   "34455734",
+		"test-cluster-0123456789abcdefghij.hcp.eastus.azmk8s.io": "65683731",
+		"short.hcp.eastus.azmk8s.io":                             "characters",
+		"":                                                       "no name",
+		"10.0.0.1":                                               "an address",
+		"[2001:db8:1111:2222:3333:4444:5555:6666]":               "an address",
+		"example-dns-0123456789.privatelink.eastus.azmk8s.io":      "private zone",
+		"api.example-cluster-with-a-long-name.private.example.com": "private zone",
+	} {
+		id, err := HashedClusterID(host)
+		if err != nil {
+			id = err.Error()
+		}
+		if !strings.Contains(id, want) {
+			t.Errorf("%q: %s, want %s", host, id, want)
+		}
+	}
+	for _, c := range []struct {
+		groups []string
+		id     string
+		many   int
+	}{
+		{[]string{"bastion-nsg", "AKS-AgentPool-12345678-NSG"}, "12345678", 0},
+		{[]string{"aks-agentpool-1234567-nsg", "aks-agentpool-123456789-nsg", "aks-agentpool-1234567x-nsg"}, "", 0},
+		{nil, "", 0},
+		{[]string{"aks-agentpool-87654321-nsg", "aks-agentpool-12345678-nsg"}, "", 2},
+	} {
+		id, _, err := SecurityGroups(c.groups)
+		unknown, _ := err.(*ClusterIDError)
+		if id != c.id || (err == nil) != (c.id != "") || unknown != nil && len(unknown.Candidates) != c.many {
+			t.Errorf("%v: %s, %v", c.groups, id, err)
+		}
+	}
+}
+
+func TestClusterLabel(t *testing.T) {
+	long := strings.Repeat("a", 62)
+	for group, want := range map[string]string{
+		"MC_a_b_c": "MC_a_b_c", "a(b)": "a-b-z", "a.": "a.z", "": "",
+		long + "bc": long + "b", long + "-c": long + "z", long + "(c": long + "z",
+	} {
+		if got := clusterLabel(group); got != want {
+			t.Errorf("%q: %q, want %q", group, got, want)
+		}
+	}
+}
+
+// The kubelet's flags by version (Karpenter for Azure: bootstrap/aksbootstrap.go).
+func TestFlags(t *testing.T) {
+	for version, want := range map[string]string{
+		"1.29.9": "azure-container-registry-config cloud-config cloud-provider feature-gates keep-terminated-pod-volumes pod-infra-container-image",
+		"1.30.0": "cloud-config cloud-provider keep-terminated-pod-volumes pod-infra-container-image",
+		"1.31.0": "cloud-config cloud-provider pod-infra-container-image",
+		"1.34.0": "cloud-provider pod-infra-container-image",
+		"1.35.0": "cloud-provider",
+		"1.99.0": "cloud-provider",
+	} {
+		var names []string
+		for _, f := range flags(version) {
+			names = append(names, f.Name)
+		}
+		if got := strings.Join(names, " "); got != want {
+			t.Errorf("%s: %s, want %s", version, got, want)
+		}
+	}
+}
+
+// Which plug-in the node installs (Karpenter for Azure: NETWORK_PLUGIN).
+func TestPlugin(t *testing.T) {
+	for _, c := range []struct{ plugin, mode, dataplane, want string }{
+		{"azure", overlay, cilium, none}, {"azure", overlay, "azure", none}, {"azure", none, cilium, none},
+		{"azure", none, "azure", "azure"}, {"azure", none, none, "azure"}, {"none", none, none, none}, {"kubenet", none, none, "azure"},
+	} {
+		if got := nodePlugin(&launch.Network{Plugin: c.plugin, Mode: c.mode, Dataplane: c.dataplane}); got != c.want {
+			t.Errorf("%+v: %s", c, got)
+		}
+	}
+}
+
+// Drivers by size (Karpenter for Azure: pkg/utils/gpu.go).
+func TestDriver(t *testing.T) {
+	for size, want := range map[string]string{
+		"Standard_NC24ds_xl_RTXPRO6000BSE_v6": "grid-v20:595.58.03-20260609172331",
+		"Standard_NV36ads_A10_v5":             "grid:570.211.01-20260522192315",
+		"Standard_NC8ads_A10_v4":              "grid:570.211.01-20260522192315",
+		"Standard_NC6":                        "cuda:470.82.01-20260629214430",
+		"Standard_NC6_Promo":                  "cuda:470.82.01-20260629214430",
+		"Standard_NC24ads_A100_v4":            "cuda-lts:580.159.04-20260629214430",
+		"Standard_XX1":                        "cuda-lts:580.159.04-20260629214430",
+	} {
+		if d := driverOf(size); d.kind+":"+d.version+"-"+d.suffix != want {
+			t.Errorf("%s: %+v, want %s", size, d, want)
+		}
+	}
+	for size, want := range map[string]string{"Standard_NV8as_v4": "amd", "Standard_ND96isr_MI300X_v5": "amd", "Standard_NG8ads_V620_v1": "amd", "Standard_ND96asr_v4": "nvidia", "Standard_D4s_v5": ""} {
+		if got := vendorOf(size); got != want {
+			t.Errorf("%s: %s, want %s", size, got, want)
+		}
+	}
+}
+
+func TestCompareVersions(t *testing.T) {
+	for _, c := range []struct {
+		a, b string
+		want int
+	}{
+		{"202411.12.0", "2022.12.15", 1}, {"2022.12.15", "2022.10.03", 1}, {"2022.10.03", "2022.10.3", 0},
+		{"1.2", "1.2.0", -1}, {"1.2.x", "1.2", -1}, {"x", "y", 0}, {"+1", "1", -1}, {"", "0", -1},
+		{"99999999999999999999.0", "1", 1}, {"1.010", "1.9", 1},
+	} {
+		if got, back := CompareVersions(c.a, c.b), CompareVersions(c.b, c.a); got != c.want || back != -c.want {
+			t.Errorf("%q and %q: %d, %d, want %d", c.a, c.b, got, back, c.want)
+		}
+	}
+}
+
+// region is a region with every definition in three versions.
+func region(pin Pin) *Images {
+	list := &Images{Pin: pin}
+	for _, d := range definitions {
+		for n := range 3 {
+			list.Images = append(list.Images, ImageVersion{
+				ID: fmt.Sprintf("/CommunityGalleries/G/images/%s/versions/20260%d.01.0", d.name, n+1), Published: fmt.Sprintf("2026-0%d-02T00:00:00Z", n+1), Digest: fmt.Sprint("sha256:", n+1),
+			})
+		}
+	}
+	return list
+}
+
+// Each kind of node has its definition (Karpenter for Azure: imagefamily, DefaultImages), and a pin its version.
+func TestChoose(t *testing.T) {
+	both, second, arm := []string{"1", "2"}, []string{"2"}, launch.InstanceType{Architecture: "arm64", Generations: []string{"2"}}
+	amd := func(generations []string) launch.InstanceType {
+		return launch.InstanceType{Architecture: "amd64", Generations: generations}
+	}
+	for _, c := range []struct {
+		family        string
+		fips, trusted bool
+		machine       launch.InstanceType
+		pin           Pin
+		want          string
+	}{
+		{ubuntu2204, false, false, amd(both), Pin{}, "2204gen2containerd 202603.01.0"},
+		{ubuntu2204, false, false, amd([]string{"1"}), Pin{}, "2204containerd 202603.01.0"},
+		{ubuntu2204, false, false, arm, Pin{}, "2204gen2arm64containerd 202603.01.0"},
+		{ubuntu2204, false, true, amd(second), Pin{}, "2204gen2TLcontainerd 202603.01.0"},
+		{ubuntu2204, true, true, amd(second), Pin{}, "2204gen2fipsTLcontainerd 202603.01.0"},
+		{ubuntu2204, true, false, amd(second), Pin{}, ""},
+		{ubuntu2404, false, true, amd(second), Pin{}, "2404gen2TLcontainerd 202603.01.0"},
+		{ubuntu2404, true, false, amd(second), Pin{}, ""},
+		{ubuntu2004, true, false, amd([]string{"1"}), Pin{}, "2004fipscontainerd 202603.01.0"},
+		{linux2, true, false, amd(both), Pin{}, "V2gen2fips 202603.01.0"},
+		{linux3, true, false, arm, Pin{}, "V3gen2arm64fips 202603.01.0"},
+		{linux3, true, true, amd(both), Pin{}, ""},
+		{linux3, false, true, arm, Pin{}, ""},
+		{linux3, false, false, amd(both), Pin{Version: "202602.01.0"}, "V3gen2 202602.01.0"},
+		{linux3, false, false, amd(both), Pin{NotAfter: "2026-02-02T00:00:00Z"}, "V3gen2 202602.01.0"},
+		{linux3, false, false, amd(both), Pin{Digest: "sha256:1"}, "V3gen2 202601.01.0"},
+		{linux3, false, false, amd(both), Pin{Allowed: []string{"202601.01.0", "202602.01.0"}}, "V3gen2 202602.01.0"},
+		{linux3, false, false, amd(both), Pin{Version: "202602.01.0", Digest: "sha256:1"}, ""},
+		{linux3, false, false, amd(both), Pin{NotAfter: "2025-01-01T00:00:00Z"}, ""},
+		{"", false, false, amd(both), Pin{}, ""},
+	} {
+		m := &launch.Machine{Type: c.machine, Image: launch.Image{Family: c.family, FIPS: &c.fips}, Security: launch.Security{VTPM: &c.trusted}}
+		list := region(c.pin)
+		chosen, against, err := list.Choose(m)
+		if got := strings.TrimSpace(chosen.Definition + " " + chosen.Version); got != c.want || (err == nil) != (c.want != "") {
+			t.Errorf("%+v: %q, %v", c, got, err)
+		}
+		if err == nil && len(against) != len(list.Images)-1 {
+			t.Errorf("%+v: %d reasons for %d images", c, len(against), len(list.Images))
+		}
+		slices.Reverse(list.Images)
+		if again, _, _ := list.Choose(m); again.ID != chosen.ID {
+			t.Errorf("%+v: %s, and in another order %s", c, chosen.ID, again.ID)
+		}
+		if i := slices.IndexFunc(definitions, func(d definition) bool { return d.name == chosen.Definition }); i >= 0 && definitions[i].distribution != chosen.Distribution {
+			t.Errorf("%+v: the distribution is %s", c, chosen.Distribution)
+		}
+	}
+}
+
+func TestSubnet(t *testing.T) {
+	const good = "/subscriptions/s/resourceGroups/g/providers/Microsoft.Network/virtualNetworks/v/subnets/n"
+	if s, err := ParseSubnet(strings.ReplaceAll(good, "resourceGroups", "RESOURCEGROUPS")); err != nil || s != (Subnet{"s", "g", "v", "n"}) {
+		t.Errorf("%+v, %v", s, err)
+	}
+	for _, id := range []string{"", "/", good + "/", good[1:], strings.Replace(good, "/g/", "//", 1), strings.Replace(good, "/g/", "/g./", 1), strings.Replace(good, "/n", "/n\n", 1),
+		strings.Replace(good, "/g/", "/"+strings.Repeat("g", 91)+"/", 1), strings.Replace(good, "subnets", "subnet", 1), strings.Replace(good, "/v/", "/$(v)/", 1)} {
+		if _, err := ParseSubnet(id); err == nil {
+			t.Errorf("%q is taken", id)
+		}
+	}
+}
+
+// A disk on the host is taken where it fits: NVMe, cache, resource disk, the first that the type has.
+func TestDisk(t *testing.T) {
+	const gib = int64(1) << 30
+	for _, c := range []struct {
+		of   launch.InstanceType
+		want string
+	}{
+		{launch.InstanceType{EphemeralDisk: yes, NVMeDiskBytes: 1000 * gib, Placements: []string{"NvmeDisk"}, CacheDiskBytes: gib}, "NvmeDisk"},
+		{launch.InstanceType{EphemeralDisk: yes, NVMeDiskBytes: 1000 * gib, CacheDiskBytes: 200 * gib}, "CacheDisk"},
+		{launch.InstanceType{EphemeralDisk: yes, CacheDiskBytes: 100 * gib, ResourceDiskBytes: 1000 * gib}, ""}, // the first, not the largest
+		{launch.InstanceType{EphemeralDisk: yes, ResourceDiskBytes: 128 * gigabyte}, "ResourceDisk"},
+		{launch.InstanceType{EphemeralDisk: yes, ResourceDiskBytes: 128*gigabyte - 1}, ""},
+		{launch.InstanceType{EphemeralDisk: no, ResourceDiskBytes: 1000 * gib}, ""},
+		{launch.InstanceType{ResourceDiskBytes: 1000 * gib}, "problem"},
+	} {
+		d := &launch.Document{Machine: launch.Machine{Type: c.of, Disk: launch.Disk{SizeGB: 128}}}
+		found := diskRule.Run(d)
+		got := d.Machine.Disk.Placement
+		if len(found) > 0 {
+			got = "problem"
+		}
+		if got != c.want || *d.Machine.Disk.Ephemeral != (d.Machine.Disk.Placement != "") {
+			t.Errorf("%+v: %s, want %s", c.of, got, c.want)
+		}
+	}
+}
+
+// Every rule of a value has a good value, and refuses others.
+func TestValues(t *testing.T) {
+	for _, row := range kubeletFields {
+		for _, v := range []any{nil, map[string]any{}, []any{json.Number("1")}, "\x00", json.Number("1.5")} {
+			if row.check(v) == "" {
+				t.Errorf("%s takes %v", row.name, v)
+			}
+		}
+	}
+	for _, s := range sysctls {
+		for _, v := range []any{nil, "x", json.Number("-1"), json.Number("99999999999")} {
+			if s.check(v) == "" {
+				t.Errorf("%s takes %v", s.name, v)
+			}
+		}
+		if s.most > 0 && (s.check(json.Number(fmt.Sprint(s.least))) != "" || s.check(json.Number(fmt.Sprint(s.most))) != "" || s.check(json.Number(fmt.Sprint(s.most+1))) == "") {
+			t.Errorf("%s: its bounds do not hold", s.name)
+		}
+	}
+	if len(sysctls) != 28 {
+		t.Errorf("%d parameters, and the API has 28", len(sysctls))
+	}
+	for value, want := range map[string]bool{"1024 65535": true, "1023 65535": false, "1024 65536": false, "60999 32768": false, "1024": false, "1024  40000": false, "1024 40000 ": false, "40000 40000": true} {
+		i := slices.IndexFunc(sysctls, func(s sysctl) bool { return s.name == portRange })
+		if (sysctls[i].check(value) == "") != want {
+			t.Errorf("ports %q", value)
+		}
+	}
+	for text, want := range map[string]int64{"1Ki": 1024, "1500Mi": 1500 << 20, "2Gi": 2 << 30, "1G": 1e9, "7Ei": 7 << 60, "8Ei": -1, "1": -1, "Mi": -1, "-1Mi": -1, "+1Mi": -1, "1.5Gi": -1, "1m": -1} {
+		got, ok := quantity(text)
+		if ok != (want >= 0) || ok && got != want {
+			t.Errorf("%q: %d, %t", text, got, ok)
+		}
+	}
+}
+
+// Defaults are good values, and each option has one way to be said.
+func TestOptions(t *testing.T) {
+	seen := make(map[string]string)
+	for _, o := range options {
+		if o.standard != "" && o.check != nil && o.check(o.standard) != "" {
+			t.Errorf("%s: its default is refused", o.name)
+		}
+		for _, name := range append([]string{o.name, o.former}, o.variables...) {
+			if other, twice := seen[name]; twice && name != "" {
+				t.Errorf("%s is of %s and %s", name, other, o.name)
+			}
+			seen[name] = o.name
+		}
+		if _, node := settingRows[o.name]; node != (o.set != nil) && o.name != "kubelet-bootstrap-token" {
+			t.Errorf("%s: set %t, and in the table of layers %t", o.name, o.set != nil, node)
+		}
+	}
+}
+
+// Settings that are wrong in one place leave the old ones as they are, and repeat no value.
+func TestReload(t *testing.T) {
+	good := map[string]string{
+		"CLUSTER_NAME": "c", "CLUSTER_ENDPOINT": "https://example.com", "SSH_PUBLIC_KEY": "k", "AZURE_NODE_RESOURCE_GROUP": "g", "LOCATION": "eastus",
+		"VNET_SUBNET_ID":        "/subscriptions/s/resourceGroups/g/providers/Microsoft.Network/virtualNetworks/v/subnets/n",
+		"ARM_SUBSCRIPTION_ID":   "22222222-2222-2222-2222-222222222222",
+		"AZURE_SUBSCRIPTION_ID": "33333333-3333-3333-3333-333333333333",
+		"NETWORK_PLUGIN_MODE":   "",
+		"HOME":                  "/root",
+	}
+	old, problems := Reload(nil, SettingsSource{Name: "environment", Variables: good})
+	if len(problems) > 0 || old.Subscription != "33333333-3333-3333-3333-333333333333" || old.NetworkMode != "" || old.MemoryOverhead != 0.075 || old.AdminUser != "azureuser" {
+		t.Fatalf("%+v, %v", old, problems)
+	}
+	const canary = "canary01.0123456789canary"
+	for document, want := range map[string]string{
+		"kubelet-bootstrap-token: " + canary:                 "kubelet-bootstrap-token",
+		"network-plugin: none\nnetwork-plugin-mode: overlay": `network-plugin-mode`,
+		"use-sig: true":                    "sig-subscription-id",
+		"provision-mode: aksmachineapi":    "provision-mode",
+		"provider-batch-idle-duration: 9s": "provider-batch-max-duration",
+		"additional-tags: a=1,A=2":         "additional-tags",
+		"vm-memory-overhead-percent: NaN":  "vm-memory-overhead-percent",
+		"vm-memory-overhead-percent: many": "vm-memory-overhead-percent",
+		"cluster-name: \"a b\"":            "cluster-name",
+		"node-identities: [a]":             "node-identities",
+		"kind: ConfigMap":                  "data",
+		"kind: ConfigMap\ndata: {azure.clusterID: x, CLUSTER_NAME: \"\"}": "cluster-id",
+		"linux-admin-username: 1a":                                        "linux-admin-username",
+		"cluster-endpoint: example.com":                                   "cluster-endpoint",
+		"node-osdisk-diskencryptionset-id: /subscriptions/s":              "node-osdisk-diskencryptionset-id",
+		"- a": "$",
+	} {
+		got, problems := Reload(old, SettingsSource{Name: "environment", Variables: good}, SettingsSource{Name: "file", Document: []byte(document)})
+		if got != old || !slices.ContainsFunc(problems, func(p nodeconfig.Problem) bool { return strings.Contains(p.Path, want) && p.Fatal }) {
+			t.Errorf("%q: %v", document, problems)
+		}
+		if strings.Contains(fmt.Sprint(problems), canary) {
+			t.Errorf("%q is repeated", canary)
+		}
+	}
+	former, problems := Reload(nil, SettingsSource{Name: "environment", Variables: good}, SettingsSource{Name: "karpenter-global-settings",
+		Document: []byte("kind: ConfigMap\ndata:\n  azure.clusterName: other\n  azure.tags: '{\"team\":\"blue\"}'\n  azure.clusterID: \"12345678\"\n")})
+	if len(problems) > 0 || former.Cluster != "other" || former.Tags["team"] != "blue" || former.ClusterID != "12345678" || former.Given("cluster-name") != "karpenter-global-settings" {
+		t.Errorf("%+v, %v", former, problems)
+	}
+}

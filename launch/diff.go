@@ -1,0 +1,156 @@
+package launch
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/slipway-dev/slipway/internal/document"
+	"github.com/slipway-dev/slipway/nodeconfig"
+)
+
+// Drift is what a difference between a node and what is wanted takes.
+type Drift string
+
+// The classes, the least first.
+const (
+	// Ignore takes nothing: it changes no node.
+	Ignore Drift = "ignore"
+	// Refresh takes nothing of a node that runs: the next launch has it.
+	Refresh Drift = "refresh"
+	// InPlace takes a change of the running node: the agent's apply, or a call of the cloud.
+	InPlace Drift = "in place"
+	// Replace takes another machine.
+	Replace Drift = "replace"
+)
+
+var classes = []Drift{Ignore, Refresh, InPlace, Replace}
+
+// driftRow is what a difference in a field, and below it, takes.
+type driftRow struct {
+	path   string
+	class  Drift
+	reason string
+}
+
+// drifts are the rows; the longest path that has a field within counts.
+var drifts = []driftRow{
+	{"$.node", InPlace, "the agent applies a changed contract"},
+	{"$.node.metadata", Ignore, "it names the document, and changes no node"},
+	{"$.node.join", Refresh, "a node that has joined has a certificate of its own"},
+	{"$.node.cluster.kubernetesVersion", Replace, "the kubelet of a version is in the image"},
+	{"$.node.kubelet.labels", Refresh, "a kubelet sets its labels when it registers; the autoscaler syncs those of a running node"},
+	{"$.node.kubelet.taints", Refresh, "a kubelet sets its taints when it registers; the autoscaler syncs those of a running node"},
+	{"$.node.kubelet.dataDisk", Replace, "the kubelet's data is not moved"},
+	{"$.node.runtime.containerd.dataDir", Replace, "the runtime's data is not moved"},
+	{"$.node.network.plugin", Replace, "pods keep the network that they were started with"},
+	{"$.node.system.localStorage", Replace, "the disks are arranged once"},
+	{"$.node.system.gpu", Replace, "the driver is installed once"},
+	{"$.node.cloud.instanceType", Replace, "a machine keeps its size"},
+	{"$.node.components.layout", Replace, "a node keeps its layout"},
+	{"$.machine", Replace, "a machine is made with it"},
+	{"$.machine.type", Ignore, "it is what is known of the instance type; the type itself is compared by its name"},
+	{"$.machine.type.name", Replace, "a machine keeps its size"},
+	{"$.machine.memoryOverhead", Ignore, "it is what a scheduler is told, and changes no node"},
+	{"$.machine.capacity", Ignore, "it is what a scheduler is told, and changes no node"},
+	{"$.machine.allocatable", Ignore, "it is what a scheduler is told; what the kubelet keeps back is compared"},
+	{"$.machine.gpuDriver", Ignore, "the driver that is installed for it is compared"},
+	{"$.machine.streaming", Ignore, "the runtime's own setting is compared"},
+	{"$.machine.maxPods", Ignore, "the kubelet's own number, and the addresses, follow from it and are compared"},
+	{"$.machine.image.wanted", Ignore, "the family that was chosen for it is compared"},
+	{"$.machine.network.clusterID", Ignore, "the names that have it are compared"},
+	{"$.machine.network.dns", Ignore, "what the kubelet is told of it is compared"},
+	{"$.machine.adminUser", Refresh, "who may log in is set when a machine is made"},
+	{"$.machine.sshPublicKey", Refresh, "who may log in is set when a machine is made"},
+	{"$.machine.identities", InPlace, "the cloud changes them on a machine that runs"},
+	{"$.machine.tags", InPlace, "the cloud changes them on a machine that runs"},
+}
+
+func driftOf(path string) driftRow {
+	var row driftRow
+	for _, d := range drifts {
+		if document.Within(path, d.path) && len(d.path) > len(row.path) {
+			row = d
+		}
+	}
+	return row
+}
+
+// RecordKind is the kind of a [Record]; its apiVersion is the native contract's.
+const RecordKind = "LaunchTemplate"
+
+// Record is a template as it is kept and compared. It holds nothing that is secret.
+type Record struct {
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+	// Key is [Template.Key].
+	Key string `json:"key"`
+	// Values are all values, by their paths.
+	Values map[string]string `json:"values"`
+}
+
+// Record is the template's.
+func (t *Template) Record() *Record {
+	return &Record{nodeconfig.APIVersion, RecordKind, t.Key(), values(&t.Document, everything)}
+}
+
+// ErrUnknown is wrapped by the error of a record that cannot be compared. Such a node is not to be replaced for it.
+var ErrUnknown = errors.New("it is not known how the node was made")
+
+// ParseRecord reads a record in JSON. The error wraps [ErrUnknown].
+func ParseRecord(data []byte) (*Record, error) {
+	var r Record
+	switch err := json.Unmarshal(data, &r); {
+	case err != nil:
+		return nil, fmt.Errorf("%w: the record is not one: %w", ErrUnknown, err)
+	case r.APIVersion != nodeconfig.APIVersion || r.Kind != RecordKind:
+		return nil, fmt.Errorf("%w: the record is not a %s of %s", ErrUnknown, RecordKind, nodeconfig.APIVersion)
+	case !strings.HasPrefix(r.Key, keyVersion):
+		return nil, fmt.Errorf("%w: the record was made by a version that names nodes in another way", ErrUnknown)
+	case len(r.Values) == 0:
+		return nil, fmt.Errorf("%w: the record has no values", ErrUnknown)
+	}
+	return &r, nil
+}
+
+// Change is one difference.
+type Change struct {
+	Path string `json:"path"`
+	// Old and New are the values for people, empty for none.
+	Old    string `json:"old"`
+	New    string `json:"new"`
+	Class  Drift  `json:"class"`
+	Reason string `json:"reason"`
+}
+
+// Diff lists how a running node differs from the wanted one, those that take most first. What is ignored is in it, too.
+func Diff(running, wanted *Record) []Change {
+	paths := make(map[string]bool)
+	for path := range running.Values {
+		paths[path] = true
+	}
+	for path := range wanted.Values {
+		paths[path] = true
+	}
+	var changes []Change
+	for _, path := range slices.Sorted(maps.Keys(paths)) {
+		if old, value := running.Values[path], wanted.Values[path]; old != value {
+			d := driftOf(path)
+			changes = append(changes, Change{path, old, value, d.class, d.reason})
+		}
+	}
+	slices.SortStableFunc(changes, func(a, b Change) int { return slices.Index(classes, b.Class) - slices.Index(classes, a.Class) })
+	return changes
+}
+
+// Greatest is the class of several changes together; Ignore for none.
+func Greatest(changes []Change) Drift {
+	greatest := 0
+	for _, c := range changes {
+		greatest = max(greatest, slices.Index(classes, c.Class))
+	}
+	return classes[greatest]
+}

@@ -1,0 +1,83 @@
+package launch_test
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/slipway-dev/slipway/launch"
+	"github.com/slipway-dev/slipway/launch/azure"
+	"github.com/slipway-dev/slipway/nodeconfig"
+)
+
+// exampleFile reads one of the module's examples, as a program reads the objects of its cluster.
+func exampleFile(name string) []byte {
+	data, err := os.ReadFile("../examples/launch/" + name)
+	if err != nil {
+		panic(err)
+	}
+	return data
+}
+
+// exampleInput is what a program knows of its cluster and its class.
+func exampleInput() *azure.Input {
+	var in azure.Input
+	in.Settings, _ = azure.Reload(nil, azure.SettingsSource{Name: "settings.yaml", Document: exampleFile("settings.yaml")})
+	in.Class, _ = azure.ReadNodeClass(exampleFile("nodeclass.yaml"))
+	in.Detected, _ = azure.ReadDetected(exampleFile("detected.yaml"))
+	in.Images, _ = azure.ReadImages(exampleFile("images.yaml"))
+	in.Type, _ = azure.ReadInstanceType(exampleFile("skus.json"), "Standard_D4ds_v5", "eastus")
+	return &in
+}
+
+// A claim becomes a template, and the template user data. No other value of the template is secret.
+func ExampleRender() {
+	claim := new(launch.NodeClaim)
+	problems := launch.Read(exampleFile("nodeclaim.yaml"), launch.KarpenterVersion, "NodeClaim", claim)
+	template, found := launch.Render(exampleInput(), launch.Request{Claim: claim})
+	for _, p := range nodeconfig.Fatal(append(problems, found...)) {
+		fmt.Println(p)
+	}
+	fmt.Println(template.Document.Machine.Image.Definition, template.Document.Machine.Disk.Placement)
+	userData, err := template.UserData(nodeconfig.NewSecret("abcdef.0123456789abcdef"))
+	fmt.Println(len(userData) > 1000, err)
+	// Output:
+	// 2404gen2containerd CacheDisk
+	// true <nil>
+}
+
+// Each value says where it is from.
+func ExampleTemplate_Explain() {
+	claim := new(launch.NodeClaim)
+	launch.Read(exampleFile("nodeclaim.yaml"), launch.KarpenterVersion, "NodeClaim", claim)
+	template, _ := launch.Render(exampleInput(), launch.Request{Claim: claim})
+	for _, v := range template.Explain("machine.disk") {
+		fmt.Println(v.Path, v.Value, v.Source, v.Overrode)
+	}
+	// Output:
+	// $.machine.disk.ephemeral true computed []
+	// $.machine.disk.placement CacheDisk computed []
+	// $.machine.disk.sizeGB 100 nodeClass [{128 hardcoded AKS}]
+}
+
+// A node that runs is compared with the one that is wanted.
+func ExampleDiff() {
+	claim := new(launch.NodeClaim)
+	launch.Read(exampleFile("nodeclaim.yaml"), launch.KarpenterVersion, "NodeClaim", claim)
+	in := exampleInput()
+	running, _ := launch.Render(in, launch.Request{Claim: claim})
+
+	changed := *in.Class
+	changed.Spec.OSDiskSizeGB = new(int32(64))
+	in.Class = &changed
+	wanted, _ := launch.Render(in, launch.Request{Claim: claim})
+
+	fmt.Println(running.Key() == wanted.Key())
+	for _, c := range launch.Diff(running.Record(), wanted.Record()) {
+		if c.Class != launch.Ignore {
+			fmt.Println(c.Class, c.Path, c.Old, c.New)
+		}
+	}
+	// Output:
+	// false
+	// replace $.machine.disk.sizeGB 100 64
+}

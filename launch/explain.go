@@ -1,0 +1,86 @@
+package launch
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/slipway-dev/slipway/internal/document"
+)
+
+// Value is one value of a template, and where it is from.
+type Value struct {
+	// Path is the value's in [Document].
+	Path string `json:"path"`
+	// Value is the value for people; a secret is "[redacted]".
+	Value  string `json:"value"`
+	Source Source `json:"source"`
+	// Origin is the layer's, or the name of the rule that computed the value.
+	Origin string `json:"origin"`
+	// Overrode are the values of weaker layers, the strongest first.
+	Overrode []Overridden `json:"overrode,omitempty"`
+}
+
+// Overridden is a value that was not taken.
+type Overridden struct {
+	Value  string `json:"value"`
+	Source Source `json:"source"`
+	Origin string `json:"origin"`
+}
+
+// Explanation is where all values are from, by their paths.
+type Explanation []Value
+
+// Explain says of each value of layers where it is from. Nothing else in the package keeps track of it, so it costs nothing
+// where nobody asks.
+func Explain(layers []Layer) Explanation {
+	sorted := slices.Clone(layers)
+	slices.SortStableFunc(sorted, func(a, b Layer) int { return a.Source.rank() - b.Source.rank() })
+	found := make(map[string]*Value)
+	for i := range sorted {
+		l := &sorted[i]
+		walk(&l.Document, func(path string, v reflect.Value) {
+			value := &Value{Path: path, Value: text(v), Source: l.Source, Origin: l.Origin}
+			if weaker := found[path]; weaker != nil {
+				value.Overrode = append([]Overridden{{weaker.Value, weaker.Source, weaker.Origin}}, weaker.Overrode...)
+			}
+			found[path] = value
+		})
+	}
+	explanation := make(Explanation, 0, len(found))
+	for _, v := range found {
+		explanation = append(explanation, *v)
+	}
+	sortValues(explanation)
+	return explanation
+}
+
+func sortValues(all []Value) {
+	slices.SortFunc(all, func(a, b Value) int { return strings.Compare(a.Path, b.Path) })
+}
+
+// Below returns the values at a path and below it. The path may be without "$.", and without "node." or "machine.".
+func (e Explanation) Below(path string) Explanation {
+	if !strings.HasPrefix(path, "$") {
+		path = "$." + path
+	}
+	rest := strings.TrimPrefix(strings.TrimPrefix(path, "$"), ".")
+	var found Explanation
+	for _, v := range e {
+		if document.Within(v.Path, path) || document.Within(v.Path, "$.node."+rest) || document.Within(v.Path, "$.machine."+rest) {
+			found = append(found, v)
+		}
+	}
+	return found
+}
+
+// fieldOf is the row of a path: the longest that has it within.
+func fieldOf(fields []Field, path string) *Field {
+	var row *Field
+	for i := range fields {
+		if document.Within(path, fields[i].Path) && (row == nil || len(fields[i].Path) > len(row.Path)) {
+			row = &fields[i]
+		}
+	}
+	return row
+}

@@ -1,0 +1,145 @@
+package launch
+
+import (
+	"fmt"
+	"github.com/slipway-dev/slipway/internal/document"
+	"reflect"
+	"slices"
+)
+
+// What the tests of the clouds' tables need.
+var (
+	Walk    = walk
+	FieldOf = fieldOf
+)
+
+// Trespass lists what layers set that is not theirs to set, by a cloud's table. It is empty unless the cloud has a defect.
+func Trespass(layers []Layer, fields []Field) []string {
+	var found []string
+	for i := range layers {
+		walk(&layers[i].Document, func(path string, _ reflect.Value) {
+			switch f := fieldOf(fields, path); {
+			case f == nil:
+				found = append(found, fmt.Sprintf("%s: no row says who may set it", path))
+			case !slices.Contains(f.Sources, layers[i].Source):
+				found = append(found, fmt.Sprintf("%s: is not to be set by %s", path, layers[i].Source))
+			}
+		})
+	}
+	return found
+}
+
+// Mutate changes the value at a path of a document, and reports whether there is one that it can change.
+func Mutate(d *Document, path string) bool {
+	return mutate("$", reflect.ValueOf(d).Elem(), path, func(reflect.Value) {})
+}
+
+func mutate(at string, v reflect.Value, path string, store func(reflect.Value)) bool {
+	if !document.Within(path, at) {
+		return false
+	}
+	switch v.Kind() {
+	case reflect.Pointer:
+		return !v.IsNil() && mutate(at, v.Elem(), path, func(reflect.Value) {})
+	case reflect.Interface:
+		fresh := reflect.New(v.Elem().Type()).Elem()
+		fresh.Set(v.Elem())
+		return mutate(at, fresh, path, func(reflect.Value) { v.Set(fresh); store(v) })
+	case reflect.Struct:
+		if v.Type() == secretType {
+			return false
+		}
+		for i := range v.NumField() {
+			names := document.JSONNames(v.Type().Field(i))
+			if len(names) > 0 && mutate(document.FieldPath(at, names[0]), v.Field(i), path, func(reflect.Value) {}) {
+				store(v)
+				return true
+			}
+		}
+		return false
+	case reflect.Map:
+		for _, key := range v.MapKeys() {
+			entry := reflect.New(v.Type().Elem()).Elem()
+			entry.Set(v.MapIndex(key))
+			if mutate(document.FieldPath(at, key.String()), entry, path, func(reflect.Value) {}) {
+				v.SetMapIndex(key, entry)
+				store(v)
+				return true
+			}
+		}
+		return false
+	}
+	if at != path {
+		return false
+	}
+	switch v.Kind() {
+	case reflect.String:
+		v.SetString(v.String() + "1") // a number stays one
+	case reflect.Bool:
+		v.SetBool(!v.Bool())
+	case reflect.Int, reflect.Int32, reflect.Int64:
+		v.SetInt(v.Int() + 1)
+	case reflect.Float64:
+		v.SetFloat(v.Float() + 0.5)
+	case reflect.Slice:
+		v.Set(reflect.AppendSlice(reflect.MakeSlice(v.Type(), 0, 0), v.Slice(0, max(v.Len()-1, 0))))
+	default:
+		return false
+	}
+	store(v)
+	return true
+}
+
+// Copied is a document that shares nothing with another one.
+func Copied(d *Document) *Document { return Merge([]Layer{{Document: *d}}) }
+
+// Values are all values of a document.
+func Values(d *Document) map[string]string { return values(d, everything) }
+
+// DriftOf is the row of a difference.
+func DriftOf(path string) (Drift, string) { d := driftOf(path); return d.class, d.reason }
+
+// SetAll sets every field of a machine.
+func SetAll(m *Machine) { setAll(reflect.ValueOf(m).Elem()) }
+
+func setAll(v reflect.Value) {
+	switch v.Kind() {
+	case reflect.Struct:
+		for i := range v.NumField() {
+			setAll(v.Field(i))
+		}
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		setAll(v.Elem())
+	case reflect.Slice:
+		v.Set(reflect.MakeSlice(v.Type(), 1, 1))
+		setAll(v.Index(0))
+	case reflect.Map:
+		v.Set(reflect.MakeMap(v.Type()))
+		v.SetMapIndex(reflect.ValueOf("key"), reflect.ValueOf("value"))
+	case reflect.String:
+		v.SetString("text")
+	case reflect.Bool:
+		v.SetBool(true)
+	case reflect.Int, reflect.Int32, reflect.Int64:
+		v.SetInt(7)
+	case reflect.Float64:
+		v.SetFloat(0.5)
+	}
+}
+
+// Lay is Machine.lay.
+func Lay(m, from *Machine) { m.lay(from) }
+
+// PoolLayer is the layer of a request.
+func PoolLayer(r Request, fields []Field) Layer {
+	l, _ := r.layer(fields)
+	return l
+}
+
+// TemplateOf is a template of a document.
+func TemplateOf(d *Document) *Template {
+	t := &Template{Document: *d}
+	t.finish()
+	return t
+}

@@ -1,0 +1,88 @@
+package launch
+
+import (
+	"slices"
+
+	"github.com/slipway-dev/slipway/nodeconfig"
+)
+
+// Source is where a value is from.
+type Source string
+
+// The sources of configuration (Karpenter for Azure: AKS Node Bootstrapping, "Karpenter configuration sources").
+const (
+	// Hardcoded values are the cloud's own, the same for all nodes.
+	Hardcoded Source = "hardcoded"
+	// Environment is the environment of the program that launches: its subscription, its region.
+	Environment Source = "environment"
+	// Global are the settings of the program that launches: its options, or its ConfigMap.
+	Global Source = "settings"
+	// Pool is the node pool, and the claim that was made of it.
+	Pool Source = "nodePool"
+	// Class is the node class.
+	Class Source = "nodeClass"
+	// Detected values were read from the cluster or the cloud.
+	Detected Source = "detected"
+	// Computed values follow from others by a [Rule].
+	Computed Source = "computed"
+)
+
+// ranks are the sources, the weakest first. The seed lists sources and no order. Here an explicit value goes before one that
+// was found, and one for fewer nodes before one for more. A computed value has no rival: no other source may set its field.
+var ranks = []Source{Hardcoded, Detected, Environment, Global, Pool, Class, Computed}
+
+// explicit are the sources in which somebody has said what he wants.
+var explicit = []Source{Environment, Global, Pool, Class}
+
+// Sources are all sources, the weakest first.
+func Sources() []Source { return slices.Clone(ranks) }
+
+func (s Source) rank() int { return slices.Index(ranks, s) }
+
+// Document is a part of what a node and its machine will be. What is zero is not said.
+type Document struct {
+	// Node is the node's contract.
+	Node nodeconfig.NodeConfig `json:"node,omitzero"`
+	// Machine is what the cloud is asked for.
+	Machine Machine `json:"machine,omitzero"`
+}
+
+// Layer is what one source says.
+type Layer struct {
+	Source Source
+	// Origin says for people where exactly it is from: an object, a file, a request with its time.
+	Origin string
+	// Document is what it says.
+	Document Document
+}
+
+// Field says which sources may set a field, and all below it. The row with the longest path counts.
+type Field struct {
+	// Path is a path of [Document]: "$.machine.disk.sizeGB".
+	Path string
+	// Sources may set it. Where one is Computed, it is the only one.
+	Sources []Source
+}
+
+// Rule computes values from others.
+type Rule struct {
+	// Name says what it decides: "image family".
+	Name string
+	// Reads are the paths that it depends on, Sets those that it may set.
+	Reads, Sets []string
+	// Run sets them. What it cannot decide it leaves out, and returns as problems.
+	Run func(*Document) []nodeconfig.Problem
+}
+
+// Cloud is a cloud's decisions for one launch.
+type Cloud interface {
+	// Layers are what the cloud's inputs say, and what is wrong with them.
+	Layers() ([]Layer, []nodeconfig.Problem)
+	// Fields are which sources may set what.
+	Fields() []Field
+	// Rules compute what is left, in this order.
+	Rules() []Rule
+}
+
+// Conflict is the kind of a problem with two values that should be the same: a detected one and one that somebody gave.
+const Conflict nodeconfig.ProblemKind = "Conflict"

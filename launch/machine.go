@@ -1,0 +1,231 @@
+package launch
+
+import (
+	"maps"
+	"slices"
+)
+
+// Machine is what the cloud is asked for.
+type Machine struct {
+	// Type is the instance type, and what is known of it.
+	Type InstanceType `json:"type,omitzero"`
+	// Zone is the availability zone; empty for any.
+	Zone string `json:"zone,omitempty"`
+	// CapacityType is "on-demand" or "spot".
+	CapacityType string `json:"capacityType,omitempty"`
+	// MaxPods is the number of pods that somebody wants; nil for the one that follows from the network.
+	MaxPods *int32 `json:"maxPods,omitempty"`
+	// Image is what the machine boots.
+	Image Image `json:"image,omitzero"`
+	// Disk is the machine's own disk.
+	Disk Disk `json:"disk,omitzero"`
+	// Network is where the machine is attached.
+	Network Network `json:"network,omitzero"`
+	// Security protects the machine.
+	Security Security `json:"security,omitzero"`
+	// AdminUser may log in with SSHPublicKey.
+	AdminUser string `json:"adminUser,omitempty"`
+	// SSHPublicKey is in the form of authorized_keys.
+	SSHPublicKey string `json:"sshPublicKey,omitempty"`
+	// Identities are assigned to the machine, each by its ID in the cloud.
+	Identities []string `json:"identities,omitempty"`
+	// GPUDriver is "Driver" if the cloud's driver is wanted, or "None".
+	GPUDriver string `json:"gpuDriver,omitempty"`
+	// Streaming starts containers before their image has arrived, where the machine can.
+	Streaming *bool `json:"streaming,omitempty"`
+	// MemoryOverhead is the part of the memory that the hypervisor keeps.
+	MemoryOverhead float64 `json:"memoryOverhead,omitempty"`
+	// Capacity and Allocatable are what a scheduler is told of the node before there is one, in Kubernetes' quantities.
+	Capacity    map[string]string `json:"capacity,omitempty"`
+	Allocatable map[string]string `json:"allocatable,omitempty"`
+	// Tags are the cloud's.
+	Tags map[string]string `json:"tags,omitempty"`
+}
+
+// InstanceType is what is known of an instance type. What is zero or nil is not known; nothing is assumed in its place.
+type InstanceType struct {
+	// Name is the cloud's: "Standard_D4s_v5".
+	Name string `json:"name,omitempty"`
+	// VCPUs are its virtual processors, MemoryBytes its memory.
+	VCPUs       int   `json:"vcpus,omitempty"`
+	MemoryBytes int64 `json:"memoryBytes,omitempty"`
+	// Architecture is Kubernetes': "amd64", "arm64".
+	Architecture string `json:"architecture,omitempty"`
+	// Generations are those of the hypervisor that it boots on: "1", "2".
+	Generations []string `json:"generations,omitempty"`
+	// Zones are those that have it.
+	Zones []string `json:"zones,omitempty"`
+	// GPUs is how many graphics processors it has; nil where that is not known.
+	GPUs *int `json:"gpus,omitempty"`
+	// CacheDiskBytes, ResourceDiskBytes and NVMeDiskBytes are the sizes of disks that the machine's own disk could be on.
+	CacheDiskBytes    int64 `json:"cacheDiskBytes,omitempty"`
+	ResourceDiskBytes int64 `json:"resourceDiskBytes,omitempty"`
+	NVMeDiskBytes     int64 `json:"nvmeDiskBytes,omitempty"`
+	// Placements are where the cloud puts such a disk: "NvmeDisk", "CacheDisk", "ResourceDisk".
+	Placements []string `json:"placements,omitempty"`
+	// EphemeralDisk, PremiumStorage, AcceleratedNetworking, TrustedLaunch and EncryptionAtHost are what it can do.
+	EphemeralDisk         *bool `json:"ephemeralDisk,omitempty"`
+	PremiumStorage        *bool `json:"premiumStorage,omitempty"`
+	AcceleratedNetworking *bool `json:"acceleratedNetworking,omitempty"`
+	TrustedLaunch         *bool `json:"trustedLaunch,omitempty"`
+	EncryptionAtHost      *bool `json:"encryptionAtHost,omitempty"`
+}
+
+// Image is what a machine boots.
+type Image struct {
+	// Wanted is the family that somebody asked for, Family the one that was chosen for it.
+	Wanted string `json:"wanted,omitempty"`
+	Family string `json:"family,omitempty"`
+	// FIPS wants validated cryptography.
+	FIPS *bool `json:"fips,omitempty"`
+	// ID is the image, with its version. Definition and Version are in it.
+	ID         string `json:"id,omitempty"`
+	Definition string `json:"definition,omitempty"`
+	Version    string `json:"version,omitempty"`
+	// Distribution is what AKS calls the image.
+	Distribution string `json:"distribution,omitempty"`
+}
+
+// Disk is a machine's own disk.
+type Disk struct {
+	// SizeGB is its size.
+	SizeGB int32 `json:"sizeGB,omitempty"`
+	// Ephemeral says that it is on the host, at Placement.
+	Ephemeral *bool  `json:"ephemeral,omitempty"`
+	Placement string `json:"placement,omitempty"`
+	// EncryptionSet encrypts it, by its ID in the cloud.
+	EncryptionSet string `json:"encryptionSet,omitempty"`
+}
+
+// Network is where a machine is attached.
+type Network struct {
+	// Subnet is its ID in the cloud.
+	Subnet string `json:"subnet,omitempty"`
+	// Plugin, Mode, Policy and Dataplane are the cluster's network: who gives pods their addresses, and how.
+	Plugin    string `json:"plugin,omitempty"`
+	Mode      string `json:"mode,omitempty"`
+	Policy    string `json:"policy,omitempty"`
+	Dataplane string `json:"dataplane,omitempty"`
+	// DNS are the addresses of the cluster's DNS service.
+	DNS []string `json:"dns,omitempty"`
+	// ID is the virtual network's own identifier.
+	ID string `json:"id,omitempty"`
+	// ClusterID is in the names of what the cloud has made for the cluster.
+	ClusterID string `json:"clusterID,omitempty"`
+	// SecurityGroup is attached to the interface; empty where the subnet's own is enough.
+	SecurityGroup string `json:"securityGroup,omitempty"`
+	// Addresses is how many the interface has.
+	Addresses int32 `json:"addresses,omitempty"`
+	// Accelerated says that the interface bypasses the host.
+	Accelerated *bool `json:"accelerated,omitempty"`
+}
+
+// Security protects a machine.
+type Security struct {
+	// EncryptionAtHost encrypts what the host keeps of its disks.
+	EncryptionAtHost *bool `json:"encryptionAtHost,omitempty"`
+	// VTPM and SecureBoot are parts of a trusted launch.
+	VTPM       *bool `json:"vtpm,omitempty"`
+	SecureBoot *bool `json:"secureBoot,omitempty"`
+}
+
+// Trusted reports whether the launch is a trusted one.
+func (s Security) Trusted() bool { return isTrue(s.VTPM) || isTrue(s.SecureBoot) }
+
+func isTrue(b *bool) bool { return b != nil && *b }
+
+func over[T comparable](into *T, from T) {
+	var zero T
+	if from != zero {
+		*into = from
+	}
+}
+
+func overPointer[T any](into **T, from *T) {
+	if from != nil {
+		copied := *from
+		*into = &copied
+	}
+}
+
+func overList(into *[]string, from []string) {
+	if from != nil {
+		*into = slices.Clone(from)
+	}
+}
+
+func overMap(into *map[string]string, from map[string]string) {
+	if *into == nil && from != nil {
+		*into = make(map[string]string, len(from))
+	}
+	maps.Copy(*into, from)
+}
+
+// lay lays what a stronger layer says over m. Nothing of it is shared. A test holds that no field is forgotten.
+func (m *Machine) lay(from *Machine) {
+	m.Type.lay(&from.Type)
+	over(&m.Zone, from.Zone)
+	over(&m.CapacityType, from.CapacityType)
+	overPointer(&m.MaxPods, from.MaxPods)
+	m.Image.lay(&from.Image)
+	over(&m.Disk.SizeGB, from.Disk.SizeGB)
+	overPointer(&m.Disk.Ephemeral, from.Disk.Ephemeral)
+	over(&m.Disk.Placement, from.Disk.Placement)
+	over(&m.Disk.EncryptionSet, from.Disk.EncryptionSet)
+	m.Network.lay(&from.Network)
+	overPointer(&m.Security.EncryptionAtHost, from.Security.EncryptionAtHost)
+	overPointer(&m.Security.VTPM, from.Security.VTPM)
+	overPointer(&m.Security.SecureBoot, from.Security.SecureBoot)
+	over(&m.AdminUser, from.AdminUser)
+	over(&m.SSHPublicKey, from.SSHPublicKey)
+	overList(&m.Identities, from.Identities)
+	over(&m.GPUDriver, from.GPUDriver)
+	overPointer(&m.Streaming, from.Streaming)
+	over(&m.MemoryOverhead, from.MemoryOverhead)
+	overMap(&m.Capacity, from.Capacity)
+	overMap(&m.Allocatable, from.Allocatable)
+	overMap(&m.Tags, from.Tags)
+}
+
+func (t *InstanceType) lay(from *InstanceType) {
+	over(&t.Name, from.Name)
+	over(&t.VCPUs, from.VCPUs)
+	over(&t.MemoryBytes, from.MemoryBytes)
+	over(&t.Architecture, from.Architecture)
+	overList(&t.Generations, from.Generations)
+	overList(&t.Zones, from.Zones)
+	overPointer(&t.GPUs, from.GPUs)
+	over(&t.CacheDiskBytes, from.CacheDiskBytes)
+	over(&t.ResourceDiskBytes, from.ResourceDiskBytes)
+	over(&t.NVMeDiskBytes, from.NVMeDiskBytes)
+	overList(&t.Placements, from.Placements)
+	overPointer(&t.EphemeralDisk, from.EphemeralDisk)
+	overPointer(&t.PremiumStorage, from.PremiumStorage)
+	overPointer(&t.AcceleratedNetworking, from.AcceleratedNetworking)
+	overPointer(&t.TrustedLaunch, from.TrustedLaunch)
+	overPointer(&t.EncryptionAtHost, from.EncryptionAtHost)
+}
+
+func (i *Image) lay(from *Image) {
+	over(&i.Wanted, from.Wanted)
+	over(&i.Family, from.Family)
+	overPointer(&i.FIPS, from.FIPS)
+	over(&i.ID, from.ID)
+	over(&i.Definition, from.Definition)
+	over(&i.Version, from.Version)
+	over(&i.Distribution, from.Distribution)
+}
+
+func (n *Network) lay(from *Network) {
+	over(&n.Subnet, from.Subnet)
+	over(&n.Plugin, from.Plugin)
+	over(&n.Mode, from.Mode)
+	over(&n.Policy, from.Policy)
+	over(&n.Dataplane, from.Dataplane)
+	overList(&n.DNS, from.DNS)
+	over(&n.ID, from.ID)
+	over(&n.ClusterID, from.ClusterID)
+	over(&n.SecurityGroup, from.SecurityGroup)
+	over(&n.Addresses, from.Addresses)
+	overPointer(&n.Accelerated, from.Accelerated)
+}

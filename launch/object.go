@@ -1,0 +1,115 @@
+package launch
+
+import (
+	"slices"
+
+	"github.com/slipway-dev/slipway/internal/document"
+	"github.com/slipway-dev/slipway/nodeconfig"
+)
+
+// KarpenterVersion is the API of pools and claims.
+const KarpenterVersion = "karpenter.sh/v1"
+
+// Meta is what is read of an object's metadata. The rest of it changes no node.
+type Meta struct {
+	Name        string            `json:"name"`
+	Generation  int64             `json:"generation,omitempty"`
+	Labels      map[string]string `json:"labels,omitempty"`
+	Annotations map[string]string `json:"annotations,omitempty"`
+}
+
+// Requirement restricts where a node may be, and what it may be.
+type Requirement struct {
+	Key string `json:"key"`
+	// Operator is "In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt", "Gte" or "Lte".
+	Operator string   `json:"operator"`
+	Values   []string `json:"values,omitempty"`
+	// MinValues restricts the autoscaler's choice, and no node.
+	MinValues *int `json:"minValues,omitempty"`
+}
+
+// single is the one value that fulfils the requirement.
+func (r *Requirement) single() (string, bool) {
+	if r.Operator == "In" && len(r.Values) == 1 {
+		return r.Values[0], true
+	}
+	return "", false
+}
+
+// ClassRef names a node class.
+type ClassRef struct {
+	Group string `json:"group,omitempty"`
+	Kind  string `json:"kind,omitempty"`
+	Name  string `json:"name,omitempty"`
+}
+
+// ClaimSpec is what a claim wants, and what a pool wants of its claims.
+type ClaimSpec struct {
+	Taints        []nodeconfig.Taint `json:"taints,omitempty"`
+	StartupTaints []nodeconfig.Taint `json:"startupTaints,omitempty"`
+	Requirements  []Requirement      `json:"requirements,omitempty"`
+	NodeClassRef  ClassRef           `json:"nodeClassRef,omitzero"`
+	// Resources, TerminationGracePeriod and ExpireAfter are the autoscaler's. They change no node.
+	Resources              any `json:"resources,omitempty"`
+	TerminationGracePeriod any `json:"terminationGracePeriod,omitempty"`
+	ExpireAfter            any `json:"expireAfter,omitempty"`
+}
+
+// NodeClaim asks for one node (karpenter.sh/v1).
+type NodeClaim struct {
+	APIVersion string    `json:"apiVersion"`
+	Kind       string    `json:"kind"`
+	Metadata   Meta      `json:"metadata"`
+	Spec       ClaimSpec `json:"spec"`
+}
+
+// NodePool is a kind of nodes (karpenter.sh/v1).
+type NodePool struct {
+	APIVersion string   `json:"apiVersion"`
+	Kind       string   `json:"kind"`
+	Metadata   Meta     `json:"metadata"`
+	Spec       PoolSpec `json:"spec"`
+}
+
+// PoolSpec is what a pool wants.
+type PoolSpec struct {
+	Template struct {
+		Metadata Meta      `json:"metadata,omitzero"`
+		Spec     ClaimSpec `json:"spec"`
+	} `json:"template"`
+	// Disruption, Limits, Weight and Replicas are the autoscaler's. They change no node.
+	Disruption any `json:"disruption,omitempty"`
+	Limits     any `json:"limits,omitempty"`
+	Weight     any `json:"weight,omitempty"`
+	Replicas   any `json:"replicas,omitempty"`
+}
+
+// unread are the parts of an object that change no node, or that somebody else writes: what is not known there is no problem.
+var unread = []string{"$.metadata", "$.status", "$.spec.template.metadata"}
+
+// Read fills an object from a document, YAML or JSON. Every problem is returned, under the paths of the document. A field
+// that is not known is an error, because nobody would give it effect, but not in metadata and status.
+func Read(data []byte, apiVersion, kind string, object any) []nodeconfig.Problem {
+	tree, err := document.Parse(data)
+	if err != nil {
+		return []nodeconfig.Problem{nodeconfig.Unreadable(err)}
+	}
+	var problems []nodeconfig.Problem
+	for _, want := range [][2]string{{"apiVersion", apiVersion}, {"kind", kind}} {
+		if n, ok := tree.Get(want[0]); !ok || n.Text != want[1] {
+			problems = append(problems, nodeconfig.Problem{Kind: nodeconfig.Invalid, Path: "$." + want[0], Reason: "want " + want[1], Fatal: true})
+		}
+	}
+	if len(problems) > 0 {
+		return problems // of another kind, nothing else could be said
+	}
+	document.Decode(tree, object, document.Options{Names: document.JSONNames, Strict: true, Report: func(f document.Fault) {
+		if f.Kind == document.Unknown && slices.ContainsFunc(unread, func(at string) bool { return document.Within(f.Path, at) }) {
+			return
+		}
+		p := nodeconfig.ProblemOf(f, true)
+		p.Fatal = true
+		problems = append(problems, p)
+	}})
+	return problems
+}

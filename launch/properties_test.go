@@ -1,0 +1,241 @@
+package launch_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math/rand"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/slipway-dev/slipway/internal/document"
+	"github.com/slipway-dev/slipway/launch"
+	"github.com/slipway-dev/slipway/launch/azure"
+	"github.com/slipway-dev/slipway/nodeconfig"
+)
+
+// rendered are the templates of cases, of all where none is named.
+func rendered(t testing.TB, names ...string) (clouds []*azure.Input, requests []launch.Request, templates []*launch.Template) {
+	t.Helper()
+	for _, path := range cases(t) {
+		if len(names) > 0 && !slices.Contains(names, strings.TrimSuffix(filepath.Base(path), ".yaml")) {
+			continue
+		}
+		cloud, request, problems := with(t, parse(t, read(t, path))).decode(t)
+		if len(nodeconfig.Fatal(problems)) == 0 {
+			tpl, _ := launch.Render(cloud, request)
+			clouds, requests, templates = append(clouds, cloud), append(requests, request), append(templates, tpl)
+		}
+	}
+	return clouds, requests, templates
+}
+
+func within(path string, above []string) bool {
+	return slices.ContainsFunc(above, func(a string) bool { return document.Within(path, a) || document.Within(a, path) })
+}
+
+// effect is what a rule makes of a document: what it sets, and how many problems it finds.
+func effect(r launch.Rule, d *launch.Document) map[string]string {
+	before, after := launch.Values(d), launch.Copied(d)
+	problems := r.Run(after)
+	changed := map[string]string{"problems": fmt.Sprint(len(problems))}
+	for path, value := range launch.Values(after) {
+		if was, said := before[path]; !said || was != value {
+			changed[path] = value
+		}
+	}
+	return changed
+}
+
+// TestRules holds that a rule sets what it says that it sets, and reads nothing but what it says that it reads: each value of
+// these cases is changed alone.
+func TestRules(t *testing.T) {
+	clouds, requests, _ := rendered(t, "node-subnet", "local-dns", "gpu")
+	for i, cloud := range clouds {
+		layers, _ := cloud.Layers()
+		merged := launch.Merge(append(layers, launch.PoolLayer(requests[i], cloud.Fields())))
+		for _, r := range cloud.Rules() {
+			usual := effect(r, merged)
+			for path := range usual {
+				if path != "problems" && !within(path, r.Sets) {
+					t.Errorf("%s sets %s, and does not say so", r.Name, path)
+				}
+			}
+			for path := range launch.Values(merged) {
+				changed := launch.Copied(merged)
+				if within(path, r.Reads) || within(path, r.Sets) || !launch.Mutate(changed, path) {
+					continue
+				}
+				if got := effect(r, changed); !reflect.DeepEqual(got, usual) {
+					t.Errorf("%s reads %s, and does not say so:\n%v\n%v", r.Name, path, usual, got)
+				}
+			}
+			r.Run(merged)
+		}
+	}
+}
+
+// TestSameBytes: the same input has the same bytes, and the order of layers does not matter.
+func TestSameBytes(t *testing.T) {
+	in := base(t)
+	cloud, request, _ := in.decode(t)
+	first, _ := launch.Render(cloud, request)
+	contract, err := first.Contract(nodeconfig.NewSecret("abcdef.0123456789abcdef"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	record, _ := json.Marshal(first.Record())
+	layers, _ := cloud.Layers()
+	merged := launch.Merge(layers)
+	for range 50 {
+		cloud, request, _ := in.decode(t)
+		tpl, _ := launch.Render(cloud, request)
+		again, _ := tpl.Contract(nodeconfig.NewSecret("abcdef.0123456789abcdef"))
+		got, _ := json.Marshal(tpl.Record())
+		if !bytes.Equal(again.Document, contract.Document) || !bytes.Equal(got, record) || tpl.Key() != first.Key() {
+			t.Fatal("the same input has other bytes")
+		}
+		rand.Shuffle(len(layers), func(i, j int) {
+			if layers[i].Source != layers[j].Source { // of two of one source the later one is stronger
+				layers[i], layers[j] = layers[j], layers[i]
+			}
+		})
+		slices.SortStableFunc(layers, func(a, b launch.Layer) int { return strings.Compare(a.Origin, b.Origin) })
+	}
+	shuffled := slices.Clone(layers)
+	slices.SortStableFunc(shuffled, func(a, b launch.Layer) int { return strings.Compare(string(b.Source), string(a.Source)) })
+	if !reflect.DeepEqual(launch.Values(launch.Merge(shuffled)), launch.Values(merged)) {
+		t.Error("the order of layers matters")
+	}
+}
+
+// TestMachineLay holds that no field of a machine is forgotten where layers are merged, and that nothing is shared.
+func TestMachineLay(t *testing.T) {
+	var from, into launch.Machine
+	launch.SetAll(&from)
+	launch.Lay(&into, &from)
+	if !reflect.DeepEqual(from, into) {
+		t.Errorf("%+v\n%+v", from, into)
+	}
+	into.Tags["key"], *into.MaxPods, into.Identities[0] = "other", 9, "other"
+	if from.Tags["key"] != "value" || *from.MaxPods != 7 || from.Identities[0] != "text" {
+		t.Error("something is shared")
+	}
+}
+
+// TestEveryFieldDiffers holds that each value of each case that changes is in the difference, with a reason, and changes the key
+// unless it is ignored.
+func TestEveryFieldDiffers(t *testing.T) {
+	_, _, templates := rendered(t)
+	seen := make(map[string]bool)
+	for _, tpl := range templates {
+		record := tpl.Record()
+		if changes := launch.Diff(record, record); len(changes) != 0 || launch.Greatest(changes) != launch.Ignore {
+			t.Errorf("a template differs from itself: %v", changes)
+		}
+		for path := range record.Values {
+			changed := tpl.Document
+			changed = *launch.Copied(&changed)
+			if seen[path] || !launch.Mutate(&changed, path) {
+				continue
+			}
+			seen[path] = true
+			other := launch.TemplateOf(&changed)
+			changes := launch.Diff(record, other.Record())
+			if !slices.ContainsFunc(changes, func(c launch.Change) bool { return c.Path == path && c.Reason != "" && c.Old != c.New }) {
+				t.Errorf("%s: changed, and the difference is %v", path, changes)
+			}
+			class, _ := launch.DriftOf(path)
+			if same := launch.TemplateOf(launch.Copied(&tpl.Document)).Key() == other.Key(); same != (class == launch.Ignore) && !strings.HasPrefix(path, "$.node.join") {
+				t.Errorf("%s: is of the class %q, and the key is the same: %t", path, class, same)
+			}
+		}
+	}
+	if len(seen) < 100 {
+		t.Errorf("only %d values", len(seen))
+	}
+}
+
+// TestRecord: a record that is damaged, or of another version, is unknown.
+func TestRecord(t *testing.T) {
+	cloud, request, _ := base(t).decode(t)
+	tpl, _ := launch.Render(cloud, request)
+	good, err := json.Marshal(tpl.Record())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r, err := launch.ParseRecord(good); err != nil || len(launch.Diff(r, tpl.Record())) > 0 {
+		t.Errorf("%v, %v", r, err)
+	}
+	for _, bad := range []string{"", "{", "[]", "{}", string(good[:len(good)/2]), strings.Replace(string(good), `"k1-`, `"k2-`, 1), strings.Replace(string(good), "LaunchTemplate", "NodeConfig", 1)} {
+		if r, err := launch.ParseRecord([]byte(bad)); r != nil || !isUnknown(err) {
+			t.Errorf("%.40q: %v, %v", bad, r, err)
+		}
+	}
+}
+
+// TestToken: a token is in the user data alone, and one that is none is refused without being repeated.
+func TestToken(t *testing.T) {
+	in := base(t)
+	in.Settings += "\nkubelet-bootstrap-token: " + token + ".0123456789canary\n"
+	cloud, request, problems := in.decode(t)
+	tpl, found := launch.Render(cloud, request)
+	record, _ := json.Marshal(tpl.Record())
+	for _, shown := range []string{fmt.Sprint(problems, found), string(record), show(tpl, found), fmt.Sprintf("%+v", cloud.Settings.BootstrapToken), fmt.Sprintf("%v", tpl.Document)} {
+		if strings.Contains(shown, "canary") {
+			t.Errorf("a token is shown: %s", shown)
+		}
+	}
+	contract, err := tpl.Contract(cloud.Settings.BootstrapToken)
+	if err != nil || !bytes.Contains(contract.Document, []byte(token+".0123456789canary")) {
+		t.Errorf("the contract has no token: %v", err)
+	}
+	for _, bad := range []string{"", "x", "abcdef.0123456789abcde", "ABCDEF.0123456789abcdef", "abcdef-0123456789abcdef", "abcdef.0123456789abcde\"", "abcdef.0123456789abcdef0"} {
+		if _, err := tpl.UserData(nodeconfig.NewSecret(bad)); err != launch.ErrToken {
+			t.Errorf("%q: %v", bad, err)
+		}
+	}
+}
+
+// FuzzRender reads hostile documents, and renders what comes of them.
+func FuzzRender(f *testing.F) {
+	in := base(f)
+	for kind, at := range []*string{&in.Settings, &in.NodePool, &in.NodeClass, &in.NodeClaim, &in.Detected, &in.Images} {
+		f.Add(kind, *at)
+	}
+	for _, path := range cases(f) {
+		c := parse(f, read(f, path))
+		for kind, name := range []string{"settings", "nodepool", "nodeclass", "nodeclaim", "detected", "images"} {
+			if over, ok := c.Get(name); ok && over.Kind == document.Map {
+				f.Add(kind, *with(f, c).names()[name])
+			}
+		}
+	}
+	f.Fuzz(func(t *testing.T, kind int, text string) {
+		in := base(t)
+		fields := []*string{&in.Settings, &in.NodePool, &in.NodeClass, &in.NodeClaim, &in.Detected, &in.Images}
+		*fields[max(kind, 0)%len(fields)] = text
+		cloud, request, problems := in.decode(t)
+		if len(nodeconfig.Fatal(problems)) > 0 {
+			return
+		}
+		tpl, found := launch.Render(cloud, request)
+		if tpl == nil {
+			return
+		}
+		contract, err := tpl.Contract(nodeconfig.NewSecret("abcdef.0123456789abcdef"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := strings.Count(string(contract.Document), "karpenter.sh/unregistered"); n < 1 && len(nodeconfig.Fatal(found)) == 0 {
+			t.Error("the node has no taint until it has registered")
+		}
+		again, _ := launch.Render(cloud, request)
+		if again.Key() != tpl.Key() || len(launch.Diff(tpl.Record(), again.Record())) > 0 {
+			t.Error("the same input makes another template")
+		}
+	})
+}
