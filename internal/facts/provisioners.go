@@ -36,6 +36,9 @@ const (
 	DNSExporterUnit = "localdns-exporter.socket" // what shows the numbers of the node's DNS cache (AKS: localdns-exporter.socket)
 )
 
+// networkdLink is there where systemd-networkd starts at boot (systemctl(1), enable).
+const networkdLink = "/etc/systemd/system/multi-user.target.wants/systemd-networkd.service"
+
 // unitDirs are where an image or a package installs units (systemd.unit(5), "Unit File Load Path").
 var unitDirs = []string{"/etc/systemd/system/", "/usr/lib/systemd/system/"}
 
