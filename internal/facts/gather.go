@@ -54,6 +54,7 @@ func Gather(m Machine) Facts {
 	f.Components = g.components(f.Platform)
 	if f.Platform == Azure { // where a machine has tags, which the watcher follows, AKS's scripts, and interfaces that its cloud names
 		f.Watcher, f.DeniedModules = g.unit(WatcherUnit), g.deniedModules()
+		f.Units = g.imageUnits()
 		f.Networkd = g.Exists(networkdLink)
 		f.DNSExporter = g.unit(DNSExporterUnit) != ""
 	}

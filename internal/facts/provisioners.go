@@ -3,6 +3,8 @@ package facts
 import (
 	"slices"
 	"strings"
+
+	"github.com/slipway-dev/slipway/internal/profile"
 )
 
 // Where cloud-init is, and what keeps it from running (cloud-init, "How to disable cloud-init"; its generator
@@ -50,4 +52,16 @@ func (g gatherer) unit(name string) string {
 		}
 	}
 	return ""
+}
+
+// imageUnits are where units that images of a family may have are installed.
+func (g gatherer) imageUnits() []string {
+	var found []string
+	for _, name := range profile.ImageUnits() {
+		if at := g.unit(name); at != "" {
+			found = append(found, at)
+		}
+	}
+	slices.Sort(found)
+	return found
 }

@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/slipway-dev/slipway/internal/apply"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/internal/systemd"
 	"github.com/slipway-dev/slipway/test/hosttest"
@@ -149,7 +150,11 @@ func TestSwap(t *testing.T) {
 	if there, err := m.SwapFile(swap); err != nil || there {
 		t.Errorf("removed: %v, %v", there, err)
 	}
-	wantError(t, m.MakeSwap(t.Context(), &resource.Swap{Path: "/mnt/swapfile", Bytes: 1 << 60}), "/mnt/swapfile", "have to stay free")
+	err := m.MakeSwap(t.Context(), &resource.Swap{Path: "/mnt/swapfile", Bytes: 1 << 60})
+	wantError(t, err, "/mnt/swapfile", "have to stay free")
+	if failed, ok := errors.AsType[*apply.CheckError](err); !ok || failed.Cause != resource.CauseNoRoom || failed.Endpoint != "/mnt" {
+		t.Errorf("the cause of %v is not known", err)
+	}
 	wantError(t, m.MakeSwap(t.Context(), &resource.Swap{Path: "/mnt/data", Bytes: 1 << 20}), "another name")
 }
 
