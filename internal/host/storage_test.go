@@ -264,3 +264,29 @@ func TestDirectoryKinds(t *testing.T) {
 		t.Errorf("got %s", content)
 	}
 }
+
+// A temporary disk that could not hold a kubelet's data is refused with what to do about it, and not found out by a kubelet.
+func TestFitForData(t *testing.T) {
+	for _, c := range []struct {
+		kind     uint32
+		readOnly bool
+		want     string
+	}{
+		{unix.EXT4_SUPER_MAGIC, false, ""},
+		{unix.XFS_SUPER_MAGIC, false, ""},
+		{unix.EXT4_SUPER_MAGIC, true, "read-only"},
+		{unix.MSDOS_SUPER_MAGIC, false, "vfat"},
+		{0x7366746e, false, "ntfs3"},
+		{unix.FUSE_SUPER_MAGIC, true, "FUSE"},
+	} {
+		switch err := fitForData("/mnt", c.kind, c.readOnly); {
+		case c.want == "" && err != nil:
+			t.Errorf("%x: %v", c.kind, err)
+		case c.want != "":
+			wantError(t, err, "/mnt", c.want)
+		}
+	}
+	m, _ := newMachine(t, hosttest.NewBus())
+	must(t, m.holdsData("/"))
+	wantError(t, m.holdsData("/mnt/none"), "/mnt/none", "no such file")
+}
