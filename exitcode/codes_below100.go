@@ -124,7 +124,7 @@ var below100 = []Code{
 	{52, "ERR_K8S_API_SERVER_DNS_LOOKUP_FAIL", Slipway,
 		"the API server's name does not resolve with the network's own DNS servers",
 		"make these servers forward to 168.63.129.16, or link the cluster's private DNS zone to their network"},
-	{53, "ERR_K8S_API_SERVER_AZURE_DNS_LOOKUP_FAIL", AKS,
+	{53, "ERR_K8S_API_SERVER_AZURE_DNS_LOOKUP_FAIL", Slipway,
 		"the API server's name does not resolve with Azure's DNS server",
 		"check that the cluster is running and that its private DNS zone is linked to the node's virtual network"},
 	{60, "ERR_KATA_KEY_DOWNLOAD_TIMEOUT", AKS,

@@ -64,7 +64,7 @@ var from100 = []Code{
 	{130, "ERR_SWAP_CREATE_FAIL", Slipway,
 		"the swap file could not be made or enabled",
 		"run swapon --show, and check that the disk's file system supports swap files"},
-	{131, "ERR_SWAP_CREATE_INSUFFICIENT_DISK_SPACE", AKS,
+	{131, "ERR_SWAP_CREATE_INSUFFICIENT_DISK_SPACE", Slipway,
 		"no disk has room for the swap file",
 		"ask for a smaller swap file, or take a larger OS disk or a VM size with a temporary disk"},
 	{152, "ERR_ARTIFACT_STREAMING_DOWNLOAD", AKS,

@@ -7,7 +7,7 @@ var from200 = []Code{
 	{201, "ERR_NO_PACKAGES_FOUND", AKS,
 		"a patch run found no packages to install (reserved)",
 		"nothing; no provisioning returns this"},
-	{202, "ERR_SNAPSHOT_UPDATE_START_FAIL", AKS,
+	{202, "ERR_SNAPSHOT_UPDATE_START_FAIL", Slipway,
 		"the timer for security patches could not be started",
 		"run systemctl status snapshot-update.timer"},
 	{203, "ERR_PRIVATE_K8S_PKG_ERR", AKS,

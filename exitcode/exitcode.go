@@ -17,6 +17,7 @@ const (
 	RealmFailed              = 80 // the machine is no member of the contract's directory
 	APIServerUnreachable     = 51
 	APIServerNameUnresolved  = 52
+	APIServerNameUnknown     = 53 // the cloud's own DNS server does not know the API server's name
 	Usage                    = 64 // the command line is wrong: EX_USAGE of sysexits(3); a crash of the program never ends so
 	ImageNotBuilt            = 65 // the machine does not run a finished node image
 	Interrupted              = 75 // a signal asked the agent to end before it was done: EX_TEMPFAIL of sysexits(3)
@@ -24,6 +25,7 @@ const (
 	KubeletInstallFailed     = 121 // there is no kubelet binary
 	Timeout                  = 124 // the provisioning as a whole took too long
 	SwapFailed               = 130 // the swap file could not be made or taken into use
+	SwapNoRoom               = 131 // no disk has room for the swap file
 	TrustFailed              = 161 // certificates could not be added to the machine's store
 	AttestedClientMissing    = 169 // the image has no client for the machine's attested identity
 	SSHDisableFailed         = 172 // the SSH server could not be turned off
@@ -31,6 +33,7 @@ const (
 	MangleRuleFailed         = 174 // pods could not be kept from the metadata service by the table mangle
 	FilterRuleFailed         = 175 // pods could not be kept from the metadata service by the table filter
 	SSHKeysFailed            = 178 // the SSH server refuses its configuration
+	UpdateTimerFailed        = 202 // the timer for security patches could not be started
 	LocalDNSFailed           = 216 // the node's own DNS cache is not ready
 	LocalDNSCorefileMissing  = 217 // what it is told could not be written
 	LocalDNSSliceMissing     = 218 // the unit with its limits could not be written or started

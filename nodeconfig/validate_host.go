@@ -168,10 +168,16 @@ func (v *validator) system(s *System) {
 			if !isEnvName(name) {
 				return "is not the name of a variable"
 			}
-			return singleLine(value.Reveal())
+			return cmp.Or(singleLine(value.Reveal()), unless(len(name)+len(value.Reveal()) <= maxVariable, tooLong))
 		})
 	}
 }
+
+// maxVariable is how large a variable of the environment may be, in bytes, with its name. The kernel starts no program with
+// one of 128 KiB (execve(2), MAX_ARG_STRLEN), so a unit with it would not start.
+const maxVariable = 127 << 10
+
+const tooLong = "is too long for a variable of the environment, which has at most 127 KiB"
 
 // surroundings validates what is around the node: trust, proxy, cloud, components.
 func (v *validator) surroundings(c *NodeConfig) {
@@ -191,6 +197,10 @@ func (v *validator) surroundings(c *NodeConfig) {
 		}
 	}
 	checkList(v, "$.proxy.noProxy", &c.Proxy.NoProxy, singleLine)
+	// A kilobyte is left for the name, and for what a node reaches directly in any case.
+	if len(strings.Join(c.Proxy.NoProxy, ",")) > maxVariable-1<<10 {
+		v.invalid("$.proxy.noProxy", tooLong, func() { c.Proxy.NoProxy = nil })
+	}
 	if c.Proxy.CertificateAuthority != "" {
 		if err := checkCertificates(c.Proxy.CertificateAuthority); err != nil {
 			v.invalid("$.proxy.certificateAuthority", err.Error(), func() { c.Proxy.CertificateAuthority = "" })

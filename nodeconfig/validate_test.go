@@ -2,6 +2,7 @@ package nodeconfig_test
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -146,6 +147,25 @@ func TestReasonsDoNotRepeatValues(t *testing.T) {
 			if strings.Contains(p.String(), canary) {
 				t.Errorf("%q: %s", word, p)
 			}
+		}
+	}
+}
+
+// TestLongVariables: no unit gets a variable with which the kernel does not start its program (execve(2), MAX_ARG_STRLEN).
+func TestLongVariables(t *testing.T) {
+	for size, taken := range map[int]bool{100 << 10: true, 128 << 10: false} {
+		c := &nodeconfig.NodeConfig{}
+		long := strings.Repeat("a", size)
+		c.Proxy.NoProxy = []string{long[size/2:], long[:size/2]}
+		c.System.Environment = map[string]map[string]nodeconfig.Secret{"default": {"A": nodeconfig.NewSecret(long)}}
+		problems := nodeconfig.Repair(c)
+		for _, path := range []string{"$.proxy.noProxy", "$.system.environment.default.A"} {
+			if refused := slices.ContainsFunc(problems, func(p nodeconfig.Problem) bool { return p.Path == path }); refused == taken {
+				t.Errorf("%d bytes in %s: refused: %v", size, path, refused)
+			}
+		}
+		if left := len(c.Proxy.NoProxy) > 0; left != taken {
+			t.Errorf("%d bytes: left: %v", size, left)
 		}
 	}
 }

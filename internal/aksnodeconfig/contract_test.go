@@ -8,6 +8,7 @@ import (
 
 	"google.golang.org/protobuf/reflect/protoreflect"
 
+	"github.com/slipway-dev/slipway/api/aksnodeconfig/protos"
 	aksnodeconfigv1 "github.com/slipway-dev/slipway/api/aksnodeconfig/v1"
 	"github.com/slipway-dev/slipway/internal/aksnodeconfig"
 )
@@ -82,6 +83,9 @@ func (c *comparison) field(want protoreflect.FieldDescriptor, got reflect.Struct
 	default:
 		kinds := map[protoreflect.Kind]reflect.Kind{
 			protoreflect.BoolKind: reflect.Bool, protoreflect.Int32Kind: reflect.Int32, protoreflect.DoubleKind: reflect.Float64, protoreflect.StringKind: reflect.String,
+		}
+		if protos.Wide(value) {
+			kinds[protoreflect.Int32Kind] = reflect.Int64
 		}
 		if single.Kind() != kinds[value.Kind()] || single.Name() != single.Kind().String() {
 			c.t.Errorf("%s is a %s", want.FullName(), got.Type)

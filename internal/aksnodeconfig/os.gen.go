@@ -63,8 +63,8 @@ type SysctlConfig struct {
 	NetNetfilterNfConntrackBuckets *int32 `aks:"20,net_netfilter_nf_conntrack_buckets,netNetfilterNfConntrackBuckets"`
 	// fs.inotify.max_user_watches: inotify watches per user.
 	FsInotifyMaxUserWatches *int32 `aks:"21,fs_inotify_max_user_watches,fsInotifyMaxUserWatches"`
-	// fs.file-max: open files of the whole system. The contract's 32 bits are less than the kernel's.
-	FsFileMax *int32 `aks:"22,fs_file_max,fsFileMax"`
+	// fs.file-max: open files of the whole system. In JSON it may have 64 bits, as the kernel's has.
+	FsFileMax *int64 `aks:"22,fs_file_max,fsFileMax"`
 	// fs.aio-max-nr: asynchronous I/O requests of the whole system.
 	FsAioMaxNr *int32 `aks:"23,fs_aio_max_nr,fsAioMaxNr"`
 	// fs.nr_open: open files of one process.

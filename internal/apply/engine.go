@@ -372,6 +372,8 @@ func failed(res resource.Resource, err error) error {
 		codes = spec.ExitCodes
 	case *resource.Check:
 		codes = spec.ExitCodes
+	case *resource.Swap:
+		codes = spec.ExitCodes
 	}
 	if cause, ok := errors.AsType[*CheckError](err); ok {
 		code = cmp.Or(codes[cause.Cause], code)

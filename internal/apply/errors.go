@@ -10,7 +10,7 @@ import (
 // ErrNotProbed says that a check was not performed, because the host is a directory.
 var ErrNotProbed = errors.New("not probed: the host is a directory")
 
-// CheckError is a check's failure with its cause.
+// CheckError is a failure with its cause: a check's, or that of something that is made.
 type CheckError struct {
 	Cause resource.Cause
 	// Endpoint is what was tried: a URL with the address it resolved to, a path or a unit.

@@ -44,6 +44,11 @@ type Facts struct {
 	Interfaces []Interface `json:"interfaces,omitempty"`
 	// Routes are the default routes, IPv4's first.
 	Routes []Route `json:"routes,omitempty"`
+	// Networkd says that systemd-networkd is enabled: it configures the machine's network, by itself or for netplan. That is
+	// looked for on Azure alone.
+	Networkd bool `json:"networkd,omitempty"`
+	// Units are where the units of families' images are installed, sorted. They are looked for on Azure alone.
+	Units []string `json:"units,omitempty"`
 	// CloudInit says that cloud-init is installed and not disabled.
 	CloudInit bool `json:"cloudInit,omitempty"`
 	// GuestAgent says that Azure's guest agent is installed.

@@ -52,8 +52,10 @@ func Gather(m Machine) Facts {
 	}
 	f.Platform = Platform(f.DMI)
 	f.Components = g.components(f.Platform)
-	if f.Platform == Azure { // where a machine has tags, which the watcher follows, and AKS's scripts
+	if f.Platform == Azure { // where a machine has tags, which the watcher follows, AKS's scripts, and interfaces that its cloud names
 		f.Watcher, f.DeniedModules = g.unit(WatcherUnit), g.deniedModules()
+		f.Units = g.imageUnits()
+		f.Networkd = g.Exists(networkdLink)
 		f.DNSExporter = g.unit(DNSExporterUnit) != ""
 	}
 	if f.CNI == nil && len(f.Components) > 0 {

@@ -3,6 +3,8 @@ package facts
 import (
 	"slices"
 	"strings"
+
+	"github.com/slipway-dev/slipway/internal/profile"
 )
 
 // Where cloud-init is, and what keeps it from running (cloud-init, "How to disable cloud-init"; its generator
@@ -36,6 +38,9 @@ const (
 	DNSExporterUnit = "localdns-exporter.socket" // what shows the numbers of the node's DNS cache (AKS: localdns-exporter.socket)
 )
 
+// networkdLink is there where systemd-networkd starts at boot (systemctl(1), enable).
+const networkdLink = "/etc/systemd/system/multi-user.target.wants/systemd-networkd.service"
+
 // unitDirs are where an image or a package installs units (systemd.unit(5), "Unit File Load Path").
 var unitDirs = []string{"/etc/systemd/system/", "/usr/lib/systemd/system/"}
 
@@ -47,4 +52,16 @@ func (g gatherer) unit(name string) string {
 		}
 	}
 	return ""
+}
+
+// imageUnits are where units that images of a family may have are installed.
+func (g gatherer) imageUnits() []string {
+	var found []string
+	for _, name := range profile.ImageUnits() {
+		if at := g.unit(name); at != "" {
+			found = append(found, at)
+		}
+	}
+	slices.Sort(found)
+	return found
 }

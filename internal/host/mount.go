@@ -85,6 +85,9 @@ func (m *Machine) mount(ctx context.Context, mount *resource.Mount) error {
 		if err := m.awaitDisk(ctx, mount.Disk); err != nil {
 			return err
 		}
+		if err := m.holdsData(mount.Disk); err != nil {
+			return err
+		}
 	}
 	for _, name := range []string{mount.What, mount.Where} {
 		entry, err := m.Stat(name)
@@ -125,6 +128,36 @@ func (m *Machine) awaitDisk(ctx context.Context, dir string) error {
 			return fmt.Errorf("no disk is mounted at %s; use a machine that has a temporary disk, or look why it is not mounted: %w", dir, ctx.Err())
 		}
 	}
+}
+
+// foreign are file systems without owners, modes or links, which a kubelet's data needs, by the kernel's numbers (Linux:
+// include/uapi/linux/magic.h; fs/ntfs3). Clouds hand out temporary disks with NTFS, for whoever comes first to make another
+// one.
+var foreign = map[uint32]string{
+	unix.MSDOS_SUPER_MAGIC: "vfat",
+	unix.EXFAT_SUPER_MAGIC: "exfat",
+	unix.FUSE_SUPER_MAGIC:  "FUSE, such as ntfs-3g",
+	0x5346544e:             "ntfs",
+	0x7366746e:             "ntfs3",
+}
+
+// holdsData reports why the disk that is mounted at a directory cannot hold a kubelet's data.
+func (m *Machine) holdsData(dir string) error {
+	var fs unix.Statfs_t
+	if err := unix.Statfs(m.Root()+dir, &fs); err != nil {
+		return fmt.Errorf("look at the file system of %s: %w", dir, err)
+	}
+	return fitForData(dir, uint32(fs.Type), fs.Flags&unix.ST_RDONLY != 0)
+}
+
+func fitForData(dir string, kind uint32, readOnly bool) error {
+	switch name := foreign[kind]; {
+	case name != "":
+		return fmt.Errorf("the disk at %s has the file system %s, which cannot hold a kubelet's data: make ext4 or xfs on it, as cloud-init does", dir, name)
+	case readOnly:
+		return fmt.Errorf("the disk at %s is mounted read-only: look for errors of the disk with journalctl -k, and mount it to be written", dir)
+	}
+	return nil
 }
 
 // Unmount takes a mount away. Who has files of it open keeps them (umount(8), --lazy).

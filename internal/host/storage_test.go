@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/slipway-dev/slipway/internal/apply"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/internal/systemd"
 	"github.com/slipway-dev/slipway/test/hosttest"
@@ -149,7 +150,11 @@ func TestSwap(t *testing.T) {
 	if there, err := m.SwapFile(swap); err != nil || there {
 		t.Errorf("removed: %v, %v", there, err)
 	}
-	wantError(t, m.MakeSwap(t.Context(), &resource.Swap{Path: "/mnt/swapfile", Bytes: 1 << 60}), "/mnt/swapfile", "have to stay free")
+	err := m.MakeSwap(t.Context(), &resource.Swap{Path: "/mnt/swapfile", Bytes: 1 << 60})
+	wantError(t, err, "/mnt/swapfile", "have to stay free")
+	if failed, ok := errors.AsType[*apply.CheckError](err); !ok || failed.Cause != resource.CauseNoRoom || failed.Endpoint != "/mnt" {
+		t.Errorf("the cause of %v is not known", err)
+	}
 	wantError(t, m.MakeSwap(t.Context(), &resource.Swap{Path: "/mnt/data", Bytes: 1 << 20}), "another name")
 }
 
@@ -258,4 +263,30 @@ func TestDirectoryKinds(t *testing.T) {
 	if string(content) != want {
 		t.Errorf("got %s", content)
 	}
+}
+
+// A temporary disk that could not hold a kubelet's data is refused with what to do about it, and not found out by a kubelet.
+func TestFitForData(t *testing.T) {
+	for _, c := range []struct {
+		kind     uint32
+		readOnly bool
+		want     string
+	}{
+		{unix.EXT4_SUPER_MAGIC, false, ""},
+		{unix.XFS_SUPER_MAGIC, false, ""},
+		{unix.EXT4_SUPER_MAGIC, true, "read-only"},
+		{unix.MSDOS_SUPER_MAGIC, false, "vfat"},
+		{0x7366746e, false, "ntfs3"},
+		{unix.FUSE_SUPER_MAGIC, true, "FUSE"},
+	} {
+		switch err := fitForData("/mnt", c.kind, c.readOnly); {
+		case c.want == "" && err != nil:
+			t.Errorf("%x: %v", c.kind, err)
+		case c.want != "":
+			wantError(t, err, "/mnt", c.want)
+		}
+	}
+	m, _ := newMachine(t, hosttest.NewBus())
+	must(t, m.holdsData("/"))
+	wantError(t, m.holdsData("/mnt/none"), "/mnt/none", "no such file")
 }

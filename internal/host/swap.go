@@ -15,6 +15,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/apply"
 	"github.com/slipway-dev/slipway/internal/failpoint"
 	"github.com/slipway-dev/slipway/internal/resource"
+	"github.com/slipway-dev/slipway/internal/rootfs"
 )
 
 const (
@@ -70,6 +71,9 @@ func (m *Machine) MakeSwap(ctx context.Context, swap *resource.Swap) error {
 		err = m.swapWith(ctx, swap, true)
 	}
 	if err != nil {
+		if rootfs.NoRoom(err) {
+			err = &apply.CheckError{Cause: resource.CauseNoRoom, Endpoint: path.Dir(swap.Path), Err: err}
+		}
 		return errors.Join(fmt.Errorf("swap file %s: %w", swap.Path, err), m.Remove(swap.Path))
 	}
 	return m.Sync()

@@ -20,6 +20,9 @@ const (
 	// lookupsAtOnce is how many names are asked for at the same time.
 	lookupsAtOnce = 8
 	maxHosts      = 1 << 20
+	// hostsRetry is how soon names are looked up again where one did not resolve, and each time twice as long after that, up
+	// to Refresh: while systemd-networkd takes the cache into use, the machine has no address for a second.
+	hostsRetry = 5 * time.Second
 )
 
 // addresses are those of a name, by type.
@@ -28,36 +31,45 @@ type addresses map[recordType][]string
 // types are the types of addresses, in the order in which the file has them.
 var types = []recordType{typeA, typeAAAA}
 
-// keepHosts looks the names up, now and every Refresh, until ctx is done.
+// keepHosts looks the names up, now and every Refresh, until ctx is done; sooner where one did not resolve.
 func (s *Supervisor) keepHosts(ctx context.Context, servers []netip.Addr) {
 	if len(s.Names) == 0 {
 		return
 	}
+	retry := min(hostsRetry, s.Refresh)
 	for {
-		if err := s.refreshHosts(ctx, servers); err != nil {
+		all, err := s.refreshHosts(ctx, servers)
+		if err != nil {
 			s.Log.Warn("the addresses of critical names are not renewed", "path", plan.LocalDNSHosts, "error", err)
+		}
+		wait := s.Refresh
+		if all && err == nil {
+			retry = min(hostsRetry, s.Refresh)
+		} else {
+			wait, retry = retry, min(2*retry, s.Refresh)
 		}
 		select {
 		case <-ctx.Done():
 			return
-		case <-time.After(s.Refresh):
+		case <-time.After(wait):
 		}
 	}
 }
 
 // refreshHosts looks the names up once, and replaces the file if anything has changed. A name that nobody knows, or that
-// nobody answers for, keeps what the file has for it.
-func (s *Supervisor) refreshHosts(ctx context.Context, servers []netip.Addr) error {
+// nobody answers for, keeps what the file has for it; then all is false.
+func (s *Supervisor) refreshHosts(ctx context.Context, servers []netip.Addr) (all bool, err error) {
 	have, err := s.Machine.ReadFile(plan.LocalDNSHosts, maxHosts)
 	if err != nil {
-		return err
+		return false, err
 	}
 	old := parseHosts(have)
-	found := make([]addresses, len(s.Names))
-	parallel.Each(len(s.Names), lookupsAtOnce, func(i int) { found[i] = s.lookUp(ctx, servers, s.Names[i], old[s.Names[i]]) })
+	found, known := make([]addresses, len(s.Names)), make([]bool, len(s.Names))
+	parallel.Each(len(s.Names), lookupsAtOnce, func(i int) { found[i], known[i] = s.lookUp(ctx, servers, s.Names[i], old[s.Names[i]]) })
 	if ctx.Err() != nil {
-		return nil
+		return false, nil
 	}
+	all = !slices.Contains(known, false)
 	var text bytes.Buffer
 	text.WriteString("# Written by slipway-node local-dns: names that must resolve although DNS is down.\n")
 	for i, name := range s.Names {
@@ -68,9 +80,9 @@ func (s *Supervisor) refreshHosts(ctx context.Context, servers []netip.Addr) err
 		}
 	}
 	if bytes.Equal(text.Bytes(), have) {
-		return nil
+		return all, nil
 	}
-	return s.Machine.WriteFileAtomic(&resource.File{Path: plan.LocalDNSHosts, Mode: 0o644, Content: text.Bytes()})
+	return all, s.Machine.WriteFileAtomic(&resource.File{Path: plan.LocalDNSHosts, Mode: 0o644, Content: text.Bytes()})
 }
 
 // parseHosts are the addresses that a file has, by name (hosts(5)).
@@ -97,9 +109,10 @@ func parseHosts(text []byte) map[string]addresses {
 	return all
 }
 
-// lookUp looks a name up. Of a type that it has no addresses of, it has none, if it has some of the other.
-func (s *Supervisor) lookUp(ctx context.Context, servers []netip.Addr, name string, old addresses) addresses {
-	found, known := make(addresses), false
+// lookUp looks a name up, and reports whether it resolves; one that does not has its old addresses. Of a type that it has no
+// addresses of, it has none, if it has some of the other.
+func (s *Supervisor) lookUp(ctx context.Context, servers []netip.Addr, name string, old addresses) (found addresses, known bool) {
+	found = make(addresses)
 	for _, kind := range types {
 		got, answered := s.lookUpType(ctx, servers, name, kind)
 		if !answered {
@@ -113,9 +126,9 @@ func (s *Supervisor) lookUp(ctx context.Context, servers []netip.Addr, name stri
 	}
 	if !known {
 		s.Log.Warn("a critical name does not resolve, and keeps its addresses", "name", name)
-		return old
+		return old, false
 	}
-	return found
+	return found, true
 }
 
 // lookUpType asks each of the servers in turn for the addresses of a name, and reports whether one has answered.

@@ -41,9 +41,10 @@ const (
 	reloadPatience = resource.Duration(45 * time.Second)
 )
 
-// dropInText makes the cache the only DNS server of a network (systemd.network(5)).
+// dropInText makes the cache the only DNS server of a network, also of one whose own files name others: an empty assignment
+// takes those of before away (systemd.network(5), DNS=).
 const dropInText = "# Written by slipway-node local-dns, which removes it when it ends.\n" +
-	"[Network]\nDNS=" + plan.HostListener + "\n\n[DHCP]\nUseDNS=false\n"
+	"[Network]\nDNS=\nDNS=" + plan.HostListener + "\n\n[DHCP]\nUseDNS=false\n"
 
 // nameservers are the DNS servers that a file names (resolv.conf(5)), each once, and without the cache itself. One that
 // can be reached by a link alone is left out: CoreDNS does not know the link.

@@ -51,7 +51,7 @@ func TestWhatIsWritten(t *testing.T) {
 			if got := m.files["/run/localdns/corefile"]; got != want {
 				t.Errorf("the cache is told\n%s", got)
 			}
-			if got := m.files[placed]; !strings.HasSuffix(got, "\n[Network]\nDNS=169.254.10.10\n\n[DHCP]\nUseDNS=false\n") {
+			if got := m.files[placed]; !strings.HasSuffix(got, "\n[Network]\nDNS=\nDNS=169.254.10.10\n\n[DHCP]\nUseDNS=false\n") {
 				t.Errorf("the network is told\n%s", got)
 			}
 			if len(m.rules) != 8 || m.rules[7] != "PREROUTING -d 169.254.10.11/32 -p udp -m udp --dport 53 -m comment --comment localdns: skip conntrack -j NOTRACK" {

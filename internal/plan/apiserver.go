@@ -27,7 +27,8 @@ func planAPIServer(in *input, out *output) {
 		Label:   apiServerLabel,
 		Timeout: c.Checks.APIServerTimeout,
 		ExitCodes: map[resource.Cause]int{
-			resource.CauseDNS: exitcode.APIServerNameUnresolved,
+			resource.CauseDNS:      exitcode.APIServerNameUnresolved,
+			resource.CauseCloudDNS: exitcode.APIServerNameUnknown,
 		},
 		APIServer: &resource.APIServer{
 			Server:               c.Cluster.Server,

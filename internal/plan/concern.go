@@ -41,6 +41,7 @@ var concerns = []*concern{
 	&hugePages,
 	&image,
 	&imageCredentialProvider,
+	&imageUnits,
 	&installed,
 	&kubeletBinary,
 	&kubeletConfig,

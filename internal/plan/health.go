@@ -65,6 +65,7 @@ func healthChecks(c *nodeconfig.NodeConfig) []resource.Resource {
 				Timeout: c.Checks.ChangeTimeout,
 				ExitCodes: map[resource.Cause]int{
 					resource.CauseDNS:        exitcode.APIServerNameUnresolved,
+					resource.CauseCloudDNS:   exitcode.APIServerNameUnknown,
 					resource.CauseConnection: exitcode.APIServerUnreachable,
 					resource.CauseTLS:        exitcode.APIServerUnreachable,
 					resource.CauseCredential: exitcode.APIServerUnreachable,

@@ -88,7 +88,7 @@ func TestSwap(t *testing.T) {
 			if got := r.Spec.(*resource.Swap).Bytes; got != bytes || got%(64<<10) != 0 {
 				t.Errorf("%d is %d bytes", megabytes, got)
 			}
-			if r.ExitCode != exitcode.SwapFailed || r.Class != resource.Restart || !slices.Equal(r.Restarts, []string{kubeletUnit}) {
+			if r.ExitCode != exitcode.SwapFailed || r.Spec.(*resource.Swap).ExitCodes[resource.CauseNoRoom] != exitcode.SwapNoRoom || r.Class != resource.Restart || !slices.Equal(r.Restarts, []string{kubeletUnit}) {
 				t.Errorf("%+v", r)
 			}
 			precedes(t, p, r.ID())

@@ -23,6 +23,10 @@ const proxyEnv = "/etc/slipway/proxy.env"
 // systemEnvironment is read by pam_env(8), for everybody who logs in: it is for everybody to read.
 const systemEnvironment = "/etc/environment"
 
+// longestLine is the longest line of it that is written, in bytes. Of one with 8192, and of all lines after it, pam_env
+// reads nothing (Linux-PAM: pam_env.c, BUF_SIZE).
+const longestLine = 8000
+
 // reachedDirectly are what no proxy can reach for a node: itself, and its cloud's metadata service (Azure: Instance
 // Metadata Service, "Proxies"; Amazon EC2: "the instance metadata service is link-local").
 var reachedDirectly = []string{"localhost", "127.0.0.1", "::1", "169.254.169.254"}
@@ -67,7 +71,13 @@ func planProxy(in *input, out *output) {
 			out.warn(nodeconfig.NotApplied, "$.proxy", "is not in %s, because a value has a character that not all who read this file take literally", systemEnvironment)
 			return
 		}
-		lines.WriteString(v[0] + "=" + v[1] + "\n")
+		line := v[0] + "=" + v[1] + "\n"
+		if len(line) > longestLine {
+			out.warn(nodeconfig.NotApplied, "$.proxy.noProxy", "is too long: the proxy is not in %s, because %s would be a line of %d bytes, and pam_env reads none of more than %d: who logs in has no proxy; name domains or networks in place of single hosts",
+				systemEnvironment, v[0], len(line), longestLine)
+			return
+		}
+		lines.WriteString(line)
 	}
 	out.add(resource.Resource{
 		Phase:  resource.Base,

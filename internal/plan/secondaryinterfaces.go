@@ -23,10 +23,13 @@ const secondaryPath = "$.network.secondaryInterfaces"
 
 // secondaryMetrics are those that a route of the first interface has at most, by the distribution's ID (os-release(5)). Each
 // interface after it has metricStep more than the one before, so the first one's routes win (AKS: secondary NICs). These
-// distributions run systemd-networkd, Ubuntu behind netplan.
+// distributions run systemd-networkd, Ubuntu behind netplan; others do where it is enabled.
 var secondaryMetrics = map[string]int{"azurelinux": 2000, "flatcar": 2000, "mariner": 2000, "ubuntu": 100}
 
-const metricStep = 100
+const (
+	otherMetric = 2000
+	metricStep  = 100
+)
 
 // cloudDrivers are the drivers of the interfaces that a cloud gives a machine. With accelerated networking Azure adds a
 // second one of the same hardware address to each, which must not be configured (Azure docs, How Accelerated Networking
@@ -39,6 +42,9 @@ func planSecondaryInterfaces(in *input, out *output) {
 		return
 	}
 	metric, known := secondaryMetrics[in.facts.OS.ID]
+	if !known && in.facts.Networkd {
+		metric, known = otherMetric, true
+	}
 	if !known {
 		// Who needs them sees an error; of which machine it is may not be known yet.
 		out.report(nodeconfig.Problem{

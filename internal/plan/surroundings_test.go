@@ -180,6 +180,17 @@ func TestProxyLeftOut(t *testing.T) {
 	if got := assigned(t, string(fileAt(t, p, managerDir+"10-slipway-proxy.conf").Content)); !strings.HasPrefix(got["NO_PROXY"], `a"b,localhost`) {
 		t.Errorf("%q", got)
 	}
+	// A line that pam_env(8) does not read would take all that follow it along. Units have no such limit.
+	long := strings.Repeat("host.example.com,", longestLine/17+1)
+	p, problems = New(contract(t, "native/minimal.yaml", withProxy(nodeconfig.Proxy{
+		HTTP: nodeconfig.NewSecret("http://proxy.example:3128"), NoProxy: []string{long},
+	})), ubuntu(t))
+	if planned(p, "Block:/etc/environment#proxy") || len(problems) != 1 || problems[0].Path != "$.proxy.noProxy" {
+		t.Error(problems)
+	}
+	if got := readEnvironment(string(fileAt(t, p, proxyEnv).Content)); !strings.HasPrefix(got["NO_PROXY"], long) {
+		t.Errorf("%q", got)
+	}
 	p, problems = New(contract(t, "native/minimal.yaml", withProxy(nodeconfig.Proxy{NoProxy: []string{"10.0.0.0/8"}})), ubuntu(t))
 	if fileIn(p, proxyEnv) != nil || len(problems) > 0 {
 		t.Error(problems)

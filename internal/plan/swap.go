@@ -70,7 +70,10 @@ func planSwap(in *input, out *output) {
 			Source:   "Kubernetes docs, Swap memory management",
 		},
 		Reason: "memory that is not in use can be written to the disk of the operating system",
-		Spec:   &resource.Swap{Path: swapFile, Bytes: (size + largestPage - 1) / largestPage * largestPage},
+		Spec: &resource.Swap{
+			Path: swapFile, Bytes: (size + largestPage - 1) / largestPage * largestPage,
+			ExitCodes: map[resource.Cause]int{resource.CauseNoRoom: exitcode.SwapNoRoom},
+		},
 	})
 	out.repeatedBy(link)
 }

@@ -207,7 +207,7 @@ func (p *prober) dial(ctx context.Context, t *target) (*http.ClientConn, netip.A
 	defer cancel()
 	addresses, err := p.resolve(ctx, t.host)
 	if err != nil {
-		return nil, netip.AddrPort{}, t.failed(resolving, resource.CauseDNS, netip.AddrPort{}, err)
+		return nil, netip.AddrPort{}, t.failed(resolving, unresolved(err), netip.AddrPort{}, err)
 	}
 	conn, address, err := connect(ctx, addresses, t.port)
 	if err != nil {
@@ -253,6 +253,20 @@ func (t *target) handshake(ctx context.Context, conn net.Conn, address netip.Add
 	f := t.failed(handshaking, resource.CauseTLS, address, err)
 	f.retry = isNotYetValid(err)
 	return nil, f
+}
+
+// cloudDNS is the DNS server of Azure's virtual networks (Azure: What is IP address 168.63.129.16). A network that has DNS
+// servers of its own names these, and its owner has to look there.
+const cloudDNS = "168.63.129.16"
+
+// unresolved is why a name does not resolve.
+func unresolved(err error) resource.Cause {
+	if failed, ok := errors.AsType[*net.DNSError](err); ok {
+		if server, _, err := net.SplitHostPort(failed.Server); err == nil && server == cloudDNS {
+			return resource.CauseCloudDNS
+		}
+	}
+	return resource.CauseDNS
 }
 
 // resolve returns a host's addresses; it may be one already.

@@ -9,6 +9,7 @@ import (
 	"crypto/x509"
 	"encoding/pem"
 	"errors"
+	"fmt"
 	"math/big"
 	"net"
 	"net/http"
@@ -278,6 +279,20 @@ func TestProbeConnections(t *testing.T) {
 	}))), resource.CauseConnection, "tls handshake")
 	ctx = hosttest.NewTimed(t)
 	wantCheckError(t, nameless(ctx).probe(ctx, target("https://api.slipway.invalid:6443")), resource.CauseDNS, "https://api.slipway.invalid:6443:")
+}
+
+// Who has to do something about a name depends on who does not know it.
+func TestUnresolved(t *testing.T) {
+	for server, want := range map[string]resource.Cause{
+		"168.63.129.16:53": resource.CauseCloudDNS, "10.0.0.4:53": resource.CauseDNS, "[fe80::1]:53": resource.CauseDNS, "": resource.CauseDNS,
+	} {
+		if got := unresolved(fmt.Errorf("wrapped: %w", &net.DNSError{Err: "no such host", Server: server})); got != want {
+			t.Errorf("%s: %s, want %s", server, got, want)
+		}
+	}
+	if got := unresolved(errors.New("no network")); got != resource.CauseDNS {
+		t.Error(got)
+	}
 }
 
 func TestProbeSlowServer(t *testing.T) {

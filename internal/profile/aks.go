@@ -85,6 +85,12 @@ var aks = Profile{
 		CNIPackages:      true,                                            // AKS: installNetworkPlugin
 		DeniedModules:    []string{"algif_aead", "esp4", "esp6", "rxrpc"}, // AKS: kernel module mitigation
 		CloudAuthorities: true,                                            // AKS: init-aks-cloud.sh
+		Units: []ImageUnit{
+			{Unit: "aks-log-collector.timer", ExitCode: exitcode.UnitStartFailed},
+			{Unit: "ensure-no-dup.service", Plugin: "kubenet"},
+			{Unit: "node-exporter.service"},
+			{Unit: "snapshot-update.timer", ExitCode: exitcode.UpdateTimerFailed},
+		},
 		// By this comment AKS knows the rule as its own, where it looks for rules of others before it allows eBPF host
 		// routing (Azure container networking: azure-iptables-monitor; AKS: ensure_imds_restriction.sh).
 		MetadataComment: "AKS managed: added by AgentBaker ensureIMDSRestriction for IMDS restriction feature",
@@ -107,6 +113,7 @@ var aks = Profile{
 		Passwords:           "AKS: linux_admin_username",
 		Realm:               "AKS: custom_search_domain_config",
 		SecondaryInterfaces: "AKS: standard_secondary_nic_count",
+		Units:               "AKS: node preparation",
 	},
 	// AKS node contract, completion files and guest agent events.
 	Publication: Publication{

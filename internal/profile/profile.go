@@ -229,13 +229,24 @@ type Host struct {
 	DeniedModules []string
 	// CloudAuthorities says that a node trusts the certificate authorities that its cloud names.
 	CloudAuthorities bool
+	// Units are units of the family's images that a node runs where its image has them, though no contract asks for them.
+	Units []ImageUnit
 	// MetadataComment is the comment of the packet filter rule that keeps pods from the cloud's metadata service.
 	MetadataComment string
 }
 
+// ImageUnit is a timer or a service of the family's images.
+type ImageUnit struct {
+	Unit string
+	// Plugin is the network plug-in of the nodes that run it; empty for all nodes.
+	Plugin string
+	// ExitCode is the code of a provisioning that cannot start it. A service has none: it is not waited for.
+	ExitCode int
+}
+
 // Sources are where something is from, in the family's own terms, for whoever reads the plan.
 type Sources struct {
-	Installed, Features, Resolver, Kubenet, AzureCNI, SSH, PublicKeys, Metadata, CloudAuthorities, Message, PrivateServer, SearchDomains, Updates, DeniedModules, Passwords, Realm, SecondaryInterfaces string
+	Installed, Features, Resolver, Kubenet, AzureCNI, SSH, PublicKeys, Metadata, CloudAuthorities, Message, PrivateServer, SearchDomains, Updates, DeniedModules, Passwords, Realm, SecondaryInterfaces, Units string
 }
 
 // Publication is where the result of a provisioning is published, and how.
@@ -310,6 +321,17 @@ func All() []*Profile { return slices.Clone(families) }
 
 // Default is the family of a contract that names none.
 func Default() *Profile { return families[len(families)-1] }
+
+// ImageUnits are the names of the units of all families' images.
+func ImageUnits() []string {
+	var names []string
+	for _, p := range families {
+		for _, u := range p.Host.Units {
+			names = append(names, u.Unit)
+		}
+	}
+	return names
+}
 
 // Names are the families' names, the default first.
 func Names() []string {

@@ -130,7 +130,7 @@ type KeyPair struct {
 	Key string `json:"key,omitempty"`
 }
 
-// Cause is why a check failed, where a person would act differently on it.
+// Cause is why something failed, where a person would act differently on it.
 type Cause string
 
 // The causes.
@@ -144,6 +144,8 @@ const (
 	CauseUnhealthy  Cause = "unhealthy"  // a part of the node does not answer, or says that it is not well
 	CauseForbidden  Cause = "forbidden"  // the node's credential may not ask for a certificate
 	CauseDenied     Cause = "denied"     // the node's request for a certificate is refused
+	CauseCloudDNS   Cause = "cloud-dns"  // the name does not resolve, and the cloud's own DNS server says so
+	CauseNoRoom     Cause = "no-room"    // a disk has no room
 	CauseUnapproved Cause = "unapproved" // nobody has approved the node's request for a certificate
 )
 

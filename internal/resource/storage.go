@@ -54,6 +54,8 @@ type Swap struct {
 	Path string `json:"path"`
 	// Bytes is its size.
 	Bytes int64 `json:"bytes"`
+	// ExitCodes are the codes of a provisioning that fails here, by cause.
+	ExitCodes map[Cause]int `json:"exitCodes,omitempty"`
 }
 
 // MinSwap is the size of the smallest swap file: ten pages (mkswap(8)).

@@ -32,7 +32,7 @@ func (t *attempt) healthyAgain(ctx context.Context, checks []resource.Resource) 
 
 // unaskedCauses are why an API server could not be asked.
 var unaskedCauses = []resource.Cause{
-	resource.CauseDNS, resource.CauseConnection, resource.CauseTLS, resource.CauseCredential, resource.CauseMissing,
+	resource.CauseDNS, resource.CauseCloudDNS, resource.CauseConnection, resource.CauseTLS, resource.CauseCredential, resource.CauseMissing,
 }
 
 // unasked reports whether an error is of an API server that could not be asked for the Node's lease.

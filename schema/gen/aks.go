@@ -120,6 +120,9 @@ func (w *protoWalk) single(f protoreflect.FieldDescriptor) *jsonschema.Schema {
 	case protoreflect.BoolKind:
 		return nullable(&jsonschema.Schema{}, "boolean")
 	case protoreflect.Int32Kind:
+		if protos.Wide(f) {
+			return integer(64)
+		}
 		return integer(32)
 	case protoreflect.FloatKind, protoreflect.DoubleKind:
 		return number()

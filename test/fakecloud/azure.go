@@ -72,6 +72,17 @@ func (i Instance) azure() map[string]any {
 	if prefix, err := netip.ParsePrefix(fmt.Sprintf("%s/%d", i.Address, i.Prefix)); err == nil {
 		subnet = prefix.Masked().Addr().String()
 	}
+	interfaces := []any{}
+	for _, own := range append([]Interface{{i.MAC, i.Address}}, i.Secondary...) {
+		interfaces = append(interfaces, map[string]any{
+			"ipv4": map[string]any{
+				"ipAddress": []any{map[string]any{"privateIpAddress": own.Address, "publicIpAddress": ""}},
+				"subnet":    []any{map[string]any{"address": subnet, "prefix": fmt.Sprint(i.Prefix)}},
+			},
+			"ipv6":       map[string]any{"ipAddress": []any{}},
+			"macAddress": strings.ToUpper(strings.ReplaceAll(own.MAC, ":", "")),
+		})
+	}
 	return map[string]any{
 		"compute": map[string]any{
 			"azEnvironment":     "AzurePublicCloud",
@@ -91,14 +102,7 @@ func (i Instance) azure() map[string]any {
 			"vmSize":   i.Type,
 			"zone":     "1",
 		},
-		"network": map[string]any{"interface": []any{map[string]any{
-			"ipv4": map[string]any{
-				"ipAddress": []any{map[string]any{"privateIpAddress": i.Address, "publicIpAddress": ""}},
-				"subnet":    []any{map[string]any{"address": subnet, "prefix": fmt.Sprint(i.Prefix)}},
-			},
-			"ipv6":       map[string]any{"ipAddress": []any{}},
-			"macAddress": strings.ToUpper(strings.ReplaceAll(i.MAC, ":", "")),
-		}}},
+		"network": map[string]any{"interface": interfaces},
 	}
 }
 

@@ -32,10 +32,12 @@ type Instance struct {
 	Type string
 	// Region is "eastus" or "us-east-1"; the zone is its first.
 	Region string
-	// MAC and Address are those of its one interface; Prefix is the length of its subnet's prefix.
+	// MAC and Address are those of its first interface; Prefix is the length of its subnet's prefix.
 	MAC     string
 	Address string
 	Prefix  int
+	// Secondary are its other interfaces, as Azure's IMDS has them.
+	Secondary []Interface
 	// UserData is what EC2 hands out, and what Azure's IMDS has as userData.
 	UserData []byte
 	// Tags are those that Azure's IMDS has of it.
@@ -47,6 +49,9 @@ type Instance struct {
 	// AccessToken is what Azure's IMDS gives the identity Identity for the audience Audience.
 	AccessToken, Identity, Audience string
 }
+
+// Interface is an interface of an instance's, in the subnet of the first.
+type Interface struct{ MAC, Address string }
 
 // Tag is a tag of an instance's.
 type Tag struct {

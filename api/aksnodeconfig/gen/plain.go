@@ -7,6 +7,7 @@ import (
 	"path"
 	"strings"
 
+	"github.com/slipway-dev/slipway/api/aksnodeconfig/protos"
 	"google.golang.org/protobuf/compiler/protogen"
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/types/pluginpb"
@@ -135,6 +136,9 @@ func plainSingle(field *protogen.Field) (string, error) {
 	case protoreflect.BoolKind:
 		return "bool", nil
 	case protoreflect.Int32Kind:
+		if protos.Wide(field.Desc) {
+			return "int64", nil
+		}
 		return "int32", nil
 	case protoreflect.DoubleKind:
 		return "float64", nil

@@ -158,7 +158,7 @@ type SysctlConfig struct {
 	NetNetfilterNfConntrackBuckets *int32 `protobuf:"varint,20,opt,name=net_netfilter_nf_conntrack_buckets,json=netNetfilterNfConntrackBuckets,proto3,oneof" json:"net_netfilter_nf_conntrack_buckets,omitempty"`
 	// fs.inotify.max_user_watches: inotify watches per user.
 	FsInotifyMaxUserWatches *int32 `protobuf:"varint,21,opt,name=fs_inotify_max_user_watches,json=fsInotifyMaxUserWatches,proto3,oneof" json:"fs_inotify_max_user_watches,omitempty"`
-	// fs.file-max: open files of the whole system. The contract's 32 bits are less than the kernel's.
+	// fs.file-max: open files of the whole system. In JSON it may have 64 bits, as the kernel's has.
 	FsFileMax *int32 `protobuf:"varint,22,opt,name=fs_file_max,json=fsFileMax,proto3,oneof" json:"fs_file_max,omitempty"`
 	// fs.aio-max-nr: asynchronous I/O requests of the whole system.
 	FsAioMaxNr *int32 `protobuf:"varint,23,opt,name=fs_aio_max_nr,json=fsAioMaxNr,proto3,oneof" json:"fs_aio_max_nr,omitempty"`

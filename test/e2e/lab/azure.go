@@ -50,9 +50,13 @@ func (l *Lab) azure(ctx context.Context, m Machine, g Guest) (Machine, error) {
 		"-smbios", "type=1,manufacturer=Microsoft Corporation,product=Virtual Machine,uuid=" + id,
 		"-smbios", "type=3,manufacturer=Microsoft,asset=" + azureTag,
 	}
+	var secondary []fakecloud.Interface
+	if m.Second {
+		secondary = []fakecloud.Interface{{MAC: SecondMAC, Address: SecondAddress}}
+	}
 	l.Cloud.SetInstance(fakecloud.Instance{
 		Name: g.Name, ID: id, Type: "Standard_D2s_v5", Region: "eastus",
-		MAC: NodeMAC, Address: NodeAddress, Prefix: prefix, UserData: g.Metadata, Tags: g.Tags,
+		MAC: NodeMAC, Address: NodeAddress, Prefix: prefix, Secondary: secondary, UserData: g.Metadata, Tags: g.Tags,
 		// The API server takes it as a bootstrap token: the image's client asks it itself for a certificate.
 		AccessToken: l.Token, Identity: identity, Audience: apiServers,
 	})

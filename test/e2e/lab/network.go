@@ -11,13 +11,14 @@ import (
 	"github.com/slipway-dev/slipway/test/fakecloud"
 )
 
-// The network of the sandbox. One machine runs at a time, and has one address.
+// The network of the sandbox. One machine runs at a time, and has one address, or a second one at a second interface.
 const (
 	bridge = "br0"
 	// bridgeMAC is the same in every run: a machine that was saved in another one has it in its ARP cache, and would
 	// send to nobody for 10 s.
 	bridgeMAC = "02:00:0a:4d:00:01"
 	tap       = "tap0"
+	secondTap = "tap1"
 	// HostAddress is the sandbox's own address, where the API server is.
 	HostAddress = "10.77.0.1"
 	// PrivateServer is the API server's name as a private link would have it. No DNS server knows it.
@@ -30,6 +31,9 @@ const (
 	// NodeAddress and NodeMAC are the machine's.
 	NodeAddress = "10.77.0.11"
 	NodeMAC     = "52:54:00:77:00:11"
+	// SecondAddress and SecondMAC are those of its second interface, where it has one.
+	SecondAddress = "10.77.0.13"
+	SecondMAC     = "52:54:00:77:00:13"
 	// PodRange is where pods get their addresses.
 	PodRange = "10.88.0.0/24"
 	prefix   = 24
@@ -58,6 +62,9 @@ func (l *Lab) network(ctx context.Context) error {
 		"tuntap add dev "+tap+" mode tap",
 		"link set "+tap+" master "+bridge,
 		"link set "+tap+" up",
+		"tuntap add dev "+secondTap+" mode tap",
+		"link set "+secondTap+" master "+bridge,
+		"link set "+secondTap+" up",
 		"route add "+PodRange+" via "+NodeAddress,
 	)
 	if err != nil {
@@ -69,7 +76,7 @@ func (l *Lab) network(ctx context.Context) error {
 	return l.CloudUp()
 }
 
-// dhcp starts a DHCP server that knows the one machine, and tells it Azure's option 245, where the
+// dhcp starts a DHCP server that knows the one machine by its interfaces, and tells it Azure's option 245, where the
 // wire server is; and a DNS server that knows one name, and says so of all others: one that does not answer costs seconds.
 func (l *Lab) dhcp(ctx context.Context) error {
 	dir := filepath.Join(l.dir, "dhcp")
@@ -79,7 +86,7 @@ func (l *Lab) dhcp(ctx context.Context) error {
 	_, err := l.start(ctx, "dnsmasq", nil, "dnsmasq", "--keep-in-foreground", "--conf-file=/dev/null", "--user=root", "--no-resolv", "--no-hosts",
 		"--interface="+bridge, "--bind-dynamic", "--no-ping", "--log-dhcp", "--host-record="+KnownName+","+KnownAddress,
 		"--dhcp-leasefile="+filepath.Join(dir, "leases"), "--pid-file=",
-		"--dhcp-range=10.77.0.0,static,255.255.255.0,12h", "--dhcp-host="+NodeMAC+","+NodeAddress,
+		"--dhcp-range=10.77.0.0,static,255.255.255.0,12h", "--dhcp-host="+NodeMAC+","+NodeAddress, "--dhcp-host="+SecondMAC+","+SecondAddress,
 		"--dhcp-option=3,"+HostAddress, "--dhcp-option-force=245,a8:3f:81:10",
 		"--dhcp-option=121,168.63.129.16/32,"+HostAddress+",169.254.169.254/32,"+HostAddress+",0.0.0.0/0,"+HostAddress)
 	return err

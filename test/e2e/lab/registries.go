@@ -38,6 +38,7 @@ const (
 	MirrorAddress = "10.77.0.2"
 	mirrorPort    = ":5000"
 	proxyPort     = ":3128"
+	tlsProxyPort  = ":3129"
 )
 
 // MirrorUser is who may pull from the mirror.
@@ -54,13 +55,16 @@ type Registries struct {
 	// certificate of PKI's.
 	Proxy string
 	PKI   *PKI
+	// TLSProxy is the address of the same proxy for those who speak TLS to it. It has a certificate of ProxyPKI's.
+	TLSProxy string
+	ProxyPKI *PKI
 	// Requests are what the three were asked: "mirror", "registry" and "proxy".
 	Requests *Requests
 }
 
 // registries starts the registries and the proxy on the sandbox's network.
 func (l *Lab) registries(ctx context.Context) (err error) {
-	if l.Registries, err = startRegistries(ctx, l.dir, l.Parts.Payload, MirrorAddress+mirrorPort, HostAddress+proxyPort); err != nil {
+	if l.Registries, err = startRegistries(ctx, l.dir, l.Parts.Payload, MirrorAddress+mirrorPort, HostAddress+proxyPort, HostAddress+tlsProxyPort); err != nil {
 		err = fmt.Errorf("registries: %w", err)
 	}
 	return err
@@ -68,13 +72,16 @@ func (l *Lab) registries(ctx context.Context) (err error) {
 
 // startRegistries starts the registries and the proxy at addresses. payload is the directory with the program of
 // their images.
-func startRegistries(ctx context.Context, dir, payload, mirror, proxy string) (*Registries, error) {
+func startRegistries(ctx context.Context, dir, payload, mirror, proxy, tlsProxy string) (*Registries, error) {
 	r := &Registries{MirrorPassword: rand.Text(), Requests: &Requests{}}
 	var err error
 	if r.MirrorPKI, err = NewPKI(filepath.Join(dir, "mirror-pki"), "e2e-mirror-ca"); err != nil {
 		return nil, err
 	}
 	if r.PKI, err = NewPKI(filepath.Join(dir, "registry-pki"), "e2e-registry-ca"); err != nil {
+		return nil, err
+	}
+	if r.ProxyPKI, err = NewPKI(filepath.Join(dir, "proxy-pki"), "e2e-proxy-ca"); err != nil {
 		return nil, err
 	}
 	program, err := os.ReadFile(filepath.Join(payload, "payload"))
@@ -114,7 +121,11 @@ func startRegistries(ctx context.Context, dir, payload, mirror, proxy string) (*
 		return nil, err
 	}
 	r.Proxy = listener.Addr().String()
-	go http.Serve(listener, r.Requests.of("proxy", forwardProxy{proxiedHost + ":443": own}))
+	handler := r.Requests.of("proxy", forwardProxy{proxiedHost + ":443": own})
+	go http.Serve(listener, handler)
+	if r.TLSProxy, err = serveTLS(handler, tlsProxy, r.ProxyPKI, proxiedHost); err != nil {
+		return nil, err
+	}
 	r.Requests.Clear() // what was pushed
 	return r, nil
 }
@@ -144,7 +155,8 @@ func serveTLS(handler http.Handler, address string, pki *PKI, name string) (stri
 	if err != nil {
 		return "", err
 	}
-	server := &http.Server{Handler: handler, ErrorLog: log.New(io.Discard, "", 0)}
+	// A tunnel takes a connection over, which HTTP/2 does not give away.
+	server := &http.Server{Handler: handler, ErrorLog: log.New(io.Discard, "", 0), TLSNextProto: make(map[string]func(*http.Server, *tls.Conn, http.Handler))}
 	go server.ServeTLS(listener, pki.Path("server.crt"), pki.Path("server.key"))
 	return listener.Addr().String(), nil
 }

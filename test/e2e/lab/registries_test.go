@@ -18,7 +18,7 @@ func testRegistries(t *testing.T) *Registries {
 	if err := os.WriteFile(filepath.Join(dir, "payload"), []byte("a program"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	r, err := startRegistries(t.Context(), dir, dir, "127.0.0.1:0", "127.0.0.1:0")
+	r, err := startRegistries(t.Context(), dir, dir, "127.0.0.1:0", "127.0.0.1:0", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,6 +81,41 @@ func TestRegistries(t *testing.T) {
 		}
 		if have := r.Requests.All(); !slices.Equal(have, c.requests) {
 			t.Errorf("%s: the requests are %q, want %q", name, have, c.requests)
+		}
+	}
+}
+
+// TestTLSProxy: whoever trusts the proxy's authority and the registry's gets through, and nobody else.
+func TestTLSProxy(t *testing.T) {
+	r := testRegistries(t)
+	for _, c := range []struct {
+		trusted []*PKI
+		want    []Request
+	}{
+		{[]*PKI{r.PKI, r.ProxyPKI}, []Request{{"proxy", "CONNECT proxied.internal:443: 200"}, {"registry", "GET /v2/: 200"}}},
+		{[]*PKI{r.ProxyPKI}, []Request{{"proxy", "CONNECT proxied.internal:443: 200"}}},
+		{[]*PKI{r.PKI}, nil},
+	} {
+		r.Requests.Clear()
+		pool := x509.NewCertPool()
+		for _, pki := range c.trusted {
+			pool.AddCert(pki.ca)
+		}
+		transport := &http.Transport{
+			TLSClientConfig: &tls.Config{RootCAs: pool}, DisableKeepAlives: true,
+			Proxy: http.ProxyURL(&url.URL{Scheme: "https", Host: r.TLSProxy}),
+		}
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "https://"+proxiedHost+"/v2/", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if answer, err := transport.RoundTrip(request); err == nil {
+			answer.Body.Close()
+		} else if len(c.want) == 2 {
+			t.Error(err)
+		}
+		if have := r.Requests.All(); !slices.Equal(have, c.want) {
+			t.Errorf("the requests are %q, want %q", have, c.want)
 		}
 	}
 }

@@ -30,11 +30,18 @@ type Machine struct {
 	Continue bool
 	// Record keeps all that the machine writes to its disk, in a block log.
 	Record bool
+	// Second is whether it has a second network interface.
+	Second bool
+	// Temporary is the image of a disk that it has besides its own, as some sizes of a cloud's machines do, or empty.
+	Temporary string
 	// KernelArgs are further arguments for the kernel.
 	KernelArgs string
 	// Firmware are further arguments for QEMU, by which a guest knows its cloud.
 	Firmware []string
 }
+
+// TemporarySerial is the serial number of the temporary disk, by which a machine knows it.
+const TemporarySerial = "temporary"
 
 // VM is a running virtual machine.
 type VM struct {
@@ -158,6 +165,12 @@ func (l *Lab) qemu(m Machine) []string {
 	}
 	if l.Disk != (DiskLimits{}) {
 		argv = slices.Insert(argv, 1, "-object", fmt.Sprintf("throttle-group,id=limits,x-iops-total=%d,x-bps-total=%d", l.Disk.IOPS, l.Disk.BytesPerSecond))
+	}
+	if m.Second {
+		argv = append(argv, "-netdev", "tap,id=second,ifname="+secondTap+",script=no,downscript=no", "-device", "virtio-net-pci,netdev=second,romfile=,mac="+SecondMAC)
+	}
+	if m.Temporary != "" {
+		argv = append(argv, "-drive", "if=none,id=temporary,format=raw,cache=unsafe,file="+m.Temporary, "-device", "virtio-blk-pci,drive=temporary,serial="+TemporarySerial)
 	}
 	if m.Seed != "" {
 		argv = append(argv, "-drive", "if=none,id=seed,format=raw,readonly=on,file="+m.Seed, "-device", "virtio-blk-pci,drive=seed")

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -34,6 +35,10 @@ type bootArgs struct {
 	Tags tags `yaml:"tags"`
 	// Down is how long after the machine's start the cloud's services refuse connections.
 	Down Boots `yaml:"down"`
+	// Second gives the machine a second network interface, which its cloud knows.
+	Second bool `yaml:"second"`
+	// Temporary gives the machine a temporary disk, which is empty.
+	Temporary bool `yaml:"temporary"`
 	// Record keeps all that the machine writes to its disk.
 	Record bool `yaml:"record"`
 }
@@ -55,6 +60,11 @@ func (r *caseRun) start(ctx context.Context, args bootArgs, m lab.Machine, guest
 	if args.CloudInit != nil && !*args.CloudInit {
 		m.KernelArgs += withoutCloudInit
 	}
+	if m.Second = args.Second; args.Temporary {
+		if m.Temporary, err = r.temporaryDisk(ctx, m); err != nil {
+			return err
+		}
+	}
 	if m, err = r.delivered(ctx, args, m, &guest, contract); err != nil {
 		return err
 	}
@@ -72,6 +82,30 @@ func (r *caseRun) start(ctx context.Context, args bootArgs, m lab.Machine, guest
 	r.node = watchNode(ctx, r.Lab.API, newNode(r.names))
 	r.vm, err = r.Lab.Boot(ctx, m)
 	return err
+}
+
+// temporarySize is that of a machine's temporary disk.
+const temporarySize = 256 << 20
+
+// temporaryDisk makes an empty disk for a machine, as a cloud does, also when it moves the machine to another host.
+func (r *caseRun) temporaryDisk(ctx context.Context, m lab.Machine) (string, error) {
+	if err := os.MkdirAll(m.Dir, 0o755); err != nil {
+		return "", err
+	}
+	path := filepath.Join(m.Dir, "temporary.img")
+	if err := os.RemoveAll(path); err != nil {
+		return "", err
+	}
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		return "", err
+	}
+	if err := os.Truncate(path, temporarySize); err != nil {
+		return "", err
+	}
+	if out, err := exec.CommandContext(ctx, "mkfs.ext4", "-q", path).CombinedOutput(); err != nil {
+		return "", fmt.Errorf("make the temporary disk: %w: %s", err, out)
+	}
+	return path, nil
 }
 
 // machine is the case's machine, without its cloud.
@@ -211,6 +245,8 @@ func (r *caseRun) changeNode(ctx context.Context, args changeArgs) error {
 }
 
 type rebootArgs struct {
+	// Moved has the cloud move the machine to another host meanwhile: its temporary disk is a new one.
+	Moved bool `yaml:"moved"`
 	// Cut has the power cut, in place of a machine that goes down in good order.
 	Cut bool `yaml:"cut"`
 }
@@ -227,6 +263,11 @@ func (r *caseRun) reboot(ctx context.Context, args rebootArgs) error {
 		return err
 	} else if err := r.vm.Ended(ctx); err != nil {
 		return err
+	}
+	if args.Moved {
+		if _, err := r.temporaryDisk(ctx, r.vm.Machine); err != nil {
+			return err
+		}
 	}
 	if r.vm, err = r.Lab.Again(ctx, r.vm); err != nil {
 		return err

@@ -40,6 +40,8 @@ type contractArgs struct {
 //	@MIRROR_CA_PEM@   the authority of its certificate, as @CA_PEM@
 //	@MIRROR_PASSWORD@ the password of its one user
 //	@PROXY@           the address and port of the HTTP proxy
+//	@TLS_PROXY@       the same of the proxy that wants TLS
+//	@PROXY_CA_PEM@    the authority of its certificate, as @CA_PEM@
 //	@REGISTRY_CA_PEM@ the authority of the registry that it leads to, as @CA_PEM@
 //	@2 boots@         the seconds that two boots take
 func (r *caseRun) fill(ctx context.Context, args contractArgs) (string, error) {
@@ -81,6 +83,8 @@ func (r *caseRun) filled(ctx context.Context, name, filled string) (string, erro
 		"@MIRROR_CA_PEM@":   func() (string, error) { return escaped(r.Lab.Registries.MirrorPKI.CA), nil },
 		"@MIRROR_PASSWORD@": func() (string, error) { return r.Lab.Registries.MirrorPassword, nil },
 		"@PROXY@":           func() (string, error) { return r.Lab.Registries.Proxy, nil },
+		"@TLS_PROXY@":       func() (string, error) { return r.Lab.Registries.TLSProxy, nil },
+		"@PROXY_CA_PEM@":    func() (string, error) { return escaped(r.Lab.Registries.ProxyPKI.CA), nil },
 		"@REGISTRY_CA_PEM@": func() (string, error) { return escaped(r.Lab.Registries.PKI.CA), nil },
 	}
 	for placeholder, value := range values {

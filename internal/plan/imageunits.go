@@ -1,0 +1,51 @@
+package plan
+
+import (
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/slipway-dev/slipway/internal/resource"
+)
+
+// imageUnits runs the units of the family's images that no contract asks for: what collects logs, patches the system, or shows
+// the machine's numbers. An image that lacks one makes a node without it.
+var imageUnits = concern{
+	name:  "units of the image",
+	joins: true,
+	reads: []string{"$.network.plugin"},
+	plan:  planImageUnits,
+}
+
+// startTimeout bounds the order to start a unit, which is not waited for.
+const startTimeout = resource.Duration(30 * time.Second)
+
+func planImageUnits(in *input, out *output) {
+	// Nothing of a node waits for these, and they take processors and disk.
+	after := []resource.ID{resource.IDOf(&resource.Check{Label: kubeletActive})}
+	for _, u := range in.family.Host.Units {
+		at := slices.IndexFunc(in.facts.Units, func(at string) bool { return path.Base(at) == u.Unit && isPlainPath(at) })
+		if at < 0 || u.Plugin != "" && u.Plugin != in.config.Network.Plugin {
+			continue
+		}
+		target := "multi-user.target"
+		if strings.HasSuffix(u.Unit, ".timer") {
+			target = "timers.target"
+		}
+		link := &resource.Symlink{Path: resource.UnitDir + "/" + target + ".wants/" + u.Unit, Target: in.facts.Units[at]}
+		out.add(resource.Resource{Phase: resource.Join, Reason: "starts at boot", Spec: link})
+		start := resource.Resource{
+			Phase: resource.Join, After: after, ExitCode: u.ExitCode,
+			Reason: sourced("the image has it for every node", in.family.Sources.Units), Spec: &resource.Unit{Unit: u.Unit},
+		}
+		if u.ExitCode == 0 {
+			// A service may end when it is done, and a node is one without it.
+			start.Spec = &resource.Command{
+				Label: "start-" + strings.TrimSuffix(u.Unit, ".service"), Argv: []string{"systemctl", "start", "--no-block", u.Unit},
+				Timeout: startTimeout, Inputs: []string{link.Path}, Optional: true,
+			}
+		}
+		out.add(start)
+	}
+}
