@@ -145,6 +145,10 @@ const (
 	CauseForbidden  Cause = "forbidden"  // the node's credential may not ask for a certificate
 	CauseDenied     Cause = "denied"     // the node's request for a certificate is refused
 	CauseUnapproved Cause = "unapproved" // nobody has approved the node's request for a certificate
+	CauseRedirect   Cause = "redirect"   // a server sends the node to another one
+	CauseDiscovery  Cause = "discovery"  // the cluster does not show its CA
+	CauseUnsigned   Cause = "unsigned"   // what the cluster shows is not signed for the node's token
+	CausePin        Cause = "pin"        // the cluster's CA is another than the contract pins
 )
 
 // Kind implements Spec.
