@@ -11,9 +11,11 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/slipway-dev/slipway/internal/resource"
+	"github.com/slipway-dev/slipway/test/hosttest"
 )
 
 // shown is a cluster-info: its kubeconfig, its signatures by token, and what is answered in its place.
@@ -61,110 +63,123 @@ func TestKnownSignature(t *testing.T) {
 	}
 }
 
+// shows is what a server shows, and what comes of it.
+type shows struct {
+	// change changes what the server shows at a request, from 1; other is the CA of another cluster.
+	change func(s *shown, request int32, other string)
+	// pinned says that the other CA is the one that is pinned.
+	pinned bool
+	cause  resource.Cause
+	want   []string
+	once   bool // it is asked once only
+}
+
+var clusters = map[string]shows{
+	"all is well": {},
+	"a CA of several": {change: func(s *shown, _ int32, other string) {
+		s.kubeconfig = kubeconfigWith(other + authorityIn(s.kubeconfig))
+	}},
+	"another hash": {pinned: true, cause: resource.CausePin, want: []string{"no certificate with a pinned hash", "sha256:"}, once: true},
+	"a signature that comes later": {change: func(s *shown, request int32, _ string) {
+		if request < 4 {
+			s.signatures = map[string]string{}
+		}
+	}},
+	"no signature": {change: func(s *shown, _ int32, _ string) { s.signatures = map[string]string{} }, cause: resource.CauseUnsigned, want: []string{"is not signed for the token abcdef"}},
+	"another's secret": {change: func(s *shown, _ int32, _ string) {
+		s.signatures = map[string]string{"abcdef": signature(header, s.kubeconfig, "x")}
+	}, cause: resource.CauseUnsigned, want: []string{"is not that of the token"}},
+	"another text": {change: func(s *shown, _ int32, _ string) {
+		s.signatures = map[string]string{"abcdef": signature(header, "x", secret)}
+	}, cause: resource.CauseUnsigned},
+	"another algorithm": {change: func(s *shown, _ int32, _ string) {
+		s.signatures = map[string]string{"abcdef": signature(`{"alg":"none","kid":"abcdef"}`, s.kubeconfig, secret)}
+	}, cause: resource.CauseUnsigned},
+	"another key": {change: func(s *shown, _ int32, _ string) {
+		s.signatures = map[string]string{"abcdef": signature(`{"alg":"HS256","kid":"fedcba"}`, s.kubeconfig, secret)}
+	}, cause: resource.CauseUnsigned},
+	"no JWS":        {change: func(s *shown, _ int32, _ string) { s.signatures = map[string]string{"abcdef": "..!"} }, cause: resource.CauseUnsigned},
+	"a redirect":    {change: func(s *shown, _ int32, _ string) { s.status = 302 }, cause: resource.CauseRedirect, want: []string{"HTTP status 302"}, once: true},
+	"forbidden":     {change: func(s *shown, _ int32, _ string) { s.status = 403 }, cause: resource.CauseDiscovery, want: []string{"HTTP status 403"}, once: true},
+	"not there":     {change: func(s *shown, _ int32, _ string) { s.status = 404 }, cause: resource.CauseDiscovery, want: []string{"HTTP status 404"}, once: true},
+	"unavailable":   {change: func(s *shown, _ int32, _ string) { s.status = 503 }, cause: resource.CauseConnection, want: []string{"HTTP status 503"}},
+	"too much":      {change: func(s *shown, _ int32, _ string) { s.body = strings.Repeat(" ", maxClusterInfo+1) }, cause: resource.CauseDiscovery, want: []string{"more than 262144 bytes"}, once: true},
+	"no JSON":       {change: func(s *shown, _ int32, _ string) { s.body = "<html>" }, cause: resource.CauseDiscovery, want: []string{"is no cluster-info"}, once: true},
+	"no kubeconfig": {change: func(s *shown, _ int32, _ string) { s.kubeconfig = "" }, cause: resource.CauseDiscovery, want: []string{"is no cluster-info"}, once: true},
+	"no CA":         {change: func(s *shown, _ int32, _ string) { s.kubeconfig = "clusters: [{cluster: {}}]" }, cause: resource.CauseDiscovery, want: []string{"does not hold one cluster"}, once: true},
+	"two clusters":  {change: func(s *shown, _ int32, _ string) { s.kubeconfig = "clusters: [{cluster: {}}, {cluster: {}}]" }, cause: resource.CauseDiscovery, once: true},
+	"no PEM":        {change: func(s *shown, _ int32, _ string) { s.kubeconfig = kubeconfigWith("x") }, cause: resource.CauseDiscovery, once: true},
+	"another chain": {change: func(s *shown, _ int32, other string) { s.kubeconfig = kubeconfigWith(other) }, pinned: true, cause: resource.CauseTLS, want: []string{"is not of the cluster that it shows", "that \"O=Acme Co\" has signed"}, once: true},
+	"another answer when it is asked again": {
+		change: func(s *shown, request int32, _ string) { s.kubeconfig += strings.Repeat("#\n", int(request)) },
+		cause:  resource.CauseDiscovery, want: []string{"is another one when the server is asked again"},
+	},
+}
+
 func TestFetchAuthority(t *testing.T) {
 	_, other := certificate(t, time.Now().Add(-time.Hour), time.Now().Add(time.Hour))
-	for name, c := range map[string]struct {
-		// change changes what the server shows; request is 1 for the first.
-		change func(s *shown, request int32)
-		pin    string // the pinned CA, by default the server's own
-		cause  resource.Cause
-		want   []string
-		once   bool
-	}{
-		"all is well":     {},
-		"a CA of several": {change: func(s *shown, _ int32) { s.kubeconfig = kubeconfigWith(other + authorityIn(s.kubeconfig)) }},
-		"another hash":    {pin: other, cause: resource.CausePin, want: []string{"no certificate with a pinned hash", "sha256:"}, once: true},
-		"no signature":    {change: func(s *shown, _ int32) { s.signatures = map[string]string{} }, cause: resource.CauseUnsigned, want: []string{"is not signed for the token abcdef"}},
-		"another's secret": {change: func(s *shown, _ int32) {
-			s.signatures = map[string]string{"abcdef": signature(header, s.kubeconfig, "x")}
-		}, cause: resource.CauseUnsigned, want: []string{"is not that of the token"}},
-		"another text": {change: func(s *shown, _ int32) { s.signatures = map[string]string{"abcdef": signature(header, "x", secret)} }, cause: resource.CauseUnsigned},
-		"another algorithm": {change: func(s *shown, _ int32) {
-			s.signatures = map[string]string{"abcdef": signature(`{"alg":"none","kid":"abcdef"}`, s.kubeconfig, secret)}
-		}, cause: resource.CauseUnsigned},
-		"another key": {change: func(s *shown, _ int32) {
-			s.signatures = map[string]string{"abcdef": signature(`{"alg":"HS256","kid":"fedcba"}`, s.kubeconfig, secret)}
-		}, cause: resource.CauseUnsigned},
-		"no JWS":        {change: func(s *shown, _ int32) { s.signatures = map[string]string{"abcdef": "..!"} }, cause: resource.CauseUnsigned},
-		"a redirect":    {change: func(s *shown, _ int32) { s.status = 302 }, cause: resource.CauseRedirect, want: []string{"HTTP status 302"}, once: true},
-		"forbidden":     {change: func(s *shown, _ int32) { s.status = 403 }, cause: resource.CauseDiscovery, want: []string{"HTTP status 403"}, once: true},
-		"not there":     {change: func(s *shown, _ int32) { s.status = 404 }, cause: resource.CauseDiscovery, want: []string{"HTTP status 404"}, once: true},
-		"unavailable":   {change: func(s *shown, _ int32) { s.status = 503 }, cause: resource.CauseConnection, want: []string{"HTTP status 503"}},
-		"too much":      {change: func(s *shown, _ int32) { s.body = strings.Repeat(" ", maxClusterInfo+1) }, cause: resource.CauseDiscovery, want: []string{"more than 262144 bytes"}, once: true},
-		"no JSON":       {change: func(s *shown, _ int32) { s.body = "<html>" }, cause: resource.CauseDiscovery, want: []string{"is no cluster-info"}, once: true},
-		"no kubeconfig": {change: func(s *shown, _ int32) { s.kubeconfig = "" }, cause: resource.CauseDiscovery, want: []string{"is no cluster-info"}, once: true},
-		"no CA":         {change: func(s *shown, _ int32) { s.kubeconfig = "clusters: [{cluster: {}}]" }, cause: resource.CauseDiscovery, want: []string{"does not hold one cluster"}, once: true},
-		"two clusters":  {change: func(s *shown, _ int32) { s.kubeconfig = "clusters: [{cluster: {}}, {cluster: {}}]" }, cause: resource.CauseDiscovery, once: true},
-		"no PEM":        {change: func(s *shown, _ int32) { s.kubeconfig = kubeconfigWith("x") }, cause: resource.CauseDiscovery, once: true},
-		"another chain": {change: func(s *shown, _ int32) { s.kubeconfig = kubeconfigWith(other) }, pin: other, cause: resource.CauseTLS, want: []string{"is not of the cluster that it shows", "that \"O=Acme Co\" has signed"}, once: true},
-		"another answer when it is asked again": {
-			change: func(s *shown, request int32) { s.kubeconfig += strings.Repeat("#\n", int(request)) },
-			cause:  resource.CauseDiscovery, want: []string{"is another one when the server is asked again"},
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			var requests atomic.Int32
-			var authority string
-			server, target := serve(t, func(w http.ResponseWriter, r *http.Request) {
-				if r.URL.Path != "/api/v1/namespaces/kube-public/configmaps/cluster-info" || r.Header.Get("Authorization") != "" {
-					t.Errorf("request %s with %q", r.URL, r.Header.Get("Authorization"))
-				}
-				s := shown{kubeconfig: kubeconfigWith(authority), status: http.StatusOK}
-				request := requests.Add(1)
-				if c.change != nil {
-					c.change(&s, request)
-				}
-				if s.signatures == nil {
-					s.signatures = map[string]string{"abcdef": signature(header, s.kubeconfig, secret), "fedcba": "x"}
-				}
-				if s.body == "" {
-					s.body = s.String()
-				}
-				w.Header().Set("Location", "https://elsewhere.invalid")
-				w.WriteHeader(s.status)
-				_, _ = w.Write([]byte(s.body))
-			})
-			authority = target.CertificateAuthority
-			target.CertificateAuthority = ""
-			pinned := authority
-			if c.pin != "" {
-				pinned = c.pin
-			}
-			p := *defaultProber
-			p.firstDelay, p.credentialPatience = time.Millisecond, 10*time.Millisecond
-			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
-			defer cancel()
-			if c.cause == resource.CauseConnection {
-				ctx, cancel = context.WithTimeout(t.Context(), 50*time.Millisecond)
-				defer cancel()
-			}
-			got, err := p.authority(ctx, target, func(bundle string) bool { return strings.Contains(bundle, pinned) })
-			if c.cause == "" {
-				must(t, err)
-				if !strings.Contains(got, authority) || requests.Load() != 2 {
-					t.Errorf("got %q after %d requests", got, requests.Load())
-				}
-				return
-			}
-			if got != "" {
-				t.Errorf("got %q", got)
-			}
-			wantCheckError(t, err, c.cause, append(c.want, "https://127.0.0.1")...)
-			if c.once && requests.Load() != 1 {
-				t.Errorf("asked %d times", requests.Load())
-			}
-			_ = server
-		})
+	for name, c := range clusters {
+		t.Run(name, func(t *testing.T) { c.fetch(t, other) })
+	}
+}
+
+func (c shows) fetch(t *testing.T, other string) {
+	var requests atomic.Int32
+	var authority string
+	_, target := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/api/v1/namespaces/kube-public/configmaps/cluster-info" || r.Header.Get("Authorization") != "" {
+			t.Errorf("request %s with %q", r.URL, r.Header.Get("Authorization"))
+		}
+		s := shown{kubeconfig: kubeconfigWith(authority), status: http.StatusOK}
+		request := requests.Add(1)
+		if c.change != nil {
+			c.change(&s, request, other)
+		}
+		if s.signatures == nil {
+			s.signatures = map[string]string{"abcdef": signature(header, s.kubeconfig, secret), "fedcba": "x"}
+		}
+		if s.body == "" {
+			s.body = s.String()
+		}
+		w.Header().Set("Location", "https://elsewhere.invalid")
+		w.WriteHeader(s.status)
+		_, _ = w.Write([]byte(s.body))
+	})
+	authority = target.CertificateAuthority
+	target.CertificateAuthority = ""
+	pinned := authority
+	if c.pinned {
+		pinned = other
+	}
+	var got string
+	var err error
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		got, err = FetchAuthority(ctx, target, func(bundle string) bool { return strings.Contains(bundle, pinned) })
+	})
+	if c.cause == "" {
+		must(t, err)
+		if !strings.Contains(got, authority) || requests.Load() < 2 {
+			t.Errorf("got %q after %d requests", got, requests.Load())
+		}
+		return
+	}
+	if got != "" {
+		t.Errorf("got %q", got)
+	}
+	wantCheckError(t, err, c.cause, append(c.want, "https://127.0.0.1")...)
+	if once := requests.Load() == 1; once != c.once {
+		t.Errorf("asked %d times", requests.Load())
 	}
 }
 
 // TestFetchAuthorityInTime: a server that says nothing costs no more time than there is.
 func TestFetchAuthorityInTime(t *testing.T) {
+	ctx := hosttest.NewTimed(t)
 	hang := make(chan struct{})
-	_, target := serve(t, func(http.ResponseWriter, *http.Request) { <-hang })
+	_, target := serve(t, func(http.ResponseWriter, *http.Request) { ctx.Over(); <-hang })
 	t.Cleanup(func() { close(hang) })
-	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
-	defer cancel()
 	_, err := FetchAuthority(ctx, target, func(string) bool { return true })
 	wantCheckError(t, err, resource.CauseConnection, "no answer to GET")
 	_, err = FetchAuthority(ctx, &resource.APIServer{Server: "http://x"}, nil)
