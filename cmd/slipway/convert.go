@@ -37,9 +37,9 @@ node can be made is not converted.
 
 What is printed holds the contract's secrets. A file is written whole or not at all, and only its
 owner can read it. A contract with secrets is not printed on a terminal.`,
-		Example: `  slipway convert -f join.txt --from kubeadm-join -o node.yaml
-  slipway convert -f bootstrap-kubelet.conf --from kubeconfig -o node.yaml
-  slipway convert -f aks.json -o node.yaml`,
+		Example: `  slipway convert -f join.txt --from kubeadm-join -o converted.yaml
+  slipway convert -f bootstrap.kubeconfig --from kubeconfig -o converted.yaml
+  slipway convert -f aks.json -o converted.yaml`,
 		Args: command.NoArguments,
 		RunE: func(*cobra.Command, []string) error { return c.run(s) },
 	}

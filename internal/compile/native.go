@@ -41,7 +41,9 @@ func (c *Contract) WithoutPlace() []nodeconfig.Problem {
 			continue
 		}
 		if read := dialect.Decode(rest.AppendJSON(nil), c.Dialect); bytes.Equal(nodeconfig.Encode(read.Written()), all) {
-			lost = append(lost, nodeconfig.Problem{Kind: nodeconfig.NoEffect, Path: field.Path, Reason: "has no place in a native contract: " + field.Why})
+			lost = append(lost, c.Place(nodeconfig.Problem{
+				Kind: nodeconfig.NoEffect, Path: field.Path, Reason: "has no place in a native contract: " + field.Why,
+			}))
 		}
 	}
 	return lost

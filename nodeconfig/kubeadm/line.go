@@ -118,6 +118,7 @@ func (l *line) arguments(rest []word) {
 		if !strings.HasPrefix(at.text, "-") {
 			if l.given[""] {
 				l.report("$", at, "has a second word that is no flag's; kubeadm join takes one server, HOST:PORT")
+				continue
 			}
 			l.given[""] = true
 			l.set("discovery.bootstrapToken.apiServerEndpoint", at.node())
