@@ -14,9 +14,11 @@ var (
 	native []byte
 	//go:embed aks/kubelet-config-file.json
 	aks []byte
+	//go:embed kubeadm/join-configuration.yaml
+	kubeadm []byte
 )
 
-// Contract returns the contract of a dialect, "native" or "aks"; nil for any other. It sets little, so that
+// Contract returns the contract of a dialect, "native", "aks" or "kubeadm"; nil for any other. It sets little, so that
 // what a field decides shows, and AKS's has the kubelet's configuration file switched on. The caller must
 // not change it.
 func Contract(dialect string) []byte {
@@ -25,6 +27,8 @@ func Contract(dialect string) []byte {
 		return native
 	case "aks":
 		return aks
+	case "kubeadm":
+		return kubeadm
 	}
 	return nil
 }

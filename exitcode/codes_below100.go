@@ -120,7 +120,7 @@ var below100 = []Code{
 		"check the subnet's egress (route table, NAT gateway, firewall, proxy), then run the check's command on the node"},
 	{51, "ERR_K8S_API_SERVER_CONN_FAIL", Slipway,
 		"the API server's name resolves, but no trusted connection to it came about",
-		"open the path from the subnet to the API server's port 443, and check its CA if the error is about TLS"},
+		"open the path from the subnet to the API server's port 443, and check its CA, or the hash that pins it, if the cause is tls, pin or unsigned"},
 	{52, "ERR_K8S_API_SERVER_DNS_LOOKUP_FAIL", Slipway,
 		"the API server's name does not resolve with the network's own DNS servers",
 		"make these servers forward to 168.63.129.16, or link the cluster's private DNS zone to their network"},

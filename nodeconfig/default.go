@@ -58,6 +58,9 @@ func Default(c *NodeConfig) {
 		c.Cluster.DNSServiceIPs = DefaultDNSServiceIPs(c.Cluster.ServiceCIDRs)
 	}
 	defaultRegistries(c.Runtime.Registries)
+	for i, hash := range c.Cluster.CertificateAuthorityHashes {
+		c.Cluster.CertificateAuthorityHashes[i] = strings.ToLower(hash) // kubeadm takes capitals, too
+	}
 	c.Cluster.KubernetesVersion = strings.TrimLeft(c.Cluster.KubernetesVersion, "v")
 	if c.Kubelet.Config != nil && len(c.Kubelet.Config) == 0 {
 		// An empty file is still a file, and the canonical form has to tell it from none.

@@ -60,6 +60,10 @@ type Cluster struct {
 	// CertificateAuthority is the PEM (or the base64 of it) that the API server's certificate and
 	// clients of the kubelet are verified with.
 	CertificateAuthority string `json:"certificateAuthority,omitempty"`
+	// CertificateAuthorityHashes pin the CA: each is "sha256:" and the SHA-256 of a certificate's public key in hexadecimal, as
+	// kubeadm prints it. One of them is the hash of one of the CA's certificates. Where certificateAuthority is not given, the
+	// agent fetches the CA from the cluster, which needs join.bootstrapToken.
+	CertificateAuthorityHashes []string `json:"certificateAuthorityHashes,omitempty"`
 	// ServerCertificate is the API server's own certificate, PEM or base64 of it, for components
 	// that want it on disk; it is public.
 	ServerCertificate string `json:"serverCertificate,omitempty"`

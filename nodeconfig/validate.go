@@ -38,7 +38,7 @@ func Repair(c *NodeConfig) []Problem {
 		return ""
 	})
 	v.cluster(c)
-	v.join(&c.Join)
+	v.join(c)
 	v.kubelet(&c.Kubelet)
 	v.runtime(&c.Runtime)
 	v.network(&c.Network)

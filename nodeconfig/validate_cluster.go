@@ -30,13 +30,7 @@ func (v *validator) cluster(c *NodeConfig) {
 			v.vital("$.cluster.server", reason)
 		}
 	}
-	if cl.CertificateAuthority != "" {
-		if err := checkCertificates(cl.CertificateAuthority); err != nil {
-			v.vital("$.cluster.certificateAuthority", err.Error())
-		}
-	} else if joins {
-		v.missing("$.cluster.certificateAuthority", "is missing; give the cluster's CA certificate, as PEM or the base64 of it")
-	}
+	v.authority(cl, joins)
 	if cl.ServerCertificate != "" {
 		if err := checkCertificates(cl.ServerCertificate); err != nil {
 			v.invalid("$.cluster.serverCertificate", err.Error(), func() { cl.ServerCertificate = "" })
@@ -52,6 +46,29 @@ func (v *validator) cluster(c *NodeConfig) {
 		}
 		return ""
 	})
+}
+
+// authority validates the CA, or what it is fetched by.
+func (v *validator) authority(cl *Cluster, joins bool) {
+	const at = "$.cluster.certificateAuthorityHashes"
+	good := true
+	for i, hash := range cl.CertificateAuthorityHashes {
+		if !isPin(hash) {
+			v.vital(document.IndexPath(at, i), "is not the hash of a public key; use sha256: and 64 hexadecimal digits")
+			good = false
+		}
+	}
+	pinned := len(cl.CertificateAuthorityHashes) > 0
+	switch {
+	case cl.CertificateAuthority != "":
+		if err := checkCertificates(cl.CertificateAuthority); err != nil {
+			v.vital("$.cluster.certificateAuthority", err.Error())
+		} else if good && pinned && !cl.Pins(cl.CertificateAuthority) {
+			v.vital(at, "have none that is the hash of a certificate in cluster.certificateAuthority; correct one of the two")
+		}
+	case joins && !pinned:
+		v.missing("$.cluster.certificateAuthority", "is missing; give the cluster's CA certificate, as PEM or the base64 of it")
+	}
 }
 
 func checkServer(server string) string {
@@ -80,7 +97,11 @@ func checkIP(ip string) string {
 // joinMethods are the known methods.
 var joinMethods = []JoinMethod{JoinBootstrapToken, JoinClientCertificate, JoinExec, JoinAttested, JoinAWS, JoinNone}
 
-func (v *validator) join(j *Join) {
+func (v *validator) join(c *NodeConfig) {
+	j := &c.Join
+	if c.Cluster.IsPinned() && j.Method != JoinNone && j.Method != JoinBootstrapToken && j.BootstrapToken.IsZero() {
+		v.missing("$.join.bootstrapToken", "is missing, and the cluster shows its CA to who has one: give a token, or the CA itself in cluster.certificateAuthority")
+	}
 	if !slices.Contains(joinMethods, j.Method) {
 		v.vital("$.join.method", fmt.Sprintf("want one of %v", joinMethods))
 	}

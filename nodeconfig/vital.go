@@ -14,6 +14,7 @@ var vital = []string{
 	"$.cluster.kubernetesVersion",
 	"$.cluster.server",
 	"$.cluster.certificateAuthority",
+	"$.cluster.certificateAuthorityHashes",
 	"$.join",
 
 	// What the kubelet, or containerd, would refuse to start with; and who may run on the node.

@@ -2,11 +2,12 @@
 // write contracts.
 //
 // The schemas are generated from what the decoders fill: the native one from the Go types of
-// package nodeconfig, AKS's from its .proto files, with their comments as descriptions. They accept
+// package nodeconfig, AKS's from its .proto files, that of kubeadm's documents from package nodeconfig/kubeadm, with their
+// comments as descriptions. They accept
 // values of the types that the decoders accept: null wherever a value may be left out, and an
 // integer as a number or as a string. Of a value they know the type and the enumeration; whether it
 // is a good one, "slipway validate" says. A native document may hold no unknown field, since a person
-// writes it and a typo should show at once; an AKS contract may, since newer producers know more.
+// writes it and a typo should show at once; others may, since newer producers know more.
 // Secrets are marked with writeOnly. What passes through as data has no schema; nodeconfig.SecretPlaces says where it
 // may hold a credential.
 //
@@ -25,16 +26,20 @@ var (
 	native []byte
 	//go:embed aks.json
 	aks []byte
+	//go:embed kubeadm.json
+	kubeadm []byte
 )
 
 // The schemas, by the dialect that they describe.
 const (
 	Native = "native"
 	AKS    = "aks"
+	// Kubeadm describes a JoinConfiguration and a kubeconfig. A command line is neither.
+	Kubeadm = "kubeadm"
 )
 
 // Names returns the names of the schemas.
-func Names() []string { return []string{Native, AKS} }
+func Names() []string { return []string{Native, AKS, Kubeadm} }
 
 // Get returns a schema, and whether there is one of that name. The caller may change it.
 func Get(name string) ([]byte, bool) {
@@ -43,6 +48,8 @@ func Get(name string) ([]byte, bool) {
 		return slices.Clone(native), true
 	case AKS:
 		return slices.Clone(aks), true
+	case Kubeadm:
+		return slices.Clone(kubeadm), true
 	}
 	return nil, false
 }

@@ -44,9 +44,9 @@ func compiled(t *testing.T, name string) *jsonschema.Schema {
 // validate validates a document in JSON or YAML.
 func validate(t *testing.T, s *jsonschema.Schema, text string) error {
 	t.Helper()
-	tree, err := document.Parse([]byte(text))
-	if err != nil {
-		t.Fatal(err)
+	tree, problems := dialect.Parse([]byte(text), "")
+	if len(problems) > 0 {
+		t.Fatal(problems)
 	}
 	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(tree.AppendJSON(nil)))
 	if err != nil {
@@ -94,8 +94,9 @@ func TestExamplesAreValid(t *testing.T) {
 }
 
 const (
-	nativeHead = "apiVersion: slipway.dev/v1\nkind: NodeConfig\n"
-	aksHead    = "version: v1\n"
+	nativeHead  = "apiVersion: slipway.dev/v1\nkind: NodeConfig\n"
+	aksHead     = "version: v1\n"
+	kubeadmHead = "apiVersion: kubeadm.k8s.io/v1beta4\nkind: JoinConfiguration\n"
 )
 
 // typed are documents with values of right and of wrong types.
@@ -167,13 +168,20 @@ var typed = []struct {
 	{schema.AKS, "cluster_config: {cloud_provider_config: {rate_limit_qps: '1.5'}}", true},
 	{schema.AKS, "cluster_config: {cloud_provider_config: {rate_limit_qps: fast}}", false},
 	{schema.AKS, "what_comes_next: {a: 1}", true}, // newer producers know more
+	{schema.Kubeadm, "discovery: {bootstrapToken: {token: abcdef.0123456789abcdef}}", true},
+	{schema.Kubeadm, "discovery: {bootstrapToken: {token: 1}}", false},
+	{schema.Kubeadm, "discovery: {bootstrapToken: {caCertHashes: x}}", false},
+	{schema.Kubeadm, "nodeRegistration: {taints: [{key: a, effect: NoSchedule}]}", true},
+	{schema.Kubeadm, "nodeRegistration: {taints: {}}", false},
+	{schema.Kubeadm, "nodeRegistration: {kubeletExtraArgs: {v: \"3\"}}", true},
+	{schema.Kubeadm, "what_comes_next: {a: 1}", true},
 }
 
 // TestTypesAreTheDecoders holds that a schema takes a value where the decoder takes it, and refuses
 // it where the decoder reports it.
 func TestTypesAreTheDecoders(t *testing.T) {
-	schemas := map[string]*jsonschema.Schema{schema.Native: compiled(t, schema.Native), schema.AKS: compiled(t, schema.AKS)}
-	heads := map[string]string{schema.Native: nativeHead, schema.AKS: aksHead}
+	schemas := map[string]*jsonschema.Schema{schema.Native: compiled(t, schema.Native), schema.AKS: compiled(t, schema.AKS), schema.Kubeadm: compiled(t, schema.Kubeadm)}
+	heads := map[string]string{schema.Native: nativeHead, schema.AKS: aksHead, schema.Kubeadm: kubeadmHead}
 	for _, tt := range typed {
 		text := heads[tt.dialect] + tt.text + "\n"
 		err := validate(t, schemas[tt.dialect], text)

@@ -46,6 +46,10 @@ func (r *rendering) runAgentless(s cli.Streams, c *contract, known facts.Facts) 
 		return err
 	}
 	for _, need := range plan.Needs(c.Config, known) {
+		if need == plan.NeedClusterAuthority {
+			err := fmt.Errorf("%s cannot be rendered without an agent: it only pins the cluster's CA, which the agent fetches from the cluster", title(c.name))
+			return &cli.Error{Code: exitcode.Invalid, Err: err, Hint: "give the CA itself in cluster.certificateAuthority; kubectl config view --raw --flatten prints it"}
+		}
 		if need == plan.NeedAddress {
 			err := fmt.Errorf("%s cannot be rendered without an agent: the kubelet is told the machine's own address, which is not known", title(c.name))
 			return &cli.Error{Code: exitcode.Invalid, Err: err, Hint: "give kubelet.nodeIPs in the contract, or nodeIPs in the file of --facts"}

@@ -109,6 +109,8 @@ func (c *contract) inWords() string {
 		return "native contract"
 	case dialect.AKS:
 		return "AKS contract"
+	case dialect.Kubeadm:
+		return "kubeadm document"
 	}
 	return "contract"
 }

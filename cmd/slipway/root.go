@@ -23,7 +23,8 @@ func newRoot(s cli.Streams) *cobra.Command {
 		Long: `Slipway turns a machine into a Kubernetes node, from one document: the contract.
 This program checks contracts and shows what they do, before a machine has them. It touches
 no machine and uses no network. It reads Slipway's own contracts (slipway.dev/v1 NodeConfig,
-YAML or JSON) and AKS's (aksnodeconfig.v1), and detects which one a document is.
+YAML or JSON), AKS's (aksnodeconfig.v1), and what joins a node to kubeadm's clusters (kubeadm join,
+JoinConfiguration, kubeconfig), and detects which one a document is.
 
 Results go to standard output, messages to standard error. A terminal gets colours, unless
 NO_COLOR is set.
@@ -32,7 +33,7 @@ Exit codes: 0 success, 1 the document has errors or the command failed, 64 wrong
   slipway plan -f node.yaml
   slipway render -f node.yaml --to custom-data -o custom-data.b64`,
 	}
-	root.AddCommand(newValidate(s), newRender(s), newPlan(s), newDiff(s), newVerify(s), newExplain(s), newCapacity(s), newLaunch(s), newSchema(s))
+	root.AddCommand(newValidate(s), newRender(s), newConvert(s), newPlan(s), newDiff(s), newVerify(s), newExplain(s), newCapacity(s), newLaunch(s), newSchema(s))
 	command.Prepare(root, s)
 	return root
 }

@@ -95,6 +95,7 @@ func spoiled(t *testing.T) map[string]string {
 		}
 		return strings.Replace(document, old, new, 1)
 	}
+	line, kubeconfig := readExample(t, "kubeadm/join.txt"), readExample(t, "kubeadm/kubeconfig.yaml")
 	token := `"bootstrapToken":"` + canaryToken + `"`
 	return map[string]string{
 		"native":            native,
@@ -116,6 +117,17 @@ func spoiled(t *testing.T) map[string]string {
 		"bad JSON":          replaced(aks, `"`+canaryToken+`"`, `"`+canaryToken+`" oops`),
 		"bad YAML":          replaced(readExample(t, "native/full.yaml"), "abcdef.0123456789abcdef", canaryToken+": }{"),
 		"twice":             replaced(native, token, token+","+token),
+		"kubeadm":           replaced(readExample(t, "kubeadm/join-configuration.yaml"), "abcdef.0123456789abcdef", canaryToken),
+		"a line":            replaced(line, "abcdef.0123456789abcdef", canaryToken),
+		"a line's flag":     replaced(line, "abcdef.0123456789abcdef", canaryToken+" --"+canary),
+		"a line's word":     replaced(line, "abcdef.0123456789abcdef", canaryToken+" "+canary),
+		"a line's quote":    line[:len(line)-1] + " --node-name '" + canary,
+		"a line's dollar":   line[:len(line)-1] + " --node-name $" + canary,
+		"a line's token":    replaced(line, "abcdef.0123456789abcdef", canary),
+		"a kubeconfig":      replaced(kubeconfig, "abcdef.0123456789abcdef", canaryToken),
+		"its token":         replaced(kubeconfig, "abcdef.0123456789abcdef", canary),
+		"its password":      replaced(kubeconfig, "token: abcdef.0123456789abcdef", "{username: u, password: "+canary+", what: "+canary+"}"),
+		"its plug-in":       replaced(kubeconfig, "token: abcdef.0123456789abcdef", "{exec: {command: /x, args: ["+canary+"], env: [{name: A, value: "+canary+"}]}}"),
 	}
 }
 
@@ -123,6 +135,7 @@ func spoiled(t *testing.T) map[string]string {
 var spoiledFields = []string{
 	"join", "metadata", "kubelet.taints[0].effect", "unknown.exec", "access.realm.password",
 	"auth_config.service_principal_secret", "network_config",
+	"discovery", "discovery.bootstrapToken.token", "users", "users[0].user.token", "users[0].user.exec.args", "users[0].user.exec.env[0].value",
 }
 
 // secretFields are the paths of secrets, and of all that has one within.

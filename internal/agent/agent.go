@@ -49,6 +49,9 @@ type Host interface {
 	SetAside(path string) (aside string, err error)
 	// CreateExclusive writes a file under the first of the names that is not taken.
 	CreateExclusive(dir string, name func(attempt int) string, mode uint32, content []byte) (path string, err error)
+	// FetchAuthority gets the CA of the cluster that a server belongs to, in PEM, if pins knows it. The error is
+	// apply.ErrNotProbed where no server is asked.
+	FetchAuthority(ctx context.Context, server *resource.APIServer, pins func(bundle string) bool) (string, error)
 	// BootTimes reports when the stages of this boot began.
 	BootTimes(ctx context.Context) (host.BootTimes, error)
 	// ServiceStart reports when a service's main process started; the zero time if it never did.

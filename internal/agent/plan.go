@@ -69,6 +69,9 @@ func planStep(ctx context.Context, r *run, c contract, machine *identity.Machine
 		*machine = machine.Described(c.found.Instance)
 		*machine = awaitFacts(ctx, r, c.Config, *machine)
 	}
+	if err := c.authorize(ctx, r, machine); err != nil {
+		return transition.Step{}, err
+	}
 	begin := r.now()
 	desired, problems := c.planned(r, machine.Facts)
 	r.account.Status.Config.Digest = desired.Config

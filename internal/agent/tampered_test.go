@@ -28,11 +28,20 @@ type tampered struct {
 	// run answers commands, addresses are the machine's.
 	run       func(context.Context, *resource.Command) ([]byte, error)
 	addresses []netip.Addr
+	// authority answers for the API server that is asked for its cluster's CA; nil for a directory's answer.
+	authority func(server *resource.APIServer, pins func(string) bool) (string, error)
 	// answers has every check pass that a directory cannot perform.
 	answers bool
 }
 
 var _ Host = (*tampered)(nil)
+
+func (h *tampered) FetchAuthority(ctx context.Context, server *resource.APIServer, pins func(string) bool) (string, error) {
+	if h.authority == nil {
+		return h.Directory.FetchAuthority(ctx, server, pins)
+	}
+	return h.authority(server, pins)
+}
 
 func (h *tampered) tell(path string, mode uint32, content []byte) {
 	if h.written != nil {

@@ -26,9 +26,8 @@ func readSeveral(documents []Document, dialectName string) *Contract {
 		if d.Name == "" {
 			c.names[i] = fmt.Sprintf("document %d", i+1)
 		}
-		tree, err := document.Parse(d.Data)
-		if err != nil {
-			p := nodeconfig.Unreadable(err)
+		tree, problems := dialect.Parse(d.Data, dialectName)
+		for _, p := range problems {
 			p.Document = c.names[i]
 			c.Problems = append(c.Problems, p)
 		}

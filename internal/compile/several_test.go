@@ -60,7 +60,7 @@ func TestSeveralRefused(t *testing.T) {
 		"none":             {nil, "", []string{": is made of 0 documents"}},
 		"too many":         {make([]compile.Document, compile.MaxDocuments+1), "", []string{": is made of 17 documents"}},
 		"two dialects":     {several(native, "kubelet: {}", aks), "", []string{"c: is of the dialect aks, and a is of native"}},
-		"another program":  {several(native, "apiVersion: kubeadm.k8s.io/v1beta4"), "", []string{"b: is a document of kubeadm's"}},
+		"another program":  {several(native, "apiVersion: node.eks.aws/v1alpha1"), "", []string{"b: is a NodeConfig of EKS's nodeadm"}},
 		"no contract":      {several("a: 1", "b: 2"), "", []string{": is not a known contract"}},
 		"unreadable":       {several("{", native, "a: [", "x"), "", []string{"a: json", "c: yaml", "d: document is a string"}},
 		"too large as one": {several(native, large, strings.Replace(large, "x:", "y:", 1)), "", []string{": document too large"}},

@@ -161,8 +161,9 @@ func stateOfLeaves(m protoreflect.MessageDescriptor, path, state string, states 
 }
 
 var titles = map[string]string{
-	dialect.Native: "Slipway's own contract: `slipway.dev/v1`",
-	dialect.AKS:    "AKS's contract: `aksnodeconfig.v1`",
+	dialect.Native:  "Slipway's own contract: `slipway.dev/v1`",
+	dialect.AKS:     "AKS's contract: `aksnodeconfig.v1`",
+	dialect.Kubeadm: "kubeadm's: a `JoinConfiguration`, which `kubeadm join` is read as, and a kubeconfig",
 }
 
 const fieldsHead = `# The fields of a contract

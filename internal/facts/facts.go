@@ -65,6 +65,9 @@ type Facts struct {
 	// Authorities are the certificate authorities that the cloud wants the machine to trust, nil where it was not asked.
 	// They are not gathered either.
 	Authorities *Authorities `json:"authorities,omitempty"`
+	// ClusterAuthority is the cluster's CA in PEM, where the contract only pins it: whoever has fetched it from the cluster puts
+	// it here.
+	ClusterAuthority string `json:"clusterAuthority,omitempty"`
 	// DeniedModules are the modules of the kernel that the machine's own files deny, or denied until Slipway took that out,
 	// sorted. They are looked for on Azure alone.
 	DeniedModules []string `json:"deniedModules,omitempty"`

@@ -221,6 +221,11 @@ func (d *Directory) RequestCertificate(context.Context, *resource.Certificate, <
 	return nil, apply.ErrNotProbed
 }
 
+// FetchAuthority asks nobody: what a directory becomes depends on nothing but the contract and the facts.
+func (d *Directory) FetchAuthority(context.Context, *resource.APIServer, func(bundle string) bool) (string, error) {
+	return "", apply.ErrNotProbed
+}
+
 // pulled reports whether a unit that was started pulls in another one, which no record names then (systemd.unit(5),
 // ".wants/").
 func (d *Directory) pulled(ctx context.Context, unit string) (bool, error) {

@@ -138,6 +138,11 @@ func (m *Machine) RequestCertificate(ctx context.Context, certificate *resource.
 	return probe.RequestCertificate(ctx, certificate, ready)
 }
 
+// FetchAuthority gets the CA of the cluster that a server belongs to, if pins knows it. Its error is a *apply.CheckError.
+func (m *Machine) FetchAuthority(ctx context.Context, server *resource.APIServer, pins func(bundle string) bool) (string, error) {
+	return probe.FetchAuthority(ctx, server, pins)
+}
+
 // BootTimes asks systemd for the times of this boot.
 func (m *Machine) BootTimes(ctx context.Context) (BootTimes, error) { return m.systemd.BootTimes(ctx) }
 

@@ -115,6 +115,12 @@ var causeActions = map[string]string{
 		"or one of auth-extra-groups in the token's secret",
 	string(resource.CauseDenied): "run kubectl describe csr with the name from the error: it says who refused the request, and why; " +
 		"when the reason is gone, restart kubelet.service",
+	string(resource.CauseRedirect): "give the address of the API server itself, and see what answers in its place: a load balancer, a proxy or a portal",
+	string(resource.CauseDiscovery): "run kubectl -n kube-public get configmap cluster-info: it must be there, and everybody must be allowed to read it, as kubeadm sets it up; " +
+		"or give the CA itself in the contract",
+	string(resource.CauseUnsigned): "put a token in the contract that kubeadm token list shows with the usage signing, and check that kube-controller-manager runs its controller bootstrapsigner",
+	string(resource.CausePin): "take the hash again from kubeadm token create --print-join-command, on the control plane itself; if it is the one in the contract, " +
+		"another server answers at the API server's address",
 	string(resource.CauseUnapproved): "run kubectl get csr: bind the token's group to the cluster role system:certificates.k8s.io:certificatesigningrequests:nodeclient, " +
 		"or approve the request of the kubelet, which now waits, and check that kube-controller-manager signs",
 }

@@ -33,18 +33,19 @@ func Begin(version string, at time.Time) *Account {
 
 // The agent's own steps. What comes after one of them waits for it.
 const (
-	StepFacts       = "gather facts"
-	StepFind        = "find contract"
-	StepBase        = "wait for base"
-	StepDecode      = "decode"
-	StepAddress     = "wait for address"
-	StepMetadata    = "ask for metadata"
-	StepAuthorities = "ask for certificates"
-	StepPlan        = "plan"
-	StepLock        = "lock"
+	StepFacts            = "gather facts"
+	StepFind             = "find contract"
+	StepBase             = "wait for base"
+	StepDecode           = "decode"
+	StepAddress          = "wait for address"
+	StepMetadata         = "ask for metadata"
+	StepAuthorities      = "ask for certificates"
+	StepClusterAuthority = "find the cluster's CA"
+	StepPlan             = "plan"
+	StepLock             = "lock"
 )
 
-var ownSteps = []string{StepFacts, StepFind, StepBase, StepDecode, StepAddress, StepMetadata, StepAuthorities, StepPlan, StepLock}
+var ownSteps = []string{StepFacts, StepFind, StepBase, StepDecode, StepAddress, StepMetadata, StepAuthorities, StepClusterAuthority, StepPlan, StepLock}
 
 // Step adds a step to the timeline.
 func (a *Account) Step(name string, begin, end time.Time) {

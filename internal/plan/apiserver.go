@@ -14,6 +14,7 @@ var apiServer = concern{
 	reads: []string{
 		"$.checks.apiServerTimeout",
 		"$.cluster.certificateAuthority",
+		PinsPath,
 		"$.cluster.server",
 		"$.join.bootstrapToken",
 		"$.kubelet.flags",

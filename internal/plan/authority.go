@@ -8,7 +8,7 @@ import (
 var authority = concern{
 	name:  "cluster certificates",
 	joins: true,
-	reads: []string{"$.cluster.certificateAuthority", "$.cluster.serverCertificate"},
+	reads: []string{"$.cluster.certificateAuthority", PinsPath, "$.cluster.serverCertificate"},
 	plan:  planAuthority,
 }
 

@@ -19,6 +19,7 @@ var certificate = concern{
 	reads: []string{
 		"$.checks.apiServerTimeout",
 		"$.cluster.certificateAuthority",
+		PinsPath,
 		"$.cluster.server",
 		"$.join.bootstrapToken",
 		"$.kubelet.flags",

@@ -31,6 +31,7 @@ var mapKeys = map[string]string{
 var values = map[string]any{
 	"$.cluster.kubernetesVersion":                                  "1.30.1",
 	"$.cluster.server":                                             "https://other.example:6443",
+	"$.cluster.certificateAuthorityHashes[0]":                      "sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef",
 	"$.cluster.dnsDomain":                                          "other.local",
 	"$.join.aws.region":                                            "eu-west-1",
 	"$.join.attested.timeouts.nonce":                               nodeconfig.Duration(time.Minute),
@@ -103,12 +104,13 @@ var values = map[string]any{
 
 // needs is what must be said as well for a leaf to mean anything.
 var needs = map[string]func(*nodeconfig.NodeConfig){
-	"$.join.clientCertificate": func(c *nodeconfig.NodeConfig) { c.Join.Method = nodeconfig.JoinClientCertificate },
-	"$.join.aws":               func(c *nodeconfig.NodeConfig) { c.Join.Method = nodeconfig.JoinAWS },
-	"$.join.exec":              func(c *nodeconfig.NodeConfig) { c.Join.Method = nodeconfig.JoinExec; c.Join.Exec.Command = "/bin/true" },
-	"$.join.exec.env":          func(c *nodeconfig.NodeConfig) { c.Join.Exec.Env[0].Name = "X" },
-	"$.kubelet.taints":         func(c *nodeconfig.NodeConfig) { c.Kubelet.Taints[0] = nodeconfig.Taint{Key: "a", Effect: "NoSchedule"} },
-	"$.kubelet.flags":          func(c *nodeconfig.NodeConfig) { c.Kubelet.Flags[0].Name = "x" },
+	"$.join.clientCertificate":                  func(c *nodeconfig.NodeConfig) { c.Join.Method = nodeconfig.JoinClientCertificate },
+	"$.cluster.certificateAuthorityHashes":      func(c *nodeconfig.NodeConfig) { c.Cluster.CertificateAuthority = "" },
+	"$.join.aws":                                func(c *nodeconfig.NodeConfig) { c.Join.Method = nodeconfig.JoinAWS },
+	"$.join.exec":                               func(c *nodeconfig.NodeConfig) { c.Join.Method = nodeconfig.JoinExec; c.Join.Exec.Command = "/bin/true" },
+	"$.join.exec.env":                           func(c *nodeconfig.NodeConfig) { c.Join.Exec.Env[0].Name = "X" },
+	"$.kubelet.taints":                          func(c *nodeconfig.NodeConfig) { c.Kubelet.Taints[0] = nodeconfig.Taint{Key: "a", Effect: "NoSchedule"} },
+	"$.kubelet.flags":                           func(c *nodeconfig.NodeConfig) { c.Kubelet.Flags[0].Name = "x" },
 	`$.runtime.registries["docker.io"].mirrors`: func(c *nodeconfig.NodeConfig) { login(&c.Runtime.Registries["docker.io"].Mirrors[0]) },
 	`$.runtime.registries["docker.io"].server`:  func(c *nodeconfig.NodeConfig) { login(c.Runtime.Registries["docker.io"].Server) },
 	"$.kubelet.imageCredentialProvider": func(c *nodeconfig.NodeConfig) {

@@ -89,6 +89,8 @@ type input struct {
 	driver string
 	// takesInstalled says that the contract takes the kubelet that is installed, of whatever version.
 	takesInstalled bool
+	// awaited says that the cluster's CA is pinned, and nobody has fetched it yet.
+	awaited bool
 	// slice is the one that the kubelet and its container runtime are in.
 	slice string
 	// method is how the node joins; the contract's may not be possible on the machine.
@@ -115,8 +117,10 @@ func newInput(c *nodeconfig.NodeConfig, f facts.Facts) *input {
 		planned.Cluster.KubernetesVersion = KubernetesVersion(c, f)
 		c = &planned
 	}
+	c, awaited := withAuthority(c, f)
 	in := &input{
 		takesInstalled: takesInstalled,
+		awaited:        awaited,
 		config:         c,
 		facts:          f,
 		family:         profile.Of(c.Components.Layout),

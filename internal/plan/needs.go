@@ -18,6 +18,9 @@ const (
 	// NeedAuthorities are the certificate authorities that the cloud wants the machine to trust. They may be others than
 	// those that were known before, so they are asked for each time.
 	NeedAuthorities Need = "authorities"
+	// NeedClusterAuthority is the cluster's CA, which the contract only pins: it is fetched from the cluster. No node is made
+	// without it.
+	NeedClusterAuthority Need = "cluster authority"
 )
 
 // Needs are the facts that a plan of this config cannot be made without and that are not there yet: a node that is told
@@ -40,6 +43,9 @@ func Needs(c *nodeconfig.NodeConfig, f facts.Facts) []Need {
 	}
 	if in.trustsCloud() {
 		needs = append(needs, NeedAuthorities)
+	}
+	if in.awaited {
+		needs = append(needs, NeedClusterAuthority)
 	}
 	return needs
 }

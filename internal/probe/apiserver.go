@@ -71,6 +71,8 @@ type target struct {
 	roots      *x509.CertPool
 	token      string
 
+	// unverified says that the server's certificate is not looked at: what it says is proven otherwise.
+	unverified bool
 	// prepare, if any, is called before each attempt: what it reads may come to be there, or be another.
 	prepare func(t *target) *failure
 	// certificate, if any, is shown to the server.
@@ -112,7 +114,7 @@ func (p *prober) try(ctx context.Context, t *target) error {
 		if !over(ctx) || last == nil || f.step > last.step {
 			last = f
 		}
-		if f.Cause == resource.CauseCredential {
+		if f.Cause == resource.CauseCredential || f.Cause == resource.CauseUnsigned {
 			if refused.IsZero() {
 				refused = time.Now()
 			}
@@ -148,26 +150,36 @@ func sleep(ctx context.Context, d time.Duration) bool {
 
 // newTarget reads the target of a probe. What is wrong with it is wrong for good.
 func newTarget(server *resource.APIServer) (*target, error) {
+	t, err := addressed(server.Server, "/version")
+	if err != nil {
+		return nil, err
+	}
 	invalid := func(cause resource.Cause, text string) (*target, error) {
 		return nil, &apply.CheckError{Cause: cause, Endpoint: server.Server, Err: errors.New(text)}
 	}
-	u, err := url.Parse(server.Server)
-	if err != nil || u.Scheme != "https" || u.Hostname() == "" || u.User != nil {
-		return invalid(resource.CauseConnection, "is not the https URL of a server")
-	}
-	t := &target{host: u.Hostname(), port: u.Port(), roots: x509.NewCertPool(), token: server.Token.Reveal()}
-	if t.port == "" {
-		t.port = "443"
-	}
-	t.endpoint = "https://" + net.JoinHostPort(t.host, t.port)
-	t.url = &url.URL{Scheme: "https", Host: u.Host, Path: strings.TrimRight(u.Path, "/") + "/version"}
-	if !t.roots.AppendCertsFromPEM([]byte(server.CertificateAuthority)) {
+	t.token = server.Token.Reveal()
+	if t.roots = x509.NewCertPool(); !t.roots.AppendCertsFromPEM([]byte(server.CertificateAuthority)) {
 		return invalid(resource.CauseTLS, "the certificate authority holds no certificate")
 	}
 	// net/http would refuse such a header, in words that say nothing of the token.
 	if strings.ContainsFunc(t.token, func(r rune) bool { return r <= ' ' || r >= 0x7f }) {
 		return invalid(resource.CauseCredential, "the token has characters that cannot be sent")
 	}
+	return t, nil
+}
+
+// addressed is a target whose server nobody is known to have signed, and that is sent no token.
+func addressed(server, path string) (*target, error) {
+	u, err := url.Parse(server)
+	if err != nil || u.Scheme != "https" || u.Hostname() == "" || u.User != nil {
+		return nil, &apply.CheckError{Cause: resource.CauseConnection, Endpoint: server, Err: errors.New("is not the https URL of a server")}
+	}
+	t := &target{host: u.Hostname(), port: u.Port()}
+	if t.port == "" {
+		t.port = "443"
+	}
+	t.endpoint = "https://" + net.JoinHostPort(t.host, t.port)
+	t.url = &url.URL{Scheme: "https", Host: u.Host, Path: strings.TrimRight(u.Path, "/") + path}
 	return t, nil
 }
 
@@ -238,6 +250,8 @@ func (t *target) handshake(ctx context.Context, conn net.Conn, address netip.Add
 		ServerName: t.host,
 		MinVersion: tls.VersionTLS12,
 		NextProtos: []string{"http/1.1"},
+		// No credential is sent over such a connection, and nothing that comes over it is believed without proof.
+		InsecureSkipVerify: t.unverified,
 	}
 	if t.certificate != nil {
 		config.Certificates = []tls.Certificate{*t.certificate}

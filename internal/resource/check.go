@@ -147,6 +147,10 @@ const (
 	CauseCloudDNS   Cause = "cloud-dns"  // the name does not resolve, and the cloud's own DNS server says so
 	CauseNoRoom     Cause = "no-room"    // a disk has no room
 	CauseUnapproved Cause = "unapproved" // nobody has approved the node's request for a certificate
+	CauseRedirect   Cause = "redirect"   // a server sends the node to another one
+	CauseDiscovery  Cause = "discovery"  // the cluster does not show its CA
+	CauseUnsigned   Cause = "unsigned"   // what the cluster shows is not signed for the node's token
+	CausePin        Cause = "pin"        // the cluster's CA is another than the contract pins
 )
 
 // Kind implements Spec.

@@ -16,6 +16,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/nodeconfig"
 	"github.com/slipway-dev/slipway/nodeconfig/aks"
+	"github.com/slipway-dev/slipway/nodeconfig/kubeadm"
 )
 
 // The dialects.
@@ -24,11 +25,17 @@ const (
 	Native = "native"
 	// AKS is aksnodeconfig.v1.
 	AKS = "aks"
+	// Kubeadm is what joins a node to kubeadm's clusters: kubeadm join, its JoinConfiguration, or a kubeconfig.
+	Kubeadm = "kubeadm"
 )
 
 // dialect is one way to write a contract.
 type dialect struct {
 	name string
+	// forms are names of single kinds of its documents, for people who have one.
+	forms []string
+	// text reads a document of it that is neither JSON nor YAML, and says whether it is one; nil where there are none.
+	text func([]byte) (tree *document.Node, problems []nodeconfig.Problem, is bool)
 	// detect reports whether a document is written in it.
 	detect func(*document.Node) bool
 	// read translates it.
@@ -66,6 +73,16 @@ var dialects = []dialect{
 		read: func(n *document.Node) translated {
 			r := aks.FromTree(n)
 			return translated{r.NodeConfig, r.Problems, r.Origin, r.Origins}
+		},
+	},
+	{
+		name:   Kubeadm,
+		forms:  []string{"kubeadm-join", "kubeconfig"},
+		text:   kubeadm.ReadLine,
+		detect: kubeadm.Is,
+		read: func(n *document.Node) translated {
+			r := kubeadm.FromTree(n)
+			return translated{r.NodeConfig, r.Problems, r.Origin, func(path string) []string { return []string{r.Origin(path)} }}
 		},
 	},
 }
@@ -123,6 +140,18 @@ func Names() []string {
 		names = append(names, d.name)
 	}
 	return names
+}
+
+// Forms are the names by which a document's kind can be named: those of the dialects, and of kinds of their documents. The
+// value is the dialect.
+func Forms() map[string]string {
+	forms := make(map[string]string)
+	for _, d := range dialects {
+		for _, form := range append(d.forms, d.name) {
+			forms[form] = d.name
+		}
+	}
+	return forms
 }
 
 // Decoded is a document that has been read.
@@ -207,16 +236,16 @@ func Decode(data []byte, name string) Decoded {
 	if isWindowsUserData(data) {
 		return failed(name, nodeconfig.Problem{Kind: nodeconfig.Invalid, Path: "$", Reason: windowsOnly, Fatal: true})
 	}
-	tree, err := document.Parse(data)
-	if err != nil {
-		return failed(name, nodeconfig.Unreadable(err))
+	tree, unread := Parse(data, name)
+	if tree == nil {
+		return failed(name, unread...)
 	}
 	d, reason := choose(tree, name)
 	if d == nil {
 		return failed(name, nodeconfig.Problem{Kind: nodeconfig.Invalid, Path: "$", Reason: reason, Fatal: true})
 	}
 	result := d.read(tree)
-	config, problems := result.config, result.problems
+	config, problems := result.config, append(unread, result.problems...)
 	nodeconfig.Default(config)
 	read := Decoded{Dialect: d.name, Config: config, tree: tree, origin: result.origin, origins: result.origins, values: document.NewFinder(tree)}
 	for i, p := range problems { // they are in the document's terms already
@@ -232,8 +261,27 @@ func Decode(data []byte, name string) Decoded {
 	return read
 }
 
-func failed(name string, p nodeconfig.Problem) Decoded {
-	return Decoded{Dialect: name, Config: new(nodeconfig.NodeConfig), Problems: []nodeconfig.Problem{p}}
+// Parse reads the text of a document: JSON, YAML, or what a dialect has of its own. The problems are those of the text alone; if
+// it cannot be read, there is no tree. Where name is empty, the document may be of any dialect.
+func Parse(data []byte, name string) (*document.Node, []nodeconfig.Problem) {
+	for i := range dialects {
+		d := &dialects[i]
+		if d.text == nil || name != "" && d.name != name {
+			continue
+		}
+		if tree, problems, is := d.text(data); is {
+			return tree, problems
+		}
+	}
+	tree, err := document.Parse(data)
+	if err != nil {
+		return nil, []nodeconfig.Problem{nodeconfig.Unreadable(err)}
+	}
+	return tree, nil
+}
+
+func failed(name string, problems ...nodeconfig.Problem) Decoded {
+	return Decoded{Dialect: name, Config: new(nodeconfig.NodeConfig), Problems: problems}
 }
 
 func choose(tree *document.Node, name string) (*dialect, string) {
@@ -245,7 +293,7 @@ func choose(tree *document.Node, name string) (*dialect, string) {
 	if name != "" {
 		return nil, fmt.Sprintf("unknown dialect %q; use one of %s", name, strings.Join(Names(), ", "))
 	}
-	const want = `use apiVersion "` + nodeconfig.APIVersion + `" and kind "` + nodeconfig.Kind + `", or AKS's version "v1"`
+	const want = `use apiVersion "` + nodeconfig.APIVersion + `" and kind "` + nodeconfig.Kind + `", AKS's version "v1", or the command line kubeadm join`
 	if is := anothers(tree); is != "" {
 		return nil, is + "; " + want
 	}

@@ -17,8 +17,9 @@ import (
 )
 
 const (
-	aksBase    = "../../examples/aks/minimal.json"
-	nativeBase = "../../examples/native/minimal.yaml"
+	aksBase     = "../../examples/aks/minimal.json"
+	kubeadmBase = "../../examples/kubeadm/join-configuration.yaml"
+	nativeBase  = "../../examples/native/minimal.yaml"
 )
 
 func TestDetect(t *testing.T) {
@@ -42,12 +43,18 @@ func TestDetect(t *testing.T) {
 		{`{"Version":"v1"}`, "", "", unknown},
 		{`{}`, "", "", unknown},
 		{"apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\n", "", "", "is a NodeConfig of EKS's nodeadm (node.eks.aws)"},
-		{"apiVersion: kubeadm.k8s.io/v1beta4\nkind: JoinConfiguration\n", "", "", "is a document of kubeadm's"},
-		{"apiVersion: kubeadm.k8s.io/v1beta3\nkind: ClusterConfiguration\n", "", "", `is a document of kubeadm's; its API server, CA certificate and token belong in cluster and join of a native contract; use apiVersion "slipway.dev/v1"`},
+		{"apiVersion: kubeadm.k8s.io/v1beta4\nkind: JoinConfiguration\n", "", "kubeadm", ""},
+		{"apiVersion: kubeadm.k8s.io/v1beta3\nkind: ClusterConfiguration\n", "", "kubeadm", ""},
+		{"kubeadm join 10.0.0.1:6443\n", "", "kubeadm", ""},
+		{"\n  sudo kubeadm join x", "", "kubeadm", ""},
+		{"kubeadm join `id`", "", "", "has a character for which a shell would do something"},
+		{"kubeadm join 10.0.0.1:6443", "native", "native", "document is a string"},
+		{"kubeadm init", "", "", "document is a string"},
 		{"apiVersion: eksctl.io/v1alpha5\nkind: ClusterConfig\nnodeGroups: [{name: a, amiFamily: AmazonLinux2023}]\n", "", "", "is a ClusterConfig of eksctl's, which describes a cluster, not one node; use apiVersion"},
 		{"apiVersion: eksctl.io/v1alpha5\nkind: ClusterConfig\nmanagedNodeGroups: [{name: a}, {amiFamily: WindowsServer2022FullContainer}]\n", "", "", "is for Windows, and Slipway makes Linux nodes"},
 		{"apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n", "", "", "it belongs in kubelet.config"},
-		{"apiVersion: v1\nkind: Config\nclusters: []\n", "", "", "is a kubeconfig"},
+		{"apiVersion: v1\nkind: Config\nclusters: []\n", "", "kubeadm", ""},
+		{"kind: Config\nclusters: []\n", "", "", "is a kubeconfig without its apiVersion v1"},
 		{"#cloud-config\nruncmd: [x]\n", "", "", "is a cloud-config without a contract in it"},
 		{"<powershell>\n[string]$x = 1\n</powershell>\n", "", "", "is for Windows, and Slipway makes Linux nodes"},
 		{"\n<Script>\necho\n</Script>", "native", "native", "is for Windows"},
@@ -56,7 +63,7 @@ func TestDetect(t *testing.T) {
 		{`{}`, "aks", "aks", ""},
 		{`{"version":"v1"}`, "native", "native", ""},
 		{`{"apiVersion":"slipway.dev/v1"}`, "aks", "aks", ""},
-		{`{"version":"v1"}`, "eks", "eks", `unknown dialect "eks"; use one of native, aks`},
+		{`{"version":"v1"}`, "eks", "eks", `unknown dialect "eks"; use one of native, aks, kubeadm`},
 		{`{"version":"v1"}`, "AKS", "AKS", "unknown dialect"},
 		{``, "", "", "document is empty"},
 		{`[]`, "", "", "document is a list"},
@@ -79,14 +86,14 @@ func TestDetect(t *testing.T) {
 			t.Errorf("%.40q as %q: %s", c.doc, c.name, got.Problems[0])
 		}
 	}
-	if names := dialect.Names(); !slices.Equal(names, []string{dialect.Native, dialect.AKS}) {
+	if names := dialect.Names(); !slices.Equal(names, []string{dialect.Native, dialect.AKS, dialect.Kubeadm}) {
 		t.Errorf("got names %q", names)
 	}
 }
 
 // TestDecode reads the documents of testdata, which say what is wrong with them.
 func TestDecode(t *testing.T) {
-	for name, base := range map[string]string{dialect.AKS: aksBase, dialect.Native: nativeBase} {
+	for name, base := range map[string]string{dialect.AKS: aksBase, dialect.Native: nativeBase, dialect.Kubeadm: kubeadmBase} {
 		for _, c := range contracts.Load(t, base, "testdata/"+name+".yaml") {
 			t.Run(name+"/"+c.Name, func(t *testing.T) {
 				got := dialect.Decode(c.Document, "")

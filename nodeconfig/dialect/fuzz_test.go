@@ -2,6 +2,7 @@ package dialect_test
 
 import (
 	"bytes"
+	"os"
 	"testing"
 
 	"github.com/slipway-dev/slipway/nodeconfig"
@@ -13,12 +14,19 @@ import (
 // complete and valid; problems are sorted, and one for each path; and the canonical form is read like
 // the document itself.
 func FuzzDecode(f *testing.F) {
-	for name, base := range map[string]string{dialect.AKS: aksBase, dialect.Native: nativeBase} {
+	for name, base := range map[string]string{dialect.AKS: aksBase, dialect.Native: nativeBase, dialect.Kubeadm: kubeadmBase} {
 		for _, c := range contracts.Load(f, base, "testdata/"+name+".yaml") {
 			f.Add(c.Document, byte(0))
 			f.Add(c.Document, byte(1))
 			f.Add(c.Document, byte(2))
 		}
+	}
+	for _, name := range []string{"join.txt", "kubeconfig.yaml"} {
+		data, err := os.ReadFile("../../examples/kubeadm/" + name)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(data, byte(0))
 	}
 	names := append([]string{""}, dialect.Names()...)
 	f.Fuzz(func(t *testing.T, data []byte, choice byte) {

@@ -15,7 +15,6 @@ var others = []struct {
 	is string
 }{
 	{apiVersion: "node.eks.aws/", is: "is a NodeConfig of EKS's nodeadm (node.eks.aws), which this version does not read"},
-	{apiVersion: "kubeadm.k8s.io/", is: "is a document of kubeadm's; its API server, CA certificate and token belong in cluster and join of a native contract"},
 	{apiVersion: "eksctl.io/", is: "is a ClusterConfig of eksctl's, which describes a cluster, not one node"},
 	{apiVersion: "kubelet.config.k8s.io/", is: "is a configuration of the kubelet's; it belongs in kubelet.config of a native contract"},
 	{apiVersion: "kubeproxy.config.k8s.io/", is: "is a configuration of kube-proxy's, which runs as a pod"},
@@ -25,7 +24,7 @@ var others = []struct {
 	{field: "ignition", is: "is a config of Ignition's without a contract in it"},
 	{field: "write_files", is: "is a cloud-config without a contract in it"},
 	{field: "runcmd", is: "is a cloud-config without a contract in it"},
-	{field: "clusters", is: "is a kubeconfig; its API server and CA certificate belong in cluster of a native contract"},
+	{field: "clusters", is: "is a kubeconfig without its apiVersion v1 and kind Config"},
 }
 
 // windowsOnly says why a contract for Windows is refused.

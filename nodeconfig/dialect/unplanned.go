@@ -29,6 +29,12 @@ var unplanned = map[string][]Reader{
 		{"$.components.scriptVariables", false, "for the provisioning scripts of AKS's images alone"},
 		{"$.cluster.name", false, "for people; no component asks for it yet"},
 	},
+	Kubeadm: {
+		{"$.apiVersion", false, "says which document it is"},
+		{"$.kind", false, "says which document it is"},
+		{"$.discovery.tlsBootstrapToken", false, "it is the token of the discovery, too; another one is refused"},
+		{"$.nodeRegistration.criSocket", false, "Slipway's nodes have containerd; another socket is refused"},
+	},
 	AKS: {
 		{"$.version", false, "says which contract it is"},
 		{"$.cse_timeout", true, "bounds the whole provisioning"},

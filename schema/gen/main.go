@@ -1,6 +1,6 @@
 // Command gen writes the JSON Schemas of the contracts from the sources that define them: the
-// native one from the Go types of package nodeconfig and their comments, AKS's from its .proto files
-// and theirs.
+// native one from the Go types of package nodeconfig and their comments, that of kubeadm's documents from
+// those of nodeconfig/kubeadm, AKS's from its .proto files and theirs.
 //
 //	go run ./schema/gen [-dir DIR] [-check]
 //
@@ -72,8 +72,12 @@ func generate(ctx context.Context, root string) (map[string][]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("AKS schema: %w", err)
 	}
+	kubeadm, err := kubeadmSchema(filepath.Join(root, "nodeconfig"))
+	if err != nil {
+		return nil, fmt.Errorf("kubeadm's schema: %w", err)
+	}
 	schemas := make(map[string][]byte)
-	for name, schema := range map[string]*jsonschema.Schema{"native.json": native, "aks.json": aks} {
+	for name, schema := range map[string]*jsonschema.Schema{"native.json": native, "aks.json": aks, "kubeadm.json": kubeadm} {
 		if schemas[name], err = encode(schema); err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/internal/profile"
 	"github.com/slipway-dev/slipway/nodeconfig"
+	"github.com/slipway-dev/slipway/nodeconfig/kubeadm"
 )
 
 // enums are the native fields whose values are a closed set, by type and field; package nodeconfig
@@ -53,6 +54,26 @@ const durationPattern = `^\+?(0|(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s
 
 // nativeSchema reflects the Go types; dir is the directory of their sources, for the comments.
 func nativeSchema(dir string) (*jsonschema.Schema, error) {
+	return reflected(dir, "native", "NodeConfig", &nodeconfig.NodeConfig{})
+}
+
+// kubeadmSchema reflects the Go types of kubeadm's documents, in which others know more fields.
+func kubeadmSchema(dir string) (*jsonschema.Schema, error) {
+	s, err := reflected(dir, kubeadmName, "Document", &kubeadm.Document{})
+	if err != nil {
+		return nil, err
+	}
+	s.AdditionalProperties = nil
+	for _, def := range s.Definitions {
+		def.AdditionalProperties = nil
+	}
+	return s, nil
+}
+
+const kubeadmName = "kubeadm"
+
+// reflected is the schema of a dialect whose documents are of a Go type.
+func reflected(dir, dialect, title string, of any) (*jsonschema.Schema, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
 		return nil, err
@@ -64,7 +85,7 @@ func nativeSchema(dir string) (*jsonschema.Schema, error) {
 	types := make(map[string]reflect.Type) // by name, as they are met
 	r.LookupComment = func(t reflect.Type, field string) string {
 		types[t.Name()] = t
-		key := filepath.ToSlash(dir) + "." + t.Name()
+		key := filepath.ToSlash(dir) + strings.TrimPrefix(t.PkgPath(), reflect.TypeFor[nodeconfig.NodeConfig]().PkgPath()) + "." + t.Name()
 		if field == "" {
 			return oneLine(r.CommentMap[key])
 		}
@@ -95,10 +116,15 @@ func nativeSchema(dir string) (*jsonschema.Schema, error) {
 		}
 		return nil
 	}
-	s := r.Reflect(&nodeconfig.NodeConfig{})
-	s.ID = "https://slipway.dev/schema/v1/native.json"
-	s.Title = "NodeConfig"
-	if err := finish("NodeConfig", s); err != nil {
+	s := r.Reflect(of)
+	s.ID = jsonschema.ID("https://slipway.dev/schema/v1/" + dialect + ".json")
+	return finished(s, title, types)
+}
+
+// finished finishes a schema and all that it defines.
+func finished(s *jsonschema.Schema, title string, types map[string]reflect.Type) (*jsonschema.Schema, error) {
+	s.Title = title
+	if err := finish(title, s); err != nil {
 		return nil, err
 	}
 	s.Extras = nil

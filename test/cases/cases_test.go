@@ -17,8 +17,10 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/slipway-dev/slipway/internal/agent"
+	"github.com/slipway-dev/slipway/internal/compile"
 	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/internal/host"
+	"github.com/slipway-dev/slipway/nodeconfig"
 	"github.com/slipway-dev/slipway/status"
 )
 
@@ -84,6 +86,54 @@ func runCase(t *testing.T, dir string) {
 	}
 }
 
+// TestConvert: the native document of every contract, of the cases and of the examples, makes the same plan, and so does the
+// native document of that.
+func TestConvert(t *testing.T) {
+	found, err := filepath.Glob("*/case.json")
+	if err != nil || len(found) == 0 {
+		t.Fatalf("no cases: %v", err)
+	}
+	for _, path := range found {
+		var c spec
+		readJSON(t, path, &c)
+		if _, document := c.contract(t); document != nil {
+			convert(t, path, document, c.facts(t))
+		}
+	}
+	given, err := filepath.Glob(examples + "/*/*")
+	if err != nil || len(given) == 0 {
+		t.Fatalf("no examples: %v", err)
+	}
+	for _, path := range given {
+		if filepath.Base(filepath.Dir(path)) != "facts" {
+			convert(t, path, read(t, path), (&spec{}).facts(t))
+		}
+	}
+}
+
+func convert(t *testing.T, name string, document []byte, known facts.Facts) {
+	t.Helper()
+	contract := compile.ReadOne(name, document)
+	if !contract.Readable() || len(contract.Fatal()) > 0 {
+		return
+	}
+	converted := compile.ReadOne(name, contract.Native())
+	for _, p := range converted.Problems {
+		if p.Fatal || p.Kind == nodeconfig.Unknown || p.Kind == nodeconfig.Deprecated {
+			t.Errorf("%s: the native document has a problem: %s", name, p)
+		}
+	}
+	want, _ := contract.Plan(known)
+	got, _ := converted.Plan(known)
+	got.Dialect = want.Dialect
+	if diff := cmp.Diff(want, got, cmp.Comparer(func(a, b nodeconfig.Secret) bool { return a.Reveal() == b.Reveal() })); diff != "" {
+		t.Errorf("%s: the native document makes another plan:\n%s", name, diff)
+	}
+	if again := compile.ReadOne(name, converted.Native()); !bytes.Equal(again.Native(), converted.Native()) {
+		t.Errorf("%s: converted twice it is another document", name)
+	}
+}
+
 // prepare puts the contract where user data would, and the files of before.
 func (c *spec) prepare(t *testing.T, root string) {
 	for path, content := range c.Before {
@@ -102,7 +152,7 @@ func (c *spec) contract(t *testing.T) (path string, document []byte) {
 		return aks, []byte(*c.Document)
 	case c.Example == "":
 		return "", nil
-	case filepath.Ext(c.Example) == ".yaml" && c.Merge == nil:
+	case filepath.Ext(c.Example) != ".json" && c.Merge == nil:
 		return native, read(t, filepath.Join(examples, c.Example))
 	case filepath.Ext(c.Example) == ".yaml":
 		var contract map[string]any

@@ -64,6 +64,8 @@ var files = map[string]string{
 	"detected.yaml":                   "launch/detected.yaml",
 	"images.yaml":                     "launch/images.yaml",
 	"skus.json":                       "launch/skus.json",
+	"join.txt":                        "kubeadm/join.txt",
+	"bootstrap.kubeconfig":            "kubeadm/kubeconfig.yaml",
 	"machine/etc/slipway/config.yaml": "native/full.yaml",
 }
 
@@ -84,6 +86,8 @@ var special = []struct {
 	reason string
 }{
 	{line: "curl --unix-socket /run/slipway/metrics.sock http://node/metrics", reason: "needs a watcher that runs on this machine"},
+	{line: "kubeadm token create --print-join-command >join.txt", reason: "needs a control plane of kubeadm's"},
+	{line: "kubectl config view --raw --flatten --minify >bootstrap.kubeconfig", reason: "needs a cluster"},
 	{line: "systemctl disable --now slipway-watch.service slipway-provision.path slipway-provision.service", reason: "needs systemd"},
 	{line: "slipway-node reset --yes",
 		instead: "slipway-node provision --provision-config examples/native/full.yaml && slipway-node reset --yes", reason: "there is a node before"},

@@ -3,6 +3,8 @@ package lab
 import (
 	"context"
 	"crypto/rand"
+	"encoding/base64"
+	"fmt"
 	"net"
 	"net/http"
 	"path/filepath"
@@ -45,7 +47,14 @@ func (l *Lab) controlPlane(ctx context.Context) error {
 		return err
 	}
 	l.Token = NewToken()
-	return l.API.admitNodes(ctx, l.Token, time.Now().Add(24*time.Hour))
+	if err := l.API.admitNodes(ctx, l.Token, time.Now().Add(24*time.Hour)); err != nil {
+		return err
+	}
+	// The API server makes the namespace when it has started.
+	if err := l.servers[0].await(ctx, func(ctx context.Context) error { return l.API.Get(ctx, publicPath, nil) }); err != nil {
+		return err
+	}
+	return l.API.showCluster(ctx, l.PKI.CA)
 }
 
 // NewToken makes up a bootstrap token.
@@ -192,6 +201,34 @@ func (a *API) bind(ctx context.Context, b binding) error {
 		"subjects": []any{map[string]any{"kind": "Group", "name": b.group, "apiGroup": "rbac.authorization.k8s.io"}},
 		"roleRef":  map[string]any{"kind": "ClusterRole", "name": b.role, "apiGroup": "rbac.authorization.k8s.io"},
 	})
+}
+
+// publicPath is the namespace that everybody may look into.
+const publicPath = "/api/v1/namespaces/kube-public"
+
+// showCluster shows everybody how the cluster is reached, as kubeadm does; the controller manager signs that for each token
+// (k8s.io/kubernetes, cmd/kubeadm/app/phases/bootstraptoken/clusterinfo).
+func (a *API) showCluster(ctx context.Context, authority []byte) error {
+	const name, rbac = "cluster-info", "/apis/rbac.authorization.k8s.io/v1/namespaces/kube-public/"
+	kubeconfig := fmt.Sprintf("apiVersion: v1\nkind: Config\nclusters:\n- name: \"\"\n  cluster:\n    server: %s\n    certificate-authority-data: %s\n",
+		Server, base64.StdEncoding.EncodeToString(authority))
+	metadata := map[string]any{"name": name}
+	for path, object := range map[string]map[string]any{
+		publicPath + "/configmaps": {"metadata": metadata, "data": map[string]any{"kubeconfig": kubeconfig}},
+		rbac + "roles": {"metadata": metadata, "rules": []any{map[string]any{
+			"apiGroups": []any{""}, "resources": []any{"configmaps"}, "resourceNames": []any{name}, "verbs": []any{"get"},
+		}}},
+		rbac + "rolebindings": {
+			"metadata": metadata,
+			"subjects": []any{map[string]any{"kind": "User", "name": "system:anonymous", "apiGroup": "rbac.authorization.k8s.io"}},
+			"roleRef":  map[string]any{"kind": "Role", "name": name, "apiGroup": "rbac.authorization.k8s.io"},
+		},
+	} {
+		if err := a.Create(ctx, path, object); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // MakeToken makes a bootstrap token that is good until it expires.

@@ -2,8 +2,11 @@ package scenario
 
 import (
 	"context"
+	"crypto/sha256"
+	"crypto/x509"
 	"encoding/base64"
 	"encoding/json"
+	"encoding/pem"
 	"fmt"
 	"maps"
 	"os"
@@ -29,6 +32,7 @@ type contractArgs struct {
 //
 //	@CA@              the cluster's certificate authority, in base64
 //	@CA_PEM@          the same as PEM, in the escapes of a JSON string
+//	@CA_HASH@         the hash by which it is pinned, as kubeadm prints it
 //	@OTHER_CA@        another one, of the same name
 //	@SERVER@          the API server's address
 //	@OTHER_SERVER@    another address of the API server's
@@ -72,6 +76,7 @@ func (r *caseRun) filled(ctx context.Context, name, filled string) (string, erro
 	values := map[string]func() (string, error){
 		"@CA@":              func() (string, error) { return base64.StdEncoding.EncodeToString(r.Lab.PKI.CA), nil },
 		"@CA_PEM@":          func() (string, error) { return escaped(r.Lab.PKI.CA), nil },
+		"@CA_HASH@":         r.authorityHash,
 		"@OTHER_CA@":        r.otherAuthority,
 		"@SERVER@":          func() (string, error) { return lab.HostAddress, nil },
 		"@OTHER_SERVER@":    func() (string, error) { return lab.MirrorAddress, nil },
@@ -134,6 +139,15 @@ func merge(base, change map[string]any) map[string]any {
 		}
 	}
 	return merged
+}
+
+func (r *caseRun) authorityHash() (string, error) {
+	block, _ := pem.Decode(r.Lab.PKI.CA)
+	authority, err := x509.ParseCertificate(block.Bytes)
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("sha256:%x", sha256.Sum256(authority.RawSubjectPublicKeyInfo)), nil
 }
 
 func (r *caseRun) otherAuthority() (string, error) {

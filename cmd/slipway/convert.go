@@ -1,0 +1,79 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/slipway-dev/slipway/internal/cli"
+	"github.com/slipway-dev/slipway/internal/command"
+	"github.com/slipway-dev/slipway/nodeconfig"
+	"github.com/slipway-dev/slipway/nodeconfig/dialect"
+)
+
+// conversion is what the flags of convert say.
+type conversion struct {
+	from   source
+	form   command.Choice
+	to     command.Choice
+	output string
+}
+
+func newConvert(s cli.Streams) *cobra.Command {
+	c := conversion{
+		form: command.Choice{Allowed: slices.Sorted(maps.Keys(dialect.Forms()))},
+		to:   command.Choice{Value: dialect.Native, Allowed: []string{dialect.Native}},
+	}
+	cmd := &cobra.Command{
+		Use:   "convert -f FILE [--from DIALECT] [-o OUT]",
+		Short: "Convert a contract of any dialect to a native one",
+		Long: `Convert a contract of any dialect to a native one, in YAML. Both make the same node.
+
+What had no place is listed on standard error: the field, and what is lost. A contract of which no
+node can be made is not converted.
+
+What is printed holds the contract's secrets. A file is written whole or not at all, and only its
+owner can read it. A contract with secrets is not printed on a terminal.`,
+		Example: `  slipway convert -f join.txt --from kubeadm-join -o converted.yaml
+  slipway convert -f bootstrap.kubeconfig --from kubeconfig -o converted.yaml
+  slipway convert -f aks.json -o converted.yaml`,
+		Args: command.NoArguments,
+		RunE: func(*cobra.Command, []string) error { return c.run(s) },
+	}
+	c.from.add(cmd)
+	command.Must(cmd.Flags().MarkHidden("dialect")) // --from is its name here, and knows more
+	command.AddChoice(cmd, &c.form, "from", "", "read the file as `DIALECT`: "+cli.List(c.form.Allowed, "or")+" (default: detect it)")
+	command.AddChoice(cmd, &c.to, "to", "", "write a contract of `DIALECT`: "+cli.List(c.to.Allowed, "or"))
+	cmd.Flags().StringVarP(&c.output, "output", "o", "", "write the file `OUT`, mode 0600")
+	return cmd
+}
+
+func (c *conversion) run(s cli.Streams) error {
+	if c.form.Value != "" {
+		c.from.dialect.Value = dialect.Forms()[c.form.Value]
+	}
+	read, err := c.from.read(s)
+	if err != nil {
+		return err
+	}
+	read.Problems = append(read.Problems, read.WithoutPlace()...)
+	nodeconfig.SortProblems(read.Problems)
+	if err := read.require(s); err != nil {
+		return err
+	}
+	converted := read.Native()
+	if c.output == "" || c.output == stdin {
+		if _, err := json.Marshal(read.Written()); err != nil && cli.IsTerminal(s.Out) { // which refuses a secret
+			return cli.Usage("name a file with -o OUT, or send the output to a program", "the contract holds secrets, and is not printed on a terminal")
+		}
+		return command.Write(s, string(converted))
+	}
+	if err := writePrivate(c.output, converted); err != nil {
+		return command.Failed("%w", err)
+	}
+	_, _ = fmt.Fprintf(s.Err, "wrote %s, %d bytes; only its owner can read it\n", cli.Line(c.output), len(converted))
+	return nil
+}

@@ -1,0 +1,70 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/slipway-dev/slipway/exitcode"
+	"github.com/slipway-dev/slipway/internal/apply"
+	"github.com/slipway-dev/slipway/internal/generation"
+	"github.com/slipway-dev/slipway/internal/identity"
+	"github.com/slipway-dev/slipway/internal/outcome"
+	"github.com/slipway-dev/slipway/internal/plan"
+	"github.com/slipway-dev/slipway/internal/resource"
+	"github.com/slipway-dev/slipway/nodeconfig"
+)
+
+// authorize brings the cluster's CA where the contract only pins it: that of an earlier generation, whoever is reachable now, or
+// else the one that the cluster shows. Nothing is made without.
+func (c contract) authorize(ctx context.Context, r *run, machine *identity.Machine) error {
+	if !lacks(c.Config, machine.Facts, plan.NeedClusterAuthority) {
+		return nil
+	}
+	begin := r.now()
+	defer func() { r.step(outcome.StepClusterAuthority, begin) }()
+	if machine.Facts.ClusterAuthority = keptAuthority(r, c.Config); machine.Facts.ClusterAuthority != "" {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, min(c.Config.Checks.APIServerTimeout, c.Config.Checks.Timeout).Std())
+	defer cancel()
+	server := &resource.APIServer{Server: c.Config.Cluster.Server, Token: c.Config.Join.BootstrapToken}
+	fetched, err := r.host.FetchAuthority(ctx, server, c.Config.Cluster.Pins)
+	if errors.Is(err, apply.ErrNotProbed) {
+		return c.refused(r, append(slices.Clone(c.Problems), c.Place(nodeconfig.Problem{
+			Kind: nodeconfig.Missing, Path: plan.PinsPath, Fatal: true,
+			Reason: "pin a CA that is fetched from the cluster, and no server is asked here; give the CA itself in cluster.certificateAuthority of a native contract",
+		})))
+	}
+	if err != nil {
+		failed := &apply.Error{Resource: resource.IDOf(&resource.Check{Label: "cluster-authority"}), ExitCode: exitcode.APIServerUnreachable, Err: err}
+		if check, ok := errors.AsType[*apply.CheckError](err); ok && check.Cause == resource.CauseDNS {
+			failed.ExitCode = exitcode.APIServerNameUnresolved
+		}
+		return failed
+	}
+	machine.Facts.ClusterAuthority = fetched
+	r.log.Info("fetched the cluster's CA, which the contract pins", "server", c.Config.Cluster.Server)
+	return nil
+}
+
+// keptAuthority is the CA that the contract pins, as the newest generation with it has it; empty where none has.
+func keptAuthority(r *run, config *nodeconfig.NodeConfig) string {
+	store, err := generation.Open(r.host, r.log)
+	if err != nil {
+		return "" // what reads the generations next says so
+	}
+	id := resource.IDOf(&resource.File{Path: plan.AuthorityPath(config)})
+	for _, e := range slices.Backward(store.Entries()) {
+		made, err := store.Plan(e.Number)
+		if err != nil {
+			continue
+		}
+		for _, of := range made.Resources {
+			if file, ok := of.Spec.(*resource.File); ok && of.ID() == id && config.Cluster.Pins(string(file.Content)) {
+				return string(file.Content)
+			}
+		}
+	}
+	return ""
+}

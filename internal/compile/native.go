@@ -1,0 +1,67 @@
+package compile
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+
+	"github.com/slipway-dev/slipway/internal/document"
+	"github.com/slipway-dev/slipway/nodeconfig"
+	"github.com/slipway-dev/slipway/nodeconfig/dialect"
+)
+
+// Native is the contract as a native document in YAML: the same node, without defaults. It is as secret as the contract.
+func (c *Contract) Native() []byte {
+	tree, err := document.Parse(nodeconfig.Encode(c.Written()))
+	if err != nil {
+		panic("a config of this program's own cannot be read: " + err.Error())
+	}
+	head := []string{"kind", "apiVersion"} // the last is first
+	slices.SortStableFunc(tree.Fields, func(a, b document.Field) int {
+		return slices.Index(head, b.Name) - slices.Index(head, a.Name)
+	})
+	return tree.AppendYAML(nil)
+}
+
+// WithoutPlace are problems with the fields of which nothing is in Native. Nobody is warned of them when the contract is read,
+// because they change no node.
+func (c *Contract) WithoutPlace() []nodeconfig.Problem {
+	if !c.Readable() {
+		return nil
+	}
+	tree, err := document.Parse(c.Canonical())
+	if err != nil {
+		panic("a document of this program's own cannot be read: " + err.Error())
+	}
+	var lost []nodeconfig.Problem
+	all := nodeconfig.Encode(c.Written())
+	for _, field := range dialect.Unplanned(c.Dialect) {
+		rest, was := without(tree, strings.Split(strings.TrimPrefix(field.Path, "$."), "."))
+		if !was || field.Path == "$.apiVersion" || field.Path == "$.kind" || field.Path == "$.version" {
+			continue
+		}
+		if read := dialect.Decode(rest.AppendJSON(nil), c.Dialect); bytes.Equal(nodeconfig.Encode(read.Written()), all) {
+			lost = append(lost, c.Place(nodeconfig.Problem{
+				Kind: nodeconfig.NoEffect, Path: field.Path, Reason: "has no place in a native contract: " + field.Why,
+			}))
+		}
+	}
+	return lost
+}
+
+// without is a map without what is at the end of the steps, and whether that was there.
+func without(n *document.Node, steps []string) (rest *document.Node, was bool) {
+	copied := *n
+	copied.Fields = slices.Clone(n.Fields)
+	i := slices.IndexFunc(copied.Fields, func(f document.Field) bool { return f.Name == steps[0] })
+	switch {
+	case i < 0:
+		return n, false
+	case len(steps) == 1:
+		copied.Fields = slices.Delete(copied.Fields, i, i+1)
+		return &copied, true
+	}
+	inner, was := without(&copied.Fields[i].Value, steps[1:])
+	copied.Fields[i].Value = *inner
+	return &copied, was
+}

@@ -1,0 +1,198 @@
+package probe
+
+import (
+	"bytes"
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/json"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/netip"
+	"strings"
+
+	"github.com/slipway-dev/slipway/internal/apply"
+	"github.com/slipway-dev/slipway/internal/document"
+	"github.com/slipway-dev/slipway/internal/redact"
+	"github.com/slipway-dev/slipway/internal/resource"
+)
+
+// Where a cluster shows how it is reached, to everybody, and what is in it: a kubeconfig without a credential, and a
+// signature of it for each token (k8s.io/cluster-bootstrap, token/api).
+const (
+	clusterInfoPath  = "/api/v1/namespaces/kube-public/configmaps/cluster-info"
+	kubeconfigKey    = "kubeconfig"
+	signaturePrefix  = "jws-kubeconfig-"
+	maxClusterInfo   = 256 << 10
+	maxShownIssuer   = 100
+	signingAlgorithm = "HS256"
+)
+
+// FetchAuthority gets the CA of the cluster that a server belongs to, in PEM, as kubeadm does (k8s.io/kubernetes,
+// cmd/kubeadm/app/discovery/token). The first answer comes from a server that is not known. It is believed if the secret of the
+// token has signed it, and if pins knows a certificate of the CA in it. Then the server is asked again, with that CA, and must say the
+// same. Until then no token is sent. A refusal is tried again as long as it may pass.
+func FetchAuthority(ctx context.Context, server *resource.APIServer, pins func(bundle string) bool) (string, error) {
+	return defaultProber.authority(ctx, server, pins)
+}
+
+func (p *prober) authority(ctx context.Context, server *resource.APIServer, pins func(bundle string) bool) (string, error) {
+	ask := discovery{server: server, pins: pins}
+	first, bundle, err := ask.by(ctx, p, "")
+	if err != nil {
+		return "", err
+	}
+	second, _, err := ask.by(ctx, p, bundle)
+	var check *apply.CheckError
+	switch {
+	case errors.As(err, &check) && check.Cause == resource.CauseTLS:
+		check.Err = fmt.Errorf("the server is not of the cluster that it shows: it has a certificate %s; %w", issuerOf(check.Err), check.Err)
+		return "", err
+	case err != nil:
+		return "", err
+	case first != second:
+		return "", &apply.CheckError{Cause: resource.CauseDiscovery, Endpoint: server.Server, Err: errors.New("cluster-info is another one when the server is asked again, with the CA from the first answer")}
+	}
+	return bundle, nil
+}
+
+// issuerOf names who has signed the certificate that was refused.
+func issuerOf(err error) string {
+	if refused, ok := errors.AsType[*tls.CertificateVerificationError](err); ok && len(refused.UnverifiedCertificates) > 0 {
+		return fmt.Sprintf("that %q has signed", redact.Line(refused.UnverifiedCertificates[0].Issuer.String(), maxShownIssuer))
+	}
+	return "that cannot be verified"
+}
+
+// discovery asks for cluster-info.
+type discovery struct {
+	server *resource.APIServer
+	pins   func(bundle string) bool
+}
+
+// by asks over a connection that a CA verifies, or nobody if there is none. It returns the cluster's kubeconfig and the CA in
+// it, when they are proven.
+func (d *discovery) by(ctx context.Context, p *prober, authority string) (kubeconfig, bundle string, err error) {
+	t, err := addressed(d.server.Server, clusterInfoPath)
+	if err != nil {
+		return "", "", err
+	}
+	if t.unverified = authority == ""; !t.unverified {
+		t.roots = x509.NewCertPool()
+		t.roots.AppendCertsFromPEM([]byte(authority))
+	}
+	t.maxBody = maxClusterInfo + 1
+	t.judge = func(t *target, a answer, address netip.AddrPort) *failure {
+		refused := func(cause resource.Cause, retry bool, format string, args ...any) *failure {
+			f := t.failed(asking, cause, address, fmt.Errorf(format, args...))
+			f.retry = retry
+			return f
+		}
+		switch s := a.status; {
+		case s >= 300 && s < 400:
+			return refused(resource.CauseRedirect, false, "the server sends the node to another one (HTTP status %d), which is not asked", s)
+		case s == http.StatusUnauthorized, s == http.StatusForbidden, s == http.StatusNotFound:
+			return refused(resource.CauseDiscovery, false, "the server does not show cluster-info (HTTP status %d)", s)
+		case s != http.StatusOK:
+			return t.judgeStatus(s, address)
+		case len(a.body) > maxClusterInfo:
+			return refused(resource.CauseDiscovery, false, "cluster-info has more than %d bytes", maxClusterInfo)
+		}
+		var info struct{ Data map[string]string }
+		if err := json.Unmarshal(a.body, &info); err != nil || info.Data[kubeconfigKey] == "" {
+			return refused(resource.CauseDiscovery, false, "the answer is no cluster-info with a kubeconfig")
+		}
+		kubeconfig = info.Data[kubeconfigKey]
+		id, secret, _ := strings.Cut(d.server.Token.Reveal(), ".")
+		signature := info.Data[signaturePrefix+id]
+		switch {
+		case signature == "":
+			return refused(resource.CauseUnsigned, true, "cluster-info is not signed for the token %s", redact.Line(id, 8))
+		case !signed(kubeconfig, signature, id, secret):
+			return refused(resource.CauseUnsigned, true, "the signature of cluster-info is not that of the token %s", redact.Line(id, 8))
+		}
+		if bundle = authorityIn(kubeconfig); bundle == "" {
+			return refused(resource.CauseDiscovery, false, "the kubeconfig in cluster-info does not hold one cluster with its CA")
+		}
+		if !d.pins(bundle) {
+			return refused(resource.CausePin, false, "the CA of the cluster has no certificate with a pinned hash; its own are %s", strings.Join(hashesOf(bundle), ", "))
+		}
+		return nil
+	}
+	err = p.try(ctx, t)
+	return kubeconfig, bundle, err
+}
+
+// signed reports whether the secret of a token has signed a text: a JWS whose payload is left out (RFC 7515, appendix F;
+// k8s.io/cluster-bootstrap, token/jws).
+func signed(text, signature, id, secret string) bool {
+	encoded, sum, _ := strings.Cut(signature, "..")
+	given, err := base64.RawURLEncoding.DecodeString(sum)
+	if err != nil {
+		return false
+	}
+	var header struct{ Alg, Kid string }
+	plain, err := base64.RawURLEncoding.DecodeString(encoded)
+	if err != nil || json.Unmarshal(plain, &header) != nil || header.Alg != signingAlgorithm || header.Kid != id {
+		return false
+	}
+	mac := hmac.New(sha256.New, []byte(secret))
+	mac.Write([]byte(encoded + "." + base64.RawURLEncoding.EncodeToString([]byte(text))))
+	return hmac.Equal(mac.Sum(nil), given)
+}
+
+// authorityIn is the CA in a kubeconfig of one cluster, in PEM and without anything else; empty where there is none.
+func authorityIn(kubeconfig string) string {
+	tree, err := document.Parse([]byte(kubeconfig))
+	if err != nil {
+		return ""
+	}
+	clusters, _ := tree.Get("clusters")
+	if clusters == nil || len(clusters.Items) != 1 {
+		return ""
+	}
+	cluster, _ := clusters.Items[0].Get("cluster")
+	data, ok := cluster.Get("certificate-authority-data")
+	if !ok {
+		return ""
+	}
+	given, err := base64.StdEncoding.DecodeString(data.Text)
+	if err != nil {
+		return ""
+	}
+	var bundle bytes.Buffer
+	for _, c := range certificatesIn(given) {
+		_ = pem.Encode(&bundle, &pem.Block{Type: "CERTIFICATE", Bytes: c.Raw}) // a buffer takes all
+	}
+	return bundle.String()
+}
+
+// certificatesIn are the certificates in a PEM text; none where one cannot be read.
+func certificatesIn(bundle []byte) []*x509.Certificate {
+	var all []*x509.Certificate
+	for {
+		var block *pem.Block
+		if block, bundle = pem.Decode(bundle); block == nil {
+			return all
+		}
+		c, err := x509.ParseCertificate(block.Bytes)
+		if err != nil {
+			return nil
+		}
+		all = append(all, c)
+	}
+}
+
+// hashesOf are the hashes by which the certificates of a bundle would be pinned.
+func hashesOf(bundle string) []string {
+	var all []string
+	for _, c := range certificatesIn([]byte(bundle)) {
+		all = append(all, fmt.Sprintf("sha256:%x", sha256.Sum256(c.RawSubjectPublicKeyInfo)))
+	}
+	return all
+}

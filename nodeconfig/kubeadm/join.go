@@ -1,0 +1,164 @@
+package kubeadm
+
+import (
+	"net"
+	"slices"
+	"strings"
+
+	"github.com/slipway-dev/slipway/internal/document"
+	"github.com/slipway-dev/slipway/nodeconfig"
+)
+
+// joinRows are fields of a JoinConfiguration (k8s.io/kubernetes, cmd/kubeadm/app/apis/kubeadm/v1beta4/types.go).
+var joinRows = []row{
+	{"controlPlane", true, "", "describes a node of the control plane, and Slipway joins worker nodes"},
+	{"discovery.file", true, "", "names a kubeconfig on the machine; give that kubeconfig itself as the contract"},
+	{"dryRun", true, "", "asks that nothing be done; slipway-node provision --dry-run does that"},
+	{"patches", true, "", "changes the kubelet's configuration by files on the machine; use kubelet.config of a native contract"},
+	{"caCertPath", false, "/etc/kubernetes/pki/ca.crt", "has no effect: the CA is in /etc/kubernetes/pki/ca.crt"},
+	{"discovery.timeout", false, "", timeoutReason},
+	{"timeouts", false, "", timeoutReason},
+	{"skipPhases", false, "", "has no effect: Slipway has no such phases"},
+	{"nodeRegistration.ignorePreflightErrors", false, "", "has no effect: Slipway has no such checks"},
+	{"nodeRegistration.imagePullPolicy", false, "IfNotPresent", imagesReason},
+	{"nodeRegistration.imagePullSerial", false, "true", imagesReason},
+	{"current-context", false, "", configReason},
+	{"contexts", false, "", configReason},
+	{"clusters", false, "", configReason},
+	{"users", false, "", configReason},
+}
+
+const (
+	timeoutReason = "has no effect: checks.apiServerTimeout of a native contract says how long the API server is waited for"
+	configReason  = "is a kubeconfig's, and has no effect in a JoinConfiguration"
+	imagesReason  = "has no effect: no image is pulled before the kubelet starts"
+)
+
+// sockets are containerd's, in all the ways in which it is written.
+var sockets = []string{
+	"unix:///run/containerd/containerd.sock", "unix:///var/run/containerd/containerd.sock",
+	"/run/containerd/containerd.sock", "/var/run/containerd/containerd.sock",
+}
+
+const (
+	tokenPath    = "$.discovery.bootstrapToken.token"
+	endpointPath = "$.discovery.bootstrapToken.apiServerEndpoint"
+	hashesPath   = "$.discovery.bootstrapToken.caCertHashes"
+	skipPath     = "$.discovery.bootstrapToken.unsafeSkipCAVerification"
+	argsPath     = "$.nodeRegistration.kubeletExtraArgs"
+)
+
+// join translates a JoinConfiguration.
+func (t *translation) join() {
+	switch {
+	case t.in.Kind != joinKind:
+		t.fatal(nodeconfig.Invalid, "$.kind", "is not of a worker node; use a JoinConfiguration, or the command line kubeadm join")
+	case !slices.Contains(apiVersions, t.in.APIVersion):
+		t.fatal(nodeconfig.Invalid, "$.apiVersion", "is a version that is not read; kubeadm config migrate makes the newest of it")
+	}
+	t.withoutPlace(joinRows, t.tree, "$")
+	for to, from := range map[string]string{
+		"$.cluster.server": endpointPath, "$.cluster.certificateAuthorityHashes": hashesPath, "$.cluster.certificateAuthority": hashesPath,
+		"$.join.bootstrapToken": tokenPath, "$.kubelet.nodeName": "$.nodeRegistration.name", "$.kubelet.taints": "$.nodeRegistration.taints",
+	} {
+		t.moved(to, from)
+	}
+	t.discovery()
+	in := &t.in.NodeRegistration
+	t.out.Kubelet.NodeName, t.out.Kubelet.Taints = in.Name, in.Taints
+	if in.CRISocket != "" && !slices.Contains(sockets, in.CRISocket) {
+		t.fatal(nodeconfig.Invalid, "$.nodeRegistration.criSocket", "is not containerd's socket, and Slipway's nodes have containerd; use "+sockets[0])
+	}
+	t.extraArgs()
+}
+
+// discovery translates how the cluster is found. No way is taken that trusts whoever answers.
+func (t *translation) discovery() {
+	discovery, _ := t.tree.Get("discovery")
+	if file, ok := discovery.Get("file"); ok && file.Kind != document.Null {
+		return // which is refused
+	}
+	in := &t.in.Discovery.BootstrapToken
+	token, other := in.Token.Reveal(), t.in.Discovery.TLSBootstrapToken.Reveal()
+	switch {
+	case token == "":
+		t.fatal(nodeconfig.Missing, tokenPath, "is missing: the node joins with it, and the cluster shows its CA to who has it")
+	case other != "" && other != token:
+		t.fatal(nodeconfig.Invalid, "$.discovery.tlsBootstrapToken", "is another token than the one for the discovery, and Slipway joins with one; use one for both")
+	}
+	t.out.Join.BootstrapToken = in.Token
+	switch host, port, err := net.SplitHostPort(in.APIServerEndpoint); {
+	case in.APIServerEndpoint == "":
+		t.fatal(nodeconfig.Missing, endpointPath, "is missing; give the API server's HOST:PORT")
+	case err != nil || host == "" || port == "" || strings.Contains(in.APIServerEndpoint, "/"):
+		t.fatal(nodeconfig.Invalid, endpointPath, "is not the API server's HOST:PORT")
+	default:
+		t.out.Cluster.Server = "https://" + in.APIServerEndpoint
+	}
+	pinned := len(in.CACertHashes) > 0
+	switch {
+	case !pinned && in.UnsafeSkipCAVerification:
+		t.fatal(nodeconfig.Invalid, skipPath, "takes any CA, and so the node would obey whoever knows the token; Slipway needs the hash of the CA, "+hashReason)
+	case !pinned:
+		t.fatal(nodeconfig.Missing, hashesPath, "is missing; give the hash of the cluster's CA, "+hashReason)
+	case in.UnsafeSkipCAVerification:
+		t.report(false, nodeconfig.NoEffect, skipPath, "has no effect: the CA must have one of the hashes")
+	}
+	t.out.Cluster.CertificateAuthorityHashes = in.CACertHashes
+}
+
+const hashReason = "which kubeadm token create --print-join-command prints"
+
+// extraArgs translates the kubelet's flags, which are a map or a list of names and values. Those that a NodeConfig has a field
+// for go there.
+func (t *translation) extraArgs() {
+	registration, _ := t.tree.Get("nodeRegistration")
+	args, ok := registration.Get("kubeletExtraArgs")
+	if !ok || args.Kind == document.Null {
+		return
+	}
+	switch args.Kind {
+	case document.Map:
+		for i := range args.Fields {
+			f := &args.Fields[i]
+			t.extraArg(f.Name, &f.Value, document.FieldPath(argsPath, f.Name))
+		}
+	case document.List:
+		for i := range args.Items {
+			value, _ := args.Items[i].Get("value")
+			t.extraArg(text(&args.Items[i], "name"), value, document.IndexPath(argsPath, i))
+		}
+	default:
+		t.fatal(nodeconfig.WrongType, argsPath, "is "+args.Kind.String()+", want a map, or a list of names and values")
+	}
+}
+
+func (t *translation) extraArg(name string, value *document.Node, at string) {
+	if value == nil || value.Kind != document.String {
+		t.fatal(nodeconfig.WrongType, at, "has a value that is not a string; put it in quotes")
+		return
+	}
+	k := &t.out.Kubelet
+	switch name {
+	case "node-labels":
+		if k.Labels == nil {
+			k.Labels = make(map[string]string)
+		}
+		for pair := range strings.SplitSeq(value.Text, ",") {
+			key, value, _ := strings.Cut(strings.TrimSpace(pair), "=")
+			if key != "" {
+				k.Labels[key] = value
+			}
+		}
+		t.moved("$.kubelet.labels", at)
+	case "node-ip":
+		k.NodeIPs = strings.Split(value.Text, ",")
+		t.moved("$.kubelet.nodeIPs", at)
+	case "hostname-override":
+		k.NodeName = value.Text
+		t.moved("$.kubelet.nodeName", at)
+	default:
+		t.moved(document.IndexPath("$.kubelet.flags", len(k.Flags)), at)
+		k.Flags = append(k.Flags, nodeconfig.Flag{Name: name, Value: value.Text})
+	}
+}

@@ -1,0 +1,136 @@
+// Package kubeadm reads what joins a node to a cluster of kubeadm's, and translates it to a NodeConfig: the command line
+// "kubeadm join", a JoinConfiguration, and a kubeconfig.
+//
+// A command line is read as the JoinConfiguration that kubeadm makes of it. Nothing of it is run or expanded. The version of
+// Kubernetes is that of the installed kubelet, because none of the three names one. What Slipway does not do is refused, if
+// the node would be another one without it or less safe, or else named in a warning. The package refuses a document that would
+// join a control plane, or any cluster that answers. It does no I/O, and leaves defaults and validation of the result to
+// nodeconfig. nodeconfig/dialect calls it.
+package kubeadm
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/slipway-dev/slipway/internal/document"
+	"github.com/slipway-dev/slipway/nodeconfig"
+)
+
+// The kinds of documents.
+const (
+	joinKind   = "JoinConfiguration"
+	configKind = "Config"
+)
+
+// apiGroup is before the version of a JoinConfiguration.
+const apiGroup = "kubeadm.k8s.io/"
+
+// apiVersions are those of a JoinConfiguration that are read; the first is what a command line is read as.
+var apiVersions = []string{apiGroup + "v1beta4", apiGroup + "v1beta3"}
+
+// Is reports whether a document is kubeadm's, or a kubeconfig.
+func Is(tree *document.Node) bool {
+	version, kind := text(tree, "apiVersion"), text(tree, "kind")
+	return strings.HasPrefix(version, apiGroup) || version == "v1" && kind == configKind
+}
+
+func text(n *document.Node, name string) string {
+	if value, ok := n.Get(name); ok && value.Kind == document.String {
+		return value.Text
+	}
+	return ""
+}
+
+// Result is a document in NodeConfig's terms.
+type Result struct {
+	// NodeConfig is what the document says, without defaults; never nil.
+	NodeConfig *nodeconfig.NodeConfig
+	// Problems are those of reading and translating, with paths in the document's terms.
+	Problems []nodeconfig.Problem
+
+	// origins are where values of the NodeConfig come from.
+	origins map[string]string
+}
+
+// Origin returns the path in the document that a path of the NodeConfig came from, or the path itself where there is none.
+func (r *Result) Origin(path string) string {
+	for prefix := path; prefix != "$"; prefix, _ = document.CutPath(prefix) {
+		if from, ok := r.origins[prefix]; ok {
+			return from + path[len(prefix):]
+		}
+	}
+	return path
+}
+
+// translation is one run of FromTree.
+type translation struct {
+	tree *document.Node
+	in   Document
+	out  *nodeconfig.NodeConfig
+	// known are fields without a place of which there is nothing to say, or of which something is said.
+	known map[string]bool
+	*Result
+}
+
+// report adds a problem.
+func (t *translation) report(fatal bool, kind nodeconfig.ProblemKind, path, reason string) {
+	t.Problems = append(t.Problems, nodeconfig.Problem{Kind: kind, Path: path, Reason: reason, Fatal: fatal})
+}
+
+func (t *translation) fatal(kind nodeconfig.ProblemKind, path, reason string) {
+	t.report(true, kind, path, reason)
+}
+
+func (t *translation) moved(to, from string) { t.origins[to] = from }
+
+// FromTree reads a JoinConfiguration or a kubeconfig and translates it.
+func FromTree(tree *document.Node) *Result {
+	r := &Result{NodeConfig: new(nodeconfig.NodeConfig), origins: make(map[string]string)}
+	t := &translation{tree: tree, out: r.NodeConfig, known: make(map[string]bool), Result: r}
+	var faults []nodeconfig.Problem
+	document.Decode(tree, &t.in, document.Options{
+		Names:  document.JSONNames,
+		Report: func(f document.Fault) { faults = append(faults, nodeconfig.ProblemOf(f, true)) },
+	})
+	t.out.APIVersion, t.out.Kind = nodeconfig.APIVersion, nodeconfig.Kind
+	t.out.Cluster.KubernetesVersion = nodeconfig.InstalledVersion
+	if t.in.Kind == configKind {
+		t.kubeconfig()
+	} else {
+		t.join()
+	}
+	faults = slices.DeleteFunc(faults, func(p nodeconfig.Problem) bool { return p.Kind == nodeconfig.Unknown && t.known[p.Path] })
+	r.Problems = append(faults, r.Problems...) // what cannot be read is said before what is missing then
+	return r
+}
+
+// row is what becomes of a field that has no place in a NodeConfig.
+type row struct {
+	field string
+	// fatal says that the node would be another one, or less safe, without it.
+	fatal bool
+	// unless is a value that says what is so without it.
+	unless string
+	reason string
+}
+
+// withoutPlace reports the fields of a table that are set in a map, which is at a path.
+func (t *translation) withoutPlace(rows []row, n *document.Node, at string) {
+	for _, r := range rows {
+		value, path := n, at
+		for step := range strings.SplitSeq(r.field, ".") {
+			value, _ = value.Get(step)
+			path = document.FieldPath(path, step)
+		}
+		empty := value == nil || value.Kind == document.Null || value.Kind == document.Map && len(value.Fields) == 0 ||
+			value.Kind == document.List && len(value.Items) == 0 || value.Kind == document.String && value.Text == ""
+		t.known[path] = true
+		switch {
+		case empty, value.Kind == document.Bool && value.Text == "false", r.unless != "" && value.Text == r.unless:
+		case r.fatal:
+			t.fatal(nodeconfig.Invalid, path, r.reason)
+		default:
+			t.report(false, nodeconfig.NoEffect, path, r.reason)
+		}
+	}
+}
