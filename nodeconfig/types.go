@@ -37,6 +37,9 @@ type NodeConfig struct {
 	Files []File `json:"files,omitempty"`
 	// Units are systemd units of the author's own, and what is said about units of others: at most 64.
 	Units []Unit `json:"units,omitempty"`
+	// Commands are shell texts of the author's own: at most 64. They are run as they are, by "/bin/bash -c", in this order, once
+	// for each contract, before the container runtime and the kubelet start.
+	Commands []ShellCommand `json:"commands,omitempty"`
 }
 
 // Metadata names a document.
@@ -55,6 +58,8 @@ type Cluster struct {
 	// KubernetesVersion is the version of the node's kubelet, such as "1.34.2", or "installed" for that of the kubelet on
 	// the image.
 	KubernetesVersion string `json:"kubernetesVersion,omitempty"`
+	// KubernetesMinor is the minor version of an installed kubelet, such as "1.34"; a warning says where it has another one.
+	KubernetesMinor string `json:"kubernetesMinor,omitempty"`
 	// Server is the API server's URL, as in a kubeconfig: "https://HOST[:PORT]".
 	Server string `json:"server,omitempty"`
 	// CertificateAuthority is the PEM (or the base64 of it) that the API server's certificate and

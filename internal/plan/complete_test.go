@@ -30,6 +30,7 @@ var mapKeys = map[string]string{
 // values are those that a leaf can have, where not every text does.
 var values = map[string]any{
 	"$.cluster.kubernetesVersion":                                  "1.30.1",
+	"$.cluster.kubernetesMinor":                                    "1.30",
 	"$.cluster.server":                                             "https://other.example:6443",
 	"$.cluster.dnsDomain":                                          "other.local",
 	"$.join.aws.region":                                            "eu-west-1",

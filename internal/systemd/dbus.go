@@ -154,7 +154,8 @@ func (c *connection) Run(ctx context.Context, service string, commands [][]strin
 		list = append(list, command{Path: argv[0], Argv: argv})
 	}
 	_, err := c.conn.StartTransientUnitContext(ctx, service, "fail", []sd.Property{
-		sd.PropDescription("Slipway: " + strings.Join(commands[len(commands)-1], " ")),
+		// Everybody can read it, and an argument may be a credential.
+		sd.PropDescription("Slipway: " + commands[len(commands)-1][0]),
 		sd.PropType("oneshot"),
 		{Name: "DefaultDependencies", Value: dbus.MakeVariant(false)},
 		{Name: "CollectMode", Value: dbus.MakeVariant("inactive-or-failed")},
