@@ -14,9 +14,11 @@ var (
 	native []byte
 	//go:embed aks/kubelet-config-file.json
 	aks []byte
+	//go:embed eksctl/minimal.yaml
+	eksctl []byte
 )
 
-// Contract returns the contract of a dialect, "native" or "aks"; nil for any other. It sets little, so that
+// Contract returns the contract of a dialect, "native", "aks" or "eksctl"; nil for any other. It sets little, so that
 // what a field decides shows, and AKS's has the kubelet's configuration file switched on. The caller must
 // not change it.
 func Contract(dialect string) []byte {
@@ -25,6 +27,8 @@ func Contract(dialect string) []byte {
 		return native
 	case "aks":
 		return aks
+	case "eksctl":
+		return eksctl
 	}
 	return nil
 }

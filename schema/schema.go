@@ -1,12 +1,13 @@
 // Package schema holds the JSON Schemas of the contracts, for editors, for CI and for programs that
 // write contracts.
 //
-// The schemas are generated from what the decoders fill: the native one from the Go types of
-// package nodeconfig, AKS's from its .proto files, with their comments as descriptions. They accept
+// The schemas are generated from what the decoders fill: the native one from the Go types of package nodeconfig, AKS's from its
+// .proto files, and eksctl's from what package nodeconfig/eksctl reads, with their comments as descriptions. They accept
 // values of the types that the decoders accept: null wherever a value may be left out, and an
 // integer as a number or as a string. Of a value they know the type and the enumeration; whether it
 // is a good one, "slipway validate" says. A native document may hold no unknown field, since a person
-// writes it and a typo should show at once; an AKS contract may, since newer producers know more.
+// writes it and a typo should show at once; an AKS contract may, since newer producers know more, and so may
+// a ClusterConfig, most of which is not of a node.
 // Secrets are marked with writeOnly. What passes through as data has no schema; nodeconfig.SecretPlaces says where it
 // may hold a credential.
 //
@@ -25,16 +26,19 @@ var (
 	native []byte
 	//go:embed aks.json
 	aks []byte
+	//go:embed eksctl.json
+	eksctl []byte
 )
 
 // The schemas, by the dialect that they describe.
 const (
 	Native = "native"
 	AKS    = "aks"
+	EKSCTL = "eksctl"
 )
 
 // Names returns the names of the schemas.
-func Names() []string { return []string{Native, AKS} }
+func Names() []string { return []string{Native, AKS, EKSCTL} }
 
 // Get returns a schema, and whether there is one of that name. The caller may change it.
 func Get(name string) ([]byte, bool) {
@@ -43,6 +47,8 @@ func Get(name string) ([]byte, bool) {
 		return slices.Clone(native), true
 	case AKS:
 		return slices.Clone(aks), true
+	case EKSCTL:
+		return slices.Clone(eksctl), true
 	}
 	return nil, false
 }

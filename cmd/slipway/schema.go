@@ -10,9 +10,10 @@ import (
 
 func newSchema(s cli.Streams) *cobra.Command {
 	return &cobra.Command{
-		Use:   "schema [native|aks]",
+		Use:   "schema [native|aks|eksctl]",
 		Short: "Print the JSON Schema of a contract",
-		Long: `Print the JSON Schema (draft 2020-12) of the native contract, or of AKS's.
+		Long: `Print the JSON Schema (draft 2020-12) of the native contract, of AKS's, or of what is read of
+eksctl's ClusterConfig.
 
 Editors use it to check and complete a document. It knows names, types and allowed values;
 "slipway validate" checks everything else.`,

@@ -76,7 +76,7 @@ var standard = Profile{
 		Log:          "/var/log/slipway.log",
 	},
 	Contract: Contract{
-		Dialects: []string{"native"},
+		Dialects: []string{"native", "eksctl"},
 		YAML:     "/etc/slipway/config.yaml",
 		JSON:     "/etc/slipway/config.json",
 	},

@@ -19,7 +19,11 @@ import (
 const (
 	aksBase    = "../../examples/aks/minimal.json"
 	nativeBase = "../../examples/native/minimal.yaml"
+	eksctlBase = "../../examples/eksctl/minimal.yaml"
 )
+
+// bases are the documents of which the cases of testdata are variations.
+var bases = map[string]string{dialect.AKS: aksBase, dialect.Native: nativeBase, dialect.EKSCTL: eksctlBase}
 
 func TestDetect(t *testing.T) {
 	const unknown = "is not a known contract"
@@ -44,8 +48,9 @@ func TestDetect(t *testing.T) {
 		{"apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\n", "", "", "is a NodeConfig of EKS's nodeadm (node.eks.aws)"},
 		{"apiVersion: kubeadm.k8s.io/v1beta4\nkind: JoinConfiguration\n", "", "", "is a document of kubeadm's"},
 		{"apiVersion: kubeadm.k8s.io/v1beta3\nkind: ClusterConfiguration\n", "", "", `is a document of kubeadm's; its API server, CA certificate and token belong in cluster and join of a native contract; use apiVersion "slipway.dev/v1"`},
-		{"apiVersion: eksctl.io/v1alpha5\nkind: ClusterConfig\nnodeGroups: [{name: a, amiFamily: AmazonLinux2023}]\n", "", "", "is a ClusterConfig of eksctl's, which describes a cluster, not one node; use apiVersion"},
-		{"apiVersion: eksctl.io/v1alpha5\nkind: ClusterConfig\nmanagedNodeGroups: [{name: a}, {amiFamily: WindowsServer2022FullContainer}]\n", "", "", "is for Windows, and Slipway makes Linux nodes"},
+		{"apiVersion: eksctl.io/v1alpha5\nkind: ClusterConfig\nnodeGroups: [{name: a}]\n", "", "eksctl", ""},
+		{"apiVersion: eksctl.io/v1alpha4\n", "", "eksctl", ""},
+		{"apiVersion: eksctl.io\n", "", "", unknown},
 		{"apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n", "", "", "it belongs in kubelet.config"},
 		{"apiVersion: v1\nkind: Config\nclusters: []\n", "", "", "is a kubeconfig"},
 		{"#cloud-config\nruncmd: [x]\n", "", "", "is a cloud-config without a contract in it"},
@@ -56,7 +61,7 @@ func TestDetect(t *testing.T) {
 		{`{}`, "aks", "aks", ""},
 		{`{"version":"v1"}`, "native", "native", ""},
 		{`{"apiVersion":"slipway.dev/v1"}`, "aks", "aks", ""},
-		{`{"version":"v1"}`, "eks", "eks", `unknown dialect "eks"; use one of native, aks`},
+		{`{"version":"v1"}`, "eks", "eks", `unknown dialect "eks"; use one of native, aks, eksctl`},
 		{`{"version":"v1"}`, "AKS", "AKS", "unknown dialect"},
 		{``, "", "", "document is empty"},
 		{`[]`, "", "", "document is a list"},
@@ -79,14 +84,14 @@ func TestDetect(t *testing.T) {
 			t.Errorf("%.40q as %q: %s", c.doc, c.name, got.Problems[0])
 		}
 	}
-	if names := dialect.Names(); !slices.Equal(names, []string{dialect.Native, dialect.AKS}) {
+	if names := dialect.Names(); !slices.Equal(names, []string{dialect.Native, dialect.AKS, dialect.EKSCTL}) {
 		t.Errorf("got names %q", names)
 	}
 }
 
 // TestDecode reads the documents of testdata, which say what is wrong with them.
 func TestDecode(t *testing.T) {
-	for name, base := range map[string]string{dialect.AKS: aksBase, dialect.Native: nativeBase} {
+	for name, base := range bases {
 		for _, c := range contracts.Load(t, base, "testdata/"+name+".yaml") {
 			t.Run(name+"/"+c.Name, func(t *testing.T) {
 				got := dialect.Decode(c.Document, "")

@@ -1,6 +1,6 @@
 // Command gen writes the JSON Schemas of the contracts from the sources that define them: the
-// native one from the Go types of package nodeconfig and their comments, AKS's from its .proto files
-// and theirs.
+// native one from the Go types of package nodeconfig and their comments, eksctl's from those of package nodeconfig/eksctl, AKS's
+// from its .proto files and theirs.
 //
 //	go run ./schema/gen [-dir DIR] [-check]
 //
@@ -68,12 +68,16 @@ func generate(ctx context.Context, root string) (map[string][]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("native schema: %w", err)
 	}
+	eksctl, err := eksctlSchema(filepath.Join(root, "nodeconfig", "eksctl"))
+	if err != nil {
+		return nil, fmt.Errorf("eksctl schema: %w", err)
+	}
 	aks, err := aksSchema(ctx, filepath.Join(root, "api", "aksnodeconfig", "v1"))
 	if err != nil {
 		return nil, fmt.Errorf("AKS schema: %w", err)
 	}
 	schemas := make(map[string][]byte)
-	for name, schema := range map[string]*jsonschema.Schema{"native.json": native, "aks.json": aks} {
+	for name, schema := range map[string]*jsonschema.Schema{"native.json": native, "aks.json": aks, "eksctl.json": eksctl} {
 		if schemas[name], err = encode(schema); err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}

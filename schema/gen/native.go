@@ -11,6 +11,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/internal/profile"
 	"github.com/slipway-dev/slipway/nodeconfig"
+	"github.com/slipway-dev/slipway/nodeconfig/eksctl"
 )
 
 // enums are the native fields whose values are a closed set, by type and field; package nodeconfig
@@ -18,6 +19,8 @@ import (
 var enums = map[string][]any{
 	"NodeConfig.apiVersion":         {nodeconfig.APIVersion},
 	"NodeConfig.kind":               {nodeconfig.Kind},
+	"ClusterConfig.apiVersion":      {eksctl.APIVersion},
+	"ClusterConfig.kind":            {eksctl.Kind},
 	"Join.method":                   {"BootstrapToken", "ClientCertificate", "Exec", "Attested", "AWS", "None"},
 	"Kubelet.dataDisk":              {"OS", "Temporary"},
 	"Taint.effect":                  {"NoSchedule", "PreferNoSchedule", "NoExecute"},
@@ -51,13 +54,37 @@ func families() (names []any) {
 // durationPattern is what time.ParseDuration reads, without a negative sign.
 const durationPattern = `^\+?(0|(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+)$`
 
-// nativeSchema reflects the Go types; dir is the directory of their sources, for the comments.
+// ids are the names of the schemas, by the type of a document.
+var ids = map[string]string{"NodeConfig": "native", "ClusterConfig": "eksctl"}
+
+// nativeSchema describes the native contract; dir is the directory of its types' sources, for the comments.
 func nativeSchema(dir string) (*jsonschema.Schema, error) {
+	return reflected(dir, &nodeconfig.NodeConfig{}, false)
+}
+
+// eksctlSchema describes what is read of a ClusterConfig, likewise. Other fields are allowed.
+func eksctlSchema(dir string) (*jsonschema.Schema, error) {
+	s, err := reflected(dir, &eksctl.ClusterConfig{}, true)
+	if err != nil {
+		return nil, err
+	}
+	group := s.Definitions["NodeGroup"].Properties
+	group.Value("kubeletExtraConfig").WriteOnly = true // it may hold credentials
+	// They are a map in older documents.
+	taints := group.Value("taints")
+	group.Set("taints", &jsonschema.Schema{Description: taints.Description, AnyOf: []*jsonschema.Schema{
+		taints, nullable(&jsonschema.Schema{AdditionalProperties: nullable(&jsonschema.Schema{}, "string")}, "object"),
+	}})
+	return s, nil
+}
+
+// reflected reflects the Go types below a document's.
+func reflected(dir string, top any, more bool) (*jsonschema.Schema, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
 		return nil, err
 	}
-	r := &jsonschema.Reflector{Anonymous: true, ExpandedStruct: true}
+	r := &jsonschema.Reflector{Anonymous: true, ExpandedStruct: true, AllowAdditionalProperties: more}
 	if err := r.AddGoComments("", dir, jsonschema.WithFullComment()); err != nil {
 		return nil, err
 	}
@@ -95,10 +122,10 @@ func nativeSchema(dir string) (*jsonschema.Schema, error) {
 		}
 		return nil
 	}
-	s := r.Reflect(&nodeconfig.NodeConfig{})
-	s.ID = "https://slipway.dev/schema/v1/native.json"
-	s.Title = "NodeConfig"
-	if err := finish("NodeConfig", s); err != nil {
+	s := r.Reflect(top)
+	name := reflect.TypeOf(top).Elem().Name()
+	s.ID, s.Title = jsonschema.ID("https://slipway.dev/schema/v1/"+ids[name]+".json"), name
+	if err := finish(name, s); err != nil {
 		return nil, err
 	}
 	s.Extras = nil
@@ -137,7 +164,7 @@ func finish(name string, s *jsonschema.Schema) error {
 		switch {
 		case closed && field.Items != nil:
 			field.Items.Enum = append(values[:len(values):len(values)], nil)
-		case closed && name == "NodeConfig": // the document's own version and kind
+		case closed && ids[name] != "": // the document's own version and kind
 			field.Const = values[0]
 			field.Extras["type"] = "string"
 		case closed:

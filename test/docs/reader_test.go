@@ -56,6 +56,8 @@ var files = map[string]string{
 	"pool.yaml":                       "native/minimal.yaml",
 	"flatcar.yaml":                    "native/minimal.yaml",
 	"aks.json":                        "aks/azure-cni.json",
+	"cluster.yaml":                    "eksctl/minimal.yaml",
+	"cluster.json":                    "clusters/prod.json",
 	"facts.json":                      "facts/ubuntu.json",
 	"machine/etc/slipway/config.yaml": "native/full.yaml",
 }
