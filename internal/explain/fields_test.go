@@ -261,7 +261,7 @@ func explainAll(t *testing.T, name string, f facts.Facts) []fieldRow {
 
 // fromImage are fields that change a plan, or what is said of it, only on some images: what they say there.
 var fromImage = map[string]string{
-	"$.metadata.version": "a warning, where the installed kubelet is of another minor version",
+	"$.metadata.version":                    "a warning, where the installed kubelet is of another minor version",
 	"$.network_config.vnet_cni_plugins_url": "which package of the image the files in `/opt/cni/bin` come from; nothing is downloaded",
 }
 

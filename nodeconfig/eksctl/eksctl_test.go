@@ -98,7 +98,7 @@ func TestPathsOfAGroup(t *testing.T) {
 // cluster is what describes the cluster of the example.
 func cluster(t testing.TB, change string) []byte {
 	t.Helper()
-	data, err := os.ReadFile("../../examples/clusters/prod.json")
+	data, err := os.ReadFile("../../examples/facts/cluster.json")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -57,7 +57,7 @@ var files = map[string]string{
 	"flatcar.yaml":                    "native/minimal.yaml",
 	"aks.json":                        "aks/azure-cni.json",
 	"cluster.yaml":                    "eksctl/minimal.yaml",
-	"cluster.json":                    "clusters/prod.json",
+	"cluster.json":                    "facts/cluster.json",
 	"facts.json":                      "facts/ubuntu.json",
 	"machine/etc/slipway/config.yaml": "native/full.yaml",
 }
