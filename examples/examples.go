@@ -14,11 +14,13 @@ var (
 	native []byte
 	//go:embed aks/kubelet-config-file.json
 	aks []byte
+	//go:embed eksctl/minimal.yaml
+	eksctl []byte
 	//go:embed kubeadm/join-configuration.yaml
 	kubeadm []byte
 )
 
-// Contract returns the contract of a dialect, "native", "aks" or "kubeadm"; nil for any other. It sets little, so that
+// Contract returns the contract of a dialect, "native", "aks", "eksctl" or "kubeadm"; nil for any other. It sets little, so that
 // what a field decides shows, and AKS's has the kubelet's configuration file switched on. The caller must
 // not change it.
 func Contract(dialect string) []byte {
@@ -27,6 +29,8 @@ func Contract(dialect string) []byte {
 		return native
 	case "aks":
 		return aks
+	case "eksctl":
+		return eksctl
 	case "kubeadm":
 		return kubeadm
 	}

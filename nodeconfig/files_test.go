@@ -82,3 +82,29 @@ func TestWantedBy(t *testing.T) {
 		}
 	}
 }
+
+// Commands are bounded, each and in number; what is just within is taken.
+func TestLimitsOfCommands(t *testing.T) {
+	commands := func(n, size int) (all []nodeconfig.ShellCommand) {
+		for range n {
+			all = append(all, nodeconfig.ShellCommand{Text: strings.Repeat("x", size)})
+		}
+		return all
+	}
+	for _, c := range []struct {
+		commands []nodeconfig.ShellCommand
+		path     string
+	}{{commands(64, 1), ""}, {commands(65, 1), "$.commands"}, {commands(1, 16<<10), ""}, {commands(1, 16<<10+1), "$.commands[0].text"}} {
+		config := &nodeconfig.NodeConfig{Commands: c.commands}
+		nodeconfig.Default(config)
+		var found string
+		for _, p := range nodeconfig.Fatal(nodeconfig.Repair(config)) {
+			if strings.HasPrefix(p.Path, "$.commands") {
+				found += p.Path
+			}
+		}
+		if found != c.path {
+			t.Errorf("%d of %d bytes: %q, want %q", len(c.commands), len(c.commands[0].Text), found, c.path)
+		}
+	}
+}

@@ -37,6 +37,9 @@ type NodeConfig struct {
 	Files []File `json:"files,omitempty"`
 	// Units are systemd units of the author's own, and what is said about units of others: at most 64.
 	Units []Unit `json:"units,omitempty"`
+	// Commands are shell texts of the author's own: at most 64. They are run as they are, by "/bin/bash -c", in this order, once
+	// for each contract, before the container runtime and the kubelet start.
+	Commands []ShellCommand `json:"commands,omitempty"`
 }
 
 // Metadata names a document.
@@ -55,6 +58,8 @@ type Cluster struct {
 	// KubernetesVersion is the version of the node's kubelet, such as "1.34.2", or "installed" for that of the kubelet on
 	// the image.
 	KubernetesVersion string `json:"kubernetesVersion,omitempty"`
+	// KubernetesMinor is the minor version of an installed kubelet, such as "1.34"; a warning says where it has another one.
+	KubernetesMinor string `json:"kubernetesMinor,omitempty"`
 	// Server is the API server's URL, as in a kubeconfig: "https://HOST[:PORT]".
 	Server string `json:"server,omitempty"`
 	// CertificateAuthority is the PEM (or the base64 of it) that the API server's certificate and
@@ -180,6 +185,18 @@ type Kubelet struct {
 	ImageCredentialProvider *ImageCredentialProvider `json:"imageCredentialProvider,omitempty"`
 	// DataDisk is where the kubelet's data lives: "OS" (default) or "Temporary".
 	DataDisk string `json:"dataDisk,omitempty"`
+	// Capacity computes what kubelet.config does not say of maxPods, kubeReserved and evictionHard, by a cloud's rule.
+	Capacity *Capacity `json:"capacity,omitempty"`
+	// MachineLabels are labels whose values only the machine knows, by label: "InstanceID", "InstanceType", "Zone" or "Lifecycle".
+	MachineLabels map[string]string `json:"machineLabels,omitempty"`
+}
+
+// Capacity says by whose rule a node's capacity is computed (package capacity).
+type Capacity struct {
+	// Rule is whose rule it is: "EKS".
+	Rule string `json:"rule,omitempty"`
+	// InstanceTypes are those that the machine can be of; a node without an agent knows no others. Default any that is known.
+	InstanceTypes []string `json:"instanceTypes,omitempty"`
 }
 
 // Taint is a node's taint, as in core/v1.

@@ -47,6 +47,7 @@ func Repair(c *NodeConfig) []Problem {
 	v.surroundings(c)
 	v.files(c)
 	v.units(c)
+	v.commands(c)
 	SortProblems(v.problems)
 	return v.problems
 }

@@ -23,6 +23,9 @@ func (v *validator) cluster(c *NodeConfig) {
 	case !isKubernetesVersion(cl.KubernetesVersion):
 		v.vital("$.cluster.kubernetesVersion", "is not a Kubernetes version; use three numbers, such as 1.34.2")
 	}
+	if cl.KubernetesMinor != "" && (!isKubernetesVersion(cl.KubernetesMinor + ".0")) {
+		v.invalid("$.cluster.kubernetesMinor", "is not a minor version of Kubernetes; use two numbers, such as 1.34", func() { cl.KubernetesMinor = "" })
+	}
 	if cl.Server == "" && joins {
 		v.missing("$.cluster.server", "is missing; give the API server's URL, https://HOST[:PORT]")
 	} else if cl.Server != "" {

@@ -43,6 +43,7 @@ var vital = []string{
 	// What somebody else on the node needs, in a way that only the author knows.
 	"$.files",
 	"$.units",
+	"$.commands",
 }
 
 // Vital reports whether a problem with the value at a path of a NodeConfig is fatal: the value is vital itself, or

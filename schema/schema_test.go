@@ -96,6 +96,7 @@ func TestExamplesAreValid(t *testing.T) {
 const (
 	nativeHead  = "apiVersion: slipway.dev/v1\nkind: NodeConfig\n"
 	aksHead     = "version: v1\n"
+	eksctlHead  = "apiVersion: eksctl.io/v1alpha5\nkind: ClusterConfig\n"
 	kubeadmHead = "apiVersion: kubeadm.k8s.io/v1beta4\nkind: JoinConfiguration\n"
 )
 
@@ -168,6 +169,14 @@ var typed = []struct {
 	{schema.AKS, "cluster_config: {cloud_provider_config: {rate_limit_qps: '1.5'}}", true},
 	{schema.AKS, "cluster_config: {cloud_provider_config: {rate_limit_qps: fast}}", false},
 	{schema.AKS, "what_comes_next: {a: 1}", true}, // newer producers know more
+	{schema.EKSCTL, "metadata: {name: a, region: eu-west-1, version: 1.30}", false},
+	{schema.EKSCTL, `metadata: {name: a, region: eu-west-1, version: "1.30"}`, true},
+	{schema.EKSCTL, "nodeGroups: [{name: a, amiFamily: AmazonLinux2, taints: {a: 'b:NoSchedule'}, labels: {a: b}, volumeSize: 80}]", true},
+	{schema.EKSCTL, "nodeGroups: [{name: a, amiFamily: AmazonLinux2, taints: [{key: a, effect: NoSchedule}], preBootstrapCommands: [a]}]", true},
+	{schema.EKSCTL, "nodeGroups: [{name: a, amiFamily: AmazonLinux2, taints: {a: 5}}]", false},
+	{schema.EKSCTL, "nodeGroups: [{name: a, amiFamily: AmazonLinux2, maxPodsPerNode: many}]", false},
+	{schema.EKSCTL, "nodeGroups: [{name: a, amiFamily: AmazonLinux2, kubeletExtraConfig: []}]", false},
+	{schema.EKSCTL, "iam: {withOIDC: true}", true},
 	{schema.Kubeadm, "discovery: {bootstrapToken: {token: abcdef.0123456789abcdef}}", true},
 	{schema.Kubeadm, "discovery: {bootstrapToken: {token: 1}}", false},
 	{schema.Kubeadm, "discovery: {bootstrapToken: {caCertHashes: x}}", false},
@@ -180,8 +189,8 @@ var typed = []struct {
 // TestTypesAreTheDecoders holds that a schema takes a value where the decoder takes it, and refuses
 // it where the decoder reports it.
 func TestTypesAreTheDecoders(t *testing.T) {
-	schemas := map[string]*jsonschema.Schema{schema.Native: compiled(t, schema.Native), schema.AKS: compiled(t, schema.AKS), schema.Kubeadm: compiled(t, schema.Kubeadm)}
-	heads := map[string]string{schema.Native: nativeHead, schema.AKS: aksHead, schema.Kubeadm: kubeadmHead}
+	schemas := map[string]*jsonschema.Schema{schema.Native: compiled(t, schema.Native), schema.AKS: compiled(t, schema.AKS), schema.EKSCTL: compiled(t, schema.EKSCTL), schema.Kubeadm: compiled(t, schema.Kubeadm)}
+	heads := map[string]string{schema.Native: nativeHead, schema.AKS: aksHead, schema.EKSCTL: eksctlHead, schema.Kubeadm: kubeadmHead}
 	for _, tt := range typed {
 		text := heads[tt.dialect] + tt.text + "\n"
 		err := validate(t, schemas[tt.dialect], text)

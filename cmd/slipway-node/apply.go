@@ -22,6 +22,7 @@ import (
 func (a *app) apply() *cobra.Command {
 	opts := agent.ChangeOptions{Origin: generation.Apply}
 	var (
+		meant         command.Node
 		factsPath     string
 		allow, output command.Choice
 	)
@@ -49,6 +50,9 @@ and replace are what you have to do as well. A node that matches the contract is
 				return err
 			}
 			if opts.Facts, err = readFacts(factsPath); err != nil {
+				return err
+			}
+			if opts.Reading, err = readingOf(meant); err != nil {
 				return err
 			}
 			if opts.Allow, err = difference.ParseClass(allow.Value); err != nil {
@@ -79,6 +83,7 @@ and replace are what you have to do as well. A node that matches the contract is
 	flags.BoolVar(&opts.Force, "force", false, "apply a contract even if its revision is lower than the node's")
 	flags.StringVar(&factsPath, "facts", "", "plan for the machine that `FILE` describes (JSON of slipway-node facts), not for this one")
 	addAllow(cmd, &allow)
+	command.AddNode(cmd, &meant)
 	command.AddAllowUnapplied(cmd, &opts.AllowUnapplied)
 	command.AddOutput(cmd, &output)
 	return cmd

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 
@@ -9,6 +10,8 @@ import (
 	"github.com/slipway-dev/slipway/internal/agent"
 	"github.com/slipway-dev/slipway/internal/cli"
 	"github.com/slipway-dev/slipway/internal/command"
+	"github.com/slipway-dev/slipway/internal/compile"
+	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/internal/source"
 	"github.com/slipway-dev/slipway/status"
@@ -20,6 +23,7 @@ const everywhere = "all"
 func (a *app) provision() *cobra.Command {
 	var (
 		opts      agent.ProvisionOptions
+		meant     command.Node
 		factsPath string
 		output    command.Choice
 	)
@@ -57,6 +61,9 @@ apply. The status says which it was, and why. Scripts are run once for a contrac
 			if opts.Facts, err = readFacts(factsPath); err != nil {
 				return err
 			}
+			if opts.Reading, err = readingOf(meant); err != nil {
+				return err
+			}
 			if opts.Wait < 0 {
 				return cli.Usage(command.Hint(cmd), "--wait must not be negative: %s", opts.Wait)
 			}
@@ -87,6 +94,7 @@ apply. The status says which it was, and why. Scripts are run once for a contrac
 	flags.BoolVar(&opts.Force, "force", false, "apply a contract even if its revision is lower than the node's")
 	flags.BoolVar(&opts.DryRun, "dry-run", false, "show what would be done; change nothing")
 	flags.StringVar(&factsPath, "facts", "", "plan for the machine that `FILE` describes (JSON of slipway-node facts), not for this one")
+	command.AddNode(cmd, &meant)
 	command.AddAllowUnapplied(cmd, &opts.AllowUnapplied)
 	command.AddOutput(cmd, &output)
 	return cmd
@@ -122,6 +130,25 @@ func absolute(path string) (string, error) {
 		return "", nil
 	}
 	return filepath.Abs(path)
+}
+
+// readingOf is what is said of the node that is meant.
+func readingOf(meant command.Node) (as compile.Reading, err error) {
+	as.NodeGroup, as.ClusterName = meant.Group, meant.Cluster
+	if meant.Cluster == "" {
+		return as, nil
+	}
+	info, err := os.Stat(meant.Cluster)
+	if err == nil && info.Size() > document.MaxBytes {
+		err = fmt.Errorf("%s is larger than the limit of %d bytes", meant.Cluster, document.MaxBytes)
+	}
+	if err == nil {
+		as.Cluster, err = os.ReadFile(meant.Cluster)
+	}
+	if err != nil {
+		return as, command.Failed("read the description of the cluster: %w", err)
+	}
+	return as, nil
 }
 
 func readFacts(path string) (*facts.Facts, error) {

@@ -3,6 +3,7 @@ package main
 import (
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/slipway-dev/slipway/internal/cli"
@@ -72,9 +73,11 @@ func (f *source) read(s cli.Streams) (*contract, error) {
 	if len(f.files) == 0 {
 		return nil, cli.Usage("name it with -f FILE, or with -f - for standard input", "no contract is given")
 	}
-	if err := oneStdin(f.files...); err != nil {
+	as, err := readingOf(s, f.node, f.files...)
+	if err != nil {
 		return nil, err
 	}
+	as.Dialect = f.dialect.Value
 	var documents []compile.Document
 	for _, name := range f.files {
 		data, err := readInput(s, name)
@@ -83,13 +86,24 @@ func (f *source) read(s cli.Streams) (*contract, error) {
 		}
 		documents = append(documents, compile.Document{Name: placeName(name), Data: data})
 	}
-	read := compile.Read(documents, f.dialect.Value)
+	read := compile.ReadAs(documents, as)
 	read.AllowUnapplied(f.allowed...)
 	return &contract{strings.Join(f.files, " + "), f.strict, read}, nil
 }
 
-func decode(name string, data []byte, dialectName string) *contract {
-	return &contract{name: name, Contract: compile.Read([]compile.Document{{Name: name, Data: data}}, dialectName)}
+// readingOf is what is said of the node that is meant, beside the contracts in files.
+func readingOf(s cli.Streams, node command.Node, files ...string) (as compile.Reading, err error) {
+	as.NodeGroup = node.Group
+	if err := oneStdin(append(slices.Clone(files), node.Cluster)...); err != nil || node.Cluster == "" {
+		return as, err
+	}
+	as.ClusterName = placeName(node.Cluster)
+	as.Cluster, err = readInput(s, node.Cluster)
+	return as, err
+}
+
+func decode(name string, data []byte, as compile.Reading) *contract {
+	return &contract{name: name, Contract: compile.ReadAs([]compile.Document{{Name: name, Data: data}}, as)}
 }
 
 // parsed reports whether the contract could be read at all.
@@ -111,6 +125,8 @@ func (c *contract) inWords() string {
 		return "AKS contract"
 	case dialect.Kubeadm:
 		return "kubeadm document"
+	case dialect.EKSCTL:
+		return "ClusterConfig of eksctl's"
 	}
 	return "contract"
 }

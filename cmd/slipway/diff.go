@@ -9,6 +9,7 @@ import (
 	"github.com/slipway-dev/slipway/exitcode"
 	"github.com/slipway-dev/slipway/internal/cli"
 	"github.com/slipway-dev/slipway/internal/command"
+	"github.com/slipway-dev/slipway/internal/compile"
 	"github.com/slipway-dev/slipway/internal/difference"
 	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/internal/resource"
@@ -25,6 +26,7 @@ func newDiff(s cli.Streams) *cobra.Command {
 	var (
 		output    command.Choice
 		factsFile string
+		node      command.Node
 	)
 	cmd := &cobra.Command{
 		Use:   "diff A B [flags]",
@@ -46,7 +48,7 @@ Exit codes are those of diff(1): 0 no difference, 1 a difference, 2 trouble; and
 			if len(args) != 2 {
 				return cli.Usage(command.Hint(cmd), "name two documents; there are %d", len(args))
 			}
-			c, err := compareInputs(s, args[0], args[1], factsFile)
+			c, err := compareInputs(s, args[0], args[1], factsFile, node)
 			if err != nil {
 				return trouble(err)
 			}
@@ -65,6 +67,7 @@ Exit codes are those of diff(1): 0 no difference, 1 a difference, 2 trouble; and
 		},
 	}
 	addFacts(cmd, &factsFile)
+	command.AddNode(cmd, &node)
 	command.AddOutput(cmd, &output)
 	return cmd
 }
@@ -80,19 +83,20 @@ func trouble(err error) error {
 	return &cli.Error{Code: exitTrouble, Err: err}
 }
 
-func compareInputs(s cli.Streams, a, b, factsFile string) (*comparison, error) {
-	if err := oneStdin(a, b, factsFile); err != nil {
+func compareInputs(s cli.Streams, a, b, factsFile string, node command.Node) (*comparison, error) {
+	as, err := readingOf(s, node, a, b, factsFile)
+	if err != nil {
 		return nil, err
 	}
 	f, err := readFacts(s, factsFile)
 	if err != nil {
 		return nil, err
 	}
-	from, err := readSide(s, a, f)
+	from, err := readSide(s, a, f, as)
 	if err != nil {
 		return nil, err
 	}
-	to, err := readSide(s, b, f)
+	to, err := readSide(s, b, f, as)
 	if err != nil {
 		return nil, err
 	}
@@ -120,7 +124,7 @@ type side struct {
 }
 
 // readSide reads a plan, or reads a contract and plans it.
-func readSide(s cli.Streams, name string, f facts.Facts) (side, error) {
+func readSide(s cli.Streams, name string, f facts.Facts, as compile.Reading) (side, error) {
 	data, err := readInput(s, name)
 	if err != nil {
 		return side{}, err
@@ -135,7 +139,7 @@ func readSide(s cli.Streams, name string, f facts.Facts) (side, error) {
 		}
 		return side{name, made.Dialect, made.Config, made}, nil
 	}
-	c := decode(name, data, "")
+	c := decode(name, data, as)
 	made = c.plan(f)
 	if err := c.require(s); err != nil {
 		return side{}, err

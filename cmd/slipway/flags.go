@@ -12,6 +12,7 @@ import (
 type source struct {
 	files   []string
 	dialect command.Choice
+	node    command.Node
 	strict  bool
 	// allowed are the settings that may be left out although somebody needs them.
 	allowed []string
@@ -23,6 +24,7 @@ func (s *source) add(cmd *cobra.Command) {
 	command.Must(cmd.MarkFlagFilename("file", "yaml", "yml", "json"))
 	s.dialect.Allowed = dialect.Names()
 	command.AddChoice(cmd, &s.dialect, "dialect", "", "read the contract as `DIALECT`: "+cli.List(s.dialect.Allowed, "or")+" (default: detect it)")
+	command.AddNode(cmd, &s.node)
 }
 
 // addPolicy adds --strict and --allow-unapplied: what a contract is refused for.

@@ -23,8 +23,9 @@ func newRoot(s cli.Streams) *cobra.Command {
 		Long: `Slipway turns a machine into a Kubernetes node, from one document: the contract.
 This program checks contracts and shows what they do, before a machine has them. It touches
 no machine and uses no network. It reads Slipway's own contracts (slipway.dev/v1 NodeConfig,
-YAML or JSON), AKS's (aksnodeconfig.v1), and what joins a node to kubeadm's clusters (kubeadm join,
-JoinConfiguration, kubeconfig), and detects which one a document is.
+YAML or JSON), AKS's (aksnodeconfig.v1), eksctl's ClusterConfigs (eksctl.io/v1alpha5), and what joins
+a node to kubeadm's clusters (kubeadm join, JoinConfiguration, kubeconfig), and detects which one a
+document is.
 
 Results go to standard output, messages to standard error. A terminal gets colours, unless
 NO_COLOR is set.

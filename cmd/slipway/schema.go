@@ -10,10 +10,10 @@ import (
 
 func newSchema(s cli.Streams) *cobra.Command {
 	return &cobra.Command{
-		Use:   "schema [native|aks|kubeadm]",
+		Use:   "schema [native|aks|eksctl|kubeadm]",
 		Short: "Print the JSON Schema of a contract",
-		Long: `Print the JSON Schema (draft 2020-12) of the native contract, of AKS's, or of kubeadm's
-JoinConfiguration and a kubeconfig.
+		Long: `Print the JSON Schema (draft 2020-12) of the native contract, of AKS's, of what is read of
+eksctl's ClusterConfig, or of kubeadm's JoinConfiguration and a kubeconfig.
 
 Editors use it to check and complete a document. It knows names, types and allowed values;
 "slipway validate" checks everything else.`,

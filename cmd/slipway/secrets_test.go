@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/slipway-dev/slipway/internal/command"
+	"github.com/slipway-dev/slipway/internal/compile"
 	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/nodeconfig"
@@ -86,6 +87,12 @@ func nativeCanary(t *testing.T) string {
 
 func aksCanary(t *testing.T) string { return canaries(t, "aks/azure-cni.json", aksSecrets(t)) }
 
+// eksctlCanary has canaries where a ClusterConfig can hold a credential: in what goes to the kubelet.
+func eksctlCanary(t *testing.T) string {
+	secrets := parseTree([]byte(`{"nodeGroups":[{"name":"a","amiFamily":"AmazonLinux2","kubeletExtraConfig":{"staticPodURL":"https://a.example","staticPodURLHeader":{"Authorization":["` + canary + `"]}}}]}`))
+	return string(contracts.Merge(parseTree([]byte(readExample(t, "eksctl/minimal.yaml"))), secrets).AppendJSON(nil))
+}
+
 // spoiled are documents in which the secrets are where they do not belong.
 func spoiled(t *testing.T) map[string]string {
 	native, aks := nativeCanary(t), aksCanary(t)
@@ -100,6 +107,7 @@ func spoiled(t *testing.T) map[string]string {
 	return map[string]string{
 		"native":            native,
 		"aks":               aks,
+		"eksctl":            eksctlCanary(t),
 		"misspelled":        replaced(native, token, `"bootstrapTokn":"`+canary+`"`),
 		"a number":          replaced(native, `"password":"`+canary+`"`, `"password":`+canaryNumber),
 		"a list":            replaced(native, token, `"bootstrapToken":["`+canary+`"]`),
@@ -184,6 +192,8 @@ func TestNothingPrintsASecret(t *testing.T) {
 				fields = secretFields(nativeSecrets(t).Paths)
 			case name == dialect.AKS:
 				fields = secretFields(aksSecrets(t).Paths)
+			case name == dialect.EKSCTL:
+				fields = []string{"nodeGroups", "nodeGroups[0]", "nodeGroups[0].kubeletExtraConfig", "nodeGroups[0].kubeletExtraConfig.staticPodURLHeader", "kubelet.config", "kubelet.config.staticPodURLHeader.Authorization[0]"}
 			case strings.HasPrefix(name, "as "): // a label's value is no secret, once it is one
 				fields = nil
 			}
@@ -208,7 +218,7 @@ func TestNothingPrintsASecret(t *testing.T) {
 
 // filesOf returns the paths of the files of a document's plan.
 func filesOf(document string) []string {
-	c := decode("", []byte(document), "")
+	c := decode("", []byte(document), compile.Reading{})
 	if !c.valid() {
 		return nil
 	}
@@ -224,14 +234,17 @@ func filesOf(document string) []string {
 // TestCanariesAreThere holds that the documents above are read as they are meant to be, so that the
 // test of them is one.
 func TestCanariesAreThere(t *testing.T) {
-	for name, document := range map[string]string{dialect.Native: nativeCanary(t), dialect.AKS: aksCanary(t)} {
-		c := decode("", []byte(document), name)
+	for name, document := range map[string]string{dialect.Native: nativeCanary(t), dialect.AKS: aksCanary(t), dialect.EKSCTL: eksctlCanary(t)} {
+		c := decode("", []byte(document), compile.Reading{Dialect: name})
 		if !c.valid() {
 			t.Fatalf("%s: %v", name, c.Problems)
 		}
 		want := len(nativeSecrets(t).Paths)
-		if name == dialect.AKS {
+		switch name {
+		case dialect.AKS:
 			want = 4 // those that the translation takes
+		case dialect.EKSCTL:
+			want = 1
 		}
 		encoded := string(nodeconfig.Encode(c.Config))
 		got := 0

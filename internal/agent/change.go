@@ -6,6 +6,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/slipway-dev/slipway/internal/compile"
 	"github.com/slipway-dev/slipway/internal/difference"
 	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/internal/generation"
@@ -35,6 +36,8 @@ type ChangeOptions struct {
 	Force bool
 	// AllowUnapplied are as those of ProvisionOptions.
 	AllowUnapplied []string
+	// Reading is what is said beside the contract of how it is read.
+	Reading compile.Reading
 	// Try takes the change back after that time, unless somebody has confirmed it; 0 for never.
 	Try time.Duration
 	// Deadline bounds the change with its checks; 0 for what the contract says.
@@ -70,7 +73,7 @@ type Changed struct {
 // generation is restored.
 func (a *Agent) Change(ctx context.Context, opts ChangeOptions) Changed {
 	r := begin(a, opts.Config, true)
-	r.given, r.dryRun, r.allowed = opts.Facts, opts.DryRun, opts.AllowUnapplied
+	r.given, r.dryRun, r.allowed, r.reading = opts.Facts, opts.DryRun, opts.AllowUnapplied, opts.Reading
 	var machine identity.Machine
 	var contract contract
 	want := func(ctx context.Context, store *generation.Store) (next transition.Change, err error) {

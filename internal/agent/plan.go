@@ -27,7 +27,7 @@ type contract struct {
 // read reads the contract that was found, and refuses one that no node can be made of.
 func read(r *run, found located, known facts.Facts) (contract, error) {
 	begin := r.now()
-	c := contract{compile.Read([]compile.Document{{Name: found.Path, Data: found.Data}}, ""), found}
+	c := contract{compile.ReadAs([]compile.Document{{Name: found.Path, Data: found.Data}}, r.reading), found}
 	r.target.Dialect = c.Dialect
 	if c.Dialect != "" && found.Source == source.FileSource && named(r) == Named(r.host) {
 		restrict(r, found.Path) // not before it is known for a contract: the path may be a mistake

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/slipway-dev/slipway/internal/compile"
 	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/internal/generation"
 	"github.com/slipway-dev/slipway/internal/identity"
@@ -28,6 +29,8 @@ type ProvisionOptions struct {
 	// AllowUnapplied are the paths of settings that may be left out although somebody needs them, beside those that the
 	// contract and the image's own contract name.
 	AllowUnapplied []string
+	// Reading is what is said beside the contract of how it is read.
+	Reading compile.Reading
 	// Mode is who makes the node.
 	Mode Mode
 	// DryRun compares and changes nothing, nor publishes anything.
@@ -46,7 +49,7 @@ func (a *Agent) Provision(ctx context.Context, opts ProvisionOptions) *status.St
 		return runScript(ctx, a, opts)
 	}
 	r := begin(a, opts.Config, true)
-	r.given, r.dryRun, r.allowed, r.mode = opts.Facts, opts.DryRun, opts.AllowUnapplied, opts.Mode
+	r.given, r.dryRun, r.allowed, r.reading, r.mode = opts.Facts, opts.DryRun, opts.AllowUnapplied, opts.Reading, opts.Mode
 	lock := newLock(r)
 	var machine identity.Machine
 	var found located

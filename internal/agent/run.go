@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/slipway-dev/slipway/internal/apply"
+	"github.com/slipway-dev/slipway/internal/compile"
 	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/internal/identity"
 	"github.com/slipway-dev/slipway/internal/outcome"
@@ -32,6 +33,8 @@ type run struct {
 	dryRun bool
 	// allowed are settings that may be left unapplied although somebody needs them.
 	allowed []string
+	// reading is what is said beside the contract of how it is read.
+	reading compile.Reading
 	// mode is who is asked to make the node.
 	mode Mode
 	// gate holds back the kubelet that systemd starts; nil before it is known whose disk this is.

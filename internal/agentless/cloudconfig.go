@@ -75,6 +75,9 @@ func (m *Machine) runs() [][]string {
 		run(stateCommand(s)...)
 	}
 	run("systemctl", "restart", setupName)
+	if m.OnceDone != "" {
+		run("systemctl", "start", onceName)
+	}
 	for _, unit := range m.Restarted {
 		run("systemctl", "try-restart", unit)
 	}

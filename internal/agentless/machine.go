@@ -23,6 +23,8 @@ type Machine struct {
 	States []*resource.UnitState
 	// Started are the plan's units. Restarted and Reloaded are others that read a file of the plan, where they run.
 	Started, Restarted, Reloaded []string
+	// OnceDone is a file that is there when the commands have been run that are run once; empty where there are none.
+	OnceDone string
 	// Losses are what is not done.
 	Losses []Loss
 }
@@ -66,6 +68,9 @@ type builder struct {
 	Machine
 	family *profile.Profile
 	setup  []command
+	// once are the commands that are run once, and forOnce the units that they need.
+	once    []command
+	forOnce []string
 	// network says that the kubelet's start waits for the network.
 	network bool
 }
@@ -79,6 +84,7 @@ func Of(p resource.Plan, family *profile.Profile) Machine {
 	}
 	b.effects(p)
 	b.setupUnit()
+	b.onceUnit()
 	slices.SortFunc(b.Directories, func(x, y *resource.Directory) int { return cmp.Compare(x.Path, y.Path) })
 	slices.SortFunc(b.Files, func(x, y *resource.File) int { return cmp.Compare(x.Path, y.Path) })
 	slices.SortFunc(b.Links, func(x, y *resource.Symlink) int { return cmp.Compare(x.Path, y.Path) })
@@ -131,6 +137,8 @@ func (b *builder) command(r *resource.Resource) {
 	switch {
 	case !c.Stdin.IsZero():
 		b.lose(r, true, "it needs a secret that must not stand in a file")
+	case c.Once != "":
+		b.runOnce(r)
 	case len(r.After) > 0 || slices.ContainsFunc(r.Requires, waits):
 		b.lose(r, !c.Optional, "it is run only when something else runs already")
 	case c.While != "":
@@ -162,6 +170,9 @@ func (b *builder) effects(p resource.Plan) {
 	for i := range p.Resources {
 		add(&b.Restarted, p.Resources[i].Restarts)
 		add(&b.Reloaded, p.Resources[i].Reloads)
+	}
+	if len(b.once) > 0 { // they precede the kubelet, or have just started it
+		b.Restarted = slices.DeleteFunc(b.Restarted, func(unit string) bool { return unit == kubeletUnit })
 	}
 	slices.Sort(b.Restarted)
 	slices.Sort(b.Reloaded)

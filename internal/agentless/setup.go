@@ -57,11 +57,15 @@ func (b *builder) setupUnit() {
 	lines = append(lines, "", "[Install]", "WantedBy=multi-user.target")
 	b.addFile(setupPath, lines)
 	b.Links = append(b.Links, &resource.Symlink{Path: resource.UnitDir + "/multi-user.target.wants/" + setupName, Target: setupPath})
-	if !slices.Contains(b.Started, kubeletUnit) {
+	starts := slices.Contains(b.Started, kubeletUnit)
+	if !starts && len(b.once) == 0 {
 		return
 	}
 	after := setupName
-	kubelet := []string{"[Unit]", "Requires=" + setupName}
+	if starts && len(b.once) > 0 { // else one of them starts the kubelet, and would wait for itself
+		after += " " + onceName
+	}
+	kubelet := []string{"[Unit]", "Requires=" + after}
 	if b.network {
 		after += " network-online.target"
 		kubelet = append(kubelet, "Wants=network-online.target")

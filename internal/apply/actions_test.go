@@ -14,6 +14,7 @@ import (
 
 	"github.com/slipway-dev/slipway/internal/apply"
 	"github.com/slipway-dev/slipway/internal/resource"
+	"github.com/slipway-dev/slipway/internal/state"
 )
 
 var errInjected = errors.New("injected")
@@ -251,5 +252,31 @@ func TestCommandDone(t *testing.T) {
 	equal(t, "changes after somebody has undone it", changes(applied(t, m, planOf(c))), []string{"ran Command:c"})
 	if runs != 2 {
 		t.Errorf("it ran %d times", runs)
+	}
+}
+
+// A command that is run once is run again only by another name: not when a plan without it comes between, nor when a plan
+// that had it comes back. One that failed, or that was not recorded, is run again.
+func TestCommandOnce(t *testing.T) {
+	m := newMemory()
+	once := func(name string) resource.Plan {
+		return planOf(&resource.Command{Label: "c", Argv: []string{"true"}, Once: name})
+	}
+	ran := []string{"ran Command:c"}
+	for i, step := range []struct {
+		plan resource.Plan
+		want []string
+	}{
+		{once("a"), ran}, {once("a"), nil}, {with(), nil}, {once("a"), nil}, {once("b"), ran}, {once("a"), nil}, {once("b"), nil},
+	} {
+		equal(t, fmt.Sprint("changes of step ", i), changes(applied(t, m, step.plan)), step.want)
+	}
+	for _, call := range []string{"run c", "commit " + state.Commands.Path} {
+		m.before = failing(call)
+		if try(m, once(call)) == nil {
+			t.Errorf("%s fails, and nobody says so", call)
+		}
+		m.before = nil
+		equal(t, "changes after "+call, changes(applied(t, m, once(call))), ran)
 	}
 }

@@ -3,14 +3,24 @@ package apply
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/slipway-dev/slipway/internal/resource"
+	"github.com/slipway-dev/slipway/internal/state"
 )
 
-// compareCommand: one that shows that it is done is not run; one without inputs is always run otherwise, and one that has any
+// compareCommand: one that is run once is not run again; one that shows that it is done is not run; one without inputs is always run otherwise, and one that has any
 // when something has changed there.
 func compareCommand(r *run, ctx context.Context, n *node) (Action, error) {
 	c := n.Spec.(*resource.Command)
+	if c.Once != "" {
+		names, err := r.ranOnce()
+		if err != nil || slices.Contains(names, c.Once) {
+			return "", err
+		}
+	}
 	switch {
 	case c.Done != nil && r.Host.IsDone(ctx, c):
 		return "", nil
@@ -52,8 +62,50 @@ func bringCommand(r *run, ctx context.Context, n *node, _ Action) error {
 				return err
 			}
 		}
+		if c.Once != "" {
+			return r.noteOnce(c.Once)
+		}
 		return nil
 	})
+}
+
+// mostOnce is how many names of commands that were run once are kept, the newest.
+const mostOnce = 512
+
+// ranOnce are the names of the commands that have been run and are run once, the oldest first.
+func (r *run) ranOnce() ([]string, error) {
+	entry, err := r.Host.Stat(state.Commands.Path)
+	if err != nil || entry.Kind == Absent {
+		return nil, err
+	}
+	data, err := state.Commands.Read(r.Host)
+	return strings.Fields(string(data)), err
+}
+
+// noteOnce records that a command has been run. One that the power cuts before that is run again.
+func (r *run) noteOnce(name string) error {
+	r.once.Lock()
+	defer r.once.Unlock()
+	names, err := r.ranOnce()
+	if err != nil {
+		return err
+	}
+	names = append(names, name)
+	names = names[max(0, len(names)-mostOnce):]
+	file, err := state.Commands.With([]byte(strings.Join(names, "\n") + "\n"))
+	if err == nil {
+		err = r.Host.Stage(file)
+	}
+	if err == nil {
+		err = r.Host.Commit(file.Path)
+	}
+	if err == nil {
+		err = r.Host.Sync()
+	}
+	if err != nil {
+		return errors.Join(fmt.Errorf("record that the command has been run: %w", err), r.Host.Unstage(state.Commands.Path))
+	}
+	return nil
 }
 
 // unasked: what a check comes to is known when it is performed.

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"sort"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/slipway-dev/slipway/internal/resource"
@@ -163,6 +164,8 @@ type run struct {
 	// earlier is what an earlier run left undone of its own; recovered says that there is such.
 	earlier   intent
 	recovered bool
+	// once is held while the record of the commands that are run once is written.
+	once sync.Mutex
 }
 
 // difference is something on the disk that is not as planned.

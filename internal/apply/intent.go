@@ -140,9 +140,11 @@ func (r *run) worst() intent {
 // clean removes what an earlier run staged and did not bring into place, and sees to it that the names it
 // changed are made durable.
 func (r *run) clean() error {
-	// A run that died while it wrote its record has left a part of that.
-	if err := r.Host.Unstage(state.Intent.Path); err != nil {
-		return err
+	// A run that died while it wrote a record has left a part of that.
+	for _, record := range []state.File{state.Intent, state.Commands} {
+		if err := r.Host.Unstage(record.Path); err != nil {
+			return err
+		}
 	}
 	for _, name := range r.earlier.Paths {
 		parent, err := r.Host.Stat(path.Dir(name))

@@ -124,6 +124,7 @@ func kindsPlan(version string) resource.Plan {
 		&resource.Block{Path: "/etc/hosts", Label: "second", Content: "10.0.0.9 other\n"},
 		&resource.Block{Path: "/etc/environment", Label: "proxy", Content: "http_proxy=" + version + "\n"},
 		&resource.Command{Label: "update-ca", Argv: []string{"update-ca-certificates"}, Inputs: []string{"/etc/ca"}},
+		&resource.Command{Label: "install", Argv: []string{"install"}, Once: "install-" + version},
 		&resource.Mount{Where: "/var/lib/app", What: "/mnt/" + version},
 		&resource.Swap{Path: "/mnt/swapfile", Bytes: sizes[version]},
 		&resource.UnitState{Unit: "image.service", State: resource.UnitMasked, Was: []string{resource.WasEnabled, resource.WasActive}},

@@ -41,6 +41,19 @@ func AddAllowUnapplied(cmd *cobra.Command, paths *[]string) {
 	cmd.Flags().StringArrayVar(paths, "allow-unapplied", nil, "leave out the setting `FIELD` although somebody needs it, if this version does not apply it")
 }
 
+// Node is which node of a contract of several is meant.
+type Node struct {
+	// Group names its node group, Cluster the file that describes its cluster; empty for none.
+	Group, Cluster string
+}
+
+// AddNode adds --node-group and --cluster.
+func AddNode(cmd *cobra.Command, n *Node) {
+	cmd.Flags().StringVar(&n.Group, "node-group", "", "take a node of the group `NAME`, if the contract is a ClusterConfig of eksctl's with several")
+	cmd.Flags().StringVar(&n.Cluster, "cluster", "", "take what a ClusterConfig does not say of its cluster from `FILE` (JSON of \"aws eks describe-cluster\")")
+	Must(cmd.MarkFlagFilename("cluster", "json"))
+}
+
 // CompleteWith lets a shell complete a flag's value.
 func CompleteWith(cmd *cobra.Command, flag string, values ...string) {
 	Must(cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)))

@@ -46,11 +46,19 @@ type Contract struct {
 // where none is named. Several documents are merged first, a later one going before an earlier one. There is always a
 // Contract; its problems say what it is worth.
 func Read(documents []Document, dialectName string) *Contract {
+	return ReadAs(documents, Reading{Dialect: dialectName})
+}
+
+// Reading is what is said beside the documents of how they are read.
+type Reading = dialect.Reading
+
+// ReadAs reads a contract as it is said.
+func ReadAs(documents []Document, as Reading) *Contract {
 	var c *Contract
 	if len(documents) != 1 {
-		c = readSeveral(documents, dialectName)
+		c = readSeveral(documents, as)
 	} else {
-		decoded := dialect.Decode(documents[0].Data, dialectName)
+		decoded := dialect.DecodeAs(documents[0].Data, as)
 		c = &Contract{Dialect: decoded.Dialect, Config: decoded.Config, Problems: decoded.Problems, decoded: decoded}
 	}
 	c.read = c.Problems
@@ -71,7 +79,8 @@ func (c *Contract) Readable() bool { return c.decoded.IsDocument() }
 // copy of the caller's own.
 func (c *Contract) Written() *nodeconfig.NodeConfig { return c.decoded.Written() }
 
-// Canonical is the document itself with its names sorted and its spaces gone: the same for every way of writing it.
+// Canonical is the document itself with its names sorted and its spaces gone: the same for every way of writing it. Of a
+// document that is of several nodes it has what is of this one.
 // It is as secret as the document, and nil where that is not readable.
 func (c *Contract) Canonical() []byte { return c.decoded.Canonical() }
 

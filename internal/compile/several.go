@@ -14,8 +14,8 @@ const MaxDocuments = 16
 // readSeveral reads a contract that is made of several documents. They are merged as they are written, before anything
 // is decoded: only there does a false that is said differ from one that is not. What they are together is a document
 // like others, within the same limits.
-func readSeveral(documents []Document, dialectName string) *Contract {
-	c := &Contract{Dialect: dialectName, Config: new(nodeconfig.NodeConfig)}
+func readSeveral(documents []Document, as Reading) *Contract {
+	c := &Contract{Dialect: as.Dialect, Config: new(nodeconfig.NodeConfig)}
 	if n := len(documents); n == 0 || n > MaxDocuments {
 		c.refuse("", fmt.Sprintf("is made of %d documents; use 1 to %d", n, MaxDocuments))
 		return c
@@ -26,21 +26,21 @@ func readSeveral(documents []Document, dialectName string) *Contract {
 		if d.Name == "" {
 			c.names[i] = fmt.Sprintf("document %d", i+1)
 		}
-		tree, problems := dialect.Parse(d.Data, dialectName)
+		tree, problems := dialect.Parse(d.Data, as.Dialect)
 		for _, p := range problems {
 			p.Document = c.names[i]
 			c.Problems = append(c.Problems, p)
 		}
 		trees = append(trees, tree)
 	}
-	if c.Problems == nil && dialectName == "" {
+	if c.Problems == nil && as.Dialect == "" {
 		c.refuseMixed(trees)
 	}
 	if c.Problems != nil {
 		return c
 	}
 	c.merged = document.Merge(trees...)
-	c.decoded = dialect.Decode(c.merged.Top.AppendJSON(nil), dialectName)
+	c.decoded = dialect.DecodeAs(c.merged.Top.AppendJSON(nil), as)
 	c.Dialect, c.Config, c.Problems = c.decoded.Dialect, c.decoded.Config, c.decoded.Problems
 	for i, p := range c.Problems {
 		c.Problems[i] = c.locate(p)
@@ -73,7 +73,7 @@ func (c *Contract) refuseMixed(trees []*document.Node) {
 
 // locate gives a problem the place in the document that it is from: what it has is the place in what they are together.
 func (c *Contract) locate(p nodeconfig.Problem) nodeconfig.Problem {
-	if c.merged == nil {
+	if c.merged == nil || p.Document != "" { // it is of none of these
 		return p
 	}
 	p.Line, p.Column, p.Document = 0, 0, ""

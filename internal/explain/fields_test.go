@@ -69,6 +69,7 @@ var together = []struct{ path, document string }{
 	{"$.local_dns_profile.enable_hosts_plugin", `{"local_dns_profile": {"enable_local_dns": true, "critical_fqdns": ["mcr.microsoft.com"]}}`},
 	{"$.local_dns_profile.c", `{"local_dns_profile": {"enable_local_dns": true, "enable_hosts_plugin": true}}`},
 	{"$.local_dns_profile.hosts", `{"local_dns_profile": {"enable_local_dns": true, "enable_hosts_plugin": true, "critical_fqdns": ["mcr.microsoft.com"]}}`},
+	{"$.managedNodeGroups", `{"nodeGroups": null, "managedNodeGroups": [{"name": "workers", "amiFamily": "Ubuntu2404"}]}`},
 	{"$.local_dns_profile.m", `{"local_dns_profile": {"enable_local_dns": true}}`},
 }
 
@@ -77,7 +78,7 @@ const clientCertificate = `{"join": {"bootstrapToken": null, "clientCertificate"
 	"certificate": "-----BEGIN CERTIFICATE-----\nZXhhbXBsZQ==\n-----END CERTIFICATE-----\n",
 	"key": "-----BEGIN PRIVATE KEY-----\nZXhhbXBsZQ==\n-----END PRIVATE KEY-----\n"}}}`
 
-// TestFieldsDocument writes docs/fields.md: every field of both contracts, and what becomes of it; docs/contract-aks.md: what
+// TestFieldsDocument writes docs/fields.md: every field of the contracts, and what becomes of it; docs/contract-aks.md: what
 // each of AKS's does on the node; and their number in README.md. A field is applied
 // if a concern reads what it becomes. Where none does, the contract's author is warned, or the field stands in
 // dialect.Unplanned.
@@ -163,12 +164,13 @@ func stateOfLeaves(m protoreflect.MessageDescriptor, path, state string, states 
 var titles = map[string]string{
 	dialect.Native:  "Slipway's own contract: `slipway.dev/v1`",
 	dialect.AKS:     "AKS's contract: `aksnodeconfig.v1`",
+	dialect.EKSCTL:  "What is read of eksctl's ClusterConfig: `eksctl.io/v1alpha5`",
 	dialect.Kubeadm: "kubeadm's: a `JoinConfiguration`, which `kubeadm join` is read as, and a kubeconfig",
 }
 
 const fieldsHead = `# The fields of a contract
 
-Every field of both contracts, and what this version does with it:
+Every field of the contracts, and what this version does with it:
 
 * **applied**: it changes the node. The last column names the files, units and checks that depend on it, or the concerns of
   the planner that read it.
@@ -258,8 +260,9 @@ func explainAll(t *testing.T, name string, f facts.Facts) []fieldRow {
 	return rows
 }
 
-// fromImage are fields of AKS's contract that change a plan only on some images: what they say there.
+// fromImage are fields that change a plan, or what is said of it, only on some images: what they say there.
 var fromImage = map[string]string{
+	"$.metadata.version":                    "a warning, where the installed kubelet is of another minor version",
 	"$.network_config.vnet_cni_plugins_url": "which package of the image the files in `/opt/cni/bin` come from; nothing is downloaded",
 }
 

@@ -51,6 +51,8 @@ type Facts struct {
 	Units []string `json:"units,omitempty"`
 	// CloudInit says that cloud-init is installed and not disabled.
 	CloudInit bool `json:"cloudInit,omitempty"`
+	// NoBash says that there is nothing at the path Bash.
+	NoBash bool `json:"noBash,omitempty"`
 	// GuestAgent says that Azure's guest agent is installed.
 	GuestAgent bool `json:"guestAgent,omitempty"`
 	// Watcher is where the unit of the agent's watcher is installed; empty for nowhere, and where nobody has looked: it is
@@ -76,6 +78,9 @@ type Facts struct {
 	// Components are the programs that are installed.
 	Components []components.Component `json:"components,omitempty"`
 }
+
+// Bash is the shell that runs the text of a contract's author.
+const Bash = "/bin/bash"
 
 // OS is the operating system, as os-release(5) names it.
 type OS struct {

@@ -62,7 +62,7 @@ func Gather(m Machine) Facts {
 		f.CNI = new(CNI) // a machine that has been looked at, and has no place for them
 	}
 	if f.MemoryBytes > 0 { // a directory has no processors
-		f.CPUs = runtime.NumCPU()
+		f.CPUs, f.NoBash = runtime.NumCPU(), !m.Exists(Bash)
 	}
 	return f
 }

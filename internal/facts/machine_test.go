@@ -18,6 +18,7 @@ func azureNode() machine {
 		"/etc/os-release":                     "NAME=\"Ubuntu\"\nID=ubuntu\nVERSION_ID=\"24.04\"\n",
 		"/usr/lib/os-release":                 "ID=other\n",
 		"/etc/machine-id":                     "0f3a5b7c9d1e4f60a1b2c3d4e5f60718\n",
+		"/bin/bash":                           "program",
 		"/opt/cni/bin/loopback":               "program",
 		"/proc/sys/kernel/random/boot_id":     "3b2c1d0e-4f5a-4b6c-8d7e-9f0a1b2c3d4e\n",
 		"/proc/sys/kernel/osrelease":          "6.8.0-1030-azure\n",
@@ -111,6 +112,15 @@ func TestGather(t *testing.T) {
 	want.DMI.ProductSerial, want.DMI.ProductUUID = "", ""
 	if back, err := Parse(recorded); err != nil || !reflect.DeepEqual(back, want) {
 		t.Errorf("read back: %+v, %v", back, err)
+	}
+}
+
+// A machine without a shell is known; a directory that is no machine says nothing of that.
+func TestGatherBash(t *testing.T) {
+	m := azureNode()
+	delete(m.files, Bash)
+	if !Gather(m).NoBash || Gather(machine{}).NoBash {
+		t.Error("a machine has no shell, or a directory is said to have none")
 	}
 }
 

@@ -42,13 +42,16 @@ var commandEnv = map[string]string{
 // later. Its arguments and environment are in no error.
 func (m *Machine) Run(ctx context.Context, command *resource.Command) ([]byte, error) {
 	var output []byte
-	err := failpoint.Pass(failpoint.Change{Kind: failpoint.Command, Name: command.Label}, func() (err error) {
-		if command.Unconfined && confined() {
-			return errConfined
-		}
-		output, err = run(ctx, command, killGrace)
-		return err
-	})
+	var err error
+	change := failpoint.Change{Kind: failpoint.Command, Name: command.Label}
+	if command.Unconfined && confined() {
+		err = m.runOutside(ctx, change, command)
+	} else {
+		err = failpoint.Pass(change, func() (err error) {
+			output, err = run(ctx, command, killGrace)
+			return err
+		})
+	}
 	if err != nil {
 		return output, fmt.Errorf("command %q: %w", command.Label, err)
 	}
@@ -60,6 +63,44 @@ func (m *Machine) IsDone(ctx context.Context, command *resource.Command) bool {
 	show := &resource.Command{Label: command.Label, Argv: command.Done.Argv, Env: command.Env, Timeout: command.Timeout}
 	output, err := run(ctx, show, killGrace)
 	return err == nil && command.Done.In(output)
+}
+
+// commandService is the one that systemd runs a command by which needs the machine as everybody sees it.
+const commandService = "slipway-command.service"
+
+// runOutside has systemd run a command. What it prints is in the journal.
+func (m *Machine) runOutside(ctx context.Context, change failpoint.Change, command *resource.Command) error {
+	if command.OwnCode {
+		return errConfined // systemd says that it failed, and not how
+	}
+	if command.Timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, command.Timeout.Std())
+		defer cancel()
+	}
+	err := m.systemd.Run(ctx, change, commandService, serviceArgv(command))
+	if ctx.Err() != nil {
+		stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), killGrace)
+		defer cancel()
+		err = errors.Join(err, m.systemd.Stop(stop, commandService))
+	}
+	return err
+}
+
+// serviceArgv is a command as one of a service: with all that it knows of its surroundings, and without what systemd would
+// take for a variable (systemd.service(5), "Command lines").
+func serviceArgv(command *resource.Command) []string {
+	env := maps.Clone(commandEnv)
+	maps.Copy(env, command.Env)
+	argv := []string{"/usr/bin/env", "-i"}
+	for _, name := range slices.Sorted(maps.Keys(env)) {
+		argv = append(argv, name+"="+env[name])
+	}
+	argv = append(argv, command.Argv...)
+	for i := range argv {
+		argv[i] = strings.ReplaceAll(argv[i], "$", "$$")
+	}
+	return argv
 }
 
 // errConfined says why a command is not run that needs the machine as it is.

@@ -197,7 +197,7 @@ func (d *Directory) Run(_ context.Context, command *resource.Command) ([]byte, e
 // Probe looks at a unit's recorded state. Every other check is not performed: it would be about the
 // machine that the directory happens to be on.
 func (d *Directory) Probe(ctx context.Context, check *resource.Check) error {
-	if check.UnitActive == "" {
+	if check.UnitActive == "" || check.Foreign {
 		return apply.ErrNotProbed
 	}
 	state, err := d.UnitState(ctx, check.UnitActive)

@@ -58,7 +58,7 @@ func planAPIServer(in *input, out *output) {
 	fallback.Label, fallback.APIServer = "api-server-token", &server
 	out.add(resource.Resource{
 		Phase:    resource.Join,
-		Requires: []resource.ID{resource.IDOf(&resource.Unit{Unit: kubeletUnit})},
+		Requires: []resource.ID{startGroup.all()},
 		ExitCode: exitcode.APIServerUnreachable,
 		Reason:   "the API server accepts the token that the node falls back on",
 		Spec:     &fallback,

@@ -219,7 +219,7 @@ func planAttestedChecks(in *input, out *output) {
 	ran := &resource.Check{
 		Label: "attested-identity", Unless: in.certificate, UnitActive: in.family.Attested.Unit,
 	}
-	started := []resource.ID{resource.IDOf(&resource.Unit{Unit: kubeletUnit})}
+	started := []resource.ID{startGroup.all()}
 	if in.fallsBack() {
 		ran.Advisory = true
 		out.add(resource.Resource{

@@ -30,6 +30,7 @@ var mapKeys = map[string]string{
 // values are those that a leaf can have, where not every text does.
 var values = map[string]any{
 	"$.cluster.kubernetesVersion":                                  "1.30.1",
+	"$.cluster.kubernetesMinor":                                    "1.30",
 	"$.cluster.server":                                             "https://other.example:6443",
 	"$.cluster.certificateAuthorityHashes[0]":                      "sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef",
 	"$.cluster.dnsDomain":                                          "other.local",

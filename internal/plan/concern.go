@@ -32,6 +32,7 @@ var concerns = []*concern{
 	&cgroups,
 	&cni,
 	&cniPlugins,
+	&commands,
 	&containerd,
 	&credentials,
 	&environment,
@@ -103,6 +104,8 @@ type input struct {
 	// certificate is where the kubelet keeps the certificate that it gets for its bootstrap token, or that the client
 	// gets for it; empty for none.
 	certificate string
+	// starter is the index of the author's command that starts the kubelet; -1 for none.
+	starter int
 	// early says that the agent asks for that certificate while the container runtime starts.
 	early bool
 	// credentialConfig is where the image credential provider's configuration is; empty for none. misplaced says why
@@ -126,6 +129,7 @@ func newInput(c *nodeconfig.NodeConfig, f facts.Facts) *input {
 		family:         profile.Of(c.Components.Layout),
 		minor:          minorOf(c.Cluster.KubernetesVersion),
 		schema:         criSchemas[containerdMajor(c, f)],
+		starter:        starterOf(c),
 	}
 	in.driver = runtimeDriver(c, in.schema)
 	if in.slice, _ = forKubernetes.slice(c.Kubelet, in.family); in.slice == "" {

@@ -28,7 +28,7 @@ var artifactComponents = map[string]string{"kubernetes": "kubelet", "bootstrap-c
 // planned for a kubelet that is not there.
 var installed = concern{
 	name:  "installed components",
-	reads: []string{"$.components.artifacts.*.version"},
+	reads: []string{"$.cluster.kubernetesMinor", "$.components.artifacts.*.version"},
 	plan:  planInstalled,
 }
 
@@ -36,6 +36,7 @@ func planInstalled(in *input, out *output) {
 	if in.takesInstalled && in.config.Cluster.KubernetesVersion == "" && in.joins() {
 		planNoVersion(in, out)
 	}
+	planMinor(in, out)
 	if len(in.facts.Components) == 0 {
 		return // nothing is known
 	}
@@ -72,6 +73,20 @@ func planNoVersion(in *input, out *output) {
 	default:
 		out.fatal(nodeconfig.NotInstalled, VersionPath, "it is not known which version the machine's kubelet has; name it, or say it in %s of the image", components.Path)
 	}
+}
+
+// MinorPath is the setting that names the minor version that an installed kubelet should be of.
+const MinorPath = "$.cluster.kubernetesMinor"
+
+// planMinor warns of a kubelet of another minor version than the contract's author expects. The node is planned for the one
+// that is there. A kubelet may be older than its API server, and not newer (Kubernetes: version skew policy).
+func planMinor(in *input, out *output) {
+	wanted, version := in.config.Cluster.KubernetesMinor, in.config.Cluster.KubernetesVersion
+	if wanted == "" || version == "" || minorOf(wanted) == in.minor {
+		return
+	}
+	out.warn(nodeconfig.NotInstalled, MinorPath, "wants Kubernetes %s, and the kubelet is of %s; the node is planned for that one: use an image of the wanted version, or name the version that is there",
+		wanted, version)
 }
 
 // wantInstalled wants a component to be installed in a version.

@@ -69,3 +69,25 @@ func TestInstalledVersion(t *testing.T) {
 		}
 	}
 }
+
+// A kubelet of another minor version than the author expects is warned of, and planned for all the same.
+func TestKubeletOfAnotherMinor(t *testing.T) {
+	for _, c := range []struct {
+		minor, have string
+		warned      bool
+	}{{"", "1.34.2", false}, {"1.34", "1.34.2-eks-1fbb135", false}, {"1.33", "v1.34.2", true}, {"1.35", "1.34.2", true}, {"1.34", "", false}} {
+		config := contract(t, "native/minimal.yaml", func(n *nodeconfig.NodeConfig) {
+			n.Cluster.KubernetesVersion, n.Cluster.KubernetesMinor = nodeconfig.InstalledVersion, c.minor
+		})
+		known := facts.Facts{Components: []components.Component{{Name: "containerd", Version: "2.1.4", Path: "/usr/bin/containerd"}}}
+		if c.have != "" {
+			known.Components = append(known.Components, components.Component{Name: "kubelet", Version: c.have, Path: "/usr/bin/kubelet"})
+		}
+		_, problems := New(config, known)
+		if got := slices.ContainsFunc(problems, func(p nodeconfig.Problem) bool {
+			return p.Path == MinorPath && !p.Fatal && strings.Contains(p.Reason, "wants Kubernetes "+c.minor)
+		}); got != c.warned {
+			t.Errorf("%+v: %v", c, problems)
+		}
+	}
+}

@@ -132,14 +132,11 @@ func kubeletDropIn(out *output, phase resource.Phase, a profile.Arguments, value
 var kubeletStart = concern{
 	name:  "kubelet start",
 	joins: true,
-	reads: []string{"$.kubelet.config", "$.kubelet.flags"},
+	reads: []string{"$.commands", "$.kubelet.config", "$.kubelet.flags"},
 	plan:  planKubeletStart,
 }
 
 func planKubeletStart(in *input, out *output) {
-	// Not in the base phase: a baked image would start a kubelet that has no cluster yet.
-	out.enable(resource.Join, kubeletUnit)
-	unit := &resource.Unit{Unit: kubeletUnit}
 	out.add(resource.Resource{
 		Phase:    resource.Join,
 		ExitCode: exitcode.KubeletInstallFailed,
@@ -153,14 +150,21 @@ func planKubeletStart(in *input, out *output) {
 		kernelGroup.all(),
 		kubeletGroup.all(),
 	}
-	out.add(resource.Resource{
+	start := resource.Resource{
 		Phase:    resource.Join,
-		Requires: requires,
-		After:    in.afterCertificate(),
 		ExitCode: exitcode.KubeletStartFailed,
 		Reason:   "the node joins",
-		Spec:     unit,
-	})
+		Spec:     &resource.Unit{Unit: kubeletUnit},
+	}
+	if in.starter < 0 {
+		// Not in the base phase: a baked image would start a kubelet that has no cluster yet.
+		out.enable(resource.Join, kubeletUnit)
+	} else {
+		start = shellCommand(in.config.Commands, in.starter)
+		start.Reason = "a command of the contract's author starts the kubelet, in the place of Slipway"
+	}
+	start.Requires, start.After = append(start.Requires, requires...), in.afterCertificate()
+	out.addTo(startGroup, start)
 	// A kubelet answers before it has joined, and where it cannot: it is asked so by kubeadm too (kubelet-check).
 	well, steady := kubeletHealthz(in.config.Kubelet), kubeletStarted
 	if well == nil {
@@ -168,11 +172,11 @@ func planKubeletStart(in *input, out *output) {
 	}
 	out.add(resource.Resource{
 		Phase:    resource.Join,
-		Requires: []resource.ID{resource.IDOf(unit), joinedGroup.all()},
+		Requires: []resource.ID{startGroup.all(), joinedGroup.all()},
 		ExitCode: exitcode.KubeletStartFailed,
 		Reason:   "the kubelet accepts its settings and keeps running",
 		Spec: &resource.Check{
-			Label: kubeletActive, Timeout: kubeletPatience, UnitActive: kubeletUnit, Steady: steady, Restarts: kubeletRestarts,
+			Label: kubeletActive, Timeout: kubeletPatience, UnitActive: kubeletUnit, Foreign: in.starter >= 0, Steady: steady, Restarts: kubeletRestarts,
 			Well: well,
 		},
 	})

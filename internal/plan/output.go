@@ -33,6 +33,8 @@ const (
 	imageGroup group = "group of the image"
 	// kubeletGroup is what must be so before the kubelet starts, beside what every kubelet needs.
 	kubeletGroup group = "group of what precedes the kubelet"
+	// startGroup is what starts the kubelet: its unit, or a command of the author's.
+	startGroup group = "group of what starts the kubelet"
 	// runtimeGroup is what must be so before the container runtime starts, beside what every one needs.
 	runtimeGroup group = "group of what precedes the container runtime"
 	// trustGroup is what makes programs trust the contract's certificates.
@@ -42,7 +44,7 @@ const (
 )
 
 // groups are all there are; one may be empty.
-var groups = []group{kernelGroup, imageGroup, kubeletGroup, runtimeGroup, trustGroup, joinedGroup}
+var groups = []group{kernelGroup, imageGroup, kubeletGroup, startGroup, runtimeGroup, trustGroup, joinedGroup}
 
 // all is how a resource requires a group.
 func (g group) all() resource.ID { return resource.ID(g) }

@@ -56,7 +56,7 @@ func retireCredential(in *input, out *output) []string {
 	out.enable(resource.Join, retireUnit+".path")
 	out.add(resource.Resource{
 		Phase:    resource.Join,
-		Requires: []resource.ID{resource.IDOf(&resource.Unit{Unit: kubeletUnit})},
+		Requires: []resource.ID{startGroup.all()},
 		// The certificate can be there already, and removing takes four programs and a sync: not while the kubelet starts.
 		After:    []resource.ID{resource.IDOf(&resource.Check{Label: kubeletActive})},
 		ExitCode: exitcode.UnitStartFailed,

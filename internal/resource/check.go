@@ -27,6 +27,8 @@ type Check struct {
 	PathExists string `json:"pathExists,omitempty"`
 	// UnitActive wants a unit to be active.
 	UnitActive string `json:"unitActive,omitempty"`
+	// Foreign says that a command starts the unit, and nobody else: in a directory, where none is run, it is not asked for.
+	Foreign bool `json:"foreign,omitempty"`
 	// Steady is how long the unit must have been active, in one piece: one that ends and is started again
 	// by systemd is active now and then too.
 	Steady Duration `json:"steady,omitempty"`

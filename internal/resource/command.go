@@ -20,6 +20,8 @@ type Command struct {
 	// Inputs are files, directories and links that it works on. Where there are any, it is run only when something at one
 	// of them, or below, has changed; also when that is gone because the plan has the command no more.
 	Inputs []string `json:"inputs,omitempty"`
+	// Once names what the command does. It is run once on a machine for a name, and not undone; empty for one that has none.
+	Once string `json:"once,omitempty"`
 	// While is a unit: the command is run only while that is active.
 	While string `json:"while,omitempty"`
 	// Done is how it is seen that what the command does is done, and that it need not run; nil where nothing shows that.
@@ -30,8 +32,8 @@ type Command struct {
 	Optional bool `json:"optional,omitempty"`
 	// OwnCode says that the code that it fails with is the provisioning's.
 	OwnCode bool `json:"ownCode,omitempty"`
-	// Unconfined says that it needs the machine as everybody sees it: it is not run by an agent whose own unit shows it
-	// another one.
+	// Unconfined says that it needs the machine as everybody sees it: an agent whose own unit shows it another one has
+	// systemd run it, and does not run one whose own code is wanted.
 	Unconfined bool `json:"unconfined,omitempty"`
 }
 

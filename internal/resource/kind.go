@@ -77,7 +77,7 @@ func never(Spec) bool  { return false }
 func says(why string) func(Spec) string { return func(Spec) string { return why } }
 
 func staysWithoutInputs(s Spec) string {
-	if len(s.(*Command).Inputs) == 0 {
+	if c := s.(*Command); len(c.Inputs) == 0 || c.Once != "" {
 		return "what it did is not known"
 	}
 	return ""

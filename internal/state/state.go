@@ -45,6 +45,8 @@ var (
 	Identity = File{Dir + "/identity.json", 0o600, 64 << 10}
 	// Authorities are the certificate authorities that the machine's cloud has last said it is to trust.
 	Authorities = File{Dir + "/authorities.json", 0o600, 512 << 10}
+	// Commands are the names of the commands that have been run and are run once, one on a line.
+	Commands = File{Dir + "/commands", 0o600, 64 << 10}
 	// Watch is what the watcher has decided about each source.
 	Watch = File{Dir + "/watch.json", 0o600, 64 << 10}
 	// Intent is the engine's journal. It names files and units of a plan and of what earlier plans have left,
@@ -76,7 +78,7 @@ func ResultAt(place string) File { return File{place, 0o600, 1 << 20} }
 
 // Files are all files, with the first generation's record for those of all.
 func Files() []File {
-	all := []File{Status, RunStatus, RunResult, Identity, Authorities, Watch, Intent, Index, Facts, Reserve, Actions, Generation(1)}
+	all := []File{Status, RunStatus, RunResult, Identity, Authorities, Commands, Watch, Intent, Index, Facts, Reserve, Actions, Generation(1)}
 	for _, family := range profile.All() {
 		all = append(all, ResultAt(family.Publication.Result))
 	}

@@ -192,7 +192,8 @@ func (c *connection) Run(ctx context.Context, service string, commands [][]strin
 		list = append(list, command{Path: argv[0], Argv: argv})
 	}
 	return c.job(ctx, result, "StartTransientUnit", service, "fail", []property{
-		{"Description", dbus.MakeVariant("Slipway: " + strings.Join(commands[len(commands)-1], " "))},
+		// Everybody can read it, and an argument may be a credential.
+		{"Description", dbus.MakeVariant("Slipway: " + commands[len(commands)-1][0])},
 		{"Type", dbus.MakeVariant("oneshot")},
 		{"DefaultDependencies", dbus.MakeVariant(false)},
 		{"CollectMode", dbus.MakeVariant("inactive-or-failed")},

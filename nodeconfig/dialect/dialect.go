@@ -16,6 +16,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/nodeconfig"
 	"github.com/slipway-dev/slipway/nodeconfig/aks"
+	"github.com/slipway-dev/slipway/nodeconfig/eksctl"
 	"github.com/slipway-dev/slipway/nodeconfig/kubeadm"
 )
 
@@ -25,9 +26,19 @@ const (
 	Native = "native"
 	// AKS is aksnodeconfig.v1.
 	AKS = "aks"
+	// EKSCTL is a node of a ClusterConfig of eksctl.io.
+	EKSCTL = "eksctl"
 	// Kubeadm is what joins a node to kubeadm's clusters: kubeadm join, its JoinConfiguration, or a kubeconfig.
 	Kubeadm = "kubeadm"
 )
+
+// Reading is what is said beside a document of how it is read.
+type Reading struct {
+	// Dialect is the one that the document is written in; empty for the one that it says itself.
+	Dialect string
+	// Choice is which node of a document of several is meant. Only a ClusterConfig of eksctl's has several.
+	eksctl.Choice
+}
 
 // dialect is one way to write a contract.
 type dialect struct {
@@ -39,7 +50,9 @@ type dialect struct {
 	// detect reports whether a document is written in it.
 	detect func(*document.Node) bool
 	// read translates it.
-	read func(*document.Node) translated
+	read func(*document.Node, eksctl.Choice) translated
+	// chooses says that it reads the choice.
+	chooses bool
 }
 
 // translated is a document in NodeConfig's terms.
@@ -49,6 +62,8 @@ type translated struct {
 	// origin maps a path of the config to one of the document; origins to those of all that is at the path or below.
 	origin  func(string) string
 	origins func(string) []string
+	// document is one that is of this node alone, where the document is of others, too.
+	document *document.Node
 }
 
 // dialects are tried in this order.
@@ -56,10 +71,10 @@ var dialects = []dialect{
 	{
 		name:   Native,
 		detect: func(n *document.Node) bool { return strings.HasPrefix(text(n, "apiVersion"), "slipway.dev/") },
-		read: func(n *document.Node) translated {
+		read: func(n *document.Node, _ eksctl.Choice) translated {
 			config, problems := nodeconfig.FromTree(n)
 			origin := placer(problems)
-			return translated{config, problems, origin, func(path string) []string { return []string{origin(path)} }}
+			return translated{config, problems, origin, func(path string) []string { return []string{origin(path)} }, n}
 		},
 	},
 	{
@@ -70,19 +85,37 @@ var dialects = []dialect{
 			_, version := n.Get("version")
 			return version && !other
 		},
-		read: func(n *document.Node) translated {
+		read: func(n *document.Node, _ eksctl.Choice) translated {
 			r := aks.FromTree(n)
-			return translated{r.NodeConfig, r.Problems, r.Origin, r.Origins}
+			return translated{r.NodeConfig, r.Problems, r.Origin, r.Origins, n}
 		},
+	},
+	{
+		name:   EKSCTL,
+		detect: func(n *document.Node) bool { return strings.HasPrefix(text(n, "apiVersion"), eksctl.Group) },
+		read: func(n *document.Node, choice eksctl.Choice) translated {
+			r := eksctl.FromTree(n, choice)
+			place := placer(r.Problems)
+			origin := func(path string) string { return place(r.Origin(path)) }
+			origins := func(path string) []string {
+				paths := r.Origins(path)
+				for i := range paths {
+					paths[i] = place(paths[i])
+				}
+				return paths
+			}
+			return translated{r.NodeConfig, r.Problems, origin, origins, r.Document}
+		},
+		chooses: true,
 	},
 	{
 		name:   Kubeadm,
 		forms:  []string{"kubeadm-join", "kubeconfig"},
 		text:   kubeadm.ReadLine,
 		detect: kubeadm.Is,
-		read: func(n *document.Node) translated {
+		read: func(n *document.Node, _ eksctl.Choice) translated {
 			r := kubeadm.FromTree(n)
-			return translated{r.NodeConfig, r.Problems, r.Origin, func(path string) []string { return []string{r.Origin(path)} }}
+			return translated{r.NodeConfig, r.Problems, r.Origin, func(path string) []string { return []string{r.Origin(path)} }, nil}
 		},
 	},
 }
@@ -164,9 +197,12 @@ type Decoded struct {
 	Problems []nodeconfig.Problem
 
 	tree    *document.Node
-	origin  func(string) string
-	origins func(string) []string
-	values  document.Finder
+	reading Reading
+	// document is what is delivered to the node.
+	document *document.Node
+	origin   func(string) string
+	origins  func(string) []string
+	values   document.Finder
 }
 
 // IsDocument reports whether it is a document of a dialect that is known.
@@ -179,16 +215,17 @@ func (d *Decoded) Written() *nodeconfig.NodeConfig {
 		return new(nodeconfig.NodeConfig)
 	}
 	chosen, _ := choose(d.tree, d.Dialect)
-	return chosen.read(d.tree).config
+	return chosen.read(d.tree, d.reading.Choice).config
 }
 
 // Canonical is the document itself with its names sorted and its spaces gone: the same for every way of writing the
-// same document. It is as secret as the document, and nil for what is none.
+// same document. Of one that is of several nodes it has what is of this one, and is read as that without a [Reading]. It is as
+// secret as the document, and nil for what is none.
 func (d *Decoded) Canonical() []byte {
 	if d.tree == nil {
 		return nil
 	}
-	return d.tree.AppendJSON(nil)
+	return d.document.AppendJSON(nil)
 }
 
 // Origin returns the document's own path for a path of Config; it is how problems that are found
@@ -223,7 +260,7 @@ func (d *Decoded) PlaceEach(p nodeconfig.Problem) []nodeconfig.Problem {
 
 // locate adds the place in the text to a problem that has the document's path.
 func (d *Decoded) locate(p nodeconfig.Problem) nodeconfig.Problem {
-	if p.Line == 0 {
+	if p.Line == 0 && p.Document == "" {
 		if n := d.values.At(p.Path); n != nil {
 			p.Line, p.Column = int(n.Line), int(n.Column)
 		}
@@ -232,7 +269,11 @@ func (d *Decoded) locate(p nodeconfig.Problem) nodeconfig.Problem {
 }
 
 // Decode reads a document. The dialect is detected where name is empty.
-func Decode(data []byte, name string) Decoded {
+func Decode(data []byte, name string) Decoded { return DecodeAs(data, Reading{Dialect: name}) }
+
+// DecodeAs reads a document as it is said.
+func DecodeAs(data []byte, as Reading) Decoded {
+	name := as.Dialect
 	if isWindowsUserData(data) {
 		return failed(name, nodeconfig.Problem{Kind: nodeconfig.Invalid, Path: "$", Reason: windowsOnly, Fatal: true})
 	}
@@ -244,10 +285,18 @@ func Decode(data []byte, name string) Decoded {
 	if d == nil {
 		return failed(name, nodeconfig.Problem{Kind: nodeconfig.Invalid, Path: "$", Reason: reason, Fatal: true})
 	}
-	result := d.read(tree)
+	result := d.read(tree, as.Choice)
 	config, problems := result.config, append(unread, result.problems...)
+	if !d.chooses && (as.NodeGroup != "" || as.Cluster != nil) {
+		problems = append(problems, nodeconfig.Problem{
+			Kind: nodeconfig.NotApplied, Path: "$", Reason: "is of one node, and says where its cluster is: the node group and the description of a cluster that were given are not read",
+		})
+	}
 	nodeconfig.Default(config)
-	read := Decoded{Dialect: d.name, Config: config, tree: tree, origin: result.origin, origins: result.origins, values: document.NewFinder(tree)}
+	read := Decoded{
+		Dialect: d.name, Config: config, tree: tree, reading: as, document: result.document, origin: result.origin, origins: result.origins,
+		values: document.NewFinder(tree),
+	}
 	for i, p := range problems { // they are in the document's terms already
 		problems[i] = read.locate(p)
 	}
@@ -293,7 +342,8 @@ func choose(tree *document.Node, name string) (*dialect, string) {
 	if name != "" {
 		return nil, fmt.Sprintf("unknown dialect %q; use one of %s", name, strings.Join(Names(), ", "))
 	}
-	const want = `use apiVersion "` + nodeconfig.APIVersion + `" and kind "` + nodeconfig.Kind + `", AKS's version "v1", or the command line kubeadm join`
+	const want = `use apiVersion "` + nodeconfig.APIVersion + `" and kind "` + nodeconfig.Kind + `", AKS's version "v1", eksctl's apiVersion "` + eksctl.APIVersion +
+		`", or the command line kubeadm join`
 	if is := anothers(tree); is != "" {
 		return nil, is + "; " + want
 	}

@@ -18,9 +18,13 @@ import (
 
 const (
 	aksBase     = "../../examples/aks/minimal.json"
-	kubeadmBase = "../../examples/kubeadm/join-configuration.yaml"
 	nativeBase  = "../../examples/native/minimal.yaml"
+	kubeadmBase = "../../examples/kubeadm/join-configuration.yaml"
+	eksctlBase  = "../../examples/eksctl/minimal.yaml"
 )
+
+// bases are the documents of which the cases of testdata are variations.
+var bases = map[string]string{dialect.AKS: aksBase, dialect.Native: nativeBase, dialect.EKSCTL: eksctlBase, dialect.Kubeadm: kubeadmBase}
 
 func TestDetect(t *testing.T) {
 	const unknown = "is not a known contract"
@@ -50,8 +54,9 @@ func TestDetect(t *testing.T) {
 		{"kubeadm join `id`", "", "", "has a character for which a shell would do something"},
 		{"kubeadm join 10.0.0.1:6443", "native", "native", "document is a string"},
 		{"kubeadm init", "", "", "document is a string"},
-		{"apiVersion: eksctl.io/v1alpha5\nkind: ClusterConfig\nnodeGroups: [{name: a, amiFamily: AmazonLinux2023}]\n", "", "", "is a ClusterConfig of eksctl's, which describes a cluster, not one node; use apiVersion"},
-		{"apiVersion: eksctl.io/v1alpha5\nkind: ClusterConfig\nmanagedNodeGroups: [{name: a}, {amiFamily: WindowsServer2022FullContainer}]\n", "", "", "is for Windows, and Slipway makes Linux nodes"},
+		{"apiVersion: eksctl.io/v1alpha5\nkind: ClusterConfig\nnodeGroups: [{name: a}]\n", "", "eksctl", ""},
+		{"apiVersion: eksctl.io/v1alpha4\n", "", "eksctl", ""},
+		{"apiVersion: eksctl.io\n", "", "", unknown},
 		{"apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n", "", "", "it belongs in kubelet.config"},
 		{"apiVersion: v1\nkind: Config\nclusters: []\n", "", "kubeadm", ""},
 		{"kind: Config\nclusters: []\n", "", "", "is a kubeconfig without its apiVersion v1"},
@@ -63,7 +68,7 @@ func TestDetect(t *testing.T) {
 		{`{}`, "aks", "aks", ""},
 		{`{"version":"v1"}`, "native", "native", ""},
 		{`{"apiVersion":"slipway.dev/v1"}`, "aks", "aks", ""},
-		{`{"version":"v1"}`, "eks", "eks", `unknown dialect "eks"; use one of native, aks, kubeadm`},
+		{`{"version":"v1"}`, "eks", "eks", `unknown dialect "eks"; use one of native, aks, eksctl, kubeadm`},
 		{`{"version":"v1"}`, "AKS", "AKS", "unknown dialect"},
 		{``, "", "", "document is empty"},
 		{`[]`, "", "", "document is a list"},
@@ -86,14 +91,14 @@ func TestDetect(t *testing.T) {
 			t.Errorf("%.40q as %q: %s", c.doc, c.name, got.Problems[0])
 		}
 	}
-	if names := dialect.Names(); !slices.Equal(names, []string{dialect.Native, dialect.AKS, dialect.Kubeadm}) {
+	if names := dialect.Names(); !slices.Equal(names, []string{dialect.Native, dialect.AKS, dialect.EKSCTL, dialect.Kubeadm}) {
 		t.Errorf("got names %q", names)
 	}
 }
 
 // TestDecode reads the documents of testdata, which say what is wrong with them.
 func TestDecode(t *testing.T) {
-	for name, base := range map[string]string{dialect.AKS: aksBase, dialect.Native: nativeBase, dialect.Kubeadm: kubeadmBase} {
+	for name, base := range bases {
 		for _, c := range contracts.Load(t, base, "testdata/"+name+".yaml") {
 			t.Run(name+"/"+c.Name, func(t *testing.T) {
 				got := dialect.Decode(c.Document, "")

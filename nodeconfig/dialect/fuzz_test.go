@@ -14,11 +14,12 @@ import (
 // complete and valid; problems are sorted, and one for each path; and the canonical form is read like
 // the document itself.
 func FuzzDecode(f *testing.F) {
-	for name, base := range map[string]string{dialect.AKS: aksBase, dialect.Native: nativeBase, dialect.Kubeadm: kubeadmBase} {
+	for name, base := range bases {
 		for _, c := range contracts.Load(f, base, "testdata/"+name+".yaml") {
 			f.Add(c.Document, byte(0))
 			f.Add(c.Document, byte(1))
 			f.Add(c.Document, byte(2))
+			f.Add(c.Document, byte(3))
 		}
 	}
 	for _, name := range []string{"join.txt", "kubeconfig.yaml"} {

@@ -15,7 +15,6 @@ var others = []struct {
 	is string
 }{
 	{apiVersion: "node.eks.aws/", is: "is a NodeConfig of EKS's nodeadm (node.eks.aws), which this version does not read"},
-	{apiVersion: "eksctl.io/", is: "is a ClusterConfig of eksctl's, which describes a cluster, not one node"},
 	{apiVersion: "kubelet.config.k8s.io/", is: "is a configuration of the kubelet's; it belongs in kubelet.config of a native contract"},
 	{apiVersion: "kubeproxy.config.k8s.io/", is: "is a configuration of kube-proxy's, which runs as a pod"},
 	{apiVersion: "karpenter.", is: "is an object of Karpenter's, which lives in the cluster"},
@@ -38,29 +37,10 @@ func anothers(tree *document.Node) string {
 	for _, o := range others {
 		_, has := tree.Get(o.field)
 		if o.apiVersion != "" && strings.HasPrefix(text(tree, "apiVersion"), o.apiVersion) || o.field != "" && has {
-			if forWindows(tree) {
-				return o.is + "; it " + windowsOnly
-			}
 			return o.is
 		}
 	}
 	return ""
-}
-
-// forWindows reports whether a node group of eksctl's is of Windows machines.
-func forWindows(tree *document.Node) bool {
-	for _, groups := range []string{"nodeGroups", "managedNodeGroups"} {
-		list, _ := tree.Get(groups)
-		if list == nil {
-			continue
-		}
-		for i := range list.Items {
-			if strings.HasPrefix(text(&list.Items[i], "amiFamily"), "Windows") {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // isWindowsUserData reports whether a text is what EC2 runs on Windows.

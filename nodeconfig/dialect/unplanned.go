@@ -49,6 +49,10 @@ var unplanned = map[string][]Reader{
 		{"$.kubelet_config.kubelet_config_file_config.api_version", false, "the file has the one that the kubelet reads"},
 		{"$.kubelet_config.kubelet_config_file_config.kind", false, "the file has the one that the kubelet reads"},
 	},
+	EKSCTL: {
+		{"$.apiVersion", false, "says which contract it is"},
+		{"$.kind", false, "says which contract it is"},
+	},
 }
 
 // unreadByAKS is why a field changes no node (AKS node contract; the comment of each field says so).

@@ -1,6 +1,6 @@
 // Command gen writes the JSON Schemas of the contracts from the sources that define them: the
-// native one from the Go types of package nodeconfig and their comments, that of kubeadm's documents from
-// those of nodeconfig/kubeadm, AKS's from its .proto files and theirs.
+// native one from the Go types of package nodeconfig and their comments, eksctl's and kubeadm's from those of nodeconfig/eksctl and
+// nodeconfig/kubeadm, AKS's from its .proto files and theirs.
 //
 //	go run ./schema/gen [-dir DIR] [-check]
 //
@@ -68,16 +68,20 @@ func generate(ctx context.Context, root string) (map[string][]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("native schema: %w", err)
 	}
+	eksctl, err := eksctlSchema(filepath.Join(root, "nodeconfig"))
+	if err != nil {
+		return nil, fmt.Errorf("eksctl schema: %w", err)
+	}
 	aks, err := aksSchema(ctx, filepath.Join(root, "api", "aksnodeconfig", "v1"))
 	if err != nil {
 		return nil, fmt.Errorf("AKS schema: %w", err)
 	}
 	kubeadm, err := kubeadmSchema(filepath.Join(root, "nodeconfig"))
 	if err != nil {
-		return nil, fmt.Errorf("kubeadm's schema: %w", err)
+		return nil, fmt.Errorf("kubeadm schema: %w", err)
 	}
 	schemas := make(map[string][]byte)
-	for name, schema := range map[string]*jsonschema.Schema{"native.json": native, "aks.json": aks, "kubeadm.json": kubeadm} {
+	for name, schema := range map[string]*jsonschema.Schema{"native.json": native, "aks.json": aks, "eksctl.json": eksctl, "kubeadm.json": kubeadm} {
 		if schemas[name], err = encode(schema); err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}

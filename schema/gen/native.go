@@ -11,6 +11,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/internal/profile"
 	"github.com/slipway-dev/slipway/nodeconfig"
+	"github.com/slipway-dev/slipway/nodeconfig/eksctl"
 	"github.com/slipway-dev/slipway/nodeconfig/kubeadm"
 )
 
@@ -19,6 +20,8 @@ import (
 var enums = map[string][]any{
 	"NodeConfig.apiVersion":         {nodeconfig.APIVersion},
 	"NodeConfig.kind":               {nodeconfig.Kind},
+	"ClusterConfig.apiVersion":      {eksctl.APIVersion},
+	"ClusterConfig.kind":            {eksctl.Kind},
 	"Join.method":                   {"BootstrapToken", "ClientCertificate", "Exec", "Attested", "AWS", "None"},
 	"Kubelet.dataDisk":              {"OS", "Temporary"},
 	"Taint.effect":                  {"NoSchedule", "PreferNoSchedule", "NoExecute"},
@@ -52,33 +55,42 @@ func families() (names []any) {
 // durationPattern is what time.ParseDuration reads, without a negative sign.
 const durationPattern = `^\+?(0|(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+)$`
 
-// nativeSchema reflects the Go types; dir is the directory of their sources, for the comments.
+// ids are the names of the schemas, by the type of a document.
+var ids = map[string]string{"NodeConfig": "native", "ClusterConfig": "eksctl", "Document": "kubeadm"}
+
+// nativeSchema describes the native contract; dir is the directory of its types' sources, for the comments.
 func nativeSchema(dir string) (*jsonschema.Schema, error) {
-	return reflected(dir, "native", "NodeConfig", &nodeconfig.NodeConfig{})
+	return reflected(dir, &nodeconfig.NodeConfig{}, false)
 }
 
-// kubeadmSchema reflects the Go types of kubeadm's documents, in which others know more fields.
-func kubeadmSchema(dir string) (*jsonschema.Schema, error) {
-	s, err := reflected(dir, kubeadmName, "Document", &kubeadm.Document{})
+// eksctlSchema describes what is read of a ClusterConfig, likewise. Other fields are allowed.
+func eksctlSchema(dir string) (*jsonschema.Schema, error) {
+	s, err := reflected(dir, &eksctl.ClusterConfig{}, true)
 	if err != nil {
 		return nil, err
 	}
-	s.AdditionalProperties = nil
-	for _, def := range s.Definitions {
-		def.AdditionalProperties = nil
-	}
+	group := s.Definitions["NodeGroup"].Properties
+	group.Value("kubeletExtraConfig").WriteOnly = true // it may hold credentials
+	// They are a map in older documents.
+	taints := group.Value("taints")
+	group.Set("taints", &jsonschema.Schema{Description: taints.Description, AnyOf: []*jsonschema.Schema{
+		taints, nullable(&jsonschema.Schema{AdditionalProperties: nullable(&jsonschema.Schema{}, "string")}, "object"),
+	}})
 	return s, nil
 }
 
-const kubeadmName = "kubeadm"
+// kubeadmSchema describes kubeadm's documents, in which others know more fields.
+func kubeadmSchema(dir string) (*jsonschema.Schema, error) {
+	return reflected(dir, &kubeadm.Document{}, true)
+}
 
-// reflected is the schema of a dialect whose documents are of a Go type.
-func reflected(dir, dialect, title string, of any) (*jsonschema.Schema, error) {
+// reflected reflects the Go types below a document's.
+func reflected(dir string, top any, more bool) (*jsonschema.Schema, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
 		return nil, err
 	}
-	r := &jsonschema.Reflector{Anonymous: true, ExpandedStruct: true}
+	r := &jsonschema.Reflector{Anonymous: true, ExpandedStruct: true, AllowAdditionalProperties: more}
 	if err := r.AddGoComments("", dir, jsonschema.WithFullComment()); err != nil {
 		return nil, err
 	}
@@ -116,15 +128,10 @@ func reflected(dir, dialect, title string, of any) (*jsonschema.Schema, error) {
 		}
 		return nil
 	}
-	s := r.Reflect(of)
-	s.ID = jsonschema.ID("https://slipway.dev/schema/v1/" + dialect + ".json")
-	return finished(s, title, types)
-}
-
-// finished finishes a schema and all that it defines.
-func finished(s *jsonschema.Schema, title string, types map[string]reflect.Type) (*jsonschema.Schema, error) {
-	s.Title = title
-	if err := finish(title, s); err != nil {
+	s := r.Reflect(top)
+	name := reflect.TypeOf(top).Elem().Name()
+	s.ID, s.Title = jsonschema.ID("https://slipway.dev/schema/v1/"+ids[name]+".json"), name
+	if err := finish(name, s); err != nil {
 		return nil, err
 	}
 	s.Extras = nil
@@ -163,7 +170,7 @@ func finish(name string, s *jsonschema.Schema) error {
 		switch {
 		case closed && field.Items != nil:
 			field.Items.Enum = append(values[:len(values):len(values)], nil)
-		case closed && name == "NodeConfig": // the document's own version and kind
+		case closed && ids[name] != "": // the document's own version and kind
 			field.Const = values[0]
 			field.Extras["type"] = "string"
 		case closed:

@@ -15,7 +15,7 @@ import (
 )
 
 // ofAgentless are the places of what only a node without an agent has.
-var ofAgentless = []string{"/etc/slipway/blocks/", "/etc/systemd/system/slipway-setup.service", "/etc/systemd/system/kubelet.service.d/05-slipway.conf", "/etc/systemd/system/multi-user.target.wants/slipway-setup.service"}
+var ofAgentless = []string{"/etc/slipway/blocks/", "/etc/systemd/system/slipway-setup.service", "/etc/systemd/system/kubelet.service.d/05-slipway.conf", "/etc/systemd/system/multi-user.target.wants/slipway-setup.service", "/etc/systemd/system/slipway-commands.service", "/etc/systemd/system/multi-user.target.wants/slipway-commands.service"}
 
 // withoutAgent compares the node that has been provisioned with one that is rendered: every file, directory and link of the
 // plan is the same. The whole rendering is compared where the case wants it.

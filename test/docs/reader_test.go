@@ -56,6 +56,8 @@ var files = map[string]string{
 	"pool.yaml":                       "native/minimal.yaml",
 	"flatcar.yaml":                    "native/minimal.yaml",
 	"aks.json":                        "aks/azure-cni.json",
+	"cluster.yaml":                    "eksctl/minimal.yaml",
+	"cluster.json":                    "facts/cluster.json",
 	"facts.json":                      "facts/ubuntu.json",
 	"settings.yaml":                   "launch/settings.yaml",
 	"nodepool.yaml":                   "launch/nodepool.yaml",

@@ -1,0 +1,64 @@
+package agentless
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/slipway-dev/slipway/internal/facts"
+	"github.com/slipway-dev/slipway/internal/resource"
+	"github.com/slipway-dev/slipway/nodeconfig"
+)
+
+const (
+	// onceName is the unit that runs, at the first boot, the commands that are run once.
+	onceName = "slipway-commands.service"
+	oncePath = resource.UnitDir + "/" + onceName
+	// onceDone is there when they have been run; the name of the last one follows.
+	onceDone = "/var/lib/slipway/commands-"
+)
+
+// runOnce adds a command that is run once. What it requires to run is started for it.
+func (b *builder) runOnce(r *resource.Resource) {
+	c := r.Spec.(*resource.Command)
+	b.once = append(b.once, command{argv: c.Argv, env: c.Env})
+	b.OnceDone = onceDone + c.Once
+	for _, id := range r.Requires {
+		if unit, ok := strings.CutPrefix(string(id), "Unit:"); ok && !slices.Contains(b.forOnce, unit) {
+			b.forOnce = append(b.forOnce, unit)
+		}
+	}
+}
+
+// onceUnit adds the unit of the commands that are run once. The kubelet waits for it, unless a command starts the kubelet. The
+// container runtime does not: a command that restarted it would wait for what waits for the command.
+func (b *builder) onceUnit() {
+	if len(b.once) == 0 {
+		return
+	}
+	after := append([]string{setupName, "network-online.target"}, b.forOnce...)
+	lines := []string{
+		"[Unit]",
+		"Description=Run the commands of the contract's author, once",
+		"ConditionPathExists=!" + b.OnceDone,
+		"DefaultDependencies=no",
+		"# Not required: who restarts what applies the settings does not end a command in the middle.",
+		"Wants=" + strings.Join(after, " "),
+		"After=" + strings.Join(after, " "),
+		"Conflicts=shutdown.target",
+		"Before=shutdown.target",
+		"",
+		"[Service]",
+		"Type=oneshot",
+		"RemainAfterExit=yes",
+		fmt.Sprintf("TimeoutStartSec=%d", int(nodeconfig.DefaultTimeout.Std().Seconds())),
+		"Environment=HOME=/root LANG=C",
+	}
+	// What they wrote is on the disk before it is known that they have been run.
+	done := command{argv: []string{facts.Bash, "-c", "sync && mkdir -p /var/lib/slipway && touch " + b.OnceDone + " && sync"}}
+	for _, c := range append(b.once, done) {
+		lines = append(lines, c.line())
+	}
+	b.addFile(oncePath, append(lines, "", "[Install]", "WantedBy=multi-user.target"))
+	b.Links = append(b.Links, &resource.Symlink{Path: resource.UnitDir + "/multi-user.target.wants/" + onceName, Target: oncePath})
+}

@@ -1,0 +1,232 @@
+// Package eksctl reads eksctl's ClusterConfig, and translates one node of one of its node groups to a NodeConfig.
+//
+// A ClusterConfig is of a cluster and of all its machines. Of these fields those are read that a node depends on; a table says of
+// every other whether it is another's, or not applied, which is a warning. An unknown field is a warning, and a value of the
+// wrong type spoils its own field only. The package does no I/O, asks no cloud, never changes its input, and leaves defaults and
+// validation of the result to nodeconfig. nodeconfig/dialect calls it.
+package eksctl
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/slipway-dev/slipway/internal/document"
+	"github.com/slipway-dev/slipway/nodeconfig"
+)
+
+const (
+	// APIVersion is the version of the ClusterConfig that is read, Group what the versions begin with.
+	APIVersion = Group + "v1alpha5"
+	Group      = "eksctl.io/"
+	// Kind is the document's.
+	Kind = "ClusterConfig"
+	// layout is the family of the node.
+	layout = nodeconfig.LayoutStandard
+)
+
+// The lists of node groups.
+const (
+	selfManaged = "nodeGroups"
+	managed     = "managedNodeGroups"
+)
+
+// Choice is what is said beside the document.
+type Choice struct {
+	// NodeGroup names the group of the node; a document with one group needs none.
+	NodeGroup string
+	// Cluster is what "aws eks describe-cluster" prints, nil for nothing, and ClusterName where it is from.
+	Cluster     []byte
+	ClusterName string
+}
+
+// Result is a node of a ClusterConfig in NodeConfig's terms.
+type Result struct {
+	// NodeConfig is what the document says of the node, without defaults; never nil.
+	NodeConfig *nodeconfig.NodeConfig
+	// Problems are those of reading and translating, with paths in the document's terms.
+	Problems []nodeconfig.Problem
+	// Document is the same document with the node's group alone, and with what was said beside it: it is read as the same node.
+	Document *document.Node
+
+	origins map[string]string
+}
+
+// Origin returns the path in the document that a path of the NodeConfig came from, or the path itself where there is none.
+func (r *Result) Origin(path string) string {
+	for prefix := path; ; {
+		if from, ok := r.origins[prefix]; ok {
+			return from + path[len(prefix):]
+		}
+		cut := strings.LastIndexAny(prefix, ".[")
+		if cut <= 0 {
+			return path
+		}
+		prefix = prefix[:cut]
+	}
+}
+
+// Origins returns the paths in the document that somebody should know of where nobody reads what is at a path of the NodeConfig.
+func (r *Result) Origins(path string) []string {
+	if document.Within(path, "$.cloud") { // the node joins with the region
+		return nil
+	}
+	return []string{r.Origin(path)}
+}
+
+// FromTree reads a document, of whose groups the node is of the one that is chosen.
+func FromTree(tree *document.Node, choice Choice) *Result {
+	r := &reader{Result: &Result{NodeConfig: new(nodeconfig.NodeConfig), Document: tree, origins: make(map[string]string)}, choice: choice}
+	g, ok := r.choose(tree)
+	r.group = g
+	document.Decode(narrow(tree, r.withTaints(g)), &r.in, document.Options{Names: document.JSONNames, Report: r.report})
+	r.translate(r.readCluster(choice))
+	if ok {
+		r.Document = r.complete(narrow(tree, g))
+	}
+	return r.Result
+}
+
+// reader is one run of FromTree.
+type reader struct {
+	*Result
+	choice Choice
+	in     ClusterConfig
+	// group is the one that is chosen; without a node where none is.
+	group group
+}
+
+// group is a node group and its place in the document.
+type group struct {
+	list  string
+	index int
+	node  *document.Node
+}
+
+// path is the group's place, or that of a field of it.
+func (g group) path(fields ...string) string {
+	return strings.Join(append([]string{document.IndexPath("$."+g.list, g.index)}, fields...), ".")
+}
+
+func (g group) name() string {
+	if name, ok := g.node.Get("name"); ok && name.Kind == document.String {
+		return name.Text
+	}
+	return ""
+}
+
+// groups are all node groups of a document.
+func groups(tree *document.Node) (all []group) {
+	for _, name := range []string{selfManaged, managed} {
+		list, _ := tree.Get(name)
+		for i := range items(list) {
+			if list.Items[i].Kind == document.Map {
+				all = append(all, group{name, i, &list.Items[i]})
+			}
+		}
+	}
+	return all
+}
+
+func items(n *document.Node) []document.Node {
+	if n == nil || n.Kind != document.List {
+		return nil
+	}
+	return n.Items
+}
+
+// choose finds the node's group.
+func (r *reader) choose(tree *document.Node) (chosen group, ok bool) {
+	all := groups(tree)
+	var names []string
+	var found []group
+	first := make(map[string]group)
+	for _, g := range all {
+		name := g.name()
+		if before, twice := first[name]; twice && name != "" {
+			r.fatal(nodeconfig.Invalid, g.path("name"), "is the name of %s, too; %s", before.path(), listed(names))
+		}
+		first[name] = g
+		if isShown(name) && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+		if r.choice.NodeGroup == "" || name == r.choice.NodeGroup {
+			found = append(found, g)
+		}
+	}
+	slices.Sort(names)
+	at := "$." + selfManaged
+	switch {
+	case len(all) == 0:
+		r.fatal(nodeconfig.Missing, at, "is missing a group, and so is %s: give the one that the node is of", managed)
+	case len(found) == 0:
+		r.fatal(nodeconfig.Invalid, at, "has no group of the name that was given, and neither has %s; %s", managed, listed(names))
+	case len(found) > 1 && r.choice.NodeGroup == "":
+		r.fatal(nodeconfig.Invalid, at, "has several groups, together with %s: name that of the node with --node-group; %s", managed, listed(names))
+	default:
+		return found[0], true
+	}
+	return group{}, false
+}
+
+// isShown reports whether a name is one that a group can have, and so may be shown.
+func isShown(name string) bool {
+	return name != "" && len(name) <= 100 && strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_") == ""
+}
+
+// listed names the groups that there are.
+func listed(names []string) string {
+	if len(names) == 0 {
+		return "no group has a name"
+	}
+	return "there are " + strings.Join(names, ", ")
+}
+
+// narrow returns the document with one of its groups, or with none.
+func narrow(tree *document.Node, g group) *document.Node {
+	own := *tree
+	own.Fields = nil
+	for _, f := range tree.Fields {
+		switch {
+		case f.Name == g.list:
+			f.Value.Items = []document.Node{*g.node}
+		case f.Name == selfManaged || f.Name == managed:
+			if f.Value.Kind == document.List || f.Value.Kind == document.Null {
+				continue
+			}
+		}
+		own.Fields = append(own.Fields, f)
+	}
+	return &own
+}
+
+// report takes a fault of the decoder, which knows one group, as one of the document.
+func (r *reader) report(f document.Fault) {
+	name := strings.TrimPrefix(f.Path, "$.")
+	if only := document.IndexPath("$."+r.group.list, 0); r.group.node != nil && document.Within(f.Path, only) {
+		rest := f.Path[len(only):]
+		name, f.Path = anyGroup+strings.TrimPrefix(rest, "."), r.group.path()+rest
+	}
+	if f.Kind == document.Unknown {
+		if other, ok := otherField(name); ok {
+			if other.kind != "" {
+				r.Problems = append(r.Problems, nodeconfig.Problem{
+					Kind: other.kind, Path: f.Path, Reason: other.why, Fatal: other.needed, Line: int(f.Line), Column: int(f.Column),
+				})
+			}
+			return
+		}
+	}
+	r.Problems = append(r.Problems, nodeconfig.ProblemOf(f, !slices.Contains(lesser, name)))
+}
+
+// lesser are the fields of which a value of the wrong type is a warning: a node is made without them, and no other.
+var lesser = []string{"metadata.version", anyGroup + "efaEnabled", anyGroup + "spot", anyGroup + "ssh", anyGroup + "ssh.enableSsm"}
+
+func (r *reader) warn(kind nodeconfig.ProblemKind, path, format string, args ...any) {
+	r.Problems = append(r.Problems, nodeconfig.Problem{Kind: kind, Path: path, Reason: fmt.Sprintf(format, args...)})
+}
+
+func (r *reader) fatal(kind nodeconfig.ProblemKind, path, format string, args ...any) {
+	r.Problems = append(r.Problems, nodeconfig.Problem{Kind: kind, Path: path, Reason: fmt.Sprintf(format, args...), Fatal: true})
+}

@@ -1,0 +1,277 @@
+package eksctl
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/slipway-dev/slipway/internal/document"
+	"github.com/slipway-dev/slipway/nodeconfig"
+)
+
+// The labels that eksctl gives to its nodes; it finds the nodes of a group by the second (eksctl: deleting and draining
+// nodegroups). What the last two hold is known to the machine alone.
+const (
+	clusterLabel   = "alpha.eksctl.io/cluster-name"
+	groupLabel     = "alpha.eksctl.io/nodegroup-name"
+	instanceLabel  = "alpha.eksctl.io/instance-id"
+	lifecycleLabel = "node-lifecycle"
+)
+
+func (r *reader) translate(cluster *described) {
+	if r.in.APIVersion != APIVersion {
+		r.fatal(nodeconfig.Invalid, "$.apiVersion", "want %q", APIVersion)
+	}
+	if r.in.Kind != Kind {
+		r.fatal(nodeconfig.Invalid, "$.kind", "want %q", Kind)
+	}
+	out := r.NodeConfig
+	out.APIVersion, out.Kind = nodeconfig.APIVersion, nodeconfig.Kind
+	out.Components.Layout = layout
+	if cluster != nil {
+		r.describe(cluster)
+	}
+	r.cluster()
+	if r.group.node == nil {
+		return
+	}
+	g := r.theGroup()
+	r.family(g)
+	r.registration(g)
+	r.kubelet(g)
+	r.dns(g)
+	r.commands(g)
+}
+
+// describe takes over what is known of the cluster, and compares.
+func (r *reader) describe(cluster *described) {
+	in := &r.in
+	r.known(&in.Metadata.Name, "$.metadata.name", cluster.Name, "name", sameText)
+	r.known(&in.Status.Endpoint, "$.status.endpoint", cluster.Endpoint, "endpoint", sameServer)
+	r.known(&in.Status.CertificateAuthorityData, "$.status.certificateAuthorityData", cluster.CertificateAuthority.Data, "certificateAuthority.data", samePEM)
+	network, of := &in.KubernetesNetworkConfig, cluster.KubernetesNetworkConfig
+	const at = "$.kubernetesNetworkConfig."
+	r.known(&network.ServiceIPv4CIDR, at+"serviceIPv4CIDR", of.ServiceIPv4CIDR, "kubernetesNetworkConfig.serviceIpv4Cidr", sameRange)
+	r.known(&network.ServiceIPv6CIDR, at+"serviceIPv6CIDR", of.ServiceIPv6CIDR, "kubernetesNetworkConfig.serviceIpv6Cidr", sameRange)
+	r.known(&network.IPFamily, at+"ipFamily", of.IPFamily, "kubernetesNetworkConfig.ipFamily", strings.EqualFold)
+	if in.Metadata.Version == "" {
+		in.Metadata.Version = cluster.Version
+	}
+}
+
+// from records where values of the NodeConfig are from.
+func (r *reader) from(path string, to ...string) {
+	for _, place := range to {
+		r.origins[place] = path
+	}
+}
+
+// cluster translates what is the same for all groups.
+func (r *reader) cluster() {
+	in, out := &r.in, r.NodeConfig
+	const name, region, endpoint, authority = "$.metadata.name", "$.metadata.region", "$.status.endpoint", "$.status.certificateAuthorityData"
+	for _, part := range []struct{ path, value, what string }{
+		{name, in.Metadata.Name, "give the cluster's name in EKS"},
+		{region, in.Metadata.Region, "give the cluster's region"},
+		{endpoint, in.Status.Endpoint, `give the API server's URL, or name what "aws eks describe-cluster" prints with --cluster`},
+		{authority, in.Status.CertificateAuthorityData, `give the cluster's CA certificate, or name what "aws eks describe-cluster" prints with --cluster`},
+	} {
+		if part.value == "" {
+			r.fatal(nodeconfig.Missing, part.path, "is missing: %s", part.what)
+		}
+	}
+	out.Cluster = nodeconfig.Cluster{
+		Name: in.Metadata.Name, Server: in.Status.Endpoint, CertificateAuthority: in.Status.CertificateAuthorityData,
+		KubernetesVersion: nodeconfig.InstalledVersion, KubernetesMinor: in.Metadata.Version,
+	}
+	out.Join = nodeconfig.Join{Method: nodeconfig.JoinAWS, AWS: &nodeconfig.AWSIdentity{ClusterName: in.Metadata.Name, Region: in.Metadata.Region}}
+	out.Cloud.Provider, out.Cloud.AWS = "aws", &nodeconfig.AWS{Region: in.Metadata.Region}
+	r.from(name, "$.cluster.name", "$.join.aws.clusterName")
+	r.from(region, "$.cloud.aws.region", "$.join.aws.region")
+	r.from("$.metadata", "$.join")
+	r.from("$.metadata.version", "$.cluster.kubernetesVersion", "$.cluster.kubernetesMinor")
+	r.from(endpoint, "$.cluster.server")
+	r.from(authority, "$.cluster.certificateAuthority")
+
+	network, ranges := in.KubernetesNetworkConfig, "$.kubernetesNetworkConfig"
+	switch {
+	case network.ServiceIPv6CIDR != "":
+		out.Cluster.ServiceCIDRs = []string{network.ServiceIPv6CIDR}
+		r.from(ranges+".serviceIPv6CIDR", "$.cluster.serviceCIDRs[0]")
+	case network.ServiceIPv4CIDR != "":
+		out.Cluster.ServiceCIDRs = []string{network.ServiceIPv4CIDR}
+		r.from(ranges+".serviceIPv4CIDR", "$.cluster.serviceCIDRs[0]")
+	}
+	for _, family := range []string{"IPv4", "IPv6"} {
+		if strings.EqualFold(network.IPFamily, family) { // the cloud's own interface has it in small letters
+			out.Network.IPFamilies = []string{family}
+		}
+	}
+	if network.IPFamily != "" && out.Network.IPFamilies == nil {
+		r.fatal(nodeconfig.Invalid, ranges+".ipFamily", "want one of IPv4, IPv6")
+	}
+	r.from(ranges+".ipFamily", "$.network.ipFamilies", "$.network.ipFamilies[0]")
+}
+
+// theGroup is the node's group, without what its kind does not have.
+func (r *reader) theGroup() *NodeGroup {
+	list, without, of := r.in.NodeGroups, managedOnly, managed
+	if r.group.list == managed {
+		list, without, of = r.in.ManagedNodeGroups, selfOnly, selfManaged
+	}
+	if len(list) == 0 { // it was no map
+		return new(NodeGroup)
+	}
+	g := &list[0]
+	for _, name := range without {
+		if value, ok := r.group.node.Get(name); ok && value.Kind != document.Null {
+			r.warn(nodeconfig.NotApplied, r.group.path(name), "is not applied, because only groups of %s have it in eksctl", of)
+		}
+	}
+	if r.group.list == managed {
+		g.ClusterDNS, g.ContainerRuntime, g.InstancesDistribution, g.KubeletExtraConfig = "", "", nil, nil
+	} else {
+		g.InstanceTypes = nil
+	}
+	if g.SSH != nil && g.SSH.EnableSSM != nil && *g.SSH.EnableSSM {
+		r.warn(nodeconfig.NotApplied, r.group.path("ssh", "enableSsm"), "is not applied by this version; the agent of Systems Manager runs where the image starts it")
+	}
+	return g
+}
+
+// family refuses the images that no node is made of.
+func (r *reader) family(g *NodeGroup) {
+	at := r.group.path("amiFamily")
+	want := "want one of " + strings.Join(families, ", ")
+	switch why, known := otherFamilies[g.AMIFamily]; {
+	case slices.Contains(families, g.AMIFamily):
+	case g.AMIFamily == "":
+		r.fatal(nodeconfig.Missing, at, "is missing, which is %s in eksctl, and that %s; %s", amazonLinux2023, otherFamilies[amazonLinux2023], want)
+	case known:
+		r.fatal(nodeconfig.Invalid, at, "is a family that %s; %s", why, want)
+	case strings.HasPrefix(g.AMIFamily, "Windows"):
+		r.fatal(nodeconfig.Invalid, at, "is Windows, and Slipway makes Linux nodes; %s", want)
+	default:
+		r.fatal(nodeconfig.Unknown, at, "is an unknown family; %s", want)
+	}
+	if g.ContainerRuntime != "" && g.ContainerRuntime != "containerd" {
+		r.fatal(nodeconfig.Invalid, r.group.path("containerRuntime"), "is a runtime that Slipway does not configure; want containerd")
+	}
+}
+
+// registration translates what the node registers with.
+func (r *reader) registration(g *NodeGroup) {
+	k := &r.NodeConfig.Kubelet
+	k.Labels = maps.Clone(g.Labels)
+	for label, value := range map[string]string{clusterLabel: r.in.Metadata.Name, groupLabel: g.Name} {
+		if value == "" {
+			continue
+		}
+		if own, ok := k.Labels[label]; ok && own != value {
+			r.warn(nodeconfig.Dropped, document.FieldPath(r.group.path("labels"), label), "is left out, because eksctl gives the label its own value")
+		}
+		if k.Labels == nil {
+			k.Labels = make(map[string]string)
+		}
+		k.Labels[label] = value
+	}
+	r.from(r.group.path("labels"), "$.kubelet.labels", "$.kubelet.machineLabels")
+	r.from(r.group.path("name"), document.FieldPath("$.kubelet.labels", groupLabel))
+	r.from("$.metadata.name", document.FieldPath("$.kubelet.labels", clusterLabel))
+	// The script that sets these two is in the user data of all groups but those of EKS's own on Amazon Linux (eksctl:
+	// pkg/nodebootstrap, bootstrap.helper.sh).
+	if r.group.list == selfManaged || g.AMIFamily != families[0] {
+		k.MachineLabels = map[string]string{instanceLabel: "InstanceID", lifecycleLabel: "Lifecycle"}
+	}
+	r.from(r.group.path("taints"), "$.kubelet.taints")
+	for _, t := range g.Taints {
+		k.Taints = append(k.Taints, nodeconfig.Taint{Key: t.Key, Value: t.Value, Effect: t.Effect})
+	}
+}
+
+// kubelet translates its configuration, and what a node can hold.
+func (r *reader) kubelet(g *NodeGroup) {
+	k, at := &r.NodeConfig.Kubelet, r.group.path("kubeletExtraConfig")
+	r.from(at, "$.kubelet.config")
+	k.Config = maps.Clone(g.KubeletExtraConfig)
+	for _, key := range refusedKeys {
+		if _, ok := k.Config[key]; ok {
+			r.fatal(nodeconfig.Invalid, document.FieldPath(at, key), "is a key that eksctl refuses, because it sets it itself; remove it (the others are %s)",
+				strings.Join(slices.DeleteFunc(slices.Clone(refusedKeys), func(other string) bool { return other == key }), ", "))
+		}
+	}
+	maxPods := r.group.path("maxPodsPerNode")
+	switch {
+	case g.MaxPodsPerNode < 0:
+		r.fatal(nodeconfig.Invalid, maxPods, "is negative; use 1 or more")
+	case g.MaxPodsPerNode > 0:
+		if k.Config == nil {
+			k.Config = make(map[string]any)
+		}
+		number := json.Number(strconv.Itoa(int(g.MaxPodsPerNode)))
+		if other, ok := k.Config["maxPods"]; ok && other != number {
+			r.warn(nodeconfig.Dropped, document.FieldPath(at, "maxPods"), "is left out, because maxPodsPerNode has another value")
+		}
+		k.Config["maxPods"] = number
+		r.from(maxPods, "$.kubelet.config.maxPods")
+	}
+	k.Capacity = &nodeconfig.Capacity{Rule: "EKS", InstanceTypes: r.types(g)}
+}
+
+// types are the instance types that the machine can be of; nil where that is chosen later.
+func (r *reader) types(g *NodeGroup) []string {
+	const capacity = "$.kubelet.capacity"
+	own, from := g.InstanceTypes, "instanceTypes"
+	if d := g.InstancesDistribution; d != nil && len(d.InstanceTypes) > 0 {
+		own, from = d.InstanceTypes, "instancesDistribution.instanceTypes"
+	}
+	r.from(r.group.path(from), capacity, capacity+".instanceTypes")
+	if len(own) > 0 {
+		return slices.Clone(own)
+	}
+	r.from(r.group.path("instanceType"), capacity, capacity+".instanceTypes[0]")
+	if g.InstanceType != "" && g.InstanceType != "mixed" { // eksctl's word for several
+		return []string{g.InstanceType}
+	}
+	for _, name := range []string{"instanceSelector", "launchTemplate"} {
+		if value, ok := r.group.node.Get(name); ok && value.Kind != document.Null {
+			return nil
+		}
+	}
+	return []string{defaultType}
+}
+
+// dns wants pods to be told of a DNS service: one that is not known would be missed by the first pod.
+func (r *reader) dns(g *NodeGroup) {
+	const ranges = "$.kubernetesNetworkConfig.serviceIPv4CIDR"
+	cluster, at := &r.NodeConfig.Cluster, r.group.path("clusterDNS")
+	switch _, extra := g.KubeletExtraConfig["clusterDNS"]; {
+	case g.ClusterDNS != "":
+		cluster.DNSServiceIPs = []string{g.ClusterDNS}
+		r.from(at, "$.cluster.dnsServiceIPs", "$.cluster.dnsServiceIPs[0]")
+	case len(cluster.ServiceCIDRs) == 0 && !extra:
+		r.fatal(nodeconfig.Missing, ranges, `is missing, and pods would be told of no DNS service: give the cluster's, or clusterDNS in the group, or name what "aws eks describe-cluster" prints with --cluster`)
+	}
+}
+
+// commands translates the user's own shell texts.
+func (r *reader) commands(g *NodeGroup) {
+	add := func(c nodeconfig.ShellCommand, path string) {
+		to := document.IndexPath("$.commands", len(r.NodeConfig.Commands))
+		r.from(path, to, to+".text")
+		r.NodeConfig.Commands = append(r.NodeConfig.Commands, c)
+	}
+	before, instead := r.group.path("preBootstrapCommands"), r.group.path("overrideBootstrapCommand")
+	r.from(before, "$.commands")
+	for i, text := range g.PreBootstrapCommands {
+		add(nodeconfig.ShellCommand{Text: text}, document.IndexPath(before, i))
+	}
+	if g.OverrideBootstrapCommand != "" {
+		add(nodeconfig.ShellCommand{Text: g.OverrideBootstrapCommand, Replaces: true}, instead)
+		if len(g.PreBootstrapCommands) == 0 {
+			r.from(instead, "$.commands")
+		}
+	}
+}
