@@ -170,12 +170,24 @@ type Kubelet struct {
 	Config map[string]any `json:"config,omitempty"`
 	// Flags are added to the kubelet's command line, in this order, after Slipway's own.
 	Flags []Flag `json:"flags,omitempty"`
+	// Capacity computes what kubelet.config does not say of maxPods, kubeReserved and evictionHard, by a cloud's rule.
+	Capacity *Capacity `json:"capacity,omitempty"`
+	// MachineLabels are labels whose values only the machine knows, by label: "InstanceID", "InstanceType", "Zone" or "Lifecycle".
+	MachineLabels map[string]string `json:"machineLabels,omitempty"`
 	// MaxPodsExpression computes the maximum number of pods (CEL, as EKS's nodeadm reads it).
 	MaxPodsExpression string `json:"maxPodsExpression,omitempty"`
 	// ImageCredentialProvider gives the kubelet credentials for image registries.
 	ImageCredentialProvider *ImageCredentialProvider `json:"imageCredentialProvider,omitempty"`
 	// DataDisk is where the kubelet's data lives: "OS" (default) or "Temporary".
 	DataDisk string `json:"dataDisk,omitempty"`
+}
+
+// Capacity says by whose rule a node's capacity is computed (package capacity).
+type Capacity struct {
+	// Rule is whose rule it is: "EKS".
+	Rule string `json:"rule,omitempty"`
+	// InstanceTypes are those that the machine can be of; a node without an agent knows no others. Default any that is known.
+	InstanceTypes []string `json:"instanceTypes,omitempty"`
 }
 
 // Taint is a node's taint, as in core/v1.

@@ -34,6 +34,8 @@ var good = map[string]string{
 	"$.join.aws.clusterName":               `"prod"`,
 	"$.join.aws.region":                    `"us-east-1"`,
 	"$.join.attested.timeouts":             `{"nonce":"90s"}`,
+	"$.kubelet.capacity":                   `{"rule":"EKS","instanceTypes":["m5.large"]}`,
+	"$.kubelet.machineLabels":              `{"zone":"Zone"}`,
 	"$.kubelet.nodeIPs[0]":                 `"10.0.0.4"`,
 	"$.kubelet.taints[0].effect":           `"NoSchedule"`,
 	"$.kubelet.config":                     `{"maxPods":30,"failSwapOn":false,"clusterDNS":["10.0.0.53"],"staticPodURLHeader":{"Authorization":["x"]}}`,

@@ -34,6 +34,7 @@ func TestEveryLeafCounts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	known.Instance.Zone = "1"
 	documents := fullDocuments(t)
 	for _, name := range found {
 		if filepath.Base(filepath.Dir(name)) != "facts" {

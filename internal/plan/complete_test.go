@@ -20,6 +20,7 @@ var mapKeys = map[string]string{
 	"$.components.artifacts":        "containerd",
 	"$.components.features":         "FEATURE",
 	"$.kubelet.labels":              "team",
+	"$.kubelet.machineLabels":       "zone",
 	"$.system.transparentHugePages": "enabled",
 	"$.join.attested.timeouts":      "nonce",
 	"$.system.environment":          "containerd",
@@ -42,6 +43,9 @@ var values = map[string]any{
 	"$.join.exec.command":                                          "/opt/bin/plugin",
 	"$.join.exec.apiVersion":                                       "client.authentication.k8s.io/v1beta1",
 	"$.join.exec.env[0].name":                                      "NAME",
+	"$.kubelet.capacity.rule":                                      nodeconfig.RuleEKS,
+	"$.kubelet.capacity.instanceTypes[0]":                          "m5.large",
+	"$.kubelet.machineLabels.zone":                                 nodeconfig.MachineZone,
 	"$.kubelet.nodeIPs[0]":                                         "10.1.2.3",
 	"$.kubelet.taints[0].effect":                                   "NoExecute",
 	"$.kubelet.imageCredentialProvider.binDir":                     "/opt/other/bin",
@@ -103,12 +107,13 @@ var values = map[string]any{
 
 // needs is what must be said as well for a leaf to mean anything.
 var needs = map[string]func(*nodeconfig.NodeConfig){
-	"$.join.clientCertificate": func(c *nodeconfig.NodeConfig) { c.Join.Method = nodeconfig.JoinClientCertificate },
-	"$.join.aws":               func(c *nodeconfig.NodeConfig) { c.Join.Method = nodeconfig.JoinAWS },
-	"$.join.exec":              func(c *nodeconfig.NodeConfig) { c.Join.Method = nodeconfig.JoinExec; c.Join.Exec.Command = "/bin/true" },
-	"$.join.exec.env":          func(c *nodeconfig.NodeConfig) { c.Join.Exec.Env[0].Name = "X" },
-	"$.kubelet.taints":         func(c *nodeconfig.NodeConfig) { c.Kubelet.Taints[0] = nodeconfig.Taint{Key: "a", Effect: "NoSchedule"} },
-	"$.kubelet.flags":          func(c *nodeconfig.NodeConfig) { c.Kubelet.Flags[0].Name = "x" },
+	"$.join.clientCertificate":                  func(c *nodeconfig.NodeConfig) { c.Join.Method = nodeconfig.JoinClientCertificate },
+	"$.join.aws":                                func(c *nodeconfig.NodeConfig) { c.Join.Method = nodeconfig.JoinAWS },
+	"$.join.exec":                               func(c *nodeconfig.NodeConfig) { c.Join.Method = nodeconfig.JoinExec; c.Join.Exec.Command = "/bin/true" },
+	"$.join.exec.env":                           func(c *nodeconfig.NodeConfig) { c.Join.Exec.Env[0].Name = "X" },
+	"$.kubelet.capacity.instanceTypes":          func(c *nodeconfig.NodeConfig) { c.Kubelet.Capacity.Rule = nodeconfig.RuleEKS },
+	"$.kubelet.taints":                          func(c *nodeconfig.NodeConfig) { c.Kubelet.Taints[0] = nodeconfig.Taint{Key: "a", Effect: "NoSchedule"} },
+	"$.kubelet.flags":                           func(c *nodeconfig.NodeConfig) { c.Kubelet.Flags[0].Name = "x" },
 	`$.runtime.registries["docker.io"].mirrors`: func(c *nodeconfig.NodeConfig) { login(&c.Runtime.Registries["docker.io"].Mirrors[0]) },
 	`$.runtime.registries["docker.io"].server`:  func(c *nodeconfig.NodeConfig) { login(c.Runtime.Registries["docker.io"].Server) },
 	"$.kubelet.imageCredentialProvider": func(c *nodeconfig.NodeConfig) {

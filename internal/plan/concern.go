@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"cmp"
+
 	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/internal/profile"
 	"github.com/slipway-dev/slipway/nodeconfig"
@@ -28,6 +30,7 @@ var concerns = []*concern{
 	&attested,
 	&authority,
 	&azure,
+	&capacities,
 	&certificate,
 	&cgroups,
 	&cni,
@@ -43,6 +46,7 @@ var concerns = []*concern{
 	&imageCredentialProvider,
 	&installed,
 	&kubeletBinary,
+	&kubeletCommandLine,
 	&kubeletConfig,
 	&kubeletData,
 	&kubeletFlags,
@@ -51,6 +55,7 @@ var concerns = []*concern{
 	&kubeletService,
 	&kubeletStart,
 	&localDNS,
+	&machineFacts,
 	&messageOfTheDay,
 	&metadataRestriction,
 	&modules,
@@ -102,12 +107,17 @@ type input struct {
 	certificate string
 	// early says that the agent asks for that certificate while the container runtime starts.
 	early bool
+	// agentless says that the node is one without an agent: what is not known of the machine is found out by the machine
+	// itself, at each boot.
+	agentless bool
+	// capacity is what the machine can hold, where the contract has that computed; nil where it has not.
+	capacity *machineCapacity
 	// credentialConfig is where the image credential provider's configuration is; empty for none. misplaced says why
 	// that is not where the contract wants it.
 	credentialConfig, misplaced string
 }
 
-func newInput(c *nodeconfig.NodeConfig, f facts.Facts) *input {
+func newInput(c *nodeconfig.NodeConfig, f facts.Facts, agentless bool) *input {
 	takesInstalled := c.Cluster.KubernetesVersion == nodeconfig.InstalledVersion
 	if takesInstalled {
 		planned := *c
@@ -116,6 +126,7 @@ func newInput(c *nodeconfig.NodeConfig, f facts.Facts) *input {
 	}
 	in := &input{
 		takesInstalled: takesInstalled,
+		agentless:      agentless,
 		config:         c,
 		facts:          f,
 		family:         profile.Of(c.Components.Layout),
@@ -132,10 +143,14 @@ func newInput(c *nodeconfig.NodeConfig, f facts.Facts) *input {
 	if in.method == nodeconfig.JoinBootstrapToken || in.method == nodeconfig.JoinAttested {
 		in.certificate = retiringCertificate(c.Kubelet)
 	}
+	in.capacity = newCapacity(in)
 	in.early = asksEarly(in)
 	in.credentialConfig, in.misplaced = credentialConfig(c.Kubelet, &in.family.Paths)
 	return in
 }
+
+// instance is what the cloud says of the machine; empty for nothing.
+func (in *input) instance() facts.Instance { return *cmp.Or(in.facts.Instance, &facts.Instance{}) }
 
 // joins reports whether the machine becomes a node, and is not only prepared to.
 func (in *input) joins() bool { return in.config.Join.Method != nodeconfig.JoinNone }

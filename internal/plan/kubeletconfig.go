@@ -16,6 +16,7 @@ var kubeletConfig = concern{
 		"$.cluster.dnsDomain",
 		"$.cluster.dnsServiceIPs",
 		"$.cluster.serviceCIDRs",
+		"$.kubelet.capacity",
 		"$.kubelet.config",
 		"$.kubelet.flags",
 		"$.kubelet.taints",
@@ -30,6 +31,9 @@ func planKubeletConfig(in *input, out *output) {
 		notInKubeletConfig(in.config, out)
 	}
 	config := in.config.Kubelet.Config
+	if computed := in.capacityConfig(); len(computed) > 0 {
+		config = merge(computed, config)
+	}
 	if in.family.Kubelet.ConfigDefaults {
 		config = merge(defaultKubeletConfig(in), config)
 	}
@@ -41,7 +45,7 @@ func planKubeletConfig(in *input, out *output) {
 		"kind":       nodeconfig.KubeletConfigKind,
 	}, config)
 	plain, secret := nodeconfig.Revealed(without(in, out, withServingOff(in, out, config)))
-	out.guarded(secret, resource.Join, in.family.Paths.KubeletConfig, 0o600, jsonFile(plain), "the kubelet's configuration", kubeletUnit)
+	out.guarded(secret, resource.Join, in.family.Paths.KubeletConfig, 0o600, jsonFile(plain), "the kubelet's configuration"+in.derivation(), kubeletUnit)
 	kubeletDropIn(out, resource.Join, in.family.Kubelet.Config, "--config="+in.family.Paths.KubeletConfig)
 }
 
@@ -75,6 +79,9 @@ func defaultKubeletConfig(in *input) map[string]any {
 			dns[i] = ip
 		}
 		config["clusterDNS"] = dns
+	}
+	if settings := in.family.Kubelet.Settings; settings != nil {
+		config = merge(config, settings())
 	}
 	return config
 }

@@ -24,7 +24,7 @@ const (
 // its own addresses, one of each family that the contract wants, and planned before the machine's network is up, would be
 // another one at the next boot.
 func Needs(c *nodeconfig.NodeConfig, f facts.Facts) []Need {
-	in := newInput(c, f)
+	in := newInput(c, f, false)
 	if !in.joins() {
 		return nil
 	}
@@ -32,6 +32,12 @@ func Needs(c *nodeconfig.NodeConfig, f facts.Facts) []Need {
 	wantsIPv4 := (c.Network.MetadataRestriction != nil || canExportDNS(in)) && nodeIPv4(in) == ""
 	undescribed := c.Network.SecondaryInterfaces > 0 && (f.Instance == nil || f.Instance.Interfaces == nil)
 	var needs []Need
+	for variable := range in.wantedFacts() {
+		if need := factOf(variable).need; need == NeedDescription && in.known(variable) == "" {
+			undescribed = true
+		}
+	}
+	undescribed = undescribed || in.capacity != nil && in.known(typeVariable) == ""
 	if told || wantsIPv4 {
 		needs = append(needs, NeedAddress)
 	}

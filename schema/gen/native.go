@@ -19,6 +19,7 @@ var enums = map[string][]any{
 	"NodeConfig.apiVersion":         {nodeconfig.APIVersion},
 	"NodeConfig.kind":               {nodeconfig.Kind},
 	"Join.method":                   {"BootstrapToken", "ClientCertificate", "Exec", "Attested", "AWS", "None"},
+	"Capacity.rule":                 {nodeconfig.RuleEKS},
 	"Kubelet.dataDisk":              {"OS", "Temporary"},
 	"Taint.effect":                  {"NoSchedule", "PreferNoSchedule", "NoExecute"},
 	"Runtime.cgroupDriver":          {"systemd", "cgroupfs"},
