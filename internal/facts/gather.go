@@ -148,7 +148,7 @@ var binaries = []struct {
 	paths []string
 }{
 	{"containerd", []string{"/usr/bin/containerd", "/usr/local/bin/containerd"}},
-	{"kubelet", []string{"/usr/bin/kubelet", "/opt/bin/kubelet"}},
+	{"kubelet", []string{"/usr/bin/kubelet", "/opt/bin/kubelet", "/snap/kubelet-eks/current/kubelet"}},
 }
 
 // stated are files in which an image says the version of such a binary (amazon-eks-ami: install-worker.sh,

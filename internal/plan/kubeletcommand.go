@@ -241,6 +241,6 @@ func planSnap(in *input, out *output, lines []string, arguments []argument) {
 	lines = append(lines, "ExecStart="+strings.Join(words, " \\\n    "))
 	secret := slices.ContainsFunc(in.config.Kubelet.Flags, nodeconfig.Flag.IsSecret)
 	out.file(resource.Join, snap.Script, 0o644, []byte(snapScript), "gives the kubelet's snap its settings, where they differ", kubeletUnit)
-	out.guarded(secret, resource.Join, kubeletDropIns+in.family.Command.DropIn.File, 0o644, unitFile(lines...),
-		sourced("the settings of the kubelet's snap, before it starts, at each boot", in.family.Command.DropIn.Source), kubeletUnit)
+	out.guarded(secret, resource.Join, kubeletDropIns+snap.DropIn.File, 0o644, unitFile(lines...),
+		sourced("the settings of the kubelet's snap, before it starts, at each boot", snap.DropIn.Source), kubeletUnit)
 }

@@ -70,7 +70,7 @@ func defaultKubeletConfig(in *input) map[string]any {
 		"authorization":      map[string]any{"mode": "Webhook"},
 		"clusterDomain":      c.Cluster.DNSDomain,
 		"cgroupDriver":       c.Runtime.CgroupDriver,
-		"rotateCertificates": true,
+		"rotateCertificates": in.rotatesCertificate(),
 		"staticPodPath":      in.family.Paths.Manifests,
 	}
 	if ips := c.Cluster.DNSServiceIPs; len(ips) > 0 {
@@ -84,6 +84,13 @@ func defaultKubeletConfig(in *input) map[string]any {
 		config = merge(config, settings())
 	}
 	return config
+}
+
+// rotatesCertificate reports whether the kubelet is to renew its client certificate. One of EKS has none: it joins with its
+// machine's identity each time, and a kubelet that rotates would ask with a certificate alone (Amazon EKS AMI:
+// kubelet-config.json; Kubernetes: cmd/kubelet/app/server.go, buildKubeletClientConfig).
+func (in *input) rotatesCertificate() bool {
+	return in.family.Command.DropIn.File == "" || in.certificate != ""
 }
 
 // merge returns base with over laid on top of it: maps by field, everything else replaced. Neither

@@ -34,7 +34,7 @@ var kubeletBinary = concern{
 func planKubeletBinary(in *input, out *output) {
 	version := in.config.Cluster.KubernetesVersion
 	installed, ok := in.facts.Installed("kubelet", version)
-	if ok && version != "" && installed != in.family.Paths.Kubelet && linkable(installed) {
+	if ok && version != "" && !in.snapped() && installed != in.family.Paths.Kubelet && linkable(installed) {
 		out.add(resource.Resource{
 			Phase:   resource.Base,
 			Effects: resource.Restarting(kubeletUnit),
@@ -78,9 +78,11 @@ func planKubeletUnit(in *input, out *output) {
 		"# The agent's unit is ready when it is known that the disk, and what a kubelet has left on it, is this machine's, and",
 		"# when the network is there as far as the kubelet reads it: not all of it, as network-online.target is.",
 		"After=" + profile.AgentUnit,
-		"",
-		"[Service]",
 	}
+	if in.snapped() {
+		lines = append(lines, "# Before that, snapd has not set up the image's own snaps.", "Wants=snapd.socket", "After=snapd.socket snapd.seeded.service")
+	}
+	lines = append(lines, "", "[Service]")
 	out.file(resource.Base, resource.UnitDir+"/"+kubeletUnit, 0o644, unitFile(append(lines, kubeletServiceLines(in)...)...), "the kubelet's whole unit", kubeletUnit)
 	planKubeletParts(in, out)
 }
@@ -95,6 +97,7 @@ func kubeletServiceLines(in *input) []string {
 			"# The kubelet is a snap. This unit gives it its settings and starts it, and a drop-in has the command.",
 			"Type=oneshot",
 			"RemainAfterExit=yes",
+			"TimeoutStartSec=180",
 			"ExecStop=/usr/bin/snap stop " + snap,
 			"Restart=on-failure",
 			"RestartSec=2",

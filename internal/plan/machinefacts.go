@@ -50,8 +50,8 @@ const (
 	zoneVariable     = "AVAILABILITY_ZONE"
 	lifeVariable     = "INSTANCE_LIFECYCLE"
 	podsVariable     = "MAX_PODS"
-	machineFactsUnit = "slipway-node-facts.service"
-	metadataScript   = "/etc/slipway/node-facts.sh"
+	machineFactsUnit = "slipway-machine-facts.service"
+	metadataScript   = "/etc/slipway/machine-facts.sh"
 )
 
 // ownFacts are all there are.
@@ -314,7 +314,7 @@ func planAsking(in *input, out *output, referred []string) {
 		"StandardError=journal+console",
 	)
 	out.file(resource.Join, resource.UnitDir+"/"+machineFactsUnit, 0o644, unitFile(lines...), "runs before the kubelet at each boot", machineFactsUnit)
-	out.file(resource.Join, kubeletDropIns+"06-node-facts.conf", 0o644, unitFile("[Unit]", "Wants="+machineFactsUnit, "After="+machineFactsUnit),
+	out.file(resource.Join, kubeletDropIns+"06-machine-facts.conf", 0o644, unitFile("[Unit]", "Wants="+machineFactsUnit, "After="+machineFactsUnit),
 		"what the kubelet's unit refers to is there before it starts", kubeletUnit)
 	unit := resource.Resource{Phase: resource.Join, Reason: "has said what this machine is", Spec: &resource.Unit{Unit: machineFactsUnit}}
 	out.addTo(kubeletGroup, unit)
@@ -329,8 +329,9 @@ func factScript(in *input, service metadataService, referred []string) []byte {
 		"export LC_ALL=C",
 		`fail() { echo "slipway: $1" >&2; exit 1; }`,
 		`missing=`,
-		`for program in systemctl curl head tr mkdir mv; do command -v "$program" >/dev/null || missing+=" $program"; done`,
+		`for program in systemctl curl head tr mkdir mv rm; do command -v "$program" >/dev/null || missing+=" $program"; done`,
 		`[ -z "$missing" ] || fail "the image lacks:$missing"`,
+		`rm -f "$NODE_ENVIRONMENT"`,
 		`header=`,
 		"# An x at the end keeps what a shell would drop: line breaks.",
 		`ask() { curl -q -gsf --noproxy '*' --proto =http --max-time 2 ${header:+--header "$header"} "${@:2}" "$METADATA$1" | head -c 1024 | tr '\0' '?' && printf x; }`,
@@ -366,6 +367,6 @@ func factScript(in *input, service metadataService, referred []string) []byte {
 // would tell it (Kubernetes: cloud-provider-aws, node names).
 func (in *input) givesProviderID() bool {
 	const flag, field = "provider-id", "providerID"
-	return in.family.Command.DropIn.File != "" && in.config.Cloud.Provider == "aws" && in.commandFlag("cloud-provider") == "external" &&
+	return in.family.Command.DropIn.File != "" && in.config.Cloud.Provider == "aws" && kubeletSetting(in.config.Kubelet, "cloud-provider", "", in.commandFlag("cloud-provider")) == "external" &&
 		kubeletSetting(in.config.Kubelet, flag, field, "") == ""
 }

@@ -72,6 +72,7 @@ var eksctl = Profile{
 			Name:          "kubelet-eks",
 			Program:       "/snap/kubelet-eks/current/kubelet",
 			Script:        "/etc/eksctl/kubelet.snap.sh",
+			DropIn:        DropIn{"10-eksctl.ubuntu.conf", "eksctl: bootstrap.ubuntu.sh"},
 		},
 	},
 	Runtime: Runtime{
@@ -118,15 +119,13 @@ var eksctl = Profile{
 	},
 }
 
-// eksctlSettings are those of eksctl's kubelet.yaml that are not kubeadm's too. The address is the kubelet's own default. No
-// certificate is rotated: the node joins with its machine's identity and has none (Amazon EKS AMI: kubelet-config.json).
+// eksctlSettings are those of eksctl's kubelet.yaml that are not kubeadm's too. The address is the kubelet's own default.
 func eksctlSettings() map[string]any {
 	return map[string]any{
 		"address":            "0.0.0.0",
 		"authentication":     map[string]any{"webhook": map[string]any{"cacheTTL": "2m0s"}},
 		"authorization":      map[string]any{"webhook": map[string]any{"cacheAuthorizedTTL": "5m0s", "cacheUnauthorizedTTL": "30s"}},
 		"featureGates":       map[string]any{"RotateKubeletServerCertificate": true},
-		"rotateCertificates": false,
 		"serverTLSBootstrap": true,
 	}
 }

@@ -215,8 +215,9 @@ type Snap struct {
 	Distributions []string
 	// Name is the snap's, Program the kubelet's in it.
 	Name, Program string
-	// Script sets what differs, and starts the snap.
+	// Script sets what differs, and starts the snap. DropIn, of the kubelet's unit, runs it.
 	Script string
+	DropIn DropIn
 }
 
 // Attested is the program that gets a node its certificate for its machine's attested identity.
