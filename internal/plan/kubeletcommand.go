@@ -117,7 +117,7 @@ func (in *input) commandLine() []argument {
 		}
 	}
 	k := in.config.Kubelet
-	if in.needsAddress() && len(k.NodeIPs) == 0 {
+	if in.wantedFacts()[addressVariable] != "" {
 		add("node-ip", in.inUnit(addressVariable))
 	} else {
 		add("node-ip", unitValue(strings.Join(k.NodeIPs, ",")))

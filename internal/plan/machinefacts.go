@@ -83,7 +83,7 @@ func (in *input) wantedFacts() map[string]string {
 	if !in.joins() {
 		return wanted
 	}
-	if in.needsAddress() && len(in.config.Kubelet.NodeIPs) == 0 {
+	if in.needsAddress() && len(in.config.Kubelet.NodeIPs) == 0 && kubeletSetting(in.config.Kubelet, "node-ip", "", "") == "" {
 		wanted[addressVariable] = "$.kubelet.nodeIPs"
 	}
 	if in.givesProviderID() {
