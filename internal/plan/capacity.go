@@ -145,7 +145,7 @@ func anyMap(from map[string]string) map[string]any {
 // Capacity is how the numbers came to be that a config has computed for a machine; nil for none, and where the machine's type
 // is not known.
 func Capacity(c *nodeconfig.NodeConfig, f facts.Facts) []capacity.Step {
-	return newInput(c, f, false).steps()
+	return newInput(c, f).steps()
 }
 
 // steps are the calculations of the numbers that the kubelet gets.

@@ -110,6 +110,10 @@ type input struct {
 	// agentless says that the node is one without an agent: what is not known of the machine is found out by the machine
 	// itself, at each boot.
 	agentless bool
+	// asking plans that. service is what the machine asks; nil where that is not known. Both are only of a node without an
+	// agent, so that an agent, which never plans one, does not hold them.
+	asking  func(in *input, out *output, referred []string)
+	service *metadataService
 	// capacity is what the machine can hold, where the contract has that computed; nil where it has not.
 	capacity *machineCapacity
 	// credentialConfig is where the image credential provider's configuration is; empty for none. misplaced says why
@@ -117,7 +121,7 @@ type input struct {
 	credentialConfig, misplaced string
 }
 
-func newInput(c *nodeconfig.NodeConfig, f facts.Facts, agentless bool) *input {
+func newInput(c *nodeconfig.NodeConfig, f facts.Facts, agentless ...func(*input)) *input {
 	takesInstalled := c.Cluster.KubernetesVersion == nodeconfig.InstalledVersion
 	if takesInstalled {
 		planned := *c
@@ -126,12 +130,14 @@ func newInput(c *nodeconfig.NodeConfig, f facts.Facts, agentless bool) *input {
 	}
 	in := &input{
 		takesInstalled: takesInstalled,
-		agentless:      agentless,
 		config:         c,
 		facts:          f,
 		family:         profile.Of(c.Components.Layout),
 		minor:          minorOf(c.Cluster.KubernetesVersion),
 		schema:         criSchemas[containerdMajor(c, f)],
+	}
+	for _, set := range agentless {
+		set(in)
 	}
 	in.driver = runtimeDriver(c, in.schema)
 	if in.slice, _ = forKubernetes.slice(c.Kubelet, in.family); in.slice == "" {

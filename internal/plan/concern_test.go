@@ -27,7 +27,7 @@ func TestOrderDoesNotMatter(t *testing.T) {
 		shuffled := slices.Clone(concerns)
 		for range 20 {
 			rand.Shuffle(len(shuffled), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
-			got, others := planAll(shuffled, newInput(c, ubuntu(t), false))
+			got, others := planAll(shuffled, newInput(c, ubuntu(t)))
 			if again, err := json.Marshal(got); err != nil || string(again) != string(document) || !slices.Equal(problems, others) || !sameFiles(got, want) {
 				t.Errorf("%s: another plan in the order %s", name, names(shuffled))
 			}
@@ -374,7 +374,7 @@ func policy(plugin, policy string) func(*nodeconfig.NodeConfig, bool) {
 // alone is what one concern decides.
 func alone(c *concern, config *nodeconfig.NodeConfig, known facts.Facts) *output {
 	out := &output{concern: c}
-	if in := newInput(config, known, false); !c.joins || in.joins() {
+	if in := newInput(config, known); !c.joins || in.joins() {
 		c.plan(in, out)
 	}
 	return out
@@ -425,7 +425,7 @@ func TestGuard(t *testing.T) {
 			for i := range c.concerns {
 				all = append(all, &c.concerns[i])
 			}
-			plan, problems := planAll(all, newInput(contract(t, "native/minimal.yaml"), facts.Facts{}, false))
+			plan, problems := planAll(all, newInput(contract(t, "native/minimal.yaml"), facts.Facts{}))
 			if len(plan.Resources) != c.left || (len(problems) == 0) != (c.path == "") || c.path != "" && (len(problems) != 1 || problems[0].Path != c.path || !problems[0].Fatal) {
 				t.Errorf("%s: %d resources, %v", name, len(plan.Resources), problems)
 			}
@@ -462,7 +462,7 @@ func TestGuardOfImages(t *testing.T) {
 			out.add(resource.Resource{Phase: resource.Base, Spec: &resource.UnitState{Unit: "a.service", State: resource.UnitMasked}})
 		}, true},
 	} {
-		in := newInput(contract(t, "native/minimal.yaml", func(c *nodeconfig.NodeConfig) { c.Join = nodeconfig.Join{Method: nodeconfig.JoinNone} }), facts.Facts{}, false)
+		in := newInput(contract(t, "native/minimal.yaml", func(c *nodeconfig.NodeConfig) { c.Join = nodeconfig.Join{Method: nodeconfig.JoinNone} }), facts.Facts{})
 		_, problems := planAll([]*concern{{name: "x", plan: func(_ *input, out *output) { c.plan(out) }}}, in)
 		if fatal := nodeconfig.Fatal(problems); (len(fatal) == 0) != c.want {
 			t.Errorf("%s: %v", name, fatal)

@@ -204,7 +204,7 @@ func TestOrderOfFlags(t *testing.T) {
 	for i := range 100 {
 		many.Kubelet.Flags = append(many.Kubelet.Flags, nodeconfig.Flag{Name: string(rune('c' - i%2)), Value: strconv.Itoa(i)})
 	}
-	if flags := flags(newInput(many, facts.Facts{}, false), &output{}); !slices.IsSortedFunc(flags, func(a, b nodeconfig.Flag) int {
+	if flags := flags(newInput(many, facts.Facts{}), &output{}); !slices.IsSortedFunc(flags, func(a, b nodeconfig.Flag) int {
 		first, _ := strconv.Atoi(a.Value)
 		second, _ := strconv.Atoi(b.Value)
 		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(first, second))

@@ -191,6 +191,14 @@ func (in *input) kubeletProgram() string {
 	return in.family.Paths.Kubelet
 }
 
+// kubeletProcess is the unit that the kubelet's process is in: that of its snap, where it is one (snapd: wrappers, services).
+func (in *input) kubeletProcess() string {
+	if in.snapped() {
+		return "snap." + in.family.Command.Snap.Name + ".daemon.service"
+	}
+	return kubeletUnit
+}
+
 // snapScript gives a snap the settings that differ, and starts it. A setting that the snap has already is not set again,
 // because each change of a snap's settings runs its own hooks. The snap is kept from starting by itself: snapd would start
 // it with the settings of the boot before.

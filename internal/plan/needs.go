@@ -24,7 +24,7 @@ const (
 // its own addresses, one of each family that the contract wants, and planned before the machine's network is up, would be
 // another one at the next boot.
 func Needs(c *nodeconfig.NodeConfig, f facts.Facts) []Need {
-	in := newInput(c, f, false)
+	in := newInput(c, f)
 	if !in.joins() {
 		return nil
 	}

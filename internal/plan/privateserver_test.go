@@ -166,7 +166,7 @@ func TestTagsAreNeeded(t *testing.T) {
 				if slices.Contains(Needs(c, tagged(known, facts.ServerAddressTag, "10.0.0.4")), NeedDescription) {
 					t.Errorf("%s: tags that are known are asked for", name)
 				}
-				if keeps := newInput(c, known, false).keepsServer() != "" && c.Join.Method != nodeconfig.JoinNone; slices.Contains(Needs(c, tagged(known, "", "")), NeedDescription) != keeps {
+				if keeps := newInput(c, known).keepsServer() != "" && c.Join.Method != nodeconfig.JoinNone; slices.Contains(Needs(c, tagged(known, "", "")), NeedDescription) != keeps {
 					t.Errorf("%s: a tag that was not there is asked for again: %t, want %t", name, !keeps, keeps)
 				}
 				if known.Platform = facts.EC2; slices.Contains(Needs(c, known), NeedDescription) {

@@ -53,7 +53,7 @@ func TestRemovedFlags(t *testing.T) {
 			c := &nodeconfig.NodeConfig{Cluster: nodeconfig.Cluster{KubernetesVersion: fmt.Sprintf("1.%d.1", minor)}}
 			c.Kubelet.Flags = []nodeconfig.Flag{{Name: "v", Value: "4"}, {Name: flag, Value: "x"}}
 			var out output
-			flags := flags(newInput(c, facts.Facts{}, false), &out)
+			flags := flags(newInput(c, facts.Facts{}), &out)
 			gone := minor >= since
 			if has := slices.Contains(flags, nodeconfig.Flag{Name: flag, Value: "x"}); has == gone || len(flags) != 2 && !gone {
 				t.Errorf("1.%d is given %v", minor, flags)
