@@ -28,6 +28,8 @@ const (
 	LayoutStandard = "standard"
 	// LayoutAKS has the places of AKS's node images.
 	LayoutAKS = "aks"
+	// LayoutEksctl has the places of eksctl's node groups.
+	LayoutEksctl = "eksctl"
 )
 
 // Default completes the config in place: whatever is unset and has a default gets it, and what can

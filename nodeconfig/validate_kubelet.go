@@ -47,6 +47,8 @@ func (v *validator) kubelet(k *Kubelet) {
 			v.vital("$.kubelet.config."+field, "is not a port; use a number from 0 to 65535")
 		}
 	}
+	v.capacity(k.Capacity)
+	v.machineLabels(k)
 	if p := k.ImageCredentialProvider; p != nil {
 		v.credentialProvider(p)
 	}

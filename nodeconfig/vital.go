@@ -24,6 +24,8 @@ var vital = []string{
 	"$.kubelet.taints",
 	"$.kubelet.config",
 	"$.kubelet.flags",
+	"$.kubelet.capacity",
+	"$.kubelet.machineLabels",
 	"$.kubelet.imageCredentialProvider",
 	"$.runtime.registries", // a mirror that is left out means images from elsewhere
 	"$.runtime.containerd.config",

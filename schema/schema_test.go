@@ -219,6 +219,7 @@ func objections(t *testing.T, name, text string) []nodeconfig.Problem {
 // enumerated are the native fields whose values are a closed set, as documents with a value to fill in.
 var enumerated = map[string]string{
 	"method":           "join: {method: %, bootstrapToken: t, exec: {command: /bin/true}}",
+	"rule":             "kubelet: {capacity: {rule: %}}",
 	"dataDisk":         "kubelet: {dataDisk: %}",
 	"effect":           "kubelet: {taints: [{key: k, effect: %}]}",
 	"cgroupDriver":     "runtime: {cgroupDriver: %}",

@@ -41,19 +41,14 @@ func (r *rendering) usageAgentless() error {
 
 // runAgentless renders the node that the contract describes, and lists what such a node does without.
 func (r *rendering) runAgentless(s cli.Streams, c *contract, known facts.Facts) error {
-	planned := c.plan(known)
+	planned, problems := c.PlanWithoutAgent(known)
+	c.Problems = problems
 	if err := c.require(s); err != nil {
 		return err
 	}
-	for _, need := range plan.Needs(c.Config, known) {
-		if need == plan.NeedClusterAuthority {
-			err := fmt.Errorf("%s cannot be rendered without an agent: it only pins the cluster's CA, which the agent fetches from the cluster", title(c.name))
-			return &cli.Error{Code: exitcode.Invalid, Err: err, Hint: "give the CA itself in cluster.certificateAuthority; kubectl config view --raw --flatten prints it"}
-		}
-		if need == plan.NeedAddress {
-			err := fmt.Errorf("%s cannot be rendered without an agent: the kubelet is told the machine's own address, which is not known", title(c.name))
-			return &cli.Error{Code: exitcode.Invalid, Err: err, Hint: "give kubelet.nodeIPs in the contract, or nodeIPs in the file of --facts"}
-		}
+	if slices.Contains(plan.Needs(c.Config, known), plan.NeedClusterAuthority) {
+		err := fmt.Errorf("%s cannot be rendered without an agent: it only pins the cluster's CA, which the agent fetches from the cluster", title(c.name))
+		return &cli.Error{Code: exitcode.Invalid, Err: err, Hint: "give the CA itself in cluster.certificateAuthority; kubectl config view --raw --flatten prints it"}
 	}
 	machine := agentless.Of(planned, profile.OfDialect(c.Dialect))
 	if err := tellLosses(s, c, &machine); err != nil {

@@ -105,6 +105,11 @@ func fieldText(x *explain.Explanation, style cli.Style) string {
 	for _, tag := range x.Tags {
 		w.entry("Tag", cli.Wrap(tagInWords(tag), textWidth-labelWidth)...)
 	}
+	var computed []string
+	for _, step := range x.Computed {
+		computed = append(computed, cli.Wrap(step.Name+" "+step.Value+" = "+step.How+" ("+step.Source+")", textWidth-labelWidth)...)
+	}
+	w.entry("Computed", computed...)
 	var resources [][]cli.Cell
 	for _, r := range x.Resources {
 		resources = append(resources, dependentRow(r, style))

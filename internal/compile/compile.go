@@ -107,11 +107,20 @@ func (c *Contract) place(p nodeconfig.Problem) []nodeconfig.Problem {
 // Plan plans the node. The problems are those of the contract and the planner's, in the documents' own terms, fatal
 // ones first. Where one is fatal, the plan is what could be planned, and of use to nobody but who looks at it.
 func (c *Contract) Plan(known facts.Facts) (resource.Plan, []nodeconfig.Problem) {
+	return c.planBy(plan.New, known)
+}
+
+// PlanWithoutAgent is Plan for a node without an agent: the machine itself finds out what only it knows, at each boot.
+func (c *Contract) PlanWithoutAgent(known facts.Facts) (resource.Plan, []nodeconfig.Problem) {
+	return c.planBy(plan.WithoutAgent, known)
+}
+
+func (c *Contract) planBy(planner func(*nodeconfig.NodeConfig, facts.Facts) (resource.Plan, []nodeconfig.Problem), known facts.Facts) (resource.Plan, []nodeconfig.Problem) {
 	problems := slices.Clone(c.Problems)
 	if !c.Readable() {
 		return resource.Plan{}, problems
 	}
-	desired, found := plan.New(c.Config, known)
+	desired, found := planner(c.Config, known)
 	desired.Dialect = c.Dialect
 	seen := make(map[nodeconfig.Problem]bool)
 	told := make(map[string]bool)   // paths of what is left out: that nobody applies it need not be said as well

@@ -70,6 +70,8 @@ var good = map[string]string{
 	"$.components.scriptVariables":            `{"RUNC_VERSION":"1.3.0"}`,
 	"$.components.artifacts":                  `{"containerd":{"version":"2.2.4","url":"https://x.example/c","sha256":"00"}}`,
 	"$.checks.timeout":                        `"10m"`,
+	"$.kubelet.capacity":                      `{"rule":"EKS","instanceTypes":["m5.large"]}`,
+	"$.kubelet.machineLabels":                 `{"zone":"Zone"}`,
 	"$.files": `[{"path":"/etc/app.conf","mode":"0755","content":"a","restarts":["app.service"],"reloads":["web.service"]},` +
 		`{"path":"/opt/app/data","base64":"AAE="},{"path":"/etc/app.secret","secret":"s"}]`,
 	"$.units": `[{"name":"app.service","content":"[Service]\nExecStart=/bin/true\n","dropIns":[{"name":"10-app.conf","content":"[Service]\nNice=1\n"}],` +

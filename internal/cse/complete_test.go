@@ -56,8 +56,6 @@ var nobodys = map[string]string{
 	"$.kubelet.maxPodsExpression":              "EKS's; not applied by this version",
 	"$.runtime.containerd.baseRuntimeSpec":     "EKS's; not applied by this version",
 	"$.system.localStorage":                    "EKS's; not applied by this version",
-	"$.kubelet.capacity":                       "EKS's; not applied by this version",
-	"$.kubelet.machineLabels":                  "EKS's; not applied by this version",
 	"$.cloud.aws":                              "EKS's; not applied by this version",
 	"$.network.nameservers":                    "not applied by this version; AKS's images take those of the network",
 	"$.network.searchDomains":                  "not applied by this version; AKS's scripts join the domain of access.realm",

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/slipway-dev/slipway/internal/plan"
+	"github.com/slipway-dev/slipway/internal/profile"
 	"github.com/slipway-dev/slipway/internal/resource"
 )
 
@@ -23,9 +24,10 @@ type argument struct {
 func flagsOf(p resource.Plan) map[string]argument {
 	flags := make(map[string]argument)
 	variables := variablesOf(p)
+	unit := resource.UnitDir + "/" + plan.KubeletUnit
 	for _, r := range p.Resources {
 		file, ok := r.Spec.(*resource.File)
-		if !ok || file.Path != resource.UnitDir+"/"+plan.KubeletUnit {
+		if !ok || file.Path != unit && path.Dir(file.Path) != unit+".d" {
 			continue
 		}
 		for _, word := range commandWords(string(file.Content)) {
@@ -58,25 +60,39 @@ func addFlag(flags map[string]argument, word argument) {
 	flags[name] = argument{value, word.from}
 }
 
-// expand replaces a variable in braces, which stays within its word (systemd.service(5), "Command lines").
+// expand replaces the variables in braces, which stay within their word (systemd.service(5), "Command lines"). A word with
+// variables is written where the last of them is.
 func expand(word argument, variables map[string]argument) argument {
-	before, rest, ok := strings.Cut(word.value, "${")
-	name, after, closed := strings.Cut(rest, "}")
-	if !ok || !closed {
-		return word
+	rest := word.value
+	word.value = ""
+	for {
+		before, after, ok := strings.Cut(rest, "${")
+		name, after, closed := strings.Cut(after, "}")
+		if !ok || !closed {
+			word.value += rest
+			return word
+		}
+		if variable := variables[name]; variable.from != "" {
+			word = argument{word.value + before + variable.value, variable.from}
+		} else {
+			word.value += before
+		}
+		rest = after
 	}
-	variable := variables[name]
-	if variable.from == "" {
-		variable.from = word.from
-	}
-	return argument{before + variable.value + after, variable.from}
 }
 
-// commandWords are the words of a unit's ExecStart=.
+// commandWords are the words of a unit's ExecStart=, or of that of a drop-in. The settings of a snap are the flags without
+// their dashes.
 func commandWords(unit string) []string {
 	for line := range strings.Lines(strings.ReplaceAll(unit, "\\\n", " ")) {
-		if command, ok := strings.CutPrefix(line, "ExecStart="); ok {
-			return strings.Fields(command)
+		command, ok := strings.CutPrefix(line, "ExecStart=")
+		if words := strings.Fields(command); ok && len(words) > 0 {
+			for i, word := range words {
+				if setting, quoted := strings.CutPrefix(word, `"`); quoted && words[0] == "/bin/bash" {
+					words[i] = "--" + strings.TrimSuffix(setting, `"`)
+				}
+			}
+			return words
 		}
 	}
 	return nil
@@ -89,6 +105,10 @@ func variablesOf(p resource.Plan) map[string]argument {
 	for _, places := range plan.AllPlaces() {
 		environment[places.KubeletEnv] = true
 	}
+	for _, family := range profile.All() {
+		environment[family.Command.Metadata] = true
+	}
+	environment[profile.NodeEnvironment] = true
 	for _, r := range p.Resources {
 		file, ok := r.Spec.(*resource.File)
 		switch {

@@ -188,7 +188,7 @@ func TestClass(t *testing.T) {
 // goldens are whole outputs.
 func goldens(t *testing.T) map[string][2]resource.Plan {
 	full := planOf(t, "native/full.yaml")
-	places := plan.AllPlaces()[1]
+	places := plan.AllPlaces()[2] // of the family standard
 	return map[string][2]resource.Plan{
 		"notes": {full, planOf(t, "native/minimal.yaml")},
 		"drain": {full, planOf(t, "native/full.yaml", func(c *nodeconfig.NodeConfig) {

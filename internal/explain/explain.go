@@ -16,12 +16,14 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/slipway-dev/slipway/capacity"
 	"github.com/slipway-dev/slipway/examples"
 	"github.com/slipway-dev/slipway/internal/cli"
 	"github.com/slipway-dev/slipway/internal/compile"
 	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/internal/kubeletapi"
+	"github.com/slipway-dev/slipway/internal/plan"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/nodeconfig"
 	"github.com/slipway-dev/slipway/nodeconfig/aks"
@@ -55,6 +57,8 @@ type Explanation struct {
 	NotApplied []string `json:"notApplied,omitempty"`
 	// Tags are the machine's tags that change what the field does.
 	Tags []facts.Tag `json:"tags,omitempty"`
+	// Computed are the numbers that the planner computes for the field, each with its calculation.
+	Computed []capacity.Step `json:"computed,omitempty"`
 	// Why says what becomes of a field that changes nothing in the plan, or why nothing does.
 	Why string `json:"why,omitempty"`
 	// Planned is false where the contract is too wrong to be planned, and its resources are unknown.
@@ -244,6 +248,9 @@ func (e *experiment) explain(at *place) *Explanation {
 	fields := outermost(slices.Sorted(maps.Keys(found.fields)))
 	e.whoReads(x, at, fields)
 	x.Tags = tagsOf(x.Field, fields)
+	if slices.ContainsFunc(append(fields, x.Field), func(path string) bool { return document.Within(path, "$.kubelet.capacity") }) {
+		x.Computed = plan.Capacity(e.base.config, e.facts)
+	}
 	for _, path := range fields {
 		if e.dialect == dialect.Native && (document.Within(path, x.Field) || document.Within(x.Field, path)) {
 			continue

@@ -144,13 +144,16 @@ func NodeIPs(m Machine) []string {
 	return slices.DeleteFunc([]string{v4, v6}, func(s string) bool { return s == "" })
 }
 
-// binaries are where components are found that no manifest lists; the first that exists counts.
+// binaries are where components are found that no manifest lists; the first that exists counts. One that only images of a cloud
+// have is not looked for in another.
 var binaries = []struct {
 	name  string
 	paths []string
+	cloud string
 }{
-	{"containerd", []string{"/usr/bin/containerd", "/usr/local/bin/containerd"}},
-	{"kubelet", []string{"/usr/bin/kubelet", "/opt/bin/kubelet"}},
+	{"containerd", []string{"/usr/bin/containerd", "/usr/local/bin/containerd"}, ""},
+	{"kubelet", []string{"/usr/bin/kubelet", "/opt/bin/kubelet"}, ""},
+	{"kubelet", []string{"/snap/kubelet-eks/current/kubelet"}, EC2}, // Canonical's images for EKS
 }
 
 // stated are files in which an image says the version of such a binary (amazon-eks-ami: install-worker.sh,
@@ -195,7 +198,7 @@ func (g gatherer) components(platform string) []components.Component {
 		}
 	}
 	for _, b := range binaries {
-		if named(found, b.name) {
+		if named(found, b.name) || b.cloud != "" && b.cloud != platform {
 			continue
 		}
 		for _, path := range b.paths {

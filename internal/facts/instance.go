@@ -17,6 +17,8 @@ type Instance struct {
 	// Region and Zone are where it is: "eastus" and "1", "us-east-1" and "us-east-1a".
 	Region string `json:"region,omitempty"`
 	Zone   string `json:"zone,omitempty"`
+	// Lifecycle is how it was bought, where the cloud says it apart: "on-demand", "spot" (EC2).
+	Lifecycle string `json:"lifecycle,omitempty"`
 	// ResourceID is the cloud's full name for it, where it has one (Azure's resource ID).
 	ResourceID string `json:"resourceID,omitempty"`
 	// Interfaces are the network interfaces that the cloud has given it, in the cloud's order; the first is the primary one.

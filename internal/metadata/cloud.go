@@ -25,6 +25,8 @@ type cloud struct {
 	// tags are the machine's tags alone, where the cloud has any that are known.
 	tags         document
 	describeTags func(data []byte) (facts.Tags, bool)
+	// lifecycle is a document with how the machine was bought, where the instance's does not say it.
+	lifecycle document
 	// hostname is a document of its own where the instance's has none.
 	hostname document
 }
@@ -80,6 +82,7 @@ var clouds = map[string]cloud{
 		userData:  document{"/latest/user-data", MaxUserData, []string{htmlType, jsonType}},
 		instance:  document{"/latest/dynamic/instance-identity/document", maxInstance, []string{htmlType}},
 		describe:  describeEC2,
+		lifecycle: document{"/latest/meta-data/instance-life-cycle", maxHostname, []string{htmlType, jsonType}},
 		hostname:  document{"/latest/meta-data/local-hostname", maxHostname, []string{htmlType, jsonType}},
 	},
 }

@@ -23,7 +23,7 @@ var instances = map[string]facts.Instance{
 	},
 	"ec2": {
 		Platform: "ec2", ID: "i-0", Hostname: "ip-10-0-0-4.us-east-1.compute.internal", Type: "m5.large",
-		Region: "us-east-1", Zone: "us-east-1a",
+		Region: "us-east-1", Zone: "us-east-1a", Lifecycle: "on-demand",
 	},
 }
 
@@ -75,7 +75,7 @@ func TestInstanceFaults(t *testing.T) {
 }
 
 func without(i facts.Instance) facts.Instance {
-	i.Hostname = ""
+	i.Hostname, i.Lifecycle = "", ""
 	return i
 }
 

@@ -72,18 +72,24 @@ func (s *Service) Instance(ctx context.Context) (facts.Instance, error) {
 		}
 		return instance, nil
 	})
-	if err != nil || s.hostname.path == "" {
-		return instance, err
-	}
-	instance.Hostname, err = insist(ctx, func(ctx context.Context) (string, *failure) {
-		got, f := s.read(ctx, s.hostname, "")
-		if f != nil {
-			return "", f
+	for _, more := range []struct {
+		document
+		into *string
+	}{{s.hostname, &instance.Hostname}, {s.lifecycle, &instance.Lifecycle}} { // a lifecycle has a name's characters, too
+		if err != nil || more.path == "" {
+			break
 		}
-		return facts.CleanHostname(firstWord(got.body)), nil
-	})
-	if errors.Is(err, ErrNotFound) {
-		err = nil // a machine need not have one
+		var text string
+		text, err = insist(ctx, func(ctx context.Context) (string, *failure) {
+			got, f := s.read(ctx, more.document, "")
+			if f != nil {
+				return "", f
+			}
+			return facts.CleanHostname(firstWord(got.body)), nil
+		})
+		if *more.into = text; errors.Is(err, ErrNotFound) {
+			err = nil // a machine need not have one
+		}
 	}
 	return instance, err
 }

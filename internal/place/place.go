@@ -90,6 +90,9 @@ func rootsOfFamilies() (all []string) {
 // Check returns why a plan may have nothing at a path, or "" where it may. The reason follows the path in a
 // sentence and does not repeat it.
 func Check(name string) string {
+	if name == profile.NodeEnvironment {
+		return "" // the one file of a plan among those that are Slipway's own: what is in it is gone after a boot, as they are
+	}
 	if reason := refused(name); reason != "" {
 		return reason
 	}
@@ -243,7 +246,8 @@ var userFileInstead = []reservation{
 // writtenByFamilies are the files of a node of each family.
 func writtenByFamilies() (all []reservation) {
 	for _, p := range profile.All() {
-		for _, path := range append(p.Paths.Files(), p.Paths.CredentialConfig, p.Paths.Kubelet, p.Paths.Containerd, p.Paths.Runc) {
+		for _, path := range append(p.Paths.Files(), p.Paths.CredentialConfig, p.Paths.Kubelet, p.Paths.Containerd, p.Paths.Runc,
+			p.Command.Metadata, p.Command.Local, p.Command.MaxPods, p.Command.Snap.Script) {
 			if path != "" {
 				all = append(all, reservation{path, slipway})
 			}

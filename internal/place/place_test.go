@@ -13,7 +13,7 @@ func TestCheck(t *testing.T) {
 		"/etc/kubernetes/azure.json": "", "/opt/bin/kubelet": "", "/usr/bin/kubelet": "", "/var/lib/kubelet/config.yaml": "", "/run/x": "",
 		"/var/log/x": "", "/etc/slipway/features.env": "", "/opt/azure/containers/enabled_features.sh": "",
 		"/etc/systemd/system/slipway-retire-credential.path": "", "/var/lib/slipwayx": "", "/etc/passwd-": "", "/opt/slipway.d/x": "",
-		"/var/lib/slipway": own, "/var/lib/slipway/x/y": own, "/run/slipway": own, "/run/slipway/x": own, "/opt/slipway/bin/slipway-node": own,
+		"/var/lib/slipway": own, "/var/lib/slipway/x/y": own, "/run/slipway": own, "/run/slipway/x": own, "/run/slipway/node.env": "", "/run/slipway/node.env/x": own, "/opt/slipway/bin/slipway-node": own,
 		"/etc/slipway/config.yaml": own, "/etc/systemd/system/slipway-watch.service": own, "/etc/systemd/system/slipway-watch.service.d/x.conf": own,
 		"/opt/azure/containers/provision.complete": own, "/var/log/azure/aks/provision.json": own, "/var/log/slipway.log": own, "/var/log/slipway.log.1": own,
 		"/etc/shadow": others, "/etc/ld.so.preload": others, "/etc/pam.d/login": others, "/var/lib/cloud/seed/nocloud/user-data": others,

@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"cmp"
+
 	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/internal/profile"
 	"github.com/slipway-dev/slipway/nodeconfig"
@@ -28,6 +30,7 @@ var concerns = []*concern{
 	&attested,
 	&authority,
 	&azure,
+	&capacities,
 	&certificate,
 	&cgroups,
 	&cni,
@@ -45,6 +48,7 @@ var concerns = []*concern{
 	&imageUnits,
 	&installed,
 	&kubeletBinary,
+	&kubeletCommandLine,
 	&kubeletConfig,
 	&kubeletData,
 	&kubeletFlags,
@@ -53,6 +57,7 @@ var concerns = []*concern{
 	&kubeletService,
 	&kubeletStart,
 	&localDNS,
+	&machineFacts,
 	&messageOfTheDay,
 	&metadataRestriction,
 	&modules,
@@ -108,12 +113,21 @@ type input struct {
 	starter int
 	// early says that the agent asks for that certificate while the container runtime starts.
 	early bool
+	// agentless says that the node is one without an agent: what is not known of the machine is found out by the machine
+	// itself, at each boot.
+	agentless bool
+	// asking plans that. service is what the machine asks; nil where that is not known. Both are only of a node without an
+	// agent, so that an agent, which never plans one, does not hold them.
+	asking  func(in *input, out *output, referred []string)
+	service *metadataService
+	// capacity is what the machine can hold, where the contract has that computed; nil where it has not.
+	capacity *machineCapacity
 	// credentialConfig is where the image credential provider's configuration is; empty for none. misplaced says why
 	// that is not where the contract wants it.
 	credentialConfig, misplaced string
 }
 
-func newInput(c *nodeconfig.NodeConfig, f facts.Facts) *input {
+func newInput(c *nodeconfig.NodeConfig, f facts.Facts, agentless ...func(*input)) *input {
 	takesInstalled := c.Cluster.KubernetesVersion == nodeconfig.InstalledVersion
 	if takesInstalled {
 		planned := *c
@@ -131,6 +145,9 @@ func newInput(c *nodeconfig.NodeConfig, f facts.Facts) *input {
 		schema:         criSchemas[containerdMajor(c, f)],
 		starter:        starterOf(c),
 	}
+	for _, set := range agentless {
+		set(in)
+	}
 	in.driver = runtimeDriver(c, in.schema)
 	if in.slice, _ = forKubernetes.slice(c.Kubelet, in.family); in.slice == "" {
 		in.slice = systemSlice
@@ -141,10 +158,14 @@ func newInput(c *nodeconfig.NodeConfig, f facts.Facts) *input {
 	if in.method == nodeconfig.JoinBootstrapToken || in.method == nodeconfig.JoinAttested {
 		in.certificate = retiringCertificate(c.Kubelet)
 	}
+	in.capacity = newCapacity(in)
 	in.early = asksEarly(in)
 	in.credentialConfig, in.misplaced = credentialConfig(c.Kubelet, &in.family.Paths)
 	return in
 }
+
+// instance is what the cloud says of the machine; empty for nothing.
+func (in *input) instance() facts.Instance { return *cmp.Or(in.facts.Instance, &facts.Instance{}) }
 
 // joins reports whether the machine becomes a node, and is not only prepared to.
 func (in *input) joins() bool { return in.config.Join.Method != nodeconfig.JoinNone }

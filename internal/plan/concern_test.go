@@ -93,7 +93,7 @@ func TestReads(t *testing.T) {
 	}
 	without := ubuntu(t)
 	without.CNI = new(facts.CNI)
-	machines := []facts.Facts{{NodeIPs: []string{"10.0.0.1", "fd00::1"}, CgroupVersion: 1, DNSExporter: true, Units: []string{"/etc/systemd/system/ensure-no-dup.service"}}, ubuntu(t), withCNIPackages(ubuntu(t)), without}
+	machines := []facts.Facts{{NodeIPs: []string{"10.0.0.1", "fd00::1"}, CgroupVersion: 1, DNSExporter: true, Units: []string{"/etc/systemd/system/ensure-no-dup.service"}}, ubuntu(t), withCNIPackages(ubuntu(t)), without, onEC2(ubuntu(t))}
 	compare := func(setting string, before, after *nodeconfig.NodeConfig) {
 		for _, c := range concerns {
 			for _, known := range machines {
@@ -154,6 +154,12 @@ func withoutDeclined(o *output) *output {
 	return &left
 }
 
+// onEC2 are the facts of an instance of EC2's.
+func onEC2(f facts.Facts) facts.Facts {
+	f.CPUs, f.Instance = 2, &facts.Instance{Platform: facts.EC2, ID: "i-0123456789abcdef0", Type: "m5.large", Region: "eu-west-1", Zone: "eu-west-1a"}
+	return f
+}
+
 // A setting is read by the concerns that name it, what holds it or what is within it.
 func TestReadBy(t *testing.T) {
 	for path, want := range map[string][]string{
@@ -186,6 +192,22 @@ func TestReadBy(t *testing.T) {
 // further are changes of a setting that another value of it alone, in the least contract, does not show: each is made
 // without and with it.
 var further = map[string][]func(c *nodeconfig.NodeConfig, with bool){
+	"$.kubelet.capacity": {func(c *nodeconfig.NodeConfig, with bool) {
+		if with {
+			c.Kubelet.Capacity = &nodeconfig.Capacity{Rule: nodeconfig.RuleEKS}
+		}
+	}},
+	"$.kubelet.machineLabels": {func(c *nodeconfig.NodeConfig, with bool) {
+		if with {
+			c.Kubelet.MachineLabels = map[string]string{"zone": nodeconfig.MachineZone}
+		}
+	}},
+	"$.runtime.sandboxImage": {func(c *nodeconfig.NodeConfig, with bool) {
+		c.Cluster.KubernetesVersion = "1.30.1"
+		if with {
+			c.Runtime.SandboxImage = "registry.example/pause:1"
+		}
+	}},
 	"$.cloud.provider": {func(c *nodeconfig.NodeConfig, with bool) {
 		if with {
 			c.Cloud.Provider = "azure"
@@ -238,12 +260,24 @@ var further = map[string][]func(c *nodeconfig.NodeConfig, with bool){
 	"$.network.nameservers":   {cachedWith(func(c *nodeconfig.NodeConfig) { c.Network.Nameservers = []string{"10.9.0.11"} })},
 	"$.cluster.dnsServiceIPs": {cachedWith(func(c *nodeconfig.NodeConfig) { c.Cluster.DNSServiceIPs = []string{"10.9.0.10"} })},
 	"$.join.bootstrapToken":   {attestedWith(func(c *nodeconfig.NodeConfig) { c.Join.BootstrapToken = nodeconfig.Secret{} })},
-	"$.kubelet.config":        {cachedWith(func(c *nodeconfig.NodeConfig) { asking["configuration"](c, nil) }), swapWith(func(k *nodeconfig.Kubelet) { k.Config = map[string]any{"failSwapOn": false} }), field("volumePluginDir", "/opt/plugins"), field("healthzPort", json.Number("1")), field("serverTLSBootstrap", true), field("kubeReservedCgroup", "/podruntime.slice"), field(failCgroupField, false), resolverOf(func(k *nodeconfig.Kubelet) { k.Config = map[string]any{"resolvConf": "/run/other.conf"} })},
-	"$.kubelet.flags": {cachedWith(func(c *nodeconfig.NodeConfig) { asking["flag"](c, nil) }), swapWith(func(k *nodeconfig.Kubelet) { k.Flags = []nodeconfig.Flag{{Name: "fail-swap-on", Value: "false"}} }), flag("cert-dir", "/opt/pki"), flag("cgroup-driver", "other"), flag("healthz-port", "1"), flag("cloud-config", "/x"), flag("kube-reserved-cgroup", "/podruntime.slice"), flag(failCgroupFlag, "false"), flag("node-ip", "10.0.0.9"),
+	"$.kubelet.config":        {countedWith(func(k *nodeconfig.Kubelet) { k.Config = map[string]any{"maxPods": json.Number("9"), "providerID": "x"} }), cachedWith(func(c *nodeconfig.NodeConfig) { asking["configuration"](c, nil) }), swapWith(func(k *nodeconfig.Kubelet) { k.Config = map[string]any{"failSwapOn": false} }), field("volumePluginDir", "/opt/plugins"), field("healthzPort", json.Number("1")), field("serverTLSBootstrap", true), field("kubeReservedCgroup", "/podruntime.slice"), field(failCgroupField, false), resolverOf(func(k *nodeconfig.Kubelet) { k.Config = map[string]any{"resolvConf": "/run/other.conf"} })},
+	"$.kubelet.flags": {countedWith(func(k *nodeconfig.Kubelet) {
+		k.Flags = []nodeconfig.Flag{{Name: "max-pods", Value: "9"}, {Name: "provider-id", Value: "x"}}
+	}), cachedWith(func(c *nodeconfig.NodeConfig) { asking["flag"](c, nil) }), swapWith(func(k *nodeconfig.Kubelet) { k.Flags = []nodeconfig.Flag{{Name: "fail-swap-on", Value: "false"}} }), flag("cert-dir", "/opt/pki"), flag("cgroup-driver", "other"), flag("healthz-port", "1"), flag("cloud-config", "/x"), flag("kube-reserved-cgroup", "/podruntime.slice"), flag(failCgroupFlag, "false"), flag("node-ip", "10.0.0.9"),
 		attestedWith(func(c *nodeconfig.NodeConfig) { c.Kubelet.Flags = []nodeconfig.Flag{{Name: "cert-dir", Value: "/x"}} })},
 	"$.kubelet.taints": {taints},
 	"$.units":          {ownSlice},
 	"$.network.policy": {policy("azure", "calico"), policy("kubenet", "calico")},
+}
+
+// countedWith changes a node whose capacity is computed.
+func countedWith(edit func(*nodeconfig.Kubelet)) func(*nodeconfig.NodeConfig, bool) {
+	return func(c *nodeconfig.NodeConfig, with bool) {
+		c.Kubelet.Capacity, c.Cloud.Provider = &nodeconfig.Capacity{Rule: nodeconfig.RuleEKS}, "aws"
+		if with {
+			edit(&c.Kubelet)
+		}
+	}
 }
 
 // cachedWith changes a node with a DNS cache.

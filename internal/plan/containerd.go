@@ -20,7 +20,9 @@ const (
 var containerd = concern{
 	name: "containerd",
 	reads: []string{
+		"$.cloud.aws.region", // with join.aws, where the sandbox image is
 		"$.components.artifacts.*.version",
+		"$.join.aws",
 		"$.network.plugin",
 		"$.network.policy",
 		"$.runtime.cgroupDriver",
@@ -36,6 +38,7 @@ var containerd = concern{
 
 func planContainerd(in *input, out *output) {
 	c := in.config.Runtime.Containerd
+	checkRegistryRegion(in, out)
 	out.directory(registriesDir, 0o755, "registries are configured here, one directory for each")
 	out.guarded(secretHeaders(c.RegistryHeaders) || !c.Config.IsZero(), resource.Base, ContainerdConfig, 0o644,
 		containerdConfig(in, out).Bytes(), "containerd's configuration", containerdUnit)

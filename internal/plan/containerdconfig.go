@@ -25,7 +25,7 @@ func containerdConfig(in *input, out *output) *toml.Table {
 	if r.Containerd.DataDir != "" {
 		doc.Set(r.Containerd.DataDir, "root")
 	}
-	doc.At(images...).Set(r.SandboxImage, schema.sandbox...)
+	doc.At(images...).Set(in.sandboxImage(), schema.sandbox...)
 	if in.family.Runtime.CDI && schema.cdi && !skipsGPU(in.facts) {
 		doc.At(runtime...).Set(true, "enable_cdi")
 	}

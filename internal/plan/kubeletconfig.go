@@ -16,6 +16,7 @@ var kubeletConfig = concern{
 		"$.cluster.dnsDomain",
 		"$.cluster.dnsServiceIPs",
 		"$.cluster.serviceCIDRs",
+		"$.kubelet.capacity",
 		"$.kubelet.config",
 		"$.kubelet.flags",
 		"$.kubelet.taints",
@@ -30,6 +31,9 @@ func planKubeletConfig(in *input, out *output) {
 		notInKubeletConfig(in.config, out)
 	}
 	config := in.config.Kubelet.Config
+	if computed := in.capacityConfig(); len(computed) > 0 {
+		config = merge(computed, config)
+	}
 	if in.family.Kubelet.ConfigDefaults {
 		config = merge(defaultKubeletConfig(in), config)
 	}
@@ -41,7 +45,7 @@ func planKubeletConfig(in *input, out *output) {
 		"kind":       nodeconfig.KubeletConfigKind,
 	}, config)
 	plain, secret := nodeconfig.Revealed(without(in, out, withServingOff(in, out, config)))
-	out.guarded(secret, resource.Join, in.family.Paths.KubeletConfig, 0o600, jsonFile(plain), "the kubelet's configuration", kubeletUnit)
+	out.guarded(secret, resource.Join, in.family.Paths.KubeletConfig, 0o600, jsonFile(plain), "the kubelet's configuration"+in.derivation(), kubeletUnit)
 	kubeletDropIn(out, resource.Join, in.family.Kubelet.Config, "--config="+in.family.Paths.KubeletConfig)
 }
 
@@ -66,7 +70,7 @@ func defaultKubeletConfig(in *input) map[string]any {
 		"authorization":      map[string]any{"mode": "Webhook"},
 		"clusterDomain":      c.Cluster.DNSDomain,
 		"cgroupDriver":       c.Runtime.CgroupDriver,
-		"rotateCertificates": true,
+		"rotateCertificates": in.rotatesCertificate(),
 		"staticPodPath":      in.family.Paths.Manifests,
 	}
 	if ips := c.Cluster.DNSServiceIPs; len(ips) > 0 {
@@ -76,7 +80,17 @@ func defaultKubeletConfig(in *input) map[string]any {
 		}
 		config["clusterDNS"] = dns
 	}
+	if settings := in.family.Kubelet.Settings; settings != nil {
+		config = merge(config, settings())
+	}
 	return config
+}
+
+// rotatesCertificate reports whether the kubelet is to renew its client certificate. One of EKS has none: it joins with its
+// machine's identity each time, and a kubelet that rotates would ask with a certificate alone (Amazon EKS AMI:
+// kubelet-config.json; Kubernetes: cmd/kubelet/app/server.go, buildKubeletClientConfig).
+func (in *input) rotatesCertificate() bool {
+	return in.family.Command.DropIn.File == "" || in.certificate != ""
 }
 
 // merge returns base with over laid on top of it: maps by field, everything else replaced. Neither

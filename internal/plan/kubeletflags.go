@@ -23,6 +23,7 @@ var kubeletFlags = concern{
 		"$.kubelet.flags",
 		"$.kubelet.imageCredentialProvider",
 		"$.kubelet.labels",
+		"$.kubelet.machineLabels",
 		"$.kubelet.nodeIPs",
 		"$.kubelet.nodeName",
 		"$.kubelet.taints",
@@ -49,8 +50,17 @@ func planKubeletFlags(in *input, out *output) {
 		profile.NetworkPolicy: in.config.Network.Policy,
 		profile.CustomCloud:   in.family.Paths.CustomCloud,
 	}
+	if in.family.Kubelet.Variable(profile.Taints) != "" {
+		values[profile.Taints] = taintsOf(in.config.Kubelet)
+	}
+	if in.setsPods() {
+		values[profile.MaxPods] = kubeletSetting(in.config.Kubelet, maxPodsFlag, maxPodsField, "")
+	}
 	var variables [][2]string
 	for _, v := range in.family.Kubelet.Environment {
+		if v.Holds == profile.MaxPods && values[v.Holds] == "" {
+			continue
+		}
 		if a := in.config.Cloud.Azure; v.Holds == profile.CustomCloud && (a == nil || a.Custom == nil) {
 			continue
 		}
@@ -64,6 +74,7 @@ func planKubeletFlags(in *input, out *output) {
 func labels(in *input) map[string]string {
 	labels := make(map[string]string)
 	maps.Copy(labels, in.config.Kubelet.Labels)
+	maps.Copy(labels, in.machineLabels(false, in.known))
 	if servingRotation(in.config) {
 		for name, value := range in.family.Kubelet.ServingLabels {
 			if labels[name] = value; in.servingOff() {
@@ -107,12 +118,10 @@ func flags(in *input, out *output) []nodeconfig.Flag {
 		}
 	}
 	own("hostname-override", k.NodeName)
-	own("node-ip", nodeIP(in))
-	var taints []string
-	for _, t := range k.Taints {
-		taints = append(taints, t.String())
+	if in.family.Command.DropIn.File == "" {
+		own("node-ip", nodeIP(in))
+		own("register-with-taints", taintsOf(k))
 	}
-	own("register-with-taints", strings.Join(taints, ","))
 	if in.credentialConfig != "" {
 		own("image-credential-provider-bin-dir", k.ImageCredentialProvider.BinDir)
 		own("image-credential-provider-config", in.credentialConfig)
@@ -140,18 +149,29 @@ func flags(in *input, out *output) []nodeconfig.Flag {
 	return flags
 }
 
+// taintsOf are the node's taints as the kubelet takes them.
+func taintsOf(k nodeconfig.Kubelet) string {
+	var taints []string
+	for _, t := range k.Taints {
+		taints = append(taints, t.String())
+	}
+	return strings.Join(taints, ",")
+}
+
 // nodeIP is the address the node registers: the contract's, or the primary interface's where the
 // family and the version need one to be told.
 func nodeIP(in *input) string {
 	ips := in.config.Kubelet.NodeIPs
-	if len(ips) == 0 && in.needsAddress() {
+	if len(ips) == 0 && in.needsAddress() && !(in.agentless && in.refers(addressVariable)) {
 		ips = addressesOf(in.config, in.facts)
 	}
 	return strings.Join(ips, ",")
 }
 
 // needsAddress reports whether the kubelet must be told the machine's address.
-func (in *input) needsAddress() bool { return in.family.Kubelet.NodeIP && in.reached(nodeIPNeeded) }
+func (in *input) needsAddress() bool {
+	return in.family.Kubelet.NodeIP && (in.reached(nodeIPNeeded) || in.family.Command.Local != "")
+}
 
 // addressesOf are the machine's addresses of the families that the contract wants.
 func addressesOf(c *nodeconfig.NodeConfig, f facts.Facts) []string {

@@ -34,7 +34,7 @@ var kubeletBinary = concern{
 func planKubeletBinary(in *input, out *output) {
 	version := in.config.Cluster.KubernetesVersion
 	installed, ok := in.facts.Installed("kubelet", version)
-	if ok && version != "" && installed != in.family.Paths.Kubelet && linkable(installed) {
+	if ok && version != "" && !in.snapped() && installed != in.family.Paths.Kubelet && linkable(installed) {
 		out.add(resource.Resource{
 			Phase:   resource.Base,
 			Effects: resource.Restarting(kubeletUnit),
@@ -65,7 +65,7 @@ func planKubeletUnit(in *input, out *output) {
 		"[Unit]",
 		"Description=Kubelet",
 		"Documentation=https://kubernetes.io/docs/reference/command-line-tools-reference/kubelet/",
-		"ConditionPathExists=" + in.family.Paths.Kubelet,
+		"ConditionPathExists=" + in.kubeletProgram(),
 		"# It does not wait for the rest of the boot, of which cloud-init can be a part.",
 		"DefaultDependencies=no",
 		"After=local-fs.target systemd-modules-load.service systemd-sysctl.service systemd-tmpfiles-setup.service",
@@ -78,14 +78,41 @@ func planKubeletUnit(in *input, out *output) {
 		"# The agent's unit is ready when it is known that the disk, and what a kubelet has left on it, is this machine's, and",
 		"# when the network is there as far as the kubelet reads it: not all of it, as network-online.target is.",
 		"After=" + profile.AgentUnit,
-		"",
-		"[Service]",
-		"EnvironmentFile=" + in.family.Paths.KubeletEnv,
+	}
+	if in.snapped() {
+		lines = append(lines, "# Before that, snapd has not set up the image's own snaps.", "Wants=snapd.socket", "After=snapd.socket snapd.seeded.service")
+	}
+	lines = append(lines, "", "[Service]")
+	out.file(resource.Base, resource.UnitDir+"/"+kubeletUnit, 0o644, unitFile(append(lines, kubeletServiceLines(in)...)...), "the kubelet's whole unit", kubeletUnit)
+	planKubeletParts(in, out)
+}
+
+// kubeletServiceLines are the section of the unit that starts the kubelet, and what follows it.
+func kubeletServiceLines(in *input) []string {
+	kubelet, install := &in.family.Kubelet, []string{"", "[Install]", "WantedBy=multi-user.target"}
+	switch {
+	case in.snapped():
+		snap := in.family.Command.Snap.Name
+		return append([]string{
+			"# The kubelet is a snap. This unit gives it its settings and starts it, and a drop-in has the command.",
+			"Type=oneshot",
+			"RemainAfterExit=yes",
+			"TimeoutStartSec=180",
+			"ExecStop=/usr/bin/snap stop " + snap,
+			"Restart=on-failure",
+			"RestartSec=2",
+		}, install...)
+	case in.family.Command.DropIn.File != "":
+		return append([]string{"# A drop-in has the command.", "Restart=always", "RestartSec=2", "SuccessExitStatus=143"}, install...)
+	}
+	lines := []string{"EnvironmentFile=" + in.family.Paths.KubeletEnv}
+	if in.agentless && len(in.referred()) > 0 {
+		lines = append(lines, "EnvironmentFile="+profile.NodeEnvironment)
 	}
 	arguments := []string{
 		in.family.Paths.Kubelet,
 		byDefault(in.config.Kubelet, "v", "2"),
-		"--node-labels=${" + kubelet.Variable(profile.Labels) + "}",
+		"--node-labels=" + strings.TrimSuffix("${"+kubelet.Variable(profile.Labels)+"},"+in.referredLabels(), ","),
 		byDefault(in.config.Kubelet, "volume-plugin-dir", in.family.Paths.VolumePlugins),
 	}
 	for _, variable := range []string{
@@ -96,17 +123,24 @@ func planKubeletUnit(in *input, out *output) {
 			arguments = append(arguments, "$"+variable)
 		}
 	}
+	if in.agentless && slices.Contains(in.referred(), addressVariable) {
+		arguments = append(arguments, "--node-ip="+in.inUnit(addressVariable))
+	}
+	if in.agentless && in.looksUpPods() {
+		arguments = append(arguments, "--max-pods=${"+podsVariable+"}")
+	}
 	arguments = slices.DeleteFunc(arguments, func(argument string) bool { return argument == "" })
-	lines = append(lines,
+	return append(append(lines,
 		"ExecStart="+strings.Join(arguments, " \\\n    "),
 		"Restart=always",
 		"RestartSec=2",
 		"SuccessExitStatus=143",
-		"",
-		"[Install]",
-		"WantedBy=multi-user.target",
-	)
-	out.file(resource.Base, resource.UnitDir+"/"+kubeletUnit, 0o644, unitFile(lines...), "the kubelet's whole unit", kubeletUnit)
+	), install...)
+}
+
+// planKubeletParts plans the drop-ins that have parts of the command line, or of the unit.
+func planKubeletParts(in *input, out *output) {
+	kubelet := &in.family.Kubelet
 	kubeletDropIn(out, resource.Base, kubelet.Runtime, strings.TrimSpace(byDefault(in.config.Kubelet, "runtime-request-timeout", "15m")+
 		" --container-runtime-endpoint="+containerdSocket+" --runtime-cgroups=/"+in.slice+"/"+containerdUnit))
 	if !in.reached(containerRuntimeFlag) {
@@ -116,7 +150,7 @@ func planKubeletUnit(in *input, out *output) {
 		kubeletDropIn(out, resource.Base, kubelet.CgroupDriver, "--cgroup-driver="+driver)
 	}
 	// A kubelet of a version that is not known yet may be one that the watchdog would kill.
-	if in.reached(watchdogSupported) && in.minor != newest {
+	if in.reached(watchdogSupported) && in.minor != newest && !in.snapped() {
 		out.file(resource.Base, kubeletDropIns+kubelet.Watchdog.File, 0o644, unitFile("[Service]", "WatchdogSec=60s"),
 			sourced("systemd restarts a kubelet that hangs", kubelet.Watchdog.Source), kubeletUnit)
 	}
@@ -124,6 +158,9 @@ func planKubeletUnit(in *input, out *output) {
 
 // kubeletDropIn sets one of the variables of the kubelet's command line.
 func kubeletDropIn(out *output, phase resource.Phase, a profile.Arguments, value string) {
+	if a.File == "" {
+		return // the family has the whole command line in one place
+	}
 	out.file(phase, kubeletDropIns+a.File, 0o644, unitFile("[Service]", `Environment="`+a.Variable+"="+unitValue(value)+`"`),
 		sourced("part of the kubelet's command line", a.Source), kubeletUnit)
 }
@@ -141,7 +178,7 @@ func planKubeletStart(in *input, out *output) {
 		Phase:    resource.Join,
 		ExitCode: exitcode.KubeletInstallFailed,
 		Reason:   "systemd would skip a unit without its binary, without an error",
-		Spec:     &resource.Check{Label: "kubelet-binary", PathExists: in.family.Paths.Kubelet},
+		Spec:     &resource.Check{Label: "kubelet-binary", PathExists: in.kubeletProgram()},
 	})
 	requires := []resource.ID{
 		resource.IDOf(&resource.Unit{Unit: containerdUnit}),

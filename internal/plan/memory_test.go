@@ -32,6 +32,9 @@ func minimal(t *testing.T, layout string, change func(*nodeconfig.NodeConfig)) *
 	t.Helper()
 	return contract(t, "native/minimal.yaml", func(c *nodeconfig.NodeConfig) {
 		c.Components.Layout = layout
+		if layout == nodeconfig.LayoutEksctl {
+			c.Cloud.AWS = &nodeconfig.AWS{Region: "eu-west-1"}
+		}
 		change(c)
 	})
 }

@@ -102,7 +102,11 @@ func planMetadataRestriction(in *input, out *output) {
 
 // nodeIPv4 is the machine's IPv4 address: of the interface with the default route, or else what the contract says.
 func nodeIPv4(in *input) string {
-	for _, ips := range [][]string{in.facts.NodeIPs, in.config.Kubelet.NodeIPs} {
+	own := in.facts.NodeIPs
+	if in.agentless && in.known(addressVariable) == "" {
+		own = nil // it is not this machine's
+	}
+	for _, ips := range [][]string{own, in.config.Kubelet.NodeIPs} {
 		for _, ip := range ips {
 			if !strings.Contains(ip, ":") {
 				return ip

@@ -35,6 +35,12 @@ func Needs(c *nodeconfig.NodeConfig, f facts.Facts) []Need {
 	wantsIPv4 := (c.Network.MetadataRestriction != nil || canExportDNS(in)) && nodeIPv4(in) == ""
 	undescribed := c.Network.SecondaryInterfaces > 0 && (f.Instance == nil || f.Instance.Interfaces == nil)
 	var needs []Need
+	for variable := range in.wantedFacts() {
+		if need := factOf(variable).need; need == NeedDescription && in.known(variable) == "" {
+			undescribed = true
+		}
+	}
+	undescribed = undescribed || in.capacity != nil && in.known(typeVariable) == ""
 	if told || wantsIPv4 {
 		needs = append(needs, NeedAddress)
 	}

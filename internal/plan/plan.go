@@ -28,6 +28,12 @@ func New(c *nodeconfig.NodeConfig, f facts.Facts) (resource.Plan, []nodeconfig.P
 	return planAll(concerns, newInput(c, f))
 }
 
+// WithoutAgent plans a node that has no agent: what only the machine knows is found out by the machine itself, at each boot,
+// unless the config or the facts say it. Facts that do not name the machine's instance are those of its image.
+func WithoutAgent(c *nodeconfig.NodeConfig, f facts.Facts) (resource.Plan, []nodeconfig.Problem) {
+	return planAll(concerns, newInput(c, f, withoutAgent))
+}
+
 func planAll(concerns []*concern, in *input) (resource.Plan, []nodeconfig.Problem) {
 	out := &output{}
 	for _, c := range concerns {

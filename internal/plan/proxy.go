@@ -44,7 +44,11 @@ func planProxy(in *input, out *output) {
 	out.guarded(secret, resource.Base, proxyEnv, 0o644, environmentFile(variables...),
 		"the contract's proxy, and what the node reaches without it: itself, its API server, its cloud's metadata service", containerdUnit, kubeletUnit)
 	for _, unit := range []string{containerdUnit, kubeletUnit} {
-		out.file(resource.Base, resource.UnitDir+"/"+unit+".d/10-proxy.conf", 0o644, unitFile("[Service]", "EnvironmentFile="+proxyEnv),
+		runs := unit
+		if unit == kubeletUnit {
+			runs = in.kubeletProcess()
+		}
+		out.file(resource.Base, resource.UnitDir+"/"+runs+".d/10-proxy.conf", 0o644, unitFile("[Service]", "EnvironmentFile="+proxyEnv),
 			"it pulls images, or runs what does, through the contract's proxy", unit)
 	}
 	if in.facts.OS.ID == "debian" || in.facts.OS.ID == "ubuntu" {

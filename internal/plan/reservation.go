@@ -106,6 +106,8 @@ func planReserved(in *input, out *output) {
 		case unit == "" && r.isEnforced(k):
 			out.fatal(nodeconfig.Missing, settingPath(k, enforceFlag, enforceField),
 				"has %s, and the kubelet does not start without a control group for it: use kubelet.config.%s", r.name, r.field)
+		case unit != "" && in.snapped():
+			out.fatal(nodeconfig.Invalid, settingPath(k, r.flag, r.field), "cannot be on this machine, whose kubelet is a snap, which is in a control group of its own")
 		case unit != "" && in.facts.CgroupVersion == 1:
 			out.fatal(nodeconfig.Invalid, settingPath(k, r.flag, r.field), "needs control groups of version 2, and this machine has version 1")
 		}

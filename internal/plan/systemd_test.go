@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -218,8 +219,11 @@ func expand(line []string, variables map[string]string) ([]string, error) {
 
 // kubeletCommand is the kubelet's command line as systemd makes it of a plan's files.
 func kubeletCommand(p resource.Plan) (argv []string, variables map[string]string, err error) {
-	files := make(map[string]string)
+	files, links := make(map[string]string), make(map[string]string)
 	for _, r := range p.Resources {
+		if l, ok := r.Spec.(*resource.Symlink); ok {
+			links[l.Path] = l.Target
+		}
 		if f, ok := r.Spec.(*resource.File); ok {
 			files[f.Path] = string(f.Content)
 		}
@@ -231,11 +235,12 @@ func kubeletCommand(p resource.Plan) (argv []string, variables map[string]string
 		}
 	}
 	variables = make(map[string]string)
-	var start, environment string
+	var start string
+	var environment []string
 	for _, s := range settings(unit) {
 		switch s[0] {
 		case "EnvironmentFile":
-			environment = s[1]
+			environment = append(environment, s[1])
 		case "ExecStart":
 			start = s[1]
 		case "Environment":
@@ -249,7 +254,9 @@ func kubeletCommand(p resource.Plan) (argv []string, variables map[string]string
 			}
 		}
 	}
-	maps.Copy(variables, readEnvironment(files[environment])) // which comes after Environment=
+	for _, path := range environment {
+		maps.Copy(variables, readEnvironment(files[cmp.Or(links[path], path)])) // which come after Environment=
+	}
 	line, err := splitWords(strings.ReplaceAll(start, "%%", "%"))
 	if err != nil {
 		return nil, nil, err

@@ -22,6 +22,8 @@ const (
 	containerRuntimeFlag gate = 27
 	// encipherless: from it on, a kubelet asks for no certificate to encipher keys with (kubernetes/kubernetes#111660).
 	encipherless gate = 27
+	// sandboxFlagGone: from it on, there is no --pod-infra-container-image (kubernetes/kubernetes#133779).
+	sandboxFlagGone gate = 35
 	// nodeIPNeeded: from it on, a kubelet with an external cloud provider that is given no address
 	// registers without one (Kubernetes 1.29; AKS: --node-ip).
 	nodeIPNeeded gate = 29

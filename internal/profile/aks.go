@@ -139,6 +139,8 @@ var aks = Profile{
 		Scripts:  "/opt/azure/containers/provision_start.sh",
 	},
 	Empty: map[string]string{
+		"Command":                     "the unit has the command line, and drop-ins have its parts",
+		"Kubelet.Settings":            "AKS's contract says all that its kubelets are told",
 		"Kubelet.Runtime.Source":      "the file's name is AKS's, and says so",
 		"Kubelet.RuntimeKind.Source":  "the file's name is AKS's, and says so",
 		"Kubelet.CgroupDriver.Source": "the file's name is AKS's, and says so",

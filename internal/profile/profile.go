@@ -29,6 +29,7 @@ type Profile struct {
 	Name        string
 	Paths       Paths
 	Kubelet     Kubelet
+	Command     Command
 	Attested    Attested
 	LocalDNS    LocalDNS
 	Runtime     Runtime
@@ -99,6 +100,8 @@ type Kubelet struct {
 	// ConfigDefaults says that it always has a configuration file, with Slipway's defaults; otherwise only where the
 	// contract asks for one, with what it says, and the rest are flags.
 	ConfigDefaults bool
+	// Settings are the family's own defaults in its configuration file, over Slipway's; nil for none.
+	Settings func() map[string]any
 	// NodeIP says that it is given the node's address where its version needs it.
 	NodeIP bool
 	// SelfSigned are the certificate and key that the family's own scripts make before it starts, and nobody makes
@@ -133,6 +136,17 @@ const (
 	NetworkPolicy
 	// CustomCloud is the path of a custom cloud's environment; the variable is not there without one.
 	CustomCloud
+	// Taints are the node's taints.
+	Taints
+	// MaxPods is the number of pods that the contract sets; the variable is not there without one.
+	MaxPods
+	// Region, ClusterName and Server are of the cluster.
+	Region
+	ClusterName
+	Server
+	// RegistryAccount and RegistryDomain are those of the region's registry of system images.
+	RegistryAccount
+	RegistryDomain
 )
 
 // Variable is the name of the variable that holds something; empty for none.
@@ -164,6 +178,47 @@ type Pair struct{ Certificate, Key string }
 
 // Entries are the names within a kubeconfig. BootstrapContext is in the one that the kubelet joins with.
 type Entries struct{ Cluster, Context, BootstrapContext string }
+
+// NodeEnvironment is the file with what only the machine knows of itself, for systemd to read. It is gone after a boot, so
+// that no disk can be started with what was true of another machine, or of another boot.
+const NodeEnvironment = "/run/slipway/node.env"
+
+// Command is how a kubelet is started whose command line is in one drop-in, with variables from several environment files.
+type Command struct {
+	// DropIn has the command line.
+	DropIn DropIn
+	// Metadata is the environment file with what is true of the cluster, and Variables are what it has.
+	Metadata  string
+	Variables []Variable
+	// Local is a link to [NodeEnvironment].
+	Local string
+	// MaxPods is a table of instance types and numbers of pods, one to a line.
+	MaxPods string
+	// Flags are given to each kubelet whose version has them.
+	Flags []Flag
+	// SandboxImage is the image of pods' sandboxes, within the region's registry of system images.
+	SandboxImage string
+	// Snap is how the kubelet is started on distributions that have it as a snap.
+	Snap Snap
+}
+
+// Flag is a flag of the kubelet's, without its dashes.
+type Flag struct {
+	Name, Value string
+	// Since and Until are the first and last minor version of Kubernetes that it is given to; 0 for any.
+	Since, Until int
+}
+
+// Snap is a kubelet that is a snap. Its flags are the snap's settings.
+type Snap struct {
+	// Distributions have it.
+	Distributions []string
+	// Name is the snap's, Program the kubelet's in it.
+	Name, Program string
+	// Script sets what differs, and starts the snap. DropIn, of the kubelet's unit, runs it.
+	Script string
+	DropIn DropIn
+}
 
 // Attested is the program that gets a node its certificate for its machine's attested identity.
 type Attested struct {
@@ -314,7 +369,7 @@ type Agent struct {
 
 // families are all there are. The default is the last: whoever looks for something in all places looks in those of
 // one family alone first.
-var families = []*Profile{&aks, &standard}
+var families = []*Profile{&aks, &eksctl, &standard}
 
 // All returns the families, the default last.
 func All() []*Profile { return slices.Clone(families) }
@@ -368,7 +423,8 @@ func OfContract(place string) *Profile {
 
 // OfProgram is the family that calls the agent by a name; the default where none does.
 func OfProgram(name string) *Profile {
-	if p := find(func(p *Profile) bool { return p.Agent.Called == name }); p != nil {
+	own := Default().Agent.Called // which other families may call it, too
+	if p := find(func(p *Profile) bool { return p.Agent.Called == name && name != own }); p != nil {
 		return p
 	}
 	return Default()
@@ -384,7 +440,8 @@ func Publisher(dialect, program, contract string) *Profile {
 	if p := OfProgram(program); dialect == "" && p != Default() {
 		return p
 	}
-	if p := find(func(p *Profile) bool { return strings.HasPrefix(contract, p.Agent.Root+"/") }); dialect == "" && p != nil {
+	own := Default().Agent.Root
+	if p := find(func(p *Profile) bool { return p.Agent.Root != own && strings.HasPrefix(contract, p.Agent.Root+"/") }); dialect == "" && p != nil {
 		return p
 	}
 	return Default()

@@ -76,7 +76,7 @@ var standard = Profile{
 		Log:          "/var/log/slipway.log",
 	},
 	Contract: Contract{
-		Dialects: []string{"native", "kubeadm"},
+		Dialects: []string{"native", "eksctl", "kubeadm"},
 		YAML:     "/etc/slipway/config.yaml",
 		JSON:     "/etc/slipway/config.json",
 	},
@@ -87,6 +87,8 @@ var standard = Profile{
 		Unit:    AgentUnit,
 	},
 	Empty: map[string]string{
+		"Command":                     "the unit has the command line, and drop-ins have its parts",
+		"Kubelet.Settings":            "Slipway's defaults are kubeadm's",
 		"Attested":                    "the client is AKS's, and so are the API servers that answer it",
 		"LocalDNS":                    "no image of this family has CoreDNS, and the Corefile has domains of Azure's",
 		"Paths.Installed":             "there is no file that all such images have",

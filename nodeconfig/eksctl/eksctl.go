@@ -22,7 +22,7 @@ const (
 	// Kind is the document's.
 	Kind = "ClusterConfig"
 	// layout is the family of the node.
-	layout = nodeconfig.LayoutStandard
+	layout = nodeconfig.LayoutEksctl
 )
 
 // The lists of node groups.

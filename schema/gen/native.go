@@ -23,6 +23,7 @@ var enums = map[string][]any{
 	"ClusterConfig.apiVersion":      {eksctl.APIVersion},
 	"ClusterConfig.kind":            {eksctl.Kind},
 	"Join.method":                   {"BootstrapToken", "ClientCertificate", "Exec", "Attested", "AWS", "None"},
+	"Capacity.rule":                 {nodeconfig.RuleEKS},
 	"Kubelet.dataDisk":              {"OS", "Temporary"},
 	"Taint.effect":                  {"NoSchedule", "PreferNoSchedule", "NoExecute"},
 	"Runtime.cgroupDriver":          {"systemd", "cgroupfs"},

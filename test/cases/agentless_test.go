@@ -12,6 +12,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/agentless"
 	"github.com/slipway-dev/slipway/internal/compile"
 	"github.com/slipway-dev/slipway/internal/profile"
+	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
 // ofAgentless are the places of what only a node without an agent has.
@@ -27,7 +28,7 @@ func (c *spec) withoutAgent(t *testing.T, dir, root string) {
 		t.Fatalf("it is provisioned, and cannot be planned: %v", problems)
 	}
 	machine := agentless.Of(planned, profile.OfDialect(read.Dialect))
-	manifest, documents, err := machine.Bundle("test")
+	manifest, _, err := machine.Bundle("test")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,8 +38,29 @@ func (c *spec) withoutAgent(t *testing.T, dir, root string) {
 			t.Errorf("%s of the provisioned node %s", d.Path, d.What)
 		}
 	}
-	if !c.Agentless {
-		return
+	if c.Agentless {
+		c.rendered(t, dir, read)
+	}
+}
+
+// rendered compares what is rendered for an image, of which the facts are known.
+func (c *spec) rendered(t *testing.T, dir string, read *compile.Contract) {
+	t.Helper()
+	known := c.facts(t)
+	if known.Instance != nil {
+		known.Instance.ID = "" // of the machine that the facts were gathered on
+	}
+	planned, problems := read.PlanWithoutAgent(known)
+	if fatal := nodeconfig.Fatal(problems); len(fatal) > 0 {
+		t.Fatal(fatal)
+	}
+	machine := agentless.Of(planned, profile.OfDialect(read.Dialect))
+	manifest, documents, err := machine.Bundle("test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if fatal := machine.Fatal(); len(fatal) > 0 {
+		t.Error(fatal)
 	}
 	sealed, err := json.MarshalIndent(manifest, "", "  ")
 	if err != nil {

@@ -16,6 +16,11 @@ func TestDifferences(t *testing.T) {
 	wantShown(t, "docs/compatibility.md", "| what | AKS | Slipway | why | shown by |")
 }
 
+// TestDifferencesFromEksctl holds the same for eksctl's design.
+func TestDifferencesFromEksctl(t *testing.T) {
+	wantShown(t, "docs/compatibility.md", "| what | eksctl | Slipway | why | shown by |")
+}
+
 // TestImages holds that what happens on each kind of AKS's images is shown by a case or a test.
 func TestImages(t *testing.T) {
 	wantShown(t, "docs/aks.md", "| image | what to send | what happens | shown by |")

@@ -45,6 +45,7 @@ func (r *caseRun) machineFacts(ctx context.Context, m lab.Machine, contract stri
 		return "", fmt.Errorf("facts of the image: %w", err)
 	}
 	facts["hostname"], facts["nodeIPs"] = firstName, []string{lab.NodeAddress}
+	facts["instance"] = map[string]string{"id": firstName} // they are of this machine, and not only of its image
 	document, err := json.Marshal(facts)
 	if err != nil {
 		return "", err

@@ -1,0 +1,122 @@
+package plan
+
+import (
+	"strings"
+
+	"github.com/slipway-dev/slipway/nodeconfig"
+)
+
+// awsRegistry is a region's registry of EKS's system images.
+type awsRegistry struct{ account, domain string }
+
+// awsRegistries are the accounts of the registries by region (Amazon EKS User Guide, "View Amazon container image registries
+// for Amazon EKS add-ons", and Amazon EKS AMI: get-ecr-uri.sh, for the regions that the guide does not list).
+var awsRegistries = []struct{ region, account string }{
+	{"af-south-1", "877085696533"},
+	{"ap-east-1", "800184023465"},
+	{"ap-east-2", "533267051163"},
+	{"ap-northeast-1", "602401143452"},
+	{"ap-northeast-2", "602401143452"},
+	{"ap-northeast-3", "602401143452"},
+	{"ap-south-1", "602401143452"},
+	{"ap-south-2", "900889452093"},
+	{"ap-southeast-1", "602401143452"},
+	{"ap-southeast-2", "602401143452"},
+	{"ap-southeast-3", "296578399912"},
+	{"ap-southeast-4", "491585149902"},
+	{"ap-southeast-5", "151610086707"},
+	{"ap-southeast-6", "333609536671"},
+	{"ap-southeast-7", "121268973566"},
+	{"ca-central-1", "602401143452"},
+	{"ca-west-1", "761377655185"},
+	{"cn-north-1", "918309763551"},
+	{"cn-northwest-1", "961992271922"},
+	{"eu-central-1", "602401143452"},
+	{"eu-central-2", "900612956339"},
+	{"eu-isoe-west-1", "249663109785"},
+	{"eu-north-1", "602401143452"},
+	{"eu-south-1", "590381155156"},
+	{"eu-south-2", "455263428931"},
+	{"eu-west-1", "602401143452"},
+	{"eu-west-2", "602401143452"},
+	{"eu-west-3", "602401143452"},
+	{"il-central-1", "066635153087"},
+	{"me-central-1", "759879836304"},
+	{"me-south-1", "558608220178"},
+	{"mx-central-1", "730335286997"},
+	{"sa-east-1", "602401143452"},
+	{"us-east-1", "602401143452"},
+	{"us-east-2", "602401143452"},
+	{"us-gov-east-1", "151742754352"},
+	{"us-gov-west-1", "013241004608"},
+	{"us-iso-east-1", "725322719131"},
+	{"us-iso-west-1", "608367168043"},
+	{"us-isob-east-1", "187977181151"},
+	{"us-isof-south-1", "676585237158"},
+	{"us-west-1", "602401143452"},
+	{"us-west-2", "602401143452"},
+}
+
+// awsDomains are the domains of partitions other than the first, by how their regions' names begin (AWS General Reference,
+// service endpoints).
+var awsDomains = []struct{ region, domain string }{
+	{"cn-", "amazonaws.com.cn"},
+	{"us-isob-", "sc2s.sgov.gov"},
+	{"us-isof-", "csp.hci.ic.gov"},
+	{"us-iso-", "c2s.ic.gov"},
+	{"eu-isoe-", "cloud.adc-e.uk"},
+}
+
+// regionPath is the setting that names the region.
+const regionPath = "$.cloud.aws.region"
+
+// region is the cluster's, in AWS; empty where nobody says it.
+func (in *input) region() string {
+	if a := in.config.Cloud.AWS; a != nil && a.Region != "" {
+		return a.Region
+	}
+	if a := in.config.Join.AWS; a != nil {
+		return a.Region
+	}
+	return ""
+}
+
+// registry is the region's registry of system images; own says that the sandbox image is from there: the family has its own,
+// and the contract names none.
+func (in *input) registry() (registry awsRegistry, own bool) {
+	region := in.region()
+	registry.domain = "amazonaws.com"
+	for _, r := range awsRegistries {
+		if r.region == region {
+			registry.account = r.account
+		}
+	}
+	for _, d := range awsDomains {
+		if strings.HasPrefix(region, d.region) {
+			registry.domain = d.domain
+		}
+	}
+	own = in.family.Command.SandboxImage != "" && in.config.Runtime.SandboxImage == nodeconfig.DefaultSandboxImage
+	return registry, own
+}
+
+// sandboxImage is the image of pods' sandboxes.
+func (in *input) sandboxImage() string {
+	registry, own := in.registry()
+	if !own {
+		return in.config.Runtime.SandboxImage
+	}
+	return registry.account + ".dkr.ecr." + in.region() + "." + registry.domain + "/" + in.family.Command.SandboxImage
+}
+
+// checkRegistryRegion refuses a region that has no registry which is known, where the sandbox image is to come from there.
+func checkRegistryRegion(in *input, out *output) {
+	registry, own := in.registry()
+	switch region := in.region(); {
+	case !own || registry.account != "":
+	case region == "":
+		out.fatal(nodeconfig.Missing, regionPath, "is missing: it says which registry has the sandbox image; name it, or runtime.sandboxImage")
+	default:
+		out.fatal(nodeconfig.Invalid, regionPath, "has no registry of system images that is known (%q); name the image in runtime.sandboxImage", region)
+	}
+}

@@ -1,0 +1,131 @@
+package profile
+
+// eksctl is a node of one of eksctl's node groups, of a cluster of Amazon's EKS: the file set of eksctl's own design of the
+// bootstrap of nodes (eksctl, docs/current-001-node_bootstrap.md, of 2019) below /etc/eksctl, for Amazon Linux 2, and for
+// Ubuntu, whose kubelet is a snap. docs/compatibility.md lists what is done in another way. How the agent is found and
+// started, and where results are published, is as in the family standard.
+var eksctl = Profile{
+	Name: "eksctl",
+	Paths: Paths{
+		Containerd:       "/usr/bin/containerd",
+		Runc:             "/usr/bin/runc",
+		Kubelet:          "/usr/bin/kubelet",
+		VolumePlugins:    "/usr/libexec/kubernetes/kubelet-plugins/volume/exec",
+		Manifests:        "/etc/kubernetes/manifests",
+		KubeletEnv:       "/etc/eksctl/kubelet.env",
+		KubeletConfig:    "/etc/eksctl/kubelet.yaml",
+		KubeletTemporary: "/mnt/slipway/kubelet",
+		Kubeconfig:       "/etc/eksctl/kubeconfig.yaml",
+		BootstrapConfig:  "/etc/eksctl/bootstrap-kubeconfig.yaml",
+		CA:               "/etc/eksctl/ca.crt",
+		CAMode:           0o644,
+		ServerCert:       "/etc/eksctl/apiserver.crt",
+		ClientCert:       "/etc/eksctl/kubelet-client.crt",
+		ClientKey:        "/etc/eksctl/kubelet-client.key",
+		CloudConfig:      "/etc/eksctl/azure.json",
+		CustomCloud:      "/etc/eksctl/azure-environment.json",
+		CredentialConfig: "/etc/eks/image-credential-provider/config.json", // Amazon EKS AMI
+		Sysctls:          "/etc/sysctl.d/99-slipway.conf",
+		Forwarding:       "/etc/sysctl.d/99-kubernetes-cri.conf", // Amazon EKS AMI
+		Features:         "/etc/slipway/features.env",
+	},
+	Kubelet: Kubelet{
+		Environment: []Variable{
+			{Name: "NODE_LABELS", Holds: Labels},
+			{Name: "NODE_TAINTS", Holds: Taints},
+			{Name: "MAX_PODS", Holds: MaxPods},
+			{Name: "KUBELET_EXTRA_ARGS", Holds: Flags},
+			{Name: "AZURE_ENVIRONMENT_FILEPATH", Holds: CustomCloud},
+		},
+		Watchdog:       DropIn{"20-watchdog.conf", "Kubernetes: SystemdWatchdog"},
+		Prepare:        "kubelet-prepare.service",
+		ConfigDefaults: true,
+		Settings:       eksctlSettings,
+		NodeIP:         true,
+		Entries:        Entries{Cluster: "default-cluster", Context: "default-context", BootstrapContext: "default-context"}, // as in the family standard
+	},
+	Command: Command{
+		DropIn:   DropIn{"10-eksctl.al2.conf", "eksctl: 10-eksclt.al2.conf"},
+		Metadata: "/etc/eksctl/metadata.env",
+		Variables: []Variable{
+			{Name: "AWS_DEFAULT_REGION", Holds: Region},
+			{Name: "AWS_EKS_CLUSTER_NAME", Holds: ClusterName},
+			{Name: "AWS_EKS_ENDPOINT", Holds: Server},
+			{Name: "AWS_EKS_ECR_ACCOUNT", Holds: RegistryAccount},
+			{Name: "AWS_SERVICES_DOMAIN", Holds: RegistryDomain},
+		},
+		Local:   "/etc/eksctl/kubelet.local.env",
+		MaxPods: "/etc/eksctl/max_pods.map",
+		Flags: []Flag{
+			{Name: "register-node", Value: "true"},
+			// The cloud provider of a kubelet of its own is gone since Kubernetes 1.27 (kubernetes/kubernetes#115838).
+			{Name: "cloud-provider", Value: "aws", Until: 26},
+			{Name: "cloud-provider", Value: "external", Since: 27},
+			// They were Docker's, and went with it (kubernetes/kubernetes#106907).
+			{Name: "network-plugin", Value: "cni", Until: 23},
+			{Name: "cni-bin-dir", Value: "/opt/cni/bin", Until: 23},
+			{Name: "cni-conf-dir", Value: "/etc/cni/net.d", Until: 23},
+		},
+		SandboxImage: "eks/pause:3.5", // Amazon EKS AMI: --pause-container-version
+		Snap: Snap{
+			Distributions: []string{"ubuntu"},
+			Name:          "kubelet-eks",
+			Program:       "/snap/kubelet-eks/current/kubelet",
+			Script:        "/etc/eksctl/kubelet.snap.sh",
+			DropIn:        DropIn{"10-eksctl.ubuntu.conf", "eksctl: bootstrap.ubuntu.sh"},
+		},
+	},
+	Runtime: Runtime{
+		Names:        []string{"runc"},
+		CgroupDriver: "systemd", // Amazon EKS AMI, with containerd
+		Reserved:     Reserved{DropIn: DropIn{"20-reserved.conf", "Kubernetes docs, Reserve Compute Resources for System Daemons"}},
+		Forward:      DropIn{"10-forward.conf", "Docker docs, packet filtering: Docker on a router"},
+		Limits:       DropIn{"10-limits.conf", "systemd.exec(5), process properties"},
+	},
+	Host:        standard.Host,
+	Sources:     standard.Sources,
+	Publication: standard.Publication,
+	Contract:    Contract{},
+	Agent:       standard.Agent,
+	Empty: map[string]string{
+		"Attested":                    standard.Empty["Attested"],
+		"LocalDNS":                    standard.Empty["LocalDNS"],
+		"Contract":                    "the contract is at the place of the family standard",
+		"Paths.Installed":             standard.Empty["Paths.Installed"],
+		"Sources.Installed":           standard.Empty["Sources.Installed"],
+		"Kubelet.Kubeconfig":          "the command line is in one drop-in",
+		"Kubelet.Config":              "the command line is in one drop-in",
+		"Kubelet.Runtime":             "the command line is in one drop-in",
+		"Kubelet.RuntimeKind":         "the command line is in one drop-in",
+		"Kubelet.CgroupDriver":        standard.Empty["Kubelet.CgroupDriver"],
+		"Kubelet.SelfSigned":          standard.Empty["Kubelet.SelfSigned"],
+		"Kubelet.ServingLabels":       standard.Empty["Kubelet.ServingLabels"],
+		"Runtime.Reserved.Kubernetes": standard.Empty["Runtime.Reserved.Kubernetes"],
+		"Runtime.Reserved.System":     standard.Empty["Runtime.Reserved.System"],
+		"Runtime.CDI":                 standard.Empty["Runtime.CDI"],
+		"Host.CNIPackages":            standard.Empty["Host.CNIPackages"],
+		"Host.CloudAuthorities":       standard.Empty["Host.CloudAuthorities"],
+		"Sources.CloudAuthorities":    standard.Empty["Sources.CloudAuthorities"],
+		"Host.DeniedModules":          standard.Empty["Host.DeniedModules"],
+		"Sources.DeniedModules":       standard.Empty["Sources.DeniedModules"],
+		"Host.ResolverLink":           standard.Empty["Host.ResolverLink"],
+		"Sources.Resolver":            standard.Empty["Sources.Resolver"],
+		"Publication.Events":          standard.Empty["Publication.Events"],
+		"Publication.ExitCode":        standard.Empty["Publication.ExitCode"],
+		"Agent.Launcher":              standard.Empty["Agent.Launcher"],
+		"Agent.Output":                standard.Empty["Agent.Output"],
+		"Agent.Logs":                  standard.Empty["Agent.Logs"],
+		"Agent.Scripts":               standard.Empty["Agent.Scripts"],
+	},
+}
+
+// eksctlSettings are those of eksctl's kubelet.yaml that are not kubeadm's too. The address is the kubelet's own default.
+func eksctlSettings() map[string]any {
+	return map[string]any{
+		"address":            "0.0.0.0",
+		"authentication":     map[string]any{"webhook": map[string]any{"cacheTTL": "2m0s"}},
+		"authorization":      map[string]any{"webhook": map[string]any{"cacheAuthorizedTTL": "5m0s", "cacheUnauthorizedTTL": "30s"}},
+		"featureGates":       map[string]any{"RotateKubeletServerCertificate": true},
+		"serverTLSBootstrap": true,
+	}
+}
