@@ -6,7 +6,9 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS := -s -w -funcalign=16 -X github.com/slipway-dev/slipway/internal/cli.Version=$(VERSION)
 # The compiler puts none of Slipway's own functions into their callers, and none of those of libraries that are not busy:
 # the agent is 4 % smaller, and no benchmark is slower.
-COLD := net/http crypto/tls crypto/x509 encoding/xml github.com/godbus/... github.com/spf13/... golang.org/x/...
+COLD := fmt time os syscall net net/... log/slog path/filepath internal/poll math/big compress/... mime/... encoding/asn1 encoding/xml \
+	crypto/tls crypto/x509 vendor/golang.org/x/... golang.org/x/... go.yaml.in/... github.com/godbus/... github.com/spf13/... \
+	github.com/klauspost/... github.com/BurntSushi/... github.com/rogpeppe/...
 GOBUILD := CGO_ENABLED=0 go build -trimpath $(foreach p,github.com/slipway-dev/slipway/... $(COLD),-gcflags="$(p)=-l") -ldflags "$(LDFLAGS)"
 BIN ?= bin
 EXAMPLE ?= examples/aks/azure-cni.json

@@ -105,11 +105,7 @@ func fieldText(x *explain.Explanation, style cli.Style) string {
 	for _, tag := range x.Tags {
 		w.entry("Tag", cli.Wrap(tagInWords(tag), textWidth-labelWidth)...)
 	}
-	var computed []string
-	for _, step := range x.Computed {
-		computed = append(computed, cli.Wrap(step.Name+" "+step.Value+" = "+step.How+" ("+step.Source+")", textWidth-labelWidth)...)
-	}
-	w.entry("Computed", computed...)
+	w.entry("Computed", computedInWords(x)...)
 	var resources [][]cli.Cell
 	for _, r := range x.Resources {
 		resources = append(resources, dependentRow(r, style))
@@ -160,6 +156,15 @@ func appliedInWords(x *explain.Explanation) string {
 	default:
 		return "yes; read by " + readers
 	}
+}
+
+// computedInWords are the lines that say how each number came to be which the field has computed.
+func computedInWords(x *explain.Explanation) []string {
+	var lines []string
+	for _, step := range x.Computed {
+		lines = append(lines, cli.Wrap(step.Name+" "+step.Value+" = "+step.How+" ("+step.Source+")", textWidth-labelWidth)...)
+	}
+	return lines
 }
 
 // listItem is a step to an item of a list.

@@ -144,6 +144,9 @@ func TestHostileFlagsAreValid(t *testing.T) {
 // contract says arrives.
 func TestCommandLine(t *testing.T) {
 	for name, c := range contracts(t) {
+		if familyOf(c).Command.DropIn.File != "" {
+			continue // the machine's own facts are in its command line; its cases have it whole
+		}
 		argv, variables, err := kubeletCommand(first(New(c, ubuntu(t))))
 		if err != nil {
 			t.Fatal(err)

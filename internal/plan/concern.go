@@ -84,8 +84,10 @@ var readByAll = []string{"$.cluster.kubernetesVersion", "$.components.layout", "
 
 // input is what a concern decides from. It is computed once, before any of them, and nobody changes it.
 type input struct {
-	config *nodeconfig.NodeConfig
-	facts  facts.Facts
+	// config has what the machine knows of it: the version of the kubelet that is installed, the CA that was fetched. given is
+	// the config as it was given, which the plan is named after: whoever has that config finds the plan.
+	config, given *nodeconfig.NodeConfig
+	facts         facts.Facts
 	// family is the one that the node is of: where things are, and what differs between families.
 	family *profile.Profile
 	// minor is that of the node's Kubernetes version, newest where none is known.
@@ -128,6 +130,7 @@ type input struct {
 }
 
 func newInput(c *nodeconfig.NodeConfig, f facts.Facts, agentless ...func(*input)) *input {
+	given := c
 	takesInstalled := c.Cluster.KubernetesVersion == nodeconfig.InstalledVersion
 	if takesInstalled {
 		planned := *c
@@ -139,6 +142,7 @@ func newInput(c *nodeconfig.NodeConfig, f facts.Facts, agentless ...func(*input)
 		takesInstalled: takesInstalled,
 		awaited:        awaited,
 		config:         c,
+		given:          given,
 		facts:          f,
 		family:         profile.Of(c.Components.Layout),
 		minor:          minorOf(c.Cluster.KubernetesVersion),

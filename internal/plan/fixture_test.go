@@ -44,7 +44,7 @@ func contracts(t testing.TB) map[string]*nodeconfig.NodeConfig {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if filepath.Dir(name) != "facts" {
+		if kind := filepath.Dir(name); kind != "facts" && kind != "launch" {
 			all[name] = contract(t, name)
 		}
 	}

@@ -45,7 +45,7 @@ func planAll(concerns []*concern, in *input) (resource.Plan, []nodeconfig.Proble
 	out.guard(in.family.Paths.KubeletEnv, in.joins())
 	out.report(unread(in.config)...)
 	nodeconfig.SortProblems(out.problems)
-	return resource.Plan{Config: nodeconfig.Digest(in.config), Resources: out.resources, Health: healthChecks(in.config)}, out.problems
+	return resource.Plan{Config: nodeconfig.Digest(in.given), Resources: out.resources, Health: healthChecks(in.config)}, out.problems
 }
 
 // UserCommand plans the one thing that a script from outside asks for: that it be run. It is how

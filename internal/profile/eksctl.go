@@ -110,6 +110,8 @@ var eksctl = Profile{
 		"Sources.DeniedModules":       standard.Empty["Sources.DeniedModules"],
 		"Host.ResolverLink":           standard.Empty["Host.ResolverLink"],
 		"Sources.Resolver":            standard.Empty["Sources.Resolver"],
+		"Host.Units":                  standard.Empty["Host.Units"],
+		"Sources.Units":               standard.Empty["Sources.Units"],
 		"Publication.Events":          standard.Empty["Publication.Events"],
 		"Publication.ExitCode":        standard.Empty["Publication.ExitCode"],
 		"Agent.Launcher":              standard.Empty["Agent.Launcher"],

@@ -10,6 +10,7 @@ import (
 	"bytes"
 	"fmt"
 	"path"
+	"slices"
 
 	"github.com/slipway-dev/slipway/internal/profile"
 	"github.com/slipway-dev/slipway/internal/resource"
@@ -79,8 +80,10 @@ func ResultAt(place string) File { return File{place, 0o600, 1 << 20} }
 // Files are all files, with the first generation's record for those of all.
 func Files() []File {
 	all := []File{Status, RunStatus, RunResult, Identity, Authorities, Commands, Watch, Intent, Index, Facts, Reserve, Actions, Generation(1)}
-	for _, family := range profile.All() {
-		all = append(all, ResultAt(family.Publication.Result))
+	for _, family := range profile.All() { // some publish in the same place
+		if result := ResultAt(family.Publication.Result); !slices.Contains(all, result) {
+			all = append(all, result)
+		}
 	}
 	return all
 }

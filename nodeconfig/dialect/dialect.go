@@ -115,7 +115,7 @@ var dialects = []dialect{
 		detect: kubeadm.Is,
 		read: func(n *document.Node, _ eksctl.Choice) translated {
 			r := kubeadm.FromTree(n)
-			return translated{r.NodeConfig, r.Problems, r.Origin, func(path string) []string { return []string{r.Origin(path)} }, nil}
+			return translated{r.NodeConfig, r.Problems, r.Origin, func(path string) []string { return []string{r.Origin(path)} }, n}
 		},
 	},
 }

@@ -41,7 +41,7 @@ func TestRun(t *testing.T) {
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := run(t.Context(), dir, true); err == nil || strings.Count(err.Error(), "is stale") != 3 {
+	if err := run(t.Context(), dir, true); err == nil || strings.Count(err.Error(), "is stale") != 4 {
 		t.Errorf("a check without schemas: %v", err)
 	}
 	if err := run(t.Context(), dir, false); err != nil {
