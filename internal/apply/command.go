@@ -11,8 +11,8 @@ import (
 	"github.com/slipway-dev/slipway/internal/state"
 )
 
-// compareCommand: one that is run once is not run again; one that shows that it is done is not run; one without inputs is always run otherwise, and one that has any
-// when something has changed there.
+// compareCommand: one that is run once is not run again, and one that shows that it is done is not run. Otherwise one without
+// inputs is always run, and one that has any when something has changed there.
 func compareCommand(r *run, ctx context.Context, n *node) (Action, error) {
 	c := n.Spec.(*resource.Command)
 	if c.Once != "" {
