@@ -10,9 +10,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 
+	sd "github.com/coreos/go-systemd/v22/dbus"
 	"github.com/godbus/dbus/v5"
 )
 
@@ -55,25 +55,36 @@ func Connect(ctx context.Context) (Bus, error) {
 
 // connection is a bus over D-Bus.
 type connection struct {
-	conn *dbus.Conn
-	// life ends when the connection does, and ends it.
+	address string
+	hello   bool
+	conn    *sd.Conn
+	calls   *dbus.Conn // of the two that conn has, the one that calls are made on
+	// life ends when one of the two connections does, and ends both.
 	life context.Context
 	end  context.CancelFunc
-	mu   sync.Mutex
-	jobs map[dbus.ObjectPath][]chan<- string // who waits for a job's result
 }
 
 // dialSystemd connects to systemd at an address. Where a message bus is in between, it must be
 // greeted. ctx bounds the connecting only.
 func dialSystemd(ctx context.Context, address string, hello bool) (*connection, error) {
-	c := &connection{jobs: make(map[dbus.ObjectPath][]chan<- string)}
+	c := &connection{address: address, hello: hello}
 	// A D-Bus connection lives as long as its context, and this one is to outlive the call; but
 	// while it is being made every step of it is given up with ctx.
 	c.life, c.end = context.WithCancel(context.WithoutCancel(ctx))
 	defer context.AfterFunc(ctx, c.end)()
-	err := c.dial(address, hello)
+	conn, err := sd.NewConnection(func() (*dbus.Conn, error) {
+		conn, err := dial(c.life, address, hello)
+		if err != nil {
+			return nil, err
+		}
+		if c.calls == nil {
+			c.calls = conn
+		}
+		context.AfterFunc(conn.Context(), c.end)
+		return conn, nil
+	})
 	if err == nil && c.life.Err() != nil {
-		c.conn.Close()
+		conn.Close()
 		err = ErrLost
 	}
 	if err != nil {
@@ -87,37 +98,25 @@ func dialSystemd(ctx context.Context, address string, hello bool) (*connection, 
 		}
 		return nil, fmt.Errorf("%s: %w", strings.TrimPrefix(address, "unix:path="), err)
 	}
-	context.AfterFunc(c.conn.Context(), c.end)
+	c.conn = conn
 	return c, nil
 }
 
-func (c *connection) dial(address string, hello bool) error {
-	conn, err := dbus.Dial(address, dbus.WithContext(c.life))
+func dial(life context.Context, address string, hello bool) (*dbus.Conn, error) {
+	conn, err := dbus.Dial(address, dbus.WithContext(life))
 	if err != nil {
-		return err
+		return nil, err
 	}
-	// systemd sends its signals to whoever is connected to its own socket; a message bus passes on those that are asked for.
-	signals := make(chan *dbus.Signal, 64)
-	conn.Signal(signals)
 	// By number: a name would have to be looked up.
 	err = conn.Auth([]dbus.Auth{dbus.AuthExternal(strconv.Itoa(os.Getuid()))})
 	if err == nil && hello {
 		err = conn.Hello()
 	}
-	if err == nil && hello {
-		err = conn.AddMatchSignalContext(c.life, dbus.WithMatchInterface(managerInterface), dbus.WithMatchMember(jobRemoved))
-	}
 	if err != nil {
 		conn.Close()
-		return err
+		return nil, err
 	}
-	c.conn = conn
-	go func() {
-		for signal := range signals { // until the connection is closed
-			c.hear(signal)
-		}
-	}()
-	return nil
+	return conn, nil
 }
 
 func (c *connection) Lost() <-chan struct{} { return c.life.Done() }
@@ -127,55 +126,18 @@ func (c *connection) Close() {
 	c.end()
 }
 
-// jobRemoved is the signal that a job has ended: its number, object and unit, and its result (org.freedesktop.systemd1(5)).
-const jobRemoved = "JobRemoved"
-
-// hear passes a job's result on to those who wait for it.
-func (c *connection) hear(signal *dbus.Signal) {
-	if signal.Name != managerInterface+"."+jobRemoved || len(signal.Body) < 4 {
-		return
-	}
-	job, _ := signal.Body[1].(dbus.ObjectPath)
-	result, _ := signal.Body[3].(string)
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, waits := range c.jobs[job] {
-		waits <- result
-	}
-	delete(c.jobs, job)
-}
-
-// job asks the manager for a job. Its result is not heard before it is known which job that is.
-func (c *connection) job(ctx context.Context, result chan<- string, method string, args ...any) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	var job dbus.ObjectPath
-	if err := c.manager(ctx, method, args...).Store(&job); err != nil {
-		return c.failure(err)
-	}
-	c.jobs[job] = append(c.jobs[job], result)
-	return nil
-}
-
-// manager calls a method of systemd's manager.
-func (c *connection) manager(ctx context.Context, method string, args ...any) *dbus.Call {
-	return c.conn.Object(systemdName, ManagerObject).CallWithContext(ctx, managerInterface+"."+method, 0, args...)
-}
-
 func (c *connection) Enqueue(ctx context.Context, method, unit string, result chan<- string) error {
-	return c.job(ctx, result, method, unit, "replace")
-}
-
-// property is one of a unit that has no file, as systemd takes it: (sv).
-type property struct {
-	Name  string
-	Value dbus.Variant
-}
-
-// auxiliary is another unit that such a unit brings along; there is none.
-type auxiliary struct {
-	Name       string
-	Properties []property
+	call := c.conn.StartUnitContext
+	switch method {
+	case restartMethod:
+		call = c.conn.RestartUnitContext
+	case stopMethod:
+		call = c.conn.StopUnitContext
+	case reloadMethod:
+		call = c.conn.ReloadOrRestartUnitContext
+	}
+	_, err := call(ctx, unit, "replace", result)
+	return c.failure(err)
 }
 
 // command is one of a service's, as systemd takes it: a(sasb).
@@ -191,37 +153,45 @@ func (c *connection) Run(ctx context.Context, service string, commands [][]strin
 	for _, argv := range commands {
 		list = append(list, command{Path: argv[0], Argv: argv})
 	}
-	return c.job(ctx, result, "StartTransientUnit", service, "fail", []property{
+	_, err := c.conn.StartTransientUnitContext(ctx, service, "fail", []sd.Property{
 		// Everybody can read it, and an argument may be a credential.
-		{"Description", dbus.MakeVariant("Slipway: " + commands[len(commands)-1][0])},
-		{"Type", dbus.MakeVariant("oneshot")},
-		{"DefaultDependencies", dbus.MakeVariant(false)},
-		{"CollectMode", dbus.MakeVariant("inactive-or-failed")},
-		{"ExecStart", dbus.MakeVariant(list)},
-	}, []auxiliary{})
+		sd.PropDescription("Slipway: " + commands[len(commands)-1][0]),
+		sd.PropType("oneshot"),
+		{Name: "DefaultDependencies", Value: dbus.MakeVariant(false)},
+		{Name: "CollectMode", Value: dbus.MakeVariant("inactive-or-failed")},
+		{Name: "ExecStart", Value: dbus.MakeVariant(list)},
+	}, result)
+	return c.failure(err)
 }
 
-func (c *connection) Reload(ctx context.Context) error {
-	return c.failure(c.manager(ctx, "Reload").Err)
-}
-
-// unitFileArgs are what each method takes after the units: whether it is for this boot only, and whether it replaces what is
-// there.
-var unitFileArgs = map[string][]any{
-	maskMethod: {false, false}, unmaskMethod: {false}, enableMethod: {false, false}, disableMethod: {false},
-}
+func (c *connection) Reload(ctx context.Context) error { return c.failure(c.conn.ReloadContext(ctx)) }
 
 func (c *connection) UnitFile(ctx context.Context, method, unit string) error {
-	return c.failure(c.manager(ctx, method, append([]any{[]string{unit}}, unitFileArgs[method]...)...).Err)
+	units, runtime := []string{unit}, false // for good, and not until the next boot
+	var err error
+	switch method {
+	case maskMethod:
+		_, err = c.conn.MaskUnitFilesContext(ctx, units, runtime, false)
+	case unmaskMethod:
+		_, err = c.conn.UnmaskUnitFilesContext(ctx, units, runtime)
+	case enableMethod:
+		_, _, err = c.conn.EnableUnitFilesContext(ctx, units, runtime, false)
+	case disableMethod:
+		_, err = c.conn.DisableUnitFilesContext(ctx, units, runtime)
+	}
+	return c.failure(err)
 }
 
 func (c *connection) Loaded(ctx context.Context, unit string) error {
-	return c.failure(c.manager(ctx, "GetUnit", unit).Err)
+	call := c.calls.Object(systemdName, ManagerObject).CallWithContext(ctx, managerInterface+".GetUnit", 0, unit)
+	return c.failure(call.Err)
 }
 
 func (c *connection) Properties(ctx context.Context, object, iface string) (map[string]any, error) {
 	var variants map[string]dbus.Variant
-	if err := c.properties(ctx, object, "GetAll", iface).Store(&variants); err != nil {
+	err := c.calls.Object(systemdName, dbus.ObjectPath(object)).
+		CallWithContext(ctx, "org.freedesktop.DBus.Properties.GetAll", 0, iface).Store(&variants)
+	if err != nil {
 		return nil, c.failure(err)
 	}
 	properties := make(map[string]any, len(variants))
@@ -231,34 +201,50 @@ func (c *connection) Properties(ctx context.Context, object, iface string) (map[
 	return properties, nil
 }
 
-func (c *connection) Property(ctx context.Context, object, iface, name string) (any, error) {
-	var variant dbus.Variant
-	if err := c.properties(ctx, object, "Get", iface, name).Store(&variant); err != nil {
-		return nil, c.failure(err)
-	}
-	return variant.Value(), nil
-}
+// UnitObject names a unit's object.
+func UnitObject(unit string) string { return ManagerObject + "/unit/" + sd.PathBusEscape(unit) }
 
-func (c *connection) properties(ctx context.Context, object, method string, args ...any) *dbus.Call {
-	return c.conn.Object(systemdName, dbus.ObjectPath(object)).CallWithContext(ctx, "org.freedesktop.DBus.Properties."+method, 0, args...)
-}
-
-// UnitObject names a unit's object: every character that is no letter or digit, and a digit at the start, is written in
-// hexadecimal (sd_bus_path_encode(3)).
-func UnitObject(unit string) string {
-	object := []byte(ManagerObject + "/unit/")
-	if unit == "" {
-		return string(append(object, '_'))
+// Watch uses a connection of its own: one has room for a single subscriber, and cannot be quiet
+// again once it is subscribed.
+func (c *connection) Watch(ctx context.Context, unit string) (<-chan struct{}, func(), error) {
+	w, err := dialSystemd(ctx, c.address, c.hello)
+	if err != nil {
+		return nil, nil, err
 	}
-	for i := range len(unit) {
-		b := unit[i]
-		if b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' || i > 0 && b >= '0' && b <= '9' {
-			object = append(object, b)
-		} else {
-			object = fmt.Appendf(object, "_%02x", b)
+	// Updates come for every unit, and those that there is no room for are dropped with an error.
+	updates := make(chan *sd.PropertiesUpdate, 1024)
+	dropped := make(chan error, 1)
+	w.conn.SetPropertiesSubscriber(updates, dropped)
+	giveUp := context.AfterFunc(ctx, w.end)
+	err = w.conn.Subscribe()
+	giveUp()
+	if err != nil {
+		w.Close()
+		if ctx.Err() != nil {
+			err = ctx.Err()
 		}
+		return nil, nil, fmt.Errorf("subscribe to systemd: %w", w.failure(err))
 	}
-	return string(object)
+	changed := make(chan struct{}, 1)
+	go func() {
+		defer close(changed)
+		for {
+			select {
+			case update := <-updates:
+				if update.UnitName != unit {
+					continue
+				}
+			case <-dropped: // it may have been the one
+			case <-w.life.Done():
+				return
+			}
+			select {
+			case changed <- struct{}{}:
+			default: // a change is already waiting to be seen
+			}
+		}
+	}()
+	return changed, w.Close, nil
 }
 
 // failure is a failed call's error, as the rest of the package knows it.

@@ -400,16 +400,13 @@ func TestDBusOutlivesTheCall(t *testing.T) {
 	m := newPeer(t).manager()
 	ctx, cancel := context.WithCancel(t.Context())
 	must(t, m.Reload(ctx))
-	first, release, err := m.Connection(t.Context())
+	first, err := m.Connection(t.Context())
 	must(t, err)
-	defer release()
 	cancel()
 	must(t, m.Reload(t.Context()))
-	second, releaseSecond, err := m.Connection(t.Context())
-	if err != nil || second != first {
+	if second, err := m.Connection(t.Context()); err != nil || second != first {
 		t.Errorf("connected twice: %v", err)
 	}
-	releaseSecond()
 	if err := m.Reload(ctx); !errors.Is(err, context.Canceled) {
 		t.Errorf("a call whose ctx is done: %v", err)
 	}
@@ -456,6 +453,7 @@ func TestDBusConnectionLost(t *testing.T) {
 
 func TestDBusWaitActive(t *testing.T) {
 	t.Parallel()
+	// It is looked at once, and again when it is watched.
 	for name, onLook := range map[string]func(p *peer, n int){
 		"becomes active": func(p *peer, n int) {
 			if n == 2 {

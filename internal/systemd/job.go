@@ -175,11 +175,10 @@ func (r jobResult) Error() string {
 func (m *Manager) explain(ctx context.Context, unit string) string {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), explainTimeout)
 	defer cancel()
-	conn, release, err := m.bus(ctx)
+	conn, err := m.bus(ctx)
 	if err != nil {
 		return ""
 	}
-	defer release()
 	state, err := readState(ctx, conn, unit)
 	if err != nil {
 		return ""
