@@ -80,6 +80,14 @@ func (n *Node) Get(name string) (*Node, bool) {
 	return nil, false
 }
 
+// GetText returns the string called name of a map, empty where there is none.
+func (n *Node) GetText(name string) string {
+	if value, ok := n.Get(name); ok && value.Kind == String {
+		return value.Text
+	}
+	return ""
+}
+
 // Parse reads a document: JSON when it begins with a brace, YAML otherwise. A byte order mark is
 // skipped. The top must be a map.
 func Parse(data []byte) (*Node, error) {

@@ -52,12 +52,12 @@ const (
 
 // ignitionFile opens a file, if it is at one of the places.
 func (o *opener) ignitionFile(l layer, file *document.Node) error {
-	path := textOf(file, "path")
+	path := file.GetText("path")
 	if !slices.Contains(o.places, path) {
 		return nil
 	}
 	contents, _ := file.Get("contents")
-	source := textOf(contents, "source")
+	source := contents.GetText("source")
 	switch {
 	case source == "":
 		o.see(empty.String())
@@ -70,7 +70,7 @@ func (o *opener) ignitionFile(l layer, file *document.Node) error {
 	if err != nil {
 		return err
 	}
-	switch textOf(contents, "compression") {
+	switch contents.GetText("compression") {
 	case "":
 	case "gzip":
 		if data, err = o.gunzip(&l, data); err != nil {
@@ -82,14 +82,6 @@ func (o *opener) ignitionFile(l layer, file *document.Node) error {
 	inner := l.at(path)
 	inner.data = data
 	return o.open(inner)
-}
-
-// textOf returns a field of a map that is a string, empty where there is none.
-func textOf(n *document.Node, name string) string {
-	if value, ok := n.Get(name); ok && value.Kind == document.String {
-		return value.Text
-	}
-	return ""
 }
 
 const dataScheme = "data:"

@@ -70,7 +70,7 @@ type translated struct {
 var dialects = []dialect{
 	{
 		name:   Native,
-		detect: func(n *document.Node) bool { return strings.HasPrefix(text(n, "apiVersion"), "slipway.dev/") },
+		detect: func(n *document.Node) bool { return strings.HasPrefix(n.GetText("apiVersion"), "slipway.dev/") },
 		read: func(n *document.Node, _ eksctl.Choice) translated {
 			config, problems := nodeconfig.FromTree(n)
 			origin := placer(problems)
@@ -92,7 +92,7 @@ var dialects = []dialect{
 	},
 	{
 		name:   EKSCTL,
-		detect: func(n *document.Node) bool { return strings.HasPrefix(text(n, "apiVersion"), eksctl.Group) },
+		detect: func(n *document.Node) bool { return strings.HasPrefix(n.GetText("apiVersion"), eksctl.Group) },
 		read: func(n *document.Node, choice eksctl.Choice) translated {
 			r := eksctl.FromTree(n, choice)
 			place := placer(r.Problems)
@@ -157,13 +157,6 @@ func placer(unread []nodeconfig.Problem) func(string) string {
 func indexOf(s string) (int, bool) {
 	i, err := strconv.Atoi(strings.Trim(s, "[]"))
 	return i, err == nil && document.IndexPath("", i) == s
-}
-
-func text(n *document.Node, name string) string {
-	if value, ok := n.Get(name); ok && value.Kind == document.String {
-		return value.Text
-	}
-	return ""
 }
 
 // Names returns the dialects' names.

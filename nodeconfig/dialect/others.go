@@ -36,7 +36,7 @@ var windowsUserData = []string{"<powershell>", "<script>", "<persist>", "version
 func anothers(tree *document.Node) string {
 	for _, o := range others {
 		_, has := tree.Get(o.field)
-		if o.apiVersion != "" && strings.HasPrefix(text(tree, "apiVersion"), o.apiVersion) || o.field != "" && has {
+		if o.apiVersion != "" && strings.HasPrefix(tree.GetText("apiVersion"), o.apiVersion) || o.field != "" && has {
 			return o.is
 		}
 	}

@@ -26,7 +26,8 @@ type described struct {
 }
 
 // readCluster reads it. Its problems are those of its own document.
-func (r *reader) readCluster(choice Choice) *described {
+func (r *reader) readCluster() *described {
+	choice := &r.choice
 	if choice.Cluster == nil {
 		return nil
 	}

@@ -80,7 +80,7 @@ func FromTree(tree *document.Node, choice Choice) *Result {
 	g, ok := r.choose(tree)
 	r.group = g
 	document.Decode(narrow(tree, r.withTaints(g)), &r.in, document.Options{Names: document.JSONNames, Report: r.report})
-	r.translate(r.readCluster(choice))
+	r.translate(r.readCluster())
 	if ok {
 		r.Document = r.complete(narrow(tree, g))
 	}
@@ -108,12 +108,7 @@ func (g group) path(fields ...string) string {
 	return strings.Join(append([]string{document.IndexPath("$."+g.list, g.index)}, fields...), ".")
 }
 
-func (g group) name() string {
-	if name, ok := g.node.Get("name"); ok && name.Kind == document.String {
-		return name.Text
-	}
-	return ""
-}
+func (g group) name() string { return g.node.GetText("name") }
 
 // groups are all node groups of a document.
 func groups(tree *document.Node) (all []group) {

@@ -126,7 +126,7 @@ func (t *translation) extraArgs() {
 	case document.List:
 		for i := range args.Items {
 			value, _ := args.Items[i].Get("value")
-			t.extraArg(text(&args.Items[i], "name"), value, document.IndexPath(argsPath, i))
+			t.extraArg(args.Items[i].GetText("name"), value, document.IndexPath(argsPath, i))
 		}
 	default:
 		t.fatal(nodeconfig.WrongType, argsPath, "is "+args.Kind.String()+", want a map, or a list of names and values")

@@ -30,15 +30,8 @@ var apiVersions = []string{apiGroup + "v1beta4", apiGroup + "v1beta3"}
 
 // Is reports whether a document is kubeadm's, or a kubeconfig.
 func Is(tree *document.Node) bool {
-	version, kind := text(tree, "apiVersion"), text(tree, "kind")
+	version, kind := tree.GetText("apiVersion"), tree.GetText("kind")
 	return strings.HasPrefix(version, apiGroup) || version == "v1" && kind == configKind
-}
-
-func text(n *document.Node, name string) string {
-	if value, ok := n.Get(name); ok && value.Kind == document.String {
-		return value.Text
-	}
-	return ""
 }
 
 // Result is a document in NodeConfig's terms.
