@@ -175,6 +175,21 @@ func CutPath(path string) (above, name string) {
 	return above, name
 }
 
+// Moved returns where a path came from. origin knows that of some paths, and what is below one of them is below its origin. A
+// path of which nothing is known is returned as it is.
+func Moved(path string, origin func(path string) (from string, ok bool)) string {
+	for prefix := path; ; {
+		if from, ok := origin(prefix); ok {
+			return from + path[len(prefix):]
+		}
+		above, _ := CutPath(prefix)
+		if above == prefix {
+			return path
+		}
+		prefix = above
+	}
+}
+
 func isIdentifier(s string) bool {
 	for i, r := range s {
 		letter := r == '_' || (r|0x20 >= 'a' && r|0x20 <= 'z')

@@ -66,20 +66,13 @@ func (p place) String() string {
 // itself where there is none.
 func (r *Result) Origin(path string) string {
 	moved, fixed := r.origins(), indexed().origins
-	for prefix := path; ; {
-		from, ok := moved[prefix]
+	return document.Moved(path, func(path string) (string, bool) {
+		from, ok := moved[path]
 		if !ok {
-			from, ok = fixed[prefix]
+			from, ok = fixed[path]
 		}
-		if ok {
-			return from + path[len(prefix):]
-		}
-		cut := strings.LastIndexAny(prefix, ".[")
-		if cut <= 0 {
-			return path
-		}
-		prefix = prefix[:cut]
-	}
+		return from, ok
+	})
 }
 
 // Origins returns the paths in the contract that something came from which is at a path of the NodeConfig or below it,

@@ -54,16 +54,10 @@ type Result struct {
 
 // Origin returns the path in the document that a path of the NodeConfig came from, or the path itself where there is none.
 func (r *Result) Origin(path string) string {
-	for prefix := path; ; {
-		if from, ok := r.origins[prefix]; ok {
-			return from + path[len(prefix):]
-		}
-		cut := strings.LastIndexAny(prefix, ".[")
-		if cut <= 0 {
-			return path
-		}
-		prefix = prefix[:cut]
-	}
+	return document.Moved(path, func(path string) (from string, ok bool) {
+		from, ok = r.origins[path]
+		return from, ok
+	})
 }
 
 // Origins returns the paths in the document that somebody should know of where nobody reads what is at a path of the NodeConfig.

@@ -47,12 +47,10 @@ type Result struct {
 
 // Origin returns the path in the document that a path of the NodeConfig came from, or the path itself where there is none.
 func (r *Result) Origin(path string) string {
-	for prefix := path; prefix != "$"; prefix, _ = document.CutPath(prefix) {
-		if from, ok := r.origins[prefix]; ok {
-			return from + path[len(prefix):]
-		}
-	}
-	return path
+	return document.Moved(path, func(path string) (from string, ok bool) {
+		from, ok = r.origins[path]
+		return from, ok
+	})
 }
 
 // translation is one run of FromTree.
