@@ -211,6 +211,8 @@ func (i *Images) Choose(m *launch.Machine) (chosen launch.Image, against []Reaso
 			effective(m.Image.Family), m.Type.Architecture, strings.Join(m.Type.Generations, " or "), value(m.Image.FIPS), m.Security.Trusted())
 	}
 	best, rank := -1, len(suitable)
+	var taken candidate
+	notAfter := timeOf(i.Pin.NotAfter)
 	other := "is of another definition than " + names(suitable)
 	reasons := make([]string, len(i.Images))
 	for n := range i.Images {
@@ -220,15 +222,16 @@ func (i *Images) Choose(m *launch.Machine) (chosen launch.Image, against []Reaso
 			reasons[n] = other
 			continue
 		}
-		if reasons[n] = i.Pin.against(&i.Images[n], version); reasons[n] != "" {
+		c := candidate{i.Images[n].ID, version, timeOf(i.Images[n].Published)}
+		if reasons[n] = i.Pin.against(&c, i.Images[n].Digest, notAfter); reasons[n] != "" {
 			continue
 		}
 		switch {
-		case best < 0 || r < rank || r == rank && i.newer(n, best):
+		case best < 0 || r < rank || r == rank && c.newer(&taken):
 			if best >= 0 {
 				reasons[best] = older
 			}
-			best, rank = n, r
+			best, rank, taken = n, r, c
 		default:
 			reasons[n] = older
 		}
@@ -248,52 +251,51 @@ func (i *Images) Choose(m *launch.Machine) (chosen launch.Image, against []Reaso
 	return chosen, against, nil
 }
 
-// newer reports whether one image is newer than another of the same definition: published later where both say so, or else of
+// candidate is a version of an image that could be taken. The time is zero where it is not known.
+type candidate struct {
+	id, version string
+	published   time.Time
+}
+
+// timeOf is a time in RFC 3339; zero where there is none.
+func timeOf(text string) time.Time {
+	t, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		return time.Time{}
+	}
+	return t
+}
+
+// newer reports whether an image is newer than another of the same definition: published later where both say so, or else of
 // a higher version.
-func (i *Images) newer(n, than int) bool {
-	a, b := &i.Images[n], &i.Images[than]
-	if order := comparePublished(a.Published, b.Published); order != 0 {
+func (c *candidate) newer(than *candidate) bool {
+	if !c.published.IsZero() && !than.published.IsZero() {
+		if order := c.published.Compare(than.published); order != 0 {
+			return order > 0
+		}
+	}
+	if order := CompareVersions(c.version, than.version); order != 0 {
 		return order > 0
 	}
-	_, version := a.parts()
-	_, other := b.parts()
-	if order := CompareVersions(version, other); order != 0 {
-		return order > 0
-	}
-	return a.ID > b.ID // the order of the list does not matter
+	return c.id > than.id // the order of the list does not matter
 }
 
-// comparePublished orders two times in RFC 3339; 0 where one is not known.
-func comparePublished(a, b string) int {
-	if a == b {
-		return 0
-	}
-	first, err := time.Parse(time.RFC3339, a)
-	second, err2 := time.Parse(time.RFC3339, b)
-	if err != nil || err2 != nil {
-		return 0
-	}
-	return first.Compare(second)
-}
-
-// against says why a version is not allowed.
-func (p *Pin) against(v *ImageVersion, version string) string {
+// against says why a version with a digest is not allowed. notAfter is the pin's own time.
+func (p *Pin) against(c *candidate, digest string, notAfter time.Time) string {
 	if p.NotAfter != "" {
-		limit, err := time.Parse(time.RFC3339, p.NotAfter)
-		published, err2 := time.Parse(time.RFC3339, v.Published)
 		switch {
-		case err2 != nil:
+		case c.published.IsZero():
 			return "it is not known when it was published, and only those until " + p.NotAfter + " are allowed"
-		case err == nil && published.After(limit):
+		case !notAfter.IsZero() && c.published.After(notAfter):
 			return "was published after " + p.NotAfter
 		}
 	}
 	switch {
-	case p.Version != "" && p.Version != version:
+	case p.Version != "" && p.Version != c.version:
 		return "is not the version " + p.Version
-	case p.Digest != "" && p.Digest != v.Digest:
+	case p.Digest != "" && p.Digest != digest:
 		return "does not have the digest that is wanted"
-	case len(p.Allowed) > 0 && !slices.Contains(p.Allowed, version):
+	case len(p.Allowed) > 0 && !slices.Contains(p.Allowed, c.version):
 		return "is not one of the versions that are allowed"
 	}
 	return ""
