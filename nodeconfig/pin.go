@@ -24,8 +24,7 @@ func (c *Cluster) IsPinned() bool {
 	return c.CertificateAuthority == "" && len(c.CertificateAuthorityHashes) > 0
 }
 
-// Pins reports whether a certificate in a bundle, in PEM, has a public key with one of CertificateAuthorityHashes: it is
-// the SHA-256 of the certificate's SubjectPublicKeyInfo (RFC 7469, 2.4).
+// Pins reports whether a certificate in a bundle, in PEM, has a public key with one of CertificateAuthorityHashes.
 func (c *Cluster) Pins(bundle string) bool {
 	for rest := []byte(bundle); ; {
 		var block *pem.Block
@@ -36,9 +35,14 @@ func (c *Cluster) Pins(bundle string) bool {
 		if err != nil {
 			continue
 		}
-		sum := sha256.Sum256(certificate.RawSubjectPublicKeyInfo)
-		if slices.Contains(c.CertificateAuthorityHashes, pinFormat+hex.EncodeToString(sum[:])) {
+		if slices.Contains(c.CertificateAuthorityHashes, PinOf(certificate)) {
 			return true
 		}
 	}
+}
+
+// PinOf is what a certificate is pinned by: "sha256:" and the SHA-256 of its SubjectPublicKeyInfo (RFC 7469, 2.4).
+func PinOf(certificate *x509.Certificate) string {
+	sum := sha256.Sum256(certificate.RawSubjectPublicKeyInfo)
+	return pinFormat + hex.EncodeToString(sum[:])
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/internal/redact"
 	"github.com/slipway-dev/slipway/internal/resource"
+	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
 // Where a cluster shows how it is reached, to everybody, and what is in it: a kubeconfig without a credential, and a
@@ -192,7 +193,7 @@ func certificatesIn(bundle []byte) []*x509.Certificate {
 func hashesOf(bundle string) []string {
 	var all []string
 	for _, c := range certificatesIn([]byte(bundle)) {
-		all = append(all, fmt.Sprintf("sha256:%x", sha256.Sum256(c.RawSubjectPublicKeyInfo)))
+		all = append(all, nodeconfig.PinOf(c))
 	}
 	return all
 }
