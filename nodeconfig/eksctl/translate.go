@@ -183,7 +183,7 @@ func (r *reader) registration(g *NodeGroup) {
 	// The script that sets these two is in the user data of all groups but those of EKS's own on Amazon Linux (eksctl:
 	// pkg/nodebootstrap, bootstrap.helper.sh).
 	if r.group.list == selfManaged || g.AMIFamily != families[0] {
-		k.MachineLabels = map[string]string{instanceLabel: "InstanceID", lifecycleLabel: "Lifecycle"}
+		k.MachineLabels = map[string]string{instanceLabel: nodeconfig.MachineInstanceID, lifecycleLabel: nodeconfig.MachineLifecycle}
 	}
 	r.from(r.group.path("taints"), "$.kubelet.taints")
 	for _, t := range g.Taints {
@@ -217,7 +217,7 @@ func (r *reader) kubelet(g *NodeGroup) {
 		k.Config["maxPods"] = number
 		r.from(maxPods, "$.kubelet.config.maxPods")
 	}
-	k.Capacity = &nodeconfig.Capacity{Rule: "EKS", InstanceTypes: r.types(g)}
+	k.Capacity = &nodeconfig.Capacity{Rule: nodeconfig.RuleEKS, InstanceTypes: r.types(g)}
 }
 
 // types are the instance types that the machine can be of; nil where that is chosen later.
