@@ -88,7 +88,7 @@ func (l *launching) text(t *launch.Template, explanation launch.Explanation, sty
 		}
 	}
 	for _, prefix := range []struct{ title, path string }{{"label", "$.node.kubelet.labels"}, {"tag", "$.machine.tags"}} {
-		for _, v := range t.Explain(prefix.path) {
+		for _, v := range explanation.Below(prefix.path) {
 			name := strings.Trim(strings.TrimPrefix(v.Path, prefix.path), `.[]"`)
 			table.Row(cli.Cell{Text: prefix.title, Paint: style.Dim}, cli.Cell{Text: name + "=" + v.Value})
 		}
