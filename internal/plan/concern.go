@@ -124,6 +124,9 @@ type input struct {
 	service *metadataService
 	// capacity is what the machine can hold, where the contract has that computed; nil where it has not.
 	capacity *machineCapacity
+	// wanted are the variables of what only the machine knows, and the node cannot be made without: each with the setting that
+	// wants it.
+	wanted map[string]string
 	// credentialConfig is where the image credential provider's configuration is; empty for none. misplaced says why
 	// that is not where the contract wants it.
 	credentialConfig, misplaced string
@@ -163,6 +166,7 @@ func newInput(c *nodeconfig.NodeConfig, f facts.Facts, agentless ...func(*input)
 		in.certificate = retiringCertificate(c.Kubelet)
 	}
 	in.capacity = newCapacity(in)
+	in.wanted = wantedFacts(in)
 	in.early = asksEarly(in)
 	in.credentialConfig, in.misplaced = credentialConfig(c.Kubelet, &in.family.Paths)
 	return in

@@ -117,7 +117,7 @@ func (in *input) commandLine() []argument {
 		}
 	}
 	k := in.config.Kubelet
-	if in.wantedFacts()[addressVariable] != "" {
+	if in.wanted[addressVariable] != "" {
 		add("node-ip", in.inUnit(addressVariable))
 	} else {
 		add("node-ip", unitValue(strings.Join(k.NodeIPs, ",")))

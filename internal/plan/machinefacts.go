@@ -78,7 +78,7 @@ func labelled(name string) *machineFact {
 }
 
 // wantedFacts are the variables of the facts that the node cannot be made without, each with the setting that wants it.
-func (in *input) wantedFacts() map[string]string {
+func wantedFacts(in *input) map[string]string {
 	wanted := make(map[string]string)
 	if !in.joins() {
 		return wanted
@@ -146,7 +146,7 @@ func (in *input) inUnit(variable string) string {
 // referred are the variables that the unit refers to, sorted.
 func (in *input) referred() []string {
 	var all []string
-	for _, variable := range slices.Sorted(maps.Keys(in.wantedFacts())) {
+	for _, variable := range slices.Sorted(maps.Keys(in.wanted)) {
 		if in.refers(variable) {
 			all = append(all, variable)
 		}
@@ -181,7 +181,7 @@ func (in *input) referredLabels() string {
 }
 
 func planMachineFacts(in *input, out *output) {
-	wanted := in.wantedFacts()
+	wanted := in.wanted
 	referred := in.referred()
 	if in.agentless {
 		in.asking(in, out, referred)

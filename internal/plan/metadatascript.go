@@ -79,7 +79,7 @@ func withoutAgent(in *input) {
 
 // planAsking has the machine ask for the facts that the kubelet's unit refers to.
 func planAsking(in *input, out *output, referred []string) {
-	wanted, service := in.wantedFacts(), in.service
+	wanted, service := in.wanted, in.service
 	for _, variable := range referred {
 		what := factOf(variable).what
 		switch {

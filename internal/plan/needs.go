@@ -35,7 +35,7 @@ func Needs(c *nodeconfig.NodeConfig, f facts.Facts) []Need {
 	wantsIPv4 := (c.Network.MetadataRestriction != nil || canExportDNS(in)) && nodeIPv4(in) == ""
 	undescribed := c.Network.SecondaryInterfaces > 0 && (f.Instance == nil || f.Instance.Interfaces == nil)
 	var needs []Need
-	for variable := range in.wantedFacts() {
+	for variable := range in.wanted {
 		if need := factOf(variable).need; need == NeedDescription && in.known(variable) == "" {
 			undescribed = true
 		}
