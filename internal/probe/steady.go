@@ -79,19 +79,20 @@ func staysActive(ctx context.Context, units *systemd.Manager, check *resource.Ch
 		if ends++; ends > check.Restarts {
 			return fmt.Errorf("does not stay active: %s", ended(ctx, units, unit, ends))
 		}
-		if err := units.WaitActive(ctx, unit); err != nil {
+		// It can end again before anybody looks: each start counts.
+		if start, err = units.WaitStart(ctx, unit, start); err != nil {
 			return fmt.Errorf("does not stay active: %w", err)
-		}
-		if start, err = units.LastStart(ctx, unit); err != nil {
-			return err
 		}
 	}
 }
 
 // outlasts reports whether a unit's start lasts for as long as it must, or the unit says that it is well before its start
-// ends. systemd reports the end and is not asked meanwhile: it would answer with all that it knows of the unit, at the
-// expense of a kubelet that is about to join.
+// ends. systemd is not asked meanwhile: it would answer with all that it knows of the unit, at the expense of a kubelet that is about
+// to join.
 func outlasts(ctx context.Context, units *systemd.Manager, check *resource.Check, start systemd.Start) (bool, error) {
+	if !start.Active {
+		return false, nil
+	}
 	span := check.Steady.Std()
 	done := func(ctx context.Context) bool { return time.Since(start.At) >= span || saysWell(ctx, check.Well) }
 	if done(ctx) {

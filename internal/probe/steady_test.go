@@ -49,7 +49,7 @@ func TestProbeSteady(t *testing.T) {
 	again := look{after: 700 * time.Millisecond, invocation: 2, state: "active", sub: "running"}
 	restarted := look{after: 50 * time.Millisecond, invocation: 2, state: "active"}
 	endsAgain := look{after: 800 * time.Millisecond, invocation: 2, state: "activating", sub: "auto-restart"}
-	fails := look{after: 700 * time.Millisecond, state: "failed", sub: "failed"}
+	fails := look{after: 700 * time.Millisecond, invocation: 1, state: "failed", sub: "failed"}
 	activeFor := func(since time.Duration) look { return look{invocation: 1, state: "active", since: since} }
 	for name, c := range map[string]struct {
 		looks    []look

@@ -10,9 +10,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
+	"time"
 
-	sd "github.com/coreos/go-systemd/v22/dbus"
 	"github.com/godbus/dbus/v5"
 )
 
@@ -22,6 +23,8 @@ const (
 	// does, and without it.
 	privateAddress = "unix:path=/run/systemd/private"
 	systemAddress  = "unix:path=/run/dbus/system_bus_socket"
+	// firstKnock is waited for systemd's answer before it is asked again, and doubled each time, up to maxKnock.
+	firstKnock, maxKnock = 4 * time.Millisecond, 250 * time.Millisecond
 )
 
 // ErrNoUnit says that systemd knows no unit of a name, and ErrMasked that it must not start it.
@@ -55,36 +58,25 @@ func Connect(ctx context.Context) (Bus, error) {
 
 // connection is a bus over D-Bus.
 type connection struct {
-	address string
-	hello   bool
-	conn    *sd.Conn
-	calls   *dbus.Conn // of the two that conn has, the one that calls are made on
-	// life ends when one of the two connections does, and ends both.
+	conn *dbus.Conn
+	// life ends when the connection does, and ends it.
 	life context.Context
 	end  context.CancelFunc
+	mu   sync.Mutex
+	jobs map[dbus.ObjectPath][]chan<- string // who waits for a job's result
 }
 
 // dialSystemd connects to systemd at an address. Where a message bus is in between, it must be
 // greeted. ctx bounds the connecting only.
 func dialSystemd(ctx context.Context, address string, hello bool) (*connection, error) {
-	c := &connection{address: address, hello: hello}
+	c := &connection{jobs: make(map[dbus.ObjectPath][]chan<- string)}
 	// A D-Bus connection lives as long as its context, and this one is to outlive the call; but
 	// while it is being made every step of it is given up with ctx.
 	c.life, c.end = context.WithCancel(context.WithoutCancel(ctx))
 	defer context.AfterFunc(ctx, c.end)()
-	conn, err := sd.NewConnection(func() (*dbus.Conn, error) {
-		conn, err := dial(c.life, address, hello)
-		if err != nil {
-			return nil, err
-		}
-		if c.calls == nil {
-			c.calls = conn
-		}
-		context.AfterFunc(conn.Context(), c.end)
-		return conn, nil
-	})
+	err := c.dial(address, hello)
 	if err == nil && c.life.Err() != nil {
-		conn.Close()
+		c.conn.Close()
 		err = ErrLost
 	}
 	if err != nil {
@@ -98,25 +90,58 @@ func dialSystemd(ctx context.Context, address string, hello bool) (*connection, 
 		}
 		return nil, fmt.Errorf("%s: %w", strings.TrimPrefix(address, "unix:path="), err)
 	}
-	c.conn = conn
+	context.AfterFunc(c.conn.Context(), c.end)
 	return c, nil
 }
 
-func dial(life context.Context, address string, hello bool) (*dbus.Conn, error) {
-	conn, err := dbus.Dial(address, dbus.WithContext(life))
+func (c *connection) dial(address string, hello bool) error {
+	conn, err := dbus.Dial(address, dbus.WithContext(c.life))
 	if err != nil {
-		return nil, err
+		return err
 	}
+	// systemd sends its signals to whoever is connected to its own socket; a message bus passes on those that are asked for.
+	signals := make(chan *dbus.Signal, 64)
+	conn.Signal(signals)
 	// By number: a name would have to be looked up.
 	err = conn.Auth([]dbus.Auth{dbus.AuthExternal(strconv.Itoa(os.Getuid()))})
-	if err == nil && hello {
+	switch {
+	case err != nil:
+	case hello:
 		err = conn.Hello()
+	default:
+		err = c.failure(knock(c.life, conn))
+	}
+	if err == nil && hello {
+		err = conn.AddMatchSignalContext(c.life, dbus.WithMatchInterface(managerInterface), dbus.WithMatchMember(jobRemoved))
 	}
 	if err != nil {
 		conn.Close()
-		return nil, err
+		return err
 	}
-	return conn, nil
+	c.conn = conn
+	go func() {
+		for signal := range signals { // until the connection is closed
+			c.hear(signal)
+		}
+	}()
+	return nil
+}
+
+// knock waits until systemd answers on its own socket. What comes together with the last line of the greeting is read with it, and
+// looked at when something else comes or goes (systemd v252 src/libsystemd/sd-bus/bus-socket.c, bus_socket_auth_verify_server and
+// bus_socket_read_auth): a first call can stay unanswered for as long as nothing else happens on the machine. So it is sent again.
+func knock(ctx context.Context, conn *dbus.Conn) error {
+	const ping = "org.freedesktop.DBus.Peer.Ping"
+	systemd := conn.Object(systemdName, ManagerObject)
+	first := systemd.GoWithContext(ctx, ping, 0, make(chan *dbus.Call, 1))
+	for delay := firstKnock; ; delay = min(2*delay, maxKnock) {
+		select {
+		case answer := <-first.Done:
+			return answer.Err
+		case <-time.After(delay):
+			systemd.GoWithContext(ctx, ping, dbus.FlagNoReplyExpected, nil)
+		}
+	}
 }
 
 func (c *connection) Lost() <-chan struct{} { return c.life.Done() }
@@ -126,18 +151,55 @@ func (c *connection) Close() {
 	c.end()
 }
 
-func (c *connection) Enqueue(ctx context.Context, method, unit string, result chan<- string) error {
-	call := c.conn.StartUnitContext
-	switch method {
-	case restartMethod:
-		call = c.conn.RestartUnitContext
-	case stopMethod:
-		call = c.conn.StopUnitContext
-	case reloadMethod:
-		call = c.conn.ReloadOrRestartUnitContext
+// jobRemoved is the signal that a job has ended: its number, object and unit, and its result (org.freedesktop.systemd1(5)).
+const jobRemoved = "JobRemoved"
+
+// hear passes a job's result on to those who wait for it.
+func (c *connection) hear(signal *dbus.Signal) {
+	if signal.Name != managerInterface+"."+jobRemoved || len(signal.Body) < 4 {
+		return
 	}
-	_, err := call(ctx, unit, "replace", result)
-	return c.failure(err)
+	job, _ := signal.Body[1].(dbus.ObjectPath)
+	result, _ := signal.Body[3].(string)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, waits := range c.jobs[job] {
+		waits <- result
+	}
+	delete(c.jobs, job)
+}
+
+// job asks the manager for a job. Its result is not heard before it is known which job that is.
+func (c *connection) job(ctx context.Context, result chan<- string, method string, args ...any) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var job dbus.ObjectPath
+	if err := c.manager(ctx, method, args...).Store(&job); err != nil {
+		return c.failure(err)
+	}
+	c.jobs[job] = append(c.jobs[job], result)
+	return nil
+}
+
+// manager calls a method of systemd's manager.
+func (c *connection) manager(ctx context.Context, method string, args ...any) *dbus.Call {
+	return c.conn.Object(systemdName, ManagerObject).CallWithContext(ctx, managerInterface+"."+method, 0, args...)
+}
+
+func (c *connection) Enqueue(ctx context.Context, method, unit string, result chan<- string) error {
+	return c.job(ctx, result, method, unit, "replace")
+}
+
+// property is one of a unit that has no file, as systemd takes it: (sv).
+type property struct {
+	Name  string
+	Value dbus.Variant
+}
+
+// auxiliary is another unit that such a unit brings along; there is none.
+type auxiliary struct {
+	Name       string
+	Properties []property
 }
 
 // command is one of a service's, as systemd takes it: a(sasb).
@@ -153,45 +215,37 @@ func (c *connection) Run(ctx context.Context, service string, commands [][]strin
 	for _, argv := range commands {
 		list = append(list, command{Path: argv[0], Argv: argv})
 	}
-	_, err := c.conn.StartTransientUnitContext(ctx, service, "fail", []sd.Property{
+	return c.job(ctx, result, "StartTransientUnit", service, "fail", []property{
 		// Everybody can read it, and an argument may be a credential.
-		sd.PropDescription("Slipway: " + commands[len(commands)-1][0]),
-		sd.PropType("oneshot"),
-		{Name: "DefaultDependencies", Value: dbus.MakeVariant(false)},
-		{Name: "CollectMode", Value: dbus.MakeVariant("inactive-or-failed")},
-		{Name: "ExecStart", Value: dbus.MakeVariant(list)},
-	}, result)
-	return c.failure(err)
+		{"Description", dbus.MakeVariant("Slipway: " + commands[len(commands)-1][0])},
+		{"Type", dbus.MakeVariant("oneshot")},
+		{"DefaultDependencies", dbus.MakeVariant(false)},
+		{"CollectMode", dbus.MakeVariant("inactive-or-failed")},
+		{"ExecStart", dbus.MakeVariant(list)},
+	}, []auxiliary{})
 }
 
-func (c *connection) Reload(ctx context.Context) error { return c.failure(c.conn.ReloadContext(ctx)) }
+func (c *connection) Reload(ctx context.Context) error {
+	return c.failure(c.manager(ctx, "Reload").Err)
+}
+
+// unitFileArgs are what each method takes after the units: whether it is for this boot only, and whether it replaces what is
+// there.
+var unitFileArgs = map[string][]any{
+	maskMethod: {false, false}, unmaskMethod: {false}, enableMethod: {false, false}, disableMethod: {false},
+}
 
 func (c *connection) UnitFile(ctx context.Context, method, unit string) error {
-	units, runtime := []string{unit}, false // for good, and not until the next boot
-	var err error
-	switch method {
-	case maskMethod:
-		_, err = c.conn.MaskUnitFilesContext(ctx, units, runtime, false)
-	case unmaskMethod:
-		_, err = c.conn.UnmaskUnitFilesContext(ctx, units, runtime)
-	case enableMethod:
-		_, _, err = c.conn.EnableUnitFilesContext(ctx, units, runtime, false)
-	case disableMethod:
-		_, err = c.conn.DisableUnitFilesContext(ctx, units, runtime)
-	}
-	return c.failure(err)
+	return c.failure(c.manager(ctx, method, append([]any{[]string{unit}}, unitFileArgs[method]...)...).Err)
 }
 
 func (c *connection) Loaded(ctx context.Context, unit string) error {
-	call := c.calls.Object(systemdName, ManagerObject).CallWithContext(ctx, managerInterface+".GetUnit", 0, unit)
-	return c.failure(call.Err)
+	return c.failure(c.manager(ctx, "GetUnit", unit).Err)
 }
 
 func (c *connection) Properties(ctx context.Context, object, iface string) (map[string]any, error) {
 	var variants map[string]dbus.Variant
-	err := c.calls.Object(systemdName, dbus.ObjectPath(object)).
-		CallWithContext(ctx, "org.freedesktop.DBus.Properties.GetAll", 0, iface).Store(&variants)
-	if err != nil {
+	if err := c.properties(ctx, object, "GetAll", iface).Store(&variants); err != nil {
 		return nil, c.failure(err)
 	}
 	properties := make(map[string]any, len(variants))
@@ -201,50 +255,34 @@ func (c *connection) Properties(ctx context.Context, object, iface string) (map[
 	return properties, nil
 }
 
-// UnitObject names a unit's object.
-func UnitObject(unit string) string { return ManagerObject + "/unit/" + sd.PathBusEscape(unit) }
+func (c *connection) Property(ctx context.Context, object, iface, name string) (any, error) {
+	var variant dbus.Variant
+	if err := c.properties(ctx, object, "Get", iface, name).Store(&variant); err != nil {
+		return nil, c.failure(err)
+	}
+	return variant.Value(), nil
+}
 
-// Watch uses a connection of its own: one has room for a single subscriber, and cannot be quiet
-// again once it is subscribed.
-func (c *connection) Watch(ctx context.Context, unit string) (<-chan struct{}, func(), error) {
-	w, err := dialSystemd(ctx, c.address, c.hello)
-	if err != nil {
-		return nil, nil, err
+func (c *connection) properties(ctx context.Context, object, method string, args ...any) *dbus.Call {
+	return c.conn.Object(systemdName, dbus.ObjectPath(object)).CallWithContext(ctx, "org.freedesktop.DBus.Properties."+method, 0, args...)
+}
+
+// UnitObject names a unit's object: every character that is no letter or digit, and a digit at the start, is written in
+// hexadecimal (sd_bus_path_encode(3)).
+func UnitObject(unit string) string {
+	object := []byte(ManagerObject + "/unit/")
+	if unit == "" {
+		return string(append(object, '_'))
 	}
-	// Updates come for every unit, and those that there is no room for are dropped with an error.
-	updates := make(chan *sd.PropertiesUpdate, 1024)
-	dropped := make(chan error, 1)
-	w.conn.SetPropertiesSubscriber(updates, dropped)
-	giveUp := context.AfterFunc(ctx, w.end)
-	err = w.conn.Subscribe()
-	giveUp()
-	if err != nil {
-		w.Close()
-		if ctx.Err() != nil {
-			err = ctx.Err()
+	for i := range len(unit) {
+		b := unit[i]
+		if b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' || i > 0 && b >= '0' && b <= '9' {
+			object = append(object, b)
+		} else {
+			object = fmt.Appendf(object, "_%02x", b)
 		}
-		return nil, nil, fmt.Errorf("subscribe to systemd: %w", w.failure(err))
 	}
-	changed := make(chan struct{}, 1)
-	go func() {
-		defer close(changed)
-		for {
-			select {
-			case update := <-updates:
-				if update.UnitName != unit {
-					continue
-				}
-			case <-dropped: // it may have been the one
-			case <-w.life.Done():
-				return
-			}
-			select {
-			case changed <- struct{}{}:
-			default: // a change is already waiting to be seen
-			}
-		}
-	}()
-	return changed, w.Close, nil
+	return string(object)
 }
 
 // failure is a failed call's error, as the rest of the package knows it.

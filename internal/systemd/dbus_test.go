@@ -123,12 +123,15 @@ func (p *peer) accept(raw net.Conn) {
 	p.conns = append(p.conns, conn)
 }
 
-// letIn plays a server that lets anyone in, until the client begins.
+// letIn plays a server that lets anyone in, until the client begins. What then comes first it looks at when more has come, as systemd
+// does with what it read together with the client's BEGIN.
 type letIn struct {
 	net.Conn
 	Reader *bufio.Reader
 	begun  bool
 	reply  strings.Reader
+	held   []byte // what came first
+	woken  bool   // and more has come
 }
 
 func (l *letIn) Write(data []byte) (int, error) {
@@ -154,10 +157,26 @@ func authReply(line string) string {
 }
 
 func (l *letIn) Read(data []byte) (int, error) {
-	if l.begun {
-		return l.Reader.Read(data)
+	if !l.begun {
+		return l.reply.Read(data)
 	}
-	return l.reply.Read(data)
+	if !l.woken {
+		l.woken = true
+		first := make([]byte, 256-len("BEGIN\r\n"))
+		n, err := l.Reader.Read(first)
+		if err == nil {
+			_, err = l.Reader.Peek(1)
+		}
+		if err != nil {
+			return 0, err
+		}
+		l.held = first[:n]
+	}
+	if n := copy(data, l.held); n > 0 {
+		l.held = l.held[n:]
+		return n, nil
+	}
+	return l.Reader.Read(data)
 }
 
 // job does a job a moment after it was asked for.
@@ -400,13 +419,16 @@ func TestDBusOutlivesTheCall(t *testing.T) {
 	m := newPeer(t).manager()
 	ctx, cancel := context.WithCancel(t.Context())
 	must(t, m.Reload(ctx))
-	first, err := m.Connection(t.Context())
+	first, release, err := m.Connection(t.Context())
 	must(t, err)
+	defer release()
 	cancel()
 	must(t, m.Reload(t.Context()))
-	if second, err := m.Connection(t.Context()); err != nil || second != first {
+	second, releaseSecond, err := m.Connection(t.Context())
+	if err != nil || second != first {
 		t.Errorf("connected twice: %v", err)
 	}
+	releaseSecond()
 	if err := m.Reload(ctx); !errors.Is(err, context.Canceled) {
 		t.Errorf("a call whose ctx is done: %v", err)
 	}
@@ -453,7 +475,6 @@ func TestDBusConnectionLost(t *testing.T) {
 
 func TestDBusWaitActive(t *testing.T) {
 	t.Parallel()
-	// It is looked at once, and again when it is watched.
 	for name, onLook := range map[string]func(p *peer, n int){
 		"becomes active": func(p *peer, n int) {
 			if n == 2 {

@@ -16,6 +16,7 @@ const (
 	LogLines         = logLines
 	MaxLogLine       = maxLogLine
 	MaxErrorLines    = maxErrorLines
+	Linger           = linger
 )
 
 var (
@@ -35,5 +36,5 @@ func Dial(ctx context.Context, address string, hello bool) (Bus, error) {
 // Reconnect sets what is slept before the first new connection.
 func (m *Manager) Reconnect(delay time.Duration) { m.delay = delay }
 
-// Connection is the connection in use.
-func (m *Manager) Connection(ctx context.Context) (Bus, error) { return m.bus(ctx) }
+// Connection is the connection in use, and what gives it back.
+func (m *Manager) Connection(ctx context.Context) (Bus, func(), error) { return m.bus(ctx) }

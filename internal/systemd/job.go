@@ -175,10 +175,11 @@ func (r jobResult) Error() string {
 func (m *Manager) explain(ctx context.Context, unit string) string {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), explainTimeout)
 	defer cancel()
-	conn, err := m.bus(ctx)
+	conn, release, err := m.bus(ctx)
 	if err != nil {
 		return ""
 	}
+	defer release()
 	state, err := readState(ctx, conn, unit)
 	if err != nil {
 		return ""

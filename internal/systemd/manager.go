@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/slipway-dev/slipway/internal/apply"
@@ -34,6 +35,10 @@ const (
 	// maxReconnectDelay times its length.
 	reconnectDelay    = 100 * time.Millisecond
 	maxReconnectDelay = 20
+	// linger is how long a connection that nobody uses waits for the next question.
+	linger = 20 * time.Millisecond
+	// firstLook is waited before a unit is looked at again, and doubled each time, up to maxLook.
+	firstLook, maxLook = 50 * time.Millisecond, time.Second
 	// explainTimeout bounds the question why something failed, asked when the time is already over.
 	explainTimeout = 500 * time.Millisecond
 )
@@ -52,23 +57,31 @@ type Bus interface {
 	UnitFile(ctx context.Context, method, unit string) error
 	// Loaded returns [ErrNoUnit] where systemd has not got a unit in memory; it does not read it.
 	Loaded(ctx context.Context, unit string) error
-	// Properties returns the properties that an object has by an interface.
+	// Properties returns the properties that an object has by an interface, and Property one of them.
 	Properties(ctx context.Context, object, iface string) (map[string]any, error)
-	// Watch reports when a unit's properties may have changed, until stop is called.
-	Watch(ctx context.Context, unit string) (changed <-chan struct{}, stop func(), err error)
+	Property(ctx context.Context, object, iface, name string) (any, error)
 	// Lost is closed when the connection has ended.
 	Lost() <-chan struct{}
 	Close()
 }
 
-// Manager is the machine's systemd, connected to when it is first needed. It may be used by several goroutines at once.
+// Manager is the machine's systemd, connected to while it is asked. It may be used by several goroutines at once.
 type Manager struct {
 	connect func(context.Context) (Bus, error)
 	journal Journal
-	turn    chan struct{} // held by whoever uses conn; a mutex that can be given up
-	conn    Bus
-	met     bool          // there was a connection, so there is a systemd
+	turn    chan struct{} // held by whoever connects; a mutex that can be given up
 	delay   time.Duration // before the first reconnect
+
+	mu   sync.Mutex
+	conn *shared
+	met  bool // there was a connection, so there is a systemd
+}
+
+// shared is a connection, and how many use it.
+type shared struct {
+	Bus
+	users int
+	idle  *time.Timer // closes it
 }
 
 // New returns the systemd that connect connects to, which is [Connect] on a machine. journal shows its units' journals.
@@ -76,35 +89,72 @@ func New(connect func(context.Context) (Bus, error), journal Journal) *Manager {
 	return &Manager{connect: connect, journal: journal, turn: make(chan struct{}, 1), delay: reconnectDelay}
 }
 
-// bus returns the connection, which is made when there is none or it was lost.
-func (m *Manager) bus(ctx context.Context) (Bus, error) {
+// bus returns the connection, which is made when there is none or it was lost. The caller calls release when it has no more use
+// for it.
+func (m *Manager) bus(ctx context.Context) (conn Bus, release func(), err error) {
 	select {
 	case m.turn <- struct{}{}:
 		defer func() { <-m.turn }()
 	case <-ctx.Done():
-		return nil, ctx.Err()
+		return nil, nil, ctx.Err()
 	}
-	if m.conn != nil {
-		select {
-		case <-m.conn.Lost():
-			m.conn.Close()
-			m.conn = nil
-		default:
-			return m.conn, nil
+	used := m.use()
+	if used == nil {
+		ctx, cancel := context.WithTimeout(ctx, connectTimeout)
+		defer cancel()
+		conn, err := m.connect(ctx)
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		if err != nil {
+			err = fmt.Errorf("connect to systemd: %w", err)
+			if m.met {
+				err = fmt.Errorf("%w: %w", ErrLost, err)
+			}
+			return nil, nil, err
 		}
+		used = &shared{Bus: conn, users: 1}
+		m.conn, m.met = used, true
 	}
-	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
-	defer cancel()
-	conn, err := m.connect(ctx)
-	if err != nil {
-		err = fmt.Errorf("connect to systemd: %w", err)
-		if m.met {
-			err = fmt.Errorf("%w: %w", ErrLost, err)
-		}
-		return nil, err
+	return used, func() { m.release(used) }, nil
+}
+
+// use is the connection that is open, with one user more; nil for none.
+func (m *Manager) use() *shared {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.conn == nil {
+		return nil
 	}
-	m.conn, m.met = conn, true
-	return conn, nil
+	if m.conn.idle != nil {
+		m.conn.idle.Stop()
+	}
+	select {
+	case <-m.conn.Lost():
+		m.conn.Close()
+		m.conn = nil
+		return nil
+	default:
+		m.conn.users++
+		return m.conn
+	}
+}
+
+// release has a connection closed that nobody uses any more. systemd sends every change of every unit to each connection of its
+// own socket, whether it was asked for or not (systemd v252 src/core/dbus.c, bus_foreach_bus), and says nothing of them where
+// there is none (dbus-unit.c, bus_unit_send_change_signal). While a machine boots that is most of what an agent costs.
+func (m *Manager) release(used *shared) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if used.users--; used.users == 0 && used == m.conn {
+		used.idle = time.AfterFunc(linger, func() {
+			m.mu.Lock()
+			defer m.mu.Unlock()
+			if used.users == 0 && used == m.conn {
+				m.conn.Close()
+				m.conn = nil
+			}
+		})
+	}
 }
 
 // do calls systemd, and again over a new connection when the one in use is lost meanwhile, until ctx is done. A
@@ -113,10 +163,11 @@ func (m *Manager) do(ctx context.Context, call func(conn Bus) error) error {
 	_, bounded := ctx.Deadline()
 	delay := m.delay
 	for attempt := 0; ; attempt++ {
-		conn, err := m.bus(ctx)
+		conn, release, err := m.bus(ctx)
 		if err == nil {
 			delay = m.delay
 			err = call(conn)
+			release()
 		}
 		if !errors.Is(err, ErrLost) || attempt == reconnects && !bounded || ctx.Err() != nil {
 			return err
@@ -134,8 +185,8 @@ func (m *Manager) do(ctx context.Context, call func(conn Bus) error) error {
 
 // Close ends the connection, if there is one.
 func (m *Manager) Close() {
-	m.turn <- struct{}{}
-	defer func() { <-m.turn }()
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	if m.conn != nil {
 		m.conn.Close()
 		m.conn = nil
@@ -246,20 +297,12 @@ func (m *Manager) WaitActive(ctx context.Context, unit string) error {
 		return err
 	}
 	var last apply.UnitState
-	err := m.do(ctx, func(conn Bus) error {
+	err := m.look(ctx, func(conn Bus) (enough bool, err error) {
 		state, err := readState(ctx, conn, unit)
-		if err != nil || !changing(state) {
+		if err == nil {
 			last = state
-			return err
 		}
-		// Only a unit that is under way is worth a subscription.
-		return watchUnit(ctx, conn, unit, func() (bool, error) {
-			if state, err = readState(ctx, conn, unit); err != nil {
-				return false, err
-			}
-			last = state
-			return !changing(state), nil
-		})
+		return !changing(state), err
 	})
 	switch {
 	case err == nil && IsActive(last):
@@ -272,24 +315,20 @@ func (m *Manager) WaitActive(ctx context.Context, unit string) error {
 	return err
 }
 
-// watchUnit looks at a unit, and again whenever it may have changed, until look says that it has seen enough.
-func watchUnit(ctx context.Context, conn Bus, unit string, look func() (enough bool, err error)) error {
-	changed, stop, err := conn.Watch(ctx, unit)
-	if err != nil {
-		return err
-	}
-	defer stop()
-	for {
-		if enough, err := look(); err != nil || enough {
+// look asks systemd, and again after a while, until see has seen enough. Between two looks there is no connection: while
+// there is one, systemd sends all that changes.
+func (m *Manager) look(ctx context.Context, see func(conn Bus) (enough bool, err error)) error {
+	for delay := firstLook; ; delay = min(2*delay, maxLook) {
+		enough := false
+		err := m.do(ctx, func(conn Bus) (err error) {
+			enough, err = see(conn)
+			return err
+		})
+		if err != nil || enough {
 			return err
 		}
 		select {
-		case _, ok := <-changed:
-			if !ok {
-				return ErrLost
-			}
-		case <-conn.Lost():
-			return ErrLost
+		case <-time.After(delay):
 		case <-ctx.Done():
 			return ctx.Err()
 		}

@@ -27,23 +27,28 @@ func (m *Manager) LastStart(ctx context.Context, unit string) (Start, error) {
 	return startOf(properties), nil
 }
 
-// WaitEnd waits until a unit's start has ended, also where the unit has been started again since. systemd is asked once,
-// and then whenever it reports a change.
-func (m *Manager) WaitEnd(ctx context.Context, unit string, start Start) error {
-	err := m.do(ctx, func(conn Bus) error {
-		return watchUnit(ctx, conn, unit, func() (bool, error) {
-			properties, err := conn.Properties(ctx, UnitObject(unit), unitInterface)
-			if err != nil {
-				return false, err
-			}
-			now := startOf(properties)
-			return !now.Active || now.Invocation != start.Invocation, nil
-		})
+// WaitStart waits until a unit that has ended is started again, and returns that start, which may have ended by then, too. It
+// returns an error, which says how the unit is, when it will not be started by itself, or has not been when ctx is done.
+func (m *Manager) WaitStart(ctx context.Context, unit string, before Start) (Start, error) {
+	var start Start
+	var state apply.UnitState
+	err := m.look(ctx, func(conn Bus) (enough bool, err error) {
+		properties, err := conn.Properties(ctx, UnitObject(unit), unitInterface)
+		if err != nil {
+			return false, err
+		}
+		if start = startOf(properties); start.Active || start.Invocation != before.Invocation {
+			return true, nil
+		}
+		if state, err = readState(ctx, conn, unit); err == nil && !IsActive(state) && !changing(state) {
+			err = fmt.Errorf("is %s", Describe(state))
+		}
+		return false, err
 	})
-	if err != nil {
-		return fmt.Errorf("end of %s: %w", unit, err)
+	if err != nil && ctx.Err() != nil && state != (apply.UnitState{}) {
+		err = fmt.Errorf("is %s: %w", Describe(state), err)
 	}
-	return nil
+	return start, err
 }
 
 // startOf is a unit's last start, by its properties.

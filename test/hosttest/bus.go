@@ -22,7 +22,7 @@ type Bus struct {
 	// OnRun, if any, runs commands and returns the job's result; without it they are all done.
 	OnRun   func(commands [][]string) string
 	results []chan<- string // of the jobs
-	changed chan struct{}
+	closed  int
 	// Gone is closed when the connection is to end.
 	Gone chan struct{}
 	// Err is that of every question.
@@ -31,7 +31,7 @@ type Bus struct {
 
 // NewBus returns a connection to a systemd without units, whose jobs are all done at once.
 func NewBus() *Bus {
-	return &Bus{Units: map[string]map[string]any{}, changed: make(chan struct{}, 1), Gone: make(chan struct{})}
+	return &Bus{Units: map[string]map[string]any{}, Gone: make(chan struct{})}
 }
 
 func (f *Bus) note(call string) error {
@@ -124,29 +124,37 @@ func (f *Bus) Set(unit, active, sub string) {
 	f.Put(unit, map[string]any{"LoadState": "loaded", "ActiveState": active, "SubState": sub})
 }
 
-// Put gives a unit other properties, and notifies whoever watches it.
+// Put gives a unit other properties.
 func (f *Bus) Put(unit string, properties map[string]any) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.Units[unit] = properties
-	select {
-	case f.changed <- struct{}{}:
-	default:
-	}
 }
 
-// Watch implements [systemd.Bus].
-func (f *Bus) Watch(context.Context, string) (<-chan struct{}, func(), error) {
-	return f.changed, func() {}, f.note("watch")
+// Property implements [systemd.Bus]; a property that a unit has not is nil.
+func (f *Bus) Property(ctx context.Context, object, iface, name string) (any, error) {
+	properties, err := f.Properties(ctx, object, iface)
+	return properties[name], err
 }
 
 // Lost implements [systemd.Bus].
 func (f *Bus) Lost() <-chan struct{} { return f.Gone }
 
 // Close implements [systemd.Bus].
-func (f *Bus) Close() {}
+func (f *Bus) Close() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.closed++
+}
 
-// Systemd is systemd at the other end of the given connections, one after the other. Nobody shows its journal.
+// Closed is how often it was closed.
+func (f *Bus) Closed() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.closed
+}
+
+// Systemd is systemd at the other end of the given connections: each until it is gone, then the next. Nobody shows its journal.
 func Systemd(conns ...systemd.Bus) *systemd.Manager {
 	return Journalled(func(context.Context, time.Duration, ...string) ([]byte, bool, error) { return nil, false, nil }, conns...)
 }
@@ -154,11 +162,13 @@ func Systemd(conns ...systemd.Bus) *systemd.Manager {
 // Journalled is Systemd with a journal.
 func Journalled(journal systemd.Journal, conns ...systemd.Bus) *systemd.Manager {
 	return systemd.New(func(context.Context) (systemd.Bus, error) {
-		if len(conns) == 0 {
-			return nil, errors.New("no systemd here")
+		for ; len(conns) > 0; conns = conns[1:] {
+			select {
+			case <-conns[0].Lost():
+			default:
+				return conns[0], nil
+			}
 		}
-		conn := conns[0]
-		conns = conns[1:]
-		return conn, nil
+		return nil, errors.New("no systemd here")
 	}, journal)
 }

@@ -1,0 +1,113 @@
+package systemd_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/slipway-dev/slipway/internal/systemd"
+	"github.com/slipway-dev/slipway/test/hosttest"
+)
+
+// A connection is there while systemd is asked, or a job is waited for, and closed when nobody uses it: systemd sends to each all
+// that changes.
+func TestIdleConnectionIsClosed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		conn := hosttest.NewBus()
+		conn.Set("kubelet.service", "active", "running")
+		m := hosttest.Systemd(conn)
+		closed := func(want int, when string) {
+			t.Helper()
+			time.Sleep(2 * systemd.Linger)
+			synctest.Wait()
+			if got := conn.Closed(); got != want {
+				t.Errorf("%s: closed %d times, want %d", when, got, want)
+			}
+		}
+		for range 10 { // one connection for questions that follow each other
+			_, err := m.State(t.Context(), "kubelet.service")
+			must(t, err)
+		}
+		closed(1, "after questions")
+
+		conn.OnJob = func(string, string) (string, error) { return "", nil }
+		done := make(chan error, 1)
+		go func() { done <- m.Restart(t.Context(), "kubelet.service") }()
+		closed(1, "while a job is at work")
+		_, err := m.State(t.Context(), "kubelet.service")
+		must(t, err)
+		closed(1, "after a question beside the job")
+		conn.Finish("done")
+		must(t, <-done)
+		closed(2, "after the job")
+
+		start, err := m.LastStart(t.Context(), "kubelet.service")
+		must(t, err)
+		ended := make(chan error, 1)
+		go func() { ended <- m.WaitEnd(t.Context(), "kubelet.service", start) }()
+		time.Sleep(time.Hour)
+		before := conn.Closed()
+		time.Sleep(10 * time.Minute)
+		// It has no main process that the kernel could report the end of.
+		if after := conn.Closed(); after-before < 500 || after-before > 700 {
+			t.Errorf("closed %d times in ten minutes, want once a second", after-before)
+		}
+		conn.Set("kubelet.service", "failed", "failed")
+		must(t, <-ended)
+		m.Close()
+	})
+}
+
+// The end of a unit is the end of its main process, which the kernel reports. systemd may take a moment to know it.
+func TestWaitEnd(t *testing.T) {
+	process := exec.Command("sleep", "1000")
+	must(t, process.Start())
+	defer func() { _ = process.Process.Kill() }()
+	conn := hosttest.NewBus()
+	runs := map[string]any{"LoadState": "loaded", "ActiveState": "active", "SubState": "running", "InvocationID": []byte{1}, "MainPID": uint32(process.Process.Pid)}
+	conn.Put("kubelet.service", runs)
+	m := hosttest.Systemd(conn)
+	start, err := m.LastStart(t.Context(), "kubelet.service")
+	must(t, err)
+
+	ctx, cancel := context.WithCancel(t.Context())
+	given := make(chan error, 1)
+	go func() { given <- m.WaitEnd(ctx, "kubelet.service", start) }()
+	cancel()
+	if err := <-given; !errors.Is(err, context.Canceled) {
+		t.Errorf("given up: %v", err)
+	}
+
+	ended := make(chan error, 1)
+	go func() { ended <- m.WaitEnd(t.Context(), "kubelet.service", start) }()
+	must(t, process.Process.Kill())
+	if err := process.Wait(); err == nil {
+		t.Error("the process has ended well")
+	}
+	select {
+	case err := <-ended:
+		t.Errorf("ended before systemd knows it: %v", err)
+	default:
+	}
+	conn.Set("kubelet.service", "failed", "failed")
+	must(t, <-ended)
+
+	// It had ended before anybody waited for it, and systemd still names it.
+	conn.Put("kubelet.service", runs)
+	start.Invocation = "\x01"
+	go func() { ended <- m.WaitEnd(t.Context(), "kubelet.service", start) }()
+	conn.Set("kubelet.service", "failed", "failed")
+	must(t, <-ended)
+	m.Close()
+	if entries, err := os.ReadDir("/proc/self/fd"); err == nil {
+		for _, e := range entries {
+			if target, _ := os.Readlink("/proc/self/fd/" + e.Name()); target == "anon_inode:[pidfd]" {
+				t.Errorf("a process is still open: %s", e.Name())
+			}
+		}
+	}
+}

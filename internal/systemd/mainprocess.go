@@ -1,0 +1,96 @@
+package systemd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// WaitEnd waits until a unit's start has ended, also where the unit has been started again since. The kernel reports the end of
+// the unit's main process, so that systemd is asked at the beginning and then only. Where a unit has no such process, or the
+// kernel is older than Linux 5.10, systemd is asked again and again.
+func (m *Manager) WaitEnd(ctx context.Context, unit string, start Start) error {
+	ended := func(conn Bus) (bool, error) {
+		properties, err := conn.Properties(ctx, UnitObject(unit), unitInterface)
+		if err != nil {
+			return false, err
+		}
+		now := startOf(properties)
+		return !now.Active || now.Invocation != start.Invocation, nil
+	}
+	var process *os.File
+	err := m.do(ctx, func(conn Bus) error {
+		over, err := ended(conn)
+		if err == nil && !over {
+			process, err = mainProcess(ctx, conn, unit)
+		}
+		return err
+	})
+	if process != nil {
+		err = exits(ctx, process)
+	}
+	if err == nil {
+		err = m.look(ctx, ended) // systemd knows it in a moment
+	}
+	if err != nil {
+		return fmt.Errorf("end of %s: %w", unit, err)
+	}
+	return nil
+}
+
+// mainProcess opens a unit's main process. It is nil where there is none, where it has ended, and where the kernel cannot wait
+// for it.
+func mainProcess(ctx context.Context, conn Bus, unit string) (*os.File, error) {
+	iface := typeInterface(unit)
+	if iface == "" {
+		return nil, nil
+	}
+	ask := func() (uint32, error) {
+		value, err := conn.Property(ctx, UnitObject(unit), iface, "MainPID")
+		if errors.Is(err, ErrLost) || ctx.Err() != nil {
+			return 0, err
+		}
+		pid, _ := value.(uint32) // only services have one
+		return pid, nil
+	}
+	pid, err := ask()
+	if err != nil || pid == 0 {
+		return nil, err
+	}
+	fd, err := unix.PidfdOpen(int(pid), unix.PIDFD_NONBLOCK)
+	if err != nil {
+		return nil, nil
+	}
+	process := os.NewFile(uintptr(fd), "pidfd")
+	// As long as systemd names it, its number is nobody else's.
+	if again, err := ask(); err != nil || again != pid {
+		process.Close()
+		return nil, err
+	}
+	return process, nil
+}
+
+// exits waits until a process has ended, and closes it.
+func exits(ctx context.Context, process *os.File) error {
+	defer process.Close()
+	raw, err := process.SyscallConn()
+	if err != nil {
+		return err
+	}
+	defer context.AfterFunc(ctx, func() { _ = process.SetReadDeadline(time.Unix(1, 0)) })()
+	err = raw.Read(func(fd uintptr) bool { // a process that has ended can be read (pidfd_open(2))
+		n, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, 0)
+		return n > 0 || err != nil && !errors.Is(err, unix.EINTR)
+	})
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if errors.Is(err, os.ErrNoDeadline) {
+		return nil
+	}
+	return err
+}
