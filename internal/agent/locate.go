@@ -8,7 +8,6 @@ import (
 	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/internal/identity"
 	"github.com/slipway-dev/slipway/internal/outcome"
-	"github.com/slipway-dev/slipway/internal/plan"
 	"github.com/slipway-dev/slipway/internal/source"
 	"github.com/slipway-dev/slipway/nodeconfig"
 	"github.com/slipway-dev/slipway/status"
@@ -42,7 +41,7 @@ func locate(ctx context.Context, r *run, machine identity.Machine, where lookup)
 	}
 	begin := r.now()
 	if where.given == nil && !r.dryRun {
-		prefetch(ctx, r, machine.Facts)
+		prefetch(r, machine.Facts)
 	}
 	contract, base, err := find(ctx, r, machine, where)
 	r.step(outcome.StepFind, begin)
@@ -127,16 +126,10 @@ func restrict(r *run, paths ...string) {
 	}
 }
 
-// prefetch has read and connected what is needed in any case: the kubelet into memory, where there is only one
-// that it can be, and the agent to systemd.
-func prefetch(ctx context.Context, r *run, known facts.Facts) {
+// prefetch has read into memory what is needed in any case: the kubelet, where there is only one that it can be.
+func prefetch(r *run, known facts.Facts) {
 	if r.given != nil {
 		return // they may be another machine's
-	}
-	if !r.agent.Sequential {
-		go func() {
-			_ = r.guarded(func() error { _, err := r.host.UnitState(ctx, plan.KubeletUnit); return err })
-		}()
 	}
 	var paths []string
 	for _, c := range known.Components {

@@ -30,9 +30,16 @@ type BootTimes struct {
 	LoaderBefore   time.Duration // the boot loader started
 }
 
+// bootProperties are those of the manager that a boot's times are known by.
+var bootProperties = []string{
+	"KernelTimestamp", "InitRDTimestamp", "UserspaceTimestamp", "FinishTimestamp",
+	"InitRDTimestampMonotonic", "UserspaceTimestampMonotonic", "FinishTimestampMonotonic",
+	"FirmwareTimestampMonotonic", "LoaderTimestampMonotonic",
+}
+
 // BootTimes asks systemd for the times of this boot.
 func (m *Manager) BootTimes(ctx context.Context) (BootTimes, error) {
-	properties, err := m.properties(ctx, ManagerObject, managerInterface)
+	properties, err := m.properties(ctx, ManagerObject, managerInterface, bootProperties...)
 	if err != nil {
 		return BootTimes{}, fmt.Errorf("boot times: %w", err)
 	}
@@ -60,21 +67,30 @@ func (m *Manager) ServiceStart(ctx context.Context, unit string) (time.Time, err
 	if !strings.HasSuffix(unit, ".service") {
 		return time.Time{}, fmt.Errorf("unit %s: is not a service, and has no start time", unit)
 	}
-	properties, err := m.properties(ctx, UnitObject(unit), typeInterface(unit))
+	const property = "ExecMainStartTimestamp"
+	var properties map[string]any
+	err := m.do(ctx, func(conn Bus) error {
+		// One that systemd does not have in memory has not been started, and need not be read.
+		err := conn.Loaded(ctx, unit)
+		if err == nil {
+			properties, err = conn.Properties(ctx, UnitObject(unit), typeInterface(unit), property)
+		}
+		return err
+	})
 	if errors.Is(err, ErrNoUnit) {
 		return time.Time{}, nil
 	}
 	if err != nil {
 		return time.Time{}, fmt.Errorf("start time of %s: %w", unit, err)
 	}
-	return microTime(properties["ExecMainStartTimestamp"]), nil
+	return microTime(properties[property]), nil
 }
 
-// properties reads the properties that an object has by an interface.
-func (m *Manager) properties(ctx context.Context, object, iface string) (map[string]any, error) {
+// properties reads the named properties that an object has by an interface.
+func (m *Manager) properties(ctx context.Context, object, iface string, names ...string) (map[string]any, error) {
 	var properties map[string]any
 	err := m.do(ctx, func(conn Bus) (err error) {
-		properties, err = conn.Properties(ctx, object, iface)
+		properties, err = conn.Properties(ctx, object, iface, names...)
 		return err
 	})
 	return properties, err

@@ -9,7 +9,6 @@ import (
 	"os"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -19,10 +18,10 @@ import (
 
 const (
 	systemdName = "org.freedesktop.systemd1"
-	// privateAddress is systemd's own socket, for the superuser: it works before the message bus
+	// privateSocket is systemd's own socket, for the superuser: it works before the message bus
 	// does, and without it.
-	privateAddress = "unix:path=/run/systemd/private"
-	systemAddress  = "unix:path=/run/dbus/system_bus_socket"
+	privateSocket = "/run/systemd/private"
+	systemSocket  = "/run/dbus/system_bus_socket"
 	// firstKnock is waited for systemd's answer before it is asked again, and doubled each time, up to maxKnock.
 	firstKnock, maxKnock = 4 * time.Millisecond, 250 * time.Millisecond
 )
@@ -45,11 +44,11 @@ var lostAnswers = []string{
 
 // Connect connects to systemd, by its own socket or else by the message bus.
 func Connect(ctx context.Context) (Bus, error) {
-	private, err := dialSystemd(ctx, privateAddress, false)
+	private, err := dialSystemd(ctx, privateSocket, false)
 	if err == nil {
 		return private, nil
 	}
-	system, systemErr := dialSystemd(ctx, systemAddress, true)
+	system, systemErr := dialSystemd(ctx, systemSocket, true)
 	if systemErr == nil {
 		return system, nil
 	}
@@ -66,15 +65,15 @@ type connection struct {
 	jobs map[dbus.ObjectPath][]chan<- string // who waits for a job's result
 }
 
-// dialSystemd connects to systemd at an address. Where a message bus is in between, it must be
+// dialSystemd connects to systemd at a socket. Where a message bus is in between, it must be
 // greeted. ctx bounds the connecting only.
-func dialSystemd(ctx context.Context, address string, hello bool) (*connection, error) {
+func dialSystemd(ctx context.Context, socket string, hello bool) (*connection, error) {
 	c := &connection{jobs: make(map[dbus.ObjectPath][]chan<- string)}
 	// A D-Bus connection lives as long as its context, and this one is to outlive the call; but
 	// while it is being made every step of it is given up with ctx.
 	c.life, c.end = context.WithCancel(context.WithoutCancel(ctx))
 	defer context.AfterFunc(ctx, c.end)()
-	err := c.dial(address, hello)
+	err := c.dial(socket, hello)
 	if err == nil && c.life.Err() != nil {
 		c.conn.Close()
 		err = ErrLost
@@ -88,15 +87,21 @@ func dialSystemd(ctx context.Context, address string, hello bool) (*connection, 
 		if ctx.Err() != nil {
 			err = ctx.Err()
 		}
-		return nil, fmt.Errorf("%s: %w", strings.TrimPrefix(address, "unix:path="), err)
+		return nil, fmt.Errorf("%s: %w", socket, err)
 	}
 	context.AfterFunc(c.conn.Context(), c.end)
 	return c, nil
 }
 
-func (c *connection) dial(address string, hello bool) error {
-	conn, err := dbus.Dial(address, dbus.WithContext(c.life))
+func (c *connection) dial(socket string, hello bool) error {
+	var dialer net.Dialer
+	raw, err := dialer.DialContext(c.life, "unix", socket)
 	if err != nil {
+		return err
+	}
+	conn, err := dbus.NewConn(newHeard(raw), dbus.WithContext(c.life))
+	if err != nil {
+		raw.Close()
 		return err
 	}
 	// systemd sends its signals to whoever is connected to its own socket; a message bus passes on those that are asked for.
@@ -243,9 +248,12 @@ func (c *connection) Loaded(ctx context.Context, unit string) error {
 	return c.failure(c.manager(ctx, "GetUnit", unit).Err)
 }
 
-func (c *connection) Properties(ctx context.Context, object, iface string) (map[string]any, error) {
+func (c *connection) Properties(ctx context.Context, object, iface string, names ...string) (map[string]any, error) {
+	if len(names) > 0 {
+		return c.some(ctx, object, iface, names)
+	}
 	var variants map[string]dbus.Variant
-	if err := c.properties(ctx, object, "GetAll", iface).Store(&variants); err != nil {
+	if err := c.conn.Object(systemdName, dbus.ObjectPath(object)).CallWithContext(ctx, propertiesInterface+".GetAll", 0, iface).Store(&variants); err != nil {
 		return nil, c.failure(err)
 	}
 	properties := make(map[string]any, len(variants))
@@ -255,16 +263,23 @@ func (c *connection) Properties(ctx context.Context, object, iface string) (map[
 	return properties, nil
 }
 
-func (c *connection) Property(ctx context.Context, object, iface, name string) (any, error) {
-	var variant dbus.Variant
-	if err := c.properties(ctx, object, "Get", iface, name).Store(&variant); err != nil {
-		return nil, c.failure(err)
+// some reads some properties: all questions are asked before the first answer is read.
+func (c *connection) some(ctx context.Context, object, iface string, names []string) (map[string]any, error) {
+	calls := make([]*dbus.Call, len(names))
+	for i, name := range names {
+		calls[i] = c.conn.Object(systemdName, dbus.ObjectPath(object)).
+			GoWithContext(ctx, propertiesInterface+".Get", 0, make(chan *dbus.Call, 1), iface, name)
 	}
-	return variant.Value(), nil
-}
-
-func (c *connection) properties(ctx context.Context, object, method string, args ...any) *dbus.Call {
-	return c.conn.Object(systemdName, dbus.ObjectPath(object)).CallWithContext(ctx, "org.freedesktop.DBus.Properties."+method, 0, args...)
+	properties := make(map[string]any, len(names))
+	var first error
+	for i, call := range calls {
+		var variant dbus.Variant
+		if err := (<-call.Done).Store(&variant); err != nil && first == nil {
+			first = c.failure(err)
+		}
+		properties[names[i]] = variant.Value()
+	}
+	return properties, first
 }
 
 // UnitObject names a unit's object: every character that is no letter or digit, and a digit at the start, is written in

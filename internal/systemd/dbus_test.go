@@ -21,12 +21,12 @@ import (
 
 // peer is a systemd at the other end of a socket, without a message bus, as its private socket is.
 type peer struct {
-	t       *testing.T
-	address string
-	mu      sync.Mutex
-	conns   []*dbus.Conn
-	state   string // ActiveState of every unit
-	jobs    int
+	t      *testing.T
+	socket string
+	mu     sync.Mutex
+	conns  []*dbus.Conn
+	state  string // ActiveState of every unit
+	jobs   int
 	// errors are what the next calls are answered with, of whatever kind.
 	errors []string
 	looks  int
@@ -50,7 +50,7 @@ func newPeer(t *testing.T) *peer {
 	socket := filepath.Join(t.TempDir(), "private")
 	listener, err := net.Listen("unix", socket)
 	must(t, err)
-	p := &peer{t: t, address: "unix:path=" + socket, state: "inactive"}
+	p := &peer{t: t, socket: socket, state: "inactive"}
 	t.Cleanup(func() {
 		listener.Close()
 		p.hangUp()
@@ -114,7 +114,7 @@ func (p *peer) accept(raw net.Conn) {
 		"Subscribe": func() *dbus.Error { return nil },
 	}
 	conn.ExportMethodTable(manager, systemd.ManagerObject, systemd.ManagerInterface)
-	conn.ExportSubtreeMethodTable(map[string]any{"GetAll": p.getAll}, systemd.ManagerObject, "org.freedesktop.DBus.Properties")
+	conn.ExportSubtreeMethodTable(map[string]any{"GetAll": p.getAll, "Get": p.get}, systemd.ManagerObject, "org.freedesktop.DBus.Properties")
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if err := conn.Auth([]dbus.Auth{dbus.AuthAnonymous()}); err != nil {
@@ -288,6 +288,15 @@ func (p *peer) getAll(message dbus.Message, iface string) (map[string]dbus.Varia
 	return nil, dbus.NewError("org.freedesktop.DBus.Error.UnknownInterface", []any{"Unknown interface " + iface})
 }
 
+// get is one of all; what is not there has not happened.
+func (p *peer) get(message dbus.Message, iface, name string) (dbus.Variant, *dbus.Error) {
+	properties, err := p.getAll(message, iface)
+	if value, ok := properties[name]; ok || err != nil {
+		return value, err
+	}
+	return dbus.MakeVariant(uint64(0)), nil
+}
+
 func (p *peer) emit(object dbus.ObjectPath, name string, values ...any) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -323,7 +332,7 @@ func (p *peer) lastTransient() []property {
 
 // manager is the systemd that the peer is, as others see it.
 func (p *peer) manager() *systemd.Manager {
-	m := systemd.New(func(ctx context.Context) (systemd.Bus, error) { return systemd.Dial(ctx, p.address, false) }, noJournal)
+	m := systemd.New(func(ctx context.Context) (systemd.Bus, error) { return systemd.Dial(ctx, p.socket, false) }, noJournal)
 	p.t.Cleanup(m.Close)
 	return m
 }
@@ -518,11 +527,11 @@ func TestDBusConnectIsBounded(t *testing.T) {
 	defer listener.Close()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
-	_, err = systemd.Dial(ctx, "unix:path="+socket, false)
+	_, err = systemd.Dial(ctx, socket, false)
 	wantError(t, err, socket, "deadline")
 	if !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("%v is not ctx's error", err)
 	}
-	_, err = systemd.Dial(t.Context(), "unix:path="+socket+"-missing", true)
+	_, err = systemd.Dial(t.Context(), socket+"-missing", true)
 	wantError(t, err, socket+"-missing", "no such file")
 }

@@ -20,13 +20,14 @@ const (
 )
 
 var (
+	NewHeard    = newHeard
 	LostAnswers = lostAnswers
 	ShownLines  = shownLines
 )
 
-// Dial connects at an address.
-func Dial(ctx context.Context, address string, hello bool) (Bus, error) {
-	c, err := dialSystemd(ctx, address, hello)
+// Dial connects at a socket.
+func Dial(ctx context.Context, socket string, hello bool) (Bus, error) {
+	c, err := dialSystemd(ctx, socket, hello)
 	if err != nil {
 		return nil, err
 	}

@@ -246,7 +246,7 @@ func (silentBus) Loaded(ctx context.Context, _ string) error {
 	return ctx.Err()
 }
 
-func (silentBus) Properties(ctx context.Context, _, _ string) (map[string]any, error) {
+func (silentBus) Properties(ctx context.Context, _, _ string, _ ...string) (map[string]any, error) {
 	<-ctx.Done()
 	return nil, ctx.Err()
 }

@@ -125,7 +125,11 @@ func (r *request) look(ctx context.Context, conn Bus) (result string, err error)
 	if r.method == stopMethod {
 		return "", nil // it can be asked for again
 	}
-	properties, err := conn.Properties(ctx, UnitObject(r.unit), unitInterface)
+	wanted := []string{"InvocationID"}
+	if r.known {
+		wanted = append(wanted, "ActiveState", "Job")
+	}
+	properties, err := conn.Properties(ctx, UnitObject(r.unit), unitInterface, wanted...)
 	switch {
 	case errors.Is(err, ErrLost), ctx.Err() != nil:
 		return "", err
@@ -186,7 +190,7 @@ func (m *Manager) explain(ctx context.Context, unit string) string {
 	}
 	text := "; it is " + Describe(state)
 	if iface := typeInterface(unit); strings.HasSuffix(iface, ".Service") && state.LoadState == "loaded" {
-		properties, err := conn.Properties(ctx, UnitObject(unit), iface)
+		properties, err := conn.Properties(ctx, UnitObject(unit), iface, "ExecMainStatus", "ExecMainCode")
 		if status, ok := properties["ExecMainStatus"].(int32); err == nil && ok && status != 0 {
 			text += mainStatus(properties["ExecMainCode"], status)
 		}

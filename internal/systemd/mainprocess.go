@@ -15,7 +15,7 @@ import (
 // kernel is older than Linux 5.10, systemd is asked again and again.
 func (m *Manager) WaitEnd(ctx context.Context, unit string, start Start) error {
 	ended := func(conn Bus) (bool, error) {
-		properties, err := conn.Properties(ctx, UnitObject(unit), unitInterface)
+		properties, err := conn.Properties(ctx, UnitObject(unit), unitInterface, startProperties...)
 		if err != nil {
 			return false, err
 		}
@@ -50,11 +50,11 @@ func mainProcess(ctx context.Context, conn Bus, unit string) (*os.File, error) {
 		return nil, nil
 	}
 	ask := func() (uint32, error) {
-		value, err := conn.Property(ctx, UnitObject(unit), iface, "MainPID")
+		properties, err := conn.Properties(ctx, UnitObject(unit), iface, "MainPID")
 		if errors.Is(err, ErrLost) || ctx.Err() != nil {
 			return 0, err
 		}
-		pid, _ := value.(uint32) // only services have one
+		pid, _ := properties["MainPID"].(uint32) // only services have one
 		return pid, nil
 	}
 	pid, err := ask()

@@ -19,6 +19,8 @@ const ManagerObject = "/org/freedesktop/systemd1"
 const (
 	managerInterface = "org.freedesktop.systemd1.Manager"
 	unitInterface    = "org.freedesktop.systemd1.Unit"
+	// propertiesInterface is D-Bus's own (D-Bus specification, "org.freedesktop.DBus.Properties").
+	propertiesInterface = "org.freedesktop.DBus.Properties"
 )
 
 // ErrLost says that the connection to systemd ended, or that systemd did not answer over it. systemd closes it
@@ -57,9 +59,9 @@ type Bus interface {
 	UnitFile(ctx context.Context, method, unit string) error
 	// Loaded returns [ErrNoUnit] where systemd has not got a unit in memory; it does not read it.
 	Loaded(ctx context.Context, unit string) error
-	// Properties returns the properties that an object has by an interface, and Property one of them.
-	Properties(ctx context.Context, object, iface string) (map[string]any, error)
-	Property(ctx context.Context, object, iface, name string) (any, error)
+	// Properties returns the named properties that an object has by an interface, or all of them. A unit that systemd has not
+	// in memory is read for each of the names, so those of such a unit are better asked for together.
+	Properties(ctx context.Context, object, iface string, names ...string) (map[string]any, error)
 	// Lost is closed when the connection has ended.
 	Lost() <-chan struct{}
 	Close()

@@ -20,7 +20,7 @@ type Start struct {
 
 // LastStart is a unit's last start; where systemd does not tell when that was, it is now.
 func (m *Manager) LastStart(ctx context.Context, unit string) (Start, error) {
-	properties, err := m.properties(ctx, UnitObject(unit), unitInterface)
+	properties, err := m.properties(ctx, UnitObject(unit), unitInterface, startProperties...)
 	if err != nil {
 		return Start{}, fmt.Errorf("last start of %s: %w", unit, err)
 	}
@@ -33,7 +33,7 @@ func (m *Manager) WaitStart(ctx context.Context, unit string, before Start) (Sta
 	var start Start
 	var state apply.UnitState
 	err := m.look(ctx, func(conn Bus) (enough bool, err error) {
-		properties, err := conn.Properties(ctx, UnitObject(unit), unitInterface)
+		properties, err := conn.Properties(ctx, UnitObject(unit), unitInterface, startProperties...)
 		if err != nil {
 			return false, err
 		}
@@ -50,6 +50,9 @@ func (m *Manager) WaitStart(ctx context.Context, unit string, before Start) (Sta
 	}
 	return start, err
 }
+
+// startProperties are those that a unit's last start is known by.
+var startProperties = []string{"InvocationID", "ActiveState", "ActiveEnterTimestampMonotonic"}
 
 // startOf is a unit's last start, by its properties.
 func startOf(properties map[string]any) Start {

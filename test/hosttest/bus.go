@@ -104,8 +104,8 @@ func (f *Bus) Loaded(_ context.Context, unit string) error {
 	return f.Err
 }
 
-// Properties implements [systemd.Bus].
-func (f *Bus) Properties(_ context.Context, object, iface string) (map[string]any, error) {
+// Properties implements [systemd.Bus]. It has all properties, whichever are asked for.
+func (f *Bus) Properties(_ context.Context, object, iface string, _ ...string) (map[string]any, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for unit, properties := range f.Units {
@@ -129,12 +129,6 @@ func (f *Bus) Put(unit string, properties map[string]any) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.Units[unit] = properties
-}
-
-// Property implements [systemd.Bus]; a property that a unit has not is nil.
-func (f *Bus) Property(ctx context.Context, object, iface, name string) (any, error) {
-	properties, err := f.Properties(ctx, object, iface)
-	return properties[name], err
 }
 
 // Lost implements [systemd.Bus].
