@@ -55,7 +55,7 @@ var from100 = []Code{
 	{125, "ERR_VHD_BUILD_ERROR", AKS,
 		"an image build failed",
 		"read the image build's log; no node returns this"},
-	{128, "ERR_NODE_EXPORTER_START_FAIL", AKS,
+	{128, "ERR_NODE_EXPORTER_START_FAIL", Slipway,
 		"the node exporter could not be started",
 		"read journalctl -u node-exporter"},
 	{129, "ERR_DRA_DRIVER_START_FAIL", AKS,

@@ -24,6 +24,7 @@ const (
 	SysctlFailed             = 103
 	KubeletInstallFailed     = 121 // there is no kubelet binary
 	Timeout                  = 124 // the provisioning as a whole took too long
+	NodeExporterFailed       = 128 // the image's exporter of the machine's numbers could not be started
 	SwapFailed               = 130 // the swap file could not be made or taken into use
 	SwapNoRoom               = 131 // no disk has room for the swap file
 	TrustFailed              = 161 // certificates could not be added to the machine's store

@@ -82,6 +82,7 @@ func TestConstantsAreWhatSlipwayReturns(t *testing.T) {
 		{KubeletInstallFailed, 121, "ERR_KUBELET_INSTALL_FAIL"},
 		{Timeout, 124, "ERR_TIMEOUT"},
 		{SwapFailed, 130, "ERR_SWAP_CREATE_FAIL"},
+		{NodeExporterFailed, 128, "ERR_NODE_EXPORTER_START_FAIL"},
 		{SwapNoRoom, 131, "ERR_SWAP_CREATE_INSUFFICIENT_DISK_SPACE"},
 		{TrustFailed, 161, "ERR_UPDATE_CA_CERTS"},
 		{AttestedClientMissing, 169, "ERR_SECURE_TLS_BOOTSTRAP_CLIENT_DOWNLOAD_ERROR"},

@@ -28,7 +28,7 @@ var scriptsOnly = []struct {
 	{"the metadata service need not answer: what it says is a fact if it is there in time", []int{213, 234}},
 	{"no name is looked up for a test; the API server's that does not resolve is 52 or 53, with each DNS server", []int{215}},
 	{"streaming of images is not applied yet", []int{153, 154}},
-	{"a service of the image's own is not waited for, and none is turned off", []int{128, 170}},
+	{"no packet filter is turned off: a node's own network needs its rules", []int{170}},
 	{"certificates are read and written by the agent itself; one that is none is an error of the contract", []int{160}},
 	{"a rule that is gone is no error when it is removed", []int{176, 177}},
 }

@@ -95,6 +95,9 @@ type System struct {
 	Modules []string `json:"modules,omitempty"`
 	// SwapMB is the size of a swap file, in units of 1000 KiB as AKS counts them; 0 for none.
 	SwapMB int32 `json:"swapMB,omitempty"`
+	// SwapDisk is where the swap file is: "OS" (default), or "PreferTemporary" for the temporary disk of a machine of Azure that
+	// has one with room for it, and else OS. A temporary disk is empty after the machine has moved; the file is made again.
+	SwapDisk string `json:"swapDisk,omitempty"`
 	// TransparentHugePages are the kernel's settings, by file: "enabled", "defrag".
 	TransparentHugePages map[string]string `json:"transparentHugePages,omitempty"`
 	// LocalStorage configures the instance's own disks.
@@ -107,6 +110,9 @@ type System struct {
 	// GPU configures graphics processors.
 	GPU *GPU `json:"gpu,omitempty"`
 }
+
+// PreferTemporary is the disk of a swap file that is on the machine's temporary disk where that has room for it.
+const PreferTemporary = "PreferTemporary"
 
 // AllServices is the key of an environment that is for all services.
 const AllServices = "default"

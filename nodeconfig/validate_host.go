@@ -134,6 +134,7 @@ var hugePages = map[string][]string{
 
 func (v *validator) system(s *System) {
 	v.atLeastZero("$.system.swapMB", &s.SwapMB)
+	v.oneOf("$.system.swapDisk", &s.SwapDisk, "OS", PreferTemporary)
 	checkMap(v, "$.system.sysctls", s.Sysctls, func(key, value string) string {
 		switch {
 		case !isSysctlKey(key) || strings.Contains(key, "..") || strings.Contains(key, "//"):

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 
@@ -14,6 +15,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/internal/source"
+	"github.com/slipway-dev/slipway/internal/state"
 	"github.com/slipway-dev/slipway/status"
 )
 
@@ -138,26 +140,35 @@ func readingOf(meant command.Node) (as compile.Reading, err error) {
 	if meant.Cluster == "" {
 		return as, nil
 	}
-	info, err := os.Stat(meant.Cluster)
-	if err == nil && info.Size() > document.MaxBytes {
-		err = fmt.Errorf("%s is larger than the limit of %d bytes", meant.Cluster, document.MaxBytes)
+	as.Cluster, err = readFile("description of the cluster", meant.Cluster, document.MaxBytes)
+	return as, err
+}
+
+// readFile reads a file that the command line names. No more than the limit is read, in bytes, also of what has no size, such
+// as a pipe.
+func readFile(what, path string, limit int64) ([]byte, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, command.Failed("read the %s: %w", what, err)
 	}
-	if err == nil {
-		as.Cluster, err = os.ReadFile(meant.Cluster)
+	defer file.Close()
+	data, err := io.ReadAll(io.LimitReader(file, limit+1))
+	if err == nil && int64(len(data)) > limit {
+		err = fmt.Errorf("%s is larger than the limit of %d bytes", path, limit)
 	}
 	if err != nil {
-		return as, command.Failed("read the description of the cluster: %w", err)
+		return nil, command.Failed("read the %s: %w", what, err)
 	}
-	return as, nil
+	return data, nil
 }
 
 func readFacts(path string) (*facts.Facts, error) {
 	if path == "" {
 		return nil, nil
 	}
-	data, err := os.ReadFile(path)
+	data, err := readFile("facts", path, state.Facts.Limit)
 	if err != nil {
-		return nil, command.Failed("read the facts: %w", err)
+		return nil, err
 	}
 	known, err := facts.Parse(data)
 	if err != nil {

@@ -56,6 +56,7 @@ var together = []struct{ path, document string }{
 	{"$.kube_binary_config", `{"is_vhd": false}`},
 	{"$.runc_config", `{"is_vhd": false}`},
 	{"$.containerd_config", `{"is_vhd": false}`},
+	{"$.system.swapDisk", `{"system": {"swapMB": 512}, "kubelet": {"config": {"failSwapOn": false}}}`},
 	{"$.system.swapMB", `{"kubelet": {"config": {"failSwapOn": false}}}`},
 	{"$.custom_linux_os_config.enable_swap_config", `{"custom_linux_os_config": {"swap_file_size": 1000}}`},
 	{"$.custom_linux_os_config.swap_file_size", `{"custom_linux_os_config": {"enable_swap_config": true}}`},

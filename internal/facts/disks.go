@@ -2,6 +2,8 @@ package facts
 
 import (
 	"math"
+	"path"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -14,6 +16,19 @@ type Disk struct {
 	SizeBytes int64 `json:"sizeBytes,omitempty"`
 	ReadOnly  bool  `json:"readOnly,omitempty"`
 	Removable bool  `json:"removable,omitempty"`
+	// Temporary says that the disk is the cloud's, and empty after the machine was stopped or has moved to another host. That is
+	// looked for on Azure alone.
+	Temporary bool `json:"temporary,omitempty"`
+}
+
+// Temporary returns the size of the machine's temporary disk in bytes, or 0 where it has none.
+func (f Facts) Temporary() int64 {
+	for _, d := range f.Disks {
+		if d.Temporary {
+			return d.SizeBytes
+		}
+	}
+	return 0
 }
 
 // maxDisks bounds how many disks are looked at.
@@ -75,6 +90,37 @@ func (g gatherer) disks() []Disk {
 		})
 	}
 	return disks
+}
+
+// Where a temporary disk of Azure is among the devices (WALinuxAgent and azure-vm-utils: their rules of udev). In the first
+// generation of machines it has a channel of Hyper-V for itself, in the second it is the second one on the first controller.
+const (
+	temporaryChannel = "00000000-0001-"
+	firstController  = "f8b3781a-1e82-4818-a1c3-63d806ec15bb"
+	secondDisk       = ":1"
+	// temporaryLink is the name that those rules give the disk.
+	temporaryLink = "/dev/disk/azure/resource"
+)
+
+// markTemporary finds the temporary disk by where the kernel has it, because the rules of udev may not have been run yet, and
+// else by its name.
+func (g gatherer) markTemporary(disks []Disk) {
+	named := path.Base(g.Link(temporaryLink))
+	for i := range disks {
+		d := &disks[i]
+		d.Temporary = d.Name == named || !d.Removable && isTemporary(g.Link(blockDir+"/"+d.Name))
+	}
+}
+
+// isTemporary reports whether a device is a temporary disk, by its path in sysfs, such as
+// ../devices/.../f8b3781a-1e82-4818-a1c3-63d806ec15bb/host0/target0:0:0/0:0:0:1/block/sdb.
+func isTemporary(device string) bool {
+	elements := strings.Split(device, "/")
+	if slices.ContainsFunc(elements, func(e string) bool { return strings.HasPrefix(e, temporaryChannel) }) {
+		return true
+	}
+	at := slices.Index(elements, "block")
+	return at > 0 && strings.HasSuffix(elements[at-1], secondDisk) && slices.Contains(elements, firstController)
 }
 
 // number reads a number of a disk's, 0 where there is none.

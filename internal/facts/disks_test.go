@@ -16,7 +16,7 @@ func TestDisks(t *testing.T) {
 		{"none", nil, nil},
 		{"by name", []map[string]string{disk("vdb", "2", true, false), disk("vda", "1", false, false)},
 			[]Disk{{Name: "vda", SizeBytes: 512}, {Name: "vdb", SizeBytes: 1024, ReadOnly: true}}},
-		{"a disc", []map[string]string{disk("sr0", "720", true, true)}, []Disk{{"sr0", 368640, true, true}}},
+		{"a disc", []map[string]string{disk("sr0", "720", true, true)}, []Disk{{"sr0", 368640, true, true, false}}},
 		{"a drive without one", []map[string]string{disk("sr0", "0", false, true)}, nil},
 		{"of NVMe, by two paths", []map[string]string{disk("nvme0n1", "8", false, false), disk("nvme0c0n1", "8", false, false), disk("nvme0c1n1", "8", false, false)},
 			[]Disk{{Name: "nvme0n1", SizeBytes: 4096}}},
@@ -33,6 +33,42 @@ func TestDisks(t *testing.T) {
 		}
 		if got := (gatherer{machine{files: files}}).disks(); !reflect.DeepEqual(got, c.want) {
 			t.Errorf("%s: got %+v, want %+v", c.name, got, c.want)
+		}
+	}
+}
+
+// A temporary disk is known by its place on Hyper-V, before udev has named it, or by the name that udev gives it.
+func TestTemporaryDisk(t *testing.T) {
+	const vmbus = "../devices/LNXSYSTM:00/LNXSYBUS:00/ACPI0004:00/VMBUS:00/"
+	for name, c := range map[string]struct {
+		links map[string]string
+		want  int64
+	}{
+		"none": {map[string]string{"/sys/block/sda": vmbus + "f8b3781a-1e82-4818-a1c3-63d806ec15bb/host0/target0:0:0/0:0:0:0/block/sda"}, 0},
+		"of the first generation": {map[string]string{
+			"/sys/block/sda": vmbus + "00000000-0001-8899-0000-000000000000/host1/target1:0:1/1:0:1:0/block/sda",
+			"/sys/block/sdb": vmbus + "00000000-0000-8899-0000-000000000000/host0/target0:0:0/0:0:0:0/block/sdb",
+		}, 512},
+		"of the second generation": {map[string]string{
+			"/sys/block/sda": vmbus + "f8b3781a-1e82-4818-a1c3-63d806ec15bb/host0/target0:0:0/0:0:0:0/block/sda",
+			"/sys/block/sdb": vmbus + "f8b3781a-1e82-4818-a1c3-63d806ec15bb/host0/target0:0:0/0:0:0:1/block/sdb",
+		}, 1024},
+		"a disk of data": {map[string]string{
+			"/sys/block/sdb": vmbus + "f8b3781b-1e82-4818-a1c3-63d806ec15bb/host1/target1:0:0/1:0:0:1/block/sdb",
+		}, 0},
+		"an optical drive": {map[string]string{
+			"/sys/block/sr0": vmbus + "f8b3781a-1e82-4818-a1c3-63d806ec15bb/host0/target0:0:0/0:0:0:1/block/sr0",
+		}, 0},
+		"by its name":             {map[string]string{"/dev/disk/azure/resource": "../../sdb", "/sys/block/sdb": "../devices/pci0000:00/virtio1/block/sdb"}, 1024},
+		"a name of another thing": {map[string]string{"/dev/disk/azure/resource": "../../nvme1n1"}, 0},
+	} {
+		m := azureNode()
+		m.links = c.links
+		for _, d := range []map[string]string{disk("sda", "1", false, false), disk("sdb", "2", false, false), disk("sr0", "720", true, true)} {
+			maps.Copy(m.files, d)
+		}
+		if got := Gather(m).Temporary(); got != c.want {
+			t.Errorf("%s: %d bytes", name, got)
 		}
 	}
 }

@@ -20,6 +20,8 @@ type Machine interface {
 	ReadDir(path string) ([]string, error)
 	// Exists reports whether there is anything at a path; a last symbolic link is not followed.
 	Exists(path string) bool
+	// Link returns what a symbolic link leads to, or "" where there is none.
+	Link(path string) string
 	// BuildInfo reads what the Go tool chain recorded in a binary.
 	BuildInfo(path string) (*debug.BuildInfo, error)
 	// Addresses returns the addresses of the interface that has the default route.
@@ -53,10 +55,11 @@ func Gather(m Machine) Facts {
 	f.Platform = Platform(f.DMI)
 	f.Components = g.components(f.Platform)
 	if f.Platform == Azure { // where a machine has tags, which the watcher follows, AKS's scripts, and interfaces that its cloud names
-		f.Watcher, f.DeniedModules = g.unit(WatcherUnit), g.deniedModules()
-		f.Units = g.imageUnits()
+		units := g.units()
+		f.Watcher, f.Units, f.DNSExporter = units.at(WatcherUnit), units.ofImages(), units.at(DNSExporterUnit) != ""
+		f.DeniedModules = g.deniedModules()
+		g.markTemporary(f.Disks)
 		f.Networkd = g.Exists(networkdLink)
-		f.DNSExporter = g.unit(DNSExporterUnit) != ""
 	}
 	if f.CNI == nil && len(f.Components) > 0 {
 		f.CNI = new(CNI) // a machine that has been looked at, and has no place for them

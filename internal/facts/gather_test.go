@@ -18,6 +18,7 @@ import (
 // machine is a machine of files, binaries and addresses.
 type machine struct {
 	files      map[string]string
+	links      map[string]string
 	binaries   map[string]*debug.BuildInfo
 	addresses  []string
 	interfaces []Interface
@@ -73,6 +74,11 @@ func (m machine) Exists(path string) bool {
 		}
 	}
 	return false
+}
+
+func (m machine) Link(path string) string {
+	m.count()
+	return m.links[path]
 }
 
 func (m machine) Interfaces() ([]Interface, error) {

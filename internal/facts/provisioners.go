@@ -41,24 +41,37 @@ const (
 // networkdLink is there where systemd-networkd starts at boot (systemctl(1), enable).
 const networkdLink = "/etc/systemd/system/multi-user.target.wants/systemd-networkd.service"
 
-// unitDirs are where an image or a package installs units (systemd.unit(5), "Unit File Load Path").
-var unitDirs = []string{"/etc/systemd/system/", "/usr/lib/systemd/system/"}
+// unitDirs are where an image or a package installs units (systemd.unit(5), "Unit File Load Path"). One in the first counts.
+var unitDirs = []string{"/etc/systemd/system", "/usr/lib/systemd/system"}
 
-// unit is where a unit is installed; empty for nowhere.
-func (g gatherer) unit(name string) string {
+// units are the names in each of unitDirs.
+type units [][]string
+
+// units reads each directory once, however many units are asked for.
+func (g gatherer) units() units {
+	var all units
 	for _, dir := range unitDirs {
-		if g.Exists(dir + name) {
-			return dir + name
+		names, _ := g.ReadDir(dir)
+		all = append(all, names)
+	}
+	return all
+}
+
+// at is where a unit is installed; empty for nowhere.
+func (u units) at(name string) string {
+	for i, names := range u {
+		if _, there := slices.BinarySearch(names, name); there {
+			return unitDirs[i] + "/" + name
 		}
 	}
 	return ""
 }
 
-// imageUnits are where units that images of a family may have are installed.
-func (g gatherer) imageUnits() []string {
+// ofImages are where units that images of a family may have are installed.
+func (u units) ofImages() []string {
 	var found []string
 	for _, name := range profile.ImageUnits() {
-		if at := g.unit(name); at != "" {
+		if at := u.at(name); at != "" {
 			found = append(found, at)
 		}
 	}

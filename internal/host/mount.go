@@ -130,7 +130,7 @@ func (m *Machine) awaitDisk(ctx context.Context, dir string) error {
 	}
 }
 
-// foreign are file systems without owners, modes or links, which a kubelet's data needs, by the kernel's numbers (Linux:
+// foreign are file systems without owners, modes or links, which a kubelet's data and a swap file need, by the kernel's numbers (Linux:
 // include/uapi/linux/magic.h; fs/ntfs3). Clouds hand out temporary disks with NTFS, for whoever comes first to make another
 // one.
 var foreign = map[uint32]string{
@@ -141,7 +141,7 @@ var foreign = map[uint32]string{
 	0x7366746e:             "ntfs3",
 }
 
-// holdsData reports why the disk that is mounted at a directory cannot hold a kubelet's data.
+// holdsData reports why the disk that is mounted at a directory cannot hold a kubelet's data or a swap file.
 func (m *Machine) holdsData(dir string) error {
 	var fs unix.Statfs_t
 	if err := unix.Statfs(m.Root()+dir, &fs); err != nil {
@@ -153,7 +153,7 @@ func (m *Machine) holdsData(dir string) error {
 func fitForData(dir string, kind uint32, readOnly bool) error {
 	switch name := foreign[kind]; {
 	case name != "":
-		return fmt.Errorf("the disk at %s has the file system %s, which cannot hold a kubelet's data: make ext4 or xfs on it, as cloud-init does", dir, name)
+		return fmt.Errorf("the disk at %s has the file system %s, which cannot hold what is to be on it: make ext4 or xfs on it, as cloud-init does", dir, name)
 	case readOnly:
 		return fmt.Errorf("the disk at %s is mounted read-only: look for errors of the disk with journalctl -k, and mount it to be written", dir)
 	}

@@ -187,6 +187,53 @@ func TestSwapThroughSystemd(t *testing.T) {
 	}
 }
 
+// A swap file on a disk of its own is made when that disk is there, and the one that is there is used: another boot of the same
+// machine has it. Who is told that it is busy has come second.
+func TestSwapOnDisk(t *testing.T) {
+	bus := hosttest.NewBus()
+	m, at := newMachine(t, bus)
+	swap := &resource.Swap{Path: "/mnt/swapfile", Disk: "/mnt", Bytes: 64 << 10}
+	write(t, at("/proc/swaps"), "")
+	must(t, os.Mkdir(at("/mnt"), 0o755))
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	wantError(t, m.MakeSwap(ctx, swap), "swap file /mnt/swapfile", "no disk is mounted at /mnt")
+	if there, err := m.SwapFile(swap); err != nil || there {
+		t.Errorf("it is on the disk of the operating system: %v, %v", there, err)
+	}
+	if os.Getuid() != 0 {
+		t.Skip("only the superuser mounts")
+	}
+	must(t, unix.Mount("tmpfs", at("/mnt"), "tmpfs", 0, "size=1m"))
+	defer func() { must(t, unix.Unmount(at("/mnt"), unix.MNT_DETACH)) }()
+	var ran []string
+	answers := map[string]string{}
+	bus.OnRun = func(commands [][]string) string {
+		ran = append(ran, filepath.Base(commands[0][0]))
+		if result := answers[ran[len(ran)-1]]; result != "" {
+			write(t, at("/proc/swaps"), "/mnt/swapfile file 1020 0 -2\n")
+			return result
+		}
+		return "done"
+	}
+	inode := func() uint64 {
+		var stat unix.Stat_t
+		must(t, unix.Stat(at(swap.Path), &stat))
+		return stat.Ino
+	}
+	must(t, m.MakeSwap(t.Context(), swap))
+	made := inode()
+	must(t, m.MakeSwap(t.Context(), swap)) // after a boot
+	answers["swapon"] = "failed"
+	must(t, m.MakeSwap(t.Context(), swap)) // systemd was first
+	if on, err := m.Swapping(swap); err != nil || !on || inode() != made || !slices.Equal(ran, []string{"swapon", "swapon", "swapon"}) {
+		t.Errorf("%v, %v, %v, made anew: %v", on, err, ran, inode() != made)
+	}
+	must(t, unix.Mount("", at("/mnt"), "", unix.MS_REMOUNT|unix.MS_RDONLY, ""))
+	write(t, at("/proc/swaps"), "")
+	wantError(t, m.MakeSwap(t.Context(), swap), "swap file /mnt/swapfile", "read-only")
+}
+
 func TestUnitFiles(t *testing.T) {
 	conn := hosttest.NewBus()
 	m, _ := newMachine(t, conn)

@@ -33,13 +33,24 @@ func (m *Machine) SwapFile(swap *resource.Swap) (bool, error) {
 	return err == nil && entry.Kind == apply.RegularFile, err
 }
 
-// Swapping reports whether a swap file is in use, has its size, and is read by nobody else.
+// Swapping reports whether a swap file is in use, is on its disk, has its size, and is read by nobody else.
 func (m *Machine) Swapping(swap *resource.Swap) (bool, error) {
-	entry, err := m.Stat(swap.Path)
-	if err != nil || entry.Kind != apply.RegularFile || entry.Size != swap.Bytes || entry.Mode != swapMode {
+	if whole, err := m.wholeSwap(swap); !whole || err != nil {
 		return false, err
 	}
 	return m.swapsOn(swap.Path)
+}
+
+// wholeSwap reports whether a swap file is there as it is to be, in use or not. One that is cut off in the making is never under
+// its name.
+func (m *Machine) wholeSwap(swap *resource.Swap) (bool, error) {
+	if swap.Disk != "" {
+		if mounted, err := m.mountPoint(swap.Disk); !mounted || err != nil {
+			return false, err
+		}
+	}
+	entry, err := m.Stat(swap.Path)
+	return err == nil && entry.Kind == apply.RegularFile && entry.Size == swap.Bytes && entry.Mode == swapMode, err
 }
 
 // swapsOn reports whether the kernel has a swap file in use (proc(5), /proc/swaps).
@@ -56,11 +67,16 @@ func (m *Machine) swapsOn(path string) (bool, error) {
 	return false, nil
 }
 
-// MakeSwap makes a swap file, with all its blocks, and takes it into use. One that is there is made anew: it may have
-// another size.
+// MakeSwap takes a swap file into use, which it makes where there is none on the disk with its size, with all its blocks. A disk
+// that somebody else mounts is waited for.
 func (m *Machine) MakeSwap(ctx context.Context, swap *resource.Swap) error {
 	if err := swap.Valid(); err != nil {
 		return err
+	}
+	if swap.Disk != "" {
+		if used, err := m.swapOfDisk(ctx, swap); used || err != nil {
+			return err
+		}
 	}
 	if err := m.RemoveSwap(ctx, swap); err != nil {
 		return err
@@ -77,6 +93,25 @@ func (m *Machine) MakeSwap(ctx context.Context, swap *resource.Swap) error {
 		return errors.Join(fmt.Errorf("swap file %s: %w", swap.Path, err), m.Remove(swap.Path))
 	}
 	return m.Sync()
+}
+
+// swapOfDisk waits for the disk of a swap file, and reports whether the file was there, and is in use now. At a boot systemd's
+// unit takes it into use as well, as soon as the disk is mounted: whoever is second is told that the file is busy.
+func (m *Machine) swapOfDisk(ctx context.Context, swap *resource.Swap) (bool, error) {
+	err := m.awaitDisk(ctx, swap.Disk)
+	if err == nil {
+		err = m.holdsData(swap.Disk)
+	}
+	if err != nil {
+		return false, fmt.Errorf("swap file %s: %w", swap.Path, err)
+	}
+	if whole, err := m.wholeSwap(swap); !whole || err != nil {
+		return false, err
+	}
+	if m.runSwap(ctx, failpoint.SwapOn, "/sbin/swapon", swap.Path) == nil {
+		return true, nil
+	}
+	return m.swapsOn(swap.Path)
 }
 
 // swapWith makes a swap file, of which each block is written or none, and takes it into use.

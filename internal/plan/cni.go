@@ -1,6 +1,9 @@
 package plan
 
 import (
+	"slices"
+	"strings"
+
 	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/internal/profile"
 	"github.com/slipway-dev/slipway/internal/resource"
@@ -37,7 +40,7 @@ func planCNI(in *input, out *output) {
 	out.directory(cniConfDir, 0o755, "CNI configuration")
 	switch {
 	case Kubenet(in.config):
-		out.file(resource.Base, kubenetTemplate, 0o644, []byte(KubenetTemplate), sourced("containerd fills in the node's pod range", in.family.Sources.Kubenet), containerdUnit)
+		out.file(resource.Base, kubenetTemplate, 0o644, []byte(kubenetTemplateOf(in)), sourced("containerd fills in the node's pod range", in.family.Sources.Kubenet), containerdUnit)
 	case in.config.Network.Plugin == "azure":
 		out.file(resource.Base, cniConfDir+"/10-azure.conflist", 0o600, []byte(azureConflist(in)), sourced("Azure's CNI", in.family.Sources.AzureCNI))
 	}
@@ -71,6 +74,20 @@ const azureConf = `{
    ]
 }
 `
+
+// hairpin has the bridge send a packet of a pod to its own Service back to the port that it is from. A bridge in promiscuous mode
+// takes it in itself, and delivers some packets twice (Kubernetes: kubelet, hairpinMode; CNI plug-ins: bridge).
+var hairpin = strings.NewReplacer(`"promiscMode": true`, `"promiscMode": false`, `"hairpinMode": false`, `"hairpinMode": true`)
+
+// kubenetTemplateOf is the template of a machine: AKS's where the image has the unit that drops what comes twice. The rules of that
+// unit have the pod range, which the cluster assigns later, so no plan can have them.
+func kubenetTemplateOf(in *input) string {
+	drops := slices.ContainsFunc(in.family.Host.Units, func(u profile.ImageUnit) bool { return u.Plugin == "kubenet" && in.imageUnit(u.Unit) != "" })
+	if drops || in.facts.OS.ID == "" {
+		return KubenetTemplate
+	}
+	return hairpin.Replace(KubenetTemplate)
+}
 
 // KubenetTemplate is containerd's template of a CNI configuration, in AKS's own layout; the braces are containerd's
 // (containerd: docs/cri/config.md, "CNI Config Template"; AKS node contract: kubenet template).

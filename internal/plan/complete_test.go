@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/slipway-dev/slipway/internal/document"
+	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/internal/profile"
 	"github.com/slipway-dev/slipway/nodeconfig"
 	"github.com/slipway-dev/slipway/nodeconfig/dialect"
@@ -85,6 +86,7 @@ var values = map[string]any{
 	"$.network.ipFamilies[0]":                                      "IPv6",
 	"$.network.nameservers[0]":                                     "10.9.9.9",
 	"$.network.searchDomains[0]":                                   "example.com",
+	"$.system.swapDisk":                                            nodeconfig.PreferTemporary,
 	"$.system.modules[0]":                                          "ip_vs",
 	"$.system.transparentHugePages.enabled":                        "never",
 	"$.proxy.http":                                                 nodeconfig.NewSecret("http://proxy.example:3128"),
@@ -125,6 +127,9 @@ var needs = map[string]func(*nodeconfig.NodeConfig){
 	},
 	"$.access.realm": func(c *nodeconfig.NodeConfig) {
 		*c.Access.Realm = nodeconfig.Realm{Domain: "corp.example", User: "x", Password: nodeconfig.NewSecret("y")}
+	},
+	"$.system.swapDisk": func(c *nodeconfig.NodeConfig) {
+		c.System.SwapMB, c.Kubelet.Config = 512, map[string]any{"failSwapOn": false}
 	},
 	"$.system.gpu":         func(c *nodeconfig.NodeConfig) { c.System.GPU.Vendor = "amd" },
 	"$.network.hostsAgent": func(c *nodeconfig.NodeConfig) { c.Cluster.Server = "https://a.privatelink.eastus.azmk8s.io" },
@@ -198,8 +203,9 @@ func TestNothingIsDroppedInSilence(t *testing.T) {
 // applies wants a leaf to change the plan, or to be warned of.
 func applies(t *testing.T, layout string, l leaf) {
 	before, after := pair(t, layout, l)
-	old, _ := New(before, ubuntu(t))
-	planned, problems := New(after, ubuntu(t))
+	machine := withTemporaryDisk(ubuntu(t))
+	old, _ := New(before, machine)
+	planned, problems := New(after, machine)
 	for _, problem := range problems {
 		if covers(problem.Path, l.path) {
 			return
@@ -208,6 +214,12 @@ func applies(t *testing.T, layout string, l leaf) {
 	if reflect.DeepEqual(old.Resources, planned.Resources) {
 		t.Error("changes nothing, and is not warned of")
 	}
+}
+
+// withTemporaryDisk is a machine with a large temporary disk, which cloud-init mounts.
+func withTemporaryDisk(f facts.Facts) facts.Facts {
+	f.CloudInit, f.Disks = true, []facts.Disk{{Name: "sdb", SizeBytes: 1 << 40, Temporary: true}}
+	return f
 }
 
 // pair is the least contract in which a leaf means anything, and the same with another value of the leaf.

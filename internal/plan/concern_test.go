@@ -93,7 +93,7 @@ func TestReads(t *testing.T) {
 	}
 	without := ubuntu(t)
 	without.CNI = new(facts.CNI)
-	machines := []facts.Facts{{NodeIPs: []string{"10.0.0.1", "fd00::1"}, CgroupVersion: 1, DNSExporter: true, Units: []string{"/etc/systemd/system/ensure-no-dup.service"}}, ubuntu(t), withCNIPackages(ubuntu(t)), without, onEC2(ubuntu(t))}
+	machines := []facts.Facts{{NodeIPs: []string{"10.0.0.1", "fd00::1"}, CgroupVersion: 1, DNSExporter: true, Units: []string{"/etc/systemd/system/ensure-no-dup.service"}}, ubuntu(t), withCNIPackages(ubuntu(t)), without, onEC2(ubuntu(t)), withTemporaryDisk(onAzure("azurelinux", 8))}
 	compare := func(setting string, before, after *nodeconfig.NodeConfig) {
 		for _, c := range concerns {
 			for _, known := range machines {

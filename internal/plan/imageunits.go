@@ -25,22 +25,22 @@ func planImageUnits(in *input, out *output) {
 	// Nothing of a node waits for these, and they take processors and disk.
 	after := []resource.ID{resource.IDOf(&resource.Check{Label: kubeletActive})}
 	for _, u := range in.family.Host.Units {
-		at := slices.IndexFunc(in.facts.Units, func(at string) bool { return path.Base(at) == u.Unit && isPlainPath(at) })
-		if at < 0 || u.Plugin != "" && u.Plugin != in.config.Network.Plugin {
+		at := in.imageUnit(u.Unit)
+		if at == "" || u.Plugin != "" && u.Plugin != in.config.Network.Plugin {
 			continue
 		}
 		target := "multi-user.target"
 		if strings.HasSuffix(u.Unit, ".timer") {
 			target = "timers.target"
 		}
-		link := &resource.Symlink{Path: resource.UnitDir + "/" + target + ".wants/" + u.Unit, Target: in.facts.Units[at]}
+		link := &resource.Symlink{Path: resource.UnitDir + "/" + target + ".wants/" + u.Unit, Target: at}
 		out.add(resource.Resource{Phase: resource.Join, Reason: "starts at boot", Spec: link})
 		start := resource.Resource{
 			Phase: resource.Join, After: after, ExitCode: u.ExitCode,
 			Reason: sourced("the image has it for every node", in.family.Sources.Units), Spec: &resource.Unit{Unit: u.Unit},
 		}
 		if u.ExitCode == 0 {
-			// A service may end when it is done, and a node is one without it.
+			// It may end when it is done, as ensure-no-dup.service does, and a node is one without it.
 			start.Spec = &resource.Command{
 				Label: "start-" + strings.TrimSuffix(u.Unit, ".service"), Argv: []string{"systemctl", "start", "--no-block", u.Unit},
 				Timeout: startTimeout, Inputs: []string{link.Path}, Optional: true,
@@ -48,4 +48,13 @@ func planImageUnits(in *input, out *output) {
 		}
 		out.add(start)
 	}
+}
+
+// imageUnit is where the machine's image has a unit, or "" where it has not.
+func (in *input) imageUnit(name string) string {
+	at := slices.IndexFunc(in.facts.Units, func(at string) bool { return path.Base(at) == name && isPlainPath(at) })
+	if at < 0 {
+		return ""
+	}
+	return in.facts.Units[at]
 }

@@ -84,7 +84,7 @@ func TestSwap(t *testing.T) {
 				c.Kubelet.Config = map[string]any{"failSwapOn": false}
 			})
 			p, problems := New(c, facts.Facts{})
-			r := resourceIn(p, resource.IDOf(&resource.Swap{Path: swapFile}))
+			r := resourceIn(p, resource.IDOf(&resource.Swap{Path: swapOnOS.file}))
 			if len(nodeconfig.Fatal(problems)) > 0 || r == nil {
 				t.Fatal(problems)
 			}
@@ -95,8 +95,8 @@ func TestSwap(t *testing.T) {
 				t.Errorf("%+v", r)
 			}
 			precedes(t, p, r.ID())
-			unit := string(fileAt(t, p, resource.UnitDir+"/"+swapUnit).Content)
-			for _, line := range []string{"What=" + swapFile, "ConditionPathExists=" + swapFile, "Before="} {
+			unit := string(fileAt(t, p, resource.UnitDir+"/"+swapOnOS.unit).Content)
+			for _, line := range []string{"What=" + swapOnOS.file, "ConditionPathExists=" + swapOnOS.file, "Before="} {
 				if !strings.Contains(unit, "\n"+line) {
 					t.Errorf("no %s in\n%s", line, unit)
 				}
@@ -108,12 +108,73 @@ func TestSwap(t *testing.T) {
 					t.Errorf("it is not before %s:\n%s", name, unit)
 				}
 			}
-			if link := resourceIn(p, resource.ID("Symlink:"+resource.UnitDir+"/swap.target.wants/"+swapUnit)); link == nil ||
-				link.Spec.(*resource.Symlink).Target != resource.UnitDir+"/"+swapUnit {
+			if link := resourceIn(p, resource.ID("Symlink:"+resource.UnitDir+"/swap.target.wants/"+swapOnOS.unit)); link == nil ||
+				link.Spec.(*resource.Symlink).Target != resource.UnitDir+"/"+swapOnOS.unit {
 				t.Errorf("the link is %+v", link)
 			}
 		}
 	})
+}
+
+// AKS's swap file is on the temporary disk of a machine that has one with room for it, and made again on an empty one. The boot
+// does not wait for that disk, and an image has none.
+func TestSwapOnTemporaryDisk(t *testing.T) {
+	const fits = 4 * 512_000 << 10 / 3
+	with := func(bytes int64) facts.Facts {
+		return facts.Facts{CloudInit: true, Disks: []facts.Disk{{Name: "sda", SizeBytes: 1 << 50}, {Name: "sdb", SizeBytes: bytes, Temporary: true}}}
+	}
+	for name, c := range map[string]struct {
+		disk    string
+		machine facts.Facts
+		join    nodeconfig.JoinMethod
+		want    string
+	}{
+		"a disk with room":                     {nodeconfig.PreferTemporary, with(fits + 4), "", "/mnt/swapfile"},
+		"no more than a quarter would be left": {nodeconfig.PreferTemporary, with(fits - 4), "", "/var/lib/swapfile"},
+		"nobody mounts it":                     {nodeconfig.PreferTemporary, facts.Facts{Disks: with(1 << 40).Disks}, "", "/var/lib/swapfile"},
+		"no such disk":                         {nodeconfig.PreferTemporary, facts.Facts{CloudInit: true, Disks: []facts.Disk{{Name: "sda", SizeBytes: 1 << 50}}}, "", "/var/lib/swapfile"},
+		"it is not preferred":                  {"OS", with(1 << 40), "", "/var/lib/swapfile"},
+		"nothing is said":                      {"", with(1 << 40), "", "/var/lib/swapfile"},
+		"an image":                             {nodeconfig.PreferTemporary, with(1 << 40), nodeconfig.JoinNone, ""},
+		"an image's own disk":                  {"OS", with(1 << 40), nodeconfig.JoinNone, "/var/lib/swapfile"},
+	} {
+		families(t, func(t *testing.T, layout string) {
+			p, problems := New(minimal(t, layout, func(config *nodeconfig.NodeConfig) {
+				config.System.SwapMB, config.System.SwapDisk = 512, c.disk
+				config.Kubelet.Config = map[string]any{"failSwapOn": false}
+				if c.join != "" {
+					config.Join = nodeconfig.Join{Method: c.join}
+				}
+			}), c.machine)
+			if len(nodeconfig.Fatal(problems)) > 0 {
+				t.Fatal(problems)
+			}
+			var at []string
+			for _, r := range p.Resources {
+				if s, ok := r.Spec.(*resource.Swap); ok {
+					at = append(at, s.Path)
+					if onDisk := s.Disk == "/mnt"; onDisk != (s.Path == "/mnt/swapfile") {
+						t.Errorf("%s: %s is on the disk at %q", name, s.Path, s.Disk)
+					}
+				}
+			}
+			if got := strings.Join(at, " "); got != c.want {
+				t.Errorf("%s: %q", name, got)
+			}
+			if c.want != "/mnt/swapfile" {
+				return
+			}
+			unit := string(fileAt(t, p, resource.UnitDir+"/mnt-swapfile.swap").Content)
+			for _, line := range []string{"DefaultDependencies=no", "ConditionPathIsMountPoint=/mnt", "Before=umount.target", "Before=kubelet.service\n", "WantedBy=multi-user.target"} {
+				if !strings.Contains(unit, line) {
+					t.Errorf("no %s in\n%s", line, unit)
+				}
+			}
+			if strings.Contains(unit, familyOf(contract(t, "native/minimal.yaml")).Agent.Unit) {
+				t.Errorf("the agent waits for a disk that cloud-init mounts:\n%s", unit)
+			}
+		})
+	}
 }
 
 // No node has swap whose kubelet would not start with it. What a kubelet of an image takes is not known before it joins.
@@ -144,7 +205,7 @@ func TestSwapThatFails(t *testing.T) {
 			refused := slices.ContainsFunc(problems, func(p nodeconfig.Problem) bool {
 				return p.Fatal && p.Kind == nodeconfig.Invalid && p.Path == "$.system.swapMB" && strings.Contains(p.Reason, "failSwapOn")
 			})
-			if has := planned(p, resource.IDOf(&resource.Swap{Path: swapFile})); refused == c.taken || has != c.taken {
+			if has := planned(p, resource.IDOf(&resource.Swap{Path: swapOnOS.file})); refused == c.taken || has != c.taken {
 				t.Errorf("%s: refused: %v, planned: %v", name, refused, has)
 			}
 		})

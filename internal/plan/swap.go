@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/slipway-dev/slipway/exitcode"
+	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/internal/profile"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/nodeconfig"
@@ -14,23 +15,55 @@ import (
 // swap makes a swap file and takes it into use, now and at each boot, before the kubelet starts.
 var swap = concern{
 	name:  "swap",
-	reads: []string{"$.kubelet.config", "$.kubelet.flags", "$.system.swapMB"},
+	reads: []string{"$.kubelet.config", "$.kubelet.flags", "$.system.swapDisk", "$.system.swapMB"},
 	plan:  planSwap,
 }
 
 const (
-	// swapFile is on the disk of the operating system. That is where AKS has it, too, on a machine that has no
-	// temporary disk with room for it (as /swapfile); which disk is a temporary one, the facts do not say. It is
-	// below /var/lib because a distribution's / may be read-only, as it is for the agent's own unit.
-	swapFile = "/var/lib/swapfile"
-	// swapUnit is the unit of that name (systemd.unit(5), string escaping for inclusion in unit names).
-	swapUnit = "var-lib-swapfile.swap"
 	// swapUnitSize is what AKS counts swap in: 1000 KiB.
 	swapUnitSize = 1000 << 10
 	// largestPage is the largest page of the processors that nodes have (arm64: CONFIG_ARM64_64K_PAGES). A swap file
 	// is whole pages.
 	largestPage = 64 << 10
 )
+
+// swapPlace is a place of a swap file, with its unit (systemd.unit(5), string escaping for inclusion in unit names) and the
+// target that starts the unit at boot.
+type swapPlace struct {
+	file, unit, target string
+	phase              resource.Phase
+	// disk is where the file's disk is mounted by somebody else; empty for the disk of the operating system.
+	disk, reason string
+	// lines are what the unit says of the boot.
+	lines []string
+}
+
+// swapOnOS is below /var/lib because a distribution's / may be read-only, as it is for the agent's own unit. AKS has the file
+// there, too, on a machine without a temporary disk (as /swapfile).
+var swapOnOS = swapPlace{
+	file: "/var/lib/swapfile", unit: "var-lib-swapfile.swap", target: "swap.target", phase: resource.Base,
+	reason: "memory that is not in use can be written to the disk of the operating system",
+	lines: []string{
+		"After=systemd-remount-fs.service",
+		"# The kubelet looks for swap when it starts, and the agent whether it is in use.",
+	},
+}
+
+// swapOnTemporary is where AKS has the file on a machine with a temporary disk. swap.target is before all services, and the disk
+// is mounted by one of them.
+var swapOnTemporary = swapPlace{
+	file: temporaryDisk + "/swapfile", unit: "mnt-swapfile.swap", target: "multi-user.target", phase: resource.Join, disk: temporaryDisk,
+	reason: "memory that is not in use can be written to the temporary disk",
+	lines: []string{
+		"# The rest of the boot does not wait for the disk, which may be mounted late, or never.",
+		"DefaultDependencies=no",
+		"After=" + temporaryUnit,
+		"ConditionPathIsMountPoint=" + temporaryDisk,
+		"Conflicts=umount.target",
+		"Before=umount.target",
+		"# The kubelet looks for swap when it starts.",
+	},
+}
 
 func planSwap(in *input, out *output) {
 	size := int64(in.config.System.SwapMB) * swapUnitSize
@@ -41,27 +74,33 @@ func planSwap(in *input, out *output) {
 		out.fatal(nodeconfig.Invalid, "$.system.swapMB", "the kubelet does not start while there is swap; set kubelet.config.failSwapOn to false")
 		return
 	}
-	before := []string{kubeletUnit, profile.AgentUnit, in.family.Agent.Unit}
-	slices.Sort(before)
-	out.file(resource.Base, resource.UnitDir+"/"+swapUnit, 0o644, unitFile(
+	place := swapOnOS
+	if in.config.System.SwapDisk == nodeconfig.PreferTemporary {
+		if !in.joins() {
+			return // each machine has a disk of its own: an image has none
+		}
+		if fitsTemporary(in.facts, size) {
+			place = swapOnTemporary
+		}
+	}
+	out.file(place.phase, resource.UnitDir+"/"+place.unit, 0o644, unitFile(slices.Concat([]string{
 		"[Unit]",
 		"Description=Swap file",
 		"# One that is missing is made by the agent.",
-		"ConditionPathExists="+swapFile,
-		"After=systemd-remount-fs.service",
-		"# The kubelet looks for swap when it starts, and the agent whether it is in use.",
-		"Before="+strings.Join(slices.Compact(before), " "),
+		"ConditionPathExists=" + place.file,
+	}, place.lines, []string{
+		"Before=" + strings.Join(place.before(in), " "),
 		"",
 		"[Swap]",
-		"What="+swapFile,
+		"What=" + place.file,
 		"",
 		"[Install]",
-		"WantedBy=swap.target",
-	), "uses the swap file after every boot")
-	link := &resource.Symlink{Path: resource.UnitDir + "/swap.target.wants/" + swapUnit, Target: resource.UnitDir + "/" + swapUnit}
-	out.add(resource.Resource{Phase: resource.Base, Reason: "starts at boot", Spec: link})
+		"WantedBy=" + place.target,
+	})...), "uses the swap file after every boot")
+	link := &resource.Symlink{Path: resource.UnitDir + "/" + place.target + ".wants/" + place.unit, Target: resource.UnitDir + "/" + place.unit}
+	out.add(resource.Resource{Phase: place.phase, Reason: "starts at boot", Spec: link})
 	out.addTo(kernelGroup, resource.Resource{
-		Phase:    resource.Base,
+		Phase:    place.phase,
 		ExitCode: exitcode.SwapFailed,
 		Effects: resource.Effects{
 			Restarts: []string{kubeletUnit},
@@ -69,13 +108,31 @@ func planSwap(in *input, out *output) {
 			Why:      "the kubelet looks whether there is swap when it starts",
 			Source:   "Kubernetes docs, Swap memory management",
 		},
-		Reason: "memory that is not in use can be written to the disk of the operating system",
+		Reason: place.reason,
 		Spec: &resource.Swap{
-			Path: swapFile, Bytes: (size + largestPage - 1) / largestPage * largestPage,
+			Path: place.file, Disk: place.disk, Bytes: (size + largestPage - 1) / largestPage * largestPage,
 			ExitCodes: map[resource.Cause]int{resource.CauseNoRoom: exitcode.SwapNoRoom},
 		},
 	})
 	out.repeatedBy(link)
+}
+
+// fitsTemporary reports whether the swap file is for the machine's temporary disk: there is one, cloud-init mounts it, and a
+// quarter of it stays for the file system itself and for others. AKS's scripts ask how much is free at that moment, which
+// is less with each boot; a disk has one size.
+func fitsTemporary(f facts.Facts, size int64) bool {
+	return f.CloudInit && size <= f.Temporary()/4*3
+}
+
+// before are the units that wait for the swap file. The agent is none of them where the disk is mounted by cloud-init, which may
+// start after the agent.
+func (s swapPlace) before(in *input) []string {
+	units := []string{kubeletUnit}
+	if s.disk == "" {
+		units = append(units, profile.AgentUnit, in.family.Agent.Unit)
+	}
+	slices.Sort(units)
+	return slices.Compact(units)
 }
 
 // failsOnSwap reports whether a kubelet ends when it finds swap, as it does by default (Kubernetes:

@@ -88,8 +88,16 @@ var aks = Profile{
 		Units: []ImageUnit{
 			{Unit: "aks-log-collector.timer", ExitCode: exitcode.UnitStartFailed},
 			{Unit: "ensure-no-dup.service", Plugin: "kubenet"},
-			{Unit: "node-exporter.service"},
+			{Unit: "node-exporter.service", ExitCode: exitcode.NodeExporterFailed},
 			{Unit: "snapshot-update.timer", ExitCode: exitcode.UpdateTimerFailed},
+		},
+		DHCPDomains: []string{"azurelinux", "mariner"}, // AKS: UseDomains
+		// The slots of accelerated networking are on PCI buses of their own (AKS images: the network's udev rule).
+		Rings: Rings{Slot: "enP*", Default: 1024, Receive: 2048, CPUs: 4},
+		// AKS images: ipv6_nftables. The link-local address is the same on every host of Azure.
+		Probes: Probes{
+			Unit: "ipv6_nftables.service", Table: "azureSLBProbe",
+			Interface: "eth0", From: "fe80::1234:5678:9abc", As: "2603:1062:0:1:fe80:1234:5678:9abc",
 		},
 		// By this comment AKS knows the rule as its own, where it looks for rules of others before it allows eBPF host
 		// routing (Azure container networking: azure-iptables-monitor; AKS: ensure_imds_restriction.sh).

@@ -286,6 +286,13 @@ type Host struct {
 	CloudAuthorities bool
 	// Units are units of the family's images that a node runs where its image has them, though no contract asks for them.
 	Units []ImageUnit
+	// DHCPDomains are the distributions on which short names are looked for in the domain that DHCP names, because their
+	// systemd-networkd does not by itself.
+	DHCPDomains []string
+	// Rings are the receive rings of network interfaces that are made larger.
+	Rings Rings
+	// Probes are the load balancer's health probes over IPv6.
+	Probes Probes
 	// MetadataComment is the comment of the packet filter rule that keeps pods from the cloud's metadata service.
 	MetadataComment string
 }
@@ -295,8 +302,25 @@ type ImageUnit struct {
 	Unit string
 	// Plugin is the network plug-in of the nodes that run it; empty for all nodes.
 	Plugin string
-	// ExitCode is the code of a provisioning that cannot start it. A service has none: it is not waited for.
+	// ExitCode is the code of a provisioning that cannot start it; 0 for one that is not waited for.
 	ExitCode int
+}
+
+// Rings says which network interfaces get larger receive rings.
+type Rings struct {
+	// Slot is a pattern of udev for the name of an interface by its slot.
+	Slot string
+	// Default is the size that is changed, Receive the new one, in packets. CPUs are the processors of the smallest machine
+	// for which it is done.
+	Default, Receive, CPUs int
+}
+
+// Probes says from where health probes over IPv6 come that the kernel would not forward, and as what they are forwarded.
+type Probes struct {
+	// Unit is the unit of an image that sees to it; Table is a name for the packet filter's table where Slipway does.
+	Unit, Table string
+	// Interface receives them, From an address and As another one.
+	Interface, From, As string
 }
 
 // Sources are where something is from, in the family's own terms, for whoever reads the plan.
@@ -377,12 +401,15 @@ func All() []*Profile { return slices.Clone(families) }
 // Default is the family of a contract that names none.
 func Default() *Profile { return families[len(families)-1] }
 
-// ImageUnits are the names of the units of all families' images.
+// ImageUnits are the names of units that images of a family may have, of all families.
 func ImageUnits() []string {
 	var names []string
 	for _, p := range families {
 		for _, u := range p.Host.Units {
 			names = append(names, u.Unit)
+		}
+		if unit := p.Host.Probes.Unit; unit != "" {
+			names = append(names, unit)
 		}
 	}
 	return names

@@ -114,6 +114,8 @@ func TestValid(t *testing.T) {
 		{&resource.Mount{Where: "/bin", What: "/mnt/a"}, "must be below"},
 		{&resource.Mount{Where: "/opt/a", What: "/opt/a/b"}, "within the other"},
 		{&resource.Swap{Path: "/mnt/swapfile", Bytes: 1 << 20}, ""},
+		{&resource.Swap{Path: "/mnt/swapfile", Disk: "/mnt", Bytes: 1 << 20}, ""},
+		{&resource.Swap{Path: "/mnt/swapfile", Disk: "/data", Bytes: 1 << 20}, "not on the disk at /data"},
 		{&resource.Swap{Path: "/mnt/data", Bytes: 1 << 20}, "another name"},
 		{&resource.Swap{Path: "/etc/swapfile", Bytes: 1 << 20}, "other programs"},
 		{&resource.Swap{Path: "/mnt/swapfile", Bytes: 4096}, "at least"},

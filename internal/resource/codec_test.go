@@ -29,7 +29,7 @@ var specs = []resource.Spec{
 	&resource.Block{Path: "/etc/hosts", Label: "private", Content: "10.0.0.1 a\n", First: true},
 	&resource.Attribute{Path: "/sys/kernel/mm/transparent_hugepage/enabled", Value: "madvise", Optional: true},
 	&resource.Mount{Where: "/var/lib/kubelet", What: "/mnt/kubelet", Disk: "/mnt"},
-	&resource.Swap{Path: "/var/swapfile", Bytes: 1 << 20, ExitCodes: map[resource.Cause]int{resource.CauseNoRoom: 131}},
+	&resource.Swap{Path: "/mnt/swapfile", Disk: "/mnt", Bytes: 1 << 20, ExitCodes: map[resource.Cause]int{resource.CauseNoRoom: 131}},
 	&resource.Command{Label: "c", Argv: []string{"/bin/true", "", "a b"}, Env: map[string]string{"A": "b"}, Timeout: minute, Inputs: []string{"/etc/a"}, Once: "o", While: "c.service", Done: &resource.Printed{Argv: []string{"/bin/show"}, Lines: []string{"a: b"}}, Optional: true, OwnCode: true, Unconfined: true},
 	&resource.Check{
 		Label: "api", Unless: "/y", Advisory: true, Timeout: minute, ExitCodes: map[resource.Cause]int{resource.CauseDNS: 52}, PathExists: "/x", UnitActive: "u.service", Foreign: true, Steady: minute, Well: &resource.Healthz{URL: "http://127.0.0.1:1/w"}, Restarts: 2,

@@ -54,6 +54,9 @@ type Swap struct {
 	Path string `json:"path"`
 	// Bytes is its size.
 	Bytes int64 `json:"bytes"`
+	// Disk is a directory above Path that a disk of its own is mounted at, by somebody else and perhaps later in the boot.
+	// Without that disk there is no swap file. Empty is for none.
+	Disk string `json:"disk,omitempty"`
 	// ExitCodes are the codes of a provisioning that fails here, by cause.
 	ExitCodes map[Cause]int `json:"exitCodes,omitempty"`
 }
@@ -83,6 +86,9 @@ func (s *Swap) Valid() error {
 	}
 	if s.Bytes < MinSwap {
 		return fmt.Errorf("swap file %s has %d bytes, and needs %d at least", s.Path, s.Bytes, MinSwap)
+	}
+	if s.Disk != "" && !below(s.Path, s.Disk) {
+		return fmt.Errorf("swap file %s is not on the disk at %s", s.Path, s.Disk)
 	}
 	return nil
 }

@@ -171,6 +171,15 @@ func (t *Tree) Exists(path string) bool {
 	return err == nil
 }
 
+// Link returns what a symbolic link leads to, as it is written there, or "" where there is none.
+func (t *Tree) Link(path string) string {
+	entry, err := t.Stat(path)
+	if err != nil {
+		return ""
+	}
+	return entry.Target
+}
+
 // OpenKind opens what is at a path for reading. It must be of a kind (unix.S_IFREG, unix.S_IFBLK), and nobody is
 // waited for. The error does not name the path: see [Failed].
 func (t *Tree) OpenKind(name string, kind uint32) (*os.File, error) {

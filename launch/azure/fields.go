@@ -30,6 +30,7 @@ var fields = slices.Concat([]launch.Field{
 	{Path: "$.node.network", Sources: by(launch.Computed)},
 	{Path: "$.node.network.localDNS", Sources: by(launch.Class)},
 	{Path: "$.node.system.sysctls", Sources: by(launch.Hardcoded, launch.Class)},
+	{Path: "$.node.system.swapDisk", Sources: by(launch.Class)},
 	{Path: "$.node.system.swapMB", Sources: by(launch.Class)},
 	{Path: "$.node.system.transparentHugePages", Sources: by(launch.Class)},
 	{Path: "$.node.system.gpu", Sources: by(launch.Computed)},

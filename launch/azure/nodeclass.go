@@ -148,7 +148,7 @@ func (c *LinuxOSConfig) system(s *nodeconfig.System) {
 	}
 	if c.SwapFileSize != nil {
 		bytes, _ := quantity(*c.SwapFileSize)
-		s.SwapMB = int32((bytes + swapUnit/2) / swapUnit)
+		s.SwapMB, s.SwapDisk = int32((bytes+swapUnit/2)/swapUnit), nodeconfig.PreferTemporary
 	}
 	for file, setting := range map[string]*string{"enabled": c.TransparentHugePageEnabled, "defrag": c.TransparentHugePageDefrag} {
 		if setting != nil {

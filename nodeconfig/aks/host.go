@@ -159,7 +159,7 @@ func (t *translation) portRange(value, path string) {
 // memory translates swap and huge pages.
 func (t *translation) memory(os aksnodeconfig.CustomLinuxOsConfig) {
 	if os.EnableSwapConfig && os.SwapFileSize > 0 {
-		t.out.System.SwapMB = os.SwapFileSize
+		t.out.System.SwapMB, t.out.System.SwapDisk = os.SwapFileSize, nodeconfig.PreferTemporary
 	} else if os.EnableSwapConfig {
 		t.without(&os, "$.custom_linux_os_config", isOneOf("enable_swap_config", "swap_file_size"), "enable_swap_config and swap_file_size count together only")
 	}

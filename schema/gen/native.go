@@ -25,6 +25,7 @@ var enums = map[string][]any{
 	"Join.method":                   {"BootstrapToken", "ClientCertificate", "Exec", "Attested", "AWS", "None"},
 	"Capacity.rule":                 {nodeconfig.RuleEKS},
 	"Kubelet.dataDisk":              {"OS", "Temporary"},
+	"System.swapDisk":               {"OS", nodeconfig.PreferTemporary},
 	"Taint.effect":                  {"NoSchedule", "PreferNoSchedule", "NoExecute"},
 	"Runtime.cgroupDriver":          {"systemd", "cgroupfs"},
 	"Runtime.lazyPull":              {"overlaybd", "soci"},

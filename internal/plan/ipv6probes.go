@@ -1,0 +1,71 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/slipway-dev/slipway/exitcode"
+	"github.com/slipway-dev/slipway/internal/facts"
+	"github.com/slipway-dev/slipway/internal/resource"
+)
+
+// ipv6Probes lets the health probes that Azure's load balancer sends over IPv6 reach pods: they come from a link-local address,
+// and the kernel forwards nothing from one. An image that has AKS's unit for it needs nothing.
+var ipv6Probes = concern{
+	name:  "IPv6 probes",
+	joins: true,
+	reads: []string{"$.network.ipFamilies"},
+	plan:  planIPv6Probes,
+}
+
+const (
+	probesUnit  = "slipway-ipv6-probes.service"
+	probesRules = "/etc/slipway/ipv6-probes.nft"
+	nft         = "/usr/sbin/nft"
+)
+
+func planIPv6Probes(in *input, out *output) {
+	p := in.family.Host.Probes
+	if p.Unit == "" || in.facts.Platform != facts.Azure || !slices.Contains(in.config.Network.IPFamilies, "IPv6") || in.imageUnit(p.Unit) != "" {
+		return
+	}
+	// Neighbours are found and routers heard by link-local addresses, which must stay as they are.
+	out.file(resource.Join, probesRules, 0o644, fmt.Appendf(nil, `# Removed first, so that the rules are there once (nft(8)).
+table ip6 %[1]s
+delete table ip6 %[1]s
+table ip6 %[1]s {
+	chain prerouting {
+		type filter hook prerouting priority -300;
+		iifname "%[2]s" icmpv6 type { nd-router-advert, nd-neighbor-solicit, nd-neighbor-advert } accept
+		iifname "%[2]s" ip6 saddr %[3]s ip6 saddr set %[4]s
+	}
+	chain postrouting {
+		type filter hook postrouting priority -300;
+		oifname "%[2]s" ip6 daddr %[4]s ip6 daddr set %[3]s
+	}
+}
+`, p.Table, p.Interface, p.From, p.As), sourced("the load balancer's probes have an address that is forwarded, and their answers its own", in.family.Sources.Units), probesUnit)
+	out.file(resource.Join, resource.UnitDir+"/"+probesUnit, 0o644, unitFile(
+		"[Unit]",
+		"Description=Health probes of the load balancer over IPv6",
+		"DefaultDependencies=no",
+		"After=local-fs.target",
+		"ConditionPathExists="+nft,
+		"Conflicts=shutdown.target",
+		"Before=shutdown.target",
+		"",
+		"[Service]",
+		"Type=oneshot",
+		"RemainAfterExit=yes",
+		"ExecStart="+nft+" -f "+probesRules,
+		"ExecStop=-"+nft+" delete table ip6 "+p.Table,
+		"",
+		"[Install]",
+		"WantedBy=multi-user.target",
+	), "adds the rules after every boot", probesUnit)
+	out.enable(resource.Join, probesUnit)
+	out.add(resource.Resource{
+		Phase: resource.Join, ExitCode: exitcode.UnitStartFailed, Reason: "the load balancer sees that the node is well",
+		Spec: &resource.Unit{Unit: probesUnit},
+	})
+}
