@@ -2,6 +2,7 @@ package launch
 
 import (
 	"fmt"
+	"github.com/slipway-dev/slipway/exitcode"
 	"github.com/slipway-dev/slipway/internal/document"
 	"reflect"
 	"slices"
@@ -142,4 +143,27 @@ func TemplateOf(d *Document) *Template {
 	t := &Template{Document: *d}
 	t.finish()
 	return t
+}
+
+// codesOfAnything are the codes of Slipway for which nothing more can be said: each stands for several failures.
+var codesOfAnything = []int{
+	exitcode.AKSNodeController, exitcode.AgentFailed, exitcode.RealmFailed, exitcode.TrustFailed, exitcode.SSHDisableFailed,
+	exitcode.NodeAddressMissing, exitcode.SecondaryInterfaceFailed,
+}
+
+// CodeKey is an exit code in OutcomeRows.
+func CodeKey(code int) string { return fmt.Sprintf("code %d", code) }
+
+// OutcomeRows counts in how many rows each cause and each exit code is.
+func OutcomeRows() map[string]int {
+	count := make(map[string]int)
+	for _, r := range append(outcomeRows, outcomeRow{codes: codesOfAnything}) {
+		for _, c := range r.causes {
+			count["cause "+string(c)]++
+		}
+		for _, c := range r.codes {
+			count[CodeKey(c)]++
+		}
+	}
+	return count
 }
