@@ -28,11 +28,14 @@ func Render(cloud Cloud, request Request) (*Template, []nodeconfig.Problem) {
 	t.finish()
 	for _, p := range nodeconfig.Repair(t.complete) {
 		if !slices.ContainsFunc(problems, func(known nodeconfig.Problem) bool { return known.Fatal && p.Path == known.Path }) && !own.has(p.Path) {
-			p.Path = "$.node" + p.Path[len("$"):]
+			p.Path = ofNode(p.Path)
 			problems = append(problems, p)
 		}
 	}
 	nodeconfig.SortProblems(problems)
+	for _, p := range problems {
+		t.reported = append(t.reported, p.Path)
+	}
 	return t, problems
 }
 

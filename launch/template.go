@@ -20,6 +20,8 @@ type Template struct {
 
 	layers []Layer
 	rules  []Rule
+	// reported are the paths of the problems of [Render].
+	reported []string
 	// complete is the contract with its defaults, and a placeholder for the token.
 	complete *nodeconfig.NodeConfig
 	// parts are the contract in JSON before and after the token.

@@ -9,11 +9,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/slipway-dev/slipway/components"
 	"github.com/slipway-dev/slipway/exitcode"
 	"github.com/slipway-dev/slipway/internal/cli"
 	"github.com/slipway-dev/slipway/internal/command"
-	"github.com/slipway-dev/slipway/internal/compile"
-	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/launch"
 	"github.com/slipway-dev/slipway/launch/azure"
 	"github.com/slipway-dev/slipway/nodeconfig"
@@ -26,6 +25,7 @@ type launching struct {
 	pool, class, claim  string
 	instanceType, types string
 	cluster, images     string
+	manifest            string
 	tokenFile, userData string
 	explain             bool
 	output              command.Choice
@@ -33,6 +33,7 @@ type launching struct {
 	problems            []nodeconfig.Problem
 	cloud               azure.Input
 	request             launch.Request
+	image               *components.Manifest
 }
 
 func newLaunch(s cli.Streams) *cobra.Command {
@@ -47,7 +48,8 @@ With --explain each value says where it is from, and what it overrode; FIELD res
 and what is below it, such as kubelet.config or machine.disk.
 --user-data writes the document that the machine is created with, in base64. It takes a bootstrap token,
 from --token-file or from the settings. The file holds the token, and only its owner can read it.
-Without --nodeclaim it is a claim as the pool would make it.
+Without --nodeclaim it is a claim as the pool would make it. With --manifest what the node needs is
+compared with what the image can do.
 
 The output of -o json is also a record that "slipway launch diff" compares.`,
 		Example: `  slipway launch --settings settings.yaml --nodeclass nodeclass.yaml --nodeclaim nodeclaim.yaml --instance-type Standard_D4ds_v5 --instance-types skus.json --cluster detected.yaml --images images.yaml
@@ -76,6 +78,7 @@ The output of -o json is also a record that "slipway launch diff" compares.`,
 		{&l.claim, "nodeclaim", "read the NodeClaim from `FILE`"},
 		{&l.cluster, "cluster", "read what was detected of the cluster from `FILE`"},
 		{&l.images, "images", "read the images of the region from `FILE`"},
+		{&l.manifest, "manifest", "read the manifest of the image, /opt/slipway/components.json, from `FILE`"},
 		{&l.types, "instance-types", "read the instance types from `FILE`, as \"az vm list-skus -o json\" writes them"},
 	} {
 		flags.StringVar(f.value, f.name, "", f.help)
@@ -102,7 +105,7 @@ func (l *launching) run(s cli.Streams, field string) error {
 	}
 	template, problems := launch.Render(&l.cloud, l.request)
 	l.problems = append(l.problems, problems...)
-	l.plan(template)
+	l.problems = append(l.problems, launch.Check(template, l.image, l.allowed...)...)
 	nodeconfig.SortProblems(l.problems)
 	explanation := template.Explain(field)
 	if field != "" && len(explanation) == 0 {
@@ -145,7 +148,7 @@ func (l *launching) read(s cli.Streams) error {
 	if l.instanceType == "" || l.types == "" {
 		return cli.Usage("name it with --instance-type TYPE, and a list that has it with --instance-types FILE", "no instance type is given")
 	}
-	if err := oneStdin(append(slices.Clone(l.settings), l.pool, l.class, l.claim, l.cluster, l.images, l.types, l.tokenFile)...); err != nil {
+	if err := oneStdin(append(slices.Clone(l.settings), l.pool, l.class, l.claim, l.cluster, l.images, l.types, l.manifest, l.tokenFile)...); err != nil {
 		return err
 	}
 	if err := l.readSettings(s); err != nil {
@@ -184,6 +187,16 @@ func (l *launching) read(s cli.Streams) error {
 			return err
 		}
 		l.add(placeName(d.name), d.read(data))
+	}
+	if l.manifest != "" {
+		data, err := readInput(s, l.manifest)
+		if err != nil {
+			return err
+		}
+		image, err := components.Parse(data)
+		if l.image = &image; err != nil {
+			l.add(placeName(l.manifest), []nodeconfig.Problem{{Kind: nodeconfig.Invalid, Path: "$", Reason: err.Error(), Fatal: true}})
+		}
 	}
 	return l.readType(s)
 }
@@ -231,23 +244,6 @@ func (l *launching) readType(s cli.Streams) error {
 		l.add(placeName(l.types), []nodeconfig.Problem{{Kind: nodeconfig.Invalid, Path: "$", Reason: err.Error(), Fatal: true}})
 	}
 	return nil
-}
-
-// plan adds what the planner finds wrong with the contract: a node that could not be made is known before there is a machine.
-func (l *launching) plan(t *launch.Template) {
-	contract, err := t.Contract(nodeconfig.NewSecret("000000.0000000000000000"))
-	if err != nil {
-		panic("slipway: a token of the right form is refused")
-	}
-	read := compile.Read([]compile.Document{{Data: contract.Document}}, "")
-	read.AllowUnapplied(l.allowed...)
-	_, problems := read.Plan(facts.Facts{})
-	for _, p := range problems {
-		p.Path, p.Line, p.Column = "$.node"+p.Path[len("$"):], 0, 0
-		if !slices.ContainsFunc(l.problems, func(known nodeconfig.Problem) bool { return known.Path == p.Path }) {
-			l.problems = append(l.problems, p)
-		}
-	}
 }
 
 // token is the bootstrap token of the file, or else of the settings.
