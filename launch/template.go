@@ -41,17 +41,25 @@ func placeholder(digit int) nodeconfig.Secret {
 // finish makes the rest of a template of its document.
 func (t *Template) finish() {
 	t.complete = nodeconfig.Merge(&t.Document.Node)
-	t.complete.Join.BootstrapToken = placeholder(0)
 	nodeconfig.Default(t.complete)
+	if t.NeedsToken() {
+		t.complete.Join.BootstrapToken = placeholder(0)
+	}
 	t.parts = sync.OnceValues(t.split)
 	t.key = sync.OnceValue(t.makeKey)
 }
+
+// NeedsToken reports whether the node joins with a bootstrap token, which is then filled in for each machine.
+func (t *Template) NeedsToken() bool { return t.complete.Join.Method == nodeconfig.JoinBootstrapToken }
 
 // split finds the place of the token: where two contracts begin to differ that differ in their token alone. No text of the
 // contract is searched for.
 func (t *Template) split() (head, tail []byte) {
 	c := t.Document.Node
 	c.APIVersion, c.Kind = nodeconfig.APIVersion, nodeconfig.Kind
+	if !t.NeedsToken() {
+		return nodeconfig.Encode(&c), nil
+	}
 	var with [2][]byte
 	for i := range with {
 		c.Join.BootstrapToken = placeholder(i)
@@ -67,10 +75,13 @@ func (t *Template) split() (head, tail []byte) {
 // ErrToken says that a token is none. It does not repeat it.
 var ErrToken = errors.New("the bootstrap token is not of the form abcdef.0123456789abcdef")
 
-// Contract is the node's contract with a token, for any form of package userdata.
+// Contract is the node's contract with a token, for any form of package userdata. Where the node joins without one, it is not in it.
 func (t *Template) Contract(token nodeconfig.Secret) (userdata.Contract, error) {
 	value := token.Reveal()
-	if !nodeconfig.IsBootstrapToken(value) {
+	switch {
+	case !t.NeedsToken():
+		value = ""
+	case !nodeconfig.IsBootstrapToken(value):
 		return userdata.Contract{}, ErrToken
 	}
 	head, tail := t.parts()

@@ -263,7 +263,7 @@ func (l *launching) write(t *launch.Template, token nodeconfig.Secret) error {
 	if l.userData == "" {
 		return nil
 	}
-	if token.IsZero() {
+	if token.IsZero() && t.NeedsToken() {
 		return &cli.Error{Code: exitcode.Invalid, Err: fmt.Errorf("no bootstrap token is given"), Hint: "name one with --token-file FILE"}
 	}
 	data, err := t.UserData(token)

@@ -133,6 +133,7 @@ var settingRows = map[string]func(*launch.Document, *Settings){
 	"cluster-name":                     func(d *launch.Document, s *Settings) { d.Node.Cluster.Name = s.Cluster },
 	"cluster-endpoint":                 func(d *launch.Document, s *Settings) { d.Node.Cluster.Server = server(s.Endpoint) },
 	"kubernetes-version":               func(d *launch.Document, s *Settings) { d.Node.Cluster.KubernetesVersion = trimV(s.KubernetesVersion) },
+	"join-method":                      func(d *launch.Document, s *Settings) { d.Node.Join.Method = nodeconfig.JoinMethod(s.JoinMethod) },
 	"vm-memory-overhead-percent":       func(d *launch.Document, s *Settings) { d.Machine.MemoryOverhead = s.MemoryOverhead },
 	"linux-admin-username":             func(d *launch.Document, s *Settings) { d.Machine.AdminUser = s.AdminUser },
 	"ssh-public-key":                   func(d *launch.Document, s *Settings) { d.Machine.SSHPublicKey = s.SSHPublicKey },

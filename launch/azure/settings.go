@@ -19,6 +19,8 @@ type Settings struct {
 	Cluster, Endpoint string
 	// KubernetesVersion is the version of new nodes; empty for the cluster's own. It is Slipway's own setting.
 	KubernetesVersion string
+	// JoinMethod is how nodes join: "BootstrapToken", or "Attested" without a token; empty for the first. It is Slipway's own, too.
+	JoinMethod string
 	// MemoryOverhead is the part of a machine's memory that the hypervisor keeps.
 	MemoryOverhead float64
 	// BootstrapToken is the one that nodes join with.
@@ -86,6 +88,7 @@ var options = []option{
 	{name: "cluster-name", variables: []string{"CLUSTER_NAME"}, former: "azure.clusterName", required: true, check: plain, set: text(func(s *Settings) *string { return &s.Cluster })},
 	{name: "cluster-endpoint", variables: []string{"CLUSTER_ENDPOINT"}, former: "azure.clusterEndpoint", required: true, check: absoluteURL, set: text(func(s *Settings) *string { return &s.Endpoint })},
 	{name: "kubernetes-version", set: text(func(s *Settings) *string { return &s.KubernetesVersion })},
+	{name: "join-method", check: among(string(nodeconfig.JoinBootstrapToken), string(nodeconfig.JoinAttested)), set: text(func(s *Settings) *string { return &s.JoinMethod })},
 	{name: "vm-memory-overhead-percent", variables: []string{"VM_MEMORY_OVERHEAD_PERCENT"}, former: "azure.vmMemoryOverheadPercent", standard: "0.075", check: fraction, set: func(s *Settings, v string) { s.MemoryOverhead, _ = strconv.ParseFloat(v, 64) }},
 	{name: "kubelet-bootstrap-token", variables: []string{"KUBELET_BOOTSTRAP_TOKEN"}, former: "azure.kubeletClientTLSBootstrapToken", secret: true, check: token, set: func(s *Settings, v string) { s.BootstrapToken = nodeconfig.NewSecret(v) }},
 	{name: "linux-admin-username", variables: []string{"LINUX_ADMIN_USERNAME"}, standard: "azureuser", check: userName, set: text(func(s *Settings) *string { return &s.AdminUser })},
