@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"github.com/slipway-dev/slipway/exitcode"
 	"github.com/slipway-dev/slipway/internal/document"
+	"github.com/slipway-dev/slipway/nodeconfig"
 	"reflect"
 	"slices"
 )
@@ -103,8 +104,17 @@ func DriftOf(path string) (Drift, string) { d := driftOf(path); return d.class, 
 // SetAll sets every field of a machine.
 func SetAll(m *Machine) { setAll(reflect.ValueOf(m).Elem()) }
 
+// SetAny sets a value to one that says something.
+func SetAny(v reflect.Value) { setAll(v) }
+
 func setAll(v reflect.Value) {
+	if v.Type() == secretType {
+		v.Set(reflect.ValueOf(nodeconfig.NewSecret("text")))
+		return
+	}
 	switch v.Kind() {
+	case reflect.Interface:
+		v.Set(reflect.ValueOf("text"))
 	case reflect.Struct:
 		for i := range v.NumField() {
 			setAll(v.Field(i))
@@ -117,7 +127,9 @@ func setAll(v reflect.Value) {
 		setAll(v.Index(0))
 	case reflect.Map:
 		v.Set(reflect.MakeMap(v.Type()))
-		v.SetMapIndex(reflect.ValueOf("key"), reflect.ValueOf("value"))
+		value := reflect.New(v.Type().Elem()).Elem()
+		setAll(value)
+		v.SetMapIndex(reflect.ValueOf("key").Convert(v.Type().Key()), value)
 	case reflect.String:
 		v.SetString("text")
 	case reflect.Bool:
