@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 
@@ -25,7 +24,8 @@ type launching struct {
 	pool, class, claim  string
 	instanceType, types string
 	cluster, images     string
-	manifest            string
+	manifest, stream    string
+	sources             []azure.SettingsSource
 	tokenFile, userData string
 	explain             bool
 	output              command.Choice
@@ -39,7 +39,7 @@ type launching struct {
 func newLaunch(s cli.Streams) *cobra.Command {
 	var l launching
 	cmd := &cobra.Command{
-		Use:   "launch --settings S --nodepool P --nodeclass C --nodeclaim M --instance-type T --instance-types LIST [FIELD]",
+		Use:   "launch --settings S --nodepool P --nodeclass C --nodeclaim M --instance-type T [FIELD]",
 		Short: "Show what would be launched for a node claim",
 		Long: `Show what would be launched for a node claim of Karpenter on Azure: image, size, disk, network, tags
 and the node's contract, with all problems. No cloud and no cluster is asked.
@@ -48,6 +48,8 @@ With --explain each value says where it is from, and what it overrode; FIELD res
 and what is below it, such as kubelet.config or machine.disk.
 --user-data writes the document that the machine is created with, in base64. It takes a bootstrap token,
 from --token-file or from the settings. The file holds the token, and only its owner can read it.
+The objects may all be in one file, which --objects names. Without --instance-types the type is one of
+those that "slipway launch types" shows.
 Without --nodeclaim it is a claim as the pool would make it. With --manifest what the node needs is
 compared with what the image can do.
 
@@ -79,7 +81,8 @@ The output of -o json is also a record that "slipway launch diff" compares.`,
 		{&l.cluster, "cluster", "read what was detected of the cluster from `FILE`"},
 		{&l.images, "images", "read the images of the region from `FILE`"},
 		{&l.manifest, "manifest", "read the manifest of the image, /opt/slipway/components.json, from `FILE`"},
-		{&l.types, "instance-types", "read the instance types from `FILE`, as \"az vm list-skus -o json\" writes them"},
+		{&l.types, "instance-types", "read the instance types from `FILE`, as \"az vm list-skus -o json\" writes them; default: the common ones"},
+		{&l.stream, "objects", "read all of these from `FILE`, one after the other, with --- between"},
 	} {
 		flags.StringVar(f.value, f.name, "", f.help)
 		command.Must(cmd.MarkFlagFilename(f.name, "yaml", "yml", "json"))
@@ -91,7 +94,7 @@ The output of -o json is also a record that "slipway launch diff" compares.`,
 	flags.BoolVar(&l.explain, "explain", false, "say of each value where it is from")
 	command.AddAllowUnapplied(cmd, &l.allowed)
 	command.AddOutput(cmd, &l.output)
-	cmd.AddCommand(newLaunchDiff(s))
+	cmd.AddCommand(newLaunchDiff(s), newLaunchSettings(s), newLaunchTypes(s))
 	return cmd
 }
 
@@ -139,64 +142,33 @@ func (l *launching) refuse(s cli.Streams) error {
 
 // read reads what the flags name. All problems of all documents are kept.
 func (l *launching) read(s cli.Streams) error {
-	if len(l.settings) == 0 && !l.environment {
-		return cli.Usage("name them with --settings FILE", "no settings are given")
+	if l.instanceType == "" {
+		return cli.Usage("name it with --instance-type TYPE", "no instance type is given")
 	}
-	if l.pool == "" && l.claim == "" {
-		return cli.Usage("name one with --nodeclaim FILE or --nodepool FILE", "neither a claim nor a pool is given")
-	}
-	if l.instanceType == "" || l.types == "" {
-		return cli.Usage("name it with --instance-type TYPE, and a list that has it with --instance-types FILE", "no instance type is given")
-	}
-	if err := oneStdin(append(slices.Clone(l.settings), l.pool, l.class, l.claim, l.cluster, l.images, l.types, l.manifest, l.tokenFile)...); err != nil {
+	if err := oneStdin(append(slices.Clone(l.settings), l.pool, l.class, l.claim, l.cluster, l.images, l.types, l.manifest, l.stream, l.tokenFile)...); err != nil {
 		return err
+	}
+	if err := l.readStream(s); err != nil {
+		return err
+	}
+	switch {
+	case len(l.settings) == 0 && !l.environment && len(l.sources) == 0:
+		return cli.Usage("name them with --settings FILE", "no settings are given")
+	case l.pool == "" && l.claim == "" && l.request.Pool == nil && l.request.Claim == nil:
+		return cli.Usage("name one with --nodeclaim FILE or --nodepool FILE", "neither a claim nor a pool is given")
 	}
 	if err := l.readSettings(s); err != nil {
 		return err
 	}
-	for _, d := range []struct {
-		name string
-		read func([]byte) []nodeconfig.Problem
-	}{
-		{l.pool, func(data []byte) []nodeconfig.Problem {
-			l.request.Pool = new(launch.NodePool)
-			return launch.Read(data, launch.KarpenterVersion, "NodePool", l.request.Pool)
-		}},
-		{l.claim, func(data []byte) []nodeconfig.Problem {
-			l.request.Claim = new(launch.NodeClaim)
-			return launch.Read(data, launch.KarpenterVersion, "NodeClaim", l.request.Claim)
-		}},
-		{l.class, func(data []byte) (problems []nodeconfig.Problem) {
-			l.cloud.Class, problems = azure.ReadNodeClass(data)
-			return problems
-		}},
-		{l.cluster, func(data []byte) (problems []nodeconfig.Problem) {
-			l.cloud.Detected, problems = azure.ReadDetected(data)
-			return problems
-		}},
-		{l.images, func(data []byte) (problems []nodeconfig.Problem) {
-			l.cloud.Images, problems = azure.ReadImages(data)
-			return problems
-		}},
-	} {
-		if d.name == "" {
+	for _, o := range l.objects() {
+		if *o.flag == "" {
 			continue
 		}
-		data, err := readInput(s, d.name)
+		data, err := readInput(s, *o.flag)
 		if err != nil {
 			return err
 		}
-		l.add(placeName(d.name), d.read(data))
-	}
-	if l.manifest != "" {
-		data, err := readInput(s, l.manifest)
-		if err != nil {
-			return err
-		}
-		image, err := components.Parse(data)
-		if l.image = &image; err != nil {
-			l.add(placeName(l.manifest), []nodeconfig.Problem{{Kind: nodeconfig.Invalid, Path: "$", Reason: err.Error(), Fatal: true}})
-		}
+		l.add(placeName(*o.flag), o.read(data))
 	}
 	return l.readType(s)
 }
@@ -210,28 +182,22 @@ func (l *launching) add(name string, problems []nodeconfig.Problem) {
 }
 
 func (l *launching) readSettings(s cli.Streams) error {
-	var sources []azure.SettingsSource
-	if l.environment {
-		variables := make(map[string]string)
-		for _, v := range os.Environ() {
-			name, value, _ := strings.Cut(v, "=")
-			variables[name] = value
-		}
-		sources = append(sources, azure.SettingsSource{Name: "environment", Variables: variables})
+	sources, err := settingsSources(s, l.environment, l.settings)
+	if err != nil {
+		return err
 	}
-	for _, name := range l.settings {
-		data, err := readInput(s, name)
-		if err != nil {
-			return err
-		}
-		sources = append(sources, azure.SettingsSource{Name: placeName(name), Document: data})
-	}
-	settings, problems := azure.Reload(nil, sources...)
+	settings, problems := azure.Reload(nil, append(l.sources, sources...)...)
 	l.cloud.Settings, l.problems = settings, append(l.problems, problems...)
 	return nil
 }
 
-func (l *launching) readType(s cli.Streams) error {
+func (l *launching) readType(s cli.Streams) (err error) {
+	if l.types == "" {
+		if l.cloud.Type, err = azure.KnownInstanceType(l.instanceType); err != nil {
+			l.add("--instance-type", []nodeconfig.Problem{{Kind: nodeconfig.Invalid, Path: "$", Reason: err.Error(), Fatal: true}})
+		}
+		return nil
+	}
 	data, err := readInput(s, l.types)
 	if err != nil {
 		return err

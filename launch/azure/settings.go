@@ -331,3 +331,34 @@ func among(allowed ...string) func(string) string {
 		return ""
 	}
 }
+
+// Option describes one of the settings, with its value.
+type Option struct {
+	// Name is the option's, Variables are its names in the environment, Former its key in the ConfigMap of 2023.
+	Name      string   `json:"name"`
+	Variables []string `json:"variables,omitempty"`
+	Former    string   `json:"former,omitempty"`
+	Default   string   `json:"default,omitempty"`
+	Required  bool     `json:"required,omitempty"`
+	// Value is what is in force; of a secret "[redacted]". Given says where it was set; empty for nowhere.
+	Value string `json:"value,omitempty"`
+	Given string `json:"given,omitempty"`
+}
+
+// Options are all settings by name, with the values of s, which may be nil.
+func (s *Settings) Options() []Option {
+	all := make([]Option, 0, len(options))
+	for i := range options {
+		o := &options[i]
+		shown := Option{Name: o.name, Variables: slices.Clone(o.variables), Former: o.former, Default: o.standard, Required: o.required}
+		if s != nil {
+			shown.Value, shown.Given = s.raw[o.name], s.given[o.name]
+		}
+		if o.secret && shown.Value != "" {
+			shown.Value = nodeconfig.Redacted
+		}
+		all = append(all, shown)
+	}
+	slices.SortFunc(all, func(a, b Option) int { return strings.Compare(a.Name, b.Name) })
+	return all
+}
