@@ -42,14 +42,24 @@ const mostNames = 15
 
 // Compact is what is kept with a running node: the key, and a short digest of each value that counts, of at most [MaxCompact]
 // bytes. It tells which fields differ, and not what they were. Nothing of a secret is in it.
-func (t *Template) Compact() string {
-	all := counting(values(&t.Document, everything))
+func (t *Template) Compact() string { return t.compact() }
+
+// makeCompact makes the compact record.
+func (t *Template) makeCompact() string {
 	for names := mostNames; ; names-- { // where there is too much, values share an entry with their neighbours
-		record := compact(t.Key(), byPath(all, names), names)
+		record := compact(t.Key(), t.entries(names), names)
 		if len(record) <= MaxCompact || names == 1 {
 			return record
 		}
 	}
+}
+
+// entries are the entries of the template's values, with so many names of a path. The usual ones are kept.
+func (t *Template) entries(names int) map[uint16]*entryOf {
+	if names == mostNames {
+		return t.allEntries()
+	}
+	return byPath(counting(values(&t.Document, everything)), names)
 }
 
 // counting are the values whose difference is not ignored.
@@ -115,6 +125,7 @@ func compact(key string, entries map[uint16]*entryOf, names int) string {
 
 // Compact is a compact record that has been read.
 type Compact struct {
+	record  string
 	key     string
 	names   int
 	entries []entry
@@ -143,7 +154,7 @@ func ParseCompact(record string) (*Compact, error) {
 	if uint32(digest(key, string(data))) != want || data[0] < 1 || data[0] > mostNames {
 		return nil, unknown("is damaged")
 	}
-	c := &Compact{key: key, names: int(data[0])}
+	c := &Compact{record: record, key: key, names: int(data[0]), entries: make([]entry, 0, len(data)/entryBytes)}
 	for rest := data[1:]; len(rest) > 0; rest = rest[entryBytes:] {
 		c.entries = append(c.entries, entry{binary.BigEndian.Uint16(rest), uint32(rest[2])<<16 | uint32(rest[3])<<8 | uint32(rest[4])})
 	}
@@ -159,11 +170,15 @@ const gone = "$"
 // Diff lists the fields that differ from the wanted template, those that take most first. What they were is not known, nor
 // the name of one that the wanted node does not have.
 func (c *Compact) Diff(wanted *Template) []Change {
-	entries := byPath(counting(values(&wanted.Document, everything)), c.names)
+	if c.record == wanted.Compact() {
+		return nil
+	}
+	entries := wanted.entries(c.names)
+	seen := make(map[uint16]bool, len(c.entries))
 	var changes []Change
 	for _, had := range c.entries {
 		e := entries[had.path]
-		delete(entries, had.path)
+		seen[had.path] = true
 		switch {
 		case e == nil:
 			class := classes[had.value>>22]
@@ -172,10 +187,12 @@ func (c *Compact) Diff(wanted *Template) []Change {
 			changes = append(changes, e.change())
 		}
 	}
-	for _, e := range entries {
-		changes = append(changes, e.change())
+	for path, e := range entries {
+		if !seen[path] {
+			changes = append(changes, e.change())
+		}
 	}
-	if len(changes) == 0 && c.key != wanted.Key() {
+	if len(changes) == 0 {
 		changes = append(changes, Change{Path: gone, Class: Refresh, Reason: "the key differs, and it is not known in what"})
 	}
 	sortChanges(changes)

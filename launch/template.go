@@ -7,7 +7,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/nodeconfig"
 	"github.com/slipway-dev/slipway/userdata"
 )
@@ -18,8 +17,9 @@ type Template struct {
 	// Document is the node's contract and the machine. The contract has no bootstrap token.
 	Document Document
 
-	layers []Layer
-	rules  []Rule
+	// base and own are what the template was decided of.
+	base *Base
+	own  Layer
 	// reported are the paths of the problems of [Render].
 	reported []string
 	// complete is the contract with its defaults, and a placeholder for the token.
@@ -27,6 +27,9 @@ type Template struct {
 	// parts are the contract in JSON before and after the token.
 	parts func() (head, tail []byte)
 	key   func() string
+	// compact is the compact record, allEntries what it is made of.
+	compact    func() string
+	allEntries func() map[uint16]*entryOf
 }
 
 // tokenLength is that of a bootstrap token (Kubernetes: bootstrap.kubernetes.io/token).
@@ -47,6 +50,8 @@ func (t *Template) finish() {
 	}
 	t.parts = sync.OnceValues(t.split)
 	t.key = sync.OnceValue(t.makeKey)
+	t.compact = sync.OnceValue(t.makeCompact)
+	t.allEntries = sync.OnceValue(func() map[uint16]*entryOf { return byPath(counting(values(&t.Document, everything)), mostNames) })
 }
 
 // NeedsToken reports whether the node joins with a bootstrap token, which is then filled in for each machine.
@@ -102,8 +107,8 @@ func (t *Template) UserData(token nodeconfig.Secret) (string, error) {
 
 // Explain says where each value of the template is from. Path restricts it to what is below it, "" does not.
 func (t *Template) Explain(path string) Explanation {
-	merged, all := Merge(t.layers), Explain(t.layers)
-	for _, r := range t.rules {
+	merged, all := t.merged(), Explain(append(slices.Clone(t.base.layers), t.own))
+	for _, r := range t.base.rules {
 		before := values(merged, r.Sets)
 		r.Run(merged)
 		for at, value := range values(merged, r.Sets) {
@@ -123,11 +128,7 @@ func (t *Template) Explain(path string) Explanation {
 // values are the values of a document for people, by their paths: those at some paths and below.
 func values(d *Document, below []string) map[string]string {
 	all := make(map[string]string)
-	walk(d, func(path string, v reflect.Value) {
-		if slices.ContainsFunc(below, func(above string) bool { return document.Within(path, above) }) {
-			all[path] = text(v)
-		}
-	})
+	walkBelow(d, below, func(path string, v reflect.Value) { all[path] = text(v) })
 	return all
 }
 

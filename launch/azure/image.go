@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/slipway-dev/slipway/internal/document"
@@ -77,7 +78,25 @@ type Images struct {
 	InUse []string `json:"inUse,omitempty"`
 	// Maintenance is the next window for newer versions; nil for always.
 	Maintenance *Maintenance `json:"maintenance,omitempty"`
+
+	remembered *choices
 }
+
+// choices are what was chosen, for each kind of machine.
+type choices struct {
+	mu  sync.Mutex
+	all map[string]choice
+}
+
+type choice struct {
+	chosen  launch.Image
+	against []Reason
+	err     error
+}
+
+// Remember has [Images.Choose] keep what it has chosen, for a list that nobody changes any more: a long list is then looked
+// through once for each kind of machine. [ReadImages] calls it.
+func (i *Images) Remember() { i.remembered = &choices{all: make(map[string]choice)} }
 
 // Maintenance is a window, in RFC 3339 (AKS: the ConfigMap upcoming-maintenance-window, aksManagedNodeOSUpgradeSchedule-start and
 // -end).
@@ -128,6 +147,7 @@ func ReadImages(data []byte) (*Images, []nodeconfig.Problem) {
 	p.time("$.pin.notAfter", i.Pin.NotAfter)
 	i.window(&p)
 	nodeconfig.SortProblems(p.list)
+	i.Remember()
 	return i, p.list
 }
 
@@ -257,6 +277,23 @@ const older = "is older than the one that is taken, or of a definition that come
 // Choose takes the newest version of the most preferred definition that the machine boots. The reasons are those against each
 // image that was not taken, in the order of the list.
 func (i *Images) Choose(m *launch.Machine) (chosen launch.Image, against []Reason, err error) {
+	r := i.remembered
+	if r == nil {
+		return i.choose(m)
+	}
+	key := fmt.Sprint(m.Image.Wanted, m.Image.Family, value(m.Image.FIPS), m.Security.Trusted(), m.Type.Architecture, m.Type.Generations)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	c, ok := r.all[key]
+	if !ok {
+		c.chosen, c.against, c.err = i.choose(m)
+		r.all[key] = c
+	}
+	c.chosen.FIPS = m.Image.FIPS
+	return c.chosen, c.against, c.err
+}
+
+func (i *Images) choose(m *launch.Machine) (chosen launch.Image, against []Reason, err error) {
 	chosen = m.Image
 	kind := ordinary
 	switch isTrusted := m.Security.Trusted(); {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/slipway-dev/slipway/internal/document"
@@ -293,14 +294,14 @@ func tagList(v string) string {
 }
 
 // optionNames are the names of all settings, sorted.
-func optionNames() []string {
+var optionNames = sync.OnceValue(func() []string {
 	names := make([]string, 0, len(options))
 	for _, o := range options {
 		names = append(names, o.name)
 	}
 	slices.Sort(names)
 	return names
-}
+})
 
 func duration(v string) string {
 	if d, err := time.ParseDuration(v); err != nil || d < 0 {

@@ -432,3 +432,12 @@ func exampleSettings(t *testing.T) []byte {
 	}
 	return data
 }
+
+// TestPoolHasNoRivals: what a pool may set, nobody stronger may, and nobody detects. So a pool's layer goes over all others.
+func TestPoolHasNoRivals(t *testing.T) {
+	for _, f := range fields {
+		if slices.Contains(f.Sources, launch.Pool) && (slices.Contains(f.Sources, launch.Class) || slices.Contains(f.Sources, launch.Detected)) {
+			t.Errorf("%s: %v", f.Path, f.Sources)
+		}
+	}
+}
