@@ -27,7 +27,7 @@ type launching struct {
 	manifest, stream    string
 	sources             []azure.SettingsSource
 	tokenFile, userData string
-	explain             bool
+	explain, script     bool
 	output              command.Choice
 	allowed             []string
 	problems            []nodeconfig.Problem
@@ -44,6 +44,8 @@ func newLaunch(s cli.Streams) *cobra.Command {
 		Long: `Show what would be launched for a node claim of Karpenter on Azure: image, size, disk, network, tags
 and the node's contract, with all problems. No cloud and no cluster is asked.
 
+--script writes the script of AKS's variables instead, for an image that has no Slipway; -o json then says of
+each variable whether it decides anything.
 With --explain each value says where it is from, and what it overrode; FIELD restricts that to a value
 and what is below it, such as kubelet.config or machine.disk.
 --user-data writes the document that the machine is created with, in base64. It takes a bootstrap token,
@@ -91,6 +93,7 @@ The output of -o json is also a record that "slipway launch diff" compares.`,
 	flags.StringVar(&l.instanceType, "instance-type", "", "the instance `TYPE` that was chosen")
 	flags.StringVar(&l.tokenFile, "token-file", "", "read the bootstrap token from `FILE`")
 	flags.StringVar(&l.userData, "user-data", "", "write the user data to `FILE`")
+	flags.BoolVar(&l.script, "script", false, "write the script of variables for an image of AKS's without Slipway as user data")
 	flags.BoolVar(&l.explain, "explain", false, "say of each value where it is from")
 	command.AddAllowUnapplied(cmd, &l.allowed)
 	command.AddOutput(cmd, &l.output)
@@ -233,6 +236,9 @@ func (l *launching) write(t *launch.Template, token nodeconfig.Secret) error {
 		return &cli.Error{Code: exitcode.Invalid, Err: fmt.Errorf("no bootstrap token is given"), Hint: "name one with --token-file FILE"}
 	}
 	data, err := t.UserData(token)
+	if l.script {
+		data, _, err = azure.Script(t, token)
+	}
 	if err != nil {
 		return command.Failed("user data: %w", err)
 	}

@@ -441,3 +441,20 @@ func TestPoolHasNoRivals(t *testing.T) {
 		}
 	}
 }
+
+// TestScriptRows counts the fields of the scripts by their sources, as they were counted in Karpenter for Azure.
+func TestScriptRows(t *testing.T) {
+	count := make(map[launch.Source]int)
+	variables := make(map[string]bool)
+	for _, r := range scriptRows {
+		count[r.source]++
+		if variables[r.variable] && r.variable != "" {
+			t.Errorf("%s is there twice", r.variable)
+		}
+		variables[r.variable] = true
+	}
+	want := map[launch.Source]int{launch.Hardcoded: 99, launch.Environment: 3, launch.Global: 4, launch.Detected: 3, launch.Computed: 18}
+	if len(scriptRows) != 127 || !reflect.DeepEqual(count, want) {
+		t.Errorf("%d fields, %v", len(scriptRows), count)
+	}
+}
