@@ -69,7 +69,7 @@ contract: ## compare AKS's node contract with the one in a checkout of AgentBake
 
 .PHONY: bench
 bench: ## benchmarks with allocations
-	go test -run '^$$' -bench . -benchmem ./test/bench ./userdata ./internal/generation ./internal/document
+	go test -run '^$$' -bench . -benchmem ./test/bench ./launch ./userdata ./internal/generation ./internal/document
 
 .PHONY: fuzz
 fuzz: ## every fuzz target for FUZZTIME (10s)

@@ -1,9 +1,10 @@
 // Package components is the node image's component manifest: what is baked into an image, in which
-// versions, where, and with which digests.
+// versions, where, and with which digests, and what nodes of it can be.
 //
 // It is for image builds, which write the manifest: a [Manifest] in JSON, at [Path]. The node reads it
-// instead of running programs to ask for their versions. The package reads bytes, does no I/O and
-// refuses to look whether the components are there. internal/facts calls it.
+// instead of running programs to ask for their versions, and whoever launches nodes compares it with what
+// is wanted, before there is a machine. The package reads bytes, does no I/O and refuses to look whether
+// the components are there. internal/facts and launch call it.
 package components
 
 import (
@@ -28,6 +29,23 @@ type Manifest struct {
 	APIVersion string      `json:"apiVersion"`
 	Kind       string      `json:"kind"`
 	Components []Component `json:"components"`
+	// Abilities are what nodes of the image can be; nil where nobody has written it down. The node does not read it: it is
+	// for programs that decide which image a node gets (launch.Check).
+	Abilities *Abilities `json:"abilities,omitempty"`
+}
+
+// Abilities are what nodes of an image can be. A list that is nil is not known; one that is empty has nothing.
+type Abilities struct {
+	// AgentVersion is the version of Slipway's agent in the image; empty where that is not known.
+	AgentVersion string `json:"agentVersion,omitempty"`
+	// Dialects are those of the contracts that the agent reads: "native", "aks", ... An image without the agent has none.
+	Dialects []string `json:"dialects,omitempty"`
+	// Layouts are the families of nodes that the image is built for: "standard", "aks", ...
+	Layouts []string `json:"layouts,omitempty"`
+	// Snapshotters are those that start containers before their image has arrived: "overlaybd", "soci".
+	Snapshotters []string `json:"snapshotters,omitempty"`
+	// GPUs are the vendors whose drivers the image has or can install: "nvidia", "amd".
+	GPUs []string `json:"gpus,omitempty"`
 }
 
 // Component is one program, in one version.

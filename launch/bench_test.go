@@ -18,6 +18,16 @@ func BenchmarkRender(b *testing.B) {
 	}
 }
 
+// BenchmarkRenderPrepared decides for a claim, where what all claims of the class have in common is merged already.
+func BenchmarkRenderPrepared(b *testing.B) {
+	cloud, request, _ := base(b).decode(b)
+	prepared := launch.Prepare(cloud)
+	b.ReportAllocs()
+	for b.Loop() {
+		prepared.Render(request)
+	}
+}
+
 // BenchmarkMerge merges the layers alone.
 func BenchmarkMerge(b *testing.B) {
 	cloud, _, _ := base(b).decode(b)
@@ -35,6 +45,16 @@ func BenchmarkExplain(b *testing.B) {
 	for b.Loop() {
 		tpl, _ := launch.Render(cloud, request)
 		tpl.Explain("")
+	}
+}
+
+// BenchmarkCompact makes the record that is kept with a claim.
+func BenchmarkCompact(b *testing.B) {
+	cloud, request, _ := base(b).decode(b)
+	tpl, _ := launch.Render(cloud, request)
+	b.ReportAllocs()
+	for b.Loop() {
+		launch.TemplateOf(&tpl.Document).Compact()
 	}
 }
 
@@ -80,10 +100,58 @@ func BenchmarkChoose(b *testing.B) {
 	for n := range 10_000 {
 		list.Images = append(list.Images, azure.ImageVersion{ID: fmt.Sprintf("/CommunityGalleries/G/images/2404gen2containerd/versions/%d.1.0", n), Published: "2026-08-13T00:00:00Z"})
 	}
+	b.Run("first", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			list.Remember()
+			if _, _, err := list.Choose(&tpl.Document.Machine); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("again", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			if _, _, err := list.Choose(&tpl.Document.Machine); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}
+
+// BenchmarkFleet compares 100,000 nodes of 20 pools, by what is kept with each, with new wishes, of which one pool's differs.
+func BenchmarkFleet(b *testing.B) {
+	cloud, request, _ := base(b).decode(b)
+	prepared := launch.Prepare(cloud)
+	var kept [20]string
+	var wanted [20]*launch.Template
+	for pool := range wanted {
+		claim := *request.Claim
+		claim.Metadata.Labels = map[string]string{"pool": fmt.Sprint(pool)}
+		tpl, _ := prepared.Render(launch.Request{Claim: &claim})
+		kept[pool], wanted[pool] = tpl.Compact(), tpl
+	}
+	changed := launch.Copied(&wanted[0].Document)
+	changed.Machine.Disk.SizeGB++
+	other := launch.TemplateOf(changed)
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, _, err := list.Choose(&tpl.Document.Machine); err != nil {
-			b.Fatal(err)
+		differ := 0
+		for node := range 100_000 {
+			c, err := launch.ParseCompact(kept[node%20])
+			if err != nil {
+				b.Fatal(err)
+			}
+			want := wanted[node%20]
+			if node%100 == 0 {
+				want = other
+			}
+			if len(c.Diff(want)) > 0 {
+				differ++
+			}
+		}
+		if differ != 1000 {
+			b.Fatal(differ)
 		}
 	}
 }

@@ -1,10 +1,10 @@
 package launch
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -126,24 +126,44 @@ type Change struct {
 	Reason string `json:"reason"`
 }
 
-// Diff lists how a running node differs from the wanted one, those that take most first. What is ignored is in it, too.
-func Diff(running, wanted *Record) []Change {
-	paths := make(map[string]bool)
-	for path := range running.Values {
-		paths[path] = true
-	}
-	for path := range wanted.Values {
-		paths[path] = true
-	}
-	var changes []Change
-	for _, path := range slices.Sorted(maps.Keys(paths)) {
-		if old, value := running.Values[path], wanted.Values[path]; old != value {
-			d := driftOf(path)
-			changes = append(changes, Change{path, old, value, d.class, d.reason})
+// Diff lists how a running node differs from the wanted one, those that take most first. What is ignored is in it, too. A
+// record holds no secret; [Compare] sees those that differ.
+func Diff(running, wanted *Record) []Change { return differences(running.Values, wanted.Values) }
+
+// secretChanged stands for the values of a secret that changed. Neither is shown.
+const secretChanged = "changed"
+
+// differences are those of two sets of values, by their paths.
+func differences(running, wanted map[string]string) []Change {
+	paths := make([]string, 0, len(wanted))
+	for path, value := range wanted {
+		if running[path] != value {
+			paths = append(paths, path)
 		}
 	}
-	slices.SortStableFunc(changes, func(a, b Change) int { return slices.Index(classes, b.Class) - slices.Index(classes, a.Class) })
+	for path := range running {
+		if _, still := wanted[path]; !still {
+			paths = append(paths, path)
+		}
+	}
+	var changes []Change
+	for _, path := range paths {
+		d := driftOf(path)
+		old, value := running[path], wanted[path]
+		if old == nodeconfig.Redacted || value == nodeconfig.Redacted {
+			value, old = secretChanged, ""
+		}
+		changes = append(changes, Change{path, old, value, d.class, d.reason})
+	}
+	sortChanges(changes)
 	return changes
+}
+
+// sortChanges puts those that take most first.
+func sortChanges(changes []Change) {
+	slices.SortFunc(changes, func(a, b Change) int {
+		return cmp.Or(slices.Index(classes, b.Class)-slices.Index(classes, a.Class), strings.Compare(a.Path, b.Path))
+	})
 }
 
 // Greatest is the class of several changes together; Ignore for none.

@@ -2,7 +2,9 @@ package launch
 
 import (
 	"fmt"
+	"github.com/slipway-dev/slipway/exitcode"
 	"github.com/slipway-dev/slipway/internal/document"
+	"github.com/slipway-dev/slipway/nodeconfig"
 	"reflect"
 	"slices"
 )
@@ -102,8 +104,17 @@ func DriftOf(path string) (Drift, string) { d := driftOf(path); return d.class, 
 // SetAll sets every field of a machine.
 func SetAll(m *Machine) { setAll(reflect.ValueOf(m).Elem()) }
 
+// SetAny sets a value to one that says something.
+func SetAny(v reflect.Value) { setAll(v) }
+
 func setAll(v reflect.Value) {
+	if v.Type() == secretType {
+		v.Set(reflect.ValueOf(nodeconfig.NewSecret("text")))
+		return
+	}
 	switch v.Kind() {
+	case reflect.Interface:
+		v.Set(reflect.ValueOf("text"))
 	case reflect.Struct:
 		for i := range v.NumField() {
 			setAll(v.Field(i))
@@ -116,7 +127,9 @@ func setAll(v reflect.Value) {
 		setAll(v.Index(0))
 	case reflect.Map:
 		v.Set(reflect.MakeMap(v.Type()))
-		v.SetMapIndex(reflect.ValueOf("key"), reflect.ValueOf("value"))
+		value := reflect.New(v.Type().Elem()).Elem()
+		setAll(value)
+		v.SetMapIndex(reflect.ValueOf("key").Convert(v.Type().Key()), value)
 	case reflect.String:
 		v.SetString("text")
 	case reflect.Bool:
@@ -134,7 +147,7 @@ func Lay(m, from *Machine) { m.lay(from) }
 // PoolLayer is the layer of a request.
 func PoolLayer(r Request, fields []Field) Layer {
 	l, _ := r.layer(fields)
-	return l
+	return l.Layer
 }
 
 // TemplateOf is a template of a document.
@@ -142,4 +155,27 @@ func TemplateOf(d *Document) *Template {
 	t := &Template{Document: *d}
 	t.finish()
 	return t
+}
+
+// codesOfAnything are the codes of Slipway for which nothing more can be said: each stands for several failures.
+var codesOfAnything = []int{
+	exitcode.AKSNodeController, exitcode.AgentFailed, exitcode.RealmFailed, exitcode.TrustFailed, exitcode.SSHDisableFailed,
+	exitcode.NodeAddressMissing, exitcode.SecondaryInterfaceFailed,
+}
+
+// CodeKey is an exit code in OutcomeRows.
+func CodeKey(code int) string { return fmt.Sprintf("code %d", code) }
+
+// OutcomeRows counts in how many rows each cause and each exit code is.
+func OutcomeRows() map[string]int {
+	count := make(map[string]int)
+	for _, r := range append(outcomeRows, outcomeRow{codes: codesOfAnything}) {
+		for _, c := range r.causes {
+			count["cause "+string(c)]++
+		}
+		for _, c := range r.codes {
+			count[CodeKey(c)]++
+		}
+	}
+	return count
 }

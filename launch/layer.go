@@ -78,7 +78,7 @@ type Rule struct {
 type Cloud interface {
 	// Layers are what the cloud's inputs say, and what is wrong with them.
 	Layers() ([]Layer, []nodeconfig.Problem)
-	// Fields are which sources may set what.
+	// Fields are which sources may set what. What [Pool] may set, neither [Class] nor [Detected] may.
 	Fields() []Field
 	// Rules compute what is left, in this order.
 	Rules() []Rule

@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/nodeconfig"
@@ -18,30 +19,51 @@ var (
 
 // walk calls visit for each value of a document that is said and has none below it, in the order of the paths. A list is one
 // value: a stronger layer's stands for the whole of it.
-func walk(d *Document, visit func(path string, v reflect.Value)) {
-	walkValue("$", reflect.ValueOf(d).Elem(), visit)
+func walk(d *Document, visit func(path string, v reflect.Value)) { walkBelow(d, everything, visit) }
+
+// walkBelow does that for what is at some paths and below them.
+func walkBelow(d *Document, below []string, visit func(path string, v reflect.Value)) {
+	walker{below, visit}.walk("$", reflect.ValueOf(d).Elem())
 }
 
-func walkValue(path string, v reflect.Value, visit func(string, reflect.Value)) {
+type walker struct {
+	below []string
+	visit func(string, reflect.Value)
+}
+
+// within reports whether a path is one of those that are looked for, or is above one.
+func (w walker) within(path string) bool {
+	for _, b := range w.below {
+		if document.Within(path, b) || document.Within(b, path) {
+			return true
+		}
+	}
+	return false
+}
+
+func (w walker) walk(path string, v reflect.Value) {
+	if !w.within(path) {
+		return
+	}
 	switch v.Kind() {
 	case reflect.Pointer, reflect.Interface:
 		if !v.IsNil() {
 			if v.Kind() == reflect.Pointer && isScalar(v.Elem()) {
-				visit(path, v.Elem()) // a pointer that is set says something, also if that is zero
+				w.leaf(path, v.Elem()) // a pointer that is set says something, also if that is zero
 				return
 			}
-			walkValue(path, v.Elem(), visit)
+			w.walk(path, v.Elem())
 		}
 	case reflect.Struct:
 		if v.Type() == secretType {
 			if !v.IsZero() {
-				visit(path, v)
+				w.leaf(path, v)
 			}
 			return
 		}
-		for i := range v.NumField() {
-			if names := document.JSONNames(v.Type().Field(i)); len(names) > 0 && !v.Field(i).IsZero() {
-				walkValue(document.FieldPath(path, names[0]), v.Field(i), visit)
+		for i, name := range namesOf(v.Type()) {
+			if field := v.Field(i); name != "" && !field.IsZero() {
+				w.walk(document.FieldPath(path, name), field)
 			}
 		}
 	case reflect.Map:
@@ -50,18 +72,46 @@ func walkValue(path string, v reflect.Value, visit func(string, reflect.Value)) 
 		for _, key := range keys {
 			entry := v.MapIndex(key)
 			if at := document.FieldPath(path, key.String()); isScalar(entry) {
-				visit(at, entry)
+				w.leaf(at, entry)
 			} else {
-				walkValue(at, entry, visit)
+				w.walk(at, entry)
 			}
 		}
 	case reflect.Slice:
 		if !v.IsNil() {
-			visit(path, v)
+			w.leaf(path, v)
 		}
 	default:
-		visit(path, v)
+		w.leaf(path, v)
 	}
+}
+
+// leaf visits a value, if it is one that is looked for and not only above one.
+func (w walker) leaf(path string, v reflect.Value) {
+	for _, b := range w.below {
+		if document.Within(path, b) {
+			w.visit(path, v)
+			return
+		}
+	}
+}
+
+// names are the names of the fields of types, in their order: types do not change.
+var names sync.Map
+
+// namesOf are the names of a struct's fields in a document; empty for one that is not in it.
+func namesOf(t reflect.Type) []string {
+	if known, ok := names.Load(t); ok {
+		return known.([]string)
+	}
+	all := make([]string, t.NumField())
+	for i := range all {
+		if n := document.JSONNames(t.Field(i)); len(n) > 0 {
+			all[i] = n[0]
+		}
+	}
+	names.Store(t, all)
+	return all
 }
 
 func isScalar(v reflect.Value) bool {

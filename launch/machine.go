@@ -31,6 +31,8 @@ type Machine struct {
 	Identities []string `json:"identities,omitempty"`
 	// GPUDriver is "Driver" if the cloud's driver is wanted, or "None".
 	GPUDriver string `json:"gpuDriver,omitempty"`
+	// GPUDriverVersion is the one that is installed, with its kind: "cuda-lts 580.159.04-20260629214430".
+	GPUDriverVersion string `json:"gpuDriverVersion,omitempty"`
 	// Streaming starts containers before their image has arrived, where the machine can.
 	Streaming *bool `json:"streaming,omitempty"`
 	// MemoryOverhead is the part of the memory that the hypervisor keeps.
@@ -180,6 +182,7 @@ func (m *Machine) lay(from *Machine) {
 	over(&m.SSHPublicKey, from.SSHPublicKey)
 	overList(&m.Identities, from.Identities)
 	over(&m.GPUDriver, from.GPUDriver)
+	over(&m.GPUDriverVersion, from.GPUDriverVersion)
 	overPointer(&m.Streaming, from.Streaming)
 	over(&m.MemoryOverhead, from.MemoryOverhead)
 	overMap(&m.Capacity, from.Capacity)

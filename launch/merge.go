@@ -34,16 +34,17 @@ func conflicts(layers []Layer, merged *Document) []nodeconfig.Problem {
 		if layers[i].Source != Detected {
 			continue
 		}
-		compare("$", reflect.ValueOf(&layers[i].Document).Elem(), reflect.ValueOf(merged).Elem(), func(path string, detected, taken reflect.Value) {
+		c := comparer{differ: func(path string, detected, taken reflect.Value) {
 			winner := setter(layers, path)
-			if !slices.Contains(explicit, winner.Source) {
+			if winner == nil || !slices.Contains(explicit, winner.Source) {
 				return // another detection, of which the later one counts
 			}
 			problems = append(problems, nodeconfig.Problem{
 				Kind: Conflict, Path: path,
 				Reason: fmt.Sprintf("is %s in %s, and %s in %s; the first is used", quoted(taken), winner.Origin, quoted(detected), layers[i].Origin),
 			})
-		})
+		}}
+		c.compare(reflect.ValueOf(&layers[i].Document).Elem(), reflect.ValueOf(merged).Elem())
 	}
 	return problems
 }
@@ -56,48 +57,62 @@ func quoted(v reflect.Value) string {
 	return "another value"
 }
 
-// compare calls differ for each value that v says and that is another one in merged.
-func compare(path string, v, merged reflect.Value, differ func(path string, v, merged reflect.Value)) {
+// comparer calls differ for each value that one document says and that is another one in a second. Paths are made for those alone.
+type comparer struct {
+	at     []string
+	differ func(path string, v, merged reflect.Value)
+}
+
+func (c *comparer) compare(v, merged reflect.Value) {
 	switch v.Kind() {
 	case reflect.Struct:
 		if v.Type() == secretType {
 			return // nobody detects a secret
 		}
-		for i := range v.NumField() {
-			if v.Field(i).IsZero() {
-				continue
-			}
-			if names := document.JSONNames(v.Type().Field(i)); len(names) > 0 {
-				compare(document.FieldPath(path, names[0]), v.Field(i), merged.Field(i), differ)
+		for i, name := range namesOf(v.Type()) {
+			if name != "" && !v.Field(i).IsZero() {
+				c.below(name, v.Field(i), merged.Field(i))
 			}
 		}
 	case reflect.Pointer, reflect.Interface:
 		if !v.IsNil() && !merged.IsNil() {
-			compare(path, v.Elem(), merged.Elem(), differ)
+			c.compare(v.Elem(), merged.Elem())
 		}
 	case reflect.Map:
 		for _, key := range v.MapKeys() {
 			if entry := merged.MapIndex(key); entry.IsValid() {
-				compare(document.FieldPath(path, key.String()), v.MapIndex(key), entry, differ)
+				c.below(key.String(), v.MapIndex(key), entry)
 			}
 		}
 	default:
-		if !reflect.DeepEqual(v.Interface(), merged.Interface()) {
-			differ(path, v, merged)
+		if v.Kind() == merged.Kind() && isScalar(v) && v.Equal(merged) || reflect.DeepEqual(v.Interface(), merged.Interface()) {
+			return
 		}
+		path := "$"
+		for _, name := range c.at {
+			path = document.FieldPath(path, name)
+		}
+		c.differ(path, v, merged)
 	}
 }
 
-// setter is the layer whose value of a path counts.
-func setter(layers []Layer, path string) (winner Layer) {
-	rank := -1
-	for _, l := range layers {
-		if l.Source.rank() < rank {
+// below compares what has a name in both.
+func (c *comparer) below(name string, v, merged reflect.Value) {
+	c.at = append(c.at, name)
+	c.compare(v, merged)
+	c.at = c.at[:len(c.at)-1]
+}
+
+// setter is the layer whose value of a path counts; nil for none.
+func setter(layers []Layer, path string) (winner *Layer) {
+	for i := range layers {
+		l := &layers[i]
+		if winner != nil && l.Source.rank() < winner.Source.rank() {
 			continue
 		}
-		walk(&l.Document, func(at string, _ reflect.Value) {
+		walkBelow(&l.Document, []string{path}, func(at string, _ reflect.Value) {
 			if at == path {
-				winner, rank = l, l.Source.rank()
+				winner = l
 			}
 		})
 	}

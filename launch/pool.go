@@ -50,7 +50,7 @@ func (p *NodePool) claim() *NodeClaim {
 }
 
 // layer is what the request says: labels, taints, and what its requirements leave no choice of.
-func (r *Request) layer(fields []Field) (Layer, []nodeconfig.Problem) {
+func (r *Request) layer(fields []Field) (ownLayer, []nodeconfig.Problem) {
 	c, origin := r.claim()
 	p := poolReader{at: origin, fields: fields, labels: make(map[string]string), single: make(map[string]string), places: make(map[string]string)}
 	if r.Claim != nil && r.Pool != nil {
@@ -72,8 +72,14 @@ func (r *Request) layer(fields []Field) (Layer, []nodeconfig.Problem) {
 	l.Document.Machine.CapacityType, l.Document.Machine.Zone = p.single[labelCapacityType], p.single[labelZone]
 	l.Document.Node.Kubelet.Labels = settable(p.labels)
 	l.Document.Node.Kubelet.Taints = p.taints(prefix, &c.Spec)
-	p.validate()
-	return l, p.problems
+	return ownLayer{l, p.places}, p.problems
+}
+
+// ownLayer is the layer of a request, with the place in the claim of each of its labels and taints by its path in a contract. What
+// the contract's check finds wrong with one is reported there.
+type ownLayer struct {
+	Layer
+	places map[string]string
 }
 
 // poolReader reads a claim.
@@ -83,7 +89,6 @@ type poolReader struct {
 	labels   map[string]string
 	single   map[string]string // of a label or requirement that leaves no choice
 	places   map[string]string // in the claim, of each label and taint by its path in a NodeConfig
-	checked  nodeconfig.Kubelet
 	problems []nodeconfig.Problem
 }
 
@@ -148,21 +153,7 @@ func (p *poolReader) taints(prefix string, spec *ClaimSpec) []nodeconfig.Taint {
 	if !has {
 		all = append(all, unregistered)
 	}
-	p.checked.Taints = all
 	return all
-}
-
-// validate has the labels and taints checked as those of any node's contract, under the claim's paths. What only a
-// kubelet may not set is no problem: Karpenter sets it.
-func (p *poolReader) validate() {
-	p.checked.Labels = settable(p.labels)
-	checked := nodeconfig.NodeConfig{Kubelet: p.checked}
-	for _, problem := range nodeconfig.Repair(&checked) {
-		if place, ok := p.places[problem.Path]; ok {
-			problem.Path, problem.Document = place, p.at
-			p.problems = append(p.problems, problem)
-		}
-	}
 }
 
 // settable are the labels that a kubelet may set. Karpenter sets the others when the node has registered.

@@ -121,7 +121,7 @@ func TestMachineLay(t *testing.T) {
 		t.Errorf("%+v\n%+v", from, into)
 	}
 	into.Tags["key"], *into.MaxPods, into.Identities[0] = "other", 9, "other"
-	if from.Tags["key"] != "value" || *from.MaxPods != 7 || from.Identities[0] != "text" {
+	if from.Tags["key"] != "text" || *from.MaxPods != 7 || from.Identities[0] != "text" {
 		t.Error("something is shared")
 	}
 }

@@ -10,38 +10,71 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
+// Base is what all requests have in common that are made in one cloud, with the same settings and the same class: its layers are
+// merged once. It may be used for any number of requests, by several goroutines.
+type Base struct {
+	layers   []Layer
+	fields   []Field
+	rules    []Rule
+	merged   *Document
+	problems []nodeconfig.Problem
+}
+
+// Prepare merges what a cloud's inputs say.
+func Prepare(cloud Cloud) *Base {
+	b := &Base{fields: cloud.Fields(), rules: cloud.Rules()}
+	b.layers, b.problems = cloud.Layers()
+	b.merged = Merge(b.layers)
+	b.problems = append(b.problems, conflicts(b.layers, b.merged)...)
+	return b
+}
+
 // Render decides what a request makes in a cloud. There is always a template, but for a request of nothing. No machine is to
 // be started from it where a problem is fatal. The problems are all there are, fatal ones first.
 func Render(cloud Cloud, request Request) (*Template, []nodeconfig.Problem) {
+	return Prepare(cloud).Render(request)
+}
+
+// Render is [Render] of a request.
+func (b *Base) Render(request Request) (*Template, []nodeconfig.Problem) {
 	if request.Claim == nil && request.Pool == nil {
 		return nil, []nodeconfig.Problem{{Kind: nodeconfig.Missing, Path: "$", Reason: "there is neither a claim nor a pool", Fatal: true}}
 	}
-	layers, problems := cloud.Layers()
-	own, found := request.layer(cloud.Fields())
-	layers, problems = append(layers, own), append(problems, found...)
-	t := &Template{Document: *Merge(layers), layers: layers, rules: cloud.Rules()}
-	problems = append(problems, conflicts(layers, &t.Document)...)
-	for _, r := range t.rules {
-		problems = append(problems, r.Run(&t.Document)...)
+	own, found := request.layer(b.fields)
+	problems := append(slices.Clone(b.problems), found...)
+	t := &Template{base: b, own: own.Layer}
+	t.Document = *t.merged()
+	for i := range b.rules {
+		problems = append(problems, b.rules[i].Run(&t.Document)...)
 	}
 	problems = append(problems, request.check(&t.Document)...)
 	t.finish()
 	for _, p := range nodeconfig.Repair(t.complete) {
-		if !slices.ContainsFunc(problems, func(known nodeconfig.Problem) bool { return known.Fatal && p.Path == known.Path }) && !own.has(p.Path) {
-			p.Path = "$.node" + p.Path[len("$"):]
+		if place, ok := own.places[p.Path]; ok {
+			p.Path, p.Document = place, own.Origin
+		} else {
+			p.Path = ofNode(p.Path)
+		}
+		if !slices.ContainsFunc(problems, func(known nodeconfig.Problem) bool {
+			return known.Fatal && p.Path == known.Path && p.Document == known.Document
+		}) {
 			problems = append(problems, p)
 		}
 	}
 	nodeconfig.SortProblems(problems)
+	for _, p := range problems {
+		t.reported = append(t.reported, p.Path)
+	}
 	return t, problems
 }
 
-// has reports whether the value at a path of a contract is a label or taint of the layer of a claim: what is wrong with it is
-// reported under the claim's own path.
-func (l *Layer) has(path string) bool {
-	above, key := document.CutPath(path)
-	_, label := l.Document.Node.Kubelet.Labels[key]
-	return label && above == "$.kubelet.labels" || document.Within(path, "$.kubelet.taints")
+// merged is what the layers say together. The request's goes over all others: what it may set, nobody stronger may
+// ([Cloud.Fields]).
+func (t *Template) merged() *Document {
+	d := &Document{Node: *nodeconfig.Merge(&t.base.merged.Node, &t.own.Document.Node)}
+	d.Machine.lay(&t.base.merged.Machine)
+	d.Machine.lay(&t.own.Document.Machine)
+	return d
 }
 
 // check compares what the claim requires with the node that was decided.

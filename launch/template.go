@@ -7,7 +7,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/nodeconfig"
 	"github.com/slipway-dev/slipway/userdata"
 )
@@ -18,13 +17,19 @@ type Template struct {
 	// Document is the node's contract and the machine. The contract has no bootstrap token.
 	Document Document
 
-	layers []Layer
-	rules  []Rule
+	// base and own are what the template was decided of.
+	base *Base
+	own  Layer
+	// reported are the paths of the problems of [Render].
+	reported []string
 	// complete is the contract with its defaults, and a placeholder for the token.
 	complete *nodeconfig.NodeConfig
 	// parts are the contract in JSON before and after the token.
 	parts func() (head, tail []byte)
 	key   func() string
+	// compact is the compact record, allEntries what it is made of.
+	compact    func() string
+	allEntries func() map[uint16]*entryOf
 }
 
 // tokenLength is that of a bootstrap token (Kubernetes: bootstrap.kubernetes.io/token).
@@ -39,17 +44,27 @@ func placeholder(digit int) nodeconfig.Secret {
 // finish makes the rest of a template of its document.
 func (t *Template) finish() {
 	t.complete = nodeconfig.Merge(&t.Document.Node)
-	t.complete.Join.BootstrapToken = placeholder(0)
 	nodeconfig.Default(t.complete)
+	if t.NeedsToken() {
+		t.complete.Join.BootstrapToken = placeholder(0)
+	}
 	t.parts = sync.OnceValues(t.split)
 	t.key = sync.OnceValue(t.makeKey)
+	t.compact = sync.OnceValue(t.makeCompact)
+	t.allEntries = sync.OnceValue(func() map[uint16]*entryOf { return byPath(counting(values(&t.Document, everything)), mostNames) })
 }
+
+// NeedsToken reports whether the node joins with a bootstrap token, which is then filled in for each machine.
+func (t *Template) NeedsToken() bool { return t.complete.Join.Method == nodeconfig.JoinBootstrapToken }
 
 // split finds the place of the token: where two contracts begin to differ that differ in their token alone. No text of the
 // contract is searched for.
 func (t *Template) split() (head, tail []byte) {
 	c := t.Document.Node
 	c.APIVersion, c.Kind = nodeconfig.APIVersion, nodeconfig.Kind
+	if !t.NeedsToken() {
+		return nodeconfig.Encode(&c), nil
+	}
 	var with [2][]byte
 	for i := range with {
 		c.Join.BootstrapToken = placeholder(i)
@@ -65,10 +80,13 @@ func (t *Template) split() (head, tail []byte) {
 // ErrToken says that a token is none. It does not repeat it.
 var ErrToken = errors.New("the bootstrap token is not of the form abcdef.0123456789abcdef")
 
-// Contract is the node's contract with a token, for any form of package userdata.
+// Contract is the node's contract with a token, for any form of package userdata. Where the node joins without one, it is not in it.
 func (t *Template) Contract(token nodeconfig.Secret) (userdata.Contract, error) {
 	value := token.Reveal()
-	if !nodeconfig.IsBootstrapToken(value) {
+	switch {
+	case !t.NeedsToken():
+		value = ""
+	case !nodeconfig.IsBootstrapToken(value):
 		return userdata.Contract{}, ErrToken
 	}
 	head, tail := t.parts()
@@ -89,8 +107,8 @@ func (t *Template) UserData(token nodeconfig.Secret) (string, error) {
 
 // Explain says where each value of the template is from. Path restricts it to what is below it, "" does not.
 func (t *Template) Explain(path string) Explanation {
-	merged, all := Merge(t.layers), Explain(t.layers)
-	for _, r := range t.rules {
+	merged, all := t.merged(), Explain(append(slices.Clone(t.base.layers), t.own))
+	for _, r := range t.base.rules {
 		before := values(merged, r.Sets)
 		r.Run(merged)
 		for at, value := range values(merged, r.Sets) {
@@ -110,11 +128,7 @@ func (t *Template) Explain(path string) Explanation {
 // values are the values of a document for people, by their paths: those at some paths and below.
 func values(d *Document, below []string) map[string]string {
 	all := make(map[string]string)
-	walk(d, func(path string, v reflect.Value) {
-		if slices.ContainsFunc(below, func(above string) bool { return document.Within(path, above) }) {
-			all[path] = text(v)
-		}
-	})
+	walkBelow(d, below, func(path string, v reflect.Value) { all[path] = text(v) })
 	return all
 }
 

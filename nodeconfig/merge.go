@@ -1,6 +1,9 @@
 package nodeconfig
 
-import "reflect"
+import (
+	"encoding/json"
+	"reflect"
+)
 
 // Merge makes one config of several, such as one for all nodes, one for a pool and one for a node. A later one goes
 // before an earlier one: a map gets the entries of both, by their keys, and everything else that a later config says
@@ -56,13 +59,20 @@ func mergeValue(into, from reflect.Value) {
 		if into.IsNil() {
 			into.Set(reflect.MakeMapWithSize(from.Type(), from.Len()))
 		}
+		key, value := reflect.New(from.Type().Key()).Elem(), reflect.New(from.Type().Elem()).Elem()
 		for entries := from.MapRange(); entries.Next(); {
-			merged := reflect.New(from.Type().Elem()).Elem()
-			if earlier := into.MapIndex(entries.Key()); earlier.IsValid() {
+			key.SetIterKey(entries)
+			value.SetIterValue(entries)
+			if isPlain(value) {
+				into.SetMapIndex(key, value)
+				continue
+			}
+			merged := reflect.New(value.Type()).Elem()
+			if earlier := into.MapIndex(key); earlier.IsValid() {
 				merged.Set(earlier)
 			}
-			mergeValue(merged, entries.Value())
-			into.SetMapIndex(entries.Key(), merged)
+			mergeValue(merged, value)
+			into.SetMapIndex(key, merged)
 		}
 	case reflect.Slice:
 		items := reflect.MakeSlice(from.Type(), from.Len(), from.Len())
@@ -77,8 +87,32 @@ func mergeValue(into, from reflect.Value) {
 	}
 }
 
+// isPlain reports whether nothing of a value can change behind it, so that it is copied as it is.
+func isPlain(v reflect.Value) bool {
+	if v.Kind() == reflect.Interface && !v.IsNil() {
+		v = v.Elem()
+	}
+	switch v.Kind() {
+	case reflect.Interface, reflect.Pointer, reflect.Map, reflect.Slice:
+		return false
+	case reflect.Struct:
+		return v.Type() == secretType
+	}
+	return true
+}
+
 // mergeAny merges a value of a map that is passed on as it is, such as the kubelet's configuration.
 func mergeAny(into, from reflect.Value) {
+	if isPlain(from) {
+		into.Set(from)
+		return
+	}
+	if into.IsNil() {
+		if copied, ok := copyAny(from.Interface()); ok {
+			into.Set(reflect.ValueOf(copied))
+			return
+		}
+	}
 	from = from.Elem()
 	merged := reflect.New(from.Type()).Elem()
 	if !into.IsNil() && into.Elem().Kind() == reflect.Map && from.Kind() == reflect.Map {
@@ -86,4 +120,35 @@ func mergeAny(into, from reflect.Value) {
 	}
 	mergeValue(merged, from)
 	into.Set(merged)
+}
+
+// copyAny copies a value as a document has them, with all that is in it. It reports whether it knows the value.
+func copyAny(v any) (copied any, ok bool) {
+	switch v := v.(type) {
+	case string, bool, json.Number, Secret:
+		return v, true
+	case map[string]any:
+		if v == nil {
+			return v, true
+		}
+		all := make(map[string]any, len(v))
+		for key, item := range v {
+			if all[key], ok = copyAny(item); !ok {
+				return nil, false
+			}
+		}
+		return all, true
+	case []any:
+		if v == nil {
+			return v, true
+		}
+		all := make([]any, len(v))
+		for i, item := range v {
+			if all[i], ok = copyAny(item); !ok {
+				return nil, false
+			}
+		}
+		return all, true
+	}
+	return nil, false
 }

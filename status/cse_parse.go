@@ -23,8 +23,16 @@ func ParseCSE(data []byte) (CSEStatus, error) {
 	if len(bytes.TrimSpace(data)) == 0 {
 		return s, errors.New("the result is empty")
 	}
+	if err := s.fill(data); err != nil {
+		return CSEStatus{}, fmt.Errorf("the result is not one JSON object: %w", err)
+	}
+	return s, nil
+}
+
+// fill takes what an object says.
+func (s *CSEStatus) fill(object []byte) error {
 	fields, boot := s.fields(), s.BootDatapoints.fields()
-	err := eachKey(data, func(key string, value json.RawMessage) {
+	return eachKey(bytes.TrimSpace(object), func(key string, value json.RawMessage) {
 		if strings.EqualFold(key, "BootDatapoints") {
 			// Where this is something else than an object, it says nothing that is needed.
 			_ = eachKey(value, func(key string, value json.RawMessage) { set(boot, key, value) })
@@ -32,10 +40,6 @@ func ParseCSE(data []byte) (CSEStatus, error) {
 		}
 		set(fields, key, value)
 	})
-	if err != nil {
-		return CSEStatus{}, fmt.Errorf("the result is not one JSON object: %w", err)
-	}
-	return s, nil
 }
 
 func set(fields []cseField, key string, value json.RawMessage) {

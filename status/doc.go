@@ -9,6 +9,6 @@
 // What is written is bounded, so that no consumer has to cut it; what is read is limited in size,
 // and a result whose exit code cannot be told is an error, never a success. The package refuses to
 // do I/O, to read the clock, and to decide which exit code a failure has. It is for programs that ask
-// what became of a node: controllers and support tools, with [Parse] and [ParseCSE]. The agent
+// what became of a node: controllers and support tools, with [Parse], [ParseCSE] and [ParseCSEMessage]. The agent
 // (internal/publish) writes the documents; its command prints them.
 package status

@@ -3,17 +3,15 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/slipway-dev/slipway/components"
 	"github.com/slipway-dev/slipway/exitcode"
 	"github.com/slipway-dev/slipway/internal/cli"
 	"github.com/slipway-dev/slipway/internal/command"
-	"github.com/slipway-dev/slipway/internal/compile"
-	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/launch"
 	"github.com/slipway-dev/slipway/launch/azure"
 	"github.com/slipway-dev/slipway/nodeconfig"
@@ -26,28 +24,36 @@ type launching struct {
 	pool, class, claim  string
 	instanceType, types string
 	cluster, images     string
+	manifest, stream    string
+	sources             []azure.SettingsSource
 	tokenFile, userData string
-	explain             bool
+	explain, script     bool
 	output              command.Choice
 	allowed             []string
 	problems            []nodeconfig.Problem
 	cloud               azure.Input
 	request             launch.Request
+	image               *components.Manifest
 }
 
 func newLaunch(s cli.Streams) *cobra.Command {
 	var l launching
 	cmd := &cobra.Command{
-		Use:   "launch --settings S --nodepool P --nodeclass C --nodeclaim M --instance-type T --instance-types LIST [FIELD]",
+		Use:   "launch --settings S --nodepool P --nodeclass C --nodeclaim M --instance-type T [FIELD]",
 		Short: "Show what would be launched for a node claim",
 		Long: `Show what would be launched for a node claim of Karpenter on Azure: image, size, disk, network, tags
 and the node's contract, with all problems. No cloud and no cluster is asked.
 
+--script writes the script of AKS's variables instead, for an image that has no Slipway; -o json then says of
+each variable whether it decides anything.
 With --explain each value says where it is from, and what it overrode; FIELD restricts that to a value
 and what is below it, such as kubelet.config or machine.disk.
 --user-data writes the document that the machine is created with, in base64. It takes a bootstrap token,
 from --token-file or from the settings. The file holds the token, and only its owner can read it.
-Without --nodeclaim it is a claim as the pool would make it.
+The objects may all be in one file, which --objects names. Without --instance-types the type is one of
+those that "slipway launch types" shows.
+Without --nodeclaim it is a claim as the pool would make it. With --manifest what the node needs is
+compared with what the image can do.
 
 The output of -o json is also a record that "slipway launch diff" compares.`,
 		Example: `  slipway launch --settings settings.yaml --nodeclass nodeclass.yaml --nodeclaim nodeclaim.yaml --instance-type Standard_D4ds_v5 --instance-types skus.json --cluster detected.yaml --images images.yaml
@@ -76,7 +82,9 @@ The output of -o json is also a record that "slipway launch diff" compares.`,
 		{&l.claim, "nodeclaim", "read the NodeClaim from `FILE`"},
 		{&l.cluster, "cluster", "read what was detected of the cluster from `FILE`"},
 		{&l.images, "images", "read the images of the region from `FILE`"},
-		{&l.types, "instance-types", "read the instance types from `FILE`, as \"az vm list-skus -o json\" writes them"},
+		{&l.manifest, "manifest", "read the manifest of the image, /opt/slipway/components.json, from `FILE`"},
+		{&l.types, "instance-types", "read the instance types from `FILE`, as \"az vm list-skus -o json\" writes them; default: the common ones"},
+		{&l.stream, "objects", "read all of these from `FILE`, one after the other, with --- between"},
 	} {
 		flags.StringVar(f.value, f.name, "", f.help)
 		command.Must(cmd.MarkFlagFilename(f.name, "yaml", "yml", "json"))
@@ -85,10 +93,11 @@ The output of -o json is also a record that "slipway launch diff" compares.`,
 	flags.StringVar(&l.instanceType, "instance-type", "", "the instance `TYPE` that was chosen")
 	flags.StringVar(&l.tokenFile, "token-file", "", "read the bootstrap token from `FILE`")
 	flags.StringVar(&l.userData, "user-data", "", "write the user data to `FILE`")
+	flags.BoolVar(&l.script, "script", false, "write the script of variables for an image of AKS's without Slipway as user data")
 	flags.BoolVar(&l.explain, "explain", false, "say of each value where it is from")
 	command.AddAllowUnapplied(cmd, &l.allowed)
 	command.AddOutput(cmd, &l.output)
-	cmd.AddCommand(newLaunchDiff(s))
+	cmd.AddCommand(newLaunchDiff(s), newLaunchSettings(s), newLaunchTypes(s))
 	return cmd
 }
 
@@ -102,7 +111,7 @@ func (l *launching) run(s cli.Streams, field string) error {
 	}
 	template, problems := launch.Render(&l.cloud, l.request)
 	l.problems = append(l.problems, problems...)
-	l.plan(template)
+	l.problems = append(l.problems, launch.Check(template, l.image, l.allowed...)...)
 	nodeconfig.SortProblems(l.problems)
 	explanation := template.Explain(field)
 	if field != "" && len(explanation) == 0 {
@@ -136,54 +145,33 @@ func (l *launching) refuse(s cli.Streams) error {
 
 // read reads what the flags name. All problems of all documents are kept.
 func (l *launching) read(s cli.Streams) error {
-	if len(l.settings) == 0 && !l.environment {
-		return cli.Usage("name them with --settings FILE", "no settings are given")
+	if l.instanceType == "" {
+		return cli.Usage("name it with --instance-type TYPE", "no instance type is given")
 	}
-	if l.pool == "" && l.claim == "" {
-		return cli.Usage("name one with --nodeclaim FILE or --nodepool FILE", "neither a claim nor a pool is given")
-	}
-	if l.instanceType == "" || l.types == "" {
-		return cli.Usage("name it with --instance-type TYPE, and a list that has it with --instance-types FILE", "no instance type is given")
-	}
-	if err := oneStdin(append(slices.Clone(l.settings), l.pool, l.class, l.claim, l.cluster, l.images, l.types, l.tokenFile)...); err != nil {
+	if err := oneStdin(append(slices.Clone(l.settings), l.pool, l.class, l.claim, l.cluster, l.images, l.types, l.manifest, l.stream, l.tokenFile)...); err != nil {
 		return err
+	}
+	if err := l.readStream(s); err != nil {
+		return err
+	}
+	switch {
+	case len(l.settings) == 0 && !l.environment && len(l.sources) == 0:
+		return cli.Usage("name them with --settings FILE", "no settings are given")
+	case l.pool == "" && l.claim == "" && l.request.Pool == nil && l.request.Claim == nil:
+		return cli.Usage("name one with --nodeclaim FILE or --nodepool FILE", "neither a claim nor a pool is given")
 	}
 	if err := l.readSettings(s); err != nil {
 		return err
 	}
-	for _, d := range []struct {
-		name string
-		read func([]byte) []nodeconfig.Problem
-	}{
-		{l.pool, func(data []byte) []nodeconfig.Problem {
-			l.request.Pool = new(launch.NodePool)
-			return launch.Read(data, launch.KarpenterVersion, "NodePool", l.request.Pool)
-		}},
-		{l.claim, func(data []byte) []nodeconfig.Problem {
-			l.request.Claim = new(launch.NodeClaim)
-			return launch.Read(data, launch.KarpenterVersion, "NodeClaim", l.request.Claim)
-		}},
-		{l.class, func(data []byte) (problems []nodeconfig.Problem) {
-			l.cloud.Class, problems = azure.ReadNodeClass(data)
-			return problems
-		}},
-		{l.cluster, func(data []byte) (problems []nodeconfig.Problem) {
-			l.cloud.Detected, problems = azure.ReadDetected(data)
-			return problems
-		}},
-		{l.images, func(data []byte) (problems []nodeconfig.Problem) {
-			l.cloud.Images, problems = azure.ReadImages(data)
-			return problems
-		}},
-	} {
-		if d.name == "" {
+	for _, o := range l.objects() {
+		if *o.flag == "" {
 			continue
 		}
-		data, err := readInput(s, d.name)
+		data, err := readInput(s, *o.flag)
 		if err != nil {
 			return err
 		}
-		l.add(placeName(d.name), d.read(data))
+		l.add(placeName(*o.flag), o.read(data))
 	}
 	return l.readType(s)
 }
@@ -197,28 +185,22 @@ func (l *launching) add(name string, problems []nodeconfig.Problem) {
 }
 
 func (l *launching) readSettings(s cli.Streams) error {
-	var sources []azure.SettingsSource
-	if l.environment {
-		variables := make(map[string]string)
-		for _, v := range os.Environ() {
-			name, value, _ := strings.Cut(v, "=")
-			variables[name] = value
-		}
-		sources = append(sources, azure.SettingsSource{Name: "environment", Variables: variables})
+	sources, err := settingsSources(s, l.environment, l.settings)
+	if err != nil {
+		return err
 	}
-	for _, name := range l.settings {
-		data, err := readInput(s, name)
-		if err != nil {
-			return err
-		}
-		sources = append(sources, azure.SettingsSource{Name: placeName(name), Document: data})
-	}
-	settings, problems := azure.Reload(nil, sources...)
+	settings, problems := azure.Reload(nil, append(l.sources, sources...)...)
 	l.cloud.Settings, l.problems = settings, append(l.problems, problems...)
 	return nil
 }
 
-func (l *launching) readType(s cli.Streams) error {
+func (l *launching) readType(s cli.Streams) (err error) {
+	if l.types == "" {
+		if l.cloud.Type, err = azure.KnownInstanceType(l.instanceType); err != nil {
+			l.add("--instance-type", []nodeconfig.Problem{{Kind: nodeconfig.Invalid, Path: "$", Reason: err.Error(), Fatal: true}})
+		}
+		return nil
+	}
 	data, err := readInput(s, l.types)
 	if err != nil {
 		return err
@@ -231,23 +213,6 @@ func (l *launching) readType(s cli.Streams) error {
 		l.add(placeName(l.types), []nodeconfig.Problem{{Kind: nodeconfig.Invalid, Path: "$", Reason: err.Error(), Fatal: true}})
 	}
 	return nil
-}
-
-// plan adds what the planner finds wrong with the contract: a node that could not be made is known before there is a machine.
-func (l *launching) plan(t *launch.Template) {
-	contract, err := t.Contract(nodeconfig.NewSecret("000000.0000000000000000"))
-	if err != nil {
-		panic("slipway: a token of the right form is refused")
-	}
-	read := compile.Read([]compile.Document{{Data: contract.Document}}, "")
-	read.AllowUnapplied(l.allowed...)
-	_, problems := read.Plan(facts.Facts{})
-	for _, p := range problems {
-		p.Path, p.Line, p.Column = "$.node"+p.Path[len("$"):], 0, 0
-		if !slices.ContainsFunc(l.problems, func(known nodeconfig.Problem) bool { return known.Path == p.Path }) {
-			l.problems = append(l.problems, p)
-		}
-	}
 }
 
 // token is the bootstrap token of the file, or else of the settings.
@@ -267,10 +232,13 @@ func (l *launching) write(t *launch.Template, token nodeconfig.Secret) error {
 	if l.userData == "" {
 		return nil
 	}
-	if token.IsZero() {
+	if token.IsZero() && t.NeedsToken() {
 		return &cli.Error{Code: exitcode.Invalid, Err: fmt.Errorf("no bootstrap token is given"), Hint: "name one with --token-file FILE"}
 	}
 	data, err := t.UserData(token)
+	if l.script {
+		data, _, err = azure.Script(t, token)
+	}
 	if err != nil {
 		return command.Failed("user data: %w", err)
 	}

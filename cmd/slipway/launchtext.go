@@ -18,12 +18,18 @@ type launchResult struct {
 	// NotTaken are the images that were not taken, and why.
 	NotTaken []azure.Reason       `json:"imagesNotTaken"`
 	Problems []nodeconfig.Problem `json:"problems"`
+	// Variables are those of the script; with --script alone.
+	Variables []azure.ScriptVariable `json:"scriptVariables,omitempty"`
 }
 
 func (l *launching) json(t *launch.Template, explanation launch.Explanation) launchResult {
 	result := launchResult{Record: t.Record(), NotTaken: l.notTaken(t), Problems: l.problems}
 	if result.Problems == nil {
 		result.Problems = []nodeconfig.Problem{}
+	}
+	if l.script {
+		// A token of the right form; the report has no values.
+		_, result.Variables, _ = azure.Script(t, nodeconfig.NewSecret("000000.0000000000000000"))
 	}
 	if l.explain {
 		result.Explanation = explanation

@@ -64,17 +64,7 @@ var before2025 = []Variable{
 // as [Variables] returns them: custom data for a machine whose image has no agent. A shell gives every value back as it is.
 // An error names a variable that no shell can hold.
 func Script(variables []Variable) ([]byte, error) {
-	all, values := slices.Clone(variables), Map(variables)
-	for _, old := range before2025 {
-		if _, ok := values[old.Name]; ok {
-			continue
-		}
-		if old.Name == "ENABLE_TLS_BOOTSTRAPPING" && values["TLS_BOOTSTRAP_TOKEN"] == "" {
-			old.Value = "false"
-		}
-		all = append(all, old)
-	}
-	slices.SortFunc(all, func(a, b Variable) int { return cmp.Compare(a.Name, b.Name) })
+	all, values := Assigned(variables), Map(variables)
 	if reasons := check(all); reasons != nil {
 		return nil, fmt.Errorf("the contract %s", strings.Join(reasons, "; it "))
 	}
@@ -88,6 +78,22 @@ func Script(variables []Variable) ([]byte, error) {
 	}
 	script.WriteString(scriptRun)
 	return []byte(script.String()), nil
+}
+
+// Assigned are the variables that [Script] assigns for those of a contract, sorted by name: they, and those of older images.
+func Assigned(variables []Variable) []Variable {
+	all, values := slices.Clone(variables), Map(variables)
+	for _, old := range before2025 {
+		if _, ok := values[old.Name]; ok {
+			continue
+		}
+		if old.Name == "ENABLE_TLS_BOOTSTRAPPING" && values["TLS_BOOTSTRAP_TOKEN"] == "" {
+			old.Value = "false"
+		}
+		all = append(all, old)
+	}
+	slices.SortFunc(all, func(a, b Variable) int { return cmp.Compare(a.Name, b.Name) })
+	return all
 }
 
 // shellQuoted is a value as a shell reads it back: between single quotes nothing has a meaning but the quote itself

@@ -16,8 +16,8 @@ import (
 // VersionPath is the setting that names the kubelet's version.
 const VersionPath = "$.cluster.kubernetesVersion"
 
-// needed are the components that every node has, and that facts know to be missing where they do not list them.
-var needed = []string{"containerd", "kubelet"}
+// Needed are the components that every node has, and that facts know to be missing where they do not list them.
+var Needed = []string{"containerd", "kubelet"}
 
 // artifactComponents are the components by the artifacts that bring them, where the names differ.
 var artifactComponents = map[string]string{"kubernetes": "kubelet", "bootstrap-client": "aks-secure-tls-bootstrap-client"}
@@ -106,7 +106,7 @@ func wantInstalled(in *input, out *output, component, wanted, at string) {
 		slices.Sort(have)
 		reason = fmt.Sprintf("wants %s %s, and the machine has %s; use an image with the wanted version, or name the version that is there",
 			component, wanted, strings.Join(slices.Compact(have), ", "))
-	case !slices.Contains(needed, component):
+	case !slices.Contains(Needed, component):
 		return // not every image lists it
 	}
 	out.fatal(nodeconfig.NotInstalled, at, "%s", reason)

@@ -1,8 +1,6 @@
 package azure
 
 import (
-	"slices"
-
 	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/launch"
 	"github.com/slipway-dev/slipway/nodeconfig"
@@ -127,15 +125,8 @@ func (p *problems) finding(path string, f *Fact) {
 
 // layers are what was detected, one for each place and time.
 func (d *Detected) layers() []launch.Layer {
-	var layers []launch.Layer
-	of := func(f *Fact) *launch.Document {
-		i := slices.IndexFunc(layers, func(l launch.Layer) bool { return l.Origin == f.origin() })
-		if i < 0 {
-			i = len(layers)
-			layers = append(layers, launch.Layer{Source: launch.Detected, Origin: f.origin()})
-		}
-		return &layers[i].Document
-	}
+	layers := make([]launch.Layer, 0, usualLayers/2)
+	of := func(f *Fact) *launch.Document { return within(&layers, launch.Detected, f.origin()) }
 	for _, r := range rows {
 		if f := r.fact(d); f != nil {
 			r.set(of(f), f.Value)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/slipway-dev/slipway/internal/document"
@@ -70,6 +71,38 @@ type Images struct {
 	Kind       string         `json:"kind"`
 	Images     []ImageVersion `json:"images"`
 	Pin        Pin            `json:"pin,omitzero"`
+	// Time is when the list was made, in RFC 3339.
+	Time string `json:"time,omitempty"`
+	// InUse are the versions that nodes of the class have, by their IDs. Outside the maintenance window their definitions get no
+	// newer version; a definition that is not among them does. Empty for a new class, and after an upgrade of Kubernetes.
+	InUse []string `json:"inUse,omitempty"`
+	// Maintenance is the next window for newer versions; nil for always.
+	Maintenance *Maintenance `json:"maintenance,omitempty"`
+
+	remembered *choices
+}
+
+// choices are what was chosen, for each kind of machine.
+type choices struct {
+	mu  sync.Mutex
+	all map[string]choice
+}
+
+type choice struct {
+	chosen  launch.Image
+	against []Reason
+	err     error
+}
+
+// Remember has [Images.Choose] keep what it has chosen, for a list that nobody changes any more: a long list is then looked
+// through once for each kind of machine. [ReadImages] calls it.
+func (i *Images) Remember() { i.remembered = &choices{all: make(map[string]choice)} }
+
+// Maintenance is a window, in RFC 3339 (AKS: the ConfigMap upcoming-maintenance-window, aksManagedNodeOSUpgradeSchedule-start and
+// -end).
+type Maintenance struct {
+	Start string `json:"start"`
+	End   string `json:"end"`
 }
 
 // ImageVersion is one version of an image.
@@ -112,8 +145,57 @@ func ReadImages(data []byte) (*Images, []nodeconfig.Problem) {
 		p.time(at+".published", i.Images[n].Published)
 	}
 	p.time("$.pin.notAfter", i.Pin.NotAfter)
+	i.window(&p)
 	nodeconfig.SortProblems(p.list)
+	i.Remember()
 	return i, p.list
+}
+
+// window checks the maintenance window.
+func (i *Images) window(p *problems) {
+	p.time("$.time", i.Time)
+	for n, id := range i.InUse {
+		if !isImage(id) {
+			p.wrong(document.IndexPath("$.inUse", n), "is not the ID of an image's version")
+		}
+	}
+	m := i.Maintenance
+	if m == nil {
+		return
+	}
+	p.time("$.maintenance.start", m.Start)
+	p.time("$.maintenance.end", m.End)
+	switch {
+	case m.Start == "" || m.End == "":
+		p.add(true, nodeconfig.Missing, "$.maintenance", "has one end alone; give start and end, or neither")
+	case i.Time == "":
+		p.add(true, nodeconfig.Missing, "$.time", "is missing; it decides whether the maintenance window is open")
+	case timeOf(m.End).Before(timeOf(m.Start)):
+		p.wrong("$.maintenance.end", "is before the start")
+	}
+}
+
+// isOpen reports whether newer versions may be taken.
+func (i *Images) isOpen() bool {
+	if i.Maintenance == nil {
+		return true
+	}
+	w := launch.Window{Start: timeOf(i.Maintenance.Start), End: timeOf(i.Maintenance.End)}
+	return w.Contains(timeOf(i.Time))
+}
+
+// kept are the versions that are in use, by their definitions, where nothing newer may be taken.
+func (i *Images) kept() map[string]string {
+	if i.isOpen() {
+		return nil
+	}
+	kept := make(map[string]string, len(i.InUse))
+	for _, id := range i.InUse {
+		v := ImageVersion{ID: id}
+		name, version := v.parts()
+		kept[strings.ToLower(name)] = version
+	}
+	return kept
 }
 
 func (p *problems) time(path, text string) {
@@ -195,6 +277,23 @@ const older = "is older than the one that is taken, or of a definition that come
 // Choose takes the newest version of the most preferred definition that the machine boots. The reasons are those against each
 // image that was not taken, in the order of the list.
 func (i *Images) Choose(m *launch.Machine) (chosen launch.Image, against []Reason, err error) {
+	r := i.remembered
+	if r == nil {
+		return i.choose(m)
+	}
+	key := fmt.Sprint(m.Image.Wanted, m.Image.Family, value(m.Image.FIPS), m.Security.Trusted(), m.Type.Architecture, m.Type.Generations)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	c, ok := r.all[key]
+	if !ok {
+		c.chosen, c.against, c.err = i.choose(m)
+		r.all[key] = c
+	}
+	c.chosen.FIPS = m.Image.FIPS
+	return c.chosen, c.against, c.err
+}
+
+func (i *Images) choose(m *launch.Machine) (chosen launch.Image, against []Reason, err error) {
 	chosen = m.Image
 	kind := ordinary
 	switch isTrusted := m.Security.Trusted(); {
@@ -214,12 +313,17 @@ func (i *Images) Choose(m *launch.Machine) (chosen launch.Image, against []Reaso
 	var taken candidate
 	notAfter := timeOf(i.Pin.NotAfter)
 	other := "is of another definition than " + names(suitable)
+	kept := i.kept()
 	reasons := make([]string, len(i.Images))
 	for n := range i.Images {
 		name, version := i.Images[n].parts()
 		r := slices.IndexFunc(suitable, func(d *definition) bool { return strings.EqualFold(d.name, name) })
 		if r < 0 {
 			reasons[n] = other
+			continue
+		}
+		if inUse := kept[strings.ToLower(name)]; inUse != "" && inUse != version {
+			reasons[n] = "waits for the maintenance window, until which " + inUse + " is taken"
 			continue
 		}
 		c := candidate{i.Images[n].ID, version, timeOf(i.Images[n].Published)}

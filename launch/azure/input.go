@@ -63,10 +63,13 @@ var hardcoded = launch.Layer{Source: launch.Hardcoded, Origin: "AKS", Document: 
 	},
 }}
 
+// usualLayers are as many as there usually are.
+const usualLayers = 12
+
 // Layers are what the input says, and what is wrong with it.
 func (in *Input) Layers() ([]launch.Layer, []nodeconfig.Problem) {
 	p := new(problems)
-	layers := []launch.Layer{hardcoded}
+	layers := append(make([]launch.Layer, 0, usualLayers), hardcoded)
 	s := in.Settings
 	if s == nil {
 		p.add(true, nodeconfig.Missing, "$", "no settings are given")
@@ -96,7 +99,7 @@ func (in *Input) Layers() ([]launch.Layer, []nodeconfig.Problem) {
 // layers are what the settings say: what somebody has set, what is the environment of the program, and the defaults.
 func (s *Settings) layers() []launch.Layer {
 	defaults := launch.Layer{Source: launch.Hardcoded, Origin: "default of the settings"}
-	var layers []launch.Layer
+	layers := make([]launch.Layer, 0, 4) // settings and environment of a file, and the defaults
 	for _, name := range optionNames() {
 		set, ok := settingRows[name]
 		if !ok || s.raw[name] == "" && s.given[name] == "" {
@@ -110,14 +113,20 @@ func (s *Settings) layers() []launch.Layer {
 		if slices.Contains(environment, name) {
 			source = launch.Environment
 		}
-		i := slices.IndexFunc(layers, func(l launch.Layer) bool { return l.Source == source && l.Origin == s.given[name] })
-		if i < 0 {
-			i = len(layers)
-			layers = append(layers, launch.Layer{Source: source, Origin: s.given[name]})
-		}
-		set(&layers[i].Document, s)
+		set(within(&layers, source, s.given[name]), s)
 	}
 	return append(layers, defaults)
+}
+
+// within is what the layer of a source and an origin says; there is one afterwards. A layer is large, and none is copied for this.
+func within(layers *[]launch.Layer, source launch.Source, origin string) *launch.Document {
+	for i := range *layers {
+		if l := &(*layers)[i]; l.Source == source && l.Origin == origin {
+			return &l.Document
+		}
+	}
+	*layers = append(*layers, launch.Layer{Source: source, Origin: origin})
+	return &(*layers)[len(*layers)-1].Document
 }
 
 // orNone is a text, or "none" for an empty one that somebody has given.
@@ -133,6 +142,7 @@ var settingRows = map[string]func(*launch.Document, *Settings){
 	"cluster-name":                     func(d *launch.Document, s *Settings) { d.Node.Cluster.Name = s.Cluster },
 	"cluster-endpoint":                 func(d *launch.Document, s *Settings) { d.Node.Cluster.Server = server(s.Endpoint) },
 	"kubernetes-version":               func(d *launch.Document, s *Settings) { d.Node.Cluster.KubernetesVersion = trimV(s.KubernetesVersion) },
+	"join-method":                      func(d *launch.Document, s *Settings) { d.Node.Join.Method = nodeconfig.JoinMethod(s.JoinMethod) },
 	"vm-memory-overhead-percent":       func(d *launch.Document, s *Settings) { d.Machine.MemoryOverhead = s.MemoryOverhead },
 	"linux-admin-username":             func(d *launch.Document, s *Settings) { d.Machine.AdminUser = s.AdminUser },
 	"ssh-public-key":                   func(d *launch.Document, s *Settings) { d.Machine.SSHPublicKey = s.SSHPublicKey },

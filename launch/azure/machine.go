@@ -54,7 +54,7 @@ func vendorOf(size string) string {
 var gpuRule = launch.Rule{
 	Name:  "GPU",
 	Reads: []string{"$.machine.type.name", "$.machine.type.gpus", "$.machine.gpuDriver"},
-	Sets:  []string{"$.node.system.gpu", "$.node.components.scriptVariables"},
+	Sets:  []string{"$.node.system.gpu", "$.node.components.scriptVariables", "$.machine.gpuDriverVersion"},
 	Run: func(d *launch.Document) []nodeconfig.Problem {
 		p, t := new(problems), &d.Machine.Type
 		switch {
@@ -69,6 +69,7 @@ var gpuRule = launch.Rule{
 			return p.list
 		}
 		driver := driverOf(t.Name)
+		d.Machine.GPUDriverVersion = driver.kind + " " + driver.version + "-" + driver.suffix
 		d.Node.System.GPU = &nodeconfig.GPU{Vendor: "nvidia", InstallDriver: true}
 		d.Node.Components.ScriptVariables = map[string]nodeconfig.Secret{
 			"GPU_DRIVER_TYPE": nodeconfig.NewSecret(driver.kind), "GPU_DRIVER_VERSION": nodeconfig.NewSecret(driver.version), "GPU_IMAGE_SHA": nodeconfig.NewSecret(driver.suffix),

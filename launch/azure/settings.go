@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/slipway-dev/slipway/internal/document"
@@ -19,6 +20,8 @@ type Settings struct {
 	Cluster, Endpoint string
 	// KubernetesVersion is the version of new nodes; empty for the cluster's own. It is Slipway's own setting.
 	KubernetesVersion string
+	// JoinMethod is how nodes join: "BootstrapToken", or "Attested" without a token; empty for the first. It is Slipway's own, too.
+	JoinMethod string
 	// MemoryOverhead is the part of a machine's memory that the hypervisor keeps.
 	MemoryOverhead float64
 	// BootstrapToken is the one that nodes join with.
@@ -86,6 +89,7 @@ var options = []option{
 	{name: "cluster-name", variables: []string{"CLUSTER_NAME"}, former: "azure.clusterName", required: true, check: plain, set: text(func(s *Settings) *string { return &s.Cluster })},
 	{name: "cluster-endpoint", variables: []string{"CLUSTER_ENDPOINT"}, former: "azure.clusterEndpoint", required: true, check: absoluteURL, set: text(func(s *Settings) *string { return &s.Endpoint })},
 	{name: "kubernetes-version", set: text(func(s *Settings) *string { return &s.KubernetesVersion })},
+	{name: "join-method", check: among(string(nodeconfig.JoinBootstrapToken), string(nodeconfig.JoinAttested)), set: text(func(s *Settings) *string { return &s.JoinMethod })},
 	{name: "vm-memory-overhead-percent", variables: []string{"VM_MEMORY_OVERHEAD_PERCENT"}, former: "azure.vmMemoryOverheadPercent", standard: "0.075", check: fraction, set: func(s *Settings, v string) { s.MemoryOverhead, _ = strconv.ParseFloat(v, 64) }},
 	{name: "kubelet-bootstrap-token", variables: []string{"KUBELET_BOOTSTRAP_TOKEN"}, former: "azure.kubeletClientTLSBootstrapToken", secret: true, check: token, set: func(s *Settings, v string) { s.BootstrapToken = nodeconfig.NewSecret(v) }},
 	{name: "linux-admin-username", variables: []string{"LINUX_ADMIN_USERNAME"}, standard: "azureuser", check: userName, set: text(func(s *Settings) *string { return &s.AdminUser })},
@@ -290,14 +294,14 @@ func tagList(v string) string {
 }
 
 // optionNames are the names of all settings, sorted.
-func optionNames() []string {
+var optionNames = sync.OnceValue(func() []string {
 	names := make([]string, 0, len(options))
 	for _, o := range options {
 		names = append(names, o.name)
 	}
 	slices.Sort(names)
 	return names
-}
+})
 
 func duration(v string) string {
 	if d, err := time.ParseDuration(v); err != nil || d < 0 {
@@ -327,4 +331,35 @@ func among(allowed ...string) func(string) string {
 		}
 		return ""
 	}
+}
+
+// Option describes one of the settings, with its value.
+type Option struct {
+	// Name is the option's, Variables are its names in the environment, Former its key in the ConfigMap of 2023.
+	Name      string   `json:"name"`
+	Variables []string `json:"variables,omitempty"`
+	Former    string   `json:"former,omitempty"`
+	Default   string   `json:"default,omitempty"`
+	Required  bool     `json:"required,omitempty"`
+	// Value is what is in force; of a secret "[redacted]". Given says where it was set; empty for nowhere.
+	Value string `json:"value,omitempty"`
+	Given string `json:"given,omitempty"`
+}
+
+// Options are all settings by name, with the values of s, which may be nil.
+func (s *Settings) Options() []Option {
+	all := make([]Option, 0, len(options))
+	for i := range options {
+		o := &options[i]
+		shown := Option{Name: o.name, Variables: slices.Clone(o.variables), Former: o.former, Default: o.standard, Required: o.required}
+		if s != nil {
+			shown.Value, shown.Given = s.raw[o.name], s.given[o.name]
+		}
+		if o.secret && shown.Value != "" {
+			shown.Value = nodeconfig.Redacted
+		}
+		all = append(all, shown)
+	}
+	slices.SortFunc(all, func(a, b Option) int { return strings.Compare(a.Name, b.Name) })
+	return all
 }

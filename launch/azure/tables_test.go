@@ -3,6 +3,8 @@ package azure
 import (
 	"encoding/json"
 	"fmt"
+	"os"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -372,5 +374,87 @@ func TestReload(t *testing.T) {
 		Document: []byte("kind: ConfigMap\ndata:\n  azure.clusterName: other\n  azure.tags: '{\"team\":\"blue\"}'\n  azure.clusterID: \"12345678\"\n")})
 	if len(problems) > 0 || former.Cluster != "other" || former.Tags["team"] != "blue" || former.ClusterID != "12345678" || former.Given("cluster-name") != "karpenter-global-settings" {
 		t.Errorf("%+v, %v", former, problems)
+	}
+}
+
+// TestInstanceTypes compares the built-in types with those that the example's list has, and wants each to be whole.
+func TestInstanceTypes(t *testing.T) {
+	data, err := os.ReadFile("../../examples/launch/skus.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	compared := 0
+	seen := make(map[string]bool)
+	for _, known := range InstanceTypes() {
+		if seen[known.Name] || known.VCPUs < 2 || known.MemoryBytes < int64(known.VCPUs)<<31 || len(known.Generations) == 0 || value(known.EphemeralDisk) != (known.CacheDiskBytes > 0) {
+			t.Errorf("%+v", known)
+		}
+		seen[known.Name] = true
+		listed, err := ReadInstanceType(data, known.Name, "")
+		if err != nil {
+			continue
+		}
+		compared++
+		if !reflect.DeepEqual(*listed, known) {
+			t.Errorf("%+v\n%+v", *listed, known)
+		}
+	}
+	if compared < 3 || len(seen) < 90 {
+		t.Errorf("%d types, of which %d were compared", len(seen), compared)
+	}
+	if _, err := KnownInstanceType("Standard_D3s_v5"); err == nil {
+		t.Error("a size that there is not is known")
+	}
+}
+
+// TestSettingsShown: all settings are listed, and no secret is shown.
+func TestSettingsShown(t *testing.T) {
+	s, _ := Reload(nil, SettingsSource{Name: "x", Document: exampleSettings(t), Variables: map[string]string{"KUBELET_BOOTSTRAP_TOKEN": "abcdef.0123456789canary"}})
+	if s == nil {
+		t.Fatal("the settings are not read")
+	}
+	all := s.Options()
+	for _, o := range all {
+		if o.Value == "" && o.Required || strings.Contains(o.Value, "canary") || o.Given == "" && o.Value != o.Default {
+			t.Errorf("%+v", o)
+		}
+	}
+	if len(all) != len(options) || len((*Settings)(nil).Options()) != len(options) {
+		t.Errorf("%d of %d settings", len(all), len(options))
+	}
+}
+
+func exampleSettings(t *testing.T) []byte {
+	t.Helper()
+	data, err := os.ReadFile("../../examples/launch/settings.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// TestPoolHasNoRivals: what a pool may set, nobody stronger may, and nobody detects. So a pool's layer goes over all others.
+func TestPoolHasNoRivals(t *testing.T) {
+	for _, f := range fields {
+		if slices.Contains(f.Sources, launch.Pool) && (slices.Contains(f.Sources, launch.Class) || slices.Contains(f.Sources, launch.Detected)) {
+			t.Errorf("%s: %v", f.Path, f.Sources)
+		}
+	}
+}
+
+// TestScriptRows counts the fields of the scripts by their sources, as they were counted in Karpenter for Azure.
+func TestScriptRows(t *testing.T) {
+	count := make(map[launch.Source]int)
+	variables := make(map[string]bool)
+	for _, r := range scriptRows {
+		count[r.source]++
+		if variables[r.variable] && r.variable != "" {
+			t.Errorf("%s is there twice", r.variable)
+		}
+		variables[r.variable] = true
+	}
+	want := map[launch.Source]int{launch.Hardcoded: 99, launch.Environment: 3, launch.Global: 4, launch.Detected: 3, launch.Computed: 18}
+	if len(scriptRows) != 127 || !reflect.DeepEqual(count, want) {
+		t.Errorf("%d fields, %v", len(scriptRows), count)
 	}
 }

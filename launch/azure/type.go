@@ -31,16 +31,50 @@ type sku struct {
 var architectures = map[string]string{"x64": "amd64", "Arm64": "arm64"}
 
 // UnknownTypeError says that a list does not have an instance type.
-type UnknownTypeError struct{ Name string }
+type UnknownTypeError struct {
+	Name  string
+	where string
+}
 
 // Error names the type.
 func (e *UnknownTypeError) Error() string {
-	return fmt.Sprintf("the list does not have the instance type %q; az vm list-skus --size %s -o json writes one", e.Name, e.Name)
+	return fmt.Sprintf("%s does not have the instance type %q; az vm list-skus --size %s -o json writes a list that has it", e.where, e.Name, e.Name)
 }
 
 // ReadInstanceType takes an instance type from a list that "az vm list-skus -o json" has written. Location names the region of
 // the zones. What the list does not say is not known. The error can be an [*UnknownTypeError].
 func ReadInstanceType(data []byte, name, location string) (*launch.InstanceType, error) {
+	list, err := readSKUs(data)
+	if err != nil {
+		return nil, err
+	}
+	i := slices.IndexFunc(list, func(s sku) bool { return strings.EqualFold(s.Name, name) })
+	if i < 0 {
+		return nil, &UnknownTypeError{name, "the list"}
+	}
+	return list[i].instanceType(location)
+}
+
+// ReadInstanceTypes takes all instance types from such a list, by name.
+func ReadInstanceTypes(data []byte, location string) ([]launch.InstanceType, error) {
+	list, err := readSKUs(data)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]launch.InstanceType, 0, len(list))
+	for i := range list {
+		t, err := list[i].instanceType(location)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, *t)
+	}
+	slices.SortFunc(all, func(a, b launch.InstanceType) int { return strings.Compare(a.Name, b.Name) })
+	return all, nil
+}
+
+// readSKUs reads the virtual machines of a list.
+func readSKUs(data []byte) ([]sku, error) {
 	var list []sku
 	if err := json.Unmarshal(data, &list); err != nil {
 		return nil, fmt.Errorf("the list of instance types is not one of az vm list-skus: %w", err)
@@ -48,13 +82,7 @@ func ReadInstanceType(data []byte, name, location string) (*launch.InstanceType,
 	if len(list) > mostTypes {
 		return nil, fmt.Errorf("the list has %d instance types, and no region has more than %d", len(list), mostTypes)
 	}
-	i := slices.IndexFunc(list, func(s sku) bool {
-		return strings.EqualFold(s.Name, name) && (s.ResourceType == "" || s.ResourceType == "virtualMachines")
-	})
-	if i < 0 {
-		return nil, &UnknownTypeError{name}
-	}
-	return list[i].instanceType(location)
+	return slices.DeleteFunc(list, func(s sku) bool { return s.ResourceType != "" && s.ResourceType != "virtualMachines" }), nil
 }
 
 // instanceType is what the entry says (Azure: Resource SKUs, capabilities).

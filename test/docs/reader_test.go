@@ -66,6 +66,7 @@ var files = map[string]string{
 	"detected.yaml":                   "launch/detected.yaml",
 	"images.yaml":                     "launch/images.yaml",
 	"skus.json":                       "launch/skus.json",
+	"components.json":                 "launch/components.json",
 	"join.txt":                        "kubeadm/join.txt",
 	"bootstrap.kubeconfig":            "kubeadm/kubeconfig.yaml",
 	"machine/etc/slipway/config.yaml": "native/full.yaml",

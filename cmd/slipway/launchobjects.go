@@ -1,0 +1,121 @@
+package main
+
+import (
+	"bytes"
+	"slices"
+
+	"github.com/slipway-dev/slipway/components"
+	"github.com/slipway-dev/slipway/internal/cli"
+	"github.com/slipway-dev/slipway/internal/command"
+	"github.com/slipway-dev/slipway/internal/document"
+	"github.com/slipway-dev/slipway/launch"
+	"github.com/slipway-dev/slipway/launch/azure"
+	"github.com/slipway-dev/slipway/nodeconfig"
+)
+
+// launchObject is a kind of document that a launch depends on.
+type launchObject struct {
+	kind string
+	// flag names its file.
+	flag *string
+	// read takes the document, and returns what is wrong with it.
+	read func([]byte) []nodeconfig.Problem
+}
+
+// objects are all kinds.
+func (l *launching) objects() []launchObject {
+	return []launchObject{
+		{"NodePool", &l.pool, func(data []byte) []nodeconfig.Problem {
+			l.request.Pool = new(launch.NodePool)
+			return launch.Read(data, launch.KarpenterVersion, "NodePool", l.request.Pool)
+		}},
+		{"NodeClaim", &l.claim, func(data []byte) []nodeconfig.Problem {
+			l.request.Claim = new(launch.NodeClaim)
+			return launch.Read(data, launch.KarpenterVersion, "NodeClaim", l.request.Claim)
+		}},
+		{azure.ClassKind, &l.class, func(data []byte) (problems []nodeconfig.Problem) {
+			l.cloud.Class, problems = azure.ReadNodeClass(data)
+			return problems
+		}},
+		{azure.DetectedKind, &l.cluster, func(data []byte) (problems []nodeconfig.Problem) {
+			l.cloud.Detected, problems = azure.ReadDetected(data)
+			return problems
+		}},
+		{azure.ImagesKind, &l.images, func(data []byte) (problems []nodeconfig.Problem) {
+			l.cloud.Images, problems = azure.ReadImages(data)
+			return problems
+		}},
+		{components.Kind, &l.manifest, func(data []byte) []nodeconfig.Problem {
+			image, err := components.Parse(data)
+			if l.image = &image; err != nil {
+				return []nodeconfig.Problem{{Kind: nodeconfig.Invalid, Path: "$", Reason: err.Error(), Fatal: true}}
+			}
+			return nil
+		}},
+	}
+}
+
+// configMap is the kind of settings in a stream.
+const configMap = "ConfigMap"
+
+// readStream reads the file of several objects, each by its kind. What a flag names beside it goes before what it says.
+func (l *launching) readStream(s cli.Streams) error {
+	if l.stream == "" {
+		return nil
+	}
+	data, err := readInput(s, l.stream)
+	if err != nil {
+		return err
+	}
+	kinds := l.objects()
+	var seen []string
+	for _, part := range documentsOf(data) {
+		tree, err := document.Parse(part)
+		if err != nil {
+			l.add(placeName(l.stream), []nodeconfig.Problem{nodeconfig.Unreadable(err)})
+			continue
+		}
+		kind := tree.GetText("kind")
+		i := slices.IndexFunc(kinds, func(o launchObject) bool { return o.kind == kind })
+		switch {
+		case slices.Contains(seen, kind):
+			return command.Failed("%s has more than one %s, and a launch takes one", title(l.stream), kind)
+		case kind == configMap:
+			l.sources = append(l.sources, azure.SettingsSource{Name: placeName(l.stream), Document: part})
+		case i < 0:
+			return command.Failed("%s has an object of the kind %q, which is none of a launch", title(l.stream), cli.Shorten(kind, 64))
+		case *kinds[i].flag == "":
+			if kind == components.Kind { // which is JSON
+				part = tree.AppendJSON(nil)
+			}
+			l.add(placeName(l.stream), kinds[i].read(part))
+		}
+		seen = append(seen, kind)
+	}
+	return nil
+}
+
+// documentsOf takes a stream of YAML documents apart. A line that begins with --- is a marker wherever it is (YAML 1.2.2, 9.1.4).
+// Each document has as many empty lines before it as are before it in the stream, so that lines are counted as people do.
+func documentsOf(data []byte) [][]byte {
+	var all [][]byte
+	var part []byte
+	line, said := 0, false
+	for text := range bytes.Lines(data) {
+		line++
+		marker := bytes.TrimRight(text, " \t\r\n")
+		if bytes.Equal(marker, []byte("---")) || bytes.Equal(marker, []byte("...")) {
+			if said {
+				all = append(all, part)
+			}
+			part, said = bytes.Repeat([]byte("\n"), line), false
+			continue
+		}
+		part = append(part, text...)
+		said = said || len(marker) > 0 && bytes.TrimLeft(marker, " ")[0] != '#'
+	}
+	if said {
+		all = append(all, part)
+	}
+	return all
+}

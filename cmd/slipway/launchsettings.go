@@ -1,0 +1,134 @@
+package main
+
+import (
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/slipway-dev/slipway/internal/cli"
+	"github.com/slipway-dev/slipway/internal/command"
+	"github.com/slipway-dev/slipway/launch/azure"
+	"github.com/slipway-dev/slipway/nodeconfig"
+)
+
+// fromEnvironment stands for the environment where settings are read.
+const fromEnvironment = "env"
+
+// launchSettings is the result of launch settings as JSON.
+type launchSettings struct {
+	Settings []azure.Option       `json:"settings"`
+	Problems []nodeconfig.Problem `json:"problems"`
+}
+
+func newLaunchSettings(s cli.Streams) *cobra.Command {
+	var from []string
+	var output command.Choice
+	cmd := &cobra.Command{
+		Use:   "settings [--from env|FILE]... [flags]",
+		Short: "Show all settings of launches, or check those of a file",
+		Long: `Show all settings of launches: their names, their environment variables, their keys in the ConfigMap
+karpenter-global-settings, and their defaults.
+
+With --from the settings are read and checked, and each is shown with its value and with where it was set.
+"env" is the environment; a FILE has options by their names, or is a ConfigMap. A later one goes before an
+earlier one. Secrets are not shown. Every problem is reported at once, with exit code 1.`,
+		Example: `  slipway launch settings
+  slipway launch settings --from settings.yaml`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return cli.Usage(command.Hint(cmd), "%q is no flag; name files with --from", args[0])
+			}
+			return nil
+		},
+		RunE: func(*cobra.Command, []string) error {
+			files := slices.DeleteFunc(slices.Clone(from), func(name string) bool { return name == fromEnvironment })
+			if err := oneStdin(files...); err != nil {
+				return err
+			}
+			shown := launchSettings{Settings: (*azure.Settings)(nil).Options(), Problems: []nodeconfig.Problem{}}
+			if len(from) > 0 {
+				sources, err := settingsSources(s, len(files) < len(from), files)
+				if err != nil {
+					return err
+				}
+				settings, problems := azure.Reload(nil, sources...)
+				if len(problems) > 0 {
+					shown.Problems = problems
+				}
+				if settings != nil {
+					shown.Settings = settings.Options()
+				}
+			}
+			return shown.write(s, len(from) > 0, output.Value == command.AsJSON)
+		},
+	}
+	cmd.Flags().StringArrayVar(&from, "from", nil, "read settings from `FILE`, or from \"env\"; a later one goes before an earlier one")
+	command.Must(cmd.MarkFlagFilename("from", "yaml", "yml", "json"))
+	command.AddOutput(cmd, &output)
+	return cmd
+}
+
+// write shows the settings, and what is wrong with them.
+func (l *launchSettings) write(s cli.Streams, read, asJSON bool) (err error) {
+	fatal := len(nodeconfig.Fatal(l.Problems))
+	switch {
+	case asJSON:
+		err = command.WriteJSON(s, l)
+	case fatal == 0:
+		err = command.Write(s, l.text(read, cli.StyleOf(s.Out)))
+	}
+	if err != nil {
+		return err
+	}
+	_, _ = io.WriteString(s.Err, cli.Problems("settings", l.Problems, cli.StyleOf(s.Err)))
+	if fatal > 0 {
+		return command.Failed("the settings do not take effect: %s", cli.Plural(fatal, "error"))
+	}
+	return nil
+}
+
+// text is a table of all settings: of those that were read with value and place, or else with their other names.
+func (l *launchSettings) text(read bool, style cli.Style) string {
+	table := cli.Table{Widest: shownValue}
+	for _, o := range l.Settings {
+		name := cli.Cell{Text: o.Name, Paint: style.Bold}
+		if read {
+			place := o.Given
+			if place == "" {
+				place = "default"
+			}
+			table.Row(name, cli.Cell{Text: cli.Shorten(o.Value, shownValue)}, cli.Cell{Text: place, Paint: style.Dim})
+			continue
+		}
+		standard := o.Default
+		if o.Required {
+			standard = "(required)"
+		}
+		table.Row(name, cli.Cell{Text: standard}, cli.Cell{Text: strings.Join(o.Variables, ", "), Paint: style.Dim}, cli.Cell{Text: o.Former, Paint: style.Dim})
+	}
+	return table.String()
+}
+
+// settingsSources are the places of settings: the environment, before files.
+func settingsSources(s cli.Streams, environment bool, files []string) ([]azure.SettingsSource, error) {
+	var sources []azure.SettingsSource
+	if environment {
+		variables := make(map[string]string)
+		for _, v := range os.Environ() {
+			name, value, _ := strings.Cut(v, "=")
+			variables[name] = value
+		}
+		sources = append(sources, azure.SettingsSource{Name: "environment", Variables: variables})
+	}
+	for _, name := range files {
+		data, err := readInput(s, name)
+		if err != nil {
+			return nil, err
+		}
+		sources = append(sources, azure.SettingsSource{Name: placeName(name), Document: data})
+	}
+	return sources, nil
+}

@@ -1,0 +1,75 @@
+package azure
+
+import (
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/slipway-dev/slipway/internal/compile"
+	"github.com/slipway-dev/slipway/internal/cse"
+	"github.com/slipway-dev/slipway/internal/facts"
+	"github.com/slipway-dev/slipway/launch"
+	"github.com/slipway-dev/slipway/nodeconfig"
+	"github.com/slipway-dev/slipway/userdata"
+)
+
+// ScriptVariable says what one variable of a [Script] is there for. It has no value: some are credentials.
+type ScriptVariable struct {
+	Name string `json:"name"`
+	// Class is "decides" for one of the 28 that make nodes differ, "constant" for one that is the same for all nodes, "unused" for
+	// a constant that the scripts do not need, and "more" for one that Karpenter for Azure does not have.
+	Class string `json:"class"`
+	// Field is its name in Karpenter for Azure, Source where its value is from there; empty for "more".
+	Field  string        `json:"field,omitempty"`
+	Source launch.Source `json:"source,omitempty"`
+	// Bytes is how long its value is.
+	Bytes int `json:"bytes"`
+}
+
+// Script is the user data for an image of AKS's without Slipway, in base64: a script that gives the image's own scripts their
+// variables. They are sorted, and quoted so that a shell gives any value back as it is. The report lists them by name. The error
+// is one of [launch.Template.Contract] or a [*userdata.TooLargeError], or names a variable that no shell can hold.
+func Script(t *launch.Template, token nodeconfig.Secret) (userData string, report []ScriptVariable, err error) {
+	contract, err := t.Contract(token)
+	if err != nil {
+		return "", nil, err
+	}
+	read := compile.Read([]compile.Document{{Data: contract.Document}}, "")
+	variables, problems := cse.Variables(read, facts.Facts{Architecture: t.Document.Machine.Type.Architecture})
+	var wrong []error
+	for _, p := range nodeconfig.Fatal(problems) {
+		wrong = append(wrong, fmt.Errorf("%s: %s", p.Path, p.Reason))
+	}
+	if wrong != nil {
+		return "", nil, errors.Join(wrong...)
+	}
+	script, err := cse.Script(variables)
+	if err != nil {
+		return "", nil, err
+	}
+	if err := userdata.Azure.Check(len(script)); err != nil {
+		return "", nil, err
+	}
+	return base64.StdEncoding.EncodeToString(script), reportOf(cse.Assigned(variables)), nil
+}
+
+// reportOf says of each variable what it is there for.
+func reportOf(variables []cse.Variable) []ScriptVariable {
+	report := make([]ScriptVariable, 0, len(variables))
+	for _, v := range variables {
+		shown := ScriptVariable{Name: v.Name, Class: "more", Bytes: len(v.Value)}
+		if i := slices.IndexFunc(scriptRows, func(r scriptRow) bool { return r.variable == v.Name }); i >= 0 {
+			r := &scriptRows[i]
+			shown.Field, shown.Source, shown.Class = r.field, r.source, "decides"
+			switch {
+			case r.source == launch.Hardcoded && r.unused:
+				shown.Class = "unused"
+			case r.source == launch.Hardcoded:
+				shown.Class = "constant"
+			}
+		}
+		report = append(report, shown)
+	}
+	return report
+}

@@ -1,0 +1,115 @@
+package launch
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/slipway-dev/slipway/components"
+	"github.com/slipway-dev/slipway/internal/compile"
+	"github.com/slipway-dev/slipway/internal/facts"
+	"github.com/slipway-dev/slipway/internal/plan"
+	"github.com/slipway-dev/slipway/nodeconfig"
+	"github.com/slipway-dev/slipway/nodeconfig/dialect"
+)
+
+// ability is what an image must be able to do for a contract.
+type ability struct {
+	// path is the field that needs it, in a contract; what says for people what is wanted.
+	path, what string
+	// wanted is what the contract needs; empty for nothing.
+	wanted func(*nodeconfig.NodeConfig) string
+	// has is what the image has; nil where that is not known.
+	has func(*components.Abilities) []string
+}
+
+// abilities are all of them. Whether a component is there in the wanted version is the planner's to say.
+var abilities = []ability{
+	{"$.apiVersion", "an agent that reads contracts of the dialect", func(*nodeconfig.NodeConfig) string { return dialect.Native }, func(a *components.Abilities) []string { return a.Dialects }},
+	{"$.components.layout", "the layout", func(c *nodeconfig.NodeConfig) string { return c.Components.Layout }, func(a *components.Abilities) []string { return a.Layouts }},
+	{"$.runtime.lazyPull", "the snapshotter", func(c *nodeconfig.NodeConfig) string { return c.Runtime.LazyPull }, func(a *components.Abilities) []string { return a.Snapshotters }},
+	{"$.system.gpu.vendor", "the GPU driver of", func(c *nodeconfig.NodeConfig) string {
+		if c.System.GPU == nil {
+			return ""
+		}
+		return c.System.GPU.Vendor
+	}, func(a *components.Abilities) []string { return a.GPUs }},
+}
+
+// Check lists what the wanted node needs and this version, the image or the instance type cannot do, before there is a machine:
+// what the node's own planner finds, and what the image's manifest has no ability for. Without a manifest, or with one that does
+// not list a component that every node has, it is not known what the image can do, which is a warning. Allowed are paths of contracts with settings that need not be applied. What [Render]
+// has said already is not repeated.
+func Check(t *Template, image *components.Manifest, allowed ...string) []nodeconfig.Problem {
+	var known facts.Facts
+	var found []nodeconfig.Problem
+	silent := "has no manifest"
+	if image != nil {
+		size := &t.Document.Machine.Type
+		known = facts.Facts{Components: image.Components, Architecture: size.Architecture, CPUs: size.VCPUs, MemoryBytes: size.MemoryBytes}
+		if image.Abilities != nil {
+			found = lacking(t.complete, image.Abilities)
+		}
+		silent = unlisted(image)
+	}
+	if silent != "" { // the machine itself looks for what its manifest does not list
+		known.Components = nil
+		found = append(found, nodeconfig.Problem{Kind: nodeconfig.Missing, Path: "$.machine.image", Reason: silent + ", so it is not known whether it has what the node needs"})
+	}
+	found = append(found, t.plan(known, allowed)...)
+	found = slices.DeleteFunc(found, func(p nodeconfig.Problem) bool { return slices.Contains(t.reported, p.Path) })
+	nodeconfig.SortProblems(found)
+	return found
+}
+
+// unlisted says which of the components that every node has a manifest does not list; empty where it lists all.
+func unlisted(image *components.Manifest) string {
+	for _, name := range plan.Needed {
+		if !slices.ContainsFunc(image.Components, func(c components.Component) bool { return c.Name == name }) {
+			return "has a manifest without " + name
+		}
+	}
+	return ""
+}
+
+// plan are the problems that the planner finds with the contract on a machine of which something is known.
+func (t *Template) plan(known facts.Facts, allowed []string) []nodeconfig.Problem {
+	contract, err := t.Contract(placeholder(0))
+	if err != nil {
+		panic("launch: a token of the right form is refused")
+	}
+	read := compile.Read([]compile.Document{{Data: contract.Document}}, dialect.Native)
+	read.AllowUnapplied(allowed...)
+	_, problems := read.Plan(known)
+	for i := range problems {
+		problems[i].Path, problems[i].Line, problems[i].Column = ofNode(problems[i].Path), 0, 0
+	}
+	return problems
+}
+
+// ofNode is a path of a contract in a [Document].
+func ofNode(path string) string { return "$.node" + strings.TrimPrefix(path, "$") }
+
+// lacking is what a contract needs and an image is known not to have.
+func lacking(c *nodeconfig.NodeConfig, a *components.Abilities) []nodeconfig.Problem {
+	var problems []nodeconfig.Problem
+	for _, row := range abilities {
+		wanted, has := row.wanted(c), row.has(a)
+		if wanted == "" || has == nil || slices.Contains(has, wanted) {
+			continue
+		}
+		of := "the image"
+		if a.AgentVersion != "" {
+			of += " with agent " + a.AgentVersion
+		}
+		have := "none"
+		if len(has) > 0 {
+			have = strings.Join(has, ", ")
+		}
+		problems = append(problems, nodeconfig.Problem{
+			Kind: nodeconfig.NotInstalled, Path: ofNode(row.path), Fatal: true,
+			Reason: fmt.Sprintf("needs %s %s, and %s has %s; use another image", row.what, wanted, of, have),
+		})
+	}
+	return problems
+}

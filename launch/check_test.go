@@ -1,0 +1,72 @@
+package launch_test
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/slipway-dev/slipway/components"
+	"github.com/slipway-dev/slipway/launch"
+	"github.com/slipway-dev/slipway/nodeconfig"
+)
+
+// manifest is the example, with a part replaced.
+func manifest(t testing.TB, old, changed string) *components.Manifest {
+	t.Helper()
+	text := string(read(t, filepath.Join(examples, "components.json")))
+	if !strings.Contains(text, old) {
+		t.Fatalf("the manifest has no %s", old)
+	}
+	m, err := components.Parse([]byte(strings.Replace(text, old, changed, 1)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &m
+}
+
+// TestCheck compares nodes with images, before there is a machine.
+func TestCheck(t *testing.T) {
+	for name, c := range map[string]struct {
+		template     string
+		old, changed string
+		allowed      []string
+		want         []string // path: part of the reason
+	}{
+		"fits":                  {template: "example"},
+		"another kubelet":       {template: "example", old: `"kubelet", "version": "1.34.2"`, changed: `"kubelet", "version": "1.34.1"`, want: []string{"error: $.node.cluster.kubernetesVersion: wants kubelet 1.34.2, and the machine has 1.33.6, 1.34.1"}},
+		"no containerd":         {template: "example", old: `"name": "containerd"`, changed: `"name": "docker"`, want: []string{"warning: $.machine.image: has a manifest without containerd"}},
+		"no agent":              {template: "example", old: `["aks", "native"]`, changed: `[]`, want: []string{"error: $.node.apiVersion: needs an agent that reads contracts of the dialect native, and the image with agent 0.9.0 has none"}},
+		"an agent of another":   {template: "example", old: `["aks", "native"]`, changed: `["aks"]`, want: []string{"error: $.node.apiVersion: needs an agent that reads contracts of the dialect native, and the image with agent 0.9.0 has aks"}},
+		"another layout":        {template: "example", old: `["aks"],`, changed: `["standard"],`, want: []string{"error: $.node.components.layout: needs the layout aks"}},
+		"layouts are not known": {template: "example", old: `"layouts": ["aks"],`},
+		"abilities not known":   {template: "streaming", old: `"abilities"`, changed: `"future"`, want: []string{"warning: $.node.runtime.lazyPull: is not applied"}},
+		"no snapshotter":        {template: "streaming", old: `["overlaybd"]`, changed: `["soci"]`, want: []string{"error: $.node.runtime.lazyPull: needs the snapshotter overlaybd", "warning: $.node.runtime.lazyPull: is not applied"}},
+		"GPU, not allowed":      {template: "gpu", want: []string{"error: $.node.system.gpu: is not applied"}},
+		"no GPU driver":         {template: "gpu", old: `["nvidia"]`, changed: `["amd"]`, allowed: []string{"system.gpu"}, want: []string{"error: $.node.system.gpu.vendor: needs the GPU driver of nvidia"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, _, templates := rendered(t, c.template)
+			var got []string
+			for _, p := range launch.Check(templates[0], manifest(t, c.old, c.changed), c.allowed...) {
+				got = append(got, p.String())
+			}
+			for _, want := range c.want {
+				if !strings.Contains(strings.Join(got, "\n"), want) {
+					t.Errorf("lacks %q", want)
+				}
+			}
+			if len(c.want) == 0 && len(got) > 0 || len(got) > len(c.want)+1 {
+				t.Errorf("there is more: %s", strings.Join(got, "\n"))
+			}
+		})
+	}
+}
+
+// TestCheckWithoutManifest: what an image can do is not guessed, and no node is refused for it.
+func TestCheckWithoutManifest(t *testing.T) {
+	_, _, templates := rendered(t, "example")
+	problems := launch.Check(templates[0], nil)
+	if len(problems) != 1 || problems[0].Fatal || problems[0].Path != "$.machine.image" || problems[0].Kind != nodeconfig.Missing {
+		t.Errorf("%v", problems)
+	}
+}

@@ -1,0 +1,75 @@
+package launch
+
+import (
+	"reflect"
+	"strings"
+
+	"github.com/slipway-dev/slipway/node"
+	"github.com/slipway-dev/slipway/nodeconfig"
+)
+
+// Comparison is how a running node differs from the wanted one, where the templates of both are known.
+type Comparison struct {
+	// Class is the greatest of the changes.
+	Class Drift `json:"class"`
+	// Changes are all differences, those that take most first.
+	Changes []Change `json:"changes"`
+	// Node is what the agent's apply takes on the running node: restart, drain, reboot, with the parts of the node that change;
+	// nil where the contract does not differ. Where it takes another machine, Class is [Replace].
+	Node *node.Difference `json:"node,omitempty"`
+}
+
+// Compare compares the template that a node was made from with the one that is wanted. It sees more than [Diff] of two records:
+// secrets that differ, and what the change takes on the node, by the planner's own rules.
+func Compare(running, wanted *Template) (*Comparison, error) {
+	c := &Comparison{Changes: differences(values(&running.Document, everything), values(&wanted.Document, everything))}
+	for _, path := range otherSecrets(&running.Document, &wanted.Document) {
+		d := driftOf(path)
+		c.Changes = append(c.Changes, Change{Path: path, New: secretChanged, Class: d.class, Reason: d.reason})
+	}
+	if changed, err := planned(running, wanted); err != nil {
+		return nil, err
+	} else if len(changed.Changes) > 0 {
+		c.Node = changed
+	}
+	if c.Node != nil && c.Node.Class == node.Replace {
+		for i := range c.Changes {
+			if change := &c.Changes[i]; change.Class == InPlace {
+				change.Class, change.Reason = Replace, "the node's own plan says that it takes another machine"
+			}
+		}
+	}
+	sortChanges(c.Changes)
+	c.Class = Greatest(c.Changes)
+	return c, nil
+}
+
+// otherSecrets are the paths of values that both documents have, that hold a secret, and that differ.
+func otherSecrets(running, wanted *Document) []string {
+	before := make(map[string]any)
+	walk(running, func(path string, v reflect.Value) {
+		if strings.Contains(text(v), nodeconfig.Redacted) {
+			before[path] = v.Interface()
+		}
+	})
+	var paths []string
+	walk(wanted, func(path string, v reflect.Value) {
+		if old, had := before[path]; had && text(v) == text(reflect.ValueOf(old)) && !reflect.DeepEqual(old, v.Interface()) {
+			paths = append(paths, path)
+		}
+	})
+	return paths
+}
+
+// planned is how the plans of two contracts differ, on a machine of which nothing is known.
+func planned(running, wanted *Template) (*node.Difference, error) {
+	var plans [2]*node.Plan
+	for i, t := range []*Template{running, wanted} {
+		contract, err := t.Contract(placeholder(0))
+		if err != nil {
+			return nil, err
+		}
+		plans[i], _ = node.Read(node.Document{Data: contract.Document}).Plan(node.Facts{})
+	}
+	return node.Diff(plans[0], plans[1])
+}

@@ -1,0 +1,183 @@
+package launch
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/slipway-dev/slipway/exitcode"
+	"github.com/slipway-dev/slipway/internal/redact"
+	"github.com/slipway-dev/slipway/internal/resource"
+	"github.com/slipway-dev/slipway/status"
+)
+
+// OutcomeReason says why a machine is a node, or is none, in the form of the reason of a condition in Kubernetes.
+type OutcomeReason string
+
+// The reasons.
+const (
+	// Provisioned is the reason of a success.
+	Provisioned OutcomeReason = "Provisioned"
+	// TokenRefused: the cluster does not know the bootstrap token, or it has expired.
+	TokenRefused OutcomeReason = "TokenRefused"
+	// TokenForbidden: the token may not ask for a certificate.
+	TokenForbidden OutcomeReason = "TokenForbidden"
+	// CertificateDenied: the cluster has refused the node's certificate.
+	CertificateDenied OutcomeReason = "CertificateDenied"
+	// CertificatePending: nobody has approved or signed the node's certificate.
+	CertificatePending OutcomeReason = "CertificatePending"
+	// NameNotResolved: the name of the API server does not resolve.
+	NameNotResolved OutcomeReason = "NameNotResolved"
+	// APIServerUnreachable: nothing answers at the API server's address, or nothing out there can be reached.
+	APIServerUnreachable OutcomeReason = "APIServerUnreachable"
+	// APIServerNotTrusted: who answers there is not the cluster of the contract.
+	APIServerNotTrusted OutcomeReason = "APIServerNotTrusted"
+	// ImageIncomplete: the image has no component that the node needs.
+	ImageIncomplete OutcomeReason = "ImageIncomplete"
+	// MachineUnsuitable: the machine's kernel or disks cannot do what is wanted.
+	MachineUnsuitable OutcomeReason = "MachineUnsuitable"
+	// ContractRefused: no node can be made from the contract.
+	ContractRefused OutcomeReason = "ContractRefused"
+	// ContractNotFound: the machine did not get its user data.
+	ContractNotFound OutcomeReason = "ContractNotFound"
+	// ScriptFailed: a script of the contract's author has failed.
+	ScriptFailed OutcomeReason = "ScriptFailed"
+	// DownloadFailed: something could not be fetched.
+	DownloadFailed OutcomeReason = "DownloadFailed"
+	// ComponentFailed: a program of the node does not run.
+	ComponentFailed OutcomeReason = "ComponentFailed"
+	// TimedOut: it took too long, or it was interrupted.
+	TimedOut OutcomeReason = "TimedOut"
+	// ProvisioningFailed is every other reason.
+	ProvisioningFailed OutcomeReason = "ProvisioningFailed"
+)
+
+// Outcome is what came of a machine, as the machine itself has reported it.
+type Outcome struct {
+	Reason OutcomeReason `json:"reason"`
+	// Message says for people what happened, on one line, without what looks like a secret.
+	Message string `json:"message"`
+	// Action says what to do about it; empty for a success.
+	Action string `json:"action,omitempty"`
+	// Retry says that another machine of the same template may become a node without anybody changing anything else. After
+	// [TokenRefused] it takes another token.
+	Retry bool `json:"retry"`
+	// ExitCode is in the table of package exitcode.
+	ExitCode int `json:"exitCode"`
+}
+
+// Succeeded reports whether the machine is a node.
+func (o *Outcome) Succeeded() bool { return o.Reason == Provisioned }
+
+// outcomeRow is what a cause or an exit code means for whoever launches.
+type outcomeRow struct {
+	reason OutcomeReason
+	retry  bool
+	causes []resource.Cause
+	codes  []int
+}
+
+// outcomeRows are all that is not ProvisioningFailed. A cause says more than a code, so the causes are looked at first. Another
+// try makes sense where time, another host or another token can change the result; the agent itself has tried for minutes. The codes without a name are
+// those of AKS's scripts (package exitcode).
+var outcomeRows = []outcomeRow{
+	{reason: Provisioned, codes: []int{exitcode.Success}},
+	{reason: TokenRefused, retry: true, causes: []resource.Cause{resource.CauseCredential}},
+	{reason: TokenForbidden, causes: []resource.Cause{resource.CauseForbidden}},
+	{reason: CertificateDenied, causes: []resource.Cause{resource.CauseDenied}, codes: []int{exitcode.CertificateRefused}},
+	{reason: CertificatePending, retry: true, causes: []resource.Cause{resource.CauseUnapproved}},
+	{
+		reason: NameNotResolved, retry: true, causes: []resource.Cause{resource.CauseDNS, resource.CauseCloudDNS},
+		codes: []int{exitcode.APIServerNameUnresolved, exitcode.APIServerNameUnknown, 215},
+	},
+	{reason: APIServerUnreachable, retry: true, causes: []resource.Cause{resource.CauseConnection}, codes: []int{exitcode.APIServerUnreachable, 30, 50}},
+	{reason: APIServerNotTrusted, causes: []resource.Cause{
+		resource.CauseTLS, resource.CauseRedirect, resource.CauseDiscovery, resource.CauseUnsigned, resource.CausePin,
+	}},
+	{reason: ImageIncomplete, causes: []resource.Cause{resource.CauseMissing}, codes: []int{
+		exitcode.CNIPluginMissing, exitcode.ImageNotBuilt, exitcode.KubeletInstallFailed, exitcode.AttestedClientMissing,
+		exitcode.LocalDNSBinaryMissing, 32, 120, 206, 232, 235,
+	}},
+	{reason: MachineUnsuitable, causes: []resource.Cause{resource.CauseNoRoom}, codes: []int{
+		exitcode.ModuleLoadFailed, exitcode.SysctlFailed, exitcode.SwapFailed, exitcode.SwapNoRoom, exitcode.MangleRuleFailed, exitcode.FilterRuleFailed, 91, 95,
+	}},
+	{reason: ContractRefused, codes: []int{exitcode.Invalid, exitcode.ContractInvalid, exitcode.ContractOlder, exitcode.Usage, exitcode.SSHKeysFailed, 39, 160}},
+	{reason: ContractNotFound, retry: true, codes: []int{exitcode.ContractNotFound, 6, 100}},
+	{reason: ScriptFailed, codes: []int{exitcode.ScriptFailed}},
+	{reason: DownloadFailed, retry: true, codes: []int{
+		9, 21, 22, 23, 25, 26, 27, 28, 29, 31, 33, 35, 36, 37, 42, 44, 45, 60, 61, 62, 70, 71, 83, 99, 117, 122, 152, 203, 205, 207, 208, 211, 225, 226, 231, 233, 241,
+	}},
+	{reason: ComponentFailed, retry: true, causes: []resource.Cause{resource.CauseUnit, resource.CauseUnhealthy}, codes: []int{
+		exitcode.UnitStartFailed, exitcode.KubeletStartFailed, exitcode.LocalDNSFailed, exitcode.LocalDNSCorefileMissing, exitcode.LocalDNSSliceMissing,
+		exitcode.AttestedBootstrapFailed, exitcode.UpdateTimerFailed, 24, 84, 86, 128, 129, 154, 228, 229,
+	}},
+	{reason: TimedOut, retry: true, codes: []int{exitcode.Timeout, exitcode.Interrupted, 5}},
+}
+
+// rowOf is the row of a cause, or else of a code.
+func rowOf(cause string, code int) outcomeRow {
+	i := slices.IndexFunc(outcomeRows, func(r outcomeRow) bool { return slices.Contains(r.causes, resource.Cause(cause)) })
+	if i < 0 {
+		i = slices.IndexFunc(outcomeRows, func(r outcomeRow) bool { return slices.Contains(r.codes, code) })
+	}
+	if i < 0 {
+		return outcomeRow{reason: ProvisioningFailed, retry: true}
+	}
+	return outcomeRows[i]
+}
+
+// longestMessage is how long the text of an outcome may be: a message of a condition has at most 32,768 bytes (Kubernetes:
+// metav1.Condition), and an event's 1,024.
+const longestMessage = 1024
+
+// ErrNoOutcome says that a report does not say what came of a machine.
+var ErrNoOutcome = errors.New("the report does not say what came of the machine")
+
+// ReadOutcome reads what a machine has reported: its status.json, its provision.json, or what Azure's extension returned
+// ([status.ParseCSEMessage]). Only status.json names causes; the others have an exit code, which says less. The error wraps
+// [ErrNoOutcome].
+func ReadOutcome(report []byte) (*Outcome, error) {
+	if s, err := status.Parse(report); err == nil {
+		return outcomeOf(s)
+	}
+	result, err := status.ParseCSEMessage(string(report))
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrNoOutcome, err)
+	}
+	code, err := result.Code()
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrNoOutcome, err)
+	}
+	return newOutcome("", code, result.Error, ""), nil
+}
+
+// outcomeOf is what a status says.
+func outcomeOf(s *status.Status) (*Outcome, error) {
+	switch {
+	case s.Outcome == status.OutcomeSuccess && s.ExitCode == exitcode.Success:
+		return newOutcome("", s.ExitCode, "", ""), nil
+	case s.Outcome == status.OutcomeSuccess || s.ExitCode == exitcode.Success:
+		return nil, fmt.Errorf("%w: the outcome is %q, and the exit code %d", ErrNoOutcome, s.Outcome, s.ExitCode)
+	case s.Error == nil:
+		return newOutcome("", s.ExitCode, "", ""), nil
+	}
+	return newOutcome(s.Error.Cause, s.ExitCode, s.Error.String(), s.Error.Action), nil
+}
+
+// newOutcome is the outcome of a cause and a code. Where a text is empty, the table of exit codes has one.
+func newOutcome(cause string, code int, message, action string) *Outcome {
+	row := rowOf(cause, code)
+	known, found := exitcode.Lookup(code)
+	if !found {
+		known.Meaning = fmt.Sprintf("the machine ended with the code %d, which is not in the table", code)
+	}
+	o := &Outcome{
+		Reason: row.reason, Retry: row.retry, ExitCode: code,
+		Message: cmp.Or(redact.Line(message, longestMessage), known.Meaning), Action: cmp.Or(redact.Line(action, longestMessage), known.Action),
+	}
+	if o.Succeeded() {
+		o.Action = ""
+	}
+	return o
+}
