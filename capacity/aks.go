@@ -41,8 +41,8 @@ func Plugins() []Plugin {
 
 // aksCPU are the shares of processor time in millicores, aksMemory those of memory in MiB, of AKS before Kubernetes 1.29.
 var (
-	aksCPU    = []band{{1000, 600}, {1000, 400}, {2000, 200}, {0, 100}}
-	aksMemory = []band{{4 << 10, 2500}, {4 << 10, 2000}, {8 << 10, 1000}, {112 << 10, 600}, {0, 200}}
+	aksCPU    = []band{{1000, 600, "6"}, {1000, 400, "4"}, {2000, 200, "2"}, {0, 100, "1"}}
+	aksMemory = []band{{4 << 10, 2500, "25"}, {4 << 10, 2000, "20"}, {8 << 10, 1000, "10"}, {112 << 10, 600, "6"}, {0, 200, "2"}}
 )
 
 // Since Kubernetes 1.29 AKS keeps 20 MB back for each pod and 50 MB beside that, at most a quarter of the machine. Its
@@ -106,7 +106,7 @@ func (a AKS) Node() (*Node, error) {
 		return n, nil
 	}
 	kept, quarter := int64(aksPodMemory*n.MaxPods+aksBaseMemory), size/aksMostMemory
-	how = fmt.Sprintf("%d Mi × %d pods + %d Mi", aksPodMemory, n.MaxPods, aksBaseMemory)
+	how = podMemory(aksPodMemory, n.MaxPods, aksBaseMemory)
 	if kept > quarter {
 		how, kept = fmt.Sprintf("%s = %d Mi, at most a quarter of %d Mi", how, kept, size), quarter
 	}

@@ -2,10 +2,8 @@ package capacity
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 )
 
 // Node is what a node can hold.
@@ -32,49 +30,56 @@ type Step struct {
 	Source string `json:"source"`
 }
 
-// The names of resources and signals, as a kubelet has them.
+// The names of the numbers: fields of the kubelet's configuration, with resources and signals as a kubelet has them.
 const (
-	cpu              = "cpu"
-	memory           = "memory"
-	ephemeralStorage = "ephemeral-storage"
-	memoryAvailable  = "memory.available"
-	nodefsAvailable  = "nodefs.available"
-	nodefsInodesFree = "nodefs.inodesFree"
+	kubeReserved     = "kubeReserved."
+	evictionHard     = "evictionHard."
+	maxPods          = "maxPods"
+	cpu              = kubeReserved + "cpu"
+	memory           = kubeReserved + "memory"
+	ephemeralStorage = kubeReserved + "ephemeral-storage"
+	memoryAvailable  = evictionHard + "memory.available"
+	nodefsAvailable  = evictionHard + "nodefs.available"
+	nodefsInodesFree = evictionHard + "nodefs.inodesFree"
 )
 
+// mostSteps is how many numbers a node has: a scheduler computes many nodes.
+const mostSteps = 7
+
 func newNode() *Node {
-	return &Node{KubeReserved: make(map[string]string), EvictionHard: make(map[string]string)}
+	return &Node{KubeReserved: make(map[string]string), EvictionHard: make(map[string]string), Derivation: make([]Step, 0, mostSteps)}
 }
 
 // pods sets the number of pods.
 func (n *Node) pods(count int, how, source string) {
 	n.MaxPods = count
-	n.Derivation = append(n.Derivation, Step{"maxPods", strconv.Itoa(count), how, source})
+	n.Derivation = append(n.Derivation, Step{maxPods, strconv.Itoa(count), how, source})
 }
 
-func (n *Node) reserve(resource, value, how, source string) {
-	n.KubeReserved[resource] = value
-	n.Derivation = append(n.Derivation, Step{"kubeReserved." + resource, value, how, source})
+func (n *Node) reserve(name, value, how, source string) {
+	n.KubeReserved[name[len(kubeReserved):]] = value
+	n.Derivation = append(n.Derivation, Step{name, value, how, source})
 }
 
-func (n *Node) evict(signal, value, how, source string) {
-	n.EvictionHard[signal] = value
-	n.Derivation = append(n.Derivation, Step{"evictionHard." + signal, value, how, source})
+func (n *Node) evict(name, value, how, source string) {
+	n.EvictionHard[name[len(evictionHard):]] = value
+	n.Derivation = append(n.Derivation, Step{name, value, how, source})
 }
 
 // band is a part of a machine, of which a share is kept back.
 type band struct {
 	// width is how large the part is; 0 for all that is left.
 	width int64
-	// share is in hundredths of a percent.
-	share int64
+	// share is in hundredths of a percent, and percent is the same as text.
+	share   int64
+	percent string
 }
 
 // reserved adds up the shares of an amount, and says how. Each is rounded down by itself, or else the sum.
 func reserved(amount int64, bands []band, unit string, each bool) (total int64, how string) {
 	const whole = 10000
-	var parts []string
-	for _, b := range bands {
+	text := make([]byte, 0, 96)
+	for i, b := range bands {
 		part := amount
 		if b.width > 0 {
 			part = min(amount, b.width)
@@ -87,15 +92,19 @@ func reserved(amount int64, bands []band, unit string, each bool) (total int64, 
 			kept -= kept % whole
 		}
 		total += kept
-		parts = append(parts, fmt.Sprintf("%s %% of %d%s", percent(b.share), part, unit))
+		if i > 0 {
+			text = append(text, " + "...)
+		}
+		text = append(append(text, b.percent...), " % of "...)
+		text = append(strconv.AppendInt(text, part, 10), unit...)
 		amount -= part
 	}
-	return total / whole, strings.Join(parts, " + ")
+	return total / whole, string(text)
 }
 
-// percent writes hundredths of a percent.
-func percent(share int64) string {
-	return strings.TrimSuffix(strings.TrimRight(fmt.Sprintf("%d.%02d", share/100, share%100), "0"), ".")
+// podMemory says how memory is kept back: so much for each pod, and so much beside that, in MiB.
+func podMemory(each, pods, base int) string {
+	return strconv.Itoa(each) + " Mi × " + strconv.Itoa(pods) + " pods + " + strconv.Itoa(base) + " Mi"
 }
 
 // joined is all that is wrong with what was asked for, nil for nothing.

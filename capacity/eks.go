@@ -24,7 +24,7 @@ const (
 )
 
 // eksCPU are the shares of processor time, in millicores.
-var eksCPU = []band{{1000, 600}, {1000, 100}, {2000, 50}, {0, 25}}
+var eksCPU = []band{{1000, 600, "6"}, {1000, 100, "1"}, {2000, 50, "0.5"}, {0, 25, "0.25"}}
 
 // EKS is an EC2 instance of a cluster of EKS.
 type EKS struct {
@@ -75,7 +75,7 @@ func (e EKS) Node() (*Node, error) {
 	}
 	time, how := reserved(int64(e.VCPUs)*1000, eksCPU, "m", true)
 	n.reserve(cpu, strconv.FormatInt(time, 10)+"m", how, eksReservedSource)
-	n.reserve(memory, strconv.Itoa(eksPodMemory*own+eksBaseMemory)+"Mi", fmt.Sprintf("%d Mi × %d pods + %d Mi", eksPodMemory, own, eksBaseMemory), eksReservedSource)
+	n.reserve(memory, strconv.Itoa(eksPodMemory*own+eksBaseMemory)+"Mi", podMemory(eksPodMemory, own, eksBaseMemory), eksReservedSource)
 	n.reserve(ephemeralStorage, "1Gi", "the same for all", eksReservedSource)
 	n.evict(memoryAvailable, "100Mi", "the same for all", eksEvictionSource)
 	n.evict(nodefsAvailable, "10%", "the same for all", eksEvictionSource)
@@ -91,10 +91,10 @@ func (e EKS) pods(interfaces, addresses int) (count int, how string) {
 	}
 	if e.PrefixDelegation {
 		count = usable*(addresses-1)*addressesPerPrefix + 2
-		how = fmt.Sprintf("(%d%s interfaces) × (%d - 1 prefixes) × %d + 2", interfaces, less, addresses, addressesPerPrefix)
+		how = "(" + strconv.Itoa(interfaces) + less + " interfaces) × (" + strconv.Itoa(addresses) + " - 1 prefixes) × " + strconv.Itoa(addressesPerPrefix) + " + 2"
 	} else {
 		count = usable*(addresses-1) + 2
-		how = fmt.Sprintf("(%d%s interfaces) × (%d - 1 addresses) + 2", interfaces, less, addresses)
+		how = "(" + strconv.Itoa(interfaces) + less + " interfaces) × (" + strconv.Itoa(addresses) + " - 1 addresses) + 2"
 	}
 	most := eksMostPods
 	if e.VCPUs <= eksSmallVCPUs {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 //go:generate go run ./gen
@@ -14,6 +15,18 @@ import (
 //
 //go:embed interfaces.txt
 var interfaces string
+
+// sizesOf are the sizes of each family, as the table has them. The table is searched as a text once.
+var sizesOf = sync.OnceValue(func() map[string]string {
+	families := make(map[string]string)
+	for line := range strings.Lines(interfaces) {
+		names, sizes, _ := strings.Cut(strings.TrimSuffix(line, "\n"), ":")
+		for name := range strings.SplitSeq(strings.Trim(names, ","), ",") {
+			families[name] = sizes
+		}
+	}
+	return families
+})
 
 // UnknownTypeError says that the table does not have an instance type.
 type UnknownTypeError struct{ InstanceType string }
@@ -26,31 +39,23 @@ func (e *UnknownTypeError) Error() string {
 // Interfaces returns how many network interfaces an EC2 instance type has on its default network card, and how many IPv4
 // addresses each of them. The error is an [*UnknownTypeError].
 func Interfaces(instanceType string) (interfacesPerType, addressesPerInterface int, err error) {
-	unknown := &UnknownTypeError{instanceType}
-	family, size, found := strings.Cut(instanceType, ".")
-	if !found || family == "" || size == "" || strings.ContainsAny(instanceType, ",:=\n") {
-		return 0, 0, unknown
+	family, size, _ := strings.Cut(instanceType, ".")
+	sizes := sizesOf()[family]
+	for sizes != "" {
+		var entry string
+		entry, sizes, _ = strings.Cut(sizes, ",")
+		pair, is := strings.CutPrefix(entry, size+"=")
+		if !is {
+			continue
+		}
+		first, second, _ := strings.Cut(pair, "x")
+		interfacesPerType, err = strconv.Atoi(first)
+		if err == nil {
+			addressesPerInterface, err = strconv.Atoi(second)
+		}
+		if err == nil {
+			return interfacesPerType, addressesPerInterface, nil
+		}
 	}
-	_, line, found := strings.Cut(interfaces, ","+family+",")
-	if !found {
-		return 0, 0, unknown
-	}
-	line, _, _ = strings.Cut(line, "\n")
-	_, sizes, found := strings.Cut(line, ":")
-	if !found {
-		return 0, 0, unknown
-	}
-	_, rest, found := strings.Cut(","+sizes, ","+size+"=")
-	if !found {
-		return 0, 0, unknown
-	}
-	pair, _, _ := strings.Cut(rest, ",")
-	first, second, _ := strings.Cut(pair, "x")
-	if interfacesPerType, err = strconv.Atoi(first); err != nil {
-		return 0, 0, unknown
-	}
-	if addressesPerInterface, err = strconv.Atoi(second); err != nil {
-		return 0, 0, unknown
-	}
-	return interfacesPerType, addressesPerInterface, nil
+	return 0, 0, &UnknownTypeError{instanceType}
 }

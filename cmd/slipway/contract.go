@@ -77,7 +77,7 @@ func (f *source) read(s cli.Streams) (*contract, error) {
 	if err != nil {
 		return nil, err
 	}
-	as.Dialect = f.dialect.Value
+	as.Dialect, as.Profile = f.dialect.Value, f.profile.Value
 	var documents []compile.Document
 	for _, name := range f.files {
 		data, err := readInput(s, name)

@@ -27,6 +27,7 @@ func newDiff(s cli.Streams) *cobra.Command {
 		output    command.Choice
 		factsFile string
 		node      command.Node
+		family    command.Choice
 	)
 	cmd := &cobra.Command{
 		Use:   "diff A B [flags]",
@@ -48,7 +49,7 @@ Exit codes are those of diff(1): 0 no difference, 1 a difference, 2 trouble; and
 			if len(args) != 2 {
 				return cli.Usage(command.Hint(cmd), "name two documents; there are %d", len(args))
 			}
-			c, err := compareInputs(s, args[0], args[1], factsFile, node)
+			c, err := compareInputs(s, args[0], args[1], factsFile, node, family.Value)
 			if err != nil {
 				return trouble(err)
 			}
@@ -68,6 +69,7 @@ Exit codes are those of diff(1): 0 no difference, 1 a difference, 2 trouble; and
 	}
 	addFacts(cmd, &factsFile)
 	command.AddNode(cmd, &node)
+	addProfile(cmd, &family)
 	command.AddOutput(cmd, &output)
 	return cmd
 }
@@ -83,11 +85,12 @@ func trouble(err error) error {
 	return &cli.Error{Code: exitTrouble, Err: err}
 }
 
-func compareInputs(s cli.Streams, a, b, factsFile string, node command.Node) (*comparison, error) {
+func compareInputs(s cli.Streams, a, b, factsFile string, node command.Node, family string) (*comparison, error) {
 	as, err := readingOf(s, node, a, b, factsFile)
 	if err != nil {
 		return nil, err
 	}
+	as.Profile = family
 	f, err := readFacts(s, factsFile)
 	if err != nil {
 		return nil, err

@@ -5,6 +5,7 @@ import (
 
 	"github.com/slipway-dev/slipway/internal/cli"
 	"github.com/slipway-dev/slipway/internal/command"
+	"github.com/slipway-dev/slipway/internal/profile"
 	"github.com/slipway-dev/slipway/nodeconfig/dialect"
 )
 
@@ -13,6 +14,7 @@ type source struct {
 	files   []string
 	dialect command.Choice
 	node    command.Node
+	profile command.Choice
 	strict  bool
 	// allowed are the settings that may be left out although somebody needs them.
 	allowed []string
@@ -25,6 +27,13 @@ func (s *source) add(cmd *cobra.Command) {
 	s.dialect.Allowed = dialect.Names()
 	command.AddChoice(cmd, &s.dialect, "dialect", "", "read the contract as `DIALECT`: "+cli.List(s.dialect.Allowed, "or")+" (default: detect it)")
 	command.AddNode(cmd, &s.node)
+	addProfile(cmd, &s.profile)
+}
+
+// addProfile adds --profile. The agent has no such flag: it would hold until the next boot.
+func addProfile(cmd *cobra.Command, c *command.Choice) {
+	c.Allowed = profile.Names()
+	command.AddChoice(cmd, c, "profile", "", "make a node of the family `PROFILE`, in place of the contract's own: "+cli.List(c.Allowed, "or"))
 }
 
 // addPolicy adds --strict and --allow-unapplied: what a contract is refused for.

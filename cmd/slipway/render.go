@@ -214,6 +214,8 @@ func (r *rendering) usage() error {
 		}
 	}
 	switch {
+	case r.from.profile.Value != "" && !r.agentless:
+		return cli.Usage("name the profile in components.layout of a native contract; slipway convert --profile makes one", "the machine reads the contract itself, which --profile does not change")
 	case r.raw && r.output == command.AsJSON:
 		return cli.Usage("to write a file of that name, use -o ./json", "--raw and -o json exclude each other: an Azure template takes base64")
 	case r.force && r.from.strict:

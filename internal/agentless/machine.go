@@ -83,6 +83,7 @@ func Of(p resource.Plan, family *profile.Profile) Machine {
 		kinds[r.Spec.Kind()](b, r)
 	}
 	b.effects(p)
+	b.order(p)
 	b.setupUnit()
 	b.onceUnit()
 	slices.SortFunc(b.Directories, func(x, y *resource.Directory) int { return cmp.Compare(x.Path, y.Path) })
@@ -176,6 +177,29 @@ func (b *builder) effects(p resource.Plan) {
 	}
 	slices.Sort(b.Restarted)
 	slices.Sort(b.Reloaded)
+}
+
+// order puts each unit behind those that it requires. systemd starts these with it: one that was restarted after that would be
+// ended in the middle.
+func (b *builder) order(p resource.Plan) {
+	units, byID, seen := b.Started, p.ByID(), make(map[string]bool)
+	b.Started = nil
+	var start func(unit string)
+	start = func(unit string) {
+		if seen[unit] || !slices.Contains(units, unit) {
+			return
+		}
+		seen[unit] = true
+		for _, id := range byID[resource.IDOf(&resource.Unit{Unit: unit})].Requires {
+			if other, is := strings.CutPrefix(string(id), "Unit:"); is {
+				start(other)
+			}
+		}
+		b.Started = append(b.Started, unit)
+	}
+	for _, unit := range units {
+		start(unit)
+	}
 }
 
 // String names a loss for people.

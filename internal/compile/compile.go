@@ -84,6 +84,9 @@ func (c *Contract) Written() *nodeconfig.NodeConfig { return c.decoded.Written()
 // It is as secret as the document, and nil where that is not readable.
 func (c *Contract) Canonical() []byte { return c.decoded.Canonical() }
 
+// Profile is the family of nodes that the contract was read for; empty for its own.
+func (c *Contract) Profile() string { return c.decoded.Profile() }
+
 // Origin returns the documents' own path for a path of Config.
 func (c *Contract) Origin(path string) string { return c.decoded.Origin(path) }
 

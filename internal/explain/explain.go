@@ -90,14 +90,14 @@ type Dependent struct {
 // written as people do, with or without "$." in front. known are the facts of the machine that the contract is planned
 // for. The caller names the file. The error is a [NotFoundError].
 func Field(c *compile.Contract, path string, known facts.Facts) (*Explanation, error) {
-	own := newExperiment(c.Dialect, parseTree(c.Canonical()), known)
+	own := newExperiment(c.Dialect, c.Profile(), parseTree(c.Canonical()), known)
 	at, err := own.find(path)
 	if err == nil {
 		return own.explain(at), nil
 	}
 	catalogs := []*catalog{own.catalog}
 	if c.Dialect != dialect.Native {
-		native := newExperiment(dialect.Native, own.base.canonical, known)
+		native := newExperiment(dialect.Native, c.Profile(), own.base.canonical, known)
 		if at, nativeErr := native.find(path); nativeErr == nil {
 			x := native.explain(at)
 			if from := c.Origin(x.Field); from != x.Field {
@@ -118,7 +118,7 @@ func FieldOfAny(dialects []string, path string, known facts.Facts) (*Explanation
 	var unknown error
 	var catalogs []*catalog
 	for _, name := range dialects {
-		e := newExperiment(name, parseTree(read(examples.Contract(name), name).Canonical()), known)
+		e := newExperiment(name, "", parseTree(read(examples.Contract(name), name, "").Canonical()), known)
 		at, err := e.find(path)
 		if err == nil {
 			x := e.explain(at)
@@ -137,9 +137,9 @@ func FieldOfAny(dialects []string, path string, known facts.Facts) (*Explanation
 	return nil, unknownField(unknown, path, catalogs)
 }
 
-// read reads a contract of a dialect.
-func read(data []byte, dialect string) *compile.Contract {
-	return compile.Read([]compile.Document{{Data: data}}, dialect)
+// read reads a contract of a dialect, for a family of nodes; empty for its own.
+func read(data []byte, dialect, profile string) *compile.Contract {
+	return compile.ReadAs([]compile.Document{{Data: data}}, compile.Reading{Dialect: dialect, Profile: profile})
 }
 
 // Listed is a field as a list of fields has it.

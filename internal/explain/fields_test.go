@@ -219,8 +219,8 @@ func count(rows []fieldRow) string {
 // explainAll explains every field of a dialect.
 func explainAll(t *testing.T, name string, f facts.Facts) []fieldRow {
 	t.Helper()
-	base := parseTree(read(examples.Contract(name), name).Canonical())
-	plain := newExperiment(name, base, f)
+	base := parseTree(read(examples.Contract(name), name, "").Canonical())
+	plain := newExperiment(name, "", base, f)
 	used := make(map[string]bool)
 	var rows []fieldRow
 	for _, path := range plain.catalog.paths() {
@@ -232,7 +232,7 @@ func explainAll(t *testing.T, name string, f facts.Facts) []fieldRow {
 		}
 		e := plain
 		if tree != base {
-			e = newExperiment(name, tree, f)
+			e = newExperiment(name, "", tree, f)
 		}
 		at, err := e.catalog.find(path, e.tree)
 		if err != nil {

@@ -19,6 +19,8 @@ import (
 type experiment struct {
 	catalog *catalog
 	dialect string
+	// profile is the family of nodes; empty for the document's own.
+	profile string
 	facts   facts.Facts
 	tree    *document.Node
 	base    outcome
@@ -33,15 +35,15 @@ type outcome struct {
 	problems  []nodeconfig.Problem
 }
 
-func newExperiment(dialect string, tree *document.Node, f facts.Facts) *experiment {
-	e := &experiment{catalog: loadCatalog(dialect), dialect: dialect, facts: f, tree: tree}
+func newExperiment(dialect, profile string, tree *document.Node, f facts.Facts) *experiment {
+	e := &experiment{catalog: loadCatalog(dialect), dialect: dialect, profile: profile, facts: f, tree: tree}
 	e.base = e.run(tree)
 	return e
 }
 
 // run decodes and plans a document.
 func (e *experiment) run(tree *document.Node) outcome {
-	c := read(tree.AppendJSON(nil), e.dialect)
+	c := read(tree.AppendJSON(nil), e.dialect, e.profile)
 	o := outcome{config: c.Config, written: string(nodeconfig.Encode(c.Config)), problems: c.Problems}
 	if e.base.config != nil && o.written == e.base.written { // so is the plan, then
 		o.canonical, o.resources = e.base.canonical, e.base.resources

@@ -86,11 +86,12 @@ func defaultKubeletConfig(in *input) map[string]any {
 	return config
 }
 
-// rotatesCertificate reports whether the kubelet is to renew its client certificate. One of EKS has none: it joins with its
-// machine's identity each time, and a kubelet that rotates would ask with a certificate alone (Amazon EKS AMI:
-// kubelet-config.json; Kubernetes: cmd/kubelet/app/server.go, buildKubeletClientConfig).
+// rotatesCertificate reports whether the kubelet is to renew its client certificate. One that has a credential plug-in has
+// none. If it rotates, it connects with a certificate alone, and does not join before somebody approves one (Kubernetes:
+// cmd/kubelet/app/server.go, buildKubeletClientConfig; Amazon EKS AMI: kubelet-config.json).
 func (in *input) rotatesCertificate() bool {
-	return in.family.Command.DropIn.File == "" || in.certificate != ""
+	method := in.config.Join.Method
+	return method != nodeconfig.JoinExec && method != nodeconfig.JoinAWS
 }
 
 // merge returns base with over laid on top of it: maps by field, everything else replaced. Neither

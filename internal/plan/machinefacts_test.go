@@ -76,7 +76,7 @@ func (n askingNode) run(t testing.TB, service, path string) (environment, said s
 			t.Fatal(err)
 		}
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second) // as its unit has it
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute) // its unit gives it 30 seconds, which may be too few on a busy machine
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "/bin/bash", "script")
 	cmd.Dir = dir

@@ -70,9 +70,10 @@ var eksctl = Profile{
 		Snap: Snap{
 			Distributions: []string{"ubuntu"},
 			Name:          "kubelet-eks",
-			Program:       "/snap/kubelet-eks/current/kubelet",
-			Script:        "/etc/eksctl/kubelet.snap.sh",
-			DropIn:        DropIn{"10-eksctl.ubuntu.conf", "eksctl: bootstrap.ubuntu.sh"},
+			// Where snapd has the program "kubelet" of the snap (snapd docs: /snap/bin/SNAP.PROGRAM; eksctl: snap alias).
+			Program: "/snap/bin/kubelet-eks.kubelet",
+			Script:  "/etc/eksctl/kubelet.snap.sh",
+			DropIn:  DropIn{"10-eksctl.ubuntu.conf", "eksctl: bootstrap.ubuntu.sh"},
 		},
 	},
 	Runtime: Runtime{

@@ -36,6 +36,8 @@ const (
 type Reading struct {
 	// Dialect is the one that the document is written in; empty for the one that it says itself.
 	Dialect string
+	// Profile is the family of nodes that the config is of, whatever the document says; empty for the document's own.
+	Profile string
 	// Choice is which node of a document of several is meant. Only a ClusterConfig of eksctl's has several.
 	eksctl.Choice
 }
@@ -201,6 +203,9 @@ type Decoded struct {
 // IsDocument reports whether it is a document of a dialect that is known.
 func (d *Decoded) IsDocument() bool { return d.tree != nil }
 
+// Profile is the family of nodes that the document was read for; empty for its own.
+func (d *Decoded) Profile() string { return d.reading.Profile }
+
 // Written returns the config as the document says it: without defaults, and with what Config left out because it is not
 // valid. It is read again at each call; the caller may change it. What is no document says nothing.
 func (d *Decoded) Written() *nodeconfig.NodeConfig {
@@ -208,7 +213,7 @@ func (d *Decoded) Written() *nodeconfig.NodeConfig {
 		return new(nodeconfig.NodeConfig)
 	}
 	chosen, _ := choose(d.tree, d.Dialect)
-	return chosen.read(d.tree, d.reading.Choice).config
+	return d.reading.translate(chosen, d.tree).config
 }
 
 // Canonical is the document itself with its names sorted and its spaces gone: the same for every way of writing the
@@ -278,7 +283,7 @@ func DecodeAs(data []byte, as Reading) Decoded {
 	if d == nil {
 		return failed(name, nodeconfig.Problem{Kind: nodeconfig.Invalid, Path: "$", Reason: reason, Fatal: true})
 	}
-	result := d.read(tree, as.Choice)
+	result := as.translate(d, tree)
 	config, problems := result.config, append(unread, result.problems...)
 	if !d.chooses && (as.NodeGroup != "" || as.Cluster != nil) {
 		problems = append(problems, nodeconfig.Problem{
@@ -301,6 +306,15 @@ func DecodeAs(data []byte, as Reading) Decoded {
 	}
 	read.Problems = unique(problems)
 	return read
+}
+
+// translate translates a document of a dialect.
+func (as *Reading) translate(d *dialect, tree *document.Node) translated {
+	result := d.read(tree, as.Choice)
+	if as.Profile != "" {
+		result.config.Components.Layout = as.Profile
+	}
+	return result
 }
 
 // Parse reads the text of a document: JSON, YAML, or what a dialect has of its own. The problems are those of the text alone; if

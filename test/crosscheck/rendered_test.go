@@ -13,10 +13,11 @@ import (
 	"testing"
 
 	"github.com/slipway-dev/slipway/internal/bundle"
+	"github.com/slipway-dev/slipway/test/e2e/parts"
 )
 
-// ignitionValidator is Ignition's own.
-const ignitionValidator = "github.com/coreos/ignition/v2/validate@v2.22.0"
+// ignitionValidator is Ignition's own, of the version that the virtual machines try.
+const ignitionValidator = "github.com/coreos/ignition/v2/validate@v" + parts.Ignition
 
 // rendered are the nodes without an agent that the cases render.
 const rendered = "../cases/*/want.manifest.json"
@@ -28,7 +29,7 @@ var fileCommands = []string{"install", "mkdir", "ln"}
 // that the agent makes. Ignition reads the other form.
 func TestRenderedNodes(t *testing.T) {
 	manifests, err := filepath.Glob(rendered)
-	if err != nil || len(manifests) < 10 {
+	if err != nil || len(manifests) < 15 { // each in two forms
 		t.Fatalf("%d renderings: %v", len(manifests), err)
 	}
 	programs := t.TempDir()

@@ -10,6 +10,7 @@ import (
 	"net/netip"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -31,11 +32,39 @@ func (c *Cloud) azureMetadata(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.WriteString(w, base64.StdEncoding.EncodeToString(c.current().UserData))
 	case r.URL.Path == "/metadata/instance/network":
 		writeJSON(w, c.current().azure()["network"])
+	case strings.HasPrefix(r.URL.Path, "/metadata/instance/") && r.URL.Query().Get("format") == "text":
+		text, found := leaf(c.current().azure(), strings.TrimPrefix(r.URL.Path, "/metadata/instance/"))
+		if !found {
+			azureError(w, http.StatusNotFound, "Resource not found")
+			return
+		}
+		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+		_, _ = io.WriteString(w, text)
 	case r.URL.Path == "/metadata/identity/oauth2/token":
 		c.accessToken(w, r.URL.Query())
 	default:
 		azureError(w, http.StatusNotFound, "Resource not found")
 	}
+}
+
+// leaf is the text at a path of a document, whose parts are names and indexes.
+func leaf(document any, path string) (string, bool) {
+	for part := range strings.SplitSeq(path, "/") {
+		switch inner := document.(type) {
+		case map[string]any:
+			document = inner[part]
+		case []any:
+			index, err := strconv.Atoi(part)
+			if err != nil || index < 0 || index >= len(inner) {
+				return "", false
+			}
+			document = inner[index]
+		default:
+			return "", false
+		}
+	}
+	text, found := document.(string)
+	return text, found
 }
 
 // accessToken gives a token of the machine's identity:

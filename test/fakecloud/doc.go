@@ -1,5 +1,6 @@
 // Package fakecloud answers as the metadata services of Azure and EC2 do, so that cloud-init's own
-// data sources and the agent's sources run against it unmodified; and it misbehaves on request.
+// data sources and the agent's sources run against it unmodified; and as AWS's STS does, so that whoever has an
+// instance's identity can prove it. It misbehaves on request.
 //
 // It holds one instance, keeps no state but a log of requests and the reports of the machine's health, and
 // knows nothing of Slipway. It must
@@ -38,6 +39,8 @@ type Instance struct {
 	Prefix  int
 	// Secondary are its other interfaces, as Azure's IMDS has them.
 	Secondary []Interface
+	// Role is that of the identity which EC2 gives it, or empty for none.
+	Role string
 	// UserData is what EC2 hands out, and what Azure's IMDS has as userData.
 	UserData []byte
 	// Tags are those that Azure's IMDS has of it.
@@ -81,12 +84,14 @@ type Cloud struct {
 	faults   []*fault
 	requests []Request
 	tokens   map[string]time.Time
-	health   []Health
+	// keys are the credentials that were handed out, by their ID.
+	keys   map[string]key
+	health []Health
 }
 
 // New returns a well-behaved cloud with one instance.
 func New(instance Instance) *Cloud {
-	return &Cloud{instance: instance, tokens: make(map[string]time.Time)}
+	return &Cloud{instance: instance, tokens: make(map[string]time.Time), keys: make(map[string]key)}
 }
 
 // SetInstance makes the services describe another instance, and forgets the requests and the reports.
@@ -94,6 +99,13 @@ func (c *Cloud) SetInstance(instance Instance) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.instance, c.requests, c.health = instance, nil, nil
+}
+
+// SetAddress gives the instance another address, as its network may while it is off.
+func (c *Cloud) SetAddress(address string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.instance.Address = address
 }
 
 // SetUserData gives the instance other user data, as a cloud's customer may while the machine runs.

@@ -42,9 +42,13 @@ func (c *Cloud) ec2Metadata(w http.ResponseWriter, r *http.Request) {
 		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(i.UserData))
 	case path == "dynamic/instance-identity", path == "dynamic/instance-identity/":
 		_, _ = io.WriteString(w, "document")
+	case i.Role != "" && strings.TrimSuffix(path, "/") == "meta-data/iam/security-credentials":
+		_, _ = io.WriteString(w, i.Role)
+	case i.Role != "" && path == "meta-data/iam/security-credentials/"+i.Role:
+		writeJSON(w, c.roleCredentials(i))
 	case path == "dynamic/instance-identity/document":
 		writeJSON(w, map[string]any{
-			"accountId": "111122223333", "architecture": "x86_64", "availabilityZone": i.Region + "a", "instanceId": i.ID,
+			"accountId": Account, "architecture": "x86_64", "availabilityZone": i.Region + "a", "instanceId": i.ID,
 			"instanceType": i.Type, "privateIp": i.Address, "region": i.Region, "version": "2017-09-30",
 		})
 	default:
@@ -103,10 +107,14 @@ func (i Instance) ec2Value(path string) (string, bool) {
 	return strings.Join(slices.Sorted(maps.Keys(names)), "\n"), len(names) > 0
 }
 
+// privateDNSName is the instance's name in its network, after its address.
+func (i Instance) privateDNSName() string {
+	return "ip-" + strings.ReplaceAll(i.Address, ".", "-") + "." + i.Region + ".compute.internal"
+}
+
 // ec2Tree is the metadata tree, by path.
 func (i Instance) ec2Tree() map[string]string {
-	zone, domain := i.Region+"a", i.Region+".compute.internal"
-	name := "ip-" + strings.ReplaceAll(i.Address, ".", "-") + "." + domain
+	zone, name := i.Region+"a", i.privateDNSName()
 	subnet := ""
 	if prefix, err := netip.ParsePrefix(fmt.Sprintf("%s/%d", i.Address, i.Prefix)); err == nil {
 		subnet = prefix.Masked().String()
@@ -121,7 +129,7 @@ func (i Instance) ec2Tree() map[string]string {
 	for key, value := range map[string]string{
 		"device-number": "0", "mac": i.MAC, "local-ipv4s": i.Address, "local-hostname": name, "interface-id": "eni-0123456789abcdef0",
 		"subnet-id": "subnet-0123456789abcdef0", "subnet-ipv4-cidr-block": subnet, "vpc-id": "vpc-0123456789abcdef0",
-		"vpc-ipv4-cidr-block": subnet, "vpc-ipv4-cidr-blocks": subnet, "owner-id": "111122223333",
+		"vpc-ipv4-cidr-block": subnet, "vpc-ipv4-cidr-blocks": subnet, "owner-id": Account,
 	} {
 		tree[base+key] = value
 	}

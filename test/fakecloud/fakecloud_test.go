@@ -19,7 +19,7 @@ import (
 
 var instance = fakecloud.Instance{
 	Name: "node", ID: "i-0123456789abcdef0", Type: "m5.large", Region: "us-east-1",
-	MAC: "52:54:00:00:00:01", Address: "10.77.0.11", Prefix: 24, UserData: []byte("the user data"),
+	MAC: "52:54:00:00:00:01", Address: "10.77.0.11", Prefix: 24, Role: "node", UserData: []byte("the user data"),
 }
 
 // serve starts a cloud with the given faults, and returns the addresses of its services.
@@ -53,7 +53,10 @@ func ask(ctx context.Context, method, url string, header ...string) (status int,
 	return answer.StatusCode, string(content), err
 }
 
-const instancePath = "/metadata/instance?api-version=2021-08-01"
+const (
+	instancePath = "/metadata/instance?api-version=2021-08-01"
+	addressPath  = "/metadata/instance/network/interface/0/ipv4/ipAddress/0/privateIpAddress?api-version=2021-02-01&format=text"
+)
 
 func TestAzureMetadata(t *testing.T) {
 	_, metadata, _ := serve(t)
@@ -68,12 +71,17 @@ func TestAzureMetadata(t *testing.T) {
 		{"no header", instancePath, nil, 400},
 		{"forwarded", instancePath, []string{"Metadata", "true", "X-Forwarded-For", "10.0.0.1"}, 400},
 		{"no version", "/metadata/instance", []string{"Metadata", "true"}, 400},
+		{"a text", addressPath, []string{"Metadata", "true"}, 200},
+		{"a text that is not there", strings.Replace(addressPath, "/0/ipv4", "/1/ipv4", 1), []string{"Metadata", "true"}, 404},
 		{"unknown", "/metadata/nothing?api-version=2021-08-01", []string{"Metadata", "true"}, 404},
 	} {
 		status, body, err := ask(ctx, "GET", metadata+c.path, c.header...)
 		if err != nil || status != c.status {
 			t.Errorf("%s: %d, %v, want %d: %s", c.name, status, err, c.status, body)
 		}
+	}
+	if _, body, err := ask(ctx, "GET", metadata+addressPath, "Metadata", "true"); err != nil || body != instance.Address {
+		t.Errorf("the address is %q, %v", body, err)
 	}
 	_, body, err := ask(ctx, "GET", metadata+instancePath, "Metadata", "true")
 	if err != nil {
@@ -145,6 +153,12 @@ func TestEC2TokenFlow(t *testing.T) {
 		status, body, err := ask(ctx, "GET", metadata+path, "X-aws-ec2-metadata-token", token)
 		if err != nil || status != 200 || !strings.Contains(body, want) {
 			t.Errorf("%s: %d, %q, %v, want %q", path, status, body, err, want)
+		}
+	}
+	for path, want := range map[string]string{"": instance.Role, instance.Role: `"AccessKeyId":"ASIA`} {
+		_, body, err := ask(ctx, "GET", metadata+"/latest/meta-data/iam/security-credentials/"+path, "X-aws-ec2-metadata-token", token)
+		if err != nil || !strings.Contains(body, want) {
+			t.Errorf("credentials of %q: %q, %v, want %q", path, body, err, want)
 		}
 	}
 	if status, _, err := ask(ctx, "GET", metadata+"/latest/meta-data/nothing", "X-aws-ec2-metadata-token", token); err != nil || status != 404 {

@@ -43,6 +43,9 @@ func (l *Lab) controlPlane(ctx context.Context) error {
 	if err := process.await(ctx, listening("127.0.0.1:2379")); err != nil {
 		return err
 	}
+	if l.webhook, err = l.identities(ctx); err != nil {
+		return fmt.Errorf("identities: %w", err)
+	}
 	if err := l.StartAPIServer(ctx); err != nil {
 		return err
 	}
@@ -96,6 +99,7 @@ func (l *Lab) startServers(ctx context.Context) error {
 			"--service-account-signing-key-file=" + p("sa.key"), "--service-cluster-ip-range=" + serviceRange,
 			"--authorization-mode=Node,RBAC", "--enable-bootstrap-token-auth=true", "--enable-admission-plugins=NodeRestriction",
 			"--kubelet-preferred-address-types=InternalIP", "--allow-privileged=true", "--profiling=false",
+			"--authentication-token-webhook-config-file=" + l.webhook,
 		}},
 		{"kube-controller-manager", []string{
 			"--kubeconfig=" + p("controller-manager.kubeconfig"), "--cluster-signing-cert-file=" + p("ca.crt"),

@@ -15,8 +15,8 @@ func (l *Lab) ec2(_ context.Context, m Machine, g Guest) (Machine, error) {
 	id := ec2UUID(g.Number)
 	m.Firmware = []string{"-smbios", "type=1,manufacturer=Amazon EC2,product=m5.large,serial=" + id + ",uuid=" + id}
 	l.Cloud.SetInstance(fakecloud.Instance{
-		Name: g.Name, ID: fmt.Sprintf("i-%017d", g.Number), Type: "m5.large", Region: "us-east-1",
-		MAC: NodeMAC, Address: NodeAddress, Prefix: prefix, UserData: g.UserData,
+		Name: g.Name, ID: fmt.Sprintf("i-%017d", g.Number), Type: "m5.large", Region: Region,
+		MAC: NodeMAC, Address: l.address, Prefix: prefix, Role: nodeRole, UserData: g.UserData,
 	})
 	return m, nil
 }

@@ -22,6 +22,8 @@ type Parts struct {
 	Etcd       string
 	// Payload has the program of pods' images, payload.
 	Payload string
+	// Authenticator has aws-iam-authenticator, and Ignition has ignition.
+	Authenticator, Ignition string
 }
 
 // Lab is a running sandbox.
@@ -42,6 +44,11 @@ type Lab struct {
 
 	dir       string
 	processes []*Process
+	// dnsmasq is the DHCP server, and address is what it gives the machine.
+	dnsmasq *Process
+	address string
+	// webhook is the kubeconfig by which the API server asks who has an AWS identity.
+	webhook string
 	// servers are the API server and what ends and starts with it.
 	servers []*Process
 

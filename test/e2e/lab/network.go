@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"github.com/slipway-dev/slipway/test/fakecloud"
 )
@@ -28,7 +29,7 @@ const (
 	KnownAddress = "192.0.2.7"
 	// NobodysAddress is nobody's.
 	NobodysAddress = "10.77.0.250"
-	// NodeAddress and NodeMAC are the machine's.
+	// NodeAddress and NodeMAC are the machine's, as long as it is given no other address.
 	NodeAddress = "10.77.0.11"
 	NodeMAC     = "52:54:00:77:00:11"
 	// SecondAddress and SecondMAC are those of its second interface, where it has one.
@@ -65,7 +66,6 @@ func (l *Lab) network(ctx context.Context) error {
 		"tuntap add dev "+secondTap+" mode tap",
 		"link set "+secondTap+" master "+bridge,
 		"link set "+secondTap+" up",
-		"route add "+PodRange+" via "+NodeAddress,
 	)
 	if err != nil {
 		return fmt.Errorf("make the network: %w", err)
@@ -73,8 +73,30 @@ func (l *Lab) network(ctx context.Context) error {
 	if err := l.dhcp(ctx); err != nil {
 		return err
 	}
+	if err := l.SetAddress(ctx, NodeAddress); err != nil {
+		return err
+	}
 	return l.CloudUp()
 }
+
+// SetAddress gives the machine an address from its next start on, in the network and in what its cloud says of it.
+func (l *Lab) SetAddress(ctx context.Context, address string) error {
+	if address == l.address {
+		return nil
+	}
+	if err := os.WriteFile(l.hostsFile(), []byte(NodeMAC+","+address+"\n"+SecondMAC+","+SecondAddress+"\n"), 0o644); err != nil {
+		return err
+	}
+	if err := l.dnsmasq.cmd.Process.Signal(syscall.SIGHUP); err != nil { // it reads the file again
+		return fmt.Errorf("give the machine the address %s: %w", address, err)
+	}
+	l.Cloud.SetAddress(address)
+	l.address = address
+	return ip(ctx, "route replace "+PodRange+" via "+address)
+}
+
+// hostsFile says which machine gets which address (dnsmasq(8), --dhcp-hostsfile).
+func (l *Lab) hostsFile() string { return filepath.Join(l.dir, "dhcp", "hosts") }
 
 // dhcp starts a DHCP server that knows the one machine by its interfaces, and tells it Azure's option 245, where the
 // wire server is; and a DNS server that knows one name, and says so of all others: one that does not answer costs seconds.
@@ -83,10 +105,14 @@ func (l *Lab) dhcp(ctx context.Context) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
-	_, err := l.start(ctx, "dnsmasq", nil, "dnsmasq", "--keep-in-foreground", "--conf-file=/dev/null", "--user=root", "--no-resolv", "--no-hosts",
+	if err := os.WriteFile(l.hostsFile(), nil, 0o644); err != nil {
+		return err
+	}
+	var err error
+	l.dnsmasq, err = l.start(ctx, "dnsmasq", nil, "dnsmasq", "--keep-in-foreground", "--conf-file=/dev/null", "--user=root", "--no-resolv", "--no-hosts",
 		"--interface="+bridge, "--bind-dynamic", "--no-ping", "--log-dhcp", "--host-record="+KnownName+","+KnownAddress,
 		"--dhcp-leasefile="+filepath.Join(dir, "leases"), "--pid-file=",
-		"--dhcp-range=10.77.0.0,static,255.255.255.0,12h", "--dhcp-host="+NodeMAC+","+NodeAddress, "--dhcp-host="+SecondMAC+","+SecondAddress,
+		"--dhcp-range=10.77.0.0,static,255.255.255.0,12h", "--dhcp-hostsfile="+l.hostsFile(),
 		"--dhcp-option=3,"+HostAddress, "--dhcp-option-force=245,a8:3f:81:10",
 		"--dhcp-option=121,168.63.129.16/32,"+HostAddress+",169.254.169.254/32,"+HostAddress+",0.0.0.0/0,"+HostAddress)
 	return err

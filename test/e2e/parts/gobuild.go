@@ -45,16 +45,53 @@ func (s *Store) CoreDNS(ctx context.Context) (string, error) {
 	return s.modules(ctx, "coredns", "github.com/coredns/coredns v"+CoreDNS, "", ".")
 }
 
-// modules builds packages of one of the modules below test/e2e/modules: its tools, where no others are named.
-func (s *Store) modules(ctx context.Context, name, pin, flags string, packages ...string) (string, error) {
-	source := filepath.Join(s.Repo, "test", "e2e", "modules", name)
-	mod := filepath.Join(source, "go.mod")
-	content, err := os.ReadFile(mod)
+// Authenticator returns a directory with aws-iam-authenticator, which is a node's credential plug-in and the cluster's webhook.
+func (s *Store) Authenticator(ctx context.Context) (string, error) {
+	return s.modules(ctx, "authenticator", "sigs.k8s.io/aws-iam-authenticator v"+Authenticator, "")
+}
+
+// ignitionFlags say its version, and that the machines have no SELinux, as distributions say it (Ignition:
+// internal/distro/distro.go).
+const ignitionFlags = "-s -w -X github.com/coreos/ignition/v2/internal/version.Raw=v" + Ignition +
+	" -X github.com/coreos/ignition/v2/internal/distro.selinuxRelabel=false"
+
+// Ignition returns a directory with Ignition, under the name "ignition". It is the one program here that needs a C compiler,
+// and a library that tells file systems apart, of which the test's machine may have no headers.
+func (s *Store) Ignition(ctx context.Context) (string, error) {
+	source, err := s.pinned("ignition", "github.com/coreos/ignition/v2 v"+Ignition)
 	if err != nil {
 		return "", err
 	}
-	if !strings.Contains(string(content), pin+"\n") && !strings.Contains(string(content), pin+" // indirect\n") {
-		return "", fmt.Errorf("%s does not require %q: bring it and test/e2e/parts/versions.go together", mod, pin)
+	return s.part(ctx, recipe{
+		name:   "ignition",
+		inputs: []string{"1", runtime.Version(), Suite, ignitionFlags},
+		files:  []string{source},
+		make: func(ctx context.Context, dir string) error {
+			headers := filepath.Join(dir, "headers")
+			if err := unpackPackage(ctx, "libblkid-dev", dir, headers); err != nil {
+				return err
+			}
+			libraries, err := filepath.Glob(filepath.Join(headers, "usr", "lib", "*", "libblkid.a"))
+			if err != nil || len(libraries) != 1 {
+				return fmt.Errorf("libblkid-dev holds %d libraries, want one", len(libraries))
+			}
+			env := []string{
+				"CGO_ENABLED=1", "CGO_CFLAGS=-I" + filepath.Join(headers, "usr", "include"), "CGO_LDFLAGS=-L" + filepath.Dir(libraries[0]),
+				"GOFLAGS=-buildvcs=false",
+			}
+			if err := run(ctx, source, env, "go", "build", "-trimpath", "-ldflags", ignitionFlags, "-o", filepath.Join(dir, "ignition"), "tool"); err != nil {
+				return err
+			}
+			return os.RemoveAll(headers)
+		},
+	})
+}
+
+// modules builds packages of one of the modules below test/e2e/modules: its tools, where no others are named.
+func (s *Store) modules(ctx context.Context, name, pin, flags string, packages ...string) (string, error) {
+	source, err := s.pinned(name, pin)
+	if err != nil {
+		return "", err
 	}
 	return s.part(ctx, recipe{
 		name:   name,
@@ -67,6 +104,20 @@ func (s *Store) modules(ctx context.Context, name, pin, flags string, packages .
 			return goBuild(ctx, source, dir, flags, packages...)
 		},
 	})
+}
+
+// pinned is the directory of one of the modules below test/e2e/modules, which must require what versions.go says.
+func (s *Store) pinned(name, pin string) (string, error) {
+	source := filepath.Join(s.Repo, "test", "e2e", "modules", name)
+	mod := filepath.Join(source, "go.mod")
+	content, err := os.ReadFile(mod)
+	if err != nil {
+		return "", err
+	}
+	if !strings.Contains(string(content), pin+"\n") && !strings.Contains(string(content), pin+" // indirect\n") {
+		return "", fmt.Errorf("%s does not require %q: bring it and test/e2e/parts/versions.go together", mod, pin)
+	}
+	return source, nil
 }
 
 // goBuild builds static, stripped programs.

@@ -17,6 +17,10 @@ const (
 	CNI = "1.9.1"
 	// CoreDNS is the version of CoreDNS.
 	CoreDNS = "1.15.0"
+	// Authenticator is the version of aws-iam-authenticator.
+	Authenticator = "0.7.8"
+	// Ignition is the version of Ignition.
+	Ignition = "2.22.0"
 	// Pause is the name of the sandbox image, and of the image that answers HTTP: they are one.
 	Pause = "slipway.test/payload:1"
 )
@@ -32,6 +36,7 @@ var tools = map[string]string{
 	"cpio":               "cpio",
 	"ip":                 "iproute2",
 	"mkfs.ext4":          "e2fsprogs",
+	"gcc":                "build-essential",
 }
 
 // firmware are packages without a program, that QEMU needs.
@@ -41,4 +46,5 @@ var firmware = []string{"seabios", "ipxe-qemu"}
 var nodePackages = []string{
 	"systemd", "systemd-sysv", "dbus", "udev", "kmod", "cloud-init", "iproute2", "iptables", "nftables",
 	"runc", "conntrack", "ethtool", "systemd-resolved", "socat", "ca-certificates", "procps", "netbase",
+	"curl", // a node without an agent asks its cloud with it
 }

@@ -17,31 +17,65 @@ import (
 // slipwaysFiles are what an image has of Slipway, as patterns below its root.
 var slipwaysFiles = []string{
 	"opt/slipway", "opt/azure/containers/aks-node-controller", "etc/slipway", "var/lib/slipway",
-	"etc/systemd/system/slipway-*", "etc/systemd/system/*.wants/slipway-*",
+	"etc/systemd/system/slipway-*", "etc/systemd/system/*.wants/slipway-*", "run/slipway",
 }
 
-// agentless is user data that is the node itself, for an image without Slipway, compressed. Beside it, a bundle of the node is
-// made, which a step compares the machine with.
+// agentless is user data that is the node itself, for an image without Slipway, compressed.
 func (r *caseRun) agentless(ctx context.Context, m lab.Machine, contract string) ([]byte, error) {
 	output, err := r.renderNode(ctx, m, contract, "--to", "cloud-config", "--gzip")
 	if err != nil {
 		return nil, err
 	}
-	if err := os.RemoveAll(r.bundle()); err != nil {
-		return nil, err
-	}
-	if _, err := r.renderNode(ctx, m, contract, "--to", "bundle", "-o", r.bundle()); err != nil {
+	if err := r.makeBundle(ctx, m, contract); err != nil {
 		return nil, err
 	}
 	return base64.StdEncoding.DecodeString(strings.TrimSpace(output))
 }
 
-// renderNode renders a node without an agent, for the machine's image.
+// ignition makes a tree without Slipway a node's, before it is started for the first time: Ignition itself does, in the stages
+// in which it works in an initial RAM disk, of the config that the contract is rendered to.
+func (r *caseRun) ignition(ctx context.Context, m lab.Machine, root, contract string) error {
+	if err := r.makeBundle(ctx, m, contract); err != nil {
+		return err
+	}
+	if err := r.withoutSlipway(ctx, m, root, contract); err != nil {
+		return err
+	}
+	config := filepath.Join(m.Dir, "config.ign")
+	if _, err := r.renderNode(ctx, m, contract, "--to", "ignition", "--raw", "-o", config); err != nil {
+		return err
+	}
+	for _, stage := range []string{"fetch", "files"} {
+		run := exec.CommandContext(ctx, filepath.Join(r.Lab.Parts.Ignition, "ignition"), "--platform=file", "--root="+root, "--stage="+stage,
+			"--log-to-stdout", "--config-cache="+filepath.Join(m.Dir, "ignition.json"), "--state-file="+filepath.Join(m.Dir, "ignition.state"),
+			"--neednet="+filepath.Join(m.Dir, "ignition.neednet"))
+		run.Env = append(os.Environ(), "IGNITION_CONFIG_FILE="+config)
+		if out, err := run.CombinedOutput(); err != nil {
+			return fmt.Errorf("ignition, stage %s: %w: %s", stage, err, out[max(0, len(out)-1000):]) // the config, with its secrets, is before
+		}
+	}
+	return nil
+}
+
+// makeBundle makes a bundle of the node, which a step compares the machine with.
+func (r *caseRun) makeBundle(ctx context.Context, m lab.Machine, contract string) error {
+	if err := os.RemoveAll(r.bundle()); err != nil {
+		return err
+	}
+	_, err := r.renderNode(ctx, m, contract, "--to", "bundle", "-o", r.bundle())
+	return err
+}
+
+// renderNode renders a node without an agent, for whatever machine is made from the image.
 func (r *caseRun) renderNode(ctx context.Context, m lab.Machine, contract string, flags ...string) (string, error) {
 	if err := os.MkdirAll(m.Dir, 0o755); err != nil {
 		return "", err
 	}
-	facts, err := r.machineFacts(ctx, m, contract)
+	known, err := r.imageFacts(ctx, m)
+	if err != nil {
+		return "", err
+	}
+	facts, err := writeFacts(m, known)
 	if err != nil {
 		return "", err
 	}
@@ -58,8 +92,11 @@ func (r *caseRun) renderNode(ctx context.Context, m lab.Machine, contract string
 // bundle is where the bundle of the case's node is.
 func (r *caseRun) bundle() string { return filepath.Join(r.Lab.Dir(), "bundle-"+r.Name) }
 
-// withoutSlipway takes Slipway out of a tree, and everything that the rendering is to bring.
-func (r *caseRun) withoutSlipway(_ context.Context, _ lab.Machine, root, _ string) error {
+// withoutSlipway takes Slipway out of a tree, with all that it has brought there, and everything that the rendering is to bring.
+func (r *caseRun) withoutSlipway(ctx context.Context, _ lab.Machine, root, _ string) error {
+	if out, err := exec.CommandContext(ctx, r.agent(), "reset", "--yes", "--root", root).CombinedOutput(); err != nil {
+		return fmt.Errorf("slipway-node reset: %w: %s", err, out)
+	}
 	for _, pattern := range slipwaysFiles {
 		found, err := filepath.Glob(filepath.Join(root, pattern))
 		if err != nil {

@@ -37,6 +37,8 @@ type bootArgs struct {
 	Down Boots `yaml:"down"`
 	// Second gives the machine a second network interface, which its cloud knows.
 	Second bool `yaml:"second"`
+	// Address is the machine's, where it is not the one that all have.
+	Address string `yaml:"address"`
 	// Temporary gives the machine a temporary disk, which is empty.
 	Temporary bool `yaml:"temporary"`
 	// Record keeps all that the machine writes to its disk.
@@ -55,6 +57,9 @@ func (r *caseRun) start(ctx context.Context, args bootArgs, m lab.Machine, guest
 		return err
 	}
 	if guest.Tags, err = r.tagged(ctx, args.Tags); err != nil {
+		return err
+	}
+	if err := r.Lab.SetAddress(ctx, cmp.Or(args.Address, lab.NodeAddress)); err != nil {
 		return err
 	}
 	if args.CloudInit != nil && !*args.CloudInit {
@@ -247,6 +252,8 @@ func (r *caseRun) changeNode(ctx context.Context, args changeArgs) error {
 type rebootArgs struct {
 	// Moved has the cloud move the machine to another host meanwhile: its temporary disk is a new one.
 	Moved bool `yaml:"moved"`
+	// Address has the machine get another address meanwhile.
+	Address string `yaml:"address"`
 	// Cut has the power cut, in place of a machine that goes down in good order.
 	Cut bool `yaml:"cut"`
 }
@@ -263,6 +270,11 @@ func (r *caseRun) reboot(ctx context.Context, args rebootArgs) error {
 		return err
 	} else if err := r.vm.Ended(ctx); err != nil {
 		return err
+	}
+	if args.Address != "" {
+		if err := r.Lab.SetAddress(ctx, args.Address); err != nil {
+			return err
+		}
 	}
 	if args.Moved {
 		if _, err := r.temporaryDisk(ctx, r.vm.Machine); err != nil {

@@ -49,6 +49,8 @@ var deliveries = map[string]delivery{
 	"script": {userData: (*caseRun).script, kernelArgs: withoutAgent},
 	// The node itself, for an image that has no Slipway.
 	"agentless": {userData: (*caseRun).agentless, disk: (*caseRun).withoutSlipway},
+	// The same, which Ignition writes before the machine starts for the first time.
+	"ignition": {disk: (*caseRun).ignition, kernelArgs: withoutCloudInit},
 	// The cloud-config that AKS's programs have written at first: cloud-init writes the contract, and AKS's unit, which the
 	// case's files bring, runs the agent after it.
 	"cloud-config": {userData: (*caseRun).cloudConfig, kernelArgs: withoutAgent},
@@ -78,7 +80,7 @@ func (r *caseRun) delivered(ctx context.Context, args bootArgs, m lab.Machine, g
 			guest.UserData = data
 		}
 	}
-	if way.disk == nil && args.Files == "" {
+	if m.Continue || way.disk == nil && args.Files == "" { // its disk is another machine's, as that has left it
 		return m, nil
 	}
 	image := m.Disk

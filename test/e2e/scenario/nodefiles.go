@@ -14,38 +14,44 @@ import (
 
 // provisionTree has the agent apply a contract to a tree; facts is a file of such, or empty for the tree's own.
 func (r *caseRun) provisionTree(ctx context.Context, root, contract, facts string) error {
-	agent := filepath.Join(filepath.Dir(r.Slipway), "slipway-node")
 	args := []string{"provision", "--root", root, "--provision-config", contract, "--log-level", "error"}
 	if facts != "" {
 		args = append(args, "--facts", facts)
 	}
-	if out, err := exec.CommandContext(ctx, agent, args...).CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(ctx, r.agent(), args...).CombinedOutput(); err != nil {
 		return fmt.Errorf("slipway-node provision --root: %w: %s", err, out)
 	}
 	return nil
 }
 
-// factsPath is where the agent records its facts, in a tree.
-const factsPath = "run/slipway/facts.json"
-
-// machineFacts writes a file with what will be true of a machine: its image's facts, its name and its address.
-func (r *caseRun) machineFacts(ctx context.Context, m lab.Machine, contract string) (path string, err error) {
-	var facts map[string]any
+// imageFacts are what is true of the image of a machine.
+func (r *caseRun) imageFacts(ctx context.Context, m lab.Machine) (facts map[string]any, err error) {
 	err = lab.WithMounted(filepath.Join(r.Images[r.Containerd], "disk.img"), func(root string) error {
-		if err := r.provisionTree(ctx, root, contract, ""); err != nil {
-			return err
-		}
-		document, err := os.ReadFile(filepath.Join(root, factsPath))
+		document, err := exec.CommandContext(ctx, r.agent(), "facts", "--root", root, "-o", "json").Output()
 		if err != nil {
 			return err
 		}
 		return json.Unmarshal(document, &facts)
 	})
 	if err != nil {
-		return "", fmt.Errorf("facts of the image: %w", err)
+		return nil, fmt.Errorf("facts of the image %s: %w", m.Disk, err)
+	}
+	return facts, nil
+}
+
+// machineFacts writes a file with what will be true of a machine: its image's facts, its name and its address.
+func (r *caseRun) machineFacts(ctx context.Context, m lab.Machine) (path string, err error) {
+	facts, err := r.imageFacts(ctx, m)
+	if err != nil {
+		return "", err
 	}
 	facts["hostname"], facts["nodeIPs"] = firstName, []string{lab.NodeAddress}
 	facts["instance"] = map[string]string{"id": firstName} // they are of this machine, and not only of its image
+	return writeFacts(m, facts)
+}
+
+// writeFacts writes facts for a machine into a file of its own.
+func writeFacts(m lab.Machine, facts map[string]any) (path string, err error) {
 	document, err := json.Marshal(facts)
 	if err != nil {
 		return "", err
@@ -54,12 +60,15 @@ func (r *caseRun) machineFacts(ctx context.Context, m lab.Machine, contract stri
 	return path, os.WriteFile(path, document, 0o600)
 }
 
+// agent is the path of slipway-node, as the image has it.
+func (r *caseRun) agent() string { return filepath.Join(filepath.Dir(r.Slipway), "slipway-node") }
+
 // script is custom data that makes the node without Slipway: of the files that Slipway would write.
 func (r *caseRun) script(ctx context.Context, m lab.Machine, contract string) ([]byte, error) {
 	if err := os.MkdirAll(m.Dir, 0o755); err != nil {
 		return nil, err
 	}
-	facts, err := r.machineFacts(ctx, m, contract)
+	facts, err := r.machineFacts(ctx, m)
 	if err != nil {
 		return nil, err
 	}
@@ -80,7 +89,7 @@ func (r *caseRun) script(ctx context.Context, m lab.Machine, contract string) ([
 
 // bakeNode makes a tree a node's already. What the agent notes of it stays, and is of no use to anybody.
 func (r *caseRun) bakeNode(ctx context.Context, m lab.Machine, root, contract string) error {
-	facts, err := r.machineFacts(ctx, m, contract)
+	facts, err := r.machineFacts(ctx, m)
 	if err != nil {
 		return err
 	}

@@ -140,7 +140,7 @@ func (r *caseRun) end(ctx context.Context) error {
 func (r *Runner) forgetNode(ctx context.Context) error {
 	ctx, cancel := r.Pace.Within(ctx, patience)
 	defer cancel()
-	if err := errors.Join(r.Lab.StartAPIServer(ctx), r.Lab.CloudUp()); err != nil {
+	if err := errors.Join(r.Lab.StartAPIServer(ctx), r.Lab.CloudUp(), r.Lab.SetAddress(ctx, lab.NodeAddress)); err != nil {
 		return err
 	}
 	r.Lab.Registries.Requests.Clear()

@@ -1,0 +1,84 @@
+package lab
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+
+	"github.com/slipway-dev/slipway/test/fakecloud"
+)
+
+// ClusterName is what the cluster is called to whoever joins by the machine's AWS identity, and Region is where it is.
+const (
+	ClusterName = "e2e"
+	Region      = "us-east-1"
+	// nodeRole is the role that EC2 gives its machines here, and the one that the cluster takes for a node's.
+	nodeRole = "e2e-node"
+)
+
+// authenticatorConfig maps the role of machines to Nodes, as EKS does for a cluster's own nodes (aws-iam-authenticator, README,
+// "Full Configuration Format"). A Node has the name that EC2 has for the instance.
+const authenticatorConfig = `clusterID: ` + ClusterName + `
+server:
+  mapRoles:
+  - roleARN: arn:aws:iam::` + fakecloud.Account + `:role/` + nodeRole + `
+    username: system:node:{{EC2PrivateDNSName}}
+    groups: [system:bootstrappers, system:nodes]
+`
+
+// stsHost is the server that a machine's signed request is for.
+const stsHost = "sts." + Region + ".amazonaws.com"
+
+// identities starts what knows machines by their AWS identity: the real aws-iam-authenticator, which the API server asks by
+// webhook, and AWS's STS and EC2 as it finds them. It returns the webhook's kubeconfig.
+func (l *Lab) identities(ctx context.Context) (webhook string, err error) {
+	dir := filepath.Join(l.dir, "authenticator")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", err
+	}
+	pki, err := NewPKI(filepath.Join(dir, "sts-pki"), "e2e-sts-ca")
+	if err != nil {
+		return "", err
+	}
+	sts, err := serveTLS(l.Cloud.STS(), "127.0.0.1:0", pki, stsHost)
+	if err != nil {
+		return "", err
+	}
+	// No name server knows STS: the way to it is a proxy, which leads nowhere else.
+	proxy, err := serveLocally(forwardProxy{stsHost + ":443": sts})
+	if err != nil {
+		return "", err
+	}
+	ec2, err := serveLocally(l.Cloud.EC2())
+	if err != nil {
+		return "", err
+	}
+	config := filepath.Join(dir, "config.yaml")
+	if err := os.WriteFile(config, []byte(authenticatorConfig), 0o600); err != nil {
+		return "", err
+	}
+	webhook = filepath.Join(dir, "webhook.kubeconfig")
+	env := []string{
+		"HTTPS_PROXY=http://" + proxy, "SSL_CERT_FILE=" + pki.Path("ca.crt"), "AWS_ENDPOINT_URL_EC2=http://" + ec2, "AWS_EC2_METADATA_DISABLED=true",
+		"AWS_REGION=" + Region, "AWS_ACCESS_KEY_ID=e2e", "AWS_SECRET_ACCESS_KEY=e2e",
+	}
+	process, err := l.start(ctx, "aws-iam-authenticator", env, filepath.Join(l.Parts.Authenticator, "aws-iam-authenticator"), "server",
+		"--config="+config, "--backend-mode=MountedFile", "--state-dir="+dir, "--generate-kubeconfig="+webhook)
+	if err != nil {
+		return "", err
+	}
+	return webhook, process.await(ctx, listening("127.0.0.1:21362")) // its own port
+}
+
+// serveLocally serves HTTP to the sandbox itself, and returns the address with its port.
+func serveLocally(handler http.Handler) (string, error) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", fmt.Errorf("serve AWS: %w", err)
+	}
+	go http.Serve(listener, handler)
+	return listener.Addr().String(), nil
+}
