@@ -103,7 +103,7 @@ func factsText(f facts.Facts) string {
 }
 
 func diskText(d facts.Disk) string {
-	return words(d.Name, byteSize(d.SizeBytes), flag("read-only", d.ReadOnly), flag("removable", d.Removable))
+	return words(d.Name, byteSize(d.SizeBytes), flag("read-only", d.ReadOnly), flag("removable", d.Removable), flag("temporary", d.Temporary))
 }
 
 func interfaceText(i facts.Interface) string {

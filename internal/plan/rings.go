@@ -29,8 +29,8 @@ func planRings(in *input, out *output) {
 	if r.Slot == "" || in.facts.Platform != facts.Azure || in.facts.CPUs < r.CPUs {
 		return
 	}
-	out.file(resource.Join, ringRules, 0o644, fmt.Appendf(nil, `# A ring that has another size than the driver's default is left alone. What a program prints has "_" for tabs and line breaks.
-ACTION!="remove", SUBSYSTEM=="net", ENV{ID_NET_NAME_SLOT}=="%s", PROGRAM=="%s -g %%k", RESULT=="*settings:_RX:__%d_*", RUN+="%[2]s -G $name rx %[4]d"
+	out.file(resource.Join, ringRules, 0o644, fmt.Appendf(nil, `# A ring that has another size than the driver's default is left alone. udev has other characters for tabs and line breaks.
+ACTION!="remove", SUBSYSTEM=="net", ENV{ID_NET_NAME_SLOT}=="%s", PROGRAM=="%s -g %%k", RESULT=="*settings:?RX:??%d[!0-9]*", RUN+="%[2]s -G $name rx %[4]d"
 `, r.Slot, ethtool, r.Default, r.Receive), sourced("interfaces of accelerated networking lose fewer packets", in.family.Sources.Units))
 	// A machine that boots needs neither: the rules are read before the interfaces are there.
 	reload := &resource.Command{Label: "udev-rules", Argv: []string{"udevadm", "control", "--reload"}, Timeout: ringTimeout, Inputs: []string{ringRules}, Optional: true}
