@@ -73,7 +73,7 @@ func provision(t *testing.T, root string, known facts.Facts) *status.Status {
 	defer dir.Close()
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	a := &agent.Agent{Host: dir, Log: slog.New(slog.DiscardHandler), Version: "test", Sequential: true, Now: func() time.Time {
-		now = now.Add(time.Millisecond)
+		now = now.Add(time.Second)
 		return now
 	}}
 	return a.Provision(t.Context(), agent.ProvisionOptions{Facts: &known})

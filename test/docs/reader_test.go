@@ -259,6 +259,9 @@ func (r *reader) flags(program string, words []string) {
 			r.t.Errorf("%s: %s has no command %q", r.where, program, command)
 			return
 		}
+		if len(words) > 1 && slices.Contains(r.commandsOf(program, command), words[1]) {
+			command += " " + words[1]
+		}
 	}
 	help := r.help(program, command)
 	for _, word := range words {
@@ -299,8 +302,11 @@ func (r *reader) help(program, command string) string {
 }
 
 // commands are a program's commands.
-func (r *reader) commands(program string) []string {
-	return found(regexp.MustCompile(`(?m)^  ([a-z][a-z-]*)  `), section(r.help(program, ""), "Commands:"))
+func (r *reader) commands(program string) []string { return r.commandsOf(program, "") }
+
+// commandsOf are the commands of one of a program's commands.
+func (r *reader) commandsOf(program, command string) []string {
+	return found(regexp.MustCompile(`(?m)^  ([a-z][a-z-]*)  `), section(r.help(program, command), "Commands:"))
 }
 
 // examplesOf are the lines of a help's examples.
