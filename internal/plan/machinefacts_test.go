@@ -183,7 +183,11 @@ func TestMachineFacts(t *testing.T) {
 	} {
 		t.Run(c.fact+fmt.Sprintf("=%.30q", c.value), func(t *testing.T) {
 			t.Parallel()
-			got, said := node.run(t, serve(t, goodAnswers().with(c.fact, c.value)), "")
+			service := serve(t, goodAnswers().with(c.fact, c.value))
+			got, said := node.run(t, service, "")
+			for i := 0; i < 5 && got == "" && !strings.Contains(said, c.want); i++ { // on a busy machine another answer may be too late
+				got, said = node.run(t, service, "")
+			}
 			if got != "" || !strings.HasPrefix(said, "slipway: ") || !strings.Contains(said, c.want) || strings.Count(said, "\n") != 1 {
 				t.Errorf("%q, %q, want %q", got, said, c.want)
 			}

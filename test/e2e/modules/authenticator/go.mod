@@ -1,6 +1,6 @@
 module github.com/slipway-dev/slipway/test/e2e/modules/authenticator
 
-go 1.26.8
+go 1.26.0
 
 tool sigs.k8s.io/aws-iam-authenticator/cmd/aws-iam-authenticator
 

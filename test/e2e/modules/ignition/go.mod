@@ -1,6 +1,6 @@
 module github.com/slipway-dev/slipway/test/e2e/modules/ignition
 
-go 1.26.8
+go 1.26.0
 
 tool github.com/coreos/ignition/v2/internal
 
