@@ -22,7 +22,7 @@ const (
 )
 
 // Variants are the names of all, in the order in which they are shown.
-var Variants = []string{script, "boothook", "azure", "userdata", "ec2", "nocloud", floor, "floor-online"}
+var Variants = []string{script, "boothook", "azure", "userdata", "ec2", "nocloud", "agentless", floor, "floor-online"}
 
 // Load reads the named variants, or all, from the repository.
 func Load(repo string, names ...string) ([]scenario.Case, error) {
