@@ -133,7 +133,7 @@ var fields = []row{
 	{field: "custom_linux_os_config.sysctl_config", to: []string{"$.system.sysctls"}},
 	{field: "custom_linux_os_config.ulimit_config", to: []string{"$.runtime.containerd.limits"}},
 	{field: "custom_linux_os_config.enable_swap_config", to: []string{"$.system.swapMB", "$.system.swapDisk"}},
-	{field: "custom_linux_os_config.swap_file_size", to: []string{"$.system.swapMB"}},
+	{field: "custom_linux_os_config.swap_file_size", to: []string{"$.system.swapMB", "$.system.swapDisk"}},
 	{field: "custom_linux_os_config.transparent_hugepage_support", to: []string{"$.system.transparentHugePages.enabled"}},
 	{field: "custom_linux_os_config.transparent_defrag", to: []string{"$.system.transparentHugePages.defrag"}},
 
