@@ -239,6 +239,7 @@ var enumerated = map[string]string{
 	"vmType":           "cloud: {azure: {vmType: %}}",
 	"sku":              "cloud: {azure: {loadBalancer: {sku: %}}}",
 	"layout":           "components: {layout: %}",
+	"swapDisk":         "system: {swapMB: 1024, swapDisk: %}",
 	"state":            "units: [{name: a.service, state: %}]",
 }
 
