@@ -14,6 +14,12 @@ import (
 	"github.com/slipway-dev/slipway/test/fakecloud"
 )
 
+// Programs that not every case takes.
+const (
+	Authenticator = "aws-iam-authenticator"
+	Ignition      = "ignition"
+)
+
 // Parts are the directories of what the lab runs.
 type Parts struct {
 	Kernel     string
@@ -22,8 +28,8 @@ type Parts struct {
 	Etcd       string
 	// Payload has the program of pods' images, payload.
 	Payload string
-	// Authenticator has aws-iam-authenticator, and Ignition has ignition.
-	Authenticator, Ignition string
+	// Programs are where the programs are that not every case takes, by name: [Authenticator], [Ignition].
+	Programs map[string]string
 }
 
 // Lab is a running sandbox.

@@ -3,9 +3,11 @@ package parts
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 )
 
@@ -45,8 +47,23 @@ func (s *Store) CoreDNS(ctx context.Context) (string, error) {
 	return s.modules(ctx, "coredns", "github.com/coredns/coredns v"+CoreDNS, "", ".")
 }
 
-// Authenticator returns a directory with aws-iam-authenticator, which is a node's credential plug-in and the cluster's webhook.
-func (s *Store) Authenticator(ctx context.Context) (string, error) {
+// onDemand are programs that few cases take, and that take long to build.
+var onDemand = map[string]func(*Store, context.Context) (string, error){
+	"aws-iam-authenticator": (*Store).authenticator,
+	"ignition":              (*Store).ignition,
+}
+
+// Program returns a directory with a program that not every case takes, under its name.
+func (s *Store) Program(ctx context.Context, name string) (string, error) {
+	build := onDemand[name]
+	if build == nil {
+		return "", fmt.Errorf("there is no program %q: want one of %s", name, strings.Join(slices.Sorted(maps.Keys(onDemand)), ", "))
+	}
+	return build(s, ctx)
+}
+
+// authenticator returns a directory with aws-iam-authenticator, which is a node's credential plug-in and the cluster's webhook.
+func (s *Store) authenticator(ctx context.Context) (string, error) {
 	return s.modules(ctx, "authenticator", "sigs.k8s.io/aws-iam-authenticator v"+Authenticator, "")
 }
 
@@ -55,9 +72,9 @@ func (s *Store) Authenticator(ctx context.Context) (string, error) {
 const ignitionFlags = "-s -w -X github.com/coreos/ignition/v2/internal/version.Raw=v" + Ignition +
 	" -X github.com/coreos/ignition/v2/internal/distro.selinuxRelabel=false"
 
-// Ignition returns a directory with Ignition, under the name "ignition". It is the one program here that needs a C compiler,
+// ignition returns a directory with Ignition, under the name "ignition". It is the one program here that needs a C compiler,
 // and a library that tells file systems apart, of which the test's machine may have no headers.
-func (s *Store) Ignition(ctx context.Context) (string, error) {
+func (s *Store) ignition(ctx context.Context) (string, error) {
 	source, err := s.pinned("ignition", "github.com/coreos/ignition/v2 v"+Ignition)
 	if err != nil {
 		return "", err

@@ -25,8 +25,8 @@ const diskSize = "4G"
 
 // imageInputs are the parts that an image is made of.
 type imageInputs struct {
-	kernel, rootfs, kubernetes, containerd, cni, coredns, payload, client, authenticator, agent, files, units, base string
-	containerdVersion                                                                                               string
+	kernel, rootfs, kubernetes, containerd, cni, coredns, payload, client, agent, files, units, base string
+	containerdVersion                                                                                string
 }
 
 // Image returns a directory with a node's disk in the shape of a real node image, disk.img: binaries
@@ -47,7 +47,7 @@ func (s *Store) Image(ctx context.Context, agent, runtime string) (string, error
 	}{
 		{&in.kernel, s.Kernel}, {&in.rootfs, s.RootFS}, {&in.kubernetes, s.KubernetesBinaries},
 		{&in.containerd, containerd}, {&in.cni, s.CNI}, {&in.coredns, s.CoreDNS}, {&in.payload, s.Payload},
-		{&in.client, s.BootstrapClient}, {&in.authenticator, s.Authenticator},
+		{&in.client, s.BootstrapClient},
 	} {
 		dir, err := part.make(ctx)
 		if err != nil {
@@ -57,7 +57,7 @@ func (s *Store) Image(ctx context.Context, agent, runtime string) (string, error
 	}
 	return s.part(ctx, recipe{
 		name:   "image-containerd" + runtime,
-		inputs: []string{"11", in.kernel, in.rootfs, in.kubernetes, in.containerd, in.cni, in.coredns, in.payload, in.client, in.authenticator, diskSize},
+		inputs: []string{"11", in.kernel, in.rootfs, in.kubernetes, in.containerd, in.cni, in.coredns, in.payload, in.client, diskSize},
 		files:  []string{in.agent, in.files, in.units, in.base},
 		make:   func(ctx context.Context, dir string) error { return makeImage(ctx, dir, in) },
 	})
@@ -132,7 +132,6 @@ func installBinaries(root string, in imageInputs) ([]components.Component, error
 		{"runc", runc, filepath.Join(root, "usr", "sbin", "runc"), "/usr/bin/runc"},
 		{bootstrapClient, "", filepath.Join(in.client, bootstrapClient), "/opt/bin/" + bootstrapClient},
 		{"coredns", CoreDNS, filepath.Join(in.coredns, "coredns"), "/opt/azure/containers/localdns/binary/coredns"},
-		{"aws-iam-authenticator", Authenticator, filepath.Join(in.authenticator, "aws-iam-authenticator"), "/usr/bin/aws-iam-authenticator"},
 		{"slipway-node", "", in.agent, "/opt/slipway/bin/slipway-node"},
 	}
 	for _, name := range containerdBinaries {

@@ -9,10 +9,15 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 
+	"github.com/slipway-dev/slipway/components"
 	"github.com/slipway-dev/slipway/test/e2e/lab"
 )
+
+// authenticatorPath is where EKS's images have the plug-in that asks with a machine's AWS identity.
+const authenticatorPath = "/usr/bin/aws-iam-authenticator"
 
 // slipwaysFiles are what an image has of Slipway, as patterns below its root.
 var slipwaysFiles = []string{
@@ -46,7 +51,7 @@ func (r *caseRun) ignition(ctx context.Context, m lab.Machine, root, contract st
 		return err
 	}
 	for _, stage := range []string{"fetch", "files"} {
-		run := exec.CommandContext(ctx, filepath.Join(r.Lab.Parts.Ignition, "ignition"), "--platform=file", "--root="+root, "--stage="+stage,
+		run := exec.CommandContext(ctx, r.Lab.Parts.Programs[lab.Ignition], "--platform=file", "--root="+root, "--stage="+stage,
 			"--log-to-stdout", "--config-cache="+filepath.Join(m.Dir, "ignition.json"), "--state-file="+filepath.Join(m.Dir, "ignition.state"),
 			"--neednet="+filepath.Join(m.Dir, "ignition.neednet"))
 		run.Env = append(os.Environ(), "IGNITION_CONFIG_FILE="+config)
@@ -55,6 +60,14 @@ func (r *caseRun) ignition(ctx context.Context, m lab.Machine, root, contract st
 		}
 	}
 	return nil
+}
+
+func copyProgram(from, to string) error {
+	content, err := os.ReadFile(from)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(to, content, 0o755)
 }
 
 // makeBundle makes a bundle of the node, which a step compares the machine with.
@@ -74,6 +87,10 @@ func (r *caseRun) renderNode(ctx context.Context, m lab.Machine, contract string
 	known, err := r.imageFacts(ctx, m)
 	if err != nil {
 		return "", err
+	}
+	if slices.Contains(r.Programs, lab.Authenticator) {
+		found, _ := known["components"].([]any)
+		known["components"] = append(found, components.Component{Name: lab.Authenticator, Path: authenticatorPath})
 	}
 	facts, err := writeFacts(m, known)
 	if err != nil {
@@ -106,6 +123,11 @@ func (r *caseRun) withoutSlipway(ctx context.Context, _ lab.Machine, root, _ str
 			if err := os.RemoveAll(path); err != nil {
 				return err
 			}
+		}
+	}
+	if slices.Contains(r.Programs, lab.Authenticator) {
+		if err := copyProgram(r.Lab.Parts.Programs[lab.Authenticator], filepath.Join(root, authenticatorPath)); err != nil {
+			return err
 		}
 	}
 	data, err := os.ReadFile(filepath.Join(r.bundle(), "manifest.json"))

@@ -31,6 +31,8 @@ type Case struct {
 	Inputs []string `yaml:"inputs"`
 	// Containerd is which containerd the image holds, "2" or "1.6".
 	Containerd string `yaml:"containerd"`
+	// Programs are what the case takes besides what every lab and image has, as [parts.Store.Program] knows them.
+	Programs []string `yaml:"programs"`
 	// Timeout bounds the case.
 	Timeout Boots `yaml:"timeout"`
 	// After is a case whose machine this one goes on with, as that has left it.

@@ -36,7 +36,7 @@ func run(ctx context.Context, args []string) error {
 	case "run":
 		return outside(ctx, args)
 	case "image":
-		_, err := build(ctx, []string{"2", "1.6"})
+		_, err := build(ctx, []string{"2", "1.6"}, nil)
 		return err
 	case "lab":
 		return standUp(ctx)

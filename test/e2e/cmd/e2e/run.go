@@ -72,8 +72,8 @@ func logger() *slog.Logger {
 	}))
 }
 
-// build makes all parts, with images of the given kinds of containerd.
-func build(ctx context.Context, containerds []string) (setup, error) {
+// build makes all parts, with images of the given kinds of containerd, and of the programs that not every case takes the named ones.
+func build(ctx context.Context, containerds, programs []string) (setup, error) {
 	repo, err := os.Getwd()
 	if err != nil {
 		return setup{}, err
@@ -89,11 +89,19 @@ func build(ctx context.Context, containerds []string) (setup, error) {
 	}{
 		{&s.Parts.Kernel, store.Kernel}, {&s.Parts.Initrd, store.Initrd},
 		{&s.Parts.Kubernetes, store.KubernetesBinaries}, {&s.Parts.Etcd, store.EtcdBinary},
-		{&s.Parts.Payload, store.Payload}, {&s.Parts.Authenticator, store.Authenticator}, {&s.Parts.Ignition, store.Ignition},
+		{&s.Parts.Payload, store.Payload},
 	} {
 		if *part.dir, err = part.make(ctx); err != nil {
 			return s, err
 		}
+	}
+	s.Parts.Programs = make(map[string]string)
+	for _, name := range programs {
+		dir, err := store.Program(ctx, name)
+		if err != nil {
+			return s, err
+		}
+		s.Parts.Programs[name] = filepath.Join(dir, name)
 	}
 	binaries := filepath.Join(store.Dir, "bin")
 	if err := store.Agent(ctx, binaries); err != nil {
@@ -156,18 +164,19 @@ func outside(ctx context.Context, args []string) error {
 
 // sandboxed makes the parts that the cases need, and calls this program with a verb in a sandbox.
 func sandboxed(ctx context.Context, verb string, cases []scenario.Case, options bootOptions) error {
-	var containerds []string
+	var containerds, programs []string
 	for _, c := range cases {
 		if !slices.Contains(containerds, c.Containerd) {
 			containerds = append(containerds, c.Containerd)
 		}
+		programs = append(programs, c.Programs...)
 	}
 	unlock, err := alone()
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	s, err := build(ctx, containerds)
+	s, err := build(ctx, containerds, slices.Compact(slices.Sorted(slices.Values(programs))))
 	if err != nil {
 		return err
 	}
