@@ -70,10 +70,11 @@ func (l *Lab) network(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("make the network: %w", err)
 	}
-	if err := l.dhcp(ctx); err != nil {
+	// The server has the address from its start on: a signal that comes before it listens to signals would end it.
+	if err := l.giveAddress(ctx, NodeAddress); err != nil {
 		return err
 	}
-	if err := l.SetAddress(ctx, NodeAddress); err != nil {
+	if err := l.dhcp(ctx); err != nil {
 		return err
 	}
 	return l.CloudUp()
@@ -84,11 +85,22 @@ func (l *Lab) SetAddress(ctx context.Context, address string) error {
 	if address == l.address {
 		return nil
 	}
-	if err := os.WriteFile(l.hostsFile(), []byte(NodeMAC+","+address+"\n"+SecondMAC+","+SecondAddress+"\n"), 0o644); err != nil {
+	if err := l.giveAddress(ctx, address); err != nil {
 		return err
 	}
 	if err := l.dnsmasq.cmd.Process.Signal(syscall.SIGHUP); err != nil { // it reads the file again
 		return fmt.Errorf("give the machine the address %s: %w", address, err)
+	}
+	return nil
+}
+
+// giveAddress says what address the machine has, everywhere but to a DHCP server that is running.
+func (l *Lab) giveAddress(ctx context.Context, address string) error {
+	if err := os.MkdirAll(filepath.Dir(l.hostsFile()), 0o755); err != nil {
+		return err
+	}
+	if err := os.WriteFile(l.hostsFile(), []byte(NodeMAC+","+address+"\n"+SecondMAC+","+SecondAddress+"\n"), 0o644); err != nil {
+		return err
 	}
 	l.Cloud.SetAddress(address)
 	l.address = address
@@ -101,13 +113,7 @@ func (l *Lab) hostsFile() string { return filepath.Join(l.dir, "dhcp", "hosts") 
 // dhcp starts a DHCP server that knows the one machine by its interfaces, and tells it Azure's option 245, where the
 // wire server is; and a DNS server that knows one name, and says so of all others: one that does not answer costs seconds.
 func (l *Lab) dhcp(ctx context.Context) error {
-	dir := filepath.Join(l.dir, "dhcp")
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return err
-	}
-	if err := os.WriteFile(l.hostsFile(), nil, 0o644); err != nil {
-		return err
-	}
+	dir := filepath.Dir(l.hostsFile())
 	var err error
 	l.dnsmasq, err = l.start(ctx, "dnsmasq", nil, "dnsmasq", "--keep-in-foreground", "--conf-file=/dev/null", "--user=root", "--no-resolv", "--no-hosts",
 		"--interface="+bridge, "--bind-dynamic", "--no-ping", "--log-dhcp", "--host-record="+KnownName+","+KnownAddress,
