@@ -55,8 +55,10 @@ var kinds = map[string]func(*builder, *resource.Resource){
 	"Command":     (*builder).command,
 	"Check":       (*builder).check,
 	"Certificate": lost(false, "the kubelet asks for its certificate itself, and later"),
-	"Mount":       lost(true, "nobody mounts it at each boot, nor sees when the disk is another one"),
-	"Swap":        lost(true, "nobody makes the swap file, nor sees when the disk is another one"),
+	// Nothing is lost: a kubelet that finds none makes it.
+	"ServingCertificate": func(*builder, *resource.Resource) {},
+	"Mount":              lost(true, "nobody mounts it at each boot, nor sees when the disk is another one"),
+	"Swap":               lost(true, "nobody makes the swap file, nor sees when the disk is another one"),
 }
 
 func lost(fatal bool, why string) func(*builder, *resource.Resource) {

@@ -45,22 +45,31 @@ func (r *run) asks(ctx context.Context, c *resource.Certificate) (bool, error) {
 // with one of them staged leaves a key behind, so they are in the record of what is intended.
 func (r *run) namePairs(ctx context.Context) error {
 	for _, res := range r.plan.Resources {
-		c, ok := res.Spec.(*resource.Certificate)
-		if !ok {
-			continue
-		}
-		switch asks, err := r.asks(ctx, c); { // whoever needs systemd reports that it does not answer
-		case asks:
-			link, pair, _, err := r.pairOf(c)
-			if err != nil {
-				return failed(res, err)
-			}
-			r.pairs = append(r.pairs, link, pair, c.Kubeconfig)
-		case err != nil:
+		names, err := r.pairNames(ctx, res.Spec)
+		if err != nil { // whoever needs systemd reports that it does not answer
 			return failed(res, err)
 		}
+		r.pairs = append(r.pairs, names...)
 	}
 	return nil
+}
+
+// pairNames are those of one resource; none where it has no pair to write.
+func (r *run) pairNames(ctx context.Context, spec resource.Spec) ([]string, error) {
+	switch c := spec.(type) {
+	case *resource.Certificate:
+		if asks, err := r.asks(ctx, c); !asks {
+			return nil, err
+		}
+		link, pair, _, err := r.pairOf(c)
+		return []string{link, pair, c.Kubeconfig}, err
+	case *resource.ServingCertificate:
+		if lacks, err := r.lacksServing(ctx, c); !lacks {
+			return nil, err
+		}
+		return []string{c.Key, c.Certificate}, nil
+	}
+	return nil, nil
 }
 
 // pairOf is where a certificate is written with its key: where the kubelet's link leads, or, without one, a file that is
@@ -175,13 +184,26 @@ func (r *run) writeKubeconfig(n *node, node, pair string) error {
 	})
 }
 
-// writeOwn writes a file that is in no plan, durably.
-func (r *run) writeOwn(file *resource.File) error {
-	if err := r.Host.Stage(file); err != nil {
-		return err
+// writeOwn writes files that are in no plan, in their order, durably.
+func (r *run) writeOwn(files ...*resource.File) error {
+	for i, file := range files {
+		if err := r.Host.Stage(file); err != nil {
+			return errors.Join(err, r.withdraw(files[:i]))
+		}
 	}
-	if err := r.Host.Commit(file.Path); err != nil {
-		return errors.Join(err, r.Host.Unstage(file.Path))
+	for i, file := range files {
+		if err := r.Host.Commit(file.Path); err != nil {
+			return errors.Join(err, r.withdraw(files[i:]))
+		}
 	}
 	return r.Host.Sync()
+}
+
+// withdraw removes what of them is staged.
+func (r *run) withdraw(files []*resource.File) error {
+	var errs []error
+	for _, file := range files {
+		errs = append(errs, r.Host.Unstage(file.Path))
+	}
+	return errors.Join(errs...)
 }

@@ -61,7 +61,11 @@ func situations(t *testing.T) []situation {
 	)
 	withKinds.stale = kindsPlan("1").Resources
 	token, certificate := tokenPlan()
-	list = append(list, situation{name: "certificate", before: joining(certificate), plan: token})
+	served, wanted := servingPlan()
+	list = append(list,
+		situation{name: "certificate", before: joining(certificate), plan: token},
+		situation{name: "serving certificate", before: serving(wanted), plan: served},
+	)
 	for i := range list {
 		s := &list[i]
 		s.want = s.before.clone()
@@ -156,7 +160,7 @@ func TestEveryCallFails(t *testing.T) {
 					return nil
 				})
 				switch {
-				case c == (call{"read", intentPath}), c.op == "request", c == (call{"probe", "kubelet-network"}): // the kubelet does it itself, or does without
+				case c == (call{"read", intentPath}), c.op == "request", c.op == "self-sign", c == (call{"probe", "kubelet-network"}): // the kubelet does it itself, or does without
 					if err != nil {
 						t.Errorf("%s: is an error: %v", label, err)
 					}

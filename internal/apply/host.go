@@ -156,6 +156,9 @@ type Kernel interface {
 	// that keeps the kubelet from starting: it is given up unless the server has answered. It returns ErrNotProbed where the
 	// host is not the machine itself; a *CheckError names the cause of a failure.
 	RequestCertificate(ctx context.Context, certificate *resource.Certificate, ready <-chan struct{}) (*Issued, error)
+	// SelfSign makes the kubelet's serving certificate and its key, in PEM, as the resource says. It returns ErrNotProbed
+	// where the host is not the machine itself.
+	SelfSign(wanted *resource.ServingCertificate) (certificate, key []byte, err error)
 	// Probe performs a check that is about the machine's surroundings. It returns ErrNotProbed
 	// where the host is not the machine itself; a *CheckError names the cause of a failure.
 	Probe(ctx context.Context, check *resource.Check) error

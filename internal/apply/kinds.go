@@ -38,16 +38,17 @@ type liveKind struct {
 
 // liveKinds are those kinds, by name. A mount comes before what is on the disk (mount.go).
 var liveKinds = map[string]liveKind{
-	"Attribute":   {compare: compareAttribute, bring: bringAttribute},
-	"Certificate": {compare: compareCertificate, bring: bringCertificate},
-	"Check":       {compare: unasked, bring: bringCheck},
-	"Command":     {compare: compareCommand, bring: bringCommand, undo: compareCommand},
-	"Module":      {compare: compareModule, bring: bringModule},
-	"Mount":       {compare: compareMount, bring: bringMount, undo: undoMount},
-	"Swap":        {compare: compareSwap, bring: bringSwap, undo: undoSwap},
-	"Sysctl":      {compare: compareSysctl, bring: bringSysctl},
-	"Unit":        {compare: compareUnit, bring: bringUnit, undo: undoUnit},
-	"UnitState":   {compare: compareUnitState, bring: bringUnitState, undo: undoUnitState},
+	"Attribute":          {compare: compareAttribute, bring: bringAttribute},
+	"Certificate":        {compare: compareCertificate, bring: bringCertificate},
+	"Check":              {compare: unasked, bring: bringCheck},
+	"Command":            {compare: compareCommand, bring: bringCommand, undo: compareCommand},
+	"Module":             {compare: compareModule, bring: bringModule},
+	"Mount":              {compare: compareMount, bring: bringMount, undo: undoMount},
+	"ServingCertificate": {compare: compareServingCertificate, bring: bringServingCertificate},
+	"Swap":               {compare: compareSwap, bring: bringSwap, undo: undoSwap},
+	"Sysctl":             {compare: compareSysctl, bring: bringSysctl},
+	"Unit":               {compare: compareUnit, bring: bringUnit, undo: undoUnit},
+	"UnitState":          {compare: compareUnitState, bring: bringUnitState, undo: undoUnitState},
 }
 
 // of makes a function of one kind of resource one of any.

@@ -78,6 +78,10 @@ type memory struct {
 	name string
 	// joins is the certificate that the kubelet asks for itself where it finds none when it is started.
 	joins *resource.Certificate
+	// serves is the serving certificate that the kubelet makes where it finds none; without it, the host is as a directory.
+	// unsigned is why none can be made for it.
+	serves   *resource.ServingCertificate
+	unsigned error
 	// run answers commands.
 	run func(context.Context, *resource.Command) ([]byte, error)
 	// missing are the parameters that the kernel does not have.
@@ -119,7 +123,7 @@ func (m *memory) clone() *memory {
 	c.attributes, c.mounts, c.swaps = maps.Clone(m.attributes), maps.Clone(m.mounts), maps.Clone(m.swaps)
 	c.masked, c.disabled = maps.Clone(m.masked), maps.Clone(m.disabled)
 	c.ran, c.ranSynced, c.stale = maps.Clone(m.ran), maps.Clone(m.ranSynced), m.stale
-	c.name, c.joins, c.issue = m.name, m.joins, m.issue
+	c.name, c.joins, c.issue, c.serves = m.name, m.joins, m.issue, m.serves
 	for name, u := range m.units {
 		c.units[name] = &unit{u.state, maps.Clone(u.inputs)}
 	}
@@ -133,7 +137,7 @@ func (m *memory) rebooted() *memory {
 	c.loaded = unitFiles(c.files)
 	c.masked, c.disabled = maps.Clone(m.masked), maps.Clone(m.disabled)
 	c.ran, c.ranSynced, c.stale = maps.Clone(m.ranSynced), maps.Clone(m.ranSynced), m.stale
-	c.name, c.joins, c.issue = m.name, m.joins, m.issue
+	c.name, c.joins, c.issue, c.serves = m.name, m.joins, m.issue, m.serves
 	return c
 }
 
@@ -405,6 +409,9 @@ func (m *memory) StartUnit(_ context.Context, name string) error {
 		u.state = "active" // with what it was started with
 	default:
 		m.join(name)
+		if err := m.serve(name); err != nil {
+			return err
+		}
 		m.units[name] = &unit{"active", m.inputs(name)}
 	}
 	return err

@@ -194,7 +194,8 @@ var asPlanned = map[string]func(m *memory, spec resource.Spec) bool{
 		return m.masked[u.Unit] == (u.State == resource.UnitMasked) && m.disabled[u.Unit] == (u.State == resource.UnitDisabled) &&
 			m.units[u.Unit].state != "active"
 	},
-	"Certificate": isJoined,
+	"Certificate":        isJoined,
+	"ServingCertificate": canServe,
 	"Unit": func(m *memory, spec resource.Spec) bool {
 		u := m.units[spec.Name()]
 		return u != nil && (u.state == "active" || u.state == "reloading")

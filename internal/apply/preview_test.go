@@ -36,6 +36,7 @@ func TestPreview(t *testing.T) {
 		}, changed},
 	} {
 		m := joining(nil)
+		_, m.serves = servingPlan()
 		c.prepare(m)
 		m.forget()
 		preview, err := engine(m).Preview(t.Context(), c.plan)

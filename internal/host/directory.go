@@ -221,6 +221,11 @@ func (d *Directory) RequestCertificate(context.Context, *resource.Certificate, <
 	return nil, apply.ErrNotProbed
 }
 
+// SelfSign makes nothing: the key would be that of every machine that gets the directory.
+func (d *Directory) SelfSign(*resource.ServingCertificate) (certificate, key []byte, err error) {
+	return nil, nil, apply.ErrNotProbed
+}
+
 // FetchAuthority asks nobody: what a directory becomes depends on nothing but the contract and the facts.
 func (d *Directory) FetchAuthority(context.Context, *resource.APIServer, func(bundle string) bool) (string, error) {
 	return "", apply.ErrNotProbed

@@ -9,6 +9,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/internal/rootfs"
 	"github.com/slipway-dev/slipway/internal/systemd"
+	"github.com/slipway-dev/slipway/internal/tlsbootstrap"
 )
 
 var _ apply.Host = (*Machine)(nil)
@@ -136,6 +137,17 @@ func (m *Machine) NodeName() (string, error) { return probe.NodeName() }
 // RequestCertificate asks an API server for the kubelet's certificate. Its error is a *apply.CheckError.
 func (m *Machine) RequestCertificate(ctx context.Context, certificate *resource.Certificate, ready <-chan struct{}) (*apply.Issued, error) {
 	return probe.RequestCertificate(ctx, certificate, ready)
+}
+
+// SelfSign makes the kubelet's serving certificate and its key, for the host's name where the resource has none.
+func (m *Machine) SelfSign(wanted *resource.ServingCertificate) (certificate, key []byte, err error) {
+	name := wanted.Node
+	if name == "" {
+		if name, err = m.NodeName(); err != nil {
+			return nil, nil, err
+		}
+	}
+	return tlsbootstrap.SelfSigned(name, time.Now())
 }
 
 // FetchAuthority gets the CA of the cluster that a server belongs to, if pins knows it. Its error is a *apply.CheckError.

@@ -50,6 +50,16 @@ func (in *input) afterCertificate() []resource.ID {
 	return []resource.ID{resource.IDOf(&resource.Certificate{Label: certificateLabel})}
 }
 
+// beforeKubelet are the certificates that the kubelet starts after, whatever comes of them: it gets those itself that it does
+// not find.
+func (in *input) beforeKubelet() []resource.ID {
+	before := in.afterCertificate()
+	if makesServing(in) {
+		before = append(before, resource.IDOf(&resource.ServingCertificate{Label: servingLabel}))
+	}
+	return before
+}
+
 func planCertificate(in *input, out *output) {
 	if !in.early {
 		return

@@ -74,6 +74,7 @@ var concerns = []*concern{
 	&rings,
 	&searchDomains,
 	&secondaryInterfaces,
+	&servingCertificate,
 	&supported,
 	&swap,
 	&sysctls,

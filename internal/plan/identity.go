@@ -32,8 +32,9 @@ func KubeletIdentity() Identity {
 	return Identity{Files: slices.Compact(files), Directories: []string{kubeletCertDir}}
 }
 
-// ServingCertificate is the certificate that a kubelet has signed for itself, with the machine's addresses in
-// it; it makes another where there is none (Kubernetes: cmd/kubelet/app, initializing the serving certificate).
-func ServingCertificate() []string {
-	return []string{kubeletCertDir + "/kubelet.crt", kubeletCertDir + "/kubelet.key"}
-}
+// ServingCertificate is the certificate that a kubelet has signed for itself, for its host's name, with its key; without
+// them it makes others (Kubernetes: cmd/kubelet/app/server.go, InitializeTLS).
+func ServingCertificate() []string { return servingPair(kubeletCertDir) }
+
+// servingPair are both in the directory that --cert-dir names.
+func servingPair(dir string) []string { return []string{dir + "/kubelet.crt", dir + "/kubelet.key"} }

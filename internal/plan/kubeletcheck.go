@@ -141,7 +141,7 @@ func checkCgroupDriver(in *input, out *output, at string, kubelets any) {
 func leftOut(in *input, config map[string]any) map[string]string {
 	out := make(map[string]string)
 	// A certificate that nobody makes is not named, nor one that the cluster signs.
-	for field, flag := range map[string]string{"tlsCertFile": certificateFlag, "tlsPrivateKeyFile": keyFlag} {
+	for field, flag := range map[string]string{certificateField: certificateFlag, keyField: keyFlag} {
 		value, given := config[field]
 		text, _ := value.(string)
 		switch {

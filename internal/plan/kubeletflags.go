@@ -94,10 +94,12 @@ func isSelfSigned(in *input, flag, value string) bool {
 	return value != "" && (flag == certificateFlag && value == pair.Certificate || flag == keyFlag && value == pair.Key)
 }
 
-// The flags that name the kubelet's serving certificate and its key.
+// The settings that name the kubelet's serving certificate and its key.
 const (
-	certificateFlag = "tls-cert-file"
-	keyFlag         = "tls-private-key-file"
+	certificateFlag  = "tls-cert-file"
+	certificateField = "tlsCertFile"
+	keyFlag          = "tls-private-key-file"
+	keyField         = "tlsPrivateKeyFile"
 )
 
 // The setting that kubelets take and ignore since idleTimeoutIgnored.

@@ -200,7 +200,7 @@ func planKubeletStart(in *input, out *output) {
 		start = shellCommand(in.config.Commands, in.starter)
 		start.Reason = "a command of the contract's author starts the kubelet, in the place of Slipway"
 	}
-	start.Requires, start.After = append(start.Requires, requires...), in.afterCertificate()
+	start.Requires, start.After = append(start.Requires, requires...), in.beforeKubelet()
 	out.addTo(startGroup, start)
 	// A kubelet answers before it has joined, and where it cannot: it is asked so by kubeadm too (kubelet-check).
 	well, steady := kubeletHealthz(in.config.Kubelet), kubeletStarted

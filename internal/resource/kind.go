@@ -45,21 +45,22 @@ type Kind struct {
 // Kinds are all kinds of resource, by name. The engine has a row for each (apply, kinds.go). A test looks at every row
 // and column.
 var Kinds = map[string]Kind{
-	"Attribute":   {New: fresh[Attribute], Lasts: never, Stays: says("the kernel keeps the value until it boots again"), StaysSource: "sysfs(5)"},
-	"Block":       {New: fresh[Block], Lasts: always},
-	"Certificate": {New: fresh[Certificate], Lasts: always, Stays: says("the kubelet renews it, and the node is known by it"), StaysSource: "Kubernetes: kubelet certificate rotation"},
-	"Check":       {New: fresh[Check], Lasts: always, Stays: says("it changes nothing"), StaysSource: "Check"},
-	"Command":     {New: fresh[Command], Lasts: always, Stays: staysWithoutInputs, StaysSource: "Command"},
-	"Copy":        {New: fresh[Copy], Lasts: always},
-	"Directory":   {New: fresh[Directory], Lasts: always},
-	"File":        {New: fresh[File], Lasts: always},
-	"Module":      {New: fresh[Module], Lasts: never, Stays: says("it stays loaded until the machine boots again"), StaysSource: "modules-load.d(5)"},
-	"Mount":       {New: fresh[Mount], Lasts: never},
-	"Swap":        {New: fresh[Swap], Lasts: never},
-	"Symlink":     {New: fresh[Symlink], Lasts: always},
-	"Sysctl":      {New: fresh[Sysctl], Lasts: never, Stays: says("the kernel keeps the value until it boots again"), StaysSource: "sysctl.d(5)"},
-	"Unit":        {New: fresh[Unit], Lasts: never, Stays: staysIfSaid, StaysSource: "Unit"},
-	"UnitState":   {New: fresh[UnitState], Lasts: func(s Spec) bool { return s.(*UnitState).State != UnitStopped }},
+	"Attribute":          {New: fresh[Attribute], Lasts: never, Stays: says("the kernel keeps the value until it boots again"), StaysSource: "sysfs(5)"},
+	"Block":              {New: fresh[Block], Lasts: always},
+	"Certificate":        {New: fresh[Certificate], Lasts: always, Stays: says("the kubelet renews it, and the node is known by it"), StaysSource: "Kubernetes: kubelet certificate rotation"},
+	"Check":              {New: fresh[Check], Lasts: always, Stays: says("it changes nothing"), StaysSource: "Check"},
+	"Command":            {New: fresh[Command], Lasts: always, Stays: staysWithoutInputs, StaysSource: "Command"},
+	"Copy":               {New: fresh[Copy], Lasts: always},
+	"Directory":          {New: fresh[Directory], Lasts: always},
+	"File":               {New: fresh[File], Lasts: always},
+	"Module":             {New: fresh[Module], Lasts: never, Stays: says("it stays loaded until the machine boots again"), StaysSource: "modules-load.d(5)"},
+	"Mount":              {New: fresh[Mount], Lasts: never},
+	"ServingCertificate": {New: fresh[ServingCertificate], Lasts: always, Stays: says("it is the kubelet's, which reads it for as long as it is there"), StaysSource: "Kubernetes: cmd/kubelet/app/server.go, InitializeTLS"},
+	"Swap":               {New: fresh[Swap], Lasts: never},
+	"Symlink":            {New: fresh[Symlink], Lasts: always},
+	"Sysctl":             {New: fresh[Sysctl], Lasts: never, Stays: says("the kernel keeps the value until it boots again"), StaysSource: "sysctl.d(5)"},
+	"Unit":               {New: fresh[Unit], Lasts: never, Stays: staysIfSaid, StaysSource: "Unit"},
+	"UnitState":          {New: fresh[UnitState], Lasts: func(s Spec) bool { return s.(*UnitState).State != UnitStopped }},
 }
 
 // fresh makes an empty spec.

@@ -49,11 +49,14 @@ func (k *Key) Pair(certificates []byte, node string, now time.Time) ([]byte, err
 	case now.After(leaf.NotAfter):
 		return nil, fmt.Errorf("the certificate expired at %s", leaf.NotAfter.UTC().Format(time.RFC3339))
 	}
+	key, err := k.encoded()
+	return append(chain, key...), err
+}
+
+// encoded is the key in PEM.
+func (k *Key) encoded() ([]byte, error) {
 	der, err := x509.MarshalECPrivateKey(k.private)
-	if err != nil {
-		return nil, err
-	}
-	return append(chain, pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: der})...), nil
+	return pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: der}), err
 }
 
 // readChain reads certificates in PEM: the first, and all of them in their canonical form.

@@ -32,6 +32,10 @@ type joining struct{ *host.Directory }
 
 func (joining) NodeName() (string, error) { return nodeName, nil }
 
+func (joining) SelfSign(*resource.ServingCertificate) (certificate, key []byte, err error) {
+	return []byte("serving certificate"), []byte("its key"), nil
+}
+
 func (joining) RequestCertificate(context.Context, *resource.Certificate, <-chan struct{}) (*apply.Issued, error) {
 	return &apply.Issued{Pair: issued, Node: nodeName}, nil
 }
