@@ -85,7 +85,7 @@ func planSummary(p resource.Plan) string {
 	}
 	var parts []string
 	for _, kind := range slices.Sorted(maps.Keys(counts)) {
-		part := cli.Plural(counts[kind], strings.ToLower(kind))
+		part := cli.Plural(counts[kind], resource.Words(kind))
 		if kind == "File" && secrets > 0 {
 			part += fmt.Sprintf(" (%d secret)", secrets)
 		}

@@ -60,7 +60,7 @@ func onNode(row fieldRow) string {
 	for _, d := range shown(row.of.Resources) {
 		kind, name, _ := strings.Cut(string(d.ID), ":")
 		if kind != "File" {
-			name = strings.ToLower(kind) + " " + name
+			name = resource.Words(kind) + " " + name
 		}
 		name = "`" + name + "`"
 		if !d.Planned {

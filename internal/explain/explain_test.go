@@ -45,7 +45,7 @@ func TestExplainFindsWhatDepends(t *testing.T) {
 	}{
 		{"native/full.yaml", "cluster.certificateAuthority", nil, []string{"Certificate:kubelet-client", "Check:api-server", "File:/etc/kubernetes/pki/ca.crt"}},
 		{"native/full.yaml", "cluster.serverCertificate", nil, []string{"File:/etc/kubernetes/pki/apiserver.crt"}},
-		{"native/full.yaml", "kubelet.nodeName", nil, []string{"Certificate:kubelet-client", "Check:kubelet-network", "File:/etc/default/kubelet"}},
+		{"native/full.yaml", "kubelet.nodeName", nil, []string{"Certificate:kubelet-client", "Check:kubelet-network", "File:/etc/default/kubelet", "ServingCertificate:kubelet-server"}},
 		{"native/full.yaml", "kubelet.nodeIPs", nil, []string{"Check:kubelet-network", "File:/etc/default/kubelet"}},
 		{"native/full.yaml", "runtime.containerd.dataDir", nil, []string{"File:/etc/containerd/config.toml"}},
 		{"native/full.yaml", "runtime.containerd.limits", nil, []string{"File:/etc/systemd/system/containerd.service.d/10-limits.conf"}},

@@ -16,6 +16,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/cli"
 	"github.com/slipway-dev/slipway/internal/compile"
 	"github.com/slipway-dev/slipway/internal/facts"
+	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/nodeconfig"
 	"github.com/slipway-dev/slipway/nodeconfig/dialect"
 	"github.com/slipway-dev/slipway/schema"
@@ -334,7 +335,7 @@ func ends(all []Dependent) string {
 	for _, d := range planned[:min(len(planned), mostNamed)] {
 		kind, name, _ := strings.Cut(string(d.ID), ":")
 		if kind != "File" {
-			name = strings.ToLower(kind) + " " + name
+			name = resource.Words(kind) + " " + name
 		}
 		names = append(names, "`"+strings.TrimPrefix(name, "unit ")+"`")
 	}

@@ -1,8 +1,9 @@
 package plan
 
 import (
+	"strings"
+
 	"github.com/slipway-dev/slipway/exitcode"
-	"github.com/slipway-dev/slipway/internal/profile"
 	"github.com/slipway-dev/slipway/internal/resource"
 )
 
@@ -19,10 +20,15 @@ var wireServerRules = []string{
 // this removes it.
 const formerWireServerRule = " FORWARD -d 168.63.129.16 -p tcp -m multiport --dports 80,32526 -j DROP"
 
+// ruleLoaders are the units of images that load rules of the packet filter and remove all others: nftables and
+// netfilter-persistent of Debian and Ubuntu, iptables of Azure Linux.
+var ruleLoaders = []string{"iptables.service", "netfilter-persistent.service", "nftables.service"}
+
 // kubeletPrepare plans the unit that does what must be done before a kubelet starts, once in a boot, and its start.
 // It is a unit of its own, so that it is over when everything else is there: in the kubelet's own it would be between
-// the last input and the kubelet, three processes long. It does not name the kubelet's unit, which systemd would read
-// for that: when the machine's own drop-ins came it would have to read all units again, for seconds.
+// the last input and the kubelet, eight processes long. An image has it, and it does not wait for the agent, so it is done
+// while the container runtime starts. It does not name the kubelet's unit, which systemd would read for that: when the
+// machine's own drop-ins came it would have to read all units again, for seconds.
 var kubeletPrepare = concern{
 	name:  "kubelet preparation",
 	reads: []string{"$.cloud.provider"},
@@ -38,16 +44,22 @@ func planKubeletPrepare(in *input, out *output) {
 		"[Unit]",
 		"Description=Prepare the start of the kubelet",
 		"DefaultDependencies=no",
-		"After=local-fs.target " + profile.AgentUnit,
+		"After=local-fs.target",
+	}
+	if in.config.Cloud.Provider == "azure" {
+		lines = append(lines, "# These load the rules of the image, in the place of all that there are.", "After="+strings.Join(ruleLoaders, " "))
+	}
+	lines = append(lines,
 		"Conflicts=shutdown.target",
 		"Before=shutdown.target",
 		"",
 		"[Service]",
 		"Type=oneshot",
 		"RemainAfterExit=yes",
-		"# The kubelet does not sync its certificates: what a power cut has left empty would stop it for ever.",
-		"ExecStart=-find " + kubeletCertDir + " -type f -empty -delete",
-	}
+		"# The kubelet does not sync its certificates: what a power cut has left empty would stop it for ever. The agent may be at work",
+		"# there, on files whose names begin with a dot.",
+		"ExecStart=-find "+kubeletCertDir+" -type f -name [!.]* -empty -delete",
+	)
 	if in.config.Cloud.Provider == "azure" {
 		// Without a shell there is no other "unless it is there".
 		lines = append(lines,

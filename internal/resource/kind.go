@@ -2,6 +2,7 @@ package resource
 
 import (
 	"fmt"
+	"unicode"
 
 	"github.com/slipway-dev/slipway/internal/place"
 )
@@ -114,4 +115,16 @@ func checkPath(path string) error {
 		return fmt.Errorf("path %q %s", path, reason)
 	}
 	return nil
+}
+
+// Words is a kind's name as people write it: "unit state" of "UnitState".
+func Words(kind string) string {
+	var words []rune
+	for i, r := range kind {
+		if unicode.IsUpper(r) && i > 0 {
+			words = append(words, ' ')
+		}
+		words = append(words, unicode.ToLower(r))
+	}
+	return string(words)
 }
