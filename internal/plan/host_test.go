@@ -248,7 +248,7 @@ func TestWireServerRules(t *testing.T) {
 		c := contract(t, "native/minimal.yaml", func(n *nodeconfig.NodeConfig) { n.Cloud.Provider = provider })
 		var got []string
 		for _, s := range settings(string(fileAt(t, first(New(c, facts.Facts{})), resource.UnitDir+"/"+familyOf(c).Kubelet.Prepare).Content)) {
-			if strings.Contains(s[1], "iptables") {
+			if s[0] == "ExecStart" && strings.Contains(s[1], "iptables") {
 				got = append(got, s[1])
 			}
 		}
