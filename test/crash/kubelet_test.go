@@ -27,20 +27,23 @@ const (
 // issued stands for a certificate and its key.
 var issued = []byte("certificate for " + nodeName)
 
+// serving stands for the certificate that a kubelet signs for itself, and its key.
+var serving = struct{ certificate, key []byte }{[]byte("serving certificate"), []byte("its key")}
+
 // joining is a directory beside an API server, which issues what it is asked for.
 type joining struct{ *host.Directory }
 
 func (joining) NodeName() (string, error) { return nodeName, nil }
 
 func (joining) SelfSign(*resource.ServingCertificate) (certificate, key []byte, err error) {
-	return []byte("serving certificate"), []byte("its key"), nil
+	return serving.certificate, serving.key, nil
 }
 
 func (joining) RequestCertificate(context.Context, *resource.Certificate, <-chan struct{}) (*apply.Issued, error) {
 	return &apply.Issued{Pair: issued, Node: nodeName}, nil
 }
 
-// meanwhile does what programs of the node do between two runs: a kubelet that runs and has not joined joins, and the
+// meanwhile does what programs of the node do between two runs: a kubelet that runs has a serving certificate, and joins if it has not, and the
 // token that it does not need any more is removed (slipway-retire-credential.service).
 func (n *node) meanwhile() {
 	wanted := n.certificate()
@@ -52,6 +55,7 @@ func (n *node) meanwhile() {
 	} else if m, err := now.machine(); err != nil || !m.active[wanted.Unit] {
 		return
 	}
+	n.serve()
 	if content, _ := os.ReadFile(n.root + wanted.Kubeconfig); len(content) == 0 {
 		n.join(wanted)
 	}
@@ -119,6 +123,25 @@ func (n *node) join(wanted *resource.Certificate) {
 	} {
 		if err != nil {
 			panic(err)
+		}
+	}
+}
+
+// serve is a kubelet that makes the pair that it does not find (client-go: util/cert, CanReadCertAndKey).
+func (n *node) serve() {
+	for _, r := range n.plan.Resources {
+		c, ok := r.Spec.(*resource.ServingCertificate)
+		if !ok || n.written(c.Certificate) || n.written(c.Key) {
+			continue
+		}
+		for _, err := range []error{
+			os.MkdirAll(filepath.Dir(n.root+c.Key), 0o755),
+			os.WriteFile(n.root+c.Key, serving.key, 0o600),
+			os.WriteFile(n.root+c.Certificate, serving.certificate, 0o644),
+		} {
+			if err != nil {
+				panic(err)
+			}
 		}
 	}
 }
