@@ -2,6 +2,7 @@ package agentless_test
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -124,6 +125,34 @@ func withoutSync(t testing.TB, root string) string {
 		t.Fatal(err)
 	}
 	return dir
+}
+
+// Something becomes of each kind of resource: nothing of a plan is left out in silence.
+func TestEveryKind(t *testing.T) {
+	for name, kind := range resource.Kinds {
+		spec := kind.New()
+		switch s := spec.(type) { // what shows nothing of itself without a name
+		case *resource.File:
+			s.Path = "/etc/a"
+		case *resource.Unit:
+			s.Unit = "a.service"
+		case *resource.Command:
+			s.Argv = []string{"true"}
+		}
+		empty, m := machineOf(), machineOf(spec)
+		if before, after := fmt.Sprintf("%+v", parts(&empty)), fmt.Sprintf("%+v", parts(&m)); before == after {
+			t.Errorf("nothing becomes of a %s", name)
+		}
+	}
+}
+
+// parts are what a machine has, and the commands of its unit.
+func parts(m *agentless.Machine) []any {
+	var unit string
+	for _, f := range m.Files {
+		unit += f.Path + string(f.Content)
+	}
+	return []any{len(m.Directories), len(m.Links), len(m.States), m.Started, m.Losses, m.OnceDone, unit}
 }
 
 // What requires something comes behind it, whatever their names are.
