@@ -39,9 +39,9 @@ while IFS= read -r line || [ -n "$line" ]; do
 done <"$2"
 cp -a "$2" "$2.slipway-tmp"
 if [ "${5-}" = first ]; then
-  { cat "$1" && printf %s "$others$block"; } >"$2.slipway-tmp"
+  { cat "$1"; printf %s "$others$block"; } >"$2.slipway-tmp"
 else
-  { printf %s "$others$block" && cat "$1"; } >"$2.slipway-tmp"
+  { printf %s "$others$block"; cat "$1"; } >"$2.slipway-tmp"
 fi
 if [ "$(cat "$2" && echo x)" = "$(cat "$2.slipway-tmp" && echo x)" ]; then
   rm "$2.slipway-tmp"

@@ -191,8 +191,21 @@ func TestOrder(t *testing.T) {
 // put runs the command that puts a block into a file, below a directory, and returns what is in the file then.
 func put(t testing.TB, root string, block *resource.Block, before string) string {
 	t.Helper()
+	after, out := putWithout(t, root, block, before, "")
+	if out != "" {
+		t.Fatal(out)
+	}
+	return after
+}
+
+// putWithout does so where a file is missing. What the command says is empty where it ends well.
+func putWithout(t testing.TB, root string, block *resource.Block, before, missing string) (after, says string) {
+	t.Helper()
 	m := machineOf(block)
 	for _, f := range m.Files {
+		if f.Path == missing {
+			continue
+		}
 		path := filepath.Join(root, f.Path)
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			t.Fatal(err)
@@ -218,13 +231,13 @@ func put(t testing.TB, root string, block *resource.Block, before string) string
 	cmd := exec.Command(argv[0], argv[1:]...)
 	cmd.Env = []string{"PATH=" + withoutSync(t, root) + ":/usr/bin:/bin"}
 	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("%q: %v: %s", argv, err, out)
+		says = fmt.Sprintf("%q: %v: %s", argv, err, out)
 	}
-	after, err := os.ReadFile(file)
+	content, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return string(after)
+	return string(content), says
 }
 
 // A block is in its file as the agent has it there, but that it is always at the end, or the beginning.
@@ -259,6 +272,18 @@ func FuzzBlocks(f *testing.F) {
 			t.Errorf("%q becomes %q the second time", want, again)
 		}
 	})
+}
+
+// A command that fails leaves the file as it was.
+func TestBlockFails(t *testing.T) {
+	for _, first := range []bool{true, false} {
+		const before = "a\n# BEGIN slipway a\nold\n# END slipway a\n"
+		block := &resource.Block{Path: "/etc/hosts", Label: "a", Content: "x\n", First: first}
+		after, says := putWithout(t, t.TempDir(), block, before, "/etc/slipway/blocks/etc-hosts.a")
+		if after != before || !strings.Contains(says, "etc-hosts.a") {
+			t.Errorf("%q, %s", after, says)
+		}
+	}
 }
 
 // The file keeps its mode, one that has the block already is not written again, and nothing is left beside it.
