@@ -14,6 +14,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/internal/plan"
 	"github.com/slipway-dev/slipway/internal/profile"
+	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/userdata"
 )
 
@@ -67,7 +68,7 @@ func (r *rendering) runAgentless(s cli.Streams, c *contract, known facts.Facts) 
 	}
 	rendered, err := r.pack(document)
 	if _, ok := errors.AsType[*userdata.TooLargeError](err); ok {
-		_, _ = io.WriteString(s.Err, fileSizes(&machine))
+		_, _ = io.WriteString(s.Err, fileSizes(planned, &machine, len(document)))
 	}
 	if err != nil {
 		return r.refused(s, c, err)
@@ -112,11 +113,23 @@ func (r *rendering) writeBundle(s cli.Streams, m *agentless.Machine) error {
 	return command.Write(s, manifest.Digest+"\n")
 }
 
-// fileSizes are what a document that is too large is made of, as text for people.
-func fileSizes(m *agentless.Machine) string {
-	rows := []size{}
+// fileSizes are what a document of so many bytes that is too large is made of, as text for people: its largest files, each with
+// what it is for, and all else.
+func fileSizes(planned resource.Plan, m *agentless.Machine, total int) string {
+	reasons := planned.ByID()
+	rows, files := []size{}, 0
 	for _, f := range m.Files {
-		rows = append(rows, size{f.Path, len(f.Content)})
+		what := f.Path
+		if r, ok := reasons[resource.IDOf(f)]; ok {
+			what += ": " + r.Reason
+		}
+		rows, files = append(rows, size{what, len(f.Content)}), files+len(f.Content)
 	}
-	return sizeTable("the largest files of the node, in bytes", largest(rows))
+	named := largest(rows)
+	others := files
+	for _, row := range named {
+		others -= row.bytes
+	}
+	named = append(named, size{"all other files", others}, size{"names, modes, links and commands, and what the document's form adds", total - files})
+	return sizeTable("what the document is made of, in bytes", named)
 }

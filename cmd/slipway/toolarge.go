@@ -51,7 +51,7 @@ func (r *rendering) tooLarge(err *userdata.TooLargeError, plain []byte) error {
 		refusal.Err = &plainTooLarge{err, "compressed document"}
 	case r.to.Value == scriptTarget:
 		refusal.Err = &plainTooLarge{err, "script"}
-	case len(r.parts) > 0:
+	case r.agentless, len(r.parts) > 0:
 		refusal.Err = &plainTooLarge{err, "document"}
 	}
 	if r.gzip || !r.target().unpacked {

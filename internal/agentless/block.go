@@ -6,17 +6,50 @@ import (
 	"github.com/slipway-dev/slipway/internal/resource"
 )
 
-// blockDir is where the lines of blocks are kept, from which they are put into the files of others at each boot.
-const blockDir = "/etc/slipway/blocks"
-
-// The script puts the lines of the file $1 into the file $2, at its end or its beginning, in the place of those between the
-// lines $3 and $4. Whoever reads the file finds the old content or the new. The last expression ends a last line that has no end.
 const (
-	blockBefore = `set -e; touch "$2"; cp -a "$2" "$2.slipway-tmp"; { `
-	blockOthers = `sed -e "/^$3\$/,/^$4\$/d" -e '$a\' "$2"; `
-	blockLines  = `cat "$1"; `
-	blockAfter  = `} >"$2.slipway-tmp"; mv "$2.slipway-tmp" "$2"`
+	// blockDir is where the lines of blocks are kept, from which they are put into the files of others at each boot.
+	blockDir = "/etc/slipway/blocks"
+	// blockScript puts them there.
+	blockScript = blockDir + "/put.sh"
 )
+
+// putBlock does what [resource.Block.Into] does to a file from which the block was taken out before. Whoever reads the file
+// finds the old content or the new, also after a power cut.
+const putBlock = `# Puts the lines of the file $1 into the file $2, at its end or, with "first", at its beginning. Those between the lines $3 and $4
+# go. Of these two a line that is alone goes, and nothing beside it.
+set -eu
+export LC_ALL=C
+touch "$2"
+others= block= within=
+while IFS= read -r line || [ -n "$line" ]; do
+  end=${line##*[![:space:]]}
+  case ${line%"$end"} in
+  "$3") others=$others$block block= within=1 ;;
+  "$4") block= within= ;;
+  *)
+    if [ "$within" ]; then
+      block="$block$line
+"
+    else
+      others="$others$line
+"
+    fi
+    ;;
+  esac
+done <"$2"
+cp -a "$2" "$2.slipway-tmp"
+if [ "${5-}" = first ]; then
+  { cat "$1"; printf %s "$others$block"; } >"$2.slipway-tmp"
+else
+  { printf %s "$others$block"; cat "$1"; } >"$2.slipway-tmp"
+fi
+if [ "$(cat "$2" && echo x)" = "$(cat "$2.slipway-tmp" && echo x)" ]; then
+  rm "$2.slipway-tmp"
+else
+  sync "$2.slipway-tmp"
+  mv "$2.slipway-tmp" "$2"
+fi
+`
 
 func (b *builder) block(r *resource.Resource) {
 	block := r.Spec.(*resource.Block)
@@ -25,15 +58,17 @@ func (b *builder) block(r *resource.Resource) {
 		b.lose(r, true, err.Error())
 		return
 	}
+	if b.blocks++; b.blocks == 1 {
+		b.Files = append(b.Files, &resource.File{Path: blockScript, Mode: 0o644, Content: []byte(putBlock)})
+	}
 	lines := blockDir + "/" + strings.ReplaceAll(strings.TrimPrefix(block.Path, "/"), "/", "-") + "." + block.Label
 	// They may be of a file that not everybody may read.
 	b.Files = append(b.Files, &resource.File{Path: lines, Mode: 0o600, Content: content})
-	script := blockBefore + blockOthers + blockLines + blockAfter
-	if block.First {
-		script = blockBefore + blockLines + blockOthers + blockAfter
-	}
 	text := strings.TrimSuffix(string(content), "\n")
 	begin, _, _ := strings.Cut(text, "\n")
-	end := text[strings.LastIndex(text, "\n")+1:]
-	b.run(false, "sh", "-c", script, "sh", lines, block.Path, begin, end)
+	argv := []string{"sh", blockScript, lines, block.Path, begin, text[strings.LastIndex(text, "\n")+1:]}
+	if block.First {
+		argv = append(argv, "first")
+	}
+	b.run(false, argv...)
 }

@@ -75,22 +75,23 @@ type builder struct {
 	forOnce []string
 	// network says that the kubelet's start waits for the network.
 	network bool
+	// blocks is how many there are.
+	blocks int
 }
 
 // Of returns what a plan comes to, for a family of nodes.
 func Of(p resource.Plan, family *profile.Profile) Machine {
 	b := &builder{Machine: Machine{Config: p.Config}, family: family}
-	for i := range p.Resources {
-		r := &p.Resources[i]
+	for _, r := range inOrder(p) {
 		kinds[r.Spec.Kind()](b, r)
 	}
 	b.effects(p)
-	b.order(p)
 	b.setupUnit()
 	b.onceUnit()
 	slices.SortFunc(b.Directories, func(x, y *resource.Directory) int { return cmp.Compare(x.Path, y.Path) })
 	slices.SortFunc(b.Files, func(x, y *resource.File) int { return cmp.Compare(x.Path, y.Path) })
 	slices.SortFunc(b.Links, func(x, y *resource.Symlink) int { return cmp.Compare(x.Path, y.Path) })
+	slices.SortFunc(b.Losses, func(x, y Loss) int { return cmp.Compare(x.ID, y.ID) })
 	return b.Machine
 }
 
@@ -181,27 +182,32 @@ func (b *builder) effects(p resource.Plan) {
 	slices.Sort(b.Reloaded)
 }
 
-// order puts each unit behind those that it requires. systemd starts these with it: one that was restarted after that would be
-// ended in the middle.
-func (b *builder) order(p resource.Plan) {
-	units, byID, seen := b.Started, p.ByID(), make(map[string]bool)
-	b.Started = nil
-	var start func(unit string)
-	start = func(unit string) {
-		if seen[unit] || !slices.Contains(units, unit) {
+// inOrder are a plan's resources, each behind those that it requires, and else in the plan's order. systemd starts the units that
+// a unit requires with it: one that was restarted after that would be ended in the middle.
+func inOrder(p resource.Plan) []*resource.Resource {
+	at := make(map[resource.ID]int, len(p.Resources))
+	for i := range p.Resources {
+		at[p.Resources[i].ID()] = i
+	}
+	ordered, seen := make([]*resource.Resource, 0, len(p.Resources)), make([]bool, len(p.Resources))
+	var visit func(i int)
+	visit = func(i int) {
+		if seen[i] {
 			return
 		}
-		seen[unit] = true
-		for _, id := range byID[resource.IDOf(&resource.Unit{Unit: unit})].Requires {
-			if other, is := strings.CutPrefix(string(id), "Unit:"); is {
-				start(other)
+		seen[i] = true
+		r := &p.Resources[i]
+		for _, id := range slices.Concat(r.Requires, r.After) {
+			if required, ok := at[id]; ok {
+				visit(required)
 			}
 		}
-		b.Started = append(b.Started, unit)
+		ordered = append(ordered, r)
 	}
-	for _, unit := range units {
-		start(unit)
+	for i := range p.Resources {
+		visit(i)
 	}
+	return ordered
 }
 
 // String names a loss for people.

@@ -127,6 +127,10 @@ func Read(from fs.FS) (*Manifest, error) {
 	if want, err := m.digest(); err != nil || want != m.Digest {
 		return nil, fmt.Errorf("%s has been changed since it was written: its digest is %s, and it says %q; render the bundle again", ManifestName, want, m.Digest)
 	}
+	// What a digest of its meaning does not see: another form, or something behind it.
+	if written, err := m.encode(); err != nil || !bytes.Equal(written, data) {
+		return nil, fmt.Errorf("%s has been changed since it was written: its meaning is the same, and its form is not; render the bundle again", ManifestName)
+	}
 	for _, e := range m.Entries {
 		if path.Clean(e.Path) != e.Path || !path.IsAbs(e.Path) {
 			return nil, fmt.Errorf("%s: %q is no clean absolute path", ManifestName, e.Path)

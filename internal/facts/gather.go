@@ -156,12 +156,18 @@ var binaries = []struct {
 }{
 	{"containerd", []string{"/usr/bin/containerd", "/usr/local/bin/containerd"}, ""},
 	{"kubelet", []string{"/usr/bin/kubelet", "/opt/bin/kubelet"}, ""},
-	{"kubelet", []string{"/snap/kubelet-eks/current/kubelet"}, EC2}, // Canonical's images for EKS
 }
 
 // stated are files in which an image says the version of such a binary (amazon-eks-ami: install-worker.sh,
 // kubelet-version.txt).
 var stated = map[string]string{"kubelet": "/etc/eks/kubelet-version.txt"}
+
+// snaps are components that an image can have as a snap. The snap's version is the component's (Canonical: Ubuntu on AWS, EKS
+// kubelet snap), and a kubelet's build record has none. Where the program is within the snap is documented nowhere: it has a
+// path where it is found.
+var snaps = []struct{ name, snap, program, cloud string }{
+	{"kubelet", "kubelet-eks", "kubelet", EC2}, // Canonical's images for EKS
+}
 
 // versioned are directories with binaries whose names end in their version, as on AKS's images.
 var versioned = []struct{ name, dir, prefix string }{
@@ -215,7 +221,30 @@ func (g gatherer) components(platform string) []components.Component {
 			}
 		}
 	}
+	for _, s := range snaps {
+		dir := "/snap/" + s.snap + "/current" // snapd docs: the revision that is in use
+		if s.cloud != platform || named(found, s.name) {
+			continue
+		}
+		if version := g.snapVersion(dir); version != "" {
+			c := components.Component{Name: s.name, Version: strings.TrimPrefix(version, "v")}
+			if path := dir + "/" + s.program; g.Exists(path) {
+				c.Path = path
+			}
+			found = append(found, c)
+		}
+	}
 	return found
+}
+
+// snapVersion reads the version of a snap that is in a directory from its record (snapcraft docs, the snap format: meta/snap.yaml).
+func (g gatherer) snapVersion(dir string) string {
+	for line := range strings.Lines(string(g.read(dir + "/meta/snap.yaml"))) {
+		if version, ok := strings.CutPrefix(line, "version:"); ok {
+			return strings.Trim(version, " \r\n'\"")
+		}
+	}
+	return ""
 }
 
 func named(found []components.Component, name string) bool {

@@ -227,6 +227,35 @@ func TestProgramsOfACloud(t *testing.T) {
 	}
 }
 
+// Where the kubelet is a snap, the snap's record says its version. Its program is looked for, and need not be where it was.
+func TestKubeletOfASnap(t *testing.T) {
+	const dir = "/snap/kubelet-eks/current"
+	for _, c := range []struct {
+		record, program, cloud string
+		want                   []components.Component
+	}{
+		{"name: kubelet-eks\nversion: 1.34.2\nsummary: x\n", dir + "/kubelet", EC2, []components.Component{{Name: "kubelet", Version: "1.34.2", Path: dir + "/kubelet"}}},
+		{"name: kubelet-eks\r\nversion: 'v1.34.2'\r\n", dir + "/bin/kubelet", EC2, []components.Component{{Name: "kubelet", Version: "1.34.2"}}},
+		{"version: \"1.34.2-eks-1\"", "", EC2, []components.Component{{Name: "kubelet", Version: "1.34.2-eks-1"}}},
+		{"version: 1.34.2\n", dir + "/kubelet", Azure, nil},
+		{"version: 1.34.2\n", dir + "/kubelet", "", nil},
+		{"name: kubelet-eks\napps:\n  version: 1\n", dir + "/kubelet", EC2, nil},
+		{"version:\n", dir + "/kubelet", EC2, nil},
+		{"", dir + "/kubelet", EC2, nil},
+	} {
+		g := gatherer{machine{files: map[string]string{dir + "/meta/snap.yaml": c.record, c.program: ""}}}
+		if got := g.components(c.cloud); !slices.Equal(got, c.want) {
+			t.Errorf("%q: got %v, want %v", c.record, got, c.want)
+		}
+	}
+	// One that is no snap is the machine's kubelet.
+	usr := components.Component{Name: "kubelet", Version: "1.33.1", Path: "/usr/bin/kubelet"}
+	g := gatherer{machine{files: map[string]string{dir + "/meta/snap.yaml": "version: 1.34.2\n"}, binaries: map[string]*debug.BuildInfo{usr.Path: built("k8s.io/kubernetes/cmd/kubelet", "v1.33.1")}}}
+	if got := g.components(EC2); !slices.Equal(got, []components.Component{usr}) {
+		t.Errorf("got %v, want %v", got, usr)
+	}
+}
+
 func TestGoVersion(t *testing.T) {
 	const v1 = "github.com/containerd/containerd/cmd/containerd"
 	for _, c := range []struct{ path, version, want string }{

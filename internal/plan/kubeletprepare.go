@@ -36,7 +36,8 @@ var kubeletPrepare = concern{
 }
 
 func planKubeletPrepare(in *input, out *output) {
-	if in.config.Cloud.Provider == "aws" && in.config.Cloud.AWS == nil {
+	asks := in.agentless && len(in.wanted) > 0 // the provider's metadata service
+	if in.config.Cloud.Provider == "aws" && in.config.Cloud.AWS == nil && !asks {
 		out.notApplied("$.cloud.provider")
 	}
 	unit := in.family.Kubelet.Prepare
