@@ -26,8 +26,9 @@ func (a *app) localDNS() *cobra.Command {
 		Long: `Run the node's own DNS cache, CoreDNS, and have the machine's resolver ask it when it is ready. It runs
 as a service, localdns.service, which a node has whose contract sets network.localDNS.
 
-The cache asks the DNS servers that the machine has. If the cache is never ready, ends, or does not
-answer any more, the resolver asks these servers again, and the command ends with an error.
+The cache asks the DNS servers that the machine has, also when DHCP names others later. If the cache
+is never ready, ends, or does not answer any more, the resolver asks these servers again, and the
+command ends with an error.
 
 With --stop it undoes what a run that was killed has left. It does not matter if there is nothing.`,
 		Example: `  slipway-node local-dns --coredns /opt/bin/coredns --corefile /etc/localdns/corefile

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
-	"path"
 	"strings"
 	"syscall"
 
@@ -15,12 +14,8 @@ import (
 	"github.com/slipway-dev/slipway/internal/failpoint"
 )
 
-const (
-	// maxName is the longest name of an interface (include/uapi/linux/if.h, IFNAMSIZ).
-	maxName = unix.IFNAMSIZ - 1
-	// maxLinkState bounds what systemd-networkd says of an interface.
-	maxLinkState = 64 << 10
-)
+// maxName is the longest name of an interface (include/uapi/linux/if.h, IFNAMSIZ).
+const maxName = unix.IFNAMSIZ - 1
 
 // MakeDummy makes an interface that leads nowhere, brings it up, and gives it addresses without a network (rtnetlink(7)). One that is there
 // stays, and keeps what other addresses it has.
@@ -149,31 +144,4 @@ func talk(change failpoint.Change, kind, flags uint16, body []byte) error {
 		}
 	}
 	return errors.New("netlink: the kernel has not answered")
-}
-
-// NetworkFile is the path of the file by which systemd-networkd has configured the interface with the default route. It is
-// where networkd's own library has it from (systemd: sd-network.c, sd_network_link_get_network_file).
-func (m *Machine) NetworkFile() (string, error) {
-	name, err := m.defaultInterface()
-	if err != nil {
-		return "", err
-	}
-	link, err := net.InterfaceByName(name)
-	if err != nil {
-		return "", fmt.Errorf("interface %s: %w", name, err)
-	}
-	state, err := m.ReadFile(fmt.Sprintf("/run/systemd/netif/links/%d", link.Index), maxLinkState)
-	if err != nil {
-		return "", fmt.Errorf("systemd-networkd does not know the interface %s: %w", name, err)
-	}
-	return networkFileOf(name, state)
-}
-
-func networkFileOf(name string, state []byte) (string, error) {
-	for line := range strings.Lines(string(state)) {
-		if file, ok := strings.CutPrefix(strings.TrimSpace(line), "NETWORK_FILE="); ok && path.IsAbs(file) && path.Clean(file) == file {
-			return file, nil
-		}
-	}
-	return "", fmt.Errorf("the interface %s is not configured by systemd-networkd", name)
 }

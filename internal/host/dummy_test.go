@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -89,34 +90,19 @@ func TestInterfaceNames(t *testing.T) {
 	}
 }
 
-func TestNetworkFileOf(t *testing.T) {
-	for text, want := range map[string]string{
-		"NETWORK_FILE=/run/systemd/network/10-netplan-eth0.network\n": "/run/systemd/network/10-netplan-eth0.network",
-		"ADMIN_STATE=unmanaged\n":                                     "",
-		"NETWORK_FILE=../a.network\n":                                 "",
-		"NETWORK_FILE=/run/../a.network\n":                            "",
-		"":                                                            "",
-	} {
-		got, err := networkFileOf("eth0", []byte("# This is private data. Do not parse.\nADMIN_STATE=configured\n"+text))
-		if got != want || (err == nil) != (want != "") {
-			t.Errorf("%q: got %q, %v", text, got, err)
-		}
-	}
-}
-
 // A program that goes on says how it has ended, and ends when it is asked to.
 func TestStart(t *testing.T) {
 	m := &Machine{}
-	end, ended, err := m.Start([]string{"sh", "-c", "exit 3"})
+	signal, ended, err := m.Start([]string{"sh", "-c", "exit 3"})
 	must(t, err)
 	wantError(t, <-ended, "exit status 3")
-	if end(false) == nil || end(true) == nil {
+	if signal(os.Interrupt) == nil || signal(os.Kill) == nil {
 		t.Error("one that has ended can be asked to end")
 	}
-	for kill, how := range map[bool]string{false: "signal: interrupt", true: "signal: killed"} {
-		end, ended, err := m.Start([]string{"sleep", "3600"})
+	for asked, how := range map[os.Signal]string{os.Interrupt: "signal: interrupt", os.Kill: "signal: killed", syscall.SIGUSR1: "signal: user defined signal 1"} {
+		signal, ended, err := m.Start([]string{"sleep", "3600"})
 		must(t, err)
-		must(t, end(kill))
+		must(t, signal(asked))
 		wantError(t, <-ended, how)
 	}
 	for _, argv := range [][]string{nil, {""}, {"no-such-program"}, {"/no/such/program"}} {

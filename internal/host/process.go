@@ -9,15 +9,13 @@ import (
 	"slices"
 	"syscall"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/slipway-dev/slipway/internal/failpoint"
 )
 
 // Start starts a program that goes on, without a shell, in "/", with the surroundings that a command has. It writes where the
-// agent does, and no key that ends the agent ends it; it ends with the service that the agent is. end asks it to end
-// (SIGINT), or kills it, and is an error where it has ended. ended has one value when it has: nil, or how it has failed.
-func (m *Machine) Start(argv []string) (end func(kill bool) error, ended <-chan error, err error) {
+// agent does, and no key that ends the agent ends it; it ends with the service that the agent is. signal sends it a signal, and
+// is an error where it has ended. ended has one value when it has: nil, or how it has failed.
+func (m *Machine) Start(argv []string) (signal func(os.Signal) error, ended <-chan error, err error) {
 	if len(argv) == 0 || argv[0] == "" {
 		return nil, nil, errors.New("start: has no program")
 	}
@@ -37,10 +35,5 @@ func (m *Machine) Start(argv []string) (end func(kill bool) error, ended <-chan 
 	}
 	done := make(chan error, 1)
 	go func() { done <- cmd.Wait() }()
-	return func(kill bool) error {
-		if kill {
-			return cmd.Process.Kill()
-		}
-		return cmd.Process.Signal(unix.SIGINT)
-	}, done, nil
+	return cmd.Process.Signal, done, nil
 }

@@ -8,9 +8,11 @@ import (
 	"io/fs"
 	"log/slog"
 	"net/netip"
+	"os"
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -33,6 +35,9 @@ type machine struct {
 	files map[string]string
 	// servers are the DNS servers that the machine gets from its network.
 	servers []string
+	// offered are those that DHCP has named last. It says nothing to a machine without a route.
+	offered  []string
+	unrouted bool
 	// rules are those of the packet filter, devices its interfaces.
 	rules, devices []string
 	// events are what has changed, in order; told what systemd was told.
@@ -112,6 +117,18 @@ func (m *machine) wait(d time.Duration) {
 
 func (m *machine) event(format string, args ...any) {
 	m.events = append(m.events, fmt.Sprintf(format, args...))
+}
+
+// count is how many events begin with a text.
+func (m *machine) count(beginning string) (n int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, event := range m.events {
+		if strings.HasPrefix(event, beginning) {
+			n++
+		}
+	}
+	return n
 }
 
 // resolve is what systemd-networkd and systemd-resolved do.
@@ -233,12 +250,12 @@ func (m *machine) Run(_ context.Context, command *resource.Command) ([]byte, err
 	return nil, nil
 }
 
-func (m *machine) Start(argv []string) (func(bool) error, <-chan error, error) {
+func (m *machine) Start(argv []string) (func(os.Signal) error, <-chan error, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.event("start %s", strings.Join(argv, " "))
 	m.process = &process{machine: m, started: time.Now(), running: true, done: make(chan error, 1)}
-	return m.process.end, m.process.done, nil
+	return m.process.signal, m.process.done, nil
 }
 
 func (m *machine) NetworkFile() (string, error) {
@@ -246,6 +263,18 @@ func (m *machine) NetworkFile() (string, error) {
 		return "", errors.New("eth0 has no network of systemd-networkd's")
 	}
 	return networkFile, nil
+}
+
+func (m *machine) OfferedServers() (servers []netip.Addr, err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.unrouted {
+		return nil, errors.New("the machine has no default route")
+	}
+	for _, s := range m.offered {
+		servers = append(servers, netip.MustParseAddr(s))
+	}
+	return servers, nil
 }
 
 func (m *machine) MakeDummy(name string, addresses []netip.Addr) error {
@@ -312,13 +341,15 @@ func (m *machine) tell(what string) {
 	}
 }
 
-func (p *process) end(kill bool) error {
+func (p *process) signal(s os.Signal) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	switch {
 	case !p.running:
 		return errors.New("process already finished")
-	case kill:
+	case s == syscall.SIGUSR1:
+		p.event("read again")
+	case s == os.Kill:
 		p.event("kill")
 		p.ends(errors.New("signal: killed"))
 	default:

@@ -42,13 +42,7 @@ func TestHosts(t *testing.T) {
 			if got := m.hosts(); !slices.Equal(got, want) {
 				t.Errorf("got %q, want %q", got, want)
 			}
-			writes := 0
-			for _, event := range m.events {
-				if event == "write /etc/localdns/hosts 644" {
-					writes++
-				}
-			}
-			if writes != 1 {
+			if writes := m.count("write /etc/localdns/hosts "); writes != 1 {
 				t.Errorf("the file is written %d times, and nothing has changed", writes)
 			}
 			m.record("b.example", "1", "192.0.2.4")

@@ -3,6 +3,7 @@ package localdns
 import (
 	"context"
 	"net/netip"
+	"os"
 
 	"github.com/slipway-dev/slipway/internal/resource"
 )
@@ -19,11 +20,13 @@ type Machine interface {
 	Exists(path string) bool
 	// Run runs a command to its end, and returns what it printed.
 	Run(ctx context.Context, command *resource.Command) ([]byte, error)
-	// Start starts a program that goes on. end asks it to end (SIGINT), or kills it, and is an error where it has ended. ended
-	// has one value when it has: how.
-	Start(argv []string) (end func(kill bool) error, ended <-chan error, err error)
+	// Start starts a program that goes on. signal sends it a signal, and is an error where it has ended. ended has one value when
+	// it has: how.
+	Start(argv []string) (signal func(os.Signal) error, ended <-chan error, err error)
 	// NetworkFile is the path of the file by which systemd-networkd has configured the interface with the default route.
 	NetworkFile() (string, error)
+	// OfferedServers are the DNS servers that DHCP has named last on that interface, whoever is asked.
+	OfferedServers() ([]netip.Addr, error)
 	// MakeDummy makes an interface that leads nowhere, brings it up, and gives it addresses. One that is there stays.
 	MakeDummy(name string, addresses []netip.Addr) error
 	// RemoveInterface removes an interface; it is no error that there is none.

@@ -6,9 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"net/netip"
 	"path"
-	"slices"
 	"strings"
 	"time"
 
@@ -45,81 +43,6 @@ const (
 // takes those of before away (systemd.network(5), DNS=).
 const dropInText = "# Written by slipway-node local-dns, which removes it when it ends.\n" +
 	"[Network]\nDNS=\nDNS=" + plan.HostListener + "\n\n[DHCP]\nUseDNS=false\n"
-
-// nameservers are the DNS servers that a file names (resolv.conf(5)), each once, and without the cache itself. One that
-// can be reached by a link alone is left out: CoreDNS does not know the link.
-func nameservers(text []byte) (servers []netip.Addr) {
-	for line := range bytes.Lines(text) {
-		words := strings.Fields(string(line))
-		if len(words) < 2 || words[0] != "nameserver" {
-			continue
-		}
-		address, err := netip.ParseAddr(words[1])
-		if err != nil || address.Zone() != "" || slices.Contains(listeners, address) || slices.Contains(servers, address) {
-			continue
-		}
-		servers = append(servers, address)
-	}
-	return servers[:min(len(servers), maxServers)]
-}
-
-// upstream finds the machine's DNS servers: those in force, or, where only the cache is, those that were before it.
-func (s *Supervisor) upstream(ctx context.Context) ([]netip.Addr, error) {
-	known, err := s.recall()
-	if err != nil {
-		return nil, err
-	}
-	patience := upstreamPatience
-	if len(known) > 0 {
-		patience = settlePatience
-	}
-	var servers []netip.Addr
-	err = poll(ctx, patience, func() (bool, error) {
-		text, err := s.Machine.ReadFile(inForce, maxResolver)
-		if errors.Is(err, fs.ErrNotExist) {
-			return false, nil
-		}
-		servers = nameservers(text)
-		return len(servers) > 0, err
-	})
-	switch {
-	case err == nil:
-		var text strings.Builder
-		for _, server := range servers {
-			fmt.Fprintf(&text, "nameserver %s\n", server)
-		}
-		return servers, s.Machine.WriteFileAtomic(&resource.File{Path: remembered, Mode: 0o600, Content: []byte(text.String())})
-	case errors.Is(err, errPatience) && len(known) > 0:
-		return known, nil
-	case errors.Is(err, errPatience):
-		return nil, fmt.Errorf("%s names no DNS server: the machine has none, or does not look names up with systemd-resolved", inForce)
-	}
-	return nil, err
-}
-
-// recall are the servers that were in force before the cache.
-func (s *Supervisor) recall() ([]netip.Addr, error) {
-	text, err := s.Machine.ReadFile(remembered, maxResolver)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	return nameservers(text), err
-}
-
-// withServers is a Corefile that asks the machine's own DNS servers where the planner's asks Azure's: on Azure, those of
-// the virtual network (AKS: localdns.sh).
-func withServers(text []byte, servers []netip.Addr) []byte {
-	const azure = "forward . " + plan.AzureDNS + " {"
-	return bytes.ReplaceAll(text, []byte(azure), []byte("forward . "+joined(servers)+" {"))
-}
-
-func joined(servers []netip.Addr) string {
-	var words []string
-	for _, server := range servers {
-		words = append(words, server.String())
-	}
-	return strings.Join(words, " ")
-}
 
 // switchResolver has the machine's resolver ask the cache, and nobody else. Where that is written is noted before, so that
 // the way back is known whatever happens.

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"net/netip"
+	"os"
 	"sync"
 	"time"
 
@@ -63,8 +64,8 @@ type Supervisor struct {
 
 // cache is CoreDNS, once it is started: see [Machine.Start].
 type cache struct {
-	end   func(kill bool) error
-	ended <-chan error
+	signal func(os.Signal) error
+	ended  <-chan error
 }
 
 // Run runs the cache until ctx is done, which is no error, or the cache has ended or is not well. On return the machine's
@@ -86,41 +87,43 @@ func (s *Supervisor) supervise(ctx context.Context) (process *cache, err error) 
 	if !s.Machine.Exists(s.Program) {
 		return nil, fmt.Errorf("%s is not there; use an image that has it", s.Program)
 	}
-	network, err := s.Machine.NetworkFile()
-	if err != nil {
-		return nil, fmt.Errorf("find the network whose DNS server is to be the cache: %w", err)
-	}
-	servers, err := s.upstream(ctx)
+	n, err := s.findNetwork(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.prepare(servers); err != nil {
+	if err := s.prepare(n.servers); err != nil {
 		return nil, err
 	}
 	if err := s.listen(ctx); err != nil {
 		return nil, err
 	}
-	end, done, err := s.Machine.Start([]string{s.Program, "-conf", corefile})
+	signal, ended, err := s.Machine.Start([]string{s.Program, "-conf", corefile})
 	if err != nil {
 		return nil, fmt.Errorf("start the DNS cache: %w", err)
 	}
-	process = &cache{end, done}
+	process = &cache{signal, ended}
 	if err := s.awaitReady(ctx, process); err != nil {
 		return process, err
 	}
 	s.Notifier.Ready()
-	if err := s.switchResolver(ctx, network); err != nil {
+	if err := s.switchResolver(ctx, n.file); err != nil {
 		return process, err
 	}
-	s.Log.Info("the resolver asks the DNS cache", "upstream", joined(servers))
-	s.Notifier.Status("The DNS cache answers, and asks " + joined(servers))
+	s.Log.Info("the resolver asks the DNS cache")
+	return process, s.watch(ctx, process, n)
+}
 
-	lookups, stopLookups := context.WithCancel(ctx)
-	var background sync.WaitGroup
-	defer background.Wait()
-	defer stopLookups()
-	background.Go(func() { s.keepHosts(lookups, servers) })
-	return process, s.watch(ctx, process)
+// use says which servers the cache asks by now, and looks names up there until the function that it returns is called.
+func (s *Supervisor) use(ctx context.Context, servers []netip.Addr) (stop func()) {
+	s.Log.Info("the DNS cache asks these servers", "upstream", joined(servers))
+	s.Notifier.Status("The DNS cache answers, and asks " + joined(servers))
+	ctx, cancel := context.WithCancel(ctx)
+	var lookups sync.WaitGroup
+	lookups.Go(func() { s.keepHosts(ctx, servers) })
+	return func() {
+		cancel()
+		lookups.Wait()
+	}
 }
 
 // Stop undoes all that a supervisor does to the machine, but for the cache itself, which ends with its unit.
@@ -193,10 +196,12 @@ func ended(err error) error {
 	return fmt.Errorf("the DNS cache has ended: %w", err)
 }
 
-// watch asks the cache how it is until ctx is done, the cache has ended, or has failed too often. systemd hears each time
-// that the supervisor is at work: when a cache that fails is restarted is decided here, and a minute without an answer
-// would be the time that systemd waits itself.
-func (s *Supervisor) watch(ctx context.Context, process *cache) error {
+// watch asks the cache how it is, and the network for its DNS servers, until ctx is done, the cache has ended, or has failed too
+// often. systemd hears each time that the supervisor is at work: when a cache that fails is restarted is decided here, and a
+// minute without an answer would be the time that systemd waits itself.
+func (s *Supervisor) watch(ctx context.Context, process *cache, n network) error {
+	stop := s.use(ctx, n.servers)
+	defer func() { stop() }()
 	s.Notifier.Alive()
 	ticker := time.NewTicker(beat)
 	defer ticker.Stop()
@@ -210,7 +215,15 @@ func (s *Supervisor) watch(ctx context.Context, process *cache) error {
 			return nil
 		case <-ticker.C:
 		}
-		err := s.well(ctx)
+		changed, err := s.follow(&n, process)
+		if err != nil {
+			s.Log.Warn("the DNS cache does not ask the network's new servers", "error", err)
+		}
+		if changed {
+			stop()
+			stop = s.use(ctx, n.servers)
+		}
+		err = s.well(ctx)
 		if ctx.Err() != nil {
 			return nil
 		}
@@ -283,13 +296,13 @@ func (s *Supervisor) end(process *cache) error {
 
 // endProcess asks the cache to end, and ends it if it does not.
 func (s *Supervisor) endProcess(process *cache) {
-	if err := process.end(false); err != nil {
+	if err := process.signal(os.Interrupt); err != nil {
 		return // it has ended
 	}
 	select {
 	case <-process.ended:
 	case <-time.After(endPatience):
 		s.Log.Warn("the DNS cache does not end, and is killed")
-		_ = process.end(true)
+		_ = process.signal(os.Kill)
 	}
 }

@@ -224,6 +224,84 @@ func TestUpstreamChanges(t *testing.T) {
 	})
 }
 
+// While it runs, the cache asks the servers that the network has named last in place of those that it has named before. Nothing
+// is restarted, and the resolver goes on asking the cache.
+func TestUpstreamFollowed(t *testing.T) {
+	for name, c := range map[string]struct {
+		before, after, want string
+		read                int
+	}{
+		"others":          {"10.1.0.4 10.1.0.5", "10.2.0.4", "10.2.0.4", 1},
+		"one of two":      {"10.1.0.5", "10.2.0.4", "10.1.0.4 10.2.0.4", 1},
+		"one that is":     {"10.1.0.4", "10.1.0.5", "10.1.0.5", 1},
+		"none":            {"10.1.0.4 10.1.0.5", "", "10.1.0.4 10.1.0.5", 0},
+		"the cache":       {"10.1.0.4 10.1.0.5", "169.254.10.10 10.2.0.4", "10.2.0.4", 1},
+		"the cache alone": {"10.1.0.4 10.1.0.5", "169.254.10.10", "10.1.0.4 10.1.0.5", 0},
+		"the same":        {"10.1.0.4 10.1.0.5", "10.1.0.4 10.1.0.5", "10.1.0.4 10.1.0.5", 0},
+		"they are not":    {"10.9.0.9", "10.2.0.4", "10.1.0.4 10.1.0.5", 0},
+		"there were none": {"", "10.2.0.4", "10.1.0.4 10.1.0.5", 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			onMachine(t, func(m *machine) {
+				m.super.Names, m.super.Refresh = []string{"a.example"}, time.Hour
+				m.offered = strings.Fields(c.before)
+				err := m.run(time.Minute, func() {
+					m.mu.Lock()
+					m.asked, m.offered = nil, strings.Fields(c.after)
+					m.mu.Unlock()
+					m.wait(2 * beat)
+					if got, want := m.files[corefile], ".:53 {\n    forward . "+c.want+" {\n"; !strings.HasPrefix(got, want) {
+						t.Errorf("the cache is told\n%s", got)
+					}
+					if got, want := m.files[remembered], "nameserver "+strings.ReplaceAll(c.want, " ", "\nnameserver ")+"\n"; got != want {
+						t.Errorf("remembered are\n%s", got)
+					}
+					if !m.isSwitched() || !m.isReady() {
+						t.Error("the resolver does not ask the cache")
+					}
+					if first, _, _ := strings.Cut(c.want, " "); c.read > 0 && !slices.ContainsFunc(m.asked, func(q string) bool { return strings.HasPrefix(q, first+":53 a.example ") }) {
+						t.Errorf("names are looked up elsewhere: %q", m.asked)
+					}
+					m.wait(10 * beat)
+				})
+				if err != nil {
+					t.Error(err)
+				}
+				if m.count("read again") != c.read || m.count("start ") != 1 {
+					t.Errorf("got %q", m.events)
+				}
+				m.clean()
+			})
+		})
+	}
+}
+
+// A machine that is without a route for a moment has no other servers, and those that it has after that are found.
+func TestUpstreamWithoutRoute(t *testing.T) {
+	onMachine(t, func(m *machine) {
+		m.offered = m.servers
+		err := m.run(time.Minute, func() {
+			m.mu.Lock()
+			m.unrouted, m.offered = true, []string{"10.2.0.4"}
+			m.mu.Unlock()
+			m.wait(2 * beat)
+			if got := m.files[corefile]; !strings.Contains(got, "forward . 10.1.0.4 10.1.0.5 {") {
+				t.Errorf("the cache is told\n%s", got)
+			}
+			m.mu.Lock()
+			m.unrouted = false
+			m.mu.Unlock()
+			m.wait(2 * beat)
+			if got := m.files[corefile]; !strings.Contains(got, "forward . 10.2.0.4 {") {
+				t.Errorf("the cache is told\n%s", got)
+			}
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 // Where only the cache is in force, the servers of before it are known from the run before.
 func TestUpstreamRemembered(t *testing.T) {
 	onMachine(t, func(m *machine) {

@@ -3,6 +3,7 @@ package plan
 import (
 	"github.com/slipway-dev/slipway/exitcode"
 	"github.com/slipway-dev/slipway/internal/resource"
+	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
 // kubeletData puts the kubelet's data on the machine's temporary disk, now and at each boot. The other choice is the
@@ -10,15 +11,13 @@ import (
 var kubeletData = concern{
 	name:  "kubelet data",
 	joins: true, // each machine has a disk of its own: an image has none
-	reads: []string{"$.kubelet.dataDisk"},
+	reads: []string{dataDiskPath},
 	plan:  planKubeletData,
 }
 
 const (
-	kubeletDir = "/var/lib/kubelet"
-	// temporaryDisk is where cloud-init mounts the temporary disk (cloud-init docs, Mounts: ephemeral0), and
-	// temporaryUnit the unit of that name, which systemd makes of fstab. The facts do not say which disk it is.
-	temporaryDisk, temporaryUnit = "/mnt", "mnt.mount"
+	dataDiskPath = "$.kubelet.dataDisk"
+	kubeletDir   = "/var/lib/kubelet"
 	// kubeletMount is the unit of the kubelet's directory.
 	kubeletMount = "var-lib-kubelet.mount"
 )
@@ -26,6 +25,10 @@ const (
 func planKubeletData(in *input, out *output) {
 	if in.config.Kubelet.DataDisk != "Temporary" {
 		return
+	}
+	if in.lacksTemporary() {
+		// Whatever else is mounted there would be taken for it, so it is no error yet.
+		out.warn(nodeconfig.NotInstalled, dataDiskPath, "the machine has no temporary disk that is known: the kubelet starts only if another disk is mounted at %s; use a VM size with a temporary disk, or leave the setting out", temporaryDisk)
 	}
 	mount := &resource.Mount{Where: kubeletDir, What: in.family.Paths.KubeletTemporary, Disk: temporaryDisk}
 	out.add(resource.Resource{

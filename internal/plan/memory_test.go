@@ -250,3 +250,31 @@ func TestKubeletData(t *testing.T) {
 		}
 	})
 }
+
+// Where it is known that there is no temporary disk, whoever wants the kubelet's data there is warned before the machine waits for it.
+func TestKubeletDataWithoutDisk(t *testing.T) {
+	disks := func(temporary bool) []facts.Disk {
+		return []facts.Disk{{Name: "sda", SizeBytes: 1 << 35}, {Name: "sdb", SizeBytes: 1 << 34, Temporary: temporary}}
+	}
+	for name, c := range map[string]struct {
+		facts facts.Facts
+		disk  string
+		warns bool
+	}{
+		"there is one":  {facts.Facts{Platform: facts.Azure, Disks: disks(true)}, "Temporary", false},
+		"there is none": {facts.Facts{Platform: facts.Azure, Disks: disks(false)}, "Temporary", true},
+		"nobody looked": {facts.Facts{Platform: facts.Azure}, "Temporary", false},
+		"another cloud": {facts.Facts{Platform: facts.EC2, Disks: disks(false)}, "Temporary", false},
+		"not wanted":    {facts.Facts{Platform: facts.Azure, Disks: disks(false)}, "OS", false},
+	} {
+		families(t, func(t *testing.T, layout string) {
+			p, problems := New(minimal(t, layout, func(config *nodeconfig.NodeConfig) { config.Kubelet.DataDisk = c.disk }), c.facts)
+			warns := slices.ContainsFunc(problems, func(p nodeconfig.Problem) bool {
+				return !p.Fatal && p.Kind == nodeconfig.NotInstalled && p.Path == "$.kubelet.dataDisk"
+			})
+			if mounts := planned(p, resource.IDOf(&resource.Mount{Where: kubeletDir})); warns != c.warns || mounts != (c.disk == "Temporary") {
+				t.Errorf("%s: warned: %v, mounted: %v", name, warns, mounts)
+			}
+		})
+	}
+}

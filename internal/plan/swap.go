@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/slipway-dev/slipway/exitcode"
-	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/internal/profile"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/nodeconfig"
@@ -50,7 +49,7 @@ var swapOnOS = swapPlace{
 }
 
 // swapOnTemporary is where AKS has the file on a machine with a temporary disk. swap.target is before all services, and the disk
-// is mounted by one of them.
+// is mounted by one of them. So the kubelet, which starts after the swap file, waits for the disk there, and nowhere else.
 var swapOnTemporary = swapPlace{
 	file: temporaryDisk + "/swapfile", unit: "mnt-swapfile.swap", target: "multi-user.target", phase: resource.Join, disk: temporaryDisk,
 	reason: "memory that is not in use can be written to the temporary disk",
@@ -79,7 +78,7 @@ func planSwap(in *input, out *output) {
 		if !in.joins() {
 			return // each machine has a disk of its own: an image has none
 		}
-		if fitsTemporary(in.facts, size) {
+		if in.fitsTemporary(size) {
 			place = swapOnTemporary
 		}
 	}
@@ -115,13 +114,6 @@ func planSwap(in *input, out *output) {
 		},
 	})
 	out.repeatedBy(link)
-}
-
-// fitsTemporary reports whether the swap file is for the machine's temporary disk: there is one, cloud-init mounts it, and a
-// quarter of it stays for the file system itself and for others. AKS's scripts ask how much is free at that moment, which
-// is less with each boot; a disk has one size.
-func fitsTemporary(f facts.Facts, size int64) bool {
-	return f.CloudInit && size <= f.Temporary()/4*3
 }
 
 // before are the units that wait for the swap file. The agent is none of them where the disk is mounted by cloud-init, which may

@@ -24,9 +24,11 @@ const (
 	HostAddress = "10.77.0.1"
 	// PrivateServer is the API server's name as a private link would have it. No DNS server knows it.
 	PrivateServer = "e2e.privatelink.eastus.azmk8s.io"
-	// KnownName is the one name that the sandbox's DNS server knows, with KnownAddress.
+	// KnownName and OtherName are the names that the sandbox's DNS server knows, with KnownAddress and OtherAddress.
 	KnownName    = "known.e2e.test"
 	KnownAddress = "192.0.2.7"
+	OtherName    = "other.e2e.test"
+	OtherAddress = "192.0.2.8"
 	// NobodysAddress is nobody's.
 	NobodysAddress = "10.77.0.250"
 	// NodeAddress and NodeMAC are the machine's, as long as it is given no other address.
@@ -74,6 +76,9 @@ func (l *Lab) network(ctx context.Context) error {
 	if err := l.giveAddress(ctx, NodeAddress); err != nil {
 		return err
 	}
+	if err := l.nameServer(HostAddress); err != nil {
+		return err
+	}
 	if err := l.dhcp(ctx); err != nil {
 		return err
 	}
@@ -88,10 +93,28 @@ func (l *Lab) SetAddress(ctx context.Context, address string) error {
 	if err := l.giveAddress(ctx, address); err != nil {
 		return err
 	}
-	if err := l.dnsmasq.cmd.Process.Signal(syscall.SIGHUP); err != nil { // it reads the file again
-		return fmt.Errorf("give the machine the address %s: %w", address, err)
+	return l.readAgain()
+}
+
+// SetNameserver has the network name another DNS server from its next answer on. It is the same server, at one of its addresses.
+func (l *Lab) SetNameserver(address string) error {
+	if err := l.nameServer(address); err != nil {
+		return err
+	}
+	return l.readAgain()
+}
+
+// readAgain has the DHCP server read its files again.
+func (l *Lab) readAgain() error {
+	if err := l.dnsmasq.cmd.Process.Signal(syscall.SIGHUP); err != nil {
+		return fmt.Errorf("have the DHCP server read its files again: %w", err)
 	}
 	return nil
+}
+
+// nameServer says which DNS server the network has, everywhere but to a DHCP server that is running.
+func (l *Lab) nameServer(address string) error {
+	return os.WriteFile(l.optionsFile(), []byte("option:dns-server,"+address+"\n"), 0o644)
 }
 
 // giveAddress says what address the machine has, everywhere but to a DHCP server that is running.
@@ -110,15 +133,18 @@ func (l *Lab) giveAddress(ctx context.Context, address string) error {
 // hostsFile says which machine gets which address (dnsmasq(8), --dhcp-hostsfile).
 func (l *Lab) hostsFile() string { return filepath.Join(l.dir, "dhcp", "hosts") }
 
+// optionsFile says what else the network has (dnsmasq(8), --dhcp-optsfile).
+func (l *Lab) optionsFile() string { return filepath.Join(l.dir, "dhcp", "options") }
+
 // dhcp starts a DHCP server that knows the one machine by its interfaces, and tells it Azure's option 245, where the
-// wire server is; and a DNS server that knows one name, and says so of all others: one that does not answer costs seconds.
+// wire server is; and a DNS server that knows two names, and says so of all others: one that does not answer costs seconds.
 func (l *Lab) dhcp(ctx context.Context) error {
 	dir := filepath.Dir(l.hostsFile())
 	var err error
 	l.dnsmasq, err = l.start(ctx, "dnsmasq", nil, "dnsmasq", "--keep-in-foreground", "--conf-file=/dev/null", "--user=root", "--no-resolv", "--no-hosts",
-		"--interface="+bridge, "--bind-dynamic", "--no-ping", "--log-dhcp", "--host-record="+KnownName+","+KnownAddress,
+		"--interface="+bridge, "--bind-dynamic", "--no-ping", "--log-dhcp", "--host-record="+KnownName+","+KnownAddress, "--host-record="+OtherName+","+OtherAddress,
 		"--dhcp-leasefile="+filepath.Join(dir, "leases"), "--pid-file=",
-		"--dhcp-range=10.77.0.0,static,255.255.255.0,12h", "--dhcp-hostsfile="+l.hostsFile(),
+		"--dhcp-range=10.77.0.0,static,255.255.255.0,12h", "--dhcp-hostsfile="+l.hostsFile(), "--dhcp-optsfile="+l.optionsFile(),
 		"--dhcp-option=3,"+HostAddress, "--dhcp-option-force=245,a8:3f:81:10",
 		"--dhcp-option=121,168.63.129.16/32,"+HostAddress+",169.254.169.254/32,"+HostAddress+",0.0.0.0/0,"+HostAddress)
 	return err

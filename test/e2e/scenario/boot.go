@@ -62,6 +62,9 @@ func (r *caseRun) start(ctx context.Context, args bootArgs, m lab.Machine, guest
 	if err := r.Lab.SetAddress(ctx, cmp.Or(args.Address, lab.NodeAddress)); err != nil {
 		return err
 	}
+	if err := r.nameserver(ctx, nameserverArgs{Address: lab.HostAddress}); err != nil {
+		return err
+	}
 	if args.CloudInit != nil && !*args.CloudInit {
 		m.KernelArgs += withoutCloudInit
 	}
@@ -167,6 +170,16 @@ func (r *caseRun) changeUserData(ctx context.Context, args contractArgs) error {
 	}
 	r.Lab.Cloud.SetUserData(content)
 	return nil
+}
+
+type nameserverArgs struct {
+	// Address is where the network's DNS server is.
+	Address string `yaml:"address"`
+}
+
+// nameserver has the network name another DNS server, in its next answer to DHCP, and does nothing to the machine.
+func (r *caseRun) nameserver(_ context.Context, args nameserverArgs) error {
+	return r.Lab.SetNameserver(args.Address)
 }
 
 // tags are a machine's, by name. Values have the placeholders of contracts.

@@ -197,6 +197,7 @@ func init() {
 		"deliver":      step((*caseRun).deliverContract),
 		"userData":     step((*caseRun).changeUserData),
 		"tags":         step((*caseRun).changeTags),
+		"nameserver":   step((*caseRun).nameserver),
 		"reboot":       step((*caseRun).reboot),
 		"apiServer":    step((*caseRun).apiServer),
 		"approver":     step((*caseRun).approver),
