@@ -37,6 +37,8 @@ const (
 	// SecondAddress and SecondMAC are those of its second interface, where it has one.
 	SecondAddress = "10.77.0.13"
 	SecondMAC     = "52:54:00:77:00:13"
+	// AcceleratedMAC is that of its interface of hardware.
+	AcceleratedMAC = "52:54:00:77:00:14"
 	// PodRange is where pods get their addresses.
 	PodRange = "10.88.0.0/24"
 	prefix   = 24

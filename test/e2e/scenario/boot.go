@@ -37,6 +37,8 @@ type bootArgs struct {
 	Down Boots `yaml:"down"`
 	// Second gives the machine a second network interface, which its cloud knows.
 	Second bool `yaml:"second"`
+	// Accelerated gives the machine accelerated networking.
+	Accelerated bool `yaml:"accelerated"`
 	// Address is the machine's, where it is not the one that all have.
 	Address string `yaml:"address"`
 	// Temporary gives the machine a temporary disk, which is empty.
@@ -68,7 +70,8 @@ func (r *caseRun) start(ctx context.Context, args bootArgs, m lab.Machine, guest
 	if args.CloudInit != nil && !*args.CloudInit {
 		m.KernelArgs += withoutCloudInit
 	}
-	if m.Second = args.Second; args.Temporary {
+	m.Second, m.Accelerated = args.Second, args.Accelerated
+	if args.Temporary {
 		if m.Temporary, err = r.temporaryDisk(ctx, m); err != nil {
 			return err
 		}
