@@ -42,7 +42,7 @@ const mostNames = 15
 
 // Compact is what is kept with a running node: the key, and a short digest of each value that counts, of at most [MaxCompact]
 // bytes. It tells which fields differ, and not what they were. Nothing of a secret is in it.
-func (t *Template) Compact() string { return t.compact() }
+func (t *Template) Compact() string { return t.compact.get(t.makeCompact) }
 
 // makeCompact makes the compact record.
 func (t *Template) makeCompact() string {
@@ -56,10 +56,11 @@ func (t *Template) makeCompact() string {
 
 // entries are the entries of the template's values, with so many names of a path. The usual ones are kept.
 func (t *Template) entries(names int) map[uint16]*entryOf {
+	entries := func() map[uint16]*entryOf { return byPath(counting(values(&t.Document, everything)), names) }
 	if names == mostNames {
-		return t.allEntries()
+		return t.allEntries.get(entries)
 	}
-	return byPath(counting(values(&t.Document, everything)), names)
+	return entries()
 }
 
 // counting are the values whose difference is not ignored.

@@ -111,17 +111,23 @@ func checkMap[V any](v *validator, path string, m map[string]V, check func(key s
 
 // checkList validates the items of a list, and removes the unusable ones.
 func checkList[T any](v *validator, path string, list *[]T, check func(T) string) {
-	kept := make([]T, 0, len(*list))
+	var wrong []int
 	for i, item := range *list {
 		if reason := check(item); reason != "" {
 			v.invalid(document.IndexPath(path, i), reason, func() {})
-			continue
+			wrong = append(wrong, i)
 		}
-		kept = append(kept, item)
 	}
-	if len(kept) < len(*list) {
-		*list = kept
+	if wrong == nil {
+		return
 	}
+	kept := make([]T, 0, len(*list))
+	for i, item := range *list {
+		if !slices.Contains(wrong, i) {
+			kept = append(kept, item)
+		}
+	}
+	*list = kept
 }
 
 // characters looks through a config for texts that no field has a use for.

@@ -85,7 +85,13 @@ type Images struct {
 // choices are what was chosen, for each kind of machine.
 type choices struct {
 	mu  sync.Mutex
-	all map[string]choice
+	all map[choiceKey]choice
+}
+
+// choiceKey is a kind of machine: what the choice of an image depends on.
+type choiceKey struct {
+	wanted, family, architecture, generations string
+	fips, trusted                             bool
 }
 
 type choice struct {
@@ -96,7 +102,7 @@ type choice struct {
 
 // Remember has [Images.Choose] keep what it has chosen, for a list that nobody changes any more: a long list is then looked
 // through once for each kind of machine. [ReadImages] calls it.
-func (i *Images) Remember() { i.remembered = &choices{all: make(map[string]choice)} }
+func (i *Images) Remember() { i.remembered = &choices{all: make(map[choiceKey]choice)} }
 
 // Maintenance is a window, in RFC 3339 (AKS: the ConfigMap upcoming-maintenance-window, aksManagedNodeOSUpgradeSchedule-start and
 // -end).
@@ -281,7 +287,7 @@ func (i *Images) Choose(m *launch.Machine) (chosen launch.Image, against []Reaso
 	if r == nil {
 		return i.choose(m)
 	}
-	key := fmt.Sprint(m.Image.Wanted, m.Image.Family, value(m.Image.FIPS), m.Security.Trusted(), m.Type.Architecture, m.Type.Generations)
+	key := choiceKey{m.Image.Wanted, m.Image.Family, m.Type.Architecture, strings.Join(m.Type.Generations, ","), value(m.Image.FIPS), m.Security.Trusted()}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	c, ok := r.all[key]
