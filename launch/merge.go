@@ -12,19 +12,29 @@ import (
 // Merge makes one document of layers, whose order does not matter: a stronger source goes before a weaker one, field by field
 // and entry by entry of a map. It shares nothing with the layers. Of two layers of one source the later one is stronger.
 func Merge(layers []Layer) *Document {
+	merged := new(Document)
+	merged.merge(layers)
+	return merged
+}
+
+// merge makes an empty document what layers say.
+func (d *Document) merge(layers []Layer) {
+	nodes := make([]*nodeconfig.NodeConfig, 0, len(layers))
+	for _, l := range ranked(layers) {
+		nodes = append(nodes, &l.Document.Node)
+		d.Machine.lay(&l.Document.Machine)
+	}
+	d.Node = *nodeconfig.Merge(nodes...)
+}
+
+// ranked are layers, the weakest first.
+func ranked(layers []Layer) []*Layer {
 	sorted := make([]*Layer, len(layers))
-	nodes := make([]*nodeconfig.NodeConfig, len(layers))
 	for i := range layers {
 		sorted[i] = &layers[i]
 	}
 	slices.SortStableFunc(sorted, func(a, b *Layer) int { return a.Source.rank() - b.Source.rank() })
-	merged := new(Document)
-	for i, l := range sorted {
-		nodes[i] = &l.Document.Node
-		merged.Machine.lay(&l.Document.Machine)
-	}
-	merged.Node = *nodeconfig.Merge(nodes...)
-	return merged
+	return sorted
 }
 
 // conflicts compares what was detected with what is taken in its place, which somebody has said.

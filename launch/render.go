@@ -50,9 +50,10 @@ func Render(cloud Cloud, request Request) (*Template, []nodeconfig.Problem) {
 	}
 	b := read(cloud)
 	own, found := request.layer(b.fields)
-	merged := Merge(append(b.layers, own)) // all at once: nobody else needs what the others say together
-	b.problems = append(b.problems, conflicts(b.layers, merged)...)
-	return b.decide(&request, own, merged, found)
+	t := &Template{base: b, own: own}
+	t.Document.merge(append(b.layers, own)) // all at once: nobody else needs what the others say together
+	b.problems = append(b.problems, conflicts(b.layers, &t.Document)...)
+	return t, t.decide(&request, found)
 }
 
 // Render is [Render] of a request.
@@ -62,24 +63,25 @@ func (b *Base) Render(request Request) (*Template, []nodeconfig.Problem) {
 	}
 	own, found := request.layer(b.fields)
 	// The request's layer goes over all others: what it may set, nobody stronger may ([Cloud.Fields]).
-	merged := &Document{Node: *nodeconfig.Merge(&b.merged.Node, &own.Document.Node)}
-	merged.Machine.lay(&b.merged.Machine)
-	merged.Machine.lay(&own.Document.Machine)
-	return b.decide(&request, own, merged, found)
+	t := &Template{base: b, own: own}
+	t.Document.Node = *nodeconfig.Merge(&b.merged.Node, &own.Document.Node)
+	t.Document.Machine.lay(&b.merged.Machine)
+	t.Document.Machine.lay(&own.Document.Machine)
+	return t, t.decide(&request, found)
 }
 
-// decide runs the rules on what the layers say together, and looks for all that is wrong with what comes of it.
-func (b *Base) decide(request *Request, own Layer, merged *Document, found []nodeconfig.Problem) (*Template, []nodeconfig.Problem) {
-	problems := append(slices.Clone(b.problems), found...)
-	t := &Template{base: b, own: own, Document: *merged}
-	for i := range b.rules {
-		problems = append(problems, b.rules[i].Run(&t.Document)...)
+// decide runs the rules on what the layers say together, and returns all that is wrong: with the inputs, with the request, and with
+// what comes of them.
+func (t *Template) decide(request *Request, found []nodeconfig.Problem) []nodeconfig.Problem {
+	problems := append(slices.Clone(t.base.problems), found...)
+	for i := range t.base.rules {
+		problems = append(problems, t.base.rules[i].Run(&t.Document)...)
 	}
-	problems = append(problems, request.check(own.Origin, &t.Document)...)
+	problems = append(problems, request.check(t.own.Origin, &t.Document)...)
 	t.finish()
 	for _, p := range nodeconfig.Repair(t.complete) {
-		if place, ok := request.place(b.fields, p.Path); ok {
-			p.Path, p.Document = place, own.Origin
+		if place, ok := request.place(t.base.fields, p.Path); ok {
+			p.Path, p.Document = place, t.own.Origin
 		} else {
 			p.Path = ofNode(p.Path)
 		}
@@ -93,7 +95,7 @@ func (b *Base) decide(request *Request, own Layer, merged *Document, found []nod
 	for _, p := range problems {
 		t.reported = append(t.reported, p.Path)
 	}
-	return t, problems
+	return problems
 }
 
 // check compares what the claim requires with the node that was decided. What is found is sorted later.

@@ -2,9 +2,9 @@ package launch
 
 import (
 	"errors"
+	"fmt"
 	"reflect"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/slipway-dev/slipway/nodeconfig"
@@ -56,20 +56,20 @@ type blankData struct {
 // tokenLength is that of a bootstrap token (Kubernetes: bootstrap.kubernetes.io/token).
 const tokenLength = len("abcdef.0123456789abcdef")
 
-// placeholder is a token that is none, of one digit.
-func placeholder(digit int) nodeconfig.Secret {
-	d := string(rune('0' + digit))
-	return nodeconfig.NewSecret(strings.Repeat(d, 6) + "." + strings.Repeat(d, 16))
-}
+// placeholders are tokens that are none. They differ in every character that is not the dot.
+var placeholders = [2]nodeconfig.Secret{nodeconfig.NewSecret("000000.0000000000000000"), nodeconfig.NewSecret("111111.1111111111111111")}
 
 // finish completes the contract of a template.
 func (t *Template) finish() {
 	t.complete = nodeconfig.Merge(&t.Document.Node)
 	nodeconfig.Default(t.complete)
 	if t.NeedsToken() {
-		t.complete.Join.BootstrapToken = placeholder(0)
+		t.complete.Join.BootstrapToken = placeholders[0]
 	}
 }
+
+// Format writes what the template is called, for every verb: what is made of it holds the contract's secrets.
+func (t *Template) Format(f fmt.State, _ rune) { fmt.Fprint(f, "launch template "+t.Key()) }
 
 // NeedsToken reports whether the node joins with a bootstrap token, which is then filled in for each machine.
 func (t *Template) NeedsToken() bool { return t.complete.Join.Method == nodeconfig.JoinBootstrapToken }
@@ -84,7 +84,7 @@ func (t *Template) split() contractParts {
 	}
 	var with [2][]byte
 	for i := range with {
-		c.Join.BootstrapToken = placeholder(i)
+		c.Join.BootstrapToken = placeholders[i]
 		with[i] = nodeconfig.Encode(&c)
 	}
 	at := 0
@@ -141,7 +141,7 @@ func (t *Template) UserData(token nodeconfig.Secret) (string, error) {
 func (t *Template) makeBlank() blankData {
 	value := ""
 	if t.NeedsToken() {
-		value = placeholder(0).Reveal()
+		value = placeholders[0].Reveal()
 	}
 	form, err := userdata.NewBlank(t.contract(value), len(t.parts.get(t.split).head), len(value))
 	return blankData{form, err}
@@ -150,22 +150,21 @@ func (t *Template) makeBlank() blankData {
 // Explain says where each value of the template is from. Path restricts it to what is below it, "" does not.
 func (t *Template) Explain(path string) Explanation {
 	layers := append(slices.Clip(t.base.layers), t.own)
-	merged, all := Merge(layers), Explain(layers)
+	merged, e := Merge(layers), explain(layers)
 	for _, r := range t.base.rules {
 		before := values(merged, r.Sets)
 		r.Run(merged)
-		for at, value := range values(merged, r.Sets) {
+		walkBelow(merged, r.Sets, func(at string, v reflect.Value) {
+			value := text(v)
 			if was, said := before[at]; !said || was != value {
-				all = slices.DeleteFunc(all, func(v Value) bool { return v.Path == at }) // of an earlier rule
-				all = append(all, Value{Path: at, Value: value, Source: Computed, Origin: r.Name})
+				*e.value(at) = Value{Path: at, Value: value, Source: Computed, Origin: r.Name}
 			}
-		}
+		})
 	}
-	sortValues(all)
 	if path == "" {
-		return all
+		return e.sorted()
 	}
-	return all.Below(path)
+	return e.sorted().Below(path)
 }
 
 // values are the values of a document for people, by their paths: those at some paths and below.

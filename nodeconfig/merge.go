@@ -64,6 +64,9 @@ func mergeValue(into, from reflect.Value) {
 		case map[string]string:
 			maps.Copy(into.Interface().(map[string]string), from)
 			return
+		case map[string]Secret:
+			maps.Copy(into.Interface().(map[string]Secret), from)
+			return
 		case map[string]any:
 			mergeData(into.Interface().(map[string]any), from)
 			return
@@ -84,11 +87,16 @@ func mergeValue(into, from reflect.Value) {
 			into.SetMapIndex(key, merged)
 		}
 	case reflect.Slice:
-		items := reflect.MakeSlice(from.Type(), from.Len(), from.Len())
-		for i := range from.Len() {
-			mergeValue(items.Index(i), from.Index(i))
+		if from.Len() == 0 {
+			into.Set(reflect.MakeSlice(from.Type(), 0, 0))
+			return
 		}
-		into.Set(items)
+		into.SetZero()
+		into.Grow(from.Len())
+		into.SetLen(from.Len())
+		for i := range from.Len() {
+			mergeValue(into.Index(i), from.Index(i))
+		}
 	case reflect.Interface:
 		into.Set(reflect.ValueOf(mergedAny(into.Interface(), from.Interface())))
 	default:

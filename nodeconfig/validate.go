@@ -111,23 +111,17 @@ func checkMap[V any](v *validator, path string, m map[string]V, check func(key s
 
 // checkList validates the items of a list, and removes the unusable ones.
 func checkList[T any](v *validator, path string, list *[]T, check func(T) string) {
-	var wrong []int
+	kept := make([]T, 0, len(*list))
 	for i, item := range *list {
 		if reason := check(item); reason != "" {
 			v.invalid(document.IndexPath(path, i), reason, func() {})
-			wrong = append(wrong, i)
+			continue
 		}
+		kept = append(kept, item)
 	}
-	if wrong == nil {
-		return
+	if len(kept) < len(*list) {
+		*list = kept
 	}
-	kept := make([]T, 0, len(*list))
-	for i, item := range *list {
-		if !slices.Contains(wrong, i) {
-			kept = append(kept, item)
-		}
-	}
-	*list = kept
 }
 
 // characters looks through a config for texts that no field has a use for.

@@ -2,6 +2,7 @@ package userdata
 
 import (
 	"encoding/base64"
+	"fmt"
 	"slices"
 	"strings"
 )
@@ -62,4 +63,7 @@ func (b *Blank) Fill(text string) string {
 }
 
 // String names the blank without telling what it says.
-func (b *Blank) String() string { return "custom data with a gap [redacted]" }
+func (b Blank) String() string { return "custom data with a gap [redacted]" }
+
+// Format writes String for every verb.
+func (b Blank) Format(f fmt.State, _ rune) { fmt.Fprint(f, b.String()) }

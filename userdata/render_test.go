@@ -220,7 +220,7 @@ func TestBlank(t *testing.T) {
 				t.Fatalf("a gap of %d at %d of %s: got\n%s\nwant\n%s", length, at, c, got, want)
 			}
 		}
-		if shown := fmt.Sprintf("%v %+v %s", blank, blank, blank); strings.Contains(shown, blank.before) {
+		if shown := fmt.Sprintf("%v %+v %s %x", blank, *blank, blank, *blank); strings.Contains(shown, blank.before) || strings.Contains(shown, fmt.Sprintf("%x", blank.before)) {
 			t.Fatal("a blank is shown")
 		}
 	}

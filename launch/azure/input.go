@@ -75,7 +75,7 @@ func (in *Input) Layers() ([]launch.Layer, []nodeconfig.Problem) {
 		p.add(true, nodeconfig.Missing, "$", "no settings are given")
 		return layers, p.list
 	}
-	layers = append(layers, s.layers()...)
+	layers = append(layers, s.said...)
 	if in.Class != nil {
 		layers = append(layers, in.Class.layer())
 	}
@@ -196,11 +196,7 @@ var errNoGroups error = &ClusterIDError{Why: "no security groups are known; give
 // clusterID is the layer of the ID that the API server's name has, and compares it with what was detected. Neither is an error
 // while something else is known.
 func (in *Input) clusterID(p *problems) []launch.Layer {
-	u, err := url.Parse(in.Settings.Endpoint)
-	if err != nil {
-		return nil
-	}
-	byName, nameErr := HashedClusterID(u.Hostname())
+	byName, nameErr := in.Settings.hashedID, in.Settings.hashErr
 	byGroup, groupErr := "", errNoGroups
 	if in.Detected != nil && in.Detected.SecurityGroups != nil {
 		byGroup, _, groupErr = SecurityGroups(in.Detected.SecurityGroups.Values)
