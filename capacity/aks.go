@@ -94,7 +94,7 @@ func (a AKS) Node() (*Node, error) {
 	if a.MaxPods > 0 {
 		n.pods(a.MaxPods, fmt.Sprintf("as set; the number for %s is %d", a.Plugin, pods), aksPodsSource)
 	} else {
-		n.pods(pods, fmt.Sprintf("the number for %s", a.Plugin), aksPodsSource)
+		n.pods(pods, "the number for "+string(a.Plugin), aksPodsSource)
 	}
 	time, how := reserved(int64(a.VCPUs)*1000, aksCPU, "m", false)
 	n.reserve(cpu, strconv.FormatInt(time, 10)+"m", how, aksReservedSource)

@@ -62,15 +62,35 @@ type Component struct {
 
 // Parse reads a manifest.
 func Parse(data []byte) (Manifest, error) {
-	var m Manifest
-	if len(data) > MaxBytes {
-		return m, fmt.Errorf("component manifest is larger than %d bytes", MaxBytes)
+	listed, err := List(data)
+	if err != nil {
+		return Manifest{}, err
 	}
-	if err := json.Unmarshal(data, &m); err != nil {
+	var rest struct {
+		Abilities *Abilities `json:"abilities"`
+	}
+	if err := json.Unmarshal(data, &rest); err != nil {
 		return Manifest{}, fmt.Errorf("component manifest: %w", err)
 	}
-	if m.APIVersion != APIVersion || m.Kind != Kind {
-		return Manifest{}, fmt.Errorf("component manifest is %q %q, not %q %q", m.APIVersion, m.Kind, APIVersion, Kind)
+	return Manifest{APIVersion, Kind, listed, rest.Abilities}, nil
+}
+
+// List reads the components of a manifest, and nothing else of it. The node calls it, and so does not link what it has no use
+// for.
+func List(data []byte) ([]Component, error) {
+	if len(data) > MaxBytes {
+		return nil, fmt.Errorf("component manifest is larger than %d bytes", MaxBytes)
 	}
-	return m, nil
+	var m struct {
+		APIVersion string      `json:"apiVersion"`
+		Kind       string      `json:"kind"`
+		Components []Component `json:"components"`
+	}
+	if err := json.Unmarshal(data, &m); err != nil {
+		return nil, fmt.Errorf("component manifest: %w", err)
+	}
+	if m.APIVersion != APIVersion || m.Kind != Kind {
+		return nil, fmt.Errorf("component manifest is %q %q, not %q %q", m.APIVersion, m.Kind, APIVersion, Kind)
+	}
+	return m.Components, nil
 }

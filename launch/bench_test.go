@@ -2,11 +2,14 @@ package launch_test
 
 import (
 	"fmt"
+	"runtime"
 	"testing"
+	"time"
 
 	"github.com/slipway-dev/slipway/launch"
 	"github.com/slipway-dev/slipway/launch/azure"
 	"github.com/slipway-dev/slipway/nodeconfig"
+	"github.com/slipway-dev/slipway/userdata"
 )
 
 // BenchmarkRender merges the layers and decides.
@@ -63,12 +66,16 @@ func BenchmarkUserData(b *testing.B) {
 	cloud, request, _ := base(b).decode(b)
 	tpl, _ := launch.Render(cloud, request)
 	token := nodeconfig.NewSecret("abcdef.0123456789abcdef")
+	size := 0
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := tpl.UserData(token); err != nil {
+		data, err := tpl.UserData(token)
+		if err != nil {
 			b.Fatal(err)
 		}
+		size = len(data)
 	}
+	b.ReportMetric(100*float64(size)/userdata.MaxCustomDataBase64, "%ofAzure")
 }
 
 // BenchmarkKey names a template that has been named before.
@@ -97,8 +104,12 @@ func BenchmarkChoose(b *testing.B) {
 	cloud, request, _ := base(b).decode(b)
 	tpl, _ := launch.Render(cloud, request)
 	list := new(azure.Images)
+	published := time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
 	for n := range 10_000 {
-		list.Images = append(list.Images, azure.ImageVersion{ID: fmt.Sprintf("/CommunityGalleries/G/images/2404gen2containerd/versions/%d.1.0", n), Published: "2026-08-13T00:00:00Z"})
+		list.Images = append(list.Images, azure.ImageVersion{
+			ID:        fmt.Sprintf("/CommunityGalleries/G/images/2404gen2containerd/versions/%d.1.0", n*7919%10_000),
+			Published: published.Add(time.Duration(n*7919%10_000) * time.Hour).Format(time.RFC3339),
+		})
 	}
 	b.Run("first", func(b *testing.B) {
 		b.ReportAllocs()
@@ -119,17 +130,64 @@ func BenchmarkChoose(b *testing.B) {
 	})
 }
 
-// BenchmarkFleet compares 100,000 nodes of 20 pools, by what is kept with each, with new wishes, of which one pool's differs.
-func BenchmarkFleet(b *testing.B) {
+// nodes and pools are those of a large fleet.
+const (
+	nodes = 100_000
+	pools = 20
+)
+
+// poolTemplates are a template of each pool.
+func poolTemplates(b *testing.B) (all [pools]*launch.Template) {
 	cloud, request, _ := base(b).decode(b)
 	prepared := launch.Prepare(cloud)
-	var kept [20]string
-	var wanted [20]*launch.Template
-	for pool := range wanted {
+	for pool := range all {
 		claim := *request.Claim
 		claim.Metadata.Labels = map[string]string{"pool": fmt.Sprint(pool)}
-		tpl, _ := prepared.Render(launch.Request{Claim: &claim})
-		kept[pool], wanted[pool] = tpl.Compact(), tpl
+		all[pool], _ = prepared.Render(launch.Request{Claim: &claim})
+	}
+	return all
+}
+
+// BenchmarkFleetUserData renders 20 pools, and writes the user data of each of 100,000 nodes with a token of its own. What is kept
+// of a node is its template and its token.
+func BenchmarkFleetUserData(b *testing.B) {
+	type node struct {
+		template *launch.Template
+		token    nodeconfig.Secret
+	}
+	heap := func() float64 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return float64(m.HeapAlloc)
+	}
+	tokens := make([]nodeconfig.Secret, nodes)
+	for n := range tokens {
+		tokens[n] = nodeconfig.NewSecret(fmt.Sprintf("abcdef.%016d", n))
+	}
+	var fleet []node
+	before := heap()
+	b.ReportAllocs()
+	for b.Loop() {
+		templates := poolTemplates(b)
+		fleet = make([]node, nodes)
+		for n := range fleet {
+			fleet[n] = node{templates[n%pools], tokens[n]}
+			if _, err := fleet[n].template.UserData(fleet[n].token); err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
+	b.ReportMetric((heap()-before)/nodes, "kept-B/node")
+	runtime.KeepAlive(fleet)
+}
+
+// BenchmarkFleetDiff compares 100,000 nodes of 20 pools, by what is kept with each, with new wishes, of which one in a hundred is another.
+func BenchmarkFleetDiff(b *testing.B) {
+	wanted := poolTemplates(b)
+	var kept [pools]string
+	for pool, tpl := range wanted {
+		kept[pool] = tpl.Compact()
 	}
 	changed := launch.Copied(&wanted[0].Document)
 	changed.Machine.Disk.SizeGB++
@@ -137,12 +195,12 @@ func BenchmarkFleet(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		differ := 0
-		for node := range 100_000 {
-			c, err := launch.ParseCompact(kept[node%20])
+		for node := range nodes {
+			c, err := launch.ParseCompact(kept[node%pools])
 			if err != nil {
 				b.Fatal(err)
 			}
-			want := wanted[node%20]
+			want := wanted[node%pools]
 			if node%100 == 0 {
 				want = other
 			}
@@ -150,8 +208,28 @@ func BenchmarkFleet(b *testing.B) {
 				differ++
 			}
 		}
-		if differ != 1000 {
+		if differ != nodes/100 {
 			b.Fatal(differ)
+		}
+	}
+}
+
+// TestAllocations holds how much is allocated at most; how long it takes make bench prints.
+func TestAllocations(t *testing.T) {
+	cloud, request, _ := base(t).decode(t)
+	tpl, _ := launch.Render(cloud, request)
+	token := nodeconfig.NewSecret("abcdef.0123456789abcdef")
+	for _, c := range []struct {
+		name string
+		most float64
+		run  func()
+	}{
+		{"merge and decide", 250, func() { launch.Render(cloud, request) }},
+		{"fill in the token", 4, func() { _, _ = tpl.UserData(token) }},
+		{"key", 2, func() { tpl.Key() }},
+	} {
+		if n := testing.AllocsPerRun(100, c.run); n > c.most {
+			t.Errorf("%s: %v allocations, more than %v", c.name, n, c.most)
 		}
 	}
 }

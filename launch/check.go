@@ -74,7 +74,7 @@ func unlisted(image *components.Manifest) string {
 
 // plan are the problems that the planner finds with the contract on a machine of which something is known.
 func (t *Template) plan(known facts.Facts, allowed []string) []nodeconfig.Problem {
-	contract, err := t.Contract(placeholder(0))
+	contract, err := t.Contract(placeholders[0])
 	if err != nil {
 		panic("launch: a token of the right form is refused")
 	}

@@ -4,7 +4,6 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"fmt"
-	"hash/fnv"
 	"maps"
 	"slices"
 	"strings"
@@ -27,14 +26,27 @@ type entry struct {
 	value uint32
 }
 
-// digest is FNV-1a, which is the same in every release.
+// The numbers of FNV-1a with 64 bits.
+const (
+	fnvOffset = 14695981039346656037
+	fnvPrime  = 1099511628211
+)
+
+// digest is FNV-1a, which is the same in every release, of texts with a zero after each.
 func digest(texts ...string) uint64 {
-	h := fnv.New64a()
+	h := uint64(fnvOffset)
 	for _, s := range texts {
-		_, _ = h.Write([]byte(s))
-		_, _ = h.Write([]byte{0})
+		h = digestOf(h, s)
 	}
-	return h.Sum64()
+	return h
+}
+
+// digestOf goes on with a digest. Package hash/fnv would take a copy of each text.
+func digestOf[T string | []byte](h uint64, text T) uint64 {
+	for i := range len(text) {
+		h = (h ^ uint64(text[i])) * fnvPrime
+	}
+	return h * fnvPrime // the zero
 }
 
 // mostNames is more than any path has.
@@ -42,7 +54,7 @@ const mostNames = 15
 
 // Compact is what is kept with a running node: the key, and a short digest of each value that counts, of at most [MaxCompact]
 // bytes. It tells which fields differ, and not what they were. Nothing of a secret is in it.
-func (t *Template) Compact() string { return t.compact() }
+func (t *Template) Compact() string { return t.compact.get(t.makeCompact) }
 
 // makeCompact makes the compact record.
 func (t *Template) makeCompact() string {
@@ -56,10 +68,11 @@ func (t *Template) makeCompact() string {
 
 // entries are the entries of the template's values, with so many names of a path. The usual ones are kept.
 func (t *Template) entries(names int) map[uint16]*entryOf {
+	entries := func() map[uint16]*entryOf { return byPath(counting(values(&t.Document, everything)), names) }
 	if names == mostNames {
-		return t.allEntries()
+		return t.allEntries.get(entries)
 	}
-	return byPath(counting(values(&t.Document, everything)), names)
+	return entries()
 }
 
 // counting are the values whose difference is not ignored.
@@ -119,16 +132,17 @@ func compact(key string, entries map[uint16]*entryOf, names int) string {
 		v := entries[path].value
 		data = append(data, byte(v>>16), byte(v>>8), byte(v))
 	}
-	sum := digest(key, string(data))
+	sum := digestOf(digest(key), data)
 	return compactVersion + key + "." + base64.RawURLEncoding.EncodeToString(binary.BigEndian.AppendUint32(data, uint32(sum)))
 }
 
 // Compact is a compact record that has been read.
 type Compact struct {
-	record  string
-	key     string
-	names   int
-	entries []entry
+	record string
+	key    string
+	names  int
+	// entries are as the record has them: most nodes do not differ, and nobody looks at theirs.
+	entries []byte
 }
 
 // ParseCompact reads what [Template.Compact] has written. The error of a record that is damaged, or of another version, wraps
@@ -151,14 +165,10 @@ func ParseCompact(record string) (*Compact, error) {
 		return nil, unknown("is damaged")
 	}
 	data, want := data[:len(data)-sum], binary.BigEndian.Uint32(data[len(data)-sum:])
-	if uint32(digest(key, string(data))) != want || data[0] < 1 || data[0] > mostNames {
+	if uint32(digestOf(digest(key), data)) != want || data[0] < 1 || data[0] > mostNames {
 		return nil, unknown("is damaged")
 	}
-	c := &Compact{record: record, key: key, names: int(data[0]), entries: make([]entry, 0, len(data)/entryBytes)}
-	for rest := data[1:]; len(rest) > 0; rest = rest[entryBytes:] {
-		c.entries = append(c.entries, entry{binary.BigEndian.Uint16(rest), uint32(rest[2])<<16 | uint32(rest[3])<<8 | uint32(rest[4])})
-	}
-	return c, nil
+	return &Compact{record: record, key: key, names: int(data[0]), entries: data[1:]}, nil
 }
 
 // Key is the key of the node's template.
@@ -174,9 +184,10 @@ func (c *Compact) Diff(wanted *Template) []Change {
 		return nil
 	}
 	entries := wanted.entries(c.names)
-	seen := make(map[uint16]bool, len(c.entries))
+	seen := make(map[uint16]bool, len(c.entries)/entryBytes)
 	var changes []Change
-	for _, had := range c.entries {
+	for rest := range slices.Chunk(c.entries, entryBytes) {
+		had := entry{binary.BigEndian.Uint16(rest), uint32(rest[2])<<16 | uint32(rest[3])<<8 | uint32(rest[4])}
 		e := entries[had.path]
 		seen[had.path] = true
 		switch {

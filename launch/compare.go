@@ -1,6 +1,7 @@
 package launch
 
 import (
+	"bytes"
 	"reflect"
 	"strings"
 
@@ -15,7 +16,7 @@ type Comparison struct {
 	// Changes are all differences, those that take most first.
 	Changes []Change `json:"changes"`
 	// Node is what the agent's apply takes on the running node: restart, drain, reboot, with the parts of the node that change;
-	// nil where the contract does not differ. Where it takes another machine, Class is [Replace].
+	// nil where it does not differ. Where it takes another machine, Class is [Replace].
 	Node *node.Difference `json:"node,omitempty"`
 }
 
@@ -27,10 +28,34 @@ func Compare(running, wanted *Template) (*Comparison, error) {
 		d := driftOf(path)
 		c.Changes = append(c.Changes, Change{Path: path, New: secretChanged, Class: d.class, Reason: d.reason})
 	}
-	if changed, err := planned(running, wanted); err != nil {
-		return nil, err
-	} else if len(changed.Changes) > 0 {
-		c.Node = changed
+	var contracts [2][]byte
+	for i, t := range []*Template{running, wanted} {
+		contract, err := t.Contract(placeholders[0])
+		if err != nil {
+			return nil, err
+		}
+		contracts[i] = contract.Document
+	}
+	return c.judged(contracts[0], contracts[1])
+}
+
+// CompareRecords compares what is kept of both, as [Compare] does: that a secret differs is not known. Nor is what the change
+// takes on the node, where one of the records has no contract.
+func CompareRecords(running, wanted *Record) (*Comparison, error) {
+	c := &Comparison{Changes: Diff(running, wanted)}
+	return c.judged(running.Contract, wanted.Contract)
+}
+
+// judged is a comparison with what its changes take: on the node, by the plans of both contracts, and in all.
+func (c *Comparison) judged(running, wanted []byte) (*Comparison, error) {
+	if len(running) > 0 && len(wanted) > 0 && !bytes.Equal(running, wanted) {
+		changed, err := planned(running, wanted)
+		if err != nil {
+			return nil, err
+		}
+		if len(changed.Changes) > 0 {
+			c.Node = changed
+		}
 	}
 	if c.Node != nil && c.Node.Class == node.Replace {
 		for i := range c.Changes {
@@ -62,14 +87,10 @@ func otherSecrets(running, wanted *Document) []string {
 }
 
 // planned is how the plans of two contracts differ, on a machine of which nothing is known.
-func planned(running, wanted *Template) (*node.Difference, error) {
+func planned(running, wanted []byte) (*node.Difference, error) {
 	var plans [2]*node.Plan
-	for i, t := range []*Template{running, wanted} {
-		contract, err := t.Contract(placeholder(0))
-		if err != nil {
-			return nil, err
-		}
-		plans[i], _ = node.Read(node.Document{Data: contract.Document}).Plan(node.Facts{})
+	for i, contract := range [][]byte{running, wanted} {
+		plans[i], _ = node.Read(node.Document{Data: contract}).Plan(node.Facts{})
 	}
 	return node.Diff(plans[0], plans[1])
 }

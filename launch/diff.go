@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/slipway-dev/slipway/internal/document"
+	"github.com/slipway-dev/slipway/node"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
@@ -90,11 +91,16 @@ type Record struct {
 	Key string `json:"key"`
 	// Values are all values, by their paths.
 	Values map[string]string `json:"values"`
+	// Contract is the node's contract with the word "secret" for each of its secrets, and without a token: what a change takes on
+	// the node follows from it. It is empty where that is not to be known.
+	Contract json.RawMessage `json:"contract,omitempty"`
 }
 
 // Record is the template's.
 func (t *Template) Record() *Record {
-	return &Record{nodeconfig.APIVersion, RecordKind, t.Key(), values(&t.Document, everything)}
+	c := node.WithoutSecrets(&t.Document.Node, "secret")
+	c.APIVersion, c.Kind = nodeconfig.APIVersion, nodeconfig.Kind
+	return &Record{nodeconfig.APIVersion, RecordKind, t.Key(), values(&t.Document, everything), nodeconfig.Encode(c)}
 }
 
 // ErrUnknown is wrapped by the error of a record that cannot be compared. Such a node is not to be replaced for it.
@@ -127,7 +133,7 @@ type Change struct {
 }
 
 // Diff lists how a running node differs from the wanted one, those that take most first. What is ignored is in it, too. A
-// record holds no secret; [Compare] sees those that differ.
+// record holds no secret; [Compare] sees those that differ. [CompareRecords] also says what a change takes on the node.
 func Diff(running, wanted *Record) []Change { return differences(running.Values, wanted.Values) }
 
 // secretChanged stands for the values of a secret that changed. Neither is shown.

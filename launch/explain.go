@@ -31,32 +31,51 @@ type Overridden struct {
 // Explanation is where all values are from, by their paths.
 type Explanation []Value
 
-// Explain says of each value of layers where it is from. Nothing else in the package keeps track of it, so it costs nothing
-// where nobody asks.
-func Explain(layers []Layer) Explanation {
-	sorted := slices.Clone(layers)
-	slices.SortStableFunc(sorted, func(a, b Layer) int { return a.Source.rank() - b.Source.rank() })
-	found := make(map[string]*Value)
-	for i := range sorted {
-		l := &sorted[i]
-		walk(&l.Document, func(path string, v reflect.Value) {
-			value := &Value{Path: path, Value: text(v), Source: l.Source, Origin: l.Origin}
-			if weaker := found[path]; weaker != nil {
-				value.Overrode = append([]Overridden{{weaker.Value, weaker.Source, weaker.Origin}}, weaker.Overrode...)
-			}
-			found[path] = value
-		})
-	}
-	explanation := make(Explanation, 0, len(found))
-	for _, v := range found {
-		explanation = append(explanation, *v)
-	}
-	sortValues(explanation)
-	return explanation
+// Explain says of each value of layers where it is from.
+func Explain(layers []Layer) Explanation { return explain(layers).sorted() }
+
+// explainer finds out where values are from.
+type explainer struct {
+	values Explanation
+	// at is where in values each path is.
+	at map[string]int
 }
 
-func sortValues(all []Value) {
-	slices.SortFunc(all, func(a, b Value) int { return strings.Compare(a.Path, b.Path) })
+// usualValues are as many as a template usually has.
+const usualValues = 192
+
+// explain looks at layers, the weakest first. Nothing else in the package keeps track of it, so it costs nothing
+// where nobody asks.
+func explain(layers []Layer) *explainer {
+	e := &explainer{make(Explanation, 0, usualValues), make(map[string]int, usualValues)}
+	for _, l := range ranked(layers) {
+		walk(&l.Document, func(path string, v reflect.Value) {
+			value := e.value(path)
+			weaker := *value
+			*value = Value{Path: path, Value: text(v), Source: l.Source, Origin: l.Origin}
+			if weaker.Source != "" {
+				value.Overrode = append([]Overridden{{weaker.Value, weaker.Source, weaker.Origin}}, weaker.Overrode...)
+			}
+		})
+	}
+	return e
+}
+
+// sorted are the values by their paths.
+func (e *explainer) sorted() Explanation {
+	slices.SortFunc(e.values, func(a, b Value) int { return strings.Compare(a.Path, b.Path) })
+	return e.values
+}
+
+// value is the one at a path; it is new where there was none.
+func (e *explainer) value(path string) *Value {
+	i, known := e.at[path]
+	if !known {
+		i = len(e.values)
+		e.at[path] = i
+		e.values = append(e.values, Value{})
+	}
+	return &e.values[i]
 }
 
 // Below returns the values at a path and below it. The path may be without "$.", and without "node." or "machine.".

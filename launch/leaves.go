@@ -31,20 +31,29 @@ type walker struct {
 	visit func(string, reflect.Value)
 }
 
-// within reports whether a path is one of those that are looked for, or is above one.
-func (w walker) within(path string) bool {
+// leads reports whether what has a name below a path is looked for, or is above what is. Most names do not, and need no path of
+// their own.
+func (w walker) leads(path, name string) bool {
 	for _, b := range w.below {
-		if document.Within(path, b) || document.Within(b, path) {
+		rest, above := strings.CutPrefix(b, path)
+		switch {
+		case document.Within(path, b):
 			return true
+		case !above:
+		case strings.HasPrefix(rest, "["): // a name in quotes
+			if at := document.FieldPath(path, name); document.Within(b, at) {
+				return true
+			}
+		default:
+			if rest, ok := strings.CutPrefix(rest, "."+name); ok && document.Within(rest, "") {
+				return true
+			}
 		}
 	}
 	return false
 }
 
 func (w walker) walk(path string, v reflect.Value) {
-	if !w.within(path) {
-		return
-	}
 	switch v.Kind() {
 	case reflect.Pointer, reflect.Interface:
 		if !v.IsNil() {
@@ -62,7 +71,7 @@ func (w walker) walk(path string, v reflect.Value) {
 			return
 		}
 		for i, name := range namesOf(v.Type()) {
-			if field := v.Field(i); name != "" && !field.IsZero() {
+			if field := v.Field(i); name != "" && !field.IsZero() && w.leads(path, name) {
 				w.walk(document.FieldPath(path, name), field)
 			}
 		}
@@ -70,6 +79,9 @@ func (w walker) walk(path string, v reflect.Value) {
 		keys := v.MapKeys()
 		slices.SortFunc(keys, func(a, b reflect.Value) int { return strings.Compare(a.String(), b.String()) })
 		for _, key := range keys {
+			if !w.leads(path, key.String()) {
+				continue
+			}
 			entry := v.MapIndex(key)
 			if at := document.FieldPath(path, key.String()); isScalar(entry) {
 				w.leaf(at, entry)

@@ -12,41 +12,41 @@ import (
 // Merge makes one document of layers, whose order does not matter: a stronger source goes before a weaker one, field by field
 // and entry by entry of a map. It shares nothing with the layers. Of two layers of one source the later one is stronger.
 func Merge(layers []Layer) *Document {
+	merged := new(Document)
+	merged.merge(layers)
+	return merged
+}
+
+// merge makes an empty document what layers say.
+func (d *Document) merge(layers []Layer) {
+	nodes := make([]*nodeconfig.NodeConfig, 0, len(layers))
+	for _, l := range ranked(layers) {
+		nodes = append(nodes, &l.Document.Node)
+		d.Machine.lay(&l.Document.Machine)
+	}
+	d.Node = *nodeconfig.Merge(nodes...)
+}
+
+// ranked are layers, the weakest first.
+func ranked(layers []Layer) []*Layer {
 	sorted := make([]*Layer, len(layers))
-	nodes := make([]*nodeconfig.NodeConfig, len(layers))
 	for i := range layers {
 		sorted[i] = &layers[i]
 	}
 	slices.SortStableFunc(sorted, func(a, b *Layer) int { return a.Source.rank() - b.Source.rank() })
-	merged := new(Document)
-	for i, l := range sorted {
-		nodes[i] = &l.Document.Node
-		merged.Machine.lay(&l.Document.Machine)
-	}
-	merged.Node = *nodeconfig.Merge(nodes...)
-	return merged
+	return sorted
 }
 
 // conflicts compares what was detected with what is taken in its place, which somebody has said.
 func conflicts(layers []Layer, merged *Document) []nodeconfig.Problem {
-	var problems []nodeconfig.Problem
+	c := comparer{layers: layers, at: make([]string, 0, deepest)}
 	for i := range layers {
-		if layers[i].Source != Detected {
-			continue
+		if layers[i].Source == Detected {
+			c.origin = layers[i].Origin
+			c.compare(reflect.ValueOf(&layers[i].Document).Elem(), reflect.ValueOf(merged).Elem())
 		}
-		c := comparer{differ: func(path string, detected, taken reflect.Value) {
-			winner := setter(layers, path)
-			if winner == nil || !slices.Contains(explicit, winner.Source) {
-				return // another detection, of which the later one counts
-			}
-			problems = append(problems, nodeconfig.Problem{
-				Kind: Conflict, Path: path,
-				Reason: fmt.Sprintf("is %s in %s, and %s in %s; the first is used", quoted(taken), winner.Origin, quoted(detected), layers[i].Origin),
-			})
-		}}
-		c.compare(reflect.ValueOf(&layers[i].Document).Elem(), reflect.ValueOf(merged).Elem())
 	}
-	return problems
+	return c.problems
 }
 
 // quoted shows a value of a conflict, if it is short. What is long, such as a certificate, says nothing to people.
@@ -57,10 +57,31 @@ func quoted(v reflect.Value) string {
 	return "another value"
 }
 
-// comparer calls differ for each value that one document says and that is another one in a second. Paths are made for those alone.
+// deepest is more than the names of most paths.
+const deepest = 8
+
+// comparer looks for each value that one document says and that is another one in a second. Paths are made for those alone.
 type comparer struct {
-	at     []string
-	differ func(path string, v, merged reflect.Value)
+	layers   []Layer
+	origin   string // of the first document
+	at       []string
+	problems []nodeconfig.Problem
+}
+
+// differ reports a value that differs, where somebody has said the other one.
+func (c *comparer) differ(detected, taken reflect.Value) {
+	path := "$"
+	for _, name := range c.at {
+		path = document.FieldPath(path, name)
+	}
+	winner := setter(c.layers, path)
+	if winner == nil || !slices.Contains(explicit, winner.Source) {
+		return // another detection, of which the later one counts
+	}
+	c.problems = append(c.problems, nodeconfig.Problem{
+		Kind: Conflict, Path: path,
+		Reason: fmt.Sprintf("is %s in %s, and %s in %s; the first is used", quoted(taken), winner.Origin, quoted(detected), c.origin),
+	})
 }
 
 func (c *comparer) compare(v, merged reflect.Value) {
@@ -85,15 +106,30 @@ func (c *comparer) compare(v, merged reflect.Value) {
 			}
 		}
 	default:
-		if v.Kind() == merged.Kind() && isScalar(v) && v.Equal(merged) || reflect.DeepEqual(v.Interface(), merged.Interface()) {
-			return
+		if !same(v, merged) {
+			c.differ(v, merged)
 		}
-		path := "$"
-		for _, name := range c.at {
-			path = document.FieldPath(path, name)
-		}
-		c.differ(path, v, merged)
 	}
+}
+
+// same reports whether two values that have nothing below them are the same.
+func same(a, b reflect.Value) bool {
+	switch {
+	case a.Kind() != b.Kind():
+		return false
+	case isScalar(a):
+		return a.Equal(b)
+	case a.Kind() != reflect.Slice:
+		return reflect.DeepEqual(a.Interface(), b.Interface())
+	case a.Len() != b.Len():
+		return false
+	}
+	for i := range a.Len() {
+		if !same(a.Index(i), b.Index(i)) {
+			return false
+		}
+	}
+	return true
 }
 
 // below compares what has a name in both.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/slipway-dev/slipway/internal/document"
@@ -30,12 +31,28 @@ type Request struct {
 	Claim *NodeClaim
 }
 
-// claim is the request's claim, and what it is called for people.
-func (r *Request) claim() (*NodeClaim, string) {
+// claim is the request's claim.
+func (r *Request) claim() *NodeClaim {
 	if r.Claim != nil {
-		return r.Claim, "NodeClaim " + r.Claim.Metadata.Name
+		return r.Claim
 	}
-	return r.Pool.claim(), "NodePool " + r.Pool.Metadata.Name
+	return r.Pool.claim()
+}
+
+// origin is what the request is called for people.
+func (r *Request) origin() string {
+	if r.Claim != nil {
+		return "NodeClaim " + r.Claim.Metadata.Name
+	}
+	return "NodePool " + r.Pool.Metadata.Name
+}
+
+// prefix is the path of the claim in the request's object.
+func (r *Request) prefix() string {
+	if r.Claim != nil {
+		return "$"
+	}
+	return "$.spec.template"
 }
 
 // claim is one as Karpenter makes it of a pool: with the template's labels and annotations, and the label of the pool.
@@ -50,37 +67,56 @@ func (p *NodePool) claim() *NodeClaim {
 }
 
 // layer is what the request says: labels, taints, and what its requirements leave no choice of.
-func (r *Request) layer(fields []Field) (ownLayer, []nodeconfig.Problem) {
-	c, origin := r.claim()
-	p := poolReader{at: origin, fields: fields, labels: make(map[string]string), single: make(map[string]string), places: make(map[string]string)}
+func (r *Request) layer(fields []Field) (Layer, []nodeconfig.Problem) {
+	c, prefix := r.claim(), r.prefix()
+	p := poolReader{at: r.origin(), fields: fields, labels: make(map[string]string, len(c.Metadata.Labels)), single: make(map[string]string, len(c.Metadata.Labels)+len(c.Spec.Requirements))}
 	if r.Claim != nil && r.Pool != nil {
 		if name := c.Metadata.Labels[labelPool]; name != r.Pool.Metadata.Name {
 			p.wrong(document.FieldPath("$.metadata.labels", labelPool), "is not the name of the pool; a claim of another pool is no node of this one")
 		}
 	}
-	prefix := "$"
-	if r.Claim == nil {
-		prefix = "$.spec.template"
-	}
-	for _, key := range slices.Sorted(maps.Keys(c.Metadata.Labels)) {
-		p.label(document.FieldPath(prefix+".metadata.labels", key), key, c.Metadata.Labels[key])
+	for key, value := range c.Metadata.Labels {
+		p.label(key, value)
 	}
 	for i := range c.Spec.Requirements {
-		p.requirement(document.IndexPath(prefix+".spec.requirements", i), &c.Spec.Requirements[i])
+		p.requirement(func() string { return document.IndexPath(prefix+".spec.requirements", i) }, &c.Spec.Requirements[i])
 	}
-	l := Layer{Source: Pool, Origin: origin}
+	l := Layer{Source: Pool, Origin: p.at}
 	l.Document.Machine.CapacityType, l.Document.Machine.Zone = p.single[labelCapacityType], p.single[labelZone]
-	l.Document.Node.Kubelet.Labels = settable(p.labels)
-	l.Document.Node.Kubelet.Taints = p.taints(prefix, &c.Spec)
-	return ownLayer{l, p.places}, p.problems
+	l.Document.Node.Kubelet.Labels = p.labels
+	l.Document.Node.Kubelet.Taints = taints(&c.Spec)
+	return l, p.problems
 }
 
-// ownLayer is the layer of a request, with the place in the claim of each of its labels and taints by its path in a contract. What
-// the contract's check finds wrong with one is reported there.
-type ownLayer struct {
-	Layer
-	places map[string]string
+// place is the place in the request's object of a label or a taint, by its path in a contract. What the contract's check finds wrong
+// with one is reported there. A requirement that leaves no choice goes before a label with the same key.
+func (r *Request) place(fields []Field, path string) (string, bool) {
+	c, prefix := r.claim(), r.prefix()
+	for i := len(c.Spec.Requirements) - 1; i >= 0; i-- {
+		requirement := &c.Spec.Requirements[i]
+		if _, ok := requirement.single(); ok && mayPoolLabel(fields, requirement.Key) && document.FieldPath(pathLabels, requirement.Key) == path {
+			return document.IndexPath(prefix+".spec.requirements", i), true
+		}
+	}
+	for key := range c.Metadata.Labels {
+		if mayPoolLabel(fields, key) && document.FieldPath(pathLabels, key) == path {
+			return document.FieldPath(prefix+".metadata.labels", key), true
+		}
+	}
+	for i := range len(c.Spec.Taints) + len(c.Spec.StartupTaints) {
+		name, at := "taints", i
+		if i >= len(c.Spec.Taints) {
+			name, at = "startupTaints", i-len(c.Spec.Taints)
+		}
+		if document.IndexPath("$.kubelet.taints", i) == path {
+			return document.IndexPath(prefix+".spec."+name, at), true
+		}
+	}
+	return "", false
 }
+
+// pathLabels is the path of the labels in a contract.
+const pathLabels = "$.kubelet.labels"
 
 // poolReader reads a claim.
 type poolReader struct {
@@ -88,7 +124,6 @@ type poolReader struct {
 	fields   []Field
 	labels   map[string]string
 	single   map[string]string // of a label or requirement that leaves no choice
-	places   map[string]string // in the claim, of each label and taint by its path in a NodeConfig
 	problems []nodeconfig.Problem
 }
 
@@ -96,73 +131,68 @@ func (p *poolReader) wrong(path, format string, args ...any) {
 	p.problems = append(p.problems, nodeconfig.Problem{Kind: nodeconfig.Invalid, Path: path, Reason: fmt.Sprintf(format, args...), Fatal: true, Document: p.at})
 }
 
-// label takes a label of the claim. One that follows from the node is a requirement, and [Request.check] compares it.
-func (p *poolReader) label(path, key, value string) {
+// label takes a label of the claim that a kubelet may set; Karpenter sets the others when the node has registered. One that follows
+// from the node is a requirement, and [Request.check] compares it.
+func (p *poolReader) label(key, value string) {
 	p.single[key] = value
-	if mayPoolLabel(p.fields, key) {
+	if mayPoolLabel(p.fields, key) && nodeconfig.KubeletMaySet(key) {
 		p.labels[key] = value
-		p.places[document.FieldPath("$.kubelet.labels", key)] = path
 	}
 }
 
-// mayPoolLabel reports whether a pool may set a label, and not the cloud's rules alone.
+// mayPoolLabel reports whether a pool may set a label, and not the cloud's rules alone: the label's own row counts, and else that of
+// all labels. It makes no path for that.
 func mayPoolLabel(fields []Field, key string) bool {
-	f := fieldOf(fields, document.FieldPath("$.node.kubelet.labels", key))
+	for i := range fields {
+		if name, ok := labelOf(fields[i].Path); ok && name == key {
+			return slices.Contains(fields[i].Sources, Pool)
+		}
+	}
+	f := fieldOf(fields, ofNode(pathLabels))
 	return f == nil || slices.Contains(f.Sources, Pool)
+}
+
+// labelOf is the label whose row a path is, if it is one.
+func labelOf(path string) (string, bool) {
+	rest, ok := strings.CutPrefix(path, "$.node.kubelet.labels")
+	if name, plain := strings.CutPrefix(rest, "."); !ok || plain {
+		return name, ok
+	}
+	name, err := strconv.Unquote(strings.Trim(rest, "[]"))
+	return name, err == nil
 }
 
 // operators are those of requirements (sigs.k8s.io/karpenter v1: NodeSelectorRequirementWithMinValues).
 var operators = []string{"In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt", "Gte", "Lte"}
 
 // requirement makes a label of one that leaves no choice.
-func (p *poolReader) requirement(path string, r *Requirement) {
+func (p *poolReader) requirement(path func() string, r *Requirement) {
 	switch {
 	case !slices.Contains(operators, r.Operator):
-		p.wrong(path+".operator", "is not known; use one of %s", strings.Join(operators, ", "))
+		p.wrong(path()+".operator", "is not known; use one of %s", strings.Join(operators, ", "))
 		return
 	case r.Operator == "In" && len(r.Values) == 0:
-		p.wrong(path+".values", "is empty, and so no node fulfils the requirement")
+		p.wrong(path()+".values", "is empty, and so no node fulfils the requirement")
 		return
 	case r.Key == labelOS && !slices.Contains(r.Values, "linux") && r.Operator == "In":
-		p.wrong(path+".values", "does not have linux; Slipway makes Linux nodes")
+		p.wrong(path()+".values", "does not have linux; Slipway makes Linux nodes")
 		return
 	}
 	if value, ok := r.single(); ok {
 		if before, said := p.single[r.Key]; said && before != value {
-			p.wrong(path, "contradicts a label or a requirement before it, so no node fulfils both")
+			p.wrong(path(), "contradicts a label or a requirement before it, so no node fulfils both")
 			return
 		}
-		p.label(path, r.Key, value)
+		p.label(r.Key, value)
 	}
 }
 
 // taints are the claim's, those of the start after the others, and the unregistered taint once.
-func (p *poolReader) taints(prefix string, spec *ClaimSpec) []nodeconfig.Taint {
-	var all []nodeconfig.Taint
-	has := false
-	for _, list := range []struct {
-		name   string
-		taints []nodeconfig.Taint
-	}{{"taints", spec.Taints}, {"startupTaints", spec.StartupTaints}} {
-		for i, t := range list.taints {
-			p.places[document.IndexPath("$.kubelet.taints", len(all))] = document.IndexPath(prefix+".spec."+list.name, i)
-			all = append(all, t)
-			has = has || t.Key == unregistered.Key && t.Effect == unregistered.Effect
-		}
-	}
-	if !has {
+func taints(spec *ClaimSpec) []nodeconfig.Taint {
+	all := make([]nodeconfig.Taint, 0, len(spec.Taints)+len(spec.StartupTaints)+1)
+	all = append(append(all, spec.Taints...), spec.StartupTaints...)
+	if !slices.ContainsFunc(all, func(t nodeconfig.Taint) bool { return t.Key == unregistered.Key && t.Effect == unregistered.Effect }) {
 		all = append(all, unregistered)
 	}
 	return all
-}
-
-// settable are the labels that a kubelet may set. Karpenter sets the others when the node has registered.
-func settable(labels map[string]string) map[string]string {
-	kept := make(map[string]string, len(labels))
-	for key, value := range labels {
-		if nodeconfig.KubeletMaySet(key) {
-			kept[key] = value
-		}
-	}
-	return kept
 }

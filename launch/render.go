@@ -2,7 +2,6 @@ package launch
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 
@@ -22,36 +21,67 @@ type Base struct {
 
 // Prepare merges what a cloud's inputs say.
 func Prepare(cloud Cloud) *Base {
-	b := &Base{fields: cloud.Fields(), rules: cloud.Rules()}
-	b.layers, b.problems = cloud.Layers()
+	b := read(cloud)
 	b.merged = Merge(b.layers)
 	b.problems = append(b.problems, conflicts(b.layers, b.merged)...)
 	return b
 }
 
+// read takes what a cloud's inputs say, and merges nothing.
+func read(cloud Cloud) *Base {
+	b := &Base{fields: cloud.Fields(), rules: cloud.Rules()}
+	b.layers, b.problems = cloud.Layers()
+	return b
+}
+
+// nothing is what is wrong with a request of nothing.
+func (r *Request) nothing() []nodeconfig.Problem {
+	if r.Claim == nil && r.Pool == nil {
+		return []nodeconfig.Problem{{Kind: nodeconfig.Missing, Path: "$", Reason: "there is neither a claim nor a pool", Fatal: true}}
+	}
+	return nil
+}
+
 // Render decides what a request makes in a cloud. There is always a template, but for a request of nothing. No machine is to
 // be started from it where a problem is fatal. The problems are all there are, fatal ones first.
 func Render(cloud Cloud, request Request) (*Template, []nodeconfig.Problem) {
-	return Prepare(cloud).Render(request)
+	if problems := request.nothing(); problems != nil {
+		return nil, problems
+	}
+	b := read(cloud)
+	own, found := request.layer(b.fields)
+	t := &Template{base: b, own: own}
+	t.Document.merge(append(b.layers, own)) // all at once: nobody else needs what the others say together
+	b.problems = append(b.problems, conflicts(b.layers, &t.Document)...)
+	return t, t.decide(&request, found)
 }
 
 // Render is [Render] of a request.
 func (b *Base) Render(request Request) (*Template, []nodeconfig.Problem) {
-	if request.Claim == nil && request.Pool == nil {
-		return nil, []nodeconfig.Problem{{Kind: nodeconfig.Missing, Path: "$", Reason: "there is neither a claim nor a pool", Fatal: true}}
+	if problems := request.nothing(); problems != nil {
+		return nil, problems
 	}
 	own, found := request.layer(b.fields)
-	problems := append(slices.Clone(b.problems), found...)
-	t := &Template{base: b, own: own.Layer}
-	t.Document = *t.merged()
-	for i := range b.rules {
-		problems = append(problems, b.rules[i].Run(&t.Document)...)
+	// The request's layer goes over all others: what it may set, nobody stronger may ([Cloud.Fields]).
+	t := &Template{base: b, own: own}
+	t.Document.Node = *nodeconfig.Merge(&b.merged.Node, &own.Document.Node)
+	t.Document.Machine.lay(&b.merged.Machine)
+	t.Document.Machine.lay(&own.Document.Machine)
+	return t, t.decide(&request, found)
+}
+
+// decide runs the rules on what the layers say together, and returns all that is wrong: with the inputs, with the request, and with
+// what comes of them.
+func (t *Template) decide(request *Request, found []nodeconfig.Problem) []nodeconfig.Problem {
+	problems := append(slices.Clone(t.base.problems), found...)
+	for i := range t.base.rules {
+		problems = append(problems, t.base.rules[i].Run(&t.Document)...)
 	}
-	problems = append(problems, request.check(&t.Document)...)
+	problems = append(problems, request.check(t.own.Origin, &t.Document)...)
 	t.finish()
 	for _, p := range nodeconfig.Repair(t.complete) {
-		if place, ok := own.places[p.Path]; ok {
-			p.Path, p.Document = place, own.Origin
+		if place, ok := request.place(t.base.fields, p.Path); ok {
+			p.Path, p.Document = place, t.own.Origin
 		} else {
 			p.Path = ofNode(p.Path)
 		}
@@ -65,25 +95,12 @@ func (b *Base) Render(request Request) (*Template, []nodeconfig.Problem) {
 	for _, p := range problems {
 		t.reported = append(t.reported, p.Path)
 	}
-	return t, problems
+	return problems
 }
 
-// merged is what the layers say together. The request's goes over all others: what it may set, nobody stronger may
-// ([Cloud.Fields]).
-func (t *Template) merged() *Document {
-	d := &Document{Node: *nodeconfig.Merge(&t.base.merged.Node, &t.own.Document.Node)}
-	d.Machine.lay(&t.base.merged.Machine)
-	d.Machine.lay(&t.own.Document.Machine)
-	return d
-}
-
-// check compares what the claim requires with the node that was decided.
-func (r *Request) check(d *Document) []nodeconfig.Problem {
-	c, origin := r.claim()
-	prefix := "$"
-	if r.Claim == nil {
-		prefix = "$.spec.template"
-	}
+// check compares what the claim requires with the node that was decided. What is found is sorted later.
+func (r *Request) check(origin string, d *Document) []nodeconfig.Problem {
+	c, prefix := r.claim(), r.prefix()
 	var problems []nodeconfig.Problem
 	wrong := func(path, format string, args ...any) {
 		problems = append(problems, nodeconfig.Problem{Kind: nodeconfig.Invalid, Path: path, Reason: fmt.Sprintf(format, args...), Fatal: true, Document: origin})
@@ -94,8 +111,8 @@ func (r *Request) check(d *Document) []nodeconfig.Problem {
 			wrong(document.IndexPath(prefix+".spec.requirements", i), "is not fulfilled: the node would have %q", value)
 		}
 	}
-	for _, key := range slices.Sorted(maps.Keys(c.Metadata.Labels)) {
-		if value, known := d.Node.Kubelet.Labels[key]; known && value != c.Metadata.Labels[key] {
+	for key, wanted := range c.Metadata.Labels {
+		if value, known := d.Node.Kubelet.Labels[key]; known && value != wanted {
 			wrong(document.FieldPath(prefix+".metadata.labels", key), "is not what the node would have, which is %q", value)
 		}
 	}

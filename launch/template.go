@@ -2,9 +2,9 @@ package launch
 
 import (
 	"errors"
+	"fmt"
 	"reflect"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/slipway-dev/slipway/nodeconfig"
@@ -24,57 +24,74 @@ type Template struct {
 	reported []string
 	// complete is the contract with its defaults, and a placeholder for the token.
 	complete *nodeconfig.NodeConfig
-	// parts are the contract in JSON before and after the token.
-	parts func() (head, tail []byte)
-	key   func() string
-	// compact is the compact record, allEntries what it is made of.
-	compact    func() string
-	allEntries func() map[uint16]*entryOf
+	// What follows is made when somebody asks for it: the contract in JSON, the user data, the key, the compact record and what
+	// it is made of.
+	parts      lazy[contractParts]
+	blank      lazy[blankData]
+	key        lazy[string]
+	compact    lazy[string]
+	allEntries lazy[map[uint16]*entryOf]
+}
+
+// lazy is a value that is made once, when somebody asks for it.
+type lazy[T any] struct {
+	once  sync.Once
+	value T
+}
+
+func (l *lazy[T]) get(make func() T) T {
+	l.once.Do(func() { l.value = make() })
+	return l.value
+}
+
+// contractParts are a contract in JSON before and after its token.
+type contractParts struct{ head, tail []byte }
+
+// blankData is user data without its token, or why there is none.
+type blankData struct {
+	form *userdata.Blank
+	err  error
 }
 
 // tokenLength is that of a bootstrap token (Kubernetes: bootstrap.kubernetes.io/token).
 const tokenLength = len("abcdef.0123456789abcdef")
 
-// placeholder is a token that is none, of one digit.
-func placeholder(digit int) nodeconfig.Secret {
-	d := string(rune('0' + digit))
-	return nodeconfig.NewSecret(strings.Repeat(d, 6) + "." + strings.Repeat(d, 16))
-}
+// placeholders are tokens that are none. They differ in every character that is not the dot.
+var placeholders = [2]nodeconfig.Secret{nodeconfig.NewSecret("000000.0000000000000000"), nodeconfig.NewSecret("111111.1111111111111111")}
 
-// finish makes the rest of a template of its document.
+// finish completes the contract of a template.
 func (t *Template) finish() {
 	t.complete = nodeconfig.Merge(&t.Document.Node)
 	nodeconfig.Default(t.complete)
 	if t.NeedsToken() {
-		t.complete.Join.BootstrapToken = placeholder(0)
+		t.complete.Join.BootstrapToken = placeholders[0]
 	}
-	t.parts = sync.OnceValues(t.split)
-	t.key = sync.OnceValue(t.makeKey)
-	t.compact = sync.OnceValue(t.makeCompact)
-	t.allEntries = sync.OnceValue(func() map[uint16]*entryOf { return byPath(counting(values(&t.Document, everything)), mostNames) })
 }
+
+// Format writes what the template is called, for every verb: what is made of it holds the contract's secrets.
+func (t *Template) Format(f fmt.State, _ rune) { fmt.Fprint(f, "launch template "+t.Key()) }
 
 // NeedsToken reports whether the node joins with a bootstrap token, which is then filled in for each machine.
 func (t *Template) NeedsToken() bool { return t.complete.Join.Method == nodeconfig.JoinBootstrapToken }
 
 // split finds the place of the token: where two contracts begin to differ that differ in their token alone. No text of the
 // contract is searched for.
-func (t *Template) split() (head, tail []byte) {
+func (t *Template) split() contractParts {
 	c := t.Document.Node
 	c.APIVersion, c.Kind = nodeconfig.APIVersion, nodeconfig.Kind
 	if !t.NeedsToken() {
-		return nodeconfig.Encode(&c), nil
+		return contractParts{head: nodeconfig.Encode(&c)}
 	}
 	var with [2][]byte
 	for i := range with {
-		c.Join.BootstrapToken = placeholder(i)
+		c.Join.BootstrapToken = placeholders[i]
 		with[i] = nodeconfig.Encode(&c)
 	}
 	at := 0
 	for with[0][at] == with[1][at] {
 		at++
 	}
-	return with[0][:at:at], with[0][at+tokenLength:]
+	return contractParts{with[0][:at:at], with[0][at+tokenLength:]}
 }
 
 // ErrToken says that a token is none. It does not repeat it.
@@ -82,47 +99,72 @@ var ErrToken = errors.New("the bootstrap token is not of the form abcdef.0123456
 
 // Contract is the node's contract with a token, for any form of package userdata. Where the node joins without one, it is not in it.
 func (t *Template) Contract(token nodeconfig.Secret) (userdata.Contract, error) {
-	value := token.Reveal()
+	value, err := t.credential(token)
+	if err != nil {
+		return userdata.Contract{}, err
+	}
+	return t.contract(value), nil
+}
+
+// credential is what is filled in for a token: the token, or nothing where the node joins without one.
+func (t *Template) credential(token nodeconfig.Secret) (string, error) {
 	switch {
 	case !t.NeedsToken():
-		value = ""
-	case !nodeconfig.IsBootstrapToken(value):
-		return userdata.Contract{}, ErrToken
+		return "", nil
+	case !nodeconfig.IsBootstrapToken(token.Reveal()):
+		return "", ErrToken
 	}
-	head, tail := t.parts()
-	whole := make([]byte, 0, len(head)+len(value)+len(tail))
-	whole = append(append(append(whole, head...), value...), tail...)
-	return userdata.Contract{Document: whole, Path: userdata.NativePath}, nil
+	return token.Reveal(), nil
+}
+
+// contract is the node's contract with a credential.
+func (t *Template) contract(value string) userdata.Contract {
+	p := t.parts.get(t.split)
+	return userdata.Contract{Document: slices.Concat(p.head, []byte(value), p.tail), Path: userdata.NativePath}
 }
 
 // UserData is the base64 of the document for cloud-init, as Azure's API takes it. The error is [ErrToken] or one of
 // [userdata.CustomData].
 func (t *Template) UserData(token nodeconfig.Secret) (string, error) {
-	contract, err := t.Contract(token)
+	value, err := t.credential(token)
 	if err != nil {
 		return "", err
 	}
-	return userdata.CustomData(contract)
+	blank := t.blank.get(t.makeBlank)
+	if blank.err != nil {
+		return "", blank.err
+	}
+	return blank.form.Fill(value), nil
+}
+
+// makeBlank is the user data without its token.
+func (t *Template) makeBlank() blankData {
+	value := ""
+	if t.NeedsToken() {
+		value = placeholders[0].Reveal()
+	}
+	form, err := userdata.NewBlank(t.contract(value), len(t.parts.get(t.split).head), len(value))
+	return blankData{form, err}
 }
 
 // Explain says where each value of the template is from. Path restricts it to what is below it, "" does not.
 func (t *Template) Explain(path string) Explanation {
-	merged, all := t.merged(), Explain(append(slices.Clone(t.base.layers), t.own))
+	layers := append(slices.Clip(t.base.layers), t.own)
+	merged, e := Merge(layers), explain(layers)
 	for _, r := range t.base.rules {
 		before := values(merged, r.Sets)
 		r.Run(merged)
-		for at, value := range values(merged, r.Sets) {
+		walkBelow(merged, r.Sets, func(at string, v reflect.Value) {
+			value := text(v)
 			if was, said := before[at]; !said || was != value {
-				all = slices.DeleteFunc(all, func(v Value) bool { return v.Path == at }) // of an earlier rule
-				all = append(all, Value{Path: at, Value: value, Source: Computed, Origin: r.Name})
+				*e.value(at) = Value{Path: at, Value: value, Source: Computed, Origin: r.Name}
 			}
-		}
+		})
 	}
-	sortValues(all)
 	if path == "" {
-		return all
+		return e.sorted()
 	}
-	return all.Below(path)
+	return e.sorted().Below(path)
 }
 
 // values are the values of a document for people, by their paths: those at some paths and below.

@@ -183,7 +183,7 @@ const described = "Slipway, for "
 
 // Key is what tokens of a request are known by: its claim's name where each node has one of its own, or else its pool's.
 func (p TokenPolicy) Key(r Request) string {
-	c, _ := r.claim()
+	c := r.claim()
 	if pool := c.Metadata.Labels[labelPool]; !p.PerNode && pool != "" {
 		return "NodePool " + pool
 	}

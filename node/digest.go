@@ -21,45 +21,58 @@ const digestVersion = "v1"
 // a whole, such as runtime.containerd.config, is seen by [Diff] alone. nodeconfig.Digest names the config with all of
 // that.
 func NodeDigest(c *nodeconfig.NodeConfig) string {
-	copied := nodeconfig.Merge(c)
+	copied := WithoutSecrets(c, "")
 	copied.Metadata = nodeconfig.Metadata{}
 	copied.Join.ClientCertificate = nil
-	for i := range copied.Kubelet.Flags {
-		if flag := &copied.Kubelet.Flags[i]; flag.IsSecret() {
-			flag.Value = ""
-		}
-	}
-	withoutSecrets(reflect.ValueOf(copied).Elem())
 	sum := sha256.Sum256(nodeconfig.Encode(copied))
 	return digestVersion + "-" + hex.EncodeToString(sum[:])
 }
 
+// WithoutSecrets is a copy of a config with another text for everything that is secret in it, the same for all; an empty text
+// leaves it out. A program can keep the copy, show it, plan it, and compare it with another one.
+func WithoutSecrets(c *nodeconfig.NodeConfig, instead string) *nodeconfig.NodeConfig {
+	copied := nodeconfig.Merge(c)
+	for i := range copied.Kubelet.Flags {
+		if flag := &copied.Kubelet.Flags[i]; flag.IsSecret() {
+			flag.Value = instead
+		}
+	}
+	var other nodeconfig.Secret
+	if instead != "" {
+		other = nodeconfig.NewSecret(instead)
+	}
+	replaceSecrets(reflect.ValueOf(copied).Elem(), reflect.ValueOf(other))
+	return copied
+}
+
 var secret = reflect.TypeFor[nodeconfig.Secret]()
 
-// withoutSecrets takes every secret out of a value that can be set, and out of the maps and lists in it.
-func withoutSecrets(v reflect.Value) {
+// replaceSecrets puts another one in the place of every secret in a value that can be set, and in the maps and lists in it.
+func replaceSecrets(v, other reflect.Value) {
 	switch v.Kind() {
 	case reflect.Pointer:
 		if !v.IsNil() {
-			withoutSecrets(v.Elem())
+			replaceSecrets(v.Elem(), other)
 		}
 	case reflect.Struct:
 		if v.Type() == secret {
-			v.SetZero()
+			if !v.IsZero() {
+				v.Set(other)
+			}
 			return
 		}
 		for i := range v.NumField() {
-			withoutSecrets(v.Field(i))
+			replaceSecrets(v.Field(i), other)
 		}
 	case reflect.Slice:
 		for i := range v.Len() {
-			withoutSecrets(v.Index(i))
+			replaceSecrets(v.Index(i), other)
 		}
 	case reflect.Map:
 		for _, key := range v.MapKeys() {
 			item := reflect.New(v.Type().Elem()).Elem()
 			item.Set(v.MapIndex(key))
-			withoutSecrets(item)
+			replaceSecrets(item, other)
 			v.SetMapIndex(key, item)
 		}
 	case reflect.Interface:
@@ -68,7 +81,7 @@ func withoutSecrets(v reflect.Value) {
 		}
 		item := reflect.New(v.Elem().Type()).Elem()
 		item.Set(v.Elem())
-		withoutSecrets(item)
+		replaceSecrets(item, other)
 		v.Set(item)
 	}
 }

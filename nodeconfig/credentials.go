@@ -172,11 +172,13 @@ func seal(c *NodeConfig) {
 		if data == nil {
 			continue
 		}
-		sealed := any(data)
 		for _, place := range free.places {
-			sealed = sealAt(sealed, place)
+			if isSealed(data, place) {
+				continue
+			}
+			data = sealAt(data, place).(map[string]any)
+			free.set(c, data)
 		}
-		free.set(c, sealed.(map[string]any))
 	}
 }
 
@@ -202,6 +204,36 @@ func sealAt(data any, place string) any {
 		return fields
 	}
 	return data
+}
+
+// isSealed reports whether nothing is at a place in data, and below, but secrets: then nothing of it is copied. What is not of the
+// types of a document is sealed in any case.
+func isSealed(data any, place string) bool {
+	switch rest, items := strings.CutPrefix(place, "[*]"); {
+	case data == nil:
+		return true
+	case items:
+		list, ok := data.([]any)
+		return !ok || !slices.ContainsFunc(list, func(item any) bool { return !isSealed(item, rest) })
+	case place != "":
+		name, rest := cutStep(place)
+		fields, ok := data.(map[string]any)
+		return !ok || isSealed(fields[name], rest)
+	}
+	switch v := data.(type) {
+	case Secret:
+		return true
+	case []any:
+		return isSealed(v, "[*]")
+	case map[string]any:
+		for name := range v {
+			if !isSealed(v[name], "") {
+				return false
+			}
+		}
+		return true
+	}
+	return false
 }
 
 // cutStep takes the name off a place that begins with one.

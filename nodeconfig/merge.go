@@ -2,6 +2,7 @@ package nodeconfig
 
 import (
 	"encoding/json"
+	"maps"
 	"reflect"
 )
 
@@ -59,6 +60,17 @@ func mergeValue(into, from reflect.Value) {
 		if into.IsNil() {
 			into.Set(reflect.MakeMapWithSize(from.Type(), from.Len()))
 		}
+		switch from := from.Interface().(type) {
+		case map[string]string:
+			maps.Copy(into.Interface().(map[string]string), from)
+			return
+		case map[string]Secret:
+			maps.Copy(into.Interface().(map[string]Secret), from)
+			return
+		case map[string]any:
+			mergeData(into.Interface().(map[string]any), from)
+			return
+		}
 		key, value := reflect.New(from.Type().Key()).Elem(), reflect.New(from.Type().Elem()).Elem()
 		for entries := from.MapRange(); entries.Next(); {
 			key.SetIterKey(entries)
@@ -75,13 +87,18 @@ func mergeValue(into, from reflect.Value) {
 			into.SetMapIndex(key, merged)
 		}
 	case reflect.Slice:
-		items := reflect.MakeSlice(from.Type(), from.Len(), from.Len())
-		for i := range from.Len() {
-			mergeValue(items.Index(i), from.Index(i))
+		if from.Len() == 0 {
+			into.Set(reflect.MakeSlice(from.Type(), 0, 0))
+			return
 		}
-		into.Set(items)
+		into.SetZero()
+		into.Grow(from.Len())
+		into.SetLen(from.Len())
+		for i := range from.Len() {
+			mergeValue(into.Index(i), from.Index(i))
+		}
 	case reflect.Interface:
-		mergeAny(into, from)
+		into.Set(reflect.ValueOf(mergedAny(into.Interface(), from.Interface())))
 	default:
 		into.Set(from)
 	}
@@ -101,25 +118,38 @@ func isPlain(v reflect.Value) bool {
 	return true
 }
 
-// mergeAny merges a value of a map that is passed on as it is, such as the kubelet's configuration.
-func mergeAny(into, from reflect.Value) {
-	if isPlain(from) {
-		into.Set(from)
-		return
-	}
-	if into.IsNil() {
-		if copied, ok := copyAny(from.Interface()); ok {
-			into.Set(reflect.ValueOf(copied))
-			return
+// mergeData merges data that is passed on as it is, such as the kubelet's configuration, into data that nobody else has.
+func mergeData(into, from map[string]any) {
+	for name, later := range from {
+		earlier, had := into[name]
+		if later == nil {
+			if !had {
+				into[name] = nil
+			}
+			continue
 		}
+		if one, ok := earlier.(map[string]any); ok && one != nil {
+			if other, ok := later.(map[string]any); ok {
+				mergeData(one, other)
+				continue
+			}
+		}
+		into[name] = mergedAny(earlier, later)
 	}
-	from = from.Elem()
+}
+
+// mergedAny is one value of data merged into another one that there was; nil for none.
+func mergedAny(earlier, later any) any {
+	if copied, ok := copyAny(later); ok {
+		return copied
+	}
+	was, from := reflect.ValueOf(earlier), reflect.ValueOf(later)
 	merged := reflect.New(from.Type()).Elem()
-	if !into.IsNil() && into.Elem().Kind() == reflect.Map && from.Kind() == reflect.Map {
-		mergeValue(merged, into.Elem())
+	if was.Kind() == reflect.Map && from.Kind() == reflect.Map {
+		mergeValue(merged, was)
 	}
 	mergeValue(merged, from)
-	into.Set(merged)
+	return merged.Interface()
 }
 
 // copyAny copies a value as a document has them, with all that is in it. It reports whether it knows the value.

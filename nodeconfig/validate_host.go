@@ -3,7 +3,6 @@ package nodeconfig
 import (
 	"cmp"
 	"encoding/json"
-	"fmt"
 	"maps"
 	"net"
 	"net/url"
@@ -29,8 +28,8 @@ func (v *validator) runtime(r *Runtime) {
 	}
 	v.oneOf("$.runtime.cgroupDriver", &r.CgroupDriver, "systemd", "cgroupfs")
 	v.oneOf("$.runtime.lazyPull", &r.LazyPull, "overlaybd", "soci")
-	for _, host := range slices.Sorted(maps.Keys(r.Registries)) {
-		v.registry(host, r.Registries[host])
+	for host, registry := range r.Registries {
+		v.registry(host, registry)
 	}
 	const at = "$.runtime.containerd"
 	c := &r.Containerd
@@ -160,12 +159,12 @@ func (v *validator) system(s *System) {
 		}
 		return ""
 	})
-	for _, service := range slices.Sorted(maps.Keys(s.Environment)) {
+	for service, environment := range s.Environment {
 		if !isServiceName(service) {
 			v.invalid(document.FieldPath("$.system.environment", service), "is not the name of a service; leave .service out", func() { delete(s.Environment, service) })
 			continue
 		}
-		checkMap(v, document.FieldPath("$.system.environment", service), s.Environment[service], func(name string, value Secret) string {
+		checkMap(v, document.FieldPath("$.system.environment", service), environment, func(name string, value Secret) string {
 			if !isEnvName(name) {
 				return "is not the name of a variable"
 			}
@@ -192,8 +191,10 @@ func (v *validator) surroundings(c *NodeConfig) {
 		path  string
 		value *Secret
 	}{{"$.proxy.http", &c.Proxy.HTTP}, {"$.proxy.https", &c.Proxy.HTTPS}} {
-		u, err := url.Parse(proxy.value.Reveal())
-		if !proxy.value.IsZero() && (err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "") {
+		if proxy.value.IsZero() {
+			continue
+		}
+		if u, err := url.Parse(proxy.value.Reveal()); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
 			v.invalid(proxy.path, "is not a URL of the form http://HOST:PORT", func() { *proxy.value = Secret{} })
 		}
 	}
@@ -223,8 +224,8 @@ func (v *validator) surroundings(c *NodeConfig) {
 
 // components validates what the image should hold.
 func (v *validator) components(c *Components) {
-	for _, name := range slices.Sorted(maps.Keys(c.Artifacts)) {
-		artifact, at := c.Artifacts[name], document.FieldPath("$.components.artifacts", name)
+	for name, artifact := range c.Artifacts {
+		at := document.FieldPath("$.components.artifacts", name)
 		if artifact.SHA256 != "" && !isSHA256(artifact.SHA256) {
 			v.invalid(at+".sha256", "is not a digest; use 64 hexadecimal digits", func() { artifact.SHA256 = "" })
 		}
@@ -233,8 +234,8 @@ func (v *validator) components(c *Components) {
 		}
 		c.Artifacts[name] = artifact
 	}
-	if layouts := profile.Names(); !slices.Contains(layouts, c.Layout) {
-		v.vital("$.components.layout", fmt.Sprintf("want one of %s", strings.Join(layouts, ", ")))
+	if profile.Named(c.Layout) == nil {
+		v.vital("$.components.layout", "want one of "+strings.Join(profile.Names(), ", "))
 	}
 	checkMap(v, "$.components.features", c.Features, CheckFeature)
 	checkMap(v, "$.components.scriptVariables", c.ScriptVariables, func(name string, _ Secret) string { return checkVariable(name) })

@@ -112,14 +112,14 @@ func kindOfAddress(addr netip.Addr) string {
 func (v *validator) taints(taints []Taint) {
 	seen := make(map[Taint]bool)
 	for i, taint := range taints {
-		at := document.IndexPath("$.kubelet.taints", i)
+		at := func() string { return document.IndexPath("$.kubelet.taints", i) }
 		if reason := checkTaint(taint); reason != "" {
-			v.vital(at, reason)
+			v.vital(at(), reason)
 			continue
 		}
 		same := Taint{Key: taint.Key, Effect: taint.Effect}
 		if seen[same] {
-			v.vital(at, "has the same key and effect as a taint before it; give each pair once")
+			v.vital(at(), "has the same key and effect as a taint before it; give each pair once")
 			continue
 		}
 		seen[same] = true

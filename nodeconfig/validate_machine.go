@@ -2,7 +2,6 @@ package nodeconfig
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -62,7 +61,7 @@ func isInstanceType(name string) bool {
 // machineLabels validates labels whose values the machine fills in.
 func (v *validator) machineLabels(k *Kubelet) {
 	const at = "$.kubelet.machineLabels"
-	for _, key := range slices.Sorted(maps.Keys(k.MachineLabels)) {
+	for key, fact := range k.MachineLabels {
 		here := document.FieldPath(at, key)
 		reason := checkLabel(key, "")
 		_, twice := k.Labels[key]
@@ -71,7 +70,7 @@ func (v *validator) machineLabels(k *Kubelet) {
 			v.vital(here, reason)
 		case twice:
 			v.vital(here, "is in kubelet.labels too; leave it out of one of them")
-		case !slices.Contains(machineFacts, k.MachineLabels[key]):
+		case !slices.Contains(machineFacts, fact):
 			v.vital(here, "names a fact that is not known; use one of "+strings.Join(machineFacts, ", "))
 		}
 	}

@@ -1,33 +1,30 @@
 package userdata
 
 import (
-	"crypto/sha256"
 	"encoding/base64"
-	"encoding/hex"
 	"slices"
 	"strings"
 )
 
-// The pieces of the MIME document between which the boundary stands. A boundary is boundaryStart
-// and the first half of the SHA-256 of the contract's document: the same contract has the same
-// bytes, and a person can tell which file a machine was given. It cannot occur in a part, for the
-// static text does not have boundaryStart and base64 has no _.
+// The pieces of the MIME document. The boundary is the same in all: it cannot occur in a part, for the static text does not
+// have it and base64 has no _. So what is before and after a value of the contract does not depend on the value, and [Blank]
+// can leave a place for one.
 const (
-	boundaryStart = "=_slipway_"
-	boundarySize  = len(boundaryStart) + sha256.Size
+	boundary = "=_slipway_part"
 
-	mimeOpen        = "MIME-Version: 1.0\r\nContent-Type: multipart/mixed; boundary=\""
-	boothookOpen    = "\"\r\n\r\n--"
+	mimeOpen        = "MIME-Version: 1.0\r\nContent-Type: multipart/mixed; boundary=\"" + boundary + "\"\r\n"
+	nextOpen        = "\r\n--" + boundary
 	boothookType    = "\r\nContent-Type: text/cloud-boothook" + partHeader
-	nextOpen        = "\r\n--"
 	cloudConfigType = "\r\nContent-Type: text/cloud-config" + partHeader
 	// mergedConfigType is for a cloud-config that comes after others: it adds to their lists, and leaves what else they
 	// say. Without it cloud-init replaces their whole runcmd. (cloud-init: "Merging user data sections")
 	mergedConfigType = "\r\nMerge-Type: list(append)+dict(no_replace,recurse_list)+str()" + cloudConfigType
-	mimeEnd          = "--\r\n"
+	mimeEnd          = nextOpen + "--\r\n"
 
 	partHeader = "; charset=\"utf-8\"\r\nMIME-Version: 1.0\r\nContent-Transfer-Encoding: 7bit\r\n\r\n"
-	frameSize  = len(mimeOpen+boothookOpen+boothookType+nextOpen+cloudConfigType+nextOpen+mimeEnd) + 4*boundarySize
+	// hookOpen is all before the boothook.
+	hookOpen  = mimeOpen + nextOpen + boothookType
+	frameSize = len(hookOpen + nextOpen + cloudConfigType + mimeEnd)
 )
 
 // roomOnStack is enough for the document of an ordinary contract (9 KB), which then needs no memory
@@ -65,13 +62,9 @@ func appendMIME(dst []byte, c *Contract, cloud Cloud) ([]byte, error) {
 	if err != nil {
 		return dst, err
 	}
-	var boundary [boundarySize]byte
-	sum := sha256.Sum256(c.Document)
-	hex.Encode(boundary[copy(boundary[:], boundaryStart):], sum[:sha256.Size/2])
-
 	script, features := boothooks[c.Path], c.features(names)
 	config := script.config
-	own, configType := c.ownParts(boundary[:]), cloudConfigType
+	own, configType := c.ownParts(), cloudConfigType
 	if own != nil {
 		configType = mergedConfigType
 	}
@@ -81,19 +74,12 @@ func appendMIME(dst []byte, c *Contract, cloud Cloud) ([]byte, error) {
 	}
 
 	dst = slices.Grow(dst, size)
-	dst = append(dst, mimeOpen...)
-	dst = append(dst, boundary[:]...)
-	dst = append(dst, boothookOpen...)
-	dst = append(dst, boundary[:]...)
-	dst = append(dst, boothookType...)
+	dst = append(dst, hookOpen...)
 	dst = script.append(dst, c.Document, features)
 	dst = append(dst, own...)
 	dst = append(dst, nextOpen...)
-	dst = append(dst, boundary[:]...)
 	dst = append(dst, configType...)
 	dst = append(dst, config...)
-	dst = append(dst, nextOpen...)
-	dst = append(dst, boundary[:]...)
 	return append(dst, mimeEnd...), nil
 }
 

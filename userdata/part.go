@@ -205,12 +205,11 @@ func (p *Part) contract() string {
 
 // ownParts returns the parts of a MIME document that are the user's own, each with its boundary before it; nil where
 // there are none. They are in base64, so whatever they say, none of it is a boundary or a header.
-func (c *Contract) ownParts(boundary []byte) []byte {
+func (c *Contract) ownParts() []byte {
 	var dst []byte
 	for i := range c.Parts {
 		p := &c.Parts[i]
-		dst = append(append(dst, nextOpen...), boundary...)
-		dst = append(append(dst, "\r\nContent-Type: "...), p.kind()...)
+		dst = append(append(dst, nextOpen+"\r\nContent-Type: "...), p.kind()...)
 		dst = append(dst, "; charset=\"utf-8\"\r\nMIME-Version: 1.0\r\nContent-Transfer-Encoding: base64\r\n"...)
 		if p.Name != "" {
 			dst = append(append(append(dst, "Content-Disposition: attachment; filename=\""...), p.Name...), "\"\r\n"...)

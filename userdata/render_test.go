@@ -2,12 +2,12 @@ package userdata
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"flag"
+	"fmt"
 	"math/rand"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -73,7 +73,7 @@ func TestGolden(t *testing.T) {
 // hostile are documents that would be something else to a shell, to YAML or to MIME.
 var hostile = []string{
 	"\x00", "\xff\xfe\x00", "'", `"`, "`id`", "$(id)", "${HOME}", "\\", "!", "#", "\r\n", "\r", "\n",
-	"SLIPWAY_END\nid\n", "\nSLIPWAY_END\n", "EOF\n", "'; id #", "--=_slipway_\r\n", "\n--\n",
+	"SLIPWAY_END\nid\n", "\nSLIPWAY_END\n", "EOF\n", "'; id #", "--=_slipway_part\r\n", "\n--\n",
 	"true", "null", "1234", "~", "- a\n- b", "{{ version }}", "$version", "## template: jinja\n",
 	strings.Repeat("x", lineBytes), strings.Repeat("\r\n", lineBytes), strings.Repeat("\xff", 3*lineBytes+1),
 }
@@ -177,24 +177,55 @@ func TestDeterministic(t *testing.T) {
 	}
 }
 
-// TestBoundary checks the two promises: it names the document, and no part can have it.
+// TestBoundary holds that no part can have the boundary, and that it says nothing of the document.
 func TestBoundary(t *testing.T) {
 	document, err := MIME(aksContract)
 	if err != nil {
 		t.Fatal(err)
 	}
-	sum := sha256.Sum256(aksContract.Document)
-	want := "=_slipway_" + hex.EncodeToString(sum[:16])
-	if n := strings.Count(string(document), want); n != 4 {
-		t.Errorf("the boundary %s occurs %d times, not 4", want, n)
-	}
-	if n := strings.Count(string(document), boundaryStart); n != 4 {
-		t.Errorf("%s occurs %d times, not 4", boundaryStart, n)
+	if n := strings.Count(string(document), boundary); n != 4 {
+		t.Errorf("the boundary occurs %d times, not 4", n)
 	}
 	for path, script := range boothooks {
-		if strings.Contains(script.head+script.features+script.tail+script.config, boundaryStart) {
-			t.Errorf("the static text for %s has the boundary's start", path)
+		if strings.Contains(script.head+script.features+script.tail+script.config, boundary) {
+			t.Errorf("the static text for %s has the boundary", path)
 		}
+	}
+}
+
+// TestBlank: a gap that is filled makes the same as a contract with that text, wherever the gap is.
+func TestBlank(t *testing.T) {
+	random := rand.New(rand.NewSource(2))
+	for range 2000 {
+		c := randomContract(random, 400)
+		if random.Intn(4) == 0 {
+			c = withParts(c, ownParts...)
+		}
+		at := random.Intn(len(c.Document) + 1)
+		length := random.Intn(len(c.Document) - at + 1)
+		blank, err := NewBlank(c, at, length)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 2 {
+			text := make([]byte, length)
+			random.Read(text)
+			filled := c
+			filled.Document = slices.Concat(c.Document[:at], text, c.Document[at+length:])
+			want, err := CustomData(filled)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := blank.Fill(string(text)); got != want {
+				t.Fatalf("a gap of %d at %d of %s: got\n%s\nwant\n%s", length, at, c, got, want)
+			}
+		}
+		if shown := fmt.Sprintf("%v %+v %s %x", blank, *blank, blank, *blank); strings.Contains(shown, blank.before) || strings.Contains(shown, fmt.Sprintf("%x", blank.before)) {
+			t.Fatal("a blank is shown")
+		}
+	}
+	if _, err := NewBlank(Contract{Path: NativePath}, 0, 0); err == nil {
+		t.Error("a contract without a document is taken")
 	}
 }
 

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"strings"
+
 	"github.com/spf13/cobra"
 
 	"github.com/slipway-dev/slipway/internal/cli"
@@ -10,9 +12,8 @@ import (
 
 // launchDiff is how a running node differs from the wanted one, as JSON.
 type launchDiff struct {
-	Same    bool            `json:"same"`
-	Class   launch.Drift    `json:"class"`
-	Changes []launch.Change `json:"changes"`
+	Same bool `json:"same"`
+	*launch.Comparison
 }
 
 func newLaunchDiff(s cli.Streams) *cobra.Command {
@@ -22,7 +23,8 @@ func newLaunchDiff(s cli.Streams) *cobra.Command {
 		Short: "Show how a running node differs from the one that is wanted",
 		Long: `Show how a running node differs from the one that is wanted: both are what "slipway launch -o json" has
 written. Each difference has a class. It says what it takes: ignore, refresh (the next launch has it),
-in place or replace.
+in place or replace. Where the node itself changes, its own class is shown as well, as "slipway diff" has
+it: reload, restart, drain or reboot, with the units that restart.
 
 Exit codes are those of diff(1): 0 no difference, 1 a difference, 2 trouble; and 64 wrong usage. A record
 that is damaged, or of another version, is trouble: nobody knows how that node was made.`,
@@ -44,12 +46,14 @@ that is damaged, or of another version, is trouble: nobody knows how that node w
 					return trouble(command.Failed("%s: %w", title(name), err))
 				}
 			}
-			changes := launch.Diff(records[0], records[1])
-			d := launchDiff{Same: len(changes) == 0, Class: launch.Greatest(changes), Changes: changes}
+			c, err := launch.CompareRecords(records[0], records[1])
+			if err != nil {
+				return trouble(err)
+			}
+			d := launchDiff{Same: len(c.Changes) == 0, Comparison: c}
 			if d.Changes == nil {
 				d.Changes = []launch.Change{}
 			}
-			var err error
 			if output.Value == command.AsJSON {
 				err = command.WriteJSON(s, d)
 			} else {
@@ -81,5 +85,13 @@ func (d *launchDiff) text(style cli.Style) string {
 			cli.Cell{Text: c.Reason, Paint: style.Dim},
 		)
 	}
-	return table.String() + "class: " + string(d.Class) + "\n"
+	text := table.String() + "class: " + string(d.Class) + "\n"
+	if d.Node != nil {
+		units := "nothing restarts"
+		if len(d.Node.Restarts) > 0 {
+			units = "restarts " + strings.Join(d.Node.Restarts, ", ")
+		}
+		text += "on the node: " + d.Node.Class.String() + "; " + units + "\n"
+	}
+	return text
 }

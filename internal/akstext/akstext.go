@@ -35,17 +35,18 @@ const IdleTimeoutIgnored = 34
 func AtLeast(version string, minor int) bool {
 	version, _, _ = strings.Cut(strings.TrimPrefix(version, "v"), "+")
 	version, before, isPre := strings.Cut(version, "-")
-	parts := strings.Split(version, ".")
-	if len(parts) > 3 || isPre && before == "" {
+	if isPre && before == "" {
 		return false
 	}
 	var numbers [3]int
-	for i, part := range parts {
+	count := 0
+	for part := range strings.SplitSeq(version, ".") {
 		n, err := strconv.ParseUint(part, 10, 31)
-		if err != nil {
+		if err != nil || count == len(numbers) {
 			return false
 		}
-		numbers[i] = int(n)
+		numbers[count] = int(n)
+		count++
 	}
 	if isPre && numbers == [3]int{1, minor, 0} {
 		return false

@@ -11,10 +11,20 @@ type pathStep struct {
 }
 
 // Enter goes to an entry of a map.
-func (p *Path) Enter(name string) { p.steps = append(p.steps, pathStep{name, -1}) }
+func (p *Path) Enter(name string) { p.enter(pathStep{name, -1}) }
 
 // EnterItem goes to an item of a list.
-func (p *Path) EnterItem(i int) { p.steps = append(p.steps, pathStep{index: i}) }
+func (p *Path) EnterItem(i int) { p.enter(pathStep{index: i}) }
+
+// usualDepth is deeper than the documents that there usually are.
+const usualDepth = 12
+
+func (p *Path) enter(s pathStep) {
+	if p.steps == nil {
+		p.steps = make([]pathStep, 0, usualDepth)
+	}
+	p.steps = append(p.steps, s)
+}
 
 // Leave goes back by one step.
 func (p *Path) Leave() { p.steps = p.steps[:len(p.steps)-1] }

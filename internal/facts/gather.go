@@ -187,8 +187,7 @@ var programs = []struct{ name, path, cloud string }{
 
 // components reads the image's manifest, and looks for itself where that is silent.
 func (g gatherer) components(platform string) []components.Component {
-	manifest, _ := components.Parse(g.read(components.Path))
-	found := manifest.Components
+	found, _ := components.List(g.read(components.Path))
 	for _, v := range versioned {
 		names, _ := g.ReadDir(v.dir)
 		for _, name := range names {

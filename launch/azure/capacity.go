@@ -3,7 +3,6 @@ package azure
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"strconv"
 	"strings"
 
@@ -75,7 +74,7 @@ func told(m *launch.Machine, node *capacity.Node) (all, allocatable map[string]s
 	all = map[string]string{"cpu": strconv.Itoa(m.Type.VCPUs), "memory": strconv.FormatInt(memory, 10), "pods": pods, "ephemeral-storage": disk}
 	cpu := int64(m.Type.VCPUs)*1000 - amount(node.KubeReserved["cpu"], "m")
 	memory -= (amount(node.KubeReserved["memory"], "Mi") + amount(node.EvictionHard["memory.available"], "Mi")) << 20
-	allocatable = map[string]string{"cpu": fmt.Sprintf("%dm", cpu), "memory": strconv.FormatInt(max(memory, 0), 10), "pods": pods, "ephemeral-storage": disk}
+	allocatable = map[string]string{"cpu": strconv.FormatInt(cpu, 10) + "m", "memory": strconv.FormatInt(max(memory, 0), 10), "pods": pods, "ephemeral-storage": disk}
 	return all, allocatable
 }
 

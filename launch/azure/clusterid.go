@@ -34,7 +34,7 @@ func (e *ClusterIDError) Error() string {
 // SecurityGroups finds the cluster ID in the names of the security groups of the node resource group: one is
 // aks-agentpool-ID-nsg (Karpenter for Azure, since 2026). The error is a [*ClusterIDError].
 func SecurityGroups(names []string) (id, group string, err error) {
-	var found []string
+	found := make([]string, 0, 4) // one, but for a resource group that is shared
 	for _, name := range names {
 		if _, ok := groupID(name); ok {
 			found = append(found, name)
@@ -48,7 +48,7 @@ func SecurityGroups(names []string) (id, group string, err error) {
 		id, _ = groupID(found[0])
 		return id, found[0], nil
 	}
-	return "", "", &ClusterIDError{"several security groups could be the cluster's; give cluster-id", found}
+	return "", "", &ClusterIDError{"several security groups could be the cluster's; give cluster-id", slices.Clone(found)}
 }
 
 // groupID is the cluster ID in the name of a security group.

@@ -85,7 +85,13 @@ type Images struct {
 // choices are what was chosen, for each kind of machine.
 type choices struct {
 	mu  sync.Mutex
-	all map[string]choice
+	all map[choiceKey]choice
+}
+
+// choiceKey is a kind of machine: what the choice of an image depends on.
+type choiceKey struct {
+	wanted, family, architecture, generations string
+	fips, trusted                             bool
 }
 
 type choice struct {
@@ -96,7 +102,7 @@ type choice struct {
 
 // Remember has [Images.Choose] keep what it has chosen, for a list that nobody changes any more: a long list is then looked
 // through once for each kind of machine. [ReadImages] calls it.
-func (i *Images) Remember() { i.remembered = &choices{all: make(map[string]choice)} }
+func (i *Images) Remember() { i.remembered = &choices{all: make(map[choiceKey]choice)} }
 
 // Maintenance is a window, in RFC 3339 (AKS: the ConfigMap upcoming-maintenance-window, aksManagedNodeOSUpgradeSchedule-start and
 // -end).
@@ -184,12 +190,23 @@ func (i *Images) isOpen() bool {
 	return w.Contains(timeOf(i.Time))
 }
 
+// keptVersions are versions by their definitions, in lower case.
+type keptVersions map[string]string
+
+// version is that of a definition; empty for none.
+func (k keptVersions) version(name string) string {
+	if len(k) == 0 {
+		return ""
+	}
+	return k[strings.ToLower(name)]
+}
+
 // kept are the versions that are in use, by their definitions, where nothing newer may be taken.
-func (i *Images) kept() map[string]string {
+func (i *Images) kept() keptVersions {
 	if i.isOpen() {
 		return nil
 	}
-	kept := make(map[string]string, len(i.InUse))
+	kept := make(keptVersions, len(i.InUse))
 	for _, id := range i.InUse {
 		v := ImageVersion{ID: id}
 		name, version := v.parts()
@@ -281,7 +298,7 @@ func (i *Images) Choose(m *launch.Machine) (chosen launch.Image, against []Reaso
 	if r == nil {
 		return i.choose(m)
 	}
-	key := fmt.Sprint(m.Image.Wanted, m.Image.Family, value(m.Image.FIPS), m.Security.Trusted(), m.Type.Architecture, m.Type.Generations)
+	key := choiceKey{m.Image.Wanted, m.Image.Family, m.Type.Architecture, strings.Join(m.Type.Generations, ","), value(m.Image.FIPS), m.Security.Trusted()}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	c, ok := r.all[key]
@@ -314,36 +331,26 @@ func (i *Images) choose(m *launch.Machine) (chosen launch.Image, against []Reaso
 	notAfter := timeOf(i.Pin.NotAfter)
 	other := "is of another definition than " + names(suitable)
 	kept := i.kept()
-	reasons := make([]string, len(i.Images))
+	against = make([]Reason, len(i.Images))
 	for n := range i.Images {
 		name, version := i.Images[n].parts()
+		against[n] = Reason{i.Images[n].ID, older}
 		r := slices.IndexFunc(suitable, func(d *definition) bool { return strings.EqualFold(d.name, name) })
 		if r < 0 {
-			reasons[n] = other
+			against[n].Reason = other
 			continue
 		}
-		if inUse := kept[strings.ToLower(name)]; inUse != "" && inUse != version {
-			reasons[n] = "waits for the maintenance window, until which " + inUse + " is taken"
+		if inUse := kept.version(name); inUse != "" && inUse != version {
+			against[n].Reason = "waits for the maintenance window, until which " + inUse + " is taken"
 			continue
 		}
 		c := candidate{i.Images[n].ID, version, timeOf(i.Images[n].Published)}
-		if reasons[n] = i.Pin.against(&c, i.Images[n].Digest, notAfter); reasons[n] != "" {
+		if reason := i.Pin.against(&c, i.Images[n].Digest, notAfter); reason != "" {
+			against[n].Reason = reason
 			continue
 		}
-		switch {
-		case best < 0 || r < rank || r == rank && c.newer(&taken):
-			if best >= 0 {
-				reasons[best] = older
-			}
+		if best < 0 || r < rank || r == rank && c.newer(&taken) {
 			best, rank, taken = n, r, c
-		default:
-			reasons[n] = older
-		}
-	}
-	against = make([]Reason, 0, len(reasons))
-	for n, reason := range reasons {
-		if n != best {
-			against = append(against, Reason{i.Images[n].ID, reason})
 		}
 	}
 	if best < 0 {
@@ -352,7 +359,7 @@ func (i *Images) choose(m *launch.Machine) (chosen launch.Image, against []Reaso
 	chosen.ID = i.Images[best].ID
 	chosen.Definition, chosen.Version = i.Images[best].parts()
 	chosen.Distribution = suitable[rank].distribution
-	return chosen, against, nil
+	return chosen, slices.Delete(against, best, best+1), nil
 }
 
 // candidate is a version of an image that could be taken. The time is zero where it is not known.
@@ -425,12 +432,15 @@ func names(list []*definition) string {
 	return strings.Join(all, " and ")
 }
 
+var (
+	imageReads = []string{"$.machine.image", "$.machine.security.vtpm", "$.machine.security.secureBoot", "$.machine.type.architecture", "$.machine.type.generations"}
+	imageSets  = []string{"$.machine.image.id", "$.machine.image.definition", "$.machine.image.version", "$.machine.image.distribution"}
+)
+
 // imageRule chooses the image.
 func imageRule(images *Images) launch.Rule {
 	return launch.Rule{
-		Name:  "image",
-		Reads: []string{"$.machine.image", "$.machine.security.vtpm", "$.machine.security.secureBoot", "$.machine.type.architecture", "$.machine.type.generations"},
-		Sets:  []string{"$.machine.image.id", "$.machine.image.definition", "$.machine.image.version", "$.machine.image.distribution"},
+		Name: "image", Reads: imageReads, Sets: imageSets,
 		Run: func(d *launch.Document) []nodeconfig.Problem {
 			p := new(problems)
 			t := &d.Machine.Type

@@ -75,7 +75,7 @@ func (in *Input) Layers() ([]launch.Layer, []nodeconfig.Problem) {
 		p.add(true, nodeconfig.Missing, "$", "no settings are given")
 		return layers, p.list
 	}
-	layers = append(layers, s.layers()...)
+	layers = append(layers, s.said...)
 	if in.Class != nil {
 		layers = append(layers, in.Class.layer())
 	}
@@ -190,15 +190,14 @@ func server(endpoint string) string {
 	return "https://" + host + ":" + port
 }
 
+// errNoGroups says that nobody has detected a security group.
+var errNoGroups error = &ClusterIDError{Why: "no security groups are known; give cluster-id"}
+
 // clusterID is the layer of the ID that the API server's name has, and compares it with what was detected. Neither is an error
 // while something else is known.
 func (in *Input) clusterID(p *problems) []launch.Layer {
-	u, err := url.Parse(in.Settings.Endpoint)
-	if err != nil {
-		return nil
-	}
-	byName, nameErr := HashedClusterID(u.Hostname())
-	byGroup, groupErr := "", error(&ClusterIDError{Why: "no security groups are known; give cluster-id"})
+	byName, nameErr := in.Settings.hashedID, in.Settings.hashErr
+	byGroup, groupErr := "", errNoGroups
 	if in.Detected != nil && in.Detected.SecurityGroups != nil {
 		byGroup, _, groupErr = SecurityGroups(in.Detected.SecurityGroups.Values)
 	}
@@ -280,12 +279,10 @@ func minorOf(version string) (int, bool) {
 	if !akstext.AtLeast(version, 0) {
 		return 0, false
 	}
-	parts := strings.Split(version, ".")
-	if len(parts) < 2 || parts[0] != "1" {
-		return 0, false
-	}
-	minor, err := strconv.Atoi(parts[1])
-	return minor, err == nil
+	rest, ok := strings.CutPrefix(version, "1.")
+	text, _, _ := strings.Cut(rest, ".")
+	minor, err := strconv.Atoi(text)
+	return minor, ok && err == nil
 }
 
 // Rules are Azure's decisions. A later one reads what an earlier one has set.

@@ -38,6 +38,16 @@ var flagRows = []flagRow{
 // sinceCredentialProvider is the minor from which on the kubelet gets credentials for registries by a plug-in.
 const sinceCredentialProvider = 30
 
+// credentialProviders is that plug-in's configuration. All templates share it.
+var credentialProviders = map[string]any{
+	"apiVersion": "kubelet.config.k8s.io/v1",
+	"kind":       "CredentialProviderConfig",
+	"providers": []any{map[string]any{
+		"name": "acr-credential-provider", "matchImages": registries, "defaultCacheDuration": "10m",
+		"apiVersion": "credentialprovider.kubelet.k8s.io/v1", "args": []any{nodeconfig.NewSecret(azureJSON)}, // any argument may be a credential
+	}},
+}
+
 // registries are those that Azure's plug-in has credentials for (AKS: credential provider configuration).
 var registries = []any{
 	"*.azurecr.io", "*.azurecr.cn", "*.azurecr.de", "*.azurecr.us",
@@ -94,14 +104,7 @@ var kubeletRule = launch.Rule{
 		k, version := &d.Node.Kubelet, d.Node.Cluster.KubernetesVersion
 		k.Flags = flags(version)
 		if akstext.AtLeast(version, sinceCredentialProvider) {
-			k.ImageCredentialProvider = &nodeconfig.ImageCredentialProvider{BinDir: credentialBin, ConfigFile: credentialConfig, Config: map[string]any{
-				"apiVersion": "kubelet.config.k8s.io/v1",
-				"kind":       "CredentialProviderConfig",
-				"providers": []any{map[string]any{
-					"name": "acr-credential-provider", "matchImages": registries, "defaultCacheDuration": "10m",
-					"apiVersion": "credentialprovider.kubelet.k8s.io/v1", "args": []any{nodeconfig.NewSecret(azureJSON)}, // any argument may be a credential
-				}},
-			}}
+			k.ImageCredentialProvider = &nodeconfig.ImageCredentialProvider{BinDir: credentialBin, ConfigFile: credentialConfig, Config: credentialProviders}
 		}
 		dns := make([]any, 0, 1)
 		for _, ip := range d.Machine.Network.DNS {
@@ -123,7 +126,7 @@ var kubeletRule = launch.Rule{
 
 // flags are the kubelet's flags in a version.
 func flags(version string) []nodeconfig.Flag {
-	var all []nodeconfig.Flag
+	all := make([]nodeconfig.Flag, 0, len(flagRows))
 	for _, r := range flagRows {
 		if (r.since == 0 || akstext.AtLeast(version, r.since)) && (r.until == 0 || !akstext.AtLeast(version, r.until)) {
 			all = append(all, nodeconfig.Flag{Name: r.name, Value: r.value})

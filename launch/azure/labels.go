@@ -1,6 +1,7 @@
 package azure
 
 import (
+	"maps"
 	"strconv"
 	"strings"
 
@@ -106,7 +107,12 @@ const longestLabel = 63
 
 // clusterLabel makes the value of a label of the name of a resource group (AKS: cluster label).
 func clusterLabel(group string) string {
-	label := strings.NewReplacer("(", "-", ")", "-").Replace(group)
+	label := strings.Map(func(r rune) rune {
+		if r == '(' || r == ')' {
+			return '-'
+		}
+		return r
+	}, group)
 	if len(label) > longestLabel {
 		label = label[:longestLabel]
 	}
@@ -131,11 +137,14 @@ var labelsRule = launch.Rule{
 	},
 	Sets: []string{"$.node.kubelet.labels"},
 	Run: func(d *launch.Document) []nodeconfig.Problem {
+		all := make(map[string]string, len(d.Node.Kubelet.Labels)+len(labelRows))
+		maps.Copy(all, d.Node.Kubelet.Labels)
 		for _, r := range labelRows {
 			if v := r.value(d); v != "" {
-				d.Node.Kubelet.Labels[r.key] = v
+				all[r.key] = v
 			}
 		}
+		d.Node.Kubelet.Labels = all
 		return nil
 	},
 }

@@ -167,7 +167,10 @@ func (c *LinuxOSConfig) system(s *nodeconfig.System) {
 			s.Sysctls = make(map[string]string)
 		}
 		s.Sysctls[row.parameter] = row.text(given)
-		if _, last, ok := ports(given); ok && row.name == portRange && last >= reservedPort {
+		if row.name != portRange {
+			continue
+		}
+		if _, last, ok := ports(given); ok && last >= reservedPort {
 			s.Sysctls["net.ipv4.ip_local_reserved_ports"] = strconv.Itoa(reservedPort)
 		}
 	}

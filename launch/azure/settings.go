@@ -3,6 +3,7 @@ package azure
 import (
 	"encoding/json"
 	"fmt"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"github.com/slipway-dev/slipway/internal/document"
+	"github.com/slipway-dev/slipway/launch"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
@@ -46,6 +48,10 @@ type Settings struct {
 	given map[string]string
 	// raw are all values.
 	raw map[string]string
+	// said are the layers of the settings. hashedID is the cluster ID that the API server's name has, hashErr why it has none.
+	said     []launch.Layer
+	hashedID string
+	hashErr  error
 }
 
 // Given says where an option was set; empty for nowhere, then it has its default.
@@ -179,6 +185,10 @@ func Reload(old *Settings, sources ...SettingsSource) (*Settings, []nodeconfig.P
 	nodeconfig.SortProblems(all.list)
 	if len(nodeconfig.Fatal(all.list)) > 0 {
 		return old, all.list
+	}
+	s.said = s.layers()
+	if u, err := url.Parse(s.Endpoint); err == nil {
+		s.hashedID, s.hashErr = HashedClusterID(u.Hostname())
 	}
 	return s, all.list
 }

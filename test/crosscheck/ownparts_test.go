@@ -14,7 +14,7 @@ import (
 func TestOwnParts(t *testing.T) {
 	cloudInit := startCloudInit(t)
 	own := []userdata.Part{
-		{Name: "10-disk.sh", Content: []byte("#!/bin/sh\necho 'größe' # --=_slipway_\n")},
+		{Name: "10-disk.sh", Content: []byte("#!/bin/sh\necho 'größe' # --=_slipway_part\n")},
 		{Name: "first.yaml", Content: []byte("#cloud-config\nruncmd: [[touch, /a]]\nusers: [default]\n")},
 		{Type: "text/x-shellscript-per-boot", Content: []byte("#!/bin/sh\n")},
 		{Name: "second.yaml", Content: []byte("#cloud-config\nfinal_message: mine\n")},
