@@ -204,7 +204,7 @@ func (r *run) apply(ctx context.Context) error {
 		return err
 	}
 	announced := len(r.wrong) > 0 || len(r.pairs) > 0
-	bring := r.write
+	bring := func() error { return r.write(ctx) }
 	if !announced {
 		bring = r.commit // the earlier run may have died when only directories were left to be removed
 	}
@@ -310,7 +310,7 @@ func (r *run) compare() error {
 
 // write brings every difference into place: the record of intent, then directories and all staged files,
 // then the renames and removals. Until the first of those nothing is visible but directories.
-func (r *run) write() error {
+func (r *run) write(ctx context.Context) error {
 	sort.SliceStable(r.wrong, func(i, j int) bool { return r.wrong[i].Spec.Name() < r.wrong[j].Spec.Name() })
 	if err := r.announce(); err != nil {
 		return err
@@ -320,6 +320,7 @@ func (r *run) write() error {
 		r.takeBack()
 		return err
 	}
+	r.stopForgotten(ctx)
 	if err := r.commit(); err != nil {
 		r.unstage()
 		return err

@@ -68,6 +68,48 @@ func TestStale(t *testing.T) {
 }
 
 // What somebody else has put in the place of a stale file is left alone.
+// A unit stops while systemd knows what it does when it stops, and a unit whose file stays stops with all else. One that does not
+// stop is tried once more.
+func TestStopsBeforeItsFileGoes(t *testing.T) {
+	old := with(file("/etc/systemd/system/old.service", "ExecStop=x"), started("old.service"), started("image.service")).Resources
+	stop, remove := "stop old.service", "remove /etc/systemd/system/old.service"
+	for name, c := range map[string]struct {
+		fails int
+		want  []string
+	}{
+		"it stops":           {want: []string{stop, remove, "stop image.service"}},
+		"it does not":        {fails: 1, want: []string{stop, remove, "stop image.service", stop}},
+		"it does not at all": {fails: 2, want: []string{stop, remove, "stop image.service", stop}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := newMemory()
+			applied(t, m, resource.Plan{Resources: old})
+			m.forget()
+			failures := 0
+			m.before = func(done call) error {
+				if done.String() == stop && failures < c.fails {
+					failures++
+					return syscall.ETIMEDOUT
+				}
+				return nil
+			}
+			e := engine(m)
+			e.Stale = old
+			_, err := e.Apply(t.Context(), with(file("/etc/kept", "k")))
+			if failed := c.fails > 1; errors.Is(err, syscall.ETIMEDOUT) != failed {
+				t.Errorf("error %v", err)
+			}
+			got := slices.DeleteFunc(m.changed(), func(done string) bool {
+				return !slices.Contains(c.want, strings.TrimSpace(done))
+			})
+			for i := range got {
+				got[i] = strings.TrimSpace(got[i])
+			}
+			equal(t, "calls", got, c.want)
+		})
+	}
+}
+
 func TestStaleIsSomethingElse(t *testing.T) {
 	m := newMemory()
 	m.files["/etc/f"] = entry{Entry: apply.Entry{Kind: apply.Directory, Mode: 0o755}}

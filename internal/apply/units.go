@@ -3,6 +3,7 @@ package apply
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"github.com/slipway-dev/slipway/internal/resource"
 )
@@ -40,6 +41,34 @@ func undoUnit(r *run, ctx context.Context, n *node) (Action, error) {
 		return Stopped, nil
 	}
 	return "", err
+}
+
+// stopForgotten stops the units that a plan has no more, and whose files are about to be removed: with its file systemd forgets
+// what a unit does when it stops (systemd.service(5), ExecStop=). One that does not stop now is stopped with all else that
+// is undone, which reports why it does not.
+func (r *run) stopForgotten(ctx context.Context) {
+	for _, res := range r.dropped() {
+		unit, ok := res.Spec.(*resource.Unit)
+		if !ok || !resource.Undone(unit) || !r.removesFilesOf(unit.Unit) {
+			continue
+		}
+		n := &node{Resource: res, stale: true}
+		action, err := undoUnit(r, ctx, n)
+		if err == nil && action != "" {
+			err = bringUnit(r, ctx, n, action)
+		}
+		if err != nil {
+			r.Log.Warn("a unit does not stop before its file is removed", "unit", unit.Unit, "error", err)
+		}
+	}
+}
+
+// removesFilesOf reports whether the unit file, or a drop-in, of a unit is to be removed.
+func (r *run) removesFilesOf(unit string) bool {
+	path := resource.UnitDir + "/" + unit
+	return slices.ContainsFunc(r.wrong, func(d difference) bool {
+		return d.action == Removed && (d.Spec.Name() == path || strings.HasPrefix(d.Spec.Name(), path+".d/"))
+	})
 }
 
 func bringUnit(r *run, ctx context.Context, n *node, action Action) error {
