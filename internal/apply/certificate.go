@@ -64,7 +64,7 @@ func (r *run) pairNames(ctx context.Context, spec resource.Spec) ([]string, erro
 		link, pair, _, err := r.pairOf(c)
 		return []string{link, pair, c.Kubeconfig}, err
 	case *resource.ServingCertificate:
-		if lacks, err := r.lacksServing(ctx, c); !lacks {
+		if lacks, _, err := r.lacksServing(ctx, c); !lacks {
 			return nil, err
 		}
 		return []string{c.Key, c.Certificate}, nil

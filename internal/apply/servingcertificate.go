@@ -8,33 +8,45 @@ import (
 )
 
 func compareServingCertificate(r *run, ctx context.Context, n *node) (Action, error) {
-	lacks, err := r.lacksServing(ctx, n.Spec.(*resource.ServingCertificate))
+	lacks, _, err := r.lacksServing(ctx, n.Spec.(*resource.ServingCertificate))
 	if !lacks || err != nil {
 		return "", err
 	}
 	return Created, nil
 }
 
-// lacksServing reports whether the kubelet's next start would find no pair, or half of one, which it refuses (client-go:
-// util/cert, CanReadCertAndKey). A kubelet that runs has one, wherever that is. Where systemd does not answer, it may be so.
-func (r *run) lacksServing(ctx context.Context, c *resource.ServingCertificate) (bool, error) {
-	for _, path := range []string{c.Certificate, c.Key} {
-		if there, err := r.written(path); err != nil {
-			return false, err
-		} else if there {
-			continue
-		}
-		kubelet, err := r.Host.UnitState(ctx, c.Unit)
-		return err != nil || !kubelet.Running() && !kubelet.Starting, err
+// lacksServing reports whether the kubelet's next start would find no pair, or half of one, as a power cut leaves it. A kubelet
+// refuses half a pair (client-go: util/cert, CanReadCertAndKey), so that is mended whatever the kubelet does. Without a pair, one
+// that runs, or is being started, makes it. Where systemd does not answer, it may lack one.
+func (r *run) lacksServing(ctx context.Context, c *resource.ServingCertificate) (lacks, half bool, err error) {
+	certificate, err := r.written(c.Certificate)
+	if err != nil {
+		return false, false, err
 	}
-	return false, nil
+	key, err := r.written(c.Key)
+	if err != nil || certificate && key {
+		return false, false, err
+	}
+	if certificate || key {
+		return true, true, nil
+	}
+	kubelet, err := r.Host.UnitState(ctx, c.Unit)
+	return err != nil || !kubelet.Running() && !kubelet.Starting, false, err
 }
 
-// bringServingCertificate leaves the pair for the moment before the kubelet starts: until then the host may get another name.
-func bringServingCertificate(r *run, _ context.Context, n *node, _ Action) error {
-	n.last = func() error {
+// bringServingCertificate leaves the pair for the moment before the kubelet starts: until then the host may get another name. One
+// that is there by half is mended at once: the kubelet may be waiting for the agent alone.
+func bringServingCertificate(r *run, ctx context.Context, n *node, _ Action) error {
+	write := func() error {
 		return r.step(string(n.ID()), func() error { return r.writeServing(n) })
 	}
+	switch _, half, err := r.lacksServing(ctx, n.Spec.(*resource.ServingCertificate)); {
+	case err != nil:
+		return err
+	case half:
+		return write()
+	}
+	n.last = write
 	return nil
 }
 

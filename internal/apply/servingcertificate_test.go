@@ -110,6 +110,12 @@ func TestServingCertificate(t *testing.T) {
 		"a kubelet that is being started": {
 			prepare: func(m *memory) { m.units["kubelet.service"] = &unit{"activating", nil} }, calls: starts, changes: made[:1],
 		},
+		"half a pair, and a kubelet that waits to be started": {
+			prepare: func(m *memory) {
+				has(servingKey, "another key")(m)
+				m.units["kubelet.service"] = &unit{"activating", nil}
+			}, calls: writes, changes: made,
+		},
 		"a directory": {
 			prepare: func(m *memory) { m.serves = nil }, calls: starts, changes: made[:1],
 			skipped: []string{"ServingCertificate:kubelet-server"},
