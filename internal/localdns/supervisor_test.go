@@ -250,17 +250,20 @@ func TestUpstreamFollowed(t *testing.T) {
 					m.asked, m.offered = nil, strings.Fields(c.after)
 					m.mu.Unlock()
 					m.wait(2 * beat)
-					if got, want := m.files[corefile], ".:53 {\n    forward . "+c.want+" {\n"; !strings.HasPrefix(got, want) {
+					m.mu.Lock()
+					told, kept, asked := m.files[corefile], m.files[remembered], slices.Clone(m.asked)
+					m.mu.Unlock()
+					if got, want := told, ".:53 {\n    forward . "+c.want+" {\n"; !strings.HasPrefix(got, want) {
 						t.Errorf("the cache is told\n%s", got)
 					}
-					if got, want := m.files[remembered], "nameserver "+strings.ReplaceAll(c.want, " ", "\nnameserver ")+"\n"; got != want {
+					if got, want := kept, "nameserver "+strings.ReplaceAll(c.want, " ", "\nnameserver ")+"\n"; got != want {
 						t.Errorf("remembered are\n%s", got)
 					}
 					if !m.isSwitched() || !m.isReady() {
 						t.Error("the resolver does not ask the cache")
 					}
-					if first, _, _ := strings.Cut(c.want, " "); c.read > 0 && !slices.ContainsFunc(m.asked, func(q string) bool { return strings.HasPrefix(q, first+":53 a.example ") }) {
-						t.Errorf("names are looked up elsewhere: %q", m.asked)
+					if first, _, _ := strings.Cut(c.want, " "); c.read > 0 && !slices.ContainsFunc(asked, func(q string) bool { return strings.HasPrefix(q, first+":53 a.example ") }) {
+						t.Errorf("names are looked up elsewhere: %q", asked)
 					}
 					m.wait(10 * beat)
 				})
