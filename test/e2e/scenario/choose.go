@@ -13,6 +13,7 @@ import (
 // kinds are what a case can be about. Of each kind one case, or more, is in the core set.
 var kinds = map[string]string{
 	"join":    "cloud-init and the agent together make a node that runs pods",
+	"launch":  "what is decided before there is a machine is what the node then is",
 	"source":  "the agent finds the contract by itself",
 	"failure": "what is in the way is named, and the node is made when it is gone",
 	"change":  "a running node is changed, and goes back when it is not well",

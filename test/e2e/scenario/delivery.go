@@ -41,6 +41,8 @@ var deliveries = map[string]delivery{
 	"custom-data": {userData: rendered("custom-data")},
 	// The script that "slipway render" makes of it, for an image that has AKS's scripts and no agent.
 	"cse-script": {userData: rendered("cse-script"), kernelArgs: withoutAgent},
+	// The contract that a launch template has, for the objects that the case has in its place.
+	"launch": {userData: (*caseRun).launched},
 	// The contract itself, as it is.
 	"contract": {userData: (*caseRun).bare},
 	// The contract itself, which only the metadata service has: no disk is attached to the machine.

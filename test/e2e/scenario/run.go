@@ -214,6 +214,7 @@ func init() {
 		"units":        step((*caseRun).checkUnits),
 		"guest":        step((*caseRun).guest),
 		"verify":       step((*caseRun).verify),
+		"launched":     step((*caseRun).checkLaunched),
 	}
 }
 

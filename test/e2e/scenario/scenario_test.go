@@ -177,7 +177,7 @@ func TestWhichNode(t *testing.T) {
 func TestDeliveryThatIsNone(t *testing.T) {
 	var r caseRun
 	_, err := r.delivered(t.Context(), bootArgs{Deliver: "pigeon"}, lab.Machine{}, &lab.Guest{}, "contract.json")
-	if err == nil || !strings.Contains(err.Error(), "contract, cse-script, custom-data, disk, files, ignition, metadata, nothing, script") {
+	if err == nil || !strings.Contains(err.Error(), "contract, cse-script, custom-data, disk, files, ignition, launch, metadata, nothing, script") {
 		t.Errorf("a delivery that is none: %v", err)
 	}
 }

@@ -1,0 +1,158 @@
+package scenario
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/slipway-dev/slipway/test/e2e/lab"
+)
+
+// launched is user data of the launch template that "slipway launch" makes of a stream of objects: settings, pool, class, claim,
+// cluster and images. The template stays for the step "launched".
+func (r *caseRun) launched(ctx context.Context, m lab.Machine, objects string) ([]byte, error) {
+	if err := os.MkdirAll(m.Dir, 0o755); err != nil {
+		return nil, err
+	}
+	skus := filepath.Join(r.Dir, "skus.json")
+	size, err := onlySize(skus)
+	if err != nil {
+		return nil, err
+	}
+	token, data := filepath.Join(m.Dir, "token"), filepath.Join(m.Dir, "user-data.b64")
+	if err := os.WriteFile(token, []byte(r.Lab.Token), 0o600); err != nil {
+		return nil, err
+	}
+	var stderr bytes.Buffer
+	launch := exec.CommandContext(ctx, r.Slipway, "launch", "--objects", objects, "--instance-type", size, "--instance-types", skus,
+		"--token-file", token, "--user-data", data, "-o", "json")
+	launch.Stderr = &stderr
+	template, err := launch.Output()
+	if err != nil {
+		return nil, fmt.Errorf("slipway launch: %w: %s", err, stderr.String())
+	}
+	if err := os.WriteFile(r.templatePath(), template, 0o644); err != nil {
+		return nil, err
+	}
+	text, err := os.ReadFile(data)
+	if err != nil {
+		return nil, err
+	}
+	return base64.StdEncoding.DecodeString(strings.TrimSpace(string(text)))
+}
+
+// templatePath is where the case keeps its launch template.
+func (r *caseRun) templatePath() string { return filepath.Join(r.out, "template.json") }
+
+// onlySize is the name of the one instance type of a file.
+func onlySize(path string) (string, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return "", err
+	}
+	var types []struct{ Name string }
+	if err := json.Unmarshal(data, &types); err != nil {
+		return "", fmt.Errorf("%s: %w", path, err)
+	}
+	if len(types) != 1 {
+		return "", fmt.Errorf("%s has %d instance types, want the one of the case's machine", path, len(types))
+	}
+	return types[0].Name, nil
+}
+
+// launchTemplate is what the test reads of "slipway launch -o json".
+type launchTemplate struct {
+	Values   map[string]string
+	Contract struct {
+		Kubelet struct {
+			Labels map[string]string
+			Taints []struct{ Key, Value, Effect string }
+			Config struct {
+				KubeReserved map[string]string
+				EvictionHard map[string]string
+			}
+		}
+	}
+}
+
+// checkLaunched compares the Node with its launch template.
+func (r *caseRun) checkLaunched(ctx context.Context, _ struct{}) error {
+	data, err := os.ReadFile(r.templatePath())
+	if err != nil {
+		return err
+	}
+	var want launchTemplate
+	if err := json.Unmarshal(data, &want); err != nil {
+		return fmt.Errorf("%s: %w", r.templatePath(), err)
+	}
+	return r.eventually(ctx, func() error {
+		var have node
+		if err := r.Lab.API.Get(ctx, "/api/v1/nodes/"+r.node.nodeName(), &have); err != nil {
+			return err
+		}
+		kernels, err := want.compare(&have)
+		if err == nil {
+			r.Log.Info("the kernel's own share of the memory", "case", r.Name, "bytes", kernels)
+		}
+		return err
+	})
+}
+
+// compare compares a Node with the template, and returns how much less memory it has than its instance type: the kernel's own
+// share, in bytes. All differences are reported at once.
+func (want *launchTemplate) compare(have *node) (kernels int64, err error) {
+	kubelet := want.Contract.Kubelet
+	expected := nodeArgs{Labels: kubelet.Labels, MaxPods: want.Values["$.machine.capacity.pods"]}
+	for _, taint := range kubelet.Taints {
+		expected.Taints = append(expected.Taints, taint.Key+"="+taint.Value+":"+taint.Effect)
+	}
+	errs := []error{expected.compare(have)}
+	amount := func(what string, amounts map[string]string, name string) int64 {
+		value, err := milli(amounts[name])
+		if err != nil {
+			errs = append(errs, fmt.Errorf("%s: %s: %w", what, name, err))
+		}
+		return value
+	}
+	status := have.Status
+	for _, c := range []struct{ resource, threshold string }{{resource: "cpu"}, {"memory", "memory.available"}} {
+		kept := amount("the template keeps back", kubelet.Config.KubeReserved, c.resource)
+		if c.threshold != "" {
+			kept += amount("the template's thresholds", kubelet.Config.EvictionHard, c.threshold)
+		}
+		total, free := amount("capacity", status.Capacity, c.resource), amount("allocatable", status.Allocatable, c.resource)
+		if total-free != kept {
+			errs = append(errs, fmt.Errorf("the node keeps %d thousandths of %s back, and the template says %d", total-free, c.resource, kept))
+		}
+		// A scheduler that counts on more than the node has would launch machines that the pods do not fit on.
+		if told := amount("the template", want.Values, "$.machine.allocatable."+c.resource); told > free {
+			errs = append(errs, fmt.Errorf("a scheduler is told of %d thousandths of %s, and the node has %d", told, c.resource, free))
+		}
+	}
+	kernels = (amount("the instance type", want.Values, "$.machine.type.memoryBytes") - amount("capacity", status.Capacity, "memory")) / 1000
+	return kernels, errors.Join(errs...)
+}
+
+// suffixes are those of quantities that a kubelet and a template write, as thousandths (Kubernetes' documentation, "Quantity").
+var suffixes = map[string]int64{"m": 1, "": 1000, "Ki": 1000 << 10, "Mi": 1000 << 20, "Gi": 1000 << 30}
+
+// milli is a quantity in thousandths.
+func milli(quantity string) (int64, error) {
+	digits := strings.TrimRight(quantity, "KMGim")
+	factor, known := suffixes[quantity[len(digits):]]
+	value, err := strconv.ParseInt(digits, 10, 64)
+	if err != nil || !known {
+		return 0, fmt.Errorf("%q is no whole number with one of %q behind it", quantity, slices.Sorted(maps.Keys(suffixes)))
+	}
+	return value * factor, nil
+}

@@ -1,0 +1,39 @@
+package scenario
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+)
+
+func TestLaunchedDiffers(t *testing.T) {
+	var template launchTemplate
+	text := `{"values": {"$.machine.capacity.pods": "42", "$.machine.allocatable.cpu": "1900m", "$.machine.allocatable.memory": "1344693862",
+		"$.machine.type.memoryBytes": "2147483648"},
+		"contract": {"kubelet": {"labels": {"team": "blue"}, "taints": [{"key": "k", "effect": "NoExecute"}],
+		"config": {"kubeReserved": {"cpu": "100m", "memory": "512Mi"}, "evictionHard": {"memory.available": "100Mi"}}}}}`
+	if err := json.Unmarshal([]byte(text), &template); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct{ allocatable, label, wrong string }{
+		"the same":                     {`"cpu": "1900m", "memory": "1398784Ki", "pods": "42"`, "blue", ""},
+		"another label":                {`"cpu": "1900m", "memory": "1398784Ki", "pods": "42"`, "red", `label team is "red", want "blue"`},
+		"less kept back":               {`"cpu": "2", "memory": "1398784Ki", "pods": "42"`, "blue", "keeps 0 thousandths of cpu back"},
+		"less than a scheduler thinks": {`"cpu": "1900m", "memory": "1248784Ki", "pods": "42"`, "blue", "a scheduler is told of"},
+		"no quantity":                  {`"cpu": "1.9", "memory": "1398784Ki", "pods": "42"`, "blue", `allocatable: cpu: "1.9"`},
+	} {
+		var have node
+		text := `{"metadata": {"labels": {"team": "` + c.label + `"}}, "spec": {"taints": [{"key": "k", "effect": "NoExecute"}]},
+			"status": {"capacity": {"cpu": "2", "memory": "2025472Ki", "pods": "42"}, "allocatable": {` + c.allocatable + `}}}`
+		if err := json.Unmarshal([]byte(text), &have); err != nil {
+			t.Fatal(err)
+		}
+		kernels, err := template.compare(&have)
+		if c.wrong == "" && (err != nil || kernels != 2147483648-2025472<<10) {
+			t.Errorf("%s: %d, %v", name, kernels, err)
+		}
+		if c.wrong != "" && (err == nil || !strings.Contains(err.Error(), c.wrong)) {
+			t.Errorf("%s: %v, want %q", name, err, c.wrong)
+		}
+	}
+}
