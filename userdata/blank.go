@@ -3,57 +3,59 @@ package userdata
 import (
 	"encoding/base64"
 	"fmt"
+	"hash/crc32"
 	"slices"
 	"strings"
 )
 
 // Blank is custom data with a gap: a place in the contract's document that differs from machine to machine, such as a bootstrap
-// token's. All else is encoded once. It may be filled by several goroutines, and is treated as secret, as a [Contract] is.
+// token's. All else is compressed and encoded once. It may be filled by several goroutines, and is treated as secret, as a
+// [Contract] is.
+//
+// The custom data is a gzip file of three members: what comes before the lines of the gap, those lines as they are, and what comes
+// after them. Whoever opens such a file reads the members as one document (RFC 1952, 2.2), cloud-init and the agent among them.
 type Blank struct {
-	// before and after are base64, of what is the same for all machines.
+	// before and after are base64, of the members that are the same for all machines.
 	before, after string
-	// lines are the lines of the document that the gap is in, begin and end what stands before and after them in the same groups
-	// of three bytes.
-	begin, lines, end []byte
+	// lines are those of the contract's document that the gap is in.
+	lines []byte
 	// at is where in lines the gap is, length how long it is.
 	at, length int
 }
 
 // NewBlank is the custom data of a contract, with a gap of some bytes at a place in its document: where in the document the
-// text is that each machine has another of. The errors are those of [CustomData]. A gap that is not in the document is a
-// defect of the caller.
+// text is that each machine has another of. The errors are those of [CustomData]: a document has to fit without compression, so
+// that whether it fits does not depend on how well a version compresses. A gap that is not in the document is a defect of the
+// caller.
 func NewBlank(c Contract, at, length int) (*Blank, error) {
-	document, err := appendMIME(nil, &c, Azure)
+	var room [roomOnStack]byte
+	document, err := appendMIME(room[:0], &c, Azure)
 	if err != nil {
 		return nil, err
 	}
 	first := at / lineBytes * lineBytes
 	last := min((at+length+lineBytes-1)/lineBytes*lineBytes, len(c.Document))
-	// Where those lines are in the MIME document, and the groups that they are in.
 	start := len(hookOpen) + len(boothooks[c.Path].head)
-	from, to := start+linesSize(first), start+linesSize(last)
-	begin, end := from-from%base64Bytes, min(to+(base64Bytes-to%base64Bytes)%base64Bytes, len(document))
+	before, after := document[:start+linesSize(first)], document[start+linesSize(last):]
 	return &Blank{
-		before: base64.StdEncoding.EncodeToString(document[:begin]), after: base64.StdEncoding.EncodeToString(document[end:]),
-		begin: document[begin:from], lines: slices.Clone(c.Document[first:last]), end: document[to:end],
-		at: at - first, length: length,
+		before: base64.StdEncoding.EncodeToString(appendMember(nil, deflated(before), crc32.ChecksumIEEE(before), len(before))),
+		after:  base64.StdEncoding.EncodeToString(appendMember(nil, deflated(after), crc32.ChecksumIEEE(after), len(after))),
+		lines:  slices.Clone(c.Document[first:last]), at: at - first, length: length,
 	}, nil
 }
 
-// base64Bytes are so many bytes of which base64 makes characters without looking at others.
-const base64Bytes = 3
-
-// Fill is what [CustomData] returns for the contract with a text in the gap. It has the length of the gap; a text that does not
-// is a defect of the caller.
+// Fill is the base64 of the compressed document for a contract with a text in the gap: what [Gzip] of [MIME] says, in other members.
+// The text has the length of the gap; one that does not is a defect of the caller.
 func (b *Blank) Fill(text string) string {
 	if len(text) != b.length {
 		panic("userdata: a text of another length than the gap")
 	}
 	// A token is in two lines at most, for which this is enough.
-	var lineRoom, groupRoom, textRoom [4 * lineChars]byte
+	var lineRoom, plainRoom, blockRoom, memberRoom, textRoom [6 * lineChars]byte
 	lines := append(append(append(lineRoom[:0], b.lines[:b.at]...), text...), b.lines[b.at+b.length:]...)
-	groups := append(appendLines(append(groupRoom[:0], b.begin...), lines), b.end...)
-	encoded := base64.StdEncoding.AppendEncode(textRoom[:0], groups)
+	plain := appendLines(plainRoom[:0], lines)
+	member := appendMember(memberRoom[:0], appendStored(blockRoom[:0], plain), crc32.ChecksumIEEE(plain), len(plain))
+	encoded := base64.StdEncoding.AppendEncode(textRoom[:0], member)
 	var whole strings.Builder
 	whole.Grow(len(b.before) + len(encoded) + len(b.after))
 	whole.WriteString(b.before)

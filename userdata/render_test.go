@@ -2,8 +2,11 @@ package userdata
 
 import (
 	"bytes"
+	"compress/gzip"
+	"encoding/base64"
 	"flag"
 	"fmt"
+	"io"
 	"math/rand"
 	"os"
 	"path/filepath"
@@ -212,11 +215,11 @@ func TestBlank(t *testing.T) {
 			random.Read(text)
 			filled := c
 			filled.Document = slices.Concat(c.Document[:at], text, c.Document[at+length:])
-			want, err := CustomData(filled)
+			want, err := MIME(filled)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := blank.Fill(string(text)); got != want {
+			if got := unpacked(t, blank.Fill(string(text))); got != string(want) {
 				t.Fatalf("a gap of %d at %d of %s: got\n%s\nwant\n%s", length, at, c, got, want)
 			}
 		}
@@ -227,6 +230,23 @@ func TestBlank(t *testing.T) {
 	if _, err := NewBlank(Contract{Path: NativePath}, 0, 0); err == nil {
 		t.Error("a contract without a document is taken")
 	}
+}
+
+// unpacked is what custom data says, as cloud-init reads it.
+func unpacked(t *testing.T, customData string) string {
+	packed, err := base64.StdEncoding.DecodeString(customData)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := gzip.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		t.Fatal(err)
+	}
+	document, err := io.ReadAll(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(document)
 }
 
 // TestUnits checks who is started, and that nothing is left of a placeholder.
