@@ -84,6 +84,11 @@ func (a *API) Create(ctx context.Context, path string, in any) error {
 	return a.call(ctx, http.MethodPost, path, jsonType, in, nil)
 }
 
+// Merge lays a change over an object (RFC 7396).
+func (a *API) Merge(ctx context.Context, path string, change any) error {
+	return a.call(ctx, http.MethodPatch, path, "application/merge-patch+json", change, nil)
+}
+
 // Delete removes an object, or all of a collection.
 func (a *API) Delete(ctx context.Context, path string) error {
 	return a.call(ctx, http.MethodDelete, path, "", nil, nil)

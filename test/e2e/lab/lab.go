@@ -18,6 +18,8 @@ import (
 const (
 	Authenticator = "aws-iam-authenticator"
 	Ignition      = "ignition"
+	// Karpenter is its core with Slipway's provider, from test/e2e/karpenter.
+	Karpenter = "karpenter"
 )
 
 // Parts are the directories of what the lab runs.
@@ -132,6 +134,11 @@ func (l *Lab) start(ctx context.Context, name string, env []string, argv ...stri
 	}()
 	l.processes = append(l.processes, p)
 	return p, nil
+}
+
+// Run starts a program of a case's, which ends with the lab where the case does not end it.
+func (l *Lab) Run(ctx context.Context, name string, env []string, argv ...string) (*Process, error) {
+	return l.start(ctx, name, env, argv...)
 }
 
 // Done is closed when the program has ended.

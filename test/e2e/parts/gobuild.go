@@ -51,6 +51,7 @@ func (s *Store) CoreDNS(ctx context.Context) (string, error) {
 var onDemand = map[string]func(*Store, context.Context) (string, error){
 	"aws-iam-authenticator": (*Store).authenticator,
 	"ignition":              (*Store).ignition,
+	"karpenter":             (*Store).karpenter,
 }
 
 // Program returns a directory with a program that not every case takes, under its name.
@@ -102,6 +103,13 @@ func (s *Store) ignition(ctx context.Context) (string, error) {
 			return os.RemoveAll(headers)
 		},
 	})
+}
+
+// karpenter returns a directory with the core of Karpenter and Slipway's provider in one program. It is not kept: it is made of
+// what the repository has, and Go's own cache is enough.
+func (s *Store) karpenter(ctx context.Context) (string, error) {
+	dir := filepath.Join(s.Dir, "bin")
+	return dir, goBuild(ctx, filepath.Join(s.Repo, "test", "e2e", "karpenter"), dir, "", ".")
 }
 
 // modules builds packages of one of the modules below test/e2e/modules: its tools, where no others are named.

@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"syscall"
 	"time"
 )
@@ -52,6 +53,9 @@ func importImages(ctx context.Context, scratch, root string, in imageInputs) err
 			return fmt.Errorf("containerd did not start to import images, see %s", log.Name())
 		}
 	}
-	return run(ctx, scratch, nil, filepath.Join(in.containerd, "ctr"), "--address", socket, "-n", "k8s.io",
-		"images", "import", filepath.Join(in.payload, "payload.tar"))
+	ctr := []string{filepath.Join(in.containerd, "ctr"), "--address", socket, "-n", "k8s.io", "images"}
+	if err := run(ctx, scratch, nil, append(slices.Clip(ctr), "import", filepath.Join(in.payload, "payload.tar"))...); err != nil {
+		return err
+	}
+	return run(ctx, scratch, nil, append(slices.Clip(ctr), "tag", Pause, AKSPause)...)
 }

@@ -23,6 +23,8 @@ const (
 	Ignition = "2.22.0"
 	// Pause is the name of the sandbox image, and of the image that answers HTTP: they are one.
 	Pause = "slipway.test/payload:1"
+	// AKSPause is the name by which a launch template for AKS has the sandbox image, as AKS's images have it.
+	AKSPause = "mcr.microsoft.com/oss/kubernetes/pause:3.6"
 )
 
 // tools are the packages that the test needs on the machine it runs on, by a program of each.

@@ -175,6 +175,9 @@ func (r *caseRun) eventually(ctx context.Context, check func() error) error {
 		case <-ctx.Done():
 			return errors.Join(err, context.Cause(ctx))
 		case <-time.After(500 * time.Millisecond):
+			if r.vm == nil { // none runs yet
+				continue
+			}
 			if why := r.vm.Healthy(); why != nil {
 				return errors.Join(err, why)
 			}

@@ -70,6 +70,8 @@ type caseRun struct {
 	pods map[string]string
 	// units are the units' invocations when they were noted.
 	units map[string]unit
+	// provisioner is who starts the case's machines, where it is not the case itself.
+	provisioner *provisioner
 	// events are the machine's way to a node, taken when it became Ready.
 	events []Event
 }
@@ -130,7 +132,7 @@ func (r *caseRun) end(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return nil // what is left goes with the sandbox
 	}
-	if err := r.forgetNode(ctx); err != nil {
+	if err := errors.Join(r.endKarpenter(ctx), r.forgetNode(ctx)); err != nil {
 		return fmt.Errorf("clear the cluster for the next case: %w", err)
 	}
 	return nil
@@ -215,6 +217,15 @@ func init() {
 		"guest":        step((*caseRun).guest),
 		"verify":       step((*caseRun).verify),
 		"launched":     step((*caseRun).checkLaunched),
+		"karpenter":    step((*caseRun).startKarpenter),
+		"create":       step((*caseRun).create),
+		"patch":        step((*caseRun).patch),
+		"pending":      step((*caseRun).pending),
+		"runs":         step((*caseRun).runs),
+		"deletePod":    step((*caseRun).deletePod),
+		"machine":      step((*caseRun).bootMachine),
+		"claim":        step((*caseRun).claim),
+		"stopped":      step((*caseRun).stopped),
 	}
 }
 

@@ -1,0 +1,155 @@
+package scenario
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+)
+
+// machine is one that a provisioner has started, as package adapters/karpenter knows machines.
+type machine struct {
+	ID, Name, Key, Type, Zone, CapacityType, Image string
+	Created                                        time.Time
+	Stopping                                       bool
+	// Report is what the machine has said of its provisioning.
+	Report []byte
+}
+
+// launchRequest is what a provisioner starts a machine with, or changes one to.
+type launchRequest struct {
+	machine
+	// UserData is in base64; empty in an update that leaves the contract as it is.
+	UserData string
+}
+
+// machines are the machines of a cloud that a provisioner starts and stops. They are requested over HTTP, and it is the case's
+// steps that boot them: a machine runs in the sandbox when its step says so.
+type machines struct {
+	mu  sync.Mutex
+	all map[string]*machine
+	// requested are the launches that no step has taken yet, and updated the updates.
+	requested, updated []launchRequest
+	// full says that the cloud has no room.
+	full bool
+}
+
+// idPrefix is that of the machines' provider IDs.
+const idPrefix = "lab:///"
+
+// handler answers a provisioner:
+//
+//	POST   /machines         start one; 507 where there is no room
+//	GET    /machines         all
+//	GET    /machines/NAME    one; 404 where there is none
+//	PUT    /machines/NAME    change its user data
+//	DELETE /machines/NAME    stop it
+func (m *machines) handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /machines", func(w http.ResponseWriter, r *http.Request) {
+		var request launchRequest
+		if err := json.NewDecoder(r.Body).Decode(&request); err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		known := m.all[request.Name]
+		if known == nil {
+			if m.full {
+				http.Error(w, "there is no room", http.StatusInsufficientStorage)
+				return
+			}
+			request.ID, request.Created = idPrefix+request.Name, time.Now()
+			known = &request.machine
+			m.all[request.Name] = known
+			m.requested = append(m.requested, request)
+		}
+		answer(w, known)
+	})
+	mux.HandleFunc("GET /machines", func(w http.ResponseWriter, _ *http.Request) {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		list := make([]*machine, 0, len(m.all))
+		for _, one := range m.all {
+			list = append(list, one)
+		}
+		slices.SortFunc(list, func(a, b *machine) int { return a.Created.Compare(b.Created) })
+		answer(w, list)
+	})
+	mux.HandleFunc("GET /machines/{name}", m.one(func(w http.ResponseWriter, _ *http.Request, known *machine) { answer(w, known) }))
+	mux.HandleFunc("PUT /machines/{name}", m.one(func(w http.ResponseWriter, r *http.Request, known *machine) {
+		var request launchRequest
+		if err := json.NewDecoder(r.Body).Decode(&request); err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+		known.Key = request.Key
+		m.updated = append(m.updated, request)
+	}))
+	mux.HandleFunc("DELETE /machines/{name}", m.one(func(_ http.ResponseWriter, _ *http.Request, known *machine) { known.Stopping = true }))
+	return mux
+}
+
+// one answers for a machine, under the lock.
+func (m *machines) one(do func(http.ResponseWriter, *http.Request, *machine)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		known := m.all[r.PathValue("name")]
+		if known == nil {
+			http.Error(w, fmt.Sprintf("there is no machine %q", r.PathValue("name")), http.StatusNotFound)
+			return
+		}
+		do(w, r, known)
+	}
+}
+
+func answer(w http.ResponseWriter, value any) {
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(value) // who has gone needs no answer
+}
+
+// take returns the launch that was requested first, and whether there is one.
+func (m *machines) take() (launchRequest, bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if len(m.requested) == 0 {
+		return launchRequest{}, false
+	}
+	first := m.requested[0]
+	m.requested = m.requested[1:]
+	return first, true
+}
+
+// count is how many machines there are.
+func (m *machines) count() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return len(m.all)
+}
+
+// stopping reports whether a machine is to be stopped.
+func (m *machines) stopping(name string) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.all[name] != nil && m.all[name].Stopping
+}
+
+// gone forgets a machine.
+func (m *machines) gone(name string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.all, name)
+}
+
+// reported keeps what a machine has said.
+func (m *machines) reported(name string, report []byte) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if known := m.all[name]; known != nil {
+		known.Report = report
+	}
+}
