@@ -1,0 +1,239 @@
+package karpenter
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	v1 "sigs.k8s.io/karpenter/pkg/apis/v1"
+	"sigs.k8s.io/karpenter/pkg/cloudprovider"
+
+	"github.com/slipway-dev/slipway/launch"
+	"github.com/slipway-dev/slipway/nodeconfig"
+)
+
+// Create starts a machine for a claim. The error is of the core's own types: InsufficientCapacity where another claim may be
+// possible, NodeClassNotReady, and CreateError with the reason for the claim's condition. Where there is an error, no machine of
+// this claim runs that the claim would not know of.
+func (p *Provider) Create(ctx context.Context, claim *v1.NodeClaim) (*v1.NodeClaim, error) {
+	c, err := p.readyClass(ctx, claim.Spec.NodeClassRef)
+	if err != nil {
+		return nil, err
+	}
+	chosen, err := p.choose(ctx, c, claim)
+	if err != nil {
+		return nil, err
+	}
+	token, err := p.token(ctx, claim, chosen)
+	if err != nil {
+		return nil, err
+	}
+	userData, err := chosen.template.UserData(token)
+	if err != nil {
+		return nil, refused(UserDataImpossible, without(err, token.Reveal()))
+	}
+	machine, err := p.start(ctx, claim, chosen, userData, token)
+	if err != nil {
+		return nil, err
+	}
+	return created(claim, chosen, machine)
+}
+
+// choice is what is launched for a claim.
+type choice struct {
+	offering
+	template *launch.Template
+	request  launch.Request
+	region   string
+}
+
+// choose takes the cheapest offering on which the claim's node is possible. Package launch decides that; where it is possible on
+// none, the error has all that is wrong with the cheapest.
+func (p *Provider) choose(ctx context.Context, c *class, claim *v1.NodeClaim) (*choice, error) {
+	object, pool, err := p.objects(ctx, claim)
+	if err != nil {
+		return nil, err
+	}
+	offered, err := p.offer(c)
+	if err != nil {
+		return nil, err
+	}
+	var first []nodeconfig.Problem
+	for _, candidate := range candidates(claim, offered, p.exhausted.has) {
+		chosen := &choice{offering: candidate.offering, region: c.inputs.Settings.Location}
+		chosen.request = requestOf(object, pool, chosen.labels())
+		template, problems := c.render(c.inputs.instanceType(chosen.size), chosen.request)
+		problems = nodeconfig.Fatal(problems)
+		if len(problems) == 0 {
+			problems = p.lacking(c, template)
+		}
+		if len(problems) == 0 {
+			chosen.template = template
+			return chosen, nil
+		}
+		if first == nil {
+			first = problems
+		}
+	}
+	if first != nil {
+		return nil, refusedFor(first)
+	}
+	return nil, c.noOffering(claim)
+}
+
+// labels are those of the offering and the region.
+func (c *choice) labels() map[string]string {
+	labels := c.offering.labels()
+	labels[corev1.LabelTopologyRegion] = c.region
+	return labels
+}
+
+// objects are the claim and its pool as package launch has them; no pool for a claim of its own.
+func (p *Provider) objects(ctx context.Context, claim *v1.NodeClaim) (*launch.NodeClaim, *launch.NodePool, error) {
+	object, problems := claimOf(claim)
+	var pool *launch.NodePool
+	if name := claim.Labels[v1.NodePoolLabelKey]; name != "" {
+		found := new(v1.NodePool)
+		switch err := p.client.Get(ctx, types.NamespacedName{Name: name}, found); {
+		case apierrors.IsNotFound(err): // the claim says all that its node is; the core knows what becomes of it
+		case err != nil:
+			return nil, nil, fmt.Errorf("the NodePool %s: %w", name, err)
+		default:
+			var more []nodeconfig.Problem
+			pool, more = poolOf(found)
+			problems = append(problems, more...)
+		}
+	}
+	if fatal := nodeconfig.Fatal(problems); len(fatal) > 0 {
+		return nil, nil, refusedFor(fatal)
+	}
+	return object, pool, nil
+}
+
+// lacking is what a node needs and its image cannot do. An image of which nothing is known lacks nothing that is known.
+func (p *Provider) lacking(c *class, template *launch.Template) []nodeconfig.Problem {
+	if p.skipCheck {
+		return nil
+	}
+	return nodeconfig.Fatal(launch.Check(template, c.inputs.Manifests[template.Document.Machine.Image.ID], p.unapplied...))
+}
+
+// noOffering says why there is no offering for a claim.
+func (c *class) noOffering(claim *v1.NodeClaim) error {
+	var named []string
+	for _, r := range claim.Spec.Requirements {
+		if r.Key == corev1.LabelInstanceTypeStable && r.Operator == corev1.NodeSelectorOpIn {
+			named = append(named, r.Values...)
+		}
+	}
+	isKnown := func(name string) bool { return c.inputs.instanceType(name) != nil }
+	if len(named) > 0 && !slices.ContainsFunc(named, isKnown) {
+		return refused(InstanceTypeUnknown, fmt.Errorf("nothing is known of the instance type %s; give the provider a list that has it, as az vm list-skus writes one", strings.Join(named, ", ")))
+	}
+	return cloudprovider.NewInsufficientCapacityError(errors.New("no offering that is available fulfils the claim's requirements and has room for its pods"))
+}
+
+// token is the one that the node joins with; none where it needs none.
+func (p *Provider) token(ctx context.Context, claim *v1.NodeClaim, chosen *choice) (nodeconfig.Secret, error) {
+	if given := p.inputs.Load().Settings.BootstrapToken; !given.IsZero() && chosen.template.NeedsToken() {
+		if err := p.usable(ctx, given); err != nil {
+			return nodeconfig.Secret{}, refusedToken(err)
+		}
+		return given, nil
+	}
+	grant, err := p.keeper.Grant(ctx, chosen.template, chosen.request, p.server.now(ctx))
+	if err != nil {
+		return nodeconfig.Secret{}, refusedToken(err)
+	}
+	if grant.Token == nil {
+		return nodeconfig.Secret{}, nil
+	}
+	now := p.server.now(ctx) // a new token may have told how late it is
+	if margin := cmp.Or(p.keeper.Policy.Margin, launch.DefaultTokenMargin); now.Skew().Abs() > margin {
+		p.event(claim, corev1.EventTypeWarning, "ClockSkew", fmt.Sprintf("the controller's clock is %s off from the API server's; the API server's decides when tokens expire", now.Skew().Abs()))
+	}
+	if !now.Server.IsZero() {
+		if err := p.keeper.Policy.Usable(grant.Token, now.Server); err != nil {
+			return nodeconfig.Secret{}, refusedToken(err)
+		}
+	}
+	return grant.Token.Value, nil
+}
+
+// usable reports why the token of the settings cannot be used, as a [*launch.TokenError].
+func (p *Provider) usable(ctx context.Context, given nodeconfig.Secret) error {
+	all, err := p.tokens.List(ctx)
+	if err != nil {
+		return &launch.TokenError{Reason: launch.TokensUnavailable, Err: err}
+	}
+	i := slices.IndexFunc(all, func(t launch.Token) bool { return t.Value.Reveal() == given.Reveal() })
+	if i < 0 {
+		token := launch.Token{Value: given}
+		return &launch.TokenError{Reason: launch.TokenExpired, ID: token.ID(), Err: errors.New("the cluster does not have it; give another one, or none, so that the provider makes its own")}
+	}
+	now := p.server.now(ctx)
+	if now.Server.IsZero() {
+		now.Server = now.Program
+	}
+	return p.keeper.Policy.Usable(&all[i], now.Server)
+}
+
+// refusedToken is the error of a launch for which there is no token.
+func refusedToken(err error) error {
+	reason := LaunchRefused
+	if why, ok := errors.AsType[*launch.TokenError](err); ok {
+		reason = string(why.Reason)
+	}
+	return refused(reason, err)
+}
+
+// start starts the machine.
+func (p *Provider) start(ctx context.Context, claim *v1.NodeClaim, chosen *choice, userData string, token nodeconfig.Secret) (*Machine, error) {
+	l := Launch{Name: claim.Name, Template: chosen.template, UserData: nodeconfig.NewSecret(userData)}
+	machine, err := p.machines.Start(ctx, l)
+	switch {
+	case errors.Is(err, ErrCapacity):
+		p.exhausted.add(chosen.offering, p.clock.Now())
+		return nil, cloudprovider.NewInsufficientCapacityError(fmt.Errorf("%s in %q as %s: %w", chosen.size, chosen.zone, chosen.kind, without(err, token.Reveal(), userData)))
+	case err != nil:
+		return nil, refused(MachineNotStarted, without(err, token.Reveal(), userData))
+	case machine.Key != "" && machine.Key != chosen.template.Key():
+		// An earlier try has started it, and nobody has written down what it was made from. It is no node yet.
+		if err := p.machines.Stop(ctx, machine.ID); err != nil && !errors.Is(err, ErrNotFound) {
+			return nil, refused(MachineDiffers, fmt.Errorf("the machine %s was started from something else, and cannot be stopped: %w", machine.ID, err))
+		}
+		return nil, refused(MachineDiffers, fmt.Errorf("the machine %s was started from something else, and is stopped", machine.ID))
+	}
+	log.FromContext(ctx).Info("started a machine", "machine", machine.ID, "template", chosen.template.Key())
+	return machine, nil
+}
+
+// created is the claim as the machine fulfils it.
+func created(claim *v1.NodeClaim, chosen *choice, machine *Machine) (*v1.NodeClaim, error) {
+	document := &chosen.template.Document
+	labels := chosen.labels()
+	maps.Copy(labels, document.Node.Kubelet.Labels)
+	capacity, err := quantities(document.Machine.Capacity)
+	if err != nil {
+		return nil, err
+	}
+	allocatable, err := quantities(document.Machine.Allocatable)
+	if err != nil {
+		return nil, err
+	}
+	return &v1.NodeClaim{
+		ObjectMeta: metav1.ObjectMeta{Name: claim.Name, Labels: labels, Annotations: recordOf(chosen.template)},
+		Status: v1.NodeClaimStatus{
+			ProviderID: machine.ID, ImageID: document.Machine.Image.ID, Capacity: capacity, Allocatable: allocatable,
+		},
+	}, nil
+}

@@ -1,0 +1,154 @@
+package karpenter
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	v1 "sigs.k8s.io/karpenter/pkg/apis/v1"
+	"sigs.k8s.io/karpenter/pkg/cloudprovider"
+
+	"github.com/slipway-dev/slipway/launch"
+	"github.com/slipway-dev/slipway/nodeconfig"
+)
+
+// What reasons of drift begin with. The names of fields follow.
+const (
+	// Replaced: the fields differ, and another machine takes their place.
+	Replaced = "LaunchTemplateDrifted"
+	// NotChangedInPlace: the fields differ, and the node could not be changed while it runs.
+	NotChangedInPlace = "NotChangedInPlace"
+)
+
+// IsDrifted compares what a node was made from with what is wanted now. It returns a reason, with the fields' names, where the
+// node is to be replaced. Where it can change while it runs, IsDrifted has the machine change, and returns nothing until that has
+// failed or takes too long. A node of which it is not known what it was made from is never replaced, and neither is one for
+// which no other node is possible.
+func (p *Provider) IsDrifted(ctx context.Context, claim *v1.NodeClaim) (cloudprovider.DriftReason, error) {
+	reason, _, err := p.drift(ctx, claim)
+	return reason, err
+}
+
+// drift is IsDrifted. It also reports whether a change in place is under way, or waits for its turn.
+func (p *Provider) drift(ctx context.Context, claim *v1.NodeClaim) (reason cloudprovider.DriftReason, changing bool, err error) {
+	stored, err := launch.ParseCompact(claim.Annotations[AnnotationRecord])
+	if err != nil {
+		p.event(claim, corev1.EventTypeNormal, "DriftUnknown", err.Error()+"; it is not replaced for that")
+		return "", false, nil
+	}
+	c, wanted, err := p.wanted(ctx, claim)
+	if wanted == nil {
+		return "", false, err
+	}
+	now := p.current(claim)
+	changes := slices.DeleteFunc(stored.Diff(wanted), func(c launch.Change) bool { return c.Class == launch.Ignore })
+	class := launch.Greatest(changes)
+	if class != launch.Replace && now.pending() && now.Key != wanted.Key() {
+		class = launch.InPlace // the machine was told to change to something else meanwhile
+	}
+	if class == launch.Replace || class == launch.InPlace {
+		if lacking := p.lacking(c, wanted); len(lacking) > 0 {
+			p.impossible(claim, lacking)
+			return "", false, nil
+		}
+	}
+	switch {
+	case class == launch.Replace:
+		return p.replaced(claim, wanted, Replaced, changes, launch.Replace, ""), false, nil
+	case class == launch.InPlace:
+		return p.changeInPlace(ctx, claim, now, wanted, changes)
+	case claim.Annotations[AnnotationChange] != "" && !now.done: // it was taken back, or it has come and nobody has written that down
+		p.forget(claim)
+		return "", false, p.annotate(ctx, claim, nil, AnnotationChange)
+	}
+	return "", false, nil
+}
+
+// wanted is what the claim's node would be made from now; nil, with or without an error, where that is not known.
+func (p *Provider) wanted(ctx context.Context, claim *v1.NodeClaim) (*class, *launch.Template, error) {
+	c, err := p.readyClass(ctx, claim.Spec.NodeClassRef)
+	if err != nil {
+		return nil, nil, unlessRefused(err)
+	}
+	object, pool, err := p.objects(ctx, claim)
+	if err != nil {
+		return nil, nil, unlessRefused(err)
+	}
+	t := c.inputs.instanceType(claim.Labels[corev1.LabelInstanceTypeStable])
+	if t == nil {
+		return nil, nil, nil // the core has a reason of its own for this
+	}
+	template, problems := c.render(t, requestOf(object, pool, nil))
+	if fatal := nodeconfig.Fatal(problems); len(fatal) > 0 {
+		p.impossible(claim, fatal)
+		return nil, nil, nil
+	}
+	return c, template, nil
+}
+
+// impossible tells people that a node stays, because no node of what is wanted can be made.
+func (p *Provider) impossible(claim *v1.NodeClaim, problems []nodeconfig.Problem) {
+	p.event(claim, corev1.EventTypeWarning, "ReplacementImpossible", "the node stays as it is, because none can be made from what is wanted now: "+problemsError(problems).Error())
+}
+
+// unlessRefused is the error of a cluster that could not be asked. That a class is not ready, or a claim cannot be launched, is
+// known at another place, and no reason to replace a node.
+func unlessRefused(err error) error {
+	if _, refused := errors.AsType[*cloudprovider.CreateError](err); refused || cloudprovider.IsNodeClassNotReadyError(err) {
+		return nil
+	}
+	return err
+}
+
+// most is how many fields a reason names.
+const most = 6
+
+// replaced is the reason for which a node is replaced, by the changes of a class. People are told in an event.
+func (p *Provider) replaced(claim *v1.NodeClaim, wanted *launch.Template, prefix string, changes []launch.Change, class launch.Drift, why string) cloudprovider.DriftReason {
+	var names, lines []string
+	for _, c := range changes {
+		if c.Class != class {
+			continue
+		}
+		lines = append(lines, c.Path+": "+c.Reason)
+		if name := fieldName(c.Path); !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	message := "the node is replaced by one of the template " + wanted.Key() + ": " + strings.Join(lines, "; ")
+	if why != "" {
+		message = "the node is replaced, because it could not be changed while it runs (" + why + "): " + strings.Join(lines, "; ")
+	}
+	p.event(claim, corev1.EventTypeNormal, prefix, message)
+	if len(names) > most {
+		names = append(names[:most], fmt.Sprintf("and_%d_more", len(names)-most))
+	}
+	if len(names) > 0 {
+		prefix += ":" + strings.Join(names, ",")
+	}
+	return cloudprovider.DriftReason(prefix)
+}
+
+// fieldName is a path as a condition's reason can have it (Kubernetes: metav1.Condition, reason): machine_image_id. A field that is
+// not wanted any more has no name in a compact record.
+func fieldName(path string) string {
+	words := strings.FieldsFunc(path, func(r rune) bool {
+		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9')
+	})
+	if len(words) == 0 {
+		return "removed"
+	}
+	return strings.Join(words, "_")
+}
+
+// onNode reports whether a change is one of the node's contract, or may be.
+func onNode(c launch.Change) bool {
+	return c.Path == "$" || strings.HasPrefix(c.Path, "$.node")
+}
+
+// spent is a token that is none. It is in the user data of a machine whose node has joined: such a node has a certificate of its
+// own, and needs no credential. So a change takes no token, and its contract is the same whenever it is made.
+var spent = nodeconfig.NewSecret("000000.0000000000000000")

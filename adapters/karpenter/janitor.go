@@ -1,0 +1,104 @@
+package karpenter
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/awslabs/operatorpkg/reconciler"
+	"github.com/awslabs/operatorpkg/singleton"
+	"github.com/awslabs/operatorpkg/status"
+	controllerruntime "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	v1 "sigs.k8s.io/karpenter/pkg/apis/v1"
+	nodeclaimutils "sigs.k8s.io/karpenter/pkg/utils/nodeclaim"
+
+	"github.com/slipway-dev/slipway/launch"
+)
+
+const (
+	// cleanEvery is how often the janitor looks.
+	cleanEvery = time.Minute
+	// orphanAfter is how old a machine is at least that is stopped because it has no claim.
+	orphanAfter = 5 * time.Minute
+)
+
+// janitor removes what nobody needs: tokens whose node is there or whose claim is gone, and machines without a claim. A machine
+// has none if the program ended between its start and the claim's update, and the claim was deleted then: the core does not know
+// of such a machine.
+type janitor struct{ provider *Provider }
+
+// Register adds the janitor to a manager.
+func (j *janitor) Register(_ context.Context, m manager.Manager) error {
+	return controllerruntime.NewControllerManagedBy(m).
+		Named("slipway.janitor").
+		WatchesRawSource(singleton.Source()).
+		Complete(singleton.AsReconciler(j))
+}
+
+// Reconcile cleans once. What fails does not keep the rest from being done.
+func (j *janitor) Reconcile(ctx context.Context) (reconciler.Result, error) {
+	if err := errors.Join(j.cleanTokens(ctx), j.stopOrphans(ctx)); err != nil {
+		return reconciler.Result{}, err
+	}
+	return reconciler.Result{RequeueAfter: cleanEvery}, nil
+}
+
+// cleanTokens removes the tokens of pools and claims that wait for no node.
+func (j *janitor) cleanTokens(ctx context.Context) error {
+	p := j.provider
+	var failed error
+	// The claims are listed after the tokens, so each token is either older than its claim's end, or its claim is in the list.
+	waiting := sync.OnceValue(func() map[string]bool {
+		keys := make(map[string]bool)
+		claims, err := nodeclaimutils.ListManaged(ctx, p.client, p)
+		if err != nil {
+			failed = fmt.Errorf("the claims: %w", err)
+			return nil
+		}
+		for _, claim := range claims {
+			if claim.DeletionTimestamp == nil && !claim.StatusConditions(status.WithObservedOnly()).IsTrue(v1.ConditionTypeInitialized) {
+				named := &launch.NodeClaim{Metadata: launch.Meta{Name: claim.Name, Labels: claim.Labels}}
+				keys[p.keeper.Policy.Key(launch.Request{Claim: named})] = true
+			}
+		}
+		return keys
+	})
+	live := func(key string) bool {
+		keys := waiting()
+		return keys == nil || keys[key] // what is not known stays
+	}
+	return errors.Join(p.keeper.Clean(ctx, live, p.server.now(ctx)), failed)
+}
+
+// stopOrphans stops the machines whose claim is gone.
+func (j *janitor) stopOrphans(ctx context.Context) error {
+	p := j.provider
+	machines, err := p.machines.List(ctx) // before the claims, so that each machine's claim is in the list
+	if err != nil {
+		return fmt.Errorf("the machines: %w", err)
+	}
+	claims, err := nodeclaimutils.ListManaged(ctx, p.client, p)
+	if err != nil {
+		return fmt.Errorf("the claims: %w", err)
+	}
+	names := make(map[string]bool, len(claims))
+	for _, claim := range claims {
+		names[claim.Name] = true
+	}
+	var failed []error
+	for i := range machines {
+		m := &machines[i]
+		if names[m.Name] || m.Stopping || p.clock.Since(m.Created) < orphanAfter {
+			continue
+		}
+		log.FromContext(ctx).Info("stopping a machine without a claim", "machine", m.ID, "claim", m.Name)
+		if err := p.machines.Stop(ctx, m.ID); err != nil && !errors.Is(err, ErrNotFound) {
+			failed = append(failed, fmt.Errorf("the machine %s: %w", m.ID, err))
+		}
+	}
+	return errors.Join(failed...)
+}

@@ -1,0 +1,132 @@
+package karpenter
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	v1 "sigs.k8s.io/karpenter/pkg/apis/v1"
+	"sigs.k8s.io/karpenter/pkg/cloudprovider"
+	"sigs.k8s.io/karpenter/pkg/scheduling"
+	"sigs.k8s.io/karpenter/pkg/utils/resources"
+
+	"github.com/slipway-dev/slipway/launch"
+)
+
+// offering is an instance type in a zone as a capacity type. The zone is empty where the cloud chooses.
+type offering struct{ size, zone, kind string }
+
+// capacityTypes are those that machines can have.
+var capacityTypes = []string{v1.CapacityTypeOnDemand, v1.CapacityTypeSpot}
+
+// zonesOf are the zones of an instance type; "" where none is known, so that the cloud chooses.
+func zonesOf(t *launch.InstanceType) []string {
+	if len(t.Zones) == 0 {
+		return []string{""}
+	}
+	return t.Zones
+}
+
+// labels are those that a node has for the offering.
+func (o offering) labels() map[string]string {
+	labels := map[string]string{v1.CapacityTypeLabelKey: o.kind}
+	if o.zone != "" {
+		labels[corev1.LabelTopologyZone] = o.zone
+	}
+	return labels
+}
+
+// price is what an offering costs.
+func (in *Inputs) price(t *launch.InstanceType, zone, kind string) float64 {
+	if in.Price == nil {
+		return RelativePrice(t, zone, kind)
+	}
+	return in.Price(t, zone, kind)
+}
+
+// The numbers of [RelativePrice].
+const (
+	memoryPerCPU = 8 << 30 // as much memory counts like a processor
+	spotPart     = 0.5
+)
+
+// RelativePrice orders offerings where nobody has given prices: by processors and memory, and spot before on-demand. It is no
+// money, and a cheap series is as dear as any other.
+func RelativePrice(t *launch.InstanceType, _, capacityType string) float64 {
+	price := float64(t.VCPUs) + float64(t.MemoryBytes)/memoryPerCPU
+	if capacityType == v1.CapacityTypeSpot {
+		price *= spotPart
+	}
+	return price
+}
+
+// exhaustedFor is how long an offering is not offered that the cloud had no room for (Karpenter for Azure: unavailable offerings).
+const exhaustedFor = 3 * time.Minute
+
+// exhausted are the offerings that the cloud has no room for. Without it, a claim that failed would be tried in the same place.
+type exhausted struct {
+	mu      sync.Mutex
+	until   map[offering]time.Time
+	changes uint64
+}
+
+// add keeps an offering from being offered for a while.
+func (e *exhausted) add(o offering, now time.Time) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.until == nil {
+		e.until = make(map[offering]time.Time)
+	}
+	e.until[o] = now.Add(exhaustedFor)
+	e.changes++
+}
+
+// state counts the changes until now. What was made of one state is right in it.
+func (e *exhausted) state(now time.Time) uint64 {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for o, until := range e.until {
+		if !until.After(now) {
+			delete(e.until, o)
+			e.changes++
+		}
+	}
+	return e.changes
+}
+
+// has reports whether an offering is exhausted in the state that was looked at last.
+func (e *exhausted) has(o offering) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	_, ok := e.until[o]
+	return ok
+}
+
+// candidate is an offering that a claim allows.
+type candidate struct {
+	offering
+	price float64
+}
+
+// candidates are the offerings that a claim allows and that the cloud has room for, the cheapest first.
+func candidates(claim *v1.NodeClaim, all []*cloudprovider.InstanceType, exhausted func(offering) bool) []candidate {
+	wanted := scheduling.NewNodeSelectorRequirementsWithMinValues(claim.Spec.Requirements...)
+	var found []candidate
+	for _, it := range all {
+		if !wanted.IsCompatible(it.Requirements, scheduling.AllowUndefinedWellKnownLabels) || !resources.Fits(claim.Spec.Resources.Requests, it.Allocatable()) {
+			continue
+		}
+		for _, o := range it.Offerings.Compatible(wanted) {
+			if c := (candidate{offering{it.Name, o.Zone(), o.CapacityType()}, o.Price}); !exhausted(c.offering) {
+				found = append(found, c)
+			}
+		}
+	}
+	slices.SortFunc(found, func(a, b candidate) int {
+		return cmp.Or(cmp.Compare(a.price, b.price), strings.Compare(a.size, b.size), strings.Compare(a.zone, b.zone), strings.Compare(a.kind, b.kind))
+	})
+	return found
+}

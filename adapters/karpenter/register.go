@@ -1,0 +1,33 @@
+package karpenter
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	v1 "sigs.k8s.io/karpenter/pkg/apis/v1"
+
+	"github.com/slipway-dev/slipway/launch/azure"
+)
+
+// groupVersion is that of the classes.
+var groupVersion = func() schema.GroupVersion {
+	gv, err := schema.ParseGroupVersion(azure.ClassVersion)
+	if err != nil {
+		panic(err)
+	}
+	return gv
+}()
+
+// Register makes the class known to a scheme, and the labels of Azure's nodes to Karpenter's scheduler: pods and pools may then
+// ask for them. A program calls it once, with client-go's scheme, before it makes an operator. A provider that has an
+// AKSNodeClass of its own does not call it.
+func Register(s *runtime.Scheme) {
+	s.AddKnownTypeWithName(groupVersion.WithKind(azure.ClassKind), &NodeClass{})
+	s.AddKnownTypeWithName(groupVersion.WithKind(azure.ClassKind+"List"), &NodeClassList{})
+	metav1.AddToGroupVersion(s, groupVersion)
+	for _, label := range azure.Labels() {
+		if v1.IsRestrictedLabel(label) == nil { // those of Karpenter's own domain are Karpenter's to register
+			v1.WellKnownLabels.Insert(label)
+		}
+	}
+}
