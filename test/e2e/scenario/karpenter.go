@@ -38,8 +38,8 @@ type karpenterArgs struct {
 	Objects string `yaml:"objects"`
 	// Types is a file of the case with the instance types.
 	Types string `yaml:"types"`
-	// Flags are others of the program's.
-	Flags []string `yaml:"flags"`
+	// SkipCheck has a machine started although its image cannot do what the node needs.
+	SkipCheck bool `yaml:"skipCheck"`
 }
 
 // startKarpenter starts the core of Karpenter with Slipway's provider. Where it runs already, it is started anew.
@@ -59,10 +59,12 @@ func (r *caseRun) startKarpenter(ctx context.Context, args karpenterArgs) error 
 	if err != nil {
 		return err
 	}
-	argv := append([]string{
-		r.Lab.Parts.Programs[lab.Karpenter], "--machines", r.machinesSocket(), "--objects", objects, "--instance-types", filepath.Join(r.Dir, args.Types),
-	}, args.Flags...)
-	r.provisioner.process, err = r.Lab.Run(ctx, "karpenter", []string{"KUBECONFIG=" + kubeconfig}, argv...)
+	env := []string{
+		"KUBECONFIG=" + kubeconfig, "E2E_MACHINES=" + r.machinesSocket(), "E2E_OBJECTS=" + objects,
+		"E2E_INSTANCE_TYPES=" + filepath.Join(r.Dir, args.Types), fmt.Sprintf("E2E_SKIP_CHECK=%v", args.SkipCheck),
+	}
+	r.provisioner.process, err = r.Lab.Run(ctx, "karpenter", env, r.Lab.Parts.Programs[lab.Karpenter], "--disable-leader-election",
+		"--batch-idle-duration=1s", "--batch-max-duration=2s")
 	return err
 }
 

@@ -1,0 +1,56 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/slipway-dev/slipway/adapters/karpenter"
+	"github.com/slipway-dev/slipway/launch/azure"
+	"github.com/slipway-dev/slipway/nodeconfig"
+)
+
+// readInputs reads what the provider knows of its cluster and its cloud.
+func readInputs(objects, types string) (karpenter.Inputs, error) {
+	var in karpenter.Inputs
+	data, err := os.ReadFile(objects)
+	if err != nil {
+		return in, err
+	}
+	var wrong []error
+	add := func(problems []nodeconfig.Problem) {
+		for _, p := range nodeconfig.Fatal(problems) {
+			wrong = append(wrong, fmt.Errorf("%s: %s: %s", objects, p.Path, p.Reason))
+		}
+	}
+	for _, part := range strings.Split(string(data), "\n---\n") {
+		var object struct{ Kind string }
+		if err := yaml.Unmarshal([]byte(part), &object); err != nil {
+			return in, fmt.Errorf("%s: %w", objects, err)
+		}
+		var problems []nodeconfig.Problem
+		switch object.Kind {
+		case "ConfigMap":
+			in.Settings, problems = azure.Reload(nil, azure.SettingsSource{Name: objects, Document: []byte(part)})
+		case azure.DetectedKind:
+			in.Detected, problems = azure.ReadDetected([]byte(part))
+		case azure.ImagesKind:
+			in.Images, problems = azure.ReadImages([]byte(part))
+		}
+		add(problems)
+	}
+	if in.Settings == nil {
+		return in, errors.Join(append(wrong, fmt.Errorf("%s has no settings", objects))...)
+	}
+	list, err := os.ReadFile(types)
+	if err != nil {
+		return in, err
+	}
+	if in.Types, err = azure.ReadInstanceTypes(list, in.Settings.Location); err != nil {
+		wrong = append(wrong, fmt.Errorf("%s: %w", types, err))
+	}
+	return in, errors.Join(wrong...)
+}

@@ -1,0 +1,118 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/slipway-dev/slipway/adapters/karpenter"
+)
+
+// machines asks the lab for machines.
+type machines struct{ client *http.Client }
+
+var _ karpenter.Machines = (*machines)(nil)
+
+// requestTime bounds a request: the lab answers at once, and boots later.
+const requestTime = time.Minute
+
+// newMachines asks at a socket.
+func newMachines(socket string) *machines {
+	return &machines{&http.Client{Timeout: requestTime, Transport: &http.Transport{
+		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return new(net.Dialer).DialContext(ctx, "unix", socket)
+		},
+	}}}
+}
+
+// refusals are what answers that are none mean.
+var refusals = map[int]error{
+	http.StatusNotFound:            karpenter.ErrNotFound,
+	http.StatusInsufficientStorage: karpenter.ErrCapacity,
+}
+
+// call makes a request, and decodes the answer where there is to be one.
+func (m *machines) call(ctx context.Context, method, path string, in, out any) error {
+	var body io.Reader
+	if in != nil {
+		document, err := json.Marshal(in)
+		if err != nil {
+			return err
+		}
+		body = bytes.NewReader(document)
+	}
+	request, err := http.NewRequestWithContext(ctx, method, "http://lab"+path, body)
+	if err != nil {
+		return err
+	}
+	answer, err := m.client.Do(request)
+	if err != nil {
+		return err
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode >= 300 {
+		text, _ := io.ReadAll(io.LimitReader(answer.Body, 1000))
+		if refusal := refusals[answer.StatusCode]; refusal != nil {
+			return fmt.Errorf("%w: %s", refusal, strings.TrimSpace(string(text)))
+		}
+		return fmt.Errorf("%s %s: %s: %s", method, path, answer.Status, strings.TrimSpace(string(text)))
+	}
+	if out == nil {
+		return nil
+	}
+	return json.NewDecoder(answer.Body).Decode(out)
+}
+
+// launchRequest is what a machine is started with, as the lab reads it.
+type launchRequest struct {
+	karpenter.Machine
+	UserData string
+}
+
+func requestOf(l karpenter.Launch) launchRequest {
+	m := l.Template.Document.Machine
+	return launchRequest{
+		Machine: karpenter.Machine{
+			Name: l.Name, Key: l.Template.Key(), Type: m.Type.Name, Zone: m.Zone, CapacityType: m.CapacityType, Image: m.Image.ID,
+		},
+		UserData: l.UserData.Reveal(),
+	}
+}
+
+// place is a machine's path.
+func place(id string) string { return "/machines/" + url.PathEscape(path.Base(id)) }
+
+// Start asks for a machine.
+func (m *machines) Start(ctx context.Context, l karpenter.Launch) (*karpenter.Machine, error) {
+	started := new(karpenter.Machine)
+	return started, m.call(ctx, http.MethodPost, "/machines", requestOf(l), started)
+}
+
+// Update has a machine changed.
+func (m *machines) Update(ctx context.Context, id string, l karpenter.Launch) error {
+	return m.call(ctx, http.MethodPut, place(id), requestOf(l), nil)
+}
+
+// Stop has a machine stopped.
+func (m *machines) Stop(ctx context.Context, id string) error {
+	return m.call(ctx, http.MethodDelete, place(id), nil, nil)
+}
+
+// Get returns a machine.
+func (m *machines) Get(ctx context.Context, id string) (*karpenter.Machine, error) {
+	found := new(karpenter.Machine)
+	return found, m.call(ctx, http.MethodGet, place(id), nil, found)
+}
+
+// List returns all machines.
+func (m *machines) List(ctx context.Context) (list []karpenter.Machine, err error) {
+	return list, m.call(ctx, http.MethodGet, "/machines", nil, &list)
+}

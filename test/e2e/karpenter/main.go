@@ -1,0 +1,63 @@
+// Command karpenter is the core of Karpenter, as it is, with Slipway's provider. The end-to-end suite runs it beside the lab's
+// cluster, and answers it as a cloud of machines (package test/e2e/scenario). It refuses nothing and decides nothing itself.
+//
+// Karpenter's own flags are its flags. What it needs besides comes in the environment:
+//
+//	KUBECONFIG            the cluster, as its administrator
+//	E2E_MACHINES          the socket at which the machines are asked for
+//	E2E_OBJECTS           a stream of objects: settings, cluster and images; others are left out
+//	E2E_INSTANCE_TYPES    the instance types, as "az vm list-skus" writes them
+//	E2E_SKIP_CHECK        "true" starts a machine although its image cannot do what the node needs
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"k8s.io/client-go/kubernetes/scheme"
+	"sigs.k8s.io/karpenter/pkg/cloudprovider/overlay"
+	"sigs.k8s.io/karpenter/pkg/controllers"
+	"sigs.k8s.io/karpenter/pkg/controllers/state"
+	"sigs.k8s.io/karpenter/pkg/operator"
+
+	"github.com/slipway-dev/slipway/adapters/karpenter"
+)
+
+func main() {
+	if err := run(context.Background()); err != nil {
+		fmt.Fprintln(os.Stderr, "karpenter:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context) error {
+	inputs, err := readInputs(os.Getenv("E2E_OBJECTS"), os.Getenv("E2E_INSTANCE_TYPES"))
+	if err != nil {
+		return err
+	}
+	if err := define(ctx); err != nil {
+		return fmt.Errorf("define Karpenter's kinds: %w", err)
+	}
+	karpenter.Register(scheme.Scheme)
+	ctx, op := operator.NewOperator()
+	serverTime, err := karpenter.ServerDate(op.GetConfig())
+	if err != nil {
+		return err
+	}
+	provider, err := karpenter.New(karpenter.Options{
+		Client: op.GetClient(), Reader: op.GetAPIReader(), Recorder: op.EventRecorder, Clock: op.Clock, ServerTime: serverTime,
+		Machines: newMachines(os.Getenv("E2E_MACHINES")), Inputs: inputs, SkipCheck: os.Getenv("E2E_SKIP_CHECK") == "true",
+	})
+	if err != nil {
+		return err
+	}
+	decorated := overlay.Decorate(provider, op.GetClient(), op.InstanceTypeStore)
+	op.
+		WithControllers(ctx, controllers.NewControllers(ctx, op.Manager, op.Clock, op.GetClient(), op.EventRecorder, decorated, provider,
+			state.NewCluster(op.Clock, op.GetClient(), decorated), op.InstanceTypeStore,
+			controllers.WithRegistrationHook(provider.RegistrationHook()))...).
+		WithControllers(ctx, provider.Controllers()...).
+		Start(ctx)
+	return nil
+}
