@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/karpenter/pkg/cloudprovider"
 
 	"github.com/slipway-dev/slipway/launch"
+	"github.com/slipway-dev/slipway/launch/azure"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
@@ -80,6 +81,11 @@ func (p *Provider) wanted(ctx context.Context, claim *v1.NodeClaim) (*class, *la
 	t := c.inputs.instanceType(claim.Labels[corev1.LabelInstanceTypeStable])
 	if t == nil {
 		return nil, nil, nil // the core has a reason of its own for this
+	}
+	for _, label := range new(azure.Input).Labels() {
+		if label != v1.CapacityTypeLabelKey && label != corev1.LabelTopologyZone { // these two say what was chosen; the others follow
+			delete(object.Metadata.Labels, label)
+		}
 	}
 	template, problems := c.render(t, requestOf(object, pool, nil))
 	if fatal := nodeconfig.Fatal(problems); len(fatal) > 0 {

@@ -294,3 +294,6 @@ func (in *Input) Rules() []launch.Rule {
 
 // Fields are which sources may set what.
 func (in *Input) Fields() []launch.Field { return fields }
+
+// Labels are the labels that follow from what a node is, for every input. A pool or a pod may ask for them, and nobody can set them.
+func (in *Input) Labels() []string { return labelKeys() }

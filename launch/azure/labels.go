@@ -85,9 +85,6 @@ var labelRows = []labelRow{
 	}},
 }
 
-// Labels are the labels that follow from what a node is. A pool or a pod may ask for them, and nobody can set them.
-func Labels() []string { return labelKeys() }
-
 // priority is the capacity type in AKS's words.
 func priority(d *launch.Document) string {
 	if d.Machine.CapacityType == "spot" {

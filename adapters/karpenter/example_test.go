@@ -1,0 +1,137 @@
+package karpenter_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"testing"
+
+	"k8s.io/client-go/kubernetes/scheme"
+	"sigs.k8s.io/karpenter/pkg/cloudprovider/overlay"
+	"sigs.k8s.io/karpenter/pkg/controllers"
+	"sigs.k8s.io/karpenter/pkg/controllers/state"
+	"sigs.k8s.io/karpenter/pkg/operator"
+
+	"github.com/slipway-dev/slipway/adapters/karpenter"
+	"github.com/slipway-dev/slipway/launch"
+	"github.com/slipway-dev/slipway/launch/azure"
+	"github.com/slipway-dev/slipway/nodeconfig"
+)
+
+// azureInput is what package launch decides of, for the first instance type.
+func azureInput(t testing.TB, in karpenter.Inputs) *azure.Input {
+	t.Helper()
+	document, err := classOf(t, "").Document()
+	if err != nil {
+		t.Fatal(err)
+	}
+	class, _ := azure.ReadNodeClass(document)
+	return &azure.Input{Settings: in.Settings, Class: class, Type: &in.Types[0], Images: in.Images, Detected: in.Detected}
+}
+
+// A program that is Karpenter with Slipway's machines: Karpenter's own operator and controllers, and the provider's. It is what
+// Karpenter's own example of a provider does.
+func Example() {
+	karpenter.Register(scheme.Scheme)
+	ctx, op := operator.NewOperator()
+	serverTime, err := karpenter.ServerDate(op.GetConfig())
+	if err != nil {
+		fail(err)
+	}
+	provider, err := karpenter.New(karpenter.Options{
+		Client: op.GetClient(), Reader: op.GetAPIReader(), Recorder: op.EventRecorder, Clock: op.Clock, ServerTime: serverTime,
+		Machines: yourMachines(), Inputs: yourInputs(),
+	})
+	if err != nil {
+		fail(err)
+	}
+	decorated := overlay.Decorate(provider, op.GetClient(), op.InstanceTypeStore)
+	cluster := state.NewCluster(op.Clock, op.GetClient(), decorated)
+	op.WithControllers(ctx, controllers.NewControllers(
+		ctx, op.Manager, op.Clock, op.GetClient(), op.EventRecorder, decorated, provider, cluster, op.InstanceTypeStore,
+		controllers.WithRegistrationHook(provider.RegistrationHook()),
+	)...)
+	op.WithControllers(ctx, provider.Controllers()...).Start(ctx)
+}
+
+// fail ends the program.
+func fail(err error) {
+	fmt.Fprintln(os.Stderr, err)
+	os.Exit(1)
+}
+
+// yourMachines is a cloud.
+func yourMachines() karpenter.Machines { return new(cloud) }
+
+// yourInputs is what a program knows when it begins: settings of its environment, and what it has asked its cluster and its cloud.
+func yourInputs() karpenter.Inputs {
+	settings, problems := azure.Reload(nil, azure.SettingsSource{Name: "environment", Variables: map[string]string{"CLUSTER_NAME": "example"}})
+	if fatal := nodeconfig.Fatal(problems); len(fatal) > 0 {
+		fail(fmt.Errorf("%v", fatal))
+	}
+	return karpenter.Inputs{Settings: settings}
+}
+
+// The interfaces of Karpenter's provider for Azure that make a machine's custom data (pkg/providers/imagefamily: bootstrap and
+// customscriptsbootstrap).
+type (
+	azureBootstrapper interface {
+		Script() (string, error)
+	}
+	azureCustomScripts interface {
+		GetCustomDataAndCSE(ctx context.Context) (customData, cse string, err error)
+	}
+)
+
+// azureImageFamily is an image family of Karpenter's provider for Azure, whose images have Slipway. The provider calls both methods
+// where it has resolved class, claim and instance type; the template and the token are from package launch.
+type azureImageFamily struct {
+	template *launch.Template
+	token    nodeconfig.Secret
+}
+
+// ScriptlessCustomData is for the mode aksscriptless.
+func (f azureImageFamily) ScriptlessCustomData() azureBootstrapper {
+	return karpenter.Bootstrapper{Template: f.template, Token: f.token}
+}
+
+// CustomScriptsNodeBootstrapping is for the mode bootstrappingclient.
+func (f azureImageFamily) CustomScriptsNodeBootstrapping() azureCustomScripts {
+	return karpenter.CustomData{Template: f.template, Token: f.token}
+}
+
+// In Karpenter's provider for Azure, Slipway takes the place of its own bootstrappers, and nothing else of the provider changes.
+func ExampleBootstrapper() {
+	in, claim := exampleLaunch()
+	template, problems := launch.Render(in, launch.Request{Claim: claim})
+	for _, p := range nodeconfig.Fatal(problems) {
+		fmt.Println(p)
+	}
+	family := azureImageFamily{template, nodeconfig.NewSecret("abcdef.0123456789abcdef")}
+	customData, err := family.ScriptlessCustomData().Script()
+	fmt.Println(len(customData) > 1000, err)
+	_, cse, err := family.CustomScriptsNodeBootstrapping().GetCustomDataAndCSE(context.Background())
+	fmt.Println(cse, err)
+	// Output:
+	// true <nil>
+	// /opt/slipway/bin/slipway-node provision-wait <nil>
+}
+
+// exampleLaunch is what the provider knows of a launch.
+func exampleLaunch() (*azure.Input, *launch.NodeClaim) {
+	file := func(name string) []byte {
+		data, err := os.ReadFile(examples + "/" + name)
+		if err != nil {
+			fail(err)
+		}
+		return data
+	}
+	in, claim := new(azure.Input), new(launch.NodeClaim)
+	launch.Read(file("nodeclaim.yaml"), launch.KarpenterVersion, "NodeClaim", claim)
+	in.Settings, _ = azure.Reload(nil, azure.SettingsSource{Name: "settings.yaml", Document: file("settings.yaml")})
+	in.Class, _ = azure.ReadNodeClass(file("nodeclass.yaml"))
+	in.Detected, _ = azure.ReadDetected(file("detected.yaml"))
+	in.Images, _ = azure.ReadImages(file("images.yaml"))
+	in.Type, _ = azure.ReadInstanceType(file("skus.json"), "Standard_D4ds_v5", "eastus")
+	return in, claim
+}
