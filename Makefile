@@ -13,6 +13,9 @@ COLD := fmt time os syscall net net/... log/slog path/filepath internal/poll mat
 	github.com/klauspost/... github.com/BurntSushi/... github.com/rogpeppe/...
 GOBUILD := CGO_ENABLED=0 go build -trimpath $(foreach p,github.com/slipway-dev/slipway/... $(COLD),-gcflags="$(p)=-l") -ldflags "$(LDFLAGS)"
 BIN ?= bin
+# The modules beside the main one. They use libraries of Kubernetes and of clouds, which the main one never does.
+ADAPTERS := $(wildcard adapters/*)
+MODULES := $(ADAPTERS) test/e2e/karpenter
 EXAMPLE ?= examples/aks/azure-cni.json
 
 .PHONY: help
@@ -22,6 +25,7 @@ help: ## list the targets
 .PHONY: download
 download: ## fetch every module that the other targets need; after it they need no network
 	go mod download
+	set -e; for m in $(MODULES); do (cd $$m && go mod download); done
 
 .PHONY: build
 build: ## build both binaries into bin/, static and stripped; these are what the virtual machines run
@@ -36,9 +40,12 @@ run: ## provision the example node into out/node, and show what came of it
 	@echo; echo "The tree, out/node:"; (cd out/node && find . -mindepth 1 \( -type d -printf '  %m  %P/\n' \) -o -type l -printf '  link %P -> %l\n' -o -printf '  %m  %P  (%s bytes)\n' | sort -k2)
 	@echo; echo "What would have been done to units, modules and the kernel: out/node/run/slipway/actions.jsonl"
 
-.PHONY: test
-test: ## all unit, golden, script and fuzz-seed tests
+.PHONY: test test-main test-adapters
+test: test-main test-adapters ## all unit, golden, script and fuzz-seed tests
+test-main: ## those of the main module
 	go test ./...
+test-adapters: ## those of the modules in adapters
+	set -e; for m in $(ADAPTERS); do (cd $$m && go test ./...); done
 
 .PHONY: race race-part
 race: ## the tests under the race detector
@@ -52,6 +59,7 @@ lint: ## gofmt, vet, staticcheck, and the rules of the house
 	go vet ./... && go vet -tags failpoint ./... && go vet -tags crosscheck ./test/crosscheck
 	go tool staticcheck ./... && go tool staticcheck -tags failpoint ./internal/failpoint ./internal/host ./internal/rootfs ./internal/systemd ./test/crash
 	go test ./test/arch
+	@set -e; staticcheck=$$(go tool -n staticcheck); for m in $(MODULES); do (set -x; cd $$m && go vet ./... && $$staticcheck ./...); done
 
 .PHONY: golden
 golden: ## rewrite the golden files; review the diff
