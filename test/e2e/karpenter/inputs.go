@@ -9,12 +9,13 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/slipway-dev/slipway/adapters/karpenter"
+	"github.com/slipway-dev/slipway/components"
 	"github.com/slipway-dev/slipway/launch/azure"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
 // readInputs reads what the provider knows of its cluster and its cloud.
-func readInputs(objects, types string) (karpenter.Inputs, error) {
+func readInputs(objects, types, version string) (karpenter.Inputs, error) {
 	var in karpenter.Inputs
 	data, err := os.ReadFile(objects)
 	if err != nil {
@@ -42,6 +43,9 @@ func readInputs(objects, types string) (karpenter.Inputs, error) {
 		}
 		add(problems)
 	}
+	if version != "" && in.Detected != nil {
+		in.Detected.KubernetesVersion.Value = version
+	}
 	if in.Settings == nil {
 		return in, errors.Join(append(wrong, fmt.Errorf("%s has no settings", objects))...)
 	}
@@ -53,4 +57,24 @@ func readInputs(objects, types string) (karpenter.Inputs, error) {
 		wrong = append(wrong, fmt.Errorf("%s: %w", types, err))
 	}
 	return in, errors.Join(wrong...)
+}
+
+// readManifest says of all images that they have what a manifest says; of none where there is no file.
+func readManifest(in *karpenter.Inputs, path string) error {
+	if path == "" || in.Images == nil {
+		return nil
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	manifest, err := components.Parse(data)
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	in.Manifests = make(map[string]*components.Manifest)
+	for _, image := range in.Images.Images {
+		in.Manifests[image.ID] = &manifest
+	}
+	return nil
 }

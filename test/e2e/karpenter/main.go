@@ -3,15 +3,19 @@
 //
 // Karpenter's own flags are its flags. What it needs besides comes in the environment:
 //
-//	KUBECONFIG            the cluster, as its administrator
-//	E2E_MACHINES          the socket at which the machines are asked for
-//	E2E_OBJECTS           a stream of objects: settings, cluster and images; others are left out
-//	E2E_INSTANCE_TYPES    the instance types, as "az vm list-skus" writes them
-//	E2E_SKIP_CHECK        "true" starts a machine although its image cannot do what the node needs
+//	KUBECONFIG              the cluster, as its administrator
+//	E2E_MACHINES            the socket at which the machines are asked for
+//	E2E_OBJECTS             a stream of objects: settings, cluster and images; others are left out
+//	E2E_INSTANCE_TYPES      the instance types, as "az vm list-skus" writes them
+//	E2E_TOKEN_GROUP         the group of whoever has a bootstrap token
+//	E2E_KUBERNETES_VERSION  the cluster's version, in place of the objects'; may be empty
+//	E2E_MANIFEST            a file with what all images have; may be empty
+//	E2E_SKIP_CHECK          "true" starts a machine although its image cannot do what the node needs
 package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 
@@ -22,6 +26,7 @@ import (
 	"sigs.k8s.io/karpenter/pkg/operator"
 
 	"github.com/slipway-dev/slipway/adapters/karpenter"
+	"github.com/slipway-dev/slipway/launch"
 )
 
 func main() {
@@ -32,8 +37,8 @@ func main() {
 }
 
 func run(ctx context.Context) error {
-	inputs, err := readInputs(os.Getenv("E2E_OBJECTS"), os.Getenv("E2E_INSTANCE_TYPES"))
-	if err != nil {
+	inputs, err := readInputs(os.Getenv("E2E_OBJECTS"), os.Getenv("E2E_INSTANCE_TYPES"), os.Getenv("E2E_KUBERNETES_VERSION"))
+	if err := errors.Join(err, readManifest(&inputs, os.Getenv("E2E_MANIFEST"))); err != nil {
 		return err
 	}
 	if err := define(ctx); err != nil {
@@ -48,6 +53,7 @@ func run(ctx context.Context) error {
 	provider, err := karpenter.New(karpenter.Options{
 		Client: op.GetClient(), Reader: op.GetAPIReader(), Recorder: op.EventRecorder, Clock: op.Clock, ServerTime: serverTime,
 		Machines: newMachines(os.Getenv("E2E_MACHINES")), Inputs: inputs, SkipCheck: os.Getenv("E2E_SKIP_CHECK") == "true",
+		Tokens: launch.TokenPolicy{Groups: []string{os.Getenv("E2E_TOKEN_GROUP")}},
 	})
 	if err != nil {
 		return err

@@ -177,7 +177,7 @@ func (a *API) admitNodes(ctx context.Context, token string, expires time.Time) e
 		return err
 	}
 	for _, binding := range []binding{
-		{"e2e-bootstrap", bootstrappers, "system:node-bootstrapper"},
+		{"e2e-bootstrap", Bootstrappers, "system:node-bootstrapper"},
 		approval,
 		{"e2e-renew", "system:nodes", "system:certificates.k8s.io:certificatesigningrequests:selfnodeclient"},
 	} {
@@ -188,14 +188,14 @@ func (a *API) admitNodes(ctx context.Context, token string, expires time.Time) e
 	return nil
 }
 
-// bootstrappers is the group of those who have a bootstrap token.
-const bootstrappers = "system:bootstrappers:e2e"
+// Bootstrappers is the group of those who have a bootstrap token.
+const Bootstrappers = "system:bootstrappers:e2e"
 
 // binding gives the members of a group a role in the whole cluster.
 type binding struct{ name, group, role string }
 
 // approval is why the controller manager approves the first certificate of a node.
-var approval = binding{"e2e-approve", bootstrappers, "system:certificates.k8s.io:certificatesigningrequests:nodeclient"}
+var approval = binding{"e2e-approve", Bootstrappers, "system:certificates.k8s.io:certificatesigningrequests:nodeclient"}
 
 const bindingsPath = "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings"
 
@@ -244,7 +244,7 @@ func (a *API) MakeToken(ctx context.Context, token string, expires time.Time) er
 		"stringData": map[string]any{
 			"token-id": id, "token-secret": secret, "expiration": expires.UTC().Format(time.RFC3339),
 			"usage-bootstrap-authentication": "true", "usage-bootstrap-signing": "true",
-			"auth-extra-groups": bootstrappers,
+			"auth-extra-groups": Bootstrappers,
 		},
 	}, nil)
 }

@@ -1,8 +1,10 @@
 package scenario
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -30,6 +32,8 @@ type provisioner struct {
 	name string
 	// number counts the machines.
 	number int
+	// expired are the secrets of the tokens that the case has had expire.
+	expired []string
 }
 
 // karpenterArgs say what Karpenter knows.
@@ -38,6 +42,10 @@ type karpenterArgs struct {
 	Objects string `yaml:"objects"`
 	// Types is a file of the case with the instance types.
 	Types string `yaml:"types"`
+	// Version is the cluster's version of Kubernetes, in place of the one in the objects.
+	Version string `yaml:"version"`
+	// Manifest is a file of the case with what all images have; without it, nobody knows.
+	Manifest string `yaml:"manifest"`
 	// SkipCheck has a machine started although its image cannot do what the node needs.
 	SkipCheck bool `yaml:"skipCheck"`
 }
@@ -62,6 +70,10 @@ func (r *caseRun) startKarpenter(ctx context.Context, args karpenterArgs) error 
 	env := []string{
 		"KUBECONFIG=" + kubeconfig, "E2E_MACHINES=" + r.machinesSocket(), "E2E_OBJECTS=" + objects,
 		"E2E_INSTANCE_TYPES=" + filepath.Join(r.Dir, args.Types), fmt.Sprintf("E2E_SKIP_CHECK=%v", args.SkipCheck),
+		"E2E_KUBERNETES_VERSION=" + args.Version, "E2E_TOKEN_GROUP=" + lab.Bootstrappers,
+	}
+	if args.Manifest != "" {
+		env = append(env, "E2E_MANIFEST="+filepath.Join(r.Dir, args.Manifest))
 	}
 	r.provisioner.process, err = r.Lab.Run(ctx, "karpenter", env, r.Lab.Parts.Programs[lab.Karpenter], "--disable-leader-election",
 		"--batch-idle-duration=1s", "--batch-max-duration=2s")
@@ -100,6 +112,7 @@ func (r *caseRun) endKarpenter(ctx context.Context) error {
 		errs = append(errs, err, os.WriteFile(filepath.Join(r.out, "karpenter.log"), log, 0o644))
 	}
 	errs = append(errs, p.server.Close())
+	errs = append(errs, r.minting(ctx, mintingArgs{Allowed: true}))
 	// Nobody is left who would let go of them.
 	for _, path := range []string{"/apis/karpenter.sh/v1/nodeclaims", "/apis/karpenter.sh/v1/nodepools", "/apis/karpenter.azure.com/v1beta1/aksnodeclasses", "/api/v1/nodes"} {
 		errs = append(errs, r.release(ctx, path))
@@ -167,6 +180,8 @@ func (r *caseRun) patch(ctx context.Context, o object) error {
 type pendingArgs struct {
 	Name     string            `yaml:"name"`
 	Selector map[string]string `yaml:"selector"`
+	// CPU is what it requests; default 100m.
+	CPU string `yaml:"cpu"`
 }
 
 // pending makes a pod that waits for a node.
@@ -181,7 +196,7 @@ func (r *caseRun) pending(ctx context.Context, args pendingArgs) error {
 			"tolerations":  []any{map[string]any{"key": "dedicated", "operator": "Exists"}},
 			"containers": []any{map[string]any{
 				"name": "web", "image": parts.Pause, "imagePullPolicy": "Never", "args": []string{"serve", ":8080"},
-				"resources": map[string]any{"requests": map[string]any{"cpu": "100m", "memory": "64Mi"}},
+				"resources": map[string]any{"requests": map[string]any{"cpu": cmp.Or(args.CPU, "100m"), "memory": "64Mi"}},
 			}},
 			"terminationGracePeriodSeconds": 1,
 		},
@@ -199,9 +214,15 @@ func (r *caseRun) deletePod(ctx context.Context, args pendingArgs) error {
 	return r.Lab.API.Delete(ctx, "/api/v1/namespaces/default/pods/"+args.Name)
 }
 
-// machine boots the machine that Karpenter has asked for, and does for its Node what a cloud's controller does: the Node says
+// machineArgs say what comes of a machine.
+type machineArgs struct {
+	// NoNode says that it does not become one.
+	NoNode bool `yaml:"noNode"`
+}
+
+// bootMachine boots the machine that Karpenter has asked for, and does for its Node what a cloud's controller does: the Node says
 // which machine it is, and that it is initialized.
-func (r *caseRun) bootMachine(ctx context.Context, _ struct{}) error {
+func (r *caseRun) bootMachine(ctx context.Context, args machineArgs) error {
 	var request launchRequest
 	err := r.eventually(ctx, func() (err error) {
 		var asked bool
@@ -225,7 +246,7 @@ func (r *caseRun) bootMachine(ctx context.Context, _ struct{}) error {
 		return err
 	}
 	r.node = watchNode(ctx, r.Lab.API, newNode(r.names))
-	if r.vm, err = r.Lab.Boot(ctx, m); err != nil {
+	if r.vm, err = r.Lab.Boot(ctx, m); err != nil || args.NoNode {
 		return err
 	}
 	return r.eventually(ctx, func() error { return r.adopt(ctx, request.ID) })
@@ -250,26 +271,45 @@ func (r *caseRun) adopt(ctx context.Context, id string) error {
 	return r.Lab.API.Merge(ctx, "/api/v1/nodes/"+name, map[string]any{"spec": map[string]any{"providerID": id, "taints": taints}})
 }
 
+// resultPath is where a machine keeps what came of its provisioning.
+const resultPath = "/var/lib/slipway/provision.json"
+
+// report brings what the machine says of its provisioning to Karpenter, as a cloud does: as soon as it says the exit code.
+func (r *caseRun) report(ctx context.Context, args struct {
+	Code string `yaml:"code"`
+}) error {
+	return r.eventually(ctx, func() error {
+		text, err := r.vm.Shell.Output(ctx, "cat "+resultPath+" 2>/dev/null || true")
+		if err != nil {
+			return err
+		}
+		var result struct{ ExitCode string }
+		if err := json.Unmarshal([]byte(text), &result); err != nil || result.ExitCode != args.Code {
+			return fmt.Errorf("the machine says %q, want the exit code %q", text, args.Code)
+		}
+		r.provisioner.machines.reported(r.provisioner.name, []byte(text))
+		return nil
+	})
+}
+
 // condition is one of an object's.
 type condition struct{ Type, Status, Reason, Message string }
 
-// claimArgs are what the one NodeClaim must be like.
+// claimArgs are what a NodeClaim must be like.
 type claimArgs struct {
 	// Conditions are those that must be true.
 	Conditions []string `yaml:"conditions"`
-	// False are conditions that must be false, each with a text that its reason or message has.
+	// False are conditions that must not be true, each with a text that its reason or message has.
 	False map[string]string `yaml:"false"`
 	// Machines is how many machines there are, where it is given.
 	Machines *int `yaml:"machines"`
 }
 
-// claim waits until the one NodeClaim is so.
+// claim waits until a NodeClaim is so.
 func (r *caseRun) claim(ctx context.Context, want claimArgs) error {
 	return r.eventually(ctx, func() error {
 		var list struct {
-			Items []struct {
-				Status struct{ Conditions []condition }
-			}
+			Items []struct{ Status struct{ Conditions []condition } }
 		}
 		if err := r.Lab.API.Get(ctx, collectionOfClaims, &list); err != nil {
 			return err
@@ -277,29 +317,36 @@ func (r *caseRun) claim(ctx context.Context, want claimArgs) error {
 		if n := r.provisioner.machines.count(); want.Machines != nil && n != *want.Machines {
 			return fmt.Errorf("there are %d machines, want %d", n, *want.Machines)
 		}
-		if len(list.Items) != 1 {
-			return fmt.Errorf("there are %d claims, want one", len(list.Items))
-		}
-		conditions := list.Items[0].Status.Conditions
-		var wrong []string
-		for _, kind := range want.Conditions {
-			if !slices.ContainsFunc(conditions, func(c condition) bool { return c.Type == kind && c.Status == "True" }) {
-				wrong = append(wrong, kind)
+		wrong := errors.New("there is no claim")
+		for _, item := range list.Items {
+			missing := want.missing(item.Status.Conditions)
+			if missing == "" {
+				return nil
 			}
+			wrong = fmt.Errorf("a claim's conditions are %v, and do not show %s", item.Status.Conditions, missing)
 		}
-		for _, kind := range slices.Sorted(maps.Keys(want.False)) {
-			text := want.False[kind]
-			if !slices.ContainsFunc(conditions, func(c condition) bool {
-				return c.Type == kind && c.Status != "True" && strings.Contains(c.Reason+": "+c.Message, text)
-			}) {
-				wrong = append(wrong, kind+" with "+text)
-			}
-		}
-		if wrong != nil {
-			return fmt.Errorf("the claim's conditions are %v, and do not show %s", conditions, strings.Join(wrong, ", "))
-		}
-		return nil
+		return wrong
 	})
+}
+
+// missing is what conditions do not show; empty where they show all.
+func (want *claimArgs) missing(conditions []condition) string {
+	var missing []string
+	for _, kind := range want.Conditions {
+		if !slices.ContainsFunc(conditions, func(c condition) bool { return c.Type == kind && c.Status == "True" }) {
+			missing = append(missing, kind)
+		}
+	}
+	for _, kind := range slices.Sorted(maps.Keys(want.False)) {
+		text := want.False[kind]
+		shows := func(c condition) bool {
+			return c.Type == kind && c.Status != "True" && strings.Contains(c.Reason+": "+c.Message, text)
+		}
+		if !slices.ContainsFunc(conditions, shows) {
+			missing = append(missing, kind+" with "+text)
+		}
+	}
+	return strings.Join(missing, ", ")
 }
 
 // collectionOfClaims is where NodeClaims are.

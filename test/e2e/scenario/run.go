@@ -226,6 +226,10 @@ func init() {
 		"machine":      step((*caseRun).bootMachine),
 		"claim":        step((*caseRun).claim),
 		"stopped":      step((*caseRun).stopped),
+		"report":       step((*caseRun).report),
+		"tokens":       step((*caseRun).checkTokens),
+		"expire":       step((*caseRun).expire),
+		"minting":      step((*caseRun).minting),
 	}
 }
 
