@@ -309,7 +309,9 @@ type claimArgs struct {
 func (r *caseRun) claim(ctx context.Context, want claimArgs) error {
 	return r.eventually(ctx, func() error {
 		var list struct {
-			Items []struct{ Status struct{ Conditions []condition } }
+			Items []struct {
+				Status struct{ Conditions []condition }
+			}
 		}
 		if err := r.Lab.API.Get(ctx, collectionOfClaims, &list); err != nil {
 			return err
