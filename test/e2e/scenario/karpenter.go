@@ -149,7 +149,7 @@ type object map[string]any
 
 func (o object) path() (collection, name string, err error) {
 	kind, _ := o["kind"].(string)
-	metadata, _ := o["metadata"].(map[string]any)
+	metadata, _ := o["metadata"].(object) // as YAML decodes what is below an object
 	name, _ = metadata["name"].(string)
 	collection = collections[kind]
 	if collection == "" || name == "" {
