@@ -70,12 +70,12 @@ func (p *Provider) begin(ctx context.Context, claim *v1.NodeClaim, before change
 	if err != nil {
 		return "", true, err
 	}
-	next := change{Key: wanted.Key(), Since: p.clock.Now().UTC()}
+	next := change{Key: wanted.Key(), Since: p.clock.Now().UTC(), Told: before.Told && !before.done}
 	if !p.turn(claim, others, next) {
 		return "", true, nil
 	}
 	l := Launch{Name: claim.Name, Template: wanted}
-	contract := before.pending() || slices.ContainsFunc(changes, func(c launch.Change) bool { return c.Class == launch.InPlace && onNode(c) })
+	contract := next.Told || slices.ContainsFunc(changes, func(c launch.Change) bool { return c.Class == launch.InPlace && onNode(c) })
 	if contract {
 		userData, err := wanted.UserData(spent)
 		if err != nil {
@@ -96,6 +96,8 @@ func (p *Provider) begin(ctx context.Context, claim *v1.NodeClaim, before change
 	case !contract:
 		return p.finish(ctx, claim, next, wanted, changes)
 	}
+	next.Told = true
+	p.remember(claim, next)
 	return "", true, p.annotate(ctx, claim, next.annotated())
 }
 

@@ -2,6 +2,7 @@ package karpenter
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/awslabs/operatorpkg/status"
@@ -81,7 +82,7 @@ func (c *class) judge() (ready bool, problems []nodeconfig.Problem, err error) {
 			count[p]++
 		}
 	}
-	for _, p := range append(c.problems, sizes[0].problems...) {
+	for _, p := range slices.Concat(c.problems, sizes[0].problems) {
 		if p.Fatal != ready && (count[p] == len(sizes) || count[p] == 0) {
 			problems = append(problems, p)
 		}

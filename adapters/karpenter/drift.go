@@ -47,8 +47,8 @@ func (p *Provider) drift(ctx context.Context, claim *v1.NodeClaim) (reason cloud
 	now := p.current(claim)
 	changes := slices.DeleteFunc(stored.Diff(wanted), func(c launch.Change) bool { return c.Class == launch.Ignore })
 	class := launch.Greatest(changes)
-	if class != launch.Replace && now.pending() && now.Key != wanted.Key() {
-		class = launch.InPlace // the machine was told to change to something else meanwhile
+	if class != launch.Replace && now.unsettled(wanted) {
+		class = launch.InPlace
 	}
 	if class == launch.Replace || class == launch.InPlace {
 		if lacking := p.lacking(c, wanted); len(lacking) > 0 {
@@ -61,7 +61,7 @@ func (p *Provider) drift(ctx context.Context, claim *v1.NodeClaim) (reason cloud
 		return p.replaced(claim, wanted, Replaced, changes, launch.Replace, ""), false, nil
 	case class == launch.InPlace:
 		return p.changeInPlace(ctx, claim, now, wanted, changes)
-	case claim.Annotations[AnnotationChange] != "" && !now.done: // it was taken back, or it has come and nobody has written that down
+	case claim.Annotations[AnnotationChange] != "" && !now.done: // it is wanted no more, and the machine was never told
 		p.forget(claim)
 		return "", false, p.annotate(ctx, claim, nil, AnnotationChange)
 	}

@@ -53,8 +53,14 @@ func TestDrift(t *testing.T) {
 		event  string
 		update bool
 	}{
-		"nothing":                 {change: func(f *fixture) { f.change("{}") }},
-		"a sysctl":                {change: func(f *fixture) { f.change(sysctl) }, update: true},
+		"nothing":                               {change: func(f *fixture) { f.change("{}") }},
+		"a sysctl":                              {change: func(f *fixture) { f.change(sysctl) }, update: true},
+		"a sysctl less":                         {change: func(f *fixture) { f.change("linuxOSConfig: null") }, update: true},
+		"a disk that is too large for the host": {change: func(f *fixture) { f.change("osDiskSizeGB: 1000") }, want: "LaunchTemplateDrifted:removed,machine_disk_ephemeral,machine_disk_sizeGB"},
+		"more than a reason names": {change: func(f *fixture) {
+			f.change("osDiskSizeGB: 64\nimageFamily: Ubuntu2204\nsecurity: {encryptionAtHost: true}")
+		},
+			want: "LaunchTemplateDrifted:machine_disk_sizeGB,machine_image_definition,machine_image_distribution,machine_image_family,machine_image_id,machine_image_version,and_1_more"},
 		"tags":                    {change: func(f *fixture) { f.change("tags: {team: red}") }, update: true, event: "ChangedInPlace"},
 		"the size of the disk":    {change: func(f *fixture) { f.change("osDiskSizeGB: 64") }, want: "LaunchTemplateDrifted:machine_disk_sizeGB", event: "LaunchTemplateDrifted"},
 		"the family of the image": {change: func(f *fixture) { f.change("imageFamily: Ubuntu2204") }, want: "LaunchTemplateDrifted:machine_image_definition,machine_image_distribution,machine_image_family,machine_image_id,machine_image_version"},
@@ -254,12 +260,19 @@ func TestInPlaceFails(t *testing.T) {
 			if c.want == "" {
 				return
 			}
-			f.change("linuxOSConfig: {sysctls: {vmMaxMapCount: 262144}}") // taken back
+			f.change("linuxOSConfig: {sysctls: {vmMaxMapCount: 262144}}") // taken back: a machine that was told is told that, too
+			n := len(f.cloud.updated)
+			if reason := f.drifted("general-abcde"); reason != "" || len(f.cloud.updated) != 2*n {
+				t.Errorf("taken back, and %q, %d updates", reason, len(f.cloud.updated))
+			}
+			if n > 0 {
+				f.cloud.report("general-abcde", reportOf(t, f.cloud.updated[n], 0, ""))
+			}
 			if reason := f.drifted("general-abcde"); reason != "" || f.claim("general-abcde").Annotations[karpenter.AnnotationChange] != "" {
 				t.Errorf("taken back, and %q: %v", reason, f.claim("general-abcde").Annotations)
 			}
 			f.change(sysctl) // and wanted again: it is tried again
-			n := len(f.cloud.updated)
+			n = len(f.cloud.updated)
 			if reason := f.drifted("general-abcde"); reason != "" || len(f.cloud.updated) != n+1 {
 				t.Errorf("wanted again: %q, %d updates", reason, len(f.cloud.updated)-n)
 			}
@@ -296,10 +309,54 @@ func TestInPlaceTakenBack(t *testing.T) {
 	if reason := f.drifted("general-abcde"); reason != "" || len(f.cloud.updated) != 2 || !strings.Contains(userDataOf(t, f.cloud.updated[1]), "262144") {
 		t.Fatalf("%q, %d updates", reason, len(f.cloud.updated))
 	}
+	if reason := f.drifted("general-abcde"); reason != "" || f.changed("general-abcde") {
+		t.Errorf("before the machine says so: %q", reason)
+	}
 	f.cloud.report("general-abcde", reportOf(t, f.cloud.updated[1], 0, ""))
 	if reason := f.drifted("general-abcde"); reason != "" || !f.changed("general-abcde") {
 		t.Errorf("%q, %v", reason, f.claim("general-abcde").Annotations)
 	}
+}
+
+// TestInPlaceTakenBackTooLate: where what a machine was told cannot be taken back, its node is replaced: it is not known what it has.
+func TestInPlaceTakenBackTooLate(t *testing.T) {
+	f := newFixture(t, nil)
+	f.running("general-abcde")
+	f.change(sysctl)
+	f.drifted("general-abcde")
+	f.cloud.updateErr = func(karpenter.Launch) error { return karpenter.ErrFixed }
+	f.change("linuxOSConfig: {sysctls: {vmMaxMapCount: 262144}}")
+	if reason := f.drifted("general-abcde"); reason != karpenter.NotChangedInPlace {
+		t.Errorf("%q", reason)
+	}
+}
+
+// TestInPlaceOldClaim: a controller that works with an older copy of the claim, as a cache has one for a moment, begins nothing
+// twice. A machine that is gone is the core's to find out.
+func TestInPlaceOldClaim(t *testing.T) {
+	f := newFixture(t, nil)
+	old := f.running("general-abcde")
+	f.change(sysctl)
+	look := func(claim *v1.NodeClaim, want int) {
+		t.Helper()
+		reason, err := f.provider.IsDrifted(f.ctx, claim)
+		if reason != "" || err != nil || len(f.cloud.updated) != want {
+			t.Errorf("%q, %v, %d updates", reason, err, len(f.cloud.updated))
+		}
+	}
+	look(old, 1)
+	look(old, 1) // it does not show the change yet
+	f.cloud.report("general-abcde", reportOf(t, f.cloud.updated[0], 0, ""))
+	look(old, 1) // the change has come
+	look(old, 1) // and it does not show that yet
+	look(f.claim("general-abcde"), 1)
+	look(f.claim("general-abcde"), 1)
+	if !f.changed("general-abcde") {
+		t.Errorf("%v", f.claim("general-abcde").Annotations)
+	}
+	f.cloud.machines = nil
+	f.change("linuxOSConfig: {sysctls: {vmMaxMapCount: 80000}}")
+	look(f.claim("general-abcde"), 1)
 }
 
 // TestInPlaceUnregistered: a machine whose node has not joined still needs the token that it was made with.

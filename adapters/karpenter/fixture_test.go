@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/awslabs/operatorpkg/status"
+	"github.com/go-logr/logr"
 	"github.com/go-logr/logr/funcr"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -40,6 +41,7 @@ import (
 
 func TestMain(m *testing.M) {
 	karpenter.Register(scheme.Scheme)
+	log.SetLogger(logr.Discard())
 	os.Exit(m.Run())
 }
 

@@ -32,16 +32,24 @@ func recordOf(t *launch.Template) map[string]string {
 type change struct {
 	// Key is that of the template that the node changes to.
 	Key string `json:"key"`
-	// Since is when the machine was told.
+	// Since is when it began.
 	Since time.Time `json:"since"`
+	// Told says that the machine has got a contract that is not the one of the claim's record, in this change or in one before.
+	Told bool `json:"told,omitempty"`
 	// Ended says why the node cannot change in place; empty while it may.
 	Ended string `json:"ended,omitempty"`
 	// done says that the node has changed, and that the claim may not show it yet. It is kept in memory alone.
 	done bool
 }
 
-// pending reports whether the machine was told to change, and nobody knows yet whether it has.
+// pending reports whether the change is under way.
 func (c *change) pending() bool { return c.Key != "" && c.Ended == "" && !c.done }
+
+// unsettled reports whether the machine may have something else than a wanted template, although the claim's record has that: it
+// was told something else, or it is told to go back.
+func (c *change) unsettled(wanted *launch.Template) bool {
+	return c.Key != "" && !c.done && (c.Told || c.Key == wanted.Key())
+}
 
 // changeOf is the change that a claim's annotation names. One that is damaged is none: the change is then begun again.
 func changeOf(claim *v1.NodeClaim) (c change) {
