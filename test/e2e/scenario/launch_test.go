@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+
+	"go.yaml.in/yaml/v3"
 )
 
 func TestLaunchedDiffers(t *testing.T) {
@@ -34,6 +36,24 @@ func TestLaunchedDiffers(t *testing.T) {
 		}
 		if c.wrong != "" && (err == nil || !strings.Contains(err.Error(), c.wrong)) {
 			t.Errorf("%s: %v, want %q", name, err, c.wrong)
+		}
+	}
+}
+
+func TestObjectPath(t *testing.T) {
+	for text, want := range map[string]string{
+		"{kind: NodePool, metadata: {name: e2e}}":     "/apis/karpenter.sh/v1/nodepools e2e",
+		"{kind: AKSNodeClass, metadata: {name: one}}": "/apis/karpenter.azure.com/v1beta1/aksnodeclasses one",
+		"{kind: NodePool}":                            "",
+		"{kind: Secret, metadata: {name: one}}":       "",
+	} {
+		var o object
+		if err := yaml.Unmarshal([]byte(text), &o); err != nil {
+			t.Fatal(err)
+		}
+		collection, name, err := o.path()
+		if got := strings.TrimSpace(collection + " " + name); got != want || (err == nil) != (want != "") {
+			t.Errorf("%s: %q, %v, want %q", text, got, err, want)
 		}
 	}
 }
