@@ -3,6 +3,7 @@ package plan
 import (
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/slipway-dev/slipway/exitcode"
@@ -27,6 +28,44 @@ var forwardingSysctls = map[string]string{
 	"net.ipv6.conf.all.forwarding":       "1",
 }
 
+// kernelDefaults are what a kubelet wants to find that is told not to change the kernel: it ends where one differs (Kubernetes:
+// KubeletConfiguration, protectKernelDefaults; pkg/util/sysctl).
+var kernelDefaults = map[string]string{
+	"kernel.keys.root_maxbytes": "25000000",
+	"kernel.keys.root_maxkeys":  "1000000",
+	"kernel.panic":              "10",
+	"kernel.panic_on_oops":      "1",
+	"vm.overcommit_memory":      "1",
+	"vm.panic_on_oom":           "0",
+}
+
+// protectsKernel reports whether a kubelet leaves the kernel as it is, which it does not by default.
+func protectsKernel(k nodeconfig.Kubelet) bool {
+	protects, err := strconv.ParseBool(kubeletSetting(k, "protect-kernel-defaults", "protectKernelDefaults", "false"))
+	return protects && err == nil
+}
+
+// ownSysctls are the contract's parameters, with those that the kubelet only looks at. A contract that has another value for one of
+// these is an error: its node would never be Ready.
+func ownSysctls(in *input, out *output) map[string]string {
+	own := maps.Clone(in.config.System.Sysctls)
+	if !in.joins() || !protectsKernel(in.config.Kubelet) {
+		return own
+	}
+	if own == nil {
+		own = make(map[string]string)
+	}
+	for _, key := range slices.Sorted(maps.Keys(kernelDefaults)) {
+		want := kernelDefaults[key]
+		if have, said := own[key]; said && strings.TrimSpace(have) != want {
+			out.fatal(nodeconfig.Invalid, document.FieldPath("$.system.sysctls", key),
+				"the kubelet does not start unless this is %s; leave it out, or set kubelet.config.protectKernelDefaults to false", want)
+		}
+		own[key] = want
+	}
+	return own
+}
+
 // optionalSysctls may be missing from a kernel: one without IPv6 has none of its parameters.
 const optionalSysctls = "net.ipv6."
 
@@ -38,19 +77,21 @@ var sysctlModules = []struct{ prefix, module string }{
 
 // sysctlFile is the one that repeats a parameter at each boot (sysctl.d(5)).
 func sysctlFile(in *input, key string) string {
-	if _, ok := in.config.System.Sysctls[key]; ok {
-		return in.family.Paths.Sysctls
+	_, given := in.config.System.Sysctls[key]
+	if _, forwards := forwardingSysctls[key]; forwards && !given {
+		return in.family.Paths.Forwarding
 	}
-	return in.family.Paths.Forwarding
+	return in.family.Paths.Sysctls
 }
 
 func planSysctls(in *input, out *output) {
 	out.file(resource.Base, in.family.Paths.Forwarding, 0o644, assignments(forwardingSysctls, " = "),
 		"pods' packets are routed and filtered, after every boot")
 	wanted := maps.Clone(forwardingSysctls)
-	if user := in.config.System.Sysctls; len(user) > 0 {
-		out.file(resource.Base, in.family.Paths.Sysctls, 0o644, assignments(user, "="), "the contract's kernel parameters, after every boot")
-		maps.Copy(wanted, user)
+	if own := ownSysctls(in, out); len(own) > 0 {
+		out.file(resource.Base, in.family.Paths.Sysctls, 0o644, assignments(own, "="),
+			"the contract's kernel parameters, and those that its kubelet wants to find, after every boot")
+		maps.Copy(wanted, own)
 	}
 	for _, key := range slices.Sorted(maps.Keys(wanted)) {
 		if strings.Contains(key, "*") { // sysctl.d(5) has patterns, the kernel has not
