@@ -85,19 +85,29 @@ func (r *caseRun) delivered(ctx context.Context, args bootArgs, m lab.Machine, g
 	if m.Continue || way.disk == nil && args.Files == "" { // its disk is another machine's, as that has left it
 		return m, nil
 	}
+	return r.furnished(ctx, m, args.Files, func(root string) error {
+		if way.disk == nil {
+			return nil
+		}
+		if err := os.WriteFile(filepath.Join(root, "etc", "hostname"), []byte(guest.Name+"\n"), 0o644); err != nil {
+			return err
+		}
+		return way.disk(r, ctx, m, root, contract)
+	})
+}
+
+// furnished returns a machine with a disk of its own, which has the files of a folder of the case, and what more brings there.
+func (r *caseRun) furnished(ctx context.Context, m lab.Machine, files string, more func(root string) error) (lab.Machine, error) {
 	image := m.Disk
 	m.Disk = filepath.Join(m.Dir, "baked.img")
 	if err := lab.CopyDisk(ctx, image, m.Disk); err != nil {
 		return m, err
 	}
 	return m, lab.WithDisk(m.Disk, func(root string) error {
-		if err := r.addFiles(ctx, root, args.Files); err != nil || way.disk == nil {
+		if err := r.addFiles(ctx, root, files); err != nil {
 			return err
 		}
-		if err := os.WriteFile(filepath.Join(root, "etc", "hostname"), []byte(guest.Name+"\n"), 0o644); err != nil {
-			return err
-		}
-		return way.disk(r, ctx, m, root, contract)
+		return more(root)
 	})
 }
 

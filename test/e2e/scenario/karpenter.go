@@ -218,6 +218,8 @@ func (r *caseRun) deletePod(ctx context.Context, args pendingArgs) error {
 type machineArgs struct {
 	// NoNode says that it does not become one.
 	NoNode bool `yaml:"noNode"`
+	// Files is a folder beside case.yaml, whose files the machine's copy of the image has; without it, it has none more.
+	Files string `yaml:"files"`
 }
 
 // bootMachine boots the machine that Karpenter has asked for, and does for its Node what a cloud's controller does: the Node says
@@ -241,8 +243,13 @@ func (r *caseRun) bootMachine(ctx context.Context, args machineArgs) error {
 	p := r.provisioner
 	p.number++
 	p.name = request.Name
-	m, err := r.Lab.In(ctx, "azure", r.machine(), lab.Guest{Name: request.Name, Number: p.number, UserData: data})
-	if err != nil {
+	m := r.machine()
+	if args.Files != "" {
+		if m, err = r.furnished(ctx, m, args.Files, func(string) error { return nil }); err != nil {
+			return err
+		}
+	}
+	if m, err = r.Lab.In(ctx, "azure", m, lab.Guest{Name: request.Name, Number: p.number, UserData: data}); err != nil {
 		return err
 	}
 	r.node = watchNode(ctx, r.Lab.API, newNode(r.names))
