@@ -137,9 +137,11 @@ func (c *class) noOffering(claim *v1.NodeClaim) error {
 	}
 	isKnown := func(name string) bool { return c.inputs.instanceType(name) != nil }
 	if len(named) > 0 && !slices.ContainsFunc(named, isKnown) {
-		return refused(InstanceTypeUnknown, fmt.Errorf("nothing is known of the instance type %s; give the provider a list that has it, as az vm list-skus writes one", strings.Join(named, ", ")))
+		return refused(InstanceTypeUnknown, fmt.Errorf("nothing is known of the instance type %s; give the provider a list that has it, "+
+			"as az vm list-skus writes one", strings.Join(named, ", ")))
 	}
-	return cloudprovider.NewInsufficientCapacityError(errors.New("no offering that is available fulfils the claim's requirements and has room for its pods"))
+	return cloudprovider.NewInsufficientCapacityError(errors.New("no offering that is available fulfils the claim's requirements " +
+		"and has room for its pods"))
 }
 
 // token is the one that the node joins with; none where it needs none.
@@ -159,7 +161,8 @@ func (p *Provider) token(ctx context.Context, claim *v1.NodeClaim, chosen *choic
 	}
 	now := p.server.now(ctx) // a new token may have told how late it is
 	if margin := cmp.Or(p.keeper.Policy.Margin, launch.DefaultTokenMargin); now.Skew().Abs() > margin {
-		p.event(claim, corev1.EventTypeWarning, "ClockSkew", fmt.Sprintf("the controller's clock is %s off from the API server's; the API server's decides when tokens expire", now.Skew().Abs()))
+		p.event(claim, corev1.EventTypeWarning, "ClockSkew", fmt.Sprintf("the controller's clock is %s off from the API server's; "+
+			"the API server's decides when tokens expire", now.Skew().Abs()))
 	}
 	if !now.Server.IsZero() {
 		if err := p.keeper.Policy.Usable(grant.Token, now.Server); err != nil {
@@ -178,7 +181,10 @@ func (p *Provider) usable(ctx context.Context, given nodeconfig.Secret) error {
 	i := slices.IndexFunc(all, func(t launch.Token) bool { return t.Value.Reveal() == given.Reveal() })
 	if i < 0 {
 		token := launch.Token{Value: given}
-		return &launch.TokenError{Reason: launch.TokenExpired, ID: token.ID(), Err: errors.New("the cluster does not have it; give another one, or none, so that the provider makes its own")}
+		return &launch.TokenError{
+			Reason: launch.TokenExpired, ID: token.ID(),
+			Err: errors.New("the cluster does not have it; give another one, or none, so that the provider makes its own"),
+		}
 	}
 	now := p.server.now(ctx)
 	if now.Server.IsZero() {
@@ -203,7 +209,8 @@ func (p *Provider) start(ctx context.Context, claim *v1.NodeClaim, chosen *choic
 	switch {
 	case errors.Is(err, ErrCapacity):
 		p.exhausted.add(chosen.offering, p.clock.Now())
-		return nil, cloudprovider.NewInsufficientCapacityError(fmt.Errorf("%s in %q as %s: %w", chosen.size, chosen.zone, chosen.kind, without(err, token.Reveal(), userData)))
+		err := fmt.Errorf("%s in %q as %s: %w", chosen.size, chosen.zone, chosen.kind, without(err, token.Reveal(), userData))
+		return nil, cloudprovider.NewInsufficientCapacityError(err)
 	case err != nil:
 		return nil, refused(MachineNotStarted, without(err, token.Reveal(), userData))
 	case machine.Key != "" && machine.Key != chosen.template.Key():
