@@ -41,11 +41,16 @@ func (p *Provider) Create(ctx context.Context, claim *v1.NodeClaim) (*v1.NodeCla
 	if err != nil {
 		return nil, refused(UserDataImpossible, without(err, token.Reveal()))
 	}
+	fulfilled, err := fulfil(claim, chosen)
+	if err != nil {
+		return nil, err
+	}
 	machine, err := p.start(ctx, claim, chosen, userData, token)
 	if err != nil {
 		return nil, err
 	}
-	return created(claim, chosen, machine)
+	fulfilled.Status.ProviderID = machine.ID
+	return fulfilled, nil
 }
 
 // choice is what is launched for a claim.
@@ -224,8 +229,8 @@ func (p *Provider) start(ctx context.Context, claim *v1.NodeClaim, chosen *choic
 	return machine, nil
 }
 
-// created is the claim as the machine fulfils it.
-func created(claim *v1.NodeClaim, chosen *choice, machine *Machine) (*v1.NodeClaim, error) {
+// fulfil is the claim as a machine fulfils it, but for the machine's ID.
+func fulfil(claim *v1.NodeClaim, chosen *choice) (*v1.NodeClaim, error) {
 	document := &chosen.template.Document
 	labels := chosen.labels()
 	maps.Copy(labels, document.Node.Kubelet.Labels)
@@ -239,8 +244,6 @@ func created(claim *v1.NodeClaim, chosen *choice, machine *Machine) (*v1.NodeCla
 	}
 	return &v1.NodeClaim{
 		ObjectMeta: metav1.ObjectMeta{Name: claim.Name, Labels: labels, Annotations: recordOf(chosen.template)},
-		Status: v1.NodeClaimStatus{
-			ProviderID: machine.ID, ImageID: document.Machine.Image.ID, Capacity: capacity, Allocatable: allocatable,
-		},
+		Status:     v1.NodeClaimStatus{ImageID: document.Machine.Image.ID, Capacity: capacity, Allocatable: allocatable},
 	}, nil
 }
