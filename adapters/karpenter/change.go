@@ -48,63 +48,81 @@ func (p *Provider) forget(claim *v1.NodeClaim) {
 	delete(p.changes, claim.UID)
 }
 
+// verdict is what is to be done about a node.
+type verdict struct {
+	// reason is why it is to be replaced; empty where it is not.
+	reason cloudprovider.DriftReason
+	// changing says that a change in place is under way, or waits for its turn.
+	changing bool
+}
+
 // changeInPlace has a node change while it runs: it begins the change, or looks what has become of it.
-func (p *Provider) changeInPlace(ctx context.Context, claim *v1.NodeClaim, now change, wanted *launch.Template, changes []launch.Change) (cloudprovider.DriftReason, bool, error) {
+func (p *Provider) changeInPlace(ctx context.Context, d drifting, now change) (verdict, error) {
 	switch {
-	case now.Key != wanted.Key():
-		return p.begin(ctx, claim, now, wanted, changes)
+	case now.Key != d.wanted.Key():
+		return p.begin(ctx, d, now)
 	case now.done:
-		return "", false, nil
+		return verdict{}, nil
 	case now.Ended != "":
-		return p.replaced(claim, wanted, NotChangedInPlace, changes, launch.InPlace, now.Ended), false, nil
+		return verdict{reason: p.replaced(d, launch.InPlace, now.Ended)}, nil
 	}
-	return p.follow(ctx, claim, now, wanted, changes)
+	return p.follow(ctx, d, now)
 }
 
 // begin tells the machine to change, when it is its turn.
-func (p *Provider) begin(ctx context.Context, claim *v1.NodeClaim, before change, wanted *launch.Template, changes []launch.Change) (cloudprovider.DriftReason, bool, error) {
-	if !claim.StatusConditions(status.WithObservedOnly()).IsTrue(v1.ConditionTypeRegistered) {
-		return "", true, nil // it still needs the token that it was made with
+func (p *Provider) begin(ctx context.Context, d drifting, before change) (verdict, error) {
+	waits := verdict{changing: true}
+	if !d.claim.StatusConditions(status.WithObservedOnly()).IsTrue(v1.ConditionTypeRegistered) {
+		return waits, nil // it still needs the token that it was made with
 	}
-	others, err := p.others(ctx, claim)
+	others, err := p.others(ctx, d.claim)
 	if err != nil {
-		return "", true, err
+		return waits, err
 	}
-	next := change{Key: wanted.Key(), Since: p.clock.Now().UTC(), Told: before.Told && !before.done}
-	if !p.turn(claim, others, next) {
-		return "", true, nil
+	next := change{Key: d.wanted.Key(), Since: p.clock.Now().UTC(), Told: before.Told && !before.done}
+	if !p.turn(d.claim, others, next) {
+		return waits, nil
 	}
-	l := Launch{Name: claim.Name, Template: wanted}
-	contract := next.Told || slices.ContainsFunc(changes, func(c launch.Change) bool { return c.Class == launch.InPlace && onNode(c) })
-	if contract {
-		userData, err := wanted.UserData(spent)
+	l := Launch{Name: d.claim.Name, Template: d.wanted}
+	if next.Told || slices.ContainsFunc(d.changes, ofContract) {
+		userData, err := d.wanted.UserData(spent)
 		if err != nil {
-			p.forget(claim)
-			return "", true, fmt.Errorf("the change of %s: %w", claim.Name, err)
+			p.forget(d.claim)
+			return waits, fmt.Errorf("the change of %s: %w", d.claim.Name, err)
 		}
 		l.UserData = nodeconfig.NewSecret(userData)
 	}
-	switch err := p.machines.Update(ctx, claim.Status.ProviderID, l); {
+	switch err := p.machines.Update(ctx, d.claim.Status.ProviderID, l); {
 	case errors.Is(err, ErrFixed):
-		return p.end(ctx, claim, next, "MachineFixed: "+without(err, l.UserData.Reveal()).Error(), wanted, changes)
+		return p.end(ctx, d, next, "MachineFixed: "+without(err, l.UserData.Reveal()).Error())
 	case errors.Is(err, ErrNotFound):
-		p.forget(claim)
-		return "", false, nil // the core finds out
+		p.forget(d.claim)
+		return verdict{}, nil // the core finds out
 	case err != nil:
-		p.forget(claim)
-		return "", true, fmt.Errorf("the change of %s: %w", claim.Name, without(err, l.UserData.Reveal()))
-	case !contract:
-		return p.finish(ctx, claim, next, wanted, changes)
+		p.forget(d.claim)
+		return waits, fmt.Errorf("the change of %s: %w", d.claim.Name, without(err, l.UserData.Reveal()))
+	case l.UserData.IsZero():
+		return p.finish(ctx, d, next)
 	}
 	next.Told = true
-	p.remember(claim, next)
-	return "", true, p.annotate(ctx, claim, next.annotated())
+	p.remember(d.claim, next)
+	return waits, p.annotate(ctx, d.claim, next.annotated())
 }
 
-// others are the claims of the same pool.
+// ofContract reports whether a node changes for a difference by a changed contract. One without a name may be of the contract.
+func ofContract(c launch.Change) bool {
+	return c.Class == launch.InPlace && (c.Path == "$" || strings.HasPrefix(c.Path, "$.node"))
+}
+
+// spent is a token that is none. It is in the user data of a machine whose node has joined: such a node has a certificate of its
+// own, and needs no credential. So a change takes no token, and its contract is the same whenever it is made.
+var spent = nodeconfig.NewSecret("000000.0000000000000000")
+
+// others are the other claims of the same pool.
 func (p *Provider) others(ctx context.Context, claim *v1.NodeClaim) ([]v1.NodeClaim, error) {
 	var list v1.NodeClaimList
-	if err := p.client.List(ctx, &list, client.MatchingLabels{v1.NodePoolLabelKey: claim.Labels[v1.NodePoolLabelKey]}); err != nil {
+	pool := client.MatchingLabels{v1.NodePoolLabelKey: claim.Labels[v1.NodePoolLabelKey]}
+	if err := p.client.List(ctx, &list, pool); err != nil {
 		return nil, fmt.Errorf("the claims of the pool: %w", err)
 	}
 	return slices.DeleteFunc(list.Items, func(c v1.NodeClaim) bool { return c.UID == claim.UID || c.DeletionTimestamp != nil }), nil
@@ -134,30 +152,31 @@ func (p *Provider) turn(claim *v1.NodeClaim, others []v1.NodeClaim, next change)
 }
 
 // follow looks what has become of a change: what the machine says of it, and whether it takes too long.
-func (p *Provider) follow(ctx context.Context, claim *v1.NodeClaim, now change, wanted *launch.Template, changes []launch.Change) (cloudprovider.DriftReason, bool, error) {
-	machine, err := p.machines.Get(ctx, claim.Status.ProviderID)
+func (p *Provider) follow(ctx context.Context, d drifting, now change) (verdict, error) {
+	waits := verdict{changing: true}
+	machine, err := p.machines.Get(ctx, d.claim.Status.ProviderID)
 	if errors.Is(err, ErrNotFound) {
-		return "", false, nil // the core finds out
+		return verdict{}, nil // the core finds out
 	}
 	if err != nil {
-		return "", true, fmt.Errorf("the change of %s: %w", claim.Name, err)
+		return waits, fmt.Errorf("the change of %s: %w", d.claim.Name, err)
 	}
-	outcome, err := outcomeOfChange(machine.Report, wanted)
+	outcome, err := outcomeOfChange(machine.Report, d.wanted)
 	switch {
 	case err != nil:
-		return "", true, err
+		return waits, err
 	case outcome != nil && outcome.Succeeded():
-		return p.finish(ctx, claim, now, wanted, changes)
+		return p.finish(ctx, d, now)
 	case outcome != nil:
-		return p.end(ctx, claim, now, string(outcome.Reason)+": "+outcome.Message, wanted, changes)
+		return p.end(ctx, d, now, string(outcome.Reason)+": "+outcome.Message)
 	}
-	state := launch.NodeState{Name: claim.Name, Class: launch.InPlace, ChangingSince: now.Since}
+	state := launch.NodeState{Name: d.claim.Name, Class: launch.InPlace, ChangingSince: now.Since}
 	for _, step := range launch.Select([]launch.NodeState{state}, p.clock.Now(), p.rollout) {
 		if step.Class == launch.Replace {
-			return p.end(ctx, claim, now, "TimedOut: "+step.Reason, wanted, changes)
+			return p.end(ctx, d, now, string(launch.TimedOut)+": "+step.Reason)
 		}
 	}
-	return "", true, nil
+	return waits, nil
 }
 
 // outcomeOfChange is what a machine has reported of the change to a template; nil for nothing yet.
@@ -181,26 +200,26 @@ func outcomeOfChange(report []byte, wanted *launch.Template) (*launch.Outcome, e
 }
 
 // finish writes down that a node has changed.
-func (p *Provider) finish(ctx context.Context, claim *v1.NodeClaim, now change, wanted *launch.Template, changes []launch.Change) (cloudprovider.DriftReason, bool, error) {
-	if err := p.annotate(ctx, claim, recordOf(wanted), AnnotationChange); err != nil {
-		return "", true, err
+func (p *Provider) finish(ctx context.Context, d drifting, now change) (verdict, error) {
+	if err := p.annotate(ctx, d.claim, recordOf(d.wanted), AnnotationChange); err != nil {
+		return verdict{changing: true}, err
 	}
 	now.done = true
-	p.remember(claim, now)
-	var paths []string
-	for _, c := range changes {
-		paths = append(paths, c.Path)
+	p.remember(d.claim, now)
+	paths := make([]string, len(d.changes))
+	for i, c := range d.changes {
+		paths[i] = c.Path
 	}
-	p.event(claim, corev1.EventTypeNormal, "ChangedInPlace", "the node has changed while it ran: "+strings.Join(paths, ", "))
-	return "", false, nil
+	p.event(d.claim, corev1.EventTypeNormal, "ChangedInPlace", "the node has changed while it ran: "+strings.Join(paths, ", "))
+	return verdict{}, nil
 }
 
 // end writes down that a node cannot change while it runs.
-func (p *Provider) end(ctx context.Context, claim *v1.NodeClaim, now change, why string, wanted *launch.Template, changes []launch.Change) (cloudprovider.DriftReason, bool, error) {
+func (p *Provider) end(ctx context.Context, d drifting, now change, why string) (verdict, error) {
 	now.Ended = short(why)
-	if err := p.annotate(ctx, claim, now.annotated()); err != nil {
-		return "", true, err
+	if err := p.annotate(ctx, d.claim, now.annotated()); err != nil {
+		return verdict{changing: true}, err
 	}
-	p.remember(claim, now)
-	return p.replaced(claim, wanted, NotChangedInPlace, changes, launch.InPlace, now.Ended), false, nil
+	p.remember(d.claim, now)
+	return verdict{reason: p.replaced(d, launch.InPlace, now.Ended)}, nil
 }

@@ -48,11 +48,11 @@ func (c *claimController) Reconcile(ctx context.Context, claim *v1.NodeClaim) (r
 	if apierrors.IsConflict(err) {
 		more, err = true, nil // the claim has changed meanwhile
 	}
-	_, changing, driftErr := c.provider.drift(ctx, claim)
+	found, driftErr := c.provider.drift(ctx, claim)
 	if err := errors.Join(err, driftErr); err != nil {
 		return reconcile.Result{}, err
 	}
-	if more || changing {
+	if more || found.changing {
 		return reconcile.Result{RequeueAfter: lookEvery}, nil
 	}
 	return reconcile.Result{}, nil

@@ -73,7 +73,8 @@ func (c *class) judge() (ready bool, problems []nodeconfig.Problem, err error) {
 		return false, nil, err
 	}
 	if len(sizes) == 0 {
-		return false, []nodeconfig.Problem{{Kind: nodeconfig.Missing, Path: "$.machine.type", Reason: "no instance types are known", Fatal: true}}, nil
+		none := nodeconfig.Problem{Kind: nodeconfig.Missing, Path: "$.machine.type", Reason: "no instance types are known", Fatal: true}
+		return false, []nodeconfig.Problem{none}, nil
 	}
 	count := make(map[nodeconfig.Problem]int)
 	for _, s := range sizes {

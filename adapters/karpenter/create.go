@@ -41,11 +41,16 @@ func (p *Provider) Create(ctx context.Context, claim *v1.NodeClaim) (*v1.NodeCla
 	if err != nil {
 		return nil, refused(UserDataImpossible, without(err, token.Reveal()))
 	}
+	fulfilled, err := fulfil(claim, chosen)
+	if err != nil {
+		return nil, err
+	}
 	machine, err := p.start(ctx, claim, chosen, userData, token)
 	if err != nil {
 		return nil, err
 	}
-	return created(claim, chosen, machine)
+	fulfilled.Status.ProviderID = machine.ID
+	return fulfilled, nil
 }
 
 // choice is what is launched for a claim.
@@ -137,9 +142,11 @@ func (c *class) noOffering(claim *v1.NodeClaim) error {
 	}
 	isKnown := func(name string) bool { return c.inputs.instanceType(name) != nil }
 	if len(named) > 0 && !slices.ContainsFunc(named, isKnown) {
-		return refused(InstanceTypeUnknown, fmt.Errorf("nothing is known of the instance type %s; give the provider a list that has it, as az vm list-skus writes one", strings.Join(named, ", ")))
+		return refused(InstanceTypeUnknown, fmt.Errorf("nothing is known of the instance type %s; give the provider a list that has it, "+
+			"as az vm list-skus writes one", strings.Join(named, ", ")))
 	}
-	return cloudprovider.NewInsufficientCapacityError(errors.New("no offering that is available fulfils the claim's requirements and has room for its pods"))
+	return cloudprovider.NewInsufficientCapacityError(errors.New("no offering that is available fulfils the claim's requirements " +
+		"and has room for its pods"))
 }
 
 // token is the one that the node joins with; none where it needs none.
@@ -159,7 +166,8 @@ func (p *Provider) token(ctx context.Context, claim *v1.NodeClaim, chosen *choic
 	}
 	now := p.server.now(ctx) // a new token may have told how late it is
 	if margin := cmp.Or(p.keeper.Policy.Margin, launch.DefaultTokenMargin); now.Skew().Abs() > margin {
-		p.event(claim, corev1.EventTypeWarning, "ClockSkew", fmt.Sprintf("the controller's clock is %s off from the API server's; the API server's decides when tokens expire", now.Skew().Abs()))
+		p.event(claim, corev1.EventTypeWarning, "ClockSkew", fmt.Sprintf("the controller's clock is %s off from the API server's; "+
+			"the API server's decides when tokens expire", now.Skew().Abs()))
 	}
 	if !now.Server.IsZero() {
 		if err := p.keeper.Policy.Usable(grant.Token, now.Server); err != nil {
@@ -178,7 +186,10 @@ func (p *Provider) usable(ctx context.Context, given nodeconfig.Secret) error {
 	i := slices.IndexFunc(all, func(t launch.Token) bool { return t.Value.Reveal() == given.Reveal() })
 	if i < 0 {
 		token := launch.Token{Value: given}
-		return &launch.TokenError{Reason: launch.TokenExpired, ID: token.ID(), Err: errors.New("the cluster does not have it; give another one, or none, so that the provider makes its own")}
+		return &launch.TokenError{
+			Reason: launch.TokenExpired, ID: token.ID(),
+			Err: errors.New("the cluster does not have it; give another one, or none, so that the provider makes its own"),
+		}
 	}
 	now := p.server.now(ctx)
 	if now.Server.IsZero() {
@@ -203,7 +214,8 @@ func (p *Provider) start(ctx context.Context, claim *v1.NodeClaim, chosen *choic
 	switch {
 	case errors.Is(err, ErrCapacity):
 		p.exhausted.add(chosen.offering, p.clock.Now())
-		return nil, cloudprovider.NewInsufficientCapacityError(fmt.Errorf("%s in %q as %s: %w", chosen.size, chosen.zone, chosen.kind, without(err, token.Reveal(), userData)))
+		err := fmt.Errorf("%s in %q as %s: %w", chosen.size, chosen.zone, chosen.kind, without(err, token.Reveal(), userData))
+		return nil, cloudprovider.NewInsufficientCapacityError(err)
 	case err != nil:
 		return nil, refused(MachineNotStarted, without(err, token.Reveal(), userData))
 	case machine.Key != "" && machine.Key != chosen.template.Key():
@@ -217,8 +229,8 @@ func (p *Provider) start(ctx context.Context, claim *v1.NodeClaim, chosen *choic
 	return machine, nil
 }
 
-// created is the claim as the machine fulfils it.
-func created(claim *v1.NodeClaim, chosen *choice, machine *Machine) (*v1.NodeClaim, error) {
+// fulfil is the claim as a machine fulfils it, but for the machine's ID.
+func fulfil(claim *v1.NodeClaim, chosen *choice) (*v1.NodeClaim, error) {
 	document := &chosen.template.Document
 	labels := chosen.labels()
 	maps.Copy(labels, document.Node.Kubelet.Labels)
@@ -232,8 +244,6 @@ func created(claim *v1.NodeClaim, chosen *choice, machine *Machine) (*v1.NodeCla
 	}
 	return &v1.NodeClaim{
 		ObjectMeta: metav1.ObjectMeta{Name: claim.Name, Labels: labels, Annotations: recordOf(chosen.template)},
-		Status: v1.NodeClaimStatus{
-			ProviderID: machine.ID, ImageID: document.Machine.Image.ID, Capacity: capacity, Allocatable: allocatable,
-		},
+		Status:     v1.NodeClaimStatus{ImageID: document.Machine.Image.ID, Capacity: capacity, Allocatable: allocatable},
 	}, nil
 }

@@ -296,7 +296,7 @@ func TestExhausted(t *testing.T) {
 // TestOptions: all that is wrong with the options is reported at once.
 func TestOptions(t *testing.T) {
 	_, err := karpenter.New(karpenter.Options{Tokens: launch.TokenPolicy{Lifetime: time.Minute}, Rollout: launch.Rollout{Canary: 1}})
-	for _, want := range []string{"Client", "Machines", "Recorder", "Inputs.Settings", "no token could be used", "canaries"} {
+	for _, want := range []string{"Client", "Reader", "Machines", "Recorder", "Inputs.Settings", "no token could be used", "canaries"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s is not in %v", want, err)
 		}

@@ -29,43 +29,52 @@ const (
 // failed or takes too long. A node of which it is not known what it was made from is never replaced, and neither is one for
 // which no other node is possible.
 func (p *Provider) IsDrifted(ctx context.Context, claim *v1.NodeClaim) (cloudprovider.DriftReason, error) {
-	reason, _, err := p.drift(ctx, claim)
-	return reason, err
+	v, err := p.drift(ctx, claim)
+	return v.reason, err
 }
 
-// drift is IsDrifted. It also reports whether a change in place is under way, or waits for its turn.
-func (p *Provider) drift(ctx context.Context, claim *v1.NodeClaim) (reason cloudprovider.DriftReason, changing bool, err error) {
+// drifting is a node that differs from what is wanted.
+type drifting struct {
+	claim  *v1.NodeClaim
+	wanted *launch.Template
+	// changes are the differences that are not ignored, those that take most first.
+	changes []launch.Change
+}
+
+// drift compares a claim's node with what is wanted, and does what can be done while it runs.
+func (p *Provider) drift(ctx context.Context, claim *v1.NodeClaim) (verdict, error) {
 	stored, err := launch.ParseCompact(claim.Annotations[AnnotationRecord])
 	if err != nil {
 		p.event(claim, corev1.EventTypeNormal, "DriftUnknown", err.Error()+"; it is not replaced for that")
-		return "", false, nil
+		return verdict{}, nil
 	}
 	c, wanted, err := p.wanted(ctx, claim)
 	if wanted == nil {
-		return "", false, err
+		return verdict{}, err
 	}
 	now := p.current(claim)
-	changes := slices.DeleteFunc(stored.Diff(wanted), func(c launch.Change) bool { return c.Class == launch.Ignore })
-	class := launch.Greatest(changes)
+	d := drifting{claim: claim, wanted: wanted, changes: stored.Diff(wanted)}
+	d.changes = slices.DeleteFunc(d.changes, func(c launch.Change) bool { return c.Class == launch.Ignore })
+	class := launch.Greatest(d.changes)
 	if class != launch.Replace && now.unsettled(wanted) {
 		class = launch.InPlace
 	}
 	if class == launch.Replace || class == launch.InPlace {
 		if lacking := p.lacking(c, wanted); len(lacking) > 0 {
 			p.impossible(claim, lacking)
-			return "", false, nil
+			return verdict{}, nil
 		}
 	}
 	switch {
 	case class == launch.Replace:
-		return p.replaced(claim, wanted, Replaced, changes, launch.Replace, ""), false, nil
+		return verdict{reason: p.replaced(d, launch.Replace, "")}, nil
 	case class == launch.InPlace:
-		return p.changeInPlace(ctx, claim, now, wanted, changes)
+		return p.changeInPlace(ctx, d, now)
 	case claim.Annotations[AnnotationChange] != "" && !now.done: // it is wanted no more, and the machine was never told
 		p.forget(claim)
-		return "", false, p.annotate(ctx, claim, nil, AnnotationChange)
+		return verdict{}, p.annotate(ctx, claim, nil, AnnotationChange)
 	}
-	return "", false, nil
+	return verdict{}, nil
 }
 
 // wanted is what the claim's node would be made from now; nil, with or without an error, where that is not known.
@@ -97,7 +106,8 @@ func (p *Provider) wanted(ctx context.Context, claim *v1.NodeClaim) (*class, *la
 
 // impossible tells people that a node stays, because no node of what is wanted can be made.
 func (p *Provider) impossible(claim *v1.NodeClaim, problems []nodeconfig.Problem) {
-	p.event(claim, corev1.EventTypeWarning, "ReplacementImpossible", "the node stays as it is, because none can be made from what is wanted now: "+problemsError(problems).Error())
+	p.event(claim, corev1.EventTypeWarning, "ReplacementImpossible",
+		"the node stays as it is, because none can be made from what is wanted now: "+problemsError(problems).Error())
 }
 
 // unlessRefused is the error of a cluster that could not be asked. That a class is not ready, or a claim cannot be launched, is
@@ -112,10 +122,11 @@ func unlessRefused(err error) error {
 // most is how many fields a reason names.
 const most = 6
 
-// replaced is the reason for which a node is replaced, by the changes of a class. People are told in an event.
-func (p *Provider) replaced(claim *v1.NodeClaim, wanted *launch.Template, prefix string, changes []launch.Change, class launch.Drift, why string) cloudprovider.DriftReason {
+// replaced is the reason for which a node is replaced, by its changes of a class. Why is what has kept it from changing in place;
+// empty where it cannot. People are told in an event.
+func (p *Provider) replaced(d drifting, class launch.Drift, why string) cloudprovider.DriftReason {
 	var names, lines []string
-	for _, c := range changes {
+	for _, c := range d.changes {
 		if c.Class != class {
 			continue
 		}
@@ -124,18 +135,18 @@ func (p *Provider) replaced(claim *v1.NodeClaim, wanted *launch.Template, prefix
 			names = append(names, name)
 		}
 	}
-	message := "the node is replaced by one of the template " + wanted.Key() + ": " + strings.Join(lines, "; ")
+	reason, message := Replaced, "the node is replaced by one of the template "+d.wanted.Key()
 	if why != "" {
-		message = "the node is replaced, because it could not be changed while it runs (" + why + "): " + strings.Join(lines, "; ")
+		reason, message = NotChangedInPlace, "the node is replaced, because it could not be changed while it runs ("+why+")"
 	}
-	p.event(claim, corev1.EventTypeNormal, prefix, message)
+	p.event(d.claim, corev1.EventTypeNormal, reason, message+": "+strings.Join(lines, "; "))
 	if len(names) > most {
 		names = append(names[:most], fmt.Sprintf("and_%d_more", len(names)-most))
 	}
 	if len(names) > 0 {
-		prefix += ":" + strings.Join(names, ",")
+		reason += ":" + strings.Join(names, ",")
 	}
-	return cloudprovider.DriftReason(prefix)
+	return cloudprovider.DriftReason(reason)
 }
 
 // fieldName is a path as a condition's reason can have it (Kubernetes: metav1.Condition, reason): machine_image_id. A field that is
@@ -149,12 +160,3 @@ func fieldName(path string) string {
 	}
 	return strings.Join(words, "_")
 }
-
-// onNode reports whether a change is one of the node's contract, or may be.
-func onNode(c launch.Change) bool {
-	return c.Path == "$" || strings.HasPrefix(c.Path, "$.node")
-}
-
-// spent is a token that is none. It is in the user data of a machine whose node has joined: such a node has a certificate of its
-// own, and needs no credential. So a change takes no token, and its contract is the same whenever it is made.
-var spent = nodeconfig.NewSecret("000000.0000000000000000")

@@ -197,7 +197,7 @@ func newFixture(t testing.TB, set func(*fixture), objects ...client.Object) *fix
 		WithIndex(&corev1.Node{}, "spec.providerID", func(o client.Object) []string { return []string{o.(*corev1.Node).Spec.ProviderID} }).
 		WithIndex(&corev1.Pod{}, "spec.nodeName", func(o client.Object) []string { return []string{o.(*corev1.Pod).Spec.NodeName} }).
 		WithInterceptorFuncs(f.funcs).Build()
-	f.options.Client = f.client
+	f.options.Client, f.options.Reader = f.client, f.client
 	f.restart()
 	f.ctx = options.ToContext(log.IntoContext(t.Context(), funcr.New(func(prefix, args string) {
 		f.recorder.mu.Lock()

@@ -17,6 +17,7 @@ import (
 	nodeclaimutils "sigs.k8s.io/karpenter/pkg/utils/nodeclaim"
 
 	"github.com/slipway-dev/slipway/launch"
+	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
 const (
@@ -50,6 +51,9 @@ func (j *janitor) Reconcile(ctx context.Context) (reconciler.Result, error) {
 // cleanTokens removes the tokens of pools and claims that wait for no node.
 func (j *janitor) cleanTokens(ctx context.Context) error {
 	p := j.provider
+	if p.inputs.Load().Settings.JoinMethod == string(nodeconfig.JoinAttested) {
+		return nil // there are none, and the program may have no right to look
+	}
 	var failed error
 	// The claims are listed after the tokens, so each token is either older than its claim's end, or its claim is in the list.
 	waiting := sync.OnceValue(func() map[string]bool {
@@ -60,7 +64,8 @@ func (j *janitor) cleanTokens(ctx context.Context) error {
 			return nil
 		}
 		for _, claim := range claims {
-			if claim.DeletionTimestamp == nil && !claim.StatusConditions(status.WithObservedOnly()).IsTrue(v1.ConditionTypeInitialized) {
+			initialized := claim.StatusConditions(status.WithObservedOnly()).IsTrue(v1.ConditionTypeInitialized)
+			if claim.DeletionTimestamp == nil && !initialized {
 				named := &launch.NodeClaim{Metadata: launch.Meta{Name: claim.Name, Labels: claim.Labels}}
 				keys[p.keeper.Policy.Key(launch.Request{Claim: named})] = true
 			}

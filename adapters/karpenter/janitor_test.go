@@ -90,6 +90,18 @@ func TestTokensOfPools(t *testing.T) {
 	}
 }
 
+// TestTokensOfNobody: where nodes join without a token, nobody asks for them.
+func TestTokensOfNobody(t *testing.T) {
+	f := newFixture(t, func(f *fixture) { hideTokens(f); f.options.Inputs = inputs(f.t, "join-method: Attested") })
+	if err := f.clean(); err != nil {
+		t.Error(err)
+	}
+	f.setInputs(inputs(t, ""))
+	if err := f.clean(); err == nil || !strings.Contains(err.Error(), "the controller may not") {
+		t.Error(err)
+	}
+}
+
 // TestOrphans: a machine without a claim is stopped, when it is old enough; one that has a claim is not.
 func TestOrphans(t *testing.T) {
 	f := newFixture(t, nil)

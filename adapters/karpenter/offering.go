@@ -116,7 +116,8 @@ func candidates(claim *v1.NodeClaim, all []*cloudprovider.InstanceType, exhauste
 	wanted := scheduling.NewNodeSelectorRequirementsWithMinValues(claim.Spec.Requirements...)
 	var found []candidate
 	for _, it := range all {
-		if !wanted.IsCompatible(it.Requirements, scheduling.AllowUndefinedWellKnownLabels) || !resources.Fits(claim.Spec.Resources.Requests, it.Allocatable()) {
+		suitable := wanted.IsCompatible(it.Requirements, scheduling.AllowUndefinedWellKnownLabels)
+		if !suitable || !resources.Fits(claim.Spec.Resources.Requests, it.Allocatable()) {
 			continue
 		}
 		for _, o := range it.Offerings.Compatible(wanted) {
@@ -126,7 +127,10 @@ func candidates(claim *v1.NodeClaim, all []*cloudprovider.InstanceType, exhauste
 		}
 	}
 	slices.SortFunc(found, func(a, b candidate) int {
-		return cmp.Or(cmp.Compare(a.price, b.price), strings.Compare(a.size, b.size), strings.Compare(a.zone, b.zone), strings.Compare(a.kind, b.kind))
+		return cmp.Or(
+			cmp.Compare(a.price, b.price),
+			strings.Compare(a.size, b.size), strings.Compare(a.zone, b.zone), strings.Compare(a.kind, b.kind),
+		)
 	})
 	return found
 }

@@ -31,7 +31,7 @@ const DefaultChangeDeadline = 15 * time.Minute
 type Options struct {
 	// Client reads from the operator's cache and writes. It is needed.
 	Client client.Client
-	// Reader reads from the API server itself, for the tokens: the operator's GetAPIReader. nil for Client.
+	// Reader reads from the API server itself, for the tokens: the operator's GetAPIReader. It is needed.
 	Reader client.Reader
 	// Machines are needed.
 	Machines Machines
@@ -103,6 +103,7 @@ func New(o Options) (*Provider, error) {
 		name    string
 	}{
 		{o.Client == nil, "Client"},
+		{o.Reader == nil, "Reader"},
 		{o.Machines == nil, "Machines"},
 		{o.Recorder == nil, "Recorder"},
 		{o.Inputs.Settings == nil, "Inputs.Settings"},
@@ -122,9 +123,6 @@ func New(o Options) (*Provider, error) {
 	}
 	if o.Clock == nil {
 		o.Clock = clock.RealClock{}
-	}
-	if o.Reader == nil {
-		o.Reader = o.Client
 	}
 	o.Rollout.Deadline = cmp.Or(o.Rollout.Deadline, DefaultChangeDeadline)
 	server := &serverClock{clock: o.Clock, ask: o.ServerTime}

@@ -42,7 +42,8 @@ var _ launch.Tokens = (*secrets)(nil)
 // List returns the tokens that the cluster has now.
 func (s *secrets) List(ctx context.Context) ([]launch.Token, error) {
 	var list corev1.SecretList
-	err := s.reader.List(ctx, &list, client.InNamespace(tokenNamespace), client.MatchingFields{"type": string(corev1.SecretTypeBootstrapToken)})
+	ofTokens := client.MatchingFields{"type": string(corev1.SecretTypeBootstrapToken)}
+	err := s.reader.List(ctx, &list, client.InNamespace(tokenNamespace), ofTokens)
 	if err != nil {
 		return nil, err
 	}
