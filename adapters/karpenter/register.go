@@ -1,6 +1,8 @@
 package karpenter
 
 import (
+	_ "embed"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -17,6 +19,11 @@ var groupVersion = func() schema.GroupVersion {
 	}
 	return gv
 }()
+
+// ClassDefinition is the definition of the class, in YAML, for a cluster that does not have it from Karpenter's provider for Azure.
+//
+//go:embed aksnodeclass.yaml
+var ClassDefinition []byte
 
 // Register makes the class known to a scheme, and the labels of Azure's nodes to Karpenter's scheduler: pods and pools may then
 // ask for them. A program calls it once, with client-go's scheme, before it makes an operator. A provider that has an

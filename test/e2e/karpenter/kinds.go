@@ -2,33 +2,20 @@ package main
 
 import (
 	"context"
+	"slices"
 	"time"
 
+	"github.com/awslabs/operatorpkg/object"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/wait"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/karpenter/pkg/apis"
-)
 
-// classDefinition defines AKSNodeClass. Its fields are checked by Slipway.
-var classDefinition = &apiextensionsv1.CustomResourceDefinition{
-	ObjectMeta: metav1.ObjectMeta{Name: "aksnodeclasses.karpenter.azure.com"},
-	Spec: apiextensionsv1.CustomResourceDefinitionSpec{
-		Group: "karpenter.azure.com", Scope: apiextensionsv1.ClusterScoped,
-		Names: apiextensionsv1.CustomResourceDefinitionNames{Kind: "AKSNodeClass", ListKind: "AKSNodeClassList", Plural: "aksnodeclasses", Singular: "aksnodeclass"},
-		Versions: []apiextensionsv1.CustomResourceDefinitionVersion{{
-			Name: "v1beta1", Served: true, Storage: true,
-			Subresources: &apiextensionsv1.CustomResourceSubresources{Status: new(apiextensionsv1.CustomResourceSubresourceStatus)},
-			Schema: &apiextensionsv1.CustomResourceValidation{OpenAPIV3Schema: &apiextensionsv1.JSONSchemaProps{
-				Type: "object", XPreserveUnknownFields: new(true),
-			}},
-		}},
-	},
-}
+	"github.com/slipway-dev/slipway/adapters/karpenter"
+)
 
 // define makes Karpenter's kinds and the class known to the cluster, and waits until they are.
 func define(ctx context.Context) error {
@@ -40,7 +27,8 @@ func define(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for _, definition := range append(apis.CRDs, classDefinition) {
+	class := object.Unmarshal[apiextensionsv1.CustomResourceDefinition](karpenter.ClassDefinition)
+	for _, definition := range append(slices.Clip(apis.CRDs), class) {
 		if err := cluster.Create(ctx, definition.DeepCopy()); err != nil && !apierrors.IsAlreadyExists(err) {
 			return err
 		}
