@@ -281,21 +281,78 @@ func (r *caseRun) adopt(ctx context.Context, id string) error {
 // resultPath is where a machine keeps what came of its provisioning.
 const resultPath = "/var/lib/slipway/provision.json"
 
-// report brings what the machine says of its provisioning to Karpenter, as a cloud does: as soon as it says the exit code.
-func (r *caseRun) report(ctx context.Context, args struct {
+// reportArgs say which result a machine has.
+type reportArgs struct {
+	// Code is the exit code of its provisioning.
 	Code string `yaml:"code"`
-}) error {
+	// Status hands the status of the machine's last run over, and not the result of its provisioning.
+	Status bool `yaml:"status"`
+}
+
+// report brings what the machine says of itself to Karpenter, as a cloud does: as soon as it says the exit code.
+func (r *caseRun) report(ctx context.Context, args reportArgs) error {
+	path := resultPath
+	if args.Status {
+		path = statusPath
+	}
 	return r.eventually(ctx, func() error {
-		text, err := r.vm.Shell.Output(ctx, "cat "+resultPath+" 2>/dev/null || true")
+		text, err := r.vm.Shell.Output(ctx, "cat "+path+" 2>/dev/null || true")
 		if err != nil {
 			return err
 		}
-		var result struct{ ExitCode string }
-		if err := json.Unmarshal([]byte(text), &result); err != nil || result.ExitCode != args.Code {
+		// The one has the code as text, the other as a number.
+		var result struct{ ExitCode any }
+		if err := json.Unmarshal([]byte(text), &result); err != nil || fmt.Sprint(result.ExitCode) != args.Code {
 			return fmt.Errorf("the machine says %q, want the exit code %q", text, args.Code)
 		}
 		r.provisioner.machines.reported(r.provisioner.name, []byte(text))
 		return nil
+	})
+}
+
+// update waits until Karpenter has told the machine to change, and gives its metadata service the user data for that.
+func (r *caseRun) update(ctx context.Context, _ struct{}) error {
+	var request launchRequest
+	err := r.eventually(ctx, func() (err error) {
+		var told bool
+		if request, told = r.provisioner.machines.takeUpdate(); !told {
+			err = errors.New("Karpenter has told no machine to change")
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	data, err := base64.StdEncoding.DecodeString(request.UserData)
+	if err != nil {
+		return fmt.Errorf("the user data of %s: %w", request.Name, err)
+	}
+	r.Lab.Cloud.SetUserData(data)
+	return nil
+}
+
+// eventArgs are what an event says.
+type eventArgs struct {
+	Reason string `yaml:"reason"`
+}
+
+// event waits until the cluster has an event of a reason.
+func (r *caseRun) event(ctx context.Context, want eventArgs) error {
+	return r.eventually(ctx, func() error {
+		var list struct {
+			Items []struct{ Reason, Message string }
+		}
+		if err := r.Lab.API.Get(ctx, "/api/v1/namespaces/default/events", &list); err != nil {
+			return err
+		}
+		var seen []string
+		for _, e := range list.Items {
+			if e.Reason == want.Reason {
+				return nil
+			}
+			seen = append(seen, e.Reason)
+		}
+		return fmt.Errorf("there is no event %s among %q", want.Reason, slices.Compact(slices.Sorted(slices.Values(seen))))
 	})
 }
 

@@ -113,14 +113,19 @@ func answer(w http.ResponseWriter, value any) {
 }
 
 // take returns the launch that was requested first, and whether there is one.
-func (m *machines) take() (launchRequest, bool) {
+func (m *machines) take() (launchRequest, bool) { return m.first(&m.requested) }
+
+// takeUpdate returns the update that was requested first, and whether there is one.
+func (m *machines) takeUpdate() (launchRequest, bool) { return m.first(&m.updated) }
+
+func (m *machines) first(of *[]launchRequest) (launchRequest, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if len(m.requested) == 0 {
+	if len(*of) == 0 {
 		return launchRequest{}, false
 	}
-	first := m.requested[0]
-	m.requested = m.requested[1:]
+	first := (*of)[0]
+	*of = (*of)[1:]
 	return first, true
 }
 

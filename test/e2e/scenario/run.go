@@ -227,6 +227,8 @@ func init() {
 		"claim":        step((*caseRun).claim),
 		"stopped":      step((*caseRun).stopped),
 		"report":       step((*caseRun).report),
+		"update":       step((*caseRun).update),
+		"event":        step((*caseRun).event),
 		"tokens":       step((*caseRun).checkTokens),
 		"expire":       step((*caseRun).expire),
 		"minting":      step((*caseRun).minting),
