@@ -109,7 +109,7 @@ func (s *Store) ignition(ctx context.Context) (string, error) {
 // what the repository has, and Go's own cache is enough.
 func (s *Store) karpenter(ctx context.Context) (string, error) {
 	dir := filepath.Join(s.Dir, "bin")
-	return dir, goBuild(ctx, filepath.Join(s.Repo, "test", "e2e", "karpenter"), dir, "", ".")
+	return dir, goBuild(ctx, filepath.Join(s.Repo, "test", "e2e", "karpenter"), dir, "", "./cmd/karpenter")
 }
 
 // modules builds packages of one of the modules below test/e2e/modules: its tools, where no others are named.

@@ -229,7 +229,7 @@ func (r *caseRun) bootMachine(ctx context.Context, args machineArgs) error {
 	err := r.eventually(ctx, func() (err error) {
 		var asked bool
 		if request, asked = r.provisioner.machines.take(); !asked {
-			err = errors.New("Karpenter has asked for no machine")
+			err = errors.New("no machine was asked for by Karpenter")
 		}
 		return err
 	})
@@ -316,7 +316,7 @@ func (r *caseRun) update(ctx context.Context, _ struct{}) error {
 	err := r.eventually(ctx, func() (err error) {
 		var told bool
 		if request, told = r.provisioner.machines.takeUpdate(); !told {
-			err = errors.New("Karpenter has told no machine to change")
+			err = errors.New("no machine was told to change by Karpenter")
 		}
 		return err
 	})
@@ -423,7 +423,7 @@ func (r *caseRun) stopped(ctx context.Context, _ struct{}) error {
 	p := r.provisioner
 	err := r.eventually(ctx, func() error {
 		if !p.machines.stopping(p.name) {
-			return fmt.Errorf("Karpenter lets the machine %s run", p.name)
+			return fmt.Errorf("the machine %s is not to be stopped yet", p.name)
 		}
 		return nil
 	})
