@@ -127,6 +127,7 @@ var other = []string{
 	"Description", "Documentation", "DefaultDependencies", "After", "Before", "Wants", "Conflicts", "RequiresMountsFor", "ConditionPathExists",
 	"StartLimitIntervalSec", "StartLimitBurst", "Type", "RemainAfterExit", "ExecStart", "TimeoutStartSec", "TimeoutStopSec", "RuntimeMaxSec",
 	"WatchdogSec", "Restart", "RestartSec", "RestartSteps", "RestartMaxDelaySec", "RestartPreventExitStatus", "RestartForceExitStatus", "WantedBy",
+	"CPUWeight", "IOWeight",
 }
 
 // The two services have one sandbox, but for what is listed above.
