@@ -71,7 +71,7 @@ func (c *conversion) run(s cli.Streams) error {
 		}
 		return command.Write(s, string(converted))
 	}
-	if err := writePrivate(c.output, converted); err != nil {
+	if err := command.WriteFile(c.output, converted, command.Private); err != nil {
 		return command.Failed("%w", err)
 	}
 	_, _ = fmt.Fprintf(s.Err, "wrote %s, %d bytes; only its owner can read it\n", cli.Line(c.output), len(converted))

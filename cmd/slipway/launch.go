@@ -242,7 +242,7 @@ func (l *launching) write(t *launch.Template, token nodeconfig.Secret) error {
 	if err != nil {
 		return command.Failed("user data: %w", err)
 	}
-	if err := writePrivate(l.userData, []byte(data+"\n")); err != nil {
+	if err := command.WriteFile(l.userData, []byte(data+"\n"), command.Private); err != nil {
 		return command.Failed("%w", err)
 	}
 	return nil

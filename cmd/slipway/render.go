@@ -196,7 +196,7 @@ func (r *rendering) hand(s cli.Streams, rendered string) error {
 	case r.output == "", r.output == stdin:
 		return command.Write(s, rendered)
 	}
-	if err := writePrivate(r.output, []byte(rendered)); err != nil {
+	if err := command.WriteFile(r.output, []byte(rendered), command.Private); err != nil {
 		return command.Failed("%w", err)
 	}
 	_, _ = fmt.Fprintf(s.Err, "wrote %s, %d bytes; only its owner can read it\n", cli.Line(r.output), len(rendered))

@@ -34,29 +34,57 @@ func (e *ClusterIDError) Error() string {
 // SecurityGroups finds the cluster ID in the names of the security groups of the node resource group: one is
 // aks-agentpool-ID-nsg (Karpenter for Azure, since 2026). The error is a [*ClusterIDError].
 func SecurityGroups(names []string) (id, group string, err error) {
+	return named(names, groupSuffix, "security group")
+}
+
+// named finds the cluster ID in the names of what AKS has made for clusters.
+func named(names []string, suffix, what string) (id, name string, err error) {
 	found := make([]string, 0, 4) // one, but for a resource group that is shared
 	for _, name := range names {
-		if _, ok := groupID(name); ok {
+		if _, ok := idIn(name, suffix); ok {
 			found = append(found, name)
 		}
 	}
 	slices.Sort(found)
 	switch len(found) {
 	case 0:
-		return "", "", &ClusterIDError{Why: "no security group of the node resource group is called aks-agentpool-DIGITS-nsg; give cluster-id"}
+		return "", "", &ClusterIDError{Why: "no " + what + " of the node resource group is called " + madePrefix + "DIGITS" + suffix + "; give cluster-id"}
 	case 1:
-		id, _ = groupID(found[0])
+		id, _ = idIn(found[0], suffix)
 		return id, found[0], nil
 	}
-	return "", "", &ClusterIDError{"several security groups could be the cluster's; give cluster-id", slices.Clone(found)}
+	return "", "", &ClusterIDError{"several " + what + "s could be the cluster's; give cluster-id", slices.Clone(found)}
 }
 
-// groupID is the cluster ID in the name of a security group.
-func groupID(name string) (string, bool) {
-	lower := strings.ToLower(name)
-	rest, ok := strings.CutPrefix(lower, "aks-agentpool-")
-	id, ok2 := strings.CutSuffix(rest, "-nsg")
+// idIn is the cluster ID in the name of what AKS has made.
+func idIn(name, suffix string) (string, bool) {
+	rest, ok := strings.CutPrefix(strings.ToLower(name), madePrefix)
+	id, ok2 := strings.CutSuffix(rest, suffix)
 	return id, ok && ok2 && clusterID(id) == ""
+}
+
+// clusterID is the cluster ID in the names of what AKS has made: of the security group, or else of the route table, which only
+// some clusters have. It says in whose name it was, and which fact has it.
+func (d *Detected) clusterID() (id, what string, fact *Fact, err error) {
+	err = errNoGroups
+	if d != nil && d.SecurityGroups != nil {
+		if id, _, err = SecurityGroups(d.SecurityGroups.Values); err == nil {
+			return id, "security group", d.SecurityGroups, nil
+		}
+	}
+	if id := d.tableID(); id != "" {
+		return id, "route table", d.RouteTables, nil
+	}
+	return "", "", nil, err
+}
+
+// tableID is the cluster ID in the name of the route table; empty where there is none, or several.
+func (d *Detected) tableID() string {
+	if d == nil || d.RouteTables == nil || len(d.RouteTables.Values) == 0 {
+		return ""
+	}
+	id, _, _ := named(d.RouteTables.Values, tableSuffix, "route table")
+	return id
 }
 
 // HashedClusterID computes the cluster ID from the name of the API server, as AKS does for most clusters: of a name of which

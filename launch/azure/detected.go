@@ -6,8 +6,13 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// DetectedKind is the kind of a [Detected] document; its apiVersion is the native contract's.
-const DetectedKind = "DetectedCluster"
+// The kinds of documents that programs write for launches; their apiVersion is the native contract's.
+const (
+	// DetectedKind is the kind of a [Detected] document.
+	DetectedKind = "DetectedCluster"
+	// ImagesKind is the kind of an [Images] document.
+	ImagesKind = "ImageList"
+)
 
 // Detected is what a program has found out about a cluster, from Kubernetes' and Azure's interfaces. A fact that is nil is not
 // known.
@@ -26,7 +31,9 @@ type Detected struct {
 	SubnetID             *Fact  `json:"subnetID,omitempty"`
 	VNetGUID             *Fact  `json:"vnetGUID,omitempty"`
 	KubeletIdentity      *Fact  `json:"kubeletIdentity,omitempty"`
-	SecurityGroups       *Fact  `json:"securityGroups,omitempty"`
+	// SecurityGroups and RouteTables are the names of all that the node resource group has; the cluster ID is in one of them.
+	SecurityGroups *Fact `json:"securityGroups,omitempty"`
+	RouteTables    *Fact `json:"routeTables,omitempty"`
 }
 
 // Fact is a value, or several, with where and when it was found.
@@ -104,14 +111,8 @@ func ReadDetected(data []byte) (*Detected, []nodeconfig.Problem) {
 		}
 		p.finding(field("$", r.name), f)
 	}
-	if g := d.SecurityGroups; g != nil {
-		p.finding("$.securityGroups", g)
-		for i, name := range g.Values {
-			if !isResourceName(name) {
-				p.wrong(document.IndexPath("$.securityGroups.values", i), "is not the name of a security group")
-			}
-		}
-	}
+	p.names("$.securityGroups", d.SecurityGroups, "a security group")
+	p.names("$.routeTables", d.RouteTables, "a route table")
 	nodeconfig.SortProblems(p.list)
 	return d, p.list
 }
@@ -123,6 +124,19 @@ func (p *problems) finding(path string, f *Fact) {
 	p.oneOf(path+".confidence", &f.Confidence, confidences)
 }
 
+// names checks a fact with the names of resources.
+func (p *problems) names(path string, f *Fact, what string) {
+	if f == nil {
+		return
+	}
+	p.finding(path, f)
+	for i, name := range f.Values {
+		if !isResourceName(name) {
+			p.wrong(document.IndexPath(path+".values", i), "is not the name of "+what)
+		}
+	}
+}
+
 // layers are what was detected, one for each place and time.
 func (d *Detected) layers() []launch.Layer {
 	layers := make([]launch.Layer, 0, usualLayers/2)
@@ -132,10 +146,8 @@ func (d *Detected) layers() []launch.Layer {
 			r.set(of(f), f.Value)
 		}
 	}
-	if g := d.SecurityGroups; g != nil {
-		if id, _, err := SecurityGroups(g.Values); err == nil {
-			of(g).Machine.Network.ClusterID = id
-		}
+	if id, _, fact, err := d.clusterID(); err == nil {
+		of(fact).Machine.Network.ClusterID = id
 	}
 	return layers
 }

@@ -62,8 +62,15 @@ var definitions = []definition{
 	{linux3, withFIPS, "arm64", "2", "V3gen2arm64fips", "aks-azurelinux-v3-arm64-gen2-fips"},
 }
 
-// ImagesKind is the kind of [Images]; its apiVersion is the native contract's.
-const ImagesKind = "ImageList"
+// ImageDefinitions are the names of all images that a node can have, in the order of their families: what else a gallery has is
+// of no use to a launch.
+func ImageDefinitions() []string {
+	all := make([]string, len(definitions))
+	for i := range definitions {
+		all[i] = definitions[i].name
+	}
+	return all
+}
 
 // Images are the images that a region has, and which of them are allowed.
 type Images struct {

@@ -197,22 +197,20 @@ var errNoGroups error = &ClusterIDError{Why: "no security groups are known; give
 // while something else is known.
 func (in *Input) clusterID(p *problems) []launch.Layer {
 	byName, nameErr := in.Settings.hashedID, in.Settings.hashErr
-	byGroup, groupErr := "", errNoGroups
-	if in.Detected != nil && in.Detected.SecurityGroups != nil {
-		byGroup, _, groupErr = SecurityGroups(in.Detected.SecurityGroups.Values)
-	}
+	found, what, _, foundErr := in.Detected.clusterID()
 	const path = "$.machine.network.clusterID"
-	given := in.Settings.ClusterID
-	switch {
+	switch given, byTable := in.Settings.ClusterID, in.Detected.tableID(); {
 	case given != "":
-	case groupErr != nil && nameErr != nil:
-		p.add(true, nodeconfig.Missing, path, fmt.Sprintf("is not known: %s; %s", nameErr, groupErr))
-	case groupErr == nil && nameErr == nil && byName != byGroup:
-		p.add(false, launch.Conflict, path, fmt.Sprintf("is %q in the name of the security group, and %q by the API server's name; the first is used", byGroup, byName))
-	case groupErr != nil && in.Detected != nil && in.Detected.SecurityGroups != nil:
-		p.add(false, launch.Conflict, path, groupErr.Error()+"; the API server's name is used, which says "+byName)
+	case foundErr != nil && nameErr != nil:
+		p.add(true, nodeconfig.Missing, path, fmt.Sprintf("is not known: %s; %s", nameErr, foundErr))
+	case foundErr == nil && byTable != "" && byTable != found:
+		p.add(false, launch.Conflict, path, fmt.Sprintf("is %q in the name of the %s, and %q in that of the route table; the first is used", found, what, byTable))
+	case foundErr == nil && nameErr == nil && byName != found:
+		p.add(false, launch.Conflict, path, fmt.Sprintf("is %q in the name of the %s, and %q by the API server's name; the first is used", found, what, byName))
+	case foundErr != nil && in.Detected != nil && in.Detected.SecurityGroups != nil:
+		p.add(false, launch.Conflict, path, foundErr.Error()+"; the API server's name is used, which says "+byName)
 	}
-	if nameErr != nil || groupErr == nil {
+	if nameErr != nil || foundErr == nil {
 		return nil
 	}
 	l := launch.Layer{Source: launch.Detected, Origin: "name of the API server (likely)"}

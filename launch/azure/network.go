@@ -35,8 +35,14 @@ func nodePlugin(n *launch.Network) string {
 }
 
 // The names of what AKS makes for a cluster, with its ID.
-func securityGroup(id string) string { return "aks-agentpool-" + id + "-nsg" }
-func routeTable(id string) string    { return "aks-agentpool-" + id + "-routetable" }
+const (
+	madePrefix  = "aks-agentpool-"
+	groupSuffix = "-nsg"
+	tableSuffix = "-routetable"
+)
+
+func securityGroup(id string) string { return madePrefix + id + groupSuffix }
+func routeTable(id string) string    { return madePrefix + id + tableSuffix }
 
 // managedNetwork reports whether AKS has made the subnet's network: then the subnet has the security group already
 // (Karpenter for Azure: utils.IsAKSManagedVNET).

@@ -1,35 +1,43 @@
-package main
+package command
 
 import (
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
-
-	"github.com/slipway-dev/slipway/internal/command"
 )
 
-// writePrivate writes a file that only its owner can read, from its first byte: under another name
-// in the same directory, brought to the disk, and renamed. Nobody ever sees a part of it, and a file
-// that was there stays until it is replaced.
-func writePrivate(path string, data []byte) (err error) {
+// Private is the mode of a file with secrets, Public that of one without.
+const (
+	Private fs.FileMode = 0o600
+	Public  fs.FileMode = 0o644
+)
+
+// WriteFile writes a file with a mode: under another name in the same directory, where only its owner can read it, brought to
+// the disk, and renamed. Nobody ever sees a part of it, and a file that was there stays until it is replaced.
+func WriteFile(path string, data []byte, mode fs.FileMode) (err error) {
 	// A rename would put a file where a device or a link was: /dev/null, /dev/stdout.
 	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
 		return fmt.Errorf("write %s: it is %s, not a regular file", path, kindOf(info.Mode()))
 	}
 	file, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*") // mode 0600
 	if err != nil {
-		return fmt.Errorf("write %s: %w", path, command.Pathless(err))
+		return fmt.Errorf("write %s: %w", path, Pathless(err))
 	}
 	defer func() {
 		if err != nil {
 			_ = file.Close()
 			_ = os.Remove(file.Name())
-			err = fmt.Errorf("write %s: %w", path, command.Pathless(err))
+			err = fmt.Errorf("write %s: %w", path, Pathless(err))
 		}
 	}()
 	if _, err = file.Write(data); err != nil {
 		return err
+	}
+	if mode != Private {
+		if err = file.Chmod(mode); err != nil {
+			return err
+		}
 	}
 	if err = file.Sync(); err != nil {
 		return err

@@ -1,0 +1,78 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/arm"
+	azcloud "github.com/Azure/azure-sdk-for-go/sdk/azcore/cloud"
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
+	"github.com/Azure/azure-sdk-for-go/sdk/azidentity"
+	"github.com/spf13/cobra"
+
+	"github.com/slipway-dev/slipway/adapters/azure/detect"
+	"github.com/slipway-dev/slipway/internal/command"
+)
+
+// world is what the program has of the world around it.
+type world struct {
+	// environment is the value of an environment variable; empty for none.
+	environment func(string) string
+	// credential signs in; nil for the one that is found.
+	credential azcore.TokenCredential
+	// transport sends requests; nil for the SDK's.
+	transport policy.Transporter
+	// now is the time of what is found; nil for the machine's clock.
+	now func() time.Time
+}
+
+// clouds are Azure's, by the names that launch/azure's setting "cloud" has.
+var clouds = []struct {
+	name   string
+	config azcloud.Configuration
+}{
+	{"AzurePublicCloud", azcloud.AzurePublic},
+	{"AzureChinaCloud", azcloud.AzureChina},
+	{"AzureUSGovernment", azcloud.AzureGovernment},
+}
+
+// asking is what both commands say of Azure.
+type asking struct {
+	subscription string
+	cloud        command.Choice
+	timeout      time.Duration
+}
+
+// add adds the flags.
+func (a *asking) add(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&a.subscription, "subscription", "", "ask as the subscription `ID`; default: $AZURE_SUBSCRIPTION_ID")
+	a.cloud = command.Choice{Value: clouds[0].name}
+	for _, c := range clouds {
+		a.cloud.Allowed = append(a.cloud.Allowed, c.name)
+	}
+	command.AddChoice(cmd, &a.cloud, "cloud", "", "ask the cloud `NAME`")
+	cmd.Flags().DurationVar(&a.timeout, "timeout", 5*time.Minute, "give up after `TIME`; Azure may ask to wait")
+}
+
+// as is the subscription that asks.
+func (a *asking) as(w world) string {
+	return cmp.Or(a.subscription, w.environment("AZURE_SUBSCRIPTION_ID"))
+}
+
+// open signs in to Azure.
+func (w *world) open(a *asking) (*detect.Azure, error) {
+	i := slices.Index(a.cloud.Allowed, a.cloud.Value)
+	options := policy.ClientOptions{Cloud: clouds[i].config, Transport: w.transport, Telemetry: policy.TelemetryOptions{ApplicationID: program}}
+	credential := w.credential
+	if credential == nil {
+		found, err := azidentity.NewDefaultAzureCredential(&azidentity.DefaultAzureCredentialOptions{ClientOptions: options})
+		if err != nil {
+			return nil, fmt.Errorf("sign in to Azure: %w", err)
+		}
+		credential = found
+	}
+	return &detect.Azure{Credential: credential, Options: &arm.ClientOptions{ClientOptions: options}, Now: w.now}, nil
+}

@@ -1,0 +1,151 @@
+package detect
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/containerservice/armcontainerservice/v6"
+
+	"github.com/slipway-dev/slipway/launch/azure"
+)
+
+// Cluster names a managed cluster.
+type Cluster struct {
+	// Subscription is the ID of its subscription.
+	Subscription string
+	// ResourceGroup is the one that the cluster is in, and not that of its nodes.
+	ResourceGroup string
+	// Name is the cluster's.
+	Name string
+}
+
+// id is the cluster's in Azure's resource manager.
+func (c Cluster) id() string {
+	return "/subscriptions/" + c.Subscription + "/resourceGroups/" + c.ResourceGroup + "/providers/Microsoft.ContainerService/managedClusters/" + c.Name
+}
+
+// source is who is asked, for people.
+func (c Cluster) source() string {
+	return "managed cluster " + c.Name + " of the resource group " + c.ResourceGroup
+}
+
+// Cluster finds out what Azure knows of a managed cluster. There is always a document, with the facts that are known; the error
+// has a [*FactError] for each that is not. If the cluster itself cannot be read, no fact is known.
+func (a *Azure) Cluster(ctx context.Context, c Cluster) (*azure.Detected, error) {
+	f := newFinding(clock(a.Now))
+	clients, err := armcontainerservice.NewClientFactory(c.Subscription, a.Credential, a.options())
+	if err != nil {
+		return f.document, fmt.Errorf("managed cluster %s: %w", c.Name, err)
+	}
+	client := clients.NewManagedClustersClient()
+	answer, err := client.Get(ctx, c.ResourceGroup, c.Name, nil)
+	if err != nil {
+		return f.document, fmt.Errorf("managed cluster %s: %w", c.Name, readCluster.explain(err, c.id()))
+	}
+	if answer.Properties == nil {
+		return f.document, fmt.Errorf("managed cluster %s: Azure's answer says nothing of it", c.Name)
+	}
+	f.cluster(c, answer.Properties)
+	f.authority(ctx, c, client)
+	n := network{finding: f, azure: a, cluster: c}
+	n.find(ctx, answer.Properties)
+	return f.result()
+}
+
+// text is a value of an answer; empty where it says nothing.
+func text[T ~string](p *T) string {
+	if p == nil {
+		return ""
+	}
+	return string(*p)
+}
+
+// cluster takes the facts that are in the managed cluster itself.
+func (f *finding) cluster(c Cluster, p *armcontainerservice.ManagedClusterProperties) {
+	d, source := f.document, c.source()
+	switch current, wanted := text(p.CurrentKubernetesVersion), text(p.KubernetesVersion); {
+	case current != "":
+		d.KubernetesVersion = f.fact(current, source)
+	case wanted != "": // it may be a minor alone, and the cluster not be there yet
+		d.KubernetesVersion = f.fact(wanted, source)
+		d.KubernetesVersion.Confidence = likely
+	default:
+		f.fail("kubernetesVersion", errors.New("the managed cluster does not say it"))
+	}
+	if group := text(p.NodeResourceGroup); group != "" {
+		d.NodeResourceGroup = f.fact(group, source)
+	} else {
+		f.fail("nodeResourceGroup", errors.New("the managed cluster does not say it"))
+	}
+	if identity := p.IdentityProfile["kubeletidentity"]; identity != nil && text(identity.ClientID) != "" {
+		d.KubeletIdentity = f.fact(text(identity.ClientID), source)
+	} else {
+		f.fail("kubeletIdentity", errors.New("the managed cluster has none; it may have a service principal, which nodes of a launch cannot use"))
+	}
+	f.networkProfile(source, p.NetworkProfile)
+}
+
+// networkProfile takes the facts of the cluster's network. What it leaves out is a fact: launches have other defaults than AKS.
+func (f *finding) networkProfile(source string, p *armcontainerservice.NetworkProfile) {
+	if p == nil {
+		f.fail("networkPlugin", errors.New("the managed cluster says nothing of its network"))
+		return
+	}
+	d := f.document
+	if plugin := text(p.NetworkPlugin); plugin != "" {
+		d.NetworkPlugin = f.fact(plugin, source)
+	} else {
+		f.fail("networkPlugin", errors.New("the managed cluster does not say it"))
+	}
+	d.NetworkPluginMode = f.fact(text(p.NetworkPluginMode), source)
+	d.NetworkPolicy = f.fact(text(p.NetworkPolicy), source)
+	d.NetworkDataplane = f.fact(text(p.NetworkDataplane), source)
+	if address := text(p.DNSServiceIP); address != "" {
+		d.DNSServiceIP = f.fact(address, source)
+	} else {
+		f.fail("dnsServiceIP", errors.New("the managed cluster does not say it"))
+	}
+	var ranges []string
+	for _, r := range p.ServiceCidrs {
+		ranges = append(ranges, text(r))
+	}
+	if ranges == nil && text(p.ServiceCidr) != "" {
+		ranges = []string{text(p.ServiceCidr)}
+	}
+	if ranges != nil {
+		d.ServiceCIDR = f.fact(strings.Join(ranges, ","), source)
+	} else {
+		f.fail("serviceCIDR", errors.New("the managed cluster does not say it"))
+	}
+}
+
+// authority takes the cluster's CA from the kubeconfig that Azure has for its users. Nothing else of it is kept: it may hold
+// credentials.
+func (f *finding) authority(ctx context.Context, c Cluster, client *armcontainerservice.ManagedClustersClient) {
+	const fact = "certificateAuthority"
+	answer, err := client.ListClusterUserCredentials(ctx, c.ResourceGroup, c.Name, nil)
+	if err != nil {
+		f.fail(fact, readCredentials.explain(err, c.id()))
+		return
+	}
+	for _, one := range answer.Kubeconfigs {
+		if one == nil {
+			continue
+		}
+		config, err := readKubeconfig(one.Value, "", "")
+		if err != nil {
+			f.fail(fact, fmt.Errorf("the kubeconfig of the managed cluster: %w", err))
+			return
+		}
+		authority, err := config.authority()
+		if err != nil {
+			f.fail(fact, fmt.Errorf("the kubeconfig of the managed cluster: %w", err))
+			return
+		}
+		f.document.CertificateAuthority = f.fact(string(authority), "kubeconfig of the "+c.source())
+		return
+	}
+	f.fail(fact, errors.New("Azure has no kubeconfig of the managed cluster"))
+}

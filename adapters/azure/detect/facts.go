@@ -1,0 +1,153 @@
+package detect
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/slipway-dev/slipway/launch/azure"
+	"github.com/slipway-dev/slipway/nodeconfig"
+)
+
+// FactError says why a fact is not known, or cannot be used.
+type FactError struct {
+	// Fact is its name in the document: "securityGroups".
+	Fact string
+	Err  error
+}
+
+// Error names the fact.
+func (e *FactError) Error() string { return e.Fact + ": " + e.Err.Error() }
+
+// Unwrap is why.
+func (e *FactError) Unwrap() error { return e.Err }
+
+// AmbiguousError says that there are several, and nothing says which one is meant.
+type AmbiguousError struct {
+	// Why says what there are several of, and what to give.
+	Why string
+	// Candidates are they, sorted.
+	Candidates []string
+}
+
+// Error lists the candidates.
+func (e *AmbiguousError) Error() string { return e.Why + ": " + strings.Join(e.Candidates, ", ") }
+
+// likely is the confidence of a fact that follows from something else.
+const likely = "likely"
+
+// finding is a document of facts while it is being made.
+type finding struct {
+	document *azure.Detected
+	time     string
+	wrong    []error
+	// stopped is why not everything was asked: time is up, or somebody has interrupted.
+	stopped error
+}
+
+func newFinding(time string) *finding {
+	return &finding{document: &azure.Detected{APIVersion: nodeconfig.APIVersion, Kind: azure.DetectedKind}, time: time}
+}
+
+// fact is a value with where and when it was found.
+func (f *finding) fact(value, source string) *azure.Fact {
+	return &azure.Fact{Value: value, Source: source, Time: f.time}
+}
+
+// fail says why a fact is not known. A nil error is none.
+func (f *finding) fail(fact string, err error) {
+	switch {
+	case err == nil:
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		f.stopped = err // once, and not for each fact
+	default:
+		f.wrong = append(f.wrong, &FactError{fact, err})
+	}
+}
+
+// result is the document, and all that is wrong. A fact that a launch would refuse is taken out of it, with the reason of
+// launch/azure's own check, so that the document can always be read.
+func (f *finding) result() (*azure.Detected, error) {
+	data, err := json.Marshal(f.document)
+	if err != nil {
+		return f.document, errors.Join(append(f.wrong, err)...)
+	}
+	_, problems := azure.ReadDetected(data)
+	for name, at := range facts(f.document) {
+		for _, p := range problems {
+			if strings.HasPrefix(p.Path, "$."+name+".") {
+				f.fail(name, fmt.Errorf("is %s, which a launch refuses: %s", shown(*at), p.Reason))
+				*at = nil
+				break
+			}
+		}
+	}
+	if f.stopped != nil {
+		f.wrong = append(f.wrong, fmt.Errorf("not everything was asked: %w", f.stopped))
+	}
+	return f.document, errors.Join(f.wrong...)
+}
+
+// shown is a fact's value for people.
+func shown(f *azure.Fact) string {
+	if f.Values != nil {
+		return fmt.Sprintf("%q", f.Values)
+	}
+	return fmt.Sprintf("%q", f.Value)
+}
+
+// facts are the places of all facts of a document, by their names, in its order.
+func facts(d *azure.Detected) iter.Seq2[string, **azure.Fact] {
+	return func(yield func(string, **azure.Fact) bool) {
+		v := reflect.ValueOf(d).Elem()
+		for i := range v.NumField() {
+			at, ok := v.Field(i).Addr().Interface().(**azure.Fact)
+			if !ok {
+				continue
+			}
+			name, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("json"), ",")
+			if !yield(name, at) {
+				return
+			}
+		}
+	}
+}
+
+// Merge takes the facts of two documents together. Those of the first go before those of the second: give what the API server
+// says itself first. Two that differ are an error each, because the documents may be of two clusters.
+func Merge(first, second *azure.Detected) (*azure.Detected, error) {
+	merged := *first
+	others := make(map[string]*azure.Fact)
+	for name, at := range facts(second) {
+		others[name] = *at
+	}
+	var wrong []error
+	for name, at := range facts(&merged) {
+		other := others[name]
+		switch {
+		case other == nil:
+		case *at == nil:
+			*at = other
+		case !same(name, *at, other):
+			wrong = append(wrong, &FactError{name, fmt.Errorf("%s and %s do not say the same; are they of one cluster?", (*at).Source, other.Source)})
+		}
+	}
+	return &merged, errors.Join(wrong...)
+}
+
+// same compares two facts of one name.
+func same(name string, a, b *azure.Fact) bool {
+	value := func(f *azure.Fact) string { return f.Value }
+	switch name {
+	case "kubernetesVersion": // v1.34.2 is 1.34.2
+		value = func(f *azure.Fact) string { return strings.TrimPrefix(f.Value, "v") }
+	case "certificateAuthority":
+		value = func(f *azure.Fact) string { return strings.TrimSpace(f.Value) }
+	}
+	return value(a) == value(b) && slices.Equal(a.Values, b.Values)
+}

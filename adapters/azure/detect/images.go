@@ -1,0 +1,97 @@
+package detect
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/compute/armcompute/v7"
+
+	"github.com/slipway-dev/slipway/launch/azure"
+	"github.com/slipway-dev/slipway/nodeconfig"
+)
+
+// RegionError says that a region has none of a gallery's images that a node can have.
+type RegionError struct{ Gallery, Location string }
+
+// Error names both.
+func (e *RegionError) Error() string {
+	return fmt.Sprintf("the region %s has no image of the gallery %s that a node can have; name another gallery, or have its owner copy images to the region", e.Location, e.Gallery)
+}
+
+// Images lists what a region has of some galleries: the versions of all definitions that a launch can choose. There is always a
+// list, of those that were found; the error has one for each gallery that could not be read, or has nothing for the region. The
+// order is that of the galleries, of [azure.ImageDefinitions], and of the versions, the oldest first.
+func (a *Azure) Images(ctx context.Context, subscription, location string, galleries ...Gallery) (*azure.Images, error) {
+	list := &azure.Images{APIVersion: nodeconfig.APIVersion, Kind: azure.ImagesKind, Images: []azure.ImageVersion{}, Time: clock(a.Now)}
+	var wrong []error
+	for _, g := range galleries {
+		found, err := a.gallery(ctx, subscription, location, g)
+		list.Images = append(list.Images, found...)
+		if err != nil {
+			wrong = append(wrong, fmt.Errorf("gallery %s: %w", g, err))
+		}
+		if _, throttled := errors.AsType[*ThrottledError](err); throttled || ctx.Err() != nil {
+			break // the others would be refused as well
+		}
+	}
+	return list, errors.Join(wrong...)
+}
+
+// gallery lists one gallery. What was found before an error is there.
+func (a *Azure) gallery(ctx context.Context, subscription, location string, g Gallery) ([]azure.ImageVersion, error) {
+	if g.subscription != "" {
+		subscription = g.subscription
+	}
+	clients, err := armcompute.NewClientFactory(subscription, a.Credential, a.options())
+	if err != nil {
+		return nil, err
+	}
+	definitions, err := g.kind.definitions(ctx, clients, location, g)
+	switch {
+	case isMissing(err):
+		return nil, &RegionError{g.id, location}
+	case err != nil:
+		return nil, g.kind.readDefinitions.explain(err, g.id)
+	}
+	var found []azure.ImageVersion
+	for _, name := range usable(definitions) {
+		versions, err := g.kind.versions(ctx, clients, location, g, name)
+		if isMissing(err) {
+			continue // this one is not in the region
+		}
+		if err != nil {
+			return found, g.kind.readVersions.explain(err, g.id+"/images/"+name)
+		}
+		slices.SortFunc(versions, func(a, b version) int { return azure.CompareVersions(a.name, b.name) })
+		for _, v := range versions {
+			found = append(found, azure.ImageVersion{ID: g.id + "/images/" + name + "/versions/" + v.name, Published: stamp(v.published)})
+		}
+	}
+	if found == nil {
+		return nil, &RegionError{g.id, location}
+	}
+	return found, nil
+}
+
+// usable are the definitions of a gallery that a launch can choose, in the order in which launch/azure has them.
+func usable(definitions []string) []string {
+	var names []string
+	for _, known := range azure.ImageDefinitions() {
+		if i := slices.IndexFunc(definitions, func(name string) bool { return strings.EqualFold(name, known) }); i >= 0 {
+			names = append(names, definitions[i])
+		}
+	}
+	return names
+}
+
+// stamp is a time as the list has it; empty where it is not known.
+func stamp(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format(time.RFC3339)
+}

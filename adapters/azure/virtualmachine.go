@@ -1,0 +1,121 @@
+package azure
+
+import (
+	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/compute/armcompute/v7"
+)
+
+// VirtualMachine is the machine, with the interface of [Machine.Interface]. Disk and interface go when the machine goes.
+func (m *Machine) VirtualMachine() (*armcompute.VirtualMachine, error) {
+	c, err := m.check(mostName)
+	if err != nil {
+		return nil, err
+	}
+	price := c.price()
+	machine := &armcompute.VirtualMachine{
+		Location: c.location(), Tags: c.tags(), Zones: c.zones(),
+		Properties: &armcompute.VirtualMachineProperties{
+			HardwareProfile: &armcompute.HardwareProfile{VMSize: new(armcompute.VirtualMachineSizeTypes(c.document.Machine.Type.Name))},
+			StorageProfile:  &armcompute.StorageProfile{ImageReference: c.image, OSDisk: c.disk()},
+			NetworkProfile: &armcompute.NetworkProfile{NetworkInterfaces: []*armcompute.NetworkInterfaceReference{{
+				ID: c.id(kindInterface, c.Name),
+				Properties: &armcompute.NetworkInterfaceReferenceProperties{
+					Primary: new(true), DeleteOption: new(armcompute.DeleteOptionsDelete),
+				},
+			}}},
+			OSProfile: &armcompute.OSProfile{
+				ComputerName: new(c.Name), AdminUsername: new(c.document.Machine.AdminUser),
+				CustomData: new(c.userData), LinuxConfiguration: c.linux(),
+			},
+			SecurityProfile: c.security(),
+			Priority:        price.priority, EvictionPolicy: price.eviction, BillingProfile: price.billing,
+		},
+	}
+	if identities := c.identities(); identities != nil {
+		machine.Identity = &armcompute.VirtualMachineIdentity{
+			Type: new(armcompute.ResourceIdentityTypeUserAssigned), UserAssignedIdentities: identities,
+		}
+	}
+	return machine, nil
+}
+
+// disk is the machine's own disk. One on the host is cached there, and Azure wants that to be said (Azure: Ephemeral OS disks).
+func (c *checked) disk() *armcompute.OSDisk {
+	wanted := &c.document.Machine.Disk
+	disk := &armcompute.OSDisk{
+		Name: new(c.Name), CreateOption: new(armcompute.DiskCreateOptionTypesFromImage),
+		DeleteOption: new(armcompute.DiskDeleteOptionTypesDelete), DiskSizeGB: new(wanted.SizeGB),
+	}
+	if settings := c.onHost(); settings != nil {
+		disk.DiffDiskSettings, disk.Caching = settings, new(armcompute.CachingTypesReadOnly)
+	}
+	if wanted.EncryptionSet != "" {
+		disk.ManagedDisk = &armcompute.ManagedDiskParameters{DiskEncryptionSet: &armcompute.DiskEncryptionSetParameters{ID: new(wanted.EncryptionSet)}}
+	}
+	return disk
+}
+
+// onHost is where on the host the disk is; nil for a managed disk.
+func (c *checked) onHost() *armcompute.DiffDiskSettings {
+	disk := &c.document.Machine.Disk
+	if disk.Ephemeral == nil || !*disk.Ephemeral {
+		return nil
+	}
+	return &armcompute.DiffDiskSettings{Option: new(armcompute.DiffDiskOptionsLocal), Placement: new(armcompute.DiffDiskPlacement(disk.Placement))}
+}
+
+// linux is who may log in, and with which key: nobody with a password.
+func (c *checked) linux() *armcompute.LinuxConfiguration {
+	m := &c.document.Machine
+	return &armcompute.LinuxConfiguration{
+		DisablePasswordAuthentication: new(true),
+		SSH: &armcompute.SSHConfiguration{PublicKeys: []*armcompute.SSHPublicKey{{
+			KeyData: new(m.SSHPublicKey), Path: new("/home/" + m.AdminUser + "/.ssh/authorized_keys"),
+		}}},
+	}
+}
+
+// security is what protects the machine; nil where nothing is said.
+func (c *checked) security() *armcompute.SecurityProfile {
+	wanted := c.document.Machine.Security
+	if !wanted.Trusted() && wanted.EncryptionAtHost == nil {
+		return nil
+	}
+	profile := &armcompute.SecurityProfile{EncryptionAtHost: copied(wanted.EncryptionAtHost)}
+	if wanted.Trusted() {
+		profile.SecurityType = new(armcompute.SecurityTypesTrustedLaunch)
+		profile.UefiSettings = &armcompute.UefiSettings{VTpmEnabled: copied(wanted.VTPM), SecureBootEnabled: copied(wanted.SecureBoot)}
+	}
+	return profile
+}
+
+// pricing is what the machine costs, and what becomes of it when Azure wants it back.
+type pricing struct {
+	priority *armcompute.VirtualMachinePriorityTypes
+	eviction *armcompute.VirtualMachineEvictionPolicyTypes
+	billing  *armcompute.BillingProfile
+}
+
+// anyPrice is that of a spot machine which is not taken back because of its price (Azure: Spot Virtual Machines).
+const anyPrice = -1
+
+func (c *checked) price() pricing {
+	if c.document.Machine.CapacityType != "spot" {
+		return pricing{priority: new(armcompute.VirtualMachinePriorityTypesRegular)}
+	}
+	return pricing{
+		new(armcompute.VirtualMachinePriorityTypesSpot), new(armcompute.VirtualMachineEvictionPolicyTypesDelete),
+		&armcompute.BillingProfile{MaxPrice: new(float64(anyPrice))},
+	}
+}
+
+// identities are those of the machine, by their IDs; nil for none.
+func (c *checked) identities() map[string]*armcompute.UserAssignedIdentitiesValue {
+	if len(c.document.Machine.Identities) == 0 {
+		return nil
+	}
+	all := make(map[string]*armcompute.UserAssignedIdentitiesValue)
+	for _, id := range c.document.Machine.Identities {
+		all[id] = new(armcompute.UserAssignedIdentitiesValue)
+	}
+	return all
+}
