@@ -89,19 +89,22 @@ func TestNetworkOfAnotherSubscription(t *testing.T) {
 	}
 }
 
+// missingFact is a cluster of which one fact cannot be known.
+type missingFact struct {
+	name  string
+	spoil func(*fakeazure.Cloud, *armcontainerservice.ManagedClusterProperties)
+	// fact is the one that something is wrong with, and left says that it is there all the same.
+	fact string
+	left bool
+	want []string
+	// also are facts that cannot be known either.
+	also []string
+}
+
 // Each row takes something away from a cluster that has everything, or adds to it. What is wrong is said of one fact, with what to
 // do, and all others are there: other launches are not stopped.
 func TestMissingFacts(t *testing.T) {
-	for _, c := range []struct {
-		name  string
-		spoil func(*fakeazure.Cloud, *armcontainerservice.ManagedClusterProperties)
-		// fact is the one that something is wrong with, and left says that it is there all the same.
-		fact string
-		left bool
-		want []string
-		// also are facts that cannot be known either.
-		also []string
-	}{
+	for _, c := range []missingFact{
 		{"no security group", func(c *fakeazure.Cloud, _ *armcontainerservice.ManagedClusterProperties) { c.SecurityGroups = nil },
 			"securityGroups", true, []string{"no security group of the node resource group is called aks-agentpool-DIGITS-nsg", "give cluster-id"}, nil},
 		{"several security groups", func(c *fakeazure.Cloud, _ *armcontainerservice.ManagedClusterProperties) {
@@ -156,27 +159,29 @@ func TestMissingFacts(t *testing.T) {
 		{"no node resource group", func(_ *fakeazure.Cloud, p *armcontainerservice.ManagedClusterProperties) { p.NodeResourceGroup = nil },
 			"nodeResourceGroup", false, []string{"does not say it"}, []string{"securityGroups", "routeTables"}},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			azureCloud := cloud(t)
-			c.spoil(azureCloud, azureCloud.Cluster.Properties)
-			found, err := ask(azureCloud).Cluster(t.Context(), example)
-			reason := factError(t, err, c.fact).Error()
-			for _, want := range c.want {
-				if !strings.Contains(reason, want) {
-					t.Errorf("%s\ndoes not say %q", reason, want)
-				}
-			}
-			if strings.Contains(err.Error(), secret) {
-				t.Errorf("a credential is in %v", err)
-			}
-			readable(t, found, detected)
-			gone := append([]string{}, c.also...)
-			if !c.left {
-				gone = append(gone, c.fact)
-			}
-			others(t, found, gone)
-		})
+		t.Run(c.name, c.try)
 	}
+}
+
+func (c *missingFact) try(t *testing.T) {
+	azureCloud := cloud(t)
+	c.spoil(azureCloud, azureCloud.Cluster.Properties)
+	found, err := ask(azureCloud).Cluster(t.Context(), example)
+	reason := factError(t, err, c.fact).Error()
+	for _, want := range c.want {
+		if !strings.Contains(reason, want) {
+			t.Errorf("%s\ndoes not say %q", reason, want)
+		}
+	}
+	if strings.Contains(err.Error(), secret) {
+		t.Errorf("a credential is in %v", err)
+	}
+	readable(t, found, detected)
+	gone := append([]string{}, c.also...)
+	if !c.left {
+		gone = append(gone, c.fact)
+	}
+	others(t, found, gone)
 }
 
 // others wants all facts but some.
