@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"encoding/pem"
+	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -317,6 +318,22 @@ func TestUsage(t *testing.T) {
 	var out, messages bytes.Buffer
 	code := run(t.Context(), cluster, cli.Streams{In: strings.NewReader(""), Out: &out, Err: &messages}, world{environment: func(string) string { return "" }})
 	result{code, "", messages.String()}.want(t, exitcode.Usage, "--subscription")
+}
+
+// Who cannot sign in is told so once, with what to do, and nothing is asked.
+func TestNotSignedIn(t *testing.T) {
+	for _, args := range [][]string{cluster, {"images", "--location", "eastus"}} {
+		credential := new(azfake.TokenCredential)
+		credential.SetError(errors.New("no credential\nwas found"))
+		azureCloud := cloud(t)
+		var out, messages bytes.Buffer
+		w := world{environment: func(string) string { return fakeazure.Subscription }, credential: credential, transport: azureCloud}
+		code := run(t.Context(), args, cli.Streams{In: strings.NewReader(""), Out: &out, Err: &messages}, w)
+		result{code, "", messages.String()}.want(t, exitcode.Invalid, "sign in to Azure: no credential was found\n", "az login")
+		if asked := azureCloud.Asked(); out.Len() > 0 || len(asked) > 0 || strings.Count(messages.String(), "sign in") != 1 {
+			t.Errorf("%q was asked for, and %s", asked, messages.String())
+		}
+	}
 }
 
 // Each command's help has an example that is one.
