@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"encoding/json"
 	"encoding/pem"
 	"errors"
 	"io"
@@ -53,24 +52,14 @@ func authority(t testing.TB) string {
 }
 
 // kubeconfig is one for a server, with a token that nobody may see.
-func kubeconfig(t testing.TB, server, authority string) []byte {
-	t.Helper()
-	data, err := json.Marshal(map[string]any{
-		"apiVersion": "v1", "kind": "Config", "current-context": "example",
-		"contexts": []any{map[string]any{"name": "example", "context": map[string]any{"cluster": "c", "user": "u"}}},
-		"clusters": []any{map[string]any{"name": "c", "cluster": map[string]any{"server": server, "certificate-authority-data": []byte(authority)}}},
-		"users":    []any{map[string]any{"name": "u", "user": map[string]any{"token": secret}}},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return data
+func kubeconfig(server, authority string) []byte {
+	return fakeazure.Kubeconfig(server, authority, secret)
 }
 
 // cloud is the example's.
 func cloud(t testing.TB) *fakeazure.Cloud {
 	t.Helper()
-	return fakeazure.Example(kubeconfig(t, "https://api.example.com:443", authority(t)))
+	return fakeazure.Example(kubeconfig("https://api.example.com:443", authority(t)))
 }
 
 // result is what a run has said.
@@ -195,7 +184,7 @@ func TestKubeconfig(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "config")
 	use := func(version string) string {
 		url, ca := server(t, version)
-		if err := os.WriteFile(file, kubeconfig(t, url, ca), 0o600); err != nil {
+		if err := os.WriteFile(file, kubeconfig(url, ca), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		return ca
@@ -210,7 +199,7 @@ func TestKubeconfig(t *testing.T) {
 	}
 
 	ca := use("v1.34.2")
-	c.Kubeconfig = kubeconfig(t, "https://api.example.com:443", ca)
+	c.Kubeconfig = kubeconfig("https://api.example.com:443", ca)
 	r = start(t, c, append(cluster, "--kubeconfig", file, "--context", "example")...)
 	r.want(t, exitcode.Success)
 	d, problems = azure.ReadDetected([]byte(r.out))
