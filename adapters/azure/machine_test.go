@@ -137,6 +137,21 @@ func TestImageReference(t *testing.T) {
 	}
 }
 
+// A disk that is encrypted with one's own keys is so in both models; a machine without identities has none.
+func TestEncryptionSet(t *testing.T) {
+	const set = "/subscriptions/s/resourceGroups/r/providers/Microsoft.Compute/diskEncryptionSets/keys"
+	m := machineOf(t, "linux")
+	m.Template.Document.Machine.Disk.EncryptionSet, m.Template.Document.Machine.Identities = set, nil
+	machine, err := m.VirtualMachine()
+	if err != nil || *machine.Properties.StorageProfile.OSDisk.ManagedDisk.DiskEncryptionSet.ID != set || machine.Identity != nil {
+		t.Errorf("the machine has another disk, or an identity (%v)", err)
+	}
+	scaleSet, err := m.ScaleSet(1)
+	if err != nil || *scaleSet.Properties.VirtualMachineProfile.StorageProfile.OSDisk.ManagedDisk.DiskEncryptionSet.ID != set || scaleSet.Identity != nil {
+		t.Errorf("the scale set has another disk, or an identity (%v)", err)
+	}
+}
+
 // secretPlaces are the fields that hold a secret: the user data with the token, and the command that Azure protects.
 var secretPlaces = map[string]string{
 	"$.virtualMachine.properties.osProfile.customData":                                                                         "user data",

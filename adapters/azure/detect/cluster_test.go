@@ -89,10 +89,12 @@ func TestNetworkOfAnotherSubscription(t *testing.T) {
 	}
 }
 
-// missingFact is a cluster of which one fact cannot be known.
-type missingFact struct {
+type properties = armcontainerservice.ManagedClusterProperties
+
+// spoiled is a cluster that has everything, but for one thing.
+type spoiled struct {
 	name  string
-	spoil func(*fakeazure.Cloud, *armcontainerservice.ManagedClusterProperties)
+	spoil func(*fakeazure.Cloud, *properties)
 	// fact is the one that something is wrong with, and left says that it is there all the same.
 	fact string
 	left bool
@@ -101,87 +103,87 @@ type missingFact struct {
 	also []string
 }
 
-// Each row takes something away from a cluster that has everything, or adds to it. What is wrong is said of one fact, with what to
-// do, and all others are there: other launches are not stopped.
-func TestMissingFacts(t *testing.T) {
-	for _, c := range []missingFact{
-		{"no security group", func(c *fakeazure.Cloud, _ *armcontainerservice.ManagedClusterProperties) { c.SecurityGroups = nil },
-			"securityGroups", true, []string{"no security group of the node resource group is called aks-agentpool-DIGITS-nsg", "give cluster-id"}, nil},
-		{"several security groups", func(c *fakeazure.Cloud, _ *armcontainerservice.ManagedClusterProperties) {
-			c.SecurityGroups = append(c.SecurityGroups, []string{"aks-agentpool-11111111-nsg"})
-		}, "securityGroups", true, []string{"several", "give cluster-id", "aks-agentpool-11111111-nsg, aks-agentpool-36065932-nsg"}, nil},
-		{"several subnets of a network", func(c *fakeazure.Cloud, p *armcontainerservice.ManagedClusterProperties) {
-			p.AgentPoolProfiles[1].VnetSubnetID = new(strings.Replace(nodes, "/nodes", "/more", 1))
-		}, "subnetID", false, []string{"give vnet-subnet-id", "subnets/more, ", "subnets/nodes"}, nil},
-		{"subnets of two networks", func(c *fakeazure.Cloud, p *armcontainerservice.ManagedClusterProperties) {
-			p.AgentPoolProfiles[1].VnetSubnetID = new(strings.Replace(nodes, "example-vnet", "other-vnet", 1))
-		}, "subnetID", false, []string{"give vnet-subnet-id"}, []string{"vnetGUID"}},
-		{"several made subnets", func(c *fakeazure.Cloud, _ *armcontainerservice.ManagedClusterProperties) {
-			managed(c, "aks-subnet", "aks-appgateway")
-		}, "subnetID", false, []string{"give vnet-subnet-id", "aks-appgateway", "aks-subnet"}, nil},
-		{"no subnet", func(c *fakeazure.Cloud, _ *armcontainerservice.ManagedClusterProperties) { managed(c) },
-			"subnetID", false, []string{"no agent pool names a subnet", "give vnet-subnet-id"}, []string{"vnetGUID"}},
-		{"a subnet that is none", func(c *fakeazure.Cloud, p *armcontainerservice.ManagedClusterProperties) {
-			p.AgentPoolProfiles = p.AgentPoolProfiles[:1]
-			p.AgentPoolProfiles[0].VnetSubnetID = new("/subnets/nodes")
-		}, "subnetID", false, []string{`is "/subnets/nodes", which a launch refuses: is not the ID of a subnet`}, []string{"vnetGUID"}},
-		{"no network", func(c *fakeazure.Cloud, _ *armcontainerservice.ManagedClusterProperties) { c.Networks = nil },
-			"vnetGUID", false, []string{"404", "virtualNetworks/example-vnet"}, nil},
-		{"a plug-in of the past", func(_ *fakeazure.Cloud, p *armcontainerservice.ManagedClusterProperties) {
-			p.NetworkProfile.NetworkPlugin = new(armcontainerservice.NetworkPluginKubenet)
-		}, "networkPlugin", false, []string{`is "kubenet", which a launch refuses`, "azure"}, nil},
-		{"no plug-in", func(_ *fakeazure.Cloud, p *armcontainerservice.ManagedClusterProperties) {
-			p.NetworkProfile.NetworkPlugin = nil
-		},
-			"networkPlugin", false, []string{"does not say it"}, nil},
-		{"a service principal", func(_ *fakeazure.Cloud, p *armcontainerservice.ManagedClusterProperties) { p.IdentityProfile = nil },
-			"kubeletIdentity", false, []string{"service principal"}, nil},
-		{"no version", func(_ *fakeazure.Cloud, p *armcontainerservice.ManagedClusterProperties) {
-			p.CurrentKubernetesVersion, p.KubernetesVersion = nil, nil
-		}, "kubernetesVersion", false, []string{"does not say it"}, nil},
-		{"no DNS address", func(_ *fakeazure.Cloud, p *armcontainerservice.ManagedClusterProperties) {
-			p.NetworkProfile.DNSServiceIP = nil
-		},
-			"dnsServiceIP", false, []string{"does not say it"}, nil},
-		{"no range", func(_ *fakeazure.Cloud, p *armcontainerservice.ManagedClusterProperties) {
-			p.NetworkProfile.ServiceCidr, p.NetworkProfile.ServiceCidrs = nil, nil
-		}, "serviceCIDR", false, []string{"does not say it"}, nil},
-		{"no kubeconfig", func(c *fakeazure.Cloud, _ *armcontainerservice.ManagedClusterProperties) { c.Kubeconfig = nil },
-			"certificateAuthority", false, []string{"Azure has no kubeconfig"}, nil},
-		{"a kubeconfig without a CA", func(c *fakeazure.Cloud, _ *armcontainerservice.ManagedClusterProperties) {
-			c.Kubeconfig = kubeconfig(t, "")
-		},
-			"certificateAuthority", false, []string{"certificate-authority-data: is missing"}, nil},
-		{"a CA that is none", func(c *fakeazure.Cloud, _ *armcontainerservice.ManagedClusterProperties) {
-			c.Kubeconfig = kubeconfig(t, "CA")
-		},
-			"certificateAuthority", false, []string{"is no certificate in PEM"}, nil},
-		{"no node resource group", func(_ *fakeazure.Cloud, p *armcontainerservice.ManagedClusterProperties) { p.NodeResourceGroup = nil },
-			"nodeResourceGroup", false, []string{"does not say it"}, []string{"securityGroups", "routeTables"}},
-	} {
-		t.Run(c.name, c.try)
-	}
+// spoiledClusters take something away from a cluster, or add to it.
+var spoiledClusters = []spoiled{
+	{"no security group", func(c *fakeazure.Cloud, _ *properties) { c.SecurityGroups = nil },
+		"securityGroups", true, []string{"no security group of the node resource group is called aks-agentpool-DIGITS-nsg", "give cluster-id"}, nil},
+	{"several security groups", func(c *fakeazure.Cloud, _ *properties) {
+		c.SecurityGroups = append(c.SecurityGroups, []string{"aks-agentpool-11111111-nsg"})
+	}, "securityGroups", true, []string{"several", "give cluster-id", "aks-agentpool-11111111-nsg, aks-agentpool-36065932-nsg"}, nil},
+	{"several subnets of a network", func(_ *fakeazure.Cloud, p *properties) {
+		p.AgentPoolProfiles[1].VnetSubnetID = new(strings.Replace(nodes, "/nodes", "/more", 1))
+	}, "subnetID", false, []string{"give vnet-subnet-id", "subnets/more, ", "subnets/nodes"}, nil},
+	{"subnets of two networks", func(_ *fakeazure.Cloud, p *properties) {
+		p.AgentPoolProfiles[1].VnetSubnetID = new(strings.Replace(nodes, "example-vnet", "other-vnet", 1))
+	}, "subnetID", false, []string{"give vnet-subnet-id"}, []string{"vnetGUID"}},
+	{"several made subnets", func(c *fakeazure.Cloud, _ *properties) {
+		managed(c, "aks-subnet", "aks-appgateway")
+	}, "subnetID", false, []string{"give vnet-subnet-id", "aks-appgateway", "aks-subnet"}, nil},
+	{"no subnet", func(c *fakeazure.Cloud, _ *properties) { managed(c) },
+		"subnetID", false, []string{"no agent pool names a subnet", "give vnet-subnet-id"}, []string{"vnetGUID"}},
+	{"a subnet that is none", func(_ *fakeazure.Cloud, p *properties) {
+		p.AgentPoolProfiles = p.AgentPoolProfiles[:1]
+		p.AgentPoolProfiles[0].VnetSubnetID = new("/subnets/nodes")
+	}, "subnetID", false, []string{`is "/subnets/nodes", which a launch refuses: is not the ID of a subnet`}, []string{"vnetGUID"}},
+	{"no network", func(c *fakeazure.Cloud, _ *properties) { c.Networks = nil },
+		"vnetGUID", false, []string{"404", "virtualNetworks/example-vnet"}, nil},
+	{"a plug-in of the past", func(_ *fakeazure.Cloud, p *properties) {
+		p.NetworkProfile.NetworkPlugin = new(armcontainerservice.NetworkPluginKubenet)
+	}, "networkPlugin", false, []string{`is "kubenet", which a launch refuses`, "azure"}, nil},
+	{"no plug-in", func(_ *fakeazure.Cloud, p *properties) {
+		p.NetworkProfile.NetworkPlugin = nil
+	},
+		"networkPlugin", false, []string{"does not say it"}, nil},
+	{"a service principal", func(_ *fakeazure.Cloud, p *properties) { p.IdentityProfile = nil },
+		"kubeletIdentity", false, []string{"service principal"}, nil},
+	{"no version", func(_ *fakeazure.Cloud, p *properties) {
+		p.CurrentKubernetesVersion, p.KubernetesVersion = nil, nil
+	}, "kubernetesVersion", false, []string{"does not say it"}, nil},
+	{"no DNS address", func(_ *fakeazure.Cloud, p *properties) {
+		p.NetworkProfile.DNSServiceIP = nil
+	},
+		"dnsServiceIP", false, []string{"does not say it"}, nil},
+	{"no range", func(_ *fakeazure.Cloud, p *properties) {
+		p.NetworkProfile.ServiceCidr, p.NetworkProfile.ServiceCidrs = nil, nil
+	}, "serviceCIDR", false, []string{"does not say it"}, nil},
+	{"no kubeconfig", func(c *fakeazure.Cloud, _ *properties) { c.Kubeconfig = nil },
+		"certificateAuthority", false, []string{"Azure has no kubeconfig"}, nil},
+	{"a kubeconfig without a CA", func(c *fakeazure.Cloud, _ *properties) {
+		c.Kubeconfig = withAuthority("")
+	},
+		"certificateAuthority", false, []string{"certificate-authority-data: is missing"}, nil},
+	{"a CA that is none", func(c *fakeazure.Cloud, _ *properties) {
+		c.Kubeconfig = withAuthority("CA")
+	},
+		"certificateAuthority", false, []string{"is no certificate in PEM"}, nil},
+	{"no node resource group", func(_ *fakeazure.Cloud, p *properties) { p.NodeResourceGroup = nil },
+		"nodeResourceGroup", false, []string{"does not say it"}, []string{"securityGroups", "routeTables"}},
 }
 
-func (c *missingFact) try(t *testing.T) {
-	azureCloud := cloud(t)
-	c.spoil(azureCloud, azureCloud.Cluster.Properties)
-	found, err := ask(azureCloud).Cluster(t.Context(), example)
-	reason := factError(t, err, c.fact).Error()
-	for _, want := range c.want {
-		if !strings.Contains(reason, want) {
-			t.Errorf("%s\ndoes not say %q", reason, want)
-		}
+// What is wrong is said of one fact, with what to do, and all others are there: other launches are not stopped.
+func TestMissingFacts(t *testing.T) {
+	for _, c := range spoiledClusters {
+		t.Run(c.name, func(t *testing.T) {
+			azureCloud := cloud(t)
+			c.spoil(azureCloud, azureCloud.Cluster.Properties)
+			found, err := ask(azureCloud).Cluster(t.Context(), example)
+			reason := factError(t, err, c.fact).Error()
+			for _, want := range c.want {
+				if !strings.Contains(reason, want) {
+					t.Errorf("%s\ndoes not say %q", reason, want)
+				}
+			}
+			if strings.Contains(err.Error(), secret) {
+				t.Errorf("a credential is in %v", err)
+			}
+			readable(t, found, detected)
+			gone := append([]string{}, c.also...)
+			if !c.left {
+				gone = append(gone, c.fact)
+			}
+			others(t, found, gone)
+		})
 	}
-	if strings.Contains(err.Error(), secret) {
-		t.Errorf("a credential is in %v", err)
-	}
-	readable(t, found, detected)
-	gone := append([]string{}, c.also...)
-	if !c.left {
-		gone = append(gone, c.fact)
-	}
-	others(t, found, gone)
 }
 
 // others wants all facts but some.

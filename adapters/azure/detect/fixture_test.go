@@ -48,25 +48,15 @@ func authority(t testing.TB) string {
 	return d.CertificateAuthority.Value
 }
 
-// kubeconfig is one with a CA, and a token that nobody may see.
-func kubeconfig(t testing.TB, pem string) []byte {
-	t.Helper()
-	data, err := json.Marshal(map[string]any{
-		"apiVersion": "v1", "kind": "Config", "current-context": "example",
-		"contexts": []any{map[string]any{"name": "example", "context": map[string]any{"cluster": "example", "user": "clusterUser"}}},
-		"clusters": []any{map[string]any{"name": "example", "cluster": map[string]any{"server": "https://api.example.com:443", "certificate-authority-data": []byte(pem)}}},
-		"users":    []any{map[string]any{"name": "clusterUser", "user": map[string]any{"token": secret}}},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return data
+// withAuthority is a kubeconfig with a CA, and a token that nobody may see.
+func withAuthority(pem string) []byte {
+	return fakeazure.Kubeconfig("https://api.example.com:443", pem, secret)
 }
 
 // cloud is the example's, with a kubeconfig.
 func cloud(t testing.TB) *fakeazure.Cloud {
 	t.Helper()
-	return fakeazure.Example(kubeconfig(t, authority(t)))
+	return fakeazure.Example(withAuthority(authority(t)))
 }
 
 // ask is who asks a cloud.

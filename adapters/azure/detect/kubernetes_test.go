@@ -1,12 +1,18 @@
 package detect_test
 
 import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
 	"encoding/json"
 	"encoding/pem"
 	"errors"
 	"fmt"
 	"io"
 	"log"
+	"math/big"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -83,6 +89,7 @@ func newAPI(t *testing.T) *api {
 	}, codes: make(map[string]int)}
 	a.Server = httptest.NewUnstartedServer(http.HandlerFunc(a.serve))
 	a.Config.ErrorLog = log.New(io.Discard, "", 0) // a client that does not trust the server is a test
+	a.TLS = &tls.Config{ClientAuth: tls.RequestClientCert, MinVersion: tls.VersionTLS12}
 	a.StartTLS()
 	t.Cleanup(a.Close)
 	return a
@@ -269,6 +276,30 @@ func TestFiles(t *testing.T) {
 		if found, err := k.Detect(t.Context()); err != nil || found.KubernetesVersion.Value != "v1.34.2" {
 			t.Errorf("%s: %v", file, err)
 		}
+	}
+}
+
+// A client certificate signs in, as in the kubeconfig of an administrator.
+func TestClientCertificate(t *testing.T) {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	made, err := x509.CreateCertificate(rand.Reader, &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: fakeazure.Noon().AddDate(50, 0, 0)}, &x509.Certificate{}, key.Public(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	der, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := newAPI(t)
+	config := a.config(t, nil, map[string]any{
+		"token": nil, "client-certificate-data": pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: made}),
+		"client-key-data": pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}),
+	})
+	if found, _, err := detectBy(t, config, ""); err != nil || found.KubernetesVersion == nil {
+		t.Errorf("%v", err)
 	}
 }
 

@@ -76,9 +76,9 @@ func (f *clusterFlags) run(cmd *cobra.Command, s cli.Streams, w world) error {
 		found, wrong = document, append(wrong, err)
 	}
 	if asksAzure {
-		client, err := w.open(&f.asking)
+		client, err := w.open(ctx, &f.asking)
 		if err != nil {
-			return command.Failed("%w", err)
+			return err
 		}
 		document, err := client.Cluster(ctx, detect.Cluster{Subscription: subscription, ResourceGroup: f.group, Name: f.name})
 		wrong = append(wrong, err)

@@ -68,14 +68,14 @@ func (f *imagesFlags) run(cmd *cobra.Command, s cli.Streams, w world) error {
 	}
 	former, err := f.former()
 	if err != nil {
-		return command.Failed("%w", err)
-	}
-	client, err := w.open(&f.asking)
-	if err != nil {
-		return command.Failed("%w", err)
+		return err
 	}
 	ctx, cancel := context.WithTimeout(cmd.Context(), f.timeout)
 	defer cancel()
+	client, err := w.open(ctx, &f.asking)
+	if err != nil {
+		return err
+	}
 	list, err := client.Images(ctx, subscription, f.location, galleries...)
 	list.Pin, list.InUse, list.Maintenance = former.Pin, former.InUse, former.Maintenance
 	return f.write(s, list, len(list.Images) == 0, err)

@@ -2,8 +2,8 @@ package main
 
 import (
 	"bytes"
-	"encoding/json"
 	"encoding/pem"
+	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -52,24 +52,14 @@ func authority(t testing.TB) string {
 }
 
 // kubeconfig is one for a server, with a token that nobody may see.
-func kubeconfig(t testing.TB, server, authority string) []byte {
-	t.Helper()
-	data, err := json.Marshal(map[string]any{
-		"apiVersion": "v1", "kind": "Config", "current-context": "example",
-		"contexts": []any{map[string]any{"name": "example", "context": map[string]any{"cluster": "c", "user": "u"}}},
-		"clusters": []any{map[string]any{"name": "c", "cluster": map[string]any{"server": server, "certificate-authority-data": []byte(authority)}}},
-		"users":    []any{map[string]any{"name": "u", "user": map[string]any{"token": secret}}},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return data
+func kubeconfig(server, authority string) []byte {
+	return fakeazure.Kubeconfig(server, authority, secret)
 }
 
 // cloud is the example's.
 func cloud(t testing.TB) *fakeazure.Cloud {
 	t.Helper()
-	return fakeazure.Example(kubeconfig(t, "https://api.example.com:443", authority(t)))
+	return fakeazure.Example(kubeconfig("https://api.example.com:443", authority(t)))
 }
 
 // result is what a run has said.
@@ -194,7 +184,7 @@ func TestKubeconfig(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "config")
 	use := func(version string) string {
 		url, ca := server(t, version)
-		if err := os.WriteFile(file, kubeconfig(t, url, ca), 0o600); err != nil {
+		if err := os.WriteFile(file, kubeconfig(url, ca), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		return ca
@@ -209,7 +199,7 @@ func TestKubeconfig(t *testing.T) {
 	}
 
 	ca := use("v1.34.2")
-	c.Kubeconfig = kubeconfig(t, "https://api.example.com:443", ca)
+	c.Kubeconfig = kubeconfig("https://api.example.com:443", ca)
 	r = start(t, c, append(cluster, "--kubeconfig", file, "--context", "example")...)
 	r.want(t, exitcode.Success)
 	d, problems = azure.ReadDetected([]byte(r.out))
@@ -317,6 +307,22 @@ func TestUsage(t *testing.T) {
 	var out, messages bytes.Buffer
 	code := run(t.Context(), cluster, cli.Streams{In: strings.NewReader(""), Out: &out, Err: &messages}, world{environment: func(string) string { return "" }})
 	result{code, "", messages.String()}.want(t, exitcode.Usage, "--subscription")
+}
+
+// Who cannot sign in is told so once, with what to do, and nothing is asked.
+func TestNotSignedIn(t *testing.T) {
+	for _, args := range [][]string{cluster, {"images", "--location", "eastus"}} {
+		credential := new(azfake.TokenCredential)
+		credential.SetError(errors.New("no credential\nwas found"))
+		azureCloud := cloud(t)
+		var out, messages bytes.Buffer
+		w := world{environment: func(string) string { return fakeazure.Subscription }, credential: credential, transport: azureCloud}
+		code := run(t.Context(), args, cli.Streams{In: strings.NewReader(""), Out: &out, Err: &messages}, w)
+		result{code, "", messages.String()}.want(t, exitcode.Invalid, "sign in to Azure: no credential was found\n", "az login")
+		if asked := azureCloud.Asked(); out.Len() > 0 || len(asked) > 0 || strings.Count(messages.String(), "sign in") != 1 {
+			t.Errorf("%q was asked for, and %s", asked, messages.String())
+		}
+	}
 }
 
 // Each command's help has an example that is one.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"slices"
 	"time"
@@ -14,7 +15,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/slipway-dev/slipway/adapters/azure/detect"
+	"github.com/slipway-dev/slipway/exitcode"
+	"github.com/slipway-dev/slipway/internal/cli"
 	"github.com/slipway-dev/slipway/internal/command"
+	"github.com/slipway-dev/slipway/internal/redact"
 )
 
 // world is what the program has of the world around it.
@@ -62,17 +66,32 @@ func (a *asking) as(w world) string {
 	return cmp.Or(a.subscription, w.environment("AZURE_SUBSCRIPTION_ID"))
 }
 
-// open signs in to Azure.
-func (w *world) open(a *asking) (*detect.Azure, error) {
-	i := slices.Index(a.cloud.Allowed, a.cloud.Value)
-	options := policy.ClientOptions{Cloud: clouds[i].config, Transport: w.transport, Telemetry: policy.TelemetryOptions{ApplicationID: program}}
+// open signs in to Azure, so that a failure is said once, and not for each request.
+func (w *world) open(ctx context.Context, a *asking) (*detect.Azure, error) {
+	config := clouds[slices.Index(a.cloud.Allowed, a.cloud.Value)].config
+	options := policy.ClientOptions{Cloud: config, Transport: w.transport, Telemetry: policy.TelemetryOptions{ApplicationID: program}}
 	credential := w.credential
 	if credential == nil {
 		found, err := azidentity.NewDefaultAzureCredential(&azidentity.DefaultAzureCredentialOptions{ClientOptions: options})
 		if err != nil {
-			return nil, fmt.Errorf("sign in to Azure: %w", err)
+			return nil, notSignedIn(err)
 		}
 		credential = found
 	}
+	scope := config.Services[azcloud.ResourceManager].Audience + "/.default"
+	if _, err := credential.GetToken(ctx, policy.TokenRequestOptions{Scopes: []string{scope}}); err != nil {
+		return nil, notSignedIn(err)
+	}
 	return &detect.Azure{Credential: credential, Options: &arm.ClientOptions{ClientOptions: options}, Now: w.now}, nil
+}
+
+// mostWords is how much of the SDK's own words is shown: it has tried each way to sign in, and quotes all answers.
+const mostWords = 600
+
+// notSignedIn says why nobody is signed in, on one line.
+func notSignedIn(err error) error {
+	return &cli.Error{
+		Code: exitcode.Invalid, Err: fmt.Errorf("sign in to Azure: %s", redact.Line(err.Error(), mostWords)),
+		Hint: "az login signs in, and so do the environment variables of an application, a workload identity and a managed identity",
+	}
 }

@@ -1,6 +1,7 @@
 package fakeazure
 
 import (
+	"encoding/json"
 	"strings"
 	"time"
 
@@ -66,4 +67,18 @@ func Example(kubeconfig []byte) *Cloud {
 		},
 		Answers: make(map[string][]Answer),
 	}
+}
+
+// Kubeconfig is one for a server, with its CA and a token.
+func Kubeconfig(server, authority, token string) []byte {
+	data, err := json.Marshal(map[string]any{
+		"apiVersion": "v1", "kind": "Config", "current-context": "example",
+		"contexts": []any{map[string]any{"name": "example", "context": map[string]any{"cluster": "c", "user": "u"}}},
+		"clusters": []any{map[string]any{"name": "c", "cluster": map[string]any{"server": server, "certificate-authority-data": []byte(authority)}}},
+		"users":    []any{map[string]any{"name": "u", "user": map[string]any{"token": token}}},
+	})
+	if err != nil {
+		panic(err)
+	}
+	return data
 }
