@@ -83,7 +83,8 @@ func (p *Provider) readyClass(ctx context.Context, ref *v1.NodeClassReference) (
 // referred is the object that a claim or a pool refers to.
 func (p *Provider) referred(ctx context.Context, ref *v1.NodeClassReference) (*NodeClass, error) {
 	if ref == nil || ref.Group != groupVersion.Group || ref.Kind != azure.ClassKind {
-		return nil, cloudprovider.NewNodeClassNotReadyError(fmt.Errorf("the reference is not to an %s of %s", azure.ClassKind, groupVersion.Group))
+		err := fmt.Errorf("the reference is not to an %s of %s", azure.ClassKind, groupVersion.Group)
+		return nil, cloudprovider.NewNodeClassNotReadyError(err)
 	}
 	object := new(NodeClass)
 	switch err := p.client.Get(ctx, types.NamespacedName{Name: ref.Name}, object); {

@@ -3,6 +3,7 @@ package karpenter_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -57,8 +58,15 @@ func TestClass(t *testing.T) {
 		},
 		"wrong values, all at once": {spec: "maxPods: 1\nimageFamily: Windows", says: []string{"maxPods", "imageFamily"}},
 		"a field that is not known": {spec: "fipsmode: FIPS", says: []string{"fipsmode"}},
-		"no CA": {
-			set: func(f *fixture) { f.options.Inputs.Detected.CertificateAuthority = nil }, says: []string{"certificateAuthority"}, never: "is not possible",
+		"no CA":                     {set: func(f *fixture) { f.options.Inputs.Detected.CertificateAuthority = nil }, says: []string{"certificateAuthority"}},
+		"what one type alone has is not said": {
+			spec: "security: {trustedLaunch: {vtpm: true}}",
+			set: func(f *fixture) {
+				in := &f.options.Inputs
+				in.Detected.CertificateAuthority = nil
+				slices.SortFunc(in.Types, func(a, b launch.InstanceType) int { return -strings.Compare(a.Name, b.Name) }) // Standard_NC6 is the first
+			},
+			says: []string{"certificateAuthority"}, never: "Standard_NC6 does not have it",
 		},
 		"no image": {set: func(f *fixture) { f.options.Inputs.Images.Images = nil }, says: []string{"none of the 0 images"}},
 		"an image that some types boot": {

@@ -45,7 +45,7 @@ func (p *Provider) Create(ctx context.Context, claim *v1.NodeClaim) (*v1.NodeCla
 	if err != nil {
 		return nil, err
 	}
-	machine, err := p.start(ctx, claim, chosen, userData, token)
+	machine, err := p.start(ctx, claim.Name, chosen, userData, token)
 	if err != nil {
 		return nil, err
 	}
@@ -208,8 +208,8 @@ func refusedToken(err error) error {
 }
 
 // start starts the machine.
-func (p *Provider) start(ctx context.Context, claim *v1.NodeClaim, chosen *choice, userData string, token nodeconfig.Secret) (*Machine, error) {
-	l := Launch{Name: claim.Name, Template: chosen.template, UserData: nodeconfig.NewSecret(userData)}
+func (p *Provider) start(ctx context.Context, name string, chosen *choice, userData string, token nodeconfig.Secret) (*Machine, error) {
+	l := Launch{Name: name, Template: chosen.template, UserData: nodeconfig.NewSecret(userData)}
 	machine, err := p.machines.Start(ctx, l)
 	switch {
 	case errors.Is(err, ErrCapacity):
@@ -220,10 +220,11 @@ func (p *Provider) start(ctx context.Context, claim *v1.NodeClaim, chosen *choic
 		return nil, refused(MachineNotStarted, without(err, token.Reveal(), userData))
 	case machine.Key != "" && machine.Key != chosen.template.Key():
 		// An earlier try has started it, and nobody has written down what it was made from. It is no node yet.
+		differs := fmt.Errorf("the machine %s was started from something else, and is stopped", machine.ID)
 		if err := p.machines.Stop(ctx, machine.ID); err != nil && !errors.Is(err, ErrNotFound) {
-			return nil, refused(MachineDiffers, fmt.Errorf("the machine %s was started from something else, and cannot be stopped: %w", machine.ID, err))
+			differs = fmt.Errorf("the machine %s was started from something else, and cannot be stopped: %w", machine.ID, err)
 		}
-		return nil, refused(MachineDiffers, fmt.Errorf("the machine %s was started from something else, and is stopped", machine.ID))
+		return nil, refused(MachineDiffers, differs)
 	}
 	log.FromContext(ctx).Info("started a machine", "machine", machine.ID, "template", chosen.template.Key())
 	return machine, nil

@@ -56,7 +56,7 @@ func (p *Provider) drift(ctx context.Context, claim *v1.NodeClaim) (verdict, err
 	d := drifting{claim: claim, wanted: wanted, changes: stored.Diff(wanted)}
 	d.changes = slices.DeleteFunc(d.changes, func(c launch.Change) bool { return c.Class == launch.Ignore })
 	class := launch.Greatest(d.changes)
-	if class != launch.Replace && now.unsettled(wanted) {
+	if class != launch.Replace && now.unsettled() {
 		class = launch.InPlace
 	}
 	if class == launch.Replace || class == launch.InPlace {

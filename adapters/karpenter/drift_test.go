@@ -349,6 +349,7 @@ func TestInPlaceOldClaim(t *testing.T) {
 	f.cloud.report("general-abcde", reportOf(t, f.cloud.updated[0], 0, ""))
 	look(old, 1) // the change has come
 	look(old, 1) // and it does not show that yet
+	look(old, 1)
 	look(f.claim("general-abcde"), 1)
 	look(f.claim("general-abcde"), 1)
 	if !f.changed("general-abcde") {

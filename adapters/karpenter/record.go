@@ -45,11 +45,8 @@ type change struct {
 // pending reports whether the change is under way.
 func (c *change) pending() bool { return c.Key != "" && c.Ended == "" && !c.done }
 
-// unsettled reports whether the machine may have something else than a wanted template, although the claim's record has that: it
-// was told something else, or it is told to go back.
-func (c *change) unsettled(wanted *launch.Template) bool {
-	return c.Key != "" && !c.done && (c.Told || c.Key == wanted.Key())
-}
+// unsettled reports whether the machine may have another contract than that of the claim's record.
+func (c *change) unsettled() bool { return c.Key != "" && !c.done && c.Told }
 
 // changeOf is the change that a claim's annotation names. One that is damaged is none: the change is then begun again.
 func changeOf(claim *v1.NodeClaim) (c change) {
