@@ -2,13 +2,13 @@ package karpenter_test
 
 import (
 	"encoding/base64"
-	"regexp"
-	"strings"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/slipway-dev/slipway/adapters/karpenter"
+	"github.com/slipway-dev/slipway/internal/envelope"
+	"github.com/slipway-dev/slipway/userdata"
 )
 
 // must is a quantity.
@@ -21,19 +21,16 @@ func must(t testing.TB, text string) *resource.Quantity {
 	return &q
 }
 
-// encoded is a contract in base64: a JSON object, in lines.
-var encoded = regexp.MustCompile(`(?m)^eyJ[A-Za-z0-9+/=\n]+$`)
-
-// userDataOf is the contract in the user data of a machine.
+// userDataOf is the contract in the user data of a machine, as the agent finds it.
 func userDataOf(t testing.TB, l karpenter.Launch) string {
 	t.Helper()
-	outer, err := base64.StdEncoding.DecodeString(l.UserData.Reveal())
+	data, err := base64.StdEncoding.DecodeString(l.UserData.Reveal())
 	if err != nil {
 		t.Fatal(err)
 	}
-	contract, err := base64.StdEncoding.DecodeString(strings.ReplaceAll(string(encoded.Find(outer)), "\n", ""))
-	if err != nil || len(contract) == 0 {
+	contract, err := envelope.Open(data, []string{userdata.NativePath})
+	if err != nil {
 		t.Fatalf("no contract in the user data: %v", err)
 	}
-	return string(contract)
+	return string(contract.Data)
 }
