@@ -64,6 +64,7 @@ lint: ## gofmt, vet, staticcheck, and the rules of the house
 .PHONY: golden
 golden: ## rewrite the golden files; review the diff
 	go test ./test/cases ./status ./userdata ./nodeconfig/... ./exitcode ./cmd/slipway ./internal/difference ./internal/explain ./internal/cse ./launch -update
+	cd adapters/azure && go test . ./detect -update
 
 .PHONY: generate
 generate: ## regenerate protobuf code, JSON Schemas and the table of what kubelets take (downloads the sources of 16 versions)

@@ -152,6 +152,20 @@ func TestEncryptionSet(t *testing.T) {
 	}
 }
 
+// What the host keeps of the disks is encrypted also where the launch is not a trusted one.
+func TestEncryptionAtHost(t *testing.T) {
+	m := machineOf(t, "linux")
+	m.Template.Document.Machine.Security = launch.Security{EncryptionAtHost: new(true)}
+	machine, err := m.VirtualMachine()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := machine.Properties.SecurityProfile
+	if p == nil || p.EncryptionAtHost == nil || !*p.EncryptionAtHost || p.SecurityType != nil || p.UefiSettings != nil {
+		t.Errorf("the machine is protected by %s", marshal(t, p))
+	}
+}
+
 // secretPlaces are the fields that hold a secret: the user data with the token, and the command that Azure protects.
 var secretPlaces = map[string]string{
 	"$.virtualMachine.properties.osProfile.customData":                                                                         "user data",

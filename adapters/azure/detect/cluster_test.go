@@ -113,6 +113,9 @@ var spoiledClusters = []spoiled{
 	{"several subnets of a network", func(_ *fakeazure.Cloud, p *properties) {
 		p.AgentPoolProfiles[1].VnetSubnetID = new(strings.Replace(nodes, "/nodes", "/more", 1))
 	}, "subnetID", false, []string{"give vnet-subnet-id", "subnets/more, ", "subnets/nodes"}, nil},
+	{"several subnets of a network that is spelled in two ways", func(_ *fakeazure.Cloud, p *properties) {
+		p.AgentPoolProfiles[1].VnetSubnetID = new(strings.NewReplacer("example-vnet", "Example-VNet", "/nodes", "/more").Replace(nodes))
+	}, "subnetID", false, []string{"give vnet-subnet-id"}, nil},
 	{"subnets of two networks", func(_ *fakeazure.Cloud, p *properties) {
 		p.AgentPoolProfiles[1].VnetSubnetID = new(strings.Replace(nodes, "example-vnet", "other-vnet", 1))
 	}, "subnetID", false, []string{"give vnet-subnet-id"}, []string{"vnetGUID"}},

@@ -249,6 +249,18 @@ func TestServerIsAway(t *testing.T) {
 	}
 }
 
+// The server's certificate must have the name that the kubeconfig says.
+func TestServerName(t *testing.T) {
+	a := newAPI(t)
+	if _, _, err := detectBy(t, a.config(t, map[string]any{"tls-server-name": "example.com"}, nil), ""); err != nil {
+		t.Error(err)
+	}
+	_, _, err := detectBy(t, a.config(t, map[string]any{"tls-server-name": "api.invalid"}, nil), "")
+	if wrong, ok := errors.AsType[x509.HostnameError](err); !ok || wrong.Host != "api.invalid" {
+		t.Errorf("%v, want that the certificate is not for api.invalid", err)
+	}
+}
+
 // A credential that is not valid is said so, three times no fact.
 func TestNobody(t *testing.T) {
 	a := newAPI(t)
