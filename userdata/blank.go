@@ -3,7 +3,6 @@ package userdata
 import (
 	"encoding/base64"
 	"fmt"
-	"hash/crc32"
 	"slices"
 	"strings"
 )
@@ -28,8 +27,7 @@ type Blank struct {
 // that whether it fits does not depend on how well a version compresses. A gap that is not in the document is a defect of the
 // caller.
 func NewBlank(c Contract, at, length int) (*Blank, error) {
-	var room [roomOnStack]byte
-	document, err := appendMIME(room[:0], &c, Azure)
+	document, err := appendMIME(nil, &c, Azure)
 	if err != nil {
 		return nil, err
 	}
@@ -38,8 +36,8 @@ func NewBlank(c Contract, at, length int) (*Blank, error) {
 	start := len(hookOpen) + len(boothooks[c.Path].head)
 	before, after := document[:start+linesSize(first)], document[start+linesSize(last):]
 	return &Blank{
-		before: base64.StdEncoding.EncodeToString(appendMember(nil, deflated(before), crc32.ChecksumIEEE(before), len(before))),
-		after:  base64.StdEncoding.EncodeToString(appendMember(nil, deflated(after), crc32.ChecksumIEEE(after), len(after))),
+		before: base64.StdEncoding.EncodeToString(appendMember(nil, deflated(before), before)),
+		after:  base64.StdEncoding.EncodeToString(appendMember(nil, deflated(after), after)),
 		lines:  slices.Clone(c.Document[first:last]), at: at - first, length: length,
 	}, nil
 }
@@ -54,7 +52,7 @@ func (b *Blank) Fill(text string) string {
 	var lineRoom, plainRoom, blockRoom, memberRoom, textRoom [6 * lineChars]byte
 	lines := append(append(append(lineRoom[:0], b.lines[:b.at]...), text...), b.lines[b.at+b.length:]...)
 	plain := appendLines(plainRoom[:0], lines)
-	member := appendMember(memberRoom[:0], appendStored(blockRoom[:0], plain), crc32.ChecksumIEEE(plain), len(plain))
+	member := appendMember(memberRoom[:0], appendStored(blockRoom[:0], plain), plain)
 	encoded := base64.StdEncoding.AppendEncode(textRoom[:0], member)
 	var whole strings.Builder
 	whole.Grow(len(b.before) + len(encoded) + len(b.after))

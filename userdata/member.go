@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/flate"
 	"encoding/binary"
+	"hash/crc32"
 	"sync"
 )
 
@@ -19,9 +20,9 @@ const (
 	trailerSize   = 8
 )
 
-// appendMember appends a member of a gzip file: compressed data, the sum and the size of what it is of. A comment of a byte or two
-// makes it end where base64 begins a new group, so that the base64 of members one after the other is that of the whole.
-func appendMember(dst, compressed []byte, sum uint32, size int) []byte {
+// appendMember appends a member of a gzip file: data, as it is compressed. A comment of a byte or two makes it end where base64
+// begins a new group, so that the base64 of members one after the other is that of the whole.
+func appendMember(dst, compressed, data []byte) []byte {
 	rest := (headerSize + len(compressed) + trailerSize) % base64Bytes
 	dst = append(dst, memberHeader...)
 	if rest == 0 {
@@ -31,8 +32,8 @@ func appendMember(dst, compressed []byte, sum uint32, size int) []byte {
 		dst = append(dst, "-\x00"[rest-1:]...) // a comment ends with a zero byte
 	}
 	dst = append(dst, compressed...)
-	dst = binary.LittleEndian.AppendUint32(dst, sum)
-	return binary.LittleEndian.AppendUint32(dst, uint32(size))
+	dst = binary.LittleEndian.AppendUint32(dst, crc32.ChecksumIEEE(data))
+	return binary.LittleEndian.AppendUint32(dst, uint32(len(data)))
 }
 
 // maxStored is how much one block holds that is not compressed (RFC 1951, 3.2.4).

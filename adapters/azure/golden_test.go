@@ -51,7 +51,7 @@ func TestGolden(t *testing.T) {
 func TestSameBytes(t *testing.T) {
 	want := marshal(t, modelsOf(t, machineOf(t, "linux")))
 	for range 5 {
-		m := machineOf(t, "linux") // read and rendered anew
+		m := machineOf(t, "linux") // read and rendered again
 		m.BackendPools[0], m.BackendPools[1] = m.BackendPools[1], m.BackendPools[0]
 		for range 20 {
 			if got := marshal(t, modelsOf(t, m)); !bytes.Equal(got, want) {

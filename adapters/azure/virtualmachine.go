@@ -95,7 +95,7 @@ type pricing struct {
 	billing  *armcompute.BillingProfile
 }
 
-// anyPrice is that of a spot machine which is not taken back because of its price (Azure: Spot Virtual Machines).
+// anyPrice is that of a spot machine which is not evicted because of its price (Azure: Spot Virtual Machines).
 const anyPrice = -1
 
 func (c *checked) price() pricing {

@@ -260,16 +260,16 @@ func TestInPlaceFails(t *testing.T) {
 			if c.want == "" {
 				return
 			}
-			f.change("linuxOSConfig: {sysctls: {vmMaxMapCount: 262144}}") // taken back: a machine that was told is told that, too
+			f.change("linuxOSConfig: {sysctls: {vmMaxMapCount: 262144}}") // reverted: a machine that was told is told that, too
 			n := len(f.cloud.updated)
 			if reason := f.drifted("general-abcde"); reason != "" || len(f.cloud.updated) != 2*n {
-				t.Errorf("taken back, and %q, %d updates", reason, len(f.cloud.updated))
+				t.Errorf("reverted, and %q, %d updates", reason, len(f.cloud.updated))
 			}
 			if n > 0 {
 				f.cloud.report("general-abcde", reportOf(t, f.cloud.updated[n], 0, ""))
 			}
 			if reason := f.drifted("general-abcde"); reason != "" || f.claim("general-abcde").Annotations[karpenter.AnnotationChange] != "" {
-				t.Errorf("taken back, and %q: %v", reason, f.claim("general-abcde").Annotations)
+				t.Errorf("reverted, and %q: %v", reason, f.claim("general-abcde").Annotations)
 			}
 			f.change(sysctl) // and wanted again: it is tried again
 			n = len(f.cloud.updated)
@@ -299,8 +299,8 @@ func TestInPlaceError(t *testing.T) {
 	}
 }
 
-// TestInPlaceTakenBack: what a machine was told meanwhile is taken back, although the claim's record never changed.
-func TestInPlaceTakenBack(t *testing.T) {
+// TestInPlaceReverted: what a machine was told meanwhile is reverted, although the claim's record never changed.
+func TestInPlaceReverted(t *testing.T) {
 	f := newFixture(t, nil)
 	f.running("general-abcde")
 	f.change(sysctl)
@@ -318,8 +318,8 @@ func TestInPlaceTakenBack(t *testing.T) {
 	}
 }
 
-// TestInPlaceTakenBackTooLate: where what a machine was told cannot be taken back, its node is replaced: it is not known what it has.
-func TestInPlaceTakenBackTooLate(t *testing.T) {
+// TestInPlaceRevertedTooLate: where what a machine was told cannot be reverted, its node is replaced: it is not known what it has.
+func TestInPlaceRevertedTooLate(t *testing.T) {
 	f := newFixture(t, nil)
 	f.running("general-abcde")
 	f.change(sysctl)

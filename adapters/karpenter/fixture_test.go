@@ -208,7 +208,7 @@ func newFixture(t testing.TB, set func(*fixture), objects ...client.Object) *fix
 	return f
 }
 
-// restart makes the provider anew, as a program that begins again does.
+// restart makes the provider again, as a program that begins again does.
 func (f *fixture) restart() {
 	f.t.Helper()
 	var err error

@@ -227,7 +227,7 @@ func TestSwapOnDisk(t *testing.T) {
 	answers["swapon"] = "failed"
 	must(t, m.MakeSwap(t.Context(), swap)) // systemd was first
 	if on, err := m.Swapping(swap); err != nil || !on || inode() != made || !slices.Equal(ran, []string{"swapon", "swapon", "swapon"}) {
-		t.Errorf("%v, %v, %v, made anew: %v", on, err, ran, inode() != made)
+		t.Errorf("%v, %v, %v, made again: %v", on, err, ran, inode() != made)
 	}
 	must(t, unix.Mount("", at("/mnt"), "", unix.MS_REMOUNT|unix.MS_RDONLY, ""))
 	write(t, at("/proc/swaps"), "")

@@ -153,6 +153,16 @@ func kubeletSetting(k nodeconfig.Kubelet, flag, field, otherwise string) string 
 	return value
 }
 
+// kubeletSwitch is the same for a setting that is on or off. One that is neither is what it is without a setting: the kubelet itself
+// refuses it.
+func kubeletSwitch(k nodeconfig.Kubelet, flag, field string, otherwise bool) bool {
+	on, err := strconv.ParseBool(kubeletSetting(k, flag, field, strconv.FormatBool(otherwise)))
+	if err != nil {
+		return otherwise
+	}
+	return on
+}
+
 // kubeletCredentials are where the kubelet's client certificate is. Like the kubelet, they prefer the one
 // that it was given by the cluster to the one that it was installed with.
 func kubeletCredentials(c *nodeconfig.NodeConfig) []resource.KeyPair {

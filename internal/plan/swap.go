@@ -2,7 +2,6 @@ package plan
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/slipway-dev/slipway/exitcode"
@@ -130,6 +129,5 @@ func (s swapPlace) before(in *input) []string {
 // failsOnSwap reports whether a kubelet ends when it finds swap, as it does by default (Kubernetes:
 // KubeletConfiguration, failSwapOn).
 func failsOnSwap(k nodeconfig.Kubelet) bool {
-	fails, err := strconv.ParseBool(kubeletSetting(k, "fail-swap-on", "failSwapOn", "true"))
-	return fails || err != nil
+	return kubeletSwitch(k, "fail-swap-on", "failSwapOn", true)
 }

@@ -3,7 +3,6 @@ package plan
 import (
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/slipway-dev/slipway/exitcode"
@@ -41,8 +40,7 @@ var kernelDefaults = map[string]string{
 
 // protectsKernel reports whether a kubelet leaves the kernel as it is, which it does not by default.
 func protectsKernel(k nodeconfig.Kubelet) bool {
-	protects, err := strconv.ParseBool(kubeletSetting(k, "protect-kernel-defaults", "protectKernelDefaults", "false"))
-	return protects && err == nil
+	return kubeletSwitch(k, "protect-kernel-defaults", "protectKernelDefaults", false)
 }
 
 // ownSysctls are the contract's parameters, with those that the kubelet only looks at. A contract that has another value for one of
@@ -75,20 +73,12 @@ var sysctlModules = []struct{ prefix, module string }{
 	{"net.netfilter.nf_conntrack", "nf_conntrack"},
 }
 
-// sysctlFile is the one that repeats a parameter at each boot (sysctl.d(5)).
-func sysctlFile(in *input, key string) string {
-	_, given := in.config.System.Sysctls[key]
-	if _, forwards := forwardingSysctls[key]; forwards && !given {
-		return in.family.Paths.Forwarding
-	}
-	return in.family.Paths.Sysctls
-}
-
 func planSysctls(in *input, out *output) {
 	out.file(resource.Base, in.family.Paths.Forwarding, 0o644, assignments(forwardingSysctls, " = "),
 		"pods' packets are routed and filtered, after every boot")
 	wanted := maps.Clone(forwardingSysctls)
-	if own := ownSysctls(in, out); len(own) > 0 {
+	own := ownSysctls(in, out)
+	if len(own) > 0 {
 		out.file(resource.Base, in.family.Paths.Sysctls, 0o644, assignments(own, "="),
 			"the contract's kernel parameters, and those that its kubelet wants to find, after every boot")
 		maps.Copy(wanted, own)
@@ -110,6 +100,10 @@ func planSysctls(in *input, out *output) {
 			ExitCode: exitcode.SysctlFailed,
 			Spec:     &resource.Sysctl{Key: key, Value: wanted[key], Optional: strings.HasPrefix(key, optionalSysctls)},
 		})
-		out.repeatedBy(&resource.File{Path: sysctlFile(in, key)})
+		file := in.family.Paths.Forwarding // which repeats the parameter at each boot (sysctl.d(5))
+		if _, isOwn := own[key]; isOwn {
+			file = in.family.Paths.Sysctls
+		}
+		out.repeatedBy(&resource.File{Path: file})
 	}
 }

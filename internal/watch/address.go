@@ -27,7 +27,7 @@ type serverAddress struct {
 }
 
 // followAddress asks for the machine's tags when that is due, and has the node planned for another address where they have
-// one. The node's address is that of its current generation, whoever has made that: after a way back it is followed anew. An
+// one. The node's address is that of its current generation, whoever has made that: after a way back it is followed again. An
 // address that is gone from the tags stays.
 func (r *run) followAddress(ctx context.Context) error {
 	if r.Tags == nil || !r.keepsAddress() || time.Now().Before(r.address.due) {

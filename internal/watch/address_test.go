@@ -187,7 +187,7 @@ func TestNoTags(t *testing.T) {
 	})
 }
 
-// A generation that somebody has gone back to has its address of then: it is followed anew.
+// A generation that somebody has gone back to has its address of then: it is followed again.
 func TestAddressAfterAWayBack(t *testing.T) {
 	onPrivateNode(t, func(n *node) {
 		n.retag("10.0.0.5")

@@ -158,7 +158,7 @@ var spoiledClusters = []spoiled{
 	{"a CA that is none", func(c *fakeazure.Cloud, _ *properties) {
 		c.Kubeconfig = withAuthority("CA")
 	},
-		"certificateAuthority", false, []string{"is no certificate in PEM"}, nil},
+		"certificateAuthority", false, []string{"is not a PEM certificate"}, nil},
 	{"no node resource group", func(_ *fakeazure.Cloud, p *properties) { p.NodeResourceGroup = nil },
 		"nodeResourceGroup", false, []string{"does not say it"}, []string{"securityGroups", "routeTables"}},
 }

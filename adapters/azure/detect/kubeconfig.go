@@ -128,7 +128,7 @@ func (s *settings) authority() ([]byte, error) {
 		return nil, errors.New("certificate-authority-data: is missing; a node must know the CA of its cluster")
 	}
 	if !x509.NewCertPool().AppendCertsFromPEM(data) {
-		return nil, errors.New("certificate-authority-data: is no certificate in PEM")
+		return nil, errors.New("certificate-authority-data: is not a PEM certificate")
 	}
 	return data, nil
 }

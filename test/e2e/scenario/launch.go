@@ -97,7 +97,7 @@ func (r *caseRun) checkLaunched(ctx context.Context, _ struct{}) error {
 	}
 	return r.eventually(ctx, func() error {
 		var have node
-		if err := r.Lab.API.Get(ctx, "/api/v1/nodes/"+r.node.nodeName(), &have); err != nil {
+		if err := r.Lab.API.Get(ctx, collectionOfNodes+"/"+r.node.nodeName(), &have); err != nil {
 			return err
 		}
 		kernels, err := want.compare(&have)

@@ -71,7 +71,7 @@ func watchNode(ctx context.Context, api *lab.API, is func(node) bool) *nodeWatch
 	w := &nodeWatch{is: is, isReady: make(chan struct{}), cancel: cancel}
 	go func() {
 		for ctx.Err() == nil {
-			err := lab.Watch(ctx, api, "/api/v1/nodes", w.see)
+			err := lab.Watch(ctx, api, collectionOfNodes, w.see)
 			if err == nil {
 				return
 			}
@@ -155,7 +155,7 @@ type nodeArgs struct {
 func (r *caseRun) checkNode(ctx context.Context, want nodeArgs) error {
 	return r.eventually(ctx, func() error {
 		var have node
-		if err := r.Lab.API.Get(ctx, "/api/v1/nodes/"+r.node.nodeName(), &have); err != nil {
+		if err := r.Lab.API.Get(ctx, collectionOfNodes+"/"+r.node.nodeName(), &have); err != nil {
 			return err
 		}
 		return want.compare(&have)

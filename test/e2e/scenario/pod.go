@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/netip"
 	"os/exec"
@@ -37,17 +38,9 @@ func (r *caseRun) pod(ctx context.Context, args podArgs) error {
 	if args.Image != "" {
 		image, pull = args.Image, "Always"
 	}
-	err := r.Lab.API.Create(ctx, "/api/v1/namespaces/default/pods", map[string]any{
-		"metadata": map[string]any{"name": args.Name},
-		"spec": map[string]any{
-			"nodeSelector": selector,
-			"tolerations":  []any{map[string]any{"operator": "Exists"}},
-			"containers": []any{map[string]any{
-				"name": "web", "image": image, "imagePullPolicy": pull, "args": []string{"serve", ":8080"},
-			}},
-			"terminationGracePeriodSeconds": 1,
-		},
-	})
+	tolerations := []any{map[string]any{"operator": "Exists"}}
+	container := map[string]any{"image": image, "imagePullPolicy": pull}
+	err := r.Lab.API.Create(ctx, collectionOfPods, podOf(args.Name, selector, tolerations, container))
 	if err != nil {
 		return err
 	}
@@ -70,6 +63,20 @@ func (r *caseRun) pod(ctx context.Context, args podArgs) error {
 		return fmt.Errorf("kubectl exec: %q: %w", out, err)
 	}
 	return nil
+}
+
+// podOf is a pod with one container, whose program answers HTTP.
+func podOf(name string, selector map[string]string, tolerations []any, container map[string]any) map[string]any {
+	maps.Copy(container, map[string]any{"name": "web", "args": []string{"serve", ":8080"}})
+	return map[string]any{
+		"metadata": map[string]any{"name": name},
+		"spec": map[string]any{
+			"nodeSelector":                  selector,
+			"tolerations":                   tolerations,
+			"containers":                    []any{container},
+			"terminationGracePeriodSeconds": 1,
+		},
+	}
 }
 
 // serviceAccount waits until the controllers have made the default one, without which no pod is
@@ -99,7 +106,7 @@ func (r *caseRun) runningPod(ctx context.Context, name string) (address, contain
 				Conditions []map[string]any
 			}
 		}
-		if err := r.Lab.API.Get(ctx, "/api/v1/namespaces/default/pods/"+name, &pod); err != nil {
+		if err := r.Lab.API.Get(ctx, collectionOfPods+"/"+name, &pod); err != nil {
 			return "", "", err
 		}
 		s := pod.Status

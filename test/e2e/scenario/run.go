@@ -149,7 +149,7 @@ func (r *Runner) forgetNode(ctx context.Context) error {
 	errs := []error{r.Lab.API.SetApprover(ctx, true)}
 	for _, path := range []string{
 		"/api/v1/namespaces/default/pods?gracePeriodSeconds=0",
-		"/api/v1/nodes",
+		collectionOfNodes,
 		"/apis/certificates.k8s.io/v1/certificatesigningrequests",
 	} {
 		errs = append(errs, r.Lab.API.Delete(ctx, path))

@@ -4,12 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"strings"
 
 	"go.yaml.in/yaml/v3"
 
 	"github.com/slipway-dev/slipway/adapters/karpenter"
 	"github.com/slipway-dev/slipway/components"
+	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/launch/azure"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
@@ -27,19 +27,19 @@ func readInputs(objects, types, version string) (karpenter.Inputs, error) {
 			wrong = append(wrong, fmt.Errorf("%s: %s: %s", objects, p.Path, p.Reason))
 		}
 	}
-	for _, part := range strings.Split(string(data), "\n---\n") {
+	for _, part := range document.Stream(data) {
 		var object struct{ Kind string }
-		if err := yaml.Unmarshal([]byte(part), &object); err != nil {
+		if err := yaml.Unmarshal(part, &object); err != nil {
 			return in, fmt.Errorf("%s: %w", objects, err)
 		}
 		var problems []nodeconfig.Problem
 		switch object.Kind {
 		case "ConfigMap":
-			in.Settings, problems = azure.Reload(nil, azure.SettingsSource{Name: objects, Document: []byte(part)})
+			in.Settings, problems = azure.Reload(nil, azure.SettingsSource{Name: objects, Document: part})
 		case azure.DetectedKind:
-			in.Detected, problems = azure.ReadDetected([]byte(part))
+			in.Detected, problems = azure.ReadDetected(part)
 		case azure.ImagesKind:
-			in.Images, problems = azure.ReadImages([]byte(part))
+			in.Images, problems = azure.ReadImages(part)
 		}
 		add(problems)
 	}

@@ -33,12 +33,6 @@ func newMachines(socket string) *machines {
 	}}}
 }
 
-// refusals are what answers that are none mean.
-var refusals = map[int]error{
-	http.StatusNotFound:            karpenter.ErrNotFound,
-	http.StatusInsufficientStorage: karpenter.ErrCapacity,
-}
-
 // call makes a request, and decodes the answer where there is to be one.
 func (m *machines) call(ctx context.Context, method, path string, in, out any) error {
 	var body io.Reader
@@ -60,8 +54,8 @@ func (m *machines) call(ctx context.Context, method, path string, in, out any) e
 	defer answer.Body.Close()
 	if answer.StatusCode >= 300 {
 		text, _ := io.ReadAll(io.LimitReader(answer.Body, 1000))
-		if refusal := refusals[answer.StatusCode]; refusal != nil {
-			return fmt.Errorf("%w: %s", refusal, strings.TrimSpace(string(text)))
+		if answer.StatusCode == http.StatusNotFound {
+			return fmt.Errorf("%w: %s", karpenter.ErrNotFound, strings.TrimSpace(string(text)))
 		}
 		return fmt.Errorf("%s %s: %s: %s", method, path, answer.Status, strings.TrimSpace(string(text)))
 	}

@@ -1,4 +1,4 @@
-package main
+package document_test
 
 import (
 	"bytes"
@@ -7,7 +7,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/document"
 )
 
-func TestDocumentsOf(t *testing.T) {
+func TestStream(t *testing.T) {
 	for stream, want := range map[string][]string{
 		"":                                nil,
 		"# a comment\n---\n":              nil,
@@ -17,7 +17,7 @@ func TestDocumentsOf(t *testing.T) {
 		"a: |\n  ---\n  x\r\n...\r\nb: 2": {"a: |\n  ---\n  x\r\n", "\n\n\n\nb: 2"},
 	} {
 		var got []string
-		for _, part := range documentsOf([]byte(stream)) {
+		for _, part := range document.Stream([]byte(stream)) {
 			got = append(got, string(part))
 		}
 		if len(got) != len(want) {
@@ -32,16 +32,16 @@ func TestDocumentsOf(t *testing.T) {
 	}
 }
 
-// FuzzDocumentsOf: a document that can be read by itself is read the same behind another one.
-func FuzzDocumentsOf(f *testing.F) {
+// FuzzStream: a document that can be read by itself is read the same behind another one.
+func FuzzStream(f *testing.F) {
 	f.Add("a: |\n  ---\n  x\n")
 	f.Add("{\"a\": 1}")
 	f.Fuzz(func(t *testing.T, text string) {
 		alone, err := document.Parse([]byte(text))
-		if err != nil || len(documentsOf([]byte(text))) != 1 {
+		if err != nil || len(document.Stream([]byte(text))) != 1 {
 			return
 		}
-		parts := documentsOf([]byte("first: 1\n---\n" + text))
+		parts := document.Stream([]byte("first: 1\n---\n" + text))
 		if len(parts) != 2 {
 			t.Fatalf("%q", parts)
 		}

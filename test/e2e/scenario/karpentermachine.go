@@ -1,0 +1,125 @@
+package scenario
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/slipway-dev/slipway/test/e2e/lab"
+)
+
+// machineArgs say what comes of a machine.
+type machineArgs struct {
+	// NoNode says that it does not become one.
+	NoNode bool `yaml:"noNode"`
+	// Files is a folder beside case.yaml, whose files the machine's copy of the image has; without it, it has none more.
+	Files string `yaml:"files"`
+}
+
+// bootMachine boots the machine that Karpenter has asked for, and does for its Node what a cloud's controller does: the Node says
+// which machine it is, and that it is initialized.
+func (r *caseRun) bootMachine(ctx context.Context, args machineArgs) error {
+	p := r.provisioner
+	request, data, err := r.requested(ctx, p.machines.take)
+	if err != nil {
+		return err
+	}
+	p.number++
+	p.name = request.Name
+	m := r.machine()
+	if args.Files != "" {
+		if m, err = r.furnished(ctx, m, args.Files, func(string) error { return nil }); err != nil {
+			return err
+		}
+	}
+	if m, err = r.Lab.In(ctx, "azure", m, lab.Guest{Name: request.Name, Number: p.number, UserData: data}); err != nil {
+		return err
+	}
+	r.node = watchNode(ctx, r.Lab.API, newNode(r.names))
+	if r.vm, err = r.Lab.Boot(ctx, m); err != nil || args.NoNode {
+		return err
+	}
+	return r.eventually(ctx, func() error { return r.adopt(ctx, request.ID) })
+}
+
+// requested waits until Karpenter has requested something of a machine, and returns it with its user data.
+func (r *caseRun) requested(ctx context.Context, take func() (launchRequest, bool)) (request launchRequest, data []byte, err error) {
+	err = r.eventually(ctx, func() error {
+		var is bool
+		if request, is = take(); !is {
+			return errors.New("nothing was requested of a machine by Karpenter")
+		}
+		return nil
+	})
+	if err != nil {
+		return request, nil, err
+	}
+	if data, err = base64.StdEncoding.DecodeString(request.UserData); err != nil {
+		return request, nil, fmt.Errorf("the user data of %s: %w", request.Name, err)
+	}
+	return request, data, nil
+}
+
+// uninitialized is the taint of a Node that no cloud's controller has seen yet.
+const uninitialized = "node.cloudprovider.kubernetes.io/uninitialized"
+
+// adopt says of the machine's Node which machine it is.
+func (r *caseRun) adopt(ctx context.Context, id string) error {
+	name := r.node.nodeName()
+	if name == "" {
+		return errors.New("the machine has no Node yet")
+	}
+	var have struct {
+		Spec struct{ Taints []map[string]any }
+	}
+	if err := r.Lab.API.Get(ctx, collectionOfNodes+"/"+name, &have); err != nil {
+		return err
+	}
+	taints := slices.DeleteFunc(have.Spec.Taints, func(taint map[string]any) bool { return taint["key"] == uninitialized })
+	return r.Lab.API.Merge(ctx, collectionOfNodes+"/"+name, map[string]any{"spec": map[string]any{"providerID": id, "taints": taints}})
+}
+
+// resultPath is where a machine keeps what came of its provisioning.
+const resultPath = "/var/lib/slipway/provision.json"
+
+// reportArgs say which result a machine has.
+type reportArgs struct {
+	// Code is the exit code of its provisioning.
+	Code string `yaml:"code"`
+	// Status hands the status of the machine's last run over, and not the result of its provisioning.
+	Status bool `yaml:"status"`
+}
+
+// report brings what the machine says of itself to Karpenter, as a cloud does: as soon as it says the exit code.
+func (r *caseRun) report(ctx context.Context, args reportArgs) error {
+	path := resultPath
+	if args.Status {
+		path = statusPath
+	}
+	return r.eventually(ctx, func() error {
+		text, err := r.vm.Shell.Output(ctx, "cat "+path+" 2>/dev/null || true")
+		if err != nil {
+			return err
+		}
+		// The one has the code as text, the other as a number.
+		var result struct{ ExitCode any }
+		if err := json.Unmarshal([]byte(text), &result); err != nil || fmt.Sprint(result.ExitCode) != args.Code {
+			return fmt.Errorf("the machine says %q, want the exit code %q", text, args.Code)
+		}
+		r.provisioner.machines.reported(r.provisioner.name, []byte(text))
+		return nil
+	})
+}
+
+// update waits until Karpenter has told the machine to change, and gives its metadata service the user data for that.
+func (r *caseRun) update(ctx context.Context, _ struct{}) error {
+	_, data, err := r.requested(ctx, r.provisioner.machines.takeUpdate)
+	if err != nil {
+		return err
+	}
+	r.Lab.Cloud.SetUserData(data)
+	return nil
+}

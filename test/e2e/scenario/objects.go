@@ -1,0 +1,103 @@
+package scenario
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/slipway-dev/slipway/internal/document"
+)
+
+// collections are where objects of a kind are.
+var collections = map[string]string{
+	"NodePool":     "/apis/karpenter.sh/v1/nodepools",
+	"AKSNodeClass": "/apis/karpenter.azure.com/v1beta1/aksnodeclasses",
+}
+
+// Where other objects are.
+const (
+	collectionOfClaims = "/apis/karpenter.sh/v1/nodeclaims"
+	collectionOfNodes  = "/api/v1/nodes"
+	collectionOfPods   = "/api/v1/namespaces/default/pods"
+)
+
+// object is one of the cluster's, which the case has.
+type object map[string]any
+
+func (o object) path() (collection, name string, err error) {
+	kind, _ := o["kind"].(string)
+	metadata, _ := o["metadata"].(object) // as YAML decodes what is below an object
+	name, _ = metadata["name"].(string)
+	collection = collections[kind]
+	if collection == "" || name == "" {
+		return "", "", fmt.Errorf("an object of the kind %q with the name %q: want a name, and one of the kinds NodePool and AKSNodeClass", kind, name)
+	}
+	return collection, name, nil
+}
+
+// createArgs say what is made.
+type createArgs struct {
+	// Objects is a file of the case.
+	Objects string `yaml:"objects"`
+}
+
+// create makes the objects of a file, each as soon as its kind is known to the cluster.
+func (r *caseRun) create(ctx context.Context, args createArgs) error {
+	file := filepath.Join(r.Dir, args.Objects)
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	for _, part := range document.Stream(data) {
+		var o object
+		if err := yaml.Unmarshal(part, &o); err != nil {
+			return fmt.Errorf("%s: %w", file, err)
+		}
+		collection, _, err := o.path()
+		if err != nil {
+			return fmt.Errorf("%s: %w", file, err)
+		}
+		if err := r.eventually(ctx, func() error { return r.Lab.API.Create(ctx, collection, o) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// patch lays a change over an object that the cluster has.
+func (r *caseRun) patch(ctx context.Context, o object) error {
+	collection, name, err := o.path()
+	if err != nil {
+		return err
+	}
+	return r.Lab.API.Merge(ctx, collection+"/"+name, o)
+}
+
+// eventArgs are what an event says.
+type eventArgs struct {
+	Reason string `yaml:"reason"`
+}
+
+// event waits until the cluster has an event of a reason.
+func (r *caseRun) event(ctx context.Context, want eventArgs) error {
+	return r.eventually(ctx, func() error {
+		var list struct {
+			Items []struct{ Reason, Message string }
+		}
+		if err := r.Lab.API.Get(ctx, "/api/v1/namespaces/default/events", &list); err != nil {
+			return err
+		}
+		var seen []string
+		for _, e := range list.Items {
+			if e.Reason == want.Reason {
+				return nil
+			}
+			seen = append(seen, e.Reason)
+		}
+		return fmt.Errorf("there is no event %s among %q", want.Reason, slices.Compact(slices.Sorted(slices.Values(seen))))
+	})
+}
