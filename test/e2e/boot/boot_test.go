@@ -42,6 +42,7 @@ func timeline(exec, ready float64, more ...scenario.Event) []scenario.Event {
 
 func TestMeasure(t *testing.T) {
 	var order []string
+	out := filepath.Join(t.TempDir(), floor)
 	turns := map[string][][]scenario.Event{
 		script: {timeline(40, 50), timeline(44, 52), timeline(41, 60)},
 		floor:  {timeline(10, 20, scenario.Event{Name: "sysinit", At: 5}), nil, timeline(12, 26)},
@@ -51,12 +52,12 @@ func TestMeasure(t *testing.T) {
 		turn := turns[c.Name][0]
 		turns[c.Name] = turns[c.Name][1:]
 		if turn == nil {
-			return scenario.Outcome{Err: errors.New("no node")}
+			return scenario.Outcome{Err: errors.Join(errors.New("no node"), os.Mkdir(out, 0o755)), Out: out}
 		}
 		return scenario.Outcome{Timeline: turn}
 	}
 	results, err := Measure(t.Context(), run, []scenario.Case{{Name: script}, {Name: floor}}, 3, io.Discard)
-	if err == nil || !strings.Contains(err.Error(), "floor, run 2: no node") {
+	if err == nil || !strings.Contains(err.Error(), "floor, run 2: no node: see "+out+"-failed-2") {
 		t.Errorf("a run that failed: %v", err)
 	}
 	if !slices.Equal(order, []string{script, floor, script, floor, script, floor}) {

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
 	"slices"
 
 	"github.com/slipway-dev/slipway/test/e2e/scenario"
@@ -52,7 +54,8 @@ func Measure(ctx context.Context, run Run, variants []scenario.Case, runs int, p
 				return nil, ctx.Err()
 			}
 			if outcome.Err != nil {
-				failures = append(failures, fmt.Errorf("%s, run %d: %w: see %s", variant.Name, round, outcome.Err, outcome.Out))
+				out, err := keepFailed(outcome.Out, round)
+				failures = append(failures, fmt.Errorf("%s, run %d: %w: see %s", variant.Name, round, errors.Join(outcome.Err, err), out))
 				fmt.Fprintf(progress, "run %d of %d  %-10s FAILED: %v\n", round, runs, variant.Name, outcome.Err)
 				continue
 			}
@@ -68,6 +71,16 @@ func Measure(ctx context.Context, run Run, variants []scenario.Case, runs int, p
 		}
 	}
 	return results, errors.Join(failures...)
+}
+
+// keepFailed moves what a failed run has left to where the next run of the variant does not write over it.
+func keepFailed(out string, round int) (string, error) {
+	kept := fmt.Sprintf("%s-failed-%d", out, round)
+	err := errors.Join(os.RemoveAll(kept), os.Rename(out, kept))
+	if errors.Is(err, fs.ErrNotExist) {
+		return out, nil // nothing was left
+	}
+	return kept, err
 }
 
 // summarise puts a variant's runs together.
