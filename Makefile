@@ -11,7 +11,8 @@ COLD := fmt time os syscall net net/... log/slog path/filepath internal/poll mat
 	reflect strings bytes unicode/... regexp/... text/... crypto/ecdsa crypto/rsa crypto/ecdh crypto/ed25519 crypto/hpke \
 	crypto/tls crypto/x509 vendor/golang.org/x/... golang.org/x/... go.yaml.in/... github.com/godbus/... github.com/spf13/... \
 	github.com/klauspost/... github.com/BurntSushi/... github.com/rogpeppe/...
-GOBUILD := CGO_ENABLED=0 go build -trimpath $(foreach p,github.com/slipway-dev/slipway/... $(COLD),-gcflags="$(p)=-l") -ldflags "$(LDFLAGS)"
+# The HTTP/2 of net/http is left out: nobody on a node needs it (docs/dependencies.md).
+GOBUILD := CGO_ENABLED=0 go build -trimpath -tags nethttpomithttp2 $(foreach p,github.com/slipway-dev/slipway/... $(COLD),-gcflags="$(p)=-l") -ldflags "$(LDFLAGS)"
 BIN ?= bin
 # The modules beside the main one. They use libraries of Kubernetes and of clouds, which the main one never does.
 ADAPTERS := $(wildcard adapters/*)
