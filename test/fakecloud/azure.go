@@ -73,10 +73,10 @@ func (c *Cloud) accessToken(w http.ResponseWriter, query url.Values) {
 	switch i := c.current(); {
 	case i.AccessToken == "" || query.Get("client_id") != i.Identity:
 		azureError(w, http.StatusBadRequest, "invalid_request: Identity not found")
-	case query.Get("resource") != i.Audience:
+	case !slices.Contains(i.Audiences, query.Get("resource")):
 		azureError(w, http.StatusBadRequest, "invalid_resource: AADSTS500011: the resource principal was not found in the tenant")
 	default:
-		writeJSON(w, map[string]any{"access_token": i.AccessToken, "token_type": "Bearer", "resource": i.Audience})
+		writeJSON(w, map[string]any{"access_token": i.AccessToken, "token_type": "Bearer", "resource": query.Get("resource")})
 	}
 }
 

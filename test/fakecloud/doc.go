@@ -49,8 +49,9 @@ type Instance struct {
 	// listed; the first is the only root. It has them for any instance in one document of another form.
 	OptedIn     bool
 	Authorities []Authority
-	// AccessToken is what Azure's IMDS gives the identity Identity for the audience Audience.
-	AccessToken, Identity, Audience string
+	// AccessToken is what Azure's IMDS gives the identity Identity for each of the audiences.
+	AccessToken, Identity string
+	Audiences             []string
 }
 
 // Interface is an interface of an instance's, in the subnet of the first.

@@ -57,8 +57,8 @@ func (l *Lab) azure(ctx context.Context, m Machine, g Guest) (Machine, error) {
 	l.Cloud.SetInstance(fakecloud.Instance{
 		Name: g.Name, ID: id, Type: "Standard_D2s_v5", Region: "eastus",
 		MAC: NodeMAC, Address: l.address, Prefix: prefix, Secondary: secondary, UserData: g.Metadata, Tags: g.Tags,
-		// The API server takes it as a bootstrap token: the image's client asks it itself for a certificate.
-		AccessToken: l.Token, Identity: identity, Audience: apiServers,
+		// The API server takes it as a bootstrap token: the image's client asks it itself for a certificate. Isolated exchanges it.
+		AccessToken: l.Token, Identity: identity, Audiences: []string{apiServers, registryAudience},
 	})
 	if g.UserData == nil {
 		return m, nil

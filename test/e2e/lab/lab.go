@@ -47,6 +47,8 @@ type Lab struct {
 	API *API
 	// Registries have images that are in no node's image.
 	Registries *Registries
+	// Isolated is the registry of a cluster without a way out.
+	Isolated *Isolated
 	// Disk limits the disks of the machines that are started from now on.
 	Disk DiskLimits
 
@@ -89,6 +91,9 @@ func Start(ctx context.Context, dir string, parts Parts, log *slog.Logger) (*Lab
 	}
 	if err := l.controlPlane(ctx); err != nil {
 		return l, fmt.Errorf("control plane: %w", err)
+	}
+	if err := l.isolated(); err != nil {
+		return l, fmt.Errorf("isolated registry: %w", err)
 	}
 	log.Info("control plane is ready", "seconds", time.Since(begin).Seconds())
 	return l, nil

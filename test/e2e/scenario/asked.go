@@ -15,6 +15,7 @@ type askedArgs struct {
 	Mirror   []string `yaml:"mirror"`
 	Registry []string `yaml:"registry"`
 	Proxy    []string `yaml:"proxy"`
+	Isolated []string `yaml:"isolated"`
 }
 
 // asked checks what the registries and the proxy were asked.
@@ -27,7 +28,7 @@ func (want *askedArgs) compare(have []lab.Request) error {
 	for _, service := range []struct {
 		name string
 		want []string
-	}{{"mirror", want.Mirror}, {"registry", want.Registry}, {"proxy", want.Proxy}} {
+	}{{"mirror", want.Mirror}, {"registry", want.Registry}, {"proxy", want.Proxy}, {"isolated", want.Isolated}} {
 		for _, part := range service.want {
 			if !slices.ContainsFunc(have, func(q lab.Request) bool { return q.Service == service.name && strings.Contains(q.Line, part) }) {
 				wrong = append(wrong, fmt.Sprintf("the %s was not asked %q", service.name, part))

@@ -31,6 +31,8 @@ type bootArgs struct {
 	Deliver string `yaml:"deliver"`
 	// Files is a folder beside case.yaml, whose files the machine's copy of the image has; without it, it has none more.
 	Files string `yaml:"files"`
+	// Without are paths that the machine's copy of the image has not.
+	Without []string `yaml:"without"`
 	// Tags are what the machine's owner has given it, by name.
 	Tags tags `yaml:"tags"`
 	// Down is how long after the machine's start the cloud's services refuse connections.

@@ -90,6 +90,8 @@ func (r *caseRun) filled(ctx context.Context, name, filled string) (string, erro
 		"@PROXY@":           func() (string, error) { return r.Lab.Registries.Proxy, nil },
 		"@TLS_PROXY@":       func() (string, error) { return r.Lab.Registries.TLSProxy, nil },
 		"@PROXY_CA_PEM@":    func() (string, error) { return escaped(r.Lab.Registries.ProxyPKI.CA), nil },
+		"@ISOLATED@":        func() (string, error) { return lab.IsolatedRegistry, nil },
+		"@ISOLATED_CA@":     func() (string, error) { return base64.StdEncoding.EncodeToString(r.Lab.Isolated.PKI.CA), nil },
 		"@REGISTRY_CA_PEM@": func() (string, error) { return escaped(r.Lab.Registries.PKI.CA), nil },
 	}
 	for placeholder, value := range values {

@@ -82,10 +82,15 @@ func (r *caseRun) delivered(ctx context.Context, args bootArgs, m lab.Machine, g
 			guest.UserData = data
 		}
 	}
-	if m.Continue || way.disk == nil && args.Files == "" { // its disk is another machine's, as that has left it
+	if m.Continue || way.disk == nil && args.Files == "" && args.Without == nil { // its disk is another machine's, as that has left it
 		return m, nil
 	}
 	return r.furnished(ctx, m, args.Files, func(root string) error {
+		for _, path := range args.Without {
+			if err := os.Remove(filepath.Join(root, path)); err != nil {
+				return err
+			}
+		}
 		if way.disk == nil {
 			return nil
 		}

@@ -218,6 +218,7 @@ func init() {
 		"verify":       step((*caseRun).verify),
 		"launched":     step((*caseRun).checkLaunched),
 		"karpenter":    step((*caseRun).startKarpenter),
+		"publish":      step((*caseRun).publish),
 		"create":       step((*caseRun).create),
 		"patch":        step((*caseRun).patch),
 		"pending":      step((*caseRun).pending),
