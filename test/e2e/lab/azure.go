@@ -54,9 +54,14 @@ func (l *Lab) azure(ctx context.Context, m Machine, g Guest) (Machine, error) {
 	if m.Second {
 		secondary = []fakecloud.Interface{{MAC: SecondMAC, Address: SecondAddress}}
 	}
-	l.Cloud.SetInstance(fakecloud.Instance{
+	cloud, address := l.Cloud, l.address
+	if m.Beside {
+		cloud, address = fakecloud.New(fakecloud.Instance{}), SecondAddress
+		l.besides.Store(cloud)
+	}
+	cloud.SetInstance(fakecloud.Instance{
 		Name: g.Name, ID: id, Type: "Standard_D2s_v5", Region: "eastus",
-		MAC: NodeMAC, Address: l.address, Prefix: prefix, Secondary: secondary, UserData: g.Metadata, Tags: g.Tags,
+		MAC: m.mac(), Address: address, Prefix: prefix, Secondary: secondary, UserData: g.Metadata, Tags: g.Tags,
 		// The API server takes it as a bootstrap token: the image's client asks it itself for a certificate. Isolated exchanges it.
 		AccessToken: l.Token, Identity: identity, Audiences: []string{apiServers, registryAudience},
 	})

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/slipway-dev/slipway/test/fakecloud"
@@ -38,7 +39,9 @@ type Parts struct {
 type Lab struct {
 	Parts Parts
 	Cloud *fakecloud.Cloud
-	Log   *slog.Logger
+	// besides is what the cloud's services say to a machine that runs beside another; nil where none does.
+	besides atomic.Pointer[fakecloud.Cloud]
+	Log     *slog.Logger
 	// Token is the bootstrap token that the cluster takes.
 	Token string
 	// PKI holds the cluster's certificates.

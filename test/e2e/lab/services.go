@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/slipway-dev/slipway/test/fakecloud"
@@ -16,10 +17,22 @@ import (
 // cloudServices are the cloud's, by the address at which each listens.
 func (l *Lab) cloudServices() map[string]http.Handler {
 	return map[string]http.Handler{
-		fakecloud.MetadataAddress + ":80":      l.Cloud.Metadata(),
-		fakecloud.WireServerAddress + ":80":    l.Cloud.WireServer(),
-		fakecloud.WireServerAddress + ":32526": l.Cloud.WireServer(),
+		fakecloud.MetadataAddress + ":80":      l.byMachine((*fakecloud.Cloud).Metadata),
+		fakecloud.WireServerAddress + ":80":    l.byMachine((*fakecloud.Cloud).WireServer),
+		fakecloud.WireServerAddress + ":32526": l.byMachine((*fakecloud.Cloud).WireServer),
 	}
+}
+
+// byMachine is a service of the cloud's, which knows by the address who asks.
+func (l *Lab) byMachine(service func(*fakecloud.Cloud) http.Handler) http.Handler {
+	one := service(l.Cloud)
+	return http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		if beside := l.besides.Load(); beside != nil && strings.HasPrefix(q.RemoteAddr, SecondAddress+":") {
+			service(beside).ServeHTTP(w, q)
+			return
+		}
+		one.ServeHTTP(w, q)
+	})
 }
 
 // CloudUp starts the cloud's services, unless they run.

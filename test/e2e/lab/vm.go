@@ -30,6 +30,8 @@ type Machine struct {
 	Continue bool
 	// Record keeps all that the machine writes to its disk, in a block log.
 	Record bool
+	// Beside is whether another machine runs already: this one has a place of its own in the network.
+	Beside bool
 	// Second is whether it has a second network interface.
 	Second bool
 	// Accelerated is whether it has an interface of hardware, as machines of a cloud with accelerated networking do, and as many
@@ -158,7 +160,7 @@ func (l *Lab) qemu(m Machine) []string {
 		"-kernel", filepath.Join(l.Parts.Kernel, "vmlinuz"), "-initrd", filepath.Join(l.Parts.Initrd, "initrd"), "-append", kernelArgs,
 		"-blockdev", m.rootDisk(l.Disk), "-device", "virtio-blk-pci,drive=root",
 		"-device", "virtio-rng-pci",
-		"-netdev", "tap,id=net,ifname=" + tap + ",script=no,downscript=no", "-device", "virtio-net-pci,netdev=net,romfile=,mac=" + NodeMAC,
+		"-netdev", "tap,id=net,ifname=" + m.tap() + ",script=no,downscript=no", "-device", "virtio-net-pci,netdev=net,romfile=,mac=" + m.mac(),
 		"-serial", "file:" + m.ConsolePath(), "-serial", "unix:" + filepath.Join(m.Dir, "shell") + ",server=on,wait=off",
 		"-monitor", "unix:" + filepath.Join(m.Dir, "monitor") + ",server=on,wait=off",
 		"-device", "virtio-serial-pci", "-chardev", "file,id=artifacts,path=" + m.artifactsPath(),
@@ -187,6 +189,21 @@ func (l *Lab) qemu(m Machine) []string {
 		argv = append(argv, "-drive", "if=none,id=seed,format=raw,readonly=on,file="+m.Seed, "-device", "virtio-blk-pci,drive=seed")
 	}
 	return append(argv, m.Firmware...)
+}
+
+// tap and mac are those of its first interface.
+func (m *Machine) tap() string {
+	if m.Beside {
+		return secondTap
+	}
+	return tap
+}
+
+func (m *Machine) mac() string {
+	if m.Beside {
+		return SecondMAC
+	}
+	return NodeMAC
 }
 
 // BlockLogPath is where what a machine writes to its disk is recorded.

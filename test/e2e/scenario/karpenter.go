@@ -24,8 +24,8 @@ type provisioner struct {
 	machines *machines
 	process  *lab.Process
 	server   *http.Server
-	// name is the machine's that runs.
-	name string
+	// name is the machine's that runs, and former that of the one beside which it was started.
+	name, former string
 	// number counts the machines.
 	number int
 	// expired are the secrets of the tokens that the case has had expire.
@@ -36,6 +36,8 @@ type provisioner struct {
 type karpenterArgs struct {
 	// Objects is a file of the case with what the provider knows: settings, cluster, images.
 	Objects string `yaml:"objects"`
+	// Images is a file of the case with the images that there are, in place of those in the objects; without it, it is those.
+	Images string `yaml:"images"`
 	// Types is a file of the case with the instance types.
 	Types string `yaml:"types"`
 	// Version is the cluster's version of Kubernetes, in place of the one in the objects.
@@ -59,6 +61,11 @@ func (r *caseRun) startKarpenter(ctx context.Context, args karpenterArgs) error 
 	if err != nil {
 		return err
 	}
+	if args.Images != "" {
+		if err := r.addObjects(objects, args.Images); err != nil {
+			return err
+		}
+	}
 	kubeconfig, err := r.Lab.PKI.KubeconfigFor("admin", "https://"+lab.HostAddress)
 	if err != nil {
 		return err
@@ -74,6 +81,19 @@ func (r *caseRun) startKarpenter(ctx context.Context, args karpenterArgs) error 
 	r.provisioner.process, err = r.Lab.Run(ctx, "karpenter", env, r.Lab.Parts.Programs[lab.Karpenter], "--disable-leader-election",
 		"--batch-idle-duration=1s", "--batch-max-duration=2s")
 	return err
+}
+
+// addObjects appends the objects of a file of the case to a stream: of two of a kind, the last is taken.
+func (r *caseRun) addObjects(stream, file string) error {
+	before, err := os.ReadFile(stream)
+	if err != nil {
+		return err
+	}
+	more, err := os.ReadFile(filepath.Join(r.Dir, file))
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(stream, slices.Concat(before, []byte("---\n"), more), 0o600)
 }
 
 // machinesSocket is where the cloud of the machines answers.

@@ -17,6 +17,8 @@ type machineArgs struct {
 	NoNode bool `yaml:"noNode"`
 	// Files is a folder beside case.yaml, whose files the machine's copy of the image has; without it, it has none more.
 	Files string `yaml:"files"`
+	// Beside has the machine before it go on, until a step says that it is stopped.
+	Beside bool `yaml:"beside"`
 }
 
 // bootMachine boots the machine that Karpenter has asked for, and does for its Node what a cloud's controller does: the Node says
@@ -27,9 +29,14 @@ func (r *caseRun) bootMachine(ctx context.Context, args machineArgs) error {
 	if err != nil {
 		return err
 	}
+	m := r.machine()
+	if args.Beside {
+		p.former, r.former = p.name, r.vm
+		r.names = append(r.names, r.node.nodeName())
+		m.Dir, m.Beside = m.Dir+"-beside", true
+	}
 	p.number++
 	p.name = request.Name
-	m := r.machine()
 	if args.Files != "" {
 		if m, err = r.furnished(ctx, m, args.Files, func(string) error { return nil }); err != nil {
 			return err

@@ -68,29 +68,39 @@ func (want *claimArgs) missing(conditions []condition) string {
 	return strings.Join(missing, ", ")
 }
 
-// stopped waits until Karpenter wants the machine to be stopped, takes its power away, and waits until claim and Node are gone.
-func (r *caseRun) stopped(ctx context.Context, _ struct{}) error {
+// stoppedArgs say which machine is stopped.
+type stoppedArgs struct {
+	// Former is the one beside which the last was started, which is left.
+	Former bool `yaml:"former"`
+}
+
+// stopped waits until Karpenter wants a machine to be stopped, takes its power away, and waits until its claim and its Node are gone.
+func (r *caseRun) stopped(ctx context.Context, args stoppedArgs) error {
 	p := r.provisioner
+	name, vm, left := p.name, &r.vm, 0
+	if args.Former {
+		name, vm, left = p.former, &r.former, 1
+	}
 	err := r.eventually(ctx, func() error {
-		if !p.machines.stopping(p.name) {
-			return fmt.Errorf("the machine %s is not to be stopped yet", p.name)
+		if !p.machines.stopping(name) {
+			return fmt.Errorf("the machine %s is not to be stopped yet", name)
 		}
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	r.vm.Stop()
-	r.vm = nil
-	p.machines.gone(p.name)
+	(*vm).Stop()
+	*vm = nil
+	p.machines.gone(name)
 	return r.eventually(ctx, func() error {
 		for _, path := range []string{collectionOfClaims, collectionOfNodes} {
 			var list struct{ Items []any }
 			if err := r.Lab.API.Get(ctx, path, &list); err != nil {
 				return err
 			}
-			if len(list.Items) != 0 {
-				return fmt.Errorf("%s has %d objects, want none", path, len(list.Items))
+			if len(list.Items) != left {
+				return fmt.Errorf("%s has %d objects, want %d", path, len(list.Items), left)
 			}
 		}
 		return nil

@@ -58,6 +58,8 @@ type caseRun struct {
 	vm    *lab.VM
 	node  *nodeWatch
 	began time.Time
+	// former is the machine beside which vm was started, where it goes on.
+	former *lab.VM
 	// names are those of the Nodes that the case's earlier machines have become.
 	names []string
 	// contracts is how many the case has given the machine, and contract is the path of the last one.
@@ -126,8 +128,10 @@ func (r *caseRun) end(ctx context.Context) error {
 		}
 		return nil
 	}
-	if r.vm != nil {
-		r.vm.Stop()
+	for _, vm := range []*lab.VM{r.vm, r.former} {
+		if vm != nil {
+			vm.Stop()
+		}
 	}
 	if ctx.Err() != nil {
 		return nil // what is left goes with the sandbox
