@@ -31,7 +31,7 @@ type bootArgs struct {
 	Deliver string `yaml:"deliver"`
 	// Files is a folder beside case.yaml, whose files the machine's copy of the image has; without it, it has none more.
 	Files string `yaml:"files"`
-	// Without are paths that the machine's copy of the image has not.
+	// Without are components that the machine's copy of the image has not, by their names in its manifest.
 	Without []string `yaml:"without"`
 	// Tags are what the machine's owner has given it, by name.
 	Tags tags `yaml:"tags"`

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/base64"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"os"
@@ -13,6 +14,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/slipway-dev/slipway/components"
 	"github.com/slipway-dev/slipway/test/e2e/lab"
 )
 
@@ -86,13 +88,8 @@ func (r *caseRun) delivered(ctx context.Context, args bootArgs, m lab.Machine, g
 		return m, nil
 	}
 	return r.furnished(ctx, m, args.Files, func(root string) error {
-		for _, path := range args.Without {
-			if err := os.Remove(filepath.Join(root, path)); err != nil {
-				return err
-			}
-		}
-		if way.disk == nil {
-			return nil
+		if err := takeOut(root, args.Without); err != nil || way.disk == nil {
+			return err
 		}
 		if err := os.WriteFile(filepath.Join(root, "etc", "hostname"), []byte(guest.Name+"\n"), 0o644); err != nil {
 			return err
@@ -114,6 +111,36 @@ func (r *caseRun) furnished(ctx context.Context, m lab.Machine, files string, mo
 		}
 		return more(root)
 	})
+}
+
+// takeOut removes components from an image, and from its manifest.
+func takeOut(root string, names []string) error {
+	if len(names) == 0 {
+		return nil
+	}
+	path := filepath.Join(root, components.Path)
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	manifest, err := components.Parse(data)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		i := slices.IndexFunc(manifest.Components, func(c components.Component) bool { return c.Name == name })
+		if i < 0 {
+			return fmt.Errorf("the image has no component %q", name)
+		}
+		if err := os.Remove(filepath.Join(root, manifest.Components[i].Path)); err != nil {
+			return err
+		}
+		manifest.Components = slices.Delete(manifest.Components, i, i+1)
+	}
+	if data, err = json.MarshalIndent(manifest, "", "  "); err != nil {
+		return err
+	}
+	return os.WriteFile(path, data, 0o644)
 }
 
 // addFiles puts the files of a folder of the case into a tree, in place of those that are there; "" is no folder.
