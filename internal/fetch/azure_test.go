@@ -99,7 +99,7 @@ func (c *azureCase) check(t *testing.T) {
 		exchanges++
 		exchange.ServeHTTP(w, r)
 	}))
-	cloud := fakecloud.New(fakecloud.Instance{AccessToken: canary, Identity: clientID, Audience: c.audience})
+	cloud := fakecloud.New(fakecloud.Instance{AccessToken: canary, Identity: clientID, Audiences: []string{c.audience}})
 	if err := cloud.Misbehave(c.faults...); err != nil {
 		t.Fatal(err)
 	}
