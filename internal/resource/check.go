@@ -32,7 +32,7 @@ type Check struct {
 	// Steady is how long the unit must have been active, in one piece: one that ends and is started again
 	// by systemd is active now and then too.
 	Steady Duration `json:"steady,omitempty"`
-	// Well ends the wait for Steady as soon as the unit answers so.
+	// Well ends the wait for Steady as soon as the unit answers so, and answers so again a while later.
 	Well *Healthz `json:"well,omitempty"`
 	// Restarts is how often the unit may end, and be started again by systemd, during the wait for Steady, or before it
 	// is active: one that came too early for something does so once, one that refuses its settings each time.
