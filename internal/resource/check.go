@@ -45,6 +45,8 @@ type Check struct {
 	Healthz *Healthz `json:"healthz,omitempty"`
 	// LeaseRenewed wants a kubelet that reaches its cluster.
 	LeaseRenewed *LeaseRenewed `json:"leaseRenewed,omitempty"`
+	// Reachable wants a server that can be reached.
+	Reachable *Reachable `json:"reachable,omitempty"`
 	// Network wants what a kubelet reads of the machine's network when it starts.
 	Network *Network `json:"network,omitempty"`
 }
@@ -95,6 +97,15 @@ func (s *APIServer) UnmarshalJSON(data []byte) error {
 	*s = APIServer(shown.plain)
 	s.Token = nodeconfig.NewSecret(shown.Token)
 	return err
+}
+
+// Reachable is a server that must be reached: its name resolves, it can be connected to, and it has a certificate that the machine
+// trusts.
+type Reachable struct {
+	// Server is HOST:PORT.
+	Server string `json:"server"`
+	// Proxy is the path of an environment file with the HTTP proxy that leads there; empty where none is in between.
+	Proxy string `json:"proxy,omitempty"`
 }
 
 // RuntimeReady is a container runtime that must answer as the kubelet will ask it: by gRPC, and as a
@@ -153,6 +164,7 @@ const (
 	CauseDiscovery  Cause = "discovery"  // the cluster does not show its CA
 	CauseUnsigned   Cause = "unsigned"   // what the cluster shows is not signed for the node's token
 	CausePin        Cause = "pin"        // the cluster's CA is another than the contract pins
+	CauseProxy      Cause = "proxy"      // the proxy cannot be reached, or does not lead there
 )
 
 // Kind implements Spec.
