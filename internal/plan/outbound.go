@@ -112,35 +112,24 @@ func planReachable(in *input, out *output, at, server string) {
 // those, a network for the addresses in it, and one with a port for that port alone.
 func reachedWithoutProxy(hosts []string, host, port string) bool {
 	address, err := netip.ParseAddr(host)
-	isAddress := err == nil
+	isName := err != nil
 	host = strings.ToLower(strings.TrimSuffix(host, "."))
-	if host == "localhost" || isAddress && address.IsLoopback() {
+	if host == "localhost" || address.IsLoopback() {
 		return true
 	}
 	for _, entry := range hosts {
-		entry = strings.ToLower(strings.TrimSpace(entry))
-		if network, err := netip.ParsePrefix(entry); err == nil {
-			if isAddress && network.Contains(address.Unmap()) {
-				return true
+		name := strings.ToLower(strings.TrimSpace(entry))
+		if network, err := netip.ParsePrefix(name); err == nil && network.Contains(address) {
+			return true
+		}
+		if before, only, err := net.SplitHostPort(name); err == nil {
+			if name = before; only != port {
+				continue
 			}
-			continue
 		}
-		name, only, err := net.SplitHostPort(entry)
-		if err != nil {
-			name, only = strings.Trim(entry, "[]"), ""
-		}
-		if only != "" && only != port {
-			continue
-		}
-		if other, err := netip.ParseAddr(name); err == nil {
-			if isAddress && other == address {
-				return true
-			}
-			continue
-		}
-		name = strings.TrimPrefix(name, "*")
-		below := "." + strings.TrimPrefix(name, ".")
-		if entry == "*" || host == name || len(below) > 1 && strings.HasSuffix(host, below) {
+		switch below := strings.TrimPrefix(name, "*"); {
+		case name == "", name == ".":
+		case name == "*", strings.Trim(name, "[]") == host, isName && strings.HasSuffix(host, "."+strings.TrimPrefix(below, ".")):
 			return true
 		}
 	}

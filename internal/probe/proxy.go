@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/tls"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
@@ -52,13 +53,13 @@ func readProxy(path string, read func(path string, limit int64) ([]byte, error))
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
 		return nil, fmt.Errorf("%s has no %s that is the URL of an HTTP proxy", path, proxyVariable)
 	}
-	x := &proxy{host: u.Hostname(), secure: u.Scheme == "https", header: http.Header{"User-Agent": {"slipway-node"}}}
-	x.port = cmp.Or(u.Port(), map[bool]string{false: "80", true: "443"}[x.secure])
+	x := &proxy{host: u.Hostname(), port: cmp.Or(u.Port(), "80"), secure: u.Scheme == "https", header: http.Header{"User-Agent": {"slipway-node"}}}
+	if x.secure {
+		x.port = cmp.Or(u.Port(), "443")
+	}
 	if u.User != nil {
 		password, _ := u.User.Password()
-		with := http.Request{Header: http.Header{}}
-		with.SetBasicAuth(u.User.Username(), password)
-		x.header["Proxy-Authorization"] = with.Header["Authorization"]
+		x.header.Set("Proxy-Authorization", "Basic "+base64.StdEncoding.EncodeToString([]byte(u.User.Username()+":"+password)))
 	}
 	return x, nil
 }
@@ -66,29 +67,24 @@ func readProxy(path string, read func(path string, limit int64) ([]byte, error))
 // environmentValue is the value of a variable in an environment file; the last line that sets it counts. Within double quotes a
 // backslash takes the meaning of the character after it (systemd.exec(5), EnvironmentFile=).
 func environmentValue(content, name string) string {
-	value := ""
-	for line := range strings.Lines(content) {
-		given, is := strings.CutPrefix(strings.TrimRight(line, "\r\n"), name+"=")
-		if !is {
-			continue
-		}
-		value = given
-		if inner, quoted := strings.CutPrefix(given, `"`); quoted {
-			value = unquoted(strings.TrimSuffix(inner, `"`))
-		}
+	name = "\n" + name + "="
+	content = "\n" + content
+	at := strings.LastIndex(content, name)
+	if at < 0 {
+		return ""
 	}
-	return value
-}
-
-func unquoted(s string) string {
-	var b strings.Builder
-	for i := 0; i < len(s); i++ {
-		if s[i] == '\\' && i+1 < len(s) {
+	value, _, _ := strings.Cut(content[at+len(name):], "\n")
+	if !strings.HasPrefix(value, `"`) {
+		return value
+	}
+	var b []byte
+	for i := 1; i < len(value) && value[i] != '"'; i++ {
+		if value[i] == '\\' && i+1 < len(value) {
 			i++
 		}
-		b.WriteByte(s[i])
+		b = append(b, value[i])
 	}
-	return b.String()
+	return string(b)
 }
 
 // tunnel has the proxy connect to the server. What fails before the server is at the other end is the proxy's.
