@@ -115,7 +115,7 @@ var below100 = []Code{
 	{49, "ERR_MODPROBE_FAIL", Slipway,
 		"a kernel module could not be loaded, or a rule that denies one could not be changed",
 		"run modprobe -v with the module that the error names; it must belong to the running kernel (uname -r)"},
-	{50, "ERR_OUTBOUND_CONN_FAIL", AKS,
+	{50, "ERR_OUTBOUND_CONN_FAIL", Slipway,
 		"the check of outbound connectivity failed",
 		"check the subnet's egress (route table, NAT gateway, firewall, proxy), then run the check's command on the node"},
 	{51, "ERR_K8S_API_SERVER_CONN_FAIL", Slipway,

@@ -15,6 +15,7 @@ const (
 	CNIPluginMissing         = 41 // a network plug-in that the node needs is not there
 	ModuleLoadFailed         = 49
 	RealmFailed              = 80 // the machine is no member of the contract's directory
+	OutboundFailed           = 50 // the node has no way out, or does not reach a server that the contract names
 	APIServerUnreachable     = 51
 	APIServerNameUnresolved  = 52
 	APIServerNameUnknown     = 53 // the cloud's own DNS server does not know the API server's name

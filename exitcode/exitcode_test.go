@@ -71,6 +71,7 @@ func TestConstantsAreWhatSlipwayReturns(t *testing.T) {
 		{UnitStartFailed, 4, "ERR_SYSTEMCTL_START_FAIL"},
 		{KubeletStartFailed, 34, "ERR_KUBELET_START_FAIL"},
 		{ModuleLoadFailed, 49, "ERR_MODPROBE_FAIL"},
+		{OutboundFailed, 50, "ERR_OUTBOUND_CONN_FAIL"},
 		{APIServerUnreachable, 51, "ERR_K8S_API_SERVER_CONN_FAIL"},
 		{APIServerNameUnresolved, 52, "ERR_K8S_API_SERVER_DNS_LOOKUP_FAIL"},
 		{APIServerNameUnknown, 53, "ERR_K8S_API_SERVER_AZURE_DNS_LOOKUP_FAIL"},

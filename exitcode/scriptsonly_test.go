@@ -24,7 +24,6 @@ var scriptsOnly = []struct {
 	{"the kubelet pulls images and removes them; nothing else on the node does", []int{36, 37, 118, 119, 120, 214}},
 	{"nothing on a node needs kubectl", []int{32}},
 	{"a unit that cannot be masked, enabled or started is 4", []int{2}},
-	{"the outbound command is not applied yet", []int{50}},
 	{"the metadata service need not answer: what it says is a fact if it is there in time", []int{213, 234}},
 	{"no name is looked up for a test; the API server's that does not resolve is 52 or 53, with each DNS server", []int{215}},
 	{"streaming of images is not applied yet", []int{153, 154}},

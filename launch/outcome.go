@@ -29,7 +29,9 @@ const (
 	CertificatePending OutcomeReason = "CertificatePending"
 	// NameNotResolved: the name of the API server does not resolve.
 	NameNotResolved OutcomeReason = "NameNotResolved"
-	// APIServerUnreachable: nothing answers at the API server's address, or nothing out there can be reached.
+	// OutboundFailed: the node has no way out, or does not reach a server that the contract names.
+	OutboundFailed OutcomeReason = "OutboundFailed"
+	// APIServerUnreachable: nothing answers at the API server's address.
 	APIServerUnreachable OutcomeReason = "APIServerUnreachable"
 	// APIServerNotTrusted: who answers there is not the cluster of the contract.
 	APIServerNotTrusted OutcomeReason = "APIServerNotTrusted"
@@ -76,9 +78,11 @@ type outcomeRow struct {
 	retry  bool
 	causes []resource.Cause
 	codes  []int
+	// ahead says that the codes say more than a cause.
+	ahead bool
 }
 
-// outcomeRows are all that is not ProvisioningFailed. A cause says more than a code, so the causes are looked at first. Another
+// outcomeRows are all that is not ProvisioningFailed. A cause says more than most codes, so the causes are looked at before these. Another
 // try makes sense where time, another host or another token can change the result; the agent itself has tried for minutes. The codes without a name are
 // those of AKS's scripts (package exitcode).
 var outcomeRows = []outcomeRow{
@@ -91,7 +95,8 @@ var outcomeRows = []outcomeRow{
 		reason: NameNotResolved, retry: true, causes: []resource.Cause{resource.CauseDNS, resource.CauseCloudDNS},
 		codes: []int{exitcode.APIServerNameUnresolved, exitcode.APIServerNameUnknown, 215},
 	},
-	{reason: APIServerUnreachable, retry: true, causes: []resource.Cause{resource.CauseConnection}, codes: []int{exitcode.APIServerUnreachable, 30, 50}},
+	{reason: APIServerUnreachable, retry: true, causes: []resource.Cause{resource.CauseConnection}, codes: []int{exitcode.APIServerUnreachable, 30}},
+	{reason: OutboundFailed, retry: true, causes: []resource.Cause{resource.CauseProxy}, codes: []int{exitcode.OutboundFailed}, ahead: true},
 	{reason: APIServerNotTrusted, causes: []resource.Cause{
 		resource.CauseTLS, resource.CauseRedirect, resource.CauseDiscovery, resource.CauseUnsigned, resource.CausePin,
 	}},
@@ -115,9 +120,12 @@ var outcomeRows = []outcomeRow{
 	{reason: TimedOut, retry: true, codes: []int{exitcode.Timeout, exitcode.Interrupted, 5}},
 }
 
-// rowOf is the row of a cause, or else of a code.
+// rowOf is the row of a code that says more than a cause, or else of a cause, or else of a code.
 func rowOf(cause string, code int) outcomeRow {
-	i := slices.IndexFunc(outcomeRows, func(r outcomeRow) bool { return slices.Contains(r.causes, resource.Cause(cause)) })
+	i := slices.IndexFunc(outcomeRows, func(r outcomeRow) bool { return r.ahead && slices.Contains(r.codes, code) })
+	if i < 0 {
+		i = slices.IndexFunc(outcomeRows, func(r outcomeRow) bool { return slices.Contains(r.causes, resource.Cause(cause)) })
+	}
 	if i < 0 {
 		i = slices.IndexFunc(outcomeRows, func(r outcomeRow) bool { return slices.Contains(r.codes, code) })
 	}

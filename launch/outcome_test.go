@@ -38,6 +38,7 @@ func TestReadOutcome(t *testing.T) {
 		"success":            {statusOf(t, 0, nil), launch.Provisioned, false, ""},
 		"token":              {statusOf(t, 51, &status.Failure{Cause: "credential", Endpoint: "https://api:443", Message: "HTTP status 401", Action: "put a new token"}), launch.TokenRefused, true, "put a new token"},
 		"DNS":                {statusOf(t, 52, &status.Failure{Cause: "dns", Message: "no such host"}), launch.NameNotResolved, true, "no such host"},
+		"no way out":         {statusOf(t, 50, &status.Failure{Cause: "dns", Message: "no such host"}), launch.OutboundFailed, true, "no such host"},
 		"component":          {statusOf(t, 121, &status.Failure{Cause: "missing", Message: "/usr/bin/kubelet is not there"}), launch.ImageIncomplete, false, "kubelet"},
 		"no error named":     {statusOf(t, 124, nil), launch.TimedOut, true, "did not end within its time"},
 		"provision.json":     {`{"ExitCode":"41","Output":"","Error":"bridge is not in /opt/cni/bin"}`, launch.ImageIncomplete, false, "bridge"},

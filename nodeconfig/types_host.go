@@ -208,8 +208,14 @@ type Checks struct {
 	// the API server; a node that does not is rolled back; default 30s. A kubelet renews it every ten
 	// seconds (Kubernetes: KubeletConfiguration, nodeLeaseDurationSeconds 40, a quarter of it).
 	ChangeTimeout Duration `json:"changeTimeout,omitempty"`
-	// OutboundCommand is the user's own shell text, run as such before the node joins; it must
-	// succeed.
+	// Outbound are the servers that the node must reach beside its API server, in most cases registries: at most 16, each
+	// HOST or HOST:PORT, such as "registry.k8s.io". While the kubelet starts, each is looked up, connected to and asked for a
+	// certificate that the machine trusts, through the contract's proxy where that leads there. The error says which of
+	// these has failed.
+	Outbound []string `json:"outbound,omitempty"`
+	// OutboundCommand is the user's own shell text, at most 16 KiB, run as such with the proxy's variables before the kubelet
+	// starts. It must succeed: it is tried 20 times, a second apart, for 15 seconds each. It is run once on a machine. Everybody
+	// can read it who reads a plan: do not put a credential in it.
 	OutboundCommand string `json:"outboundCommand,omitempty"`
 	// AllowUnapplied are the paths of settings, such as "network.localDNS", that may be left out although somebody needs
 	// them, where this version does not apply them; without it they are errors. In an image's own contract they are

@@ -37,6 +37,7 @@ func Repair(c *NodeConfig) []Problem {
 		}
 		return ""
 	})
+	v.outbound(&c.Checks)
 	v.cluster(c)
 	v.join(c)
 	v.kubelet(&c.Kubelet)

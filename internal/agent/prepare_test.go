@@ -73,7 +73,7 @@ func TestPrepared(t *testing.T) {
 func TestPreparedWithWarnings(t *testing.T) {
 	t.Parallel()
 	n := newNode(t)
-	n.deliver(BasePaths[0], []byte(baseContract+"checks:\n  outboundCommand: curl x\nsystem:\n  unheardOf: true\n"))
+	n.deliver(BasePaths[0], []byte(baseContract+"system:\n  unheardOf: true\n  localStorage: {strategy: RAID0}\n"))
 	n.host.before = func(op, name string) error {
 		if op == "StartUnit" && name == "containerd.service" && !n.exists(aksContract) {
 			n.deliver(aksContract, example(t, "aks/minimal.json"))
@@ -88,7 +88,7 @@ func TestPreparedWithWarnings(t *testing.T) {
 		}
 	}
 	slices.Sort(of)
-	want := []string{"NotApplied " + BasePaths[0] + ": $.checks.outboundCommand", "Unknown " + BasePaths[0] + ": $.system.unheardOf"}
+	want := []string{"NotApplied " + BasePaths[0] + ": $.system.localStorage", "Unknown " + BasePaths[0] + ": $.system.unheardOf"}
 	if got.ExitCode != 0 || !slices.Equal(of, want) {
 		t.Errorf("%v: problems of another document: %q, want %q", got.Error, of, want)
 	}

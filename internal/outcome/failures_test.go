@@ -10,6 +10,7 @@ import (
 
 	"github.com/slipway-dev/slipway/exitcode"
 	"github.com/slipway-dev/slipway/internal/apply"
+	"github.com/slipway-dev/slipway/internal/resource"
 )
 
 // Each of several failures has what to do about it, and not what to do about the one before.
@@ -47,6 +48,24 @@ func TestSeveralFailures(t *testing.T) {
 	}
 	if text := Text(err); strings.Contains(text, "\n") || strings.Count(text, "; ") != 3 {
 		t.Errorf("the text is %q", text)
+	}
+}
+
+// What to do about a server of the contract's that cannot be reached is another thing than about its API server.
+func TestActionsOfOutbound(t *testing.T) {
+	t.Parallel()
+	for _, cause := range []resource.Cause{resource.CauseDNS, resource.CauseCloudDNS, resource.CauseConnection, resource.CauseTLS, resource.CauseProxy, ""} {
+		of := func(code int) string {
+			err := error(&apply.CheckError{Cause: cause, Endpoint: "mcr.example:443", Err: syscall.EIO})
+			if cause == "" {
+				err = syscall.EIO // a command's
+			}
+			return failures(&apply.Error{Resource: "Check:outbound", ExitCode: code, Err: err}, code)[0].Action
+		}
+		outbound, server := of(exitcode.OutboundFailed), of(exitcode.APIServerUnreachable)
+		if outbound == server || strings.Contains(outbound, "API server") || outbound == "" {
+			t.Errorf("%s: %q and %q", cause, outbound, server)
+		}
 	}
 }
 

@@ -52,13 +52,13 @@ func shellCommand(texts []nodeconfig.ShellCommand, i int) resource.Resource {
 	for _, c := range texts[:i+1] {
 		fmt.Fprintf(sum, "%d %t\n%s", len(c.Text), c.Replaces, c.Text)
 	}
-	var requires []resource.ID
+	before := outboundGroup.all()
 	if i > 0 {
-		requires = append(requires, commandID(i-1))
+		before = commandID(i - 1)
 	}
 	return resource.Resource{
 		Phase:    resource.Join,
-		Requires: requires,
+		Requires: []resource.ID{before},
 		ExitCode: exitcode.ScriptFailed,
 		Effects:  resource.Effects{Class: resource.Drain, Why: "what a command of the author's does to the pods is not known"},
 		Spec: &resource.Command{

@@ -64,6 +64,7 @@ var concerns = []*concern{
 	&metadataRestriction,
 	&modules,
 	&nameservers,
+	&outbound,
 	&passwords,
 	&privateServer,
 	&proxy,

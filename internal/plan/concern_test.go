@@ -179,7 +179,7 @@ func TestReadBy(t *testing.T) {
 		"$.cluster.serverCertificate":               {"cluster certificates"},
 		"$.kubelet.dataDisk":                        {"kubelet data"},
 		"$.checks.timeout":                          nil, // which something else reads
-		"$.proxy":                                   {"proxy", "trusted certificates"},
+		"$.proxy":                                   {"proxy", "trusted certificates", "way out"},
 		"$.system.localStorage":                     nil,
 		"$.nowhere":                                 nil,
 	} {
@@ -213,7 +213,7 @@ var further = map[string][]func(c *nodeconfig.NodeConfig, with bool){
 			c.Cloud.Provider = "azure"
 		}
 	}},
-	"$.cluster.server": {func(c *nodeconfig.NodeConfig, with bool) {
+	"$.cluster.server": {reachingWith(func(c *nodeconfig.NodeConfig) { c.Cluster.Server = "https://registry.example" }), func(c *nodeconfig.NodeConfig, with bool) {
 		c.Proxy.HTTP = nodeconfig.NewSecret("http://proxy.example:3128")
 		if with {
 			c.Cluster.Server = "https://other.example:6443"
@@ -265,9 +265,27 @@ var further = map[string][]func(c *nodeconfig.NodeConfig, with bool){
 		k.Flags = []nodeconfig.Flag{{Name: "max-pods", Value: "9"}, {Name: "provider-id", Value: "x"}}
 	}), cachedWith(func(c *nodeconfig.NodeConfig) { asking["flag"](c, nil) }), swapWith(func(k *nodeconfig.Kubelet) { k.Flags = []nodeconfig.Flag{{Name: "fail-swap-on", Value: "false"}} }), flag("cert-dir", "/opt/pki"), flag("cgroup-driver", "other"), flag("healthz-port", "1"), flag("cloud-config", "/x"), flag("kube-reserved-cgroup", "/podruntime.slice"), flag(failCgroupFlag, "false"), flag("node-ip", "10.0.0.9"),
 		attestedWith(func(c *nodeconfig.NodeConfig) { c.Kubelet.Flags = []nodeconfig.Flag{{Name: "cert-dir", Value: "/x"}} })},
-	"$.kubelet.taints": {taints},
-	"$.units":          {ownSlice},
+	"$.kubelet.taints":  {taints},
+	"$.units":           {ownSlice},
+	"$.checks.outbound": {reachingWith(func(c *nodeconfig.NodeConfig) { c.Checks.Outbound = []string{"other.example"} })},
+	"$.proxy.http": {func(c *nodeconfig.NodeConfig, with bool) {
+		if c.Checks.OutboundCommand = "curl x"; with {
+			c.Proxy.HTTP = nodeconfig.NewSecret("http://proxy.example:3128")
+		}
+	}},
+	"$.proxy.https":    {reachingWith(func(c *nodeconfig.NodeConfig) { c.Proxy.HTTPS = nodeconfig.Secret{} })},
+	"$.proxy.noProxy":  {reachingWith(func(c *nodeconfig.NodeConfig) { c.Proxy.NoProxy = []string{"example"} })},
 	"$.network.policy": {policy("azure", "calico"), policy("kubenet", "calico")},
+}
+
+// reachingWith changes a node that must reach a server, through a proxy.
+func reachingWith(edit func(*nodeconfig.NodeConfig)) func(*nodeconfig.NodeConfig, bool) {
+	return func(c *nodeconfig.NodeConfig, with bool) {
+		c.Checks.Outbound, c.Proxy.HTTPS = []string{"registry.example"}, nodeconfig.NewSecret("http://proxy.example:3128")
+		if with {
+			edit(c)
+		}
+	}
 }
 
 // countedWith changes a node whose capacity is computed.
@@ -474,7 +492,6 @@ func TestGuardOfImages(t *testing.T) {
 func TestUnread(t *testing.T) {
 	c := contract(t, "native/minimal.yaml", func(c *nodeconfig.NodeConfig) {
 		c.System.LocalStorage = &nodeconfig.LocalStorage{Strategy: "x", MountPath: "/mnt/y"}
-		c.Checks.OutboundCommand = "x"
 		c.Runtime.LazyPull = "soci"
 		c.Components.Artifacts = map[string]nodeconfig.Artifact{"b.c": {URL: "https://x.example/c"}, "a": {SHA256: strings.Repeat("0", 64), Version: "1"}}
 	})
@@ -486,7 +503,7 @@ func TestUnread(t *testing.T) {
 		got = append(got, p.Path)
 	}
 	want := []string{
-		"$.checks.outboundCommand", "$.system.localStorage", "$.components.artifacts.a.sha256", `$.components.artifacts["b.c"].url`,
+		"$.system.localStorage", "$.components.artifacts.a.sha256", `$.components.artifacts["b.c"].url`,
 		"$.runtime.lazyPull",
 	}
 	slices.Sort(got)

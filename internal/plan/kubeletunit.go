@@ -186,6 +186,7 @@ func planKubeletStart(in *input, out *output) {
 		resource.IDOf(&resource.Check{Label: "kubelet-binary"}),
 		kernelGroup.all(),
 		kubeletGroup.all(),
+		outboundGroup.all(),
 	}
 	start := resource.Resource{
 		Phase:    resource.Join,

@@ -37,6 +37,8 @@ const (
 	startGroup group = "group of what starts the kubelet"
 	// runtimeGroup is what must be so before the container runtime starts, beside what every one needs.
 	runtimeGroup group = "group of what precedes the container runtime"
+	// outboundGroup is what must succeed before anything that may need a way out of the cluster's network.
+	outboundGroup group = "group of the way out"
 	// trustGroup is what makes programs trust the contract's certificates.
 	trustGroup group = "group of the trusted certificates"
 	// joinedGroup are the checks without which a kubelet that has started cannot run.
@@ -44,7 +46,7 @@ const (
 )
 
 // groups are all there are; one may be empty.
-var groups = []group{kernelGroup, imageGroup, kubeletGroup, startGroup, runtimeGroup, trustGroup, joinedGroup}
+var groups = []group{kernelGroup, imageGroup, kubeletGroup, startGroup, runtimeGroup, outboundGroup, trustGroup, joinedGroup}
 
 // all is how a resource requires a group.
 func (g group) all() resource.ID { return resource.ID(g) }

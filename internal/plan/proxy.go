@@ -36,12 +36,12 @@ const wireServer = "168.63.129.16"
 
 func planProxy(in *input, out *output) {
 	p := in.config.Proxy
-	if p.HTTP.IsZero() && p.HTTPS.IsZero() {
+	if !in.proxied() {
 		return
 	}
 	variables := proxyVariables(in)
 	secret := holdsCredential(p.HTTP) || holdsCredential(p.HTTPS)
-	out.guarded(secret, resource.Base, proxyEnv, 0o644, environmentFile(variables...),
+	out.guarded(secret, resource.Base, proxyEnv, 0o644, shellFile(variables...),
 		"the contract's proxy, and what the node reaches without it: itself, its API server, its cloud's metadata service", containerdUnit, kubeletUnit)
 	for _, unit := range []string{containerdUnit, kubeletUnit} {
 		runs := unit
@@ -88,6 +88,11 @@ func planProxy(in *input, out *output) {
 		Reason: "the contract's proxy, for everybody who logs in (pam_env(8))",
 		Spec:   &resource.Block{Path: systemEnvironment, Label: "proxy", Content: lines.String()},
 	})
+}
+
+// proxied reports whether the contract has a proxy.
+func (in *input) proxied() bool {
+	return !in.config.Proxy.HTTP.IsZero() || !in.config.Proxy.HTTPS.IsZero()
 }
 
 // proxyVariables are the variables, in both spellings: curl reads http_proxy only in small letters, others in capitals.

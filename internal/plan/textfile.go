@@ -39,6 +39,25 @@ func environmentFile(variables ...[2]string) []byte {
 	return b.Bytes()
 }
 
+// shellFile is the same for a file that a shell reads, too (systemd.exec(5), EnvironmentFile=; POSIX: shell command language,
+// double-quotes).
+func shellFile(variables ...[2]string) []byte {
+	var b bytes.Buffer
+	for _, v := range variables {
+		value := v[1]
+		if strings.IndexFunc(value, func(r rune) bool { return !plainShell(r) }) >= 0 {
+			value = `"` + environmentEscapes.Replace(value) + `"`
+		}
+		b.WriteString(v[0] + "=" + value + "\n")
+	}
+	return b.Bytes()
+}
+
+// plainShell are the characters that need no quotes in such a file.
+func plainShell(r rune) bool {
+	return plainEnvironment(r) && !strings.ContainsRune("!&()<>^{|}~", r)
+}
+
 // plainEnvironment are the characters that need no quotes in an environment file.
 func plainEnvironment(r rune) bool {
 	return r > ' ' && r < 0x7f && !strings.ContainsRune("\"'`$\\#;", r)

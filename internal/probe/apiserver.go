@@ -75,6 +75,8 @@ type target struct {
 	unverified bool
 	// prepare, if any, is called before each attempt: what it reads may come to be there, or be another.
 	prepare func(t *target) *failure
+	// proxy, if any, is what leads to the server.
+	proxy *proxy
 	// certificate, if any, is shown to the server.
 	certificate *tls.Certificate
 	// maxBody is how much of an answer's body is read.
@@ -217,13 +219,9 @@ func (p *prober) attempt(ctx context.Context, t *target) *failure {
 func (p *prober) dial(ctx context.Context, t *target) (*http.ClientConn, netip.AddrPort, *failure) {
 	ctx, cancel := context.WithTimeout(ctx, p.attemptTimeout)
 	defer cancel()
-	addresses, err := p.resolve(ctx, t.host)
-	if err != nil {
-		return nil, netip.AddrPort{}, t.failed(resolving, unresolved(err), netip.AddrPort{}, err)
-	}
-	conn, address, err := connect(ctx, addresses, t.port)
-	if err != nil {
-		return nil, address, t.failed(connecting, resource.CauseConnection, address, err)
+	conn, address, f := p.reach(ctx, t)
+	if f != nil {
+		return nil, address, f
 	}
 	secure, f := t.handshake(ctx, conn, address)
 	if f != nil {
@@ -241,6 +239,22 @@ func (p *prober) dial(ctx context.Context, t *target) (*http.ClientConn, netip.A
 		return nil, address, t.failed(handshaking, resource.CauseConnection, address, err)
 	}
 	return client, address, nil
+}
+
+// reach connects to the server: to its own address, or through the proxy.
+func (p *prober) reach(ctx context.Context, t *target) (net.Conn, netip.AddrPort, *failure) {
+	if t.proxy != nil {
+		return p.tunnel(ctx, t)
+	}
+	addresses, err := p.resolve(ctx, t.host)
+	if err != nil {
+		return nil, netip.AddrPort{}, t.failed(resolving, unresolved(err), netip.AddrPort{}, err)
+	}
+	conn, address, err := connect(ctx, addresses, t.port)
+	if err != nil {
+		return nil, address, t.failed(connecting, resource.CauseConnection, address, err)
+	}
+	return conn, address, nil
 }
 
 // handshake shows the server the node's certificate, if it has one, and wants the server's.
@@ -363,8 +377,13 @@ func (t *target) judgeStatus(status int, address netip.AddrPort) *failure {
 		return t.failed(asking, resource.CauseCredential, address, errors.New("the server refuses the token (HTTP status 401)"))
 	}
 	f := t.failed(asking, resource.CauseConnection, address, fmt.Errorf("the server answers with HTTP status %d", status))
-	f.retry = status >= 500 || status == http.StatusTooManyRequests || status == http.StatusRequestTimeout
+	f.retry = mayPass(status)
 	return f
+}
+
+// mayPass reports whether a server that answers with a status may answer with another later.
+func mayPass(status int) bool {
+	return status >= 500 || status == http.StatusTooManyRequests || status == http.StatusRequestTimeout
 }
 
 // failed describes a failure, as one that may pass.

@@ -1,8 +1,8 @@
 // Package probe waits until a check of a plan is true: a unit is active and stays so, the API server answers, the
-// container runtime does, a health endpoint says that all is well, the Node's lease is renewed, a file is there. Where a
+// container runtime does, a server is reached, a health endpoint says that all is well, the Node's lease is renewed, a file is there. Where a
 // check does not come true, its error names the cause and who was asked.
 //
-// It only asks. It follows no redirect, uses no proxy, asks for health on the loopback alone, bounds what it reads, and
+// It only asks. It follows no redirect, uses no proxy but the one that a check names, asks for health on the loopback alone, bounds what it reads, and
 // shows of an answer only what internal/redact lets through. internal/host's Machine calls it.
 package probe
 
@@ -31,6 +31,8 @@ func Wait(ctx context.Context, files *rootfs.Tree, units *systemd.Manager, check
 		return probeRuntime(ctx, check.RuntimeReady)
 	case check.Healthz != nil:
 		return probeHealthz(ctx, check.Healthz)
+	case check.Reachable != nil:
+		return defaultProber.probeReachable(ctx, check.Reachable, files.ReadLinked)
 	case check.LeaseRenewed != nil:
 		return defaultProber.probeLease(ctx, check.LeaseRenewed, func(path string) ([]byte, error) {
 			// The kubelet's is a link to the newest, which it replaces (Kubernetes: client-go, certificate store).

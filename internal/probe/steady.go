@@ -15,6 +15,11 @@ import (
 // steadyInterval is how often a unit is asked whether it is well, and how long a failed one gets to be started again.
 const steadyInterval = 500 * time.Millisecond
 
+// provenLongest is the longest that a unit which has said that it is well is watched on. A kubelet answers before it has set up what
+// depends on its container runtime, and ends where that fails, as with kernel parameters that it wants and may not set
+// (Kubernetes: pkg/kubelet/kubelet.go, initializeRuntimeDependentModules). It tries that at once, and then every five seconds.
+const provenLongest = 5 * time.Second
+
 // errUnsettled is that of a unit of which too little is seen to tell: its journal would have no more to say.
 var errUnsettled = errors.New("is active, but was not seen to stay active")
 
@@ -63,8 +68,8 @@ func withLines(unit string, lines []string, err error) error {
 	return &systemd.UnitError{Unit: unit, Lines: lines, Err: err}
 }
 
-// staysActive watches a unit that is active until it has been so for a time, in one piece, or says that it
-// is well. It returns an error, which says how the unit is, as soon as it has ended more often than the
+// staysActive watches a unit that is active until it has been so for a time, in one piece, or has shown that it is
+// well. It returns an error, which says how the unit is, as soon as it has ended more often than the
 // check allows.
 func staysActive(ctx context.Context, units *systemd.Manager, check *resource.Check) error {
 	unit := check.UnitActive
@@ -86,15 +91,17 @@ func staysActive(ctx context.Context, units *systemd.Manager, check *resource.Ch
 	}
 }
 
-// outlasts reports whether a unit's start lasts for as long as it must, or the unit says that it is well before its start
+// outlasts reports whether a unit's start lasts for as long as it must, or the unit shows that it is well before its start
 // ends. systemd is not asked meanwhile: it would answer with all that it knows of the unit, at the expense of a kubelet that is about
 // to join.
 func outlasts(ctx context.Context, units *systemd.Manager, check *resource.Check, start systemd.Start) (bool, error) {
 	if !start.Active {
 		return false, nil
 	}
-	span := check.Steady.Std()
-	done := func(ctx context.Context) bool { return time.Since(start.At) >= span || saysWell(ctx, check.Well) }
+	proof := proof{start: start.At}
+	done := func(ctx context.Context) bool {
+		return time.Since(start.At) >= check.Steady.Std() || proof.holds(saysWell(ctx, check.Well), time.Now())
+	}
 	if done(ctx) {
 		return true, nil
 	}
@@ -112,10 +119,28 @@ func outlasts(ctx context.Context, units *systemd.Manager, check *resource.Check
 	case errors.Is(err, errEnded):
 		return false, nil
 	case ctx.Err() != nil:
-		return false, fmt.Errorf("%w for %s: %w", errUnsettled, span, ctx.Err())
+		return false, fmt.Errorf("%w for %s: %w", errUnsettled, check.Steady, ctx.Err())
 	default:
 		return false, err
 	}
+}
+
+// proof is that a start of a unit lasts: it has said that it is well, and says so again when as much time has gone by since as it
+// took to say so first. What a unit does after its first answer takes as long as what it did before, on a fast machine and on
+// a slow one.
+type proof struct{ start, first time.Time }
+
+// holds reports whether an answer at a time is enough.
+func (p *proof) holds(well bool, at time.Time) bool {
+	switch {
+	case !well:
+		p.first = time.Time{}
+		return false
+	case p.first.IsZero():
+		p.first = at
+		return false
+	}
+	return at.Sub(p.first) >= min(p.first.Sub(p.start), provenLongest)
 }
 
 // ended says how a unit is that has ended some times.

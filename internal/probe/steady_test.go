@@ -75,9 +75,20 @@ func TestProbeSteady(t *testing.T) {
 
 		"says that it is well":       {looks: []look{runs}, steady: long, well: wellServer(t)},
 		"says so when started again": {looks: []look{runs, ends, again}, steady: long, restarts: 1, well: wellServer(t, 500, 500)},
-		"says that it is not well":   {looks: []look{runs, ends}, steady: long, well: unwell.URL, err: "does not stay active"},
-		"stays, and is never well":   {looks: []look{runs}, steady: short, well: unwell.URL},
-		"cannot be asked":            {looks: []look{runs}, steady: short, well: "http://example.com/"},
+		"says so, and ends":          {looks: []look{runs, ends}, steady: long, well: wellServer(t), err: "does not stay active"},
+		"says so each time, and ends": {
+			looks:  []look{runs, ends, again, endsAgain},
+			steady: long, restarts: 1, well: wellServer(t), err: "does not stay active: ended 2 times, is activating (auto-restart)",
+		},
+		"says so late, and ends later": {
+			looks:  []look{activeFor(3 * time.Second), {after: 2 * time.Second, invocation: 1, state: "activating", sub: "auto-restart"}},
+			steady: long, well: wellServer(t), err: "does not stay active",
+		},
+		"says so late, and stays":  {looks: []look{activeFor(long - 10*time.Second)}, steady: long, well: wellServer(t), within: 7 * time.Second},
+		"says so now and then":     {looks: []look{runs, fails}, steady: long, well: wellServer(t, 200, 500, 200, 500), err: "does not stay active"},
+		"says that it is not well": {looks: []look{runs, ends}, steady: long, well: unwell.URL, err: "does not stay active"},
+		"stays, and is never well": {looks: []look{runs}, steady: short, well: unwell.URL},
+		"cannot be asked":          {looks: []look{runs}, steady: short, well: "http://example.com/"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

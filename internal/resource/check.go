@@ -32,7 +32,7 @@ type Check struct {
 	// Steady is how long the unit must have been active, in one piece: one that ends and is started again
 	// by systemd is active now and then too.
 	Steady Duration `json:"steady,omitempty"`
-	// Well ends the wait for Steady as soon as the unit answers so.
+	// Well ends the wait for Steady as soon as the unit answers so, and answers so again a while later.
 	Well *Healthz `json:"well,omitempty"`
 	// Restarts is how often the unit may end, and be started again by systemd, during the wait for Steady, or before it
 	// is active: one that came too early for something does so once, one that refuses its settings each time.
@@ -45,6 +45,8 @@ type Check struct {
 	Healthz *Healthz `json:"healthz,omitempty"`
 	// LeaseRenewed wants a kubelet that reaches its cluster.
 	LeaseRenewed *LeaseRenewed `json:"leaseRenewed,omitempty"`
+	// Reachable wants a server that can be reached.
+	Reachable *Reachable `json:"reachable,omitempty"`
 	// Network wants what a kubelet reads of the machine's network when it starts.
 	Network *Network `json:"network,omitempty"`
 }
@@ -95,6 +97,15 @@ func (s *APIServer) UnmarshalJSON(data []byte) error {
 	*s = APIServer(shown.plain)
 	s.Token = nodeconfig.NewSecret(shown.Token)
 	return err
+}
+
+// Reachable is a server that must be reached: its name resolves, it can be connected to, and it has a certificate that the machine
+// trusts.
+type Reachable struct {
+	// Server is HOST:PORT.
+	Server string `json:"server"`
+	// Proxy is the path of an environment file with the HTTP proxy that leads there; empty where none is in between.
+	Proxy string `json:"proxy,omitempty"`
 }
 
 // RuntimeReady is a container runtime that must answer as the kubelet will ask it: by gRPC, and as a
@@ -153,6 +164,7 @@ const (
 	CauseDiscovery  Cause = "discovery"  // the cluster does not show its CA
 	CauseUnsigned   Cause = "unsigned"   // what the cluster shows is not signed for the node's token
 	CausePin        Cause = "pin"        // the cluster's CA is another than the contract pins
+	CauseProxy      Cause = "proxy"      // the proxy cannot be reached, or does not lead there
 )
 
 // Kind implements Spec.

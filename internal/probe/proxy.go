@@ -1,0 +1,146 @@
+package probe
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"crypto/tls"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/slipway-dev/slipway/internal/resource"
+)
+
+const (
+	// proxyVariable is the one for servers that speak TLS.
+	proxyVariable = "HTTPS_PROXY"
+	// maxEnvironment bounds the file with it, which has a list of hosts, too.
+	maxEnvironment = 1 << 20
+	// maxProxyAnswer bounds what a proxy says before the server is at its other end.
+	maxProxyAnswer = 64 << 10
+)
+
+// proxy is an HTTP proxy. Its user and password are in header, and in nothing that is shown.
+type proxy struct {
+	host, port string
+	secure     bool // it speaks TLS itself
+	header     http.Header
+}
+
+func (x *proxy) String() string {
+	scheme := "http"
+	if x.secure {
+		scheme = "https"
+	}
+	return scheme + "://" + net.JoinHostPort(x.host, x.port)
+}
+
+// readProxy reads the proxy for servers that speak TLS from an environment file.
+func readProxy(path string, read func(path string, limit int64) ([]byte, error)) (*proxy, error) {
+	content, err := read(path, maxEnvironment)
+	if err != nil {
+		return nil, err
+	}
+	u, err := url.Parse(environmentValue(string(content), proxyVariable))
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
+		return nil, fmt.Errorf("%s has no %s that is the URL of an HTTP proxy", path, proxyVariable)
+	}
+	x := &proxy{host: u.Hostname(), port: cmp.Or(u.Port(), "80"), secure: u.Scheme == "https", header: http.Header{"User-Agent": {"slipway-node"}}}
+	if x.secure {
+		x.port = cmp.Or(u.Port(), "443")
+	}
+	if u.User != nil {
+		password, _ := u.User.Password()
+		x.header.Set("Proxy-Authorization", "Basic "+base64.StdEncoding.EncodeToString([]byte(u.User.Username()+":"+password)))
+	}
+	return x, nil
+}
+
+// environmentValue is the value of a variable in an environment file; the last line that sets it counts. Within double quotes a
+// backslash takes the meaning of the character after it (systemd.exec(5), EnvironmentFile=).
+func environmentValue(content, name string) string {
+	name = "\n" + name + "="
+	content = "\n" + content
+	at := strings.LastIndex(content, name)
+	if at < 0 {
+		return ""
+	}
+	value, _, _ := strings.Cut(content[at+len(name):], "\n")
+	if !strings.HasPrefix(value, `"`) {
+		return value
+	}
+	var b []byte
+	for i := 1; i < len(value) && value[i] != '"'; i++ {
+		if value[i] == '\\' && i+1 < len(value) {
+			i++
+		}
+		b = append(b, value[i])
+	}
+	return string(b)
+}
+
+// tunnel has the proxy connect to the server. What fails before the server is at the other end is the proxy's.
+func (p *prober) tunnel(ctx context.Context, t *target) (net.Conn, netip.AddrPort, *failure) {
+	var address netip.AddrPort
+	failed := func(at step, err error) (net.Conn, netip.AddrPort, *failure) {
+		f := t.failed(at, resource.CauseProxy, address, fmt.Errorf("through the proxy %s: %w", t.proxy, err))
+		f.retry = !errors.Is(err, errRefused)
+		return nil, address, f
+	}
+	addresses, err := p.resolve(ctx, t.proxy.host)
+	if err != nil {
+		return failed(resolving, err)
+	}
+	conn, address, err := connect(ctx, addresses, t.proxy.port)
+	if err != nil {
+		return failed(connecting, err)
+	}
+	if t.proxy.secure {
+		secure := tls.Client(conn, &tls.Config{RootCAs: t.roots, ServerName: t.proxy.host, MinVersion: tls.VersionTLS12})
+		if err := secure.HandshakeContext(ctx); err != nil {
+			conn.Close()
+			return failed(connecting, fmt.Errorf("tls handshake: %w", err))
+		}
+		conn = secure
+	}
+	if err := t.proxy.connect(ctx, conn, net.JoinHostPort(t.host, t.port)); err != nil {
+		conn.Close()
+		return failed(connecting, err)
+	}
+	return conn, address, nil
+}
+
+// errRefused marks a refusal that is one at each attempt. It has no text of its own.
+var errRefused = errors.New("")
+
+// connect asks the proxy for a connection to a server (RFC 9110, 9.3.6).
+func (x *proxy) connect(ctx context.Context, conn net.Conn, server string) error {
+	defer context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })()
+	request := &http.Request{Method: http.MethodConnect, URL: &url.URL{Opaque: server}, Host: server, Header: x.header}
+	if err := request.Write(conn); err != nil {
+		return fmt.Errorf("no connection can be asked for: %w", err)
+	}
+	answer := bufio.NewReader(io.LimitReader(conn, maxProxyAnswer))
+	response, err := http.ReadResponse(answer, request)
+	switch {
+	case err != nil:
+		return fmt.Errorf("it does not answer as an HTTP proxy does: %w", err)
+	case response.StatusCode/100 != 2:
+		err := fmt.Errorf("it does not lead to %s (HTTP status %d)", server, response.StatusCode)
+		if !mayPass(response.StatusCode) {
+			err = fmt.Errorf("%w%w", err, errRefused)
+		}
+		return err
+	case answer.Buffered() > 0:
+		return errors.New("it speaks in the place of the server")
+	}
+	return nil
+}
