@@ -234,6 +234,9 @@ func (v *validator) components(c *Components) {
 		}
 		c.Artifacts[name] = artifact
 	}
+	if c.Registry != "" && !isRepository(c.Registry) {
+		v.vital("$.components.registry", "is not a registry; use HOST[:PORT][/PATH] in lower case, without a scheme")
+	}
 	if profile.Named(c.Layout) == nil {
 		v.vital("$.components.layout", "want one of "+strings.Join(profile.Names(), ", "))
 	}

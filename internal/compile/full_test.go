@@ -105,7 +105,7 @@ var good = map[string]string{
 	"$.kubelet_config.kubelet_config_file_config.feature_gates":                                `{"NodeSwap":true}`,
 	"$.kubelet_config.kubelet_config_file_config.kube_reserved_cgroup":                         `"/kubereserved.slice"`,
 	"$.kubelet_config.kubelet_config_file_config.system_reserved_cgroup":                       `"/system.slice"`,
-	"$.kubelet_config.kubelet_flags":                                                           `{"--v":"3","--node-ip":"10.0.0.4","--register-with-taints":"a=b:NoSchedule","--node-labels":"x=y"}`,
+	"$.kubelet_config.kubelet_flags":                                                           `{"--v":"3","--node-ip":"10.0.0.4","--register-with-taints":"a=b:NoSchedule","--node-labels":"x=y","--image-credential-provider-bin-dir":"/opt/bin","--image-credential-provider-config":"/etc/kubernetes/credentials.yaml"}`,
 }
 
 // full makes a document in which every field of a contract is set.

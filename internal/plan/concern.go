@@ -49,6 +49,7 @@ var concerns = []*concern{
 	&imageUnits,
 	&installed,
 	&ipv6Probes,
+	&isolated,
 	&kubeletBinary,
 	&kubeletCommandLine,
 	&kubeletConfig,
