@@ -38,6 +38,7 @@ var concerns = []*concern{
 	&commands,
 	&containerd,
 	&credentials,
+	&customCloud,
 	&dhcpDomains,
 	&environment,
 	&features,

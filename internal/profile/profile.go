@@ -413,9 +413,12 @@ func All() []*Profile { return slices.Clone(families) }
 // Default is the family of a contract that names none.
 func Default() *Profile { return families[len(families)-1] }
 
-// ImageUnits are the names of units that images of a family may have, of all families.
+// TimeServices are the names that distributions have for chrony's unit (chronyd(8)).
+func TimeServices() []string { return []string{"chrony.service", "chronyd.service"} }
+
+// ImageUnits are the names of units that images of a family may have, of all families, and of units that any image may have.
 func ImageUnits() []string {
-	var names []string
+	names := TimeServices()
 	for _, p := range families {
 		for _, u := range p.Host.Units {
 			names = append(names, u.Unit)
