@@ -43,6 +43,7 @@ const (
 	AttestedBootstrapFailed  = 220 // that client has failed
 	CertificateRefused       = 221 // the cluster does not issue the node's certificate
 	ContractOlder            = 222 // the node has a contract with a higher revision
+	SandboxImageFailed       = 233 // the image of pods' sandboxes could not be pulled from the cluster's registry
 	ContractNotFound         = 236 // there is no contract, or it cannot be read
 	ContractInvalid          = 237 // no node can be made from the contract
 	ScriptFailed             = 238 // a script that the contract brought failed

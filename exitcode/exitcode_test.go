@@ -101,6 +101,7 @@ func TestConstantsAreWhatSlipwayReturns(t *testing.T) {
 		{AttestedBootstrapFailed, 220, "ERR_SECURE_TLS_BOOTSTRAP_ENABLE_FAILURE"},
 		{CertificateRefused, 221, "ERR_CERTIFICATE_REFUSED"},
 		{ContractOlder, 222, "ERR_CONTRACT_OLDER"},
+		{SandboxImageFailed, 233, "ERR_PULL_POD_INFRA_CONTAINER_IMAGE"},
 		{ContractNotFound, 236, "ERR_CONTRACT_NOT_FOUND"},
 		{ContractInvalid, 237, "ERR_CONTRACT_INVALID"},
 		{ScriptFailed, 238, "ERR_SCRIPT_FAILED"},

@@ -59,6 +59,7 @@ func Default(c *NodeConfig) {
 	if len(c.Cluster.DNSServiceIPs) == 0 {
 		c.Cluster.DNSServiceIPs = DefaultDNSServiceIPs(c.Cluster.ServiceCIDRs)
 	}
+	c.Components.Registry = strings.TrimRight(c.Components.Registry, "/")
 	defaultRegistries(c.Runtime.Registries)
 	for i, hash := range c.Cluster.CertificateAuthorityHashes {
 		c.Cluster.CertificateAuthorityHashes[i] = strings.ToLower(hash) // kubeadm takes capitals, too

@@ -101,6 +101,35 @@ func isRegistryName(s string) bool {
 	return isHostPort(s) && len(s) <= maxRegistryName && !strings.HasPrefix(s, "[")
 }
 
+// maxRepository is the longest name of a repository that servers take (OCI distribution specification, pulling manifests).
+const maxRepository = 255
+
+// isRepository is HOST[:PORT][/PATH], as the names of images begin.
+func isRepository(s string) bool {
+	host, below, deeper := strings.Cut(s, "/")
+	if !isRegistryName(host) || len(s) > maxRepository {
+		return false
+	}
+	for part := range strings.SplitSeq(below, "/") {
+		if deeper && !isRepositoryPart(part) {
+			return false
+		}
+	}
+	return true
+}
+
+// isRepositoryPart is a part of a repository's name between two slashes: small letters and digits, with single dots, one or two
+// underscores or any number of dashes between them (OCI distribution specification, pulling manifests).
+func isRepositoryPart(s string) bool {
+	between := strings.FieldsFunc("x"+s+"x", func(r rune) bool { return r >= 'a' && r <= 'z' || r >= '0' && r <= '9' })
+	for _, separator := range between {
+		if separator != "." && separator != "_" && separator != "__" && strings.Trim(separator, "-") != "" {
+			return false
+		}
+	}
+	return s != "" && s == strings.Trim(s, "._-")
+}
+
 // isHostPort is HOST or HOST:PORT, the host a DNS name or an address.
 func isHostPort(s string) bool {
 	host, port, hasPort := s, "", false

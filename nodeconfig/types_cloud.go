@@ -126,6 +126,7 @@ type AzureCustomCloud struct {
 	Endpoints string `json:"endpoints,omitempty"`
 	// RegistryDNSSuffix ends the names of its container registries.
 	RegistryDNSSuffix string `json:"registryDNSSuffix,omitempty"`
-	// RepositoryEndpoint serves its packages.
+	// RepositoryEndpoint serves its packages, "https://HOST[/PATH]": apt or dnf takes them from there. A cloud that has one reaches
+	// no time server either, and the machine has the time from its host.
 	RepositoryEndpoint string `json:"repositoryEndpoint,omitempty"`
 }

@@ -230,7 +230,9 @@ type Components struct {
 	// Preinstalled requires an image that was built for the purpose; nil means that it is not
 	// checked.
 	Preinstalled *bool `json:"preinstalled,omitempty"`
-	// Registry serves the components of a cluster without a way out.
+	// Registry serves the images and the components of a cluster without a way out, "HOST[:PORT][/PATH]". It stands for the
+	// registry of the layout's own images: mcr.microsoft.com for "aks", registry.k8s.io for "standard". Where runtime.registries
+	// has an entry for that one, the entry counts. The sandbox image is pulled from there before the kubelet starts.
 	Registry string `json:"registry,omitempty"`
 	// Artifacts are the components that may be fetched, by name: "kubernetes", "containerd", "runc",
 	// "cni-plugins", "azure-cni", "credential-provider", "kube-proxy".

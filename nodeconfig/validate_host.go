@@ -209,17 +209,28 @@ func (v *validator) surroundings(c *NodeConfig) {
 		}
 	}
 	v.oneOf("$.cloud.provider", &c.Cloud.Provider, "azure", "aws")
-	if a := c.Cloud.Azure; a != nil {
-		v.oneOf("$.cloud.azure.vmType", &a.VMType, "standard", "vmss")
-		v.oneOf("$.cloud.azure.loadBalancer.sku", &a.LoadBalancer.SKU, "basic", "standard")
-	}
-	if c.Cloud.Azure != nil && c.Cloud.Azure.Custom != nil {
-		var endpoints map[string]any
-		if text := c.Cloud.Azure.Custom.Endpoints; text != "" && json.Unmarshal([]byte(text), &endpoints) != nil {
-			v.vital("$.cloud.azure.custom.endpoints", "is not a JSON document; give the environment that Azure's SDK reads")
-		}
+	if c.Cloud.Azure != nil {
+		v.azure(c.Cloud.Azure)
 	}
 	v.components(&c.Components)
+}
+
+// azure validates what is said of Azure.
+func (v *validator) azure(a *Azure) {
+	v.oneOf("$.cloud.azure.vmType", &a.VMType, "standard", "vmss")
+	v.oneOf("$.cloud.azure.loadBalancer.sku", &a.LoadBalancer.SKU, "basic", "standard")
+	custom := a.Custom
+	if custom == nil {
+		return
+	}
+	var endpoints map[string]any
+	if custom.Endpoints != "" && json.Unmarshal([]byte(custom.Endpoints), &endpoints) != nil {
+		v.vital("$.cloud.azure.custom.endpoints", "is not a JSON document; give the environment that Azure's SDK reads")
+	}
+	if custom.RepositoryEndpoint != "" && checkRegistryURL(custom.RepositoryEndpoint) != "" {
+		v.invalid("$.cloud.azure.custom.repositoryEndpoint", "is not a URL of the form https://HOST[:PORT][/PATH] without a user",
+			func() { custom.RepositoryEndpoint = "" })
+	}
 }
 
 // components validates what the image should hold.
@@ -233,6 +244,9 @@ func (v *validator) components(c *Components) {
 			v.invalid(at+".url", "is not a URL of the form https://HOST/PATH", func() { artifact.URL = "" })
 		}
 		c.Artifacts[name] = artifact
+	}
+	if c.Registry != "" && !isRepository(c.Registry) {
+		v.vital("$.components.registry", "is not a registry; use HOST[:PORT][/PATH] in lower case, without a scheme")
 	}
 	if profile.Named(c.Layout) == nil {
 		v.vital("$.components.layout", "want one of "+strings.Join(profile.Names(), ", "))

@@ -41,6 +41,7 @@ var vital = []string{
 	"$.checks.apiServerTimeout",
 	"$.checks.changeTimeout",
 	"$.components.layout",
+	"$.components.registry", // left out, images come from elsewhere
 
 	// What somebody else on the node needs, in a way that only the author knows.
 	"$.files",

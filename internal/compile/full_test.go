@@ -66,6 +66,7 @@ var good = map[string]string{
 	"$.cloud.azure.loadBalancer.sku":          `"basic"`,
 	"$.cloud.azure.backoff.mode":              `"default"`,
 	"$.cloud.azure.custom.endpoints":          `"{}"`,
+	"$.cloud.azure.custom.repositoryEndpoint": `"https://packages.example"`,
 	"$.components.layout":                     `"standard"`,
 	"$.components.scriptVariables":            `{"RUNC_VERSION":"1.3.0"}`,
 	"$.components.artifacts":                  `{"containerd":{"version":"2.2.4","url":"https://x.example/c","sha256":"00"}}`,
@@ -82,6 +83,7 @@ var good = map[string]string{
 	"$.local_dns_profile.kube_dns_overrides":        `{"a.example":{"serve_stale":"Verify","serve_stale_duration_in_seconds":5,"forward_destination":"ClusterCoreDNS","cache_duration_in_seconds":60,"max_concurrent":5,"query_logging":"Log","protocol":"ForceTCP","forward_policy":"Random","failfast_all_unhealthy_upstreams":true,"health_check":{"duration":"90s","no_rec":true,"domain":"a.example"}}}`,
 	"$.local_dns_profile.critical_fqdns":            `["a.example"]`,
 	"$.custom_cloud_config.custom_cloud_env_name":   `"AKSCustom"`,
+	"$.custom_cloud_config.repo_depot_endpoint":     `"https://packages.example"`,
 	"$.custom_cloud_config.custom_env_json_content": `"{}"`,
 	"$.version":                                                                                `"v1"`,
 	"$.kubernetes_version":                                                                     `"1.34.2"`,
@@ -105,7 +107,7 @@ var good = map[string]string{
 	"$.kubelet_config.kubelet_config_file_config.feature_gates":                                `{"NodeSwap":true}`,
 	"$.kubelet_config.kubelet_config_file_config.kube_reserved_cgroup":                         `"/kubereserved.slice"`,
 	"$.kubelet_config.kubelet_config_file_config.system_reserved_cgroup":                       `"/system.slice"`,
-	"$.kubelet_config.kubelet_flags":                                                           `{"--v":"3","--node-ip":"10.0.0.4","--register-with-taints":"a=b:NoSchedule","--node-labels":"x=y"}`,
+	"$.kubelet_config.kubelet_flags":                                                           `{"--v":"3","--node-ip":"10.0.0.4","--register-with-taints":"a=b:NoSchedule","--node-labels":"x=y","--image-credential-provider-bin-dir":"/opt/bin","--image-credential-provider-config":"/etc/kubernetes/credentials.yaml"}`,
 }
 
 // full makes a document in which every field of a contract is set.

@@ -107,7 +107,7 @@ type result struct {
 
 func compiled(tree *document.Node, known facts.Facts) result {
 	c := compile.ReadOne("", tree.AppendJSON(nil))
-	c.AllowUnapplied("components", "network", "runtime", "system", "service_account_image_pull_profile")
+	c.AllowUnapplied("components", "network", "runtime", "system")
 	return planned(c, known)
 }
 
@@ -145,7 +145,6 @@ var silent = map[string]string{
 	"$.bootstrapping_config.secure_tls":    "the node joins with a token",
 	"$.custom_search_domain_config":        "domain_name is warned of",
 	"$.gpu_config":                         "enable_nvidia and enable_managed_gpu are warned of",
-	"$.service_account_image_pull_profile": "enabled is warned of",
 }
 
 // told reports whether a problem is about a path, or about what holds it.

@@ -39,6 +39,7 @@ var values = map[string]any{
 	"$.join.aws.region":                                            "eu-west-1",
 	"$.join.attested.timeouts.nonce":                               nodeconfig.Duration(time.Minute),
 	"$.cloud.azure.custom.endpoints":                               `{"name": "other"}`,
+	"$.cloud.azure.custom.repositoryEndpoint":                      "https://packages.example",
 	"$.cluster.dnsServiceIPs[0]":                                   "10.9.9.9",
 	"$.cluster.serviceCIDRs[0]":                                    "10.9.0.0/16",
 	"$.join.bootstrapToken":                                        nodeconfig.NewSecret("fedcba.fedcba9876543210"),

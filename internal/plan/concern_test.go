@@ -202,7 +202,17 @@ var further = map[string][]func(c *nodeconfig.NodeConfig, with bool){
 			c.Kubelet.MachineLabels = map[string]string{"zone": nodeconfig.MachineZone}
 		}
 	}},
+	"$.cloud.azure.environment": {func(c *nodeconfig.NodeConfig, with bool) {
+		if c.Cloud.Azure = new(nodeconfig.Azure); with {
+			c.Cloud.Azure.Environment = "AzureChinaCloud"
+		}
+		nodeconfig.Default(c)
+	}},
 	"$.runtime.sandboxImage": {func(c *nodeconfig.NodeConfig, with bool) {
+		if c.Components.Registry = "registry.example"; with {
+			c.Runtime.SandboxImage = "registry.example/pause:1"
+		}
+	}, func(c *nodeconfig.NodeConfig, with bool) {
 		c.Cluster.KubernetesVersion = "1.30.1"
 		if with {
 			c.Runtime.SandboxImage = "registry.example/pause:1"

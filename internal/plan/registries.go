@@ -3,6 +3,7 @@ package plan
 import (
 	"encoding/base64"
 	"maps"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,7 +21,7 @@ const registriesDir = "/etc/containerd/certs.d"
 // docs/hosts.md).
 var registries = concern{
 	name:  "registries",
-	reads: []string{"$.runtime.registries"},
+	reads: []string{"$.cloud.azure.environment", registryPath, "$.runtime.registries"},
 	plan:  planRegistries,
 }
 
@@ -37,6 +38,42 @@ func planRegistries(in *input, out *output) {
 		r := registry{out: out, dir: registriesDir + "/" + registryDirectory(host), path: document.FieldPath("$.runtime.registries", host)}
 		r.plan(all[host])
 	}
+	for _, s := range standIns(in) {
+		// What the contract's author says of the registry itself comes first: it may have a certificate, or a login.
+		if _, own := all[s.host]; !own {
+			r := registry{out: out, dir: registriesDir + "/" + registryDirectory(s.host), path: s.asked, forwarded: s.forwarded}
+			r.plan(nodeconfig.Registry{Mirrors: []nodeconfig.RegistryHost{s.server}})
+		}
+	}
+}
+
+// standIn is a server that has another registry's images.
+type standIn struct {
+	host   string
+	server nodeconfig.RegistryHost
+	// asked is the setting that names it; empty where the family's table does. forwarded is the host that the server is told it
+	// was asked for; empty for none.
+	asked, forwarded string
+}
+
+// standIns are those of the node: the registry of a cluster without a way out, and a registry that the cloud has elsewhere.
+func standIns(in *input) []standIn {
+	var all []standIn
+	both := []string{"pull", "resolve"}
+	family := &in.family.Runtime
+	if own := in.config.Components.Registry; own != "" && family.Registry != "" {
+		// The interface's own path comes before the one that the registry has its images below (OCI distribution
+		// specification, endpoints).
+		host, below, _ := strings.Cut(own, "/")
+		all = append(all, standIn{
+			host: family.Registry, asked: registryPath,
+			server: nodeconfig.RegistryHost{URL: "https://" + path.Join(host, "v2", below), Capabilities: both, OverridePath: true},
+		})
+	}
+	if moved, a := &family.Moved, in.config.Cloud.Azure; moved.Registry != "" && a != nil && a.Environment == moved.Environment {
+		all = append(all, standIn{host: moved.Registry, forwarded: moved.Registry, server: nodeconfig.RegistryHost{URL: moved.Server, Capabilities: both}})
+	}
+	return all
 }
 
 // registryDirectory is the name that containerd looks for first: another one that the image has brought does not hide it
@@ -52,6 +89,8 @@ func registryDirectory(host string) string {
 type registry struct {
 	out       *output
 	dir, path string
+	// forwarded is the host that a mirror is told it was asked for; empty for none.
+	forwarded string
 	doc       toml.Table
 	secret    bool
 }
@@ -67,7 +106,11 @@ func (r *registry) plan(registry nodeconfig.Registry) {
 	for i := range registry.Mirrors {
 		h := &registry.Mirrors[i]
 		// The tables' order is the mirrors' (containerd: core/remotes/docker/config/hosts.go, getSortedHosts).
-		r.host(r.doc.At("host", h.URL), h, "mirror-"+strconv.Itoa(i+1)+".crt")
+		t := r.doc.At("host", h.URL)
+		r.host(t, h, "mirror-"+strconv.Itoa(i+1)+".crt")
+		if r.forwarded != "" {
+			t.Set([]any{r.forwarded}, "header", "X-Forwarded-For")
+		}
 	}
 	file := &resource.File{Path: r.dir + "/hosts.toml", Mode: 0o644, Content: r.doc.Bytes(), Secret: r.secret}
 	if r.secret {
@@ -104,5 +147,7 @@ func (r *registry) host(t *toml.Table, h *nodeconfig.RegistryHost, authority str
 
 func (r *registry) add(spec resource.Spec, reason string) {
 	r.out.add(resource.Resource{Phase: resource.Base, Effects: atNextPull, Reason: reason, Spec: spec})
-	r.out.askedBy(r.path)
+	if r.path != "" {
+		r.out.askedBy(r.path)
+	}
 }

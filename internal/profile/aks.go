@@ -75,6 +75,9 @@ var aks = Profile{
 	Runtime: Runtime{
 		Names: []string{"runc", "untrusted"}, // the second is a name that workloads of old may still ask for
 		CDI:   true,                          // AKS: enable_cdi
+		// AKS: configureContainerdRegistryHost and configureContainerdLegacyMooncakeMcrHost.
+		Registry: "mcr.microsoft.com",
+		Moved:    MovedRegistry{"AzureChinaCloud", "mcr.azk8s.cn", "https://mcr.azure.cn"},
 		// AKS: Node Memory Hardening.
 		Reserved: Reserved{"kubereserved.slice", "system.slice", DropIn{"10-kubereserved-slice.conf", "AKS: 10-kubereserved-slice.conf"}},
 		Forward:  DropIn{"exec_start.conf", "AKS: exec_start.conf"},
@@ -91,6 +94,8 @@ var aks = Profile{
 			{Unit: "node-exporter.service", ExitCode: exitcode.NodeExporterFailed},
 			{Unit: "snapshot-update.timer", ExitCode: exitcode.UpdateTimerFailed},
 		},
+		// AKS: node preparation. The second is in /var/run, which is a link to /run.
+		Isolated:    []string{"/opt/azure/outbound-check-skipped", "/run/outbound-check-skipped"},
 		DHCPDomains: []string{"azurelinux", "mariner"}, // AKS: UseDomains
 		// The slots of accelerated networking are on PCI buses of their own (AKS images: the network's udev rule).
 		Rings: Rings{Slot: "enP*", Default: 1024, Receive: 2048, CPUs: 4},
@@ -107,6 +112,7 @@ var aks = Profile{
 		Installed:           "AKS: is_vhd",
 		Features:            "AKS: enabled_features",
 		Resolver:            "AKS: resolv.conf",
+		Registry:            "AKS: bootstrap_profile_container_registry_server",
 		Kubenet:             "AKS: kubenet",
 		AzureCNI:            "AKS: 10-azure.conflist",
 		SSH:                 "AKS: enable_ssh",

@@ -256,10 +256,20 @@ type Runtime struct {
 	CgroupDriver string
 	// CDI turns on the Container Device Interface in a containerd that has it off by default.
 	CDI bool
+	// Registry has the images that every node of the family needs. The registry of a cluster without a way out stands for it.
+	Registry string
+	// Moved is a registry that one of the family's clouds has at another place than its name says.
+	Moved MovedRegistry
 	// Reserved are the control groups of what is reserved on a node for other programs than pods.
 	Reserved Reserved
 	// Forward is the drop-in that has the host forward pods' packets, Limits the one with the contract's limits.
 	Forward, Limits DropIn
+}
+
+// MovedRegistry is a registry that is not where its name says.
+type MovedRegistry struct {
+	// Environment is the cloud, Registry the name that images have, and Server where they are.
+	Environment, Registry, Server string
 }
 
 // Reserved are the slices that the kubelet's reserved control groups may be.
@@ -286,6 +296,8 @@ type Host struct {
 	CloudAuthorities bool
 	// Units are units of the family's images that a node runs where its image has them, though no contract asks for them.
 	Units []ImageUnit
+	// Isolated are empty files that tell others on a node of a cluster without a way out that nobody has looked for one.
+	Isolated []string
 	// DHCPDomains are the distributions on which short names are looked for in the domain that DHCP names, because their
 	// systemd-networkd does not by itself.
 	DHCPDomains []string
@@ -325,7 +337,7 @@ type Probes struct {
 
 // Sources are where something is from, in the family's own terms, for whoever reads the plan.
 type Sources struct {
-	Installed, Features, Resolver, Kubenet, AzureCNI, SSH, PublicKeys, Metadata, CloudAuthorities, Message, PrivateServer, SearchDomains, Updates, DeniedModules, Passwords, Realm, SecondaryInterfaces, Units string
+	Installed, Features, Resolver, Registry, Kubenet, AzureCNI, SSH, PublicKeys, Metadata, CloudAuthorities, Message, PrivateServer, SearchDomains, Updates, DeniedModules, Passwords, Realm, SecondaryInterfaces, Units string
 }
 
 // Publication is where the result of a provisioning is published, and how.
@@ -401,9 +413,12 @@ func All() []*Profile { return slices.Clone(families) }
 // Default is the family of a contract that names none.
 func Default() *Profile { return families[len(families)-1] }
 
-// ImageUnits are the names of units that images of a family may have, of all families.
+// TimeServices are the names that distributions have for chrony's unit (chronyd(8)).
+func TimeServices() []string { return []string{"chrony.service", "chronyd.service"} }
+
+// ImageUnits are the names of units that images of a family may have, of all families, and of units that any image may have.
 func ImageUnits() []string {
-	var names []string
+	names := TimeServices()
 	for _, p := range families {
 		for _, u := range p.Host.Units {
 			names = append(names, u.Unit)

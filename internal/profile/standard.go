@@ -48,7 +48,8 @@ var standard = Profile{
 	},
 	Runtime: Runtime{
 		Names:        []string{"runc"},
-		CgroupDriver: "systemd", // kubeadm's default
+		CgroupDriver: "systemd",         // kubeadm's default
+		Registry:     "registry.k8s.io", // kubeadm: imageRepository
 		Reserved:     Reserved{DropIn: DropIn{"10-reserved.conf", "Kubernetes docs, Reserve Compute Resources for System Daemons"}},
 		Forward:      DropIn{"10-forward.conf", "Docker docs, packet filtering: Docker on a router"},
 		Limits:       DropIn{"10-limits.conf", "systemd.exec(5), process properties"},
@@ -56,6 +57,7 @@ var standard = Profile{
 	Host: Host{MetadataComment: "slipway: pods do not reach the metadata service"},
 	Sources: Sources{
 		Features:            "systemd.exec(5), EnvironmentFile=",
+		Registry:            "kubeadm: imageRepository",
 		Kubenet:             "containerd: docs/cri/config.md, CNI config template",
 		AzureCNI:            "Azure container networking: azure-vnet",
 		SSH:                 "systemd.unit(5), stopped and disabled",
@@ -99,6 +101,8 @@ var standard = Profile{
 		"Kubelet.ServingLabels":       "no label is asked for",
 		"Runtime.Reserved.Kubernetes": "the contract names a slice of its own",
 		"Runtime.Reserved.System":     "the contract names a slice of its own",
+		"Runtime.Moved":               "runtime.registries says where a registry is",
+		"Host.Isolated":               "nothing on the node looks for them",
 		"Runtime.CDI":                 "containerd's own default stays; runtime.containerd.config changes it",
 		"Host.CNIPackages":            "kubeadm, too, expects the plug-ins to be there",
 		"Host.CloudAuthorities":       "the contract says what a node trusts",

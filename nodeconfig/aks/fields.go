@@ -21,9 +21,6 @@ type row struct {
 	// kind and why are what is warned of where a field is set that has no place.
 	kind nodeconfig.ProblemKind
 	why  string
-	// needed says that no node is made where it is set, unless it is allowed by name, as plan's table says of settings
-	// that have a place.
-	needed bool
 	// under is the field that turns it on: that one is warned of in its place, and nobody is while that one is off.
 	under string
 	// idle reports whether it says nothing in a contract, though it is set; nobody is warned of it then.
@@ -42,7 +39,6 @@ const (
 	// unreadByAKS is what has no effect (AKS node contract; the comment of each field says so).
 	unreadByAKS = "has no effect; AKS's own scripts do not read it either"
 	installed   = "is not applied by this version; the image's own is used"
-	identity    = "is not applied by this version; images are pulled with the node's identity"
 )
 
 // fields is the table, in the order of the contract.
@@ -198,11 +194,10 @@ var fields = []row{
 
 	{field: "disable_pubkey_auth", to: []string{"$.access.ssh.publicKeyAuthentication"}},
 
-	{field: "service_account_image_pull_profile.enabled", kind: nodeconfig.NotApplied, needed: true,
-		why: "is not applied by this version: images would be pulled with the node's identity, and not with the pod's"},
-	{field: "service_account_image_pull_profile.default_client_id", kind: nodeconfig.NotApplied, why: identity, under: "service_account_image_pull_profile.enabled"},
-	{field: "service_account_image_pull_profile.default_tenant_id", kind: nodeconfig.NotApplied, why: identity, under: "service_account_image_pull_profile.enabled"},
-	{field: "service_account_image_pull_profile.local_authority_sni", kind: nodeconfig.NotApplied, why: identity, under: "service_account_image_pull_profile.enabled"},
+	{field: "service_account_image_pull_profile.enabled", to: []string{providerConfig}},
+	{field: "service_account_image_pull_profile.default_client_id", to: []string{providerConfig}, under: "service_account_image_pull_profile.enabled"},
+	{field: "service_account_image_pull_profile.default_tenant_id", to: []string{providerConfig}, under: "service_account_image_pull_profile.enabled"},
+	{field: "service_account_image_pull_profile.local_authority_sni", to: []string{providerConfig}, under: "service_account_image_pull_profile.enabled"},
 
 	{field: "cse_timeout", to: []string{"$.checks.timeout"}},
 	{field: "enabled_features", to: []string{"$.components.features"}},
@@ -325,7 +320,7 @@ func (t *translation) withoutPlace() {
 	for i := range fields {
 		// What is under a field that is off has no effect; of a number or a text that is 0 or empty there is nothing to say.
 		if r := &fields[i]; r.kind != "" && isSet(t.in, r) && r.under == "" && !r.quiet(t.in) {
-			t.Problems = append(t.Problems, nodeconfig.Problem{Kind: r.kind, Path: "$." + r.field, Reason: r.why, Fatal: r.needed})
+			t.Problems = append(t.Problems, nodeconfig.Problem{Kind: r.kind, Path: "$." + r.field, Reason: r.why})
 		}
 	}
 }

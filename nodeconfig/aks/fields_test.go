@@ -31,8 +31,13 @@ var bases = []struct{ field, document string }{
 	{"local_dns_profile.enable_local_dns", `{"version":"v1"}`},
 	{"local_dns_profile.enable_hosts_plugin", `{"version":"v1","local_dns_profile":{"enable_local_dns":true}}`},
 	{"local_dns_profile.", `{"version":"v1","local_dns_profile":{"enable_local_dns":true,"enable_hosts_plugin":true}}`},
+	{"service_account_image_pull_profile.enabled", `{"version":"v1",` + bothFlags + `,"service_account_image_pull_profile":{"local_authority_sni":"a"}}`},
+	{"service_account_image_pull_profile.", `{"version":"v1",` + bothFlags + `,"service_account_image_pull_profile":{"enabled":true,"local_authority_sni":"a"}}`},
 	{"", `{"version":"v1"}`},
 }
+
+// bothFlags ask for a credential provider.
+const bothFlags = `"kubelet_config":{"kubelet_flags":{"--image-credential-provider-bin-dir":"/b","--image-credential-provider-config":"/c"}}`
 
 // values are those of fields that take only some, or whose default is what a filler would set.
 var values = map[string]string{
@@ -63,8 +68,9 @@ var values = map[string]string{
 }
 
 // elsewhere are the places that come from another field than the one that makes them: what is in a file from the file's
-// settings, and not from the switch that asks for the file. A cloud of one's own is there by its name, without settings.
-var elsewhere = []string{"$.kubelet.config.maxPods", `$.system.sysctls["net.ipv4.ip_local_reserved_ports"]`, "$.cloud.azure.custom"}
+// settings, and not from the switch that asks for the file. A cloud of one's own is there by its name, without settings. An argument of the credential provider's comes after others.
+var elsewhere = []string{"$.kubelet.config.maxPods", `$.system.sysctls["net.ipv4.ip_local_reserved_ports"]`, "$.cloud.azure.custom",
+	providerPath + ".args[1]", providerPath + ".args[2]", providerPath + ".args[3]"}
 
 // TestFields sets each field alone. A field that has a place in NodeConfig changes the result there, without a warning; any
 // other changes nothing, and one warning names it. But for the version: the result is of one version, whichever this is.
@@ -92,7 +98,7 @@ func TestFields(t *testing.T) {
 				t.Errorf("%s changes %q: %v", name, differences, warnings)
 			}
 		case len(r.to) == 0:
-			want := []nodeconfig.Problem{{Path: path, Kind: r.kind, Reason: r.why, Fatal: r.needed}}
+			want := []nodeconfig.Problem{{Path: path, Kind: r.kind, Reason: r.why}}
 			if r.under != "" || r.quiet(after.config) { // nobody is warned of it
 				want = nil
 			}
@@ -228,9 +234,6 @@ func TestTable(t *testing.T) {
 		}
 		if on := indexed().rows[r.under]; r.under != "" && (on == nil || on.under != "") {
 			t.Errorf("%s is under %s, which nobody is warned of", r.field, r.under)
-		}
-		if r.needed && (r.kind != nodeconfig.NotApplied || r.idle != nil || r.under != "") {
-			t.Errorf("%s is needed, and nobody is told", r.field)
 		}
 		if none := len(r.to) == 0; none == (r.why == "") || none != (r.kind == nodeconfig.NoEffect || r.kind == nodeconfig.NotApplied) {
 			t.Errorf("%s goes to %q, and the reason why it goes nowhere is %s %q", r.field, r.to, r.kind, r.why)

@@ -126,47 +126,6 @@ func (t *translation) labels(value string, from place) {
 	}
 }
 
-// registries are the names of Azure's container registries (AKS, credential provider
-// configuration).
-var registries = []string{
-	"*.azurecr.io", "*.azurecr.cn", "*.azurecr.de", "*.azurecr.us",
-	"*.*.geo.azurecr.io", "*.*.geo.azurecr.cn", "*.*.geo.azurecr.de", "*.*.geo.azurecr.us",
-}
-
-// credentialProvider configures Azure's provider where, as in AKS, both flags ask for one.
-func (t *translation) credentialProvider(binDir, configFile string) {
-	if binDir == "" || configFile == "" {
-		if binDir != "" || configFile != "" {
-			t.warn(nodeconfig.NotApplied, flagsPath, "has only one of --image-credential-provider-bin-dir and --image-credential-provider-config; no provider is configured")
-		}
-		return
-	}
-	var images []any
-	for _, image := range registries {
-		images = append(images, image)
-	}
-	if suffix := deref(t.in.CustomCloudConfig).ContainerRegistryDnsSuffix; suffix != "" {
-		t.moved(item("$.kubelet.imageCredentialProvider.config.providers[0].matchImages", len(images)),
-			at("$.custom_cloud_config.container_registry_dns_suffix"))
-		images = append(images, "*"+suffix)
-	}
-	t.out.Kubelet.ImageCredentialProvider = &nodeconfig.ImageCredentialProvider{
-		BinDir:     binDir,
-		ConfigFile: configFile,
-		Config: map[string]any{
-			"apiVersion": "kubelet.config.k8s.io/v1",
-			"kind":       "CredentialProviderConfig",
-			"providers": []any{map[string]any{
-				"name":                 "acr-credential-provider",
-				"matchImages":          images,
-				"defaultCacheDuration": "10m",
-				"apiVersion":           "credentialprovider.kubelet.k8s.io/v1",
-				"args":                 []any{"/etc/kubernetes/azure.json"},
-			}},
-		},
-	}
-}
-
 const configPath = "$.kubelet_config.kubelet_config_file_config"
 
 // kubeletConfig translates the configuration file. It is data: the message's fields carry the

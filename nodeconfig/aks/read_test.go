@@ -92,6 +92,7 @@ func TestEveryFieldIsTried(t *testing.T) {
 
 // vitalFields are those without which no node is made, or another one: a value there that cannot be read is an error.
 var vitalFields = []string{
+	"$.bootstrap_profile_container_registry_server", "$.service_account_image_pull_profile",
 	"$.version", "$.kubernetes_version", "$.kubernetes_ca_cert", "$.api_server_config.api_server_name",
 	"$.bootstrapping_config.tls_bootstrapping_token", "$.bootstrapping_config.bootstrapping_auth_method",
 	"$.pre_provision_only", "$.cse_timeout", "$.custom_cloud_config.custom_env_json_content",

@@ -1,0 +1,62 @@
+package plan
+
+import (
+	"time"
+
+	"github.com/slipway-dev/slipway/exitcode"
+	"github.com/slipway-dev/slipway/internal/resource"
+	"github.com/slipway-dev/slipway/nodeconfig"
+)
+
+// isolated is a node of a cluster without a way out, which has one registry for all that it needs.
+var isolated = concern{
+	name:  "isolated cluster",
+	joins: true,
+	reads: []string{registryPath, "$.runtime.sandboxImage"},
+	plan:  planIsolated,
+}
+
+// registryPath is the setting that names the registry of a cluster without a way out.
+const registryPath = "$.components.registry"
+
+// pullTimeout bounds the pull of the sandbox image, which has less than a megabyte.
+const pullTimeout = resource.Duration(5 * time.Minute)
+
+func planIsolated(in *input, out *output) {
+	if in.config.Components.Registry == "" {
+		return
+	}
+	if in.family.Runtime.Registry == "" {
+		out.fatal(nodeconfig.NotApplied, registryPath,
+			"is not applied: a node of this layout has its images from several registries; say in runtime.registries where each of them is")
+		return
+	}
+	for _, marker := range in.family.Host.Isolated {
+		out.file(resource.Join, marker, 0o644, nil, sourced("others see that nobody has looked for a way out", in.family.Sources.Registry))
+	}
+	planSandboxImage(in, out)
+}
+
+// planSandboxImage has the image of pods' sandboxes in place, and kept, before the kubelet starts. Otherwise the runtime would pull
+// it for the first pod, and where that fails the node would look well and run nothing. The kubelet removes images when the disk is
+// full, but none that is pinned.
+func planSandboxImage(in *input, out *output) {
+	image := in.sandboxImage()
+	// containerd's own client is on each machine that has containerd, and looks where the runtime looks (containerd: ctr images
+	// pull, --hosts-dir). The labels are those that the runtime's own pull would set (containerd: pkg/cri, labels).
+	ctr := []string{"ctr", "--namespace", "k8s.io", "images"}
+	out.addTo(kubeletGroup, resource.Resource{
+		Phase:    resource.Join,
+		Requires: []resource.ID{resource.IDOf(&resource.Unit{Unit: containerdUnit})},
+		Effects:  resource.Effects{Class: resource.None, Why: "pods that run keep the sandbox that they have", Source: "Kubernetes: a sandbox lives as long as its pod"},
+		ExitCode: exitcode.SandboxImageFailed,
+		Reason:   sourced("pods' sandboxes have their image, whoever is reachable later", in.family.Sources.Registry),
+		Spec: &resource.Command{
+			Label: "sandbox-image",
+			Argv: append(ctr[:len(ctr):len(ctr)], "pull", "--hosts-dir", registriesDir,
+				"--label", "io.cri-containerd.image=managed", "--label", "io.cri-containerd.pinned=pinned", image),
+			Timeout: pullTimeout,
+			Done:    &resource.Printed{Argv: append(ctr[:len(ctr):len(ctr)], "list", "--quiet", "name=="+image), Lines: []string{image}},
+		},
+	})
+}

@@ -1,0 +1,119 @@
+package aks
+
+import (
+	"strings"
+
+	"github.com/slipway-dev/slipway/internal/aksnodeconfig"
+	"github.com/slipway-dev/slipway/internal/profile"
+	"github.com/slipway-dev/slipway/nodeconfig"
+)
+
+// registries are the names of Azure's container registries (AKS, credential provider
+// configuration).
+var registries = []string{
+	"*.azurecr.io", "*.azurecr.cn", "*.azurecr.de", "*.azurecr.us",
+	"*.*.geo.azurecr.io", "*.*.geo.azurecr.cn", "*.*.geo.azurecr.de", "*.*.geo.azurecr.us",
+}
+
+const (
+	providerConfig = "$.kubelet.imageCredentialProvider.config"
+	providerPath   = providerConfig + ".providers[0]"
+	suffixField    = "$.custom_cloud_config.container_registry_dns_suffix"
+	registryField  = "$.bootstrap_profile_container_registry_server"
+	pullPath       = "$.service_account_image_pull_profile"
+)
+
+// given is a value of the provider's configuration, and the field that it is from; empty for none.
+type given struct{ value, from string }
+
+// credentialProvider configures Azure's provider where, as in AKS, both flags ask for one (AKS: writeCredentialProviderConfig).
+func (t *translation) credentialProvider(binDir, configFile string) {
+	pull := deref(t.in.ServiceAccountImagePullProfile)
+	if binDir == "" || configFile == "" {
+		if binDir != "" || configFile != "" {
+			t.warn(nodeconfig.NotApplied, flagsPath, "has only one of --image-credential-provider-bin-dir and --image-credential-provider-config; no provider is configured")
+		}
+		if pull.Enabled {
+			t.warn(nodeconfig.NotApplied, pullPath+".enabled", "is not applied, because no image credential provider is configured")
+		}
+		return
+	}
+	images, args := make([]given, 0, len(registries)+2), []given{{value: "/etc/kubernetes/azure.json"}}
+	for _, image := range registries {
+		images = append(images, given{value: image})
+	}
+	if suffix := deref(t.in.CustomCloudConfig).ContainerRegistryDnsSuffix; suffix != "" {
+		images = append(images, given{"*" + suffix, suffixField})
+	}
+	if own := strings.TrimRight(t.in.BootstrapProfileContainerRegistryServer, "/"); own != "" {
+		system := profile.Named(nodeconfig.LayoutAKS).Runtime.Registry
+		images = append(images, given{system, registryField})
+		args = append(args, given{"--registry-mirror=" + system + ":" + own, registryField})
+	}
+	provider := map[string]any{
+		"name":                 "acr-credential-provider",
+		"defaultCacheDuration": "10m",
+		"apiVersion":           "credentialprovider.kubelet.k8s.io/v1",
+	}
+	if pull.Enabled && t.bindable(&pull) {
+		t.moved(at(providerPath+".tokenAttributes"), at(pullPath+".enabled"))
+		provider["tokenAttributes"] = map[string]any{
+			"serviceAccountTokenAudience":          "api://AKSIdentityBinding",
+			"requireServiceAccount":                false,
+			"cacheType":                            "ServiceAccount",
+			"optionalServiceAccountAnnotationKeys": []any{"kubernetes.azure.com/acr-client-id"},
+		}
+		args = append(args, t.identityBinding(&pull)...)
+	}
+	provider["matchImages"] = t.listOf(images, providerPath+".matchImages")
+	provider["args"] = t.listOf(args, providerPath+".args")
+	t.out.Kubelet.ImageCredentialProvider = &nodeconfig.ImageCredentialProvider{
+		BinDir:     binDir,
+		ConfigFile: configFile,
+		Config: map[string]any{
+			"apiVersion": "kubelet.config.k8s.io/v1",
+			"kind":       "CredentialProviderConfig",
+			"providers":  []any{provider},
+		},
+	}
+}
+
+// bindable reports whether the provider can pull with a pod's identity: with the name of a server to ask for one. It refuses a
+// URL, and without a name it refuses a default identity and knows no other (Azure/cloud-provider-azure:
+// ParseIdentityBindingsConfig). Then images would be pulled with the node's identity, which nobody asked for.
+func (t *translation) bindable(pull *aksnodeconfig.ServiceAccountImagePullProfile) bool {
+	why := ""
+	switch sni := pull.LocalAuthoritySni; {
+	case sni == "":
+		why = "local_authority_sni is missing"
+	case strings.Contains(sni, "://"):
+		why = "local_authority_sni is a URL, and not the name of a server"
+	default:
+		return true
+	}
+	t.fatal(nodeconfig.NotApplied, pullPath+".enabled", "is not applied, because %s: images would be pulled with the node's identity, and not with the pod's", why)
+	return false
+}
+
+// identityBinding are the arguments by which the provider pulls with a pod's identity, in the order of AKS's scripts.
+func (t *translation) identityBinding(pull *aksnodeconfig.ServiceAccountImagePullProfile) []given {
+	args := []given{{"--ib-sni-name=" + pull.LocalAuthoritySni, pullPath + ".local_authority_sni"}}
+	if id := pull.DefaultClientId; id != "" {
+		args = append(args, given{"--ib-default-client-id=" + id, pullPath + ".default_client_id"})
+	}
+	if id := pull.DefaultTenantId; id != "" {
+		args = append(args, given{"--ib-default-tenant-id=" + id, pullPath + ".default_tenant_id"})
+	}
+	return append(args, given{"--ib-apiserver-ip=" + deref(t.in.ApiServerConfig).ApiServerName, "$.api_server_config.api_server_name"})
+}
+
+// listOf are values as a list at a path, each with the field that it is from.
+func (t *translation) listOf(values []given, path string) []any {
+	list := make([]any, len(values))
+	for i, v := range values {
+		if list[i] = v.value; v.from != "" {
+			t.moved(item(path, i), at(v.from))
+		}
+	}
+	return list
+}
