@@ -127,23 +127,26 @@ type LocalStorage struct {
 	DisabledMounts []string `json:"disabledMounts,omitempty"`
 }
 
-// GPU configures graphics processors.
+// GPU configures graphics processors. Drivers and services are those of the image: none is installed.
 type GPU struct {
 	// Vendor is "nvidia" or "amd"; empty for a node that uses none.
 	Vendor string `json:"vendor,omitempty"`
-	// InstallDriver installs the driver; otherwise the image's is used.
+	// InstallDriver says that the node needs the driver of its size's kind. An image without one makes no node.
 	InstallDriver bool `json:"installDriver,omitempty"`
-	// DevicePlugin runs the vendor's device plug-in.
+	// DevicePlugin runs the vendor's device plug-in, where the image has it as a service.
 	DevicePlugin bool `json:"devicePlugin,omitempty"`
-	// Managed runs device plug-in, metrics and health as services of the node.
+	// Managed runs device plug-in, metrics and health as services of the node. A machine of Azure's with the tag
+	// EnableManagedGPUExperience runs them, too, in AKS's layout.
 	Managed bool `json:"managed,omitempty"`
-	// DynamicResourceAllocation runs the vendor's DRA driver.
+	// DynamicResourceAllocation runs the vendor's DRA driver in place of the device plug-in, with metrics and health.
 	DynamicResourceAllocation bool `json:"dynamicResourceAllocation,omitempty"`
-	// InstanceProfile partitions the device (MIG), such as "MIG1g".
+	// InstanceProfile partitions each device alike (MIG): "MIG1g", "MIG2g", "MIG3g", "MIG4g" or "MIG7g". Where the device takes
+	// a reboot for that, the machine is started again, once, a minute after it was provisioned.
 	InstanceProfile string `json:"instanceProfile,omitempty"`
-	// Strategy is how partitions are shown to Kubernetes: "None", "Single" or "Mixed".
+	// Strategy is how partitions are shown to Kubernetes: "Mixed" for a resource of each profile, else as devices of one kind
+	// ("None", "Single").
 	Strategy string `json:"strategy,omitempty"`
-	// ProfileLayout lists the partitions of each device.
+	// ProfileLayout lists the partitions of each device by their profiles, such as "1g.10gb", in place of InstanceProfile.
 	ProfileLayout []string `json:"profileLayout,omitempty"`
 }
 

@@ -27,6 +27,9 @@ func (v *validator) runtime(r *Runtime) {
 		v.invalid("$.runtime.sandboxImage", "is not an image reference", func() { r.SandboxImage = DefaultSandboxImage })
 	}
 	v.oneOf("$.runtime.cgroupDriver", &r.CgroupDriver, "systemd", "cgroupfs")
+	checkList(v, "$.runtime.sandboxes", &r.Sandboxes, func(name string) string {
+		return unless(name == "kata", "is no runtime for isolated pods; use kata")
+	})
 	v.oneOf("$.runtime.lazyPull", &r.LazyPull, "overlaybd", "soci")
 	for host, registry := range r.Registries {
 		v.registry(host, registry)
@@ -134,6 +137,10 @@ var hugePages = map[string][]string{
 func (v *validator) system(s *System) {
 	v.atLeastZero("$.system.swapMB", &s.SwapMB)
 	v.oneOf("$.system.swapDisk", &s.SwapDisk, "OS", PreferTemporary)
+	if gpu := s.GPU; gpu != nil {
+		v.oneOf("$.system.gpu.vendor", &gpu.Vendor, "nvidia", "amd")
+		v.oneOf("$.system.gpu.strategy", &gpu.Strategy, "None", "Single", "Mixed")
+	}
 	checkMap(v, "$.system.sysctls", s.Sysctls, func(key, value string) string {
 		switch {
 		case !isSysctlKey(key) || strings.Contains(key, "..") || strings.Contains(key, "//"):

@@ -155,6 +155,12 @@ var stops = []struct {
 	{nodeconfig.NotInstalled, plan.VersionPath, exitcode.KubeletInstallFailed},
 	{nodeconfig.NotInstalled, plan.CNIPluginPath, exitcode.CNIPluginMissing},
 	{nodeconfig.NotInstalled, plan.AzureCNIURL, exitcode.CNIPluginMissing},
+	{nodeconfig.NotInstalled, plan.GPUDriverPath, exitcode.GPUDriverMissing},
+	{nodeconfig.NotInstalled, plan.GPUVendorPath, exitcode.GPUDriverMissing},
+	{nodeconfig.NotInstalled, plan.GPUManagedPath, exitcode.DCGMMissing},
+	{nodeconfig.NotInstalled, plan.DRAPath, exitcode.DCGMMissing},
+	{nodeconfig.NotInstalled, plan.LazyPullPath, exitcode.StreamingFailed},
+	{nodeconfig.Invalid, plan.DRAPath, exitcode.ManagedGPUFailed},
 	{nodeconfig.NotInstalled, "", exitcode.ImageNotBuilt},
 }
 

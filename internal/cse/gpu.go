@@ -1,72 +1,24 @@
 package cse
 
 import (
-	"slices"
 	"strings"
+
+	"github.com/slipway-dev/slipway/internal/plan"
 )
 
-// gridSizes need the driver of the kind grid, gridV20Sizes that of the kind grid-v20 (AKS node contract, GPU: driver
-// kind).
-var (
-	gridSizes = []string{
-		"standard_nv6ads_a10_v5", "standard_nv12ads_a10_v5", "standard_nv18ads_a10_v5", "standard_nv36ads_a10_v5",
-		"standard_nv72ads_a10_v5", "standard_nv36adms_a10_v5", "standard_nc8ads_a10_v4", "standard_nc16ads_a10_v4",
-		"standard_nc32ads_a10_v4",
-	}
-	gridV20Sizes = []string{
-		"standard_nc24ds_xl_rtxpro6000bse_v6", "standard_nc24lds_xl_rtxpro6000bse_v6",
-		"standard_nc36ds_xl_rtxpro6000bse_v6", "standard_nc36lds_xl_rtxpro6000bse_v6",
-		"standard_nc72ds_xl_rtxpro6000bse_v6", "standard_nc72lds_xl_rtxpro6000bse_v6",
-		"standard_nc144ds_xl_rtxpro6000bse_v6", "standard_nc144lds_xl_rtxpro6000bse_v6",
-		"standard_nc288ds_xl_rtxpro6000bse_v6", "standard_nc288lds_xl_rtxpro6000bse_v6",
-		"standard_nc128ds_xl_rtxpro6000bse_v6", "standard_nc128lds_xl_rtxpro6000bse_v6",
-		"standard_nc256ds_xl_rtxpro6000bse_v6", "standard_nc256lds_xl_rtxpro6000bse_v6",
-		"standard_nc320ds_xl_rtxpro6000bse_v6", "standard_nc320lds_xl_rtxpro6000bse_v6",
-	}
-	// fabricManagerSizes are the sizes whose devices are connected by switches (AKS node contract, GPU: fabric manager
-	// sizes).
-	fabricManagerSizes = []string{
-		"standard_nd96asr_v4", "standard_nd112asr_a100_v4", "standard_nd120asr_a100_v4", "standard_nd96amsr_a100_v4",
-		"standard_nd112amsr_a100_v4", "standard_nd120amsr_a100_v4", "standard_nd96ams_a100_v4", "standard_nd96ams_v4",
-		"standard_nd46s_h100_v5", "standard_nd48s_h100_v5", "standard_nd50s_h100_v5", "standard_nd92is_h100_v5",
-		"standard_nd96is_h100_v5", "standard_nd100is_h100_v5", "standard_nd92isr_h100_v5", "standard_nd96isr_h100_v5",
-		"standard_nd100isr_h100_v5", "standard_nd96is_h200_v5", "standard_nd96isr_h200_v5", "standard_nd96isrf_h200_v5",
-	}
-	// sgxSizes have Intel's SGX; their case counts (AKS node contract, helper rules).
-	sgxSizes = []string{"Standard_DC2s", "Standard_DC4s"}
-)
-
-// The kinds of driver.
-const (
-	gridV20Driver = "grid-v20"
-	gridDriver    = "grid"
-	cudaDriver    = "cuda"
-	cudaLTSDriver = "cuda-lts"
-)
+// sgxSizes have Intel's SGX; their case counts (AKS node contract, helper rules).
+var sgxSizes = []string{"Standard_DC2s", "Standard_DC4s"}
 
 // oldCuda is the version of the driver for the sizes with a K80; that of every other kind is in the image's list of
 // components.
 const oldCuda = "cuda-470.82.01"
 
 // driver is the kind of the driver for the machine's size.
-func (v *view) driver() string { return Driver(v.size()) }
-
-// Driver is the kind of the driver for a size in small letters, also where that has no graphics processor.
-func Driver(size string) string {
-	switch {
-	case slices.Contains(gridV20Sizes, size):
-		return gridV20Driver
-	case slices.Contains(gridSizes, size):
-		return gridDriver
-	case strings.HasPrefix(size, "standard_nc") && !strings.Contains(size, "_v"):
-		return cudaDriver
-	}
-	return cudaLTSDriver
-}
+func (v *view) driver() string { return plan.DriverKind(v.size()) }
 
 // driverVersion is the driver's version, where it is not the image's list of components that has it.
 func (v *view) driverVersion() string {
-	if v.driver() == cudaDriver {
+	if v.driver() == plan.CUDADriver {
 		return oldCuda
 	}
 	return ""

@@ -102,7 +102,7 @@ var table = []row{
 	{"HTTP_PROXY_TRUSTED_CA", func(v *view) string { return oneLine(encodedPEM(v.written.Proxy.CertificateAuthority)) }},
 	{"SHOULD_CONFIGURE_CUSTOM_CA_TRUST", text(func(v *view) any { return len(v.written.Trust.Certificates) > 0 })},
 	{"CUSTOM_CA_TRUST_COUNT", text(func(v *view) any { return len(v.written.Trust.Certificates) })},
-	{"GPU_NEEDS_FABRIC_MANAGER", text(func(v *view) any { return slices.Contains(fabricManagerSizes, v.size()) })},
+	{"GPU_NEEDS_FABRIC_MANAGER", text(func(v *view) any { return plan.HasFabric(v.size()) })},
 	{"IPV6_DUAL_STACK_ENABLED", (*view).dualStack},
 	{"OUTBOUND_COMMAND", func(v *view) string { return v.written.Checks.OutboundCommand }},
 	{"ENABLE_UNATTENDED_UPGRADES", text(func(v *view) any { return deref(v.written.System.UnattendedUpgrades) })},

@@ -47,7 +47,7 @@ type Facts struct {
 	// Networkd says that systemd-networkd is enabled: it configures the machine's network, by itself or for netplan. That is
 	// looked for on Azure alone.
 	Networkd bool `json:"networkd,omitempty"`
-	// Units are where the units of families' images are installed, sorted. They are looked for on Azure alone.
+	// Units are where the units of images are installed that a node may run, sorted. They are looked for on Azure alone.
 	Units []string `json:"units,omitempty"`
 	// CloudInit says that cloud-init is installed and not disabled.
 	CloudInit bool `json:"cloudInit,omitempty"`
@@ -73,6 +73,9 @@ type Facts struct {
 	// DeniedModules are the modules of the kernel that the machine's own files deny, or denied until Slipway took that out,
 	// sorted. They are looked for on Azure alone.
 	DeniedModules []string `json:"deniedModules,omitempty"`
+	// PrebakedDriver is the kind of the driver for NVIDIA's devices that the image was built with, also where it was removed
+	// since: "cuda". It is looked for on Azure alone.
+	PrebakedDriver string `json:"prebakedDriver,omitempty"`
 	// CNI are the network plug-ins; nil where nobody has looked.
 	CNI *CNI `json:"cni,omitempty"`
 	// Components are the programs that are installed.

@@ -57,7 +57,7 @@ func Gather(m Machine) Facts {
 	if f.Platform == Azure { // where a machine has tags, which the watcher follows, AKS's scripts, and interfaces that its cloud names
 		units := g.units()
 		f.Watcher, f.Units, f.DNSExporter = units.at(WatcherUnit), units.ofImages(), units.at(DNSExporterUnit) != ""
-		f.DeniedModules = g.deniedModules()
+		f.DeniedModules, f.PrebakedDriver = g.deniedModules(), g.prebakedDriver()
 		g.markTemporary(f.Disks)
 		f.Networkd = g.Exists(networkdLink)
 	}
@@ -177,12 +177,24 @@ var versioned = []struct{ name, dir, prefix string }{
 // unversioned are programs in the same directories whose version is of no interest.
 var unversioned = []string{"aks-secure-tls-bootstrap-client"}
 
-// programs are other programs whose version is of no interest, by where they are on AKS's and EKS's images. One that is only of
+// programs are other programs whose version is of no interest, by where they are on images; the first that is there counts. One that is only of
 // use in a cloud is not looked for in another.
 var programs = []struct{ name, path, cloud string }{
 	{"aws", "/usr/bin/aws", EC2},
 	{"aws-iam-authenticator", "/usr/bin/aws-iam-authenticator", EC2},
 	{"coredns", "/opt/azure/containers/localdns/binary/coredns", ""},
+	{"acr-config", "/opt/acr/bin/acr-config", Azure},
+	{"acr-mirror-setup", "/opt/acr/tools/mirror/setup.sh", Azure},
+	{"containerd-shim-kata-v2", "/usr/bin/containerd-shim-kata-v2", ""},
+	{"containerd-shim-kata-v2", "/usr/local/bin/containerd-shim-kata-v2", ""},
+	{"containerd-shim-kata-cc-v2", "/usr/bin/containerd-shim-kata-cc-v2", ""},
+	{"containerd-shim-kata-cc-v2", "/usr/local/bin/containerd-shim-kata-cc-v2", ""},
+	{"kata-runtime", "/usr/bin/kata-runtime", ""},
+	{"mkfs.erofs", "/usr/bin/mkfs.erofs", ""},
+	{"mkfs.erofs", "/usr/sbin/mkfs.erofs", ""},
+	{"nvidia-container-runtime", "/usr/bin/nvidia-container-runtime", ""},
+	{"nvidia-modprobe", "/usr/bin/nvidia-modprobe", ""},
+	{"nvidia-smi", "/usr/bin/nvidia-smi", ""},
 }
 
 // components reads the image's manifest, and looks for itself where that is silent.

@@ -67,10 +67,10 @@ func (u units) at(name string) string {
 	return ""
 }
 
-// ofImages are where units that images of a family may have are installed.
+// ofImages are where units that images may have are installed.
 func (u units) ofImages() []string {
 	var found []string
-	for _, name := range profile.ImageUnits() {
+	for _, name := range append(profile.ImageUnits(), deviceUnits...) {
 		if at := u.at(name); at != "" {
 			found = append(found, at)
 		}

@@ -17,6 +17,8 @@ type Tags struct {
 	OwnServingCertificate bool `json:"ownServingCertificate,omitempty"`
 	// SkipGPUDriver asks for no GPU driver (AKS: SkipGpuDriverInstall).
 	SkipGPUDriver bool `json:"skipGPUDriver,omitempty"`
+	// ManagedGPU asks for the services of the node for GPUs (AKS: EnableManagedGPUExperience).
+	ManagedGPU bool `json:"managedGPU,omitempty"`
 }
 
 // The names of the tags.
@@ -24,6 +26,7 @@ const (
 	ServerAddressTag = "aksAPIServerIPAddress"
 	ServingTag       = "aks-disable-kubelet-serving-certificate-rotation"
 	SkipGPUTag       = "SkipGpuDriverInstall"
+	ManagedGPUTag    = "EnableManagedGPUExperience"
 )
 
 // Tag is one that changes an AKS node. It is the JSON form too.
@@ -70,11 +73,11 @@ var KnownTags = []Tag{
 		Source:  "AKS's provisioning scripts",
 	},
 	{
-		Name: "EnableManagedGPUExperience", Value: "true",
-		Changes:  "the services for managed GPUs run",
+		Name: ManagedGPUTag, Value: "true",
+		Changes:  "on a node that uses NVIDIA's GPUs, their device plug-in and the exporter of their metrics run as services",
 		Settings: []string{"$.system.gpu"},
-		Unused:   "this version does not apply settings of GPUs",
 		Source:   "AKS's provisioning scripts",
+		take:     func(t *Tags, value string) { t.ManagedGPU = t.ManagedGPU || isTrue(value) },
 	},
 	{
 		Name: "ShouldEnforceKubePMCInstall", Value: "true",
@@ -90,7 +93,7 @@ var KnownTags = []Tag{
 	},
 	{
 		Name: SkipGPUTag, Value: "true",
-		Changes:  "the node has no GPU driver, and containerd 1.x does not look for devices (CDI)",
+		Changes:  "the node does nothing for its GPUs: runc is the runtime, and containerd 1.x does not look for devices (CDI)",
 		Settings: []string{"$.system.gpu"},
 		Source:   "AKS's provisioning scripts",
 		take:     func(t *Tags, value string) { t.SkipGPUDriver = t.SkipGPUDriver || isTrue(value) },

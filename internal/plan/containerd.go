@@ -31,7 +31,10 @@ var containerd = concern{
 		"$.runtime.containerd.limits",
 		"$.runtime.containerd.metricsAddress",
 		"$.runtime.containerd.registryHeaders",
+		"$.runtime.lazyPull",
 		"$.runtime.sandboxImage",
+		SandboxesPath,
+		gpuPath + ".vendor",
 	},
 	plan: planContainerd,
 }
@@ -39,6 +42,7 @@ var containerd = concern{
 func planContainerd(in *input, out *output) {
 	c := in.config.Runtime.Containerd
 	checkRegistryRegion(in, out)
+	checkSandboxes(in, out)
 	out.directory(registriesDir, 0o755, "registries are configured here, one directory for each")
 	out.guarded(secretHeaders(c.RegistryHeaders) || !c.Config.IsZero(), resource.Base, ContainerdConfig, 0o644,
 		containerdConfig(in, out).Bytes(), "containerd's configuration", containerdUnit)
@@ -122,11 +126,16 @@ const (
 
 // criSchema is how containerd's configuration spells the CRI plug-in, by containerd's main version.
 type criSchema struct {
+	major   string // containerd's main version
 	version int64  // of the document
 	images  string // plug-in that has the settings of images
 	runtime string // plug-in that has the settings of runtimes
 	// sandbox leads to the pause image, from images.
 	sandbox []string
+	// snapshotters leads to the snapshotter of all containers, from images. platforms is the table of images' snapshotters by
+	// runtime; empty where the runtime's own setting says both.
+	snapshotters []string
+	platforms    string
 	// systemdCgroup says that the driver is systemd's even where the contract names none.
 	systemdCgroup bool
 	// cdi says that the Container Device Interface is off by default (containerd: docs/cri/config.md, enable_cdi).
@@ -138,17 +147,21 @@ type criSchema struct {
 // configuration rules).
 var criSchemas = map[string]criSchema{
 	"1": {
-		version: 2,
-		images:  CRI1,
-		runtime: CRI1,
-		sandbox: []string{"sandbox_image"},
-		cdi:     true,
+		major:        "1",
+		version:      2,
+		images:       CRI1,
+		runtime:      CRI1,
+		sandbox:      []string{"sandbox_image"},
+		snapshotters: []string{"containerd"},
+		cdi:          true,
 	},
 	"2": {
+		major:         "2",
 		version:       3,
 		images:        CRI2Images,
 		runtime:       CRI2Runtime,
 		sandbox:       []string{"pinned_images", "sandbox"},
+		platforms:     "runtime_platforms",
 		systemdCgroup: true,
 	},
 }

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/internal/toml"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
@@ -26,7 +25,7 @@ func containerdConfig(in *input, out *output) *toml.Table {
 		doc.Set(r.Containerd.DataDir, "root")
 	}
 	doc.At(images...).Set(in.sandboxImage(), schema.sandbox...)
-	if in.family.Runtime.CDI && schema.cdi && !skipsGPU(in.facts) {
+	if (in.family.Runtime.CDI || in.usesNVIDIA()) && schema.cdi && !skipsGPU(in.facts) {
 		doc.At(runtime...).Set(true, "enable_cdi")
 	}
 	registry := doc.At(images...).At("registry")
@@ -37,6 +36,8 @@ func containerdConfig(in *input, out *output) *toml.Table {
 		headers.Set([]any{r.Containerd.RegistryHeaders[name].Reveal()}, name)
 	}
 	runtimes(in, doc.At(runtime...).At("containerd"))
+	planSandboxRuntimes(in, &doc)
+	planSnapshotters(in, &doc)
 	if Kubenet(in.config) {
 		doc.At(runtime...).Set(kubenetTemplate, "cni", "conf_template")
 	}
@@ -47,22 +48,22 @@ func containerdConfig(in *input, out *output) *toml.Table {
 	return &doc
 }
 
-// runtimes are runc, by each name that the family's pods may ask for.
+// runtimes are runc, or NVIDIA's wrapper of it, by each name that the family's pods may ask for.
 func runtimes(in *input, config *toml.Table) {
-	names := in.family.Runtime.Names
+	names, binary := slices.Clone(in.family.Runtime.Names), in.family.Paths.Runc
+	if in.usesNVIDIA() {
+		names[0], binary = in.family.Runtime.NVIDIA, nvidiaRuntime
+	}
 	config.Set(names[0], "default_runtime_name")
 	for _, name := range names {
 		runtime := config.At("runtimes", name)
 		runtime.Set(runcRuntime, "runtime_type")
-		runtime.Set(in.family.Paths.Runc, "options", "BinaryName")
+		runtime.Set(binary, "options", "BinaryName")
 		if in.driver == "systemd" {
 			runtime.Set(true, "options", "SystemdCgroup")
 		}
 	}
 }
-
-// skipsGPU reports whether the machine is one whose GPU is left alone (AKS: the configuration's no-GPU variant).
-func skipsGPU(f facts.Facts) bool { return f.Instance != nil && f.Instance.SkipGPUDriver }
 
 // runcRuntime is the type of a runtime that is runc's.
 const runcRuntime = "io.containerd.runc.v2"

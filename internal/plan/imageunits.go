@@ -50,6 +50,18 @@ func planImageUnits(in *input, out *output) {
 	}
 }
 
+// runUnit has a unit run that is at a path, now and from every boot on, before what requires the group, if any.
+func (o *output) runUnit(g group, at string, code int, reason string, requires ...resource.ID) {
+	link := &resource.Symlink{Path: resource.UnitDir + "/multi-user.target.wants/" + path.Base(at), Target: at}
+	o.add(resource.Resource{Phase: resource.Join, Reason: "starts at boot", Spec: link})
+	run := resource.Resource{Phase: resource.Join, Requires: requires, ExitCode: code, Reason: reason, Spec: &resource.Unit{Unit: path.Base(at)}}
+	if g == "" {
+		o.add(run)
+	} else {
+		o.addTo(g, run)
+	}
+}
+
 // imageUnit is where the machine's image has a unit, or "" where it has not.
 func (in *input) imageUnit(name string) string {
 	at := slices.IndexFunc(in.facts.Units, func(at string) bool { return path.Base(at) == name && isPlainPath(at) })

@@ -85,6 +85,9 @@ func labels(in *input) map[string]string {
 	if exportsDNS(in) {
 		maps.Copy(labels, in.family.LocalDNS.ExporterLabels)
 	}
+	if in.observesGPU() {
+		maps.Copy(labels, in.family.GPU.Labels)
+	}
 	return labels
 }
 

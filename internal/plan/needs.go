@@ -60,7 +60,10 @@ func Needs(c *nodeconfig.NodeConfig, f facts.Facts) []Need {
 var tagMatters = map[string]func(in *input) bool{
 	facts.ServerAddressTag: func(in *input) bool { return in.keepsServer() != "" },
 	facts.ServingTag:       (*input).servingTagMatters,
-	facts.SkipGPUTag:       func(in *input) bool { return in.family.Runtime.CDI && in.schema.cdi },
+	facts.SkipGPUTag: func(in *input) bool {
+		return in.family.Runtime.CDI && in.schema.cdi || in.family.GPU.Tagged && in.gpu().Vendor == nvidia
+	},
+	facts.ManagedGPUTag: func(in *input) bool { return in.family.GPU.Tagged && in.gpu().Vendor == nvidia },
 }
 
 // needsTags reports whether the machine is to be asked for its tags: one could change the plan, and they are not known, or

@@ -14,7 +14,7 @@ import (
 // sysctls sets the parameters of the kernel that a node needs, and the contract's, now and at each boot.
 var sysctls = concern{
 	name:  "kernel parameters",
-	reads: []string{"$.system.sysctls"},
+	reads: []string{instanceTypePath, "$.system.sysctls"},
 	plan:  planSysctls,
 }
 
@@ -47,11 +47,14 @@ func protectsKernel(k nodeconfig.Kubelet) bool {
 // these is an error: its node would never be Ready.
 func ownSysctls(in *input, out *output) map[string]string {
 	own := maps.Clone(in.config.System.Sysctls)
-	if !in.joins() || !protectsKernel(in.config.Kubelet) {
-		return own
-	}
 	if own == nil {
 		own = make(map[string]string)
+	}
+	if own[hugePagesKey] == "" && in.joins() && in.transcodes() {
+		own[hugePagesKey] = transcoderPages
+	}
+	if !in.joins() || !protectsKernel(in.config.Kubelet) {
+		return own
 	}
 	for _, key := range slices.Sorted(maps.Keys(kernelDefaults)) {
 		want := kernelDefaults[key]
@@ -63,6 +66,9 @@ func ownSysctls(in *input, out *output) map[string]string {
 	}
 	return own
 }
+
+// hugePagesKey is the number of pages that are large from the beginning.
+const hugePagesKey = "vm.nr_hugepages"
 
 // optionalSysctls may be missing from a kernel: one without IPv6 has none of its parameters.
 const optionalSysctls = "net.ipv6."

@@ -72,12 +72,20 @@ var aks = Profile{
 		ExporterLabels: map[string]string{"kubernetes.azure.com/localdns-exporter": "enabled"},
 		Source:         "AKS: local_dns_profile",
 	},
+	GPU: GPU{
+		// AKS: configureManagedGPUExperience.
+		Labels:   map[string]string{"kubernetes.azure.com/dcgm-exporter": "enabled"},
+		Marker:   "/opt/azure/containers/managed-gpu-experience.enabled",
+		Tagged:   true, // AKS: EnableManagedGPUExperience, SkipGpuDriverInstall
+		Prebaked: true, // AKS: dkms-marker
+	},
 	Runtime: Runtime{
 		Names: []string{"runc", "untrusted"}, // the second is a name that workloads of old may still ask for
 		CDI:   true,                          // AKS: enable_cdi
 		// AKS: configureContainerdRegistryHost and configureContainerdLegacyMooncakeMcrHost.
 		Registry: "mcr.microsoft.com",
 		Moved:    MovedRegistry{"AzureChinaCloud", "mcr.azk8s.cn", "https://mcr.azure.cn"},
+		NVIDIA:   "nvidia-container-runtime", // AKS: enable_nvidia
 		// AKS: Node Memory Hardening.
 		Reserved: Reserved{"kubereserved.slice", "system.slice", DropIn{"10-kubereserved-slice.conf", "AKS: 10-kubereserved-slice.conf"}},
 		Forward:  DropIn{"exec_start.conf", "AKS: exec_start.conf"},
@@ -128,6 +136,8 @@ var aks = Profile{
 		Realm:               "AKS: custom_search_domain_config",
 		SecondaryInterfaces: "AKS: standard_secondary_nic_count",
 		Units:               "AKS: node preparation",
+		GPU:                 "AKS: gpu_config",
+		Streaming:           "AKS: enable_artifact_streaming",
 	},
 	// AKS node contract, completion files and guest agent events.
 	Publication: Publication{

@@ -78,6 +78,7 @@ var eksctl = Profile{
 	},
 	Runtime: Runtime{
 		Names:        []string{"runc"},
+		NVIDIA:       "nvidia",  // Amazon EKS AMI
 		CgroupDriver: "systemd", // Amazon EKS AMI, with containerd
 		Reserved:     Reserved{DropIn: DropIn{"20-reserved.conf", "Kubernetes docs, Reserve Compute Resources for System Daemons"}},
 		Forward:      DropIn{"10-forward.conf", "Docker docs, packet filtering: Docker on a router"},
@@ -90,6 +91,7 @@ var eksctl = Profile{
 	Agent:       standard.Agent,
 	Empty: map[string]string{
 		"Attested":                    standard.Empty["Attested"],
+		"GPU":                         standard.Empty["GPU"],
 		"LocalDNS":                    standard.Empty["LocalDNS"],
 		"Contract":                    "the contract is at the place of the family standard",
 		"Paths.Installed":             standard.Empty["Paths.Installed"],

@@ -32,6 +32,7 @@ type Profile struct {
 	Command     Command
 	Attested    Attested
 	LocalDNS    LocalDNS
+	GPU         GPU
 	Runtime     Runtime
 	Host        Host
 	Sources     Sources
@@ -248,6 +249,17 @@ type LocalDNS struct {
 	Source string
 }
 
+// GPU is what says that services for graphics processors run on a node.
+type GPU struct {
+	// Labels are the node's, Marker is an empty file.
+	Labels map[string]string
+	Marker string
+	// Tagged says that tags of the machine ask for these services, and against a driver, and that what nobody asks for is stopped.
+	Tagged bool
+	// Prebaked says that the family's images may hold a driver for another node's devices.
+	Prebaked bool
+}
+
 // Runtime is how containerd is configured.
 type Runtime struct {
 	// Names are those by which pods may ask for runc; the first is the default.
@@ -260,6 +272,8 @@ type Runtime struct {
 	Registry string
 	// Moved is a registry that one of the family's clouds has at another place than its name says.
 	Moved MovedRegistry
+	// NVIDIA is what takes the place of the first of Names on a node with NVIDIA's devices.
+	NVIDIA string
 	// Reserved are the control groups of what is reserved on a node for other programs than pods.
 	Reserved Reserved
 	// Forward is the drop-in that has the host forward pods' packets, Limits the one with the contract's limits.
@@ -337,7 +351,7 @@ type Probes struct {
 
 // Sources are where something is from, in the family's own terms, for whoever reads the plan.
 type Sources struct {
-	Installed, Features, Resolver, Registry, Kubenet, AzureCNI, SSH, PublicKeys, Metadata, CloudAuthorities, Message, PrivateServer, SearchDomains, Updates, DeniedModules, Passwords, Realm, SecondaryInterfaces, Units string
+	Installed, Features, Resolver, Registry, Kubenet, AzureCNI, SSH, PublicKeys, Metadata, CloudAuthorities, Message, PrivateServer, SearchDomains, Updates, DeniedModules, Passwords, Realm, SecondaryInterfaces, Units, GPU, Streaming string
 }
 
 // Publication is where the result of a provisioning is published, and how.

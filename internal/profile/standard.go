@@ -50,6 +50,7 @@ var standard = Profile{
 		Names:        []string{"runc"},
 		CgroupDriver: "systemd",         // kubeadm's default
 		Registry:     "registry.k8s.io", // kubeadm: imageRepository
+		NVIDIA:       "nvidia",          // NVIDIA Container Toolkit: nvidia-ctk runtime configure
 		Reserved:     Reserved{DropIn: DropIn{"10-reserved.conf", "Kubernetes docs, Reserve Compute Resources for System Daemons"}},
 		Forward:      DropIn{"10-forward.conf", "Docker docs, packet filtering: Docker on a router"},
 		Limits:       DropIn{"10-limits.conf", "systemd.exec(5), process properties"},
@@ -70,6 +71,8 @@ var standard = Profile{
 		Passwords:           "shadow(5)",
 		Realm:               "realm(8), join",
 		SecondaryInterfaces: "systemd.network(5)",
+		GPU:                 "NVIDIA's documentation",
+		Streaming:           "Accelerated Container Image: docs/INSTALL.md",
 	},
 	Publication: Publication{
 		Result:       "/var/lib/slipway/provision.json",
@@ -92,6 +95,7 @@ var standard = Profile{
 		"Command":                     "the unit has the command line, and drop-ins have its parts",
 		"Kubelet.Settings":            "Slipway's defaults are kubeadm's",
 		"Attested":                    "the client is AKS's, and so are the API servers that answer it",
+		"GPU":                         "no label and no file is asked for, and an image starts what it holds",
 		"LocalDNS":                    "no image of this family has CoreDNS, and the Corefile has domains of Azure's",
 		"Paths.Installed":             "there is no file that all such images have",
 		"Sources.Installed":           "no image is looked at",

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/slipway-dev/slipway/internal/cse"
+	"github.com/slipway-dev/slipway/internal/plan"
 	"github.com/slipway-dev/slipway/launch"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
@@ -13,7 +13,7 @@ import (
 type driverRow struct{ kind, version, suffix string }
 
 // driverRows are the versions that AKS's images of August 2026 go with: a driver of another version than the image's programs
-// does not work (Karpenter for Azure: pkg/utils/gpu.go). Package cse has the kinds by size.
+// does not work (Karpenter for Azure: pkg/utils/gpu.go). Package plan has the kinds by size.
 var driverRows = []driverRow{
 	{"grid-v20", "595.58.03", "20260609172331"},
 	{"grid", "570.211.01", "20260522192315"},
@@ -23,7 +23,7 @@ var driverRows = []driverRow{
 
 // driverOf is the driver for a size.
 func driverOf(size string) driverRow {
-	kind := cse.Driver(strings.TrimSuffix(strings.ToLower(size), "_promo"))
+	kind := plan.DriverKind(strings.TrimSuffix(strings.ToLower(size), "_promo"))
 	return driverRows[slices.IndexFunc(driverRows, func(r driverRow) bool { return r.kind == kind })]
 }
 

@@ -25,7 +25,6 @@ var unplanned = map[string][]Reader{
 		{"$.checks.allowUnapplied", true, "names the settings that may be left out"},
 		{"$.checks.timeout", true, "bounds the whole provisioning"},
 		{"$.checks.changeTimeout", true, "bounds the wait for the Node's lease after a change"},
-		{"$.cloud.instanceType", false, "for people; what the machine has is measured"},
 		{"$.components.scriptVariables", false, "for the provisioning scripts of AKS's images alone"},
 		{"$.cluster.name", false, "for people; no component asks for it yet"},
 	},
@@ -38,7 +37,6 @@ var unplanned = map[string][]Reader{
 	AKS: {
 		{"$.version", false, "says which contract it is"},
 		{"$.cse_timeout", true, "bounds the whole provisioning"},
-		{"$.vm_size", false, "for people; what the machine has is measured"},
 		{"$.azure_private_registry_server", false, unreadByAKS},
 		{"$.bootstrapping_config.cluster_join_method", false, unreadByAKS},
 		{"$.disable_custom_data", false, unreadByAKS},

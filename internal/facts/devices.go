@@ -1,0 +1,55 @@
+package facts
+
+import "strings"
+
+// The units of images for graphics processors, by the names that NVIDIA's packages give them, and AKS's.
+const (
+	FabricManagerUnit = "nvidia-fabricmanager.service"
+	PersistenceUnit   = "nvidia-persistenced.service"
+	DevicePluginUnit  = "nvidia-device-plugin.service"
+	DCGMUnit          = "nvidia-dcgm.service"
+	DCGMExporterUnit  = "nvidia-dcgm-exporter.service"
+	DRADriverUnit     = "dra-driver-nvidia-gpu.service"
+)
+
+// The units of images that start containers before their image has arrived (AKS: ensureArtifactStreaming).
+const (
+	ACRMirrorUnit            = "acr-mirror.service"
+	OverlaybdTCMUUnit        = "overlaybd-tcmu.service"
+	OverlaybdSnapshotterUnit = "overlaybd-snapshotter.service"
+)
+
+// deviceUnits are all of these.
+var deviceUnits = []string{
+	FabricManagerUnit, PersistenceUnit, DevicePluginUnit, DCGMUnit, DCGMExporterUnit, DRADriverUnit,
+	ACRMirrorUnit, OverlaybdTCMUUnit, OverlaybdSnapshotterUnit,
+}
+
+// PrebakedMarker is where an AKS image says which driver for NVIDIA's devices it was built with; beside it, with PrebakedGone
+// behind the name, it says so after the driver was removed.
+const (
+	PrebakedMarker = "/opt/azure/aks-gpu/dkms-marker"
+	PrebakedGone   = ".removed"
+)
+
+// maxMarker bounds the marker, which has a handful of lines.
+const maxMarker = 4 << 10
+
+// prebakedDriver is the kind of the driver that the image was built with: "cuda"; empty for none. It stays the same when the
+// driver is removed, so that the node's plan does.
+func (g gatherer) prebakedDriver() string {
+	for _, path := range []string{PrebakedMarker, PrebakedMarker + PrebakedGone} {
+		content, err := g.ReadFile(path, maxMarker)
+		if err != nil {
+			continue
+		}
+		kind := "cuda" // AKS: the first images with a driver had no other, and said none
+		for line := range strings.Lines(string(content)) {
+			if value, ok := strings.CutPrefix(line, "driver_kind="); ok {
+				kind = printable(strings.TrimSpace(value))
+			}
+		}
+		return kind
+	}
+	return ""
+}

@@ -1,0 +1,65 @@
+package plan
+
+import (
+	"time"
+
+	"github.com/slipway-dev/slipway/exitcode"
+	"github.com/slipway-dev/slipway/internal/facts"
+	"github.com/slipway-dev/slipway/internal/resource"
+	"github.com/slipway-dev/slipway/nodeconfig"
+)
+
+// removePrebaked takes a driver off the machine that its image was built with, for other machines: every new kernel would have it
+// built again. One of another version is somebody's own, and stays (AKS: cleanUpPrebakedGPUDriver). A module that is in use stays
+// until the next boot.
+const removePrebaked = `marker=` + facts.PrebakedMarker + `
+version=$(sed -n 's/^driver_version=//p' "$marker" | head -n 1)
+for other in $(ls /var/lib/dkms/nvidia 2>/dev/null | grep '^[0-9]') $(modinfo -F version nvidia 2>/dev/null) $(cat /sys/module/nvidia/version 2>/dev/null); do
+    [ -z "$version" ] || [ "$other" = "$version" ] || exit 0
+done
+modprobe -r nvidia_drm nvidia_modeset nvidia_uvm nvidia_peermem nvidia 2>/dev/null
+rm -rf /var/lib/dkms/nvidia /usr/bin/lib64
+rm -f /lib/modules/*/updates/dkms/nvidia*.ko* /etc/ld.so.conf.d/nvidia.conf
+cd /usr/bin && rm -f nvidia-smi nvidia-debugdump nvidia-persistenced nvidia-cuda-mps-control nvidia-cuda-mps-server nvidia-modprobe nvidia-bug-report.sh nvidia-powerd nvidia-ngx-updater nvidia-sleep.sh
+ldconfig
+mv -f "$marker" "$marker` + facts.PrebakedGone + `"
+`
+
+// planPrebaked removes such a driver from a node that uses none, after the kubelet has started.
+func planPrebaked(in *input, out *output) {
+	if in.usesNVIDIA() || !in.family.GPU.Prebaked || in.facts.PrebakedDriver == "" {
+		return
+	}
+	out.add(resource.Resource{
+		Phase: resource.Join, After: []resource.ID{resource.IDOf(&resource.Check{Label: kubeletActive})},
+		Reason: sourced("the image's driver for GPUs is of no use here, and costs time with every new kernel", in.family.Sources.GPU),
+		Spec: &resource.Command{
+			Label: "remove-prebaked-driver", Argv: []string{"/bin/sh", "-c", removePrebaked}, Once: "remove-prebaked-driver",
+			Timeout: resource.Duration(time.Minute), Optional: true, Unconfined: true,
+		},
+	})
+}
+
+// transcoderPages is how many huge pages AMD's accelerator for video needs (AKS: setupAmdAma).
+const transcoderPages = "4096"
+
+// transcoderModule is its driver.
+const transcoderModule = "ama_transcoder"
+
+// transcodes reports whether the machine has AMD's accelerator for video: its size says so, and nobody has to ask for it.
+func (in *input) transcodes() bool { return hasTranscoder(in.size()) }
+
+// planTranscoder loads the driver of AMD's accelerator for video, which the image has to have.
+func planTranscoder(in *input, out *output) {
+	if !in.transcodes() {
+		return
+	}
+	out.addTo(kubeletGroup, resource.Resource{
+		Phase: resource.Join, ExitCode: exitcode.TranscoderMissing,
+		Reason: sourced("the driver of the size's accelerator for video, which the image has to have", in.family.Sources.GPU),
+		Spec:   &resource.Module{Module: transcoderModule},
+	})
+	if in.gpu().Vendor == nvidia {
+		out.warn(nodeconfig.Invalid, GPUVendorPath, "the size %s has a device of AMD's", in.size())
+	}
+}
