@@ -168,26 +168,22 @@ func TestCredentialsStay(t *testing.T) {
 	}
 }
 
-// A server whose certificate nobody has signed is not asked again; one whose certificate is not valid now may be, because the
-// machine's clock may be set.
+// A server whose certificate is not good now is asked again: whether it is depends on the machine's clock, which may be set.
 func TestCertificates(t *testing.T) {
-	for name, c := range map[string]struct {
-		config *tls.Config
-		took   time.Duration
-	}{
-		"unknown":   {&tls.Config{ServerName: "servers.test"}, 0},
-		"another's": {&tls.Config{RootCAs: roots, ServerName: "files.test"}, 0},
-		"too old":   {&tls.Config{RootCAs: roots, ServerName: "servers.test", Time: func() time.Time { return time.Unix(1<<34, 0) }}, pauses},
+	for name, config := range map[string]*tls.Config{
+		"unknown":   {ServerName: "servers.test"},
+		"another's": {RootCAs: roots, ServerName: "files.test"},
+		"too old":   {RootCAs: roots, ServerName: "servers.test", Time: func() time.Time { return time.Unix(1<<34, 0) }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				n := newNetwork(t)
 				n.serve(files, whole(archive))
-				n.transport.TLSClientConfig = c.config
+				n.transport.TLSClientConfig = config
 				begin := time.Now()
 				_, err := n.client().Get(t.Context(), fetch.Request{From: []string{fileURL}, MaxBytes: 1 << 20}, newFile(t, nil))
 				var failed *fetch.Error
-				if !errors.As(err, &failed) || failed.Cause != fetch.Unreachable || time.Since(begin) != c.took {
+				if !errors.As(err, &failed) || failed.Cause != fetch.Unreachable || time.Since(begin) != pauses || !strings.Contains(err.Error(), "certificate") {
 					t.Errorf("%v after %s", err, time.Since(begin))
 				}
 			})
