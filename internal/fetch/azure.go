@@ -81,6 +81,8 @@ type azureLogin struct {
 	got        time.Time
 }
 
+// login logs in with a token for one audience after the other. The exchange is that of
+// https://github.com/Azure/acr/blob/main/docs/AAD-OAuth.md, "Calling POST /oauth2/exchange".
 func (l *azureLogin) login(ctx context.Context, host string) (string, error) {
 	if l.ClientID == "" || l.TenantID == "" {
 		return "", nil
@@ -90,15 +92,23 @@ func (l *azureLogin) login(ctx context.Context, host string) (string, error) {
 	if l.host == host && time.Since(l.got) < refreshLife {
 		return l.kept, nil
 	}
+	s, done := l.client.session()
+	defer done()
 	failed := &LoginError{Registry: host}
 	for _, audience := range []string{registryAudience, l.ResourceManager} {
 		if audience == "" {
 			continue
 		}
-		token, cause, err := l.loginFor(ctx, host, audience)
+		limited, cancel := context.WithTimeout(ctx, identityPatience)
+		access, err := l.Token(limited, audience, l.ClientID)
+		cancel()
+		cause := NoIdentity
 		if err == nil {
-			l.kept, l.host, l.got = token, host, time.Now()
-			return token, nil
+			var token string
+			if token, cause, err = l.exchange(ctx, s, host, access); err == nil {
+				l.kept, l.host, l.got = token, host, time.Now()
+				return token, nil
+			}
 		}
 		failed.Cause = max(failed.Cause, cause)
 		failed.Err = errors.Join(failed.Err, fmt.Errorf("with a token for %s: %w", audience, err))
@@ -106,32 +116,23 @@ func (l *azureLogin) login(ctx context.Context, host string) (string, error) {
 	return "", failed
 }
 
-// loginFor logs in with a token for an audience. The exchange is that of
-// https://github.com/Azure/acr/blob/main/docs/AAD-OAuth.md, "Calling POST /oauth2/exchange".
-func (l *azureLogin) loginFor(ctx context.Context, host, audience string) (string, LoginCause, error) {
-	limited, cancel := context.WithTimeout(ctx, identityPatience)
-	defer cancel()
-	access, err := l.Token(limited, audience, l.ClientID)
-	if err != nil {
-		return "", NoIdentity, err
-	}
-	s, done := l.client.session()
-	defer done()
+// exchange makes a refresh token of an access token.
+func (l *azureLogin) exchange(ctx context.Context, s *session, host, access string) (string, LoginCause, error) {
 	at := &url.URL{Scheme: "https", Host: host, Path: "/oauth2/exchange"}
 	body := form("grant_type", "access_token", "service", host, "tenant", l.TenantID, "access_token", access)
-	refresh, f := s.secret(ctx, at, body, "refresh_token")
-	for pause := firstPause; f != nil && f.again && pause < longestPause && s.wait(ctx, max(pause, f.after)) == nil; pause *= 2 {
-		refresh, f = s.secret(ctx, at, body, "refresh_token")
+	for pause := firstPause; ; pause *= 2 {
+		token, f := s.secret(ctx, at, body, "refresh_token")
+		switch {
+		case f == nil && mayRead(token):
+			return token, 0, nil
+		case f == nil:
+			return "", RegistryRefused, errors.New("the identity may not read there")
+		case !f.again:
+			return "", RegistryRefused, f.err
+		case pause > longestPause || s.wait(ctx, max(pause, f.after)) != nil:
+			return "", RegistryUnreachable, f.err
+		}
 	}
-	switch {
-	case f != nil && f.again:
-		return "", RegistryUnreachable, f.err
-	case f != nil:
-		return "", RegistryRefused, f.err
-	case !mayRead(refresh):
-		return "", RegistryRefused, errors.New("the identity may not read there")
-	}
-	return refresh, 0, nil
 }
 
 // mayRead says whether a refresh token lets its holder read. It is a JSON web token whose claims have the identity's actions;

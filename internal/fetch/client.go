@@ -88,6 +88,9 @@ const (
 	progressPause = 100 * time.Millisecond
 )
 
+// errGivenUp ends the tries of what may still succeed later.
+var errGivenUp = fmt.Errorf("given up after %d tries", maxRounds)
+
 // Get brings a file. into is open for reading and writing, and not for appending. What it holds is the beginning of the
 // file from an earlier call, or nothing: it is continued where a digest is known, which is checked over the whole file, and
 // thrown away otherwise. After an error it holds what the next call may continue.
@@ -126,23 +129,26 @@ func (g *getting) run(ctx context.Context) (*place, error) {
 	for round := 1; ; round++ {
 		again, after := false, time.Duration(0)
 		for _, p := range g.places {
-			if p.isLost() {
+			if p.last != nil && !p.last.again {
 				continue
 			}
 			f := g.persist(ctx, p)
 			if f == nil || f.cause == "" {
 				return p, f.unwrap()
 			}
-			if len(p.failures) == 0 || ctx.Err() == nil {
-				p.failures = append(p.failures, f) // that the caller's time is over is not the place's answer
+			if p.last == nil || ctx.Err() == nil {
+				p.last = f // that the caller's time is over is not the place's answer
 			}
 			if ctx.Err() != nil {
 				return nil, g.failed(context.Cause(ctx))
 			}
 			again, after = again || f.again, max(after, f.after)
 		}
-		if !again || round == maxRounds {
+		if !again {
 			return nil, g.failed(nil)
+		}
+		if round == maxRounds {
+			return nil, g.failed(errGivenUp)
 		}
 		if err := g.wait(ctx, max(pause, after)); err != nil {
 			return nil, g.failed(err)
@@ -191,26 +197,22 @@ func (g *getting) try(ctx context.Context, p *place) *failure {
 
 // failed is the error of all places that were asked. ended is why no more were, if that is not that all have failed for good.
 func (g *getting) failed(ended error) error {
-	var all []error
 	best := &Error{Cause: Unreachable}
+	var all []error
 	for _, p := range g.places {
-		if len(p.failures) == 0 {
-			continue
+		if p.last != nil {
+			all = append(all, &Error{p.last.cause, p.shown, p.last.err})
 		}
-		last := p.failures[len(p.failures)-1]
-		e := &Error{Cause: last.cause, From: p.shown, Err: last.err}
-		if tries := len(p.failures); tries > 1 {
-			e.Err = fmt.Errorf("%w (tried %d times)", e.Err, tries)
+	}
+	for _, cause := range causes {
+		for _, p := range g.places {
+			if best.From == "" && p.last != nil && p.last.cause == cause {
+				best.Cause, best.From = cause, p.shown
+			}
 		}
-		if len(all) == 0 || rank(e.Cause) < rank(best.Cause) {
-			best.Cause, best.From = e.Cause, e.From
-		}
-		all = append(all, e)
 	}
 	if ended != nil {
 		all = append(all, ended)
-	} else if len(all) == 1 {
-		return all[0]
 	}
 	best.Err = errors.Join(all...)
 	return best

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/slipway-dev/slipway/internal/redact"
@@ -31,10 +30,7 @@ const (
 	Unreachable Cause = "unreachable"
 )
 
-// rank is the place of a cause in that order.
-func rank(c Cause) int {
-	return slices.Index([]Cause{WrongDigest, WrongContent, Refused, NotFound, Server, Unreachable}, c)
-}
+var causes = [...]Cause{WrongDigest, WrongContent, Refused, NotFound, Server, Unreachable}
 
 // Error says why a file could not be brought.
 type Error struct {

@@ -17,14 +17,14 @@ func FuzzChallenge(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		c, realm := bearer(http.Header{"Www-Authenticate": {text}})
-		if realm == nil {
+		c := bearer(http.Header{"Www-Authenticate": {text}})
+		if c == nil {
 			return
 		}
-		if realm.Scheme != "https" || realm.Host == "" || realm.User != nil || len(c.service)+len(c.scope) > maxChallenge {
-			t.Fatalf("%+v, %s", c, realm)
+		if realm := c.realm; realm.Scheme != "https" || realm.Host == "" || realm.User != nil || len(c.service)+len(c.scope) > maxChallenge {
+			t.Fatalf("%+v", c)
 		}
-		if _, err := url.Parse(realm.String()); err != nil {
+		if _, err := url.Parse(c.realm.String()); err != nil {
 			t.Fatal(err)
 		}
 	})
@@ -39,7 +39,7 @@ func FuzzReference(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		p := newPlace(text)
-		if p.isLost() != (p.reference == nil && p.url == "") {
+		if (p.last != nil) != (p.reference == nil && p.url == "") {
 			t.Fatalf("%+v", p)
 		}
 		if p.reference == nil {

@@ -51,18 +51,18 @@ const (
 
 // token asks for a token to pull: the one that everybody gets, or the one for what Login gives. It is empty if there is none.
 func (g *getting) token(ctx context.Context, p *place, header http.Header, way int) (string, *failure) {
-	c, realm := bearer(header)
-	if realm != nil {
-		p.challenge, p.realm = c, realm // a registry that refuses a token need not repeat it
-	} else if p.realm == nil {
+	if c := bearer(header); c != nil {
+		p.challenge = c // a registry that refuses a token need not repeat it
+	}
+	c := p.challenge
+	if c == nil {
 		return "", failed(Refused, "wants a login, and does not say where a token is, at an https URL")
 	}
-	at, post := *p.realm, ""
-	scope := p.challenge.scope
+	at, post, scope := *c.realm, "", c.scope
 	if scope == "" {
 		scope = "repository:" + p.reference.path + ":pull"
 	}
-	query := form("service", p.challenge.service, "scope", scope)
+	query := form("service", c.service, "scope", scope)
 	if way == everybody {
 		if p.known {
 			return "", nil
@@ -76,7 +76,7 @@ func (g *getting) token(ctx context.Context, p *place, header http.Header, way i
 		p.known = true
 		post = query + "&" + form("grant_type", "refresh_token", "client_id", clientID, "refresh_token", refresh)
 	}
-	token, f := g.secret(ctx, &at, post, "token", "access_token")
+	token, f := g.secret(ctx, &at, post, "access_token")
 	if f == nil || f.again {
 		return token, f
 	}
@@ -99,7 +99,7 @@ func (g *getting) login(ctx context.Context, p *place) (string, *failure) {
 	if g.client.Login == nil {
 		return "", nil
 	}
-	if host := p.realm.Host; strings.TrimSuffix(host, ":443") != strings.TrimSuffix(p.reference.host, ":443") {
+	if host := p.challenge.realm.Host; strings.TrimSuffix(host, ":443") != strings.TrimSuffix(p.reference.host, ":443") {
 		return "", failed(Refused, "wants the login to be sent to another host, %s", host)
 	}
 	refresh, err := g.client.Login(ctx, p.reference.host)
@@ -114,33 +114,28 @@ func (g *getting) login(ctx context.Context, p *place) (string, *failure) {
 	return "", f
 }
 
-// secret asks for a token, by POST if it has a form. It is the first of these names in the answer. The errors name the place,
+// secret asks for a token, by POST if it has a form. It is what the answer has by this name, or by its old name "token". The errors name the place,
 // because it is another one than the file's.
-func (s *session) secret(ctx context.Context, at *url.URL, form string, names ...string) (string, *failure) {
-	token, f := s.secretIn(ctx, at.String(), form, names)
+func (s *session) secret(ctx context.Context, at *url.URL, form, name string) (token string, f *failure) {
+	a, f := s.do(ctx, at.String(), http.Header{}, form)
+	var data []byte
+	if f == nil {
+		data, f = a.document(maxToken)
+	}
+	if f == nil {
+		var document map[string]any
+		_ = json.Unmarshal(data, &document) // its error would quote a part of a token; what is no document has no token
+		if token, _ = document[name].(string); token == "" {
+			token, _ = document["token"].(string)
+		}
+		if !isToken(token) {
+			f = failed(Refused, "the answer has no token that can be read")
+		}
+	}
 	if f != nil {
 		f.err = fmt.Errorf("%s: %w", shownURL(at), f.err)
 	}
 	return token, f
-}
-
-func (s *session) secretIn(ctx context.Context, at, form string, names []string) (string, *failure) {
-	a, f := s.do(ctx, at, http.Header{}, form)
-	if f != nil {
-		return "", f
-	}
-	data, f := a.document(maxToken)
-	if f != nil {
-		return "", f
-	}
-	var document map[string]any
-	_ = json.Unmarshal(data, &document) // its error would quote a part of a token; what is no document has no token
-	for _, name := range names {
-		if token, _ := document[name].(string); isToken(token) {
-			return token, nil
-		}
-	}
-	return "", failed(Refused, "the answer has no token that can be read")
 }
 
 // isToken says that a value can be sent in a header: visible characters of ASCII, and not too many.

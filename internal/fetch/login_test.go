@@ -31,7 +31,8 @@ func (r realm) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	case request.Header.Get("Authorization") == "Bearer good":
 		r.next.ServeHTTP(w, request)
 	default:
-		w.Header().Set("WWW-Authenticate", r.challenge)
+		w.Header().Add("WWW-Authenticate", "Negotiate")
+		w.Header().Add("WWW-Authenticate", r.challenge)
 		w.WriteHeader(http.StatusUnauthorized)
 	}
 }

@@ -10,17 +10,13 @@ import (
 	"strings"
 )
 
-var (
-	// manifestTypes are the media types of manifests and, from firstIndex on, of indexes: OCI's and Docker's.
-	manifestTypes = []string{
-		"application/vnd.oci.image.manifest.v1+json",
-		"application/vnd.docker.distribution.manifest.v2+json",
-		"application/vnd.oci.image.index.v1+json",
-		"application/vnd.docker.distribution.manifest.list.v2+json",
-	}
-	// configTypes are those of configs that have a platform. Another artifact's config has none.
-	configTypes = []string{"application/vnd.oci.image.config.v1+json", "application/vnd.docker.container.image.v1+json"}
-)
+// manifestTypes are the media types of manifests and, from firstIndex on, of indexes: OCI's and Docker's.
+var manifestTypes = []string{
+	"application/vnd.oci.image.manifest.v1+json",
+	"application/vnd.docker.distribution.manifest.v2+json",
+	"application/vnd.oci.image.index.v1+json",
+	"application/vnd.docker.distribution.manifest.list.v2+json",
+}
 
 const firstIndex = 2
 
@@ -35,13 +31,11 @@ const (
 // manifest is what an OCI or Docker manifest, or an index of them, has for us. It is one of the two.
 type manifest struct {
 	MediaType         string
-	Config            descriptor
 	Layers, Manifests []descriptor
 }
 
 // descriptor names content by its digest.
 type descriptor struct {
-	MediaType   string
 	Digest      string
 	Size        int64
 	Platform    Platform

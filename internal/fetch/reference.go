@@ -18,38 +18,30 @@ type place struct {
 	// says of them: "" and -1 if nobody does.
 	url, sha256 string
 	size        int64
-	// challenge and realm are the last that the registry has sent, and token the last token that it gave. known says that
-	// nobody's token is not enough.
-	challenge challenge
-	realm     *url.URL
+	// challenge is the last that the registry has sent, and token the last token that it gave. known says that nobody's token
+	// is not enough.
+	challenge *challenge
 	token     string
 	known     bool
-	// failures are how its tries have ended, of which only the last one of a round counts.
-	failures []*failure
+	// last is how the last try has ended.
+	last *failure
 }
-
-// isLost says that the place will not have the file later either.
-func (p *place) isLost() bool { return len(p.failures) > 0 && !p.failures[len(p.failures)-1].again }
 
 // newPlace reads a place. What has no scheme of http or https is a registry's.
 func newPlace(from string) *place {
 	p := &place{shown: from, size: -1}
 	scheme, _, _ := strings.Cut(strings.ToLower(from), "://")
-	if scheme != "http" && scheme != "https" {
-		if p.reference = parseReference(from); p.reference == nil {
-			p.shown = strconv.Quote(from[:min(len(from), maxShown/8)])
-			p.failures = append(p.failures, failed(NotFound, "is neither an http or https URL nor an OCI reference with a tag or a digest"))
+	if scheme == "http" || scheme == "https" {
+		u, err := url.Parse(from)
+		if err == nil && u.Host != "" {
+			p.url, p.shown = from, shownURL(u)
+			return p
 		}
+	} else if p.reference = parseReference(from); p.reference != nil {
 		return p
 	}
-	u, err := url.Parse(from)
-	if err != nil || u.Host == "" {
-		// The text is not shown: it may have a password, which cannot be told from the rest.
-		p.shown = scheme + "://..."
-		p.failures = append(p.failures, failed(NotFound, "is not a URL"))
-		return p
-	}
-	p.url, p.shown = from, shownURL(u)
+	p.shown = strconv.Quote(scheme[:min(len(scheme), maxReference)]) // and no more of it, because that may have a password
+	p.last = failed(NotFound, "is neither an http or https URL nor an OCI reference with a tag or a digest")
 	return p
 }
 
@@ -73,7 +65,7 @@ var referenceForm = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^` + host + `/` + part + `(?:/` + part + `)*(?:` + tag + `|(?:` + tag + `)?` + digest + `)$`)
 })
 
-const maxReference = 512
+const maxReference = 255
 
 // parseReference reads HOST[:PORT]/PATH:TAG and HOST[:PORT]/PATH[:TAG]@sha256:DIGEST.
 func parseReference(text string) *reference {
