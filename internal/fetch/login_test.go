@@ -31,7 +31,8 @@ func (r realm) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	case request.Header.Get("Authorization") == "Bearer good":
 		r.next.ServeHTTP(w, request)
 	default:
-		w.Header().Set("WWW-Authenticate", r.challenge)
+		w.Header().Add("WWW-Authenticate", "Negotiate")
+		w.Header().Add("WWW-Authenticate", r.challenge)
 		w.WriteHeader(http.StatusUnauthorized)
 	}
 }
@@ -85,16 +86,16 @@ func loginCases() []loginCase {
 		{name: "a token for everybody that is none", everybody: gives(`{"token":"a\r\nX: y"}`), known: gives(`{"access_token":"good"}`), asked: 5, logins: 1},
 		{name: "a login that is refused", everybody: refuses, known: refuses, cause: fetch.Refused, text: registryURL + "/token: answers 401", asked: 3, logins: 1},
 		{name: "a login that is not enough", everybody: refuses, known: gives(`{"access_token":"bad"}`), cause: fetch.Refused, text: "answers 401", asked: 4, logins: 1},
-		{name: "a login that gives nothing", everybody: refuses, known: gives(`{}`), cause: fetch.Refused, text: "without a token", asked: 3, logins: 1},
+		{name: "a login that gives nothing", everybody: refuses, known: gives(`{}`), cause: fetch.Refused, text: "no token that can be read", asked: 3, logins: 1},
 		{name: "a login that gives a page", everybody: refuses, known: gives(`<html>` + canary), cause: fetch.Refused, text: "page", asked: 3, logins: 1},
 		{name: "a login that gives " + canary, everybody: refuses, known: gives(`{"access_token":["` + canary), cause: fetch.Refused, text: "no token that can be read", asked: 3, logins: 1},
 		{name: "a login that leads elsewhere", everybody: refuses, known: http.RedirectHandler("https://others.test/token", http.StatusTemporaryRedirect).ServeHTTP, cause: fetch.Refused, text: "307", asked: 3, logins: 1},
-		{name: "a login for another host", challenge: strings.Replace(challenge, "registry.test", "files.test", 1), cause: fetch.Refused, text: "another host, https://files.test/token", asked: 2},
+		{name: "a login for another host", challenge: strings.Replace(challenge, "registry.test", "files.test", 1), cause: fetch.Refused, text: "another host, files.test", asked: 2},
 		{name: "a realm that everybody can read", challenge: strings.Replace(challenge, "https", "http", 1), cause: fetch.Refused, text: "https", asked: 1},
 		{name: "no realm", challenge: `Bearer service="a"`, cause: fetch.Refused, text: "https", asked: 1},
-		{name: "a password", challenge: `Basic realm="x", Digest realm="y"`, cause: fetch.Refused, text: `"Basic", "Digest"`, asked: 1},
-		{name: "no challenge", challenge: ",", cause: fetch.Refused, text: "does not say", asked: 1},
-		{name: "a long challenge", challenge: challenge + `,x="` + strings.Repeat("x", 9000) + `"`, cause: fetch.Refused, text: "8192", asked: 1},
+		{name: "a password", challenge: `Basic realm="x", Digest realm="y"`, cause: fetch.Refused, text: "wants a login", asked: 1},
+		{name: "no challenge", challenge: ",", cause: fetch.Refused, text: "does not say where", asked: 1},
+		{name: "a long challenge", challenge: `Bearer x="` + strings.Repeat("x", 9000) + `",` + challenge[7:], cause: fetch.Refused, text: "does not say where", asked: 1},
 	}
 }
 
@@ -190,11 +191,11 @@ func TestTokenStaysAndIsRenewed(t *testing.T) {
 	}
 }
 
-// A challenge is read as far as it follows the grammar.
+// A challenge is read as far as it can be.
 func TestBadChallenges(t *testing.T) {
 	for _, text := range []string{
 		"Bearer realm=", `Bearer realm="https://registry.test/token`, `Bearer realm="https://registry.test/token\`, "Bearer", "=", ",,,", `"`,
-		`Bearer service="a", realm="https://me:` + canary + `@registry.test/token"`, "Bearer realm=https://registry.test/token",
+		`Bearer service="a", realm="https://me:` + canary + `@registry.test/token"`,
 	} {
 		n := newNetwork(t)
 		n.serve(registryURL, realm{text, status(500), nil})
@@ -202,7 +203,7 @@ func TestBadChallenges(t *testing.T) {
 	}
 	// The first value of several counts, names have any case, and there may be white space.
 	n := newNetwork(t)
-	n.serve(registryURL, realm{` bearer  ReAlm = "https://registry.test/tok\en" , realm="http://evil/",  Service=a`, gives(`{"token":"good"}`), newArtifact("", archive)})
+	n.serve(registryURL, realm{` bearer  ReAlm = "https://registry.test/token" , realm="http://evil/",  Service=a`, gives(`{"token":"good"}`), newArtifact("", archive)})
 	checkRegistry(t, n, n.client(), fetch.Request{From: []string{artifactFrom}, MaxBytes: 1 << 20}, registryCase{asked: 4})
 	if asked := n.asked(); slices.Contains(asked, "http://evil/") {
 		t.Error(asked)

@@ -163,24 +163,16 @@ var registryCases = []registryCase{
 	{name: "the same file", registry: newArtifact("", archive), request: fetch.Request{SHA256: sum(archive)}, asked: 2},
 	{name: "another file than is known", registry: newArtifact("", archive), request: fetch.Request{SHA256: wrong}, cause: fetch.WrongDigest, text: wrong, asked: 1},
 	{name: "one with another name", registry: newArtifact("tool.rpm", archive), request: fetch.Request{Title: "*.deb"}, cause: fetch.WrongContent, text: `"tool.rpm"`, asked: 1},
-	{name: "a bad pattern", registry: newArtifact("tool.rpm", archive), request: fetch.Request{Title: "["}, cause: fetch.NotFound, text: "pattern", asked: 1},
+	{name: "a bad pattern", registry: newArtifact("tool.rpm", archive), request: fetch.Request{Title: "["}, cause: fetch.WrongContent, text: `match "["`, asked: 1},
 	{name: "an index", registry: index([3]string{"linux", "arm64", "ubuntu 24.04"}, [3]string{"unknown", "unknown"}, [3]string{"linux", "amd64", "ubuntu 22.04"}, [3]string{"linux", "amd64", "ubuntu 24.04"}), asked: 3},
 	{name: "an index, and any version", registry: index([3]string{"linux", "amd64", "ubuntu 24.04"}, [3]string{"linux", "amd64", "ubuntu 22.04"}), request: fetch.Request{Platform: anything}, asked: 3},
-	{name: "another architecture only", registry: index([3]string{"linux", "arm64", "ubuntu 24.04"}), cause: fetch.WrongContent, text: "nothing for linux/amd64 (ubuntu 24.04), but for linux/arm64 (ubuntu 24.04)", asked: 1},
-	{name: "many others", registry: index(slices.Repeat([][3]string{{"linux", "arm64"}}, 40)...), cause: fetch.WrongContent, text: "32 more", asked: 1},
-	{name: "an image", registry: image("linux", "amd64"), request: fetch.Request{Platform: fetch.Platform{OS: "linux", Architecture: "amd64"}}, asked: 3},
-	{name: "an image of another architecture", registry: image("linux", "arm64"), cause: fetch.WrongContent, text: "is for linux/arm64", asked: 2},
-	{name: "an image whose config is another", registry: image("linux", "arm64").with(func(a *artifact) {
-		for name, data := range a.blobs {
-			if bytes.Contains(data, []byte("arm64")) {
-				a.blobs[name] = bytes.ReplaceAll(data, []byte("arm64"), []byte("amd64"))
-			}
-		}
-	}), cause: fetch.WrongDigest, text: "SHA-256", asked: 2},
+	{name: "another architecture only", registry: index([3]string{"linux", "arm64", "ubuntu 24.04"}), cause: fetch.WrongContent, text: "nothing for linux/amd64 ubuntu 24.04, but for linux/arm64 ubuntu 24.04", asked: 1},
+	{name: "many others", registry: index(slices.Repeat([][3]string{{"linux", "arm64"}}, 40)...), cause: fetch.WrongContent, text: "linux/arm64, linux/arm64", asked: 1},
+	{name: "an image", registry: image("linux", "amd64"), asked: 2},
 	{name: "no such tag", registry: newArtifact("", archive).with(func(a *artifact) { delete(a.manifests, tag) }), cause: fetch.NotFound, text: "404", asked: 1},
 	{name: "no such blob", registry: newArtifact("", archive).with(func(a *artifact) { clear(a.blobs) }), cause: fetch.NotFound, text: "404", asked: 2},
 	{name: "a flipped bit", registry: newArtifact("", archive).with(func(a *artifact) { a.blobs["sha256:"+sum(archive)] = flipped }), cause: fetch.WrongDigest, text: sum(archive), asked: 2},
-	{name: "a shorter blob", registry: newArtifact("", archive).with(func(a *artifact) { a.blobs["sha256:"+sum(archive)] = archive[1:] }), cause: fetch.WrongContent, text: "307199 bytes, and 307200", asked: 2},
+	{name: "a shorter blob", registry: newArtifact("", archive).with(func(a *artifact) { a.blobs["sha256:"+sum(archive)] = archive[1:] }), cause: fetch.WrongContent, text: "ends after 307199 of 307200 bytes", asked: 10},
 	{name: "a longer blob", registry: newArtifact("", archive).with(func(a *artifact) { a.blobs["sha256:"+sum(archive)] = append(bytes.Clone(archive), 1) }), cause: fetch.WrongContent, text: "at most 307200", asked: 2},
 	{name: "a blob that is too large", registry: newArtifact("", archive), request: fetch.Request{MaxBytes: 1000}, cause: fetch.WrongContent, text: "at most 1000", asked: 1},
 	{name: "another manifest than it says", registry: newArtifact("", archive).with(func(a *artifact) {
@@ -195,11 +187,10 @@ var registryCases = []registryCase{
 	{name: "nothing", registry: newArtifact("", archive).tag(manifestType, object{}), cause: fetch.WrongContent, text: "neither", asked: 1},
 	{name: "a manifest that is an index", registry: newArtifact("", archive).tag(manifestType, object{"mediaType": indexType, "layers": []object{{}}}), cause: fetch.WrongContent, asked: 1},
 	{name: "a manifest and an index", registry: newArtifact("", archive).tag(manifestType, object{"layers": []object{{}}, "manifests": []object{{}}}), cause: fetch.WrongContent, text: "or both", asked: 1},
-	{name: "an old manifest", registry: newArtifact("", archive).tag("application/vnd.docker.distribution.manifest.v1+json", object{"fsLayers": []object{{}}}), cause: fetch.WrongContent, text: "not known", asked: 1},
+	{name: "an old manifest", registry: newArtifact("", archive).tag("application/vnd.docker.distribution.manifest.v1+json", object{"fsLayers": []object{{}}}), cause: fetch.WrongContent, text: "manifest.v1+json", asked: 1},
 	{name: "a digest of another kind", registry: newArtifact("", archive).tag(manifestType, object{"layers": []object{{"digest": "sha512:" + wrong + wrong, "size": 1}}}), cause: fetch.WrongContent, text: "sha512", asked: 1},
 	{name: "a digest that is a path", registry: newArtifact("", archive).tag(manifestType, object{"layers": []object{{"digest": "sha256:../../../" + wrong[9:], "size": 1}}}), cause: fetch.WrongContent, text: "..", asked: 1},
 	{name: "a size below zero", registry: newArtifact("", archive).tag(manifestType, object{"layers": []object{{"digest": "sha256:" + wrong, "size": -1}}}), cause: fetch.WrongContent, text: "-1", asked: 1},
-	{name: "an index of a huge manifest", registry: newArtifact("", archive).tag(indexType, object{"manifests": []object{forPlatform(object{"digest": "sha256:" + wrong, "size": 1 << 40}, "linux", "amd64", "ubuntu 24.04")}}), cause: fetch.WrongContent, text: "1099511627776", asked: 1},
 	{name: "several files", registry: threeFiles(), request: fetch.Request{Title: "*.deb"}, asked: 2},
 	{name: "several files, and which", registry: threeFiles(), cause: fetch.WrongContent, text: `"b.deb"`, asked: 1},
 	{name: "several files that match", registry: threeFiles(), request: fetch.Request{Title: "*"}, cause: fetch.WrongContent, text: "3 files that match", asked: 1},
