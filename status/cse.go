@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/slipway-dev/slipway/internal/state"
 )
 
 // CSEStatus is AKS's result of a provisioning: provision.json, and what the custom script extension
@@ -57,7 +59,7 @@ func (s CSEStatus) Code() (int, error) {
 }
 
 // Marshal writes the result as AKS does: indented by four spaces, all keys present. Texts are made
-// valid UTF-8 and shortened, Output to its end and Error to its beginning; Output gives way first
+// valid UTF-8 and shortened, Output to its end and Error to its beginning, with a note that says so; Output gives way first
 // where the document would be too long for the extension.
 func (s CSEStatus) Marshal() ([]byte, error) {
 	s = s.bounded()
@@ -68,9 +70,9 @@ func (s CSEStatus) Marshal() ([]byte, error) {
 		case err != nil || excess <= 0:
 			return data, err
 		case s.Output != "":
-			s.Output = tail(s.Output, len(s.Output)-shorten(excess))
+			s.Output = cutBefore(s.Output, len(s.Output)-shorten(excess))
 		case s.Error != "":
-			s.Error = head(s.Error, len(s.Error)-shorten(excess))
+			s.Error = cutBehind(s.Error, len(s.Error)-shorten(excess))
 		default:
 			return data, nil
 		}
@@ -80,15 +82,43 @@ func (s CSEStatus) Marshal() ([]byte, error) {
 func (s CSEStatus) bounded() CSEStatus {
 	for _, f := range s.fields() {
 		*f.value = valid(*f.value)
-		if f.value != &s.Output {
+		if f.value != &s.Output && f.value != &s.Error {
 			*f.value = head(*f.value, f.limit)
 		}
 	}
 	for _, f := range s.BootDatapoints.fields() {
 		*f.value = head(valid(*f.value), f.limit)
 	}
-	s.Output = tail(s.Output, maxCSEOutput)
+	s.Output = cutBefore(s.Output, maxCSEOutput)
+	s.Error = cutBehind(s.Error, maxCSEError)
 	return s
+}
+
+// cutNote is in the place of what a text of a result had to lose: only a part of it is seen where the extension's result is.
+var cutNote = "[cut: " + state.Status.Path + " has more]"
+
+// cutBefore is the end of a text that has more than n bytes, with the note before it; it has n bytes at most.
+func cutBefore(text string, n int) string {
+	note := cutNote + "\n"
+	if len(text) <= n {
+		return text
+	}
+	if n <= len(note) {
+		return ""
+	}
+	return note + tail(strings.TrimPrefix(text, note), n-len(note))
+}
+
+// cutBehind is the beginning of a text, with the note behind it.
+func cutBehind(text string, n int) string {
+	note := " " + cutNote
+	if len(text) <= n {
+		return text
+	}
+	if n <= len(note) {
+		return head(text, n)
+	}
+	return head(strings.TrimSuffix(text, note), n-len(note)) + note
 }
 
 // cseField is one text of a result.

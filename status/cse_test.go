@@ -49,13 +49,17 @@ func TestCSEMarshal(t *testing.T) {
 
 func TestCSEMarshalIsBounded(t *testing.T) {
 	long := strings.Repeat("0123456789", 1000)
+	before, behind := "[cut: /var/lib/slipway/status.json has more]\n", " [cut: /var/lib/slipway/status.json has more]"
+	euros, accents := (maxCSEOutput-len(before))/3, (maxCSEError-len(behind))/2
 	for name, test := range map[string]struct {
 		output, error       string
 		wantOutput, wantErr string
 	}{
-		"long output":  {output: long, wantOutput: long[len(long)-maxCSEOutput:]},
-		"long error":   {error: long, wantErr: long[:maxCSEError]},
-		"inner bytes":  {output: strings.Repeat("€", 2000), wantOutput: strings.Repeat("€", 1000), error: strings.Repeat("é", 501), wantErr: strings.Repeat("é", 500)},
+		"long output":  {output: long, wantOutput: before + long[len(long)-maxCSEOutput+len(before):]},
+		"long error":   {error: long, wantErr: long[:maxCSEError-len(behind)] + behind},
+		"longest":      {output: long[:maxCSEOutput], wantOutput: long[:maxCSEOutput]},
+		"longest too":  {error: long[:maxCSEError], wantErr: long[:maxCSEError]},
+		"inner bytes":  {output: strings.Repeat("€", 2000), wantOutput: before + strings.Repeat("€", euros), error: strings.Repeat("é", 501), wantErr: strings.Repeat("é", accents) + behind},
 		"broken runes": {output: "a\xffb", wantOutput: "a\ufffdb", error: "\xc3", wantErr: "\ufffd"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -68,7 +72,7 @@ func TestCSEMarshalIsBounded(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !strings.HasSuffix(test.wantOutput, got.Output) || got.Error != test.wantErr {
+			if !strings.HasSuffix(test.wantOutput, strings.TrimPrefix(got.Output, before)) || got.Error != test.wantErr {
 				t.Errorf("output of %d bytes, error of %d bytes", len(got.Output), len(got.Error))
 			}
 			if test.error == "" && got.Output != test.wantOutput {

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"encoding/json"
+	"errors"
 	"maps"
 	"os"
 	"path/filepath"
@@ -12,7 +13,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/slipway-dev/slipway/internal/apply"
 	"github.com/slipway-dev/slipway/internal/profile"
+	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/nodeconfig"
 	"github.com/slipway-dev/slipway/status"
 )
@@ -61,14 +64,24 @@ func wholeEvents(t *testing.T, events map[string]map[string]any) {
 
 func TestEvents(t *testing.T) {
 	t.Parallel()
+	withToken := string(aksWith(t, "minimal.json", map[string]any{
+		"bootstrapping_config": map[string]any{"bootstrapping_auth_method": 2, "tls_bootstrapping_token": "abcdef.0123456789abcdef"},
+	}))
 	for _, c := range []struct {
 		name, contract, level, says string
 	}{
+		{"warning", withToken, status.LevelWarning, "Completed, with a warning: Check:attested-identity, secure-tls-bootstrap.service (unit): is failed | startTime="},
 		{"success", string(example(t, "aks/minimal.json")), status.LevelInformational, "Completed | startTime="},
 		{"failure", `{"version":"v1"}`, status.LevelError, "exited with error contract " + aksContract + " cannot be used; $."},
 	} {
 		n := newNode(t)
 		n.deliver(aksContract, []byte(c.contract))
+		n.host.before = func(op, name string) error {
+			if c.level == status.LevelWarning && op == "Probe" && name == "attested-identity" {
+				return &apply.CheckError{Cause: resource.CauseUnit, Endpoint: "secure-tls-bootstrap.service", Err: errors.New("is failed")}
+			}
+			return nil
+		}
 		n.provision()
 		if _, _, err := n.Wait(t.Context()); err != nil {
 			t.Error(err)
@@ -78,7 +91,11 @@ func TestEvents(t *testing.T) {
 		var tasks []string
 		for _, event := range events {
 			tasks = append(tasks, event["TaskName"].(string))
-			if event["EventLevel"] != c.level {
+			want := c.level
+			if want == status.LevelWarning && event["TaskName"] == "AKS.AKSNodeController.ProvisionWait" {
+				want = status.LevelInformational // who waits sees the result, which has no warnings
+			}
+			if event["EventLevel"] != want {
 				t.Errorf("%s: level is %s", c.name, event["EventLevel"])
 			}
 			if message := event["Message"].(string); strings.HasSuffix(event["TaskName"].(string), ".Provision") && !strings.Contains(message, c.says) {

@@ -362,6 +362,7 @@ func TestImagePreparation(t *testing.T) {
 	}{
 		{aksContract, aksWith(t, "azure-cni.json", map[string]any{"pre_provision_only": true}), aksPlace},
 		{nativeContract, []byte("apiVersion: slipway.dev/v1\nkind: NodeConfig\njoin: {method: None}\n"), nativePlace},
+		{credential, aksWith(t, "azure-cni.json", map[string]any{"pre_provision_only": true}), aksPlace},
 	} {
 		n := newNode(t)
 		n.deliver(c.path, c.contract)
@@ -374,6 +375,9 @@ func TestImagePreparation(t *testing.T) {
 		}
 		if code, err := n.result(c.place).Code(); err != nil || code != 0 {
 			t.Errorf("%d, %v", code, err)
+		}
+		if c.path == credential && (n.exists(aksContract) || n.exists(nativeContract)) {
+			t.Error("a copy of the contract is in the image")
 		}
 		if strings.Contains(string(n.read("/run/slipway/actions.jsonl")), "kubelet.service") || n.exists("/etc/default/kubelet") {
 			t.Error("the kubelet is started, or knows a cluster")

@@ -40,20 +40,20 @@ func TestLaterRunKeepsTheRecord(t *testing.T) {
 	first, second := recall(), recall()
 	found := source.Contract{Path: "http://169.254.169.254/user-data", Data: []byte("kind: NodeConfig\n"), Source: "nocloud-net",
 		Instance: facts.Instance{Platform: "nocloud", ID: "i-1"}}
-	first.Described(found.Instance).Remember(dir, log, found, dialect.Native)
+	first.Described(found.Instance).Remember(dir, log, found, dialect.Native, false)
 	want := read()
 	kept, err := source.File(dir, "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	second.Remember(dir, log, kept, dialect.Native)
+	second.Remember(dir, log, kept, dialect.Native, false)
 	if got := read(); got != want {
 		t.Errorf("the record is %s, want %s", got, want)
 	}
 
 	// Another contract in that place is the user's own.
 	kept.Data = []byte("kind: NodeConfig\nmetadata: {name: a}\n")
-	second.Remember(dir, log, kept, dialect.Native)
+	second.Remember(dir, log, kept, dialect.Native, false)
 	if read() == want {
 		t.Error("another contract is taken for the copy")
 	}

@@ -21,10 +21,11 @@ func WriteFacts(host Host, known facts.Facts) error {
 
 // Remember records the machine, once it is provisioned, and keeps its contract. It is not part of what makes
 // the machine a node: what fails is told, and done by the next boot. Another machine's contract goes before the
-// record says that this is the one, and this machine's own comes after the record says where it is from.
-func (m Machine) Remember(host Host, log *slog.Logger, contract source.Contract, dialect string) {
+// record says that this is the one, and this machine's own comes after the record says where it is from. A machine that an image
+// is made of keeps no copy: it would come with the image.
+func (m Machine) Remember(host Host, log *slog.Logger, contract source.Contract, dialect string, image bool) {
 	kept := ""
-	if contract.Source != source.FileSource && contract.Source != "" {
+	if !image && contract.Source != source.FileSource && contract.Source != "" {
 		kept = source.PlaceFor(contract, dialect)
 	}
 	if err := m.removeForeignContract(host, contract); err != nil {

@@ -18,11 +18,15 @@ type Identity struct {
 // KubeletIdentity is a kubelet's identity, in every family: which one an earlier machine had is not asked.
 // The certificates are those of the directory that --cert-dir names. The states of the resource managers are
 // of the machine's own processors and memory, and a kubelet that finds another's does not start (Kubernetes:
-// pkg/kubelet/cm/cpumanager/state, memorymanager/state, devicemanager/checkpoint).
+// pkg/kubelet/cm/cpumanager/state, memorymanager/state, devicemanager/checkpoint); those of pods' resources are of its own
+// pods (pkg/kubelet/cm/dra, pkg/kubelet/allocation).
 func KubeletIdentity() Identity {
 	files := []string{
+		"/var/lib/kubelet/actuated_pods_state",
+		"/var/lib/kubelet/allocated_pods_state",
 		"/var/lib/kubelet/cpu_manager_state",
 		"/var/lib/kubelet/device-plugins/kubelet_internal_checkpoint",
+		"/var/lib/kubelet/dra_manager_state",
 		"/var/lib/kubelet/memory_manager_state",
 	}
 	for _, family := range profile.All() {

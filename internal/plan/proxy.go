@@ -111,13 +111,13 @@ func proxyVariables(in *input) [][2]string {
 }
 
 // noProxy are the contract's hosts, and those that a node reaches directly in any case. The API server is one of them,
-// because the agent too asks it without a proxy whether the node can join.
+// because the agent too asks it without a proxy whether the node can join; an image knows none.
 func noProxy(in *input) []string {
 	hosts := slices.Concat(in.config.Proxy.NoProxy, reachedDirectly)
 	if in.config.Cloud.Azure != nil {
 		hosts = append(hosts, wireServer)
 	}
-	if u, err := url.Parse(in.config.Cluster.Server); err == nil && u.Hostname() != "" {
+	if u, err := url.Parse(in.config.Cluster.Server); err == nil && u.Hostname() != "" && in.joins() {
 		hosts = append(hosts, u.Hostname())
 	}
 	var once []string

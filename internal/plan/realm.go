@@ -10,6 +10,7 @@ import (
 // realm makes the machine a member of a directory, whose users may log in then. realmd of the image does it.
 var realm = concern{
 	name:  "realm",
+	joins: true, // the membership is the machine's own
 	reads: []string{"$.access.realm.domain", "$.access.realm.password", "$.access.realm.user"},
 	plan:  planRealm,
 }

@@ -206,8 +206,11 @@ func (r *publication) writeEvent() error {
 	}
 	s := &r.result.Status
 	level, message := status.LevelInformational, "Completed"
-	if s.Error != nil {
+	switch {
+	case s.Error != nil:
 		level, message = status.LevelError, at.family.Agent.Called+" exited with error "+r.result.Text
+	case len(s.Warnings) > 0:
+		level, message = status.LevelWarning, "Completed, with a warning: "+s.Warnings[0].String()
 	}
 	r.writeEventTo(at.events(), "Provision", level, message, s.StartedAt, s.FinishedAt)
 	return nil

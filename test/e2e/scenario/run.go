@@ -60,6 +60,9 @@ type caseRun struct {
 	began time.Time
 	// former is the machine beside which vm was started, where it goes on.
 	former *lab.VM
+	// image is the disk that the case has kept, and clones are how many machines it has made of another's disk.
+	image  string
+	clones int
 	// names are those of the Nodes that the case's earlier machines have become.
 	names []string
 	// contracts is how many the case has given the machine, and contract is the path of the last one.
@@ -200,6 +203,7 @@ func init() {
 		"apply":        step((*caseRun).apply),
 		"change":       step((*caseRun).changeNode),
 		"clone":        step((*caseRun).clone),
+		"image":        step((*caseRun).keepImage),
 		"deliver":      step((*caseRun).deliverContract),
 		"userData":     step((*caseRun).changeUserData),
 		"tags":         step((*caseRun).changeTags),
