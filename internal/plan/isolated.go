@@ -46,7 +46,7 @@ func planSandboxImage(in *input, out *output) {
 	// pull, --hosts-dir). The labels are those that the runtime's own pull would set (containerd: pkg/cri, labels).
 	out.addTo(kubeletGroup, resource.Resource{
 		Phase:    resource.Join,
-		Requires: []resource.ID{resource.IDOf(&resource.Unit{Unit: containerdUnit})},
+		Requires: []resource.ID{resource.IDOf(&resource.Unit{Unit: containerdUnit}), registryGroup.all()},
 		Effects:  resource.Effects{Class: resource.None, Why: "pods that run keep the sandbox that they have", Source: "Kubernetes: a sandbox lives as long as its pod"},
 		ExitCode: exitcode.SandboxImageFailed,
 		Reason:   sourced("pods' sandboxes have their image, whoever is reachable later", in.family.Sources.Registry),
