@@ -44,19 +44,18 @@ func planSandboxImage(in *input, out *output) {
 	image := in.sandboxImage()
 	// containerd's own client is on each machine that has containerd, and looks where the runtime looks (containerd: ctr images
 	// pull, --hosts-dir). The labels are those that the runtime's own pull would set (containerd: pkg/cri, labels).
-	ctr := []string{"ctr", "--namespace", "k8s.io", "images"}
 	out.addTo(kubeletGroup, resource.Resource{
 		Phase:    resource.Join,
-		Requires: []resource.ID{resource.IDOf(&resource.Unit{Unit: containerdUnit})},
+		Requires: []resource.ID{resource.IDOf(&resource.Unit{Unit: containerdUnit}), registryGroup.all()},
 		Effects:  resource.Effects{Class: resource.None, Why: "pods that run keep the sandbox that they have", Source: "Kubernetes: a sandbox lives as long as its pod"},
 		ExitCode: exitcode.SandboxImageFailed,
 		Reason:   sourced("pods' sandboxes have their image, whoever is reachable later", in.family.Sources.Registry),
 		Spec: &resource.Command{
 			Label: "sandbox-image",
-			Argv: append(ctr[:len(ctr):len(ctr)], "pull", "--hosts-dir", registriesDir,
-				"--label", "io.cri-containerd.image=managed", "--label", "io.cri-containerd.pinned=pinned", image),
+			Argv: []string{"ctr", "--namespace", "k8s.io", "images", "pull", "--hosts-dir", registriesDir,
+				"--label", "io.cri-containerd.image=managed", "--label", "io.cri-containerd.pinned=pinned", image},
 			Timeout: pullTimeout,
-			Done:    &resource.Printed{Argv: append(ctr[:len(ctr):len(ctr)], "list", "--quiet", "name=="+image), Lines: []string{image}},
+			Done:    &resource.Printed{Argv: []string{"ctr", "--namespace", "k8s.io", "images", "list", "--quiet", "name==" + image}, Lines: []string{image}},
 		},
 	})
 }

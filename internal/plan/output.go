@@ -41,12 +41,14 @@ const (
 	outboundGroup group = "group of the way out"
 	// trustGroup is what makes programs trust the contract's certificates.
 	trustGroup group = "group of the trusted certificates"
+	// registryGroup is the check that the registry of a cluster without a way out can be reached.
+	registryGroup group = "group of the registry that is reached"
 	// joinedGroup are the checks without which a kubelet that has started cannot run.
 	joinedGroup group = "group of what a started kubelet needs"
 )
 
 // groups are all there are; one may be empty.
-var groups = []group{kernelGroup, imageGroup, kubeletGroup, startGroup, runtimeGroup, outboundGroup, trustGroup, joinedGroup}
+var groups = []group{kernelGroup, imageGroup, kubeletGroup, startGroup, runtimeGroup, outboundGroup, trustGroup, joinedGroup, registryGroup}
 
 // all is how a resource requires a group.
 func (g group) all() resource.ID { return resource.ID(g) }

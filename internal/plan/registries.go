@@ -1,13 +1,18 @@
 package plan
 
 import (
+	"cmp"
 	"encoding/base64"
 	"maps"
+	"net"
+	"net/url"
 	"path"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
+	"github.com/slipway-dev/slipway/exitcode"
 	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/internal/toml"
@@ -43,8 +48,33 @@ func planRegistries(in *input, out *output) {
 		if _, own := all[s.host]; !own {
 			r := registry{out: out, dir: registriesDir + "/" + registryDirectory(s.host), path: s.asked, forwarded: s.forwarded}
 			r.plan(nodeconfig.Registry{Mirrors: []nodeconfig.RegistryHost{s.server}})
+			if s.asked != "" && in.joins() {
+				planRegistryReached(out, s.server.URL)
+			}
 		}
 	}
+}
+
+// registryPatience is how long a registry is waited for (AKS: oras, 10 tries, 5 s apart, of images and of logins).
+const registryPatience = resource.Duration(time.Minute)
+
+// planRegistryReached waits until the registry of a cluster without a way out can be reached: the network may not be up yet. It is
+// advisory, because a node that has its sandbox image can start without the registry.
+func planRegistryReached(out *output, at string) {
+	u, err := url.Parse(at)
+	if err != nil {
+		return // validation has refused it
+	}
+	out.addTo(registryGroup, resource.Resource{
+		Phase:    resource.Join,
+		Requires: []resource.ID{trustGroup.all()},
+		ExitCode: exitcode.SandboxImageFailed,
+		Reason:   "the node has its images from there: the registry's name, a connection, and TLS that the machine trusts",
+		Spec: &resource.Check{
+			Label: "registry", Advisory: true, Timeout: registryPatience,
+			Reachable: &resource.Reachable{Server: net.JoinHostPort(u.Hostname(), cmp.Or(u.Port(), "443"))},
+		},
+	})
 }
 
 // standIn is a server that has another registry's images.

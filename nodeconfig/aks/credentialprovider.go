@@ -1,6 +1,7 @@
 package aks
 
 import (
+	"encoding/json"
 	"strings"
 
 	"github.com/slipway-dev/slipway/internal/aksnodeconfig"
@@ -50,32 +51,40 @@ func (t *translation) credentialProvider(binDir, configFile string) {
 		images = append(images, given{system, registryField})
 		args = append(args, given{"--registry-mirror=" + system + ":" + own, registryField})
 	}
-	provider := map[string]any{
-		"name":                 "acr-credential-provider",
-		"defaultCacheDuration": "10m",
-		"apiVersion":           "credentialprovider.kubelet.k8s.io/v1",
-	}
+	config := azureProvider()
+	provider := config["providers"].([]any)[0].(map[string]any)
 	if pull.Enabled && t.bindable(&pull) {
 		t.moved(at(providerPath+".tokenAttributes"), at(pullPath+".enabled"))
-		provider["tokenAttributes"] = map[string]any{
-			"serviceAccountTokenAudience":          "api://AKSIdentityBinding",
-			"requireServiceAccount":                false,
-			"cacheType":                            "ServiceAccount",
-			"optionalServiceAccountAnnotationKeys": []any{"kubernetes.azure.com/acr-client-id"},
-		}
 		args = append(args, t.identityBinding(&pull)...)
+	} else {
+		delete(provider, "tokenAttributes")
 	}
 	provider["matchImages"] = t.listOf(images, providerPath+".matchImages")
 	provider["args"] = t.listOf(args, providerPath+".args")
-	t.out.Kubelet.ImageCredentialProvider = &nodeconfig.ImageCredentialProvider{
-		BinDir:     binDir,
-		ConfigFile: configFile,
-		Config: map[string]any{
-			"apiVersion": "kubelet.config.k8s.io/v1",
-			"kind":       "CredentialProviderConfig",
-			"providers":  []any{provider},
-		},
+	t.out.Kubelet.ImageCredentialProvider = &nodeconfig.ImageCredentialProvider{BinDir: binDir, ConfigFile: configFile, Config: config}
+}
+
+// azureProvider is the configuration of Azure's provider, but for its images and arguments (AKS: writeCredentialProviderConfig).
+func azureProvider() (config map[string]any) {
+	const text = `{
+	"apiVersion": "kubelet.config.k8s.io/v1",
+	"kind": "CredentialProviderConfig",
+	"providers": [{
+		"name": "acr-credential-provider",
+		"defaultCacheDuration": "10m",
+		"apiVersion": "credentialprovider.kubelet.k8s.io/v1",
+		"tokenAttributes": {
+			"serviceAccountTokenAudience": "api://AKSIdentityBinding",
+			"requireServiceAccount": false,
+			"cacheType": "ServiceAccount",
+			"optionalServiceAccountAnnotationKeys": ["kubernetes.azure.com/acr-client-id"]
+		}
+	}]
+}`
+	if err := json.Unmarshal([]byte(text), &config); err != nil {
+		panic(err) // it is a constant
 	}
+	return config
 }
 
 // bindable reports whether the provider can pull with a pod's identity: with the name of a server to ask for one. It refuses a
