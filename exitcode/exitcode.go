@@ -50,8 +50,6 @@ const (
 	AttestedBootstrapFailed  = 220 // that client has failed
 	CertificateRefused       = 221 // the cluster does not issue the node's certificate
 	ContractOlder            = 222 // the node has a contract with a higher revision
-	DCGMFailed               = 228 // what watches over GPUs does not run
-	DCGMExporterFailed       = 229 // the exporter of GPUs' metrics does not run
 	DCGMMissing              = 235 // the image has no services for GPUs
 	ContractNotFound         = 236 // there is no contract, or it cannot be read
 	ContractInvalid          = 237 // no node can be made from the contract

@@ -75,6 +75,7 @@ var concerns = []*concern{
 	&rings,
 	&searchDomains,
 	&secondaryInterfaces,
+	&services,
 	&servingCertificate,
 	&streaming,
 	&supported,

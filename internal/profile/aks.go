@@ -83,6 +83,7 @@ var aks = Profile{
 		Names:  []string{"runc", "untrusted"}, // the second is a name that workloads of old may still ask for
 		CDI:    true,                          // AKS: enable_cdi
 		NVIDIA: "nvidia-container-runtime",    // AKS: enable_nvidia
+		Mirror: true,                          // AKS: acr-mirror
 		// AKS: Node Memory Hardening.
 		Reserved: Reserved{"kubereserved.slice", "system.slice", DropIn{"10-kubereserved-slice.conf", "AKS: 10-kubereserved-slice.conf"}},
 		Forward:  DropIn{"exec_start.conf", "AKS: exec_start.conf"},
@@ -131,7 +132,6 @@ var aks = Profile{
 		SecondaryInterfaces: "AKS: standard_secondary_nic_count",
 		Units:               "AKS: node preparation",
 		GPU:                 "AKS: gpu_config",
-		Streaming:           "AKS: enable_artifact_streaming",
 	},
 	// AKS node contract, completion files and guest agent events.
 	Publication: Publication{

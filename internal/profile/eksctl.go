@@ -105,6 +105,7 @@ var eksctl = Profile{
 		"Kubelet.ServingLabels":       standard.Empty["Kubelet.ServingLabels"],
 		"Runtime.Reserved.Kubernetes": standard.Empty["Runtime.Reserved.Kubernetes"],
 		"Runtime.Reserved.System":     standard.Empty["Runtime.Reserved.System"],
+		"Runtime.Mirror":              standard.Empty["Runtime.Mirror"],
 		"Runtime.CDI":                 standard.Empty["Runtime.CDI"],
 		"Host.CNIPackages":            standard.Empty["Host.CNIPackages"],
 		"Host.CloudAuthorities":       standard.Empty["Host.CloudAuthorities"],

@@ -70,7 +70,6 @@ var standard = Profile{
 		Realm:               "realm(8), join",
 		SecondaryInterfaces: "systemd.network(5)",
 		GPU:                 "NVIDIA's documentation",
-		Streaming:           "Accelerated Container Image: docs/INSTALL.md",
 	},
 	Publication: Publication{
 		Result:       "/var/lib/slipway/provision.json",
@@ -103,6 +102,7 @@ var standard = Profile{
 		"Kubelet.ServingLabels":       "no label is asked for",
 		"Runtime.Reserved.Kubernetes": "the contract names a slice of its own",
 		"Runtime.Reserved.System":     "the contract names a slice of its own",
+		"Runtime.Mirror":              "the snapshotter reads from the registry itself",
 		"Runtime.CDI":                 "containerd's own default stays; runtime.containerd.config changes it",
 		"Host.CNIPackages":            "kubeadm, too, expects the plug-ins to be there",
 		"Host.CloudAuthorities":       "the contract says what a node trusts",
