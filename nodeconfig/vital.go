@@ -33,10 +33,6 @@ var vital = []string{
 	"$.runtime.containerd.metricsAddress",
 	"$.cloud.azure.custom.endpoints",
 
-	// Without it pods that ask for a device, or for isolation, would not start.
-	"$.system.gpu.vendor",
-	"$.runtime.sandboxes",
-
 	// What protects somebody: left out, it would not be missed.
 	"$.access.ssh",
 	"$.network.metadataRestriction",

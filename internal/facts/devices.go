@@ -1,6 +1,9 @@
 package facts
 
-import "strings"
+import (
+	"path"
+	"strings"
+)
 
 // The units of images for graphics processors, by the names that NVIDIA's packages give them, and AKS's.
 const (
@@ -38,18 +41,21 @@ const maxMarker = 4 << 10
 // prebakedDriver is the kind of the driver that the image was built with: "cuda"; empty for none. It stays the same when the
 // driver is removed, so that the node's plan does.
 func (g gatherer) prebakedDriver() string {
-	for _, path := range []string{PrebakedMarker, PrebakedMarker + PrebakedGone} {
-		content, err := g.ReadFile(path, maxMarker)
+	names, _ := g.ReadDir(path.Dir(PrebakedMarker))
+	for _, name := range names {
+		if name != path.Base(PrebakedMarker) && name != path.Base(PrebakedMarker)+PrebakedGone {
+			continue
+		}
+		content, err := g.ReadFile(path.Dir(PrebakedMarker)+"/"+name, maxMarker)
 		if err != nil {
 			continue
 		}
-		kind := "cuda" // AKS: the first images with a driver had no other, and said none
-		for line := range strings.Lines(string(content)) {
-			if value, ok := strings.CutPrefix(line, "driver_kind="); ok {
-				kind = printable(strings.TrimSpace(value))
-			}
+		_, rest, said := strings.Cut("\n"+string(content), "\ndriver_kind=")
+		kind, _, _ := strings.Cut(rest, "\n")
+		if !said {
+			kind = "cuda" // AKS: the first images with a driver had no other, and said none
 		}
-		return kind
+		return printable(strings.TrimSpace(kind))
 	}
 	return ""
 }

@@ -178,23 +178,23 @@ var versioned = []struct{ name, dir, prefix string }{
 var unversioned = []string{"aks-secure-tls-bootstrap-client"}
 
 // programs are other programs whose version is of no interest, by where they are on images; the first that is there counts. One that is only of
-// use in a cloud is not looked for in another.
-var programs = []struct{ name, path, cloud string }{
-	{"aws", "/usr/bin/aws", EC2},
-	{"aws-iam-authenticator", "/usr/bin/aws-iam-authenticator", EC2},
-	{"coredns", "/opt/azure/containers/localdns/binary/coredns", ""},
-	{"acr-config", "/opt/acr/bin/acr-config", Azure},
-	{"acr-mirror-setup", "/opt/acr/tools/mirror/setup.sh", Azure},
-	{"containerd-shim-kata-v2", "/usr/bin/containerd-shim-kata-v2", ""},
-	{"containerd-shim-kata-v2", "/usr/local/bin/containerd-shim-kata-v2", ""},
-	{"containerd-shim-kata-cc-v2", "/usr/bin/containerd-shim-kata-cc-v2", ""},
-	{"containerd-shim-kata-cc-v2", "/usr/local/bin/containerd-shim-kata-cc-v2", ""},
-	{"kata-runtime", "/usr/bin/kata-runtime", ""},
-	{"mkfs.erofs", "/usr/bin/mkfs.erofs", ""},
-	{"mkfs.erofs", "/usr/sbin/mkfs.erofs", ""},
-	{"nvidia-container-runtime", "/usr/bin/nvidia-container-runtime", ""},
-	{"nvidia-modprobe", "/usr/bin/nvidia-modprobe", ""},
-	{"nvidia-smi", "/usr/bin/nvidia-smi", ""},
+// use in a cloud is not looked for in another, and one that is only of use with another program not without that.
+var programs = []struct{ name, path, cloud, with string }{
+	{"aws", "/usr/bin/aws", EC2, ""},
+	{"aws-iam-authenticator", "/usr/bin/aws-iam-authenticator", EC2, ""},
+	{"coredns", "/opt/azure/containers/localdns/binary/coredns", "", ""},
+	{"nvidia-smi", "/usr/bin/nvidia-smi", "", ""},
+	{"nvidia-modprobe", "/usr/bin/nvidia-modprobe", "", "nvidia-smi"},
+	{"nvidia-container-runtime", "/usr/bin/nvidia-container-runtime", "", "nvidia-smi"},
+	{"containerd-shim-kata-v2", "/usr/bin/containerd-shim-kata-v2", "", ""},
+	{"containerd-shim-kata-v2", "/usr/local/bin/containerd-shim-kata-v2", "", ""},
+	{"containerd-shim-kata-cc-v2", "/usr/bin/containerd-shim-kata-cc-v2", "", "containerd-shim-kata-v2"},
+	{"containerd-shim-kata-cc-v2", "/usr/local/bin/containerd-shim-kata-cc-v2", "", "containerd-shim-kata-v2"},
+	{"kata-runtime", "/usr/bin/kata-runtime", "", "containerd-shim-kata-v2"},
+	{"mkfs.erofs", "/usr/bin/mkfs.erofs", "", "containerd-shim-kata-v2"},
+	{"mkfs.erofs", "/usr/sbin/mkfs.erofs", "", "containerd-shim-kata-v2"},
+	{"acr-mirror-setup", "/opt/acr/tools/mirror/setup.sh", Azure, ""},
+	{"acr-config", "/opt/acr/bin/acr-config", Azure, ""},
 }
 
 // components reads the image's manifest, and looks for itself where that is silent.
@@ -212,7 +212,7 @@ func (g gatherer) components(platform string) []components.Component {
 		}
 	}
 	for _, p := range programs {
-		elsewhere := p.cloud != "" && platform != "" && platform != p.cloud
+		elsewhere := p.cloud != "" && platform != "" && platform != p.cloud || p.with != "" && !named(found, p.with)
 		if !elsewhere && !named(found, p.name) && g.Exists(p.path) {
 			found = append(found, components.Component{Name: p.name, Path: p.path})
 		}

@@ -57,6 +57,12 @@ var values = map[string]any{
 	"$.kubelet.dataDisk":                                           "Temporary",
 	"$.runtime.cgroupDriver":                                       "cgroupfs",
 	"$.runtime.lazyPull":                                           "overlaybd",
+	"$.runtime.sandboxes[0]":                                       "kata",
+	"$.system.gpu.vendor":                                          "amd",
+	"$.system.gpu.strategy":                                        "Mixed",
+	"$.system.gpu.instanceProfile":                                 "MIG1g",
+	"$.system.gpu.profileLayout[0]":                                "1g.10gb",
+	"$.cloud.instanceType":                                         "Standard_NM16ads_MA35D",
 	"$.runtime.containerd.config":                                  nodeconfig.NewSecret("oom_score = -500"),
 	"$.runtime.containerd.dataDir":                                 "/mnt/other",
 	"$.runtime.containerd.metricsAddress":                          "127.0.0.1:9999",
@@ -132,13 +138,15 @@ var needs = map[string]func(*nodeconfig.NodeConfig){
 	"$.system.swapDisk": func(c *nodeconfig.NodeConfig) {
 		c.System.SwapMB, c.Kubelet.Config = 512, map[string]any{"failSwapOn": false}
 	},
-	"$.system.gpu":         func(c *nodeconfig.NodeConfig) { c.System.GPU.Vendor = "amd" },
-	"$.network.hostsAgent": func(c *nodeconfig.NodeConfig) { c.Cluster.Server = "https://a.privatelink.eastus.azmk8s.io" },
+	"$.system.gpu": func(c *nodeconfig.NodeConfig) {
+		*c.System.GPU = nodeconfig.GPU{Vendor: "nvidia", ProfileLayout: c.System.GPU.ProfileLayout}
+	},
+	"$.network.hostsAgent":                                func(c *nodeconfig.NodeConfig) { c.Cluster.Server = "https://a.privatelink.eastus.azmk8s.io" },
 	`$.network.localDNS.host["example.com"].staleSeconds`: func(c *nodeconfig.NodeConfig) { servesStale(c.Network.LocalDNS.Host) },
 	`$.network.localDNS.pods["example.com"].staleSeconds`: func(c *nodeconfig.NodeConfig) { servesStale(c.Network.LocalDNS.Pods) },
 	"$.network.localDNS.hosts.refreshSeconds":             func(c *nodeconfig.NodeConfig) { c.Network.LocalDNS.Hosts.Names = []string{"a.example"} },
-	"$.proxy.noProxy": func(c *nodeconfig.NodeConfig) { c.Proxy.HTTP = nodeconfig.NewSecret("http://proxy.example:1") },
-	"$.files":         func(c *nodeconfig.NodeConfig) { c.Files[0].Path = "/etc/app.conf" },
+	"$.proxy.noProxy":                                     func(c *nodeconfig.NodeConfig) { c.Proxy.HTTP = nodeconfig.NewSecret("http://proxy.example:1") },
+	"$.files":                                             func(c *nodeconfig.NodeConfig) { c.Files[0].Path = "/etc/app.conf" },
 	"$.units": func(c *nodeconfig.NodeConfig) {
 		c.Units[0].Name, c.Units[0].Content = "app.service", "[Service]\nExecStart=/bin/true\n"
 	},

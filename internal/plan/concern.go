@@ -78,6 +78,7 @@ var concerns = []*concern{
 	&rings,
 	&searchDomains,
 	&secondaryInterfaces,
+	&services,
 	&servingCertificate,
 	&streaming,
 	&supported,

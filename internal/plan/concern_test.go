@@ -197,6 +197,20 @@ var further = map[string][]func(c *nodeconfig.NodeConfig, with bool){
 			c.Kubelet.Capacity = &nodeconfig.Capacity{Rule: nodeconfig.RuleEKS}
 		}
 	}},
+	instanceTypePath: {func(c *nodeconfig.NodeConfig, with bool) {
+		if c.System.GPU = (&nodeconfig.GPU{Vendor: nvidia}); with {
+			c.Cloud.InstanceType = "Standard_ND96asr_v4"
+		}
+	}, func(c *nodeconfig.NodeConfig, with bool) {
+		if with {
+			c.Cloud.InstanceType = "Standard_NM16ads_MA35D"
+		}
+	}},
+	"$.kubelet.nodeName": {func(c *nodeconfig.NodeConfig, with bool) {
+		if c.System.GPU = (&nodeconfig.GPU{Vendor: nvidia, DynamicResourceAllocation: true}); with {
+			c.Kubelet.NodeName = "a"
+		}
+	}},
 	"$.kubelet.machineLabels": {func(c *nodeconfig.NodeConfig, with bool) {
 		if with {
 			c.Kubelet.MachineLabels = map[string]string{"zone": nodeconfig.MachineZone}
@@ -502,7 +516,6 @@ func TestGuardOfImages(t *testing.T) {
 func TestUnread(t *testing.T) {
 	c := contract(t, "native/minimal.yaml", func(c *nodeconfig.NodeConfig) {
 		c.System.LocalStorage = &nodeconfig.LocalStorage{Strategy: "x", MountPath: "/mnt/y"}
-		c.Runtime.LazyPull = "soci"
 		c.Components.Artifacts = map[string]nodeconfig.Artifact{"b.c": {URL: "https://x.example/c"}, "a": {SHA256: strings.Repeat("0", 64), Version: "1"}}
 	})
 	var got []string
@@ -514,7 +527,6 @@ func TestUnread(t *testing.T) {
 	}
 	want := []string{
 		"$.system.localStorage", "$.components.artifacts.a.sha256", `$.components.artifacts["b.c"].url`,
-		"$.runtime.lazyPull",
 	}
 	slices.Sort(got)
 	slices.Sort(want)

@@ -132,7 +132,7 @@ type criSchema struct {
 	runtime string // plug-in that has the settings of runtimes
 	// sandbox leads to the pause image, from images.
 	sandbox []string
-	// snapshotters leads to the snapshotter of all containers, from images. platforms is the table of images' snapshotters by
+	// snapshotters leads to the table that has the snapshotter of all containers. platforms is the table of images' snapshotters by
 	// runtime; empty where the runtime's own setting says both.
 	snapshotters []string
 	platforms    string
@@ -152,7 +152,7 @@ var criSchemas = map[string]criSchema{
 		images:       CRI1,
 		runtime:      CRI1,
 		sandbox:      []string{"sandbox_image"},
-		snapshotters: []string{"containerd"},
+		snapshotters: []string{"plugins", CRI1, "containerd"},
 		cdi:          true,
 	},
 	"2": {
@@ -161,6 +161,7 @@ var criSchemas = map[string]criSchema{
 		images:        CRI2Images,
 		runtime:       CRI2Runtime,
 		sandbox:       []string{"pinned_images", "sandbox"},
+		snapshotters:  []string{"plugins", CRI2Images},
 		platforms:     "runtime_platforms",
 		systemdCgroup: true,
 	},

@@ -25,7 +25,7 @@ func containerdConfig(in *input, out *output) *toml.Table {
 		doc.Set(r.Containerd.DataDir, "root")
 	}
 	doc.At(images...).Set(in.sandboxImage(), schema.sandbox...)
-	if (in.family.Runtime.CDI || in.usesNVIDIA()) && schema.cdi && !skipsGPU(in.facts) {
+	if schema.cdi && (in.usesNVIDIA() || in.family.Runtime.CDI && !skipsGPU(in.facts)) {
 		doc.At(runtime...).Set(true, "enable_cdi")
 	}
 	registry := doc.At(images...).At("registry")
@@ -36,8 +36,7 @@ func containerdConfig(in *input, out *output) *toml.Table {
 		headers.Set([]any{r.Containerd.RegistryHeaders[name].Reveal()}, name)
 	}
 	runtimes(in, doc.At(runtime...).At("containerd"))
-	planSandboxRuntimes(in, &doc)
-	planSnapshotters(in, &doc)
+	planSnapshotters(in, &doc, planSandboxRuntimes(in, &doc))
 	if Kubenet(in.config) {
 		doc.At(runtime...).Set(kubenetTemplate, "cni", "conf_template")
 	}

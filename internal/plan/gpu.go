@@ -5,16 +5,17 @@ import (
 	"strings"
 
 	"github.com/slipway-dev/slipway/internal/facts"
+	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
 // gpu has the node use its graphics processors: the driver that the image has is loaded and looked at before the kubelet starts,
-// devices are partitioned, and the services run that show them to Kubernetes. Nothing is installed: a driver is the image's work.
-// The container runtime's part is in its configuration.
+// and devices are partitioned. Nothing is installed: a driver is the image's work. The container runtime's part is in its
+// configuration, and what shows devices to Kubernetes are services of the image.
 var gpu = concern{
 	name:  "GPU",
 	joins: true,
-	reads: []string{instanceTypePath, "$.kubelet.nodeName", gpuPath},
+	reads: []string{instanceTypePath, gpuPath},
 	plan:  planGPU,
 }
 
@@ -44,7 +45,7 @@ const (
 const nvidiaRuntime = "/usr/bin/nvidia-container-runtime"
 
 // gpu is what the contract says of graphics processors; nothing where it says nothing.
-func (in *input) gpu() nodeconfig.GPU { return *cmp.Or(in.config.System.GPU, &nodeconfig.GPU{}) }
+func (in *input) gpu() *nodeconfig.GPU { return cmp.Or(in.config.System.GPU, &nodeconfig.GPU{}) }
 
 // usesNVIDIA reports whether the node uses NVIDIA's devices.
 func (in *input) usesNVIDIA() bool {
@@ -69,38 +70,39 @@ func (in *input) size() string {
 
 func planGPU(in *input, out *output) {
 	planTranscoder(in, out)
+	planPrebaked(in, out)
 	if !in.usesNVIDIA() {
 		declineGPU(in, out)
-	} else {
-		planPartitions(in, out, planDriver(in, out))
+		return
 	}
-	planGPUServices(in, out)
-	planPrebaked(in, out)
+	planDriver(in, out)
+	planPartitions(in, out)
+	gpu := in.gpu()
+	if in.managesGPU() && in.sharesGPU() {
+		out.fatal(nodeconfig.Invalid, DRAPath, "the device plug-in and the driver for dynamic resource allocation show the same devices; use one of managed and this")
+	}
+	if gpu.DevicePlugin && !in.plugsGPU() {
+		out.warn(nodeconfig.NotApplied, pluginPath, "is not applied: the image has no %s, or another service shows the devices; the cluster's own runs as a pod", facts.DevicePluginUnit)
+	}
+	if gpu.Strategy != "" && !(in.plugsGPU() && in.isPartitioned()) {
+		out.warn(nodeconfig.NotApplied, strategyPath, "is not applied: no device is partitioned, or the node's device plug-in is not run")
+	}
+	if marker := in.family.GPU.Marker; in.observesGPU() && marker != "" {
+		out.file(resource.Join, marker, 0o644, nil, sourced("says that the services for GPUs are the node's", in.family.Sources.GPU))
+	}
 }
 
-// declineGPU reports what is asked of NVIDIA's devices on a node that uses none. That a driver should be there says nothing:
+// declineGPU reports what is asked of NVIDIA's devices on a node that uses none. That a driver should be there says nothing alone:
 // contracts say so on nodes of every kind.
 func declineGPU(in *input, out *output) {
-	gpu, reason := in.gpu(), "is not applied: the node uses no GPU of NVIDIA's"
-	switch {
-	case skipsGPU(in.facts):
-		reason = "is not applied: the machine's tag " + facts.SkipGPUTag + " says that its GPU is left alone"
-		if gpu.Vendor == nvidia {
-			out.warn(nodeconfig.NotApplied, GPUVendorPath, "%s", reason)
-		}
+	gpu, reason := in.gpu(), "the node uses no GPU of NVIDIA's"
+	switch asks := gpu.Managed || gpu.DynamicResourceAllocation || gpu.InstanceProfile != ""; {
+	case gpu.Vendor == nvidia:
+		reason = "the machine's tag " + facts.SkipGPUTag + " says that its GPU is left alone"
 	case gpu.Vendor == amd && !in.transcodes():
-		out.warn(nodeconfig.NotApplied, GPUVendorPath, "is not applied: it is not known what the size %s needs; the image loads the driver, and a pod of the cluster's shows the devices", cmp.Or(in.size(), "of the machine"))
+		reason = "it is not known what a machine of this size needs; its image loads the driver, and a pod of the cluster's shows the devices"
+	case !asks && (gpu.Vendor == "" || !in.isPartitioned() && gpu.Strategy == "" && !gpu.DevicePlugin):
+		return
 	}
-	asked := gpu.Vendor != ""
-	for _, s := range []struct {
-		path  string
-		given bool
-	}{
-		{GPUDriverPath, asked && gpu.InstallDriver}, {pluginPath, asked && gpu.DevicePlugin}, {GPUManagedPath, gpu.Managed}, {DRAPath, gpu.DynamicResourceAllocation},
-		{profilePath, gpu.InstanceProfile != ""}, {layoutPath, asked && len(gpu.ProfileLayout) > 0}, {strategyPath, asked && gpu.Strategy != ""},
-	} {
-		if s.given {
-			out.warn(nodeconfig.NotApplied, s.path, "%s", reason)
-		}
-	}
+	out.warn(nodeconfig.NotApplied, gpuPath, "is not applied: %s", reason)
 }

@@ -1,12 +1,9 @@
 package plan
 
 import (
-	"time"
-
 	"github.com/slipway-dev/slipway/exitcode"
 	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/internal/resource"
-	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
 // removePrebaked takes a driver off the machine that its image was built with, for other machines: every new kernel would have it
@@ -30,14 +27,10 @@ func planPrebaked(in *input, out *output) {
 	if in.usesNVIDIA() || !in.family.GPU.Prebaked || in.facts.PrebakedDriver == "" {
 		return
 	}
-	out.add(resource.Resource{
-		Phase: resource.Join, After: []resource.ID{resource.IDOf(&resource.Check{Label: kubeletActive})},
-		Reason: sourced("the image's driver for GPUs is of no use here, and costs time with every new kernel", in.family.Sources.GPU),
-		Spec: &resource.Command{
-			Label: "remove-prebaked-driver", Argv: []string{"/bin/sh", "-c", removePrebaked}, Once: "remove-prebaked-driver",
-			Timeout: resource.Duration(time.Minute), Optional: true, Unconfined: true,
-		},
-	})
+	command := shell("remove-prebaked-driver", removePrebaked, startTimeout)
+	command.Optional = true
+	r := out.join("", command, 0, sourced("the image's driver for GPUs is of no use here, and costs time with every new kernel", in.family.Sources.GPU))
+	r.After = []resource.ID{resource.IDOf(&resource.Check{Label: kubeletActive})}
 }
 
 // transcoderPages is how many huge pages AMD's accelerator for video needs (AKS: setupAmdAma).
@@ -54,12 +47,6 @@ func planTranscoder(in *input, out *output) {
 	if !in.transcodes() {
 		return
 	}
-	out.addTo(kubeletGroup, resource.Resource{
-		Phase: resource.Join, ExitCode: exitcode.TranscoderMissing,
-		Reason: sourced("the driver of the size's accelerator for video, which the image has to have", in.family.Sources.GPU),
-		Spec:   &resource.Module{Module: transcoderModule},
-	})
-	if in.gpu().Vendor == nvidia {
-		out.warn(nodeconfig.Invalid, GPUVendorPath, "the size %s has a device of AMD's", in.size())
-	}
+	out.join(kubeletGroup, &resource.Module{Module: transcoderModule}, exitcode.TranscoderMissing,
+		sourced("the driver of the size's accelerator for video, which the image has to have", in.family.Sources.GPU))
 }

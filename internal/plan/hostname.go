@@ -30,10 +30,5 @@ func planHostname(in *input, out *output) {
 		return
 	}
 	out.file(resource.Join, "/etc/hostname", 0o644, []byte(name+"\n"), "the machine's name, from its cloud (hostname(5))")
-	out.addTo(kernelGroup, resource.Resource{
-		Phase:    resource.Join,
-		ExitCode: exitcode.SysctlFailed,
-		Reason:   "the kubelet reads the name when it starts",
-		Spec:     &resource.Sysctl{Key: hostnameKey, Value: name},
-	})
+	out.join(kernelGroup, &resource.Sysctl{Key: hostnameKey, Value: name}, exitcode.SysctlFailed, "the kubelet reads the name when it starts")
 }

@@ -29,37 +29,26 @@ func planImageUnits(in *input, out *output) {
 		if at == "" || u.Plugin != "" && u.Plugin != in.config.Network.Plugin {
 			continue
 		}
-		target := "multi-user.target"
-		if strings.HasSuffix(u.Unit, ".timer") {
-			target = "timers.target"
-		}
-		link := &resource.Symlink{Path: resource.UnitDir + "/" + target + ".wants/" + u.Unit, Target: at}
-		out.add(resource.Resource{Phase: resource.Join, Reason: "starts at boot", Spec: link})
-		start := resource.Resource{
-			Phase: resource.Join, After: after, ExitCode: u.ExitCode,
-			Reason: sourced("the image has it for every node", in.family.Sources.Units), Spec: &resource.Unit{Unit: u.Unit},
-		}
-		if u.ExitCode == 0 {
-			// It may end when it is done, as ensure-no-dup.service does, and a node is one without it.
-			start.Spec = &resource.Command{
-				Label: "start-" + strings.TrimSuffix(u.Unit, ".service"), Argv: []string{"systemctl", "start", "--no-block", u.Unit},
-				Timeout: startTimeout, Inputs: []string{link.Path}, Optional: true,
-			}
-		}
-		out.add(start)
+		out.runUnit("", at, u.ExitCode, sourced("the image has it for every node", in.family.Sources.Units)).After = after
 	}
 }
 
-// runUnit has a unit run that is at a path, now and from every boot on, before what requires the group, if any.
-func (o *output) runUnit(g group, at string, code int, reason string, requires ...resource.ID) {
-	link := &resource.Symlink{Path: resource.UnitDir + "/multi-user.target.wants/" + path.Base(at), Target: at}
-	o.add(resource.Resource{Phase: resource.Join, Reason: "starts at boot", Spec: link})
-	run := resource.Resource{Phase: resource.Join, Requires: requires, ExitCode: code, Reason: reason, Spec: &resource.Unit{Unit: path.Base(at)}}
-	if g == "" {
-		o.add(run)
-	} else {
-		o.addTo(g, run)
+// runUnit has a unit run that is at a path, now and from every boot on, and what requires the group waits for it. It may end when
+// it is done and has no code, as ensure-no-dup.service does, and a node is one without it.
+func (o *output) runUnit(g group, at string, code int, reason string) *resource.Resource {
+	unit, target := path.Base(at), "multi-user.target"
+	if strings.HasSuffix(unit, ".timer") {
+		target = "timers.target"
 	}
+	link := &resource.Symlink{Path: resource.UnitDir + "/" + target + ".wants/" + unit, Target: at}
+	o.join("", link, 0, "starts at boot")
+	if code == 0 {
+		return o.join(g, &resource.Command{
+			Label: "start-" + strings.TrimSuffix(unit, ".service"), Argv: []string{"systemctl", "start", "--no-block", unit},
+			Timeout: startTimeout, Inputs: []string{link.Path}, Optional: true,
+		}, 0, reason)
+	}
+	return o.join(g, &resource.Unit{Unit: unit}, code, reason)
 }
 
 // imageUnit is where the machine's image has a unit, or "" where it has not.

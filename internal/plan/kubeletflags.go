@@ -31,6 +31,7 @@ var kubeletFlags = concern{
 		localDNSPath, // with the next, whether the node has the label of a DNS cache's exporter
 		nameserversPath,
 		"$.network.policy",
+		gpuPath, // whether the node has the label of the exporter of its GPUs' metrics
 	},
 	plan: planKubeletFlags,
 }

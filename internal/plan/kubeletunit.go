@@ -174,12 +174,8 @@ var kubeletStart = concern{
 }
 
 func planKubeletStart(in *input, out *output) {
-	out.add(resource.Resource{
-		Phase:    resource.Join,
-		ExitCode: exitcode.KubeletInstallFailed,
-		Reason:   "systemd would skip a unit without its binary, without an error",
-		Spec:     &resource.Check{Label: "kubelet-binary", PathExists: in.kubeletProgram()},
-	})
+	out.join("", &resource.Check{Label: "kubelet-binary", PathExists: in.kubeletProgram()}, exitcode.KubeletInstallFailed,
+		"systemd would skip a unit without its binary, without an error")
 	requires := []resource.ID{
 		resource.IDOf(&resource.Unit{Unit: containerdUnit}),
 		resource.IDOf(&resource.Unit{Unit: in.family.Kubelet.Prepare}),

@@ -66,13 +66,11 @@ func planLocalDNS(in *input, out *output) {
 	planLocalDNSUnits(in, out, dns)
 	check := func(requires []resource.ID, code int, reason string, c *resource.Check) {
 		c.Advisory = !needed
-		out.add(resource.Resource{Phase: resource.Join, Requires: requires, ExitCode: code, Reason: reason, Spec: c})
+		out.join("", c, code, reason).Requires = requires
 	}
 	slice := &resource.Unit{Unit: localDNSSlice}
-	out.add(resource.Resource{
-		Phase: resource.Join, ExitCode: exitcode.LocalDNSSliceMissing,
-		Reason: "the DNS cache starts with the unit that has its limits: so a cache that does not start fails a check, and no unit", Spec: slice,
-	})
+	out.join("", slice, exitcode.LocalDNSSliceMissing,
+		"the DNS cache starts with the unit that has its limits: so a cache that does not start fails a check, and no unit")
 	check(nil, exitcode.LocalDNSBinaryMissing, "systemd would skip the DNS cache without it, without an error",
 		&resource.Check{Label: "local-dns-program", PathExists: in.coreDNS})
 	check([]resource.ID{resource.IDOf(slice)}, exitcode.LocalDNSFailed, "the DNS cache is ready; otherwise the resolver stays as it was",
@@ -170,7 +168,7 @@ func hostNames(dns *nodeconfig.LocalDNS) []string {
 // planLocalDNSUnits plans the supervisor's unit and its slice.
 func planLocalDNSUnits(in *input, out *output, dns *nodeconfig.LocalDNS) {
 	add := func(code int, reason string, spec resource.Spec) {
-		out.add(resource.Resource{Phase: resource.Join, Effects: resource.Restarting(localDNSSlice), ExitCode: code, Reason: reason, Spec: spec})
+		out.join("", spec, code, reason).Effects = resource.Restarting(localDNSSlice)
 	}
 	cpu, memory := LocalDNSLimits(dns)
 	add(exitcode.LocalDNSSliceMissing, sourced("what the DNS cache may take", in.family.LocalDNS.Source), &resource.File{
@@ -187,10 +185,8 @@ func planLocalDNSUnits(in *input, out *output, dns *nodeconfig.LocalDNS) {
 		Path: resource.UnitDir + "/" + localDNSUnit, Mode: 0o644, Content: unitFile(localDNSLines(in, dns)...),
 	})
 	out.enable(resource.Join, localDNSUnit)
-	out.add(resource.Resource{
-		Phase: resource.Join, Reason: "who starts the slice starts the cache, and does not fail with it",
-		Spec: &resource.Symlink{Path: resource.UnitDir + "/" + localDNSSlice + ".wants/" + localDNSUnit, Target: resource.UnitDir + "/" + localDNSUnit},
-	})
+	out.join("", &resource.Symlink{Path: resource.UnitDir + "/" + localDNSSlice + ".wants/" + localDNSUnit, Target: resource.UnitDir + "/" + localDNSUnit},
+		0, "who starts the slice starts the cache, and does not fail with it")
 	if exportsDNS(in) {
 		add(exitcode.LocalDNSFailed, sourced("only the cluster reaches the numbers of the DNS cache", in.family.LocalDNS.Source), &resource.File{
 			Path: resource.UnitDir + "/" + facts.DNSExporterUnit + ".d/10-node-address.conf", Mode: 0o644, Content: unitFile(

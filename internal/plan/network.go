@@ -37,11 +37,8 @@ const (
 
 func planKubeletNetwork(in *input, out *output) {
 	if n := networkOf(in); n != nil {
-		out.addTo(kubeletGroup, resource.Resource{
-			Phase:  resource.Join,
-			Reason: "the kubelet reads this of the network when it starts",
-			Spec:   &resource.Check{Label: networkCheck, Timeout: networkPatience, Advisory: true, Network: n},
-		})
+		out.join(kubeletGroup, &resource.Check{Label: networkCheck, Timeout: networkPatience, Advisory: true, Network: n},
+			0, "the kubelet reads this of the network when it starts")
 	}
 }
 

@@ -61,13 +61,23 @@ func (o *output) add(r resource.Resource) {
 	o.owners = append(o.owners, o.concern)
 }
 
-// addTo adds a resource to a group.
+// addTo adds a resource to a group, if any.
 func (o *output) addTo(g group, r resource.Resource) {
 	o.add(r)
+	if g == "" {
+		return
+	}
 	if o.groups == nil {
 		o.groups = make(map[group][]resource.ID)
 	}
 	o.groups[g] = append(o.groups[g], r.ID())
+}
+
+// join adds what only a node has that joins, to a group, if any. It returns it for what there is to say besides, until the next is
+// added.
+func (o *output) join(g group, spec resource.Spec, code int, reason string) *resource.Resource {
+	o.addTo(g, resource.Resource{Phase: resource.Join, ExitCode: code, Reason: reason, Spec: spec})
+	return &o.resources[len(o.resources)-1]
 }
 
 // askedBy says which setting of the contract named the last resource's place.

@@ -98,17 +98,9 @@ func planWatcher(in *input, out *output, known bool) {
 	case path.Base(at) != facts.WatcherUnit || !isPlainPath(at):
 		at = resource.UnitDir + "/" + facts.WatcherUnit
 	}
-	out.add(resource.Resource{
-		Phase: resource.Join, Reason: "starts at boot",
-		Spec: &resource.Symlink{Path: resource.UnitDir + "/multi-user.target.wants/" + facts.WatcherUnit, Target: at},
-	})
-	out.add(resource.Resource{
-		Phase:    resource.Join,
-		After:    []resource.ID{resource.IDOf(&resource.Check{Label: kubeletActive})}, // the node does not wait for it
-		ExitCode: exitcode.UnitStartFailed,
-		Reason:   "follows the tag with the API server's address",
-		Spec:     &resource.Unit{Unit: facts.WatcherUnit, Stays: true},
-	})
+	out.join("", &resource.Symlink{Path: wants(facts.WatcherUnit).Path, Target: at}, 0, "starts at boot")
+	watch := out.join("", &resource.Unit{Unit: facts.WatcherUnit, Stays: true}, exitcode.UnitStartFailed, "follows the tag with the API server's address")
+	watch.After = []resource.ID{resource.IDOf(&resource.Check{Label: kubeletActive})} // the node does not wait for it
 }
 
 // ServerAddress returns the API server's address that a plan has in /etc/hosts, "" where it is not known yet. kept is false

@@ -125,6 +125,8 @@ func TestWatcherIsPlanned(t *testing.T) {
 	}
 }
 
+func withGPU(c *nodeconfig.NodeConfig) { c.System.GPU = &nodeconfig.GPU{Vendor: nvidia} }
+
 // A machine's tags are asked for where one of them changes the plan, and only there.
 func TestTagsAreNeeded(t *testing.T) {
 	values := map[string]string{facts.ServerAddressTag: "10.0.0.4"}
@@ -133,7 +135,7 @@ func TestTagsAreNeeded(t *testing.T) {
 		if familyOf(c).Command.Local != "" {
 			continue // what the cloud says of the machine is needed in any event
 		}
-		for _, change := range []func(*nodeconfig.NodeConfig){func(*nodeconfig.NodeConfig) {}, private, rotating} {
+		for _, change := range []func(*nodeconfig.NodeConfig){func(*nodeconfig.NodeConfig) {}, private, rotating, withGPU} {
 			for _, containerd := range []string{"1.7.34", "2.2.4"} {
 				c, known := contract(t, name, change), ubuntu(t)
 				known.Platform = facts.Azure

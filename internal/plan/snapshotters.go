@@ -6,28 +6,37 @@ import (
 	"github.com/slipway-dev/slipway/internal/toml"
 )
 
-// The snapshotters: where containerd has the file systems of containers.
-const (
-	overlayfs = "overlayfs"
-	erofs     = "erofs"
-	tardev    = "tardev"
-	overlaybd = "overlaybd"
-)
+// overlaybd is the snapshotter that starts containers before their image has arrived.
+const overlaybd = "overlaybd"
 
-// proxySnapshotters are the sockets of those that are programs of their own (AKS: containerd.toml.gtpl).
-var proxySnapshotters = map[string]string{
-	overlaybd: "/run/overlaybd-snapshotter/overlaybd.sock",
-	tardev:    "/run/containerd/tardev-snapshotter.sock",
+// snapshotterSettings are those of containerd's settings that a snapshotter needs, in containerd's own language. Those of a proxy
+// are programs of their own; erofs has containerd make image files that a guest mounts (AKS: containerd.toml.gtpl,
+// containerd_v2.toml.gtpl; containerd: docs/snapshotters/erofs.md).
+var snapshotterSettings = []struct{ name, settings string }{
+	{overlaybd, `[proxy_plugins.overlaybd]
+type = "snapshot"
+address = "/run/overlaybd-snapshotter/overlaybd.sock"
+`},
+	{"tardev", `[proxy_plugins.tardev]
+type = "snapshot"
+address = "/run/containerd/tardev-snapshotter.sock"
+`},
+	{"erofs", `[plugins."io.containerd.snapshotter.v1.erofs"]
+default_size = "10G"
+enable_fsverity = false
+ovl_mount_options = []
+[plugins."io.containerd.service.v1.diff-service"]
+default = ["erofs", "walking"]
+[plugins."io.containerd.differ.v1.erofs"]
+mkfs_options = ["-T0", "--mkfs-time", "--sort=none"]
+enable_tar_index = false
+`},
 }
 
-// planSnapshotters writes which snapshotter there is for all containers, and what those need that are used.
-func planSnapshotters(in *input, doc *toml.Table) {
-	var used []string
-	for _, r := range in.sandboxes() {
-		used = append(used, r.snapshotter)
-	}
-	byDefault := doc.At(append([]string{"plugins", in.schema.images}, in.schema.snapshotters...)...)
-	if in.config.Runtime.LazyPull == overlaybd {
+// planSnapshotters writes the snapshotter of all containers, and what those need that are used, by it or by runtimes.
+func planSnapshotters(in *input, doc *toml.Table, used []any) {
+	byDefault := doc.At(in.schema.snapshotters...)
+	if in.streams() {
 		byDefault.Set(overlaybd, "snapshotter")
 		used = append(used, overlaybd)
 	}
@@ -36,27 +45,9 @@ func planSnapshotters(in *input, doc *toml.Table) {
 	}
 	// They find an image's layers by the annotations, which containerd leaves out by default.
 	byDefault.Set(false, "disable_snapshot_annotations")
-	slices.Sort(used)
-	for _, name := range slices.Compact(used) {
-		if socket := proxySnapshotters[name]; socket != "" {
-			proxy := doc.At("proxy_plugins", name)
-			proxy.Set("snapshot", "type")
-			proxy.Set(socket, "address")
+	for _, s := range snapshotterSettings {
+		if slices.Contains(used, any(s.name)) {
+			doc.Merge(parsed(s.settings))
 		}
 	}
-	if slices.Contains(used, erofs) {
-		planErofs(doc)
-	}
-}
-
-// planErofs has containerd make image files that a guest mounts (AKS: containerd_v2.toml.gtpl; containerd: docs/snapshotters/erofs.md).
-func planErofs(doc *toml.Table) {
-	snapshotter := doc.At("plugins", "io.containerd.snapshotter.v1.erofs")
-	snapshotter.Set("10G", "default_size")
-	snapshotter.Set(false, "enable_fsverity")
-	snapshotter.Set([]any{}, "ovl_mount_options")
-	doc.Set([]any{erofs, "walking"}, "plugins", "io.containerd.service.v1.diff-service", "default")
-	differ := doc.At("plugins", "io.containerd.differ.v1.erofs")
-	differ.Set([]any{"-T0", "--mkfs-time", "--sort=none"}, "mkfs_options")
-	differ.Set(false, "enable_tar_index")
 }

@@ -86,6 +86,7 @@ var aks = Profile{
 		Registry: "mcr.microsoft.com",
 		Moved:    MovedRegistry{"AzureChinaCloud", "mcr.azk8s.cn", "https://mcr.azure.cn"},
 		NVIDIA:   "nvidia-container-runtime", // AKS: enable_nvidia
+		Mirror:   true,                       // AKS: acr-mirror
 		// AKS: Node Memory Hardening.
 		Reserved: Reserved{"kubereserved.slice", "system.slice", DropIn{"10-kubereserved-slice.conf", "AKS: 10-kubereserved-slice.conf"}},
 		Forward:  DropIn{"exec_start.conf", "AKS: exec_start.conf"},
@@ -137,7 +138,6 @@ var aks = Profile{
 		SecondaryInterfaces: "AKS: standard_secondary_nic_count",
 		Units:               "AKS: node preparation",
 		GPU:                 "AKS: gpu_config",
-		Streaming:           "AKS: enable_artifact_streaming",
 	},
 	// AKS node contract, completion files and guest agent events.
 	Publication: Publication{

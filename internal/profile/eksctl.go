@@ -108,6 +108,7 @@ var eksctl = Profile{
 		"Runtime.Registry":            "each region has its own",
 		"Runtime.Moved":               standard.Empty["Runtime.Moved"],
 		"Host.Isolated":               standard.Empty["Host.Isolated"],
+		"Runtime.Mirror":              standard.Empty["Runtime.Mirror"],
 		"Runtime.CDI":                 standard.Empty["Runtime.CDI"],
 		"Host.CNIPackages":            standard.Empty["Host.CNIPackages"],
 		"Host.CloudAuthorities":       standard.Empty["Host.CloudAuthorities"],

@@ -274,6 +274,8 @@ type Runtime struct {
 	Moved MovedRegistry
 	// NVIDIA is what takes the place of the first of Names on a node with NVIDIA's devices.
 	NVIDIA string
+	// Mirror says that images of containers that start before their image has arrived are read through a mirror on the machine.
+	Mirror bool
 	// Reserved are the control groups of what is reserved on a node for other programs than pods.
 	Reserved Reserved
 	// Forward is the drop-in that has the host forward pods' packets, Limits the one with the contract's limits.
@@ -351,7 +353,7 @@ type Probes struct {
 
 // Sources are where something is from, in the family's own terms, for whoever reads the plan.
 type Sources struct {
-	Installed, Features, Resolver, Registry, Kubenet, AzureCNI, SSH, PublicKeys, Metadata, CloudAuthorities, Message, PrivateServer, SearchDomains, Updates, DeniedModules, Passwords, Realm, SecondaryInterfaces, Units, GPU, Streaming string
+	Installed, Features, Resolver, Registry, Kubenet, AzureCNI, SSH, PublicKeys, Metadata, CloudAuthorities, Message, PrivateServer, SearchDomains, Updates, DeniedModules, Passwords, Realm, SecondaryInterfaces, Units, GPU string
 }
 
 // Publication is where the result of a provisioning is published, and how.

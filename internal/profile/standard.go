@@ -72,7 +72,6 @@ var standard = Profile{
 		Realm:               "realm(8), join",
 		SecondaryInterfaces: "systemd.network(5)",
 		GPU:                 "NVIDIA's documentation",
-		Streaming:           "Accelerated Container Image: docs/INSTALL.md",
 	},
 	Publication: Publication{
 		Result:       "/var/lib/slipway/provision.json",
@@ -107,6 +106,7 @@ var standard = Profile{
 		"Runtime.Reserved.System":     "the contract names a slice of its own",
 		"Runtime.Moved":               "runtime.registries says where a registry is",
 		"Host.Isolated":               "nothing on the node looks for them",
+		"Runtime.Mirror":              "the snapshotter reads from the registry itself",
 		"Runtime.CDI":                 "containerd's own default stays; runtime.containerd.config changes it",
 		"Host.CNIPackages":            "kubeadm, too, expects the plug-ins to be there",
 		"Host.CloudAuthorities":       "the contract says what a node trusts",

@@ -37,6 +37,7 @@ var unplanned = map[string][]Reader{
 	AKS: {
 		{"$.version", false, "says which contract it is"},
 		{"$.cse_timeout", true, "bounds the whole provisioning"},
+		{"$.vm_size", true, "says what the machine's GPUs need, where the cloud does not say its size"},
 		{"$.azure_private_registry_server", false, unreadByAKS},
 		{"$.bootstrapping_config.cluster_join_method", false, unreadByAKS},
 		{"$.disable_custom_data", false, unreadByAKS},
