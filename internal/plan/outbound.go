@@ -5,13 +5,13 @@ import (
 	"encoding/hex"
 	"fmt"
 	"net"
-	"net/netip"
 	"strings"
 	"time"
 
 	"github.com/slipway-dev/slipway/exitcode"
 	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/internal/facts"
+	"github.com/slipway-dev/slipway/internal/noproxy"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
@@ -94,7 +94,7 @@ func planReachable(in *input, out *output, at, server string) {
 		host, port = strings.Trim(server, "[]"), "443"
 	}
 	reachable := &resource.Reachable{Server: net.JoinHostPort(host, port)}
-	if !in.config.Proxy.HTTPS.IsZero() && !reachedWithoutProxy(noProxy(in), host, port) {
+	if !in.config.Proxy.HTTPS.IsZero() && !noproxy.Has(noProxy(in), host, port) {
 		reachable.Proxy = proxyEnv
 	}
 	out.add(resource.Resource{
@@ -105,33 +105,4 @@ func planReachable(in *input, out *output, at, server string) {
 		Spec:     &resource.Check{Label: "outbound-" + reachable.Server, Timeout: outboundPatience, Reachable: reachable},
 	})
 	out.askedBy(at)
-}
-
-// reachedWithoutProxy reports whether one of the hosts that no proxy is for stands for a server, as containerd reads them
-// (golang.org/x/net/http/httpproxy: Config.NoProxy): a name stands for those below it, too, one with a dot before it only for
-// those, a network for the addresses in it, and one with a port for that port alone.
-func reachedWithoutProxy(hosts []string, host, port string) bool {
-	address, err := netip.ParseAddr(host)
-	isName := err != nil
-	host = strings.ToLower(strings.TrimSuffix(host, "."))
-	if host == "localhost" || address.IsLoopback() {
-		return true
-	}
-	for _, entry := range hosts {
-		name := strings.ToLower(strings.TrimSpace(entry))
-		if network, err := netip.ParsePrefix(name); err == nil && network.Contains(address) {
-			return true
-		}
-		if before, only, err := net.SplitHostPort(name); err == nil {
-			if name = before; only != port {
-				continue
-			}
-		}
-		switch below := strings.TrimPrefix(name, "*"); {
-		case name == "", name == ".":
-		case name == "*", strings.Trim(name, "[]") == host, isName && strings.HasSuffix(host, "."+strings.TrimPrefix(below, ".")):
-			return true
-		}
-	}
-	return false
 }
