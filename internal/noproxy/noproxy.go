@@ -5,7 +5,6 @@
 package noproxy
 
 import (
-	"net"
 	"net/netip"
 	"strings"
 )
@@ -24,10 +23,11 @@ func Has(list []string, host, port string) bool {
 		if network, err := netip.ParsePrefix(name); err == nil && network.Contains(address) {
 			return true
 		}
-		if before, only, err := net.SplitHostPort(name); err == nil {
-			if name = before; only != port {
+		if i := strings.LastIndexByte(name, ':'); i >= 0 && (strings.Count(name, ":") == 1 || strings.Contains(name[:i], "]")) {
+			if name[i+1:] != port {
 				continue
 			}
+			name = name[:i]
 		}
 		switch below := strings.TrimPrefix(name, "*"); {
 		case name == "", name == ".":

@@ -1,11 +1,11 @@
 package plan
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"net"
-	"strings"
+	"net/url"
 	"time"
 
 	"github.com/slipway-dev/slipway/exitcode"
@@ -89,12 +89,9 @@ func planOutbound(in *input, out *output) {
 
 // planReachable plans that a server is reached as containerd would: through the proxy where that leads there.
 func planReachable(in *input, out *output, at, server string) {
-	host, port, err := net.SplitHostPort(server)
-	if err != nil {
-		host, port = strings.Trim(server, "[]"), "443"
-	}
-	reachable := &resource.Reachable{Server: net.JoinHostPort(host, port)}
-	if !in.config.Proxy.HTTPS.IsZero() && !noproxy.Has(noProxy(in), host, port) {
+	u := &url.URL{Host: server}
+	reachable := &resource.Reachable{Server: serverAddress(u)}
+	if !in.config.Proxy.HTTPS.IsZero() && !noproxy.Has(noProxy(in), u.Hostname(), cmp.Or(u.Port(), httpsPort)) {
 		reachable.Proxy = proxyEnv
 	}
 	out.add(resource.Resource{
@@ -105,4 +102,15 @@ func planReachable(in *input, out *output, at, server string) {
 		Spec:     &resource.Check{Label: "outbound-" + reachable.Server, Timeout: outboundPatience, Reachable: reachable},
 	})
 	out.askedBy(at)
+}
+
+// httpsPort is that of a server that names none.
+const httpsPort = "443"
+
+// serverAddress is where a server listens: its host, and its port.
+func serverAddress(u *url.URL) string {
+	if u.Port() != "" {
+		return u.Host
+	}
+	return u.Host + ":" + httpsPort
 }

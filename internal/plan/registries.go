@@ -1,10 +1,8 @@
 package plan
 
 import (
-	"cmp"
 	"encoding/base64"
 	"maps"
-	"net"
 	"net/url"
 	"path"
 	"slices"
@@ -72,7 +70,7 @@ func planRegistryReached(out *output, at string) {
 		Reason:   "the node has its images from there: the registry's name, a connection, and TLS that the machine trusts",
 		Spec: &resource.Check{
 			Label: "registry", Advisory: true, Timeout: registryPatience,
-			Reachable: &resource.Reachable{Server: net.JoinHostPort(u.Hostname(), cmp.Or(u.Port(), "443"))},
+			Reachable: &resource.Reachable{Server: serverAddress(u)},
 		},
 	})
 }
