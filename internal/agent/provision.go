@@ -101,7 +101,10 @@ func (a *Agent) Provision(ctx context.Context, opts ProvisionOptions) *status.St
 		result = publishResult(ctx, r, lock, result)
 	}
 	if lock.held() && result.Succeeded() {
-		_ = r.guarded(func() error { machine.Remember(r.host, r.log, found.Contract, r.target.Dialect, r.target.BaseOnly); return nil })
+		_ = r.guarded(func() error {
+			machine.Remember(r.host, r.log, found.Contract, r.target.Dialect, r.target.BaseOnly)
+			return nil
+		})
 		_ = r.guarded(func() error { r.host.refill(); return nil })
 	}
 	lock.giveBack()
