@@ -29,6 +29,8 @@ type cloud struct {
 	lifecycle document
 	// hostname is a document of its own where the instance's has none.
 	hostname document
+	// identities says that it gives tokens of the machine's identities.
+	identities bool
 }
 
 // document is one document of a service's.
@@ -73,6 +75,7 @@ var clouds = map[string]cloud{
 
 		tags:         document{"/metadata/instance/compute/tagsList?api-version=2021-08-01", maxInstance, []string{htmlType}},
 		describeTags: describeAzureTags,
+		identities:   true,
 	},
 	"ec2": {
 		addresses: []string{overIPv4, overIPv6},

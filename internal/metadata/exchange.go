@@ -138,7 +138,7 @@ func judge(where string, response *http.Response, q question) *failure {
 	}
 	f.again = status/100 == 5 || slices.Contains(q.policy.again, status)
 	if f.again {
-		f.after = retryAfter(response.Header)
+		f.after = RetryAfter(response.Header)
 	}
 	return f
 }
@@ -157,9 +157,9 @@ func judgeType(where, contentType string, refused []string) *failure {
 	return nil
 }
 
-// retryAfter is how long the service wants to be left alone (RFC 9110, section 10.2.3), 0 for no wish. A date
+// RetryAfter is how long a service wants to be left alone (RFC 9110, section 10.2.3), 0 for no wish. A date
 // is taken by the service's own clock where the answer has it, because a machine's may be wrong until it is set.
-func retryAfter(header http.Header) time.Duration {
+func RetryAfter(header http.Header) time.Duration {
 	value := header.Get("Retry-After")
 	if seconds, err := strconv.ParseUint(value, 10, 31); err == nil {
 		return time.Duration(seconds) * time.Second

@@ -40,11 +40,13 @@ func planInstalled(in *input, out *output) {
 	if len(in.facts.Components) == 0 {
 		return // nothing is known
 	}
-	if version := in.config.Cluster.KubernetesVersion; version != "" {
+	source := in.kubeletSource()
+	if version := in.config.Cluster.KubernetesVersion; version != "" && !source.brings() {
 		wantInstalled(in, out, "kubelet", version, VersionPath)
 	}
 	for _, name := range slices.Sorted(maps.Keys(in.config.Components.Artifacts)) {
-		if version := in.config.Components.Artifacts[name].Version; version != "" {
+		// What is brought is not looked for.
+		if version := in.config.Components.Artifacts[name].Version; version != "" && len(places(in.config.Components.Artifacts[name])) == 0 {
 			component := name
 			if other, ok := artifactComponents[name]; ok {
 				component = other

@@ -1,0 +1,211 @@
+package fetch
+
+import (
+	"cmp"
+	"context"
+	"crypto/x509"
+	"encoding/hex"
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Client brings files. The zero value uses the system's roots and no proxy. It may be used by several goroutines.
+type Client struct {
+	// Transport sends the requests; nil for one with limits and time-outs of its own.
+	Transport http.RoundTripper
+	// Proxy says through which proxy a URL is reached, where Transport is nil; nil for none.
+	Proxy func(*url.URL) (*url.URL, error)
+	// Roots are the certificate authorities that servers are verified with, where Transport is nil; nil for the system's.
+	Roots *x509.CertPool
+	// Login returns a refresh token for a registry, by its host and port, that gives nobody's token enough; an empty one if
+	// there is none. It is nil for a client that has none anywhere.
+	Login func(ctx context.Context, host string) (refreshToken string, err error)
+	// Progress is called for each part of a file that has come: how much there is, and how much there will be, 0 if that is
+	// not known. It may be nil.
+	Progress func(bytes, total int64)
+	// Wait waits between two tries, or returns why it does not; nil for the clock.
+	Wait func(ctx context.Context, d time.Duration) error
+}
+
+// Request says what is fetched.
+type Request struct {
+	// From are the places that have the file, in the order in which they are tried: an http or https URL, or an OCI
+	// reference, HOST[:PORT]/PATH:TAG or HOST[:PORT]/PATH@sha256:DIGEST. What has no scheme of http or https is a reference,
+	// as in AKS's contract.
+	From []string
+	// SHA256 is the file's digest in hexadecimal; "" if it is not known.
+	SHA256 string
+	// Platform is the one that is taken of an OCI index.
+	Platform Platform
+	// Title is a pattern (path.Match) that the file's name in an OCI manifest has to match, its annotation
+	// org.opencontainers.image.title. It is for manifests of several files; "" takes the only one.
+	Title string
+	// MaxBytes is how large the file may be.
+	MaxBytes int64
+}
+
+// Platform is a platform of an OCI index. What is empty matches any.
+type Platform struct {
+	OS, Architecture string
+	// OSVersion is such as "ubuntu 24.04".
+	OSVersion string
+}
+
+// Fetched is what has come.
+type Fetched struct {
+	// From is the place that had it, as it may be shown: without a password and without a query.
+	From string
+	// SHA256 is its digest in hexadecimal.
+	SHA256 string
+	// Bytes is its size, and Resumed how much of that was in the file before.
+	Bytes, Resumed int64
+	// Checked says that the digest was known beforehand.
+	Checked bool
+}
+
+// The tries. A round asks each place once, as long as a later try may succeed: AKS's scripts ask for up to 300 seconds, by
+// fixed pauses, and a node whose first place is down has the file of its second at once.
+const (
+	maxRounds    = 8
+	firstPause   = 500 * time.Millisecond
+	longestPause = 10 * time.Second
+	// longestRetryAfter bounds what a server can ask for.
+	longestRetryAfter = time.Minute
+	// A place that sends this much more than there ever was is asked again at once, and as often as it does. So a
+	// connection that breaks again and again still brings a file to its end.
+	minProgress   = 64 << 10
+	progressPause = 100 * time.Millisecond
+)
+
+// Get brings a file. into is open for reading and writing, and not for appending. What it holds is the beginning of the
+// file from an earlier call, or nothing: it is continued where a digest is known, which is checked over the whole file, and
+// thrown away otherwise. After an error it holds what the next call may continue.
+//
+// The error is an *Error with the problems of all places. A problem of this machine's, such as a full disk, is returned as
+// it is.
+func (c *Client) Get(ctx context.Context, r Request, into *os.File) (Fetched, error) {
+	if sum, err := hex.DecodeString(r.SHA256); err != nil || len(sum) != 0 && len(sum) != digestBytes {
+		return Fetched{}, fmt.Errorf("fetch into %s: the digest %.80q is not a SHA-256 in hexadecimal", into.Name(), r.SHA256)
+	}
+	if len(r.From) == 0 {
+		return Fetched{}, fmt.Errorf("fetch into %s: no place is named that has the file", into.Name())
+	}
+	r.SHA256 = strings.ToLower(r.SHA256)
+	s, done := c.session()
+	defer done()
+	g := &getting{session: s, client: c, request: r, into: &sink{file: into}}
+	for _, from := range r.From {
+		g.places = append(g.places, newPlace(from))
+	}
+	return g.run(ctx)
+}
+
+// getting is one call of Get.
+type getting struct {
+	*session
+	client  *Client
+	request Request
+	places  []*place
+	into    *sink
+}
+
+// run makes rounds over the places until one has the file, none is left that may have it later, or ctx ends.
+func (g *getting) run(ctx context.Context) (Fetched, error) {
+	open := slices.Clone(g.places)
+	pause := firstPause
+	for round := 1; ; round++ {
+		var after time.Duration
+		for _, p := range open {
+			f := g.persist(ctx, p)
+			if f == nil {
+				return g.fetched(p), nil
+			}
+			if f.cause == "" {
+				return Fetched{}, f.err
+			}
+			if p.tries++; p.last == nil || ctx.Err() == nil {
+				p.last = f // that the caller's time is over is not the place's answer
+			}
+			if ctx.Err() != nil {
+				return Fetched{}, g.failed(context.Cause(ctx))
+			}
+			after = max(after, f.after)
+		}
+		open = slices.DeleteFunc(open, func(p *place) bool { return !p.last.again })
+		if len(open) == 0 || round == maxRounds {
+			return Fetched{}, g.failed(nil)
+		}
+		if err := g.wait(ctx, max(pause, min(after, longestRetryAfter))); err != nil {
+			return Fetched{}, g.failed(err)
+		}
+		pause = min(2*pause, longestPause)
+	}
+}
+
+// persist asks a place again as long as that brings the file further, and once more if what was there before had to be thrown
+// away: it may be another place's, which would spoil every try of this one.
+func (g *getting) persist(ctx context.Context, p *place) *failure {
+	repeated := false
+	for {
+		before := g.into.most
+		f := g.try(ctx, p)
+		switch {
+		case f == nil || !f.again:
+			return f
+		case f.stale && !repeated:
+			repeated, g.into.most = true, 0
+		case g.into.most < before+minProgress:
+			return f
+		}
+		if g.wait(ctx, max(progressPause, min(f.after, longestRetryAfter))) != nil {
+			return f
+		}
+	}
+}
+
+// try asks a place once.
+func (g *getting) try(ctx context.Context, p *place) *failure {
+	if p.bad != nil {
+		return p.bad
+	}
+	if p.reference != nil && p.target == nil {
+		target, f := g.resolve(ctx, p)
+		if f != nil {
+			return f
+		}
+		p.target = target
+	}
+	wanted := g.request.SHA256
+	if has := p.target.sha256; wanted != "" && has != "" && has != wanted {
+		return failed(WrongDigest, "the registry has a file with SHA-256 %s, and %s is wanted", has, wanted)
+	}
+	return g.download(ctx, p, cmp.Or(wanted, p.target.sha256))
+}
+
+func (g *getting) fetched(p *place) Fetched {
+	return Fetched{
+		From: p.shown, SHA256: g.into.sum(), Bytes: g.into.size, Resumed: g.into.kept,
+		Checked: g.request.SHA256 != "" || p.target.sha256 != "",
+	}
+}
+
+// failed is the error of all places that were asked. ended is why no more were, if that is not that all have failed for good.
+func (g *getting) failed(ended error) error {
+	var all []*Error
+	for _, p := range g.places {
+		if p.last == nil {
+			continue
+		}
+		err := p.last.err
+		if p.tries > 1 {
+			err = fmt.Errorf("%w (tried %d times)", err, p.tries)
+		}
+		all = append(all, &Error{Cause: p.last.cause, From: p.shown, Err: err})
+	}
+	return joined(all, ended)
+}

@@ -1,0 +1,124 @@
+package fetch
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"os"
+)
+
+// sink is the file, as far as it has come, with the digest of what is in it.
+type sink struct {
+	file *os.File
+	hash hash.Hash
+	size int64
+	// kept is how much of it was there from an earlier call.
+	kept int64
+	// most is the largest size that it has had.
+	most int64
+	// from is the place that it was begun from, etag what that calls this version of it, and sha256 the digest that it is
+	// to have, if one is known.
+	from         *place
+	etag, sha256 string
+	// pieces is how many answers it is made of.
+	pieces int
+}
+
+// begin makes the sink ready for an answer of a place. What is there stays if it is checked by the digest of what is wanted,
+// or if the place can say whether it still has the same. limit is how large the file may be.
+func (s *sink) begin(from *place, sha256sum string, limit int64) error {
+	var keep bool
+	switch {
+	case s.hash == nil:
+		if sha256sum == "" {
+			break
+		}
+		if err := s.load(limit); err != nil {
+			return err
+		}
+		keep = s.size > 0
+	case sha256sum != "":
+		keep = s.sha256 == sha256sum
+	default:
+		keep = s.from == from && s.etag != ""
+	}
+	s.sha256 = sha256sum
+	if keep && s.size <= limit {
+		return nil
+	}
+	return s.reset()
+}
+
+// load reads what an earlier call has left, if it is not too much.
+func (s *sink) load(limit int64) error {
+	info, err := s.file.Stat()
+	if err != nil {
+		return err // names the file
+	}
+	s.hash = sha256.New()
+	if info.Size() > limit {
+		return nil
+	}
+	if _, err := s.file.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	s.size, err = io.Copy(s.hash, s.file)
+	s.kept, s.most, s.pieces = s.size, s.size, 1
+	return err
+}
+
+// reset empties the file.
+func (s *sink) reset() error {
+	if err := s.file.Truncate(0); err != nil {
+		return err
+	}
+	if _, err := s.file.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	s.hash, s.size, s.kept, s.pieces, s.from, s.etag = sha256.New(), 0, 0, 0, nil, ""
+	return nil
+}
+
+func (s *sink) Write(p []byte) (int, error) {
+	n, err := s.file.Write(p)
+	s.hash.Write(p[:n])
+	s.size += int64(n)
+	s.most = max(s.most, s.size)
+	return n, err
+}
+
+// sum is the digest of what is in the file.
+func (s *sink) sum() string { return hex.EncodeToString(s.hash.Sum(nil)) }
+
+// bufferSize is how much is read and written at a time.
+const bufferSize = 64 << 10
+
+// take writes a body to its end. limit is how large the file may be.
+func (s *sink) take(a *answer, limit int64, progress func()) *failure {
+	s.pieces++
+	buffer := make([]byte, bufferSize)
+	for {
+		n, err := a.Read(buffer)
+		if s.size+int64(n) > limit {
+			if err := s.reset(); err != nil {
+				return ownFailure(err)
+			}
+			return failed(WrongContent, "is larger than %d bytes", limit)
+		}
+		if _, err := s.Write(buffer[:n]); err != nil {
+			return ownFailure(err) // names the file
+		}
+		progress()
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			f := interrupted(a.ctx, err)
+			f.err = fmt.Errorf("after %d bytes: %w", s.size, f.err)
+			return f
+		}
+	}
+}
