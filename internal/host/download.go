@@ -159,9 +159,15 @@ func (m *Machine) fetch(ctx context.Context, d *resource.Download, places []stri
 		if err != nil {
 			return nil, err
 		}
-		client.Login = fetch.AzureLogin(client, fetch.AzureIdentity{
+		login := fetch.AzureLogin(client, fetch.AzureIdentity{
 			ClientID: d.Identity.ClientID, TenantID: d.Identity.TenantID, ResourceManager: d.Identity.ResourceManager, Token: service.IdentityToken,
 		})
+		client.Login = func(ctx context.Context, host string) (string, error) {
+			if host != d.Identity.Registry {
+				return "", nil // nobody else is shown who the machine is
+			}
+			return login(ctx, host)
+		}
 	}
 	part, err := m.OpenPart(d.Path(partFile))
 	if err != nil {

@@ -100,7 +100,7 @@ func bringsClient(c *nodeconfig.NodeConfig) bool {
 var attestedClient = concern{
 	name:  "client for an attested identity",
 	joins: true,
-	reads: append(artifactReads(clientName), "$.join.method"),
+	reads: []string{artifactOf(clientName)},
 	plan:  planAttestedClient,
 }
 
@@ -108,7 +108,7 @@ func planAttestedClient(in *input, out *output) {
 	artifact, program := in.config.Components.Artifacts[clientName], in.family.Attested.Client
 	if program == "" || !bringsClient(in.config) {
 		if len(places(artifact)) > 0 {
-			out.warn(nodeconfig.NoEffect, artifactPath(clientName, "url"), "has no effect, because no client for an attested identity joins the node")
+			out.warn(nodeconfig.NoEffect, artifactOf(clientName)+".url", "has no effect, because no client for an attested identity joins the node")
 		}
 		return
 	}
@@ -116,7 +116,7 @@ func planAttestedClient(in *input, out *output) {
 	if !artifact.Force && in.client == program && programOf(in.facts, program) != "" && len(in.facts.Components) > 0 {
 		return // the image has one
 	}
-	d := out.download(in, exitcode.AttestedClientMissing, "the client for an attested identity, from the contract's place", &resource.Download{
+	d := out.download(exitcode.AttestedClientMissing, "the client for an attested identity, from the contract's place", &resource.Download{
 		Component: clientName, From: places(artifact), SHA256: artifact.SHA256,
 		Files: []resource.Unpacked{{Name: name, Members: []string{name, "*/" + name, "usr/bin/" + name}}},
 	})

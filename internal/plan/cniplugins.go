@@ -32,7 +32,7 @@ const (
 // cniPlugins brings the image's network plug-ins to where the container runtime looks for them (AKS: installNetworkPlugin).
 var cniPlugins = concern{
 	name:  "CNI plug-ins",
-	reads: append(artifactReads(azureCNIName), CNIPluginPath, "$.network.policy"),
+	reads: []string{artifactOf(azureCNIName), CNIPluginPath, "$.network.policy"},
 	plan:  planCNIPlugins,
 }
 
@@ -85,7 +85,7 @@ var azureMembers = []resource.Unpacked{
 // contract's URL (AKS: downloadAzureCNI). It returns those that are there then in any case.
 func (o *output) azurePlugins(in *input, name string) (there []string) {
 	artifact := in.config.Components.Artifacts[azureCNIName]
-	d := o.download(in, exitcode.CNIPluginMissing, "Azure's CNI plug-ins in the wanted version, which the image does not have unpacked", &resource.Download{
+	d := o.download(exitcode.CNIPluginMissing, "Azure's CNI plug-ins in the wanted version, which the image does not have unpacked", &resource.Download{
 		Component: azureCNIName, SHA256: artifact.SHA256, Files: azureMembers,
 		From: append([]string{facts.CNIDownloadsDir + "/" + name + ".tgz"}, places(artifact)...),
 	})

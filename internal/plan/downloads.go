@@ -16,16 +16,8 @@ import (
 // A component is downloaded only where the contract names a place for it, or where the image has a package of it that nobody has
 // unpacked. What the image has in the wanted version is used before anything is downloaded, unless the contract says otherwise.
 
-// artifactReads are the settings of an artifact that say where it comes from.
-func artifactReads(name string) []string {
-	at := document.FieldPath("$.components.artifacts", name)
-	return []string{at + ".file", at + ".force", at + ".sha256", at + ".url"}
-}
-
-// artifactPath is a setting of an artifact.
-func artifactPath(name, setting string) string {
-	return document.FieldPath("$.components.artifacts", name) + "." + setting
-}
+// artifactOf is the section of an artifact.
+func artifactOf(name string) string { return document.FieldPath("$.components.artifacts", name) }
 
 // mirrors are hosts that have another one's files, in the order in which both are asked. The first is gone sooner or later: AKS's
 // scripts ask the second for its health, and use it in the first one's place (AKS: getPackageDownloadBaseURL).
@@ -48,16 +40,25 @@ func places(a nodeconfig.Artifact) (all []string) {
 }
 
 // download adds a component that is brought to its store, and returns it for what leads there.
-func (o *output) download(in *input, code int, reason string, d *resource.Download) *resource.Download {
-	if slices.ContainsFunc(d.From, func(place string) bool { return !strings.HasPrefix(place, "/") }) {
-		proxy := in.config.Proxy
-		if !proxy.HTTP.IsZero() || !proxy.HTTPS.IsZero() {
+func (o *output) download(code int, reason string, d *resource.Download) *resource.Download {
+	o.add(resource.Resource{Phase: resource.Base, ExitCode: code, Reason: reason, Spec: d})
+	return d
+}
+
+// reach says of each component how its servers are reached: through which proxy, with which certificates, as whom. That is the same
+// for all, so it is no concern's own.
+func (o *output) reach(in *input) {
+	for _, r := range o.resources {
+		d, ok := r.Spec.(*resource.Download)
+		if !ok || !slices.ContainsFunc(d.From, func(place string) bool { return !strings.HasPrefix(place, "/") }) {
+			continue
+		}
+		if proxy := in.config.Proxy; !proxy.HTTP.IsZero() || !proxy.HTTPS.IsZero() {
 			d.HTTP, d.HTTPS, d.Direct = proxy.HTTP, proxy.HTTPS, noProxy(in)
 		}
 		d.Authorities = authoritiesFor(in)
+		d.Identity = registryIdentity(in, d)
 	}
-	o.add(resource.Resource{Phase: resource.Base, ExitCode: code, Reason: reason, Spec: d})
-	return d
 }
 
 // authoritiesFor are the contract's certificate authorities, which a download trusts before the machine does.
@@ -79,13 +80,15 @@ func (o *output) program(d *resource.Download, file, at, reason string, restarts
 	})
 }
 
-// registryIdentity is whom the registry of an isolated cluster is asked as (AKS: oras_login_with_managed_identity).
-func registryIdentity(in *input) *resource.RegistryIdentity {
-	azure := in.config.Cloud.Azure
-	if azure == nil || azure.Identity.UserAssignedID == "" || azure.TenantID == "" {
+// registryIdentity is whom the registry of an isolated cluster is asked as, and no other one (AKS: oras_login_with_managed_identity).
+func registryIdentity(in *input, d *resource.Download) *resource.RegistryIdentity {
+	azure, registry := in.config.Cloud.Azure, in.config.Components.Registry
+	if azure == nil || azure.Identity.UserAssignedID == "" || azure.TenantID == "" || registry == "" ||
+		!slices.ContainsFunc(d.From, func(place string) bool { return strings.HasPrefix(place, registry+"/") }) {
 		return nil
 	}
-	return &resource.RegistryIdentity{ClientID: azure.Identity.UserAssignedID, TenantID: azure.TenantID, ResourceManager: ResourceManager(azure)}
+	host, _, _ := strings.Cut(registry, "/")
+	return &resource.RegistryIdentity{Registry: host, ClientID: azure.Identity.UserAssignedID, TenantID: azure.TenantID, ResourceManager: ResourceManager(azure)}
 }
 
 // registryCodes are those of a registry of Azure's that does not give what is wanted, by cause.

@@ -28,7 +28,7 @@ var artifactComponents = map[string]string{"kubernetes": "kubelet", "bootstrap-c
 // planned for a kubelet that is not there.
 var installed = concern{
 	name:  "installed components",
-	reads: []string{"$.cluster.kubernetesMinor", "$.components.artifacts.*.version"},
+	reads: []string{"$.cluster.kubernetesMinor", "$.components.artifacts.*.version", artifactOf(kubernetesName), RegistryPath},
 	plan:  planInstalled,
 }
 

@@ -11,13 +11,6 @@ import (
 // RegistryPath is the setting that names the registry of a cluster without a way out.
 const RegistryPath = "$.components.registry"
 
-// Where the registry of an isolated cluster has a cluster's programs (AKS: installKubeletKubectlFromBootstrapProfileRegistry,
-// K8S_REGISTRY_REPO).
-const (
-	registryPackages = "/aks/packages/kubernetes/"
-	registryArchives = "/oss/binaries/kubernetes/kubernetes-node"
-)
-
 // kubernetesName is the artifact of Kubernetes' own programs.
 const kubernetesName = "kubernetes"
 
@@ -25,7 +18,7 @@ const kubernetesName = "kubernetes"
 // is downloaded.
 var kubeletBinary = concern{
 	name:  "kubelet binary",
-	reads: append(artifactReads(kubernetesName), RegistryPath),
+	reads: []string{artifactOf(kubernetesName), RegistryPath},
 	plan:  planKubeletBinary,
 }
 
@@ -48,7 +41,7 @@ type kubeletSource struct {
 
 // brings reports whether it is brought from somewhere.
 func (s *kubeletSource) brings() bool {
-	return s.installed == "" && len(s.packages)+len(s.archive) > 0 || s.installed == "" && s.registry
+	return s.installed == "" && (s.registry || len(s.packages)+len(s.archive) > 0)
 }
 
 // kubeletSource decides it, in AKS's order: the image's own of this version, its packages, the contract's URL, the registry (AKS:
@@ -75,11 +68,14 @@ func (in *input) kubeletSource() kubeletSource {
 		return s
 	}
 	s.packages = packagesFor(in, "kubelet", version)
-	s.registry = in.config.Components.Registry != ""
+	s.registry = in.config.Components.Registry != "" && in.family.Components.RegistryPackages != ""
 	return s
 }
 
 func planKubeletBinary(in *input, out *output) {
+	if in.config.Components.Registry != "" {
+		out.report(unapplied(in.config, RegistryPath)...) // what else such a cluster needs of it is not there yet
+	}
 	s := in.kubeletSource()
 	kubelet := in.family.Paths.Kubelet
 	switch {
@@ -91,20 +87,18 @@ func planKubeletBinary(in *input, out *output) {
 			Reason:  "the kubelet of the wanted version, one of those in the image",
 			Spec:    &resource.Symlink{Path: kubelet, Target: s.installed},
 		})
-	case s.registry && len(s.packages) == 0 && !in.forcesKubernetes():
-		planRegistryBinaries(in, out, &s)
 	case len(s.packages) > 0:
 		planPackagedBinaries(in, out, &s)
+	case s.registry:
+		planRegistryBinaries(in, out, &s)
 	case len(s.archive) > 0:
 		planArchivedBinaries(in, out, s.archive)
 	}
 }
 
-func (in *input) forcesKubernetes() bool { return in.config.Components.Artifacts[kubernetesName].Force }
-
 // planArchivedBinaries brings both programs in one archive.
 func planArchivedBinaries(in *input, out *output, from []string) {
-	d := out.download(in, exitcode.KubernetesDownloadFailed, "Kubernetes' programs for a node, which the image does not have in the wanted version", &resource.Download{
+	d := out.download(exitcode.KubernetesDownloadFailed, "Kubernetes' programs for a node, which the image does not have in the wanted version", &resource.Download{
 		Component: kubernetesName, Version: in.config.Cluster.KubernetesVersion, From: from,
 		SHA256: in.config.Components.Artifacts[kubernetesName].SHA256,
 		Files: []resource.Unpacked{
@@ -129,7 +123,7 @@ func planPackagedBinaries(in *input, out *output, s *kubeletSource) {
 		{"kubectl", packagesFor(in, "kubectl", version), exitcode.KubectlInstallFailed},
 	} {
 		if len(p.from) > 0 {
-			d := out.download(in, p.code, "the image has it as a package that nobody has unpacked", &resource.Download{
+			d := out.download(p.code, "the image has it as a package that nobody has unpacked", &resource.Download{
 				Component: p.name, Version: version, From: p.from,
 				Files: []resource.Unpacked{{Name: p.name, Members: kubernetesMembers(p.name)}},
 			})
@@ -143,11 +137,11 @@ func planPackagedBinaries(in *input, out *output, s *kubeletSource) {
 func planRegistryBinaries(in *input, out *output, s *kubeletSource) {
 	version, registry := in.config.Cluster.KubernetesVersion, in.config.Components.Registry
 	for _, name := range []string{"kubelet", "kubectl"} {
-		d := out.download(in, exitcode.RegistryKubernetesFailed, "the cluster's own registry has it (AKS: installKubeletKubectlFromBootstrapProfileRegistry)", &resource.Download{
-			Component: name, Version: version, OSVersion: osVersion(in), Identity: registryIdentity(in), ExitCodes: registryCodes,
+		d := out.download(exitcode.RegistryKubernetesFailed, "the registry of a cluster without a way out has it", &resource.Download{
+			Component: name, Version: version, OSVersion: osVersion(in), ExitCodes: registryCodes,
 			From: append([]string{
-				registry + registryPackages + name + ":v" + version,
-				registry + registryArchives + ":v" + version + "-linux-" + in.facts.Architecture,
+				registry + "/" + in.family.Components.RegistryPackages + "/" + name + ":v" + version,
+				registry + "/" + in.family.Components.RegistryArchives + ":v" + version + "-linux-" + in.facts.Architecture,
 			}, s.archive...),
 			Files: []resource.Unpacked{{Name: name, Members: kubernetesMembers(name)}},
 		})

@@ -8,57 +8,70 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// providerName is the artifact of the image credential provider, and packagedProvider what its package and its program are called.
-const (
-	providerName     = "credential-provider"
-	packagedProvider = "azure-acr-credential-provider"
-)
-
-// providerProgram is what the kubelet's configuration calls the provider (AKS: CREDENTIAL_PROVIDER_BIN_DIR, acr-credential-provider).
-const providerProgram = "acr-credential-provider"
+// providerName is the artifact of the image credential provider.
+const providerName = "credential-provider"
 
 // providerBinary brings the image credential provider, where the contract configures one: out of the image's package, from the
 // contract's URL, or from the registry of an isolated cluster. Otherwise the image's own is used.
 var providerBinary = concern{
 	name:  "image credential provider's program",
 	joins: true,
-	reads: append(artifactReads(providerName), RegistryPath, providerPath),
+	reads: []string{artifactOf(providerName), RegistryPath, providerPath},
 	plan:  planProviderBinary,
 }
 
 func planProviderBinary(in *input, out *output) {
 	provider, artifact := in.config.Kubelet.ImageCredentialProvider, in.config.Components.Artifacts[providerName]
-	if provider == nil || provider.BinDir == "" {
+	program := providerProgram(provider)
+	if program == "" {
 		if len(places(artifact)) > 0 {
-			out.warn(nodeconfig.NoEffect, artifactPath(providerName, "url"), "has no effect, because the contract configures no image credential provider with a directory")
+			out.warn(nodeconfig.NoEffect, artifactOf(providerName)+".url", "has no effect, because the contract configures no image credential provider with a directory and a name")
 		}
 		return
 	}
+	members := []string{program, "*/" + program, "usr/bin/" + program}
+	packaged := in.family.Components.Provider
+	if packaged != "" {
+		members = append(members, packaged, "*/"+packaged, "usr/bin/"+packaged, "usr/local/bin/"+packaged)
+	}
 	d := &resource.Download{
 		Component: providerName, From: places(artifact), SHA256: artifact.SHA256,
-		Files: []resource.Unpacked{{Name: providerProgram, Members: []string{packagedProvider, "usr/bin/" + packagedProvider, "usr/local/bin/" + packagedProvider, providerProgram}}},
+		Files: []resource.Unpacked{{Name: program, Members: members}},
 	}
 	code := exitcode.ProviderDownloadFailed
-	if !artifact.Force && in.family.Host.CNIPackages {
-		version := in.config.Cluster.KubernetesVersion
-		if packages := providerPackages(in); len(packages) > 0 {
+	if !artifact.Force && packaged != "" && in.minor != newest {
+		// Its version is Kubernetes' minor, with patches of its own.
+		packages := packagesFor(in, packaged, "1."+strconv.Itoa(in.minor))
+		registry := in.config.Components.Registry
+		switch {
+		case len(packages) > 0:
 			d.From = append(packages, d.From...)
-		} else if registry := in.config.Components.Registry; registry != "" && version != "" {
-			d.From = append([]string{registry + registryPackages + packagedProvider + ":v" + version}, d.From...)
-			d.OSVersion, d.Identity, d.ExitCodes, code = osVersion(in), registryIdentity(in), registryCodes, exitcode.RegistryProviderFailed
+		case registry != "":
+			d.From = append([]string{registry + "/" + in.family.Components.RegistryPackages + "/" + packaged + ":v" + in.config.Cluster.KubernetesVersion}, d.From...)
+			d.OSVersion, d.ExitCodes, code = osVersion(in), registryCodes, exitcode.RegistryProviderFailed
 		}
 	}
 	if len(d.From) == 0 {
 		return
 	}
-	out.download(in, code, sourced("it gets the credentials for the registries of images", "AKS: installCredentialProvider"), d)
-	out.program(d, providerProgram, provider.BinDir+"/"+providerProgram, "the kubelet runs it for images of the registries that it knows", kubeletUnit)
+	out.download(code, "it gets the credentials for the registries of images", d)
+	out.program(d, program, provider.BinDir+"/"+program, "the kubelet runs it for images of the registries that it knows", kubeletUnit)
 }
 
-// providerPackages are the image's packages of the provider, which follows Kubernetes' minor version.
-func providerPackages(in *input) []string {
-	if in.minor == newest {
-		return nil
+// providerProgram is what the first provider of a configuration, and so its program, is called; empty where there is none.
+func providerProgram(p *nodeconfig.ImageCredentialProvider) string {
+	if p == nil || p.BinDir == "" {
+		return ""
 	}
-	return packagesFor(in, packagedProvider, "1."+strconv.Itoa(in.minor))
+	plain, _ := nodeconfig.Revealed(p.Config)
+	providers, _ := plain["providers"].([]any)
+	if len(providers) == 0 {
+		return ""
+	}
+	fields, _ := providers[0].(map[string]any)
+	name, _ := fields["name"].(string)
+	if !resource.PlainName(name) {
+		return ""
+	}
+	return name
 }

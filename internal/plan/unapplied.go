@@ -18,6 +18,8 @@ type setting struct {
 // with one of them makes no node, unless it is allowed by name: a node that joins without it looks well, and is not. Of
 // the others, which make a node better or other, the contract's author is warned.
 var indispensable = []setting{
+	// A node of a cluster without a way out has its images and components from there alone.
+	{"$.components.registry", nil, "the node would fetch its images from registries that it may not reach"},
 	{"$.runtime.containerd.baseRuntimeSpec", nil, "containers would run without the limits that it sets"},
 	{"$.runtime.sandboxes", nil, "pods that ask for isolation would not start"},
 	{"$.system.gpu", wantsGPU, "pods that ask for a GPU would not start"},

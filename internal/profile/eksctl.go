@@ -104,6 +104,7 @@ var eksctl = Profile{
 		"Runtime.Reserved.Kubernetes": standard.Empty["Runtime.Reserved.Kubernetes"],
 		"Runtime.Reserved.System":     standard.Empty["Runtime.Reserved.System"],
 		"Runtime.CDI":                 standard.Empty["Runtime.CDI"],
+		"Components":                  standard.Empty["Components"],
 		"Host.CNIPackages":            standard.Empty["Host.CNIPackages"],
 		"Host.CloudAuthorities":       standard.Empty["Host.CloudAuthorities"],
 		"Sources.CloudAuthorities":    standard.Empty["Sources.CloudAuthorities"],

@@ -100,6 +100,7 @@ var standard = Profile{
 		"Runtime.Reserved.Kubernetes": "the contract names a slice of its own",
 		"Runtime.Reserved.System":     "the contract names a slice of its own",
 		"Runtime.CDI":                 "containerd's own default stays; runtime.containerd.config changes it",
+		"Components":                  "no registry or package is known that every cluster has",
 		"Host.CNIPackages":            "kubeadm, too, expects the plug-ins to be there",
 		"Host.CloudAuthorities":       "the contract says what a node trusts",
 		"Sources.CloudAuthorities":    "no cloud is asked",

@@ -61,6 +61,8 @@ type Unpacked struct {
 
 // RegistryIdentity is a managed identity of Azure's.
 type RegistryIdentity struct {
+	// Registry is the host and port of the one registry that is shown it.
+	Registry string `json:"registry"`
 	ClientID string `json:"clientID"`
 	TenantID string `json:"tenantID"`
 	// ResourceManager is the cloud's, for registries that take no other token.
@@ -131,7 +133,7 @@ func StoreOf(name string) (component, file string, ok bool) {
 		return "", "", false
 	}
 	component, ok = strings.CutSuffix(store[:len(store)-storeKey], "-")
-	return component, file, ok && plainName(component) && plainName(file)
+	return component, file, ok && PlainName(component) && PlainName(file)
 }
 
 // Path is that of one of its files.
@@ -140,7 +142,7 @@ func (d *Download) Path(name string) string { return d.Store() + "/" + name }
 // Valid implements Spec.
 func (d *Download) Valid() error {
 	errs := []error{named(d)}
-	if !plainName(d.Component) {
+	if !PlainName(d.Component) {
 		errs = append(errs, fmt.Errorf("download %q: is no name of a component", d.Component))
 	}
 	if len(d.From) == 0 || len(d.Files) == 0 {
@@ -161,15 +163,15 @@ func (d *Download) Valid() error {
 			_, err := path.Match(pattern, "")
 			return err != nil || pattern == ""
 		}
-		if len(file.Members) == 0 || slices.ContainsFunc(file.Members, bad) || !plainName(file.Name) || file.Name == "part" || file.Name == "origin.json" {
+		if len(file.Members) == 0 || slices.ContainsFunc(file.Members, bad) || !PlainName(file.Name) || file.Name == "part" || file.Name == "origin.json" {
 			errs = append(errs, fmt.Errorf("download %q: file %q: want a name, and patterns of a path", d.Component, file.Name))
 		}
 	}
 	return errors.Join(errs...)
 }
 
-// plainName reports whether a name can be that of a file, and no other thing.
-func plainName(name string) bool {
+// PlainName reports whether a name can be that of a file, and no other thing.
+func PlainName(name string) bool {
 	return name != "" && !strings.HasPrefix(name, ".") &&
 		strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.") == ""
 }

@@ -16,9 +16,7 @@ func (t *translation) artifacts() {
 	t.kubernetesArtifact()
 	kubernetes, network := deref(t.in.KubeBinaryConfig), deref(t.in.NetworkConfig)
 	t.artifact("credential-provider", "$.kube_binary_config.linux_credential_provider_url", kubernetes.LinuxCredentialProviderUrl)
-	if !finished(t.in) { // on a finished image it has no effect
-		t.artifact("runc", "$.runc_config.runc_package_url", deref(t.in.RuncConfig).RuncPackageUrl)
-	}
+	t.artifact("runc", "$.runc_config.runc_package_url", deref(t.in.RuncConfig).RuncPackageUrl)
 	t.artifact("containerd", "$.containerd_config.containerd_package_url", deref(t.in.ContainerdConfig).ContainerdPackageUrl)
 	if url := network.VnetCniPluginsUrl; url != "" && !strings.Contains(url, "://") {
 		t.warn(nodeconfig.Dropped, "$.network_config.vnet_cni_plugins_url", "is left out, because it is no URL, whose last name would say which package of the image is used")
