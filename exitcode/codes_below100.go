@@ -67,7 +67,7 @@ var below100 = []Code{
 	{30, "ERR_K8S_RUNNING_TIMEOUT", AKS,
 		"the cluster did not report itself healthy in time",
 		"check the control plane's health before looking at the node"},
-	{31, "ERR_K8S_DOWNLOAD_TIMEOUT", AKS,
+	{31, "ERR_K8S_DOWNLOAD_TIMEOUT", Slipway,
 		"the archive with kubelet and kubectl could not be downloaded in time",
 		"check that the version exists at its URL and that the node reaches that host"},
 	{32, "ERR_KUBECTL_NOT_FOUND", AKS,

@@ -43,7 +43,7 @@ var from100 = []Code{
 	{121, "ERR_KUBELET_INSTALL_FAIL", Slipway,
 		"the kubelet for this Kubernetes version is not on the machine and could not be put there",
 		"use an image that holds the version the config asks for, or correct the version"},
-	{122, "ERR_KUBECTL_INSTALL_FAIL", AKS,
+	{122, "ERR_KUBECTL_INSTALL_FAIL", Slipway,
 		"kubectl could not be installed",
 		"check that the version exists in the package source and that the node reaches it"},
 	{123, "ERR_ENABLE_MANAGED_GPU_EXPERIENCE", Slipway,

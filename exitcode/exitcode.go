@@ -11,6 +11,7 @@ const (
 	Success                  = 0
 	Invalid                  = 1 // the document has errors, or a command failed
 	UnitStartFailed          = 4
+	KubernetesDownloadFailed = 31 // Kubernetes' programs could not be downloaded
 	KubeletStartFailed       = 34
 	CNIPluginMissing         = 41 // a network plug-in that the node needs is not there
 	ModuleLoadFailed         = 49
@@ -29,6 +30,7 @@ const (
 	TranscoderMissing        = 95 // the image has no driver for AMD's accelerator
 	SysctlFailed             = 103
 	KubeletInstallFailed     = 121 // there is no kubelet binary
+	KubectlInstallFailed     = 122 // there is no kubectl, though the image has it as a package
 	ManagedGPUFailed         = 123 // two services would show the same GPUs
 	Timeout                  = 124 // the provisioning as a whole took too long
 	NodeExporterFailed       = 128 // the image's exporter of the machine's numbers could not be started
@@ -44,6 +46,13 @@ const (
 	FilterRuleFailed         = 175 // pods could not be kept from the metadata service by the table filter
 	SSHKeysFailed            = 178 // the SSH server refuses its configuration
 	UpdateTimerFailed        = 202 // the timer for security patches could not be started
+	KubernetesInstallFailed  = 204 // what was downloaded has no program of Kubernetes in it
+	ProviderDownloadFailed   = 205 // the image credential provider could not be brought
+	RegistryKubernetesFailed = 207 // the cluster's own registry does not have Kubernetes' programs
+	RegistryProviderFailed   = 208 // the cluster's own registry does not have the image credential provider
+	RegistryIdentityMissing  = 210 // the metadata service gives no token for the cluster's own registry
+	RegistryUnreachable      = 211 // the cluster's own registry does not answer
+	RegistryRefused          = 212 // the cluster's own registry refuses the machine
 	LocalDNSFailed           = 216 // the node's own DNS cache is not ready
 	LocalDNSCorefileMissing  = 217 // what it is told could not be written
 	LocalDNSSliceMissing     = 218 // the unit with its limits could not be written or started

@@ -12,9 +12,8 @@ var scriptsOnly = []struct {
 	why   string
 	codes []int
 }{
-	{"Slipway installs no package and changes none: the image has what a node needs", []int{9, 20, 23, 27, 28, 29, 38, 43, 48, 61, 62, 98, 99, 101, 102, 122, 204, 242}},
-	{"Slipway downloads nothing yet: a contract that names a source gets a warning, and a component that is missing is 41, 121 or 169", []int{21, 22, 25, 26, 31, 33, 39, 42, 44, 45, 60, 70, 71, 117, 152, 203, 205, 206, 207, 208, 231, 232, 241}},
-	{"nobody logs in to a registry yet: the kubelet's credential provider does, and another pull that needs a login fails", []int{210, 211, 212}},
+	{"Slipway installs no package and changes none: the image has what a node needs", []int{9, 20, 23, 27, 28, 29, 38, 43, 48, 61, 62, 98, 99, 101, 102, 242}},
+	{"Slipway downloads what a contract names a source of, and nothing else: a component that cannot be brought is 31, 41, 121, 122, 169, 204, 205, 207 or 208", []int{21, 22, 25, 26, 33, 39, 42, 44, 45, 60, 70, 71, 117, 152, 203, 206, 231, 232, 241}},
 	{"Slipway never uses docker", []int{24, 35, 116}},
 	{"only the build of an image returns it", []int{111, 112, 113, 115, 125, 200, 201}},
 	{"Slipway installs no driver and no service for GPUs and accelerators: an image that has none is 85, 95 or 235", []int{10, 83, 90, 91, 96, 225, 226, 227}},

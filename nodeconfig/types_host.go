@@ -252,9 +252,14 @@ type Components struct {
 type Artifact struct {
 	// Version is the release, such as "2.2.4".
 	Version string `json:"version,omitempty"`
-	// URL is where it may be fetched. It is shown like any other value, as in AKS's contract, so it must hold no
-	// password and no signature.
+	// URL is where it may be fetched: an https URL, an http URL together with a digest, or, without a scheme, a reference to an
+	// artifact of an OCI registry. It is shown like any other value, as in AKS's contract, so it must hold no password and no
+	// signature.
 	URL string `json:"url,omitempty"`
 	// SHA256 is the hexadecimal digest of what the URL serves.
 	SHA256 string `json:"sha256,omitempty"`
+	// File is a file of the image that it is taken from in the place of the URL, if the file is there.
+	File string `json:"file,omitempty"`
+	// Force has it fetched also where the image has the wanted version.
+	Force bool `json:"force,omitempty"`
 }

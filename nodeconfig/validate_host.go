@@ -247,8 +247,11 @@ func (v *validator) components(c *Components) {
 		if artifact.SHA256 != "" && !isSHA256(artifact.SHA256) {
 			v.invalid(at+".sha256", "is not a digest; use 64 hexadecimal digits", func() { artifact.SHA256 = "" })
 		}
-		if u, err := url.Parse(artifact.URL); artifact.URL != "" && (err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "") {
-			v.invalid(at+".url", "is not a URL of the form https://HOST/PATH", func() { artifact.URL = "" })
+		if reason := checkArtifactURL(artifact.URL, artifact.SHA256); reason != "" {
+			v.invalid(at+".url", reason, func() { artifact.URL = "" })
+		}
+		if reason := place.Check(artifact.File); artifact.File != "" && reason != "" {
+			v.invalid(at+".file", reason, func() { artifact.File = "" })
 		}
 		c.Artifacts[name] = artifact
 	}
@@ -260,4 +263,37 @@ func (v *validator) components(c *Components) {
 	}
 	checkMap(v, "$.components.features", c.Features, CheckFeature)
 	checkMap(v, "$.components.scriptVariables", c.ScriptVariables, func(name string, _ Secret) string { return checkVariable(name) })
+}
+
+// checkArtifactURL returns why an artifact cannot be fetched from a place, or "". What comes by http may be anybody's, so a digest
+// has to say what it is.
+func checkArtifactURL(place, digest string) string {
+	if place == "" {
+		return ""
+	}
+	u, err := url.Parse(place)
+	switch {
+	case !strings.Contains(place, "://") && isArtifact(place):
+		return ""
+	case err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "":
+		return "is neither a URL of the form https://HOST/PATH nor a reference to an artifact, HOST/PATH:TAG or HOST/PATH@sha256:DIGEST"
+	case u.User != nil:
+		return "has a user or a password, and it is shown like any other value; use a place that needs none"
+	case u.Scheme == "http" && digest == "":
+		return "is an http URL, and nothing says what comes from there: use https, or give sha256"
+	}
+	return ""
+}
+
+// isArtifact is a reference to an artifact of an OCI registry, HOST/PATH:TAG or HOST/PATH@sha256:DIGEST.
+func isArtifact(reference string) bool {
+	host, rest, ok := strings.Cut(reference, "/")
+	if !ok || host == "" || !isImageReference(reference) {
+		return false
+	}
+	if _, digest, byDigest := strings.Cut(rest, "@sha256:"); byDigest {
+		return isSHA256(digest)
+	}
+	_, tag, tagged := strings.Cut(rest[strings.LastIndexByte(rest, '/')+1:], ":")
+	return tagged && tag != ""
 }

@@ -26,30 +26,31 @@ type Action string
 
 // The actions.
 const (
-	ActionCreated   Action = "created"
-	ActionUpdated   Action = "updated"
-	ActionCorrected Action = "corrected" // the content was right, mode or owner were not
-	ActionRemoved   Action = "removed"
-	ActionLoaded    Action = "loaded" // a module
-	ActionSet       Action = "set"    // a kernel parameter
-	ActionRan       Action = "ran"
-	ActionStarted   Action = "started"
-	ActionRestarted Action = "restarted"
-	ActionStopped   Action = "stopped"
-	ActionReloaded  Action = "reloaded"
-	ActionMounted   Action = "mounted"
-	ActionUnmounted Action = "unmounted"
-	ActionMasked    Action = "masked"
-	ActionUnmasked  Action = "unmasked"
-	ActionDisabled  Action = "disabled"
-	ActionEnabled   Action = "enabled"
+	ActionCreated    Action = "created"
+	ActionUpdated    Action = "updated"
+	ActionCorrected  Action = "corrected" // the content was right, mode or owner were not
+	ActionRemoved    Action = "removed"
+	ActionLoaded     Action = "loaded" // a module
+	ActionSet        Action = "set"    // a kernel parameter
+	ActionRan        Action = "ran"
+	ActionStarted    Action = "started"
+	ActionRestarted  Action = "restarted"
+	ActionStopped    Action = "stopped"
+	ActionReloaded   Action = "reloaded"
+	ActionMounted    Action = "mounted"
+	ActionUnmounted  Action = "unmounted"
+	ActionMasked     Action = "masked"
+	ActionUnmasked   Action = "unmasked"
+	ActionDisabled   Action = "disabled"
+	ActionEnabled    Action = "enabled"
+	ActionDownloaded Action = "downloaded"
 )
 
 // actions are all of them, in the order in which a report counts them.
 var actions = []Action{
 	ActionCreated, ActionUpdated, ActionCorrected, ActionRemoved, ActionLoaded, ActionSet, ActionRan,
 	ActionStarted, ActionRestarted, ActionStopped, ActionReloaded, ActionMounted, ActionUnmounted,
-	ActionMasked, ActionUnmasked, ActionDisabled, ActionEnabled,
+	ActionMasked, ActionUnmasked, ActionDisabled, ActionEnabled, ActionDownloaded,
 }
 
 // Status is what came of a provisioning: status.json.

@@ -41,23 +41,24 @@ type Action = status.Action
 
 // The actions.
 const (
-	Created   = status.ActionCreated
-	Updated   = status.ActionUpdated
-	Corrected = status.ActionCorrected
-	Loaded    = status.ActionLoaded
-	Set       = status.ActionSet
-	Started   = status.ActionStarted
-	Restarted = status.ActionRestarted
-	Ran       = status.ActionRan
-	Removed   = status.ActionRemoved
-	Stopped   = status.ActionStopped
-	Reloaded  = status.ActionReloaded
-	Mounted   = status.ActionMounted
-	Unmounted = status.ActionUnmounted
-	Masked    = status.ActionMasked
-	Unmasked  = status.ActionUnmasked
-	Disabled  = status.ActionDisabled
-	Enabled   = status.ActionEnabled
+	Created    = status.ActionCreated
+	Updated    = status.ActionUpdated
+	Corrected  = status.ActionCorrected
+	Loaded     = status.ActionLoaded
+	Set        = status.ActionSet
+	Started    = status.ActionStarted
+	Restarted  = status.ActionRestarted
+	Ran        = status.ActionRan
+	Removed    = status.ActionRemoved
+	Stopped    = status.ActionStopped
+	Reloaded   = status.ActionReloaded
+	Mounted    = status.ActionMounted
+	Unmounted  = status.ActionUnmounted
+	Masked     = status.ActionMasked
+	Unmasked   = status.ActionUnmasked
+	Disabled   = status.ActionDisabled
+	Enabled    = status.ActionEnabled
+	Downloaded = status.ActionDownloaded
 	// Left is what is not as it should be, and no apply changes: it is somebody else's decision. It is no
 	// change, and in no status.
 	Left Action = "left"
@@ -88,6 +89,8 @@ type Step struct {
 	Name     string
 	Start    time.Time
 	Duration time.Duration
+	// Detail is what else there is to say of it.
+	Detail string
 }
 
 // Report is what an apply did, were it to fail in the middle.
@@ -126,7 +129,7 @@ func (e *Engine) Preview(ctx context.Context, plan resource.Plan) (*Report, erro
 }
 
 func (r *run) preview(ctx context.Context) error {
-	errs := []error{r.previewMounts(ctx)}
+	errs := []error{r.previewMounts(ctx), r.previewDownloads(ctx)}
 	order, err := r.compared(ctx)
 	if err != nil {
 		return err
@@ -185,6 +188,9 @@ func (r *run) differing() []resource.Resource {
 
 func (r *run) apply(ctx context.Context) error {
 	if err := r.mounts(ctx); err != nil {
+		return err
+	}
+	if err := r.downloads(ctx); err != nil {
 		return err
 	}
 	order, err := r.compared(ctx)
@@ -375,6 +381,8 @@ func failed(res resource.Resource, err error) error {
 	case *resource.Certificate:
 		codes = spec.ExitCodes
 	case *resource.Check:
+		codes = spec.ExitCodes
+	case *resource.Download:
 		codes = spec.ExitCodes
 	case *resource.Swap:
 		codes = spec.ExitCodes

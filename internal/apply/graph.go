@@ -71,11 +71,15 @@ func (r *run) graph() ([]*node, error) {
 	return ordered(nodes, ids)
 }
 
-// ordinary reports whether a resource is brought about among the others, and neither before them, as a mount is, nor with
+// ordinary reports whether a resource is brought about among the others, and neither before them, as a mount or a
+// component is, nor with
 // the files.
 func ordinary(spec resource.Spec) bool {
-	_, mount := spec.(*resource.Mount)
-	return !mount && !resource.OnDisk(spec)
+	switch spec.(type) {
+	case *resource.Mount, *resource.Download:
+		return false
+	}
+	return !resource.OnDisk(spec)
 }
 
 // ordered visits the nodes in the order of their IDs, each after what it requires.

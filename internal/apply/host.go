@@ -11,6 +11,18 @@ type Host interface {
 	Files
 	Units
 	Kernel
+	Components
+}
+
+// Components are what a machine is brought of what its image lacks.
+type Components interface {
+	// Downloaded reports where a component that is in its store has come from; nil where it is not there, or not whole.
+	Downloaded(download *resource.Download) (*Origin, error)
+	// Stores are the directories of a component that was brought, also from elsewhere or in another version.
+	Stores(component string) ([]string, error)
+	// Download brings a component to its store. It returns ErrNotProbed where the host is not the machine itself and does not
+	// have it; a *CheckError names the cause of a failure.
+	Download(ctx context.Context, download *resource.Download) (*Origin, error)
 }
 
 // Files is the machine's tree of files. Paths are absolute and clean; none may lead out of the

@@ -36,12 +36,14 @@ type liveKind struct {
 	undo func(*run, context.Context, *node) (Action, error)
 }
 
-// liveKinds are those kinds, by name. A mount comes before what is on the disk (mount.go).
+// liveKinds are those kinds, by name. A mount and a
+// component come before what is on the disk (storage.go, download.go).
 var liveKinds = map[string]liveKind{
 	"Attribute":          {compare: compareAttribute, bring: bringAttribute},
 	"Certificate":        {compare: compareCertificate, bring: bringCertificate},
 	"Check":              {compare: unasked, bring: bringCheck},
 	"Command":            {compare: compareCommand, bring: bringCommand, undo: compareCommand},
+	"Download":           {compare: compareDownload, bring: bringDownload},
 	"Module":             {compare: compareModule, bring: bringModule},
 	"Mount":              {compare: compareMount, bring: bringMount, undo: undoMount},
 	"ServingCertificate": {compare: compareServingCertificate, bring: bringServingCertificate},

@@ -117,7 +117,10 @@ func kindsPlan(version string) resource.Plan {
 	config.Reloads = []string{"app.service"}
 	certificate := file("/etc/ca/"+version+".crt", version)
 	others := map[string]string{"1": "2", "2": "1"}
+	brought := component("tool", version)
 	specs := []resource.Spec{
+		brought,
+		&resource.Copy{Path: "/opt/bin/tool", Source: brought.Path("tool")},
 		&resource.Copy{Path: "/opt/cni/bin/plugin", Source: downloads + version + "/plugin", Over: []string{downloads + others[version] + "/plugin"}},
 		&resource.Attribute{Path: "/sys/kernel/mm/transparent_hugepage/enabled", Value: pages[version]},
 		&resource.Block{Path: "/etc/hosts", Label: "private", Content: "10.0.0." + version + " api\n"},
@@ -195,6 +198,7 @@ var asPlanned = map[string]func(m *memory, spec resource.Spec) bool{
 			m.units[u.Unit].state != "active"
 	},
 	"Certificate":        isJoined,
+	"Download":           inStore,
 	"ServingCertificate": canServe,
 	"Unit": func(m *memory, spec resource.Spec) bool {
 		u := m.units[spec.Name()]

@@ -15,6 +15,8 @@ type outcome struct {
 	report Report
 	// units are those that are as planned, by name.
 	units map[string]bool
+	// absent are the stores of components that are not brought to this host, each with a slash.
+	absent []string
 }
 
 func (r *run) record(f func(*Report)) {
@@ -69,7 +71,7 @@ func (r *run) step(name string, f func() error) error {
 	start := r.Now()
 	err := r.guarded(name, f)
 	duration := r.Now().Sub(start)
-	r.record(func(rep *Report) { rep.Steps = append(rep.Steps, Step{name, start, duration}) })
+	r.record(func(rep *Report) { rep.Steps = append(rep.Steps, Step{Name: name, Start: start, Duration: duration}) })
 	r.Log.Debug("step", "name", name, "duration", duration, "error", err)
 	return err
 }

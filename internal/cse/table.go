@@ -117,7 +117,7 @@ var table = []row{
 	// custom_cloud_config and cluster_config.location: the cloud's names.
 	{"TARGET_CLOUD", func(v *view) string { return v.azure.Environment }},
 	{"TARGET_ENVIRONMENT", (*view).environment},
-	{"ARM_RESOURCE_ENDPOINT", (*view).armEndpoint},
+	{"ARM_RESOURCE_ENDPOINT", func(v *view) string { return plan.ResourceManager(&v.azure) }},
 	{"CUSTOM_ENV_JSON", func(v *view) string { return encoded(v.custom().Endpoints) }},
 	{"IS_CUSTOM_CLOUD", text(func(v *view) any { return v.isCustom() })},
 	{"AKS_CUSTOM_CLOUD_CONTAINER_REGISTRY_DNS_SUFFIX", func(v *view) string { return v.custom().RegistryDNSSuffix }},

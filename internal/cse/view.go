@@ -3,7 +3,6 @@ package cse
 import (
 	"cmp"
 	"encoding/base64"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"net/url"
@@ -82,29 +81,6 @@ func (v *view) apiServer() string {
 		return u.Hostname()
 	}
 	return ""
-}
-
-// armEndpoints are the resource managers of Azure's clouds (AKS node contract, helper rules).
-var armEndpoints = map[string]string{
-	"AzureUSGovernmentCloud": "https://management.usgovcloudapi.net/",
-	"AzureChinaCloud":        "https://management.chinacloudapi.cn/",
-}
-
-// armEndpoint is where the cloud's resource manager is. A custom cloud's document says it.
-func (v *view) armEndpoint() string {
-	if v.isCustom() {
-		var environment struct {
-			ResourceManagerEndpoint string `json:"resourceManagerEndpoint"`
-		}
-		if json.Unmarshal([]byte(v.custom().Endpoints), &environment) != nil {
-			return ""
-		}
-		return environment.ResourceManagerEndpoint
-	}
-	if endpoint, ok := armEndpoints[v.azure.Environment]; ok {
-		return endpoint
-	}
-	return "https://management.azure.com/"
 }
 
 // kubeletFlags are the kubelet's flags.

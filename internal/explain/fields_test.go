@@ -28,6 +28,8 @@ import (
 var together = []struct{ path, document string }{
 	{"$.join.exec", `{"join": {"method": "Exec", "bootstrapToken": null, "exec": {"command": "/opt/plugin", "apiVersion": "client.authentication.k8s.io/v1"}}}`},
 	{"$.join.clientCertificate", clientCertificate},
+	{"$.kube_binary_config.kube_binary_url", `{"kubernetes_version": "1.30.99"}`},
+	{"$.kube_binary_config.private_kube_binary_url", `{"kubernetes_version": "1.30.99"}`},
 	{"$.kubelet.imageCredentialProvider", `{"kubelet": {"imageCredentialProvider": {"binDir": "/opt/bin", "config": {"kind": "CredentialProviderConfig"}}}}`},
 	{"$.cloud.azure", `{"cloud": {"provider": "azure", "azure": {"environment": "AzurePublicCloud"}}}`},
 	{"$.cloud.azure.backoff", `{"cloud": {"azure": {"backoff": {"enabled": true, "mode": "default"}}}}`},

@@ -78,6 +78,9 @@ type Facts struct {
 	PrebakedDriver string `json:"prebakedDriver,omitempty"`
 	// CNI are the network plug-ins; nil where nobody has looked.
 	CNI *CNI `json:"cni,omitempty"`
+	// Packages are those of components that the image holds and nobody has unpacked, by their paths, sorted. They are looked for on
+	// Azure alone.
+	Packages []string `json:"packages,omitempty"`
 	// Components are the programs that are installed.
 	Components []components.Component `json:"components,omitempty"`
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/slipway-dev/slipway/components"
+	"github.com/slipway-dev/slipway/internal/place"
 )
 
 // Machine is what facts are gathered from.
@@ -60,6 +61,7 @@ func Gather(m Machine) Facts {
 		f.DeniedModules, f.PrebakedDriver = g.deniedModules(), g.prebakedDriver()
 		g.markTemporary(f.Disks)
 		f.Networkd = g.Exists(networkdLink)
+		f.Packages = g.packages()
 	}
 	if f.CNI == nil && len(f.Components) > 0 {
 		f.CNI = new(CNI) // a machine that has been looked at, and has no place for them
@@ -203,6 +205,9 @@ func (g gatherer) components(platform string) []components.Component {
 	for _, v := range versioned {
 		names, _ := g.ReadDir(v.dir)
 		for _, name := range names {
+			if g.brought(v.dir + "/" + name) {
+				continue
+			}
 			if version, ok := strings.CutPrefix(name, v.prefix); ok && version != "" && !listed(found, v.name, version) {
 				found = append(found, components.Component{Name: v.name, Version: version, Path: v.dir + "/" + name})
 			}
@@ -213,7 +218,7 @@ func (g gatherer) components(platform string) []components.Component {
 	}
 	for _, p := range programs {
 		elsewhere := p.cloud != "" && platform != "" && platform != p.cloud || p.with != "" && !named(found, p.with)
-		if !elsewhere && !named(found, p.name) && g.Exists(p.path) {
+		if !elsewhere && !named(found, p.name) && g.Exists(p.path) && !g.brought(p.path) {
 			found = append(found, components.Component{Name: p.name, Path: p.path})
 		}
 	}
@@ -222,7 +227,7 @@ func (g gatherer) components(platform string) []components.Component {
 			continue
 		}
 		for _, path := range b.paths {
-			if info, err := g.BuildInfo(path); err == nil {
+			if info, err := g.BuildInfo(path); err == nil && !g.brought(path) {
 				version := goVersion(info)
 				if says := g.line(stated[b.name]); stated[b.name] != "" && says != "" {
 					version = strings.TrimPrefix(says, "v")
@@ -246,6 +251,11 @@ func (g gatherer) components(platform string) []components.Component {
 		}
 	}
 	return found
+}
+
+// brought reports whether a program is a link that Slipway has made to one that it has brought: the image does not have that.
+func (g gatherer) brought(path string) bool {
+	return strings.HasPrefix(g.Link(path), place.Downloads+"/")
 }
 
 // snapVersion reads the version of a snap that is in a directory from its record (snapcraft docs, the snap format: meta/snap.yaml).

@@ -45,6 +45,7 @@ const (
 	Unmask        Kind = "unmask"
 	Enable        Kind = "enable"
 	Disable       Kind = "disable"
+	Download      Kind = "download"
 )
 
 // Change is one change of the host, as whoever makes it describes it. It holds what is at hand anyway, so that

@@ -149,7 +149,7 @@ func checkPath(name string) error {
 }
 
 // Lasting is what can be applied again of a plan: without what is there only until something takes its place, without
-// commands that read a secret, and without tokens in its checks. None of these is kept.
+// commands that read a secret, and without tokens in its checks and proxies of its downloads. None of these is kept.
 func Lasting(plan resource.Plan) resource.Plan {
 	kept := resource.Plan{Config: plan.Config, Dialect: plan.Dialect, Health: plan.Health}
 	for _, res := range plan.Resources {
@@ -162,6 +162,10 @@ func Lasting(plan resource.Plan) resource.Plan {
 			if !spec.Stdin.IsZero() {
 				continue
 			}
+		case *resource.Download:
+			bare := *spec
+			bare.HTTP, bare.HTTPS = nodeconfig.Secret{}, nodeconfig.Secret{}
+			res.Spec = &bare
 		case *resource.UnitState:
 			res.Spec = &resource.UnitState{Unit: spec.Unit, State: spec.State}
 		case *resource.Check:

@@ -33,6 +33,7 @@ const (
 	actionUnmount    = string(failpoint.Unmount)   // a directory that was mounted at
 	actionSwapOn     = string(failpoint.SwapOn)    // a path and a size
 	actionSwapOff    = string(failpoint.SwapOff)   // a path
+	actionDownload   = string(failpoint.Download)  // a label, and places
 )
 
 // actionsPath is the file of actions.
@@ -67,6 +68,8 @@ func (a action) check() error {
 		want.Key, want.Value, ok = a.Key, a.Value, a.Key != "" && a.Value != nil
 	case actionModule:
 		want.Module, ok = a.Module, a.Module != ""
+	case actionDownload:
+		want.Label, want.Argv, ok = a.Label, a.Argv, a.Label != "" && len(a.Argv) > 0
 	case actionCommand:
 		want.Label, want.Argv, want.Env, ok = a.Label, a.Argv, a.Env, len(a.Argv) > 0
 	default:

@@ -64,6 +64,7 @@ func (a *Account) Applied(report *apply.Report) {
 	}
 	for _, step := range report.Steps {
 		a.Step(step.Name, step.Start, step.Start.Add(step.Duration))
+		s.Steps[len(s.Steps)-1].Detail = step.Detail
 	}
 	if report.Critical != nil {
 		s.CriticalPath = a.critical(report.Critical)

@@ -13,6 +13,9 @@ import (
 	"github.com/slipway-dev/slipway/internal/profile"
 )
 
+// Downloads is where components are that were brought, each in a directory of its own. It is Slipway's alone.
+const Downloads = "/opt/slipway/downloads"
+
 // roots are the directories below which a plan may have something: where configuration, state and programs
 // are (file-hierarchy(7)). Neither a contract nor a damaged record leads anywhere else, to the kernel's own
 // file systems least of all.

@@ -80,6 +80,49 @@ func programOf(known facts.Facts, program string) string {
 	return program
 }
 
+// clientName is the artifact of the client for an attested identity.
+const clientName = "bootstrap-client"
+
+// clientOf is where that client is: where it is brought to, or else where the image has it; empty for none.
+func clientOf(c *nodeconfig.NodeConfig, known facts.Facts, program string) string {
+	if program != "" && bringsClient(c) {
+		return program
+	}
+	return programOf(known, program)
+}
+
+// bringsClient reports whether the contract names a place of the client, for a node that uses it.
+func bringsClient(c *nodeconfig.NodeConfig) bool {
+	return c.Join.Method == nodeconfig.JoinAttested && len(places(c.Components.Artifacts[clientName])) > 0
+}
+
+// attestedClient brings the client, in the place of the image's (AKS: downloadSecureTLSBootstrapClient).
+var attestedClient = concern{
+	name:  "client for an attested identity",
+	joins: true,
+	reads: []string{artifactOf(clientName)},
+	plan:  planAttestedClient,
+}
+
+func planAttestedClient(in *input, out *output) {
+	artifact, program := in.config.Components.Artifacts[clientName], in.family.Attested.Client
+	if program == "" || !bringsClient(in.config) {
+		if len(places(artifact)) > 0 {
+			out.warn(nodeconfig.NoEffect, artifactOf(clientName)+".url", "has no effect, because no client for an attested identity joins the node")
+		}
+		return
+	}
+	name := path.Base(program)
+	if !artifact.Force && in.client == program && programOf(in.facts, program) != "" && len(in.facts.Components) > 0 {
+		return // the image has one
+	}
+	d := out.download(exitcode.AttestedClientMissing, "the client for an attested identity, from the contract's place", &resource.Download{
+		Component: clientName, From: places(artifact), SHA256: artifact.SHA256,
+		Files: []resource.Unpacked{{Name: name, Members: []string{name, "*/" + name, "usr/bin/" + name}}},
+	})
+	out.program(d, name, program, "the client for an attested identity, which was brought")
+}
+
 // fallsBack reports whether the node has a token to join with where the client for its attested identity fails.
 func (in *input) fallsBack() bool {
 	return in.method == nodeconfig.JoinAttested && !in.config.Join.BootstrapToken.IsZero()

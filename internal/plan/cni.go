@@ -31,7 +31,7 @@ func namesPolicy(c *nodeconfig.NodeConfig) bool {
 // cni prepares the directories of CNI, and the plug-in's configuration where the node has one.
 var cni = concern{
 	name:  "CNI",
-	reads: []string{AzureCNIURL, CNIPluginPath, "$.network.policy"},
+	reads: []string{artifactOf(azureCNIName), CNIPluginPath, "$.network.policy"},
 	plan:  planCNI,
 }
 

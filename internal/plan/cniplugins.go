@@ -14,11 +14,14 @@ import (
 )
 
 // AzureCNIURL is the setting whose last name says which of the image's packages of Azure's plug-ins is meant, as in
-// AKS's scripts; nothing is downloaded.
+// AKS's scripts. A package that the image does not have is downloaded from there.
 const AzureCNIURL = `$.components.artifacts["azure-cni"].url`
 
 // CNIPluginPath is the setting that says which network plug-in there is.
 const CNIPluginPath = "$.network.plugin"
+
+// azureCNIName is the artifact of Azure's plug-ins.
+const azureCNIName = "azure-cni"
 
 // Packages of network plug-ins are called by what they hold, with the architecture and the version behind it.
 const (
@@ -29,12 +32,12 @@ const (
 // cniPlugins brings the image's network plug-ins to where the container runtime looks for them (AKS: installNetworkPlugin).
 var cniPlugins = concern{
 	name:  "CNI plug-ins",
-	reads: []string{AzureCNIURL, CNIPluginPath, "$.network.policy"},
+	reads: []string{artifactOf(azureCNIName), CNIPluginPath, "$.network.policy"},
 	plan:  planCNIPlugins,
 }
 
 func planCNIPlugins(in *input, out *output) {
-	url := in.config.Components.Artifacts["azure-cni"].URL
+	url := in.config.Components.Artifacts[azureCNIName].URL
 	if !in.family.Host.CNIPackages {
 		if url != "" {
 			out.notApplied(AzureCNIURL)
@@ -60,11 +63,44 @@ func planCNIPlugins(in *input, out *output) {
 		name := packageName(url)
 		if found, ok := in.facts.CNI.Package(name); ok {
 			bring(found, packagesBeside(in.facts.CNI, name))
-		} else if slices.Contains(there, "azure-vnet") {
-			out.warn(nodeconfig.NotInstalled, AzureCNIURL, "wants %s, which the image does not have; the azure-vnet of %s is used, whichever version it is", name, cniBinDir)
+		} else {
+			there = append(there, out.azurePlugins(in, name)...)
 		}
 	}
 	out.wantPlugins(in, there, url)
+}
+
+// azureMembers are the programs of Azure's package: those without which no pod has a network, and others, which are not in each
+// version (Azure container networking: release archives of azure-vnet-cni).
+var azureMembers = []resource.Unpacked{
+	{Name: "azure-vnet", Members: []string{"azure-vnet"}},
+	{Name: "azure-vnet-ipam", Members: []string{"azure-vnet-ipam"}},
+	{Name: "azure-vnet-ipamv6", Members: []string{"azure-vnet-ipamv6"}, Optional: true},
+	{Name: "azure-vnet-stateless", Members: []string{"azure-vnet-stateless"}, Optional: true},
+	{Name: "azure-vnet-telemetry", Members: []string{"azure-vnet-telemetry"}, Optional: true},
+	{Name: "azure-vnet-telemetry.config", Members: []string{"azure-vnet-telemetry.config"}, Optional: true},
+}
+
+// azurePlugins brings Azure's plug-ins that the image does not have unpacked: from an archive that it may have, or from the
+// contract's URL (AKS: downloadAzureCNI). It returns those that are there then in any case.
+func (o *output) azurePlugins(in *input, name string) (there []string) {
+	artifact := in.config.Components.Artifacts[azureCNIName]
+	d := o.download(exitcode.CNIPluginMissing, "Azure's CNI plug-ins in the wanted version, which the image does not have unpacked", &resource.Download{
+		Component: azureCNIName, SHA256: artifact.SHA256, Files: azureMembers,
+		From: append([]string{facts.CNIDownloadsDir + "/" + name + ".tgz"}, places(artifact)...),
+	})
+	over := packagesBeside(in.facts.CNI, name)
+	for _, member := range azureMembers {
+		spec := &resource.Copy{Path: cniBinDir + "/" + member.Name, Source: d.Path(member.Name), Optional: member.Optional}
+		for _, other := range over {
+			spec.Over = append(spec.Over, facts.CNIDownloadsDir+"/"+other+"/"+member.Name)
+		}
+		o.add(resource.Resource{Phase: resource.Base, ExitCode: exitcode.CNIPluginMissing, Reason: "a CNI plug-in that was brought", Spec: spec})
+		if !member.Optional {
+			there = append(there, member.Name)
+		}
+	}
+	return there
 }
 
 // cniPlugin has one file of a package where the container runtime looks for it. The network's own pods may bring another

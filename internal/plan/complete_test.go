@@ -113,6 +113,7 @@ var values = map[string]any{
 	"$.units[0].dropIns[0].content":                                "[Service]\nNice=5\n",
 	"$.units[0].state":                                             nodeconfig.UnitDisabled,
 	"$.components.artifacts.containerd.url":                        "https://example.com/x.tgz",
+	"$.components.artifacts.containerd.file":                       "/opt/x.tgz",
 	"$.components.artifacts.containerd.sha256":                     "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef",
 }
 

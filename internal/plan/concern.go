@@ -28,6 +28,7 @@ var concerns = []*concern{
 	&access,
 	&apiServer,
 	&attested,
+	&attestedClient,
 	&authority,
 	&azure,
 	&capacities,
@@ -70,6 +71,7 @@ var concerns = []*concern{
 	&outbound,
 	&passwords,
 	&privateServer,
+	&providerBinary,
 	&proxy,
 	&realm,
 	&registries,
@@ -169,7 +171,7 @@ func newInput(c *nodeconfig.NodeConfig, f facts.Facts, agentless ...func(*input)
 	if in.slice, _ = forKubernetes.slice(c.Kubelet, in.family); in.slice == "" {
 		in.slice = systemSlice
 	}
-	in.client = programOf(f, in.family.Attested.Client)
+	in.client = clientOf(c, f, in.family.Attested.Client)
 	in.coreDNS = programOf(f, in.family.LocalDNS.Program)
 	in.method = joinMethod(c, in.client)
 	if in.method == nodeconfig.JoinBootstrapToken || in.method == nodeconfig.JoinAttested {

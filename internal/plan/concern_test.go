@@ -170,7 +170,7 @@ func TestReadBy(t *testing.T) {
 		`$.system.sysctls["vm.x.y"]`: {"kernel parameters"},
 		"$.system.sysctls.x":         {"kernel parameters"},
 		"$.runtime.containerd":       {"containerd"},
-		"$.components.artifacts":     {"CNI", "CNI plug-ins", "containerd", "installed components"},
+		"$.components.artifacts":     {"CNI", "CNI plug-ins", "client for an attested identity", "containerd", "image credential provider's program", "installed components", "kubelet binary"},
 		AzureCNIURL:                  {"CNI", "CNI plug-ins"},
 		"$.components.artifacts.containerd.version": {"containerd", "installed components"},
 		`$.components.artifacts["a.b"].version`:     {"containerd", "installed components"},
@@ -253,10 +253,41 @@ var further = map[string][]func(c *nodeconfig.NodeConfig, with bool){
 			c.Cluster.Server = "https://10.0.0.1:6443"
 		}
 	}},
-	AzureCNIURL: {func(c *nodeconfig.NodeConfig, with bool) {
+	providerPath: {func(c *nodeconfig.NodeConfig, with bool) {
+		c.Components.Artifacts = map[string]nodeconfig.Artifact{"credential-provider": {URL: "https://x.example/v1/provider.tar.gz"}}
+		if with {
+			c.Kubelet.ImageCredentialProvider = &nodeconfig.ImageCredentialProvider{BinDir: "/opt/bin", Config: map[string]any{"providers": []any{map[string]any{"name": "a"}}}}
+		}
+	}},
+	RegistryPath: {func(c *nodeconfig.NodeConfig, with bool) {
+		c.Kubelet.ImageCredentialProvider = &nodeconfig.ImageCredentialProvider{BinDir: "/opt/bin", Config: map[string]any{"providers": []any{map[string]any{"name": "a"}}}}
+		c.Cluster.KubernetesVersion = "1.30.99"
+		if with {
+			c.Components.Registry = "r.example/a"
+		}
+	}},
+	`$.components.artifacts["azure-cni"]`: {func(c *nodeconfig.NodeConfig, with bool) {
 		c.Network.Plugin = "azure"
 		if with {
 			c.Components.Artifacts = map[string]nodeconfig.Artifact{"azure-cni": {URL: "https://x.example/v1/azure-vnet-cni-linux-amd64-v1.6.30.tgz"}}
+		}
+	}},
+	`$.components.artifacts["bootstrap-client"]`: {func(c *nodeconfig.NodeConfig, with bool) {
+		c.Join.Method = nodeconfig.JoinAttested
+		if with {
+			c.Components.Artifacts = map[string]nodeconfig.Artifact{"bootstrap-client": {URL: "https://x.example/v1/client.tar.gz", Force: true}}
+		}
+	}},
+	`$.components.artifacts["credential-provider"]`: {func(c *nodeconfig.NodeConfig, with bool) {
+		c.Kubelet.ImageCredentialProvider = &nodeconfig.ImageCredentialProvider{BinDir: "/opt/bin", Config: map[string]any{"providers": []any{map[string]any{"name": "a"}}}}
+		if with {
+			c.Components.Artifacts = map[string]nodeconfig.Artifact{"credential-provider": {URL: "https://x.example/v1/provider.tar.gz"}}
+		}
+	}},
+	"$.components.artifacts.kubernetes": {func(c *nodeconfig.NodeConfig, with bool) {
+		c.Cluster.KubernetesVersion = "1.30.99"
+		if with {
+			c.Components.Artifacts = map[string]nodeconfig.Artifact{"kubernetes": {URL: "https://x.example/v1/kubernetes.tar.gz", Force: true}}
 		}
 	}},
 	"$.components.artifacts.containerd.version": {func(c *nodeconfig.NodeConfig, with bool) {

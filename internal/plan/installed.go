@@ -28,7 +28,7 @@ var artifactComponents = map[string]string{"kubernetes": "kubelet", "bootstrap-c
 // planned for a kubelet that is not there.
 var installed = concern{
 	name:  "installed components",
-	reads: []string{"$.cluster.kubernetesMinor", "$.components.artifacts.*.version"},
+	reads: []string{"$.cluster.kubernetesMinor", "$.components.artifacts.*.version", artifactOf(kubernetesName), RegistryPath},
 	plan:  planInstalled,
 }
 
@@ -40,11 +40,13 @@ func planInstalled(in *input, out *output) {
 	if len(in.facts.Components) == 0 {
 		return // nothing is known
 	}
-	if version := in.config.Cluster.KubernetesVersion; version != "" {
+	source := in.kubeletSource()
+	if version := in.config.Cluster.KubernetesVersion; version != "" && !source.brings() {
 		wantInstalled(in, out, "kubelet", version, VersionPath)
 	}
 	for _, name := range slices.Sorted(maps.Keys(in.config.Components.Artifacts)) {
-		if version := in.config.Components.Artifacts[name].Version; version != "" {
+		// What is brought is not looked for.
+		if version := in.config.Components.Artifacts[name].Version; version != "" && len(places(in.config.Components.Artifacts[name])) == 0 {
 			component := name
 			if other, ok := artifactComponents[name]; ok {
 				component = other

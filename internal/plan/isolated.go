@@ -12,12 +12,12 @@ import (
 var isolated = concern{
 	name:  "isolated cluster",
 	joins: true,
-	reads: []string{registryPath, "$.runtime.sandboxImage"},
+	reads: []string{RegistryPath, "$.runtime.sandboxImage"},
 	plan:  planIsolated,
 }
 
-// registryPath is the setting that names the registry of a cluster without a way out.
-const registryPath = "$.components.registry"
+// RegistryPath is the setting that names the registry of a cluster without a way out.
+const RegistryPath = "$.components.registry"
 
 // pullTimeout bounds the pull of the sandbox image, which has less than a megabyte.
 const pullTimeout = resource.Duration(5 * time.Minute)
@@ -27,7 +27,7 @@ func planIsolated(in *input, out *output) {
 		return
 	}
 	if in.family.Runtime.Registry == "" {
-		out.fatal(nodeconfig.NotApplied, registryPath,
+		out.fatal(nodeconfig.NotApplied, RegistryPath,
 			"is not applied: a node of this layout has its images from several registries; say in runtime.registries where each of them is")
 		return
 	}

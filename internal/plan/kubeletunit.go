@@ -25,25 +25,6 @@ const (
 // kubeletActive is the label of the check that the kubelet runs and has taken its settings.
 const kubeletActive = "kubelet-active"
 
-// kubeletBinary puts the wanted version in its place, where the image holds several.
-var kubeletBinary = concern{
-	name: "kubelet binary",
-	plan: planKubeletBinary,
-}
-
-func planKubeletBinary(in *input, out *output) {
-	version := in.config.Cluster.KubernetesVersion
-	installed, ok := in.facts.Installed("kubelet", version)
-	if ok && version != "" && !in.snapped() && installed != in.family.Paths.Kubelet && linkable(installed) {
-		out.add(resource.Resource{
-			Phase:   resource.Base,
-			Effects: resource.Restarting(kubeletUnit),
-			Reason:  "the kubelet of the wanted version, one of those in the image",
-			Spec:    &resource.Symlink{Path: in.family.Paths.Kubelet, Target: installed},
-		})
-	}
-}
-
 // kubeletService plans the kubelet's unit. What differs between nodes is in its environment file and its
 // drop-ins, so the unit itself can be baked.
 var kubeletService = concern{

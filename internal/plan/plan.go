@@ -42,6 +42,7 @@ func planAll(concerns []*concern, in *input) (resource.Plan, []nodeconfig.Proble
 			c.plan(in, out)
 		}
 	}
+	out.reach(in)
 	out.guard(in.family.Paths.KubeletEnv, in.joins())
 	out.report(unread(in.config)...)
 	nodeconfig.SortProblems(out.problems)

@@ -24,7 +24,7 @@ const registriesDir = "/etc/containerd/certs.d"
 // docs/hosts.md).
 var registries = concern{
 	name:  "registries",
-	reads: []string{"$.cloud.azure.environment", registryPath, "$.runtime.registries"},
+	reads: []string{"$.cloud.azure.environment", RegistryPath, "$.runtime.registries"},
 	plan:  planRegistries,
 }
 
@@ -94,7 +94,7 @@ func standIns(in *input) []standIn {
 		// specification, endpoints).
 		host, below, _ := strings.Cut(own, "/")
 		all = append(all, standIn{
-			host: family.Registry, asked: registryPath,
+			host: family.Registry, asked: RegistryPath,
 			server: nodeconfig.RegistryHost{URL: "https://" + path.Join(host, "v2", below), Capabilities: both, OverridePath: true},
 		})
 	}

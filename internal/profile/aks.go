@@ -92,6 +92,8 @@ var aks = Profile{
 		Forward:  DropIn{"exec_start.conf", "AKS: exec_start.conf"},
 		Limits:   DropIn{"set_ulimits.conf", "AKS: set_ulimits.conf"},
 	},
+	// AKS: installKubeletKubectlFromBootstrapProfileRegistry, K8S_REGISTRY_REPO, installCredentialProvider.
+	Components: Components{"aks/packages/kubernetes", "oss/binaries/kubernetes/kubernetes-node", "azure-acr-credential-provider"},
 	Host: Host{
 		ResolverLink:     []string{"ubuntu"},                              // AKS: base preparation
 		CNIPackages:      true,                                            // AKS: installNetworkPlugin

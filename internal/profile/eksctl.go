@@ -110,6 +110,7 @@ var eksctl = Profile{
 		"Host.Isolated":               standard.Empty["Host.Isolated"],
 		"Runtime.Mirror":              standard.Empty["Runtime.Mirror"],
 		"Runtime.CDI":                 standard.Empty["Runtime.CDI"],
+		"Components":                  standard.Empty["Components"],
 		"Host.CNIPackages":            standard.Empty["Host.CNIPackages"],
 		"Host.CloudAuthorities":       standard.Empty["Host.CloudAuthorities"],
 		"Sources.CloudAuthorities":    standard.Empty["Sources.CloudAuthorities"],

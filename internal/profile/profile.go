@@ -35,6 +35,7 @@ type Profile struct {
 	GPU         GPU
 	Runtime     Runtime
 	Host        Host
+	Components  Components
 	Sources     Sources
 	Publication Publication
 	Contract    Contract
@@ -323,6 +324,15 @@ type Host struct {
 	Probes Probes
 	// MetadataComment is the comment of the packet filter rule that keeps pods from the cloud's metadata service.
 	MetadataComment string
+}
+
+// Components is where a family's components are, beside those of its images.
+type Components struct {
+	// RegistryPackages and RegistryArchives are where the registry of a cluster without a way out has Kubernetes' programs: below
+	// the first each as a package, and at the second all in one archive.
+	RegistryPackages, RegistryArchives string
+	// Provider is what the package of the image credential provider, and the program in it, is called.
+	Provider string
 }
 
 // ImageUnit is a timer or a service of the family's images.

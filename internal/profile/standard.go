@@ -108,6 +108,7 @@ var standard = Profile{
 		"Host.Isolated":               "nothing on the node looks for them",
 		"Runtime.Mirror":              "the snapshotter reads from the registry itself",
 		"Runtime.CDI":                 "containerd's own default stays; runtime.containerd.config changes it",
+		"Components":                  "no registry or package is known that every cluster has",
 		"Host.CNIPackages":            "kubeadm, too, expects the plug-ins to be there",
 		"Host.CloudAuthorities":       "the contract says what a node trusts",
 		"Sources.CloudAuthorities":    "no cloud is asked",

@@ -165,6 +165,9 @@ const (
 	CauseUnsigned   Cause = "unsigned"   // what the cluster shows is not signed for the node's token
 	CausePin        Cause = "pin"        // the cluster's CA is another than the contract pins
 	CauseProxy      Cause = "proxy"      // the proxy cannot be reached, or does not lead there
+	CauseContent    Cause = "content"    // what was brought is not what was asked for
+	CauseUnpack     Cause = "unpack"     // the file that is wanted does not come out of what was brought
+	CauseIdentity   Cause = "identity"   // the machine has no token for a registry
 )
 
 // Kind implements Spec.

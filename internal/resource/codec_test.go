@@ -21,7 +21,7 @@ var specs = []resource.Spec{
 	&resource.File{Path: "/etc/f", Mode: 0o640, UID: 1, GID: 2, Content: []byte("line <&> é\n\t\"\\ \x01"), Secret: false, Until: []string{"/etc/g", "/etc/h"}},
 	&resource.Directory{Path: "/etc/d", Mode: 0o1750, UID: 1, GID: 2},
 	&resource.Symlink{Path: "/etc/l", Target: "../x"},
-	&resource.Copy{Path: "/opt/cni/bin/x", Source: "/opt/cni/downloads/v1/x", Over: []string{"/opt/cni/downloads/v2/x"}},
+	&resource.Copy{Path: "/opt/cni/bin/x", Source: "/opt/cni/downloads/v1/x", Over: []string{"/opt/cni/downloads/v2/x"}, Optional: true},
 	&resource.Sysctl{Key: "net.ipv4.ip_forward", Value: "1", Optional: true},
 	&resource.Module{Module: "br_netfilter"},
 	&resource.Unit{Unit: "kubelet.service", Stays: true},
@@ -31,6 +31,12 @@ var specs = []resource.Spec{
 	&resource.Mount{Where: "/var/lib/kubelet", What: "/mnt/kubelet", Disk: "/mnt"},
 	&resource.Swap{Path: "/mnt/swapfile", Disk: "/mnt", Bytes: 1 << 20, ExitCodes: map[resource.Cause]int{resource.CauseNoRoom: 131}},
 	&resource.Command{Label: "c", Argv: []string{"/bin/true", "", "a b"}, Env: map[string]string{"A": "b"}, Timeout: minute, Inputs: []string{"/etc/a"}, Once: "o", While: "c.service", Done: &resource.Printed{Argv: []string{"/bin/show"}, Lines: []string{"a: b"}}, Optional: true, OwnCode: true, Unconfined: true},
+	&resource.Download{
+		Component: "kubelet", Version: "1.33.1", From: []string{"/opt/kubelet/downloads/a.deb", "https://example/k.tar.gz"}, SHA256: strings.Repeat("0a", 32), OSVersion: "ubuntu 24.04",
+		Files: []resource.Unpacked{{Name: "kubelet", Members: []string{"usr/bin/kubelet"}, Optional: true}}, Authorities: "ca", Direct: []string{"localhost"},
+		Identity:  &resource.RegistryIdentity{Registry: "r.example", ClientID: "c", TenantID: "t", ResourceManager: "https://management.azure.com/"},
+		ExitCodes: map[resource.Cause]int{resource.CauseUnpack: 204},
+	},
 	&resource.Check{
 		Label: "api", Unless: "/y", Advisory: true, Timeout: minute, ExitCodes: map[resource.Cause]int{resource.CauseDNS: 52}, PathExists: "/x", UnitActive: "u.service", Foreign: true, Steady: minute, Well: &resource.Healthz{URL: "http://127.0.0.1:1/w"}, Restarts: 2,
 		APIServer:    &resource.APIServer{Server: "https://api", CertificateAuthority: "ca"},
@@ -46,7 +52,7 @@ var specs = []resource.Spec{
 }
 
 // unset are the fields that the specs above leave unset, as their own tests set them.
-var unset = map[string]bool{"File.Secret": true, "APIServer.Token": true, "Command.Stdin": true}
+var unset = map[string]bool{"File.Secret": true, "APIServer.Token": true, "Command.Stdin": true, "Download.HTTP": true, "Download.HTTPS": true}
 
 func TestSpecsAreWhole(t *testing.T) {
 	var whole func(v reflect.Value)

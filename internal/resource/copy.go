@@ -10,6 +10,8 @@ type Copy struct {
 	Source string `json:"source"`
 	// Over are other sources, such as other versions: what came from one of them is replaced.
 	Over []string `json:"over,omitempty"`
+	// Optional says that there need not be a file to copy.
+	Optional bool `json:"optional,omitempty"`
 }
 
 // Kind implements Spec.
@@ -23,9 +25,11 @@ func (c *Copy) Paths() []string { return whole(c.Path) }
 
 // Valid implements Spec.
 func (c *Copy) Valid() error {
-	errs := []error{checkPath(c.Path), checkPath(c.Source)}
-	for _, path := range c.Over {
-		errs = append(errs, checkPath(path))
+	errs := []error{checkPath(c.Path)}
+	for _, source := range append([]string{c.Source}, c.Over...) {
+		if _, _, stored := StoreOf(source); !stored {
+			errs = append(errs, checkPath(source))
+		}
 	}
 	return errors.Join(errs...)
 }

@@ -53,6 +53,7 @@ var Kinds = map[string]Kind{
 	"Command":            {New: fresh[Command], Lasts: always, Stays: staysWithoutInputs, StaysSource: "Command"},
 	"Copy":               {New: fresh[Copy], Lasts: always},
 	"Directory":          {New: fresh[Directory], Lasts: always},
+	"Download":           {New: fresh[Download], Lasts: always, Stays: says("it is kept for the way back, the last one of each component"), StaysSource: "Download"},
 	"File":               {New: fresh[File], Lasts: always},
 	"Module":             {New: fresh[Module], Lasts: never, Stays: says("it stays loaded until the machine boots again"), StaysSource: "modules-load.d(5)"},
 	"Mount":              {New: fresh[Mount], Lasts: never},

@@ -55,19 +55,8 @@ func (t *Tree) stageCopy(c *resource.Copy) error {
 		return nil
 	}
 	return p.create(p.staged(), copyMode, func(f *os.File) error {
-		buf := make([]byte, 1<<20)
-		for {
-			n, err := source.Read(buf)
-			if n > 0 {
-				if err := writeTo(f, buf[:n]); err != nil {
-					return fmt.Errorf("write: %w", bare(err))
-				}
-			}
-			if errors.Is(err, io.EOF) {
-				break
-			} else if err != nil {
-				return fmt.Errorf("read the source: %w", bare(err))
-			}
+		if err := streamTo(f, source); err != nil {
+			return err
 		}
 		if err := t.release(f); err != nil {
 			return err

@@ -1,58 +1,79 @@
 package aks
 
 import (
+	"path"
 	"strings"
 
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// artifacts translates where components may be fetched. Of several places for one the first counts, in the order of
-// AKS's scripts.
+// privatePackages is where an image has Kubernetes' archives that are called by the last name of a private URL (AKS:
+// K8S_PRIVATE_PACKAGES_CACHE_DIR).
+const privatePackages = "/opt/kubernetes/downloads/private-packages/"
+
+// artifacts translates where components may be fetched.
 func (t *translation) artifacts() {
+	t.kubernetesArtifact()
 	kubernetes, network := deref(t.in.KubeBinaryConfig), deref(t.in.NetworkConfig)
-	for _, a := range []struct {
-		name   string
-		places []source
-	}{
-		{"kubernetes", []source{
-			{"$.kube_binary_config.custom_kube_binary_url", kubernetes.CustomKubeBinaryUrl},
-			{"$.kube_binary_config.private_kube_binary_url", kubernetes.PrivateKubeBinaryUrl},
-			{"$.kube_binary_config.kube_binary_url", kubernetes.KubeBinaryUrl},
-		}},
-		{"credential-provider", []source{{"$.kube_binary_config.linux_credential_provider_url", kubernetes.LinuxCredentialProviderUrl}}},
-		{"runc", []source{{"$.runc_config.runc_package_url", deref(t.in.RuncConfig).RuncPackageUrl}}},
-		{"containerd", []source{{"$.containerd_config.containerd_package_url", deref(t.in.ContainerdConfig).ContainerdPackageUrl}}},
-		{"azure-cni", []source{{"$.network_config.vnet_cni_plugins_url", network.VnetCniPluginsUrl}}},
-		{"bootstrap-client", []source{{"$.bootstrapping_config.secure_tls_bootstrapping_custom_client_download_url",
-			deref(deref(t.in.BootstrappingConfig).SecureTlsBootstrappingCustomClientDownloadUrl)}}},
-	} {
-		t.artifact(a.name, a.places)
+	t.artifact("credential-provider", "$.kube_binary_config.linux_credential_provider_url", kubernetes.LinuxCredentialProviderUrl)
+	t.artifact("runc", "$.runc_config.runc_package_url", deref(t.in.RuncConfig).RuncPackageUrl)
+	t.artifact("containerd", "$.containerd_config.containerd_package_url", deref(t.in.ContainerdConfig).ContainerdPackageUrl)
+	if url := network.VnetCniPluginsUrl; url != "" && !strings.Contains(url, "://") {
+		t.warn(nodeconfig.Dropped, "$.network_config.vnet_cni_plugins_url", "is left out, because it is no URL, whose last name would say which package of the image is used")
+	} else {
+		t.artifact("azure-cni", "$.network_config.vnet_cni_plugins_url", url)
+	}
+	client := deref(deref(t.in.BootstrappingConfig).SecureTlsBootstrappingCustomClientDownloadUrl)
+	t.artifact("bootstrap-client", "$.bootstrapping_config.secure_tls_bootstrapping_custom_client_download_url", client)
+	t.force("bootstrap-client")
+}
+
+// kubernetesArtifact is where the kubelet comes from. A custom place is used whatever the image has; a private one names a file of
+// the image, and what is not there is taken from the usual place (AKS: installKubeletKubectlFromURL).
+func (t *translation) kubernetesArtifact() {
+	const section, name = "$.kube_binary_config.", "kubernetes"
+	in := deref(t.in.KubeBinaryConfig)
+	if in.CustomKubeBinaryUrl != "" {
+		t.artifact(name, section+"custom_kube_binary_url", in.CustomKubeBinaryUrl)
+		t.force(name)
+		for _, other := range []struct{ field, url string }{
+			{"private_kube_binary_url", in.PrivateKubeBinaryUrl}, {"kube_binary_url", in.KubeBinaryUrl},
+		} {
+			if other.url != "" {
+				t.warn(nodeconfig.Dropped, section+other.field, "is left out, because kube_binary_config.custom_kube_binary_url comes before it")
+			}
+		}
+		return
+	}
+	t.artifact(name, section+"kube_binary_url", in.KubeBinaryUrl)
+	if in.PrivateKubeBinaryUrl != "" {
+		a := t.out.Components.Artifacts[name]
+		a.File = privatePackages + path.Base(in.PrivateKubeBinaryUrl)
+		t.setArtifact(name, a)
+		t.moved(entry(entry("$.components.artifacts", name).String(), "file"), at(section+"private_kube_binary_url"))
 	}
 }
 
-// source is a field of the contract that says where a component is, and its value.
-type source struct{ path, url string }
-
-func (t *translation) artifact(name string, places []source) {
-	var from string
-	for _, s := range places {
-		switch {
-		case s.url == "":
-		case from != "":
-			t.warn(nodeconfig.Dropped, s.path, "is left out, because %s comes before it", strings.TrimPrefix(from, "$."))
-		case name == "azure-cni" && !strings.Contains(s.url, "://"):
-			from = s.path
-			t.warn(nodeconfig.Dropped, s.path, "is left out, because it is no URL, whose last name would say which package of the image is used")
-		case !strings.Contains(s.url, "://"): // a reference to an image, which has no scheme
-			from = s.path
-			t.warn(nodeconfig.NotApplied, s.path, "is not applied by this version")
-		default:
-			from = s.path
-			if t.out.Components.Artifacts == nil {
-				t.out.Components.Artifacts = make(map[string]nodeconfig.Artifact)
-			}
-			t.out.Components.Artifacts[name] = nodeconfig.Artifact{URL: s.url}
-			t.moved(entry(entry("$.components.artifacts", name).String(), "url"), at(s.path))
-		}
+// artifact translates one place.
+func (t *translation) artifact(name, field, url string) {
+	if url == "" {
+		return
 	}
+	t.setArtifact(name, nodeconfig.Artifact{URL: url})
+	t.moved(entry(entry("$.components.artifacts", name).String(), "url"), at(field))
+}
+
+// force has an artifact fetched whatever the image has, if it has a place.
+func (t *translation) force(name string) {
+	if a, ok := t.out.Components.Artifacts[name]; ok {
+		a.Force = true
+		t.setArtifact(name, a)
+	}
+}
+
+func (t *translation) setArtifact(name string, a nodeconfig.Artifact) {
+	if t.out.Components.Artifacts == nil {
+		t.out.Components.Artifacts = make(map[string]nodeconfig.Artifact)
+	}
+	t.out.Components.Artifacts[name] = a
 }

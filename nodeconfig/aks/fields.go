@@ -38,18 +38,18 @@ func finished(c *aksnodeconfig.Configuration) bool { return c.IsVhd == nil || *c
 const (
 	// unreadByAKS is what has no effect (AKS node contract; the comment of each field says so).
 	unreadByAKS = "has no effect; AKS's own scripts do not read it either"
-	installed   = "is not applied by this version; the image's own is used"
+	installed   = "has no effect; the image's own is used, as AKS's scripts use it on a finished image"
 )
 
 // fields is the table, in the order of the contract.
 var fields = []row{
 	{field: "version", to: []string{"$.apiVersion"}},
 
-	{field: "kube_binary_config.kube_binary_url", to: []string{"$.components.artifacts.kubernetes.url"}, idle: finished},
-	{field: "kube_binary_config.custom_kube_binary_url", to: []string{"$.components.artifacts.kubernetes.url"}},
-	{field: "kube_binary_config.private_kube_binary_url", to: []string{"$.components.artifacts.kubernetes.url"}},
+	{field: "kube_binary_config.kube_binary_url", to: []string{"$.components.artifacts.kubernetes.url"}},
+	{field: "kube_binary_config.custom_kube_binary_url", to: []string{"$.components.artifacts.kubernetes.url", "$.components.artifacts.kubernetes.force"}},
+	{field: "kube_binary_config.private_kube_binary_url", to: []string{"$.components.artifacts.kubernetes.file"}},
 	{field: "kube_binary_config.pod_infra_container_image_url", to: []string{"$.runtime.sandboxImage"}},
-	{field: "kube_binary_config.linux_credential_provider_url", to: []string{`$.components.artifacts["credential-provider"].url`}, idle: finished},
+	{field: "kube_binary_config.linux_credential_provider_url", to: []string{`$.components.artifacts["credential-provider"].url`}},
 
 	{field: "custom_cloud_config.custom_cloud_env_name", to: []string{"$.cloud.azure.environment"}},
 	{field: "custom_cloud_config.repo_depot_endpoint", to: []string{"$.cloud.azure.custom.repositoryEndpoint"}},
@@ -92,7 +92,7 @@ var fields = []row{
 	{field: "bootstrapping_config.tls_bootstrapping_token", to: []string{"$.join.bootstrapToken"}},
 	{field: "bootstrapping_config.secure_tls_bootstrapping_aad_resource", to: []string{"$.join.attested.resource"}},
 	{field: "bootstrapping_config.secure_tls_bootstrapping_user_assigned_identity_id", to: []string{"$.join.attested.identityID"}},
-	{field: "bootstrapping_config.secure_tls_bootstrapping_custom_client_download_url", to: []string{`$.components.artifacts["bootstrap-client"].url`}},
+	{field: "bootstrapping_config.secure_tls_bootstrapping_custom_client_download_url", to: []string{`$.components.artifacts["bootstrap-client"].url`, `$.components.artifacts["bootstrap-client"].force`}},
 	{field: "bootstrapping_config.secure_tls_bootstrapping_validate_kubeconfig_timeout", to: []string{"$.join.attested.timeouts.validateKubeconfig"}},
 	{field: "bootstrapping_config.secure_tls_bootstrapping_get_access_token_timeout", to: []string{"$.join.attested.timeouts.accessToken"}},
 	{field: "bootstrapping_config.secure_tls_bootstrapping_get_instance_data_timeout", to: []string{"$.join.attested.timeouts.instanceData"}},
@@ -107,10 +107,10 @@ var fields = []row{
 	{field: "auth_config.assigned_identity_id", to: []string{"$.cloud.azure.identity.userAssignedID"}},
 	{field: "auth_config.use_managed_identity_extension", to: []string{"$.cloud.azure.identity.managed"}},
 
-	{field: "runc_config.runc_version", kind: nodeconfig.NotApplied, why: installed, idle: finished},
+	{field: "runc_config.runc_version", kind: nodeconfig.NoEffect, why: installed, idle: finished},
 	{field: "runc_config.runc_package_url", to: []string{"$.components.artifacts.runc.url"}, idle: finished},
-	{field: "containerd_config.containerd_download_url_base", kind: nodeconfig.NotApplied, why: installed, idle: finished},
-	{field: "containerd_config.containerd_version", kind: nodeconfig.NotApplied, why: installed, idle: finished},
+	{field: "containerd_config.containerd_download_url_base", kind: nodeconfig.NoEffect, why: installed, idle: finished},
+	{field: "containerd_config.containerd_version", kind: nodeconfig.NoEffect, why: installed, idle: finished},
 	{field: "containerd_config.containerd_package_url", to: []string{"$.components.artifacts.containerd.url"}},
 
 	{field: "kubelet_config.kubelet_flags", to: []string{"$.kubelet.flags"}},

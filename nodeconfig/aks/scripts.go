@@ -49,7 +49,8 @@ func (t *translation) unsaidComponents() []unsaid {
 	}
 	only := func(variable, field, value string) unsaid { return unsaid{variable, field, value, value == ""} }
 	return []unsaid{
-		place("KUBE_BINARY_URL", "kube_binary_config.kube_binary_url", kubernetes.KubeBinaryUrl, "kubernetes"),
+		{"KUBE_BINARY_URL", "kube_binary_config.kube_binary_url", kubernetes.KubeBinaryUrl,
+			kubernetes.KubeBinaryUrl == "" || kubernetes.CustomKubeBinaryUrl == "" && kubernetes.PrivateKubeBinaryUrl == ""},
 		only("CUSTOM_KUBE_BINARY_URL", "kube_binary_config.custom_kube_binary_url", kubernetes.CustomKubeBinaryUrl),
 		only("PRIVATE_KUBE_BINARY_URL", "kube_binary_config.private_kube_binary_url", kubernetes.PrivateKubeBinaryUrl),
 		place("CREDENTIAL_PROVIDER_DOWNLOAD_URL", "kube_binary_config.linux_credential_provider_url", kubernetes.LinuxCredentialProviderUrl, "credential-provider"),

@@ -1,0 +1,133 @@
+package apply
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/slipway-dev/slipway/internal/parallel"
+	"github.com/slipway-dev/slipway/internal/resource"
+)
+
+// downloaders is how many components are brought at a time.
+const downloaders = 4
+
+// Origin is where a component has come from.
+type Origin struct {
+	// From is the place, without what is secret of it.
+	From string `json:"from"`
+	// SHA256 is the digest of what was there, Checked that it was known beforehand which it had to be.
+	SHA256  string `json:"sha256"`
+	Checked bool   `json:"checked,omitempty"`
+	Bytes   int64  `json:"bytes"`
+}
+
+// String is what a person is shown.
+func (o *Origin) String() string {
+	known := "as expected"
+	if !o.Checked {
+		known = "nothing says which it had to be"
+	}
+	return fmt.Sprintf("from %s, %d bytes, sha256 %s: %s", o.From, o.Bytes, o.SHA256, known)
+}
+
+// downloads brings the plan's components to their stores, several at a time, before anything is compared that leads there. Nothing
+// of the machine has changed where one cannot be brought.
+func (r *run) downloads(ctx context.Context) error {
+	nodes := r.downloadNodes()
+	failures := make([]error, len(nodes))
+	limit := downloaders
+	if r.Sequential {
+		limit = 1
+	}
+	parallel.Each(len(nodes), limit, func(i int) {
+		failures[i] = r.guarded(string(nodes[i].ID()), func() error { return r.download(ctx, nodes[i]) })
+		if failures[i] != nil {
+			failures[i] = failed(nodes[i].Resource, failures[i])
+		}
+	})
+	return errors.Join(failures...)
+}
+
+// download brings one.
+func (r *run) download(ctx context.Context, n *node) error {
+	if err := n.Spec.Valid(); err != nil {
+		return err
+	}
+	action, err := r.needs(ctx, n)
+	switch {
+	case err != nil:
+		return err
+	case action == "":
+		r.unchanged()
+		return nil
+	case ctx.Err() != nil:
+		return fmt.Errorf("stopped before it was brought: %w", stopCause(ctx))
+	}
+	return liveKinds[n.Spec.Kind()].bring(r, ctx, n, action)
+}
+
+// previewDownloads reports what would be brought.
+func (r *run) previewDownloads(ctx context.Context) error {
+	var errs []error
+	for _, n := range r.downloadNodes() {
+		action, err := r.needs(ctx, n)
+		errs = appendFailure(errs, n.Resource, err)
+		if action != "" {
+			r.changed(n.ID(), action)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// downloadNodes are the plan's components.
+func (r *run) downloadNodes() (nodes []*node) {
+	for _, res := range r.plan.Resources {
+		if _, ok := res.Spec.(*resource.Download); ok {
+			nodes = append(nodes, &node{Resource: res, planned: true})
+		}
+	}
+	return nodes
+}
+
+// compareDownload reports where a component has come from that is in its store: whoever reads the status may not know the run that
+// has brought it.
+func compareDownload(r *run, _ context.Context, n *node) (Action, error) {
+	origin, err := r.Host.Downloaded(n.Spec.(*resource.Download))
+	switch {
+	case err != nil:
+		return "", err
+	case origin == nil:
+		return Downloaded, nil
+	}
+	now := r.Now()
+	r.record(func(rep *Report) {
+		rep.Steps = append(rep.Steps, Step{Name: string(n.ID()), Start: now, Detail: "was there: " + origin.String()})
+	})
+	return "", nil
+}
+
+func bringDownload(r *run, ctx context.Context, n *node, action Action) error {
+	start := r.Now()
+	origin, err := r.Host.Download(ctx, n.Spec.(*resource.Download))
+	step := Step{Name: string(n.ID()), Start: start, Duration: r.Now().Sub(start)}
+	switch {
+	case errors.Is(err, ErrNotProbed):
+		r.skipped(n.ID())
+		r.absent(n.Spec.(*resource.Download).Store())
+		return nil
+	case err == nil:
+		step.Detail = origin.String()
+		r.Log.Info("a component has come", "component", n.Spec.Name(), "origin", step.Detail)
+		r.changed(n.ID(), action)
+	}
+	r.record(func(rep *Report) { rep.Steps = append(rep.Steps, step) })
+	return err
+}
+
+// absent notes that nothing is in a store, because the host is a directory that nothing is brought to.
+func (r *run) absent(store string) {
+	r.outcome.mu.Lock()
+	defer r.outcome.mu.Unlock()
+	r.outcome.absent = append(r.outcome.absent, store+"/")
+}

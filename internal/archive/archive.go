@@ -1,0 +1,149 @@
+package archive
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"strings"
+	"unicode/utf8"
+)
+
+// The limits. Kubernetes' archive for nodes has 14 members and unpacks to some 500 MB.
+const (
+	maxMembers = 20_000
+	maxName    = 1024
+	maxTotal   = 2 << 30
+)
+
+// ErrStop ends the reading of an archive from within use, without an error.
+var ErrStop = errors.New("no more is wanted of the archive")
+
+// File is a regular file of an archive. Its content may be read until the function returns that was given it.
+type File struct {
+	// Name is its path within the archive, clean and relative; empty where there is no archive, and the file is all there is.
+	Name string
+	// Size is how many bytes it has; less than 0 where that is not known before they have come.
+	Size int64
+	io.Reader
+}
+
+// errLink is of a member that has no bytes of its own.
+var errLink = errors.New("is a link, and no file")
+
+// failing is a reader that has nothing but an error.
+type failing struct{ err error }
+
+func (f failing) Read([]byte) (int, error) { return 0, f.err }
+
+// Files calls use for each regular file, in the order of the archive. A link is a file that cannot be read: only who wants that
+// one is stopped by it. Without an error all of the archive was read, and what it has of checksums is right, unless use has
+// returned ErrStop.
+func Files(r io.Reader, use func(File) error) error {
+	err := files(r, use)
+	if errors.Is(err, ErrStop) {
+		return nil
+	}
+	return err
+}
+
+func files(r io.Reader, use func(File) error) error {
+	plain, done, err := decompressed(r)
+	if err != nil {
+		return err
+	}
+	defer done()
+	switch head, _ := plain.Peek(tarBlock); {
+	case bytes.HasPrefix(head, []byte(arMagic)):
+		return debian(plain, use)
+	case bytes.HasPrefix(head, []byte(rpmMagic)):
+		return rpm(plain, use)
+	case isTar(head):
+		return tar(plain, use)
+	case bytes.HasPrefix(head, []byte("\x7fELF")):
+		if err := use(File{Size: -1, Reader: plain}); err != nil {
+			return err
+		}
+		_, err := io.Copy(io.Discard, plain)
+		return err
+	}
+	return errors.New("is neither an archive that is known (tar, deb, rpm) nor a program")
+}
+
+// members checks what the archives' own readers find, and hands it on.
+type members struct {
+	count int
+	use   func(File) error
+}
+
+// file hands on a member: regular, or a link, or neither. content ends with the member.
+func (m *members) file(name string, size int64, content io.Reader) error {
+	clean, err := m.name(name)
+	if err != nil {
+		return err
+	}
+	if err := m.use(File{clean, size, content}); err != nil {
+		return err
+	}
+	_, err = io.Copy(io.Discard, content)
+	if err != nil && !errors.Is(err, errLink) {
+		return fmt.Errorf("%q: %w", clean, err)
+	}
+	return nil
+}
+
+// name checks that of a member, and returns it in its shortest form.
+func (m *members) name(name string) (string, error) {
+	if m.count++; m.count > maxMembers {
+		return "", fmt.Errorf("has more than %d members", maxMembers)
+	}
+	switch {
+	case len(name) > maxName:
+		return "", fmt.Errorf("has a name of %d bytes; the limit is %d", len(name), maxName)
+	case name == "", !utf8.ValidString(name), strings.IndexByte(name, 0) >= 0:
+		return "", fmt.Errorf("has %q for the name of a member", name)
+	}
+	clean := path.Clean(name)
+	if path.IsAbs(clean) || clean == ".." || strings.HasPrefix(clean, "../") {
+		return "", fmt.Errorf("has a member %q, which is outside of it", name)
+	}
+	return clean, nil
+}
+
+// whole reads exactly n bytes.
+func whole(r io.Reader, n int64) ([]byte, error) {
+	data := make([]byte, n)
+	_, err := io.ReadFull(r, data)
+	return data, cut(err)
+}
+
+// cut is an error of an archive that ends too early.
+func cut(err error) error {
+	if errors.Is(err, io.EOF) {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}
+
+// skip reads over n bytes.
+func skip(r io.Reader, n int64) error {
+	_, err := io.CopyN(io.Discard, r, n)
+	return cut(err)
+}
+
+// exact is the next n bytes of a stream. That there are fewer is an error.
+type exact struct {
+	r    *bufio.Reader
+	left int64
+}
+
+func (e *exact) Read(p []byte) (int, error) {
+	if e.left == 0 {
+		return 0, io.EOF
+	}
+	n, err := e.r.Read(p[:min(int64(len(p)), e.left)])
+	e.left -= int64(n)
+	return n, cut(err)
+}

@@ -1,0 +1,57 @@
+package archive
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"io"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// maxWindow bounds the memory of a decompressor: zstd's highest level without --ultra has 8 MiB, xz's highest 64.
+const maxWindow = 64 << 20
+
+// decompressed is a stream without its compression, which is known by its first bytes: gzip (RFC 1952), zstd (RFC 8878), xz. What
+// is compressed in no such way is returned as it is. done frees what the decompressor has.
+func decompressed(r io.Reader) (plain *bufio.Reader, done func(), err error) {
+	in := bufio.NewReaderSize(r, 64<<10)
+	done = func() {}
+	head, _ := in.Peek(6)
+	var out io.Reader
+	switch {
+	case bytes.HasPrefix(head, []byte{0x1f, 0x8b}):
+		out, err = gzip.NewReader(in)
+	case bytes.HasPrefix(head, []byte{0x28, 0xb5, 0x2f, 0xfd}):
+		var z *zstd.Decoder
+		if z, err = zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow), zstd.WithDecoderMaxMemory(maxTotal)); err == nil {
+			out, done = z, z.Close
+		}
+	case bytes.HasPrefix(head, []byte(xzMagic)):
+		out, err = newXZ(in)
+	case bytes.HasPrefix(head, []byte("BZh")):
+		err = fmt.Errorf("is compressed by bzip2; gzip, zstd and xz are read")
+	default:
+		return in, done, nil
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	return bufio.NewReaderSize(&counted{out, maxTotal}, 64<<10), done, nil
+}
+
+// counted bounds what comes out of a decompressor.
+type counted struct {
+	io.Reader
+	left int64
+}
+
+func (c *counted) Read(p []byte) (int, error) {
+	if c.left <= 0 {
+		return 0, fmt.Errorf("unpacks to more than %d bytes", int64(maxTotal))
+	}
+	n, err := c.Reader.Read(p[:min(int64(len(p)), c.left)])
+	c.left -= int64(n)
+	return n, err
+}

@@ -1,0 +1,221 @@
+package host
+
+import (
+	"context"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io/fs"
+	"runtime"
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/slipway-dev/slipway/internal/apply"
+	"github.com/slipway-dev/slipway/internal/facts"
+	"github.com/slipway-dev/slipway/internal/fetch"
+	"github.com/slipway-dev/slipway/internal/metadata"
+	"github.com/slipway-dev/slipway/internal/resource"
+	"github.com/slipway-dev/slipway/internal/rootfs"
+)
+
+// maxDownload bounds what is brought. Kubernetes' archive for nodes has some 130 MB.
+const maxDownload = 1 << 30
+
+// Downloaded reports where a component that is in its store has come from; nil where it is not.
+func (m *Machine) Downloaded(d *resource.Download) (*apply.Origin, error) {
+	return downloaded(m.Tree, d)
+}
+
+// Downloaded reports where a component that is in its store has come from; nil where it is not.
+func (d *Directory) Downloaded(spec *resource.Download) (*apply.Origin, error) {
+	return downloaded(d.Tree, spec)
+}
+
+// Stores are the directories of a component that was brought.
+func (m *Machine) Stores(component string) ([]string, error) { return stores(m.Tree, component) }
+
+// Stores are the directories of a component that was brought.
+func (d *Directory) Stores(component string) ([]string, error) { return stores(d.Tree, component) }
+
+// Download brings a component to its store: from the first place that has it, in their order. What was brought by a run that has
+// ended in the middle is continued. Its error is a *apply.CheckError, unless the machine's own disk is what fails.
+func (m *Machine) Download(ctx context.Context, d *resource.Download) (*apply.Origin, error) {
+	if err := tidy(m.Tree, d); err != nil {
+		return nil, err
+	}
+	origin, missing, err := takeLocal(m.Tree, d)
+	if origin != nil || err != nil {
+		return origin, err
+	}
+	remote := remotePlaces(d)
+	if len(remote) == 0 {
+		return nil, missing
+	}
+	origin, err = m.fetch(ctx, d, remote)
+	if failed, ok := errors.AsType[*apply.CheckError](err); ok && missing != nil {
+		failed.Err = errors.Join(missing, failed.Err)
+	}
+	return origin, err
+}
+
+// Download brings a component that is on the disk. What is on a server is not fetched: a directory is in no network. It is
+// recorded that it would be.
+func (d *Directory) Download(_ context.Context, spec *resource.Download) (*apply.Origin, error) {
+	if err := tidy(d.Tree, spec); err != nil {
+		return nil, err
+	}
+	origin, missing, err := takeLocal(d.Tree, spec)
+	remote := remotePlaces(spec)
+	if origin != nil || err != nil || len(remote) == 0 {
+		return origin, errors.Join(err, missing)
+	}
+	actions, err := d.actions()
+	if err != nil {
+		return nil, err
+	}
+	would := action{Action: actionDownload, Label: spec.Component, Argv: remote}
+	if !slices.ContainsFunc(actions, func(a action) bool {
+		return a.Action == would.Action && a.Label == would.Label && slices.Equal(a.Argv, would.Argv)
+	}) {
+		if err := d.record(would); err != nil {
+			return nil, err
+		}
+	}
+	return nil, apply.ErrNotProbed
+}
+
+// isLocal reports whether a place is on the machine.
+func isLocal(place string) bool { return strings.HasPrefix(place, "/") }
+
+// remotePlaces are those of a component's places that are servers'.
+func remotePlaces(d *resource.Download) []string {
+	return slices.DeleteFunc(slices.Clone(d.From), isLocal)
+}
+
+// takeLocal brings a component from the first of its places on the machine that has it. missing says why none has.
+func takeLocal(t *rootfs.Tree, d *resource.Download) (origin *apply.Origin, missing, err error) {
+	var all []error
+	for _, place := range d.From {
+		if !isLocal(place) {
+			continue
+		}
+		origin, err := takeFile(t, d, place)
+		if cause, ok := errors.AsType[*apply.CheckError](err); ok {
+			all = append(all, cause)
+			continue
+		}
+		return origin, nil, err
+	}
+	if len(all) == 0 {
+		return nil, nil, nil
+	}
+	return nil, errors.Join(all...), nil
+}
+
+// takeFile brings a component from a file of the machine.
+func takeFile(t *rootfs.Tree, d *resource.Download, place string) (*apply.Origin, error) {
+	refused := func(cause resource.Cause, err error) error {
+		return &apply.CheckError{Cause: cause, Endpoint: place, Err: err}
+	}
+	file, err := t.OpenKind(place, unix.S_IFREG)
+	switch {
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, unix.ENOTDIR):
+		return nil, refused(resource.CauseMissing, errors.New("the image does not have it"))
+	case errors.Is(err, fs.ErrInvalid):
+		return nil, refused(resource.CauseContent, err)
+	case err != nil:
+		return nil, rootfs.Failed("open", place, err)
+	}
+	defer file.Close()
+	sum, size, err := digestOf(file)
+	if err != nil {
+		return nil, rootfs.Failed("read", place, err)
+	}
+	if d.SHA256 != "" && !strings.EqualFold(d.SHA256, sum) {
+		return nil, refused(resource.CauseContent, fmt.Errorf("its SHA-256 is %s, and %s is wanted", sum, d.SHA256))
+	}
+	origin := &apply.Origin{From: place, SHA256: sum, Checked: d.SHA256 != "", Bytes: size}
+	if err := fill(t, d, file, origin); err != nil {
+		return nil, err
+	}
+	return origin, nil
+}
+
+// fetch brings a component from a server. What has come is not thrown away by a failure: the next run continues it.
+func (m *Machine) fetch(ctx context.Context, d *resource.Download, places []string) (*apply.Origin, error) {
+	client := &fetch.Client{Proxy: proxyFor(d)}
+	if d.Authorities != "" {
+		roots, err := x509.SystemCertPool()
+		if err != nil {
+			return nil, fmt.Errorf("read the certificates that the system trusts: %w", err)
+		}
+		roots.AppendCertsFromPEM([]byte(d.Authorities))
+		client.Roots = roots
+	}
+	if d.Identity != nil {
+		service, err := metadata.New(facts.Azure, nil)
+		if err != nil {
+			return nil, err
+		}
+		login := fetch.AzureLogin(client, fetch.AzureIdentity{
+			ClientID: d.Identity.ClientID, TenantID: d.Identity.TenantID, ResourceManager: d.Identity.ResourceManager, Token: service.IdentityToken,
+		})
+		client.Login = func(ctx context.Context, host string) (string, error) {
+			if host != d.Identity.Registry {
+				return "", nil // nobody else is shown who the machine is
+			}
+			return login(ctx, host)
+		}
+	}
+	part, err := m.OpenPart(d.Path(partFile))
+	if err != nil {
+		return nil, err
+	}
+	defer part.Close()
+	got, err := client.Get(ctx, fetch.Request{
+		From: places, SHA256: d.SHA256, MaxBytes: maxDownload,
+		Platform: fetch.Platform{OS: "linux", Architecture: runtime.GOARCH, OSVersion: d.OSVersion},
+	}, part)
+	if err != nil {
+		return nil, fetchFailed(err)
+	}
+	origin := &apply.Origin{From: got.From, SHA256: got.SHA256, Checked: got.Checked, Bytes: got.Bytes}
+	err = fill(m.Tree, d, part, origin)
+	// Either it is unpacked, or what has come is no use.
+	if err = errors.Join(err, m.Remove(d.Path(partFile)), m.Sync()); err != nil {
+		return nil, err
+	}
+	return origin, nil
+}
+
+// fetchCauses are what the causes of a failed download are in the terms of a plan.
+var fetchCauses = map[fetch.Cause]resource.Cause{
+	fetch.WrongDigest:  resource.CauseContent,
+	fetch.WrongContent: resource.CauseContent,
+	fetch.Refused:      resource.CauseCredential,
+	fetch.NotFound:     resource.CauseMissing,
+	fetch.Server:       resource.CauseUnhealthy,
+	fetch.Unreachable:  resource.CauseConnection,
+}
+
+// loginCauses are those of a registry that the machine's identity does not open.
+var loginCauses = map[fetch.LoginCause]resource.Cause{
+	fetch.NoIdentity:          resource.CauseIdentity,
+	fetch.RegistryUnreachable: resource.CauseConnection,
+	fetch.RegistryRefused:     resource.CauseCredential,
+}
+
+// fetchFailed is the failure of a download with its cause. One that is of the machine's own disk has none.
+func fetchFailed(err error) error {
+	failed, ok := errors.AsType[*fetch.Error](err)
+	if !ok {
+		return err
+	}
+	cause := fetchCauses[failed.Cause]
+	if login, ok := errors.AsType[*fetch.LoginError](err); ok {
+		cause = loginCauses[login.Cause]
+	}
+	return &apply.CheckError{Cause: cause, Endpoint: failed.From, Err: err}
+}

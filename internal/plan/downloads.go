@@ -1,0 +1,154 @@
+package plan
+
+import (
+	"cmp"
+	"encoding/json"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/slipway-dev/slipway/exitcode"
+	"github.com/slipway-dev/slipway/internal/document"
+	"github.com/slipway-dev/slipway/internal/resource"
+	"github.com/slipway-dev/slipway/nodeconfig"
+)
+
+// A component is downloaded only where the contract names a place for it, or where the image has a package of it that nobody has
+// unpacked. What the image has in the wanted version is used before anything is downloaded, unless the contract says otherwise.
+
+// artifactOf is the section of an artifact.
+func artifactOf(name string) string { return document.FieldPath("$.components.artifacts", name) }
+
+// mirrors are hosts that have another one's files, in the order in which both are asked. The first is gone sooner or later: AKS's
+// scripts ask the second for its health, and use it in the first one's place (AKS: getPackageDownloadBaseURL).
+var mirrors = map[string]string{"acs-mirror.azureedge.net": "packages.aks.azure.com/acs-mirror"}
+
+// places are where an artifact comes from: a file on the machine, then its URL, or that of a mirror before it.
+func places(a nodeconfig.Artifact) (all []string) {
+	if a.File != "" {
+		all = append(all, a.File)
+	}
+	if a.URL == "" {
+		return all
+	}
+	for host, mirror := range mirrors {
+		if rest, ok := strings.CutPrefix(a.URL, "https://"+host+"/"); ok {
+			all = append(all, "https://"+mirror+"/"+rest)
+		}
+	}
+	return append(all, a.URL)
+}
+
+// download adds a component that is brought to its store, and returns it for what leads there.
+func (o *output) download(code int, reason string, d *resource.Download) *resource.Download {
+	o.add(resource.Resource{Phase: resource.Base, ExitCode: code, Reason: reason, Spec: d})
+	return d
+}
+
+// reach says of each component how its servers are reached: through which proxy, with which certificates, as whom. That is the same
+// for all, so it is no concern's own.
+func (o *output) reach(in *input) {
+	for _, r := range o.resources {
+		d, ok := r.Spec.(*resource.Download)
+		if !ok || !slices.ContainsFunc(d.From, func(place string) bool { return !strings.HasPrefix(place, "/") }) {
+			continue
+		}
+		if proxy := in.config.Proxy; !proxy.HTTP.IsZero() || !proxy.HTTPS.IsZero() {
+			d.HTTP, d.HTTPS, d.Direct = proxy.HTTP, proxy.HTTPS, noProxy(in)
+		}
+		d.Authorities = authoritiesFor(in)
+		d.Identity = registryIdentity(in, d)
+	}
+}
+
+// authoritiesFor are the contract's certificate authorities, which a download trusts before the machine does.
+func authoritiesFor(in *input) string {
+	var all strings.Builder
+	for _, bundle := range append([]string{in.config.Proxy.CertificateAuthority}, in.config.Trust.Certificates...) {
+		if bundle = strings.TrimSpace(bundle); bundle != "" {
+			all.WriteString(bundle + "\n")
+		}
+	}
+	return all.String()
+}
+
+// program has a file of a component where programs look for it.
+func (o *output) program(d *resource.Download, file, at, reason string, restarts ...string) {
+	o.add(resource.Resource{
+		Phase: resource.Base, Effects: resource.Restarting(restarts...), Reason: reason,
+		Spec: &resource.Symlink{Path: at, Target: d.Path(file)},
+	})
+}
+
+// registryIdentity is whom the registry of an isolated cluster is asked as, and no other one (AKS: oras_login_with_managed_identity).
+func registryIdentity(in *input, d *resource.Download) *resource.RegistryIdentity {
+	azure, registry := in.config.Cloud.Azure, in.config.Components.Registry
+	if azure == nil || azure.Identity.UserAssignedID == "" || azure.TenantID == "" || registry == "" ||
+		!slices.ContainsFunc(d.From, func(place string) bool { return strings.HasPrefix(place, registry+"/") }) {
+		return nil
+	}
+	host, _, _ := strings.Cut(registry, "/")
+	return &resource.RegistryIdentity{Registry: host, ClientID: azure.Identity.UserAssignedID, TenantID: azure.TenantID, ResourceManager: ResourceManager(azure)}
+}
+
+// registryCodes are those of a registry of Azure's that does not give what is wanted, by cause.
+var registryCodes = map[resource.Cause]int{
+	resource.CauseIdentity:   exitcode.RegistryIdentityMissing,
+	resource.CauseConnection: exitcode.RegistryUnreachable,
+	resource.CauseCredential: exitcode.RegistryRefused,
+}
+
+// packagesFor are the image's packages of a component in a version, the newest build first, by their paths: NAME_VERSION-BUILD_ARCH.deb,
+// NAME-VERSION-BUILD.ARCH.rpm.
+func packagesFor(in *input, name, version string) []string {
+	var found []string
+	for _, p := range in.facts.Packages {
+		base := path.Base(p)
+		var rest string
+		var ok bool
+		switch path.Ext(base) {
+		case ".deb":
+			if rest, ok = strings.CutPrefix(base, name+"_"); ok {
+				rest, ok = strings.CutSuffix(rest, "_"+in.facts.Architecture+".deb")
+			}
+		case ".rpm":
+			if rest, ok = strings.CutPrefix(base, name+"-"); ok {
+				rest, ok = strings.CutSuffix(rest, "."+rpmArchitectures[in.facts.Architecture]+".rpm")
+			}
+		}
+		build, matches := strings.CutPrefix(rest, version)
+		if ok && matches && (build == "" || strings.ContainsAny(build[:1], ".-~+")) {
+			found = append(found, p)
+		}
+	}
+	slices.SortFunc(found, func(a, b string) int { return compareVersions(path.Base(b), path.Base(a)) })
+	return found
+}
+
+// rpmArchitectures are what packages of RPM call Go's architectures.
+var rpmArchitectures = map[string]string{"amd64": "x86_64", "arm64": "aarch64"}
+
+// osVersion is how an artifact of an isolated cluster's registry names the operating system that it is for.
+func osVersion(in *input) string {
+	return strings.TrimSpace(in.facts.OS.ID + " " + in.facts.OS.VersionID)
+}
+
+// resourceManagers are the addresses of the resource managers of Azure's clouds (AKS node contract, helper rules).
+var resourceManagers = map[string]string{
+	"AzureUSGovernmentCloud": "https://management.usgovcloudapi.net/",
+	"AzureChinaCloud":        "https://management.chinacloudapi.cn/",
+}
+
+// ResourceManager is where the resource manager of a contract's cloud is. A custom cloud's document says it.
+func ResourceManager(a *nodeconfig.Azure) string {
+	if a.Custom != nil {
+		var environment struct {
+			ResourceManagerEndpoint string `json:"resourceManagerEndpoint"`
+		}
+		if json.Unmarshal([]byte(a.Custom.Endpoints), &environment) != nil {
+			return ""
+		}
+		return environment.ResourceManagerEndpoint
+	}
+	return cmp.Or(resourceManagers[a.Environment], "https://management.azure.com/")
+}

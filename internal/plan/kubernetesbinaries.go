@@ -1,0 +1,157 @@
+package plan
+
+import (
+	"path"
+	"slices"
+
+	"github.com/slipway-dev/slipway/exitcode"
+	"github.com/slipway-dev/slipway/internal/resource"
+)
+
+// kubernetesName is the artifact of Kubernetes' own programs.
+const kubernetesName = "kubernetes"
+
+// kubeletBinary puts the wanted version in its place: one of those in the image, one that the image has in a package, or one that
+// is downloaded.
+var kubeletBinary = concern{
+	name:  "kubelet binary",
+	reads: []string{artifactOf(kubernetesName), RegistryPath},
+	plan:  planKubeletBinary,
+}
+
+// kubernetesMembers are where archives and packages have a program of Kubernetes': its own archive for nodes, the packages of
+// Debian and RPM, and an archive of the program alone.
+func kubernetesMembers(name string) []string {
+	return []string{"kubernetes/node/bin/" + name, "usr/bin/" + name, "usr/local/bin/" + name, name}
+}
+
+// kubeletSource is where the node's kubelet comes from.
+type kubeletSource struct {
+	// installed is the image's own of the wanted version; empty for none.
+	installed string
+	// packages are the image's packages of it.
+	packages []string
+	// archive are places of Kubernetes' programs in one archive, and registry those of each alone.
+	archive  []string
+	registry bool
+}
+
+// brings reports whether it is brought from somewhere.
+func (s *kubeletSource) brings() bool {
+	return s.installed == "" && (s.registry || len(s.packages)+len(s.archive) > 0)
+}
+
+// kubeletSource decides it, in AKS's order: the image's own of this version, its packages, the contract's URL, the registry (AKS:
+// installKubeletKubectl). A contract that forces its place has that alone.
+func (in *input) kubeletSource() kubeletSource {
+	var s kubeletSource
+	version := in.config.Cluster.KubernetesVersion
+	if version == "" || in.snapped() || in.takesInstalled {
+		return s
+	}
+	artifact := in.config.Components.Artifacts[kubernetesName]
+	if path, ok := in.facts.Installed("kubelet", version); ok && linkable(path) {
+		s.installed = path
+	}
+	s.archive = places(artifact)
+	switch {
+	case artifact.Force:
+		s.installed = ""
+		return s
+	case artifact.File != "" && s.installed != "" && s.installed != in.family.Paths.Kubelet:
+		// Before the image's own comes the file, if it is there.
+		s.archive = slices.Insert(s.archive, 1, s.installed)
+		s.installed = ""
+		return s
+	}
+	s.packages = packagesFor(in, "kubelet", version)
+	s.registry = in.config.Components.Registry != "" && in.family.Components.RegistryPackages != ""
+	return s
+}
+
+func planKubeletBinary(in *input, out *output) {
+	s := in.kubeletSource()
+	kubelet := in.family.Paths.Kubelet
+	switch {
+	case s.installed == kubelet:
+	case s.installed != "":
+		out.add(resource.Resource{
+			Phase:   resource.Base,
+			Effects: resource.Restarting(kubeletUnit),
+			Reason:  "the kubelet of the wanted version, one of those in the image",
+			Spec:    &resource.Symlink{Path: kubelet, Target: s.installed},
+		})
+	case len(s.packages) > 0:
+		planPackagedBinaries(in, out, &s)
+	case s.registry:
+		planRegistryBinaries(in, out, &s)
+	case len(s.archive) > 0:
+		planArchivedBinaries(in, out, s.archive)
+	}
+}
+
+// planArchivedBinaries brings both programs in one archive.
+func planArchivedBinaries(in *input, out *output, from []string) {
+	d := out.download(exitcode.KubernetesDownloadFailed, "Kubernetes' programs for a node, which the image does not have in the wanted version", &resource.Download{
+		Component: kubernetesName, Version: in.config.Cluster.KubernetesVersion, From: from,
+		SHA256: in.config.Components.Artifacts[kubernetesName].SHA256,
+		Files: []resource.Unpacked{
+			{Name: "kubelet", Members: kubernetesMembers("kubelet")},
+			{Name: "kubectl", Members: kubernetesMembers("kubectl"), Optional: true},
+		},
+		ExitCodes: map[resource.Cause]int{resource.CauseUnpack: exitcode.KubernetesInstallFailed},
+	})
+	out.kubernetesProgram(in, d, "kubelet")
+	out.kubernetesProgram(in, d, "kubectl")
+}
+
+// planPackagedBinaries unpacks the image's packages. It may have none of kubectl, which no node needs.
+func planPackagedBinaries(in *input, out *output, s *kubeletSource) {
+	version := in.config.Cluster.KubernetesVersion
+	for _, p := range []struct {
+		name string
+		from []string
+		code int
+	}{
+		{"kubelet", append(s.packages, s.archive...), exitcode.KubeletInstallFailed},
+		{"kubectl", packagesFor(in, "kubectl", version), exitcode.KubectlInstallFailed},
+	} {
+		if len(p.from) > 0 {
+			d := out.download(p.code, "the image has it as a package that nobody has unpacked", &resource.Download{
+				Component: p.name, Version: version, From: p.from,
+				Files: []resource.Unpacked{{Name: p.name, Members: kubernetesMembers(p.name)}},
+			})
+			out.kubernetesProgram(in, d, p.name)
+		}
+	}
+}
+
+// planRegistryBinaries brings the programs from the registry of an isolated cluster: each as the package of the machine's system,
+// or both as Kubernetes' archive.
+func planRegistryBinaries(in *input, out *output, s *kubeletSource) {
+	version, registry := in.config.Cluster.KubernetesVersion, in.config.Components.Registry
+	for _, name := range []string{"kubelet", "kubectl"} {
+		d := out.download(exitcode.RegistryKubernetesFailed, "the registry of a cluster without a way out has it", &resource.Download{
+			Component: name, Version: version, OSVersion: osVersion(in), ExitCodes: registryCodes,
+			From: append([]string{
+				registry + "/" + in.family.Components.RegistryPackages + "/" + name + ":v" + version,
+				registry + "/" + in.family.Components.RegistryArchives + ":v" + version + "-linux-" + in.facts.Architecture,
+			}, s.archive...),
+			Files: []resource.Unpacked{{Name: name, Members: kubernetesMembers(name)}},
+		})
+		out.kubernetesProgram(in, d, name)
+	}
+}
+
+// kubernetesProgram has a program in its place. A kubectl is there for people: what somebody else has put in its place stays.
+func (o *output) kubernetesProgram(in *input, d *resource.Download, name string) {
+	at := path.Join(path.Dir(in.family.Paths.Kubelet), name)
+	if name == "kubelet" {
+		o.program(d, name, at, "the kubelet of the wanted version, which was brought", kubeletUnit)
+		return
+	}
+	o.add(resource.Resource{
+		Phase: resource.Base, Reason: "for who looks at the node: nothing on it needs one",
+		Spec: &resource.Copy{Path: at, Source: d.Path(name), Optional: true},
+	})
+}

@@ -1,0 +1,77 @@
+package plan
+
+import (
+	"strconv"
+
+	"github.com/slipway-dev/slipway/exitcode"
+	"github.com/slipway-dev/slipway/internal/resource"
+	"github.com/slipway-dev/slipway/nodeconfig"
+)
+
+// providerName is the artifact of the image credential provider.
+const providerName = "credential-provider"
+
+// providerBinary brings the image credential provider, where the contract configures one: out of the image's package, from the
+// contract's URL, or from the registry of an isolated cluster. Otherwise the image's own is used.
+var providerBinary = concern{
+	name:  "image credential provider's program",
+	joins: true,
+	reads: []string{artifactOf(providerName), RegistryPath, providerPath},
+	plan:  planProviderBinary,
+}
+
+func planProviderBinary(in *input, out *output) {
+	provider, artifact := in.config.Kubelet.ImageCredentialProvider, in.config.Components.Artifacts[providerName]
+	program := providerProgram(provider)
+	if program == "" {
+		if len(places(artifact)) > 0 {
+			out.warn(nodeconfig.NoEffect, artifactOf(providerName)+".url", "has no effect, because the contract configures no image credential provider with a directory and a name")
+		}
+		return
+	}
+	members := []string{program, "*/" + program, "usr/bin/" + program}
+	packaged := in.family.Components.Provider
+	if packaged != "" {
+		members = append(members, packaged, "*/"+packaged, "usr/bin/"+packaged, "usr/local/bin/"+packaged)
+	}
+	d := &resource.Download{
+		Component: providerName, From: places(artifact), SHA256: artifact.SHA256,
+		Files: []resource.Unpacked{{Name: program, Members: members}},
+	}
+	code := exitcode.ProviderDownloadFailed
+	if !artifact.Force && packaged != "" && in.minor != newest {
+		// Its version is Kubernetes' minor, with patches of its own.
+		packages := packagesFor(in, packaged, "1."+strconv.Itoa(in.minor))
+		registry := in.config.Components.Registry
+		switch {
+		case len(packages) > 0:
+			d.From = append(packages, d.From...)
+		case registry != "":
+			d.From = append([]string{registry + "/" + in.family.Components.RegistryPackages + "/" + packaged + ":v" + in.config.Cluster.KubernetesVersion}, d.From...)
+			d.OSVersion, d.ExitCodes, code = osVersion(in), registryCodes, exitcode.RegistryProviderFailed
+		}
+	}
+	if len(d.From) == 0 {
+		return
+	}
+	out.download(code, "it gets the credentials for the registries of images", d)
+	out.program(d, program, provider.BinDir+"/"+program, "the kubelet runs it for images of the registries that it knows", kubeletUnit)
+}
+
+// providerProgram is what the first provider of a configuration, and so its program, is called; empty where there is none.
+func providerProgram(p *nodeconfig.ImageCredentialProvider) string {
+	if p == nil || p.BinDir == "" {
+		return ""
+	}
+	plain, _ := nodeconfig.Revealed(p.Config)
+	providers, _ := plain["providers"].([]any)
+	if len(providers) == 0 {
+		return ""
+	}
+	fields, _ := providers[0].(map[string]any)
+	name, _ := fields["name"].(string)
+	if !resource.PlainName(name) {
+		return ""
+	}
+	return name
+}

@@ -1,0 +1,186 @@
+package resource
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/slipway-dev/slipway/internal/place"
+	"github.com/slipway-dev/slipway/nodeconfig"
+)
+
+// Downloads is where components are that have been brought. Each has a directory there for each place that it was brought
+// from, so that what another plan has brought is still there.
+const Downloads = place.Downloads
+
+// Download is a component of a node that its image does not have in the place where it belongs: a package of the image's that
+// nobody has unpacked, or a file on a server. It is brought to its store before anything of the plan is compared or changed; links
+// and copies of the plan lead to it from there. What is in the store is not brought again.
+type Download struct {
+	// Component names it: "kubelet". No two of a plan have one name.
+	Component string `json:"component"`
+	// Version is the component's; empty where nobody says it.
+	Version string `json:"version,omitempty"`
+	// From are the places that have it, the first first: an absolute path on the machine, an http or https URL, or a reference to
+	// an artifact of an OCI registry.
+	From []string `json:"from"`
+	// SHA256 is the hexadecimal digest of what is at the places; empty where nobody knows it.
+	SHA256 string `json:"sha256,omitempty"`
+	// OSVersion is the one that is taken of a registry's artifact, such as "ubuntu 24.04"; empty for any.
+	OSVersion string `json:"osVersion,omitempty"`
+	// Files are those that are wanted of it.
+	Files []Unpacked `json:"files"`
+	// Authorities are the contract's certificate authorities, in PEM: the machine may not trust them yet.
+	Authorities string `json:"authorities,omitempty"`
+	// HTTP and HTTPS are proxies, which may have a password, and Direct what is reached without them.
+	HTTP   nodeconfig.Secret `json:"http,omitzero"`
+	HTTPS  nodeconfig.Secret `json:"https,omitzero"`
+	Direct []string          `json:"direct,omitempty"`
+	// Identity is whom an Azure registry is asked as where it gives nobody what is wanted; nil for nobody.
+	Identity *RegistryIdentity `json:"identity,omitempty"`
+	// ExitCodes are the codes of a provisioning that fails here, by cause; the resource's own is for every other cause.
+	ExitCodes map[Cause]int `json:"exitCodes,omitempty"`
+}
+
+// Unpacked is a file that comes out of a component.
+type Unpacked struct {
+	// Name is its name in the store.
+	Name string `json:"name"`
+	// Members are patterns (path.Match) of its path in the archive, which differs between packages. What is no archive is the file
+	// itself.
+	Members []string `json:"members"`
+	// Optional says that there need not be one.
+	Optional bool `json:"optional,omitempty"`
+}
+
+// RegistryIdentity is a managed identity of Azure's.
+type RegistryIdentity struct {
+	// Registry is the host and port of the one registry that is shown it.
+	Registry string `json:"registry"`
+	ClientID string `json:"clientID"`
+	TenantID string `json:"tenantID"`
+	// ResourceManager is the cloud's, for registries that take no other token.
+	ResourceManager string `json:"resourceManager,omitempty"`
+}
+
+// MarshalJSON shows that there are proxies, and not which.
+func (d Download) MarshalJSON() ([]byte, error) {
+	type plain Download
+	return json.Marshal(struct {
+		plain
+		HTTP  string `json:"http,omitempty"`
+		HTTPS string `json:"https,omitempty"`
+	}{plain(d), d.HTTP.String(), d.HTTPS.String()})
+}
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (d *Download) UnmarshalJSON(data []byte) error {
+	type plain Download
+	shown := struct {
+		plain
+		HTTP  string `json:"http"`
+		HTTPS string `json:"https"`
+	}{}
+	err := json.Unmarshal(data, &shown)
+	*d = Download(shown.plain)
+	d.HTTP, d.HTTPS = nodeconfig.NewSecret(shown.HTTP), nodeconfig.NewSecret(shown.HTTPS)
+	return err
+}
+
+// Kind implements Spec.
+func (*Download) Kind() string { return "Download" }
+
+// Name implements Spec.
+func (d *Download) Name() string { return d.Component }
+
+// Paths implements Spec: what it makes is in Slipway's own directory.
+func (*Download) Paths() []string { return nil }
+
+// Store is the directory that it is brought to. Its name depends on all that decides what comes: who asks for something else gets
+// another one.
+func (d *Download) Store() string {
+	document, err := json.Marshal(struct {
+		Version, SHA256, OSVersion string
+		From                       []string
+		Files                      []Unpacked
+	}{d.Version, d.SHA256, d.OSVersion, d.From, d.Files})
+	if err != nil { // strings
+		panic(err)
+	}
+	sum := sha256.Sum256(document)
+	return Downloads + "/" + d.Component + "-" + hex.EncodeToString(sum[:])[:storeKey]
+}
+
+// storeKey is how long the part of a store's name is that depends on what comes.
+const storeKey = 12
+
+// IsStoreKey reports whether a text is what a store's name ends with.
+func IsStoreKey(text string) bool {
+	return len(text) == storeKey && strings.Trim(text, "0123456789abcdef") == ""
+}
+
+// StoreOf splits a path of a file in a store: the component, and the file's name. It reports whether it is one.
+func StoreOf(name string) (component, file string, ok bool) {
+	dir, file := path.Split(name)
+	store := path.Base(dir)
+	if len(store) <= storeKey || path.Join(Downloads, store, file) != name || !IsStoreKey(store[len(store)-storeKey:]) {
+		return "", "", false
+	}
+	component, ok = strings.CutSuffix(store[:len(store)-storeKey], "-")
+	return component, file, ok && PlainName(component) && PlainName(file)
+}
+
+// Path is that of one of its files.
+func (d *Download) Path(name string) string { return d.Store() + "/" + name }
+
+// Valid implements Spec.
+func (d *Download) Valid() error {
+	errs := []error{named(d)}
+	if !PlainName(d.Component) {
+		errs = append(errs, fmt.Errorf("download %q: is no name of a component", d.Component))
+	}
+	if len(d.From) == 0 || len(d.Files) == 0 {
+		errs = append(errs, fmt.Errorf("download %q: has no place that it is brought from, or no file", d.Component))
+	}
+	if sum, err := hex.DecodeString(d.SHA256); d.SHA256 != "" && (err != nil || len(sum) != sha256.Size) {
+		errs = append(errs, fmt.Errorf("download %q: the digest is no SHA-256 in hexadecimal", d.Component))
+	}
+	for _, from := range d.From {
+		if strings.HasPrefix(from, "/") {
+			errs = append(errs, checkPath(from))
+		} else if u, err := url.Parse(from); err == nil && u.Scheme == "http" && d.SHA256 == "" {
+			errs = append(errs, fmt.Errorf("download %q: what comes by http needs a digest", d.Component))
+		}
+	}
+	for _, file := range d.Files {
+		bad := func(pattern string) bool {
+			_, err := path.Match(pattern, "")
+			return err != nil || pattern == ""
+		}
+		if len(file.Members) == 0 || slices.ContainsFunc(file.Members, bad) || !PlainName(file.Name) || file.Name == "part" || file.Name == "origin.json" {
+			errs = append(errs, fmt.Errorf("download %q: file %q: want a name, and patterns of a path", d.Component, file.Name))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// PlainName reports whether a name can be that of a file, and no other thing.
+func PlainName(name string) bool {
+	return name != "" && !strings.HasPrefix(name, ".") &&
+		strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.") == ""
+}
+
+// Describe implements Spec.
+func (d *Download) Describe() Description {
+	what := "from " + strings.Join(d.From, ", or ")
+	if d.SHA256 != "" {
+		what += ", sha256 " + d.SHA256
+	}
+	return Description{Title: strings.TrimSpace(d.Component + " " + d.Version), What: what}
+}

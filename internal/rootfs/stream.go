@@ -1,0 +1,76 @@
+package rootfs
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/slipway-dev/slipway/internal/failpoint"
+)
+
+// OpenPart opens a file that is written bit by bit, and continued after an end in the middle. It is made where it is missing, with
+// its parents, and nobody but the superuser can read it. What is there must be a regular file with no other name.
+func (t *Tree) OpenPart(name string) (*os.File, error) {
+	p, err := t.prepare(name)
+	if err != nil {
+		return nil, t.failed("open", name, err)
+	}
+	defer p.close()
+	file, err := p.openFile(unix.O_RDWR|unix.O_CREAT|unix.O_NONBLOCK, 0o600)
+	if err != nil {
+		return nil, t.failed("open", name, err)
+	}
+	if err := ownName(file); err != nil {
+		file.Close()
+		return nil, t.failed("open", name, err)
+	}
+	return file, nil
+}
+
+// StageStream is Stage for a program that is too large to be held in memory: the content is read as it is written. It is the
+// superuser's, with mode 0755.
+func (t *Tree) StageStream(name string, content io.Reader) error {
+	p, err := t.prepare(name)
+	if err != nil {
+		return t.failed("stage", name, err)
+	}
+	defer p.close()
+	if err := p.replaceable(); err != nil {
+		return t.failed("stage", name, err)
+	}
+	err = p.create(p.staged(), copyMode, func(f *os.File) error {
+		if err := streamTo(f, content); err != nil {
+			return err
+		}
+		if err := t.release(f); err != nil {
+			return err
+		}
+		return bare(syncTo(failpoint.Sync, f))
+	})
+	if err != nil {
+		return t.failed("stage", name, err)
+	}
+	return nil
+}
+
+// streamTo writes what is read.
+func streamTo(f *os.File, content io.Reader) error {
+	buf := make([]byte, 1<<20)
+	for {
+		n, err := content.Read(buf)
+		if n > 0 {
+			if err := writeTo(f, buf[:n]); err != nil {
+				return fmt.Errorf("write: %w", bare(err))
+			}
+		}
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("read the source: %w", bare(err))
+		}
+	}
+}
