@@ -89,7 +89,7 @@ const (
 )
 
 // errGivenUp ends the tries of what may still succeed later.
-var errGivenUp = fmt.Errorf("given up after %d tries", maxRounds)
+var errGivenUp = errors.New("given up after several tries")
 
 // Get brings a file. into is open for reading and writing, and not for appending. What it holds is the beginning of the
 // file from an earlier call, or nothing: it is continued where a digest is known, which is checked over the whole file, and
@@ -200,16 +200,14 @@ func (g *getting) failed(ended error) error {
 	best := &Error{Cause: Unreachable}
 	var all []error
 	for _, p := range g.places {
-		if p.last != nil {
-			all = append(all, &Error{p.last.cause, p.shown, p.last.err})
+		if p.last == nil {
+			continue
 		}
-	}
-	for _, cause := range causes {
-		for _, p := range g.places {
-			if best.From == "" && p.last != nil && p.last.cause == cause {
-				best.Cause, best.From = cause, p.shown
-			}
+		e := &Error{p.last.cause, p.shown, p.last.err}
+		if len(all) == 0 || rank(e.Cause) < rank(best.Cause) {
+			best.Cause, best.From = e.Cause, e.From
 		}
+		all = append(all, e)
 	}
 	if ended != nil {
 		all = append(all, ended)

@@ -40,12 +40,12 @@ func TestIdentityToken(t *testing.T) {
 // What is no token is an error that does not show it, and a service that is busy is asked again.
 func TestIdentityTokenFaults(t *testing.T) {
 	for text, want := range map[string]metadata.Kind{
-		"":                                        metadata.WrongType,
-		canary:                                    metadata.WrongType,
-		`{"access_token":""}`:                     metadata.WrongType,
-		`{"access_token":"` + canary + `\n"}`:     metadata.WrongType,
-		`{"token":"` + canary + `"}`:              metadata.WrongType,
-		strings.Repeat("x", 64<<10+1):             metadata.TooLarge,
+		"":                                    metadata.WrongType,
+		canary:                                metadata.WrongType,
+		`{"access_token":""}`:                 metadata.WrongType,
+		`{"access_token":"` + canary + `\n"}`: metadata.WrongType,
+		`{"token":"` + canary + `"}`:          metadata.WrongType,
+		strings.Repeat("x", 64<<10+1):         metadata.TooLarge,
 		`{"access_token":"` + canary + `","x":1}`: "",
 	} {
 		service := asked(t, "azure", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, text) }))
