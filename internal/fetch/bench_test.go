@@ -48,14 +48,3 @@ func BenchmarkRegistry(b *testing.B) {
 		}
 	}
 }
-
-// The default transport is used as a node uses it: over TCP, with a connection that is given back at the end.
-func TestDefaultTransport(t *testing.T) {
-	server := httptest.NewServer(whole(archive))
-	defer server.Close()
-	into := newFile(t, nil)
-	got, err := (&fetch.Client{}).Get(t.Context(), fetch.Request{From: []string{server.URL + "/a"}, SHA256: sum(archive), MaxBytes: 1 << 20}, into)
-	if err != nil || content(t, into) != string(archive) || got.From != server.URL+"/a" {
-		t.Errorf("%+v, %v", got, err)
-	}
-}

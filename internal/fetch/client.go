@@ -2,6 +2,7 @@ package fetch
 
 import (
 	"context"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"net/http"
@@ -17,6 +18,8 @@ type Client struct {
 	Transport http.RoundTripper
 	// Proxy says through which proxy a URL is reached, where Transport is nil; nil for none.
 	Proxy func(*url.URL) (*url.URL, error)
+	// Roots are the certificate authorities that servers are verified with, where Transport is nil; nil for the system's.
+	Roots *x509.CertPool
 	// Login returns a refresh token for a registry, by its host and port, that gives nobody's token enough; an empty one if
 	// there is none. It is nil for a client that has none anywhere.
 	Login func(ctx context.Context, host string) (refreshToken string, err error)
@@ -37,9 +40,6 @@ type Request struct {
 	SHA256 string
 	// Platform is the one that is taken of an OCI index.
 	Platform Platform
-	// Title is a pattern (path.Match) that the file's name in an OCI manifest has to match, its annotation
-	// org.opencontainers.image.title. It is for manifests of several files; "" takes the only one.
-	Title string
 	// MaxBytes is how large the file may be.
 	MaxBytes int64
 }
@@ -89,7 +89,7 @@ const (
 )
 
 // errGivenUp ends the tries of what may still succeed later.
-var errGivenUp = fmt.Errorf("given up after %d tries", maxRounds)
+var errGivenUp = errors.New("given up after several tries")
 
 // Get brings a file. into is open for reading and writing, and not for appending. What it holds is the beginning of the
 // file from an earlier call, or nothing: it is continued where a digest is known, which is checked over the whole file, and
@@ -190,7 +190,7 @@ func (g *getting) try(ctx context.Context, p *place) *failure {
 		wanted = p.sha256
 	}
 	if p.sha256 != "" && p.sha256 != wanted {
-		return failed(WrongDigest, "the registry has a file with SHA-256 %s, and %s is wanted", p.sha256, wanted)
+		return otherDigest(p.sha256, wanted)
 	}
 	return g.download(ctx, p, wanted)
 }
@@ -200,16 +200,14 @@ func (g *getting) failed(ended error) error {
 	best := &Error{Cause: Unreachable}
 	var all []error
 	for _, p := range g.places {
-		if p.last != nil {
-			all = append(all, &Error{p.last.cause, p.shown, p.last.err})
+		if p.last == nil {
+			continue
 		}
-	}
-	for _, cause := range causes {
-		for _, p := range g.places {
-			if best.From == "" && p.last != nil && p.last.cause == cause {
-				best.Cause, best.From = cause, p.shown
-			}
+		e := &Error{p.last.cause, p.shown, p.last.err}
+		if len(all) == 0 || rank(e.Cause) < rank(best.Cause) {
+			best.Cause, best.From = e.Cause, e.From
 		}
+		all = append(all, e)
 	}
 	if ended != nil {
 		all = append(all, ended)

@@ -32,12 +32,15 @@ func (g *getting) download(ctx context.Context, p *place, wanted string) *failur
 	if wanted == "" || has == wanted {
 		return nil
 	}
-	f = failed(WrongDigest, "has SHA-256 %s, and %s is wanted", has, wanted)
-	return g.into.discard(f, g.into.pieces > 1) // several pieces may be of several versions
+	return g.into.discard(otherDigest(has, wanted), g.into.pieces > 1) // several pieces may be of several versions
 }
 
 func tooLarge(size, limit int64) *failure {
 	return failed(WrongContent, "has %d bytes, and at most %d are allowed", size, limit)
+}
+
+func otherDigest(has, wanted string) *failure {
+	return failed(WrongDigest, "has SHA-256 %s, and %s is wanted", has, wanted)
 }
 
 // rest asks for what is missing, and writes it.

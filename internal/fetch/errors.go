@@ -32,6 +32,14 @@ const (
 
 var causes = [...]Cause{WrongDigest, WrongContent, Refused, NotFound, Server, Unreachable}
 
+// rank is a cause's place in that order.
+func rank(c Cause) (i int) {
+	for causes[i] != c {
+		i++
+	}
+	return i
+}
+
 // Error says why a file could not be brought.
 type Error struct {
 	// Cause is that of the place that got furthest.

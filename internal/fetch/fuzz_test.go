@@ -39,19 +39,19 @@ func FuzzReference(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		p := newPlace(text)
-		if (p.last != nil) != (p.reference == nil && p.url == "") {
+		if (p.last != nil) != (p.host == "" && p.url == "") {
 			t.Fatalf("%+v", p)
 		}
-		if p.reference == nil {
+		if p.host == "" {
 			return
 		}
-		for _, at := range []string{p.reference.url("manifests", p.reference.version), p.reference.url("blobs", "sha256:0")} {
+		for _, at := range []string{p.of("manifests", p.version), p.of("blobs", "sha256:0")} {
 			u, err := url.Parse(at)
 			if err != nil {
 				continue // such as a port that is too large: a request says so
 			}
-			if u.Scheme != "https" || u.Host != p.reference.host || u.User != nil || u.RawQuery != "" || u.Fragment != "" ||
-				!strings.HasPrefix(u.Path, "/v2/"+p.reference.path+"/") || strings.Contains(u.Path, "..") && !strings.Contains(p.reference.version, "..") {
+			if u.Scheme != "https" || u.Host != p.host || u.User != nil || u.RawQuery != "" || u.Fragment != "" ||
+				!strings.HasPrefix(u.Path, "/v2/"+p.repository+"/") || strings.Contains(u.Path, "..") && !strings.Contains(p.version, "..") {
 				t.Fatalf("%q is asked for at %q", text, at)
 			}
 		}
@@ -65,9 +65,9 @@ func FuzzManifest(f *testing.F) {
 		`{"layers":[{` + digest + `,"size":1}]}`, `{"manifests":[{` + digest + `,"size":1,"platform":{"os":"linux","architecture":"amd64"}}]}`,
 		`{"mediaType":"` + manifestTypes[firstIndex] + `","manifests":[{}]}`, `{"layers":[{"digest":"sha256:","size":-1}]}`, `{"layers":null,"manifests":{}}`, `[]`,
 	} {
-		f.Add([]byte(text), "*.deb")
+		f.Add([]byte(text))
 	}
-	f.Fuzz(func(t *testing.T, data []byte, title string) {
+	f.Fuzz(func(t *testing.T, data []byte) {
 		m, f := parseManifest(data)
 		var d *descriptor
 		switch {
@@ -75,7 +75,7 @@ func FuzzManifest(f *testing.F) {
 		case len(m.Manifests) > 0:
 			d, f = m.forPlatform(&Platform{OS: "linux"})
 		default:
-			d, f = m.file(title)
+			d, f = m.file()
 		}
 		if f != nil {
 			checkFailure(t, f)

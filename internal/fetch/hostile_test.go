@@ -231,7 +231,7 @@ func hostiles() []hostile {
 		{name: "too many requests, twice", server: first(2, status(429, "Retry-After", "7"), whole(archive)), took: 14 * time.Second, asked: 3},
 		{name: "too many requests, by a date", server: first(1, status(429, "Retry-After", "Mon, 02 Jan 2006 15:04:45 GMT", "Date", "Mon, 02 Jan 2006 15:04:05 GMT"), whole(archive)), took: 40 * time.Second, asked: 2},
 		{name: "too many requests for a year", server: first(1, status(429, "Retry-After", "31536000"), whole(archive)), took: time.Minute, asked: 2},
-		{name: "too many requests", server: status(429), cause: fetch.Server, text: "429 Too Many Requests; given up after 8 tries", took: pauses, asked: rounds},
+		{name: "too many requests", server: status(429), cause: fetch.Server, text: "429 Too Many Requests; given up after several tries", took: pauses, asked: rounds},
 		{name: "an error, twice", server: first(2, status(503), whole(archive)), took: 1500 * time.Millisecond, asked: 3},
 		{name: "an error", server: status(500), cause: fetch.Server, text: "500 Internal Server Error", took: pauses, asked: rounds},
 		{name: "no such status", server: status(799), cause: fetch.Server, text: "799", asked: 1},

@@ -25,7 +25,7 @@ func (g *getting) ask(ctx context.Context, p *place, address string, header http
 			header.Set("Authorization", "Bearer "+p.token)
 		}
 		a, f := g.do(ctx, address, header, "")
-		if f != nil || p.reference == nil || a.StatusCode != http.StatusUnauthorized && a.StatusCode != http.StatusForbidden {
+		if f != nil || p.host == "" || a.StatusCode != http.StatusUnauthorized && a.StatusCode != http.StatusForbidden {
 			return a, f
 		}
 		token := ""
@@ -60,7 +60,7 @@ func (g *getting) token(ctx context.Context, p *place, header http.Header, way i
 	}
 	at, post, scope := *c.realm, "", c.scope
 	if scope == "" {
-		scope = "repository:" + p.reference.path + ":pull"
+		scope = "repository:" + p.repository + ":pull"
 	}
 	query := form("service", c.service, "scope", scope)
 	if way == everybody {
@@ -99,10 +99,10 @@ func (g *getting) login(ctx context.Context, p *place) (string, *failure) {
 	if g.client.Login == nil {
 		return "", nil
 	}
-	if host := p.challenge.realm.Host; strings.TrimSuffix(host, ":443") != strings.TrimSuffix(p.reference.host, ":443") {
+	if host := p.challenge.realm.Host; strings.TrimSuffix(host, ":443") != strings.TrimSuffix(p.host, ":443") {
 		return "", failed(Refused, "wants the login to be sent to another host, %s", host)
 	}
-	refresh, err := g.client.Login(ctx, p.reference.host)
+	refresh, err := g.client.Login(ctx, p.host)
 	if err == nil {
 		return refresh, nil
 	}

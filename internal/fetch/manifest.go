@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -70,23 +69,16 @@ func (m *manifest) forPlatform(want *Platform) (*descriptor, *failure) {
 	return nil, failed(WrongContent, "has nothing for %s, but for%s", want, others[1:])
 }
 
-// file is the file of a manifest: the only one, or the one whose title matches a pattern.
-func (m *manifest) file(title string) (*descriptor, *failure) {
-	var found *descriptor
-	count, titles := 0, ""
+// file is the file of a manifest, which has to have one.
+func (m *manifest) file() (*descriptor, *failure) {
+	if len(m.Layers) == 1 {
+		return &m.Layers[0], m.Layers[0].check()
+	}
+	titles := ""
 	for i := range m.Layers {
-		name := m.Layers[i].Annotations[titleAnnotation]
-		match, _ := path.Match(title, name) // what is no pattern matches nothing
-		if match || title == "" || name == "" && len(m.Layers) == 1 {
-			found = &m.Layers[i]
-			count++
-		}
-		titles += " " + strconv.Quote(name)
+		titles += " " + strconv.Quote(m.Layers[i].Annotations[titleAnnotation])
 	}
-	if count != 1 {
-		return nil, failed(WrongContent, "has %d files that match %q where one is wanted, of%s", count, title, titles)
-	}
-	return found, found.check()
+	return nil, failed(WrongContent, "has %d files where one is wanted:%s", len(m.Layers), titles)
 }
 
 // check says what is wrong with a descriptor.
@@ -107,7 +99,7 @@ func checkDigest(data []byte, digest string) *failure {
 	want, ok := strings.CutPrefix(digest, sha256Prefix)
 	sum := sha256.Sum256(data)
 	if has := hex.EncodeToString(sum[:]); ok && isSHA256(want) && has != want {
-		return failed(WrongDigest, "the manifest has SHA-256 %s, and %s is wanted", has, want)
+		return otherDigest(has, want)
 	}
 	return nil
 }

@@ -12,8 +12,9 @@ import (
 type place struct {
 	// shown is the place as it may be shown.
 	shown string
-	// reference is set for a registry's.
-	reference *reference
+	// host, repository and version are those of a reference: the host with its port, and the tag, or the digest if it has one.
+	// They are empty for a URL.
+	host, repository, version string
 	// url is where the file's bytes are; a registry's is empty until its manifest is read. sha256 and size are what that
 	// says of them: "" and -1 if nobody does.
 	url, sha256 string
@@ -37,20 +38,12 @@ func newPlace(from string) *place {
 			p.url, p.shown = from, shownURL(u)
 			return p
 		}
-	} else if p.reference = parseReference(from); p.reference != nil {
+	} else if p.refer(from) {
 		return p
 	}
 	p.shown = strconv.Quote(scheme[:min(len(scheme), maxReference)]) // and no more of it, because that may have a password
 	p.last = failed(NotFound, "is neither an http or https URL nor an OCI reference with a tag or a digest")
 	return p
-}
-
-// reference names something in a registry.
-type reference struct {
-	// host has a port if the reference has one.
-	host, path string
-	// version is the tag, or the digest if the reference has one.
-	version string
 }
 
 // referenceForm is the grammar of the OCI distribution specification ("Pulling manifests"), after a host. A digest is SHA-256.
@@ -67,21 +60,21 @@ var referenceForm = sync.OnceValue(func() *regexp.Regexp {
 
 const maxReference = 255
 
-// parseReference reads HOST[:PORT]/PATH:TAG and HOST[:PORT]/PATH[:TAG]@sha256:DIGEST.
-func parseReference(text string) *reference {
+// refer reads HOST[:PORT]/PATH:TAG or HOST[:PORT]/PATH[:TAG]@sha256:DIGEST, and says whether it is one.
+func (p *place) refer(text string) bool {
 	if len(text) > maxReference || !referenceForm().MatchString(text) {
-		return nil
+		return false
 	}
-	host, rest, _ := strings.Cut(text, "/")
-	rest, digest, _ := strings.Cut(rest, "@")
-	path, tag, _ := strings.Cut(rest, ":")
+	text, digest, _ := strings.Cut(text, "@")
+	p.host, text, _ = strings.Cut(text, "/")
+	p.repository, p.version, _ = strings.Cut(text, ":")
 	if digest != "" {
-		tag = digest
+		p.version = digest
 	}
-	return &reference{host, path, tag}
+	return true
 }
 
-// url is that of the registry's manifests or blobs.
-func (r *reference) url(kind, name string) string {
-	return "https://" + r.host + "/v2/" + r.path + "/" + kind + "/" + name
+// of is the URL of one of the registry's manifests or blobs.
+func (p *place) of(kind, name string) string {
+	return "https://" + p.host + "/v2/" + p.repository + "/" + kind + "/" + name
 }

@@ -2,6 +2,7 @@ package fetch
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -46,7 +47,7 @@ func (c *Client) session() (*session, func()) {
 	s.http.Transport, s.http.CheckRedirect = c.Transport, checkRedirect
 	done := func() {}
 	if s.http.Transport == nil {
-		own := newTransport(c.Proxy)
+		own := c.newTransport()
 		s.http.Transport, done = own, own.CloseIdleConnections
 	}
 	if s.wait == nil {
@@ -55,7 +56,7 @@ func (c *Client) session() (*session, func()) {
 	return s, done
 }
 
-func newTransport(proxy func(*url.URL) (*url.URL, error)) *http.Transport {
+func (c *Client) newTransport() *http.Transport {
 	t := &http.Transport{
 		DialContext:            (&net.Dialer{Timeout: dialTimeout}).DialContext,
 		TLSHandshakeTimeout:    tlsTimeout,
@@ -64,8 +65,11 @@ func newTransport(proxy func(*url.URL) (*url.URL, error)) *http.Transport {
 		// The bytes are wanted as they are: a digest is theirs, and an archive that was unpacked on the way is none.
 		DisableCompression: true,
 	}
-	if proxy != nil {
-		t.Proxy = func(r *http.Request) (*url.URL, error) { return proxy(r.URL) }
+	if c.Roots != nil {
+		t.TLSClientConfig = &tls.Config{RootCAs: c.Roots, MinVersion: tls.VersionTLS12}
+	}
+	if c.Proxy != nil {
+		t.Proxy = func(r *http.Request) (*url.URL, error) { return c.Proxy(r.URL) }
 	}
 	return t
 }

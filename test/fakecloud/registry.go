@@ -25,6 +25,8 @@ type AzureRegistry struct {
 	Anonymous bool
 	// Content answers to whoever has a token.
 	Content http.Handler
+	// Issue, if any, makes a token for a scope, "repository:NAME:pull". Content then checks tokens itself, and asks for them.
+	Issue func(scope string) string
 
 	mu sync.Mutex
 	// generation is part of each token, so that Expire can end all.
@@ -44,7 +46,7 @@ func (r *AzureRegistry) ServeHTTP(w http.ResponseWriter, request *http.Request) 
 	case "/oauth2/token":
 		r.token(w, request, token)
 	default:
-		if request.Header.Get("Authorization") == "Bearer "+token {
+		if r.Issue != nil || request.Header.Get("Authorization") == "Bearer "+token {
 			r.Content.ServeHTTP(w, request)
 			return
 		}
@@ -98,6 +100,9 @@ func (r *AzureRegistry) token(w http.ResponseWriter, request *http.Request, toke
 	if !allowed || request.FormValue("service") != r.Host || !strings.HasPrefix(request.FormValue("scope"), "repository:") {
 		registryError(w, http.StatusUnauthorized, "UNAUTHORIZED")
 		return
+	}
+	if r.Issue != nil {
+		token = r.Issue(request.FormValue("scope"))
 	}
 	writeJSON(w, map[string]string{"access_token": token})
 }
