@@ -3,7 +3,7 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
-LDFLAGS := -s -w -funcalign=16 -X github.com/slipway-dev/slipway/internal/cli.Version=$(VERSION)
+LDFLAGS := -s -w -funcalign=8 -X github.com/slipway-dev/slipway/internal/cli.Version=$(VERSION)
 # The compiler puts none of Slipway's own functions into their callers, and none of those of libraries that are not busy:
 # the agent is 7 % smaller. The benchmarks are built without this. A provisioning takes as long with it: 80 ms of processor
 # time for the example node.

@@ -313,6 +313,11 @@ func TestDirectoryDownload(t *testing.T) {
 }
 
 func TestReachedDirectly(t *testing.T) {
+	direct := func(u *url.URL, list []string) bool {
+		proxy := nodeconfig.NewSecret("http://proxy.example:3128")
+		through, err := proxyFor(&resource.Download{HTTP: proxy, HTTPS: proxy, Direct: list})(u)
+		return through == nil && err == nil
+	}
 	list := []string{" .internal.example", "example.com", "10.0.0.0/8", "fd00::/8", "192.0.2.7", "proxied.example:8443", "*.star.example", "", "[fd01::1]:443"}
 	for place, want := range map[string]bool{
 		"https://a.internal.example":   true,
@@ -340,12 +345,12 @@ func TestReachedDirectly(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := reachedDirectly(u, list); got != want {
+		if got := direct(u, list); got != want {
 			t.Errorf("%s: %v", place, got)
 		}
 	}
 	u := &url.URL{Scheme: "https", Host: "other.invalid"}
-	if !reachedDirectly(u, []string{"*"}) {
+	if !direct(u, []string{"*"}) {
 		t.Error("* is not all")
 	}
 	d := &resource.Download{HTTPS: nodeconfig.NewSecret("http://u:p@proxy.example:3128"), Direct: list}

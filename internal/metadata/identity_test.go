@@ -20,7 +20,7 @@ const (
 
 // A token is the one of this identity for this audience. What the service refuses is not asked again.
 func TestIdentityToken(t *testing.T) {
-	cloud := fakecloud.New(fakecloud.Instance{AccessToken: canary, Identity: identity, Audience: audience})
+	cloud := fakecloud.New(fakecloud.Instance{AccessToken: canary, Identity: identity, Audiences: []string{audience}})
 	service := asked(t, "azure", cloud.Metadata())
 	if got, err := service.IdentityToken(t.Context(), audience, identity); err != nil || got != canary {
 		t.Errorf("%q, %v", got, err)
@@ -56,7 +56,7 @@ func TestIdentityTokenFaults(t *testing.T) {
 		}
 	}
 	synctest.Test(t, func(t *testing.T) {
-		cloud := fakecloud.New(fakecloud.Instance{AccessToken: canary, Identity: identity, Audience: audience})
+		cloud := fakecloud.New(fakecloud.Instance{AccessToken: canary, Identity: identity, Audiences: []string{audience}})
 		misbehave(t, cloud, "status=429*2")
 		if got, err := asked(t, "azure", cloud.Metadata()).IdentityToken(t.Context(), audience, identity); err != nil || got != canary {
 			t.Errorf("%q, %v", got, err)
