@@ -17,7 +17,7 @@ import (
 )
 
 // outbound checks the node's way out: by the author's own command, before anything else of the author's is run and before the
-// kubelet starts, and by reaching servers, while it starts.
+// node joins, and by reaching servers, while it starts.
 var outbound = concern{
 	name:  "way out",
 	joins: true,
