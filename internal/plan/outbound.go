@@ -78,10 +78,12 @@ func planOutbound(in *input, out *output) {
 	name := sha256.Sum256([]byte("outbound\n" + text))
 	out.addTo(outboundGroup, resource.Resource{
 		Phase:    resource.Join,
+		Requires: []resource.ID{trustGroup.all()},
 		ExitCode: exitcode.OutboundFailed,
 		Reason:   "the contract's own check of the way out, run as it is",
 		Spec: &resource.Command{
-			Label: "check-outbound", Argv: argv, Timeout: outboundPatience + outboundTries*outboundKill*resource.Duration(time.Second), Once: hex.EncodeToString(name[:]), Unconfined: true,
+			Label: "check-outbound", Argv: argv, Once: hex.EncodeToString(name[:]), Unconfined: true,
+			Timeout: outboundPatience + outboundTries*outboundKill*resource.Duration(time.Second),
 		},
 	})
 	out.askedBy("$.checks.outboundCommand")
