@@ -216,8 +216,8 @@ type Checks struct {
 	// certificate that the machine trusts, through the contract's proxy where that leads there. The error says which of
 	// these has failed.
 	Outbound []string `json:"outbound,omitempty"`
-	// OutboundCommand is the user's own shell text, at most 16 KiB, run as such with the proxy's variables before the kubelet
-	// starts. It must succeed: it is tried 20 times, a second apart, for 15 seconds each. It is run once on a machine. Everybody
+	// OutboundCommand is the user's own shell text, at most 16 KiB, run as such with the proxy's variables before the node
+	// asks for its certificate. It must succeed: it is tried 20 times, a second apart, for 15 seconds each. It is run once on a machine. Everybody
 	// can read it who reads a plan: do not put a credential in it.
 	OutboundCommand string `json:"outboundCommand,omitempty"`
 	// AllowUnapplied are the paths of settings, such as "network.localDNS", that may be left out although somebody needs

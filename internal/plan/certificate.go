@@ -65,7 +65,7 @@ func planCertificate(in *input, out *output) {
 		return
 	}
 	c := in.config
-	var requires []resource.ID
+	requires := []resource.ID{outboundGroup.all()}
 	if in.cloudName() != "" && nodeName(c.Kubelet) == "" {
 		requires = append(requires, resource.IDOf(&resource.Sysctl{Key: hostnameKey}))
 	}

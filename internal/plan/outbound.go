@@ -17,7 +17,7 @@ import (
 )
 
 // outbound checks the node's way out: by the author's own command, before anything else of the author's is run and before the
-// kubelet starts, and by reaching servers, while it starts.
+// node joins, and by reaching servers, while it starts.
 var outbound = concern{
 	name:  "way out",
 	joins: true,
@@ -78,10 +78,12 @@ func planOutbound(in *input, out *output) {
 	name := sha256.Sum256([]byte("outbound\n" + text))
 	out.addTo(outboundGroup, resource.Resource{
 		Phase:    resource.Join,
+		Requires: []resource.ID{trustGroup.all()},
 		ExitCode: exitcode.OutboundFailed,
 		Reason:   "the contract's own check of the way out, run as it is",
 		Spec: &resource.Command{
-			Label: "check-outbound", Argv: argv, Timeout: outboundPatience + outboundTries*outboundKill*resource.Duration(time.Second), Once: hex.EncodeToString(name[:]), Unconfined: true,
+			Label: "check-outbound", Argv: argv, Once: hex.EncodeToString(name[:]), Unconfined: true,
+			Timeout: outboundPatience + outboundTries*outboundKill*resource.Duration(time.Second),
 		},
 	})
 	out.askedBy("$.checks.outboundCommand")

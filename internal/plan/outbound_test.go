@@ -14,7 +14,7 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// The kubelet, and the author's other commands, start after the author's check of the way out; the servers are asked meanwhile.
+// The node asks for its certificate, and the kubelet and the author's other commands start, after the author's check of the way out; the servers are asked meanwhile.
 func TestOutbound(t *testing.T) {
 	const text = "curl \"$1\" 'x' && true\n"
 	c := contract(t, "native/minimal.yaml", func(c *nodeconfig.NodeConfig) {
@@ -30,7 +30,7 @@ func TestOutbound(t *testing.T) {
 	seen := make(map[resource.ID]bool)
 	for _, r := range p.Resources {
 		seen[r.ID()] = true
-		before := slices.Contains([]resource.ID{"Unit:kubelet.service", "Command:command-1"}, r.ID())
+		before := slices.Contains([]resource.ID{"Unit:kubelet.service", "Command:command-1", "Certificate:kubelet-client"}, r.ID())
 		if slices.Contains(r.Requires, command) != before || slices.Contains(r.Requires, server) {
 			t.Errorf("%s requires %v", r.ID(), r.Requires)
 		}
