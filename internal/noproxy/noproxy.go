@@ -14,6 +14,7 @@ import (
 func Has(list []string, host, port string) bool {
 	address, err := netip.ParseAddr(host)
 	isName := err != nil
+	address = address.Unmap()
 	host = strings.ToLower(strings.TrimSuffix(host, "."))
 	if host == "localhost" || address.IsLoopback() {
 		return true

@@ -59,10 +59,7 @@ const registryPatience = resource.Duration(time.Minute)
 // planRegistryReached waits until the registry of a cluster without a way out can be reached: the network may not be up yet. It is
 // advisory, because a node that has its sandbox image can start without the registry.
 func planRegistryReached(out *output, at string) {
-	u, err := url.Parse(at)
-	if err != nil {
-		return // validation has refused it
-	}
+	server, _, _ := strings.Cut(strings.TrimPrefix(at, "https://"), "/")
 	out.addTo(registryGroup, resource.Resource{
 		Phase:    resource.Join,
 		Requires: []resource.ID{trustGroup.all()},
@@ -70,7 +67,7 @@ func planRegistryReached(out *output, at string) {
 		Reason:   "the node has its images from there: the registry's name, a connection, and TLS that the machine trusts",
 		Spec: &resource.Check{
 			Label: "registry", Advisory: true, Timeout: registryPatience,
-			Reachable: &resource.Reachable{Server: serverAddress(u)},
+			Reachable: &resource.Reachable{Server: serverAddress(&url.URL{Host: server})},
 		},
 	})
 }
