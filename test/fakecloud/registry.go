@@ -50,7 +50,8 @@ func (r *AzureRegistry) ServeHTTP(w http.ResponseWriter, request *http.Request) 
 			r.Content.ServeHTTP(w, request)
 			return
 		}
-		w.Header().Set("WWW-Authenticate", fmt.Sprintf(`Bearer realm="https://%s/oauth2/token",service="%s",scope="%s"`, r.Host, r.Host, scope(request.URL)))
+		challenge := fmt.Sprintf(`Bearer realm="https://%[1]s/oauth2/token",service="%[1]s",scope="%[2]s"`, r.Host, scope(request.URL))
+		w.Header().Set("WWW-Authenticate", challenge)
 		registryError(w, http.StatusUnauthorized, "UNAUTHORIZED")
 	}
 }
