@@ -46,7 +46,8 @@ type Error struct {
 	Cause Cause
 	// From is that place, without a password and a query.
 	From string
-	// Err is what is wrong with it, or the errors of all places that were asked (errors.Join), each an *Error.
+	// Err has the errors of all places that were asked (errors.Join), each an *Error whose Err is what is wrong there, and
+	// why no more tries were made, if some might have succeeded.
 	Err error
 }
 

@@ -114,8 +114,8 @@ func (g *getting) login(ctx context.Context, p *place) (string, *failure) {
 	return "", f
 }
 
-// secret asks for a token, by POST if it has a form. It is what the answer has by this name, or by its old name "token". The errors name the place,
-// because it is another one than the file's.
+// secret asks for a token, by POST if it has a form. It is what the answer has by this name, or by its old name "token". The
+// errors name the place, because it is another one than the file's.
 func (s *session) secret(ctx context.Context, at *url.URL, form, name string) (token string, f *failure) {
 	a, f := s.do(ctx, at.String(), http.Header{}, form)
 	var data []byte

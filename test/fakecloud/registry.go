@@ -31,14 +31,12 @@ type AzureRegistry struct {
 	mu sync.Mutex
 	// generation is part of each token, so that Expire can end all.
 	generation int
-	requests   []string
 }
 
 // ServeHTTP answers as the registry.
 func (r *AzureRegistry) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	r.mu.Lock()
 	token := fmt.Sprintf("token-%d", r.generation)
-	r.requests = append(r.requests, request.Method+" "+request.URL.Path)
 	r.mu.Unlock()
 	switch request.URL.Path {
 	case "/oauth2/exchange":
@@ -50,7 +48,8 @@ func (r *AzureRegistry) ServeHTTP(w http.ResponseWriter, request *http.Request) 
 			r.Content.ServeHTTP(w, request)
 			return
 		}
-		w.Header().Set("WWW-Authenticate", fmt.Sprintf(`Bearer realm="https://%s/oauth2/token",service="%s",scope="%s"`, r.Host, r.Host, scope(request.URL)))
+		challenge := fmt.Sprintf(`Bearer realm="https://%[1]s/oauth2/token",service="%[1]s",scope="%[2]s"`, r.Host, scope(request.URL))
+		w.Header().Set("WWW-Authenticate", challenge)
 		registryError(w, http.StatusUnauthorized, "UNAUTHORIZED")
 	}
 }
@@ -112,13 +111,6 @@ func (r *AzureRegistry) Expire() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.generation++
-}
-
-// Asked returns the requests that came so far, as "METHOD /path".
-func (r *AzureRegistry) Asked() []string {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return slices.Clone(r.requests)
 }
 
 func registryError(w http.ResponseWriter, status int, code string) {
