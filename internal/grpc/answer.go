@@ -22,6 +22,12 @@ const (
 // prefixSize is what a message begins with: whether it is compressed, and how long it is (gRPC over HTTP/2).
 const prefixSize = 5
 
+// appendMessage appends a message with its prefix.
+func appendMessage(dst, message []byte) []byte {
+	dst = append(dst, 0)
+	return append(binary.BigEndian.AppendUint32(dst, uint32(len(message))), message...)
+}
+
 // maxShown bounds what is shown of a server's words.
 const maxShown = 512
 
@@ -63,7 +69,7 @@ func (a *answer) say(fields []hpack.HeaderField) {
 
 // add takes data over. An answer that is too large is one without an end: nobody waits for its status.
 func (a *answer) add(data []byte, flags byte) {
-	room := maxAnswer - len(a.body)
+	room := maxMessage + prefixSize - len(a.body)
 	a.body = append(a.body, data[:min(len(data), room)]...)
 	a.ended = flags&flagEndStream != 0 || len(data) > room
 }

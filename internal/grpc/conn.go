@@ -1,8 +1,8 @@
-// Package grpc asks a server on a Unix socket: calls of one empty message and one answer, which is all that a probe of a container
-// runtime needs (gRPC over HTTP/2; RFC 9113). The HTTP/2 of net/http would do the same, and is a third of a megabyte of the agent
-// with nobody else to use it.
+// Package grpc asks a server on a Unix socket: calls of one message and one answer, which is all that is asked of a container runtime
+// (gRPC over HTTP/2; RFC 9113). The HTTP/2 of net/http would do the same, and is a third of a megabyte of the agent with nobody else
+// to use it.
 //
-// The package refuses streams, messages in a request, compression, TLS and an answer of more than 16 KiB. internal/probe calls it.
+// The package refuses streams, compression, TLS, and messages of more than 16 KiB. internal/cri calls it.
 package grpc
 
 import (
@@ -17,9 +17,9 @@ import (
 	"golang.org/x/net/http2/hpack"
 )
 
-// maxAnswer bounds an answer, which has some hundred bytes. A server may send 64 KiB before it has to wait for more room (RFC 9113,
+// maxMessage bounds a message. An answer has some hundred bytes, and a request that has a token some thousand. A server may send 64 KiB before it has to wait for more room (RFC 9113,
 // 6.9.2), so a connection has room for several without a word about it.
-const maxAnswer = 16 << 10
+const maxMessage = 16<<10 - prefixSize
 
 // Conn is a connection to a server. It makes one call after the other.
 type Conn struct {
@@ -49,7 +49,7 @@ func Dial(ctx context.Context, socket string) (*Conn, error) {
 
 func newConn(conn net.Conn) *Conn {
 	decoder := hpack.NewDecoder(4096, nil) // the size that is agreed on without a word (RFC 9113, 6.5.2)
-	decoder.SetMaxStringLength(maxAnswer)
+	decoder.SetMaxStringLength(maxMessage)
 	return &Conn{conn: conn, reader: bufio.NewReader(conn), decoder: decoder, next: 1}
 }
 
@@ -62,13 +62,16 @@ func (c *Conn) within(ctx context.Context) func() {
 	return func() { stop() }
 }
 
-// Call makes a call with an empty message, and returns the answer's message. Its error is a *StatusError where the server has
+// Call makes a call with a message, and returns the answer's. Its error is a *StatusError where the server has
 // refused, and the context's where that has ended. After another error the connection is of no more use.
-func (c *Conn) Call(ctx context.Context, method string) ([]byte, error) {
+func (c *Conn) Call(ctx context.Context, method string, message []byte) ([]byte, error) {
+	if len(message) > maxMessage {
+		return nil, fmt.Errorf("%s: the message has %d bytes, and at most %d are sent", method, len(message), maxMessage)
+	}
 	defer c.within(ctx)()
 	c.stream, c.next = c.next, c.next+2
 	request := appendFrame(nil, frameHeaders, flagEndHeaders, c.stream, requestHeaders(method))
-	request = appendFrame(request, frameData, flagEndStream, c.stream, make([]byte, prefixSize))
+	request = appendFrame(request, frameData, flagEndStream, c.stream, appendMessage(nil, message))
 	_, err := c.conn.Write(request)
 	var a answer
 	if err == nil {
@@ -165,7 +168,7 @@ func (c *Conn) headers(f frame, a *answer) error {
 			return err
 		case next.kind != frameContinuation || next.stream != f.stream:
 			return errors.New("is not a gRPC server: its headers have no end")
-		case len(block)+len(next.payload) > maxAnswer:
+		case len(block)+len(next.payload) > maxMessage:
 			return errors.New("is not a gRPC server: its headers are too large")
 		}
 		block, last = append(block, next.payload...), next.flags

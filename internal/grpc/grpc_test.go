@@ -55,7 +55,7 @@ func calls(t testing.TB, said string) (answer []byte, heard string, err error) {
 		}
 		done <- <-all
 	}()
-	answer, err = c.Call(t.Context(), "/x.Y/Z")
+	answer, err = c.Call(t.Context(), "/x.Y/Z", nil)
 	c.Close()
 	return answer, <-done, err
 }
@@ -138,7 +138,7 @@ func TestGivenUp(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	if _, err := c.Call(ctx, "/x.Y/Z"); !errors.Is(err, context.Canceled) {
+	if _, err := c.Call(ctx, "/x.Y/Z", nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("a call that was given up: %v", err)
 	}
 	listener.Close()
@@ -162,8 +162,8 @@ func FuzzAnswers(f *testing.F) {
 		defer cancel()
 		c := newConn(client)
 		defer c.Close()
-		answer, err := c.Call(ctx, "/x.Y/Z")
-		if ctx.Err() != nil || len(answer) > maxAnswer || err != nil && len(err.Error()) > 4*maxShown {
+		answer, err := c.Call(ctx, "/x.Y/Z", nil)
+		if ctx.Err() != nil || len(answer) > maxMessage || err != nil && len(err.Error()) > 4*maxShown {
 			t.Errorf("%d bytes, %v", len(answer), err)
 		}
 	})

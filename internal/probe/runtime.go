@@ -42,7 +42,7 @@ func askRuntime(ctx context.Context, socket string) error {
 		return fmt.Errorf("does not answer: %w", err)
 	}
 	defer conn.Close()
-	message, err := conn.Call(ctx, healthMethod)
+	message, err := conn.Call(ctx, healthMethod, nil)
 	var status *grpc.StatusError
 	switch {
 	case errors.As(err, &status) && status.Code == grpc.Unimplemented:
@@ -52,7 +52,7 @@ func askRuntime(ctx context.Context, socket string) error {
 	case !serving(message):
 		return errors.New("the runtime reports that it is not serving")
 	}
-	_, err = conn.Call(ctx, versionMethod)
+	_, err = conn.Call(ctx, versionMethod, nil)
 	if errors.As(err, &status) && status.Code == grpc.Unimplemented {
 		return fmt.Errorf("the runtime answers, but does not serve version v1 of the CRI: its CRI plug-in is disabled or failed to load: %w", err)
 	}

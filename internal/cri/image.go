@@ -1,0 +1,82 @@
+// Package cri asks a container runtime about images, and to pull one (Kubernetes: CRI, ImageService of version v1). It does so before
+// the kubelet does.
+//
+// The package refuses all that is about containers and sandboxes: they are the kubelet's. internal/host calls it.
+package cri
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/slipway-dev/slipway/internal/grpc"
+)
+
+const (
+	statusMethod = "/runtime.v1.ImageService/ImageStatus"
+	pullMethod   = "/runtime.v1.ImageService/PullImage"
+)
+
+// The fields of the messages (Kubernetes: staging/src/k8s.io/cri-api/pkg/apis/runtime/v1/api.proto). All are texts or messages.
+const (
+	specImage         = 1 // ImageSpec.image
+	requestImage      = 1 // ImageStatusRequest.image, PullImageRequest.image
+	requestAuth       = 2 // PullImageRequest.auth
+	authServer        = 4 // AuthConfig.server_address
+	authIdentityToken = 5 // AuthConfig.identity_token
+	responseImage     = 1 // ImageStatusResponse.image, which is left out where there is no such image
+)
+
+// Login is the refresh token with which the runtime gets into a registry, by the registry's host and port.
+type Login struct{ Server, RefreshToken string }
+
+// HasImage reports whether the runtime at a socket has an image.
+func HasImage(ctx context.Context, socket, image string) (bool, error) {
+	answer, err := call(ctx, socket, statusMethod, appendField(nil, requestImage, imageSpec(image)))
+	if err != nil {
+		return false, fmt.Errorf("ask %s for the image %s: %w", socket, image, err)
+	}
+	return bytes.HasPrefix(answer, []byte{responseImage<<3 | lengthDelimited}), nil
+}
+
+// PullImage has the runtime at a socket pull an image, as nobody where login is nil. A login for a registry that the image does not
+// come from changes nothing.
+func PullImage(ctx context.Context, socket, image string, login *Login) error {
+	request := appendField(nil, requestImage, imageSpec(image))
+	if login != nil {
+		auth := appendField(nil, authServer, []byte("https://"+login.Server)) // containerd compares it as a URL (pkg/cri, ParseAuth)
+		auth = appendField(auth, authIdentityToken, []byte(login.RefreshToken))
+		request = appendField(request, requestAuth, auth)
+	}
+	_, err := call(ctx, socket, pullMethod, request)
+	if err != nil {
+		return fmt.Errorf("have %s pull %s: %w", socket, image, err)
+	}
+	return nil
+}
+
+func call(ctx context.Context, socket, method string, message []byte) ([]byte, error) {
+	conn, err := grpc.Dial(ctx, socket)
+	if err != nil {
+		return nil, err
+	}
+	answer, err := conn.Call(ctx, method, message)
+	return answer, errors.Join(err, conn.Close())
+}
+
+func imageSpec(image string) []byte { return appendField(nil, specImage, []byte(image)) }
+
+// lengthDelimited is how a text and a message are written (Protocol Buffers: encoding, "Length-Delimited Records").
+const lengthDelimited = 2
+
+// appendField appends a field that is a text or a message.
+func appendField(dst []byte, number int, value []byte) []byte {
+	dst = append(dst, byte(number<<3|lengthDelimited)) // no number here is above 15
+	size := len(value)
+	for size >= 0x80 {
+		dst = append(dst, byte(size)|0x80)
+		size >>= 7
+	}
+	return append(append(dst, byte(size)), value...)
+}
