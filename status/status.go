@@ -44,13 +44,14 @@ const (
 	ActionDisabled   Action = "disabled"
 	ActionEnabled    Action = "enabled"
 	ActionDownloaded Action = "downloaded"
+	ActionPulled     Action = "pulled"
 )
 
 // actions are all of them, in the order in which a report counts them.
 var actions = []Action{
 	ActionCreated, ActionUpdated, ActionCorrected, ActionRemoved, ActionLoaded, ActionSet, ActionRan,
 	ActionStarted, ActionRestarted, ActionStopped, ActionReloaded, ActionMounted, ActionUnmounted,
-	ActionMasked, ActionUnmasked, ActionDisabled, ActionEnabled, ActionDownloaded,
+	ActionMasked, ActionUnmasked, ActionDisabled, ActionEnabled, ActionDownloaded, ActionPulled,
 }
 
 // Status is what came of a provisioning: status.json.

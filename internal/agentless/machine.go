@@ -57,6 +57,7 @@ var kinds = map[string]func(*builder, *resource.Resource){
 	"Certificate":        lost(false, "the kubelet asks for its certificate itself, and later"),
 	"ServingCertificate": lost(false, "the kubelet makes it itself when it starts"),
 	"Download":           lost(true, "nobody brings it: use an image that has the component, or one that was prepared with the agent"),
+	"Image":              lost(true, "nobody pulls it with the machine's identity: use an image of the machine that has it"),
 	"Mount":              lost(true, "nobody mounts it at each boot, nor sees when the disk is another one"),
 	"Swap":               lost(true, "nobody makes the swap file, nor sees when the disk is another one"),
 }

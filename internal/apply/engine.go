@@ -59,6 +59,7 @@ const (
 	Disabled   = status.ActionDisabled
 	Enabled    = status.ActionEnabled
 	Downloaded = status.ActionDownloaded
+	Pulled     = status.ActionPulled
 	// Left is what is not as it should be, and no apply changes: it is somebody else's decision. It is no
 	// change, and in no status.
 	Left Action = "left"
@@ -383,6 +384,8 @@ func failed(res resource.Resource, err error) error {
 	case *resource.Check:
 		codes = spec.ExitCodes
 	case *resource.Download:
+		codes = spec.ExitCodes
+	case *resource.Image:
 		codes = spec.ExitCodes
 	case *resource.Swap:
 		codes = spec.ExitCodes

@@ -154,6 +154,11 @@ type Kernel interface {
 	// MakeSwap makes a swap file and takes it into use, RemoveSwap removes it.
 	MakeSwap(ctx context.Context, swap *resource.Swap) error
 	RemoveSwap(ctx context.Context, swap *resource.Swap) error
+	// HasImage reports whether the container runtime has an image.
+	HasImage(ctx context.Context, image *resource.Image) (bool, error)
+	// PullImage has the container runtime pull it. It returns ErrNotProbed where the host has no runtime; a *CheckError names the
+	// cause of a failure.
+	PullImage(ctx context.Context, image *resource.Image) error
 	// ModuleLoaded reports whether a kernel module is loaded or built in.
 	ModuleLoaded(module string) (bool, error)
 	// LoadModule loads a kernel module.

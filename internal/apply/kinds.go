@@ -44,6 +44,7 @@ var liveKinds = map[string]liveKind{
 	"Check":              {compare: unasked, bring: bringCheck},
 	"Command":            {compare: compareCommand, bring: bringCommand, undo: compareCommand},
 	"Download":           {compare: compareDownload, bring: bringDownload},
+	"Image":              {compare: compareImage, bring: bringImage},
 	"Module":             {compare: compareModule, bring: bringModule},
 	"Mount":              {compare: compareMount, bring: bringMount, undo: undoMount},
 	"ServingCertificate": {compare: compareServingCertificate, bring: bringServingCertificate},

@@ -46,6 +46,7 @@ const (
 	Enable        Kind = "enable"
 	Disable       Kind = "disable"
 	Download      Kind = "download"
+	Pull          Kind = "pull"
 )
 
 // Change is one change of the host, as whoever makes it describes it. It holds what is at hand anyway, so that

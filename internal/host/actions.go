@@ -34,6 +34,7 @@ const (
 	actionSwapOn     = string(failpoint.SwapOn)    // a path and a size
 	actionSwapOff    = string(failpoint.SwapOff)   // a path
 	actionDownload   = string(failpoint.Download)  // a label, and places
+	actionPull       = string(failpoint.Pull)      // an image
 )
 
 // actionsPath is the file of actions.
@@ -62,7 +63,7 @@ func (a action) check() error {
 	case actionReload:
 	case actionStart, actionRestart, actionStop, actionReloadUnit, actionMask, actionUnmask, actionEnable, actionDisable:
 		want.Unit, ok = a.Unit, a.Unit != ""
-	case actionUnmount, actionSwapOff:
+	case actionUnmount, actionSwapOff, actionPull:
 		want.Key, ok = a.Key, a.Key != ""
 	case actionSysctl, actionAttribute, actionMount, actionSwapOn:
 		want.Key, want.Value, ok = a.Key, a.Value, a.Key != "" && a.Value != nil

@@ -155,19 +155,11 @@ func (m *Machine) fetch(ctx context.Context, d *resource.Download, places []stri
 		client.Roots = roots
 	}
 	if d.Identity != nil {
-		service, err := metadata.New(facts.Azure, nil)
+		login, err := registryLogin(client, d.Identity)
 		if err != nil {
 			return nil, err
 		}
-		login := fetch.AzureLogin(client, fetch.AzureIdentity{
-			ClientID: d.Identity.ClientID, TenantID: d.Identity.TenantID, ResourceManager: d.Identity.ResourceManager, Token: service.IdentityToken,
-		})
-		client.Login = func(ctx context.Context, host string) (string, error) {
-			if host != d.Identity.Registry {
-				return "", nil // nobody else is shown who the machine is
-			}
-			return login(ctx, host)
-		}
+		client.Login = login
 	}
 	part, err := m.OpenPart(d.Path(partFile))
 	if err != nil {
@@ -188,6 +180,24 @@ func (m *Machine) fetch(ctx context.Context, d *resource.Download, places []stri
 		return nil, err
 	}
 	return origin, nil
+}
+
+// registryLogin is the way into one registry of Azure's as the machine's identity, by connections as a client makes them. Nobody else
+// is shown who the machine is.
+func registryLogin(client *fetch.Client, identity *resource.RegistryIdentity) (func(ctx context.Context, host string) (string, error), error) {
+	service, err := metadata.New(facts.Azure, nil)
+	if err != nil {
+		return nil, err
+	}
+	login := fetch.AzureLogin(client, fetch.AzureIdentity{
+		ClientID: identity.ClientID, TenantID: identity.TenantID, ResourceManager: identity.ResourceManager, Token: service.IdentityToken,
+	})
+	return func(ctx context.Context, host string) (string, error) {
+		if host != identity.Registry {
+			return "", nil
+		}
+		return login(ctx, host)
+	}, nil
 }
 
 // fetchCauses are what the causes of a failed download are in the terms of a plan.

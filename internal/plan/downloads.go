@@ -57,7 +57,9 @@ func (o *output) reach(in *input) {
 			d.HTTP, d.HTTPS, d.Direct = proxy.HTTP, proxy.HTTPS, noProxy(in)
 		}
 		d.Authorities = authoritiesFor(in)
-		d.Identity = registryIdentity(in, d)
+		if registry := in.config.Components.Registry; registry != "" && slices.ContainsFunc(d.From, func(place string) bool { return strings.HasPrefix(place, registry+"/") }) {
+			d.Identity = registryIdentity(in)
+		}
 	}
 }
 
@@ -80,11 +82,10 @@ func (o *output) program(d *resource.Download, file, at, reason string, restarts
 	})
 }
 
-// registryIdentity is whom the registry of an isolated cluster is asked as, and no other one (AKS: oras_login_with_managed_identity).
-func registryIdentity(in *input, d *resource.Download) *resource.RegistryIdentity {
+// registryIdentity is whom the registry of an isolated cluster is asked as; nil for nobody (AKS: oras_login_with_managed_identity).
+func registryIdentity(in *input) *resource.RegistryIdentity {
 	azure, registry := in.config.Cloud.Azure, in.config.Components.Registry
-	if azure == nil || azure.Identity.UserAssignedID == "" || azure.TenantID == "" || registry == "" ||
-		!slices.ContainsFunc(d.From, func(place string) bool { return strings.HasPrefix(place, registry+"/") }) {
+	if azure == nil || azure.Identity.UserAssignedID == "" || azure.TenantID == "" || registry == "" {
 		return nil
 	}
 	host, _, _ := strings.Cut(registry, "/")

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"strings"
 	"time"
 
 	"github.com/slipway-dev/slipway/exitcode"
@@ -38,24 +39,18 @@ func planIsolated(in *input, out *output) {
 }
 
 // planSandboxImage has the image of pods' sandboxes in place, and kept, before the kubelet starts. Otherwise the runtime would pull
-// it for the first pod, and where that fails the node would look well and run nothing. The kubelet removes images when the disk is
-// full, but none that is pinned.
+// it for the first pod, as nobody, and where that fails the node would look well and run nothing. The kubelet removes images when the
+// disk is full, but none that is pinned, as the runtime does with its sandbox image (containerd: pkg/cri, image pull).
 func planSandboxImage(in *input, out *output) {
-	image := in.sandboxImage()
-	// containerd's own client is on each machine that has containerd, and looks where the runtime looks (containerd: ctr images
-	// pull, --hosts-dir). The labels are those that the runtime's own pull would set (containerd: pkg/cri, labels).
 	out.addTo(kubeletGroup, resource.Resource{
 		Phase:    resource.Join,
 		Requires: []resource.ID{resource.IDOf(&resource.Unit{Unit: containerdUnit}), registryGroup.all()},
 		Effects:  resource.Effects{Class: resource.None, Why: "pods that run keep the sandbox that they have", Source: "Kubernetes: a sandbox lives as long as its pod"},
 		ExitCode: exitcode.SandboxImageFailed,
 		Reason:   sourced("pods' sandboxes have their image, whoever is reachable later", in.family.Sources.Registry),
-		Spec: &resource.Command{
-			Label: "sandbox-image",
-			Argv: []string{"ctr", "--namespace", "k8s.io", "images", "pull", "--hosts-dir", registriesDir,
-				"--label", "io.cri-containerd.image=managed", "--label", "io.cri-containerd.pinned=pinned", image},
-			Timeout: pullTimeout,
-			Done:    &resource.Printed{Argv: []string{"ctr", "--namespace", "k8s.io", "images", "list", "--quiet", "name==" + image}, Lines: []string{image}},
+		Spec: &resource.Image{
+			Image: in.sandboxImage(), Socket: strings.TrimPrefix(containerdSocket, "unix://"), Identity: registryIdentity(in),
+			Timeout: pullTimeout, ExitCodes: registryCodes,
 		},
 	})
 }

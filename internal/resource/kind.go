@@ -55,6 +55,7 @@ var Kinds = map[string]Kind{
 	"Directory":          {New: fresh[Directory], Lasts: always},
 	"Download":           {New: fresh[Download], Lasts: always, Stays: says("it is kept for the way back, the last one of each component"), StaysSource: "Download"},
 	"File":               {New: fresh[File], Lasts: always},
+	"Image":              {New: fresh[Image], Lasts: always, Stays: says("a pod may use it; the kubelet removes what nobody uses"), StaysSource: "Kubernetes docs, Garbage Collection, of unused images"},
 	"Module":             {New: fresh[Module], Lasts: never, Stays: says("it stays loaded until the machine boots again"), StaysSource: "modules-load.d(5)"},
 	"Mount":              {New: fresh[Mount], Lasts: never},
 	"ServingCertificate": {New: fresh[ServingCertificate], Lasts: always, Stays: says("it is the kubelet's, which reads it for as long as it is there"), StaysSource: "Kubernetes: cmd/kubelet/app/server.go, InitializeTLS"},

@@ -1,0 +1,85 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/slipway-dev/slipway/internal/apply"
+	"github.com/slipway-dev/slipway/internal/cri"
+	"github.com/slipway-dev/slipway/internal/failpoint"
+	"github.com/slipway-dev/slipway/internal/fetch"
+	"github.com/slipway-dev/slipway/internal/resource"
+)
+
+// pullPause is how long is waited before an image is pulled again (AKS: retrycmd_pull_from_registry_with_oras).
+const pullPause = 5 * time.Second
+
+// HasImage reports whether the container runtime has an image.
+func (m *Machine) HasImage(ctx context.Context, i *resource.Image) (bool, error) {
+	return cri.HasImage(ctx, i.Socket, i.Image)
+}
+
+// PullImage has the container runtime pull an image: as nobody, and where that is refused as the machine's identity. It tries for as
+// long as the image may take. Its error is a *apply.CheckError.
+func (m *Machine) PullImage(ctx context.Context, i *resource.Image) error {
+	limited, cancel := context.WithTimeout(ctx, i.Timeout.Std())
+	defer cancel()
+	for {
+		err := m.pullOnce(limited, i)
+		if err == nil || limited.Err() != nil {
+			return err
+		}
+		select {
+		case <-limited.Done():
+			return err
+		case <-time.After(pullPause):
+		}
+	}
+}
+
+func (m *Machine) pullOnce(ctx context.Context, i *resource.Image) error {
+	failed := func(cause resource.Cause, err error) error {
+		return &apply.CheckError{Cause: cause, Endpoint: i.Image, Err: err}
+	}
+	pull := func(login *cri.Login) error {
+		return failpoint.Pass(failpoint.Change{Kind: failpoint.Pull, Name: i.Image}, func() error {
+			return cri.PullImage(ctx, i.Socket, i.Image, login)
+		})
+	}
+	err := pull(nil)
+	if err == nil {
+		return nil
+	}
+	if i.Identity == nil {
+		return failed(resource.CauseUnhealthy, err)
+	}
+	login, refused := registryLogin(&fetch.Client{}, i.Identity)
+	if refused != nil {
+		return refused
+	}
+	token, refused := login(ctx, i.Identity.Registry)
+	if refused != nil {
+		cause := resource.CauseIdentity
+		if known, ok := errors.AsType[*fetch.LoginError](refused); ok {
+			cause = loginCauses[known.Cause]
+		}
+		return failed(cause, errors.Join(err, refused))
+	}
+	if err := pull(&cri.Login{Server: i.Identity.Registry, RefreshToken: token}); err != nil {
+		return failed(resource.CauseCredential, err)
+	}
+	return nil
+}
+
+// HasImage reports whether an image was recorded.
+func (d *Directory) HasImage(_ context.Context, i *resource.Image) (bool, error) {
+	actions, err := d.actions()
+	return slices.ContainsFunc(actions, func(a action) bool { return a.Action == actionPull && a.Key == i.Image }), err
+}
+
+// PullImage is recorded: a directory has no container runtime.
+func (d *Directory) PullImage(_ context.Context, i *resource.Image) error {
+	return d.record(action{Action: actionPull, Key: i.Image})
+}

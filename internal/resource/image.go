@@ -1,0 +1,41 @@
+package resource
+
+import (
+	"errors"
+	"fmt"
+	"path"
+)
+
+// Image is a container image that the runtime has before the kubelet asks for one. One that is there is not pulled again.
+type Image struct {
+	// Image is its name, as pods and the runtime's configuration say it.
+	Image string `json:"image"`
+	// Socket is where the container runtime answers.
+	Socket string `json:"socket"`
+	// Identity is whom a registry is asked as that gives nobody the image; nil for nobody.
+	Identity *RegistryIdentity `json:"identity,omitempty"`
+	// Timeout bounds all tries.
+	Timeout Duration `json:"timeout"`
+	// ExitCodes are the codes of a provisioning that fails here, by cause; the resource's own is for every other cause.
+	ExitCodes map[Cause]int `json:"exitCodes,omitempty"`
+}
+
+// Kind implements Spec.
+func (*Image) Kind() string { return "Image" }
+
+// Name implements Spec.
+func (i *Image) Name() string { return i.Image }
+
+// Paths implements Spec: where the runtime keeps it is its own.
+func (*Image) Paths() []string { return nil }
+
+// Valid implements Spec.
+func (i *Image) Valid() error {
+	if i.Image == "" || !path.IsAbs(i.Socket) || i.Timeout <= 0 {
+		return errors.Join(named(i), fmt.Errorf("image %q: want a name, the path of a socket and a time limit", i.Image))
+	}
+	return named(i)
+}
+
+// Describe implements Spec.
+func (i *Image) Describe() Description { return Description{Title: i.Image} }
