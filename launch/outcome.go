@@ -110,8 +110,13 @@ var outcomeRows = []outcomeRow{
 	{reason: ContractRefused, codes: []int{exitcode.Invalid, exitcode.ContractInvalid, exitcode.ContractOlder, exitcode.Usage, exitcode.SSHKeysFailed, 39, 160}},
 	{reason: ContractNotFound, retry: true, codes: []int{exitcode.ContractNotFound, 6, 100}},
 	{reason: ScriptFailed, codes: []int{exitcode.ScriptFailed}},
-	{reason: DownloadFailed, retry: true, codes: []int{
-		9, 21, 22, 23, 25, 26, 27, 28, 29, 31, 33, 35, 36, 37, 42, 44, 45, 60, 61, 62, 70, 71, 83, 99, 117, 122, 152, 203, 205, 207, 208, 211, 225, 226, 231, 233, 241,
+	{reason: DownloadFailed, retry: true, causes: []resource.Cause{
+		resource.CauseAbsent, resource.CauseUnreachable, resource.CauseRefused, resource.CauseContent, resource.CauseUnpack, resource.CauseIdentity,
+	}, codes: []int{
+		exitcode.KubernetesDownloadFailed, exitcode.KubectlInstallFailed, exitcode.KubernetesInstallFailed, exitcode.ProviderDownloadFailed,
+		exitcode.RegistryKubernetesFailed, exitcode.RegistryProviderFailed, exitcode.RegistryIdentityMissing, exitcode.RegistryUnreachable,
+		exitcode.RegistryRefused, 9, 21, 22, 23, 25, 26, 27, 28, 29, 33, 35, 36, 37, 42, 44, 45, 60, 61, 62, 70, 71, 83, 99, 117, 152, 203, 225, 226, 231,
+		233, 241,
 	}},
 	{reason: ComponentFailed, retry: true, causes: []resource.Cause{resource.CauseUnit, resource.CauseUnhealthy}, codes: []int{
 		exitcode.UnitStartFailed, exitcode.KubeletStartFailed, exitcode.LocalDNSFailed, exitcode.LocalDNSCorefileMissing, exitcode.LocalDNSSliceMissing,

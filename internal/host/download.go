@@ -122,7 +122,7 @@ func takeFile(t *rootfs.Tree, d *resource.Download, place string) (*apply.Origin
 	file, err := t.OpenKind(place, unix.S_IFREG)
 	switch {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, unix.ENOTDIR):
-		return nil, refused(resource.CauseMissing, errors.New("the image does not have it"))
+		return nil, refused(resource.CauseAbsent, errors.New("the image does not have it"))
 	case errors.Is(err, fs.ErrInvalid):
 		return nil, refused(resource.CauseContent, err)
 	case err != nil:
@@ -204,17 +204,17 @@ func registryLogin(client *fetch.Client, identity *resource.RegistryIdentity) (f
 var fetchCauses = map[fetch.Cause]resource.Cause{
 	fetch.WrongDigest:  resource.CauseContent,
 	fetch.WrongContent: resource.CauseContent,
-	fetch.Refused:      resource.CauseCredential,
-	fetch.NotFound:     resource.CauseMissing,
-	fetch.Server:       resource.CauseUnhealthy,
-	fetch.Unreachable:  resource.CauseConnection,
+	fetch.Refused:      resource.CauseRefused,
+	fetch.NotFound:     resource.CauseAbsent,
+	fetch.Server:       resource.CauseUnreachable,
+	fetch.Unreachable:  resource.CauseUnreachable,
 }
 
 // loginCauses are those of a registry that the machine's identity does not open.
 var loginCauses = map[fetch.LoginCause]resource.Cause{
 	fetch.NoIdentity:          resource.CauseIdentity,
-	fetch.RegistryUnreachable: resource.CauseConnection,
-	fetch.RegistryRefused:     resource.CauseCredential,
+	fetch.RegistryUnreachable: resource.CauseUnreachable,
+	fetch.RegistryRefused:     resource.CauseRefused,
 }
 
 // fetchFailed is the failure of a download with its cause. One that is of the machine's own disk has none.

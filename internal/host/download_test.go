@@ -120,8 +120,8 @@ func TestDownload(t *testing.T) {
 		{name: "the image's is another one", from: []string{image + "other", server.URL + "/good"}, sha256: digest, origin: server.URL + "/good"},
 		{name: "the image's is of no use", from: []string{image + "other", image + "good"}, origin: image + "good"},
 		{name: "the second server", from: []string{server.URL + "/nowhere", server.URL + "/good"}, origin: server.URL + "/good"},
-		{name: "nowhere", from: []string{image + "none", server.URL + "/nowhere"}, cause: resource.CauseMissing, says: "the image does not have it"},
-		{name: "not in the image", from: []string{image + "none"}, cause: resource.CauseMissing, says: "the image does not have it"},
+		{name: "nowhere", from: []string{image + "none", server.URL + "/nowhere"}, cause: resource.CauseAbsent, says: "the image does not have it"},
+		{name: "not in the image", from: []string{image + "none"}, cause: resource.CauseAbsent, says: "the image does not have it"},
 		{name: "another digest", from: []string{server.URL + "/other"}, sha256: digest, cause: resource.CauseContent, says: "SHA-256"},
 		{name: "another archive", from: []string{server.URL + "/other"}, cause: resource.CauseUnpack, says: "has no file kubernetes/node/bin/kubelet"},
 		{name: "an empty file", from: []string{server.URL + "/empty"}, cause: resource.CauseUnpack, says: "is empty"},
@@ -153,20 +153,25 @@ func TestDownload(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			want := apply.Origin{From: c.origin, SHA256: digest, Checked: c.sha256 != "", Bytes: int64(len(good))}
-			again, err := m.Downloaded(d)
-			if err != nil || *origin != want || *again != want {
-				t.Errorf("got %+v, then %+v, %v; want %+v", origin, again, err, want)
-			}
-			if got, want := inStore(t, root, d), []string{"kubectl", "kubelet", originFile}; !slices.Equal(got, want) {
-				t.Errorf("the store has %q, want %q", got, want)
-			}
-			content, err := os.ReadFile(filepath.Join(root, d.Path("kubelet")))
-			info, errStat := os.Stat(filepath.Join(root, d.Path("kubelet")))
-			if err := errors.Join(err, errStat); err != nil || string(content) != "the kubelet" || info.Mode() != 0o755 {
-				t.Errorf("the kubelet is %q, %v, %v", content, info.Mode(), err)
-			}
+			wantStored(t, m, root, d, origin, apply.Origin{From: c.origin, SHA256: digest, Checked: c.sha256 != "", Bytes: int64(len(good))})
 		})
+	}
+}
+
+// wantStored wants the store to be whole, and to say where the component is from.
+func wantStored(t *testing.T, m *Machine, root string, d *resource.Download, origin *apply.Origin, want apply.Origin) {
+	t.Helper()
+	again, err := m.Downloaded(d)
+	if err != nil || *origin != want || *again != want {
+		t.Errorf("got %+v, then %+v, %v; want %+v", origin, again, err, want)
+	}
+	if got, want := inStore(t, root, d), []string{"kubectl", "kubelet", originFile}; !slices.Equal(got, want) {
+		t.Errorf("the store has %q, want %q", got, want)
+	}
+	content, err := os.ReadFile(filepath.Join(root, d.Path("kubelet")))
+	info, errStat := os.Stat(filepath.Join(root, d.Path("kubelet")))
+	if err := errors.Join(err, errStat); err != nil || string(content) != "the kubelet" || info.Mode() != 0o755 {
+		t.Errorf("the kubelet is %q, %v, %v", content, info.Mode(), err)
 	}
 }
 

@@ -68,7 +68,7 @@ func (m *Machine) pullOnce(ctx context.Context, i *resource.Image) error {
 		return failed(cause, errors.Join(err, refused))
 	}
 	if err := pull(&cri.Login{Server: i.Identity.Registry, RefreshToken: token}); err != nil {
-		return failed(resource.CauseCredential, err)
+		return failed(resource.CauseRefused, err)
 	}
 	return nil
 }

@@ -94,9 +94,9 @@ func registryIdentity(in *input) *resource.RegistryIdentity {
 
 // registryCodes are those of a registry of Azure's that does not give what is wanted, by cause.
 var registryCodes = map[resource.Cause]int{
-	resource.CauseIdentity:   exitcode.RegistryIdentityMissing,
-	resource.CauseConnection: exitcode.RegistryUnreachable,
-	resource.CauseCredential: exitcode.RegistryRefused,
+	resource.CauseIdentity:    exitcode.RegistryIdentityMissing,
+	resource.CauseUnreachable: exitcode.RegistryUnreachable,
+	resource.CauseRefused:     exitcode.RegistryRefused,
 }
 
 // packagesFor are the image's packages of a component in a version, the newest build first, by their paths: NAME_VERSION-BUILD_ARCH.deb,

@@ -18,7 +18,11 @@ func ReadBy(path string) []string {
 	for _, name := range namesIn(path) {
 		var next []*readers
 		for _, r := range at {
-			for _, n := range []*readers{r.next[name], r.next[anyKey]} {
+			below := []*readers{r.next[name], r.next[anyKey]}
+			if name == anyKey {
+				below = slices.Collect(maps.Values(r.next))
+			}
+			for _, n := range below {
 				if n != nil && !slices.Contains(next, n) {
 					next = append(next, n)
 					names = append(names, n.by...)

@@ -148,26 +148,29 @@ type Cause string
 
 // The causes.
 const (
-	CauseDNS        Cause = "dns"        // the name does not resolve
-	CauseConnection Cause = "connection" // nothing answers
-	CauseTLS        Cause = "tls"        // who answers cannot be trusted
-	CauseCredential Cause = "credential" // the node's credential is refused
-	CauseMissing    Cause = "missing"    // something is not there
-	CauseUnit       Cause = "unit"       // a unit is not active
-	CauseUnhealthy  Cause = "unhealthy"  // a part of the node does not answer, or says that it is not well
-	CauseForbidden  Cause = "forbidden"  // the node's credential may not ask for a certificate
-	CauseDenied     Cause = "denied"     // the node's request for a certificate is refused
-	CauseCloudDNS   Cause = "cloud-dns"  // the name does not resolve, and the cloud's own DNS server says so
-	CauseNoRoom     Cause = "no-room"    // a disk has no room
-	CauseUnapproved Cause = "unapproved" // nobody has approved the node's request for a certificate
-	CauseRedirect   Cause = "redirect"   // a server sends the node to another one
-	CauseDiscovery  Cause = "discovery"  // the cluster does not show its CA
-	CauseUnsigned   Cause = "unsigned"   // what the cluster shows is not signed for the node's token
-	CausePin        Cause = "pin"        // the cluster's CA is another than the contract pins
-	CauseProxy      Cause = "proxy"      // the proxy cannot be reached, or does not lead there
-	CauseContent    Cause = "content"    // what was brought is not what was asked for
-	CauseUnpack     Cause = "unpack"     // the file that is wanted does not come out of what was brought
-	CauseIdentity   Cause = "identity"   // the machine has no token for a registry
+	CauseDNS         Cause = "dns"         // the name does not resolve
+	CauseConnection  Cause = "connection"  // nothing answers
+	CauseTLS         Cause = "tls"         // who answers cannot be trusted
+	CauseCredential  Cause = "credential"  // the node's credential is refused
+	CauseMissing     Cause = "missing"     // something is not there
+	CauseUnit        Cause = "unit"        // a unit is not active
+	CauseUnhealthy   Cause = "unhealthy"   // a part of the node does not answer, or says that it is not well
+	CauseForbidden   Cause = "forbidden"   // the node's credential may not ask for a certificate
+	CauseDenied      Cause = "denied"      // the node's request for a certificate is refused
+	CauseCloudDNS    Cause = "cloud-dns"   // the name does not resolve, and the cloud's own DNS server says so
+	CauseNoRoom      Cause = "no-room"     // a disk has no room
+	CauseUnapproved  Cause = "unapproved"  // nobody has approved the node's request for a certificate
+	CauseRedirect    Cause = "redirect"    // a server sends the node to another one
+	CauseDiscovery   Cause = "discovery"   // the cluster does not show its CA
+	CauseUnsigned    Cause = "unsigned"    // what the cluster shows is not signed for the node's token
+	CausePin         Cause = "pin"         // the cluster's CA is another than the contract pins
+	CauseProxy       Cause = "proxy"       // the proxy cannot be reached, or does not lead there
+	CauseAbsent      Cause = "absent"      // no place has a component
+	CauseUnreachable Cause = "unreachable" // no server of a component answers, or none can give it
+	CauseRefused     Cause = "refused"     // the server of a component does not give it to this machine
+	CauseContent     Cause = "content"     // what was brought is not what was asked for
+	CauseUnpack      Cause = "unpack"      // the file that is wanted does not come out of what was brought
+	CauseIdentity    Cause = "identity"    // the machine has no token for a registry
 )
 
 // Kind implements Spec.
