@@ -1,11 +1,8 @@
 package plan
 
 import (
-	"cmp"
 	"encoding/base64"
 	"maps"
-	"net"
-	"net/url"
 	"path"
 	"slices"
 	"strconv"
@@ -60,10 +57,10 @@ const registryPatience = resource.Duration(time.Minute)
 
 // planRegistryReached waits until the registry of a cluster without a way out can be reached: the network may not be up yet. It is
 // advisory, because a node that has its sandbox image can start without the registry.
-func planRegistryReached(out *output, at string) {
-	u, err := url.Parse(at)
-	if err != nil {
-		return // validation has refused it
+func planRegistryReached(out *output, url string) {
+	server, _, _ := strings.Cut(strings.TrimPrefix(url, "https://"), "/")
+	if bracket := strings.LastIndexByte(server, ']'); strings.LastIndexByte(server, ':') <= bracket {
+		server += ":443" // it has no port; the colons in brackets are an address's
 	}
 	out.addTo(registryGroup, resource.Resource{
 		Phase:    resource.Join,
@@ -72,7 +69,7 @@ func planRegistryReached(out *output, at string) {
 		Reason:   "the node has its images from there: the registry's name, a connection, and TLS that the machine trusts",
 		Spec: &resource.Check{
 			Label: "registry", Advisory: true, Timeout: registryPatience,
-			Reachable: &resource.Reachable{Server: net.JoinHostPort(u.Hostname(), cmp.Or(u.Port(), "443"))},
+			Reachable: &resource.Reachable{Server: server},
 		},
 	})
 }

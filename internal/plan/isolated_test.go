@@ -1,0 +1,145 @@
+package plan
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/slipway-dev/slipway/internal/resource"
+	"github.com/slipway-dev/slipway/nodeconfig"
+)
+
+// The node of a cluster without a way out: by layout and registry, where images of which registry come from, and what is waited for.
+func TestIsolated(t *testing.T) {
+	for name, c := range map[string]struct {
+		layout, registry string
+		own              bool
+		host, url, check string
+		markers          int
+	}{
+		"AKS":                      {nodeconfig.LayoutAKS, "r.azurecr.io/a/b", false, "mcr.microsoft.com", "https://r.azurecr.io/v2/a/b", "r.azurecr.io:443", 2},
+		"without a path":           {nodeconfig.LayoutAKS, "r.azurecr.io", false, "mcr.microsoft.com", "https://r.azurecr.io/v2", "r.azurecr.io:443", 2},
+		"Kubernetes' own":          {nodeconfig.LayoutStandard, "r.example:5000/k8s", false, "registry.k8s.io", "https://r.example:5000/v2/k8s", "r.example:5000", 0},
+		"an address":               {nodeconfig.LayoutStandard, "[fd00::1]:5000", false, "registry.k8s.io", "https://[fd00::1]:5000/v2", "[fd00::1]:5000", 0},
+		"an address without port":  {nodeconfig.LayoutStandard, "10.0.0.5/k8s", false, "registry.k8s.io", "https://10.0.0.5/v2/k8s", "10.0.0.5:443", 0},
+		"the author's own":         {nodeconfig.LayoutStandard, "r.example", true, "registry.k8s.io", "https://other.example", "", 0},
+		"a cluster with a way out": {nodeconfig.LayoutAKS, "", false, "", "", "", 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p, problems := New(contract(t, "native/minimal.yaml", func(config *nodeconfig.NodeConfig) {
+				config.Components.Layout, config.Components.Registry = c.layout, c.registry
+				if c.own {
+					config.Runtime.Registries = map[string]nodeconfig.Registry{c.host: {Mirrors: []nodeconfig.RegistryHost{{URL: c.url}}}}
+				}
+			}), ubuntu(t))
+			if fatal := nodeconfig.Fatal(problems); len(fatal) > 0 {
+				t.Fatal(fatal)
+			}
+			markers, check, pulls := 0, "", 0
+			for _, r := range p.Resources {
+				switch spec := r.Spec.(type) {
+				case *resource.File:
+					if strings.HasSuffix(spec.Path, "/outbound-check-skipped") {
+						markers++
+					}
+				case *resource.Check:
+					if spec.Label == "registry" {
+						check = spec.Reachable.Server
+					}
+				case *resource.Command:
+					if spec.Label == "sandbox-image" {
+						pulls++
+						waits := slices.Contains(r.Requires, resource.IDOf(&resource.Check{Label: "registry"}))
+						if waits != (c.check != "") || !slices.Contains(r.Requires, resource.IDOf(&resource.Unit{Unit: containerdUnit})) {
+							t.Errorf("the pull requires %q", r.Requires)
+						}
+						if spec.Argv[len(spec.Argv)-1] != spec.Done.Lines[0] {
+							t.Errorf("pulls %q, and is done with %q", spec.Argv, spec.Done.Lines)
+						}
+					}
+				}
+			}
+			if markers != c.markers || check != c.check || pulls != min(len(c.registry), 1) {
+				t.Errorf("%d markers, %q is waited for, %d pulls", markers, check, pulls)
+			}
+			if c.registry == "" {
+				return
+			}
+			if hosts := string(fileAt(t, p, registriesDir+"/"+c.host+"/hosts.toml").Content); !strings.HasPrefix(hosts, `[host."`+c.url+`"]`) {
+				t.Errorf("images come from\n%s", hosts)
+			}
+			kubelet := slices.IndexFunc(p.Resources, func(r resource.Resource) bool { return r.ID() == resource.IDOf(&resource.Unit{Unit: kubeletUnit}) })
+			if kubelet < 0 || !slices.Contains(p.Resources[kubelet].Requires, resource.IDOf(&resource.Command{Label: "sandbox-image"})) {
+				t.Error("the kubelet starts before its sandbox image is there")
+			}
+		})
+	}
+}
+
+// A layout whose nodes have images from several registries has none that one could stand for; it is an error, unless it is allowed.
+func TestIsolatedElsewhere(t *testing.T) {
+	_, problems := New(contract(t, "native/minimal.yaml", func(c *nodeconfig.NodeConfig) {
+		c.Components.Layout, c.Components.Registry = nodeconfig.LayoutEksctl, "r.example"
+	}), ubuntu(t))
+	for _, p := range problems {
+		if p.Path == registryPath && p.Fatal && p.Kind == nodeconfig.NotApplied && strings.Contains(p.Reason, "runtime.registries") {
+			return
+		}
+	}
+	t.Error(problems)
+}
+
+// What a kubelet of a version does not start with of a provider's tokens is an error.
+func TestTokenAttributes(t *testing.T) {
+	whole := map[string]any{"serviceAccountTokenAudience": "a", "requireServiceAccount": false, "cacheType": "Token"}
+	without := func(name string) map[string]any {
+		left := map[string]any{}
+		for field, value := range whole {
+			if field != name {
+				left[field] = value
+			}
+		}
+		return left
+	}
+	for name, c := range map[string]struct {
+		version    string
+		attributes any
+		want       string
+	}{
+		"all of it":                     {"1.34.2", whole, ""},
+		"a later version":               {"1.37.0", whole, ""},
+		"none":                          {"1.30.1", nil, ""},
+		"no map":                        {"1.34.2", "a", ""},
+		"before there was any":          {"1.32.9", without("cacheType"), "needs Kubernetes 1.33 or later"},
+		"behind its gate":               {"1.33.4", without("cacheType"), ""},
+		"before there was all":          {"1.33.4", whole, "has cacheType, which needs Kubernetes 1.34 or later"},
+		"without a kind of cache":       {"1.34.2", without("cacheType"), "has no cacheType"},
+		"without an audience":           {"1.34.2", without("serviceAccountTokenAudience"), "has no serviceAccountTokenAudience"},
+		"without saying whether needed": {"1.34.2", without("requireServiceAccount"), "has no requireServiceAccount"},
+	} {
+		known := ubuntu(t)
+		known.Components = nil
+		provider := map[string]any{"name": "p"}
+		if c.attributes != nil {
+			provider["tokenAttributes"] = c.attributes
+		}
+		_, problems := New(contract(t, "native/minimal.yaml", func(config *nodeconfig.NodeConfig) {
+			config.Cluster.KubernetesVersion = c.version
+			config.Kubelet.ImageCredentialProvider = &nodeconfig.ImageCredentialProvider{
+				BinDir: "/opt/bin", Config: map[string]any{"providers": []any{"no map", provider}},
+			}
+		}), known)
+		var got []string
+		for _, p := range problems {
+			if strings.HasPrefix(p.Path, providerPath+".config") {
+				got = append(got, p.Path+": "+p.Reason)
+			}
+		}
+		switch {
+		case c.want == "" && len(got) > 0, c.want != "" && len(got) != 1:
+			t.Errorf("%s: %q", name, got)
+		case c.want != "" && !strings.HasPrefix(got[0], providerPath+".config.providers[1].tokenAttributes: "+c.want):
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
