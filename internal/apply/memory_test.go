@@ -57,7 +57,9 @@ type memory struct {
 	module map[string]bool
 	// attributes, mounts and swaps are by path; mounts lead to what is mounted.
 	attributes, mounts map[string]string
-	swaps              map[string]int64
+	// images are those that the container runtime has.
+	images map[string]bool
+	swaps  map[string]int64
 	// ran are the commands that have inputs, by label, with what they saw; ranSynced is what of it a power cut leaves.
 	ran, ranSynced map[string]ran
 	// done are the commands that show that they are done, by label.
@@ -105,6 +107,7 @@ func newMemory() *memory {
 
 		attributes: map[string]string{},
 		mounts:     map[string]string{},
+		images:     map[string]bool{},
 		swaps:      map[string]int64{},
 		masked:     map[string]bool{},
 		disabled:   map[string]bool{},

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/slipway-dev/slipway/internal/apply"
 	"github.com/slipway-dev/slipway/internal/resource"
@@ -86,6 +87,16 @@ func (m *memory) RemoveSwap(_ context.Context, swap *resource.Swap) error {
 	return m.change("swapoff", swap.Path, func() { delete(m.swaps, swap.Path) })
 }
 
+func (m *memory) HasImage(_ context.Context, image *resource.Image) (bool, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.images[image.Image], nil
+}
+
+func (m *memory) PullImage(_ context.Context, image *resource.Image) error {
+	return m.change("pull", image.Image, func() { m.images[image.Image] = true })
+}
+
 // ran is a command that was run, and what it worked on.
 type ran struct {
 	command *resource.Command
@@ -130,6 +141,7 @@ func kindsPlan(version string) resource.Plan {
 		&resource.Command{Label: "install", Argv: []string{"install"}, Once: "install-" + version},
 		&resource.Mount{Where: "/var/lib/app", What: "/mnt/" + version},
 		&resource.Swap{Path: "/mnt/swapfile", Bytes: sizes[version]},
+		&resource.Image{Image: "registry.example/pause:" + version, Socket: "/run/containerd/containerd.sock", Timeout: resource.Duration(time.Minute)},
 		&resource.UnitState{Unit: "image.service", State: resource.UnitMasked, Was: []string{resource.WasEnabled, resource.WasActive}},
 		&resource.UnitState{Unit: "resolved.service", State: resource.UnitDisabled, Was: []string{resource.WasEnabled, resource.WasActive}},
 	}
@@ -199,6 +211,7 @@ var asPlanned = map[string]func(m *memory, spec resource.Spec) bool{
 	},
 	"Certificate":        isJoined,
 	"Download":           inStore,
+	"Image":              func(m *memory, spec resource.Spec) bool { return m.images[spec.Name()] },
 	"ServingCertificate": canServe,
 	"Unit": func(m *memory, spec resource.Spec) bool {
 		u := m.units[spec.Name()]

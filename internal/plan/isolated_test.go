@@ -36,6 +36,7 @@ func TestIsolated(t *testing.T) {
 				t.Fatal(fatal)
 			}
 			markers, check, pulls := 0, "", 0
+			var pulled resource.ID
 			for _, r := range p.Resources {
 				switch spec := r.Spec.(type) {
 				case *resource.File:
@@ -46,16 +47,12 @@ func TestIsolated(t *testing.T) {
 					if spec.Label == "registry" {
 						check = spec.Reachable.Server
 					}
-				case *resource.Command:
-					if spec.Label == "sandbox-image" {
-						pulls++
-						waits := slices.Contains(r.Requires, resource.IDOf(&resource.Check{Label: "registry"}))
-						if waits != (c.check != "") || !slices.Contains(r.Requires, resource.IDOf(&resource.Unit{Unit: containerdUnit})) {
-							t.Errorf("the pull requires %q", r.Requires)
-						}
-						if spec.Argv[len(spec.Argv)-1] != spec.Done.Lines[0] {
-							t.Errorf("pulls %q, and is done with %q", spec.Argv, spec.Done.Lines)
-						}
+				case *resource.Image:
+					pulls++
+					pulled = r.ID()
+					waits := slices.Contains(r.Requires, resource.IDOf(&resource.Check{Label: "registry"}))
+					if waits != (c.check != "") || !slices.Contains(r.Requires, resource.IDOf(&resource.Unit{Unit: containerdUnit})) {
+						t.Errorf("the pull of %s requires %q", spec.Image, r.Requires)
 					}
 				}
 			}
@@ -69,7 +66,7 @@ func TestIsolated(t *testing.T) {
 				t.Errorf("images come from\n%s", hosts)
 			}
 			kubelet := slices.IndexFunc(p.Resources, func(r resource.Resource) bool { return r.ID() == resource.IDOf(&resource.Unit{Unit: kubeletUnit}) })
-			if kubelet < 0 || !slices.Contains(p.Resources[kubelet].Requires, resource.IDOf(&resource.Command{Label: "sandbox-image"})) {
+			if kubelet < 0 || !slices.Contains(p.Resources[kubelet].Requires, pulled) {
 				t.Error("the kubelet starts before its sandbox image is there")
 			}
 		})

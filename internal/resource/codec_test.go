@@ -37,6 +37,10 @@ var specs = []resource.Spec{
 		Identity:  &resource.RegistryIdentity{Registry: "r.example", ClientID: "c", TenantID: "t", ResourceManager: "https://management.azure.com/"},
 		ExitCodes: map[resource.Cause]int{resource.CauseUnpack: 204},
 	},
+	&resource.Image{
+		Image: "registry.k8s.io/pause:3.10", Socket: "/run/s", Timeout: minute, Identity: &resource.RegistryIdentity{Registry: "r.example", ClientID: "c", TenantID: "t", ResourceManager: "https://management.azure.com/"},
+		ExitCodes: map[resource.Cause]int{resource.CauseIdentity: 210},
+	},
 	&resource.Check{
 		Label: "api", Unless: "/y", Advisory: true, Timeout: minute, ExitCodes: map[resource.Cause]int{resource.CauseDNS: 52}, PathExists: "/x", UnitActive: "u.service", Foreign: true, Steady: minute, Well: &resource.Healthz{URL: "http://127.0.0.1:1/w"}, Restarts: 2,
 		APIServer:    &resource.APIServer{Server: "https://api", CertificateAuthority: "ca"},
