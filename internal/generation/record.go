@@ -164,7 +164,11 @@ func Lasting(plan resource.Plan) resource.Plan {
 			}
 		case *resource.Download:
 			bare := *spec
-			bare.HTTP, bare.HTTPS = nodeconfig.Secret{}, nodeconfig.Secret{}
+			bare.Reach = spec.Reach.WithoutProxies()
+			res.Spec = &bare
+		case *resource.Image:
+			bare := *spec
+			bare.Reach = spec.Reach.WithoutProxies()
 			res.Spec = &bare
 		case *resource.UnitState:
 			res.Spec = &resource.UnitState{Unit: spec.Unit, State: spec.State}

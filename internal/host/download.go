@@ -2,7 +2,6 @@ package host
 
 import (
 	"context"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -13,9 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/slipway-dev/slipway/internal/apply"
-	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/internal/fetch"
-	"github.com/slipway-dev/slipway/internal/metadata"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/internal/rootfs"
 )
@@ -145,21 +142,9 @@ func takeFile(t *rootfs.Tree, d *resource.Download, place string) (*apply.Origin
 
 // fetch brings a component from a server. What has come is not thrown away by a failure: the next run continues it.
 func (m *Machine) fetch(ctx context.Context, d *resource.Download, places []string) (*apply.Origin, error) {
-	client := &fetch.Client{Proxy: proxyFor(d)}
-	if d.Authorities != "" {
-		roots, err := x509.SystemCertPool()
-		if err != nil {
-			return nil, fmt.Errorf("read the certificates that the system trusts: %w", err)
-		}
-		roots.AppendCertsFromPEM([]byte(d.Authorities))
-		client.Roots = roots
-	}
-	if d.Identity != nil {
-		login, err := registryLogin(client, d.Identity)
-		if err != nil {
-			return nil, err
-		}
-		client.Login = login
+	client, err := fetcher(&d.Reach)
+	if err != nil {
+		return nil, err
 	}
 	part, err := m.OpenPart(d.Path(partFile))
 	if err != nil {
@@ -180,24 +165,6 @@ func (m *Machine) fetch(ctx context.Context, d *resource.Download, places []stri
 		return nil, err
 	}
 	return origin, nil
-}
-
-// registryLogin is the way into one registry of Azure's as the machine's identity, by connections as a client makes them. Nobody else
-// is shown who the machine is.
-func registryLogin(client *fetch.Client, identity *resource.RegistryIdentity) (func(ctx context.Context, host string) (string, error), error) {
-	service, err := metadata.New(facts.Azure, nil)
-	if err != nil {
-		return nil, err
-	}
-	login := fetch.AzureLogin(client, fetch.AzureIdentity{
-		ClientID: identity.ClientID, TenantID: identity.TenantID, ResourceManager: identity.ResourceManager, Token: service.IdentityToken,
-	})
-	return func(ctx context.Context, host string) (string, error) {
-		if host != identity.Registry {
-			return "", nil
-		}
-		return login(ctx, host)
-	}, nil
 }
 
 // fetchCauses are what the causes of a failed download are in the terms of a plan.

@@ -138,7 +138,7 @@ func TestDownload(t *testing.T) {
 				}
 			}
 			d := wanted(c.from...)
-			d.SHA256, d.Authorities = c.sha256, authority
+			d.SHA256, d.Reach.Authorities = c.sha256, authority
 			origin, err := m.Download(t.Context(), d)
 			if c.origin == "" {
 				if err == nil || causeOf(err) != c.cause || !strings.Contains(err.Error(), c.says) {
@@ -320,7 +320,7 @@ func TestDirectoryDownload(t *testing.T) {
 func TestReachedDirectly(t *testing.T) {
 	direct := func(u *url.URL, list []string) bool {
 		proxy := nodeconfig.NewSecret("http://proxy.example:3128")
-		through, err := proxyFor(&resource.Download{HTTP: proxy, HTTPS: proxy, Direct: list})(u)
+		through, err := proxyFor(&resource.Reach{HTTP: proxy, HTTPS: proxy, Direct: list})(u)
 		return through == nil && err == nil
 	}
 	list := []string{" .internal.example", "example.com", "10.0.0.0/8", "fd00::/8", "192.0.2.7", "proxied.example:8443", "*.star.example", "", "[fd01::1]:443"}
@@ -358,7 +358,7 @@ func TestReachedDirectly(t *testing.T) {
 	if !direct(u, []string{"*"}) {
 		t.Error("* is not all")
 	}
-	d := &resource.Download{HTTPS: nodeconfig.NewSecret("http://u:p@proxy.example:3128"), Direct: list}
+	d := &resource.Reach{HTTPS: nodeconfig.NewSecret("http://u:p@proxy.example:3128"), Direct: list}
 	for place, want := range map[string]string{"https://other.invalid": "http://u:p@proxy.example:3128", "http://other.invalid": "", "https://example.com": ""} {
 		u, _ := url.Parse(place)
 		proxy, err := proxyFor(d)(u)

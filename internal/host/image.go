@@ -52,14 +52,15 @@ func (m *Machine) pullOnce(ctx context.Context, i *resource.Image) error {
 	if err == nil {
 		return nil
 	}
-	if i.Identity == nil {
+	if i.Reach.Identity == nil {
 		return failed(resource.CauseUnhealthy, err)
 	}
-	login, refused := registryLogin(&fetch.Client{}, i.Identity)
+	client, refused := fetcher(&i.Reach)
 	if refused != nil {
 		return refused
 	}
-	token, refused := login(ctx, i.Identity.Registry)
+	registry := i.Reach.Identity.Registry
+	token, refused := client.Login(ctx, registry)
 	if refused != nil {
 		cause := resource.CauseIdentity
 		if known, ok := errors.AsType[*fetch.LoginError](refused); ok {
@@ -67,7 +68,7 @@ func (m *Machine) pullOnce(ctx context.Context, i *resource.Image) error {
 		}
 		return failed(cause, errors.Join(err, refused))
 	}
-	if err := pull(&cri.Login{Server: i.Identity.Registry, RefreshToken: token}); err != nil {
+	if err := pull(&cri.Login{Server: registry, RefreshToken: token}); err != nil {
 		return failed(resource.CauseRefused, err)
 	}
 	return nil

@@ -11,14 +11,14 @@ import (
 // defaultPorts are those of servers that name none.
 var defaultPorts = map[string]string{"http": "80", "https": "443"}
 
-// proxyFor says through which proxy of a component's a URL is reached; nil for none.
-func proxyFor(d *resource.Download) func(*url.URL) (*url.URL, error) {
+// proxyFor says through which proxy a URL is reached; nil for none.
+func proxyFor(r *resource.Reach) func(*url.URL) (*url.URL, error) {
 	return func(u *url.URL) (*url.URL, error) {
-		proxy := d.HTTPS.Reveal()
+		proxy := r.HTTPS.Reveal()
 		if u.Scheme == "http" {
-			proxy = d.HTTP.Reveal()
+			proxy = r.HTTP.Reveal()
 		}
-		if proxy == "" || noproxy.Has(d.Direct, u.Hostname(), cmp.Or(u.Port(), defaultPorts[u.Scheme])) {
+		if proxy == "" || noproxy.Has(r.Direct, u.Hostname(), cmp.Or(u.Port(), defaultPorts[u.Scheme])) {
 			return nil, nil
 		}
 		return url.Parse(proxy)

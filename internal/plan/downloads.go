@@ -45,22 +45,36 @@ func (o *output) download(code int, reason string, d *resource.Download) *resour
 	return d
 }
 
-// reach says of each component how its servers are reached: through which proxy, with which certificates, as whom. That is the same
-// for all, so it is no concern's own.
+// reach says of what comes from servers how they are reached. That is the same for all, so it is no concern's own.
 func (o *output) reach(in *input) {
 	for _, r := range o.resources {
-		d, ok := r.Spec.(*resource.Download)
-		if !ok || !slices.ContainsFunc(d.From, func(place string) bool { return !strings.HasPrefix(place, "/") }) {
-			continue
-		}
-		if proxy := in.config.Proxy; !proxy.HTTP.IsZero() || !proxy.HTTPS.IsZero() {
-			d.HTTP, d.HTTPS, d.Direct = proxy.HTTP, proxy.HTTPS, noProxy(in)
-		}
-		d.Authorities = authoritiesFor(in)
-		if registry := in.config.Components.Registry; registry != "" && slices.ContainsFunc(d.From, func(place string) bool { return strings.HasPrefix(place, registry+"/") }) {
-			d.Identity = registryIdentity(in)
+		switch spec := r.Spec.(type) {
+		case *resource.Download:
+			if slices.ContainsFunc(spec.From, func(place string) bool { return !strings.HasPrefix(place, "/") }) {
+				spec.Reach = reachOf(in, slices.ContainsFunc(spec.From, in.isolatedPlace))
+			}
+		case *resource.Image:
+			spec.Reach = reachOf(in, true)
 		}
 	}
+}
+
+// isolatedPlace reports whether a place is in the registry of an isolated cluster.
+func (in *input) isolatedPlace(place string) bool {
+	registry := in.config.Components.Registry
+	return registry != "" && strings.HasPrefix(place, registry+"/")
+}
+
+// reachOf is how servers are reached, and the registry of an isolated cluster is shown who the machine is.
+func reachOf(in *input, isolated bool) (r resource.Reach) {
+	if proxy := in.config.Proxy; in.proxied() {
+		r.HTTP, r.HTTPS, r.Direct = proxy.HTTP, proxy.HTTPS, noProxy(in)
+	}
+	r.Authorities = authoritiesFor(in)
+	if isolated {
+		r.Identity = registryIdentity(in)
+	}
+	return r
 }
 
 // authoritiesFor are the contract's certificate authorities, which a download trusts before the machine does.

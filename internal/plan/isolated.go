@@ -49,7 +49,7 @@ func planSandboxImage(in *input, out *output) {
 		ExitCode: exitcode.SandboxImageFailed,
 		Reason:   sourced("pods' sandboxes have their image, whoever is reachable later", in.family.Sources.Registry),
 		Spec: &resource.Image{
-			Image: in.sandboxImage(), Socket: strings.TrimPrefix(containerdSocket, "unix://"), Identity: registryIdentity(in),
+			Image: in.sandboxImage(), Socket: strings.TrimPrefix(containerdSocket, "unix://"),
 			Timeout: pullTimeout, ExitCodes: registryCodes,
 		},
 	})

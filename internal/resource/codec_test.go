@@ -17,6 +17,11 @@ import (
 const minute = resource.Duration(time.Minute)
 
 // specs are one of each kind, with every field set.
+var reach = resource.Reach{
+	Authorities: "ca", Direct: []string{"localhost"},
+	Identity: &resource.RegistryIdentity{Registry: "r.example", ClientID: "c", TenantID: "t", ResourceManager: "https://management.azure.com/"},
+}
+
 var specs = []resource.Spec{
 	&resource.File{Path: "/etc/f", Mode: 0o640, UID: 1, GID: 2, Content: []byte("line <&> é\n\t\"\\ \x01"), Secret: false, Until: []string{"/etc/g", "/etc/h"}},
 	&resource.Directory{Path: "/etc/d", Mode: 0o1750, UID: 1, GID: 2},
@@ -33,12 +38,11 @@ var specs = []resource.Spec{
 	&resource.Command{Label: "c", Argv: []string{"/bin/true", "", "a b"}, Env: map[string]string{"A": "b"}, Timeout: minute, Inputs: []string{"/etc/a"}, Once: "o", While: "c.service", Done: &resource.Printed{Argv: []string{"/bin/show"}, Lines: []string{"a: b"}}, Optional: true, OwnCode: true, Unconfined: true},
 	&resource.Download{
 		Component: "kubelet", Version: "1.33.1", From: []string{"/opt/kubelet/downloads/a.deb", "https://example/k.tar.gz"}, SHA256: strings.Repeat("0a", 32), OSVersion: "ubuntu 24.04",
-		Files: []resource.Unpacked{{Name: "kubelet", Members: []string{"usr/bin/kubelet"}, Optional: true}}, Authorities: "ca", Direct: []string{"localhost"},
-		Identity:  &resource.RegistryIdentity{Registry: "r.example", ClientID: "c", TenantID: "t", ResourceManager: "https://management.azure.com/"},
+		Files: []resource.Unpacked{{Name: "kubelet", Members: []string{"usr/bin/kubelet"}, Optional: true}}, Reach: reach,
 		ExitCodes: map[resource.Cause]int{resource.CauseUnpack: 204},
 	},
 	&resource.Image{
-		Image: "registry.k8s.io/pause:3.10", Socket: "/run/s", Timeout: minute, Identity: &resource.RegistryIdentity{Registry: "r.example", ClientID: "c", TenantID: "t", ResourceManager: "https://management.azure.com/"},
+		Image: "registry.k8s.io/pause:3.10", Socket: "/run/s", Timeout: minute, Reach: reach,
 		ExitCodes: map[resource.Cause]int{resource.CauseIdentity: 210},
 	},
 	&resource.Check{
@@ -56,7 +60,7 @@ var specs = []resource.Spec{
 }
 
 // unset are the fields that the specs above leave unset, as their own tests set them.
-var unset = map[string]bool{"File.Secret": true, "APIServer.Token": true, "Command.Stdin": true, "Download.HTTP": true, "Download.HTTPS": true}
+var unset = map[string]bool{"File.Secret": true, "APIServer.Token": true, "Command.Stdin": true, "Reach.HTTP": true, "Reach.HTTPS": true}
 
 func TestSpecsAreWhole(t *testing.T) {
 	var whole func(v reflect.Value)

@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"github.com/slipway-dev/slipway/internal/place"
-	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
 // Downloads is where components are that have been brought. Each has a directory there for each place that it was brought
@@ -36,14 +35,8 @@ type Download struct {
 	OSVersion string `json:"osVersion,omitempty"`
 	// Files are those that are wanted of it.
 	Files []Unpacked `json:"files"`
-	// Authorities are the contract's certificate authorities, in PEM: the machine may not trust them yet.
-	Authorities string `json:"authorities,omitempty"`
-	// HTTP and HTTPS are proxies, which may have a password, and Direct what is reached without them.
-	HTTP   nodeconfig.Secret `json:"http,omitzero"`
-	HTTPS  nodeconfig.Secret `json:"https,omitzero"`
-	Direct []string          `json:"direct,omitempty"`
-	// Identity is whom an Azure registry is asked as where it gives nobody what is wanted; nil for nobody.
-	Identity *RegistryIdentity `json:"identity,omitempty"`
+	// Reach is how its servers are reached.
+	Reach Reach `json:"reach,omitzero"`
 	// ExitCodes are the codes of a provisioning that fails here, by cause; the resource's own is for every other cause.
 	ExitCodes map[Cause]int `json:"exitCodes,omitempty"`
 }
@@ -57,40 +50,6 @@ type Unpacked struct {
 	Members []string `json:"members"`
 	// Optional says that there need not be one.
 	Optional bool `json:"optional,omitempty"`
-}
-
-// RegistryIdentity is a managed identity of Azure's.
-type RegistryIdentity struct {
-	// Registry is the host and port of the one registry that is shown it.
-	Registry string `json:"registry"`
-	ClientID string `json:"clientID"`
-	TenantID string `json:"tenantID"`
-	// ResourceManager is the cloud's, for registries that take no other token.
-	ResourceManager string `json:"resourceManager,omitempty"`
-}
-
-// MarshalJSON shows that there are proxies, and not which.
-func (d Download) MarshalJSON() ([]byte, error) {
-	type plain Download
-	return json.Marshal(struct {
-		plain
-		HTTP  string `json:"http,omitempty"`
-		HTTPS string `json:"https,omitempty"`
-	}{plain(d), d.HTTP.String(), d.HTTPS.String()})
-}
-
-// UnmarshalJSON reads what MarshalJSON writes.
-func (d *Download) UnmarshalJSON(data []byte) error {
-	type plain Download
-	shown := struct {
-		plain
-		HTTP  string `json:"http"`
-		HTTPS string `json:"https"`
-	}{}
-	err := json.Unmarshal(data, &shown)
-	*d = Download(shown.plain)
-	d.HTTP, d.HTTPS = nodeconfig.NewSecret(shown.HTTP), nodeconfig.NewSecret(shown.HTTPS)
-	return err
 }
 
 // Kind implements Spec.

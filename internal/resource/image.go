@@ -12,8 +12,8 @@ type Image struct {
 	Image string `json:"image"`
 	// Socket is where the container runtime answers.
 	Socket string `json:"socket"`
-	// Identity is whom a registry is asked as that gives nobody the image; nil for nobody.
-	Identity *RegistryIdentity `json:"identity,omitempty"`
+	// Reach is how a registry is reached that gives nobody the image. The runtime itself reaches it as its own settings say.
+	Reach Reach `json:"reach,omitzero"`
 	// Timeout bounds all tries.
 	Timeout Duration `json:"timeout"`
 	// ExitCodes are the codes of a provisioning that fails here, by cause; the resource's own is for every other cause.

@@ -1,0 +1,64 @@
+package resource
+
+import (
+	"encoding/json"
+
+	"github.com/slipway-dev/slipway/nodeconfig"
+)
+
+// Reach is how servers are reached that a node has things from: through which proxy, with which certificates, as whom.
+type Reach struct {
+	// Authorities are the contract's certificate authorities, in PEM: the machine may not trust them yet.
+	Authorities string `json:"authorities,omitempty"`
+	// HTTP and HTTPS are proxies, which may have a password, and Direct what is reached without them.
+	HTTP   nodeconfig.Secret `json:"http,omitzero"`
+	HTTPS  nodeconfig.Secret `json:"https,omitzero"`
+	Direct []string          `json:"direct,omitempty"`
+	// Identity is whom an Azure registry is asked as where it gives nobody what is wanted; nil for nobody.
+	Identity *RegistryIdentity `json:"identity,omitempty"`
+}
+
+// RegistryIdentity is a managed identity of Azure's.
+type RegistryIdentity struct {
+	// Registry is the host and port of the one registry that is shown it.
+	Registry string `json:"registry"`
+	ClientID string `json:"clientID"`
+	TenantID string `json:"tenantID"`
+	// ResourceManager is the cloud's, for registries that take no other token.
+	ResourceManager string `json:"resourceManager,omitempty"`
+}
+
+// WithoutProxies is the same as it may be kept: without what may have a password.
+func (r Reach) WithoutProxies() Reach {
+	r.HTTP, r.HTTPS = nodeconfig.Secret{}, nodeconfig.Secret{}
+	return r
+}
+
+// IsZero reports whether there is nothing to say.
+func (r Reach) IsZero() bool {
+	return r.Authorities == "" && r.HTTP.IsZero() && r.HTTPS.IsZero() && len(r.Direct) == 0 && r.Identity == nil
+}
+
+// MarshalJSON shows that there are proxies, and not which.
+func (r Reach) MarshalJSON() ([]byte, error) {
+	type plain Reach
+	return json.Marshal(struct {
+		plain
+		HTTP  string `json:"http,omitempty"`
+		HTTPS string `json:"https,omitempty"`
+	}{plain(r), r.HTTP.String(), r.HTTPS.String()})
+}
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (r *Reach) UnmarshalJSON(data []byte) error {
+	type plain Reach
+	shown := struct {
+		plain
+		HTTP  string `json:"http"`
+		HTTPS string `json:"https"`
+	}{}
+	err := json.Unmarshal(data, &shown)
+	*r = Reach(shown.plain)
+	r.HTTP, r.HTTPS = nodeconfig.NewSecret(shown.HTTP), nodeconfig.NewSecret(shown.HTTPS)
+	return err
+}
