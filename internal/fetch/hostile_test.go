@@ -221,6 +221,7 @@ func hostiles() []hostile {
 		{name: "a part that nobody asked for", server: status(206, "Content-Range", "bytes 5-10/11"), cause: fetch.WrongContent, text: "answers 206", asked: 1},
 		{name: "no such part", server: status(416), cause: fetch.WrongContent, text: "416", asked: 1},
 		{name: "versions that change", server: forgetful(), want: bytes.Repeat([]byte{'3'}, 1000), took: 600 * time.Millisecond, asked: 3},
+		{name: "a file that changes", server: first(1, cut(100<<10, whole(flipped)), whole(archive)), took: 100 * time.Millisecond, asked: 2},
 		{name: "nothing", server: simple(nil), cause: fetch.WrongContent, text: "is empty", asked: 1},
 		{name: "an endless body", server: endless, cause: fetch.WrongContent, text: "larger than 1048576 bytes", asked: 1},
 		{name: "a body that is too large", server: withHeaders(raw("HTTP/1.1 200 OK\r\nContent-Length: 1048577\r\n\r\n"), "X", "Y"), cause: fetch.WrongContent, text: "1048577 bytes", asked: 1},

@@ -191,6 +191,24 @@ func TestTokenStaysAndIsRenewed(t *testing.T) {
 	}
 }
 
+// Where nobody's token was not enough, it is not asked for again when a token has expired.
+func TestLoginIsRenewed(t *testing.T) {
+	n := newNetwork(t)
+	artifact := newArtifact("tool", archive)
+	azure := &fakecloud.AzureRegistry{Host: "registry.test", Tenant: tenantID, AccessToken: canary}
+	azure.Content = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		artifact.ServeHTTP(w, r)
+		azure.Expire()
+	})
+	n.serve(registryURL, azure)
+	client := n.client()
+	client.Login = fetch.AzureLogin(client, fetch.AzureIdentity{
+		ClientID: clientID, TenantID: tenantID, Token: func(context.Context, string, string) (string, error) { return canary, nil },
+	})
+	// Manifest, nobody's token, exchange, token, manifest; blob, token, blob.
+	checkRegistry(t, n, client, fetch.Request{From: []string{artifactFrom}, MaxBytes: 1 << 20}, registryCase{asked: 8})
+}
+
 // A challenge is read as far as it can be.
 func TestBadChallenges(t *testing.T) {
 	for _, text := range []string{
