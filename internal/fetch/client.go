@@ -1,15 +1,13 @@
 package fetch
 
 import (
-	"cmp"
 	"context"
 	"crypto/x509"
-	"encoding/hex"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
 	"os"
-	"slices"
 	"strings"
 	"time"
 )
@@ -42,9 +40,6 @@ type Request struct {
 	SHA256 string
 	// Platform is the one that is taken of an OCI index.
 	Platform Platform
-	// Title is a pattern (path.Match) that the file's name in an OCI manifest has to match, its annotation
-	// org.opencontainers.image.title. It is for manifests of several files; "" takes the only one.
-	Title string
 	// MaxBytes is how large the file may be.
 	MaxBytes int64
 }
@@ -53,7 +48,18 @@ type Request struct {
 type Platform struct {
 	OS, Architecture string
 	// OSVersion is such as "ubuntu 24.04".
-	OSVersion string
+	OSVersion string `json:"os.version"` // the others have the names that documents have
+}
+
+// String is the platform as an error has it.
+func (p *Platform) String() string {
+	return strings.TrimSpace(p.OS + "/" + p.Architecture + " " + p.OSVersion)
+}
+
+// matches says whether this platform is one that is wanted.
+func (p *Platform) matches(want *Platform) bool {
+	return (want.OS == "" || p.OS == want.OS) && (want.Architecture == "" || p.Architecture == want.Architecture) &&
+		(want.OSVersion == "" || p.OSVersion == want.OSVersion)
 }
 
 // Fetched is what has come.
@@ -82,66 +88,70 @@ const (
 	progressPause = 100 * time.Millisecond
 )
 
+// errGivenUp ends the tries of what may still succeed later.
+var errGivenUp = errors.New("given up after several tries")
+
 // Get brings a file. into is open for reading and writing, and not for appending. What it holds is the beginning of the
 // file from an earlier call, or nothing: it is continued where a digest is known, which is checked over the whole file, and
 // thrown away otherwise. After an error it holds what the next call may continue.
 //
 // The error is an *Error with the problems of all places. A problem of this machine's, such as a full disk, is returned as
 // it is.
-func (c *Client) Get(ctx context.Context, r Request, into *os.File) (Fetched, error) {
-	if sum, err := hex.DecodeString(r.SHA256); err != nil || len(sum) != 0 && len(sum) != digestBytes {
-		return Fetched{}, fmt.Errorf("fetch into %s: the digest %.80q is not a SHA-256 in hexadecimal", into.Name(), r.SHA256)
-	}
-	if len(r.From) == 0 {
-		return Fetched{}, fmt.Errorf("fetch into %s: no place is named that has the file", into.Name())
-	}
+func (c *Client) Get(ctx context.Context, r Request, into *os.File) (got Fetched, err error) {
 	r.SHA256 = strings.ToLower(r.SHA256)
+	if len(r.From) == 0 || r.SHA256 != "" && !isSHA256(r.SHA256) {
+		return got, fmt.Errorf("fetch into %s: want a place, and a SHA-256 in hexadecimal or none, not %.80q", into.Name(), r.SHA256)
+	}
 	s, done := c.session()
 	defer done()
-	g := &getting{session: s, client: c, request: r, into: &sink{file: into}}
+	g := &getting{session: s, request: &r, into: &sink{file: into}}
 	for _, from := range r.From {
 		g.places = append(g.places, newPlace(from))
 	}
-	return g.run(ctx)
+	p, err := g.run(ctx)
+	if err == nil {
+		got = Fetched{From: p.shown, SHA256: g.into.sum(), Bytes: g.into.size, Resumed: g.into.kept, Checked: g.into.sha256 != ""}
+	}
+	return got, err
 }
 
 // getting is one call of Get.
 type getting struct {
 	*session
-	client  *Client
-	request Request
+	request *Request
 	places  []*place
 	into    *sink
 }
 
 // run makes rounds over the places until one has the file, none is left that may have it later, or ctx ends.
-func (g *getting) run(ctx context.Context) (Fetched, error) {
-	open := slices.Clone(g.places)
+func (g *getting) run(ctx context.Context) (*place, error) {
 	pause := firstPause
 	for round := 1; ; round++ {
-		var after time.Duration
-		for _, p := range open {
+		again, after := false, time.Duration(0)
+		for _, p := range g.places {
+			if p.last != nil && !p.last.again {
+				continue
+			}
 			f := g.persist(ctx, p)
-			if f == nil {
-				return g.fetched(p), nil
+			if f == nil || f.cause == "" {
+				return p, f.unwrap()
 			}
-			if f.cause == "" {
-				return Fetched{}, f.err
-			}
-			if p.tries++; p.last == nil || ctx.Err() == nil {
+			if p.last == nil || ctx.Err() == nil {
 				p.last = f // that the caller's time is over is not the place's answer
 			}
 			if ctx.Err() != nil {
-				return Fetched{}, g.failed(context.Cause(ctx))
+				return nil, g.failed(context.Cause(ctx))
 			}
-			after = max(after, f.after)
+			again, after = again || f.again, max(after, f.after)
 		}
-		open = slices.DeleteFunc(open, func(p *place) bool { return !p.last.again })
-		if len(open) == 0 || round == maxRounds {
-			return Fetched{}, g.failed(nil)
+		if !again {
+			return nil, g.failed(nil)
 		}
-		if err := g.wait(ctx, max(pause, min(after, longestRetryAfter))); err != nil {
-			return Fetched{}, g.failed(err)
+		if round == maxRounds {
+			return nil, g.failed(errGivenUp)
+		}
+		if err := g.wait(ctx, max(pause, after)); err != nil {
+			return nil, g.failed(err)
 		}
 		pause = min(2*pause, longestPause)
 	}
@@ -162,7 +172,7 @@ func (g *getting) persist(ctx context.Context, p *place) *failure {
 		case g.into.most < before+minProgress:
 			return f
 		}
-		if g.wait(ctx, max(progressPause, min(f.after, longestRetryAfter))) != nil {
+		if g.wait(ctx, max(progressPause, f.after)) != nil {
 			return f
 		}
 	}
@@ -170,42 +180,38 @@ func (g *getting) persist(ctx context.Context, p *place) *failure {
 
 // try asks a place once.
 func (g *getting) try(ctx context.Context, p *place) *failure {
-	if p.bad != nil {
-		return p.bad
-	}
-	if p.reference != nil && p.target == nil {
-		target, f := g.resolve(ctx, p)
-		if f != nil {
+	if p.url == "" {
+		if f := g.resolve(ctx, p); f != nil {
 			return f
 		}
-		p.target = target
 	}
 	wanted := g.request.SHA256
-	if has := p.target.sha256; wanted != "" && has != "" && has != wanted {
-		return failed(WrongDigest, "the registry has a file with SHA-256 %s, and %s is wanted", has, wanted)
+	if wanted == "" {
+		wanted = p.sha256
 	}
-	return g.download(ctx, p, cmp.Or(wanted, p.target.sha256))
-}
-
-func (g *getting) fetched(p *place) Fetched {
-	return Fetched{
-		From: p.shown, SHA256: g.into.sum(), Bytes: g.into.size, Resumed: g.into.kept,
-		Checked: g.request.SHA256 != "" || p.target.sha256 != "",
+	if p.sha256 != "" && p.sha256 != wanted {
+		return otherDigest(p.sha256, wanted)
 	}
+	return g.download(ctx, p, wanted)
 }
 
 // failed is the error of all places that were asked. ended is why no more were, if that is not that all have failed for good.
 func (g *getting) failed(ended error) error {
-	var all []*Error
+	best := &Error{Cause: Unreachable}
+	var all []error
 	for _, p := range g.places {
 		if p.last == nil {
 			continue
 		}
-		err := p.last.err
-		if p.tries > 1 {
-			err = fmt.Errorf("%w (tried %d times)", err, p.tries)
+		e := &Error{p.last.cause, p.shown, p.last.err}
+		if len(all) == 0 || rank(e.Cause) < rank(best.Cause) {
+			best.Cause, best.From = e.Cause, e.From
 		}
-		all = append(all, &Error{Cause: p.last.cause, From: p.shown, Err: err})
+		all = append(all, e)
 	}
-	return joined(all, ended)
+	if ended != nil {
+		all = append(all, ended)
+	}
+	best.Err = errors.Join(all...)
+	return best
 }

@@ -1,15 +1,9 @@
 package fetch
 
 import (
-	"cmp"
 	"context"
-	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
-	"io"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/slipway-dev/slipway/internal/redact"
@@ -36,7 +30,15 @@ const (
 	Unreachable Cause = "unreachable"
 )
 
-var causes = []Cause{WrongDigest, WrongContent, Refused, NotFound, Server, Unreachable}
+var causes = [...]Cause{WrongDigest, WrongContent, Refused, NotFound, Server, Unreachable}
+
+// rank is a cause's place in that order.
+func rank(c Cause) (i int) {
+	for causes[i] != c {
+		i++
+	}
+	return i
+}
 
 // Error says why a file could not be brought.
 type Error struct {
@@ -44,7 +46,8 @@ type Error struct {
 	Cause Cause
 	// From is that place, without a password and a query.
 	From string
-	// Err is what is wrong with it, or the errors of all places that were asked (errors.Join), each an *Error.
+	// Err has the errors of all places that were asked (errors.Join), each an *Error whose Err is what is wrong there, and
+	// why no more tries were made, if some might have succeeded.
 	Err error
 }
 
@@ -54,38 +57,17 @@ const maxShown = 512
 // Error names each place that was asked, and what is wrong with it. It is one line.
 func (e *Error) Error() string {
 	if all, several := e.Err.(interface{ Unwrap() []error }); several {
-		var texts []string
+		text := ""
 		for _, err := range all.Unwrap() {
-			texts = append(texts, err.Error())
+			text += "; " + err.Error()
 		}
-		return strings.Join(texts, "; ")
+		return text[2:]
 	}
 	return e.From + ": " + redact.Line(e.Err.Error(), maxShown)
 }
 
 // Unwrap gives what is wrong.
 func (e *Error) Unwrap() error { return e.Err }
-
-// joined is one error of several. ended is the end of the caller's time, if that was it.
-func joined(all []*Error, ended error) error {
-	best := &Error{Cause: Unreachable}
-	if len(all) > 0 {
-		best = slices.MinFunc(all, func(a, b *Error) int {
-			return cmp.Compare(slices.Index(causes, a.Cause), slices.Index(causes, b.Cause))
-		})
-	}
-	if len(all) == 1 && ended == nil {
-		return best
-	}
-	var errs []error
-	for _, e := range all {
-		errs = append(errs, e)
-	}
-	if ended != nil {
-		errs = append(errs, ended)
-	}
-	return &Error{Cause: best.Cause, From: best.From, Err: errors.Join(errs...)}
-}
 
 // failure is how one try ended.
 type failure struct {
@@ -109,30 +91,29 @@ func (f *failure) retried() *failure {
 	return f
 }
 
-// ownFailure is a problem with the file on this machine.
-func ownFailure(err error) *failure { return &failure{err: err} }
-
-// unanswered says why there is no answer.
-func unanswered(ctx context.Context, err error) *failure {
-	var refused *redirectError
-	var certificate *tls.CertificateVerificationError
-	var invalid x509.CertificateInvalidError
-	switch {
-	case errors.As(err, &refused):
-		return failed(WrongContent, "%w", refused)
-	case errors.Is(context.Cause(ctx), errSilent):
-		return failed(Unreachable, "%w", errSilent).retried()
-	case errors.As(err, &certificate) && !(errors.As(err, &invalid) && invalid.Reason == x509.Expired):
-		// Whether a certificate is valid now depends on the machine's clock, which may be set a moment later.
-		return failed(Unreachable, "%w", err)
+// ownFailure is a problem with the file on this machine, if there is one.
+func ownFailure(err error) *failure {
+	if err == nil {
+		return nil
 	}
-	return failed(Unreachable, "%w", err).retried()
+	return &failure{err: err}
 }
 
-// interrupted says why there is no more of an answer.
-func interrupted(ctx context.Context, err error) *failure {
-	if errors.Is(err, io.ErrUnexpectedEOF) {
-		return failed(WrongContent, "the connection was closed in the middle of the answer: %w", err).retried()
+// unwrap is the error of a failure, if there is one.
+func (f *failure) unwrap() error {
+	if f == nil {
+		return nil
 	}
-	return unanswered(ctx, err)
+	return f.err
+}
+
+// unanswered says why there is no answer, or no more of one.
+func unanswered(ctx context.Context, err error) *failure {
+	if errors.Is(err, errRedirect) {
+		return failed(WrongContent, "%w", err)
+	}
+	if ended := context.Cause(ctx); ended != nil {
+		err = ended
+	}
+	return failed(Unreachable, "%w", err).retried()
 }

@@ -4,19 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
 )
-
-// login is how far we have got into a registry.
-type login struct {
-	// token is what the last token request gave, and known that nobody's token is not enough.
-	token string
-	known bool
-	// challenge is the last one. A registry that refuses a token need not repeat it.
-	challenge *challenge
-}
 
 const (
 	// clientID is what a token request has to name (docs.docker.com/registry/spec/auth/oauth), and means nothing.
@@ -27,177 +19,126 @@ const (
 
 // ask asks a place. A registry that wants a token gets nobody's first, and then that of a login, if there is one.
 func (g *getting) ask(ctx context.Context, p *place, address string, header http.Header) (*answer, *failure) {
-	a, f := g.askOnce(ctx, p, address, header)
-	if p.reference == nil {
-		return a, f
-	}
-	for _, way := range []func(context.Context, *place) (string, *failure){g.anonymous, g.identified} {
-		if f != nil || !a.isRefused() {
+	way := everybody
+	for {
+		if p.token != "" {
+			header.Set("Authorization", "Bearer "+p.token)
+		}
+		a, f := g.do(ctx, address, header, "")
+		if f != nil || p.host == "" || a.StatusCode != http.StatusUnauthorized && a.StatusCode != http.StatusForbidden {
 			return a, f
 		}
-		c, err := bearer(a.Header)
-		if err == nil {
-			p.login.challenge = &c
-		} else if p.login.challenge == nil {
-			a.Close()
-			return nil, failed(Refused, "answers %s, and %w", a.status(), err)
+		token := ""
+		for ; token == "" && way <= identified && f == nil; way++ {
+			token, f = g.token(ctx, p, a.Header, way)
 		}
-		token, f := way(ctx, p)
-		if f != nil {
-			a.Close()
-			return nil, f
-		}
-		if token == "" {
-			continue
+		if token == "" && f == nil {
+			return a, nil // the registry says why there is none
 		}
 		a.Close()
-		p.login.token = token
-		if a, f = g.askOnce(ctx, p, address, header); f != nil {
+		if f != nil {
 			return nil, f
 		}
+		p.token = token
 	}
-	return a, f
 }
 
-func (a *answer) isRefused() bool {
-	return a.StatusCode == http.StatusUnauthorized || a.StatusCode == http.StatusForbidden
+// The ways to a token.
+const (
+	everybody = iota
+	identified
+)
+
+// token asks for a token to pull: the one that everybody gets, or the one for what Login gives. It is empty if there is none.
+func (g *getting) token(ctx context.Context, p *place, header http.Header, way int) (string, *failure) {
+	if c := bearer(header); c != nil {
+		p.challenge = c // a registry that refuses a token need not repeat it
+	}
+	c := p.challenge
+	if c == nil {
+		return "", failed(Refused, "wants a login, and does not say where a token is, at an https URL")
+	}
+	at, post, scope := *c.realm, "", c.scope
+	if scope == "" {
+		scope = "repository:" + p.repository + ":pull"
+	}
+	query := form("service", c.service, "scope", scope)
+	if way == everybody {
+		if p.known {
+			return "", nil
+		}
+		at.RawQuery = strings.TrimPrefix(at.RawQuery+"&"+query, "&")
+	} else {
+		refresh, f := g.login(ctx, p)
+		if refresh == "" {
+			return "", f
+		}
+		p.known = true
+		post = query + "&" + form("grant_type", "refresh_token", "client_id", clientID, "refresh_token", refresh)
+	}
+	token, f := g.secret(ctx, &at, post, "access_token")
+	if f == nil || f.again {
+		return token, f
+	}
+	if f.cause = Refused; way == everybody {
+		f = nil // the registry has refused us, and says why
+	}
+	return "", f
 }
 
-func (g *getting) askOnce(ctx context.Context, p *place, address string, header http.Header) (*answer, *failure) {
-	if p.login.token != "" {
-		header = header.Clone()
-		header.Set("Authorization", "Bearer "+p.login.token)
+// form is a form with names and values.
+func form(pairs ...string) (text string) {
+	for i := 0; i < len(pairs); i += 2 {
+		text += "&" + pairs[i] + "=" + url.QueryEscape(pairs[i+1])
 	}
-	return g.do(ctx, http.MethodGet, address, header, "")
+	return text[1:]
 }
 
-// anonymous asks for the token that everybody gets. A place that gives none says so with one of several statuses, and that
-// is no failure: the registry has refused us, and is who says why.
-func (g *getting) anonymous(ctx context.Context, p *place) (string, *failure) {
-	if p.login.known {
-		return "", nil
-	}
-	c := p.login.challenge
-	at := *c.realm
-	query := at.Query()
-	c.fill(query, p.reference)
-	at.RawQuery = query.Encode()
-	token, f := g.token(ctx, http.MethodGet, &at, "")
-	if f != nil && !f.again {
-		return "", nil
-	}
-	return token, f
-}
-
-// identified asks for a token with what Login gives.
-func (g *getting) identified(ctx context.Context, p *place) (string, *failure) {
+// login is what Login gives, empty if that is nothing.
+func (g *getting) login(ctx context.Context, p *place) (string, *failure) {
 	if g.client.Login == nil {
 		return "", nil
 	}
-	c, host := p.login.challenge, p.reference.host
-	if c.realm.Host != host && c.realm.Host+":443" != host && c.realm.Host != host+":443" {
-		return "", failed(Refused, "wants the login to be sent to another host, %s", shownURL(c.realm))
+	if host := p.challenge.realm.Host; strings.TrimSuffix(host, ":443") != strings.TrimSuffix(p.host, ":443") {
+		return "", failed(Refused, "wants the login to be sent to another host, %s", host)
 	}
-	refresh, err := g.client.Login(ctx, host)
-	if err != nil {
-		return "", loginFailure(err)
+	refresh, err := g.client.Login(ctx, p.host)
+	if err == nil {
+		return refresh, nil
 	}
-	if refresh == "" {
-		return "", nil
+	f := failed(Refused, "log in: %w", err) // and not again: a login has tried long enough
+	var login *LoginError
+	if errors.As(err, &login) && login.Cause == RegistryUnreachable {
+		f.cause = Unreachable
 	}
-	p.login.known = true
-	form := url.Values{"grant_type": {"refresh_token"}, "client_id": {clientID}, "refresh_token": {refresh}}
-	c.fill(form, p.reference)
-	token, f := g.token(ctx, http.MethodPost, c.realm, form.Encode())
-	if f != nil && !f.again {
-		f.cause = Refused
-	}
-	return token, f
+	return "", f
 }
 
-// fill adds what a token is for.
-func (c *challenge) fill(query url.Values, r *reference) {
-	if c.service != "" {
-		query.Set("service", c.service)
-	}
-	scope := c.scope
-	if scope == "" {
-		scope = "repository:" + r.path + ":pull"
-	}
-	query.Set("scope", scope)
-}
-
-// token makes a token request.
-func (s *session) token(ctx context.Context, method string, at *url.URL, form string) (string, *failure) {
-	var t struct {
-		Token  string `json:"token"`
-		Access string `json:"access_token"`
-	}
-	if f := s.tokens(ctx, method, at.String(), form, &t); f != nil {
-		return "", f
-	}
-	if t.Token == "" {
-		t.Token = t.Access
-	}
-	if !isToken(t.Token) {
-		return "", failed(Refused, "%s answers without a token", shownURL(at))
-	}
-	return t.Token, nil
-}
-
-// tokens sends a request whose answer is a document with tokens. Its errors name the place, because it is another one than the
-// file's.
-func (s *session) tokens(ctx context.Context, method, at, form string, into any) *failure {
-	header := http.Header{}
-	if form != "" {
-		header.Set("Content-Type", "application/x-www-form-urlencoded")
-	}
-	a, f := s.do(ctx, method, at, header, form)
-	if f == nil {
-		defer a.Close()
-		f = a.judge(http.StatusOK)
-	}
+// secret asks for a token, by POST if it has a form. It is what the answer has by this name, or by its old name "token". The
+// errors name the place, because it is another one than the file's.
+func (s *session) secret(ctx context.Context, at *url.URL, form, name string) (token string, f *failure) {
+	a, f := s.do(ctx, at.String(), http.Header{}, form)
 	var data []byte
 	if f == nil {
 		data, f = a.document(maxToken)
 	}
-	if f == nil && json.Unmarshal(data, into) != nil { // its error would quote a part of a token
-		f = failed(WrongContent, "the answer has no token that can be read")
+	if f == nil {
+		var document map[string]any
+		_ = json.Unmarshal(data, &document) // its error would quote a part of a token; what is no document has no token
+		if token, _ = document[name].(string); token == "" {
+			token, _ = document["token"].(string)
+		}
+		if !isToken(token) {
+			f = failed(Refused, "the answer has no token that can be read")
+		}
 	}
 	if f != nil {
-		f.err = errorAt(at, f.err)
+		f.err = fmt.Errorf("%s: %w", shownURL(at), f.err)
 	}
-	return f
+	return token, f
 }
-
-func errorAt(at string, err error) error {
-	u, invalid := url.Parse(at)
-	if invalid != nil {
-		return err
-	}
-	return &placedError{shownURL(u), err}
-}
-
-// placedError names the place of a token that could not be had.
-type placedError struct {
-	at  string
-	err error
-}
-
-func (e *placedError) Error() string { return e.at + ": " + e.err.Error() }
-func (e *placedError) Unwrap() error { return e.err }
 
 // isToken says that a value can be sent in a header: visible characters of ASCII, and not too many.
 func isToken(value string) bool {
 	return value != "" && len(value) <= maxToken && !strings.ContainsFunc(value, func(r rune) bool { return r <= ' ' || r > '~' })
-}
-
-// loginFailure is a login's error as a place's failure. A login has tried long enough.
-func loginFailure(err error) *failure {
-	f := failed(Refused, "log in: %w", err)
-	var failure *LoginError
-	if errors.As(err, &failure) && failure.Cause == RegistryUnreachable {
-		f.cause = Unreachable
-	}
-	return f
 }

@@ -1,164 +1,105 @@
 package fetch
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
-	"fmt"
-	"path"
+	"slices"
+	"strconv"
 	"strings"
-
-	"github.com/slipway-dev/slipway/internal/redact"
 )
 
-// The media types of manifests and indexes, OCI's and Docker's.
+// manifestTypes are the media types of manifests and, from firstIndex on, of indexes: OCI's and Docker's.
+var manifestTypes = []string{
+	"application/vnd.oci.image.manifest.v1+json",
+	"application/vnd.docker.distribution.manifest.v2+json",
+	"application/vnd.oci.image.index.v1+json",
+	"application/vnd.docker.distribution.manifest.list.v2+json",
+}
+
+const firstIndex = 2
+
 const (
-	ociManifest    = "application/vnd.oci.image.manifest.v1+json"
-	ociIndex       = "application/vnd.oci.image.index.v1+json"
-	dockerManifest = "application/vnd.docker.distribution.manifest.v2+json"
-	dockerIndex    = "application/vnd.docker.distribution.manifest.list.v2+json"
-
-	ociConfig    = "application/vnd.oci.image.config.v1+json"
-	dockerConfig = "application/vnd.docker.container.image.v1+json"
-
 	// titleAnnotation is a file's name (OCI image specification, "Pre-Defined Annotation Keys").
 	titleAnnotation = "org.opencontainers.image.title"
-)
-
-const (
-	digestBytes = 32
 	// maxManifest is the limit that the OCI distribution specification asks registries for.
-	maxManifest = 4 << 20
-	// maxListed is how many platforms or titles an error names.
-	maxListed = 8
+	maxManifest  = 4 << 20
+	sha256Prefix = "sha256:"
 )
 
 // manifest is what an OCI or Docker manifest, or an index of them, has for us. It is one of the two.
 type manifest struct {
-	MediaType string       `json:"mediaType"`
-	Config    descriptor   `json:"config"`
-	Layers    []descriptor `json:"layers"`
-	Manifests []descriptor `json:"manifests"`
+	MediaType         string
+	Layers, Manifests []descriptor
 }
 
 // descriptor names content by its digest.
 type descriptor struct {
-	MediaType   string            `json:"mediaType"`
-	Digest      string            `json:"digest"`
-	Size        int64             `json:"size"`
-	Platform    *platform         `json:"platform"`
-	Annotations map[string]string `json:"annotations"`
-}
-
-// platform is Platform as documents have it.
-type platform struct {
-	OS           string `json:"os"`
-	Architecture string `json:"architecture"`
-	OSVersion    string `json:"os.version"`
+	Digest      string
+	Size        int64
+	Platform    Platform
+	Annotations map[string]string
 }
 
 // parseManifest reads a manifest or an index.
-func parseManifest(data []byte) (manifest, *failure) {
-	var m manifest
-	if err := json.Unmarshal(data, &m); err != nil {
-		return manifest{}, failed(WrongContent, "the manifest cannot be read")
+func parseManifest(data []byte) (*manifest, *failure) {
+	m := &manifest{}
+	if json.Unmarshal(data, m) != nil {
+		return nil, failed(WrongContent, "the manifest cannot be read")
 	}
-	switch m.MediaType {
-	case "", ociManifest, ociIndex, dockerManifest, dockerIndex:
-	default:
-		return manifest{}, failed(WrongContent, "the manifest is of a kind that is not known: %s", redact.Line(m.MediaType, 80))
-	}
-	isIndex := m.MediaType == ociIndex || m.MediaType == dockerIndex
+	isIndex := len(m.Manifests) > 0
+	kind := slices.Index(manifestTypes, m.MediaType)
 	// A document that is both is read in two ways by two readers (OCI distribution, GHSA-mc8v-mgrf-8f4m).
-	if len(m.Manifests) > 0 == (len(m.Layers) > 0) || m.MediaType != "" && isIndex != (len(m.Manifests) > 0) {
-		return manifest{}, failed(WrongContent, "the manifest names neither files nor manifests, or both")
+	if isIndex == (len(m.Layers) > 0) || m.MediaType != "" && (kind < 0 || isIndex != (kind >= firstIndex)) {
+		return nil, failed(WrongContent, "the manifest, of the type %q, names neither files nor manifests, or both", m.MediaType)
 	}
 	return m, nil
 }
 
 // forPlatform is the first manifest of an index that is for a platform.
-func (m manifest) forPlatform(want Platform) (descriptor, *failure) {
-	var others []string
-	for _, d := range m.Manifests {
-		if d.Platform == nil {
-			d.Platform = &platform{}
-		}
+func (m *manifest) forPlatform(want *Platform) (*descriptor, *failure) {
+	others := ""
+	for i := range m.Manifests {
+		d := &m.Manifests[i]
 		if d.Platform.matches(want) {
-			return d, d.check(maxManifest)
+			return d, d.check()
 		}
-		others = append(others, d.Platform.String())
+		others += ", " + d.Platform.String()
 	}
-	return descriptor{}, failed(WrongContent, "has nothing for %s, but for %s", platform(want), listed(others))
+	return nil, failed(WrongContent, "has nothing for %s, but for%s", want, others[1:])
 }
 
-func (p platform) matches(want Platform) bool {
-	return (want.OS == "" || p.OS == want.OS) && (want.Architecture == "" || p.Architecture == want.Architecture) &&
-		(want.OSVersion == "" || p.OSVersion == want.OSVersion)
+// file is the file of a manifest, which has to have one.
+func (m *manifest) file() (*descriptor, *failure) {
+	if len(m.Layers) == 1 {
+		return &m.Layers[0], m.Layers[0].check()
+	}
+	titles := ""
+	for i := range m.Layers {
+		titles += " " + strconv.Quote(m.Layers[i].Annotations[titleAnnotation])
+	}
+	return nil, failed(WrongContent, "has %d files where one is wanted:%s", len(m.Layers), titles)
 }
 
-func (p platform) String() string {
-	text := p.OS + "/" + p.Architecture
-	if p.OSVersion != "" {
-		text += " (" + p.OSVersion + ")"
-	}
-	return text
-}
-
-// file is the file of a manifest: the only one, or the one whose title matches a pattern.
-func (m manifest) file(title string) (descriptor, *failure) {
-	var found []descriptor
-	var titles []string
-	for _, d := range m.Layers {
-		name := d.Annotations[titleAnnotation]
-		titles = append(titles, fmt.Sprintf("%q", name))
-		untitled := name == "" && len(m.Layers) == 1
-		if ok, err := path.Match(title, name); err != nil {
-			return descriptor{}, failed(NotFound, "the pattern %q of the file's name: %w", title, err)
-		} else if ok || title == "" || untitled {
-			found = append(found, d)
-		}
-	}
-	switch {
-	case len(found) == 1:
-		return found[0], found[0].check(0)
-	case title == "":
-		return descriptor{}, failed(WrongContent, "has %d files, and one is wanted: %s", len(found), listed(titles))
-	}
-	return descriptor{}, failed(WrongContent, "has %d files that match %q, and one is wanted: %s", len(found), title, listed(titles))
-}
-
-// isImage says that the manifest's config has a platform. That of another artifact has none.
-func (m manifest) isImage() bool {
-	return m.Config.MediaType == ociConfig || m.Config.MediaType == dockerConfig
-}
-
-// check says what is wrong with a descriptor. limit is how large its content may be, 0 for no limit here.
-func (d descriptor) check(limit int64) *failure {
-	if _, ok := d.sha256(); !ok {
-		return failed(WrongContent, "the manifest has %s where a digest with SHA-256 is expected", redact.Line(fmt.Sprintf("%q", d.Digest), 100))
-	}
-	if d.Size < 0 || limit > 0 && d.Size > limit {
-		return failed(WrongContent, "the manifest names a document of %d bytes", d.Size)
+// check says what is wrong with a descriptor.
+func (d *descriptor) check() *failure {
+	if text, ok := strings.CutPrefix(d.Digest, sha256Prefix); !ok || !isSHA256(text) || d.Size < 0 {
+		return failed(WrongContent, "the manifest names %d bytes with the digest %q, and not one with SHA-256", d.Size, d.Digest)
 	}
 	return nil
 }
 
-// sha256 is the hexadecimal part of the digest.
-func (d descriptor) sha256() (string, bool) {
-	text, ok := strings.CutPrefix(d.Digest, sha256Prefix)
-	if !ok || len(text) != 2*digestBytes || strings.Trim(text, "0123456789abcdef") != "" {
-		return "", false
-	}
-	return text, true
+// isSHA256 says that a text is a SHA-256 in hexadecimal.
+func isSHA256(text string) bool {
+	return len(text) == 2*sha256.Size && strings.Trim(text, "0123456789abcdef") == ""
 }
 
-const sha256Prefix = "sha256:"
-
-// listed is what there is, as it may be shown.
-func listed(all []string) string {
-	if len(all) > maxListed {
-		all = append(all[:maxListed:maxListed], fmt.Sprintf("%d more", len(all)-maxListed))
+// checkDigest checks a document by a digest, if it is one that can be checked: a tag is none.
+func checkDigest(data []byte, digest string) *failure {
+	want, ok := strings.CutPrefix(digest, sha256Prefix)
+	sum := sha256.Sum256(data)
+	if has := hex.EncodeToString(sum[:]); ok && isSHA256(want) && has != want {
+		return otherDigest(has, want)
 	}
-	if len(all) == 0 {
-		return "nothing"
-	}
-	return redact.Line(strings.Join(all, ", "), maxShown/2)
+	return nil
 }

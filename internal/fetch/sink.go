@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"hash"
 	"io"
 	"os"
@@ -25,6 +24,7 @@ type sink struct {
 	etag, sha256 string
 	// pieces is how many answers it is made of.
 	pieces int
+	buffer []byte
 }
 
 // begin makes the sink ready for an answer of a place. What is there stays if it is checked by the digest of what is wanted,
@@ -82,12 +82,13 @@ func (s *sink) reset() error {
 	return nil
 }
 
-func (s *sink) Write(p []byte) (int, error) {
-	n, err := s.file.Write(p)
-	s.hash.Write(p[:n])
-	s.size += int64(n)
-	s.most = max(s.most, s.size)
-	return n, err
+// discard empties the file for a failure after which it is useless. stale says that a new beginning may help.
+func (s *sink) discard(f *failure, stale bool) *failure {
+	if err := s.reset(); err != nil {
+		return ownFailure(err)
+	}
+	f.stale, f.again = stale, stale
+	return f
 }
 
 // sum is the digest of what is in the file.
@@ -99,25 +100,30 @@ const bufferSize = 64 << 10
 // take writes a body to its end. limit is how large the file may be.
 func (s *sink) take(a *answer, limit int64, progress func()) *failure {
 	s.pieces++
-	buffer := make([]byte, bufferSize)
+	if s.buffer == nil {
+		s.buffer = make([]byte, bufferSize)
+	}
 	for {
-		n, err := a.Read(buffer)
+		n, err := a.Read(s.buffer)
 		if s.size+int64(n) > limit {
-			if err := s.reset(); err != nil {
-				return ownFailure(err)
-			}
-			return failed(WrongContent, "is larger than %d bytes", limit)
+			return s.discard(failed(WrongContent, "is larger than %d bytes", limit), false)
 		}
-		if _, err := s.Write(buffer[:n]); err != nil {
-			return ownFailure(err) // names the file
+		written, failure := s.file.Write(s.buffer[:n])
+		s.hash.Write(s.buffer[:written])
+		s.size += int64(written)
+		s.most = max(s.most, s.size)
+		if failure != nil {
+			return ownFailure(failure) // names the file
 		}
 		progress()
-		switch {
-		case errors.Is(err, io.EOF):
+		if errors.Is(err, io.EOF) {
 			return nil
-		case err != nil:
-			f := interrupted(a.ctx, err)
-			f.err = fmt.Errorf("after %d bytes: %w", s.size, f.err)
+		}
+		if err != nil {
+			f := unanswered(a.ctx, err)
+			if errors.Is(err, io.ErrUnexpectedEOF) { // the connection was closed in the middle
+				f = failed(WrongContent, "ends after %d bytes", s.size).retried()
+			}
 			return f
 		}
 	}

@@ -34,18 +34,20 @@ const (
 // errSilent ends a request of which nothing comes any more.
 var errSilent = errors.New("the server sends nothing any more")
 
-// session is what several requests of one call share: the connections, and the way to wait.
+// session is what several requests of one call share: the client, the connections, and the way to wait.
 type session struct {
-	http *http.Client
-	wait func(ctx context.Context, d time.Duration) error
+	client *Client
+	http   http.Client
+	wait   func(ctx context.Context, d time.Duration) error
 }
 
 // session returns a session, and what ends it.
 func (c *Client) session() (*session, func()) {
-	s := &session{http: &http.Client{Transport: c.Transport, CheckRedirect: checkRedirect}, wait: c.Wait}
+	s := &session{client: c, wait: c.Wait}
+	s.http.Transport, s.http.CheckRedirect = c.Transport, checkRedirect
 	done := func() {}
 	if s.http.Transport == nil {
-		own := newTransport(c)
+		own := c.newTransport()
 		s.http.Transport, done = own, own.CloseIdleConnections
 	}
 	if s.wait == nil {
@@ -54,7 +56,7 @@ func (c *Client) session() (*session, func()) {
 	return s, done
 }
 
-func newTransport(c *Client) *http.Transport {
+func (c *Client) newTransport() *http.Transport {
 	t := &http.Transport{
 		DialContext:            (&net.Dialer{Timeout: dialTimeout}).DialContext,
 		TLSHandshakeTimeout:    tlsTimeout,
@@ -63,30 +65,24 @@ func newTransport(c *Client) *http.Transport {
 		// The bytes are wanted as they are: a digest is theirs, and an archive that was unpacked on the way is none.
 		DisableCompression: true,
 	}
-	if c.Proxy != nil {
-		t.Proxy = func(r *http.Request) (*url.URL, error) { return c.Proxy(r.URL) }
-	}
 	if c.Roots != nil {
 		t.TLSClientConfig = &tls.Config{RootCAs: c.Roots, MinVersion: tls.VersionTLS12}
+	}
+	if c.Proxy != nil {
+		t.Proxy = func(r *http.Request) (*url.URL, error) { return c.Proxy(r.URL) }
 	}
 	return t
 }
 
 func sleep(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
+	over, cancel := context.WithTimeout(ctx, d)
+	defer cancel()
+	<-over.Done()
+	return context.Cause(ctx)
 }
 
-// redirectError is a redirect that is not followed.
-type redirectError struct{ why string }
-
-func (e *redirectError) Error() string { return e.why }
+// errRedirect is a redirect that is not followed.
+var errRedirect = errors.New("redirects, which is not followed")
 
 // checkRedirect says whether a redirect is followed, and takes from the request what is not for the other host.
 func checkRedirect(next *http.Request, via []*http.Request) error {
@@ -95,15 +91,17 @@ func checkRedirect(next *http.Request, via []*http.Request) error {
 	case first.Method != http.MethodGet:
 		return http.ErrUseLastResponse // its body has a credential, and would be sent on
 	case len(via) > maxRedirects:
-		return &redirectError{fmt.Sprintf("more than %d redirects", maxRedirects)}
+		return fmt.Errorf("%w: more often than %d times", errRedirect, maxRedirects)
 	case last.URL.Scheme == "https" && next.URL.Scheme != "https":
-		return &redirectError{"redirects from https to " + shownURL(next.URL) + ", which is not followed"}
+		return fmt.Errorf("%w: from https to %s", errRedirect, shownURL(next.URL))
 	}
 	// net/http names the last URL, with a signature that may be in its query, and gives a host's credential to the names
 	// below it.
 	next.Header.Del("Referer")
 	if next.URL.Host != first.URL.Host {
 		next.Header.Del("Authorization")
+	} else if next.URL.User == nil && next.URL.Host == last.URL.Host {
+		next.URL.User = last.URL.User
 	}
 	return nil
 }
@@ -123,34 +121,31 @@ type answer struct {
 	timer  *time.Timer
 }
 
-// do sends a request, with a body if that is not empty, and returns the answer, whatever its status. It must be closed.
-func (s *session) do(ctx context.Context, method, address string, header http.Header, body string) (*answer, *failure) {
+// do sends a request, by POST if it has a form, and returns the answer, whatever its status. It must be closed.
+func (s *session) do(ctx context.Context, address string, header http.Header, form string) (*answer, *failure) {
+	method := http.MethodGet
+	if form != "" {
+		method = http.MethodPost
+		header.Set("Content-Type", "application/x-www-form-urlencoded")
+	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	a := &answer{ctx: ctx, cancel: cancel, timer: time.AfterFunc(answerTimeout, func() { cancel(errSilent) })}
-	request, err := http.NewRequestWithContext(ctx, method, address, strings.NewReader(body))
+	request, err := http.NewRequestWithContext(ctx, method, address, strings.NewReader(form))
 	if err != nil {
 		a.Close()
 		return nil, failed(NotFound, "is not a URL that can be requested") // the error quotes it, with its password
 	}
-	request.Header = header.Clone()
-	request.Header.Set("User-Agent", userAgent)
-	request.Header.Set("Accept-Encoding", "identity")
-	if user := request.URL.User; user != nil {
-		// As a header, so that a redirect on the same host keeps it.
-		password, _ := user.Password()
-		request.SetBasicAuth(user.Username(), password)
-		request.URL.User = nil
-	}
-	if a.Response, err = s.http.Do(request); err != nil {
-		defer a.Close()
-		var wrapped *url.Error
-		if errors.As(err, &wrapped) {
-			err = wrapped.Err // the URL is in the error already, as it may be shown
-		}
-		return nil, unanswered(ctx, err)
-	}
+	header.Set("User-Agent", userAgent)
+	header.Set("Accept-Encoding", "identity")
+	request.Header = header
+	a.Response, err = s.http.Do(request)
 	a.timer.Stop()
-	return a, nil
+	if err == nil {
+		return a, nil
+	}
+	f := unanswered(ctx, errors.Unwrap(err)) // without the URL of net/http's *url.Error, which shows a query
+	a.Close()
+	return nil, f
 }
 
 // Read reads of the body.
@@ -169,51 +164,46 @@ func (a *answer) Close() {
 	a.cancel(nil)
 }
 
-// document reads a body of at most limit bytes.
+// document reads the body of a success, of at most limit bytes, and closes the answer.
 func (a *answer) document(limit int64) ([]byte, *failure) {
+	defer a.Close()
+	if f := a.judge(http.StatusOK); f != nil {
+		return nil, f
+	}
 	data, err := io.ReadAll(io.LimitReader(a, limit+1))
 	switch {
 	case err != nil:
-		return nil, interrupted(a.ctx, err)
+		return nil, unanswered(a.ctx, err)
 	case int64(len(data)) > limit:
 		return nil, failed(WrongContent, "answers with more than %d bytes where a document of a registry's is expected", limit)
 	}
 	return data, nil
 }
 
-// pages are media types of what people read, and so of no file of a node's.
-var pages = []string{"text/html", "application/xhtml+xml"}
-
 // judge says what is wrong with an answer that has none of the statuses wanted, or is a page.
 func (a *answer) judge(wanted ...int) *failure {
 	if slices.Contains(wanted, a.StatusCode) {
 		return a.judgeType()
 	}
-	var f *failure
+	f := failed(Server, "answers %d %s", a.StatusCode, http.StatusText(a.StatusCode))
 	switch status := a.StatusCode; {
 	case status == http.StatusNotFound, status == http.StatusGone:
-		f = failed(NotFound, "answers %s", a.status())
+		f.cause = NotFound
 	case status == http.StatusUnauthorized, status == http.StatusForbidden, status == http.StatusProxyAuthRequired:
-		f = failed(Refused, "answers %s", a.status())
+		f.cause = Refused
 	default:
-		f = failed(Server, "answers %s", a.status())
 		f.again = status/100 == 5 || status == http.StatusTooManyRequests || status == http.StatusRequestTimeout
 	}
 	if f.again {
-		f.after = metadata.RetryAfter(a.Header)
+		f.after = min(metadata.RetryAfter(a.Header), longestRetryAfter)
 	}
 	return f
-}
-
-// status is the answer's status in the words of the standard, not the server's.
-func (a *answer) status() string {
-	return strings.TrimSpace(fmt.Sprintf("%d %s", a.StatusCode, http.StatusText(a.StatusCode)))
 }
 
 // judgeType refuses a page: a portal, a proxy or a login answers with one, and with the status of a file.
 func (a *answer) judgeType() *failure {
 	name, _, _ := mime.ParseMediaType(a.Header.Get("Content-Type"))
-	if a.StatusCode/100 == 2 && slices.Contains(pages, name) {
+	if a.StatusCode/100 == 2 && (name == "text/html" || name == "application/xhtml+xml") {
 		return failed(WrongContent, "answers with %s, which is a page and not the file", name)
 	}
 	return nil

@@ -2,7 +2,6 @@ package metadata
 
 import (
 	"context"
-	"net/http"
 	"net/url"
 )
 
@@ -20,12 +19,8 @@ func (s *Service) IdentityToken(ctx context.Context, audience, clientID string) 
 		if !s.identities {
 			return "", failed(s.addresses[0], NotFound, "gives no token of an identity")
 		}
-		where := s.addresses[0] + identityPath
-		query := url.Values{"resource": {audience}, "client_id": {clientID}}
-		got, f := exchange(ctx, s.client, question{
-			method: http.MethodGet, url: where + "&" + query.Encode(), header: s.header,
-			limit: maxIdentity, refused: []string{htmlType}, policy: s.policy,
-		})
+		path := identityPath + "&resource=" + url.QueryEscape(audience) + "&client_id=" + url.QueryEscape(clientID)
+		got, f := s.read(ctx, document{path, maxIdentity, []string{htmlType}}, "")
 		if f != nil {
 			return "", f
 		}
@@ -33,7 +28,7 @@ func (s *Service) IdentityToken(ctx context.Context, audience, clientID string) 
 			Token string `json:"access_token"`
 		}
 		if !decode(got.body, &d) || !printable(d.Token, maxIdentity) {
-			return "", failed(where, WrongType, "the answer has no token")
+			return "", failed(got.url, WrongType, "the answer has no token")
 		}
 		return d.Token, nil
 	})

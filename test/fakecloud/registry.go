@@ -1,0 +1,120 @@
+package fakecloud
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// AzureRegistry is the part of a registry of Azure's that lets somebody in: it exchanges an access token for a refresh token,
+// and that for a token with which it lets pull. See https://github.com/Azure/acr/blob/main/docs/AAD-OAuth.md. What there is to
+// pull is another handler's to say.
+type AzureRegistry struct {
+	// Host is the registry's name, and so its service.
+	Host string
+	// Tenant and AccessToken are what it exchanges. It refuses every other pair.
+	Tenant, AccessToken string
+	// Actions are what the identity may do, as the refresh token says it; nil for a registry that does not say it.
+	Actions []string
+	// Anonymous says that nobody's token is enough.
+	Anonymous bool
+	// Content answers to whoever has a token.
+	Content http.Handler
+	// Issue, if any, makes a token for a scope, "repository:NAME:pull". Content then checks tokens itself, and asks for them.
+	Issue func(scope string) string
+
+	mu sync.Mutex
+	// generation is part of each token, so that Expire can end all.
+	generation int
+}
+
+// ServeHTTP answers as the registry.
+func (r *AzureRegistry) ServeHTTP(w http.ResponseWriter, request *http.Request) {
+	r.mu.Lock()
+	token := fmt.Sprintf("token-%d", r.generation)
+	r.mu.Unlock()
+	switch request.URL.Path {
+	case "/oauth2/exchange":
+		r.exchange(w, request)
+	case "/oauth2/token":
+		r.token(w, request, token)
+	default:
+		if r.Issue != nil || request.Header.Get("Authorization") == "Bearer "+token {
+			r.Content.ServeHTTP(w, request)
+			return
+		}
+		challenge := fmt.Sprintf(`Bearer realm="https://%[1]s/oauth2/token",service="%[1]s",scope="%[2]s"`, r.Host, scope(request.URL))
+		w.Header().Set("WWW-Authenticate", challenge)
+		registryError(w, http.StatusUnauthorized, "UNAUTHORIZED")
+	}
+}
+
+// scope is what a token for a request has to be for.
+func scope(u *url.URL) string {
+	name := strings.TrimPrefix(u.Path, "/v2/")
+	for _, kind := range []string{"/manifests/", "/blobs/"} {
+		name, _, _ = strings.Cut(name, kind)
+	}
+	return "repository:" + name + ":pull"
+}
+
+// exchange makes a refresh token of an access token.
+func (r *AzureRegistry) exchange(w http.ResponseWriter, request *http.Request) {
+	want := map[string]string{"grant_type": "access_token", "service": r.Host, "tenant": r.Tenant, "access_token": r.AccessToken}
+	for name, value := range want {
+		if request.Method != http.MethodPost || value == "" || request.PostFormValue(name) != value {
+			registryError(w, http.StatusUnauthorized, "UNAUTHORIZED")
+			return
+		}
+	}
+	writeJSON(w, map[string]string{"refresh_token": r.refresh()})
+}
+
+// refresh is the refresh token: a JSON web token that nobody checks.
+func (r *AzureRegistry) refresh() string {
+	claims := map[string]any{"aud": r.Host, "grant_type": "refresh_token"}
+	if r.Actions != nil {
+		claims["permissions"] = map[string]any{"actions": r.Actions}
+	}
+	text, err := json.Marshal(claims)
+	if err != nil {
+		panic(err) // strings only
+	}
+	part := base64.RawURLEncoding.EncodeToString
+	return part([]byte(`{"alg":"none"}`)) + "." + part(text) + ".signature"
+}
+
+// token gives a token to pull: to whoever has the refresh token, and to everybody if that is wanted.
+func (r *AzureRegistry) token(w http.ResponseWriter, request *http.Request, token string) {
+	allowed := r.Anonymous
+	if request.Method == http.MethodPost {
+		allowed = request.PostFormValue("grant_type") == "refresh_token" && request.PostFormValue("refresh_token") == r.refresh() &&
+			(r.Actions == nil || slices.Contains(r.Actions, "read"))
+	}
+	if !allowed || request.FormValue("service") != r.Host || !strings.HasPrefix(request.FormValue("scope"), "repository:") {
+		registryError(w, http.StatusUnauthorized, "UNAUTHORIZED")
+		return
+	}
+	if r.Issue != nil {
+		token = r.Issue(request.FormValue("scope"))
+	}
+	writeJSON(w, map[string]string{"access_token": token})
+}
+
+// Expire ends every token to pull that was given.
+func (r *AzureRegistry) Expire() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.generation++
+}
+
+func registryError(w http.ResponseWriter, status int, code string) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	fmt.Fprintf(w, `{"errors":[{"code":%q}]}`, code)
+}
