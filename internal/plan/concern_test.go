@@ -162,6 +162,7 @@ func onEC2(f facts.Facts) facts.Facts {
 
 // A setting is read by the concerns that name it, what holds it or what is within it.
 func TestReadBy(t *testing.T) {
+	artifactReaders := []string{"CNI", "CNI plug-ins", "client for an attested identity", "containerd", "image credential provider's program", "installed components", "kubelet binary"}
 	for path, want := range map[string][]string{
 		"$":                          Concerns(),
 		"$.join.method":              Concerns(),
@@ -170,11 +171,11 @@ func TestReadBy(t *testing.T) {
 		`$.system.sysctls["vm.x.y"]`: {"kernel parameters"},
 		"$.system.sysctls.x":         {"kernel parameters"},
 		"$.runtime.containerd":       {"containerd"},
-		"$.components.artifacts":     {"CNI", "CNI plug-ins", "client for an attested identity", "containerd", "image credential provider's program", "installed components", "kubelet binary"},
+		"$.components.artifacts":     artifactReaders,
 		AzureCNIURL:                  {"CNI", "CNI plug-ins"},
 		"$.components.artifacts.containerd.version": {"containerd", "installed components"},
 		`$.components.artifacts["a.b"].version`:     {"containerd", "installed components"},
-		"$.components.artifacts.*.version":          {"containerd", "installed components"},
+		"$.components.artifacts.*.version":          artifactReaders,
 		"$.components.artifacts.containerd.url":     nil,
 		"$.cluster.serverCertificate":               {"cluster certificates"},
 		"$.kubelet.dataDisk":                        {"kubelet data"},
