@@ -40,7 +40,7 @@ func TestPlainContract(t *testing.T) {
 
 // What is allowed by name is a warning, under the names of either document; of everything else it is said how to allow it.
 func TestAllowUnapplied(t *testing.T) {
-	const contract = `{"version":"v1","is_kata":true,"gpu_config":{"enable_nvidia":true},"service_account_image_pull_profile":{"enabled":true}}`
+	const contract = `{"version":"v1","bootstrap_profile_container_registry_server":"r.example","service_account_image_pull_profile":{"enabled":true}}`
 	unapplied := func(allowed ...string) (paths []string) {
 		c := compile.ReadOne("", []byte(contract))
 		c.AllowUnapplied(allowed...)
@@ -52,13 +52,13 @@ func TestAllowUnapplied(t *testing.T) {
 		}
 		return paths
 	}
-	const gpu, kata, pull = "$.gpu_config.enable_nvidia", "$.is_kata", "$.service_account_image_pull_profile.enabled"
+	const registry, pull = "$.bootstrap_profile_container_registry_server", "$.service_account_image_pull_profile.enabled"
 	for _, c := range []struct{ allowed, want []string }{
-		{nil, []string{gpu, kata, pull}},
-		{[]string{"gpu_config"}, []string{kata, pull}},
-		{[]string{"$.gpu_config.enable_nvidia", "runtime.sandboxes"}, []string{pull}},
-		{[]string{"system.gpu", "is_kata", "service_account_image_pull_profile.enabled"}, nil},
-		{[]string{"gpu", "is_kat", "$.", ""}, []string{gpu, kata, pull}},
+		{nil, []string{registry, pull}},
+		{[]string{"service_account_image_pull_profile"}, []string{registry}},
+		{[]string{"$.bootstrap_profile_container_registry_server"}, []string{pull}},
+		{[]string{"components.registry", "service_account_image_pull_profile.enabled"}, nil},
+		{[]string{"components.reg", "bootstrap", "$.", ""}, []string{registry, pull}},
 	} {
 		if diff := cmp.Diff(c.want, unapplied(c.allowed...)); diff != "" {
 			t.Errorf("%q (-want +got)\n%s", c.allowed, diff)
