@@ -38,6 +38,7 @@ var unplanned = map[string][]Reader{
 	AKS: {
 		{"$.version", false, "says which contract it is"},
 		{"$.cse_timeout", true, "bounds the whole provisioning"},
+		{"$.gpu_config.managed_gpu_experience_afec_enabled", false, "enable_managed_gpu and the machine's tag say what runs"},
 		{"$.gpu_config.config_gpu_driver", true, "an image without the driver makes no node"},
 		{"$.vm_size", true, "says what the machine's GPUs need, where the cloud does not say its size"},
 		{"$.azure_private_registry_server", false, unreadByAKS},
