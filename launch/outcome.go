@@ -102,12 +102,12 @@ var outcomeRows = []outcomeRow{
 	}},
 	{reason: ImageIncomplete, causes: []resource.Cause{resource.CauseMissing}, codes: []int{
 		exitcode.CNIPluginMissing, exitcode.ImageNotBuilt, exitcode.KubeletInstallFailed, exitcode.AttestedClientMissing,
-		exitcode.LocalDNSBinaryMissing, 32, 120, 206, 232, 235,
+		exitcode.LocalDNSBinaryMissing, exitcode.GPUDriverMissing, exitcode.DCGMMissing, exitcode.TranscoderMissing, 32, 120, 206, 232,
 	}},
 	{reason: MachineUnsuitable, causes: []resource.Cause{resource.CauseNoRoom}, codes: []int{
-		exitcode.ModuleLoadFailed, exitcode.SysctlFailed, exitcode.SwapFailed, exitcode.SwapNoRoom, exitcode.MangleRuleFailed, exitcode.FilterRuleFailed, 91, 95,
+		exitcode.ModuleLoadFailed, exitcode.SysctlFailed, exitcode.SwapFailed, exitcode.SwapNoRoom, exitcode.MangleRuleFailed, exitcode.FilterRuleFailed, exitcode.GPUInfoROMCorrupted, 91,
 	}},
-	{reason: ContractRefused, codes: []int{exitcode.Invalid, exitcode.ContractInvalid, exitcode.ContractOlder, exitcode.Usage, exitcode.SSHKeysFailed, 39, 160}},
+	{reason: ContractRefused, codes: []int{exitcode.Invalid, exitcode.ContractInvalid, exitcode.ContractOlder, exitcode.Usage, exitcode.SSHKeysFailed, exitcode.ManagedGPUFailed, 39, 160}},
 	{reason: ContractNotFound, retry: true, codes: []int{exitcode.ContractNotFound, 6, 100}},
 	{reason: ScriptFailed, codes: []int{exitcode.ScriptFailed}},
 	{reason: DownloadFailed, retry: true, causes: []resource.Cause{
@@ -120,7 +120,8 @@ var outcomeRows = []outcomeRow{
 	}},
 	{reason: ComponentFailed, retry: true, causes: []resource.Cause{resource.CauseUnit, resource.CauseUnhealthy}, codes: []int{
 		exitcode.UnitStartFailed, exitcode.KubeletStartFailed, exitcode.LocalDNSFailed, exitcode.LocalDNSCorefileMissing, exitcode.LocalDNSSliceMissing,
-		exitcode.AttestedBootstrapFailed, exitcode.UpdateTimerFailed, 24, 84, 86, 128, 129, 154, 228, 229,
+		exitcode.AttestedBootstrapFailed, exitcode.UpdateTimerFailed, exitcode.GPUDriverFailed, exitcode.GPUDevicePluginFailed, exitcode.DRADriverFailed,
+		exitcode.StreamingFailed, 24, 128, 154, 228, 229,
 	}},
 	{reason: TimedOut, retry: true, codes: []int{exitcode.Timeout, exitcode.Interrupted, 5}},
 }

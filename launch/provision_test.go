@@ -51,7 +51,15 @@ func TestUserDataProvisions(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			for _, c := range known.Components { // what an image has that its list does not name
+				if c.Name != "kubelet" && c.Name != "containerd" {
+					image.Components = append(image.Components, c)
+				}
+			}
 			known.Platform, known.Components = facts.Azure, image.Components
+			for _, unit := range []string{facts.ACRMirrorUnit, facts.OverlaybdTCMUUnit, facts.OverlaybdSnapshotterUnit} {
+				known.Units = append(known.Units, "/usr/lib/systemd/system/"+unit)
+			}
 			if s := provision(t, root, known); s.Outcome != status.OutcomeSuccess {
 				t.Fatalf("%s %v %v", s.CodeName, s.Errors, s.Problems)
 			}

@@ -20,9 +20,9 @@ import (
 
 const imageScripts = "/opt/azure/containers/provision_start.sh"
 
-// gpuContract has a setting that Slipway does not apply, and without which there is no node.
-func gpuContract(t *testing.T) []byte {
-	return aksWith(t, "minimal.json", map[string]any{"gpu_config": map[string]any{"enable_nvidia": true, "config_gpu_driver": true}})
+// isolatedContract has a setting that Slipway does not apply, and without which there is no node.
+func isolatedContract(t *testing.T) []byte {
+	return aksWith(t, "minimal.json", map[string]any{"bootstrap_profile_container_registry_server": "registry.example"})
 }
 
 // scripted is a node of an image with scripts; ran has the environments that they were run with, and publish is what they
@@ -57,7 +57,7 @@ func publishes(code int) func(n *node) error {
 // Who makes the node, and what the status says of it.
 func TestMode(t *testing.T) {
 	t.Parallel()
-	plain, gpu := example(t, "aks/minimal.json"), gpuContract(t)
+	plain, isolated := example(t, "aks/minimal.json"), isolatedContract(t)
 	for _, c := range []struct {
 		name     string
 		mode     Mode
@@ -71,13 +71,13 @@ func TestMode(t *testing.T) {
 	}{
 		{"nobody asks", "", plain, true, nil, "", "", 0, 0},
 		{"native", Native, plain, true, nil, "", "", 0, 0},
-		{"native, and something is missing", Native, gpu, true, nil, "", "", 0, exitcode.AKSNodeController},
+		{"native, and something is missing", Native, isolated, true, nil, "", "", 0, exitcode.AKSNodeController},
 		{"legacy", Legacy, plain, true, nil, "legacy", "asked for", 1, 0},
-		{"legacy, with what Slipway does not apply", Legacy, gpu, true, nil, "legacy", "asked for", 1, 0},
+		{"legacy, with what Slipway does not apply", Legacy, isolated, true, nil, "legacy", "asked for", 1, 0},
 		{"legacy without scripts", Legacy, plain, false, nil, "", "", 0, exitcode.ImageNotBuilt},
-		{"auto", Auto, gpu, true, nil, "legacy", "Slipway does not apply $.gpu_config.", 1, 0},
-		{"auto without scripts", Auto, gpu, false, nil, "native", "the image does not have " + imageScripts, 0, exitcode.AKSNodeController},
-		{"auto, and it is allowed", Auto, gpu, true, []string{"gpu_config"}, "native", "Slipway applies every setting of the contract", 0, 0},
+		{"auto", Auto, isolated, true, nil, "legacy", "Slipway does not apply $.bootstrap_profile", 1, 0},
+		{"auto without scripts", Auto, isolated, false, nil, "native", "the image does not have " + imageScripts, 0, exitcode.AKSNodeController},
+		{"auto, and it is allowed", Auto, isolated, true, []string{"components.registry"}, "native", "Slipway applies every setting of the contract", 0, 0},
 		{"auto, and nothing is missing", Auto, plain, true, nil, "native", "Slipway applies every setting of the contract", 0, 0},
 		{"auto with a bad contract", Auto, []byte(`{"version": "v1"}`), true, nil, "", "", 0, exitcode.AKSNodeController},
 		{"legacy with a bad contract", Legacy, []byte(`{"version": "v1"}`), true, nil, "", "", 0, exitcode.AKSNodeController},
@@ -119,9 +119,9 @@ func TestMode(t *testing.T) {
 func TestLegacyVariables(t *testing.T) {
 	t.Parallel()
 	n, ran := scripted(t, publishes(0))
-	n.deliver(aksContract, gpuContract(t))
+	n.deliver(aksContract, isolatedContract(t))
 	n.Provision(t.Context(), ProvisionOptions{Config: aksContract, Facts: ubuntu(t), Mode: Legacy})
-	want, problems := cse.Variables(compile.ReadOne("", gpuContract(t)), *ubuntu(t))
+	want, problems := cse.Variables(compile.ReadOne("", isolatedContract(t)), *ubuntu(t))
 	if len(problems) > 0 || len(*ran) != 1 || !maps.Equal((*ran)[0], cse.Map(want)) {
 		t.Errorf("%v, ran %d times", problems, len(*ran))
 	}
@@ -180,7 +180,7 @@ func TestLegacyRunsOnce(t *testing.T) {
 	t.Parallel()
 	code := 50
 	n, ran := scripted(t, func(n *node) error { return publishes(code)(n) })
-	n.deliver(aksContract, gpuContract(t))
+	n.deliver(aksContract, isolatedContract(t))
 	for i, c := range []struct {
 		before func()
 		mode   Mode
@@ -212,7 +212,7 @@ func TestLegacyRunsOnce(t *testing.T) {
 	if got.ExitCode != exitcode.Invalid || !strings.Contains(got.Error.Message, "slipway-node reset") || len(*ran) != 3 {
 		t.Errorf("%d %v", got.ExitCode, got.Error)
 	}
-	n.deliver(aksContract, gpuContract(t))
+	n.deliver(aksContract, isolatedContract(t))
 	got = n.Provision(t.Context(), ProvisionOptions{Config: aksContract, Facts: ubuntu(t), Mode: Auto})
 	if got.ExitCode == 0 || got.Mode.Name != status.ModeNative || len(*ran) != 3 {
 		t.Errorf("%d %v %+v", got.ExitCode, got.Error, got.Mode)

@@ -144,7 +144,9 @@ var silent = map[string]string{
 	"$.containerd_config":                  "the image is finished",
 	"$.bootstrapping_config.secure_tls":    "the node joins with a token",
 	"$.custom_search_domain_config":        "domain_name is warned of",
-	"$.gpu_config":                         "enable_nvidia and enable_managed_gpu are warned of",
+	"$.gpu_config":                         "some go before others",
+	"$.system.gpu.devicePlugin":            "with managed the plug-in runs in any event",
+	"$.system.gpu.instanceProfile":         "the layout goes before it",
 }
 
 // told reports whether a problem is about a path, or about what holds it.

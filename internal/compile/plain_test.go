@@ -39,7 +39,7 @@ func TestPlainContract(t *testing.T) {
 
 // What is allowed by name is a warning, under the names of either document; of everything else it is said how to allow it.
 func TestAllowUnapplied(t *testing.T) {
-	const contract = `{"version":"v1","is_kata":true,"gpu_config":{"enable_nvidia":true}}`
+	const contract = `{"version":"v1","kubelet_config":{"kubelet_flags":{"--image-credential-provider-bin-dir":"/b","--image-credential-provider-config":"/var/lib/kubelet/credential-provider-config.yaml"}},"service_account_image_pull_profile":{"enabled":true}}`
 	unapplied := func(allowed ...string) (paths []string) {
 		c := compile.ReadOne("", []byte(contract))
 		c.AllowUnapplied(allowed...)
@@ -51,13 +51,12 @@ func TestAllowUnapplied(t *testing.T) {
 		}
 		return paths
 	}
-	const gpu, kata = "$.gpu_config.enable_nvidia", "$.is_kata"
+	const pull = "$.service_account_image_pull_profile.enabled"
 	for _, c := range []struct{ allowed, want []string }{
-		{nil, []string{gpu, kata}},
-		{[]string{"gpu_config"}, []string{kata}},
-		{[]string{"$.gpu_config.enable_nvidia", "runtime.sandboxes"}, nil},
-		{[]string{"system.gpu", "is_kata"}, nil},
-		{[]string{"gpu", "is_kat", "$.", ""}, []string{gpu, kata}},
+		{nil, []string{pull}},
+		{[]string{"service_account_image_pull_profile"}, nil},
+		{[]string{"$.service_account_image_pull_profile.enabled"}, nil},
+		{[]string{"service_account_image_pull", "enabled", "$.", ""}, []string{pull}},
 	} {
 		if diff := cmp.Diff(c.want, unapplied(c.allowed...)); diff != "" {
 			t.Errorf("%q (-want +got)\n%s", c.allowed, diff)

@@ -21,7 +21,7 @@ func several(texts ...string) []compile.Document {
 // TestSeveral: documents are merged as they are written, and each problem is at its place in the one that has the value.
 func TestSeveral(t *testing.T) {
 	base := read(t, minimal)
-	c := compile.Read(several(base, "system:\n  swapMB: x\nkubelet: {config: {failSwapOn: true, maxPods: 30}, nope: 1}", "kubelet:\n  config: {failSwapOn: false}\nruntime: {lazyPull: overlaybd}"), "")
+	c := compile.Read(several(base, "system:\n  swapMB: x\nkubelet: {config: {failSwapOn: true, maxPods: 30}, nope: 1}", "kubelet:\n  config: {failSwapOn: false}\nruntime: {lazyPull: soci}"), "")
 	if c.Dialect != "native" || c.Config.Kubelet.Config["failSwapOn"] != false || len(c.Fatal()) > 0 || !bytes.Contains(c.Canonical(), []byte(`"failSwapOn":false`)) {
 		t.Errorf("%s is\n%s", c.Dialect, c.Canonical())
 	}

@@ -30,6 +30,8 @@ var plausible = []string{
 	"true",
 	"default",
 	"never",
+	"MIG1g",
+	"Mixed",
 	"IPv6",
 	"20000 65535",
 	"explain=x:NoSchedule",

@@ -60,15 +60,15 @@ func planDriver(in *input, out *output) {
 	last := out.runUnit(kubeletGroup, file, exitcode.GPUDriverFailed, "the driver finds its devices").ID()
 	for _, look := range driverLooks {
 		r := out.join(kubeletGroup, &resource.Command{
-			Label: look.label, Argv: []string{"/bin/sh", "-c", look.text}, Inputs: []string{file}, Timeout: driverPatience, Unconfined: true,
+			Label: look.label, Argv: []string{facts.Bash, "-c", look.text}, Inputs: []string{file}, Timeout: driverPatience, Unconfined: true,
 		}, look.code, look.reason)
 		r.Requires, last = []resource.ID{last}, r.ID()
 	}
 }
 
-// shell is a text that the machine's shell runs as everybody sees the machine, once.
+// shell is a text that a shell runs as everybody sees the machine, once.
 func shell(label, text string, timeout resource.Duration) *resource.Command {
-	return &resource.Command{Label: label, Argv: []string{"/bin/sh", "-c", text}, Once: label, Timeout: timeout, Unconfined: true}
+	return &resource.Command{Label: label, Argv: []string{facts.Bash, "-c", text}, Once: label, Timeout: timeout, Unconfined: true}
 }
 
 // driverPrograms are what the driver's packages bring.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/slipway-dev/slipway/exitcode"
+	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
@@ -75,7 +76,7 @@ Before=` + kubeletUnit + `
 Type=oneshot
 RemainAfterExit=yes
 ExecStartPre=nvidia-smi -mig 1
-ExecStart=/bin/sh -c '` + isInMode + ` || exit 0; nvidia-smi mig -dci; nvidia-smi mig -dgi; exec nvidia-smi mig -cgi PARTITIONS -C'
+ExecStart=` + facts.Bash + ` -c '` + isInMode + ` || exit 0; nvidia-smi mig -dci; nvidia-smi mig -dgi; exec nvidia-smi mig -cgi PARTITIONS -C'
 
 [Install]
 WantedBy=multi-user.target

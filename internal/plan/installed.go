@@ -32,6 +32,9 @@ var installed = concern{
 	plan:  planInstalled,
 }
 
+// brought are the artifacts that are downloaded where the contract names a place for them.
+var brought = []string{kubernetesName, providerName, azureCNIName, clientName}
+
 func planInstalled(in *input, out *output) {
 	if in.takesInstalled && in.config.Cluster.KubernetesVersion == "" && in.joins() {
 		planNoVersion(in, out)
@@ -45,8 +48,11 @@ func planInstalled(in *input, out *output) {
 		wantInstalled(in, out, "kubelet", version, VersionPath)
 	}
 	for _, name := range slices.Sorted(maps.Keys(in.config.Components.Artifacts)) {
-		// What is brought is not looked for.
-		if version := in.config.Components.Artifacts[name].Version; version != "" && len(places(in.config.Components.Artifacts[name])) == 0 {
+		artifact := in.config.Components.Artifacts[name]
+		if slices.Contains(brought, name) && len(places(artifact)) > 0 {
+			continue // it is not looked for
+		}
+		if version := artifact.Version; version != "" {
 			component := name
 			if other, ok := artifactComponents[name]; ok {
 				component = other

@@ -54,8 +54,11 @@ ConfigPath = "/opt/confidential-containers/share/defaults/kata-containers/config
 // kataProgram starts the virtual machines (containerd: runtime v2, naming).
 const kataProgram = "containerd-shim-kata-v2"
 
-// has reports whether the image has a program, which it is taken to have where nothing is known of it.
-func (in *input) has(program string) bool { return programOf(in.facts, program) != "" }
+// has reports whether the image has a program, which it is taken to have where nobody has looked: the list of an image's
+// components names what its maker wanted to name.
+func (in *input) has(program string) bool {
+	return in.facts.OS.ID == "" || programOf(in.facts, program) != ""
+}
 
 // isolates reports whether pods may ask for a virtual machine of their own.
 func (in *input) isolates() bool { return slices.Contains(in.config.Runtime.Sandboxes, "kata") }

@@ -143,7 +143,7 @@ var fields = []row{
 	{field: "gpu_config.gpu_device_plugin", to: []string{"$.system.gpu.devicePlugin"}},
 	{field: "gpu_config.gpu_instance_profile", to: []string{"$.system.gpu.instanceProfile"}},
 	{field: "gpu_config.enable_amd_gpu", kind: nodeconfig.NoEffect, why: "has no effect; vm_size says what an accelerator of AMD's needs, as in AKS's own scripts"},
-	{field: "gpu_config.managed_gpu_experience_afec_enabled", kind: nodeconfig.NoEffect, why: "has no effect; enable_managed_gpu and the machine's tag say what runs", under: "gpu_config.enable_managed_gpu"},
+	{field: "gpu_config.managed_gpu_experience_afec_enabled", kind: nodeconfig.NoEffect, why: "has no effect; enable_managed_gpu and the machine's tag say what runs", idle: always},
 	{field: "gpu_config.enable_managed_gpu", to: []string{"$.system.gpu.managed"}},
 	{field: "gpu_config.mig_strategy", to: []string{"$.system.gpu.strategy"}},
 	{field: "gpu_config.mig_profile_layout", to: []string{"$.system.gpu.profileLayout"}},

@@ -25,6 +25,7 @@ var unplanned = map[string][]Reader{
 		{"$.checks.allowUnapplied", true, "names the settings that may be left out"},
 		{"$.checks.timeout", true, "bounds the whole provisioning"},
 		{"$.checks.changeTimeout", true, "bounds the wait for the Node's lease after a change"},
+		{"$.system.gpu.installDriver", true, "an image without the driver makes no node"},
 		{"$.components.scriptVariables", false, "for the provisioning scripts of AKS's images alone"},
 		{"$.cluster.name", false, "for people; no component asks for it yet"},
 	},
@@ -37,6 +38,8 @@ var unplanned = map[string][]Reader{
 	AKS: {
 		{"$.version", false, "says which contract it is"},
 		{"$.cse_timeout", true, "bounds the whole provisioning"},
+		{"$.gpu_config.managed_gpu_experience_afec_enabled", false, "enable_managed_gpu and the machine's tag say what runs"},
+		{"$.gpu_config.config_gpu_driver", true, "an image without the driver makes no node"},
 		{"$.vm_size", true, "says what the machine's GPUs need, where the cloud does not say its size"},
 		{"$.azure_private_registry_server", false, unreadByAKS},
 		{"$.bootstrapping_config.cluster_join_method", false, unreadByAKS},
