@@ -2,7 +2,6 @@ package probe
 
 import (
 	"bufio"
-	"cmp"
 	"context"
 	"crypto/tls"
 	"encoding/base64"
@@ -30,17 +29,10 @@ const (
 
 // proxy is an HTTP proxy. Its user and password are in header, and in nothing that is shown.
 type proxy struct {
+	name       string // for people
 	host, port string
 	secure     bool // it speaks TLS itself
 	header     http.Header
-}
-
-func (x *proxy) String() string {
-	scheme := "http"
-	if x.secure {
-		scheme = "https"
-	}
-	return scheme + "://" + net.JoinHostPort(x.host, x.port)
 }
 
 // readProxy reads the proxy for servers that speak TLS from an environment file.
@@ -53,10 +45,15 @@ func readProxy(path string, read func(path string, limit int64) ([]byte, error))
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
 		return nil, fmt.Errorf("%s has no %s that is the URL of an HTTP proxy", path, proxyVariable)
 	}
-	x := &proxy{host: u.Hostname(), port: cmp.Or(u.Port(), "80"), secure: u.Scheme == "https", header: http.Header{"User-Agent": {"slipway-node"}}}
-	if x.secure {
-		x.port = cmp.Or(u.Port(), "443")
+	x := &proxy{host: u.Hostname(), port: u.Port(), secure: u.Scheme == "https", header: http.Header{"User-Agent": {"slipway-node"}}}
+	switch {
+	case x.port != "":
+	case x.secure:
+		x.port = "443"
+	default:
+		x.port = "80"
 	}
+	x.name = u.Scheme + "://" + net.JoinHostPort(x.host, x.port)
 	if u.User != nil {
 		password, _ := u.User.Password()
 		x.header.Set("Proxy-Authorization", "Basic "+base64.StdEncoding.EncodeToString([]byte(u.User.Username()+":"+password)))
@@ -91,7 +88,7 @@ func environmentValue(content, name string) string {
 func (p *prober) tunnel(ctx context.Context, t *target) (net.Conn, netip.AddrPort, *failure) {
 	var address netip.AddrPort
 	failed := func(at step, err error) (net.Conn, netip.AddrPort, *failure) {
-		f := t.failed(at, resource.CauseProxy, address, fmt.Errorf("through the proxy %s: %w", t.proxy, err))
+		f := t.failed(at, resource.CauseProxy, address, fmt.Errorf("through the proxy %s: %w", t.proxy.name, err))
 		f.retry = !errors.Is(err, errRefused)
 		return nil, address, f
 	}

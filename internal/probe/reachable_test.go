@@ -204,8 +204,8 @@ func FuzzProxy(f *testing.F) {
 			}
 			return
 		}
-		if x.host == "" || x.port == "" || strings.Contains(x.String(), "@") && !strings.Contains(x.host, "@") {
-			t.Errorf("the proxy is %s", x)
+		if x.host == "" || x.port == "" || strings.Contains(x.name, "@") && !strings.Contains(x.host, "@") {
+			t.Errorf("the proxy is %s", x.name)
 		}
 	})
 }
