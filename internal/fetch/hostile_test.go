@@ -245,10 +245,10 @@ func hostiles() []hostile {
 		{name: "closed at once", server: raw(""), cause: fetch.Unreachable, took: pauses, asked: rounds},
 		{name: "closed at once, twice", server: first(2, raw(""), whole(archive)), took: 1500 * time.Millisecond, asked: 3},
 		{name: "a bad length", server: raw("HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n"), cause: fetch.Unreachable, took: pauses, asked: rounds},
-		{name: "redirects to itself", server: http.RedirectHandler(fileURL, 302).ServeHTTP, cause: fetch.WrongContent, text: "more often than 5 times", asked: 6},
-		{name: "redirects to http", server: http.RedirectHandler(plain+"/?sig="+canary, 302).ServeHTTP, cause: fetch.WrongContent, text: "from https to " + plain, asked: 1},
-		{name: "redirects to a file", server: http.RedirectHandler("file:///etc/passwd", 302).ServeHTTP, cause: fetch.WrongContent, text: "from https to file", asked: 1},
-		{name: "redirects to another host", server: http.RedirectHandler(others+"/?sig="+canary, 307).ServeHTTP, digest: true, asked: 2},
+		{name: "redirects to itself", server: http.RedirectHandler(fileURL, http.StatusFound).ServeHTTP, cause: fetch.WrongContent, text: "more often than 5 times", asked: 6},
+		{name: "redirects to http", server: http.RedirectHandler(plain+"/?sig="+canary, http.StatusFound).ServeHTTP, cause: fetch.WrongContent, text: "from https to " + plain, asked: 1},
+		{name: "redirects to a file", server: http.RedirectHandler("file:///etc/passwd", http.StatusFound).ServeHTTP, cause: fetch.WrongContent, text: "from https to file", asked: 1},
+		{name: "redirects to another host", server: http.RedirectHandler(others+"/?sig="+canary, http.StatusTemporaryRedirect).ServeHTTP, digest: true, asked: 2},
 		{name: "redirects nowhere", server: status(302), cause: fetch.Server, text: "302", asked: 1},
 	}
 }
