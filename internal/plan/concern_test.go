@@ -174,7 +174,7 @@ func TestReadBy(t *testing.T) {
 		AzureCNIURL:                  {"CNI", "CNI plug-ins"},
 		"$.components.artifacts.containerd.version": {"containerd", "installed components"},
 		`$.components.artifacts["a.b"].version`:     {"containerd", "installed components"},
-		"$.components.artifacts.*.version":          {"containerd", "installed components"},
+		"$.components.artifacts.*.version":          {"CNI", "CNI plug-ins", "client for an attested identity", "containerd", "image credential provider's program", "installed components", "kubelet binary"},
 		"$.components.artifacts.containerd.url":     nil,
 		"$.cluster.serverCertificate":               {"cluster certificates"},
 		"$.kubelet.dataDisk":                        {"kubelet data"},

@@ -46,7 +46,7 @@ func planInstalled(in *input, out *output) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(in.config.Components.Artifacts)) {
 		// What is brought is not looked for.
-		if version := in.config.Components.Artifacts[name].Version; version != "" && len(places(in.config.Components.Artifacts[name])) == 0 {
+		if version := in.config.Components.Artifacts[name].Version; version != "" && (!slices.Contains(brought, name) || len(places(in.config.Components.Artifacts[name])) == 0) {
 			component := name
 			if other, ok := artifactComponents[name]; ok {
 				component = other
