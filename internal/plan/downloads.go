@@ -16,6 +16,9 @@ import (
 // A component is downloaded only where the contract names a place for it, or where the image has a package of it that nobody has
 // unpacked. What the image has in the wanted version is used before anything is downloaded, unless the contract says otherwise.
 
+// brought are the artifacts that are downloaded where the contract names a place.
+var brought = []string{azureCNIName, clientName, kubernetesName, providerName}
+
 // artifactOf is the section of an artifact.
 func artifactOf(name string) string { return document.FieldPath("$.components.artifacts", name) }
 

@@ -32,9 +32,6 @@ var installed = concern{
 	plan:  planInstalled,
 }
 
-// brought are the artifacts that are downloaded where the contract names a place for them.
-var brought = []string{kubernetesName, providerName, azureCNIName, clientName}
-
 func planInstalled(in *input, out *output) {
 	if in.takesInstalled && in.config.Cluster.KubernetesVersion == "" && in.joins() {
 		planNoVersion(in, out)
