@@ -77,7 +77,7 @@ func TestMode(t *testing.T) {
 		{"legacy without scripts", Legacy, plain, false, nil, "", "", 0, exitcode.ImageNotBuilt},
 		{"auto", Auto, isolated, true, nil, "legacy", "Slipway does not apply $.bootstrap_profile", 1, 0},
 		{"auto without scripts", Auto, isolated, false, nil, "native", "the image does not have " + imageScripts, 0, exitcode.AKSNodeController},
-		{"auto, and it is allowed", Auto, isolated, true, []string{"components.registry"}, "native", "Slipway applies every setting of the contract", 0, 0},
+		{"auto, and it is allowed", Auto, isolated, true, []string{"bootstrap_profile_container_registry_server"}, "native", "Slipway applies every setting of the contract", 0, 0},
 		{"auto, and nothing is missing", Auto, plain, true, nil, "native", "Slipway applies every setting of the contract", 0, 0},
 		{"auto with a bad contract", Auto, []byte(`{"version": "v1"}`), true, nil, "", "", 0, exitcode.AKSNodeController},
 		{"legacy with a bad contract", Legacy, []byte(`{"version": "v1"}`), true, nil, "", "", 0, exitcode.AKSNodeController},

@@ -101,7 +101,7 @@ func planPartitions(in *input, out *output) {
 		Label: "partition-gpus", Argv: []string{"systemctl", "restart", partitionUnit}, Timeout: partitionPatience, Inputs: []string{file},
 	}
 	r := out.join(kubeletGroup, partition, exitcode.GPUDriverFailed, "the kubelet finds the devices partitioned")
-	r.After = []resource.ID{resource.IDOf(&resource.Command{Label: driverAnswers})}
+	r.After = []resource.ID{resource.IDOf(&resource.Command{Label: driverAnswers}), resource.IDOf(&resource.Unit{Unit: facts.FabricManagerUnit})}
 	r = out.join("", shell("reboot-for-partitions", isInMode+" || exec shutdown -r +1", startTimeout), 0, "devices that are not in the mode for partitions are after a reboot")
 	r.Requires, r.Effects = []resource.ID{resource.IDOf(partition), resource.IDOf(&resource.Check{Label: kubeletActive})}, takes
 }
