@@ -1,11 +1,12 @@
 package plan
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"net"
 	"net/netip"
+	"net/url"
 	"strings"
 	"time"
 
@@ -91,11 +92,9 @@ func planOutbound(in *input, out *output) {
 
 // planReachable plans that a server is reached as containerd would: through the proxy where that leads there.
 func planReachable(in *input, out *output, at, server string) {
-	host, port, err := net.SplitHostPort(server)
-	if err != nil {
-		host, port = strings.Trim(server, "[]"), "443"
-	}
-	reachable := &resource.Reachable{Server: net.JoinHostPort(host, port)}
+	u := url.URL{Host: server}
+	host, port := u.Hostname(), cmp.Or(u.Port(), "443")
+	reachable := &resource.Reachable{Server: strings.TrimSuffix(server, ":"+port) + ":" + port}
 	if !in.config.Proxy.HTTPS.IsZero() && !reachedWithoutProxy(noProxy(in), host, port) {
 		reachable.Proxy = proxyEnv
 	}
@@ -124,14 +123,15 @@ func reachedWithoutProxy(hosts []string, host, port string) bool {
 		if network, err := netip.ParsePrefix(name); err == nil && network.Contains(address) {
 			return true
 		}
-		if before, only, err := net.SplitHostPort(name); err == nil {
-			if name = before; only != port {
+		if _, err := netip.ParseAddr(name); err != nil {
+			u := url.URL{Host: name}
+			if name = u.Hostname(); u.Port() != "" && u.Port() != port {
 				continue
 			}
 		}
 		switch below := strings.TrimPrefix(name, "*"); {
 		case name == "", name == ".":
-		case name == "*", strings.Trim(name, "[]") == host, isName && strings.HasSuffix(host, "."+strings.TrimPrefix(below, ".")):
+		case name == "*", name == host, isName && strings.HasSuffix(host, "."+strings.TrimPrefix(below, ".")):
 			return true
 		}
 	}
