@@ -20,9 +20,16 @@ import (
 
 const imageScripts = "/opt/azure/containers/provision_start.sh"
 
-// isolatedContract has a setting that Slipway does not apply, and without which there is no node.
-func isolatedContract(t *testing.T) []byte {
-	return aksWith(t, "minimal.json", map[string]any{"bootstrap_profile_container_registry_server": "registry.example"})
+// lackingContract has a setting that Slipway does not apply, and without which there is no node: the image credential provider is not
+// told whom to ask for a pod's token.
+func lackingContract(t *testing.T) []byte {
+	return aksWith(t, "minimal.json", map[string]any{
+		"kubelet_config": map[string]any{"kubelet_flags": map[string]any{
+			"--image-credential-provider-bin-dir": "/var/lib/kubelet/credential-provider",
+			"--image-credential-provider-config":  "/var/lib/kubelet/credential-provider-config.yaml",
+		}},
+		"service_account_image_pull_profile": map[string]any{"enabled": true},
+	})
 }
 
 // scripted is a node of an image with scripts; ran has the environments that they were run with, and publish is what they
@@ -57,7 +64,7 @@ func publishes(code int) func(n *node) error {
 // Who makes the node, and what the status says of it.
 func TestMode(t *testing.T) {
 	t.Parallel()
-	plain, isolated := example(t, "aks/minimal.json"), isolatedContract(t)
+	plain, lacking := example(t, "aks/minimal.json"), lackingContract(t)
 	for _, c := range []struct {
 		name     string
 		mode     Mode
@@ -71,13 +78,13 @@ func TestMode(t *testing.T) {
 	}{
 		{"nobody asks", "", plain, true, nil, "", "", 0, 0},
 		{"native", Native, plain, true, nil, "", "", 0, 0},
-		{"native, and something is missing", Native, isolated, true, nil, "", "", 0, exitcode.AKSNodeController},
+		{"native, and something is missing", Native, lacking, true, nil, "", "", 0, exitcode.AKSNodeController},
 		{"legacy", Legacy, plain, true, nil, "legacy", "asked for", 1, 0},
-		{"legacy, with what Slipway does not apply", Legacy, isolated, true, nil, "legacy", "asked for", 1, 0},
+		{"legacy, with what Slipway does not apply", Legacy, lacking, true, nil, "legacy", "asked for", 1, 0},
 		{"legacy without scripts", Legacy, plain, false, nil, "", "", 0, exitcode.ImageNotBuilt},
-		{"auto", Auto, isolated, true, nil, "legacy", "Slipway does not apply $.bootstrap_profile", 1, 0},
-		{"auto without scripts", Auto, isolated, false, nil, "native", "the image does not have " + imageScripts, 0, exitcode.AKSNodeController},
-		{"auto, and it is allowed", Auto, isolated, true, []string{"bootstrap_profile_container_registry_server"}, "native", "Slipway applies every setting of the contract", 0, 0},
+		{"auto", Auto, lacking, true, nil, "legacy", "Slipway does not apply $.service_account_image_pull_profile", 1, 0},
+		{"auto without scripts", Auto, lacking, false, nil, "native", "the image does not have " + imageScripts, 0, exitcode.AKSNodeController},
+		{"auto, and it is allowed", Auto, lacking, true, []string{"service_account_image_pull_profile"}, "native", "Slipway applies every setting of the contract", 0, 0},
 		{"auto, and nothing is missing", Auto, plain, true, nil, "native", "Slipway applies every setting of the contract", 0, 0},
 		{"auto with a bad contract", Auto, []byte(`{"version": "v1"}`), true, nil, "", "", 0, exitcode.AKSNodeController},
 		{"legacy with a bad contract", Legacy, []byte(`{"version": "v1"}`), true, nil, "", "", 0, exitcode.AKSNodeController},
@@ -119,9 +126,9 @@ func TestMode(t *testing.T) {
 func TestLegacyVariables(t *testing.T) {
 	t.Parallel()
 	n, ran := scripted(t, publishes(0))
-	n.deliver(aksContract, isolatedContract(t))
+	n.deliver(aksContract, lackingContract(t))
 	n.Provision(t.Context(), ProvisionOptions{Config: aksContract, Facts: ubuntu(t), Mode: Legacy})
-	want, problems := cse.Variables(compile.ReadOne("", isolatedContract(t)), *ubuntu(t))
+	want, problems := cse.Variables(compile.ReadOne("", lackingContract(t)), *ubuntu(t))
 	if len(problems) > 0 || len(*ran) != 1 || !maps.Equal((*ran)[0], cse.Map(want)) {
 		t.Errorf("%v, ran %d times", problems, len(*ran))
 	}
@@ -180,7 +187,7 @@ func TestLegacyRunsOnce(t *testing.T) {
 	t.Parallel()
 	code := 50
 	n, ran := scripted(t, func(n *node) error { return publishes(code)(n) })
-	n.deliver(aksContract, isolatedContract(t))
+	n.deliver(aksContract, lackingContract(t))
 	for i, c := range []struct {
 		before func()
 		mode   Mode
@@ -212,7 +219,7 @@ func TestLegacyRunsOnce(t *testing.T) {
 	if got.ExitCode != exitcode.Invalid || !strings.Contains(got.Error.Message, "slipway-node reset") || len(*ran) != 3 {
 		t.Errorf("%d %v", got.ExitCode, got.Error)
 	}
-	n.deliver(aksContract, isolatedContract(t))
+	n.deliver(aksContract, lackingContract(t))
 	got = n.Provision(t.Context(), ProvisionOptions{Config: aksContract, Facts: ubuntu(t), Mode: Auto})
 	if got.ExitCode == 0 || got.Mode.Name != status.ModeNative || len(*ran) != 3 {
 		t.Errorf("%d %v %+v", got.ExitCode, got.Error, got.Mode)

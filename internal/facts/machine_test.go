@@ -129,7 +129,7 @@ func TestGatherIsFrugal(t *testing.T) {
 	m, reads := azureNode(), 0
 	m.reads = &reads
 	Gather(m)
-	if reads == 0 || reads > 60 {
+	if reads == 0 || reads > 64 {
 		t.Errorf("the machine is asked %d times", reads)
 	}
 	bare := 0

@@ -164,11 +164,11 @@ func Lasting(plan resource.Plan) resource.Plan {
 			}
 		case *resource.Download:
 			bare := *spec
-			bare.Reach = spec.Reach.WithoutProxies()
+			bare.Reach = spec.Reach.Kept()
 			res.Spec = &bare
 		case *resource.Image:
 			bare := *spec
-			bare.Reach = spec.Reach.WithoutProxies()
+			bare.Reach = spec.Reach.Kept()
 			res.Spec = &bare
 		case *resource.UnitState:
 			res.Spec = &resource.UnitState{Unit: spec.Unit, State: spec.State}

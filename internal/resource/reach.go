@@ -28,9 +28,10 @@ type RegistryIdentity struct {
 	ResourceManager string `json:"resourceManager,omitempty"`
 }
 
-// WithoutProxies is the same as it may be kept: without what may have a password.
-func (r Reach) WithoutProxies() Reach {
-	r.HTTP, r.HTTPS = nodeconfig.Secret{}, nodeconfig.Secret{}
+// Kept is the same as it may be kept: without proxies, which may have a password, and without whom the machine is known as, which an
+// image would have from its first cluster.
+func (r Reach) Kept() Reach {
+	r.HTTP, r.HTTPS, r.Identity = nodeconfig.Secret{}, nodeconfig.Secret{}, nil
 	return r
 }
 
