@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/slipway-dev/slipway/internal/apply"
 	"github.com/slipway-dev/slipway/internal/place"
@@ -63,7 +64,7 @@ func (o original) spec() resource.Spec {
 
 // newRecord makes a generation's record of its plan.
 func newRecord(e Entry, plan resource.Plan, left []resource.Resource, originals []original) *record {
-	r := &record{APIVersion: apiVersion, Kind: kind, Entry: e, Resources: plan, Left: left, Originals: originals}
+	r := &record{APIVersion: apiVersion, Kind: kind, Entry: e, Resources: recorded(plan), Left: left, Originals: originals}
 	for _, res := range plan.Resources {
 		if f, ok := res.Spec.(*resource.File); ok && f.Secret && !f.Temporary() {
 			if r.Secrets == nil {
@@ -138,6 +139,31 @@ func checkPlan(plan resource.Plan) error {
 		}
 	}
 	return nil
+}
+
+// recorded is a plan as its record has it: an image that was prepared with a cluster's contract has nobody's identity.
+func recorded(plan resource.Plan) resource.Plan {
+	plan.Resources = slices.Clone(plan.Resources)
+	for i := range plan.Resources {
+		r := &plan.Resources[i]
+		r.Spec = unknown(r.Spec)
+	}
+	return plan
+}
+
+// unknown is a spec that does not say who the machine is to the servers that it has something from.
+func unknown(spec resource.Spec) resource.Spec {
+	switch spec := spec.(type) {
+	case *resource.Download:
+		bare := *spec
+		bare.Reach.Identity = nil
+		return &bare
+	case *resource.Image:
+		bare := *spec
+		bare.Reach.Identity = nil
+		return &bare
+	}
+	return spec
 }
 
 // checkPath wants a path that a plan could have: a file of an earlier generation is removed.

@@ -266,6 +266,10 @@ var further = map[string][]func(c *nodeconfig.NodeConfig, with bool){
 		if with {
 			c.Components.Registry = "r.example/a"
 		}
+	}, func(c *nodeconfig.NodeConfig, with bool) {
+		if c.Checks.OutboundCommand = "curl x"; with {
+			c.Components.Registry = "registry.example"
+		}
 	}},
 	`$.components.artifacts["azure-cni"]`: {func(c *nodeconfig.NodeConfig, with bool) {
 		c.Network.Plugin = "azure"

@@ -25,6 +25,7 @@ var outbound = concern{
 		"$.checks.outbound",
 		"$.checks.outboundCommand",
 		"$.cluster.server",
+		RegistryPath,
 		"$.proxy.http",
 		"$.proxy.https",
 		"$.proxy.noProxy",
@@ -63,6 +64,9 @@ func planOutbound(in *input, out *output) {
 	text := in.config.Checks.OutboundCommand
 	switch {
 	case text == "":
+		return
+	case in.config.Components.Registry != "":
+		out.warn(nodeconfig.Dropped, "$.checks.outboundCommand", "is not run: a cluster whose components come from a registry of its own has no way out")
 		return
 	case len(text) > maxOutboundCommand:
 		out.fatal(nodeconfig.Invalid, "$.checks.outboundCommand", "has more than %d bytes; put what it does in a file, and run that", maxOutboundCommand)
