@@ -16,7 +16,7 @@ GOBUILD := CGO_ENABLED=0 go build -trimpath -tags nethttpomithttp2 $(foreach p,g
 BIN ?= bin
 # The modules beside the main one. They use libraries of Kubernetes and of clouds, which the main one never does.
 ADAPTERS := $(wildcard adapters/*)
-MODULES := $(ADAPTERS) test/e2e/karpenter
+MODULES := $(ADAPTERS) test/e2e/karpenter test/registry
 EXAMPLE ?= examples/aks/azure-cni.json
 
 .PHONY: help
@@ -45,14 +45,14 @@ run: ## provision the example node into out/node, and show what came of it
 test: test-main test-adapters ## all unit, golden, script and fuzz-seed tests
 test-main: ## those of the main module
 	go test ./...
-test-adapters: ## those of the modules in adapters
-	set -e; for m in $(ADAPTERS); do (cd $$m && go test ./...); done
+test-adapters: ## those of the modules beside the main one
+	set -e; for m in $(ADAPTERS) test/registry; do (cd $$m && go test ./...); done
 
 .PHONY: race race-part
 race: ## the tests under the race detector
 	go test -race ./...
 race-part: ## those of the packages that start goroutines, as CI does
-	go test -race ./cmd/slipway-node ./internal/agent ./internal/apply ./internal/cli ./internal/host ./internal/localdns ./internal/probe ./internal/rootfs ./internal/source ./internal/systemd ./internal/watch
+	go test -race ./cmd/slipway-node ./internal/agent ./internal/apply ./internal/cli ./internal/fetch ./internal/host ./internal/localdns ./internal/probe ./internal/rootfs ./internal/source ./internal/systemd ./internal/watch
 
 .PHONY: lint
 lint: ## gofmt, vet, staticcheck, and the rules of the house
