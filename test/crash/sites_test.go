@@ -32,7 +32,7 @@ var unhooked = map[string]string{
 	"failpoint.go:Write":    "half of a write that a failpoint fails",
 	"lookup.go:Write":       "a question to a DNS server",
 	"lease.go:Truncate":     "a time, not a file",
-	"proxy.go:Write":       "a request to a proxy",
+	"proxy.go:Write":        "a request to a proxy",
 	"clusterinfo.go:Write":  "what is signed, and no file",
 }
 
