@@ -31,7 +31,8 @@ const (
 	Native Mode = status.ModeNative
 	// Legacy are the provisioning scripts that the image has, with the variables that AKS's program would give them.
 	Legacy Mode = status.ModeLegacy
-	// Auto is Native, unless the contract sets something that Slipway does not apply and the image has the scripts.
+	// Auto is Native, unless the contract sets something that Slipway does not apply, or that the image has no component for, and
+	// the image has the scripts.
 	Auto Mode = "auto"
 )
 
@@ -99,7 +100,10 @@ func hasScripts(r *run, path string) (bool, error) {
 // whoMakes is the choice of the mode Auto, and the reason.
 func whoMakes(r *run, c contract, known facts.Facts, native, there bool, scripts string) (Mode, string) {
 	_, problems := c.planned(r, known)
-	left := c.Unapplied(problems)
+	left, what := c.Unapplied(problems), "Slipway does not apply "
+	if lacking := notInstalled(problems); len(left) == 0 && there {
+		left, what = lacking, "the image lacks what makes a node without its scripts, for " // which may install it
+	}
 	switch {
 	case wasLegacy(r, c):
 		return Legacy, "the scripts have made this node of the same contract"
@@ -112,7 +116,17 @@ func whoMakes(r *run, c contract, known facts.Facts, native, there bool, scripts
 	case !there:
 		return Native, "the image does not have " + scripts + ", which would apply " + someOf(left)
 	}
-	return Legacy, "Slipway does not apply " + someOf(left)
+	return Legacy, what + someOf(left)
+}
+
+// notInstalled are the settings without which there is no node, and that the image has no component for.
+func notInstalled(problems []nodeconfig.Problem) (paths []string) {
+	for _, p := range nodeconfig.Fatal(problems) {
+		if p.Kind == nodeconfig.NotInstalled && !slices.Contains(paths, p.Path) {
+			paths = append(paths, p.Path)
+		}
+	}
+	return paths
 }
 
 // someOf names some of the paths.

@@ -65,6 +65,7 @@ func publishes(code int) func(n *node) error {
 func TestMode(t *testing.T) {
 	t.Parallel()
 	plain, lacking := example(t, "aks/minimal.json"), lackingContract(t)
+	newer := aksWith(t, "minimal.json", map[string]any{"kubernetes_version": "1.36.99"})
 	for _, c := range []struct {
 		name     string
 		mode     Mode
@@ -84,6 +85,8 @@ func TestMode(t *testing.T) {
 		{"legacy without scripts", Legacy, plain, false, nil, "", "", 0, exitcode.ImageNotBuilt},
 		{"auto", Auto, lacking, true, nil, "legacy", "Slipway does not apply $.service_account_image_pull_profile", 1, 0},
 		{"auto without scripts", Auto, lacking, false, nil, "native", "the image does not have " + imageScripts, 0, exitcode.AKSNodeController},
+		{"auto, and the image lacks the kubelet", Auto, newer, true, nil, "legacy", "the image lacks what makes a node without its scripts, for $.kubernetes_version", 1, 0},
+		{"auto, and nobody has the kubelet", Auto, newer, false, nil, "native", "Slipway applies every setting of the contract", 0, exitcode.KubeletInstallFailed},
 		{"auto, and it is allowed", Auto, lacking, true, []string{"service_account_image_pull_profile"}, "native", "Slipway applies every setting of the contract", 0, 0},
 		{"auto, and nothing is missing", Auto, plain, true, nil, "native", "Slipway applies every setting of the contract", 0, 0},
 		{"auto with a bad contract", Auto, []byte(`{"version": "v1"}`), true, nil, "", "", 0, exitcode.AKSNodeController},
