@@ -177,7 +177,7 @@ func narrow(tree *document.Node, g group) *document.Node {
 	own.Fields = nil
 	for _, f := range tree.Fields {
 		switch {
-		case f.Name == g.list:
+		case g.node != nil && f.Name == g.list:
 			f.Value.Items = []document.Node{*g.node}
 		case f.Name == selfManaged || f.Name == managed:
 			if f.Value.Kind == document.List || f.Value.Kind == document.Null {
