@@ -93,7 +93,7 @@ func TestSeveralPlaces(t *testing.T) {
 	}
 }
 
-// What is no place is an error of that place alone, and shows no password.
+// A text that is not a place is an error of that place alone. The error shows no password.
 func TestNoPlaces(t *testing.T) {
 	n := newNetwork(t)
 	n.serve(files, whole(archive))

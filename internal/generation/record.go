@@ -146,22 +146,25 @@ func recorded(plan resource.Plan) resource.Plan {
 	plan.Resources = slices.Clone(plan.Resources)
 	for i := range plan.Resources {
 		r := &plan.Resources[i]
-		r.Spec = unknown(r.Spec)
+		r.Spec = reached(r.Spec, func(way resource.Reach) resource.Reach {
+			way.Identity = nil
+			return way
+		})
 	}
 	return plan
 }
 
-// unknown is a spec that does not say who the machine is to the servers that it has something from.
-func unknown(spec resource.Spec) resource.Spec {
+// reached is a spec with a change of how the servers are reached that it has something from; the same where it has nothing from any.
+func reached(spec resource.Spec, change func(resource.Reach) resource.Reach) resource.Spec {
 	switch spec := spec.(type) {
 	case *resource.Download:
-		bare := *spec
-		bare.Reach.Identity = nil
-		return &bare
+		changed := *spec
+		changed.Reach = change(spec.Reach)
+		return &changed
 	case *resource.Image:
-		bare := *spec
-		bare.Reach.Identity = nil
-		return &bare
+		changed := *spec
+		changed.Reach = change(spec.Reach)
+		return &changed
 	}
 	return spec
 }
@@ -188,14 +191,8 @@ func Lasting(plan resource.Plan) resource.Plan {
 			if !spec.Stdin.IsZero() {
 				continue
 			}
-		case *resource.Download:
-			bare := *spec
-			bare.Reach = spec.Reach.Kept()
-			res.Spec = &bare
-		case *resource.Image:
-			bare := *spec
-			bare.Reach = spec.Reach.Kept()
-			res.Spec = &bare
+		case *resource.Download, *resource.Image:
+			res.Spec = reached(spec, resource.Reach.Kept)
 		case *resource.UnitState:
 			res.Spec = &resource.UnitState{Unit: spec.Unit, State: spec.State}
 		case *resource.Check:

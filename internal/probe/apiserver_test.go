@@ -229,21 +229,7 @@ func TestProbeConnections(t *testing.T) {
 	must(t, listener.Close())
 
 	// behave starts a server that does something other than TLS.
-	behave := func(do func(net.Conn)) string {
-		listener, err := net.Listen("tcp", "127.0.0.1:0")
-		must(t, err)
-		t.Cleanup(func() { listener.Close() })
-		go func() {
-			for {
-				conn, err := listener.Accept()
-				if err != nil {
-					return
-				}
-				go do(conn)
-			}
-		}()
-		return "https://" + listener.Addr().String()
-	}
+	behave := func(do func(net.Conn)) string { return "https://" + accepting(t, do) }
 	target := func(server string) *resource.APIServer {
 		return &resource.APIServer{Server: server, CertificateAuthority: authority, Token: nodeconfig.NewSecret(probeToken)}
 	}

@@ -37,19 +37,7 @@ func (f files) readLimited(path string, limit int64) ([]byte, error) {
 // which credential.
 func proxyServer(t *testing.T, answer string, credentials *atomic.Value) string {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	must(t, err)
-	t.Cleanup(func() { listener.Close() })
-	go func() {
-		for {
-			conn, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			go lead(conn, answer, credentials)
-		}
-	}()
-	return listener.Addr().String()
+	return accepting(t, func(conn net.Conn) { lead(conn, answer, credentials) })
 }
 
 func lead(conn net.Conn, answer string, credentials *atomic.Value) {
@@ -171,24 +159,15 @@ func TestReachableName(t *testing.T) {
 func TestReachableInTime(t *testing.T) {
 	for _, through := range []bool{false, true} {
 		ctx := hosttest.NewTimed(t)
-		listener, err := net.Listen("tcp", "127.0.0.1:0")
-		must(t, err)
-		t.Cleanup(func() { listener.Close() })
-		go func() {
-			for {
-				conn, err := listener.Accept()
-				if err != nil {
-					return
-				}
-				t.Cleanup(func() { conn.Close() })
-				ctx.Over()
-			}
-		}()
-		to, cause := &resource.Reachable{Server: listener.Addr().String()}, resource.CauseConnection
+		address := accepting(t, func(conn net.Conn) {
+			t.Cleanup(func() { conn.Close() })
+			ctx.Over()
+		})
+		to, cause := &resource.Reachable{Server: address}, resource.CauseConnection
 		if through {
 			to, cause = &resource.Reachable{Server: "mcr.example:443", Proxy: proxyFile}, resource.CauseProxy
 		}
-		wantCheckError(t, defaultProber.probeReachable(ctx, to, files{proxyFile: "HTTPS_PROXY=http://" + listener.Addr().String()}.readLimited), cause)
+		wantCheckError(t, defaultProber.probeReachable(ctx, to, files{proxyFile: "HTTPS_PROXY=http://" + address}.readLimited), cause)
 	}
 }
 
