@@ -83,9 +83,11 @@ func reachOf(in *input, isolated bool) (r resource.Reach) {
 // authoritiesFor are the contract's certificate authorities, which a download trusts before the machine does.
 func authoritiesFor(in *input) string {
 	var all strings.Builder
-	for _, bundle := range append([]string{in.config.Proxy.CertificateAuthority}, in.config.Trust.Certificates...) {
-		if bundle = strings.TrimSpace(bundle); bundle != "" {
-			all.WriteString(bundle + "\n")
+	for _, s := range in.authorities() {
+		for _, bundle := range s.certificates {
+			if bundle = strings.TrimSpace(bundle); bundle != "" {
+				all.WriteString(bundle + "\n")
+			}
 		}
 	}
 	return all.String()

@@ -63,17 +63,24 @@ const trustTimeout = resource.Duration(10 * time.Minute)
 // (slipway-provision.service, ProtectSystem=).
 var scratch = map[string]string{"TMPDIR": "/run"}
 
-func planTrust(in *input, out *output) {
-	settings := []struct {
-		path         string
-		certificates []string
-	}{
+// givenAuthorities are certificates of a contract's authorities, and the setting that has them.
+type givenAuthorities struct {
+	path         string
+	certificates []string
+}
+
+// authorities are those that the contract trusts, by its settings.
+func (in *input) authorities() []givenAuthorities {
+	return []givenAuthorities{
 		{"$.proxy.certificateAuthority", []string{in.config.Proxy.CertificateAuthority}},
 		{"$.trust.certificates", in.config.Trust.Certificates},
 	}
+}
+
+func planTrust(in *input, out *output) {
 	store, known := trustStores[in.facts.OS.ID]
 	files := make(map[string][]byte) // by name, for one certificate may be given twice
-	for _, s := range settings {
+	for _, s := range in.authorities() {
 		found := certificateFiles(s.certificates)
 		if !known && len(found) > 0 {
 			// Who needs them sees an error that names no certificate; of which machine it is may not be known yet.
