@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 
 	"github.com/google/go-containerregistry/pkg/registry"
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/types"
 
 	"github.com/slipway-dev/slipway/test/fakecloud"
 )
@@ -66,23 +68,25 @@ type Package struct {
 
 // Publish puts a package into the registry, as an index with one manifest (OCI image specification, "Image Index").
 func (i *Isolated) Publish(ctx context.Context, p Package) error {
-	push := isolatedPusher{i, "/v2/" + p.Repository}
-	layer, err := push.blob(ctx, p.Type, p.Content)
+	push := pusher{i.registry, p.Repository}
+	layer, err := push.blob(ctx, types.MediaType(p.Type), p.Content)
 	if err != nil {
 		return err
 	}
-	layer["annotations"] = map[string]string{"org.opencontainers.image.title": p.Title}
+	layer.Annotations = map[string]string{"org.opencontainers.image.title": p.Title}
 	config, err := push.blob(ctx, "application/vnd.oci.empty.v1+json", []byte("{}"))
 	if err != nil {
 		return err
 	}
-	manifest, err := push.manifest(ctx, "", map[string]any{
-		"schemaVersion": 2, "mediaType": ociManifest, "artifactType": p.Type, "config": config, "layers": []any{layer},
+	one, err := push.manifest(ctx, "", types.OCIManifestSchema1, v1.Manifest{
+		SchemaVersion: 2, MediaType: types.OCIManifestSchema1, Config: config, Layers: []v1.Descriptor{layer},
 	})
 	if err != nil {
 		return err
 	}
-	manifest["platform"] = map[string]string{"os": "linux", "architecture": p.Architecture, "os.version": p.OSVersion}
-	_, err = push.manifest(ctx, p.Tag, map[string]any{"schemaVersion": 2, "mediaType": ociIndex, "manifests": []any{manifest}})
+	one.Platform = &v1.Platform{OS: "linux", Architecture: p.Architecture, OSVersion: p.OSVersion}
+	_, err = push.manifest(ctx, p.Tag, types.OCIImageIndex, v1.IndexManifest{
+		SchemaVersion: 2, MediaType: types.OCIImageIndex, Manifests: []v1.Descriptor{one},
+	})
 	return err
 }

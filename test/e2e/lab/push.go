@@ -3,59 +3,63 @@ package lab
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/types"
 )
 
-const (
-	ociManifest = "application/vnd.oci.image.manifest.v1+json"
-	ociIndex    = "application/vnd.oci.image.index.v1+json"
-)
-
-// isolatedPusher puts things into one repository of the registry, from behind its door.
-type isolatedPusher struct {
-	to   *Isolated
-	base string
+// pusher puts things into one repository of a registry, from behind its door (OCI distribution specification, "Push").
+type pusher struct {
+	registry   http.Handler
+	repository string
 }
 
 // blob stores content, and returns its descriptor.
-func (p *isolatedPusher) blob(ctx context.Context, mediaType string, content []byte) (map[string]any, error) {
-	d := descriptor(mediaType, content)
-	return d, p.do(ctx, http.MethodPost, fmt.Sprintf("/blobs/uploads/?digest=%s", d["digest"]), "application/octet-stream", content)
+func (p *pusher) blob(ctx context.Context, mediaType types.MediaType, content []byte) (v1.Descriptor, error) {
+	d, err := descriptor(mediaType, content)
+	if err != nil {
+		return d, err
+	}
+	return d, p.do(ctx, http.MethodPost, "/blobs/uploads/?digest="+d.Digest.String(), "application/octet-stream", content)
 }
 
 // manifest stores a document under a tag, or under its digest, and returns its descriptor.
-func (p *isolatedPusher) manifest(ctx context.Context, tag string, document map[string]any) (map[string]any, error) {
+func (p *pusher) manifest(ctx context.Context, tag string, mediaType types.MediaType, document any) (v1.Descriptor, error) {
 	content, err := json.Marshal(document)
 	if err != nil {
-		return nil, err
+		return v1.Descriptor{}, err
 	}
-	mediaType := document["mediaType"].(string)
-	d := descriptor(mediaType, content)
+	d, err := descriptor(mediaType, content)
+	if err != nil {
+		return d, err
+	}
 	if tag == "" {
-		tag = d["digest"].(string)
+		tag = d.Digest.String()
 	}
-	return d, p.do(ctx, http.MethodPut, "/manifests/"+tag, mediaType, content)
+	return d, p.do(ctx, http.MethodPut, "/manifests/"+tag, string(mediaType), content)
 }
 
 // descriptor says what a content is (OCI image specification, "Content Descriptors").
-func descriptor(mediaType string, content []byte) map[string]any {
-	return map[string]any{"mediaType": mediaType, "size": len(content), "digest": fmt.Sprintf("sha256:%x", sha256.Sum256(content))}
+func descriptor(mediaType types.MediaType, content []byte) (v1.Descriptor, error) {
+	digest, size, err := v1.SHA256(bytes.NewReader(content))
+	return v1.Descriptor{MediaType: mediaType, Digest: digest, Size: size}, err
 }
 
-func (p *isolatedPusher) do(ctx context.Context, method, path, contentType string, content []byte) error {
-	request, err := http.NewRequestWithContext(ctx, method, p.base+path, bytes.NewReader(content))
+func (p *pusher) do(ctx context.Context, method, path, contentType string, content []byte) error {
+	path = "/v2/" + p.repository + path
+	request, err := http.NewRequestWithContext(ctx, method, path, bytes.NewReader(content))
 	if err != nil {
 		return err
 	}
 	request.Header.Set("Content-Type", contentType)
 	answer := httptest.NewRecorder()
-	p.to.registry.ServeHTTP(answer, request)
+	p.registry.ServeHTTP(answer, request)
 	if answer.Code != http.StatusCreated {
-		return fmt.Errorf("%s %s: %d: %s", method, p.base+path, answer.Code, answer.Body)
+		return fmt.Errorf("%s %s: %d: %s", method, path, answer.Code, answer.Body)
 	}
 	return nil
 }

@@ -6,7 +6,6 @@ import (
 	"context"
 	"crypto/rand"
 	"crypto/tls"
-	"crypto/x509"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -100,20 +99,19 @@ func startRegistries(ctx context.Context, dir, payload, mirror, proxy, tlsProxy 
 		{"registry", "127.0.0.1:0", &own, r.PKI, ""},
 	} {
 		handler := registry.New(registry.Logger(log.New(io.Discard, "", 0)))
+		layer, err := imageLayer(program, server.name)
+		if err != nil {
+			return nil, err
+		}
+		if err := pushImage(ctx, handler, layer); err != nil {
+			return nil, fmt.Errorf("push an image to the %s: %w", server.name, err)
+		}
 		if server.password != "" {
 			handler = login(handler, MirrorUser, server.password)
 		}
 		handler = r.Requests.of(server.name, handler)
 		if *server.at, err = serveTLS(handler, server.address, server.pki, proxiedHost); err != nil {
 			return nil, err
-		}
-		layer, err := imageLayer(program, server.name)
-		if err != nil {
-			return nil, err
-		}
-		pusher := pusher{server.pki.client(), "https://" + *server.at + "/v2/" + repository, server.password}
-		if err := pusher.push(ctx, layer); err != nil {
-			return nil, fmt.Errorf("push an image to the %s: %w", server.name, err)
 		}
 	}
 	listener, err := net.Listen("tcp", proxy)
@@ -126,7 +124,6 @@ func startRegistries(ctx context.Context, dir, payload, mirror, proxy, tlsProxy 
 	if r.TLSProxy, err = serveTLS(handler, tlsProxy, r.ProxyPKI, proxiedHost); err != nil {
 		return nil, err
 	}
-	r.Requests.Clear() // what was pushed
 	return r, nil
 }
 
@@ -180,23 +177,14 @@ func imageLayer(program []byte, origin string) ([]byte, error) {
 	return layer.Bytes(), w.Close()
 }
 
-// push puts an image of one layer into a registry, as its only one (OCI distribution specification, "Pushing
+// pushImage puts an image of one layer into a registry, as its only one (OCI distribution specification, "Pushing
 // manifests").
-func (p *pusher) push(ctx context.Context, layer []byte) error {
-	manifest := v1.Manifest{SchemaVersion: 2, MediaType: types.OCIManifestSchema1}
-	blob := func(mediaType types.MediaType, content []byte) (v1.Descriptor, error) {
-		digest, size, err := v1.SHA256(bytes.NewReader(content))
-		if err != nil {
-			return v1.Descriptor{}, err
-		}
-		err = p.do(ctx, http.MethodPost, "/blobs/uploads/?digest="+digest.String(), "application/octet-stream", content)
-		return v1.Descriptor{MediaType: mediaType, Digest: digest, Size: size}, err
-	}
-	content, err := blob(types.OCIUncompressedLayer, layer)
+func pushImage(ctx context.Context, to http.Handler, layer []byte) error {
+	p := pusher{to, repository}
+	content, err := p.blob(ctx, types.OCIUncompressedLayer, layer)
 	if err != nil {
 		return err
 	}
-	manifest.Layers = []v1.Descriptor{content}
 	config, err := json.Marshal(v1.ConfigFile{
 		Architecture: runtime.GOARCH, OS: "linux", Config: v1.Config{Entrypoint: []string{"/payload"}},
 		RootFS: v1.RootFS{Type: "layers", DiffIDs: []v1.Hash{content.Digest}},
@@ -204,45 +192,10 @@ func (p *pusher) push(ctx context.Context, layer []byte) error {
 	if err != nil {
 		return err
 	}
-	if manifest.Config, err = blob(types.OCIConfigJSON, config); err != nil {
+	manifest := v1.Manifest{SchemaVersion: 2, MediaType: types.OCIManifestSchema1, Layers: []v1.Descriptor{content}}
+	if manifest.Config, err = p.blob(ctx, types.OCIConfigJSON, config); err != nil {
 		return err
 	}
-	document, err := json.Marshal(manifest)
-	if err != nil {
-		return err
-	}
-	return p.do(ctx, http.MethodPut, "/manifests/"+tag, string(manifest.MediaType), document)
-}
-
-// pusher puts things into a repository.
-type pusher struct {
-	client         *http.Client
-	base, password string
-}
-
-func (p *pusher) do(ctx context.Context, method, path, contentType string, content []byte) error {
-	request, err := http.NewRequestWithContext(ctx, method, p.base+path, bytes.NewReader(content))
-	if err != nil {
-		return err
-	}
-	request.Header.Set("Content-Type", contentType)
-	if p.password != "" {
-		request.SetBasicAuth(MirrorUser, p.password)
-	}
-	answer, err := p.client.Do(request)
-	if err != nil {
-		return err
-	}
-	answer.Body.Close()
-	if answer.StatusCode != http.StatusCreated {
-		return fmt.Errorf("%s %s: %s", method, path, answer.Status)
-	}
-	return nil
-}
-
-// client is an HTTP client that trusts the authority, and nobody else.
-func (p *PKI) client() *http.Client {
-	roots := x509.NewCertPool()
-	roots.AddCert(p.ca)
-	return &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots}}}
+	_, err = p.manifest(ctx, tag, manifest.MediaType, manifest)
+	return err
 }
