@@ -19,7 +19,8 @@ type AzureRegistry struct {
 	Host string
 	// Tenant and AccessToken are what it exchanges. It refuses every other pair.
 	Tenant, AccessToken string
-	// Actions are what the identity may do, as the refresh token says it; nil for a registry that does not say it.
+	// Actions are what the identity may do, as the refresh token says it; nil for a registry that does not say it. Allow
+	// changes them while it answers.
 	Actions []string
 	// Anonymous says that nobody's token is enough.
 	Anonymous bool
@@ -35,9 +36,7 @@ type AzureRegistry struct {
 
 // ServeHTTP answers as the registry.
 func (r *AzureRegistry) ServeHTTP(w http.ResponseWriter, request *http.Request) {
-	r.mu.Lock()
-	token := fmt.Sprintf("token-%d", r.generation)
-	r.mu.Unlock()
+	token := r.current()
 	switch request.URL.Path {
 	case "/oauth2/exchange":
 		r.exchange(w, request)
@@ -75,11 +74,25 @@ func (r *AzureRegistry) exchange(w http.ResponseWriter, request *http.Request) {
 	writeJSON(w, map[string]string{"refresh_token": r.refresh()})
 }
 
+// current is the token to pull that is good.
+func (r *AzureRegistry) current() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return fmt.Sprintf("token-%d", r.generation)
+}
+
+// actions are what the identity may do.
+func (r *AzureRegistry) actions() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.Actions
+}
+
 // refresh is the refresh token: a JSON web token that nobody checks.
 func (r *AzureRegistry) refresh() string {
 	claims := map[string]any{"aud": r.Host, "grant_type": "refresh_token"}
-	if r.Actions != nil {
-		claims["permissions"] = map[string]any{"actions": r.Actions}
+	if actions := r.actions(); actions != nil {
+		claims["permissions"] = map[string]any{"actions": actions}
 	}
 	text, err := json.Marshal(claims)
 	if err != nil {
@@ -94,7 +107,7 @@ func (r *AzureRegistry) token(w http.ResponseWriter, request *http.Request, toke
 	allowed := r.Anonymous
 	if request.Method == http.MethodPost {
 		allowed = request.PostFormValue("grant_type") == "refresh_token" && request.PostFormValue("refresh_token") == r.refresh() &&
-			(r.Actions == nil || slices.Contains(r.Actions, "read"))
+			(r.actions() == nil || slices.Contains(r.actions(), "read"))
 	}
 	if !allowed || request.FormValue("service") != r.Host || !strings.HasPrefix(request.FormValue("scope"), "repository:") {
 		registryError(w, http.StatusUnauthorized, "UNAUTHORIZED")
@@ -110,6 +123,14 @@ func (r *AzureRegistry) token(w http.ResponseWriter, request *http.Request, toke
 func (r *AzureRegistry) Expire() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.generation++
+}
+
+// Allow says what the identity may do from now on, and ends every token to pull that was given.
+func (r *AzureRegistry) Allow(actions ...string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.Actions = append([]string{}, actions...)
 	r.generation++
 }
 

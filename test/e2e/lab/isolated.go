@@ -1,11 +1,13 @@
 package lab
 
 import (
+	"bytes"
 	"context"
 	"io"
 	"log"
 	"net/http"
 	"path/filepath"
+	"sync"
 
 	"github.com/google/go-containerregistry/pkg/registry"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
@@ -31,9 +33,13 @@ const (
 // Isolated is a registry as those of Azure are: it lets only the machine's identity in.
 type Isolated struct {
 	// PKI has made its certificate.
-	PKI      *PKI
+	PKI  *PKI
+	door *fakecloud.AzureRegistry
+
+	mu       sync.Mutex
 	registry http.Handler
-	door     *fakecloud.AzureRegistry
+	// damaged are the blobs that it gives out with one bit changed, by their paths.
+	damaged map[string]bool
 }
 
 // isolated starts the registry on the sandbox's network.
@@ -49,11 +55,46 @@ func (l *Lab) isolated() error {
 
 // newIsolated makes the registry, with nothing in it. It knows the identity's token.
 func newIsolated(pki *PKI, token string) *Isolated {
-	r := registry.New(registry.Logger(log.New(io.Discard, "", 0)))
-	return &Isolated{
-		PKI: pki, registry: r,
-		door: &fakecloud.AzureRegistry{Host: IsolatedRegistry, Tenant: tenant, AccessToken: token, Actions: []string{"read"}, Content: r},
+	i := &Isolated{PKI: pki}
+	i.door = &fakecloud.AzureRegistry{Host: IsolatedRegistry, Tenant: tenant, AccessToken: token, Content: http.HandlerFunc(i.content)}
+	i.Clear()
+	return i
+}
+
+// Clear takes everything out of the registry, and lets the machine's identity in.
+func (i *Isolated) Clear() {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.registry, i.damaged = registry.New(registry.Logger(log.New(io.Discard, "", 0))), make(map[string]bool)
+	i.door.Allow("read")
+}
+
+// Refuse lets the machine's identity do nothing any more.
+func (i *Isolated) Refuse() { i.door.Allow() }
+
+// content answers to whoever has been let in.
+func (i *Isolated) content(w http.ResponseWriter, r *http.Request) {
+	i.mu.Lock()
+	registry, damaged := i.registry, i.damaged[r.URL.Path]
+	i.mu.Unlock()
+	if damaged {
+		w = &damager{ResponseWriter: w}
 	}
+	registry.ServeHTTP(w, r)
+}
+
+// damager changes the first bit of what is written.
+type damager struct {
+	http.ResponseWriter
+	done bool
+}
+
+func (d *damager) Write(data []byte) (int, error) {
+	if !d.done && len(data) > 0 {
+		data, d.done = bytes.Clone(data), true
+		data[0] ^= 0x80
+	}
+	return d.ResponseWriter.Write(data)
 }
 
 // Package is a file that the registry has under a name and a tag, for machines of one kind.
@@ -64,15 +105,20 @@ type Package struct {
 	Content     []byte
 	// Architecture and OSVersion are those of the machines that it is for.
 	Architecture, OSVersion string
+	// Damaged says that the file comes with one bit changed, and so with another digest than the registry says.
+	Damaged bool
 }
 
 // Publish puts a package into the registry, as an index with one manifest (OCI image specification, "Image Index").
 func (i *Isolated) Publish(ctx context.Context, p Package) error {
+	i.mu.Lock()
+	defer i.mu.Unlock()
 	push := pusher{i.registry, p.Repository}
 	layer, err := push.blob(ctx, types.MediaType(p.Type), p.Content)
 	if err != nil {
 		return err
 	}
+	i.damaged["/v2/"+p.Repository+"/blobs/"+layer.Digest.String()] = p.Damaged
 	layer.Annotations = map[string]string{"org.opencontainers.image.title": p.Title}
 	config, err := push.blob(ctx, "application/vnd.oci.empty.v1+json", []byte("{}"))
 	if err != nil {

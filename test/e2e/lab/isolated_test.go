@@ -13,7 +13,10 @@ import (
 // TestIsolated goes the whole way of a machine: it is sent away, exchanges its identity's token, and gets the package for its system.
 func TestIsolated(t *testing.T) {
 	i := newIsolated(nil, "identity")
-	p := Package{"aks/packages/kubernetes/kubelet", "v1.36.3", "kubelet.deb", "application/vnd.debian.binary-package", []byte("a package"), "amd64", "debian 12"}
+	p := Package{
+		Repository: "aks/packages/kubernetes/kubelet", Tag: "v1.36.3", Title: "kubelet.deb", Type: "application/vnd.debian.binary-package",
+		Content: []byte("a package"), Architecture: "amd64", OSVersion: "debian 12",
+	}
 	if err := i.Publish(t.Context(), p); err != nil {
 		t.Fatal(err)
 	}
@@ -61,5 +64,21 @@ func TestIsolated(t *testing.T) {
 	}
 	if code, content := get("/v2/"+p.Repository+"/blobs/"+manifest.Layers[0].Digest, access); code != http.StatusOK || content != "a package" {
 		t.Errorf("the package is %d %q", code, content)
+	}
+
+	p.Damaged = true
+	if err := i.Publish(t.Context(), p); err != nil {
+		t.Fatal(err)
+	}
+	if code, content := get("/v2/"+p.Repository+"/blobs/"+manifest.Layers[0].Digest, access); code != http.StatusOK || content != "\xe1 package" {
+		t.Errorf("the damaged package is %d %q", code, content)
+	}
+	i.Refuse()
+	if code, _ := get("/v2/"+p.Repository+"/manifests/"+p.Tag, access); code != http.StatusUnauthorized {
+		t.Errorf("an identity that may do nothing gets %d", code)
+	}
+	i.Clear()
+	if code, _ := get("/v2/"+p.Repository+"/manifests/"+p.Tag, access); code != http.StatusUnauthorized {
+		t.Errorf("the old token gets %d", code)
 	}
 }

@@ -18,6 +18,10 @@ type publishArgs struct {
 	Programs []string `yaml:"programs"`
 	// OSVersion is that of the machines that the packages are for: "debian 12".
 	OSVersion string `yaml:"osVersion"`
+	// Damaged says that they come with one bit changed.
+	Damaged bool `yaml:"damaged"`
+	// Refused says that the registry refuses the machine's identity from now on.
+	Refused bool `yaml:"refused"`
 }
 
 // publish puts each program into the registry as a package of Debian, under the name that AKS gives it.
@@ -30,11 +34,14 @@ func (r *caseRun) publish(ctx context.Context, args publishArgs) error {
 		err = r.Lab.Isolated.Publish(ctx, lab.Package{
 			Repository: "aks/packages/kubernetes/" + program, Tag: "v" + parts.Kubernetes,
 			Title: program + "_" + parts.Kubernetes + ".deb", Type: "application/vnd.debian.binary-package", Content: deb,
-			Architecture: runtime.GOARCH, OSVersion: args.OSVersion,
+			Architecture: runtime.GOARCH, OSVersion: args.OSVersion, Damaged: args.Damaged,
 		})
 		if err != nil {
 			return err
 		}
+	}
+	if args.Refused {
+		r.Lab.Isolated.Refuse()
 	}
 	return nil
 }

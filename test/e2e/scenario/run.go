@@ -153,6 +153,7 @@ func (r *Runner) forgetNode(ctx context.Context) error {
 		return err
 	}
 	r.Lab.Registries.Requests.Clear()
+	r.Lab.Isolated.Clear()
 	errs := []error{r.Lab.API.SetApprover(ctx, true)}
 	for _, path := range []string{
 		"/api/v1/namespaces/default/pods?gracePeriodSeconds=0",
