@@ -3,6 +3,7 @@ package launch
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -35,10 +36,11 @@ type walker struct {
 // their own.
 func (w walker) leads(path, name string) bool {
 	for _, b := range w.below {
+		if document.Within(path, b) {
+			return true
+		}
 		rest, above := strings.CutPrefix(b, path)
 		switch {
-		case document.Within(path, b):
-			return true
 		case !above:
 		case strings.HasPrefix(rest, "["): // a name in quotes
 			if at := document.FieldPath(path, name); document.Within(b, at) {
@@ -76,17 +78,16 @@ func (w walker) walk(path string, v reflect.Value) {
 			}
 		}
 	case reflect.Map:
-		keys := v.MapKeys()
-		slices.SortFunc(keys, func(a, b reflect.Value) int { return strings.Compare(a.String(), b.String()) })
-		for _, key := range keys {
-			if !w.leads(path, key.String()) {
-				continue
-			}
-			entry := v.MapIndex(key)
-			if at := document.FieldPath(path, key.String()); isScalar(entry) {
-				w.leaf(at, entry)
-			} else {
-				w.walk(at, entry)
+		switch m := v.Interface().(type) {
+		case map[string]string: // reflection makes a copy of each key and each value, and most maps are of texts or of data
+			walkMap(w, path, m)
+		case map[string]any:
+			walkMap(w, path, m)
+		default:
+			keys := v.MapKeys()
+			slices.SortFunc(keys, func(a, b reflect.Value) int { return strings.Compare(a.String(), b.String()) })
+			for _, key := range keys {
+				w.entry(path, key.String(), v.MapIndex(key))
 			}
 		}
 	case reflect.Slice:
@@ -95,6 +96,31 @@ func (w walker) walk(path string, v reflect.Value) {
 		}
 	default:
 		w.leaf(path, v)
+	}
+}
+
+// walkMap walks the entries of a map, in the order of their names.
+func walkMap[V any](w walker, path string, m map[string]V) {
+	for _, name := range sortedKeys(m) {
+		w.entry(path, name, reflect.ValueOf(m[name]))
+	}
+}
+
+// sortedKeys are the keys of a map, in one allocation.
+func sortedKeys[V any](m map[string]V) []string {
+	keys := slices.AppendSeq(make([]string, 0, len(m)), maps.Keys(m))
+	slices.Sort(keys)
+	return keys
+}
+
+// entry walks an entry of a map. What is zero there is said, too.
+func (w walker) entry(path, name string, v reflect.Value) {
+	switch {
+	case !w.leads(path, name):
+	case isScalar(v):
+		w.leaf(document.FieldPath(path, name), v)
+	default:
+		w.walk(document.FieldPath(path, name), v)
 	}
 }
 
