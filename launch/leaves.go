@@ -24,21 +24,29 @@ func walk(d *Document, visit func(path string, v reflect.Value)) { walkBelow(d, 
 
 // walkBelow does that for what is at some paths and below them.
 func walkBelow(d *Document, below []string, visit func(path string, v reflect.Value)) {
-	walker{below, visit}.walk("$", reflect.ValueOf(d).Elem())
+	walker{below: below, visit: visit}.walk("$", reflect.ValueOf(d).Elem())
 }
 
 type walker struct {
 	below []string
 	visit func(string, reflect.Value)
+	// inside says that it is at one of the paths or below, where everything is looked for.
+	inside bool
+}
+
+// to is the walker at a path.
+func (w walker) to(path string) walker {
+	w.inside = w.inside || slices.ContainsFunc(w.below, func(b string) bool { return document.Within(path, b) })
+	return w
 }
 
 // leads reports whether what has a name below a path is looked for, or is above what is. Most names do not, and need no path of
 // their own.
 func (w walker) leads(path, name string) bool {
+	if w.inside {
+		return true
+	}
 	for _, b := range w.below {
-		if document.Within(path, b) {
-			return true
-		}
 		rest, above := strings.CutPrefix(b, path)
 		switch {
 		case !above:
@@ -56,6 +64,7 @@ func (w walker) leads(path, name string) bool {
 }
 
 func (w walker) walk(path string, v reflect.Value) {
+	w = w.to(path)
 	switch v.Kind() {
 	case reflect.Pointer, reflect.Interface:
 		if !v.IsNil() {
@@ -73,7 +82,10 @@ func (w walker) walk(path string, v reflect.Value) {
 			return
 		}
 		for i, name := range namesOf(v.Type()) {
-			if field := v.Field(i); name != "" && !field.IsZero() && w.leads(path, name) {
+			if name == "" || !w.leads(path, name) {
+				continue
+			}
+			if field := v.Field(i); !field.IsZero() {
 				w.walk(document.FieldPath(path, name), field)
 			}
 		}
@@ -126,11 +138,8 @@ func (w walker) entry(path, name string, v reflect.Value) {
 
 // leaf visits a value, if it is one that is looked for and not only above one.
 func (w walker) leaf(path string, v reflect.Value) {
-	for _, b := range w.below {
-		if document.Within(path, b) {
-			w.visit(path, v)
-			return
-		}
+	if w.to(path).inside {
+		w.visit(path, v)
 	}
 }
 
