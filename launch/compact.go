@@ -68,7 +68,7 @@ func (t *Template) makeCompact() string {
 
 // entries are the entries of the template's values, with so many names of a path. The usual ones are kept.
 func (t *Template) entries(names int) map[uint16]*entryOf {
-	entries := func() map[uint16]*entryOf { return byPath(counting(values(&t.Document, everything)), names) }
+	entries := func() map[uint16]*entryOf { return byPath(counting(values(&t.Document)), names) }
 	if names == mostNames {
 		return t.allEntries.get(entries)
 	}

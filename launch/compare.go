@@ -23,7 +23,7 @@ type Comparison struct {
 // Compare compares the template that a node was made from with the one that is wanted. It sees more than [Diff] of two records:
 // secrets that differ, and what the change takes on the node, by the planner's own rules.
 func Compare(running, wanted *Template) (*Comparison, error) {
-	c := &Comparison{Changes: differences(values(&running.Document, everything), values(&wanted.Document, everything))}
+	c := &Comparison{Changes: differences(values(&running.Document), values(&wanted.Document))}
 	for _, path := range otherSecrets(&running.Document, &wanted.Document) {
 		d := driftOf(path)
 		c.Changes = append(c.Changes, Change{Path: path, New: secretChanged, Class: d.class, Reason: d.reason})

@@ -100,7 +100,7 @@ type Record struct {
 func (t *Template) Record() *Record {
 	c := node.WithoutSecrets(&t.Document.Node, "secret")
 	c.APIVersion, c.Kind = nodeconfig.APIVersion, nodeconfig.Kind
-	return &Record{nodeconfig.APIVersion, RecordKind, t.Key(), values(&t.Document, everything), nodeconfig.Encode(c)}
+	return &Record{nodeconfig.APIVersion, RecordKind, t.Key(), values(&t.Document), nodeconfig.Encode(c)}
 }
 
 // ErrUnknown is wrapped by the error of a record that cannot be compared. Such a node is not to be replaced for it.

@@ -2,7 +2,6 @@ package launch
 
 import (
 	"reflect"
-	"slices"
 	"strings"
 
 	"github.com/slipway-dev/slipway/internal/document"
@@ -49,7 +48,7 @@ const usualValues = 192
 func explain(layers []Layer) *explainer {
 	e := &explainer{make(Explanation, 0, usualValues), make(map[string]int, usualValues)}
 	for _, l := range ranked(layers) {
-		walk(&l.Document, func(path string, v reflect.Value) {
+		walk(l.Document, func(path string, v reflect.Value) {
 			value := e.value(path)
 			weaker := *value
 			*value = Value{Path: path, Value: text(v), Source: l.Source, Origin: l.Origin}
@@ -61,10 +60,13 @@ func explain(layers []Layer) *explainer {
 	return e
 }
 
-// sorted are the values by their paths.
+// sorted are the values by their paths. Values are large, so it is the paths that are sorted.
 func (e *explainer) sorted() Explanation {
-	slices.SortFunc(e.values, func(a, b Value) int { return strings.Compare(a.Path, b.Path) })
-	return e.values
+	sorted := make(Explanation, 0, len(e.values))
+	for _, path := range sortedKeys(e.at) {
+		sorted = append(sorted, e.values[e.at[path]])
+	}
+	return sorted
 }
 
 // value is the one at a path; it is new where there was none.

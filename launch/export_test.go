@@ -19,7 +19,7 @@ var (
 func Trespass(layers []Layer, fields []Field) []string {
 	var found []string
 	for i := range layers {
-		walk(&layers[i].Document, func(path string, _ reflect.Value) {
+		walk(layers[i].Document, func(path string, _ reflect.Value) {
 			switch f := fieldOf(fields, path); {
 			case f == nil:
 				found = append(found, fmt.Sprintf("%s: no row says who may set it", path))
@@ -93,10 +93,10 @@ func mutate(at string, v reflect.Value, path string, store func(reflect.Value)) 
 }
 
 // Copied is a document that shares nothing with another one.
-func Copied(d *Document) *Document { return Merge([]Layer{{Document: *d}}) }
+func Copied(d *Document) *Document { return Merge([]Layer{{Document: d}}) }
 
 // Values are all values of a document.
-func Values(d *Document) map[string]string { return values(d, everything) }
+func Values(d *Document) map[string]string { return values(d) }
 
 // DriftOf is the row of a difference.
 func DriftOf(path string) (Drift, string) { d := driftOf(path); return d.class, d.reason }

@@ -52,8 +52,8 @@ type Layer struct {
 	Source Source
 	// Origin says for people where exactly it is from: an object, a file, a request with its time.
 	Origin string
-	// Document is what it says.
-	Document Document
+	// Document is what it says; nil says nothing. Layers may share it with whoever made them, and nobody changes it.
+	Document *Document
 }
 
 // Field says which sources may set a field, and all below it. The row with the longest path counts.

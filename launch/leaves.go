@@ -3,6 +3,7 @@ package launch
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -23,22 +24,31 @@ func walk(d *Document, visit func(path string, v reflect.Value)) { walkBelow(d, 
 
 // walkBelow does that for what is at some paths and below them.
 func walkBelow(d *Document, below []string, visit func(path string, v reflect.Value)) {
-	walker{below, visit}.walk("$", reflect.ValueOf(d).Elem())
+	walker{below: below, visit: visit}.walk("$", reflect.ValueOf(d).Elem())
 }
 
 type walker struct {
 	below []string
 	visit func(string, reflect.Value)
+	// inside says that it is at one of the paths or below, where everything is looked for.
+	inside bool
+}
+
+// to is the walker at a path.
+func (w walker) to(path string) walker {
+	w.inside = w.inside || slices.ContainsFunc(w.below, func(b string) bool { return document.Within(path, b) })
+	return w
 }
 
 // leads reports whether what has a name below a path is looked for, or is above what is. Most names do not, and need no path of
 // their own.
 func (w walker) leads(path, name string) bool {
+	if w.inside {
+		return true
+	}
 	for _, b := range w.below {
 		rest, above := strings.CutPrefix(b, path)
 		switch {
-		case document.Within(path, b):
-			return true
 		case !above:
 		case strings.HasPrefix(rest, "["): // a name in quotes
 			if at := document.FieldPath(path, name); document.Within(b, at) {
@@ -54,6 +64,7 @@ func (w walker) leads(path, name string) bool {
 }
 
 func (w walker) walk(path string, v reflect.Value) {
+	w = w.to(path)
 	switch v.Kind() {
 	case reflect.Pointer, reflect.Interface:
 		if !v.IsNil() {
@@ -71,22 +82,24 @@ func (w walker) walk(path string, v reflect.Value) {
 			return
 		}
 		for i, name := range namesOf(v.Type()) {
-			if field := v.Field(i); name != "" && !field.IsZero() && w.leads(path, name) {
+			if name == "" || !w.leads(path, name) {
+				continue
+			}
+			if field := v.Field(i); !field.IsZero() {
 				w.walk(document.FieldPath(path, name), field)
 			}
 		}
 	case reflect.Map:
-		keys := v.MapKeys()
-		slices.SortFunc(keys, func(a, b reflect.Value) int { return strings.Compare(a.String(), b.String()) })
-		for _, key := range keys {
-			if !w.leads(path, key.String()) {
-				continue
-			}
-			entry := v.MapIndex(key)
-			if at := document.FieldPath(path, key.String()); isScalar(entry) {
-				w.leaf(at, entry)
-			} else {
-				w.walk(at, entry)
+		switch m := v.Interface().(type) {
+		case map[string]string: // reflection makes a copy of each key and each value, and most maps are of texts or of data
+			walkMap(w, path, m)
+		case map[string]any:
+			walkMap(w, path, m)
+		default:
+			keys := v.MapKeys()
+			slices.SortFunc(keys, func(a, b reflect.Value) int { return strings.Compare(a.String(), b.String()) })
+			for _, key := range keys {
+				w.entry(path, key.String(), v.MapIndex(key))
 			}
 		}
 	case reflect.Slice:
@@ -98,13 +111,35 @@ func (w walker) walk(path string, v reflect.Value) {
 	}
 }
 
+// walkMap walks the entries of a map, in the order of their names.
+func walkMap[V any](w walker, path string, m map[string]V) {
+	for _, name := range sortedKeys(m) {
+		w.entry(path, name, reflect.ValueOf(m[name]))
+	}
+}
+
+// sortedKeys are the keys of a map, in one allocation.
+func sortedKeys[V any](m map[string]V) []string {
+	keys := slices.AppendSeq(make([]string, 0, len(m)), maps.Keys(m))
+	slices.Sort(keys)
+	return keys
+}
+
+// entry walks an entry of a map. What is zero there is said, too.
+func (w walker) entry(path, name string, v reflect.Value) {
+	switch {
+	case !w.leads(path, name):
+	case isScalar(v):
+		w.leaf(document.FieldPath(path, name), v)
+	default:
+		w.walk(document.FieldPath(path, name), v)
+	}
+}
+
 // leaf visits a value, if it is one that is looked for and not only above one.
 func (w walker) leaf(path string, v reflect.Value) {
-	for _, b := range w.below {
-		if document.Within(path, b) {
-			w.visit(path, v)
-			return
-		}
+	if w.to(path).inside {
+		w.visit(path, v)
 	}
 }
 

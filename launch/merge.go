@@ -17,9 +17,12 @@ func Merge(layers []Layer) *Document {
 	return merged
 }
 
+// usualLayers is more than most clouds have.
+const usualLayers = 16
+
 // merge makes an empty document what layers say.
 func (d *Document) merge(layers []Layer) {
-	nodes := make([]*nodeconfig.NodeConfig, 0, len(layers))
+	nodes := make([]*nodeconfig.NodeConfig, 0, usualLayers)
 	for _, l := range ranked(layers) {
 		nodes = append(nodes, &l.Document.Node)
 		d.Machine.lay(&l.Document.Machine)
@@ -27,11 +30,13 @@ func (d *Document) merge(layers []Layer) {
 	d.Node = *nodeconfig.Merge(nodes...)
 }
 
-// ranked are layers, the weakest first.
+// ranked are the layers that say something, the weakest first.
 func ranked(layers []Layer) []*Layer {
-	sorted := make([]*Layer, len(layers))
+	sorted := make([]*Layer, 0, len(layers))
 	for i := range layers {
-		sorted[i] = &layers[i]
+		if layers[i].Document != nil {
+			sorted = append(sorted, &layers[i])
+		}
 	}
 	slices.SortStableFunc(sorted, func(a, b *Layer) int { return a.Source.rank() - b.Source.rank() })
 	return sorted
@@ -41,9 +46,9 @@ func ranked(layers []Layer) []*Layer {
 func conflicts(layers []Layer, merged *Document) []nodeconfig.Problem {
 	c := comparer{layers: layers, at: make([]string, 0, deepest)}
 	for i := range layers {
-		if layers[i].Source == Detected {
+		if layers[i].Source == Detected && layers[i].Document != nil {
 			c.origin = layers[i].Origin
-			c.compare(reflect.ValueOf(&layers[i].Document).Elem(), reflect.ValueOf(merged).Elem())
+			c.compare(reflect.ValueOf(layers[i].Document).Elem(), reflect.ValueOf(merged).Elem())
 		}
 	}
 	return c.problems
@@ -91,8 +96,11 @@ func (c *comparer) compare(v, merged reflect.Value) {
 			return // nobody detects a secret
 		}
 		for i, name := range namesOf(v.Type()) {
-			if name != "" && !v.Field(i).IsZero() {
-				c.below(name, v.Field(i), merged.Field(i))
+			if name == "" {
+				continue
+			}
+			if f := v.Field(i); f.Kind() == reflect.Struct || !f.IsZero() {
+				c.below(name, f, merged.Field(i))
 			}
 		}
 	case reflect.Pointer, reflect.Interface:
@@ -143,10 +151,10 @@ func (c *comparer) below(name string, v, merged reflect.Value) {
 func setter(layers []Layer, path string) (winner *Layer) {
 	for i := range layers {
 		l := &layers[i]
-		if winner != nil && l.Source.rank() < winner.Source.rank() {
+		if l.Document == nil || winner != nil && l.Source.rank() < winner.Source.rank() {
 			continue
 		}
-		walkBelow(&l.Document, []string{path}, func(at string, _ reflect.Value) {
+		walkBelow(l.Document, []string{path}, func(at string, _ reflect.Value) {
 			if at == path {
 				winner = l
 			}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/slipway-dev/slipway/internal/document"
@@ -81,7 +80,7 @@ func (r *Request) layer(fields []Field) (Layer, []nodeconfig.Problem) {
 	for i := range c.Spec.Requirements {
 		p.requirement(func() string { return document.IndexPath(prefix+".spec.requirements", i) }, &c.Spec.Requirements[i])
 	}
-	l := Layer{Source: Pool, Origin: p.at}
+	l := Layer{Source: Pool, Origin: p.at, Document: new(Document)}
 	l.Document.Machine.CapacityType, l.Document.Machine.Zone = p.single[labelCapacityType], p.single[labelZone]
 	l.Document.Node.Kubelet.Labels = p.labels
 	l.Document.Node.Kubelet.Taints = taints(&c.Spec)
@@ -140,6 +139,9 @@ func (p *poolReader) label(key, value string) {
 	}
 }
 
+// nodeLabels is the path of the labels in a [Document].
+const nodeLabels = "$.node.kubelet.labels"
+
 // mayPoolLabel reports whether a pool may set a label, and not the cloud's rules alone: the label's own row counts, and else that of
 // all labels. It makes no path for that.
 func mayPoolLabel(fields []Field, key string) bool {
@@ -148,18 +150,18 @@ func mayPoolLabel(fields []Field, key string) bool {
 			return slices.Contains(fields[i].Sources, Pool)
 		}
 	}
-	f := fieldOf(fields, ofNode(pathLabels))
+	f := fieldOf(fields, nodeLabels)
 	return f == nil || slices.Contains(f.Sources, Pool)
 }
 
-// labelOf is the label whose row a path is, if it is one.
+// labelOf is the label whose row a path is, if it is one. The name is plain or in quotes; no label has a character that is escaped there.
 func labelOf(path string) (string, bool) {
-	rest, ok := strings.CutPrefix(path, "$.node.kubelet.labels")
+	rest, ok := strings.CutPrefix(path, nodeLabels)
 	if name, plain := strings.CutPrefix(rest, "."); !ok || plain {
 		return name, ok
 	}
-	name, err := strconv.Unquote(strings.Trim(rest, "[]"))
-	return name, err == nil
+	name, ok := strings.CutPrefix(rest, `["`)
+	return strings.TrimSuffix(name, `"]`), ok
 }
 
 // operators are those of requirements (sigs.k8s.io/karpenter v1: NodeSelectorRequirementWithMinValues).

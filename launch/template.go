@@ -152,12 +152,11 @@ func (t *Template) Explain(path string) Explanation {
 	layers := append(slices.Clip(t.base.layers), t.own)
 	merged, e := Merge(layers), explain(layers)
 	for _, r := range t.base.rules {
-		before := values(merged, r.Sets)
 		r.Run(merged)
 		walkBelow(merged, r.Sets, func(at string, v reflect.Value) {
-			value := text(v)
-			if was, said := before[at]; !said || was != value {
-				*e.value(at) = Value{Path: at, Value: value, Source: Computed, Origin: r.Name}
+			// What is explained up to here is what there was before the rule.
+			if known, value := e.value(at), text(v); known.Source == "" || known.Value != value {
+				*known = Value{Path: at, Value: value, Source: Computed, Origin: r.Name}
 			}
 		})
 	}
@@ -167,10 +166,10 @@ func (t *Template) Explain(path string) Explanation {
 	return e.sorted().Below(path)
 }
 
-// values are the values of a document for people, by their paths: those at some paths and below.
-func values(d *Document, below []string) map[string]string {
+// values are the values of a document for people, by their paths.
+func values(d *Document) map[string]string {
 	all := make(map[string]string)
-	walkBelow(d, below, func(path string, v reflect.Value) { all[path] = text(v) })
+	walk(d, func(path string, v reflect.Value) { all[path] = text(v) })
 	return all
 }
 

@@ -8,41 +8,54 @@ import (
 // The forms that texts of a contract have. They are written out, and are no regular expressions: those would be compiled
 // at each start of the agent, in the boot path.
 
-func isDigit(c byte) bool      { return c >= '0' && c <= '9' }
-func isLower(c byte) bool      { return c >= 'a' && c <= 'z' }
-func isLowerDigit(c byte) bool { return isLower(c) || isDigit(c) }
-func isAlphanumeric(c byte) bool {
-	return isLowerDigit(c) || c >= 'A' && c <= 'Z'
+// class is a set of characters.
+type class [256]bool
+
+// with is the class with the characters from first to last as well.
+func (c class) with(first, last byte) class {
+	for i := int(first); i <= int(last); i++ {
+		c[i] = true
+	}
+	return c
 }
 
-// or is a character of a class, or one of others.
-func or(class func(byte) bool, others string) func(byte) bool {
-	return func(c byte) bool { return class(c) || strings.IndexByte(others, c) >= 0 }
+// or is the class with others as well.
+func (c class) or(others string) class {
+	for i := range len(others) {
+		c[others[i]] = true
+	}
+	return c
 }
 
 var (
-	lowerDigitDash    = or(isLowerDigit, "-")
-	domainEdge        = or(isAlphanumeric, "_")
-	domainCharacter   = or(isAlphanumeric, "_-")
-	labelCharacter    = or(isAlphanumeric, "_.-")
-	versionCharacter  = or(isAlphanumeric, ".-")
-	nameCharacter     = or(isAlphanumeric, "_")
-	serviceCharacter  = or(isAlphanumeric, ":_.@-")
-	moduleCharacter   = or(isAlphanumeric, "_-")
-	imageCharacter    = or(isAlphanumeric, "._/:@-")
-	parameterFirst    = or(isLowerDigit, "_")
-	parameterFollows  = or(isAlphanumeric, "_/*-")
-	unitCharacter     = or(isAlphanumeric, `:_.\@-`)
-	hexadecimalDigits = or(isDigit, "abcdefABCDEF")
+	digit        = class{}.with('0', '9')
+	lowerDigit   = digit.with('a', 'z')
+	alphanumeric = lowerDigit.with('A', 'Z')
+	// printable is every character of ASCII that is seen, without the space.
+	printable = class{}.with('!', '~')
+
+	lowerDigitDash    = lowerDigit.or("-")
+	domainEdge        = alphanumeric.or("_")
+	domainCharacter   = alphanumeric.or("_-")
+	labelCharacter    = alphanumeric.or("_.-")
+	versionCharacter  = alphanumeric.or(".-")
+	nameCharacter     = alphanumeric.or("_")
+	serviceCharacter  = alphanumeric.or(":_.@-")
+	moduleCharacter   = alphanumeric.or("_-")
+	imageCharacter    = alphanumeric.or("._/:@-")
+	parameterFirst    = lowerDigit.or("_")
+	parameterFollows  = alphanumeric.or("_/*-")
+	unitCharacter     = alphanumeric.or(`:_.\@-`)
+	hexadecimalDigits = digit.or("abcdefABCDEF")
 )
 
 // consists reports whether a text has from least to most characters, all of a class.
-func consists(s string, least, most int, class func(byte) bool) bool {
+func consists(s string, least, most int, class *class) bool {
 	if len(s) < least || len(s) > most {
 		return false
 	}
 	for i := range len(s) {
-		if !class(s[i]) {
+		if !class[s[i]] {
 			return false
 		}
 	}
@@ -50,13 +63,13 @@ func consists(s string, least, most int, class func(byte) bool) bool {
 }
 
 // isWord reports whether a text has from one to most characters of a class, the first and the last of a smaller one.
-func isWord(s string, most int, edge, inner func(byte) bool) bool {
-	return consists(s, 1, most, inner) && edge(s[0]) && edge(s[len(s)-1])
+func isWord(s string, most int, edge, inner *class) bool {
+	return consists(s, 1, most, inner) && edge[s[0]] && edge[s[len(s)-1]]
 }
 
 // isPrintable is text on one line, without a character that could end or split it.
 func isPrintable(s string) bool {
-	return consists(s, 1, math.MaxInt, func(c byte) bool { return c > ' ' && c < 0x7f })
+	return consists(s, 1, math.MaxInt, &printable)
 }
 
 // isKubernetesVersion is a release, such as 1.34.2 or 1.35.0-rc.1.
@@ -66,25 +79,25 @@ func isKubernetesVersion(s string) bool {
 	rest, ok := strings.CutPrefix(s, "1.")
 	minor, patch, dotted := strings.Cut(rest, ".")
 	return ok && dotted && isNumber(minor, 3) && isNumber(patch, 4) &&
-		(!hasBuild || consists(build, 1, 64, versionCharacter)) && (!hasPre || consists(pre, 1, 64, versionCharacter))
+		(!hasBuild || consists(build, 1, 64, &versionCharacter)) && (!hasPre || consists(pre, 1, 64, &versionCharacter))
 }
 
 // isNumber is a decimal number without leading zeros.
 func isNumber(s string, most int) bool {
-	return consists(s, 1, most, isDigit) && (s == "0" || s[0] != '0')
+	return consists(s, 1, most, &digit) && (s == "0" || s[0] != '0')
 }
 
 // IsBootstrapToken reports whether a text is a bootstrap token, such as "abcdef.0123456789abcdef": Kubernetes' own format
 // (bootstrap.kubernetes.io/token).
 func IsBootstrapToken(s string) bool {
 	id, secret, found := strings.Cut(s, ".")
-	return found && consists(id, 6, 6, isLowerDigit) && consists(secret, 16, 16, isLowerDigit)
+	return found && consists(id, 6, 6, &lowerDigit) && consists(secret, 16, 16, &lowerDigit)
 }
 
 // isDNSName is a name of DNS labels.
 func isDNSName(s string) bool {
 	for label := range strings.SplitSeq(s, ".") {
-		if !isWord(label, 63, isLowerDigit, lowerDigitDash) {
+		if !isWord(label, 63, &lowerDigit, &lowerDigitDash) {
 			return false
 		}
 	}
@@ -99,7 +112,7 @@ func isDomain(s string) bool {
 		return false
 	}
 	for label := range strings.SplitSeq(s, ".") {
-		if !isWord(label, 63, domainEdge, domainCharacter) {
+		if !isWord(label, 63, &domainEdge, &domainCharacter) {
 			return false
 		}
 	}
@@ -107,31 +120,31 @@ func isDomain(s string) bool {
 }
 
 // isEnvName is a portable name of an environment variable.
-func isEnvName(s string) bool { return consists(s, 1, math.MaxInt, nameCharacter) && !isDigit(s[0]) }
+func isEnvName(s string) bool { return consists(s, 1, math.MaxInt, &nameCharacter) && !digit[s[0]] }
 
 // isServiceName is a service's unit without ".service", which is also a file's name (systemd.unit(5)).
 func isServiceName(s string) bool {
-	return isWord(s, 200, isAlphanumeric, serviceCharacter) && !strings.HasSuffix(s, ".service")
+	return isWord(s, 200, &alphanumeric, &serviceCharacter) && !strings.HasSuffix(s, ".service")
 }
 
 // isFlagName is a command line flag's name without its dashes.
-func isFlagName(s string) bool { return isWord(s, math.MaxInt, isLowerDigit, lowerDigitDash) }
+func isFlagName(s string) bool { return isWord(s, math.MaxInt, &lowerDigit, &lowerDigitDash) }
 
 // isLabelValue is a label's value or the name part of its key (apimachinery, IsValidLabelValue and
 // IsQualifiedName).
-func isLabelValue(s string) bool { return isWord(s, 63, isAlphanumeric, labelCharacter) }
+func isLabelValue(s string) bool { return isWord(s, 63, &alphanumeric, &labelCharacter) }
 
 // isImageReference is a container image's name; its parts are the registry's to judge.
-func isImageReference(s string) bool { return isWord(s, math.MaxInt, isAlphanumeric, imageCharacter) }
+func isImageReference(s string) bool { return isWord(s, math.MaxInt, &alphanumeric, &imageCharacter) }
 
 // isSysctlKey is a kernel parameter by its dotted name; an interface's name may hold slashes.
 func isSysctlKey(s string) bool {
 	first, rest, dotted := strings.Cut(s, ".")
-	if !dotted || !consists(first, 1, math.MaxInt, parameterFirst) {
+	if !dotted || !consists(first, 1, math.MaxInt, &parameterFirst) {
 		return false
 	}
 	for part := range strings.SplitSeq(rest, ".") {
-		if !consists(part, 1, math.MaxInt, parameterFollows) {
+		if !consists(part, 1, math.MaxInt, &parameterFollows) {
 			return false
 		}
 	}
@@ -139,10 +152,10 @@ func isSysctlKey(s string) bool {
 }
 
 // isUserName is a local user (systemd.io: user and group name syntax).
-func isUserName(s string) bool { return isWord(s, 64, nameCharacter, labelCharacter) }
+func isUserName(s string) bool { return isWord(s, 64, &nameCharacter, &labelCharacter) }
 
 // isModuleName is a kernel module.
-func isModuleName(s string) bool { return consists(s, 1, 64, moduleCharacter) }
+func isModuleName(s string) bool { return consists(s, 1, 64, &moduleCharacter) }
 
 // isLimitValue is a resource limit as systemd reads it: "1048576", "65536:1048576", "infinity".
 func isLimitValue(s string) bool {
@@ -157,8 +170,8 @@ func isLimit(s string) bool {
 	if n := len(s); n > 1 && strings.IndexByte("KMGTPE", s[n-1]) >= 0 {
 		s = s[:n-1]
 	}
-	return consists(s, 1, math.MaxInt, isDigit)
+	return consists(s, 1, math.MaxInt, &digit)
 }
 
 // isSHA256 is a digest in hexadecimal.
-func isSHA256(s string) bool { return consists(s, 64, 64, hexadecimalDigits) }
+func isSHA256(s string) bool { return consists(s, 64, 64, &hexadecimalDigits) }

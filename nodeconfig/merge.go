@@ -30,7 +30,10 @@ func Merge(configs ...*NodeConfig) *NodeConfig {
 // mergeFields merges a struct into another one.
 func mergeFields(into, from reflect.Value) {
 	for i := range from.NumField() {
-		if f := from.Field(i); !f.IsZero() {
+		// A struct says what is in it, so it is looked at once, and not once more for each struct that it is in.
+		if f := from.Field(i); f.Kind() == reflect.Struct && f.Type() != secretType {
+			mergeFields(into.Field(i), f)
+		} else if !f.IsZero() {
 			mergeValue(into.Field(i), f)
 		}
 	}

@@ -1,6 +1,7 @@
 package nodeconfig
 
 import (
+	"bytes"
 	"crypto/x509"
 	"encoding/base64"
 	"encoding/pem"
@@ -64,7 +65,7 @@ func checkCertificates(s string) error {
 	if strings.Count(s, "-----BEGIN ") > found {
 		return errors.New("has a certificate that is cut off")
 	}
-	if strings.TrimSpace(string(rest)) != "" {
+	if len(bytes.TrimSpace(rest)) > 0 {
 		return errors.New("has text after its last certificate")
 	}
 	return nil

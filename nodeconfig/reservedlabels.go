@@ -43,6 +43,7 @@ func checkReservedLabel(key string) string {
 
 func inDomain(domain string, domains []string) bool {
 	return slices.ContainsFunc(domains, func(d string) bool {
-		return domain == d || strings.HasSuffix(domain, "."+d)
+		above, in := strings.CutSuffix(domain, d)
+		return in && (above == "" || strings.HasSuffix(above, "."))
 	})
 }

@@ -112,17 +112,15 @@ func checkMap[V any](v *validator, path string, m map[string]V, check func(key s
 
 // checkList validates the items of a list, and removes the unusable ones.
 func checkList[T any](v *validator, path string, list *[]T, check func(T) string) {
-	kept := make([]T, 0, len(*list))
-	for i, item := range *list {
-		if reason := check(item); reason != "" {
+	i := -1
+	*list = slices.DeleteFunc(*list, func(item T) bool {
+		i++
+		reason := check(item)
+		if reason != "" {
 			v.invalid(document.IndexPath(path, i), reason, func() {})
-			continue
 		}
-		kept = append(kept, item)
-	}
-	if len(kept) < len(*list) {
-		*list = kept
-	}
+		return reason != ""
+	})
 }
 
 // characters looks through a config for texts that no field has a use for.

@@ -68,7 +68,7 @@ func (f *File) Bytes() ([]byte, error) {
 // Permissions are the file's permission bits.
 func (f *File) Permissions() (uint32, error) {
 	mode, err := strconv.ParseUint(f.Mode, 8, 32)
-	if err != nil || !consists(f.Mode, 3, 4, isDigit) {
+	if err != nil || !consists(f.Mode, 3, 4, &digit) {
 		return 0, fmt.Errorf("is no mode of three or four octal digits, such as %q", defaultMode)
 	}
 	return uint32(mode), nil
@@ -178,7 +178,7 @@ var unitKinds = []string{".automount", ".mount", ".path", ".service", ".slice", 
 func checkUnitName(name string) string {
 	kind := path.Ext(name)
 	stem := strings.TrimSuffix(name, kind)
-	if !slices.Contains(unitKinds, kind) || len(name) > 255 || !consists(stem, 1, 255, unitCharacter) || strings.IndexByte("-.@", stem[0]) >= 0 {
+	if !slices.Contains(unitKinds, kind) || len(name) > 255 || !consists(stem, 1, 255, &unitCharacter) || strings.IndexByte("-.@", stem[0]) >= 0 {
 		return "is not the name of a unit, such as backup.service"
 	}
 	return ""
@@ -290,7 +290,7 @@ func (v *validator) dropIns(u *Unit, at string) {
 			v.missing(here+".name", "is missing")
 		case seen[d.Name]:
 			v.vital(here+".name", "is the name of an earlier drop-in of the unit too")
-		case !isConf || !consists(stem, 1, 200, labelCharacter) || stem[0] == '.':
+		case !isConf || !consists(stem, 1, 200, &labelCharacter) || stem[0] == '.':
 			v.vital(here+".name", "must be of letters, digits and . _ -, and end in .conf, such as 10-limits.conf")
 		case reason != "" && checkUnitName(u.Name) == "":
 			v.vital(here+".name", reason)

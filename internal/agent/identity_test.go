@@ -46,10 +46,10 @@ func (n *node) remove(path string) {
 	}
 }
 
-// joined is what a kubelet leaves on the disk of a machine that has joined.
+// joined is what is left on the disk of a machine that has joined, by the kubelet and by a directory's client.
 var joined = []string{
 	"/var/lib/kubelet/pki/kubelet-client-2026-01-02-03-04-05.pem", "/var/lib/kubelet/pki/kubelet.crt", "/var/lib/kubelet/pki/kubelet.key",
-	"/var/lib/kubelet/kubeconfig", "/var/lib/kubelet/cpu_manager_state",
+	"/var/lib/kubelet/kubeconfig", "/var/lib/kubelet/cpu_manager_state", "/etc/krb5.keytab",
 }
 
 func (n *node) join() {

@@ -12,11 +12,12 @@ import (
 )
 
 // RemoveForeign removes what is another machine's: the status of its provisioning, the certificates of its cloud, the record
-// of the commands that were run on it once, and its kubelet's identity. The results that somebody may wait for are gone by then.
-// The record of this machine comes last: a run that dies before is repeated, and one that dies later takes nothing away from a
-// kubelet that has joined meanwhile. The other's contract stays, as the last resort of a machine that has none of its own.
+// of the commands that were run on it once, its key in a directory, and its kubelet's identity. The results that somebody may
+// wait for are gone by then. The record of this machine comes last: a run that dies before is repeated, and one that dies later
+// takes nothing away from a kubelet that has joined meanwhile. The other's contract stays, as the last resort of a machine that
+// has none of its own.
 func (m Machine) RemoveForeign(host Host) error {
-	files := append([]string{state.Status.Path, state.Authorities.Path, state.Commands.Path}, plan.KubeletIdentity().Files...)
+	files := append([]string{state.Status.Path, state.Authorities.Path, state.Commands.Path, plan.HostKeytab}, plan.KubeletIdentity().Files...)
 	for _, dir := range plan.KubeletIdentity().Directories {
 		names, err := host.ReadDir(dir)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {

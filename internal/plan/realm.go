@@ -15,6 +15,10 @@ var realm = concern{
 	plan:  planRealm,
 }
 
+// HostKeytab has the key by which a member of a directory proves which machine it is (krb5.conf(5), default_keytab_name). So it
+// belongs to the machine that has joined, and to no clone of its disk.
+const HostKeytab = "/etc/krb5.keytab"
+
 // realmTimeout is for finding a domain's controllers, and for their answers.
 const realmTimeout = resource.Duration(3 * time.Minute)
 
@@ -23,10 +27,27 @@ func planRealm(in *input, out *output) {
 	if r == nil {
 		return
 	}
+	// A domain controller may be slow, and no pod needs it.
+	well := []resource.ID{resource.IDOf(&resource.Check{Label: kubeletActive})}
+	// Without a user it only takes the domain that there is, whichever it is, out of this machine's configuration. The directory
+	// is not asked, and keeps the account of the machine that has joined (realm(8), leave).
+	leave := resource.Resource{
+		Phase:    resource.Join,
+		After:    well,
+		ExitCode: exitcode.RealmFailed,
+		Reason:   "a membership without this machine's key is that of the machine whose disk was cloned",
+		Spec: &resource.Command{
+			Label:    "realm-leave",
+			Argv:     []string{"realm", "leave", "--unattended"},
+			Timeout:  realmTimeout,
+			Done:     &resource.Printed{Argv: []string{"ls", HostKeytab}, Lines: []string{HostKeytab}},
+			Optional: true, // most machines have never joined
+		},
+	}
+	out.add(leave)
 	out.add(resource.Resource{
-		Phase: resource.Join,
-		// A domain controller may be slow, and no pod needs it.
-		After:    []resource.ID{resource.IDOf(&resource.Check{Label: kubeletActive})},
+		Phase:    resource.Join,
+		After:    append(well, leave.ID()),
 		ExitCode: exitcode.RealmFailed,
 		Reason:   sourced("the directory's users may log in", in.family.Sources.Realm),
 		Spec: &resource.Command{

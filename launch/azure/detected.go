@@ -137,9 +137,8 @@ func (p *problems) names(path string, f *Fact, what string) {
 	}
 }
 
-// layers are what was detected, one for each place and time.
-func (d *Detected) layers() []launch.Layer {
-	layers := make([]launch.Layer, 0, usualLayers/2)
+// layers adds what was detected to the other layers, one for each place and time.
+func (d *Detected) layers(layers []launch.Layer) []launch.Layer {
 	of := func(f *Fact) *launch.Document { return within(&layers, launch.Detected, f.origin()) }
 	for _, r := range rows {
 		if f := r.fact(d); f != nil {

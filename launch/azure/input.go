@@ -29,7 +29,7 @@ type Input struct {
 }
 
 // hardcoded is what is the same for all nodes of AKS. Nobody changes it.
-var hardcoded = launch.Layer{Source: launch.Hardcoded, Origin: "AKS", Document: launch.Document{
+var hardcoded = launch.Layer{Source: launch.Hardcoded, Origin: "AKS", Document: &launch.Document{
 	Node: nodeconfig.NodeConfig{
 		Join: nodeconfig.Join{Method: nodeconfig.JoinBootstrapToken},
 		Kubelet: nodeconfig.Kubelet{
@@ -80,16 +80,16 @@ func (in *Input) Layers() ([]launch.Layer, []nodeconfig.Problem) {
 		layers = append(layers, in.Class.layer())
 	}
 	if in.Type != nil {
-		l := launch.Layer{Source: launch.Detected, Origin: "instance type " + in.Type.Name}
-		l.Document.Machine.Type = *in.Type
-		l.Document.Node.Cloud.InstanceType = in.Type.Name
-		layers = append(layers, l)
+		d := new(launch.Document)
+		d.Machine.Type = *in.Type
+		d.Node.Cloud.InstanceType = in.Type.Name
+		layers = append(layers, launch.Layer{Source: launch.Detected, Origin: "instance type " + in.Type.Name, Document: d})
 	} else {
 		p.add(true, nodeconfig.Missing, "$.machine.type", "no instance type is given")
 	}
 	layers = append(layers, in.clusterID(p)...)
 	if in.Detected != nil {
-		layers = append(layers, in.Detected.layers()...)
+		layers = in.Detected.layers(layers)
 	}
 	in.subnet(p)
 	in.version(p)
@@ -98,7 +98,7 @@ func (in *Input) Layers() ([]launch.Layer, []nodeconfig.Problem) {
 
 // layers are what the settings say: what somebody has set, what is the environment of the program, and the defaults.
 func (s *Settings) layers() []launch.Layer {
-	defaults := launch.Layer{Source: launch.Hardcoded, Origin: "default of the settings"}
+	defaults := launch.Layer{Source: launch.Hardcoded, Origin: "default of the settings", Document: new(launch.Document)}
 	layers := make([]launch.Layer, 0, 4) // settings and environment of a file, and the defaults
 	for _, name := range optionNames() {
 		set, ok := settingRows[name]
@@ -106,7 +106,7 @@ func (s *Settings) layers() []launch.Layer {
 			continue
 		}
 		if s.given[name] == "" {
-			set(&defaults.Document, s)
+			set(defaults.Document, s)
 			continue
 		}
 		source := launch.Global
@@ -118,15 +118,16 @@ func (s *Settings) layers() []launch.Layer {
 	return append(layers, defaults)
 }
 
-// within is what the layer of a source and an origin says; there is one afterwards. A layer is large, and none is copied for this.
+// within is what the layer of a source and an origin says; there is one afterwards.
 func within(layers *[]launch.Layer, source launch.Source, origin string) *launch.Document {
 	for i := range *layers {
 		if l := &(*layers)[i]; l.Source == source && l.Origin == origin {
-			return &l.Document
+			return l.Document
 		}
 	}
-	*layers = append(*layers, launch.Layer{Source: source, Origin: origin})
-	return &(*layers)[len(*layers)-1].Document
+	said := new(launch.Document)
+	*layers = append(*layers, launch.Layer{Source: source, Origin: origin, Document: said})
+	return said
 }
 
 // orNone is a text, or "none" for an empty one that somebody has given.
@@ -213,9 +214,9 @@ func (in *Input) clusterID(p *problems) []launch.Layer {
 	if nameErr != nil || foundErr == nil {
 		return nil
 	}
-	l := launch.Layer{Source: launch.Detected, Origin: "name of the API server (likely)"}
-	l.Document.Machine.Network.ClusterID = byName
-	return []launch.Layer{l}
+	d := new(launch.Document)
+	d.Machine.Network.ClusterID = byName
+	return []launch.Layer{{Source: launch.Detected, Origin: "name of the API server (likely)", Document: d}}
 }
 
 // subnet compares the class's subnet with the settings' (Karpenter for Azure: nodeclass status, subnet).

@@ -103,16 +103,15 @@ func ReadNodeClass(data []byte) (*NodeClass, []nodeconfig.Problem) {
 
 // origin is the class for people.
 func (c *NodeClass) origin() string {
-	origin := ClassKind + " " + c.Metadata.Name
 	if c.Metadata.Generation > 0 {
-		origin += " (generation " + strconv.FormatInt(c.Metadata.Generation, 10) + ")"
+		return ClassKind + " " + c.Metadata.Name + " (generation " + strconv.FormatInt(c.Metadata.Generation, 10) + ")"
 	}
-	return origin
+	return ClassKind + " " + c.Metadata.Name
 }
 
 // layer is what the class says, in the terms of a node and its machine.
 func (c *NodeClass) layer() launch.Layer {
-	l := launch.Layer{Source: launch.Class, Origin: c.origin()}
+	l := launch.Layer{Source: launch.Class, Origin: c.origin(), Document: new(launch.Document)}
 	n, m, s := &l.Document.Node, &l.Document.Machine, &c.Spec
 	m.Network.Subnet = value(s.VnetSubnetID)
 	m.Disk.SizeGB = value(s.OSDiskSizeGB)
