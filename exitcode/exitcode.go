@@ -11,8 +11,11 @@ const (
 	Success                  = 0
 	Invalid                  = 1 // the document has errors, or a command failed
 	UnitStartFailed          = 4
+	ContainerdInstallFailed  = 28 // the contract's package of containerd has no containerd in it
+	RuncInstallFailed        = 29 // the contract's package of runc has no runc in it
 	KubernetesDownloadFailed = 31 // Kubernetes' programs could not be downloaded
 	KubeletStartFailed       = 34
+	ContainerdVersionInvalid = 39 // it is not known how the containerd of the contract's package is configured
 	CNIPluginMissing         = 41 // a network plug-in that the node needs is not there
 	ModuleLoadFailed         = 49
 	RealmFailed              = 80 // the machine is no member of the contract's directory
@@ -22,6 +25,8 @@ const (
 	APIServerNameUnknown     = 53 // the cloud's own DNS server does not know the API server's name
 	Usage                    = 64 // the command line is wrong: EX_USAGE of sysexits(3); a crash of the program never ends so
 	ImageNotBuilt            = 65 // the machine does not run a finished node image
+	ContainerdDownloadFailed = 70 // the contract's package of containerd could not be brought
+	RuncDownloadFailed       = 71 // the contract's package of runc could not be brought
 	Interrupted              = 75 // a signal asked the agent to end before it was done: EX_TEMPFAIL of sysexits(3)
 	GPUDriverFailed          = 84 // NVIDIA's driver does not answer
 	GPUDriverMissing         = 85 // the image has no driver for the machine's GPUs
@@ -46,6 +51,7 @@ const (
 	FilterRuleFailed         = 175 // pods could not be kept from the metadata service by the table filter
 	SSHKeysFailed            = 178 // the SSH server refuses its configuration
 	UpdateTimerFailed        = 202 // the timer for security patches could not be started
+	PrivatePackageFailed     = 203 // the image's private package of Kubernetes' programs is of no use
 	KubernetesInstallFailed  = 204 // what was downloaded has no program of Kubernetes in it
 	ProviderDownloadFailed   = 205 // the image credential provider could not be brought
 	RegistryKubernetesFailed = 207 // the cluster's own registry does not have Kubernetes' programs

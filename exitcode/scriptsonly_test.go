@@ -12,8 +12,8 @@ var scriptsOnly = []struct {
 	why   string
 	codes []int
 }{
-	{"Slipway installs no package and changes none: the image has what a node needs", []int{9, 20, 23, 27, 28, 29, 38, 43, 48, 61, 62, 98, 99, 101, 102, 242}},
-	{"Slipway downloads what a contract names a source of, and nothing else: a component that cannot be brought is 31, 41, 121, 122, 169, 204, 205, 207 or 208", []int{21, 22, 25, 26, 33, 39, 42, 44, 45, 60, 70, 71, 117, 152, 203, 206, 231, 232, 241}},
+	{"Slipway installs no package and changes none: the image has what a node needs", []int{9, 20, 23, 27, 38, 43, 48, 61, 62, 98, 99, 101, 102, 242}},
+	{"Slipway downloads what a contract names a source of, and nothing else: a component that cannot be brought is 28, 29, 31, 41, 70, 71, 121, 122, 169, 203, 204, 205, 207 or 208", []int{21, 22, 25, 26, 33, 42, 44, 45, 60, 117, 152, 206, 231, 232, 241}},
 	{"Slipway never uses docker", []int{24, 35, 116}},
 	{"only the build of an image returns it", []int{111, 112, 113, 115, 125, 200, 201}},
 	{"Slipway installs no driver and no service for GPUs and accelerators: an image that has none is 85, 95 or 235", []int{10, 83, 90, 91, 96, 225, 226, 227}},

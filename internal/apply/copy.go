@@ -48,7 +48,10 @@ func (r *run) staleCopy(was *resource.Copy) (Action, error) {
 // lacks reports whether there is nothing to copy, and need not be: it is of a component that a directory does not have, or that
 // came without it.
 func (r *run) lacks(c *resource.Copy) (bool, error) {
-	if slices.ContainsFunc(r.outcome.absent, func(store string) bool { return strings.HasPrefix(c.Source, store) }) {
+	r.outcome.mu.Lock()
+	absent := slices.ContainsFunc(r.outcome.absent, func(store string) bool { return strings.HasPrefix(c.Source, store) })
+	r.outcome.mu.Unlock()
+	if absent {
 		return true, nil
 	}
 	if !c.Optional {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/slipway-dev/slipway/internal/parallel"
 	"github.com/slipway-dev/slipway/internal/resource"
@@ -98,13 +99,33 @@ func compareDownload(r *run, _ context.Context, n *node) (Action, error) {
 	case err != nil:
 		return "", err
 	case origin == nil:
-		return Downloaded, nil
+		return r.wanted(n.Spec.(*resource.Download))
 	}
 	now := r.Now()
 	r.record(func(rep *Report) {
 		rep.Steps = append(rep.Steps, Step{Name: string(n.ID()), Start: now, Detail: "was there: " + origin.String()})
 	})
 	return "", nil
+}
+
+// wanted reports whether a component that is not in its store has to be brought. It need not be where all that must come of it are
+// copies, and each is where somebody else's file is, which stays (copy.go).
+func (r *run) wanted(d *resource.Download) (Action, error) {
+	action := Downloaded
+	for _, res := range r.plan.Resources {
+		c, isCopy := res.Spec.(*resource.Copy)
+		if !isCopy || c.Optional || !strings.HasPrefix(c.Source, d.Store()+"/") {
+			continue
+		}
+		if missing, err := r.compareCopy(c); missing != "" || err != nil {
+			return Downloaded, err
+		}
+		action = ""
+	}
+	if action == "" {
+		r.absent(d.Store())
+	}
+	return action, nil
 }
 
 func bringDownload(r *run, ctx context.Context, n *node, action Action) error {
@@ -125,7 +146,7 @@ func bringDownload(r *run, ctx context.Context, n *node, action Action) error {
 	return err
 }
 
-// absent notes that nothing is in a store, because the host is a directory that nothing is brought to.
+// absent notes that nothing is in a store, because nothing of it is wanted, or because the host is a directory that nothing is brought to.
 func (r *run) absent(store string) {
 	r.outcome.mu.Lock()
 	defer r.outcome.mu.Unlock()

@@ -182,3 +182,36 @@ func TestCopyOfAnotherStore(t *testing.T) {
 		t.Error("there is a copy of nothing")
 	}
 }
+
+// A component is not brought where each of its copies would be where somebody else's file is, which stays; and is as soon as one is not.
+func TestDownloadInVain(t *testing.T) {
+	d := component("azure-cni", "1")
+	p := planOf(d, &resource.Copy{Path: "/opt/cni/bin/azure-vnet", Source: d.Path("azure-cni")},
+		&resource.Copy{Path: "/opt/cni/bin/telemetry", Source: d.Path("telemetry"), Optional: true})
+	m := newMemory()
+	pods := fileEntry(&resource.File{Mode: 0o755, Content: []byte("a pod's")})
+	m.files["/opt/cni/bin/azure-vnet"] = pods
+	for range 2 {
+		if report := applied(t, m, p); slices.ContainsFunc(m.calls, func(c call) bool { return c.op == "download" }) || len(report.Changes) > 0 {
+			t.Fatalf("it was brought: %v", report.Changes)
+		}
+	}
+	delete(m.files, "/opt/cni/bin/azure-vnet")
+	applied(t, m, p)
+	if got := string(m.files["/opt/cni/bin/azure-vnet"].content); got != "azure-cni 1" {
+		t.Errorf("got %q", got)
+	}
+	m.calls = nil
+	m.files["/opt/cni/bin/azure-vnet"] = pods
+	if report := applied(t, m, p); len(report.Changes) > 0 || detail(report) != "" {
+		t.Errorf("%v", report.Changes)
+	}
+	// A copy that nobody needs is no reason to leave out what a link leads to.
+	kubelet := component("kubelet", "1")
+	m.files["/opt/bin/kubectl"] = pods
+	applied(t, m, planOf(kubelet, &resource.Symlink{Path: "/opt/bin/kubelet", Target: kubelet.Path("kubelet")},
+		&resource.Copy{Path: "/opt/bin/kubectl", Source: kubelet.Path("kubectl"), Optional: true}))
+	if !slices.Contains(m.calls, call{"download", "kubelet"}) {
+		t.Error("the kubelet was not brought")
+	}
+}

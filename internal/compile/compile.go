@@ -155,6 +155,8 @@ var stops = []struct {
 	{nodeconfig.NotInstalled, plan.VersionPath, exitcode.KubeletInstallFailed},
 	{nodeconfig.NotInstalled, plan.CNIPluginPath, exitcode.CNIPluginMissing},
 	{nodeconfig.NotInstalled, plan.AzureCNIURL, exitcode.CNIPluginMissing},
+	{nodeconfig.Invalid, plan.ContainerdVersionPath, exitcode.ContainerdVersionInvalid},
+	{nodeconfig.Invalid, plan.ContainerdURLPath, exitcode.ContainerdVersionInvalid},
 	{nodeconfig.NotInstalled, plan.GPUDriverPath, exitcode.GPUDriverMissing},
 	{nodeconfig.NotInstalled, plan.GPUVendorPath, exitcode.GPUDriverMissing},
 	{nodeconfig.NotInstalled, plan.GPUManagedPath, exitcode.DCGMMissing},

@@ -135,18 +135,19 @@ func excused(name, path string) bool {
 
 // silent are what nobody is warned of in the contracts of this test, with the reason.
 var silent = map[string]string{
-	"$.cluster.certificateAuthorityHashes": "the CA is given, and they are compared with it",
-	"$.metadata.version":                   "the installed kubelet is of that minor version",
-	"$.network.hostsAgent":                 "the API server has no private name",
-	"$.enable_hosts_config_agent":          "the API server has no private name",
-	"$.http_proxy_config.no_proxy_entries": "there is no proxy that could be used",
-	"$.runc_config.runc_version":           "the image is finished",
-	"$.containerd_config":                  "the image is finished",
-	"$.bootstrapping_config.secure_tls":    "the node joins with a token",
-	"$.custom_search_domain_config":        "domain_name is warned of",
-	"$.gpu_config":                         "some go before others",
-	"$.system.gpu.devicePlugin":            "with managed the plug-in runs in any event",
-	"$.system.gpu.instanceProfile":         "the layout goes before it",
+	"$.cluster.certificateAuthorityHashes":  "the CA is given, and they are compared with it",
+	"$.metadata.version":                    "the installed kubelet is of that minor version",
+	"$.components.artifacts.containerd.url": "the machine has that version",
+	"$.network.hostsAgent":                  "the API server has no private name",
+	"$.enable_hosts_config_agent":           "the API server has no private name",
+	"$.http_proxy_config.no_proxy_entries":  "there is no proxy that could be used",
+	"$.runc_config.runc_version":            "the image is finished",
+	"$.containerd_config":                   "the image is finished",
+	"$.bootstrapping_config.secure_tls":     "the node joins with a token",
+	"$.custom_search_domain_config":         "domain_name is warned of",
+	"$.gpu_config":                          "some go before others",
+	"$.system.gpu.devicePlugin":             "with managed the plug-in runs in any event",
+	"$.system.gpu.instanceProfile":          "the layout goes before it",
 }
 
 // told reports whether a problem is about a path, or about what holds it.

@@ -21,6 +21,7 @@ var plausible = []string{
 	"10.99.0.0/16",
 	"https://explain.example:6443",
 	"http://explain.example:3128",
+	"https://explain.example/explain-1.99.0-linux-amd64.tar.gz",
 	"explain.example",
 	"explain.example:1234",
 	"/var/lib/explain",

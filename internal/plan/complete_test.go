@@ -117,10 +117,21 @@ var values = map[string]any{
 	"$.components.artifacts.containerd.sha256":                     "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef",
 }
 
+// containerdOf names a place of containerd in a version; the machine has 2.2.4.
+func containerdOf(version string) func(*nodeconfig.NodeConfig) {
+	return func(c *nodeconfig.NodeConfig) {
+		a := c.Components.Artifacts["containerd"]
+		a.URL = "https://example.com/containerd-" + version + "-linux-amd64.tar.gz"
+		c.Components.Artifacts["containerd"] = a
+	}
+}
+
 // needs is what must be said as well for a leaf to mean anything.
 var needs = map[string]func(*nodeconfig.NodeConfig){
-	"$.join.clientCertificate":                  func(c *nodeconfig.NodeConfig) { c.Join.Method = nodeconfig.JoinClientCertificate },
-	"$.cluster.certificateAuthorityHashes":      func(c *nodeconfig.NodeConfig) { c.Cluster.CertificateAuthority = "" },
+	"$.join.clientCertificate":                 func(c *nodeconfig.NodeConfig) { c.Join.Method = nodeconfig.JoinClientCertificate },
+	"$.cluster.certificateAuthorityHashes":     func(c *nodeconfig.NodeConfig) { c.Cluster.CertificateAuthority = "" },
+	"$.components.artifacts.containerd.force":  containerdOf("2.2.4"),
+	"$.components.artifacts.containerd.sha256": containerdOf("2.0.4"),
 	"$.join.aws":                                func(c *nodeconfig.NodeConfig) { c.Join.Method = nodeconfig.JoinAWS },
 	"$.join.exec":                               func(c *nodeconfig.NodeConfig) { c.Join.Method = nodeconfig.JoinExec; c.Join.Exec.Command = "/bin/true" },
 	"$.join.exec.env":                           func(c *nodeconfig.NodeConfig) { c.Join.Exec.Env[0].Name = "X" },

@@ -3,8 +3,10 @@ package plan
 import (
 	"cmp"
 
+	"github.com/slipway-dev/slipway/exitcode"
 	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/internal/profile"
+	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
@@ -78,6 +80,7 @@ var concerns = []*concern{
 	&reserved,
 	&resolver,
 	&rings,
+	&runtimePackages,
 	&searchDomains,
 	&secondaryInterfaces,
 	&services,
@@ -104,7 +107,11 @@ type input struct {
 	family *profile.Profile
 	// minor is that of the node's Kubernetes version, newest where none is known.
 	minor int
-	// schema is how the machine's containerd spells its configuration, driver its cgroup driver.
+	// containerd and runc are the programs that the node runs: the image's own, or those of the packages that are brought in their
+	// place; nil for none.
+	containerd, runc               string
+	containerdPackage, runcPackage *resource.Download
+	// schema is how that containerd spells its configuration, driver its cgroup driver.
 	schema criSchema
 	driver string
 	// takesInstalled says that the contract takes the kubelet that is installed, of whatever version.
@@ -161,12 +168,15 @@ func newInput(c *nodeconfig.NodeConfig, f facts.Facts, agentless ...func(*input)
 		facts:          f,
 		family:         profile.Of(c.Components.Layout),
 		minor:          minorOf(c.Cluster.KubernetesVersion),
-		schema:         criSchemas[containerdMajor(c, f)],
 		starter:        starterOf(c),
 	}
 	for _, set := range agentless {
 		set(in)
 	}
+	paths := &in.family.Paths
+	in.containerd, in.containerdPackage = in.runtimeProgram(containerdName, paths.Containerd, containerdFiles, exitcode.ContainerdInstallFailed)
+	in.runc, in.runcPackage = in.runtimeProgram(runcName, paths.Runc, runcFiles, exitcode.RuncInstallFailed)
+	in.schema = criSchemas[in.containerdMajor()]
 	in.driver = runtimeDriver(c, in.schema)
 	if in.slice, _ = forKubernetes.slice(c.Kubelet, in.family); in.slice == "" {
 		in.slice = systemSlice

@@ -162,7 +162,7 @@ func onEC2(f facts.Facts) facts.Facts {
 
 // A setting is read by the concerns that name it, what holds it or what is within it.
 func TestReadBy(t *testing.T) {
-	artifactReaders := []string{"CNI", "CNI plug-ins", "client for an attested identity", "containerd", "image credential provider's program", "installed components", "kubelet binary"}
+	artifactReaders := []string{"CNI", "CNI plug-ins", "client for an attested identity", "container runtime's packages", "containerd", "image credential provider's program", "installed components", "kubelet binary"}
 	for path, want := range map[string][]string{
 		"$":                          Concerns(),
 		"$.join.method":              Concerns(),
@@ -173,10 +173,11 @@ func TestReadBy(t *testing.T) {
 		"$.runtime.containerd":       {"containerd"},
 		"$.components.artifacts":     artifactReaders,
 		AzureCNIURL:                  {"CNI", "CNI plug-ins"},
-		"$.components.artifacts.containerd.version": {"containerd", "installed components"},
+		"$.components.artifacts.containerd.version": {"container runtime's packages", "containerd", "installed components"},
 		`$.components.artifacts["a.b"].version`:     {"containerd", "installed components"},
 		"$.components.artifacts.*.version":          artifactReaders,
-		"$.components.artifacts.containerd.url":     nil,
+		"$.components.artifacts.containerd.url":     {"container runtime's packages", "containerd"},
+		"$.components.artifacts.kube-proxy.url":     nil,
 		"$.cluster.serverCertificate":               {"cluster certificates"},
 		"$.kubelet.dataDisk":                        {"kubelet data"},
 		"$.checks.timeout":                          nil, // which something else reads
@@ -293,6 +294,16 @@ var further = map[string][]func(c *nodeconfig.NodeConfig, with bool){
 		c.Cluster.KubernetesVersion = "1.30.99"
 		if with {
 			c.Components.Artifacts = map[string]nodeconfig.Artifact{"kubernetes": {URL: "https://x.example/v1/kubernetes.tar.gz", Force: true}}
+		}
+	}},
+	"$.components.artifacts.containerd": {func(c *nodeconfig.NodeConfig, with bool) {
+		if with {
+			c.Components.Artifacts = map[string]nodeconfig.Artifact{"containerd": {URL: "https://x.example/containerd-1.7.28-linux-amd64.tar.gz", Force: true}}
+		}
+	}},
+	"$.components.artifacts.runc": {func(c *nodeconfig.NodeConfig, with bool) {
+		if with {
+			c.Components.Artifacts = map[string]nodeconfig.Artifact{"runc": {URL: "https://x.example/runc.amd64", Force: true}}
 		}
 	}},
 	"$.components.artifacts.containerd.version": {func(c *nodeconfig.NodeConfig, with bool) {

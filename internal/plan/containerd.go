@@ -3,10 +3,8 @@ package plan
 import (
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/slipway-dev/slipway/exitcode"
-	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
@@ -22,6 +20,8 @@ var containerd = concern{
 	reads: []string{
 		"$.cloud.aws.region", // with join.aws, where the sandbox image is
 		"$.components.artifacts.*.version",
+		artifactOf(containerdName),
+		artifactOf(runcName),
 		"$.join.aws",
 		"$.network.plugin",
 		"$.network.policy",
@@ -46,7 +46,7 @@ func planContainerd(in *input, out *output) {
 	out.directory(registriesDir, 0o755, "registries are configured here, one directory for each")
 	out.guarded(secretHeaders(c.RegistryHeaders) || !c.Config.IsZero(), resource.Base, ContainerdConfig, 0o644,
 		containerdConfig(in, out).Bytes(), "containerd's configuration", containerdUnit)
-	out.file(resource.Base, resource.UnitDir+"/"+containerdUnit, 0o644, containerdUnitFile(in.family.Paths.Containerd), "containerd's whole unit", containerdUnit)
+	planContainerdUnit(in, out)
 	out.file(resource.Base, containerdDropIns+in.family.Runtime.Forward.File, 0o644, unitFile(
 		"[Service]",
 		"# Pods are forwarded even where a distribution's firewall would not; a host without iptables has none.",
@@ -72,6 +72,29 @@ func planContainerd(in *input, out *output) {
 	out.repeatedBy(wants(containerdUnit))
 }
 
+// systemPath is where systemd has programs looked for (systemd.exec(5), PATH).
+const systemPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
+// planContainerdUnit writes containerd's whole unit. What was brought comes first where it looks for programs: it finds its shim there,
+// and NVIDIA's wrapper finds runc. A pod that runs has the shim and runc of the package that it was started with, which is kept only
+// until the second one after it has come.
+func planContainerdUnit(in *input, out *output) {
+	searched, environment := systemPath, ""
+	for _, brings := range [...]*resource.Download{in.runcPackage, in.containerdPackage} {
+		if brings != nil {
+			searched = brings.Store() + ":" + searched
+			environment = "\nEnvironment=PATH=" + searched
+		}
+	}
+	out.file(resource.Base, resource.UnitDir+"/"+containerdUnit, 0o644, containerdUnitFile(in.containerd, environment), "containerd's whole unit", containerdUnit)
+	if environment != "" {
+		effects := &out.resources[len(out.resources)-1].Effects
+		effects.Class = resource.Drain
+		effects.Why = "pods that run keep the shim and runc that they were started with, which are removed when other packages have come"
+		effects.Source = "containerd: core/runtime/v2/shim_load.go, shim-binary-path"
+	}
+}
+
 // publicHeaders say which product a request comes from, and with these values they hold no credential (AKS node
 // contract, containerd configuration: X-Meta-Source-Client).
 var publicHeaders = map[string]string{"X-Meta-Source-Client": "azure/aks"}
@@ -88,7 +111,7 @@ func secretHeaders(headers map[string]nodeconfig.Secret) bool {
 
 // containerdUnitFile is the unit, after containerd's own: ready when it says so, shims survive it.
 // It waits for no network, which containerd needs only once it pulls.
-func containerdUnitFile(binary string) []byte {
+func containerdUnitFile(binary, environment string) []byte {
 	return unitFile(
 		"[Unit]",
 		"Description=containerd container runtime",
@@ -100,7 +123,7 @@ func containerdUnitFile(binary string) []byte {
 		"Before=shutdown.target",
 		"",
 		"[Service]",
-		"Type=notify",
+		"Type=notify"+environment,
 		"ExecStart="+binary,
 		"Restart=always",
 		"RestartSec=5",
@@ -165,18 +188,6 @@ var criSchemas = map[string]criSchema{
 		platforms:     "runtime_platforms",
 		systemdCgroup: true,
 	},
-}
-
-// containerdMajor is the main version of containerd: the installed one, else the one the contract
-// expects, else the current one.
-func containerdMajor(c *nodeconfig.NodeConfig, f facts.Facts) string {
-	for _, version := range []string{f.Version("containerd"), c.Components.Artifacts["containerd"].Version} {
-		major, _, _ := strings.Cut(strings.TrimPrefix(version, "v"), ".")
-		if _, known := criSchemas[major]; known {
-			return major
-		}
-	}
-	return "2"
 }
 
 // runtimeDriver is containerd's cgroup driver.

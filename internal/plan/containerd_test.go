@@ -150,15 +150,20 @@ func TestCgroupDriver(t *testing.T) {
 	}
 }
 
-// The main version is the installed one's, else the one that the contract expects, else the current.
+// The main version is the package's where one is brought, else the installed one's, else the one that the contract expects, else the
+// current.
 func TestContainerdVersion(t *testing.T) {
-	for _, c := range []struct{ installed, expected, want string }{
-		{"1.7.1", "2.1.0", "1"}, {"", "1.6.0", "1"}, {"", "v1.6.0", "1"}, {"", "2.1", "2"}, {"", "", "2"},
-		{"3.0", "1.7", "1"}, {"unknown", "", "2"}, {"2", "", "2"}, {"10", "", "2"},
+	for _, c := range []struct{ installed, expected, url, want string }{
+		{"1.7.1", "2.1.0", "", "1"}, {"", "1.6.0", "", "1"}, {"", "v1.6.0", "", "1"}, {"", "2.1", "", "2"}, {"", "", "", "2"},
+		{"3.0", "1.7", "", "1"}, {"unknown", "", "", "2"}, {"2", "", "", "2"}, {"10", "", "", "2"},
+		{"1.7.1", "2.1.0", "https://x.example/c", "2"}, {"2.0.4", "", "https://x.example/containerd_1.7.1_amd64.deb", "1"},
+		{"1.7.1", "", "https://x.example/containerd-2.0.4-linux-amd64.tar.gz", "2"}, {"1.7.1", "", "https://x.example/c", "2"},
 	} {
-		config := &nodeconfig.NodeConfig{Components: nodeconfig.Components{Artifacts: map[string]nodeconfig.Artifact{"containerd": {Version: c.expected}}}}
+		config := &nodeconfig.NodeConfig{Components: nodeconfig.Components{Artifacts: map[string]nodeconfig.Artifact{
+			"containerd": {Version: c.expected, URL: c.url},
+		}}}
 		known := facts.Facts{Components: []components.Component{{Name: "containerd", Version: c.installed}}}
-		if got := containerdMajor(config, known); got != c.want {
+		if got := newInput(config, known).schema.major; got != c.want {
 			t.Errorf("%+v: got %s", c, got)
 		}
 	}

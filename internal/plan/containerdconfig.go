@@ -49,7 +49,7 @@ func containerdConfig(in *input, out *output) *toml.Table {
 
 // runtimes are runc, or NVIDIA's wrapper of it, by each name that the family's pods may ask for.
 func runtimes(in *input, config *toml.Table) {
-	names, binary := slices.Clone(in.family.Runtime.Names), in.family.Paths.Runc
+	names, binary := slices.Clone(in.family.Runtime.Names), in.runc
 	if in.usesNVIDIA() {
 		names[0], binary = in.family.Runtime.NVIDIA, nvidiaRuntime
 	}

@@ -17,7 +17,7 @@ import (
 // unpacked. What the image has in the wanted version is used before anything is downloaded, unless the contract says otherwise.
 
 // brought are the artifacts that are downloaded where the contract names a place.
-var brought = []string{azureCNIName, clientName, kubernetesName, providerName}
+var brought = []string{azureCNIName, clientName, containerdName, kubernetesName, providerName, runcName}
 
 // artifactOf is the section of an artifact.
 func artifactOf(name string) string { return document.FieldPath("$.components.artifacts", name) }

@@ -92,14 +92,19 @@ func planKubeletBinary(in *input, out *output) {
 
 // planArchivedBinaries brings both programs in one archive.
 func planArchivedBinaries(in *input, out *output, from []string) {
+	artifact := in.config.Components.Artifacts[kubernetesName]
+	unpack := exitcode.KubernetesInstallFailed
+	if artifact.File != "" && artifact.URL == "" {
+		unpack = exitcode.PrivatePackageFailed // the image's private package is all there is
+	}
 	d := out.download(exitcode.KubernetesDownloadFailed, "Kubernetes' programs for a node, which the image does not have in the wanted version", &resource.Download{
 		Component: kubernetesName, Version: in.config.Cluster.KubernetesVersion, From: from,
-		SHA256: in.config.Components.Artifacts[kubernetesName].SHA256,
+		SHA256: artifact.SHA256,
 		Files: []resource.Unpacked{
 			{Name: "kubelet", Members: kubernetesMembers("kubelet")},
 			{Name: "kubectl", Members: kubernetesMembers("kubectl"), Optional: true},
 		},
-		ExitCodes: map[resource.Cause]int{resource.CauseUnpack: exitcode.KubernetesInstallFailed},
+		ExitCodes: map[resource.Cause]int{resource.CauseUnpack: unpack},
 	})
 	out.kubernetesProgram(in, d, "kubelet")
 	out.kubernetesProgram(in, d, "kubectl")

@@ -133,14 +133,14 @@ func TestMinor(t *testing.T) {
 func TestArtifactsNotApplied(t *testing.T) {
 	var got []string
 	for _, p := range unread(&nodeconfig.NodeConfig{Components: nodeconfig.Components{Artifacts: map[string]nodeconfig.Artifact{
-		"runc": {Version: "1.2.3"}, "containerd": {Version: "2.2.4", URL: "https://x.example/c"}, "cni-plugins": {SHA256: "00"},
+		"runc": {Version: "1.2.3"}, "kube-proxy": {Version: "2.2.4", URL: "https://x.example/c"}, "cni-plugins": {SHA256: "00"},
 	}}}) {
 		if strings.HasPrefix(p.Path, "$.components.artifacts") {
 			got = append(got, p.Path)
 		}
 	}
 	slices.Sort(got)
-	if want := []string{"$.components.artifacts.containerd.url", `$.components.artifacts["cni-plugins"].sha256`}; !slices.Equal(got, want) {
+	if want := []string{`$.components.artifacts["cni-plugins"].sha256`, `$.components.artifacts["kube-proxy"].url`}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }

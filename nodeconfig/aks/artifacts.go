@@ -18,6 +18,9 @@ func (t *translation) artifacts() {
 	t.artifact("credential-provider", "$.kube_binary_config.linux_credential_provider_url", kubernetes.LinuxCredentialProviderUrl)
 	t.artifact("runc", "$.runc_config.runc_package_url", deref(t.in.RuncConfig).RuncPackageUrl)
 	t.artifact("containerd", "$.containerd_config.containerd_package_url", deref(t.in.ContainerdConfig).ContainerdPackageUrl)
+	// They are meant to be other builds of what the image has (AKS: installStandaloneContainerd).
+	t.force("runc")
+	t.force("containerd")
 	if url := network.VnetCniPluginsUrl; url != "" && !strings.Contains(url, "://") {
 		t.warn(nodeconfig.Dropped, "$.network_config.vnet_cni_plugins_url", "is left out, because it is no URL, whose last name would say which package of the image is used")
 	} else {

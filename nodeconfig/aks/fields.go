@@ -108,10 +108,10 @@ var fields = []row{
 	{field: "auth_config.use_managed_identity_extension", to: []string{"$.cloud.azure.identity.managed"}},
 
 	{field: "runc_config.runc_version", kind: nodeconfig.NoEffect, why: installed, idle: finished},
-	{field: "runc_config.runc_package_url", to: []string{"$.components.artifacts.runc.url"}, idle: finished},
+	{field: "runc_config.runc_package_url", to: []string{"$.components.artifacts.runc.url", "$.components.artifacts.runc.force"}},
 	{field: "containerd_config.containerd_download_url_base", kind: nodeconfig.NoEffect, why: installed, idle: finished},
 	{field: "containerd_config.containerd_version", kind: nodeconfig.NoEffect, why: installed, idle: finished},
-	{field: "containerd_config.containerd_package_url", to: []string{"$.components.artifacts.containerd.url"}},
+	{field: "containerd_config.containerd_package_url", to: []string{"$.components.artifacts.containerd.url", "$.components.artifacts.containerd.force"}},
 
 	{field: "kubelet_config.kubelet_flags", to: []string{"$.kubelet.flags"}},
 	{field: "kubelet_config.kubelet_node_labels", to: []string{"$.kubelet.labels"}},
