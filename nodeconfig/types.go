@@ -299,6 +299,7 @@ type Containerd struct {
 	// generated. Its version, if it has one, must be that of the generated configuration: 2 for containerd 1, else 3.
 	// It may hold credentials, and only root can read the whole configuration then.
 	Config Secret `json:"config,omitzero"`
-	// BaseRuntimeSpec is merged over the default OCI runtime specification.
+	// BaseRuntimeSpec is merged over the OCI runtime specification that containerd starts each container with: maps by key,
+	// any other value replaces what was there, and null takes it away. It holds for all containers but those of sandboxes.
 	BaseRuntimeSpec map[string]any `json:"baseRuntimeSpec,omitempty"`
 }

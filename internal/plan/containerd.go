@@ -26,6 +26,7 @@ var containerd = concern{
 		"$.network.plugin",
 		"$.network.policy",
 		"$.runtime.cgroupDriver",
+		runtimeSpecPath,
 		"$.runtime.containerd.config",
 		"$.runtime.containerd.dataDir",
 		"$.runtime.containerd.limits",
@@ -46,6 +47,7 @@ func planContainerd(in *input, out *output) {
 	out.directory(registriesDir, 0o755, "registries are configured here, one directory for each")
 	out.guarded(secretHeaders(c.RegistryHeaders) || !c.Config.IsZero(), resource.Base, ContainerdConfig, 0o644,
 		containerdConfig(in, out).Bytes(), "containerd's configuration", containerdUnit)
+	planRuntimeSpec(in, out)
 	out.file(resource.Base, resource.UnitDir+"/"+containerdUnit, 0o644, containerdUnitFile(in.family.Paths.Containerd), "containerd's whole unit", containerdUnit)
 	out.file(resource.Base, containerdDropIns+in.family.Runtime.Forward.File, 0o644, unitFile(
 		"[Service]",
