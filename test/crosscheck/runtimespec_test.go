@@ -50,13 +50,16 @@ func TestDefaultRuntimeSpec(t *testing.T) {
 	if problems = nodeconfig.Fatal(append(problems, others...)); len(problems) > 0 {
 		t.Fatal(problems)
 	}
-	at := slices.IndexFunc(planned.Resources, func(r resource.Resource) bool { return r.ID() == "file:/etc/containerd/base-runtime-spec.json" })
-	if at < 0 {
-		t.Fatal("no specification is planned")
-	}
 	ours := make(map[string]any)
-	if err := json.Unmarshal(planned.Resources[at].Spec.(*resource.File).Content, &ours); err != nil {
-		t.Fatal(err)
+	for i := range planned.Resources {
+		if f, ok := planned.Resources[i].Spec.(*resource.File); ok && f.Path == "/etc/containerd/base-runtime-spec.json" {
+			if err := json.Unmarshal(f.Content, &ours); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if len(ours) == 0 {
+		t.Fatal("no specification is planned")
 	}
 	for module, program := range map[string]string{"containerd1": "github.com/containerd/containerd/cmd/ctr", "containerd": "github.com/containerd/containerd/v2/cmd/ctr"} {
 		printed, err := exec.Command("go", "run", "-C", "../e2e/modules/"+module, program, "oci", "spec").Output()
@@ -186,6 +189,9 @@ func (s specTypes) walk(t *testing.T, path string, of ast.Expr, put func(path st
 			spec, isMap := put(path, value).(map[string]any)
 			if !isMap {
 				continue // it is the whole, which the decoder has checked
+			}
+			if !right && nodeconfig.IsSecretPlace(path) {
+				continue // every single value there is a text
 			}
 			_, problems := containing(t, spec)
 			found := slices.ContainsFunc(problems, func(p nodeconfig.Problem) bool { return p.Path == path && p.Fatal })
