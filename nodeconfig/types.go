@@ -245,8 +245,8 @@ type Runtime struct {
 	CgroupDriver string `json:"cgroupDriver,omitempty"`
 	// Sandboxes names additional runtimes for isolated pods: "kata".
 	Sandboxes []string `json:"sandboxes,omitempty"`
-	// LazyPull names a snapshotter that starts containers before their image has arrived:
-	// "overlaybd" or "soci".
+	// LazyPull names a snapshotter of the image that starts containers before their image has arrived, or has it arrive
+	// sooner: "overlaybd", AKS's, or "soci", EKS's.
 	LazyPull string `json:"lazyPull,omitempty"`
 	// Registries are image registries, by the host that images name: "docker.io", "registry.example:5000", or "_default"
 	// for all that have no entry. A registry's mirrors are asked before the registry itself.
