@@ -57,19 +57,24 @@ network classID:u32 priorities:[]interface
 interface name:s priority:u32
 rdma hcaHandles:u32 hcaObjects:u32`
 
-// specTypes is that table: the fields' types by name, of each type by name.
-func specTypes() map[string]map[string]string {
-	types := make(map[string]map[string]string)
-	for line := range strings.Lines(runtimeSpecTypes) {
-		words := strings.Fields(line)
-		fields := make(map[string]string, len(words))
-		for _, word := range words[1:] {
-			name, of, _ := strings.Cut(word, ":")
-			fields[name] = of
-		}
-		types[words[0]] = fields
+// specFields are the fields of one of the table's types, with a space before each; empty for what is none of them.
+func specFields(of string) string {
+	_, rest, _ := strings.Cut("\n"+runtimeSpecTypes, "\n"+of+" ")
+	fields, _, _ := strings.Cut(rest, "\n")
+	if fields == "" {
+		return ""
 	}
-	return types
+	return " " + fields
+}
+
+// fieldType is the type of one of these fields; empty where there is none of that name.
+func fieldType(fields, name string) string {
+	if strings.ContainsAny(name, " :") {
+		return ""
+	}
+	_, rest, _ := strings.Cut(fields, " "+name+":")
+	of, _, _ := strings.Cut(rest, " ")
+	return of
 }
 
 // runtimeSpec validates what is merged over the default specification of containers. What containerd, or runc, would refuse means
@@ -92,21 +97,18 @@ func (v *validator) runtimeSpec(spec map[string]any) {
 	decoder := json.NewDecoder(bytes.NewReader(data))
 	decoder.UseNumber()
 	_ = decoder.Decode(&tree) // it has just been written
-	c := &specCheck{v, specTypes()}
+	c := &specCheck{v}
 	c.check(runtimeSpecPath, "spec", tree)
 	c.rules(tree.(map[string]any))
 }
 
 // specCheck holds a specification against the table.
-type specCheck struct {
-	*validator
-	types map[string]map[string]string
-}
+type specCheck struct{ *validator }
 
 func (c *specCheck) check(path, want string, data any) {
-	fields := c.types[want]
+	fields := specFields(want)
 	switch list, isList := data.([]any); {
-	case data == nil && fields == nil: // it takes a value of the default away
+	case data == nil && fields == "": // it takes a value of the default away
 	case strings.HasPrefix(want, "[]"):
 		if !isList {
 			c.vital(path, "must be a list")
@@ -118,15 +120,15 @@ func (c *specCheck) check(path, want string, data any) {
 				c.check(at, want[2:], item)
 			}
 		}
-	case fields != nil || strings.HasPrefix(want, "{}"):
+	case fields != "" || strings.HasPrefix(want, "{}"):
 		entries, isMap := data.(map[string]any)
 		if !isMap {
 			c.vital(path, "must be a map")
 		}
 		for name, value := range entries {
 			at := document.FieldPath(path, name)
-			switch of := fields[name]; {
-			case fields == nil:
+			switch of := fieldType(fields, name); {
+			case fields == "":
 				c.check(at, want[2:], value)
 			case of != "":
 				c.check(at, of, value)
@@ -141,9 +143,9 @@ func (c *specCheck) check(path, want string, data any) {
 
 // unknown is why a field that is not in the table is refused: most often it is misspelled, and what it is to limit would not be
 // limited. containerd reads a name in other letters, too, and so would not see the difference that a merge sees.
-func unknown(name string, fields map[string]string) string {
-	for field := range fields {
-		if strings.EqualFold(name, field) {
+func unknown(name, fields string) string {
+	for word := range strings.FieldsSeq(fields) {
+		if field, _, _ := strings.Cut(word, ":"); strings.EqualFold(name, field) {
 			return "is spelled " + field + " in the OCI runtime specification"
 		}
 	}
@@ -192,7 +194,7 @@ func (c *specCheck) rules(spec map[string]any) {
 	c.absolute(runtimeSpecPath+".mounts", spec["mounts"], "destination")
 	hooks, _ := spec["hooks"].(map[string]any)
 	for name := range hooks {
-		if c.types["hooks"][name] != "" {
+		if fieldType(specFields("hooks"), name) != "" {
 			c.absolute(runtimeSpecPath+".hooks."+name, hooks[name], "path")
 		}
 	}
@@ -201,7 +203,7 @@ func (c *specCheck) rules(spec map[string]any) {
 // limits are resource limits. One that the kernel or runc refuses keeps every container from starting (runc: utils_linux.go,
 // createLibContainerRlimit; getrlimit(2)).
 func (c *specCheck) limits(path string, data any) {
-	seen := make(map[any]bool)
+	seen := make(map[string]bool)
 	list, _ := data.([]any)
 	for i, item := range list {
 		limit, _ := item.(map[string]any)

@@ -1,8 +1,6 @@
 package plan
 
 import (
-	"strings"
-
 	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/nodeconfig"
@@ -26,11 +24,11 @@ const (
 
 // sociSettings are its configuration, with the numbers of EKS's images. The kubelet asks it for images, and it passes the request
 // on to containerd: so it knows the logins that the kubelet has for each.
-var sociSettings = `[content_store]
+const sociSettings = `[content_store]
 type = "containerd"
 [cri_keychain]
 enable_keychain = true
-image_service_path = "` + strings.TrimPrefix(containerdSocket, "unix://") + `"
+image_service_path = "/run/containerd/containerd.sock"
 [registry]
 config_path = "` + registriesDir + `"
 [pull_modes.parallel_pull_unpack]
