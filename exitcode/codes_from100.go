@@ -72,7 +72,7 @@ var from100 = []Code{
 		"use an image that has them, or turn artifact streaming off for the pool"},
 	{153, "ERR_ARTIFACT_STREAMING_INSTALL", Slipway,
 		"the image lacks what artifact streaming needs, or it could not be started",
-		"read the journals of acr-mirror, overlaybd-tcmu and overlaybd-snapshotter"},
+		"read the journals of acr-mirror, overlaybd-tcmu and overlaybd-snapshotter, or of soci-snapshotter"},
 	{154, "ERR_ARTIFACT_STREAMING_ACR_NODEMON_START_FAIL", AKS,
 		"artifact streaming's node monitor could not be started",
 		"read journalctl -u acr-nodemon"},

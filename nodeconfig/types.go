@@ -245,8 +245,8 @@ type Runtime struct {
 	CgroupDriver string `json:"cgroupDriver,omitempty"`
 	// Sandboxes names additional runtimes for isolated pods: "kata".
 	Sandboxes []string `json:"sandboxes,omitempty"`
-	// LazyPull names a snapshotter that starts containers before their image has arrived:
-	// "overlaybd" or "soci".
+	// LazyPull names a snapshotter of the image that starts containers before their image has arrived, or has it arrive
+	// sooner: "overlaybd", AKS's, or "soci", EKS's.
 	LazyPull string `json:"lazyPull,omitempty"`
 	// Registries are image registries, by the host that images name: "docker.io", "registry.example:5000", or "_default"
 	// for all that have no entry. A registry's mirrors are asked before the registry itself.
@@ -299,6 +299,7 @@ type Containerd struct {
 	// generated. Its version, if it has one, must be that of the generated configuration: 2 for containerd 1, else 3.
 	// It may hold credentials, and only root can read the whole configuration then.
 	Config Secret `json:"config,omitzero"`
-	// BaseRuntimeSpec is merged over the default OCI runtime specification.
+	// BaseRuntimeSpec is merged over the OCI runtime specification that containerd starts each container with: maps by key,
+	// any other value replaces what was there, and null takes it away. It holds for all containers but those of sandboxes.
 	BaseRuntimeSpec map[string]any `json:"baseRuntimeSpec,omitempty"`
 }

@@ -61,6 +61,7 @@ func (v *validator) runtime(r *Runtime) {
 		}
 		return singleLine(value.Reveal())
 	})
+	v.runtimeSpec(c.BaseRuntimeSpec)
 }
 
 func (v *validator) network(n *Network) {

@@ -34,6 +34,7 @@ var vital = []string{
 	"$.cloud.azure.custom.endpoints",
 
 	// What protects somebody: left out, it would not be missed.
+	"$.runtime.containerd.baseRuntimeSpec",
 	"$.access.ssh",
 	"$.network.metadataRestriction",
 

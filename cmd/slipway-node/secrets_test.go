@@ -57,7 +57,7 @@ func TestSecretsAreNotPrinted(t *testing.T) {
 		}
 		return canary
 	})
-	more, err := document.Parse([]byte(`{"metadata":{"revision":4},"join":{"exec":{"command":"/bin/true"}},"access":{"realm":{"domain":"example.com","user":"u"}},"kubelet":{"imageCredentialProvider":{"binDir":"/opt/bin"}},"checks":{"allowUnapplied":["runtime.containerd.baseRuntimeSpec"]}}`))
+	more, err := document.Parse([]byte(`{"metadata":{"revision":4},"join":{"exec":{"command":"/bin/true"}},"access":{"realm":{"domain":"example.com","user":"u"}},"kubelet":{"imageCredentialProvider":{"binDir":"/opt/bin"}}}`))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -38,7 +38,7 @@ var (
 )
 
 // needed is what a native contract must say beside its secrets.
-const needed = `{"join":{"exec":{"command":"/bin/true"}},"access":{"realm":{"domain":"example.com","user":"u"}},"kubelet":{"imageCredentialProvider":{"binDir":"/opt/bin"}},"checks":{"allowUnapplied":["runtime.containerd.baseRuntimeSpec"]}}`
+const needed = `{"join":{"exec":{"command":"/bin/true"}},"access":{"realm":{"domain":"example.com","user":"u"}},"kubelet":{"imageCredentialProvider":{"binDir":"/opt/bin"}}}`
 
 // nativeSecrets and aksSecrets have a canary in every secret.
 func nativeSecrets(t *testing.T) *contracts.Secrets {

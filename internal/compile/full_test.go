@@ -57,6 +57,7 @@ var good = map[string]string{
 	"$.gpu_config.enable_managed_gpu_dra":     `false`,
 	"$.runtime.registries":                    `{"docker.io":{"mirrors":[{"url":"https://mirror.example","capabilities":["pull"],"skipVerify":true,"overridePath":true,"username":"a","password":"b"}],"server":{"url":"https://docker.example"}}}`,
 	"$.runtime.containerd.config":             `"oom_score = -500"`,
+	"$.runtime.containerd.baseRuntimeSpec":    `{"process":{"rlimits":[{"type":"RLIMIT_NOFILE","soft":1024,"hard":4096}],"noNewPrivileges":false,"env":["A=b"]},"linux":{"maskedPaths":["/proc/kcore"]}}`,
 	"$.runtime.containerd.dataDir":            `"/mnt/containerd"`,
 	"$.runtime.containerd.metricsAddress":     `"127.0.0.1:1338"`,
 	"$.runtime.containerd.limits":             `{"NOFILE":"1000"}`,

@@ -54,7 +54,6 @@ var words = map[string]string{
 // nobodys are the settings of a NodeConfig that neither a variable nor a resource knows, and why.
 var nobodys = map[string]string{
 	"$.kubelet.maxPodsExpression":              "EKS's; not applied by this version",
-	"$.runtime.containerd.baseRuntimeSpec":     "EKS's; not applied by this version",
 	"$.system.localStorage":                    "EKS's; not applied by this version",
 	"$.cloud.aws":                              "EKS's; not applied by this version",
 	"$.network.nameservers":                    "not applied by this version; AKS's images take those of the network",

@@ -87,6 +87,7 @@ var kubeletTable = []kubeletRow{
 	{Field: "topologyManagerPolicyOptions", Flag: "topology-manager-policy-options", Class: Drain, Reason: "running pods were placed by the old options", Source: topology},
 	{Field: "cgroupDriver", Flag: "cgroup-driver", Default: "cgroupfs", Class: Drain, Reason: "sandboxes of pods that were made by one cgroup driver cannot be made again by the other", Source: cgroupDriver},
 	{Field: "containerRuntimeEndpoint", Flag: "container-runtime-endpoint", Class: Drain, Reason: "another runtime knows nothing of the containers that run", Source: changeRuntime},
+	{Field: "imageServiceEndpoint", Flag: "image-service-endpoint", Class: Drain, Reason: "another snapshotter does not have the images of the containers that run", Source: changeRuntime},
 	{Field: "podLogsDir", Default: "/var/log/pods", Class: Drain, Reason: "running containers write their logs where they were created to", Source: types + "; k8s.io/cri-api v0.36.3 PodSandboxConfig: log_directory"},
 	{Field: "userNamespaces.idsPerPod", Default: "65536", Class: Drain, Reason: "it may need all containers made again", Source: types},
 	{Field: "enableControllerAttachDetach", Flag: "enable-controller-attach-detach", Default: "true", Class: Drain, Reason: "volumes may refuse to detach where the node was not drained", Source: dynamic},

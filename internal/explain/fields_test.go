@@ -36,6 +36,7 @@ var together = []struct{ path, document string }{
 	{"$.cloud.azure.rateLimit", `{"cloud": {"azure": {"rateLimit": {"enabled": true}}}}`},
 	{"$.cloud.azure.custom", `{"cloud": {"azure": {"environment": "AKSCustom", "custom": {"endpoints": "{}"}}}}`},
 	{"$.cloud.aws", `{"cloud": {"provider": "aws"}}`},
+	{"$.runtime.containerd.baseRuntimeSpec", `{"runtime": {"containerd": {"baseRuntimeSpec": {"hostname": "a"}}}}`},
 	{"$.runtime.registries", `{"runtime": {"registries": {"docker.io": {"mirrors": [{"url": "https://mirror.example"}]}}}}`},
 	{"$.components.preinstalled", `{"components": {"layout": "aks"}}`},
 	{"$.network.ipFamilies", `{"components": {"layout": "aks"}}`},

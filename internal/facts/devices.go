@@ -15,17 +15,18 @@ const (
 	DRADriverUnit     = "dra-driver-nvidia-gpu.service"
 )
 
-// The units of images that start containers before their image has arrived (AKS: ensureArtifactStreaming).
+// The units of images that start containers before their image has arrived (AKS: ensureArtifactStreaming; Amazon EKS AMI: FastImagePull).
 const (
 	ACRMirrorUnit            = "acr-mirror.service"
 	OverlaybdTCMUUnit        = "overlaybd-tcmu.service"
 	OverlaybdSnapshotterUnit = "overlaybd-snapshotter.service"
+	SOCIUnit                 = "soci-snapshotter.service" // of Amazon's images; soci-snapshotter has it in its package
 )
 
 // deviceUnits are all of these.
 var deviceUnits = []string{
 	FabricManagerUnit, PersistenceUnit, DevicePluginUnit, DCGMUnit, DCGMExporterUnit, DRADriverUnit,
-	ACRMirrorUnit, OverlaybdTCMUUnit, OverlaybdSnapshotterUnit,
+	ACRMirrorUnit, OverlaybdTCMUUnit, OverlaybdSnapshotterUnit, SOCIUnit,
 }
 
 // PrebakedMarker is where an AKS image says which driver for NVIDIA's devices it was built with; beside it, with PrebakedGone

@@ -47,7 +47,8 @@ type Facts struct {
 	// Networkd says that systemd-networkd is enabled: it configures the machine's network, by itself or for netplan. That is
 	// looked for on Azure alone.
 	Networkd bool `json:"networkd,omitempty"`
-	// Units are where the units of images are installed that a node may run, sorted. They are looked for on Azure alone.
+	// Units are where the units of images are installed that a node may run, sorted. They are looked for on Azure alone, but for
+	// SOCIUnit, which is looked for where its program is.
 	Units []string `json:"units,omitempty"`
 	// CloudInit says that cloud-init is installed and not disabled.
 	CloudInit bool `json:"cloudInit,omitempty"`

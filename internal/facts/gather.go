@@ -62,6 +62,10 @@ func Gather(m Machine) Facts {
 		g.markTemporary(f.Disks)
 		f.Networkd = g.Exists(networkdLink)
 		f.Packages = g.packages()
+	} else if named(f.Components, sociSnapshotter) {
+		if at := g.units().at(SOCIUnit); at != "" {
+			f.Units = []string{at}
+		}
 	}
 	if f.CNI == nil && len(f.Components) > 0 {
 		f.CNI = new(CNI) // a machine that has been looked at, and has no place for them
@@ -197,7 +201,12 @@ var programs = []struct{ name, path, cloud, with string }{
 	{"mkfs.erofs", "/usr/sbin/mkfs.erofs", "", "containerd-shim-kata-v2"},
 	{"acr-mirror-setup", "/opt/acr/tools/mirror/setup.sh", Azure, ""},
 	{"acr-config", "/opt/acr/bin/acr-config", Azure, ""},
+	{sociSnapshotter, "/usr/bin/" + sociSnapshotter, EC2, ""},
+	{sociSnapshotter, "/usr/local/bin/" + sociSnapshotter, EC2, ""},
 }
+
+// sociSnapshotter is the program of SOCIUnit.
+const sociSnapshotter = "soci-snapshotter-grpc"
 
 // components reads the image's manifest, and looks for itself where that is silent.
 func (g gatherer) components(platform string) []components.Component {

@@ -227,6 +227,25 @@ func TestProgramsOfACloud(t *testing.T) {
 	}
 }
 
+// The unit of a snapshotter of Amazon's images is looked for where its program is.
+func TestUnitOfSnapshotter(t *testing.T) {
+	for _, c := range []struct {
+		program, vendor, unit string
+		want                  []string
+	}{
+		{"/usr/bin/soci-snapshotter-grpc", "Amazon EC2\n", "/etc/systemd/system/soci-snapshotter.service", []string{"/etc/systemd/system/soci-snapshotter.service"}},
+		{"/usr/local/bin/soci-snapshotter-grpc", "Amazon EC2\n", "/usr/lib/systemd/system/soci-snapshotter.service", []string{"/usr/lib/systemd/system/soci-snapshotter.service"}},
+		{"/usr/bin/soci-snapshotter-grpc", "Amazon EC2\n", "/usr/lib/systemd/system/other.service", nil},
+		{"/usr/bin/other", "Amazon EC2\n", "/usr/lib/systemd/system/soci-snapshotter.service", nil},
+		{"/usr/bin/soci-snapshotter-grpc", "Google\n", "/usr/lib/systemd/system/soci-snapshotter.service", nil},
+	} {
+		m := machine{files: map[string]string{"/sys/class/dmi/id/sys_vendor": c.vendor, "/sys/class/dmi/id/product_name": "Google Compute Engine\n", c.program: "", c.unit: "[Service]\n"}}
+		if got := Gather(m).Units; !slices.Equal(got, c.want) {
+			t.Errorf("%s, %s: %q, want %q", c.program, c.unit, got, c.want)
+		}
+	}
+}
+
 // Where the kubelet is a snap, the snap's record says its version. Its program is looked for, and need not be where it was.
 func TestKubeletOfASnap(t *testing.T) {
 	const dir = "/snap/kubelet-eks/current"

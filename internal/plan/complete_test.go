@@ -63,6 +63,7 @@ var values = map[string]any{
 	"$.system.gpu.instanceProfile":                                 "MIG1g",
 	"$.system.gpu.profileLayout[0]":                                "1g.10gb",
 	"$.cloud.instanceType":                                         "Standard_NM16ads_MA35D",
+	"$.runtime.containerd.baseRuntimeSpec":                         map[string]any{"process": map[string]any{"noNewPrivileges": false}},
 	"$.runtime.containerd.config":                                  nodeconfig.NewSecret("oom_score = -500"),
 	"$.runtime.containerd.dataDir":                                 "/mnt/other",
 	"$.runtime.containerd.metricsAddress":                          "127.0.0.1:9999",

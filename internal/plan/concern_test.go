@@ -224,6 +224,11 @@ var further = map[string][]func(c *nodeconfig.NodeConfig, with bool){
 		}
 		nodeconfig.Default(c)
 	}},
+	"$.runtime.lazyPull": {func(c *nodeconfig.NodeConfig, with bool) {
+		if c.Proxy.HTTP = nodeconfig.NewSecret("http://u:p@proxy.example:3128"); with {
+			c.Runtime.LazyPull = soci
+		}
+	}},
 	"$.runtime.sandboxImage": {func(c *nodeconfig.NodeConfig, with bool) {
 		if c.Components.Registry = "registry.example"; with {
 			c.Runtime.SandboxImage = "registry.example/pause:1"

@@ -26,6 +26,7 @@ var containerd = concern{
 		"$.network.plugin",
 		"$.network.policy",
 		"$.runtime.cgroupDriver",
+		runtimeSpecPath,
 		"$.runtime.containerd.config",
 		"$.runtime.containerd.dataDir",
 		"$.runtime.containerd.limits",
@@ -43,9 +44,11 @@ func planContainerd(in *input, out *output) {
 	c := in.config.Runtime.Containerd
 	checkRegistryRegion(in, out)
 	checkSandboxes(in, out)
+	planSOCI(in, out)
 	out.directory(registriesDir, 0o755, "registries are configured here, one directory for each")
 	out.guarded(secretHeaders(c.RegistryHeaders) || !c.Config.IsZero(), resource.Base, ContainerdConfig, 0o644,
 		containerdConfig(in, out).Bytes(), "containerd's configuration", containerdUnit)
+	planRuntimeSpec(in, out)
 	planContainerdUnit(in, out)
 	out.file(resource.Base, containerdDropIns+in.family.Runtime.Forward.File, 0o644, unitFile(
 		"[Service]",

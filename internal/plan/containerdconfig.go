@@ -57,6 +57,9 @@ func runtimes(in *input, config *toml.Table) {
 	for _, name := range names {
 		runtime := config.At("runtimes", name)
 		runtime.Set(runcRuntime, "runtime_type")
+		if in.hasRuntimeSpec() {
+			runtime.Set(runtimeSpecFile, "base_runtime_spec")
+		}
 		runtime.Set(binary, "options", "BinaryName")
 		if in.driver == "systemd" {
 			runtime.Set(true, "options", "SystemdCgroup")

@@ -28,6 +28,7 @@ var kubeletCommandLine = concern{
 		"$.kubelet.machineLabels",
 		"$.kubelet.nodeIPs",
 		"$.kubelet.taints",
+		LazyPullPath,
 		"$.runtime.sandboxImage",
 	},
 	plan: planKubeletCommand,
@@ -149,6 +150,7 @@ func (in *input) commandLine() []argument {
 		add("container-runtime", "remote")
 	}
 	add("container-runtime-endpoint", containerdSocket)
+	add("image-service-endpoint", in.imageService())
 	add("runtime-cgroups", "/"+in.slice+"/"+containerdUnit)
 	for _, f := range []argument{{"runtime-request-timeout", "15m"}, {"v", "2"}} {
 		if byDefault(k, f.name, f.value) != "" {

@@ -29,7 +29,7 @@ const kubeletActive = "kubelet-active"
 // drop-ins, so the unit itself can be baked.
 var kubeletService = concern{
 	name:  "kubelet unit",
-	reads: []string{"$.kubelet.config", "$.kubelet.flags", "$.runtime.cgroupDriver"},
+	reads: []string{"$.kubelet.config", "$.kubelet.flags", "$.runtime.cgroupDriver", LazyPullPath},
 	plan:  planKubeletUnit,
 }
 
@@ -121,9 +121,12 @@ func kubeletServiceLines(in *input) []string {
 
 // planKubeletParts plans the drop-ins that have parts of the command line, or of the unit.
 func planKubeletParts(in *input, out *output) {
-	kubelet := &in.family.Kubelet
+	kubelet, images := &in.family.Kubelet, ""
+	if endpoint := in.imageService(); endpoint != "" {
+		images = " --image-service-endpoint=" + endpoint
+	}
 	kubeletDropIn(out, resource.Base, kubelet.Runtime, strings.TrimSpace(byDefault(in.config.Kubelet, "runtime-request-timeout", "15m")+
-		" --container-runtime-endpoint="+containerdSocket+" --runtime-cgroups=/"+in.slice+"/"+containerdUnit))
+		" --container-runtime-endpoint="+containerdSocket+images+" --runtime-cgroups=/"+in.slice+"/"+containerdUnit))
 	if !in.reached(containerRuntimeFlag) {
 		kubeletDropIn(out, resource.Base, kubelet.RuntimeKind, "--container-runtime=remote")
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
@@ -12,7 +13,7 @@ import (
 // proxy gives the contract's HTTP proxy to the container runtime, the kubelet, all other services, apt and who logs in.
 var proxy = concern{
 	name:  "proxy",
-	reads: []string{"$.cluster.server", "$.proxy.http", "$.proxy.https", "$.proxy.noProxy"},
+	reads: []string{"$.cluster.server", "$.proxy.http", "$.proxy.https", "$.proxy.noProxy", LazyPullPath},
 	plan:  planProxy,
 }
 
@@ -41,9 +42,13 @@ func planProxy(in *input, out *output) {
 	}
 	variables := proxyVariables(in)
 	secret := holdsCredential(p.HTTP) || holdsCredential(p.HTTPS)
+	units := []string{containerdUnit, kubeletUnit}
+	if in.usesSOCI() {
+		units = append(units, facts.SOCIUnit)
+	}
 	out.guarded(secret, resource.Base, proxyEnv, 0o644, shellFile(variables...),
-		"the contract's proxy, and what the node reaches without it: itself, its API server, its cloud's metadata service", containerdUnit, kubeletUnit)
-	for _, unit := range []string{containerdUnit, kubeletUnit} {
+		"the contract's proxy, and what the node reaches without it: itself, its API server, its cloud's metadata service", units...)
+	for _, unit := range units {
 		runs := unit
 		if unit == kubeletUnit {
 			runs = in.kubeletProcess()

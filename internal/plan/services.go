@@ -36,7 +36,7 @@ type service struct {
 	stops bool
 }
 
-// imageServices are all there are (AKS: ensureGPUDrivers, startNvidiaManagedExpServices, ensureArtifactStreaming). The exporter has
+// imageServices are all there are (AKS: ensureGPUDrivers, startNvidiaManagedExpServices, ensureArtifactStreaming; Amazon EKS AMI: FastImagePull). The exporter has
 // another port than one that a user of the cluster installs. What only observes devices is in nobody's way when it does not run.
 var imageServices = []service{
 	{unit: facts.PersistenceUnit, wanted: (*input).persistsGPU, asked: GPUVendorPath, code: exitcode.GPUDriverFailed, early: true},
@@ -56,6 +56,7 @@ var imageServices = []service{
 	{unit: facts.ACRMirrorUnit, wanted: (*input).mirrors, asked: LazyPullPath, code: exitcode.StreamingFailed, early: true},
 	{unit: facts.OverlaybdTCMUUnit, wanted: (*input).streams, asked: LazyPullPath, code: exitcode.StreamingFailed, early: true},
 	{unit: facts.OverlaybdSnapshotterUnit, wanted: (*input).streams, asked: LazyPullPath, code: exitcode.StreamingFailed, early: true},
+	{unit: facts.SOCIUnit, wanted: (*input).usesSOCI, asked: LazyPullPath, code: exitcode.StreamingFailed, early: true},
 }
 
 // The image may lack the service that keeps the driver ready while no container uses it; devices that are connected by switches
@@ -72,7 +73,7 @@ func (in *input) plugsGPU() bool {
 
 func (in *input) observesGPU() bool { return in.managesGPU() || in.sharesGPU() }
 
-// streams reports whether containers start before their image has arrived.
+// streams reports whether overlaybd starts containers before their image has arrived.
 func (in *input) streams() bool { return in.config.Runtime.LazyPull == overlaybd }
 
 // mirrors reports whether they are read through a mirror on the machine.

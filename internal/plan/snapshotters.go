@@ -11,11 +11,17 @@ const overlaybd = "overlaybd"
 
 // snapshotterSettings are those of containerd's settings that a snapshotter needs, in containerd's own language. Those of a proxy
 // are programs of their own; erofs has containerd make image files that a guest mounts (AKS: containerd.toml.gtpl,
-// containerd_v2.toml.gtpl; containerd: docs/snapshotters/erofs.md).
+// containerd_v2.toml.gtpl; Amazon EKS AMI: nodeadm, containerd's templates; containerd: docs/snapshotters/erofs.md).
 var snapshotterSettings = []struct{ name, settings string }{
 	{overlaybd, `[proxy_plugins.overlaybd]
 type = "snapshot"
 address = "/run/overlaybd-snapshotter/overlaybd.sock"
+`},
+	{soci, `[proxy_plugins.soci]
+type = "snapshot"
+address = "` + sociSocket + `"
+[proxy_plugins.soci.exports]
+root = "/var/lib/soci-snapshotter-grpc"
 `},
 	{"tardev", `[proxy_plugins.tardev]
 type = "snapshot"
@@ -36,9 +42,9 @@ enable_tar_index = false
 // planSnapshotters writes the snapshotter of all containers, and what those need that are used, by it or by runtimes.
 func planSnapshotters(in *input, doc *toml.Table, used []any) {
 	byDefault := doc.At(in.schema.snapshotters...)
-	if in.streams() {
-		byDefault.Set(overlaybd, "snapshotter")
-		used = append(used, overlaybd)
+	if lazy := in.config.Runtime.LazyPull; lazy != "" {
+		byDefault.Set(lazy, "snapshotter")
+		used = append(used, lazy)
 	}
 	if len(used) == 0 {
 		return

@@ -32,9 +32,6 @@ var mirrorSetups = []struct {
 }
 
 func planStreaming(in *input, out *output) {
-	if !in.streams() && in.config.Runtime.LazyPull != "" {
-		out.warn(nodeconfig.NotApplied, LazyPullPath, "is not applied: containers start when their image has arrived, because only the image can say how that snapshotter logs in to registries; use overlaybd")
-	}
 	if !in.mirrors() {
 		return
 	}

@@ -22,8 +22,8 @@ var defaults = sync.OnceValue(func() reflect.Value {
 	return reflect.ValueOf(c).Elem()
 })
 
-// unread reports every setting that a contract gives and that nobody reads: nothing is dropped in silence. It is a warning, or an error where the setting is indispensable. What has
-// nothing within that is read is one problem, below the contract's sections. The problems are in no order.
+// unread warns of every setting that a contract gives and that nobody reads: nothing is dropped in silence. What has nothing within
+// that is read is one problem, below the contract's sections. The problems are in no order.
 func unread(c *nodeconfig.NodeConfig) []nodeconfig.Problem {
 	var w unreadWalk
 	w.walk(reflect.ValueOf(c).Elem(), defaults(), allReaders())
@@ -41,7 +41,7 @@ func (w *unreadWalk) walk(v, byDefault reflect.Value, r *readers) {
 		return
 	case r == nil && w.at.Depth() > 1 || !hasParts(v):
 		if given(v, byDefault) {
-			w.problems = append(w.problems, unapplied(w.at.String()))
+			w.problems = append(w.problems, notApplied(w.at.String()))
 		}
 		return
 	}

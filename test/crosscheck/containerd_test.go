@@ -13,14 +13,18 @@ import (
 	"testing"
 	"time"
 
+	"github.com/slipway-dev/slipway/internal/plan"
 	"github.com/slipway-dev/slipway/internal/toml"
 )
 
 // containerds are the versions that read each their own form of the configuration, by the version of the form.
 var containerds = map[int64]string{2: "containerd1", 3: "containerd"}
 
-// configOf finds containerd's configuration in the tree of a case.
-var configOf = regexp.MustCompile(`(?ms)^== \d+ /etc/containerd/config\.toml\n(.*?)^== `)
+// configOf finds containerd's configuration in the tree of a case, and specOf what it starts containers with.
+var (
+	configOf = regexp.MustCompile(`(?ms)^== \d+ /etc/containerd/config\.toml\n(.*?)^== `)
+	specOf   = regexp.MustCompile(`(?ms)^== \d+ /etc/containerd/base-runtime-spec\.json\n(.*?)^== `)
+)
 
 // needless are plug-ins that containerd may do without: what they take is not on every machine.
 var needless = regexp.MustCompile(`snapshotter\.v1\.(erofs|btrfs|zfs|devmapper|blockfile|aufs)|tracing|otlp|imageverifier|nri|differ\.v1\.erofs`)
@@ -64,6 +68,9 @@ func TestContainerdConfigs(t *testing.T) {
 			if err != nil {
 				t.Skip("is shown without its secrets: ", err)
 			}
+			if spec := specOf.FindSubmatch(content); spec != nil {
+				placeSpec(t, config, spec[1])
+			}
 			version, _ := config.Get("version").(int64)
 			output := startContainerd(t, filepath.Join(dir, containerds[version], "containerd"), tools, config)
 			if !strings.Contains(output, "containerd successfully booted") {
@@ -86,6 +93,26 @@ func TestContainerdConfigs(t *testing.T) {
 	}
 	if output := startContainerd(t, filepath.Join(dir, "containerd", "containerd"), tools, broken); strings.Contains(output, "successfully booted") {
 		t.Error("a wrong configuration is not noticed")
+	}
+}
+
+// placeSpec has containerd find the specification of a case, which it reads when it starts.
+func placeSpec(t *testing.T, config *toml.Table, spec []byte) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "spec.json")
+	if err := os.WriteFile(path, spec, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, plugin := range []string{plan.CRI1, plan.CRI2Runtime} {
+		runtimes, _ := config.Get("plugins", plugin, "containerd", "runtimes").(*toml.Table)
+		if runtimes == nil {
+			continue
+		}
+		for _, runtime := range runtimes.All() {
+			if r, ok := runtime.(*toml.Table); ok && r.Get("base_runtime_spec") != nil {
+				r.Set(path, "base_runtime_spec")
+			}
+		}
 	}
 }
 
