@@ -45,7 +45,7 @@ func several() []shared {
 		{name: "neither has it", first: status(404), second: status(410), cause: fetch.NotFound, at: files, asked: 2, problems: []string{"404", "410"}},
 		{name: "a wrong one says most", first: status(403), second: whole(flipped), digest: true, cause: fetch.WrongDigest, at: others, asked: 2, problems: []string{"403", "SHA-256"}},
 		{name: "a refusal says more than nothing there", first: status(404), second: status(401), cause: fetch.Refused, at: others, asked: 2, problems: []string{"404", "401"}},
-		{name: "nobody answers", cause: fetch.Unreachable, at: files, took: pauses, problems: []string{"files.test: no such host", "others.test: no such host", "; given up after several tries"}},
+		{name: "nobody answers", cause: fetch.Unreachable, at: files, took: pauses, problems: []string{"files.test: no such host", "others.test: no such host", "; given up after 296 s"}},
 		{name: "one answers", second: status(503), cause: fetch.Server, at: others, took: pauses, asked: rounds, problems: []string{"no such host", "503"}},
 	}
 }
