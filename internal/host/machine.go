@@ -18,6 +18,7 @@ var _ apply.Host = (*Machine)(nil)
 type Machine struct {
 	*rootfs.Tree
 	systemd *systemd.Manager
+	logins  logins
 }
 
 // What callers of the machine's methods name of the packages below.
