@@ -93,12 +93,6 @@ type attempt struct {
 	cut bool
 }
 
-// serves reports whether a token can be used again.
-func (a *attempt) serves(host, refused string, now time.Time) bool {
-	age := now.Sub(a.got)
-	return a.host == host && age < refreshLife && (a.token != refused || age < refusedYoung)
-}
-
 // login returns a token of an earlier login, or logs in. A login that is not over is waited for, and its error is that of all who
 // wait; who comes later tries again.
 func (l *azureLogin) login(ctx context.Context, host, refused string) (string, error) {
@@ -110,11 +104,13 @@ func (l *azureLogin) login(ctx context.Context, host, refused string) (string, e
 	for {
 		l.mu.Lock()
 		a := l.running
-		if a == nil && l.kept != nil && l.kept.serves(host, refused, s.now()) {
-			defer l.mu.Unlock()
-			return l.kept.token, nil
-		}
 		if a == nil {
+			if k := l.kept; k != nil && k.host == host {
+				if age := s.now().Sub(k.got); age < refreshLife && (k.token != refused || age < refusedYoung) {
+					l.mu.Unlock()
+					return k.token, nil
+				}
+			}
 			a = &attempt{host: host, over: make(chan struct{})}
 			l.running = a
 			l.mu.Unlock()
