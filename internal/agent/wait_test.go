@@ -143,8 +143,9 @@ func TestWaitGivesUp(t *testing.T) {
 // Whoever waits for a run that waits itself sees for what, every ten seconds, and in the end in the result.
 func TestWaitReportsWhatIsAwaited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
+		const awaited = "2026-01-02T03:04:05Z kubernetes: waits: no such host"
 		n := newNode(t)
-		n.deliver(state.Waiting.Path, []byte("2026-01-02T03:04:05Z\nkubernetes waits: no such host\n"))
+		n.deliver(state.Waiting.Path, []byte(awaited))
 		// The kernel's news do not come by the test's time.
 		n.host.hang = func(ctx context.Context, _, _ string) error {
 			<-ctx.Done()
@@ -153,7 +154,6 @@ func TestWaitReportsWhatIsAwaited(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 35*time.Second)
 		defer cancel()
 		document, code, err := n.Wait(ctx)
-		const awaited = "2026-01-02T03:04:05Z; kubernetes waits: no such host"
 		if code != exitcode.Timeout || err == nil || !bytes.Contains(document, []byte("it waits since "+awaited)) {
 			t.Errorf("%d, %v, %s", code, err, document)
 		}

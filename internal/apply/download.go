@@ -114,9 +114,9 @@ func compareDownload(r *run, _ context.Context, n *node) (Action, error) {
 
 func bringDownload(r *run, ctx context.Context, n *node, action Action) error {
 	start, name := r.Now(), n.Spec.Name()
-	r.awaited.set(name, Progress{})
-	origin, err := r.Host.Download(ctx, n.Spec.(*resource.Download), func(p Progress) { r.awaited.set(name, p) })
-	r.awaited.over(name)
+	r.awaited.set(name, "nothing has come yet")
+	origin, err := r.Host.Download(ctx, n.Spec.(*resource.Download), func(how string) { r.awaited.set(name, how) })
+	r.awaited.set(name, "")
 	step := Step{Name: string(n.ID()), Start: start, Duration: r.Now().Sub(start)}
 	switch {
 	case errors.Is(err, ErrNotProbed):

@@ -22,7 +22,7 @@ type Components interface {
 	Stores(component string) ([]string, error)
 	// Download brings a component to its store, and reports now and then how far it is. It returns ErrNotProbed where the host is
 	// not the machine itself and does not have it; a *CheckError names the cause of a failure.
-	Download(ctx context.Context, download *resource.Download, report func(Progress)) (*Origin, error)
+	Download(ctx context.Context, download *resource.Download, report func(how string)) (*Origin, error)
 }
 
 // Files is the machine's tree of files. Paths are absolute and clean; none may lead out of the

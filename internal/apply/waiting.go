@@ -2,9 +2,9 @@ package apply
 
 import (
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -14,56 +14,20 @@ import (
 // reportEvery is how often a run reports what it waits for.
 const reportEvery = 10 * time.Second
 
-// Progress is how far a component has come.
-type Progress struct {
-	// Bytes have come of Total, which is 0 where nobody says it.
-	Bytes, Total int64
-	// Waits is why nothing comes just now; nil where something does.
-	Waits error
-}
-
-// String is what a person is shown.
-func (p Progress) String() string {
-	switch {
-	case p.Waits != nil:
-		return "waits: " + p.Waits.Error()
-	case p.Total > 0:
-		return fmt.Sprintf("%d of %d bytes have come", p.Bytes, p.Total)
-	}
-	return fmt.Sprintf("%d bytes have come", p.Bytes)
-}
-
-// awaited are the components that are being brought, by name.
+// awaited are the components that are being brought, by name, and how far each is; empty for one that is not waited for any more.
 type awaited struct {
 	mu   sync.Mutex
-	list map[string]Progress
+	list map[string]string
 }
 
-// set notes how far a component is.
-func (a *awaited) set(component string, p Progress) {
+// set notes how far a component is; empty for one that is not waited for any more.
+func (a *awaited) set(component, how string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.list == nil {
-		a.list = make(map[string]Progress)
+		a.list = make(map[string]string)
 	}
-	a.list[component] = p
-}
-
-// over notes that a component is not waited for any more.
-func (a *awaited) over(component string) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	delete(a.list, component)
-}
-
-// lines have a component each.
-func (a *awaited) lines() (lines []string) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	for _, component := range slices.Sorted(maps.Keys(a.list)) {
-		lines = append(lines, component+" "+a.list[component].String())
-	}
-	return lines
+	a.list[component] = how
 }
 
 // reporting reports what is being brought as long as bring takes: in the log, and in a file for those who wait for the run. Where
@@ -73,35 +37,38 @@ func (r *run) reporting(bring func()) {
 		bring()
 		return
 	}
-	var reporter sync.WaitGroup
-	over := make(chan struct{})
-	reporter.Go(func() {
-		tick := time.NewTicker(reportEvery)
-		defer tick.Stop()
+	over, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
 		for {
 			select {
 			case <-over:
 				return
-			case <-tick.C:
+			case <-time.After(reportEvery):
 				_ = r.guarded("report", r.reportAwaited)
 			}
 		}
-	})
+	}()
 	bring()
 	close(over)
-	reporter.Wait()
+	<-ended
 	if err := r.Host.Remove(state.Waiting.Path); err != nil {
 		r.Log.Warn("what was waited for is still published", "error", err)
 	}
 }
 
 func (r *run) reportAwaited() error {
-	text := r.Now().UTC().Format(time.RFC3339) + "\n"
-	for _, line := range r.awaited.lines() {
-		r.Log.Info("a component has not come yet", "component", line)
-		text += line + "\n"
+	r.awaited.mu.Lock()
+	defer r.awaited.mu.Unlock()
+	var all []string
+	for _, component := range slices.Sorted(maps.Keys(r.awaited.list)) {
+		if how := r.awaited.list[component]; how != "" {
+			r.Log.Info("a component has not come yet", "component", component, "state", how)
+			all = append(all, component+": "+how)
+		}
 	}
-	file, err := state.Waiting.With([]byte(text[:min(int64(len(text)), state.Waiting.Limit)]))
+	text := r.Now().UTC().Format(time.RFC3339) + " " + strings.Join(all, "; ")
+	file, err := state.Waiting.With([]byte(text[:min(len(text), int(state.Waiting.Limit))]))
 	if err == nil {
 		err = errors.Join(r.Host.Stage(file), r.Host.Commit(file.Path))
 	}

@@ -19,10 +19,10 @@ import (
 // slow brings each component as its own function does.
 type slow struct {
 	*memory
-	bring map[string]func(report func(apply.Progress)) error
+	bring map[string]func(report func(string)) error
 }
 
-func (s slow) Download(ctx context.Context, d *resource.Download, report func(apply.Progress)) (*apply.Origin, error) {
+func (s slow) Download(ctx context.Context, d *resource.Download, report func(string)) (*apply.Origin, error) {
 	if err := s.bring[d.Component](report); err != nil {
 		return nil, err
 	}
@@ -55,17 +55,17 @@ func TestWaitingIsReported(t *testing.T) {
 	for _, fails := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
 			m, log := newMemory(), &logged{}
-			host := slow{m, map[string]func(func(apply.Progress)) error{
-				"kubelet": func(report func(apply.Progress)) error {
+			host := slow{m, map[string]func(func(string)) error{
+				"kubelet": func(report func(string)) error {
 					time.Sleep(12 * time.Second)
-					report(apply.Progress{Bytes: 7, Total: 9})
+					report("7 of 9 bytes have come")
 					time.Sleep(15 * time.Second)
 					return nil
 				},
-				"plugins": func(report func(apply.Progress)) error {
-					report(apply.Progress{Waits: errors.New("no such host")})
+				"plugins": func(report func(string)) error {
+					report("waits: no such host")
 					time.Sleep(36 * time.Second)
-					report(apply.Progress{Bytes: 7})
+					report("7 bytes have come")
 					time.Sleep(9 * time.Second)
 					if fails {
 						return errors.New("given up")
@@ -83,25 +83,25 @@ func TestWaitingIsReported(t *testing.T) {
 			}()
 			for _, at := range []struct {
 				second int
-				want   []string
+				want   string
 			}{
-				{9, nil}, {11, []string{"kubelet 0 bytes have come", "plugins waits: no such host"}},
-				{21, []string{"kubelet 7 of 9 bytes have come", "plugins waits: no such host"}},
-				{31, []string{"plugins waits: no such host"}}, {41, []string{"plugins 7 bytes have come"}},
+				{9, ""}, {11, "kubelet: nothing has come yet; plugins: waits: no such host"}, {21, "kubelet: 7 of 9 bytes have come; plugins: waits: no such host"},
+				{31, "plugins: waits: no such host"}, {41, "plugins: 7 bytes have come"},
 			} {
 				time.Sleep(time.Until(began.Add(time.Duration(at.second) * time.Second)))
 				told, _ := state.Waiting.Read(m)
-				text := log.taken()
-				if at.want == nil && (len(told) > 0 || text != "") {
-					t.Errorf("after %d s: %s, %s", at.second, told, text)
+				if when, what, _ := strings.Cut(string(told), " "); what != at.want || at.want != "" && when != began.Add(time.Duration(at.second-1)*time.Second).UTC().Format(time.RFC3339) {
+					t.Errorf("after %d s: %q, want %q", at.second, told, at.want)
 				}
-				for _, line := range at.want {
-					if !strings.Contains(text, `component="`+line+`"`) || !strings.Contains(string(told), "Z\n") || !strings.Contains(string(told), "\n"+line+"\n") {
-						t.Errorf("after %d s: %q, %s, want %s", at.second, told, text, line)
+				text := log.taken()
+				for line := range strings.SplitSeq(at.want, "; ") {
+					component, how, _ := strings.Cut(line, ": ")
+					if line != "" && !strings.Contains(text, "component="+component+" state=\""+how+"\"") {
+						t.Errorf("after %d s: %q is not logged: %s", at.second, line, text)
 					}
 				}
-				if n := strings.Count(text, "has not come yet"); n != len(at.want) {
-					t.Errorf("after %d s: %d lines: %s", at.second, n, text)
+				if strings.Count(text, "has not come yet\" component") != strings.Count(at.want, ": ")-strings.Count(at.want, "waits: ") {
+					t.Errorf("after %d s: %s", at.second, text)
 				}
 			}
 			if err := <-ended; (err != nil) != fails {

@@ -38,7 +38,7 @@ func (d *Directory) Stores(component string) ([]string, error) { return stores(d
 
 // Download brings a component to its store: from the first place that has it, in their order. What was brought by a run that has
 // ended in the middle is continued. Its error is a *apply.CheckError, unless the machine's own disk is what fails.
-func (m *Machine) Download(ctx context.Context, d *resource.Download, report func(apply.Progress)) (*apply.Origin, error) {
+func (m *Machine) Download(ctx context.Context, d *resource.Download, report func(how string)) (*apply.Origin, error) {
 	if err := tidy(m.Tree, d); err != nil {
 		return nil, err
 	}
@@ -59,7 +59,7 @@ func (m *Machine) Download(ctx context.Context, d *resource.Download, report fun
 
 // Download brings a component that is on the disk. What is on a server is not fetched: a directory is in no network. It is
 // recorded that it would be.
-func (d *Directory) Download(_ context.Context, spec *resource.Download, _ func(apply.Progress)) (*apply.Origin, error) {
+func (d *Directory) Download(_ context.Context, spec *resource.Download, _ func(string)) (*apply.Origin, error) {
 	if err := tidy(d.Tree, spec); err != nil {
 		return nil, err
 	}
@@ -141,13 +141,13 @@ func takeFile(t *rootfs.Tree, d *resource.Download, place string) (*apply.Origin
 }
 
 // fetch brings a component from a server. What has come is not thrown away by a failure: the next run continues it.
-func (m *Machine) fetch(ctx context.Context, d *resource.Download, places []string, report func(apply.Progress)) (*apply.Origin, error) {
+func (m *Machine) fetch(ctx context.Context, d *resource.Download, places []string, report func(how string)) (*apply.Origin, error) {
 	client, err := m.fetcher(&d.Reach)
 	if err != nil {
 		return nil, err
 	}
-	client.Progress = func(bytes, total int64) { report(apply.Progress{Bytes: bytes, Total: total}) }
-	client.Waiting = func(why error) { report(apply.Progress{Waits: why}) }
+	client.Progress = func(bytes, total int64) { report(fmt.Sprintf("%d of %d bytes have come", bytes, total)) }
+	client.Waiting = func(why error) { report("waits: " + why.Error()) }
 	part, err := m.OpenPart(d.Path(partFile))
 	if err != nil {
 		return nil, err

@@ -369,4 +369,4 @@ func TestReachedDirectly(t *testing.T) {
 }
 
 // nothing is what is done where nobody wants to know how far a component is.
-func nothing(apply.Progress) {}
+func nothing(string) {}

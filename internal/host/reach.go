@@ -19,7 +19,7 @@ type logins struct {
 	dial metadata.Dial
 	mu   sync.Mutex
 	// reach is how the registry of login is reached, which is the last that was asked for.
-	reach resource.Reach
+	reach *resource.Reach
 	login func(ctx context.Context, host, refused string) (string, error)
 }
 
@@ -27,14 +27,14 @@ type logins struct {
 func (l *logins) of(r *resource.Reach, client *fetch.Client) (func(ctx context.Context, host, refused string) (string, error), error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.login != nil && reflect.DeepEqual(l.reach, *r) {
+	if l.login != nil && reflect.DeepEqual(l.reach, r) {
 		return l.login, nil
 	}
 	service, err := metadata.New(facts.Azure, l.dial)
 	if err != nil {
 		return nil, err
 	}
-	l.reach = *r
+	l.reach = r
 	l.login = fetch.AzureLogin(client, fetch.AzureIdentity{
 		ClientID: r.Identity.ClientID, TenantID: r.Identity.TenantID, ResourceManager: r.Identity.ResourceManager, Token: service.IdentityToken,
 	})

@@ -61,9 +61,9 @@ func TestDownloadsShareLogin(t *testing.T) {
 	}))
 	defer metadata.Close()
 	m, _ := machineIn(t)
-	m.logins.dial = func(ctx context.Context, network, _ string) (net.Conn, error) {
+	m.logins = &logins{dial: func(ctx context.Context, network, _ string) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, network, metadata.Listener.Addr().String())
-	}
+	}}
 	authority := string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: registry.Certificate().Raw}))
 	for round := range 2 {
 		var wait sync.WaitGroup

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/slipway-dev/slipway/exitcode"
@@ -90,7 +89,7 @@ func (w *wait) awaited(prefix string) string {
 	if err != nil || len(text) == 0 {
 		return ""
 	}
-	return prefix + strings.Join(strings.Split(strings.TrimSpace(string(text)), "\n"), "; ")
+	return prefix + string(text)
 }
 
 // read reads a published result, and completes it with what has become known since.

@@ -57,7 +57,7 @@ var (
 	Index = File{Generations + "/index.json", 0o600, 1 << 20}
 	// Facts are the facts that the last plan was made from.
 	Facts = File{RunDir + "/facts.json", 0o644, 1 << 20}
-	// Waiting says what a run is waiting for: when that was, and a line for each thing.
+	// Waiting says what a run is waiting for, and when that was.
 	Waiting = File{RunDir + "/waiting", 0o600, 8 << 10}
 	// Reserve holds nothing but room, for the way back of a change that has met a full disk. That needs a record of
 	// what is restored, the index, the intent, the status and a result, and the files of the plan a second time while
