@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"os"
 	"strings"
 	"time"
 )
@@ -95,13 +94,13 @@ const (
 	progressPause = 100 * time.Millisecond
 )
 
-// Get brings a file. into is open for reading and writing, and not for appending. What it holds is the beginning of the
-// file from an earlier call, or nothing: it is continued where a digest is known, which is checked over the whole file, and
-// thrown away otherwise. After an error it holds what the next call may continue.
+// Get brings a file. What into holds is the beginning of the file from an earlier call, or nothing: it is continued where a
+// digest is known, which is checked over the whole file, and thrown away otherwise. After an error it holds what the next call
+// may continue.
 //
 // The error is an *Error with the problems of all places. A problem of this machine's, such as a full disk, is returned as
 // it is.
-func (c *Client) Get(ctx context.Context, r Request, into *os.File) (got Fetched, err error) {
+func (c *Client) Get(ctx context.Context, r Request, into File) (got Fetched, err error) {
 	r.SHA256 = strings.ToLower(r.SHA256)
 	if len(r.From) == 0 || r.SHA256 != "" && !isSHA256(r.SHA256) {
 		return got, fmt.Errorf("fetch into %s: want a place, and a SHA-256 in hexadecimal or none, not %.80q", into.Name(), r.SHA256)

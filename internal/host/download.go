@@ -161,10 +161,9 @@ func (m *Machine) fetch(ctx context.Context, d *resource.Download, places []stri
 		return nil, fetchFailed(err)
 	}
 	origin := &apply.Origin{From: got.From, SHA256: got.SHA256, Checked: got.Checked, Bytes: got.Bytes}
-	err = fill(m.Tree, d, part, origin)
-	// Either it is unpacked, or what has come is no use.
-	if err = errors.Join(err, m.Remove(d.Path(partFile)), m.Sync()); err != nil {
-		return nil, err
+	if err := fill(m.Tree, d, part, origin); err != nil {
+		// What has come is no use.
+		return nil, errors.Join(err, m.Remove(d.Path(partFile)), m.Sync())
 	}
 	return origin, nil
 }
