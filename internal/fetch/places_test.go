@@ -241,6 +241,25 @@ func TestProgress(t *testing.T) {
 	}
 }
 
+// Before each pause is said what is wrong until then, and often enough for who waits.
+func TestWaiting(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := newNetwork(t)
+		n.serve(others, first(20, status(503), whole(archive)))
+		client := n.client()
+		last, said := time.Now(), 0
+		client.Waiting = func(why error) {
+			if text := why.Error(); !strings.Contains(text, "files.test: no such host") || !strings.Contains(text, "503") || time.Since(last) > 10*time.Second {
+				t.Errorf("after %s: %v", time.Since(last), why)
+			}
+			last, said = time.Now(), said+1
+		}
+		if _, err := client.Get(t.Context(), fetch.Request{From: []string{fileURL, others + "/b"}, MaxBytes: 1 << 20}, newFile(t, nil)); err != nil || said != 20 {
+			t.Errorf("%d times, %v", said, err)
+		}
+	})
+}
+
 // A file that cannot be written is no fault of a server's: nobody else is asked.
 func TestOwnFailure(t *testing.T) {
 	n := newNetwork(t)

@@ -219,6 +219,38 @@ func TestDownloadIsContinued(t *testing.T) {
 	}
 }
 
+// How far a component is, and why nothing comes, is reported.
+func TestDownloadReports(t *testing.T) {
+	content, digest := packed(t, "kubernetes/node/bin/kubelet=the kubelet")
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/busy" {
+			w.WriteHeader(http.StatusServiceUnavailable)
+			return
+		}
+		w.Header().Set("Content-Length", fmt.Sprint(len(content)))
+		w.Write(content)
+	}))
+	defer server.Close()
+	for place, want := range map[string]string{
+		"/good": fmt.Sprintf("%[1]d of %[1]d bytes have come", len(content)),
+		"/busy": "waits: " + server.URL + "/busy: answers 503 Service Unavailable",
+	} {
+		m, _ := machineIn(t)
+		d := wanted(server.URL + place)
+		d.SHA256 = digest
+		ctx, stop := context.WithCancel(t.Context())
+		var said []string
+		_, err := m.Download(ctx, d, func(how string) {
+			said = append(said, how)
+			stop() // nobody waits for the next try
+		})
+		if (err == nil) != (place == "/good") || !slices.Equal(said, []string{want}) {
+			t.Errorf("%s: %q, %v", place, said, err)
+		}
+		stop()
+	}
+}
+
 type rootKey struct{}
 
 var fixedTime = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
