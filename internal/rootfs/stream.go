@@ -35,11 +35,26 @@ func (t *Tree) OpenPart(name string) (*Part, error) {
 }
 
 // Part is a file that is written bit by bit. It is not synced: what a power cut leaves of it is checked by whoever goes on with it.
-type Part struct{ *os.File }
+type Part struct{ file *os.File }
 
-// Write writes what follows. Where it fails, nobody knows how much of it was written.
+// Name is the file's path in its tree.
+func (p *Part) Name() string { return p.file.Name() }
+
+// Stat describes the file.
+func (p *Part) Stat() (fs.FileInfo, error) { return p.file.Stat() }
+
+// Read reads on from where the file is.
+func (p *Part) Read(data []byte) (int, error) { return p.file.Read(data) }
+
+// Seek goes to a place in the file.
+func (p *Part) Seek(offset int64, whence int) (int64, error) { return p.file.Seek(offset, whence) }
+
+// Close closes the file.
+func (p *Part) Close() error { return p.file.Close() }
+
+// Write writes where the file is. Where it fails, nobody knows how much of it was written.
 func (p *Part) Write(data []byte) (int, error) {
-	if err := writeTo(p.File, data); err != nil {
+	if err := writeTo(p.file, data); err != nil {
 		return 0, Failed("write", p.Name(), err)
 	}
 	return len(data), nil
@@ -47,7 +62,7 @@ func (p *Part) Write(data []byte) (int, error) {
 
 // Truncate cuts the file to a size.
 func (p *Part) Truncate(size int64) error {
-	if err := cutTo(p.File, size); err != nil {
+	if err := cutTo(p.file, size); err != nil {
 		return Failed("truncate", p.Name(), err)
 	}
 	return nil
