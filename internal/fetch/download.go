@@ -34,7 +34,8 @@ func (g *getting) download(ctx context.Context, p *place, wanted string) *failur
 	if wanted == "" || has == wanted {
 		return nil
 	}
-	return g.into.discard(otherDigest(has, wanted), g.into.pieces > 1) // several pieces may be of several versions
+	// Several pieces may be of several versions, and a power cut may have spoiled what an earlier call has left.
+	return g.into.discard(otherDigest(has, wanted), g.into.pieces > 1 || g.into.kept > 0)
 }
 
 func tooLarge(size, limit int64) *failure {

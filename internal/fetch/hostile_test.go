@@ -215,6 +215,7 @@ func hostiles() []hostile {
 		{name: "the beginning, and a flipped bit after it", server: whole(flipped), digest: true, holds: archive[:100000],
 			cause: fetch.WrongDigest, took: 100 * time.Millisecond, asked: 2},
 		{name: "a file that is longer than it should be", server: whole(archive), digest: true, holds: append(bytes.Clone(archive), 'x'), took: 100 * time.Millisecond, asked: 2},
+		{name: "a file of the same size that a power cut has spoiled", server: whole(archive), digest: true, holds: make([]byte, len(archive)), took: 100 * time.Millisecond, asked: 2},
 		{name: "a file that is there", server: whole(archive), digest: true, holds: archive, asked: 1},
 		{name: "the beginning, and nobody knows of what", server: whole(archive), holds: archive[:1000], asked: 1},
 		{name: "another part than asked for", server: http.HandlerFunc(mixed), digest: true, holds: archive[:500], cause: fetch.WrongContent, took: pauses + 100*time.Millisecond*rounds, asked: 2 * rounds},

@@ -137,6 +137,17 @@ func TestGoesOnAfterAnEarlierCall(t *testing.T) {
 	}
 }
 
+// A blob of which all is there, and of which a power cut has spoiled something, is brought again.
+func TestSpoiledBlob(t *testing.T) {
+	n := newNetwork(t)
+	n.serve(files, newArtifact("tool", archive))
+	into := newFile(t, flipped)
+	got, err := atOnce(n).Get(t.Context(), fetch.Request{From: []string{"files.test/aks/tool:v1"}, MaxBytes: 1 << 20}, into)
+	if err != nil || content(t, into) != string(archive) || got.Resumed != 0 {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
 // A call that fails leaves what it has, and the next one goes on there; without a digest that begins again.
 func TestFailureLeavesTheBeginning(t *testing.T) {
 	for _, digest := range []string{sum(archive), ""} {
