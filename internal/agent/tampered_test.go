@@ -278,7 +278,7 @@ func (h *tampered) Addresses() ([]netip.Addr, error) {
 }
 
 func (h *tampered) WaitForFiles(ctx context.Context, names ...string) (string, error) {
-	if err := h.before("WaitForFiles", ""); err != nil {
+	if err := h.long(ctx, "WaitForFiles", ""); err != nil {
 		return "", err
 	}
 	return h.Directory.WaitForFiles(ctx, names...)

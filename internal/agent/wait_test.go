@@ -8,9 +8,11 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/slipway-dev/slipway/exitcode"
+	"github.com/slipway-dev/slipway/internal/state"
 	"github.com/slipway-dev/slipway/status"
 )
 
@@ -136,6 +138,29 @@ func TestWaitGivesUp(t *testing.T) {
 	if entries, err := os.ReadDir(n.root); err != nil || len(entries) > 0 {
 		t.Errorf("waiting has made %v", entries)
 	}
+}
+
+// Whoever waits for a run that waits itself sees for what, every ten seconds, and in the end in the result.
+func TestWaitReportsWhatIsAwaited(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const awaited = "2026-01-02T03:04:05Z kubernetes: waits: no such host"
+		n := newNode(t)
+		n.deliver(state.Waiting.Path, []byte(awaited))
+		// The kernel's news do not come by the test's time.
+		n.host.hang = func(ctx context.Context, _, _ string) error {
+			<-ctx.Done()
+			return ctx.Err()
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 35*time.Second)
+		defer cancel()
+		document, code, err := n.Wait(ctx)
+		if code != exitcode.Timeout || err == nil || !bytes.Contains(document, []byte("it waits since "+awaited)) {
+			t.Errorf("%d, %v, %s", code, err, document)
+		}
+		if said := strings.Count(n.log.String(), awaited); said != 3 {
+			t.Errorf("%d times in 35 s: %s", said, n.log)
+		}
+	})
 }
 
 func TestLastStatus(t *testing.T) {

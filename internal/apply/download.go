@@ -41,11 +41,16 @@ func (r *run) downloads(ctx context.Context) error {
 	if r.Sequential {
 		limit = 1
 	}
-	parallel.Each(len(nodes), limit, func(i int) {
-		failures[i] = r.guarded(string(nodes[i].ID()), func() error { return r.download(ctx, nodes[i]) })
-		if failures[i] != nil {
-			failures[i] = failed(nodes[i].Resource, failures[i])
-		}
+	if len(nodes) == 0 {
+		return nil
+	}
+	r.reporting(func() {
+		parallel.Each(len(nodes), limit, func(i int) {
+			failures[i] = r.guarded(string(nodes[i].ID()), func() error { return r.download(ctx, nodes[i]) })
+			if failures[i] != nil {
+				failures[i] = failed(nodes[i].Resource, failures[i])
+			}
+		})
 	})
 	return errors.Join(failures...)
 }
@@ -129,8 +134,10 @@ func (r *run) wanted(d *resource.Download) (Action, error) {
 }
 
 func bringDownload(r *run, ctx context.Context, n *node, action Action) error {
-	start := r.Now()
-	origin, err := r.Host.Download(ctx, n.Spec.(*resource.Download))
+	start, name := r.Now(), n.Spec.Name()
+	r.awaited.set(name, "nothing has come yet")
+	origin, err := r.Host.Download(ctx, n.Spec.(*resource.Download), func(how string) { r.awaited.set(name, how) })
+	r.awaited.set(name, "")
 	step := Step{Name: string(n.ID()), Start: start, Duration: r.Now().Sub(start)}
 	switch {
 	case errors.Is(err, ErrNotProbed):
@@ -139,7 +146,7 @@ func bringDownload(r *run, ctx context.Context, n *node, action Action) error {
 		return nil
 	case err == nil:
 		step.Detail = origin.String()
-		r.Log.Info("a component has come", "component", n.Spec.Name(), "origin", step.Detail)
+		r.Log.Info("a component has come", "component", name, "origin", step.Detail)
 		r.changed(n.ID(), action)
 	}
 	r.record(func(rep *Report) { rep.Steps = append(rep.Steps, step) })

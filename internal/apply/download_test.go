@@ -39,7 +39,7 @@ func originOf(d *resource.Download) *apply.Origin {
 }
 
 // Download fills a store at once: that one which is not whole is found out is tested where stores are.
-func (m *memory) Download(_ context.Context, d *resource.Download) (*apply.Origin, error) {
+func (m *memory) Download(_ context.Context, d *resource.Download, _ func(string)) (*apply.Origin, error) {
 	err := m.enter("download", d.Component)
 	defer m.mu.Unlock()
 	if err != nil {

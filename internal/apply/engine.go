@@ -168,6 +168,8 @@ type run struct {
 	// earlier is what an earlier run left undone of its own; recovered says that there is such.
 	earlier   intent
 	recovered bool
+	// awaited is what is being brought just now.
+	awaited awaited
 	// once is held while the record of the commands that are run once is written.
 	once sync.Mutex
 }

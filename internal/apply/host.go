@@ -20,9 +20,9 @@ type Components interface {
 	Downloaded(download *resource.Download) (*Origin, error)
 	// Stores are the directories of a component that was brought, also from elsewhere or in another version.
 	Stores(component string) ([]string, error)
-	// Download brings a component to its store. It returns ErrNotProbed where the host is not the machine itself and does not
-	// have it; a *CheckError names the cause of a failure.
-	Download(ctx context.Context, download *resource.Download) (*Origin, error)
+	// Download brings a component to its store, and reports now and then how far it is. It returns ErrNotProbed where the host is
+	// not the machine itself and does not have it; a *CheckError names the cause of a failure.
+	Download(ctx context.Context, download *resource.Download, report func(how string)) (*Origin, error)
 }
 
 // Files is the machine's tree of files. Paths are absolute and clean; none may lead out of the

@@ -5,6 +5,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"unicode"
+	"unicode/utf8"
 )
 
 // FuzzParse: facts that are read are written and read again as the same.
@@ -56,6 +58,33 @@ func FuzzGather(f *testing.F) {
 		}})
 		if got.MemoryBytes < 0 || (got.CPUs > 0) != (got.MemoryBytes > 0) {
 			t.Fatalf("%+v", got)
+		}
+	})
+}
+
+// FuzzPrebakedDriver: whatever an image's marker holds, the kind of driver is printable text on one line, the same
+// after the driver was removed, and one that can be written and read again.
+func FuzzPrebakedDriver(f *testing.F) {
+	for _, marker := range []string{"", "driver_kind=grid\n", "kernel=6.8\r\ndriver_kind= cuda \r\n", "driver_kind=", "driver_kind=\x00\xff", "x driver_kind=a", strings.Repeat("\n", 5000) + "driver_kind=a"} {
+		f.Add(marker)
+	}
+	f.Fuzz(func(t *testing.T, marker string) {
+		kind := gatherer{machine{files: map[string]string{PrebakedMarker: marker}}}.prebakedDriver()
+		if strings.TrimSpace(kind) != kind || strings.ContainsFunc(kind, unicode.IsControl) || !utf8.ValidString(kind) || len(kind) > maxMarker {
+			t.Fatalf("%q", kind)
+		}
+		if gone := (gatherer{machine{files: map[string]string{PrebakedMarker + PrebakedGone: marker}}}).prebakedDriver(); gone != kind {
+			t.Fatalf("%q, and %q after it was removed", kind, gone)
+		}
+		if said := strings.Contains("\n"+marker, "\ndriver_kind="); !said && len(marker) <= maxMarker && kind != "cuda" {
+			t.Fatalf("%q of an image that says no kind", kind)
+		}
+		written, err := json.Marshal(Facts{PrebakedDriver: kind})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if read, err := Parse(written); err != nil || read.PrebakedDriver != kind {
+			t.Fatalf("%q is read as %q, %v", kind, read.PrebakedDriver, err)
 		}
 	})
 }

@@ -62,12 +62,14 @@ const (
 	identityPatience = 75 * time.Second
 	// refreshLife is how long a refresh token is used again. Azure's are good for three hours.
 	refreshLife = time.Hour
+	// refusedYoung is the age below which a token that is refused has not expired: another one would be refused, too.
+	refusedYoung = time.Minute
 )
 
 // AzureLogin returns a Client's Login for registries of Azure's: the identity's token is exchanged for a refresh token of the
 // registry's, without a password. Connections are made as c makes them. The token of the last registry is kept for an hour,
 // because a node has one. The error is a *LoginError.
-func AzureLogin(c *Client, identity AzureIdentity) func(ctx context.Context, host string) (string, error) {
+func AzureLogin(c *Client, identity AzureIdentity) func(ctx context.Context, host, refused string) (string, error) {
 	return (&azureLogin{client: c, AzureIdentity: identity}).login
 }
 
@@ -76,24 +78,75 @@ type azureLogin struct {
 	AzureIdentity
 	client *Client
 	mu     sync.Mutex
-	// kept is the last token, got for a host at a time.
-	kept, host string
-	got        time.Time
+	// running is the login that is not over yet, and kept the last that went well; nil for none.
+	running, kept *attempt
 }
 
-// login logs in with a token for one audience after the other. The exchange is that of
-// https://github.com/Azure/acr/blob/main/docs/AAD-OAuth.md, "Calling POST /oauth2/exchange".
-func (l *azureLogin) login(ctx context.Context, host string) (string, error) {
+// attempt is a login, and what has come of it once it is over.
+type attempt struct {
+	host  string
+	over  chan struct{}
+	token string
+	err   error
+	got   time.Time
+	// cut says that the time of who made it was over first, which is no answer for others.
+	cut bool
+}
+
+// login returns a token of an earlier login, or logs in. A login that is not over is waited for, and its error is that of all who
+// wait; who comes later tries again.
+func (l *azureLogin) login(ctx context.Context, host, refused string) (string, error) {
 	if l.ClientID == "" || l.TenantID == "" {
 		return "", nil
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.host == host && time.Since(l.got) < refreshLife {
-		return l.kept, nil
-	}
 	s, done := l.client.session()
 	defer done()
+	for {
+		l.mu.Lock()
+		a := l.running
+		if a == nil {
+			if k := l.kept; k != nil && k.host == host {
+				if age := s.now().Sub(k.got); age < refreshLife && (k.token != refused || age < refusedYoung) {
+					l.mu.Unlock()
+					return k.token, nil
+				}
+			}
+			a = &attempt{host: host, over: make(chan struct{})}
+			l.running = a
+			l.mu.Unlock()
+			return l.lead(ctx, s, a)
+		}
+		l.mu.Unlock()
+		select {
+		case <-a.over:
+		case <-ctx.Done():
+			return "", context.Cause(ctx)
+		}
+		if a.host == host && !a.cut {
+			return a.token, a.err
+		}
+	}
+}
+
+// lead makes a login for all who wait for it.
+func (l *azureLogin) lead(ctx context.Context, s *session, a *attempt) (string, error) {
+	a.err = errors.New("the login has ended in the middle")
+	defer func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if a.got = s.now(); a.err == nil {
+			l.kept = a
+		}
+		l.running, a.cut = nil, ctx.Err() != nil
+		close(a.over)
+	}()
+	a.token, a.err = l.ask(ctx, s, a.host)
+	return a.token, a.err
+}
+
+// ask logs in with a token for one audience after the other. The exchange is that of
+// https://github.com/Azure/acr/blob/main/docs/AAD-OAuth.md, "Calling POST /oauth2/exchange".
+func (l *azureLogin) ask(ctx context.Context, s *session, host string) (string, error) {
 	failed := &LoginError{Registry: host}
 	for _, audience := range []string{registryAudience, l.ResourceManager} {
 		if audience == "" {
@@ -106,7 +159,6 @@ func (l *azureLogin) login(ctx context.Context, host string) (string, error) {
 		if err == nil {
 			var token string
 			if token, cause, err = l.exchange(ctx, s, host, access); err == nil {
-				l.kept, l.host, l.got = token, host, time.Now()
 				return token, nil
 			}
 		}

@@ -183,3 +183,57 @@ func TestOneLogin(t *testing.T) {
 		get("second.test", 3)
 	})
 }
+
+// Who waits for a login that fails gets its error, and no login is made for them; who comes later tries again. A login whose own
+// caller gives up is no answer for others.
+func TestFailedLoginIsShared(t *testing.T) {
+	for name, c := range map[string]struct {
+		patience time.Duration // of the first caller
+		logins   int
+		took     time.Duration
+	}{
+		"fails":                   {time.Hour, 1, 30 * time.Second},
+		"its caller has given up": {10 * time.Second, 2, 40 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				logins := 0
+				login := fetch.AzureLogin(&fetch.Client{}, fetch.AzureIdentity{ClientID: clientID, TenantID: tenantID, Token: func(ctx context.Context, _, _ string) (string, error) {
+					logins++
+					select {
+					case <-time.After(30 * time.Second):
+						return "", errors.New("no token")
+					case <-ctx.Done():
+						return "", ctx.Err()
+					}
+				}})
+				begin := time.Now()
+				var wait sync.WaitGroup
+				for i := range 4 {
+					wait.Go(func() {
+						patience := time.Hour
+						if i == 0 {
+							patience = c.patience
+						} else {
+							time.Sleep(time.Second)
+						}
+						ctx, cancel := context.WithTimeout(t.Context(), patience)
+						defer cancel()
+						_, err := login(ctx, "registry.test", "")
+						var failed *fetch.LoginError
+						if !errors.As(err, &failed) || failed.Cause != fetch.NoIdentity {
+							t.Error(err)
+						}
+					})
+				}
+				wait.Wait()
+				if took := time.Since(begin); logins != c.logins || took != c.took {
+					t.Errorf("%d logins in %s", logins, took)
+				}
+				if _, err := login(t.Context(), "registry.test", ""); err == nil || logins != c.logins+1 {
+					t.Errorf("later: %v, %d logins", err, logins)
+				}
+			})
+		})
+	}
+}

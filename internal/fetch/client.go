@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"os"
 	"strings"
 	"time"
 )
@@ -21,13 +20,18 @@ type Client struct {
 	// Roots are the certificate authorities that servers are verified with, where Transport is nil; nil for the system's.
 	Roots *x509.CertPool
 	// Login returns a refresh token for a registry, by its host and port, that gives nobody's token enough; an empty one if
-	// there is none. It is nil for a client that has none anywhere.
-	Login func(ctx context.Context, host string) (refreshToken string, err error)
+	// there is none. refused is one that it has given before and that the registry does not take, empty for none: where that
+	// may have expired, another one is returned. It is nil for a client that has none anywhere.
+	Login func(ctx context.Context, host, refused string) (refreshToken string, err error)
 	// Progress is called for each part of a file that has come: how much there is, and how much there will be, 0 if that is
 	// not known. It may be nil.
 	Progress func(bytes, total int64)
+	// Waiting is called before each pause after which all places are asked again, with what is wrong until then. It may be nil.
+	Waiting func(why error)
 	// Wait waits between two tries, or returns why it does not; nil for the clock.
 	Wait func(ctx context.Context, d time.Duration) error
+	// Now is the time that tries are bounded by; nil for the clock.
+	Now func() time.Time
 }
 
 // Request says what is fetched.
@@ -74,10 +78,12 @@ type Fetched struct {
 	Checked bool
 }
 
-// The tries. A round asks each place once, as long as a later try may succeed: AKS's scripts ask for up to 300 seconds, by
-// fixed pauses, and a node whose first place is down has the file of its second at once.
+// The tries. A round asks each place once, as long as a later try may succeed: a node whose first place is down has the file of
+// its second at once.
 const (
-	maxRounds    = 8
+	// patience is how long rounds are begun, since the beginning or the last time that the file got further (AKS:
+	// retrycmd_get_tarball has a budget of 300 seconds). A machine may get its address that late.
+	patience     = 300 * time.Second
 	firstPause   = 500 * time.Millisecond
 	longestPause = 10 * time.Second
 	// longestRetryAfter bounds what a server can ask for.
@@ -88,23 +94,21 @@ const (
 	progressPause = 100 * time.Millisecond
 )
 
-// errGivenUp ends the tries of what may still succeed later.
-var errGivenUp = errors.New("given up after several tries")
-
-// Get brings a file. into is open for reading and writing, and not for appending. What it holds is the beginning of the
-// file from an earlier call, or nothing: it is continued where a digest is known, which is checked over the whole file, and
-// thrown away otherwise. After an error it holds what the next call may continue.
+// Get brings a file. What into holds is the beginning of the file from an earlier call, or nothing: it is continued where a
+// digest is known, which is checked over the whole file, and thrown away otherwise. After an error it holds what the next call
+// may continue.
 //
 // The error is an *Error with the problems of all places. A problem of this machine's, such as a full disk, is returned as
 // it is.
-func (c *Client) Get(ctx context.Context, r Request, into *os.File) (got Fetched, err error) {
+func (c *Client) Get(ctx context.Context, r Request, into File) (got Fetched, err error) {
 	r.SHA256 = strings.ToLower(r.SHA256)
 	if len(r.From) == 0 || r.SHA256 != "" && !isSHA256(r.SHA256) {
 		return got, fmt.Errorf("fetch into %s: want a place, and a SHA-256 in hexadecimal or none, not %.80q", into.Name(), r.SHA256)
 	}
 	s, done := c.session()
 	defer done()
-	g := &getting{session: s, request: &r, into: &sink{file: into}}
+	begin := s.now()
+	g := &getting{session: s, request: &r, into: &sink{file: into}, begin: begin, further: begin}
 	for _, from := range r.From {
 		g.places = append(g.places, newPlace(from))
 	}
@@ -121,12 +125,14 @@ type getting struct {
 	request *Request
 	places  []*place
 	into    *sink
+	// begin is when the call began, and further when the file was last made longer than it ever was, which is most.
+	begin, further time.Time
+	most           int64
 }
 
 // run makes rounds over the places until one has the file, none is left that may have it later, or ctx ends.
 func (g *getting) run(ctx context.Context) (*place, error) {
-	pause := firstPause
-	for round := 1; ; round++ {
+	for pause := firstPause; ; pause = min(2*pause, longestPause) {
 		again, after := false, time.Duration(0)
 		for _, p := range g.places {
 			if p.last != nil && !p.last.again {
@@ -147,13 +153,16 @@ func (g *getting) run(ctx context.Context) (*place, error) {
 		if !again {
 			return nil, g.failed(nil)
 		}
-		if round == maxRounds {
-			return nil, g.failed(errGivenUp)
+		wait, now := max(pause, after), g.now()
+		if now.Sub(g.further)+wait > patience {
+			return nil, g.failed(fmt.Errorf("given up after %.0f s", now.Sub(g.begin).Seconds()))
 		}
-		if err := g.wait(ctx, max(pause, after)); err != nil {
+		if g.client.Waiting != nil {
+			g.client.Waiting(g.failed(nil))
+		}
+		if err := g.wait(ctx, wait); err != nil {
 			return nil, g.failed(err)
 		}
-		pause = min(2*pause, longestPause)
 	}
 }
 
@@ -171,6 +180,8 @@ func (g *getting) persist(ctx context.Context, p *place) *failure {
 			repeated, g.into.most = true, 0
 		case g.into.most < before+minProgress:
 			return f
+		case g.into.most >= g.most+minProgress:
+			g.most, g.further = g.into.most, g.now()
 		}
 		if g.wait(ctx, max(progressPause, f.after)) != nil {
 			return f

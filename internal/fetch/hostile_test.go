@@ -189,10 +189,10 @@ type hostile struct {
 	asked int
 }
 
-// all eight rounds, and the pauses between them: 0.5, 1, 2, 4, 8, 10 and 10 seconds.
+// all rounds, and the pauses between them: 0.5, 1, 2, 4, 8 and 28 times 10 seconds. One more would begin after 300 seconds.
 const (
-	rounds = 8
-	pauses = 35500 * time.Millisecond
+	rounds = 34
+	pauses = 295500 * time.Millisecond
 )
 
 // hostiles are what servers do. They count their requests, so each run has its own.
@@ -208,16 +208,17 @@ func hostiles() []hostile {
 		{name: "half a file", server: cut(len(archive)/2, simple(archive)), cause: fetch.WrongContent, text: "ends after 153600 bytes", took: pauses + 100*time.Millisecond, asked: rounds + 1},
 		{name: "half a file, once", server: first(1, cut(len(archive)/2, whole(archive)), whole(archive)), took: 100 * time.Millisecond, asked: 2},
 		{name: "half a file of a simple server, once", server: first(1, cut(len(archive)/2, simple(archive)), simple(archive)), digest: true, took: 100 * time.Millisecond, asked: 2},
-		{name: "a little more each time", server: cut(1000, whole(archive)), digest: true, cause: fetch.WrongContent, text: "ends after 8000 bytes", took: pauses, asked: rounds},
+		{name: "a little more each time", server: cut(1000, whole(archive)), digest: true, cause: fetch.WrongContent, text: "ends after 34000 bytes", took: pauses, asked: rounds},
 		{name: "one flipped bit", server: whole(flipped), digest: true, cause: fetch.WrongDigest, text: sum(archive), asked: 1},
 		{name: "one flipped bit and nobody knows", server: whole(flipped), want: flipped, asked: 1},
 		{name: "the beginning of another file", server: whole(archive), digest: true, holds: flipped[:200000], took: 100 * time.Millisecond, asked: 2},
 		{name: "the beginning, and a flipped bit after it", server: whole(flipped), digest: true, holds: archive[:100000],
 			cause: fetch.WrongDigest, took: 100 * time.Millisecond, asked: 2},
 		{name: "a file that is longer than it should be", server: whole(archive), digest: true, holds: append(bytes.Clone(archive), 'x'), took: 100 * time.Millisecond, asked: 2},
+		{name: "a file of the same size that a power cut has spoiled", server: whole(archive), digest: true, holds: make([]byte, len(archive)), took: 100 * time.Millisecond, asked: 2},
 		{name: "a file that is there", server: whole(archive), digest: true, holds: archive, asked: 1},
 		{name: "the beginning, and nobody knows of what", server: whole(archive), holds: archive[:1000], asked: 1},
-		{name: "another part than asked for", server: http.HandlerFunc(mixed), digest: true, holds: archive[:500], cause: fetch.WrongContent, took: pauses + 100*time.Millisecond*8, asked: 2 * rounds},
+		{name: "another part than asked for", server: http.HandlerFunc(mixed), digest: true, holds: archive[:500], cause: fetch.WrongContent, took: pauses + 100*time.Millisecond*rounds, asked: 2 * rounds},
 		{name: "a part that nobody asked for", server: status(206, "Content-Range", "bytes 5-10/11"), cause: fetch.WrongContent, text: "answers 206", asked: 1},
 		{name: "no such part", server: status(416), cause: fetch.WrongContent, text: "416", asked: 1},
 		{name: "versions that change", server: forgetful(), want: bytes.Repeat([]byte{'3'}, 1000), took: 600 * time.Millisecond, asked: 3},
@@ -225,14 +226,20 @@ func hostiles() []hostile {
 		{name: "nothing", server: simple(nil), cause: fetch.WrongContent, text: "is empty", asked: 1},
 		{name: "an endless body", server: endless, cause: fetch.WrongContent, text: "larger than 1048576 bytes", asked: 1},
 		{name: "a body that is too large", server: withHeaders(raw("HTTP/1.1 200 OK\r\nContent-Length: 1048577\r\n\r\n"), "X", "Y"), cause: fetch.WrongContent, text: "1048577 bytes", asked: 1},
-		{name: "a body that stops", server: paused(10, time.Hour), cause: fetch.Unreachable, text: "sends nothing any more", took: pauses + rounds*30*time.Second, asked: rounds},
+		{name: "a body that stops", server: paused(10, time.Hour), cause: fetch.Unreachable, text: "sends nothing any more; given up after 316 s", took: 315500 * time.Millisecond, asked: 9},
 		{name: "a body that is slow", server: paused(100<<10, 29*time.Second), took: 58 * time.Second, asked: 1},
-		{name: "no answer", server: func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, cause: fetch.Unreachable, text: "sends nothing", took: pauses + rounds*time.Minute, asked: rounds},
+		{name: "no answer", server: func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, cause: fetch.Unreachable, text: "sends nothing any more; given up after 308 s", took: 307500 * time.Millisecond, asked: 5},
+		{name: "a file that takes longer than the patience, then a server that is busy", digest: true, took: 403600 * time.Millisecond, asked: 5,
+			server: first(1, cut(200<<10, paused(10<<10, 20*time.Second)), first(3, status(503), whole(archive)))},
+		{name: "a file that begins again and again", server: cut(200<<10, paused(10<<10, 20*time.Second)), digest: true,
+			cause: fetch.WrongContent, text: "given up after 800 s", took: 800100 * time.Millisecond, asked: 2},
 		{name: "compressed bytes", server: withHeaders(simple(archive), "Content-Encoding", "gzip"), digest: true, asked: 1},
 		{name: "too many requests, twice", server: first(2, status(429, "Retry-After", "7"), whole(archive)), took: 14 * time.Second, asked: 3},
 		{name: "too many requests, by a date", server: first(1, status(429, "Retry-After", "Mon, 02 Jan 2006 15:04:45 GMT", "Date", "Mon, 02 Jan 2006 15:04:05 GMT"), whole(archive)), took: 40 * time.Second, asked: 2},
 		{name: "too many requests for a year", server: first(1, status(429, "Retry-After", "31536000"), whole(archive)), took: time.Minute, asked: 2},
-		{name: "too many requests", server: status(429), cause: fetch.Server, text: "429 Too Many Requests; given up after several tries", took: pauses, asked: rounds},
+		{name: "too many requests", server: status(429), cause: fetch.Server, text: "429 Too Many Requests; given up after 296 s", took: pauses, asked: rounds},
+		{name: "too many requests, for long", server: status(429, "Retry-After", "70"), cause: fetch.Server, text: "429 Too Many Requests; given up after 300 s", took: 5 * time.Minute, asked: 6},
+		{name: "a server that begins late", server: first(33, status(503), whole(archive)), took: pauses, asked: 34},
 		{name: "an error, twice", server: first(2, status(503), whole(archive)), took: 1500 * time.Millisecond, asked: 3},
 		{name: "an error", server: status(500), cause: fetch.Server, text: "500 Internal Server Error", took: pauses, asked: rounds},
 		{name: "no such status", server: status(799), cause: fetch.Server, text: "799", asked: 1},

@@ -58,32 +58,47 @@ func (g *getting) token(ctx context.Context, p *place, header http.Header, way i
 	if c == nil {
 		return "", failed(Refused, "wants a login, and does not say where a token is, at an https URL")
 	}
-	at, post, scope := *c.realm, "", c.scope
+	at, scope := *c.realm, c.scope
 	if scope == "" {
 		scope = "repository:" + p.repository + ":pull"
 	}
 	query := form("service", c.service, "scope", scope)
-	if way == everybody {
-		if p.known {
-			return "", nil
-		}
-		at.RawQuery = strings.TrimPrefix(at.RawQuery+"&"+query, "&")
-	} else {
-		refresh, f := g.login(ctx, p)
-		if refresh == "" {
+	switch {
+	case way != everybody:
+		return g.identified(ctx, p, &at, query)
+	case p.known:
+		return "", nil
+	}
+	at.RawQuery = strings.TrimPrefix(at.RawQuery+"&"+query, "&")
+	token, f := g.secret(ctx, &at, "", "access_token")
+	if f != nil && !f.again {
+		return "", nil // the registry has refused us, and says why
+	}
+	return token, f
+}
+
+// identified asks for the token for what Login gives, and once more where that has expired.
+func (g *getting) identified(ctx context.Context, p *place, at *url.URL, query string) (string, *failure) {
+	refused, last := "", (*failure)(nil)
+	for {
+		refresh, f := g.login(ctx, p, refused)
+		switch refresh {
+		case "":
 			return "", f
+		case refused:
+			return "", last
 		}
 		p.known = true
-		post = query + "&" + form("grant_type", "refresh_token", "client_id", clientID, "refresh_token", refresh)
+		post := query + "&" + form("grant_type", "refresh_token", "client_id", clientID, "refresh_token", refresh)
+		token, f := g.secret(ctx, at, post, "access_token")
+		if f == nil || f.again {
+			return token, f
+		}
+		if f.cause = Refused; refused != "" {
+			return "", f
+		}
+		refused, last = refresh, f
 	}
-	token, f := g.secret(ctx, &at, post, "access_token")
-	if f == nil || f.again {
-		return token, f
-	}
-	if f.cause = Refused; way == everybody {
-		f = nil // the registry has refused us, and says why
-	}
-	return "", f
 }
 
 // form is a form with names and values.
@@ -95,14 +110,14 @@ func form(pairs ...string) (text string) {
 }
 
 // login is what Login gives, empty if that is nothing.
-func (g *getting) login(ctx context.Context, p *place) (string, *failure) {
+func (g *getting) login(ctx context.Context, p *place, refused string) (string, *failure) {
 	if g.client.Login == nil {
 		return "", nil
 	}
 	if host := p.challenge.realm.Host; strings.TrimSuffix(host, ":443") != strings.TrimSuffix(p.host, ":443") {
 		return "", failed(Refused, "wants the login to be sent to another host, %s", host)
 	}
-	refresh, err := g.client.Login(ctx, p.host)
+	refresh, err := g.client.Login(ctx, p.host, refused)
 	if err == nil {
 		return refresh, nil
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/slipway-dev/slipway/internal/fetch"
 	"github.com/slipway-dev/slipway/test/fakecloud"
@@ -68,7 +69,7 @@ type loginCase struct {
 	cause     fetch.Cause
 	text      string
 	asked     int
-	// logins is how often a login is asked for.
+	// logins is how often a login is asked for: once more where the token is refused that it has given.
 	logins int
 }
 
@@ -84,12 +85,12 @@ func loginCases() []loginCase {
 		{name: "a login", everybody: refuses, known: gives(`{"access_token":"good"}`), asked: 5, logins: 1},
 		{name: "a token for everybody that is not enough", everybody: gives(`{"token":"bad"}`), known: gives(`{"access_token":"good"}`), asked: 6, logins: 1},
 		{name: "a token for everybody that is none", everybody: gives(`{"token":"a\r\nX: y"}`), known: gives(`{"access_token":"good"}`), asked: 5, logins: 1},
-		{name: "a login that is refused", everybody: refuses, known: refuses, cause: fetch.Refused, text: registryURL + "/token: answers 401", asked: 3, logins: 1},
+		{name: "a login that is refused", everybody: refuses, known: refuses, cause: fetch.Refused, text: registryURL + "/token: answers 401", asked: 3, logins: 2},
 		{name: "a login that is not enough", everybody: refuses, known: gives(`{"access_token":"bad"}`), cause: fetch.Refused, text: "answers 401", asked: 4, logins: 1},
-		{name: "a login that gives nothing", everybody: refuses, known: gives(`{}`), cause: fetch.Refused, text: "no token that can be read", asked: 3, logins: 1},
-		{name: "a login that gives a page", everybody: refuses, known: gives(`<html>` + canary), cause: fetch.Refused, text: "page", asked: 3, logins: 1},
-		{name: "a login that gives " + canary, everybody: refuses, known: gives(`{"access_token":["` + canary), cause: fetch.Refused, text: "no token that can be read", asked: 3, logins: 1},
-		{name: "a login that leads elsewhere", everybody: refuses, known: http.RedirectHandler("https://others.test/token", http.StatusTemporaryRedirect).ServeHTTP, cause: fetch.Refused, text: "307", asked: 3, logins: 1},
+		{name: "a login that gives nothing", everybody: refuses, known: gives(`{}`), cause: fetch.Refused, text: "no token that can be read", asked: 3, logins: 2},
+		{name: "a login that gives a page", everybody: refuses, known: gives(`<html>` + canary), cause: fetch.Refused, text: "page", asked: 3, logins: 2},
+		{name: "a login that gives " + canary, everybody: refuses, known: gives(`{"access_token":["` + canary), cause: fetch.Refused, text: "no token that can be read", asked: 3, logins: 2},
+		{name: "a login that leads elsewhere", everybody: refuses, known: http.RedirectHandler("https://others.test/token", http.StatusTemporaryRedirect).ServeHTTP, cause: fetch.Refused, text: "307", asked: 3, logins: 2},
 		{name: "a login for another host", challenge: strings.Replace(challenge, "registry.test", "files.test", 1), cause: fetch.Refused, text: "another host, files.test", asked: 2},
 		{name: "a realm that everybody can read", challenge: strings.Replace(challenge, "https", "http", 1), cause: fetch.Refused, text: "https", asked: 1},
 		{name: "no realm", challenge: `Bearer service="a"`, cause: fetch.Refused, text: "https", asked: 1},
@@ -111,7 +112,7 @@ func TestLogins(t *testing.T) {
 				n.serve(others, realm{"", byMethod(gives(`{"token":"good"}`), status(500)), nil})
 				n.serve(files, realm{"", byMethod(status(401), status(500)), nil})
 				client, logins := n.client(), 0
-				client.Login = func(_ context.Context, host string) (string, error) {
+				client.Login = func(_ context.Context, host, _ string) (string, error) {
 					if logins++; host != "registry.test" {
 						t.Errorf("a login for %q", host)
 					}
@@ -136,7 +137,7 @@ func orRefuse(handler http.HandlerFunc) http.HandlerFunc {
 
 // A client without a login, or whose login is none, is refused for the registry's reason.
 func TestNoLogin(t *testing.T) {
-	for _, login := range []func(context.Context, string) (string, error){nil, func(context.Context, string) (string, error) { return "", nil }} {
+	for _, login := range []func(context.Context, string, string) (string, error){nil, func(context.Context, string, string) (string, error) { return "", nil }} {
 		n := newNetwork(t)
 		n.serve(registryURL, realm{challenge, status(401), nil})
 		client := n.client()
@@ -147,7 +148,7 @@ func TestNoLogin(t *testing.T) {
 	n.serve(registryURL, realm{challenge, status(401), nil})
 	client := n.client()
 	broken := errors.New("no identity")
-	client.Login = func(context.Context, string) (string, error) { return "", broken }
+	client.Login = func(context.Context, string, string) (string, error) { return "", broken }
 	if _, err := client.Get(t.Context(), fetch.Request{From: []string{artifactFrom}}, newFile(t, nil)); !errors.Is(err, broken) {
 		t.Error(err)
 	}
@@ -207,6 +208,63 @@ func TestLoginIsRenewed(t *testing.T) {
 	})
 	// Manifest, nobody's token, exchange, token, manifest; blob, token, blob.
 	checkRegistry(t, n, client, fetch.Request{From: []string{artifactFrom}, MaxBytes: 1 << 20}, registryCase{asked: 8})
+}
+
+// A login whose token has expired is made again, once; one whose token was never taken is not.
+func TestExpiredLogin(t *testing.T) {
+	for name, c := range map[string]struct {
+		age     time.Duration
+		renewed bool // the registry takes the next token
+		logins  int
+		cause   fetch.Cause
+	}{
+		"expired":       {10 * time.Minute, true, 2, ""},
+		"never taken":   {time.Second, true, 1, fetch.Refused},
+		"refused again": {10 * time.Minute, false, 2, fetch.Refused},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				n := newNetwork(t)
+				exchanged, valid := 0, "1"
+				exchange := func(w http.ResponseWriter, _ *http.Request) {
+					exchanged++
+					fmt.Fprintf(w, `{"refresh_token":"%d"}`, exchanged)
+				}
+				tokens := func(w http.ResponseWriter, r *http.Request) {
+					if r.Method == http.MethodGet || r.FormValue("refresh_token") != valid {
+						w.WriteHeader(http.StatusUnauthorized)
+						return
+					}
+					fmt.Fprint(w, `{"access_token":"good"}`)
+				}
+				registry := realm{challenge, tokens, newArtifact("tool", archive)}
+				n.serve(registryURL, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+					if r.URL.Path == "/oauth2/exchange" {
+						exchange(w, r)
+						return
+					}
+					registry.ServeHTTP(w, r)
+				}))
+				client := n.client()
+				client.Login = fetch.AzureLogin(client, fetch.AzureIdentity{
+					ClientID: clientID, TenantID: tenantID, Token: func(context.Context, string, string) (string, error) { return canary, nil },
+				})
+				r := fetch.Request{From: []string{artifactFrom}, MaxBytes: 1 << 20}
+				if _, err := client.Get(t.Context(), r, newFile(t, nil)); err != nil {
+					t.Fatal(err)
+				}
+				time.Sleep(c.age)
+				if valid = "none"; c.renewed {
+					valid = "2"
+				}
+				_, err := client.Get(t.Context(), r, newFile(t, nil))
+				var failed *fetch.Error
+				if c.cause == "" && err != nil || c.cause != "" && (!errors.As(err, &failed) || failed.Cause != c.cause) || exchanged != c.logins {
+					t.Errorf("%v, %d logins", err, exchanged)
+				}
+			})
+		})
+	}
 }
 
 // A challenge is read as far as it can be.

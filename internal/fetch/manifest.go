@@ -19,6 +19,9 @@ var manifestTypes = []string{
 
 const firstIndex = 2
 
+// imageConfigs are the media types of what says for which platform an image is: OCI's and Docker's.
+var imageConfigs = []string{"application/vnd.oci.image.config.v1+json", "application/vnd.docker.container.image.v1+json"}
+
 const (
 	// titleAnnotation is a file's name (OCI image specification, "Pre-Defined Annotation Keys").
 	titleAnnotation = "org.opencontainers.image.title"
@@ -30,11 +33,13 @@ const (
 // manifest is what an OCI or Docker manifest, or an index of them, has for us. It is one of the two.
 type manifest struct {
 	MediaType         string
+	Config            descriptor
 	Layers, Manifests []descriptor
 }
 
 // descriptor names content by its digest.
 type descriptor struct {
+	MediaType   string
 	Digest      string
 	Size        int64
 	Platform    Platform
@@ -79,6 +84,15 @@ func (m *manifest) file() (*descriptor, *failure) {
 		titles += " " + strconv.Quote(m.Layers[i].Annotations[titleAnnotation])
 	}
 	return nil, failed(WrongContent, "has %d files where one is wanted:%s", len(m.Layers), titles)
+}
+
+// another says what is wrong with a platform that is said where another one is wanted.
+func (p *Platform) another(want *Platform) *failure {
+	differ := func(is, want string) bool { return is != "" && want != "" && is != want }
+	if differ(p.OS, want.OS) || differ(p.Architecture, want.Architecture) {
+		return failed(WrongContent, "is for another platform: %s, and %s is wanted", p, want)
+	}
+	return nil
 }
 
 // check says what is wrong with a descriptor.

@@ -45,7 +45,7 @@ func several() []shared {
 		{name: "neither has it", first: status(404), second: status(410), cause: fetch.NotFound, at: files, asked: 2, problems: []string{"404", "410"}},
 		{name: "a wrong one says most", first: status(403), second: whole(flipped), digest: true, cause: fetch.WrongDigest, at: others, asked: 2, problems: []string{"403", "SHA-256"}},
 		{name: "a refusal says more than nothing there", first: status(404), second: status(401), cause: fetch.Refused, at: others, asked: 2, problems: []string{"404", "401"}},
-		{name: "nobody answers", cause: fetch.Unreachable, at: files, took: pauses, problems: []string{"files.test: no such host", "others.test: no such host", "; given up after several tries"}},
+		{name: "nobody answers", cause: fetch.Unreachable, at: files, took: pauses, problems: []string{"files.test: no such host", "others.test: no such host", "; given up after 296 s"}},
 		{name: "one answers", second: status(503), cause: fetch.Server, at: others, took: pauses, asked: rounds, problems: []string{"no such host", "503"}},
 	}
 }
@@ -239,6 +239,25 @@ func TestProgress(t *testing.T) {
 	if _, err := client.Get(t.Context(), fetch.Request{From: []string{fileURL}, MaxBytes: 1 << 20}, newFile(t, nil)); err != nil || last != int64(len(archive)) {
 		t.Errorf("%d bytes, %v", last, err)
 	}
+}
+
+// Before each pause is said what is wrong until then, and often enough for who waits.
+func TestWaiting(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := newNetwork(t)
+		n.serve(others, first(20, status(503), whole(archive)))
+		client := n.client()
+		last, said := time.Now(), 0
+		client.Waiting = func(why error) {
+			if text := why.Error(); !strings.Contains(text, "files.test: no such host") || !strings.Contains(text, "503") || time.Since(last) > 10*time.Second {
+				t.Errorf("after %s: %v", time.Since(last), why)
+			}
+			last, said = time.Now(), said+1
+		}
+		if _, err := client.Get(t.Context(), fetch.Request{From: []string{fileURL, others + "/b"}, MaxBytes: 1 << 20}, newFile(t, nil)); err != nil || said != 20 {
+			t.Errorf("%d times, %v", said, err)
+		}
+	})
 }
 
 // A file that cannot be written is no fault of a server's: nobody else is asked.

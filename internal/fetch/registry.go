@@ -2,16 +2,17 @@ package fetch
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
+	"slices"
 )
 
 // maxIndexes is how many indexes may lead to a manifest.
 const maxIndexes = 2
 
-// resolve finds the file that a reference means: manifest, or index and manifest, and the blob's digest. A manifest that no
-// index has chosen is for whatever its tag says: an artifact's has no platform.
+// resolve finds the file that a reference means: manifest, or index and manifest, and the blob's digest.
 func (g *getting) resolve(ctx context.Context, p *place) *failure {
-	version := p.version
+	version, chosen := p.version, false
 	for range maxIndexes + 1 {
 		m, f := g.manifest(ctx, p, version)
 		if f != nil {
@@ -19,6 +20,9 @@ func (g *getting) resolve(ctx context.Context, p *place) *failure {
 		}
 		if len(m.Manifests) == 0 {
 			d, f := m.file()
+			if f == nil && !chosen {
+				f = g.checkPlatform(ctx, p, &m.Config)
+			}
 			if f == nil {
 				p.url, p.sha256, p.size = p.of("blobs", d.Digest), d.Digest[len(sha256Prefix):], d.Size
 			}
@@ -28,9 +32,35 @@ func (g *getting) resolve(ctx context.Context, p *place) *failure {
 		if f != nil {
 			return f
 		}
-		version = d.Digest
+		version, chosen = d.Digest, true
 	}
 	return failed(WrongContent, "more than %d indexes lead to the manifest", maxIndexes)
+}
+
+// checkPlatform refuses an image that no index has chosen and that says it is for another platform. What is no image has none.
+func (g *getting) checkPlatform(ctx context.Context, p *place, config *descriptor) *failure {
+	if !slices.Contains(imageConfigs, config.MediaType) {
+		return nil
+	}
+	if f := config.check(); f != nil {
+		return f
+	}
+	a, f := g.ask(ctx, p, p.of("blobs", config.Digest), http.Header{})
+	if f != nil {
+		return f
+	}
+	data, f := a.document(maxManifest)
+	if f == nil {
+		f = checkDigest(data, config.Digest)
+	}
+	if f != nil {
+		return f
+	}
+	var is Platform
+	if json.Unmarshal(data, &is) != nil {
+		return failed(WrongContent, "the image does not say for which platform it is: its config cannot be read")
+	}
+	return is.another(&g.request.Platform)
 }
 
 // manifest reads a manifest or an index, and checks it by its digest, where that is in the reference or in the header.

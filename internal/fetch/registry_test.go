@@ -134,9 +134,15 @@ func index(platforms ...[3]string) *artifact {
 
 // image is an image of one layer, with a config that says for what it is.
 func image(os, architecture string) *artifact {
+	return configured(imageConfigType, fmt.Appendf(nil, `{"os":%q,"architecture":%q}`, os, architecture))
+}
+
+const imageConfigType = "application/vnd.oci.image.config.v1+json"
+
+// configured has one file, and a config of a type.
+func configured(kind string, config []byte) *artifact {
 	a := newArtifact("", archive)
-	config := a.add("application/vnd.oci.image.config.v1+json", fmt.Appendf(nil, `{"os":%q,"architecture":%q}`, os, architecture))
-	return a.tag(manifestType, object{"config": config, "layers": []object{a.layer("", archive)}})
+	return a.tag(manifestType, object{"config": a.add(kind, config), "layers": []object{a.layer("", archive)}})
 }
 
 // amd64 is a platform that is asked for.
@@ -166,11 +172,28 @@ var registryCases = []registryCase{
 	{name: "an index, and any version", registry: index([3]string{"linux", "amd64", "ubuntu 24.04"}, [3]string{"linux", "amd64", "ubuntu 22.04"}), request: fetch.Request{Platform: anything}, asked: 3},
 	{name: "another architecture only", registry: index([3]string{"linux", "arm64", "ubuntu 24.04"}), cause: fetch.WrongContent, text: "nothing for linux/amd64 ubuntu 24.04, but for linux/arm64 ubuntu 24.04", asked: 1},
 	{name: "many others", registry: index(slices.Repeat([][3]string{{"linux", "arm64"}}, 40)...), cause: fetch.WrongContent, text: "linux/arm64, linux/arm64", asked: 1},
-	{name: "an image", registry: image("linux", "amd64"), asked: 2},
+	{name: "an image", registry: image("linux", "amd64"), asked: 3},
+	{name: "an image for another architecture", registry: image("linux", "arm64"), cause: fetch.WrongContent, text: "is for another platform: linux/arm64, and linux/amd64 ubuntu 24.04 is wanted", asked: 2},
+	{name: "an image for another system", registry: image("windows", "amd64"), cause: fetch.WrongContent, text: "is for another platform: windows/amd64", asked: 2},
+	{name: "an image that does not say for what it is", registry: image("", ""), asked: 3},
+	{name: "an image, for any architecture", registry: image("linux", "arm64"), request: fetch.Request{Platform: anything}, asked: 3},
+	{name: "an image whose config is not there", registry: configured(imageConfigType, []byte("{}")).with(func(a *artifact) { delete(a.blobs, "sha256:"+sum([]byte("{}"))) }), cause: fetch.NotFound, text: "404", asked: 2},
+	{name: "an image whose config is another", registry: configured(imageConfigType, []byte("{}")).with(func(a *artifact) { a.blobs["sha256:"+sum([]byte("{}"))] = []byte("[]") }), cause: fetch.WrongDigest, text: sum([]byte("{}")), asked: 2},
+	{name: "an image whose config cannot be read", registry: configured(imageConfigType, []byte("[]")), cause: fetch.WrongContent, text: "config cannot be read", asked: 2},
+	{name: "an image whose config has no digest", registry: newArtifact("", archive).with(func(a *artifact) {
+		a.tag(manifestType, object{"config": object{"mediaType": imageConfigType}, "layers": []object{a.layer("", archive)}})
+	}), cause: fetch.WrongContent, text: "not one with SHA-256", asked: 1},
+	{name: "an image of Docker's for another architecture", registry: configured("application/vnd.docker.container.image.v1+json", []byte(`{"os":"linux","architecture":"arm64"}`)), cause: fetch.WrongContent, text: "another platform", asked: 2},
+	{name: "an artifact with an empty config", registry: configured("application/vnd.oci.empty.v1+json", []byte("{}")), asked: 2},
+	{name: "an image that an index has chosen", registry: newArtifact("", archive).with(func(a *artifact) {
+		config := a.add(imageConfigType, []byte(`{"os":"linux","architecture":"arm64"}`))
+		d := a.manifest(manifestType, object{"config": config, "layers": []object{a.layer("", archive)}})
+		a.tag(indexType, object{"manifests": []object{forPlatform(d, "linux", "amd64", "ubuntu 24.04")}})
+	}), asked: 3},
 	{name: "no such tag", registry: newArtifact("", archive).with(func(a *artifact) { delete(a.manifests, tag) }), cause: fetch.NotFound, text: "404", asked: 1},
 	{name: "no such blob", registry: newArtifact("", archive).with(func(a *artifact) { clear(a.blobs) }), cause: fetch.NotFound, text: "404", asked: 2},
 	{name: "a flipped bit", registry: newArtifact("", archive).with(func(a *artifact) { a.blobs["sha256:"+sum(archive)] = flipped }), cause: fetch.WrongDigest, text: sum(archive), asked: 2},
-	{name: "a shorter blob", registry: newArtifact("", archive).with(func(a *artifact) { a.blobs["sha256:"+sum(archive)] = archive[1:] }), cause: fetch.WrongContent, text: "ends after 307199 of 307200 bytes", asked: 10},
+	{name: "a shorter blob", registry: newArtifact("", archive).with(func(a *artifact) { a.blobs["sha256:"+sum(archive)] = archive[1:] }), cause: fetch.WrongContent, text: "ends after 307199 of 307200 bytes", asked: rounds + 2},
 	{name: "a longer blob", registry: newArtifact("", archive).with(func(a *artifact) { a.blobs["sha256:"+sum(archive)] = append(bytes.Clone(archive), 1) }), cause: fetch.WrongContent, text: "at most 307200", asked: 2},
 	{name: "a blob that is too large", registry: newArtifact("", archive), request: fetch.Request{MaxBytes: 1000}, cause: fetch.WrongContent, text: "at most 1000", asked: 1},
 	{name: "another manifest than it says", registry: newArtifact("", archive).with(func(a *artifact) {

@@ -6,12 +6,20 @@ import (
 	"errors"
 	"hash"
 	"io"
-	"os"
+	"io/fs"
 )
+
+// File is what a file is written to. It is open for reading and writing, and not for appending. Its errors name it.
+type File interface {
+	io.ReadWriteSeeker
+	Name() string
+	Stat() (fs.FileInfo, error)
+	Truncate(size int64) error
+}
 
 // sink is the file, as far as it has come, with the digest of what is in it.
 type sink struct {
-	file *os.File
+	file File
 	hash hash.Hash
 	size int64
 	// kept is how much of it was there from an earlier call.
@@ -94,7 +102,7 @@ func (s *sink) discard(f *failure, stale bool) *failure {
 // sum is the digest of what is in the file.
 func (s *sink) sum() string { return hex.EncodeToString(s.hash.Sum(nil)) }
 
-// bufferSize is how much is read and written at a time.
+// bufferSize is how much is written at a time: the same file in the same pieces, whatever the network makes of it.
 const bufferSize = 64 << 10
 
 // take writes a body to its end. limit is how large the file may be.
@@ -104,18 +112,20 @@ func (s *sink) take(a *answer, limit int64, progress func()) *failure {
 		s.buffer = make([]byte, bufferSize)
 	}
 	for {
-		n, err := a.Read(s.buffer)
+		n, err := fill(a, s.buffer)
 		if s.size+int64(n) > limit {
 			return s.discard(failed(WrongContent, "is larger than %d bytes", limit), false)
 		}
-		written, failure := s.file.Write(s.buffer[:n])
-		s.hash.Write(s.buffer[:written])
-		s.size += int64(written)
-		s.most = max(s.most, s.size)
-		if failure != nil {
-			return ownFailure(failure) // names the file
+		if n > 0 {
+			written, failure := s.file.Write(s.buffer[:n])
+			s.hash.Write(s.buffer[:written])
+			s.size += int64(written)
+			s.most = max(s.most, s.size)
+			if failure != nil {
+				return ownFailure(failure)
+			}
+			progress()
 		}
-		progress()
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
@@ -127,4 +137,14 @@ func (s *sink) take(a *answer, limit int64, progress func()) *failure {
 			return f
 		}
 	}
+}
+
+// fill reads until a buffer is full, or there is an error.
+func fill(from io.Reader, buffer []byte) (n int, err error) {
+	for n < len(buffer) && err == nil {
+		var m int
+		m, err = from.Read(buffer[n:])
+		n += m
+	}
+	return n, err
 }

@@ -34,16 +34,17 @@ const (
 // errSilent ends a request of which nothing comes any more.
 var errSilent = errors.New("the server sends nothing any more")
 
-// session is what several requests of one call share: the client, the connections, and the way to wait.
+// session is what several requests of one call share: the client, the connections, the clock, and the way to wait.
 type session struct {
 	client *Client
 	http   http.Client
 	wait   func(ctx context.Context, d time.Duration) error
+	now    func() time.Time
 }
 
 // session returns a session, and what ends it.
 func (c *Client) session() (*session, func()) {
-	s := &session{client: c, wait: c.Wait}
+	s := &session{client: c, wait: c.Wait, now: c.Now}
 	s.http.Transport, s.http.CheckRedirect = c.Transport, checkRedirect
 	done := func() {}
 	if s.http.Transport == nil {
@@ -52,6 +53,9 @@ func (c *Client) session() (*session, func()) {
 	}
 	if s.wait == nil {
 		s.wait = sleep
+	}
+	if s.now == nil {
+		s.now = time.Now
 	}
 	return s, done
 }

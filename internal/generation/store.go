@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"slices"
 	"sort"
+	"strconv"
 	"strings"
 	"time"
 
@@ -401,7 +402,7 @@ func (s *Store) setAside() error {
 
 // numberOf is the number of the generation whose file has a name.
 func numberOf(name string) (number int, ok bool) {
-	_, err := fmt.Sscanf(name, "%d.json", &number)
+	number, err := strconv.Atoi(strings.TrimSuffix(name, ".json"))
 	return number, err == nil && number > 0 && state.Generation(number).Name() == name
 }
 

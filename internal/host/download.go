@@ -38,7 +38,7 @@ func (d *Directory) Stores(component string) ([]string, error) { return stores(d
 
 // Download brings a component to its store: from the first place that has it, in their order. What was brought by a run that has
 // ended in the middle is continued. Its error is a *apply.CheckError, unless the machine's own disk is what fails.
-func (m *Machine) Download(ctx context.Context, d *resource.Download) (*apply.Origin, error) {
+func (m *Machine) Download(ctx context.Context, d *resource.Download, report func(how string)) (*apply.Origin, error) {
 	if err := tidy(m.Tree, d); err != nil {
 		return nil, err
 	}
@@ -50,7 +50,7 @@ func (m *Machine) Download(ctx context.Context, d *resource.Download) (*apply.Or
 	if len(remote) == 0 {
 		return nil, missing
 	}
-	origin, err = m.fetch(ctx, d, remote)
+	origin, err = m.fetch(ctx, d, remote, report)
 	if failed, ok := errors.AsType[*apply.CheckError](err); ok && missing != nil {
 		failed.Err = errors.Join(missing, failed.Err)
 	}
@@ -59,7 +59,7 @@ func (m *Machine) Download(ctx context.Context, d *resource.Download) (*apply.Or
 
 // Download brings a component that is on the disk. What is on a server is not fetched: a directory is in no network. It is
 // recorded that it would be.
-func (d *Directory) Download(_ context.Context, spec *resource.Download) (*apply.Origin, error) {
+func (d *Directory) Download(_ context.Context, spec *resource.Download, _ func(string)) (*apply.Origin, error) {
 	if err := tidy(d.Tree, spec); err != nil {
 		return nil, err
 	}
@@ -141,11 +141,13 @@ func takeFile(t *rootfs.Tree, d *resource.Download, place string) (*apply.Origin
 }
 
 // fetch brings a component from a server. What has come is not thrown away by a failure: the next run continues it.
-func (m *Machine) fetch(ctx context.Context, d *resource.Download, places []string) (*apply.Origin, error) {
-	client, err := fetcher(&d.Reach)
+func (m *Machine) fetch(ctx context.Context, d *resource.Download, places []string, report func(how string)) (*apply.Origin, error) {
+	client, err := m.fetcher(&d.Reach)
 	if err != nil {
 		return nil, err
 	}
+	client.Progress = func(bytes, total int64) { report(fmt.Sprintf("%d of %d bytes have come", bytes, total)) }
+	client.Waiting = func(why error) { report("waits: " + why.Error()) }
 	part, err := m.OpenPart(d.Path(partFile))
 	if err != nil {
 		return nil, err
@@ -159,10 +161,9 @@ func (m *Machine) fetch(ctx context.Context, d *resource.Download, places []stri
 		return nil, fetchFailed(err)
 	}
 	origin := &apply.Origin{From: got.From, SHA256: got.SHA256, Checked: got.Checked, Bytes: got.Bytes}
-	err = fill(m.Tree, d, part, origin)
-	// Either it is unpacked, or what has come is no use.
-	if err = errors.Join(err, m.Remove(d.Path(partFile)), m.Sync()); err != nil {
-		return nil, err
+	if err := fill(m.Tree, d, part, origin); err != nil {
+		// What has come is no use.
+		return nil, errors.Join(err, m.Remove(d.Path(partFile)), m.Sync())
 	}
 	return origin, nil
 }

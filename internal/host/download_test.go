@@ -139,7 +139,7 @@ func TestDownload(t *testing.T) {
 			}
 			d := wanted(c.from...)
 			d.SHA256, d.Reach.Authorities = c.sha256, authority
-			origin, err := m.Download(t.Context(), d)
+			origin, err := m.Download(t.Context(), d, nothing)
 			if c.origin == "" {
 				if err == nil || causeOf(err) != c.cause || !strings.Contains(err.Error(), c.says) {
 					t.Errorf("got %v, cause %q", err, causeOf(err))
@@ -205,17 +205,49 @@ func TestDownloadIsContinued(t *testing.T) {
 		d := wanted(server.URL + "/k.tar.gz")
 		d.SHA256 = digest
 		ctx = context.WithValue(ctx, rootKey{}, filepath.Join(root, d.Store()))
-		if _, err := m.Download(ctx, d); err == nil {
+		if _, err := m.Download(ctx, d, nothing); err == nil {
 			t.Fatalf("cut at %d: no error", cut)
 		}
 		if there, err := m.Downloaded(d); there != nil || err != nil {
 			t.Fatalf("cut at %d: %v, %v", cut, there, err)
 		}
-		origin, err := m.Download(t.Context(), d)
+		origin, err := m.Download(t.Context(), d, nothing)
 		if err != nil || origin.SHA256 != digest || len(ranges) != 2 || ranges[1] != fmt.Sprintf("bytes=%d-", cut) {
 			t.Errorf("cut at %d: %+v, %v, ranges %q", cut, origin, err, ranges)
 		}
 		server.Close()
+	}
+}
+
+// How far a component is, and why nothing comes, is reported.
+func TestDownloadReports(t *testing.T) {
+	content, digest := packed(t, "kubernetes/node/bin/kubelet=the kubelet")
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/busy" {
+			w.WriteHeader(http.StatusServiceUnavailable)
+			return
+		}
+		w.Header().Set("Content-Length", fmt.Sprint(len(content)))
+		w.Write(content)
+	}))
+	defer server.Close()
+	for place, want := range map[string]string{
+		"/good": fmt.Sprintf("%[1]d of %[1]d bytes have come", len(content)),
+		"/busy": "waits: " + server.URL + "/busy: answers 503 Service Unavailable",
+	} {
+		m, _ := machineIn(t)
+		d := wanted(server.URL + place)
+		d.SHA256 = digest
+		ctx, stop := context.WithCancel(t.Context())
+		var said []string
+		_, err := m.Download(ctx, d, func(how string) {
+			said = append(said, how)
+			stop() // nobody waits for the next try
+		})
+		if (err == nil) != (place == "/good") || !slices.Equal(said, []string{want}) {
+			t.Errorf("%s: %q, %v", place, said, err)
+		}
+		stop()
 	}
 }
 
@@ -237,7 +269,7 @@ func TestStoresAreTidied(t *testing.T) {
 		if i == 1 {
 			d.Component = "kubernetes-other" // whose stores are its own
 		}
-		if _, err := m.Download(t.Context(), d); err != nil {
+		if _, err := m.Download(t.Context(), d, nothing); err != nil {
 			t.Fatal(err)
 		}
 		at := fixedTime.AddDate(0, 0, i)
@@ -250,7 +282,7 @@ func TestStoresAreTidied(t *testing.T) {
 	if err := errors.Join(os.MkdirAll(filepath.Join(root, half.Store()), 0o755), os.WriteFile(filepath.Join(root, half.Path(partFile)), content, 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := m.Download(t.Context(), wanted("/opt/image/0.tgz")); err != nil {
+	if _, err := m.Download(t.Context(), wanted("/opt/image/0.tgz"), nothing); err != nil {
 		t.Fatal(err)
 	}
 	got, err := m.Stores("kubernetes")
@@ -278,7 +310,7 @@ func TestStoreIsWhole(t *testing.T) {
 		"a damaged origin":  func() error { return os.Truncate(filepath.Join(root, d.Path(originFile)), 9) },
 		"an origin of none": func() error { return os.WriteFile(filepath.Join(root, d.Path(originFile)), []byte("{}"), 0o644) },
 	} {
-		if _, err := m.Download(t.Context(), d); err != nil {
+		if _, err := m.Download(t.Context(), d, nothing); err != nil {
 			t.Fatal(err)
 		}
 		if err := damage(); err != nil {
@@ -300,7 +332,7 @@ func TestDirectoryDownload(t *testing.T) {
 	defer d.Close()
 	spec := wanted("/opt/k.tgz", "https://example.invalid/k.tgz")
 	for range 2 {
-		if _, err := d.Download(t.Context(), spec); !errors.Is(err, apply.ErrNotProbed) {
+		if _, err := d.Download(t.Context(), spec, nothing); !errors.Is(err, apply.ErrNotProbed) {
 			t.Errorf("got %v", err)
 		}
 	}
@@ -312,7 +344,7 @@ func TestDirectoryDownload(t *testing.T) {
 	if err := errors.Join(os.MkdirAll(filepath.Join(root, "opt"), 0o755), os.WriteFile(filepath.Join(root, "opt/k.tgz"), content, 0o644)); err != nil {
 		t.Fatal(err)
 	}
-	if origin, err := d.Download(t.Context(), spec); err != nil || origin.From != "/opt/k.tgz" {
+	if origin, err := d.Download(t.Context(), spec, nothing); err != nil || origin.From != "/opt/k.tgz" {
 		t.Errorf("got %+v, %v", origin, err)
 	}
 }
@@ -367,3 +399,6 @@ func TestReachedDirectly(t *testing.T) {
 		}
 	}
 }
+
+// nothing is what is done where nobody wants to know how far a component is.
+func nothing(string) {}

@@ -26,8 +26,9 @@ func (m *Machine) HasImage(ctx context.Context, i *resource.Image) (bool, error)
 func (m *Machine) PullImage(ctx context.Context, i *resource.Image) error {
 	limited, cancel := context.WithTimeout(ctx, i.Timeout.Std())
 	defer cancel()
+	token := ""
 	for {
-		err := m.pullOnce(limited, i)
+		err := m.pullOnce(limited, i, &token)
 		if err == nil || limited.Err() != nil {
 			return err
 		}
@@ -39,7 +40,8 @@ func (m *Machine) PullImage(ctx context.Context, i *resource.Image) error {
 	}
 }
 
-func (m *Machine) pullOnce(ctx context.Context, i *resource.Image) error {
+// pullOnce pulls an image. token is that of the last login, which was refused or did not help, and then the one of this.
+func (m *Machine) pullOnce(ctx context.Context, i *resource.Image, token *string) error {
 	failed := func(cause resource.Cause, err error) error {
 		return &apply.CheckError{Cause: cause, Endpoint: i.Image, Err: err}
 	}
@@ -55,20 +57,19 @@ func (m *Machine) pullOnce(ctx context.Context, i *resource.Image) error {
 	if i.Reach.Identity == nil {
 		return failed(resource.CauseUnhealthy, err)
 	}
-	client, refused := fetcher(&i.Reach)
+	client, refused := m.fetcher(&i.Reach)
 	if refused != nil {
 		return refused
 	}
 	registry := i.Reach.Identity.Registry
-	token, refused := client.Login(ctx, registry)
-	if refused != nil {
+	if *token, refused = client.Login(ctx, registry, *token); refused != nil {
 		cause := resource.CauseIdentity
 		if known, ok := errors.AsType[*fetch.LoginError](refused); ok {
 			cause = loginCauses[known.Cause]
 		}
 		return failed(cause, errors.Join(err, refused))
 	}
-	if err := pull(&cri.Login{Server: registry, RefreshToken: token}); err != nil {
+	if err := pull(&cri.Login{Server: registry, RefreshToken: *token}); err != nil {
 		return failed(resource.CauseRefused, err)
 	}
 	return nil

@@ -18,6 +18,7 @@ var _ apply.Host = (*Machine)(nil)
 type Machine struct {
 	*rootfs.Tree
 	systemd *systemd.Manager
+	logins  *logins
 }
 
 // What callers of the machine's methods name of the packages below.
@@ -38,7 +39,7 @@ func OpenMachine() (*Machine, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Machine{Tree: tree, systemd: systemd.New(systemd.Connect, journal("journalctl"))}, nil
+	return &Machine{Tree: tree, systemd: systemd.New(systemd.Connect, journal("journalctl")), logins: &logins{}}, nil
 }
 
 // Close releases what the machine was opened with.

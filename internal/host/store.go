@@ -67,23 +67,28 @@ func downloaded(t *rootfs.Tree, d *resource.Download) (*apply.Origin, error) {
 
 // fill unpacks what has come into a component's store, and says there where it is from. Its files are visible under their names
 // only when all of them are whole.
-func fill(t *rootfs.Tree, d *resource.Download, packed *os.File, origin *apply.Origin) error {
+func fill(t *rootfs.Tree, d *resource.Download, packed io.ReadSeeker, origin *apply.Origin) error {
 	if _, err := packed.Seek(0, io.SeekStart); err != nil {
 		return err
 	}
 	s := stored{*origin, make(map[string]int64)}
-	if err := unpack(t, d, packed, &s); err != nil {
-		for name := range s.Sizes {
-			err = errors.Join(err, t.Unstage(d.Path(name)))
+	err := unpack(t, d, packed, &s)
+	for _, file := range d.Files { // in an order that is always the same
+		if _, staged := s.Sizes[file.Name]; !staged {
+			continue
 		}
+		if err == nil {
+			err = t.Commit(d.Path(file.Name))
+		}
+		if err != nil {
+			err = errors.Join(err, t.Unstage(d.Path(file.Name)))
+		}
+	}
+	if err != nil {
 		return err
 	}
-	for name := range s.Sizes {
-		if err := t.Commit(d.Path(name)); err != nil {
-			return err
-		}
-	}
-	if err := t.Sync(); err != nil {
+	// Before the store is whole: nobody looks for a part in one that is.
+	if err := errors.Join(t.Remove(d.Path(partFile)), t.Sync()); err != nil {
 		return err
 	}
 	document, err := json.Marshal(s)

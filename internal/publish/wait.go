@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/slipway-dev/slipway/exitcode"
+	"github.com/slipway-dev/slipway/internal/state"
 	"github.com/slipway-dev/slipway/status"
 )
 
@@ -35,13 +36,13 @@ type wait struct {
 // result waits for a result.
 func (w *wait) result(ctx context.Context) (document []byte, code int, err error) {
 	start := w.Now()
-	marker, err := w.Host.WaitForFiles(ctx, markers...)
+	marker, err := w.marker(ctx)
 	if err != nil {
 		code = exitcode.AgentFailed
 		if errors.Is(err, context.DeadlineExceeded) {
 			code = exitcode.Timeout
-			err = fmt.Errorf("no result after %s: provisioning has not ended or has not started; see the agent's log: %w",
-				w.Now().Sub(start).Round(1e9), err)
+			err = fmt.Errorf("no result after %s: provisioning has not ended or has not started; see the agent's log: %w%s",
+				w.Now().Sub(start).Round(1e9), err, w.awaited("; it waits since "))
 		}
 		return w.failed(code, place{}, err)
 	}
@@ -62,6 +63,33 @@ func (w *wait) result(ctx context.Context) (document []byte, code int, err error
 		}
 	}
 	return document, code, err
+}
+
+// reportEvery is how often is reported what the run waits for that is waited for.
+const reportEvery = 10 * time.Second
+
+// marker waits for a marker.
+func (w *wait) marker(ctx context.Context) (string, error) {
+	for {
+		limited, cancel := context.WithTimeout(ctx, reportEvery)
+		marker, err := w.Host.WaitForFiles(limited, markers...)
+		cancel()
+		if !errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil {
+			return marker, err
+		}
+		if text := w.awaited(""); text != "" {
+			w.Log.Info("provisioning goes on", "waiting", text)
+		}
+	}
+}
+
+// awaited is what the run waits for that is waited for, after a prefix; empty where it does not say it.
+func (w *wait) awaited(prefix string) string {
+	text, err := state.Waiting.Read(w.Host)
+	if err != nil || len(text) == 0 {
+		return ""
+	}
+	return prefix + string(text)
 }
 
 // read reads a published result, and completes it with what has become known since.

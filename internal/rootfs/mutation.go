@@ -40,7 +40,7 @@ func syncTo(kind failpoint.Kind, f *os.File) error {
 
 // cutTo cuts a file to a size.
 func cutTo(f *os.File, size int64) error {
-	return mutate(failpoint.Change{Kind: failpoint.Cut, File: f}, func() error { return f.Truncate(size) })
+	return mutate(failpoint.Change{Kind: failpoint.Cut, File: f, Size: size}, func() error { return f.Truncate(size) })
 }
 
 // closeWritten closes a file that was written to. It is closed whatever the error: one that a signal

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 
 	"golang.org/x/sys/unix"
@@ -13,13 +14,16 @@ import (
 
 // OpenPart opens a file that is written bit by bit, and continued after an end in the middle. It is made where it is missing, with
 // its parents, and nobody but the superuser can read it. What is there must be a regular file with no other name.
-func (t *Tree) OpenPart(name string) (*os.File, error) {
+func (t *Tree) OpenPart(name string) (*Part, error) {
 	p, err := t.prepare(name)
 	if err != nil {
 		return nil, t.failed("open", name, err)
 	}
 	defer p.close()
-	file, err := p.openFile(unix.O_RDWR|unix.O_CREAT|unix.O_NONBLOCK, 0o600)
+	file, err := p.openFile(unix.O_RDWR|unix.O_NONBLOCK, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		file, err = p.openFile(unix.O_RDWR|unix.O_NONBLOCK|unix.O_CREAT, 0o600)
+	}
 	if err != nil {
 		return nil, t.failed("open", name, err)
 	}
@@ -27,7 +31,41 @@ func (t *Tree) OpenPart(name string) (*os.File, error) {
 		file.Close()
 		return nil, t.failed("open", name, err)
 	}
-	return file, nil
+	return &Part{file}, nil
+}
+
+// Part is a file that is written bit by bit. It is not synced: what a power cut leaves of it is checked by whoever goes on with it.
+type Part struct{ file *os.File }
+
+// Name is the file's path in its tree.
+func (p *Part) Name() string { return p.file.Name() }
+
+// Stat describes the file.
+func (p *Part) Stat() (fs.FileInfo, error) { return p.file.Stat() }
+
+// Read reads on from where the file is.
+func (p *Part) Read(data []byte) (int, error) { return p.file.Read(data) }
+
+// Seek goes to a place in the file.
+func (p *Part) Seek(offset int64, whence int) (int64, error) { return p.file.Seek(offset, whence) }
+
+// Close closes the file.
+func (p *Part) Close() error { return p.file.Close() }
+
+// Write writes where the file is. Where it fails, nobody knows how much of it was written.
+func (p *Part) Write(data []byte) (int, error) {
+	if err := writeTo(p.file, data); err != nil {
+		return 0, Failed("write", p.Name(), err)
+	}
+	return len(data), nil
+}
+
+// Truncate cuts the file to a size.
+func (p *Part) Truncate(size int64) error {
+	if err := cutTo(p.file, size); err != nil {
+		return Failed("truncate", p.Name(), err)
+	}
+	return nil
 }
 
 // StageStream is Stage for a program that is too large to be held in memory: the content is read as it is written. It is the

@@ -57,6 +57,8 @@ var (
 	Index = File{Generations + "/index.json", 0o600, 1 << 20}
 	// Facts are the facts that the last plan was made from.
 	Facts = File{RunDir + "/facts.json", 0o644, 1 << 20}
+	// Waiting says what a run is waiting for, and when that was.
+	Waiting = File{RunDir + "/waiting", 0o600, 8 << 10}
 	// Reserve holds nothing but room, for the way back of a change that has met a full disk. That needs a record of
 	// what is restored, the index, the intent, the status and a result, and the files of the plan a second time while
 	// they are staged: 0.2 MB for the largest example, blocks included. This is four times as much.
@@ -79,7 +81,7 @@ func ResultAt(place string) File { return File{place, 0o600, 1 << 20} }
 
 // Files are all files, with the first generation's record for those of all.
 func Files() []File {
-	all := []File{Status, RunStatus, RunResult, Identity, Authorities, Commands, Watch, Intent, Index, Facts, Reserve, Actions, Generation(1)}
+	all := []File{Status, RunStatus, RunResult, Identity, Authorities, Commands, Watch, Intent, Index, Facts, Waiting, Reserve, Actions, Generation(1)}
 	for _, family := range profile.All() { // some publish in the same place
 		if result := ResultAt(family.Publication.Result); !slices.Contains(all, result) {
 			all = append(all, result)

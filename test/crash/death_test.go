@@ -12,7 +12,7 @@ import (
 var scenarios = []struct {
 	name    string
 	prepare func(*testing.T) *scenario
-}{{"first", fresh}, {"change", changed}, {"copied disk", copied}, {"join", joined}}
+}{{"first", fresh}, {"change", changed}, {"copied disk", copied}, {"join", joined}, {"downloads", brought}}
 
 // onEach does something in each scenario.
 func onEach(t *testing.T, f func(t *testing.T, s *scenario)) {

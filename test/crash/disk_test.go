@@ -165,6 +165,8 @@ func (d *disk) set(e *event) bool {
 		i.room = e.Size
 	case "write":
 		i.content += string(e.Data)
+	case "truncate":
+		i.content = i.content[:min(int(e.Size), len(i.content))]
 	case "chmod":
 		i.mode = i.mode.Type() | fs.FileMode(e.Mode)&fs.ModePerm
 	case "chown":

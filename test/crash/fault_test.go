@@ -152,6 +152,7 @@ func (s *scenario) whole(now tree, f fault) error {
 			if !f.stays && s.events[f.at].Kind != "unlink" {
 				errs = append(errs, fmt.Errorf("%s is left behind", path))
 			}
+		case isPart(path): // nobody uses it but whoever goes on with it
 		case isRecord(path), strings.HasPrefix(path, ownDir):
 			if strings.HasSuffix(path, ".json") && have.mode != 0 && !json.Valid([]byte(have.content)) {
 				errs = append(errs, fmt.Errorf("%s is torn: %s", path, have))
@@ -171,6 +172,9 @@ func (s *scenario) whole(now tree, f fault) error {
 func (n *node) told(got *status.Status, run *session, f fault) error {
 	e := &run.events[f.at]
 	about := untemporary(e.Path)
+	if e.Kind == "link" { // of a program that was brought, to its place
+		about = untemporary(e.To)
+	}
 	if e.cause != "" {
 		about = e.cause
 	}
@@ -226,8 +230,22 @@ func (n *node) codes(e *event, about string) []int {
 		if code == 0 {
 			code = exitcode.AKSNodeController
 		}
-		switch r.Spec.(type) {
-		case *resource.Check, *resource.Command:
+		switch spec := r.Spec.(type) {
+		case *resource.Check:
+		case *resource.Command:
+			if spec.Label == about {
+				return []int{code}
+			}
+			if e.Kind == "syncfs" { // what it works on is durable before it runs
+				codes[code] = true
+			}
+		case *resource.Download:
+			if strings.HasPrefix(about, spec.Store()+"/") {
+				return []int{code}
+			}
+			if strings.HasPrefix(spec.Store()+"/", strings.TrimSuffix(about, "/")+"/") {
+				codes[code] = true
+			}
 		default:
 			if r.Spec.Name() == about && !besides {
 				return []int{code}

@@ -26,7 +26,7 @@ const childEnv = "SLIPWAY_CRASH_CHILD"
 func child() int {
 	var at, when int
 	args := strings.Fields(os.Getenv(childEnv))
-	s := &scenario{}
+	s := &scenario{brings: true}
 	err := gob.NewDecoder(os.Stdin).Decode(&s.facts)
 	if err == nil {
 		at, err = strconv.Atoi(args[1])

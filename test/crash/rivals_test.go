@@ -109,7 +109,7 @@ func (s *scenario) contender(root string, sequential bool, f func(a *agent.Agent
 	}
 	defer dir.Close()
 	return f(&agent.Agent{
-		Host: dir, Log: slog.New(slog.DiscardHandler), Now: time.Now, Version: "test", Sequential: sequential, Called: "aks-node-controller",
+		Host: s.on(dir), Log: slog.New(slog.DiscardHandler), Now: time.Now, Version: "test", Sequential: sequential, Called: "aks-node-controller",
 	})
 }
 
@@ -143,8 +143,8 @@ func TestRivalProcesses(t *testing.T) {
 	}
 	program := build(t)
 	onEach(t, func(t *testing.T, s *scenario) {
-		if s.joins {
-			t.Skip("a process of its own has no API server")
+		if s.joins || s.brings {
+			t.Skip("a process on a directory asks no server")
 		}
 		known := s.recorded(t)
 		for _, killed := range []int{0, 3} {

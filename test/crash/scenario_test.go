@@ -45,6 +45,8 @@ type scenario struct {
 	kept bool
 	// joins says that there is an API server, which issues a certificate to the node.
 	joins bool
+	// brings says that components of the node are brought from a server.
+	brings bool
 }
 
 // fresh is the first provisioning of a machine.
@@ -254,6 +256,17 @@ func (n *node) reset(s *session) (err error) {
 	return err
 }
 
+// on is the machine that a scenario is played on, in a directory.
+func (s *scenario) on(dir *host.Directory) agent.Host {
+	switch {
+	case s.joins:
+		return joining{dir}
+	case s.brings:
+		return bringing{dir}
+	}
+	return dir
+}
+
 // run has an agent do something, as the session lets it.
 func (n *node) run(s *session, do func(a *agent.Agent)) {
 	s.root = n.root
@@ -266,13 +279,9 @@ func (n *node) run(s *session, do func(a *agent.Agent)) {
 	}
 	defer dir.Close()
 	defer n.meanwhile()
-	var on agent.Host = dir
-	if n.joins {
-		on = joining{dir}
-	}
 	now := time.Date(2026, 1, 2, 3, 4+len(n.runs), 5, 0, time.UTC)
 	do(&agent.Agent{
-		Host: on, Version: "test", Sequential: true, Called: "aks-node-controller",
+		Host: n.on(dir), Version: "test", Sequential: true, Called: "aks-node-controller",
 		Log: slog.New(slog.NewJSONHandler(&n.log, nil)),
 		Now: func() time.Time { now = now.Add(time.Millisecond); return now },
 	})

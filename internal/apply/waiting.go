@@ -1,0 +1,76 @@
+package apply
+
+import (
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/slipway-dev/slipway/internal/state"
+)
+
+// reportEvery is how often a run reports what it waits for.
+const reportEvery = 10 * time.Second
+
+// awaited are the components that are being brought, by name, and how far each is; empty for one that is not waited for any more.
+type awaited struct {
+	mu   sync.Mutex
+	list map[string]string
+}
+
+// set notes how far a component is; empty for one that is not waited for any more.
+func (a *awaited) set(component, how string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.list == nil {
+		a.list = make(map[string]string)
+	}
+	a.list[component] = how
+}
+
+// reporting reports what is being brought as long as bring takes: in the log, and in a file for those who wait for the run. Where
+// the order of all changes is to be the same each time, nothing is reported.
+func (r *run) reporting(bring func()) {
+	if r.Sequential {
+		bring()
+		return
+	}
+	over, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		for {
+			select {
+			case <-over:
+				return
+			case <-time.After(reportEvery):
+				_ = r.guarded("report", r.reportAwaited)
+			}
+		}
+	}()
+	bring()
+	close(over)
+	<-ended
+	if err := r.Host.Remove(state.Waiting.Path); err != nil {
+		r.Log.Warn("what was waited for is still published", "error", err)
+	}
+}
+
+func (r *run) reportAwaited() error {
+	r.awaited.mu.Lock()
+	defer r.awaited.mu.Unlock()
+	var all []string
+	for _, component := range slices.Sorted(maps.Keys(r.awaited.list)) {
+		if how := r.awaited.list[component]; how != "" {
+			r.Log.Info("a component has not come yet", "component", component, "state", how)
+			all = append(all, component+": "+how)
+		}
+	}
+	text := r.Now().UTC().Format(time.RFC3339) + " " + strings.Join(all, "; ")
+	file, err := state.Waiting.With([]byte(text[:min(len(text), int(state.Waiting.Limit))]))
+	if err == nil {
+		err = errors.Join(r.Host.Stage(file), r.Host.Commit(file.Path))
+	}
+	return err
+}
