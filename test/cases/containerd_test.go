@@ -31,8 +31,8 @@ type fetching struct {
 	machine *host.Machine
 }
 
-func (f fetching) Download(ctx context.Context, d *resource.Download) (*apply.Origin, error) {
-	return f.machine.Download(ctx, d)
+func (f fetching) Download(ctx context.Context, d *resource.Download, report func(how string)) (*apply.Origin, error) {
+	return f.machine.Download(ctx, d, report)
 }
 
 // runtimeNode is a machine whose container runtime comes from a server.
