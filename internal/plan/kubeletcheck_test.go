@@ -106,3 +106,21 @@ func TestFieldsThatAreNoConflict(t *testing.T) {
 		t.Errorf("registerWithTaints alone: %v", problems)
 	}
 }
+
+// A snapshotter that the kubelet asks for images is asked, and not another service that the contract names besides.
+func TestImageServiceOfASnapshotter(t *testing.T) {
+	for _, lazyPull := range []string{"", soci} {
+		c := contract(t, "native/minimal.yaml", func(n *nodeconfig.NodeConfig) {
+			n.Runtime.LazyPull = lazyPull
+			n.Kubelet.Config = map[string]any{"imageServiceEndpoint": "unix:///run/other.sock"}
+			n.Kubelet.Flags = []nodeconfig.Flag{{Name: "image-service-endpoint", Value: "unix:///run/other.sock"}}
+		})
+		_, problems := New(c, ubuntu(t))
+		for _, path := range []string{"$.kubelet.config.imageServiceEndpoint", "$.kubelet.flags[0]"} {
+			refused := slices.ContainsFunc(problems, func(p nodeconfig.Problem) bool { return p.Path == path && p.Fatal })
+			if refused != (lazyPull != "") {
+				t.Errorf("with lazyPull %q %s is refused: %v: %v", lazyPull, path, refused, problems)
+			}
+		}
+	}
+}
