@@ -2,6 +2,7 @@ package scenario
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -12,9 +13,9 @@ import (
 	"github.com/slipway-dev/slipway/test/e2e/parts"
 )
 
-// publishArgs are programs of Kubernetes that the registry of an isolated cluster has.
+// publishArgs are packages that the registry of an isolated cluster has.
 type publishArgs struct {
-	// Programs are "kubelet" and "kubectl".
+	// Programs are "kubelet", "kubectl", and "containerd" with its shim.
 	Programs []string `yaml:"programs"`
 	// OSVersion is that of the machines that the packages are for: "debian 12".
 	OSVersion string `yaml:"osVersion"`
@@ -24,16 +25,39 @@ type publishArgs struct {
 	Refused bool `yaml:"refused"`
 }
 
-// publish puts each program into the registry as a package of Debian, under the name that AKS gives it.
+// published is how a package is called, and what is in it. Kubernetes' have the names that AKS gives them.
+type published struct {
+	repository, version string
+	dir                 func(ctx context.Context, r *caseRun) (string, error)
+	programs            []string
+}
+
+func kubernetesParts(_ context.Context, r *caseRun) (string, error) { return r.Lab.Parts.Kubernetes, nil }
+
+var packages = map[string]published{
+	"kubelet": {"aks/packages/kubernetes/kubelet", parts.Kubernetes, kubernetesParts, []string{"kubelet"}},
+	"kubectl": {"aks/packages/kubernetes/kubectl", parts.Kubernetes, kubernetesParts, []string{"kubectl"}},
+	"containerd": {
+		"aks/packages/containerd", parts.Containerd,
+		func(ctx context.Context, r *caseRun) (string, error) { return r.Store.Containerd(ctx) },
+		[]string{"containerd", "containerd-shim-runc-v2"},
+	},
+}
+
+// publish puts packages of Debian into the registry.
 func (r *caseRun) publish(ctx context.Context, args publishArgs) error {
-	for _, program := range args.Programs {
-		deb, err := r.debianPackage(ctx, program)
+	for _, name := range args.Programs {
+		p, known := packages[name]
+		if !known {
+			return fmt.Errorf("there is no package of %s", name)
+		}
+		deb, err := r.debianPackage(ctx, name, &p)
 		if err != nil {
 			return err
 		}
 		err = r.Lab.Isolated.Publish(ctx, lab.Package{
-			Repository: "aks/packages/kubernetes/" + program, Tag: "v" + parts.Kubernetes,
-			Title: program + "_" + parts.Kubernetes + ".deb", Type: "application/vnd.debian.binary-package", Content: deb,
+			Repository: p.repository, Tag: "v" + p.version,
+			Title: name + "_" + p.version + ".deb", Type: "application/vnd.debian.binary-package", Content: deb,
 			Architecture: runtime.GOARCH, OSVersion: args.OSVersion, Damaged: args.Damaged,
 		})
 		if err != nil {
@@ -46,31 +70,31 @@ func (r *caseRun) publish(ctx context.Context, args publishArgs) error {
 	return nil
 }
 
-// debianPackage makes a package with one program, as those of Kubernetes have it.
-func (r *caseRun) debianPackage(ctx context.Context, program string) ([]byte, error) {
+// debianPackage makes a package, whose programs are in /usr/bin.
+func (r *caseRun) debianPackage(ctx context.Context, name string, p *published) ([]byte, error) {
+	from, err := p.dir(ctx, r)
+	if err != nil {
+		return nil, err
+	}
 	dir, err := os.MkdirTemp(r.Lab.Dir(), "package-")
 	if err != nil {
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	root, deb := filepath.Join(dir, "root"), filepath.Join(dir, program+".deb")
-	control := fmt.Sprintf("Package: %s\nVersion: %s\nArchitecture: %s\nMaintainer: e2e <e2e@example.com>\nDescription: a program of Kubernetes\n",
-		program, parts.Kubernetes, runtime.GOARCH)
-	for _, step := range []func() error{
-		func() error { return os.MkdirAll(filepath.Join(root, "DEBIAN"), 0o755) },
-		func() error { return os.MkdirAll(filepath.Join(root, "usr", "bin"), 0o755) },
-		func() error { return os.WriteFile(filepath.Join(root, "DEBIAN", "control"), []byte(control), 0o644) },
-		func() error {
-			return os.Link(filepath.Join(r.Lab.Parts.Kubernetes, program), filepath.Join(root, "usr", "bin", program))
-		},
-	} {
-		if err := step(); err != nil {
-			return nil, err
-		}
+	root, deb := filepath.Join(dir, "root"), filepath.Join(dir, name+".deb")
+	bin, control := filepath.Join(root, "usr", "bin"), filepath.Join(root, "DEBIAN")
+	text := fmt.Sprintf("Package: %s\nVersion: %s\nArchitecture: %s\nMaintainer: e2e <e2e@example.com>\nDescription: a program of a node\n",
+		name, p.version, runtime.GOARCH)
+	err = errors.Join(os.MkdirAll(control, 0o755), os.MkdirAll(bin, 0o755), os.WriteFile(filepath.Join(control, "control"), []byte(text), 0o644))
+	for _, program := range p.programs {
+		err = errors.Join(err, os.Link(filepath.Join(from, program), filepath.Join(bin, program)))
+	}
+	if err != nil {
+		return nil, err
 	}
 	// Little is gained by a better compression, and the machine has to undo it.
 	if out, err := exec.CommandContext(ctx, "dpkg-deb", "--build", "--root-owner-group", "-Zgzip", "-z1", root, deb).CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("make a package of %s: %w: %s", program, err, out)
+		return nil, fmt.Errorf("make a package of %s: %w: %s", name, err, out)
 	}
 	return os.ReadFile(deb)
 }
