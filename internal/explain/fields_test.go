@@ -14,7 +14,6 @@ import (
 	aksnodeconfigv1 "github.com/slipway-dev/slipway/api/aksnodeconfig/v1"
 	"github.com/slipway-dev/slipway/examples"
 	"github.com/slipway-dev/slipway/internal/cli"
-	"github.com/slipway-dev/slipway/internal/compile"
 	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/nodeconfig"
@@ -134,7 +133,7 @@ func countInReadme(t *testing.T, rows []fieldRow) {
 	for _, state := range leaves {
 		total[state]++
 	}
-	if sum := total[applied] + total[notYet] + total[needed] + total[noEffect]; sum != len(leaves) {
+	if sum := total[applied] + total[notYet] + total[noEffect]; sum != len(leaves) {
 		t.Errorf("of %d fields %d have a state", len(leaves), sum)
 	}
 	readme, err := os.ReadFile("../../README.md")
@@ -143,9 +142,6 @@ func countInReadme(t *testing.T, rows []fieldRow) {
 	}
 	if !counted.Match(readme) {
 		t.Fatalf("README.md does not say %s", counted)
-	}
-	if total[needed] > 0 {
-		t.Errorf("%d fields are errors unless they are allowed by name: say so in README.md", total[needed])
 	}
 	sentence := fmt.Sprintf("Of the %d fields of AKS's contract, %d are applied and\n  %d have no effect", len(leaves), total[applied], total[noEffect])
 	if total[notYet] > 0 {
@@ -185,8 +181,6 @@ Every field of the contracts, and what this version does with it:
 * **applied**: it changes the node. The last column names the files, units and checks that depend on it, or the concerns of
   the planner that read it.
 * **not yet**: nothing reads it. A contract that sets it gets a warning with its path.
-* **needed**: nothing reads it, and the node would lack what the last column says. A contract that sets it is an error,
-  unless ` + "`--allow-unapplied`" + ` or ` + "`checks.allowUnapplied`" + ` names it.
 * **no effect**: it changes nothing on the node, for the reason in the last column.
 
 ` + "`slipway explain FIELD`" + ` describes a field, and finds what depends on it in your contract. This page is generated
@@ -208,7 +202,6 @@ is planned, where one that it reads could change the plan. It then records what 
 const (
 	applied  = "applied"
 	notYet   = "not yet"
-	needed   = "needed"
 	noEffect = "no effect"
 )
 
@@ -222,7 +215,7 @@ func count(rows []fieldRow) string {
 	for _, row := range rows {
 		states[row.state]++
 	}
-	return fmt.Sprintf("%d fields: %d applied, %d not yet, %d needed and not yet, %d without effect.\n", len(rows), states[applied], states[notYet], states[needed], states[noEffect])
+	return fmt.Sprintf("%d fields: %d applied, %d not yet, %d without effect.\n", len(rows), states[applied], states[notYet], states[noEffect])
 }
 
 // explainAll explains every field of a dialect.
@@ -308,11 +301,6 @@ func stateOf(t *testing.T, e *experiment, x *Explanation, used map[string]bool) 
 		return applied, where
 	case x.Why != "":
 		return noEffect, where
-	}
-	if i := slices.IndexFunc(x.Problems, compile.IsUnapplied); i >= 0 {
-		_, why, _ := strings.Cut(x.Problems[i].Reason, ": ")
-		why, _, _ = strings.Cut(why, "; ")
-		return needed, why
 	}
 	if i := slices.IndexFunc(x.Problems, notApplied); i >= 0 {
 		_, why, _ := strings.Cut(x.Problems[i].Reason, "; ")
