@@ -32,7 +32,9 @@ type published struct {
 	programs            []string
 }
 
-func kubernetesParts(_ context.Context, r *caseRun) (string, error) { return r.Lab.Parts.Kubernetes, nil }
+func kubernetesParts(_ context.Context, r *caseRun) (string, error) {
+	return r.Lab.Parts.Kubernetes, nil
+}
 
 var packages = map[string]published{
 	"kubelet": {"aks/packages/kubernetes/kubelet", parts.Kubernetes, kubernetesParts, []string{"kubelet"}},
