@@ -97,7 +97,7 @@ func (g *getting) position(a *answer, p *place) (total int64, f *failure) {
 		if begin == held && held > 0 && same {
 			return total, nil
 		}
-	} else if total == held && held > 0 {
+	} else if begin < 0 && total == held && held > 0 {
 		return total, nil // what is there is the whole file already
 	}
 	// From the beginning the next time, and only once: with nothing there, no part is asked for.
@@ -115,10 +115,16 @@ func contentRange(header string) (begin, total int64) {
 		}
 		return int64(n)
 	}
-	part, _ := strings.CutPrefix(header, "bytes ")
-	part, whole, _ := strings.Cut(part, "/")
-	first, _, _ := strings.Cut(part, "-")
-	return number(first), number(whole)
+	rest, inBytes := strings.CutPrefix(header, "bytes ")
+	part, whole, _ := strings.Cut(rest, "/")
+	first, last, _ := strings.Cut(part, "-")
+	switch begin = number(first); {
+	case inBytes && part == "*":
+		return -1, number(whole)
+	case inBytes && begin >= 0 && number(last) >= 0:
+		return begin, number(whole)
+	}
+	return -1, -1
 }
 
 // strongETag is the name of exactly these bytes, or "": a weak one (RFC 9110, 8.8.1) may be that of others, too.
