@@ -146,7 +146,13 @@ func (m *Machine) fetch(ctx context.Context, d *resource.Download, places []stri
 	if err != nil {
 		return nil, err
 	}
-	client.Progress = func(bytes, total int64) { report(fmt.Sprintf("%d of %d bytes have come", bytes, total)) }
+	client.Progress = func(bytes, total int64) {
+		if total > 0 {
+			report(fmt.Sprintf("%d of %d bytes have come", bytes, total))
+		} else {
+			report(fmt.Sprintf("%d bytes have come", bytes))
+		}
+	}
 	client.Waiting = func(why error) { report("waits: " + why.Error()) }
 	part, err := m.OpenPart(d.Path(partFile))
 	if err != nil {

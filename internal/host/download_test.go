@@ -227,13 +227,18 @@ func TestDownloadReports(t *testing.T) {
 			w.WriteHeader(http.StatusServiceUnavailable)
 			return
 		}
-		w.Header().Set("Content-Length", fmt.Sprint(len(content)))
+		if r.URL.Path == "/unmeasured" {
+			w.(http.Flusher).Flush()
+		} else {
+			w.Header().Set("Content-Length", fmt.Sprint(len(content)))
+		}
 		w.Write(content)
 	}))
 	defer server.Close()
 	for place, want := range map[string]string{
-		"/good": fmt.Sprintf("%[1]d of %[1]d bytes have come", len(content)),
-		"/busy": "waits: " + server.URL + "/busy: answers 503 Service Unavailable",
+		"/good":       fmt.Sprintf("%[1]d of %[1]d bytes have come", len(content)),
+		"/unmeasured": fmt.Sprintf("%d bytes have come", len(content)),
+		"/busy":       "waits: " + server.URL + "/busy: answers 503 Service Unavailable",
 	} {
 		m, _ := machineIn(t)
 		d := wanted(server.URL + place)
@@ -244,7 +249,7 @@ func TestDownloadReports(t *testing.T) {
 			said = append(said, how)
 			stop() // nobody waits for the next try
 		})
-		if (err == nil) != (place == "/good") || !slices.Equal(said, []string{want}) {
+		if (err == nil) != (place != "/busy") || !slices.Equal(said, []string{want}) {
 			t.Errorf("%s: %q, %v", place, said, err)
 		}
 		stop()
