@@ -17,7 +17,7 @@ func Merge(layers []Layer) *Document {
 	return merged
 }
 
-// usualLayers is more than most clouds have.
+// usualLayers is more than most clouds have; so much room of a constant size takes no allocation.
 const usualLayers = 16
 
 // merge makes an empty document what layers say.

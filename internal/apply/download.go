@@ -153,7 +153,8 @@ func bringDownload(r *run, ctx context.Context, n *node, action Action) error {
 	return err
 }
 
-// absent notes that nothing is in a store, because nothing of it is wanted, or because the host is a directory that nothing is brought to.
+// absent notes that nothing is in a store, because nothing of it is wanted, or because the host is a directory that nothing is
+// brought to.
 func (r *run) absent(store string) {
 	r.outcome.mu.Lock()
 	defer r.outcome.mu.Unlock()

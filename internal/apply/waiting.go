@@ -11,10 +11,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/state"
 )
 
-// reportEvery is how often a run reports what it waits for.
-const reportEvery = 10 * time.Second
-
-// awaited are the components that are being brought, by name, and how far each is; empty for one that is not waited for any more.
+// awaited are the components that are being brought, by name, and how far each is.
 type awaited struct {
 	mu   sync.Mutex
 	list map[string]string
@@ -24,6 +21,10 @@ type awaited struct {
 func (a *awaited) set(component, how string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	if how == "" {
+		delete(a.list, component)
+		return
+	}
 	if a.list == nil {
 		a.list = make(map[string]string)
 	}
@@ -44,7 +45,7 @@ func (r *run) reporting(bring func()) {
 			select {
 			case <-over:
 				return
-			case <-time.After(reportEvery):
+			case <-time.After(state.WaitingEvery):
 				_ = r.guarded("report", r.reportAwaited)
 			}
 		}
@@ -62,10 +63,9 @@ func (r *run) reportAwaited() error {
 	defer r.awaited.mu.Unlock()
 	var all []string
 	for _, component := range slices.Sorted(maps.Keys(r.awaited.list)) {
-		if how := r.awaited.list[component]; how != "" {
-			r.Log.Info("a component has not come yet", "component", component, "state", how)
-			all = append(all, component+": "+how)
-		}
+		how := r.awaited.list[component]
+		r.Log.Info("a component has not come yet", "component", component, "state", how)
+		all = append(all, component+": "+how)
 	}
 	text := r.Now().UTC().Format(time.RFC3339) + " " + strings.Join(all, "; ")
 	file, err := state.Waiting.With([]byte(text[:min(len(text), int(state.Waiting.Limit))]))

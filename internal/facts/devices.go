@@ -15,7 +15,8 @@ const (
 	DRADriverUnit     = "dra-driver-nvidia-gpu.service"
 )
 
-// The units of images that start containers before their image has arrived (AKS: ensureArtifactStreaming; Amazon EKS AMI: FastImagePull).
+// The units of images that start containers before their image has arrived (AKS: ensureArtifactStreaming; Amazon EKS AMI:
+// FastImagePull).
 const (
 	ACRMirrorUnit            = "acr-mirror.service"
 	OverlaybdTCMUUnit        = "overlaybd-tcmu.service"

@@ -69,7 +69,7 @@ const (
 // AzureLogin returns a Client's Login for registries of Azure's: the identity's token is exchanged for a refresh token of the
 // registry's, without a password. Connections are made as c makes them. The token of the last registry is kept for an hour,
 // because a node has one. The error is a *LoginError.
-func AzureLogin(c *Client, identity AzureIdentity) func(ctx context.Context, host, refused string) (string, error) {
+func AzureLogin(c *Client, identity AzureIdentity) Login {
 	return (&azureLogin{client: c, AzureIdentity: identity}).login
 }
 

@@ -19,10 +19,8 @@ type Client struct {
 	Proxy func(*url.URL) (*url.URL, error)
 	// Roots are the certificate authorities that servers are verified with, where Transport is nil; nil for the system's.
 	Roots *x509.CertPool
-	// Login returns a refresh token for a registry, by its host and port, that gives nobody's token enough; an empty one if
-	// there is none. refused is one that it has given before and that the registry does not take, empty for none: where that
-	// may have expired, another one is returned. It is nil for a client that has none anywhere.
-	Login func(ctx context.Context, host, refused string) (refreshToken string, err error)
+	// Login is asked for a registry that does not give everybody's token enough. It is nil for a client that has none anywhere.
+	Login Login
 	// Progress is called for each part of a file that has come: how much there is, and how much there will be, 0 if that is
 	// not known. It may be nil.
 	Progress func(bytes, total int64)
@@ -33,6 +31,10 @@ type Client struct {
 	// Now is the time that tries are bounded by; nil for the clock.
 	Now func() time.Time
 }
+
+// Login returns a refresh token for a registry, by its host and port; an empty one if there is none. refused is one that it has given
+// before and that the registry does not take, empty for none: where that may have expired, another one is returned.
+type Login func(ctx context.Context, host, refused string) (refreshToken string, err error)
 
 // Request says what is fetched.
 type Request struct {

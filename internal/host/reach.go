@@ -20,11 +20,11 @@ type logins struct {
 	mu   sync.Mutex
 	// reach is how the registry of login is reached, which is the last that was asked for.
 	reach *resource.Reach
-	login func(ctx context.Context, host, refused string) (string, error)
+	login fetch.Login
 }
 
 // of logs in with the identity that a resource names, by a client that reaches servers as the resource says.
-func (l *logins) of(r *resource.Reach, client *fetch.Client) (func(ctx context.Context, host, refused string) (string, error), error) {
+func (l *logins) of(r *resource.Reach, client *fetch.Client) (fetch.Login, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.login != nil && reflect.DeepEqual(l.reach, r) {

@@ -78,24 +78,27 @@ func planContainerd(in *input, out *output) {
 // systemPath is where systemd has programs looked for (systemd.exec(5), PATH).
 const systemPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
-// planContainerdUnit writes containerd's whole unit. What was brought comes first where it looks for programs: it finds its shim there,
-// and NVIDIA's wrapper finds runc. A pod that runs has the shim and runc of the package that it was started with, which is kept only
-// until the second one after it has come.
+// planContainerdUnit writes containerd's whole unit. What was brought comes first where it looks for programs: it finds its shim
+// there, and NVIDIA's wrapper finds runc. A pod that runs has the shim and runc of the package that it was started with, which is
+// kept only until the second one after it has come.
 func planContainerdUnit(in *input, out *output) {
-	searched, environment := systemPath, ""
+	searched, effects := systemPath, resource.Restarting(containerdUnit)
 	for _, brings := range [...]*resource.Download{in.runcPackage, in.containerdPackage} {
 		if brings != nil {
 			searched = brings.Store() + ":" + searched
-			environment = "\nEnvironment=PATH=" + searched
 		}
 	}
-	out.file(resource.Base, resource.UnitDir+"/"+containerdUnit, 0o644, containerdUnitFile(in.containerd, environment), "containerd's whole unit", containerdUnit)
-	if environment != "" {
-		effects := &out.resources[len(out.resources)-1].Effects
+	var environment []string
+	if searched != systemPath {
+		environment = []string{"Environment=PATH=" + searched}
 		effects.Class = resource.Drain
 		effects.Why = "pods that run keep the shim and runc that they were started with, which are removed when other packages have come"
 		effects.Source = "containerd: core/runtime/v2/shim_load.go, shim-binary-path"
 	}
+	out.add(resource.Resource{
+		Phase: resource.Base, Effects: effects, Reason: "containerd's whole unit",
+		Spec: &resource.File{Path: resource.UnitDir + "/" + containerdUnit, Mode: 0o644, Content: containerdUnitFile(in.containerd, environment)},
+	})
 }
 
 // publicHeaders say which product a request comes from, and with these values they hold no credential (AKS node
@@ -114,8 +117,8 @@ func secretHeaders(headers map[string]nodeconfig.Secret) bool {
 
 // containerdUnitFile is the unit, after containerd's own: ready when it says so, shims survive it.
 // It waits for no network, which containerd needs only once it pulls.
-func containerdUnitFile(binary, environment string) []byte {
-	return unitFile(
+func containerdUnitFile(binary string, environment []string) []byte {
+	return unitFile(slices.Concat([]string{
 		"[Unit]",
 		"Description=containerd container runtime",
 		"Documentation=https://containerd.io",
@@ -126,8 +129,9 @@ func containerdUnitFile(binary, environment string) []byte {
 		"Before=shutdown.target",
 		"",
 		"[Service]",
-		"Type=notify"+environment,
-		"ExecStart="+binary,
+		"Type=notify",
+	}, environment, []string{
+		"ExecStart=" + binary,
 		"Restart=always",
 		"RestartSec=5",
 		"Delegate=yes",
@@ -139,7 +143,7 @@ func containerdUnitFile(binary, environment string) []byte {
 		"",
 		"[Install]",
 		"WantedBy=multi-user.target",
-	)
+	})...)
 }
 
 // The CRI plug-ins in containerd's configuration (containerd: docs/cri/config.md): version 2 has one for images and one for

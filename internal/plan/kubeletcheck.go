@@ -22,31 +22,30 @@ var managedSettings = []struct {
 	// value is what Slipway gives, where that is the same on each node: the contract may say it too.
 	value string
 	// given says that the contract uses it, where the setting is in nobody's way otherwise; nil for always.
-	given func(*nodeconfig.NodeConfig) bool
+	given func(*input) bool
 }{
 	{flag: "bootstrap-kubeconfig", instead: "join"},
 	{flag: "config", instead: "kubelet.config"},
 	{flag: "kubeconfig", instead: "join"},
 	{flag: "container-runtime-endpoint", field: "containerRuntimeEndpoint", instead: "none: Slipway names containerd's socket", value: containerdSocket},
-	{flag: "hostname-override", instead: "kubelet.nodeName", given: func(c *nodeconfig.NodeConfig) bool { return c.Kubelet.NodeName != "" }},
+	{flag: "hostname-override", instead: "kubelet.nodeName", given: func(in *input) bool { return in.config.Kubelet.NodeName != "" }},
 	{flag: "image-credential-provider-bin-dir", instead: "kubelet.imageCredentialProvider.binDir", given: givesProvider},
 	{flag: "image-credential-provider-config", instead: "kubelet.imageCredentialProvider", given: givesProvider},
-	{flag: "image-service-endpoint", field: "imageServiceEndpoint", instead: "none: the snapshotter of runtime.lazyPull is asked for images", given: servesImages},
-	{flag: "node-ip", instead: "kubelet.nodeIPs", given: func(c *nodeconfig.NodeConfig) bool { return len(c.Kubelet.NodeIPs) > 0 }},
-	{flag: "node-labels", instead: "kubelet.labels", given: func(c *nodeconfig.NodeConfig) bool { return len(c.Kubelet.Labels) > 0 }},
-	{flag: "register-with-taints", field: "registerWithTaints", instead: "kubelet.taints", given: func(c *nodeconfig.NodeConfig) bool { return len(c.Kubelet.Taints) > 0 }},
+	{flag: "image-service-endpoint", field: "imageServiceEndpoint", instead: "none: the snapshotter of runtime.lazyPull is asked for images", given: (*input).usesSOCI},
+	{flag: "node-ip", instead: "kubelet.nodeIPs", given: func(in *input) bool { return len(in.config.Kubelet.NodeIPs) > 0 }},
+	{flag: "node-labels", instead: "kubelet.labels", given: func(in *input) bool { return len(in.config.Kubelet.Labels) > 0 }},
+	{flag: "register-with-taints", field: "registerWithTaints", instead: "kubelet.taints", given: func(in *input) bool { return len(in.config.Kubelet.Taints) > 0 }},
 	{flag: "runtime-request-timeout", field: "runtimeRequestTimeout"},
 	{flag: "v", field: "logging.verbosity"},
 	{flag: "volume-plugin-dir", field: "volumePluginDir"},
 }
 
-func givesProvider(c *nodeconfig.NodeConfig) bool { return c.Kubelet.ImageCredentialProvider != nil }
-func servesImages(c *nodeconfig.NodeConfig) bool  { return c.Runtime.LazyPull == soci }
+func givesProvider(in *input) bool { return in.config.Kubelet.ImageCredentialProvider != nil }
 
 // managed reports a flag that Slipway gives the kubelet itself.
 func managed(in *input, out *output, at string, flag nodeconfig.Flag) bool {
 	for _, m := range managedSettings {
-		if m.flag == flag.Name && m.instead != "" && (m.given == nil || m.given(in.config)) {
+		if m.flag == flag.Name && m.instead != "" && (m.given == nil || m.given(in)) {
 			out.fatal(nodeconfig.Invalid, at, "--%s is Slipway's to give; use %s", flag.Name, m.instead)
 			return true
 		}
@@ -57,7 +56,7 @@ func managed(in *input, out *output, at string, flag nodeconfig.Flag) bool {
 // checkManagedFields reports fields that a flag of Slipway's would go before.
 func checkManagedFields(in *input, out *output, at string) {
 	for _, m := range managedSettings {
-		if m.instead == "" || m.given != nil && !m.given(in.config) {
+		if m.instead == "" || m.given != nil && !m.given(in) {
 			continue
 		}
 		if value := configured(in.config.Kubelet, m.field); value != nil && value != any(m.value) {

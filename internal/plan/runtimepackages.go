@@ -2,6 +2,7 @@ package plan
 
 import (
 	"maps"
+	"slices"
 	"strings"
 
 	"github.com/slipway-dev/slipway/components"
@@ -59,13 +60,11 @@ func (in *input) runtimeProgram(name, own string, files []resource.Unpacked, unp
 	if len(from) == 0 || !artifact.Force && version != "" && hasRelease(in.facts.Components, name, own, version) {
 		return own, nil
 	}
-	d := &resource.Download{Component: name, Version: version, From: from, SHA256: artifact.SHA256, Files: files, ExitCodes: make(map[resource.Cause]int)}
-	for _, place := range from {
-		if in.isolatedPlace(place) {
-			d.ExitCodes = maps.Clone(registryCodes)
-		}
+	codes := map[resource.Cause]int{resource.CauseUnpack: unpackCode}
+	if slices.ContainsFunc(from, in.isolatedPlace) {
+		maps.Copy(codes, registryCodes)
 	}
-	d.ExitCodes[resource.CauseUnpack] = unpackCode
+	d := &resource.Download{Component: name, Version: version, From: from, SHA256: artifact.SHA256, Files: files, ExitCodes: codes}
 	return d.Path(name), d
 }
 
@@ -95,8 +94,7 @@ func planRuntimePackages(in *input, out *output) {
 		code   int
 	}{{in.containerdPackage, exitcode.ContainerdDownloadFailed}, {in.runcPackage, exitcode.RuncDownloadFailed}} {
 		if p.brings != nil {
-			d := *p.brings
-			out.download(p.code, "the contract brings it in the place of the image's own", &d)
+			out.download(p.code, "the contract brings it in the place of the image's own", p.brings)
 		}
 	}
 	if in.containerdPackage != nil {
@@ -126,7 +124,7 @@ func checkContainerdRelease(in *input, out *output) {
 		at = ContainerdVersionPath
 	}
 	if reason != "" {
-		out.report(nodeconfig.Problem{Kind: nodeconfig.Invalid, Path: at, Reason: reason, Fatal: true})
+		out.fatal(nodeconfig.Invalid, at, "%s", reason)
 	}
 }
 

@@ -36,8 +36,9 @@ type service struct {
 	stops bool
 }
 
-// imageServices are all there are (AKS: ensureGPUDrivers, startNvidiaManagedExpServices, ensureArtifactStreaming; Amazon EKS AMI: FastImagePull). The exporter has
-// another port than one that a user of the cluster installs. What only observes devices is in nobody's way when it does not run.
+// imageServices are all there are (AKS: ensureGPUDrivers, startNvidiaManagedExpServices, ensureArtifactStreaming; Amazon EKS AMI:
+// FastImagePull). The exporter has another port than one that a user of the cluster installs. What only observes devices is in
+// nobody's way when it does not run.
 var imageServices = []service{
 	{unit: facts.PersistenceUnit, wanted: (*input).persistsGPU, asked: GPUVendorPath, code: exitcode.GPUDriverFailed, early: true},
 	{unit: facts.FabricManagerUnit, wanted: (*input).switchesGPU, asked: GPUVendorPath, code: exitcode.GPUDriverFailed, early: true},

@@ -41,7 +41,7 @@ max_concurrent_unpacks = -1
 max_concurrent_unpacks_per_image = 12
 `
 
-func (in *input) usesSOCI() bool { return servesImages(in.config) }
+func (in *input) usesSOCI() bool { return in.config.Runtime.LazyPull == soci }
 
 // imageService is where the kubelet asks for images, where that is not containerd's own socket.
 func (in *input) imageService() string {

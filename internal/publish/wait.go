@@ -65,13 +65,10 @@ func (w *wait) result(ctx context.Context) (document []byte, code int, err error
 	return document, code, err
 }
 
-// reportEvery is how often is reported what the run waits for that is waited for.
-const reportEvery = 10 * time.Second
-
-// marker waits for a marker.
+// marker waits for a marker, and logs meanwhile what the run itself waits for.
 func (w *wait) marker(ctx context.Context) (string, error) {
 	for {
-		limited, cancel := context.WithTimeout(ctx, reportEvery)
+		limited, cancel := context.WithTimeout(ctx, state.WaitingEvery)
 		marker, err := w.Host.WaitForFiles(limited, markers...)
 		cancel()
 		if !errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil {
@@ -83,7 +80,7 @@ func (w *wait) marker(ctx context.Context) (string, error) {
 	}
 }
 
-// awaited is what the run waits for that is waited for, after a prefix; empty where it does not say it.
+// awaited is what the run itself waits for, after a prefix; empty where the run does not say it.
 func (w *wait) awaited(prefix string) string {
 	text, err := state.Waiting.Read(w.Host)
 	if err != nil || len(text) == 0 {

@@ -47,7 +47,7 @@ func (p *Part) Stat() (fs.FileInfo, error) { return p.file.Stat() }
 func (p *Part) Read(data []byte) (int, error) { return p.file.Read(data) }
 
 // Seek goes to a place in the file.
-func (p *Part) Seek(offset int64, whence int) (int64, error) { return p.file.Seek(offset, whence) }
+func (p *Part) Seek(offset int64, from int) (int64, error) { return p.file.Seek(offset, from) }
 
 // Close closes the file.
 func (p *Part) Close() error { return p.file.Close() }

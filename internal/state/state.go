@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"path"
 	"slices"
+	"time"
 
 	"github.com/slipway-dev/slipway/internal/profile"
 	"github.com/slipway-dev/slipway/internal/resource"
@@ -22,6 +23,9 @@ const (
 	RunDir      = "/run/slipway"
 	Generations = Dir + "/generations"
 )
+
+// WaitingEvery is how often a run says in Waiting what it waits for, and whoever waits for the run looks there.
+const WaitingEvery = 10 * time.Second
 
 // File is a file of the agent's state.
 type File struct {
