@@ -72,15 +72,15 @@ func (c *Comparison) judged(running, wanted []byte) (*Comparison, error) {
 // otherSecrets are the paths of values that both documents have, that hold a secret, and that differ.
 func otherSecrets(running, wanted *Document) []string {
 	before := make(map[string]any)
-	walk(running, func(path string, v reflect.Value) {
+	walk(running, func(path []byte, v reflect.Value) {
 		if strings.Contains(text(v), nodeconfig.Redacted) {
-			before[path] = v.Interface()
+			before[string(path)] = v.Interface()
 		}
 	})
 	var paths []string
-	walk(wanted, func(path string, v reflect.Value) {
-		if old, had := before[path]; had && text(v) == text(reflect.ValueOf(old)) && !reflect.DeepEqual(old, v.Interface()) {
-			paths = append(paths, path)
+	walk(wanted, func(path []byte, v reflect.Value) {
+		if old, had := before[string(path)]; had && text(v) == text(reflect.ValueOf(old)) && !reflect.DeepEqual(old, v.Interface()) {
+			paths = append(paths, string(path))
 		}
 	})
 	return paths

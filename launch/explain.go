@@ -2,6 +2,7 @@ package launch
 
 import (
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/slipway-dev/slipway/internal/document"
@@ -38,6 +39,9 @@ type explainer struct {
 	values Explanation
 	// at is where in values each path is.
 	at map[string]int
+	// source and origin are of the values that it looks at.
+	source Source
+	origin string
 }
 
 // usualValues are as many as a template usually has.
@@ -46,38 +50,59 @@ const usualValues = 192
 // explain looks at layers, the weakest first. Nothing else in the package keeps track of it, so it costs nothing
 // where nobody asks.
 func explain(layers []Layer) *explainer {
-	e := &explainer{make(Explanation, 0, usualValues), make(map[string]int, usualValues)}
+	e := &explainer{values: make(Explanation, 0, usualValues), at: make(map[string]int, usualValues)}
+	w := newWalker(func(path []byte, v reflect.Value) {
+		value := e.value(path)
+		if value.Source != "" {
+			value.Overrode = append([]Overridden{{value.Value, value.Source, value.Origin}}, value.Overrode...)
+		}
+		value.Value, value.Source, value.Origin = text(v), e.source, e.origin
+	})
 	for _, l := range ranked(layers) {
-		walk(l.Document, func(path string, v reflect.Value) {
-			value := e.value(path)
-			weaker := *value
-			*value = Value{Path: path, Value: text(v), Source: l.Source, Origin: l.Origin}
-			if weaker.Source != "" {
-				value.Overrode = append([]Overridden{{weaker.Value, weaker.Source, weaker.Origin}}, weaker.Overrode...)
-			}
-		})
+		e.source, e.origin = l.Source, l.Origin
+		w.at(l.Document, "$")
 	}
 	return e
 }
 
-// sorted are the values by their paths. Values are large, so it is the paths that are sorted.
-func (e *explainer) sorted() Explanation {
-	sorted := make(Explanation, 0, len(e.values))
-	for _, path := range sortedKeys(e.at) {
-		sorted = append(sorted, e.values[e.at[path]])
+// compute looks at what rules have made of a document: what differs there from what the layers say.
+func (e *explainer) compute(rules []Rule, d *Document) {
+	w := newWalker(func(path []byte, v reflect.Value) {
+		if known, value := e.value(path), text(v); known.Source == "" || known.Value != value {
+			*known = Value{Path: known.Path, Value: value, Source: Computed, Origin: e.origin}
+		}
+	})
+	for i := range rules {
+		e.origin = rules[i].Name
+		for _, path := range rules[i].Sets {
+			w.at(d, path)
+		}
 	}
-	return sorted
 }
 
 // value is the one at a path; it is new where there was none.
-func (e *explainer) value(path string) *Value {
-	i, known := e.at[path]
+func (e *explainer) value(path []byte) *Value {
+	i, known := e.at[string(path)]
 	if !known {
 		i = len(e.values)
-		e.at[path] = i
-		e.values = append(e.values, Value{})
+		e.values = append(e.values, Value{Path: string(path)})
+		e.at[e.values[i].Path] = i
 	}
 	return &e.values[i]
+}
+
+// sorted are the values by their paths.
+func (e *explainer) sorted() Explanation {
+	order := make([]*Value, len(e.values)) // a value is large, and moves once
+	for i := range order {
+		order[i] = &e.values[i]
+	}
+	slices.SortFunc(order, func(a, b *Value) int { return strings.Compare(a.Path, b.Path) })
+	sorted := make(Explanation, len(order))
+	for i, v := range order {
+		sorted[i] = *v
+	}
+	return sorted
 }
 
 // Below returns the values at a path and below it. The path may be without "$.", and without "node." or "machine.".

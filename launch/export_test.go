@@ -19,7 +19,8 @@ var (
 func Trespass(layers []Layer, fields []Field) []string {
 	var found []string
 	for i := range layers {
-		walk(layers[i].Document, func(path string, _ reflect.Value) {
+		walk(layers[i].Document, func(at []byte, _ reflect.Value) {
+			path := string(at)
 			switch f := fieldOf(fields, path); {
 			case f == nil:
 				found = append(found, fmt.Sprintf("%s: no row says who may set it", path))

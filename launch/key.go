@@ -25,7 +25,8 @@ func (t *Template) makeKey() string {
 	write := func(s string) { _, _ = digest.Write(append([]byte(s), 0)) }
 	write(node.NodeDigest(t.complete))
 	machine := Document{Machine: t.Document.Machine}
-	walk(&machine, func(path string, v reflect.Value) {
+	walk(&machine, func(at []byte, v reflect.Value) {
+		path := string(at)
 		if driftOf(path).class != Ignore {
 			write(path)
 			write(text(v))

@@ -68,7 +68,7 @@ type Field struct {
 type Rule struct {
 	// Name says what it decides: "image family".
 	Name string
-	// Reads are the paths that it depends on, Sets those that it may set.
+	// Reads are the paths that it depends on, Sets those that it may set. No two rules of a cloud set the same.
 	Reads, Sets []string
 	// Run sets them. What it cannot decide it leaves out, and returns as problems.
 	Run func(*Document) []nodeconfig.Problem

@@ -18,104 +18,109 @@ var (
 	flagType   = reflect.TypeFor[[]nodeconfig.Flag]()
 )
 
-// walk calls visit for each value of a document that is said and has none below it, in the order of the paths. A list is one
-// value: a stronger layer's stands for the whole of it.
-func walk(d *Document, visit func(path string, v reflect.Value)) { walkBelow(d, everything, visit) }
+// visitor is called with a value that is said and has none below it, and with its path, which is the walker's.
+type visitor func(path []byte, v reflect.Value)
 
-// walkBelow does that for what is at some paths and below them.
-func walkBelow(d *Document, below []string, visit func(path string, v reflect.Value)) {
-	walker{below: below, visit: visit}.walk("$", reflect.ValueOf(d).Elem())
-}
-
+// walker visits values. Only who keeps a path has to make a text of it.
 type walker struct {
-	below []string
-	visit func(string, reflect.Value)
-	// inside says that it is at one of the paths or below, where everything is looked for.
-	inside bool
+	path  []byte
+	visit visitor
 }
 
-// to is the walker at a path.
-func (w walker) to(path string) walker {
-	w.inside = w.inside || slices.ContainsFunc(w.below, func(b string) bool { return document.Within(path, b) })
-	return w
-}
+// walk visits the values of a document in the order of the paths. A list is one value: a stronger layer's stands for the whole of
+// it.
+func walk(d *Document, visit visitor) { newWalker(visit).at(d, "$") }
 
-// leads reports whether what has a name below a path is looked for, or is above what is. Most names do not, and need no path of
-// their own.
-func (w walker) leads(path, name string) bool {
-	if w.inside {
-		return true
+// newWalker returns a walker for any number of documents.
+func newWalker(visit visitor) *walker { return &walker{make([]byte, 0, 256), visit} }
+
+// at visits what is at a path of a document and below it.
+func (w *walker) at(d *Document, path string) {
+	at := reflect.ValueOf(d).Elem()
+	for rest := path[len("$"):]; rest != "" && at.IsValid(); {
+		var name string
+		name, _, rest = document.Step(rest)
+		at = child(at, name)
 	}
-	for _, b := range w.below {
-		rest, above := strings.CutPrefix(b, path)
-		switch {
-		case !above:
-		case strings.HasPrefix(rest, "["): // a name in quotes
-			if at := document.FieldPath(path, name); document.Within(b, at) {
-				return true
-			}
-		default:
-			if rest, ok := strings.CutPrefix(rest, "."+name); ok && document.Within(rest, "") {
-				return true
-			}
-		}
+	if at.IsValid() {
+		w.path = append(w.path[:0], path...)
+		w.walk(at)
 	}
-	return false
 }
 
-func (w walker) walk(path string, v reflect.Value) {
-	w = w.to(path)
+// child is what has a name in a value; the zero Value where nothing has.
+func child(v reflect.Value, name string) reflect.Value {
+	for v.Kind() == reflect.Pointer || v.Kind() == reflect.Interface {
+		v = v.Elem() // the zero Value of nil
+	}
 	switch v.Kind() {
+	case reflect.Struct:
+		if i := slices.Index(namesOf(v.Type()), name); i >= 0 && isSaid(v.Field(i)) {
+			return v.Field(i)
+		}
+	case reflect.Map:
+		return v.MapIndex(reflect.ValueOf(name))
+	}
+	return reflect.Value{}
+}
+
+// isSaid reports whether a field of a struct says something. A struct does if one of its fields does.
+func isSaid(field reflect.Value) bool { return field.Kind() == reflect.Struct || !field.IsZero() }
+
+func (w *walker) walk(v reflect.Value) {
+	switch v.Kind() {
+	case reflect.Invalid: // a null says nothing, as in nodeconfig.Merge
 	case reflect.Pointer, reflect.Interface:
 		if !v.IsNil() {
-			if v.Kind() == reflect.Pointer && isScalar(v.Elem()) {
-				w.leaf(path, v.Elem()) // a pointer that is set says something, also if that is zero
-				return
-			}
-			w.walk(path, v.Elem())
+			w.walk(v.Elem()) // a pointer that is set says something, also if that is zero
 		}
 	case reflect.Struct:
 		if v.Type() == secretType {
 			if !v.IsZero() {
-				w.leaf(path, v)
+				w.visit(w.path, v)
 			}
 			return
 		}
 		for i, name := range namesOf(v.Type()) {
-			if name == "" || !w.leads(path, name) {
-				continue
-			}
-			if field := v.Field(i); !field.IsZero() {
-				w.walk(document.FieldPath(path, name), field)
+			if name != "" && isSaid(v.Field(i)) {
+				w.below(name, v.Field(i))
 			}
 		}
 	case reflect.Map:
 		switch m := v.Interface().(type) {
 		case map[string]string: // reflection makes a copy of each key and each value, and most maps are of texts or of data
-			walkMap(w, path, m)
+			walkMap(w, m)
 		case map[string]any:
-			walkMap(w, path, m)
+			walkMap(w, m)
 		default:
 			keys := v.MapKeys()
 			slices.SortFunc(keys, func(a, b reflect.Value) int { return strings.Compare(a.String(), b.String()) })
 			for _, key := range keys {
-				w.entry(path, key.String(), v.MapIndex(key))
+				w.below(key.String(), v.MapIndex(key))
 			}
 		}
 	case reflect.Slice:
 		if !v.IsNil() {
-			w.leaf(path, v)
+			w.visit(w.path, v)
 		}
 	default:
-		w.leaf(path, v)
+		w.visit(w.path, v)
 	}
 }
 
-// walkMap walks the entries of a map, in the order of their names.
-func walkMap[V any](w walker, path string, m map[string]V) {
+// walkMap walks the entries of a map, in the order of their names. What is zero there is said, too.
+func walkMap[V any](w *walker, m map[string]V) {
 	for _, name := range sortedKeys(m) {
-		w.entry(path, name, reflect.ValueOf(m[name]))
+		w.below(name, reflect.ValueOf(m[name]))
 	}
+}
+
+// below walks what has a name.
+func (w *walker) below(name string, v reflect.Value) {
+	above := len(w.path)
+	w.path = document.AppendField(w.path, name)
+	w.walk(v)
+	w.path = w.path[:above]
 }
 
 // sortedKeys are the keys of a map, in one allocation.
@@ -123,24 +128,6 @@ func sortedKeys[V any](m map[string]V) []string {
 	keys := slices.AppendSeq(make([]string, 0, len(m)), maps.Keys(m))
 	slices.Sort(keys)
 	return keys
-}
-
-// entry walks an entry of a map. What is zero there is said, too.
-func (w walker) entry(path, name string, v reflect.Value) {
-	switch {
-	case !w.leads(path, name):
-	case isScalar(v):
-		w.leaf(document.FieldPath(path, name), v)
-	default:
-		w.walk(document.FieldPath(path, name), v)
-	}
-}
-
-// leaf visits a value, if it is one that is looked for and not only above one.
-func (w walker) leaf(path string, v reflect.Value) {
-	if w.to(path).inside {
-		w.visit(path, v)
-	}
 }
 
 // names are the names of the fields of types, in their order: types do not change.

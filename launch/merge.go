@@ -154,11 +154,11 @@ func setter(layers []Layer, path string) (winner *Layer) {
 		if l.Document == nil || winner != nil && l.Source.rank() < winner.Source.rank() {
 			continue
 		}
-		walkBelow(l.Document, []string{path}, func(at string, _ reflect.Value) {
-			if at == path {
+		newWalker(func(at []byte, _ reflect.Value) {
+			if string(at) == path {
 				winner = l
 			}
-		})
+		}).at(l.Document, path)
 	}
 	return winner
 }

@@ -50,6 +50,23 @@ func effect(r launch.Rule, d *launch.Document) map[string]string {
 	return changed
 }
 
+// TestRulesSetDifferentFields holds what an explanation takes for granted: a value that the layers do not have is that of the one
+// rule that sets it.
+func TestRulesSetDifferentFields(t *testing.T) {
+	clouds, _, _ := rendered(t, "node-subnet")
+	setter := make(map[string]string)
+	for _, r := range clouds[0].Rules() {
+		for _, path := range r.Sets {
+			for other, name := range setter {
+				if document.Within(path, other) || document.Within(other, path) {
+					t.Errorf("%s sets %s, and %s sets %s", r.Name, path, name, other)
+				}
+			}
+			setter[path] = r.Name
+		}
+	}
+}
+
 // TestRules holds that a rule sets what it says that it sets, and reads nothing but what it says that it reads: each value of
 // these cases is changed alone.
 func TestRules(t *testing.T) {
@@ -75,6 +92,15 @@ func TestRules(t *testing.T) {
 			}
 			r.Run(merged)
 		}
+	}
+}
+
+// TestNullSaysNothing: a program may have decoded settings of the kubelet that are null.
+func TestNullSaysNothing(t *testing.T) {
+	d := new(launch.Document)
+	d.Node.Kubelet.Config = map[string]any{"maxPods": nil, "evictionHard": map[string]any{"memory.available": nil}}
+	if got := launch.Explain([]launch.Layer{{Source: launch.Pool, Document: d}, {Source: launch.Class}}); len(got) > 0 {
+		t.Errorf("%v is explained", got)
 	}
 }
 

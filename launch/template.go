@@ -149,17 +149,8 @@ func (t *Template) makeBlank() blankData {
 
 // Explain says where each value of the template is from. Path restricts it to what is below it, "" does not.
 func (t *Template) Explain(path string) Explanation {
-	layers := append(slices.Clip(t.base.layers), t.own)
-	merged, e := Merge(layers), explain(layers)
-	for _, r := range t.base.rules {
-		r.Run(merged)
-		walkBelow(merged, r.Sets, func(at string, v reflect.Value) {
-			// What is explained up to here is what there was before the rule.
-			if known, value := e.value(at), text(v); known.Source == "" || known.Value != value {
-				*known = Value{Path: at, Value: value, Source: Computed, Origin: r.Name}
-			}
-		})
-	}
+	e := explain(append(slices.Clip(t.base.layers), t.own))
+	e.compute(t.base.rules, &t.Document)
 	if path == "" {
 		return e.sorted()
 	}
@@ -169,9 +160,6 @@ func (t *Template) Explain(path string) Explanation {
 // values are the values of a document for people, by their paths.
 func values(d *Document) map[string]string {
 	all := make(map[string]string)
-	walk(d, func(path string, v reflect.Value) { all[path] = text(v) })
+	walk(d, func(path []byte, v reflect.Value) { all[string(path)] = text(v) })
 	return all
 }
-
-// everything is the path of a whole document.
-var everything = []string{"$"}

@@ -148,10 +148,16 @@ func (b *budget) spend(depth int) error {
 
 // FieldPath appends a map entry's name to a JSON path.
 func FieldPath(path, name string) string {
+	var room [256]byte // most paths are shorter, and need one allocation
+	return string(AppendField(append(room[:0], path...), name))
+}
+
+// AppendField is [FieldPath] where the path is in a buffer.
+func AppendField(path []byte, name string) []byte {
 	if isIdentifier(name) {
-		return path + "." + name
+		return append(append(path, '.'), name...)
 	}
-	return path + "[" + strconv.Quote(name) + "]"
+	return append(strconv.AppendQuote(append(path, '['), name), ']')
 }
 
 // IndexPath appends a list index to a JSON path.
@@ -170,7 +176,7 @@ func CutPath(path string) (above, name string) {
 	above = path
 	for rest := strings.TrimPrefix(path, "$"); rest != ""; {
 		above = path[:len(path)-len(rest)]
-		name, _, rest = step(rest)
+		name, _, rest = Step(rest)
 	}
 	return above, name
 }

@@ -44,7 +44,7 @@ func (m *Merged) At(path string) (document int, found *Node) {
 	at := effective(m.tops())
 	rest := path[min(len(path), len("$")):]
 	for rest != "" {
-		name, index, after := step(rest)
+		name, index, after := Step(rest)
 		var below []value
 		for _, v := range at {
 			switch {

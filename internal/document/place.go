@@ -137,7 +137,7 @@ func (f Finder) At(path string) *Node {
 	at := f.top
 	for rest != "" {
 		var next *Node
-		name, index, after := step(rest)
+		name, index, after := Step(rest)
 		switch {
 		case name != "":
 			next = f.field(at, name)
@@ -177,8 +177,8 @@ func (f Finder) field(n *Node, name string) *Node {
 // plain is a name in the one form that its two spellings have in common.
 func plain(name string) string { return strings.ToLower(strings.ReplaceAll(name, "_", "")) }
 
-// step reads the first step of a path: a name, or else an index, which is -1 where it is neither.
-func step(path string) (name string, index int, rest string) {
+// Step reads the first step of a path: a name, or else an index, which is -1 where it is neither.
+func Step(path string) (name string, index int, rest string) {
 	if inner, ok := strings.CutPrefix(path, "."); ok {
 		end := strings.IndexAny(inner, ".[")
 		if end < 0 {
