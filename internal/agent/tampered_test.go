@@ -176,6 +176,13 @@ func (h *tampered) UnitState(ctx context.Context, unit string) (apply.UnitState,
 	return h.Directory.UnitState(ctx, unit)
 }
 
+func (h *tampered) UnitEnabled(ctx context.Context, unit string) (bool, error) {
+	if err := h.before("UnitEnabled", unit); err != nil {
+		return false, err
+	}
+	return h.Directory.UnitEnabled(ctx, unit)
+}
+
 func (h *tampered) NeedReload(ctx context.Context, units []string) (bool, error) {
 	if err := h.before("NeedReload", ""); err != nil {
 		return false, err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"path"
+	"sync"
 
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/internal/tlsbootstrap"
@@ -37,8 +38,33 @@ func (r *run) asks(ctx context.Context, c *resource.Certificate) (bool, error) {
 	if joined, err := r.written(c.Kubeconfig); joined || err != nil {
 		return false, err
 	}
-	kubelet, err := r.Host.UnitState(ctx, c.Unit)
-	return err != nil || !kubelet.Running() && !kubelet.Starting, err
+	return r.isIdle(ctx, c.Unit)
+}
+
+// idleUnits are the answers that a run has got. systemd is asked once for each unit: while a machine boots an answer takes it as long
+// as all that the run writes. What starts the kubelet later is seen before the agent does ([compareUnit]).
+type idleUnits struct {
+	mu    sync.Mutex
+	known map[string]bool
+}
+
+// isIdle reports whether a unit neither runs nor is being started. With an error, it may be so.
+func (r *run) isIdle(ctx context.Context, unit string) (bool, error) {
+	r.idle.mu.Lock()
+	defer r.idle.mu.Unlock()
+	idle, known := r.idle.known[unit]
+	if known {
+		return idle, nil
+	}
+	state, err := r.Host.UnitState(ctx, unit)
+	if err != nil {
+		return true, err
+	}
+	if r.idle.known == nil {
+		r.idle.known = make(map[string]bool)
+	}
+	r.idle.known[unit] = !state.Running() && !state.Starting
+	return r.idle.known[unit], nil
 }
 
 // namePairs finds the names that certificates are written under. They are no part of what is compared, and an apply that dies

@@ -293,6 +293,25 @@ func certificateCalls(m *memory) []string {
 	return list
 }
 
+// systemd answers slowly while a machine boots. It is asked of the kubelet before the plan is compared, for everything that has to
+// know whether the kubelet joins by itself, and right before the agent starts it.
+func TestSystemdIsAskedTwiceOfTheKubelet(t *testing.T) {
+	m := newMemory()
+	plan, c := tokenPlan()
+	if _, err := engine(m).Apply(t.Context(), plan); err != nil {
+		t.Fatal(err)
+	}
+	asked := 0
+	for _, call := range m.calls {
+		if call.String() == "state "+c.Unit {
+			asked++
+		}
+	}
+	if asked != 2 {
+		t.Errorf("asked %d times", asked)
+	}
+}
+
 // The certificate is asked for while the runtime starts, and the request knows when the kubelet would wait for nothing else.
 func TestCertificateIsAskedForMeanwhile(t *testing.T) {
 	p, _ := tokenPlan()

@@ -170,6 +170,8 @@ type run struct {
 	recovered bool
 	// awaited is what is being brought just now.
 	awaited awaited
+	// idle has the units that systemd was asked for, and whether they were idle.
+	idle idleUnits
 	// once is held while the record of the commands that are run once is written.
 	once sync.Mutex
 }

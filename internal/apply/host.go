@@ -96,6 +96,8 @@ type Units interface {
 	// UnitState reports a unit's state; a unit that does not exist has ActiveState "inactive" and
 	// LoadState "not-found".
 	UnitState(ctx context.Context, unit string) (UnitState, error)
+	// UnitEnabled reports whether a boot starts a unit by a link of its own (systemctl(1), is-enabled).
+	UnitEnabled(ctx context.Context, unit string) (bool, error)
 	// NeedReload reports whether systemd has read one of the units' files and has it in memory as it was
 	// before. A unit that it has not read yet is read when it is started, as it is then; reading all
 	// units again takes seconds on a small machine that boots.
@@ -124,8 +126,6 @@ type UnitState struct {
 	SubState    string
 	// Result is why a failed unit failed: "exit-code", "timeout", ...
 	Result string
-	// Enabled says that a boot starts it by a link of its own (systemctl(1), is-enabled).
-	Enabled bool
 	// Starting says that somebody has asked for it to be started, and it is not active yet.
 	Starting bool
 }

@@ -376,7 +376,7 @@ func (m *memory) Sync() error {
 func (m *memory) UnitState(_ context.Context, name string) (apply.UnitState, error) {
 	err := m.enter("state", name)
 	defer m.mu.Unlock()
-	state := apply.UnitState{LoadState: "not-found", ActiveState: "inactive", Enabled: !m.disabled[name]}
+	state := apply.UnitState{LoadState: "not-found", ActiveState: "inactive"}
 	if u := m.units[name]; u != nil {
 		state.LoadState, state.ActiveState = "loaded", u.state
 	}
@@ -384,6 +384,12 @@ func (m *memory) UnitState(_ context.Context, name string) (apply.UnitState, err
 		state.LoadState = "masked"
 	}
 	return state, err
+}
+
+func (m *memory) UnitEnabled(_ context.Context, name string) (bool, error) {
+	err := m.enter("enabled", name)
+	defer m.mu.Unlock()
+	return !m.disabled[name], err
 }
 
 // NeedReload is true for a unit that was started once: its files are newer than what was read then,

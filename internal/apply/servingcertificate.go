@@ -30,8 +30,8 @@ func (r *run) lacksServing(ctx context.Context, c *resource.ServingCertificate) 
 	if certificate || key {
 		return true, true, nil
 	}
-	kubelet, err := r.Host.UnitState(ctx, c.Unit)
-	return err != nil || !kubelet.Running() && !kubelet.Starting, false, err
+	lacks, err = r.isIdle(ctx, c.Unit)
+	return lacks, false, err
 }
 
 // bringServingCertificate leaves the pair for the moment before the kubelet starts: until then the host may get another name. One

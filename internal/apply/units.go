@@ -106,14 +106,20 @@ func bringUnit(r *run, ctx context.Context, n *node, action Action) error {
 func compareUnitState(r *run, ctx context.Context, n *node) (Action, error) {
 	want := n.Spec.(*resource.UnitState)
 	have, err := r.Host.UnitState(ctx, want.Unit)
-	switch {
-	case err != nil:
+	if err != nil {
 		return "", err
-	case want.State == resource.UnitMasked && have.LoadState != "masked":
-		return Masked, nil
-	case want.State == resource.UnitDisabled && have.Enabled:
-		return Disabled, nil
-	case have.Running():
+	}
+	switch want.State {
+	case resource.UnitMasked:
+		if have.LoadState != "masked" {
+			return Masked, nil
+		}
+	case resource.UnitDisabled:
+		if enabled, err := r.Host.UnitEnabled(ctx, want.Unit); enabled || err != nil {
+			return Disabled, err
+		}
+	}
+	if have.Running() {
 		return Stopped, nil
 	}
 	return "", nil
@@ -128,9 +134,13 @@ func undoUnitState(r *run, ctx context.Context, n *node) (Action, error) {
 		return "", err
 	case spec.State == resource.UnitMasked && have.LoadState == "masked":
 		return Unmasked, nil
-	case slices.Contains(spec.Was, resource.WasEnabled) && !have.Enabled:
-		return Enabled, nil
-	case slices.Contains(spec.Was, resource.WasActive) && !have.Running():
+	}
+	if slices.Contains(spec.Was, resource.WasEnabled) {
+		if enabled, err := r.Host.UnitEnabled(ctx, spec.Unit); !enabled || err != nil {
+			return Enabled, err
+		}
+	}
+	if slices.Contains(spec.Was, resource.WasActive) && !have.Running() {
 		return Started, nil
 	}
 	return "", nil

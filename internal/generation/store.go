@@ -46,6 +46,7 @@ type Files interface {
 	SetAside(path string) (aside string, err error)
 	Sync() error
 	UnitState(ctx context.Context, unit string) (apply.UnitState, error)
+	UnitEnabled(ctx context.Context, unit string) (bool, error)
 }
 
 // Store is a machine's generations. It is read when it is opened, and changes by Begin, Finish, Settled

@@ -22,7 +22,11 @@ func (s *Store) remembering(ctx context.Context, plan resource.Plan) (resource.P
 			if err != nil {
 				return plan, err
 			}
-			if have.Enabled {
+			enabled, err := s.host.UnitEnabled(ctx, spec.Unit)
+			if err != nil {
+				return plan, err
+			}
+			if enabled {
 				was = append(was, resource.WasEnabled)
 			}
 			if have.Running() {

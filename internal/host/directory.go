@@ -40,9 +40,9 @@ func OpenDirectory(root string) (*Directory, error) {
 }
 
 // UnitState is active for a unit that was recorded as started, and not as stopped since; for others it is
-// that of a unit that does not exist. Each is enabled that was not recorded as disabled: what would be done is recorded.
+// that of a unit that does not exist.
 func (d *Directory) UnitState(_ context.Context, unit string) (apply.UnitState, error) {
-	state := apply.UnitState{LoadState: "not-found", ActiveState: "inactive", SubState: "dead", Enabled: true}
+	state := apply.UnitState{LoadState: "not-found", ActiveState: "inactive", SubState: "dead"}
 	actions, err := d.actions()
 	if err != nil {
 		return apply.UnitState{}, err
@@ -57,8 +57,6 @@ func (d *Directory) UnitState(_ context.Context, unit string) (apply.UnitState, 
 			state.LoadState, state.ActiveState, state.SubState = "not-found", "inactive", "dead"
 		case actionStart, actionRestart:
 			state.LoadState, state.ActiveState, state.SubState = "loaded", "active", "running"
-		case actionEnable, actionDisable:
-			state.Enabled = a.Action == actionEnable
 		case actionMask, actionUnmask:
 			masked = a.Action == actionMask
 		}
@@ -67,6 +65,18 @@ func (d *Directory) UnitState(_ context.Context, unit string) (apply.UnitState, 
 		state.LoadState = "masked"
 	}
 	return state, nil
+}
+
+// UnitEnabled is true for each unit that was not recorded as disabled: what would be done is recorded.
+func (d *Directory) UnitEnabled(_ context.Context, unit string) (bool, error) {
+	actions, err := d.actions()
+	enabled := true
+	for _, a := range actions {
+		if a.Unit == unit && (a.Action == actionEnable || a.Action == actionDisable) {
+			enabled = a.Action == actionEnable
+		}
+	}
+	return enabled, err
 }
 
 // NeedReload reports whether one of the units was recorded as started.

@@ -54,6 +54,11 @@ func (m *Machine) UnitState(ctx context.Context, unit string) (apply.UnitState, 
 	return m.systemd.State(ctx, unit)
 }
 
+// UnitEnabled reports whether a boot starts a unit by a link of its own.
+func (m *Machine) UnitEnabled(ctx context.Context, unit string) (bool, error) {
+	return m.systemd.Enabled(ctx, unit)
+}
+
 // NeedReload reports whether systemd has one of the units in memory in another form than its files have
 // now.
 func (m *Machine) NeedReload(ctx context.Context, units []string) (bool, error) {

@@ -238,10 +238,13 @@ func TestUnitFiles(t *testing.T) {
 	conn := hosttest.NewBus()
 	m, _ := newMachine(t, conn)
 	conn.Put("a.service", map[string]any{"LoadState": "loaded", "ActiveState": "active", "UnitFileState": "enabled-runtime"})
-	if state, err := m.UnitState(t.Context(), "a.service"); err != nil || !state.Enabled || !state.Running() {
+	ctx := t.Context()
+	if state, err := m.UnitState(ctx, "a.service"); err != nil || !state.Running() {
 		t.Errorf("%+v, %v", state, err)
 	}
-	ctx := t.Context()
+	if enabled, err := m.UnitEnabled(ctx, "a.service"); err != nil || !enabled {
+		t.Errorf("enabled: %v, %v", enabled, err)
+	}
 	must(t, m.MaskUnit(ctx, "a.service"))
 	must(t, m.UnmaskUnit(ctx, "a.service"))
 	must(t, m.EnableUnit(ctx, "a.service"))
@@ -274,7 +277,9 @@ func TestDirectoryKinds(t *testing.T) {
 		must(t, err)
 		state, err := d.UnitState(ctx, "a.service")
 		must(t, err)
-		if (value == "never") != want || mounted != want || swapping != want || there != want || (state.LoadState == "masked") != want || state.Enabled == want {
+		enabled, err := d.UnitEnabled(ctx, "a.service")
+		must(t, err)
+		if (value == "never") != want || mounted != want || swapping != want || there != want || (state.LoadState == "masked") != want || enabled == want {
 			t.Errorf("want %v: %q, %v, %v, %v, %+v", want, value, mounted, swapping, there, state)
 		}
 	}

@@ -248,23 +248,29 @@ func (c *connection) Loaded(ctx context.Context, unit string) error {
 	return c.failure(c.manager(ctx, "GetUnit", unit).Err)
 }
 
-func (c *connection) Properties(ctx context.Context, object, iface string, names ...string) (map[string]any, error) {
-	if len(names) > 0 {
-		return c.some(ctx, object, iface, names)
-	}
-	var variants map[string]dbus.Variant
-	if err := c.conn.Object(systemdName, dbus.ObjectPath(object)).CallWithContext(ctx, propertiesInterface+".GetAll", 0, iface).Store(&variants); err != nil {
-		return nil, c.failure(err)
-	}
-	properties := make(map[string]any, len(variants))
-	for name, variant := range variants {
-		properties[name] = variant.Value()
-	}
-	return properties, nil
+// listed is a unit as systemd lists it: (ssssssouso).
+type listed struct {
+	Name, Description, Load, Active, Sub, Following string
+	Object                                          dbus.ObjectPath
+	Job                                             uint32
+	JobType                                         string
+	JobObject                                       dbus.ObjectPath
 }
 
-// some reads some properties: all questions are asked before the first answer is read.
-func (c *connection) some(ctx context.Context, object, iface string, names []string) (map[string]any, error) {
+func (c *connection) Unit(ctx context.Context, unit string) (Listed, error) {
+	var units []listed
+	if err := c.manager(ctx, "ListUnitsByNames", []string{unit}).Store(&units); err != nil {
+		return Listed{}, c.failure(err)
+	}
+	if len(units) == 0 {
+		return Listed{}, ErrNoUnit
+	}
+	u := units[0]
+	return Listed{u.Load, u.Active, u.Sub, u.Job}, nil
+}
+
+// Properties asks all questions before it reads the first answer.
+func (c *connection) Properties(ctx context.Context, object, iface string, names ...string) (map[string]any, error) {
 	calls := make([]*dbus.Call, len(names))
 	for i, name := range names {
 		calls[i] = c.conn.Object(systemdName, dbus.ObjectPath(object)).

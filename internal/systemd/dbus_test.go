@@ -109,12 +109,13 @@ func (p *peer) accept(raw net.Conn) {
 			p.mu.Unlock()
 			return p.job("run", unit, map[string]string{"fail": "replace"}[mode])
 		},
-		"Reload":    p.unanswered,
-		"GetUnit":   p.getUnit,
-		"Subscribe": func() *dbus.Error { return nil },
+		"Reload":           p.unanswered,
+		"GetUnit":          p.getUnit,
+		"ListUnitsByNames": p.list,
+		"Subscribe":        func() *dbus.Error { return nil },
 	}
 	conn.ExportMethodTable(manager, systemd.ManagerObject, systemd.ManagerInterface)
-	conn.ExportSubtreeMethodTable(map[string]any{"GetAll": p.getAll, "Get": p.get}, systemd.ManagerObject, "org.freedesktop.DBus.Properties")
+	conn.ExportSubtreeMethodTable(map[string]any{"Get": p.get}, systemd.ManagerObject, "org.freedesktop.DBus.Properties")
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if err := conn.Auth([]dbus.Auth{dbus.AuthAnonymous()}); err != nil {
@@ -262,37 +263,48 @@ func (p *peer) getUnit(unit string) (dbus.ObjectPath, *dbus.Error) {
 	return dbus.ObjectPath(systemd.UnitObject(unit)), nil
 }
 
-func (p *peer) getAll(message dbus.Message, iface string) (map[string]dbus.Variant, *dbus.Error) {
+// list shows units as systemd does, all in the one state.
+func (p *peer) list(names []string) ([]systemd.ListedUnit, *dbus.Error) {
 	if err := p.unanswered(); err != nil {
 		return nil, err
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if p.looks++; p.onLook != nil {
+		defer func(n int) { go p.onLook(n) }(p.looks)
+	}
+	var units []systemd.ListedUnit
+	for _, name := range names {
+		units = append(units, systemd.ListedUnit{
+			Name: name, Load: "loaded", Active: p.state, Sub: "sub", Object: dbus.ObjectPath(systemd.UnitObject(name)), JobObject: "/",
+		})
+	}
+	return units, nil
+}
+
+// get is a property; one that is not there has not happened.
+func (p *peer) get(message dbus.Message, iface, name string) (dbus.Variant, *dbus.Error) {
+	if err := p.unanswered(); err != nil {
+		return dbus.Variant{}, err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var properties map[string]any
 	object := message.Headers[dbus.FieldPath].Value().(dbus.ObjectPath)
 	switch {
 	case iface == systemd.ManagerInterface && object == systemd.ManagerObject:
-		return map[string]dbus.Variant{"KernelTimestamp": dbus.MakeVariant(uint64(5_000_000))}, nil
+		properties = map[string]any{"KernelTimestamp": uint64(5_000_000)}
 	case iface == systemd.UnitInterface && strings.HasPrefix(string(object), systemd.ManagerObject+"/unit/"):
-		if p.looks++; p.onLook != nil {
-			defer func(n int) { go p.onLook(n) }(p.looks)
-		}
-		return map[string]dbus.Variant{
-			"LoadState": dbus.MakeVariant("loaded"), "ActiveState": dbus.MakeVariant(p.state), "SubState": dbus.MakeVariant("sub"),
-		}, nil
+		properties = map[string]any{"LoadState": "loaded", "ActiveState": p.state, "SubState": "sub"}
 	case iface == "org.freedesktop.systemd1.Service" && object == dbus.ObjectPath(systemd.UnitObject("kubelet.service")):
-		return map[string]dbus.Variant{
-			"Result": dbus.MakeVariant("exit-code"), "ExecMainCode": dbus.MakeVariant(int32(1)),
-			"ExecMainStatus": dbus.MakeVariant(int32(7)), "ExecMainStartTimestamp": dbus.MakeVariant(uint64(9_000_000)),
-		}, nil
+		properties = map[string]any{
+			"Result": "exit-code", "ExecMainCode": int32(1), "ExecMainStatus": int32(7), "ExecMainStartTimestamp": uint64(9_000_000),
+		}
+	default:
+		return dbus.Variant{}, dbus.NewError("org.freedesktop.DBus.Error.UnknownInterface", []any{"Unknown interface " + iface})
 	}
-	return nil, dbus.NewError("org.freedesktop.DBus.Error.UnknownInterface", []any{"Unknown interface " + iface})
-}
-
-// get is one of all; what is not there has not happened.
-func (p *peer) get(message dbus.Message, iface, name string) (dbus.Variant, *dbus.Error) {
-	properties, err := p.getAll(message, iface)
-	if value, ok := properties[name]; ok || err != nil {
-		return value, err
+	if value, ok := properties[name]; ok {
+		return dbus.MakeVariant(value), nil
 	}
 	return dbus.MakeVariant(uint64(0)), nil
 }

@@ -25,6 +25,9 @@ var (
 	ShownLines  = shownLines
 )
 
+// ListedUnit is a unit as systemd lists it.
+type ListedUnit = listed
+
 // Dial connects at a socket.
 func Dial(ctx context.Context, socket string, hello bool) (Bus, error) {
 	c, err := dialSystemd(ctx, socket, hello)

@@ -246,6 +246,11 @@ func (silentBus) Loaded(ctx context.Context, _ string) error {
 	return ctx.Err()
 }
 
+func (silentBus) Unit(ctx context.Context, _ string) (systemd.Listed, error) {
+	<-ctx.Done()
+	return systemd.Listed{}, ctx.Err()
+}
+
 func (silentBus) Properties(ctx context.Context, _, _ string, _ ...string) (map[string]any, error) {
 	<-ctx.Done()
 	return nil, ctx.Err()

@@ -59,12 +59,22 @@ type Bus interface {
 	UnitFile(ctx context.Context, method, unit string) error
 	// Loaded returns [ErrNoUnit] where systemd has not got a unit in memory; it does not read it.
 	Loaded(ctx context.Context, unit string) error
-	// Properties returns the named properties that an object has by an interface, or all of them. A unit that systemd has not
-	// in memory is read for each of the names, so those of such a unit are better asked for together.
+	// Unit returns how a unit is. systemd reads one that it has not in memory, once.
+	Unit(ctx context.Context, unit string) (Listed, error)
+	// Properties returns the named properties that an object has by an interface. A unit that systemd has not in memory is read for
+	// each of the names.
 	Properties(ctx context.Context, object, iface string, names ...string) (map[string]any, error)
 	// Lost is closed when the connection has ended.
 	Lost() <-chan struct{}
 	Close()
+}
+
+// Listed is how a unit is, as systemd lists it. All of a unit's properties would say it, too, and to put them together takes
+// systemd as long as to read the unit.
+type Listed struct {
+	Load, Active, Sub string
+	// Job is the number of the job on it that waits or is at work, or 0.
+	Job uint32
 }
 
 // Manager is the machine's systemd, connected to while it is asked. It may be used by several goroutines at once.
@@ -223,7 +233,7 @@ func (m *Manager) Stale(ctx context.Context, unit, fragment string) (bool, error
 		if err != nil {
 			return err
 		}
-		properties, err := conn.Properties(ctx, UnitObject(unit), unitInterface)
+		properties, err := conn.Properties(ctx, UnitObject(unit), unitInterface, "NeedDaemonReload", "FragmentPath", "LoadState")
 		if err != nil {
 			return err
 		}
@@ -254,26 +264,37 @@ func (m *Manager) State(ctx context.Context, unit string) (apply.UnitState, erro
 	return state, nil
 }
 
+// Enabled reports whether a boot starts a unit by a link of its own (systemctl(1), is-enabled).
+func (m *Manager) Enabled(ctx context.Context, unit string) (bool, error) {
+	if err := checkUnit(unit); err != nil {
+		return false, err
+	}
+	properties, err := m.properties(ctx, UnitObject(unit), unitInterface, "UnitFileState")
+	if errors.Is(err, ErrNoUnit) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("whether a boot starts %s: %w", unit, err)
+	}
+	state, _ := properties["UnitFileState"].(string)
+	return strings.HasPrefix(state, "enabled"), nil
+}
+
 func readState(ctx context.Context, conn Bus, unit string) (apply.UnitState, error) {
-	properties, err := conn.Properties(ctx, UnitObject(unit), unitInterface)
+	listed, err := conn.Unit(ctx, unit)
 	if errors.Is(err, ErrNoUnit) {
 		return apply.UnitState{LoadState: "not-found", ActiveState: "inactive", SubState: "dead"}, nil
 	}
 	if err != nil {
 		return apply.UnitState{}, err
 	}
-	var state apply.UnitState
-	state.LoadState, _ = properties["LoadState"].(string)
-	state.ActiveState, _ = properties["ActiveState"].(string)
-	state.SubState, _ = properties["SubState"].(string)
+	state := apply.UnitState{LoadState: listed.Load, ActiveState: listed.Active, SubState: listed.Sub}
 	if state.LoadState == "" || state.ActiveState == "" {
 		return apply.UnitState{}, errors.New("systemd's answer has no unit state")
 	}
-	fileState, _ := properties["UnitFileState"].(string)
-	state.Enabled = strings.HasPrefix(fileState, "enabled")
-	state.Starting = state.ActiveState == "activating" || state.ActiveState == "inactive" && jobNumber(properties) != 0 // one that starts it
+	state.Starting = state.ActiveState == "activating" || state.ActiveState == "inactive" && listed.Job != 0 // one that starts it
 	if iface := typeInterface(unit); state.ActiveState == "failed" && iface != "" {
-		properties, err := conn.Properties(ctx, UnitObject(unit), iface)
+		properties, err := conn.Properties(ctx, UnitObject(unit), iface, "Result")
 		if err != nil {
 			return apply.UnitState{}, err
 		}

@@ -104,6 +104,25 @@ func (f *Bus) Loaded(_ context.Context, unit string) error {
 	return f.Err
 }
 
+// Unit implements [systemd.Bus].
+func (f *Bus) Unit(_ context.Context, unit string) (systemd.Listed, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	properties, ok := f.Units[unit]
+	if !ok {
+		return systemd.Listed{Load: "not-found", Active: "inactive", Sub: "dead"}, f.Err
+	}
+	text := func(name string) string {
+		value, _ := properties[name].(string)
+		return value
+	}
+	listed := systemd.Listed{Load: text("LoadState"), Active: text("ActiveState"), Sub: text("SubState")}
+	if job, ok := properties["Job"].([]any); ok {
+		listed.Job, _ = job[0].(uint32)
+	}
+	return listed, f.Err
+}
+
 // Properties implements [systemd.Bus]. It has all properties, whichever are asked for.
 func (f *Bus) Properties(_ context.Context, object, iface string, _ ...string) (map[string]any, error) {
 	f.mu.Lock()
