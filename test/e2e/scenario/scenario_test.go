@@ -234,8 +234,9 @@ func TestParseUnit(t *testing.T) {
 func TestStatusDiffers(t *testing.T) {
 	have := &status.Status{ExitCode: 51, CodeName: "X", DurationMs: 5000,
 		Error:   &status.Failure{Cause: "tls", Endpoint: "https://a:443 (1.2.3.4:443)", Message: "m"},
-		Changes: []status.Change{{ID: "File:/etc/a", Action: "created"}}}
-	fits := statusArgs{Code: 51, Name: "X", Cause: "tls", Endpoint: "https://a:443", Took: 2.5, Changed: []string{"/etc/a"}}
+		Changes: []status.Change{{ID: "File:/etc/a", Action: "created"}}, Steps: []status.Step{{Name: "plan", DurationMs: 3000}}}
+	fits := statusArgs{Code: 51, Name: "X", Cause: "tls", Endpoint: "https://a:443", Took: 2.5, Changed: []string{"/etc/a"},
+		Lasted: map[string]Boots{"plan": 1.5}}
 	pace := NewPace(2 * time.Second)
 	if err := fits.compare(have, pace); err != nil {
 		t.Error(err)
@@ -248,6 +249,8 @@ func TestStatusDiffers(t *testing.T) {
 		"took":     func(a *statusArgs) { a.Took = 0.5 },
 		"changed":  func(a *statusArgs) { a.Changed = []string{"/etc/b"} },
 		"change":   func(a *statusArgs) { a.ChangedOnly = []string{} },
+		"duration": func(a *statusArgs) { a.Lasted = map[string]Boots{"plan": 2} },
+		"step":     func(a *statusArgs) { a.Lasted = map[string]Boots{"wait": 1} },
 	} {
 		args := fits
 		spoil(&args)
