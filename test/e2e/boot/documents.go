@@ -9,10 +9,9 @@ import (
 )
 
 // FillDocuments writes the tables into docs/boot.md and README.md, between the lines "<!-- boot table -->" and
-// "<!-- end of boot table -->", or "boot floor", "boot founding", "boot timeline" or "boot summary". The first and the last have the
-// day of the measurement with them. Both documents are filled in, or none.
+// "<!-- end of boot table -->", or "boot floor", "boot founding", "boot timeline" or "boot summary". The first and the last say
+// when that was measured, and how often. Both documents are filled in, or none.
 func FillDocuments(repo string, results []Result, measured time.Time) error {
-	day := "Measured on " + measured.UTC().Format(time.DateOnly) + ".\n\n"
 	type part struct{ mark, text string }
 	documents := []struct {
 		path  string
@@ -20,12 +19,14 @@ func FillDocuments(repo string, results []Result, measured time.Time) error {
 		text  string
 	}{
 		{path: filepath.Join(repo, "docs", "boot.md"), parts: []part{
-			{"boot table", day + Summary(results).Markdown()},
+			{"boot table", measuredOn(measured, results) + Summary(results).Markdown()},
 			{"boot floor", AgainstFloor(results).Markdown()},
 			{"boot founding", Founding(results).Markdown()},
 			{"boot timeline", Timelines(results).Markdown()},
 		}},
-		{path: filepath.Join(repo, "README.md"), parts: []part{{"boot summary", day + Short(results).Markdown()}}},
+		{path: filepath.Join(repo, "README.md"), parts: []part{
+			{"boot summary", measuredOn(measured, few(results)) + Short(results).Markdown()},
+		}},
 	}
 	for i := range documents {
 		d := &documents[i]
@@ -46,6 +47,21 @@ func FillDocuments(repo string, results []Result, measured time.Time) error {
 		}
 	}
 	return nil
+}
+
+// measuredOn says when results were measured, and how many runs of each variant there were.
+func measuredOn(measured time.Time, results []Result) string {
+	most := 0
+	for _, r := range results {
+		most = max(most, len(r.Runs))
+	}
+	text := fmt.Sprintf("Measured on %s, %d runs of each variant", measured.UTC().Format(time.DateOnly), most)
+	for _, r := range results {
+		if len(r.Runs) < most {
+			text += fmt.Sprintf(", %d of %s", len(r.Runs), r.Variant)
+		}
+	}
+	return text + ".\n\n"
 }
 
 // fill puts a text between a mark's lines.

@@ -47,13 +47,16 @@ func ratio(results []Result, r Result, with string) string {
 // short are the variants that a reader sees who wants one figure: the usual way, Slipway's own, and the floor.
 var short = []string{script, "boothook", "azure", "ec2", "nocloud", floor}
 
+// few are the results of these.
+func few(results []Result) []Result {
+	return slices.DeleteFunc(slices.Clone(results), func(r Result) bool { return !slices.Contains(short, r.Variant) })
+}
+
 // Short has a row for each of a few variants, with the medians.
 func Short(results []Result) Table {
 	t := Table{Head: []string{"variant", "kubelet exec", "Node Ready", "Ready, of floor's"}}
-	for _, r := range results {
-		if slices.Contains(short, r.Variant) {
-			t.Rows = append(t.Rows, []string{r.Variant, seconds(r.KubeletExec.Median), seconds(r.Ready.Median), ratio(results, r, floor)})
-		}
+	for _, r := range few(results) {
+		t.Rows = append(t.Rows, []string{r.Variant, seconds(r.KubeletExec.Median), seconds(r.Ready.Median), ratio(results, r, floor)})
 	}
 	return t
 }
