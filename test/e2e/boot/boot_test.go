@@ -40,12 +40,15 @@ func timeline(exec, ready float64, more ...scenario.Event) []scenario.Event {
 	return append(more, scenario.Event{Name: kubeletExec, At: exec}, scenario.Event{Name: nodeReady, At: ready})
 }
 
+// given is the event that all variants have, whoever waits for the address.
+func given(at float64) scenario.Event { return scenario.Event{Name: "address given", At: at} }
+
 func TestMeasure(t *testing.T) {
 	var order []string
 	out := filepath.Join(t.TempDir(), floor)
 	turns := map[string][][]scenario.Event{
-		script: {timeline(40, 50), timeline(44, 52), timeline(41, 60)},
-		floor:  {timeline(10, 20, scenario.Event{Name: "sysinit", At: 5}), nil, timeline(12, 26)},
+		script: {timeline(40, 50, given(15)), timeline(44, 52, given(16)), timeline(41, 60, given(14))},
+		floor:  {timeline(10, 20, given(7), scenario.Event{Name: "sysinit", At: 5}), nil, timeline(12, 26, given(8))},
 	}
 	run := func(_ context.Context, c scenario.Case) scenario.Outcome {
 		order = append(order, c.Name)
@@ -73,7 +76,7 @@ func TestMeasure(t *testing.T) {
 		}
 	}
 	// Of what only one of both has seen there is no difference.
-	if rows := AgainstFloor(results).Rows; len(rows) != 1 || !slices.Equal(rows[0], []string{script, nothing, "+30.0", nothing, nothing, "+29.0"}) {
+	if rows := AgainstFloor(results).Rows; len(rows) != 1 || !slices.Equal(rows[0], []string{script, nothing, "+7.5", "+30.0", nothing, nothing, "+29.0"}) {
 		t.Errorf("against the floor: %q", rows)
 	}
 	if rows := AgainstFloor(results[:1]).Rows; len(rows) > 0 {
@@ -139,37 +142,98 @@ func TestMarkdown(t *testing.T) {
 	}
 }
 
-func TestFillDocument(t *testing.T) {
-	dir := t.TempDir()
-	path := filepath.Join(dir, "docs", "boot.md")
-	write := func(text string) {
-		t.Helper()
+// documents are those that the tables are written into, in a directory.
+type documents struct{ boot, readme string }
+
+func (d documents) write(t *testing.T, dir string) {
+	t.Helper()
+	for name, text := range map[string]string{filepath.Join("docs", "boot.md"): d.boot, "README.md": d.readme} {
+		path := filepath.Join(dir, name)
 		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o644)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	const marks = "before\n<!-- boot table -->\nold\n<!-- end of boot table -->\nbetween\n<!-- boot floor -->\n<!-- end of boot floor -->\n<!-- boot founding -->\n<!-- end of boot founding -->\n"
-	results := []Result{summarise(scenario.Case{Name: script}, [][]scenario.Event{timeline(1, 2)})}
-	day := time.Date(2026, 11, 22, 23, 0, 0, 0, time.UTC)
-	write(marks)
-	if err := FillDocument(dir, results, day); err == nil || !strings.Contains(err.Error(), "boot timeline") {
-		t.Errorf("without a place for the timeline: %v", err)
+}
+
+func readDocuments(t *testing.T, dir string) documents {
+	t.Helper()
+	boot, err := os.ReadFile(filepath.Join(dir, "docs", "boot.md"))
+	readme, other := os.ReadFile(filepath.Join(dir, "README.md"))
+	if err := errors.Join(err, other); err != nil {
+		t.Fatal(err)
 	}
-	write(marks + "<!-- boot timeline -->\n<!-- end of boot timeline -->\nafter\n")
+	return documents{string(boot), string(readme)}
+}
+
+func TestFillDocuments(t *testing.T) {
+	const (
+		tables  = "before\n<!-- boot table -->\nold\n<!-- end of boot table -->\nbetween\n<!-- boot floor -->\n<!-- end of boot floor -->\n<!-- boot founding -->\n<!-- end of boot founding -->\n"
+		rest    = "<!-- boot timeline -->\n<!-- end of boot timeline -->\nafter\n"
+		summary = "# Slipway\n<!-- boot summary -->\nold\n<!-- end of boot summary -->\n## More\n"
+	)
+	dir := t.TempDir()
+	results := []Result{
+		summarise(scenario.Case{Name: script}, [][]scenario.Event{timeline(1, 5), timeline(2, 4)}),
+		summarise(scenario.Case{Name: "agentless"}, [][]scenario.Event{timeline(2, 3)}),
+		summarise(scenario.Case{Name: floor}, [][]scenario.Event{timeline(1, 2)}),
+	}
+	day := time.Date(2026, 11, 22, 23, 0, 0, 0, time.UTC)
+	for want, spoilt := range map[string]documents{
+		"boot timeline":                     {tables, summary},
+		"boot summary":                      {tables + rest, "# Slipway\n"},
+		`no "<!-- end of boot summary -->"`: {tables + rest, "<!-- boot summary -->\n"},
+	} {
+		spoilt.write(t, dir)
+		if err := FillDocuments(dir, results, day); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("without a place: %v, want %q", err, want)
+		}
+		if got := readDocuments(t, dir); got != spoilt {
+			t.Errorf("one of the documents was filled in, and the other not: %q", got)
+		}
+	}
+	documents{tables + rest, summary}.write(t, dir)
 	for range 2 { // the second time there is something to replace
-		if err := FillDocument(dir, results, day); err != nil {
+		if err := FillDocuments(dir, results, day); err != nil {
 			t.Fatal(err)
 		}
 	}
-	want := "before\n<!-- boot table -->\nMeasured on 2026-11-22.\n\n" + Summary(results).Markdown() + "<!-- end of boot table -->\nbetween\n" +
-		"<!-- boot floor -->\n" + AgainstFloor(results).Markdown() + "<!-- end of boot floor -->\n" +
-		"<!-- boot founding -->\n" + Founding(results).Markdown() + "<!-- end of boot founding -->\n" +
-		"<!-- boot timeline -->\n" + Timelines(results).Markdown() + "<!-- end of boot timeline -->\nafter\n"
-	if got, err := os.ReadFile(path); err != nil || string(got) != want {
-		t.Errorf("the document is %q, %v, want %q", got, err, want)
+	want := documents{
+		boot: "before\n<!-- boot table -->\nMeasured on 2026-11-22, 2 runs of each variant, 1 of agentless, 1 of floor.\n\n" + Summary(results).Markdown() + "<!-- end of boot table -->\nbetween\n" +
+			"<!-- boot floor -->\n" + AgainstFloor(results).Markdown() + "<!-- end of boot floor -->\n" +
+			"<!-- boot founding -->\n" + Founding(results).Markdown() + "<!-- end of boot founding -->\n" +
+			"<!-- boot timeline -->\n" + Timelines(results).Markdown() + "<!-- end of boot timeline -->\nafter\n",
+		readme: "# Slipway\n<!-- boot summary -->\nMeasured on 2026-11-22, 2 runs of each variant, 1 of floor.\n\n| variant | kubelet exec | Node Ready | Ready, of floor's |\n|---|---|---|---|\n" +
+			"| script | 1.5 s | 4.5 s | 2.25 |\n| floor | 1.0 s | 2.0 s | 1.00 |\n<!-- end of boot summary -->\n## More\n",
 	}
-	write("<!-- boot table -->\n")
-	if err := FillDocument(dir, results, day); err == nil {
-		t.Error("a mark without an end passes")
+	if got := readDocuments(t, dir); got != want {
+		t.Errorf("the documents are %q, want %q", got, want)
+	}
+}
+
+// TestDocumentsAgree holds that README's figures are those of docs/boot.md.
+func TestDocumentsAgree(t *testing.T) {
+	have := readDocuments(t, repo)
+	between := func(text, mark string) []string {
+		_, rest, _ := strings.Cut(text, "<!-- "+mark+" -->\n")
+		table, _, found := strings.Cut(rest, "<!-- end of "+mark+" -->\n")
+		if !found {
+			t.Fatalf("there is no %s", mark)
+		}
+		return strings.Split(table, "\n")
+	}
+	median := func(cell string) string { return strings.TrimSpace(strings.Split(cell, "(")[0]) }
+	table := between(have.boot, "boot table")
+	when := func(line string) string { return strings.Split(line, ",")[0] } // the runs are those of the rows
+	want := []string{when(table[0]), "", "| variant | kubelet exec | Node Ready | Ready, of floor's |", "|---|---|---|---|"}
+	for _, row := range table {
+		if cells := strings.Split(row, "|"); len(cells) == 7 && slices.Contains(short, strings.TrimSpace(cells[1])) {
+			want = append(want, "|"+cells[1]+"| "+median(cells[2])+" | "+median(cells[3])+" |"+cells[5]+"|")
+		}
+	}
+	want = append(want, "")
+	got := between(have.readme, "boot summary")
+	got[0] = when(got[0])
+	if !slices.Equal(got, want) || len(want) != len(short)+5 {
+		t.Errorf("README.md has\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 }

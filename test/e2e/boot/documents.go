@@ -8,26 +8,60 @@ import (
 	"time"
 )
 
-// FillDocument writes the tables into docs/boot.md, between the lines "<!-- boot table -->" and
-// "<!-- end of boot table -->", or "boot floor", "boot founding" or "boot timeline". The first has the day of the measurement with it.
-func FillDocument(repo string, results []Result, measured time.Time) error {
-	path := filepath.Join(repo, "docs", "boot.md")
-	content, err := os.ReadFile(path)
-	if err != nil {
-		return err
+// FillDocuments writes the tables into docs/boot.md and README.md, between the lines "<!-- boot table -->" and
+// "<!-- end of boot table -->", or "boot floor", "boot founding", "boot timeline" or "boot summary". The first and the last say
+// when that was measured, and how often. Both documents are filled in, or none.
+func FillDocuments(repo string, results []Result, measured time.Time) error {
+	type part struct{ mark, text string }
+	documents := []struct {
+		path  string
+		parts []part
+		text  string
+	}{
+		{path: filepath.Join(repo, "docs", "boot.md"), parts: []part{
+			{"boot table", measuredOn(measured, results) + Summary(results).Markdown()},
+			{"boot floor", AgainstFloor(results).Markdown()},
+			{"boot founding", Founding(results).Markdown()},
+			{"boot timeline", Timelines(results).Markdown()},
+		}},
+		{path: filepath.Join(repo, "README.md"), parts: []part{
+			{"boot summary", measuredOn(measured, few(results)) + Short(results).Markdown()},
+		}},
 	}
-	text := string(content)
-	for _, part := range []struct{ mark, text string }{
-		{"boot table", "Measured on " + measured.UTC().Format(time.DateOnly) + ".\n\n" + Summary(results).Markdown()},
-		{"boot floor", AgainstFloor(results).Markdown()},
-		{"boot founding", Founding(results).Markdown()},
-		{"boot timeline", Timelines(results).Markdown()},
-	} {
-		if text, err = fill(text, part.mark, part.text); err != nil {
-			return fmt.Errorf("%s: %w", path, err)
+	for i := range documents {
+		d := &documents[i]
+		content, err := os.ReadFile(d.path)
+		if err != nil {
+			return err
+		}
+		d.text = string(content)
+		for _, p := range d.parts {
+			if d.text, err = fill(d.text, p.mark, p.text); err != nil {
+				return fmt.Errorf("%s: %w", d.path, err)
+			}
 		}
 	}
-	return os.WriteFile(path, []byte(text), 0o644)
+	for _, d := range documents {
+		if err := os.WriteFile(d.path, []byte(d.text), 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// measuredOn says when results were measured, and how many runs of each variant there were.
+func measuredOn(measured time.Time, results []Result) string {
+	most := 0
+	for _, r := range results {
+		most = max(most, len(r.Runs))
+	}
+	text := fmt.Sprintf("Measured on %s, %d runs of each variant", measured.UTC().Format(time.DateOnly), most)
+	for _, r := range results {
+		if len(r.Runs) < most {
+			text += fmt.Sprintf(", %d of %s", len(r.Runs), r.Variant)
+		}
+	}
+	return text + ".\n\n"
 }
 
 // fill puts a text between a mark's lines.

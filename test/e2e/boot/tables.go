@@ -31,7 +31,9 @@ func Summary(results []Result) Table {
 }
 
 // String is a spread in seconds.
-func (s Spread) String() string { return fmt.Sprintf("%.1f s (%.1f..%.1f)", s.Median, s.Min, s.Max) }
+func (s Spread) String() string {
+	return fmt.Sprintf("%s (%.1f..%.1f)", seconds(s.Median), s.Min, s.Max)
+}
 
 // ratio is how a variant's time compares with another's.
 func ratio(results []Result, r Result, with string) string {
@@ -42,8 +44,28 @@ func ratio(results []Result, r Result, with string) string {
 	return fmt.Sprintf("%.2f", r.Ready.Median/results[i].Ready.Median)
 }
 
+// short are the variants that a reader sees who wants one figure: the usual way, Slipway's own, and the floor.
+var short = []string{script, "boothook", "azure", "ec2", "nocloud", floor}
+
+// few are the results of these.
+func few(results []Result) []Result {
+	return slices.DeleteFunc(slices.Clone(results), func(r Result) bool { return !slices.Contains(short, r.Variant) })
+}
+
+// Short has a row for each of a few variants, with the medians.
+func Short(results []Result) Table {
+	t := Table{Head: []string{"variant", "kubelet exec", "Node Ready", "Ready, of floor's"}}
+	for _, r := range few(results) {
+		t.Rows = append(t.Rows, []string{r.Variant, seconds(r.KubeletExec.Median), seconds(r.Ready.Median), ratio(results, r, floor)})
+	}
+	return t
+}
+
+// seconds is a time as a table has it.
+func seconds(s float64) string { return fmt.Sprintf("%.1f s", s) }
+
 // phases are the events that a node's way is divided by, in their order; all variants have each.
-var phases = []string{"containerd ready", kubeletExec, "certificate issued", "Node registered", nodeReady}
+var phases = []string{"containerd ready", "address given", kubeletExec, "certificate issued", "Node registered", nodeReady}
 
 // AgainstFloor has a row for each variant but the floor: how much later each phase ends than the floor's.
 func AgainstFloor(results []Result) Table {

@@ -30,17 +30,19 @@ func (a *API) CertificateRequests(ctx context.Context) ([]CertificateRequest, er
 	return list.Items, err
 }
 
-// Decide waits for a certificate signing request that nobody has answered, and approves or denies it.
-func (a *API) Decide(ctx context.Context, approve bool) error {
-	decision := map[bool]string{true: "Approved", false: "Denied"}[approve]
+// OpenRequest waits for a certificate signing request that nobody has answered.
+func (a *API) OpenRequest(ctx context.Context) (CertificateRequest, error) {
 	var open CertificateRequest
 	err := Watch(ctx, a, requestsPath, func(r CertificateRequest) bool {
 		open = r
 		return len(r.Status.Conditions) == 0
 	})
-	if err != nil {
-		return err
-	}
+	return open, err
+}
+
+// Decide approves or denies a certificate signing request that nobody has answered.
+func (a *API) Decide(ctx context.Context, open CertificateRequest, approve bool) error {
+	decision := map[bool]string{true: "Approved", false: "Denied"}[approve]
 	open.Status.Conditions = append(open.Status.Conditions, map[string]any{
 		"type": decision, "status": "True", "reason": "E2E", "message": "the case wants it so",
 	})

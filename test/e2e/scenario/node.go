@@ -125,6 +125,7 @@ func (r *caseRun) ready(ctx context.Context, _ readyArgs) error {
 		case <-r.node.isReady:
 			// Now, because a later step may start units again.
 			if r.events == nil {
+				r.agentEnded(ctx)
 				r.events = r.timeline(ctx)
 			}
 			return nil

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -130,6 +131,8 @@ type statusArgs struct {
 	Endpoint string `yaml:"endpoint"`
 	// Took is how long the provisioning may have taken.
 	Took Boots `yaml:"took"`
+	// Lasted are steps, by name, each with how long it must have lasted at least.
+	Lasted map[string]Boots `yaml:"lasted"`
 	// Changed are parts of the IDs of what must have changed, ChangedOnly the IDs of all that may have.
 	Changed     []string `yaml:"changed"`
 	ChangedOnly []string `yaml:"changedOnly"`
@@ -166,6 +169,15 @@ func (want *statusArgs) compare(have *status.Status, pace *Pace) error {
 	}
 	if took := time.Duration(have.DurationMs) * time.Millisecond; want.Took > 0 && took > pace.Of(want.Took) {
 		differ("it took %s, want at most %s, which are %s today", took, want.Took, pace.Of(want.Took))
+	}
+	for _, name := range slices.Sorted(maps.Keys(want.Lasted)) {
+		least, i := pace.Of(want.Lasted[name]), slices.IndexFunc(have.Steps, func(s status.Step) bool { return s.Name == name })
+		switch {
+		case i < 0:
+			differ("there is no step %q", name)
+		case time.Duration(have.Steps[i].DurationMs)*time.Millisecond < least:
+			differ("%s lasted %d ms, want at least %s, which are %s today", name, have.Steps[i].DurationMs, want.Lasted[name], least)
+		}
 	}
 	for _, c := range have.Changes {
 		if want.ChangedOnly != nil && !slices.Contains(want.ChangedOnly, c.ID) {
@@ -208,13 +220,24 @@ func (r *caseRun) approver(ctx context.Context, args approverArgs) error {
 
 type decideArgs struct {
 	Approve bool `yaml:"approve"`
+	// After is how long the request is left without an answer.
+	After Boots `yaml:"after"`
 }
 
 // decide waits for a request for a certificate that nobody has answered, and approves or denies it.
 func (r *caseRun) decide(ctx context.Context, args decideArgs) error {
 	ctx, cancel := r.Pace.Within(ctx, patience)
 	defer cancel()
-	return r.Lab.API.Decide(ctx, args.Approve)
+	open, err := r.Lab.API.OpenRequest(ctx)
+	if err != nil {
+		return errors.Join(err, context.Cause(ctx))
+	}
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-time.After(r.Pace.Of(args.After)):
+	}
+	return r.Lab.API.Decide(ctx, open, args.Approve)
 }
 
 type certificatesArgs struct {

@@ -3,6 +3,7 @@ package scenario
 import (
 	"encoding/json"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -102,8 +103,8 @@ func TestParseStamps(t *testing.T) {
 	at, clock := parseStamps("Id=\r\nUserspaceTimestampMonotonic=2000000\nFinishTimestampMonotonic=0\n\n"+
 		"Id=kubelet.service\nExecMainStartTimestampMonotonic=30000000\nExecMainExitTimestampMonotonic=0\n\n"+
 		"ExecMainStartTimestampMonotonic=50000000\nId=slipway-provision.service\n\n"+
-		"Id=clocks\nfile0=1700000000000000\nnow=1700000010000000\nuptime=100000000\nnoise\n", answered)
-	want := map[string]int64{"kernel": 4900, "systemd": 4902, "kubelet exec": 4930, "agent start": 4950, "certificate issued": 4990}
+		"Id=clocks\nfile0=1700000000000000\nfile1=\nline0=1700000002000000\nnow=1700000010000000\nuptime=100000000\nnoise\n", answered)
+	want := map[string]int64{"kernel": 4900, "systemd": 4902, "kubelet exec": 4930, "agent start": 4950, "certificate issued": 4990, "address given": 4992}
 	for event, seconds := range want {
 		if at[event].Unix() != seconds {
 			t.Errorf("%s was at %s, want second %d", event, at[event], seconds)
@@ -114,6 +115,28 @@ func TestParseStamps(t *testing.T) {
 	}
 	if at, _ := parseStamps("Id=clocks\nnow=\n", answered); len(at) != 0 {
 		t.Errorf("without clocks the times are %v", at)
+	}
+}
+
+// TestStampsScript runs what a machine runs, where the journal has what networkd says when it has got a lease, and later gets
+// it again.
+func TestStampsScript(t *testing.T) {
+	const machine = `systemctl() { :; }
+journalctl() {
+	test "$*" = "-b -q -o short-unix -u systemd-networkd.service" || return
+	echo "1700000001.000001 localhost systemd-networkd[154]: eth0: Gained carrier"
+	echo "1700000002.345678 localhost systemd-networkd[154]: eth0: DHCPv4 address 10.77.0.11/24, gateway 10.77.0.1 acquired from 10.77.0.1"
+	echo "1700000009.000000 localhost systemd-networkd[154]: eth0: DHCPv4 address 10.77.0.11/24, gateway 10.77.0.1 acquired from 10.77.0.1"
+}
+`
+	out, err := exec.CommandContext(t.Context(), "bash", "-c", machine+stampsScript()).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	answered := time.Unix(5000, 0)
+	at, clock := parseStamps(string(out), answered)
+	if got, want := clock.Sub(time.UnixMicro(1700000002345678)), answered.Sub(at["address given"]); got != want || at["kernel"].IsZero() {
+		t.Errorf("the address was given %s ago, want %s: %v, from %s", got, want, at, out)
 	}
 }
 
@@ -139,9 +162,17 @@ func TestAgentEvents(t *testing.T) {
 	s := &status.Status{StartedAt: now.Add(-8 * time.Second), Steps: []status.Step{
 		{Name: "find contract", StartMs: 100, DurationMs: 1900}, {Name: "wait for address", StartMs: 3000, DurationMs: 1000},
 		{Name: "plan", StartMs: 4000, DurationMs: 1},
+		{Name: "Certificate:kubelet-client", StartMs: 5000, DurationMs: 7500}, {Name: "certificate connection", StartMs: 5500, DurationMs: 500},
+		{Name: "certificate request", StartMs: 6000, DurationMs: 1000}, {Name: "certificate approval", StartMs: 7000, DurationMs: 4000},
+		{Name: "certificate used", StartMs: 11000, DurationMs: 1000}, {Name: "kubeconfig", StartMs: 13000, DurationMs: 1000},
+		{Name: "Unit:kubelet.service", StartMs: 15000, DurationMs: 500},
 	}}
 	at := agentEvents(s, answered, now)
-	want := map[string]int64{"agent running": 4992, "contract read": 4994, "address awaited": 4995, "address known": 4996}
+	want := map[string]int64{
+		"agent running": 4992, "contract read": 4994, "address awaited": 4995, "address known": 4996, "certificate wanted": 4997,
+		"API server connected": 4998, "certificate requested": 4999, "certificate received": 5003, "certificate tried": 5004,
+		"kubeconfig written": 5006, "kubelet wanted": 5007,
+	}
 	for event, seconds := range want {
 		if at[event].Unix() != seconds {
 			t.Errorf("%s was at %s, want second %d", event, at[event], seconds)
@@ -203,8 +234,9 @@ func TestParseUnit(t *testing.T) {
 func TestStatusDiffers(t *testing.T) {
 	have := &status.Status{ExitCode: 51, CodeName: "X", DurationMs: 5000,
 		Error:   &status.Failure{Cause: "tls", Endpoint: "https://a:443 (1.2.3.4:443)", Message: "m"},
-		Changes: []status.Change{{ID: "File:/etc/a", Action: "created"}}}
-	fits := statusArgs{Code: 51, Name: "X", Cause: "tls", Endpoint: "https://a:443", Took: 2.5, Changed: []string{"/etc/a"}}
+		Changes: []status.Change{{ID: "File:/etc/a", Action: "created"}}, Steps: []status.Step{{Name: "plan", DurationMs: 3000}}}
+	fits := statusArgs{Code: 51, Name: "X", Cause: "tls", Endpoint: "https://a:443", Took: 2.5, Changed: []string{"/etc/a"},
+		Lasted: map[string]Boots{"plan": 1.5}}
 	pace := NewPace(2 * time.Second)
 	if err := fits.compare(have, pace); err != nil {
 		t.Error(err)
@@ -217,6 +249,8 @@ func TestStatusDiffers(t *testing.T) {
 		"took":     func(a *statusArgs) { a.Took = 0.5 },
 		"changed":  func(a *statusArgs) { a.Changed = []string{"/etc/b"} },
 		"change":   func(a *statusArgs) { a.ChangedOnly = []string{} },
+		"duration": func(a *statusArgs) { a.Lasted = map[string]Boots{"plan": 2} },
+		"step":     func(a *statusArgs) { a.Lasted = map[string]Boots{"wait": 1} },
 	} {
 		args := fits
 		spoil(&args)

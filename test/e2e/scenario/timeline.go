@@ -3,6 +3,7 @@ package scenario
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -53,6 +54,12 @@ var written = []struct{ event, path string }{
 	{"script start", classic.StartPath},
 }
 
+// logged are events, by the unit that has said something then for the first time in this boot, and a part of what it said:
+// every machine has them, whoever makes the node.
+var logged = []struct{ event, unit, text string }{
+	{"address given", "systemd-networkd.service", "DHCPv4 address "},
+}
+
 // stampsScript prints systemd's times, in microseconds since the kernel started, and what the clocks
 // say.
 func stampsScript() string {
@@ -70,6 +77,9 @@ func stampsScript() string {
 	script.WriteString("echo Id=; " + show + "; echo; " + show + strings.Join(units, " ") + "; echo; echo Id=clocks\n")
 	for i, f := range written {
 		fmt.Fprintf(&script, "echo file%d=$(stat -c %%.6Y %s 2>/dev/null | tr -d .)\n", i, f.path)
+	}
+	for i, l := range logged {
+		fmt.Fprintf(&script, "echo line%d=$(journalctl -b -q -o short-unix -u %s | grep -m1 '%s' | cut -d' ' -f1 | tr -d .)\n", i, l.unit, l.text)
 	}
 	script.WriteString("echo now=$(date +%s%6N); echo uptime=$(cut -d' ' -f1 /proc/uptime | tr -d .)0000\n")
 	return script.String()
@@ -90,6 +100,28 @@ func (r *caseRun) timeline(ctx context.Context) []Event {
 	return placeEvents(at, r.vm.Started, registered, ready)
 }
 
+// agentTime is how long the agent may work on, when the Node is Ready, before the timeline does without what it did.
+const agentTime Boots = 3
+
+// agentEnded waits until the agent has ended, as far as it runs in its unit: it writes at its end what it did, and a Node can be
+// Ready before that.
+func (r *caseRun) agentEnded(ctx context.Context) {
+	ctx, cancel := r.Pace.Within(ctx, agentTime)
+	defer cancel()
+	for {
+		pid, err := r.vm.Shell.Output(ctx, "systemctl show -P MainPID slipway-provision.service")
+		if pid = strings.TrimSpace(pid); err == nil && (pid == "0" || pid == "") {
+			return
+		}
+		select {
+		case <-ctx.Done():
+			r.Log.Warn("the timeline is taken while the agent still runs", "case", r.Name, "error", errors.Join(err, context.Cause(ctx)))
+			return
+		case <-time.After(time.Second):
+		}
+	}
+}
+
 // agentStatus is the agent's own, or nil where there is none.
 func (r *caseRun) agentStatus(ctx context.Context) *status.Status {
 	text, err := r.vm.Shell.Run(ctx, "cat "+statusPath)
@@ -104,10 +136,17 @@ func (r *caseRun) agentStatus(ctx context.Context) *status.Status {
 	return s
 }
 
-// agentSteps are events, by the agent's step that begins or ends then; an empty name is no event.
+// agentSteps are events, by the agent's step that begins or ends then; an empty name is no event. Those of the join are
+// there where the agent asks for the kubelet's certificate.
 var agentSteps = []struct{ step, begins, ends string }{
 	{"find contract", "", "contract read"},
 	{"wait for address", "address awaited", "address known"},
+	{"Certificate:kubelet-client", "certificate wanted", ""},
+	{"certificate connection", "", "API server connected"},
+	{"certificate request", "", "certificate requested"},
+	{"certificate approval", "", "certificate received"},
+	{"certificate used", "", "certificate tried"},
+	{"kubeconfig", "", "kubeconfig written"},
 	{"Unit:kubelet.service", "kubelet wanted", ""},
 }
 
@@ -166,10 +205,16 @@ func parseStamps(text string, answered time.Time) (at map[string]time.Time, cloc
 			at[s.event] = ago(uptime - us)
 		}
 	}
-	for i, f := range written {
-		if us := values[fmt.Sprintf("clocks file%d", i)]; us > 0 {
-			at[f.event] = ago(now - us)
+	clocked := func(event, name string) {
+		if us := values["clocks "+name]; us > 0 {
+			at[event] = ago(now - us)
 		}
+	}
+	for i, f := range written {
+		clocked(f.event, fmt.Sprintf("file%d", i))
+	}
+	for i, l := range logged {
+		clocked(l.event, fmt.Sprintf("line%d", i))
 	}
 	return at, time.UnixMicro(now)
 }

@@ -36,7 +36,7 @@ func parseBoot(args []string) (bootOptions, error) {
 	flags.StringVar(&names, "variant", "", "the variants, with commas between: "+strings.Join(boot.Variants, ",")+" (default all)")
 	flags.StringVar(&o.Output, "o", "text", "what is printed: text or json")
 	flags.StringVar(&o.Markdown, "markdown", "", "a file to write the tables to")
-	flags.BoolVar(&o.Docs, "docs", false, "write the tables into docs/boot.md")
+	flags.BoolVar(&o.Docs, "docs", false, "write the tables into docs/boot.md and README.md")
 	flags.IntVar(&o.Disk.IOPS, "iops", 0, "operations a second that the machine's disk can do; 0 is no limit")
 	flags.IntVar(&o.Disk.BytesPerSecond, "bps", 0, "bytes a second that it can read and write; 0 is no limit")
 	if err := flags.Parse(args); err != nil {
@@ -118,7 +118,7 @@ func publish(repo string, options bootOptions, results []boot.Result) error {
 		}
 	}
 	if options.Docs {
-		return boot.FillDocument(repo, results, time.Now())
+		return boot.FillDocuments(repo, results, time.Now())
 	}
 	return nil
 }
