@@ -10,11 +10,12 @@ import (
 	"strings"
 )
 
-// initrdModules are loaded before the root file system is mounted, in this order: the disks, and
-// the file systems of a cloud's seed, because cloud-init looks for it before udev loads anything.
+// initrdModules are loaded before the root file system is mounted, in this order: the disks, the file systems of a cloud's seed,
+// because cloud-init looks for it before udev loads anything, and the network's interface, as in the images of distributions
+// (initramfs.conf(5), MODULES=most): udev's coldplug comes to its driver late (docs/boot.md, "The network").
 var initrdModules = []string{
 	"virtio_ring", "virtio", "virtio_pci_legacy_dev", "virtio_pci_modern_dev", "virtio_pci", "virtio_blk",
-	"cdrom", "isofs", "crc-itu-t", "udf",
+	"cdrom", "isofs", "crc-itu-t", "udf", "failover", "net_failover", "virtio_net",
 }
 
 // initrdScript is the initrd's own init. It says "no root" on the console where the disk is not
