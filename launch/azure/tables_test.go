@@ -324,6 +324,9 @@ func TestOptions(t *testing.T) {
 			}
 			seen[name] = o.name
 		}
+		if (o.set == nil) == (o.effect == "") {
+			t.Errorf("%s: decides %t, and is there for %q", o.name, o.set != nil, o.effect)
+		}
 		if _, node := settingRows[o.name]; node != (o.set != nil) && !slices.Contains(read, o.name) {
 			t.Errorf("%s: set %t, and in the table of layers %t", o.name, o.set != nil, node)
 		}
@@ -348,15 +351,35 @@ func TestReload(t *testing.T) {
 	for document, want := range map[string]string{
 		"kubelet-bootstrap-token: " + canary:                 "kubelet-bootstrap-token",
 		"network-plugin: none\nnetwork-plugin-mode: overlay": `network-plugin-mode`,
-		"use-sig: true":                    "sig-subscription-id",
-		"provision-mode: aksmachineapi":    "provision-mode",
-		"provider-batch-idle-duration: 9s": "provider-batch-max-duration",
-		"additional-tags: a=1,A=2":         "additional-tags",
-		"vm-memory-overhead-percent: NaN":  "vm-memory-overhead-percent",
-		"vm-memory-overhead-percent: many": "vm-memory-overhead-percent",
-		"cluster-name: \"a b\"":            "cluster-name",
-		"node-identities: [a]":             "node-identities",
-		"kind: ConfigMap":                  "data",
+		"use-sig: true": "sig-subscription-id",
+		"use-sig: true\nsig-subscription-id: 33333333-3333-3333-3333-333333333333":                                           "sig-access-token-server-url",
+		"use-sig: true\nsig-subscription-id: 33333333-3333-3333-3333-333333333333\nsig-access-token-server-url: example.com": "sig-access-token-server-url",
+		"provision-mode: bootstrappingclient":                             "provision-mode",
+		"provision-mode: none":                                            "provision-mode",
+		"nodebootstrapping-server-url: https://example.com":               "nodebootstrapping-server-url",
+		"manage-existing-aks-machines: true":                              "manage-existing-aks-machines",
+		"manage-existing-aks-machines: maybe":                             "manage-existing-aks-machines",
+		"aks-machines-pool-name: machines":                                "aks-machines-pool-name",
+		"azure-environment-filepath: /etc/azure/cloud.json":               "azure-environment-filepath",
+		"system-namespace: \"a b\"":                                       "system-namespace",
+		"additional-tags: a/b=1":                                          "additional-tags",
+		"additional-tags: c=2,c=3":                                        "additional-tags",
+		"additional-tags: '{\"c\":\"2\",\"c\":\"3\"}'":                    "additional-tags",
+		"additional-tags: '{\"c\":2}'":                                    "additional-tags",
+		"additional-tags: '{\"c\":\"2\"'":                                 "additional-tags",
+		"additional-tags: c":                                              "additional-tags",
+		"azure.nodeIdentities: '[\"/subscriptions/a/x\", 1]'":             "node-identities",
+		"azure.nodeIdentities: '[\"/subscriptions/a/x\"'":                 "node-identities",
+		"azure.nodeIdentities: '[\"/subscriptions/a/x\", null]'":          "node-identities",
+		"node-identities: '\"/subscriptions/a/x\",\"/b\"'":                "node-identities",
+		"provision-mode: aksmachineapi":                                   "provision-mode",
+		"provider-batch-idle-duration: 9s":                                "provider-batch-max-duration",
+		"additional-tags: a=1,A=2":                                        "additional-tags",
+		"vm-memory-overhead-percent: NaN":                                 "vm-memory-overhead-percent",
+		"vm-memory-overhead-percent: many":                                "vm-memory-overhead-percent",
+		"cluster-name: \"a b\"":                                           "cluster-name",
+		"node-identities: [a]":                                            "node-identities",
+		"kind: ConfigMap":                                                 "data",
 		"kind: ConfigMap\ndata: {azure.clusterID: x, CLUSTER_NAME: \"\"}": "cluster-id",
 		"linux-admin-username: 1a":                                        "linux-admin-username",
 		"cluster-endpoint: example.com":                                   "cluster-endpoint",
@@ -372,9 +395,20 @@ func TestReload(t *testing.T) {
 		}
 	}
 	former, problems := Reload(nil, SettingsSource{Name: "environment", Variables: good}, SettingsSource{Name: "karpenter-global-settings",
-		Document: []byte("kind: ConfigMap\ndata:\n  azure.clusterName: other\n  azure.tags: '{\"team\":\"blue\"}'\n  azure.clusterID: \"12345678\"\n")})
+		Document: []byte("kind: ConfigMap\ndata:\n  azure.clusterName: other\n  azure.tags: '{\"team\":\"blue\"}'\n  azure.clusterID: \"12345678\"\n" +
+			"  azure.nodeIdentities: '[\"/subscriptions/a/x\",\"/subscriptions/b/y\"]'\n")})
 	if len(problems) > 0 || former.Cluster != "other" || former.Tags["team"] != "blue" || former.ClusterID != "12345678" || former.Given("cluster-name") != "karpenter-global-settings" {
 		t.Errorf("%+v, %v", former, problems)
+	}
+	if want := []string{"/subscriptions/a/x", "/subscriptions/b/y"}; !slices.Equal(former.Identities, want) {
+		t.Errorf("identities %q, want %q", former.Identities, want)
+	}
+	now, problems := Reload(nil, SettingsSource{Name: "environment", Variables: good}, SettingsSource{Name: "file", Document: []byte(
+		"node-identities: /subscriptions/a/x, /subscriptions/b/y,\nuse-sig: true\nsig-subscription-id: 33333333-3333-3333-3333-333333333333\n" +
+			"sig-access-token-server-url: https://example.com\nmanage-existing-aks-machines: false\nprovision-mode: aksscriptless\n" +
+			"provider-batch-max-size: 10\nsystem-namespace: karpenter\nadditional-tags: a=1,b=\n")})
+	if len(problems) > 0 || !slices.Equal(now.Identities, former.Identities) || !now.UseSIG || now.SIGSubscription == "" || now.Tags["a"] != "1" {
+		t.Errorf("%+v, %v", now, problems)
 	}
 }
 
