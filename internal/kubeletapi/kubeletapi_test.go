@@ -3,6 +3,7 @@ package kubeletapi
 import (
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -90,6 +91,31 @@ func TestConfig(t *testing.T) {
 		{29, `{"featureGates":{"KubeletPSI":true}}`, []string{"!$.featureGates.KubeletPSI"}},
 		{99, `{"featureGates":{"Newer":true},"newer":1,"maxPods":"x"}`, []string{"$.featureGates.Newer", "!$.maxPods", "$.newer"}},
 		{36, `{"memorySwap":{"swapBehavior":"LimitedSwap"},"containerLogMaxSize":"10Mi","kubeReserved":{"cpu":1}}`, []string{"!$.kubeReserved.cpu"}},
+		{36, `{"imageGCHighThresholdPercent":75}`, []string{"!$.imageGCHighThresholdPercent"}},
+		{36, `{"imageGCLowThresholdPercent":90}`, []string{"!$.imageGCLowThresholdPercent"}},
+		{36, `{"imageGCHighThresholdPercent":70,"imageGCLowThresholdPercent":70}`, []string{"!$.imageGCHighThresholdPercent"}},
+		{36, `{"imageGCHighThresholdPercent":70,"imageGCLowThresholdPercent":69}`, nil},
+		{36, `{"imageGCHighThresholdPercent":101,"imageGCLowThresholdPercent":-1}`, []string{"!$.imageGCHighThresholdPercent", "!$.imageGCLowThresholdPercent"}},
+		{36, `{"imageGCHighThresholdPercent":"high"}`, []string{"!$.imageGCHighThresholdPercent"}},
+		{36, `{"containerLogMaxSize":"50K"}`, []string{"!$.containerLogMaxSize"}},
+		{36, `{"containerLogMaxSize":"1.5Mi"}`, []string{"!$.containerLogMaxSize"}},
+		{36, `{"containerLogMaxSize":"1500m"}`, []string{"!$.containerLogMaxSize"}},
+		{36, `{"containerLogMaxSize":"1.5M","containerLogMaxFiles":2}`, nil},
+		{36, `{"containerLogMaxSize":"","containerLogMaxFiles":1}`, []string{"!$.containerLogMaxFiles"}},
+		{36, `{"containerLogMaxSize":"50k","cpuManagerPolicy":"","topologyManagerPolicy":""}`, nil},
+		{36, `{"cpuManagerPolicy":"dynamic","topologyManagerPolicy":"all"}`, []string{"!$.cpuManagerPolicy", "!$.topologyManagerPolicy"}},
+		{36, `{"cpuCFSQuotaPeriod":"2s"}`, []string{"!$.cpuCFSQuotaPeriod"}},
+		{36, `{"cpuCFSQuotaPeriod":"50ms"}`, nil},
+		{35, `{"cpuCFSQuotaPeriod":"100ms"}`, nil},
+		{35, `{"cpuCFSQuotaPeriod":"50ms"}`, []string{"!$.cpuCFSQuotaPeriod"}},
+		{35, `{"cpuCFSQuotaPeriod":"50ms","featureGates":{"CustomCPUCFSQuotaPeriod":true}}`, nil},
+		{35, `{"cpuCFSQuotaPeriod":"50ms","featureGates":{"AllAlpha":true}}`, nil},
+		{35, `{"cpuCFSQuotaPeriod":"50ms","featureGates":{"AllAlpha":true,"CustomCPUCFSQuotaPeriod":false}}`, []string{"!$.cpuCFSQuotaPeriod"}},
+		{36, `{"allowedUnsafeSysctls":["net.core.somaxconn","net.*","net/ipv4/conf/eth0.1/rp_filter","kernel.sem","kernel.shm*","kernel.msgmax","fs.mqueue.*"]}`, nil},
+		{36, `{"allowedUnsafeSysctls":["a b;$(x)\n"]}`, []string{"!$.allowedUnsafeSysctls[0]"}},
+		{36, `{"allowedUnsafeSysctls":["net.core.somaxconn","*","net","vm.swappiness","kernel.semaphore","net.*.x","net.Core",""]}`, []string{
+			"!$.allowedUnsafeSysctls[1]", "!$.allowedUnsafeSysctls[2]", "!$.allowedUnsafeSysctls[3]", "!$.allowedUnsafeSysctls[4]",
+			"!$.allowedUnsafeSysctls[5]", "!$.allowedUnsafeSysctls[6]", "!$.allowedUnsafeSysctls[7]"}},
 	} {
 		dec := json.NewDecoder(strings.NewReader(c.config))
 		dec.UseNumber()
@@ -97,7 +123,7 @@ func TestConfig(t *testing.T) {
 		if err := dec.Decode(&config); err != nil {
 			t.Fatal(err)
 		}
-		if got := listed(Config(c.minor, "$", config)); !slices.Equal(got, c.want) {
+		if got := listed(Config(c.minor, "$", config, "", nil)); !slices.Equal(got, c.want) {
 			t.Errorf("1.%d %s: got %q, want %q", c.minor, c.config, got, c.want)
 		}
 	}
@@ -149,7 +175,7 @@ func listed(problems []nodeconfig.Problem) []string {
 
 // A problem does not repeat a value, and knows what was meant.
 func TestReasons(t *testing.T) {
-	problems := Config(36, "$", map[string]any{"maxPods": "canary", "maxpods": "canary", "featureGates": map[string]any{"NodeSwop": "canary"}})
+	problems := Config(36, "$", map[string]any{"maxPods": "canary", "maxpods": "canary", "featureGates": map[string]any{"NodeSwop": "canary"}}, "", nil)
 	check := New(36)
 	check.Flag("$", "max-pod", "canary")
 	more := check.Problems("$")
@@ -181,8 +207,8 @@ func TestManyUnknownNames(t *testing.T) {
 		problems []nodeconfig.Problem
 		stops    bool
 	}{
-		"gates": {Config(36, "$", map[string]any{"featureGates": gates}), true}, "fields": {Config(36, "$", fields), false},
-		"flags": {flags.Problems("$"), true}, "a flag's gates": {gate.Problems("$"), true}, "a newer kubelet's": {Config(99, "$", map[string]any{"featureGates": gates}), false},
+		"gates": {Config(36, "$", map[string]any{"featureGates": gates}, "", nil), true}, "fields": {Config(36, "$", fields, "", nil), false},
+		"flags": {flags.Problems("$"), true}, "a flag's gates": {gate.Problems("$"), true}, "a newer kubelet's": {Config(99, "$", map[string]any{"featureGates": gates}, "", nil), false},
 	} {
 		last := c.problems[len(c.problems)-1]
 		if len(c.problems) != document.MaxUnknown+1 || last.Path != "$" || last.Fatal != c.stops || !strings.HasPrefix(last.Reason, "has 800 more names") {
@@ -200,10 +226,43 @@ func FuzzConfig(f *testing.F) {
 		if json.Unmarshal([]byte(document), &config) != nil {
 			return
 		}
-		for _, p := range Config(minor, "$", config) {
+		for _, p := range Config(minor, "$", config, "", nil) {
 			if p.Path == "" || p.Reason == "" || p.Kind == "" {
 				t.Errorf("%+v", p)
 			}
+		}
+	})
+}
+
+// A flag goes before a field of the configuration, and what is wrong is reported where it is.
+func TestConfigWithFlags(t *testing.T) {
+	for _, c := range []struct {
+		config map[string]any
+		flags  []nodeconfig.Flag
+		want   []string
+	}{
+		{nil, []nodeconfig.Flag{{Name: "v", Value: "2"}, {Name: "image-gc-high-threshold", Value: "75"}}, []string{"!$.flags[1]"}},
+		{map[string]any{"imageGCLowThresholdPercent": json.Number("70")}, []nodeconfig.Flag{{Name: "image-gc-high-threshold", Value: "75"}}, nil},
+		{map[string]any{"imageGCHighThresholdPercent": json.Number("75")}, []nodeconfig.Flag{{Name: "image-gc-low-threshold", Value: "90"}}, []string{"!$.config.imageGCHighThresholdPercent"}},
+		{map[string]any{"containerLogMaxSize": "50K"}, []nodeconfig.Flag{{Name: "container-log-max-size", Value: "50Mi"}}, nil},
+		{map[string]any{"cpuManagerPolicy": "none"}, []nodeconfig.Flag{{Name: "cpu-manager-policy", Value: "all"}}, []string{"!$.flags[0]"}},
+	} {
+		if got := listed(Config(36, "$.config", c.config, "$.flags", c.flags)); !slices.Equal(got, c.want) {
+			t.Errorf("%v with %v: %q, want %q", c.config, c.flags, got, c.want)
+		}
+	}
+}
+
+// FuzzSysctlPattern compares with the pattern that the kubelet has (k8s.io/kubernetes pkg/apis/policy/validation).
+func FuzzSysctlPattern(f *testing.F) {
+	const segment = "[a-z0-9]([-_a-z0-9]*[a-z0-9])?"
+	kubelets := regexp.MustCompile("^(" + segment + `[\./])*([a-z0-9][-_a-z0-9]*)?[a-z0-9*]$`)
+	for _, s := range []string{"net.ipv4.*", "net", "*", "a-*", "-*", "a**", "a_.b", "net/ipv4/a.b", ".", "a.", "a b", "a\n", "a-", strings.Repeat("a", 254)} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		if got, want := isSysctlPattern(s), len(s) <= 253 && kubelets.MatchString(s); got != want {
+			t.Errorf("%q: %t, want %t", s, got, want)
 		}
 	})
 }

@@ -223,13 +223,14 @@ func quantity(text string) (bytes int64, ok bool) {
 	return 0, false
 }
 
-// units are those of quantities (Kubernetes: apimachinery, resource.Quantity), the longer ones first.
+// units are those of quantities (Kubernetes: apimachinery, resource.Quantity), the longer ones first. The class's API has K for 1000,
+// which Kubernetes does not know.
 var units = []struct {
 	suffix string
 	bytes  int64
 }{
 	{"Ki", 1 << 10}, {"Mi", 1 << 20}, {"Gi", 1 << 30}, {"Ti", 1 << 40}, {"Pi", 1 << 50}, {"Ei", 1 << 60},
-	{"K", 1e3}, {"M", 1e6}, {"G", 1e9}, {"T", 1e12}, {"P", 1e15}, {"E", 1e18},
+	{"k", 1e3}, {"M", 1e6}, {"G", 1e9}, {"T", 1e12}, {"P", 1e15}, {"E", 1e18},
 }
 
 // ports reads a range of two ports with a blank between.

@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/slipway-dev/slipway/internal/document"
+	"github.com/slipway-dev/slipway/internal/kubeletapi"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
@@ -38,21 +38,9 @@ var (
 )
 
 // kubeletFields are the fields of a class's kubelet, by the kubelet's own names.
-var kubeletFields = []struct {
-	name  string
-	check func(any) string
-}{
-	{"cpuManagerPolicy", words("none", "static")},
-	{"cpuCFSQuota", boolean},
-	{"cpuCFSQuotaPeriod", period},
-	{"imageGCHighThresholdPercent", whole(0, 100)},
-	{"imageGCLowThresholdPercent", whole(0, 100)},
-	{"topologyManagerPolicy", words("restricted", "best-effort", "none", "single-numa-node")},
-	{"allowedUnsafeSysctls", texts},
-	{"containerLogMaxSize", size},
-	{"containerLogMaxFiles", whole(2, 1<<31-1)},
-	{"podPidsLimit", whole(-1<<63, 1<<63-1)},
-	{"failSwapOn", boolean},
+var kubeletFields = []string{
+	"cpuManagerPolicy", "cpuCFSQuota", "cpuCFSQuotaPeriod", "imageGCHighThresholdPercent", "imageGCLowThresholdPercent", "topologyManagerPolicy",
+	"allowedUnsafeSysctls", "containerLogMaxSize", "containerLogMaxFiles", "podPidsLimit", "failSwapOn",
 }
 
 // sysctl is a kernel parameter that a class may set.
@@ -204,23 +192,26 @@ func checkTag(key, value string) string {
 	return ""
 }
 
+// kubelet checks the class's fields as a kubelet does. AKS's thresholds are the kubelet's own, where the class has none. The version
+// decides more, and the node's planner says it.
 func (p *problems) kubelet(config map[string]any) {
 	const path = "$.spec.kubelet"
-	var known []string
-	for _, row := range kubeletFields {
-		known = append(known, row.name)
-		if v, ok := config[row.name]; ok {
-			if reason := row.check(v); reason != "" {
-				p.wrong(field(path, row.name), reason)
-			}
-		}
+	p.unknown(path, config, kubeletFields)
+	known := maps.Clone(config)
+	maps.DeleteFunc(known, func(name string, _ any) bool { return !slices.Contains(kubeletFields, name) })
+	if text, ok := known["containerLogMaxSize"].(string); ok && !isSize(text) {
+		p.wrong(path+".containerLogMaxSize", "want a size such as 50Mi")
+		delete(known, "containerLogMaxSize")
 	}
-	p.unknown(path, config, known)
-	high, ok := number(config["imageGCHighThresholdPercent"])
-	low, ok2 := number(config["imageGCLowThresholdPercent"])
-	if ok && ok2 && high <= low {
-		p.wrong(path+".imageGCHighThresholdPercent", "want more than imageGCLowThresholdPercent")
+	for _, found := range kubeletapi.Config(kubeletapi.NewestSupported, path, known, "", nil) {
+		p.add(found.Fatal, found.Kind, found.Path, found.Reason)
 	}
+}
+
+// isSize reports whether a text is a size: a whole number and a unit.
+func isSize(text string) bool {
+	_, ok := quantity(text)
+	return ok
 }
 
 // unknown reports names that are not in a table.
@@ -281,15 +272,6 @@ func boolean(v any) string {
 	return ""
 }
 
-func words(allowed ...string) func(any) string {
-	return func(v any) string {
-		if text, ok := v.(string); !ok || !slices.Contains(allowed, text) {
-			return "want one of " + strings.Join(allowed, ", ")
-		}
-		return ""
-	}
-}
-
 func number(v any) (int64, bool) {
 	n, ok := v.(json.Number)
 	if !ok {
@@ -306,35 +288,4 @@ func whole(least, most int64) func(any) string {
 		}
 		return ""
 	}
-}
-
-func size(v any) string {
-	text, _ := v.(string)
-	if _, ok := quantity(text); !ok {
-		return "want a size such as 50Mi"
-	}
-	return ""
-}
-
-// period is a quota's, 1 ms to 1 s (Kubernetes: KubeletConfiguration, cpuCFSQuotaPeriod).
-func period(v any) string {
-	text, _ := v.(string)
-	if d, err := time.ParseDuration(text); err != nil || d < time.Millisecond || d > time.Second {
-		return "want a duration from 1ms to 1s"
-	}
-	return ""
-}
-
-func texts(v any) string {
-	list, ok := v.([]any)
-	if ok {
-		for _, item := range list {
-			_, text := item.(string)
-			ok = ok && text
-		}
-	}
-	if !ok {
-		return "want a list of texts"
-	}
-	return ""
 }

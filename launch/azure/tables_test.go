@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/launch"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
@@ -276,13 +277,6 @@ func TestDisk(t *testing.T) {
 
 // Every rule of a value has a good value, and refuses others.
 func TestValues(t *testing.T) {
-	for _, row := range kubeletFields {
-		for _, v := range []any{nil, map[string]any{}, []any{json.Number("1")}, "\x00", json.Number("1.5")} {
-			if row.check(v) == "" {
-				t.Errorf("%s takes %v", row.name, v)
-			}
-		}
-	}
 	for _, s := range sysctls {
 		for _, v := range []any{nil, "x", json.Number("-1"), json.Number("99999999999")} {
 			if s.check(v) == "" {
@@ -302,10 +296,52 @@ func TestValues(t *testing.T) {
 			t.Errorf("ports %q", value)
 		}
 	}
-	for text, want := range map[string]int64{"1Ki": 1024, "1500Mi": 1500 << 20, "2Gi": 2 << 30, "1G": 1e9, "7Ei": 7 << 60, "8Ei": -1, "1": -1, "Mi": -1, "-1Mi": -1, "+1Mi": -1, "1.5Gi": -1, "1m": -1} {
+	for text, want := range map[string]int64{"1Ki": 1024, "1500Mi": 1500 << 20, "2Gi": 2 << 30, "1G": 1e9, "1k": 1e3, "1K": -1, "7Ei": 7 << 60, "8Ei": -1, "1": -1, "Mi": -1, "-1Mi": -1, "+1Mi": -1, "1.5Gi": -1, "1m": -1} {
 		got, ok := quantity(text)
 		if ok != (want >= 0) || ok && got != want {
 			t.Errorf("%q: %d, %t", text, got, ok)
+		}
+	}
+}
+
+// A class's kubelet is checked as the kubelet checks it, with AKS's own thresholds where the class has none.
+func TestClassKubelet(t *testing.T) {
+	for _, name := range kubeletFields {
+		for _, v := range []any{map[string]any{}, []any{json.Number("1")}, json.Number("1.5")} {
+			p := new(problems)
+			if p.kubelet(map[string]any{name: v}); len(nodeconfig.Fatal(p.list)) == 0 {
+				t.Errorf("%s takes %v", name, v)
+			}
+		}
+	}
+	if aks := kubeletConfig(); aks["imageGCHighThresholdPercent"] != json.Number("85") || aks["imageGCLowThresholdPercent"] != json.Number("80") {
+		t.Error("AKS's thresholds are not the kubelet's own, which a class is checked with")
+	}
+	for config, want := range map[string]string{
+		`{}`: "", `{"imageGCHighThresholdPercent":95,"imageGCLowThresholdPercent":90}`: "", `{"cpuManagerPolicy":null,"podPidsLimit":-1}`: "",
+		`{"imageGCHighThresholdPercent":75}`:      "imageGCHighThresholdPercent",
+		`{"imageGCLowThresholdPercent":90}`:       "imageGCLowThresholdPercent",
+		`{"containerLogMaxSize":"50Mi"}`:          "",
+		`{"containerLogMaxSize":"50K"}`:           "containerLogMaxSize",
+		`{"containerLogMaxSize":"50"}`:            "containerLogMaxSize",
+		`{"containerLogMaxFiles":1}`:              "containerLogMaxFiles",
+		`{"cpuCFSQuotaPeriod":"50ms"}`:            "",
+		`{"cpuCFSQuotaPeriod":"2s"}`:              "cpuCFSQuotaPeriod",
+		`{"cpuManagerPolicy":"dynamic"}`:          "cpuManagerPolicy",
+		`{"allowedUnsafeSysctls":["net.core.*"]}`: "",
+		`{"allowedUnsafeSysctls":["a b;$(x)\n"]}`: "allowedUnsafeSysctls[0]",
+		`{"podPidsLimit":"many"}`:                 "podPidsLimit",
+		`{"maxPods":110}`:                         "maxPods",
+		`{"imageGCHighThresholdPercents":"75"}`:   "imageGCHighThresholdPercents",
+	} {
+		tree, err := document.Parse([]byte(config))
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := new(problems)
+		p.kubelet(tree.Any().(map[string]any))
+		if len(p.list) > 1 || (want == "") != (len(p.list) == 0) || want != "" && (p.list[0].Path != "$.spec.kubelet."+want || !p.list[0].Fatal) {
+			t.Errorf("%s: %v, want %q", config, p.list, want)
 		}
 	}
 }
