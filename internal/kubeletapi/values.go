@@ -50,7 +50,10 @@ const (
 
 // NeedsQuotaGate reports whether a kubelet of a minor starts with a quota's period only by a feature gate, which is returned.
 func NeedsQuotaGate(minor int, config map[string]any) (gate string, needed bool) {
-	text, _ := config[quotaPeriod].(string)
+	text, said := config[quotaPeriod].(string)
+	if !said {
+		return quotaGate, false
+	}
 	d, err := time.ParseDuration(text)
 	return quotaGate, err == nil && d != 100*time.Millisecond && minor < sinceQuota
 }
