@@ -153,6 +153,8 @@ func (p *problems) family(s *ClassSpec) {
 	}
 	trusted := s.Security != nil && s.Security.TrustedLaunch != nil && (value(s.Security.TrustedLaunch.VTPM) || value(s.Security.TrustedLaunch.SecureBoot))
 	switch family := value(s.ImageFamily); {
+	case s.ImageFamily == nil:
+		p.add(true, nodeconfig.Missing, "$.spec.imageFamily", "is missing; $.spec.fipsMode FIPS takes one, such as Ubuntu")
 	case family == "Ubuntu2404":
 		p.wrong("$.spec.fipsMode", "no image of $.spec.imageFamily Ubuntu2404 has FIPS; use Ubuntu or AzureLinux")
 	case family == "Ubuntu2204" && !trusted:

@@ -346,6 +346,28 @@ func TestClassKubelet(t *testing.T) {
 	}
 }
 
+// The class's rules on FIPS (CRD aksnodeclasses: CEL rules).
+func TestClassFIPS(t *testing.T) {
+	for spec, want := range map[string]string{
+		"{fipsMode: FIPS}":                      "$.spec.imageFamily",
+		"{fipsMode: Disabled}":                  "",
+		"{fipsMode: FIPS, imageFamily: Ubuntu}": "",
+		"{fipsMode: FIPS, imageFamily: Ubuntu, security: {trustedLaunch: {vtpm: true}}}":                     "",
+		"{fipsMode: FIPS, imageFamily: Ubuntu2204}":                                                          "$.spec.fipsMode",
+		"{fipsMode: FIPS, imageFamily: Ubuntu2204, security: {trustedLaunch: {vtpm: false}}}":                "$.spec.fipsMode",
+		"{fipsMode: FIPS, imageFamily: Ubuntu2204, security: {trustedLaunch: {secureBoot: true}}}":           "",
+		"{fipsMode: FIPS, imageFamily: Ubuntu2404}":                                                          "$.spec.fipsMode",
+		"{fipsMode: FIPS, imageFamily: AzureLinux}":                                                          "",
+		"{fipsMode: FIPS, imageFamily: AzureLinux, security: {trustedLaunch: {vtpm: true}}}":                 "$.spec.fipsMode",
+		"{fipsMode: Disabled, imageFamily: Ubuntu2404, security: {trustedLaunch: {vtpm: true}}, maxPods: 5}": "$.spec.maxPods",
+	} {
+		_, problems := ReadNodeClass([]byte("apiVersion: " + ClassVersion + "\nkind: " + ClassKind + "\nmetadata: {name: a}\nspec: " + spec))
+		if len(problems) > 1 || (want == "") != (len(problems) == 0) || want != "" && problems[0].Path != want {
+			t.Errorf("%s: %v, want %q", spec, problems, want)
+		}
+	}
+}
+
 // Defaults are good values, and each option has one way to be said.
 func TestOptions(t *testing.T) {
 	read := []string{"kubelet-bootstrap-token", "use-sig", "sig-subscription-id"} // by what decides, and not as a part of a layer
