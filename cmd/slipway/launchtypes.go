@@ -79,11 +79,15 @@ func typesText(all []launch.InstanceType, style cli.Style) string {
 		if t.GPUs != nil {
 			gpus = strconv.Itoa(*t.GPUs)
 		}
+		kind := strings.TrimSpace(t.GPUManufacturer + " " + t.GPUName)
+		if kind != "" {
+			kind = " of " + kind
+		}
 		table.Row(
 			cli.Cell{Text: t.Name, Paint: style.Bold}, cli.Cell{Text: fmt.Sprintf("%s CPUs", orUnknown(t.VCPUs > 0, strconv.Itoa(t.VCPUs)))},
 			cli.Cell{Text: orUnknown(t.MemoryBytes > 0, gibibytes(t.MemoryBytes))}, cli.Cell{Text: orUnknown(t.Architecture != "", t.Architecture)},
-			cli.Cell{Text: "generation " + orUnknown(len(t.Generations) > 0, strings.Join(t.Generations, ", "))}, cli.Cell{Text: gpus + " GPUs"},
-			cli.Cell{Text: orUnknown(t.EphemeralDisk != nil, disk), Paint: style.Dim},
+			cli.Cell{Text: "generation " + orUnknown(len(t.Generations) > 0, strings.Join(t.Generations, ", "))}, cli.Cell{Text: gpus + " GPUs" + kind},
+			cli.Cell{Text: orUnknown(t.EphemeralDisk != nil, disk), Paint: style.Dim}, cli.Cell{Text: t.Unavailable, Paint: style.Dim},
 		)
 	}
 	return table.String()

@@ -95,7 +95,7 @@ func kubeletConfig() map[string]any {
 
 // kubeletRule decides what depends on the version.
 var kubeletRule = launch.Rule{
-	Name:  "kubelet",
+	Name: "kubelet",
 	Reads: []string{
 		"$.node.cluster.kubernetesVersion", "$.machine.network.dns", "$.node.network.localDNS", "$.node.kubelet.config.cpuCFSQuotaPeriod",
 	},

@@ -24,8 +24,9 @@ const (
 	mostOverrides           = 100
 	longestKey, longestText = 512, 256
 	portRange               = "netIPv4IPLocalPortRange"
-	// reservedPort is kept from being taken as a local port (AKS node contract, sysctl rules).
-	reservedPort = 65330
+	// reservedPort is kept from being taken as a local port, by reservedPorts (AKS node contract, sysctl rules).
+	reservedPort  = 65330
+	reservedPorts = "net.ipv4.ip_local_reserved_ports"
 )
 
 var (
@@ -121,7 +122,7 @@ func (s *sysctl) text(v any) string {
 
 // Check returns everything that is wrong with the class: what the API server would refuse, and what contradicts itself.
 func (c *NodeClass) Check() []nodeconfig.Problem {
-	p, s := &problems{at: c.origin()}, &c.Spec
+	p, s := &problems{at: c.Origin()}, &c.Spec
 	if s.VnetSubnetID != nil {
 		if _, err := ParseSubnet(*s.VnetSubnetID); err != nil {
 			p.wrong("$.spec.vnetSubnetID", err.Error())
@@ -238,8 +239,8 @@ func (p *problems) system(c *LinuxOSConfig, kubelet map[string]any) {
 	p.oneOf(path+".transparentHugePageEnabled", c.TransparentHugePageEnabled, thpModes)
 	p.oneOf(path+".transparentHugePageDefrag", c.TransparentHugePageDefrag, defrag)
 	if c.SwapFileSize != nil {
-		switch bytes, ok := quantity(*c.SwapFileSize); {
-		case !ok || bytes > 1<<31*swapUnit/2:
+		switch _, ok := swapSize(*c.SwapFileSize); {
+		case !ok:
 			p.wrong(path+".swapFileSize", "want a size such as 1500Mi or 2Gi")
 		case kubelet["failSwapOn"] != false:
 			p.wrong(path+".swapFileSize", "takes $.spec.kubelet.failSwapOn false, or the kubelet would not start")
