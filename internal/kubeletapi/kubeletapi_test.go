@@ -110,7 +110,7 @@ func TestConfig(t *testing.T) {
 		{35, `{"cpuCFSQuotaPeriod":"50ms"}`, []string{"!$.cpuCFSQuotaPeriod"}},
 		{35, `{"cpuCFSQuotaPeriod":"50ms","featureGates":{"CustomCPUCFSQuotaPeriod":true}}`, nil},
 		{35, `{"cpuCFSQuotaPeriod":"50ms","featureGates":{"AllAlpha":true}}`, nil},
-		{35, `{"cpuCFSQuotaPeriod":"50ms","featureGates":{"AllAlpha":true,"CustomCPUCFSQuotaPeriod":false}}`, []string{"!$.cpuCFSQuotaPeriod"}},
+		{35, `{"cpuCFSQuotaPeriod":"50ms","featureGates":{"CustomCPUCFSQuotaPeriod":false}}`, []string{"!$.cpuCFSQuotaPeriod"}},
 		{36, `{"allowedUnsafeSysctls":["net.core.somaxconn","net.*","net/ipv4/conf/eth0.1/rp_filter","kernel.sem","kernel.shm*","kernel.msgmax","fs.mqueue.*"]}`, nil},
 		{36, `{"allowedUnsafeSysctls":["a b;$(x)\n"]}`, []string{"!$.allowedUnsafeSysctls[0]"}},
 		{36, `{"allowedUnsafeSysctls":["net.core.somaxconn","*","net","vm.swappiness","kernel.semaphore","net.*.x","net.Core",""]}`, []string{
@@ -123,7 +123,7 @@ func TestConfig(t *testing.T) {
 		if err := dec.Decode(&config); err != nil {
 			t.Fatal(err)
 		}
-		if got := listed(Config(c.minor, "$", config, "", nil)); !slices.Equal(got, c.want) {
+		if got := listed(Config(c.minor, "$", config)); !slices.Equal(got, c.want) {
 			t.Errorf("1.%d %s: got %q, want %q", c.minor, c.config, got, c.want)
 		}
 	}
@@ -175,7 +175,7 @@ func listed(problems []nodeconfig.Problem) []string {
 
 // A problem does not repeat a value, and knows what was meant.
 func TestReasons(t *testing.T) {
-	problems := Config(36, "$", map[string]any{"maxPods": "canary", "maxpods": "canary", "featureGates": map[string]any{"NodeSwop": "canary"}}, "", nil)
+	problems := Config(36, "$", map[string]any{"maxPods": "canary", "maxpods": "canary", "featureGates": map[string]any{"NodeSwop": "canary"}})
 	check := New(36)
 	check.Flag("$", "max-pod", "canary")
 	more := check.Problems("$")
@@ -207,8 +207,8 @@ func TestManyUnknownNames(t *testing.T) {
 		problems []nodeconfig.Problem
 		stops    bool
 	}{
-		"gates": {Config(36, "$", map[string]any{"featureGates": gates}, "", nil), true}, "fields": {Config(36, "$", fields, "", nil), false},
-		"flags": {flags.Problems("$"), true}, "a flag's gates": {gate.Problems("$"), true}, "a newer kubelet's": {Config(99, "$", map[string]any{"featureGates": gates}, "", nil), false},
+		"gates": {Config(36, "$", map[string]any{"featureGates": gates}), true}, "fields": {Config(36, "$", fields), false},
+		"flags": {flags.Problems("$"), true}, "a flag's gates": {gate.Problems("$"), true}, "a newer kubelet's": {Config(99, "$", map[string]any{"featureGates": gates}), false},
 	} {
 		last := c.problems[len(c.problems)-1]
 		if len(c.problems) != document.MaxUnknown+1 || last.Path != "$" || last.Fatal != c.stops || !strings.HasPrefix(last.Reason, "has 800 more names") {
@@ -226,7 +226,7 @@ func FuzzConfig(f *testing.F) {
 		if json.Unmarshal([]byte(document), &config) != nil {
 			return
 		}
-		for _, p := range Config(minor, "$", config, "", nil) {
+		for _, p := range Config(minor, "$", config) {
 			if p.Path == "" || p.Reason == "" || p.Kind == "" {
 				t.Errorf("%+v", p)
 			}
@@ -234,34 +234,16 @@ func FuzzConfig(f *testing.F) {
 	})
 }
 
-// A flag goes before a field of the configuration, and what is wrong is reported where it is.
-func TestConfigWithFlags(t *testing.T) {
-	for _, c := range []struct {
-		config map[string]any
-		flags  []nodeconfig.Flag
-		want   []string
-	}{
-		{nil, []nodeconfig.Flag{{Name: "v", Value: "2"}, {Name: "image-gc-high-threshold", Value: "75"}}, []string{"!$.flags[1]"}},
-		{map[string]any{"imageGCLowThresholdPercent": json.Number("70")}, []nodeconfig.Flag{{Name: "image-gc-high-threshold", Value: "75"}}, nil},
-		{map[string]any{"imageGCHighThresholdPercent": json.Number("75")}, []nodeconfig.Flag{{Name: "image-gc-low-threshold", Value: "90"}}, []string{"!$.config.imageGCHighThresholdPercent"}},
-		{map[string]any{"containerLogMaxSize": "50K"}, []nodeconfig.Flag{{Name: "container-log-max-size", Value: "50Mi"}}, nil},
-		{map[string]any{"cpuManagerPolicy": "none"}, []nodeconfig.Flag{{Name: "cpu-manager-policy", Value: "all"}}, []string{"!$.flags[0]"}},
-	} {
-		if got := listed(Config(36, "$.config", c.config, "$.flags", c.flags)); !slices.Equal(got, c.want) {
-			t.Errorf("%v with %v: %q, want %q", c.config, c.flags, got, c.want)
-		}
-	}
-}
-
-// FuzzSysctlPattern compares with the pattern that the kubelet has (k8s.io/kubernetes pkg/apis/policy/validation).
-func FuzzSysctlPattern(f *testing.F) {
+// FuzzSysctls compares with the pattern that the kubelet has (k8s.io/kubernetes pkg/apis/policy/validation).
+func FuzzSysctls(f *testing.F) {
 	const segment = "[a-z0-9]([-_a-z0-9]*[a-z0-9])?"
 	kubelets := regexp.MustCompile("^(" + segment + `[\./])*([a-z0-9][-_a-z0-9]*)?[a-z0-9*]$`)
-	for _, s := range []string{"net.ipv4.*", "net", "*", "a-*", "-*", "a**", "a_.b", "net/ipv4/a.b", ".", "a.", "a b", "a\n", "a-", strings.Repeat("a", 254)} {
+	own := regexp.MustCompile(`^(net[./]|fs[./]mqueue[./]|kernel[./]shm|kernel[./]msg|kernel[./]sem\*?$)`)
+	for _, s := range []string{"net.ipv4.*", "net", "net.*", "net.a-*", "net.-*", "net.a**", "net.a_.b", "net/ipv4/a.b", "net.", "net..a", "net.a b", "net.a\n", "net.a-", "kernel.sem", "kernel.sems", "kernel.shm*", "net." + strings.Repeat("a", 250)} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		if got, want := isSysctlPattern(s), len(s) <= 253 && kubelets.MatchString(s); got != want {
+		if got, want := isNamespaced(s), len(s) <= 253 && kubelets.MatchString(s) && own.MatchString(s); got != want {
 			t.Errorf("%q: %t, want %t", s, got, want)
 		}
 	})

@@ -99,7 +99,7 @@ func checkKubeletConfig(in *input, out *output) {
 	k := in.config.Kubelet
 	if in.minor != newest {
 		plain, _ := nodeconfig.Revealed(k.Config)
-		out.report(kubeletapi.Config(in.minor, at, plain, "$.kubelet.flags", k.Flags)...)
+		out.report(kubeletapi.Config(in.minor, at, plain)...)
 	}
 	checkManagedFields(in, out, at)
 	checkCgroupDriver(in, out, at+".cgroupDriver", k.Config["cgroupDriver"])

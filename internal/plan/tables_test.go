@@ -39,7 +39,7 @@ func TestOwnSettingsAreTaken(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if problems := kubeletapi.Config(minor, "$", tree.Any().(map[string]any), "", nil); len(problems) > 0 {
+			if problems := kubeletapi.Config(minor, "$", tree.Any().(map[string]any)); len(problems) > 0 {
 				t.Errorf("%s: a kubelet of 1.%d is given a configuration with %v", name, minor, problems)
 			}
 		}

@@ -123,8 +123,9 @@ var kubeletRule = launch.Rule{
 		if !akstext.AtLeast(version, akstext.IdleTimeoutIgnored) {
 			k.Config["streamingConnectionIdleTimeout"] = "4h0m0s"
 		}
-		if minor, ok := minorOf(version); ok {
-			if gate, needed := kubeletapi.NeedsQuotaGate(minor, k.Config); needed {
+		if period, said := k.Config["cpuCFSQuotaPeriod"].(string); said {
+			minor, ok := minorOf(version)
+			if gate := kubeletapi.QuotaGate(minor, period); ok && gate != "" {
 				k.Config["featureGates"] = map[string]any{gate: true}
 			}
 		}

@@ -206,7 +206,7 @@ func (p *problems) kubelet(config map[string]any) {
 		p.wrong(path+".containerLogMaxSize", "want a size such as 50Mi")
 		delete(known, "containerLogMaxSize")
 	}
-	for _, found := range kubeletapi.Config(kubeletapi.NewestSupported, path, known, "", nil) {
+	for _, found := range kubeletapi.Config(kubeletapi.NewestSupported, path, known) {
 		p.add(found.Fatal, found.Kind, found.Path, found.Reason)
 	}
 }
