@@ -72,11 +72,18 @@ type UnknownTypeError struct {
 	elsewhere []string
 }
 
+// shownRegions is how many regions an error names.
+const shownRegions = 5
+
 // Error names the type, and what writes a list that has it.
 func (e *UnknownTypeError) Error() string {
 	if e.location != "" {
-		return fmt.Sprintf("%s has the instance type %q for %s, and not for %s; az vm list-skus --location %s --size %s -o json writes a list that has it",
-			e.where, e.Name, strings.Join(e.elsewhere, ", "), e.location, e.location, e.Name)
+		others := ""
+		if more := len(e.elsewhere) - shownRegions; more > 0 {
+			others = fmt.Sprintf(" and %d more", more)
+		}
+		return fmt.Sprintf("%s has the instance type %q for %q%s, and not for %s; az vm list-skus --location %s --size %s -o json writes a list that has it",
+			e.where, e.Name, e.elsewhere[:min(len(e.elsewhere), shownRegions)], others, e.location, e.location, e.Name)
 	}
 	return fmt.Sprintf("%s does not have the instance type %q; az vm list-skus --size %s -o json writes a list that has it", e.where, e.Name, e.Name)
 }

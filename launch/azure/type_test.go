@@ -82,7 +82,7 @@ func TestReadInstanceTypes(t *testing.T) {
 		}
 	}
 	for _, c := range []struct{ name, location, want string }{
-		{"Standard_D4s_v5", "westus", "the list has the instance type \"Standard_D4s_v5\" for eastus, and not for westus"},
+		{"Standard_D4s_v5", "westus", "the list has the instance type \"Standard_D4s_v5\" for [\"eastus\"], and not for westus"},
 		{"Standard_None", "eastus", "does not have the instance type"},
 	} {
 		_, err := ReadInstanceType([]byte(list), c.name, c.location)
