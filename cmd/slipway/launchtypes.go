@@ -21,8 +21,9 @@ func newLaunchTypes(s cli.Streams) *cobra.Command {
 		Use:   "types [NAME...] [flags]",
 		Short: "Show what is known of instance types",
 		Long: `Show what is known of Azure's instance types: processors, memory, architecture, generations of the
-hypervisor, graphics processors, the disks of the host, and why a subscription cannot have one. The common ones are built in, and --instance-types
-reads any others. What is not known is shown as "?"; a decision that needs it is a problem.`,
+hypervisor, graphics processors, the disks of the host, and why a subscription cannot have one. The common
+ones are built in, and --instance-types reads any others. What is not known is shown as "?"; a decision that
+needs it is a problem.`,
 		Example: `  slipway launch types
   slipway launch types Standard_D4ds_v5 --instance-types skus.json --location eastus -o json`,
 		RunE: func(_ *cobra.Command, names []string) error {
