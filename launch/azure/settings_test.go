@@ -1,11 +1,14 @@
 package azure
 
 import (
+	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
@@ -136,4 +139,28 @@ func exampleSettings(t *testing.T) []byte {
 		t.Fatal(err)
 	}
 	return data
+}
+
+// FuzzLists: tags and identities are the same with commas between and as JSON, or are refused.
+func FuzzLists(f *testing.F) {
+	for _, s := range []string{"a=1,b=2", "a=1,a=2", "/subscriptions/a/x,/subscriptions/b/y", `["a","b"]`, `{"a":"1"}`, `["a",null]`, `{"a":null}`, "[", "{", "", " , ", "=", "a=b=c"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		if !utf8.ValidString(s) {
+			return // JSON has no other texts
+		}
+		if tags, err := parseTags(s); err == nil {
+			data, _ := json.Marshal(tags)
+			if again, err := parseTags(string(data)); err != nil || !maps.Equal(again, tags) {
+				t.Errorf("%q: %v, as JSON %v, %v", s, tags, again, err)
+			}
+		}
+		if ids, err := parseIdentities(s); err == nil && len(ids) > 0 {
+			data, _ := json.Marshal(ids)
+			if again, err := parseIdentities(string(data)); err != nil || !slices.Equal(again, ids) {
+				t.Errorf("%q: %q, as JSON %q, %v", s, ids, again, err)
+			}
+		}
+	})
 }

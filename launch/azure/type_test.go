@@ -105,3 +105,34 @@ func TestReadInstanceTypes(t *testing.T) {
 		}
 	}
 }
+
+// FuzzReadInstanceTypes: any list is read or refused; each type is there once, and by itself the same.
+func FuzzReadInstanceTypes(f *testing.F) {
+	example, err := os.ReadFile("../../examples/launch/skus.json")
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(example, "eastus")
+	f.Add([]byte(`[{"name":"A","locations":["x"],"restrictions":[{"type":"Zone","restrictionInfo":{"zones":["1"]}}],"locationInfo":[{"location":"x","zones":["1"]}]},{"name":"a"}]`), "X")
+	f.Add([]byte(`[{"capabilities":[{"name":"MaxNetworkInterfaces","value":"-1"}]}]`), "")
+	f.Fuzz(func(t *testing.T, data []byte, location string) {
+		all, err := ReadInstanceTypes(data, location)
+		if err != nil {
+			return
+		}
+		seen := make(map[string]bool)
+		for _, each := range all {
+			if name := strings.ToLower(each.Name); seen[name] {
+				t.Errorf("%q is there twice", each.Name)
+			} else {
+				seen[name] = true
+			}
+			if one, err := ReadInstanceType(data, each.Name, location); err != nil || !reflect.DeepEqual(*one, each) {
+				t.Errorf("%q: %+v and %+v, %v", each.Name, one, each, err)
+			}
+			if each.Interfaces < 0 || each.Zones != nil && location == "" {
+				t.Errorf("%+v", each)
+			}
+		}
+	})
+}
