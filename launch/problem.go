@@ -4,6 +4,7 @@ import (
 	"reflect"
 	"slices"
 
+	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
@@ -26,7 +27,9 @@ func (b *Base) placed(p nodeconfig.Problem) nodeconfig.Problem {
 			continue
 		}
 		said := false
-		newWalker(func([]byte, reflect.Value) { said = true }).at(l.Document, p.Path)
+		walk(l.Document, func(at []byte, _ reflect.Value) { // a problem can be with an entry of a list, which is one value
+			said = said || document.Within(p.Path, string(at)) || document.Within(string(at), p.Path)
+		})
 		if place, ok := l.Place(p.Path); said && ok {
 			p.Path, p.Document = place, l.Origin
 		}
