@@ -58,6 +58,9 @@ func Check(t *Template, image *components.Manifest, allowed ...string) []nodecon
 	}
 	found = append(found, t.plan(known, allowed)...)
 	found = slices.DeleteFunc(found, func(p nodeconfig.Problem) bool { return slices.Contains(t.reported, p.Path) })
+	for i := range found {
+		found[i] = t.base.placed(found[i])
+	}
 	nodeconfig.SortProblems(found)
 	return found
 }

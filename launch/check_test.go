@@ -69,3 +69,20 @@ func TestCheckWithoutManifest(t *testing.T) {
 		t.Errorf("%v", problems)
 	}
 }
+
+// TestCheckNamesTheClass: what the planner finds wrong with a value of the class is said at its place there.
+func TestCheckNamesTheClass(t *testing.T) {
+	for kubelet, want := range map[string]string{
+		"{imageGCHighThresholdPercent: 75}":                   "imageGCHighThresholdPercent: want more than imageGCLowThresholdPercent",
+		"{allowedUnsafeSysctls: [net.core.*, vm.swappiness]}": "allowedUnsafeSysctls[1]: is no kernel parameter that a pod may have of its own",
+	} {
+		in := with(t, parse(t, []byte("nodeclass: {spec: {kubelet: "+kubelet+"}}")))
+		cloud, request, _ := in.decode(t)
+		template, _ := launch.Render(cloud, request)
+		problems := launch.Check(template, manifest(t, "aks", "aks"))
+		want = "error: AKSNodeClass default (generation 3): $.spec.kubelet." + want
+		if len(problems) != 1 || !strings.HasPrefix(problems[0].String(), want) {
+			t.Errorf("%v, want %s", problems, want)
+		}
+	}
+}

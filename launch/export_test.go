@@ -15,6 +15,22 @@ var (
 	FieldOf = fieldOf
 )
 
+// Unplaced lists what layers with places say without one. It is empty unless the cloud has a defect.
+func Unplaced(layers []Layer) []string {
+	var found []string
+	for i := range layers {
+		if layers[i].Place == nil {
+			continue
+		}
+		walk(layers[i].Document, func(at []byte, _ reflect.Value) {
+			if _, ok := layers[i].Place(string(at)); !ok {
+				found = append(found, fmt.Sprintf("%s: %s has no place for it", at, layers[i].Origin))
+			}
+		})
+	}
+	return found
+}
+
 // Trespass lists what layers set that is not theirs to set, by a cloud's table. It is empty unless the cloud has a defect.
 func Trespass(layers []Layer, fields []Field) []string {
 	var found []string

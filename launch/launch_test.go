@@ -168,7 +168,12 @@ func TestGolden(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			cloud, request, problems := with(t, parse(t, read(t, path))).decode(t)
 			got := ""
-			if len(nodeconfig.Fatal(problems)) > 0 {
+			if fatal := nodeconfig.Fatal(problems); len(fatal) > 0 {
+				if onlyOf(fatal, cloud.Class) { // what else is wrong is said at once
+					_, found := launch.Render(cloud, request)
+					problems = launch.Join(problems, found...)
+				}
+				nodeconfig.SortProblems(problems)
 				for _, p := range problems {
 					got += p.String() + "\n"
 				}
@@ -190,11 +195,16 @@ func TestGolden(t *testing.T) {
 	}
 }
 
+// onlyOf reports whether problems are all of a class.
+func onlyOf(problems []nodeconfig.Problem, class *azure.NodeClass) bool {
+	return class != nil && !slices.ContainsFunc(problems, func(p nodeconfig.Problem) bool { return p.Document != class.Origin() })
+}
+
 // trespass wants no layer to set what is not its own.
 func trespass(t *testing.T, cloud *azure.Input, tpl *launch.Template) {
 	t.Helper()
 	layers, _ := cloud.Layers()
-	for _, found := range launch.Trespass(layers, cloud.Fields()) {
+	for _, found := range append(launch.Trespass(layers, cloud.Fields()), launch.Unplaced(layers)...) {
 		t.Error(found)
 	}
 	for _, v := range tpl.Explain("") {

@@ -54,6 +54,9 @@ type Layer struct {
 	Origin string
 	// Document is what it says; nil says nothing. Layers may share it with whoever made them, and nobody changes it.
 	Document *Document
+	// Place is the place in the origin of what the document says at a path, and what is wrong with it is told there. It is nil where the
+	// origin has no places of its own. What such a layer says, no other one may say better but by a rule.
+	Place func(path string) (place string, ok bool)
 }
 
 // Field says which sources may set a field, and all below it. The row with the longest path counts.

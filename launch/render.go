@@ -75,21 +75,23 @@ func (b *Base) Render(request Request) (*Template, []nodeconfig.Problem) {
 func (t *Template) decide(request *Request, found []nodeconfig.Problem) []nodeconfig.Problem {
 	problems := append(slices.Clone(t.base.problems), found...)
 	for i := range t.base.rules {
-		problems = append(problems, t.base.rules[i].Run(&t.Document)...)
+		for _, p := range t.base.rules[i].Run(&t.Document) {
+			t.reported = append(t.reported, p.Path)
+			problems = append(problems, t.base.placed(p))
+		}
 	}
 	problems = append(problems, request.check(t.own.Origin, &t.Document)...)
 	t.finish()
 	for _, p := range nodeconfig.Repair(t.complete) {
+		at := ofNode(p.Path)
+		t.reported = append(t.reported, at) // the planner finds it there again
 		if place, ok := request.place(t.base.fields, p.Path); ok {
 			p.Path, p.Document = place, t.own.Origin
 		} else {
-			p.Path = ofNode(p.Path)
+			p.Path = at
+			p = t.base.placed(p)
 		}
-		if !slices.ContainsFunc(problems, func(known nodeconfig.Problem) bool {
-			return known.Fatal && p.Path == known.Path && p.Document == known.Document
-		}) {
-			problems = append(problems, p)
-		}
+		problems = Join(problems, p)
 	}
 	nodeconfig.SortProblems(problems)
 	for _, p := range problems {

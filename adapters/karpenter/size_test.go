@@ -107,7 +107,7 @@ func TestRequirements(t *testing.T) {
 		{"kubernetes.io/arch", "arm64"}:                    {"Standard_D4ps_v5"},
 		{"karpenter.azure.com/sku-gpu-count", "1"}:         {"Standard_NC24ads_A100_v4", "Standard_NC6"},
 		{"karpenter.azure.com/sku-cpu", "8"}:               {"Standard_E32-8ds_v5", "Standard_L8s_v3"},
-		{"kubernetes.azure.com/priority", "spot"}:          {"Standard_D4ds_v5", "Standard_D4ps_v5", "Standard_D4s_v5", "Standard_E32-8ds_v5", "Standard_L8s_v3", "Standard_NC24ads_A100_v4", "Standard_NC6"},
+		{"kubernetes.azure.com/priority", "spot"}:          {"Standard_D4ds_v5", "Standard_D4ps_v5", "Standard_D4s_v5", "Standard_DC4as_v5", "Standard_E32-8ds_v5", "Standard_E4s_v5", "Standard_L8s_v3", "Standard_NC24ads_A100_v4", "Standard_NC6"},
 		{"topology.kubernetes.io/zone", "eastus-4"}:        nil,
 		{"topology.kubernetes.io/region", "westus"}:        nil,
 		{"kubernetes.azure.com/fips_enabled", "true"}:      nil,

@@ -31,6 +31,7 @@ type launching struct {
 	output              command.Choice
 	allowed             []string
 	problems            []nodeconfig.Problem
+	ofClass             []nodeconfig.Problem // what is wrong with the class alone; what else is wrong can be said all the same
 	cloud               azure.Input
 	request             launch.Request
 	image               *components.Manifest
@@ -106,12 +107,17 @@ func (l *launching) run(s cli.Streams, field string) error {
 	if err := l.read(s); err != nil {
 		return err
 	}
-	if len(nodeconfig.Fatal(l.problems)) > 0 {
+	unread := len(nodeconfig.Fatal(l.problems)) > 0
+	l.problems = append(l.problems, l.inClass(l.ofClass)...)
+	if unread {
 		return l.refuse(s)
 	}
 	template, problems := launch.Render(&l.cloud, l.request)
-	l.problems = append(l.problems, problems...)
-	l.problems = append(l.problems, launch.Check(template, l.image, l.allowed...)...)
+	l.problems = launch.Join(l.problems, l.inClass(problems)...)
+	l.problems = launch.Join(l.problems, l.inClass(launch.Check(template, l.image, l.allowed...))...)
+	if len(nodeconfig.Fatal(l.ofClass)) > 0 {
+		return l.refuse(s)
+	}
 	nodeconfig.SortProblems(l.problems)
 	explanation := template.Explain(field)
 	if field != "" && len(explanation) == 0 {
@@ -182,6 +188,20 @@ func (l *launching) add(name string, problems []nodeconfig.Problem) {
 		p.Document = name
 		l.problems = append(l.problems, p)
 	}
+}
+
+// inClass gives problems of the class the name of its file in place of the object's.
+func (l *launching) inClass(problems []nodeconfig.Problem) []nodeconfig.Problem {
+	file := l.class
+	if file == "" {
+		file = l.stream
+	}
+	for i := range problems {
+		if l.cloud.Class != nil && problems[i].Document == l.cloud.Class.Origin() {
+			problems[i].Document = placeName(file)
+		}
+	}
+	return problems
 }
 
 func (l *launching) readSettings(s cli.Streams) error {

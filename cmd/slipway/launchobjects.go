@@ -34,7 +34,14 @@ func (l *launching) objects() []launchObject {
 		}},
 		{azure.ClassKind, &l.class, func(data []byte) (problems []nodeconfig.Problem) {
 			l.cloud.Class, problems = azure.ReadNodeClass(data)
-			return problems
+			if l.cloud.Class == nil {
+				return problems
+			}
+			for i := range problems {
+				problems[i].Document = l.cloud.Class.Origin()
+			}
+			l.ofClass = problems
+			return nil
 		}},
 		{azure.DetectedKind, &l.cluster, func(data []byte) (problems []nodeconfig.Problem) {
 			l.cloud.Detected, problems = azure.ReadDetected(data)

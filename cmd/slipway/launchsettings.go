@@ -30,7 +30,7 @@ func newLaunchSettings(s cli.Streams) *cobra.Command {
 		Use:   "settings [--from env|FILE]... [flags]",
 		Short: "Show all settings of launches, or check those of a file",
 		Long: `Show all settings of launches: their names, their environment variables, their keys in the ConfigMap
-karpenter-global-settings, and their defaults.
+karpenter-global-settings, and their defaults. Some decide nothing of a node, and what those are for is said.
 
 With --from the settings are read and checked, and each is shown with its value and with where it was set.
 "env" is the environment; a FILE has options by their names, or is a ConfigMap. A later one goes before an
@@ -100,14 +100,15 @@ func (l *launchSettings) text(read bool, style cli.Style) string {
 			if place == "" {
 				place = "default"
 			}
-			table.Row(name, cli.Cell{Text: cli.Shorten(o.Value, shownValue)}, cli.Cell{Text: place, Paint: style.Dim})
+			table.Row(name, cli.Cell{Text: cli.Shorten(o.Value, shownValue)}, cli.Cell{Text: place, Paint: style.Dim}, cli.Cell{Text: o.Effect, Paint: style.Dim})
 			continue
 		}
 		standard := o.Default
 		if o.Required {
 			standard = "(required)"
 		}
-		table.Row(name, cli.Cell{Text: standard}, cli.Cell{Text: strings.Join(o.Variables, ", "), Paint: style.Dim}, cli.Cell{Text: o.Former, Paint: style.Dim})
+		table.Row(name, cli.Cell{Text: standard}, cli.Cell{Text: strings.Join(o.Variables, ", "), Paint: style.Dim},
+			cli.Cell{Text: o.Former, Paint: style.Dim}, cli.Cell{Text: o.Effect, Paint: style.Dim})
 	}
 	return table.String()
 }

@@ -21,8 +21,9 @@ func newLaunchTypes(s cli.Streams) *cobra.Command {
 		Use:   "types [NAME...] [flags]",
 		Short: "Show what is known of instance types",
 		Long: `Show what is known of Azure's instance types: processors, memory, architecture, generations of the
-hypervisor, graphics processors, and the disks of the host. The common ones are built in, and --instance-types
-reads any others. What is not known is shown as "?"; a decision that needs it is a problem.`,
+hypervisor, graphics processors, the disks of the host, and why a subscription cannot have one. The common
+ones are built in, and --instance-types reads any others. What is not known is shown as "?"; a decision that
+needs it is a problem.`,
 		Example: `  slipway launch types
   slipway launch types Standard_D4ds_v5 --instance-types skus.json --location eastus -o json`,
 		RunE: func(_ *cobra.Command, names []string) error {
@@ -79,11 +80,15 @@ func typesText(all []launch.InstanceType, style cli.Style) string {
 		if t.GPUs != nil {
 			gpus = strconv.Itoa(*t.GPUs)
 		}
+		kind := strings.TrimSpace(t.GPUManufacturer + " " + t.GPUName)
+		if kind != "" {
+			kind = " of " + kind
+		}
 		table.Row(
 			cli.Cell{Text: t.Name, Paint: style.Bold}, cli.Cell{Text: fmt.Sprintf("%s CPUs", orUnknown(t.VCPUs > 0, strconv.Itoa(t.VCPUs)))},
 			cli.Cell{Text: orUnknown(t.MemoryBytes > 0, gibibytes(t.MemoryBytes))}, cli.Cell{Text: orUnknown(t.Architecture != "", t.Architecture)},
-			cli.Cell{Text: "generation " + orUnknown(len(t.Generations) > 0, strings.Join(t.Generations, ", "))}, cli.Cell{Text: gpus + " GPUs"},
-			cli.Cell{Text: orUnknown(t.EphemeralDisk != nil, disk), Paint: style.Dim},
+			cli.Cell{Text: "generation " + orUnknown(len(t.Generations) > 0, strings.Join(t.Generations, ", "))}, cli.Cell{Text: gpus + " GPUs" + kind},
+			cli.Cell{Text: orUnknown(t.EphemeralDisk != nil, disk), Paint: style.Dim}, cli.Cell{Text: t.Unavailable, Paint: style.Dim},
 		)
 	}
 	return table.String()

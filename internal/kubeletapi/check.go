@@ -14,13 +14,14 @@ import (
 )
 
 // Config returns what a kubelet of a minor version would not take of a KubeletConfiguration that is at a path.
-// A value of a wrong type is fatal, because the kubelet does not start with it, and so is a feature gate that it
-// does not know. A field that it does not know is a warning: the kubelet leaves it out (k8s.io/kubernetes
+// A value of a wrong type is fatal, because the kubelet does not start with it, and so is one that it refuses, and a feature gate
+// that it does not know. A field that it does not know is a warning: the kubelet leaves it out (k8s.io/kubernetes
 // pkg/kubelet/kubeletconfig/util/codec: strict decoding falls back to lenient), and a control plane that is
 // newer than the node's image is no reason for a node that does not start.
 func Config(minor int, at string, config map[string]any) []nodeconfig.Problem {
 	c := New(minor)
 	c.object(at, "KubeletConfiguration", config)
+	c.values(at, config)
 	return c.Problems(at)
 }
 

@@ -3,6 +3,7 @@ package kubeletapi
 import (
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -90,6 +91,31 @@ func TestConfig(t *testing.T) {
 		{29, `{"featureGates":{"KubeletPSI":true}}`, []string{"!$.featureGates.KubeletPSI"}},
 		{99, `{"featureGates":{"Newer":true},"newer":1,"maxPods":"x"}`, []string{"$.featureGates.Newer", "!$.maxPods", "$.newer"}},
 		{36, `{"memorySwap":{"swapBehavior":"LimitedSwap"},"containerLogMaxSize":"10Mi","kubeReserved":{"cpu":1}}`, []string{"!$.kubeReserved.cpu"}},
+		{36, `{"imageGCHighThresholdPercent":75}`, []string{"!$.imageGCHighThresholdPercent"}},
+		{36, `{"imageGCLowThresholdPercent":90}`, []string{"!$.imageGCLowThresholdPercent"}},
+		{36, `{"imageGCHighThresholdPercent":70,"imageGCLowThresholdPercent":70}`, []string{"!$.imageGCHighThresholdPercent"}},
+		{36, `{"imageGCHighThresholdPercent":70,"imageGCLowThresholdPercent":69}`, nil},
+		{36, `{"imageGCHighThresholdPercent":101,"imageGCLowThresholdPercent":-1}`, []string{"!$.imageGCHighThresholdPercent", "!$.imageGCLowThresholdPercent"}},
+		{36, `{"imageGCHighThresholdPercent":"high"}`, []string{"!$.imageGCHighThresholdPercent"}},
+		{36, `{"containerLogMaxSize":"50K"}`, []string{"!$.containerLogMaxSize"}},
+		{36, `{"containerLogMaxSize":"1.5Mi"}`, []string{"!$.containerLogMaxSize"}},
+		{36, `{"containerLogMaxSize":"1500m"}`, []string{"!$.containerLogMaxSize"}},
+		{36, `{"containerLogMaxSize":"1.5M","containerLogMaxFiles":2}`, nil},
+		{36, `{"containerLogMaxSize":"","containerLogMaxFiles":1}`, []string{"!$.containerLogMaxFiles"}},
+		{36, `{"containerLogMaxSize":"50k","cpuManagerPolicy":"","topologyManagerPolicy":""}`, nil},
+		{36, `{"cpuManagerPolicy":"dynamic","topologyManagerPolicy":"all"}`, []string{"!$.cpuManagerPolicy", "!$.topologyManagerPolicy"}},
+		{36, `{"cpuCFSQuotaPeriod":"2s"}`, []string{"!$.cpuCFSQuotaPeriod"}},
+		{36, `{"cpuCFSQuotaPeriod":"50ms"}`, nil},
+		{35, `{"cpuCFSQuotaPeriod":"100ms"}`, nil},
+		{35, `{"cpuCFSQuotaPeriod":"50ms"}`, []string{"!$.cpuCFSQuotaPeriod"}},
+		{35, `{"cpuCFSQuotaPeriod":"50ms","featureGates":{"CustomCPUCFSQuotaPeriod":true}}`, nil},
+		{35, `{"cpuCFSQuotaPeriod":"50ms","featureGates":{"AllAlpha":true}}`, nil},
+		{35, `{"cpuCFSQuotaPeriod":"50ms","featureGates":{"CustomCPUCFSQuotaPeriod":false}}`, []string{"!$.cpuCFSQuotaPeriod"}},
+		{36, `{"allowedUnsafeSysctls":["net.core.somaxconn","net.*","net/ipv4/conf/eth0.1/rp_filter","kernel.sem","kernel.shm*","kernel.msgmax","fs.mqueue.*"]}`, nil},
+		{36, `{"allowedUnsafeSysctls":["a b;$(x)\n"]}`, []string{"!$.allowedUnsafeSysctls[0]"}},
+		{36, `{"allowedUnsafeSysctls":["net.core.somaxconn","*","net","vm.swappiness","kernel.semaphore","net.*.x","net.Core",""]}`, []string{
+			"!$.allowedUnsafeSysctls[1]", "!$.allowedUnsafeSysctls[2]", "!$.allowedUnsafeSysctls[3]", "!$.allowedUnsafeSysctls[4]",
+			"!$.allowedUnsafeSysctls[5]", "!$.allowedUnsafeSysctls[6]", "!$.allowedUnsafeSysctls[7]"}},
 	} {
 		dec := json.NewDecoder(strings.NewReader(c.config))
 		dec.UseNumber()
@@ -204,6 +230,21 @@ func FuzzConfig(f *testing.F) {
 			if p.Path == "" || p.Reason == "" || p.Kind == "" {
 				t.Errorf("%+v", p)
 			}
+		}
+	})
+}
+
+// FuzzSysctls compares with the pattern that the kubelet has (k8s.io/kubernetes pkg/apis/policy/validation).
+func FuzzSysctls(f *testing.F) {
+	const segment = "[a-z0-9]([-_a-z0-9]*[a-z0-9])?"
+	kubelets := regexp.MustCompile("^(" + segment + `[\./])*([a-z0-9][-_a-z0-9]*)?[a-z0-9*]$`)
+	own := regexp.MustCompile(`^(net[./]|fs[./]mqueue[./]|kernel[./]shm|kernel[./]msg|kernel[./]sem\*?$)`)
+	for _, s := range []string{"net.ipv4.*", "net", "net.*", "net.a-*", "net.-*", "net.a**", "net.a_.b", "net/ipv4/a.b", "net.", "net..a", "net.a b", "net.a\n", "net.a-", "kernel.sem", "kernel.sems", "kernel.shm*", "net." + strings.Repeat("a", 250)} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		if got, want := isNamespaced(s), len(s) <= 253 && kubelets.MatchString(s) && own.MatchString(s); got != want {
+			t.Errorf("%q: %t, want %t", s, got, want)
 		}
 	})
 }

@@ -20,7 +20,7 @@ const sincePodMemory = 29
 var capacityRule = launch.Rule{
 	Name: "capacity",
 	Reads: []string{
-		"$.machine.type.name", "$.machine.type.vcpus", "$.machine.type.memoryBytes", "$.machine.type.gpus", "$.machine.maxPods",
+		"$.machine.type.vcpus", "$.machine.type.memoryBytes", "$.machine.type.gpus", "$.machine.type.gpuManufacturer", "$.machine.maxPods",
 		"$.machine.network.plugin", "$.machine.network.mode", "$.machine.disk.sizeGB", "$.machine.memoryOverhead", "$.node.cluster.kubernetesVersion",
 	},
 	Sets: []string{
@@ -75,7 +75,7 @@ func told(m *launch.Machine, node *capacity.Node) (all, allocatable map[string]s
 	cpu := int64(m.Type.VCPUs)*1000 - amount(node.KubeReserved["cpu"], "m")
 	memory -= (amount(node.KubeReserved["memory"], "Mi") + amount(node.EvictionHard["memory.available"], "Mi")) << 20
 	allocatable = map[string]string{"cpu": strconv.FormatInt(cpu, 10) + "m", "memory": strconv.FormatInt(max(memory, 0), 10), "pods": pods, "ephemeral-storage": disk}
-	if vendor := vendorOf(m.Type.Name); vendor != "" && value(m.Type.GPUs) > 0 {
+	if vendor := m.Type.GPUManufacturer; vendor != "" && value(m.Type.GPUs) > 0 {
 		resource, count := vendor+".com/gpu", strconv.Itoa(*m.Type.GPUs) // as the vendors' device plug-ins have it
 		all[resource], allocatable[resource] = count, count
 	}

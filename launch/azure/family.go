@@ -63,9 +63,12 @@ var familyRule = launch.Rule{
 	Reads: []string{"$.machine.image.wanted", "$.machine.image.fips", "$.machine.security.vtpm", "$.machine.security.secureBoot", "$.node.cluster.kubernetesVersion"},
 	Sets:  []string{"$.machine.image.family"},
 	Run: func(d *launch.Document) []nodeconfig.Problem {
-		m := &d.Machine
+		m, p := &d.Machine, new(problems)
 		m.Image.Family = Family(m.Image.Wanted, value(m.Image.FIPS), m.Security.Trusted(), d.Node.Cluster.KubernetesVersion)
-		return nil
+		if m.Image.Family == "" {
+			p.oneOf("$.machine.image.wanted", &m.Image.Wanted, families)
+		}
+		return p.list
 	},
 }
 

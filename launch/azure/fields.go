@@ -21,6 +21,7 @@ var fields = slices.Concat([]launch.Field{
 	{Path: "$.node.kubelet.config.kubeReserved", Sources: by(launch.Computed)},
 	{Path: `$.node.kubelet.config.evictionHard["memory.available"]`, Sources: by(launch.Computed)},
 	{Path: "$.node.kubelet.config.streamingConnectionIdleTimeout", Sources: by(launch.Computed)},
+	{Path: "$.node.kubelet.config.featureGates", Sources: by(launch.Computed)},
 	{Path: "$.node.kubelet.flags", Sources: by(launch.Computed)},
 	{Path: "$.node.kubelet.imageCredentialProvider", Sources: by(launch.Computed)},
 	{Path: "$.node.kubelet.labels", Sources: by(launch.Hardcoded, launch.Pool)},

@@ -452,6 +452,7 @@ func imageRule(images *Images) launch.Rule {
 			p := new(problems)
 			t := &d.Machine.Type
 			switch {
+			case d.Machine.Image.Family == "": // said already
 			case t.Architecture == "" || len(t.Generations) == 0:
 				p.add(true, nodeconfig.Missing, "$.machine.type", "does not say architecture and generation, and the image depends on them")
 			case images == nil:

@@ -84,6 +84,9 @@ func (in *Input) Layers() ([]launch.Layer, []nodeconfig.Problem) {
 		d.Machine.Type = *in.Type
 		d.Node.Cloud.InstanceType = in.Type.Name
 		layers = append(layers, launch.Layer{Source: launch.Detected, Origin: "instance type " + in.Type.Name, Document: d})
+		if reason := in.Type.Unavailable; reason != "" {
+			p.wrong("$.machine.type.unavailable", fmt.Sprintf("is %q: the subscription cannot have %s in its region; use another instance type, or ask Azure for this one", reason, in.Type.Name))
+		}
 	} else {
 		p.add(true, nodeconfig.Missing, "$.machine.type", "no instance type is given")
 	}
@@ -229,7 +232,7 @@ func (in *Input) subnet(p *problems) {
 	if err != nil || err2 != nil || own == global {
 		return
 	}
-	p.at = in.Class.origin()
+	p.at = in.Class.Origin()
 	switch {
 	case managedNetwork(global, in.Settings.NodeResourceGroup):
 		p.wrong("$.spec.vnetSubnetID", "is not possible: the cluster's network is one that AKS has made")

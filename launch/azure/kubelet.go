@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 
 	"github.com/slipway-dev/slipway/internal/akstext"
+	"github.com/slipway-dev/slipway/internal/kubeletapi"
 	"github.com/slipway-dev/slipway/internal/plan"
 	"github.com/slipway-dev/slipway/launch"
 	"github.com/slipway-dev/slipway/nodeconfig"
@@ -94,11 +95,13 @@ func kubeletConfig() map[string]any {
 
 // kubeletRule decides what depends on the version.
 var kubeletRule = launch.Rule{
-	Name:  "kubelet",
-	Reads: []string{"$.node.cluster.kubernetesVersion", "$.machine.network.dns", "$.node.network.localDNS"},
+	Name: "kubelet",
+	Reads: []string{
+		"$.node.cluster.kubernetesVersion", "$.machine.network.dns", "$.node.network.localDNS", "$.node.kubelet.config.cpuCFSQuotaPeriod",
+	},
 	Sets: []string{
 		"$.node.kubelet.flags", "$.node.kubelet.imageCredentialProvider", "$.node.kubelet.config.clusterDNS",
-		"$.node.kubelet.config.streamingConnectionIdleTimeout", "$.node.cluster.dnsServiceIPs",
+		"$.node.kubelet.config.streamingConnectionIdleTimeout", "$.node.kubelet.config.featureGates", "$.node.cluster.dnsServiceIPs",
 	},
 	Run: func(d *launch.Document) []nodeconfig.Problem {
 		k, version := &d.Node.Kubelet, d.Node.Cluster.KubernetesVersion
@@ -119,6 +122,12 @@ var kubeletRule = launch.Rule{
 		}
 		if !akstext.AtLeast(version, akstext.IdleTimeoutIgnored) {
 			k.Config["streamingConnectionIdleTimeout"] = "4h0m0s"
+		}
+		if period, said := k.Config["cpuCFSQuotaPeriod"].(string); said {
+			minor, ok := minorOf(version)
+			if gate := kubeletapi.QuotaGate(minor, period); ok && gate != "" {
+				k.Config["featureGates"] = map[string]any{gate: true}
+			}
 		}
 		return nil
 	},

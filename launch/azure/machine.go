@@ -53,7 +53,7 @@ func vendorOf(size string) string {
 // gpuRule decides which driver is installed. AKS installs NVIDIA's alone.
 var gpuRule = launch.Rule{
 	Name:  "GPU",
-	Reads: []string{"$.machine.type.name", "$.machine.type.gpus", "$.machine.gpuDriver"},
+	Reads: []string{"$.machine.type.name", "$.machine.type.gpus", "$.machine.type.gpuManufacturer", "$.machine.gpuDriver"},
 	Sets:  []string{"$.node.system.gpu", "$.node.components.scriptVariables", "$.machine.gpuDriverVersion"},
 	Run: func(d *launch.Document) []nodeconfig.Problem {
 		p, t := new(problems), &d.Machine.Type
@@ -64,7 +64,12 @@ var gpuRule = launch.Rule{
 		case *t.GPUs == 0 || d.Machine.GPUDriver == noDriver:
 			return nil
 		}
-		if vendor := vendorOf(t.Name); vendor != "nvidia" {
+		switch t.GPUManufacturer {
+		case "nvidia":
+		case "":
+			p.add(true, nodeconfig.Missing, "$.machine.gpuDriver", "is wanted, and it is not known who made the graphics processors of "+t.Name+"; set gpu.mode None in the class")
+			return p.list
+		default:
 			p.wrong("$.machine.gpuDriver", "there is no driver that is installed for "+t.Name+"; set gpu.mode None in the class, and install it otherwise")
 			return p.list
 		}
@@ -130,26 +135,38 @@ var diskRule = launch.Rule{
 	},
 }
 
+// securityRows are what somebody can want of a machine, and whether its type has it; nil where that is not known.
+var securityRows = []struct {
+	path string
+	want func(*launch.Security) *bool
+	able func(*launch.InstanceType) *bool
+}{
+	{"$.machine.security.vtpm", func(s *launch.Security) *bool { return s.VTPM }, func(t *launch.InstanceType) *bool { return t.TrustedLaunch }},
+	{"$.machine.security.secureBoot", func(s *launch.Security) *bool { return s.SecureBoot }, func(t *launch.InstanceType) *bool { return t.TrustedLaunch }},
+	{"$.machine.security.encryptionAtHost", func(s *launch.Security) *bool { return s.EncryptionAtHost }, func(t *launch.InstanceType) *bool { return t.EncryptionAtHost }},
+}
+
+// memoryKept are the ways to keep memory from the host that take an image of their own, and a machine that is made for it. AKS's
+// families have none (Azure: confidential virtual machines; Karpenter for Azure leaves these sizes out).
+var memoryKept = []string{"SNP", "TDX"}
+
 // securityRule compares what is wanted with what the type can do.
 var securityRule = launch.Rule{
 	Name:  "security",
-	Reads: []string{"$.machine.security", "$.machine.type.trustedLaunch", "$.machine.type.encryptionAtHost"},
+	Reads: []string{"$.machine.security", "$.machine.type.trustedLaunch", "$.machine.type.encryptionAtHost", "$.machine.type.confidential"},
 	Run: func(d *launch.Document) []nodeconfig.Problem {
 		p, m := new(problems), &d.Machine
-		for _, row := range []struct {
-			wanted bool
-			able   *bool
-			path   string
-		}{
-			{m.Security.Trusted(), m.Type.TrustedLaunch, "$.machine.security"},
-			{value(m.Security.EncryptionAtHost), m.Type.EncryptionAtHost, "$.machine.security.encryptionAtHost"},
-		} {
-			switch {
-			case row.wanted && row.able == nil:
+		for _, row := range securityRows {
+			switch able := row.able(&m.Type); {
+			case !value(row.want(&m.Security)):
+			case able == nil:
 				p.add(true, nodeconfig.Missing, row.path, "is wanted, and it is not known whether "+m.Type.Name+" has it")
-			case row.wanted && !*row.able:
+			case !*able:
 				p.wrong(row.path, "is wanted, and "+m.Type.Name+" does not have it")
 			}
+		}
+		if slices.Contains(memoryKept, m.Type.Confidential) {
+			p.wrong("$.machine.type.confidential", "is "+m.Type.Confidential+", and no image of AKS's families boots on such a machine; use another instance type")
 		}
 		return p.list
 	},

@@ -1,6 +1,7 @@
 package azure
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/slipway-dev/slipway/launch"
@@ -56,7 +57,7 @@ var networkRule = launch.Rule{
 	Name: "network",
 	Reads: []string{
 		"$.machine.network.plugin", "$.machine.network.mode", "$.machine.network.policy", "$.machine.network.dataplane", "$.machine.network.subnet",
-		"$.machine.network.clusterID", "$.machine.type.acceleratedNetworking", "$.node.cloud.azure.resourceGroup", "$.node.kubelet.config.maxPods",
+		"$.machine.network.clusterID", "$.machine.type.acceleratedNetworking", "$.machine.type.addresses", "$.machine.type.name", "$.node.cloud.azure.resourceGroup", "$.node.kubelet.config.maxPods",
 	},
 	Sets: []string{
 		"$.node.network.plugin", "$.node.network.policy", "$.node.cloud.azure.subnet", "$.node.cloud.azure.vnet", "$.node.cloud.azure.vnetResourceGroup",
@@ -76,6 +77,12 @@ func runNetwork(d *launch.Document) []nodeconfig.Problem {
 	if n.Plugin == "azure" && n.Mode != overlay {
 		if pods, ok := number(d.Node.Kubelet.Config["maxPods"]); ok {
 			n.Addresses = int32(pods) // each pod has one of the subnet's, those of the host the machine's own
+		}
+		switch most := d.Machine.Type.Addresses; {
+		case most == 0:
+			p.add(false, nodeconfig.Missing, "$.machine.type.addresses", "is not known, and each pod needs one")
+		case int(n.Addresses) > most:
+			p.wrong("$.machine.maxPods", fmt.Sprintf("takes %d addresses, one for each pod, and an interface of %s has %d", n.Addresses, d.Machine.Type.Name, most))
 		}
 	}
 	if able := d.Machine.Type.AcceleratedNetworking; able != nil {

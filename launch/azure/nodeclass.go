@@ -89,20 +89,28 @@ type LinuxOSConfig struct {
 	Sysctls                    map[string]any `json:"sysctls,omitempty"`
 }
 
-// ReadNodeClass reads a node class, YAML or JSON, and checks it as the API server would. Every problem is returned.
+// ReadNodeClass reads a node class, YAML or JSON, and checks it as the API server would. Every problem is returned, and the class
+// without what could not be read, so that what else is wrong with a launch can be said at once. It is nil where the document is no class.
 func ReadNodeClass(data []byte) (*NodeClass, []nodeconfig.Problem) {
 	c := new(NodeClass)
 	problems := launch.Read(data, ClassVersion, ClassKind, c)
-	if len(nodeconfig.Fatal(problems)) > 0 {
-		return c, problems // what could not be read would be reported twice
+	if c.Kind == "" {
+		return nil, problems
 	}
-	problems = append(problems, c.Check()...)
+	unread := len(problems)
+	for _, p := range c.Check() {
+		if !slices.ContainsFunc(problems[:unread], func(known nodeconfig.Problem) bool {
+			return document.Within(known.Path, p.Path) || document.Within(p.Path, known.Path)
+		}) {
+			problems = append(problems, p) // of what could not be read nothing else is known
+		}
+	}
 	nodeconfig.SortProblems(problems)
 	return c, problems
 }
 
-// origin is the class for people.
-func (c *NodeClass) origin() string {
+// Origin is the class for people, in problems and explanations.
+func (c *NodeClass) Origin() string {
 	if c.Metadata.Generation > 0 {
 		return ClassKind + " " + c.Metadata.Name + " (generation " + strconv.FormatInt(c.Metadata.Generation, 10) + ")"
 	}
@@ -111,7 +119,7 @@ func (c *NodeClass) origin() string {
 
 // layer is what the class says, in the terms of a node and its machine.
 func (c *NodeClass) layer() launch.Layer {
-	l := launch.Layer{Source: launch.Class, Origin: c.origin(), Document: new(launch.Document)}
+	l := launch.Layer{Source: launch.Class, Origin: c.Origin(), Document: new(launch.Document), Place: classPlace}
 	n, m, s := &l.Document.Node, &l.Document.Machine, &c.Spec
 	m.Network.Subnet = value(s.VnetSubnetID)
 	m.Disk.SizeGB = value(s.OSDiskSizeGB)
@@ -146,8 +154,9 @@ func (c *LinuxOSConfig) system(s *nodeconfig.System) {
 		return
 	}
 	if c.SwapFileSize != nil {
-		bytes, _ := quantity(*c.SwapFileSize)
-		s.SwapMB, s.SwapDisk = int32((bytes+swapUnit/2)/swapUnit), nodeconfig.PreferTemporary
+		if bytes, ok := swapSize(*c.SwapFileSize); ok {
+			s.SwapMB, s.SwapDisk = int32((bytes+swapUnit/2)/swapUnit), nodeconfig.PreferTemporary
+		}
 	}
 	for file, setting := range map[string]*string{"enabled": c.TransparentHugePageEnabled, "defrag": c.TransparentHugePageDefrag} {
 		if setting != nil {
@@ -170,7 +179,7 @@ func (c *LinuxOSConfig) system(s *nodeconfig.System) {
 			continue
 		}
 		if _, last, ok := ports(given); ok && last >= reservedPort {
-			s.Sysctls["net.ipv4.ip_local_reserved_ports"] = strconv.Itoa(reservedPort)
+			s.Sysctls[reservedPorts] = strconv.Itoa(reservedPort)
 		}
 	}
 }
@@ -209,6 +218,12 @@ func seconds(text string) *int32 {
 // swapUnit is the unit of nodeconfig.System.SwapMB: 1000 KiB, as AKS counts.
 const swapUnit = 1000 << 10
 
+// swapSize is the size of a swap file that the contract can say.
+func swapSize(text string) (bytes int64, ok bool) {
+	bytes, ok = quantity(text)
+	return bytes, ok && bytes <= 1<<31*swapUnit/2
+}
+
 // quantity reads a size as the API takes it, such as 1500Mi or 2Gi: digits and a unit.
 func quantity(text string) (bytes int64, ok bool) {
 	for _, u := range units {
@@ -223,13 +238,14 @@ func quantity(text string) (bytes int64, ok bool) {
 	return 0, false
 }
 
-// units are those of quantities (Kubernetes: apimachinery, resource.Quantity), the longer ones first.
+// units are those of quantities (Kubernetes: apimachinery, resource.Quantity), the longer ones first. The class's API has K for 1000,
+// which Kubernetes does not know.
 var units = []struct {
 	suffix string
 	bytes  int64
 }{
 	{"Ki", 1 << 10}, {"Mi", 1 << 20}, {"Gi", 1 << 30}, {"Ti", 1 << 40}, {"Pi", 1 << 50}, {"Ei", 1 << 60},
-	{"K", 1e3}, {"M", 1e6}, {"G", 1e9}, {"T", 1e12}, {"P", 1e15}, {"E", 1e18},
+	{"k", 1e3}, {"M", 1e6}, {"G", 1e9}, {"T", 1e12}, {"P", 1e15}, {"E", 1e18},
 }
 
 // ports reads a range of two ports with a blank between.

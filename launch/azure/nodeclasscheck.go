@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/slipway-dev/slipway/internal/document"
+	"github.com/slipway-dev/slipway/internal/kubeletapi"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
@@ -24,8 +24,9 @@ const (
 	mostOverrides           = 100
 	longestKey, longestText = 512, 256
 	portRange               = "netIPv4IPLocalPortRange"
-	// reservedPort is kept from being taken as a local port (AKS node contract, sysctl rules).
-	reservedPort = 65330
+	// reservedPort is kept from being taken as a local port, by reservedPorts (AKS node contract, sysctl rules).
+	reservedPort  = 65330
+	reservedPorts = "net.ipv4.ip_local_reserved_ports"
 )
 
 var (
@@ -38,21 +39,9 @@ var (
 )
 
 // kubeletFields are the fields of a class's kubelet, by the kubelet's own names.
-var kubeletFields = []struct {
-	name  string
-	check func(any) string
-}{
-	{"cpuManagerPolicy", words("none", "static")},
-	{"cpuCFSQuota", boolean},
-	{"cpuCFSQuotaPeriod", period},
-	{"imageGCHighThresholdPercent", whole(0, 100)},
-	{"imageGCLowThresholdPercent", whole(0, 100)},
-	{"topologyManagerPolicy", words("restricted", "best-effort", "none", "single-numa-node")},
-	{"allowedUnsafeSysctls", texts},
-	{"containerLogMaxSize", size},
-	{"containerLogMaxFiles", whole(2, 1<<31-1)},
-	{"podPidsLimit", whole(-1<<63, 1<<63-1)},
-	{"failSwapOn", boolean},
+var kubeletFields = []string{
+	"cpuManagerPolicy", "cpuCFSQuota", "cpuCFSQuotaPeriod", "imageGCHighThresholdPercent", "imageGCLowThresholdPercent", "topologyManagerPolicy",
+	"allowedUnsafeSysctls", "containerLogMaxSize", "containerLogMaxFiles", "podPidsLimit", "failSwapOn",
 }
 
 // sysctl is a kernel parameter that a class may set.
@@ -133,7 +122,7 @@ func (s *sysctl) text(v any) string {
 
 // Check returns everything that is wrong with the class: what the API server would refuse, and what contradicts itself.
 func (c *NodeClass) Check() []nodeconfig.Problem {
-	p, s := &problems{at: c.origin()}, &c.Spec
+	p, s := &problems{at: c.Origin()}, &c.Spec
 	if s.VnetSubnetID != nil {
 		if _, err := ParseSubnet(*s.VnetSubnetID); err != nil {
 			p.wrong("$.spec.vnetSubnetID", err.Error())
@@ -165,6 +154,8 @@ func (p *problems) family(s *ClassSpec) {
 	}
 	trusted := s.Security != nil && s.Security.TrustedLaunch != nil && (value(s.Security.TrustedLaunch.VTPM) || value(s.Security.TrustedLaunch.SecureBoot))
 	switch family := value(s.ImageFamily); {
+	case s.ImageFamily == nil:
+		p.add(true, nodeconfig.Missing, "$.spec.imageFamily", "is missing; $.spec.fipsMode FIPS takes one, such as Ubuntu")
 	case family == "Ubuntu2404":
 		p.wrong("$.spec.fipsMode", "no image of $.spec.imageFamily Ubuntu2404 has FIPS; use Ubuntu or AzureLinux")
 	case family == "Ubuntu2204" && !trusted:
@@ -204,23 +195,26 @@ func checkTag(key, value string) string {
 	return ""
 }
 
+// kubelet checks the class's fields as a kubelet does. AKS's thresholds are the kubelet's own, where the class has none. The version
+// decides more, and the node's planner says it.
 func (p *problems) kubelet(config map[string]any) {
 	const path = "$.spec.kubelet"
-	var known []string
-	for _, row := range kubeletFields {
-		known = append(known, row.name)
-		if v, ok := config[row.name]; ok {
-			if reason := row.check(v); reason != "" {
-				p.wrong(field(path, row.name), reason)
-			}
-		}
+	p.unknown(path, config, kubeletFields)
+	known := maps.Clone(config)
+	maps.DeleteFunc(known, func(name string, _ any) bool { return !slices.Contains(kubeletFields, name) })
+	if text, ok := known["containerLogMaxSize"].(string); ok && !isSize(text) {
+		p.wrong(path+".containerLogMaxSize", "want a size such as 50Mi")
+		delete(known, "containerLogMaxSize")
 	}
-	p.unknown(path, config, known)
-	high, ok := number(config["imageGCHighThresholdPercent"])
-	low, ok2 := number(config["imageGCLowThresholdPercent"])
-	if ok && ok2 && high <= low {
-		p.wrong(path+".imageGCHighThresholdPercent", "want more than imageGCLowThresholdPercent")
+	for _, found := range kubeletapi.Config(kubeletapi.NewestSupported, path, known) {
+		p.add(found.Fatal, found.Kind, found.Path, found.Reason)
 	}
+}
+
+// isSize reports whether a text is a size: a whole number and a unit.
+func isSize(text string) bool {
+	_, ok := quantity(text)
+	return ok
 }
 
 // unknown reports names that are not in a table.
@@ -245,8 +239,8 @@ func (p *problems) system(c *LinuxOSConfig, kubelet map[string]any) {
 	p.oneOf(path+".transparentHugePageEnabled", c.TransparentHugePageEnabled, thpModes)
 	p.oneOf(path+".transparentHugePageDefrag", c.TransparentHugePageDefrag, defrag)
 	if c.SwapFileSize != nil {
-		switch bytes, ok := quantity(*c.SwapFileSize); {
-		case !ok || bytes > 1<<31*swapUnit/2:
+		switch _, ok := swapSize(*c.SwapFileSize); {
+		case !ok:
 			p.wrong(path+".swapFileSize", "want a size such as 1500Mi or 2Gi")
 		case kubelet["failSwapOn"] != false:
 			p.wrong(path+".swapFileSize", "takes $.spec.kubelet.failSwapOn false, or the kubelet would not start")
@@ -281,15 +275,6 @@ func boolean(v any) string {
 	return ""
 }
 
-func words(allowed ...string) func(any) string {
-	return func(v any) string {
-		if text, ok := v.(string); !ok || !slices.Contains(allowed, text) {
-			return "want one of " + strings.Join(allowed, ", ")
-		}
-		return ""
-	}
-}
-
 func number(v any) (int64, bool) {
 	n, ok := v.(json.Number)
 	if !ok {
@@ -306,35 +291,4 @@ func whole(least, most int64) func(any) string {
 		}
 		return ""
 	}
-}
-
-func size(v any) string {
-	text, _ := v.(string)
-	if _, ok := quantity(text); !ok {
-		return "want a size such as 50Mi"
-	}
-	return ""
-}
-
-// period is a quota's, 1 ms to 1 s (Kubernetes: KubeletConfiguration, cpuCFSQuotaPeriod).
-func period(v any) string {
-	text, _ := v.(string)
-	if d, err := time.ParseDuration(text); err != nil || d < time.Millisecond || d > time.Second {
-		return "want a duration from 1ms to 1s"
-	}
-	return ""
-}
-
-func texts(v any) string {
-	list, ok := v.([]any)
-	if ok {
-		for _, item := range list {
-			_, text := item.(string)
-			ok = ok && text
-		}
-	}
-	if !ok {
-		return "want a list of texts"
-	}
-	return ""
 }

@@ -1,14 +1,19 @@
 package azure
 
 import (
+	"fmt"
 	"net/netip"
 	"net/url"
+	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// The rules of settings. Each returns what is wrong with a value that is not empty, or "", and repeats nothing of it.
+// The rules of settings. Each returns what is wrong with a value that is not empty, or "", and repeats nothing of it but
+// the names of tags.
 
 func oneLine(v string) string {
 	if strings.ContainsFunc(v, func(r rune) bool { return r < ' ' || r == 0x7f }) {
@@ -110,4 +115,65 @@ func encryptionSet(v string) string {
 		return "want the ID of a disk encryption set, /subscriptions/ID/resourceGroups/NAME/providers/Microsoft.Compute/diskEncryptionSets/NAME"
 	}
 	return ""
+}
+
+func duration(v string) string {
+	if d, err := time.ParseDuration(v); err != nil || d < 0 {
+		return "want a duration such as 1s"
+	}
+	return ""
+}
+
+func batchSize(v string) string {
+	if n, err := strconv.Atoi(v); err != nil || n < 1 || n > 50 {
+		return "want a number from 1 to 50"
+	}
+	return ""
+}
+
+func fraction(v string) string {
+	if f, err := strconv.ParseFloat(v, 64); err != nil || !(f >= 0 && f < 1) {
+		return "want a number from 0 to 1, such as 0.075"
+	}
+	return ""
+}
+
+func among(allowed ...string) func(string) string {
+	return func(v string) string {
+		if !slices.Contains(allowed, v) {
+			return fmt.Sprintf("want one of %s", strings.Join(allowed, ", "))
+		}
+		return ""
+	}
+}
+
+// provisionMode takes the one mode that a template is for.
+func provisionMode(v string) string {
+	switch {
+	case v == provisionModes[0]:
+		return ""
+	case v == provisionModes[1]:
+		return noServer + "; use " + provisionModes[0]
+	case slices.Contains(provisionModes, v):
+		return noMachines + "; use " + provisionModes[0]
+	}
+	return among(provisionModes...)(v)
+}
+
+// unused takes nothing, for a reason.
+func unused(reason string) func(string) string {
+	return func(string) string { return "has no effect: " + reason + "; leave it out" }
+}
+
+// off takes false alone, for a reason.
+func off(reason string) func(string) string {
+	return func(v string) string {
+		switch v {
+		case "false":
+			return ""
+		case "true":
+			return "has no effect: " + reason + "; use false"
+		}
+		return among("true", "false")(v)
+	}
 }

@@ -3,14 +3,12 @@ package azure
 import (
 	"encoding/json"
 	"fmt"
-	"os"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/slipway-dev/slipway/launch"
-	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
 // The rows are Karpenter for Azure's (imagefamily, GetImageFamily).
@@ -127,6 +125,27 @@ func TestPlugin(t *testing.T) {
 	} {
 		if got := nodePlugin(&launch.Network{Plugin: c.plugin, Mode: c.mode, Dataplane: c.dataplane}); got != c.want {
 			t.Errorf("%+v: %s", c, got)
+		}
+	}
+}
+
+// A network without an overlay takes an address for each pod, and an interface has so many.
+func TestAddresses(t *testing.T) {
+	for _, c := range []struct {
+		most  int
+		mode  string
+		want  string
+		fatal bool
+	}{
+		{256, none, "", false}, {30, none, "", false}, {29, none, "$.machine.maxPods", true}, {0, none, "$.machine.type.addresses", false}, {29, overlay, "", false}, {0, overlay, "", false},
+	} {
+		d := new(launch.Document)
+		d.Machine.Type.Addresses, d.Machine.Type.AcceleratedNetworking = c.most, yes
+		d.Machine.Network = launch.Network{Plugin: "azure", Mode: c.mode}
+		d.Node.Kubelet.Config = map[string]any{"maxPods": json.Number("30")}
+		got := runNetwork(d)
+		if (c.want == "") != (len(got) == 0) || c.want != "" && (got[0].Path != c.want || got[0].Fatal != c.fatal) {
+			t.Errorf("%+v: %v", c, got)
 		}
 	}
 }
@@ -272,165 +291,6 @@ func TestDisk(t *testing.T) {
 			t.Errorf("%+v: %s, want %s", c.of, got, c.want)
 		}
 	}
-}
-
-// Every rule of a value has a good value, and refuses others.
-func TestValues(t *testing.T) {
-	for _, row := range kubeletFields {
-		for _, v := range []any{nil, map[string]any{}, []any{json.Number("1")}, "\x00", json.Number("1.5")} {
-			if row.check(v) == "" {
-				t.Errorf("%s takes %v", row.name, v)
-			}
-		}
-	}
-	for _, s := range sysctls {
-		for _, v := range []any{nil, "x", json.Number("-1"), json.Number("99999999999")} {
-			if s.check(v) == "" {
-				t.Errorf("%s takes %v", s.name, v)
-			}
-		}
-		if s.most > 0 && (s.check(json.Number(fmt.Sprint(s.least))) != "" || s.check(json.Number(fmt.Sprint(s.most))) != "" || s.check(json.Number(fmt.Sprint(s.most+1))) == "") {
-			t.Errorf("%s: its bounds do not hold", s.name)
-		}
-	}
-	if len(sysctls) != 28 {
-		t.Errorf("%d parameters, and the API has 28", len(sysctls))
-	}
-	for value, want := range map[string]bool{"1024 65535": true, "1023 65535": false, "1024 65536": false, "60999 32768": false, "1024": false, "1024  40000": false, "1024 40000 ": false, "40000 40000": true} {
-		i := slices.IndexFunc(sysctls, func(s sysctl) bool { return s.name == portRange })
-		if (sysctls[i].check(value) == "") != want {
-			t.Errorf("ports %q", value)
-		}
-	}
-	for text, want := range map[string]int64{"1Ki": 1024, "1500Mi": 1500 << 20, "2Gi": 2 << 30, "1G": 1e9, "7Ei": 7 << 60, "8Ei": -1, "1": -1, "Mi": -1, "-1Mi": -1, "+1Mi": -1, "1.5Gi": -1, "1m": -1} {
-		got, ok := quantity(text)
-		if ok != (want >= 0) || ok && got != want {
-			t.Errorf("%q: %d, %t", text, got, ok)
-		}
-	}
-}
-
-// Defaults are good values, and each option has one way to be said.
-func TestOptions(t *testing.T) {
-	seen := make(map[string]string)
-	for _, o := range options {
-		if o.standard != "" && o.check != nil && o.check(o.standard) != "" {
-			t.Errorf("%s: its default is refused", o.name)
-		}
-		for _, name := range append([]string{o.name, o.former}, o.variables...) {
-			if other, twice := seen[name]; twice && name != "" {
-				t.Errorf("%s is of %s and %s", name, other, o.name)
-			}
-			seen[name] = o.name
-		}
-		if _, node := settingRows[o.name]; node != (o.set != nil) && o.name != "kubelet-bootstrap-token" {
-			t.Errorf("%s: set %t, and in the table of layers %t", o.name, o.set != nil, node)
-		}
-	}
-}
-
-// Settings that are wrong in one place leave the old ones as they are, and repeat no value.
-func TestReload(t *testing.T) {
-	good := map[string]string{
-		"CLUSTER_NAME": "c", "CLUSTER_ENDPOINT": "https://example.com", "SSH_PUBLIC_KEY": "k", "AZURE_NODE_RESOURCE_GROUP": "g", "LOCATION": "eastus",
-		"VNET_SUBNET_ID":        "/subscriptions/s/resourceGroups/g/providers/Microsoft.Network/virtualNetworks/v/subnets/n",
-		"ARM_SUBSCRIPTION_ID":   "22222222-2222-2222-2222-222222222222",
-		"AZURE_SUBSCRIPTION_ID": "33333333-3333-3333-3333-333333333333",
-		"NETWORK_PLUGIN_MODE":   "",
-		"HOME":                  "/root",
-	}
-	old, problems := Reload(nil, SettingsSource{Name: "environment", Variables: good})
-	if len(problems) > 0 || old.Subscription != "33333333-3333-3333-3333-333333333333" || old.NetworkMode != "" || old.MemoryOverhead != 0.075 || old.AdminUser != "azureuser" {
-		t.Fatalf("%+v, %v", old, problems)
-	}
-	const canary = "canary01.0123456789canary"
-	for document, want := range map[string]string{
-		"kubelet-bootstrap-token: " + canary:                 "kubelet-bootstrap-token",
-		"network-plugin: none\nnetwork-plugin-mode: overlay": `network-plugin-mode`,
-		"use-sig: true":                    "sig-subscription-id",
-		"provision-mode: aksmachineapi":    "provision-mode",
-		"provider-batch-idle-duration: 9s": "provider-batch-max-duration",
-		"additional-tags: a=1,A=2":         "additional-tags",
-		"vm-memory-overhead-percent: NaN":  "vm-memory-overhead-percent",
-		"vm-memory-overhead-percent: many": "vm-memory-overhead-percent",
-		"cluster-name: \"a b\"":            "cluster-name",
-		"node-identities: [a]":             "node-identities",
-		"kind: ConfigMap":                  "data",
-		"kind: ConfigMap\ndata: {azure.clusterID: x, CLUSTER_NAME: \"\"}": "cluster-id",
-		"linux-admin-username: 1a":                                        "linux-admin-username",
-		"cluster-endpoint: example.com":                                   "cluster-endpoint",
-		"node-osdisk-diskencryptionset-id: /subscriptions/s":              "node-osdisk-diskencryptionset-id",
-		"- a": "$",
-	} {
-		got, problems := Reload(old, SettingsSource{Name: "environment", Variables: good}, SettingsSource{Name: "file", Document: []byte(document)})
-		if got != old || !slices.ContainsFunc(problems, func(p nodeconfig.Problem) bool { return strings.Contains(p.Path, want) && p.Fatal }) {
-			t.Errorf("%q: %v", document, problems)
-		}
-		if strings.Contains(fmt.Sprint(problems), canary) {
-			t.Errorf("%q is repeated", canary)
-		}
-	}
-	former, problems := Reload(nil, SettingsSource{Name: "environment", Variables: good}, SettingsSource{Name: "karpenter-global-settings",
-		Document: []byte("kind: ConfigMap\ndata:\n  azure.clusterName: other\n  azure.tags: '{\"team\":\"blue\"}'\n  azure.clusterID: \"12345678\"\n")})
-	if len(problems) > 0 || former.Cluster != "other" || former.Tags["team"] != "blue" || former.ClusterID != "12345678" || former.Given("cluster-name") != "karpenter-global-settings" {
-		t.Errorf("%+v, %v", former, problems)
-	}
-}
-
-// TestInstanceTypes compares the built-in types with those that the example's list has, and wants each to be whole.
-func TestInstanceTypes(t *testing.T) {
-	data, err := os.ReadFile("../../examples/launch/skus.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	compared := 0
-	seen := make(map[string]bool)
-	for _, known := range InstanceTypes() {
-		if seen[known.Name] || known.VCPUs < 2 || known.MemoryBytes < int64(known.VCPUs)<<31 || len(known.Generations) == 0 || value(known.EphemeralDisk) != (known.CacheDiskBytes > 0) {
-			t.Errorf("%+v", known)
-		}
-		seen[known.Name] = true
-		listed, err := ReadInstanceType(data, known.Name, "")
-		if err != nil {
-			continue
-		}
-		compared++
-		if !reflect.DeepEqual(*listed, known) {
-			t.Errorf("%+v\n%+v", *listed, known)
-		}
-	}
-	if compared < 3 || len(seen) < 90 {
-		t.Errorf("%d types, of which %d were compared", len(seen), compared)
-	}
-	if _, err := KnownInstanceType("Standard_D3s_v5"); err == nil {
-		t.Error("a size that there is not is known")
-	}
-}
-
-// TestSettingsShown: all settings are listed, and no secret is shown.
-func TestSettingsShown(t *testing.T) {
-	s, _ := Reload(nil, SettingsSource{Name: "x", Document: exampleSettings(t), Variables: map[string]string{"KUBELET_BOOTSTRAP_TOKEN": "abcdef.0123456789canary"}})
-	if s == nil {
-		t.Fatal("the settings are not read")
-	}
-	all := s.Options()
-	for _, o := range all {
-		if o.Value == "" && o.Required || strings.Contains(o.Value, "canary") || o.Given == "" && o.Value != o.Default {
-			t.Errorf("%+v", o)
-		}
-	}
-	if len(all) != len(options) || len((*Settings)(nil).Options()) != len(options) {
-		t.Errorf("%d of %d settings", len(all), len(options))
-	}
-}
-
-func exampleSettings(t *testing.T) []byte {
-	t.Helper()
-	data, err := os.ReadFile("../../examples/launch/settings.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return data
 }
 
 // TestPoolHasNoRivals: what a pool may set, nobody stronger may, and nobody detects. So a pool's layer goes over all others.

@@ -1,6 +1,7 @@
 package azure
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -17,14 +18,46 @@ const mostTypes = 100_000
 type sku struct {
 	Name         string `json:"name"`
 	ResourceType string `json:"resourceType"`
+	// Locations are the regions that the entry is of. A list of several regions has an entry for each.
+	Locations    []string `json:"locations"`
 	LocationInfo []struct {
 		Location string   `json:"location"`
 		Zones    []string `json:"zones"`
 	} `json:"locationInfo"`
+	Restrictions []restriction `json:"restrictions"`
 	Capabilities []struct {
 		Name  string `json:"name"`
 		Value string `json:"value"`
 	} `json:"capabilities"`
+}
+
+// restriction says that a subscription cannot have an instance type, in a whole region or in some of its zones (Azure: Resource SKUs,
+// restrictions).
+type restriction struct {
+	Type       string   `json:"type"` // "Location" or "Zone"
+	ReasonCode string   `json:"reasonCode"`
+	Values     []string `json:"values"` // regions
+	Info       struct {
+		Locations []string `json:"locations"`
+		Zones     []string `json:"zones"`
+	} `json:"restrictionInfo"`
+}
+
+// isOf reports whether a list of regions has one; a list of none, and no region, are of any.
+func isOf(regions []string, location string) bool {
+	return len(regions) == 0 || location == "" || slices.ContainsFunc(regions, func(r string) bool { return strings.EqualFold(r, location) })
+}
+
+// regions are those of the entry.
+func (s *sku) regions() []string {
+	if len(s.Locations) > 0 {
+		return s.Locations
+	}
+	regions := make([]string, 0, len(s.LocationInfo))
+	for _, at := range s.LocationInfo {
+		regions = append(regions, at.Location)
+	}
+	return regions
 }
 
 // architectures are Kubernetes' names by Azure's.
@@ -34,40 +67,71 @@ var architectures = map[string]string{"x64": "amd64", "Arm64": "arm64"}
 type UnknownTypeError struct {
 	Name  string
 	where string
+	// location is the region that is wanted, where the list has the type for others.
+	location  string
+	elsewhere []string
 }
 
-// Error names the type.
+// shownRegions is how many regions an error names.
+const shownRegions = 5
+
+// Error names the type, and what writes a list that has it.
 func (e *UnknownTypeError) Error() string {
+	if e.location != "" {
+		others := ""
+		if more := len(e.elsewhere) - shownRegions; more > 0 {
+			others = fmt.Sprintf(" and %d more", more)
+		}
+		return fmt.Sprintf("%s has the instance type %q for %q%s, and not for %s; az vm list-skus --location %s --size %s -o json writes a list that has it",
+			e.where, e.Name, e.elsewhere[:min(len(e.elsewhere), shownRegions)], others, e.location, e.location, e.Name)
+	}
 	return fmt.Sprintf("%s does not have the instance type %q; az vm list-skus --size %s -o json writes a list that has it", e.where, e.Name, e.Name)
 }
 
-// ReadInstanceType takes an instance type from a list that "az vm list-skus -o json" has written. Location names the region of
-// the zones. What the list does not say is not known. The error can be an [*UnknownTypeError].
+// ReadInstanceType takes an instance type from a list that "az vm list-skus -o json" has written. The entry of the region counts that
+// location names. What the list does not say is not known. The error can be an [*UnknownTypeError].
 func ReadInstanceType(data []byte, name, location string) (*launch.InstanceType, error) {
 	list, err := readSKUs(data)
 	if err != nil {
 		return nil, err
 	}
-	i := slices.IndexFunc(list, func(s sku) bool { return strings.EqualFold(s.Name, name) })
-	if i < 0 {
-		return nil, &UnknownTypeError{name, "the list"}
+	unknown := &UnknownTypeError{Name: name, where: "the list"}
+	for i := range list {
+		switch s := &list[i]; {
+		case !strings.EqualFold(s.Name, name):
+		case isOf(s.regions(), location):
+			return s.instanceType(location)
+		default:
+			unknown.location, unknown.elsewhere = location, append(unknown.elsewhere, s.regions()...)
+		}
 	}
-	return list[i].instanceType(location)
+	return nil, unknown
 }
 
-// ReadInstanceTypes takes all instance types from such a list, by name.
+// ReadInstanceTypes takes all instance types of a region from such a list, by name, each once. Without a location they are those of all
+// regions, and in which zones they are is not known.
 func ReadInstanceTypes(data []byte, location string) ([]launch.InstanceType, error) {
 	list, err := readSKUs(data)
 	if err != nil {
 		return nil, err
 	}
 	all := make([]launch.InstanceType, 0, len(list))
+	seen := make(map[string]bool, len(list))
 	for i := range list {
-		t, err := list[i].instanceType(location)
+		s := &list[i]
+		name := strings.ToLower(s.Name)
+		if seen[name] || !isOf(s.regions(), location) {
+			continue
+		}
+		seen[name] = true
+		t, err := s.instanceType(location)
 		if err != nil {
 			return nil, err
 		}
 		all = append(all, *t)
+	}
+	if len(all) == 0 && len(list) > 0 {
+		return nil, fmt.Errorf("the list has no instance types of the region %q; az vm list-skus --location %s -o json writes one", location, location)
 	}
 	slices.SortFunc(all, func(a, b launch.InstanceType) int { return strings.Compare(a.Name, b.Name) })
 	return all, nil
@@ -87,14 +151,9 @@ func readSKUs(data []byte) ([]sku, error) {
 
 // instanceType is what the entry says (Azure: Resource SKUs, capabilities).
 func (s *sku) instanceType(location string) (*launch.InstanceType, error) {
-	t := &launch.InstanceType{Name: s.Name}
-	for _, at := range s.LocationInfo {
-		if strings.EqualFold(at.Location, location) && len(at.Zones) > 0 {
-			for _, zone := range at.Zones {
-				t.Zones = append(t.Zones, strings.ToLower(location)+"-"+zone) // as Azure's cloud provider labels nodes
-			}
-			slices.Sort(t.Zones)
-		}
+	t := &launch.InstanceType{Name: s.Name, Addresses: addressesEach}
+	if location != "" {
+		s.place(t, location)
 	}
 	if len(s.Capabilities) == 0 {
 		return t, nil
@@ -119,10 +178,56 @@ func (s *sku) instanceType(location string) (*launch.InstanceType, error) {
 	if t.GPUs == nil {
 		t.GPUs = new(0)
 	}
+	if *t.GPUs > 0 { // which kind it is, is in the name alone
+		t.GPUManufacturer, t.GPUName = vendorOf(t.Name), gpuName(t.Name)
+	}
 	if t.TrustedLaunch == nil && len(t.Generations) > 0 {
 		t.TrustedLaunch = new(slices.Contains(t.Generations, "2"))
 	}
 	return t, nil
+}
+
+// addressesEach is how many private addresses an interface can have, on each type (Azure: networking limits).
+const addressesEach = 256
+
+// place says in which zones of a region the subscription can have the type, or that it cannot have it at all.
+func (s *sku) place(t *launch.InstanceType, location string) {
+	var without []string
+	for _, r := range s.Restrictions {
+		if !isOf(r.Values, location) || !isOf(r.Info.Locations, location) {
+			continue
+		}
+		switch r.Type {
+		case "Location":
+			t.Unavailable = cmp.Or(r.ReasonCode, "it is restricted")
+		case "Zone":
+			without = append(without, r.Info.Zones...)
+		}
+	}
+	for _, at := range s.LocationInfo {
+		if !strings.EqualFold(at.Location, location) || len(at.Zones) == 0 {
+			continue
+		}
+		t.Zones = make([]string, 0, len(at.Zones)) // that none is left is known
+		for _, zone := range at.Zones {
+			if !slices.Contains(without, zone) {
+				t.Zones = append(t.Zones, strings.ToLower(location)+"-"+zone) // as Azure's cloud provider labels nodes
+			}
+		}
+		slices.Sort(t.Zones)
+	}
+}
+
+// gpuName is the kind of graphics processors in a size's name, as Standard_NC24ads_A100_v4 has it (Azure: sizes' naming conventions;
+// Karpenter for Azure makes a label of it). Not all sizes have it.
+func gpuName(size string) string {
+	parts := strings.Split(size, "_")
+	for i := len(parts) - 1; i > 1; i-- {
+		if p := parts[i]; p != "" && p[0] >= 'A' && p[0] <= 'Z' && strings.ContainsAny(p, "0123456789") {
+			return p
+		}
+	}
+	return ""
 }
 
 // capabilities are those that a decision needs.
@@ -144,6 +249,8 @@ var capabilities = map[string]func(*launch.InstanceType, string) error{
 	"PremiumIO":                          able(func(t *launch.InstanceType) **bool { return &t.PremiumStorage }, false),
 	"AcceleratedNetworkingEnabled":       able(func(t *launch.InstanceType) **bool { return &t.AcceleratedNetworking }, false),
 	"TrustedLaunchDisabled":              able(func(t *launch.InstanceType) **bool { return &t.TrustedLaunch }, true),
+	"MaxNetworkInterfaces":               interfaces,
+	"ConfidentialComputingType":          func(t *launch.InstanceType, v string) error { t.Confidential = v; return nil },
 	"EncryptionAtHostSupported":          able(func(t *launch.InstanceType) **bool { return &t.EncryptionAtHost }, false),
 }
 
@@ -154,6 +261,12 @@ func memory(t *launch.InstanceType, v string) error {
 	}
 	t.MemoryBytes = int64(gibibytes * (1 << 30))
 	return nil
+}
+
+func interfaces(t *launch.InstanceType, v string) error {
+	n, err := strconv.ParseUint(v, 10, 16)
+	t.Interfaces = int(n)
+	return err
 }
 
 func architecture(t *launch.InstanceType, v string) error {

@@ -1,0 +1,138 @@
+package azure
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestInstanceTypes compares the built-in types with those that the example's list has, and wants each to be whole.
+func TestInstanceTypes(t *testing.T) {
+	data, err := os.ReadFile("../../examples/launch/skus.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	compared := 0
+	seen := make(map[string]bool)
+	for _, known := range InstanceTypes() {
+		if seen[known.Name] || known.VCPUs < 2 || known.MemoryBytes < int64(known.VCPUs)<<31 || len(known.Generations) == 0 || value(known.EphemeralDisk) != (known.CacheDiskBytes > 0) {
+			t.Errorf("%+v", known)
+		}
+		seen[known.Name] = true
+		listed, err := ReadInstanceType(data, known.Name, "")
+		if err != nil {
+			continue
+		}
+		compared++
+		if !reflect.DeepEqual(*listed, known) {
+			t.Errorf("%+v\n%+v", *listed, known)
+		}
+	}
+	if compared < 3 || len(seen) < 90 {
+		t.Errorf("%d types, of which %d were compared", len(seen), compared)
+	}
+	if _, err := KnownInstanceType("Standard_D3s_v5"); err == nil {
+		t.Error("a size that there is not is known")
+	}
+}
+
+// A list can have a type for several regions, and restrictions of a subscription (Azure: Resource SKUs).
+func TestReadInstanceTypes(t *testing.T) {
+	const list = `[
+  {"name": "Standard_D2s_v5", "resourceType": "virtualMachines", "locations": ["westus"], "locationInfo": [{"location": "westus", "zones": []}], "capabilities": [{"name": "vCPUs", "value": "2"}]},
+  {"name": "Standard_D2s_v5", "resourceType": "virtualMachines", "locations": ["EastUS"], "locationInfo": [{"location": "EastUS", "zones": ["3", "1", "2"]}],
+   "restrictions": [{"type": "Zone", "reasonCode": "NotAvailableForSubscription", "values": ["eastus"], "restrictionInfo": {"locations": ["eastus"], "zones": ["2"]}}]},
+  {"name": "Standard_D4s_v5", "locations": ["eastus"], "locationInfo": [{"location": "eastus", "zones": ["1"]}],
+   "restrictions": [{"type": "Zone", "reasonCode": "NotAvailableForSubscription", "values": ["eastus"], "restrictionInfo": {"locations": ["eastus"], "zones": ["1"]}}]},
+  {"name": "Standard_D8s_v5", "locationInfo": [{"location": "eastus", "zones": ["1"]}], "restrictions": [{"type": "Location", "reasonCode": "QuotaId", "values": ["eastus"], "restrictionInfo": {"locations": ["eastus"]}}]},
+  {"name": "Standard_D8s_v5", "locationInfo": [{"location": "westus", "zones": ["1"]}], "restrictions": [{"type": "Location", "reasonCode": "QuotaId", "values": ["eastus"], "restrictionInfo": {"locations": ["eastus"]}}]},
+  {"name": "Standard_DC4as_v5", "locations": ["northeurope"], "capabilities": [{"name": "ConfidentialComputingType", "value": "SNP"}, {"name": "MaxNetworkInterfaces", "value": "2"}]},
+  {"name": "Standard_NC24ads_A100_v4", "locations": ["northeurope"], "capabilities": [{"name": "GPUs", "value": "1"}]},
+  {"name": "Standard_NC6s_v3", "locations": ["northeurope"], "capabilities": [{"name": "GPUs", "value": "1"}]},
+  {"name": "Premium_LRS", "resourceType": "disks", "locations": ["eastus"]}
+]`
+	for location, want := range map[string][]string{
+		"eastus":      {"Standard_D2s_v5 [eastus-1 eastus-3] ", "Standard_D4s_v5 [] ", "Standard_D8s_v5 [eastus-1] QuotaId"},
+		"WestUS":      {"Standard_D2s_v5 unknown ", "Standard_D8s_v5 [westus-1] "},
+		"northeurope": {"Standard_DC4as_v5 unknown ", "Standard_NC24ads_A100_v4 unknown ", "Standard_NC6s_v3 unknown "},
+		"":            {"Standard_D2s_v5 unknown ", "Standard_D4s_v5 unknown ", "Standard_D8s_v5 unknown ", "Standard_DC4as_v5 unknown ", "Standard_NC24ads_A100_v4 unknown ", "Standard_NC6s_v3 unknown "},
+	} {
+		all, err := ReadInstanceTypes([]byte(list), location)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, each := range all {
+			zones := "unknown"
+			if each.Zones != nil {
+				zones = fmt.Sprint(each.Zones)
+			}
+			got = append(got, each.Name+" "+zones+" "+each.Unavailable)
+			one, err := ReadInstanceType([]byte(list), strings.ToUpper(each.Name), location)
+			if err != nil || !reflect.DeepEqual(*one, each) {
+				t.Errorf("%s in %q: %+v and %+v, %v", each.Name, location, one, each, err)
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%q: %q, want %q", location, got, want)
+		}
+	}
+	for _, c := range []struct{ name, location, want string }{
+		{"Standard_D4s_v5", "westus", "the list has the instance type \"Standard_D4s_v5\" for [\"eastus\"], and not for westus"},
+		{"Standard_None", "eastus", "does not have the instance type"},
+	} {
+		_, err := ReadInstanceType([]byte(list), c.name, c.location)
+		if _, unknown := errors.AsType[*UnknownTypeError](err); !unknown || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s in %s: %v", c.name, c.location, err)
+		}
+	}
+	if _, err := ReadInstanceTypes([]byte(list), "eastsu"); err == nil || !strings.Contains(err.Error(), `no instance types of the region "eastsu"`) {
+		t.Error(err)
+	}
+	for name, want := range map[string]string{"Standard_DC4as_v5": "SNP//", "Standard_NC24ads_A100_v4": "/nvidia/A100", "Standard_NC6s_v3": "/nvidia/"} {
+		one, err := ReadInstanceType([]byte(list), name, "")
+		if err != nil || one.Confidential+"/"+one.GPUManufacturer+"/"+one.GPUName != want || one.Addresses != 256 || name == "Standard_DC4as_v5" && one.Interfaces != 2 {
+			t.Errorf("%+v, %v", one, err)
+		}
+	}
+	for name, want := range map[string]string{"Standard_ND96isr_MI300X_v5": "MI300X", "Standard_NC24ds_xl_RTXPRO6000BSE_v6": "RTXPRO6000BSE", "Standard_NC6_Promo": "", "Standard_NC6": "", "": ""} {
+		if got := gpuName(name); got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+}
+
+// FuzzReadInstanceTypes: any list is read or refused; each type is there once, and by itself the same.
+func FuzzReadInstanceTypes(f *testing.F) {
+	example, err := os.ReadFile("../../examples/launch/skus.json")
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(example, "eastus")
+	f.Add([]byte(`[{"name":"A","locations":["x"],"restrictions":[{"type":"Zone","restrictionInfo":{"zones":["1"]}}],"locationInfo":[{"location":"x","zones":["1"]}]},{"name":"a"}]`), "X")
+	f.Add([]byte(`[{"capabilities":[{"name":"MaxNetworkInterfaces","value":"-1"}]}]`), "")
+	f.Fuzz(func(t *testing.T, data []byte, location string) {
+		all, err := ReadInstanceTypes(data, location)
+		if err != nil {
+			return
+		}
+		seen := make(map[string]bool)
+		for _, each := range all {
+			if name := strings.ToLower(each.Name); seen[name] {
+				t.Errorf("%q is there twice", each.Name)
+			} else {
+				seen[name] = true
+			}
+			if one, err := ReadInstanceType(data, each.Name, location); err != nil || !reflect.DeepEqual(*one, each) {
+				t.Errorf("%q: %+v and %+v, %v", each.Name, one, each, err)
+			}
+			if each.Interfaces < 0 || each.Zones != nil && location == "" {
+				t.Errorf("%+v", each)
+			}
+		}
+	})
+}

@@ -1,0 +1,38 @@
+package launch
+
+import (
+	"reflect"
+	"slices"
+
+	"github.com/slipway-dev/slipway/internal/document"
+	"github.com/slipway-dev/slipway/nodeconfig"
+)
+
+// Join adds problems to those that are known already. Of a place for which something fatal is known nothing more is said.
+func Join(known []nodeconfig.Problem, found ...nodeconfig.Problem) []nodeconfig.Problem {
+	all := known
+	for _, p := range found {
+		if !slices.ContainsFunc(known, func(k nodeconfig.Problem) bool { return k.Fatal && k.Path == p.Path && k.Document == p.Document }) {
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
+// placed is a problem with a value of the document, at the place where somebody has said that value.
+func (b *Base) placed(p nodeconfig.Problem) nodeconfig.Problem {
+	for i := range b.layers {
+		l := &b.layers[i]
+		if l.Place == nil || p.Document != "" {
+			continue
+		}
+		said := false
+		walk(l.Document, func(at []byte, _ reflect.Value) { // a problem can be with an entry of a list, which is one value
+			said = said || document.Within(p.Path, string(at)) || document.Within(string(at), p.Path)
+		})
+		if place, ok := l.Place(p.Path); said && ok {
+			p.Path, p.Document = place, l.Origin
+		}
+	}
+	return p
+}
