@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"path"
+	"slices"
 	"sync"
 
 	"github.com/slipway-dev/slipway/internal/resource"
@@ -114,7 +115,7 @@ func (r *run) pairOf(c *resource.Certificate) (link, pair string, linked bool, e
 func bringCertificate(r *run, ctx context.Context, n *node, _ Action) error {
 	c := n.Spec.(*resource.Certificate)
 	return r.step(string(n.ID()), func() error {
-		issued, err := r.Host.RequestCertificate(ctx, c, r.ready(n, c.Unit))
+		issued, err := r.Host.RequestCertificate(ctx, c, r.ready(n))
 		if issued != nil {
 			r.record(func(rep *Report) { rep.Steps = append(rep.Steps, issued.Steps...) })
 		}
@@ -150,12 +151,12 @@ func hasOwnCode(c *resource.Certificate, err error) bool {
 	return ok
 }
 
-// ready is closed when everything else is done that a unit waits for.
-func (r *run) ready(n *node, unit string) <-chan struct{} {
+// ready is closed when everything else is done that a start waits for which comes after a node.
+func (r *run) ready(n *node) <-chan struct{} {
 	ready := make(chan struct{})
 	var others []*node
 	for _, other := range r.order {
-		if u, ok := other.Spec.(*resource.Unit); ok && u.Unit == unit {
+		if other.mayStart() && slices.Contains(other.after, n) {
 			others = append(append(others, other.requires...), other.after...)
 		}
 	}

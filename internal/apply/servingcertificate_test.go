@@ -140,6 +140,19 @@ func TestServingCertificate(t *testing.T) {
 	}
 }
 
+// A command that starts the kubelet comes after the pair, too.
+func TestServingCertificateBeforeACommand(t *testing.T) {
+	p, wanted := servingPlan()
+	m := serving(wanted)
+	startedByCommand(m, wanted.Unit)
+	report := applied(t, m, byCommand(p, wanted.Unit))
+	equal(t, "calls", certificateCalls(m), []string{
+		"stage " + servingKey, "stage " + servingCertificate, "commit " + servingKey, "commit " + servingCertificate, "sync",
+		"run command-1", "start kubelet.service",
+	})
+	equal(t, "changes", changes(report), []string{"ran Command:command-1", "created ServingCertificate:kubelet-server"})
+}
+
 // A write that fails while the pair is put in place fails the run, and no kubelet has started with half of it.
 func TestServingCertificateCannotBeWritten(t *testing.T) {
 	p, wanted := servingPlan()

@@ -90,15 +90,6 @@ func bringUnit(r *run, ctx context.Context, n *node, action Action) error {
 			return err
 		})
 	}
-	if action == Started {
-		for _, before := range n.after {
-			if before.last != nil {
-				if err := before.last(); err != nil {
-					return failed(before.Resource, err)
-				}
-			}
-		}
-	}
 	return r.does(n, action, func() error { return do(ctx, n.Spec.Name()) })
 }
 
