@@ -35,7 +35,8 @@ type signer struct {
 	*httptest.Server
 	// posts are the answers to what is posted, in order; the last is given again. 0 takes the request, and loses the answer.
 	posts []int
-	// watch answers a watch of a request; the connection is kept until the client ends it, where it returns false.
+	// watch answers a watch of a request; the connection is kept until the client ends it, where it returns false. Without it, no
+	// watch is answered.
 	watch func(s *signer, w io.Writer) (ends bool)
 	// shown is the answer to who shows the certificate that was issued.
 	shown int
@@ -52,11 +53,18 @@ type signer struct {
 	watched     int
 }
 
+// silence is an answer to what is posted that does not come.
+const silence = -1
+
 var signerKey, _ = ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 
-func (s *signer) start(t testing.TB) {
+func (s *signer) start(t testing.TB, listener ...net.Listener) {
 	s.names, s.ready = make(map[string]bool), make(chan struct{})
 	s.Server = httptest.NewUnstartedServer(s)
+	for _, l := range listener {
+		s.Listener.Close()
+		s.Listener = l
+	}
 	s.Config.ErrorLog = quiet
 	s.TLS = &tls.Config{ClientAuth: tls.RequestClientCert}
 	s.Config.ConnState = func(_ net.Conn, state http.ConnState) {
@@ -77,7 +85,12 @@ func (s *signer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case r.Header.Get("Authorization") != "Bearer "+probeToken:
 		http.Error(w, "no token", http.StatusTeapot)
 	case r.Method == http.MethodPost && r.URL.Path == tlsbootstrap.RequestsPath:
-		w.WriteHeader(s.take(r))
+		status := s.take(r)
+		if status == silence {
+			<-r.Context().Done()
+			return
+		}
+		w.WriteHeader(status)
 		_, _ = io.WriteString(w, `{"kind":"Status","message":"the server has its reasons"}`)
 	case r.URL.Query().Get("fieldSelector") != "metadata.name="+s.name || r.URL.Query().Get("watch") != "true":
 		http.Error(w, "not what is watched", http.StatusTeapot)
@@ -87,6 +100,10 @@ func (s *signer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			close(s.ready)
 		}
 		s.mu.Unlock()
+		if s.watch == nil {
+			<-r.Context().Done()
+			return
+		}
 		ends := s.watch(s, w)
 		w.(http.Flusher).Flush()
 		if !ends {
@@ -300,7 +317,7 @@ func (s *signer) judge(t *testing.T, got *apply.Issued, err error, cause resourc
 		steps = append(steps, step.Name)
 	}
 	if s.asked == 1 {
-		if want := "certificate request, certificate approval, certificate used"; strings.Join(steps, ", ") != want {
+		if want := "certificate connection, certificate request, certificate approval, certificate used"; strings.Join(steps, ", ") != want {
 			t.Errorf("steps: %q", steps)
 		}
 		if s.connections != 2 { // one more with the certificate
@@ -343,78 +360,6 @@ func TestWatchBreaksOff(t *testing.T) {
 					t.Errorf("asked %d times", s.asked)
 				}
 			})
-		})
-	}
-}
-
-// A server that does not answer is the kubelet's to ask once that waits for nothing else, which is so from the beginning or
-// when the server has been reached.
-func TestServerDoesNotAnswer(t *testing.T) {
-	for name, hang := range map[string]func(t *testing.T, reached func()) *resource.Certificate{
-		"before the handshake": func(t *testing.T, reached func()) *resource.Certificate {
-			listener, err := net.Listen("tcp", "127.0.0.1:0")
-			must(t, err)
-			t.Cleanup(func() { listener.Close() })
-			go func() {
-				if conn, err := listener.Accept(); err == nil {
-					defer conn.Close()
-					reached()
-					_, _ = io.Copy(io.Discard, conn)
-				}
-			}()
-			s := &signer{}
-			s.start(t)
-			wanted := certificateOf(s)
-			wanted.APIServer.Server = "https://" + listener.Addr().String()
-			return wanted
-		},
-		"after it": func(t *testing.T, reached func()) *resource.Certificate {
-			server := httptest.NewTLSServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-				_, _ = io.Copy(io.Discard, r.Body) // or else nobody notices that the client has gone
-				reached()
-				<-r.Context().Done()
-			}))
-			t.Cleanup(server.Close)
-			return certificateOf(&signer{Server: server})
-		},
-	} {
-		for _, atOnce := range []bool{true, false} {
-			t.Run(fmt.Sprintf("%s, at once: %v", name, atOnce), func(t *testing.T) {
-				t.Parallel()
-				outside := make(chan struct{})
-				wanted := hang(t, sync.OnceFunc(func() { close(outside) }))
-				synctest.Test(t, func(t *testing.T) {
-					ready := outside
-					if atOnce {
-						ready = make(chan struct{})
-						close(ready)
-					}
-					p := *defaultProber
-					p.answerPatience = 0 // time stands still while a bubble waits for a server
-					_, err := p.certificate(t.Context(), wanted, ready, NodeName)
-					wantCheckError(t, err, resource.CauseConnection)
-				})
-			})
-		}
-	}
-}
-
-// A server that is away is tried until the kubelet waits for nothing else, and never longer than a first attempt takes.
-func TestServerIsAway(t *testing.T) {
-	s := &signer{}
-	s.start(t)
-	wanted := certificateOf(s)
-	s.Close()
-	for _, until := range []time.Duration{0, 20 * time.Second} {
-		synctest.Test(t, func(t *testing.T) {
-			ready := make(chan struct{})
-			time.AfterFunc(until, func() { close(ready) })
-			begin := time.Now()
-			_, err := defaultProber.certificate(t.Context(), wanted, ready, NodeName)
-			wantCheckError(t, err, resource.CauseConnection, "refused")
-			if took := time.Since(begin); took < until || took > until+time.Second {
-				t.Errorf("given up after %s, and the kubelet waits for nothing else after %s", took, until)
-			}
 		})
 	}
 }
