@@ -65,6 +65,14 @@ func networkOf(in *input) *resource.Network {
 	return n
 }
 
+// afterNetwork is what comes after all that the kubelet reads of the network, whatever comes of the wait for it.
+func (in *input) afterNetwork() []resource.ID {
+	if networkOf(in) == nil {
+		return nil
+	}
+	return []resource.ID{resource.IDOf(&resource.Check{Label: networkCheck})}
+}
+
 // isNamed reports whether a server must be looked up.
 func isNamed(server string) bool {
 	u, err := url.Parse(server)

@@ -130,11 +130,11 @@ func (c *certifier) talk(ctx context.Context, conn *http.ClientConn, address net
 	}
 	pair, err := c.key.Pair(issued.Certificate, c.node, time.Now())
 	if err != nil {
-		return c.refused(resource.CauseDenied, address, fmt.Errorf("what was issued for %s cannot be used: %w", c.request.Name, err))
+		return c.refused(resource.CauseUnusable, address, fmt.Errorf("what was issued for %s cannot be used: %w", c.request.Name, err))
 	}
 	c.pair = pair
 	if f := c.step("certificate used", func() *failure { return c.use(ctx) }); f != nil {
-		return c.refused(resource.CauseDenied, address, f.Err)
+		return c.refused(resource.CauseUnusable, address, f.Err)
 	}
 	return nil
 }
@@ -151,7 +151,7 @@ func (c *certifier) refused(cause resource.Cause, address netip.AddrPort, err er
 func (c *certifier) use(ctx context.Context) *failure {
 	own, err := tls.X509KeyPair(c.pair, c.pair)
 	if err != nil {
-		return c.t.failed(waiting, resource.CauseDenied, netip.AddrPort{}, err)
+		return c.t.failed(waiting, resource.CauseUnusable, netip.AddrPort{}, err)
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -233,9 +233,11 @@ func (c *certifier) follow(ctx context.Context, conn *http.ClientConn, address n
 		a, status, err := c.watch(ctx, conn)
 		switch {
 		case ctx.Err() != nil && c.approved:
-			return none(c.refused(resource.CauseUnapproved, address, fmt.Errorf("%s is approved, and nobody has signed it", c.request.Name)))
+			return none(c.refused(resource.CauseSigner, address, fmt.Errorf("%s is approved, and nobody has signed it", c.request.Name)))
 		case ctx.Err() != nil:
 			return none(c.refused(resource.CauseUnapproved, address, fmt.Errorf("nobody has approved %s", c.request.Name)))
+		case errors.Is(err, errRemoved):
+			return none(c.refused(resource.CauseUnapproved, address, fmt.Errorf("%s %w", c.request.Name, err)))
 		case err != nil:
 			return none(c.t.failed(asking, resource.CauseConnection, address, err))
 		case status == http.StatusForbidden:
@@ -243,7 +245,11 @@ func (c *certifier) follow(ctx context.Context, conn *http.ClientConn, address n
 		case status != http.StatusOK:
 			return none(c.judge(status, address))
 		case a.Refused != "":
-			return none(c.refused(resource.CauseDenied, address, fmt.Errorf("%s %s", c.request.Name, redact.Line(a.Refused, maxShownAnswer))))
+			cause := resource.CauseDenied
+			if a.Failed {
+				cause = resource.CauseSigner
+			}
+			return none(c.refused(cause, address, fmt.Errorf("%s %s", c.request.Name, redact.Line(a.Refused, maxShownAnswer))))
 		case len(a.Certificate) > 0:
 			return a, nil
 		}
@@ -277,6 +283,9 @@ func (c *certifier) watch(ctx context.Context, conn *http.ClientConn) (a tlsboot
 	return a, http.StatusOK, err
 }
 
+// errRemoved is why nothing will come of a request.
+var errRemoved = errors.New("was removed before anybody approved it")
+
 // events reads what a watch reports.
 func (c *certifier) events(body io.Reader) (a tlsbootstrap.Answer, err error) {
 	bounded := &io.LimitedReader{R: body}
@@ -296,7 +305,7 @@ func (c *certifier) events(body io.Reader) (a tlsbootstrap.Answer, err error) {
 		case event.Type == "ERROR":
 			return a, fmt.Errorf("the server does not report on %s: %s", c.request.Name, message(event.Object))
 		case event.Type == "DELETED":
-			return tlsbootstrap.Answer{Refused: "was removed before it was answered"}, nil
+			return tlsbootstrap.Answer{}, errRemoved
 		}
 		if a, err = tlsbootstrap.Read(event.Object); err != nil {
 			return a, err

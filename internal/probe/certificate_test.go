@@ -235,27 +235,27 @@ func TestRequestCertificate(t *testing.T) {
 		"a group without the right": {signer: &signer{posts: []int{http.StatusForbidden}}, atOnce: true, cause: resource.CauseForbidden,
 			words: "the token may not ask for a certificate: the server has its reasons"},
 		"denied": {signer: &signer{posts: created, watch: reports("Denied", nil)}, cause: resource.CauseDenied, words: "was denied: R: why"},
-		"failed": {signer: &signer{posts: created, watch: reports("Failed", nil)}, cause: resource.CauseDenied,
+		"failed": {signer: &signer{posts: created, watch: reports("Failed", nil)}, cause: resource.CauseSigner,
 			words: "was approved, and the signer failed: R: why"},
 		"never approved": {signer: &signer{posts: created, watch: reports("", nil), last: 1}, cause: resource.CauseUnapproved, words: "nobody has approved node-csr-"},
-		"never signed": {signer: &signer{posts: created, watch: approved, last: 2}, cause: resource.CauseUnapproved,
+		"never signed": {signer: &signer{posts: created, watch: approved, last: 2}, cause: resource.CauseSigner,
 			words: "is approved, and nobody has signed it"},
 		"removed": {signer: &signer{posts: created, watch: func(s *signer, w io.Writer) bool {
 			_, _ = io.WriteString(w, s.event("ADDED", "", "")+s.event("DELETED", "", ""))
 			return false
-		}}, cause: resource.CauseDenied, words: "was removed before it was answered"},
+		}}, cause: resource.CauseUnapproved, words: "was removed before anybody approved it"},
 		"for another key": {signer: &signer{posts: created, watch: issuedAs(func(_ *x509.Certificate, key *any) { *key = &signerKey.PublicKey })},
-			cause: resource.CauseDenied, words: "another key"},
+			cause: resource.CauseUnusable, words: "another key"},
 		"for another name": {signer: &signer{posts: created, watch: issuedAs(func(c *x509.Certificate, _ *any) { c.Subject.CommonName = "system:node:other" })},
-			cause: resource.CauseDenied, words: `"system:node:other"`},
+			cause: resource.CauseUnusable, words: `"system:node:other"`},
 		"for no node": {signer: &signer{posts: created, watch: issuedAs(func(c *x509.Certificate, _ *any) { c.Subject.Organization = nil })},
-			cause: resource.CauseDenied, words: "system:nodes"},
+			cause: resource.CauseUnusable, words: "system:nodes"},
 		"expired": {signer: &signer{posts: created, watch: issuedAs(func(c *x509.Certificate, _ *any) { c.NotAfter = hosttest.Began.Add(-time.Minute) })},
-			cause: resource.CauseDenied, words: "expired"},
+			cause: resource.CauseUnusable, words: "expired"},
 		"no PEM": {signer: &signer{posts: created, watch: reports("Approved", func(*signer) string { return "a certificate" })},
-			cause: resource.CauseDenied, words: "not a certificate in PEM"},
+			cause: resource.CauseUnusable, words: "not a certificate in PEM"},
 		"by another authority": {signer: &signer{posts: created, watch: issued, shown: http.StatusUnauthorized},
-			cause: resource.CauseDenied, words: "refuses the certificate that it has issued"},
+			cause: resource.CauseUnusable, words: "refuses the certificate that it has issued"},
 		"may not watch": {signer: &signer{posts: created, watch: func(_ *signer, w io.Writer) bool {
 			w.(http.ResponseWriter).WriteHeader(http.StatusForbidden)
 			return true
