@@ -16,9 +16,9 @@ import (
 )
 
 // attested plans how a node joins with its machine's attested identity: a client of the image's gets a certificate for
-// it, and writes it and a kubeconfig where the kubelet looks for them (AKS: secure TLS bootstrapping). The kubelet's
-// start pulls the client in, and waits for its end. Where it fails, the kubelet joins with the bootstrap token, if the
-// contract has one; otherwise it ends, and its next start runs the client again.
+// it, and writes it and a kubeconfig where the kubelet looks for them (AKS: secure TLS bootstrapping). It runs while the container
+// runtime starts. The kubelet's start pulls it in, too, and waits for its end. Where it fails, the kubelet joins with the bootstrap
+// token, if the contract has one; otherwise it ends, and its next start runs the client again.
 var attested = concern{
 	name:  "attested identity",
 	joins: true,
@@ -96,6 +96,9 @@ func bringsClient(c *nodeconfig.NodeConfig) bool {
 	return c.Join.Method == nodeconfig.JoinAttested && len(places(c.Components.Artifacts[clientName])) > 0
 }
 
+// clientLabel is the label of the check that the client is there, where no token is in its place.
+const clientLabel = "attested-client"
+
 // attestedClient brings the client, in the place of the image's (AKS: downloadSecureTLSBootstrapClient).
 var attestedClient = concern{
 	name:  "client for an attested identity",
@@ -163,7 +166,26 @@ func planAttested(in *input, out *output) {
 		return
 	}
 	planAttestedUnit(in, out, server.Hostname())
+	planAttestedStart(in, out)
 	planAttestedChecks(in, out)
+}
+
+// planAttestedStart plans that the client runs as soon as it can, and not only when the kubelet is started. The kubelet's start does not
+// come after that: systemd has it wait while the client runs, and a client that has failed slowly is not run twice for it. Without an
+// agent nobody is there to start it ahead.
+func planAttestedStart(in *input, out *output) {
+	if in.agentless {
+		return
+	}
+	requires := []resource.ID{outboundGroup.all(), trustGroup.all(), resource.IDOf(&resource.Unit{Unit: in.family.Kubelet.Prepare})}
+	if !in.fallsBack() {
+		requires = append(requires, resource.IDOf(&resource.Check{Label: clientLabel}))
+	}
+	out.add(resource.Resource{
+		Phase: resource.Join, Requires: requires, After: in.afterNetwork(), ExitCode: exitcode.AttestedBootstrapFailed,
+		Reason: "gets the node its certificate while the container runtime starts",
+		Spec:   &resource.Unit{Unit: in.family.Attested.Unit, Ahead: in.certificate},
+	})
 }
 
 // planAttestedUnit plans the client's unit, and what it is told.
@@ -275,7 +297,7 @@ func planAttestedChecks(in *input, out *output) {
 		Phase:    resource.Join,
 		ExitCode: exitcode.AttestedClientMissing,
 		Reason:   "systemd would skip the client's unit without it, without an error",
-		Spec:     &resource.Check{Label: "attested-client", PathExists: in.client},
+		Spec:     &resource.Check{Label: clientLabel, PathExists: in.client},
 	})
 	_, patience := attestedFlags(in, "")
 	ran.Restarts, ran.Timeout = attestedRestarts, resource.Duration(patience*(attestedRestarts+1))
