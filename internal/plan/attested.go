@@ -96,9 +96,6 @@ func bringsClient(c *nodeconfig.NodeConfig) bool {
 	return c.Join.Method == nodeconfig.JoinAttested && len(places(c.Components.Artifacts[clientName])) > 0
 }
 
-// clientLabel is the label of the check that the client is there, where no token is in its place.
-const clientLabel = "attested-client"
-
 // attestedClient brings the client, in the place of the image's (AKS: downloadSecureTLSBootstrapClient).
 var attestedClient = concern{
 	name:  "client for an attested identity",
@@ -177,15 +174,10 @@ func planAttestedStart(in *input, out *output) {
 	if in.agentless {
 		return
 	}
-	requires := []resource.ID{outboundGroup.all(), trustGroup.all(), resource.IDOf(&resource.Unit{Unit: in.family.Kubelet.Prepare})}
-	if !in.fallsBack() {
-		requires = append(requires, resource.IDOf(&resource.Check{Label: clientLabel}))
-	}
-	out.add(resource.Resource{
-		Phase: resource.Join, Requires: requires, After: in.afterNetwork(), ExitCode: exitcode.AttestedBootstrapFailed,
-		Reason: "gets the node its certificate while the container runtime starts",
-		Spec:   &resource.Unit{Unit: in.family.Attested.Unit, Ahead: in.certificate},
-	})
+	r := out.join("", &resource.Unit{Unit: in.family.Attested.Unit, Ahead: in.certificate}, exitcode.AttestedBootstrapFailed,
+		"gets the node its certificate while the container runtime starts")
+	r.Requires = []resource.ID{outboundGroup.all(), trustGroup.all(), resource.IDOf(&resource.Unit{Unit: in.family.Kubelet.Prepare})}
+	r.After = in.afterNetwork()
 }
 
 // planAttestedUnit plans the client's unit, and what it is told.
@@ -297,7 +289,7 @@ func planAttestedChecks(in *input, out *output) {
 		Phase:    resource.Join,
 		ExitCode: exitcode.AttestedClientMissing,
 		Reason:   "systemd would skip the client's unit without it, without an error",
-		Spec:     &resource.Check{Label: clientLabel, PathExists: in.client},
+		Spec:     &resource.Check{Label: "attested-client", PathExists: in.client},
 	})
 	_, patience := attestedFlags(in, "")
 	ran.Restarts, ran.Timeout = attestedRestarts, resource.Duration(patience*(attestedRestarts+1))

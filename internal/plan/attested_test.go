@@ -186,11 +186,7 @@ func TestAttestedStartsAhead(t *testing.T) {
 		p, _ := New(attestedNode(t, token), facts.Facts{})
 		resources := p.ByID()
 		start := resources[client]
-		requires := []resource.ID{"Unit:kubelet-prepare.service"}
-		if !token {
-			requires = append(requires, "Check:attested-client")
-		}
-		if !slices.Equal(start.Requires, requires) || !slices.Equal(start.After, []resource.ID{"Check:kubelet-network"}) {
+		if !slices.Equal(start.Requires, []resource.ID{"Unit:kubelet-prepare.service"}) || !slices.Equal(start.After, []resource.ID{"Check:kubelet-network"}) {
 			t.Errorf("token %v: it requires %q, and comes after %q", token, start.Requires, start.After)
 		}
 		if unit := start.Spec.(*resource.Unit); unit.Ahead != "/var/lib/kubelet/pki/kubelet-client-current.pem" {

@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
-	"slices"
 	"strings"
 	"time"
 
@@ -42,8 +41,12 @@ type certifier struct {
 	// ready is closed when all else is there that the kubelet waits for, hope is until when a server is asked again all the same.
 	ready <-chan struct{}
 	hope  time.Time
-	// taken says that the server has the request, approved that somebody has approved it.
+	// conn is the connection of the attempt that goes on, to address.
+	conn    *http.ClientConn
+	address netip.AddrPort
+	// taken says that the server has the request, approved that somebody has approved it; issued is what the server answers.
 	taken, approved bool
+	issued          tlsbootstrap.Answer
 	// giveUp ends the request.
 	giveUp func()
 	pair   []byte
@@ -67,7 +70,7 @@ func (p *prober) certificate(ctx context.Context, wanted *resource.Certificate, 
 	fail := func(cause resource.Cause, err error) error {
 		return &apply.CheckError{Cause: cause, Endpoint: t.endpoint, Err: err}
 	}
-	c := &certifier{Certificate: wanted, p: p, t: t, ready: ready}
+	c := &certifier{Certificate: wanted, p: p, t: t, requests: *t.url, ready: ready}
 	if c.node, err = nameOr(wanted.Node, host); err == nil && c.node == localName {
 		err = errors.New("the host has no name yet")
 	}
@@ -80,146 +83,101 @@ func (p *prober) certificate(ctx context.Context, wanted *resource.Certificate, 
 	if err != nil {
 		return nil, fail(resource.CauseMissing, fmt.Errorf("make a key and a request: %w", err))
 	}
-	c.requests = *t.url
 	c.requests.Path = strings.TrimSuffix(t.url.Path, "/version") + tlsbootstrap.RequestsPath
 	ctx, c.giveUp = context.WithCancel(ctx)
 	defer c.giveUp()
-	if err := p.repeat(ctx, c.attempt, c.pause); err != nil {
-		return &apply.Issued{Steps: c.steps}, err
-	}
-	return &apply.Issued{Pair: c.pair, Node: c.node, Steps: c.steps}, nil
+	err = p.repeat(ctx, c.attempt, c.pause)
+	return &apply.Issued{Pair: c.pair, Node: c.node, Steps: c.steps}, err
 }
 
-// attempt connects, sends the request, unless the server has it, and waits for what becomes of it.
-func (c *certifier) attempt(ctx context.Context) *failure {
-	asking, cancel := context.WithCancel(ctx)
-	defer cancel()
-	paid := c.owed(cancel)
-	defer paid()
-	var conn *http.ClientConn
-	var address netip.AddrPort
-	f := c.step("certificate connection", func() (f *failure) {
-		conn, address, f = c.p.dial(asking, c.t)
-		return f
-	})
-	if f != nil {
+// attempt connects, sends the request, unless the server has it, waits for what becomes of it, and looks whether that can be used.
+func (c *certifier) attempt(ctx context.Context) (f *failure) {
+	asking, answered := context.WithCancel(ctx)
+	defer answered()
+	c.after(asking, answerPatience, answered)
+	if f = c.step(asking, "certificate connection", c.connect); f != nil {
 		return f
 	}
-	defer conn.Close()
+	defer c.conn.Close()
 	if !c.taken {
-		if f := c.step("certificate request", func() *failure { return c.send(asking, conn, address) }); f != nil {
+		if f = c.step(asking, "certificate request", c.send); f != nil {
 			return f
 		}
 		c.taken = true
 		c.heard()
-		go c.limit(ctx, c.giveUp)
+		c.after(ctx, c.Patience.Std(), c.giveUp)
 	}
-	paid()
-	return c.talk(ctx, conn, address)
+	answered()
+	if f = c.step(ctx, "certificate approval", c.follow); f == nil {
+		f = c.step(ctx, "certificate used", c.use)
+	}
+	return f
 }
 
-// talk waits for what becomes of the request, and takes it.
-func (c *certifier) talk(ctx context.Context, conn *http.ClientConn, address netip.AddrPort) *failure {
-	var issued tlsbootstrap.Answer
-	f := c.step("certificate approval", func() (f *failure) {
-		issued, f = c.follow(ctx, conn, address)
-		return f
-	})
-	if f != nil {
-		return f
+// step times a part of the way. One that is gone again goes on from its first beginning.
+func (c *certifier) step(ctx context.Context, name string, do func(context.Context) *failure) *failure {
+	at := 0
+	for at < len(c.steps) && c.steps[at].Name != name {
+		at++
 	}
-	pair, err := c.key.Pair(issued.Certificate, c.node, time.Now())
-	if err != nil {
-		return c.refused(resource.CauseUnusable, address, fmt.Errorf("what was issued for %s cannot be used: %w", c.request.Name, err))
+	if at == len(c.steps) {
+		c.steps = append(c.steps, apply.Step{Name: name, Start: time.Now()})
 	}
-	c.pair = pair
-	if f := c.step("certificate used", func() *failure { return c.use(ctx) }); f != nil {
-		return c.refused(resource.CauseUnusable, address, f.Err)
-	}
-	return nil
+	f := do(ctx)
+	c.steps[at].Duration = time.Since(c.steps[at].Start)
+	return f
 }
 
-// refused is a failure that another attempt would not change.
-func (c *certifier) refused(cause resource.Cause, address netip.AddrPort, err error) *failure {
-	f := c.t.failed(waiting, cause, address, err)
+// failed is a failure of which another attempt may know better, final one of which none will.
+func (c *certifier) failed(cause resource.Cause, err error) *failure {
+	return c.t.failed(asking, cause, c.address, err)
+}
+
+func (c *certifier) final(cause resource.Cause, format string, args ...any) *failure {
+	f := c.t.failed(waiting, cause, c.address, fmt.Errorf(format, args...))
 	f.retry = false
 	return f
 }
 
-// use shows the certificate to the server that has issued it. The kubelet would go on with one that is refused, and would
-// not ask again.
-func (c *certifier) use(ctx context.Context) *failure {
-	own, err := tls.X509KeyPair(c.pair, c.pair)
-	if err != nil {
-		return c.t.failed(waiting, resource.CauseUnusable, netip.AddrPort{}, err)
-	}
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	defer c.owed(cancel)()
-	shown := &target{url: c.t.url, endpoint: c.t.endpoint, host: c.t.host, port: c.t.port, roots: c.t.roots, certificate: &own}
-	shown.judge = func(t *target, a answer, address netip.AddrPort) *failure {
-		if a.status == http.StatusUnauthorized {
-			return t.failed(asking, resource.CauseCredential, address, errors.New("the server refuses the certificate that it has issued (HTTP status 401)"))
-		}
-		return nil
-	}
-	if f := c.p.attempt(ctx, shown); f != nil && f.Cause == resource.CauseCredential {
-		return f
-	}
-	return nil // or it cannot be asked just now
-}
-
-// step times a part of the way. One that is gone again goes on from its first beginning.
-func (c *certifier) step(name string, do func() *failure) *failure {
-	at := slices.IndexFunc(c.steps, func(s apply.Step) bool { return s.Name == name })
-	if at < 0 {
-		at = len(c.steps)
-		c.steps = append(c.steps, apply.Step{Name: name, Start: time.Now()})
-	}
-	f := do()
-	c.steps[at].Duration = time.Since(c.steps[at].Start)
+func (c *certifier) connect(ctx context.Context) (f *failure) {
+	c.conn, c.address, f = c.p.dial(ctx, c.t)
 	return f
 }
 
 // send sends the request. One that the server has already came with an attempt whose answer was lost: the name says
 // that it is for the same key.
-func (c *certifier) send(ctx context.Context, conn *http.ClientConn, address netip.AddrPort) *failure {
+func (c *certifier) send(ctx context.Context) *failure {
 	ctx, cancel := context.WithTimeout(ctx, c.p.attemptTimeout)
 	defer cancel()
-	response, err := c.t.send(ctx, conn, http.MethodPost, &c.requests, c.request.Body)
+	response, err := c.t.send(ctx, c.conn, http.MethodPost, &c.requests, c.request.Body)
 	if err != nil {
-		return c.t.failed(asking, resource.CauseConnection, address, err)
+		return c.failed(resource.CauseConnection, err)
 	}
 	defer response.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(response.Body, maxRequest))
 	switch status := response.StatusCode; {
 	case err != nil:
-		return c.t.failed(asking, resource.CauseConnection, address, err)
+		return c.failed(resource.CauseConnection, err)
 	case status == http.StatusCreated, status == http.StatusConflict:
 		return nil
-	case status == http.StatusForbidden:
-		return c.forbidden(address, fmt.Errorf("the token may not ask for a certificate: %s", message(body)))
 	default:
-		return c.judge(status, address)
+		return c.judge(status, "ask for a certificate: "+message(body))
 	}
 }
 
-// forbidden is what the token may not do. A server that has just started may not know yet that it may.
-func (c *certifier) forbidden(address netip.AddrPort, err error) *failure {
-	if c.hope.IsZero() {
-		c.heard()
+// judge says what a status means that is not the one wanted; what the token may not do is what it was asked for.
+func (c *certifier) judge(status int, asked string) *failure {
+	if status == http.StatusForbidden {
+		if c.hope.IsZero() {
+			c.heard() // a server that has just started may not know yet that it may
+		}
+		return c.failed(resource.CauseForbidden, errors.New("the token may not "+asked))
 	}
-	return c.t.failed(asking, resource.CauseForbidden, address, err)
-}
-
-// judge says what a status means that is not the one wanted.
-func (c *certifier) judge(status int, address netip.AddrPort) *failure {
-	f := c.t.judgeStatus(status, address)
-	switch {
-	case f == nil:
-		f = c.t.failed(asking, resource.CauseConnection, address, fmt.Errorf("the server answers with HTTP status %d", status))
-		f.retry = false
-	case f.Cause == resource.CauseCredential:
+	f := c.t.judgeStatus(status, c.address)
+	if f == nil {
+		return c.final(resource.CauseConnection, "the server answers with HTTP status %d", status)
+	}
+	if f.Cause == resource.CauseCredential {
 		c.hope = time.Time{} // what it has taken before, it does not show to who has no valid token any more
 	}
 	return f
@@ -227,68 +185,62 @@ func (c *certifier) judge(status int, address netip.AddrPort) *failure {
 
 // follow waits until the request is issued or refused, by a watch (Kubernetes: API concepts, efficient detection of changes).
 // A server that ends the watch is asked again.
-func (c *certifier) follow(ctx context.Context, conn *http.ClientConn, address netip.AddrPort) (tlsbootstrap.Answer, *failure) {
-	none := func(f *failure) (tlsbootstrap.Answer, *failure) { return tlsbootstrap.Answer{}, f }
+func (c *certifier) follow(ctx context.Context) *failure {
 	for {
-		a, status, err := c.watch(ctx, conn)
+		status, err := c.watch(ctx)
+		a := &c.issued
 		switch {
 		case ctx.Err() != nil && c.approved:
-			return none(c.refused(resource.CauseSigner, address, fmt.Errorf("%s is approved, and nobody has signed it", c.request.Name)))
+			return c.final(resource.CauseSigner, "%s is approved, and nobody has signed it", c.request.Name)
 		case ctx.Err() != nil:
-			return none(c.refused(resource.CauseUnapproved, address, fmt.Errorf("nobody has approved %s", c.request.Name)))
+			return c.final(resource.CauseUnapproved, "nobody has approved %s", c.request.Name)
 		case errors.Is(err, errRemoved):
-			return none(c.refused(resource.CauseUnapproved, address, fmt.Errorf("%s %w", c.request.Name, err)))
+			return c.final(resource.CauseUnapproved, "%s %w", c.request.Name, err)
 		case err != nil:
-			return none(c.t.failed(asking, resource.CauseConnection, address, err))
-		case status == http.StatusForbidden:
-			return none(c.forbidden(address, errors.New("the token may not watch its request for a certificate")))
+			return c.failed(resource.CauseConnection, err)
 		case status != http.StatusOK:
-			return none(c.judge(status, address))
+			return c.judge(status, "watch its request for a certificate")
 		case a.Refused != "":
 			cause := resource.CauseDenied
 			if a.Failed {
 				cause = resource.CauseSigner
 			}
-			return none(c.refused(cause, address, fmt.Errorf("%s %s", c.request.Name, redact.Line(a.Refused, maxShownAnswer))))
+			return c.final(cause, "%s %s", c.request.Name, redact.Line(a.Refused, maxShownAnswer))
 		case len(a.Certificate) > 0:
-			return a, nil
+			return nil
 		}
 	}
 }
 
+// errRemoved is why nothing will come of a request.
+var errRemoved = errors.New("was removed before anybody approved it")
+
 // watch reads what becomes of the request until there is an answer, which is empty when the watch has ended without one.
-func (c *certifier) watch(ctx context.Context, conn *http.ClientConn) (a tlsbootstrap.Answer, status int, err error) {
+func (c *certifier) watch(ctx context.Context) (status int, err error) {
+	c.issued = tlsbootstrap.Answer{}
 	ctx, cancel := context.WithTimeout(ctx, watchSpan+answerPatience) // a connection that has died says nothing
 	defer cancel()
-	paid := c.owed(cancel)
-	defer paid()
+	asking, answered := context.WithCancel(ctx)
+	defer answered()
+	c.after(asking, answerPatience, cancel)
 	u := c.requests
 	u.RawQuery = url.Values{
 		"fieldSelector":  {"metadata.name=" + c.request.Name},
 		"timeoutSeconds": {fmt.Sprint(int(watchSpan.Seconds()))},
 		"watch":          {"true"},
 	}.Encode()
-	response, err := c.t.send(ctx, conn, http.MethodGet, &u, nil)
+	response, err := c.t.send(ctx, c.conn, http.MethodGet, &u, nil)
 	if err != nil {
-		return a, 0, err
+		return 0, err
 	}
-	paid()
+	answered()
 	defer response.Body.Close()
 	if response.StatusCode != http.StatusOK {
 		_, _ = io.Copy(io.Discard, io.LimitReader(response.Body, maxRequest)) // for the next request on the connection
-		return a, response.StatusCode, nil
+		return response.StatusCode, nil
 	}
 	defer c.heard()
-	a, err = c.events(response.Body)
-	return a, http.StatusOK, err
-}
-
-// errRemoved is why nothing will come of a request.
-var errRemoved = errors.New("was removed before anybody approved it")
-
-// events reads what a watch reports.
-func (c *certifier) events(body io.Reader) (a tlsbootstrap.Answer, err error) {
-	bounded := &io.LimitedReader{R: body}
+	bounded := &io.LimitedReader{R: response.Body}
 	events := json.NewDecoder(bounded)
 	for {
 		bounded.N = maxRequest
@@ -299,22 +251,52 @@ func (c *certifier) events(body io.Reader) (a tlsbootstrap.Answer, err error) {
 		err := events.Decode(&event)
 		switch {
 		case errors.Is(err, io.EOF) && bounded.N > 0:
-			return tlsbootstrap.Answer{}, nil
+			return http.StatusOK, nil
 		case err != nil:
-			return a, fmt.Errorf("the report on %s broke off: %w", c.request.Name, err)
+			return 0, fmt.Errorf("the report on %s broke off: %w", c.request.Name, err)
 		case event.Type == "ERROR":
-			return a, fmt.Errorf("the server does not report on %s: %s", c.request.Name, message(event.Object))
+			return 0, fmt.Errorf("the server does not report on %s: %s", c.request.Name, message(event.Object))
 		case event.Type == "DELETED":
-			return tlsbootstrap.Answer{}, errRemoved
+			return 0, errRemoved
 		}
-		if a, err = tlsbootstrap.Read(event.Object); err != nil {
-			return a, err
+		a, err := tlsbootstrap.Read(event.Object)
+		if err != nil {
+			return 0, err
 		}
 		c.approved = c.approved || a.Approved
 		if a.Name == c.request.Name && (a.Refused != "" || len(a.Certificate) > 0) {
-			return a, nil
+			c.issued = a
+			return http.StatusOK, nil
 		}
 	}
+}
+
+// use takes what was issued, and shows it to the server. The kubelet would go on with a certificate that is refused, and would
+// not ask again.
+func (c *certifier) use(ctx context.Context) *failure {
+	pair, err := c.key.Pair(c.issued.Certificate, c.node, time.Now())
+	if err != nil {
+		return c.final(resource.CauseUnusable, "what was issued for %s cannot be used: %w", c.request.Name, err)
+	}
+	own, err := tls.X509KeyPair(pair, pair)
+	if err != nil {
+		return c.final(resource.CauseUnusable, "what was issued for %s cannot be read: %w", c.request.Name, err)
+	}
+	ctx, answered := context.WithCancel(ctx)
+	defer answered()
+	c.after(ctx, answerPatience, answered)
+	shown := &target{url: c.t.url, endpoint: c.t.endpoint, host: c.t.host, port: c.t.port, roots: c.t.roots, certificate: &own}
+	shown.judge = func(t *target, a answer, address netip.AddrPort) *failure {
+		if a.status == http.StatusUnauthorized {
+			return t.failed(asking, resource.CauseCredential, address, errors.New("the server refuses the certificate that it has issued (HTTP status 401)"))
+		}
+		return nil
+	}
+	if f := c.p.attempt(ctx, shown); f != nil && f.Cause == resource.CauseCredential {
+		return c.final(resource.CauseUnusable, "%w", f.Err)
+	}
+	c.pair = pair // also where it cannot be shown just now
+	return nil
 }
 
 // message is what an API server says in an answer that is none (Kubernetes: API conventions, Status).

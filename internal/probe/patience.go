@@ -21,7 +21,7 @@ import (
 //	answers 403                        answerPatience after the first        is not Ready before somebody changes the cluster;
 //	                                                                         one answer is too little to say that for certain
 //	takes the request
-//	  and nobody approves it           checks.apiServerTimeout               waits as well: two requests would be no better
+//	  and nobody approves it           checks.apiServerTimeout in all        waits as well: two requests would be no better
 //	  and then answers 401             for nothing                           has the same token, which has expired
 //	  and then answers 403             answerPatience                        as above
 //	  and then answers 429, 500, 503   answerPatience                        asks again
@@ -39,39 +39,18 @@ const (
 	watchSpan = 5 * time.Second
 )
 
-// owed gives up what a server owes an answer to when all else is ready and the server has had its time. The caller calls paid
-// when the answer has come.
-func (c *certifier) owed(giveUp func()) (paid func()) {
-	done := make(chan struct{})
+// after gives something up once it has had some time, and all else is ready, unless ctx is done before.
+func (c *certifier) after(ctx context.Context, patience time.Duration, giveUp func()) {
 	go func() {
-		select {
-		case <-time.After(answerPatience):
-		case <-done:
+		if !sleep(ctx, patience) {
 			return
 		}
 		select {
+		case <-ctx.Done():
 		case <-c.ready:
 			giveUp()
-		case <-done:
 		}
 	}()
-	return func() {
-		if !isClosed(done) {
-			close(done)
-		}
-	}
-}
-
-// limit gives the request up that the server has taken, where nobody has answered it for so long that a person must look.
-func (c *certifier) limit(ctx context.Context, giveUp func()) {
-	select {
-	case <-ctx.Done():
-		return
-	case <-c.ready:
-	}
-	if sleep(ctx, c.Patience.Std()) {
-		giveUp()
-	}
 }
 
 // heard notes that the server is there, or has said something that wants to be heard twice.

@@ -149,7 +149,7 @@ func TestPatience(t *testing.T) {
 		{name: "500", posts: []int{http.StatusInternalServerError}, cause: resource.CauseConnection},
 		{name: "503", posts: []int{http.StatusServiceUnavailable}, cause: resource.CauseConnection},
 		{name: "takes it, and somebody approves it late", posts: created, watch: lateApproval, atOnce: 20 * second, later: 12 * second},
-		{name: "takes it, and nobody approves it", posts: created, watch: pending, atOnce: 120 * second, later: 120 * second, cause: resource.CauseUnapproved},
+		{name: "takes it, and nobody approves it", posts: created, watch: pending, atOnce: 120 * second, later: 112 * second, cause: resource.CauseUnapproved},
 		{name: "takes it, and then 401", posts: created, watch: status(http.StatusUnauthorized), cause: resource.CauseCredential},
 		{name: "takes it, and the token expires", posts: created, watch: expiring, atOnce: 5 * second, cause: resource.CauseCredential},
 		{name: "takes it, and then 403", posts: created, watch: status(http.StatusForbidden), atOnce: 2 * second, cause: resource.CauseForbidden},
