@@ -39,7 +39,22 @@ func (r *run) asks(ctx context.Context, c *resource.Certificate) (bool, error) {
 	if joined, err := r.written(c.Kubeconfig); joined || err != nil {
 		return false, err
 	}
-	return r.isIdle(ctx, c.Unit)
+	return r.startsLater(ctx, c, c.Unit)
+}
+
+// startsLater reports whether a unit neither runs nor is being started, and this run starts it after a resource: a command of the
+// author's that does so is run once. With an error, it may be so.
+func (r *run) startsLater(ctx context.Context, after resource.Spec, unit string) (bool, error) {
+	for _, res := range r.plan.Resources {
+		c, ok := res.Spec.(*resource.Command)
+		if !ok || c.Once == "" || !slices.Contains(res.After, resource.IDOf(after)) {
+			continue
+		}
+		if names, err := r.ranOnce(); err != nil || slices.Contains(names, c.Once) {
+			return err != nil, err
+		}
+	}
+	return r.isIdle(ctx, unit)
 }
 
 // idleUnits are the answers that a run has got. systemd is asked once for each unit: while a machine boots an answer takes it as long

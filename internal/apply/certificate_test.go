@@ -153,7 +153,7 @@ func failedFor(cause resource.Cause) error {
 func byCommand(p resource.Plan, unit string) resource.Plan {
 	for i, r := range p.Resources {
 		if spec, ok := r.Spec.(*resource.Unit); ok && spec.Unit == unit {
-			p.Resources[i].Spec = &resource.Command{Label: "command-1", Argv: []string{"systemctl", "enable", "--now", unit}}
+			p.Resources[i].Spec = &resource.Command{Label: "command-1", Argv: []string{"systemctl", "enable", "--now", unit}, Once: "once"}
 		}
 	}
 	p.Sort()
@@ -198,7 +198,7 @@ var (
 	bothStart  = []string{"started Unit:containerd.service", "started Unit:kubelet.service"}
 	joined     = append(slices.Clone(bothStart), "created Certificate:kubelet-client")
 
-	runsCommand     = []string{"run command-1", "start kubelet.service"}
+	runsCommand     = []string{"run command-1", "start kubelet.service", "stage /var/lib/slipway/commands", "commit /var/lib/slipway/commands", "sync"}
 	commandRan      = []string{"ran Command:command-1", "started Unit:containerd.service"}
 	joinedByCommand = []string{"ran Command:command-1", "started Unit:containerd.service", "created Certificate:kubelet-client"}
 )
@@ -290,6 +290,12 @@ var certificateCases = map[string]certificateCase{
 		prepare: func(m *memory, _ *resource.Certificate) { m.name = "node-2" },
 		calls:   slices.Concat(linksPair, joinsNode[:1], []string{"remove <pair>", "remove " + pairLink, "sync"}, runsCommand),
 		changes: commandRan,
+	},
+	"a command has started the kubelet, and is not run again": {
+		command: true,
+		prepare: func(m *memory, _ *resource.Certificate) { has("/var/lib/slipway/commands", "once\n")(m) },
+		calls:   []string{"start containerd.service"},
+		changes: bothStart[:1],
 	},
 	"a command starts the kubelet, and the request is denied": {
 		command: true,
