@@ -72,7 +72,7 @@ func planCertificate(in *input, out *output) {
 	out.add(resource.Resource{
 		Phase:    resource.Join,
 		Requires: requires,
-		After:    in.afterNetwork(), // the name may not be the host's last one before
+		After:    in.afterName(),
 		Reason:   "the node has its certificate before its kubelet starts (Kubernetes: TLS bootstrapping)",
 		Spec: &resource.Certificate{
 			Label: certificateLabel,

@@ -22,13 +22,13 @@ func TestOrderOfCertificates(t *testing.T) {
 		// after and requires are what the request comes after.
 		after, requires []resource.ID
 	}{
-		"named after the host": {change: func(*nodeconfig.NodeConfig) {}, starter: "Unit:kubelet.service", after: []resource.ID{"Check:kubelet-network"}},
+		"named after the host": {change: func(*nodeconfig.NodeConfig) {}, starter: "Unit:kubelet.service"},
 		"named by cloud-init": {change: func(*nodeconfig.NodeConfig) {}, known: facts.Facts{CloudInit: true, Instance: &facts.Instance{Hostname: "other"}},
 			starter: "Unit:kubelet.service", after: []resource.ID{"Check:kubelet-network"}},
 		"named by its cloud": {change: func(*nodeconfig.NodeConfig) {}, known: facts.Facts{Instance: &facts.Instance{Hostname: "node-1"}},
 			starter: "Unit:kubelet.service", requires: []resource.ID{"Sysctl:kernel.hostname"}},
 		"named by the contract":        {change: named, starter: "Unit:kubelet.service"},
-		"a command starts the kubelet": {change: startedBy("systemctl start kubelet"), starter: "Command:command-1", after: []resource.ID{"Check:kubelet-network"}},
+		"a command starts the kubelet": {change: startedBy("systemctl start kubelet"), starter: "Command:command-1"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p, _ := New(contract(t, "native/minimal.yaml", c.change), c.known)

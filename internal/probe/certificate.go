@@ -26,6 +26,8 @@ const (
 	localName = "localhost"
 	// certificateDelay is waited before the second attempt, maxCertificateDelay at most before a later one: the node waits.
 	certificateDelay, maxCertificateDelay = 50 * time.Millisecond, 500 * time.Millisecond
+	// nameInterval is how often the host's name is looked at, which is a system call.
+	nameInterval = 50 * time.Millisecond
 )
 
 // certifier asks an API server for one certificate.
@@ -38,6 +40,8 @@ type certifier struct {
 	request tlsbootstrap.Request
 	// requests is where the server takes requests.
 	requests url.URL
+	// host is the machine's name.
+	host func() (string, error)
 	// ready is closed when all else is there that the kubelet waits for, hope is until when a server is asked again all the same.
 	ready <-chan struct{}
 	hope  time.Time
@@ -70,12 +74,11 @@ func (p *prober) certificate(ctx context.Context, wanted *resource.Certificate, 
 	fail := func(cause resource.Cause, err error) error {
 		return &apply.CheckError{Cause: cause, Endpoint: t.endpoint, Err: err}
 	}
-	c := &certifier{Certificate: wanted, p: p, t: t, requests: *t.url, ready: ready}
-	if c.node, err = nameOr(wanted.Node, host); err == nil && c.node == localName {
-		err = errors.New("the host has no name yet")
-	}
-	if err != nil {
-		return nil, fail(resource.CauseMissing, err)
+	c := &certifier{Certificate: wanted, p: p, t: t, requests: *t.url, host: host, ready: ready}
+	if c.name() != nil {
+		if f := c.step(ctx, "host name", c.named); f != nil {
+			return &apply.Issued{Steps: c.steps}, &f.CheckError
+		}
 	}
 	if c.key, err = tlsbootstrap.NewKey(); err == nil {
 		c.request, err = c.key.Request(c.node, c.Usages)
@@ -88,6 +91,34 @@ func (p *prober) certificate(ctx context.Context, wanted *resource.Certificate, 
 	defer c.giveUp()
 	err = p.repeat(ctx, c.attempt, c.pause)
 	return &apply.Issued{Pair: c.pair, Node: c.node, Steps: c.steps}, err
+}
+
+// name looks what the Node is called.
+func (c *certifier) name() (err error) {
+	if c.node, err = nameOr(c.Node, c.host); err == nil && c.node == localName {
+		err = errors.New("the host has no name yet")
+	}
+	return err
+}
+
+// named waits for a name for as long as the kubelet waits for anything. The name may be what it waits for, so it is looked at once more
+// after that.
+func (c *certifier) named(ctx context.Context) *failure {
+	for {
+		last := isClosed(c.ready) || ctx.Err() != nil
+		err := c.name()
+		switch {
+		case err == nil:
+			return nil
+		case last:
+			return c.failed(resource.CauseMissing, err)
+		}
+		select {
+		case <-time.After(nameInterval):
+		case <-c.ready:
+		case <-ctx.Done():
+		}
+	}
 }
 
 // attempt connects, sends the request, unless the server has it, waits for what becomes of it, and looks whether that can be used.

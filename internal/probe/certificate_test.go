@@ -364,20 +364,58 @@ func TestWatchBreaksOff(t *testing.T) {
 	}
 }
 
-// A host that has no name yet asks for nothing.
+// A host that has no name yet asks for nothing. Its name is waited for until the kubelet waits for nothing else, and may be the last
+// that it has waited for.
 func TestHostWithoutName(t *testing.T) {
-	s := &signer{posts: []int{http.StatusCreated}, watch: issued}
-	s.start(t)
-	wanted := certificateOf(s)
-	wanted.Node = ""
-	for _, host := range []func() (string, error){
-		func() (string, error) { return "localhost", nil },
-		func() (string, error) { return "", errors.New("no name") },
+	const ready = 3 * time.Second
+	for name, c := range map[string]struct {
+		// at is when the host gets a name; 0 for never.
+		at    time.Duration
+		until string // its name before
+		err   error  // that there is none
+		want  time.Duration
+	}{
+		"a name that comes":                {at: time.Second, until: "localhost", want: time.Second},
+		"a name that comes last":           {at: ready, until: "localhost", want: ready},
+		"a name after one that is none":    {at: time.Second, until: "(none)", want: time.Second},
+		"a name that cannot be looked up":  {at: time.Second, err: errors.New("no name"), want: time.Second},
+		"a name that does not come":        {until: "localhost", want: ready},
+		"a name that never can be read":    {err: errors.New("no name"), want: ready},
+		"a name that comes when all waits": {at: ready + time.Second, until: "localhost", want: ready},
 	} {
-		_, err := defaultProber.certificate(t.Context(), wanted, make(chan struct{}), host)
-		if check, ok := errors.AsType[*apply.CheckError](err); !ok || check.Cause != resource.CauseMissing || s.asked > 0 {
-			t.Errorf("got %v, asked %d times", err, s.asked)
-		}
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWire()
+				s := &signer{posts: []int{http.StatusCreated}, watch: issued, shown: http.StatusOK}
+				s.start(t, w)
+				wanted := certificateOf(s)
+				wanted.Node, wanted.Patience = "", resource.Duration(time.Minute)
+				p := *defaultProber
+				p.connect = w.connect
+				begin := time.Now()
+				host := func() (string, error) {
+					if c.at == 0 || time.Since(begin) < c.at {
+						return c.until, c.err
+					}
+					return "node-1", nil
+				}
+				all := make(chan struct{})
+				time.AfterFunc(ready, func() { close(all) })
+				got, err := p.certificate(t.Context(), wanted, all, host)
+				if took := time.Since(begin); took < c.want || took > c.want+nameInterval {
+					t.Errorf("it takes %s", took)
+				}
+				if c.at > 0 && c.at <= ready {
+					if err != nil || got.Node != "node-1" || got.Steps[0].Name != "host name" || len(got.Pair) == 0 {
+						t.Errorf("got %+v, %v", got, err)
+					}
+					return
+				}
+				if check, ok := errors.AsType[*apply.CheckError](err); !ok || check.Cause != resource.CauseMissing || s.asked > 0 {
+					t.Errorf("got %v, asked %d times", err, s.asked)
+				}
+			})
+		})
 	}
 }
 
