@@ -45,9 +45,10 @@ func (r *run) asks(ctx context.Context, c *resource.Certificate) (bool, error) {
 // startsLater reports whether a unit neither runs nor is being started, and this run starts it after a resource: a command of the
 // author's that does so is run once. With an error, it may be so.
 func (r *run) startsLater(ctx context.Context, after resource.Spec, unit string) (bool, error) {
+	id := resource.IDOf(after)
 	for _, res := range r.plan.Resources {
 		c, ok := res.Spec.(*resource.Command)
-		if !ok || c.Once == "" || !slices.Contains(res.After, resource.IDOf(after)) {
+		if !ok || c.Once == "" || !slices.Contains(res.After, id) {
 			continue
 		}
 		if names, err := r.ranOnce(); err != nil || slices.Contains(names, c.Once) {

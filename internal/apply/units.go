@@ -86,23 +86,20 @@ func bringUnit(r *run, ctx context.Context, n *node, action Action) error {
 	case Reloaded:
 		do = r.Host.ReloadUnit
 	}
-	err := r.step(string(n.ID()), func() error {
-		err := do(ctx, n.Spec.Name())
-		switch {
-		case err != nil:
-		case action == joined:
-			r.unchanged()
-		default:
-			r.changed(n.ID(), action)
-		}
-		return err
-	})
-	if err != nil && action != Stopped && n.Spec.(*resource.Unit).Ahead != "" && ctx.Err() == nil {
+	err := r.step(string(n.ID()), func() error { return do(ctx, n.Spec.Name()) })
+	switch {
+	case err != nil && action != Stopped && n.Spec.(*resource.Unit).Ahead != "" && ctx.Err() == nil:
 		r.Log.Info("a unit has failed that the start of another one runs again", "unit", n.Spec.Name(), "error", err)
 		r.skipped(n.ID())
 		return nil
+	case err != nil:
+		return err
+	case action == joined:
+		r.unchanged()
+	default:
+		r.changed(n.ID(), action)
 	}
-	return err
+	return nil
 }
 
 // compareUnitState reports what is missing for a unit to be kept from running.

@@ -104,21 +104,12 @@ func (c *certifier) name() (err error) {
 // named waits for a name for as long as the kubelet waits for anything. The name may be what it waits for, so it is looked at once more
 // after that.
 func (c *certifier) named(ctx context.Context) *failure {
-	for {
-		last := isClosed(c.ready) || ctx.Err() != nil
-		err := c.name()
-		switch {
-		case err == nil:
-			return nil
-		case last:
-			return c.failed(resource.CauseMissing, err)
-		}
-		select {
-		case <-time.After(nameInterval):
-		case <-c.ready:
-		case <-ctx.Done():
-		}
+	for !isClosed(c.ready) && c.name() != nil && sleep(ctx, nameInterval) {
 	}
+	if err := c.name(); err != nil {
+		return c.failed(resource.CauseMissing, err)
+	}
+	return nil
 }
 
 // attempt connects, sends the request, unless the server has it, waits for what becomes of it, and looks whether that can be used.

@@ -58,17 +58,10 @@ func (c *certifier) heard() { c.hope = time.Now().Add(answerPatience) }
 
 // pause waits between two attempts, and reports whether there is to be another one: when all else is ready, only while there is hope.
 func (c *certifier) pause(ctx context.Context, d time.Duration) bool {
-	ready := c.ready
-	if time.Now().Add(d).Before(c.hope) {
-		ready = nil
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	if time.Now().Add(d).After(c.hope) {
+		c.after(ctx, 0, cancel)
 	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-	case <-ready:
-	case <-timer.C:
-		return ctx.Err() == nil
-	}
-	return false
+	return sleep(ctx, d)
 }
