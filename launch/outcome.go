@@ -23,9 +23,9 @@ const (
 	TokenRefused OutcomeReason = "TokenRefused"
 	// TokenForbidden: the token may not ask for a certificate.
 	TokenForbidden OutcomeReason = "TokenForbidden"
-	// CertificateDenied: the cluster has refused the node's certificate.
+	// CertificateDenied: the cluster has refused the node's certificate, or has issued one that is of no use.
 	CertificateDenied OutcomeReason = "CertificateDenied"
-	// CertificatePending: nobody has approved or signed the node's certificate.
+	// CertificatePending: nobody has approved or signed the node's certificate, or the signer has failed.
 	CertificatePending OutcomeReason = "CertificatePending"
 	// NameNotResolved: the name of the API server does not resolve.
 	NameNotResolved OutcomeReason = "NameNotResolved"
@@ -89,8 +89,8 @@ var outcomeRows = []outcomeRow{
 	{reason: Provisioned, codes: []int{exitcode.Success}},
 	{reason: TokenRefused, retry: true, causes: []resource.Cause{resource.CauseCredential}},
 	{reason: TokenForbidden, causes: []resource.Cause{resource.CauseForbidden}},
-	{reason: CertificateDenied, causes: []resource.Cause{resource.CauseDenied}, codes: []int{exitcode.CertificateRefused}},
-	{reason: CertificatePending, retry: true, causes: []resource.Cause{resource.CauseUnapproved}},
+	{reason: CertificateDenied, causes: []resource.Cause{resource.CauseDenied, resource.CauseUnusable}, codes: []int{exitcode.CertificateRefused}},
+	{reason: CertificatePending, retry: true, causes: []resource.Cause{resource.CauseUnapproved, resource.CauseSigner}},
 	{
 		reason: NameNotResolved, retry: true, causes: []resource.Cause{resource.CauseDNS, resource.CauseCloudDNS},
 		codes: []int{exitcode.APIServerNameUnresolved, exitcode.APIServerNameUnknown, 215},

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"sync"
 	"sync/atomic"
+
+	"github.com/slipway-dev/slipway/internal/resource"
 )
 
 // actions makes everything so that is not a file: modules, parameters, units, commands and checks,
@@ -82,11 +84,39 @@ func (r *run) perform(ctx context.Context, n *node) error {
 			r.unchanged()
 		}
 	default:
+		if err := n.finishOthers(action); err != nil {
+			return err
+		}
 		if err := liveKinds[n.Spec.Kind()].bring(r, ctx, n, action); err != nil {
 			return err
 		}
 	}
 	r.settle(n.Spec.Name())
+	return nil
+}
+
+// mayStart reports whether a node can be what starts a unit: the unit itself, or a command of the author's in its place.
+func (n *node) mayStart() bool {
+	switch n.Spec.(type) {
+	case *resource.Unit, *resource.Command:
+		return true
+	}
+	return false
+}
+
+// finishOthers does what is left of the nodes that a start comes after. Whoever starts the kubelet does so here: a unit, or a command.
+func (n *node) finishOthers(action Action) error {
+	if !n.mayStart() || action != Started && action != Ran {
+		return nil
+	}
+	for _, before := range n.after {
+		if before.last == nil {
+			continue
+		}
+		if err := before.last(); err != nil {
+			return failed(before.Resource, err)
+		}
+	}
 	return nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"path"
+	"slices"
 	"sync"
 
 	"github.com/slipway-dev/slipway/internal/resource"
@@ -38,7 +39,23 @@ func (r *run) asks(ctx context.Context, c *resource.Certificate) (bool, error) {
 	if joined, err := r.written(c.Kubeconfig); joined || err != nil {
 		return false, err
 	}
-	return r.isIdle(ctx, c.Unit)
+	return r.startsLater(ctx, c, c.Unit)
+}
+
+// startsLater reports whether a unit neither runs nor is being started, and this run starts it after a resource: a command of the
+// author's that does so is run once. With an error, it may be so.
+func (r *run) startsLater(ctx context.Context, after resource.Spec, unit string) (bool, error) {
+	id := resource.IDOf(after)
+	for _, res := range r.plan.Resources {
+		c, ok := res.Spec.(*resource.Command)
+		if !ok || c.Once == "" || !slices.Contains(res.After, id) {
+			continue
+		}
+		if names, err := r.ranOnce(); err != nil || slices.Contains(names, c.Once) {
+			return err != nil, err
+		}
+	}
+	return r.isIdle(ctx, unit)
 }
 
 // idleUnits are the answers that a run has got. systemd is asked once for each unit: while a machine boots an answer takes it as long
@@ -114,7 +131,7 @@ func (r *run) pairOf(c *resource.Certificate) (link, pair string, linked bool, e
 func bringCertificate(r *run, ctx context.Context, n *node, _ Action) error {
 	c := n.Spec.(*resource.Certificate)
 	return r.step(string(n.ID()), func() error {
-		issued, err := r.Host.RequestCertificate(ctx, c, r.ready(n, c.Unit))
+		issued, err := r.Host.RequestCertificate(ctx, c, r.ready(n))
 		if issued != nil {
 			r.record(func(rep *Report) { rep.Steps = append(rep.Steps, issued.Steps...) })
 		}
@@ -150,12 +167,12 @@ func hasOwnCode(c *resource.Certificate, err error) bool {
 	return ok
 }
 
-// ready is closed when everything else is done that a unit waits for.
-func (r *run) ready(n *node, unit string) <-chan struct{} {
+// ready is closed when everything else is done that a start waits for which comes after a node.
+func (r *run) ready(n *node) <-chan struct{} {
 	ready := make(chan struct{})
 	var others []*node
 	for _, other := range r.order {
-		if u, ok := other.Spec.(*resource.Unit); ok && u.Unit == unit {
+		if other.mayStart() && slices.Contains(other.after, n) {
 			others = append(append(others, other.requires...), other.after...)
 		}
 	}

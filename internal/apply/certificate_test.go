@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/slipway-dev/slipway/internal/apply"
@@ -148,8 +149,26 @@ func failedFor(cause resource.Cause) error {
 	return &apply.CheckError{Cause: cause, Endpoint: "https://api.example", Err: errors.New("was denied")}
 }
 
+// byCommand has a command of the contract's author start the kubelet of a plan (commands, replaces).
+func byCommand(p resource.Plan, unit string) resource.Plan {
+	for i, r := range p.Resources {
+		if spec, ok := r.Spec.(*resource.Unit); ok && spec.Unit == unit {
+			p.Resources[i].Spec = &resource.Command{Label: "command-1", Argv: []string{"systemctl", "enable", "--now", unit}, Once: "once"}
+		}
+	}
+	p.Sort()
+	return p
+}
+
+// startedByCommand is a machine on which that command does so.
+func startedByCommand(m *memory, unit string) {
+	m.run = func(ctx context.Context, _ *resource.Command) ([]byte, error) { return nil, m.StartUnit(ctx, unit) }
+}
+
 // certificateCase is a machine, and what is done to it.
 type certificateCase struct {
+	// command says that a command starts the kubelet.
+	command bool
 	prepare func(*memory, *resource.Certificate)
 	// calls are what changes something, and the requests.
 	calls []string
@@ -178,6 +197,10 @@ var (
 	starts     = []string{"start containerd.service", "start kubelet.service"}
 	bothStart  = []string{"started Unit:containerd.service", "started Unit:kubelet.service"}
 	joined     = append(slices.Clone(bothStart), "created Certificate:kubelet-client")
+
+	runsCommand     = []string{"run command-1", "start kubelet.service", "stage /var/lib/slipway/commands", "commit /var/lib/slipway/commands", "sync"}
+	commandRan      = []string{"ran Command:command-1", "started Unit:containerd.service"}
+	joinedByCommand = []string{"ran Command:command-1", "started Unit:containerd.service", "created Certificate:kubelet-client"}
 )
 
 // linkTo is a link of that name.
@@ -256,6 +279,31 @@ var certificateCases = map[string]certificateCase{
 		calls:   slices.Concat(linksPair, joinsNode),
 		changes: joined,
 	},
+	"a command starts the kubelet": {
+		command: true,
+		prepare: func(*memory, *resource.Certificate) {},
+		calls:   slices.Concat(linksPair, joinsNode[:4], runsCommand),
+		changes: joinedByCommand,
+	},
+	"a command starts the kubelet, and the host gets another name": {
+		command: true,
+		prepare: func(m *memory, _ *resource.Certificate) { m.name = "node-2" },
+		calls:   slices.Concat(linksPair, joinsNode[:1], []string{"remove <pair>", "remove " + pairLink, "sync"}, runsCommand),
+		changes: commandRan,
+	},
+	"a command has started the kubelet, and is not run again": {
+		command: true,
+		prepare: func(m *memory, _ *resource.Certificate) { has("/var/lib/slipway/commands", "once\n")(m) },
+		calls:   []string{"start containerd.service"},
+		changes: bothStart[:1],
+	},
+	"a command starts the kubelet, and the request is denied": {
+		command: true,
+		prepare: fails(errRequestDenied),
+		calls:   slices.Concat([]string{"request kubelet-client", "start containerd.service"}, runsCommand),
+		changes: commandRan,
+		err:     errRequestDenied,
+	},
 }
 
 func TestCertificate(t *testing.T) {
@@ -263,6 +311,10 @@ func TestCertificate(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p, certificate := tokenPlan()
 			m := joining(nil)
+			if c.command {
+				p = byCommand(p, certificate.Unit)
+				startedByCommand(m, certificate.Unit)
+			}
 			c.prepare(m, certificate)
 			report, err := engine(m).Apply(t.Context(), p)
 			if !errors.Is(err, c.err) {
@@ -312,10 +364,24 @@ func TestSystemdIsAskedTwiceOfTheKubelet(t *testing.T) {
 	}
 }
 
-// The certificate is asked for while the runtime starts, and the request knows when the kubelet would wait for nothing else.
+// The certificate is asked for while the runtime starts, and the request knows when the kubelet would wait for nothing else,
+// whoever starts it.
 func TestCertificateIsAskedForMeanwhile(t *testing.T) {
-	p, _ := tokenPlan()
-	m := newMemory()
+	for _, command := range []bool{false, true} {
+		t.Run(fmt.Sprintf("by a command: %v", command), func(t *testing.T) {
+			p, c := tokenPlan()
+			m := newMemory()
+			if command {
+				p = byCommand(p, c.Unit)
+				startedByCommand(m, c.Unit)
+			}
+			synctest.Test(t, func(t *testing.T) { askedMeanwhile(t, m, p) })
+		})
+	}
+}
+
+func askedMeanwhile(t *testing.T, m *memory, p resource.Plan) {
+	t.Helper()
 	asked := make(chan struct{})
 	m.before = func(c call) error {
 		if c.op == "start" && c.name == "containerd.service" {
@@ -324,6 +390,7 @@ func TestCertificateIsAskedForMeanwhile(t *testing.T) {
 		return nil
 	}
 	m.issue = func(_ context.Context, _ *resource.Certificate, ready <-chan struct{}) (*apply.Issued, error) {
+		synctest.Wait()
 		select {
 		case <-ready:
 			t.Error("the kubelet is said to wait for nothing else, and the runtime is not started")

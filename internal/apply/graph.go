@@ -20,7 +20,7 @@ type node struct {
 	// after are the nodes that it waits for, whatever comes of them.
 	after []*node
 	done  chan struct{}
-	// last is what is left to do for it right before a unit starts that comes after it; nil for nothing.
+	// last is what is left to do for it right before a unit is started that comes after it; nil for nothing.
 	last  func() error
 	ok    bool
 	ended time.Time

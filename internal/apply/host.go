@@ -170,8 +170,8 @@ type Kernel interface {
 	// NodeName is the name of this machine's Node, where nobody says another: the host's, in lower case.
 	NodeName() (string, error)
 	// RequestCertificate asks an API server for the kubelet's certificate, as the resource says. Once ready is closed, only
-	// that keeps the kubelet from starting: it is given up unless the server has answered. It returns ErrNotProbed where the
-	// host is not the machine itself; a *CheckError names the cause of a failure.
+	// that keeps the kubelet from starting: it is given up where the kubelet would not have to wait as long for one of its own. It
+	// returns ErrNotProbed where the host is not the machine itself; a *CheckError names the cause of a failure.
 	RequestCertificate(ctx context.Context, certificate *resource.Certificate, ready <-chan struct{}) (*Issued, error)
 	// SelfSign makes the kubelet's serving certificate and its key, in PEM, as the resource says. It returns ErrNotProbed
 	// where the host is not the machine itself.

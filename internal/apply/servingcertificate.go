@@ -30,7 +30,7 @@ func (r *run) lacksServing(ctx context.Context, c *resource.ServingCertificate) 
 	if certificate || key {
 		return true, true, nil
 	}
-	lacks, err = r.isIdle(ctx, c.Unit)
+	lacks, err = r.startsLater(ctx, c, c.Unit)
 	return lacks, false, err
 }
 

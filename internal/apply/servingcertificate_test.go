@@ -140,6 +140,28 @@ func TestServingCertificate(t *testing.T) {
 	}
 }
 
+// A command that starts the kubelet comes after the pair, too.
+func TestServingCertificateBeforeACommand(t *testing.T) {
+	p, wanted := servingPlan()
+	m := serving(wanted)
+	startedByCommand(m, wanted.Unit)
+	report := applied(t, m, byCommand(p, wanted.Unit))
+	equal(t, "calls", certificateCalls(m), []string{
+		"stage " + servingKey, "stage " + servingCertificate, "commit " + servingKey, "commit " + servingCertificate, "sync",
+		"run command-1", "start kubelet.service", "stage /var/lib/slipway/commands", "commit /var/lib/slipway/commands", "sync",
+	})
+	equal(t, "changes", changes(report), []string{"ran Command:command-1", "created ServingCertificate:kubelet-server"})
+}
+
+// A command that has started the kubelet is not run again, so nothing is made for another start.
+func TestServingCertificateAfterTheCommand(t *testing.T) {
+	p, wanted := servingPlan()
+	m := serving(wanted)
+	has("/var/lib/slipway/commands", "once\n")(m)
+	applied(t, m, byCommand(p, wanted.Unit))
+	equal(t, "calls", certificateCalls(m), nil)
+}
+
 // A write that fails while the pair is put in place fails the run, and no kubelet has started with half of it.
 func TestServingCertificateCannotBeWritten(t *testing.T) {
 	p, wanted := servingPlan()

@@ -18,6 +18,11 @@ func (s UnitState) active() bool { return s.ActiveState == "active" || s.ActiveS
 // changed.
 func compareUnit(r *run, ctx context.Context, n *node) (Action, error) {
 	unit := n.Spec.Name()
+	if file := n.Spec.(*resource.Unit).Ahead; file != "" {
+		if there, err := r.written(file); there || err != nil {
+			return "", err
+		}
+	}
 	state, err := r.Host.UnitState(ctx, unit)
 	switch {
 	case err != nil:
@@ -81,25 +86,20 @@ func bringUnit(r *run, ctx context.Context, n *node, action Action) error {
 	case Reloaded:
 		do = r.Host.ReloadUnit
 	}
-	if action == joined {
-		return r.step(string(n.ID()), func() error {
-			err := do(ctx, n.Spec.Name())
-			if err == nil {
-				r.unchanged()
-			}
-			return err
-		})
+	err := r.step(string(n.ID()), func() error { return do(ctx, n.Spec.Name()) })
+	switch {
+	case err != nil && action != Stopped && n.Spec.(*resource.Unit).Ahead != "" && ctx.Err() == nil:
+		r.Log.Info("a unit has failed that the start of another one runs again", "unit", n.Spec.Name(), "error", err)
+		r.skipped(n.ID())
+		return nil
+	case err != nil:
+		return err
+	case action == joined:
+		r.unchanged()
+	default:
+		r.changed(n.ID(), action)
 	}
-	if action == Started {
-		for _, before := range n.after {
-			if before.last != nil {
-				if err := before.last(); err != nil {
-					return failed(before.Resource, err)
-				}
-			}
-		}
-	}
-	return r.does(n, action, func() error { return do(ctx, n.Spec.Name()) })
+	return nil
 }
 
 // compareUnitState reports what is missing for a unit to be kept from running.

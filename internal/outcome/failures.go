@@ -115,6 +115,10 @@ var causeActions = map[string]string{
 		"or one of auth-extra-groups in the token's secret",
 	string(resource.CauseDenied): "run kubectl describe csr with the name from the error: it says who refused the request, and why; " +
 		"when the reason is gone, restart kubelet.service",
+	string(resource.CauseSigner): "run kubectl describe csr with the name from the error, and read the log of who signs: kube-controller-manager, " +
+		"with its controller csrsigning and --cluster-signing-cert-file, or a signer of the cluster's own; the kubelet asks again by itself",
+	string(resource.CauseUnusable): "run kubectl get csr -o yaml with the name from the error: the certificate in its status must be for this node and its key, " +
+		"valid by the node's clock, and signed by a CA of the API server's --client-ca-file",
 	string(resource.CauseRedirect): "give the address of the API server itself, and see what answers in its place: a load balancer, a proxy or a portal",
 	string(resource.CauseDiscovery): "run kubectl -n kube-public get configmap cluster-info: it must be there, and everybody must be allowed to read it, as kubeadm sets it up; " +
 		"or give the CA itself in the contract",
@@ -122,7 +126,7 @@ var causeActions = map[string]string{
 	string(resource.CausePin): "take the hash again from kubeadm token create --print-join-command, on the control plane itself; if it is the one in the contract, " +
 		"another server answers at the API server's address",
 	string(resource.CauseUnapproved): "run kubectl get csr: bind the token's group to the cluster role system:certificates.k8s.io:certificatesigningrequests:nodeclient, " +
-		"or approve the request of the kubelet, which now waits, and check that kube-controller-manager signs",
+		"or approve the request of the kubelet, which now waits",
 }
 
 // outboundActions are those where a server that the contract names cannot be reached, which is no API server.

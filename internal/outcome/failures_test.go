@@ -69,6 +69,32 @@ func TestActionsOfOutbound(t *testing.T) {
 	}
 }
 
+// Why the cluster issues no certificate, or no usable one, decides what to do about it. No cause has the advice of another one.
+func TestActionsOfTheCertificate(t *testing.T) {
+	t.Parallel()
+	seen := make(map[string]resource.Cause)
+	for cause, words := range map[resource.Cause][]string{
+		resource.CauseCredential: {"bootstrap token", "does not know", "expired", "usage-bootstrap-authentication"}, // one answer for all
+		resource.CauseForbidden:  {"system:node-bootstrapper"},
+		resource.CauseDenied:     {"kubectl describe csr", "who refused"},
+		resource.CauseUnapproved: {"kubectl get csr", "certificatesigningrequests:nodeclient"},
+		resource.CauseSigner:     {"kubectl describe csr", "kube-controller-manager", "--cluster-signing-cert-file"},
+		resource.CauseUnusable:   {"kubectl get csr", "--client-ca-file", "clock"},
+	} {
+		err := &apply.Error{Resource: "Certificate:kubelet-client", ExitCode: exitcode.CertificateRefused, Err: &apply.CheckError{Cause: cause, Err: syscall.EIO}}
+		action := failures(err, exitcode.CertificateRefused)[0].Action
+		for _, word := range words {
+			if !strings.Contains(action, word) {
+				t.Errorf("%s: %q does not have %q", cause, action, word)
+			}
+		}
+		if other, twice := seen[action]; twice {
+			t.Errorf("%s and %s have the same advice", cause, other)
+		}
+		seen[action] = cause
+	}
+}
+
 // What the node does without is a warning of a success, and one more error of a failure.
 func TestAdvice(t *testing.T) {
 	t.Parallel()

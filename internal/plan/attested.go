@@ -16,9 +16,9 @@ import (
 )
 
 // attested plans how a node joins with its machine's attested identity: a client of the image's gets a certificate for
-// it, and writes it and a kubeconfig where the kubelet looks for them (AKS: secure TLS bootstrapping). The kubelet's
-// start pulls the client in, and waits for its end. Where it fails, the kubelet joins with the bootstrap token, if the
-// contract has one; otherwise it ends, and its next start runs the client again.
+// it, and writes it and a kubeconfig where the kubelet looks for them (AKS: secure TLS bootstrapping). It runs while the container
+// runtime starts. The kubelet's start pulls it in, too, and waits for its end. Where it fails, the kubelet joins with the bootstrap
+// token, if the contract has one; otherwise it ends, and its next start runs the client again.
 var attested = concern{
 	name:  "attested identity",
 	joins: true,
@@ -163,7 +163,21 @@ func planAttested(in *input, out *output) {
 		return
 	}
 	planAttestedUnit(in, out, server.Hostname())
+	planAttestedStart(in, out)
 	planAttestedChecks(in, out)
+}
+
+// planAttestedStart plans that the client runs as soon as it can, and not only when the kubelet is started. The kubelet's start does not
+// come after that: systemd has it wait while the client runs, and a client that has failed slowly is not run twice for it. Without an
+// agent nobody is there to start it ahead.
+func planAttestedStart(in *input, out *output) {
+	if in.agentless {
+		return
+	}
+	r := out.join("", &resource.Unit{Unit: in.family.Attested.Unit, Ahead: in.certificate}, exitcode.AttestedBootstrapFailed,
+		"gets the node its certificate while the container runtime starts")
+	r.Requires = []resource.ID{outboundGroup.all(), trustGroup.all(), resource.IDOf(&resource.Unit{Unit: in.family.Kubelet.Prepare})}
+	r.After = in.afterNetwork()
 }
 
 // planAttestedUnit plans the client's unit, and what it is told.

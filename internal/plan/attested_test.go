@@ -178,6 +178,27 @@ func TestAttestedOrder(t *testing.T) {
 	}
 }
 
+// The client runs as soon as the network is there and what precedes the kubelet has run, and does not wait for the container runtime.
+// The kubelet does not come after it in the plan: systemd has its start wait while the client runs, and runs one again that has failed.
+func TestAttestedStartsAhead(t *testing.T) {
+	const client = "Unit:secure-tls-bootstrap.service"
+	for _, token := range []bool{false, true} {
+		p, _ := New(attestedNode(t, token), facts.Facts{})
+		resources := p.ByID()
+		start := resources[client]
+		if !slices.Equal(start.Requires, []resource.ID{"Unit:kubelet-prepare.service"}) || !slices.Equal(start.After, []resource.ID{"Check:kubelet-network"}) {
+			t.Errorf("token %v: it requires %q, and comes after %q", token, start.Requires, start.After)
+		}
+		if unit := start.Spec.(*resource.Unit); unit.Ahead != "/var/lib/kubelet/pki/kubelet-client-current.pem" {
+			t.Errorf("token %v: it is started until there is %q", token, unit.Ahead)
+		}
+		kubelet := resources["Unit:kubelet.service"]
+		if slices.Contains(kubelet.Requires, client) || slices.Contains(kubelet.After, client) {
+			t.Errorf("token %v: the kubelet's start waits for it", token)
+		}
+	}
+}
+
 // The client has as long as its steps have, and never for ever.
 func TestAttestedPatience(t *testing.T) {
 	for name, c := range map[string]struct {

@@ -72,6 +72,7 @@ func planCertificate(in *input, out *output) {
 	out.add(resource.Resource{
 		Phase:    resource.Join,
 		Requires: requires,
+		After:    in.afterName(),
 		Reason:   "the node has its certificate before its kubelet starts (Kubernetes: TLS bootstrapping)",
 		Spec: &resource.Certificate{
 			Label: certificateLabel,
@@ -91,6 +92,8 @@ func planCertificate(in *input, out *output) {
 				resource.CauseForbidden:  exitcode.CertificateRefused,
 				resource.CauseDenied:     exitcode.CertificateRefused,
 				resource.CauseUnapproved: exitcode.CertificateRefused,
+				resource.CauseSigner:     exitcode.CertificateRefused,
+				resource.CauseUnusable:   exitcode.CertificateRefused,
 			},
 		},
 	})

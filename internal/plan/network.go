@@ -65,6 +65,23 @@ func networkOf(in *input) *resource.Network {
 	return n
 }
 
+// afterName is what comes after the host's name, where somebody else gives it one in the course of the boot: the image has one, too,
+// and nobody can see that it is not the last. Where it has none yet, that is seen.
+func (in *input) afterName() []resource.ID {
+	if n := networkOf(in); n == nil || n.After == "" {
+		return nil
+	}
+	return in.afterNetwork()
+}
+
+// afterNetwork is what comes after all that the kubelet reads of the network, whatever comes of the wait for it.
+func (in *input) afterNetwork() []resource.ID {
+	if networkOf(in) == nil {
+		return nil
+	}
+	return []resource.ID{resource.IDOf(&resource.Check{Label: networkCheck})}
+}
+
 // isNamed reports whether a server must be looked up.
 func isNamed(server string) bool {
 	u, err := url.Parse(server)

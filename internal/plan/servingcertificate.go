@@ -23,7 +23,7 @@ const (
 var servingCertificate = concern{
 	name:  "serving certificate",
 	joins: true,
-	reads: []string{"$.commands", "$.kubelet.config", "$.kubelet.flags", "$.kubelet.nodeName"},
+	reads: []string{"$.kubelet.config", "$.kubelet.flags", "$.kubelet.nodeName"},
 	plan:  planServingCertificate,
 }
 
@@ -39,7 +39,7 @@ const (
 const servingLabel = "kubelet-server"
 
 // makesServing reports whether the agent makes the kubelet's serving certificate: nobody names one or signs it, and who
-// connects can agree on a cipher with a key on an elliptic curve. A kubelet that the contract's author starts is not the agent's.
+// connects can agree on a cipher with a key on an elliptic curve.
 func makesServing(in *input) bool {
 	k := in.config.Kubelet
 	named := func(flag, field string) bool {
@@ -47,7 +47,7 @@ func makesServing(in *input) bool {
 		return value != "" && !isSelfSigned(in, flag, value)
 	}
 	suites := kubeletSetting(k, cipherSuitesFlag, cipherSuitesField, "")
-	return in.joins() && in.starter < 0 && !in.rotatesServing() && retiringCertificate(k) != "" &&
+	return in.joins() && !in.rotatesServing() && retiringCertificate(k) != "" &&
 		!named(certificateFlag, certificateField) && !named(keyFlag, keyField) &&
 		(suites == "" || strings.Contains(suites, curveSuites))
 }

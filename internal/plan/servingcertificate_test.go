@@ -29,12 +29,10 @@ func TestServingCertificate(t *testing.T) {
 			change: configuredAs("tlsCipherSuites", []any{"TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256", "TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256"}),
 			want:   pair,
 		},
-		"suites for RSA alone":          {change: configuredAs("tlsCipherSuites", []any{"TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256"})},
-		"suites for RSA alone, by flag": {change: flagged("tls-cipher-suites", "TLS_RSA_WITH_AES_128_GCM_SHA256")},
-		"a kubelet that the author starts": {change: func(n *nodeconfig.NodeConfig) {
-			n.Commands = []nodeconfig.ShellCommand{{Text: "systemctl start kubelet", Replaces: true}}
-		}},
-		"a node that does not join": {change: func(n *nodeconfig.NodeConfig) { n.Join = nodeconfig.Join{Method: nodeconfig.JoinNone} }},
+		"suites for RSA alone":             {change: configuredAs("tlsCipherSuites", []any{"TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256"})},
+		"suites for RSA alone, by flag":    {change: flagged("tls-cipher-suites", "TLS_RSA_WITH_AES_128_GCM_SHA256")},
+		"a kubelet that the author starts": {change: startedBy("systemctl start kubelet"), want: pair},
+		"a node that does not join":        {change: func(n *nodeconfig.NodeConfig) { n.Join = nodeconfig.Join{Method: nodeconfig.JoinNone} }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			change := c.change
@@ -53,6 +51,11 @@ func TestServingCertificate(t *testing.T) {
 			}
 		})
 	}
+}
+
+// startedBy has a command of the author's start the kubelet.
+func startedBy(text string) func(*nodeconfig.NodeConfig) {
+	return func(n *nodeconfig.NodeConfig) { n.Commands = []nodeconfig.ShellCommand{{Text: text, Replaces: true}} }
 }
 
 func flagged(name, value string) func(*nodeconfig.NodeConfig) {

@@ -23,6 +23,8 @@ import (
 // prober asks an API server whether it is there.
 type prober struct {
 	resolver *net.Resolver
+	// connect connects to the first of some addresses that answers. It returns the address that it tried last.
+	connect func(ctx context.Context, addresses []netip.Addr, port string) (net.Conn, netip.AddrPort, error)
 	// firstDelay is waited before the second attempt; each further delay is twice the one before,
 	// up to maxDelay.
 	firstDelay, maxDelay time.Duration
@@ -32,17 +34,15 @@ type prober struct {
 	// credentialPatience is how long a refused credential is tried again: a bootstrap token may be
 	// a moment younger than the node.
 	credentialPatience time.Duration
-	// answerPatience is how long a first attempt may go on that somebody waits for.
-	answerPatience time.Duration
 }
 
 var defaultProber = &prober{
 	resolver:           net.DefaultResolver,
+	connect:            connect,
 	firstDelay:         200 * time.Millisecond,
 	maxDelay:           3 * time.Second,
 	attemptTimeout:     15 * time.Second,
 	credentialPatience: 10 * time.Second,
-	answerPatience:     5 * time.Second,
 }
 
 // step is how far an attempt got.
@@ -104,11 +104,16 @@ func (p *prober) probe(ctx context.Context, server *resource.APIServer) error {
 }
 
 func (p *prober) try(ctx context.Context, t *target) error {
+	return p.repeat(ctx, func(ctx context.Context) *failure { return p.attempt(ctx, t) }, sleep)
+}
+
+// repeat makes attempts until one succeeds, another would not, or pause, which waits between two, says that there are to be no more.
+func (p *prober) repeat(ctx context.Context, attempt func(context.Context) *failure, pause func(context.Context, time.Duration) bool) error {
 	var last *failure
 	var refused time.Time // since when the credential is
 	delay := p.firstDelay
 	for attempts := 1; ; attempts++ {
-		f := p.attempt(ctx, t)
+		f := attempt(ctx)
 		if f == nil {
 			return nil
 		}
@@ -122,7 +127,7 @@ func (p *prober) try(ctx context.Context, t *target) error {
 			}
 			f.retry = f.retry && time.Since(refused) < p.credentialPatience
 		}
-		if !f.retry || !sleep(ctx, delay) {
+		if !f.retry || !pause(ctx, delay) {
 			if attempts > 1 {
 				last.Err = fmt.Errorf("%w (attempt %d)", last.Err, attempts)
 			}
@@ -250,7 +255,7 @@ func (p *prober) reach(ctx context.Context, t *target) (net.Conn, netip.AddrPort
 	if err != nil {
 		return nil, netip.AddrPort{}, t.failed(resolving, unresolved(err), netip.AddrPort{}, err)
 	}
-	conn, address, err := connect(ctx, addresses, t.port)
+	conn, address, err := p.connect(ctx, addresses, t.port)
 	if err != nil {
 		return nil, address, t.failed(connecting, resource.CauseConnection, address, err)
 	}
@@ -309,7 +314,7 @@ func (p *prober) resolve(ctx context.Context, host string) ([]netip.Addr, error)
 	return addresses, err
 }
 
-// connect connects to the first address that answers. It returns the address that it tried last.
+// connect is how a prober connects by default.
 func connect(ctx context.Context, addresses []netip.Addr, port string) (conn net.Conn, address netip.AddrPort, err error) {
 	number, err := net.LookupPort("tcp", port)
 	if err != nil {

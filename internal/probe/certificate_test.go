@@ -35,7 +35,8 @@ type signer struct {
 	*httptest.Server
 	// posts are the answers to what is posted, in order; the last is given again. 0 takes the request, and loses the answer.
 	posts []int
-	// watch answers a watch of a request; the connection is kept until the client ends it, where it returns false.
+	// watch answers a watch of a request; the connection is kept until the client ends it, where it returns false. Without it, no
+	// watch is answered.
 	watch func(s *signer, w io.Writer) (ends bool)
 	// shown is the answer to who shows the certificate that was issued.
 	shown int
@@ -52,11 +53,18 @@ type signer struct {
 	watched     int
 }
 
+// silence is an answer to what is posted that does not come.
+const silence = -1
+
 var signerKey, _ = ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 
-func (s *signer) start(t testing.TB) {
+func (s *signer) start(t testing.TB, listener ...net.Listener) {
 	s.names, s.ready = make(map[string]bool), make(chan struct{})
 	s.Server = httptest.NewUnstartedServer(s)
+	for _, l := range listener {
+		s.Listener.Close()
+		s.Listener = l
+	}
 	s.Config.ErrorLog = quiet
 	s.TLS = &tls.Config{ClientAuth: tls.RequestClientCert}
 	s.Config.ConnState = func(_ net.Conn, state http.ConnState) {
@@ -77,7 +85,12 @@ func (s *signer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case r.Header.Get("Authorization") != "Bearer "+probeToken:
 		http.Error(w, "no token", http.StatusTeapot)
 	case r.Method == http.MethodPost && r.URL.Path == tlsbootstrap.RequestsPath:
-		w.WriteHeader(s.take(r))
+		status := s.take(r)
+		if status == silence {
+			<-r.Context().Done()
+			return
+		}
+		w.WriteHeader(status)
 		_, _ = io.WriteString(w, `{"kind":"Status","message":"the server has its reasons"}`)
 	case r.URL.Query().Get("fieldSelector") != "metadata.name="+s.name || r.URL.Query().Get("watch") != "true":
 		http.Error(w, "not what is watched", http.StatusTeapot)
@@ -87,6 +100,10 @@ func (s *signer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			close(s.ready)
 		}
 		s.mu.Unlock()
+		if s.watch == nil {
+			<-r.Context().Done()
+			return
+		}
 		ends := s.watch(s, w)
 		w.(http.Flusher).Flush()
 		if !ends {
@@ -218,27 +235,27 @@ func TestRequestCertificate(t *testing.T) {
 		"a group without the right": {signer: &signer{posts: []int{http.StatusForbidden}}, atOnce: true, cause: resource.CauseForbidden,
 			words: "the token may not ask for a certificate: the server has its reasons"},
 		"denied": {signer: &signer{posts: created, watch: reports("Denied", nil)}, cause: resource.CauseDenied, words: "was denied: R: why"},
-		"failed": {signer: &signer{posts: created, watch: reports("Failed", nil)}, cause: resource.CauseDenied,
+		"failed": {signer: &signer{posts: created, watch: reports("Failed", nil)}, cause: resource.CauseSigner,
 			words: "was approved, and the signer failed: R: why"},
 		"never approved": {signer: &signer{posts: created, watch: reports("", nil), last: 1}, cause: resource.CauseUnapproved, words: "nobody has approved node-csr-"},
-		"never signed": {signer: &signer{posts: created, watch: approved, last: 2}, cause: resource.CauseUnapproved,
+		"never signed": {signer: &signer{posts: created, watch: approved, last: 2}, cause: resource.CauseSigner,
 			words: "is approved, and nobody has signed it"},
 		"removed": {signer: &signer{posts: created, watch: func(s *signer, w io.Writer) bool {
 			_, _ = io.WriteString(w, s.event("ADDED", "", "")+s.event("DELETED", "", ""))
 			return false
-		}}, cause: resource.CauseDenied, words: "was removed before it was answered"},
+		}}, cause: resource.CauseUnapproved, words: "was removed before anybody approved it"},
 		"for another key": {signer: &signer{posts: created, watch: issuedAs(func(_ *x509.Certificate, key *any) { *key = &signerKey.PublicKey })},
-			cause: resource.CauseDenied, words: "another key"},
+			cause: resource.CauseUnusable, words: "another key"},
 		"for another name": {signer: &signer{posts: created, watch: issuedAs(func(c *x509.Certificate, _ *any) { c.Subject.CommonName = "system:node:other" })},
-			cause: resource.CauseDenied, words: `"system:node:other"`},
+			cause: resource.CauseUnusable, words: `"system:node:other"`},
 		"for no node": {signer: &signer{posts: created, watch: issuedAs(func(c *x509.Certificate, _ *any) { c.Subject.Organization = nil })},
-			cause: resource.CauseDenied, words: "system:nodes"},
+			cause: resource.CauseUnusable, words: "system:nodes"},
 		"expired": {signer: &signer{posts: created, watch: issuedAs(func(c *x509.Certificate, _ *any) { c.NotAfter = hosttest.Began.Add(-time.Minute) })},
-			cause: resource.CauseDenied, words: "expired"},
+			cause: resource.CauseUnusable, words: "expired"},
 		"no PEM": {signer: &signer{posts: created, watch: reports("Approved", func(*signer) string { return "a certificate" })},
-			cause: resource.CauseDenied, words: "not a certificate in PEM"},
+			cause: resource.CauseUnusable, words: "not a certificate in PEM"},
 		"by another authority": {signer: &signer{posts: created, watch: issued, shown: http.StatusUnauthorized},
-			cause: resource.CauseDenied, words: "refuses the certificate that it has issued"},
+			cause: resource.CauseUnusable, words: "refuses the certificate that it has issued"},
 		"may not watch": {signer: &signer{posts: created, watch: func(_ *signer, w io.Writer) bool {
 			w.(http.ResponseWriter).WriteHeader(http.StatusForbidden)
 			return true
@@ -300,7 +317,7 @@ func (s *signer) judge(t *testing.T, got *apply.Issued, err error, cause resourc
 		steps = append(steps, step.Name)
 	}
 	if s.asked == 1 {
-		if want := "certificate request, certificate approval, certificate used"; strings.Join(steps, ", ") != want {
+		if want := "certificate connection, certificate request, certificate approval, certificate used"; strings.Join(steps, ", ") != want {
 			t.Errorf("steps: %q", steps)
 		}
 		if s.connections != 2 { // one more with the certificate
@@ -347,92 +364,58 @@ func TestWatchBreaksOff(t *testing.T) {
 	}
 }
 
-// A server that does not answer is the kubelet's to ask once that waits for nothing else, which is so from the beginning or
-// when the server has been reached.
-func TestServerDoesNotAnswer(t *testing.T) {
-	for name, hang := range map[string]func(t *testing.T, reached func()) *resource.Certificate{
-		"before the handshake": func(t *testing.T, reached func()) *resource.Certificate {
-			listener, err := net.Listen("tcp", "127.0.0.1:0")
-			must(t, err)
-			t.Cleanup(func() { listener.Close() })
-			go func() {
-				if conn, err := listener.Accept(); err == nil {
-					defer conn.Close()
-					reached()
-					_, _ = io.Copy(io.Discard, conn)
-				}
-			}()
-			s := &signer{}
-			s.start(t)
-			wanted := certificateOf(s)
-			wanted.APIServer.Server = "https://" + listener.Addr().String()
-			return wanted
-		},
-		"after it": func(t *testing.T, reached func()) *resource.Certificate {
-			server := httptest.NewTLSServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-				_, _ = io.Copy(io.Discard, r.Body) // or else nobody notices that the client has gone
-				reached()
-				<-r.Context().Done()
-			}))
-			t.Cleanup(server.Close)
-			return certificateOf(&signer{Server: server})
-		},
-	} {
-		for _, atOnce := range []bool{true, false} {
-			t.Run(fmt.Sprintf("%s, at once: %v", name, atOnce), func(t *testing.T) {
-				t.Parallel()
-				outside := make(chan struct{})
-				wanted := hang(t, sync.OnceFunc(func() { close(outside) }))
-				synctest.Test(t, func(t *testing.T) {
-					ready := outside
-					if atOnce {
-						ready = make(chan struct{})
-						close(ready)
-					}
-					p := *defaultProber
-					p.answerPatience = 0 // time stands still while a bubble waits for a server
-					_, err := p.certificate(t.Context(), wanted, ready, NodeName)
-					wantCheckError(t, err, resource.CauseConnection)
-				})
-			})
-		}
-	}
-}
-
-// A server that is away is tried until the kubelet waits for nothing else, and never longer than a first attempt takes.
-func TestServerIsAway(t *testing.T) {
-	s := &signer{}
-	s.start(t)
-	wanted := certificateOf(s)
-	s.Close()
-	for _, until := range []time.Duration{0, 20 * time.Second} {
-		synctest.Test(t, func(t *testing.T) {
-			ready := make(chan struct{})
-			time.AfterFunc(until, func() { close(ready) })
-			begin := time.Now()
-			_, err := defaultProber.certificate(t.Context(), wanted, ready, NodeName)
-			wantCheckError(t, err, resource.CauseConnection, "refused")
-			if took := time.Since(begin); took < until || took > until+time.Second {
-				t.Errorf("given up after %s, and the kubelet waits for nothing else after %s", took, until)
-			}
-		})
-	}
-}
-
-// A host that has no name yet asks for nothing.
+// A host that has no name yet asks for nothing. Its name is waited for until the kubelet waits for nothing else, and may be the last
+// that it has waited for.
 func TestHostWithoutName(t *testing.T) {
-	s := &signer{posts: []int{http.StatusCreated}, watch: issued}
-	s.start(t)
-	wanted := certificateOf(s)
-	wanted.Node = ""
-	for _, host := range []func() (string, error){
-		func() (string, error) { return "localhost", nil },
-		func() (string, error) { return "", errors.New("no name") },
+	const ready = 3 * time.Second
+	for name, c := range map[string]struct {
+		// at is when the host gets a name; 0 for never.
+		at    time.Duration
+		until string // its name before
+		err   error  // that there is none
+		want  time.Duration
+	}{
+		"a name that comes":                {at: time.Second, until: "localhost", want: time.Second},
+		"a name that comes last":           {at: ready, until: "localhost", want: ready},
+		"a name after one that is none":    {at: time.Second, until: "(none)", want: time.Second},
+		"a name that cannot be looked up":  {at: time.Second, err: errors.New("no name"), want: time.Second},
+		"a name that does not come":        {until: "localhost", want: ready},
+		"a name that never can be read":    {err: errors.New("no name"), want: ready},
+		"a name that comes when all waits": {at: ready + time.Second, until: "localhost", want: ready},
 	} {
-		_, err := defaultProber.certificate(t.Context(), wanted, make(chan struct{}), host)
-		if check, ok := errors.AsType[*apply.CheckError](err); !ok || check.Cause != resource.CauseMissing || s.asked > 0 {
-			t.Errorf("got %v, asked %d times", err, s.asked)
-		}
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWire()
+				s := &signer{posts: []int{http.StatusCreated}, watch: issued, shown: http.StatusOK}
+				s.start(t, w)
+				wanted := certificateOf(s)
+				wanted.Node, wanted.Patience = "", resource.Duration(time.Minute)
+				p := *defaultProber
+				p.connect = w.connect
+				begin := time.Now()
+				host := func() (string, error) {
+					if c.at == 0 || time.Since(begin) < c.at {
+						return c.until, c.err
+					}
+					return "node-1", nil
+				}
+				all := make(chan struct{})
+				time.AfterFunc(ready, func() { close(all) })
+				got, err := p.certificate(t.Context(), wanted, all, host)
+				if took := time.Since(begin); took < c.want || took > c.want+nameInterval {
+					t.Errorf("it takes %s", took)
+				}
+				if c.at > 0 && c.at <= ready {
+					if err != nil || got.Node != "node-1" || got.Steps[0].Name != "host name" || len(got.Pair) == 0 {
+						t.Errorf("got %+v, %v", got, err)
+					}
+					return
+				}
+				if check, ok := errors.AsType[*apply.CheckError](err); !ok || check.Cause != resource.CauseMissing || s.asked > 0 {
+					t.Errorf("got %v, asked %d times", err, s.asked)
+				}
+			})
+		})
 	}
 }
 

@@ -96,7 +96,7 @@ func (p *prober) tunnel(ctx context.Context, t *target) (net.Conn, netip.AddrPor
 	if err != nil {
 		return failed(resolving, err)
 	}
-	conn, address, err := connect(ctx, addresses, t.proxy.port)
+	conn, address, err := p.connect(ctx, addresses, t.proxy.port)
 	if err != nil {
 		return failed(connecting, err)
 	}

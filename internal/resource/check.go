@@ -156,10 +156,12 @@ const (
 	CauseUnit        Cause = "unit"        // a unit is not active
 	CauseUnhealthy   Cause = "unhealthy"   // a part of the node does not answer, or says that it is not well
 	CauseForbidden   Cause = "forbidden"   // the node's credential may not ask for a certificate
-	CauseDenied      Cause = "denied"      // the node's request for a certificate is refused
+	CauseDenied      Cause = "denied"      // somebody has denied the node's request for a certificate
 	CauseCloudDNS    Cause = "cloud-dns"   // the name does not resolve, and the cloud's own DNS server says so
 	CauseNoRoom      Cause = "no-room"     // a disk has no room
 	CauseUnapproved  Cause = "unapproved"  // nobody has approved the node's request for a certificate
+	CauseSigner      Cause = "signer"      // the cluster's signer fails, or does not sign what is approved
+	CauseUnusable    Cause = "unusable"    // the certificate that the cluster has issued is not one for this node
 	CauseRedirect    Cause = "redirect"    // a server sends the node to another one
 	CauseDiscovery   Cause = "discovery"   // the cluster does not show its CA
 	CauseUnsigned    Cause = "unsigned"    // what the cluster shows is not signed for the node's token

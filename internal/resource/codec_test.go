@@ -29,7 +29,7 @@ var specs = []resource.Spec{
 	&resource.Copy{Path: "/opt/cni/bin/x", Source: "/opt/cni/downloads/v1/x", Over: []string{"/opt/cni/downloads/v2/x"}, Optional: true},
 	&resource.Sysctl{Key: "net.ipv4.ip_forward", Value: "1", Optional: true},
 	&resource.Module{Module: "br_netfilter"},
-	&resource.Unit{Unit: "kubelet.service", Stays: true},
+	&resource.Unit{Unit: "kubelet.service", Stays: true, Ahead: "/x"},
 	&resource.UnitState{Unit: "x.timer", State: resource.UnitDisabled, Was: []string{resource.WasEnabled}},
 	&resource.Block{Path: "/etc/hosts", Label: "private", Content: "10.0.0.1 a\n", First: true},
 	&resource.Attribute{Path: "/sys/kernel/mm/transparent_hugepage/enabled", Value: "madvise", Optional: true},

@@ -11,6 +11,9 @@ type Unit struct {
 	Unit string `json:"unit"`
 	// Stays says that it goes on running when a plan has it no more: one that may be making that very change.
 	Stays bool `json:"stays,omitempty"`
+	// Ahead is for a unit that the start of another one pulls in: it is started ahead of that, unless there is something in the file
+	// of this path, which it makes. What comes of it is for a check to say, and the other unit's start runs it again where it has failed.
+	Ahead string `json:"ahead,omitempty"`
 }
 
 // Kind implements Spec.
@@ -23,7 +26,14 @@ func (u *Unit) Name() string { return u.Unit }
 func (*Unit) Paths() []string { return nil }
 
 // Valid implements Spec.
-func (u *Unit) Valid() error { return named(u) }
+func (u *Unit) Valid() error {
+	if u.Ahead != "" {
+		if err := checkPath(u.Ahead); err != nil {
+			return fmt.Errorf("unit %s: %w", u.Unit, err)
+		}
+	}
+	return named(u)
+}
 
 // Describe implements Spec.
 func (u *Unit) Describe() Description { return Description{Title: u.Unit} }

@@ -11,8 +11,10 @@ type Answer struct {
 	Name string
 	// Approved says that somebody has approved it.
 	Approved bool
-	// Refused says that somebody has denied it, or that the signer has failed, and why; empty where neither is so.
+	// Refused says that somebody has denied it, or that the signer has failed, and why; empty where neither is so. Failed says
+	// that it was the signer.
 	Refused string
+	Failed  bool
 	// Certificate is what was issued, in PEM; empty until then.
 	Certificate []byte
 }
@@ -46,9 +48,9 @@ func Read(data []byte) (Answer, error) {
 		case conditionApproved:
 			a.Approved = true
 		case conditionDenied:
-			a.Refused = "was denied" + reason(c.Reason, c.Message)
+			a.Refused, a.Failed = "was denied"+reason(c.Reason, c.Message), false
 		case conditionFailed:
-			a.Refused = "was approved, and the signer failed" + reason(c.Reason, c.Message)
+			a.Refused, a.Failed = "was approved, and the signer failed"+reason(c.Reason, c.Message), true
 		}
 	}
 	if a.Refused != "" {

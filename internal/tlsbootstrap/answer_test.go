@@ -21,7 +21,7 @@ func TestRead(t *testing.T) {
 		"denied":              {csrPrefix + `{"conditions":[{"type":"Denied","reason":"R","message":"why"}]}}`, Answer{Name: "n", Refused: "was denied: R: why"}, ""},
 		"denied, without why": {csrPrefix + `{"conditions":[{"type":"Denied"}]}}`, Answer{Name: "n", Refused: "was denied"}, ""},
 		"failed": {csrPrefix + `{"conditions":[{"type":"Approved"},{"type":"Failed","message":"why"}]}}`,
-			Answer{Name: "n", Approved: true, Refused: "was approved, and the signer failed: why"}, ""},
+			Answer{Name: "n", Approved: true, Refused: "was approved, and the signer failed: why", Failed: true}, ""},
 		"denied after it was issued": {csrPrefix + `{"conditions":[{"type":"Denied"}],"certificate":"eA=="}}`, Answer{Name: "n", Refused: "was denied"}, ""},
 		"an unknown condition":       {csrPrefix + `{"conditions":[{"type":"Other"}]}}`, Answer{Name: "n"}, ""},
 		"another kind":               {`{"kind":"Status","message":"x"}`, Answer{}, `is a "Status"`},
@@ -54,8 +54,8 @@ func FuzzRead(f *testing.F) {
 		if err != nil && !reflect.DeepEqual(a, Answer{}) {
 			t.Errorf("an error, and %+v", a)
 		}
-		if a.Refused != "" && a.Certificate != nil {
-			t.Errorf("refused, and issued: %+v", a)
+		if a.Refused != "" && a.Certificate != nil || a.Failed && a.Refused == "" {
+			t.Errorf("refused, and issued, or failed without a word: %+v", a)
 		}
 	})
 }

@@ -1,0 +1,50 @@
+package plan
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/slipway-dev/slipway/exitcode"
+	"github.com/slipway-dev/slipway/internal/facts"
+	"github.com/slipway-dev/slipway/internal/resource"
+	"github.com/slipway-dev/slipway/nodeconfig"
+)
+
+// The agent asks for the kubelet's certificate when the node's name is the one that the kubelet will use, and whoever starts the
+// kubelet comes after that, and after its serving certificate.
+func TestOrderOfCertificates(t *testing.T) {
+	const client, serving = "Certificate:kubelet-client", "ServingCertificate:kubelet-server"
+	named := func(c *nodeconfig.NodeConfig) { c.Kubelet.NodeName = "node-1" }
+	for name, c := range map[string]struct {
+		change  func(*nodeconfig.NodeConfig)
+		known   facts.Facts
+		starter resource.ID
+		// after and requires are what the request comes after.
+		after, requires []resource.ID
+	}{
+		"named after the host": {change: func(*nodeconfig.NodeConfig) {}, starter: "Unit:kubelet.service"},
+		"named by cloud-init": {change: func(*nodeconfig.NodeConfig) {}, known: facts.Facts{CloudInit: true, Instance: &facts.Instance{Hostname: "other"}},
+			starter: "Unit:kubelet.service", after: []resource.ID{"Check:kubelet-network"}},
+		"named by its cloud": {change: func(*nodeconfig.NodeConfig) {}, known: facts.Facts{Instance: &facts.Instance{Hostname: "node-1"}},
+			starter: "Unit:kubelet.service", requires: []resource.ID{"Sysctl:kernel.hostname"}},
+		"named by the contract":        {change: named, starter: "Unit:kubelet.service"},
+		"a command starts the kubelet": {change: startedBy("systemctl start kubelet"), starter: "Command:command-1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p, _ := New(contract(t, "native/minimal.yaml", c.change), c.known)
+			resources := p.ByID()
+			if after := resources[c.starter].After; !slices.Equal(after, []resource.ID{client, serving}) {
+				t.Errorf("the kubelet starts after %q", after)
+			}
+			request := resources[client]
+			if !slices.Equal(request.After, c.after) || !slices.Equal(request.Requires, c.requires) {
+				t.Errorf("the request comes after %q, and requires %q", request.After, request.Requires)
+			}
+			for cause, code := range request.Spec.(*resource.Certificate).ExitCodes {
+				if code != exitcode.CertificateRefused {
+					t.Errorf("%s: exit code %d", cause, code)
+				}
+			}
+		})
+	}
+}
