@@ -252,6 +252,12 @@ var certificateCases = map[string]certificateCase{
 		changes: bothStart,
 		skipped: []string{"Certificate:kubelet-client"},
 	},
+	"a token that has expired since is for the API server's check to say": {
+		prepare: fails(failedFor(resource.CauseCredential)),
+		calls:   append([]string{"request kubelet-client"}, starts...),
+		changes: bothStart,
+		skipped: []string{"Certificate:kubelet-client"},
+	},
 	// The kubelet goes on asking, and a node whose request is allowed later joins.
 	"a request that is denied": {
 		prepare: fails(errRequestDenied),
