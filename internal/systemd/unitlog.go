@@ -65,7 +65,7 @@ func (m *Manager) Log(ctx context.Context, unit string) ([]string, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, logTimeout)
 	defer cancel()
-	properties, err := m.properties(ctx, UnitObject(unit), unitInterface)
+	properties, err := m.properties(ctx, UnitObject(unit), unitInterface, "InvocationID")
 	if err != nil && !errors.Is(err, ErrNoUnit) {
 		return nil, err
 	}

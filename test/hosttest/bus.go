@@ -123,19 +123,26 @@ func (f *Bus) Unit(_ context.Context, unit string) (systemd.Listed, error) {
 	return listed, f.Err
 }
 
-// Properties implements [systemd.Bus]. It has all properties, whichever are asked for.
-func (f *Bus) Properties(_ context.Context, object, iface string, _ ...string) (map[string]any, error) {
+// Properties implements [systemd.Bus].
+func (f *Bus) Properties(_ context.Context, object, iface string, names ...string) (map[string]any, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	all := map[string]any{"LoadState": "not-found", "ActiveState": "inactive", "SubState": "dead"}
+	if object == systemd.ManagerObject {
+		all = f.Units["manager"]
+	}
 	for unit, properties := range f.Units {
 		if object == systemd.UnitObject(unit) {
-			return properties, f.Err
+			all = properties
 		}
 	}
-	if object == systemd.ManagerObject {
-		return f.Units["manager"], f.Err
+	asked := make(map[string]any, len(names))
+	for _, name := range names {
+		if value, ok := all[name]; ok {
+			asked[name] = value
+		}
 	}
-	return map[string]any{"LoadState": "not-found", "ActiveState": "inactive", "SubState": "dead"}, f.Err
+	return asked, f.Err
 }
 
 // Set gives a unit a state.
