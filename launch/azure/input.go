@@ -287,9 +287,14 @@ func minorOf(version string) (int, bool) {
 // Rules are Azure's decisions. A later one reads what an earlier one has set.
 func (in *Input) Rules() []launch.Rule {
 	return []launch.Rule{
-		familyRule, imageRule(in.Images), securityRule, diskRule, capacityRule, networkRule, kubeletRule, streamingRule, gpuRule, labelsRule, tagsRule,
+		familyRule, imageRule(in.Images), zoneRule, securityRule, diskRule, capacityRule, networkRule, kubeletRule, streamingRule, gpuRule, labelsRule, tagsRule,
 	}
 }
+
+// Domains are the domains of labels that are Karpenter's for Azure.
+func (in *Input) Domains() []string { return labelDomains }
+
+var labelDomains = []string{labelDomain}
 
 // Fields are which sources may set what.
 func (in *Input) Fields() []launch.Field { return fields }

@@ -99,6 +99,19 @@ var placementRows = []placementRow{
 // gigabyte is the unit of a disk's size.
 const gigabyte = 1_000_000_000
 
+// hostDisk is the place for a disk on the host that a type has, and the size of it; none where there is none, or where it is not known.
+func hostDisk(t *launch.InstanceType) (placement string, bytes int64) {
+	if !value(t.EphemeralDisk) {
+		return "", 0
+	}
+	for _, r := range placementRows {
+		if size := r.size(t); size > 0 {
+			return r.name, size
+		}
+	}
+	return "", 0
+}
+
 // diskRule decides whether the machine's own disk is on the host: where it fits.
 var diskRule = launch.Rule{
 	Name: "disk",
@@ -108,25 +121,16 @@ var diskRule = launch.Rule{
 	},
 	Sets: []string{"$.machine.disk.ephemeral", "$.machine.disk.placement"},
 	Run: func(d *launch.Document) []nodeconfig.Problem {
-		t, disk := &d.Machine.Type, &d.Machine.Disk
-		disk.Ephemeral = new(false)
+		t, disk, p := &d.Machine.Type, &d.Machine.Disk, new(problems)
 		if t.EphemeralDisk == nil {
-			p := new(problems)
 			p.add(false, nodeconfig.Missing, "$.machine.type.ephemeralDisk", "is not known; the disk is a managed one")
-			return p.list
 		}
-		if !*t.EphemeralDisk {
-			return nil
+		placement, size := hostDisk(t)
+		disk.Ephemeral = new(int64(disk.SizeGB)*gigabyte <= size)
+		if *disk.Ephemeral {
+			disk.Placement = placement
 		}
-		for _, r := range placementRows {
-			if size := r.size(t); size > 0 {
-				if int64(disk.SizeGB)*gigabyte <= size {
-					*disk.Ephemeral, disk.Placement = true, r.name
-				}
-				return nil
-			}
-		}
-		return nil
+		return p.list
 	},
 }
 

@@ -96,3 +96,17 @@ func runNetwork(d *launch.Document) []nodeconfig.Problem {
 	}
 	return p.list
 }
+
+// zoneRule compares the zone with the region, where it is not known which zones the instance type has. Azure's cloud provider labels
+// nodes with both: "eastus-1".
+var zoneRule = launch.Rule{
+	Name:  "zone",
+	Reads: []string{"$.machine.zone", "$.machine.type.zones", "$.node.cloud.azure.location"},
+	Run: func(d *launch.Document) []nodeconfig.Problem {
+		p, m, location := new(problems), &d.Machine, azureOf(d).Location
+		if region := m.Zone[:max(strings.LastIndexByte(m.Zone, '-'), 0)]; m.Zone != "" && m.Type.Zones == nil && location != "" && !strings.EqualFold(region, location) {
+			p.wrong("$.machine.zone", "is "+m.Zone+", which is no zone of "+location+"; ask for one such as "+strings.ToLower(location)+"-1")
+		}
+		return p.list
+	},
+}

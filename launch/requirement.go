@@ -1,0 +1,108 @@
+package launch
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/slipway-dev/slipway/internal/document"
+	"github.com/slipway-dev/slipway/nodeconfig"
+)
+
+// operators are those of requirements (sigs.k8s.io/karpenter v1: NodeSelectorRequirementWithMinValues).
+var operators = []string{"In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt", "Gte", "Lte"}
+
+// malformed says what is wrong with a requirement by itself, and where below it. The reason is empty for nothing.
+func (r *Requirement) malformed() (below, reason string) {
+	switch {
+	case !slices.Contains(operators, r.Operator):
+		return ".operator", "is not known; use one of " + strings.Join(operators, ", ")
+	case r.Operator == "In" && len(r.Values) == 0:
+		return ".values", "is empty, and so no node fulfils the requirement"
+	case r.Operator == "In" && r.Key == labelOS && !slices.Contains(r.Values, "linux"):
+		return ".values", "does not have linux; Slipway makes Linux nodes"
+	}
+	return "", ""
+}
+
+// single is the one value that fulfils the requirement.
+func (r *Requirement) single() (string, bool) {
+	if r.Operator == "In" && len(r.Values) == 1 {
+		return r.Values[0], true
+	}
+	return "", false
+}
+
+// fulfilled reports whether a node fulfils the requirement that has a value for its key, or that has no such label: that fulfils
+// NotIn and DoesNotExist alone (sigs.k8s.io/karpenter: scheduling, Requirements.Compatible).
+func (r *Requirement) fulfilled(value string, has bool) bool {
+	switch r.Operator {
+	case "In":
+		return has && slices.Contains(r.Values, value)
+	case "NotIn":
+		return !has || !slices.Contains(r.Values, value)
+	case "DoesNotExist":
+		return !has
+	case "Gt", "Lt", "Gte", "Lte":
+		if !has || len(r.Values) != 1 {
+			return false
+		}
+		have, err := strconv.ParseInt(value, 10, 64)
+		limit, err2 := strconv.ParseInt(r.Values[0], 10, 64)
+		if err != nil || err2 != nil {
+			return false
+		}
+		return map[string]bool{"Gt": have > limit, "Lt": have < limit, "Gte": have >= limit, "Lte": have <= limit}[r.Operator]
+	}
+	return has
+}
+
+// check compares what the claim requires with the node that was decided. What is found is sorted later.
+func (r *Request) check(t *Template) []nodeconfig.Problem {
+	c, prefix := r.claim(), r.prefix()
+	var problems []nodeconfig.Problem
+	wrong := func(path, format string, args ...any) {
+		problems = append(problems, nodeconfig.Problem{Kind: nodeconfig.Invalid, Path: path, Reason: fmt.Sprintf(format, args...), Fatal: true, Document: t.own.Origin})
+	}
+	labels, d := t.Document.Node.Kubelet.Labels, &t.Document
+	for i := range c.Spec.Requirements {
+		requirement := &c.Spec.Requirements[i]
+		if _, reason := requirement.malformed(); reason != "" || requirement.Key == labelZone && d.Machine.Zone == "" || t.base.isForeign(requirement.Key) {
+			continue // said already
+		}
+		value, has := labels[requirement.Key]
+		if !has && mayPoolLabel(t.base.fields, requirement.Key) {
+			if value, has = later(c, requirement); !has && r.Claim == nil {
+				continue // a pool leaves the value of a label of its own to its claims
+			}
+		}
+		switch {
+		case requirement.fulfilled(value, has):
+		case has:
+			wrong(document.IndexPath(prefix+".spec.requirements", i), "is not fulfilled: the node would have %q", value)
+		default:
+			wrong(document.IndexPath(prefix+".spec.requirements", i), "is not fulfilled: the node would not have the label")
+		}
+	}
+	for key, wanted := range c.Metadata.Labels {
+		switch value, has := labels[key]; {
+		case has && value != wanted:
+			wrong(document.FieldPath(prefix+".metadata.labels", key), "is not what the node would have, which is %q", value)
+		case !has && !mayPoolLabel(t.base.fields, key):
+			wrong(document.FieldPath(prefix+".metadata.labels", key), "is not what the node would have, which has no such label")
+		}
+	}
+	if zones := d.Machine.Type.Zones; d.Machine.Zone != "" && zones != nil && !slices.Contains(zones, d.Machine.Zone) {
+		wrong(prefix+".spec.requirements", "want the zone %s, which does not have the instance type %s", d.Machine.Zone, d.Machine.Type.Name)
+	}
+	return problems
+}
+
+// later is the value of a label that no kubelet may set, and that Karpenter sets when the node has registered.
+func later(c *NodeClaim, r *Requirement) (string, bool) {
+	if value, said := c.Metadata.Labels[r.Key]; said {
+		return value, true
+	}
+	return r.single()
+}
