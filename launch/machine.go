@@ -59,18 +59,28 @@ type InstanceType struct {
 	Zones []string `json:"zones,omitempty"`
 	// GPUs is how many graphics processors it has; nil where that is not known.
 	GPUs *int `json:"gpus,omitempty"`
+	// GPUManufacturer is who makes them, in small letters: "nvidia", "amd". GPUName is their kind: "A100".
+	GPUManufacturer string `json:"gpuManufacturer,omitempty"`
+	GPUName         string `json:"gpuName,omitempty"`
 	// CacheDiskBytes, ResourceDiskBytes and NVMeDiskBytes are the sizes of disks that the machine's own disk could be on.
 	CacheDiskBytes    int64 `json:"cacheDiskBytes,omitempty"`
 	ResourceDiskBytes int64 `json:"resourceDiskBytes,omitempty"`
 	NVMeDiskBytes     int64 `json:"nvmeDiskBytes,omitempty"`
 	// Placements are where the cloud puts such a disk: "NvmeDisk", "CacheDisk", "ResourceDisk".
 	Placements []string `json:"placements,omitempty"`
+	// Interfaces is how many network interfaces it can have, Addresses how many addresses each of them can have.
+	Interfaces int `json:"interfaces,omitempty"`
+	Addresses  int `json:"addresses,omitempty"`
 	// EphemeralDisk, PremiumStorage, AcceleratedNetworking, TrustedLaunch and EncryptionAtHost are what it can do.
 	EphemeralDisk         *bool `json:"ephemeralDisk,omitempty"`
 	PremiumStorage        *bool `json:"premiumStorage,omitempty"`
 	AcceleratedNetworking *bool `json:"acceleratedNetworking,omitempty"`
 	TrustedLaunch         *bool `json:"trustedLaunch,omitempty"`
 	EncryptionAtHost      *bool `json:"encryptionAtHost,omitempty"`
+	// Confidential is how it keeps its memory from the host, by the cloud's name for it: "SNP", "TDX", "SGX".
+	Confidential string `json:"confidential,omitempty"`
+	// Unavailable is why nobody can launch it, in the cloud's words.
+	Unavailable string `json:"unavailable,omitempty"`
 }
 
 // Image is what a machine boots.
@@ -198,15 +208,21 @@ func (t *InstanceType) lay(from *InstanceType) {
 	overList(&t.Generations, from.Generations)
 	overList(&t.Zones, from.Zones)
 	overPointer(&t.GPUs, from.GPUs)
+	over(&t.GPUManufacturer, from.GPUManufacturer)
+	over(&t.GPUName, from.GPUName)
 	over(&t.CacheDiskBytes, from.CacheDiskBytes)
 	over(&t.ResourceDiskBytes, from.ResourceDiskBytes)
 	over(&t.NVMeDiskBytes, from.NVMeDiskBytes)
 	overList(&t.Placements, from.Placements)
+	over(&t.Interfaces, from.Interfaces)
+	over(&t.Addresses, from.Addresses)
 	overPointer(&t.EphemeralDisk, from.EphemeralDisk)
 	overPointer(&t.PremiumStorage, from.PremiumStorage)
 	overPointer(&t.AcceleratedNetworking, from.AcceleratedNetworking)
 	overPointer(&t.TrustedLaunch, from.TrustedLaunch)
 	overPointer(&t.EncryptionAtHost, from.EncryptionAtHost)
+	over(&t.Confidential, from.Confidential)
+	over(&t.Unavailable, from.Unavailable)
 }
 
 func (i *Image) lay(from *Image) {

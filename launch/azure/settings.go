@@ -40,6 +40,9 @@ type Settings struct {
 	KubeletIdentity                                             string
 	NodeResourceGroup                                           string
 	DiskEncryptionSet                                           string
+	// UseSIG takes images of AKS's own galleries, which are in SIGSubscription, in place of the community's.
+	UseSIG          bool
+	SIGSubscription string
 	Tags                                                        map[string]string
 	// Subscription, Tenant, Location and Cloud are the environment of the program.
 	Subscription, Tenant, Location, Cloud string
@@ -113,9 +116,9 @@ var options = []option{
 	{name: "node-resource-group", variables: []string{"AZURE_NODE_RESOURCE_GROUP"}, required: true, check: resourceGroup, set: text(func(s *Settings) *string { return &s.NodeResourceGroup })},
 	{name: "provision-mode", variables: []string{"PROVISION_MODE"}, standard: provisionModes[0], check: among(provisionModes...)},
 	{name: "nodebootstrapping-server-url", variables: []string{"NODEBOOTSTRAPPING_SERVER_URL"}, secret: true, check: absoluteURL},
-	{name: "use-sig", variables: []string{"USE_SIG"}, standard: "false", check: among("true", "false")},
+	{name: "use-sig", variables: []string{"USE_SIG"}, standard: "false", check: among("true", "false"), set: func(s *Settings, v string) { s.UseSIG = v == "true" }},
 	{name: "sig-access-token-server-url", variables: []string{"SIG_ACCESS_TOKEN_SERVER_URL"}, secret: true, check: absoluteURL},
-	{name: "sig-subscription-id", variables: []string{"SIG_SUBSCRIPTION_ID"}, check: guid},
+	{name: "sig-subscription-id", variables: []string{"SIG_SUBSCRIPTION_ID"}, check: guid, set: text(func(s *Settings) *string { return &s.SIGSubscription })},
 	{name: "node-osdisk-diskencryptionset-id", variables: []string{"NODE_OSDISK_DISKENCRYPTIONSET_ID"}, check: encryptionSet, set: text(func(s *Settings) *string { return &s.DiskEncryptionSet })},
 	{name: "manage-existing-aks-machines", variables: []string{"MANAGE_EXISTING_AKS_MACHINES"}, standard: "false", check: among("true", "false")},
 	{name: "aks-machines-pool-name", variables: []string{"AKS_MACHINES_POOL_NAME"}, check: plain},
