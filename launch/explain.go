@@ -75,7 +75,30 @@ func (e *explainer) compute(rules []Rule, d *Document) {
 	for i := range rules {
 		e.origin = rules[i].Name
 		for _, path := range rules[i].Sets {
-			w.at(d, path)
+			if at := valueAt(d, path); at.IsValid() {
+				e.forget(at, path)
+				w.from(at, path)
+			}
+		}
+	}
+}
+
+// forget drops what layers have put into the map at a path, and a rule has taken out of it. Nothing but a map of texts has entries of
+// layers and of a rule ([Field]).
+func (e *explainer) forget(at reflect.Value, path string) {
+	if at.Kind() != reflect.Map {
+		return
+	}
+	entries, ok := at.Interface().(map[string]string)
+	if !ok {
+		return
+	}
+	for i := range e.values {
+		if v := &e.values[i]; len(v.Path) > len(path) && document.Within(v.Path, path) {
+			name, _, _ := document.Step(v.Path[len(path):])
+			if _, still := entries[name]; !still {
+				v.Source = ""
+			}
 		}
 	}
 }
@@ -93,9 +116,11 @@ func (e *explainer) value(path []byte) *Value {
 
 // sorted are the values by their paths.
 func (e *explainer) sorted() Explanation {
-	order := make([]*Value, len(e.values)) // a value is large, and moves once
-	for i := range order {
-		order[i] = &e.values[i]
+	order := make([]*Value, 0, len(e.values)) // a value is large, and moves once
+	for i := range e.values {
+		if e.values[i].Source != "" {
+			order = append(order, &e.values[i])
+		}
 	}
 	slices.SortFunc(order, func(a, b *Value) int { return strings.Compare(a.Path, b.Path) })
 	sorted := make(Explanation, len(order))

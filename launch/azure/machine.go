@@ -177,33 +177,3 @@ var streamingRule = launch.Rule{
 		return nil
 	},
 }
-
-// The tags that Karpenter sets on a machine.
-const (
-	tagCluster = "karpenter.azure.com_cluster"
-	tagBilling = "compute.aks.billing"
-	tagPool    = "karpenter.sh_nodepool"
-)
-
-// ownTags are those that nobody else may set.
-var ownTags = []string{tagCluster, tagBilling, tagPool}
-
-// tagsRule tags the machine. Azure takes no slash in a tag's name.
-var tagsRule = launch.Rule{
-	Name:  "tags",
-	Reads: []string{"$.machine.tags", "$.node.cluster.name", `$.node.kubelet.labels["karpenter.sh/nodepool"]`},
-	Sets:  []string{"$.machine.tags"},
-	Run: func(d *launch.Document) []nodeconfig.Problem {
-		tags := map[string]string{tagCluster: d.Node.Cluster.Name, tagBilling: "linux"}
-		if pool := d.Node.Kubelet.Labels["karpenter.sh/nodepool"]; pool != "" {
-			tags[tagPool] = pool
-		}
-		for key, v := range d.Machine.Tags {
-			if key = strings.ReplaceAll(key, "/", "_"); !slices.Contains(ownTags, key) {
-				tags[key] = v
-			}
-		}
-		d.Machine.Tags = tags
-		return nil
-	},
-}
