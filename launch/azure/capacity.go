@@ -90,8 +90,7 @@ func told(m *launch.Machine, pods int, kubelet map[string]any) (all, allocatable
 		if err != nil {
 			return nil, nil, err
 		}
-		all[r.name] = strconv.FormatInt(r.total/r.of, 10) + r.unit
-		allocatable[r.name] = strconv.FormatInt(r.total-kept, 10) + r.freeUnit
+		all[r.name], allocatable[r.name] = quantityOf(r.total/r.of, r.unit), quantityOf(r.total-kept, r.freeUnit)
 	}
 	if vendor := vendorOf(m.Type.Name); vendor != "" && value(m.Type.GPUs) > 0 {
 		resource := vendor + ".com/gpu" // as the vendors' device plug-ins have it
@@ -99,6 +98,12 @@ func told(m *launch.Machine, pods int, kubelet map[string]any) (all, allocatable
 		allocatable[resource] = all[resource]
 	}
 	return all, allocatable, nil
+}
+
+// quantityOf is a number with a unit.
+func quantityOf(n int64, unit string) string {
+	var buffer [24]byte
+	return string(append(strconv.AppendInt(buffer[:0], n, 10), unit...))
 }
 
 // mostResources is how many resources a node has.

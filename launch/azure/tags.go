@@ -54,20 +54,24 @@ var tagsRule = launch.Rule{
 	Reads: []string{"$.machine.tags", "$.node.cluster.name", `$.node.kubelet.labels["karpenter.sh/nodepool"]`},
 	Sets:  []string{"$.machine.tags"},
 	Run: func(d *launch.Document) []nodeconfig.Problem {
-		p, wanted := new(problems), d.Machine.Tags
-		keys := slices.AppendSeq(make([]string, 0, len(wanted)), maps.Keys(wanted))
+		p, tags := new(problems), d.Machine.Tags
+		keys := slices.AppendSeq(make([]string, 0, len(tags)), maps.Keys(tags))
 		slices.SortFunc(keys, func(a, b string) int { return cmp.Or(strings.Compare(foldTag(a), foldTag(b)), strings.Compare(a, b)) })
-		tags := map[string]string{tagCluster: d.Node.Cluster.Name, tagBilling: "linux"}
-		if pool := d.Node.Kubelet.Labels["karpenter.sh/nodepool"]; pool != "" {
-			tags[tagPool] = pool
-		}
 		for i, key := range keys {
 			switch {
 			case i > 0 && foldTag(keys[i-1]) == foldTag(key):
 				p.wrong(field("$.machine.tags", key), sameTag(keys[i-1]))
-			case !slices.Contains(ownTags, foldTag(key)): // which the inputs' checks refuse
-				tags[key] = wanted[key]
+				delete(tags, key)
+			case slices.Contains(ownTags, foldTag(key)):
+				delete(tags, key) // the inputs' checks say so
 			}
+		}
+		if tags == nil {
+			tags = make(map[string]string, len(ownTags))
+		}
+		tags[tagCluster], tags[tagBilling] = d.Node.Cluster.Name, "linux"
+		if pool := d.Node.Kubelet.Labels["karpenter.sh/nodepool"]; pool != "" {
+			tags[tagPool] = pool
 		}
 		d.Machine.Tags = tags
 		return p.list
