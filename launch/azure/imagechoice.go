@@ -43,12 +43,10 @@ func (i *Images) choose(m *launch.Machine) (chosen launch.Image, against []Reaso
 		c.other = fmt.Sprintf("the family %s has no image for %s of generation %s with what is wanted (FIPS %t, trusted launch %t)",
 			effective(m.Image.Family), m.Type.Architecture, strings.Join(m.Type.Generations, " or "), value(m.Image.FIPS), m.Security.Trusted())
 	}
-	against = make([]Reason, len(i.Images))
-	for n := range i.Images {
-		against[n] = Reason{i.Images[n].ID, cmp.Or(c.offer(&i.Images[n], n), older)}
-	}
-	for _, id := range i.unlisted() {
-		c.offer(&ImageVersion{ID: id}, notListed)
+	against = i.offer(&c)
+	if c.undated {
+		c.found, c.byVersion = false, true
+		against = i.offer(&c)
 	}
 	switch {
 	case len(c.suitable) == 0:
@@ -56,14 +54,25 @@ func (i *Images) choose(m *launch.Machine) (chosen launch.Image, against []Reaso
 	case !c.found:
 		return chosen, against, errors.New(refusal(against, c.other))
 	}
-	taken := c.taken()
-	chosen.ID = taken.id
-	chosen.Definition, chosen.Version = (&ImageVersion{ID: taken.id}).parts()
+	chosen.ID = c.taken.id
+	chosen.Definition, chosen.Version = (&ImageVersion{ID: c.taken.id}).parts()
 	chosen.Distribution = c.suitable[c.rank].distribution
-	if taken.at != notListed {
-		against = slices.Delete(against, taken.at, taken.at+1)
+	if c.taken.at != notListed {
+		against = slices.Delete(against, c.taken.at, c.taken.at+1)
 	}
 	return chosen, against, nil
+}
+
+// offer offers all that there is, and returns what is against each image of the list.
+func (i *Images) offer(c *chooser) []Reason {
+	against := make([]Reason, len(i.Images))
+	for n := range i.Images {
+		against[n] = Reason{i.Images[n].ID, cmp.Or(c.offer(&i.Images[n], n), older)}
+	}
+	for _, id := range i.unlisted() {
+		c.offer(&ImageVersion{ID: id}, notListed)
+	}
+	return against
 }
 
 // notListed is the place of a version that is in use, and that the list does not have.
@@ -79,13 +88,15 @@ type chooser struct {
 	// notAfter is the pin's own time.
 	notAfter time.Time
 
-	// found says that one can be taken. Rank is the place in suitable of the most preferred definition of those. Of its versions newest
-	// is the one that was published last, and highest has the highest version; undated says that it is not known of all when they were
-	// published.
-	found           bool
-	rank            int
-	newest, highest candidate
-	undated         bool
+	// byVersion compares by the version alone, and not by the time of publishing (K5.1). That is for where the time is not known of all
+	// versions of a definition: were some compared by one and some by the other, the order of the list would decide.
+	byVersion bool
+
+	// found says that one can be taken, and taken is the best until now, of the definition at rank in suitable. Undated says that it is
+	// not known of all of the definition when they were published.
+	found, undated bool
+	rank           int
+	taken          candidate
 }
 
 // candidate is a version of an image that could be taken, with its place in the list. The time is zero where it is not known.
@@ -113,30 +124,25 @@ func (c *chooser) offer(v *ImageVersion, at int) (against string) {
 	case c.found && rank > c.rank:
 		return ""
 	case !c.found || rank < c.rank:
-		c.found, c.rank, c.newest, c.highest, c.undated = true, rank, offered, offered, false
+		c.found, c.rank, c.taken, c.undated = true, rank, offered, false
+	case c.compare(&offered, &c.taken) > 0:
+		c.taken = offered
 	}
 	c.undated = c.undated || offered.published.IsZero()
-	if cmp.Or(offered.published.Compare(c.newest.published), offered.compare(&c.newest)) > 0 {
-		c.newest = offered
-	}
-	if offered.compare(&c.highest) > 0 {
-		c.highest = offered
-	}
 	return ""
 }
 
-// taken is what is taken of all that can be. The time of publishing counts where it is known of all versions of
-// the definition (K5.1), and the version else: were some compared by one and some by the other, the order of the list would decide.
-func (c *chooser) taken() *candidate {
-	if c.undated {
-		return &c.highest
+// compare orders two versions of a definition, at last by their IDs.
+func (c *chooser) compare(a, b *candidate) int {
+	if !c.byVersion {
+		if order := a.published.Compare(b.published); order != 0 {
+			return order
+		}
 	}
-	return &c.newest
-}
-
-// compare orders versions, and at last IDs.
-func (c *candidate) compare(other *candidate) int {
-	return cmp.Or(CompareVersions(c.version, other.version), strings.Compare(c.id, other.id))
+	if order := CompareVersions(a.version, b.version); order != 0 {
+		return order
+	}
+	return strings.Compare(a.id, b.id)
 }
 
 // against says why a version with a digest is not allowed. notAfter is the pin's own time.
