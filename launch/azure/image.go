@@ -80,12 +80,16 @@ func ImageDefinitions() []string {
 	return all
 }
 
-// suitable are the definitions of a family that an instance type boots.
-func suitable(family string, kind kindOfImage, t *launch.InstanceType) []*definition {
+// suitable are the definitions of a machine's family that it boots.
+func (i *Images) suitable(m *launch.Machine) []*definition {
+	if m.Image.Family == custom {
+		return suitableOwn(i.Definitions, m)
+	}
 	var found []*definition
+	kind, t := kindOf(m), &m.Type
 	for i := range definitions {
 		d := &definitions[i]
-		if d.family == family && d.kind == kind && d.architecture == t.Architecture && slices.Contains(t.Generations, d.generation) {
+		if d.family == m.Image.Family && d.kind == kind && d.architecture == t.Architecture && slices.Contains(t.Generations, d.generation) {
 			found = append(found, d)
 		}
 	}
@@ -115,7 +119,7 @@ func imageRule(images *Images, settings *Settings) launch.Rule {
 			switch {
 			case t.Architecture == "" || len(t.Generations) == 0:
 				p.add(true, nodeconfig.Missing, "$.machine.type", "does not say architecture and generation, and the image depends on them")
-			case value(d.Machine.Image.FIPS) && (settings == nil || !settings.UseSIG):
+			case value(d.Machine.Image.FIPS) && !isOwn(d) && (settings == nil || !settings.UseSIG):
 				p.wrong("$.machine.image.fips", "is wanted, and images with it are in AKS's own galleries alone; set use-sig, or take fipsMode out of the class")
 			case images == nil:
 				p.add(true, nodeconfig.Missing, "$.machine.image", "cannot be chosen: no list of images is given")

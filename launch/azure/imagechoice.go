@@ -36,7 +36,7 @@ func (i *Images) Choose(m *launch.Machine) (chosen launch.Image, against []Reaso
 func (i *Images) choose(m *launch.Machine) (chosen launch.Image, against []Reason, err error) {
 	chosen = m.Image
 	c := chooser{
-		suitable: suitable(m.Image.Family, kindOf(m), &m.Type), inUse: i.kept(),
+		suitable: i.suitable(m), inUse: i.kept(),
 		pin: &i.Pin, notAfter: timeOf(i.Pin.NotAfter),
 	}
 	if c.other = "is of another definition than " + names(c.suitable); len(c.suitable) == 0 {

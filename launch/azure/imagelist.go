@@ -15,6 +15,8 @@ type Images struct {
 	Kind       string         `json:"kind"`
 	Images     []ImageVersion `json:"images"`
 	Pin        Pin            `json:"pin,omitzero"`
+	// Definitions are those of images of one's own, the preferred one first. The family Custom takes them, and no other.
+	Definitions []OwnDefinition `json:"definitions,omitempty"`
 	// Time is when the list was made, in RFC 3339.
 	Time string `json:"time,omitempty"`
 	// InUse are the versions that nodes of the class have, by their IDs. Outside the maintenance window their definitions get no
@@ -94,6 +96,7 @@ func ReadImages(data []byte) (*Images, []nodeconfig.Problem) {
 		}
 		p.time(at+".published", i.Images[n].Published)
 	}
+	p.definitions(i.Definitions)
 	p.time("$.pin.notAfter", i.Pin.NotAfter)
 	i.window(&p)
 	nodeconfig.SortProblems(p.list)

@@ -178,6 +178,9 @@ var labelsRule = launch.Rule{
 		all := make(map[string]string, len(d.Node.Kubelet.Labels)+len(labelRows))
 		maps.Copy(all, d.Node.Kubelet.Labels)
 		for _, r := range labelRows {
+			if isOwn(d) && strings.HasPrefix(r.key, aksDomain) {
+				continue
+			}
 			if v := r.value(d); v != "" {
 				all[r.key] = v
 			}

@@ -53,7 +53,7 @@ func vendorOf(size string) string {
 // gpuRule decides which driver is installed. AKS installs NVIDIA's alone.
 var gpuRule = launch.Rule{
 	Name:  "GPU",
-	Reads: []string{"$.machine.type.name", "$.machine.type.gpus", "$.machine.gpuDriver"},
+	Reads: []string{"$.machine.type.name", "$.machine.type.gpus", "$.machine.gpuDriver", "$.machine.image.wanted"},
 	Sets:  []string{"$.node.system.gpu", "$.node.components.scriptVariables", "$.machine.gpuDriverVersion"},
 	Run: func(d *launch.Document) []nodeconfig.Problem {
 		p, t := new(problems), &d.Machine.Type
@@ -63,6 +63,10 @@ var gpuRule = launch.Rule{
 			return p.list
 		case *t.GPUs == 0 || d.Machine.GPUDriver == noDriver:
 			return nil
+		}
+		if isOwn(d) {
+			p.wrong("$.machine.gpuDriver", "is none of an image of one's own; have the driver in the image, and set gpu.mode None in the class, or nothing")
+			return p.list
 		}
 		if vendor := vendorOf(t.Name); vendor != "nvidia" {
 			p.wrong("$.machine.gpuDriver", "there is no driver that is installed for "+t.Name+"; set gpu.mode None in the class, and install it otherwise")
@@ -162,11 +166,16 @@ var securityRule = launch.Rule{
 // streamingRule starts containers before their image has arrived; AKS has it for amd64 alone.
 var streamingRule = launch.Rule{
 	Name:  "streaming",
-	Reads: []string{"$.machine.streaming", "$.machine.type.architecture"},
+	Reads: []string{"$.machine.streaming", "$.machine.type.architecture", "$.machine.image.wanted"},
 	Sets:  []string{"$.node.runtime.lazyPull"},
 	Run: func(d *launch.Document) []nodeconfig.Problem {
 		if !value(d.Machine.Streaming) {
 			return nil
+		}
+		if isOwn(d) {
+			p := new(problems)
+			p.add(false, nodeconfig.NotApplied, "$.machine.streaming", "is not applied: the snapshotter for it is one of AKS's images")
+			return p.list
 		}
 		if d.Machine.Type.Architecture == "arm64" {
 			p := new(problems)

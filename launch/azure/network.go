@@ -56,7 +56,7 @@ var networkRule = launch.Rule{
 	Name: "network",
 	Reads: []string{
 		"$.machine.network.plugin", "$.machine.network.mode", "$.machine.network.policy", "$.machine.network.dataplane", "$.machine.network.subnet",
-		"$.machine.network.clusterID", "$.machine.type.acceleratedNetworking", "$.node.cloud.azure.resourceGroup", "$.node.kubelet.config.maxPods",
+		"$.machine.network.clusterID", "$.machine.type.acceleratedNetworking", "$.node.cloud.azure.resourceGroup", "$.node.kubelet.config.maxPods", "$.machine.image.wanted",
 	},
 	Sets: []string{
 		"$.node.network.plugin", "$.node.network.policy", "$.node.cloud.azure.subnet", "$.node.cloud.azure.vnet", "$.node.cloud.azure.vnetResourceGroup",
@@ -87,8 +87,8 @@ func runNetwork(d *launch.Document) []nodeconfig.Problem {
 	if err == nil {
 		a.Subnet, a.VNet, a.VNetResourceGroup = subnet.Name, subnet.VNet, subnet.ResourceGroup
 	}
-	if n.ClusterID == "" {
-		return p.list // said already, with the reason
+	if n.ClusterID == "" || isOwn(d) {
+		return p.list // said already, with the reason; in a cluster of one's own the names are nobody's rule
 	}
 	a.SecurityGroup, a.RouteTable = securityGroup(n.ClusterID), routeTable(n.ClusterID)
 	if err == nil && !managedNetwork(subnet, a.ResourceGroup) {

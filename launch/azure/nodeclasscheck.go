@@ -29,7 +29,7 @@ const (
 )
 
 var (
-	families  = []string{"Ubuntu", "Ubuntu2204", "Ubuntu2404", "AzureLinux"}
+	families  = []string{"Ubuntu", "Ubuntu2204", "Ubuntu2404", "AzureLinux", custom}
 	fipsModes = []string{fips, "Disabled"}
 	dnsModes  = []string{dnsPreferred, dnsRequired, "Disabled"}
 	gpuModes  = []string{"Driver", noDriver}

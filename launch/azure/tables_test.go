@@ -34,6 +34,7 @@ func TestFamily(t *testing.T) {
 		{"AzureLinux", false, false, "1.32.0", linux3},
 		{"AzureLinux", false, false, "", linux2},
 		{"Windows", false, false, "1.34.2", ""},
+		{"Custom", true, true, "1.34.2", custom},
 	} {
 		if got := Family(c.wanted, c.fips, c.trusted, c.version); got != c.want {
 			t.Errorf("%+v: %s", c, got)
@@ -110,12 +111,27 @@ func TestFlags(t *testing.T) {
 		"1.99.0": "cloud-provider",
 	} {
 		var names []string
-		for _, f := range flags(version) {
+		for _, f := range flags(version, false) {
 			names = append(names, f.Name)
 		}
 		if got := strings.Join(names, " "); got != want {
 			t.Errorf("%s: %s, want %s", version, got, want)
 		}
+	}
+}
+
+// A cluster of one's own has no usual address of its DNS service, and none of the flags that are of AKS's images.
+func TestOwnCluster(t *testing.T) {
+	own := &launch.Document{Machine: launch.Machine{Image: launch.Image{Wanted: custom}}}
+	own.Node.Kubelet.Config = make(map[string]any)
+	own.Node.Cluster.KubernetesVersion = "1.29.1"
+	found := kubeletRule.Run(own)
+	if k := own.Node.Kubelet; len(found) != 1 || !found[0].Fatal || len(k.Flags) != 1 || k.Flags[0].Name != "cloud-provider" || k.ImageCredentialProvider != nil {
+		t.Errorf("%v, %+v", found, own.Node.Kubelet)
+	}
+	own.Machine.Network.DNS = []string{"10.96.0.10"}
+	if found := kubeletRule.Run(own); len(found) != 0 || fmt.Sprint(own.Node.Kubelet.Config["clusterDNS"]) != "[10.96.0.10]" {
+		t.Errorf("%v, %+v", found, own.Node.Kubelet.Config)
 	}
 }
 

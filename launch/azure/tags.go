@@ -51,7 +51,7 @@ func sameTag(other string) string {
 // a tag of its own, and Azure would refuse the machine.
 var tagsRule = launch.Rule{
 	Name:  "tags",
-	Reads: []string{"$.machine.tags", "$.node.cluster.name", `$.node.kubelet.labels["karpenter.sh/nodepool"]`},
+	Reads: []string{"$.machine.tags", "$.node.cluster.name", "$.machine.image.wanted", `$.node.kubelet.labels["karpenter.sh/nodepool"]`},
 	Sets:  []string{"$.machine.tags"},
 	Run: func(d *launch.Document) []nodeconfig.Problem {
 		p, tags := new(problems), d.Machine.Tags
@@ -69,7 +69,10 @@ var tagsRule = launch.Rule{
 		if tags == nil {
 			tags = make(map[string]string, len(ownTags))
 		}
-		tags[tagCluster], tags[tagBilling] = d.Node.Cluster.Name, "linux"
+		tags[tagCluster] = d.Node.Cluster.Name
+		if !isOwn(d) {
+			tags[tagBilling] = "linux" // AKS's
+		}
 		if pool := d.Node.Kubelet.Labels["karpenter.sh/nodepool"]; pool != "" {
 			tags[tagPool] = pool
 		}
