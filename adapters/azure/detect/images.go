@@ -26,7 +26,7 @@ func (e *RegionError) Error() string {
 // list, of those that were found; the error has one for each gallery that could not be read, or has nothing for the region. The
 // order is that of the galleries, of [azure.ImageDefinitions], and of the versions, the oldest first.
 func (a *Azure) Images(ctx context.Context, subscription, location string, galleries ...Gallery) (*azure.Images, error) {
-	list := &azure.Images{APIVersion: nodeconfig.APIVersion, Kind: azure.ImagesKind, Images: []azure.ImageVersion{}, Time: clock(a.Now)}
+	list := &azure.Images{APIVersion: nodeconfig.APIVersion, Kind: azure.ImagesKind, Images: []azure.ImageVersion{}, Definitions: a.Definitions, Time: clock(a.Now)}
 	var wrong []error
 	for _, g := range galleries {
 		found, err := a.gallery(ctx, subscription, location, g)
@@ -58,7 +58,7 @@ func (a *Azure) gallery(ctx context.Context, subscription, location string, g Ga
 		return nil, g.kind.readDefinitions.explain(err, g.id)
 	}
 	var found []azure.ImageVersion
-	for _, name := range usable(definitions) {
+	for _, name := range a.usable(definitions) {
 		versions, err := g.kind.versions(ctx, clients, location, g, name)
 		if isMissing(err) {
 			continue // this one is not in the region
@@ -77,10 +77,15 @@ func (a *Azure) gallery(ctx context.Context, subscription, location string, g Ga
 	return found, nil
 }
 
-// usable are the definitions of a gallery that a launch can choose, in the order in which launch/azure has them.
-func usable(definitions []string) []string {
+// usable are the definitions of a gallery that a launch can choose, in the order in which launch/azure has them; those of one's own
+// come after AKS's.
+func (a *Azure) usable(definitions []string) []string {
+	wanted := azure.ImageDefinitions()
+	for i := range a.Definitions {
+		wanted = append(wanted, a.Definitions[i].Name)
+	}
 	var names []string
-	for _, known := range azure.ImageDefinitions() {
+	for _, known := range wanted {
 		if i := slices.IndexFunc(definitions, func(name string) bool { return strings.EqualFold(name, known) }); i >= 0 {
 			names = append(names, definitions[i])
 		}
