@@ -39,9 +39,17 @@ type explainer struct {
 	values Explanation
 	// at is where in values each path is.
 	at map[string]int
+	// maps are those that rules have set.
+	maps []setMap
 	// source and origin are of the values that it looks at.
 	source Source
 	origin string
+}
+
+// setMap is a map that a rule has set, and its path.
+type setMap struct {
+	path string
+	at   reflect.Value
 }
 
 // usualValues are as many as a template usually has.
@@ -76,28 +84,10 @@ func (e *explainer) compute(rules []Rule, d *Document) {
 		e.origin = rules[i].Name
 		for _, path := range rules[i].Sets {
 			if at := valueAt(d, path); at.IsValid() {
-				e.forget(at, path)
+				if at.Kind() == reflect.Map {
+					e.maps = append(e.maps, setMap{path, at})
+				}
 				w.from(at, path)
-			}
-		}
-	}
-}
-
-// forget drops what layers have put into the map at a path, and a rule has taken out of it. Nothing but a map of texts has entries of
-// layers and of a rule ([Field]).
-func (e *explainer) forget(at reflect.Value, path string) {
-	if at.Kind() != reflect.Map {
-		return
-	}
-	entries, ok := at.Interface().(map[string]string)
-	if !ok {
-		return
-	}
-	for i := range e.values {
-		if v := &e.values[i]; len(v.Path) > len(path) && document.Within(v.Path, path) {
-			name, _, _ := document.Step(v.Path[len(path):])
-			if _, still := entries[name]; !still {
-				v.Source = ""
 			}
 		}
 	}
@@ -114,20 +104,44 @@ func (e *explainer) value(path []byte) *Value {
 	return &e.values[i]
 }
 
-// sorted are the values by their paths.
+// sorted are the values by their paths, without those that rules have taken out.
 func (e *explainer) sorted() Explanation {
-	order := make([]*Value, 0, len(e.values)) // a value is large, and moves once
-	for i := range e.values {
-		if e.values[i].Source != "" {
-			order = append(order, &e.values[i])
-		}
+	order := make([]*Value, len(e.values)) // a value is large, and moves once
+	for i := range order {
+		order[i] = &e.values[i]
 	}
 	slices.SortFunc(order, func(a, b *Value) int { return strings.Compare(a.Path, b.Path) })
+	for i := range e.maps {
+		order = e.maps[i].still(order)
+	}
 	sorted := make(Explanation, len(order))
 	for i, v := range order {
 		sorted[i] = *v
 	}
 	return sorted
+}
+
+// still are sorted values without those that layers have put into the map, and a rule has taken out of it. Nothing but a map of texts
+// has entries of layers and of a rule ([Field]).
+func (m *setMap) still(sorted []*Value) []*Value {
+	entries, ok := m.at.Interface().(map[string]string)
+	if !ok {
+		return sorted
+	}
+	first, _ := slices.BinarySearchFunc(sorted, m.path, func(v *Value, path string) int { return strings.Compare(v.Path, path) })
+	last := first
+	for last < len(sorted) && strings.HasPrefix(sorted[last].Path, m.path) {
+		last++
+	}
+	kept := slices.DeleteFunc(sorted[first:last], func(v *Value) bool {
+		if v.Source == Computed || !document.Within(v.Path, m.path) {
+			return false
+		}
+		name, _, _ := document.Step(v.Path[len(m.path):])
+		_, has := entries[name]
+		return !has
+	})
+	return slices.Delete(sorted, first+len(kept), last)
 }
 
 // Below returns the values at a path and below it. The path may be without "$.", and without "node." or "machine.".

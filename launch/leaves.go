@@ -75,7 +75,7 @@ func child(v reflect.Value, name string) reflect.Value {
 }
 
 // isSaid reports whether a field of a struct says something. A struct does if one of its fields does.
-func isSaid(field reflect.Value) bool { return field.Kind() == reflect.Struct || !field.IsZero() }
+func isSaid(field reflect.Value) bool { return !field.IsZero() }
 
 func (w *walker) walk(v reflect.Value) {
 	switch v.Kind() {

@@ -104,7 +104,7 @@ func (c *comparer) compare(v, merged reflect.Value) {
 			if name == "" {
 				continue
 			}
-			if f := v.Field(i); f.Kind() == reflect.Struct || !f.IsZero() {
+			if f := v.Field(i); !f.IsZero() {
 				c.below(name, f, merged.Field(i))
 			}
 		}

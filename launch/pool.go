@@ -94,16 +94,16 @@ func (r *Request) layer(b *Base) (Layer, []nodeconfig.Problem) {
 
 // place is the place in the request's object of a label or a taint, by its path in a contract. What the contract's check finds wrong
 // with one is reported there. A requirement that leaves no choice goes before a label with the same key.
-func (r *Request) place(fields []Field, path string) (string, bool) {
+func (r *Request) place(b *Base, path string) (string, bool) {
 	c, prefix := r.claim(), r.prefix()
 	for i := len(c.Spec.Requirements) - 1; i >= 0; i-- {
 		requirement := &c.Spec.Requirements[i]
-		if _, ok := requirement.single(); ok && mayPoolLabel(fields, requirement.Key) && document.FieldPath(pathLabels, requirement.Key) == path {
+		if _, ok := requirement.single(); ok && b.mayPoolLabel(requirement.Key) && document.FieldPath(pathLabels, requirement.Key) == path {
 			return document.IndexPath(prefix+".spec.requirements", i), true
 		}
 	}
 	for key := range c.Metadata.Labels {
-		if mayPoolLabel(fields, key) && document.FieldPath(pathLabels, key) == path {
+		if b.mayPoolLabel(key) && document.FieldPath(pathLabels, key) == path {
 			return document.FieldPath(prefix+".metadata.labels", key), true
 		}
 	}
@@ -139,7 +139,7 @@ func (p *poolReader) wrong(path, format string, args ...any) {
 // from the node is a requirement, and [Request.check] compares it.
 func (p *poolReader) label(key, value string) {
 	p.single[key] = value
-	if mayPoolLabel(p.base.fields, key) && nodeconfig.KubeletMaySet(key) {
+	if p.base.mayPoolLabel(key) && nodeconfig.KubeletMaySet(key) {
 		p.labels[key] = value
 	}
 }
@@ -149,10 +149,10 @@ const nodeLabels = "$.node.kubelet.labels"
 
 // mayPoolLabel reports whether a pool may set a label, and not the cloud's rules alone: the label's own row counts, and else that of
 // all labels. It makes no path for that.
-func mayPoolLabel(fields []Field, key string) bool {
-	f := labelField(fields, key)
+func (b *Base) mayPoolLabel(key string) bool {
+	f := labelField(b.fields, key)
 	if f == nil {
-		f = fieldOf(fields, nodeLabels)
+		f = b.labelField
 	}
 	return f == nil || slices.Contains(f.Sources, Pool)
 }
@@ -160,7 +160,11 @@ func mayPoolLabel(fields []Field, key string) bool {
 // labelField is the row of a label; nil where it has none of its own.
 func labelField(fields []Field, key string) *Field {
 	for i := range fields {
-		if name, ok := labelOf(fields[i].Path); ok && name == key {
+		path := fields[i].Path
+		if len(path) <= len(nodeLabels)+len(key) { // of most rows
+			continue
+		}
+		if name, ok := labelOf(path); ok && name == key {
 			return &fields[i]
 		}
 	}

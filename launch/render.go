@@ -9,12 +9,14 @@ import (
 // Base is what all requests have in common that are made in one cloud, with the same settings and the same class: its layers are
 // merged once. It may be used for any number of requests, by several goroutines.
 type Base struct {
-	layers   []Layer
-	fields   []Field
-	domains  []string
-	rules    []Rule
-	merged   *Document
-	problems []nodeconfig.Problem
+	layers  []Layer
+	fields  []Field
+	domains []string
+	// labelField is the row of all labels.
+	labelField *Field
+	rules      []Rule
+	merged     *Document
+	problems   []nodeconfig.Problem
 }
 
 // Prepare merges what a cloud's inputs say.
@@ -28,6 +30,7 @@ func Prepare(cloud Cloud) *Base {
 // read takes what a cloud's inputs say, and merges nothing.
 func read(cloud Cloud) *Base {
 	b := &Base{fields: cloud.Fields(), domains: cloud.Domains(), rules: cloud.Rules()}
+	b.labelField = fieldOf(b.fields, nodeLabels)
 	b.layers, b.problems = cloud.Layers()
 	return b
 }
@@ -78,7 +81,7 @@ func (t *Template) decide(request *Request, found []nodeconfig.Problem) []nodeco
 	problems = append(problems, request.check(t)...)
 	t.finish()
 	for _, p := range nodeconfig.Repair(t.complete) {
-		if place, ok := request.place(t.base.fields, p.Path); ok {
+		if place, ok := request.place(t.base, p.Path); ok {
 			p.Path, p.Document = place, t.own.Origin
 		} else {
 			p.Path = ofNode(p.Path)

@@ -72,7 +72,7 @@ func (r *Request) check(t *Template) []nodeconfig.Problem {
 			continue // said already
 		}
 		value, has := labels[requirement.Key]
-		if !has && mayPoolLabel(t.base.fields, requirement.Key) {
+		if !has && t.base.mayPoolLabel(requirement.Key) {
 			if value, has = later(c, requirement); !has && r.Claim == nil {
 				continue // a pool leaves the value of a label of its own to its claims
 			}
@@ -89,7 +89,7 @@ func (r *Request) check(t *Template) []nodeconfig.Problem {
 		switch value, has := labels[key]; {
 		case has && value != wanted:
 			wrong(document.FieldPath(prefix+".metadata.labels", key), "is not what the node would have, which is %q", value)
-		case !has && !mayPoolLabel(t.base.fields, key):
+		case !has && !t.base.mayPoolLabel(key):
 			wrong(document.FieldPath(prefix+".metadata.labels", key), "is not what the node would have, which has no such label")
 		}
 	}

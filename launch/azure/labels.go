@@ -177,8 +177,9 @@ var labelsRule = launch.Rule{
 	Run: func(d *launch.Document) []nodeconfig.Problem {
 		all := make(map[string]string, len(d.Node.Kubelet.Labels)+len(labelRows))
 		maps.Copy(all, d.Node.Kubelet.Labels)
+		own := isOwn(d)
 		for _, r := range labelRows {
-			if isOwn(d) && strings.HasPrefix(r.key, aksDomain) {
+			if own && strings.HasPrefix(r.key, aksDomain) {
 				continue
 			}
 			if v := r.value(d); v != "" {
