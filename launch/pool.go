@@ -161,8 +161,8 @@ func (b *Base) mayPoolLabel(key string) bool {
 func labelField(fields []Field, key string) *Field {
 	for i := range fields {
 		path := fields[i].Path
-		if len(path) <= len(nodeLabels)+len(key) { // of most rows
-			continue
+		if more := len(path) - len(nodeLabels) - len(key); more != len(`.`) && more != len(`[""]`) {
+			continue // as most rows
 		}
 		if name, ok := labelOf(path); ok && name == key {
 			return &fields[i]
