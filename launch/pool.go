@@ -98,7 +98,7 @@ func (r *Request) place(b *Base, path string) (string, bool) {
 	c, prefix := r.claim(), r.prefix()
 	for i := len(c.Spec.Requirements) - 1; i >= 0; i-- {
 		requirement := &c.Spec.Requirements[i]
-		if _, ok := requirement.single(); ok && b.mayPoolLabel(requirement.Key) && document.FieldPath(pathLabels, requirement.Key) == path {
+		if _, ok := requirement.single(); ok && b.mayPoolLabel(requirement.label()) && document.FieldPath(pathLabels, requirement.label()) == path {
 			return document.IndexPath(prefix+".spec.requirements", i), true
 		}
 	}
@@ -203,11 +203,11 @@ func (p *poolReader) requirement(path func(int) string, i int, r *Requirement) {
 		return
 	}
 	if value, ok := r.single(); ok {
-		if before, said := p.single[r.Key]; said && before != value {
+		if before, said := p.single[r.label()]; said && before != value {
 			p.wrong(path(i), "contradicts a label or a requirement before it, so no node fulfils both")
 			return
 		}
-		p.label(r.Key, value)
+		p.label(r.label(), value)
 	}
 }
 
@@ -226,7 +226,7 @@ func (p *poolReader) zone(c *NodeClaim, path func(int) string) string {
 	possible := known
 	for i := range c.Spec.Requirements {
 		r := &c.Spec.Requirements[i]
-		if _, reason := r.malformed(); r.Key != labelZone || r.Operator == "DoesNotExist" || reason != "" {
+		if _, reason := r.malformed(); r.label() != labelZone || r.Operator == "DoesNotExist" || reason != "" {
 			continue
 		}
 		if first < 0 {
@@ -240,7 +240,7 @@ func (p *poolReader) zone(c *NodeClaim, path func(int) string) string {
 		return ""
 	}
 	for _, zone := range possible {
-		if !slices.ContainsFunc(c.Spec.Requirements, func(r Requirement) bool { return r.Key == labelZone && !r.fulfilled(zone, true) }) {
+		if !slices.ContainsFunc(c.Spec.Requirements, func(r Requirement) bool { return r.label() == labelZone && !r.fulfilled(zone, true) }) {
 			return zone
 		}
 	}

@@ -13,6 +13,24 @@ import (
 // operators are those of requirements (sigs.k8s.io/karpenter v1: NodeSelectorRequirementWithMinValues).
 var operators = []string{"In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt", "Gte", "Lte"}
 
+// formerLabels are labels by the names that they had before (sigs.k8s.io/karpenter v1: NormalizedLabels). A requirement on one is on the
+// label that a node has.
+var formerLabels = map[string]string{
+	"failure-domain.beta.kubernetes.io/zone":   labelZone,
+	"failure-domain.beta.kubernetes.io/region": "topology.kubernetes.io/region",
+	"beta.kubernetes.io/arch":                  "kubernetes.io/arch",
+	"beta.kubernetes.io/os":                    labelOS,
+	"beta.kubernetes.io/instance-type":         "node.kubernetes.io/instance-type",
+}
+
+// label is the label that the requirement is on.
+func (r *Requirement) label() string {
+	if today, former := formerLabels[r.Key]; former {
+		return today
+	}
+	return r.Key
+}
+
 // malformed says what is wrong with a requirement by itself, and where below it. The reason is empty for nothing.
 func (r *Requirement) malformed() (below, reason string) {
 	switch {
@@ -20,7 +38,7 @@ func (r *Requirement) malformed() (below, reason string) {
 		return ".operator", "is not known; use one of " + strings.Join(operators, ", ")
 	case r.Operator == "In" && len(r.Values) == 0:
 		return ".values", "is empty, and so no node fulfils the requirement"
-	case r.Operator == "In" && r.Key == labelOS && !slices.Contains(r.Values, "linux"):
+	case r.Operator == "In" && r.label() == labelOS && !slices.Contains(r.Values, "linux"):
 		return ".values", "does not have linux; Slipway makes Linux nodes"
 	}
 	return "", ""
@@ -68,11 +86,12 @@ func (r *Request) check(t *Template) []nodeconfig.Problem {
 	labels, d := t.Document.Node.Kubelet.Labels, &t.Document
 	for i := range c.Spec.Requirements {
 		requirement := &c.Spec.Requirements[i]
-		if _, reason := requirement.malformed(); reason != "" || requirement.Key == labelZone && d.Machine.Zone == "" || t.base.isForeign(requirement.Key) {
+		key := requirement.label()
+		if _, reason := requirement.malformed(); reason != "" || key == labelZone && d.Machine.Zone == "" || t.base.isForeign(key) {
 			continue // said already
 		}
-		value, has := labels[requirement.Key]
-		if !has && t.base.mayPoolLabel(requirement.Key) {
+		value, has := labels[key]
+		if !has && t.base.mayPoolLabel(key) {
 			if value, has = later(c, requirement); !has && r.Claim == nil {
 				continue // a pool leaves the value of a label of its own to its claims
 			}

@@ -19,8 +19,9 @@ type Images struct {
 	Definitions []OwnDefinition `json:"definitions,omitempty"`
 	// Time is when the list was made, in RFC 3339.
 	Time string `json:"time,omitempty"`
-	// InUse are the versions that nodes of the class have, by their IDs. Outside the maintenance window their definitions get no
-	// newer version; a definition that is not among them does. Empty for a new class, and after an upgrade of Kubernetes.
+	// InUse are the versions that nodes of the class have, by their IDs. Outside the maintenance window their definitions keep them,
+	// also when the list has them no more; a definition that is not among them gets its newest. Empty for a new class, and after an
+	// upgrade of Kubernetes.
 	InUse []string `json:"inUse,omitempty"`
 	// Maintenance is the next window for newer versions; nil for always.
 	Maintenance *Maintenance `json:"maintenance,omitempty"`
