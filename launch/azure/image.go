@@ -70,12 +70,15 @@ var definitions = []definition{
 	{linux3, withFIPS, "arm64", "2", "V3gen2arm64fips", "aks-azurelinux-v3-arm64-gen2-fips"},
 }
 
-// ImageDefinitions are the names of all images that a node can have, in the order of their families: what else a gallery has is
-// of no use to a launch.
-func ImageDefinitions() []string {
-	all := make([]string, len(definitions))
-	for i := range definitions {
-		all[i] = definitions[i].name
+// DefinitionNames are the names of all definitions that a node can have, in the order of their families, and at last those of one's
+// own: what else a gallery has is of no use to a launch.
+func (i *Images) DefinitionNames() []string {
+	all := make([]string, 0, len(definitions)+len(i.Definitions))
+	for n := range definitions {
+		all = append(all, definitions[n].name)
+	}
+	for n := range i.Definitions {
+		all = append(all, i.Definitions[n].Name)
 	}
 	return all
 }
