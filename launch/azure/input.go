@@ -247,7 +247,7 @@ func (in *Input) subnet(p *problems) {
 	}
 	own, err := ParseSubnet(*in.Class.Spec.VnetSubnetID)
 	global, err2 := ParseSubnet(in.Settings.SubnetID)
-	if err != nil || err2 != nil || own == global {
+	if err != nil || err2 != nil || own.same(global) {
 		return
 	}
 	p.at = in.Class.origin()

@@ -255,6 +255,9 @@ func TestSubnet(t *testing.T) {
 	if s, err := ParseSubnet(strings.ReplaceAll(good, "resourceGroups", "RESOURCEGROUPS")); err != nil || s != (Subnet{"s", "g", "v", "n"}) {
 		t.Errorf("%+v, %v", s, err)
 	}
+	if s := (Subnet{"s", "g", "v", "n"}); !s.same(Subnet{"S", "G", "V", "N"}) || s.same(Subnet{"s", "g", "v", "m"}) || s.same(Subnet{"s", "g", "w", "n"}) {
+		t.Error("subnets are compared with case, or not at all")
+	}
 	for _, id := range []string{"", "/", good + "/", good[1:], strings.Replace(good, "/g/", "//", 1), strings.Replace(good, "/g/", "/g./", 1), strings.Replace(good, "/n", "/n\n", 1),
 		strings.Replace(good, "/g/", "/"+strings.Repeat("g", 91)+"/", 1), strings.Replace(good, "subnets", "subnet", 1), strings.Replace(good, "/v/", "/$(v)/", 1)} {
 		if _, err := ParseSubnet(id); err == nil {
