@@ -1,6 +1,7 @@
 package launch
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -247,7 +248,7 @@ func (p *poolReader) zone(c *NodeClaim, path func(int) string) string {
 	if known == nil {
 		p.wrong(path(first), "leaves no zone: it is not known which the instance type has; name some with In")
 	} else {
-		p.wrong(path(first), "leaves no zone of those that the instance type has, which are %s", strings.Join(known, ", "))
+		p.wrong(path(first), "leaves no zone of those that the instance type has, which are %s", cmp.Or(strings.Join(known, ", "), "none"))
 	}
 	return ""
 }

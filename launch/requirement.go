@@ -1,6 +1,7 @@
 package launch
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -76,12 +77,20 @@ func (r *Requirement) fulfilled(value string, has bool) bool {
 	return has
 }
 
-// check compares what the claim requires with the node that was decided. What is found is sorted later.
+// check compares what the claim requires with the node that was decided. What is found is sorted later. A value of the claim's own is
+// not repeated: it may be one that Kubernetes refuses.
 func (r *Request) check(t *Template) []nodeconfig.Problem {
 	c, prefix := r.claim(), r.prefix()
 	var problems []nodeconfig.Problem
-	wrong := func(path, format string, args ...any) {
-		problems = append(problems, nodeconfig.Problem{Kind: nodeconfig.Invalid, Path: path, Reason: fmt.Sprintf(format, args...), Fatal: true, Document: t.own.Origin})
+	wrong := func(path, reason string) {
+		problems = append(problems, nodeconfig.Problem{Kind: nodeconfig.Invalid, Path: path, Reason: reason, Fatal: true, Document: t.own.Origin})
+	}
+	differs := func(path, key, value, reason string) {
+		if t.own.Document.Node.Kubelet.Labels[key] == value {
+			wrong(path, "contradicts what else the claim says")
+		} else {
+			wrong(path, fmt.Sprintf(reason, value))
+		}
 	}
 	labels, d := t.Document.Node.Kubelet.Labels, &t.Document
 	for i := range c.Spec.Requirements {
@@ -99,7 +108,7 @@ func (r *Request) check(t *Template) []nodeconfig.Problem {
 		switch {
 		case requirement.fulfilled(value, has):
 		case has:
-			wrong(document.IndexPath(prefix+".spec.requirements", i), "is not fulfilled: the node would have %q", value)
+			differs(document.IndexPath(prefix+".spec.requirements", i), key, value, "is not fulfilled: the node would have %q")
 		default:
 			wrong(document.IndexPath(prefix+".spec.requirements", i), "is not fulfilled: the node would not have the label")
 		}
@@ -107,13 +116,13 @@ func (r *Request) check(t *Template) []nodeconfig.Problem {
 	for key, wanted := range c.Metadata.Labels {
 		switch value, has := labels[key]; {
 		case has && value != wanted:
-			wrong(document.FieldPath(prefix+".metadata.labels", key), "is not what the node would have, which is %q", value)
+			differs(document.FieldPath(prefix+".metadata.labels", key), key, value, "is not what the node would have, which is %q")
 		case !has && !t.base.mayPoolLabel(key):
 			wrong(document.FieldPath(prefix+".metadata.labels", key), "is not what the node would have, which has no such label")
 		}
 	}
 	if zones := d.Machine.Type.Zones; d.Machine.Zone != "" && zones != nil && !slices.Contains(zones, d.Machine.Zone) {
-		wrong(prefix+".spec.requirements", "want the zone %s, which does not have the instance type %s", d.Machine.Zone, d.Machine.Type.Name)
+		wrong(prefix+".spec.requirements", fmt.Sprintf("want a zone that does not have the instance type %s, which is in %s", d.Machine.Type.Name, cmp.Or(strings.Join(zones, ", "), "none")))
 	}
 	return problems
 }

@@ -32,6 +32,7 @@ func TestZones(t *testing.T) {
 		{have, []launch.Requirement{{Key: zone, Operator: "Exists"}, {Key: zone, Operator: "DoesNotExist"}}, "", "leaves no zone"},
 		{have, []launch.Requirement{{Key: zone, Operator: "In", Values: []string{"westus-1"}}}, "westus-1", "does not have the instance type"},
 		{have, []launch.Requirement{{Key: zone, Operator: "In", Values: []string{"eastus-1"}}, {Key: formerZone, Operator: "In", Values: []string{"eastus-2"}}}, "eastus-1", "contradicts"},
+		{[]string{}, []launch.Requirement{{Key: zone, Operator: "Exists"}}, "", "which are none"},
 		{nil, []launch.Requirement{{Key: zone, Operator: "In", Values: []string{"eastus-2", "eastus-1"}}, {Key: zone, Operator: "NotIn", Values: []string{"eastus-2"}}}, "eastus-1", ""},
 		{nil, []launch.Requirement{{Key: zone, Operator: "In", Values: []string{"westus-2", "westus-1"}}}, "westus-2", "is no zone of eastus"},
 		{nil, []launch.Requirement{{Key: zone, Operator: "NotIn", Values: []string{"eastus-2"}}}, "", "not known which the instance type has"},

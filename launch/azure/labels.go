@@ -90,9 +90,9 @@ var labelRows = []labelRow{
 		return positive(size / gigabyte)
 	}},
 	{"karpenter.azure.com/sku-storage-ultra-ssd", func(*launch.Document) string { return "false" }}, // no machine is made with it
-	{"karpenter.azure.com/sku-gpu-name", ofGPU(sizePart(sizeName.gpu))},
-	{"karpenter.azure.com/sku-gpu-manufacturer", ofGPU(func(d *launch.Document) string { return vendorOf(d.Machine.Type.Name) })},
-	{"karpenter.azure.com/sku-gpu-count", ofGPU(func(d *launch.Document) string { return positive(int64(*d.Machine.Type.GPUs)) })},
+	{"karpenter.azure.com/sku-gpu-name", func(d *launch.Document) string { return d.Machine.Type.GPUName }},
+	{"karpenter.azure.com/sku-gpu-manufacturer", func(d *launch.Document) string { return d.Machine.Type.GPUManufacturer }},
+	{"karpenter.azure.com/sku-gpu-count", func(d *launch.Document) string { return positive(int64(value(d.Machine.Type.GPUs))) }},
 }
 
 // labelDomain is the domain of labels that is Karpenter's for Azure: a pool may restrict a node by its labels above, and may have no
@@ -107,16 +107,6 @@ func sizePart(part func(sizeName) string) func(*launch.Document) string {
 	return func(d *launch.Document) string {
 		if n, ok := sizeNameOf(d.Machine.Type.Name); ok {
 			return part(n)
-		}
-		return ""
-	}
-}
-
-// ofGPU is a label of machines that have graphics processors.
-func ofGPU(label func(*launch.Document) string) func(*launch.Document) string {
-	return func(d *launch.Document) string {
-		if value(d.Machine.Type.GPUs) > 0 {
-			return label(d)
 		}
 		return ""
 	}
@@ -169,6 +159,7 @@ var labelsRule = launch.Rule{
 		"$.machine.image.family", "$.machine.image.wanted", "$.machine.image.fips", "$.machine.network.plugin", "$.machine.network.mode", "$.machine.network.dataplane",
 		"$.machine.network.id", "$.machine.capacityType", "$.machine.zone", "$.machine.type.name", "$.machine.type.vcpus", "$.machine.type.memoryBytes",
 		"$.machine.type.architecture", "$.machine.type.acceleratedNetworking", "$.machine.type.premiumStorage", "$.machine.type.gpus",
+		"$.machine.type.gpuName", "$.machine.type.gpuManufacturer",
 		"$.machine.type.ephemeralDisk", "$.machine.type.placements", "$.machine.type.nvmeDiskBytes", "$.machine.type.cacheDiskBytes",
 		"$.machine.type.resourceDiskBytes", "$.node.cloud.azure.location", "$.node.cloud.azure.resourceGroup", "$.node.cloud.azure.identity.userAssignedID", "$.node.cloud.azure.subnet", "$.node.cluster.kubernetesVersion",
 		"$.node.network.localDNS", "$.node.runtime.lazyPull",

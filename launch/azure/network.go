@@ -105,7 +105,7 @@ var zoneRule = launch.Rule{
 	Run: func(d *launch.Document) []nodeconfig.Problem {
 		p, m, location := new(problems), &d.Machine, azureOf(d).Location
 		if region := m.Zone[:max(strings.LastIndexByte(m.Zone, '-'), 0)]; m.Zone != "" && m.Type.Zones == nil && location != "" && !strings.EqualFold(region, location) {
-			p.wrong("$.machine.zone", "is "+m.Zone+", which is no zone of "+location+"; ask for one such as "+strings.ToLower(location)+"-1")
+			p.wrong("$.machine.zone", "is no zone of "+location+"; ask for one such as "+strings.ToLower(location)+"-1")
 		}
 		return p.list
 	},

@@ -43,7 +43,7 @@ type Settings struct {
 	// UseSIG takes images of AKS's own galleries, which are in SIGSubscription, in place of the community's.
 	UseSIG          bool
 	SIGSubscription string
-	Tags                                                        map[string]string
+	Tags            map[string]string
 	// Subscription, Tenant, Location and Cloud are the environment of the program.
 	Subscription, Tenant, Location, Cloud string
 

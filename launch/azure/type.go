@@ -115,6 +115,10 @@ func (s *sku) instanceType(location string) (*launch.InstanceType, error) {
 	if n, err := strconv.Atoi(available); err == nil {
 		t.VCPUs = n // of a constrained size, which has fewer than vCPUs says
 	}
+	if value(t.GPUs) > 0 { // which kind it is, is in the name alone
+		n, _ := sizeNameOf(t.Name)
+		t.GPUManufacturer, t.GPUName = vendorOf(t.Name), n.gpu()
+	}
 	// Azure's lists have these two only where the answer is not the usual one.
 	if t.GPUs == nil {
 		t.GPUs = new(0)
