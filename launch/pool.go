@@ -212,7 +212,7 @@ func (p *poolReader) requirement(path func(int) string, i int, r *Requirement) {
 	}
 }
 
-// foreign reports a label that a request may not have (K3.3: the restricted domain).
+// foreign reports a label that a request may not have (sigs.k8s.io/karpenter v1: RestrictedLabelDomains).
 func (p *poolReader) foreign(path string) {
 	p.wrong(path, "is of a domain of labels that is the cloud's own, and is none of those; take it away, or use a domain of your own")
 }

@@ -112,7 +112,8 @@ var (
 	imageSets  = []string{"$.machine.image.id", "$.machine.image.definition", "$.machine.image.version", "$.machine.image.distribution"}
 )
 
-// imageRule chooses the image. Images with FIPS are in AKS's own galleries alone (K1.4, K5.1), which the setting use-sig names.
+// imageRule chooses the image. Images with FIPS are in AKS's own galleries alone (Karpenter for Azure: imagefamily,
+// NodeImageProvider), which the setting use-sig names.
 func imageRule(images *Images, settings *Settings) launch.Rule {
 	return launch.Rule{
 		Name: "image", Reads: imageReads, Sets: imageSets,

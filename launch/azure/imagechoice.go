@@ -88,7 +88,7 @@ type chooser struct {
 	// notAfter is the pin's own time.
 	notAfter time.Time
 
-	// byVersion compares by the version alone, and not by the time of publishing (K5.1). That is for where the time is not known of all
+	// byVersion compares by the version alone, and not by the time of publishing. That is for where the time is not known of all
 	// versions of a definition: were some compared by one and some by the other, the order of the list would decide.
 	byVersion bool
 
@@ -177,7 +177,8 @@ func (v versionsInUse) of(name string) []string {
 	return v[strings.ToLower(name)]
 }
 
-// kept are the versions that are in use, where nothing newer may be taken (K5.2).
+// kept are the versions that are in use, where nothing newer may be taken (Karpenter for Azure: nodeclass
+// status, images).
 func (i *Images) kept() versionsInUse {
 	if i.isOpen() {
 		return nil

@@ -20,7 +20,7 @@ func imageID(gallery, definition, version string) string {
 }
 
 // Before the maintenance window a definition keeps the version that is in use, also when the list has it no more; another definition
-// gets its newest (K5.2).
+// gets its newest (Karpenter for Azure: nodeclass status, images).
 func TestMaintenance(t *testing.T) {
 	list := func(inUse ...string) *Images {
 		return &Images{
@@ -61,7 +61,7 @@ func TestMaintenance(t *testing.T) {
 	}
 }
 
-// The order of the list decides nothing, also where it is not known of all images when they were published (K5.1).
+// The order of the list decides nothing, also where it is not known of all images when they were published.
 func TestChoiceHasNoOrder(t *testing.T) {
 	random := rand.New(rand.NewSource(1))
 	some := func(from ...string) string { return from[random.Intn(len(from))] }

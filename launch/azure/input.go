@@ -59,7 +59,7 @@ var hardcoded = launch.Layer{Source: launch.Hardcoded, Origin: "AKS", Document: 
 	},
 }}
 
-// standardDisk is the size of a machine's own disk where nobody says (K4.3).
+// standardDisk is the size of a machine's own disk where nobody says (Karpenter for Azure: AKSNodeClass, osDiskSizeGB).
 const standardDisk = 128
 
 // azureCloud is what Azure's cloud provider is told on all nodes.

@@ -96,10 +96,10 @@ var labelRows = []labelRow{
 }
 
 // labelDomain is the domain of labels that is Karpenter's for Azure: a pool may restrict a node by its labels above, and may have no
-// others of it (K3.3).
+// others of it (Karpenter for Azure: RestrictedLabelDomains).
 const labelDomain = "karpenter.azure.com"
 
-// classLabel is the one label of the domain that Karpenter sets on claims, and that follows from no node (K4.3).
+// classLabel is the one label of the domain that Karpenter sets on claims, and that follows from no node (sigs.k8s.io/karpenter v1: NodeClassLabelKey).
 const classLabel = labelDomain + "/aksnodeclass"
 
 // sizePart is a label of a part of the size's name; there is none where the name is of another form.

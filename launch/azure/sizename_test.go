@@ -8,7 +8,7 @@ import (
 	"github.com/slipway-dev/slipway/launch"
 )
 
-// The parts are Karpenter for Azure's labels sku-family, sku-series, sku-version and sku-gpu-name (K3.3).
+// The parts are Karpenter for Azure's labels sku-family, sku-series, sku-version and sku-gpu-name.
 func TestSizeName(t *testing.T) {
 	for size, want := range map[string]string{
 		"Standard_D2s_v3":                     "D Ds_v3 3 ",
