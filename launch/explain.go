@@ -52,13 +52,16 @@ type setMap struct {
 	at   reflect.Value
 }
 
-// usualValues are as many as a template usually has.
-const usualValues = 192
+// usualValues are as many as a template usually has, and usualMaps as many as rules set.
+const (
+	usualValues = 192
+	usualMaps   = 8
+)
 
 // explain looks at layers, the weakest first. Nothing else in the package keeps track of it, so it costs nothing
 // where nobody asks.
 func explain(layers []Layer) *explainer {
-	e := &explainer{values: make(Explanation, 0, usualValues), at: make(map[string]int, usualValues)}
+	e := &explainer{values: make(Explanation, 0, usualValues), at: make(map[string]int, usualValues), maps: make([]setMap, 0, usualMaps)}
 	w := newWalker(func(path []byte, v reflect.Value) {
 		value := e.value(path)
 		if value.Source != "" {

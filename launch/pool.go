@@ -227,7 +227,10 @@ func (p *poolReader) zone(c *NodeClaim, path func(int) string) string {
 	possible := known
 	for i := range c.Spec.Requirements {
 		r := &c.Spec.Requirements[i]
-		if _, reason := r.malformed(); r.label() != labelZone || r.Operator == "DoesNotExist" || reason != "" {
+		if r.label() != labelZone || r.Operator == "DoesNotExist" {
+			continue
+		}
+		if _, reason := r.malformed(); reason != "" {
 			continue
 		}
 		if first < 0 {

@@ -9,11 +9,9 @@ import (
 // accelerator and the version, each after an underscore: Standard_NC24ads_A100_v4.
 type sizeName struct{ family, subfamily, features, accelerator, version string }
 
-const (
-	upper  = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-	lower  = "abcdefghijklmnopqrstuvwxyz"
-	digits = "0123456789"
-)
+func isUpper(c byte) bool  { return c >= 'A' && c <= 'Z' }
+func isLetter(c byte) bool { return isUpper(c) || c >= 'a' && c <= 'z' }
+func isDigit(c byte) bool  { return c >= '0' && c <= '9' }
 
 // sizeNameOf takes a name apart. It is not ok for a name of another form, of which nothing is said.
 func sizeNameOf(size string) (n sizeName, ok bool) {
@@ -22,35 +20,48 @@ func sizeNameOf(size string) (n sizeName, ok bool) {
 		return n, false
 	}
 	first, rest, _ := strings.Cut(rest, "_")
-	letters, after := cutSet(first, upper)
+	letters, after := cutLeading(first, isUpper)
 	if letters == "" {
 		return n, false
 	}
-	cpus, after := cutSet(after, digits)
+	cpus, after := cutLeading(after, isDigit)
 	if constrained, ok := strings.CutPrefix(after, "-"); ok {
-		_, after = cutSet(constrained, digits)
+		_, after = cutLeading(constrained, isDigit)
 	}
-	if cpus == "" || strings.Trim(after, lower+upper) != "" {
+	if _, none := cutLeading(after, isLetter); cpus == "" || none != "" {
 		return n, false
 	}
 	n = sizeName{family: letters[:1], subfamily: letters[1:], features: after}
 	for rest != "" {
 		var part string
 		part, rest, _ = strings.Cut(rest, "_")
-		switch number, isVersion := strings.CutPrefix(part, "v"); {
-		case isVersion && len(number) == 1 && strings.Contains(digits, number):
-			n.version = number
-		case part != "" && strings.Contains(upper, part[:1]) && strings.ContainsAny(part, digits) && strings.Trim(part, upper+lower+digits) == "":
+		switch {
+		case len(part) == len("v5") && part[0] == 'v' && isDigit(part[1]):
+			n.version = part[1:]
+		case isAccelerator(part):
 			n.accelerator = part
 		}
 	}
 	return n, true
 }
 
-// cutSet takes the leading bytes of a set off a text.
-func cutSet(text, set string) (leading, rest string) {
-	rest = strings.TrimLeft(text, set)
-	return text[:len(text)-len(rest)], rest
+// cutLeading takes the leading bytes of a kind off a text.
+func cutLeading(text string, is func(byte) bool) (leading, rest string) {
+	n := 0
+	for n < len(text) && is(text[n]) {
+		n++
+	}
+	return text[:n], text[n:]
+}
+
+// isAccelerator reports whether a part of a name is a graphics processor's: letters and digits, a capital letter first, such as A100.
+func isAccelerator(part string) bool {
+	if part == "" || !isUpper(part[0]) {
+		return false
+	}
+	_, rest := cutLeading(part, isLetter)
+	_, other := cutLeading(rest, func(c byte) bool { return isLetter(c) || isDigit(c) })
+	return rest != "" && other == ""
 }
 
 // series is the name without what differs within a series: "NCads_v4".
