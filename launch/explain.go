@@ -39,18 +39,29 @@ type explainer struct {
 	values Explanation
 	// at is where in values each path is.
 	at map[string]int
+	// maps are those that rules have set.
+	maps []setMap
 	// source and origin are of the values that it looks at.
 	source Source
 	origin string
 }
 
-// usualValues are as many as a template usually has.
-const usualValues = 192
+// setMap is a map that a rule has set, and its path.
+type setMap struct {
+	path string
+	at   reflect.Value
+}
+
+// usualValues are as many as a template usually has, and usualMaps as many as rules set.
+const (
+	usualValues = 192
+	usualMaps   = 8
+)
 
 // explain looks at layers, the weakest first. Nothing else in the package keeps track of it, so it costs nothing
 // where nobody asks.
 func explain(layers []Layer) *explainer {
-	e := &explainer{values: make(Explanation, 0, usualValues), at: make(map[string]int, usualValues)}
+	e := &explainer{values: make(Explanation, 0, usualValues), at: make(map[string]int, usualValues), maps: make([]setMap, 0, usualMaps)}
 	w := newWalker(func(path []byte, v reflect.Value) {
 		value := e.value(path)
 		if value.Source != "" {
@@ -75,7 +86,12 @@ func (e *explainer) compute(rules []Rule, d *Document) {
 	for i := range rules {
 		e.origin = rules[i].Name
 		for _, path := range rules[i].Sets {
-			w.at(d, path)
+			if at := valueAt(d, path); at.IsValid() {
+				if at.Kind() == reflect.Map {
+					e.maps = append(e.maps, setMap{path, at})
+				}
+				w.from(at, path)
+			}
 		}
 	}
 }
@@ -91,18 +107,44 @@ func (e *explainer) value(path []byte) *Value {
 	return &e.values[i]
 }
 
-// sorted are the values by their paths.
+// sorted are the values by their paths, without those that rules have taken out.
 func (e *explainer) sorted() Explanation {
 	order := make([]*Value, len(e.values)) // a value is large, and moves once
 	for i := range order {
 		order[i] = &e.values[i]
 	}
 	slices.SortFunc(order, func(a, b *Value) int { return strings.Compare(a.Path, b.Path) })
+	for i := range e.maps {
+		order = e.maps[i].still(order)
+	}
 	sorted := make(Explanation, len(order))
 	for i, v := range order {
 		sorted[i] = *v
 	}
 	return sorted
+}
+
+// still are sorted values without those that layers have put into the map, and a rule has taken out of it. Nothing but a map of texts
+// has entries of layers and of a rule ([Field]).
+func (m *setMap) still(sorted []*Value) []*Value {
+	entries, ok := m.at.Interface().(map[string]string)
+	if !ok {
+		return sorted
+	}
+	first, _ := slices.BinarySearchFunc(sorted, m.path, func(v *Value, path string) int { return strings.Compare(v.Path, path) })
+	last := first
+	for last < len(sorted) && strings.HasPrefix(sorted[last].Path, m.path) {
+		last++
+	}
+	kept := slices.DeleteFunc(sorted[first:last], func(v *Value) bool {
+		if v.Source == Computed || !document.Within(v.Path, m.path) {
+			return false
+		}
+		name, _, _ := document.Step(v.Path[len(m.path):])
+		_, has := entries[name]
+		return !has
+	})
+	return slices.Delete(sorted, first+len(kept), last)
 }
 
 // Below returns the values at a path and below it. The path may be without "$.", and without "node." or "machine.".

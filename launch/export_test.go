@@ -162,8 +162,8 @@ func setAll(v reflect.Value) {
 func Lay(m, from *Machine) { m.lay(from) }
 
 // PoolLayer is the layer of a request.
-func PoolLayer(r Request, fields []Field) Layer {
-	l, _ := r.layer(fields)
+func PoolLayer(r Request, cloud Cloud) Layer {
+	l, _ := r.layer(read(cloud))
 	return l
 }
 

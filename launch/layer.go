@@ -65,6 +65,8 @@ type Field struct {
 	Path string
 	// Sources may set it. Where one is Computed, it is the only one.
 	Sources []Source
+	// AnyCase says that the cloud compares the value without case.
+	AnyCase bool
 }
 
 // Rule computes values from others.
@@ -83,6 +85,8 @@ type Cloud interface {
 	Layers() ([]Layer, []nodeconfig.Problem)
 	// Fields are which sources may set what. What [Pool] may set, neither [Class] nor [Detected] may.
 	Fields() []Field
+	// Domains are the domains of labels that are the cloud's own: of those, a request may have none that has no row in Fields.
+	Domains() []string
 	// Rules compute what is left, in this order.
 	Rules() []Rule
 }

@@ -28,14 +28,6 @@ type Requirement struct {
 	MinValues *int `json:"minValues,omitempty"`
 }
 
-// single is the one value that fulfils the requirement.
-func (r *Requirement) single() (string, bool) {
-	if r.Operator == "In" && len(r.Values) == 1 {
-		return r.Values[0], true
-	}
-	return "", false
-}
-
 // ClassRef names a node class.
 type ClassRef struct {
 	Group string `json:"group,omitempty"`

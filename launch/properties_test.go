@@ -73,7 +73,7 @@ func TestRules(t *testing.T) {
 	clouds, requests, _ := rendered(t, "node-subnet", "local-dns", "gpu")
 	for i, cloud := range clouds {
 		layers, _ := cloud.Layers()
-		merged := launch.Merge(append(layers, launch.PoolLayer(requests[i], cloud.Fields())))
+		merged := launch.Merge(append(layers, launch.PoolLayer(requests[i], cloud)))
 		for _, r := range cloud.Rules() {
 			usual := effect(r, merged)
 			for path := range usual {

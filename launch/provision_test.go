@@ -12,6 +12,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/agent"
 	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/internal/host"
+	"github.com/slipway-dev/slipway/internal/profile"
 	"github.com/slipway-dev/slipway/launch"
 	"github.com/slipway-dev/slipway/nodeconfig"
 	"github.com/slipway-dev/slipway/status"
@@ -90,8 +91,9 @@ func provision(t *testing.T, root string, known facts.Facts) *status.Status {
 // compareNode compares a directory with what the template says of the node.
 func compareNode(t *testing.T, root string, tpl *launch.Template) {
 	t.Helper()
-	kubelet := string(read(t, filepath.Join(root, "etc/default/kubelet")))
-	config := string(read(t, filepath.Join(root, "etc/default/kubeletconfig.json")))
+	paths := profile.Named(tpl.Document.Node.Components.Layout).Paths
+	kubelet := string(read(t, filepath.Join(root, paths.KubeletEnv)))
+	config := strings.ReplaceAll(string(read(t, filepath.Join(root, paths.KubeletConfig))), `"`, "") // JSON, or YAML
 	for key, value := range tpl.Document.Node.Kubelet.Labels {
 		if !strings.Contains(kubelet, key+"="+value) {
 			t.Errorf("the kubelet is not told of the label %s=%s", key, value)
@@ -102,7 +104,7 @@ func compareNode(t *testing.T, root string, tpl *launch.Template) {
 			t.Errorf("the kubelet is not told of the taint %s", taint.Key)
 		}
 	}
-	if pods := tpl.Document.Machine.Capacity["pods"]; !strings.Contains(config, `"maxPods": `+pods) {
+	if pods := tpl.Document.Machine.Capacity["pods"]; !strings.Contains(config, "maxPods: "+pods) {
 		t.Errorf("the kubelet is not told of %s pods", pods)
 	}
 }

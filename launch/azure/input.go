@@ -50,18 +50,26 @@ var hardcoded = launch.Layer{Source: launch.Hardcoded, Origin: "AKS", Document: 
 			"net.ipv4.neigh.default.gc_thresh1": "4096", "net.ipv4.neigh.default.gc_thresh2": "8192", "net.ipv4.neigh.default.gc_thresh3": "16384",
 			"net.ipv4.tcp_max_syn_backlog": "16384", "net.ipv4.tcp_retries2": "8",
 		}},
-		Cloud: nodeconfig.Cloud{Provider: "azure", Azure: &nodeconfig.Azure{
-			VMType: "standard", UseInstanceMetadata: true,
-			Identity:     nodeconfig.AzureIdentity{ClientID: "msi", Managed: true},
-			LoadBalancer: nodeconfig.AzureLoadBalancer{SKU: "standard", MaxRules: new(int32(250))},
-		}},
+		Cloud:      azureCloud(),
 		Components: nodeconfig.Components{Layout: nodeconfig.LayoutAKS, Preinstalled: new(true)},
 	},
 	Machine: launch.Machine{
 		CapacityType: "on-demand", GPUDriver: "Driver",
-		Image: launch.Image{Wanted: "Ubuntu"}, Disk: launch.Disk{SizeGB: 128}, Network: launch.Network{DNS: []string{clusterDNSDefault}},
+		Image: launch.Image{Wanted: "Ubuntu"}, Disk: launch.Disk{SizeGB: standardDisk}, Network: launch.Network{DNS: []string{clusterDNSDefault}},
 	},
 }}
+
+// standardDisk is the size of a machine's own disk where nobody says (Karpenter for Azure: AKSNodeClass, osDiskSizeGB).
+const standardDisk = 128
+
+// azureCloud is what Azure's cloud provider is told on all nodes.
+func azureCloud() nodeconfig.Cloud {
+	return nodeconfig.Cloud{Provider: "azure", Azure: &nodeconfig.Azure{
+		VMType: "standard", UseInstanceMetadata: true,
+		Identity:     nodeconfig.AzureIdentity{ClientID: "msi", Managed: true},
+		LoadBalancer: nodeconfig.AzureLoadBalancer{SKU: "standard", MaxRules: new(int32(250))},
+	}}
+}
 
 // usualLayers are as many as there usually are.
 const usualLayers = 12
@@ -69,7 +77,7 @@ const usualLayers = 12
 // Layers are what the input says, and what is wrong with it.
 func (in *Input) Layers() ([]launch.Layer, []nodeconfig.Problem) {
 	p := new(problems)
-	layers := append(make([]launch.Layer, 0, usualLayers), hardcoded)
+	layers := append(make([]launch.Layer, 0, usualLayers), in.standard())
 	s := in.Settings
 	if s == nil {
 		p.add(true, nodeconfig.Missing, "$", "no settings are given")
@@ -90,13 +98,26 @@ func (in *Input) Layers() ([]launch.Layer, []nodeconfig.Problem) {
 	} else {
 		p.add(true, nodeconfig.Missing, "$.machine.type", "no instance type is given")
 	}
-	layers = append(layers, in.clusterID(p)...)
+	if !in.isOwn() {
+		layers = append(layers, in.clusterID(p)...)
+	}
 	if in.Detected != nil {
 		layers = in.Detected.layers(layers)
 	}
 	in.subnet(p)
 	in.version(p)
 	return layers, p.list
+}
+
+// isOwn reports whether the input is for a cluster of one's own.
+func (in *Input) isOwn() bool { return in.Class != nil && value(in.Class.Spec.ImageFamily) == custom }
+
+// standard is what is the same for all nodes.
+func (in *Input) standard() launch.Layer {
+	if in.isOwn() {
+		return own
+	}
+	return hardcoded
 }
 
 // layers are what the settings say: what somebody has set, what is the environment of the program, and the defaults.
@@ -229,7 +250,7 @@ func (in *Input) subnet(p *problems) {
 	}
 	own, err := ParseSubnet(*in.Class.Spec.VnetSubnetID)
 	global, err2 := ParseSubnet(in.Settings.SubnetID)
-	if err != nil || err2 != nil || own == global {
+	if err != nil || err2 != nil || own.same(global) {
 		return
 	}
 	p.at = in.Class.Origin()
@@ -290,9 +311,14 @@ func minorOf(version string) (int, bool) {
 // Rules are Azure's decisions. A later one reads what an earlier one has set.
 func (in *Input) Rules() []launch.Rule {
 	return []launch.Rule{
-		familyRule, imageRule(in.Images), securityRule, diskRule, capacityRule, networkRule, kubeletRule, streamingRule, gpuRule, labelsRule, tagsRule,
+		familyRule, imageRule(in.Images, in.Settings), zoneRule, securityRule, diskRule, capacityRule, networkRule, kubeletRule, streamingRule, gpuRule, labelsRule, tagsRule,
 	}
 }
+
+// Domains are the domains of labels that are Karpenter's for Azure.
+func (in *Input) Domains() []string { return labelDomains }
+
+var labelDomains = []string{labelDomain}
 
 // Fields are which sources may set what.
 func (in *Input) Fields() []launch.Field { return fields }

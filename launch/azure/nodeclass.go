@@ -127,7 +127,7 @@ func (c *NodeClass) layer() launch.Layer {
 	if s.FIPSMode != nil {
 		m.Image.FIPS = new(*s.FIPSMode == fips)
 	}
-	m.Tags, m.MaxPods = s.Tags, s.MaxPods
+	m.Tags, m.MaxPods = tagNames(s.Tags), s.MaxPods
 	if s.Security != nil {
 		m.Security.EncryptionAtHost = s.Security.EncryptionAtHost
 		if t := s.Security.TrustedLaunch; t != nil {

@@ -27,10 +27,17 @@ type ScriptVariable struct {
 	Bytes int `json:"bytes"`
 }
 
+// errScript refuses what no image of one's own has scripts for.
+var errScript = errors.New("the script of variables is for images of AKS's; an image of one's own has Slipway, and takes the user data without a script")
+
 // Script is the user data for an image of AKS's without Slipway, in base64: a script that gives the image's own scripts their
 // variables. They are sorted, and quoted so that a shell gives any value back as it is. The report lists them by name. The error
-// is one of [launch.Template.Contract] or a [*userdata.TooLargeError], or names a variable that no shell can hold.
+// is one of [launch.Template.Contract] or a [*userdata.TooLargeError], or names a variable that no shell can hold, or
+// says that the image is none of AKS's.
 func Script(t *launch.Template, token nodeconfig.Secret) (userData string, report []ScriptVariable, err error) {
+	if isOwn(&t.Document) {
+		return "", nil, errScript
+	}
 	contract, err := t.Contract(token)
 	if err != nil {
 		return "", nil, err
