@@ -69,3 +69,15 @@ func TestCheckWithoutManifest(t *testing.T) {
 		t.Errorf("%v", problems)
 	}
 }
+
+// TestCheckRepeatsNothing: what is wrong with a label or a taint of a claim is told once, at its place in the claim.
+func TestCheckRepeatsNothing(t *testing.T) {
+	cloud, request, _ := with(t, parse(t, read(t, "testdata/bad-claim.yaml"))).decode(t)
+	tpl, found := launch.Render(cloud, request)
+	if len(nodeconfig.Fatal(found)) < 5 {
+		t.Fatalf("only %v", found)
+	}
+	if again := nodeconfig.Fatal(launch.Check(tpl, nil)); len(again) > 0 {
+		t.Errorf("is told again: %v", again)
+	}
+}

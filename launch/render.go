@@ -80,10 +80,12 @@ func (t *Template) decide(request *Request, found []nodeconfig.Problem) []nodeco
 	problems = append(problems, request.check(t.own.Origin, &t.Document)...)
 	t.finish()
 	for _, p := range nodeconfig.Repair(t.complete) {
+		at := ofNode(p.Path)
+		t.reported = append(t.reported, at) // the planner finds it there again
 		if place, ok := request.place(t.base.fields, p.Path); ok {
 			p.Path, p.Document = place, t.own.Origin
 		} else {
-			p.Path = ofNode(p.Path)
+			p.Path = at
 		}
 		if !slices.ContainsFunc(problems, func(known nodeconfig.Problem) bool {
 			return known.Fatal && p.Path == known.Path && p.Document == known.Document

@@ -20,7 +20,7 @@ type Template struct {
 	// base and own are what the template was decided of.
 	base *Base
 	own  Layer
-	// reported are the paths of the problems of [Render].
+	// reported are the paths of the problems of [Render], and of those among them that are told at another place, the own ones.
 	reported []string
 	// complete is the contract with its defaults, and a placeholder for the token.
 	complete *nodeconfig.NodeConfig
