@@ -147,7 +147,7 @@ func Lay(m, from *Machine) { m.lay(from) }
 
 // PoolLayer is the layer of a request.
 func PoolLayer(r Request, fields []Field) Layer {
-	l, _ := r.layer(fields)
+	l, _ := r.layer(fields, new(ClassRef))
 	return l
 }
 

@@ -78,6 +78,8 @@ type Rule struct {
 type Cloud interface {
 	// Layers are what the cloud's inputs say, and what is wrong with them.
 	Layers() ([]Layer, []nodeconfig.Problem)
+	// ClassRef names the node class that the layers are of; what is empty in it is not known.
+	ClassRef() ClassRef
 	// Fields are which sources may set what. What [Pool] may set, neither [Class] nor [Detected] may.
 	Fields() []Field
 	// Rules compute what is left, in this order.

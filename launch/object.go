@@ -43,6 +43,12 @@ type ClassRef struct {
 	Name  string `json:"name,omitempty"`
 }
 
+// names reports whether a reference can be one to a class: what is empty in either is not said.
+func (r *ClassRef) names(class *ClassRef) bool {
+	same := func(a, b string) bool { return a == "" || b == "" || a == b }
+	return same(r.Group, class.Group) && same(r.Kind, class.Kind) && same(r.Name, class.Name)
+}
+
 // ClaimSpec is what a claim wants, and what a pool wants of its claims.
 type ClaimSpec struct {
 	Taints        []nodeconfig.Taint `json:"taints,omitempty"`

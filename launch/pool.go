@@ -65,14 +65,18 @@ func (p *NodePool) claim() *NodeClaim {
 	return &NodeClaim{Metadata: Meta{Labels: labels, Annotations: t.Metadata.Annotations}, Spec: t.Spec}
 }
 
-// layer is what the request says: labels, taints, and what its requirements leave no choice of.
-func (r *Request) layer(fields []Field) (Layer, []nodeconfig.Problem) {
+// layer is what the request says: labels, taints, and what its requirements leave no choice of. The class is the one that the node is
+// made of.
+func (r *Request) layer(fields []Field, class *ClassRef) (Layer, []nodeconfig.Problem) {
 	c, prefix := r.claim(), r.prefix()
 	p := poolReader{at: r.origin(), fields: fields, labels: make(map[string]string, len(c.Metadata.Labels)), single: make(map[string]string, len(c.Metadata.Labels)+len(c.Spec.Requirements))}
 	if r.Claim != nil && r.Pool != nil {
 		if name := c.Metadata.Labels[labelPool]; name != r.Pool.Metadata.Name {
 			p.wrong(document.FieldPath("$.metadata.labels", labelPool), "is not the name of the pool; a claim of another pool is no node of this one")
 		}
+	}
+	if !c.Spec.NodeClassRef.names(class) {
+		p.wrong(prefix+".spec.nodeClassRef", "names another node class than the one that is given; give the class that it names")
 	}
 	for key, value := range c.Metadata.Labels {
 		p.label(key, value)

@@ -13,6 +13,7 @@ import (
 // merged once. It may be used for any number of requests, by several goroutines.
 type Base struct {
 	layers   []Layer
+	class    ClassRef
 	fields   []Field
 	rules    []Rule
 	merged   *Document
@@ -29,7 +30,7 @@ func Prepare(cloud Cloud) *Base {
 
 // read takes what a cloud's inputs say, and merges nothing.
 func read(cloud Cloud) *Base {
-	b := &Base{fields: cloud.Fields(), rules: cloud.Rules()}
+	b := &Base{class: cloud.ClassRef(), fields: cloud.Fields(), rules: cloud.Rules()}
 	b.layers, b.problems = cloud.Layers()
 	return b
 }
@@ -49,7 +50,7 @@ func Render(cloud Cloud, request Request) (*Template, []nodeconfig.Problem) {
 		return nil, problems
 	}
 	b := read(cloud)
-	own, found := request.layer(b.fields)
+	own, found := request.layer(b.fields, &b.class)
 	t := &Template{base: b, own: own}
 	t.Document.merge(append(b.layers, own)) // all at once: nobody else needs what the others say together
 	b.problems = append(b.problems, conflicts(b.layers, &t.Document)...)
@@ -61,7 +62,7 @@ func (b *Base) Render(request Request) (*Template, []nodeconfig.Problem) {
 	if problems := request.nothing(); problems != nil {
 		return nil, problems
 	}
-	own, found := request.layer(b.fields)
+	own, found := request.layer(b.fields, &b.class)
 	// The request's layer goes over all others: what it may set, nobody stronger may ([Cloud.Fields]).
 	t := &Template{base: b, own: own}
 	t.Document.Node = *nodeconfig.Merge(&b.merged.Node, &own.Document.Node)

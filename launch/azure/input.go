@@ -291,6 +291,15 @@ func (in *Input) Rules() []launch.Rule {
 	}
 }
 
+// ClassRef names the class.
+func (in *Input) ClassRef() launch.ClassRef {
+	if in.Class == nil {
+		return launch.ClassRef{}
+	}
+	group, _, _ := strings.Cut(ClassVersion, "/")
+	return launch.ClassRef{Group: group, Kind: ClassKind, Name: in.Class.Metadata.Name}
+}
+
 // Fields are which sources may set what.
 func (in *Input) Fields() []launch.Field { return fields }
 
