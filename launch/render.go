@@ -1,9 +1,11 @@
 package launch
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/nodeconfig"
@@ -78,7 +80,7 @@ func (t *Template) decide(request *Request, found []nodeconfig.Problem) []nodeco
 	for i := range t.base.rules {
 		problems = append(problems, t.base.rules[i].Run(&t.Document)...)
 	}
-	problems = append(problems, request.check(t.own.Origin, &t.Document)...)
+	problems = append(problems, request.check(&t.own, &t.Document)...)
 	t.finish()
 	for _, p := range nodeconfig.Repair(t.complete) {
 		at := ofNode(p.Path)
@@ -101,26 +103,34 @@ func (t *Template) decide(request *Request, found []nodeconfig.Problem) []nodeco
 	return problems
 }
 
-// check compares what the claim requires with the node that was decided. What is found is sorted later.
-func (r *Request) check(origin string, d *Document) []nodeconfig.Problem {
+// check compares what the claim requires with the node that was decided. What is found is sorted later. A value of the claim's own is not
+// repeated: it may be one that Kubernetes refuses.
+func (r *Request) check(own *Layer, d *Document) []nodeconfig.Problem {
 	c, prefix := r.claim(), r.prefix()
 	var problems []nodeconfig.Problem
-	wrong := func(path, format string, args ...any) {
-		problems = append(problems, nodeconfig.Problem{Kind: nodeconfig.Invalid, Path: path, Reason: fmt.Sprintf(format, args...), Fatal: true, Document: origin})
+	wrong := func(path, reason string) {
+		problems = append(problems, nodeconfig.Problem{Kind: nodeconfig.Invalid, Path: path, Reason: reason, Fatal: true, Document: own.Origin})
+	}
+	differs := func(path, key, value, reason string) {
+		if own.Document.Node.Kubelet.Labels[key] == value {
+			wrong(path, "contradicts what else the claim says")
+		} else {
+			wrong(path, fmt.Sprintf(reason, value))
+		}
 	}
 	for i := range c.Spec.Requirements {
 		requirement := &c.Spec.Requirements[i]
 		if value, known := d.Node.Kubelet.Labels[requirement.Key]; known && !requirement.fulfilled(value) {
-			wrong(document.IndexPath(prefix+".spec.requirements", i), "is not fulfilled: the node would have %q", value)
+			differs(document.IndexPath(prefix+".spec.requirements", i), requirement.Key, value, "is not fulfilled: the node would have %q")
 		}
 	}
 	for key, wanted := range c.Metadata.Labels {
 		if value, known := d.Node.Kubelet.Labels[key]; known && value != wanted {
-			wrong(document.FieldPath(prefix+".metadata.labels", key), "is not what the node would have, which is %q", value)
+			differs(document.FieldPath(prefix+".metadata.labels", key), key, value, "is not what the node would have, which is %q")
 		}
 	}
 	if zones := d.Machine.Type.Zones; d.Machine.Zone != "" && zones != nil && !slices.Contains(zones, d.Machine.Zone) {
-		wrong(prefix+".spec.requirements", "want the zone %s, which does not have the instance type %s", d.Machine.Zone, d.Machine.Type.Name)
+		wrong(prefix+".spec.requirements", fmt.Sprintf("want a zone that does not have the instance type %s, which is in %s", d.Machine.Type.Name, cmp.Or(strings.Join(zones, ", "), "none")))
 	}
 	return problems
 }

@@ -55,7 +55,8 @@ those that "slipway launch types" shows.
 Without --nodeclaim it is a claim as the pool would make it. With --manifest what the node needs is
 compared with what the image can do.
 
-The output of -o json is also a record that "slipway launch diff" compares.`,
+The output of -o json is also a record that "slipway launch diff" compares. Where no machine would be
+launched, nothing of the node is shown but its problems, and -o json has those alone.`,
 		Example: `  slipway launch --settings settings.yaml --nodeclass nodeclass.yaml --nodeclaim nodeclaim.yaml --instance-type Standard_D4ds_v5 --instance-types skus.json --cluster detected.yaml --images images.yaml
   slipway launch --settings settings.yaml --nodeclass nodeclass.yaml --nodeclaim nodeclaim.yaml --instance-type Standard_D4ds_v5 --instance-types skus.json --cluster detected.yaml --images images.yaml --explain machine.disk
   slipway launch diff running.json wanted.json`,
@@ -107,12 +108,18 @@ func (l *launching) run(s cli.Streams, field string) error {
 		return err
 	}
 	if len(nodeconfig.Fatal(l.problems)) > 0 {
-		return l.refuse(s)
+		return l.refuse(s, []azure.Reason{})
 	}
 	template, problems := launch.Render(&l.cloud, l.request)
 	l.problems = append(l.problems, problems...)
 	l.problems = append(l.problems, launch.Check(template, l.image, l.allowed...)...)
-	nodeconfig.SortProblems(l.problems)
+	if len(nodeconfig.Fatal(l.problems)) > 0 {
+		against := []azure.Reason{}
+		if template.Document.Machine.Image.ID == "" {
+			against = l.notTaken(template)
+		}
+		return l.refuse(s, against)
+	}
 	explanation := template.Explain(field)
 	if field != "" && len(explanation) == 0 {
 		return command.Failed("the launch has no value %q", field)
@@ -121,6 +128,7 @@ func (l *launching) run(s cli.Streams, field string) error {
 	if err != nil {
 		return err
 	}
+	nodeconfig.SortProblems(l.problems)
 	if l.output.Value == command.AsJSON {
 		err = command.WriteJSON(s, l.json(template, explanation))
 	} else {
@@ -129,17 +137,21 @@ func (l *launching) run(s cli.Streams, field string) error {
 	if err != nil {
 		return err
 	}
-	if len(nodeconfig.Fatal(l.problems)) > 0 {
-		return l.refuse(s)
-	}
 	_, _ = io.WriteString(s.Err, cli.Problems("launch", l.problems, cli.StyleOf(s.Err)))
 	return l.write(template, token)
 }
 
-// refuse prints the problems, of which some are fatal.
-func (l *launching) refuse(s cli.Streams) error {
+// refuse prints the problems, of which some are fatal, and what speaks against the images where that is one of them. Nothing of the
+// template is printed: what is wrong with it may be a value that does harm where somebody uses it.
+func (l *launching) refuse(s cli.Streams, against []azure.Reason) error {
 	nodeconfig.SortProblems(l.problems)
-	_, _ = io.WriteString(s.Err, cli.Problems("launch", l.problems, cli.StyleOf(s.Err)))
+	if l.output.Value == command.AsJSON {
+		if err := command.WriteJSON(s, launchResult{NotTaken: against, Problems: l.problems}); err != nil {
+			return err
+		}
+	}
+	style := cli.StyleOf(s.Err)
+	_, _ = io.WriteString(s.Err, cli.Problems("launch", l.problems, style)+notTakenText(against, style))
 	return command.Failed("no machine would be launched: %s", cli.Plural(len(nodeconfig.Fatal(l.problems)), "error"))
 }
 

@@ -10,9 +10,9 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// launchResult is the result of launch as JSON. It is a record, too.
+// launchResult is the result of launch as JSON. It is a record, too, unless no machine would be launched.
 type launchResult struct {
-	*launch.Record
+	*launch.Record // nil where no machine would be launched
 	// Explanation says where the values are from; with --explain alone.
 	Explanation launch.Explanation `json:"explanation,omitempty"`
 	// NotTaken are the images that were not taken, and why.
@@ -99,8 +99,11 @@ func (l *launching) text(t *launch.Template, explanation launch.Explanation, sty
 			table.Row(cli.Cell{Text: prefix.title, Paint: style.Dim}, cli.Cell{Text: name + "=" + v.Value})
 		}
 	}
-	text := table.String()
-	against := l.notTaken(t)
+	return table.String() + notTakenText(l.notTaken(t), style)
+}
+
+// notTakenText are the reasons against images for people.
+func notTakenText(against []azure.Reason, style cli.Style) (text string) {
 	for i, r := range against {
 		if i == shownReasons {
 			text += style.Dim(fmt.Sprintf("not taken: %d more; -o json has all", len(against)-i)) + "\n"
