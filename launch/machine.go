@@ -26,7 +26,7 @@ type Machine struct {
 	// AdminUser may log in with SSHPublicKey.
 	AdminUser string `json:"adminUser,omitempty"`
 	// SSHPublicKey is in the form of authorized_keys.
-	SSHPublicKey string `json:"sshPublicKey,omitempty"`
+	SSHPublicKey PublicKey `json:"sshPublicKey,omitempty"`
 	// Identities are assigned to the machine, each by its ID in the cloud.
 	Identities []string `json:"identities,omitempty"`
 	// GPUDriver is "Driver" if the cloud's driver is wanted, or "None".

@@ -61,7 +61,7 @@ var needs = []struct {
 }{
 	{"$.machine.type.name", func(d *launch.Document) string { return d.Machine.Type.Name }},
 	{"$.machine.adminUser", func(d *launch.Document) string { return d.Machine.AdminUser }},
-	{"$.machine.sshPublicKey", func(d *launch.Document) string { return d.Machine.SSHPublicKey }},
+	{"$.machine.sshPublicKey", func(d *launch.Document) string { return string(d.Machine.SSHPublicKey) }},
 	{"$.node.cloud.azure.location", func(d *launch.Document) string { return cloud(d).Location }},
 	{"$.node.cloud.azure.subscriptionID", func(d *launch.Document) string { return cloud(d).SubscriptionID }},
 	{"$.node.cloud.azure.resourceGroup", func(d *launch.Document) string { return cloud(d).ResourceGroup }},
