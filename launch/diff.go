@@ -30,6 +30,9 @@ const (
 
 var classes = []Drift{Ignore, Refresh, InPlace, Replace}
 
+// takes is the place of a class: a greater one takes more.
+func (d Drift) takes() int { return slices.Index(classes, d) }
+
 // driftRow is what a difference in a field, and below it, takes.
 type driftRow struct {
 	path   string
@@ -168,7 +171,7 @@ func differences(running, wanted map[string]string) []Change {
 // sortChanges puts those that take most first.
 func sortChanges(changes []Change) {
 	slices.SortFunc(changes, func(a, b Change) int {
-		return cmp.Or(slices.Index(classes, b.Class)-slices.Index(classes, a.Class), strings.Compare(a.Path, b.Path))
+		return cmp.Or(b.Class.takes()-a.Class.takes(), strings.Compare(a.Path, b.Path))
 	})
 }
 
@@ -176,7 +179,7 @@ func sortChanges(changes []Change) {
 func Greatest(changes []Change) Drift {
 	greatest := 0
 	for _, c := range changes {
-		greatest = max(greatest, slices.Index(classes, c.Class))
+		greatest = max(greatest, c.Class.takes())
 	}
 	return classes[greatest]
 }
