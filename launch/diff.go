@@ -94,6 +94,10 @@ type Record struct {
 	Key string `json:"key"`
 	// Values are all values, by their paths.
 	Values map[string]string `json:"values"`
+	// ExtensionCommand is [Template.ExtensionCommand]; empty for a machine that has none. It is not compared: it is the image's.
+	ExtensionCommand string `json:"extensionCommand,omitempty"`
+	// Annotations are [Template.Annotations]. They are not compared.
+	Annotations []string `json:"annotations,omitempty"`
 	// Contract is the node's contract with the word "secret" for each of its secrets, and without a token: what a change takes on
 	// the node follows from it. It is empty where that is not to be known.
 	Contract json.RawMessage `json:"contract,omitempty"`
@@ -103,7 +107,10 @@ type Record struct {
 func (t *Template) Record() *Record {
 	c := node.WithoutSecrets(&t.Document.Node, "secret")
 	c.APIVersion, c.Kind = nodeconfig.APIVersion, nodeconfig.Kind
-	return &Record{nodeconfig.APIVersion, RecordKind, t.Key(), values(&t.Document), nodeconfig.Encode(c)}
+	return &Record{
+		APIVersion: nodeconfig.APIVersion, Kind: RecordKind, Key: t.Key(), Values: values(&t.Document),
+		ExtensionCommand: t.ExtensionCommand(), Annotations: t.Annotations(), Contract: nodeconfig.Encode(c),
+	}
 }
 
 // ErrUnknown is wrapped by the error of a record that cannot be compared. Such a node is not to be replaced for it.

@@ -46,6 +46,14 @@ func (r *Request) origin() string {
 	return "NodePool " + r.Pool.Metadata.Name
 }
 
+// annotations are those that the claim has, or that the pool gives it.
+func (r *Request) annotations() map[string]string {
+	if r.Claim != nil {
+		return r.Claim.Metadata.Annotations
+	}
+	return r.Pool.Spec.Template.Metadata.Annotations
+}
+
 // prefix is the path of the claim in the request's object.
 func (r *Request) prefix() string {
 	if r.Claim != nil {

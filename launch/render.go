@@ -76,6 +76,7 @@ func (b *Base) Render(request Request) (*Template, []nodeconfig.Problem) {
 // decide runs the rules on what the layers say together, and returns all that is wrong: with the inputs, with the request, and with
 // what comes of them.
 func (t *Template) decide(request *Request, found []nodeconfig.Problem) []nodeconfig.Problem {
+	t.annotations = request.annotations()
 	problems := append(slices.Clone(t.base.problems), found...)
 	for i := range t.base.rules {
 		problems = append(problems, t.base.rules[i].Run(&t.Document)...)

@@ -3,6 +3,7 @@ package launch
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"sync"
@@ -20,6 +21,8 @@ type Template struct {
 	// base and own are what the template was decided of.
 	base *Base
 	own  Layer
+	// annotations are those of the claim.
+	annotations map[string]string
 	// reported are the paths of the problems of [Render], and of those among them that are told at another place, the own ones.
 	reported []string
 	// complete is the contract with its defaults, and a placeholder for the token.
@@ -146,6 +149,14 @@ func (t *Template) makeBlank() blankData {
 	form, err := userdata.NewBlank(t.contract(value), len(t.parts.get(t.split).head), len(value))
 	return blankData{form, err}
 }
+
+// ExtensionCommand waits on the machine until its node is made, prints the result, and has its exit code: an extension of the cloud runs it, so
+// that the cloud knows. It is the agent's, so a machine that is made with a script for an image without it has none. It holds no secret.
+func (t *Template) ExtensionCommand() string { return userdata.Contract{Path: userdata.NativePath}.CSE() }
+
+// Annotations are the names of those that the claim wants on its node, sorted. They are the controller's to set, when the node has
+// registered: a kubelet sets none, so they are in no contract, and change no machine.
+func (t *Template) Annotations() []string { return slices.Sorted(maps.Keys(t.annotations)) }
 
 // Explain says where each value of the template is from. Path restricts it to what is below it, "" does not.
 func (t *Template) Explain(path string) Explanation {

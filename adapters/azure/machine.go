@@ -126,11 +126,7 @@ func (c *checked) render() error {
 	if err != nil {
 		return fmt.Errorf("user data: %w", err)
 	}
-	contract, err := c.Template.Contract(c.Token)
-	if err != nil {
-		return fmt.Errorf("contract: %w", err)
-	}
-	c.userData, c.command = data, contract.CSE()
+	c.userData, c.command = data, c.Template.ExtensionCommand()
 	return nil
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -23,7 +24,7 @@ type launchResult struct {
 }
 
 func (l *launching) json(t *launch.Template, explanation launch.Explanation) launchResult {
-	result := launchResult{Record: t.Record(), NotTaken: l.notTaken(t), Problems: l.problems}
+	result := launchResult{Record: l.record(t), NotTaken: l.notTaken(t), Problems: l.problems}
 	if result.Problems == nil {
 		result.Problems = []nodeconfig.Problem{}
 	}
@@ -35,6 +36,15 @@ func (l *launching) json(t *launch.Template, explanation launch.Explanation) lau
 		result.Explanation = explanation
 	}
 	return result
+}
+
+// record is the template's. A machine that is made with a script of variables has no extension.
+func (l *launching) record(t *launch.Template) *launch.Record {
+	r := t.Record()
+	if l.script {
+		r.ExtensionCommand = ""
+	}
+	return r
 }
 
 // notTaken are the reasons against images.
@@ -86,18 +96,22 @@ func (l *launching) text(t *launch.Template, explanation launch.Explanation, sty
 		}
 		return table.String()
 	}
-	record := t.Record()
+	record := l.record(t)
 	table.Row(cli.Cell{Text: "key", Paint: style.Dim}, cli.Cell{Text: record.Key, Paint: style.Bold})
 	for _, row := range shown {
 		if v, ok := record.Values[row.path]; ok {
 			table.Row(cli.Cell{Text: row.title, Paint: style.Dim}, cli.Cell{Text: v})
 		}
 	}
+	table.Row(cli.Cell{Text: "extension", Paint: style.Dim}, cli.Cell{Text: cmp.Or(record.ExtensionCommand, "none")})
 	for _, prefix := range []struct{ title, path string }{{"label", "$.node.kubelet.labels"}, {"tag", "$.machine.tags"}} {
 		for _, v := range explanation.Below(prefix.path) {
 			name := strings.Trim(strings.TrimPrefix(v.Path, prefix.path), `.[]"`)
 			table.Row(cli.Cell{Text: prefix.title, Paint: style.Dim}, cli.Cell{Text: name + "=" + v.Value})
 		}
+	}
+	for _, name := range record.Annotations {
+		table.Row(cli.Cell{Text: "annotation", Paint: style.Dim}, cli.Cell{Text: name + " (the controller sets it)"})
 	}
 	return table.String() + notTakenText(l.notTaken(t), style)
 }
