@@ -2,6 +2,7 @@ package launch
 
 import (
 	"slices"
+	"strconv"
 
 	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/nodeconfig"
@@ -16,6 +17,14 @@ type Meta struct {
 	Generation  int64             `json:"generation,omitempty"`
 	Labels      map[string]string `json:"labels,omitempty"`
 	Annotations map[string]string `json:"annotations,omitempty"`
+}
+
+// Origin is an object of a kind for people: its name, and its generation, which the API server counts.
+func (m *Meta) Origin(kind string) string {
+	if m.Generation > 0 {
+		return kind + " " + m.Name + " (generation " + strconv.FormatInt(m.Generation, 10) + ")"
+	}
+	return kind + " " + m.Name
 }
 
 // Requirement restricts where a node may be, and what it may be.

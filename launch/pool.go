@@ -41,9 +41,9 @@ func (r *Request) claim() *NodeClaim {
 // origin is what the request is called for people.
 func (r *Request) origin() string {
 	if r.Claim != nil {
-		return "NodeClaim " + r.Claim.Metadata.Name
+		return r.Claim.Metadata.Origin("NodeClaim")
 	}
-	return "NodePool " + r.Pool.Metadata.Name
+	return r.Pool.Metadata.Origin("NodePool")
 }
 
 // annotations are those that the claim has, or that the pool gives it.

@@ -152,7 +152,9 @@ func (t *Template) makeBlank() blankData {
 
 // ExtensionCommand waits on the machine until its node is made, prints the result, and has its exit code: an extension of the cloud runs it, so
 // that the cloud knows. It is the agent's, so a machine that is made with a script for an image without it has none. It holds no secret.
-func (t *Template) ExtensionCommand() string { return userdata.Contract{Path: userdata.NativePath}.CSE() }
+func (t *Template) ExtensionCommand() string {
+	return userdata.Contract{Path: userdata.NativePath}.CSE()
+}
 
 // Annotations are the names of those that the claim wants on its node, sorted. They are the controller's to set, when the node has
 // registered: a kubelet sets none, so they are in no contract, and change no machine.

@@ -208,6 +208,7 @@ func (l *launching) readSettings(s cli.Streams) error {
 
 func (l *launching) readType(s cli.Streams) (err error) {
 	if l.types == "" {
+		l.cloud.TypeSource = "the built-in table"
 		if l.cloud.Type, err = azure.KnownInstanceType(l.instanceType); err != nil {
 			l.add("--instance-type", []nodeconfig.Problem{{Kind: nodeconfig.Invalid, Path: "$", Reason: err.Error(), Fatal: true}})
 		}
@@ -217,6 +218,7 @@ func (l *launching) readType(s cli.Streams) (err error) {
 	if err != nil {
 		return err
 	}
+	l.cloud.TypeSource = placeName(l.types)
 	location := ""
 	if l.cloud.Settings != nil {
 		location = l.cloud.Settings.Location

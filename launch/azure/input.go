@@ -20,8 +20,10 @@ type Input struct {
 	Settings *Settings
 	// Class is the node class; nil for one that says nothing.
 	Class *NodeClass
-	// Type is the instance type that was chosen.
-	Type *launch.InstanceType
+	// Type is the instance type that was chosen, and TypeSource says for people what told of it: a file, a list with its time. It may be
+	// empty.
+	Type       *launch.InstanceType
+	TypeSource string
 	// Images are those of the region; without them no image is chosen, and that is a problem.
 	Images *Images
 	// Detected is what is known of the cluster; nil for nothing.
@@ -83,7 +85,7 @@ func (in *Input) Layers() ([]launch.Layer, []nodeconfig.Problem) {
 		d := new(launch.Document)
 		d.Machine.Type = *in.Type
 		d.Node.Cloud.InstanceType = in.Type.Name
-		layers = append(layers, launch.Layer{Source: launch.Detected, Origin: "instance type " + in.Type.Name, Document: d})
+		layers = append(layers, launch.Layer{Source: launch.Detected, Origin: in.typeOrigin(), Document: d})
 	} else {
 		p.add(true, nodeconfig.Missing, "$.machine.type", "no instance type is given")
 	}
@@ -94,6 +96,14 @@ func (in *Input) Layers() ([]launch.Layer, []nodeconfig.Problem) {
 	in.subnet(p)
 	in.version(p)
 	return layers, p.list
+}
+
+// typeOrigin is the instance type for people.
+func (in *Input) typeOrigin() string {
+	if in.TypeSource == "" {
+		return "instance type " + in.Type.Name
+	}
+	return "instance type " + in.Type.Name + " of " + in.TypeSource
 }
 
 // layers are what the settings say: what somebody has set, what is the environment of the program, and the defaults.
@@ -113,21 +123,26 @@ func (s *Settings) layers() []launch.Layer {
 		if slices.Contains(environment, name) {
 			source = launch.Environment
 		}
-		set(within(&layers, source, s.given[name]), s)
+		l := within(&layers, source, s.given[name])
+		set(l.Document, s)
+		if place := s.places[name]; place != "" {
+			one := new(launch.Document)
+			set(one, s)
+			l.Place(one, place)
+		}
 	}
 	return append(layers, defaults)
 }
 
-// within is what the layer of a source and an origin says; there is one afterwards.
-func within(layers *[]launch.Layer, source launch.Source, origin string) *launch.Document {
+// within is the layer of a source and an origin; there is one afterwards.
+func within(layers *[]launch.Layer, source launch.Source, origin string) *launch.Layer {
 	for i := range *layers {
 		if l := &(*layers)[i]; l.Source == source && l.Origin == origin {
-			return l.Document
+			return l
 		}
 	}
-	said := new(launch.Document)
-	*layers = append(*layers, launch.Layer{Source: source, Origin: origin, Document: said})
-	return said
+	*layers = append(*layers, launch.Layer{Source: source, Origin: origin, Document: new(launch.Document)})
+	return &(*layers)[len(*layers)-1]
 }
 
 // orNone is a text, or "none" for an empty one that somebody has given.

@@ -102,12 +102,7 @@ func ReadNodeClass(data []byte) (*NodeClass, []nodeconfig.Problem) {
 }
 
 // origin is the class for people.
-func (c *NodeClass) origin() string {
-	if c.Metadata.Generation > 0 {
-		return ClassKind + " " + c.Metadata.Name + " (generation " + strconv.FormatInt(c.Metadata.Generation, 10) + ")"
-	}
-	return ClassKind + " " + c.Metadata.Name
-}
+func (c *NodeClass) origin() string { return c.Metadata.Origin(ClassKind) }
 
 // layer is what the class says, in the terms of a node and its machine.
 func (c *NodeClass) layer() launch.Layer {
