@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -15,6 +16,7 @@ import (
 	"github.com/slipway-dev/slipway/launch"
 	"github.com/slipway-dev/slipway/launch/azure"
 	"github.com/slipway-dev/slipway/nodeconfig"
+	"github.com/slipway-dev/slipway/userdata"
 )
 
 // launching is what the flags of launch say.
@@ -138,7 +140,7 @@ func (l *launching) run(s cli.Streams, field string) error {
 		return err
 	}
 	_, _ = io.WriteString(s.Err, cli.Problems("launch", l.problems, cli.StyleOf(s.Err)))
-	return l.write(template, token)
+	return l.write(s, template, token)
 }
 
 // refuse prints the problems, of which some are fatal, and what speaks against the images where that is one of them. Nothing of the
@@ -242,7 +244,7 @@ func (l *launching) token(s cli.Streams) (nodeconfig.Secret, error) {
 }
 
 // write writes the user data, where it is wanted.
-func (l *launching) write(t *launch.Template, token nodeconfig.Secret) error {
+func (l *launching) write(s cli.Streams, t *launch.Template, token nodeconfig.Secret) error {
 	if l.userData == "" {
 		return nil
 	}
@@ -252,6 +254,9 @@ func (l *launching) write(t *launch.Template, token nodeconfig.Secret) error {
 	data, err := t.UserData(token)
 	if l.script {
 		data, _, err = azure.Script(t, token)
+	}
+	if large, ok := errors.AsType[*userdata.TooLargeError](err); ok {
+		_, _ = io.WriteString(s.Err, sizeTable("what the user data is made of, in bytes", large.Parts)+sizeTable(largestSettings, large.Settings))
 	}
 	if err != nil {
 		return command.Failed("user data: %w", err)
