@@ -199,11 +199,18 @@ func (l *launching) add(name string, problems []nodeconfig.Problem) {
 }
 
 func (l *launching) readSettings(s cli.Streams) error {
-	sources, err := settingsSources(s, l.environment, l.settings)
-	if err != nil {
-		return err
+	sources := slices.Clone(l.sources)
+	if l.environment {
+		sources = append(sources, environmentSettings())
 	}
-	settings, problems := azure.Reload(nil, append(l.sources, sources...)...)
+	for _, name := range l.settings {
+		source, err := fileSettings(s, name)
+		if err != nil {
+			return err
+		}
+		sources = append(sources, source)
+	}
+	settings, problems := azure.Reload(nil, sources...)
 	l.cloud.Settings, l.problems = settings, append(l.problems, problems...)
 	return nil
 }
