@@ -81,7 +81,7 @@ func explain(layers []Layer) *explainer {
 		value.Value, value.Source, value.Origin, value.Place = text(v), e.source, e.origin, e.places[string(path)]
 	})
 	for _, l := range ranked(layers) {
-		e.source, e.origin, e.places = l.Source, l.Origin, l.Places
+		e.source, e.origin, e.places = l.Source, l.Origin, l.Lines
 		w.at(l.Document, "$")
 	}
 	return e

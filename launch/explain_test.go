@@ -26,7 +26,7 @@ func TestOverrodeReasons(t *testing.T) {
 	} {
 		layer := func(s launch.Source, zone string) launch.Layer {
 			l := launch.Layer{Source: s, Origin: zone, Document: &launch.Document{Machine: launch.Machine{Zone: zone}}}
-			l.Place(l.Document, "line "+zone)
+			l.AddLines(l.Document, "line "+zone)
 			return l
 		}
 		layers := []launch.Layer{layer(c.weaker, "1"), layer(c.stronger, "2")}

@@ -53,19 +53,19 @@ type Layer struct {
 	Source Source
 	// Origin says for people where exactly it is from: an object with its generation, a file, a request with its time.
 	Origin string
-	// Places says where in the origin the value of a path is, if there is more to say: a line of a file, the name of a variable. It may be
+	// Lines say where in the origin the value of a path is, if there is more to say: a line of a file, the name of a variable. It may be
 	// nil.
-	Places map[string]string
+	Lines map[string]string
 	// Document is what it says; nil says nothing. Layers may share it with whoever made them, and nobody changes it.
 	Document *Document
 }
 
-// Place says where in the origin the values of a document are.
-func (l *Layer) Place(values *Document, place string) {
-	if l.Places == nil {
-		l.Places = make(map[string]string)
+// AddLines says where in the origin the values of a document are.
+func (l *Layer) AddLines(values *Document, line string) {
+	if l.Lines == nil {
+		l.Lines = make(map[string]string)
 	}
-	walk(values, func(path []byte, _ reflect.Value) { l.Places[string(path)] = place })
+	walk(values, func(path []byte, _ reflect.Value) { l.Lines[string(path)] = line })
 }
 
 // Field says which sources may set a field, and all below it. The row with the longest path counts.

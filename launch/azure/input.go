@@ -128,7 +128,7 @@ func (s *Settings) layers() []launch.Layer {
 		if place := s.places[name]; place != "" {
 			one := new(launch.Document)
 			set(one, s)
-			l.Place(one, place)
+			l.AddLines(one, place)
 		}
 	}
 	return append(layers, defaults)
