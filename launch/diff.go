@@ -69,6 +69,7 @@ var drifts = []driftRow{
 	{"$.machine.network.dns", Ignore, "what the kubelet is told of it is compared"},
 	{"$.machine.adminUser", Refresh, "who may log in is set when a machine is made"},
 	{"$.machine.sshPublicKey", Refresh, "who may log in is set when a machine is made"},
+	{"$.machine.userData", Replace, "a machine runs it when it boots for the first time"},
 	{"$.machine.identities", InPlace, "the cloud changes them on a machine that runs"},
 	{"$.machine.tags", InPlace, "the cloud changes them on a machine that runs"},
 }

@@ -21,15 +21,9 @@ var (
 func Trespass(layers []Layer, fields []Field) []string {
 	var found []string
 	for i := range layers {
-		walk(layers[i].Document, func(at []byte, _ reflect.Value) {
-			path := string(at)
-			switch f := fieldOf(fields, path); {
-			case f == nil:
-				found = append(found, fmt.Sprintf("%s: no row says who may set it", path))
-			case !slices.Contains(f.Sources, layers[i].Source):
-				found = append(found, fmt.Sprintf("%s: is not to be set by %s", path, layers[i].Source))
-			}
-		})
+		for _, path := range layers[i].Foreign(fields) {
+			found = append(found, fmt.Sprintf("%s: is not to be set by %s", path, layers[i].Source))
+		}
 	}
 	return found
 }

@@ -65,7 +65,20 @@ func (l *Layer) AddLines(values *Document, line string) {
 	if l.Lines == nil {
 		l.Lines = make(map[string]string)
 	}
-	walk(values, func(path []byte, _ reflect.Value) { l.Lines[string(path)] = line })
+	lines := l.Lines // the layer itself is not kept by what walks
+	walk(values, func(path []byte, _ reflect.Value) { lines[string(path)] = line })
+}
+
+// Foreign are the paths of what the layer says and its source may not set, by a cloud's fields.
+func (l *Layer) Foreign(fields []Field) []string {
+	var foreign []string
+	walk(l.Document, func(at []byte, _ reflect.Value) {
+		path := string(at)
+		if f := fieldOf(fields, path); f == nil || !slices.Contains(f.Sources, l.Source) {
+			foreign = append(foreign, path)
+		}
+	})
+	return foreign
 }
 
 // Field says which sources may set a field, and all below it. The row with the longest path counts.

@@ -16,6 +16,7 @@ import (
 var (
 	secretType = reflect.TypeFor[nodeconfig.Secret]()
 	publicType = reflect.TypeFor[PublicKey]()
+	partsType  = reflect.TypeFor[UserParts]()
 	flagType   = reflect.TypeFor[[]nodeconfig.Flag]()
 )
 
@@ -157,7 +158,7 @@ func isScalar(v reflect.Value) bool {
 	return false
 }
 
-// text is a value for people: a text as it is, a list as JSON, a public key as its fingerprint, a secret as [nodeconfig.Redacted].
+// text is a value for people: a text as it is, a list as JSON, a public key as its fingerprint, parts by their names, a secret as [nodeconfig.Redacted].
 func text(v reflect.Value) string {
 	if v.Type() == publicType {
 		return PublicKey(v.String()).String()
@@ -177,6 +178,8 @@ func plain(v reflect.Value) string {
 			return d.String()
 		}
 		return fmt.Sprint(v.Interface())
+	case v.Type() == partsType:
+		return v.Interface().(UserParts).String()
 	case v.Type() == flagType:
 		return flagsText(v.Interface().([]nodeconfig.Flag))
 	}

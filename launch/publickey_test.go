@@ -33,11 +33,12 @@ func TestPublicKey(t *testing.T) {
 	}
 }
 
-// TestNothingSecretIsShown: canaries in the token, the key of who may log in, and a registry's header are in the user data or the
-// machine alone, and in nothing that is made for people or kept.
+// TestNothingSecretIsShown: canaries in the token, the key of who may log in, a script of the class's, and a registry's header are in the
+// user data or the machine alone, and in nothing that is made for people or kept.
 func TestNothingSecretIsShown(t *testing.T) {
 	in := base(t)
 	in.Settings = strings.Replace(in.Settings, "ssh-public-key: ", "ssh-public-key: "+canaryKey+" # ", 1)
+	in.NodeClass = strings.Replace(in.NodeClass, "spec:\n", "spec:\n  userData: |\n    #!/bin/sh\n    echo canary\n", 1)
 	in.Settings += "\nkubelet-bootstrap-token: " + token + ".0123456789canary\n"
 	cloud, request, problems := in.decode(t)
 	tpl, found := launch.Render(cloud, request)
@@ -67,7 +68,7 @@ func TestNothingSecretIsShown(t *testing.T) {
 		"problems": fmt.Sprint(problems, found, launch.Check(tpl, nil)), "explanation": show(tpl, found), "key": tpl.Key(), "compact record": tpl.Compact(),
 		"record": string(record), "comparison": fmt.Sprintf("%+v", compared), "difference": fmt.Sprintf("%+v", launch.Diff(running.Record(), tpl.Record())),
 		"difference by the compact record": fmt.Sprintf("%+v", kept.Diff(tpl)), "template": fmt.Sprintf("%+v", tpl), "machine": string(machine),
-		"document": fmt.Sprintf("%v %+v", tpl.Document, tpl.Document), "settings' token": fmt.Sprintf("%+v", cloud.Settings.BootstrapToken),
+		"document": fmt.Sprintf("%v %+v", tpl.Document, tpl.Document), "class": fmt.Sprintf("%+v", cloud.Class), "settings' token": fmt.Sprintf("%+v", cloud.Settings.BootstrapToken),
 	} {
 		if shown == "" || strings.Contains(shown, "canary") || strings.Contains(shown, strings.Fields(canaryKey)[1]) {
 			t.Errorf("the %s shows it: %s", name, shown)
@@ -79,7 +80,7 @@ func TestNothingSecretIsShown(t *testing.T) {
 		}
 	}
 	contract, err := tpl.Contract(cloud.Settings.BootstrapToken)
-	if err != nil || strings.Count(string(contract.Document), "canary") < 2 {
-		t.Errorf("the contract has no token or no header: %v", err)
+	if err != nil || strings.Count(string(contract.Document), "canary") < 2 || len(contract.Parts) != 1 || string(contract.Parts[0].Content) != "#!/bin/sh\necho canary\n" {
+		t.Errorf("the contract lacks the token, the header or the script: %v", err)
 	}
 }

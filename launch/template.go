@@ -123,7 +123,7 @@ func (t *Template) credential(token nodeconfig.Secret) (string, error) {
 // contract is the node's contract with a credential.
 func (t *Template) contract(value string) userdata.Contract {
 	p := t.parts.get(t.split)
-	return userdata.Contract{Document: slices.Concat(p.head, []byte(value), p.tail), Path: userdata.NativePath}
+	return userdata.Contract{Document: slices.Concat(p.head, []byte(value), p.tail), Path: userdata.NativePath, Parts: t.Document.Machine.UserData}
 }
 
 // UserData is the base64 of the document for cloud-init, as Azure's API takes it. The error is [ErrToken] or one of

@@ -82,6 +82,7 @@ var shown = []struct{ title, path string }{
 	{"allocatable memory", "$.machine.allocatable.memory"},
 	{"network plug-in", "$.node.network.plugin"},
 	{"taints", "$.node.kubelet.taints"},
+	{"own user data", "$.machine.userData"},
 }
 
 // text is the result for people: what would be launched, or with --explain where each value is from.

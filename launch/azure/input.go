@@ -80,6 +80,7 @@ func (in *Input) Layers() ([]launch.Layer, []nodeconfig.Problem) {
 	layers = append(layers, s.said...)
 	if in.Class != nil {
 		layers = append(layers, in.Class.layer())
+		in.userData(p)
 	}
 	if in.Type != nil {
 		d := new(launch.Document)

@@ -40,6 +40,9 @@ type ClassSpec struct {
 	GPU               *GPU              `json:"gpu,omitempty"`
 	ArtifactStreaming *Streaming        `json:"artifactStreaming,omitempty"`
 	LinuxOSConfig     *LinuxOSConfig    `json:"linuxOSConfig,omitempty"`
+	// UserData is Slipway's own: a NodeConfig, which is a part of what the class says, or a shell script or a MIME document for the
+	// machine. It may hold secrets.
+	UserData nodeconfig.Secret `json:"userData,omitzero"`
 }
 
 // ClassSecurity is a class's security.
@@ -132,6 +135,13 @@ func (c *NodeClass) layer() launch.Layer {
 	}
 	s.LinuxOSConfig.system(&n.System)
 	n.Network.LocalDNS = s.LocalDNS.cache()
+	if own, _ := c.userData(); own != nil {
+		said := new(launch.Document)
+		own.lay(said)
+		l.AddLines(said, pathUserData)
+		l.AddLines(l.Document, "") // the class's fields go before it
+		own.lay(l.Document)
+	}
 	return l
 }
 

@@ -35,6 +35,9 @@ func Script(t *launch.Template, token nodeconfig.Secret) (userData string, repor
 	if err != nil {
 		return "", nil, err
 	}
+	if len(contract.Parts) > 0 {
+		return "", nil, errors.New("$.machine.userData: the script of variables has no place for it; use an image with Slipway, or leave it out")
+	}
 	read := compile.Read([]compile.Document{{Data: contract.Document}}, "")
 	variables, problems := cse.Variables(read, facts.Facts{Architecture: t.Document.Machine.Type.Architecture})
 	var wrong []error
