@@ -5,8 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"math/rand"
+	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
 // TestLimit states the arithmetic that the limit rests on.
@@ -176,6 +179,24 @@ func TestSizes(t *testing.T) {
 		if text := fmt.Sprint(err, large.Parts, large.Settings); strings.Contains(text, "canary") || !strings.Contains(text, "; the largest settings are files[0].content (") ||
 			!strings.Contains(text, "put the file into the node image)") {
 			t.Errorf("%s: %s", name, text)
+		}
+	}
+}
+
+// TestInstead: what can be left out is a field of a contract.
+func TestInstead(t *testing.T) {
+	for _, row := range instead {
+		in := reflect.TypeFor[nodeconfig.NodeConfig]()
+		for name := range strings.SplitSeq(row.path, ".") {
+			field, found := in.FieldByNameFunc(func(field string) bool {
+				f, _ := in.FieldByName(field)
+				tag, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+				return tag == name
+			})
+			if !found {
+				t.Fatalf("a contract has no %s", row.path)
+			}
+			in = field.Type
 		}
 	}
 }
