@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/slipway-dev/slipway/internal/akstext"
+	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/internal/kubeletapi"
 	"github.com/slipway-dev/slipway/launch"
 	"github.com/slipway-dev/slipway/nodeconfig"
@@ -98,6 +99,9 @@ func (in *Input) Layers() ([]launch.Layer, []nodeconfig.Problem) {
 	in.version(p)
 	return layers, p.list
 }
+
+// lineOf is where a setting is in its document.
+func lineOf(n *document.Node) string { return "line " + strconv.Itoa(int(n.Line)) }
 
 // typeOrigin is the instance type for people.
 func (in *Input) typeOrigin() string {

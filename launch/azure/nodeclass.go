@@ -135,7 +135,7 @@ func (c *NodeClass) layer() launch.Layer {
 	}
 	s.LinuxOSConfig.system(&n.System)
 	n.Network.LocalDNS = s.LocalDNS.cache()
-	if own, _ := c.userData(); own != nil {
+	if own, found := c.userData(); own != nil && len(nodeconfig.Fatal(found)) == 0 { // what is refused is in no template
 		said := new(launch.Document)
 		own.lay(said)
 		l.AddLines(said, pathUserData)

@@ -234,7 +234,7 @@ func (s *Settings) read(p *problems, source *SettingsSource) {
 		case f.Value.Kind == document.List || f.Value.Kind == document.Map:
 			p.add(true, nodeconfig.WrongType, at, "is "+f.Value.Kind.String()+", want a text")
 		case f.Value.Kind != document.Null:
-			s.raw[o.name], s.given[o.name], s.places[o.name] = f.Value.Text, p.at, "line "+strconv.Itoa(int(f.Value.Line))
+			s.raw[o.name], s.given[o.name], s.places[o.name] = f.Value.Text, p.at, lineOf(&f.Value)
 		}
 	}
 }
