@@ -15,8 +15,9 @@ type Value struct {
 	// Value is the value for people; a secret is "[redacted]".
 	Value  string `json:"value"`
 	Source Source `json:"source"`
-	// Origin is the layer's, or the name of the rule that computed the value.
+	// Origin is the layer's, or the name of the rule that computed the value. Place is where in it the value is, if there is more to say.
 	Origin string `json:"origin"`
+	Place  string `json:"place,omitempty"`
 	// Overrode are the values of weaker layers, the strongest first.
 	Overrode []Overridden `json:"overrode,omitempty"`
 }
@@ -26,6 +27,25 @@ type Overridden struct {
 	Value  string `json:"value"`
 	Source Source `json:"source"`
 	Origin string `json:"origin"`
+	Place  string `json:"place,omitempty"`
+	// Reason says why the value over it was taken.
+	Reason string `json:"reason"`
+}
+
+// reason says why a value of a layer of source s was taken, and not one of a weaker layer. It follows from [ranks].
+func (s Source) reason(weaker Source) string {
+	switch said := slices.Contains(explicit, s); {
+	case s == weaker:
+		return "of two of one source the later one counts"
+	case said && slices.Contains(explicit, weaker):
+		return "what is said for fewer nodes goes before what is said for more"
+	case said && weaker == Detected:
+		return "what somebody has said goes before what was found"
+	case said:
+		return "what somebody has said goes before what is the same for all nodes"
+	default:
+		return "what was found goes before what is the same for all nodes"
+	}
 }
 
 // Explanation is where all values are from, by their paths.
@@ -41,9 +61,10 @@ type explainer struct {
 	at map[string]int
 	// maps are those that rules have set.
 	maps []setMap
-	// source and origin are of the values that it looks at.
+	// source and origin are of the values that it looks at, and places are where in the origin they are.
 	source Source
 	origin string
+	places map[string]string
 }
 
 // setMap is a map that a rule has set, and its path.
@@ -65,12 +86,13 @@ func explain(layers []Layer) *explainer {
 	w := newWalker(func(path []byte, v reflect.Value) {
 		value := e.value(path)
 		if value.Source != "" {
-			value.Overrode = append([]Overridden{{value.Value, value.Source, value.Origin}}, value.Overrode...)
+			weaker := Overridden{value.Value, value.Source, value.Origin, value.Place, e.source.reason(value.Source)}
+			value.Overrode = append([]Overridden{weaker}, value.Overrode...)
 		}
-		value.Value, value.Source, value.Origin = text(v), e.source, e.origin
+		value.Value, value.Source, value.Origin, value.Place = text(v), e.source, e.origin, e.places[string(path)]
 	})
 	for _, l := range ranked(layers) {
-		e.source, e.origin = l.Source, l.Origin
+		e.source, e.origin, e.places = l.Source, l.Origin, l.Lines
 		w.at(l.Document, "$")
 	}
 	return e

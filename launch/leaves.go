@@ -15,6 +15,8 @@ import (
 
 var (
 	secretType = reflect.TypeFor[nodeconfig.Secret]()
+	publicType = reflect.TypeFor[PublicKey]()
+	partsType  = reflect.TypeFor[UserParts]()
 	flagType   = reflect.TypeFor[[]nodeconfig.Flag]()
 )
 
@@ -166,8 +168,16 @@ func isScalar(v reflect.Value) bool {
 	return false
 }
 
-// text is a value for people: a text as it is, a list as JSON, a secret as [nodeconfig.Redacted].
+// text is a value for people: a text as it is, a list as JSON, a public key as its fingerprint, parts by their names, a secret as [nodeconfig.Redacted].
 func text(v reflect.Value) string {
+	if v.Type() == publicType {
+		return PublicKey(v.String()).String()
+	}
+	return plain(v)
+}
+
+// plain is a value for digests: it is that for people, but a public key is whole, as all releases have it there.
+func plain(v reflect.Value) string {
 	switch {
 	case v.Type() == secretType:
 		return nodeconfig.Redacted
@@ -178,6 +188,8 @@ func text(v reflect.Value) string {
 			return d.String()
 		}
 		return fmt.Sprint(v.Interface())
+	case v.Type() == partsType:
+		return v.Interface().(UserParts).String()
 	case v.Type() == flagType:
 		return flagsText(v.Interface().([]nodeconfig.Flag))
 	}

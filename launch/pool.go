@@ -42,9 +42,17 @@ func (r *Request) claim() *NodeClaim {
 // origin is what the request is called for people.
 func (r *Request) origin() string {
 	if r.Claim != nil {
-		return "NodeClaim " + r.Claim.Metadata.Name
+		return r.Claim.Metadata.Origin("NodeClaim")
 	}
-	return "NodePool " + r.Pool.Metadata.Name
+	return r.Pool.Metadata.Origin("NodePool")
+}
+
+// annotations are those that the claim has, or that the pool gives it.
+func (r *Request) annotations() map[string]string {
+	if r.Claim != nil {
+		return r.Claim.Metadata.Annotations
+	}
+	return r.Pool.Spec.Template.Metadata.Annotations
 }
 
 // prefix is the path of the claim in the request's object.
@@ -74,6 +82,9 @@ func (r *Request) layer(b *Base) (Layer, []nodeconfig.Problem) {
 		if name := c.Metadata.Labels[labelPool]; name != r.Pool.Metadata.Name {
 			p.wrong(document.FieldPath("$.metadata.labels", labelPool), "is not the name of the pool; a claim of another pool is no node of this one")
 		}
+	}
+	if !c.Spec.NodeClassRef.names(&b.class) {
+		p.wrong(prefix+".spec.nodeClassRef", "names another node class than the one that is given; give the class that it names")
 	}
 	for key, value := range c.Metadata.Labels {
 		if b.isForeign(key) {

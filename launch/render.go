@@ -10,6 +10,7 @@ import (
 // merged once. It may be used for any number of requests, by several goroutines.
 type Base struct {
 	layers  []Layer
+	class   ClassRef
 	fields  []Field
 	domains []string
 	// labelField is the row of all labels.
@@ -29,7 +30,7 @@ func Prepare(cloud Cloud) *Base {
 
 // read takes what a cloud's inputs say, and merges nothing.
 func read(cloud Cloud) *Base {
-	b := &Base{fields: cloud.Fields(), domains: cloud.Domains(), rules: cloud.Rules()}
+	b := &Base{class: cloud.ClassRef(), fields: cloud.Fields(), domains: cloud.Domains(), rules: cloud.Rules()}
 	b.labelField = fieldOf(b.fields, nodeLabels)
 	b.layers, b.problems = cloud.Layers()
 	return b
@@ -74,6 +75,7 @@ func (b *Base) Render(request Request) (*Template, []nodeconfig.Problem) {
 // decide runs the rules on what the layers say together, and returns all that is wrong: with the inputs, with the request, and with
 // what comes of them.
 func (t *Template) decide(request *Request, found []nodeconfig.Problem) []nodeconfig.Problem {
+	t.annotations = request.annotations()
 	problems := append(slices.Clone(t.base.problems), found...)
 	for i := range t.base.rules {
 		for _, p := range t.base.rules[i].Run(&t.Document) {

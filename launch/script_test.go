@@ -46,6 +46,12 @@ func TestScript(t *testing.T) {
 	_, _, templates := rendered(t)
 	for _, tpl := range templates {
 		userData, report, err := azure.Script(tpl, nodeconfig.NewSecret("abcdef.0123456789abcdef"))
+		if parts := tpl.Document.Machine.UserData; len(parts) > 0 {
+			if err == nil || !strings.Contains(err.Error(), "$.machine.userData: ") {
+				t.Errorf("%d parts have no place in the script, and the error is %v", len(parts), err)
+			}
+			continue
+		}
 		if own := tpl.Document.Machine.Image.Wanted == "Custom"; own != (err != nil) {
 			t.Fatal(err)
 		} else if own {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/slipway-dev/slipway/internal/akstext"
+	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/internal/kubeletapi"
 	"github.com/slipway-dev/slipway/launch"
 	"github.com/slipway-dev/slipway/nodeconfig"
@@ -20,8 +21,10 @@ type Input struct {
 	Settings *Settings
 	// Class is the node class; nil for one that says nothing.
 	Class *NodeClass
-	// Type is the instance type that was chosen.
-	Type *launch.InstanceType
+	// Type is the instance type that was chosen, and TypeSource says for people what told of it: a file, a list with its time. It may be
+	// empty.
+	Type       *launch.InstanceType
+	TypeSource string
 	// Images are those of the region; without them no image is chosen, and that is a problem.
 	Images *Images
 	// Detected is what is known of the cluster; nil for nothing.
@@ -86,12 +89,13 @@ func (in *Input) Layers() ([]launch.Layer, []nodeconfig.Problem) {
 	layers = append(layers, s.said...)
 	if in.Class != nil {
 		layers = append(layers, in.Class.layer())
+		in.userData(p)
 	}
 	if in.Type != nil {
 		d := new(launch.Document)
 		d.Machine.Type = *in.Type
 		d.Node.Cloud.InstanceType = in.Type.Name
-		layers = append(layers, launch.Layer{Source: launch.Detected, Origin: "instance type " + in.Type.Name, Document: d})
+		layers = append(layers, launch.Layer{Source: launch.Detected, Origin: in.typeOrigin(), Document: d})
 		if reason := in.Type.Unavailable; reason != "" {
 			p.wrong("$.machine.type.unavailable", fmt.Sprintf("is %q: the subscription cannot have %s in its region; use another instance type, or ask Azure for this one", reason, in.Type.Name))
 		}
@@ -120,6 +124,17 @@ func (in *Input) standard() launch.Layer {
 	return hardcoded
 }
 
+// lineOf is where a setting is in its document.
+func lineOf(n *document.Node) string { return "line " + strconv.Itoa(int(n.Line)) }
+
+// typeOrigin is the instance type for people.
+func (in *Input) typeOrigin() string {
+	if in.TypeSource == "" {
+		return "instance type " + in.Type.Name
+	}
+	return "instance type " + in.Type.Name + " of " + in.TypeSource
+}
+
 // layers are what the settings say: what somebody has set, what is the environment of the program, and the defaults.
 func (s *Settings) layers() []launch.Layer {
 	defaults := launch.Layer{Source: launch.Hardcoded, Origin: "default of the settings", Document: new(launch.Document)}
@@ -137,21 +152,26 @@ func (s *Settings) layers() []launch.Layer {
 		if slices.Contains(environment, name) {
 			source = launch.Environment
 		}
-		set(within(&layers, source, s.given[name]), s)
+		l := within(&layers, source, s.given[name])
+		set(l.Document, s)
+		if place := s.places[name]; place != "" {
+			one := new(launch.Document)
+			set(one, s)
+			l.AddLines(one, place)
+		}
 	}
 	return append(layers, defaults)
 }
 
-// within is what the layer of a source and an origin says; there is one afterwards.
-func within(layers *[]launch.Layer, source launch.Source, origin string) *launch.Document {
+// within is the layer of a source and an origin; there is one afterwards.
+func within(layers *[]launch.Layer, source launch.Source, origin string) *launch.Layer {
 	for i := range *layers {
 		if l := &(*layers)[i]; l.Source == source && l.Origin == origin {
-			return l.Document
+			return l
 		}
 	}
-	said := new(launch.Document)
-	*layers = append(*layers, launch.Layer{Source: source, Origin: origin, Document: said})
-	return said
+	*layers = append(*layers, launch.Layer{Source: source, Origin: origin, Document: new(launch.Document)})
+	return &(*layers)[len(*layers)-1]
 }
 
 // orNone is a text, or "none" for an empty one that somebody has given.
@@ -170,7 +190,7 @@ var settingRows = map[string]func(*launch.Document, *Settings){
 	"join-method":                      func(d *launch.Document, s *Settings) { d.Node.Join.Method = nodeconfig.JoinMethod(s.JoinMethod) },
 	"vm-memory-overhead-percent":       func(d *launch.Document, s *Settings) { d.Machine.MemoryOverhead = s.MemoryOverhead },
 	"linux-admin-username":             func(d *launch.Document, s *Settings) { d.Machine.AdminUser = s.AdminUser },
-	"ssh-public-key":                   func(d *launch.Document, s *Settings) { d.Machine.SSHPublicKey = s.SSHPublicKey },
+	"ssh-public-key":                   func(d *launch.Document, s *Settings) { d.Machine.SSHPublicKey = launch.PublicKey(s.SSHPublicKey) },
 	"network-plugin":                   func(d *launch.Document, s *Settings) { d.Machine.Network.Plugin = s.NetworkPlugin },
 	"network-plugin-mode":              func(d *launch.Document, s *Settings) { d.Machine.Network.Mode = orNone(s.NetworkMode) },
 	"network-policy":                   func(d *launch.Document, s *Settings) { d.Machine.Network.Policy = orNone(s.NetworkPolicy) },
@@ -319,6 +339,15 @@ func (in *Input) Rules() []launch.Rule {
 func (in *Input) Domains() []string { return labelDomains }
 
 var labelDomains = []string{labelDomain}
+
+// ClassRef names the class.
+func (in *Input) ClassRef() launch.ClassRef {
+	if in.Class == nil {
+		return launch.ClassRef{}
+	}
+	group, _, _ := strings.Cut(ClassVersion, "/")
+	return launch.ClassRef{Group: group, Kind: ClassKind, Name: in.Class.Metadata.Name}
+}
 
 // Fields are which sources may set what.
 func (in *Input) Fields() []launch.Field { return fields }

@@ -144,7 +144,8 @@ func (c *NodeClass) Check() []nodeconfig.Problem {
 	}
 	p.system(s.LinuxOSConfig, s.Kubelet)
 	p.localDNS(s.LocalDNS)
-	return p.list
+	_, found := c.userData()
+	return append(p.list, found...)
 }
 
 // family checks the combinations that no image has (CEL rules of the class).

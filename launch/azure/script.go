@@ -42,6 +42,9 @@ func Script(t *launch.Template, token nodeconfig.Secret) (userData string, repor
 	if err != nil {
 		return "", nil, err
 	}
+	if len(contract.Parts) > 0 {
+		return "", nil, errors.New("$.machine.userData: the script of variables has no place for it; use an image with Slipway, or leave it out")
+	}
 	read := compile.Read([]compile.Document{{Data: contract.Document}}, "")
 	variables, problems := cse.Variables(read, facts.Facts{Architecture: t.Document.Machine.Type.Architecture})
 	var wrong []error
@@ -56,9 +59,22 @@ func Script(t *launch.Template, token nodeconfig.Secret) (userData string, repor
 		return "", nil, err
 	}
 	if err := userdata.Azure.Check(len(script)); err != nil {
+		if large, ok := errors.AsType[*userdata.TooLargeError](err); ok {
+			large.Parts, large.Settings = scriptSizes(variables, len(script)), contract.LargestSettings()
+		}
 		return "", nil, err
 	}
 	return base64.StdEncoding.EncodeToString(script), reportOf(cse.Assigned(variables)), nil
+}
+
+// scriptSizes are what a script of a size is made of.
+func scriptSizes(variables []cse.Variable, size int) []userdata.Size {
+	rows := make([]userdata.Size, 0, len(variables))
+	for _, v := range variables {
+		rows = append(rows, userdata.Size{What: v.Name, Bytes: len(v.Value)})
+		size -= len(v.Value)
+	}
+	return append(userdata.LargestAnd(rows, "the values of all other variables"), userdata.Size{What: "the script without these values", Bytes: size})
 }
 
 // reportOf says of each variable what it is there for.
