@@ -196,7 +196,7 @@ func TestRecord(t *testing.T) {
 	if r, err := launch.ParseRecord(good); err != nil || len(launch.Diff(r, tpl.Record())) > 0 {
 		t.Errorf("%v, %v", r, err)
 	}
-	for _, bad := range []string{"", "{", "[]", "{}", string(good[:len(good)/2]), strings.Replace(string(good), `"k1-`, `"k2-`, 1), strings.Replace(string(good), "LaunchTemplate", "NodeConfig", 1)} {
+	for _, bad := range []string{"", "{", "[]", "{}", string(good[:len(good)/2]), strings.Replace(string(good), `"k1-`, `"k2-`, 1), strings.Replace(string(good), "LaunchTemplate", "NodeConfig", 1), strings.Replace(string(good), `"$.machine.`, `"$.other.`, 1)} {
 		if r, err := launch.ParseRecord([]byte(bad)); r != nil || !isUnknown(err) {
 			t.Errorf("%.40q: %v, %v", bad, r, err)
 		}
