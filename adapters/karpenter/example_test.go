@@ -9,6 +9,7 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/karpenter/pkg/cloudprovider/overlay"
 	"sigs.k8s.io/karpenter/pkg/controllers"
+	"sigs.k8s.io/karpenter/pkg/controllers/node/health"
 	"sigs.k8s.io/karpenter/pkg/controllers/state"
 	"sigs.k8s.io/karpenter/pkg/operator"
 
@@ -46,10 +47,14 @@ func Example() {
 		fail(err)
 	}
 	decorated := overlay.Decorate(provider, op.GetClient(), op.InstanceTypeStore)
-	cluster := state.NewCluster(op.Clock, op.GetClient(), decorated)
+	repairs, err := health.NewRepairPolicyMatcher(ctx, decorated)
+	if err != nil {
+		fail(err)
+	}
+	cluster := state.NewCluster(op.Clock, op.GetClient(), decorated, state.WithRepairPolicyMatcher(repairs))
 	op.WithControllers(ctx, controllers.NewControllers(
 		ctx, op.Manager, op.Clock, op.GetClient(), op.EventRecorder, decorated, provider, cluster, op.InstanceTypeStore,
-		controllers.WithRegistrationHook(provider.RegistrationHook()),
+		op.PredictionStore, controllers.WithRegistrationHook(provider.RegistrationHook()),
 	)...)
 	op.WithControllers(ctx, provider.Controllers()...).Start(ctx)
 }
