@@ -15,7 +15,7 @@ type typeLabel struct {
 	take func(t *launch.InstanceType, values []string) error
 }
 
-// typeLabels are those of Karpenter for Azure (K3.3: well-known labels; K5.2: hypervisor). It sets those of abilities where the
+// typeLabels are those of Karpenter for Azure (K3.3, K5.1). It sets those of abilities where the
 // type has the ability. That a type can have its disk on the host does not say where, so it stays unknown; trusted launch and
 // encryption at the host have no label.
 var typeLabels = []typeLabel{
