@@ -30,7 +30,11 @@ import (
 	"github.com/slipway-dev/slipway/launch"
 )
 
+// version is what the build says, and each start: a newer one must change no node.
+var version = "none"
+
 func main() {
+	fmt.Fprintln(os.Stderr, "slipway's version: "+version)
 	if err := run(context.Background()); err != nil {
 		fmt.Fprintln(os.Stderr, "karpenter:", err)
 		os.Exit(1)
