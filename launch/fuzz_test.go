@@ -73,6 +73,21 @@ func FuzzParseRecord(f *testing.F) {
 // mergeable are the sources that a layer of the fuzz target can have, the weakest first.
 var mergeable = launch.Sources()
 
+// layersOf are layers of documents in JSON; nil where one is none.
+func layersOf(documents [][]byte, ranks ...uint8) (layers []launch.Layer) {
+	for i, data := range documents {
+		d := new(launch.Document)
+		decoder := json.NewDecoder(bytes.NewReader(data))
+		decoder.UseNumber()
+		if err := decoder.Decode(d); err != nil {
+			return nil
+		}
+		d = launch.Copied(d) // as it is said, but with what may be secret as secrets
+		layers = append(layers, launch.Layer{Source: mergeable[int(ranks[i])%len(mergeable)], Origin: string(rune('a' + i)), Document: d})
+	}
+	return layers
+}
+
 // FuzzMerge: of layers with any values, the order does not matter; each value is that of the strongest layer that has one; what
 // is explained is what is merged; and nothing is shared with a layer.
 func FuzzMerge(f *testing.F) {
@@ -90,17 +105,9 @@ func FuzzMerge(f *testing.F) {
 	f.Add([]byte(`{"node":{"kubelet":{"config":{"evictionHard":{"memory.available":"1Mi"},"maxPods":1}}}}`),
 		[]byte(`{"node":{"kubelet":{"config":{"evictionHard":{"nodefs.available":"1%"},"maxPods":null}}}}`), []byte(`{"node":{"kubelet":{"taints":[]}}}`), uint8(1), uint8(5), uint8(6))
 	f.Fuzz(func(t *testing.T, first, second, third []byte, rank1, rank2, rank3 uint8) {
-		layers := make([]launch.Layer, 0, 3)
-		for i, data := range [][]byte{first, second, third} {
-			d := new(launch.Document)
-			decoder := json.NewDecoder(bytes.NewReader(data))
-			decoder.UseNumber()
-			if err := decoder.Decode(d); err != nil {
-				return
-			}
-			source := mergeable[int([]uint8{rank1, rank2, rank3}[i])%len(mergeable)]
-			d = launch.Copied(d) // as it is said, but with what may be secret as secrets
-			layers = append(layers, launch.Layer{Source: source, Origin: string(rune('a' + i)), Document: d})
+		layers := layersOf([][]byte{first, second, third}, rank1, rank2, rank3)
+		if layers == nil {
+			return
 		}
 		before := make([]map[string]string, len(layers))
 		for i := range layers {

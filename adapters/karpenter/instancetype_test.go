@@ -67,9 +67,9 @@ func TestInstanceTypeOf(t *testing.T) {
 		"by the capacity":    {"8", nil, launch.InstanceType{VCPUs: 8}, nil},
 		"part of a capacity": {"1500m", nil, launch.InstanceType{}, nil},
 		"all that is wrong": {"4", map[string][]string{labelArch: {"amd64", "arm64"}, labelCPU: {"four"}, labelMemory: {"-1"}},
-			launch.InstanceType{}, []string{"Standard_Test", labelArch + ": has 2 values", labelCPU, labelMemory}},
-		"a contradiction": {"2", map[string][]string{labelCPU: {"4"}}, launch.InstanceType{}, []string{"4 processors by its labels, and 2 by its capacity"}},
-		"another machine": {"", map[string][]string{labelArch: {"riscv64"}}, launch.InstanceType{}, []string{labelArch}},
+			launch.InstanceType{}, []string{"Standard_Test", labelArch + " has 2 values", labelCPU, labelMemory}},
+		"a contradiction":         {"2", map[string][]string{labelCPU: {"4"}}, launch.InstanceType{}, []string{"4 processors by its labels, and 2 by its capacity"}},
+		"an ability that is none": {"", map[string][]string{"karpenter.azure.com/sku-networking-accelerated": {"maybe"}}, launch.InstanceType{}, []string{"want true or false"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := karpenter.InstanceTypeOf(provided(c.cpu, c.labels))
@@ -122,8 +122,8 @@ func TestProvided(t *testing.T) {
 	if err := f.provider.SetInputs(in); err == nil || !strings.Contains(err.Error(), "Inputs.Provided are both given") {
 		t.Error(err)
 	}
-	in.Types, in.Provided[0] = nil, provided("", map[string][]string{labelArch: {"riscv64"}})
-	if err := f.provider.SetInputs(in); err == nil || !strings.Contains(err.Error(), labelArch) {
+	in.Types, in.Provided[0] = nil, provided("", map[string][]string{labelCPU: {"many"}})
+	if err := f.provider.SetInputs(in); err == nil || !strings.Contains(err.Error(), labelCPU) {
 		t.Error(err)
 	}
 	if len(f.offered()) != len(known) {
