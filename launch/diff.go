@@ -130,6 +130,11 @@ func ParseRecord(data []byte) (*Record, error) {
 	case len(r.Values) == 0:
 		return nil, fmt.Errorf("%w: the record has no values", ErrUnknown)
 	}
+	for path := range r.Values {
+		if driftOf(path).class == "" {
+			return nil, fmt.Errorf("%w: the record has values that no node has", ErrUnknown)
+		}
+	}
 	return &r, nil
 }
 
@@ -154,7 +159,7 @@ const secretChanged = "changed"
 func differences(running, wanted map[string]string) []Change {
 	paths := make([]string, 0, len(wanted))
 	for path, value := range wanted {
-		if running[path] != value {
+		if old, had := running[path]; !had || old != value { // an empty label is one that there is
 			paths = append(paths, path)
 		}
 	}
