@@ -28,6 +28,8 @@ var typeLabels = []typeLabel{
 	{"karpenter.azure.com/sku-hyperv-generation", func(t *launch.InstanceType, values []string) error { t.Generations = values; return nil }},
 	{corev1.LabelTopologyZone, func(t *launch.InstanceType, values []string) error { t.Zones = values; return nil }},
 	{"karpenter.azure.com/sku-gpu-count", orWithout("0", number(func(t *launch.InstanceType, n int) { t.GPUs = &n }))},
+	{"karpenter.azure.com/sku-gpu-manufacturer", one(func(t *launch.InstanceType, v string) error { t.GPUManufacturer = v; return nil })},
+	{"karpenter.azure.com/sku-gpu-name", one(func(t *launch.InstanceType, v string) error { t.GPUName = v; return nil })},
 	{"karpenter.azure.com/sku-networking-accelerated", orWithout("false", able(func(t *launch.InstanceType) **bool { return &t.AcceleratedNetworking }))},
 	{"karpenter.azure.com/sku-storage-premium-capable", orWithout("false", able(func(t *launch.InstanceType) **bool { return &t.PremiumStorage }))},
 	{"karpenter.azure.com/sku-storage-ephemeralos-maxsize", func(t *launch.InstanceType, values []string) error {

@@ -55,8 +55,10 @@ func TestInstanceTypeOf(t *testing.T) {
 			labelArch: {"arm64"}, labelCPU: {"4"}, labelMemory: {"16384"}, labelGPUs: {"2"}, "karpenter.azure.com/sku-hyperv-generation": {"2"},
 			"topology.kubernetes.io/zone": {"eastus-2", "eastus-1", ""}, "karpenter.azure.com/sku-networking-accelerated": {"true"},
 			"karpenter.azure.com/sku-storage-premium-capable": {"true"}, "karpenter.azure.com/sku-storage-ephemeralos-maxsize": {"53.6"},
+			"karpenter.azure.com/sku-gpu-manufacturer": {"nvidia"}, "karpenter.azure.com/sku-gpu-name": {"A100"},
 		}, launch.InstanceType{
 			VCPUs: 4, MemoryBytes: 16 << 30, Architecture: "arm64", Generations: []string{"2"}, Zones: []string{"eastus-1", "eastus-2"}, GPUs: new(2),
+			GPUManufacturer: "nvidia", GPUName: "A100",
 			AcceleratedNetworking: new(true), PremiumStorage: new(true),
 		}, nil},
 		"no node has the labels": {"", map[string][]string{
@@ -113,6 +115,9 @@ func TestProvided(t *testing.T) {
 		}
 		if cpu := it.Capacity.Cpu().Value(); cpu != int64(k.VCPUs) {
 			t.Errorf("%s has %d processors, want %d", k.Name, cpu, k.VCPUs)
+		}
+		if kind := it.Requirements.Get("karpenter.azure.com/sku-gpu-manufacturer"); kind.Has("nvidia") != (k.GPUManufacturer == "nvidia") {
+			t.Errorf("%s: %v", k.Name, kind)
 		}
 		if gpus := it.Requirements.Get(labelGPUs); gpus.Has("1") != (k.GPUs != nil && *k.GPUs == 1) {
 			t.Errorf("%s: %v", k.Name, gpus)

@@ -52,7 +52,7 @@ func (l *launching) notTaken(t *launch.Template) []azure.Reason {
 	if l.cloud.Images == nil {
 		return []azure.Reason{}
 	}
-	_, against, _ := l.cloud.Images.Choose(&t.Document.Machine)
+	_, against, _ := l.cloud.Images.Choose(&t.Document.Machine, l.cloud.Settings)
 	if against == nil {
 		return []azure.Reason{}
 	}

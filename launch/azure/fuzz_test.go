@@ -120,13 +120,13 @@ func FuzzReadImages(f *testing.F) {
 		if len(nodeconfig.Fatal(problems)) > 0 {
 			return
 		}
-		chosen, against, err := list.Choose(machine)
+		chosen, against, err := list.Choose(machine, nil)
 		if reasons := len(against); err == nil && reasons != len(list.Images)-1 || err != nil && reasons != len(list.Images) {
 			t.Errorf("%d reasons for %d images, %v", reasons, len(list.Images), err)
 		}
 		slices.Reverse(list.Images)
 		list.Remember()
-		turned, _, err2 := list.Choose(machine)
+		turned, _, err2 := list.Choose(machine, nil)
 		if turned.ID != chosen.ID || (err == nil) != (err2 == nil) {
 			t.Errorf("%q, and in another order %q", chosen.ID, turned.ID)
 		}

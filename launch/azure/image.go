@@ -132,7 +132,7 @@ func imageRule(images *Images, settings *Settings) launch.Rule {
 				p.add(true, nodeconfig.Missing, "$.machine.image", "cannot be chosen: no list of images is given")
 			case elsewhere && len(images.suitable(&d.Machine)) > 0: // with use-sig there would be one
 			default:
-				chosen, _, err := images.Choose(&d.Machine)
+				chosen, _, err := images.Choose(&d.Machine, settings)
 				if err != nil {
 					p.wrong("$.machine.image", err.Error())
 				}

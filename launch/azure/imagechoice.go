@@ -15,28 +15,38 @@ import (
 const older = "is older than the one that is taken, or of a definition that comes after it"
 
 // Choose takes the newest version of the most preferred definition that the machine boots. The order of the list decides nothing. The
-// reasons are those against each image that was not taken, in the order of the list.
-func (i *Images) Choose(m *launch.Machine) (chosen launch.Image, against []Reason, err error) {
+// reasons are those against each image that was not taken, in the order of the list. With the setting use-sig it is one of AKS's own
+// galleries, unless it is one's own; settings may be nil.
+func (i *Images) Choose(m *launch.Machine, settings *Settings) (chosen launch.Image, against []Reason, err error) {
+	galleries := settings.galleries(m)
 	r := i.remembered
 	if r == nil {
-		return i.choose(m)
+		return i.choose(m, galleries)
 	}
-	key := choiceKey{m.Image.Wanted, m.Image.Family, m.Type.Architecture, strings.Join(m.Type.Generations, ","), value(m.Image.FIPS), m.Security.Trusted()}
+	key := choiceKey{m.Image.Wanted, m.Image.Family, m.Type.Architecture, strings.Join(m.Type.Generations, ","), value(m.Image.FIPS), m.Security.Trusted(), galleries}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	c, ok := r.all[key]
 	if !ok {
-		c.chosen, c.against, c.err = i.choose(m)
+		c.chosen, c.against, c.err = i.choose(m, galleries)
 		r.all[key] = c
 	}
 	c.chosen.FIPS = m.Image.FIPS
 	return c.chosen, c.against, c.err
 }
 
-func (i *Images) choose(m *launch.Machine) (chosen launch.Image, against []Reason, err error) {
+// galleries are how the ID of an image begins; empty for any (Karpenter for Azure: NodeImageProvider, USE_SIG).
+func (s *Settings) galleries(m *launch.Machine) string {
+	if s == nil || !s.UseSIG || m.Image.Family == custom {
+		return ""
+	}
+	return "/subscriptions/" + s.SIGSubscription + "/"
+}
+
+func (i *Images) choose(m *launch.Machine, galleries string) (chosen launch.Image, against []Reason, err error) {
 	chosen = m.Image
 	c := chooser{
-		suitable: i.suitable(m), inUse: i.kept(),
+		suitable: i.suitable(m), galleries: galleries, inUse: i.kept(),
 		pin: &i.Pin, notAfter: timeOf(i.Pin.NotAfter),
 	}
 	if c.other = "is of another definition than " + names(c.suitable); len(c.suitable) == 0 {
@@ -81,6 +91,8 @@ const notListed = -1
 // chooser takes one of the versions that it is offered.
 type chooser struct {
 	suitable []*definition
+	// galleries are how an ID begins; empty for any.
+	galleries string
 	// other is the reason against what is of none of them.
 	other string
 	inUse versionsInUse
@@ -112,6 +124,9 @@ func (c *chooser) offer(v *ImageVersion, at int) (against string) {
 	rank := slices.IndexFunc(c.suitable, func(d *definition) bool { return strings.EqualFold(d.name, name) })
 	if rank < 0 {
 		return c.other
+	}
+	if n := len(c.galleries); len(v.ID) < n || !strings.EqualFold(v.ID[:n], c.galleries) {
+		return "is in none of AKS's own galleries, which use-sig takes"
 	}
 	if inUse := c.inUse.of(name); inUse != nil && !slices.Contains(inUse, version) {
 		return "waits for the maintenance window, until which " + slices.MaxFunc(inUse, CompareVersions) + " is taken"

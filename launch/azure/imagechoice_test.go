@@ -44,7 +44,7 @@ func TestMaintenance(t *testing.T) {
 		{list(imageID("Other", "2404gen2containerd", "202608.12.0")), "2404gen2containerd 202608.12.0"},
 		{list(imageID("G", "2404containerd", "202601.01.0")), "2404gen2containerd 202609.10.0"},
 	} {
-		chosen, against, err := c.images.Choose(amd64Machine(ubuntu2404))
+		chosen, against, err := c.images.Choose(amd64Machine(ubuntu2404), nil)
 		if got := chosen.Definition + " " + chosen.Version; got != c.want || err != nil {
 			t.Errorf("%v in use: %s, %v, want %s", c.images.InUse, got, err, c.want)
 		}
@@ -55,7 +55,7 @@ func TestMaintenance(t *testing.T) {
 		}
 	}
 	gone := list(imageID("G", "2404gen2containerd", "202601.01.0"))
-	chosen, against, _ := gone.Choose(amd64Machine(ubuntu2404))
+	chosen, against, _ := gone.Choose(amd64Machine(ubuntu2404), nil)
 	if chosen.ID != gone.InUse[0] || len(against) != len(gone.Images) {
 		t.Errorf("%s, with %d reasons for %d images", chosen.ID, len(against), len(gone.Images))
 	}
@@ -80,11 +80,11 @@ func TestChoiceHasNoOrder(t *testing.T) {
 			}
 		}
 		before := fmt.Sprintf("%+v", images)
-		first, _, err := images.Choose(amd64Machine(ubuntu2404))
+		first, _, err := images.Choose(amd64Machine(ubuntu2404), nil)
 		for range 6 {
 			random.Shuffle(len(images.Images), func(i, j int) { images.Images[i], images.Images[j] = images.Images[j], images.Images[i] })
 			random.Shuffle(len(images.InUse), func(i, j int) { images.InUse[i], images.InUse[j] = images.InUse[j], images.InUse[i] })
-			again, _, err2 := images.Choose(amd64Machine(ubuntu2404))
+			again, _, err2 := images.Choose(amd64Machine(ubuntu2404), nil)
 			if again.ID != first.ID || (err == nil) != (err2 == nil) {
 				t.Fatalf("%s: %s, %v, and in another order %s, %v", before, first.ID, err, again.ID, err2)
 			}
@@ -109,7 +109,7 @@ func TestNoImage(t *testing.T) {
 		{&Images{}, ubuntu2004, []string{"the list has no images"}},
 		{&Images{Images: []ImageVersion{{ID: imageID("G", strings.Repeat("x", 1<<20), "1")}}}, ubuntu2404, []string{"one with a long name is of another definition"}},
 	} {
-		_, against, err := c.images.Choose(amd64Machine(c.family))
+		_, against, err := c.images.Choose(amd64Machine(c.family), nil)
 		if err == nil || len(err.Error()) > 1000 || len(against) != len(c.images.Images) {
 			t.Errorf("%v, with %d reasons for %d images", err, len(against), len(c.images.Images))
 			continue

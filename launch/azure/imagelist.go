@@ -39,6 +39,7 @@ type choices struct {
 type choiceKey struct {
 	wanted, family, architecture, generations string
 	fips, trusted                             bool
+	galleries                                 string
 }
 
 type choice struct {

@@ -252,7 +252,7 @@ func TestChoose(t *testing.T) {
 	} {
 		m := &launch.Machine{Type: c.machine, Image: launch.Image{Family: c.family, FIPS: &c.fips}, Security: launch.Security{VTPM: &c.trusted}}
 		list := region(c.pin)
-		chosen, against, err := list.Choose(m)
+		chosen, against, err := list.Choose(m, nil)
 		if got := strings.TrimSpace(chosen.Definition + " " + chosen.Version); got != c.want || (err == nil) != (c.want != "") {
 			t.Errorf("%+v: %q, %v", c, got, err)
 		}
@@ -260,7 +260,7 @@ func TestChoose(t *testing.T) {
 			t.Errorf("%+v: %d reasons for %d images", c, len(against), len(list.Images))
 		}
 		slices.Reverse(list.Images)
-		if again, _, _ := list.Choose(m); again.ID != chosen.ID {
+		if again, _, _ := list.Choose(m, nil); again.ID != chosen.ID {
 			t.Errorf("%+v: %s, and in another order %s", c, chosen.ID, again.ID)
 		}
 		if i := slices.IndexFunc(definitions, func(d definition) bool { return d.name == chosen.Definition }); i >= 0 && definitions[i].distribution != chosen.Distribution {
