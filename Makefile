@@ -17,6 +17,8 @@ BIN ?= bin
 # The modules beside the main one. They use libraries of Kubernetes and of clouds, which the main one never does.
 ADAPTERS := $(wildcard adapters/*)
 MODULES := $(ADAPTERS) test/e2e/karpenter test/registry
+# Those of Karpenter need a newer Go than the main one. An older go fetches it like a module, unless somebody forbids that.
+export GOTOOLCHAIN ?= auto
 EXAMPLE ?= examples/aks/azure-cni.json
 
 .PHONY: help
@@ -64,7 +66,7 @@ lint: ## gofmt, vet, staticcheck, and the rules of the house
 
 .PHONY: golden
 golden: ## rewrite the golden files; review the diff
-	go test ./test/cases ./status ./userdata ./nodeconfig/... ./exitcode ./cmd/slipway ./internal/difference ./internal/explain ./internal/cse ./launch -update
+	go test ./test/cases ./status ./userdata ./nodeconfig/... ./exitcode ./cmd/slipway ./internal/difference ./internal/explain ./internal/cse ./launch ./launch/azure -update
 	cd adapters/azure && go test . ./detect -update
 
 .PHONY: generate

@@ -115,7 +115,7 @@ func BenchmarkChoose(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
 			list.Remember()
-			if _, _, err := list.Choose(&tpl.Document.Machine); err != nil {
+			if _, _, err := list.Choose(&tpl.Document.Machine, nil); err != nil {
 				b.Fatal(err)
 			}
 		}
@@ -123,7 +123,7 @@ func BenchmarkChoose(b *testing.B) {
 	b.Run("again", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			if _, _, err := list.Choose(&tpl.Document.Machine); err != nil {
+			if _, _, err := list.Choose(&tpl.Document.Machine, nil); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -70,19 +70,34 @@ func TestCheckWithoutManifest(t *testing.T) {
 	}
 }
 
-// TestCheckNamesTheClass: what the planner finds wrong with a value of the class is said at its place there.
+// TestCheckNamesTheClass: what the planner finds wrong with a value of the class is said at its place there, also in its user data.
 func TestCheckNamesTheClass(t *testing.T) {
-	for kubelet, want := range map[string]string{
-		"{imageGCHighThresholdPercent: 75}":                   "imageGCHighThresholdPercent: want more than imageGCLowThresholdPercent",
-		"{allowedUnsafeSysctls: [net.core.*, vm.swappiness]}": "allowedUnsafeSysctls[1]: is no kernel parameter that a pod may have of its own",
+	const document = `userData: "apiVersion: slipway.dev/v1\nkind: NodeConfig\nkubelet: {config: {imageGCHighThresholdPercent: 75}}\n"`
+	for spec, want := range map[string]string{
+		"kubelet: {imageGCHighThresholdPercent: 75}":                   "kubelet.imageGCHighThresholdPercent: want more than imageGCLowThresholdPercent",
+		"kubelet: {allowedUnsafeSysctls: [net.core.*, vm.swappiness]}": "kubelet.allowedUnsafeSysctls[1]: is no kernel parameter that a pod may have of its own",
+		document: "userData: at $.kubelet.config.imageGCHighThresholdPercent: want more than imageGCLowThresholdPercent",
+		"kubelet: {imageGCHighThresholdPercent: 70}, " + document: "kubelet.imageGCHighThresholdPercent: want more than imageGCLowThresholdPercent",
 	} {
-		in := with(t, parse(t, []byte("nodeclass: {spec: {kubelet: "+kubelet+"}}")))
+		in := with(t, parse(t, []byte("nodeclass: {spec: {"+spec+"}}")))
 		cloud, request, _ := in.decode(t)
 		template, _ := launch.Render(cloud, request)
 		problems := launch.Check(template, manifest(t, "aks", "aks"))
-		want = "error: AKSNodeClass default (generation 3): $.spec.kubelet." + want
+		want = "error: AKSNodeClass default (generation 3): $.spec." + want
 		if len(problems) != 1 || !strings.HasPrefix(problems[0].String(), want) {
 			t.Errorf("%v, want %s", problems, want)
 		}
+	}
+}
+
+// TestCheckRepeatsNothing: what is wrong with a label or a taint of a claim is told once, at its place in the claim.
+func TestCheckRepeatsNothing(t *testing.T) {
+	cloud, request, _ := with(t, parse(t, read(t, "testdata/bad-claim.yaml"))).decode(t)
+	tpl, found := launch.Render(cloud, request)
+	if len(nodeconfig.Fatal(found)) < 5 {
+		t.Fatalf("only %v", found)
+	}
+	if again := nodeconfig.Fatal(launch.Check(tpl, nil)); len(again) > 0 {
+		t.Errorf("is told again: %v", again)
 	}
 }

@@ -7,215 +7,317 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
+
+	"github.com/slipway-dev/slipway/internal/document"
 )
 
 // MaxCompact is how large a [Template.Compact] is at most, in bytes: it is kept with each claim.
 const MaxCompact = 1024
 
-// compactVersion is the meaning of a compact record. It changes when what goes into it does.
-const compactVersion = "r1-"
-
-// entryBytes is the length of an entry.
-const entryBytes = 5
-
-// entry is what is kept of a value: two bytes of a digest of its path; in the third, in two bits, what a difference takes; and 22
-// bits of a digest of the path and the value. Another value is taken for the same once in four million times; the key, which is
-// compared as well, tells that something differs.
-type entry struct {
-	path  uint16
-	value uint32
+// compactFormat is what a version of compact records means. A new one is for another meaning; the former ones stay, as nodes keep them.
+type compactFormat struct {
+	prefix string
+	// key is what is kept of a path.
+	key func(path string) uint32
+	// runs says that the entries of each map follow each other, and that notes follow all of them.
+	runs bool
 }
 
-// The numbers of FNV-1a with 64 bits.
+// nameBits is how much of a digest of a path is kept beside that of the map that it is in.
+const nameBits = 14
+
+// An entry has a digest of its path, and as many of the lowest bits of the digest of its values as there is room for.
 const (
-	fnvOffset = 14695981039346656037
-	fnvPrime  = 1099511628211
+	entryBytes = 4
+	// shortBytes is for a map of which every difference is a [Refresh]: that is also what is told where no entry differs and the key does.
+	shortBytes = 3
+	// formerBytes is for former records. The third byte of such an entry begins with two bits for what a difference takes.
+	formerBytes = 5
 )
 
-// digest is FNV-1a, which is the same in every release, of texts with a zero after each.
-func digest(texts ...string) uint64 {
-	h := uint64(fnvOffset)
-	for _, s := range texts {
-		h = digestOf(h, s)
-	}
-	return h
+// formats are the versions, the one that is written first.
+var formats = [...]compactFormat{
+	{prefix: "r2-", runs: true, key: func(path string) uint32 {
+		return uint32(shortOf(parentOf(path)))<<nameBits | uint32(digest(path))&(1<<nameBits-1)
+	}},
+	{prefix: "r1-", key: func(path string) uint32 { return uint32(shortOf(path)) }},
 }
 
-// digestOf goes on with a digest. Package hash/fnv would take a copy of each text.
-func digestOf[T string | []byte](h uint64, text T) uint64 {
-	for i := range len(text) {
-		h = (h ^ uint64(text[i])) * fnvPrime
-	}
-	return h * fnvPrime // the zero
-}
+// shortOf is what is kept of a path as a whole.
+func shortOf(path string) uint16 { return uint16(digest(path)) }
 
 // mostNames is more than any path has.
 const mostNames = 15
 
-// Compact is what is kept with a running node: the key, and a short digest of each value that counts, of at most [MaxCompact]
-// bytes. It tells which fields differ, and not what they were. Nothing of a secret is in it.
+// Compact is what is kept with a running node: the key, a short digest of each value that counts, and as far as there is room the names of
+// what is in maps, and what people ask for most. It has at most [MaxCompact] bytes. Nothing of a secret is in it.
 func (t *Template) Compact() string { return t.compact.get(t.makeCompact) }
 
 // makeCompact makes the compact record.
 func (t *Template) makeCompact() string {
+	head := formats[0].prefix + t.Key() + "."
+	room := base64.RawURLEncoding.DecodedLen(MaxCompact-len(head)) - sumBytes
 	for names := mostNames; ; names-- { // where there is too much, values share an entry with their neighbours
-		record := compact(t.Key(), t.entries(names), names)
-		if len(record) <= MaxCompact || names == 1 {
-			return record
+		entries := t.entries(0, names)
+		keys := slices.Sorted(maps.Keys(entries))
+		data := appendRuns([]byte{byte(names)}, keys, entries)
+		if len(data) > room && names > 1 {
+			continue
 		}
+		data = t.appendNotes(data, room, keys, entries)
+		return head + base64.RawURLEncoding.EncodeToString(binary.BigEndian.AppendUint32(data, checksum(t.Key(), data)))
 	}
 }
 
-// entries are the entries of the template's values, with so many names of a path. The usual ones are kept.
-func (t *Template) entries(names int) map[uint16]*entryOf {
-	entries := func() map[uint16]*entryOf { return byPath(counting(values(&t.Document)), names) }
+// sumBytes is the length of the checksum of a record's key and data.
+const sumBytes = 4
+
+func checksum(key string, data []byte) uint32 { return uint32(digestOf(digest(key), data)) }
+
+// entries are the entries of the template's values for a format, with so many names of a path. The usual ones are kept.
+func (t *Template) entries(format, names int) map[uint32]*entryOf {
+	entries := func() map[uint32]*entryOf { return byPath(counting(&t.Document), names, formats[format].key) }
 	if names == mostNames {
-		return t.allEntries.get(entries)
+		return t.allEntries[format].get(entries)
 	}
 	return entries()
 }
 
-// counting are the values whose difference is not ignored.
-func counting(all map[string]string) map[string]string {
-	maps.DeleteFunc(all, func(path, _ string) bool { return driftOf(path).class == Ignore })
-	return all
-}
-
-// entryOf is the entry of a path, with its values.
-type entryOf struct {
-	entry
-	// at is the path for people, and text the value, if there is one alone.
-	at, text string
-}
-
-// byPath are the entries of values. Paths with the same digest share one: what differs is told all the same.
-func byPath(all map[string]string, names int) map[uint16]*entryOf {
-	found := make(map[uint16]*entryOf)
-	for _, path := range slices.Sorted(maps.Keys(all)) {
-		at := upTo(path, names)
-		short := uint16(digest(at))
-		e := found[short]
-		if e == nil {
-			e = &entryOf{entry: entry{path: short}, at: at, text: all[path]}
-			found[short] = e
-		} else {
-			e.text = ""
+// appendRuns appends how many runs there are, and the runs: the digest of the map that all entries of one are in, how many there are with
+// a bit for short ones, and the entries.
+func appendRuns(data []byte, keys []uint32, entries map[uint32]*entryOf) []byte {
+	var runs [][]uint32
+	for i, key := range keys {
+		if i == 0 || key>>nameBits != keys[i-1]>>nameBits {
+			runs = append(runs, nil)
 		}
-		class := max(e.value>>22, uint32(slices.Index(classes, driftOf(path).class)))
-		e.value = class<<22 | uint32(digest(path, all[path], string(binary.BigEndian.AppendUint32(nil, e.value&(1<<22-1)))))&(1<<22-1)
+		last := &runs[len(runs)-1]
+		*last = append(*last, key)
 	}
-	return found
-}
-
-// upTo is a path with so many names at most. A name in quotes stays whole.
-func upTo(path string, names int) string {
-	quoted := false
-	for i := 1; i < len(path); i++ {
-		switch c := path[i]; {
-		case c == '"' && path[i-1] != '\\':
-			quoted = !quoted
-		case !quoted && (c == '.' || c == '['):
-			if names == 0 {
-				return path[:i]
+	data = binary.AppendUvarint(data, uint64(len(runs)))
+	for _, run := range runs {
+		count, bytes := uint64(len(run))<<1, entryBytes
+		if !slices.ContainsFunc(run, func(key uint32) bool { return entries[key].class != Refresh }) {
+			count, bytes = count|1, shortBytes
+		}
+		data = binary.BigEndian.AppendUint16(data, uint16(run[0]>>nameBits))
+		data = binary.AppendUvarint(data, count)
+		valueBits := 8*bytes - nameBits
+		for _, key := range run {
+			word := (key&(1<<nameBits-1))<<valueBits | entries[key].value&(1<<valueBits-1)
+			for at := bytes - 1; at >= 0; at-- {
+				data = append(data, byte(word>>(8*at)))
 			}
-			names--
 		}
 	}
-	return path
-}
-
-// compact is the text of a record: version and key, and in base64 how many names a path keeps, the entries, and a checksum.
-func compact(key string, entries map[uint16]*entryOf, names int) string {
-	data := []byte{byte(names)}
-	for _, path := range slices.Sorted(maps.Keys(entries)) {
-		data = binary.BigEndian.AppendUint16(data, path)
-		v := entries[path].value
-		data = append(data, byte(v>>16), byte(v>>8), byte(v))
-	}
-	sum := digestOf(digest(key), data)
-	return compactVersion + key + "." + base64.RawURLEncoding.EncodeToString(binary.BigEndian.AppendUint32(data, uint32(sum)))
+	return data
 }
 
 // Compact is a compact record that has been read.
 type Compact struct {
 	record string
 	key    string
+	format int // of formats
 	names  int
-	// entries are as the record has them: most nodes do not differ, and nobody looks at theirs.
-	entries []byte
+	// runs and notes are as the record has them: most nodes do not differ, and nobody looks at theirs.
+	runs  []compactRun
+	notes []byte
 }
 
-// ParseCompact reads what [Template.Compact] has written. The error of a record that is damaged, or of another version, wraps
-// [ErrUnknown]: nobody replaces a node for it.
+// compactRun are entries that follow each other: in a map, by a digest of its path, or all where that is not kept.
+type compactRun struct {
+	parent     uint16
+	entries    []byte
+	entryBytes int
+}
+
+// ParseCompact reads what [Template.Compact] has written, of this version and of former ones. The error of a record that is damaged, or of
+// another version, wraps [ErrUnknown]: nobody replaces a node for it.
 func ParseCompact(record string) (*Compact, error) {
 	unknown := func(why string) error { return fmt.Errorf("%w: the compact record %s", ErrUnknown, why) }
-	rest, ok := strings.CutPrefix(record, compactVersion)
-	key, encoded, ok2 := strings.Cut(rest, ".")
+	format := slices.IndexFunc(formats[:], func(f compactFormat) bool { return strings.HasPrefix(record, f.prefix) })
 	switch {
 	case len(record) > MaxCompact:
 		return nil, unknown("is too long")
-	case !ok || !strings.HasPrefix(key, keyVersion):
+	case format < 0 || !strings.HasPrefix(record[len(formats[format].prefix):], keyVersion):
 		return nil, unknown("was made by another version")
-	case !ok2:
-		return nil, unknown("is damaged")
 	}
+	key, encoded, ok := strings.Cut(record[len(formats[format].prefix):], ".")
 	data, err := base64.RawURLEncoding.Strict().DecodeString(encoded)
-	const sum = 4
-	if err != nil || len(data) < 1+sum || (len(data)-1-sum)%entryBytes != 0 {
+	if !ok || err != nil || len(data) < 1+sumBytes {
 		return nil, unknown("is damaged")
 	}
-	data, want := data[:len(data)-sum], binary.BigEndian.Uint32(data[len(data)-sum:])
-	if uint32(digestOf(digest(key), data)) != want || data[0] < 1 || data[0] > mostNames {
+	data, want := data[:len(data)-sumBytes], binary.BigEndian.Uint32(data[len(data)-sumBytes:])
+	c := &Compact{record: record, key: key, format: format, names: int(data[0])}
+	if checksum(key, data) != want || c.names < 1 || c.names > mostNames || !c.split(data[1:]) {
 		return nil, unknown("is damaged")
 	}
-	return &Compact{record: record, key: key, names: int(data[0]), entries: data[1:]}, nil
+	return c, nil
+}
+
+// usualRuns is more than most records have.
+const usualRuns = 12
+
+// split takes the entries and the notes apart, and reports whether there are whole ones alone.
+func (c *Compact) split(data []byte) bool {
+	if !formats[c.format].runs {
+		c.runs = []compactRun{{entries: data, entryBytes: formerBytes}}
+		return len(data)%formerBytes == 0
+	}
+	runs, n := binary.Uvarint(data)
+	if n <= 0 || runs > uint64(len(data)) {
+		return false
+	}
+	data = data[n:]
+	c.runs = make([]compactRun, 0, min(runs, usualRuns))
+	for range runs {
+		if len(data) < 2 {
+			return false
+		}
+		count, n := binary.Uvarint(data[2:])
+		bytes := entryBytes
+		if count&1 == 1 {
+			bytes = shortBytes
+		}
+		if n <= 0 || count>>1 > uint64(len(data)-2-n)/uint64(bytes) {
+			return false
+		}
+		at := 2 + n
+		end := at + int(count>>1)*bytes
+		c.runs = append(c.runs, compactRun{binary.BigEndian.Uint16(data), data[at:end], bytes})
+		data = data[end:]
+	}
+	c.notes = data
+	return areNotes(data)
 }
 
 // Key is the key of the node's template.
 func (c *Compact) Key() string { return c.key }
 
-// gone is the path of a field that a running node has and the wanted one has not: its name is not in a compact record.
-const gone = "$"
+// kept is an entry of a record.
+type kept struct {
+	// index is its place in the record.
+	index int
+	key   uint32
+	// value is what is kept of the digest of values, and mask has its bits.
+	value, mask uint32
+	parent      uint16
+	// class is what a difference takes, where the record says so.
+	class Drift
+}
 
-// Diff lists the fields that differ from the wanted template, those that take most first. What they were is not known, nor
-// the name of one that the wanted node does not have.
+// all calls visit with each entry.
+func (c *Compact) all(visit func(kept)) {
+	index := 0
+	for _, run := range c.runs {
+		for e := range slices.Chunk(run.entries, run.entryBytes) {
+			k := kept{index: index, parent: run.parent}
+			if run.entryBytes == formerBytes {
+				k.mask = 1<<valueBits - 1
+				word := wordOf(e[2:])
+				k.key, k.value, k.class = wordOf(e[:2]), word&k.mask, classes[word>>valueBits]
+			} else {
+				bits := 8*run.entryBytes - nameBits
+				k.mask = 1<<bits - 1
+				word := wordOf(e)
+				k.key, k.value = uint32(run.parent)<<nameBits|word>>bits, word&k.mask
+			}
+			visit(k)
+			index++
+		}
+	}
+}
+
+// wordOf is a number of some bytes, the first of which counts most.
+func wordOf(data []byte) (word uint32) {
+	for _, b := range data {
+		word = word<<8 | uint32(b)
+	}
+	return word
+}
+
+// Diff lists the fields that differ from the wanted template, those that take most first. What they were is told where the record has
+// it. Of a field that the wanted node does not have the path may be that of the map it was in.
 func (c *Compact) Diff(wanted *Template) []Change {
 	if c.record == wanted.Compact() {
 		return nil
 	}
-	entries := wanted.entries(c.names)
-	seen := make(map[uint16]bool, len(c.entries)/entryBytes)
+	entries := wanted.entries(c.format, c.names)
+	seen := make(map[uint32]bool, len(entries))
 	var changes []Change
-	for rest := range slices.Chunk(c.entries, entryBytes) {
-		had := entry{binary.BigEndian.Uint16(rest), uint32(rest[2])<<16 | uint32(rest[3])<<8 | uint32(rest[4])}
-		e := entries[had.path]
-		seen[had.path] = true
-		switch {
+	known := sync.OnceValue(func() map[uint32]string { return c.known(wanted) })
+	c.all(func(had kept) {
+		seen[had.key] = true
+		switch e := entries[had.key]; {
 		case e == nil:
-			class := classes[had.value>>22]
-			changes = append(changes, Change{Path: gone, Class: class, Reason: "a field of the running node is not wanted any more"})
-		case e.value != had.value:
-			changes = append(changes, e.change())
+			changes = append(changes, c.gone(had, known()))
+		case e.value&had.mask != had.value:
+			changes = append(changes, e.change(c.note(had.index, noteValue)))
+		}
+	})
+	for key, e := range entries {
+		if !seen[key] {
+			changes = append(changes, e.change(""))
 		}
 	}
-	for path, e := range entries {
-		if !seen[path] {
-			changes = append(changes, e.change())
-		}
-	}
-	if len(changes) == 0 {
-		changes = append(changes, Change{Path: gone, Class: Refresh, Reason: "the key differs, and it is not known in what"})
+	if len(changes) == 0 && c.key != wanted.Key() {
+		changes = append(changes, Change{Path: "$", Class: Refresh, Reason: "the key differs, and it is not known in what"})
 	}
 	sortChanges(changes)
 	return changes
 }
 
-// change is a difference in an entry.
-func (e *entryOf) change() Change {
-	class := classes[e.value>>22]
-	d := driftOf(e.at)
-	if d.class != class { // of a value below the path
-		d.reason = "a value below it differs"
+// ambiguous stands for several paths.
+const ambiguous = ""
+
+// known are the paths that are known of a template, by what is kept of them.
+func (c *Compact) known(t *Template) map[uint32]string {
+	paths := make(map[uint32]string)
+	for _, path := range t.familiar() {
+		path = upTo(path, c.names)
+		key := formats[c.format].key(path)
+		if other, has := paths[key]; has && other != path {
+			path = ambiguous
+		}
+		paths[key] = path
 	}
-	return Change{Path: e.at, New: e.text, Class: class, Reason: d.reason}
+	return paths
+}
+
+// gone is the difference of a field that the running node has, and the wanted one has not.
+func (c *Compact) gone(had kept, known map[uint32]string) Change {
+	path, exact := c.pathOf(had, known)
+	d := driftOf(path)
+	if d.path == "" { // of a version with other fields
+		d.class = Refresh
+	}
+	if had.class != "" {
+		d.class = had.class
+	}
+	if !exact {
+		d.reason = "a field below it is not wanted any more"
+	}
+	return Change{Path: path, Old: c.note(had.index, noteValue), Class: d.class, Reason: d.reason}
+}
+
+// pathOf is the path of an entry, and whether it is that and not the one of the map that it is in.
+func (c *Compact) pathOf(had kept, known map[uint32]string) (string, bool) {
+	parent := "$"
+	for _, m := range schema().maps {
+		if shortOf(m) == had.parent {
+			parent = m
+		}
+	}
+	if name := c.note(had.index, noteName); name != "" {
+		for _, path := range []string{document.FieldPath(parent, name), parent + name} {
+			if formats[c.format].key(path) == had.key {
+				return path, true
+			}
+		}
+	}
+	if path := known[had.key]; path != ambiguous {
+		return path, true
+	}
+	return parent, false
 }

@@ -30,6 +30,9 @@ const (
 
 var classes = []Drift{Ignore, Refresh, InPlace, Replace}
 
+// takes is the place of a class: a greater one takes more.
+func (d Drift) takes() int { return slices.Index(classes, d) }
+
 // driftRow is what a difference in a field, and below it, takes.
 type driftRow struct {
 	path   string
@@ -66,6 +69,7 @@ var drifts = []driftRow{
 	{"$.machine.network.dns", Ignore, "what the kubelet is told of it is compared"},
 	{"$.machine.adminUser", Refresh, "who may log in is set when a machine is made"},
 	{"$.machine.sshPublicKey", Refresh, "who may log in is set when a machine is made"},
+	{"$.machine.userData", Replace, "a machine runs it when it boots for the first time"},
 	{"$.machine.identities", InPlace, "the cloud changes them on a machine that runs"},
 	{"$.machine.tags", InPlace, "the cloud changes them on a machine that runs"},
 }
@@ -91,6 +95,10 @@ type Record struct {
 	Key string `json:"key"`
 	// Values are all values, by their paths.
 	Values map[string]string `json:"values"`
+	// ExtensionCommand is [Template.ExtensionCommand]; empty for a machine that has none. It is not compared: it is the image's.
+	ExtensionCommand string `json:"extensionCommand,omitempty"`
+	// Annotations are [Template.Annotations]. They are not compared.
+	Annotations []string `json:"annotations,omitempty"`
 	// Contract is the node's contract with the word "secret" for each of its secrets, and without a token: what a change takes on
 	// the node follows from it. It is empty where that is not to be known.
 	Contract json.RawMessage `json:"contract,omitempty"`
@@ -100,7 +108,10 @@ type Record struct {
 func (t *Template) Record() *Record {
 	c := node.WithoutSecrets(&t.Document.Node, "secret")
 	c.APIVersion, c.Kind = nodeconfig.APIVersion, nodeconfig.Kind
-	return &Record{nodeconfig.APIVersion, RecordKind, t.Key(), values(&t.Document), nodeconfig.Encode(c)}
+	return &Record{
+		APIVersion: nodeconfig.APIVersion, Kind: RecordKind, Key: t.Key(), Values: values(&t.Document),
+		ExtensionCommand: t.ExtensionCommand(), Annotations: t.Annotations(), Contract: nodeconfig.Encode(c),
+	}
 }
 
 // ErrUnknown is wrapped by the error of a record that cannot be compared. Such a node is not to be replaced for it.
@@ -118,6 +129,11 @@ func ParseRecord(data []byte) (*Record, error) {
 		return nil, fmt.Errorf("%w: the record was made by a version that names nodes in another way", ErrUnknown)
 	case len(r.Values) == 0:
 		return nil, fmt.Errorf("%w: the record has no values", ErrUnknown)
+	}
+	for path := range r.Values {
+		if driftOf(path).class == "" {
+			return nil, fmt.Errorf("%w: the record has values that no node has", ErrUnknown)
+		}
 	}
 	return &r, nil
 }
@@ -143,7 +159,7 @@ const secretChanged = "changed"
 func differences(running, wanted map[string]string) []Change {
 	paths := make([]string, 0, len(wanted))
 	for path, value := range wanted {
-		if running[path] != value {
+		if old, had := running[path]; !had || old != value { // an empty label is one that there is
 			paths = append(paths, path)
 		}
 	}
@@ -168,7 +184,7 @@ func differences(running, wanted map[string]string) []Change {
 // sortChanges puts those that take most first.
 func sortChanges(changes []Change) {
 	slices.SortFunc(changes, func(a, b Change) int {
-		return cmp.Or(slices.Index(classes, b.Class)-slices.Index(classes, a.Class), strings.Compare(a.Path, b.Path))
+		return cmp.Or(b.Class.takes()-a.Class.takes(), strings.Compare(a.Path, b.Path))
 	})
 }
 
@@ -176,7 +192,7 @@ func sortChanges(changes []Change) {
 func Greatest(changes []Change) Drift {
 	greatest := 0
 	for _, c := range changes {
-		greatest = max(greatest, slices.Index(classes, c.Class))
+		greatest = max(greatest, c.Class.takes())
 	}
 	return classes[greatest]
 }

@@ -1,6 +1,7 @@
 package launch_test
 
 import (
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode"
 
 	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/launch"
@@ -155,21 +157,116 @@ func TestCompact(t *testing.T) {
 	}
 }
 
-// FuzzParseCompact: what is kept with a claim may be anything.
+// TestCompactTells: what a compact record tells of each pair, in both directions, is what the whole records tell: the same paths, or that
+// of the map that a field was in, and what they were, where it tells that.
+func TestCompactTells(t *testing.T) {
+	olds, exact := 0, 0
+	for _, path := range pairs(t) {
+		running, wanted := pairOf(t, path)
+		for _, both := range [][2]*launch.Template{{running, wanted}, {wanted, running}} {
+			kept, err := launch.ParseCompact(both[0].Compact())
+			if err != nil {
+				t.Fatal(err)
+			}
+			all := launch.Diff(both[0].Record(), both[1].Record())
+			for _, told := range kept.Diff(both[1]) {
+				i := slices.IndexFunc(all, func(c launch.Change) bool { return document.Within(c.Path, told.Path) && c.Class == told.Class })
+				switch {
+				case i < 0 || told.Path == "$" || told.Reason == "":
+					t.Errorf("%s: tells %+v", path, told)
+				case told.Path == all[i].Path:
+					exact++
+				}
+				if told.Old != "" && i >= 0 {
+					olds++
+					if told.Old != all[i].Old {
+						t.Errorf("%s: tells that %s was %q, and it was %q", path, told.Path, told.Old, all[i].Old)
+					}
+				}
+			}
+		}
+	}
+	if olds < 15 || exact < 120 {
+		t.Errorf("tells %d paths and %d values of before", exact, olds)
+	}
+}
+
+// TestCompactNames: the name of a user's own label, tag or parameter is told when it is gone; where there is no room for a name, the map that had it.
+func TestCompactNames(t *testing.T) {
+	render := func(over string) *launch.Template {
+		cloud, request, problems := with(t, parse(t, []byte(over))).decode(t)
+		tpl, found := launch.Render(cloud, request)
+		if fatal := nodeconfig.Fatal(append(problems, found...)); len(fatal) > 0 {
+			t.Fatal(fatal)
+		}
+		return tpl
+	}
+	for over, want := range map[string]string{
+		"nodeclaim: {metadata: {labels: {example.com/tier: web}}}":                                                             `refresh $.node.kubelet.labels["example.com/tier"]`,
+		"nodeclass: {spec: {tags: {owner: me}}}":                                                                               "in place $.machine.tags.owner",
+		"nodeclass: {spec: {linuxOSConfig: {sysctls: {vmSwappiness: 10}}}}":                                                    `in place $.node.system.sysctls["vm.swappiness"]`,
+		"nodeclass: {spec: {kubelet: {imageGCHighThresholdPercent: 90, podPidsLimit: 50, topologyManagerPolicy: restricted}}}": "in place $.node.kubelet.config",
+	} {
+		kept, err := launch.ParseCompact(render(over).Compact())
+		if err != nil {
+			t.Fatal(err)
+		}
+		told := kept.Diff(render("type: Standard_D4ds_v5"))
+		if !slices.ContainsFunc(told, func(c launch.Change) bool { return string(c.Class)+" "+c.Path == want }) {
+			t.Errorf("%s: tells %+v, want %s", over, told, want)
+		}
+	}
+}
+
+// TestFormerCompact: records that former versions have written are still read, and tell what they can.
+func TestFormerCompact(t *testing.T) {
+	kept, err := launch.ParseCompact(strings.TrimSpace(string(read(t, "testdata/compact-r1.txt"))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, _, templates := rendered(t, "example")
+	if changes := kept.Diff(templates[0]); kept.Key() != templates[0].Key() || len(changes) != 0 {
+		t.Errorf("the same node differs: %+v", changes)
+	}
+	_, wanted := pairOf(t, "testdata/drift/several.yaml")
+	all := launch.Diff(templates[0].Record(), wanted.Record())
+	told := kept.Diff(wanted)
+	for _, c := range told {
+		if !slices.ContainsFunc(all, func(d launch.Change) bool { return d.Path == c.Path && d.Class == c.Class && c.Old == "" }) {
+			t.Errorf("tells %+v", c)
+		}
+	}
+	if len(told) < 2 || launch.Greatest(told) != launch.Replace {
+		t.Errorf("tells %+v", told)
+	}
+}
+
+// FuzzParseCompact: what is kept with a claim may be anything, also with a good checksum.
 func FuzzParseCompact(f *testing.F) {
 	_, _, templates := rendered(f, "example")
-	f.Add(templates[0].Compact())
-	f.Fuzz(func(t *testing.T, record string) {
-		c, err := launch.ParseCompact(record)
+	f.Add(templates[0].Compact(), []byte{})
+	f.Add(string(read(f, "testdata/compact-r1.txt")), []byte{1})
+	for _, record := range []string{templates[0].Compact(), strings.TrimSpace(string(read(f, "testdata/compact-r1.txt")))} {
+		_, encoded, _ := strings.Cut(record, ".")
+		data, err := base64.RawURLEncoding.DecodeString(encoded)
 		if err != nil {
-			if !errors.Is(err, launch.ErrUnknown) {
-				t.Error(err)
-			}
-			return
+			f.Fatal(err)
 		}
-		for _, change := range c.Diff(templates[0]) {
-			if change.Path == "" || change.Reason == "" {
-				t.Errorf("%+v", change)
+		f.Add("", data[:len(data)-4])
+	}
+	f.Fuzz(func(t *testing.T, record string, data []byte) {
+		for _, record := range []string{record, launch.Sealed("r1-", templates[0].Key(), data), launch.Sealed("r2-", templates[0].Key(), data)} {
+			c, err := launch.ParseCompact(record)
+			if err != nil {
+				if !errors.Is(err, launch.ErrUnknown) {
+					t.Error(err)
+				}
+				continue
+			}
+			for _, change := range c.Diff(templates[0]) {
+				if change.Path == "" || change.Reason == "" || change.Class == "" || strings.ContainsFunc(change.Old, unicode.IsControl) {
+					t.Errorf("%+v", change)
+				}
 			}
 		}
 	})

@@ -56,7 +56,7 @@ func ExampleTemplate_Explain() {
 	// Output:
 	// $.machine.disk.ephemeral true computed []
 	// $.machine.disk.placement CacheDisk computed []
-	// $.machine.disk.sizeGB 100 nodeClass [{128 hardcoded AKS}]
+	// $.machine.disk.sizeGB 100 nodeClass [{128 hardcoded AKS  what somebody has said goes before what is the same for all nodes}]
 }
 
 // A node that runs is compared with the one that is wanted.

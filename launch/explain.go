@@ -15,8 +15,9 @@ type Value struct {
 	// Value is the value for people; a secret is "[redacted]".
 	Value  string `json:"value"`
 	Source Source `json:"source"`
-	// Origin is the layer's, or the name of the rule that computed the value.
+	// Origin is the layer's, or the name of the rule that computed the value. Place is where in it the value is, if there is more to say.
 	Origin string `json:"origin"`
+	Place  string `json:"place,omitempty"`
 	// Overrode are the values of weaker layers, the strongest first.
 	Overrode []Overridden `json:"overrode,omitempty"`
 }
@@ -26,6 +27,25 @@ type Overridden struct {
 	Value  string `json:"value"`
 	Source Source `json:"source"`
 	Origin string `json:"origin"`
+	Place  string `json:"place,omitempty"`
+	// Reason says why the value over it was taken.
+	Reason string `json:"reason"`
+}
+
+// reason says why a value of a layer of source s was taken, and not one of a weaker layer. It follows from [ranks].
+func (s Source) reason(weaker Source) string {
+	switch said := slices.Contains(explicit, s); {
+	case s == weaker:
+		return "of two of one source the later one counts"
+	case said && slices.Contains(explicit, weaker):
+		return "what is said for fewer nodes goes before what is said for more"
+	case said && weaker == Detected:
+		return "what somebody has said goes before what was found"
+	case said:
+		return "what somebody has said goes before what is the same for all nodes"
+	default:
+		return "what was found goes before what is the same for all nodes"
+	}
 }
 
 // Explanation is where all values are from, by their paths.
@@ -39,27 +59,40 @@ type explainer struct {
 	values Explanation
 	// at is where in values each path is.
 	at map[string]int
-	// source and origin are of the values that it looks at.
+	// maps are those that rules have set.
+	maps []setMap
+	// source and origin are of the values that it looks at, and places are where in the origin they are.
 	source Source
 	origin string
+	places map[string]string
 }
 
-// usualValues are as many as a template usually has.
-const usualValues = 192
+// setMap is a map that a rule has set, and its path.
+type setMap struct {
+	path string
+	at   reflect.Value
+}
+
+// usualValues are as many as a template usually has, and usualMaps as many as rules set.
+const (
+	usualValues = 192
+	usualMaps   = 8
+)
 
 // explain looks at layers, the weakest first. Nothing else in the package keeps track of it, so it costs nothing
 // where nobody asks.
 func explain(layers []Layer) *explainer {
-	e := &explainer{values: make(Explanation, 0, usualValues), at: make(map[string]int, usualValues)}
+	e := &explainer{values: make(Explanation, 0, usualValues), at: make(map[string]int, usualValues), maps: make([]setMap, 0, usualMaps)}
 	w := newWalker(func(path []byte, v reflect.Value) {
 		value := e.value(path)
 		if value.Source != "" {
-			value.Overrode = append([]Overridden{{value.Value, value.Source, value.Origin}}, value.Overrode...)
+			weaker := Overridden{value.Value, value.Source, value.Origin, value.Place, e.source.reason(value.Source)}
+			value.Overrode = append([]Overridden{weaker}, value.Overrode...)
 		}
-		value.Value, value.Source, value.Origin = text(v), e.source, e.origin
+		value.Value, value.Source, value.Origin, value.Place = text(v), e.source, e.origin, e.places[string(path)]
 	})
 	for _, l := range ranked(layers) {
-		e.source, e.origin = l.Source, l.Origin
+		e.source, e.origin, e.places = l.Source, l.Origin, l.Lines
 		w.at(l.Document, "$")
 	}
 	return e
@@ -75,7 +108,12 @@ func (e *explainer) compute(rules []Rule, d *Document) {
 	for i := range rules {
 		e.origin = rules[i].Name
 		for _, path := range rules[i].Sets {
-			w.at(d, path)
+			if at := valueAt(d, path); at.IsValid() {
+				if at.Kind() == reflect.Map {
+					e.maps = append(e.maps, setMap{path, at})
+				}
+				w.from(at, path)
+			}
 		}
 	}
 }
@@ -91,18 +129,44 @@ func (e *explainer) value(path []byte) *Value {
 	return &e.values[i]
 }
 
-// sorted are the values by their paths.
+// sorted are the values by their paths, without those that rules have taken out.
 func (e *explainer) sorted() Explanation {
 	order := make([]*Value, len(e.values)) // a value is large, and moves once
 	for i := range order {
 		order[i] = &e.values[i]
 	}
 	slices.SortFunc(order, func(a, b *Value) int { return strings.Compare(a.Path, b.Path) })
+	for i := range e.maps {
+		order = e.maps[i].still(order)
+	}
 	sorted := make(Explanation, len(order))
 	for i, v := range order {
 		sorted[i] = *v
 	}
 	return sorted
+}
+
+// still are sorted values without those that layers have put into the map, and a rule has taken out of it. Nothing but a map of texts
+// has entries of layers and of a rule ([Field]).
+func (m *setMap) still(sorted []*Value) []*Value {
+	entries, ok := m.at.Interface().(map[string]string)
+	if !ok {
+		return sorted
+	}
+	first, _ := slices.BinarySearchFunc(sorted, m.path, func(v *Value, path string) int { return strings.Compare(v.Path, path) })
+	last := first
+	for last < len(sorted) && strings.HasPrefix(sorted[last].Path, m.path) {
+		last++
+	}
+	kept := slices.DeleteFunc(sorted[first:last], func(v *Value) bool {
+		if v.Source == Computed || !document.Within(v.Path, m.path) {
+			return false
+		}
+		name, _, _ := document.Step(v.Path[len(m.path):])
+		_, has := entries[name]
+		return !has
+	})
+	return slices.Delete(sorted, first+len(kept), last)
 }
 
 // Below returns the values at a path and below it. The path may be without "$.", and without "node." or "machine.".

@@ -29,7 +29,7 @@ func (t *Template) makeKey() string {
 		path := string(at)
 		if driftOf(path).class != Ignore {
 			write(path)
-			write(text(v))
+			write(plain(v))
 		}
 	})
 	return keyVersion + hex.EncodeToString(digest.Sum(nil)[:keyBytes])

@@ -182,6 +182,9 @@ func TestGolden(t *testing.T) {
 				got = show(tpl, append(problems, found...))
 				trespass(t, cloud, tpl)
 			}
+			if strings.Contains(got, "canary") {
+				t.Error("a canary is shown")
+			}
 			golden := strings.TrimSuffix(path, ".yaml") + ".golden"
 			if *update {
 				if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {

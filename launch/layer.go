@@ -1,6 +1,7 @@
 package launch
 
 import (
+	"reflect"
 	"slices"
 
 	"github.com/slipway-dev/slipway/nodeconfig"
@@ -50,13 +51,38 @@ type Document struct {
 // Layer is what one source says.
 type Layer struct {
 	Source Source
-	// Origin says for people where exactly it is from: an object, a file, a request with its time.
+	// Origin says for people where exactly it is from: an object with its generation, a file, a request with its time.
 	Origin string
+	// Lines say where in the origin the value of a path is, if there is more to say: a line of a file, the name of a variable, the field of
+	// an object that holds a document. It may be nil.
+	Lines map[string]string
 	// Document is what it says; nil says nothing. Layers may share it with whoever made them, and nobody changes it.
 	Document *Document
-	// Place is the place in the origin of what the document says at a path, and what is wrong with it is told there. It is nil where the
-	// origin has no places of its own. What such a layer says, no other one may say better but by a rule.
+	// Place is the place in the origin of what the document says at a path, and what is wrong with it is told there; where Lines have the
+	// path, they say it. It is nil where the origin has no places of its own. What such a layer says, no other one may say better but by a
+	// rule.
 	Place func(path string) (place string, ok bool)
+}
+
+// AddLines says where in the origin the values of a document are.
+func (l *Layer) AddLines(values *Document, line string) {
+	if l.Lines == nil {
+		l.Lines = make(map[string]string)
+	}
+	lines := l.Lines // the layer itself is not kept by what walks
+	walk(values, func(path []byte, _ reflect.Value) { lines[string(path)] = line })
+}
+
+// Foreign are the paths of what the layer says and its source may not set, by a cloud's fields.
+func (l *Layer) Foreign(fields []Field) []string {
+	var foreign []string
+	walk(l.Document, func(at []byte, _ reflect.Value) {
+		path := string(at)
+		if f := fieldOf(fields, path); f == nil || !slices.Contains(f.Sources, l.Source) {
+			foreign = append(foreign, path)
+		}
+	})
+	return foreign
 }
 
 // Field says which sources may set a field, and all below it. The row with the longest path counts.
@@ -65,6 +91,8 @@ type Field struct {
 	Path string
 	// Sources may set it. Where one is Computed, it is the only one.
 	Sources []Source
+	// AnyCase says that the cloud compares the value without case.
+	AnyCase bool
 }
 
 // Rule computes values from others.
@@ -81,8 +109,12 @@ type Rule struct {
 type Cloud interface {
 	// Layers are what the cloud's inputs say, and what is wrong with them.
 	Layers() ([]Layer, []nodeconfig.Problem)
+	// ClassRef names the node class that the layers are of; what is empty in it is not known.
+	ClassRef() ClassRef
 	// Fields are which sources may set what. What [Pool] may set, neither [Class] nor [Detected] may.
 	Fields() []Field
+	// Domains are the domains of labels that are the cloud's own: of those, a request may have none that has no row in Fields.
+	Domains() []string
 	// Rules compute what is left, in this order.
 	Rules() []Rule
 }

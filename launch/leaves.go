@@ -15,6 +15,8 @@ import (
 
 var (
 	secretType = reflect.TypeFor[nodeconfig.Secret]()
+	publicType = reflect.TypeFor[PublicKey]()
+	partsType  = reflect.TypeFor[UserParts]()
 	flagType   = reflect.TypeFor[[]nodeconfig.Flag]()
 )
 
@@ -36,16 +38,26 @@ func newWalker(visit visitor) *walker { return &walker{make([]byte, 0, 256), vis
 
 // at visits what is at a path of a document and below it.
 func (w *walker) at(d *Document, path string) {
+	if at := valueAt(d, path); at.IsValid() {
+		w.from(at, path)
+	}
+}
+
+// from visits a value that is at a path, and what is below it.
+func (w *walker) from(at reflect.Value, path string) {
+	w.path = append(w.path[:0], path...)
+	w.walk(at)
+}
+
+// valueAt is what is at a path of a document; the zero Value where nothing is.
+func valueAt(d *Document, path string) reflect.Value {
 	at := reflect.ValueOf(d).Elem()
 	for rest := path[len("$"):]; rest != "" && at.IsValid(); {
 		var name string
 		name, _, rest = document.Step(rest)
 		at = child(at, name)
 	}
-	if at.IsValid() {
-		w.path = append(w.path[:0], path...)
-		w.walk(at)
-	}
+	return at
 }
 
 // child is what has a name in a value; the zero Value where nothing has.
@@ -65,7 +77,7 @@ func child(v reflect.Value, name string) reflect.Value {
 }
 
 // isSaid reports whether a field of a struct says something. A struct does if one of its fields does.
-func isSaid(field reflect.Value) bool { return field.Kind() == reflect.Struct || !field.IsZero() }
+func isSaid(field reflect.Value) bool { return !field.IsZero() }
 
 func (w *walker) walk(v reflect.Value) {
 	switch v.Kind() {
@@ -156,8 +168,16 @@ func isScalar(v reflect.Value) bool {
 	return false
 }
 
-// text is a value for people: a text as it is, a list as JSON, a secret as [nodeconfig.Redacted].
+// text is a value for people: a text as it is, a list as JSON, a public key as its fingerprint, parts by their names, a secret as [nodeconfig.Redacted].
 func text(v reflect.Value) string {
+	if v.Type() == publicType {
+		return PublicKey(v.String()).String()
+	}
+	return plain(v)
+}
+
+// plain is a value for digests: it is that for people, but a public key is whole, as all releases have it there.
+func plain(v reflect.Value) string {
 	switch {
 	case v.Type() == secretType:
 		return nodeconfig.Redacted
@@ -168,6 +188,8 @@ func text(v reflect.Value) string {
 			return d.String()
 		}
 		return fmt.Sprint(v.Interface())
+	case v.Type() == partsType:
+		return v.Interface().(UserParts).String()
 	case v.Type() == flagType:
 		return flagsText(v.Interface().([]nodeconfig.Flag))
 	}

@@ -26,7 +26,9 @@ type Machine struct {
 	// AdminUser may log in with SSHPublicKey.
 	AdminUser string `json:"adminUser,omitempty"`
 	// SSHPublicKey is in the form of authorized_keys.
-	SSHPublicKey string `json:"sshPublicKey,omitempty"`
+	SSHPublicKey PublicKey `json:"sshPublicKey,omitempty"`
+	// UserData is what it is given beside its contract.
+	UserData UserParts `json:"userData,omitempty"`
 	// Identities are assigned to the machine, each by its ID in the cloud.
 	Identities []string `json:"identities,omitempty"`
 	// GPUDriver is "Driver" if the cloud's driver is wanted, or "None".
@@ -190,6 +192,7 @@ func (m *Machine) lay(from *Machine) {
 	overPointer(&m.Security.SecureBoot, from.Security.SecureBoot)
 	over(&m.AdminUser, from.AdminUser)
 	over(&m.SSHPublicKey, from.SSHPublicKey)
+	overParts(&m.UserData, from.UserData)
 	overList(&m.Identities, from.Identities)
 	over(&m.GPUDriver, from.GPUDriver)
 	over(&m.GPUDriverVersion, from.GPUDriverVersion)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/nodeconfig"
@@ -43,8 +44,8 @@ func ranked(layers []Layer) []*Layer {
 }
 
 // conflicts compares what was detected with what is taken in its place, which somebody has said.
-func conflicts(layers []Layer, merged *Document) []nodeconfig.Problem {
-	c := comparer{layers: layers, at: make([]string, 0, deepest)}
+func conflicts(layers []Layer, fields []Field, merged *Document) []nodeconfig.Problem {
+	c := comparer{layers: layers, fields: fields, at: make([]string, 0, deepest)}
 	for i := range layers {
 		if layers[i].Source == Detected && layers[i].Document != nil {
 			c.origin = layers[i].Origin
@@ -68,6 +69,7 @@ const deepest = 8
 // comparer looks for each value that one document says and that is another one in a second. Paths are made for those alone.
 type comparer struct {
 	layers   []Layer
+	fields   []Field
 	origin   string // of the first document
 	at       []string
 	problems []nodeconfig.Problem
@@ -78,6 +80,9 @@ func (c *comparer) differ(detected, taken reflect.Value) {
 	path := "$"
 	for _, name := range c.at {
 		path = document.FieldPath(path, name)
+	}
+	if f := fieldOf(c.fields, path); f != nil && f.AnyCase && strings.EqualFold(text(detected), text(taken)) {
+		return
 	}
 	winner := setter(c.layers, path)
 	if winner == nil || !slices.Contains(explicit, winner.Source) {
@@ -99,7 +104,7 @@ func (c *comparer) compare(v, merged reflect.Value) {
 			if name == "" {
 				continue
 			}
-			if f := v.Field(i); f.Kind() == reflect.Struct || !f.IsZero() {
+			if f := v.Field(i); !f.IsZero() {
 				c.below(name, f, merged.Field(i))
 			}
 		}

@@ -2,6 +2,7 @@ package launch
 
 import (
 	"slices"
+	"strconv"
 
 	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/nodeconfig"
@@ -18,6 +19,14 @@ type Meta struct {
 	Annotations map[string]string `json:"annotations,omitempty"`
 }
 
+// Origin is an object of a kind for people: its name, and its generation, which the API server counts.
+func (m *Meta) Origin(kind string) string {
+	if m.Generation > 0 {
+		return kind + " " + m.Name + " (generation " + strconv.FormatInt(m.Generation, 10) + ")"
+	}
+	return kind + " " + m.Name
+}
+
 // Requirement restricts where a node may be, and what it may be.
 type Requirement struct {
 	Key string `json:"key"`
@@ -28,19 +37,17 @@ type Requirement struct {
 	MinValues *int `json:"minValues,omitempty"`
 }
 
-// single is the one value that fulfils the requirement.
-func (r *Requirement) single() (string, bool) {
-	if r.Operator == "In" && len(r.Values) == 1 {
-		return r.Values[0], true
-	}
-	return "", false
-}
-
 // ClassRef names a node class.
 type ClassRef struct {
 	Group string `json:"group,omitempty"`
 	Kind  string `json:"kind,omitempty"`
 	Name  string `json:"name,omitempty"`
+}
+
+// names reports whether a reference can be one to a class: what is empty in either is not said.
+func (r *ClassRef) names(class *ClassRef) bool {
+	same := func(a, b string) bool { return a == "" || b == "" || a == b }
+	return same(r.Group, class.Group) && same(r.Kind, class.Kind) && same(r.Name, class.Name)
 }
 
 // ClaimSpec is what a claim wants, and what a pool wants of its claims.

@@ -1,6 +1,7 @@
 package launch
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -41,9 +42,17 @@ func (r *Request) claim() *NodeClaim {
 // origin is what the request is called for people.
 func (r *Request) origin() string {
 	if r.Claim != nil {
-		return "NodeClaim " + r.Claim.Metadata.Name
+		return r.Claim.Metadata.Origin("NodeClaim")
 	}
-	return "NodePool " + r.Pool.Metadata.Name
+	return r.Pool.Metadata.Origin("NodePool")
+}
+
+// annotations are those that the claim has, or that the pool gives it.
+func (r *Request) annotations() map[string]string {
+	if r.Claim != nil {
+		return r.Claim.Metadata.Annotations
+	}
+	return r.Pool.Spec.Template.Metadata.Annotations
 }
 
 // prefix is the path of the claim in the request's object.
@@ -66,22 +75,30 @@ func (p *NodePool) claim() *NodeClaim {
 }
 
 // layer is what the request says: labels, taints, and what its requirements leave no choice of.
-func (r *Request) layer(fields []Field) (Layer, []nodeconfig.Problem) {
+func (r *Request) layer(b *Base) (Layer, []nodeconfig.Problem) {
 	c, prefix := r.claim(), r.prefix()
-	p := poolReader{at: r.origin(), fields: fields, labels: make(map[string]string, len(c.Metadata.Labels)), single: make(map[string]string, len(c.Metadata.Labels)+len(c.Spec.Requirements))}
+	p := poolReader{at: r.origin(), base: b, labels: make(map[string]string, len(c.Metadata.Labels)), single: make(map[string]string, len(c.Metadata.Labels)+len(c.Spec.Requirements))}
 	if r.Claim != nil && r.Pool != nil {
 		if name := c.Metadata.Labels[labelPool]; name != r.Pool.Metadata.Name {
 			p.wrong(document.FieldPath("$.metadata.labels", labelPool), "is not the name of the pool; a claim of another pool is no node of this one")
 		}
 	}
+	if !c.Spec.NodeClassRef.names(&b.class) {
+		p.wrong(prefix+".spec.nodeClassRef", "names another node class than the one that is given; give the class that it names")
+	}
 	for key, value := range c.Metadata.Labels {
+		if b.isForeign(key) {
+			p.foreign(document.FieldPath(prefix+".metadata.labels", key))
+			continue
+		}
 		p.label(key, value)
 	}
+	path := func(i int) string { return document.IndexPath(prefix+".spec.requirements", i) }
 	for i := range c.Spec.Requirements {
-		p.requirement(func() string { return document.IndexPath(prefix+".spec.requirements", i) }, &c.Spec.Requirements[i])
+		p.requirement(path, i, &c.Spec.Requirements[i])
 	}
 	l := Layer{Source: Pool, Origin: p.at, Document: new(Document)}
-	l.Document.Machine.CapacityType, l.Document.Machine.Zone = p.single[labelCapacityType], p.single[labelZone]
+	l.Document.Machine.CapacityType, l.Document.Machine.Zone = p.single[labelCapacityType], p.zone(c, path)
 	l.Document.Node.Kubelet.Labels = p.labels
 	l.Document.Node.Kubelet.Taints = taints(&c.Spec)
 	return l, p.problems
@@ -89,16 +106,16 @@ func (r *Request) layer(fields []Field) (Layer, []nodeconfig.Problem) {
 
 // place is the place in the request's object of a label or a taint, by its path in a contract. What the contract's check finds wrong
 // with one is reported there. A requirement that leaves no choice goes before a label with the same key.
-func (r *Request) place(fields []Field, path string) (string, bool) {
+func (r *Request) place(b *Base, path string) (string, bool) {
 	c, prefix := r.claim(), r.prefix()
 	for i := len(c.Spec.Requirements) - 1; i >= 0; i-- {
 		requirement := &c.Spec.Requirements[i]
-		if _, ok := requirement.single(); ok && mayPoolLabel(fields, requirement.Key) && document.FieldPath(pathLabels, requirement.Key) == path {
+		if _, ok := requirement.single(); ok && b.mayPoolLabel(requirement.label()) && document.FieldPath(pathLabels, requirement.label()) == path {
 			return document.IndexPath(prefix+".spec.requirements", i), true
 		}
 	}
 	for key := range c.Metadata.Labels {
-		if mayPoolLabel(fields, key) && document.FieldPath(pathLabels, key) == path {
+		if b.mayPoolLabel(key) && document.FieldPath(pathLabels, key) == path {
 			return document.FieldPath(prefix+".metadata.labels", key), true
 		}
 	}
@@ -120,7 +137,7 @@ const pathLabels = "$.kubelet.labels"
 // poolReader reads a claim.
 type poolReader struct {
 	at       string
-	fields   []Field
+	base     *Base
 	labels   map[string]string
 	single   map[string]string // of a label or requirement that leaves no choice
 	problems []nodeconfig.Problem
@@ -134,7 +151,7 @@ func (p *poolReader) wrong(path, format string, args ...any) {
 // from the node is a requirement, and [Request.check] compares it.
 func (p *poolReader) label(key, value string) {
 	p.single[key] = value
-	if mayPoolLabel(p.fields, key) && nodeconfig.KubeletMaySet(key) {
+	if p.base.mayPoolLabel(key) && nodeconfig.KubeletMaySet(key) {
 		p.labels[key] = value
 	}
 }
@@ -144,14 +161,37 @@ const nodeLabels = "$.node.kubelet.labels"
 
 // mayPoolLabel reports whether a pool may set a label, and not the cloud's rules alone: the label's own row counts, and else that of
 // all labels. It makes no path for that.
-func mayPoolLabel(fields []Field, key string) bool {
+func (b *Base) mayPoolLabel(key string) bool {
+	f := labelField(b.fields, key)
+	if f == nil {
+		f = b.labelField
+	}
+	return f == nil || slices.Contains(f.Sources, Pool)
+}
+
+// labelField is the row of a label; nil where it has none of its own.
+func labelField(fields []Field, key string) *Field {
 	for i := range fields {
-		if name, ok := labelOf(fields[i].Path); ok && name == key {
-			return slices.Contains(fields[i].Sources, Pool)
+		path := fields[i].Path
+		if more := len(path) - len(nodeLabels) - len(key); more != len(`.`) && more != len(`[""]`) {
+			continue // as most rows
+		}
+		if name, ok := labelOf(path); ok && name == key {
+			return &fields[i]
 		}
 	}
-	f := fieldOf(fields, nodeLabels)
-	return f == nil || slices.Contains(f.Sources, Pool)
+	return nil
+}
+
+// isForeign reports whether a label is of a domain that is the cloud's own, or of one below it, and none that the cloud has.
+func (b *Base) isForeign(key string) bool {
+	domain, _, _ := strings.Cut(key, "/")
+	for _, own := range b.domains {
+		if rest, ok := strings.CutSuffix(domain, own); ok && (rest == "" || strings.HasSuffix(rest, ".")) {
+			return labelField(b.fields, key) == nil
+		}
+	}
+	return false
 }
 
 // labelOf is the label whose row a path is, if it is one. The name is plain or in quotes; no label has a character that is escaped there.
@@ -164,29 +204,77 @@ func labelOf(path string) (string, bool) {
 	return strings.TrimSuffix(name, `"]`), ok
 }
 
-// operators are those of requirements (sigs.k8s.io/karpenter v1: NodeSelectorRequirementWithMinValues).
-var operators = []string{"In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt", "Gte", "Lte"}
-
 // requirement makes a label of one that leaves no choice.
-func (p *poolReader) requirement(path func() string, r *Requirement) {
-	switch {
-	case !slices.Contains(operators, r.Operator):
-		p.wrong(path()+".operator", "is not known; use one of %s", strings.Join(operators, ", "))
+func (p *poolReader) requirement(path func(int) string, i int, r *Requirement) {
+	if below, reason := r.malformed(); reason != "" {
+		p.wrong(path(i)+below, "%s", reason)
 		return
-	case r.Operator == "In" && len(r.Values) == 0:
-		p.wrong(path()+".values", "is empty, and so no node fulfils the requirement")
-		return
-	case r.Key == labelOS && !slices.Contains(r.Values, "linux") && r.Operator == "In":
-		p.wrong(path()+".values", "does not have linux; Slipway makes Linux nodes")
+	}
+	if p.base.isForeign(r.Key) {
+		p.foreign(path(i) + ".key")
 		return
 	}
 	if value, ok := r.single(); ok {
-		if before, said := p.single[r.Key]; said && before != value {
-			p.wrong(path(), "contradicts a label or a requirement before it, so no node fulfils both")
+		if before, said := p.single[r.label()]; said && before != value {
+			p.wrong(path(i), "contradicts a label or a requirement before it, so no node fulfils both")
 			return
 		}
-		p.label(r.Key, value)
+		p.label(r.label(), value)
 	}
+}
+
+// foreign reports a label that a request may not have (sigs.k8s.io/karpenter v1: RestrictedLabelDomains).
+func (p *poolReader) foreign(path string) {
+	p.wrong(path, "is of a domain of labels that is the cloud's own, and is none of those; take it away, or use a domain of your own")
+}
+
+// zone is the machine's: the one that is left, or else the first that fulfils all requirements. A machine without a zone may be in
+// any, and so it fulfils none of them.
+func (p *poolReader) zone(c *NodeClaim, path func(int) string) string {
+	if zone := p.single[labelZone]; zone != "" {
+		return zone
+	}
+	known, first := zonesOf(p.base.layers), -1
+	possible := known
+	for i := range c.Spec.Requirements {
+		r := &c.Spec.Requirements[i]
+		if r.label() != labelZone || r.Operator == "DoesNotExist" {
+			continue
+		}
+		if _, reason := r.malformed(); reason != "" {
+			continue
+		}
+		if first < 0 {
+			first = i
+		}
+		if r.Operator == "In" && known == nil {
+			possible = append(possible, r.Values...)
+		}
+	}
+	if first < 0 {
+		return ""
+	}
+	for _, zone := range possible {
+		if !slices.ContainsFunc(c.Spec.Requirements, func(r Requirement) bool { return r.label() == labelZone && !r.fulfilled(zone, true) }) {
+			return zone
+		}
+	}
+	if known == nil {
+		p.wrong(path(first), "leaves no zone: it is not known which the instance type has; name some with In")
+	} else {
+		p.wrong(path(first), "leaves no zone of those that the instance type has, which are %s", cmp.Or(strings.Join(known, ", "), "none"))
+	}
+	return ""
+}
+
+// zonesOf are the zones that have the instance type; nil where that is not known.
+func zonesOf(layers []Layer) (zones []string) {
+	for i := range layers {
+		if d := layers[i].Document; d != nil && d.Machine.Type.Zones != nil {
+			zones = d.Machine.Type.Zones
+		}
+	}
+	return zones
 }
 
 // taints are the claim's, those of the start after the others, and the unregistered taint once.

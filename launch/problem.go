@@ -3,6 +3,7 @@ package launch
 import (
 	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/nodeconfig"
@@ -19,19 +20,30 @@ func Join(known []nodeconfig.Problem, found ...nodeconfig.Problem) []nodeconfig.
 	return all
 }
 
-// placed is a problem with a value of the document, at the place where somebody has said that value.
+// placed is a problem with a value of the document, at the place where somebody has said that value. In a line that is a document of its
+// own the value has a path there.
 func (b *Base) placed(p nodeconfig.Problem) nodeconfig.Problem {
 	for i := range b.layers {
 		l := &b.layers[i]
 		if l.Place == nil || p.Document != "" {
 			continue
 		}
-		said := false
+		said, line := false, ""
 		walk(l.Document, func(at []byte, _ reflect.Value) { // a problem can be with an entry of a list, which is one value
-			said = said || document.Within(p.Path, string(at)) || document.Within(string(at), p.Path)
+			switch own := l.Lines[string(at)]; {
+			case document.Within(p.Path, string(at)) && own != "":
+				line = own
+			case own == "":
+				said = said || document.Within(p.Path, string(at)) || document.Within(string(at), p.Path)
+			}
 		})
 		if place, ok := l.Place(p.Path); said && ok {
 			p.Path, p.Document = place, l.Origin
+		} else if line != "" {
+			if inner, ok := strings.CutPrefix(p.Path, "$.node"); ok {
+				p.Reason = "at $" + inner + ": " + p.Reason
+			}
+			p.Path, p.Document = line, l.Origin
 		}
 	}
 	return p

@@ -9,6 +9,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/slipway-dev/slipway/internal/document"
@@ -73,7 +74,7 @@ func TestRules(t *testing.T) {
 	clouds, requests, _ := rendered(t, "node-subnet", "local-dns", "gpu")
 	for i, cloud := range clouds {
 		layers, _ := cloud.Layers()
-		merged := launch.Merge(append(layers, launch.PoolLayer(requests[i], cloud.Fields())))
+		merged := launch.Merge(append(layers, launch.PoolLayer(requests[i], cloud)))
 		for _, r := range cloud.Rules() {
 			usual := effect(r, merged)
 			for path := range usual {
@@ -104,37 +105,59 @@ func TestNullSaysNothing(t *testing.T) {
 	}
 }
 
-// TestSameBytes: the same input has the same bytes, and the order of layers does not matter.
+// TestSameBytes: the same input has the same bytes, each of a thousand times, and for several goroutines that use one base.
 func TestSameBytes(t *testing.T) {
 	in := base(t)
 	cloud, request, _ := in.decode(t)
-	first, _ := launch.Render(cloud, request)
-	contract, err := first.Contract(nodeconfig.NewSecret("abcdef.0123456789abcdef"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	record, _ := json.Marshal(first.Record())
-	layers, _ := cloud.Layers()
-	merged := launch.Merge(layers)
-	for range 50 {
-		cloud, request, _ := in.decode(t)
-		tpl, _ := launch.Render(cloud, request)
-		again, _ := tpl.Contract(nodeconfig.NewSecret("abcdef.0123456789abcdef"))
-		got, _ := json.Marshal(tpl.Record())
-		if !bytes.Equal(again.Document, contract.Document) || !bytes.Equal(got, record) || tpl.Key() != first.Key() {
-			t.Fatal("the same input has other bytes")
-		}
-		rand.Shuffle(len(layers), func(i, j int) {
-			if layers[i].Source != layers[j].Source { // of two of one source the later one is stronger
-				layers[i], layers[j] = layers[j], layers[i]
+	shared := launch.Prepare(cloud)
+	first, _ := shared.Render(request)
+	want := bytesOf(t, first)
+	var all sync.WaitGroup
+	for range 4 {
+		all.Go(func() {
+			for range 250 {
+				if tpl, _ := shared.Render(request); bytesOf(t, tpl) != want {
+					t.Error("the same input has other bytes")
+					return
+				}
 			}
 		})
-		slices.SortStableFunc(layers, func(a, b launch.Layer) int { return strings.Compare(a.Origin, b.Origin) })
 	}
-	shuffled := slices.Clone(layers)
-	slices.SortStableFunc(shuffled, func(a, b launch.Layer) int { return strings.Compare(string(b.Source), string(a.Source)) })
-	if !reflect.DeepEqual(launch.Values(launch.Merge(shuffled)), launch.Values(merged)) {
-		t.Error("the order of layers matters")
+	for range 1000 {
+		cloud, request, _ := in.decode(t)
+		if tpl, _ := launch.Render(cloud, request); bytesOf(t, tpl) != want {
+			t.Fatal("the same documents have other bytes")
+		}
+	}
+	all.Wait()
+}
+
+// bytesOf is what is made of a template, with the key: for the machine, and to be kept.
+func bytesOf(t *testing.T, tpl *launch.Template) string {
+	contract, err := tpl.Contract(nodeconfig.NewSecret("abcdef.0123456789abcdef"))
+	if err != nil {
+		t.Error(err)
+		return ""
+	}
+	record, err := json.Marshal(tpl.Record())
+	if err != nil {
+		t.Error(err)
+	}
+	return string(contract.Document) + string(record) + tpl.Compact()
+}
+
+// TestLayersInAnyOrder: the order of layers does not matter, but for two of one source, of which the later one is stronger.
+func TestLayersInAnyOrder(t *testing.T) {
+	cloud, _, _ := base(t).decode(t)
+	layers, _ := cloud.Layers()
+	want := launch.Values(launch.Merge(layers))
+	for range 100 {
+		ranks := rand.Perm(len(launch.Sources()))
+		rank := func(l launch.Layer) int { return ranks[slices.Index(launch.Sources(), l.Source)] }
+		slices.SortStableFunc(layers, func(a, b launch.Layer) int { return rank(a) - rank(b) })
+		if got := launch.Values(launch.Merge(layers)); !reflect.DeepEqual(got, want) {
+			t.Fatal("the order of layers matters")
+		}
 	}
 }
 
@@ -196,7 +219,7 @@ func TestRecord(t *testing.T) {
 	if r, err := launch.ParseRecord(good); err != nil || len(launch.Diff(r, tpl.Record())) > 0 {
 		t.Errorf("%v, %v", r, err)
 	}
-	for _, bad := range []string{"", "{", "[]", "{}", string(good[:len(good)/2]), strings.Replace(string(good), `"k1-`, `"k2-`, 1), strings.Replace(string(good), "LaunchTemplate", "NodeConfig", 1)} {
+	for _, bad := range []string{"", "{", "[]", "{}", string(good[:len(good)/2]), strings.Replace(string(good), `"k1-`, `"k2-`, 1), strings.Replace(string(good), "LaunchTemplate", "NodeConfig", 1), strings.Replace(string(good), `"$.machine.`, `"$.other.`, 1)} {
 		if r, err := launch.ParseRecord([]byte(bad)); r != nil || !isUnknown(err) {
 			t.Errorf("%.40q: %v, %v", bad, r, err)
 		}

@@ -1,35 +1,37 @@
 package launch
 
 import (
-	"fmt"
 	"slices"
-	"strconv"
 
-	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
 // Base is what all requests have in common that are made in one cloud, with the same settings and the same class: its layers are
 // merged once. It may be used for any number of requests, by several goroutines.
 type Base struct {
-	layers   []Layer
-	fields   []Field
-	rules    []Rule
-	merged   *Document
-	problems []nodeconfig.Problem
+	layers  []Layer
+	class   ClassRef
+	fields  []Field
+	domains []string
+	// labelField is the row of all labels.
+	labelField *Field
+	rules      []Rule
+	merged     *Document
+	problems   []nodeconfig.Problem
 }
 
 // Prepare merges what a cloud's inputs say.
 func Prepare(cloud Cloud) *Base {
 	b := read(cloud)
 	b.merged = Merge(b.layers)
-	b.problems = append(b.problems, conflicts(b.layers, b.merged)...)
+	b.problems = append(b.problems, conflicts(b.layers, b.fields, b.merged)...)
 	return b
 }
 
 // read takes what a cloud's inputs say, and merges nothing.
 func read(cloud Cloud) *Base {
-	b := &Base{fields: cloud.Fields(), rules: cloud.Rules()}
+	b := &Base{class: cloud.ClassRef(), fields: cloud.Fields(), domains: cloud.Domains(), rules: cloud.Rules()}
+	b.labelField = fieldOf(b.fields, nodeLabels)
 	b.layers, b.problems = cloud.Layers()
 	return b
 }
@@ -49,10 +51,10 @@ func Render(cloud Cloud, request Request) (*Template, []nodeconfig.Problem) {
 		return nil, problems
 	}
 	b := read(cloud)
-	own, found := request.layer(b.fields)
+	own, found := request.layer(b)
 	t := &Template{base: b, own: own}
 	t.Document.merge(append(b.layers, own)) // all at once: nobody else needs what the others say together
-	b.problems = append(b.problems, conflicts(b.layers, &t.Document)...)
+	b.problems = append(b.problems, conflicts(b.layers, b.fields, &t.Document)...)
 	return t, t.decide(&request, found)
 }
 
@@ -61,7 +63,7 @@ func (b *Base) Render(request Request) (*Template, []nodeconfig.Problem) {
 	if problems := request.nothing(); problems != nil {
 		return nil, problems
 	}
-	own, found := request.layer(b.fields)
+	own, found := request.layer(b)
 	// The request's layer goes over all others: what it may set, nobody stronger may ([Cloud.Fields]).
 	t := &Template{base: b, own: own}
 	t.Document.Node = *nodeconfig.Merge(&b.merged.Node, &own.Document.Node)
@@ -73,6 +75,7 @@ func (b *Base) Render(request Request) (*Template, []nodeconfig.Problem) {
 // decide runs the rules on what the layers say together, and returns all that is wrong: with the inputs, with the request, and with
 // what comes of them.
 func (t *Template) decide(request *Request, found []nodeconfig.Problem) []nodeconfig.Problem {
+	t.annotations = request.annotations()
 	problems := append(slices.Clone(t.base.problems), found...)
 	for i := range t.base.rules {
 		for _, p := range t.base.rules[i].Run(&t.Document) {
@@ -80,12 +83,12 @@ func (t *Template) decide(request *Request, found []nodeconfig.Problem) []nodeco
 			problems = append(problems, t.base.placed(p))
 		}
 	}
-	problems = append(problems, request.check(t.own.Origin, &t.Document)...)
+	problems = append(problems, request.check(t)...)
 	t.finish()
 	for _, p := range nodeconfig.Repair(t.complete) {
 		at := ofNode(p.Path)
 		t.reported = append(t.reported, at) // the planner finds it there again
-		if place, ok := request.place(t.base.fields, p.Path); ok {
+		if place, ok := request.place(t.base, p.Path); ok {
 			p.Path, p.Document = place, t.own.Origin
 		} else {
 			p.Path = at
@@ -98,51 +101,4 @@ func (t *Template) decide(request *Request, found []nodeconfig.Problem) []nodeco
 		t.reported = append(t.reported, p.Path)
 	}
 	return problems
-}
-
-// check compares what the claim requires with the node that was decided. What is found is sorted later.
-func (r *Request) check(origin string, d *Document) []nodeconfig.Problem {
-	c, prefix := r.claim(), r.prefix()
-	var problems []nodeconfig.Problem
-	wrong := func(path, format string, args ...any) {
-		problems = append(problems, nodeconfig.Problem{Kind: nodeconfig.Invalid, Path: path, Reason: fmt.Sprintf(format, args...), Fatal: true, Document: origin})
-	}
-	for i := range c.Spec.Requirements {
-		requirement := &c.Spec.Requirements[i]
-		if value, known := d.Node.Kubelet.Labels[requirement.Key]; known && !requirement.fulfilled(value) {
-			wrong(document.IndexPath(prefix+".spec.requirements", i), "is not fulfilled: the node would have %q", value)
-		}
-	}
-	for key, wanted := range c.Metadata.Labels {
-		if value, known := d.Node.Kubelet.Labels[key]; known && value != wanted {
-			wrong(document.FieldPath(prefix+".metadata.labels", key), "is not what the node would have, which is %q", value)
-		}
-	}
-	if zones := d.Machine.Type.Zones; d.Machine.Zone != "" && zones != nil && !slices.Contains(zones, d.Machine.Zone) {
-		wrong(prefix+".spec.requirements", "want the zone %s, which does not have the instance type %s", d.Machine.Zone, d.Machine.Type.Name)
-	}
-	return problems
-}
-
-// fulfilled reports whether a node with a value fulfils the requirement.
-func (r *Requirement) fulfilled(value string) bool {
-	switch r.Operator {
-	case "In":
-		return slices.Contains(r.Values, value)
-	case "NotIn":
-		return !slices.Contains(r.Values, value)
-	case "DoesNotExist":
-		return false
-	case "Gt", "Lt", "Gte", "Lte":
-		if len(r.Values) != 1 {
-			return false
-		}
-		have, err := strconv.ParseInt(value, 10, 64)
-		limit, err2 := strconv.ParseInt(r.Values[0], 10, 64)
-		if err != nil || err2 != nil {
-			return false
-		}
-		return map[string]bool{"Gt": have > limit, "Lt": have < limit, "Gte": have >= limit, "Lte": have <= limit}[r.Operator]
-	}
-	return true
 }

@@ -6,7 +6,11 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
+	"github.com/slipway-dev/slipway/internal/compile"
+	"github.com/slipway-dev/slipway/internal/cse"
+	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/launch"
 	"github.com/slipway-dev/slipway/launch/azure"
 	"github.com/slipway-dev/slipway/nodeconfig"
@@ -19,13 +23,15 @@ func assigned(t *testing.T, userData string) map[string]string {
 	if err != nil {
 		t.Fatal(err)
 	}
+	// Before the assignments is the first loop, and after them the last line. A loop between these two is that of another cloud. A
+	// value may have any of these words, so they count at their place alone.
 	_, assignments, found := strings.Cut(string(script), "\ndone\n")
-	assignments, _, found2 := strings.Cut(assignments, "\n/usr/bin/nohup ")
-	if !found || !found2 {
+	i := strings.LastIndex(assignments, "\n/usr/bin/nohup ")
+	if !found || i < 0 {
 		t.Fatalf("the script is another one:\n%s", script)
 	}
-	if i := strings.Index(assignments, "\nfor init in "); i >= 0 {
-		assignments = assignments[:i]
+	if assignments = assignments[:i]; strings.HasSuffix(assignments, "\ndone") {
+		assignments = assignments[:strings.LastIndex(assignments, "\nfor init in ")]
 	}
 	cmd := exec.Command("/bin/bash", "-c", "set -o allexport\n"+assignments+"\nset +o allexport\nexec /usr/bin/env -0")
 	cmd.Env = []string{}
@@ -46,8 +52,16 @@ func TestScript(t *testing.T) {
 	_, _, templates := rendered(t)
 	for _, tpl := range templates {
 		userData, report, err := azure.Script(tpl, nodeconfig.NewSecret("abcdef.0123456789abcdef"))
-		if err != nil {
+		if parts := tpl.Document.Machine.UserData; len(parts) > 0 {
+			if err == nil || !strings.Contains(err.Error(), "$.machine.userData: ") {
+				t.Errorf("%d parts have no place in the script, and the error is %v", len(parts), err)
+			}
+			continue
+		}
+		if own := tpl.Document.Machine.Image.Wanted == "Custom"; own != (err != nil) {
 			t.Fatal(err)
+		} else if own {
+			continue
 		}
 		values := assigned(t, userData)
 		n := &tpl.Document.Node
@@ -77,20 +91,83 @@ func TestScript(t *testing.T) {
 	}
 }
 
-// FuzzScript: whatever is in a label, a tag or a name, bash reads it back, or the claim is refused.
+// spoken are the variables that are a text as somebody has given it, each with its field.
+var spoken = []struct {
+	variable string
+	field    func(*nodeconfig.NodeConfig) *string
+}{
+	{"RESOURCE_GROUP", func(n *nodeconfig.NodeConfig) *string { return &n.Cloud.Azure.ResourceGroup }},
+	{"SUBSCRIPTION_ID", func(n *nodeconfig.NodeConfig) *string { return &n.Cloud.Azure.SubscriptionID }},
+	{"TENANT_ID", func(n *nodeconfig.NodeConfig) *string { return &n.Cloud.Azure.TenantID }},
+	{"LOCATION", func(n *nodeconfig.NodeConfig) *string { return &n.Cloud.Azure.Location }},
+	{"VIRTUAL_NETWORK", func(n *nodeconfig.NodeConfig) *string { return &n.Cloud.Azure.VNet }},
+	{"VIRTUAL_NETWORK_RESOURCE_GROUP", func(n *nodeconfig.NodeConfig) *string { return &n.Cloud.Azure.VNetResourceGroup }},
+	{"SUBNET", func(n *nodeconfig.NodeConfig) *string { return &n.Cloud.Azure.Subnet }},
+	{"ROUTE_TABLE", func(n *nodeconfig.NodeConfig) *string { return &n.Cloud.Azure.RouteTable }},
+	{"NETWORK_SECURITY_GROUP", func(n *nodeconfig.NodeConfig) *string { return &n.Cloud.Azure.SecurityGroup }},
+	{"USER_ASSIGNED_IDENTITY_ID", func(n *nodeconfig.NodeConfig) *string { return &n.Cloud.Azure.Identity.UserAssignedID }},
+}
+
+// fuzzedLabel is a label that a fuzzed text is the value of.
+const fuzzedLabel = "example.com/fuzzed"
+
+// FuzzScript: a text is in each name, in a label and in a sysctl. Where the contract is not refused for it, bash reads it back, and
+// each other variable as the contract has it.
 func FuzzScript(f *testing.F) {
 	f.Add("value")
+	f.Add("")
+	f.Add("1.34.2")
 	f.Add("a'b\"c$(touch x)`y`\\\n")
+	f.Add("a\n/usr/bin/nohup b\ndone\nfor init in c\ndone\n")
+	_, _, templates := rendered(f, "example")
+	token := nodeconfig.NewSecret("abcdef.0123456789abcdef")
 	f.Fuzz(func(t *testing.T, text string) {
-		_, _, templates := rendered(t, "example")
-		d := launch.Copied(&templates[0].Document)
-		d.Node.Cluster.Name, d.Node.Cloud.Azure.ResourceGroup = text, text
-		userData, _, err := azure.Script(launch.TemplateOf(d), nodeconfig.NewSecret("abcdef.0123456789abcdef"))
-		if err != nil || strings.ContainsAny(text, "\x00") {
-			return
+		if !utf8.ValidString(text) {
+			return // no document has it
 		}
-		if got := assigned(t, userData)["RESOURCE_GROUP"]; got != text && got != "" {
-			t.Errorf("%q is read back as %q", text, got)
+		d := launch.Copied(&templates[0].Document)
+		taken := make(map[string]bool) // the variables for which the contract is not refused
+		set := func(name string, put func(*nodeconfig.NodeConfig)) {
+			tried := launch.Copied(d)
+			put(&tried.Node)
+			if _, _, err := azure.Script(launch.TemplateOf(tried), token); err == nil {
+				d, taken[name] = tried, true
+			}
+		}
+		for _, s := range spoken {
+			set(s.variable, func(n *nodeconfig.NodeConfig) { *s.field(n) = text })
+		}
+		set("KUBERNETES_VERSION", func(n *nodeconfig.NodeConfig) { n.Cluster.KubernetesVersion = text })
+		set("API_SERVER_NAME", func(n *nodeconfig.NodeConfig) { n.Cluster.Server = text })
+		set("KUBELET_NODE_LABELS", func(n *nodeconfig.NodeConfig) { n.Kubelet.Labels[fuzzedLabel] = text })
+		set("SYSCTL_CONTENT", func(n *nodeconfig.NodeConfig) { n.System.Sysctls["kernel.fuzzed"] = text })
+
+		tpl := launch.TemplateOf(d)
+		userData, _, err := azure.Script(tpl, token)
+		if err != nil {
+			t.Fatal(err) // what is not refused alone is not refused together
+		}
+		got := assigned(t, userData)
+		for _, s := range spoken {
+			if taken[s.variable] && got[s.variable] != text {
+				t.Errorf("%s is read back as %q, want %q", s.variable, got[s.variable], text)
+			}
+		}
+		if label := "," + fuzzedLabel + "=" + text + ","; taken["KUBELET_NODE_LABELS"] && !strings.Contains(","+got["KUBELET_NODE_LABELS"]+",", label) {
+			t.Errorf("the labels are read back as %q, without %q", got["KUBELET_NODE_LABELS"], label)
+		}
+		contract, err := tpl.Contract(token)
+		if err != nil {
+			t.Fatal(err)
+		}
+		variables, _ := cse.Variables(compile.ReadOne("contract", contract.Document), facts.Facts{Architecture: tpl.Document.Machine.Type.Architecture})
+		for _, v := range cse.Assigned(variables) {
+			if value, ok := got[v.Name]; !ok || value != v.Value {
+				t.Errorf("%s is read back as %q, want %q", v.Name, value, v.Value)
+			}
+		}
+		if text == "value" && len(taken) < len(spoken) { // a name and a label may have it
+			t.Errorf("only %d places take an ordinary text", len(taken))
 		}
 	})
 }

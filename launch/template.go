@@ -3,6 +3,7 @@ package launch
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"sync"
@@ -20,7 +21,9 @@ type Template struct {
 	// base and own are what the template was decided of.
 	base *Base
 	own  Layer
-	// reported are the paths of the problems of [Render].
+	// annotations are those of the claim.
+	annotations map[string]string
+	// reported are the paths of the problems of [Render], and of those among them that are told at another place, the own ones.
 	reported []string
 	// complete is the contract with its defaults, and a placeholder for the token.
 	complete *nodeconfig.NodeConfig
@@ -30,7 +33,7 @@ type Template struct {
 	blank      lazy[blankData]
 	key        lazy[string]
 	compact    lazy[string]
-	allEntries lazy[map[uint16]*entryOf]
+	allEntries [len(formats)]lazy[map[uint32]*entryOf]
 }
 
 // lazy is a value that is made once, when somebody asks for it.
@@ -120,7 +123,7 @@ func (t *Template) credential(token nodeconfig.Secret) (string, error) {
 // contract is the node's contract with a credential.
 func (t *Template) contract(value string) userdata.Contract {
 	p := t.parts.get(t.split)
-	return userdata.Contract{Document: slices.Concat(p.head, []byte(value), p.tail), Path: userdata.NativePath}
+	return userdata.Contract{Document: slices.Concat(p.head, []byte(value), p.tail), Path: userdata.NativePath, Parts: t.Document.Machine.UserData}
 }
 
 // UserData is the base64 of the document for cloud-init, as Azure's API takes it. The error is [ErrToken] or one of
@@ -146,6 +149,16 @@ func (t *Template) makeBlank() blankData {
 	form, err := userdata.NewBlank(t.contract(value), len(t.parts.get(t.split).head), len(value))
 	return blankData{form, err}
 }
+
+// ExtensionCommand waits on the machine until its node is made, prints the result, and has its exit code: an extension of the cloud runs it, so
+// that the cloud knows. It is the agent's, so a machine that is made with a script for an image without it has none. It holds no secret.
+func (t *Template) ExtensionCommand() string {
+	return userdata.Contract{Path: userdata.NativePath}.CSE()
+}
+
+// Annotations are the names of those that the claim wants on its node, sorted. They are the controller's to set, when the node has
+// registered: a kubelet sets none, so they are in no contract, and change no machine.
+func (t *Template) Annotations() []string { return slices.Sorted(maps.Keys(t.annotations)) }
 
 // Explain says where each value of the template is from. Path restricts it to what is below it, "" does not.
 func (t *Template) Explain(path string) Explanation {

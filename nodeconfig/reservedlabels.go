@@ -29,7 +29,7 @@ var (
 // KubeletMaySet reports whether a kubelet may set a label on its own node. A cluster's controllers set the others.
 func KubeletMaySet(label string) bool {
 	domain, _, found := strings.Cut(label, "/")
-	return !found || slices.Contains(kubeletLabels, label) || inDomain(domain, kubeletLabelDomains) || !inDomain(domain, reservedDomains)
+	return !found || !inDomain(domain, reservedDomains) || slices.Contains(kubeletLabels, label) || inDomain(domain, kubeletLabelDomains)
 }
 
 // checkReservedLabel returns why the kubelet would refuse to set a label that is well-formed.

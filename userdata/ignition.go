@@ -43,7 +43,7 @@ func newIgnitionFile(path string, content []byte) ignition.File {
 func IgnitionCustomData(c Contract) (string, error) {
 	document, err := Ignition(c)
 	if err == nil {
-		err = Azure.Check(len(document))
+		err = c.tooLarge(Azure, len(document), Ignition)
 	}
 	if err != nil {
 		return "", err

@@ -2,6 +2,7 @@ package userdata
 
 import (
 	"encoding/base64"
+	"errors"
 	"fmt"
 )
 
@@ -75,13 +76,41 @@ type TooLargeError struct {
 	Cloud Cloud
 	// Size and Limit are in bytes before base64.
 	Size, Limit int
+	// Parts are what the document is made of, and Settings the largest of the contract in it, in bytes of JSON, the largest one first. They
+	// are empty where the document's origin is not known, as [Cloud.Check] does not know it.
+	Parts, Settings []Size
 }
 
-// Error says the sizes, and by how much the contract must shrink: in the document it is base64,
+// tooLarge is the error of a document of a contract that a cloud does not take; nil where it does. The form makes the document.
+func (c *Contract) tooLarge(cloud Cloud, size int, form func(Contract) ([]byte, error)) error {
+	err := cloud.Check(size)
+	if e, ok := errors.AsType[*TooLargeError](err); ok {
+		e.Parts, e.Settings = c.Sizes(form), c.LargestSettings()
+	}
+	return err
+}
+
+// Error says the sizes, by how much the contract must shrink, and what is large in it: in the document it is base64,
 // in lines of 57 bytes each.
 func (e *TooLargeError) Error() string {
 	over := e.Size - e.Limit
-	return fmt.Sprintf("the document has %d bytes (%d characters in base64), and %s takes %d (%d): "+
+	text := fmt.Sprintf("the document has %d bytes (%d characters in base64), and %s takes %d (%d): "+
 		"shorten the contract by about %d bytes; large certificates, scripts and files belong in the node image",
 		e.Size, base64.StdEncoding.EncodedLen(e.Size), e.Cloud, e.Limit, base64.StdEncoding.EncodedLen(e.Limit), over*3/4+3)
+	for i, s := range e.Settings[:min(len(e.Settings), mostTold)] {
+		if i == 0 {
+			text += "; the largest settings are"
+		} else {
+			text += ","
+		}
+		text += fmt.Sprintf(" %.*s (%d bytes", widestTold, s.What, s.Bytes)
+		if s.Instead != "" {
+			text += "; " + s.Instead
+		}
+		text += ")"
+	}
+	return text
 }
+
+// mostTold is how many settings the text of an error names, and widestTold how many characters it shows of a path: a key may have any length.
+const mostTold, widestTold = 3, 100

@@ -3,9 +3,13 @@ package userdata
 import (
 	"encoding/base64"
 	"errors"
+	"fmt"
 	"math/rand"
+	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
 // TestLimit states the arithmetic that the limit rests on.
@@ -24,7 +28,7 @@ func TestLimit(t *testing.T) {
 			t.Error(err)
 		}
 		var tooLarge *TooLargeError
-		if err := tt.cloud.Check(tt.limit + 1); !errors.As(err, &tooLarge) || *tooLarge != (TooLargeError{tt.cloud, tt.limit + 1, tt.limit}) {
+		if err := tt.cloud.Check(tt.limit + 1); !errors.As(err, &tooLarge) || tooLarge.Cloud != tt.cloud || tooLarge.Size != tt.limit+1 || tooLarge.Limit != tt.limit || tooLarge.Parts != nil || tooLarge.Settings != nil {
 			t.Errorf("one byte more for %s: %v", tt.cloud, err)
 		}
 	}
@@ -139,5 +143,60 @@ func TestUnlimited(t *testing.T) {
 	}
 	if document, err := Ignition(c); err != nil || !same(parseIgnition(t, document).contract(t), c) {
 		t.Errorf("ignition: %v", err)
+	}
+}
+
+// TestSizes: the parts of a document that is too large are told in its error, with all that it has, and no value.
+func TestSizes(t *testing.T) {
+	c := Contract{
+		Document: []byte(`{"apiVersion": "slipway.dev/v1", "kind": "NodeConfig", "cluster": {"certificateAuthority": "` + strings.Repeat("canary", 500) +
+			`"}, "files": [{"path": "/etc/a", "content": "` + strings.Repeat("canary", 9000) + `"}]}`),
+		Path: NativePath, Parts: []Part{{Name: "setup.sh", Content: []byte("#!/bin/sh\n# " + strings.Repeat("canary", 200) + "\n")}},
+	}
+	for name, form := range map[string]func(Contract) (string, error){
+		"MIME": CustomData,
+		"Ignition": func(c Contract) (string, error) {
+			c.Parts = nil
+			return IgnitionCustomData(c)
+		},
+	} {
+		_, err := form(c)
+		large, ok := errors.AsType[*TooLargeError](err)
+		if !ok {
+			t.Fatalf("%s: %v", name, err)
+		}
+		total := 0
+		for _, part := range large.Parts {
+			total += part.Bytes
+		}
+		if total != large.Size || len(large.Parts) < 2 {
+			t.Errorf("%s: %d of %d bytes in %v", name, total, large.Size, large.Parts)
+		}
+		want := []Size{{"files[0].content", 54002, "put the file into the node image"}, {"cluster.certificateAuthority", 3002, ""}}
+		if len(large.Settings) != 2 || large.Settings[0].What != want[0].What || large.Settings[0].Instead != want[0].Instead || large.Settings[1].What != want[1].What {
+			t.Errorf("%s: %v", name, large.Settings)
+		}
+		if text := fmt.Sprint(err, large.Parts, large.Settings); strings.Contains(text, "canary") || !strings.Contains(text, "; the largest settings are files[0].content (") ||
+			!strings.Contains(text, "put the file into the node image)") {
+			t.Errorf("%s: %s", name, text)
+		}
+	}
+}
+
+// TestInstead: what can be left out is a field of a contract.
+func TestInstead(t *testing.T) {
+	for _, row := range instead {
+		in := reflect.TypeFor[nodeconfig.NodeConfig]()
+		for name := range strings.SplitSeq(row.path, ".") {
+			field, found := in.FieldByNameFunc(func(field string) bool {
+				f, _ := in.FieldByName(field)
+				tag, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+				return tag == name
+			})
+			if !found {
+				t.Fatalf("a contract has no %s", row.path)
+			}
+			in = field.Type
+		}
 	}
 }

@@ -69,7 +69,7 @@ func appendMIME(dst []byte, c *Contract, cloud Cloud) ([]byte, error) {
 		configType = mergedConfigType
 	}
 	size := frameSize + script.size(c.Document, features) + len(own) + len(configType) - len(cloudConfigType) + len(config)
-	if err := cloud.Check(size); err != nil {
+	if err := c.tooLarge(cloud, size, MIME); err != nil {
 		return dst, err
 	}
 

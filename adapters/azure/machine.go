@@ -61,7 +61,7 @@ var needs = []struct {
 }{
 	{"$.machine.type.name", func(d *launch.Document) string { return d.Machine.Type.Name }},
 	{"$.machine.adminUser", func(d *launch.Document) string { return d.Machine.AdminUser }},
-	{"$.machine.sshPublicKey", func(d *launch.Document) string { return d.Machine.SSHPublicKey }},
+	{"$.machine.sshPublicKey", func(d *launch.Document) string { return string(d.Machine.SSHPublicKey) }},
 	{"$.node.cloud.azure.location", func(d *launch.Document) string { return cloud(d).Location }},
 	{"$.node.cloud.azure.subscriptionID", func(d *launch.Document) string { return cloud(d).SubscriptionID }},
 	{"$.node.cloud.azure.resourceGroup", func(d *launch.Document) string { return cloud(d).ResourceGroup }},
@@ -126,11 +126,7 @@ func (c *checked) render() error {
 	if err != nil {
 		return fmt.Errorf("user data: %w", err)
 	}
-	contract, err := c.Template.Contract(c.Token)
-	if err != nil {
-		return fmt.Errorf("contract: %w", err)
-	}
-	c.userData, c.command = data, contract.CSE()
+	c.userData, c.command = data, c.Template.ExtensionCommand()
 	return nil
 }
 

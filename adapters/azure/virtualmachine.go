@@ -69,7 +69,7 @@ func (c *checked) linux() *armcompute.LinuxConfiguration {
 	return &armcompute.LinuxConfiguration{
 		DisablePasswordAuthentication: new(true),
 		SSH: &armcompute.SSHConfiguration{PublicKeys: []*armcompute.SSHPublicKey{{
-			KeyData: new(m.SSHPublicKey), Path: new("/home/" + m.AdminUser + "/.ssh/authorized_keys"),
+			KeyData: new(string(m.SSHPublicKey)), Path: new("/home/" + m.AdminUser + "/.ssh/authorized_keys"),
 		}}},
 	}
 }

@@ -68,7 +68,7 @@ func TestClass(t *testing.T) {
 			},
 			says: []string{"certificateAuthority"}, never: "Standard_NC6 does not have it",
 		},
-		"no image": {set: func(f *fixture) { f.options.Inputs.Images.Images = nil }, says: []string{"none of the 0 images"}},
+		"no image": {set: func(f *fixture) { f.options.Inputs.Images.Images = nil }, says: []string{"the list is empty"}},
 		"an image that some types boot": {
 			spec: "imageFamily: AzureLinux", ready: true, // there is none of it for arm64 and none of generation 1
 		},

@@ -6,11 +6,15 @@ import (
 	"os"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/kubernetes/scheme"
+	"sigs.k8s.io/karpenter/pkg/cloudprovider"
 	"sigs.k8s.io/karpenter/pkg/cloudprovider/overlay"
 	"sigs.k8s.io/karpenter/pkg/controllers"
+	"sigs.k8s.io/karpenter/pkg/controllers/node/health"
 	"sigs.k8s.io/karpenter/pkg/controllers/state"
 	"sigs.k8s.io/karpenter/pkg/operator"
+	"sigs.k8s.io/karpenter/pkg/scheduling"
 
 	"github.com/slipway-dev/slipway/adapters/karpenter"
 	"github.com/slipway-dev/slipway/launch"
@@ -46,10 +50,14 @@ func Example() {
 		fail(err)
 	}
 	decorated := overlay.Decorate(provider, op.GetClient(), op.InstanceTypeStore)
-	cluster := state.NewCluster(op.Clock, op.GetClient(), decorated)
+	repairs, err := health.NewRepairPolicyMatcher(ctx, decorated)
+	if err != nil {
+		fail(err)
+	}
+	cluster := state.NewCluster(op.Clock, op.GetClient(), decorated, state.WithRepairPolicyMatcher(repairs))
 	op.WithControllers(ctx, controllers.NewControllers(
 		ctx, op.Manager, op.Clock, op.GetClient(), op.EventRecorder, decorated, provider, cluster, op.InstanceTypeStore,
-		controllers.WithRegistrationHook(provider.RegistrationHook()),
+		op.PredictionStore, controllers.WithRegistrationHook(provider.RegistrationHook()),
 	)...)
 	op.WithControllers(ctx, provider.Controllers()...).Start(ctx)
 }
@@ -132,6 +140,22 @@ func exampleLaunch() (*azure.Input, *launch.NodeClaim) {
 	in.Class, _ = azure.ReadNodeClass(file("nodeclass.yaml"))
 	in.Detected, _ = azure.ReadDetected(file("detected.yaml"))
 	in.Images, _ = azure.ReadImages(file("images.yaml"))
-	in.Type, _ = azure.ReadInstanceType(file("skus.json"), "Standard_D4ds_v5", "eastus")
+	var err error
+	if in.Type, err = karpenter.InstanceTypeOf(yourInstanceType()); err != nil {
+		fail(err)
+	}
 	return in, claim
+}
+
+// yourInstanceType is one as the provider has it.
+func yourInstanceType() *cloudprovider.InstanceType {
+	in := func(key string, values ...string) *scheduling.Requirement {
+		return scheduling.NewRequirement(key, corev1.NodeSelectorOpIn, values...)
+	}
+	return &cloudprovider.InstanceType{Name: "Standard_D4ds_v5", Requirements: scheduling.NewRequirements(
+		in("kubernetes.io/arch", "amd64"), in("karpenter.azure.com/sku-cpu", "4"), in("karpenter.azure.com/sku-memory", "16384"),
+		in("karpenter.azure.com/sku-hyperv-generation", "1", "2"), in("topology.kubernetes.io/zone", "eastus-1", "eastus-2"),
+		in("karpenter.azure.com/sku-networking-accelerated", "true"), in("karpenter.azure.com/sku-storage-premium-capable", "true"),
+		scheduling.NewRequirement("karpenter.azure.com/sku-gpu-count", corev1.NodeSelectorOpDoesNotExist),
+	)}
 }

@@ -26,8 +26,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	v1 "sigs.k8s.io/karpenter/pkg/apis/v1"
+	"sigs.k8s.io/karpenter/pkg/cloudprovider"
 	"sigs.k8s.io/karpenter/pkg/controllers/nodeclaim/disruption"
 	"sigs.k8s.io/karpenter/pkg/controllers/nodeclaim/lifecycle"
+	"sigs.k8s.io/karpenter/pkg/controllers/state"
 	"sigs.k8s.io/karpenter/pkg/events"
 	"sigs.k8s.io/karpenter/pkg/operator/options"
 	"sigs.k8s.io/karpenter/pkg/state/nodepoolhealth"
@@ -269,12 +271,17 @@ func (f *fixture) claim(name string) *v1.NodeClaim {
 	return c
 }
 
+// controller is Karpenter's own for claims.
+func (f *fixture) controller(hooks ...cloudprovider.NodeLifecycleHook) *lifecycle.Controller {
+	cluster := state.NewCluster(f.clock, f.client, f.provider)
+	return lifecycle.NewController(f.clock, f.client, f.provider, f.recorder, cluster, nodepoolhealth.NewState(), hooks)
+}
+
 // lifecycle has Karpenter's own controller look at a claim: it launches it, and registers its node.
 func (f *fixture) lifecycle(name string) *v1.NodeClaim {
 	f.t.Helper()
 	claim := f.claim(name)
-	controller := lifecycle.NewController(f.clock, f.client, f.provider, f.recorder, nodepoolhealth.NewState(), nil)
-	if _, err := controller.Reconcile(f.ctx, claim); err != nil {
+	if _, err := f.controller().Reconcile(f.ctx, claim); err != nil {
 		f.errors = append(f.errors, err)
 	}
 	return f.claim(name)

@@ -47,7 +47,7 @@ var samples = map[reflect.Type]any{
 	reflect.TypeFor[v1.NillableDuration](): v1.MustParseNillableDuration("30m"),
 	reflect.TypeFor[corev1.ResourceList](): corev1.ResourceList{"cpu": resource.MustParse("2")},
 	reflect.TypeFor[v1.Limits]():           v1.Limits{"cpu": resource.MustParse("2")},
-	reflect.TypeFor[metav1.FieldsV1]():     metav1.FieldsV1{Raw: []byte(`{"f":{}}`)},
+	reflect.TypeFor[metav1.FieldsV1]():     *metav1.NewFieldsV1(`{"f":{}}`),
 	reflect.TypeFor[map[string]string]():   map[string]string{"example.com/a": "b"},
 }
 

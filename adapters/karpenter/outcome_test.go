@@ -11,9 +11,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	v1 "sigs.k8s.io/karpenter/pkg/apis/v1"
-	"sigs.k8s.io/karpenter/pkg/cloudprovider"
-	"sigs.k8s.io/karpenter/pkg/controllers/nodeclaim/lifecycle"
-	"sigs.k8s.io/karpenter/pkg/state/nodepoolhealth"
 
 	"github.com/slipway-dev/slipway/adapters/karpenter"
 	"github.com/slipway-dev/slipway/launch"
@@ -165,9 +162,7 @@ func TestRegistrationHook(t *testing.T) {
 			f.join("general-abcde")
 			f.cloud.report("general-abcde", c.report)
 			f.cloud.getErr = c.getErr
-			hook := f.provider.RegistrationHook()
-			controller := lifecycle.NewController(f.clock, f.client, f.provider, f.recorder, nodepoolhealth.NewState(), []cloudprovider.NodeLifecycleHook{hook})
-			if _, err := controller.Reconcile(f.ctx, claim); err != nil {
+			if _, err := f.controller(f.provider.RegistrationHook()).Reconcile(f.ctx, claim); err != nil {
 				t.Fatal(err)
 			}
 			condition := f.claim("general-abcde").StatusConditions().Get(v1.ConditionTypeRegistered)
@@ -179,7 +174,7 @@ func TestRegistrationHook(t *testing.T) {
 			for _, taint := range node.Spec.Taints {
 				tainted = tainted || taint.MatchTaint(&v1.UnregisteredNoExecuteTaint)
 			}
-			if condition.IsTrue() != c.registered || tainted == c.registered || !c.registered && !strings.Contains(condition.Message, hook.Name()) {
+			if condition.IsTrue() != c.registered || tainted == c.registered || !c.registered && !strings.Contains(condition.Message, f.provider.RegistrationHook().Name()) {
 				t.Errorf("%+v, tainted %t", condition, tainted)
 			}
 		})

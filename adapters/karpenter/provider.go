@@ -64,6 +64,8 @@ type Inputs struct {
 	Images *azure.Images
 	// Types are the instance types, with their zones; nil for those that are built in, of which no zone is known.
 	Types []launch.InstanceType
+	// Provided are instance types as another provider has them, in place of Types ([InstanceTypeOf]). Their prices are not used.
+	Provided []*cloudprovider.InstanceType
 	// Manifests say what images can do, by the images' IDs.
 	Manifests map[string]*components.Manifest
 	// Price is what an instance type costs in an hour, in a zone ("" for none) and as a capacity type; nil for [RelativePrice].
@@ -106,11 +108,13 @@ func New(o Options) (*Provider, error) {
 		{o.Reader == nil, "Reader"},
 		{o.Machines == nil, "Machines"},
 		{o.Recorder == nil, "Recorder"},
-		{o.Inputs.Settings == nil, "Inputs.Settings"},
 	} {
 		if row.missing {
 			wrong = append(wrong, fmt.Errorf("%s is missing", row.name))
 		}
+	}
+	if err := o.Inputs.complete(); err != nil {
+		wrong = append(wrong, err)
 	}
 	if err := o.Tokens.Check(); err != nil {
 		wrong = append(wrong, fmt.Errorf("tokens: %w", err))
@@ -137,10 +141,10 @@ func New(o Options) (*Provider, error) {
 	return p, nil
 }
 
-// SetInputs replaces what is known of the cluster and the cloud. The next launch and the next comparison use it.
+// SetInputs replaces what is known of the cluster and the cloud, unless something is wrong with it. The next launch and the next comparison use it.
 func (p *Provider) SetInputs(in Inputs) error {
-	if in.Settings == nil {
-		return errors.New("Inputs.Settings is missing")
+	if err := in.complete(); err != nil {
+		return err
 	}
 	p.inputs.Store(&in)
 	return nil
@@ -155,12 +159,21 @@ func (p *Provider) GetSupportedNodeClasses() []status.Object { return []status.O
 // unhealthyFor is how long a Node may be without a Ready kubelet (Karpenter for Azure: repair policies).
 const unhealthyFor = 10 * time.Minute
 
-// RepairPolicies say which Nodes are replaced because they are not well.
+// RepairPolicies say which Nodes are replaced because they are not well. They are not drained: a kubelet that is not Ready evicts
+// nothing. The core wants one policy without a reason, for everything that no other is for.
 func (p *Provider) RepairPolicies() []cloudprovider.RepairPolicy {
-	return []cloudprovider.RepairPolicy{
-		{ConditionType: corev1.NodeReady, ConditionStatus: corev1.ConditionFalse, TolerationDuration: unhealthyFor},
-		{ConditionType: corev1.NodeReady, ConditionStatus: corev1.ConditionUnknown, TolerationDuration: unhealthyFor},
+	notReady := cloudprovider.RepairPolicy{
+		ConditionType: corev1.NodeReady, ConditionStatus: corev1.ConditionFalse, TolerationDuration: unhealthyFor,
+		TerminationGracePeriod: new(time.Duration(0)), Action: cloudprovider.ReplaceNode,
 	}
+	silent := notReady
+	silent.ConditionStatus, silent.ReasonRegex = corev1.ConditionUnknown, ".*"
+	return []cloudprovider.RepairPolicy{notReady, silent}
+}
+
+// Reboot is not possible: [Machines] starts and stops machines, and no policy of the provider asks for it.
+func (p *Provider) Reboot(context.Context, *v1.NodeClaim, string) error {
+	return cloudprovider.NewNodeRebootNotImplementedError()
 }
 
 // Delete stops the claim's machine. The error is a NodeClaimNotFoundError when the machine is gone.

@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/karpenter/pkg/cloudprovider"
 	"sigs.k8s.io/karpenter/pkg/scheduling"
 
+	"github.com/slipway-dev/slipway/capacity"
 	"github.com/slipway-dev/slipway/launch"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
@@ -105,7 +106,7 @@ func (c *class) size(t *launch.InstanceType) (*size, error) {
 	return s, nil
 }
 
-// reserve takes what a scheduler is told of a node. What pods cannot have is the threshold of eviction, and else the kubelet's.
+// reserve takes what a scheduler is told of a node. What pods cannot have are the thresholds of eviction, and else the kubelet's.
 func (s *size) reserve(m *launch.Machine, kubelet map[string]any) error {
 	var err error
 	if s.capacity, err = quantities(m.Capacity); err != nil {
@@ -119,20 +120,19 @@ func (s *size) reserve(m *launch.Machine, kubelet map[string]any) error {
 	for name, quantity := range s.capacity {
 		rest := quantity.DeepCopy()
 		rest.Sub(allocatable[name])
+		threshold, err := capacity.Threshold(kubelet, string(name), quantity.Value())
+		if err != nil {
+			return err
+		}
+		if threshold > 0 {
+			evicts := *resource.NewQuantity(threshold, resource.BinarySI)
+			s.overhead.EvictionThreshold[name] = evicts
+			rest.Sub(evicts)
+		}
 		if !rest.IsZero() {
 			s.overhead.KubeReserved[name] = rest
 		}
 	}
-	eviction, _ := kubelet["evictionHard"].(map[string]any)
-	threshold, _ := eviction["memory.available"].(string)
-	memory, err := resource.ParseQuantity(threshold)
-	if err != nil {
-		return fmt.Errorf("the threshold of eviction is %q: %w", threshold, err)
-	}
-	s.overhead.EvictionThreshold[corev1.ResourceMemory] = memory
-	rest := s.overhead.KubeReserved[corev1.ResourceMemory].DeepCopy()
-	rest.Sub(memory)
-	s.overhead.KubeReserved[corev1.ResourceMemory] = rest
 	return nil
 }
 
@@ -151,7 +151,7 @@ func quantities(texts map[string]string) (corev1.ResourceList, error) {
 
 // instanceType is the size for the scheduler.
 func (s *size) instanceType(in *Inputs, exhausted func(offering) bool) *cloudprovider.InstanceType {
-	it := &cloudprovider.InstanceType{Name: s.machine.Name, Capacity: s.capacity, Overhead: s.overhead, Requirements: s.requirements(in)}
+	it := &cloudprovider.InstanceType{Name: s.machine.Name, Capacity: s.capacity, Overhead: s.overhead, Requirements: s.requirements()}
 	possible := len(nodeconfig.Fatal(s.problems)) == 0
 	for _, zone := range zonesOf(s.machine) {
 		for _, kind := range capacityTypes {
@@ -171,7 +171,7 @@ func (s *size) instanceType(in *Inputs, exhausted func(offering) bool) *cloudpro
 
 // requirements are the labels of the size's nodes, for each label that Karpenter knows: a pod that asks for one that the nodes do
 // not have does not fit.
-func (s *size) requirements(in *Inputs) scheduling.Requirements {
+func (s *size) requirements() scheduling.Requirements {
 	requirements := scheduling.NewRequirements()
 	for label := range v1.WellKnownLabels {
 		values := s.labels[label]
@@ -182,8 +182,6 @@ func (s *size) requirements(in *Inputs) scheduling.Requirements {
 			values = zonesOf(s.machine)
 		case v1.CapacityTypeLabelKey:
 			values = capacityTypes
-		case corev1.LabelTopologyRegion:
-			values = []string{in.Settings.Location}
 		}
 		operator := corev1.NodeSelectorOpIn
 		if len(values) == 0 {

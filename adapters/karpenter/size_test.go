@@ -90,6 +90,10 @@ func compare(t *testing.T, it *cloudprovider.InstanceType, template *launch.Temp
 	if got := it.Overhead.EvictionThreshold[corev1.ResourceMemory]; got.Cmp(*must(t, eviction["memory.available"].(string))) != 0 {
 		t.Errorf("%s: the threshold is %s", it.Name, got.String())
 	}
+	disk, evicts := it.Capacity[corev1.ResourceEphemeralStorage], it.Overhead.EvictionThreshold[corev1.ResourceEphemeralStorage]
+	if tenth := disk.Value() / 10; eviction["nodefs.available"] != "10%" || evicts.Value() < tenth || evicts.Value() > tenth+tenth/1e6 {
+		t.Errorf("%s: pods are evicted below %s of %s of disk, want %v", it.Name, evicts.String(), disk.String(), eviction["nodefs.available"])
+	}
 	if (available(it) > 0) != possible {
 		t.Errorf("%s: %d offerings are available, and a node is possible: %t", it.Name, available(it), possible)
 	}

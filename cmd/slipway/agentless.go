@@ -117,19 +117,14 @@ func (r *rendering) writeBundle(s cli.Streams, m *agentless.Machine) error {
 // what it is for, and all else.
 func fileSizes(planned resource.Plan, m *agentless.Machine, total int) string {
 	reasons := planned.ByID()
-	rows, files := []size{}, 0
+	rows, files := []userdata.Size{}, 0
 	for _, f := range m.Files {
 		what := f.Path
 		if r, ok := reasons[resource.IDOf(f)]; ok {
 			what += ": " + r.Reason
 		}
-		rows, files = append(rows, size{what, len(f.Content)}), files+len(f.Content)
+		rows, files = append(rows, userdata.Size{What: what, Bytes: len(f.Content)}), files+len(f.Content)
 	}
-	named := largest(rows)
-	others := files
-	for _, row := range named {
-		others -= row.bytes
-	}
-	named = append(named, size{"all other files", others}, size{"names, modes, links and commands, and what the document's form adds", total - files})
+	named := append(userdata.LargestAnd(rows, "all other files"), userdata.Size{What: "names, modes, links and commands, and what the document's form adds", Bytes: total - files})
 	return sizeTable("what the document is made of, in bytes", named)
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -15,6 +16,7 @@ import (
 	"github.com/slipway-dev/slipway/launch"
 	"github.com/slipway-dev/slipway/launch/azure"
 	"github.com/slipway-dev/slipway/nodeconfig"
+	"github.com/slipway-dev/slipway/userdata"
 )
 
 // launching is what the flags of launch say.
@@ -56,7 +58,8 @@ those that "slipway launch types" shows.
 Without --nodeclaim it is a claim as the pool would make it. With --manifest what the node needs is
 compared with what the image can do.
 
-The output of -o json is also a record that "slipway launch diff" compares.`,
+The output of -o json is also a record that "slipway launch diff" compares. Where no machine would be
+launched, nothing of the node is shown but its problems, and -o json has those alone.`,
 		Example: `  slipway launch --settings settings.yaml --nodeclass nodeclass.yaml --nodeclaim nodeclaim.yaml --instance-type Standard_D4ds_v5 --instance-types skus.json --cluster detected.yaml --images images.yaml
   slipway launch --settings settings.yaml --nodeclass nodeclass.yaml --nodeclaim nodeclaim.yaml --instance-type Standard_D4ds_v5 --instance-types skus.json --cluster detected.yaml --images images.yaml --explain machine.disk
   slipway launch diff running.json wanted.json`,
@@ -110,15 +113,18 @@ func (l *launching) run(s cli.Streams, field string) error {
 	unread := len(nodeconfig.Fatal(l.problems)) > 0
 	l.problems = append(l.problems, l.inClass(l.ofClass)...)
 	if unread {
-		return l.refuse(s)
+		return l.refuse(s, []azure.Reason{})
 	}
 	template, problems := launch.Render(&l.cloud, l.request)
 	l.problems = launch.Join(l.problems, l.inClass(problems)...)
 	l.problems = launch.Join(l.problems, l.inClass(launch.Check(template, l.image, l.allowed...))...)
-	if len(nodeconfig.Fatal(l.ofClass)) > 0 {
-		return l.refuse(s)
+	if len(nodeconfig.Fatal(l.problems)) > 0 {
+		against := []azure.Reason{}
+		if template.Document.Machine.Image.ID == "" {
+			against = l.notTaken(template)
+		}
+		return l.refuse(s, against)
 	}
-	nodeconfig.SortProblems(l.problems)
 	explanation := template.Explain(field)
 	if field != "" && len(explanation) == 0 {
 		return command.Failed("the launch has no value %q", field)
@@ -127,6 +133,7 @@ func (l *launching) run(s cli.Streams, field string) error {
 	if err != nil {
 		return err
 	}
+	nodeconfig.SortProblems(l.problems)
 	if l.output.Value == command.AsJSON {
 		err = command.WriteJSON(s, l.json(template, explanation))
 	} else {
@@ -135,17 +142,21 @@ func (l *launching) run(s cli.Streams, field string) error {
 	if err != nil {
 		return err
 	}
-	if len(nodeconfig.Fatal(l.problems)) > 0 {
-		return l.refuse(s)
-	}
 	_, _ = io.WriteString(s.Err, cli.Problems("launch", l.problems, cli.StyleOf(s.Err)))
-	return l.write(template, token)
+	return l.write(s, template, token)
 }
 
-// refuse prints the problems, of which some are fatal.
-func (l *launching) refuse(s cli.Streams) error {
+// refuse prints the problems, of which some are fatal, and what speaks against the images where that is one of them. Nothing of the
+// template is printed: what is wrong with it may be a value that does harm where somebody uses it.
+func (l *launching) refuse(s cli.Streams, against []azure.Reason) error {
 	nodeconfig.SortProblems(l.problems)
-	_, _ = io.WriteString(s.Err, cli.Problems("launch", l.problems, cli.StyleOf(s.Err)))
+	if l.output.Value == command.AsJSON {
+		if err := command.WriteJSON(s, launchResult{NotTaken: against, Problems: l.problems}); err != nil {
+			return err
+		}
+	}
+	style := cli.StyleOf(s.Err)
+	_, _ = io.WriteString(s.Err, cli.Problems("launch", l.problems, style)+notTakenText(against, style))
 	return command.Failed("no machine would be launched: %s", cli.Plural(len(nodeconfig.Fatal(l.problems)), "error"))
 }
 
@@ -205,17 +216,25 @@ func (l *launching) inClass(problems []nodeconfig.Problem) []nodeconfig.Problem 
 }
 
 func (l *launching) readSettings(s cli.Streams) error {
-	sources, err := settingsSources(s, l.environment, l.settings)
-	if err != nil {
-		return err
+	sources := slices.Clone(l.sources)
+	if l.environment {
+		sources = append(sources, environmentSettings())
 	}
-	settings, problems := azure.Reload(nil, append(l.sources, sources...)...)
+	for _, name := range l.settings {
+		source, err := fileSettings(s, name)
+		if err != nil {
+			return err
+		}
+		sources = append(sources, source)
+	}
+	settings, problems := azure.Reload(nil, sources...)
 	l.cloud.Settings, l.problems = settings, append(l.problems, problems...)
 	return nil
 }
 
 func (l *launching) readType(s cli.Streams) (err error) {
 	if l.types == "" {
+		l.cloud.TypeSource = "the built-in table"
 		if l.cloud.Type, err = azure.KnownInstanceType(l.instanceType); err != nil {
 			l.add("--instance-type", []nodeconfig.Problem{{Kind: nodeconfig.Invalid, Path: "$", Reason: err.Error(), Fatal: true}})
 		}
@@ -225,6 +244,7 @@ func (l *launching) readType(s cli.Streams) (err error) {
 	if err != nil {
 		return err
 	}
+	l.cloud.TypeSource = placeName(l.types)
 	location := ""
 	if l.cloud.Settings != nil {
 		location = l.cloud.Settings.Location
@@ -248,7 +268,7 @@ func (l *launching) token(s cli.Streams) (nodeconfig.Secret, error) {
 }
 
 // write writes the user data, where it is wanted.
-func (l *launching) write(t *launch.Template, token nodeconfig.Secret) error {
+func (l *launching) write(s cli.Streams, t *launch.Template, token nodeconfig.Secret) error {
 	if l.userData == "" {
 		return nil
 	}
@@ -258,6 +278,9 @@ func (l *launching) write(t *launch.Template, token nodeconfig.Secret) error {
 	data, err := t.UserData(token)
 	if l.script {
 		data, _, err = azure.Script(t, token)
+	}
+	if large, ok := errors.AsType[*userdata.TooLargeError](err); ok {
+		_, _ = io.WriteString(s.Err, sizeTable("what the user data is made of, in bytes", large.Parts)+sizeTable(largestSettings, large.Settings))
 	}
 	if err != nil {
 		return command.Failed("user data: %w", err)

@@ -10,12 +10,16 @@ import (
 
 	"github.com/slipway-dev/slipway/internal/cli"
 	"github.com/slipway-dev/slipway/internal/command"
+	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/launch/azure"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// fromEnvironment stands for the environment where settings are read.
-const fromEnvironment = "env"
+// What stands for a place of settings that is no file.
+const (
+	fromEnvironment = "env"
+	fromConfigMap   = "configmap"
+)
 
 // launchSettings is the result of launch settings as JSON.
 type launchSettings struct {
@@ -27,16 +31,19 @@ func newLaunchSettings(s cli.Streams) *cobra.Command {
 	var from []string
 	var output command.Choice
 	cmd := &cobra.Command{
-		Use:   "settings [--from env|FILE]... [flags]",
+		Use:   "settings [--from env|configmap|FILE]... [flags]",
 		Short: "Show all settings of launches, or check those of a file",
 		Long: `Show all settings of launches: their names, their environment variables, their keys in the ConfigMap
 karpenter-global-settings, and their defaults. Some decide nothing of a node, and what those are for is said.
 
 With --from the settings are read and checked, and each is shown with its value and with where it was set.
-"env" is the environment; a FILE has options by their names, or is a ConfigMap. A later one goes before an
-earlier one. Secrets are not shown. Every problem is reported at once, with exit code 1.`,
+"env" is the environment. "configmap" is the ConfigMap on standard input, as kubectl prints it. A FILE has
+options by their names, or is a ConfigMap; one that is called env or configmap is named with its folder, as
+./env. A later one goes before an earlier one. Secrets are not shown. Every problem is reported at once, with
+exit code 1.`,
 		Example: `  slipway launch settings
-  slipway launch settings --from settings.yaml`,
+  slipway launch settings --from settings.yaml
+  kubectl get configmap karpenter-global-settings -n karpenter -o yaml | slipway launch settings --from configmap --from env`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				return cli.Usage(command.Hint(cmd), "%q is no flag; name files with --from", args[0])
@@ -44,13 +51,9 @@ earlier one. Secrets are not shown. Every problem is reported at once, with exit
 			return nil
 		},
 		RunE: func(*cobra.Command, []string) error {
-			files := slices.DeleteFunc(slices.Clone(from), func(name string) bool { return name == fromEnvironment })
-			if err := oneStdin(files...); err != nil {
-				return err
-			}
 			shown := launchSettings{Settings: (*azure.Settings)(nil).Options(), Problems: []nodeconfig.Problem{}}
 			if len(from) > 0 {
-				sources, err := settingsSources(s, len(files) < len(from), files)
+				sources, err := namedSources(s, from)
 				if err != nil {
 					return err
 				}
@@ -65,7 +68,7 @@ earlier one. Secrets are not shown. Every problem is reported at once, with exit
 			return shown.write(s, len(from) > 0, output.Value == command.AsJSON)
 		},
 	}
-	cmd.Flags().StringArrayVar(&from, "from", nil, "read settings from `FILE`, or from \"env\"; a later one goes before an earlier one")
+	cmd.Flags().StringArrayVar(&from, "from", nil, "read settings from `FILE`, \"env\" or \"configmap\"; a later one goes before an earlier one")
 	command.Must(cmd.MarkFlagFilename("from", "yaml", "yml", "json"))
 	command.AddOutput(cmd, &output)
 	return cmd
@@ -113,23 +116,47 @@ func (l *launchSettings) text(read bool, style cli.Style) string {
 	return table.String()
 }
 
-// settingsSources are the places of settings: the environment, before files.
-func settingsSources(s cli.Streams, environment bool, files []string) ([]azure.SettingsSource, error) {
-	var sources []azure.SettingsSource
-	if environment {
-		variables := make(map[string]string)
-		for _, v := range os.Environ() {
-			name, value, _ := strings.Cut(v, "=")
-			variables[name] = value
+// namedSources are the places of settings that --from names, in that order.
+func namedSources(s cli.Streams, from []string) ([]azure.SettingsSource, error) {
+	files := slices.Clone(from)
+	for i, name := range files {
+		if name == fromConfigMap {
+			files[i] = stdin
 		}
-		sources = append(sources, azure.SettingsSource{Name: "environment", Variables: variables})
 	}
-	for _, name := range files {
-		data, err := readInput(s, name)
+	if err := oneStdin(files...); err != nil {
+		return nil, err
+	}
+	sources := make([]azure.SettingsSource, 0, len(from))
+	for i, name := range from {
+		if name == fromEnvironment {
+			sources = append(sources, environmentSettings())
+			continue
+		}
+		source, err := fileSettings(s, files[i])
 		if err != nil {
 			return nil, err
 		}
-		sources = append(sources, azure.SettingsSource{Name: placeName(name), Document: data})
+		if tree, err := document.Parse(source.Document); name == fromConfigMap && err == nil && tree.GetText("kind") != configMap {
+			return nil, command.Failed("%s is not a ConfigMap; --from FILE reads options by their names", title(files[i]))
+		}
+		sources = append(sources, source)
 	}
 	return sources, nil
+}
+
+// environmentSettings are the settings of the environment.
+func environmentSettings() azure.SettingsSource {
+	variables := make(map[string]string)
+	for _, v := range os.Environ() {
+		name, value, _ := strings.Cut(v, "=")
+		variables[name] = value
+	}
+	return azure.SettingsSource{Name: "environment", Variables: variables}
+}
+
+// fileSettings are the settings of a file.
+func fileSettings(s cli.Streams, name string) (azure.SettingsSource, error) {
+	data, err := readInput(s, name)
+	return azure.SettingsSource{Name: placeName(name), Document: data}, err
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -10,9 +11,9 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// launchResult is the result of launch as JSON. It is a record, too.
+// launchResult is the result of launch as JSON. It is a record, too, unless no machine would be launched.
 type launchResult struct {
-	*launch.Record
+	*launch.Record // nil where no machine would be launched
 	// Explanation says where the values are from; with --explain alone.
 	Explanation launch.Explanation `json:"explanation,omitempty"`
 	// NotTaken are the images that were not taken, and why.
@@ -23,7 +24,7 @@ type launchResult struct {
 }
 
 func (l *launching) json(t *launch.Template, explanation launch.Explanation) launchResult {
-	result := launchResult{Record: t.Record(), NotTaken: l.notTaken(t), Problems: l.problems}
+	result := launchResult{Record: l.record(t), NotTaken: l.notTaken(t), Problems: l.problems}
 	if result.Problems == nil {
 		result.Problems = []nodeconfig.Problem{}
 	}
@@ -37,12 +38,21 @@ func (l *launching) json(t *launch.Template, explanation launch.Explanation) lau
 	return result
 }
 
+// record is the template's. A machine that is made with a script of variables has no extension.
+func (l *launching) record(t *launch.Template) *launch.Record {
+	r := t.Record()
+	if l.script {
+		r.ExtensionCommand = ""
+	}
+	return r
+}
+
 // notTaken are the reasons against images.
 func (l *launching) notTaken(t *launch.Template) []azure.Reason {
 	if l.cloud.Images == nil {
 		return []azure.Reason{}
 	}
-	_, against, _ := l.cloud.Images.Choose(&t.Document.Machine)
+	_, against, _ := l.cloud.Images.Choose(&t.Document.Machine, l.cloud.Settings)
 	if against == nil {
 		return []azure.Reason{}
 	}
@@ -72,6 +82,7 @@ var shown = []struct{ title, path string }{
 	{"allocatable memory", "$.machine.allocatable.memory"},
 	{"network plug-in", "$.node.network.plugin"},
 	{"taints", "$.node.kubelet.taints"},
+	{"own user data", "$.machine.userData"},
 }
 
 // text is the result for people: what would be launched, or with --explain where each value is from.
@@ -79,28 +90,43 @@ func (l *launching) text(t *launch.Template, explanation launch.Explanation, sty
 	table := cli.Table{Widest: shownValue}
 	if l.explain {
 		for _, v := range explanation {
-			table.Row(cli.Cell{Text: v.Path, Paint: style.Bold}, cli.Cell{Text: cli.Shorten(v.Value, shownValue)}, cli.Cell{Text: string(v.Source)}, cli.Cell{Text: v.Origin, Paint: style.Dim})
+			table.Row(cli.Cell{Text: v.Path, Paint: style.Bold}, cli.Cell{Text: cli.Shorten(v.Value, shownValue)}, cli.Cell{Text: string(v.Source)}, cli.Cell{Text: placed(v.Origin, v.Place), Paint: style.Dim})
 			for _, o := range v.Overrode {
-				table.Row(cli.Cell{Text: "  overrode", Paint: style.Dim}, cli.Cell{Text: cli.Shorten(o.Value, shownValue)}, cli.Cell{Text: string(o.Source)}, cli.Cell{Text: o.Origin, Paint: style.Dim})
+				table.Row(cli.Cell{Text: "  overrode", Paint: style.Dim}, cli.Cell{Text: cli.Shorten(o.Value, shownValue)}, cli.Cell{Text: string(o.Source)}, cli.Cell{Text: placed(o.Origin, o.Place) + ": " + o.Reason, Paint: style.Dim})
 			}
 		}
 		return table.String()
 	}
-	record := t.Record()
+	record := l.record(t)
 	table.Row(cli.Cell{Text: "key", Paint: style.Dim}, cli.Cell{Text: record.Key, Paint: style.Bold})
 	for _, row := range shown {
 		if v, ok := record.Values[row.path]; ok {
 			table.Row(cli.Cell{Text: row.title, Paint: style.Dim}, cli.Cell{Text: v})
 		}
 	}
+	table.Row(cli.Cell{Text: "extension", Paint: style.Dim}, cli.Cell{Text: cmp.Or(record.ExtensionCommand, "none")})
 	for _, prefix := range []struct{ title, path string }{{"label", "$.node.kubelet.labels"}, {"tag", "$.machine.tags"}} {
 		for _, v := range explanation.Below(prefix.path) {
 			name := strings.Trim(strings.TrimPrefix(v.Path, prefix.path), `.[]"`)
 			table.Row(cli.Cell{Text: prefix.title, Paint: style.Dim}, cli.Cell{Text: name + "=" + v.Value})
 		}
 	}
-	text := table.String()
-	against := l.notTaken(t)
+	for _, name := range record.Annotations {
+		table.Row(cli.Cell{Text: "annotation", Paint: style.Dim}, cli.Cell{Text: name + " (the controller sets it)"})
+	}
+	return table.String() + notTakenText(l.notTaken(t), style)
+}
+
+// placed is an origin with the place in it.
+func placed(origin, place string) string {
+	if place == "" {
+		return origin
+	}
+	return origin + ", " + place
+}
+
+// notTakenText are the reasons against images for people.
+func notTakenText(against []azure.Reason, style cli.Style) (text string) {
 	for i, r := range against {
 		if i == shownReasons {
 			text += style.Dim(fmt.Sprintf("not taken: %d more; -o json has all", len(against)-i)) + "\n"

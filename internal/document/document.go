@@ -157,8 +157,14 @@ func AppendField(path []byte, name string) []byte {
 	if isIdentifier(name) {
 		return append(append(path, '.'), name...)
 	}
+	if !strings.ContainsFunc(name, isEscaped) { // most names; quoting one takes much longer
+		return append(append(append(path, `["`...), name...), `"]`...)
+	}
 	return append(strconv.AppendQuote(append(path, '['), name), ']')
 }
+
+// isEscaped reports whether a character may be another one between quotes.
+func isEscaped(r rune) bool { return r < ' ' || r > '~' || r == '"' || r == '\\' }
 
 // IndexPath appends a list index to a JSON path.
 func IndexPath(path string, i int) string {

@@ -180,9 +180,9 @@ func plain(name string) string { return strings.ToLower(strings.ReplaceAll(name,
 // Step reads the first step of a path: a name, or else an index, which is -1 where it is neither.
 func Step(path string) (name string, index int, rest string) {
 	if inner, ok := strings.CutPrefix(path, "."); ok {
-		end := strings.IndexAny(inner, ".[")
-		if end < 0 {
-			end = len(inner)
+		end := 0
+		for end < len(inner) && inner[end] != '.' && inner[end] != '[' {
+			end++
 		}
 		return inner[:end], -1, inner[end:]
 	}

@@ -6,7 +6,7 @@ import "bytes"
 type header struct {
 	// contentType and encoding are the fields' values as they stand, empty where they are missing. Of a
 	// field that is given twice the first counts, as it does to cloud-init.
-	contentType, encoding []byte
+	contentType, encoding, disposition []byte
 	// mime says that there was a field by which a message is known.
 	mime bool
 	// body is what follows the header.
@@ -81,6 +81,8 @@ func (h *header) field(name, value []byte) *[]byte {
 		h.mime, kept = true, &h.contentType
 	case bytes.EqualFold(name, []byte("Content-Transfer-Encoding")):
 		kept = &h.encoding
+	case bytes.EqualFold(name, []byte("Content-Disposition")):
+		kept = &h.disposition
 	case bytes.EqualFold(name, []byte("MIME-Version")):
 		h.mime = true
 	}

@@ -53,47 +53,60 @@ func (o *opener) archive(l layer) error {
 
 // entity opens a message or a part of one, whose header has been read.
 func (o *opener) entity(l layer, h header) error {
-	if err := l.nested(); err != nil {
+	name, members, err := o.split(&l, h)
+	if err != nil {
 		return err
 	}
-	if h.end == endTooLong {
-		return l.beyond("bytes of one header", maxHeader)
-	}
-	if len(h.contentType) > maxContentType {
-		return l.beyond("bytes of one Content-Type", maxContentType)
-	}
-	name, params := mediaType(h.contentType)
 	if !isMultipart(name) {
 		return o.part(l, name, h)
 	}
-	boundary := params["boundary"]
-	if boundary == "" {
-		return l.broken("the multipart type has no boundary")
-	}
-	parts, closed, more := splitParts(h.body, boundary, maxParts-o.parts)
-	if more {
-		return l.beyond("parts", maxParts)
-	}
-	if !closed {
-		return l.broken("the multipart body does not end")
-	}
-	o.parts += len(parts)
-	for i, part := range parts {
-		if err := o.member(l, i+1, part); err != nil {
+	for i, member := range members {
+		l, h := l.member(i+1, member)
+		if err := o.entity(l, h); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// member opens a part of a multipart body. One that is multipart again is one wrapping more.
-func (o *opener) member(l layer, number int, part []byte) error {
+// split returns the media type of a message, or of a part of one, and its parts if it is of several.
+func (o *opener) split(l *layer, h header) (name string, members [][]byte, err error) {
+	if err := l.nested(); err != nil {
+		return "", nil, err
+	}
+	if h.end == endTooLong {
+		return "", nil, l.beyond("bytes of one header", maxHeader)
+	}
+	if len(h.contentType) > maxContentType {
+		return "", nil, l.beyond("bytes of one Content-Type", maxContentType)
+	}
+	name, params := mediaType(h.contentType)
+	if !isMultipart(name) {
+		return name, nil, nil
+	}
+	boundary := params["boundary"]
+	if boundary == "" {
+		return "", nil, l.broken("the multipart type has no boundary")
+	}
+	members, closed, more := splitParts(h.body, boundary, maxParts-o.parts)
+	if more {
+		return "", nil, l.beyond("parts", maxParts)
+	}
+	if !closed {
+		return "", nil, l.broken("the multipart body does not end")
+	}
+	o.parts += len(members)
+	return name, members, nil
+}
+
+// member is a part of a multipart body. One that is multipart again is one wrapping more.
+func (l layer) member(number int, part []byte) (layer, header) {
 	l.trail = append(slices.Clip(l.trail[:len(l.trail)-1]), fmt.Sprintf("mime part %d", number))
 	h := readHeader(part)
 	if isMultipart(string(h.contentType)) {
 		l = l.in("mime", nil)
 	}
-	return o.entity(l, h)
+	return l, h
 }
 
 // isMultipart reports whether a media type is one of several parts.

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"strconv"
-	"strings"
 
 	"github.com/slipway-dev/slipway/capacity"
 	"github.com/slipway-dev/slipway/internal/akstext"
@@ -22,6 +21,7 @@ var capacityRule = launch.Rule{
 	Reads: []string{
 		"$.machine.type.vcpus", "$.machine.type.memoryBytes", "$.machine.type.gpus", "$.machine.type.gpuManufacturer", "$.machine.maxPods",
 		"$.machine.network.plugin", "$.machine.network.mode", "$.machine.disk.sizeGB", "$.machine.memoryOverhead", "$.node.cluster.kubernetesVersion",
+		"$.node.kubelet.config.systemReserved", "$.node.kubelet.config.evictionHard",
 	},
 	Sets: []string{
 		"$.node.kubelet.config.maxPods", "$.node.kubelet.config.kubeReserved", `$.node.kubelet.config.evictionHard["memory.available"]`,
@@ -49,7 +49,11 @@ var capacityRule = launch.Rule{
 		for signal, threshold := range node.EvictionHard {
 			eviction[signal] = threshold
 		}
-		m.Capacity, m.Allocatable = told(m, node)
+		if m.Capacity, m.Allocatable, err = told(m, node.MaxPods, config); err != nil {
+			p := new(problems)
+			p.wrong("$.node.kubelet.config", err.Error())
+			return p.list
+		}
 		return nil
 	},
 }
@@ -68,28 +72,42 @@ func plugin(n *launch.Network) capacity.Plugin {
 }
 
 // told is what a scheduler is told of a node: its capacity, and what pods can have of it.
-func told(m *launch.Machine, node *capacity.Node) (all, allocatable map[string]string) {
-	memory := capacity.AKSMemory(m.Type.MemoryBytes, m.MemoryOverhead)
-	pods, disk := strconv.Itoa(node.MaxPods), strconv.FormatInt(int64(m.Disk.SizeGB), 10)+"G"
-	all = map[string]string{"cpu": strconv.Itoa(m.Type.VCPUs), "memory": strconv.FormatInt(memory, 10), "pods": pods, "ephemeral-storage": disk}
-	cpu := int64(m.Type.VCPUs)*1000 - amount(node.KubeReserved["cpu"], "m")
-	memory -= (amount(node.KubeReserved["memory"], "Mi") + amount(node.EvictionHard["memory.available"], "Mi")) << 20
-	allocatable = map[string]string{"cpu": strconv.FormatInt(cpu, 10) + "m", "memory": strconv.FormatInt(max(memory, 0), 10), "pods": pods, "ephemeral-storage": disk}
-	if vendor := m.Type.GPUManufacturer; vendor != "" && value(m.Type.GPUs) > 0 {
-		resource, count := vendor+".com/gpu", strconv.Itoa(*m.Type.GPUs) // as the vendors' device plug-ins have it
-		all[resource], allocatable[resource] = count, count
+func told(m *launch.Machine, pods int, kubelet map[string]any) (all, allocatable map[string]string, err error) {
+	all, allocatable = make(map[string]string, mostResources), make(map[string]string, mostResources)
+	all["pods"] = strconv.Itoa(pods)
+	allocatable["pods"] = all["pods"]
+	for _, r := range []struct {
+		name           string
+		total          int64
+		unit, freeUnit string
+		of             int64 // the total is shown in so many
+	}{
+		{"cpu", int64(m.Type.VCPUs) * 1000, "", "m", 1000},
+		{"memory", capacity.AKSMemory(m.Type.MemoryBytes, m.MemoryOverhead), "", "", 1},
+		{"ephemeral-storage", int64(m.Disk.SizeGB) * gigabyte, "G", "", gigabyte},
+	} {
+		kept, err := capacity.Kept(kubelet, r.name, r.total)
+		if err != nil {
+			return nil, nil, err
+		}
+		all[r.name], allocatable[r.name] = quantityOf(r.total/r.of, r.unit), quantityOf(r.total-kept, r.freeUnit)
 	}
-	return all, allocatable
+	if vendor := m.Type.GPUManufacturer; vendor != "" && value(m.Type.GPUs) > 0 {
+		resource := vendor + ".com/gpu" // as the vendors' device plug-ins have it
+		all[resource] = strconv.Itoa(*m.Type.GPUs)
+		allocatable[resource] = all[resource]
+	}
+	return all, allocatable, nil
 }
 
-// amount reads what package capacity has written.
-func amount(quantity, unit string) int64 {
-	n, err := strconv.ParseInt(strings.TrimSuffix(quantity, unit), 10, 64)
-	if err != nil {
-		panic("azure: package capacity has another unit than " + unit)
-	}
-	return n
+// quantityOf is a number with a unit.
+func quantityOf(n int64, unit string) string {
+	var buffer [24]byte
+	return string(append(strconv.AppendInt(buffer[:0], n, 10), unit...))
 }
+
+// mostResources is how many resources a node has.
+const mostResources = 5
 
 // flat are the reasons of a joined error.
 func flat(err error) []string {

@@ -139,7 +139,7 @@ func (p *problems) names(path string, f *Fact, what string) {
 
 // layers adds what was detected to the other layers, one for each place and time.
 func (d *Detected) layers(layers []launch.Layer) []launch.Layer {
-	of := func(f *Fact) *launch.Document { return within(&layers, launch.Detected, f.origin()) }
+	of := func(f *Fact) *launch.Document { return within(&layers, launch.Detected, f.origin()).Document }
 	for _, r := range rows {
 		if f := r.fact(d); f != nil {
 			r.set(of(f), f.Value)

@@ -42,6 +42,7 @@ var familyRows = []familyRow{
 	{"Ubuntu2404", nil, nil, 0, ubuntu2404},
 	{"AzureLinux", nil, nil, sinceLinux3, linux3},
 	{"AzureLinux", nil, nil, 0, linux2},
+	{custom, nil, nil, 0, custom},
 }
 
 // Family is the image family of nodes for which one is wanted, "Ubuntu" for none in particular; empty for a name that is none.

@@ -8,6 +8,7 @@ import (
 )
 
 // fields are which sources may set what (AKS Node Bootstrapping: "Karpenter configuration sources"). The longest path counts.
+// Azure compares IDs, and the names in them, without case (Azure: naming rules for resources).
 var fields = slices.Concat([]launch.Field{
 	{Path: "$.node.cluster.name", Sources: by(launch.Global)},
 	{Path: "$.node.cluster.server", Sources: by(launch.Global)},
@@ -26,10 +27,18 @@ var fields = slices.Concat([]launch.Field{
 	{Path: "$.node.kubelet.imageCredentialProvider", Sources: by(launch.Computed)},
 	{Path: "$.node.kubelet.labels", Sources: by(launch.Hardcoded, launch.Pool)},
 	{Path: "$.node.kubelet.taints", Sources: by(launch.Pool)},
-	{Path: "$.node.runtime", Sources: by(launch.Hardcoded)},
+	{Path: "$.node.runtime", Sources: by(launch.Hardcoded, launch.Class)},
 	{Path: "$.node.runtime.lazyPull", Sources: by(launch.Computed)},
 	{Path: "$.node.network", Sources: by(launch.Computed)},
 	{Path: "$.node.network.localDNS", Sources: by(launch.Class)},
+	{Path: "$.node.system", Sources: by(launch.Class)},
+	{Path: "$.node.trust", Sources: by(launch.Class)},
+	{Path: "$.node.proxy", Sources: by(launch.Class)},
+	{Path: "$.node.access", Sources: by(launch.Class)},
+	{Path: "$.node.checks", Sources: by(launch.Class)},
+	{Path: "$.node.files", Sources: by(launch.Class)},
+	{Path: "$.node.units", Sources: by(launch.Class)},
+	{Path: "$.node.commands", Sources: by(launch.Class)},
 	{Path: "$.node.system.sysctls", Sources: by(launch.Hardcoded, launch.Class)},
 	{Path: "$.node.system.swapDisk", Sources: by(launch.Class)},
 	{Path: "$.node.system.swapMB", Sources: by(launch.Class)},
@@ -39,11 +48,11 @@ var fields = slices.Concat([]launch.Field{
 	{Path: "$.node.cloud.instanceType", Sources: by(launch.Detected)},
 	{Path: "$.node.cloud.azure", Sources: by(launch.Hardcoded)},
 	{Path: "$.node.cloud.azure.environment", Sources: by(launch.Hardcoded, launch.Environment)},
-	{Path: "$.node.cloud.azure.tenantID", Sources: by(launch.Environment)},
-	{Path: "$.node.cloud.azure.subscriptionID", Sources: by(launch.Environment)},
-	{Path: "$.node.cloud.azure.location", Sources: by(launch.Environment)},
-	{Path: "$.node.cloud.azure.resourceGroup", Sources: by(launch.Detected, launch.Global)},
-	{Path: "$.node.cloud.azure.identity.userAssignedID", Sources: by(launch.Detected, launch.Global)},
+	{Path: "$.node.cloud.azure.tenantID", Sources: by(launch.Environment), AnyCase: true},
+	{Path: "$.node.cloud.azure.subscriptionID", Sources: by(launch.Environment), AnyCase: true},
+	{Path: "$.node.cloud.azure.location", Sources: by(launch.Environment), AnyCase: true},
+	{Path: "$.node.cloud.azure.resourceGroup", Sources: by(launch.Detected, launch.Global), AnyCase: true},
+	{Path: "$.node.cloud.azure.identity.userAssignedID", Sources: by(launch.Detected, launch.Global), AnyCase: true},
 	{Path: "$.node.cloud.azure.subnet", Sources: by(launch.Computed)},
 	{Path: "$.node.cloud.azure.vnet", Sources: by(launch.Computed)},
 	{Path: "$.node.cloud.azure.vnetResourceGroup", Sources: by(launch.Computed)},
@@ -62,16 +71,18 @@ var fields = slices.Concat([]launch.Field{
 	{Path: "$.machine.disk.sizeGB", Sources: by(launch.Hardcoded, launch.Class)},
 	{Path: "$.machine.disk.ephemeral", Sources: by(launch.Computed)},
 	{Path: "$.machine.disk.placement", Sources: by(launch.Computed)},
-	{Path: "$.machine.disk.encryptionSet", Sources: by(launch.Global)},
+	{Path: "$.machine.disk.encryptionSet", Sources: by(launch.Global), AnyCase: true},
 	{Path: "$.machine.network", Sources: by(launch.Hardcoded, launch.Detected, launch.Global)},
-	{Path: "$.machine.network.subnet", Sources: by(launch.Detected, launch.Global, launch.Class)},
+	{Path: "$.machine.network.id", Sources: by(launch.Hardcoded, launch.Detected, launch.Global), AnyCase: true},
+	{Path: "$.machine.network.subnet", Sources: by(launch.Detected, launch.Global, launch.Class), AnyCase: true},
 	{Path: "$.machine.network.securityGroup", Sources: by(launch.Computed)},
 	{Path: "$.machine.network.addresses", Sources: by(launch.Computed)},
 	{Path: "$.machine.network.accelerated", Sources: by(launch.Computed)},
 	{Path: "$.machine.security", Sources: by(launch.Class)},
 	{Path: "$.machine.adminUser", Sources: by(launch.Hardcoded, launch.Global)},
 	{Path: "$.machine.sshPublicKey", Sources: by(launch.Global)},
-	{Path: "$.machine.identities", Sources: by(launch.Global)},
+	{Path: "$.machine.userData", Sources: by(launch.Class)},
+	{Path: "$.machine.identities", Sources: by(launch.Global), AnyCase: true},
 	{Path: "$.machine.gpuDriver", Sources: by(launch.Hardcoded, launch.Class)},
 	{Path: "$.machine.gpuDriverVersion", Sources: by(launch.Computed)},
 	{Path: "$.machine.streaming", Sources: by(launch.Class)},
@@ -79,7 +90,8 @@ var fields = slices.Concat([]launch.Field{
 	{Path: "$.machine.capacity", Sources: by(launch.Computed)},
 	{Path: "$.machine.allocatable", Sources: by(launch.Computed)},
 	{Path: "$.machine.tags", Sources: by(launch.Global, launch.Class)},
-}, computedRows("$.machine.tags", ownTags), computedRows("$.node.kubelet.labels", labelKeys()))
+}, computedRows("$.machine.tags", ownTags), computedRows("$.node.kubelet.labels", labelKeys()),
+	[]launch.Field{{Path: document.FieldPath("$.node.kubelet.labels", classLabel), Sources: by(launch.Pool)}})
 
 func by(sources ...launch.Source) []launch.Source { return sources }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/slipway-dev/slipway/internal/akstext"
+	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/internal/kubeletapi"
 	"github.com/slipway-dev/slipway/launch"
 	"github.com/slipway-dev/slipway/nodeconfig"
@@ -20,8 +21,10 @@ type Input struct {
 	Settings *Settings
 	// Class is the node class; nil for one that says nothing.
 	Class *NodeClass
-	// Type is the instance type that was chosen.
-	Type *launch.InstanceType
+	// Type is the instance type that was chosen, and TypeSource says for people what told of it: a file, a list with its time. It may be
+	// empty.
+	Type       *launch.InstanceType
+	TypeSource string
 	// Images are those of the region; without them no image is chosen, and that is a problem.
 	Images *Images
 	// Detected is what is known of the cluster; nil for nothing.
@@ -50,18 +53,26 @@ var hardcoded = launch.Layer{Source: launch.Hardcoded, Origin: "AKS", Document: 
 			"net.ipv4.neigh.default.gc_thresh1": "4096", "net.ipv4.neigh.default.gc_thresh2": "8192", "net.ipv4.neigh.default.gc_thresh3": "16384",
 			"net.ipv4.tcp_max_syn_backlog": "16384", "net.ipv4.tcp_retries2": "8",
 		}},
-		Cloud: nodeconfig.Cloud{Provider: "azure", Azure: &nodeconfig.Azure{
-			VMType: "standard", UseInstanceMetadata: true,
-			Identity:     nodeconfig.AzureIdentity{ClientID: "msi", Managed: true},
-			LoadBalancer: nodeconfig.AzureLoadBalancer{SKU: "standard", MaxRules: new(int32(250))},
-		}},
+		Cloud:      azureCloud(),
 		Components: nodeconfig.Components{Layout: nodeconfig.LayoutAKS, Preinstalled: new(true)},
 	},
 	Machine: launch.Machine{
 		CapacityType: "on-demand", GPUDriver: "Driver",
-		Image: launch.Image{Wanted: "Ubuntu"}, Disk: launch.Disk{SizeGB: 128}, Network: launch.Network{DNS: []string{clusterDNSDefault}},
+		Image: launch.Image{Wanted: "Ubuntu"}, Disk: launch.Disk{SizeGB: standardDisk}, Network: launch.Network{DNS: []string{clusterDNSDefault}},
 	},
 }}
+
+// standardDisk is the size of a machine's own disk where nobody says (Karpenter for Azure: AKSNodeClass, osDiskSizeGB).
+const standardDisk = 128
+
+// azureCloud is what Azure's cloud provider is told on all nodes.
+func azureCloud() nodeconfig.Cloud {
+	return nodeconfig.Cloud{Provider: "azure", Azure: &nodeconfig.Azure{
+		VMType: "standard", UseInstanceMetadata: true,
+		Identity:     nodeconfig.AzureIdentity{ClientID: "msi", Managed: true},
+		LoadBalancer: nodeconfig.AzureLoadBalancer{SKU: "standard", MaxRules: new(int32(250))},
+	}}
+}
 
 // usualLayers are as many as there usually are.
 const usualLayers = 12
@@ -69,7 +80,7 @@ const usualLayers = 12
 // Layers are what the input says, and what is wrong with it.
 func (in *Input) Layers() ([]launch.Layer, []nodeconfig.Problem) {
 	p := new(problems)
-	layers := append(make([]launch.Layer, 0, usualLayers), hardcoded)
+	layers := append(make([]launch.Layer, 0, usualLayers), in.standard())
 	s := in.Settings
 	if s == nil {
 		p.add(true, nodeconfig.Missing, "$", "no settings are given")
@@ -78,25 +89,50 @@ func (in *Input) Layers() ([]launch.Layer, []nodeconfig.Problem) {
 	layers = append(layers, s.said...)
 	if in.Class != nil {
 		layers = append(layers, in.Class.layer())
+		in.userData(p)
 	}
 	if in.Type != nil {
 		d := new(launch.Document)
 		d.Machine.Type = *in.Type
 		d.Node.Cloud.InstanceType = in.Type.Name
-		layers = append(layers, launch.Layer{Source: launch.Detected, Origin: "instance type " + in.Type.Name, Document: d})
+		layers = append(layers, launch.Layer{Source: launch.Detected, Origin: in.typeOrigin(), Document: d})
 		if reason := in.Type.Unavailable; reason != "" {
 			p.wrong("$.machine.type.unavailable", fmt.Sprintf("is %q: the subscription cannot have %s in its region; use another instance type, or ask Azure for this one", reason, in.Type.Name))
 		}
 	} else {
 		p.add(true, nodeconfig.Missing, "$.machine.type", "no instance type is given")
 	}
-	layers = append(layers, in.clusterID(p)...)
+	if !in.isOwn() {
+		layers = append(layers, in.clusterID(p)...)
+	}
 	if in.Detected != nil {
 		layers = in.Detected.layers(layers)
 	}
 	in.subnet(p)
 	in.version(p)
 	return layers, p.list
+}
+
+// isOwn reports whether the input is for a cluster of one's own.
+func (in *Input) isOwn() bool { return in.Class != nil && value(in.Class.Spec.ImageFamily) == custom }
+
+// standard is what is the same for all nodes.
+func (in *Input) standard() launch.Layer {
+	if in.isOwn() {
+		return own
+	}
+	return hardcoded
+}
+
+// lineOf is where a setting is in its document.
+func lineOf(n *document.Node) string { return "line " + strconv.Itoa(int(n.Line)) }
+
+// typeOrigin is the instance type for people.
+func (in *Input) typeOrigin() string {
+	if in.TypeSource == "" {
+		return "instance type " + in.Type.Name
+	}
+	return "instance type " + in.Type.Name + " of " + in.TypeSource
 }
 
 // layers are what the settings say: what somebody has set, what is the environment of the program, and the defaults.
@@ -116,21 +152,26 @@ func (s *Settings) layers() []launch.Layer {
 		if slices.Contains(environment, name) {
 			source = launch.Environment
 		}
-		set(within(&layers, source, s.given[name]), s)
+		l := within(&layers, source, s.given[name])
+		set(l.Document, s)
+		if place := s.places[name]; place != "" {
+			one := new(launch.Document)
+			set(one, s)
+			l.AddLines(one, place)
+		}
 	}
 	return append(layers, defaults)
 }
 
-// within is what the layer of a source and an origin says; there is one afterwards.
-func within(layers *[]launch.Layer, source launch.Source, origin string) *launch.Document {
+// within is the layer of a source and an origin; there is one afterwards.
+func within(layers *[]launch.Layer, source launch.Source, origin string) *launch.Layer {
 	for i := range *layers {
 		if l := &(*layers)[i]; l.Source == source && l.Origin == origin {
-			return l.Document
+			return l
 		}
 	}
-	said := new(launch.Document)
-	*layers = append(*layers, launch.Layer{Source: source, Origin: origin, Document: said})
-	return said
+	*layers = append(*layers, launch.Layer{Source: source, Origin: origin, Document: new(launch.Document)})
+	return &(*layers)[len(*layers)-1]
 }
 
 // orNone is a text, or "none" for an empty one that somebody has given.
@@ -149,7 +190,7 @@ var settingRows = map[string]func(*launch.Document, *Settings){
 	"join-method":                      func(d *launch.Document, s *Settings) { d.Node.Join.Method = nodeconfig.JoinMethod(s.JoinMethod) },
 	"vm-memory-overhead-percent":       func(d *launch.Document, s *Settings) { d.Machine.MemoryOverhead = s.MemoryOverhead },
 	"linux-admin-username":             func(d *launch.Document, s *Settings) { d.Machine.AdminUser = s.AdminUser },
-	"ssh-public-key":                   func(d *launch.Document, s *Settings) { d.Machine.SSHPublicKey = s.SSHPublicKey },
+	"ssh-public-key":                   func(d *launch.Document, s *Settings) { d.Machine.SSHPublicKey = launch.PublicKey(s.SSHPublicKey) },
 	"network-plugin":                   func(d *launch.Document, s *Settings) { d.Machine.Network.Plugin = s.NetworkPlugin },
 	"network-plugin-mode":              func(d *launch.Document, s *Settings) { d.Machine.Network.Mode = orNone(s.NetworkMode) },
 	"network-policy":                   func(d *launch.Document, s *Settings) { d.Machine.Network.Policy = orNone(s.NetworkPolicy) },
@@ -229,7 +270,7 @@ func (in *Input) subnet(p *problems) {
 	}
 	own, err := ParseSubnet(*in.Class.Spec.VnetSubnetID)
 	global, err2 := ParseSubnet(in.Settings.SubnetID)
-	if err != nil || err2 != nil || own == global {
+	if err != nil || err2 != nil || own.same(global) {
 		return
 	}
 	p.at = in.Class.Origin()
@@ -290,8 +331,22 @@ func minorOf(version string) (int, bool) {
 // Rules are Azure's decisions. A later one reads what an earlier one has set.
 func (in *Input) Rules() []launch.Rule {
 	return []launch.Rule{
-		familyRule, imageRule(in.Images), securityRule, diskRule, capacityRule, networkRule, kubeletRule, streamingRule, gpuRule, labelsRule, tagsRule,
+		familyRule, imageRule(in.Images, in.Settings), zoneRule, securityRule, diskRule, capacityRule, networkRule, kubeletRule, streamingRule, gpuRule, labelsRule, tagsRule,
 	}
+}
+
+// Domains are the domains of labels that are Karpenter's for Azure.
+func (in *Input) Domains() []string { return labelDomains }
+
+var labelDomains = []string{labelDomain}
+
+// ClassRef names the class.
+func (in *Input) ClassRef() launch.ClassRef {
+	if in.Class == nil {
+		return launch.ClassRef{}
+	}
+	group, _, _ := strings.Cut(ClassVersion, "/")
+	return launch.ClassRef{Group: group, Kind: ClassKind, Name: in.Class.Metadata.Name}
 }
 
 // Fields are which sources may set what.

@@ -23,17 +23,19 @@ const (
 type flagRow struct {
 	name, value  string
 	since, until int // 0 for no limit; until is not included
+	// aks says that it is for nodes of AKS alone: its value is of its images.
+	aks bool
 }
 
 // flagRows are the kubelet's flags (Karpenter for Azure: bootstrap/aksbootstrap.go, version gates). What a kubelet of the
 // version does not know, the planner leaves out all the same.
 var flagRows = []flagRow{
-	{"azure-container-registry-config", azureJSON, 0, 30},
-	{"cloud-config", azureJSON, 0, 34},
-	{"cloud-provider", "external", 0, 0},
-	{"feature-gates", "DisableKubeletCloudCredentialProviders=false", 0, 30},
-	{"keep-terminated-pod-volumes", "false", 0, 31},
-	{"pod-infra-container-image", sandboxImage, 0, 35},
+	{"azure-container-registry-config", azureJSON, 0, 30, true},
+	{"cloud-config", azureJSON, 0, 34, true},
+	{"cloud-provider", "external", 0, 0, false},
+	{"feature-gates", "DisableKubeletCloudCredentialProviders=false", 0, 30, true},
+	{"keep-terminated-pod-volumes", "false", 0, 31, true},
+	{"pod-infra-container-image", sandboxImage, 0, 35, true},
 }
 
 // sinceCredentialProvider is the minor from which on the kubelet gets credentials for registries by a plug-in.
@@ -98,6 +100,7 @@ var kubeletRule = launch.Rule{
 	Name: "kubelet",
 	Reads: []string{
 		"$.node.cluster.kubernetesVersion", "$.machine.network.dns", "$.node.network.localDNS", "$.node.kubelet.config.cpuCFSQuotaPeriod",
+		"$.machine.image.wanted",
 	},
 	Sets: []string{
 		"$.node.kubelet.flags", "$.node.kubelet.imageCredentialProvider", "$.node.kubelet.config.clusterDNS",
@@ -105,8 +108,8 @@ var kubeletRule = launch.Rule{
 	},
 	Run: func(d *launch.Document) []nodeconfig.Problem {
 		k, version := &d.Node.Kubelet, d.Node.Cluster.KubernetesVersion
-		k.Flags = flags(version)
-		if akstext.AtLeast(version, sinceCredentialProvider) {
+		k.Flags = flags(version, isOwn(d))
+		if !isOwn(d) && akstext.AtLeast(version, sinceCredentialProvider) {
 			k.ImageCredentialProvider = &nodeconfig.ImageCredentialProvider{BinDir: credentialBin, ConfigFile: credentialConfig, Config: credentialProviders}
 		}
 		dns := make([]any, 0, 1)
@@ -117,7 +120,10 @@ var kubeletRule = launch.Rule{
 			// The cache asks the cluster's DNS, and pods ask the cache.
 			d.Node.Cluster.DNSServiceIPs, dns = d.Machine.Network.DNS, []any{plan.PodsListener}
 		}
-		if len(dns) > 0 {
+		p := new(problems)
+		if len(dns) == 0 { // AKS's clusters have a usual one
+			p.add(true, nodeconfig.Missing, "$.machine.network.dns", "is not known, and pods would resolve no name; set dns-service-ip, or detect it")
+		} else {
 			k.Config["clusterDNS"] = dns
 		}
 		if !akstext.AtLeast(version, akstext.IdleTimeoutIgnored) {
@@ -129,15 +135,15 @@ var kubeletRule = launch.Rule{
 				k.Config["featureGates"] = map[string]any{gate: true}
 			}
 		}
-		return nil
+		return p.list
 	},
 }
 
 // flags are the kubelet's flags in a version.
-func flags(version string) []nodeconfig.Flag {
+func flags(version string, own bool) []nodeconfig.Flag {
 	all := make([]nodeconfig.Flag, 0, len(flagRows))
 	for _, r := range flagRows {
-		if (r.since == 0 || akstext.AtLeast(version, r.since)) && (r.until == 0 || !akstext.AtLeast(version, r.until)) {
+		if !(own && r.aks) && (r.since == 0 || akstext.AtLeast(version, r.since)) && (r.until == 0 || !akstext.AtLeast(version, r.until)) {
 			all = append(all, nodeconfig.Flag{Name: r.name, Value: r.value})
 		}
 	}

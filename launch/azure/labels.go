@@ -1,6 +1,7 @@
 package azure
 
 import (
+	"cmp"
 	"maps"
 	"strconv"
 	"strings"
@@ -69,20 +70,46 @@ var labelRows = []labelRow{
 		}
 		return "regional"
 	}},
+	{"topology.kubernetes.io/region", func(d *launch.Document) string { return strings.ToLower(azureOf(d).Location) }},
 	{"topology.kubernetes.io/zone", func(d *launch.Document) string { return d.Machine.Zone }},
 	{"kubernetes.io/os", func(*launch.Document) string { return "linux" }},
 	{"kubernetes.io/arch", func(d *launch.Document) string { return d.Machine.Type.Architecture }},
 	{"node.kubernetes.io/instance-type", func(d *launch.Document) string { return d.Machine.Type.Name }},
 	{"karpenter.azure.com/sku-name", func(d *launch.Document) string { return d.Machine.Type.Name }},
+	{"karpenter.azure.com/sku-family", sizePart(func(n sizeName) string { return n.family })},
+	{"karpenter.azure.com/sku-series", sizePart(sizeName.series)},
+	{"karpenter.azure.com/sku-version", sizePart(func(n sizeName) string { return cmp.Or(n.version, "1") })},
 	{"karpenter.azure.com/sku-cpu", func(d *launch.Document) string { return positive(int64(d.Machine.Type.VCPUs)) }},
 	{"karpenter.azure.com/sku-memory", func(d *launch.Document) string { return positive(d.Machine.Type.MemoryBytes >> 20) }},
 	{"kubernetes.azure.com/sku-cpu", func(d *launch.Document) string { return positive(int64(d.Machine.Type.VCPUs)) }},
 	{"kubernetes.azure.com/sku-memory", func(d *launch.Document) string { return positive(d.Machine.Type.MemoryBytes >> 20) }},
 	{"karpenter.azure.com/sku-networking-accelerated", func(d *launch.Document) string { return known(d.Machine.Type.AcceleratedNetworking) }},
 	{"karpenter.azure.com/sku-storage-premium-capable", func(d *launch.Document) string { return known(d.Machine.Type.PremiumStorage) }},
-	{"karpenter.azure.com/sku-gpu-count", func(d *launch.Document) string {
-		return when(value(d.Machine.Type.GPUs) > 0, strconv.Itoa(value(d.Machine.Type.GPUs)))
+	{"karpenter.azure.com/sku-storage-ephemeralos-maxsize", func(d *launch.Document) string {
+		_, size := hostDisk(&d.Machine.Type)
+		return positive(size / gigabyte)
 	}},
+	{"karpenter.azure.com/sku-storage-ultra-ssd", func(*launch.Document) string { return "false" }}, // no machine is made with it
+	{"karpenter.azure.com/sku-gpu-name", func(d *launch.Document) string { return d.Machine.Type.GPUName }},
+	{"karpenter.azure.com/sku-gpu-manufacturer", func(d *launch.Document) string { return d.Machine.Type.GPUManufacturer }},
+	{"karpenter.azure.com/sku-gpu-count", func(d *launch.Document) string { return positive(int64(value(d.Machine.Type.GPUs))) }},
+}
+
+// labelDomain is the domain of labels that is Karpenter's for Azure: a pool may restrict a node by its labels above, and may have no
+// others of it (Karpenter for Azure: RestrictedLabelDomains).
+const labelDomain = "karpenter.azure.com"
+
+// classLabel is the one label of the domain that Karpenter sets on claims, and that follows from no node (sigs.k8s.io/karpenter v1: NodeClassLabelKey).
+const classLabel = labelDomain + "/aksnodeclass"
+
+// sizePart is a label of a part of the size's name; there is none where the name is of another form.
+func sizePart(part func(sizeName) string) func(*launch.Document) string {
+	return func(d *launch.Document) string {
+		if n, ok := sizeNameOf(d.Machine.Type.Name); ok {
+			return part(n)
+		}
+		return ""
+	}
 }
 
 // priority is the capacity type in AKS's words.
@@ -132,14 +159,20 @@ var labelsRule = launch.Rule{
 		"$.machine.image.family", "$.machine.image.wanted", "$.machine.image.fips", "$.machine.network.plugin", "$.machine.network.mode", "$.machine.network.dataplane",
 		"$.machine.network.id", "$.machine.capacityType", "$.machine.zone", "$.machine.type.name", "$.machine.type.vcpus", "$.machine.type.memoryBytes",
 		"$.machine.type.architecture", "$.machine.type.acceleratedNetworking", "$.machine.type.premiumStorage", "$.machine.type.gpus",
-		"$.node.cloud.azure.resourceGroup", "$.node.cloud.azure.identity.userAssignedID", "$.node.cloud.azure.subnet", "$.node.cluster.kubernetesVersion",
+		"$.machine.type.gpuName", "$.machine.type.gpuManufacturer",
+		"$.machine.type.ephemeralDisk", "$.machine.type.placements", "$.machine.type.nvmeDiskBytes", "$.machine.type.cacheDiskBytes",
+		"$.machine.type.resourceDiskBytes", "$.node.cloud.azure.location", "$.node.cloud.azure.resourceGroup", "$.node.cloud.azure.identity.userAssignedID", "$.node.cloud.azure.subnet", "$.node.cluster.kubernetesVersion",
 		"$.node.network.localDNS", "$.node.runtime.lazyPull",
 	},
 	Sets: []string{"$.node.kubelet.labels"},
 	Run: func(d *launch.Document) []nodeconfig.Problem {
 		all := make(map[string]string, len(d.Node.Kubelet.Labels)+len(labelRows))
 		maps.Copy(all, d.Node.Kubelet.Labels)
+		own := isOwn(d)
 		for _, r := range labelRows {
+			if own && strings.HasPrefix(r.key, aksDomain) {
+				continue
+			}
 			if v := r.value(d); v != "" {
 				all[r.key] = v
 			}

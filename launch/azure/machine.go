@@ -53,7 +53,7 @@ func vendorOf(size string) string {
 // gpuRule decides which driver is installed. AKS installs NVIDIA's alone.
 var gpuRule = launch.Rule{
 	Name:  "GPU",
-	Reads: []string{"$.machine.type.name", "$.machine.type.gpus", "$.machine.type.gpuManufacturer", "$.machine.gpuDriver"},
+	Reads: []string{"$.machine.type.name", "$.machine.type.gpus", "$.machine.type.gpuManufacturer", "$.machine.gpuDriver", "$.machine.image.wanted"},
 	Sets:  []string{"$.node.system.gpu", "$.node.components.scriptVariables", "$.machine.gpuDriverVersion"},
 	Run: func(d *launch.Document) []nodeconfig.Problem {
 		p, t := new(problems), &d.Machine.Type
@@ -63,6 +63,10 @@ var gpuRule = launch.Rule{
 			return p.list
 		case *t.GPUs == 0 || d.Machine.GPUDriver == noDriver:
 			return nil
+		}
+		if isOwn(d) {
+			p.wrong("$.machine.gpuDriver", "is none of an image of one's own; have the driver in the image, and set gpu.mode None in the class, or nothing")
+			return p.list
 		}
 		switch t.GPUManufacturer {
 		case "nvidia":
@@ -104,6 +108,19 @@ var placementRows = []placementRow{
 // gigabyte is the unit of a disk's size.
 const gigabyte = 1_000_000_000
 
+// hostDisk is the place for a disk on the host that a type has, and the size of it; none where there is none, or where it is not known.
+func hostDisk(t *launch.InstanceType) (placement string, bytes int64) {
+	if !value(t.EphemeralDisk) {
+		return "", 0
+	}
+	for _, r := range placementRows {
+		if size := r.size(t); size > 0 {
+			return r.name, size
+		}
+	}
+	return "", 0
+}
+
 // diskRule decides whether the machine's own disk is on the host: where it fits.
 var diskRule = launch.Rule{
 	Name: "disk",
@@ -113,25 +130,16 @@ var diskRule = launch.Rule{
 	},
 	Sets: []string{"$.machine.disk.ephemeral", "$.machine.disk.placement"},
 	Run: func(d *launch.Document) []nodeconfig.Problem {
-		t, disk := &d.Machine.Type, &d.Machine.Disk
-		disk.Ephemeral = new(false)
+		t, disk, p := &d.Machine.Type, &d.Machine.Disk, new(problems)
 		if t.EphemeralDisk == nil {
-			p := new(problems)
 			p.add(false, nodeconfig.Missing, "$.machine.type.ephemeralDisk", "is not known; the disk is a managed one")
-			return p.list
 		}
-		if !*t.EphemeralDisk {
-			return nil
+		placement, size := hostDisk(t)
+		disk.Ephemeral = new(int64(disk.SizeGB)*gigabyte <= size)
+		if *disk.Ephemeral {
+			disk.Placement = placement
 		}
-		for _, r := range placementRows {
-			if size := r.size(t); size > 0 {
-				if int64(disk.SizeGB)*gigabyte <= size {
-					*disk.Ephemeral, disk.Placement = true, r.name
-				}
-				return nil
-			}
-		}
-		return nil
+		return p.list
 	},
 }
 
@@ -146,8 +154,8 @@ var securityRows = []struct {
 	{"$.machine.security.encryptionAtHost", func(s *launch.Security) *bool { return s.EncryptionAtHost }, func(t *launch.InstanceType) *bool { return t.EncryptionAtHost }},
 }
 
-// memoryKept are the ways to keep memory from the host that take an image of their own, and a machine that is made for it. AKS's
-// families have none (Azure: confidential virtual machines; Karpenter for Azure leaves these sizes out).
+// memoryKept are the ways to keep memory from the host that take an image of their own, and a machine that is made for it. No launch
+// makes one (Azure: confidential virtual machines; Karpenter for Azure leaves these sizes out).
 var memoryKept = []string{"SNP", "TDX"}
 
 // securityRule compares what is wanted with what the type can do.
@@ -166,7 +174,7 @@ var securityRule = launch.Rule{
 			}
 		}
 		if slices.Contains(memoryKept, m.Type.Confidential) {
-			p.wrong("$.machine.type.confidential", "is "+m.Type.Confidential+", and no image of AKS's families boots on such a machine; use another instance type")
+			p.wrong("$.machine.type.confidential", "is "+m.Type.Confidential+", and a launch makes no machine that keeps its memory from the host; use another instance type")
 		}
 		return p.list
 	},
@@ -175,11 +183,16 @@ var securityRule = launch.Rule{
 // streamingRule starts containers before their image has arrived; AKS has it for amd64 alone.
 var streamingRule = launch.Rule{
 	Name:  "streaming",
-	Reads: []string{"$.machine.streaming", "$.machine.type.architecture"},
+	Reads: []string{"$.machine.streaming", "$.machine.type.architecture", "$.machine.image.wanted"},
 	Sets:  []string{"$.node.runtime.lazyPull"},
 	Run: func(d *launch.Document) []nodeconfig.Problem {
 		if !value(d.Machine.Streaming) {
 			return nil
+		}
+		if isOwn(d) {
+			p := new(problems)
+			p.add(false, nodeconfig.NotApplied, "$.machine.streaming", "is not applied: the snapshotter for it is one of AKS's images")
+			return p.list
 		}
 		if d.Machine.Type.Architecture == "arm64" {
 			p := new(problems)
@@ -187,36 +200,6 @@ var streamingRule = launch.Rule{
 			return p.list
 		}
 		d.Node.Runtime.LazyPull = "overlaybd"
-		return nil
-	},
-}
-
-// The tags that Karpenter sets on a machine.
-const (
-	tagCluster = "karpenter.azure.com_cluster"
-	tagBilling = "compute.aks.billing"
-	tagPool    = "karpenter.sh_nodepool"
-)
-
-// ownTags are those that nobody else may set.
-var ownTags = []string{tagCluster, tagBilling, tagPool}
-
-// tagsRule tags the machine. Azure takes no slash in a tag's name.
-var tagsRule = launch.Rule{
-	Name:  "tags",
-	Reads: []string{"$.machine.tags", "$.node.cluster.name", `$.node.kubelet.labels["karpenter.sh/nodepool"]`},
-	Sets:  []string{"$.machine.tags"},
-	Run: func(d *launch.Document) []nodeconfig.Problem {
-		tags := map[string]string{tagCluster: d.Node.Cluster.Name, tagBilling: "linux"}
-		if pool := d.Node.Kubelet.Labels["karpenter.sh/nodepool"]; pool != "" {
-			tags[tagPool] = pool
-		}
-		for key, v := range d.Machine.Tags {
-			if key = strings.ReplaceAll(key, "/", "_"); !slices.Contains(ownTags, key) {
-				tags[key] = v
-			}
-		}
-		d.Machine.Tags = tags
 		return nil
 	},
 }

@@ -58,6 +58,7 @@ var networkRule = launch.Rule{
 	Reads: []string{
 		"$.machine.network.plugin", "$.machine.network.mode", "$.machine.network.policy", "$.machine.network.dataplane", "$.machine.network.subnet",
 		"$.machine.network.clusterID", "$.machine.type.acceleratedNetworking", "$.machine.type.addresses", "$.machine.type.name", "$.node.cloud.azure.resourceGroup", "$.node.kubelet.config.maxPods",
+		"$.machine.image.wanted",
 	},
 	Sets: []string{
 		"$.node.network.plugin", "$.node.network.policy", "$.node.cloud.azure.subnet", "$.node.cloud.azure.vnet", "$.node.cloud.azure.vnetResourceGroup",
@@ -94,12 +95,26 @@ func runNetwork(d *launch.Document) []nodeconfig.Problem {
 	if err == nil {
 		a.Subnet, a.VNet, a.VNetResourceGroup = subnet.Name, subnet.VNet, subnet.ResourceGroup
 	}
-	if n.ClusterID == "" {
-		return p.list // said already, with the reason
+	if n.ClusterID == "" || isOwn(d) {
+		return p.list // said already, with the reason; in a cluster of one's own the names are nobody's rule
 	}
 	a.SecurityGroup, a.RouteTable = securityGroup(n.ClusterID), routeTable(n.ClusterID)
 	if err == nil && !managedNetwork(subnet, a.ResourceGroup) {
 		n.SecurityGroup = a.SecurityGroup
 	}
 	return p.list
+}
+
+// zoneRule compares the zone with the region, where it is not known which zones the instance type has. Azure's cloud provider labels
+// nodes with both: "eastus-1".
+var zoneRule = launch.Rule{
+	Name:  "zone",
+	Reads: []string{"$.machine.zone", "$.machine.type.zones", "$.node.cloud.azure.location"},
+	Run: func(d *launch.Document) []nodeconfig.Problem {
+		p, m, location := new(problems), &d.Machine, azureOf(d).Location
+		if region := m.Zone[:max(strings.LastIndexByte(m.Zone, '-'), 0)]; m.Zone != "" && m.Type.Zones == nil && location != "" && !strings.EqualFold(region, location) {
+			p.wrong("$.machine.zone", "is no zone of "+location+"; ask for one such as "+strings.ToLower(location)+"-1")
+		}
+		return p.list
+	},
 }

@@ -40,6 +40,9 @@ type ClassSpec struct {
 	GPU               *GPU              `json:"gpu,omitempty"`
 	ArtifactStreaming *Streaming        `json:"artifactStreaming,omitempty"`
 	LinuxOSConfig     *LinuxOSConfig    `json:"linuxOSConfig,omitempty"`
+	// UserData is Slipway's own: a NodeConfig, which is a part of what the class says, or a shell script or a MIME document for the
+	// machine. It may hold secrets.
+	UserData nodeconfig.Secret `json:"userData,omitzero"`
 }
 
 // ClassSecurity is a class's security.
@@ -110,12 +113,7 @@ func ReadNodeClass(data []byte) (*NodeClass, []nodeconfig.Problem) {
 }
 
 // Origin is the class for people, in problems and explanations.
-func (c *NodeClass) Origin() string {
-	if c.Metadata.Generation > 0 {
-		return ClassKind + " " + c.Metadata.Name + " (generation " + strconv.FormatInt(c.Metadata.Generation, 10) + ")"
-	}
-	return ClassKind + " " + c.Metadata.Name
-}
+func (c *NodeClass) Origin() string { return c.Metadata.Origin(ClassKind) }
 
 // layer is what the class says, in the terms of a node and its machine.
 func (c *NodeClass) layer() launch.Layer {
@@ -127,7 +125,7 @@ func (c *NodeClass) layer() launch.Layer {
 	if s.FIPSMode != nil {
 		m.Image.FIPS = new(*s.FIPSMode == fips)
 	}
-	m.Tags, m.MaxPods = s.Tags, s.MaxPods
+	m.Tags, m.MaxPods = tagNames(s.Tags), s.MaxPods
 	if s.Security != nil {
 		m.Security.EncryptionAtHost = s.Security.EncryptionAtHost
 		if t := s.Security.TrustedLaunch; t != nil {
@@ -145,6 +143,13 @@ func (c *NodeClass) layer() launch.Layer {
 	}
 	s.LinuxOSConfig.system(&n.System)
 	n.Network.LocalDNS = s.LocalDNS.cache()
+	if own, found := c.userData(); own != nil && len(nodeconfig.Fatal(found)) == 0 { // what is refused is in no template
+		said := new(launch.Document)
+		own.lay(said)
+		l.AddLines(said, pathUserData)
+		l.AddLines(l.Document, "") // the class's fields go before it
+		own.lay(l.Document)
+	}
 	return l
 }
 

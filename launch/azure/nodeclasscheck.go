@@ -30,7 +30,7 @@ const (
 )
 
 var (
-	families  = []string{"Ubuntu", "Ubuntu2204", "Ubuntu2404", "AzureLinux"}
+	families  = []string{"Ubuntu", "Ubuntu2204", "Ubuntu2404", "AzureLinux", custom}
 	fipsModes = []string{fips, "Disabled"}
 	dnsModes  = []string{dnsPreferred, dnsRequired, "Disabled"}
 	gpuModes  = []string{"Driver", noDriver}
@@ -144,7 +144,8 @@ func (c *NodeClass) Check() []nodeconfig.Problem {
 	}
 	p.system(s.LinuxOSConfig, s.Kubelet)
 	p.localDNS(s.LocalDNS)
-	return p.list
+	_, found := c.userData()
+	return append(p.list, found...)
 }
 
 // family checks the combinations that no image has (CEL rules of the class).
@@ -167,17 +168,17 @@ func (p *problems) family(s *ClassSpec) {
 
 // tags checks tags as Azure's resource manager takes them.
 func (p *problems) tags(path string, tags map[string]string) {
-	lower := make(map[string]string, len(tags))
+	folded := make(map[string]string, len(tags))
 	for _, key := range slices.Sorted(maps.Keys(tags)) {
 		at := field(path, key)
 		if reason := checkTag(key, tags[key]); reason != "" {
 			p.wrong(at, reason)
 		}
-		if other, twice := lower[strings.ToLower(key)]; twice {
-			p.wrong(at, "is the same tag as "+strconv.Quote(other)+"; Azure does not tell capital letters")
+		if other, twice := folded[foldTag(key)]; twice {
+			p.wrong(at, sameTag(other))
 		}
-		lower[strings.ToLower(key)] = key
-		if slices.Contains(ownTags, strings.ReplaceAll(key, "/", "_")) {
+		folded[foldTag(key)] = key
+		if slices.Contains(ownTags, foldTag(key)) {
 			p.wrong(at, "is a tag that Karpenter sets; leave it out")
 		}
 	}

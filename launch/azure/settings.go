@@ -44,8 +44,8 @@ type Settings struct {
 	// Subscription, Tenant, Location and Cloud are the environment of the program.
 	Subscription, Tenant, Location, Cloud string
 
-	// given are the options that somebody has set, by name, and where.
-	given map[string]string
+	// given are the options that somebody has set, by name, and where; places are where in there: a line, or a variable.
+	given, places map[string]string
 	// raw are all values.
 	raw map[string]string
 	// said are the layers of the settings. hashedID is the cluster ID that the API server's name has, hashErr why it has none.
@@ -71,7 +71,7 @@ type SettingsSource struct {
 // Reload makes settings of sources; a later one goes before an earlier one. Where anything is wrong it returns all problems,
 // and the old settings as they are: settings take effect as a whole or not at all. Old may be nil.
 func Reload(old *Settings, sources ...SettingsSource) (*Settings, []nodeconfig.Problem) {
-	s := &Settings{given: make(map[string]string), raw: make(map[string]string)}
+	s := &Settings{given: make(map[string]string), places: make(map[string]string), raw: make(map[string]string)}
 	var all problems
 	for _, source := range sources {
 		p := problems{at: source.Name}
@@ -118,7 +118,7 @@ func (s *Settings) read(p *problems, source *SettingsSource) {
 	for i := range options {
 		for _, name := range slices.Backward(options[i].variables) {
 			if v, ok := source.Variables[name]; ok {
-				s.raw[options[i].name], s.given[options[i].name] = v, p.at
+				s.raw[options[i].name], s.given[options[i].name], s.places[options[i].name] = v, p.at, name
 			}
 		}
 	}
@@ -154,7 +154,7 @@ func (s *Settings) read(p *problems, source *SettingsSource) {
 		case f.Value.Kind == document.List || f.Value.Kind == document.Map:
 			p.add(true, nodeconfig.WrongType, at, "is "+f.Value.Kind.String()+", want a text")
 		case f.Value.Kind != document.Null:
-			s.raw[o.name], s.given[o.name] = f.Value.Text, p.at
+			s.raw[o.name], s.given[o.name], s.places[o.name] = f.Value.Text, p.at, lineOf(&f.Value)
 		}
 	}
 }

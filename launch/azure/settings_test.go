@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -117,7 +116,7 @@ func TestReload(t *testing.T) {
 
 // TestSettingsShown: all settings are listed, and no secret is shown.
 func TestSettingsShown(t *testing.T) {
-	s, _ := Reload(nil, SettingsSource{Name: "x", Document: exampleSettings(t), Variables: map[string]string{"KUBELET_BOOTSTRAP_TOKEN": "abcdef.0123456789canary"}})
+	s, _ := Reload(nil, SettingsSource{Name: "x", Document: example(t, "settings.yaml"), Variables: map[string]string{"KUBELET_BOOTSTRAP_TOKEN": "abcdef.0123456789canary"}})
 	if s == nil {
 		t.Fatal("the settings are not read")
 	}
@@ -130,15 +129,6 @@ func TestSettingsShown(t *testing.T) {
 	if len(all) != len(options) || len((*Settings)(nil).Options()) != len(options) {
 		t.Errorf("%d of %d settings", len(all), len(options))
 	}
-}
-
-func exampleSettings(t *testing.T) []byte {
-	t.Helper()
-	data, err := os.ReadFile("../../examples/launch/settings.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return data
 }
 
 // FuzzLists: tags and identities are the same with commas between and as JSON, or are refused.

@@ -41,6 +41,11 @@ func isResourceName(s string) bool {
 	return s != ""
 }
 
+// same reports whether two IDs are of one subnet. Azure compares names without case.
+func (s Subnet) same(other Subnet) bool {
+	return s.sameNetwork(other) && strings.EqualFold(s.Name, other.Name)
+}
+
 // sameNetwork reports whether two subnets are of one virtual network.
 func (s Subnet) sameNetwork(other Subnet) bool {
 	return strings.EqualFold(s.Subscription, other.Subscription) && strings.EqualFold(s.ResourceGroup, other.ResourceGroup) && strings.EqualFold(s.VNet, other.VNet)

@@ -32,6 +32,7 @@ func TestFamily(t *testing.T) {
 		{"AzureLinux", false, false, "1.32.0", linux3},
 		{"AzureLinux", false, false, "", linux2},
 		{"Windows", false, false, "1.34.2", ""},
+		{"Custom", true, true, "1.34.2", custom},
 	} {
 		if got := Family(c.wanted, c.fips, c.trusted, c.version); got != c.want {
 			t.Errorf("%+v: %s", c, got)
@@ -108,12 +109,27 @@ func TestFlags(t *testing.T) {
 		"1.99.0": "cloud-provider",
 	} {
 		var names []string
-		for _, f := range flags(version) {
+		for _, f := range flags(version, false) {
 			names = append(names, f.Name)
 		}
 		if got := strings.Join(names, " "); got != want {
 			t.Errorf("%s: %s, want %s", version, got, want)
 		}
+	}
+}
+
+// A cluster of one's own has no usual address of its DNS service, and none of the flags that are of AKS's images.
+func TestOwnCluster(t *testing.T) {
+	own := &launch.Document{Machine: launch.Machine{Image: launch.Image{Wanted: custom}}}
+	own.Node.Kubelet.Config = make(map[string]any)
+	own.Node.Cluster.KubernetesVersion = "1.29.1"
+	found := kubeletRule.Run(own)
+	if k := own.Node.Kubelet; len(found) != 1 || !found[0].Fatal || len(k.Flags) != 1 || k.Flags[0].Name != "cloud-provider" || k.ImageCredentialProvider != nil {
+		t.Errorf("%v, %+v", found, own.Node.Kubelet)
+	}
+	own.Machine.Network.DNS = []string{"10.96.0.10"}
+	if found := kubeletRule.Run(own); len(found) != 0 || fmt.Sprint(own.Node.Kubelet.Config["clusterDNS"]) != "[10.96.0.10]" {
+		t.Errorf("%v, %+v", found, own.Node.Kubelet.Config)
 	}
 }
 
@@ -236,7 +252,7 @@ func TestChoose(t *testing.T) {
 	} {
 		m := &launch.Machine{Type: c.machine, Image: launch.Image{Family: c.family, FIPS: &c.fips}, Security: launch.Security{VTPM: &c.trusted}}
 		list := region(c.pin)
-		chosen, against, err := list.Choose(m)
+		chosen, against, err := list.Choose(m, nil)
 		if got := strings.TrimSpace(chosen.Definition + " " + chosen.Version); got != c.want || (err == nil) != (c.want != "") {
 			t.Errorf("%+v: %q, %v", c, got, err)
 		}
@@ -244,7 +260,7 @@ func TestChoose(t *testing.T) {
 			t.Errorf("%+v: %d reasons for %d images", c, len(against), len(list.Images))
 		}
 		slices.Reverse(list.Images)
-		if again, _, _ := list.Choose(m); again.ID != chosen.ID {
+		if again, _, _ := list.Choose(m, nil); again.ID != chosen.ID {
 			t.Errorf("%+v: %s, and in another order %s", c, chosen.ID, again.ID)
 		}
 		if i := slices.IndexFunc(definitions, func(d definition) bool { return d.name == chosen.Definition }); i >= 0 && definitions[i].distribution != chosen.Distribution {
@@ -257,6 +273,9 @@ func TestSubnet(t *testing.T) {
 	const good = "/subscriptions/s/resourceGroups/g/providers/Microsoft.Network/virtualNetworks/v/subnets/n"
 	if s, err := ParseSubnet(strings.ReplaceAll(good, "resourceGroups", "RESOURCEGROUPS")); err != nil || s != (Subnet{"s", "g", "v", "n"}) {
 		t.Errorf("%+v, %v", s, err)
+	}
+	if s := (Subnet{"s", "g", "v", "n"}); !s.same(Subnet{"S", "G", "V", "N"}) || s.same(Subnet{"s", "g", "v", "m"}) || s.same(Subnet{"s", "g", "w", "n"}) {
+		t.Error("subnets are compared with case, or not at all")
 	}
 	for _, id := range []string{"", "/", good + "/", good[1:], strings.Replace(good, "/g/", "//", 1), strings.Replace(good, "/g/", "/g./", 1), strings.Replace(good, "/n", "/n\n", 1),
 		strings.Replace(good, "/g/", "/"+strings.Repeat("g", 91)+"/", 1), strings.Replace(good, "subnets", "subnet", 1), strings.Replace(good, "/v/", "/$(v)/", 1)} {

@@ -179,7 +179,8 @@ func (s *sku) instanceType(location string) (*launch.InstanceType, error) {
 		t.GPUs = new(0)
 	}
 	if *t.GPUs > 0 { // which kind it is, is in the name alone
-		t.GPUManufacturer, t.GPUName = vendorOf(t.Name), gpuName(t.Name)
+		n, _ := sizeNameOf(t.Name)
+		t.GPUManufacturer, t.GPUName = vendorOf(t.Name), n.gpu()
 	}
 	if t.TrustedLaunch == nil && len(t.Generations) > 0 {
 		t.TrustedLaunch = new(slices.Contains(t.Generations, "2"))
@@ -216,18 +217,6 @@ func (s *sku) place(t *launch.InstanceType, location string) {
 		}
 		slices.Sort(t.Zones)
 	}
-}
-
-// gpuName is the kind of graphics processors in a size's name, as Standard_NC24ads_A100_v4 has it (Azure: sizes' naming conventions;
-// Karpenter for Azure makes a label of it). Not all sizes have it.
-func gpuName(size string) string {
-	parts := strings.Split(size, "_")
-	for i := len(parts) - 1; i > 1; i-- {
-		if p := parts[i]; p != "" && p[0] >= 'A' && p[0] <= 'Z' && strings.ContainsAny(p, "0123456789") {
-			return p
-		}
-	}
-	return ""
 }
 
 // capabilities are those that a decision needs.

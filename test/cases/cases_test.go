@@ -2,26 +2,21 @@ package cases
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"flag"
-	"io/fs"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"go.yaml.in/yaml/v3"
 
-	"github.com/slipway-dev/slipway/internal/agent"
 	"github.com/slipway-dev/slipway/internal/compile"
 	"github.com/slipway-dev/slipway/internal/facts"
-	"github.com/slipway-dev/slipway/internal/host"
 	"github.com/slipway-dev/slipway/nodeconfig"
 	"github.com/slipway-dev/slipway/status"
+	"github.com/slipway-dev/slipway/test/nodetest"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -77,13 +72,7 @@ func runCase(t *testing.T, dir string) {
 		return
 	}
 	c.withoutAgent(t, dir, root)
-	before := stamps(t, root)
-	if second := provision(t, root, c.facts(t)); len(second.Changes) > 0 || second.ExitCode != 0 {
-		t.Errorf("a second provisioning changed %v, exit code %d", second.Changes, second.ExitCode)
-	}
-	if diff := cmp.Diff(before, stamps(t, root)); diff != "" {
-		t.Errorf("a second provisioning wrote something:\n%s", diff)
-	}
+	node(root, c.facts(t)).Again(t)
 }
 
 // TestConvert: the native document of every contract, of the cases and of the examples, makes the same plan, and so does the
@@ -176,30 +165,15 @@ func (c *spec) facts(t *testing.T) facts.Facts {
 	return parsed
 }
 
+// provision runs the agent on a directory, as AKS's own images call it.
 func provision(t *testing.T, root string, known facts.Facts) *status.Status {
-	dir, err := host.OpenDirectory(root)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer dir.Close()
-	a := &agent.Agent{
-		Host:       dir,
-		Log:        slog.New(slog.DiscardHandler),
-		Now:        ticking(),
-		Version:    "test",
-		Sequential: true,
-		Called:     "aks-node-controller",
-	}
-	return a.Provision(context.Background(), agent.ProvisionOptions{Facts: &known})
+	t.Helper()
+	return node(root, known).Provision(t)
 }
 
-// ticking is a clock that goes on by a millisecond each time it is looked at.
-func ticking() func() time.Time {
-	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	return func() time.Time {
-		now = now.Add(time.Millisecond)
-		return now
-	}
+// node is a node in a directory, whose agent is called as on AKS's own images.
+func node(root string, known facts.Facts) nodetest.Node {
+	return nodetest.Node{Root: root, Facts: known, Called: "aks-node-controller"}
 }
 
 // merge lays over on top of base: null removes, maps are merged, everything else is replaced.
@@ -280,23 +254,4 @@ func marshal(t *testing.T, v any) []byte {
 		t.Fatal(err)
 	}
 	return document
-}
-
-// stamps are when everything in a tree was last changed.
-func stamps(t *testing.T, root string) map[string]time.Time {
-	times := make(map[string]time.Time)
-	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		info, err := d.Info()
-		if err == nil {
-			times[strings.TrimPrefix(path, root)] = info.ModTime()
-		}
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return times
 }

@@ -23,6 +23,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/host"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/nodeconfig"
+	"github.com/slipway-dev/slipway/test/nodetest"
 )
 
 // fetching is a directory that components are brought to from servers, too, as they are to a machine.
@@ -64,7 +65,7 @@ func (n *runtimeNode) provide(artifacts string) error {
 	}
 	defer dir.Close()
 	engine := &apply.Engine{
-		Host: fetching{dir, &host.Machine{Tree: dir.Tree}}, Now: ticking(), Log: slog.New(slog.DiscardHandler), Sequential: true, Stale: n.applied,
+		Host: fetching{dir, &host.Machine{Tree: dir.Tree}}, Now: nodetest.Ticking(), Log: slog.New(slog.DiscardHandler), Sequential: true, Stale: n.applied,
 	}
 	if _, err = engine.Apply(n.t.Context(), plan); err == nil {
 		n.applied = plan.Resources

@@ -17,6 +17,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/nodeconfig"
 	"github.com/slipway-dev/slipway/status"
+	"github.com/slipway-dev/slipway/test/nodetest"
 )
 
 // ofCluster are the settings that say which cluster a node is of, and which node it is.
@@ -172,7 +173,7 @@ func clusterValues(t *testing.T, config *nodeconfig.NodeConfig, known facts.Fact
 // contents are the files of a tree, by name.
 func contents(t *testing.T, root string) map[string]string {
 	files := make(map[string]string)
-	for name := range stamps(t, root) {
+	for name := range (nodetest.Node{Root: root}).Stamps(t) {
 		info, err := os.Lstat(filepath.Join(root, name))
 		if err != nil {
 			t.Fatal(err)
@@ -187,7 +188,7 @@ func contents(t *testing.T, root string) map[string]string {
 // nodeFiles are the files and links of a node, without what says how it was made.
 func nodeFiles(t *testing.T, root string) map[string]string {
 	files := make(map[string]string)
-	for name := range stamps(t, root) {
+	for name := range (nodetest.Node{Root: root}).Stamps(t) {
 		path := filepath.Join(root, name)
 		info, err := os.Lstat(path)
 		if err != nil {

@@ -5,6 +5,8 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/arm"
+
+	"github.com/slipway-dev/slipway/launch/azure"
 )
 
 // Azure asks Azure's resource manager.
@@ -15,6 +17,8 @@ type Azure struct {
 	Options *arm.ClientOptions
 	// Now is the time of the facts; nil for the machine's clock.
 	Now func() time.Time
+	// Definitions are those of images of one's own, which are listed like AKS's.
+	Definitions []azure.OwnDefinition
 }
 
 // options are those for all clients. To detect something changes nothing: a resource provider that the subscription has not

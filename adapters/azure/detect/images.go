@@ -24,12 +24,12 @@ func (e *RegionError) Error() string {
 
 // Images lists what a region has of some galleries: the versions of all definitions that a launch can choose. There is always a
 // list, of those that were found; the error has one for each gallery that could not be read, or has nothing for the region. The
-// order is that of the galleries, of [azure.ImageDefinitions], and of the versions, the oldest first.
+// order is that of the galleries, of [azure.Images.DefinitionNames], and of the versions, the oldest first.
 func (a *Azure) Images(ctx context.Context, subscription, location string, galleries ...Gallery) (*azure.Images, error) {
-	list := &azure.Images{APIVersion: nodeconfig.APIVersion, Kind: azure.ImagesKind, Images: []azure.ImageVersion{}, Time: clock(a.Now)}
+	list := &azure.Images{APIVersion: nodeconfig.APIVersion, Kind: azure.ImagesKind, Images: []azure.ImageVersion{}, Definitions: a.Definitions, Time: clock(a.Now)}
 	var wrong []error
 	for _, g := range galleries {
-		found, err := a.gallery(ctx, subscription, location, g)
+		found, err := a.gallery(ctx, subscription, location, g, list.DefinitionNames())
 		list.Images = append(list.Images, found...)
 		if err != nil {
 			wrong = append(wrong, fmt.Errorf("gallery %s: %w", g, err))
@@ -41,8 +41,8 @@ func (a *Azure) Images(ctx context.Context, subscription, location string, galle
 	return list, errors.Join(wrong...)
 }
 
-// gallery lists one gallery. What was found before an error is there.
-func (a *Azure) gallery(ctx context.Context, subscription, location string, g Gallery) ([]azure.ImageVersion, error) {
+// gallery lists the wanted definitions of one gallery. What was found before an error is there.
+func (a *Azure) gallery(ctx context.Context, subscription, location string, g Gallery, wanted []string) ([]azure.ImageVersion, error) {
 	if g.subscription != "" {
 		subscription = g.subscription
 	}
@@ -58,7 +58,7 @@ func (a *Azure) gallery(ctx context.Context, subscription, location string, g Ga
 		return nil, g.kind.readDefinitions.explain(err, g.id)
 	}
 	var found []azure.ImageVersion
-	for _, name := range usable(definitions) {
+	for _, name := range usable(definitions, wanted) {
 		versions, err := g.kind.versions(ctx, clients, location, g, name)
 		if isMissing(err) {
 			continue // this one is not in the region
@@ -77,10 +77,10 @@ func (a *Azure) gallery(ctx context.Context, subscription, location string, g Ga
 	return found, nil
 }
 
-// usable are the definitions of a gallery that a launch can choose, in the order in which launch/azure has them.
-func usable(definitions []string) []string {
+// usable are the definitions of a gallery that a launch can choose, in the order in which they are wanted.
+func usable(definitions, wanted []string) []string {
 	var names []string
-	for _, known := range azure.ImageDefinitions() {
+	for _, known := range wanted {
 		if i := slices.IndexFunc(definitions, func(name string) bool { return strings.EqualFold(name, known) }); i >= 0 {
 			names = append(names, definitions[i])
 		}

@@ -55,9 +55,9 @@ func (l *Lab) azure(ctx context.Context, m Machine, g Guest) (Machine, error) {
 		secondary = []fakecloud.Interface{{MAC: SecondMAC, Address: SecondAddress}}
 	}
 	cloud, address := l.Cloud, l.address
-	if m.Beside {
-		cloud, address = fakecloud.New(fakecloud.Instance{}), SecondAddress
-		l.besides.Store(cloud)
+	if m.Place > 0 {
+		cloud, address = fakecloud.New(fakecloud.Instance{}), places[m.Place].address
+		l.besides.Store(address, cloud)
 	}
 	cloud.SetInstance(fakecloud.Instance{
 		Name: g.Name, ID: id, Type: "Standard_D2s_v5", Region: "eastus",

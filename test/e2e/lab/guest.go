@@ -44,9 +44,8 @@ func (l *Lab) In(ctx context.Context, cloud string, m Machine, g Guest) (Machine
 	if !known {
 		return m, fmt.Errorf("there is no cloud %q: want one of %s", cloud, strings.Join(slices.Sorted(maps.Keys(clouds)), ", "))
 	}
-	if m.Beside && cloud != "azure" {
+	if m.Place > 0 && cloud != "azure" {
 		return m, fmt.Errorf("%s has one machine at a time here", cloud)
 	}
-	l.besides.Store(nil)
 	return furnish(l, ctx, m, g)
 }

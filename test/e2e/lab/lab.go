@@ -9,7 +9,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/slipway-dev/slipway/test/fakecloud"
@@ -21,6 +20,8 @@ const (
 	Ignition      = "ignition"
 	// Karpenter is its core with Slipway's provider, from test/e2e/karpenter.
 	Karpenter = "karpenter"
+	// NewerKarpenter is the same, built as another version.
+	NewerKarpenter = "karpenter-newer"
 )
 
 // Parts are the directories of what the lab runs.
@@ -39,8 +40,8 @@ type Parts struct {
 type Lab struct {
 	Parts Parts
 	Cloud *fakecloud.Cloud
-	// besides is what the cloud's services say to a machine that runs beside another; nil where none does.
-	besides atomic.Pointer[fakecloud.Cloud]
+	// besides are what the cloud's services say to machines that run beside another, by their addresses: each a *fakecloud.Cloud.
+	besides sync.Map
 	Log     *slog.Logger
 	// Token is the bootstrap token that the cluster takes.
 	Token string

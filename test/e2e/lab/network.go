@@ -2,6 +2,7 @@ package lab
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -12,7 +13,8 @@ import (
 	"github.com/slipway-dev/slipway/test/fakecloud"
 )
 
-// The network of the sandbox. One machine runs at a time, and has one address, or a second one at a second interface.
+// The network of the sandbox. One machine runs at a time, and has one address, or a second one at a second interface; machines that
+// a provisioner starts run beside each other ([Machine.Place]).
 const (
 	bridge = "br0"
 	// bridgeMAC is the same in every run: a machine that was saved in another one has it in its ARP cache, and would
@@ -20,6 +22,7 @@ const (
 	bridgeMAC = "02:00:0a:4d:00:01"
 	tap       = "tap0"
 	secondTap = "tap1"
+	thirdTap  = "tap2"
 	// HostAddress is the sandbox's own address, where the API server is.
 	HostAddress = "10.77.0.1"
 	// PrivateServer is the API server's name as a private link would have it. No DNS server knows it.
@@ -34,15 +37,26 @@ const (
 	// NodeAddress and NodeMAC are the machine's, as long as it is given no other address.
 	NodeAddress = "10.77.0.11"
 	NodeMAC     = "52:54:00:77:00:11"
-	// SecondAddress and SecondMAC are those of its second interface, where it has one.
+	// SecondAddress and SecondMAC are those of its second interface, where it has one, or of a second machine.
 	SecondAddress = "10.77.0.13"
 	SecondMAC     = "52:54:00:77:00:13"
+	thirdAddress  = "10.77.0.15"
+	thirdMAC      = "52:54:00:77:00:15"
 	// AcceleratedMAC is that of its interface of hardware.
 	AcceleratedMAC = "52:54:00:77:00:14"
 	// PodRange is where pods get their addresses.
 	PodRange = "10.88.0.0/24"
 	prefix   = 24
 )
+
+// place is where a machine is in the network.
+type place struct{ tap, mac, address string }
+
+// places are as many as machines can run beside each other. The first machine can have another address ([Lab.SetAddress]).
+var places = []place{{tap, NodeMAC, NodeAddress}, {secondTap, SecondMAC, SecondAddress}, {thirdTap, thirdMAC, thirdAddress}}
+
+// Places is how many machines can run beside each other.
+func Places() int { return len(places) }
 
 // ip runs the ip command, once for each line.
 func ip(ctx context.Context, lines ...string) error {
@@ -65,13 +79,10 @@ func (l *Lab) network(ctx context.Context) error {
 		"addr add "+fakecloud.MetadataAddress+"/32 dev "+bridge,
 		"addr add "+fakecloud.WireServerAddress+"/32 dev "+bridge,
 		"link set "+bridge+" up",
-		"tuntap add dev "+tap+" mode tap",
-		"link set "+tap+" master "+bridge,
-		"link set "+tap+" up",
-		"tuntap add dev "+secondTap+" mode tap",
-		"link set "+secondTap+" master "+bridge,
-		"link set "+secondTap+" up",
 	)
+	for _, p := range places {
+		err = errors.Join(err, ip(ctx, "tuntap add dev "+p.tap+" mode tap", "link set "+p.tap+" master "+bridge, "link set "+p.tap+" up"))
+	}
 	if err != nil {
 		return fmt.Errorf("make the network: %w", err)
 	}
@@ -125,7 +136,11 @@ func (l *Lab) giveAddress(ctx context.Context, address string) error {
 	if err := os.MkdirAll(filepath.Dir(l.hostsFile()), 0o755); err != nil {
 		return err
 	}
-	if err := os.WriteFile(l.hostsFile(), []byte(NodeMAC+","+address+"\n"+SecondMAC+","+SecondAddress+"\n"), 0o644); err != nil {
+	hosts := NodeMAC + "," + address + "\n"
+	for _, p := range places[1:] {
+		hosts += p.mac + "," + p.address + "\n"
+	}
+	if err := os.WriteFile(l.hostsFile(), []byte(hosts), 0o644); err != nil {
 		return err
 	}
 	l.Cloud.SetAddress(address)

@@ -8,7 +8,6 @@ import (
 	"net"
 	"net/http"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/slipway-dev/slipway/test/fakecloud"
@@ -27,13 +26,25 @@ func (l *Lab) cloudServices() map[string]http.Handler {
 func (l *Lab) byMachine(service func(*fakecloud.Cloud) http.Handler) http.Handler {
 	one := service(l.Cloud)
 	return http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
-		if beside := l.besides.Load(); beside != nil && strings.HasPrefix(q.RemoteAddr, SecondAddress+":") {
-			service(beside).ServeHTTP(w, q)
+		address, _, _ := net.SplitHostPort(q.RemoteAddr)
+		if beside, ok := l.besides.Load(address); ok {
+			service(beside.(*fakecloud.Cloud)).ServeHTTP(w, q)
 			return
 		}
 		one.ServeHTTP(w, q)
 	})
 }
+
+// CloudOf is what the cloud says to the machine of a place.
+func (l *Lab) CloudOf(place int) *fakecloud.Cloud {
+	if beside, ok := l.besides.Load(places[place].address); ok {
+		return beside.(*fakecloud.Cloud)
+	}
+	return l.Cloud
+}
+
+// Alone has the cloud forget the machines that ran beside another.
+func (l *Lab) Alone() { l.besides.Clear() }
 
 // CloudUp starts the cloud's services, unless they run.
 func (l *Lab) CloudUp() error {

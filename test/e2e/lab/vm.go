@@ -30,8 +30,8 @@ type Machine struct {
 	Continue bool
 	// Record keeps all that the machine writes to its disk, in a block log.
 	Record bool
-	// Beside is whether another machine runs already: this one has a place of its own in the network.
-	Beside bool
+	// Place is which of the network's places it has ([Places]), where other machines run already; the first is 0.
+	Place int
 	// Second is whether it has a second network interface.
 	Second bool
 	// Accelerated is whether it has an interface of hardware, as machines of a cloud with accelerated networking do, and as many
@@ -192,19 +192,9 @@ func (l *Lab) qemu(m Machine) []string {
 }
 
 // tap and mac are those of its first interface.
-func (m *Machine) tap() string {
-	if m.Beside {
-		return secondTap
-	}
-	return tap
-}
+func (m *Machine) tap() string { return places[m.Place].tap }
 
-func (m *Machine) mac() string {
-	if m.Beside {
-		return SecondMAC
-	}
-	return NodeMAC
-}
+func (m *Machine) mac() string { return places[m.Place].mac }
 
 // BlockLogPath is where what a machine writes to its disk is recorded.
 func (m *Machine) BlockLogPath() string { return filepath.Join(m.Dir, "blocks.log") }

@@ -52,6 +52,7 @@ var onDemand = map[string]func(*Store, context.Context) (string, error){
 	"aws-iam-authenticator": (*Store).authenticator,
 	"ignition":              (*Store).ignition,
 	"karpenter":             (*Store).karpenter,
+	"karpenter-newer":       (*Store).newerKarpenter,
 }
 
 // Program returns a directory with a program that not every case takes, under its name.
@@ -108,8 +109,22 @@ func (s *Store) ignition(ctx context.Context) (string, error) {
 // karpenter returns a directory with the core of Karpenter and Slipway's provider in one program. It is not kept: it is made of
 // what the repository has, and Go's own cache is enough.
 func (s *Store) karpenter(ctx context.Context) (string, error) {
+	return s.karpenterAs(ctx, "karpenter")
+}
+
+// newerKarpenter returns a directory with the same program, built as another version of it and of Slipway.
+func (s *Store) newerKarpenter(ctx context.Context) (string, error) {
+	return s.karpenterAs(ctx, "karpenter-newer")
+}
+
+// karpenterAs builds the program under a name, which is also its version. It needs a newer Go than the rest of the repository, which
+// go fetches itself where it is told that it may.
+func (s *Store) karpenterAs(ctx context.Context, name string) (string, error) {
 	dir := filepath.Join(s.Dir, "bin")
-	return dir, goBuild(ctx, filepath.Join(s.Repo, "test", "e2e", "karpenter"), dir, "", "./cmd/karpenter")
+	flags := "-s -w -X main.version=" + name + " -X github.com/slipway-dev/slipway/internal/cli.Version=" + name
+	env := []string{"CGO_ENABLED=0", "GOFLAGS=-buildvcs=false", "GOTOOLCHAIN=auto"}
+	return dir, run(ctx, filepath.Join(s.Repo, "test", "e2e", "karpenter"), env,
+		"go", "build", "-trimpath", "-ldflags", flags, "-o", filepath.Join(dir, name), "./cmd/karpenter")
 }
 
 // modules builds packages of one of the modules below test/e2e/modules: its tools, where no others are named.

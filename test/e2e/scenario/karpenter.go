@@ -24,8 +24,11 @@ type provisioner struct {
 	machines *machines
 	process  *lab.Process
 	server   *http.Server
-	// name is the machine's that runs, and former that of the one beside which it was started.
-	name, former string
+	// name is the machine's that the case's steps are about, and place where it is in the network.
+	name  string
+	place int
+	// others are the machines that run beside it.
+	others []runningMachine
 	// number counts the machines.
 	number int
 	// expired are the secrets of the tokens that the case has had expire.
@@ -46,6 +49,16 @@ type karpenterArgs struct {
 	Manifest string `yaml:"manifest"`
 	// SkipCheck has a machine started although its image cannot do what the node needs.
 	SkipCheck bool `yaml:"skipCheck"`
+	// Newer takes the program that was built as another version.
+	Newer bool `yaml:"newer"`
+}
+
+// program is the one that is started. It says its own name as its version.
+func (a *karpenterArgs) program() string {
+	if a.Newer {
+		return lab.NewerKarpenter
+	}
+	return lab.Karpenter
 }
 
 // startKarpenter starts the core of Karpenter with Slipway's provider. Where it runs already, it is started again.
@@ -78,10 +91,29 @@ func (r *caseRun) startKarpenter(ctx context.Context, args karpenterArgs) error 
 	if args.Manifest != "" {
 		env = append(env, "E2E_MANIFEST="+filepath.Join(r.Dir, args.Manifest))
 	}
-	r.provisioner.process, err = r.Lab.Run(ctx, "karpenter", env, r.Lab.Parts.Programs[lab.Karpenter], "--disable-leader-election",
+	r.provisioner.process, err = r.Lab.Run(ctx, "karpenter", env, r.Lab.Parts.Programs[args.program()], "--disable-leader-election",
 		"--batch-idle-duration=1s", "--batch-max-duration=2s")
-	return err
+	if err != nil {
+		return err
+	}
+	return r.eventually(ctx, func() error { return versionSaid(r.provisioner.process.LogPath, args.program()) })
 }
+
+// versionSaid reports whether the program that was started last has said which version it is.
+func versionSaid(path, want string) error {
+	log, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	_, said, _ := strings.Cut(string(log[max(strings.LastIndex(string(log), versionLine), 0):]), versionLine)
+	if said, _, _ = strings.Cut(said, "\n"); said != want {
+		return fmt.Errorf("karpenter says that it is the version %q, want %q", said, want)
+	}
+	return nil
+}
+
+// versionLine begins the line with which the program says its version (test/e2e/karpenter).
+const versionLine = "slipway's version: "
 
 // addObjects appends the objects of a file of the case to a stream: of two of a kind, the last is taken.
 func (r *caseRun) addObjects(stream, file string) error {

@@ -17,8 +17,49 @@ type machineArgs struct {
 	NoNode bool `yaml:"noNode"`
 	// Files is a folder beside case.yaml, whose files the machine's copy of the image has; without it, it has none more.
 	Files string `yaml:"files"`
-	// Beside has the machine before it go on, until a step says that it is stopped.
+	// Beside has the machines before it go on, until a step says that one of them is stopped.
 	Beside bool `yaml:"beside"`
+}
+
+// runningMachine is a machine that runs, its Node, and where it is in the network.
+type runningMachine struct {
+	name  string
+	vm    *lab.VM
+	node  *nodeWatch
+	place int
+}
+
+// aside has the case's machine go on while the steps are about another one.
+func (r *caseRun) aside() {
+	p := r.provisioner
+	p.others = append(p.others, runningMachine{p.name, r.vm, r.node, p.place})
+}
+
+// turnTo has the steps be about the machine of a name.
+func (r *caseRun) turnTo(name string) error {
+	p := r.provisioner
+	if p.name == name {
+		return nil
+	}
+	i := slices.IndexFunc(p.others, func(m runningMachine) bool { return m.name == name })
+	if i < 0 {
+		return fmt.Errorf("no machine %s runs", name)
+	}
+	m := p.others[i]
+	p.others = slices.Delete(p.others, i, i+1)
+	r.aside()
+	p.name, p.place, r.vm, r.node = m.name, m.place, m.vm, m.node
+	return nil
+}
+
+// freePlace is a place in the network that no machine has.
+func (p *provisioner) freePlace() (int, error) {
+	for place := range lab.Places() {
+		if !slices.ContainsFunc(p.others, func(m runningMachine) bool { return m.place == place }) {
+			return place, nil
+		}
+	}
+	return 0, fmt.Errorf("%d machines run already, and the network has no more places", len(p.others))
 }
 
 // bootMachine boots the machine that Karpenter has asked for, and does for its Node what a cloud's controller does: the Node says
@@ -31,10 +72,15 @@ func (r *caseRun) bootMachine(ctx context.Context, args machineArgs) error {
 	}
 	m := r.machine()
 	if args.Beside {
-		p.former, r.former = p.name, r.vm
-		r.names = append(r.names, r.node.nodeName())
-		m.Dir, m.Beside = m.Dir+"-beside", true
+		r.aside()
 	}
+	for _, other := range p.others {
+		r.names = append(r.names, other.node.nodeName())
+	}
+	if p.place, err = p.freePlace(); err != nil {
+		return err
+	}
+	m.Dir, m.Place = fmt.Sprintf("%s-%d", m.Dir, p.number), p.place
 	p.number++
 	p.name = request.Name
 	if args.Files != "" {
@@ -121,12 +167,16 @@ func (r *caseRun) report(ctx context.Context, args reportArgs) error {
 	})
 }
 
-// update waits until Karpenter has told the machine to change, and gives its metadata service the user data for that.
+// update waits until Karpenter has told a machine to change, and gives its metadata service the user data for that. The steps that
+// follow are about this machine.
 func (r *caseRun) update(ctx context.Context, _ struct{}) error {
-	_, data, err := r.requested(ctx, r.provisioner.machines.takeUpdate)
+	request, data, err := r.requested(ctx, r.provisioner.machines.takeUpdate)
 	if err != nil {
 		return err
 	}
-	r.Lab.Cloud.SetUserData(data)
+	if err := r.turnTo(request.Name); err != nil {
+		return err
+	}
+	r.Lab.CloudOf(r.provisioner.place).SetUserData(data)
 	return nil
 }

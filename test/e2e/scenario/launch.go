@@ -15,6 +15,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/slipway-dev/slipway/capacity"
 	"github.com/slipway-dev/slipway/test/e2e/lab"
 )
 
@@ -77,10 +78,7 @@ type launchTemplate struct {
 		Kubelet struct {
 			Labels map[string]string
 			Taints []struct{ Key, Value, Effect string }
-			Config struct {
-				KubeReserved map[string]string
-				EvictionHard map[string]string
-			}
+			Config map[string]any
 		}
 	}
 }
@@ -125,18 +123,23 @@ func (want *launchTemplate) compare(have *node) (kernels int64, err error) {
 		return value
 	}
 	status := have.Status
-	for _, c := range []struct{ resource, threshold string }{{resource: "cpu"}, {"memory", "memory.available"}} {
-		kept := amount("the template keeps back", kubelet.Config.KubeReserved, c.resource)
-		if c.threshold != "" {
-			kept += amount("the template's thresholds", kubelet.Config.EvictionHard, c.threshold)
-		}
-		total, free := amount("capacity", status.Capacity, c.resource), amount("allocatable", status.Allocatable, c.resource)
+	for _, c := range []struct {
+		resource string
+		unit     int64 // that of package capacity, in thousandths
+		told     bool
+	}{{"cpu", 1, true}, {"memory", 1000, true}, {"ephemeral-storage", 1000, false}} { // the lab's disks are not of the template's size
+		total, free := amount("capacity", status.Capacity, c.resource)/c.unit, amount("allocatable", status.Allocatable, c.resource)/c.unit
+		kept, err := capacity.Kept(kubelet.Config, c.resource, total)
+		errs = append(errs, err)
 		if total-free != kept {
-			errs = append(errs, fmt.Errorf("the node keeps %d thousandths of %s back, and the template says %d", total-free, c.resource, kept))
+			errs = append(errs, fmt.Errorf("the node keeps %d of %s back, and package capacity says %d", total-free, c.resource, kept))
 		}
 		// A scheduler that counts on more than the node has would launch machines that the pods do not fit on.
-		if told := amount("the template", want.Values, "$.machine.allocatable."+c.resource); told > free {
-			errs = append(errs, fmt.Errorf("a scheduler is told of %d thousandths of %s, and the node has %d", told, c.resource, free))
+		if !c.told {
+			continue
+		}
+		if told := amount("the template", want.Values, "$.machine.allocatable."+c.resource) / c.unit; told > free {
+			errs = append(errs, fmt.Errorf("a scheduler is told of %d of %s, and the node has %d", told, c.resource, free))
 		}
 	}
 	kernels = (amount("the instance type", want.Values, "$.machine.type.memoryBytes") - amount("capacity", status.Capacity, "memory")) / 1000

@@ -13,20 +13,22 @@ func TestLaunchedDiffers(t *testing.T) {
 	text := `{"values": {"$.machine.capacity.pods": "42", "$.machine.allocatable.cpu": "1900m", "$.machine.allocatable.memory": "1344693862",
 		"$.machine.type.memoryBytes": "2147483648"},
 		"contract": {"kubelet": {"labels": {"team": "blue"}, "taints": [{"key": "k", "effect": "NoExecute"}],
-		"config": {"kubeReserved": {"cpu": "100m", "memory": "512Mi"}, "evictionHard": {"memory.available": "100Mi"}}}}}`
+		"config": {"kubeReserved": {"cpu": "100m", "memory": "512Mi"}, "evictionHard": {"memory.available": "100Mi", "nodefs.available": "10%"}}}}}`
 	if err := json.Unmarshal([]byte(text), &template); err != nil {
 		t.Fatal(err)
 	}
+	const disk = `, "ephemeral-storage": "9663676400"` // without a tenth, which a kubelet computes in 32 bits
 	for name, c := range map[string]struct{ allocatable, label, wrong string }{
-		"the same":                     {`"cpu": "1900m", "memory": "1398784Ki", "pods": "42"`, "blue", ""},
-		"another label":                {`"cpu": "1900m", "memory": "1398784Ki", "pods": "42"`, "red", `label team is "red", want "blue"`},
-		"less kept back":               {`"cpu": "2", "memory": "1398784Ki", "pods": "42"`, "blue", "keeps 0 thousandths of cpu back"},
-		"less than a scheduler thinks": {`"cpu": "1900m", "memory": "1248784Ki", "pods": "42"`, "blue", "a scheduler is told of"},
-		"no quantity":                  {`"cpu": "1.9", "memory": "1398784Ki", "pods": "42"`, "blue", `allocatable: cpu: "1.9"`},
+		"the same":                     {`"cpu": "1900m", "memory": "1398784Ki", "pods": "42"` + disk, "blue", ""},
+		"another label":                {`"cpu": "1900m", "memory": "1398784Ki", "pods": "42"` + disk, "red", `label team is "red", want "blue"`},
+		"less kept back":               {`"cpu": "2", "memory": "1398784Ki", "pods": "42"` + disk, "blue", "keeps 0 of cpu back"},
+		"the whole disk":               {`"cpu": "1900m", "memory": "1398784Ki", "pods": "42", "ephemeral-storage": "10485760Ki"`, "blue", "keeps 0 of ephemeral-storage back"},
+		"less than a scheduler thinks": {`"cpu": "1900m", "memory": "1248784Ki", "pods": "42"` + disk, "blue", "a scheduler is told of"},
+		"no quantity":                  {`"cpu": "1.9", "memory": "1398784Ki", "pods": "42"` + disk, "blue", `allocatable: cpu: "1.9"`},
 	} {
 		var have node
 		text := `{"metadata": {"labels": {"team": "` + c.label + `"}}, "spec": {"taints": [{"key": "k", "effect": "NoExecute"}]},
-			"status": {"capacity": {"cpu": "2", "memory": "2025472Ki", "pods": "42"}, "allocatable": {` + c.allocatable + `}}}`
+			"status": {"capacity": {"cpu": "2", "memory": "2025472Ki", "pods": "42", "ephemeral-storage": "10485760Ki"}, "allocatable": {` + c.allocatable + `}}}`
 		if err := json.Unmarshal([]byte(text), &have); err != nil {
 			t.Fatal(err)
 		}

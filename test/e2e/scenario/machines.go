@@ -32,6 +32,8 @@ type machines struct {
 	all map[string]*machine
 	// requested are the launches that no step has taken yet, and updated the updates.
 	requested, updated []launchRequest
+	// happened is what has become of the machines, in order.
+	happened timeline
 }
 
 // idPrefix is that of the machines' provider IDs.
@@ -60,6 +62,7 @@ func (m *machines) handler() http.Handler {
 			known = &request.machine
 			m.all[request.Name] = known
 			m.requested = append(m.requested, request)
+			m.happened.add(machineStarted, request.Name)
 		}
 		answer(w, known)
 	})
@@ -80,10 +83,16 @@ func (m *machines) handler() http.Handler {
 			http.Error(w, err.Error(), http.StatusBadRequest)
 			return
 		}
-		known.Key = request.Key
+		known.Key, request.Name = request.Key, known.Name
 		m.updated = append(m.updated, request)
+		m.happened.add(machineChanging, known.Name)
 	}))
-	mux.HandleFunc("DELETE /machines/{name}", m.one(func(_ http.ResponseWriter, _ *http.Request, known *machine) { known.Stopping = true }))
+	mux.HandleFunc("DELETE /machines/{name}", m.one(func(_ http.ResponseWriter, _ *http.Request, known *machine) {
+		if !known.Stopping {
+			m.happened.add(machineStopping, known.Name)
+		}
+		known.Stopping = true
+	}))
 	return mux
 }
 
@@ -142,6 +151,7 @@ func (m *machines) gone(name string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	delete(m.all, name)
+	m.happened.add(machineGone, name)
 }
 
 // reported keeps what a machine has said.
@@ -150,5 +160,6 @@ func (m *machines) reported(name string, report []byte) {
 	defer m.mu.Unlock()
 	if known := m.all[name]; known != nil {
 		known.Report = report
+		m.happened.add(machineReported, name)
 	}
 }

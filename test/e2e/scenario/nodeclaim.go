@@ -18,11 +18,15 @@ type claimArgs struct {
 	Conditions []string `yaml:"conditions"`
 	// False are conditions that must not be true, each with a text that its reason or message has.
 	False map[string]string `yaml:"false"`
+	// Reasons are conditions that must be true for a reason, which is given in full.
+	Reasons map[string]string `yaml:"reasons"`
 	// Machines is how many machines there are, where it is given.
 	Machines *int `yaml:"machines"`
+	// Each wants all claims to be so, one for each machine.
+	Each bool `yaml:"each"`
 }
 
-// claim waits until a NodeClaim is so.
+// claim waits until a NodeClaim is so, or each.
 func (r *caseRun) claim(ctx context.Context, want claimArgs) error {
 	return r.eventually(ctx, func() error {
 		var list struct {
@@ -36,15 +40,22 @@ func (r *caseRun) claim(ctx context.Context, want claimArgs) error {
 		if n := r.provisioner.machines.count(); want.Machines != nil && n != *want.Machines {
 			return fmt.Errorf("there are %d machines, want %d", n, *want.Machines)
 		}
-		wrong := errors.New("there is no claim")
+		wrong, right := errors.New("there is no claim"), 0
 		for _, item := range list.Items {
 			missing := want.missing(item.Status.Conditions)
 			if missing == "" {
-				return nil
+				right++
+				continue
 			}
 			wrong = fmt.Errorf("a claim's conditions are %v, and do not show %s", item.Status.Conditions, missing)
 		}
-		return wrong
+		switch n := r.provisioner.machines.count(); {
+		case want.Each && (right != len(list.Items) || right != n):
+			return fmt.Errorf("of %d claims %d are so, and there are %d machines: %w", len(list.Items), right, n, wrong)
+		case right == 0:
+			return wrong
+		}
+		return nil
 	})
 }
 
@@ -54,6 +65,12 @@ func (want *claimArgs) missing(conditions []condition) string {
 	for _, kind := range want.Conditions {
 		if !slices.ContainsFunc(conditions, func(c condition) bool { return c.Type == kind && c.Status == "True" }) {
 			missing = append(missing, kind)
+		}
+	}
+	for _, kind := range slices.Sorted(maps.Keys(want.Reasons)) {
+		shows := func(c condition) bool { return c.Type == kind && c.Status == "True" && c.Reason == want.Reasons[kind] }
+		if !slices.ContainsFunc(conditions, shows) {
+			missing = append(missing, kind+" because of "+want.Reasons[kind])
 		}
 	}
 	for _, kind := range slices.Sorted(maps.Keys(want.False)) {
@@ -70,39 +87,56 @@ func (want *claimArgs) missing(conditions []condition) string {
 
 // stoppedArgs say which machine is stopped.
 type stoppedArgs struct {
-	// Former is the one beside which the last was started, which is left.
+	// Former is the one, of those beside which the last was started, that Karpenter wants to be stopped. The others are left.
 	Former bool `yaml:"former"`
 }
 
 // stopped waits until Karpenter wants a machine to be stopped, takes its power away, and waits until its claim and its Node are gone.
 func (r *caseRun) stopped(ctx context.Context, args stoppedArgs) error {
 	p := r.provisioner
-	name, vm, left := p.name, &r.vm, 0
-	if args.Former {
-		name, vm, left = p.former, &r.former, 1
-	}
+	var gone runningMachine
 	err := r.eventually(ctx, func() error {
-		if !p.machines.stopping(name) {
-			return fmt.Errorf("the machine %s is not to be stopped yet", name)
+		if !args.Former {
+			gone = runningMachine{p.name, r.vm, r.node, p.place}
+			if !p.machines.stopping(p.name) {
+				return fmt.Errorf("the machine %s is not to be stopped yet", p.name)
+			}
+			return nil
 		}
+		i := slices.IndexFunc(p.others, func(m runningMachine) bool { return p.machines.stopping(m.name) })
+		if i < 0 {
+			return fmt.Errorf("none of the %d machines before %s is to be stopped yet", len(p.others), p.name)
+		}
+		gone = p.others[i]
+		p.others = slices.Delete(p.others, i, i+1)
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	(*vm).Stop()
-	*vm = nil
-	p.machines.gone(name)
+	gone.vm.Stop()
+	if !args.Former {
+		r.vm = nil
+	}
+	gone.node.stop()
+	p.machines.gone(gone.name)
 	return r.eventually(ctx, func() error {
-		for _, path := range []string{collectionOfClaims, collectionOfNodes} {
-			var list struct{ Items []any }
-			if err := r.Lab.API.Get(ctx, path, &list); err != nil {
-				return err
-			}
-			if len(list.Items) != left {
-				return fmt.Errorf("%s has %d objects, want %d", path, len(list.Items), left)
-			}
-		}
-		return nil
+		return errors.Join(r.absent(ctx, collectionOfClaims, gone.name), r.absent(ctx, collectionOfNodes, gone.node.nodeName()))
 	})
+}
+
+// absent reports whether a collection has no object of a name.
+func (r *caseRun) absent(ctx context.Context, collection, name string) error {
+	var list struct {
+		Items []struct{ Metadata struct{ Name string } }
+	}
+	if err := r.Lab.API.Get(ctx, collection, &list); err != nil {
+		return err
+	}
+	for _, item := range list.Items {
+		if item.Metadata.Name == name {
+			return fmt.Errorf("%s still has %s", collection, name)
+		}
+	}
+	return nil
 }

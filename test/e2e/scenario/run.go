@@ -58,8 +58,6 @@ type caseRun struct {
 	vm    *lab.VM
 	node  *nodeWatch
 	began time.Time
-	// former is the machine beside which vm was started, where it goes on.
-	former *lab.VM
 	// image is the disk that the case has kept, and clones are how many machines it has made of another's disk.
 	image  string
 	clones int
@@ -131,9 +129,13 @@ func (r *caseRun) end(ctx context.Context) error {
 		}
 		return nil
 	}
-	for _, vm := range []*lab.VM{r.vm, r.former} {
-		if vm != nil {
-			vm.Stop()
+	if r.vm != nil {
+		r.vm.Stop()
+	}
+	if r.provisioner != nil {
+		for _, other := range r.provisioner.others {
+			other.vm.Stop()
+			other.node.stop()
 		}
 	}
 	if ctx.Err() != nil {
@@ -154,6 +156,7 @@ func (r *Runner) forgetNode(ctx context.Context) error {
 	}
 	r.Lab.Registries.Requests.Clear()
 	r.Lab.Isolated.Clear()
+	r.Lab.Alone()
 	errs := []error{r.Lab.API.SetApprover(ctx, true)}
 	for _, path := range []string{
 		"/api/v1/namespaces/default/pods?gracePeriodSeconds=0",
@@ -238,6 +241,7 @@ func init() {
 		"stopped":      step((*caseRun).stopped),
 		"report":       step((*caseRun).report),
 		"update":       step((*caseRun).update),
+		"oneAtATime":   step((*caseRun).oneAtATime),
 		"event":        step((*caseRun).event),
 		"tokens":       step((*caseRun).checkTokens),
 		"expire":       step((*caseRun).expire),

@@ -34,7 +34,8 @@ A gallery is named by its ID: /CommunityGalleries/NAME, /SharedGalleries/NAME, o
 /subscriptions/ID/resourceGroups/NAME/providers/Microsoft.Compute/galleries/NAME. Without --gallery it is AKS's
 own two, which everybody may read.
 
-If the file is a list already, its pin, its maintenance window and the images in use stay: people write them.`,
+If the file is a list already, its pin, its maintenance window, the images in use and the definitions of images of
+your own stay: people write them. Images of those definitions are listed, too.`,
 		Example: `  slipway-azure-detect images --subscription ID --location eastus -o images.json
   slipway-azure-detect images --subscription ID --location eastus --gallery /SharedGalleries/11111111-1111-1111-1111-111111111111-NODES -o -`,
 		Args: command.NoArguments,
@@ -76,6 +77,7 @@ func (f *imagesFlags) run(cmd *cobra.Command, s cli.Streams, w world) error {
 	if err != nil {
 		return err
 	}
+	client.Definitions = former.Definitions
 	list, err := client.Images(ctx, subscription, f.location, galleries...)
 	list.Pin, list.InUse, list.Maintenance = former.Pin, former.InUse, former.Maintenance
 	return f.write(s, list, len(list.Images) == 0, err)

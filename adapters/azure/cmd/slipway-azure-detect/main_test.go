@@ -236,6 +236,15 @@ func TestImages(t *testing.T) {
 	if len(problems) > 0 || list.Pin.Version != "202609.10.0" || len(list.InUse) != 1 || list.Maintenance == nil || len(list.Images) != 7 || list.Time != "2026-11-25T12:00:00Z" {
 		t.Errorf("%+v, %v", list, problems)
 	}
+	own := strings.Replace(pinned, `"images": []`, `"images": [], "definitions": [{"name": "1804gen2containerd", "architecture": "amd64", "generation": "2"}]`, 1)
+	if err := os.WriteFile(file, []byte(own), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	start(t, cloud(t), append(args, "-o", file)...).want(t, exitcode.Success)
+	list, problems = azure.ReadImages(read(t, file))
+	if len(problems) > 0 || len(list.Definitions) != 1 || len(list.Images) != 8 || !slices.ContainsFunc(list.Images, func(v azure.ImageVersion) bool { return strings.Contains(v.ID, "/1804gen2containerd/") }) {
+		t.Errorf("%+v, %v", list, problems)
+	}
 	if err := os.WriteFile(file, []byte("a letter"), 0o644); err != nil {
 		t.Fatal(err)
 	}

@@ -22,6 +22,7 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/karpenter/pkg/cloudprovider/overlay"
 	"sigs.k8s.io/karpenter/pkg/controllers"
+	"sigs.k8s.io/karpenter/pkg/controllers/node/health"
 	"sigs.k8s.io/karpenter/pkg/controllers/state"
 	"sigs.k8s.io/karpenter/pkg/operator"
 
@@ -29,7 +30,11 @@ import (
 	"github.com/slipway-dev/slipway/launch"
 )
 
+// version is what the build says, and each start: a newer one must change no node.
+var version = "none"
+
 func main() {
+	fmt.Fprintln(os.Stderr, "slipway's version: "+version)
 	if err := run(context.Background()); err != nil {
 		fmt.Fprintln(os.Stderr, "karpenter:", err)
 		os.Exit(1)
@@ -59,10 +64,14 @@ func run(ctx context.Context) error {
 		return err
 	}
 	decorated := overlay.Decorate(provider, op.GetClient(), op.InstanceTypeStore)
+	repairs, err := health.NewRepairPolicyMatcher(ctx, decorated)
+	if err != nil {
+		return err
+	}
+	cluster := state.NewCluster(op.Clock, op.GetClient(), decorated, state.WithRepairPolicyMatcher(repairs))
 	op.
 		WithControllers(ctx, controllers.NewControllers(ctx, op.Manager, op.Clock, op.GetClient(), op.EventRecorder, decorated, provider,
-			state.NewCluster(op.Clock, op.GetClient(), decorated), op.InstanceTypeStore,
-			controllers.WithRegistrationHook(provider.RegistrationHook()))...).
+			cluster, op.InstanceTypeStore, op.PredictionStore, controllers.WithRegistrationHook(provider.RegistrationHook()))...).
 		WithControllers(ctx, provider.Controllers()...).
 		Start(ctx)
 	return nil

@@ -1,0 +1,98 @@
+package capacity
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// The settings of a kubelet by which it keeps resources back from pods, for Kubernetes and for the rest of the system.
+var keeping = []string{"kubeReserved", "systemReserved"}
+
+// signals are those of eviction whose thresholds a kubelet takes off what pods can have, by resource (Kubernetes: pkg/kubelet/cm,
+// node allocatable reservation). Of other signals it takes off nothing.
+var signals = map[string]string{"memory": "memory.available", "ephemeral-storage": "nodefs.available"}
+
+// Kept is what pods cannot have of a resource of which a node has a total, in bytes or, of "cpu", in millicores: what a kubelet with
+// this configuration keeps back, and the threshold of eviction. It is never more than the total.
+func Kept(kubelet map[string]any, resource string, total int64) (int64, error) {
+	kept, err := Threshold(kubelet, resource, total)
+	if err != nil {
+		return 0, err
+	}
+	for _, setting := range keeping {
+		part, err := part(kubelet, setting, resource, resource, total)
+		if err != nil {
+			return 0, err
+		}
+		kept = min(kept+part, total)
+	}
+	return kept, nil
+}
+
+// Threshold is the part of [Kept] below which pods are evicted.
+func Threshold(kubelet map[string]any, resource string, total int64) (int64, error) {
+	signal, has := signals[resource]
+	if !has {
+		return 0, nil
+	}
+	return part(kubelet, "evictionHard", signal, resource, total)
+}
+
+// part is an entry of a setting of the kubelet's configuration; 0 for none.
+func part(kubelet map[string]any, setting, entry, resource string, total int64) (int64, error) {
+	entries, _ := kubelet[setting].(map[string]any)
+	value, said := entries[entry]
+	if !said {
+		return 0, nil
+	}
+	text, ok := value.(string)
+	if ok {
+		var amount int64
+		if amount, ok = amountOf(text, resource, total); ok {
+			return min(amount, total), nil
+		}
+	}
+	return 0, fmt.Errorf("%s.%s is %q, and want a whole number with a unit of Kubernetes, or a percentage", setting, entry, fmt.Sprint(value))
+}
+
+// unit is one of Kubernetes' quantities (apimachinery: resource.Quantity).
+type unit struct {
+	suffix string
+	of     int64
+}
+
+var units = []unit{
+	{"Ki", 1 << 10}, {"Mi", 1 << 20}, {"Gi", 1 << 30}, {"Ti", 1 << 40}, {"Pi", 1 << 50}, {"Ei", 1 << 60},
+	{"k", 1e3}, {"M", 1e6}, {"G", 1e9}, {"T", 1e12}, {"P", 1e15}, {"E", 1e18}, {"", 1},
+}
+
+// amountOf reads a quantity, or a percentage of a total as the kubelet reads it: with the precision of 32 bits.
+func amountOf(text, resource string, total int64) (int64, bool) {
+	if percent, ok := strings.CutSuffix(text, "%"); ok {
+		share, err := strconv.ParseFloat(percent, 32)
+		if err != nil || !(share >= 0 && share <= 100) {
+			return 0, false
+		}
+		return int64(float64(total) * float64(float32(share)/100)), true
+	}
+	if milli, ok := strings.CutSuffix(text, "m"); ok {
+		n, err := strconv.ParseUint(milli, 10, 63)
+		if resource != "cpu" {
+			n = (n + 999) / 1000
+		}
+		return int64(n), err == nil
+	}
+	for _, u := range units {
+		if digits, ok := strings.CutSuffix(text, u.suffix); ok {
+			of := u.of
+			if resource == "cpu" {
+				of = min(of, math.MaxInt64/1000) * 1000
+			}
+			n, err := strconv.ParseUint(digits, 10, 63)
+			return int64(n) * of, err == nil && int64(n) <= math.MaxInt64/of
+		}
+	}
+	return 0, false
+}

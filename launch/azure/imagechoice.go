@@ -1,0 +1,280 @@
+package azure
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/slipway-dev/slipway/launch"
+)
+
+// older is the reason against an image that could be taken.
+const older = "is older than the one that is taken, or of a definition that comes after it"
+
+// Choose takes the newest version of the most preferred definition that the machine boots. The order of the list decides nothing. The
+// reasons are those against each image that was not taken, in the order of the list. With the setting use-sig it is one of AKS's own
+// galleries, unless it is one's own; settings may be nil.
+func (i *Images) Choose(m *launch.Machine, settings *Settings) (chosen launch.Image, against []Reason, err error) {
+	galleries := settings.galleries(m)
+	r := i.remembered
+	if r == nil {
+		return i.choose(m, galleries)
+	}
+	key := choiceKey{m.Image.Wanted, m.Image.Family, m.Type.Architecture, strings.Join(m.Type.Generations, ","), value(m.Image.FIPS), m.Security.Trusted(), galleries}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	c, ok := r.all[key]
+	if !ok {
+		c.chosen, c.against, c.err = i.choose(m, galleries)
+		r.all[key] = c
+	}
+	c.chosen.FIPS = m.Image.FIPS
+	return c.chosen, c.against, c.err
+}
+
+// galleries are how the ID of an image begins; empty for any (Karpenter for Azure: NodeImageProvider, USE_SIG).
+func (s *Settings) galleries(m *launch.Machine) string {
+	if s == nil || !s.UseSIG || m.Image.Family == custom {
+		return ""
+	}
+	return "/subscriptions/" + s.SIGSubscription + "/"
+}
+
+func (i *Images) choose(m *launch.Machine, galleries string) (chosen launch.Image, against []Reason, err error) {
+	chosen = m.Image
+	c := chooser{
+		suitable: i.suitable(m), galleries: galleries, inUse: i.kept(),
+		pin: &i.Pin, notAfter: timeOf(i.Pin.NotAfter),
+	}
+	if c.other = "is of another definition than " + names(c.suitable); len(c.suitable) == 0 {
+		c.other = fmt.Sprintf("the family %s has no image for %s of generation %s with what is wanted (FIPS %t, trusted launch %t)",
+			effective(m.Image.Family), m.Type.Architecture, strings.Join(m.Type.Generations, " or "), value(m.Image.FIPS), m.Security.Trusted())
+	}
+	against = i.offer(&c)
+	if c.undated {
+		c.found, c.byVersion = false, true
+		against = i.offer(&c)
+	}
+	switch {
+	case len(c.suitable) == 0:
+		return chosen, against, errors.New(c.other + "; the list has " + listed(i.Images))
+	case !c.found:
+		return chosen, against, errors.New(refusal(against, c.other))
+	}
+	chosen.ID = c.taken.id
+	chosen.Definition, chosen.Version = (&ImageVersion{ID: c.taken.id}).parts()
+	chosen.Distribution = c.suitable[c.rank].distribution
+	if c.taken.at != notListed {
+		against = slices.Delete(against, c.taken.at, c.taken.at+1)
+	}
+	return chosen, against, nil
+}
+
+// offer offers all that there is, and returns what is against each image of the list.
+func (i *Images) offer(c *chooser) []Reason {
+	against := make([]Reason, len(i.Images))
+	for n := range i.Images {
+		against[n] = Reason{i.Images[n].ID, cmp.Or(c.offer(&i.Images[n], n), older)}
+	}
+	for _, id := range i.unlisted() {
+		c.offer(&ImageVersion{ID: id}, notListed)
+	}
+	return against
+}
+
+// notListed is the place of a version that is in use, and that the list does not have.
+const notListed = -1
+
+// chooser takes one of the versions that it is offered.
+type chooser struct {
+	suitable []*definition
+	// galleries are how an ID begins; empty for any.
+	galleries string
+	// other is the reason against what is of none of them.
+	other string
+	inUse versionsInUse
+	pin   *Pin
+	// notAfter is the pin's own time.
+	notAfter time.Time
+
+	// byVersion compares by the version alone, and not by the time of publishing. That is for where the time is not known of all
+	// versions of a definition: were some compared by one and some by the other, the order of the list would decide.
+	byVersion bool
+
+	// found says that one can be taken, and taken is the best until now, of the definition at rank in suitable. Undated says that it is
+	// not known of all of the definition when they were published.
+	found, undated bool
+	rank           int
+	taken          candidate
+}
+
+// candidate is a version of an image that could be taken, with its place in the list. The time is zero where it is not known.
+type candidate struct {
+	id, version string
+	published   time.Time
+	at          int
+}
+
+// offer considers a version. It returns why it cannot be taken; empty where it could.
+func (c *chooser) offer(v *ImageVersion, at int) (against string) {
+	name, version := v.parts()
+	rank := slices.IndexFunc(c.suitable, func(d *definition) bool { return strings.EqualFold(d.name, name) })
+	if rank < 0 {
+		return c.other
+	}
+	if n := len(c.galleries); len(v.ID) < n || !strings.EqualFold(v.ID[:n], c.galleries) {
+		return "is in none of AKS's own galleries, which use-sig takes"
+	}
+	if inUse := c.inUse.of(name); inUse != nil && !slices.Contains(inUse, version) {
+		return "waits for the maintenance window, until which " + slices.MaxFunc(inUse, CompareVersions) + " is taken"
+	}
+	offered := candidate{v.ID, version, timeOf(v.Published), at}
+	if reason := c.pin.against(&offered, v.Digest, c.notAfter); reason != "" {
+		return reason
+	}
+	switch {
+	case c.found && rank > c.rank:
+		return ""
+	case !c.found || rank < c.rank:
+		c.found, c.rank, c.taken, c.undated = true, rank, offered, false
+	case c.compare(&offered, &c.taken) > 0:
+		c.taken = offered
+	}
+	c.undated = c.undated || offered.published.IsZero()
+	return ""
+}
+
+// compare orders two versions of a definition, at last by their IDs.
+func (c *chooser) compare(a, b *candidate) int {
+	if !c.byVersion {
+		if order := a.published.Compare(b.published); order != 0 {
+			return order
+		}
+	}
+	if order := CompareVersions(a.version, b.version); order != 0 {
+		return order
+	}
+	return strings.Compare(a.id, b.id)
+}
+
+// against says why a version with a digest is not allowed. notAfter is the pin's own time.
+func (p *Pin) against(c *candidate, digest string, notAfter time.Time) string {
+	if p.NotAfter != "" {
+		switch {
+		case c.published.IsZero():
+			return "it is not known when it was published, and only those until " + p.NotAfter + " are allowed"
+		case !notAfter.IsZero() && c.published.After(notAfter):
+			return "was published after " + p.NotAfter
+		}
+	}
+	switch {
+	case p.Version != "" && p.Version != c.version:
+		return "is not the version " + p.Version
+	case p.Digest != "" && p.Digest != digest:
+		return "does not have the digest that is wanted"
+	case len(p.Allowed) > 0 && !slices.Contains(p.Allowed, c.version):
+		return "is not one of the versions that are allowed"
+	}
+	return ""
+}
+
+// versionsInUse are versions by their definitions, in lower case.
+type versionsInUse map[string][]string
+
+// of are those of a definition; nil for none.
+func (v versionsInUse) of(name string) []string {
+	if len(v) == 0 {
+		return nil
+	}
+	return v[strings.ToLower(name)]
+}
+
+// kept are the versions that are in use, where nothing newer may be taken (Karpenter for Azure: nodeclass
+// status, images).
+func (i *Images) kept() versionsInUse {
+	if i.isOpen() {
+		return nil
+	}
+	kept := make(versionsInUse, len(i.InUse))
+	for _, id := range i.InUse {
+		name, version := (&ImageVersion{ID: id}).parts()
+		kept[strings.ToLower(name)] = append(kept[strings.ToLower(name)], version)
+	}
+	return kept
+}
+
+// unlisted are the IDs of versions that are in use and kept, and that the list does not have any more: they stay until the window.
+func (i *Images) unlisted() []string {
+	kept := i.kept()
+	if len(kept) == 0 {
+		return nil
+	}
+	has := make(map[[2]string]bool)
+	for n := range i.Images {
+		name, version := i.Images[n].parts()
+		if kept.of(name) != nil {
+			has[[2]string{strings.ToLower(name), version}] = true
+		}
+	}
+	var missing []string
+	for _, id := range i.InUse {
+		if name, version := (&ImageVersion{ID: id}).parts(); !has[[2]string{strings.ToLower(name), version}] {
+			missing = append(missing, id)
+		}
+	}
+	return missing
+}
+
+// What an error says of the images of a list, which can be thousands with names of any length.
+const (
+	mostListed = 4
+	mostNamed  = 80 // Azure has no longer name of an image
+)
+
+// label is a version for people.
+func (v *ImageVersion) label() string {
+	name, version := v.parts()
+	if label := name + " " + version; len(label) <= mostNamed {
+		return label
+	}
+	return "one with a long name"
+}
+
+// listed are the first images of a list.
+func listed(images []ImageVersion) string {
+	if len(images) == 0 {
+		return "no images"
+	}
+	words := make([]string, 0, mostListed+1)
+	for n := range images[:min(len(images), mostListed)] {
+		words = append(words, images[n].label())
+	}
+	return strings.Join(andMore(words, len(images)), ", ")
+}
+
+// refusal says why no image of a list can be taken: of the first ones, and before all of those that are of the right definition.
+func refusal(against []Reason, other string) string {
+	if len(against) == 0 {
+		return "there is no image: the list is empty"
+	}
+	words := make([]string, 0, mostListed+1)
+	for _, others := range []bool{false, true} {
+		for n := range against {
+			if r := &against[n]; (r.Reason == other) == others && len(words) < mostListed {
+				words = append(words, (&ImageVersion{ID: r.ID}).label()+" "+r.Reason)
+			}
+		}
+	}
+	return fmt.Sprintf("none of the %d images of the list can be taken: %s", len(against), strings.Join(andMore(words, len(against)), "; "))
+}
+
+// andMore says how many of all are not among words.
+func andMore(words []string, all int) []string {
+	if more := all - len(words); more > 0 {
+		words = append(words, fmt.Sprintf("and %d more", more))
+	}
+	return words
+}

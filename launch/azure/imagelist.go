@@ -1,0 +1,155 @@
+package azure
+
+import (
+	"sync"
+	"time"
+
+	"github.com/slipway-dev/slipway/internal/document"
+	"github.com/slipway-dev/slipway/launch"
+	"github.com/slipway-dev/slipway/nodeconfig"
+)
+
+// Images are the images that a region has, and which of them are allowed.
+type Images struct {
+	APIVersion string         `json:"apiVersion"`
+	Kind       string         `json:"kind"`
+	Images     []ImageVersion `json:"images"`
+	Pin        Pin            `json:"pin,omitzero"`
+	// Definitions are those of images of one's own, the preferred one first. The family Custom takes them, and no other.
+	Definitions []OwnDefinition `json:"definitions,omitempty"`
+	// Time is when the list was made, in RFC 3339.
+	Time string `json:"time,omitempty"`
+	// InUse are the versions that nodes of the class have, by their IDs. Outside the maintenance window their definitions keep them,
+	// also when the list has them no more; a definition that is not among them gets its newest. Empty for a new class, and after an
+	// upgrade of Kubernetes.
+	InUse []string `json:"inUse,omitempty"`
+	// Maintenance is the next window for newer versions; nil for always.
+	Maintenance *Maintenance `json:"maintenance,omitempty"`
+
+	remembered *choices
+}
+
+// choices are what was chosen, for each kind of machine.
+type choices struct {
+	mu  sync.Mutex
+	all map[choiceKey]choice
+}
+
+// choiceKey is a kind of machine: what the choice of an image depends on.
+type choiceKey struct {
+	wanted, family, architecture, generations string
+	fips, trusted                             bool
+	galleries                                 string
+}
+
+type choice struct {
+	chosen  launch.Image
+	against []Reason
+	err     error
+}
+
+// Remember has [Images.Choose] keep what it has chosen, for a list that nobody changes any more: a long list is then looked
+// through once for each kind of machine. [ReadImages] calls it.
+func (i *Images) Remember() { i.remembered = &choices{all: make(map[choiceKey]choice)} }
+
+// Maintenance is a window, in RFC 3339 (AKS: the ConfigMap upcoming-maintenance-window, aksManagedNodeOSUpgradeSchedule-start and
+// -end).
+type Maintenance struct {
+	Start string `json:"start"`
+	End   string `json:"end"`
+}
+
+// ImageVersion is one version of an image.
+type ImageVersion struct {
+	// ID is the version's own in Azure. Its last names are the definition and the version.
+	ID string `json:"id"`
+	// Published is when, in RFC 3339; empty where that is not known.
+	Published string `json:"published,omitempty"`
+	// Digest names what is in the image; empty where that is not known.
+	Digest string `json:"digest,omitempty"`
+}
+
+// Pin restricts which versions are taken. All that is said counts.
+type Pin struct {
+	// Version is the one that is taken: "202608.12.0".
+	Version string `json:"version,omitempty"`
+	// NotAfter is a time in RFC 3339; what was published later is not taken.
+	NotAfter string `json:"notAfter,omitempty"`
+	// Digest is that of the image that is taken.
+	Digest string `json:"digest,omitempty"`
+	// Allowed are the versions that may be taken.
+	Allowed []string `json:"allowed,omitempty"`
+}
+
+// Reason says why an image was not taken.
+type Reason struct {
+	ID     string `json:"id"`
+	Reason string `json:"reason"`
+}
+
+// ReadImages reads a list of images, YAML or JSON. Every problem is returned.
+func ReadImages(data []byte) (*Images, []nodeconfig.Problem) {
+	i := new(Images)
+	p := problems{list: launch.Read(data, nodeconfig.APIVersion, ImagesKind, i)}
+	for n := range i.Images {
+		at := document.IndexPath("$.images", n)
+		if !isImage(i.Images[n].ID) {
+			p.wrong(at+".id", "is not the ID of an image's version, which ends in images/DEFINITION/versions/VERSION")
+		}
+		p.time(at+".published", i.Images[n].Published)
+	}
+	p.definitions(i.Definitions)
+	p.time("$.pin.notAfter", i.Pin.NotAfter)
+	i.window(&p)
+	nodeconfig.SortProblems(p.list)
+	i.Remember()
+	return i, p.list
+}
+
+// window checks the maintenance window.
+func (i *Images) window(p *problems) {
+	p.time("$.time", i.Time)
+	for n, id := range i.InUse {
+		if !isImage(id) {
+			p.wrong(document.IndexPath("$.inUse", n), "is not the ID of an image's version")
+		}
+	}
+	m := i.Maintenance
+	if m == nil {
+		return
+	}
+	p.time("$.maintenance.start", m.Start)
+	p.time("$.maintenance.end", m.End)
+	switch {
+	case m.Start == "" || m.End == "":
+		p.add(true, nodeconfig.Missing, "$.maintenance", "has one end alone; give start and end, or neither")
+	case i.Time == "":
+		p.add(true, nodeconfig.Missing, "$.time", "is missing; it decides whether the maintenance window is open")
+	case timeOf(m.End).Before(timeOf(m.Start)):
+		p.wrong("$.maintenance.end", "is before the start")
+	}
+}
+
+// isOpen reports whether newer versions may be taken.
+func (i *Images) isOpen() bool {
+	if i.Maintenance == nil {
+		return true
+	}
+	w := launch.Window{Start: timeOf(i.Maintenance.Start), End: timeOf(i.Maintenance.End)}
+	return w.Contains(timeOf(i.Time))
+}
+
+func (p *problems) time(path, text string) {
+	if _, err := time.Parse(time.RFC3339, text); text != "" && err != nil {
+		p.wrong(path, "want a time such as 2026-08-12T00:00:00Z")
+	}
+}
+
+// timeOf is a time in RFC 3339; zero where there is none.
+func timeOf(text string) time.Time {
+	t, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		return time.Time{}
+	}
+	return t
+}

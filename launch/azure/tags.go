@@ -1,0 +1,82 @@
+package azure
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/slipway-dev/slipway/launch"
+	"github.com/slipway-dev/slipway/nodeconfig"
+)
+
+// The tags that Karpenter sets on a machine.
+const (
+	tagCluster = "karpenter.azure.com_cluster"
+	tagBilling = "compute.aks.billing"
+	tagPool    = "karpenter.sh_nodepool"
+)
+
+// ownTags are those that nobody else may set.
+var ownTags = []string{tagCluster, tagBilling, tagPool}
+
+// tagNames are tags by the names that Azure takes: it takes no slash.
+func tagNames(tags map[string]string) map[string]string {
+	slashes := false
+	for key := range tags {
+		slashes = slashes || strings.Contains(key, "/")
+	}
+	if !slashes {
+		return tags
+	}
+	named := make(map[string]string, len(tags))
+	for _, key := range slices.Sorted(maps.Keys(tags)) {
+		named[tagName(key)] = tags[key]
+	}
+	return named
+}
+
+func tagName(key string) string { return strings.ReplaceAll(key, "/", "_") }
+
+// foldTag is the name of a tag as Azure compares it: without case.
+func foldTag(key string) string { return strings.ToLower(tagName(key)) }
+
+// sameTag says that a tag is the same as another one.
+func sameTag(other string) string {
+	return "is the same tag as " + strconv.Quote(other) + " to Azure, which takes no slash and does not tell capital letters; give one of them"
+}
+
+// tagsRule tags the machine. Where settings and class name one tag in two ways, it is a problem with both: each of them was meant for
+// a tag of its own, and Azure would refuse the machine.
+var tagsRule = launch.Rule{
+	Name:  "tags",
+	Reads: []string{"$.machine.tags", "$.node.cluster.name", "$.machine.image.wanted", `$.node.kubelet.labels["karpenter.sh/nodepool"]`},
+	Sets:  []string{"$.machine.tags"},
+	Run: func(d *launch.Document) []nodeconfig.Problem {
+		p, tags := new(problems), d.Machine.Tags
+		keys := slices.AppendSeq(make([]string, 0, len(tags)), maps.Keys(tags))
+		slices.SortFunc(keys, func(a, b string) int { return cmp.Or(strings.Compare(foldTag(a), foldTag(b)), strings.Compare(a, b)) })
+		for i, key := range keys {
+			switch {
+			case i > 0 && foldTag(keys[i-1]) == foldTag(key):
+				p.wrong(field("$.machine.tags", key), sameTag(keys[i-1]))
+				delete(tags, key)
+			case slices.Contains(ownTags, foldTag(key)):
+				delete(tags, key) // the inputs' checks say so
+			}
+		}
+		if tags == nil {
+			tags = make(map[string]string, len(ownTags))
+		}
+		tags[tagCluster] = d.Node.Cluster.Name
+		if !isOwn(d) {
+			tags[tagBilling] = "linux" // AKS's
+		}
+		if pool := d.Node.Kubelet.Labels["karpenter.sh/nodepool"]; pool != "" {
+			tags[tagPool] = pool
+		}
+		d.Machine.Tags = tags
+		return p.list
+	},
+}

@@ -1,0 +1,48 @@
+package launch_test
+
+import (
+	"testing"
+
+	"github.com/slipway-dev/slipway/launch"
+)
+
+// TestOverrodeReasons: of each two sources the stronger value is taken, and the reason says by which rule.
+func TestOverrodeReasons(t *testing.T) {
+	const (
+		same, fewer     = "of two of one source the later one counts", "what is said for fewer nodes goes before what is said for more"
+		found, standard = "what somebody has said goes before what was found", "what somebody has said goes before what is the same for all nodes"
+		detected        = "what was found goes before what is the same for all nodes"
+	)
+	for _, c := range []struct {
+		stronger, weaker launch.Source
+		reason           string
+	}{
+		{launch.Detected, launch.Hardcoded, detected}, {launch.Environment, launch.Hardcoded, standard}, {launch.Global, launch.Hardcoded, standard},
+		{launch.Pool, launch.Hardcoded, standard}, {launch.Class, launch.Hardcoded, standard},
+		{launch.Environment, launch.Detected, found}, {launch.Global, launch.Detected, found}, {launch.Pool, launch.Detected, found}, {launch.Class, launch.Detected, found},
+		{launch.Global, launch.Environment, fewer}, {launch.Pool, launch.Environment, fewer}, {launch.Class, launch.Environment, fewer},
+		{launch.Pool, launch.Global, fewer}, {launch.Class, launch.Global, fewer}, {launch.Class, launch.Pool, fewer},
+		{launch.Global, launch.Global, same}, {launch.Hardcoded, launch.Hardcoded, same},
+	} {
+		layer := func(s launch.Source, zone string) launch.Layer {
+			l := launch.Layer{Source: s, Origin: zone, Document: &launch.Document{Machine: launch.Machine{Zone: zone}}}
+			l.AddLines(l.Document, "line "+zone)
+			return l
+		}
+		layers := []launch.Layer{layer(c.weaker, "1"), layer(c.stronger, "2")}
+		for range 2 {
+			got := launch.Explain(layers)
+			want := launch.Value{Path: "$.machine.zone", Value: "2", Source: c.stronger, Origin: "2", Place: "line 2"}
+			if len(got) != 1 || len(got[0].Overrode) != 1 || got[0].Overrode[0] != (launch.Overridden{Value: "1", Source: c.weaker, Origin: "1", Place: "line 1", Reason: c.reason}) {
+				t.Fatalf("%s over %s: %+v", c.stronger, c.weaker, got)
+			}
+			if v := got[0]; v.Path != want.Path || v.Value != want.Value || v.Source != want.Source || v.Origin != want.Origin || v.Place != want.Place {
+				t.Errorf("%s over %s: %+v", c.stronger, c.weaker, v)
+			}
+			if c.stronger == c.weaker {
+				break
+			}
+			layers[0], layers[1] = layers[1], layers[0] // the order does not matter
+		}
+	}
+}

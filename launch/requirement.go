@@ -1,0 +1,136 @@
+package launch
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/slipway-dev/slipway/internal/document"
+	"github.com/slipway-dev/slipway/nodeconfig"
+)
+
+// operators are those of requirements (sigs.k8s.io/karpenter v1: NodeSelectorRequirementWithMinValues).
+var operators = []string{"In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt", "Gte", "Lte"}
+
+// formerLabels are labels by the names that they had before (sigs.k8s.io/karpenter v1: NormalizedLabels). A requirement on one is on the
+// label that a node has.
+var formerLabels = map[string]string{
+	"failure-domain.beta.kubernetes.io/zone":   labelZone,
+	"failure-domain.beta.kubernetes.io/region": "topology.kubernetes.io/region",
+	"beta.kubernetes.io/arch":                  "kubernetes.io/arch",
+	"beta.kubernetes.io/os":                    labelOS,
+	"beta.kubernetes.io/instance-type":         "node.kubernetes.io/instance-type",
+}
+
+// label is the label that the requirement is on.
+func (r *Requirement) label() string {
+	if today, former := formerLabels[r.Key]; former {
+		return today
+	}
+	return r.Key
+}
+
+// malformed says what is wrong with a requirement by itself, and where below it. The reason is empty for nothing.
+func (r *Requirement) malformed() (below, reason string) {
+	switch {
+	case !slices.Contains(operators, r.Operator):
+		return ".operator", "is not known; use one of " + strings.Join(operators, ", ")
+	case r.Operator == "In" && len(r.Values) == 0:
+		return ".values", "is empty, and so no node fulfils the requirement"
+	case r.Operator == "In" && r.label() == labelOS && !slices.Contains(r.Values, "linux"):
+		return ".values", "does not have linux; Slipway makes Linux nodes"
+	}
+	return "", ""
+}
+
+// single is the one value that fulfils the requirement.
+func (r *Requirement) single() (string, bool) {
+	if r.Operator == "In" && len(r.Values) == 1 {
+		return r.Values[0], true
+	}
+	return "", false
+}
+
+// fulfilled reports whether a node fulfils the requirement that has a value for its key, or that has no such label: that fulfils
+// NotIn and DoesNotExist alone (sigs.k8s.io/karpenter: scheduling, Requirements.Compatible).
+func (r *Requirement) fulfilled(value string, has bool) bool {
+	switch r.Operator {
+	case "In":
+		return has && slices.Contains(r.Values, value)
+	case "NotIn":
+		return !has || !slices.Contains(r.Values, value)
+	case "DoesNotExist":
+		return !has
+	case "Gt", "Lt", "Gte", "Lte":
+		if !has || len(r.Values) != 1 {
+			return false
+		}
+		have, err := strconv.ParseInt(value, 10, 64)
+		limit, err2 := strconv.ParseInt(r.Values[0], 10, 64)
+		if err != nil || err2 != nil {
+			return false
+		}
+		return map[string]bool{"Gt": have > limit, "Lt": have < limit, "Gte": have >= limit, "Lte": have <= limit}[r.Operator]
+	}
+	return has
+}
+
+// check compares what the claim requires with the node that was decided. What is found is sorted later. A value of the claim's own is
+// not repeated: it may be one that Kubernetes refuses.
+func (r *Request) check(t *Template) []nodeconfig.Problem {
+	c, prefix := r.claim(), r.prefix()
+	var problems []nodeconfig.Problem
+	wrong := func(path, reason string) {
+		problems = append(problems, nodeconfig.Problem{Kind: nodeconfig.Invalid, Path: path, Reason: reason, Fatal: true, Document: t.own.Origin})
+	}
+	differs := func(path, key, value, reason string) {
+		if t.own.Document.Node.Kubelet.Labels[key] == value {
+			wrong(path, "contradicts what else the claim says")
+		} else {
+			wrong(path, fmt.Sprintf(reason, value))
+		}
+	}
+	labels, d := t.Document.Node.Kubelet.Labels, &t.Document
+	for i := range c.Spec.Requirements {
+		requirement := &c.Spec.Requirements[i]
+		key := requirement.label()
+		if _, reason := requirement.malformed(); reason != "" || key == labelZone && d.Machine.Zone == "" || t.base.isForeign(key) {
+			continue // said already
+		}
+		value, has := labels[key]
+		if !has && t.base.mayPoolLabel(key) {
+			if value, has = later(c, requirement); !has && r.Claim == nil {
+				continue // a pool leaves the value of a label of its own to its claims
+			}
+		}
+		switch {
+		case requirement.fulfilled(value, has):
+		case has:
+			differs(document.IndexPath(prefix+".spec.requirements", i), key, value, "is not fulfilled: the node would have %q")
+		default:
+			wrong(document.IndexPath(prefix+".spec.requirements", i), "is not fulfilled: the node would not have the label")
+		}
+	}
+	for key, wanted := range c.Metadata.Labels {
+		switch value, has := labels[key]; {
+		case has && value != wanted:
+			differs(document.FieldPath(prefix+".metadata.labels", key), key, value, "is not what the node would have, which is %q")
+		case !has && !t.base.mayPoolLabel(key):
+			wrong(document.FieldPath(prefix+".metadata.labels", key), "is not what the node would have, which has no such label")
+		}
+	}
+	if zones := d.Machine.Type.Zones; d.Machine.Zone != "" && zones != nil && !slices.Contains(zones, d.Machine.Zone) {
+		wrong(prefix+".spec.requirements", fmt.Sprintf("want a zone that does not have the instance type %s, which is in %s", d.Machine.Type.Name, cmp.Or(strings.Join(zones, ", "), "none")))
+	}
+	return problems
+}
+
+// later is the value of a label that no kubelet may set, and that Karpenter sets when the node has registered.
+func later(c *NodeClaim, r *Requirement) (string, bool) {
+	if value, said := c.Metadata.Labels[r.Key]; said {
+		return value, true
+	}
+	return r.single()
+}

@@ -1,0 +1,41 @@
+package launch
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/slipway-dev/slipway/userdata"
+)
+
+// UserParts are what a machine is given beside its contract, in their order: scripts and whatever else cloud-init takes. They may hold
+// secrets: what is made for people, or kept, has their names, their sizes and the beginnings of their digests.
+type UserParts []userdata.Part
+
+// partDigest is how many bytes of a part's digest are shown: enough that two are not alike by chance.
+const partDigest = 8
+
+// String names the parts.
+func (p UserParts) String() string {
+	named := make([]string, len(p))
+	for i := range p {
+		sum := sha256.Sum256([]byte(p[i].Type + "\x00" + string(p[i].Content)))
+		named[i] = strings.TrimSpace(fmt.Sprintf("%s (%d bytes, %s)", p[i].Name, len(p[i].Content), hex.EncodeToString(sum[:partDigest])))
+	}
+	return strings.Join(named, ", ")
+}
+
+// Format writes String for every verb.
+func (p UserParts) Format(f fmt.State, _ rune) { fmt.Fprint(f, p.String()) }
+
+// MarshalText returns String, for JSON, YAML and logs.
+func (p UserParts) MarshalText() ([]byte, error) { return []byte(p.String()), nil }
+
+// overParts lays what a stronger layer says over a list of parts.
+func overParts(into *UserParts, from UserParts) {
+	if from != nil {
+		*into = slices.Clone(from)
+	}
+}
