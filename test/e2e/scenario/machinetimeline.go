@@ -40,8 +40,8 @@ func (t timeline) String() string {
 }
 
 // oneAtATime reports whether each of so many machines was changed once while it ran, then replaced by another one, and never two at
-// the same time. A machine is being replaced from when the other one is asked for until it is gone itself; it changes from when
-// it is told to until it has reported.
+// the same time. A machine is being replaced from when the other one is asked for until it is to be stopped itself: by then its pods
+// and its Node are gone, and Karpenter counts it no more. It changes from when it is told to until it has reported.
 func (t timeline) oneAtATime(nodes int) error {
 	alive, changed := make(map[string]bool), make(map[string]bool)
 	started, changes, changing := 0, 0, ""
@@ -52,7 +52,7 @@ func (t timeline) oneAtATime(nodes int) error {
 			if alive[m.name] = true; len(alive) > nodes+1 {
 				return fmt.Errorf("with %s, %d machines run for %d nodes: two are replaced at the same time", m.name, len(alive), nodes)
 			}
-		case machineGone:
+		case machineStopping, machineGone:
 			if delete(alive, m.name); len(alive) < nodes && started >= nodes {
 				return fmt.Errorf("without %s, %d machines run for %d nodes: another one was not there before", m.name, len(alive), nodes)
 			}

@@ -12,6 +12,7 @@ func TestOneAtATime(t *testing.T) {
 	const changed = "start a, start b, change a, report a, change b, report b, "
 	for text, wrong := range map[string]string{
 		changed + "start c, stop a, gone a, start d, stop b, gone b":                                  "",
+		changed + "start c, stop a, start d, gone a, stop b, gone b":                                  "",
 		changed + "start c, start d, stop a, gone a, stop b, gone b":                                  "two are replaced at the same time",
 		changed + "stop a, gone a, start c, start d, stop b, gone b":                                  "another one was not there before",
 		"start a, start b, change a, change b, report a, report b":                                    "is told to change before a has reported",
