@@ -6,6 +6,7 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -184,10 +185,16 @@ func plain(v reflect.Value) string {
 	case v.Kind() == reflect.String:
 		return v.String()
 	case isScalar(v):
-		if d, ok := v.Interface().(nodeconfig.Duration); ok {
-			return d.String()
+		switch n := v.Interface().(type) {
+		case nodeconfig.Duration:
+			return n.String()
+		case int: // most are one of these, and fmt takes longer
+			return strconv.Itoa(n)
+		case bool:
+			return strconv.FormatBool(n)
+		default:
+			return fmt.Sprint(n)
 		}
-		return fmt.Sprint(v.Interface())
 	case v.Type() == partsType:
 		return v.Interface().(UserParts).String()
 	case v.Type() == flagType:
