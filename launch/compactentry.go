@@ -37,7 +37,7 @@ type entryOf struct {
 }
 
 // valueBits is how much of a digest of values is kept at most. Another value is taken for the same once in so many times; the key, which
-// is compared as well, tells that something differs.
+// is compared as well, shows that something differs.
 const valueBits = 22
 
 // byPath are the entries of values, by a key of their paths. Paths with the same key share one: what differs is told all the same.

@@ -48,7 +48,7 @@ func pairOf(t testing.TB, path string) (running, wanted *launch.Template) {
 	return both[0], both[1]
 }
 
-// TestDrift compares whole differences, with what they take on the running node, and with what a compact record tells of them.
+// TestDrift compares whole differences, with what they take on the running node, and with what a compact record shows of them.
 func TestDrift(t *testing.T) {
 	for _, path := range pairs(t) {
 		t.Run(strings.TrimSuffix(filepath.Base(path), ".yaml"), func(t *testing.T) {
@@ -81,10 +81,10 @@ func TestDrift(t *testing.T) {
 			}
 			// Records tell the same.
 			if kept, err := launch.CompareRecords(running.Record(), wanted.Record()); err != nil || !reflect.DeepEqual(kept, c) {
-				t.Errorf("the records tell %+v, %v", kept, err)
+				t.Errorf("the records report %+v, %v", kept, err)
 			}
 			if same := running.Key() == wanted.Key(); same != (len(told) == 0) {
-				t.Errorf("the key is the same: %t, and the compact record tells of %d changes", same, len(told))
+				t.Errorf("the key is the same: %t, and the compact record has %d changes", same, len(told))
 			}
 		})
 	}
@@ -133,7 +133,7 @@ func TestCompact(t *testing.T) {
 			t.Errorf("%d bytes, %v", len(record), err)
 		}
 	}
-	// However many values there are, it stays small, and tells that one differs.
+	// However many values there are, it stays small, and shows that one differs.
 	many := launch.Copied(&templates[0].Document)
 	for i := range 500 {
 		many.Machine.Tags[fmt.Sprintf("tag-%d", i)] = "value"
@@ -157,9 +157,9 @@ func TestCompact(t *testing.T) {
 	}
 }
 
-// TestCompactTells: what a compact record tells of each pair, in both directions, is what the whole records tell: the same paths, or that
-// of the map that a field was in, and what they were, where it tells that.
-func TestCompactTells(t *testing.T) {
+// TestCompactShows: what a compact record shows of each pair, in both directions, is what the whole records show: the same paths, or that
+// of the map that a field was in, and what they were, where it has that.
+func TestCompactShows(t *testing.T) {
 	olds, exact := 0, 0
 	for _, path := range pairs(t) {
 		running, wanted := pairOf(t, path)
@@ -173,21 +173,21 @@ func TestCompactTells(t *testing.T) {
 				i := slices.IndexFunc(all, func(c launch.Change) bool { return document.Within(c.Path, told.Path) && c.Class == told.Class })
 				switch {
 				case i < 0 || told.Path == "$" || told.Reason == "":
-					t.Errorf("%s: tells %+v", path, told)
+					t.Errorf("%s: reports %+v", path, told)
 				case told.Path == all[i].Path:
 					exact++
 				}
 				if told.Old != "" && i >= 0 {
 					olds++
 					if told.Old != all[i].Old {
-						t.Errorf("%s: tells that %s was %q, and it was %q", path, told.Path, told.Old, all[i].Old)
+						t.Errorf("%s: reports that %s was %q, and it was %q", path, told.Path, told.Old, all[i].Old)
 					}
 				}
 			}
 		}
 	}
 	if olds < 15 || exact < 120 {
-		t.Errorf("tells %d paths and %d values of before", exact, olds)
+		t.Errorf("reports %d paths and %d values of before", exact, olds)
 	}
 }
 
@@ -213,7 +213,7 @@ func TestCompactNames(t *testing.T) {
 		}
 		told := kept.Diff(render("type: Standard_D4ds_v5"))
 		if !slices.ContainsFunc(told, func(c launch.Change) bool { return string(c.Class)+" "+c.Path == want }) {
-			t.Errorf("%s: tells %+v, want %s", over, told, want)
+			t.Errorf("%s: reports %+v, want %s", over, told, want)
 		}
 	}
 }
@@ -233,11 +233,11 @@ func TestFormerCompact(t *testing.T) {
 	told := kept.Diff(wanted)
 	for _, c := range told {
 		if !slices.ContainsFunc(all, func(d launch.Change) bool { return d.Path == c.Path && d.Class == c.Class && c.Old == "" }) {
-			t.Errorf("tells %+v", c)
+			t.Errorf("reports %+v", c)
 		}
 	}
 	if len(told) < 2 || launch.Greatest(told) != launch.Replace {
-		t.Errorf("tells %+v", told)
+		t.Errorf("reports %+v", told)
 	}
 }
 
