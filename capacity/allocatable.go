@@ -84,12 +84,25 @@ func amountOf(text, resource string, total int64) (int64, bool) {
 		}
 		return int64(n), err == nil
 	}
+	if resource == "cpu" {
+		return scaled(text, 1000)
+	}
+	return scaled(text, 1)
+}
+
+// Bytes reads a whole number of bytes with a unit of Kubernetes, such as 512Mi.
+func Bytes(quantity string) (int64, bool) {
+	if quantity == "" || quantity[len(quantity)-1] <= '9' {
+		return 0, false
+	}
+	return scaled(quantity, 1)
+}
+
+// scaled reads a whole number, with a unit or none, so many times as large.
+func scaled(text string, times int64) (int64, bool) {
 	for _, u := range units {
 		if digits, ok := strings.CutSuffix(text, u.suffix); ok {
-			of := u.of
-			if resource == "cpu" {
-				of = min(of, math.MaxInt64/1000) * 1000
-			}
+			of := min(u.of, math.MaxInt64/times) * times
 			n, err := strconv.ParseUint(digits, 10, 63)
 			return int64(n) * of, err == nil && int64(n) <= math.MaxInt64/of
 		}

@@ -1,12 +1,12 @@
 package azure
 
 import (
-	"math"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/slipway-dev/slipway/capacity"
 	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/launch"
 	"github.com/slipway-dev/slipway/nodeconfig"
@@ -225,32 +225,8 @@ const swapUnit = 1000 << 10
 
 // swapSize is the size of a swap file that the contract can say.
 func swapSize(text string) (bytes int64, ok bool) {
-	bytes, ok = quantity(text)
+	bytes, ok = capacity.Bytes(text)
 	return bytes, ok && bytes <= 1<<31*swapUnit/2
-}
-
-// quantity reads a size as the API takes it, such as 1500Mi or 2Gi: digits and a unit.
-func quantity(text string) (bytes int64, ok bool) {
-	for _, u := range units {
-		if digits, found := strings.CutSuffix(text, u.suffix); found {
-			n, err := strconv.ParseInt(digits, 10, 64)
-			if err != nil || n < 0 || n > math.MaxInt64/u.bytes || digits[0] == '+' {
-				return 0, false
-			}
-			return n * u.bytes, true
-		}
-	}
-	return 0, false
-}
-
-// units are those of quantities (Kubernetes: apimachinery, resource.Quantity), the longer ones first. The class's API has K for 1000,
-// which Kubernetes does not know.
-var units = []struct {
-	suffix string
-	bytes  int64
-}{
-	{"Ki", 1 << 10}, {"Mi", 1 << 20}, {"Gi", 1 << 30}, {"Ti", 1 << 40}, {"Pi", 1 << 50}, {"Ei", 1 << 60},
-	{"k", 1e3}, {"M", 1e6}, {"G", 1e9}, {"T", 1e12}, {"P", 1e15}, {"E", 1e18},
 }
 
 // ports reads a range of two ports with a blank between.

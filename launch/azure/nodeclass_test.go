@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/slipway-dev/slipway/capacity"
 	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
@@ -32,7 +33,7 @@ func TestValues(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]int64{"1Ki": 1024, "1500Mi": 1500 << 20, "2Gi": 2 << 30, "1G": 1e9, "1k": 1e3, "1K": -1, "7Ei": 7 << 60, "8Ei": -1, "1": -1, "Mi": -1, "-1Mi": -1, "+1Mi": -1, "1.5Gi": -1, "1m": -1} {
-		got, ok := quantity(text)
+		got, ok := capacity.Bytes(text)
 		if ok != (want >= 0) || ok && got != want {
 			t.Errorf("%q: %d, %t", text, got, ok)
 		}

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/slipway-dev/slipway/capacity"
 	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/internal/kubeletapi"
 	"github.com/slipway-dev/slipway/nodeconfig"
@@ -214,7 +215,7 @@ func (p *problems) kubelet(config map[string]any) {
 
 // isSize reports whether a text is a size: a whole number and a unit.
 func isSize(text string) bool {
-	_, ok := quantity(text)
+	_, ok := capacity.Bytes(text)
 	return ok
 }
 
