@@ -51,12 +51,16 @@ func ExampleTemplate_Explain() {
 	launch.Read(exampleFile("nodeclaim.yaml"), launch.KarpenterVersion, "NodeClaim", claim)
 	template, _ := launch.Render(exampleInput(), launch.Request{Claim: claim})
 	for _, v := range template.Explain("machine.disk") {
-		fmt.Println(v.Path, v.Value, v.Source, v.Overrode)
+		fmt.Printf("%s is %s: %s, %s\n", v.Path, v.Value, v.Source, v.Where())
+		for _, o := range v.Overrode {
+			fmt.Printf("  and not %s of %s: %s\n", o.Value, o.Where(), o.Reason)
+		}
 	}
 	// Output:
-	// $.machine.disk.ephemeral true computed []
-	// $.machine.disk.placement CacheDisk computed []
-	// $.machine.disk.sizeGB 100 nodeClass [{128 hardcoded AKS  what somebody has said goes before what is the same for all nodes}]
+	// $.machine.disk.ephemeral is true: computed, disk
+	// $.machine.disk.placement is CacheDisk: computed, disk
+	// $.machine.disk.sizeGB is 100: nodeClass, AKSNodeClass default (generation 3)
+	//   and not 128 of AKS: what somebody has said goes before what is the same for all nodes
 }
 
 // A node that runs is compared with the one that is wanted.

@@ -8,26 +8,38 @@ import (
 	"github.com/slipway-dev/slipway/internal/document"
 )
 
-// Value is one value of a template, and where it is from.
-type Value struct {
-	// Path is the value's in [Document].
-	Path string `json:"path"`
+// Said is a value that a source says.
+type Said struct {
 	// Value is the value for people; a secret is "[redacted]".
 	Value  string `json:"value"`
 	Source Source `json:"source"`
 	// Origin is the layer's, or the name of the rule that computed the value. Place is where in it the value is, if there is more to say.
 	Origin string `json:"origin"`
 	Place  string `json:"place,omitempty"`
+}
+
+// Where is the origin for people, with the place in it.
+func (s *Said) Where() string { return where(s.Origin, s.Place) }
+
+func where(origin, place string) string {
+	if place == "" {
+		return origin
+	}
+	return origin + ", " + place
+}
+
+// Value is one value of a template, and where it is from.
+type Value struct {
+	// Path is the value's in [Document].
+	Path string `json:"path"`
+	Said
 	// Overrode are the values of weaker layers, the strongest first.
 	Overrode []Overridden `json:"overrode,omitempty"`
 }
 
 // Overridden is a value that was not taken.
 type Overridden struct {
-	Value  string `json:"value"`
-	Source Source `json:"source"`
-	Origin string `json:"origin"`
-	Place  string `json:"place,omitempty"`
+	Said
 	// Reason says why the value over it was taken.
 	Reason string `json:"reason"`
 }
@@ -86,10 +98,10 @@ func explain(layers []Layer) *explainer {
 	w := newWalker(func(path []byte, v reflect.Value) {
 		value := e.value(path)
 		if value.Source != "" {
-			weaker := Overridden{value.Value, value.Source, value.Origin, value.Place, e.source.reason(value.Source)}
+			weaker := Overridden{value.Said, e.source.reason(value.Source)}
 			value.Overrode = append([]Overridden{weaker}, value.Overrode...)
 		}
-		value.Value, value.Source, value.Origin, value.Place = text(v), e.source, e.origin, e.places[string(path)]
+		value.Said = Said{text(v), e.source, e.origin, e.places[string(path)]}
 	})
 	for _, l := range ranked(layers) {
 		e.source, e.origin, e.places = l.Source, l.Origin, l.Lines
@@ -102,7 +114,7 @@ func explain(layers []Layer) *explainer {
 func (e *explainer) compute(rules []Rule, d *Document) {
 	w := newWalker(func(path []byte, v reflect.Value) {
 		if known, value := e.value(path), text(v); known.Source == "" || known.Value != value {
-			*known = Value{Path: known.Path, Value: value, Source: Computed, Origin: e.origin}
+			*known = Value{Path: known.Path, Said: Said{Value: value, Source: Computed, Origin: e.origin}}
 		}
 	})
 	for i := range rules {

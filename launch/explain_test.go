@@ -32,11 +32,12 @@ func TestOverrodeReasons(t *testing.T) {
 		layers := []launch.Layer{layer(c.weaker, "1"), layer(c.stronger, "2")}
 		for range 2 {
 			got := launch.Explain(layers)
-			want := launch.Value{Path: "$.machine.zone", Value: "2", Source: c.stronger, Origin: "2", Place: "line 2"}
-			if len(got) != 1 || len(got[0].Overrode) != 1 || got[0].Overrode[0] != (launch.Overridden{Value: "1", Source: c.weaker, Origin: "1", Place: "line 1", Reason: c.reason}) {
+			const path = "$.machine.zone"
+			want := launch.Said{Value: "2", Source: c.stronger, Origin: "2", Place: "line 2"}
+			if len(got) != 1 || len(got[0].Overrode) != 1 || got[0].Overrode[0] != (launch.Overridden{Said: launch.Said{Value: "1", Source: c.weaker, Origin: "1", Place: "line 1"}, Reason: c.reason}) {
 				t.Fatalf("%s over %s: %+v", c.stronger, c.weaker, got)
 			}
-			if v := got[0]; v.Path != want.Path || v.Value != want.Value || v.Source != want.Source || v.Origin != want.Origin || v.Place != want.Place {
+			if v := got[0]; v.Path != path || v.Said != want {
 				t.Errorf("%s over %s: %+v", c.stronger, c.weaker, v)
 			}
 			if c.stronger == c.weaker {

@@ -28,7 +28,7 @@ const (
 	Computed Source = "computed"
 )
 
-// ranks are the sources, the weakest first. The seed lists sources and no order. Here an explicit value goes before one that
+// ranks are the sources, the weakest first. That document lists sources and no order. Here an explicit value goes before one that
 // was found, and one for fewer nodes before one for more. A computed value has no rival: no other source may set its field.
 var ranks = []Source{Hardcoded, Detected, Environment, Global, Pool, Class, Computed}
 
@@ -72,6 +72,9 @@ func (l *Layer) AddLines(values *Document, line string) {
 	lines := l.Lines // the layer itself is not kept by what walks
 	walk(values, func(path []byte, _ reflect.Value) { lines[string(path)] = line })
 }
+
+// where is the place of the layer's value of a path, for people.
+func (l *Layer) where(path string) string { return where(l.Origin, l.Lines[path]) }
 
 // Foreign are the paths of what the layer says and its source may not set, by a cloud's fields.
 func (l *Layer) Foreign(fields []Field) []string {

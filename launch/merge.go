@@ -48,7 +48,7 @@ func conflicts(layers []Layer, fields []Field, merged *Document) []nodeconfig.Pr
 	c := comparer{layers: layers, fields: fields, at: make([]string, 0, deepest)}
 	for i := range layers {
 		if layers[i].Source == Detected && layers[i].Document != nil {
-			c.origin = layers[i].Origin
+			c.found = &layers[i]
 			c.compare(reflect.ValueOf(layers[i].Document).Elem(), reflect.ValueOf(merged).Elem())
 		}
 	}
@@ -70,7 +70,7 @@ const deepest = 8
 type comparer struct {
 	layers   []Layer
 	fields   []Field
-	origin   string // of the first document
+	found    *Layer // whose document is the first
 	at       []string
 	problems []nodeconfig.Problem
 }
@@ -90,7 +90,7 @@ func (c *comparer) differ(detected, taken reflect.Value) {
 	}
 	c.problems = append(c.problems, nodeconfig.Problem{
 		Kind: Conflict, Path: path,
-		Reason: fmt.Sprintf("is %s in %s, and %s in %s; the first is used", quoted(taken), winner.Origin, quoted(detected), c.origin),
+		Reason: fmt.Sprintf("is %s in %s, and %s in %s; the first is used", quoted(taken), winner.where(path), quoted(detected), c.found.where(path)),
 	})
 }
 

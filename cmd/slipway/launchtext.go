@@ -90,9 +90,9 @@ func (l *launching) text(t *launch.Template, explanation launch.Explanation, sty
 	table := cli.Table{Widest: shownValue}
 	if l.explain {
 		for _, v := range explanation {
-			table.Row(cli.Cell{Text: v.Path, Paint: style.Bold}, cli.Cell{Text: cli.Shorten(v.Value, shownValue)}, cli.Cell{Text: string(v.Source)}, cli.Cell{Text: placed(v.Origin, v.Place), Paint: style.Dim})
+			table.Row(cli.Cell{Text: v.Path, Paint: style.Bold}, cli.Cell{Text: cli.Shorten(v.Value, shownValue)}, cli.Cell{Text: string(v.Source)}, cli.Cell{Text: v.Where(), Paint: style.Dim})
 			for _, o := range v.Overrode {
-				table.Row(cli.Cell{Text: "  overrode", Paint: style.Dim}, cli.Cell{Text: cli.Shorten(o.Value, shownValue)}, cli.Cell{Text: string(o.Source)}, cli.Cell{Text: placed(o.Origin, o.Place) + ": " + o.Reason, Paint: style.Dim})
+				table.Row(cli.Cell{Text: "  overrode", Paint: style.Dim}, cli.Cell{Text: cli.Shorten(o.Value, shownValue)}, cli.Cell{Text: string(o.Source)}, cli.Cell{Text: o.Where() + ": " + o.Reason, Paint: style.Dim})
 			}
 		}
 		return table.String()
@@ -115,14 +115,6 @@ func (l *launching) text(t *launch.Template, explanation launch.Explanation, sty
 		table.Row(cli.Cell{Text: "annotation", Paint: style.Dim}, cli.Cell{Text: name + " (the controller sets it)"})
 	}
 	return table.String() + notTakenText(l.notTaken(t), style)
-}
-
-// placed is an origin with the place in it.
-func placed(origin, place string) string {
-	if place == "" {
-		return origin
-	}
-	return origin + ", " + place
 }
 
 // notTakenText are the reasons against images for people.

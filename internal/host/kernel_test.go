@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/slipway-dev/slipway/internal/rootfs"
 	"github.com/slipway-dev/slipway/internal/systemd"
 	"github.com/slipway-dev/slipway/test/hosttest"
@@ -25,7 +27,14 @@ func newTree(t *testing.T) (*rootfs.Tree, func(string) string) {
 func newMachine(t *testing.T, conn systemd.Bus) (*Machine, func(string) string) {
 	t.Helper()
 	tree, at := newTree(t)
-	return &Machine{Tree: tree, systemd: hosttest.Systemd(conn)}, at
+	return &Machine{Tree: tree, systemd: hosttest.Systemd(conn), statfs: halfEmpty}, at
+}
+
+// halfEmpty is statfs(2) of a file system with 4 GiB, half of which is free, however full that of the test is.
+func halfEmpty(path string, about *unix.Statfs_t) error {
+	err := unix.Statfs(path, about)
+	about.Bsize, about.Blocks, about.Bavail = 4096, 1<<20, 1<<19
+	return err
 }
 
 func write(t *testing.T, path, content string) {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/slipway-dev/slipway/internal/apply"
 	"github.com/slipway-dev/slipway/internal/probe"
 	"github.com/slipway-dev/slipway/internal/resource"
@@ -19,6 +21,8 @@ type Machine struct {
 	*rootfs.Tree
 	systemd *systemd.Manager
 	logins  *logins
+	// statfs is statfs(2).
+	statfs func(path string, about *unix.Statfs_t) error
 }
 
 // What callers of the machine's methods name of the packages below.
@@ -39,7 +43,7 @@ func OpenMachine() (*Machine, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Machine{Tree: tree, systemd: systemd.New(systemd.Connect, journal("journalctl")), logins: &logins{}}, nil
+	return &Machine{Tree: tree, systemd: systemd.New(systemd.Connect, journal("journalctl")), logins: &logins{}, statfs: unix.Statfs}, nil
 }
 
 // Close releases what the machine was opened with.

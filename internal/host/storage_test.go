@@ -150,8 +150,8 @@ func TestSwap(t *testing.T) {
 	if there, err := m.SwapFile(swap); err != nil || there {
 		t.Errorf("removed: %v, %v", there, err)
 	}
-	err := m.MakeSwap(t.Context(), &resource.Swap{Path: "/mnt/swapfile", Bytes: 1 << 60})
-	wantError(t, err, "/mnt/swapfile", "have to stay free")
+	err := m.MakeSwap(t.Context(), &resource.Swap{Path: "/mnt/swapfile", Bytes: 1900 << 20})
+	wantError(t, err, "/mnt/swapfile", "has 2048 MiB free", "needs 1900 MiB", "204 MiB have to stay free")
 	if failed, ok := errors.AsType[*apply.CheckError](err); !ok || failed.Cause != resource.CauseNoRoom || failed.Endpoint != "/mnt" {
 		t.Errorf("the cause of %v is not known", err)
 	}

@@ -139,7 +139,7 @@ func (m *Machine) RemoveSwap(ctx context.Context, swap *resource.Swap) error {
 func (m *Machine) roomForSwap(swap *resource.Swap) error {
 	var fs unix.Statfs_t
 	dir := path.Dir(swap.Path)
-	if err := unix.Statfs(m.Root()+dir, &fs); errors.Is(err, unix.ENOENT) {
+	if err := m.statfs(m.Root()+dir, &fs); errors.Is(err, unix.ENOENT) {
 		return nil // it is made, and then there is room or not
 	} else if err != nil {
 		return fmt.Errorf("look at the file system of %s: %w", dir, err)

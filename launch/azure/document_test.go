@@ -147,21 +147,18 @@ func followed(t *testing.T, in *Input) string {
 		if i < 0 {
 			t.Fatalf("%s is not explained", row.path)
 		}
-		said := explanation[i]
-		for _, o := range said.Overrode {
+		value := explanation[i]
+		said := value.Said
+		for _, o := range value.Overrode {
 			if o.Source == row.source {
-				said = launch.Value{Value: o.Value, Source: o.Source, Origin: o.Origin, Place: o.Place}
+				said = o.Said
 			}
 		}
 		if said.Source != row.source {
 			t.Errorf("%s is of %s, and not of %s", row.path, said.Source, row.source)
 		}
-		where := said.Origin
-		if said.Place != "" {
-			where += ", " + said.Place
-		}
 		_, last := cutLast(said.Value)
-		rows = append(rows, []string{code(string(row.source)), code(row.path), code(last), where, row.remark})
+		rows = append(rows, []string{code(string(row.source)), code(row.path), code(last), said.Where(), row.remark})
 	}
 	return table(rows...)
 }

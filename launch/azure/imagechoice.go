@@ -50,8 +50,7 @@ func (i *Images) choose(m *launch.Machine, galleries string) (chosen launch.Imag
 		pin: &i.Pin, notAfter: timeOf(i.Pin.NotAfter),
 	}
 	if c.other = "is of another definition than " + names(c.suitable); len(c.suitable) == 0 {
-		c.other = fmt.Sprintf("the family %s has no image for %s of generation %s with what is wanted (FIPS %t, trusted launch %t)",
-			effective(m.Image.Family), m.Type.Architecture, strings.Join(m.Type.Generations, " or "), value(m.Image.FIPS), m.Security.Trusted())
+		c.other = "is of no definition that the machine can have"
 	}
 	against = i.offer(&c)
 	if c.undated {
@@ -60,7 +59,8 @@ func (i *Images) choose(m *launch.Machine, galleries string) (chosen launch.Imag
 	}
 	switch {
 	case len(c.suitable) == 0:
-		return chosen, against, errors.New(c.other + "; the list has " + listed(i.Images))
+		return chosen, against, fmt.Errorf("the family %s has no image for %s of generation %s with what is wanted (FIPS %t, trusted launch %t); the list has %s",
+			effective(m.Image.Family), m.Type.Architecture, strings.Join(m.Type.Generations, " or "), value(m.Image.FIPS), m.Security.Trusted(), listed(i.Images))
 	case !c.found:
 		return chosen, against, errors.New(refusal(against, c.other))
 	}
