@@ -28,15 +28,18 @@ func Compare(running, wanted *Template) (*Comparison, error) {
 		d := driftOf(path)
 		c.Changes = append(c.Changes, Change{Path: path, New: secretChanged, Class: d.class, Reason: d.reason})
 	}
-	var contracts [2][]byte
-	for i, t := range []*Template{running, wanted} {
-		contract, err := t.Contract(placeholders[0])
-		if err != nil {
-			return nil, err
-		}
-		contracts[i] = contract.Document
+	return c.judged(running.comparable(), wanted.comparable())
+}
+
+// comparable is the node's contract for its plan, with its secrets but for the token.
+func (t *Template) comparable() []byte {
+	c := nodeconfig.Merge(&t.Document.Node)
+	c.APIVersion, c.Kind = nodeconfig.APIVersion, nodeconfig.Kind
+	if t.NeedsToken() {
+		c.Join.BootstrapToken = placeholders[0]
 	}
-	return c.judged(contracts[0], contracts[1])
+	hideOwnTexts(c)
+	return nodeconfig.Encode(c)
 }
 
 // CompareRecords compares what is kept of both, as [Compare] does: that a secret differs is not known. Nor is what the change

@@ -99,14 +99,15 @@ type Record struct {
 	ExtensionCommand string `json:"extensionCommand,omitempty"`
 	// Annotations are [Template.Annotations]. They are not compared.
 	Annotations []string `json:"annotations,omitempty"`
-	// Contract is the node's contract with the word "secret" for each of its secrets, and without a token: what a change takes on
-	// the node follows from it. It is empty where that is not to be known.
+	// Contract is the node's contract with the word "secret" for each of its secrets, without a token, and with digests for what its files,
+	// units and commands hold: what a change takes on the node follows from it. It is empty where that is not to be known.
 	Contract json.RawMessage `json:"contract,omitempty"`
 }
 
 // Record is the template's.
 func (t *Template) Record() *Record {
 	c := node.WithoutSecrets(&t.Document.Node, "secret")
+	hideOwnTexts(c)
 	c.APIVersion, c.Kind = nodeconfig.APIVersion, nodeconfig.Kind
 	return &Record{
 		APIVersion: nodeconfig.APIVersion, Kind: RecordKind, Key: t.Key(), Values: values(&t.Document),

@@ -17,8 +17,6 @@ import (
 var (
 	secretType = reflect.TypeFor[nodeconfig.Secret]()
 	publicType = reflect.TypeFor[PublicKey]()
-	partsType  = reflect.TypeFor[UserParts]()
-	flagType   = reflect.TypeFor[[]nodeconfig.Flag]()
 )
 
 // visitor is called with a value that is said and has none below it, and with its path, which is the walker's.
@@ -195,10 +193,18 @@ func plain(v reflect.Value) string {
 		default:
 			return fmt.Sprint(n)
 		}
-	case v.Type() == partsType:
-		return v.Interface().(UserParts).String()
-	case v.Type() == flagType:
-		return flagsText(v.Interface().([]nodeconfig.Flag))
+	}
+	switch list := v.Interface().(type) {
+	case UserParts:
+		return list.String()
+	case []nodeconfig.Flag:
+		return flagsText(list)
+	case []nodeconfig.File:
+		return filesText(list)
+	case []nodeconfig.Unit:
+		return unitsText(list)
+	case []nodeconfig.ShellCommand:
+		return commandsText(list)
 	}
 	data, err := json.Marshal(v.Interface())
 	if err != nil { // it has a secret

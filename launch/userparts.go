@@ -14,15 +14,21 @@ import (
 // secrets: what is made for people, or kept, has their names, their sizes and the beginnings of their digests.
 type UserParts []userdata.Part
 
-// partDigest is how many bytes of a part's digest are shown: enough that two are not alike by chance.
-const partDigest = 8
+// shownDigest is how many bytes of a digest are shown: enough that two are not alike by chance.
+const shownDigest = 8
+
+// shortDigest is the beginning of the digest of what may hold a secret.
+func shortDigest(data []byte) string {
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:shownDigest])
+}
 
 // String names the parts.
 func (p UserParts) String() string {
 	named := make([]string, len(p))
 	for i := range p {
-		sum := sha256.Sum256([]byte(p[i].Type + "\x00" + string(p[i].Content)))
-		named[i] = strings.TrimSpace(fmt.Sprintf("%s (%d bytes, %s)", p[i].Name, len(p[i].Content), hex.EncodeToString(sum[:partDigest])))
+		digest := shortDigest([]byte(p[i].Type + "\x00" + string(p[i].Content)))
+		named[i] = strings.TrimSpace(fmt.Sprintf("%s (%d bytes, %s)", p[i].Name, len(p[i].Content), digest))
 	}
 	return strings.Join(named, ", ")
 }
