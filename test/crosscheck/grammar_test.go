@@ -52,7 +52,7 @@ var grammar = map[string][]choice{
 	"oddother": {
 		{1, "x: !unknown y\n"}, {1, "x: !!python/object:os.system y\n"}, {1, "x: !!binary \"a\"\n"}, {1, "x: =\n"},
 		{1, "x: 2001-02-31\n"}, {1, "x: !!int y\n"}, {1, "? [a, b]\n: c\n"}, {1, "? {a: b}\n: c\n"}, {1, "x: {{ v1.name }}\n"},
-		{1, "x: *nowhere\n"}, {1, "x: &a [*a]\n"}, {1, "x: 'it''s'\n"}, {1, "x: \"\\x41\\u00e9\\U0001F600\"\n"}, {1, "x: a: b\n"},
+		{1, "x: *nowhere\n"}, {1, "x: &a [*a]\n"}, {1, "x: 'it''s'\n"}, {1, "x: \"it\\'s\"\n"}, {1, "x: \"\\x41\\u00e9\\U0001F600\"\n"}, {1, "x: a: b\n"},
 		{1, "x: @a\n"}, {1, "x: %a\n"}, {1, "x: [a, b\n"}, {1, "x: \ty\n"}, {1, "\tx: y\n"}, {1, "x: 0x\n"}, {1, "1: 2\n"}, {1, "? x\n"},
 		{1, "x: é☃😀\n"}, {1, "x: 1_0\n"}, {1, "x: !!set {a, b}\n"}, {1, "x: !!omap [a: b]\n"}, {1, "x: !!str [a]\n"}, {1, "x: &x\ny: *x\n"},
 		{1, "x: &x 1\ny: &x 2\nz: *x\n"}, {1, "<<: {x: y}\n"}, {1, "x: 12:30:45\n"}, {1, "x: ! y\n"}, {1, "x: !<tag:yaml.org,2002:str> y\n"},
