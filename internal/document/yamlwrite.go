@@ -110,7 +110,13 @@ func isOtherYAML(s string) bool {
 		return false
 	}
 	digits := strings.ReplaceAll(s, "_", "")
-	_, whole := strconv.ParseInt(strings.TrimLeft(digits, "+-"), 0, 64)
+	unsigned := strings.TrimLeft(digits, "+-")
+	for _, base := range []string{"0b", "0o"} { // behind it the reader of this module's library takes one more sign
+		if rest, ok := strings.CutPrefix(digits, base); ok {
+			unsigned = base + strings.TrimLeft(rest, "+-")
+		}
+	}
+	_, whole := strconv.ParseInt(unsigned, 0, 64)
 	_, float := strconv.ParseFloat(digits, 64)
 	isDate := len(s) > 4 && s[4] == '-' && strings.Trim(s[:4], "0123456789") == ""
 	return isNumeric(whole) || isNumeric(float) || isDate || isBase60(s)
