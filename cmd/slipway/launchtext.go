@@ -81,7 +81,6 @@ var shown = []struct{ title, path string }{
 	{"kept back, memory", "$.node.kubelet.config.kubeReserved.memory"},
 	{"allocatable memory", "$.machine.allocatable.memory"},
 	{"network plug-in", "$.node.network.plugin"},
-	{"taints", "$.node.kubelet.taints"},
 	{"own user data", "$.machine.userData"},
 }
 
@@ -105,6 +104,9 @@ func (l *launching) text(t *launch.Template, explanation launch.Explanation, sty
 		}
 	}
 	table.Row(cli.Cell{Text: "extension", Paint: style.Dim}, cli.Cell{Text: cmp.Or(record.ExtensionCommand, "none")})
+	for _, taint := range t.Document.Node.Kubelet.Taints {
+		table.Row(cli.Cell{Text: "taint", Paint: style.Dim}, cli.Cell{Text: taint.String()})
+	}
 	for _, prefix := range []struct{ title, path string }{{"label", "$.node.kubelet.labels"}, {"tag", "$.machine.tags"}} {
 		for _, v := range explanation.Below(prefix.path) {
 			name := strings.Trim(strings.TrimPrefix(v.Path, prefix.path), `.[]"`)
