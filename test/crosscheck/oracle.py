@@ -64,16 +64,16 @@ def load(data):
 
 
 def second_opinion(data):
-    """The document as libyaml reads it, and of that only what is said of files; None if there is none.
+    """The document as libyaml reads it, or else PyYAML, and of that only what is said of files; None if there is none.
 
-    libyaml allows what PyYAML's own scanner does not, and what is beside that may be what Python cannot make.
-    An entry that it cannot make is left out. White space before the document, on blank lines and before comments is no matter.
+    libyaml allows what PyYAML's own scanner does not, and what is beside that may be what Python cannot make. A byte
+    order mark before a name is part of it to PyYAML, and an error to libyaml. An entry that it cannot make is left out. White space before the document, on blank lines and before comments is no matter.
     """
     text = util.decode_binary(data).lstrip()
-    for before in None, "#", "#\r\n":
+    for reader, before in [(yaml.CSafeLoader, None), (yaml.CSafeLoader, "#"), (yaml.CSafeLoader, "#\r\n"), (yaml.SafeLoader, None)]:
         attempt = text if before is None else re.sub(r"(?<=[\r\n])[ \t]+(?=[%s])" % before, "", text)
         try:
-            loader = yaml.CSafeLoader(attempt)
+            loader = reader(attempt)
             (files,) = [v for k, v in loader.get_single_node().value if k.value == "write_files" and k.tag == TEXT]
             return {"write_files": [e for e in map(lambda n: entry_of(loader, n), files.value) if e is not None]}
         except Exception:
