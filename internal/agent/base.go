@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/slipway-dev/slipway/exitcode"
@@ -37,6 +38,9 @@ func prepare(ctx context.Context, r *run, known facts.Facts) <-chan prepared {
 		var p prepared
 		p.begin = r.now()
 		p.err = r.guarded(func() error {
+			if isPrepared(r) {
+				return nil
+			}
 			desired, problems, ok, err := planBase(r, known)
 			if p.problems = problems; !ok || err != nil {
 				return err
@@ -55,10 +59,24 @@ func prepare(ctx context.Context, r *run, known facts.Facts) <-chan prepared {
 	return done
 }
 
+// isPrepared reports whether the machine has something that was applied well: what the image's own contract brings, or a node. Then
+// there is nothing to gain: what differs from it the machine's own contract mends.
+func isPrepared(r *run) bool {
+	store, err := generation.Open(r.host, r.log)
+	if err != nil {
+		return false
+	}
+	current, found := store.Current()
+	return found && current.Stands()
+}
+
 // collect waits for what was begun, and takes it over. It returns the warnings of the image's own contract.
 func collect(r *run, done <-chan prepared) []nodeconfig.Problem {
 	p := <-done
-	if p.err != nil {
+	switch {
+	case errors.Is(p.err, context.Canceled):
+		r.log.Info("the machine's own contract is there, so the image's base contract is not applied to its end")
+	case p.err != nil:
 		r.log.Warn("cannot apply the image's base contract; the machine's own contract does its work", "error", p.err)
 	}
 	for _, report := range p.made.Reports {

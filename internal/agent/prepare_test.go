@@ -69,6 +69,30 @@ func TestPrepared(t *testing.T) {
 	}
 }
 
+// What an image has brought with it is not compared once more while its machine's contract is waited for.
+func TestPreparedByTheImage(t *testing.T) {
+	t.Parallel()
+	n := newNode(t)
+	n.deliver(BasePaths[0], []byte(baseContract))
+	if got := n.boot(func(o *ProvisionOptions) { o.Wait = time.Second }); got.ExitCode == 0 {
+		t.Fatal("there is a node without a contract")
+	}
+	var once sync.Once
+	n.host.before = func(op, name string) error {
+		if op == "ReadFile" && name == aksContract {
+			go once.Do(func() {
+				time.Sleep(100 * time.Millisecond) // so long the image's own contract could be applied
+				n.deliver(aksContract, example(t, "aks/minimal.json"))
+			})
+		}
+		return nil
+	}
+	got := n.boot()
+	if got.ExitCode != 0 || got.Generation != 2 || slices.ContainsFunc(got.Steps, func(s status.Step) bool { return s.Name == "base" }) {
+		t.Errorf("%v, generation %d, steps %v", got.Error, got.Generation, got.Steps)
+	}
+}
+
 // What the image's own contract is warned of is in the status of the machine, under that contract's path.
 func TestPreparedWithWarnings(t *testing.T) {
 	t.Parallel()
