@@ -31,7 +31,7 @@ var oddSpace = regexp.MustCompile(`^\s*[\x0b\x0c\x1c-\x1f\x{85}\x{a0}\x{2000}-\x
 // What this module's reader of YAML cannot read: a directive that it does not know, a slash escaped as JSON may have it, half of a character, a
 // bracket right after the colon of a name without quotes, a block whose first line begins with a tab.
 var (
-	directive    = regexp.MustCompile(`(^|[\r\n])%`)
+	directive    = regexp.MustCompile(`(^|[\r\n\x{85}\x{2028}\x{2029}])%`) // at the beginning of a line (YAML 1.1, "Line Break Characters")
 	surrogate    = regexp.MustCompile(`\\u[dD][89a-fA-F]`)
 	closeBracket = regexp.MustCompile(`[^\s,\[\]{}][ \t]*:[\[{]`)
 	escapedSlash = regexp.MustCompile(`\\/`)
