@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -15,7 +16,9 @@ import (
 	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/internal/identity"
 	"github.com/slipway-dev/slipway/internal/metadata"
+	"github.com/slipway-dev/slipway/internal/outcome"
 	"github.com/slipway-dev/slipway/internal/source"
+	"github.com/slipway-dev/slipway/internal/state"
 	"github.com/slipway-dev/slipway/status"
 )
 
@@ -78,17 +81,24 @@ func TestPreparedByTheImage(t *testing.T) {
 		t.Fatal("there is a node without a contract")
 	}
 	var once sync.Once
+	var looks atomic.Int32
 	n.host.before = func(op, name string) error {
-		if op == "ReadFile" && name == aksContract {
-			go once.Do(func() {
-				time.Sleep(100 * time.Millisecond) // so long the image's own contract could be applied
-				n.deliver(aksContract, example(t, "aks/minimal.json"))
-			})
+		switch {
+		case op == "ReadFile" && name == aksContract:
+			looks.Add(1)
+		case op == "ReadFile" && name == BasePaths[0]:
+			t.Error("the image's own contract is read")
+			fallthrough
+		case op == "ReadFile" && name == state.Index.Path && looks.Load() > 0: // it is looked whether something is there
+			go once.Do(func() { n.deliver(aksContract, example(t, "aks/minimal.json")) })
 		}
 		return nil
 	}
 	got := n.boot()
-	if got.ExitCode != 0 || got.Generation != 2 || slices.ContainsFunc(got.Steps, func(s status.Step) bool { return s.Name == "base" }) {
+	steps := func(name string) bool {
+		return slices.ContainsFunc(got.Steps, func(s status.Step) bool { return s.Name == name })
+	}
+	if got.ExitCode != 0 || got.Generation != 2 || steps("base") || !steps(outcome.StepBase) {
 		t.Errorf("%v, generation %d, steps %v", got.Error, got.Generation, got.Steps)
 	}
 }
