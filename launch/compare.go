@@ -34,10 +34,15 @@ func Compare(running, wanted *Template) (*Comparison, error) {
 // comparable is the node's contract for its plan, with its secrets but for the token.
 func (t *Template) comparable() []byte {
 	c := nodeconfig.Merge(&t.Document.Node)
-	c.APIVersion, c.Kind = nodeconfig.APIVersion, nodeconfig.Kind
 	if t.NeedsToken() {
 		c.Join.BootstrapToken = placeholders[0]
 	}
+	return forPlan(c)
+}
+
+// forPlan writes a contract that nobody else has, of which a plan is all that is made.
+func forPlan(c *nodeconfig.NodeConfig) []byte {
+	c.APIVersion, c.Kind = nodeconfig.APIVersion, nodeconfig.Kind
 	hideOwnTexts(c)
 	return nodeconfig.Encode(c)
 }

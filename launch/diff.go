@@ -106,12 +106,9 @@ type Record struct {
 
 // Record is the template's.
 func (t *Template) Record() *Record {
-	c := node.WithoutSecrets(&t.Document.Node, "secret")
-	hideOwnTexts(c)
-	c.APIVersion, c.Kind = nodeconfig.APIVersion, nodeconfig.Kind
 	return &Record{
 		APIVersion: nodeconfig.APIVersion, Kind: RecordKind, Key: t.Key(), Values: values(&t.Document),
-		ExtensionCommand: t.ExtensionCommand(), Annotations: t.Annotations(), Contract: nodeconfig.Encode(c),
+		ExtensionCommand: t.ExtensionCommand(), Annotations: t.Annotations(), Contract: forPlan(node.WithoutSecrets(&t.Document.Node, "secret")),
 	}
 }
 

@@ -194,7 +194,8 @@ func plain(v reflect.Value) string {
 			return fmt.Sprint(n)
 		}
 	}
-	switch list := v.Interface().(type) {
+	value := v.Interface()
+	switch list := value.(type) {
 	case UserParts:
 		return list.String()
 	case []nodeconfig.Flag:
@@ -206,7 +207,7 @@ func plain(v reflect.Value) string {
 	case []nodeconfig.ShellCommand:
 		return commandsText(list)
 	}
-	data, err := json.Marshal(v.Interface())
+	data, err := json.Marshal(value)
 	if err != nil { // it has a secret
 		return nodeconfig.Redacted
 	}

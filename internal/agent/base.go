@@ -75,7 +75,7 @@ func collect(r *run, done <-chan prepared) []nodeconfig.Problem {
 	p := <-done
 	switch {
 	case errors.Is(p.err, context.Canceled):
-		r.log.Info("the machine's own contract is there, so the image's base contract is not applied to its end")
+		r.log.Info("the image's base contract is not applied to its end, because the search for the machine's own contract has ended")
 	case p.err != nil:
 		r.log.Warn("cannot apply the image's base contract; the machine's own contract does its work", "error", p.err)
 	}

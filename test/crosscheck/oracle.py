@@ -67,7 +67,8 @@ def second_opinion(data):
     """The document as libyaml reads it, or else PyYAML, and of that only what is said of files; None if there is none.
 
     libyaml allows what PyYAML's own scanner does not, and what is beside that may be what Python cannot make. A byte
-    order mark before a name is part of it to PyYAML, and an error to libyaml. An entry that it cannot make is left out. White space before the document, on blank lines and before comments is no matter.
+    order mark before a name is part of it to PyYAML, and an error to libyaml. An entry that it cannot make is left out.
+    White space before the document, on blank lines and before comments is no matter.
     """
     text = util.decode_binary(data).lstrip()
     for reader, before in [(yaml.CSafeLoader, None), (yaml.CSafeLoader, "#"), (yaml.CSafeLoader, "#\r\n"), (yaml.SafeLoader, None)]:
