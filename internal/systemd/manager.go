@@ -112,17 +112,19 @@ func (m *Manager) bus(ctx context.Context) (conn Bus, release func(), err error)
 	}
 	used := m.use()
 	if used == nil {
-		ctx, cancel := context.WithTimeout(ctx, connectTimeout)
+		attempt, cancel := context.WithTimeout(ctx, connectTimeout)
 		defer cancel()
-		conn, err := m.connect(ctx)
+		conn, err := m.connect(attempt)
 		m.mu.Lock()
 		defer m.mu.Unlock()
-		if err != nil {
-			err = fmt.Errorf("connect to systemd: %w", err)
-			if m.met {
-				err = fmt.Errorf("%w: %w", ErrLost, err)
-			}
-			return nil, nil, err
+		switch {
+		case err == nil:
+		case errors.Is(attempt.Err(), context.DeadlineExceeded):
+			return nil, nil, silentError{err}
+		case m.met:
+			return nil, nil, fmt.Errorf("%w: connect to systemd: %w", ErrLost, err)
+		default:
+			return nil, nil, fmt.Errorf("connect to systemd: %w", err)
 		}
 		used = &shared{Bus: conn, users: 1}
 		m.conn, m.met = used, true
@@ -169,8 +171,18 @@ func (m *Manager) release(used *shared) {
 	}
 }
 
-// do calls systemd, and again over a new connection when the one in use is lost meanwhile, until ctx is done. A
-// first connection that cannot be made is an error at once: there may be no systemd here.
+// silentError is a connection that was not made in time. systemd is there, and is stuck as its machine is, or reads its units from a
+// slow disk: it is an [ErrLost], after which systemd is asked again.
+type silentError struct{ error }
+
+func (e silentError) Error() string { return "systemd does not answer: " + e.error.Error() }
+
+func (silentError) Is(target error) bool { return target == ErrLost }
+
+func (e silentError) Unwrap() error { return e.error }
+
+// do calls systemd, and again over a new connection when the one in use is lost meanwhile, or systemd does not answer, until
+// ctx is done. A first connection that is refused is an error at once: there may be no systemd here.
 func (m *Manager) do(ctx context.Context, call func(conn Bus) error) error {
 	_, bounded := ctx.Deadline()
 	delay := m.delay

@@ -150,6 +150,47 @@ func TestLostConnection(t *testing.T) {
 	})
 }
 
+// systemd is there and is stuck, as on a machine whose processors or disk stall: it is asked again, for as long as there is time.
+func TestConnectHangs(t *testing.T) {
+	for _, c := range []struct {
+		about string
+		hangs int
+		time  time.Duration // 0 for no deadline
+		fails string
+	}{
+		{about: "twice", hangs: 2, time: time.Minute},
+		{about: "twice, and nobody has set a deadline", hangs: 2},
+		{about: "for longer than there is time", hangs: 100, time: time.Minute, fails: "systemd does not answer"},
+		{about: "for ever, and nobody has set a deadline", hangs: 100, fails: "systemd does not answer"},
+	} {
+		t.Run(c.about, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				tries := 0
+				s := systemd.New(func(ctx context.Context) (systemd.Bus, error) {
+					if tries++; tries <= c.hangs {
+						<-ctx.Done()
+						return nil, ctx.Err()
+					}
+					return hosttest.NewBus(), nil
+				}, noJournal)
+				ctx := t.Context()
+				if c.time > 0 {
+					bounded, cancel := context.WithTimeout(ctx, c.time)
+					defer cancel()
+					ctx = bounded
+				}
+				err := s.Reload(ctx)
+				if c.fails == "" && err != nil {
+					t.Errorf("after %d attempts: %v", tries, err)
+				}
+				if c.fails != "" {
+					wantError(t, err, "reload systemd's units", c.fails)
+				}
+			})
+		})
+	}
+}
+
 func TestConnectIsGivenUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		entered := make(chan struct{})
