@@ -41,8 +41,10 @@ type drifting struct {
 	changes []launch.Change
 }
 
-// drift compares a claim's node with what is wanted, and does what can be done while it runs.
+// drift compares a claim's node with what is wanted, and does what can be done while it runs. Only one call at a time looks at a claim.
 func (p *Provider) drift(ctx context.Context, claim *v1.NodeClaim) (verdict, error) {
+	p.looks.LockKey(string(claim.UID))
+	defer p.looks.UnlockKey(string(claim.UID))
 	stored, err := launch.ParseCompact(claim.Annotations[AnnotationRecord])
 	if err != nil {
 		p.event(claim, corev1.EventTypeNormal, "DriftUnknown", err.Error()+"; it is not replaced for that")

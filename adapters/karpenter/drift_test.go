@@ -6,13 +6,16 @@ import (
 	"fmt"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/awslabs/operatorpkg/status"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	v1 "sigs.k8s.io/karpenter/pkg/apis/v1"
+	"sigs.k8s.io/karpenter/pkg/events"
 
 	"github.com/slipway-dev/slipway/adapters/karpenter"
 	"github.com/slipway-dev/slipway/components"
@@ -202,6 +205,30 @@ func TestInPlace(t *testing.T) {
 	f.restart()
 	if reason := f.drifted("general-abcde"); reason != "" || len(f.cloud.updated) != 1 {
 		t.Errorf("afterwards: %q, %d updates", reason, len(f.cloud.updated))
+	}
+}
+
+// TestInPlaceAtOnce: Karpenter's controller and the provider's own look at the same claim at the same time, and the machine is told
+// once. A change without a contract is done only when the machine has been told, whatever another look sees meanwhile.
+func TestInPlaceAtOnce(t *testing.T) {
+	for name, spec := range map[string]string{"a sysctl": sysctl, "tags": "tags: {team: red}"} {
+		t.Run(name, func(t *testing.T) {
+			f := newFixture(t, nil)
+			f.running("general-abcde")
+			f.cloud.report("general-abcde", reportOf(t, f.cloud.started[0], 0, ""))
+			f.change(spec)
+			var group sync.WaitGroup
+			errs := make([]error, 20)
+			for i := range errs {
+				claim := f.claim("general-abcde")
+				group.Go(func() { _, errs[i] = f.provider.IsDrifted(f.ctx, claim) })
+			}
+			group.Wait()
+			done := slices.DeleteFunc(f.recorder.events, func(e events.Event) bool { return e.Reason != "ChangedInPlace" })
+			if err := errors.Join(errs...); err != nil || len(f.cloud.updated) != 1 || len(done) > 1 {
+				t.Errorf("%d updates, %d events, %v", len(f.cloud.updated), len(done), err)
+			}
+		})
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
+	"k8s.io/utils/keymutex"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	v1 "sigs.k8s.io/karpenter/pkg/apis/v1"
 	"sigs.k8s.io/karpenter/pkg/cloudprovider"
@@ -88,12 +89,19 @@ type Provider struct {
 	inputs    atomic.Pointer[Inputs]
 	exhausted exhausted
 
+	// looks has a lock for each claim's UID: Karpenter's controller and the provider's own look at a claim at the same time, and
+	// only one of them may tell its machine to change.
+	looks keymutex.KeyMutex
+
 	mu sync.Mutex
 	// classes are the classes in the generation that was seen last, by name.
 	classes map[string]*class
 	// changes are the changes in place that this process has begun, by the claims' UIDs: a claim may not show them yet.
 	changes map[types.UID]change
 }
+
+// locks is how many locks the claims share, so that two that are looked at together seldom have the same.
+const locks = 1024
 
 var _ cloudprovider.CloudProvider = (*Provider)(nil)
 
@@ -135,6 +143,7 @@ func New(o Options) (*Provider, error) {
 		client: o.Client, machines: o.Machines, recorder: o.Recorder, clock: o.Clock, server: server, tokens: tokens,
 		keeper:  &launch.TokenKeeper{Tokens: tokens, Policy: o.Tokens},
 		rollout: o.Rollout, skipCheck: o.SkipCheck, unapplied: o.Unapplied,
+		looks:   keymutex.NewHashed(locks),
 		classes: make(map[string]*class), changes: make(map[types.UID]change),
 	}
 	p.inputs.Store(&o.Inputs)
