@@ -54,7 +54,6 @@ func (p *position) whole(n int) ([]byte, error) {
 var (
 	errXZ      = errors.New("xz: a header, or the index, is damaged")
 	errXZCheck = errors.New("xz: a checksum is wrong")
-	crc64ECMA  = crc64.MakeTable(crc64.ECMA)
 )
 
 func newXZ(r *bufio.Reader) (*xz, error) {
@@ -81,7 +80,7 @@ func (x *xz) newCheck() hash.Hash {
 	case 1:
 		return crc32.NewIEEE()
 	case 4:
-		return crc64.New(crc64ECMA)
+		return crc64.New(crc64.MakeTable(crc64.ECMA))
 	case 10:
 		return sha256.New()
 	}
