@@ -89,8 +89,8 @@ type Provider struct {
 	inputs    atomic.Pointer[Inputs]
 	exhausted exhausted
 
-	// looks has a lock for each claim's UID: Karpenter's controller and the provider's own look at a claim at the same time, and
-	// only one of them may tell its machine to change.
+	// looks locks claims, by their UIDs: Karpenter's controller and the provider's own look at a claim at the same time, and only
+	// one of them may tell its machine to change.
 	looks keymutex.KeyMutex
 
 	mu sync.Mutex
@@ -100,7 +100,7 @@ type Provider struct {
 	changes map[types.UID]change
 }
 
-// locks is how many locks the claims share, so that two that are looked at together seldom have the same.
+// locks is how many locks the claims share: so many that two claims that are looked at together seldom have the same.
 const locks = 1024
 
 var _ cloudprovider.CloudProvider = (*Provider)(nil)
