@@ -3,16 +3,8 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
-LDFLAGS := -s -w -funcalign=8 -X github.com/slipway-dev/slipway/internal/cli.Version=$(VERSION)
-# The compiler puts none of Slipway's own functions into their callers, and none of those of libraries that are not busy:
-# the agent is 7 % smaller. The benchmarks are built without this. A provisioning takes as long with it: 80 ms of processor
-# time for the example node.
-COLD := fmt time os syscall net net/... log/slog path/filepath internal/poll math/big compress/... mime/... encoding/... \
-	reflect strings bytes unicode/... regexp/... text/... crypto/ecdsa crypto/rsa crypto/ecdh crypto/ed25519 crypto/hpke \
-	crypto/tls crypto/x509 vendor/golang.org/x/... golang.org/x/... go.yaml.in/... github.com/godbus/... github.com/spf13/... \
-	github.com/klauspost/... github.com/BurntSushi/... github.com/rogpeppe/...
-# The HTTP/2 of net/http is left out: nobody on a node needs it (docs/dependencies.md).
-GOBUILD := CGO_ENABLED=0 go build -trimpath -tags nethttpomithttp2 $(foreach p,github.com/slipway-dev/slipway/... $(COLD),-gcflags="$(p)=-l") -ldflags "$(LDFLAGS)"
+LDFLAGS := -s -w -X github.com/slipway-dev/slipway/internal/cli.Version=$(VERSION)
+GOBUILD := CGO_ENABLED=0 go build -trimpath -ldflags "$(LDFLAGS)"
 BIN ?= bin
 # The modules beside the main one. They use libraries of Kubernetes and of clouds, which the main one never does.
 ADAPTERS := $(wildcard adapters/*)

@@ -76,10 +76,7 @@ func (v *validator) invalid(path, reason string, clear func()) {
 	v.problems = append(v.problems, p)
 }
 
-// vital records a value that is none of its field's, which is vital. It is not inlined: each of its eighty calls would
-// be a function of its own, 28 KB of the agent.
-//
-//go:noinline
+// vital records an invalid value of a vital field.
 func (v *validator) vital(path, reason string) {
 	v.invalid(path, reason, func() { panic("nodeconfig: not in the table of vital fields: " + path) })
 }

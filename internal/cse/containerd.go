@@ -83,9 +83,6 @@ func (v *view) containerdIsSecond() bool {
 	return err == nil && n >= 2
 }
 
-// lines is not inlined: each call of it would be a loop of its own, 16 KB of the agent in all.
-//
-//go:noinline
 func (t *containerdText) lines(lines ...string) {
 	for _, line := range lines {
 		t.WriteString(line + "\n")

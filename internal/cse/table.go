@@ -227,10 +227,7 @@ var (
 	scriptsSwitch = constant("false")
 )
 
-// text is a boolean or a number as Go writes it: true, 6, 1.5. It is not inlined: each of its fifty calls would be a
-// function of its own, 16 KB of the agent.
-//
-//go:noinline
+// text is a boolean or a number as Go writes it: true, 6, 1.5.
 func text(value func(*view) any) func(*view) string {
 	return func(v *view) string { return fmt.Sprint(value(v)) }
 }

@@ -53,9 +53,6 @@ var groups = []group{kernelGroup, imageGroup, kubeletGroup, startGroup, runtimeG
 // all is how a resource requires a group.
 func (g group) all() resource.ID { return resource.ID(g) }
 
-// add and report are called a hundred times each: inlined, they are 80 KB of the agent.
-//
-//go:noinline
 func (o *output) add(r resource.Resource) {
 	o.resources = append(o.resources, r)
 	o.owners = append(o.owners, o.concern)
@@ -97,7 +94,6 @@ func (o *output) repeatedBy(spec resource.Spec) {
 	o.atBoot[len(o.resources)-1] = resource.IDOf(spec)
 }
 
-//go:noinline
 func (o *output) report(problems ...nodeconfig.Problem) { o.problems = append(o.problems, problems...) }
 
 func (o *output) warn(kind nodeconfig.ProblemKind, path, format string, args ...any) {
