@@ -35,7 +35,7 @@ type Login struct{ Server, RefreshToken string }
 func HasImage(ctx context.Context, socket, image string) (bool, error) {
 	answer, err := call(ctx, socket, statusMethod, appendField(nil, requestImage, imageSpec(image)))
 	if err != nil {
-		return false, fmt.Errorf("ask %s for the image %s: %w", socket, image, err)
+		return false, fmt.Errorf("ask %s: %w", socket, err)
 	}
 	return bytes.HasPrefix(answer, []byte{responseImage<<3 | lengthDelimited}), nil
 }

@@ -1,0 +1,43 @@
+package probe
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"syscall"
+
+	"github.com/slipway-dev/slipway/internal/cri"
+	"github.com/slipway-dev/slipway/internal/grpc"
+	"github.com/slipway-dev/slipway/internal/resource"
+)
+
+// HasImage reports whether the container runtime has an image. A runtime that was just started answers each question with an error
+// until it is initialized (containerd: internal/cri/instrument, checkInitialized), which takes seconds on a slow disk. So HasImage asks
+// again until it has an answer, for at most the image's time limit. The error has the last answer. A runtime that does not listen, or
+// has no CRI plug-in, is an error at once: systemd reports containerd as started when it listens.
+func HasImage(ctx context.Context, image *resource.Image) (bool, error) {
+	ctx, cancel := context.WithTimeout(ctx, image.Timeout.Std())
+	defer cancel()
+	var has bool
+	var final error
+	err := persist(ctx, func(ctx context.Context) (err error) {
+		has, err = cri.HasImage(ctx, image.Socket, image.Image)
+		if err != nil && !mayChange(err) {
+			final, err = err, nil
+		}
+		return err
+	})
+	if err := errors.Join(final, err); err != nil {
+		return false, fmt.Errorf("image %s: %w", image.Image, err)
+	}
+	return has, nil
+}
+
+// mayChange reports whether a runtime that is being started may answer otherwise later.
+func mayChange(err error) bool {
+	if status, ok := errors.AsType[*grpc.StatusError](err); ok {
+		return status.Code != grpc.Unimplemented
+	}
+	return !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ECONNREFUSED)
+}
