@@ -9,6 +9,7 @@ import (
 
 	"github.com/awslabs/operatorpkg/status"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	v1 "sigs.k8s.io/karpenter/pkg/apis/v1"
 	"sigs.k8s.io/karpenter/pkg/cloudprovider"
@@ -28,7 +29,7 @@ func (p *Provider) current(claim *v1.NodeClaim) change {
 	switch {
 	case !ok:
 		return shown
-	case known.done && claim.Annotations[AnnotationKey] == known.Key, !known.done && shown.Key == known.Key && shown.Ended == known.Ended:
+	case known.done && claim.Annotations[AnnotationKey] == known.Key, !known.done && shown.Key == known.Key && shown.Sent == known.Sent && shown.Ended == known.Ended:
 		delete(p.changes, claim.UID) // the claim shows it
 	}
 	return known
@@ -59,7 +60,7 @@ type verdict struct {
 // changeInPlace has a node change while it runs: it begins the change, or looks what has become of it.
 func (p *Provider) changeInPlace(ctx context.Context, d drifting, now change) (verdict, error) {
 	switch {
-	case now.Key != d.wanted.Key():
+	case now.Key != d.wanted.Key() || now.unsent():
 		return p.begin(ctx, d, now)
 	case now.done:
 		return verdict{}, nil
@@ -69,7 +70,9 @@ func (p *Provider) changeInPlace(ctx context.Context, d drifting, now change) (v
 	return p.follow(ctx, d, now)
 }
 
-// begin tells the machine to change, when it is its turn.
+// begin updates the machine when it is its turn. Before that it writes the intent into the claim, and the API server takes this only
+// for the version of the claim that was read: for each record of a claim, one change begins, however old the copies are that
+// controllers work with. The same change is sent again only if no process knows that the cloud has accepted it.
 func (p *Provider) begin(ctx context.Context, d drifting, before change) (verdict, error) {
 	waits := verdict{changing: true}
 	if !d.claim.StatusConditions(status.WithObservedOnly()).IsTrue(v1.ConditionTypeRegistered) {
@@ -79,34 +82,48 @@ func (p *Provider) begin(ctx context.Context, d drifting, before change) (verdic
 	if err != nil {
 		return waits, err
 	}
-	next := change{Key: d.wanted.Key(), Since: p.clock.Now().UTC(), Told: before.Told && !before.done}
-	if !p.turn(d.claim, others, next) {
-		return waits, nil
-	}
+	toldBefore := before.Told && !before.done
+	next := change{Key: d.wanted.Key(), Since: p.clock.Now().UTC(), Told: toldBefore || slices.ContainsFunc(d.changes, ofContract)}
 	l := Launch{Name: d.claim.Name, Template: d.wanted}
-	if next.Told || slices.ContainsFunc(d.changes, ofContract) {
+	if next.Told {
 		userData, err := d.wanted.UserData(spent)
 		if err != nil {
-			p.forget(d.claim)
 			return waits, fmt.Errorf("the change of %s: %w", d.claim.Name, err)
 		}
 		l.UserData = nodeconfig.NewSecret(userData)
 	}
+	giveUp, ok := p.turn(d.claim, others, next)
+	if !ok {
+		return waits, nil
+	}
+	if err := p.annotate(ctx, d.claim, d.claim.ResourceVersion, next.annotated()); err != nil {
+		giveUp()
+		return waits, unlessOutdated(err)
+	}
 	switch err := p.machines.Update(ctx, d.claim.Status.ProviderID, l); {
 	case errors.Is(err, ErrFixed):
-		return p.end(ctx, d, next, "MachineFixed: "+without(err, l.UserData.Reveal()).Error())
+		next.Told = toldBefore
+		return p.end(ctx, d, next, "", "MachineFixed: "+without(err, l.UserData.Reveal()).Error())
 	case errors.Is(err, ErrNotFound):
 		p.forget(d.claim)
 		return verdict{}, nil // the core finds out
 	case err != nil:
-		p.forget(d.claim)
 		return waits, fmt.Errorf("the change of %s: %w", d.claim.Name, without(err, l.UserData.Reveal()))
 	case l.UserData.IsZero():
-		return p.finish(ctx, d, next)
+		return p.finish(ctx, d, next, "")
 	}
-	next.Told = true
+	next.Sent = true
 	p.remember(d.claim, next)
-	return waits, p.annotate(ctx, d.claim, next.annotated())
+	return waits, p.annotate(ctx, d.claim, "", next.annotated())
+}
+
+// unlessOutdated is nil if the API server has refused a write because the claim has changed since it was read. Its next copy is looked
+// at again.
+func unlessOutdated(err error) error {
+	if apierrors.IsConflict(err) {
+		return nil
+	}
+	return err
 }
 
 // ofContract reports whether a node changes for a difference by a changed contract. One without a name may be of the contract.
@@ -128,8 +145,9 @@ func (p *Provider) others(ctx context.Context, claim *v1.NodeClaim) ([]v1.NodeCl
 	return slices.DeleteFunc(list.Items, func(c v1.NodeClaim) bool { return c.UID == claim.UID || c.DeletionTimestamp != nil }), nil
 }
 
-// turn reports whether a claim's change may begin, and then remembers it. launch.Select decides, of the changes of the same pool.
-func (p *Provider) turn(claim *v1.NodeClaim, others []v1.NodeClaim, next change) bool {
+// turn reports whether a claim's change may begin, and then remembers it; giveUp forgets it again. launch.Select decides, of the
+// changes of the same pool.
+func (p *Provider) turn(claim *v1.NodeClaim, others []v1.NodeClaim, next change) (giveUp func(), ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	nodes := []launch.NodeState{{Name: claim.Name, Class: launch.InPlace}}
@@ -144,11 +162,15 @@ func (p *Provider) turn(claim *v1.NodeClaim, others []v1.NodeClaim, next change)
 	}
 	for _, step := range launch.Select(nodes, next.Since, p.rollout) {
 		if step.Name == claim.Name && step.Class == launch.InPlace {
+			before, known := p.changes[claim.UID]
 			p.changes[claim.UID] = next
-			return true
+			if !known {
+				return func() { p.forget(claim) }, true
+			}
+			return func() { p.remember(claim, before) }, true
 		}
 	}
-	return false
+	return nil, false
 }
 
 // follow looks what has become of a change: what the machine says of it, and whether it takes too long.
@@ -166,14 +188,14 @@ func (p *Provider) follow(ctx context.Context, d drifting, now change) (verdict,
 	case err != nil:
 		return waits, err
 	case outcome != nil && outcome.Succeeded():
-		return p.finish(ctx, d, now)
+		return p.finish(ctx, d, now, d.claim.ResourceVersion)
 	case outcome != nil:
-		return p.end(ctx, d, now, string(outcome.Reason)+": "+outcome.Message)
+		return p.end(ctx, d, now, d.claim.ResourceVersion, string(outcome.Reason)+": "+outcome.Message)
 	}
 	state := launch.NodeState{Name: d.claim.Name, Class: launch.InPlace, ChangingSince: now.Since}
 	for _, step := range launch.Select([]launch.NodeState{state}, p.clock.Now(), p.rollout) {
 		if step.Class == launch.Replace {
-			return p.end(ctx, d, now, string(launch.TimedOut)+": "+step.Reason)
+			return p.end(ctx, d, now, d.claim.ResourceVersion, string(launch.TimedOut)+": "+step.Reason)
 		}
 	}
 	return waits, nil
@@ -199,10 +221,10 @@ func outcomeOfChange(report []byte, wanted *launch.Template) (*launch.Outcome, e
 	return outcome, err
 }
 
-// finish writes down that a node has changed.
-func (p *Provider) finish(ctx context.Context, d drifting, now change) (verdict, error) {
-	if err := p.annotate(ctx, d.claim, recordOf(d.wanted), AnnotationChange); err != nil {
-		return verdict{changing: true}, err
+// finish records that a node has changed. Version is as for annotate.
+func (p *Provider) finish(ctx context.Context, d drifting, now change, version string) (verdict, error) {
+	if err := p.annotate(ctx, d.claim, version, recordOf(d.wanted), AnnotationChange); err != nil {
+		return verdict{changing: true}, unlessOutdated(err)
 	}
 	now.done = true
 	p.remember(d.claim, now)
@@ -214,11 +236,11 @@ func (p *Provider) finish(ctx context.Context, d drifting, now change) (verdict,
 	return verdict{}, nil
 }
 
-// end writes down that a node cannot change while it runs.
-func (p *Provider) end(ctx context.Context, d drifting, now change, why string) (verdict, error) {
+// end records that a node cannot change while it runs. Version is as for annotate.
+func (p *Provider) end(ctx context.Context, d drifting, now change, version, why string) (verdict, error) {
 	now.Ended = short(why)
-	if err := p.annotate(ctx, d.claim, now.annotated()); err != nil {
-		return verdict{changing: true}, err
+	if err := p.annotate(ctx, d.claim, version, now.annotated()); err != nil {
+		return verdict{changing: true}, unlessOutdated(err)
 	}
 	p.remember(d.claim, now)
 	return verdict{reason: p.replaced(d, launch.InPlace, now.Ended)}, nil

@@ -74,7 +74,7 @@ func (p *Provider) drift(ctx context.Context, claim *v1.NodeClaim) (verdict, err
 		return p.changeInPlace(ctx, d, now)
 	case claim.Annotations[AnnotationChange] != "" && !now.done: // it is wanted no more, and the machine was never told
 		p.forget(claim)
-		return verdict{}, p.annotate(ctx, claim, nil, AnnotationChange)
+		return verdict{}, unlessOutdated(p.annotate(ctx, claim, claim.ResourceVersion, nil, AnnotationChange))
 	}
 	return verdict{}, nil
 }

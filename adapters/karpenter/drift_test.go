@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"regexp"
 	"strings"
@@ -383,10 +384,9 @@ func TestInPlaceOldClaim(t *testing.T) {
 	look(old, 1)
 	look(old, 1) // it does not show the change yet
 	f.cloud.report("general-abcde", reportOf(t, f.cloud.updated[0], 0, ""))
-	look(old, 1) // the change has come
-	look(old, 1) // and it does not show that yet
-	look(old, 1)
+	look(old, 1) // the change has come, but this copy is too old to record it
 	look(f.claim("general-abcde"), 1)
+	look(old, 1) // and it does not show that yet
 	look(f.claim("general-abcde"), 1)
 	if !f.changed("general-abcde") {
 		t.Errorf("%v", f.claim("general-abcde").Annotations)
@@ -394,6 +394,61 @@ func TestInPlaceOldClaim(t *testing.T) {
 	f.cloud.machines = nil
 	f.change("linuxOSConfig: {sysctls: {vmMaxMapCount: 80000}}")
 	look(f.claim("general-abcde"), 1)
+}
+
+// TestInPlaceOneChangeForEachRecord: at every stage of a change, a look with any older copy of the claim changes nothing: the machine gets
+// each contract once, its success is recorded once, and no copy brings a former record back. It is so in one process, and with a
+// new process at each look, which remembers nothing.
+func TestInPlaceOneChangeForEachRecord(t *testing.T) {
+	for _, restarts := range []bool{false, true} {
+		f := newFixture(t, nil)
+		copies := []*v1.NodeClaim{f.running("general-abcde")}
+		updates, done := 0, 0
+		// look looks with the present copy, and then with each older one, latest first and first first.
+		look := func(stage string) {
+			t.Helper()
+			check := func(claim *v1.NodeClaim) {
+				t.Helper()
+				if restarts {
+					f.restart()
+				}
+				if reason, err := f.provider.IsDrifted(f.ctx, claim.DeepCopy()); reason != "" || err != nil {
+					t.Fatalf("restarts %v, %s: %q, %v", restarts, stage, reason, err)
+				}
+			}
+			for range 2 {
+				check(f.claim("general-abcde"))
+				copies = append(copies, f.claim("general-abcde"))
+			}
+			want := f.claim("general-abcde").Annotations
+			for i := range copies {
+				check(copies[i])
+				check(copies[len(copies)-1-i])
+			}
+			events := 0
+			for _, e := range f.recorder.events {
+				if e.Reason == "ChangedInPlace" {
+					events++
+				}
+			}
+			if got := f.claim("general-abcde").Annotations; len(f.cloud.updated) != updates || events != done || !maps.Equal(got, want) {
+				t.Fatalf("restarts %v, %s: %d updates, want %d; %d times done, want %d; annotations %v, want %v", restarts, stage, len(f.cloud.updated), updates, events, done, got, want)
+			}
+		}
+		look("as it was made")
+		for _, spec := range []string{sysctl, "linuxOSConfig: {sysctls: {vmMaxMapCount: 262144}}", "linuxOSConfig: {sysctls: {vmMaxMapCount: 80000}}"} {
+			f.change(spec)
+			updates++
+			look("begun: " + spec)
+			f.cloud.report("general-abcde", reportOf(t, f.cloud.updated[updates-1], 0, ""))
+			done++
+			look("reported: " + spec)
+		}
+		f.change("linuxOSConfig: {sysctls: {vmMaxMapCount: 80000}}\ntags: {team: red}") // no contract
+		updates++
+		done++
+		look("tags")
+	}
 }
 
 // TestInPlaceUnregistered: a machine whose node has not joined still needs the token that it was made with.

@@ -34,8 +34,10 @@ type change struct {
 	Key string `json:"key"`
 	// Since is when it began.
 	Since time.Time `json:"since"`
-	// Told says that the machine has got a contract that is not the one of the claim's record, in this change or in one before.
+	// Told says that the machine may have a contract that is not the one of the claim's record, by this change or by one before.
 	Told bool `json:"told,omitempty"`
+	// Sent says that the machine has accepted this change.
+	Sent bool `json:"sent,omitempty"`
 	// Ended says why the node cannot change in place; empty while it may.
 	Ended string `json:"ended,omitempty"`
 	// done says that the node has changed, and that the claim may not show it yet. It is kept in memory alone.
@@ -45,8 +47,11 @@ type change struct {
 // pending reports whether the change is under way.
 func (c *change) pending() bool { return c.Key != "" && c.Ended == "" && !c.done }
 
-// unsettled reports whether the machine may have another contract than that of the claim's record.
-func (c *change) unsettled() bool { return c.Key != "" && !c.done && c.Told }
+// unsent reports whether the machine may not have the change yet: a process has died, or the cloud has not accepted it.
+func (c *change) unsent() bool { return c.pending() && !c.Sent }
+
+// unsettled reports whether the machine may be another one than the claim's record says.
+func (c *change) unsettled() bool { return c.Key != "" && !c.done && (c.Told || c.unsent()) }
 
 // changeOf is the change that a claim's annotation names. One that is damaged is none: the change is then begun again.
 func changeOf(claim *v1.NodeClaim) (c change) {
@@ -65,9 +70,9 @@ func (c change) annotated() map[string]string {
 	return map[string]string{AnnotationChange: string(text)}
 }
 
-// annotate sets annotations of a claim in the cluster, and takes away others, whatever the claim is known to have: the copy that a
-// controller works with may be an older one.
-func (p *Provider) annotate(ctx context.Context, claim *v1.NodeClaim, set map[string]string, remove ...string) error {
+// annotate sets and removes annotations of a claim in the cluster. If version is not empty, the API server refuses the write with a
+// conflict unless the claim has this resource version: the caller decided by a copy that may be outdated.
+func (p *Provider) annotate(ctx context.Context, claim *v1.NodeClaim, version string, set map[string]string, remove ...string) error {
 	annotations := make(map[string]any, len(set)+len(remove))
 	for name, value := range set {
 		annotations[name] = value
@@ -75,7 +80,11 @@ func (p *Provider) annotate(ctx context.Context, claim *v1.NodeClaim, set map[st
 	for _, name := range remove {
 		annotations[name] = nil
 	}
-	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"annotations": annotations}})
+	metadata := map[string]any{"annotations": annotations}
+	if version != "" {
+		metadata["resourceVersion"] = version
+	}
+	patch, err := json.Marshal(map[string]any{"metadata": metadata})
 	if err != nil {
 		return err
 	}
