@@ -59,10 +59,31 @@ func (n *Node) isOpen() bool { return len(n.Fields)+len(n.Items) > 0 }
 
 // appendInline appends a value on the line that has its name.
 func (n *Node) appendInline(dst []byte) []byte {
-	if n.Kind == String {
+	switch n.Kind {
+	case String:
 		return appendYAMLText(dst, n.Text)
+	case Number:
+		return appendYAMLNumber(dst, n.Text)
 	}
 	return n.AppendJSON(dst) // which is YAML, too
+}
+
+// appendYAMLNumber appends a number of JSON so that readers of YAML 1.1 take it for a number, too: to them a number with an exponent
+// has a point and a sign of the exponent, and 1e-07 is a text (yaml.org/type/float.html).
+func appendYAMLNumber(dst []byte, s string) []byte {
+	i := strings.IndexAny(s, "eE")
+	if i < 0 {
+		return append(dst, s...)
+	}
+	dst = append(dst, s[:i]...)
+	if !strings.Contains(s[:i], ".") {
+		dst = append(dst, ".0"...)
+	}
+	dst = append(dst, 'e')
+	if exponent := s[i+1:]; exponent[0] != '+' && exponent[0] != '-' {
+		dst = append(dst, '+')
+	}
+	return append(dst, s[i+1:]...)
 }
 
 // appendYAMLText appends a text, in the quotes that it needs.

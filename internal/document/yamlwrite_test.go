@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"math/rand/v2"
 	"reflect"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -124,6 +126,25 @@ func FuzzYAML(f *testing.F) {
 }
 
 // TestOf: data that was made in Go is as data that was read.
+// TestYAMLNumbersAreNumbersToAllReaders: a number of JSON with an exponent is a float of YAML 1.1, too, and the same one.
+func TestYAMLNumbersAreNumbersToAllReaders(t *testing.T) {
+	float := regexp.MustCompile(`^[-+]?[0-9][0-9_]*\.[0-9.]*([eE][-+][0-9]+)?$`) // yaml.org/type/float.html
+	whole := regexp.MustCompile(`^[-+]?(0|[1-9][0-9_]*)$`)                       // yaml.org/type/int.html
+	for text, want := range map[string]string{
+		"0": "0", "-12": "-12", "1.5": "1.5", "1e-07": "1.0e-07", "1E5": "1.0e+5", "-2.5e10": "-2.5e+10", "1e+21": "1.0e+21", "0e0": "0.0e+0", "12345e-400": "12345.0e-400",
+	} {
+		n := document.Of(map[string]any{"a": json.Number(text)})
+		got := strings.TrimSpace(strings.TrimPrefix(string(n.AppendYAML(nil)), "a: "))
+		if got != want || !float.MatchString(got) && !whole.MatchString(got) {
+			t.Errorf("%s: %s, want %s", text, got, want)
+		}
+		before, _ := strconv.ParseFloat(text, 64)
+		if after, _ := strconv.ParseFloat(got, 64); before != after {
+			t.Errorf("%s: %s is another number", text, got)
+		}
+	}
+}
+
 func TestOf(t *testing.T) {
 	n := document.Of(map[string]any{"b": []string{"x"}, "a": 1, "c": 1.5, "d": map[string]string{"k": "v"}, "e": struct{ A int }{2}})
 	if got, want := string(n.AppendJSON(nil)), `{"a":1,"b":["x"],"c":1.5,"d":{"k":"v"},"e":{"A":2}}`; got != want {

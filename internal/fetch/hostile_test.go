@@ -115,11 +115,14 @@ func endless(w http.ResponseWriter, _ *http.Request) {
 	}
 }
 
+// large takes longer than the patience where each of its parts comes just in time.
+var large = bytes.Repeat(archive, 3)
+
 // paused sends a part of the file, waits, sends the next one.
-func paused(part int, pause time.Duration) http.HandlerFunc {
+func paused(data []byte, part int, pause time.Duration) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Length", fmt.Sprint(len(archive)))
-		for rest := archive; len(rest) > 0; {
+		w.Header().Set("Content-Length", fmt.Sprint(len(data)))
+		for rest := data; len(rest) > 0; {
 			n := min(part, len(rest))
 			_, _ = w.Write(rest[:n])
 			_ = http.NewResponseController(w).Flush()
@@ -229,13 +232,14 @@ func hostiles() []hostile {
 		{name: "nothing", server: simple(nil), cause: fetch.WrongContent, text: "is empty", asked: 1},
 		{name: "an endless body", server: endless, cause: fetch.WrongContent, text: "larger than 1048576 bytes", asked: 1},
 		{name: "a body that is too large", server: withHeaders(raw("HTTP/1.1 200 OK\r\nContent-Length: 1048577\r\n\r\n"), "X", "Y"), cause: fetch.WrongContent, text: "1048577 bytes", asked: 1},
-		{name: "a body that stops", server: paused(10, time.Hour), cause: fetch.Unreachable, text: "sends nothing any more; given up after 316 s", took: 315500 * time.Millisecond, asked: 9},
-		{name: "a body that is slow", server: paused(100<<10, 29*time.Second), took: 58 * time.Second, asked: 1},
+		{name: "a body that stops", server: paused(archive, 10, time.Hour), cause: fetch.Unreachable, text: "sends less than 64 KiB in 30 s; given up after 316 s", took: 315500 * time.Millisecond, asked: 9},
+		{name: "a body that is slow", server: paused(archive, 100<<10, 29*time.Second), took: 58 * time.Second, asked: 1},
 		{name: "no answer", server: func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, cause: fetch.Unreachable, text: "sends nothing any more; given up after 308 s", took: 307500 * time.Millisecond, asked: 5},
-		{name: "a file that takes longer than the patience, then a server that is busy", digest: true, took: 403600 * time.Millisecond, asked: 5,
-			server: first(1, cut(200<<10, paused(10<<10, 20*time.Second)), first(3, status(503), whole(archive)))},
-		{name: "a file that begins again and again", server: cut(200<<10, paused(10<<10, 20*time.Second)), digest: true,
-			cause: fetch.WrongContent, text: "given up after 800 s", took: 800100 * time.Millisecond, asked: 2},
+		{name: "a body that trickles", server: paused(archive, 1, 10*time.Second), cause: fetch.Unreachable, text: "sends less than 64 KiB in 30 s; given up after 316 s", took: 315500 * time.Millisecond, asked: 9},
+		{name: "a file that takes longer than the patience, then a server that is busy", digest: true, want: large, took: 351600 * time.Millisecond, asked: 5,
+			server: first(1, cut(800<<10, paused(large, 64<<10, 29*time.Second)), first(3, status(503), whole(large)))},
+		{name: "a file that begins again and again", server: cut(800<<10, paused(large, 64<<10, 29*time.Second)), digest: true, want: large,
+			cause: fetch.WrongContent, text: "given up after 696 s", took: 696100 * time.Millisecond, asked: 2},
 		{name: "compressed bytes", server: withHeaders(simple(archive), "Content-Encoding", "gzip"), digest: true, asked: 1},
 		{name: "too many requests, twice", server: first(2, status(429, "Retry-After", "7"), whole(archive)), took: 14 * time.Second, asked: 3},
 		{name: "too many requests, by a date", server: first(1, status(429, "Retry-After", "Mon, 02 Jan 2006 15:04:45 GMT", "Date", "Mon, 02 Jan 2006 15:04:05 GMT"), whole(archive)), took: 40 * time.Second, asked: 2},
@@ -279,8 +283,12 @@ func TestHostileServers(t *testing.T) {
 
 func (h hostile) check(t *testing.T, n *network) {
 	r := fetch.Request{From: []string{fileURL + "?sig=" + canary}, MaxBytes: 1 << 20}
+	want := h.want
+	if want == nil {
+		want = archive
+	}
 	if h.digest {
-		r.SHA256 = sum(archive)
+		r.SHA256 = sum(want)
 	}
 	into := newFile(t, h.holds)
 	begin := time.Now()
@@ -292,10 +300,6 @@ func (h hostile) check(t *testing.T, n *network) {
 		t.Errorf("%d requests, want %d: %.5q", len(asked), h.asked, asked)
 	}
 	if h.cause == "" {
-		want := h.want
-		if want == nil {
-			want = archive
-		}
 		if err != nil || content(t, into) != string(want) || got.SHA256 != sum(want) || got.Bytes != int64(len(want)) || got.Checked != h.digest || got.From != fileURL {
 			t.Errorf("%+v, %v, and the file has %d bytes", got, err, len(content(t, into)))
 		}

@@ -199,8 +199,8 @@ func TestCallerEnds(t *testing.T) {
 		text   string
 	}{
 		"in a pause":      {status(503), fetch.Server, "503"},
-		"in a body":       {first(1, status(503), paused(10, time.Second)), fetch.Server, "503"},
-		"in the first":    {paused(10, time.Second), fetch.Unreachable, ""},
+		"in a body":       {first(1, status(503), paused(archive, 10, time.Second)), fetch.Server, "503"},
+		"in the first":    {paused(archive, 10, time.Second), fetch.Unreachable, ""},
 		"in a long pause": {status(429, "Retry-After", "50"), fetch.Server, "429"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -293,5 +293,33 @@ func TestProxy(t *testing.T) {
 	_, err := client.Get(t.Context(), fetch.Request{From: []string{fileURL, plain + "/b"}, MaxBytes: 1 << 20}, newFile(t, nil))
 	if !slices.Equal(wanted, []string{"files.test", "plain.test"}) || err == nil || strings.Contains(err.Error(), canary) || !strings.Contains(err.Error(), "proxy says no") {
 		t.Errorf("%q, %v", wanted, err)
+	}
+}
+
+// TestSlowPlaceDoesNotKeepFromTheNext: a place that sends a byte now and then is left for the next one, which has the rest.
+func TestSlowPlaceDoesNotKeepFromTheNext(t *testing.T) {
+	for name, first := range map[string]http.HandlerFunc{
+		"one byte":  paused(archive, 1, 10*time.Second),
+		"some":      paused(archive, 10<<10, 10*time.Second),
+		"nothing":   paused(archive, 0, time.Hour),
+		"too late":  paused(archive, 64<<10, 31*time.Second),
+		"then none": cut(100<<10, paused(archive, 100<<10, time.Hour)),
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				n := newNetwork(t)
+				n.serve(files, first)
+				n.serve(others, whole(archive))
+				into := newFile(t, nil)
+				begin := time.Now()
+				got, err := n.client().Get(t.Context(), fetch.Request{From: []string{fileURL, others + "/file"}, SHA256: sum(archive), MaxBytes: 1 << 20}, into)
+				if err != nil || content(t, into) != string(archive) || got.From != others+"/file" {
+					t.Errorf("%+v, %v", got, err)
+				}
+				if took := time.Since(begin); took > 3*time.Minute {
+					t.Errorf("it took %s", took)
+				}
+			})
+		})
 	}
 }

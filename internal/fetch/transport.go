@@ -24,15 +24,19 @@ const (
 	headerTimeout = 30 * time.Second
 	// answerTimeout bounds all before the body: redirects and, with them, several connections.
 	answerTimeout = time.Minute
-	// idleTimeout is how long nothing of a body may come.
-	idleTimeout  = 30 * time.Second
-	maxHeader    = 64 << 10
-	maxRedirects = 5
-	userAgent    = "slipway-node"
+	// progressTimeout is in how much waiting for a body minProgress of it must come, or all that is left. A server that sends a byte
+	// now and then would keep the node from a place that is well.
+	progressTimeout = 30 * time.Second
+	maxHeader       = 64 << 10
+	maxRedirects    = 5
+	userAgent       = "slipway-node"
 )
 
-// errSilent ends a request of which nothing comes any more.
-var errSilent = errors.New("the server sends nothing any more")
+// What ends a request of which no answer comes, or too little of the body.
+var (
+	errSilent = errors.New("the server sends nothing any more")
+	errSlow   = fmt.Errorf("the server sends less than %d KiB in %.0f s", minProgress>>10, progressTimeout.Seconds())
+)
 
 // session is what several requests of one call share: the client, the connections, the clock, and the way to wait.
 type session struct {
@@ -117,12 +121,15 @@ func shownURL(u *url.URL) string {
 	return shown.Redacted()
 }
 
-// answer is what a server has answered. Its body ends with an error if nothing comes for too long.
+// answer is what a server has answered. Its body ends with an error if too little of it comes for too long.
 type answer struct {
 	*http.Response
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 	timer  *time.Timer
+	// came is how much of the body has come since progress was last seen, left how much longer more is waited for; 0 for the beginning.
+	came int
+	left time.Duration
 }
 
 // do sends a request, by POST if it has a form, and returns the answer, whatever its status. It must be closed.
@@ -145,6 +152,7 @@ func (s *session) do(ctx context.Context, address string, header http.Header, fo
 	a.Response, err = s.http.Do(request)
 	a.timer.Stop()
 	if err == nil {
+		a.timer = time.AfterFunc(progressTimeout, func() { cancel(errSlow) })
 		return a, nil
 	}
 	f := unanswered(ctx, errors.Unwrap(err)) // without the URL of net/http's *url.Error, which shows a query
@@ -152,11 +160,17 @@ func (s *session) do(ctx context.Context, address string, header http.Header, fo
 	return nil, f
 }
 
-// Read reads of the body.
+// Read reads of the body. Only what it waits for the server counts against progressTimeout, and not what the caller does meanwhile.
 func (a *answer) Read(p []byte) (int, error) {
-	a.timer.Reset(idleTimeout)
-	defer a.timer.Stop()
-	return a.Body.Read(p)
+	if a.left <= 0 || a.came >= minProgress {
+		a.came, a.left = 0, progressTimeout
+	}
+	begin := time.Now()
+	a.timer.Reset(a.left)
+	n, err := a.Body.Read(p)
+	a.timer.Stop()
+	a.came, a.left = a.came+n, max(a.left-time.Since(begin), 1)
+	return n, err
 }
 
 // Close ends the request.

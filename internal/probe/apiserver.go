@@ -34,6 +34,8 @@ type prober struct {
 	// credentialPatience is how long a refused credential is tried again: a bootstrap token may be
 	// a moment younger than the node.
 	credentialPatience time.Duration
+	// sleep waits between two watches over one connection, and reports whether ctx was not done before.
+	sleep func(ctx context.Context, d time.Duration) bool
 }
 
 var defaultProber = &prober{
@@ -43,6 +45,7 @@ var defaultProber = &prober{
 	maxDelay:           3 * time.Second,
 	attemptTimeout:     15 * time.Second,
 	credentialPatience: 10 * time.Second,
+	sleep:              sleep,
 }
 
 // step is how far an attempt got.

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"io"
 	"net/http"
 	"net/netip"
@@ -26,6 +27,9 @@ const (
 	localName = "localhost"
 	// certificateDelay is waited before the second attempt, maxCertificateDelay at most before a later one: the node waits.
 	certificateDelay, maxCertificateDelay = 50 * time.Millisecond, 500 * time.Millisecond
+	// watchInterval is the least time between the beginnings of two watches, and watchSpread how much more it is at most, so that nodes
+	// that were cut off together do not come back together (client-go tools/cache/reflector.go: 800 ms and more, with jitter).
+	watchInterval, watchSpread = time.Second, 500 * time.Millisecond
 	// nameInterval is how often the host's name is looked at, which is a system call.
 	nameInterval = 50 * time.Millisecond
 )
@@ -51,6 +55,9 @@ type certifier struct {
 	// taken says that the server has the request, approved that somebody has approved it; issued is what the server answers.
 	taken, approved bool
 	issued          tlsbootstrap.Answer
+	// watched is when the server last answered a watch, however, and refused why the attempt before has not got what it watched for.
+	watched time.Time
+	refused *failure
 	// giveUp ends the request.
 	giveUp func()
 	pair   []byte
@@ -130,10 +137,10 @@ func (c *certifier) attempt(ctx context.Context) (f *failure) {
 		c.after(ctx, c.Patience.Std(), c.giveUp)
 	}
 	answered()
-	if f = c.step(ctx, "certificate approval", c.follow); f == nil {
-		f = c.step(ctx, "certificate used", c.use)
+	if c.refused = c.step(ctx, "certificate approval", c.follow); c.refused != nil {
+		return c.refused
 	}
-	return f
+	return c.step(ctx, "certificate used", c.use)
 }
 
 // step times a part of the way. One that is gone again goes on from its first beginning.
@@ -206,9 +213,12 @@ func (c *certifier) judge(status int, asked string) *failure {
 }
 
 // follow waits until the request is issued or refused, by a watch (Kubernetes: API concepts, efficient detection of changes).
-// A server that ends the watch is asked again.
+// A server that ends the watch is asked again, however it ends it, but not more often than watchInterval.
 func (c *certifier) follow(ctx context.Context) *failure {
 	for {
+		if !c.hopefully(ctx, c.untilNextWatch(), c.p.sleep) && ctx.Err() == nil && c.refused != nil {
+			return c.refused
+		}
 		status, err := c.watch(ctx)
 		a := &c.issued
 		switch {
@@ -234,6 +244,17 @@ func (c *certifier) follow(ctx context.Context) *failure {
 	}
 }
 
+// untilNextWatch is how long no other watch may begin; not positive for now. The spread follows the request's name: the key is another
+// on each node, and so is the name.
+func (c *certifier) untilNextWatch() time.Duration {
+	if c.watched.IsZero() {
+		return 0
+	}
+	h := fnv.New32a()
+	_, _ = io.WriteString(h, c.request.Name)
+	return time.Until(c.watched.Add(watchInterval + watchSpread*time.Duration(h.Sum32()%1000)/1000))
+}
+
 // errRemoved is why nothing will come of a request.
 var errRemoved = errors.New("was removed before anybody approved it")
 
@@ -256,6 +277,7 @@ func (c *certifier) watch(ctx context.Context) (status int, err error) {
 		return 0, err
 	}
 	answered()
+	c.watched = time.Now()
 	defer response.Body.Close()
 	if response.StatusCode != http.StatusOK {
 		_, _ = io.Copy(io.Discard, io.LimitReader(response.Body, maxRequest)) // for the next request on the connection

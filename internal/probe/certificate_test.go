@@ -1,6 +1,7 @@
 package probe
 
 import (
+	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -280,7 +281,7 @@ func TestRequestCertificate(t *testing.T) {
 				if c.atOnce {
 					close(ready)
 				}
-				got, err := defaultProber.certificate(t.Context(), wanted, ready, NodeName)
+				got, err := hasty().certificate(t.Context(), wanted, ready, NodeName)
 				s.judge(t, got, err, c.cause, c.words)
 			})
 		})
@@ -352,12 +353,57 @@ func TestWatchBreaksOff(t *testing.T) {
 			s.start(t)
 			wanted := certificateOf(s)
 			synctest.Test(t, func(t *testing.T) {
-				got, err := defaultProber.certificate(t.Context(), wanted, make(chan struct{}), NodeName)
+				got, err := hasty().certificate(t.Context(), wanted, make(chan struct{}), NodeName)
 				if err != nil {
 					t.Fatal(err)
 				}
 				if s.asked != 1 || len(got.Pair) == 0 {
 					t.Errorf("asked %d times", s.asked)
+				}
+			})
+		})
+	}
+}
+
+// hasty does not wait between two watches: a connection that is kept is of the network, where no time of a test passes (testing/synctest).
+func hasty() *prober {
+	p := *defaultProber
+	p.sleep = func(ctx context.Context, _ time.Duration) bool { return ctx.Err() == nil }
+	return &p
+}
+
+// TestWatchesHaveAFloor: however a server ends a watch, the node does not ask again at once.
+func TestWatchesHaveAFloor(t *testing.T) {
+	for name, ends := range map[string]func(*signer, io.Writer) bool{
+		"at once":       says(""),
+		"one event":     func(s *signer, w io.Writer) bool { _, _ = io.WriteString(w, s.event("ADDED", "", "")); return true },
+		"expired":       says(`{"type":"ERROR","object":{"kind":"Status","code":410,"message":"too old"}}`),
+		"no JSON":       says("{{{{"),
+		"other objects": says(strings.Repeat(`{"type":"ADDED","object":{"kind":"CertificateSigningRequest","metadata":{"name":"other"}}}`, 10)),
+		"busy": func(_ *signer, w io.Writer) bool {
+			w.(http.ResponseWriter).WriteHeader(http.StatusTooManyRequests)
+			return true
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := &signer{posts: []int{http.StatusCreated}, watch: ends}
+			s.start(t)
+			wanted := certificateOf(s)
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := context.WithTimeout(t.Context(), 20*watchInterval)
+				defer cancel()
+				p := *defaultProber
+				var waited time.Duration
+				p.sleep = func(_ context.Context, d time.Duration) bool {
+					if waited += max(d, 0); waited > 20*watchInterval {
+						cancel()
+					}
+					return ctx.Err() == nil
+				}
+				_, err := p.certificate(ctx, wanted, make(chan struct{}), NodeName)
+				if took := waited + time.Since(hosttest.Began); err == nil || s.watched < 2 || took < time.Duration(s.watched-1)*watchInterval {
+					t.Errorf("%d watches in %s: %v", s.watched, took, err)
 				}
 			})
 		})

@@ -58,6 +58,11 @@ func (c *certifier) heard() { c.hope = time.Now().Add(answerPatience) }
 
 // pause waits between two attempts, and reports whether there is to be another one: when all else is ready, only while there is hope.
 func (c *certifier) pause(ctx context.Context, d time.Duration) bool {
+	return c.hopefully(ctx, d, sleep)
+}
+
+// hopefully sleeps, and reports whether to go on: when all else is ready, only while there is hope.
+func (c *certifier) hopefully(ctx context.Context, d time.Duration, sleep func(context.Context, time.Duration) bool) bool {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	if time.Now().Add(d).After(c.hope) {

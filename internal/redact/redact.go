@@ -25,11 +25,25 @@ var secrets = sync.OnceValue(func() []secretForm {
 		form(`[a-z0-9]{6}\.[a-z0-9]{16}`, redacted),
 		// RFC 7519: service account and identity tokens, which are JSON objects in base64.
 		form(`eyJ[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]*)?`, redacted),
-		// RFC 9110, 11.6.2: Authorization.
-		form(`(?i)\b(authorization\W{1,4}\w+) +[^\s"']+`, "$1 "+redacted),
+		// aws-iam-authenticator, "k8s-aws-v1.": a signed request to AWS's STS.
+		form(`k8s-aws-v1\.[A-Za-z0-9_-]+`, redacted),
+		// RFC 7468: a private key, also one that is cut off, on one line or several.
+		form(`(?s)-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----.*?(-----END [A-Z0-9 ]*PRIVATE KEY-----|$)`, redacted),
+		// RFC 9110, 11.6.2: Authorization and Proxy-Authorization, with and without a scheme.
+		form(`(?i)\b(authorization\W{1,4}(?:(?:basic|bearer|digest|negotiate|token|aws4-hmac-sha256) +)?)[^\s"']+`, "${1}"+redacted),
 		form(`(?i)\b(bearer) +[A-Za-z0-9._~+/=-]{16,}`, "$1 "+redacted),
-		// RFC 3986, 3.2.1: the password in a URL.
-		form(`://[^/?#\s:@]*:[^/?#\s@]+@`, "://"+redacted+"@"),
+		// Headers of registries, clouds and others that hold a credential by their name: X-Registry-Auth, X-Vault-Token,
+		// X-Amz-Security-Token; cookies (RFC 6265).
+		form(`(?i)\b((?:x-[\w-]*(?:auth|token|key|secret)|(?:set-)?cookie)["']?\s*[:=]\s*["']?)[^\s"',;]+`, "${1}"+redacted),
+		// RFC 3986, 3.2.1: what comes before the @ of a URL, which may be a token alone. A password may have an @, and, against the rules,
+		// a slash: then what stands in the port's place is no number.
+		form(`://[^/?#\s"']*@`, "://"+redacted+"@"),
+		form(`://[^/?#\s:@"']*:[0-9]*[^0-9/?#\s@"'][^\s"']*@`, "://"+redacted+"@"),
+		// The signature in a URL: Azure's shared access signature, AWS's and Google's signed URLs; OAuth's tokens (RFC 6750, 2.3).
+		form(`(?i)([?&](?:sig|signature|x-(?:amz|goog)-(?:signature|credential|security-token)|(?:access_|refresh_|id_)?token|client_secret|code|key|password)=)[^&\s"']+`, "${1}"+redacted),
+		// A flag or a setting that is called after a secret: --token x, password=x, "secret_access_key": "x", AccountKey=x.
+		form(`(?i)(--?(?:[\w-]*-)?(?:token|password|passwd|secret|api-?key|certificate-key)[= ]["']?)[^\s"']+`, "${1}"+redacted),
+		form(`(?i)((?:password|passwd|client_?secret|(?:access|refresh|identity|registry)_?token|(?:secret_?access|secret|account|shared_?access|api)_?key|"auth)["']?\s*[:=]\s*["']?)[^\s"',;&}]+`, "${1}"+redacted),
 	}
 })
 

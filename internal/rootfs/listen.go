@@ -14,8 +14,8 @@ import (
 	"github.com/slipway-dev/slipway/internal/failpoint"
 )
 
-// Listen listens on a socket at path, to which everybody on the machine can connect. A socket that nobody
-// listens on any more is replaced; the directory is made where it is missing.
+// Listen listens on a socket at path, to which each user of the machine can connect, with at most maxPeerConns connections at a time. A
+// socket without a listener is replaced; the directory is made where it is missing.
 func (t *Tree) Listen(path string) (net.Listener, error) {
 	listener, err := t.listen(path)
 	if err != nil {
@@ -66,5 +66,5 @@ func (t *Tree) listen(path string) (net.Listener, error) {
 		listener.Close()
 		return nil, bare(err)
 	}
-	return listener, nil
+	return &limitedListener{UnixListener: listener.(*net.UnixListener), peer: peerUser, conns: make(map[uint32]int)}, nil
 }
