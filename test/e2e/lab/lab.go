@@ -29,6 +29,8 @@ type Parts struct {
 	Kernel     string
 	Initrd     string
 	Kubernetes string
+	// Containerd has the programs that cases publish as a package.
+	Containerd string
 	Etcd       string
 	// Payload has the program of pods' images, payload.
 	Payload string

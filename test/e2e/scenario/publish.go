@@ -28,20 +28,17 @@ type publishArgs struct {
 // published is how a package is called, and what is in it. Kubernetes' have the names that AKS gives them.
 type published struct {
 	repository, version string
-	dir                 func(ctx context.Context, r *caseRun) (string, error)
+	dir                 func(lab.Parts) string
 	programs            []string
 }
 
-func kubernetesParts(_ context.Context, r *caseRun) (string, error) {
-	return r.Lab.Parts.Kubernetes, nil
-}
+func kubernetes(p lab.Parts) string { return p.Kubernetes }
 
 var packages = map[string]published{
-	"kubelet": {"aks/packages/kubernetes/kubelet", parts.Kubernetes, kubernetesParts, []string{"kubelet"}},
-	"kubectl": {"aks/packages/kubernetes/kubectl", parts.Kubernetes, kubernetesParts, []string{"kubectl"}},
+	"kubelet": {"aks/packages/kubernetes/kubelet", parts.Kubernetes, kubernetes, []string{"kubelet"}},
+	"kubectl": {"aks/packages/kubernetes/kubectl", parts.Kubernetes, kubernetes, []string{"kubectl"}},
 	"containerd": {
-		"aks/packages/containerd", parts.Containerd,
-		func(ctx context.Context, r *caseRun) (string, error) { return r.Store.Containerd(ctx) },
+		"aks/packages/containerd", parts.Containerd, func(p lab.Parts) string { return p.Containerd },
 		[]string{"containerd", "containerd-shim-runc-v2"},
 	},
 }
@@ -74,10 +71,7 @@ func (r *caseRun) publish(ctx context.Context, args publishArgs) error {
 
 // debianPackage makes a package, whose programs are in /usr/bin.
 func (r *caseRun) debianPackage(ctx context.Context, name string, p *published) ([]byte, error) {
-	from, err := p.dir(ctx, r)
-	if err != nil {
-		return nil, err
-	}
+	from := p.dir(r.Lab.Parts)
 	dir, err := os.MkdirTemp(r.Lab.Dir(), "package-")
 	if err != nil {
 		return nil, err

@@ -89,7 +89,7 @@ func build(ctx context.Context, containerds, programs []string) (setup, error) {
 	}{
 		{&s.Parts.Kernel, store.Kernel}, {&s.Parts.Initrd, store.Initrd},
 		{&s.Parts.Kubernetes, store.KubernetesBinaries}, {&s.Parts.Etcd, store.EtcdBinary},
-		{&s.Parts.Payload, store.Payload},
+		{&s.Parts.Payload, store.Payload}, {&s.Parts.Containerd, store.Containerd},
 	} {
 		if *part.dir, err = part.make(ctx); err != nil {
 			return s, err
