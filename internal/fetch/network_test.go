@@ -90,6 +90,9 @@ func (n *network) serve(at string, handler http.Handler) {
 	})}
 	go func() { _ = server.Serve(accepting) }()
 	n.t.Cleanup(func() { _ = server.Close() })
+	if u.Port() != "" {
+		port = u.Port()
+	}
 	n.listeners[net.JoinHostPort(u.Hostname(), port)] = l
 }
 
