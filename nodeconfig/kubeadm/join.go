@@ -65,7 +65,7 @@ func (t *translation) join() {
 	}
 	t.discovery()
 	in := &t.in.NodeRegistration
-	t.out.Kubelet.NodeName, t.out.Kubelet.Taints = in.Name, in.Taints
+	t.out.Kubelet.NodeName, t.out.Kubelet.Taints = nodeName(in.Name), in.Taints
 	if in.CRISocket != "" && !slices.Contains(sockets, in.CRISocket) {
 		t.fatal(nodeconfig.Invalid, "$.nodeRegistration.criSocket", "is not containerd's socket, and Slipway's nodes have containerd; use "+sockets[0])
 	}
@@ -152,13 +152,21 @@ func (t *translation) extraArg(name string, value *document.Node, at string) {
 		}
 		t.moved("$.kubelet.labels", at)
 	case "node-ip":
-		k.NodeIPs = strings.Split(value.Text, ",")
+		k.NodeIPs = nil
+		for ip := range strings.SplitSeq(value.Text, ",") {
+			if value.Text != "" {
+				k.NodeIPs = append(k.NodeIPs, strings.TrimSpace(ip))
+			}
+		}
 		t.moved("$.kubelet.nodeIPs", at)
 	case "hostname-override":
-		k.NodeName = value.Text
+		k.NodeName = nodeName(value.Text)
 		t.moved("$.kubelet.nodeName", at)
 	default:
 		t.moved(document.IndexPath("$.kubelet.flags", len(k.Flags)), at)
 		k.Flags = append(k.Flags, nodeconfig.Flag{Name: name, Value: value.Text})
 	}
 }
+
+// nodeName is a node's name as kubeadm and the kubelet take it (k8s.io/component-helpers, node/util: GetHostname).
+func nodeName(name string) string { return strings.ToLower(strings.TrimSpace(name)) }
