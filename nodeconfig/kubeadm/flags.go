@@ -1,8 +1,6 @@
 package kubeadm
 
-import (
-	"strings"
-)
+import "strings"
 
 // flag is one of kubeadm join's, or of kubeadm's (k8s.io/kubernetes, cmd/kubeadm/app/cmd/join.go, cmd/kubeadm/app/kubeadm.go).
 type flag struct {
@@ -117,11 +115,12 @@ func parse(rest []word) []argument {
 	return all
 }
 
-// flagOf returns a flag by its name or letter. An underscore is a hyphen (k8s.io/component-base, cli/flag: WordSepNormalizeFunc).
+// flagOf returns a flag by its name or letter. In those of the log, an underscore is a hyphen (k8s.io/component-base, cli/flag:
+// WordSepNormalizeFunc).
 func flagOf(name string) *flag {
-	long := strings.ReplaceAll(name, "_", "-")
 	for i := range flags {
-		if f := &flags[i]; f.name == long || f.short != 0 && name == "-"+string(f.short) {
+		f := &flags[i]
+		if f.name == name || f.idle == logs && f.name == strings.ReplaceAll(name, "_", "-") || f.short != 0 && name == "-"+string(f.short) {
 			return f
 		}
 	}

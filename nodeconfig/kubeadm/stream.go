@@ -44,6 +44,7 @@ func readStream(data []byte) (tree *document.Node, problems []nodeconfig.Problem
 			return nil, nil, false
 		}
 		switch {
+		case n.GetText("kind") != joinKind && other != nil:
 		case n.GetText("kind") != joinKind:
 			other = n
 		case tree != nil: // which one is meant is not known
