@@ -30,11 +30,10 @@ func find(text string) (c *command, problems []nodeconfig.Problem, is bool) {
 	s := scanner{rest: text, line: 1, column: 1}
 	var commands []*command
 	output := false
-	for s.rest != "" {
+	for s.skipBlanks(); s.rest != ""; s.skipBlanks() {
 		line := s.rest[:lineLength(s.rest)]
 		line = line[:min(len(line), maxBegin)]
-		prompt := promptLength(line)
-		bare := strings.TrimLeft(line[prompt:], whiteSpace)
+		bare := strings.TrimLeft(line[promptLength(line):], whiteSpace)
 		switch {
 		case bare == "":
 		case runs(bare, joinCommand):
@@ -43,7 +42,7 @@ func find(text string) (c *command, problems []nodeconfig.Problem, is bool) {
 			continue
 		case runs(bare, "") || isPrinted(bare):
 			output = true
-		case strings.HasPrefix(strings.TrimLeft(line, whiteSpace), "#"): // a comment
+		case line[0] == '#': // a comment
 		case len(commands) > 0 && commands[len(commands)-1].after == nil:
 			commands[len(commands)-1].after = &word{line: s.line, column: s.column}
 		case len(commands) == 0 && !output:

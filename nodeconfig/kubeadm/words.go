@@ -127,6 +127,9 @@ func (s *scanner) skip(n int) {
 	s.column += int32(utf8.RuneCountInString(passed))
 }
 
+// skipBlanks takes blanks and empty lines.
+func (s *scanner) skipBlanks() { s.skip(len(s.rest) - len(strings.TrimLeft(s.rest, whiteSpace))) }
+
 // atEnd reports whether a line ends here.
 func (s *scanner) atEnd() bool {
 	return s.rest == "" || s.rest == "\r" || s.rest[0] == '\n' || strings.HasPrefix(s.rest, "\r\n")
