@@ -2,6 +2,7 @@ package kubeadm
 
 import (
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -39,7 +40,11 @@ var sudoOptions = []sudoOption{
 	{short: 'R', long: "chroot", valued: true, refused: func(string) string { return "runs kubeadm join below another root directory" }},
 }
 
-// unwrap returns the words after the program, if that is kubeadm. Before it there may be variables, and sudo with its options.
+// passing are programs that run what follows them as it is.
+var passing = []string{"command", "env", "exec", "nohup", "time"}
+
+// unwrap returns the words after the program, if that is kubeadm. Before it there may be variables, and sudo with its options; those
+// of doas are among them.
 func unwrap(all []word) (rest []word, remarks []remark) {
 	sudo := false
 	for len(all) > 0 {
@@ -52,12 +57,15 @@ func unwrap(all []word) (rest []word, remarks []remark) {
 		case isVariable && isName(name):
 			remarks = append(remarks, remark{at: w, about: shownName(name),
 				reason: "has no effect: it is in the environment of kubeadm alone; a native contract has the node's proxy in its field proxy"})
-		case !sudo && path.Base(w.text) == "sudo":
-			sudo = true
-		case path.Base(w.text) == "kubeadm":
-			return all, remarks
 		default:
-			return nil, nil
+			switch program := path.Base(w.text); {
+			case program == "kubeadm":
+				return all, remarks
+			case program == "sudo" || program == "doas":
+				sudo = true
+			case !slices.Contains(passing, program):
+				return nil, nil
+			}
 		}
 	}
 	return nil, nil
