@@ -168,7 +168,8 @@ type AttestedBootstrap struct {
 type Kubelet struct {
 	// NodeName overrides the name the node registers with; default the host's name.
 	NodeName string `json:"nodeName,omitempty"`
-	// NodeIPs are the node's addresses, IPv4 first; default those of the primary interface.
+	// NodeIPs are the node's addresses, IPv4 first; default those of the primary interface. If there is only "0.0.0.0" or "::", the
+	// kubelet chooses an address of that family.
 	NodeIPs []string `json:"nodeIPs,omitempty"`
 	// Labels are set when the node registers.
 	Labels map[string]string `json:"labels,omitempty"`

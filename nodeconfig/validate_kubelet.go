@@ -70,7 +70,8 @@ func isPort(s string) bool {
 }
 
 // nodeIPs validates what a node may register: one address, or one of each family (k8s.io/kubernetes v1.36.3
-// pkg/util/node: ParseNodeIPArgument; pkg/kubelet: validateNodeIP).
+// pkg/util/node: ParseNodeIPArgument; pkg/kubelet: validateNodeIP). The unspecified address alone lets the kubelet choose one of
+// its family (pkg/kubelet/nodestatus/setters.go: NodeAddress).
 func (v *validator) nodeIPs(ips []string) {
 	const at = "$.kubelet.nodeIPs"
 	family := make(map[bool]bool) // whether there is an address, by whether it is IPv6
@@ -80,6 +81,12 @@ func (v *validator) nodeIPs(ips []string) {
 			continue
 		}
 		addr := netip.MustParseAddr(ip).Unmap()
+		if addr.IsUnspecified() {
+			if len(ips) > 1 {
+				v.vital(document.IndexPath(at, i), "is the unspecified address, which is possible alone: the kubelet then chooses one of its family")
+			}
+			continue
+		}
 		if !addr.IsGlobalUnicast() {
 			v.vital(document.IndexPath(at, i), "is "+kindOfAddress(addr)+", and a node cannot be reached at one")
 			continue
@@ -95,8 +102,6 @@ func (v *validator) nodeIPs(ips []string) {
 // kindOfAddress names an address that is no host's own.
 func kindOfAddress(addr netip.Addr) string {
 	switch {
-	case addr.IsUnspecified():
-		return "the unspecified address"
 	case addr.IsLoopback():
 		return "a loopback address"
 	case addr.IsLinkLocalUnicast():

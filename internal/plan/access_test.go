@@ -71,6 +71,11 @@ func TestMetadataRule(t *testing.T) {
 	if _, problems = New(restricted, known); len(nodeconfig.Fatal(problems)) != 1 {
 		t.Errorf("a machine without the address has a rule: %v", problems)
 	}
+	restricted.Kubelet.NodeIPs = []string{"0.0.0.0"}
+	if _, problems = New(restricted, known); len(nodeconfig.Fatal(problems)) != 1 {
+		t.Errorf("a rule has the unspecified address: %v", problems)
+	}
+	restricted.Kubelet.NodeIPs = nil
 	if _, problems = New(restricted, facts.Facts{}); len(problems) > 0 {
 		t.Errorf("nothing is known of the machine, and that is a problem of the contract's: %v", problems)
 	}

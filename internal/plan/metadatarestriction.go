@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"net/netip"
 	"strings"
 	"time"
 
@@ -108,7 +109,7 @@ func nodeIPv4(in *input) string {
 	}
 	for _, ips := range [][]string{own, in.config.Kubelet.NodeIPs} {
 		for _, ip := range ips {
-			if !strings.Contains(ip, ":") {
+			if addr, err := netip.ParseAddr(ip); err == nil && addr.Is4() && !addr.IsUnspecified() {
 				return ip
 			}
 		}

@@ -47,7 +47,7 @@ type dialect struct {
 	name string
 	// forms are names of single kinds of its documents, for people who have one.
 	forms []string
-	// text reads a document of it that is neither JSON nor YAML, and says whether it is one; nil where there are none.
+	// text reads a text of it that is not one document of JSON or YAML, and says whether it is one; nil where there are none.
 	text func([]byte) (tree *document.Node, problems []nodeconfig.Problem, is bool)
 	// detect reports whether a document is written in it.
 	detect func(*document.Node) bool
@@ -113,7 +113,7 @@ var dialects = []dialect{
 	{
 		name:   Kubeadm,
 		forms:  []string{"kubeadm-join", "kubeconfig"},
-		text:   kubeadm.ReadLine,
+		text:   kubeadm.ReadText,
 		detect: kubeadm.Is,
 		read: func(n *document.Node, _ eksctl.Choice) translated {
 			r := kubeadm.FromTree(n)

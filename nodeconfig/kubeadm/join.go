@@ -2,6 +2,7 @@ package kubeadm
 
 import (
 	"net"
+	"path"
 	"slices"
 	"strings"
 
@@ -11,7 +12,6 @@ import (
 
 // joinRows are fields of a JoinConfiguration (k8s.io/kubernetes, cmd/kubeadm/app/apis/kubeadm/v1beta4/types.go).
 var joinRows = []row{
-	{"controlPlane", true, "", "describes a node of the control plane, and Slipway joins worker nodes"},
 	{"discovery.file", true, "", "names a kubeconfig on the machine; give that kubeconfig itself as the contract"},
 	{"dryRun", true, "", "asks that nothing be done; slipway-node provision --dry-run does that"},
 	{"patches", true, "", "changes the kubelet's configuration by files on the machine; use kubelet.config of a native contract"},
@@ -34,10 +34,13 @@ const (
 	imagesReason  = "has no effect: no image is pulled before the kubelet starts"
 )
 
-// sockets are containerd's, in all the ways in which it is written.
-var sockets = []string{
-	"unix:///run/containerd/containerd.sock", "unix:///var/run/containerd/containerd.sock",
-	"/run/containerd/containerd.sock", "/var/run/containerd/containerd.sock",
+// socket is containerd's.
+const socket = "/run/containerd/containerd.sock"
+
+// isSocket reports whether a text is containerd's socket: a URL or a path, which kubeadm makes a URL of. /var/run is /run.
+func isSocket(text string) bool {
+	text = strings.TrimPrefix(strings.TrimPrefix(text, "unix:"), "//")
+	return strings.TrimPrefix(path.Clean(text), "/var") == socket
 }
 
 const (
@@ -56,6 +59,10 @@ func (t *translation) join() {
 	case !slices.Contains(apiVersions, t.in.APIVersion):
 		t.fatal(nodeconfig.Invalid, "$.apiVersion", "is a version that is not read; kubeadm config migrate makes the newest of it")
 	}
+	if n, ok := t.tree.Get("controlPlane"); ok && n.Kind != document.Null { // also an empty one makes such a node
+		t.known["$.controlPlane"] = true
+		t.fatal(nodeconfig.Invalid, "$.controlPlane", "describes a node of the control plane, and Slipway joins worker nodes")
+	}
 	t.withoutPlace(joinRows, t.tree, "$")
 	for to, from := range map[string]string{
 		"$.cluster.server": endpointPath, "$.cluster.certificateAuthorityHashes": hashesPath, "$.cluster.certificateAuthority": hashesPath,
@@ -65,9 +72,9 @@ func (t *translation) join() {
 	}
 	t.discovery()
 	in := &t.in.NodeRegistration
-	t.out.Kubelet.NodeName, t.out.Kubelet.Taints = in.Name, in.Taints
-	if in.CRISocket != "" && !slices.Contains(sockets, in.CRISocket) {
-		t.fatal(nodeconfig.Invalid, "$.nodeRegistration.criSocket", "is not containerd's socket, and Slipway's nodes have containerd; use "+sockets[0])
+	t.out.Kubelet.NodeName, t.out.Kubelet.Taints = nodeName(in.Name), in.Taints
+	if in.CRISocket != "" && !isSocket(in.CRISocket) {
+		t.fatal(nodeconfig.Invalid, "$.nodeRegistration.criSocket", "is not containerd's socket, and Slipway's nodes have containerd; use unix://"+socket)
 	}
 	t.extraArgs()
 }
@@ -152,13 +159,21 @@ func (t *translation) extraArg(name string, value *document.Node, at string) {
 		}
 		t.moved("$.kubelet.labels", at)
 	case "node-ip":
-		k.NodeIPs = strings.Split(value.Text, ",")
+		k.NodeIPs = nil
+		for ip := range strings.SplitSeq(value.Text, ",") {
+			if value.Text != "" {
+				k.NodeIPs = append(k.NodeIPs, strings.TrimSpace(ip))
+			}
+		}
 		t.moved("$.kubelet.nodeIPs", at)
 	case "hostname-override":
-		k.NodeName = value.Text
+		k.NodeName = nodeName(value.Text)
 		t.moved("$.kubelet.nodeName", at)
 	default:
 		t.moved(document.IndexPath("$.kubelet.flags", len(k.Flags)), at)
 		k.Flags = append(k.Flags, nodeconfig.Flag{Name: name, Value: value.Text})
 	}
 }
+
+// nodeName is a node's name as kubeadm and the kubelet take it (k8s.io/component-helpers, node/util: GetHostname).
+func nodeName(name string) string { return strings.ToLower(strings.TrimSpace(name)) }

@@ -113,15 +113,29 @@ func (t *translation) withoutPlace(rows []row, n *document.Node, at string) {
 			value, _ = value.Get(step)
 			path = document.FieldPath(path, step)
 		}
-		empty := value == nil || value.Kind == document.Null || value.Kind == document.Map && len(value.Fields) == 0 ||
-			value.Kind == document.List && len(value.Items) == 0 || value.Kind == document.String && value.Text == ""
 		t.known[path] = true
 		switch {
-		case empty, value.Kind == document.Bool && value.Text == "false", r.unless != "" && value.Text == r.unless:
+		case isEmpty(value), r.unless == "" && value.Kind == document.Bool && value.Text == "false", r.unless != "" && value.Text == r.unless:
 		case r.fatal:
 			t.fatal(nodeconfig.Invalid, path, r.reason)
 		default:
 			t.report(false, nodeconfig.NoEffect, path, r.reason)
 		}
 	}
+}
+
+// isEmpty reports whether a value says nothing: it is not there, or there is nothing in it.
+func isEmpty(n *document.Node) bool {
+	if n == nil {
+		return true
+	}
+	switch n.Kind {
+	case document.Null:
+		return true
+	case document.Map:
+		return !slices.ContainsFunc(n.Fields, func(f document.Field) bool { return !isEmpty(&f.Value) })
+	case document.List, document.String:
+		return len(n.Items) == 0 && n.Text == ""
+	}
+	return false
 }

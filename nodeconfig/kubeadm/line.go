@@ -1,58 +1,13 @@
 package kubeadm
 
 import (
-	"bytes"
 	"cmp"
-	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
-
-// The length of a command line, and how many words it may have.
-const (
-	maxLine  = 16 << 10
-	maxWords = 256
-)
-
-// flag is one of kubeadm join's (k8s.io/kubernetes, cmd/kubeadm/app/cmd/join.go).
-type flag struct {
-	name string
-	// path is where its value is in a JoinConfiguration, with dots between the names; empty for none.
-	path string
-	// alone says that it has no value of its own; list that it has several, and may be given more than once.
-	alone, list bool
-	// refused says why no node is made of it.
-	refused string
-}
-
-const (
-	workers  = "is for a node of the control plane, and Slipway joins worker nodes"
-	tokenAt  = "discovery.bootstrapToken.token"
-	tlsAt    = "discovery.tlsBootstrapToken"
-	tokenFor = "--token"
-)
-
-var flags = []flag{
-	{name: tokenFor},
-	{name: "--discovery-token", path: tokenAt},
-	{name: "--tls-bootstrap-token", path: tlsAt},
-	{name: "--discovery-token-ca-cert-hash", path: "discovery.bootstrapToken.caCertHashes", list: true},
-	{name: "--discovery-token-unsafe-skip-ca-verification", path: "discovery.bootstrapToken.unsafeSkipCAVerification", alone: true},
-	{name: "--node-name", path: "nodeRegistration.name"},
-	{name: "--cri-socket", path: "nodeRegistration.criSocket"},
-	{name: "--ignore-preflight-errors", path: "nodeRegistration.ignorePreflightErrors", list: true},
-	{name: "--skip-phases", path: "skipPhases", list: true},
-	{name: "--dry-run", path: "dryRun", alone: true},
-	{name: "--discovery-file", refused: "names a kubeconfig on the machine, or a URL; give that kubeconfig itself as the contract"},
-	{name: "--config", refused: "names a file on the machine; give that file itself as the contract"},
-	{name: "--patches", refused: "names a directory on the machine; use kubelet.config of a native contract"},
-	{name: "--control-plane", alone: true, refused: workers},
-	{name: "--certificate-key", refused: workers},
-	{name: "--apiserver-advertise-address", refused: workers},
-	{name: "--apiserver-bind-port", refused: workers},
-}
 
 // line is a command line that is being read.
 type line struct {
@@ -63,28 +18,25 @@ type line struct {
 }
 
 // ReadLine reads a command line "kubeadm join" as the JoinConfiguration that kubeadm makes of it; is says whether the text is
-// one. Each value has its place in the text. All problems are returned; of a text that a shell would do more with than to
-// split it, there is no tree.
+// one, or is what kubeadm prints around it. Each value has its place in the text. All problems are returned; of a text that a
+// shell would do more with than to split it, there is no tree.
 func ReadLine(data []byte) (tree *document.Node, problems []nodeconfig.Problem, is bool) {
-	if data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")); !isLine(data) {
-		return nil, nil, false
+	c, problems, is := find(strings.TrimPrefix(string(data), "\ufeff"))
+	if !is || len(nodeconfig.Fatal(problems)) > 0 {
+		return nil, problems, is
 	}
-	l := &line{given: make(map[string]bool)}
-	all, problem := words(string(data))
-	switch {
-	case len(data) > maxLine || len(all) > maxWords:
-		l.report("$", word{line: 1, column: 1}, fmt.Sprintf("is longer than any kubeadm join: more than %d bytes or %d words", maxLine, maxWords))
-		return nil, l.problems, true
-	case problem != nil:
-		return nil, []nodeconfig.Problem{*problem}, true
+	l := &line{problems: problems, given: make(map[string]bool)}
+	if plain := ordinary(c.arguments); len(plain) > 1 && plain[1].text == "phase" {
+		return nil, []nodeconfig.Problem{plain[1].problem("runs one phase of a join; give the whole command, kubeadm join HOST:PORT")}, true
 	}
-	l.tree = document.Node{Kind: document.Map, Line: all[0].line, Column: all[0].column}
+	first := c.words[0]
+	l.tree = document.Node{Kind: document.Map, Line: first.line, Column: first.column}
 	l.set("apiVersion", document.Node{Kind: document.String, Text: apiVersions[0]})
 	l.set("kind", document.Node{Kind: document.String, Text: joinKind})
-	if all[0].text == "sudo" {
-		all = all[1:]
+	for _, r := range c.remarks {
+		l.report(r.fatal, document.FieldPath("$", r.about), r.at, r.reason)
 	}
-	l.arguments(all[2:])
+	l.arguments(c.arguments)
 	if l.token != nil { // it stands for both, where one is not given
 		if !l.given["--discovery-token"] {
 			l.set(tokenAt, l.token.node())
@@ -95,74 +47,67 @@ func ReadLine(data []byte) (tree *document.Node, problems []nodeconfig.Problem, 
 	return &l.tree, l.problems, true
 }
 
-// isLine reports whether a text begins with the command, perhaps as another user.
-func isLine(data []byte) bool {
-	begin := bytes.Fields(data[:min(len(data), 256)])
-	if len(begin) > 0 && string(begin[0]) == "sudo" {
-		begin = begin[1:]
+func (l *line) report(fatal bool, path string, at word, reason string) {
+	p := at.idle(reason)
+	if fatal {
+		p = at.problem(reason)
 	}
-	return len(begin) >= 2 && string(begin[0]) == "kubeadm" && string(begin[1]) == "join"
+	p.Path = path
+	l.problems = append(l.problems, p)
 }
 
-func (l *line) report(path string, at word, reason string) {
-	l.problems = append(l.problems, nodeconfig.Problem{
-		Kind: nodeconfig.Invalid, Path: path, Reason: reason, Fatal: true, Line: int(at.line), Column: int(at.column),
-	})
-}
-
-// arguments reads flags and their values, and the one word that is none.
-func (l *line) arguments(rest []word) {
-	for len(rest) > 0 {
-		at := rest[0]
-		rest = rest[1:]
-		if !strings.HasPrefix(at.text, "-") {
-			if l.given[""] {
-				l.report("$", at, "has a second word that is no flag's; kubeadm join takes one server, HOST:PORT")
-				continue
-			}
-			l.given[""] = true
-			l.set("discovery.bootstrapToken.apiServerEndpoint", at.node())
+// arguments reads flags and their values, and the words that are none: the command's name and the server.
+func (l *line) arguments(all []argument) {
+	controlPlane := joinsControlPlane(all)
+	plain := ordinary(all)[1:]
+	for i, w := range plain {
+		if i > 0 {
+			l.report(true, "$", w, "has a second word that is no flag's; kubeadm join takes one server, HOST:PORT")
 			continue
 		}
-		name, value, has := strings.Cut(at.text, "=")
-		path := document.FieldPath("$", shownName(name))
-		f := flagOf(name)
-		if f == nil {
-			l.report(path, at, "is no flag of kubeadm join that Slipway knows")
-			continue
-		}
-		given := word{value, at.line, at.column}
+		l.set("discovery.bootstrapToken.apiServerEndpoint", w.node())
+	}
+	for _, a := range all {
+		path := document.FieldPath("$", shownName(a.name))
 		switch {
-		case f.alone && !has:
-			given.text = "true"
-		case !f.alone && !has && (len(rest) == 0 || strings.HasPrefix(rest[0].text, "--")):
-			l.report(path, at, "has no value: the command line is cut off, or the value is missing")
-			continue
-		case !f.alone && !has:
-			given, rest = rest[0], rest[1:]
+		case a.name == "":
+		case a.flag == nil:
+			l.report(true, path, a.at, "is no flag of kubeadm join that Slipway knows")
+		case a.missing:
+			l.report(true, path, a.at, "has no value: the command line is cut off, or the value is missing")
+		case a.flag.controlPlane && controlPlane:
+			l.report(true, path, a.at, workers)
+		case a.flag.controlPlane && a.flag.name != controlPlaneFlag:
+			l.report(false, path, a.at, "has no effect without "+controlPlaneFlag)
+		default:
+			l.flag(a.flag, path, a.value)
 		}
-		l.flag(f, path, given)
 	}
 }
 
 // flag takes a flag with its value.
 func (l *line) flag(f *flag, path string, given word) {
 	node := given.node()
+	_, err := strconv.ParseBool(given.text)
 	switch {
-	case f.refused != "":
-		l.report(path, given, f.refused)
+	case f.alone && err != nil:
+		l.report(true, path, given, "is true or false")
 		return
-	case l.given[f.name] && !f.list:
-		l.report(path, given, "is given twice; keep one")
+	case f.refused != "":
+		l.report(true, path, given, f.refused)
+		return
+	case f.idle != "":
+		l.report(false, path, given, f.idle)
 		return
 	case given.text == "":
-		l.report(path, given, "has an empty value")
+		l.report(false, path, given, "has no effect: its value is empty")
 		return
-	case f.alone && given.text != "true" && given.text != "false":
-		l.report(path, given, "is true or false")
-		return
+	case l.given[f.name] && !f.list:
+		l.report(false, path, given, "is given more than once, and the last one counts, as for kubeadm")
+	}
+	switch {
 	case f.alone:
-		node.Kind = document.Bool
+		node.Kind, node.Text = document.Bool, strconv.FormatBool(isTrue(given.text))
 	case f.list:
 		node = document.Node{Kind: document.List, Line: given.line, Column: given.column}
 		for item := range strings.SplitSeq(given.text, ",") {
@@ -170,25 +115,24 @@ func (l *line) flag(f *flag, path string, given word) {
 		}
 	}
 	l.given[f.name] = true
-	if f.name == tokenFor {
+	switch f.name {
+	case tokenFlag:
 		l.token = &given
-		return
+	case controlPlaneFlag: // which is false here
+	default:
+		l.set(f.path, node)
 	}
-	l.set(f.path, node)
 }
 
-func flagOf(name string) *flag {
-	for i := range flags {
-		if flags[i].name == name {
-			return &flags[i]
-		}
-	}
-	return nil
+// isTrue reports whether a flag's value is true (github.com/spf13/pflag, bool.go).
+func isTrue(value string) bool {
+	is, _ := strconv.ParseBool(value)
+	return is
 }
 
-// shownName is the name of a flag as it may be repeated: what does not look like one may be a credential.
+// shownName is the name of a flag or variable as it may be repeated: what does not look like one may be a credential.
 func shownName(name string) string {
-	if len(name) > 60 || strings.Trim(name, "abcdefghijklmnopqrstuvwxyz-") != "" {
+	if len(name) > 60 || strings.Trim(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-_") != "" {
 		return "-"
 	}
 	return cmp.Or(name, "-")
@@ -197,8 +141,7 @@ func shownName(name string) string {
 // set puts a value into the tree. One list is added to another.
 func (l *line) set(path string, value document.Node) {
 	n := &l.tree
-	steps := strings.Split(path, ".")
-	for _, step := range steps {
+	for step := range strings.SplitSeq(path, ".") {
 		next, ok := n.Get(step)
 		if !ok {
 			n.Fields = append(n.Fields, document.Field{Name: step, Value: document.Node{Kind: document.Map, Line: value.Line, Column: value.Column}})

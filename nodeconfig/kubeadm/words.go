@@ -1,11 +1,34 @@
 package kubeadm
 
 import (
+	"fmt"
+	"net/netip"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/nodeconfig"
+)
+
+// The limits of a command line. The scanner stops at them, so a long line costs no more than a short one.
+const (
+	maxLine  = 16 << 10
+	maxWords = 256
+)
+
+const (
+	blank      = " \t"
+	whiteSpace = blank + "\r\n"
+	// special are the characters for which a shell does something outside of quotes: dash, bash or zsh.
+	special = "$`;|&<>()*?[]{}~!#"
+	// withheld is printed for a token (cmd/kubeadm/app/cmd/util/join.go).
+	withheld = "<value withheld>"
+)
+
+const (
+	cutOff  = "the command line is cut off: it ends with a backslash, and nothing follows"
+	follows = "the command line ends here, and something follows; end a line that goes on with a backslash"
 )
 
 // word is one of a command line.
@@ -15,38 +38,76 @@ type word struct {
 	line, column int32
 }
 
-// words splits a command line as a shell does, with its quotes, its backslashes and lines that go on (POSIX, Shell Command
-// Language, 2.2 and 2.3). Nothing is expanded or run: a text for which a shell would do more is refused, at its place.
+// node is the word as a value of a document.
+func (w word) node() document.Node {
+	return document.Node{Kind: document.String, Text: w.text, Line: w.line, Column: w.column}
+}
+
+// problem is a fatal one at the word.
+func (w word) problem(reason string) nodeconfig.Problem {
+	return nodeconfig.Problem{Kind: nodeconfig.Invalid, Path: "$", Reason: reason, Fatal: true, Line: int(w.line), Column: int(w.column)}
+}
+
+// idle is a warning at the word.
+func (w word) idle(reason string) nodeconfig.Problem {
+	p := w.problem(reason)
+	p.Kind, p.Fatal = nodeconfig.NoEffect, false
+	return p
+}
+
+// words splits a text that is one command line.
 func words(text string) ([]word, *nodeconfig.Problem) {
-	s := &scanner{rest: text, line: 1, column: 1}
-	for s.problem == nil {
-		s.blanks()
-		if s.rest == "" || s.problem != nil {
-			break
+	s := scanner{rest: text, line: 1, column: 1}
+	s.command()
+	if s.problem == nil && strings.TrimLeft(s.rest, whiteSpace) != "" {
+		s.refuse(follows)
+	}
+	return s.words, s.problem
+}
+
+// scanner reads command lines.
+type scanner struct {
+	rest         string
+	line, column int32
+	// budget is how many bytes the command line may still have.
+	budget  int
+	words   []word
+	problem *nodeconfig.Problem
+}
+
+// command reads a command line up to the end of its last line. It makes the words that a shell makes, with its quotes, its
+// backslashes and lines that go on (POSIX, Shell Command Language, 2.2 and 2.3). It expands and runs nothing: a text for which a
+// shell would do more is refused, at its place.
+func (s *scanner) command() {
+	s.budget = maxLine
+	for s.blanks(); s.problem == nil && !s.atEnd(); s.blanks() {
+		if len(s.words) == maxWords {
+			s.tooLong()
+			return
 		}
 		w := word{line: s.line, column: s.column}
 		w.text = s.word()
 		s.words = append(s.words, w)
 	}
-	return s.words, s.problem
-}
-
-// scanner reads a command line.
-type scanner struct {
-	rest         string
-	line, column int32
-	words        []word
-	problem      *nodeconfig.Problem
 }
 
 // refuse ends the reading, at the next character.
 func (s *scanner) refuse(reason string) {
-	s.problem = &nodeconfig.Problem{Kind: nodeconfig.Invalid, Path: "$", Reason: reason, Fatal: true, Line: int(s.line), Column: int(s.column)}
+	p := word{line: s.line, column: s.column}.problem(reason)
+	s.problem = &p
 }
 
-// next takes a character.
+func (s *scanner) tooLong() {
+	s.refuse(fmt.Sprintf("is longer than any kubeadm join: more than %d bytes or %d words", maxLine, maxWords))
+}
+
+// next takes a character, or refuses one beyond the limit.
 func (s *scanner) next() rune {
 	r, size := utf8.DecodeRuneInString(s.rest)
+	if s.budget -= size; s.budget < 0 {
+		s.tooLong()
+		return r
+	}
 	s.rest = s.rest[size:]
 	s.column++
 	if r == '\n' {
@@ -55,12 +116,34 @@ func (s *scanner) next() rune {
 	return r
 }
 
-// goesOn takes the end of a line that goes on, if there is one next.
+// skip takes bytes that are not of a command line.
+func (s *scanner) skip(n int) {
+	passed := s.rest[:n]
+	s.rest = s.rest[n:]
+	if end := strings.LastIndexByte(passed, '\n'); end >= 0 {
+		s.line, s.column = s.line+int32(strings.Count(passed, "\n")), 1
+		passed = passed[end+1:]
+	}
+	s.column += int32(utf8.RuneCountInString(passed))
+}
+
+// skipBlanks takes blanks and empty lines.
+func (s *scanner) skipBlanks() { s.skip(len(s.rest) - len(strings.TrimLeft(s.rest, whiteSpace))) }
+
+// atEnd reports whether a line ends here.
+func (s *scanner) atEnd() bool {
+	return s.rest == "" || s.rest == "\r" || s.rest[0] == '\n' || strings.HasPrefix(s.rest, "\r\n")
+}
+
+// goesOn takes the end of a line that goes on, if it is next.
 func (s *scanner) goesOn() bool {
 	for _, end := range []string{"\\\n", "\\\r\n"} {
 		if strings.HasPrefix(s.rest, end) {
 			for range end {
 				s.next()
+			}
+			if s.problem == nil && strings.TrimLeft(s.rest, whiteSpace) == "" {
+				s.refuse(cutOff)
 			}
 			return true
 		}
@@ -70,38 +153,33 @@ func (s *scanner) goesOn() bool {
 
 // blanks takes what is between words.
 func (s *scanner) blanks() {
-	for s.rest != "" {
-		switch c := s.rest[0]; {
+	for s.problem == nil && s.rest != "" {
+		switch {
 		case s.goesOn():
-			if strings.TrimSpace(s.rest) == "" {
-				s.refuse("the command line is cut off: it ends with a backslash, and nothing follows")
-				return
-			}
-		case c == ' ' || c == '\t' || len(s.words) == 0 && (c == '\n' || c == '\r'):
+		case strings.IndexByte(blank, s.rest[0]) >= 0:
 			s.next()
-		case strings.TrimSpace(s.rest) == "":
-			s.rest = ""
-		case c == '\n' || c == '\r':
-			s.refuse("the command line ends here, and something follows; end a line that goes on with a backslash")
-			return
 		default:
 			return
 		}
 	}
 }
 
-// special are the characters for which a shell does something.
-const special = "$`;|&<>()*?[]{}~!#"
-
 // word takes a word.
 func (s *scanner) word() string {
 	var b strings.Builder
-	for s.rest != "" && s.problem == nil && !s.goesOn() {
+	for s.problem == nil && !s.atEnd() {
 		switch c := s.rest[0]; {
-		case strings.IndexByte(" \t\r\n", c) >= 0:
+		case s.goesOn():
+		case strings.IndexByte(blank, c) >= 0:
 			return b.String()
 		case c == '\'' || c == '"':
 			s.quoted(&b, c)
+		case c == '[' && b.Len() == 0 && bracketed(s.rest) > 0:
+			for range bracketed(s.rest) {
+				s.literal(&b)
+			}
+		case strings.HasPrefix(s.rest, withheld):
+			s.refuse("has no value here, because kubeadm has withheld it; kubeadm token create --print-join-command prints the whole line")
 		case strings.IndexByte(special, c) >= 0:
 			s.refuse("has a character for which a shell would do something, and nothing is run here; put it in single quotes, if it is meant")
 		case c == '\\':
@@ -114,19 +192,44 @@ func (s *scanner) word() string {
 	return b.String()
 }
 
+// bracketed is the length of the IPv6 address in brackets that a text begins with (RFC 3986, 3.2.2); 0 for none. kubeadm prints
+// one without quotes. A shell takes it for a pattern, which stands for itself where it fits no file (POSIX, 2.13.3).
+func bracketed(text string) int {
+	end := strings.IndexByte(text[:min(len(text), 64)], ']')
+	if end < 0 || strings.ContainsAny(text[1:end], special+whiteSpace+`'"\`) {
+		return 0
+	}
+	if addr, err := netip.ParseAddr(text[1:end]); err != nil || !addr.Is6() {
+		return 0
+	}
+	return end + 1
+}
+
 // literal takes a character for itself.
 func (s *scanner) literal(b *strings.Builder) {
 	r, size := utf8.DecodeRuneInString(s.rest)
 	switch {
+	case s.problem != nil: // the limit is reached
 	case size == 0:
-		s.refuse("the command line is cut off: it ends with a backslash, and nothing follows")
+		s.refuse(cutOff)
 	case r == utf8.RuneError && size == 1:
 		s.refuse("is not UTF-8")
 	case r < ' ' || r == 0x7f:
 		s.refuse("has a control character or a line break in a word")
+	case isLookalike(r):
+		s.refuse(fmt.Sprintf("has the character U+%04X, which is no blank, hyphen or quote for a shell, though it looks like one or is not seen; type it again here", r))
 	default:
 		b.WriteRune(s.next())
 	}
+}
+
+// isLookalike reports whether a person sees nothing, or a blank, hyphen or quote, where a shell sees a part of a word. Web pages and
+// word processors put such characters into command lines.
+func isLookalike(r rune) bool {
+	const brailleBlank, minus = '\u2800', '\u2212'
+	return r >= utf8.RuneSelf && (r == brailleBlank || r == minus ||
+		unicode.In(r, unicode.Z, unicode.Cf, unicode.Cc, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector,
+			unicode.Pd, unicode.Pi, unicode.Pf))
 }
 
 // quoted takes what is in quotes.
@@ -150,9 +253,4 @@ func (s *scanner) quoted(b *strings.Builder, quote byte) {
 			s.literal(b)
 		}
 	}
-}
-
-// node is the word as a value of a document.
-func (w word) node() document.Node {
-	return document.Node{Kind: document.String, Text: w.text, Line: w.line, Column: w.column}
 }

@@ -16,7 +16,7 @@ import (
 // Case is a document with something changed.
 type Case struct {
 	Name string
-	// Document is the whole document, as JSON.
+	// Document is the whole document: JSON, or the text of the case.
 	Document []byte
 	// Want are the problems it has, in order; each has a part of its reason.
 	Want []nodeconfig.Problem
@@ -32,6 +32,8 @@ type Case struct {
 //	  want:
 //	    - {path: $.cluster.server, fatal: true, reason: is missing}
 //	  config: {cluster: {server: null}} # null is not there
+//
+// A case with a text is that text instead.
 func Load(t testing.TB, base, file string) []Case {
 	t.Helper()
 	from, list := &document.Node{Kind: document.Map}, Parse(t, file)
@@ -42,6 +44,7 @@ func Load(t testing.TB, base, file string) []Case {
 	for i, f := range list.Fields {
 		var body struct {
 			Set    map[string]any       `json:"set"`
+			Text   string               `json:"text"`
 			Want   []nodeconfig.Problem `json:"want"`
 			Config map[string]any       `json:"config"`
 		}
@@ -54,7 +57,11 @@ func Load(t testing.TB, base, file string) []Case {
 			changed = Merge(from, set)
 		}
 		config, _ := f.Value.Get("config")
-		cases[i] = Case{f.Name, changed.AppendJSON(nil), body.Want, config}
+		data := changed.AppendJSON(nil)
+		if body.Text != "" {
+			data = []byte(body.Text)
+		}
+		cases[i] = Case{f.Name, data, body.Want, config}
 	}
 	return cases
 }

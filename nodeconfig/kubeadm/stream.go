@@ -1,0 +1,61 @@
+package kubeadm
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+
+	"github.com/slipway-dev/slipway/internal/document"
+	"github.com/slipway-dev/slipway/nodeconfig"
+)
+
+// maxStream is how many documents a stream may have.
+const maxStream = 16
+
+// groups are the API groups of what kubeadm has in one file (cmd/kubeadm/app/apis/kubeadm/v1beta4/doc.go).
+var groups = []string{apiGroup, "kubelet.config.k8s.io/", "kubeproxy.config.k8s.io/"}
+
+// ReadText reads what is no single document of JSON or YAML: a command line, or a stream of YAML documents of which one is a
+// JoinConfiguration. is says whether the text is one of them.
+func ReadText(data []byte) (tree *document.Node, problems []nodeconfig.Problem, is bool) {
+	if len(data) > document.MaxBytes {
+		return nil, nil, false
+	}
+	if tree, problems, is = ReadLine(data); is {
+		return tree, problems, true
+	}
+	return readStream(data)
+}
+
+// readStream reads the JoinConfiguration of a stream. kubeadm join reads no other document of it, and warns of them
+// (cmd/kubeadm/app/util/config/joinconfiguration.go: documentMapToJoinConfiguration).
+func readStream(data []byte) (tree *document.Node, problems []nodeconfig.Problem, is bool) {
+	if !bytes.Contains(data, []byte(joinKind)) {
+		return nil, nil, false
+	}
+	parts := document.Stream(data)
+	if len(parts) < 2 || len(parts) > maxStream {
+		return nil, nil, false
+	}
+	var other *document.Node
+	for _, part := range parts {
+		n, err := document.Parse(part)
+		if err != nil || !slices.ContainsFunc(groups, func(group string) bool { return strings.HasPrefix(n.GetText("apiVersion"), group) }) {
+			return nil, nil, false
+		}
+		switch {
+		case n.GetText("kind") != joinKind && other != nil:
+		case n.GetText("kind") != joinKind:
+			other = n
+		case tree != nil: // which one is meant is not known
+			return nil, nil, false
+		default:
+			tree = n
+		}
+	}
+	if tree == nil {
+		return nil, nil, false
+	}
+	at := word{line: other.Line, column: other.Column}
+	return tree, []nodeconfig.Problem{at.idle("has no effect: kubeadm join reads the JoinConfiguration alone, and no other document of the stream")}, true
+}
