@@ -113,7 +113,7 @@ func planReserved(in *input, out *output) {
 		switch {
 		case !r.isEnforced(k):
 			// The kubelet never looks at the group (k8s.io/kubernetes v1.36.3 pkg/kubelet/cm/node_container_manager_linux.go,
-			// enforceNodeAllocatableCgroups), so one that cannot be is in nobody's way.
+			// enforceNodeAllocatableCgroups), so one that cannot be does no harm.
 		case reason != "":
 			out.fatal(nodeconfig.Invalid, settingPath(k, r.flag, r.field), "%s", reason)
 		case unit == "":
