@@ -8,6 +8,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/internal/kubeletapi"
@@ -175,7 +176,8 @@ func byDefault(k nodeconfig.Kubelet, flag, value string) string {
 }
 
 // configured is what the contract's configuration of the kubelet says in a field, with dots between names; nil for
-// nothing, which an empty text or list is too.
+// nothing, which an empty text or list is too, and a duration of zero, with which the kubelet takes its default
+// (k8s.io/kubernetes v1.36.3 pkg/kubelet/apis/config/v1beta1/defaults.go). kubeadm writes such durations.
 func configured(k nodeconfig.Kubelet, field string) any {
 	if field == "" {
 		return nil
@@ -185,8 +187,15 @@ func configured(k nodeconfig.Kubelet, field string) any {
 		fields, _ := value.(map[string]any)
 		value = fields[name]
 	}
-	if list, ok := value.([]any); value == "" || ok && len(list) == 0 {
-		return nil
+	switch v := value.(type) {
+	case []any:
+		if len(v) == 0 {
+			return nil
+		}
+	case string:
+		if d, err := time.ParseDuration(v); v == "" || err == nil && d == 0 && v != "0" {
+			return nil
+		}
 	}
 	return value
 }
@@ -254,7 +263,9 @@ func leftOut(in *input, config map[string]any) map[string]string {
 		}
 	}
 	if _, given := config[idleTimeoutField]; given && in.reached(idleTimeoutIgnored) {
-		out[idleTimeoutField] = idleTimeoutReason
+		if out[idleTimeoutField] = ""; configured(in.config.Kubelet, idleTimeoutField) != nil {
+			out[idleTimeoutField] = idleTimeoutReason
+		}
 	}
 	return out
 }
