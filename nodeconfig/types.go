@@ -121,7 +121,7 @@ type Join struct {
 type AWSIdentity struct {
 	// ClusterName is the cluster's name in EKS.
 	ClusterName string `json:"clusterName,omitempty"`
-	// Region is the cluster's: "us-east-1".
+	// Region is the cluster's, such as "us-east-1".
 	Region string `json:"region,omitempty"`
 }
 

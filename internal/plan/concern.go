@@ -178,7 +178,7 @@ func newInput(c *nodeconfig.NodeConfig, f facts.Facts, agentless ...func(*input)
 	in.runc, in.runcPackage = in.runtimeProgram(runcName, paths.Runc, runcFiles, exitcode.RuncInstallFailed)
 	in.schema = criSchemas[in.containerdMajor()]
 	in.driver = runtimeDriver(c, in.schema)
-	if in.slice, _ = forKubernetes.slice(c.Kubelet, in.family); in.slice == "" {
+	if in.slice, _ = forKubernetes.slice(in); in.slice == "" {
 		in.slice = systemSlice
 	}
 	in.client = clientOf(c, f, in.family.Attested.Client)

@@ -10,7 +10,9 @@ import (
 )
 
 const (
-	containerdSocket  = "unix:///run/containerd/containerd.sock"
+	containerdSocket = "unix:///run/containerd/containerd.sock"
+	// remoteRuntime is what --container-runtime says of every runtime but Docker (Kubernetes, until 1.26).
+	remoteRuntime     = "remote"
 	containerdDropIns = resource.UnitDir + "/" + containerdUnit + ".d/"
 )
 

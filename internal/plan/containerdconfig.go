@@ -121,9 +121,10 @@ func checkPlugins(in *input, doc *toml.Table) string {
 	return ""
 }
 
-// checkSocket wants containerd to be where the kubelet looks for it.
+// checkSocket wants containerd to be where the kubelet looks for it. containerd takes a path alone.
 func checkSocket(_ *input, doc *toml.Table) string {
-	if address := doc.Get("grpc", "address"); address != nil && address != strings.TrimPrefix(containerdSocket, "unix://") {
+	address := doc.Get("grpc", "address")
+	if text, _ := address.(string); address != nil && (!strings.HasPrefix(text, "/") || !sameSocket(text, containerdSocket)) {
 		return "moves containerd's socket with grpc.address, and the kubelet looks for it at " + containerdSocket
 	}
 	return ""
@@ -157,7 +158,9 @@ func checkRegistry(in *input, doc *toml.Table) string {
 		return ""
 	}
 	path := registry.Get("config_path")
-	if path != registriesDir && len(in.config.Runtime.Registries) > 0 {
+	list, _ := path.(string) // containerd takes several directories with colons between (containerd: docs/cri/registry.md)
+	hasDir := slices.ContainsFunc(strings.Split(list, ":"), func(dir string) bool { return samePath(dir, registriesDir) })
+	if !hasDir && len(in.config.Runtime.Registries) > 0 {
 		return "has another registry.config_path than " + registriesDir + ", where runtime.registries is written: leave one of them out"
 	}
 	if path == "" {

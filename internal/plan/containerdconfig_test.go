@@ -70,6 +70,9 @@ runc.options.BinaryName = "/opt/runc"
 // What would surely make no node is an error, which does not repeat a value of the text.
 func TestContainerdConfigRefused(t *testing.T) {
 	const one, images, runtime = `plugins."io.containerd.grpc.v1.cri"`, `plugins."io.containerd.cri.v1.images"`, `plugins."io.containerd.cri.v1.runtime"`
+	mirrored := func(c *nodeconfig.NodeConfig) {
+		c.Runtime.Registries = map[string]nodeconfig.Registry{"docker.io": {Mirrors: []nodeconfig.RegistryHost{{URL: "https://mirror.example"}}}}
+	}
 	cgroupfs := func(c *nodeconfig.NodeConfig) { c.Runtime.CgroupDriver = "cgroupfs" }
 	for _, c := range []struct {
 		text, version, reason string // no reason: it is taken
@@ -89,6 +92,11 @@ func TestContainerdConfigRefused(t *testing.T) {
 		{"disabled_plugins = [\"io.containerd.snapshotter.v1.zfs\"]", "2", "", nil},
 		{"[grpc]\naddress = \"/run/hunter2\"", "2", "grpc.address", nil},
 		{"[grpc]\naddress = \"/run/containerd/containerd.sock\"", "2", "", nil},
+		{"[grpc]\naddress = \"/var/run/containerd/containerd.sock\"", "2", "", nil},
+		{"[grpc]\naddress = \"unix:///run/containerd/containerd.sock\"", "2", "grpc.address", nil},
+		{"[grpc]\naddress = 1", "2", "grpc.address", nil},
+		{"[" + images + ".registry]\nconfig_path = \"/etc/containerd/certs.d/:/etc/docker/certs.d\"", "2", "", mirrored},
+		{"[" + images + ".registry]\nconfig_path = \"/etc/docker/certs.d\"", "2", "registry.config_path", mirrored},
 		{"[" + runtime + ".containerd.runtimes.runc.options]\nSystemdCgroup = false", "2", "is systemd", nil},
 		{"[" + runtime + ".containerd.runtimes.runc.options]\nSystemdCgroup = \"yes\"", "2", "is systemd", nil},
 		{"[" + runtime + ".containerd.runtimes.runc.options]\nSystemdCgroup = true", "2", "", nil},

@@ -101,9 +101,10 @@ func isClusterDomain(domain string, zone nodeconfig.LocalDNSZone) bool {
 
 // The contract's words and CoreDNS's.
 var (
-	corefileLogs     = map[string]string{"Error": "errors", "Log": "log"}
-	corefilePolicies = map[string]string{"RoundRobin": "round_robin", "Random": "random"}
-	corefileStale    = map[string]string{"Verify": "verify", "Immediate": "immediate"}
+	corefileLogs      = map[string]string{"Error": "errors", "Log": "log"}
+	corefileProtocols = map[string]string{"ForceTCP": "force_tcp", "PreferUDP": "prefer_udp"} // CoreDNS: plugin forward
+	corefilePolicies  = map[string]string{"RoundRobin": "round_robin", "Random": "random"}
+	corefileStale     = map[string]string{"Verify": "verify", "Immediate": "immediate"}
 )
 
 // The numbers where the contract has none: CoreDNS's own (plugin cache: "ttl", "serve_stale").
@@ -143,8 +144,8 @@ func corefileZone(b *strings.Builder, domain string, zone nodeconfig.LocalDNSZon
 // corefileForward writes who is asked, and how.
 func corefileForward(b *strings.Builder, zone nodeconfig.LocalDNSZone, upstream string) {
 	fmt.Fprintf(b, "    forward . %s {\n", upstream)
-	if zone.Protocol == "ForceTCP" {
-		b.WriteString("        force_tcp\n")
+	if protocol := corefileProtocols[zone.Protocol]; protocol != "" {
+		fmt.Fprintf(b, "        %s\n", protocol)
 	}
 	policy := corefilePolicies[zone.ForwardPolicy]
 	if policy == "" {

@@ -107,7 +107,7 @@ func (d directive) line(t *testing.T, name string) string {
 
 // serverBlock is what a server block says, in the contract's terms.
 type serverBlock struct {
-	Bind, Log, Upstream, ForceTCP, Policy, MaxConcurrent, HealthCheck, FailFast, Cache, Stale, StalePolicy string
+	Bind, Log, Upstream, Protocol, Policy, MaxConcurrent, HealthCheck, FailFast, Cache, Stale, StalePolicy string
 	Hosts                                                                                                  bool
 }
 
@@ -116,7 +116,7 @@ func blockOf(t *testing.T, server directive) serverBlock {
 	s := serverBlock{Bind: server.line(t, "bind"), Log: server.line(t, "errors") + server.line(t, "log"), Hosts: len(server.find("hosts")) == 1}
 	for _, forward := range server.find("forward") {
 		s.Upstream = strings.Join(forward.words, " ")
-		s.ForceTCP, s.Policy, s.MaxConcurrent = forward.line(t, "force_tcp"), forward.line(t, "policy"), forward.line(t, "max_concurrent")
+		s.Protocol, s.Policy, s.MaxConcurrent = forward.line(t, "force_tcp")+forward.line(t, "prefer_udp"), forward.line(t, "policy"), forward.line(t, "max_concurrent")
 		s.HealthCheck, s.FailFast = forward.line(t, "health_check"), forward.line(t, "failfast_all_unhealthy_upstreams")
 	}
 	for _, cache := range server.find("cache") {
@@ -140,9 +140,7 @@ func blockFor(domain string, zone nodeconfig.LocalDNSZone, isHost, withHosts boo
 	if toCluster && !(isHost && domain == ".") {
 		s.Upstream = ". " + cluster
 	}
-	if zone.Protocol == "ForceTCP" {
-		s.ForceTCP = "force_tcp"
-	}
+	s.Protocol = map[string]string{"ForceTCP": "force_tcp", "PreferUDP": "prefer_udp"}[zone.Protocol]
 	if zone.ForwardPolicy == "RoundRobin" {
 		s.Policy = "policy round_robin"
 	} else if zone.ForwardPolicy == "Random" {

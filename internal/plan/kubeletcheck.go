@@ -1,68 +1,168 @@
 package plan
 
 import (
+	"cmp"
+	"fmt"
 	"maps"
+	"net/netip"
+	"path"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/internal/kubeletapi"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// managedSettings are the kubelet's settings that Slipway gives it with flags. A second flag of the contract's would
-// go before the first, as the kubelet takes the last; and any flag goes before the field of the same setting
-// (Kubernetes: set kubelet parameters via a configuration file).
-var managedSettings = []struct {
+// managedSetting is a setting of the kubelet's that Slipway gives it with a flag. A second flag of the contract's would go
+// before the first, as the kubelet takes the last; and any flag goes before the field of the same setting (Kubernetes: set
+// kubelet parameters via a configuration file). So the contract may say the same, and a different value is an error.
+type managedSetting struct {
 	flag string
 	// field is the same setting in the kubelet's configuration, with dots between names; empty for none.
 	field string
-	// instead is what to use. It is empty for a default, which is not given where the contract sets the field.
+	// gives is what Slipway gives on this node; false where the contract may say what it wants. It is nil for a default,
+	// which is not given where the contract sets the field.
+	gives func(*input) (string, bool)
+	// same reports whether two values mean the same.
+	same func(a, b string) bool
+	// instead is what to use.
 	instead string
-	// value is what Slipway gives, where that is the same on each node: the contract may say it too.
-	value string
-	// given says that the contract uses it, where the setting is in nobody's way otherwise; nil for always.
-	given func(*input) bool
-}{
-	{flag: "bootstrap-kubeconfig", instead: "join"},
-	{flag: "config", instead: "kubelet.config"},
-	{flag: "kubeconfig", instead: "join"},
-	{flag: "container-runtime-endpoint", field: "containerRuntimeEndpoint", instead: "none: Slipway names containerd's socket", value: containerdSocket},
-	{flag: "hostname-override", instead: "kubelet.nodeName", given: func(in *input) bool { return in.config.Kubelet.NodeName != "" }},
-	{flag: "image-credential-provider-bin-dir", instead: "kubelet.imageCredentialProvider.binDir", given: givesProvider},
-	{flag: "image-credential-provider-config", instead: "kubelet.imageCredentialProvider", given: givesProvider},
-	{flag: "image-service-endpoint", field: "imageServiceEndpoint", instead: "none: the snapshotter of runtime.lazyPull is asked for images", given: (*input).usesSOCI},
-	{flag: "node-ip", instead: "kubelet.nodeIPs", given: func(in *input) bool { return len(in.config.Kubelet.NodeIPs) > 0 }},
-	{flag: "node-labels", instead: "kubelet.labels", given: func(in *input) bool { return len(in.config.Kubelet.Labels) > 0 }},
-	{flag: "register-with-taints", field: "registerWithTaints", instead: "kubelet.taints", given: func(in *input) bool { return len(in.config.Kubelet.Taints) > 0 }},
+}
+
+var managedSettings = []managedSetting{
+	// The two kubeconfigs count where the node joins without them too: other programs write them there.
+	{"bootstrap-kubeconfig", "", func(in *input) (string, bool) { return in.family.Paths.BootstrapConfig, true }, samePath, "join"},
+	{"kubeconfig", "", func(in *input) (string, bool) { return in.family.Paths.Kubeconfig, true }, samePath, "join"},
+	{"config", "", func(in *input) (string, bool) { return in.kubeletConfigFile(), true }, samePath, "kubelet.config"},
+	{"container-runtime-endpoint", "containerRuntimeEndpoint", func(*input) (string, bool) { return containerdSocket, true }, sameSocket,
+		"none: Slipway names containerd's socket"},
+	{"container-runtime", "", func(in *input) (string, bool) { return remoteRuntime, !in.reached(containerRuntimeFlag) }, sameText, "none: Slipway's nodes have containerd"},
+	{"image-service-endpoint", "imageServiceEndpoint", func(in *input) (string, bool) { return in.imageService(), in.usesSOCI() }, sameSocket,
+		"none: the snapshotter of runtime.lazyPull is asked for images"},
+	{"hostname-override", "", func(in *input) (string, bool) { return in.config.Kubelet.NodeName, in.config.Kubelet.NodeName != "" }, sameHost, "kubelet.nodeName"},
+	{"image-credential-provider-bin-dir", "", func(in *input) (string, bool) {
+		p := cmp.Or(in.config.Kubelet.ImageCredentialProvider, &nodeconfig.ImageCredentialProvider{})
+		return p.BinDir, in.config.Kubelet.ImageCredentialProvider != nil
+	}, samePath, "kubelet.imageCredentialProvider.binDir"},
+	{"image-credential-provider-config", "", func(in *input) (string, bool) {
+		return in.credentialConfig, in.config.Kubelet.ImageCredentialProvider != nil
+	}, samePath, "kubelet.imageCredentialProvider"},
+	{"node-ip", "", func(in *input) (string, bool) { return nodeIP(in), len(in.config.Kubelet.NodeIPs) > 0 }, sameAddresses, "kubelet.nodeIPs"},
+	{"node-labels", "", func(in *input) (string, bool) { return labelsOf(in), len(in.config.Kubelet.Labels) > 0 }, hasLabels, "kubelet.labels"},
+	{"register-with-taints", "registerWithTaints", func(in *input) (string, bool) {
+		return taintsOf(in.config.Kubelet), len(in.config.Kubelet.Taints) > 0
+	}, sameTaints, "kubelet.taints"},
 	{flag: "runtime-request-timeout", field: "runtimeRequestTimeout"},
 	{flag: "v", field: "logging.verbosity"},
 	{flag: "volume-plugin-dir", field: "volumePluginDir"},
 }
 
-func givesProvider(in *input) bool { return in.config.Kubelet.ImageCredentialProvider != nil }
+// The ways in which two values mean the same; the first is the contract's where it matters.
 
-// managed reports a flag that Slipway gives the kubelet itself.
-func managed(in *input, out *output, at string, flag nodeconfig.Flag) bool {
-	for _, m := range managedSettings {
-		if m.flag == flag.Name && m.instead != "" && (m.given == nil || m.given(in)) {
-			out.fatal(nodeconfig.Invalid, at, "--%s is Slipway's to give; use %s", flag.Name, m.instead)
-			return true
+func sameText(a, b string) bool { return a == b }
+
+func samePath(a, b string) bool { return a != "" && path.Clean(a) == path.Clean(b) }
+
+// sameSocket takes a path for a socket, as kubelets do (k8s.io/kubernetes v1.36.3 pkg/kubelet/util/util_unix.go,
+// parseEndpointWithFallbackProtocol). /var/run is a link to /run (file-hierarchy(7)).
+func sameSocket(a, b string) bool {
+	for _, endpoint := range []*string{&a, &b} {
+		*endpoint = path.Clean(strings.TrimPrefix(*endpoint, "unix://"))
+		if below, ok := strings.CutPrefix(*endpoint, "/var/run/"); ok {
+			*endpoint = "/run/" + below
 		}
+	}
+	return a == b
+}
+
+// sameHost compares as kubelets do (k8s.io/kubernetes v1.36.3 pkg/util/node, GetHostname).
+func sameHost(a, b string) bool { return strings.EqualFold(strings.TrimSpace(a), strings.TrimSpace(b)) }
+
+// sameAddresses compares lists, in which the first address is the node's main one.
+func sameAddresses(a, b string) bool {
+	return slices.EqualFunc(strings.Split(a, ","), strings.Split(b, ","), func(a, b string) bool {
+		one, err := netip.ParseAddr(strings.TrimSpace(a))
+		other, no := netip.ParseAddr(strings.TrimSpace(b))
+		return err == nil && no == nil && one.Unmap() == other.Unmap()
+	})
+}
+
+// hasLabels reports whether all labels of a are among those of b. The kubelet adds the labels of its flags up
+// (k8s.io/component-base cli/flag, ConfigurationMap), so the rest is there too.
+func hasLabels(a, b string) bool {
+	all := items(b)
+	return !slices.ContainsFunc(items(a), func(label string) bool {
+		key, value, _ := strings.Cut(label, "=")
+		return !slices.Contains(all, strings.TrimSpace(key)+"="+strings.TrimSpace(value))
+	})
+}
+
+// sameTaints compares sets. A taint without a value has an equals sign or none.
+func sameTaints(a, b string) bool {
+	return slices.Equal(items(strings.ReplaceAll(a, "=:", ":")), items(strings.ReplaceAll(b, "=:", ":")))
+}
+
+// items are those of a list with commas, sorted, each once.
+func items(list string) []string {
+	all := slices.DeleteFunc(strings.Split(list, ","), func(item string) bool { return item == "" })
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// kubeletConfigFile is where the kubelet's configuration is; empty for a kubelet that has none.
+func (in *input) kubeletConfigFile() string {
+	if k := in.config.Kubelet; in.family.Kubelet.ConfigDefaults || k.Config != nil || k.Capacity != nil {
+		return in.family.Paths.KubeletConfig
+	}
+	return ""
+}
+
+// managed reports whether Slipway gives the kubelet a flag itself, and reports the contract's where that says anything else.
+func managed(in *input, out *output, at string, flag nodeconfig.Flag) bool {
+	for i := range managedSettings {
+		m := &managedSettings[i]
+		if m.flag != flag.Name || m.gives == nil {
+			continue
+		}
+		own, given := m.gives(in)
+		if given && !m.same(flag.Value, own) {
+			out.fatal(nodeconfig.Invalid, at, "--%s is Slipway's to give; use %s", flag.Name, m.instead)
+		}
+		return given
 	}
 	return false
 }
 
 // checkManagedFields reports fields that a flag of Slipway's would go before.
 func checkManagedFields(in *input, out *output, at string) {
-	for _, m := range managedSettings {
-		if m.instead == "" || m.given != nil && !m.given(in) {
+	for i := range managedSettings {
+		m := &managedSettings[i]
+		value := configured(in.config.Kubelet, m.field)
+		if m.gives == nil || value == nil {
 			continue
 		}
-		if value := configured(in.config.Kubelet, m.field); value != nil && value != any(m.value) {
+		if own, given := m.gives(in); given && !m.same(asFlag(value), own) {
 			out.fatal(nodeconfig.Invalid, at+"."+m.field, "is Slipway's to give, with --%s; use %s", m.flag, m.instead)
 		}
 	}
+}
+
+// asFlag is a value of the kubelet's configuration as a flag takes it: text, or a list of texts or taints.
+func asFlag(value any) string {
+	switch v := value.(type) {
+	case []any:
+		var items []string
+		for _, item := range v {
+			items = append(items, asFlag(item))
+		}
+		return strings.Join(items, ",")
+	case map[string]any:
+		text := func(name string) string { s, _ := v[name].(string); return s }
+		return nodeconfig.Taint{Key: text("key"), Value: text("value"), Effect: text("effect")}.String()
+	}
+	return fmt.Sprint(value)
 }
 
 // byDefault is a flag of the kubelet's with Slipway's value, or "" where the contract's configuration sets the same.
@@ -76,7 +176,8 @@ func byDefault(k nodeconfig.Kubelet, flag, value string) string {
 }
 
 // configured is what the contract's configuration of the kubelet says in a field, with dots between names; nil for
-// nothing, which an empty text or list is too.
+// nothing, which an empty text or list is too, and a duration of zero, with which the kubelet takes its default
+// (k8s.io/kubernetes v1.36.3 pkg/kubelet/apis/config/v1beta1/defaults.go). kubeadm writes such durations.
 func configured(k nodeconfig.Kubelet, field string) any {
 	if field == "" {
 		return nil
@@ -86,8 +187,15 @@ func configured(k nodeconfig.Kubelet, field string) any {
 		fields, _ := value.(map[string]any)
 		value = fields[name]
 	}
-	if list, ok := value.([]any); value == "" || ok && len(list) == 0 {
-		return nil
+	switch v := value.(type) {
+	case []any:
+		if len(v) == 0 {
+			return nil
+		}
+	case string:
+		if d, err := time.ParseDuration(v); v == "" || err == nil && d == 0 && v != "0" {
+			return nil
+		}
 	}
 	return value
 }
@@ -108,13 +216,14 @@ func checkKubeletConfig(in *input, out *output) {
 			checkCgroupDriver(in, out, document.IndexPath("$.kubelet.flags", i), flag.Value)
 		}
 	}
-	if _, named := k.Config["clusterDNS"]; named && len(in.config.Cluster.DNSServiceIPs) > 0 && in.family.Kubelet.ConfigDefaults {
+	if servers := configured(k, "clusterDNS"); servers != nil && len(in.config.Cluster.DNSServiceIPs) > 0 && in.family.Kubelet.ConfigDefaults &&
+		!sameAddresses(asFlag(servers), strings.Join(in.config.Cluster.DNSServiceIPs, ",")) {
 		out.warn(nodeconfig.Dropped, dnsPath(in.config), "is not used: kubelet.config.clusterDNS names the servers")
 	}
 	if in.family.Kubelet.ConfigDefaults && len(in.config.Cluster.ServiceCIDRs) > 0 && dnsPath(in.config) != "$.cluster.serviceCIDRs" {
 		out.warn(nodeconfig.Dropped, "$.cluster.serviceCIDRs", "is not used: cluster.dnsServiceIPs names the servers")
 	}
-	if _, named := k.Config["clusterDomain"]; named && in.config.Cluster.DNSDomain != nodeconfig.DefaultDNSDomain && in.family.Kubelet.ConfigDefaults {
+	if domain := configured(k, "clusterDomain"); domain != nil && domain != any(in.config.Cluster.DNSDomain) && in.config.Cluster.DNSDomain != nodeconfig.DefaultDNSDomain && in.family.Kubelet.ConfigDefaults {
 		out.warn(nodeconfig.Dropped, "$.cluster.dnsDomain", "is not used: kubelet.config.clusterDomain names the domain")
 	}
 }
@@ -154,7 +263,9 @@ func leftOut(in *input, config map[string]any) map[string]string {
 		}
 	}
 	if _, given := config[idleTimeoutField]; given && in.reached(idleTimeoutIgnored) {
-		out[idleTimeoutField] = idleTimeoutReason
+		if out[idleTimeoutField] = ""; configured(in.config.Kubelet, idleTimeoutField) != nil {
+			out[idleTimeoutField] = idleTimeoutReason
+		}
 	}
 	return out
 }

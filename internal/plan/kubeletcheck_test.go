@@ -1,11 +1,16 @@
 package plan
 
 import (
+	"path"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/slipway-dev/slipway/internal/document"
+	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/internal/kubeletapi"
+	"github.com/slipway-dev/slipway/internal/profile"
+	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
@@ -79,7 +84,7 @@ func TestNoFlagOverridesAFieldInSilence(t *testing.T) {
 func TestFieldsThatAreNoConflict(t *testing.T) {
 	for field, value := range map[string]any{
 		"containerRuntimeEndpoint": containerdSocket, "registerWithTaints": []any{}, "volumePluginDir": "",
-		"runtimeRequestTimeout": nil, "logging": map[string]any{"format": "json"},
+		"runtimeRequestTimeout": "0s", "streamingConnectionIdleTimeout": "0s", "logging": map[string]any{"format": "json"},
 	} {
 		c := contract(t, "native/minimal.yaml", func(n *nodeconfig.NodeConfig) {
 			n.Kubelet.Taints = []nodeconfig.Taint{{Key: "b", Effect: "NoSchedule"}}
@@ -121,6 +126,163 @@ func TestImageServiceOfASnapshotter(t *testing.T) {
 			if refused != (lazyPull != "") {
 				t.Errorf("with lazyPull %q %s is refused: %v: %v", lazyPull, path, refused, problems)
 			}
+		}
+	}
+}
+
+// saysAll is a contract that gives all that a kubelet's managed settings depend on.
+func saysAll(t *testing.T, layout, version string) *nodeconfig.NodeConfig {
+	t.Helper()
+	return contract(t, "native/minimal.yaml", func(n *nodeconfig.NodeConfig) {
+		n.Components.Layout, n.Cluster.KubernetesVersion, n.Runtime.LazyPull = layout, version, soci
+		n.Kubelet = nodeconfig.Kubelet{
+			NodeName: "node-1.example", NodeIPs: []string{"10.1.2.3", "fd00::1"},
+			Labels: map[string]string{"team": "storage", "empty": ""},
+			Taints: []nodeconfig.Taint{{Key: "a", Effect: "NoSchedule"}, {Key: "b", Value: "c", Effect: "NoExecute"}},
+			Config: map[string]any{"serializeImagePulls": true},
+			ImageCredentialProvider: &nodeconfig.ImageCredentialProvider{
+				BinDir: "/opt/bin", ConfigFile: "/etc/kubernetes/provider.yaml", Config: map[string]any{"kind": "CredentialProviderConfig"},
+			},
+		}
+	})
+}
+
+// spellings are other ways to write what Slipway gives, by flag.
+var spellings = map[string]func(own string) []string{
+	"bootstrap-kubeconfig": slashes, "config": slashes, "kubeconfig": slashes,
+	"image-credential-provider-bin-dir": slashes, "image-credential-provider-config": slashes,
+	"container-runtime-endpoint": sockets, "image-service-endpoint": sockets,
+	"hostname-override": func(string) []string { return []string{"Node-1.example", " node-1.example"} },
+	"node-ip": func(string) []string {
+		return []string{"10.1.2.3,fd00:0::1", "::ffff:10.1.2.3,fd00::1", "10.1.2.3, fd00::1"}
+	},
+	"node-labels": func(string) []string { return []string{"team=storage", "empty,team=storage", "team = storage, empty="} },
+	"register-with-taints": func(string) []string {
+		return []string{"b=c:NoExecute,a=:NoSchedule", "a:NoSchedule,b=c:NoExecute,a:NoSchedule"}
+	},
+	"container-runtime": func(string) []string { return nil },
+}
+
+func slashes(own string) []string {
+	return []string{own + "/", strings.Replace(own, "/", "//", 1), path.Dir(own) + "/./" + path.Base(own)}
+}
+
+func sockets(own string) []string {
+	file := strings.TrimPrefix(own, "unix://")
+	return []string{file, "unix:///var" + file, "/var" + file, own + "/"}
+}
+
+// A flag that says what Slipway gives is no problem, in any spelling, and the kubelet gets the setting once. Any other
+// value is an error. It is so for each managed setting and each family, with the facts of a machine and without.
+func TestFlagsThatSayWhatSlipwayGives(t *testing.T) {
+	tried := make(map[string]bool)
+	for _, layout := range profile.Names() {
+		for i := range managedSettings {
+			m := &managedSettings[i]
+			if m.gives == nil {
+				continue
+			}
+			version := "1.36.3"
+			if m.flag == "container-runtime" {
+				version = "1.26.0"
+			}
+			base := saysAll(t, layout, version)
+			own, given := m.gives(newInput(base, ubuntu(t)))
+			if !given || own == "" {
+				t.Fatalf("%s: %s is not given", layout, m.flag)
+			}
+			for _, f := range []facts.Facts{ubuntu(t), {}} {
+				try := func(value string) (resource.Plan, bool) {
+					c := *base
+					c.Kubelet.Flags = []nodeconfig.Flag{{Name: m.flag, Value: value}}
+					p, problems := New(&c, f)
+					return p, slices.ContainsFunc(problems, func(p nodeconfig.Problem) bool { return p.Path == "$.kubelet.flags[0]" })
+				}
+				for _, value := range append(spellings[m.flag](own), own) {
+					p, problem := try(value)
+					if problem {
+						t.Errorf("%s: --%s=%s is a problem, and Slipway gives %s", layout, m.flag, value, own)
+					}
+					content := string(fileAt(t, p, familyOf(base).Paths.KubeletEnv).Content)
+					if without := string(fileAt(t, first(New(base, f)), familyOf(base).Paths.KubeletEnv).Content); content != without {
+						t.Errorf("%s: --%s=%s is given twice: %s", layout, m.flag, value, content)
+					}
+				}
+				for _, value := range []string{"", "/etc/other", own + "x", "x" + own, own + ",x"} {
+					if _, problem := try(value); !problem {
+						if m.flag == "node-labels" && value == "" {
+							continue // no label differs
+						}
+						t.Errorf("%s: --%s=%q is taken, and Slipway gives %s", layout, m.flag, value, own)
+					}
+				}
+			}
+			tried[m.flag] = true
+		}
+	}
+	for flag := range spellings {
+		if !tried[flag] {
+			t.Errorf("--%s is not a managed setting", flag)
+		}
+	}
+}
+
+// The same holds for a field of the kubelet's configuration.
+func TestFieldsThatSayWhatSlipwayGives(t *testing.T) {
+	taint := func(key, value, effect string) any {
+		return map[string]any{"key": key, "value": value, "effect": effect}
+	}
+	for field, values := range map[string]struct{ same, other []any }{
+		"containerRuntimeEndpoint": {same: texts(sockets(containerdSocket)), other: []any{"unix:///run/crio/crio.sock", "/run/containerd"}},
+		"imageServiceEndpoint":     {same: texts(sockets("unix://" + sociSocket)), other: []any{"unix:///run/crio/crio.sock"}},
+		"registerWithTaints": {
+			same:  []any{[]any{taint("b", "c", "NoExecute"), taint("a", "", "NoSchedule")}},
+			other: []any{[]any{taint("a", "", "NoSchedule")}, []any{taint("b", "c", "NoExecute"), taint("a", "x", "NoSchedule")}, []any{"a:NoSchedule,b=c:NoExecute"}},
+		},
+	} {
+		for _, layout := range profile.Names() {
+			for i, value := range slices.Concat(values.same, values.other) {
+				c := saysAll(t, layout, "1.36.3")
+				c.Kubelet.Config = map[string]any{field: value}
+				_, problems := New(c, ubuntu(t))
+				refused := slices.ContainsFunc(problems, func(p nodeconfig.Problem) bool {
+					return document.Within(p.Path, "$.kubelet.config."+field) && p.Fatal
+				})
+				if want := i >= len(values.same); refused != want {
+					t.Errorf("%s: %s: %v is refused: %t", layout, field, value, refused)
+				}
+			}
+		}
+	}
+}
+
+func texts(list []string) (all []any) {
+	for _, text := range list {
+		all = append(all, text)
+	}
+	return all
+}
+
+// A field of the kubelet's configuration that says the same as another field of the contract is not warned of.
+func TestFieldsThatAgree(t *testing.T) {
+	for _, c := range []struct {
+		config map[string]any
+		warned string
+	}{
+		{map[string]any{"clusterDNS": []any{"10.0.0.10"}, "clusterDomain": "example.local"}, ""},
+		{map[string]any{"clusterDNS": []any{"10.0.0.11"}}, "$.cluster.dnsServiceIPs"},
+		{map[string]any{"clusterDNS": []any{"10.0.0.10", "10.0.0.11"}}, "$.cluster.dnsServiceIPs"},
+		{map[string]any{"clusterDomain": "cluster.local"}, "$.cluster.dnsDomain"},
+	} {
+		_, problems := New(contract(t, "native/minimal.yaml", func(n *nodeconfig.NodeConfig) {
+			n.Cluster.DNSServiceIPs, n.Cluster.DNSDomain, n.Kubelet.Config = []string{"10.0.0.10"}, "example.local", c.config
+		}), ubuntu(t))
+		warned := ""
+		for _, p := range problems {
+			warned += p.Path
+		}
+		if warned != c.warned {
+			t.Errorf("%v: %v", c.config, problems)
 		}
 	}
 }

@@ -147,7 +147,7 @@ func (in *input) commandLine() []argument {
 		add("pod-infra-container-image", unitValue(in.sandboxImage()))
 	}
 	if !in.reached(containerRuntimeFlag) {
-		add("container-runtime", "remote")
+		add("container-runtime", remoteRuntime)
 	}
 	add("container-runtime-endpoint", containerdSocket)
 	add("image-service-endpoint", in.imageService())

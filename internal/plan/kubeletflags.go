@@ -40,14 +40,9 @@ func planKubeletFlags(in *input, out *output) {
 	if !in.family.Kubelet.NodeIP && !slices.Equal(in.config.Network.IPFamilies, []string{"IPv4"}) {
 		out.notApplied("$.network.ipFamilies")
 	}
-	wanted := labels(in)
-	labels := make([]string, 0, len(wanted))
-	for _, key := range slices.Sorted(maps.Keys(wanted)) {
-		labels = append(labels, key+"="+wanted[key])
-	}
 	values := map[profile.Content]string{
 		profile.Flags:         joinFlags(flags(in, out)),
-		profile.Labels:        strings.Join(labels, ","),
+		profile.Labels:        labelsOf(in),
 		profile.NetworkPolicy: in.config.Network.Policy,
 		profile.CustomCloud:   in.family.Paths.CustomCloud,
 	}
@@ -90,6 +85,16 @@ func labels(in *input) map[string]string {
 		maps.Copy(labels, in.family.GPU.Labels)
 	}
 	return labels
+}
+
+// labelsOf are the node's labels as the kubelet takes them.
+func labelsOf(in *input) string {
+	wanted := labels(in)
+	labels := make([]string, 0, len(wanted))
+	for _, key := range slices.Sorted(maps.Keys(wanted)) {
+		labels = append(labels, key+"="+wanted[key])
+	}
+	return strings.Join(labels, ",")
 }
 
 // isSelfSigned reports whether a setting names a certificate, or its key, that the family's own scripts would make.

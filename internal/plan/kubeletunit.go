@@ -128,7 +128,7 @@ func planKubeletParts(in *input, out *output) {
 	kubeletDropIn(out, resource.Base, kubelet.Runtime, strings.TrimSpace(byDefault(in.config.Kubelet, "runtime-request-timeout", "15m")+
 		" --container-runtime-endpoint="+containerdSocket+images+" --runtime-cgroups=/"+in.slice+"/"+containerdUnit))
 	if !in.reached(containerRuntimeFlag) {
-		kubeletDropIn(out, resource.Base, kubelet.RuntimeKind, "--container-runtime=remote")
+		kubeletDropIn(out, resource.Base, kubelet.RuntimeKind, "--container-runtime="+remoteRuntime)
 	}
 	if driver := in.config.Runtime.CgroupDriver; driver != "" && !in.family.Kubelet.ConfigDefaults {
 		kubeletDropIn(out, resource.Base, kubelet.CgroupDriver, "--cgroup-driver="+driver)

@@ -64,10 +64,11 @@ func isTopSlice(unit string) bool {
 	return ok && stem != "" && stem[0] != '.' && strings.Trim(stem, characters) == ""
 }
 
-// slice is the unit of the reservation's control group; empty for none, and with a reason for one that cannot be.
-func (r *reservation) slice(k nodeconfig.Kubelet, family *profile.Profile) (unit, reason string) {
-	unit = strings.TrimPrefix(kubeletSetting(k, r.flag, r.field, ""), "/")
-	only := r.only(&family.Runtime)
+// slice is the unit of the reservation's control group, empty for none, and why the kubelet could not enforce it there; empty
+// for a group in which it can.
+func (r *reservation) slice(in *input) (unit, reason string) {
+	unit = strings.TrimPrefix(kubeletSetting(in.config.Kubelet, r.flag, r.field, ""), "/")
+	only := r.only(&in.family.Runtime)
 	switch others := otherSlices[unit]; {
 	case unit == "":
 	case only != "" && unit != only:
@@ -76,6 +77,10 @@ func (r *reservation) slice(k nodeconfig.Kubelet, family *profile.Profile) (unit
 		return "", "is the control group of " + others
 	case !isTopSlice(unit):
 		return "", "must be a slice of systemd's right below the root, such as /podruntime.slice, without a - in its name"
+	case in.snapped():
+		return "", "cannot be on this machine, whose kubelet is a snap, which is in a control group of its own"
+	case in.facts.CgroupVersion == 1:
+		return unit, "needs control groups of version 2, and this machine has version 1"
 	}
 	return unit, ""
 }
@@ -87,10 +92,15 @@ func (r *reservation) isEnforced(k nodeconfig.Kubelet) bool {
 	for _, name := range list {
 		names = append(names, fmt.Sprint(name))
 	}
-	for _, f := range k.Flags {
-		if f.Name == enforceFlag {
-			names = strings.Split(f.Value, ",")
+	given := false
+	for _, f := range k.Flags { // those of one name add up, and go before the field
+		if f.Name != enforceFlag {
+			continue
 		}
+		if !given {
+			names, given = nil, true
+		}
+		names = append(names, strings.Split(f.Value, ",")...)
 	}
 	return slices.Contains(names, r.name) || slices.Contains(names, r.name+"-compressible")
 }
@@ -99,17 +109,16 @@ func planReserved(in *input, out *output) {
 	k := in.config.Kubelet
 	var units []string
 	for _, r := range []*reservation{&forKubernetes, &forSystem} {
-		unit, reason := r.slice(k, in.family)
+		unit, reason := r.slice(in)
 		switch {
+		case !r.isEnforced(k):
+			// The kubelet never looks at the group (k8s.io/kubernetes v1.36.3 pkg/kubelet/cm/node_container_manager_linux.go,
+			// enforceNodeAllocatableCgroups), so one that cannot be does no harm.
 		case reason != "":
 			out.fatal(nodeconfig.Invalid, settingPath(k, r.flag, r.field), "%s", reason)
-		case unit == "" && r.isEnforced(k):
+		case unit == "":
 			out.fatal(nodeconfig.Missing, settingPath(k, enforceFlag, enforceField),
 				"has %s, and the kubelet does not start without a control group for it: use kubelet.config.%s", r.name, r.field)
-		case unit != "" && in.snapped():
-			out.fatal(nodeconfig.Invalid, settingPath(k, r.flag, r.field), "cannot be on this machine, whose kubelet is a snap, which is in a control group of its own")
-		case unit != "" && in.facts.CgroupVersion == 1:
-			out.fatal(nodeconfig.Invalid, settingPath(k, r.flag, r.field), "needs control groups of version 2, and this machine has version 1")
 		}
 		if unit != "" && unit != systemSlice && !slices.Contains(units, unit) {
 			units = append(units, unit)

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -33,9 +34,18 @@ type reservationCase struct {
 // reservations are settings of the kubelet, and what becomes of them.
 func reservations() []reservationCase {
 	const aks, native = "aks/minimal.json", "native/minimal.yaml"
-	kube := func(value string) map[string]any { return map[string]any{"kubeReservedCgroup": value} }
-	system := func(value string) map[string]any { return map[string]any{"systemReservedCgroup": value} }
+	kube := func(value string) map[string]any {
+		return map[string]any{"kubeReservedCgroup": value, "enforceNodeAllocatable": []any{"pods", "kube-reserved"}}
+	}
+	system := func(value string) map[string]any {
+		return map[string]any{"systemReservedCgroup": value, "enforceNodeAllocatable": []any{"system-reserved-compressible"}}
+	}
 	flag := func(name, value string) []nodeconfig.Flag { return []nodeconfig.Flag{{Name: name, Value: value}} }
+	only := func(config map[string]any) map[string]any { // without what enforces it
+		config = maps.Clone(config)
+		delete(config, "enforceNodeAllocatable")
+		return config
+	}
 	enforced := map[string]any{"enforceNodeAllocatable": []any{"pods", "kube-reserved", "system-reserved"}}
 	return []reservationCase{
 		{example: aks, in: "system.slice"},
@@ -60,8 +70,8 @@ func reservations() []reservationCase {
 		{example: native, config: kube("/podruntime.slice"), in: "podruntime.slice", made: "podruntime.slice"},
 		{example: native, config: kube("/system.slice"), in: "system.slice"},
 		{example: native, config: system("/daemons.slice"), in: "system.slice", made: "daemons.slice"},
-		{example: native, config: merge(kube("/a_b.slice"), system("/c.slice")), in: "a_b.slice", made: "a_b.slice c.slice"},
-		{example: native, config: merge(kube("/a.slice"), system("a.slice")), in: "a.slice", made: "a.slice"},
+		{example: native, config: merge(merge(kube("/a_b.slice"), system("/c.slice")), enforced), in: "a_b.slice", made: "a_b.slice c.slice"},
+		{example: native, config: merge(merge(kube("/a.slice"), system("a.slice")), enforced), in: "a.slice", made: "a.slice"},
 		{example: native, config: kube("/kube-reserved.slice"), in: "system.slice", refused: "kubeReservedCgroup"},
 		{example: native, config: kube("/kube.slice/reserved.slice"), in: "system.slice", refused: "kubeReservedCgroup"},
 		{example: native, config: kube("/kubepods.slice"), in: "system.slice", refused: "kubeReservedCgroup"},
@@ -70,6 +80,19 @@ func reservations() []reservationCase {
 		{example: native, config: kube("/a.slice\nExecStart=x.slice"), in: "system.slice", refused: "kubeReservedCgroup"},
 		{example: native, config: system("/user.slice"), in: "system.slice", refused: "systemReservedCgroup"},
 		{example: native, config: enforced, in: "system.slice", refused: "enforceNodeAllocatable"},
+
+		// What is not enforced is where it can be, and in no way elsewhere.
+		{example: native, config: only(kube("/kube-reserved")), in: "system.slice"},
+		{example: native, config: merge(kube("/kube-reserved"), map[string]any{"enforceNodeAllocatable": []any{"none"}}), in: "system.slice"},
+		{example: native, config: only(merge(kube("/kubelet"), system("/user.slice"))), in: "system.slice"},
+		{example: native, config: only(kube("/podruntime.slice")), in: "podruntime.slice", made: "podruntime.slice"},
+		{example: native, config: merge(only(kube("/podruntime.slice")), map[string]any{"failCgroupV1": false}), version: 1, in: "podruntime.slice", made: "podruntime.slice"},
+		{example: native, config: merge(kube("/kubelet"), map[string]any{"enforceNodeAllocatable": []any{"system-reserved"}}), in: "system.slice", refused: "enforceNodeAllocatable"},
+		{example: native, config: only(kube("/kubelet")), flags: flag("enforce-node-allocatable", "pods,kube-reserved"), in: "system.slice", refused: "kubeReservedCgroup"},
+		{example: aks, config: only(kube("/podruntime.slice")), in: "system.slice"},
+		{example: aks, config: only(system("/system.slice/x")), version: 1, in: "system.slice"},
+		{example: aks, flags: flag("kube-reserved-cgroup", "/kube-reserved"), in: "system.slice"},
+		{example: aks, flags: append(flag("kube-reserved-cgroup", "/x"), append(flag("enforce-node-allocatable", "kube-reserved"), flag("enforce-node-allocatable", "pods")...)...), in: "system.slice", refused: "flags"},
 	}
 }
 
@@ -107,6 +130,21 @@ func TestReservedControlGroups(t *testing.T) {
 			if placed := f != nil && strings.Contains(string(f.Content), "\n[Service]\nSlice="+c.in+"\n"); placed != (c.in != systemSlice) {
 				t.Errorf("%s, %v, %v: %s is placed: %v", c.example, c.config, c.flags, unit, placed)
 			}
+		}
+	}
+}
+
+// A kubelet that is a snap is in a control group of its own, and nothing is put into another one.
+func TestReservedControlGroupOfASnap(t *testing.T) {
+	for _, enforced := range []bool{true, false} {
+		config := map[string]any{"kubeReservedCgroup": "/podruntime.slice"}
+		if enforced {
+			config["enforceNodeAllocatable"] = []any{"kube-reserved"}
+		}
+		p, problems := New(contract(t, "eksctl/minimal.yaml", func(c *nodeconfig.NodeConfig) { c.Kubelet.Config = config }), facts.Facts{OS: facts.OS{ID: "ubuntu"}})
+		refused := slices.ContainsFunc(problems, func(p nodeconfig.Problem) bool { return p.Path == "$.kubelet.config.kubeReservedCgroup" && p.Fatal })
+		if refused != enforced || planned(p, "Unit:podruntime.slice") || planned(p, resource.ID("File:"+containerdDropIns+"20-reserved.conf")) {
+			t.Errorf("enforced: %t: %v", enforced, problems)
 		}
 	}
 }

@@ -48,7 +48,7 @@ func TestOwnSettingsAreTaken(t *testing.T) {
 
 // A flag is given to the last kubelet that has it, and left out, with a warning, from the next on.
 func TestRemovedFlags(t *testing.T) {
-	for flag, since := range map[string]int{"cloud-config": 34, "container-runtime": 27, "pod-infra-container-image": 35, "network-plugin": 24} {
+	for flag, since := range map[string]int{"cloud-config": 34, "pod-infra-container-image": 35, "network-plugin": 24} {
 		for _, minor := range []int{since - 1, since} {
 			c := &nodeconfig.NodeConfig{Cluster: nodeconfig.Cluster{KubernetesVersion: fmt.Sprintf("1.%d.1", minor)}}
 			c.Kubelet.Flags = []nodeconfig.Flag{{Name: "v", Value: "4"}, {Name: flag, Value: "x"}}

@@ -44,7 +44,12 @@ func (t *translation) join() {
 // what it falls back on, and before a client certificate (AKS: configureK8s, cse_main.sh).
 func (t *translation) attested(boot aksnodeconfig.BootstrappingConfig) {
 	const path = "$.bootstrapping_config"
-	if boot.BootstrappingAuthMethod != aksnodeconfig.BootstrappingAuthMethod_BOOTSTRAPPING_AUTH_METHOD_SECURE_TLS_BOOTSTRAPPING {
+	switch boot.BootstrappingAuthMethod {
+	case aksnodeconfig.BootstrappingAuthMethod_BOOTSTRAPPING_AUTH_METHOD_SECURE_TLS_BOOTSTRAPPING:
+	case aksnodeconfig.BootstrappingAuthMethod_BOOTSTRAPPING_AUTH_METHOD_ARC_MSI, aksnodeconfig.BootstrappingAuthMethod_BOOTSTRAPPING_AUTH_METHOD_AZURE_MSI:
+		t.warn(nodeconfig.NoEffect, path+".bootstrapping_auth_method", "%s: the node joins with its token or its client certificate", unreadByAKS)
+		return
+	default:
 		return
 	}
 	j := &t.out.Join

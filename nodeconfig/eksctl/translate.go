@@ -99,10 +99,10 @@ func (r *reader) cluster() {
 	switch {
 	case network.ServiceIPv6CIDR != "":
 		out.Cluster.ServiceCIDRs = []string{network.ServiceIPv6CIDR}
-		r.from(ranges+".serviceIPv6CIDR", "$.cluster.serviceCIDRs[0]")
+		r.from(ranges+".serviceIPv6CIDR", "$.cluster.serviceCIDRs", "$.cluster.serviceCIDRs[0]")
 	case network.ServiceIPv4CIDR != "":
 		out.Cluster.ServiceCIDRs = []string{network.ServiceIPv4CIDR}
-		r.from(ranges+".serviceIPv4CIDR", "$.cluster.serviceCIDRs[0]")
+		r.from(ranges+".serviceIPv4CIDR", "$.cluster.serviceCIDRs", "$.cluster.serviceCIDRs[0]")
 	}
 	for _, family := range []string{"IPv4", "IPv6"} {
 		if strings.EqualFold(network.IPFamily, family) { // the cloud's own interface has it in small letters
