@@ -39,12 +39,12 @@ var aks = Profile{
 			{Name: "KUBELET_NODE_LABELS", Holds: Labels},
 			{Name: "AZURE_ENVIRONMENT_FILEPATH", Holds: CustomCloud},
 		},
-		Kubeconfig:   Arguments{DropIn{"10-tlsbootstrap.conf", "AKS: 10-tlsbootstrap.conf"}, "KUBELET_TLS_BOOTSTRAP_FLAGS"},
-		Config:       Arguments{DropIn{"10-componentconfig.conf", "AKS: 10-componentconfig.conf"}, "KUBELET_CONFIG_FILE_FLAGS"},
-		Runtime:      Arguments{DropIn{File: "10-containerd-base-flag.conf"}, "KUBELET_CONTAINERD_FLAGS"},
-		RuntimeKind:  Arguments{DropIn{File: "10-container-runtime-flag.conf"}, "KUBELET_CONTAINER_RUNTIME_FLAG"},
-		CgroupDriver: Arguments{DropIn{File: "10-cgroupv2.conf"}, "KUBELET_CGROUP_FLAGS"},
-		Watchdog:     DropIn{"10-watchdog.conf", "AKS: 10-watchdog.conf"},
+		Kubeconfig:   Arguments{DropIn{"10-tlsbootstrap.conf", 0o600, "AKS: 10-tlsbootstrap.conf"}, "KUBELET_TLS_BOOTSTRAP_FLAGS"},
+		Config:       Arguments{DropIn{"10-componentconfig.conf", 0o600, "AKS: 10-componentconfig.conf"}, "KUBELET_CONFIG_FILE_FLAGS"},
+		Runtime:      Arguments{DropIn{File: "10-containerd-base-flag.conf", Mode: 0o644}, "KUBELET_CONTAINERD_FLAGS"},
+		RuntimeKind:  Arguments{DropIn{File: "10-container-runtime-flag.conf", Mode: 0o644}, "KUBELET_CONTAINER_RUNTIME_FLAG"},
+		CgroupDriver: Arguments{DropIn{File: "10-cgroupv2.conf", Mode: 0o644}, "KUBELET_CGROUP_FLAGS"},
+		Watchdog:     DropIn{"10-watchdog.conf", 0o644, "AKS: 10-watchdog.conf"},
 		Prepare:      "kubelet-prepare.service",
 		NodeIP:       true, // the cloud provider is external (AKS: --node-ip)
 		// openssl makes them in configureKubeletServing.
@@ -56,7 +56,7 @@ var aks = Profile{
 	Attested: Attested{
 		Client:      "/opt/bin/aks-secure-tls-bootstrap-client",
 		Unit:        "secure-tls-bootstrap.service",
-		DropIn:      DropIn{"10-securetlsbootstrap.conf", "AKS: 10-securetlsbootstrap.conf"},
+		DropIn:      DropIn{"10-securetlsbootstrap.conf", 0o600, "AKS: 10-securetlsbootstrap.conf"},
 		Environment: "/etc/default/secure-tls-bootstrap",
 		Flags:       "BOOTSTRAP_FLAGS",
 		CustomCloud: "AZURE_ENVIRONMENT_FILEPATH",
@@ -88,9 +88,9 @@ var aks = Profile{
 		NVIDIA:   "nvidia-container-runtime", // AKS: enable_nvidia
 		Mirror:   true,                       // AKS: acr-mirror
 		// AKS: Node Memory Hardening.
-		Reserved: Reserved{"kubereserved.slice", "system.slice", DropIn{"10-kubereserved-slice.conf", "AKS: 10-kubereserved-slice.conf"}},
-		Forward:  DropIn{"exec_start.conf", "AKS: exec_start.conf"},
-		Limits:   DropIn{"set_ulimits.conf", "AKS: set_ulimits.conf"},
+		Reserved: Reserved{"kubereserved.slice", "system.slice", DropIn{"10-kubereserved-slice.conf", 0o644, "AKS: 10-kubereserved-slice.conf"}},
+		Forward:  DropIn{"exec_start.conf", 0o644, "AKS: exec_start.conf"},
+		Limits:   DropIn{"set_ulimits.conf", 0o600, "AKS: set_ulimits.conf"},
 	},
 	// AKS: installKubeletKubectlFromBootstrapProfileRegistry, K8S_REGISTRY_REPO, installCredentialProvider.
 	Components: Components{"aks/packages/kubernetes", "oss/binaries/kubernetes/kubernetes-node", "azure-acr-credential-provider"},

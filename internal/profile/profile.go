@@ -163,8 +163,9 @@ func (k *Kubelet) Variable(holds Content) string {
 
 // DropIn is a drop-in of a unit.
 type DropIn struct {
-	// File is its name in the unit's directory.
+	// File is its name in the unit's directory, and Mode who may read it.
 	File string
+	Mode uint32
 	// Source is where it is from, in the family's own terms, for whoever reads the plan.
 	Source string
 }
