@@ -46,7 +46,10 @@ var aks = Profile{
 		CgroupDriver: Arguments{DropIn{File: "10-cgroupv2.conf", Mode: 0o644}, "KUBELET_CGROUP_FLAGS"},
 		Watchdog:     DropIn{"10-watchdog.conf", 0o644, "AKS: 10-watchdog.conf"},
 		Prepare:      "kubelet-prepare.service",
-		NodeIP:       true, // the cloud provider is external (AKS: --node-ip)
+		// AKS: ensureKubelet. After the first boot no agent runs on AKS's images, and their contract and user data, which
+		// stay on the disk, have the token too.
+		KeepsBootstrap: true,
+		NodeIP:         true, // the cloud provider is external (AKS: --node-ip)
 		// openssl makes them in configureKubeletServing.
 		SelfSigned: Pair{"/etc/kubernetes/certs/kubeletserver.crt", "/etc/kubernetes/certs/kubeletserver.key"},
 		// AKS: kubelet serving certificate rotation.

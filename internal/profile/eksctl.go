@@ -101,6 +101,7 @@ var eksctl = Profile{
 		"Kubelet.Runtime":             "the command line is in one drop-in",
 		"Kubelet.RuntimeKind":         "the command line is in one drop-in",
 		"Kubelet.CgroupDriver":        standard.Empty["Kubelet.CgroupDriver"],
+		"Kubelet.KeepsBootstrap":      standard.Empty["Kubelet.KeepsBootstrap"],
 		"Kubelet.SelfSigned":          standard.Empty["Kubelet.SelfSigned"],
 		"Kubelet.ServingLabels":       standard.Empty["Kubelet.ServingLabels"],
 		"Runtime.Reserved.Kubernetes": standard.Empty["Runtime.Reserved.Kubernetes"],

@@ -104,6 +104,10 @@ type Kubelet struct {
 	ConfigDefaults bool
 	// Settings are the family's own defaults in its configuration file, over Slipway's; nil for none.
 	Settings func() map[string]any
+	// KeepsBootstrap says that the credential that it joins with stays on the node, and is not removed when it has joined.
+	// A kubelet whose certificate has expired, because the machine was off for long, joins with it again. So it is
+	// where the family's nodes may boot without an agent that could bring it back.
+	KeepsBootstrap bool
 	// NodeIP says that it is given the node's address where its version needs it.
 	NodeIP bool
 	// SelfSigned are the certificate and key that the family's own scripts make before it starts, and nobody makes

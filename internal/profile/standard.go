@@ -99,6 +99,7 @@ var standard = Profile{
 		"Paths.Installed":             "there is no file that all such images have",
 		"Sources.Installed":           "no image is looked at",
 		"Kubelet.CgroupDriver":        "the configuration file always has it",
+		"Kubelet.KeepsBootstrap":      "kubeadm removes it when the node has joined",
 		"Kubelet.NodeIP":              "kubeadm leaves it to the kubelet, which finds one",
 		"Kubelet.SelfSigned":          "no script makes one: kubeadm, too, leaves the serving certificate to the kubelet",
 		"Kubelet.ServingLabels":       "no label is asked for",

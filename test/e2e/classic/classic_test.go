@@ -86,7 +86,7 @@ func TestScriptsWriteTheFiles(t *testing.T) {
 		"/etc/kubernetes/azure.json": 0o600, "/etc/kubernetes/certs/ca.crt": 0o600, "/var/lib/kubelet/bootstrap-kubeconfig": 0o600,
 		"/etc/systemd/system/kubelet.service.d/10-tlsbootstrap.conf": 0o600, "/etc/modules-load.d/slipway.conf": 0o644,
 	}
-	root := tree(t, files, "Module:overlay", "Directory:/opt/cni/bin", "Unit:kubelet.service", "File:/etc/systemd/system/slipway-retire-credential.path")
+	root := tree(t, files, "Module:overlay", "Directory:/opt/cni/bin", "Unit:kubelet.service", "File:/etc/systemd/system/slipway-gpu-partitions.service")
 	node, err := Read(root)
 	if err != nil {
 		t.Fatal(err)
