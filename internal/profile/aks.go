@@ -163,6 +163,7 @@ var aks = Profile{
 		Called:   "aks-node-controller",
 		Unit:     "aks-node-controller.service",
 		Launcher: "/opt/azure/containers/aks-node-controller-launcher.sh",
+		Preload:  "/opt/azure/containers/provision_preload.sh", // AKS: nodeconfigutils, boothookTemplate
 		Output:   "/var/log/azure/aks-node-controller.output",
 		Logs:     "/var/log/azure",
 		Scripts:  "/opt/azure/containers/provision_start.sh",

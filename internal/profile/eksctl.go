@@ -129,6 +129,7 @@ var eksctl = Profile{
 		"Agent.Launcher":              standard.Empty["Agent.Launcher"],
 		"Agent.Output":                standard.Empty["Agent.Output"],
 		"Agent.Logs":                  standard.Empty["Agent.Logs"],
+		"Agent.Preload":               standard.Empty["Agent.Preload"],
 		"Agent.Scripts":               standard.Empty["Agent.Scripts"],
 	},
 }

@@ -430,6 +430,8 @@ type Agent struct {
 	// Launcher is a program that starts the agent earlier than a unit can be started, Output where it writes, and
 	// Logs the directory of that and of what else the family's programs log.
 	Launcher, Output, Logs string
+	// Preload is a script of images that reads programs and containerd's metadata into memory while the machine boots.
+	Preload string
 	// Scripts is the first of the scripts that images have which make a node without an agent.
 	Scripts string
 }

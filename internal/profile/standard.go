@@ -127,6 +127,7 @@ var standard = Profile{
 		"Agent.Launcher":              "the unit is started",
 		"Agent.Output":                "there is no launcher",
 		"Agent.Logs":                  "the log is a file among others in /var/log",
+		"Agent.Preload":               "no image has such a script",
 		"Agent.Scripts":               "no image has such scripts",
 	},
 }
