@@ -6,14 +6,15 @@ import (
 )
 
 // CheckFeature returns what is wrong with a switch of the image's own programs (components.features; AKS's
-// enabled_features), or "". The file that they are written to is read line by line, as NAME=VALUE, but its name
-// ends in .sh, and one day somebody will source it: so a value holds only what a shell takes literally.
+// enabled_features), or "". The launcher of AKS's images reads the file line by line, as NAME=VALUE, and never as shell code.
+// So a value is any text of one line that an environment variable can hold (AKS: aks-node-controller-launcher.sh,
+// nodeconfigutils: enabledFeaturesBlock).
 func CheckFeature(name, value string) string {
 	if reason := checkVariable(name); reason != "" {
 		return reason
 	}
-	if i := strings.IndexFunc(value, notInFeatureValue); i >= 0 {
-		return fmt.Sprintf("has a value with a character (at byte %d) that is not allowed; use letters, digits and _ . , : / @ %% + = - only", i)
+	if i := strings.IndexAny(value, "\n\r\x00"); i >= 0 {
+		return fmt.Sprintf("has a value with a line break or a zero byte (at byte %d); use one line of text", i)
 	}
 	return ""
 }
@@ -27,10 +28,6 @@ func checkVariable(name string) string {
 }
 
 func notInFeatureName(r rune) bool { return r != '_' && !letterOrDigit(r) }
-
-func notInFeatureValue(r rune) bool {
-	return !letterOrDigit(r) && !strings.ContainsRune("_.,:/@%+=-", r)
-}
 
 func letterOrDigit(r rune) bool {
 	return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9'

@@ -49,15 +49,19 @@ func (b *boothook) append(dst, document, features []byte) []byte {
 // newBoothook makes the script for a contract at path, all its places below root: "" but in tests.
 func newBoothook(root, path string) *boothook {
 	family := (&Contract{Path: path}).family()
-	start := startUnit
+	early, start := "", startUnit
 	if family.Agent.Launcher != "" {
 		start = startLauncher
+	}
+	if family.Agent.Preload != "" {
+		early = startPreload
 	}
 	fill := strings.NewReplacer(
 		"@CONTRACT@", root+path,
 		"@FEATURES@", root+family.Paths.Features,
 		"@MARKER@", root+family.Publication.Complete,
 		"@RESULT@", root+family.Publication.Result,
+		"@PRELOAD@", root+family.Agent.Preload,
 		"@LAUNCHER@", root+family.Agent.Launcher,
 		"@LOGS@", root+family.Agent.Logs,
 		"@OUTPUT@", root+family.Agent.Output,
@@ -65,7 +69,7 @@ func newBoothook(root, path string) *boothook {
 		"@OWNUNIT@", family.Agent.Unit,
 	).Replace
 	return &boothook{
-		head:     fill(boothookHead + "put '@CONTRACT@' <<'SLIPWAY_END'\n"),
+		head:     fill(boothookHead + early + "put '@CONTRACT@' <<'SLIPWAY_END'\n"),
 		features: fill("SLIPWAY_END\nput '@FEATURES@' <<'SLIPWAY_END'\n"),
 		tail:     fill("SLIPWAY_END\n" + start),
 		config:   cloudConfigPart(family),
@@ -118,6 +122,18 @@ put() {
 if [ -e '@MARKER@' ] && grep -q '"ExitCode"[[:space:]]*:[[:space:]]*"0"' '@RESULT@' 2>/dev/null; then
 	say 'this machine is provisioned already, nothing to do'
 	exit 0
+fi
+
+`
+
+// startPreload has an image that can do so warm its caches while the contract is written, as AKS's own boothook does. It is
+// waited for neither here nor by cloud-init, and its failure changes nothing.
+const startPreload = `if [ -f '@PRELOAD@' ]; then
+	(
+		exec >/dev/null 2>&1 </dev/null
+		umask 022
+		exec nohup /bin/bash '@PRELOAD@'
+	) &
 fi
 
 `

@@ -8,7 +8,7 @@ import (
 
 var (
 	goodName  = regexp.MustCompile(`^[a-zA-Z_][a-zA-Z0-9_]*$`)
-	goodValue = regexp.MustCompile(`^[a-zA-Z0-9_.,:/@%+=-]*$`)
+	goodValue = regexp.MustCompile(`^[^\n\r\x00]*$`)
 )
 
 // FuzzCustomData: every contract either comes back as it went in, from every rendering, or is

@@ -30,9 +30,13 @@ func (m *Machine) Bundle(version string) (*bundle.Manifest, map[string][]byte, e
 		manifest.Entries = append(manifest.Entries, bundle.Entry{Path: d.Path, Type: bundle.TypeDirectory, Mode: bundle.Mode(d.Mode), UID: d.UID, GID: d.GID})
 	}
 	for _, f := range m.Files {
+		until := f.Until
+		if f.Stays {
+			until = nil
+		}
 		manifest.Entries = append(manifest.Entries, bundle.Entry{
 			Path: f.Path, Type: bundle.TypeFile, Mode: bundle.Mode(f.Mode), UID: f.UID, GID: f.GID,
-			SHA256: bundle.Sum(f.Content), Until: f.Until, Content: f.Content,
+			SHA256: bundle.Sum(f.Content), Until: until, Content: f.Content,
 		})
 	}
 	for _, l := range m.Links {

@@ -14,7 +14,7 @@ func (r *run) compareFile(want *resource.File) (Action, error) {
 	if err != nil {
 		return "", err
 	}
-	if over, err := r.over(want); over || err != nil {
+	if over, err := r.over(want); err != nil || over && !want.Stays {
 		if have.Kind == RegularFile {
 			return Removed, err
 		}
@@ -54,6 +54,18 @@ func (r *run) over(file *resource.File) (bool, error) {
 		}
 	}
 	return file.Temporary(), nil
+}
+
+// effective is a resource that differs, without effects if nothing reads it any more.
+func (r *run) effective(res resource.Resource) (resource.Resource, error) {
+	if file, ok := res.Spec.(*resource.File); ok {
+		over, err := r.over(file)
+		if over {
+			res.Effects = resource.Effects{}
+		}
+		return res, err
+	}
+	return res, nil
 }
 
 // maxLinks is how many symbolic links are followed to a file.

@@ -306,6 +306,9 @@ func (r *run) compare() error {
 			continue
 		}
 		action, err := diskKinds[res.Spec.Kind()].compare(r, res.Spec)
+		if err == nil && action != "" {
+			res, err = r.effective(res)
+		}
 		switch {
 		case err != nil:
 			errs = append(errs, failed(res, err))

@@ -19,7 +19,7 @@ func restarts(m *memory) []string {
 // A run that finds the record of one that died does what that one owed; a record that says nothing
 // that can be understood stands for the worst.
 func TestRecordOfAnEarlierRun(t *testing.T) {
-	all := []string{"reload", "restart containerd.service", "restart kubelet-prepare.service", "restart kubelet.service", "restart slipway-retire-credential.path"}
+	all := []string{"reload", "restart containerd.service", "restart kubelet-prepare.service", "restart kubelet.service"}
 	runtime, kubelet := all[1], all[3]
 	for _, c := range []struct {
 		name, record string
@@ -65,7 +65,7 @@ func TestRecordIsNoFile(t *testing.T) {
 		m.files[intentPath] = entry{Entry: apply.Entry{Kind: kind}}
 		m.forget()
 		applied(t, m, p)
-		if len(restarts(m)) != 5 {
+		if len(restarts(m)) != 4 {
 			t.Errorf("%s: %q", kind, restarts(m))
 		}
 		converged(t, m, p)

@@ -156,7 +156,7 @@ func kindsPlan(version string) resource.Plan {
 var asPlanned = map[string]func(m *memory, spec resource.Spec) bool{
 	"File": func(m *memory, spec resource.Spec) bool {
 		f := spec.(*resource.File)
-		if f.Temporary() && !slices.ContainsFunc(f.Until, func(name string) bool {
+		if f.Temporary() && !f.Stays && !slices.ContainsFunc(f.Until, func(name string) bool {
 			e := m.files[name]
 			if e.Kind == apply.Symlink {
 				e = m.files[e.Target]

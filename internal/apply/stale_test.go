@@ -155,6 +155,27 @@ func TestUntil(t *testing.T) {
 	}
 }
 
+// One that stays when the others are there is written as before, also with another content, and restarts nothing then.
+func TestUntilStays(t *testing.T) {
+	m := newMemory()
+	p := func(content string) resource.Plan {
+		return with(
+			resource.Resource{Effects: resource.Restarting("a.service"), Spec: &resource.File{Path: "/etc/credential", Mode: 0o600, Content: []byte(content), Until: []string{"/etc/own"}, Stays: true}},
+			started("a.service"),
+		)
+	}
+	applied(t, m, p("1"))
+	equal(t, "changes", changes(applied(t, m, p("2"))), []string{"updated File:/etc/credential", "restarted Unit:a.service"})
+	m.files["/etc/own"] = fileEntry(&resource.File{Path: "/etc/own", Content: []byte("o")})
+	converged(t, m, p("2"))
+	equal(t, "changes", changes(applied(t, m, p("3"))), []string{"updated File:/etc/credential"})
+	if got := string(m.files["/etc/credential"].content); got != "3" {
+		t.Errorf("the credential is %q, want 3", got)
+	}
+	delete(m.files, "/etc/credential")
+	equal(t, "changes", changes(applied(t, m, p("3"))), []string{"created File:/etc/credential"})
+}
+
 // What a command of an earlier plan makes of what is left is there before a unit starts that reads it.
 func TestStaleCommandBeforeUnits(t *testing.T) {
 	command := resource.Resource{Spec: &resource.Command{Label: "update-ca", Argv: []string{"update-ca"}, Inputs: []string{"/etc/ca"}}}

@@ -232,7 +232,7 @@ func planAttestedUnit(in *input, out *output, server string) {
 		),
 	})
 	add(sourced("comes before the kubelet", a.DropIn.Source), &resource.File{
-		Path: resource.UnitDir + "/" + a.Unit + ".d/" + a.DropIn.File, Mode: 0o644, Content: unitFile(
+		Path: resource.UnitDir + "/" + a.Unit + ".d/" + a.DropIn.File, Mode: a.DropIn.Mode, Content: unitFile(
 			"[Unit]",
 			"Before="+kubeletUnit,
 			"",

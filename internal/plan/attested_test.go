@@ -171,10 +171,6 @@ func TestAttestedOrder(t *testing.T) {
 		} else if !requires(kubelet, "Check:attested-client") || resources["Check:attested-client"].ExitCode != exitcode.AttestedClientMissing {
 			t.Error("the kubelet starts without the client")
 		}
-		_, retired := resources["File:/etc/systemd/system/slipway-retire-credential.path"]
-		if retired != token {
-			t.Errorf("token %v: there is a credential to remove: %v", token, retired)
-		}
 	}
 }
 

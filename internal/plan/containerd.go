@@ -52,7 +52,7 @@ func planContainerd(in *input, out *output) {
 		containerdConfig(in, out).Bytes(), "containerd's configuration", containerdUnit)
 	planRuntimeSpec(in, out)
 	planContainerdUnit(in, out)
-	out.file(resource.Base, containerdDropIns+in.family.Runtime.Forward.File, 0o644, unitFile(
+	out.file(resource.Base, containerdDropIns+in.family.Runtime.Forward.File, in.family.Runtime.Forward.Mode, unitFile(
 		"[Service]",
 		"# Pods are forwarded even where a distribution's firewall would not; a host without iptables has none.",
 		"ExecStartPost=-iptables -w -P FORWARD ACCEPT",
@@ -63,7 +63,7 @@ func planContainerd(in *input, out *output) {
 		for _, name := range slices.Sorted(maps.Keys(c.Limits)) {
 			lines = append(lines, "Limit"+name+"="+unitValue(c.Limits[name]))
 		}
-		out.file(resource.Base, containerdDropIns+in.family.Runtime.Limits.File, 0o600, unitFile(lines...),
+		out.file(resource.Base, containerdDropIns+in.family.Runtime.Limits.File, in.family.Runtime.Limits.Mode, unitFile(lines...),
 			sourced("the contract's limits", in.family.Runtime.Limits.Source), containerdUnit)
 	}
 	out.enable(resource.Base, containerdUnit)

@@ -35,13 +35,16 @@ func planCredentials(in *input, out *output) {
 			break // there is nothing before the client has got it
 		}
 		user := fieldsOf("token", j.BootstrapToken.Reveal())
-		own := retireCredential(in, out)
+		own, stays := ownCredentials(in), in.family.Kubelet.KeepsBootstrap
+		if !stays {
+			retireCredential(in, out)
+		}
 		out.add(resource.Resource{
 			Phase:   resource.Join,
 			Effects: resource.Restarting(kubeletUnit),
 			Reason:  "joins with a bootstrap token; the kubelet writes its own kubeconfig then",
 			Spec: &resource.File{
-				Path: in.family.Paths.BootstrapConfig, Mode: 0o600, Secret: true, Until: own,
+				Path: in.family.Paths.BootstrapConfig, Mode: 0o600, Secret: true, Until: own, Stays: stays,
 				Content: kubeconfigFile(in, entries{cluster, names.BootstrapContext, "kubelet-bootstrap", ""}, user),
 			},
 		})

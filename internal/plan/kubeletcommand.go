@@ -75,7 +75,7 @@ func planKubeletCommand(in *input, out *output) {
 	}
 	words = append(words, "$"+in.family.Kubelet.Variable(profile.Flags))
 	lines = append(lines, "ExecStart="+strings.Join(words, " \\\n    "))
-	out.file(resource.Join, kubeletDropIns+command.DropIn.File, 0o644, unitFile(lines...),
+	out.file(resource.Join, kubeletDropIns+command.DropIn.File, command.DropIn.Mode, unitFile(lines...),
 		sourced("the kubelet's command line", command.DropIn.Source), kubeletUnit)
 }
 
@@ -251,6 +251,6 @@ func planSnap(in *input, out *output, lines []string, arguments []argument) {
 	lines = append(lines, "ExecStart="+strings.Join(words, " \\\n    "))
 	secret := slices.ContainsFunc(in.config.Kubelet.Flags, nodeconfig.Flag.IsSecret)
 	out.file(resource.Join, snap.Script, 0o644, []byte(snapScript), "gives the kubelet's snap its settings, where they differ", kubeletUnit)
-	out.guarded(secret, resource.Join, kubeletDropIns+snap.DropIn.File, 0o644, unitFile(lines...),
+	out.guarded(secret, resource.Join, kubeletDropIns+snap.DropIn.File, snap.DropIn.Mode, unitFile(lines...),
 		sourced("the settings of the kubelet's snap, before it starts, at each boot", snap.DropIn.Source), kubeletUnit)
 }

@@ -135,7 +135,7 @@ func planKubeletParts(in *input, out *output) {
 	}
 	// A kubelet of a version that is not known yet may be one that the watchdog would kill.
 	if in.reached(watchdogSupported) && in.minor != newest && !in.snapped() {
-		out.file(resource.Base, kubeletDropIns+kubelet.Watchdog.File, 0o644, unitFile("[Service]", "WatchdogSec=60s"),
+		out.file(resource.Base, kubeletDropIns+kubelet.Watchdog.File, kubelet.Watchdog.Mode, unitFile("[Service]", "WatchdogSec=60s"),
 			sourced("systemd restarts a kubelet that hangs", kubelet.Watchdog.Source), kubeletUnit)
 	}
 }
@@ -145,7 +145,7 @@ func kubeletDropIn(out *output, phase resource.Phase, a profile.Arguments, value
 	if a.File == "" {
 		return // the family has the whole command line in one place
 	}
-	out.file(phase, kubeletDropIns+a.File, 0o644, unitFile("[Service]", `Environment="`+a.Variable+"="+unitValue(value)+`"`),
+	out.file(phase, kubeletDropIns+a.File, a.Mode, unitFile("[Service]", `Environment="`+a.Variable+"="+unitValue(value)+`"`),
 		sourced("part of the kubelet's command line", a.Source), kubeletUnit)
 }
 

@@ -175,6 +175,10 @@ func planLocalDNSUnits(in *input, out *output, dns *nodeconfig.LocalDNS) {
 		Path: resource.UnitDir + "/" + localDNSSlice, Mode: 0o644, Content: unitFile(
 			"[Unit]",
 			"Description=What the node's DNS cache may take",
+			"DefaultDependencies=no",
+			"Requires="+systemSlice,
+			"After="+systemSlice,
+			"Before=slices.target",
 			"",
 			"[Slice]",
 			"CPUQuota="+cpu,

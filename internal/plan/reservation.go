@@ -148,7 +148,7 @@ func planPlaced(in *input, out *output, unit, dropIns string, after []string) {
 		Phase:   resource.Base,
 		Effects: effects,
 		Reason:  sourced("starts in the control group of what is reserved", dropIn.Source),
-		Spec:    &resource.File{Path: dropIns + dropIn.File, Mode: 0o644, Content: unitFile(lines...)},
+		Spec:    &resource.File{Path: dropIns + dropIn.File, Mode: dropIn.Mode, Content: unitFile(lines...)},
 	})
 }
 
@@ -162,6 +162,8 @@ func planSlice(in *input, out *output, unit string, needed group) {
 		"[Unit]",
 		"Description=What is reserved on a node of Kubernetes",
 		"Documentation=https://kubernetes.io/docs/tasks/administer-cluster/reserve-compute-resources/",
+		"# Like the kubelet, it does not wait for the rest of the boot.",
+		"DefaultDependencies=no",
 		"Before=slices.target",
 		"",
 		"[Slice]",

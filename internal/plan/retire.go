@@ -17,13 +17,12 @@ const retireUnit = "slipway-retire-credential"
 // certificate and a kubeconfig of its own, whether an agent is at work then or not: it is a cluster's
 // credential and not the node's, and whoever reads it can add nodes. The kubelet asks for it again only
 // when it has not both (Kubernetes: TLS bootstrapping; k8s.io/kubernetes v1.36.3
-// pkg/kubelet/certificate/bootstrap/bootstrap.go: LoadClientConfig). It returns the two; none where the
-// credential stays.
-func retireCredential(in *input, out *output) []string {
+// pkg/kubelet/certificate/bootstrap/bootstrap.go: LoadClientConfig).
+func retireCredential(in *input, out *output) {
 	certificate, kubeconfig := in.certificate, in.family.Paths.Kubeconfig
 	if certificate == "" {
 		out.warn(nodeconfig.Invalid, "$.kubelet.flags", "cert-dir is not a plain absolute path: the bootstrap token stays on the node after it has joined")
-		return nil
+		return
 	}
 	// systemd looks again when the service has ended, so it must not end (systemd.path(5)). The kubelet does
 	// not sync what it writes: a file is empty for a while, is so for ever where the power has gone meanwhile,
@@ -63,7 +62,15 @@ func retireCredential(in *input, out *output) []string {
 		Reason:   "the bootstrap credential is removed when the kubelet has a certificate",
 		Spec:     &resource.Unit{Unit: retireUnit + ".path"},
 	})
-	return []string{certificate, kubeconfig}
+}
+
+// ownCredentials are the certificate and the kubeconfig of a kubelet that has joined; nil if it is not known where the
+// certificate is.
+func ownCredentials(in *input) []string {
+	if in.certificate == "" {
+		return nil
+	}
+	return []string{in.certificate, in.family.Paths.Kubeconfig}
 }
 
 // retiringCertificate is the certificate whose presence retires the bootstrap credential, or "" where its path is none

@@ -9,10 +9,24 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
+// A node of AKS keeps the credential that it joined with, as AKS leaves it, and needs nothing that removes it.
+func TestBootstrapCredentialStaysOnAKS(t *testing.T) {
+	p, _ := New(contract(t, "aks/azure-cni.json"), ubuntu(t))
+	resources := p.ByID()
+	if file := resources["File:/var/lib/kubelet/bootstrap-kubeconfig"].Spec.(*resource.File); !file.Stays || !file.Temporary() || file.Mode != 0o600 || !file.Secret {
+		t.Errorf("the credential is %+v", file)
+	}
+	for id := range resources {
+		if strings.Contains(string(id), retireUnit) {
+			t.Errorf("%s removes it", id)
+		}
+	}
+}
+
 // The bootstrap credential goes when the kubelet can start without it, wherever its own files are; and stays
-// where systemd could not be told where they are.
+// if systemd could not know where they are.
 func TestRetireCredential(t *testing.T) {
-	const certificate, kubeconfig = "/var/lib/kubelet/pki/kubelet-client-current.pem", "/var/lib/kubelet/kubeconfig"
+	const certificate, kubeconfig = "/var/lib/kubelet/pki/kubelet-client-current.pem", "/etc/kubernetes/kubelet.conf"
 	for name, c := range map[string]struct {
 		flags    []nodeconfig.Flag
 		until    []string
@@ -26,7 +40,7 @@ func TestRetireCredential(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			config := contract(t, "aks/azure-cni.json", func(n *nodeconfig.NodeConfig) { n.Kubelet.Flags = append(n.Kubelet.Flags, c.flags...) })
+			config := contract(t, "native/minimal.yaml", func(n *nodeconfig.NodeConfig) { n.Kubelet.Flags = append(n.Kubelet.Flags, c.flags...) })
 			p, problems := New(config, ubuntu(t))
 			var warnings []string
 			for _, problem := range problems {
@@ -38,7 +52,7 @@ func TestRetireCredential(t *testing.T) {
 				t.Errorf("warnings: %q, want %q", warnings, c.warnings)
 			}
 			resources := p.ByID()
-			if file := resources["File:/var/lib/kubelet/bootstrap-kubeconfig"].Spec.(*resource.File); !slices.Equal(file.Until, c.until) {
+			if file := resources["File:/etc/kubernetes/bootstrap-kubelet.conf"].Spec.(*resource.File); file.Stays || !slices.Equal(file.Until, c.until) {
 				t.Errorf("it goes when there are %q, want %q", file.Until, c.until)
 			}
 			unit, found := resources["File:/etc/systemd/system/slipway-retire-credential.service"]

@@ -3,6 +3,7 @@ package plan
 import (
 	"cmp"
 	"fmt"
+	"slices"
 
 	"github.com/slipway-dev/slipway/exitcode"
 	"github.com/slipway-dev/slipway/internal/facts"
@@ -28,6 +29,8 @@ type service struct {
 	// command is what it runs in place of the package's own, and section what its drop-in has besides; empty for neither.
 	command func(in *input) string
 	section string
+	// settings are lines of its section [Service] besides the command.
+	settings []string
 	// code is that of a provisioning that cannot start it; 0 for one that nobody waits for.
 	code int
 	// early says that the kubelet waits for it. The others register with the kubelet, or observe its pods.
@@ -53,6 +56,8 @@ var imageServices = []service{
 		command: func(*input) string {
 			return "/usr/bin/dcgm-exporter -f /etc/dcgm-exporter/default-counters.csv --address :19400"
 		},
+		// The unit of the package logs to a file (AKS: startNvidiaManagedExpServices).
+		settings: []string{"StandardOutput=journal", "StandardError=journal"},
 	},
 	{unit: facts.ACRMirrorUnit, wanted: (*input).mirrors, asked: LazyPullPath, code: exitcode.StreamingFailed, early: true},
 	{unit: facts.OverlaybdTCMUUnit, wanted: (*input).streams, asked: LazyPullPath, code: exitcode.StreamingFailed, early: true},
@@ -118,8 +123,8 @@ func planServices(in *input, out *output) {
 
 func planService(in *input, out *output, s *service, at string) {
 	if s.command != nil {
-		out.file(resource.Join, resource.UnitDir+"/"+s.unit+".d/10-node.conf", 0o644, unitFile(s.section+"[Service]", "ExecStart=", "ExecStart="+s.command(in)),
-			"how the service runs on this node", s.unit)
+		lines := slices.Concat([]string{s.section + "[Service]"}, s.settings, []string{"ExecStart=", "ExecStart=" + s.command(in)})
+		out.file(resource.Join, resource.UnitDir+"/"+s.unit+".d/10-node.conf", 0o644, unitFile(lines...), "how the service runs on this node", s.unit)
 	}
 	g, after := group(""), resource.IDOf(&resource.Check{Label: kubeletActive})
 	if s.early {

@@ -39,14 +39,17 @@ var aks = Profile{
 			{Name: "KUBELET_NODE_LABELS", Holds: Labels},
 			{Name: "AZURE_ENVIRONMENT_FILEPATH", Holds: CustomCloud},
 		},
-		Kubeconfig:   Arguments{DropIn{"10-tlsbootstrap.conf", "AKS: 10-tlsbootstrap.conf"}, "KUBELET_TLS_BOOTSTRAP_FLAGS"},
-		Config:       Arguments{DropIn{"10-componentconfig.conf", "AKS: 10-componentconfig.conf"}, "KUBELET_CONFIG_FILE_FLAGS"},
-		Runtime:      Arguments{DropIn{File: "10-containerd-base-flag.conf"}, "KUBELET_CONTAINERD_FLAGS"},
-		RuntimeKind:  Arguments{DropIn{File: "10-container-runtime-flag.conf"}, "KUBELET_CONTAINER_RUNTIME_FLAG"},
-		CgroupDriver: Arguments{DropIn{File: "10-cgroupv2.conf"}, "KUBELET_CGROUP_FLAGS"},
-		Watchdog:     DropIn{"10-watchdog.conf", "AKS: 10-watchdog.conf"},
+		Kubeconfig:   Arguments{DropIn{"10-tlsbootstrap.conf", 0o600, "AKS: 10-tlsbootstrap.conf"}, "KUBELET_TLS_BOOTSTRAP_FLAGS"},
+		Config:       Arguments{DropIn{"10-componentconfig.conf", 0o600, "AKS: 10-componentconfig.conf"}, "KUBELET_CONFIG_FILE_FLAGS"},
+		Runtime:      Arguments{DropIn{File: "10-containerd-base-flag.conf", Mode: 0o644}, "KUBELET_CONTAINERD_FLAGS"},
+		RuntimeKind:  Arguments{DropIn{File: "10-container-runtime-flag.conf", Mode: 0o644}, "KUBELET_CONTAINER_RUNTIME_FLAG"},
+		CgroupDriver: Arguments{DropIn{File: "10-cgroupv2.conf", Mode: 0o644}, "KUBELET_CGROUP_FLAGS"},
+		Watchdog:     DropIn{"10-watchdog.conf", 0o644, "AKS: 10-watchdog.conf"},
 		Prepare:      "kubelet-prepare.service",
-		NodeIP:       true, // the cloud provider is external (AKS: --node-ip)
+		// AKS: ensureKubelet. After the first boot no agent runs on AKS's images, and their contract and user data, which
+		// stay on the disk, have the token too.
+		KeepsBootstrap: true,
+		NodeIP:         true, // the cloud provider is external (AKS: --node-ip)
 		// openssl makes them in configureKubeletServing.
 		SelfSigned: Pair{"/etc/kubernetes/certs/kubeletserver.crt", "/etc/kubernetes/certs/kubeletserver.key"},
 		// AKS: kubelet serving certificate rotation.
@@ -56,7 +59,7 @@ var aks = Profile{
 	Attested: Attested{
 		Client:      "/opt/bin/aks-secure-tls-bootstrap-client",
 		Unit:        "secure-tls-bootstrap.service",
-		DropIn:      DropIn{"10-securetlsbootstrap.conf", "AKS: 10-securetlsbootstrap.conf"},
+		DropIn:      DropIn{"10-securetlsbootstrap.conf", 0o600, "AKS: 10-securetlsbootstrap.conf"},
 		Environment: "/etc/default/secure-tls-bootstrap",
 		Flags:       "BOOTSTRAP_FLAGS",
 		CustomCloud: "AZURE_ENVIRONMENT_FILEPATH",
@@ -88,9 +91,9 @@ var aks = Profile{
 		NVIDIA:   "nvidia-container-runtime", // AKS: enable_nvidia
 		Mirror:   true,                       // AKS: acr-mirror
 		// AKS: Node Memory Hardening.
-		Reserved: Reserved{"kubereserved.slice", "system.slice", DropIn{"10-kubereserved-slice.conf", "AKS: 10-kubereserved-slice.conf"}},
-		Forward:  DropIn{"exec_start.conf", "AKS: exec_start.conf"},
-		Limits:   DropIn{"set_ulimits.conf", "AKS: set_ulimits.conf"},
+		Reserved: Reserved{"kubereserved.slice", "system.slice", DropIn{"10-kubereserved-slice.conf", 0o644, "AKS: 10-kubereserved-slice.conf"}},
+		Forward:  DropIn{"exec_start.conf", 0o644, "AKS: exec_start.conf"},
+		Limits:   DropIn{"set_ulimits.conf", 0o600, "AKS: set_ulimits.conf"},
 	},
 	// AKS: installKubeletKubectlFromBootstrapProfileRegistry, K8S_REGISTRY_REPO, installCredentialProvider.
 	Components: Components{"aks/packages/kubernetes", "oss/binaries/kubernetes/kubernetes-node", "azure-acr-credential-provider"},
@@ -160,6 +163,7 @@ var aks = Profile{
 		Called:   "aks-node-controller",
 		Unit:     "aks-node-controller.service",
 		Launcher: "/opt/azure/containers/aks-node-controller-launcher.sh",
+		Preload:  "/opt/azure/containers/provision_preload.sh", // AKS: nodeconfigutils, boothookTemplate
 		Output:   "/var/log/azure/aks-node-controller.output",
 		Logs:     "/var/log/azure",
 		Scripts:  "/opt/azure/containers/provision_start.sh",

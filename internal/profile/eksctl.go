@@ -37,7 +37,7 @@ var eksctl = Profile{
 			{Name: "KUBELET_EXTRA_ARGS", Holds: Flags},
 			{Name: "AZURE_ENVIRONMENT_FILEPATH", Holds: CustomCloud},
 		},
-		Watchdog:       DropIn{"20-watchdog.conf", "Kubernetes: SystemdWatchdog"},
+		Watchdog:       DropIn{"20-watchdog.conf", 0o644, "Kubernetes: SystemdWatchdog"},
 		Prepare:        "kubelet-prepare.service",
 		ConfigDefaults: true,
 		Settings:       eksctlSettings,
@@ -45,7 +45,7 @@ var eksctl = Profile{
 		Entries:        Entries{Cluster: "default-cluster", Context: "default-context", BootstrapContext: "default-context"}, // as in the family standard
 	},
 	Command: Command{
-		DropIn:   DropIn{"10-eksctl.al2.conf", "eksctl: 10-eksclt.al2.conf"},
+		DropIn:   DropIn{"10-eksctl.al2.conf", 0o644, "eksctl: 10-eksclt.al2.conf"},
 		Metadata: "/etc/eksctl/metadata.env",
 		Variables: []Variable{
 			{Name: "AWS_DEFAULT_REGION", Holds: Region},
@@ -73,16 +73,16 @@ var eksctl = Profile{
 			// Where snapd has the program "kubelet" of the snap (snapd docs: /snap/bin/SNAP.PROGRAM; eksctl: snap alias).
 			Program: "/snap/bin/kubelet-eks.kubelet",
 			Script:  "/etc/eksctl/kubelet.snap.sh",
-			DropIn:  DropIn{"10-eksctl.ubuntu.conf", "eksctl: bootstrap.ubuntu.sh"},
+			DropIn:  DropIn{"10-eksctl.ubuntu.conf", 0o644, "eksctl: bootstrap.ubuntu.sh"},
 		},
 	},
 	Runtime: Runtime{
 		Names:        []string{"runc"},
 		NVIDIA:       "nvidia",  // Amazon EKS AMI
 		CgroupDriver: "systemd", // Amazon EKS AMI, with containerd
-		Reserved:     Reserved{DropIn: DropIn{"20-reserved.conf", "Kubernetes docs, Reserve Compute Resources for System Daemons"}},
-		Forward:      DropIn{"10-forward.conf", "Docker docs, packet filtering: Docker on a router"},
-		Limits:       DropIn{"10-limits.conf", "systemd.exec(5), process properties"},
+		Reserved:     Reserved{DropIn: DropIn{"20-reserved.conf", 0o644, "Kubernetes docs, Reserve Compute Resources for System Daemons"}},
+		Forward:      DropIn{"10-forward.conf", 0o644, "Docker docs, packet filtering: Docker on a router"},
+		Limits:       DropIn{"10-limits.conf", 0o600, "systemd.exec(5), process properties"},
 	},
 	Host:        standard.Host,
 	Sources:     standard.Sources,
@@ -101,6 +101,7 @@ var eksctl = Profile{
 		"Kubelet.Runtime":             "the command line is in one drop-in",
 		"Kubelet.RuntimeKind":         "the command line is in one drop-in",
 		"Kubelet.CgroupDriver":        standard.Empty["Kubelet.CgroupDriver"],
+		"Kubelet.KeepsBootstrap":      standard.Empty["Kubelet.KeepsBootstrap"],
 		"Kubelet.SelfSigned":          standard.Empty["Kubelet.SelfSigned"],
 		"Kubelet.ServingLabels":       standard.Empty["Kubelet.ServingLabels"],
 		"Runtime.Reserved.Kubernetes": standard.Empty["Runtime.Reserved.Kubernetes"],
@@ -128,6 +129,7 @@ var eksctl = Profile{
 		"Agent.Launcher":              standard.Empty["Agent.Launcher"],
 		"Agent.Output":                standard.Empty["Agent.Output"],
 		"Agent.Logs":                  standard.Empty["Agent.Logs"],
+		"Agent.Preload":               standard.Empty["Agent.Preload"],
 		"Agent.Scripts":               standard.Empty["Agent.Scripts"],
 	},
 }

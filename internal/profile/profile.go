@@ -104,6 +104,10 @@ type Kubelet struct {
 	ConfigDefaults bool
 	// Settings are the family's own defaults in its configuration file, over Slipway's; nil for none.
 	Settings func() map[string]any
+	// KeepsBootstrap says that the credential that it joins with stays on the node, and is not removed when it has joined.
+	// A kubelet whose certificate has expired, because the machine was off for long, joins with it again. So it is
+	// where the family's nodes may boot without an agent that could bring it back.
+	KeepsBootstrap bool
 	// NodeIP says that it is given the node's address where its version needs it.
 	NodeIP bool
 	// SelfSigned are the certificate and key that the family's own scripts make before it starts, and nobody makes
@@ -163,8 +167,9 @@ func (k *Kubelet) Variable(holds Content) string {
 
 // DropIn is a drop-in of a unit.
 type DropIn struct {
-	// File is its name in the unit's directory.
+	// File is its name in the unit's directory, and Mode who may read it.
 	File string
+	Mode uint32
 	// Source is where it is from, in the family's own terms, for whoever reads the plan.
 	Source string
 }
@@ -425,6 +430,8 @@ type Agent struct {
 	// Launcher is a program that starts the agent earlier than a unit can be started, Output where it writes, and
 	// Logs the directory of that and of what else the family's programs log.
 	Launcher, Output, Logs string
+	// Preload is a script of images that reads programs and containerd's metadata into memory while the machine boots.
+	Preload string
 	// Scripts is the first of the scripts that images have which make a node without an agent.
 	Scripts string
 }

@@ -35,11 +35,11 @@ var standard = Profile{
 			{Name: "KUBELET_NODE_LABELS", Holds: Labels},
 			{Name: "AZURE_ENVIRONMENT_FILEPATH", Holds: CustomCloud}, // Azure's SDK, go-autorest
 		},
-		Kubeconfig:     Arguments{DropIn{"10-kubeconfig.conf", "kubeadm: KUBELET_KUBECONFIG_ARGS"}, "KUBELET_KUBECONFIG_ARGS"},
-		Config:         Arguments{DropIn{"10-config.conf", "kubeadm: KUBELET_CONFIG_ARGS"}, "KUBELET_CONFIG_ARGS"},
-		Runtime:        Arguments{DropIn{"10-runtime.conf", "kubeadm: KUBELET_KUBEADM_ARGS"}, "KUBELET_KUBEADM_ARGS"},
-		RuntimeKind:    Arguments{DropIn{"10-container-runtime.conf", "Kubernetes: --container-runtime"}, "KUBELET_CONTAINER_RUNTIME_ARGS"},
-		Watchdog:       DropIn{"10-watchdog.conf", "Kubernetes: SystemdWatchdog"},
+		Kubeconfig:     Arguments{DropIn{"10-kubeconfig.conf", 0o644, "kubeadm: KUBELET_KUBECONFIG_ARGS"}, "KUBELET_KUBECONFIG_ARGS"},
+		Config:         Arguments{DropIn{"10-config.conf", 0o644, "kubeadm: KUBELET_CONFIG_ARGS"}, "KUBELET_CONFIG_ARGS"},
+		Runtime:        Arguments{DropIn{"10-runtime.conf", 0o644, "kubeadm: KUBELET_KUBEADM_ARGS"}, "KUBELET_KUBEADM_ARGS"},
+		RuntimeKind:    Arguments{DropIn{"10-container-runtime.conf", 0o644, "Kubernetes: --container-runtime"}, "KUBELET_CONTAINER_RUNTIME_ARGS"},
+		Watchdog:       DropIn{"10-watchdog.conf", 0o644, "Kubernetes: SystemdWatchdog"},
 		Prepare:        "kubelet-prepare.service",
 		ConfigDefaults: true, // kubeadm: componentconfigs, kubelet
 		// What the kubelet calls them in the kubeconfig that it writes when it joins (k8s.io/kubernetes v1.36.3
@@ -51,9 +51,9 @@ var standard = Profile{
 		CgroupDriver: "systemd",         // kubeadm's default
 		Registry:     "registry.k8s.io", // kubeadm: imageRepository
 		NVIDIA:       "nvidia",          // NVIDIA Container Toolkit: nvidia-ctk runtime configure
-		Reserved:     Reserved{DropIn: DropIn{"10-reserved.conf", "Kubernetes docs, Reserve Compute Resources for System Daemons"}},
-		Forward:      DropIn{"10-forward.conf", "Docker docs, packet filtering: Docker on a router"},
-		Limits:       DropIn{"10-limits.conf", "systemd.exec(5), process properties"},
+		Reserved:     Reserved{DropIn: DropIn{"10-reserved.conf", 0o644, "Kubernetes docs, Reserve Compute Resources for System Daemons"}},
+		Forward:      DropIn{"10-forward.conf", 0o644, "Docker docs, packet filtering: Docker on a router"},
+		Limits:       DropIn{"10-limits.conf", 0o600, "systemd.exec(5), process properties"},
 	},
 	Host: Host{MetadataComment: "slipway: pods do not reach the metadata service"},
 	Sources: Sources{
@@ -99,6 +99,7 @@ var standard = Profile{
 		"Paths.Installed":             "there is no file that all such images have",
 		"Sources.Installed":           "no image is looked at",
 		"Kubelet.CgroupDriver":        "the configuration file always has it",
+		"Kubelet.KeepsBootstrap":      "kubeadm removes it when the node has joined",
 		"Kubelet.NodeIP":              "kubeadm leaves it to the kubelet, which finds one",
 		"Kubelet.SelfSigned":          "no script makes one: kubeadm, too, leaves the serving certificate to the kubelet",
 		"Kubelet.ServingLabels":       "no label is asked for",
@@ -126,6 +127,7 @@ var standard = Profile{
 		"Agent.Launcher":              "the unit is started",
 		"Agent.Output":                "there is no launcher",
 		"Agent.Logs":                  "the log is a file among others in /var/log",
+		"Agent.Preload":               "no image has such a script",
 		"Agent.Scripts":               "no image has such scripts",
 	},
 }

@@ -23,7 +23,7 @@ var reach = resource.Reach{
 }
 
 var specs = []resource.Spec{
-	&resource.File{Path: "/etc/f", Mode: 0o640, UID: 1, GID: 2, Content: []byte("line <&> é\n\t\"\\ \x01"), Secret: false, Until: []string{"/etc/g", "/etc/h"}},
+	&resource.File{Path: "/etc/f", Mode: 0o640, UID: 1, GID: 2, Content: []byte("line <&> é\n\t\"\\ \x01"), Secret: false, Until: []string{"/etc/g", "/etc/h"}, Stays: true},
 	&resource.Directory{Path: "/etc/d", Mode: 0o1750, UID: 1, GID: 2},
 	&resource.Symlink{Path: "/etc/l", Target: "../x"},
 	&resource.Copy{Path: "/opt/cni/bin/x", Source: "/opt/cni/downloads/v1/x", Over: []string{"/opt/cni/downloads/v2/x"}, Optional: true},

@@ -22,6 +22,9 @@ type File struct {
 	// Until are paths: once a file is at each that is not empty, this one is not needed any more, and is
 	// removed. It is for a credential that others take the place of, and its content is kept nowhere else.
 	Until []string
+	// Stays keeps a file with Until when it is not needed any more. Nothing reads it then, so a change of it
+	// has no effects.
+	Stays bool
 }
 
 // Kind implements Spec.
@@ -41,7 +44,7 @@ func (f *File) Describe() Description {
 	return Description{Title: f.Path, Mode: octal(f.Mode).String()}
 }
 
-// Temporary reports whether the file is there only until others are.
+// Temporary reports whether the file is needed only until others are there.
 func (f *File) Temporary() bool { return len(f.Until) > 0 }
 
 // Directory is a directory; what else it holds is not touched.
@@ -138,11 +141,12 @@ type fileJSON struct {
 	Secret      bool     `json:"secret,omitempty"`
 	Fingerprint string   `json:"fingerprint,omitempty"`
 	Until       []string `json:"until,omitempty"`
+	Stays       bool     `json:"stays,omitempty"`
 }
 
 // MarshalJSON writes the file, secret content as a fingerprint only.
 func (f File) MarshalJSON() ([]byte, error) {
-	j := fileJSON{Path: f.Path, Mode: octal(f.Mode), UID: f.UID, GID: f.GID, Secret: f.Secret, Until: f.Until}
+	j := fileJSON{Path: f.Path, Mode: octal(f.Mode), UID: f.UID, GID: f.GID, Secret: f.Secret, Until: f.Until, Stays: f.Stays}
 	switch {
 	case f.Secret:
 		j.Fingerprint = f.Fingerprint()
@@ -161,7 +165,7 @@ func (f *File) UnmarshalJSON(data []byte) error {
 	if err := json.Unmarshal(data, &j); err != nil {
 		return err
 	}
-	*f = File{j.Path, uint32(j.Mode), j.UID, j.GID, j.Base64, j.Secret, j.Until}
+	*f = File{j.Path, uint32(j.Mode), j.UID, j.GID, j.Base64, j.Secret, j.Until, j.Stays}
 	switch {
 	case j.Secret:
 		f.Content = []byte(j.Fingerprint)

@@ -96,7 +96,7 @@ func TestInvalid(t *testing.T) {
 		Version:           "v1",
 		KubernetesVersion: secret,
 		ApiServerConfig:   &aksnodeconfigv1.ApiServerConfig{ApiServerName: secret + " "},
-		EnabledFeatures:   map[string]string{"A": "$(" + secret},
+		EnabledFeatures:   map[string]string{"A": secret + "\n"},
 	}
 	large := configurations(t)["../../../examples/aks/minimal.json"]
 	large.KubeletConfig = &aksnodeconfigv1.KubeletConfig{KubeletNodeLabels: map[string]string{}}

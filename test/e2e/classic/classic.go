@@ -3,8 +3,8 @@
 // steps are those that AKS's take on every node of this kind, no step sleeps unless it fails, and what would
 // need a program that the image lacks is done by the shell itself.
 //
-// The files that the scripts write are those of a tree that Slipway has provisioned, but for the units by
-// which Slipway takes the bootstrap credential away. The package runs nothing. test/e2e/scenario calls it.
+// The files that the scripts write are those of a tree that Slipway has provisioned, but for Slipway's own
+// units. The package runs nothing. test/e2e/scenario calls it.
 package classic
 
 import (

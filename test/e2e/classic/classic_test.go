@@ -84,9 +84,9 @@ func TestScriptsWriteTheFiles(t *testing.T) {
 	files := map[string]os.FileMode{
 		"/etc/containerd/config.toml": 0o644, "/etc/sysctl.d/99-force-bridge-forward.conf": 0o644, "/etc/sysctl.d/999-sysctl-aks.conf": 0o644,
 		"/etc/kubernetes/azure.json": 0o600, "/etc/kubernetes/certs/ca.crt": 0o600, "/var/lib/kubelet/bootstrap-kubeconfig": 0o600,
-		"/etc/systemd/system/kubelet.service.d/10-tlsbootstrap.conf": 0o644, "/etc/modules-load.d/slipway.conf": 0o644,
+		"/etc/systemd/system/kubelet.service.d/10-tlsbootstrap.conf": 0o600, "/etc/modules-load.d/slipway.conf": 0o644,
 	}
-	root := tree(t, files, "Module:overlay", "Directory:/opt/cni/bin", "Unit:kubelet.service", "File:/etc/systemd/system/slipway-retire-credential.path")
+	root := tree(t, files, "Module:overlay", "Directory:/opt/cni/bin", "Unit:kubelet.service", "File:/etc/systemd/system/slipway-gpu-partitions.service")
 	node, err := Read(root)
 	if err != nil {
 		t.Fatal(err)
