@@ -35,7 +35,7 @@ the contract wants.`,
   slipway validate -f node.yaml --strict
   slipway validate -f node.yaml --facts facts.json
   slipway validate -f node.yaml -f pool.yaml
-  slipway validate -f - -o json <node.json | jq '.problems[]'`,
+  slipway validate -f - -o json <node.yaml`,
 		Args: command.NoArguments,
 		RunE: func(*cobra.Command, []string) error {
 			if err := oneStdin(append(from.files, factsFile)...); err != nil {

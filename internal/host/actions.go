@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
+	"slices"
+	"strings"
+	"sync"
 
 	"github.com/slipway-dev/slipway/internal/failpoint"
 	"github.com/slipway-dev/slipway/internal/rootfs"
@@ -95,15 +97,13 @@ func (a action) line() ([]byte, error) {
 	return buf.Bytes(), err
 }
 
-// parseActions reads what was recorded; name is the file's, for the error that names its line.
-func parseActions(name string, data []byte) ([]action, error) {
+// parseActions reads what was recorded, after so many lines before it; name is the file's, for the error that names its line.
+func parseActions(name string, before int, data []byte) ([]action, error) {
 	var actions []action
-	number := 0
 	for line := range bytes.Lines(data) {
-		number++
 		a, err := parseAction(line)
 		if err != nil {
-			return nil, fmt.Errorf("%s line %d is damaged: %w", name, number, err)
+			return nil, fmt.Errorf("%s line %d is damaged: %w", name, before+len(actions)+1, err)
 		}
 		actions = append(actions, a)
 	}
@@ -127,24 +127,69 @@ func parseAction(line []byte) (action, error) {
 	return a, a.check()
 }
 
-// actions reads what was recorded in the tree.
-func (d *Directory) actions() ([]action, error) {
-	data, err := state.Actions.Read(d)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+// subject is the name of what an action is about. One module has two spellings.
+func (a action) subject() string {
+	return a.Unit + a.Key + strings.ReplaceAll(a.Module, "-", "_") + a.Label
+}
+
+// history is what was recorded in a tree, as far as it was read. Each question reads only what this or another process
+// has added since the last one, so the time that a plan takes grows with its size and not with its square.
+type history struct {
+	mu    sync.Mutex
+	read  rootfs.Lines
+	lines int                 // the number of lines read
+	about map[string][]action // by subject, in the order of the file
+}
+
+// about returns what was recorded about a subject, in order.
+func (d *Directory) about(subject string) ([]action, error) {
+	d.history.mu.Lock()
+	defer d.history.mu.Unlock()
+	err := d.history.catchUp(d.Tree)
+	return d.history.about[subject], err
+}
+
+// units returns the names of all units that something was recorded about, sorted.
+func (d *Directory) units() ([]string, error) {
+	d.history.mu.Lock()
+	defer d.history.mu.Unlock()
+	err := d.history.catchUp(d.Tree)
+	var units []string
+	for subject, actions := range d.history.about {
+		if slices.ContainsFunc(actions, func(a action) bool { return a.Unit != "" }) {
+			units = append(units, subject)
+		}
+	}
+	slices.Sort(units)
+	return units, err
+}
+
+// catchUp reads what was added to the file. After an error nothing counts as read.
+func (h *history) catchUp(tree *rootfs.Tree) error {
+	lines, first, err := tree.ReadLines(actionsPath, state.Actions.Limit, &h.read)
+	if first {
+		h.lines, h.about = 0, map[string][]action{}
+	}
+	var actions []action
+	if err == nil {
+		actions, err = parseActions(tree.Root()+actionsPath, h.lines, lines)
 	}
 	if err != nil {
-		return nil, err
+		h.read, h.lines, h.about = rootfs.Lines{}, 0, nil
+		return err
 	}
-	// What ends without the end of its line was never recorded whole, so it was not done.
-	return parseActions(d.Root()+actionsPath, data[:bytes.LastIndexByte(data, '\n')+1])
+	h.lines += len(actions)
+	for _, a := range actions {
+		h.about[a.subject()] = append(h.about[a.subject()], a)
+	}
+	return nil
 }
 
 // record appends an action. What is not yet recorded has not been done.
 func (d *Directory) record(a action) error {
-	d.recording.Lock()
-	defer d.recording.Unlock()
-	c := failpoint.Change{Kind: failpoint.Kind(a.Action), Root: d.Root(), Name: a.Unit + a.Key + a.Module + a.Label}
+	d.history.mu.Lock()
+	defer d.history.mu.Unlock()
+	c := failpoint.Change{Kind: failpoint.Kind(a.Action), Root: d.Root(), Name: a.subject()}
 	if err := failpoint.Pass(c, func() error { return d.append(a) }); err != nil {
 		return rootfs.Failed("record "+a.Action+" in", actionsPath, err)
 	}

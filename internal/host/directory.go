@@ -7,8 +7,6 @@ import (
 	"maps"
 	"os"
 	"slices"
-	"strings"
-	"sync"
 	"time"
 
 	"github.com/slipway-dev/slipway/internal/apply"
@@ -24,7 +22,7 @@ var _ apply.Host = (*Directory)(nil)
 // nothing to do. What was recorded by one Directory holds for the next.
 type Directory struct {
 	*rootfs.Tree
-	recording sync.Mutex
+	history history
 }
 
 // OpenDirectory opens the tree below root, which is made if it is missing.
@@ -43,15 +41,12 @@ func OpenDirectory(root string) (*Directory, error) {
 // that of a unit that does not exist.
 func (d *Directory) UnitState(_ context.Context, unit string) (apply.UnitState, error) {
 	state := apply.UnitState{LoadState: "not-found", ActiveState: "inactive", SubState: "dead"}
-	actions, err := d.actions()
+	actions, err := d.about(unit)
 	if err != nil {
 		return apply.UnitState{}, err
 	}
 	masked := false
 	for _, a := range actions {
-		if a.Unit != unit {
-			continue
-		}
 		switch a.Action {
 		case actionStop:
 			state.LoadState, state.ActiveState, state.SubState = "not-found", "inactive", "dead"
@@ -69,10 +64,10 @@ func (d *Directory) UnitState(_ context.Context, unit string) (apply.UnitState, 
 
 // UnitEnabled is true for each unit that was not recorded as disabled: what would be done is recorded.
 func (d *Directory) UnitEnabled(_ context.Context, unit string) (bool, error) {
-	actions, err := d.actions()
+	actions, err := d.about(unit)
 	enabled := true
 	for _, a := range actions {
-		if a.Unit == unit && (a.Action == actionEnable || a.Action == actionDisable) {
+		if a.Action == actionEnable || a.Action == actionDisable {
 			enabled = a.Action == actionEnable
 		}
 	}
@@ -142,16 +137,15 @@ func (d *Directory) Sysctl(key string) (string, error) {
 
 // recorded is the value that was recorded last for a key by one action, and not since undone by another; "" for none.
 func (d *Directory) recorded(key, done, undone string) (string, error) {
-	actions, err := d.actions()
+	actions, err := d.about(key)
 	if err != nil {
 		return "", err
 	}
 	for _, a := range slices.Backward(actions) {
-		switch {
-		case a.Key != key:
-		case a.Action == done:
+		switch a.Action {
+		case done:
 			return *a.Value, nil
-		case a.Action == undone:
+		case undone:
 			return "", nil
 		}
 	}
@@ -169,17 +163,9 @@ func (d *Directory) SetSysctl(key, value string) error {
 
 // ModuleLoaded reports whether the module was recorded.
 func (d *Directory) ModuleLoaded(module string) (bool, error) {
-	actions, err := d.actions()
-	if err != nil {
-		return false, err
-	}
-	name := strings.ReplaceAll(module, "-", "_")
-	for _, a := range actions {
-		if a.Action == actionModule && strings.ReplaceAll(a.Module, "-", "_") == name {
-			return true, nil
-		}
-	}
-	return false, nil
+	would := action{Action: actionModule, Module: module}
+	actions, err := d.about(would.subject())
+	return slices.ContainsFunc(actions, func(a action) bool { return a.Action == would.Action }), err
 }
 
 // LoadModule is recorded.
@@ -192,9 +178,9 @@ func (d *Directory) LoadModule(_ context.Context, module string) error {
 
 // IsDone reports whether the command was recorded.
 func (d *Directory) IsDone(_ context.Context, command *resource.Command) bool {
-	actions, err := d.actions()
+	actions, err := d.about(command.Label)
 	return err == nil && slices.ContainsFunc(actions, func(a action) bool {
-		return a.Action == actionCommand && a.Label == command.Label && slices.Equal(a.Argv, command.Argv)
+		return a.Action == actionCommand && slices.Equal(a.Argv, command.Argv)
 	})
 }
 
@@ -244,19 +230,16 @@ func (d *Directory) FetchAuthority(context.Context, *resource.APIServer, func(bu
 // pulled reports whether a unit that was started pulls in another one, which no record names then (systemd.unit(5),
 // ".wants/").
 func (d *Directory) pulled(ctx context.Context, unit string) (bool, error) {
-	actions, err := d.actions()
+	units, err := d.units()
 	if err != nil {
 		return false, err
 	}
-	for _, a := range actions {
-		if a.Unit == "" {
-			continue
-		}
-		link, err := d.Stat(resource.UnitDir + "/" + a.Unit + ".wants/" + unit)
+	for _, by := range units {
+		link, err := d.Stat(resource.UnitDir + "/" + by + ".wants/" + unit)
 		if err != nil || link.Kind == apply.Absent {
 			continue // whatever is in its place is no link
 		}
-		state, err := d.UnitState(ctx, a.Unit)
+		state, err := d.UnitState(ctx, by)
 		if err != nil || state.ActiveState == "active" {
 			return err == nil, err
 		}

@@ -2,8 +2,10 @@ package host
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -204,6 +206,104 @@ func TestTornAction(t *testing.T) {
 	}
 }
 
+// What a question costs does not depend on how much was recorded before.
+func TestQuestionsReadOnlyWhatWasAdded(t *testing.T) {
+	ctx := t.Context()
+	cost := func(before int) map[string]float64 {
+		root := t.TempDir()
+		var lines strings.Builder
+		for i := range before {
+			fmt.Fprintf(&lines, "{\"action\":\"sysctl\",\"key\":\"net.ipv4.conf.eth%04d.rp_filter\",\"value\":\"1\"}\n", i)
+		}
+		write(t, filepath.Join(root, actionsPath), lines.String())
+		d := openDirectory(t, root)
+		costs := map[string]float64{}
+		for name, question := range map[string]func() error{
+			"unit":      func() error { _, err := d.UnitState(ctx, "a.service"); return err },
+			"enabled":   func() error { _, err := d.UnitEnabled(ctx, "a.service"); return err },
+			"parameter": func() error { _, err := d.Sysctl("net.ipv4.conf.eth0000.rp_filter"); return err },
+			"attribute": func() error { _, err := d.Attribute("/sys/a"); return err },
+			"module":    func() error { _, err := d.ModuleLoaded("overlay"); return err },
+			"mount":     func() error { _, err := d.Mounted(&resource.Mount{What: "/a", Where: "/b"}); return err },
+			"swap":      func() error { _, err := d.SwapFile(&resource.Swap{Path: "/swap"}); return err },
+			"image":     func() error { _, err := d.HasImage(ctx, &resource.Image{Image: "a"}); return err },
+			"command":   func() error { d.IsDone(ctx, &resource.Command{Label: "a"}); return nil },
+			"check":     func() error { return d.Probe(ctx, &resource.Check{PathExists: "/a"}) },
+			"record": func() error {
+				must(t, d.SetSysctl("net.ipv4.ip_forward", "1"))
+				_, err := d.Sysctl("net.ipv4.ip_forward")
+				return err
+			},
+		} {
+			costs[name] = testing.AllocsPerRun(20, func() {
+				if err := question(); err != nil && !errors.Is(err, apply.ErrNotProbed) {
+					t.Error(name, err)
+				}
+			})
+		}
+		return costs
+	}
+	small, large := cost(1), cost(1000)
+	for name, allocations := range large {
+		if allocations > small[name]+5 { // maps and lists grow now and then
+			t.Errorf("%s: %v allocations after 1000 actions, %v after one", name, allocations, small[name])
+		}
+	}
+}
+
+// Two processes record in one tree, and somebody edits the record.
+func TestQuestionsSeeWhatOthersRecorded(t *testing.T) {
+	root, ctx := t.TempDir(), t.Context()
+	one, other := openDirectory(t, root), openDirectory(t, root)
+	want := func(active ...string) {
+		t.Helper()
+		for _, d := range []*Directory{one, other} {
+			for _, unit := range []string{"a.service", "b.service"} {
+				state, err := d.UnitState(ctx, unit)
+				if err != nil || (state.ActiveState == "active") != slices.Contains(active, unit) {
+					t.Errorf("%s is %+v, %v; want %q active", unit, state, err, active)
+				}
+			}
+		}
+	}
+	want()
+	must(t, one.StartUnit(ctx, "a.service"))
+	want("a.service")
+	must(t, other.StartUnit(ctx, "b.service"))
+	must(t, one.StopUnit(ctx, "a.service"))
+	want("b.service")
+	path := filepath.Join(root, actionsPath)
+	recorded, err := os.ReadFile(path)
+	must(t, err)
+	write(t, path, strings.ReplaceAll(string(recorded), "b.service", "a.service"))
+	want()
+	must(t, os.Remove(path))
+	must(t, other.StartUnit(ctx, "a.service"))
+	want("a.service")
+	must(t, os.Remove(path))
+	want()
+}
+
+// The error names the line of the file, also where the lines before it were read earlier; a mended file is read.
+func TestDamagedLineAfterGoodOnes(t *testing.T) {
+	const good = `{"action":"start","unit":"a.service"}` + "\n"
+	root, ctx := t.TempDir(), t.Context()
+	d := openDirectory(t, root)
+	path := filepath.Join(root, actionsPath)
+	write(t, path, good)
+	_, err := d.UnitState(ctx, "a.service")
+	must(t, err)
+	for range 2 {
+		write(t, path, good+good+"{}\n")
+		_, err = d.UnitState(ctx, "a.service")
+		wantError(t, err, "line 3 is damaged")
+	}
+	write(t, path, good)
+	if state, err := d.UnitState(ctx, "a.service"); err != nil || state.ActiveState != "active" {
+		t.Errorf("after it was mended: %+v, %v", state, err)
+	}
+}
+
 // A record that is another file's as well is not written to.
 func TestRecordWithAnotherName(t *testing.T) {
 	root := t.TempDir()
@@ -232,7 +332,7 @@ func FuzzParseActions(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		actions, err := parseActions("file", data)
+		actions, err := parseActions("file", 0, data)
 		if err != nil {
 			if !strings.HasPrefix(err.Error(), "file line ") {
 				t.Fatalf("error %q names no line", err)
@@ -245,7 +345,7 @@ func FuzzParseActions(f *testing.F) {
 			must(t, err)
 			again = append(again, line...)
 		}
-		reread, err := parseActions("file", again)
+		reread, err := parseActions("file", 0, again)
 		if err != nil || len(reread) != len(actions) {
 			t.Fatalf("%q is read, but not as written again, %q: %v", data, again, err)
 		}

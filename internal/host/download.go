@@ -68,13 +68,13 @@ func (d *Directory) Download(_ context.Context, spec *resource.Download, _ func(
 	if origin != nil || err != nil || len(remote) == 0 {
 		return origin, errors.Join(err, missing)
 	}
-	actions, err := d.actions()
+	actions, err := d.about(spec.Component)
 	if err != nil {
 		return nil, err
 	}
 	would := action{Action: actionDownload, Label: spec.Component, Argv: remote}
 	if !slices.ContainsFunc(actions, func(a action) bool {
-		return a.Action == would.Action && a.Label == would.Label && slices.Equal(a.Argv, would.Argv)
+		return a.Action == would.Action && slices.Equal(a.Argv, would.Argv)
 	}) {
 		if err := d.record(would); err != nil {
 			return nil, err

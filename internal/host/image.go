@@ -78,8 +78,8 @@ func (m *Machine) pullOnce(ctx context.Context, i *resource.Image, token *string
 
 // HasImage reports whether an image was recorded.
 func (d *Directory) HasImage(_ context.Context, i *resource.Image) (bool, error) {
-	actions, err := d.actions()
-	return slices.ContainsFunc(actions, func(a action) bool { return a.Action == actionPull && a.Key == i.Image }), err
+	actions, err := d.about(i.Image)
+	return slices.ContainsFunc(actions, func(a action) bool { return a.Action == actionPull }), err
 }
 
 // PullImage is recorded: a directory has no container runtime.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"maps"
 	"net/http"
 	"net/http/httptest"
@@ -75,6 +76,15 @@ func (n askingNode) run(t testing.TB, service, path string) (environment, said s
 		if err := os.WriteFile(filepath.Join(dir, "bin/systemctl"), []byte("#!/bin/sh\n"), 0o755); err != nil {
 			t.Fatal(err)
 		}
+		if _, err := exec.LookPath("curl"); err != nil {
+			self, err := os.Executable()
+			if err == nil {
+				err = os.Symlink(self, filepath.Join(dir, "bin/curl"))
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute) // its unit gives it 30 seconds, which may be too few on a busy machine
 	defer cancel()
@@ -96,6 +106,67 @@ func (n askingNode) run(t testing.TB, service, path string) (environment, said s
 		t.Errorf("it has left something behind: %v, %v", left, err)
 	}
 	return string(content), stderr.String()
+}
+
+// TestMain is curl where this program is started by that name: an image has curl, and the machine that tests may have none.
+func TestMain(m *testing.M) {
+	if filepath.Base(os.Args[0]) == "curl" {
+		os.Exit(curl(os.Args[1:]))
+	}
+	os.Exit(m.Run())
+}
+
+// curl does what curl(1) does with the options of the script, and refuses others. It returns curl's exit code.
+func curl(args []string) int {
+	method, address, header := http.MethodGet, "", http.Header{}
+	var limit time.Duration
+	for len(args) > 0 {
+		option := args[0]
+		args = args[1:]
+		if option == "-q" || option == "-gsf" { // no configuration file; no globbing, silent, an error for a status of 400 and above
+			continue
+		}
+		if len(args) == 0 {
+			address = option
+			break
+		}
+		value := args[0]
+		args = args[1:]
+		switch {
+		case option == "--request":
+			method = value
+		case option == "--max-time":
+			limit, _ = time.ParseDuration(value + "s")
+		case option == "--header":
+			name, text, _ := strings.Cut(value, ": ")
+			header.Add(name, text)
+		case option == "--noproxy" && value == "*", option == "--proto" && value == "=http":
+		default:
+			return 2
+		}
+	}
+	asked, err := http.NewRequest(method, address, nil)
+	if err != nil || limit == 0 {
+		return 3
+	}
+	asked.Header = header
+	client := &http.Client{
+		Timeout:       limit,
+		Transport:     &http.Transport{},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+	answer, err := client.Do(asked)
+	if err != nil {
+		return 7
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode >= http.StatusBadRequest {
+		return 22
+	}
+	if _, err := io.Copy(os.Stdout, answer.Body); err != nil {
+		return 23
+	}
+	return 0
 }
 
 // willing runs it against a service that answers, on a machine that may be too busy for the script's own limits.

@@ -25,7 +25,7 @@ const (
 	machine = "../../examples/facts/ubuntu.json"
 )
 
-func read(b *testing.B, path string) []byte {
+func read(b testing.TB, path string) []byte {
 	content, err := os.ReadFile(path)
 	if err != nil {
 		b.Fatal(err)
@@ -33,7 +33,7 @@ func read(b *testing.B, path string) []byte {
 	return content
 }
 
-func absolute(b *testing.B, path string) string {
+func absolute(b testing.TB, path string) string {
 	whole, err := filepath.Abs(path)
 	if err != nil {
 		b.Fatal(err)
@@ -41,7 +41,7 @@ func absolute(b *testing.B, path string) string {
 	return whole
 }
 
-func known(b *testing.B) facts.Facts {
+func known(b testing.TB) facts.Facts {
 	f, err := facts.Parse(read(b, machine))
 	if err != nil {
 		b.Fatal(err)
@@ -102,7 +102,7 @@ func BenchmarkRender(b *testing.B) {
 }
 
 // newNode is an agent for a node in a new directory.
-func newNode(b *testing.B) *agent.Agent {
+func newNode(b testing.TB) *agent.Agent {
 	dir, err := host.OpenDirectory(b.TempDir())
 	if err != nil {
 		b.Fatal(err)
@@ -117,7 +117,7 @@ func newNode(b *testing.B) *agent.Agent {
 }
 
 // provision makes a node of the example and returns how much was changed.
-func provision(b *testing.B, node *agent.Agent, opts agent.ProvisionOptions) int {
+func provision(b testing.TB, node *agent.Agent, opts agent.ProvisionOptions) int {
 	result := node.Provision(context.Background(), opts)
 	if result.ExitCode != 0 {
 		b.Fatal(result.Error)
