@@ -276,3 +276,19 @@ func (p *Purpose) Check(name string) string {
 	}
 	return below(name, p.roots)
 }
+
+// SameSocket reports whether two names are of one socket: each its path, or a URL with that, which kubelets take alike
+// (k8s.io/kubernetes v1.36.3 pkg/kubelet/util/util_unix.go, parseEndpointWithFallbackProtocol). /var/run is a link to /run
+// (file-hierarchy(7)).
+func SameSocket(a, b string) bool { return socketPath(a) == socketPath(b) }
+
+func socketPath(name string) string {
+	if rest, isURL := strings.CutPrefix(name, "unix:"); isURL {
+		name = strings.TrimPrefix(rest, "//")
+	}
+	name = path.Clean(name)
+	if below, ok := strings.CutPrefix(name, "/var/run/"); ok {
+		return "/run/" + below
+	}
+	return name
+}

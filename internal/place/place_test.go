@@ -72,3 +72,15 @@ func TestUserFile(t *testing.T) {
 		}
 	}
 }
+
+func TestSameSocket(t *testing.T) {
+	const socket = "/run/containerd/containerd.sock"
+	for name, want := range map[string]bool{
+		socket: true, "unix://" + socket: true, "unix:" + socket: true, "/var" + socket: true, "unix:///var/run/containerd/containerd.sock": true, socket + "/": true, "/" + socket: true,
+		"": false, "unix://": false, "run/containerd/containerd.sock": false, "unix://run/containerd/containerd.sock": false, "tcp://" + socket: false, "/run/crio/crio.sock": false, "/varrun/containerd/containerd.sock": false,
+	} {
+		if got := place.SameSocket(name, "unix://"+socket); got != want || place.SameSocket(socket, name) != want {
+			t.Errorf("%q: %t", name, got)
+		}
+	}
+}

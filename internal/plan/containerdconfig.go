@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/slipway-dev/slipway/internal/place"
 	"github.com/slipway-dev/slipway/internal/toml"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
@@ -124,7 +125,7 @@ func checkPlugins(in *input, doc *toml.Table) string {
 // checkSocket wants containerd to be where the kubelet looks for it. containerd takes a path alone.
 func checkSocket(_ *input, doc *toml.Table) string {
 	address := doc.Get("grpc", "address")
-	if text, _ := address.(string); address != nil && (!strings.HasPrefix(text, "/") || !sameSocket(text, containerdSocket)) {
+	if text, _ := address.(string); address != nil && (!strings.HasPrefix(text, "/") || !place.SameSocket(text, containerdSocket)) {
 		return "moves containerd's socket with grpc.address, and the kubelet looks for it at " + containerdSocket
 	}
 	return ""

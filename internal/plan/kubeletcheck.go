@@ -12,6 +12,7 @@ import (
 
 	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/internal/kubeletapi"
+	"github.com/slipway-dev/slipway/internal/place"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
@@ -36,10 +37,10 @@ var managedSettings = []managedSetting{
 	{"bootstrap-kubeconfig", "", func(in *input) (string, bool) { return in.family.Paths.BootstrapConfig, true }, samePath, "join"},
 	{"kubeconfig", "", func(in *input) (string, bool) { return in.family.Paths.Kubeconfig, true }, samePath, "join"},
 	{"config", "", func(in *input) (string, bool) { return in.kubeletConfigFile(), true }, samePath, "kubelet.config"},
-	{"container-runtime-endpoint", "containerRuntimeEndpoint", func(*input) (string, bool) { return containerdSocket, true }, sameSocket,
+	{"container-runtime-endpoint", "containerRuntimeEndpoint", func(*input) (string, bool) { return containerdSocket, true }, place.SameSocket,
 		"none: Slipway names containerd's socket"},
 	{"container-runtime", "", func(in *input) (string, bool) { return remoteRuntime, !in.reached(containerRuntimeFlag) }, sameText, "none: Slipway's nodes have containerd"},
-	{"image-service-endpoint", "imageServiceEndpoint", func(in *input) (string, bool) { return in.imageService(), in.usesSOCI() }, sameSocket,
+	{"image-service-endpoint", "imageServiceEndpoint", func(in *input) (string, bool) { return in.imageService(), in.usesSOCI() }, place.SameSocket,
 		"none: the snapshotter of runtime.lazyPull is asked for images"},
 	{"hostname-override", "", func(in *input) (string, bool) { return in.config.Kubelet.NodeName, in.config.Kubelet.NodeName != "" }, sameHost, "kubelet.nodeName"},
 	{"image-credential-provider-bin-dir", "", func(in *input) (string, bool) {
@@ -64,18 +65,6 @@ var managedSettings = []managedSetting{
 func sameText(a, b string) bool { return a == b }
 
 func samePath(a, b string) bool { return a != "" && path.Clean(a) == path.Clean(b) }
-
-// sameSocket takes a path for a socket, as kubelets do (k8s.io/kubernetes v1.36.3 pkg/kubelet/util/util_unix.go,
-// parseEndpointWithFallbackProtocol). /var/run is a link to /run (file-hierarchy(7)).
-func sameSocket(a, b string) bool {
-	for _, endpoint := range []*string{&a, &b} {
-		*endpoint = path.Clean(strings.TrimPrefix(*endpoint, "unix://"))
-		if below, ok := strings.CutPrefix(*endpoint, "/var/run/"); ok {
-			*endpoint = "/run/" + below
-		}
-	}
-	return a == b
-}
 
 // sameHost compares as kubelets do (k8s.io/kubernetes v1.36.3 pkg/util/node, GetHostname).
 func sameHost(a, b string) bool { return strings.EqualFold(strings.TrimSpace(a), strings.TrimSpace(b)) }

@@ -2,11 +2,11 @@ package kubeadm
 
 import (
 	"net"
-	"path"
 	"slices"
 	"strings"
 
 	"github.com/slipway-dev/slipway/internal/document"
+	"github.com/slipway-dev/slipway/internal/place"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
@@ -36,12 +36,6 @@ const (
 
 // socket is containerd's.
 const socket = "/run/containerd/containerd.sock"
-
-// isSocket reports whether a text is containerd's socket: a URL or a path, which kubeadm makes a URL of. /var/run is /run.
-func isSocket(text string) bool {
-	text = strings.TrimPrefix(strings.TrimPrefix(text, "unix:"), "//")
-	return strings.TrimPrefix(path.Clean(text), "/var") == socket
-}
 
 const (
 	tokenPath    = "$.discovery.bootstrapToken.token"
@@ -73,7 +67,7 @@ func (t *translation) join() {
 	t.discovery()
 	in := &t.in.NodeRegistration
 	t.out.Kubelet.NodeName, t.out.Kubelet.Taints = nodeName(in.Name), in.Taints
-	if in.CRISocket != "" && !isSocket(in.CRISocket) {
+	if in.CRISocket != "" && !place.SameSocket(in.CRISocket, socket) {
 		t.fatal(nodeconfig.Invalid, "$.nodeRegistration.criSocket", "is not containerd's socket, and Slipway's nodes have containerd; use unix://"+socket)
 	}
 	t.extraArgs()
