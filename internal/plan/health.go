@@ -153,6 +153,23 @@ func kubeletSetting(k nodeconfig.Kubelet, flag, field, otherwise string) string 
 	return value
 }
 
+// kubeletList is the same for a list of texts. Flags of one name add up (github.com/spf13/pflag, StringSlice).
+func kubeletList(k nodeconfig.Kubelet, flag, field string) []string {
+	var values []string
+	given := false
+	for _, f := range k.Flags {
+		if f.Name == flag {
+			values, given = append(values, strings.Split(f.Value, ",")...), true
+		}
+	}
+	if list, _ := configured(k, field).([]any); !given {
+		for _, item := range list {
+			values = append(values, fmt.Sprint(item))
+		}
+	}
+	return values
+}
+
 // kubeletSwitch is the same for a setting that is on or off. One that is neither is what it is without a setting: the kubelet itself
 // refuses it.
 func kubeletSwitch(k nodeconfig.Kubelet, flag, field string, otherwise bool) bool {

@@ -303,10 +303,5 @@ func LocalDNSLimits(dns *nodeconfig.LocalDNS) (cpu, memory string) {
 
 // asksLocalDNS reports whether pods are told to ask the node's DNS cache for names, and nobody else.
 func asksLocalDNS(c *nodeconfig.NodeConfig) bool {
-	if servers, ok := c.Kubelet.Config["clusterDNS"].([]any); ok && slices.Contains(servers, any(PodsListener)) {
-		return true
-	}
-	return slices.ContainsFunc(c.Kubelet.Flags, func(f nodeconfig.Flag) bool {
-		return f.Name == "cluster-dns" && slices.Contains(strings.Split(f.Value, ","), PodsListener)
-	})
+	return slices.Contains(kubeletList(c.Kubelet, "cluster-dns", "clusterDNS"), PodsListener)
 }

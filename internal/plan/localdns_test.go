@@ -45,7 +45,16 @@ func TestLocalDNSIsNeededByPods(t *testing.T) {
 	}
 	asking := map[string]func(*nodeconfig.NodeConfig, *nodeconfig.LocalDNS){
 		"": func(*nodeconfig.NodeConfig, *nodeconfig.LocalDNS) {}, "flag": asking["flag"], "configuration": asking["configuration"],
+		"another flag over the configuration": func(c *nodeconfig.NodeConfig, dns *nodeconfig.LocalDNS) {
+			asking["configuration"](c, dns)
+			c.Kubelet.Flags = []nodeconfig.Flag{{Name: "cluster-dns", Value: "10.0.0.10"}}
+		},
+		"two flags": func(c *nodeconfig.NodeConfig, dns *nodeconfig.LocalDNS) {
+			asking["flag"](c, dns)
+			c.Kubelet.Flags = append(c.Kubelet.Flags, nodeconfig.Flag{Name: "cluster-dns", Value: "10.0.0.10"})
+		},
 	}
+	idle := []string{"", "another flag over the configuration"}
 	for how, change := range asking {
 		p, problems := New(cached(t, change), ubuntu(t))
 		if len(problems) > 0 {
@@ -57,7 +66,7 @@ func TestLocalDNSIsNeededByPods(t *testing.T) {
 				t.Errorf("%s: %s: got %+v, want exit code %d", how, id, r, code)
 				continue
 			}
-			if c, ok := r.Spec.(*resource.Check); ok && c.Advisory != (how == "") {
+			if c, ok := r.Spec.(*resource.Check); ok && c.Advisory != slices.Contains(idle, how) {
 				t.Errorf("%s: %s is advisory: %t", how, id, c.Advisory)
 			}
 		}

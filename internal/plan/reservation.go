@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -87,21 +86,7 @@ func (r *reservation) slice(in *input) (unit, reason string) {
 
 // isEnforced reports whether the kubelet holds the programs to what is reserved for them.
 func (r *reservation) isEnforced(k nodeconfig.Kubelet) bool {
-	var names []string
-	list, _ := configured(k, enforceField).([]any)
-	for _, name := range list {
-		names = append(names, fmt.Sprint(name))
-	}
-	given := false
-	for _, f := range k.Flags { // those of one name add up, and go before the field
-		if f.Name != enforceFlag {
-			continue
-		}
-		if !given {
-			names, given = nil, true
-		}
-		names = append(names, strings.Split(f.Value, ",")...)
-	}
+	names := kubeletList(k, enforceFlag, enforceField)
 	return slices.Contains(names, r.name) || slices.Contains(names, r.name+"-compressible")
 }
 
