@@ -342,7 +342,7 @@ var further = map[string][]func(c *nodeconfig.NodeConfig, with bool){
 	}), cachedWith(func(c *nodeconfig.NodeConfig) { asking["flag"](c, nil) }), swapWith(func(k *nodeconfig.Kubelet) { k.Flags = []nodeconfig.Flag{{Name: "fail-swap-on", Value: "false"}} }), flag("cert-dir", "/opt/pki"), flag("cgroup-driver", "other"), flag("healthz-port", "1"), flag("cloud-config", "/x"), flag("kube-reserved-cgroup", "/podruntime.slice"), flag(failCgroupFlag, "false"), flag("node-ip", "10.0.0.9"),
 		attestedWith(func(c *nodeconfig.NodeConfig) { c.Kubelet.Flags = []nodeconfig.Flag{{Name: "cert-dir", Value: "/x"}} })},
 	"$.kubelet.taints":  {taints},
-	"$.units":           {ownSlice},
+	"$.units":           {ownSlice, withoutResolved},
 	"$.checks.outbound": {reachingWith(func(c *nodeconfig.NodeConfig) { c.Checks.Outbound = []string{"other.example"} })},
 	"$.proxy.http": {func(c *nodeconfig.NodeConfig, with bool) {
 		if c.Checks.OutboundCommand = "curl x"; with {
@@ -453,6 +453,13 @@ func ownSlice(c *nodeconfig.NodeConfig, with bool) {
 	c.Kubelet.Config = map[string]any{"kubeReservedCgroup": "/podruntime.slice"}
 	if with {
 		c.Units = []nodeconfig.Unit{{Name: "podruntime.slice", Content: "[Slice]\nMemoryMax=1G\n"}}
+	}
+}
+
+// withoutResolved has the node look names up without systemd-resolved.
+func withoutResolved(c *nodeconfig.NodeConfig, with bool) {
+	if c.Kubelet.NodeIPs = []string{"10.0.0.9"}; with {
+		c.Units = []nodeconfig.Unit{{Name: facts.ResolvedUnit, State: nodeconfig.UnitDisabled}}
 	}
 }
 
