@@ -47,6 +47,8 @@ type Facts struct {
 	// Networkd says that systemd-networkd is enabled: it configures the machine's network, by itself or for netplan. That is
 	// looked for on Azure alone.
 	Networkd bool `json:"networkd,omitempty"`
+	// Resolved says whether systemd-resolved starts at boot. Nil means unknown, as in a directory.
+	Resolved *bool `json:"resolved,omitempty"`
 	// Units are where the units of images are installed that a node may run, sorted. They are looked for on Azure alone, but for
 	// SOCIUnit, which is looked for where its program is.
 	Units []string `json:"units,omitempty"`

@@ -71,7 +71,7 @@ func Gather(m Machine) Facts {
 		f.CNI = new(CNI) // a machine that has been looked at, and has no place for them
 	}
 	if f.MemoryBytes > 0 { // a directory has no processors
-		f.CPUs, f.NoBash = runtime.NumCPU(), !m.Exists(Bash)
+		f.CPUs, f.NoBash, f.Resolved = runtime.NumCPU(), !m.Exists(Bash), new(g.resolved())
 	}
 	return f
 }

@@ -15,10 +15,11 @@ import (
 // azureNode is what is read of a virtual machine of Azure, with a root disk, a temporary one and an empty drive.
 func azureNode() machine {
 	files := map[string]string{
-		"/etc/os-release":                     "NAME=\"Ubuntu\"\nID=ubuntu\nVERSION_ID=\"24.04\"\n",
-		"/usr/lib/os-release":                 "ID=other\n",
-		"/etc/machine-id":                     "0f3a5b7c9d1e4f60a1b2c3d4e5f60718\n",
-		"/bin/bash":                           "program",
+		"/etc/os-release":     "NAME=\"Ubuntu\"\nID=ubuntu\nVERSION_ID=\"24.04\"\n",
+		"/usr/lib/os-release": "ID=other\n",
+		"/etc/machine-id":     "0f3a5b7c9d1e4f60a1b2c3d4e5f60718\n",
+		"/bin/bash":           "program",
+		"/etc/systemd/system/sysinit.target.wants/systemd-resolved.service": "",
 		"/opt/cni/bin/loopback":               "program",
 		"/proc/sys/kernel/random/boot_id":     "3b2c1d0e-4f5a-4b6c-8d7e-9f0a1b2c3d4e\n",
 		"/proc/sys/kernel/osrelease":          "6.8.0-1030-azure\n",
@@ -81,6 +82,7 @@ func TestGather(t *testing.T) {
 		},
 		Disks:      []Disk{{Name: "sda", SizeBytes: 30 << 30}, {Name: "sdb", SizeBytes: 16 << 30}},
 		NodeIPs:    []string{"10.224.0.4", "fd00::4"},
+		Resolved:   new(true),
 		Interfaces: []Interface{{Name: "eth0", MAC: "00:0d:3a:01:02:03", Addresses: []string{"10.224.0.4/16", "fd00::4/64"}}},
 		Routes: []Route{
 			{Family: "ipv4", Gateway: "10.224.0.1", Interface: "eth0", Metric: 100},

@@ -41,6 +41,27 @@ const (
 // networkdLink is there where systemd-networkd starts at boot (systemctl(1), enable).
 const networkdLink = "/etc/systemd/system/multi-user.target.wants/systemd-networkd.service"
 
+// ResolvedUnit is the service that looks names up on many distributions.
+const ResolvedUnit = "systemd-resolved.service"
+
+// resolvedTargets are the targets that start systemd-resolved at boot, in newer and older versions of systemd (units/systemd-resolved.service.in,
+// WantedBy=).
+var resolvedTargets = []string{"sysinit.target.wants/", "multi-user.target.wants/"}
+
+// resolved reports whether systemd-resolved starts at boot, and not whether it runs now: the agent can be earlier in a boot
+// than that, and the next run must find the same.
+func (g gatherer) resolved() bool {
+	for _, dir := range unitDirs {
+		if g.Link(dir+"/"+ResolvedUnit) == "/dev/null" { // systemctl(1), mask
+			return false
+		}
+		if slices.ContainsFunc(resolvedTargets, func(target string) bool { return g.Exists(dir + "/" + target + ResolvedUnit) }) {
+			return true
+		}
+	}
+	return false
+}
+
 // unitDirs are where an image or a package installs units (systemd.unit(5), "Unit File Load Path"). One in the first counts.
 var unitDirs = []string{"/etc/systemd/system", "/usr/lib/systemd/system"}
 

@@ -2,6 +2,7 @@ package facts
 
 import (
 	"maps"
+	"reflect"
 	"testing"
 )
 
@@ -67,6 +68,41 @@ func TestDNSExporter(t *testing.T) {
 	with["/etc/systemd/system/localdns-exporter.socket"] = ""
 	if Gather(machine{files: azureNode().files}).DNSExporter || !Gather(machine{files: with}).DNSExporter {
 		t.Error("what the image has is not what the facts say")
+	}
+}
+
+// What starts at boot is the fact, and not what runs: the agent can be earlier in a boot than systemd-resolved.
+func TestResolvedStartsAtBoot(t *testing.T) {
+	const (
+		memory  = "/proc/meminfo"
+		unit    = "/usr/lib/systemd/system/systemd-resolved.service"
+		mask    = "/etc/systemd/system/systemd-resolved.service"
+		sysinit = "/etc/systemd/system/sysinit.target.wants/systemd-resolved.service"
+	)
+	for _, c := range []struct {
+		name  string
+		files []string
+		links map[string]string
+		want  *bool
+	}{
+		{"a directory", []string{sysinit}, nil, nil},
+		{"not installed", []string{memory}, nil, new(false)},
+		{"disabled", []string{memory, unit}, nil, new(false)},
+		{"enabled", []string{memory, unit, sysinit}, nil, new(true)},
+		{"enabled in an older systemd", []string{memory, unit, "/etc/systemd/system/multi-user.target.wants/systemd-resolved.service"}, nil, new(true)},
+		{"enabled by the vendor", []string{memory, unit, "/usr/lib/systemd/system/multi-user.target.wants/systemd-resolved.service"}, nil, new(true)},
+		{"runs, and is not enabled", []string{memory, unit, "/run/systemd/resolve/resolv.conf"}, nil, new(false)},
+		{"masked", []string{memory, unit, sysinit}, map[string]string{mask: "/dev/null"}, new(false)},
+		{"masked, enabled by the vendor", []string{memory, unit, "/usr/lib/systemd/system/sysinit.target.wants/systemd-resolved.service"}, map[string]string{mask: "/dev/null"}, new(false)},
+		{"an administrator's own unit", []string{memory, sysinit}, map[string]string{mask: "/opt/resolved.service"}, new(true)},
+	} {
+		files := make(map[string]string)
+		for _, path := range c.files {
+			files[path] = "MemTotal: 1024 kB\n"
+		}
+		if got := Gather(machine{files: files, links: c.links}).Resolved; !reflect.DeepEqual(got, c.want) {
+			t.Errorf("%s: %v", c.name, got)
+		}
 	}
 }
 

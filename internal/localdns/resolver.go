@@ -16,7 +16,7 @@ import (
 
 const (
 	// inForce names the DNS servers that the machine asks (systemd-resolved.service(8)).
-	inForce = "/run/systemd/resolve/resolv.conf"
+	inForce = plan.ResolvedList
 	// remembered are the servers that were in force before the cache, and switched the path of the drop-in that makes the
 	// cache the server: what is needed to find the way back.
 	remembered = plan.LocalDNSRunDir + "/upstream-dns"

@@ -50,10 +50,10 @@ func (in *input) afterCertificate() []resource.ID {
 	return []resource.ID{resource.IDOf(&resource.Certificate{Label: certificateLabel})}
 }
 
-// beforeKubelet are the certificates that the kubelet starts after, whatever comes of them: it gets those itself that it does
-// not find.
+// beforeKubelet is what the kubelet starts after, whatever comes of it: its certificates, which it gets itself where it does not
+// find them, and logind.
 func (in *input) beforeKubelet() []resource.ID {
-	before := in.afterCertificate()
+	before := append(in.afterCertificate(), in.afterLogind()...)
 	if makesServing(in) {
 		before = append(before, resource.IDOf(&resource.ServingCertificate{Label: servingLabel}))
 	}

@@ -85,6 +85,7 @@ var concerns = []*concern{
 	&secondaryInterfaces,
 	&services,
 	&servingCertificate,
+	&shutdown,
 	&streaming,
 	&supported,
 	&swap,

@@ -336,13 +336,14 @@ var further = map[string][]func(c *nodeconfig.NodeConfig, with bool){
 	"$.network.nameservers":   {cachedWith(func(c *nodeconfig.NodeConfig) { c.Network.Nameservers = []string{"10.9.0.11"} })},
 	"$.cluster.dnsServiceIPs": {cachedWith(func(c *nodeconfig.NodeConfig) { c.Cluster.DNSServiceIPs = []string{"10.9.0.10"} })},
 	"$.join.bootstrapToken":   {attestedWith(func(c *nodeconfig.NodeConfig) { c.Join.BootstrapToken = nodeconfig.Secret{} })},
-	"$.kubelet.config":        {countedWith(func(k *nodeconfig.Kubelet) { k.Config = map[string]any{"maxPods": json.Number("9"), "providerID": "x"} }), cachedWith(func(c *nodeconfig.NodeConfig) { asking["configuration"](c, nil) }), swapWith(func(k *nodeconfig.Kubelet) { k.Config = map[string]any{"failSwapOn": false} }), field("volumePluginDir", "/opt/plugins"), field("healthzPort", json.Number("1")), field("serverTLSBootstrap", true), field("kubeReservedCgroup", "/podruntime.slice"), field(failCgroupField, false), resolverOf(func(k *nodeconfig.Kubelet) { k.Config = map[string]any{"resolvConf": "/run/other.conf"} })},
+	"$.kubelet.config":        {countedWith(func(k *nodeconfig.Kubelet) { k.Config = map[string]any{"maxPods": json.Number("9"), "providerID": "x"} }), cachedWith(func(c *nodeconfig.NodeConfig) { asking["configuration"](c, nil) }), swapWith(func(k *nodeconfig.Kubelet) { k.Config = map[string]any{"failSwapOn": false} }), field("volumePluginDir", "/opt/plugins"), field("healthzPort", json.Number("1")), field("serverTLSBootstrap", true), field("kubeReservedCgroup", "/podruntime.slice"), field(failCgroupField, false), field("shutdownGracePeriod", "45s"), resolverOf(func(k *nodeconfig.Kubelet) { k.Config = map[string]any{"resolvConf": "/run/other.conf"} })},
 	"$.kubelet.flags": {countedWith(func(k *nodeconfig.Kubelet) {
 		k.Flags = []nodeconfig.Flag{{Name: "max-pods", Value: "9"}, {Name: "provider-id", Value: "x"}}
 	}), cachedWith(func(c *nodeconfig.NodeConfig) { asking["flag"](c, nil) }), swapWith(func(k *nodeconfig.Kubelet) { k.Flags = []nodeconfig.Flag{{Name: "fail-swap-on", Value: "false"}} }), flag("cert-dir", "/opt/pki"), flag("cgroup-driver", "other"), flag("healthz-port", "1"), flag("cloud-config", "/x"), flag("kube-reserved-cgroup", "/podruntime.slice"), flag(failCgroupFlag, "false"), flag("node-ip", "10.0.0.9"),
 		attestedWith(func(c *nodeconfig.NodeConfig) { c.Kubelet.Flags = []nodeconfig.Flag{{Name: "cert-dir", Value: "/x"}} })},
 	"$.kubelet.taints":  {taints},
-	"$.units":           {ownSlice},
+	"$.files":           {ownLogindDropIn},
+	"$.units":           {ownSlice, withoutResolved},
 	"$.checks.outbound": {reachingWith(func(c *nodeconfig.NodeConfig) { c.Checks.Outbound = []string{"other.example"} })},
 	"$.proxy.http": {func(c *nodeconfig.NodeConfig, with bool) {
 		if c.Checks.OutboundCommand = "curl x"; with {
@@ -453,6 +454,20 @@ func ownSlice(c *nodeconfig.NodeConfig, with bool) {
 	c.Kubelet.Config = map[string]any{"kubeReservedCgroup": "/podruntime.slice"}
 	if with {
 		c.Units = []nodeconfig.Unit{{Name: "podruntime.slice", Content: "[Slice]\nMemoryMax=1G\n"}}
+	}
+}
+
+// ownLogindDropIn brings a drop-in that would be masked otherwise.
+func ownLogindDropIn(c *nodeconfig.NodeConfig, with bool) {
+	if c.Kubelet.Config = map[string]any{"shutdownGracePeriod": "45s"}; with {
+		c.Files = []nodeconfig.File{{Path: upgradesDropIn, Mode: "0644", Content: "[Login]\n"}}
+	}
+}
+
+// withoutResolved has the node look names up without systemd-resolved.
+func withoutResolved(c *nodeconfig.NodeConfig, with bool) {
+	if c.Kubelet.NodeIPs = []string{"10.0.0.9"}; with {
+		c.Units = []nodeconfig.Unit{{Name: facts.ResolvedUnit, State: nodeconfig.UnitDisabled}}
 	}
 }
 

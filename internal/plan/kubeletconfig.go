@@ -21,6 +21,7 @@ var kubeletConfig = concern{
 		"$.kubelet.flags",
 		"$.kubelet.taints",
 		"$.runtime.cgroupDriver",
+		"$.units",
 	},
 	plan: planKubeletConfig,
 }
@@ -36,6 +37,7 @@ func planKubeletConfig(in *input, out *output) {
 	}
 	if in.family.Kubelet.ConfigDefaults {
 		config = merge(defaultKubeletConfig(in), config)
+		assumedResolver(in, out)
 	}
 	if config == nil {
 		return
@@ -79,6 +81,9 @@ func defaultKubeletConfig(in *input) map[string]any {
 			dns[i] = ip
 		}
 		config["clusterDNS"] = dns
+	}
+	if path, _ := in.podResolver(); path != "" {
+		config[resolverField] = path
 	}
 	if settings := in.family.Kubelet.Settings; settings != nil {
 		config = merge(config, settings())

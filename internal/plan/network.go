@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"net/netip"
 	"net/url"
 	"strings"
@@ -22,6 +23,7 @@ var kubeletNetwork = concern{
 		"$.kubelet.nodeIPs",
 		"$.kubelet.nodeName",
 		"$.network.ipFamilies",
+		"$.units",
 	},
 	plan: planKubeletNetwork,
 }
@@ -51,7 +53,8 @@ func networkOf(in *input) *resource.Network {
 		}
 	}
 	if len(n.Addresses) > 0 && isNamed(in.config.Cluster.Server) {
-		n.Resolver = kubeletSetting(in.config.Kubelet, "resolv-conf", "resolvConf", "/etc/resolv.conf")
+		path, _ := in.podResolver()
+		n.Resolver = kubeletSetting(in.config.Kubelet, resolverFlag, resolverField, cmp.Or(path, "/etc/resolv.conf"))
 	}
 	if nodeName(in.config.Kubelet) == "" && in.cloudName() == "" {
 		n.HostName = true

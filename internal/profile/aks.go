@@ -177,5 +177,6 @@ var aks = Profile{
 		"Kubelet.ConfigDefaults":      "AKS's contract says all that its kubelets are told",
 		"Runtime.CgroupDriver":        "it follows needs_cgroupv2, or else is containerd's default",
 		"Contract.YAML":               "AKS's contract is JSON",
+		"Host.ResolvedList":           "AKS's contract names the file, or /etc/resolv.conf leads to it",
 	},
 }

@@ -84,7 +84,10 @@ var eksctl = Profile{
 		Forward:      DropIn{"10-forward.conf", 0o644, "Docker docs, packet filtering: Docker on a router"},
 		Limits:       DropIn{"10-limits.conf", 0o600, "systemd.exec(5), process properties"},
 	},
-	Host:        standard.Host,
+	Host: Host{
+		ResolvedList:    []string{"ubuntu"}, // eksctl 0.44: makeUbuntuConfig
+		MetadataComment: standard.Host.MetadataComment,
+	},
 	Sources:     standard.Sources,
 	Publication: standard.Publication,
 	Contract:    Contract{},

@@ -303,11 +303,17 @@ type Reserved struct {
 	DropIn
 }
 
+// AnyDistribution stands for each distribution in a list of them.
+const AnyDistribution = "*"
+
 // Host is what is done to the operating system.
 type Host struct {
 	// ResolverLink makes /etc/resolv.conf systemd-resolved's own list on these distributions: pods cannot reach a
 	// stub on the host's loopback.
 	ResolverLink []string
+	// ResolvedList are the distributions on which the kubelet gives pods with the host's DNS the list of systemd-resolved, where
+	// that service runs and the contract names no other file; AnyDistribution stands for all.
+	ResolvedList []string
 	// CNIPackages says that the images hold packages of network plug-ins, from which a node takes those that its network
 	// needs; otherwise the plug-ins are the image's business, or that of the network's own pods.
 	CNIPackages bool

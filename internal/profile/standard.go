@@ -55,7 +55,10 @@ var standard = Profile{
 		Forward:      DropIn{"10-forward.conf", 0o644, "Docker docs, packet filtering: Docker on a router"},
 		Limits:       DropIn{"10-limits.conf", 0o600, "systemd.exec(5), process properties"},
 	},
-	Host: Host{MetadataComment: "slipway: pods do not reach the metadata service"},
+	Host: Host{
+		ResolvedList:    []string{AnyDistribution}, // kubeadm: componentconfigs, mutateResolverConfig
+		MetadataComment: "slipway: pods do not reach the metadata service",
+	},
 	Sources: Sources{
 		Features:            "systemd.exec(5), EnvironmentFile=",
 		Registry:            "kubeadm: imageRepository",
@@ -119,7 +122,7 @@ var standard = Profile{
 		"Host.DHCPDomains":            "network.searchDomains names them",
 		"Host.Rings":                  "the driver's default stays",
 		"Host.Probes":                 "no load balancer is known",
-		"Host.ResolverLink":           "the machine's resolver stays as it is; kubelet.config.resolvConf names another file",
+		"Host.ResolverLink":           "the machine's resolver stays as it is; the kubelet reads another file",
 		"Sources.Units":               "no unit is started unasked",
 		"Sources.Resolver":            "no link is made",
 		"Publication.Events":          "only Azure's guest agent collects events, for AKS",

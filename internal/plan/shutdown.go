@@ -1,0 +1,80 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/slipway-dev/slipway/internal/resource"
+	"github.com/slipway-dev/slipway/nodeconfig"
+)
+
+// shutdown has logind wait for a kubelet that ends its pods before the machine goes down. The kubelet would raise the delay
+// itself, in 99-kubelet.conf, and asks logind once whether that has helped: where logind is slow, or another drop-in comes
+// after that one, the kubelet goes on without ending any pod (pkg/kubelet/nodeshutdown/nodeshutdown_manager_linux.go,
+// Kubernetes 1.36).
+var shutdown = concern{
+	name:  "graceful shutdown",
+	joins: true,
+	reads: []string{"$.files", "$.kubelet.config"},
+	plan:  planShutdown,
+}
+
+const (
+	logindUnit    = "systemd-logind.service"
+	logindDropIns = "/etc/systemd/logind.conf.d/"
+	// logindDelay is what logind allows without a setting (logind.conf(5), InhibitDelayMaxSec=).
+	logindDelay = 5 * time.Second
+	// upgradesDelay is what the drop-in of unattended-upgrades allows, on Debian and Ubuntu. Its name comes after the kubelet's,
+	// so it goes before that (unattended-upgrades: debian/unattended-upgrades-logind-maxdelay.conf).
+	upgradesDelay  = 30 * time.Second
+	upgradesDropIn = logindDropIns + "unattended-upgrades-logind-maxdelay.conf"
+)
+
+func planShutdown(in *input, out *output) {
+	period := shutdownPeriod(in.config.Kubelet)
+	if period <= logindDelay {
+		return
+	}
+	seconds := int64((period + time.Second - 1) / time.Second)
+	// It comes before the kubelet's own, which has the last word when its period grows.
+	in.logind(out, "logind waits as long as the kubelet takes to end its pods (Kubernetes: Graceful Node Shutdown)", &resource.File{
+		Path: logindDropIns + "98-slipway-shutdown.conf", Mode: 0o644, Content: unitFile("[Login]", fmt.Sprintf("InhibitDelayMaxSec=%d", seconds)),
+	})
+	if period > upgradesDelay && slices.Contains([]string{"debian", "ubuntu"}, in.facts.OS.ID) {
+		in.logind(out, "the drop-in of unattended-upgrades would allow less, and its name comes last", &resource.Symlink{Path: upgradesDropIn, Target: "/dev/null"})
+	}
+}
+
+// logind adds a drop-in of logind's, unless the contract brings it.
+func (in *input) logind(out *output, reason string, spec resource.Spec) {
+	if slices.ContainsFunc(in.config.Files, func(f nodeconfig.File) bool { return f.Path == spec.Name() }) {
+		return
+	}
+	out.join("", spec, 0, reason).Effects = resource.Effects{Reloads: []string{logindUnit}}
+}
+
+// shutdownPeriod is how long the kubelet delays a shutdown: the sum of all its periods. One that the kubelet refuses counts as none.
+func shutdownPeriod(k nodeconfig.Kubelet) time.Duration {
+	text, _ := configured(k, "shutdownGracePeriod").(string)
+	period, _ := time.ParseDuration(text)
+	list, _ := configured(k, "shutdownGracePeriodByPodPriority").([]any)
+	var sum time.Duration
+	for _, entry := range list {
+		fields, _ := entry.(map[string]any)
+		seconds, err := strconv.ParseInt(fmt.Sprint(fields["shutdownGracePeriodSeconds"]), 10, 32)
+		if err == nil && seconds > 0 {
+			sum += time.Duration(seconds) * time.Second
+		}
+	}
+	return max(period, sum)
+}
+
+// afterLogind is what a kubelet that delays a shutdown starts after: logind has read the delay, where it runs already.
+func (in *input) afterLogind() []resource.ID {
+	if shutdownPeriod(in.config.Kubelet) <= logindDelay {
+		return nil
+	}
+	return []resource.ID{resource.IDOf(&resource.Unit{Unit: logindUnit})}
+}
