@@ -296,6 +296,10 @@ func (d *decoder) enumeration(n *Node, v reflect.Value, t reflect.Type) bool {
 	case n.Kind != String && n.Kind != Number:
 		d.report(n, WrongType, "is %s, want the name of a value", n.Kind)
 		return false
+	case n.Kind == String && isJSONNumber(n.Text):
+		// protobuf's JSON reads a name, or a number that is no text (protobuf docs, ProtoJSON format: enum).
+		d.report(n, Unknown, "is a number in quotes, ignored; use the name of a value, or the number without quotes")
+		return false
 	case !known:
 		d.report(n, Unknown, "unknown value, ignored")
 		return false

@@ -60,41 +60,44 @@ func planUpdates(in *input, out *output) {
 		out.warn(nodeconfig.NotApplied, updatesPath, "is not applied: it is not known how %s updates itself", systemName(in))
 		return
 	}
-	text := u.no
+	text, phase := u.no, resource.Base
 	if *wanted {
 		text = u.yes
+		if in.family.Host.UpdatesAtJoin {
+			phase = resource.Join
+		}
 	}
 	if u.settings != "" {
-		out.file(resource.Base, u.settings, 0o644, []byte(text), sourced("whether packages are updated by themselves", in.family.Sources.Updates))
+		out.file(phase, u.settings, 0o644, []byte(text), sourced("whether packages are updated by themselves", in.family.Sources.Updates))
 		out.askedBy(updatesPath)
 	}
 	if *wanted {
-		planUpdatesOn(u, out)
+		planUpdatesOn(u, phase, out)
 		return
 	}
 	for _, t := range u.timers {
-		planTimerOff(t.timer, "the contract wants no updates", out)
+		planTimerOff(t.timer, phase, "the contract wants no updates", out)
 	}
 }
 
 // planUpdatesOn has the timers run, now and from every boot on. A link to the unit takes the place of its mask, which is a
 // link to nothing (systemctl(1), mask).
-func planUpdatesOn(u updater, out *output) {
+func planUpdatesOn(u updater, phase resource.Phase, out *output) {
 	for _, timer := range u.instead {
-		planTimerOff(timer, "updates are installed, and not only reported", out)
+		planTimerOff(timer, phase, "updates are installed, and not only reported", out)
 	}
 	for _, t := range u.timers {
 		for _, unit := range []string{t.service, t.timer} {
 			out.add(resource.Resource{
-				Phase:  resource.Base,
+				Phase:  phase,
 				Reason: "an image may have it masked",
 				Spec:   &resource.Symlink{Path: resource.UnitDir + "/" + unit, Target: vendorUnits + "/" + unit},
 			})
 		}
 		link := &resource.Symlink{Path: resource.UnitDir + "/timers.target.wants/" + t.timer, Target: vendorUnits + "/" + t.timer}
-		out.add(resource.Resource{Phase: resource.Base, Reason: "starts at boot", Spec: link})
+		out.add(resource.Resource{Phase: phase, Reason: "starts at boot", Spec: link})
 		out.add(resource.Resource{
-			Phase: resource.Base,
+			Phase: phase,
 			// A timer that has missed its time starts its service at once, which keeps processor and disk busy.
 			After:    []resource.ID{resource.IDOf(&resource.Check{Label: kubeletActive})},
 			ExitCode: exitcode.UnitStartFailed,
@@ -106,9 +109,9 @@ func planUpdatesOn(u updater, out *output) {
 	}
 }
 
-func planTimerOff(timer, reason string, out *output) {
+func planTimerOff(timer string, phase resource.Phase, reason string, out *output) {
 	out.add(resource.Resource{
-		Phase:    resource.Base,
+		Phase:    phase,
 		ExitCode: exitcode.UnitStartFailed,
 		Reason:   reason,
 		Spec:     &resource.UnitState{Unit: timer, State: resource.UnitDisabled},

@@ -101,6 +101,7 @@ var aks = Profile{
 		ResolverLink:     []string{"ubuntu"},                              // AKS: base preparation
 		CNIPackages:      true,                                            // AKS: installNetworkPlugin
 		DeniedModules:    []string{"algif_aead", "esp4", "esp6", "rxrpc"}, // AKS: kernel module mitigation
+		UpdatesAtJoin:    true,                                            // AKS: nodePrep
 		CloudAuthorities: true,                                            // AKS: init-aks-cloud.sh
 		Units: []ImageUnit{
 			{Unit: "aks-log-collector.timer", ExitCode: exitcode.UnitStartFailed},

@@ -116,6 +116,7 @@ var eksctl = Profile{
 		"Runtime.CDI":                 standard.Empty["Runtime.CDI"],
 		"Components":                  standard.Empty["Components"],
 		"Host.CNIPackages":            standard.Empty["Host.CNIPackages"],
+		"Host.UpdatesAtJoin":          standard.Empty["Host.UpdatesAtJoin"],
 		"Host.CloudAuthorities":       standard.Empty["Host.CloudAuthorities"],
 		"Sources.CloudAuthorities":    standard.Empty["Sources.CloudAuthorities"],
 		"Host.DeniedModules":          standard.Empty["Host.DeniedModules"],

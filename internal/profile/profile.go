@@ -320,6 +320,8 @@ type Host struct {
 	// DeniedModules are modules of the kernel that a node does not need, and is not to load where its kernel is vulnerable
 	// through them.
 	DeniedModules []string
+	// UpdatesAtJoin says that a machine updates itself when it joins a cluster, and not while an image is made of it.
+	UpdatesAtJoin bool
 	// CloudAuthorities says that a node trusts the certificate authorities that its cloud names.
 	CloudAuthorities bool
 	// Units are units of the family's images that a node runs where its image has them, though no contract asks for them.

@@ -114,6 +114,7 @@ var standard = Profile{
 		"Runtime.CDI":                 "containerd's own default stays; runtime.containerd.config changes it",
 		"Components":                  "no registry or package is known that every cluster has",
 		"Host.CNIPackages":            "kubeadm, too, expects the plug-ins to be there",
+		"Host.UpdatesAtJoin":          "an image has what its contract says, for a node's contract that says nothing",
 		"Host.CloudAuthorities":       "the contract says what a node trusts",
 		"Sources.CloudAuthorities":    "no cloud is asked",
 		"Host.DeniedModules":          "which modules a node needs is not known; files of the contract can deny some",

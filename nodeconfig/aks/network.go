@@ -59,13 +59,24 @@ func (t *translation) localDNS() {
 		Pods:     t.zones(in.KubeDnsOverrides, path+".kube_dns_overrides", "$.network.localDNS.pods"),
 	}
 	if in.EnableHostsPlugin {
-		// AKS, too, takes the blanks around a name away (AKS node contract, LocalDnsProfile).
-		dns.Hosts = &nodeconfig.LocalDNSHosts{RefreshSeconds: in.HostsPluginRefreshIntervalInSeconds}
-		for _, name := range in.CriticalFqdns {
-			dns.Hosts.Names = append(dns.Hosts.Names, strings.TrimSpace(name))
+		names, from := criticalNames(in)
+		dns.Hosts = &nodeconfig.LocalDNSHosts{RefreshSeconds: in.HostsPluginRefreshIntervalInSeconds, Names: names}
+		for i, at := range from {
+			t.moved(item("$.network.localDNS.hosts.names", i), item(path+".critical_fqdns", at))
 		}
 	}
 	t.out.Network.LocalDNS = dns
+}
+
+// criticalNames are the names that must resolve although DNS is down, each with its index in the contract. AKS, too, takes the
+// blanks around a name away, and leaves out an empty one (AKS: getLocalDnsCriticalFqdns).
+func criticalNames(in *aksnodeconfig.LocalDnsProfile) (names []string, from []int) {
+	for i, name := range in.CriticalFqdns {
+		if name = strings.TrimSpace(name); name != "" {
+			names, from = append(names, name), append(from, i)
+		}
+	}
+	return names, from
 }
 
 // zoneFields are the fields of a server block by the names that they have in a NodeConfig, where these are others.

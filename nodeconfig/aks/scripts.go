@@ -80,7 +80,7 @@ func (t *translation) unsaidSettings() []unsaid {
 	return []unsaid{
 		text("CUSTOM_ENV_JSON", "custom_cloud_config.custom_env_json_content", cloud.CustomEnvJsonContent, custom),
 		text("AKS_CUSTOM_CLOUD_CONTAINER_REGISTRY_DNS_SUFFIX", "custom_cloud_config.container_registry_dns_suffix", cloud.ContainerRegistryDnsSuffix, custom),
-		text("CUSTOM_SEARCH_DOMAIN_NAME", "custom_search_domain_config.domain_name", realm.DomainName, joined),
+		text("CUSTOM_SEARCH_DOMAIN_NAME", "custom_search_domain_config.domain_name", realm.DomainName, joined && t.out.Access.Realm.Domain == realm.DomainName),
 		text("CUSTOM_SEARCH_REALM_USER", "custom_search_domain_config.realm_user", realm.RealmUser, joined),
 		text("CUSTOM_SEARCH_REALM_PASSWORD", "custom_search_domain_config.realm_password", realm.RealmPassword, joined),
 		text("SERVICE_PRINCIPAL_FILE_CONTENT", "auth_config.service_principal_secret", secret, isBase64Of(secret, t.out.Cloud.Azure.Identity.ClientSecret.Reveal())),
@@ -174,10 +174,7 @@ func (t *translation) unsaidKubelet() []unsaid {
 func (t *translation) unsaidDNS() []unsaid {
 	in := deref(t.in.LocalDnsProfile)
 	said := t.out.Network.LocalDNS != nil && t.out.Network.LocalDNS.Hosts != nil
-	names := make([]string, len(in.CriticalFqdns))
-	for i, name := range in.CriticalFqdns {
-		names[i] = strings.TrimSpace(name)
-	}
+	names, _ := criticalNames(&in)
 	seconds := deref(in.HostsPluginRefreshIntervalInSeconds)
 	return []unsaid{
 		{"LOCALDNS_CRITICAL_FQDNS", "local_dns_profile.critical_fqdns", strings.Join(names, ","), said || len(names) == 0},
