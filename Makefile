@@ -35,9 +35,11 @@ run: ## provision the example node into out/node, and show what came of it
 	@echo; echo "The tree, out/node:"; (cd out/node && find . -mindepth 1 \( -type d -printf '  %m  %P/\n' \) -o -type l -printf '  link %P -> %l\n' -o -printf '  %m  %P  (%s bytes)\n' | sort -k2)
 	@echo; echo "What would have been done to units, modules and the kernel: out/node/run/slipway/actions.jsonl"
 
-.PHONY: test test-main test-adapters
-test: test-main test-adapters ## all unit, golden, script and fuzz-seed tests
+.PHONY: test test-main test-adapters test-long
+test: test-main test-adapters ## unit, golden, script and fuzz-seed tests; at most three minutes on two cores
 test-main: ## those of the main module
+	go test -short ./...
+test-long: test-adapters ## the same, and the tests that take longer
 	go test ./...
 test-adapters: ## those of the modules beside the main one
 	set -e; for m in $(ADAPTERS) test/registry; do (cd $$m && go test ./...); done

@@ -20,6 +20,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/state"
 	"github.com/slipway-dev/slipway/nodeconfig"
 	"github.com/slipway-dev/slipway/status"
+	"github.com/slipway-dev/slipway/test/hosttest"
 )
 
 const (
@@ -87,7 +88,7 @@ func newNode(t *testing.T, root ...string) *node {
 	t.Helper()
 	n := &node{T: t, log: new(logs)}
 	if n.root = strings.Join(root, ""); n.root == "" {
-		n.root = t.TempDir()
+		n.root = hosttest.TempDir(t)
 	}
 	dir, err := host.OpenDirectory(n.root)
 	if err != nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/apply"
 	"github.com/slipway-dev/slipway/internal/host"
 	"github.com/slipway-dev/slipway/internal/resource"
+	"github.com/slipway-dev/slipway/test/hosttest"
 )
 
 // watched is a directory whose calls are told before they are made, and may be kept from being made.
@@ -171,7 +172,7 @@ func smallPlan(content string) resource.Plan {
 func TestDeathInDirectory(t *testing.T) {
 	for _, fresh := range []bool{true, false} {
 		prepare := func(before func(call) error) (*watched, string) {
-			root := t.TempDir()
+			root := hosttest.TempDir(t)
 			if !fresh {
 				applied(t, directory(t, root, nil), smallPlan("old"))
 			}
@@ -210,11 +211,11 @@ func TestDeathInDirectory(t *testing.T) {
 // Engines of several agents on one tree, with the lock around each: one waits for the other, and the tree
 // is one's own.
 func TestConcurrentApplies(t *testing.T) {
-	root := t.TempDir()
+	root := hosttest.TempDir(t)
 	plans := []resource.Plan{smallPlan("one"), smallPlan("two"), smallPlan("three")}
 	wants := make(map[string]bool)
 	for _, p := range plans {
-		alone := t.TempDir()
+		alone := hosttest.TempDir(t)
 		dir := directory(t, alone, nil)
 		unlock, err := apply.Lock(t.Context(), dir)
 		if err != nil {

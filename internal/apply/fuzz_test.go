@@ -9,6 +9,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/apply"
 	"github.com/slipway-dev/slipway/internal/host"
 	"github.com/slipway-dev/slipway/internal/resource"
+	"github.com/slipway-dev/slipway/test/hosttest"
 )
 
 // Whatever the journal holds, the node is not lost: the next apply succeeds, on a real tree too, and leaves
@@ -31,7 +32,7 @@ func FuzzIntent(f *testing.F) {
 		}
 		converged(t, m, p)
 
-		root := t.TempDir()
+		root := hosttest.TempDir(t)
 		dir, err := host.OpenDirectory(root)
 		if err != nil {
 			t.Fatal(err)

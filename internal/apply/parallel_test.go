@@ -14,6 +14,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/apply"
 	"github.com/slipway-dev/slipway/internal/host"
 	"github.com/slipway-dev/slipway/internal/resource"
+	"github.com/slipway-dev/slipway/test/hosttest"
 )
 
 // contents are the files below a directory that an apply has brought, with their modes.
@@ -41,7 +42,7 @@ func TestStagedInParallel(t *testing.T) {
 	p := aksPlan(t)
 	trees := make(map[bool]map[string]string)
 	for _, sequential := range []bool{true, false} {
-		root := t.TempDir()
+		root := hosttest.TempDir(t)
 		dir, err := host.OpenDirectory(root)
 		if err != nil {
 			t.Fatal(err)

@@ -16,6 +16,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/generation"
 	"github.com/slipway-dev/slipway/internal/host"
 	"github.com/slipway-dev/slipway/internal/resource"
+	"github.com/slipway-dev/slipway/test/hosttest"
 )
 
 // machine is a directory with generations.
@@ -32,7 +33,7 @@ type machine struct {
 
 func newMachine(t testing.TB) *machine {
 	t.Helper()
-	m := &machine{t: t, root: t.TempDir(), before: func(string, string) error { return nil }}
+	m := &machine{t: t, root: hosttest.TempDir(t), before: func(string, string) error { return nil }}
 	dir, err := host.OpenDirectory(m.root)
 	if err != nil {
 		t.Fatal(err)

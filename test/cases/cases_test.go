@@ -16,6 +16,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/nodeconfig"
 	"github.com/slipway-dev/slipway/status"
+	"github.com/slipway-dev/slipway/test/hosttest"
 	"github.com/slipway-dev/slipway/test/nodetest"
 )
 
@@ -58,7 +59,7 @@ func TestCases(t *testing.T) {
 func runCase(t *testing.T, dir string) {
 	var c spec
 	readJSON(t, filepath.Join(dir, "case.json"), &c)
-	root := t.TempDir()
+	root := hosttest.TempDir(t)
 	c.prepare(t, root)
 	first := provision(t, root, c.facts(t))
 	document, err := first.Marshal()

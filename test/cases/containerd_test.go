@@ -23,6 +23,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/host"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/nodeconfig"
+	"github.com/slipway-dev/slipway/test/hosttest"
 	"github.com/slipway-dev/slipway/test/nodetest"
 )
 
@@ -119,7 +120,7 @@ func TestContainerRuntimeIsBrought(t *testing.T) {
 		w.Write(files[r.URL.Path])
 	}))
 	defer server.Close()
-	n := &runtimeNode{t: t, root: t.TempDir(), server: server}
+	n := &runtimeNode{t: t, root: hosttest.TempDir(t), server: server}
 	write(t, filepath.Join(n.root, "usr/bin/containerd"), []byte(ownContainerd))
 	artifacts := fmt.Sprintf("components: {artifacts: {containerd: {url: %[1]s/containerd-2.0.4-linux-amd64.tar.gz}, runc: {url: %[1]s/v1.3.0/runc.amd64}}}\n", server.URL)
 	if err := n.provide(artifacts); err != nil {

@@ -17,6 +17,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/nodeconfig"
 	"github.com/slipway-dev/slipway/status"
+	"github.com/slipway-dev/slipway/test/hosttest"
 	"github.com/slipway-dev/slipway/test/nodetest"
 )
 
@@ -76,7 +77,7 @@ func prepareAndJoin(t *testing.T, c *spec, again *sync.Map) {
 	if len(nodeconfig.Fatal(problems)) > 0 || read.Config.Join.Method == nodeconfig.JoinNone {
 		return
 	}
-	made, prepared := t.TempDir(), t.TempDir()
+	made, prepared := hosttest.TempDir(t), hosttest.TempDir(t)
 	for _, root := range []string{made, prepared} {
 		c.prepare(t, root)
 	}

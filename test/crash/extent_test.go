@@ -13,7 +13,7 @@ var (
 	part = flag.Bool("part", false, "try a part of the points, some of each kind in each scenario")
 )
 
-// size is how many points of a check are tried in a scenario: in an ordinary test, where a part is asked for, and in whole.
+// size is how many points of a check are tried in a scenario: in a long test, where a part is asked for, and in whole.
 // 0 stands for all that there are.
 type size struct{ few, part, whole int }
 

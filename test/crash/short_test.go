@@ -13,9 +13,12 @@ import (
 	_ "github.com/slipway-dev/slipway/internal/agent"
 )
 
-// An ordinary test runs a few points of each check. Failpoints are compiled in by a build tag only, so that
+// A long test runs a few points of each check. Failpoints are compiled in by a build tag only, so that
 // is another process.
 func TestFewPoints(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles the packages a second time; make test-long runs it")
+	}
 	// What `go test` sees read here, a kept result depends on too.
 	for _, pattern := range append(hostSources, "*.go") {
 		files, err := filepath.Glob(pattern)

@@ -19,6 +19,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/generation"
 	"github.com/slipway-dev/slipway/internal/host"
 	"github.com/slipway-dev/slipway/status"
+	"github.com/slipway-dev/slipway/test/hosttest"
 )
 
 const examples = "../../examples/"
@@ -196,7 +197,7 @@ func TestNothingOfASessionEndsARun(t *testing.T) {
 				slices.Sort(chosen)
 				ended := make(map[int]int)
 				for _, n := range chosen {
-					root := filepath.Join(t.TempDir(), "node")
+					root := filepath.Join(hosttest.TempDir(t), "node")
 					code, err := s.survives(e, n, root)
 					if err != nil {
 						t.Errorf("at rename %d of %d: %v", n, s.renames, err)
