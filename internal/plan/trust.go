@@ -115,22 +115,13 @@ func planTrust(in *input, out *output) {
 	store.trust(out, resource.Base, files, "a certificate authority that the contract trusts")
 	store.trust(out, resource.Join, clouds, sourced("a certificate authority that the cloud wants its machines to trust", in.family.Sources.CloudAuthorities))
 	maps.Copy(files, clouds)
-	store.updated(in, out, phase, slices.Sorted(maps.Keys(files)))
+	store.updated(out, phase, slices.Sorted(maps.Keys(files)))
 }
 
 // updated plans what programs read of the certificates. The agent makes it as the distribution's program would, so that nothing
-// waits for that. It is run all the same, once the kubelet runs: it knows more of its distribution, such as the hooks of other packages. A node
-// without an agent has the program alone.
-func (s *trustStore) updated(in *input, out *output, phase resource.Phase, names []string) {
-	command := &resource.Command{
-		Label: "trusted-certificates", Argv: slices.Clone(s.update), Env: scratch, Timeout: trustTimeout, Inputs: slices.Compact([]string{s.dir, path.Dir(s.bundle)}),
-	}
-	if in.agentless {
-		out.addTo(trustGroup, resource.Resource{
-			Phase: phase, ExitCode: exitcode.TrustFailed, Reason: "programs trust the certificates that have come, and no more those that have gone", Spec: command,
-		})
-		return
-	}
+// waits for that. It is run all the same, once the kubelet runs: it knows more of its distribution, such as the hooks of other
+// packages.
+func (s *trustStore) updated(out *output, phase resource.Phase, names []string) {
 	made := &resource.TrustStore{Label: "trust-store", Bundle: s.bundle, Anchors: s.dir, Packages: s.packages, Selection: s.selection, Links: s.links}
 	for _, name := range names {
 		made.Added = append(made.Added, s.dir+"/"+name+s.extension)
@@ -138,7 +129,10 @@ func (s *trustStore) updated(in *input, out *output, phase resource.Phase, names
 	out.addTo(trustGroup, resource.Resource{
 		Phase: phase, ExitCode: exitcode.TrustFailed, Reason: "programs trust the certificates that have come, and no more those that have gone", Spec: made,
 	})
-	command.Argv, command.Advisory = append([]string{"nice", "-n", "19"}, s.update...), true
+	command := &resource.Command{
+		Label: "trusted-certificates", Argv: slices.Clone(s.update), Env: scratch, Timeout: trustTimeout,
+		Inputs: slices.Compact([]string{s.dir, path.Dir(s.bundle)}), Advisory: true,
+	}
 	if s.links != "" {
 		command.Confirms = []string{s.bundle, s.links}
 	}
