@@ -59,6 +59,7 @@ var kinds = map[string]func(*builder, *resource.Resource){
 	"Download":           lost(true, "nobody brings it: use an image that has the component, or one that was prepared with the agent"),
 	"Image":              lost(true, "nobody pulls it with the machine's identity: use an image of the machine that has it"),
 	"Mount":              lost(true, "nobody mounts it at each boot, nor sees when the disk is another one"),
+	"TrustStore":         (*builder).trustStore,
 	"Swap":               lost(true, "nobody makes the swap file, nor sees when the disk is another one"),
 }
 
@@ -78,11 +79,20 @@ type builder struct {
 	network bool
 	// blocks is how many there are.
 	blocks int
+	// tools are the advisory commands, by what they come after: each does what the agent has done there.
+	tools map[resource.ID]*resource.Command
 }
 
 // Of returns what a plan comes to, for a family of nodes.
 func Of(p resource.Plan, family *profile.Profile) Machine {
-	b := &builder{Machine: Machine{Config: p.Config}, family: family}
+	b := &builder{Machine: Machine{Config: p.Config}, family: family, tools: make(map[resource.ID]*resource.Command)}
+	for _, r := range p.Resources {
+		if c, ok := r.Spec.(*resource.Command); ok && c.Advisory {
+			for _, id := range r.After {
+				b.tools[id] = c
+			}
+		}
+	}
 	for _, r := range inOrder(p) {
 		kinds[r.Spec.Kind()](b, r)
 	}
@@ -140,6 +150,7 @@ func (b *builder) check(r *resource.Resource) {
 func (b *builder) command(r *resource.Resource) {
 	c := r.Spec.(*resource.Command)
 	switch {
+	case c.Advisory: // it is run in the place of what the agent makes
 	case !c.Stdin.IsZero():
 		b.lose(r, true, "it needs a secret that must not stand in a file")
 	case c.Once != "":
@@ -150,6 +161,15 @@ func (b *builder) command(r *resource.Resource) {
 		b.lose(r, false, "it is only for a machine on which "+c.While+" runs already")
 	default:
 		b.setup = append(b.setup, command{argv: c.Argv, env: c.Env, timeout: c.Timeout.Std(), optional: c.Optional})
+	}
+}
+
+// trustStore has the distribution's own program make it.
+func (b *builder) trustStore(r *resource.Resource) {
+	if c := b.tools[r.ID()]; c != nil {
+		b.setup = append(b.setup, command{argv: c.Argv, env: c.Env, timeout: c.Timeout.Std()})
+	} else {
+		b.lose(r, true, "no program of the distribution makes it")
 	}
 }
 

@@ -2,8 +2,10 @@ package apply
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -48,9 +50,18 @@ func bringCommand(r *run, ctx context.Context, n *node, _ Action) error {
 			ctx, cancel = context.WithTimeout(ctx, c.Timeout.Std())
 			defer cancel()
 		}
+		before, err := r.confirmed(c)
+		if err != nil {
+			return err
+		}
 		output, err := r.Host.Run(ctx, c)
 		r.printed(output)
+		if err == nil {
+			err = r.unconfirmed(c, before)
+		}
 		switch {
+		case err != nil && c.Advisory && ctx.Err() != context.Canceled:
+			r.advised(failed(n.Resource, err))
 		case err != nil && c.Optional:
 			r.Log.Debug("a command has failed that may fail", "command", c.Label, "error", err)
 		case err != nil:
@@ -67,6 +78,41 @@ func bringCommand(r *run, ctx context.Context, n *node, _ Action) error {
 		}
 		return nil
 	})
+}
+
+// confirmed is what is at the places that a command leaves as they are, by their paths.
+func (r *run) confirmed(c *resource.Command) (map[string]string, error) {
+	have, files := make(map[string]string), &storeFiles{run: r, most: maxBundle}
+	for _, path := range c.Confirms {
+		if content := files.Content(path); content != nil {
+			sum := sha256.Sum256(content)
+			have[path] = string(sum[:])
+		}
+		for _, name := range files.Names(path) {
+			if target := files.Target(path + "/" + name); target != "" {
+				have[path+"/"+name] = target
+			}
+		}
+	}
+	return have, files.err
+}
+
+// unconfirmed is an error where a command has made something in another way than it was before.
+func (r *run) unconfirmed(c *resource.Command, before map[string]string) error {
+	after, err := r.confirmed(c)
+	if err != nil {
+		return err
+	}
+	changed := slices.DeleteFunc(slices.Sorted(maps.Keys(after)), func(path string) bool { return before[path] == after[path] })
+	for path := range before {
+		if _, there := after[path]; !there {
+			changed = append(changed, path)
+		}
+	}
+	if len(changed) == 0 {
+		return nil
+	}
+	return fmt.Errorf("%s makes %d files or links in another way than Slipway has, among them %s; what it has made counts", c.Argv[0], len(changed), slices.Min(changed))
 }
 
 // mostOnce is how many names of commands that were run once are kept, the newest.

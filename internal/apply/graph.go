@@ -46,15 +46,18 @@ func (r *run) graph() ([]*node, error) {
 	var commands []resource.ID // of an earlier plan
 	for _, res := range r.dropped() {
 		if ordinary(res.Spec) && resource.Undone(res.Spec) {
-			add(&node{Resource: resource.Resource{Spec: res.Spec}, stale: true})
-			if _, ok := res.Spec.(*resource.Command); ok {
+			n := &node{Resource: resource.Resource{Spec: res.Spec}, stale: true}
+			if precedesUnits(res.Spec) {
 				commands = append(commands, res.ID())
+			} else if _, ok := res.Spec.(*resource.Command); ok {
+				n.After = res.After
 			}
+			add(n)
 		}
 	}
 	var checks []resource.ID // commands of this plan that work on what has changed: a unit that is not planned requires none by itself
 	for _, res := range r.plan.Resources {
-		if c, ok := res.Spec.(*resource.Command); ok && len(c.Inputs) > 0 {
+		if precedesUnits(res.Spec) {
 			checks = append(checks, res.ID())
 		}
 	}

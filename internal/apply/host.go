@@ -35,6 +35,8 @@ type Files interface {
 	Stat(path string) (Entry, error)
 	// ReadFile reads a regular file of at most limit bytes.
 	ReadFile(path string, limit int64) ([]byte, error)
+	// ReadDir lists the names in a directory, sorted. That there is none is fs.ErrNotExist.
+	ReadDir(path string) ([]string, error)
 	// Writable is an error where a directory is, or would be made, on a file system that is mounted read-only.
 	Writable(dir string) error
 	// Stage writes a file's content, mode and owner under a temporary name beside its path, and

@@ -27,7 +27,8 @@ type intent struct {
 	Restarts []string `json:"restarts,omitempty"`
 	// Reloads are the units that read again what has changed, while they run; sorted.
 	Reloads []string `json:"reloads,omitempty"`
-	// Commands are the labels of the commands to be run because something that they work on changes, sorted.
+	// Commands are the labels of the commands to be run, and of the trust stores to be made, because something that they work on
+	// changes; sorted.
 	Commands []string `json:"commands,omitempty"`
 	// Paths are the names that change, sorted.
 	Paths []string `json:"paths,omitempty"`
@@ -65,6 +66,19 @@ const managerDir = "/etc/systemd/system.conf.d/"
 // unitDirs are where systemd reads what a plan changes, and what a repair removes (systemd.unit(5), systemd-system.conf(5)).
 var unitDirs = []string{resource.UnitDir + "/", managerDir, "/etc/systemd/system.control/", "/run/systemd/"}
 
+// reader is a resource that is made again because something that it works on changes: a command, a trust store.
+type reader interface {
+	resource.Spec
+	Reads(path string) bool
+}
+
+// precedesUnits reports whether units that read what has changed wait for what a resource makes of it.
+func precedesUnits(spec resource.Spec) bool {
+	c, isCommand := spec.(*resource.Command)
+	_, isReader := spec.(reader)
+	return isReader && (!isCommand || len(c.Inputs) > 0 && !c.Advisory)
+}
+
 // add adds what changes, and what that takes of units and of the commands among all resources.
 func (i *intent) add(wrong []difference, all []resource.Resource) {
 	// The earlier run's record stays as it was.
@@ -74,8 +88,11 @@ func (i *intent) add(wrong []difference, all []resource.Resource) {
 			i.Reload = i.Reload || slices.ContainsFunc(unitDirs, func(dir string) bool { return strings.HasPrefix(path, dir) })
 			i.Paths = append(i.Paths, path)
 			for _, res := range all {
-				if c, ok := res.Spec.(*resource.Command); ok && c.Reads(path) {
-					i.Commands = append(i.Commands, c.Label)
+				if c, ok := res.Spec.(reader); ok && c.Reads(path) {
+					i.Commands = append(i.Commands, c.Name())
+				}
+				if s, ok := res.Spec.(*resource.TrustStore); ok && s.Reads(path) {
+					i.Paths = append(i.Paths, s.Bundle)
 				}
 			}
 		}
@@ -132,6 +149,8 @@ func (r *run) worst() intent {
 			if len(spec.Inputs) > 0 {
 				all.Commands = append(all.Commands, spec.Label)
 			}
+		case *resource.TrustStore:
+			all.Commands = append(all.Commands, spec.Label)
 		}
 	}
 	return all

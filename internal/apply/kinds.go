@@ -50,6 +50,7 @@ var liveKinds = map[string]liveKind{
 	"ServingCertificate": {compare: compareServingCertificate, bring: bringServingCertificate},
 	"Swap":               {compare: compareSwap, bring: bringSwap, undo: undoSwap},
 	"Sysctl":             {compare: compareSysctl, bring: bringSysctl},
+	"TrustStore":         {compare: compareTrustStore, bring: bringTrustStore, undo: undoTrustStore},
 	"Unit":               {compare: compareUnit, bring: bringUnit, undo: undoUnit},
 	"UnitState":          {compare: compareUnitState, bring: bringUnitState, undo: undoUnitState},
 }

@@ -218,6 +218,22 @@ func (m *memory) Stat(name string) (apply.Entry, error) {
 	return m.files[name].Entry, err
 }
 
+func (m *memory) ReadDir(dir string) ([]string, error) {
+	err := m.enter("list", dir)
+	defer m.mu.Unlock()
+	if err == nil && m.files[dir].Kind != apply.Directory {
+		err = fmt.Errorf("list %s: %w", dir, fs.ErrNotExist)
+	}
+	var names []string
+	for name := range m.files {
+		if path.Dir(name) == dir {
+			names = append(names, path.Base(name))
+		}
+	}
+	slices.Sort(names)
+	return names, err
+}
+
 func (m *memory) ReadFile(name string, limit int64) ([]byte, error) {
 	err := m.enter("read", name)
 	defer m.mu.Unlock()

@@ -3,6 +3,7 @@ package apply_test
 import (
 	"context"
 	"maps"
+	"path"
 	"slices"
 	"strings"
 	"testing"
@@ -111,7 +112,10 @@ func (m *memory) inputsOf(c *resource.Command) map[string]entry {
 }
 
 // othersFiles are files that others own, too, and what they have in them.
-var othersFiles = map[string]string{"/etc/hosts": "127.0.0.1 localhost\n", "/etc/fstab": "# none", downloads + "1/plugin": "1", downloads + "2/plugin": "2"}
+var othersFiles = map[string]string{"/etc/hosts": "127.0.0.1 localhost\n", "/etc/fstab": "# none", downloads + "1/plugin": "1", downloads + "2/plugin": "2", packaged: "package\n", "/etc/ca.conf": "x.crt\n"}
+
+// packaged is a certificate of a package.
+const packaged = "/usr/share/ca/x.crt"
 
 const downloads = "/opt/cni/downloads/"
 
@@ -138,6 +142,10 @@ func kindsPlan(version string) resource.Plan {
 		&resource.Block{Path: "/etc/hosts", Label: "second", Content: "10.0.0.9 other\n"},
 		&resource.Block{Path: "/etc/environment", Label: "proxy", Content: "http_proxy=" + version + "\n"},
 		&resource.Command{Label: "update-ca", Argv: []string{"update-ca-certificates"}, Inputs: []string{"/etc/ca"}},
+		&resource.TrustStore{
+			Label: "trust", Bundle: "/etc/certs/bundle.crt", Links: "/etc/certs", Anchors: "/etc/ca", Packages: "/usr/share/ca", Selection: "/etc/ca.conf",
+			Added: []string{"/etc/ca/" + version + ".crt"},
+		},
 		&resource.Command{Label: "install", Argv: []string{"install"}, Once: "install-" + version},
 		&resource.Mount{Where: "/var/lib/app", What: "/mnt/" + version},
 		&resource.Swap{Path: "/mnt/swapfile", Bytes: sizes[version]},
@@ -204,6 +212,12 @@ var asPlanned = map[string]func(m *memory, spec resource.Spec) bool{
 		s := spec.(*resource.Swap)
 		return m.swaps[s.Path] == s.Bytes
 	},
+	"TrustStore": func(m *memory, spec resource.Spec) bool {
+		s := spec.(*resource.TrustStore)
+		anchor := string(m.files[s.Added[0]].content)
+		link := m.files[s.Links+"/"+strings.TrimSuffix(path.Base(s.Added[0]), ".crt")+".pem"]
+		return string(m.files[s.Bundle].content) == othersFiles[packaged]+anchor+"\n" && link.Target == s.Added[0]
+	},
 	"UnitState": func(m *memory, spec resource.Spec) bool {
 		u := spec.(*resource.UnitState)
 		return m.masked[u.Unit] == (u.State == resource.UnitMasked) && m.disabled[u.Unit] == (u.State == resource.UnitDisabled) &&
@@ -230,6 +244,10 @@ var isLeft = map[string]func(m *memory, spec resource.Spec) bool{
 	"Copy":  func(m *memory, spec resource.Spec) bool { return m.files[spec.Name()].Kind != apply.Absent },
 	"Mount": func(m *memory, spec resource.Spec) bool { return m.mounts[spec.(*resource.Mount).Where] != "" },
 	"Swap":  func(m *memory, spec resource.Spec) bool { return m.swaps[spec.(*resource.Swap).Path] != 0 },
+	"TrustStore": func(m *memory, spec resource.Spec) bool {
+		s := spec.(*resource.TrustStore)
+		return string(m.files[s.Bundle].content) != othersFiles[packaged] || m.files[s.Links+"/1.pem"].Kind != apply.Absent
+	},
 	"UnitState": func(m *memory, spec resource.Spec) bool {
 		unit := spec.(*resource.UnitState).Unit
 		return m.masked[unit] || m.disabled[unit] || m.units[unit].state != "active"

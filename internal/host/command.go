@@ -134,6 +134,9 @@ func run(ctx context.Context, command *resource.Command, grace time.Duration) ([
 	var output tail
 	cmd := exec.CommandContext(ctx, program, command.Argv[1:]...)
 	cmd.Args[0] = command.Argv[0]
+	if nice, err := lookProgram("nice", env["PATH"]); err == nil && command.Advisory { // nothing waits for it
+		cmd.Path, cmd.Args = nice, append([]string{"nice", "-n", "19", program}, command.Argv[1:]...)
+	}
 	cmd.Dir = "/"
 	for _, name := range slices.Sorted(maps.Keys(env)) {
 		cmd.Env = append(cmd.Env, name+"="+env[name])

@@ -59,19 +59,29 @@ func TestTrust(t *testing.T) {
 			}
 			continue
 		}
-		if len(names) != 2 || len(problems) > 0 || command == nil || command.Argv[0] != c.program {
-			t.Fatalf("%s: %q, %v, %v", id, names, problems, command)
+		store, _ := resourceAt(p, "TrustStore:trust-store").Spec.(*resource.TrustStore)
+		if len(names) != 2 || len(problems) > 0 || command == nil || command.Argv[0] != c.program || store == nil || !slices.Equal(store.Added, names) {
+			t.Fatalf("%s: %q, %v, %v, %v", id, names, problems, command, store)
 		}
 		for _, name := range names {
 			f := resourceAt(p, resource.IDOf(&resource.File{Path: name}))
 			content := string(f.Spec.(*resource.File).Content)
-			if !strings.HasPrefix(name, c.dir+"/") || !command.Reads(name) || strings.Count(content, "BEGIN CERTIFICATE") != 1 || strings.Contains(content, "\r") ||
+			if !strings.HasPrefix(name, c.dir+"/") || !command.Reads(name) || !store.Reads(name) || strings.Count(content, "BEGIN CERTIFICATE") != 1 || strings.Contains(content, "\r") ||
 				!slices.Contains(f.Restarts, containerdUnit) {
 				t.Errorf("%s: %+v\n%s", id, f, content)
 			}
 		}
-		if unit := resourceAt(p, "Unit:containerd.service"); !slices.Contains(unit.Requires, "Command:trusted-certificates") {
+		// The agent makes what containerd reads. Nothing waits for the distribution's program, which waits for the kubelet.
+		if unit := resourceAt(p, "Unit:containerd.service"); !slices.Contains(unit.Requires, "TrustStore:trust-store") {
 			t.Errorf("%s: containerd requires only %q", id, unit.Requires)
+		}
+		for _, r := range p.Resources {
+			if slices.Contains(slices.Concat(r.Requires, r.After), "Command:trusted-certificates") {
+				t.Errorf("%s: %s waits for the distribution's program", id, r.ID())
+			}
+		}
+		if after := resourceAt(p, "Command:trusted-certificates").After; !command.Advisory || !slices.Contains(after, "TrustStore:trust-store") || !slices.Contains(after, "Check:kubelet-active") {
+			t.Errorf("%s: %+v runs after %q", id, command, after)
 		}
 		// One that goes takes its own file with it, and changes no other.
 		config.Trust.Certificates, config.Proxy.CertificateAuthority = config.Trust.Certificates[1:], ""

@@ -6,6 +6,7 @@ import (
 	"encoding/pem"
 	"fmt"
 	"maps"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -27,21 +28,33 @@ var trust = concern{
 type trustStore struct {
 	// dir holds one file for each certificate, with an extension.
 	dir, extension string
-	// update is the program that makes of them what other programs read, and result is where that is.
+	// update is the program that makes of them what other programs read, bundle the file that most of them read.
 	update []string
-	result string
+	bundle string
+	// links has links by the hash of a certificate's subject, packages the certificates of packages, and selection says which of
+	// these count. Empty means none: see [resource.TrustStore].
+	links, packages, selection string
 }
 
 var (
 	// debianStore takes files that end in .crt, with one certificate each. Without --fresh, links to files that are gone
 	// stay (update-ca-certificates(8); AKS node contract, custom_ca_certs).
-	debianStore = trustStore{"/usr/local/share/ca-certificates", ".crt", []string{"update-ca-certificates", "--fresh"}, "/etc/ssl/certs"}
+	debianStore = trustStore{
+		dir: "/usr/local/share/ca-certificates", extension: ".crt", update: []string{"update-ca-certificates", "--fresh"},
+		bundle: "/etc/ssl/certs/ca-certificates.crt", links: "/etc/ssl/certs", packages: "/usr/share/ca-certificates", selection: "/etc/ca-certificates.conf",
+	}
 	// redHatStore is that of p11-kit (update-ca-trust(8)). AKS uses the directory below /usr that is meant for packages,
-	// on the same machines.
-	redHatStore = trustStore{"/etc/pki/ca-trust/source/anchors", ".crt", []string{"update-ca-trust", "extract"}, "/etc/pki/ca-trust/extracted"}
+	// on the same machines. What programs read for other purposes than TLS only the tool makes.
+	redHatStore = trustStore{
+		dir: "/etc/pki/ca-trust/source/anchors", extension: ".crt", update: []string{"update-ca-trust", "extract"},
+		bundle: "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem",
+	}
 	// flatcarStore is the directory that programs read itself; the program links each file by the hash of its subject
 	// (Flatcar docs, Adding certificate authorities; AKS: update_certs.sh).
-	flatcarStore = trustStore{"/etc/ssl/certs", ".pem", []string{"update-ca-certificates"}, "/etc/ssl/certs"}
+	flatcarStore = trustStore{
+		dir: "/etc/ssl/certs", extension: ".pem", update: []string{"update-ca-certificates"},
+		bundle: "/etc/ssl/certs/ca-certificates.crt", links: "/etc/ssl/certs",
+	}
 )
 
 // trustStores are those that are known, by the distribution's ID (os-release(5)).
@@ -54,7 +67,7 @@ var trustStores = map[string]trustStore{
 	"ubuntu":              debianStore,
 }
 
-// trustTimeout is as long as a node can wait for it and still join within the default time limit (nodeconfig,
+// trustTimeout is as long as a node without an agent can wait for it and still join within the default time limit (nodeconfig,
 // DefaultTimeout): Debian's program starts some thousand processes, and has taken over two minutes on a machine whose
 // processors were busy.
 const trustTimeout = resource.Duration(10 * time.Minute)
@@ -101,13 +114,31 @@ func planTrust(in *input, out *output) {
 	}
 	store.trust(out, resource.Base, files, "a certificate authority that the contract trusts")
 	store.trust(out, resource.Join, clouds, sourced("a certificate authority that the cloud wants its machines to trust", in.family.Sources.CloudAuthorities))
+	maps.Copy(files, clouds)
+	store.updated(out, phase, slices.Sorted(maps.Keys(files)))
+}
+
+// updated plans what programs read of the certificates. The agent makes it as the distribution's program would, so that nothing
+// waits for that. It is run all the same, once the kubelet runs: it knows more of its distribution, such as the hooks of other
+// packages.
+func (s *trustStore) updated(out *output, phase resource.Phase, names []string) {
+	made := &resource.TrustStore{Label: "trust-store", Bundle: s.bundle, Anchors: s.dir, Packages: s.packages, Selection: s.selection, Links: s.links}
+	for _, name := range names {
+		made.Added = append(made.Added, s.dir+"/"+name+s.extension)
+	}
 	out.addTo(trustGroup, resource.Resource{
-		Phase:    phase,
-		ExitCode: exitcode.TrustFailed,
-		Reason:   "programs trust the certificates that have come, and no more those that have gone",
-		Spec: &resource.Command{
-			Label: "trusted-certificates", Argv: slices.Clone(store.update), Env: scratch, Timeout: trustTimeout, Inputs: slices.Compact([]string{store.dir, store.result}),
-		},
+		Phase: phase, ExitCode: exitcode.TrustFailed, Reason: "programs trust the certificates that have come, and no more those that have gone", Spec: made,
+	})
+	command := &resource.Command{
+		Label: "trusted-certificates", Argv: slices.Clone(s.update), Env: scratch, Timeout: trustTimeout,
+		Inputs: slices.Compact([]string{s.dir, path.Dir(s.bundle)}), Advisory: true,
+	}
+	if s.links != "" {
+		command.Confirms = []string{s.bundle, s.links}
+	}
+	out.add(resource.Resource{
+		Phase: phase, ExitCode: exitcode.TrustFailed, Reason: "the distribution's own program comes to the same, when nothing waits for it", Spec: command,
+		After: []resource.ID{resource.IDOf(made), resource.IDOf(&resource.Check{Label: kubeletActive})},
 	})
 }
 

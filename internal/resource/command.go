@@ -28,6 +28,10 @@ type Command struct {
 	Done *Printed `json:"done,omitempty"`
 	// Stdin is what it reads from its standard input. No record of a plan keeps it, nor the command.
 	Stdin nodeconfig.Secret `json:"stdin,omitzero"`
+	// Advisory says that the node goes on without it: when it fails, that is a warning. What reads its inputs does not wait for
+	// it. Confirms are files and directories with links that are as the command would make them: a change there is a warning, too.
+	Advisory bool     `json:"advisory,omitempty"`
+	Confirms []string `json:"confirms,omitempty"`
 	// Optional says that it may fail: what it is to remove may be gone already.
 	Optional bool `json:"optional,omitempty"`
 	// OwnCode says that the code that it fails with is the provisioning's.
@@ -96,8 +100,8 @@ func (c *Command) Valid() error {
 	if c.Done != nil && (len(c.Done.Argv) == 0 || len(c.Done.Lines) == 0) {
 		errs = append(errs, fmt.Errorf("command %q: what shows that it is done has no program, or no lines", c.Label))
 	}
-	for _, input := range c.Inputs {
-		errs = append(errs, checkPath(input))
+	for _, path := range slices.Concat(c.Inputs, c.Confirms) {
+		errs = append(errs, checkPath(path))
 	}
 	return errors.Join(append(errs, named(c))...)
 }

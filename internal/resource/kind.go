@@ -62,6 +62,7 @@ var Kinds = map[string]Kind{
 	"Swap":               {New: fresh[Swap], Lasts: never},
 	"Symlink":            {New: fresh[Symlink], Lasts: always},
 	"Sysctl":             {New: fresh[Sysctl], Lasts: never, Stays: says("the kernel keeps the value until it boots again"), StaysSource: "sysctl.d(5)"},
+	"TrustStore":         {New: fresh[TrustStore], Lasts: always},
 	"Unit":               {New: fresh[Unit], Lasts: never, Stays: staysIfSaid, StaysSource: "Unit"},
 	"UnitState":          {New: fresh[UnitState], Lasts: func(s Spec) bool { return s.(*UnitState).State != UnitStopped }},
 }
