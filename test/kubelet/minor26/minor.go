@@ -170,7 +170,7 @@ func credentialProviders(path string) error {
 	if err := validateCredentialProviderConfig(config).ToAggregate(); err != nil {
 		return err
 	}
-	return nil
+	return named(config)
 }
 
 func safeSysctls() []string { return sysctl.SafeSysctlAllowlist() }

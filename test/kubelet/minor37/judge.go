@@ -18,6 +18,7 @@ import (
 	restclient "k8s.io/client-go/rest"
 	cliflag "k8s.io/component-base/cli/flag"
 	logsapi "k8s.io/component-base/logs/api/v1"
+	_ "k8s.io/component-base/logs/json/register" // as cmd/kubelet does, for JSON logging
 	"k8s.io/kubernetes/cmd/kubelet/app/options"
 	kubeletconfig "k8s.io/kubernetes/pkg/kubelet/apis/config"
 	"k8s.io/kubernetes/pkg/kubelet/cadvisor"
@@ -107,8 +108,14 @@ func (s *start) parseFlags() error {
 	s.flags.AddFlags(fs)
 	options.AddKubeletConfigFlags(fs, s.kc)
 	addGlobalFlags(fs)
+	fs.BoolP("help", "h", false, "")
 	if err := fs.Parse(s.q.Args); err != nil {
 		return fmt.Errorf("failed to parse kubelet flag: %w", err)
+	}
+	for _, name := range []string{"help", "version"} { // the kubelet says something and ends
+		if f := fs.Lookup(name); f != nil && f.Value.String() != "false" {
+			return fmt.Errorf("--%s", name)
+		}
 	}
 	if words := fs.Args(); len(words) > 0 {
 		return fmt.Errorf("unknown command %s", words[0])
@@ -357,6 +364,16 @@ func (s *start) kubelet() error {
 		return err
 	}
 	return s.serve()
+}
+
+// named wants names of programs: the name of the directory is none (RegisterCredentialProviderPlugins, exec.LookPath).
+func named(config *kubeletconfig.CredentialProviderConfig) error {
+	for _, p := range config.Providers {
+		if p.Name == "" {
+			return errors.New("error inspecting binary executable: is a directory")
+		}
+	}
+	return nil
 }
 
 // serve is startKubelet: the servers end the kubelet when they cannot listen (pkg/kubelet/server/server.go).

@@ -176,7 +176,7 @@ func credentialProviders(path string) error {
 	if err := validateCredentialProviderConfig(config, utilfeature.DefaultFeatureGate.Enabled(features.KubeletServiceAccountTokenForCredentialProviders)).ToAggregate(); err != nil {
 		return err
 	}
-	return nil
+	return named(config)
 }
 
 func safeSysctls() []string { return sysctl.SafeSysctlAllowlist(context.Background()) }
