@@ -37,16 +37,9 @@ func (v *validator) kubelet(k *Kubelet) {
 			v.unsafe(at(), errRedacted.Error())
 		case singleLine(flag.Value) != "":
 			v.vital(at(), "has a line break in its value")
-		case slices.Contains(portFlags, flag.Name) && !isPort(flag.Value):
-			v.vital(at(), "has a value that is not a port; use a number from 0 to 65535")
 		}
 	}
 	v.kindOf("$.kubelet.config", k.Config, KubeletConfigVersion, KubeletConfigKind)
-	for _, field := range portFields {
-		if value, ok := k.Config[field]; ok && !isPort(fmt.Sprint(value)) {
-			v.vital("$.kubelet.config."+field, "is not a port; use a number from 0 to 65535")
-		}
-	}
 	v.capacity(k.Capacity)
 	v.machineLabels(k)
 	if p := k.ImageCredentialProvider; p != nil {
@@ -57,12 +50,6 @@ func (v *validator) kubelet(k *Kubelet) {
 
 // osLabels say which operating system a node runs (Kubernetes: well-known labels).
 var osLabels = []string{"kubernetes.io/os", "beta.kubernetes.io/os"}
-
-// The kubelet's ports, by field of its configuration and by flag; 0 turns two of them off.
-var (
-	portFields = []string{"healthzPort", "port", "readOnlyPort"}
-	portFlags  = []string{"healthz-port", "port", "read-only-port"}
-)
 
 func isPort(s string) bool {
 	_, err := strconv.ParseUint(s, 10, 16)
