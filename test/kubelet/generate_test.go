@@ -52,6 +52,8 @@ type generator struct {
 	fields []field
 	// good are values of fields that the kubelet takes where nothing else is said, by the field's path.
 	good map[string]list
+	// asked are the questions by which that was found out.
+	asked []question
 }
 
 func newGenerator(all *table, minor int, seed uint64) *generator {
@@ -65,31 +67,30 @@ func newGenerator(all *table, minor int, seed uint64) *generator {
 }
 
 // learn asks the kubelet which values of each field it takes, so that configurations of several fields are not all refused.
-func (g *generator) learn(k *kubelet) error {
-	var asked []change
-	var questions []question
+func (g *generator) learn(k *kubelet) ([]answer, error) {
+	var changes []change
 	for _, f := range g.fields {
 		for range 40 {
 			c, config := g.set(f), object{"kind": "KubeletConfiguration", "apiVersion": "kubelet.config.k8s.io/v1beta1"}
 			put(config, strings.Split(c.field, "."), c.value)
 			data, err := json.Marshal(config)
 			if err != nil {
-				return err
+				return nil, err
 			}
-			asked = append(asked, c)
-			questions = append(questions, question{
+			changes = append(changes, c)
+			g.asked = append(g.asked, question{
 				Config: string(data), Args: []string{"--config=/x", "--container-runtime-endpoint=unix:///x"},
 				Machine: machine{CPUs: 4, NUMANodes: 1, CgroupVersion: 2, MemoryBytes: 4_000_000_000},
 			})
 		}
 	}
-	answers, err := k.ask(questions)
+	answers, err := k.ask(g.asked)
 	for i, a := range answers {
 		if a.Refused == "" {
-			g.good[asked[i].field] = append(g.good[asked[i].field], asked[i].value)
+			g.good[changes[i].field] = append(g.good[changes[i].field], changes[i].value)
 		}
 	}
-	return err
+	return answers, err
 }
 
 func pick[T any](g *generator, all []T) T { return all[g.IntN(len(all))] }

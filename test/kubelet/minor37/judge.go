@@ -19,6 +19,7 @@ import (
 	cliflag "k8s.io/component-base/cli/flag"
 	logsapi "k8s.io/component-base/logs/api/v1"
 	_ "k8s.io/component-base/logs/json/register" // as cmd/kubelet does, for JSON logging
+	metricsfeatures "k8s.io/component-base/metrics/features"
 	"k8s.io/kubernetes/cmd/kubelet/app/options"
 	kubeletconfig "k8s.io/kubernetes/pkg/kubelet/apis/config"
 	"k8s.io/kubernetes/pkg/kubelet/cadvisor"
@@ -44,8 +45,8 @@ type judge struct {
 }
 
 func newJudge(scratch string) *judge {
-	// As cmd/kubelet/app/server.go has it in its init.
-	if err := logsapi.AddFeatureGates(utilfeature.DefaultMutableFeatureGate); err != nil {
+	// As cmd/kubelet/app/server.go and pkg/kubelet/server/server.go have it in their init.
+	if err := errors.Join(logsapi.AddFeatureGates(utilfeature.DefaultMutableFeatureGate), metricsfeatures.AddFeatureGates(utilfeature.DefaultMutableFeatureGate)); err != nil {
 		panic(err)
 	}
 	return &judge{gates: pristineGates(), providers: filepath.Join(scratch, "providers"), state: scratch}
@@ -113,7 +114,12 @@ func (s *start) parseFlags() error {
 		return fmt.Errorf("failed to parse kubelet flag: %w", err)
 	}
 	for _, name := range []string{"help", "version"} { // the kubelet says something and ends
-		if f := fs.Lookup(name); f != nil && f.Value.String() != "false" {
+		f := fs.Lookup(name)
+		asked := f.Value.String() != "false"
+		if err := f.Value.Set("false"); err != nil { // it is the process's
+			return err
+		}
+		if asked {
 			return fmt.Errorf("--%s", name)
 		}
 	}
