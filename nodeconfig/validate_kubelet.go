@@ -37,6 +37,8 @@ func (v *validator) kubelet(k *Kubelet) {
 			v.unsafe(at(), errRedacted.Error())
 		case singleLine(flag.Value) != "":
 			v.vital(at(), "has a line break in its value")
+		case flag.Name == "node-labels":
+			v.labelsFlag(at(), flag.Value)
 		}
 	}
 	v.kindOf("$.kubelet.config", k.Config, KubeletConfigVersion, KubeletConfigKind)
@@ -50,6 +52,17 @@ func (v *validator) kubelet(k *Kubelet) {
 
 // osLabels say which operating system a node runs (Kubernetes: well-known labels).
 var osLabels = []string{"kubernetes.io/os", "beta.kubernetes.io/os"}
+
+// labelsFlag validates labels as the kubelet's flag has them (k8s.io/component-base cli/flag, ConfigurationMap).
+func (v *validator) labelsFlag(at, text string) {
+	for pair := range strings.SplitSeq(text, ",") {
+		key, value, _ := strings.Cut(pair, "=")
+		if reason := checkLabel(strings.TrimSpace(key), strings.TrimSpace(value)); pair != "" && reason != "" {
+			v.vital(at, "a label "+reason)
+			return
+		}
+	}
+}
 
 func isPort(s string) bool {
 	_, err := strconv.ParseUint(s, 10, 16)
@@ -147,7 +160,6 @@ func (v *validator) credentialProvider(p *ImageCredentialProvider) {
 	if p.BinDir == "" {
 		v.missing(at+".binDir", "is missing; give the directory of the provider's program")
 	}
-	v.kindOf(at+".config", p.Config, "kubelet.config.k8s.io/v1", "CredentialProviderConfig")
 }
 
 func checkLabel(key, value string) string {

@@ -55,11 +55,11 @@ func Check(s Settings) []nodeconfig.Problem {
 }
 
 // CredentialProvider returns what a kubelet would not take of the configuration of its image credential provider, which is at a path.
-// The feature gates are those of its settings. Each name that it does not know is fatal here (pkg/credentialprovider/plugin/plugin.go:
-// strict decoding).
+// The feature gates are those of its settings. Since 1.32 each name that it does not know is fatal here
+// (pkg/credentialprovider/plugin/plugin.go: serializer.EnableStrict).
 func CredentialProvider(s Settings, at string, config map[string]any) []nodeconfig.Problem {
 	c := newChecker(s.Minor)
-	c.strict = true
+	c.strict = s.Minor >= 32
 	c.object(at, "CredentialProviderConfig", config)
 	j := &judge{checker: c, rules: providerRules(), config: config, at: at}
 	gates := &judge{checker: newChecker(s.Minor), config: s.Config, at: s.At}
@@ -161,10 +161,9 @@ func (c *checker) gate(at, name string) {
 
 // value checks a value against the kind that the table has of it.
 func (c *checker) value(at, kind string, value any) {
-	if value == nil {
-		return // as if it were not there
-	}
 	switch {
+	case value == nil && kind != "d": // as if it were not there; a duration that is no pointer reads it as a text
+		return
 	case strings.HasPrefix(kind, "."):
 		if fields, ok := value.(map[string]any); ok {
 			c.object(at, kind[1:], fields)
@@ -212,7 +211,7 @@ func inWords(kind string) string {
 		"s": "text", "b": "true or false", "i": "a whole number of 32 bits", "l": "a whole number", "u": "a whole number that is not negative",
 		"f": "a number", "ip": "an IP address", "taints": "taints such as key=value:NoSchedule",
 		"n": "a whole number that is not negative", "vmodule": "files and verbosities, such as file=3",
-		"memory": "memory of NUMA nodes, such as 0:memory=1Gi", "d": `a duration such as "30s"`, "x": `a duration such as "5s", or a number of nanoseconds`, "q": `a quantity such as "100Mi"`,
+		"memory": "memory of NUMA nodes, such as 0:memory=1Gi", "d": `a duration such as "30s"`, "D": `a duration such as "30s"`, "x": `a duration such as "5s", or a number of nanoseconds`, "q": `a quantity such as "100Mi"`,
 	}[kind]
 }
 
@@ -220,6 +219,8 @@ func inWords(kind string) string {
 func scalar(kind string, value any) bool {
 	text, isText := value.(string)
 	switch kind {
+	case "D":
+		return isText && parses("d", text)
 	case "s":
 		return isText
 	case "b":

@@ -1,6 +1,7 @@
 package kubeletapi
 
 import (
+	"math"
 	"net/url"
 	"path"
 	"strconv"
@@ -62,9 +63,7 @@ func (v value) isZero() bool {
 	case map[string]any:
 		return len(of) == 0
 	case string:
-		d, err := time.ParseDuration(of)
-		q, ok := quantity.Parse(of)
-		return of == "" || err == nil && d == 0 || ok && q.Sign() == 0
+		return of == ""
 	}
 	n, err := strconv.ParseFloat(numeral(v.v), 64)
 	return err == nil && n == 0
@@ -99,6 +98,21 @@ func (j *judge) others(r *rule) []value {
 
 func isAbsent(_ *judge, _ *rule, v value) bool { return v.v == nil }
 func isZero(_ *judge, _ *rule, v value) bool   { return v.isZero() }
+
+// isNothing is isZero of a duration or a quantity: one that is too large for 64 bits counts as 0 there.
+func isNothing(_ *judge, _ *rule, v value) bool {
+	if n, ok := v.amount(); ok && n == 0 {
+		return true
+	}
+	q, ok := quantity.Parse(v.text())
+	_, isWhole := q.Whole()
+	return v.isZero() || ok && (q.Sign() == 0 || !isWhole && q.Value() == math.MaxInt64)
+}
+
+// isNoFlag and isFlag are of what the kubelet reads of its flags alone.
+func isNoFlag(_ *judge, _ *rule, v value) bool { return v.flag == "" || v.isZero() }
+func isFlag(_ *judge, _ *rule, v value) bool   { return v.flag != "" || v.isZero() }
+
 func isGiven(_ *judge, _ *rule, v value) bool {
 	switch of := v.v.(type) {
 	case string:
@@ -138,10 +152,7 @@ func isFormerFactor(_ *judge, _ *rule, v value) bool {
 // oneOf takes an empty text of the file for the default, but for an item of a list.
 func oneOf(_ *judge, r *rule, v value) bool {
 	text := v.text()
-	if v.v == nil || text == "" && (r.zero || v.flag == "" && v.in != nil) {
-		return true
-	}
-	return r.hasWord(text)
+	return r.hasWord(text) || text == "" && (r.zero || v.flag == "" && v.in != nil)
 }
 
 func oneOfGiven(j *judge, r *rule, v value) bool { return r.hasWord(v.text()) }

@@ -46,6 +46,9 @@ func (c *checker) flag(j *judge, f Flag) {
 		c.gateFlag(j, f)
 		return
 	}
+	if p.kind == "ip" && f.Value == "" {
+		return // pkg/util/flag, IPVar: as if it were not given
+	}
 	field := p.field
 	if field == "" {
 		field = "--" + name

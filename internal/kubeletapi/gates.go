@@ -73,9 +73,9 @@ func (j *judge) judgeGates() {
 		switch given := j.gates[name]; {
 		case strings.HasSuffix(state, "!") && given.on != (state[1] == '+'):
 			want := map[bool]string{true: "want true", false: "want false"}[!given.on]
-			j.refuse(given.at, name+": "+want+", the only value that this version has of the feature gate")
+			j.refuseGate(given.at, name, want+", the only value that this version has of the feature gate")
 		case state != "" && state[0] == 'p':
-			j.refuse(given.at, name+": no value of the feature gate is taken yet; leave it out")
+			j.refuseGate(given.at, name, "no value of the feature gate is taken yet; leave it out")
 		}
 	}
 	seen := make(map[string]bool)
@@ -103,10 +103,14 @@ func (j *judge) judgeRequired(given givenGates, seen map[string]bool) {
 				break
 			}
 		}
-		j.refuse(at, name+": the feature gate takes "+s.kind+" to be enabled too")
+		j.refuseGate(at, name, "the feature gate takes "+s.kind+" to be enabled too")
 	}
 }
 
-func (j *judge) refuse(at, reason string) {
+// refuseGate reports a feature gate, by its name if the path does not end in that.
+func (j *judge) refuseGate(at, name, reason string) {
+	if !strings.HasSuffix(at, "."+name) {
+		reason = name + ": " + reason
+	}
 	j.checker.report(nodeconfig.Invalid, true, at, reason+"; the kubelet would not start")
 }

@@ -47,6 +47,9 @@ type value struct {
 	flag string
 }
 
+// noFields is the map that a value is in which has no map.
+var noFields = make(map[string]any)
+
 // check reports whether a kubelet takes a value.
 type check func(j *judge, r *rule, v value) bool
 
@@ -125,7 +128,7 @@ func (j *judge) walk(r *rule, v value, above, field string) bool {
 		}
 	case nil:
 		if name != "*" && !strings.Contains(above, "*") {
-			return j.walk(r, value{name: name, at: j.below(v, name)}, path+".", field)
+			return j.walk(r, value{name: name, in: noFields, at: j.below(v, name)}, path+".", field)
 		}
 	}
 	return all
@@ -163,7 +166,7 @@ func (j *judge) get(field string) value {
 // reported already.
 func (j *judge) report(r *rule, v value) {
 	flag := v.flag
-	if v.v == nil && v.in == nil || v.v == nil && r.with != "" {
+	if v.v == nil && r.with != "" {
 		for field := range strings.SplitSeq(r.with, " ") {
 			if other := j.get(field); other.v != nil {
 				v.at = other.at

@@ -13,7 +13,10 @@ import (
 
 // The checks of settings that go with others. What is not given has the kubelet's default.
 
-func isOverLow(j *judge, r *rule, v value) bool { return v.or(85) > j.get(r.with).or(80) }
+// isOverLow and isUnderHigh are of the two thresholds of images: what is wrong is reported at the higher one if that is given.
+func isOverLow(j *judge, r *rule, v value) bool { return v.v == nil || v.or(85) > j.get(r.with).or(80) }
+
+func isUnderHigh(j *judge, r *rule, v value) bool { return j.get(r.with).v != nil || v.or(80) < 85 }
 
 func isOverMinimum(j *judge, r *rule, v value) bool {
 	n, _ := v.amount()
@@ -24,7 +27,11 @@ func isAtMostTotal(j *judge, r *rule, v value) bool { return v.or(0) <= j.get(r.
 
 // isWithout takes a value only without all others, and isWithAll only with them.
 func isWithout(j *judge, r *rule, v value) bool {
-	return v.isZero() || !slices.ContainsFunc(j.others(r), func(other value) bool { n, ok := other.amount(); return !other.isZero() && !(ok && n < 0) })
+	return v.isZero() || !slices.ContainsFunc(j.others(r), func(other value) bool { return !other.isZero() })
+}
+
+func isWithoutPeriods(j *judge, r *rule, v value) bool {
+	return v.isZero() || !slices.ContainsFunc(j.others(r), func(other value) bool { return other.or(0) > 0 })
 }
 
 func isWithAll(j *judge, r *rule, v value) bool {
@@ -121,7 +128,7 @@ func isForTopology(j *judge, r *rule, v value) bool {
 // usesTopology reports whether the kubelet reads the options of topologyManagerPolicy: since 1.28 not for none.
 func (j *judge) usesTopology() bool {
 	policy := j.get("topologyManagerPolicy").text()
-	return j.checker.minor < 28 || policy != "" && policy != "none"
+	return j.checker.minor < 28 && j.checker.enabled(j.gates, "TopologyManager") || policy != "" && policy != "none"
 }
 
 func isTopologyAbsent(j *judge, _ *rule, v value) bool { return v.v == nil || !j.usesTopology() }
@@ -239,6 +246,10 @@ func isUniqueNames(_ *judge, _ *rule, v value) bool {
 
 func isForV1(_ *judge, _ *rule, v value) bool {
 	return v.v == nil || v.in["apiVersion"] == "credentialprovider.kubelet.k8s.io/v1"
+}
+
+func isForConfigV1(j *judge, _ *rule, v value) bool {
+	return v.v == nil || j.config["apiVersion"] == "kubelet.config.k8s.io/v1"
 }
 
 func isApart(_ *judge, _ *rule, v value) bool {

@@ -224,7 +224,11 @@ func (f *fields) resolve(p *pkg, file *ast.File, e ast.Expr) (ast.Expr, *pkg, *a
 func (f *fields) kind(p *pkg, file *ast.File, e ast.Expr) (string, error) {
 	switch e := e.(type) {
 	case *ast.StarExpr:
-		return f.kind(p, file, e.X)
+		kind, err := f.kind(p, file, e.X)
+		if kind == "d" {
+			kind = "D" // unlike one that is no pointer, it takes null
+		}
+		return kind, err
 	case *ast.ArrayType:
 		if of, ok := e.Elt.(*ast.Ident); ok && of.Name == "byte" {
 			return "s", nil
