@@ -106,7 +106,7 @@ func isNothing(_ *judge, _ *rule, v value) bool {
 	}
 	q, ok := quantity.Parse(v.text())
 	_, isWhole := q.Whole()
-	return v.isZero() || ok && (q.Sign() == 0 || !isWhole && q.Value() == math.MaxInt64)
+	return v.isZero() || ok && (q.Sign() == 0 || !isWhole && !q.IsLarge() && q.Value() == math.MaxInt64)
 }
 
 // isNoFlag and isFlag are of what the kubelet reads of its flags alone.
@@ -181,7 +181,11 @@ func isWholePercent(_ *judge, _ *rule, v value) bool {
 	return v.name != "memory" || strings.HasSuffix(text, "%") && err == nil && n >= 0 && n <= 100
 }
 
-func isQuantity(_ *judge, _ *rule, v value) bool {
+// isQuantity is of a reservation: reservedSystemCPUs goes before its processors, which are not read then.
+func isQuantity(j *judge, r *rule, v value) bool {
+	if set, ok := cpuSetOf(j.get(r.with).text()); ok && set.count > 0 && v.name == "cpu" {
+		return true
+	}
 	q, ok := quantity.Parse(v.text())
 	return ok && q.Sign() >= 0
 }
@@ -388,7 +392,7 @@ func isSysctlPattern(pattern string) bool {
 }
 
 // hasNamespace reports whether a kubelet knows that the kernel has a parameter for a group of processes: until 1.28 by the beginnings of
-// names (pkg/kubelet/sysctl/namespace.go), and since then by whole names but for two beginnings (k8s.io/component-helpers
+// names (pkg/kubelet/sysctl/namespace.go), and since then by whole names but for a few beginnings (k8s.io/component-helpers
 // node/util/sysctl/namespace.go).
 func hasNamespace(minor int, name string) bool {
 	const names = " kernel.sem kernel.shmall kernel.shmmax kernel.shmmni kernel.shm_rmid_forced kernel.shm kernel.msgmax kernel.msgmnb kernel.msgmni kernel.msg "
@@ -398,6 +402,9 @@ func hasNamespace(minor int, name string) bool {
 			strings.HasPrefix(name, "kernel.msg") || name == "kernel.sem"
 	}
 	name = withDots(name)
+	if minor >= 37 && (strings.HasPrefix(name, "user.") || name == "kernel.domainname") {
+		return true
+	}
 	return strings.HasPrefix(name, "net.") || strings.HasPrefix(name, "fs.mqueue.") || strings.Contains(names, " "+name+" ")
 }
 

@@ -32,7 +32,7 @@ func (g *givenGates) addFile(config map[string]any, at ...string) {
 	gates, _ := config["featureGates"].(map[string]any)
 	for name, v := range gates {
 		on, ok := v.(bool)
-		if _, isFlag := (*g)[name]; !ok || isFlag {
+		if _, isFlag := (*g)[name]; !ok && v != nil || isFlag { // null is false
 			continue
 		}
 		given := gate{on: on}

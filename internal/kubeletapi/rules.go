@@ -134,7 +134,7 @@ var rows = [...]rule{
 
 	{field: "--minimum-container-ttl-duration", check: within, most: 1<<63 - 1, want: "want a duration that is not negative", source: "pkg/kubelet/container/container_gc.go: NewContainerGC"},
 	{field: "fileCheckFrequency", check: isTicked, with: "staticPodPath", want: "want a duration of more than 0s", source: "pkg/kubelet/config/file.go"},
-	{field: "runtimeRequestTimeout", check: within, most: 1<<63 - 1, want: "want a duration that is not negative", source: "k8s.io/cri-client pkg: NewRemoteRuntimeService"},
+	{field: "runtimeRequestTimeout", check: within, least: 1, most: 1<<63 - 1, zero: true, want: "want a duration of more than 0s", source: "k8s.io/cri-client pkg: NewRemoteRuntimeService"},
 
 	// Words.
 	{field: "--cloud-provider", check: oneOf, words: "external", zero: true, on: "DisableCloudProviders", since: 29, source: inKubelet},
@@ -238,9 +238,9 @@ var rows = [...]rule{
 
 	// Reservations and eviction.
 	{field: "kubeReserved.*", check: isKey, words: resources, source: inResources},
-	{field: "kubeReserved.*", check: isQuantity, want: "want a quantity that is not negative, such as 200m or 1Gi", source: inResources},
+	{field: "kubeReserved.*", check: isQuantity, with: "reservedSystemCPUs", want: "want a quantity that is not negative, such as 200m or 1Gi", source: inResources},
 	{field: "systemReserved.*", check: isKey, words: resources, source: inResources},
-	{field: "systemReserved.*", check: isQuantity, want: "want a quantity that is not negative, such as 200m or 1Gi", source: inResources},
+	{field: "systemReserved.*", check: isQuantity, with: "reservedSystemCPUs", want: "want a quantity that is not negative, such as 200m or 1Gi", source: inResources},
 	{field: "qosReserved.*", check: isKey, words: "memory", source: inQOS},
 	{field: "qosReserved.*", check: isWholePercent, words: "memory", want: "want a whole percentage from 0% to 100%", source: inQOS},
 	{field: "evictionHard.*", check: isKey, words: signals, until: 28, source: inEviction},

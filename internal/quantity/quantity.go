@@ -159,6 +159,9 @@ func (q *Quantity) Whole() (int64, bool) {
 	return n, true
 }
 
+// IsLarge reports whether Kubernetes keeps the amount with more digits than those of 64 bits.
+func (q *Quantity) IsLarge() bool { return q.large != nil }
+
 // Value returns the amount, rounded up; the largest whole number of 64 bits for a larger one.
 func (q *Quantity) Value() int64 { return q.scaled(0) }
 
