@@ -498,6 +498,9 @@ var differences = []difference{
 		what:    "a contract has the configuration of credential providers in version v1",
 		problem: regexp.MustCompile(`^\$\.kubelet\.imageCredentialProvider\.config\.(apiVersion|kind) `),
 	}, {
+		what:    "the configuration of credential providers has an absolute path",
+		problem: regexp.MustCompile(`image-credential-provider.*(must be|is not) an absolute path`),
+	}, {
 		what:    "the control group of a reservation is one that Slipway can make",
 		problem: regexp.MustCompile(`must be (a slice of systemd's right below the root|/kubereserved\.slice|/system\.slice)|needs control groups of version 2`),
 	},

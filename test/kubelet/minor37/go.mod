@@ -1,6 +1,6 @@
 module github.com/slipway-dev/slipway/test/kubelet/minor37
 
-go 1.26.9
+go 1.26.6
 
 require (
 	github.com/google/cadvisor/lib v0.60.5

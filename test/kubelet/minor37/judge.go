@@ -29,12 +29,8 @@ import (
 	evictionapi "k8s.io/kubernetes/pkg/kubelet/eviction/api"
 	"k8s.io/kubernetes/pkg/kubelet/stats/pidlimit"
 	"k8s.io/kubernetes/pkg/kubelet/sysctl"
-	kubetypes "k8s.io/kubernetes/pkg/kubelet/types"
 	netutils "k8s.io/utils/net"
 )
-
-// storage is the size of a machine's disk for pods, so large that no reservation of it is too much: Slipway does not know how large it is.
-const storage = 1 << 60
 
 // judge answers questions one after the other: feature gates are the process's, as a kubelet's are.
 type judge struct {
@@ -401,18 +397,18 @@ func (s *start) startContainerManager() error {
 	if err != nil {
 		return err
 	}
-	n.capacity[v1.ResourceEphemeralStorage] = *resource.NewQuantity(storage, resource.DecimalSI)
-	for name, reserved := range n.reservation() {
-		if left := n.capacity[name].DeepCopy(); true {
-			if left.Sub(reserved); left.Sign() < 0 {
-				return fmt.Errorf("resource %q has a reservation of %s but capacity of %s", name, reserved.String(), left.String())
-			}
+	for name, reserved := range n.reservation() { // not of ephemeral storage: a question does not say how much there is
+		left := n.capacity[name].DeepCopy()
+		if left.Sub(reserved); left.Sign() < 0 {
+			return fmt.Errorf("resource %q has a reservation of %s, %s of it more than the capacity", name, reserved.String(), left.String())
 		}
 	}
 	// enforceExistingCgroup: "cgroup is not configured properly".
-	for key, list := range map[string]v1.ResourceList{kubetypes.SystemReservedEnforcementKey: n.systemReserved, kubetypes.KubeReservedEnforcementKey: n.kubeReserved} {
-		if slices.Contains(s.kc.EnforceNodeAllocatable, key) && list == nil {
-			return fmt.Errorf("failed to enforce limits of %s: cgroup is not configured properly", key)
+	for of, list := range map[string]v1.ResourceList{"system-reserved": n.systemReserved, "kube-reserved": n.kubeReserved} {
+		for _, key := range []string{of, of + "-compressible"} {
+			if slices.Contains(s.kc.EnforceNodeAllocatable, key) && list == nil {
+				return fmt.Errorf("failed to enforce limits of %s: cgroup is not configured properly", key)
+			}
 		}
 	}
 	if s.kc.SystemCgroups == "/" {
