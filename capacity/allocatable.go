@@ -5,6 +5,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"github.com/slipway-dev/slipway/internal/quantity"
 )
 
 // The settings of a kubelet by which it keeps resources back from pods, for Kubernetes and for the rest of the system.
@@ -54,18 +56,7 @@ func part(kubelet map[string]any, setting, entry, resource string, total int64) 
 			return min(amount, total), nil
 		}
 	}
-	return 0, fmt.Errorf("%s.%s is %q, and want a whole number with a unit of Kubernetes, or a percentage", setting, entry, fmt.Sprint(value))
-}
-
-// unit is one of Kubernetes' quantities (apimachinery: resource.Quantity).
-type unit struct {
-	suffix string
-	of     int64
-}
-
-var units = []unit{
-	{"Ki", 1 << 10}, {"Mi", 1 << 20}, {"Gi", 1 << 30}, {"Ti", 1 << 40}, {"Pi", 1 << 50}, {"Ei", 1 << 60},
-	{"k", 1e3}, {"M", 1e6}, {"G", 1e9}, {"T", 1e12}, {"P", 1e15}, {"E", 1e18}, {"", 1},
+	return 0, fmt.Errorf("%s.%s is %q, and want a quantity such as 512Mi, or a percentage", setting, entry, fmt.Sprint(value))
 }
 
 // amountOf reads a quantity, or a percentage of a total as the kubelet reads it: with the precision of 32 bits.
@@ -77,35 +68,20 @@ func amountOf(text, resource string, total int64) (int64, bool) {
 		}
 		return int64(float64(total) * float64(float32(share)/100)), true
 	}
-	if milli, ok := strings.CutSuffix(text, "m"); ok {
-		n, err := strconv.ParseUint(milli, 10, 63)
-		if resource != "cpu" {
-			n = (n + 999) / 1000
-		}
-		return int64(n), err == nil
+	q, ok := quantity.Parse(text)
+	switch {
+	case !ok || q.Sign() < 0:
+		return 0, false
+	case resource == "cpu":
+		return q.Milli(), true
 	}
-	if resource == "cpu" {
-		return scaled(text, 1000)
-	}
-	return scaled(text, 1)
+	return q.Value(), true
 }
 
 // Bytes reads a whole number of bytes with a unit of Kubernetes, such as 512Mi.
-func Bytes(quantity string) (int64, bool) {
-	if quantity == "" || quantity[len(quantity)-1] <= '9' {
-		return 0, false
-	}
-	return scaled(quantity, 1)
-}
-
-// scaled reads a whole number, with a unit or none, so many times as large.
-func scaled(text string, times int64) (int64, bool) {
-	for _, u := range units {
-		if digits, ok := strings.CutSuffix(text, u.suffix); ok {
-			of := min(u.of, math.MaxInt64/times) * times
-			n, err := strconv.ParseUint(digits, 10, 63)
-			return int64(n) * of, err == nil && int64(n) <= math.MaxInt64/of
-		}
-	}
-	return 0, false
+func Bytes(text string) (int64, bool) {
+	unit := strings.TrimLeft(text, "0123456789")
+	q, ok := quantity.Parse(text)
+	n := q.Value()
+	return n, ok && n < math.MaxInt64 && unit != "" && unit != text && !strings.Contains("num", unit) && strings.Trim(unit, "kKMGTPEi") == ""
 }

@@ -37,16 +37,11 @@ func (v *validator) kubelet(k *Kubelet) {
 			v.unsafe(at(), errRedacted.Error())
 		case singleLine(flag.Value) != "":
 			v.vital(at(), "has a line break in its value")
-		case slices.Contains(portFlags, flag.Name) && !isPort(flag.Value):
-			v.vital(at(), "has a value that is not a port; use a number from 0 to 65535")
+		case flag.Name == "node-labels":
+			v.labelsFlag(at(), flag.Value)
 		}
 	}
 	v.kindOf("$.kubelet.config", k.Config, KubeletConfigVersion, KubeletConfigKind)
-	for _, field := range portFields {
-		if value, ok := k.Config[field]; ok && !isPort(fmt.Sprint(value)) {
-			v.vital("$.kubelet.config."+field, "is not a port; use a number from 0 to 65535")
-		}
-	}
 	v.capacity(k.Capacity)
 	v.machineLabels(k)
 	if p := k.ImageCredentialProvider; p != nil {
@@ -58,11 +53,16 @@ func (v *validator) kubelet(k *Kubelet) {
 // osLabels say which operating system a node runs (Kubernetes: well-known labels).
 var osLabels = []string{"kubernetes.io/os", "beta.kubernetes.io/os"}
 
-// The kubelet's ports, by field of its configuration and by flag; 0 turns two of them off.
-var (
-	portFields = []string{"healthzPort", "port", "readOnlyPort"}
-	portFlags  = []string{"healthz-port", "port", "read-only-port"}
-)
+// labelsFlag validates labels as the kubelet's flag has them (k8s.io/component-base cli/flag, ConfigurationMap).
+func (v *validator) labelsFlag(at, text string) {
+	for pair := range strings.SplitSeq(text, ",") {
+		key, value, _ := strings.Cut(pair, "=")
+		if reason := checkLabel(strings.TrimSpace(key), strings.TrimSpace(value)); pair != "" && reason != "" {
+			v.vital(at, "a label "+reason)
+			return
+		}
+	}
+}
 
 func isPort(s string) bool {
 	_, err := strconv.ParseUint(s, 10, 16)
@@ -165,7 +165,6 @@ func (v *validator) credentialProvider(p *ImageCredentialProvider) {
 	if p.BinDir == "" {
 		v.missing(at+".binDir", "is missing; give the directory of the provider's program")
 	}
-	v.kindOf(at+".config", p.Config, "kubelet.config.k8s.io/v1", "CredentialProviderConfig")
 }
 
 func checkLabel(key, value string) string {

@@ -10,25 +10,73 @@ import (
 	"time"
 
 	"github.com/slipway-dev/slipway/internal/document"
+	"github.com/slipway-dev/slipway/internal/quantity"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// Config returns what a kubelet of a minor version would not take of a KubeletConfiguration that is at a path.
-// A value of a wrong type is fatal, because the kubelet does not start with it, and so is one that it refuses, and a feature gate
-// that it does not know. A field that it does not know is a warning: the kubelet leaves it out (k8s.io/kubernetes
-// pkg/kubelet/kubeletconfig/util/codec: strict decoding falls back to lenient), and a control plane that is
-// newer than the node's image is no reason for a node that does not start.
-func Config(minor int, at string, config map[string]any) []nodeconfig.Problem {
-	c := New(minor)
-	c.object(at, "KubeletConfiguration", config)
-	c.values(at, config)
-	return c.Problems(at)
+// Settings are what a kubelet is told, and of which machine.
+type Settings struct {
+	// Minor is the kubelet's version.
+	Minor int
+	// Config is the configuration in its file, which is at the path At of the author's document.
+	Config map[string]any
+	At     string
+	// Flags are those of its command line, in their order. They win over the file.
+	Flags   []Flag
+	Machine Machine
 }
 
-// Checker collects what a kubelet would not take.
-type Checker struct {
+// Flag is a flag of the kubelet, by its name without dashes in front, at a path of the author's document.
+type Flag struct{ At, Name, Value string }
+
+// Machine is what is known of the machine; nothing is judged of what is 0.
+type Machine struct {
+	CPUs        int
+	MemoryBytes int64
+	// CgroupVersion is that of the control groups, 1 or 2.
+	CgroupVersion int
+}
+
+// Check returns what a kubelet would not take of its settings. A value of a wrong type is fatal, because the kubelet does not start with
+// it, and so is one that it refuses, and a feature gate or a flag that it does not know. A field that it does not know is a warning: the
+// kubelet leaves it out (k8s.io/kubernetes pkg/kubelet/kubeletconfig/util/codec: strict decoding falls back to lenient), and a control
+// plane that is newer than the node's image is no reason for a node that does not start. A flag that only other versions have is a warning
+// too: it is left out (LeftOut).
+func Check(s Settings) []nodeconfig.Problem {
+	c := newChecker(s.Minor)
+	c.object(s.At, "KubeletConfiguration", s.Config)
+	j := &judge{checker: c, rules: kubeletRules(), config: s.Config, at: s.At, machine: s.Machine}
+	for _, f := range s.Flags {
+		c.flag(j, f)
+	}
+	j.judgeGates()
+	j.judge()
+	return c.result(s.At)
+}
+
+// CredentialProvider returns what a kubelet would not take of the configuration of its image credential provider, which is at a path.
+// The feature gates are those of its settings. Since 1.32 each name that it does not know is fatal here
+// (pkg/credentialprovider/plugin/plugin.go: serializer.EnableStrict).
+func CredentialProvider(s Settings, at string, config map[string]any) []nodeconfig.Problem {
+	c := newChecker(s.Minor)
+	c.strict = s.Minor >= 32
+	c.object(at, "CredentialProviderConfig", config)
+	j := &judge{checker: c, rules: providerRules(), config: config, at: at}
+	gates := &judge{checker: newChecker(s.Minor), config: s.Config, at: s.At}
+	for _, f := range s.Flags {
+		gates.checker.flag(gates, f)
+	}
+	j.gates = gates.gates
+	j.gates.addFile(s.Config)
+	j.judge()
+	return c.result(at)
+}
+
+// checker collects what a kubelet would not take.
+type checker struct {
 	*table
 	minor    int
+	strict   bool
 	problems []nodeconfig.Problem
 	// unknown counts the names that are not known, and stops says that the kubelet would not start with one of
 	// those that are only counted.
@@ -36,11 +84,10 @@ type Checker struct {
 	stops   bool
 }
 
-// New returns a checker for a kubelet of a minor version.
-func New(minor int) *Checker { return &Checker{table: known(), minor: minor} }
+func newChecker(minor int) *checker { return &checker{table: known(), minor: minor} }
 
-// Problems returns what was found. Of more unknown names than [document.MaxUnknown] the number is told, at a path.
-func (c *Checker) Problems(at string) []nodeconfig.Problem {
+// result returns what was found. Of more unknown names than [document.MaxUnknown] it has the number, at a path.
+func (c *checker) result(at string) []nodeconfig.Problem {
 	if more := c.unknown - document.MaxUnknown; more > 0 {
 		reason := fmt.Sprintf("has %d more names that this node's kubelet does not know", more)
 		if c.stops {
@@ -51,30 +98,32 @@ func (c *Checker) Problems(at string) []nodeconfig.Problem {
 	return c.problems
 }
 
-// unknownName reports a name that is none of those of spans, and what was probably meant.
-func (c *Checker) unknownName(fatal bool, at, reason, name string, spans map[string][]span, p presence) {
+// unknownName reports a name that a section of the table does not have, and what was probably meant.
+func (c *checker) unknownName(fatal bool, at, reason, section, owner, name string, p presence) {
 	if c.unknown++; c.unknown > document.MaxUnknown {
 		c.stops = c.stops || fatal
 		return
 	}
 	if !p.elsewhere {
-		reason += nearest(spans, name, c.clamp(c.minor))
+		reason += c.nearest(section, owner, name, c.clamp(c.minor))
 	}
 	c.report(nodeconfig.Unknown, fatal, at, reason)
 }
 
-func (c *Checker) report(kind nodeconfig.ProblemKind, fatal bool, at, reason string) {
+func (c *checker) report(kind nodeconfig.ProblemKind, fatal bool, at, reason string) {
 	c.problems = append(c.problems, nodeconfig.Problem{Kind: kind, Path: at, Reason: reason, Fatal: fatal})
 }
 
 // object checks the fields of a struct.
-func (c *Checker) object(at, name string, values map[string]any) {
+func (c *checker) object(at, name string, values map[string]any) {
 	for _, field := range slices.Sorted(maps.Keys(values)) {
 		here := document.FieldPath(at, field)
-		p := c.find(c.fields[name], field, "field", c.minor)
+		p := c.find(c.fields, name, field, "field", c.minor)
 		switch {
+		case p.kind == "" && c.strict && c.minor <= c.newest:
+			c.unknownName(true, here, p.why+"; this node's kubelet would not start", c.fields, name, field, p)
 		case p.kind == "":
-			c.unknownName(false, here, p.why+"; this node's kubelet ignores it", field, c.fields[name], p)
+			c.unknownName(false, here, p.why+"; this node's kubelet ignores it", c.fields, name, field, p)
 		case name == "KubeletConfiguration" && field == "featureGates":
 			c.gateMap(here, values[field])
 		default:
@@ -84,7 +133,7 @@ func (c *Checker) object(at, name string, values map[string]any) {
 }
 
 // gateMap checks the feature gates of a configuration.
-func (c *Checker) gateMap(at string, value any) {
+func (c *checker) gateMap(at string, value any) {
 	gates, ok := value.(map[string]any)
 	if !ok {
 		c.value(at, "{}b", value)
@@ -99,23 +148,22 @@ func (c *Checker) gateMap(at string, value any) {
 
 // gate wants a feature gate that the kubelet knows: with any other it ends at once (component-base,
 // featuregate: "unrecognized feature gate"). What a version has that is newer than the table is not known.
-func (c *Checker) gate(at, name string) {
-	if p := c.find(c.gates, name, "feature gate", c.minor); p.kind == "" {
+func (c *checker) gate(at, name string) {
+	if p := c.find(c.gates, "", name, "feature gate", c.minor); p.kind == "" {
 		fatal := c.minor <= c.newest
 		reason := p.why
 		if fatal {
 			reason += "; this node's kubelet would not start"
 		}
-		c.unknownName(fatal, at, reason, name, c.gates, p)
+		c.unknownName(fatal, at, reason, c.gates, "", name, p)
 	}
 }
 
 // value checks a value against the kind that the table has of it.
-func (c *Checker) value(at, kind string, value any) {
-	if value == nil {
-		return // as if it were not there
-	}
+func (c *checker) value(at, kind string, value any) {
 	switch {
+	case value == nil && kind != "d": // as if it were not there; a duration that is no pointer reads it as a text
+		return
 	case strings.HasPrefix(kind, "."):
 		if fields, ok := value.(map[string]any); ok {
 			c.object(at, kind[1:], fields)
@@ -135,8 +183,10 @@ func (c *Checker) value(at, kind string, value any) {
 			}
 			return
 		}
-	case kind == "x":
-		return
+	case kind == "x": // a duration, or a number of nanoseconds
+		if text, isText := value.(string); isText && parses("d", text) || !isText && parses("l", numeral(value)) {
+			return
+		}
 	default:
 		if scalar(kind, value) {
 			return
@@ -148,6 +198,10 @@ func (c *Checker) value(at, kind string, value any) {
 // inWords names a kind of value.
 func inWords(kind string) string {
 	switch {
+	case kind == "{}<":
+		return "names and values, such as memory.available<100Mi"
+	case len(kind) == 3 && kind[:2] == "{}" && strings.Contains("=1:", kind[2:]):
+		return "names and values, such as a" + strings.Replace(kind[2:], "1", "=", 1) + "b"
 	case strings.HasPrefix(kind, "."), strings.HasPrefix(kind, "{}"):
 		return "a map"
 	case strings.HasPrefix(kind, "[]"):
@@ -155,7 +209,9 @@ func inWords(kind string) string {
 	}
 	return map[string]string{
 		"s": "text", "b": "true or false", "i": "a whole number of 32 bits", "l": "a whole number", "u": "a whole number that is not negative",
-		"f": "a number", "d": `a duration such as "30s"`, "q": `a quantity such as "100Mi"`,
+		"f": "a number", "ip": "an IP address", "taints": "taints such as key=value:NoSchedule",
+		"n": "a whole number that is not negative", "vmodule": "files and verbosities, such as file=3",
+		"memory": "memory of NUMA nodes, such as 0:memory=1Gi", "d": `a duration such as "30s"`, "D": `a duration such as "30s"`, "x": `a duration such as "5s", or a number of nanoseconds`, "q": `a quantity such as "100Mi"`,
 	}[kind]
 }
 
@@ -163,6 +219,8 @@ func inWords(kind string) string {
 func scalar(kind string, value any) bool {
 	text, isText := value.(string)
 	switch kind {
+	case "D":
+		return isText && parses("d", text)
 	case "s":
 		return isText
 	case "b":
@@ -174,7 +232,8 @@ func scalar(kind string, value any) bool {
 		if !isText {
 			text = numeral(value)
 		}
-		return quantity(text)
+		_, ok := quantity.Parse(strings.TrimSpace(text))
+		return ok
 	}
 	n := numeral(value)
 	return n != "" && parses(kind, n)
@@ -215,55 +274,4 @@ func parses(kind, text string) bool {
 		_, err = time.ParseDuration(text)
 	}
 	return err == nil
-}
-
-// suffixes are those of a quantity (apimachinery, resource.Quantity).
-var suffixes = []string{"Ki", "Mi", "Gi", "Ti", "Pi", "Ei", "n", "u", "m", "k", "M", "G", "T", "P", "E"}
-
-func quantity(text string) bool {
-	for _, suffix := range suffixes {
-		if rest, ok := strings.CutSuffix(text, suffix); ok {
-			text = rest
-			break
-		}
-	}
-	_, err := strconv.ParseFloat(text, 64)
-	return err == nil && strings.Trim(text, "+-.eE0123456789") == ""
-}
-
-// Flag checks a flag that is at a path, and reports whether it is left out: one that only other versions have is,
-// with a warning. One that no version has is fatal, and so is a value that the flag
-// does not take: the kubelet would not start.
-func (c *Checker) Flag(at, name, value string) (leftOut bool) {
-	name = strings.ReplaceAll(name, "_", "-") // as the kubelet does
-	p := c.find(c.flags, name, "flag", c.minor)
-	switch {
-	case p.kind == "" && p.elsewhere:
-		c.report(nodeconfig.Dropped, false, at, "--"+name+" is left out: "+p.why)
-		return true
-	case p.kind == "" && c.minor > c.newest:
-		c.unknownName(false, at, "--"+name+": "+p.why, name, c.flags, p)
-	case p.kind == "":
-		c.unknownName(true, at, "--"+name+": "+p.why+"; this node's kubelet would not start", name, c.flags, p)
-	case name == "feature-gates":
-		c.gateFlag(at, value)
-	case p.kind != "s" && !parses(p.kind, value):
-		c.report(nodeconfig.WrongType, true, at, "--"+name+": want "+inWords(p.kind)+"; the kubelet would not start")
-	}
-	return false
-}
-
-// gateFlag checks the gates of a flag: "A=true,B=false".
-func (c *Checker) gateFlag(at, value string) {
-	for pair := range strings.SplitSeq(value, ",") {
-		if pair == "" {
-			continue
-		}
-		name, state, _ := strings.Cut(pair, "=")
-		if name = strings.TrimSpace(name); !parses("b", strings.TrimSpace(state)) {
-			c.report(nodeconfig.Invalid, true, at, "--feature-gates: must be names and values, such as A=true,B=false; the kubelet would not start")
-			return
-		}
-		c.gate(at, name)
-	}
 }

@@ -54,17 +54,20 @@ func (t *table) follow(names []string) (_ Setting, kind string) {
 	for i, name := range names {
 		switch owner, isStruct := strings.CutPrefix(kind, "."); {
 		case isStruct:
-			s := t.describe(t.fields[owner], name, "field")
+			s, newest := t.describe(t.fields, owner, name, "field")
 			if s.Unknown != "" {
 				return s, ""
 			}
-			spans := t.fields[owner][name]
-			kind = spans[len(spans)-1].kind
-			if v := t.versions(spans); v != "" {
-				versions = v
+			kind = newest.kind
+			if newest.versions != "" {
+				versions = newest.versions
 			}
 		case i == 1 && names[0] == "featureGates":
-			return t.describe(t.gates, name, "feature gate"), ""
+			s, gate := t.describe(t.gates, "", name, "feature gate")
+			if s.Unknown == "" {
+				s.Takes = inWords("b") + gate.versions
+			}
+			return s, ""
 		case strings.HasPrefix(kind, "[]") == (name == "") && len(kind) > 2:
 			kind = kind[2:]
 		default:
@@ -77,23 +80,29 @@ func (t *table) follow(names []string) (_ Setting, kind string) {
 // DescribeFlag describes a flag of the kubelet's, by its name without dashes in front.
 func DescribeFlag(name string) Setting {
 	t := known()
-	return t.describe(t.flags, strings.ReplaceAll(name, "_", "-"), "flag")
+	s, _ := t.describe(t.flags, "", strings.ReplaceAll(name, "_", "-"), "flag")
+	return s
 }
 
-func (t *table) describe(all map[string][]span, name, what string) Setting {
-	spans := all[name]
-	if len(spans) == 0 {
-		return Setting{Unknown: "no kubelet has such a " + what + nearest(all, name, t.newest)}
+// described is the kind that the newest of the versions has which know a name, and what to say of all of these.
+type described struct{ kind, versions string }
+
+func (t *table) describe(section, owner, name, what string) (Setting, described) {
+	since, until, kind := t.newest+1, 0, ""
+	for s := range t.spans(section, owner, name) {
+		if since = min(since, s.since); s.until > until {
+			until, kind = s.until, s.kind
+		}
 	}
-	return Setting{Takes: inWords(spans[len(spans)-1].kind) + t.versions(spans)}
+	if kind == "" {
+		return Setting{Unknown: "no kubelet has such a " + what + t.nearest(section, owner, name, t.newest)}, described{}
+	}
+	versions := t.versions(since, until)
+	return Setting{Takes: inWords(kind) + versions}, described{kind, versions}
 }
 
 // versions names the versions that have a setting; nothing for all that are known.
-func (t *table) versions(spans []span) string {
-	since, until := spans[0].since, spans[0].until
-	for _, s := range spans {
-		since, until = min(since, s.since), max(until, s.until)
-	}
+func (t *table) versions(since, until int) string {
 	switch {
 	case since > t.oldest && until < t.newest:
 		return fmt.Sprintf(" (Kubernetes 1.%d to 1.%d)", since, until)

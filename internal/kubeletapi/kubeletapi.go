@@ -1,12 +1,13 @@
 // Package kubeletapi knows what a kubelet of each minor version of Kubernetes can be told: the fields of its
-// configuration, its feature gates and its flags.
+// configuration, its feature gates and its flags, and which of their values it does not start with.
 //
-// What it knows is a table, table.txt, that is generated from the source of each version. The package reads
-// nothing else, and decides nothing: it says what a kubelet would make of a setting. The planner asks it.
+// The names are a table, table.txt, that is generated from the source of each version. The values are the rows of rules.go. The package
+// reads nothing else, and decides nothing: it says what a kubelet would make of a setting. The planner asks it.
 package kubeletapi
 
 import (
 	_ "embed" // the table
+	"iter"
 	"strconv"
 	"strings"
 	"sync"
@@ -26,60 +27,94 @@ const (
 //go:embed table.txt
 var generated string
 
-// span is a kind of value, and the minors that take it.
+// span is what the table says of a name, and the minors that it says it of.
 type span struct {
-	kind         string
+	// kind is the kind of a value; of a feature gate, its stage and its default.
+	kind string
+	// field is the field of the configuration that a flag sets; empty for none.
+	field        string
 	since, until int
 }
 
 func (s span) has(minor int) bool { return s.since <= minor && minor <= s.until }
 
-// table is table.txt, read.
+// table is table.txt: sorted lines, in sections. It is searched as it is: a configuration has few names, and the table many.
 type table struct {
-	oldest, newest int
-	// fields are by the name of their struct and their own.
-	fields map[string]map[string][]span
-	gates  map[string][]span
-	flags  map[string][]span
+	oldest, newest                 int
+	fields, gates, requires, flags string
 }
 
-// known is the table; it is read when it is asked for first.
 var known = sync.OnceValue(func() *table {
-	t := &table{fields: make(map[string]map[string][]span), gates: make(map[string][]span), flags: make(map[string][]span)}
-	section := ""
-	for line := range strings.Lines(generated) {
-		words := strings.Fields(line)
-		switch {
-		case len(words) == 3 && words[0] == "minors":
-			t.oldest, t.newest = number(words[1]), number(words[2])
-		case len(words) == 1 && words[0][0] == '[':
-			section = words[0]
-		case section == "[fields]":
-			if t.fields[words[0]] == nil {
-				t.fields[words[0]] = make(map[string][]span)
-			}
-			t.add(t.fields[words[0]], words[1], words[2], words[3:])
-		case section == "[gates]":
-			t.add(t.gates, words[0], "b", words[1:])
-		case section == "[flags]":
-			t.add(t.flags, words[0], words[1], words[2:])
-		}
-	}
+	t := new(table)
+	first, rest, _ := strings.Cut(generated, "\n[fields]")
+	words := strings.Fields(first) // "minors 22 37"
+	t.oldest, t.newest = number(words[1]), number(words[2])
+	t.fields, rest, _ = strings.Cut(rest, "[gates]")
+	t.gates, rest, _ = strings.Cut(rest, "[requires]")
+	t.requires, t.flags, _ = strings.Cut(rest, "[flags]")
 	return t
 })
 
-func (t *table) add(to map[string][]span, name, kind string, minors []string) {
-	s := span{kind, t.oldest, t.newest}
-	if len(minors) > 0 {
-		since, until, _ := strings.Cut(minors[0], "-")
-		if since != "" {
-			s.since = number(since)
-		}
-		if until != "" {
-			s.until = number(until)
+// spans are what a section says of a name, with the name of the struct before that of a field; empty for none.
+func (t *table) spans(section, owner, name string) iter.Seq[span] {
+	return func(yield func(span) bool) {
+		for line := range strings.SplitSeq(section[t.start(section, owner, name):], "\n") {
+			rest, ok := strings.CutPrefix(line, owner)
+			if ok && owner != "" {
+				rest, ok = strings.CutPrefix(rest, " ")
+			}
+			if rest, ok = strings.CutPrefix(rest, name); !ok || rest == "" || rest[0] != ' ' || !yield(t.span(rest[1:])) {
+				return
+			}
 		}
 	}
-	to[name] = append(to[name], s)
+}
+
+// start is where a section's lines of a name begin; its end where it has none.
+func (t *table) start(section, owner, name string) int {
+	if name == "" {
+		return len(section)
+	}
+	for at := 0; ; {
+		i := strings.Index(section[at:], name)
+		if i < 0 {
+			return len(section)
+		}
+		at += i
+		line := at
+		if owner != "" {
+			line -= len(owner) + 1
+		}
+		if end := at + len(name); line > 0 && section[line-1] == '\n' && strings.HasPrefix(section[line:], owner) && end < len(section) && section[end] == ' ' {
+			return line
+		}
+		at++
+	}
+}
+
+// span reads what is behind the name in a line: a kind, the field of a flag, and the minors that are not all.
+func (t *table) span(rest string) span {
+	kind, rest, _ := strings.Cut(rest, " ")
+	s := span{kind: kind, since: t.oldest, until: t.newest}
+	if word, after, more := strings.Cut(rest, " "); !strings.Contains(word, "-") {
+		s.field = word
+		if rest = ""; more {
+			rest = after
+		}
+	}
+	since, until, _ := strings.Cut(rest, "-")
+	if since != "" {
+		s.since = number(since)
+	}
+	if until != "" {
+		s.until = number(until)
+	}
+	return s
+}
+
+// has reports whether the table says anything of a name.
+func (t *table) has(section, owner, name string) bool {
+	return t.start(section, owner, name) < len(section)
 }
 
 func number(s string) int {
@@ -95,8 +130,8 @@ func (t *table) clamp(minor int) int { return max(t.oldest, min(minor, t.newest)
 
 // presence is whether a minor has a name.
 type presence struct {
-	// kind is what it takes; empty where the minor does not have it.
-	kind string
+	// span is what the minor makes of it; its kind is empty where the minor does not have it.
+	span
 	// why says so for people, where the minor does not have it.
 	why string
 	// elsewhere says that another minor has it.
@@ -104,33 +139,38 @@ type presence struct {
 }
 
 // find looks a name up. What it is called is for the reason: "field", "flag".
-func (t *table) find(spans map[string][]span, name, what string, minor int) presence {
+func (t *table) find(section, owner, name, what string, minor int) presence {
 	minor = t.clamp(minor)
-	var p presence
-	for _, s := range spans[name] {
+	removed, added := 0, 0
+	for s := range t.spans(section, owner, name) {
 		switch {
 		case s.has(minor):
-			return presence{kind: s.kind}
+			return presence{span: s}
 		case s.until < minor:
-			p = presence{elsewhere: true, why: "Kubernetes 1." + strconv.Itoa(s.until+1) + " removed this " + what}
-		case p.why == "":
-			p = presence{elsewhere: true, why: "Kubernetes 1." + strconv.Itoa(s.since) + " added this " + what}
+			removed = max(removed, s.until+1)
+		default:
+			added = s.since
 		}
 	}
-	if p.why == "" {
-		p.why = "no kubelet has this " + what
+	switch {
+	case removed > 0:
+		return presence{elsewhere: true, why: "Kubernetes 1." + strconv.Itoa(removed) + " removed this " + what}
+	case added > 0:
+		return presence{elsewhere: true, why: "Kubernetes 1." + strconv.Itoa(added) + " added this " + what}
 	}
-	return p
+	return presence{why: "no kubelet has this " + what}
 }
 
 // nearest offers the name that was probably meant.
-func nearest(spans map[string][]span, name string, minor int) string {
+func (t *table) nearest(section, owner, name string, minor int) string {
 	var names []string
-	for candidate, of := range spans {
-		for _, s := range of {
-			if s.has(minor) {
-				names = append(names, candidate)
-			}
+	for line := range strings.SplitSeq(strings.Trim(section, "\n"), "\n") {
+		rest, ok := strings.CutPrefix(line, owner)
+		if ok && owner != "" {
+			rest, ok = strings.CutPrefix(rest, " ")
+		}
+		if candidate, rest, _ := strings.Cut(rest, " "); ok && t.span(rest).has(minor) {
+			names = append(names, candidate)
 		}
 	}
 	if best := document.Nearest(name, names); best != "" {

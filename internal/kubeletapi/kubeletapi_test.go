@@ -18,49 +18,72 @@ func TestTable(t *testing.T) {
 	if k.oldest > OldestSupported || k.newest < NewestSupported {
 		t.Errorf("the table has 1.%d to 1.%d", k.oldest, k.newest)
 	}
-	if len(k.fields["KubeletConfiguration"]) < 120 || len(k.gates) < 350 || len(k.flags) < 180 {
-		t.Errorf("%d fields, %d gates, %d flags", len(k.fields["KubeletConfiguration"]), len(k.gates), len(k.flags))
+	lines := func(section string) []string { return strings.Split(strings.Trim(section, "\n"), "\n") }
+	fields, gates, requires, flags := lines(k.fields), lines(k.gates), lines(k.requires), lines(k.flags)
+	if len(fields) < 165 || len(gates) < 600 || len(requires) < 80 || len(flags) < 200 {
+		t.Errorf("%d fields, %d gates, %d pairs of gates, %d flags", len(fields), len(gates), len(requires), len(flags))
 	}
-	for owner, fields := range k.fields {
-		for name, spans := range fields {
-			for _, s := range spans {
-				of := strings.TrimLeft(s.kind, "[]{}")
-				if inner, isStruct := strings.CutPrefix(of, "."); isStruct && k.fields[inner] == nil || !isStruct && !strings.Contains("sbiludfqx", of) {
-					t.Errorf("%s.%s is of an unknown kind %q", owner, name, s.kind)
-				}
-				if s.since > s.until {
-					t.Errorf("%s.%s: %+v", owner, name, s)
-				}
-			}
+	check := func(line, rest string, isKind func(string) bool) {
+		if s := k.span(rest); !isKind(s.kind) || s.since > s.until {
+			t.Errorf("%s: %+v", line, s)
 		}
+	}
+	for _, line := range fields {
+		words := strings.SplitN(line, " ", 3)
+		check(line, words[2], func(kind string) bool {
+			of := strings.TrimLeft(kind, "[]{}")
+			inner, isStruct := strings.CutPrefix(of, ".")
+			return isStruct && strings.Contains(k.fields, "\n"+inner+" ") || !isStruct && strings.Contains("sbiludDfqx", of)
+		})
+	}
+	isState := regexp.MustCompile(`^[pabgd][-+]!?$`).MatchString
+	for _, line := range gates {
+		_, rest, _ := strings.Cut(line, " ")
+		check(line, rest, isState)
+	}
+	for _, line := range requires {
+		name, rest, _ := strings.Cut(line, " ")
+		check(line, rest, func(other string) bool { return k.has(k.gates, "", other) && k.has(k.gates, "", name) })
+	}
+	// The fields that flags set are there, and have rules by the same names.
+	for _, line := range flags {
+		name, rest, _ := strings.Cut(line, " ")
+		s := k.span(rest)
+		if _, kind := k.follow(strings.Split(s.field, ".")); s.field != "" && kind == "" {
+			t.Errorf("--%s sets %s, which is no field", name, s.field)
+		}
+		check(line, rest, func(kind string) bool { return inWords(kind) != "" })
 	}
 	// What is known from elsewhere (Kubernetes' changelogs, and kubelet --help of 1.36.3).
 	for _, c := range []struct {
-		spans       map[string][]span
-		name        string
+		section     string
+		owner, name string
 		minor       int
 		want        string
 		unknownNext bool
 	}{
-		{k.fields["KubeletConfiguration"], "maxPods", 26, "i", false},
-		{k.fields["KubeletConfiguration"], "podLogsDir", 30, "s", false},
-		{k.fields["KubeletConfiguration"], "podLogsDir", 29, "", false},
-		{k.fields["KubeletConfiguration"], "singleProcessOOMKill", 32, "b", false},
-		{k.flags, "cloud-config", 33, "s", true},
-		{k.flags, "container-runtime", 26, "s", true},
-		{k.flags, "azure-container-registry-config", 29, "s", true},
-		{k.flags, "pod-infra-container-image", 34, "s", true},
-		{k.flags, "alsologtostderr", 25, "b", true},
-		{k.flags, "housekeeping-interval", 37, "d", false},
-		{k.flags, "config-dir", 27, "", false},
-		{k.gates, "KubeletPSI", 33, "b", false},
-		{k.gates, "ReloadKubeletClientCAFile", 36, "b", false},
-		{k.gates, "AllAlpha", 37, "b", false},
+		{k.fields, "KubeletConfiguration", "maxPods", 26, "i", false},
+		{k.fields, "KubeletConfiguration", "podLogsDir", 30, "s", false},
+		{k.fields, "KubeletConfiguration", "podLogsDir", 29, "", false},
+		{k.fields, "KubeletConfiguration", "singleProcessOOMKill", 32, "b", false},
+		{k.flags, "", "cloud-config", 33, "s", true},
+		{k.flags, "", "container-runtime", 26, "s", true},
+		{k.flags, "", "azure-container-registry-config", 29, "s", true},
+		{k.flags, "", "pod-infra-container-image", 34, "s", true},
+		{k.flags, "", "alsologtostderr", 25, "b", true},
+		{k.flags, "", "housekeeping-interval", 37, "d", false},
+		{k.flags, "", "config-dir", 27, "", false},
+		{k.gates, "", "KubeletPSI", 33, "a-", false},
+		{k.gates, "", "ReloadKubeletClientCAFile", 36, "b+", false},
+		{k.gates, "", "AllAlpha", 37, "a-", false},
+		{k.gates, "", "NodeSwap", 29, "b-", false},
+		{k.gates, "", "NodeSwap", 30, "b+", false},
+		{k.gates, "", "NodeSwap", 34, "g+!", false},
 	} {
-		if got := k.find(c.spans, c.name, "name", c.minor); got.kind != c.want {
+		if got := k.find(c.section, c.owner, c.name, "name", c.minor); got.kind != c.want {
 			t.Errorf("%s in 1.%d: %+v", c.name, c.minor, got)
 		}
-		if next := k.find(c.spans, c.name, "name", c.minor+1); c.unknownNext && next.kind != "" {
+		if next := k.find(c.section, c.owner, c.name, "name", c.minor+1); c.unknownNext && next.kind != "" {
 			t.Errorf("%s is in 1.%d too", c.name, c.minor+1)
 		}
 	}
@@ -73,7 +96,7 @@ func TestConfig(t *testing.T) {
 		want   []string // problems, "!" before fatal ones
 	}{
 		{36, `{"apiVersion":"x","kind":"y","maxPods":110,"podPidsLimit":-1,"evictionHard":{"memory.available":"100Mi"},"registerWithTaints":[{"key":"a","effect":"NoSchedule"}]}`, nil},
-		{36, `{"logging":{"flushFrequency":"5s","verbosity":2,"options":{"json":{"infoBufferSize":"1Mi"}}},"reservedMemory":[{"numaNode":0,"limits":{"memory":"1Gi","hugepages-1Gi":2}}]}`, nil},
+		{36, `{"logging":{"flushFrequency":"5s","verbosity":2,"options":{"json":{"infoBufferSize":"0"}}},"memoryManagerPolicy":"None","reservedMemory":[{"numaNode":0,"limits":{"memory":"1Gi","hugepages-1Gi":2}}]}`, []string{"$.reservedMemory"}},
 		{36, `{"maxPods":null,"featureGates":null,"authentication":null}`, nil},
 		{36, `{"maxPods":"110"}`, []string{"!$.maxPods"}},
 		{36, `{"maxPods":110.5}`, []string{"!$.maxPods"}},
@@ -119,11 +142,11 @@ func TestConfig(t *testing.T) {
 	} {
 		dec := json.NewDecoder(strings.NewReader(c.config))
 		dec.UseNumber()
-		var config map[string]any
-		if err := dec.Decode(&config); err != nil {
+		var document map[string]any
+		if err := dec.Decode(&document); err != nil {
 			t.Fatal(err)
 		}
-		if got := listed(Config(c.minor, "$", config)); !slices.Equal(got, c.want) {
+		if got := listed(config(c.minor, document)); !slices.Equal(got, c.want) {
 			t.Errorf("1.%d %s: got %q, want %q", c.minor, c.config, got, c.want)
 		}
 	}
@@ -146,19 +169,22 @@ func TestFlag(t *testing.T) {
 		{33, "cloud-config", "/x", false, nil},
 		{34, "cloud-config", "/x", true, []string{"$"}},
 		{27, "config-dir", "/x", true, []string{"$"}},
-		{36, "feature-gates", "NodeSwap=true,KubeletPSI=false,", false, nil},
+		{36, "feature-gates", "NodeSwap=true,QOSReserved=false,", false, nil},
 		{36, "feature-gates", "NodeSwap", false, []string{"!$"}},
 		{36, "feature-gates", "NodeSwop=true", false, []string{"!$"}},
 		{99, "newer", "1", false, []string{"$"}},
 		{36, "eviction-hard", "memory.available<100Mi", false, nil},
-		{36, "kube-api-qps", "-1", false, nil},
+		{36, "kube-api-qps", "-1", false, []string{"!$"}},
 	} {
-		check := New(c.minor)
-		out, problems := check.Flag("$", c.name, c.value), check.Problems("$")
+		out, problems := LeftOut(c.minor, c.name), Check(Settings{Minor: c.minor, At: "$", Flags: []Flag{{"$", c.name, c.value}}})
 		if got := listed(problems); out != c.out || !slices.Equal(got, c.want) {
 			t.Errorf("1.%d --%s=%s: left out: %v, %v", c.minor, c.name, c.value, out, problems)
 		}
 	}
+}
+
+func config(minor int, config map[string]any) []nodeconfig.Problem {
+	return Check(Settings{Minor: minor, At: "$", Config: config})
 }
 
 func listed(problems []nodeconfig.Problem) []string {
@@ -175,10 +201,8 @@ func listed(problems []nodeconfig.Problem) []string {
 
 // A problem does not repeat a value, and knows what was meant.
 func TestReasons(t *testing.T) {
-	problems := Config(36, "$", map[string]any{"maxPods": "canary", "maxpods": "canary", "featureGates": map[string]any{"NodeSwop": "canary"}})
-	check := New(36)
-	check.Flag("$", "max-pod", "canary")
-	more := check.Problems("$")
+	problems := config(36, map[string]any{"maxPods": "canary", "maxpods": "canary", "featureGates": map[string]any{"NodeSwop": "canary"}})
+	more := Check(Settings{Minor: 36, At: "$", Flags: []Flag{{"$", "max-pod", "canary"}}})
 	for _, p := range append(problems, more...) {
 		if strings.Contains(p.Reason, "canary") || p.Kind == "" {
 			t.Errorf("%+v", p)
@@ -194,21 +218,20 @@ func TestReasons(t *testing.T) {
 func TestManyUnknownNames(t *testing.T) {
 	gates, fields := make(map[string]any), make(map[string]any)
 	var pairs []string
-	flags := New(36)
+	flags := Settings{Minor: 36, At: "$"}
 	for i := range document.MaxUnknown + 800 {
 		name := fmt.Sprintf("Unknown%d", i)
 		gates[name], fields[name] = true, true
 		pairs = append(pairs, name+"=true")
-		flags.Flag("$[0]", name, "")
+		flags.Flags = append(flags.Flags, Flag{"$[0]", name, ""})
 	}
-	gate := New(36)
-	gate.Flag("$[0]", "feature-gates", strings.Join(pairs, ","))
+	gate := Settings{Minor: 36, At: "$", Flags: []Flag{{"$[0]", "feature-gates", strings.Join(pairs, ",")}}}
 	for name, c := range map[string]struct {
 		problems []nodeconfig.Problem
 		stops    bool
 	}{
-		"gates": {Config(36, "$", map[string]any{"featureGates": gates}), true}, "fields": {Config(36, "$", fields), false},
-		"flags": {flags.Problems("$"), true}, "a flag's gates": {gate.Problems("$"), true}, "a newer kubelet's": {Config(99, "$", map[string]any{"featureGates": gates}), false},
+		"gates": {config(36, map[string]any{"featureGates": gates}), true}, "fields": {config(36, fields), false},
+		"flags": {Check(flags), true}, "a flag's gates": {Check(gate), true}, "a newer kubelet's": {config(99, map[string]any{"featureGates": gates}), false},
 	} {
 		last := c.problems[len(c.problems)-1]
 		if len(c.problems) != document.MaxUnknown+1 || last.Path != "$" || last.Fatal != c.stops || !strings.HasPrefix(last.Reason, "has 800 more names") {
@@ -226,7 +249,7 @@ func FuzzConfig(f *testing.F) {
 		if json.Unmarshal([]byte(document), &config) != nil {
 			return
 		}
-		for _, p := range Config(minor, "$", config) {
+		for _, p := range Check(Settings{Minor: minor, At: "$", Config: config, Machine: Machine{4, 16 << 30, 1}}) {
 			if p.Path == "" || p.Reason == "" || p.Kind == "" {
 				t.Errorf("%+v", p)
 			}
@@ -238,13 +261,17 @@ func FuzzConfig(f *testing.F) {
 func FuzzSysctls(f *testing.F) {
 	const segment = "[a-z0-9]([-_a-z0-9]*[a-z0-9])?"
 	kubelets := regexp.MustCompile("^(" + segment + `[\./])*([a-z0-9][-_a-z0-9]*)?[a-z0-9*]$`)
-	own := regexp.MustCompile(`^(net[./]|fs[./]mqueue[./]|kernel[./]shm|kernel[./]msg|kernel[./]sem\*?$)`)
+	former := regexp.MustCompile(`^(net[./]|fs[./]mqueue[./]|kernel[./]shm|kernel[./]msg|kernel[./]sem\*?$)`)
+	own := regexp.MustCompile(`^(net[./]|fs\.mqueue\.|fs/mqueue/|kernel[./](sem|(shm(all|max|mni|_rmid_forced)?)|(msg(max|mnb|mni)?))\*?$)`)
 	for _, s := range []string{"net.ipv4.*", "net", "net.*", "net.a-*", "net.-*", "net.a**", "net.a_.b", "net/ipv4/a.b", "net.", "net..a", "net.a b", "net.a\n", "net.a-", "kernel.sem", "kernel.sems", "kernel.shm*", "net." + strings.Repeat("a", 250)} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		if got, want := isNamespaced(s), len(s) <= 253 && kubelets.MatchString(s) && own.MatchString(s); got != want {
-			t.Errorf("%q: %t, want %t", s, got, want)
+		for minor, own := range map[int]*regexp.Regexp{28: former, 29: own} {
+			got := isNamespaced(&judge{checker: newChecker(minor)}, nil, value{v: s})
+			if want := len(s) <= 253 && kubelets.MatchString(s) && own.MatchString(s); got != want {
+				t.Errorf("1.%d: %q: %t, want %t", minor, s, got, want)
+			}
 		}
 	})
 }

@@ -39,7 +39,6 @@ func planImageCredentialProvider(in *input, out *output) {
 		if in.misplaced != "" {
 			out.warn(nodeconfig.Invalid, providerPath+".configFile", "%s; the default path is used", in.misplaced)
 		}
-		checkTokenAttributes(in, out)
 		plain, secret := nodeconfig.Revealed(provider.Config)
 		out.guarded(secret, resource.Join, in.credentialConfig, 0o644, yamlFile(document.Of(plain)), "credentials for image registries", kubeletUnit)
 		if in.credentialConfig == provider.ConfigFile {
@@ -97,47 +96,6 @@ func unplaceable(name string, k nodeconfig.Kubelet, l *profile.Paths) string {
 // overlap reports whether two paths are one, or one is below the other.
 func overlap(a, b string) bool {
 	return a == b || strings.HasPrefix(a, b+"/") || strings.HasPrefix(b, a+"/")
-}
-
-// tokenFields are those fields of a provider's tokenAttributes that the kubelet does not start without, by the minor version that
-// knows them first. It does not start with one that it does not know, either (k8s.io/kubernetes pkg/credentialprovider/plugin:
-// validateCredentialProviderConfig; k8s.io/kubelet config/v1, 1.33 and 1.34).
-var tokenFields = []struct {
-	name  string
-	since int
-}{
-	{"serviceAccountTokenAudience", tokenAttributesSince},
-	{"requireServiceAccount", tokenAttributesSince},
-	{"cacheType", 34},
-}
-
-// tokenAttributesSince is the first minor version whose kubelet gives a provider tokens of pods' service accounts, behind the
-// feature gate KubeletServiceAccountTokenForCredentialProviders, which is on by default since 1.34.
-const tokenAttributesSince = 33
-
-// checkTokenAttributes refuses what the node's kubelet would not start with of the tokens that providers are given.
-func checkTokenAttributes(in *input, out *output) {
-	providers, _ := in.config.Kubelet.ImageCredentialProvider.Config["providers"].([]any)
-	for i, provider := range providers {
-		fields, _ := provider.(map[string]any)
-		attributes, ok := fields["tokenAttributes"].(map[string]any)
-		if !ok {
-			continue
-		}
-		at := document.IndexPath(providerPath+".config.providers", i) + ".tokenAttributes"
-		if in.minor < tokenAttributesSince {
-			out.fatal(nodeconfig.Invalid, at, "needs Kubernetes 1.%d or later, and this node's kubelet would not start with it", tokenAttributesSince)
-			continue
-		}
-		for _, f := range tokenFields {
-			switch _, given := attributes[f.name]; {
-			case given && in.minor < f.since:
-				out.fatal(nodeconfig.Invalid, at, "has %s, which needs Kubernetes 1.%d or later; this node's kubelet would not start with it", f.name, f.since)
-			case !given && in.minor >= f.since:
-				out.fatal(nodeconfig.Missing, at, "has no %s, and this node's kubelet would not start without it", f.name)
-			}
-		}
-	}
 }
 
 // providerNames reports whether an image credential provider is configured for images that match a pattern.

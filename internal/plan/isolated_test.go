@@ -106,24 +106,29 @@ func TestTokenAttributes(t *testing.T) {
 		"all of it":                     {"1.34.2", whole, ""},
 		"a later version":               {"1.37.0", whole, ""},
 		"none":                          {"1.30.1", nil, ""},
-		"no map":                        {"1.34.2", "a", ""},
-		"before there was any":          {"1.32.9", without("cacheType"), "needs Kubernetes 1.33 or later"},
-		"behind its gate":               {"1.33.4", without("cacheType"), ""},
-		"before there was all":          {"1.33.4", whole, "has cacheType, which needs Kubernetes 1.34 or later"},
-		"without a kind of cache":       {"1.34.2", without("cacheType"), "has no cacheType"},
-		"without an audience":           {"1.34.2", without("serviceAccountTokenAudience"), "has no serviceAccountTokenAudience"},
-		"without saying whether needed": {"1.34.2", without("requireServiceAccount"), "has no requireServiceAccount"},
+		"no map":                        {"1.34.2", "a", ": want a map"},
+		"before there was any":          {"1.32.9", without("cacheType"), ": Kubernetes 1.33 added this field"},
+		"behind its gate":               {"1.33.4", without("cacheType"), ": takes the feature gate KubeletServiceAccountTokenForCredentialProviders"},
+		"before there was all":          {"1.33.4", whole, ".cacheType: Kubernetes 1.34 added this field"},
+		"without a kind of cache":       {"1.34.2", without("cacheType"), ".cacheType: want one of ServiceAccount, Token"},
+		"without an audience":           {"1.34.2", without("serviceAccountTokenAudience"), ".serviceAccountTokenAudience: is missing"},
+		"without saying whether needed": {"1.34.2", without("requireServiceAccount"), ".requireServiceAccount: is missing"},
 	} {
 		known := ubuntu(t)
 		known.Components = nil
-		provider := map[string]any{"name": "p"}
+		provider := map[string]any{
+			"name": "p", "apiVersion": "credentialprovider.kubelet.k8s.io/v1", "matchImages": []any{"*.example"}, "defaultCacheDuration": "10m",
+		}
 		if c.attributes != nil {
 			provider["tokenAttributes"] = c.attributes
 		}
 		_, problems := New(contract(t, "native/minimal.yaml", func(config *nodeconfig.NodeConfig) {
 			config.Cluster.KubernetesVersion = c.version
+			if name == "before there was all" {
+				config.Kubelet.Config = map[string]any{"featureGates": map[string]any{"KubeletServiceAccountTokenForCredentialProviders": true}}
+			}
 			config.Kubelet.ImageCredentialProvider = &nodeconfig.ImageCredentialProvider{
-				BinDir: "/opt/bin", Config: map[string]any{"providers": []any{"no map", provider}},
+				BinDir: "/opt/bin", Config: map[string]any{"apiVersion": "kubelet.config.k8s.io/v1", "kind": "CredentialProviderConfig", "providers": []any{provider}},
 			}
 		}), known)
 		var got []string
@@ -135,7 +140,7 @@ func TestTokenAttributes(t *testing.T) {
 		switch {
 		case c.want == "" && len(got) > 0, c.want != "" && len(got) != 1:
 			t.Errorf("%s: %q", name, got)
-		case c.want != "" && !strings.HasPrefix(got[0], providerPath+".config.providers[1].tokenAttributes: "+c.want):
+		case c.want != "" && !strings.HasPrefix(got[0], providerPath+".config.providers[0].tokenAttributes"+c.want):
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}

@@ -110,18 +110,25 @@ func (in *input) kubeletConfigFile() string {
 
 // managed reports whether Slipway gives the kubelet a flag itself, and reports the contract's where that says anything else.
 func managed(in *input, out *output, at string, flag nodeconfig.Flag) bool {
+	m, own := in.gives(flag.Name)
+	if m != nil && !m.same(flag.Value, own) {
+		out.fatal(nodeconfig.Invalid, at, "--%s is Slipway's to give; use %s", flag.Name, m.instead)
+	}
+	return m != nil
+}
+
+// gives returns the setting of a flag that Slipway gives itself on this node, and its value; nil for another flag.
+func (in *input) gives(flag string) (m *managedSetting, own string) {
 	for i := range managedSettings {
 		m := &managedSettings[i]
-		if m.flag != flag.Name || m.gives == nil {
+		if m.flag != flag || m.gives == nil {
 			continue
 		}
-		own, given := m.gives(in)
-		if given && !m.same(flag.Value, own) {
-			out.fatal(nodeconfig.Invalid, at, "--%s is Slipway's to give; use %s", flag.Name, m.instead)
+		if own, given := m.gives(in); given {
+			return m, own
 		}
-		return given
 	}
-	return false
+	return nil, ""
 }
 
 // checkManagedFields reports fields that a flag of Slipway's would go before.
@@ -189,18 +196,49 @@ func configured(k nodeconfig.Kubelet, field string) any {
 	return value
 }
 
-// checkKubeletConfig compares the contract's kubelet configuration with what a kubelet of the node's version
-// takes, and with what else the contract says.
+// checkSettings reports what a kubelet of the node's version does not take of the configuration that it gets, and of the contract's flags.
+func checkSettings(in *input, out *output, config map[string]any) {
+	if in.minor != newest {
+		out.report(kubeletapi.Check(in.kubeletSettings(config))...)
+	}
+}
+
+// checkProvider reports what it does not take of the configuration of its image credential provider.
+func checkProvider(in *input, out *output) {
+	provider := in.config.Kubelet.ImageCredentialProvider
+	if provider == nil || provider.Config == nil || in.minor == newest {
+		return
+	}
+	settings, _ := nodeconfig.Revealed(in.config.Kubelet.Config)
+	config, _ := nodeconfig.Revealed(provider.Config)
+	out.report(kubeletapi.CredentialProvider(in.kubeletSettings(settings), providerPath+".config", config)...)
+}
+
+// kubeletSettings are a configuration and the contract's flags, without those that Slipway gives in their place.
+func (in *input) kubeletSettings(config map[string]any) kubeletapi.Settings {
+	s := kubeletapi.Settings{
+		Minor: in.minor, Config: config, At: "$.kubelet.config",
+		Machine: kubeletapi.Machine{CPUs: in.facts.CPUs, MemoryBytes: in.facts.MemoryBytes, CgroupVersion: in.facts.CgroupVersion},
+	}
+	for i, flag := range in.config.Kubelet.Flags {
+		if m, _ := in.gives(flag.Name); m == nil && !isSelfSigned(in, flag.Name, flag.Value) && !(flag.Name == idleTimeoutFlag && in.reached(idleTimeoutIgnored)) {
+			s.Flags = append(s.Flags, kubeletapi.Flag{At: document.IndexPath("$.kubelet.flags", i), Name: flag.Name, Value: flag.Value})
+		}
+	}
+	return s
+}
+
+// checkKubeletConfig compares the contract's kubelet configuration with what else the contract says.
 func checkKubeletConfig(in *input, out *output) {
 	const at = "$.kubelet.config"
 	k := in.config.Kubelet
-	if in.minor != newest {
-		plain, _ := nodeconfig.Revealed(k.Config)
-		out.report(kubeletapi.Config(in.minor, at, plain)...)
-	}
 	checkManagedFields(in, out, at)
 	checkCgroupDriver(in, out, at+".cgroupDriver", k.Config["cgroupDriver"])
 	for i, flag := range k.Flags {
+		field := kubeletapi.FieldOf(in.minor, flag.Name)
+		if value := configured(k, field); value != nil && field != "featureGates" && fmt.Sprint(value) != flag.Value {
+			out.warn(nodeconfig.Dropped, at+"."+field, "is not used: the flag --%s wins over the configuration file", flag.Name)
+		}
 		if flag.Name == "cgroup-driver" {
 			checkCgroupDriver(in, out, document.IndexPath("$.kubelet.flags", i), flag.Value)
 		}

@@ -40,6 +40,7 @@ func planKubeletConfig(in *input, out *output) {
 		assumedResolver(in, out)
 	}
 	if config == nil {
+		checkSettings(in, out, nil)
 		return
 	}
 	config = merge(map[string]any{
@@ -47,6 +48,7 @@ func planKubeletConfig(in *input, out *output) {
 		"kind":       nodeconfig.KubeletConfigKind,
 	}, config)
 	plain, secret := nodeconfig.Revealed(without(in, out, withServingOff(in, out, config)))
+	checkSettings(in, out, plain)
 	out.guarded(secret, resource.Join, in.family.Paths.KubeletConfig, 0o600, jsonFile(plain), "the kubelet's configuration"+in.derivation(), kubeletUnit)
 	kubeletDropIn(out, resource.Join, in.family.Kubelet.Config, "--config="+in.family.Paths.KubeletConfig)
 }

@@ -37,6 +37,7 @@ var kubeletFlags = concern{
 }
 
 func planKubeletFlags(in *input, out *output) {
+	checkProvider(in, out)
 	if !in.family.Kubelet.NodeIP && !slices.Equal(in.config.Network.IPFamilies, []string{"IPv4"}) {
 		out.notApplied("$.network.ipFamilies")
 	}
@@ -137,7 +138,6 @@ func flags(in *input, out *output) []nodeconfig.Flag {
 		own("image-credential-provider-bin-dir", k.ImageCredentialProvider.BinDir)
 		own("image-credential-provider-config", in.credentialConfig)
 	}
-	check := kubeletapi.New(in.minor)
 	for i, flag := range k.Flags {
 		at := document.IndexPath("$.kubelet.flags", i)
 		switch {
@@ -147,15 +147,10 @@ func flags(in *input, out *output) []nodeconfig.Flag {
 			warnServingOff(out, at)
 		case flag.Name == idleTimeoutFlag && in.reached(idleTimeoutIgnored):
 			out.warn(nodeconfig.Dropped, at, "--%s %s", flag.Name, idleTimeoutReason)
-		case in.minor == newest:
+		case in.minor == newest || !kubeletapi.LeftOut(in.minor, flag.Name):
 			flags = append(flags, flag)
-		default:
-			if leftOut := check.Flag(at, flag.Name, flag.Value); !leftOut {
-				flags = append(flags, flag)
-			}
 		}
 	}
-	out.report(check.Problems("$.kubelet.flags")...)
 	slices.SortStableFunc(flags, func(a, b nodeconfig.Flag) int { return cmp.Compare(a.Name, b.Name) })
 	return flags
 }

@@ -24,23 +24,20 @@ func TestOwnSettingsAreTaken(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			settings := kubeletapi.Settings{Minor: minor, At: "$", Machine: kubeletapi.Machine{CPUs: 2, MemoryBytes: 4 << 30, CgroupVersion: 2}}
 			for _, arg := range argv[1:] {
 				flag, value, _ := strings.Cut(strings.TrimLeft(arg, "-"), "=")
-				check := kubeletapi.New(minor)
-				if leftOut, problems := check.Flag("$", flag, value), check.Problems("$"); leftOut || len(problems) > 0 {
-					t.Errorf("%s: a kubelet of 1.%d is given %s: %v", name, minor, arg, problems)
+				settings.Flags = append(settings.Flags, kubeletapi.Flag{At: arg, Name: flag, Value: value})
+			}
+			if config := fileIn(p, familyOf(c).Paths.KubeletConfig); config != nil {
+				tree, err := document.Parse(config.Content)
+				if err != nil {
+					t.Fatal(err)
 				}
+				settings.Config = tree.Any().(map[string]any)
 			}
-			config := fileIn(p, familyOf(c).Paths.KubeletConfig)
-			if config == nil {
-				continue
-			}
-			tree, err := document.Parse(config.Content)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if problems := kubeletapi.Config(minor, "$", tree.Any().(map[string]any)); len(problems) > 0 {
-				t.Errorf("%s: a kubelet of 1.%d is given a configuration with %v", name, minor, problems)
+			if problems := kubeletapi.Check(settings); len(problems) > 0 {
+				t.Errorf("%s: a kubelet of 1.%d is given %v", name, minor, problems)
 			}
 		}
 	}
@@ -53,7 +50,9 @@ func TestRemovedFlags(t *testing.T) {
 			c := &nodeconfig.NodeConfig{Cluster: nodeconfig.Cluster{KubernetesVersion: fmt.Sprintf("1.%d.1", minor)}}
 			c.Kubelet.Flags = []nodeconfig.Flag{{Name: "v", Value: "4"}, {Name: flag, Value: "x"}}
 			var out output
-			flags := flags(newInput(c, facts.Facts{}), &out)
+			in := newInput(c, facts.Facts{})
+			flags := flags(in, &out)
+			checkSettings(in, &out, nil)
 			gone := minor >= since
 			if has := slices.Contains(flags, nodeconfig.Flag{Name: flag, Value: "x"}); has == gone || len(flags) != 2 && !gone {
 				t.Errorf("1.%d is given %v", minor, flags)

@@ -208,7 +208,10 @@ func (p *problems) kubelet(config map[string]any) {
 		p.wrong(path+".containerLogMaxSize", "want a size such as 50Mi")
 		delete(known, "containerLogMaxSize")
 	}
-	for _, found := range kubeletapi.Config(kubeletapi.NewestSupported, path, known) {
+	if len(known) > 0 {
+		known["kubeReserved"] = map[string]any{"cpu": "1"} // as each node of AKS keeps processors back
+	}
+	for _, found := range kubeletapi.Check(kubeletapi.Settings{Minor: kubeletapi.NewestSupported, Config: known, At: path}) {
 		p.add(found.Fatal, found.Kind, found.Path, found.Reason)
 	}
 }

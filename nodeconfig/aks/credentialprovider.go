@@ -55,6 +55,9 @@ func (t *translation) credentialProvider(binDir, configFile string) {
 	provider := config["providers"].([]any)[0].(map[string]any)
 	if pull.Enabled && t.bindable(&pull) {
 		t.moved(at(providerPath+".tokenAttributes"), at(pullPath+".enabled"))
+		for name := range provider["tokenAttributes"].(map[string]any) {
+			t.moved(at(providerPath+".tokenAttributes."+name), at(pullPath+".enabled"))
+		}
 		args = append(args, t.identityBinding(&pull)...)
 	} else {
 		delete(provider, "tokenAttributes")

@@ -10,17 +10,18 @@ import (
 	"reflect"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 )
 
 // table is what all releases have: each line with the minors that have it.
 type table struct {
-	minors               []string
-	fields, gates, flags map[string][]string
+	minors                         []string
+	fields, gates, requires, flags map[string][]string
 }
 
 func newTable() *table {
-	return &table{fields: make(map[string][]string), gates: make(map[string][]string), flags: make(map[string][]string)}
+	return &table{fields: make(map[string][]string), gates: make(map[string][]string), requires: make(map[string][]string), flags: make(map[string][]string)}
 }
 
 func (t *table) read(s *source, minor string) error {
@@ -30,18 +31,27 @@ func (t *table) read(s *source, minor string) error {
 			to[line] = append(have, minor)
 		}
 	}
-	f := &fields{source: s, seen: make(map[string]bool), add: func(line string) { add(t.fields, line) }}
+	f := &fields{source: s, seen: make(map[string]bool), named: make(map[string][2]string), add: func(line string) { add(t.fields, line) }}
 	if _, err := f.structOf("k8s.io/kubelet/config/v1beta1", "KubeletConfiguration"); err != nil {
 		return err
 	}
-	gates, err := s.gates()
+	const provider = "k8s.io/kubelet/config/v1" // since Kubernetes 1.26
+	if p, err := s.load(provider); err != nil || p != nil {
+		if _, err := f.structOf(provider, "CredentialProviderConfig"); err != nil {
+			return err
+		}
+	}
+	gates, err := s.gates(minor)
 	if err != nil {
 		return err
 	}
-	for _, gate := range gates {
-		add(t.gates, gate)
+	for name, state := range gates.states {
+		add(t.gates, name+" "+state)
 	}
-	flags, err := s.flags()
+	for _, pair := range gates.requires {
+		add(t.requires, pair)
+	}
+	flags, err := s.flags(f)
 	if err != nil {
 		return err
 	}
@@ -51,17 +61,30 @@ func (t *table) read(s *source, minor string) error {
 	return nil
 }
 
-// bytes writes the table. A line that not all releases have ends in the minors that do.
+// bytes writes the table. A line that not all releases have ends in the minors that do. The state of a feature gate may come back:
+// it has a line for each time.
 func (t *table) bytes() []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "minors %s %s\n", t.minors[0], t.minors[len(t.minors)-1])
 	for _, section := range []struct {
 		name  string
 		lines map[string][]string
-	}{{"fields", t.fields}, {"gates", t.gates}, {"flags", t.flags}} {
+	}{{"fields", t.fields}, {"gates", t.gates}, {"requires", t.requires}, {"flags", t.flags}} {
 		fmt.Fprintf(&b, "[%s]\n", section.name)
 		for _, line := range slices.Sorted(maps.Keys(section.lines)) {
-			b.WriteString(line + t.span(section.lines[line]) + "\n")
+			minors := section.lines[line]
+			for section.name == "gates" {
+				n := 1
+				for at := slices.Index(t.minors, minors[0]); n < len(minors) && minors[n] == t.minors[at+n]; {
+					n++
+				}
+				if n == len(minors) {
+					break
+				}
+				b.WriteString(line + t.span(minors[:n]) + "\n")
+				minors = minors[n:]
+			}
+			b.WriteString(line + t.span(minors) + "\n")
 		}
 	}
 	return b.Bytes()
@@ -87,7 +110,23 @@ func (t *table) span(minors []string) string {
 type fields struct {
 	source *source
 	seen   map[string]bool
-	add    func(line string)
+	// named are the names in JSON and the kinds of fields, by the names of their struct and of their own in Go.
+	named map[string][2]string
+	add   func(line string)
+}
+
+// path is the path in JSON of a field, by the names that lead to it in Go; empty for none.
+func (f *fields) path(owner string, names []string) string {
+	var path []string
+	for _, name := range names {
+		field, ok := f.named[owner+"."+name]
+		if !ok {
+			break // what is below is the value, such as the Duration of a metav1.Duration
+		}
+		path = append(path, field[0])
+		owner = strings.TrimPrefix(field[1], ".")
+	}
+	return strings.Join(path, ".")
 }
 
 // special are types that write themselves in JSON, or that are known without their source.
@@ -155,6 +194,9 @@ func (f *fields) fieldsOf(p *pkg, file *ast.File, declared *ast.StructType, owne
 			return fmt.Errorf("%s.%s: %w", owner, name, err)
 		}
 		f.add(owner + " " + name + " " + kind)
+		if len(field.Names) > 0 {
+			f.named[owner+"."+field.Names[0].Name] = [2]string{name, kind}
+		}
 	}
 	return nil
 }
@@ -182,7 +224,11 @@ func (f *fields) resolve(p *pkg, file *ast.File, e ast.Expr) (ast.Expr, *pkg, *a
 func (f *fields) kind(p *pkg, file *ast.File, e ast.Expr) (string, error) {
 	switch e := e.(type) {
 	case *ast.StarExpr:
-		return f.kind(p, file, e.X)
+		kind, err := f.kind(p, file, e.X)
+		if kind == "d" {
+			kind = "D" // unlike one that is no pointer, it takes null
+		}
+		return kind, err
 	case *ast.ArrayType:
 		if of, ok := e.Elt.(*ast.Ident); ok && of.Name == "byte" {
 			return "s", nil
@@ -193,12 +239,12 @@ func (f *fields) kind(p *pkg, file *ast.File, e ast.Expr) (string, error) {
 		of, err := f.kind(p, file, e.Value)
 		return "{}" + of, err
 	case *ast.Ident, *ast.SelectorExpr:
-		return f.named(p, file, e)
+		return f.nameKind(p, file, e)
 	}
 	return "", fmt.Errorf("has a type that is not known: %T", e)
 }
 
-func (f *fields) named(p *pkg, file *ast.File, e ast.Expr) (string, error) {
+func (f *fields) nameKind(p *pkg, file *ast.File, e ast.Expr) (string, error) {
 	full, name := "", ""
 	switch e := e.(type) {
 	case *ast.Ident:
@@ -232,9 +278,15 @@ var gatePackages = []string{
 	"k8s.io/client-go/features", "k8s.io/component-base",
 }
 
-// gates are the names of the feature gates.
-func (s *source) gates() ([]string, error) {
-	all := []string{"AllAlpha", "AllBeta"}
+// gates are the feature gates of a release: what each is, and "A B" for each gate A that takes B to be enabled.
+type gates struct {
+	states   map[string]string
+	requires []string
+}
+
+// gates reads the feature gates of a minor.
+func (s *source) gates(minor string) (*gates, error) {
+	all := &gates{states: map[string]string{"AllAlpha": "a-", "AllBeta": "b-"}}
 	for _, root := range gatePackages {
 		dir := s.directory(root)
 		err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
@@ -249,49 +301,138 @@ func (s *source) gates() ([]string, error) {
 			if err != nil || p == nil {
 				return err
 			}
-			all = append(all, s.gatesOf(p)...)
-			return nil
+			return s.gatesOf(p, minor, all)
 		})
 		if err != nil {
 			return nil, err
 		}
 	}
-	slices.Sort(all)
-	return slices.Compact(all), nil
+	return all, nil
 }
 
-// gatesOf are the gates that a package declares, and those that it registers of others.
-func (s *source) gatesOf(p *pkg) []string {
-	var found []string
-	add := func(file *ast.File, e ast.Expr) {
-		if text, ok := s.text(p, file, e); ok {
-			found = append(found, text)
-		} else if of, ok := e.(*ast.SelectorExpr); ok {
-			found = append(found, of.Sel.Name) // of a module that is not read; a gate is named like its constant
-		}
-	}
+// gatesOf reads the gates that a package registers, its own and those of others.
+func (s *source) gatesOf(p *pkg, minor string, all *gates) (err error) {
 	for _, file := range p.files {
+		name := func(e ast.Expr) string {
+			if call, ok := e.(*ast.CallExpr); ok && len(call.Args) == 1 { // a conversion of another package's type
+				e = call.Args[0]
+			}
+			if text, ok := s.text(p, file, e); ok {
+				return text
+			}
+			if of, ok := e.(*ast.SelectorExpr); ok {
+				return of.Sel.Name // of a module that is not read; a gate is named like its constant
+			}
+			return ""
+		}
 		ast.Inspect(file, func(n ast.Node) bool {
-			switch n := n.(type) {
-			case *ast.ValueSpec:
-				if strings.HasSuffix(typeName(n.Type), "Feature") {
-					for _, value := range n.Values {
-						add(file, value)
-					}
+			literal, ok := n.(*ast.CompositeLit)
+			if !ok {
+				return true
+			}
+			of, ok := literal.Type.(*ast.MapType)
+			if !ok || !strings.HasSuffix(typeName(of.Key), "Feature") {
+				return true
+			}
+			for _, e := range literal.Elts {
+				pair, ok := e.(*ast.KeyValueExpr)
+				if !ok {
+					continue
 				}
-			case *ast.CompositeLit:
-				if of, ok := n.Type.(*ast.MapType); ok && strings.HasSuffix(typeName(of.Key), "Feature") {
-					for _, e := range n.Elts {
-						if pair, ok := e.(*ast.KeyValueExpr); ok {
-							add(file, pair.Key)
-						}
-					}
+				value, ok := pair.Value.(*ast.CompositeLit)
+				gate := name(pair.Key)
+				if !ok || gate == "" {
+					continue
 				}
+				if _, isList := of.Value.(*ast.ArrayType); isList {
+					for _, other := range value.Elts {
+						all.requires = append(all.requires, gate+" "+name(other))
+					}
+					continue
+				}
+				state := stateOf(value, minor)
+				if other, twice := all.states[gate]; twice && other != state {
+					err = fmt.Errorf("the feature gate %s is %s and %s", gate, other, state)
+				}
+				all.states[gate] = state
 			}
 			return true
 		})
 	}
-	return found
+	return err
+}
+
+// stateOf writes what a minor makes of a gate: its stage (p for what cannot be set yet, a for alpha, b for beta, g for generally
+// available, d for deprecated), + or - for the default, and ! where no other value is taken.
+func stateOf(spec *ast.CompositeLit, minor string) string {
+	state, newest := "p-", -1
+	for _, e := range spec.Elts {
+		if one, ok := e.(*ast.CompositeLit); ok { // by version, component-base's VersionedSpecs
+			if since := sinceMinor(one); since >= newest && since <= atoi(minor) {
+				state, newest = stateOf(one, minor), since
+			}
+			continue
+		}
+		state = "g-"
+	}
+	if newest >= 0 || state == "p-" {
+		return state
+	}
+	stage, value, lock := "g", "-", ""
+	for _, e := range spec.Elts {
+		pair, ok := e.(*ast.KeyValueExpr)
+		if !ok {
+			continue
+		}
+		of := typeName(pair.Value)
+		switch typeName(pair.Key) {
+		case "PreRelease":
+			stage = strings.ToLower(of[:1])
+		case "Default":
+			if of == "true" {
+				value = "+"
+			}
+		case "LockToDefault":
+			if of == "true" {
+				lock = "!"
+			}
+		}
+	}
+	return stage + value + lock
+}
+
+// sinceMinor is the minor that a specification is for and all later ones, and with MinCompatibilityVersion the one after: a kubelet is
+// compatible with the minor before its own.
+func sinceMinor(spec *ast.CompositeLit) int {
+	since := 0
+	for _, e := range spec.Elts {
+		pair, ok := e.(*ast.KeyValueExpr)
+		if !ok || !strings.HasSuffix(typeName(pair.Key), "Version") {
+			continue
+		}
+		call, ok := pair.Value.(*ast.CallExpr)
+		if !ok {
+			continue
+		}
+		version, ok := literal(at(call.Args, 0))
+		if number, isNumber := at(call.Args, 1).(*ast.BasicLit); isNumber && !ok {
+			version = "1." + number.Value // MajorMinor
+		}
+		minor := atoi(strings.TrimPrefix(version, "1."))
+		if typeName(pair.Key) == "MinCompatibilityVersion" {
+			minor++
+		}
+		since = max(since, minor)
+	}
+	return since
+}
+
+func atoi(s string) int {
+	n, err := strconv.Atoi(s)
+	if err != nil {
+		panic(err)
+	}
+	return n
 }
 
 func typeName(e ast.Expr) string {
@@ -320,8 +461,14 @@ var klogFlags = map[string]string{
 
 // otherFlags are those that every release has, and that are registered with names which are not written down.
 var otherFlags = map[string]string{
-	"help": "b", "version": "s", "v": "i", "vmodule": "s",
+	"help": "b", "version": "s", "v": "n logging.verbosity", "vmodule": "vmodule logging.vmodule",
 	"housekeeping-interval": "d", // github.com/google/cadvisor
+}
+
+// registeredKinds are the kinds of flags that are registered by their names alone, and are no texts (github.com/google/cadvisor).
+var registeredKinds = map[string]string{
+	"application_metrics_count_limit": "l", "enable_load_reader": "b", "global_housekeeping_interval": "d", "log_cadvisor_usage": "b",
+	"storage_driver_buffer_duration": "d", "storage_driver_secure": "b",
 }
 
 // registers is a method of a flag set that registers a flag, by the type of its value.
@@ -330,11 +477,17 @@ var registers = regexp.MustCompile(`^(Bool|String|Int|Int32|Int64|Uint|Uint32|Ui
 // flagKinds are the kinds of values, by the methods' names. What the flag itself parses is a text here.
 var flagKinds = map[string]string{
 	"Bool": "b", "Duration": "d", "Float32": "f", "Float64": "f", "Int": "l", "Int32": "i", "Int64": "l", "Uint": "u", "Uint32": "u", "Uint64": "u",
-	"String": "s", "StringSlice": "s", "StringArray": "s", "StringToString": "s", "": "s",
+	"String": "s", "StringSlice": "[]", "StringArray": "s", "StringToString": "s", "": "s",
 }
 
-// flags are the names of the kubelet's flags, by the kind of their values.
-func (s *source) flags() (map[string]string, error) {
+// flagTypes are the kinds of what parses itself (k8s.io/component-base cli/flag, k8s.io/kubernetes pkg/util/flag).
+var flagTypes = map[string]string{
+	"NewMapStringBool": "{}=", "NewMapStringString": "{}=", "NewMapStringStringNoSplit": "{}1", "NewLangleSeparatedMapStringString": "{}<",
+	"InfoBufferSize": "q", "NewColonSeparatedMultimapStringString": "{}:", "IPVar": "ip", "RegisterWithTaintsVar": "taints", "ReservedMemoryVar": "memory",
+}
+
+// flags are the names of the kubelet's flags, by the kind of their values and the field that they set.
+func (s *source) flags(f *fields) (map[string]string, error) {
 	all := make(map[string]string)
 	for _, path := range flagPackages {
 		p, err := s.load(path)
@@ -347,7 +500,7 @@ func (s *source) flags() (map[string]string, error) {
 		for _, file := range p.files {
 			ast.Inspect(file, func(n ast.Node) bool {
 				if call, ok := n.(*ast.CallExpr); ok {
-					if name, kind := s.flag(p, file, call); name != "" {
+					if name, kind := s.flag(p, file, call, f); name != "" {
 						all[strings.ReplaceAll(name, "_", "-")] = kind
 					}
 				}
@@ -363,11 +516,14 @@ func (s *source) flags() (map[string]string, error) {
 }
 
 // flag is the flag that a call registers, and the kind of its value.
-func (s *source) flag(p *pkg, file *ast.File, call *ast.CallExpr) (name, kind string) {
+func (s *source) flag(p *pkg, file *ast.File, call *ast.CallExpr, f *fields) (name, kind string) {
 	switch fun := call.Fun.(type) {
 	case *ast.Ident:
 		if strings.HasPrefix(strings.ToLower(fun.Name), "register") || strings.HasPrefix(fun.Name, "pflagRegister") {
 			name, _ = s.text(p, file, at(call.Args, 2))
+		}
+		if kind, ok := registeredKinds[name]; ok {
+			return name, kind
 		}
 		return name, "s"
 	case *ast.SelectorExpr:
@@ -380,7 +536,46 @@ func (s *source) flag(p *pkg, file *ast.File, call *ast.CallExpr) (name, kind st
 			where = 1
 		}
 		name, _ = s.text(p, file, call.Args[where])
-		return name, flagKinds[parts[1]]
+		kind = flagKinds[parts[1]]
+		if where == 0 {
+			return name, kind
+		}
+		ast.Inspect(call.Args[0], func(n ast.Node) bool {
+			e, ok := n.(ast.Expr)
+			if ok && flagTypes[typeName(e)] != "" {
+				kind = flagTypes[typeName(e)]
+			}
+			return true
+		})
+		if field := fieldOf(p, call.Args[0], f); field != "" {
+			kind += " " + field
+		}
+		return name, kind
 	}
 	return "", ""
+}
+
+// fieldOf is the path of the configuration's field that a flag sets by a variable; empty for none.
+func fieldOf(p *pkg, variable ast.Expr, f *fields) (field string) {
+	ast.Inspect(variable, func(n ast.Node) bool {
+		var names []string
+		e, _ := n.(ast.Expr)
+		for {
+			of, ok := e.(*ast.SelectorExpr)
+			if !ok {
+				break
+			}
+			names, e = append([]string{of.Sel.Name}, names...), of.X
+		}
+		if root, ok := e.(*ast.Ident); !ok || root.Name != "c" || len(names) == 0 {
+			return true
+		}
+		if strings.HasSuffix(p.path, "/logs/api/v1") {
+			field = "logging." + f.path("LoggingConfiguration", names)
+		} else {
+			field = f.path("KubeletConfiguration", names)
+		}
+		return false
+	})
+	return strings.TrimSuffix(field, "logging.")
 }

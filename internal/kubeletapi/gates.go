@@ -1,0 +1,116 @@
+package kubeletapi
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/slipway-dev/slipway/internal/document"
+	"github.com/slipway-dev/slipway/nodeconfig"
+)
+
+// gate is a feature gate that is given.
+type gate struct {
+	on bool
+	at string
+	// flag says that a flag gives it: it wins over the file.
+	flag bool
+}
+
+// givenGates are the feature gates that are given, by their names; nil for none.
+type givenGates map[string]gate
+
+func (g *givenGates) set(name string, given gate) {
+	if *g == nil {
+		*g = make(givenGates)
+	}
+	(*g)[name] = given
+}
+
+// addFile adds the gates of a configuration that no flag gives.
+func (g *givenGates) addFile(config map[string]any, at ...string) {
+	gates, _ := config["featureGates"].(map[string]any)
+	for name, v := range gates {
+		on, ok := v.(bool)
+		if _, isFlag := (*g)[name]; !ok && v != nil || isFlag { // null is false
+			continue
+		}
+		given := gate{on: on}
+		if len(at) > 0 {
+			given.at = document.FieldPath(at[0]+".featureGates", name)
+		}
+		g.set(name, given)
+	}
+}
+
+// enabled reports whether a feature gate is on: because it is given, because all of its stage are, or by default. One that the table does
+// not have is on: what it was for is part of Kubernetes.
+func (c *checker) enabled(given givenGates, name string) bool {
+	if g, ok := given[name]; ok {
+		return g.on
+	}
+	state := c.find(c.gates, "", name, "feature gate", c.minor).kind
+	if state == "" {
+		return true
+	}
+	if all, ok := given[map[byte]string{'a': "AllAlpha", 'b': "AllBeta"}[state[0]]]; ok {
+		return all.on
+	}
+	return state[1] == '+'
+}
+
+// judgeGates judges the feature gates that are given: one that the version has decided takes no other value, and one takes that others are on
+// (component-base featuregate, feature_gate.go: unsafeSetFromMap). The kubelet judges those of its flags before it reads its file, too.
+func (j *judge) judgeGates() {
+	c := j.checker
+	flags := maps.Clone(j.gates)
+	j.gates.addFile(j.config, j.at)
+	if len(j.gates) == 0 {
+		return
+	}
+	for _, name := range slices.Sorted(maps.Keys(j.gates)) {
+		state := c.find(c.gates, "", name, "feature gate", c.minor).kind
+		switch given := j.gates[name]; {
+		case strings.HasSuffix(state, "!") && given.on != (state[1] == '+'):
+			want := map[bool]string{true: "want true", false: "want false"}[!given.on]
+			j.refuseGate(given.at, name, want+", the only value that this version has of the feature gate")
+		case state != "" && state[0] == 'p':
+			j.refuseGate(given.at, name, "no value of the feature gate is taken yet; leave it out")
+		}
+	}
+	seen := make(map[string]bool)
+	for _, given := range []givenGates{flags, j.gates} {
+		if len(given) > 0 {
+			j.judgeRequired(given, seen)
+		}
+	}
+}
+
+// judgeRequired reports the gates that are on, and take others that are not.
+func (j *judge) judgeRequired(given givenGates, seen map[string]bool) {
+	minor := j.checker.clamp(j.checker.minor)
+	for line := range strings.SplitSeq(strings.Trim(j.checker.requires, "\n"), "\n") {
+		name, rest, _ := strings.Cut(line, " ")
+		s := j.checker.span(rest)
+		if !s.has(minor) || seen[line] || !j.checker.enabled(given, name) || j.checker.enabled(given, s.kind) {
+			continue
+		}
+		seen[line] = true
+		at := j.at + ".featureGates"
+		for _, from := range []string{name, s.kind, "AllAlpha", "AllBeta"} {
+			if g, ok := given[from]; ok {
+				at = g.at
+				break
+			}
+		}
+		j.refuseGate(at, name, "the feature gate takes "+s.kind+" to be enabled too")
+	}
+}
+
+// refuseGate reports a feature gate, by its name if the path does not end in that.
+func (j *judge) refuseGate(at, name, reason string) {
+	if !strings.HasSuffix(at, "."+name) {
+		reason = name + ": " + reason
+	}
+	j.checker.report(nodeconfig.Invalid, true, at, reason+"; the kubelet would not start")
+}

@@ -1,0 +1,208 @@
+package kubeletapi
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/slipway-dev/slipway/internal/document"
+	"github.com/slipway-dev/slipway/nodeconfig"
+)
+
+// QuotaGate is the feature gate that a kubelet of a minor needs for a quota's period; empty for none.
+func QuotaGate(minor int, period string) string {
+	d, err := time.ParseDuration(period)
+	if c := newChecker(minor); err == nil && d != 100*time.Millisecond && !c.enabled(nil, quotaGate) {
+		return quotaGate
+	}
+	return ""
+}
+
+// judge holds settings to rules.
+type judge struct {
+	checker *checker
+	rules   *ruleSet
+	config  map[string]any
+	at      string
+	// over are the values of flags, by the fields that they set; that of a flag that sets none is by its name with dashes.
+	over    map[string]value
+	gates   givenGates
+	machine Machine
+	// reports says that what does not keep to a rule is reported: paths are written then.
+	reports bool
+}
+
+// value is a value of a setting; v is nil for none.
+type value struct {
+	v any
+	// at is its path, where it is written.
+	at string
+	// name is that in the map which the value is in, and in is that map.
+	name string
+	in   map[string]any
+	// flag is the name of the flag that gives it; empty for the file.
+	flag string
+}
+
+// noFields is the map that a value is in which has no map.
+var noFields = make(map[string]any)
+
+// check reports whether a kubelet takes a value.
+type check func(j *judge, r *rule, v value) bool
+
+// judge holds the settings that are given to the rules of each.
+func (j *judge) judge() {
+	var marked [256]bool
+	mark := func(name string) {
+		for _, i := range j.rules.byField[name] {
+			marked[i] = true
+		}
+	}
+	for name, v := range j.config {
+		if v != nil {
+			mark(name)
+		}
+	}
+	for field := range j.over {
+		mark(first(field))
+	}
+	for _, i := range j.rules.needed {
+		marked[i] = true
+	}
+	for i := range j.rules.rows {
+		if marked[i] {
+			j.apply(&j.rules.rows[i])
+		}
+	}
+}
+
+// apply holds the settings to a rule. Paths are written only for what does not keep to it.
+func (j *judge) apply(r *rule) {
+	minor := j.checker.clamp(j.checker.minor)
+	switch {
+	case r.since > minor, r.until != 0 && r.until < minor:
+	case r.on != "" && !j.checker.enabled(j.gates, r.on), r.off != "" && j.checker.enabled(j.gates, r.off):
+	case !j.walk(r, value{v: j.config}, "", r.field):
+		j.reports = true
+		j.walk(r, value{v: j.config, at: j.at}, "", r.field)
+		j.reports = false
+	}
+}
+
+// walk checks each value that a field leads to from another, and reports whether all keep to the rule.
+func (j *judge) walk(r *rule, v value, above, field string) bool {
+	if field == "" {
+		taken := r.check(j, r, v)
+		if !taken && j.reports {
+			j.report(r, v)
+		}
+		return taken
+	}
+	name, field, _ := strings.Cut(field, ".")
+	path := above + name
+	if next, ok := j.over[path]; ok {
+		return j.walk(r, next, path+".", field)
+	}
+	all := true
+	switch of := v.v.(type) {
+	case map[string]any:
+		if name != "*" {
+			return j.walk(r, value{v: of[name], name: name, in: of, flag: v.flag, at: j.below(v, name)}, path+".", field)
+		}
+		for _, name := range slices.Sorted(maps.Keys(of)) {
+			all = j.walk(r, value{v: of[name], name: name, in: of, flag: v.flag, at: j.below(v, name)}, path+".", field) && all
+		}
+	case []any:
+		if name != "*" {
+			return true
+		}
+		for i := range of {
+			item := value{v: of[i], flag: v.flag, at: v.at}
+			if j.reports && v.flag == "" {
+				item.at = document.IndexPath(v.at, i)
+			}
+			all = j.walk(r, item, path+".", field) && all
+		}
+	case nil:
+		if name != "*" && !strings.Contains(above, "*") {
+			return j.walk(r, value{name: name, in: noFields, at: j.below(v, name)}, path+".", field)
+		}
+	}
+	return all
+}
+
+// below is the path of a value in another; that of a flag is the flag's.
+func (j *judge) below(v value, name string) string {
+	if !j.reports || v.flag != "" {
+		return v.at
+	}
+	return document.FieldPath(v.at, name)
+}
+
+// get returns the value of a field.
+func (j *judge) get(field string) value {
+	v := value{v: j.config, at: j.at}
+	for rest, path := field, ""; rest != ""; {
+		var name string
+		name, rest, _ = strings.Cut(rest, ".")
+		if path += name; j.over != nil {
+			if of, ok := j.over[path]; ok {
+				v = of
+				path += "."
+				continue
+			}
+		}
+		in, _ := v.v.(map[string]any)
+		v = value{v: in[name], name: name, in: in, flag: v.flag, at: j.below(v, name)}
+		path += "."
+	}
+	return v
+}
+
+// report reports a value that does not keep to a rule; where a rule is of several settings, at one that is given. One of a wrong type is
+// reported already.
+func (j *judge) report(r *rule, v value) {
+	flag := v.flag
+	if v.v == nil && r.with != "" {
+		for field := range strings.SplitSeq(r.with, " ") {
+			if other := j.get(field); other.v != nil {
+				v.at = other.at
+				flag = other.flag
+				break
+			}
+		}
+	}
+	if slices.ContainsFunc(j.checker.problems, func(p nodeconfig.Problem) bool { return p.Path == v.at && p.Kind == nodeconfig.WrongType }) {
+		return
+	}
+	reason := r.reason()
+	if flag != "" {
+		reason = "--" + flag + ": " + reason
+	}
+	if !r.ignored {
+		reason += "; the kubelet would not start"
+	}
+	kind := nodeconfig.Invalid
+	if v.v == nil && strings.HasPrefix(r.want, "is missing") {
+		kind = nodeconfig.Missing
+	}
+	j.checker.report(kind, !r.ignored, v.at, reason)
+}
+
+// reason says what a rule wants.
+func (r *rule) reason() string {
+	switch {
+	case r.want != "":
+		return r.want
+	case r.off != "":
+		return "takes the feature gate " + r.off
+	case r.words != "":
+		return "want one of " + strings.ReplaceAll(r.words, " ", ", ")
+	case r.most == most32 || r.most > 1<<32:
+		return "want at least " + strconv.FormatInt(r.least, 10)
+	}
+	return fmt.Sprintf("want a whole number from %d to %d", r.least, r.most)
+}

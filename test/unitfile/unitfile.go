@@ -1,0 +1,266 @@
+// Package unitfile reads units and environment files as systemd does, no more of it than a plan writes: src/basic/env-file.c,
+// src/basic/extract-word.c and src/basic/env-util.c of systemd 255. Only tests call it.
+package unitfile
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/slipway-dev/slipway/internal/resource"
+)
+
+const blank = " \t\n\r"
+
+// The states of an environmentReader.
+const (
+	beforeName = iota
+	inName
+	beforeValue
+	inValue
+	escaped
+	single
+	double
+	doubleEscaped
+	comment
+	commentEscaped
+)
+
+// environmentReader reads an EnvironmentFile= byte by byte.
+type environmentReader struct {
+	variables   map[string]string
+	name, value strings.Builder
+	state       int
+	trailing    int // where blanks at the value's end begin; -1 where there are none
+}
+
+// Environment reads an EnvironmentFile=.
+func Environment(content string) map[string]string {
+	r := &environmentReader{variables: make(map[string]string), trailing: -1}
+	for i := range len(content) {
+		switch r.state {
+		case beforeName, inName, comment, commentEscaped:
+			r.outside(content[i])
+		case beforeValue, inValue, escaped:
+			r.plain(content[i])
+		default:
+			r.quoted(content[i])
+		}
+	}
+	if r.state != beforeName && r.state != inName && r.state != comment {
+		r.push()
+	}
+	return r.variables
+}
+
+func isOneOf(c byte, set string) bool { return strings.IndexByte(set, c) >= 0 }
+
+func (r *environmentReader) push() {
+	text := r.value.String()
+	if r.trailing >= 0 {
+		text = text[:r.trailing]
+	}
+	r.variables[strings.TrimRight(r.name.String(), blank)] = text
+	r.name.Reset()
+	r.value.Reset()
+	r.state, r.trailing = beforeName, -1
+}
+
+// outside takes a byte of a name, or of a comment.
+func (r *environmentReader) outside(c byte) {
+	switch {
+	case r.state == commentEscaped:
+		r.state = comment
+	case r.state == comment && c == '\\':
+		r.state = commentEscaped
+	case isOneOf(c, "\n\r"):
+		r.name.Reset()
+		r.state = beforeName
+	case r.state == comment:
+	case r.state == beforeName && isOneOf(c, "#;"):
+		r.state = comment
+	case r.state == beforeName && isOneOf(c, blank):
+	case r.state == inName && c == '=':
+		r.state = beforeValue
+	default:
+		r.state = inName
+		r.name.WriteByte(c)
+	}
+}
+
+// plain takes a byte of a value that is not quoted.
+func (r *environmentReader) plain(c byte) {
+	switch {
+	case r.state == escaped:
+		r.state = inValue
+		if !isOneOf(c, "\n\r") {
+			r.value.WriteByte(c)
+		}
+	case isOneOf(c, "\n\r"):
+		r.push()
+	case c == '\'' && r.state == beforeValue:
+		r.state = single
+	case c == '"' && r.state == beforeValue:
+		r.state = double
+	case c == '\\':
+		r.state, r.trailing = escaped, -1
+	case !isOneOf(c, blank):
+		r.state, r.trailing = inValue, -1
+		r.value.WriteByte(c)
+	case r.state == inValue:
+		if r.trailing < 0 {
+			r.trailing = r.value.Len()
+		}
+		r.value.WriteByte(c)
+	}
+}
+
+// quoted takes a byte of a value within quotes.
+func (r *environmentReader) quoted(c byte) {
+	switch {
+	case r.state == doubleEscaped:
+		r.state = double
+		if c == '\n' {
+			return
+		}
+		if !isOneOf(c, "\"\\`$") {
+			r.value.WriteByte('\\')
+		}
+		r.value.WriteByte(c)
+	case r.state == single && c == '\'', r.state == double && c == '"':
+		r.state = beforeValue
+	case r.state == double && c == '\\':
+		r.state = doubleEscaped
+	default:
+		r.value.WriteByte(c)
+	}
+}
+
+// Words splits at blanks, as systemd splits a variable that is a word of its own: quotes join,
+// and a backslash makes what follows plain, within quotes of either kind too.
+func Words(s string) ([]string, error) {
+	var words []string
+	var word strings.Builder
+	inWord := false
+	quote := byte(0)
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case c == '\\':
+			if i++; i == len(s) {
+				return nil, errors.New("ends in a backslash")
+			}
+			word.WriteByte(s[i])
+			inWord = true
+		case quote != 0:
+			if c == quote {
+				quote = 0
+			} else {
+				word.WriteByte(c)
+			}
+		case c == '"' || c == '\'':
+			quote, inWord = c, true
+		case strings.IndexByte(blank, c) >= 0:
+			if inWord {
+				words = append(words, word.String())
+				word.Reset()
+				inWord = false
+			}
+		default:
+			word.WriteByte(c)
+			inWord = true
+		}
+	}
+	if quote != 0 {
+		return nil, errors.New("has an open quote")
+	}
+	if inWord {
+		words = append(words, word.String())
+	}
+	return words, nil
+}
+
+// Settings are a unit file's or drop-in's settings in their order, continued lines joined.
+func Settings(content string) [][2]string {
+	var list [][2]string
+	content = strings.ReplaceAll(content, "\\\n", " ")
+	for line := range strings.SplitSeq(content, "\n") {
+		line = strings.Trim(line, blank)
+		if line == "" || strings.HasPrefix(line, "#") || strings.HasPrefix(line, ";") || strings.HasPrefix(line, "[") {
+			continue
+		}
+		name, value, _ := strings.Cut(line, "=")
+		list = append(list, [2]string{strings.TrimRight(name, blank), strings.TrimLeft(value, blank)})
+	}
+	return list
+}
+
+// expand replaces the variables of a command line, and the doubled dollars.
+func expand(line []string, variables map[string]string) ([]string, error) {
+	var argv []string
+	for _, w := range line {
+		if name, alone := strings.CutPrefix(w, "$"); alone && !strings.HasPrefix(name, "{") && !strings.HasPrefix(name, "$") {
+			words, err := Words(variables[name])
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", name, err)
+			}
+			argv = append(argv, words...)
+			continue
+		}
+		for name, value := range variables {
+			w = strings.ReplaceAll(w, "${"+name+"}", strings.ReplaceAll(value, "$", "$$"))
+		}
+		argv = append(argv, strings.ReplaceAll(w, "$$", "$"))
+	}
+	return argv, nil
+}
+
+// Command is the command line of a service as systemd makes it of a plan's files, with the variables that the service has.
+func Command(p resource.Plan, service string) (argv []string, variables map[string]string, err error) {
+	files, links := make(map[string]string), make(map[string]string)
+	for _, r := range p.Resources {
+		if l, ok := r.Spec.(*resource.Symlink); ok {
+			links[l.Path] = l.Target
+		}
+		if f, ok := r.Spec.(*resource.File); ok {
+			files[f.Path] = string(f.Content)
+		}
+	}
+	unit := files[resource.UnitDir+"/"+service]
+	for _, path := range slices.Sorted(maps.Keys(files)) {
+		if strings.HasPrefix(path, resource.UnitDir+"/"+service+".d/") {
+			unit += files[path]
+		}
+	}
+	variables = make(map[string]string)
+	var start string
+	var environment []string
+	for _, s := range Settings(unit) {
+		switch s[0] {
+		case "EnvironmentFile":
+			environment = append(environment, s[1])
+		case "ExecStart":
+			start = s[1]
+		case "Environment":
+			words, err := Words(s[1])
+			if err != nil {
+				return nil, nil, err
+			}
+			for _, w := range words {
+				name, value, _ := strings.Cut(strings.ReplaceAll(w, "%%", "%"), "=")
+				variables[name] = value
+			}
+		}
+	}
+	for _, path := range environment {
+		maps.Copy(variables, Environment(files[cmp.Or(links[path], path)])) // which come after Environment=
+	}
+	line, err := Words(strings.ReplaceAll(start, "%%", "%"))
+	if err != nil {
+		return nil, nil, err
+	}
+	argv, err = expand(line, variables)
+	return argv, variables, err
+}
