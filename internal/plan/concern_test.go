@@ -325,7 +325,7 @@ var further = map[string][]func(c *nodeconfig.NodeConfig, with bool){
 		attestedWith(func(c *nodeconfig.NodeConfig) { c.Join.Attested = &nodeconfig.AttestedBootstrap{Resource: "x"} }),
 	},
 	"$.cluster.serviceCIDRs": {cachedWith(func(c *nodeconfig.NodeConfig) {
-		c.Cluster.ServiceCIDRs = []string{"10.9.0.0/16"}
+		c.Cluster.ServiceCIDRs, c.Cluster.DNSServiceIPs = []string{"10.9.0.0/16"}, nil
 		nodeconfig.Default(c)
 	})},
 	"$.network.localDNS": {func(c *nodeconfig.NodeConfig, with bool) {

@@ -15,6 +15,7 @@ var kubeletConfig = concern{
 	reads: []string{
 		"$.cluster.dnsDomain",
 		"$.cluster.dnsServiceIPs",
+		kubeadmPath,
 		"$.cluster.serviceCIDRs",
 		"$.kubelet.capacity",
 		"$.kubelet.config",
@@ -27,6 +28,9 @@ var kubeletConfig = concern{
 
 func planKubeletConfig(in *input, out *output) {
 	checkKubeletConfig(in, out)
+	if in.config.Cluster.Kubeadm && !in.takesDefaults() {
+		out.notApplied(kubeadmPath)
+	}
 	if !in.family.Kubelet.ConfigDefaults {
 		notInKubeletConfig(in.config, out)
 	}
@@ -35,8 +39,10 @@ func planKubeletConfig(in *input, out *output) {
 		config = merge(computed, config)
 	}
 	if in.family.Kubelet.ConfigDefaults {
-		config = merge(defaultKubeletConfig(in), config)
+		// What the contract says goes before what the cluster says, which goes before Slipway's defaults.
+		config = merge(merge(merge(defaultKubeletConfig(in), clusterDefaults(in, out)), contractSettings(in)), config)
 	}
+	checkClusterDNS(in, out, config)
 	if config == nil {
 		return
 	}
@@ -44,8 +50,12 @@ func planKubeletConfig(in *input, out *output) {
 		"apiVersion": nodeconfig.KubeletConfigVersion,
 		"kind":       nodeconfig.KubeletConfigKind,
 	}, config)
+	reason := "the kubelet's configuration"
+	if in.takesDefaults() {
+		reason = "the kubelet's configuration, over the cluster's kubelet-config (kubeadm: cmd/phases/join/kubelet.go)"
+	}
 	plain, secret := nodeconfig.Revealed(without(in, out, withServingOff(in, out, config)))
-	out.guarded(secret, resource.Join, in.family.Paths.KubeletConfig, 0o600, jsonFile(plain), "the kubelet's configuration"+in.derivation(), kubeletUnit)
+	out.guarded(secret, resource.Join, in.family.Paths.KubeletConfig, 0o600, jsonFile(plain), reason+in.derivation(), kubeletUnit)
 	kubeletDropIn(out, resource.Join, in.family.Kubelet.Config, "--config="+in.family.Paths.KubeletConfig)
 }
 
@@ -73,15 +83,24 @@ func defaultKubeletConfig(in *input) map[string]any {
 		"rotateCertificates": in.rotatesCertificate(),
 		"staticPodPath":      in.family.Paths.Manifests,
 	}
-	if ips := c.Cluster.DNSServiceIPs; len(ips) > 0 {
+	if settings := in.family.Kubelet.Settings; settings != nil {
+		config = merge(config, settings())
+	}
+	return config
+}
+
+// contractSettings are the contract's own settings of the cluster's DNS.
+func contractSettings(in *input) map[string]any {
+	cluster, config := in.config.Cluster, make(map[string]any)
+	if ips := cluster.DNSServiceIPs; len(ips) > 0 {
 		dns := make([]any, len(ips))
 		for i, ip := range ips {
 			dns[i] = ip
 		}
 		config["clusterDNS"] = dns
 	}
-	if settings := in.family.Kubelet.Settings; settings != nil {
-		config = merge(config, settings())
+	if cluster.DNSDomain != nodeconfig.DefaultDNSDomain {
+		config["clusterDomain"] = cluster.DNSDomain
 	}
 	return config
 }
