@@ -7,9 +7,11 @@ import (
 
 	"github.com/slipway-dev/slipway/internal/apply"
 	"github.com/slipway-dev/slipway/internal/facts"
+	"github.com/slipway-dev/slipway/internal/generation"
 	"github.com/slipway-dev/slipway/internal/identity"
 	"github.com/slipway-dev/slipway/internal/plan"
 	"github.com/slipway-dev/slipway/internal/resource"
+	"github.com/slipway-dev/slipway/internal/transition"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
@@ -28,6 +30,7 @@ type question struct {
 
 // askDefaults begins to ask the cluster, if the node takes what the cluster sets, and no earlier run has been told.
 func (c contract) askDefaults(ctx context.Context, r *run, machine *identity.Machine) {
+	c.adoptUpgrade(r, machine)
 	if r.question != nil || r.dryRun || !lacks(c.Config, machine.Facts, plan.NeedKubeletDefaults) {
 		return
 	}
@@ -58,6 +61,34 @@ func (c contract) askDefaults(ctx context.Context, r *run, machine *identity.Mac
 			q.answer = plan.NoDefaults(config, err)
 		}
 	}()
+}
+
+// adoptUpgrade takes the kubelet's configuration that kubeadm has written by an upgrade of the node for what the cluster sets.
+func (c contract) adoptUpgrade(r *run, machine *identity.Machine) {
+	if r.given != nil || !c.Config.Cluster.Kubeadm {
+		return
+	}
+	store, err := generation.Open(r.host, r.log)
+	if err != nil {
+		return // what reads the generations next reports it
+	}
+	text := transition.UpgradedNode(r.host, store)
+	if text == nil {
+		return
+	}
+	answer, err := plan.ReadDefaults(plan.WithFetchedAuthority(c.Config, machine.Facts), text)
+	if err != nil {
+		r.log.Warn("kubeadm has upgraded the node, and what it wrote cannot be used", "path", plan.KubeadmKubeletConfig, "error", err)
+		return
+	}
+	r.log.Info("kubeadm has upgraded the node; its configuration of the kubelet is the new base", "path", plan.KubeadmKubeletConfig)
+	machine.Facts.KubeletDefaults = &answer
+	if r.dryRun {
+		return
+	}
+	if err := identity.RecordKubeletDefaults(r.host, answer); err != nil {
+		r.log.Warn("cannot record what the cluster sets for its kubelets", "error", err)
+	}
 }
 
 // hurry says that something waits for the answer, or that nothing will.

@@ -155,3 +155,36 @@ func TestOnlyKubeadmIsAsked(t *testing.T) {
 		}
 	}
 }
+
+// TestUpgradeByKubeadm: what kubeadm upgrade node writes is the new base. It has not drifted, no repair takes it back, and the next
+// plan begins with it. Another change of the file is drift as ever.
+func TestUpgradeByKubeadm(t *testing.T) {
+	n, _ := kubeadmNode(t, "", func(context.Context, <-chan struct{}) (string, error) { return clusterSettings, nil })
+	if got := n.Provision(t.Context(), ProvisionOptions{}); got.ExitCode != 0 {
+		t.Fatal(got.Errors)
+	}
+	if !n.exists("/var/lib/kubelet/kubeadm-flags.env") || !n.exists("/var/lib/kubelet/instance-config.yaml") {
+		t.Error("what kubeadm upgrade node reads is missing")
+	}
+	before := n.read(kubeletConfigPath)
+	n.deliver(kubeletConfigPath, []byte(strings.Replace(clusterSettings, "64", "65", 1)))
+	if changes, err := n.Drift(t.Context()); err != nil || len(changes) == 0 {
+		t.Errorf("what an administrator has changed is no drift: %v, %v", changes, err)
+	}
+	n.deliver("/etc/kubernetes/tmp/kubeadm-kubelet-config-2026-11-26-01-02-03/config.yaml", before)
+	upgraded := strings.Replace(clusterSettings, "64", "99", 1) + "containerRuntimeEndpoint: unix:///var/run/containerd/containerd.sock\n"
+	n.deliver(kubeletConfigPath, []byte(upgraded))
+	if changes, err := n.Drift(t.Context()); err != nil || len(changes) > 0 {
+		t.Errorf("the upgrade is drift: %v, %v", changes, err)
+	}
+	if got := n.Repair(t.Context(), RepairOptions{}); got.Status.ExitCode != 0 || string(n.read(kubeletConfigPath)) != upgraded {
+		t.Errorf("a repair takes it back: %v", got.Status.Errors)
+	}
+	n, asked := kubeadmNode(t, n.root, func(context.Context, <-chan struct{}) (string, error) { return "", errors.New("must not be asked") })
+	if got := n.Provision(t.Context(), ProvisionOptions{}); got.ExitCode != 0 || asked.Load() != 0 || n.kubelet("maxPods") != "99" || n.kubelet("clusterDNS") != `["10.96.0.10"]` {
+		t.Errorf("the next boot: %d after %d questions: %v", got.ExitCode, asked.Load(), got.Errors)
+	}
+	if changes, err := n.Drift(t.Context()); err != nil || len(changes) > 0 {
+		t.Errorf("after the next boot: %v, %v", changes, err)
+	}
+}

@@ -55,6 +55,7 @@ var concerns = []*concern{
 	&installed,
 	&ipv6Probes,
 	&isolated,
+	&kubeadmFiles,
 	&kubeletBinary,
 	&kubeletCommandLine,
 	&kubeletConfig,

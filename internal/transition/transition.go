@@ -182,6 +182,9 @@ func (n *Node) advance(ctx context.Context, store *generation.Store, next Step, 
 		desired.Resources = slices.Concat(desired.Resources, restored)
 		desired.Sort()
 	}
+	if settled && !next.All {
+		desired = withoutUpgraded(n.Host, desired)
+	}
 	if next.Late != nil && !settled {
 		engine.Late = &apply.Late{Unit: plan.KubeletUnit, Files: func(ctx context.Context) ([]*resource.File, error) {
 			return decided(store, desired, next.Late(ctx))
