@@ -72,6 +72,9 @@ type Cluster struct {
 	// ServerCertificate is the API server's own certificate, PEM or base64 of it, for components
 	// that want it on disk; it is public.
 	ServerCertificate string `json:"serverCertificate,omitempty"`
+	// Kubeadm says that kubeadm manages the cluster. The node takes from the cluster's ConfigMap kubelet-config what the contract
+	// does not set in the kubelet's configuration, as kubeadm join does.
+	Kubeadm bool `json:"kubeadm,omitempty"`
 	// DNSDomain is the cluster's domain; default "cluster.local".
 	DNSDomain string `json:"dnsDomain,omitempty"`
 	// DNSServiceIPs are the addresses of the cluster's DNS service.

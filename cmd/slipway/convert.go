@@ -10,6 +10,9 @@ import (
 
 	"github.com/slipway-dev/slipway/internal/cli"
 	"github.com/slipway-dev/slipway/internal/command"
+	"github.com/slipway-dev/slipway/internal/compile"
+	"github.com/slipway-dev/slipway/internal/document"
+	"github.com/slipway-dev/slipway/internal/plan"
 	"github.com/slipway-dev/slipway/nodeconfig"
 	"github.com/slipway-dev/slipway/nodeconfig/dialect"
 )
@@ -20,6 +23,8 @@ type conversion struct {
 	form   command.Choice
 	to     command.Choice
 	output string
+	// defaults is a file with the cluster's kubelet-config; empty for none.
+	defaults string
 }
 
 func newConvert(s cli.Streams) *cobra.Command {
@@ -35,9 +40,14 @@ func newConvert(s cli.Streams) *cobra.Command {
 What had no place is listed on standard error: the field, and what is lost. A contract of which no
 node can be made is not converted.
 
+The agent takes from a cluster of kubeadm what that sets for the kubelets of all its nodes. For a
+node without an agent, --kubelet-config puts it into the contract. The file holds the ConfigMap
+kubelet-config of kube-system, as kubectl prints it, or the KubeletConfiguration in it.
+
 What is printed holds the contract's secrets. A file is written whole or not at all, and only its
 owner can read it. A contract with secrets is not printed on a terminal.`,
 		Example: `  slipway convert -f join.txt --from kubeadm-join -o converted.yaml
+  slipway convert -f join.txt --kubelet-config kubelet-config.yaml -o converted.yaml
   slipway convert -f bootstrap.kubeconfig --from kubeconfig -o converted.yaml
   slipway convert -f aks.json -o converted.yaml`,
 		Args: command.NoArguments,
@@ -47,6 +57,7 @@ owner can read it. A contract with secrets is not printed on a terminal.`,
 	command.Must(cmd.Flags().MarkHidden("dialect")) // --from is its name here, and knows more
 	command.AddChoice(cmd, &c.form, "from", "", "read the file as `DIALECT`: "+cli.List(c.form.Allowed, "or")+" (default: detect it)")
 	command.AddChoice(cmd, &c.to, "to", "", "write a contract of `DIALECT`: "+cli.List(c.to.Allowed, "or"))
+	cmd.Flags().StringVar(&c.defaults, "kubelet-config", "", "take the cluster's kubelet-config from the file `FILE`")
 	cmd.Flags().StringVarP(&c.output, "output", "o", "", "write the file `OUT`, mode 0600")
 	return cmd
 }
@@ -60,13 +71,21 @@ func (c *conversion) run(s cli.Streams) error {
 		return err
 	}
 	read.Problems = append(read.Problems, read.WithoutPlace()...)
+	written := read.Written()
+	if c.defaults != "" {
+		problems, err := c.takeDefaults(s, written, read.Config)
+		if err != nil {
+			return err
+		}
+		read.Problems = append(read.Problems, problems...)
+	}
 	nodeconfig.SortProblems(read.Problems)
 	if err := read.require(s); err != nil {
 		return err
 	}
-	converted := read.Native()
+	converted := compile.NativeOf(written)
 	if c.output == "" || c.output == stdin {
-		if _, err := json.Marshal(read.Written()); err != nil && cli.IsTerminal(s.Out) { // which refuses a secret
+		if _, err := json.Marshal(written); err != nil && cli.IsTerminal(s.Out) { // which refuses a secret
 			return cli.Usage("name a file with -o OUT, or send the output to a program", "the contract holds secrets, and is not printed on a terminal")
 		}
 		return command.Write(s, string(converted))
@@ -76,4 +95,21 @@ func (c *conversion) run(s cli.Streams) error {
 	}
 	_, _ = fmt.Fprintf(s.Err, "wrote %s, %d bytes; only its owner can read it\n", cli.Line(c.output), len(converted))
 	return nil
+}
+
+// takeDefaults puts into a config what the cluster's kubelet-config sets.
+func (c *conversion) takeDefaults(s cli.Streams, written, complete *nodeconfig.NodeConfig) ([]nodeconfig.Problem, error) {
+	data, err := readInput(s, c.defaults)
+	if err != nil {
+		return nil, err
+	}
+	if tree, err := document.Parse(data); err == nil && tree.GetText("kind") == "ConfigMap" {
+		values, _ := tree.Get("data")
+		data = []byte(values.GetText("kubelet"))
+	}
+	problems, err := plan.WithDefaults(written, complete, data)
+	if err != nil {
+		return nil, command.Failed("%s: %w", title(c.defaults), err)
+	}
+	return problems, nil
 }

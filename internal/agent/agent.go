@@ -52,6 +52,9 @@ type Host interface {
 	// FetchAuthority gets the CA of the cluster that a server belongs to, in PEM, if pins knows it. The error is
 	// apply.ErrNotProbed where no server is asked.
 	FetchAuthority(ctx context.Context, server *resource.APIServer, pins func(bundle string) bool) (string, error)
+	// FetchKubeletDefaults gets the KubeletConfiguration that a cluster of kubeadm has for all its nodes. Once ready is closed,
+	// the kubelet waits for it. The error is apply.ErrNotProbed where no server is asked.
+	FetchKubeletDefaults(ctx context.Context, way *resource.AsNode, ready <-chan struct{}) ([]byte, error)
 	// BootTimes reports when the stages of this boot began.
 	BootTimes(ctx context.Context) (host.BootTimes, error)
 	// ServiceStart reports when a service's main process started; the zero time if it never did.

@@ -128,7 +128,7 @@ func strayed(r *run, machine *identity.Machine) bool {
 // gatherAgain are the facts as they are now, with what the cloud has said.
 func gatherAgain(r *run, known facts.Facts) facts.Facts {
 	now := facts.Gather(r.host)
-	now.Instance, now.Authorities = known.Instance, known.Authorities
+	now.Instance, now.Authorities, now.KubeletDefaults = known.Instance, known.Authorities, known.KubeletDefaults
 	return now
 }
 

@@ -72,6 +72,7 @@ func planStep(ctx context.Context, r *run, c contract, machine *identity.Machine
 	if err := c.authorize(ctx, r, machine); err != nil {
 		return transition.Step{}, err
 	}
+	c.askDefaults(ctx, r, machine)
 	begin := r.now()
 	desired, problems := c.planned(r, machine.Facts)
 	r.account.Status.Config.Digest = desired.Config
@@ -89,6 +90,9 @@ func planStep(ctx context.Context, r *run, c contract, machine *identity.Machine
 	step := transition.Step{Plan: desired, Entry: generation.Entry{Origin: origin, Revision: c.Config.Metadata.Revision}, Ask: transition.IfChanged}
 	if origin == generation.Provision {
 		step.Ask = transition.IfNew
+	}
+	if r.question != nil {
+		step.Late = func(context.Context) resource.Plan { return c.withDefaults(r, machine, desired) }
 	}
 	if !r.target.BaseOnly { // a node that does not join has told nobody its address
 		step.Entry.Addresses = strings.Join(machine.Facts.NodeIPs, " ")

@@ -39,6 +39,8 @@ type run struct {
 	mode Mode
 	// gate holds back the kubelet that systemd starts; nil before it is known whose disk this is.
 	gate *gate
+	// question is what the cluster is asked; nil for nothing.
+	question *question
 }
 
 // begin begins a run about the contract at a path. One that goes forward does not use the reserve of room.
@@ -100,12 +102,13 @@ func publishResult(ctx context.Context, r *run, lock *lock, result outcome.Resul
 const addressTries = 3
 
 // settle makes the machine be as planned, within a time, and plans it again as long as an address that it was planned with
-// is gone once that is applied.
+// is gone once that is applied, and if the cluster has answered meanwhile.
 func settle(ctx context.Context, r *run, timeout time.Duration, machine *identity.Machine, apply, plan func(ctx context.Context) error) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, timeout, outcome.ErrTimeout)
 	defer cancel()
+	defer func() { r.question.hurry() }() // a plan that is made again may ask
 	err := apply(ctx)
-	for tries := 0; err == nil && strayed(r, machine); tries++ {
+	for tries := 0; err == nil && (strayed(r, machine) || r.question.unused(r, machine)); tries++ {
 		if tries == addressTries {
 			err = fmt.Errorf("the machine's address changes again and again, last to %s: the node was planned with one that is gone", strings.Join(machine.Facts.NodeIPs, ", "))
 		} else if err = plan(ctx); err == nil {

@@ -30,6 +30,8 @@ type tampered struct {
 	addresses []netip.Addr
 	// authority answers for the API server that is asked for its cluster's CA; nil for a directory's answer.
 	authority func(server *resource.APIServer, pins func(string) bool) (string, error)
+	// defaults answers for the API server that is asked what its cluster sets for all kubelets; nil for a directory's answer.
+	defaults func(ctx context.Context, way *resource.AsNode, ready <-chan struct{}) ([]byte, error)
 	// answers has every check pass that a directory cannot perform.
 	answers bool
 }
@@ -41,6 +43,13 @@ func (h *tampered) FetchAuthority(ctx context.Context, server *resource.APIServe
 		return h.Directory.FetchAuthority(ctx, server, pins)
 	}
 	return h.authority(server, pins)
+}
+
+func (h *tampered) FetchKubeletDefaults(ctx context.Context, way *resource.AsNode, ready <-chan struct{}) ([]byte, error) {
+	if h.defaults == nil {
+		return h.Directory.FetchKubeletDefaults(ctx, way, ready)
+	}
+	return h.defaults(ctx, way, ready)
 }
 
 func (h *tampered) tell(path string, mode uint32, content []byte) {

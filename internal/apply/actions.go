@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -87,6 +88,9 @@ func (r *run) perform(ctx context.Context, n *node) error {
 		if err := n.finishOthers(action); err != nil {
 			return err
 		}
+		if err := r.writeLate(ctx, n, action); err != nil {
+			return err
+		}
 		if err := liveKinds[n.Spec.Kind()].bring(r, ctx, n, action); err != nil {
 			return err
 		}
@@ -118,6 +122,38 @@ func (n *node) finishOthers(action Action) error {
 		}
 	}
 	return nil
+}
+
+// writeLate writes the files that are decided late, if a node is the start of the unit that reads them.
+func (r *run) writeLate(ctx context.Context, n *node, action Action) error {
+	unit, ok := n.Spec.(*resource.Unit)
+	if !ok || r.Late == nil || unit.Unit != r.Late.Unit || action != Started {
+		return nil
+	}
+	return r.step("cluster's kubelet settings", func() error {
+		files, err := r.Late.Files(ctx)
+		if err != nil || len(files) == 0 {
+			return err
+		}
+		known := len(r.intent.Paths)
+		for _, file := range files {
+			r.intent.also(file.Paths())
+		}
+		if len(r.intent.Paths) > known {
+			if err := r.announce(); err != nil {
+				return err
+			}
+		}
+		if err := r.writeOwn(files...); err != nil {
+			return err
+		}
+		for _, file := range files {
+			if id := resource.IDOf(file); !slices.ContainsFunc(r.wrong, func(d difference) bool { return d.ID() == id }) {
+				r.changed(id, Updated)
+			}
+		}
+		return nil
+	})
 }
 
 // does times an action that takes a while, and notes it as a change.

@@ -34,6 +34,16 @@ type Engine struct {
 	// Stale are resources that earlier plans brought, and that this one may not have: what the plan has
 	// nothing of is removed again.
 	Stale []resource.Resource
+	// Late, if any, is what is decided while the engine is at work.
+	Late *Late
+}
+
+// Late are files of the plan whose content is decided while the engine is at work: they are written as the plan has them, and
+// again right before the unit starts that reads them.
+type Late struct {
+	Unit string
+	// Files waits for the decision, and returns the files whose content is another one. It is called at most once.
+	Files func(ctx context.Context) ([]*resource.File, error)
 }
 
 // Action is what was done to a resource; the status has the list.

@@ -138,7 +138,7 @@ func TestUnreadOfAKS(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, c := range contracts.Load(t, "../../examples/aks/minimal.json", "testdata/aks.yaml") {
+	for _, c := range contracts.Load(t, "testdata/aks-minimal.json", "testdata/aks.yaml") {
 		t.Run(c.Name, func(t *testing.T) {
 			_, problems := compile.ReadOne("", c.Document).Plan(known)
 			contracts.Compare(t, problems, c.Want)

@@ -11,8 +11,11 @@ import (
 )
 
 // Native is the contract as a native document in YAML: the same node, without defaults. It is as secret as the contract.
-func (c *Contract) Native() []byte {
-	tree, err := document.Parse(nodeconfig.Encode(c.Written()))
+func (c *Contract) Native() []byte { return NativeOf(c.Written()) }
+
+// NativeOf is a config as a native document in YAML.
+func NativeOf(config *nodeconfig.NodeConfig) []byte {
+	tree, err := document.Parse(nodeconfig.Encode(config))
 	if err != nil {
 		panic("a config of this program's own cannot be read: " + err.Error())
 	}

@@ -73,6 +73,9 @@ type Facts struct {
 	// ClusterAuthority is the cluster's CA in PEM, where the contract only pins it: whoever has fetched it from the cluster puts
 	// it here.
 	ClusterAuthority string `json:"clusterAuthority,omitempty"`
+	// KubeletDefaults is what the cluster sets for the kubelets of all its nodes, nil if the agent has not asked. It is not
+	// gathered.
+	KubeletDefaults *KubeletDefaults `json:"kubeletDefaults,omitempty"`
 	// DeniedModules are the modules of the kernel that the machine's own files deny, or denied until Slipway took that out,
 	// sorted. They are looked for on Azure alone.
 	DeniedModules []string `json:"deniedModules,omitempty"`

@@ -307,6 +307,35 @@ func (s *Store) Finish(outcome Outcome, reason string, at time.Time) error {
 	return s.conclude()
 }
 
+// Amend records that the current generation, while it is being applied, has another plan with the same resources: the content of
+// some files was decided late.
+func (s *Store) Amend(plan resource.Plan) error {
+	current := &s.entries[len(s.entries)-1]
+	r, err := s.record(current.Number)
+	if err != nil {
+		return fmt.Errorf("record the generation: %w", err)
+	}
+	entry := r.Entry
+	entry.Plan = ""
+	if err := entry.Name(plan); err != nil {
+		return fmt.Errorf("record the generation: %w", err)
+	}
+	decided, resources := plan.ByID(), r.Resources
+	resources.Resources = slices.Clone(resources.Resources)
+	for i := range resources.Resources {
+		if file, ok := decided[resources.Resources[i].ID()].Spec.(*resource.File); ok && !file.Temporary() {
+			resources.Resources[i].Spec = file
+		}
+	}
+	other := newRecord(entry, resources, r.Left, r.Originals)
+	other.LastGood, other.DropIns = r.LastGood, r.DropIns
+	if err := s.write(state.Generation(current.Number), other); err != nil {
+		return fmt.Errorf("record the generation: %w", err)
+	}
+	s.records[current.Number], current.Plan = other, entry.Plan
+	return s.writeIndex()
+}
+
 // conclude writes the index, and forgets the generations that need not be kept. Where it cannot be written nothing is
 // forgotten: what was to take the place of a good generation may fail yet.
 func (s *Store) conclude() error {

@@ -227,6 +227,11 @@ func (d *Directory) FetchAuthority(context.Context, *resource.APIServer, func(bu
 	return "", apply.ErrNotProbed
 }
 
+// FetchKubeletDefaults asks no server, for the same reason.
+func (d *Directory) FetchKubeletDefaults(context.Context, *resource.AsNode, <-chan struct{}) ([]byte, error) {
+	return nil, apply.ErrNotProbed
+}
+
 // pulled reports whether a unit that was started pulls in another one, which no record names then (systemd.unit(5),
 // ".wants/").
 func (d *Directory) pulled(ctx context.Context, unit string) (bool, error) {

@@ -165,6 +165,11 @@ func (m *Machine) FetchAuthority(ctx context.Context, server *resource.APIServer
 	return probe.FetchAuthority(ctx, server, pins)
 }
 
+// FetchKubeletDefaults gets the KubeletConfiguration that a cluster of kubeadm has for all its nodes. Its error is a *apply.CheckError.
+func (m *Machine) FetchKubeletDefaults(ctx context.Context, way *resource.AsNode, ready <-chan struct{}) ([]byte, error) {
+	return probe.FetchKubeletDefaults(ctx, m.Tree, way, ready)
+}
+
 // BootTimes asks systemd for the times of this boot.
 func (m *Machine) BootTimes(ctx context.Context) (BootTimes, error) { return m.systemd.BootTimes(ctx) }
 

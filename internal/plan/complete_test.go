@@ -130,6 +130,8 @@ func containerdOf(version string) func(*nodeconfig.NodeConfig) {
 // needs is what must be said as well for a leaf to mean anything.
 var needs = map[string]func(*nodeconfig.NodeConfig){
 	"$.join.clientCertificate":                 func(c *nodeconfig.NodeConfig) { c.Join.Method = nodeconfig.JoinClientCertificate },
+	"$.cluster.dnsServiceIPs":                  func(c *nodeconfig.NodeConfig) { c.Cluster.ServiceCIDRs = nil },
+	"$.cluster.serviceCIDRs":                   func(c *nodeconfig.NodeConfig) { c.Cluster.ServiceCIDRs = nil },
 	"$.cluster.certificateAuthorityHashes":     func(c *nodeconfig.NodeConfig) { c.Cluster.CertificateAuthority = "" },
 	"$.components.artifacts.containerd.force":  containerdOf("2.2.4"),
 	"$.components.artifacts.containerd.sha256": containerdOf("2.0.4"),

@@ -55,6 +55,7 @@ var concerns = []*concern{
 	&installed,
 	&ipv6Probes,
 	&isolated,
+	&kubeadmFiles,
 	&kubeletBinary,
 	&kubeletCommandLine,
 	&kubeletConfig,
@@ -119,6 +120,10 @@ type input struct {
 	takesInstalled bool
 	// awaited says that the cluster's CA is pinned, and nobody has fetched it yet.
 	awaited bool
+	// defaults is what the cluster sets for the kubelets of all its nodes, nil if it was not asked; lacksDefaults says that it is
+	// to be asked.
+	defaults      *facts.KubeletDefaults
+	lacksDefaults bool
 	// slice is the one that the kubelet and its container runtime are in.
 	slice string
 	// method is how the node joins; the contract's may not be possible on the machine.
@@ -174,6 +179,7 @@ func newInput(c *nodeconfig.NodeConfig, f facts.Facts, agentless ...func(*input)
 	for _, set := range agentless {
 		set(in)
 	}
+	in.defaults, in.lacksDefaults = knownDefaults(in)
 	paths := &in.family.Paths
 	in.containerd, in.containerdPackage = in.runtimeProgram(containerdName, paths.Containerd, containerdFiles, exitcode.ContainerdInstallFailed)
 	in.runc, in.runcPackage = in.runtimeProgram(runcName, paths.Runc, runcFiles, exitcode.RuncInstallFailed)

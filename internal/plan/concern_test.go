@@ -325,18 +325,22 @@ var further = map[string][]func(c *nodeconfig.NodeConfig, with bool){
 		attestedWith(func(c *nodeconfig.NodeConfig) { c.Join.Attested = &nodeconfig.AttestedBootstrap{Resource: "x"} }),
 	},
 	"$.cluster.serviceCIDRs": {cachedWith(func(c *nodeconfig.NodeConfig) {
-		c.Cluster.ServiceCIDRs = []string{"10.9.0.0/16"}
+		c.Cluster.ServiceCIDRs, c.Cluster.DNSServiceIPs = []string{"10.9.0.0/16"}, nil
+		nodeconfig.Default(c)
+	}), ofKubeadm(func(c *nodeconfig.NodeConfig) {
+		c.Cluster.ServiceCIDRs, c.Cluster.DNSServiceIPs = []string{"10.9.0.0/16"}, nil
 		nodeconfig.Default(c)
 	})},
+	"$.cluster.dnsDomain": {ofKubeadm(func(c *nodeconfig.NodeConfig) { c.Cluster.DNSDomain = "other.local" })},
 	"$.network.localDNS": {func(c *nodeconfig.NodeConfig, with bool) {
 		if cachedWith(func(*nodeconfig.NodeConfig) {})(c, with); !with {
 			c.Network.LocalDNS = nil
 		}
 	}},
 	"$.network.nameservers":   {cachedWith(func(c *nodeconfig.NodeConfig) { c.Network.Nameservers = []string{"10.9.0.11"} })},
-	"$.cluster.dnsServiceIPs": {cachedWith(func(c *nodeconfig.NodeConfig) { c.Cluster.DNSServiceIPs = []string{"10.9.0.10"} })},
+	"$.cluster.dnsServiceIPs": {cachedWith(func(c *nodeconfig.NodeConfig) { c.Cluster.DNSServiceIPs = []string{"10.9.0.10"} }), ofKubeadm(func(c *nodeconfig.NodeConfig) { c.Cluster.DNSServiceIPs = []string{"10.9.0.11"} })},
 	"$.join.bootstrapToken":   {attestedWith(func(c *nodeconfig.NodeConfig) { c.Join.BootstrapToken = nodeconfig.Secret{} })},
-	"$.kubelet.config":        {countedWith(func(k *nodeconfig.Kubelet) { k.Config = map[string]any{"maxPods": json.Number("9"), "providerID": "x"} }), cachedWith(func(c *nodeconfig.NodeConfig) { asking["configuration"](c, nil) }), swapWith(func(k *nodeconfig.Kubelet) { k.Config = map[string]any{"failSwapOn": false} }), field("volumePluginDir", "/opt/plugins"), field("healthzPort", json.Number("1")), field("serverTLSBootstrap", true), field("kubeReservedCgroup", "/podruntime.slice"), field(failCgroupField, false), field("shutdownGracePeriod", "45s"), resolverOf(func(k *nodeconfig.Kubelet) { k.Config = map[string]any{"resolvConf": "/run/other.conf"} })},
+	"$.kubelet.config":        {ofKubeadm(func(c *nodeconfig.NodeConfig) { c.Kubelet.Config = map[string]any{"maxPods": 7} }), countedWith(func(k *nodeconfig.Kubelet) { k.Config = map[string]any{"maxPods": json.Number("9"), "providerID": "x"} }), cachedWith(func(c *nodeconfig.NodeConfig) { asking["configuration"](c, nil) }), swapWith(func(k *nodeconfig.Kubelet) { k.Config = map[string]any{"failSwapOn": false} }), field("volumePluginDir", "/opt/plugins"), field("healthzPort", json.Number("1")), field("serverTLSBootstrap", true), field("kubeReservedCgroup", "/podruntime.slice"), field(failCgroupField, false), field("shutdownGracePeriod", "45s"), resolverOf(func(k *nodeconfig.Kubelet) { k.Config = map[string]any{"resolvConf": "/run/other.conf"} })},
 	"$.kubelet.flags": {countedWith(func(k *nodeconfig.Kubelet) {
 		k.Flags = []nodeconfig.Flag{{Name: "max-pods", Value: "9"}, {Name: "provider-id", Value: "x"}}
 	}), cachedWith(func(c *nodeconfig.NodeConfig) { asking["flag"](c, nil) }), swapWith(func(k *nodeconfig.Kubelet) { k.Flags = []nodeconfig.Flag{{Name: "fail-swap-on", Value: "false"}} }), flag("cert-dir", "/opt/pki"), flag("cgroup-driver", "other"), flag("healthz-port", "1"), flag("cloud-config", "/x"), flag("kube-reserved-cgroup", "/podruntime.slice"), flag(failCgroupFlag, "false"), flag("node-ip", "10.0.0.9"),
@@ -599,5 +603,14 @@ func TestUnread(t *testing.T) {
 	slices.Sort(want)
 	if !slices.Equal(got, want) {
 		t.Errorf("got  %q\nwant %q", got, want)
+	}
+}
+
+// ofKubeadm makes a change of a contract whose cluster is kubeadm's.
+func ofKubeadm(change func(*nodeconfig.NodeConfig)) func(*nodeconfig.NodeConfig, bool) {
+	return func(c *nodeconfig.NodeConfig, with bool) {
+		if c.Cluster.Kubeadm = true; with {
+			change(c)
+		}
 	}
 }

@@ -15,6 +15,7 @@ var kubeletConfig = concern{
 	reads: []string{
 		"$.cluster.dnsDomain",
 		"$.cluster.dnsServiceIPs",
+		kubeadmPath,
 		"$.cluster.serviceCIDRs",
 		"$.kubelet.capacity",
 		"$.kubelet.config",
@@ -28,6 +29,9 @@ var kubeletConfig = concern{
 
 func planKubeletConfig(in *input, out *output) {
 	checkKubeletConfig(in, out)
+	if in.config.Cluster.Kubeadm && !in.takesDefaults() {
+		out.notApplied(kubeadmPath)
+	}
 	if !in.family.Kubelet.ConfigDefaults {
 		notInKubeletConfig(in.config, out)
 	}
@@ -36,9 +40,15 @@ func planKubeletConfig(in *input, out *output) {
 		config = merge(computed, config)
 	}
 	if in.family.Kubelet.ConfigDefaults {
-		config = merge(defaultKubeletConfig(in), config)
+		// What the contract says goes before what the host decides, which goes before what the cluster says, and that before Slipway's defaults.
+		settings := defaultKubeletConfig(in)
+		for _, over := range []map[string]any{clusterDefaults(in, out), hostSettings(in), contractSettings(in), config} {
+			settings = merge(settings, over)
+		}
+		config = settings
 		assumedResolver(in, out)
 	}
+	checkClusterDNS(in, out, config)
 	if config == nil {
 		checkSettings(in, out, nil)
 		return
@@ -47,9 +57,13 @@ func planKubeletConfig(in *input, out *output) {
 		"apiVersion": nodeconfig.KubeletConfigVersion,
 		"kind":       nodeconfig.KubeletConfigKind,
 	}, config)
+	reason := "the kubelet's configuration"
+	if in.takesDefaults() {
+		reason = "the kubelet's configuration, over the cluster's kubelet-config (kubeadm: cmd/phases/join/kubelet.go)"
+	}
 	plain, secret := nodeconfig.Revealed(without(in, out, withServingOff(in, out, config)))
 	checkSettings(in, out, plain)
-	out.guarded(secret, resource.Join, in.family.Paths.KubeletConfig, 0o600, jsonFile(plain), "the kubelet's configuration"+in.derivation(), kubeletUnit)
+	out.guarded(secret, resource.Join, in.family.Paths.KubeletConfig, 0o600, jsonFile(plain), reason+in.derivation(), kubeletUnit)
 	kubeletDropIn(out, resource.Join, in.family.Kubelet.Config, "--config="+in.family.Paths.KubeletConfig)
 }
 
@@ -77,20 +91,34 @@ func defaultKubeletConfig(in *input) map[string]any {
 		"rotateCertificates": in.rotatesCertificate(),
 		"staticPodPath":      in.family.Paths.Manifests,
 	}
-	if ips := c.Cluster.DNSServiceIPs; len(ips) > 0 {
+	if settings := in.family.Kubelet.Settings; settings != nil {
+		config = merge(config, settings())
+	}
+	return config
+}
+
+// contractSettings are the contract's own settings of the cluster's DNS.
+func contractSettings(in *input) map[string]any {
+	cluster, config := in.config.Cluster, make(map[string]any)
+	if ips := cluster.DNSServiceIPs; len(ips) > 0 {
 		dns := make([]any, len(ips))
 		for i, ip := range ips {
 			dns[i] = ip
 		}
 		config["clusterDNS"] = dns
 	}
-	if path, _ := in.podResolver(); path != "" {
-		config[resolverField] = path
-	}
-	if settings := in.family.Kubelet.Settings; settings != nil {
-		config = merge(config, settings())
+	if cluster.DNSDomain != nodeconfig.DefaultDNSDomain {
+		config["clusterDomain"] = cluster.DNSDomain
 	}
 	return config
+}
+
+// hostSettings are what the host decides, whatever the cluster says.
+func hostSettings(in *input) map[string]any {
+	if path, _ := in.podResolver(); path != "" {
+		return map[string]any{resolverField: path}
+	}
+	return nil
 }
 
 // rotatesCertificate reports whether the kubelet is to renew its client certificate. One that has a credential plug-in has

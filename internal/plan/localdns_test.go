@@ -23,6 +23,8 @@ func cached(t *testing.T, change func(c *nodeconfig.NodeConfig, dns *nodeconfig.
 	t.Helper()
 	return minimal(t, nodeconfig.LayoutAKS, func(c *nodeconfig.NodeConfig) {
 		c.Network.LocalDNS = &nodeconfig.LocalDNS{}
+		c.Cluster.ServiceCIDRs, c.Cluster.DNSServiceIPs = nil, nil
+		c.Kubelet.Flags = []nodeconfig.Flag{{Name: "cluster-dns", Value: "10.96.0.10"}}
 		change(c, c.Network.LocalDNS)
 	})
 }
@@ -33,7 +35,7 @@ var asking = map[string]func(c *nodeconfig.NodeConfig, dns *nodeconfig.LocalDNS)
 		c.Kubelet.Flags = []nodeconfig.Flag{{Name: "cluster-dns", Value: "169.254.10.11"}}
 	},
 	"configuration": func(c *nodeconfig.NodeConfig, _ *nodeconfig.LocalDNS) {
-		c.Kubelet.Config = map[string]any{"clusterDNS": []any{"169.254.10.11"}}
+		c.Kubelet.Flags, c.Kubelet.Config = nil, map[string]any{"clusterDNS": []any{"169.254.10.11"}}
 	},
 }
 

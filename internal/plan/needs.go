@@ -21,6 +21,9 @@ const (
 	// NeedClusterAuthority is the cluster's CA, which the contract only pins: it is fetched from the cluster. No node is made
 	// without it.
 	NeedClusterAuthority Need = "cluster authority"
+	// NeedKubeletDefaults is what the cluster sets for the kubelets of all its nodes. It is asked for beside everything else, and
+	// a node is made without it if the cluster does not answer.
+	NeedKubeletDefaults Need = "kubelet defaults"
 )
 
 // Needs are the facts that a plan of this config cannot be made without and that are not there yet: a node that is told
@@ -52,6 +55,9 @@ func Needs(c *nodeconfig.NodeConfig, f facts.Facts) []Need {
 	}
 	if in.awaited {
 		needs = append(needs, NeedClusterAuthority)
+	}
+	if in.lacksDefaults {
+		needs = append(needs, NeedKubeletDefaults)
 	}
 	return needs
 }

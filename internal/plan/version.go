@@ -30,6 +30,9 @@ const (
 	// watchdogSupported: from it on, the kubelet answers systemd's watchdog (SystemdWatchdog, on by
 	// default from 1.32; AKS: 10-watchdog.conf).
 	watchdogSupported gate = 32
+	// instanceConfig: from it on, kubeadm keeps the container runtime's socket in a file on the node, and no more in an annotation
+	// of the Node (k8s.io/kubernetes v1.34.4 cmd/kubeadm/app/features/features.go, NodeLocalCRISocket).
+	instanceConfig gate = 34
 	// idleTimeoutIgnored: from it on, the kubelet reads its streaming connections' idle timeout nowhere.
 	idleTimeoutIgnored gate = akstext.IdleTimeoutIgnored
 	// cgroupV2Needed: from it on, the kubelet does not start with control groups of version 1, unless it is told to

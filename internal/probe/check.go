@@ -34,14 +34,19 @@ func Wait(ctx context.Context, files *rootfs.Tree, units *systemd.Manager, check
 	case check.Reachable != nil:
 		return defaultProber.probeReachable(ctx, check.Reachable, files.ReadLinked)
 	case check.LeaseRenewed != nil:
-		return defaultProber.probeLease(ctx, check.LeaseRenewed, func(path string) ([]byte, error) {
-			// The kubelet's is a link to the newest, which it replaces (Kubernetes: client-go, certificate store).
-			return files.ReadLinked(path, maxCredential)
-		})
+		return defaultProber.probeLease(ctx, check.LeaseRenewed, credentialsIn(files))
 	case check.PathExists != "":
 		return probePath(ctx, files, check.PathExists)
 	}
 	return fmt.Errorf("check %q: checks nothing", check.Label)
+}
+
+// credentialsIn reads credentials on a machine.
+func credentialsIn(files *rootfs.Tree) func(path string) ([]byte, error) {
+	return func(path string) ([]byte, error) {
+		// The kubelet's is a link to the newest, which it replaces (Kubernetes: client-go, certificate store).
+		return files.ReadLinked(path, maxCredential)
+	}
 }
 
 // probePath waits until there is something at a path.

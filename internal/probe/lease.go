@@ -66,7 +66,7 @@ func (p *prober) probeLease(ctx context.Context, wanted *resource.LeaseRenewed, 
 // prepare reads the credential, which may have been renewed, or be there at last, since the attempt
 // before, and who it is of.
 func (l *lease) prepare(t *target) *failure {
-	pair, file, err := l.credential()
+	pair, file, err := firstPair(l.Credentials, l.read)
 	if errors.Is(err, fs.ErrNotExist) {
 		return fileFailure(resource.CauseMissing, file, errors.New("the kubelet has no client certificate: the node has not joined"))
 	}
@@ -84,18 +84,18 @@ func fileFailure(cause resource.Cause, file string, err error) *failure {
 	return &failure{apply.CheckError{Cause: cause, Endpoint: file, Err: err}, resolving, true}
 }
 
-// credential reads the first credential that is there, and reports where it is.
-func (l *lease) credential() (pair *tls.Certificate, file string, err error) {
+// firstPair reads the first client certificate that is there, and reports where it is.
+func firstPair(pairs []resource.KeyPair, read func(path string) ([]byte, error)) (pair *tls.Certificate, file string, err error) {
 	err = fs.ErrNotExist
-	for _, c := range l.Credentials {
+	for _, c := range pairs {
 		var certificate, key []byte
 		file = c.Certificate
-		if certificate, err = l.read(c.Certificate); errors.Is(err, fs.ErrNotExist) {
+		if certificate, err = read(c.Certificate); errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
 		key = certificate
 		if err == nil && c.Key != "" {
-			key, err = l.read(c.Key)
+			key, err = read(c.Key)
 		}
 		if err != nil {
 			return nil, file, err
@@ -106,8 +106,8 @@ func (l *lease) credential() (pair *tls.Certificate, file string, err error) {
 		}
 		return &made, file, nil
 	}
-	if len(l.Credentials) > 0 {
-		file = l.Credentials[0].Certificate
+	if len(pairs) > 0 {
+		file = pairs[0].Certificate
 	}
 	return nil, file, err
 }

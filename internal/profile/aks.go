@@ -176,6 +176,7 @@ var aks = Profile{
 		"Kubelet.RuntimeKind.Source":  "the file's name is AKS's, and says so",
 		"Kubelet.CgroupDriver.Source": "the file's name is AKS's, and says so",
 		"Kubelet.ConfigDefaults":      "AKS's contract says all that its kubelets are told",
+		"Kubelet.ClusterDefaults":     "no cluster of AKS is kubeadm's",
 		"Runtime.CgroupDriver":        "it follows needs_cgroupv2, or else is containerd's default",
 		"Contract.YAML":               "AKS's contract is JSON",
 		"Host.ResolvedList":           "AKS's contract names the file, or /etc/resolv.conf leads to it",

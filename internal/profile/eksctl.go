@@ -93,6 +93,7 @@ var eksctl = Profile{
 	Contract:    Contract{},
 	Agent:       standard.Agent,
 	Empty: map[string]string{
+		"Kubelet.ClusterDefaults":     "no cluster of EKS is kubeadm's",
 		"Attested":                    standard.Empty["Attested"],
 		"GPU":                         standard.Empty["GPU"],
 		"LocalDNS":                    standard.Empty["LocalDNS"],

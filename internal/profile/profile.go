@@ -102,6 +102,9 @@ type Kubelet struct {
 	// ConfigDefaults says that it always has a configuration file, with Slipway's defaults; otherwise only where the
 	// contract asks for one, with what it says, and the rest are flags.
 	ConfigDefaults bool
+	// ClusterDefaults says that it takes what a cluster of kubeadm sets for the kubelets of all its nodes, if the contract says
+	// that the cluster is one.
+	ClusterDefaults bool
 	// Settings are the family's own defaults in its configuration file, over Slipway's; nil for none.
 	Settings func() map[string]any
 	// KeepsBootstrap says that the credential that it joins with stays on the node, and is not removed when it has joined.

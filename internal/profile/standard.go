@@ -42,6 +42,8 @@ var standard = Profile{
 		Watchdog:       DropIn{"10-watchdog.conf", 0o644, "Kubernetes: SystemdWatchdog"},
 		Prepare:        "kubelet-prepare.service",
 		ConfigDefaults: true, // kubeadm: componentconfigs, kubelet
+
+		ClusterDefaults: true, // kubeadm: cmd/phases/join/kubelet.go
 		// What the kubelet calls them in the kubeconfig that it writes when it joins (k8s.io/kubernetes v1.36.3
 		// pkg/kubelet/certificate/bootstrap/bootstrap.go, writeKubeconfigFromBootstrapping).
 		Entries: Entries{Cluster: "default-cluster", Context: "default-context", BootstrapContext: "default-context"},

@@ -99,6 +99,19 @@ func (s *APIServer) UnmarshalJSON(data []byte) error {
 	return err
 }
 
+// AsNode is an API server that is asked with the node's own credential: with the token that the node joins with while that is on
+// the machine, and else, or if the server refuses the token, with the kubelet's client certificate.
+type AsNode struct {
+	// Server is its URL.
+	Server string `json:"server"`
+	// CertificateAuthority is the PEM its certificate is verified with.
+	CertificateAuthority string `json:"certificateAuthority"`
+	// Bootstrap is the path of the kubeconfig with the token; empty for none.
+	Bootstrap string `json:"bootstrap,omitempty"`
+	// Credentials are where the kubelet's client certificate may be; the first that is there is used.
+	Credentials []KeyPair `json:"credentials,omitempty"`
+}
+
 // Reachable is a server that must be reached: its name resolves, it can be connected to, and it has a certificate that the machine
 // trusts.
 type Reachable struct {

@@ -50,6 +50,8 @@ var (
 	Identity = File{Dir + "/identity.json", 0o600, 64 << 10}
 	// Authorities are the certificate authorities that the machine's cloud has last said it is to trust.
 	Authorities = File{Dir + "/authorities.json", 0o600, 512 << 10}
+	// KubeletDefaults is what the node's cluster has set for the kubelets of all its nodes, when it was asked.
+	KubeletDefaults = File{Dir + "/kubelet-defaults.json", 0o600, 512 << 10}
 	// Commands are the names of the commands that have been run and are run once, one on a line.
 	Commands = File{Dir + "/commands", 0o600, 64 << 10}
 	// Watch is what the watcher has decided about each source.
@@ -85,7 +87,7 @@ func ResultAt(place string) File { return File{place, 0o600, 1 << 20} }
 
 // Files are all files, with the first generation's record for those of all.
 func Files() []File {
-	all := []File{Status, RunStatus, RunResult, Identity, Authorities, Commands, Watch, Intent, Index, Facts, Waiting, Reserve, Actions, Generation(1)}
+	all := []File{Status, RunStatus, RunResult, Identity, Authorities, KubeletDefaults, Commands, Watch, Intent, Index, Facts, Waiting, Reserve, Actions, Generation(1)}
 	for _, family := range profile.All() { // some publish in the same place
 		if result := ResultAt(family.Publication.Result); !slices.Contains(all, result) {
 			all = append(all, result)

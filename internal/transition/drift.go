@@ -36,7 +36,7 @@ func (n *Node) Drift(ctx context.Context) ([]apply.Change, resource.Plan, error)
 	if err != nil {
 		return nil, resource.Plan{}, err
 	}
-	desired = without(desired, units)
+	desired = withoutUpgraded(n.Host, without(desired, units))
 	report, err := n.Preview(ctx, desired)
 	return append(report.Changes, others...), desired, err
 }

@@ -8,6 +8,7 @@
 package transition
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -54,6 +55,9 @@ type Step struct {
 	All bool
 	// Ask is when the node is asked whether it is well with the plan, by those of the plan's health checks that can be asked.
 	Ask When
+	// Late, if any, waits for what is still asked for, and returns the plan with it: the same resources, some files with another
+	// content. It is called right before the kubelet starts.
+	Late func(ctx context.Context) resource.Plan
 
 	// masked are the current generation's units that somebody has masked, once asked says so.
 	masked []string
@@ -178,6 +182,14 @@ func (n *Node) advance(ctx context.Context, store *generation.Store, next Step, 
 		desired.Resources = slices.Concat(desired.Resources, restored)
 		desired.Sort()
 	}
+	if settled && !next.All {
+		desired = withoutUpgraded(n.Host, desired)
+	}
+	if next.Late != nil && !settled {
+		engine.Late = &apply.Late{Unit: plan.KubeletUnit, Files: func(ctx context.Context) ([]*resource.File, error) {
+			return decided(store, desired, next.Late(ctx))
+		}}
+	}
 	report, err := engine.Apply(ctx, desired)
 	if err = blamed(ctx, n, err); err == nil && next.asks(settled, len(report.Changes) > 0) {
 		err = well(desired.Health)
@@ -189,6 +201,21 @@ func (n *Node) advance(ctx context.Context, store *generation.Store, next Step, 
 		return report, err
 	}
 	return report, finish(n, store, err)
+}
+
+// decided records a plan in the place of the one that is being applied, and returns its files that have another content.
+func decided(store *generation.Store, applied, plan resource.Plan) (files []*resource.File, err error) {
+	planned := plan.ByID()
+	for _, res := range applied.Resources {
+		before, ok := res.Spec.(*resource.File)
+		if file, is := planned[res.ID()].Spec.(*resource.File); ok && is && !bytes.Equal(before.Content, file.Content) {
+			files = append(files, file)
+		}
+	}
+	if len(files) == 0 {
+		return nil, nil
+	}
+	return files, store.Amend(plan)
 }
 
 // blamed puts a container runtime that does not answer before a kubelet that failed, for want of it.

@@ -84,7 +84,7 @@ func FromTree(tree *document.Node) *Result {
 		Report: func(f document.Fault) { faults = append(faults, nodeconfig.ProblemOf(f, true)) },
 	})
 	t.out.APIVersion, t.out.Kind = nodeconfig.APIVersion, nodeconfig.Kind
-	t.out.Cluster.KubernetesVersion = nodeconfig.InstalledVersion
+	t.out.Cluster.KubernetesVersion, t.out.Cluster.Kubeadm = nodeconfig.InstalledVersion, true
 	if t.in.Kind == configKind {
 		t.kubeconfig()
 	} else {

@@ -1,0 +1,141 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"github.com/slipway-dev/slipway/internal/apply"
+	"github.com/slipway-dev/slipway/internal/facts"
+	"github.com/slipway-dev/slipway/internal/generation"
+	"github.com/slipway-dev/slipway/internal/identity"
+	"github.com/slipway-dev/slipway/internal/plan"
+	"github.com/slipway-dev/slipway/internal/resource"
+	"github.com/slipway-dev/slipway/internal/transition"
+	"github.com/slipway-dev/slipway/nodeconfig"
+)
+
+// question is what the cluster is asked beside everything else: what it sets for the kubelets of all its nodes. The node is
+// planned without the answer first. The answer is in the plan when the kubelet starts, or the node is planned again with it.
+type question struct {
+	// ready is closed when something waits for the answer.
+	ready chan struct{}
+	wait  sync.Once
+	// answered is closed when answer is there.
+	answered chan struct{}
+	answer   facts.KubeletDefaults
+	// used says that a plan has the answer.
+	used bool
+}
+
+// askDefaults begins to ask the cluster, if the node takes what the cluster sets, and no earlier run has been told.
+func (c contract) askDefaults(ctx context.Context, r *run, machine *identity.Machine) {
+	c.adoptUpgrade(r, machine)
+	if r.question != nil || r.dryRun || !lacks(c.Config, machine.Facts, plan.NeedKubeletDefaults) {
+		return
+	}
+	known := machine.Facts
+	if r.given == nil {
+		if known.KubeletDefaults = identity.KubeletDefaults(r.host); !lacks(c.Config, known, plan.NeedKubeletDefaults) {
+			machine.Facts = known
+			return
+		}
+		known.KubeletDefaults = nil
+	}
+	config := plan.WithFetchedAuthority(c.Config, known)
+	q := &question{ready: make(chan struct{}), answered: make(chan struct{})}
+	r.question = q
+	go func() {
+		defer close(q.answered)
+		err := r.guarded(func() error {
+			text, err := r.host.FetchKubeletDefaults(ctx, plan.DefaultsQuestion(config), q.ready)
+			if err == nil {
+				q.answer, err = plan.ReadDefaults(config, text)
+			}
+			return err
+		})
+		if errors.Is(err, apply.ErrNotProbed) {
+			err = errors.New("no server is asked here")
+		}
+		if err != nil {
+			q.answer = plan.NoDefaults(config, err)
+		}
+	}()
+}
+
+// adoptUpgrade takes the kubelet's configuration that kubeadm has written by an upgrade of the node for what the cluster sets.
+func (c contract) adoptUpgrade(r *run, machine *identity.Machine) {
+	if r.given != nil || !c.Config.Cluster.Kubeadm {
+		return
+	}
+	store, err := generation.Open(r.host, r.log)
+	if err != nil {
+		return // what reads the generations next reports it
+	}
+	text := transition.UpgradedNode(r.host, store)
+	if text == nil {
+		return
+	}
+	answer, err := plan.ReadDefaults(plan.WithFetchedAuthority(c.Config, machine.Facts), text)
+	if err != nil {
+		r.log.Warn("kubeadm has upgraded the node, and what it wrote cannot be used", "path", plan.KubeadmKubeletConfig, "error", err)
+		return
+	}
+	r.log.Info("kubeadm has upgraded the node; its configuration of the kubelet is the new base", "path", plan.KubeadmKubeletConfig)
+	machine.Facts.KubeletDefaults = &answer
+	if r.dryRun {
+		return
+	}
+	if err := identity.RecordKubeletDefaults(r.host, answer); err != nil {
+		r.log.Warn("cannot record what the cluster sets for its kubelets", "error", err)
+	}
+}
+
+// hurry says that something waits for the answer, or that nothing will.
+func (q *question) hurry() {
+	if q != nil {
+		q.wait.Do(func() { close(q.ready) })
+	}
+}
+
+// await waits for the answer, which the kubelet's start may wait for, and takes it over into the facts.
+func (q *question) await(r *run, machine *identity.Machine) {
+	q.hurry()
+	<-q.answered
+	q.used = true
+	machine.Facts.KubeletDefaults = &q.answer
+	if q.answer.Unanswered != "" {
+		r.log.Warn("the cluster does not say what it sets for its kubelets; the node is made without", "reason", q.answer.Unanswered)
+		return
+	}
+	if r.given != nil {
+		return
+	}
+	if err := identity.RecordKubeletDefaults(r.host, q.answer); err != nil {
+		r.log.Warn("cannot record what the cluster sets for its kubelets; the next boot asks again", "error", err)
+	}
+	recordFacts(r, machine.Facts)
+}
+
+// withDefaults is the plan with the cluster's answer, for a run that is at work already.
+func (c contract) withDefaults(r *run, machine *identity.Machine, planned resource.Plan) resource.Plan {
+	if r.question.used {
+		return planned
+	}
+	r.question.await(r, machine)
+	desired, problems := c.planned(r, machine.Facts)
+	if len(nodeconfig.Fatal(problems)) > 0 {
+		return planned // which no answer can bring about
+	}
+	_ = c.refused(r, problems)
+	return desired
+}
+
+// unused reports whether there is an answer that no plan has yet: the kubelet was running already.
+func (q *question) unused(r *run, machine *identity.Machine) bool {
+	if q == nil || q.used || machine == nil {
+		return false
+	}
+	q.await(r, machine)
+	return true
+}

@@ -1,0 +1,281 @@
+package plan
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/slipway-dev/slipway/internal/document"
+	"github.com/slipway-dev/slipway/internal/facts"
+	"github.com/slipway-dev/slipway/internal/kubeletapi"
+	"github.com/slipway-dev/slipway/internal/profile"
+	"github.com/slipway-dev/slipway/internal/resource"
+	"github.com/slipway-dev/slipway/nodeconfig"
+)
+
+const (
+	kubeadmPath   = "$.cluster.kubeadm"
+	kubeletConfAt = "$.kubelet.config"
+)
+
+// defaultsRow is a field of a cluster's kubelet-config that the node does not take. All else of it is only in the kubelet's
+// configuration file: no other concern reads it, so that a plan with it differs from one without in that file alone.
+type defaultsRow struct {
+	// field has dots between names.
+	field string
+	// unless reports that the value is what the node has anyway, so that there is nothing to say; nil if the value does not matter.
+	unless func(in *input, value any) bool
+	why    string
+}
+
+// Why a field is not taken.
+const (
+	madeElsewhere = "is not where Slipway has it"
+	namesCgroup   = "names cgroups, which Slipway makes for a contract's own kubelet.config only"
+	namesFile     = "names a file that Slipway does not bring; set it in kubelet.config"
+	mayBeSecret   = "may hold a credential, and the facts about a machine are no secret; set it in kubelet.config"
+	askedByAgent  = "is where Slipway asks the kubelet whether it is well; set it in kubelet.config"
+)
+
+// defaultsRows are those fields. The resolver, the sockets and the driver are the machine's own (k8s.io/kubernetes v1.36.3 staging/src/k8s.io/kubelet/config/v1beta1/types.go).
+// What kubeadm itself decides on each machine is in cmd/kubeadm/app/componentconfigs/kubelet.go, Mutate, and in
+// cmd/kubeadm/app/phases/kubelet/config.go, WriteInstanceConfigToDisk.
+var defaultsRows = []defaultsRow{
+	{"apiVersion", anything, ""},
+	{"kind", anything, ""},
+	{"resolvConf", anything, ""},
+	{"containerRuntimeEndpoint", anything, ""},
+	{"imageServiceEndpoint", anything, ""},
+	{"authentication.x509.clientCAFile", func(in *input, v any) bool { return v == in.family.Paths.CA }, madeElsewhere},
+	{"staticPodPath", func(in *input, v any) bool { return v == in.family.Paths.Manifests }, madeElsewhere},
+	{"cgroupDriver", func(in *input, v any) bool { return v == in.driver }, "is not the container runtime's driver"},
+	{"healthzPort", oneOf("10248"), askedByAgent},
+	{"healthzBindAddress", oneOf("127.0.0.1"), askedByAgent},
+	{"rotateCertificates", oneOf("true"), "would have the node leave the cluster when its certificate expires; set it in kubelet.config"},
+	{"enforceNodeAllocatable", oneOf("[pods]"), namesCgroup},
+	{"kubeReservedCgroup", nil, namesCgroup},
+	{"systemReservedCgroup", nil, namesCgroup},
+	{"cgroupRoot", oneOf("/"), namesCgroup},
+	{"kubeletCgroups", nil, namesCgroup},
+	{"systemCgroups", nil, namesCgroup},
+	{"tlsCertFile", nil, namesFile},
+	{"tlsPrivateKeyFile", nil, namesFile},
+	{"providerID", nil, "is of one machine"},
+	{"staticPodURL", nil, mayBeSecret},
+	{"staticPodURLHeader", nil, mayBeSecret},
+	{idleTimeoutField, func(in *input, _ any) bool { return in.reached(idleTimeoutIgnored) }, ""},
+}
+
+func anything(*input, any) bool { return true }
+
+func oneOf(values ...string) func(*input, any) bool {
+	return func(_ *input, value any) bool { return slices.Contains(values, fmt.Sprint(value)) }
+}
+
+// changes reports whether the node is another one without a value of the field. An empty one is the kubelet's default.
+func (row *defaultsRow) changes(in *input, value any) bool {
+	switch fmt.Sprint(value) {
+	case "", "<nil>", "[]", "map[]":
+		return false
+	}
+	return row.unless == nil || !row.unless(in, value)
+}
+
+// takesDefaults reports whether the node takes what the cluster sets for all kubelets.
+func (in *input) takesDefaults() bool {
+	return in.config.Cluster.Kubeadm && in.family.Kubelet.ClusterDefaults
+}
+
+// clusterName names the cluster of a config with its CA.
+func clusterName(c *nodeconfig.NodeConfig) string {
+	sum := sha256.Sum256([]byte(strings.TrimSpace(c.Cluster.CertificateAuthority)))
+	return hex.EncodeToString(sum[:])
+}
+
+// knownDefaults is what the node's cluster has answered, nil if it was not asked, and whether it is to be asked.
+func knownDefaults(in *input) (known *facts.KubeletDefaults, lacking bool) {
+	if !in.takesDefaults() {
+		return nil, false
+	}
+	if d := in.facts.KubeletDefaults; d != nil && d.Cluster == clusterName(in.config) {
+		known = d
+	}
+	return known, DefaultsQuestion(in.config) != nil && (known == nil || len(known.Config) == 0)
+}
+
+// DefaultsQuestion is whom the agent asks what the cluster sets for all kubelets; nil if the node has no credential that it could
+// ask with before it has joined.
+func DefaultsQuestion(c *nodeconfig.NodeConfig) *resource.AsNode {
+	way := asNode(c)
+	if way.Bootstrap == "" && len(way.Credentials) == 0 {
+		return nil
+	}
+	return way
+}
+
+// asNode is the API server as the node reaches it.
+func asNode(c *nodeconfig.NodeConfig) *resource.AsNode {
+	way := &resource.AsNode{Server: c.Cluster.Server, CertificateAuthority: c.Cluster.CertificateAuthority, Credentials: kubeletCredentials(c)}
+	if c.Join.Method == nodeconfig.JoinBootstrapToken {
+		way.Bootstrap = profile.Of(c.Components.Layout).Paths.BootstrapConfig
+	}
+	return way
+}
+
+// WithFetchedAuthority returns the config with the cluster's CA, which the facts have if the contract only pins it.
+func WithFetchedAuthority(c *nodeconfig.NodeConfig, f facts.Facts) *nodeconfig.NodeConfig {
+	planned, _ := withAuthority(c, f)
+	return planned
+}
+
+// ReadDefaults reads a KubeletConfiguration that the cluster of a config has for all its nodes. What is left out here may be
+// secret. An error is the reason why it cannot be used.
+func ReadDefaults(c *nodeconfig.NodeConfig, text []byte) (facts.KubeletDefaults, error) {
+	none := facts.KubeletDefaults{}
+	tree, err := document.Parse(text)
+	switch {
+	case err != nil:
+		return none, fmt.Errorf("the cluster's kubelet-config cannot be read: %w", err)
+	case tree.Kind != document.Map:
+		return none, fmt.Errorf("the cluster's kubelet-config is %s, want a %s", tree.Kind, nodeconfig.KubeletConfigKind)
+	case tree.GetText("apiVersion") != nodeconfig.KubeletConfigVersion || tree.GetText("kind") != nodeconfig.KubeletConfigKind:
+		return none, fmt.Errorf("the cluster's kubelet-config is not a %s of %s", nodeconfig.KubeletConfigKind, nodeconfig.KubeletConfigVersion)
+	}
+	kept := *tree
+	kept.Fields = nil
+	for _, f := range tree.Fields {
+		if nodeconfig.IsSecretPlace(document.FieldPath(kubeletConfAt, f.Name)) {
+			f.Value = document.Node{Kind: document.String, Text: nodeconfig.Redacted}
+		}
+		kept.Fields = append(kept.Fields, f)
+	}
+	return facts.KubeletDefaults{Cluster: clusterName(c), Config: kept.AppendJSON(nil)}, nil
+}
+
+// NoDefaults is that the cluster of a config has not answered, and why.
+func NoDefaults(c *nodeconfig.NodeConfig, why error) facts.KubeletDefaults {
+	return facts.KubeletDefaults{Cluster: clusterName(c), Unanswered: why.Error()}
+}
+
+// clusterDefaults are the fields that the node takes from its cluster. No problem with them is fatal: a field that the kubelet
+// would refuse is left out.
+func clusterDefaults(in *input, out *output) map[string]any {
+	if in.defaults == nil || len(in.defaults.Config) == 0 {
+		return nil
+	}
+	tree, err := document.Parse(in.defaults.Config)
+	if err != nil || tree.Kind != document.Map {
+		out.warn(nodeconfig.Invalid, kubeadmPath, "has no effect: what is recorded of the cluster's kubelet-config cannot be read")
+		return nil
+	}
+	config := tree.Any().(map[string]any)
+	leave := func(field, why string) {
+		out.warn(nodeconfig.Dropped, kubeadmPath, "takes the cluster's kubelet-config without %s: %s", field, why)
+	}
+	for i := range defaultsRows {
+		row := &defaultsRows[i]
+		if value, had := take(config, strings.Split(row.field, ".")); had && row.changes(in, value) {
+			leave(row.field, row.why)
+		}
+	}
+	// Together with the contract's fields, because the kubelet refuses some fields only beside others.
+	own, _ := nodeconfig.Revealed(in.config.Kubelet.Config)
+	settings := in.kubeletSettings(merge(config, own))
+	settings.Minor, settings.At = min(in.minor, kubeletapi.NewestSupported), "$"
+	for _, p := range kubeletapi.Check(settings) {
+		if field := topField(config, p.Path); field != "" && (p.Fatal || own[field] == nil) {
+			leave(strings.TrimPrefix(p.Path, "$."), p.Reason)
+			dropAt(config, "$", p.Path)
+		}
+	}
+	return config
+}
+
+// WithDefaults puts into a config as its author has written it what the node takes from a KubeletConfiguration of its cluster, and
+// reports what it does not take. complete is the same config with its defaults. An error is the reason why nothing can be taken.
+func WithDefaults(written, complete *nodeconfig.NodeConfig, text []byte) ([]nodeconfig.Problem, error) {
+	answer, err := ReadDefaults(complete, text)
+	if err != nil {
+		return nil, err
+	}
+	in, out := newInput(complete, facts.Facts{KubeletDefaults: &answer}), &output{}
+	if !in.takesDefaults() {
+		return nil, errors.New("it is for a contract of kubeadm's, or a native one with cluster.kubeadm, of the layout standard")
+	}
+	taken := clusterDefaults(in, out)
+	for name := range contractSettings(in) {
+		delete(taken, name)
+	}
+	written.Kubelet.Config = merge(taken, written.Kubelet.Config)
+	return out.problems, nil
+}
+
+// take removes the field at the end of names from nested maps, and returns it. A map that is empty then goes, too.
+func take(config map[string]any, names []string) (value any, had bool) {
+	value, had = config[names[0]]
+	if !had || len(names) == 1 {
+		delete(config, names[0])
+		return value, had
+	}
+	below, isMap := value.(map[string]any)
+	if !isMap {
+		return nil, false
+	}
+	value, had = take(below, names[1:])
+	if len(below) == 0 {
+		delete(config, names[0])
+	}
+	return value, had
+}
+
+// topField is the field of a configuration that a path below "$" is in, "" if it has none.
+func topField(config map[string]any, at string) string {
+	for name := range config {
+		if document.Within(at, document.FieldPath("$", name)) {
+			return name
+		}
+	}
+	return ""
+}
+
+// dropAt removes from nested maps what is at a path: the innermost field of a map that has it.
+func dropAt(config map[string]any, here, at string) {
+	for _, name := range slices.Sorted(maps.Keys(config)) {
+		path := document.FieldPath(here, name)
+		if !document.Within(at, path) {
+			continue
+		}
+		if below, isMap := config[name].(map[string]any); isMap && path != at {
+			dropAt(below, path, at)
+		} else {
+			delete(config, name)
+		}
+	}
+}
+
+// checkClusterDNS reports a node whose pods get no address of the cluster's DNS service.
+func checkClusterDNS(in *input, out *output, config map[string]any) {
+	k := in.config.Kubelet
+	if kubeletSetting(k, "cluster-dns", "clusterDNS", "") != "" || configured(nodeconfig.Kubelet{Config: config}, "clusterDNS") != nil {
+		return
+	}
+	const follows = "the pods of this node resolve names with the machine's own DNS servers, and no name of a service"
+	at, instead := "$.cluster.dnsServiceIPs", "give the address of the cluster's DNS service, or the range cluster.serviceCIDRs that it is in"
+	if !in.family.Kubelet.ConfigDefaults {
+		at, instead = kubeletConfAt+".clusterDNS", "give the address of the cluster's DNS service"
+	}
+	switch known := in.defaults; {
+	case in.lacksDefaults && known == nil && !in.agentless:
+		// The agent asks the cluster, and plans again with its answer.
+	case known != nil && known.Unanswered != "":
+		out.warn(nodeconfig.Missing, at, "is missing, and the cluster's kubelet-config is not known, because %s: %s; %s", known.Unanswered, follows, instead)
+	case in.lacksDefaults:
+		out.warn(nodeconfig.Missing, at, "is missing, and without an agent no program asks for the cluster's kubelet-config: %s; %s, or convert the contract with --kubelet-config", follows, instead)
+	default:
+		out.warn(nodeconfig.Missing, at, "is missing: %s; %s", follows, instead)
+	}
+}

@@ -1,0 +1,77 @@
+package transition
+
+import (
+	"bytes"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/slipway-dev/slipway/internal/generation"
+	"github.com/slipway-dev/slipway/internal/plan"
+	"github.com/slipway-dev/slipway/internal/resource"
+)
+
+// Where "kubeadm upgrade node" keeps a copy of the kubelet's configuration that it replaces, in a directory of its own for each
+// time (k8s.io/kubernetes, cmd/kubeadm/app/phases/upgrade/postupgrade.go, WriteKubeletConfigFiles; since 1.27).
+const (
+	backupDir    = "/etc/kubernetes/tmp"
+	backupPrefix = "kubeadm-kubelet-config"
+)
+
+// maxBackups bounds how many copies are looked at; the newest are.
+const maxBackups = 16
+
+// Upgraded returns the kubelet's configuration that kubeadm has written in the place of that of a plan, by an upgrade of the
+// node; nil for none. What kubeadm writes is what the cluster wants: it is the new base of the node's configuration.
+func Upgraded(host Host, p resource.Plan) []byte {
+	i := slices.IndexFunc(p.Resources, func(res resource.Resource) bool {
+		file, ok := res.Spec.(*resource.File)
+		return ok && file.Path == plan.KubeadmKubeletConfig
+	})
+	if i < 0 {
+		return nil
+	}
+	planned := p.Resources[i].Spec.(*resource.File)
+	have, err := host.ReadFile(planned.Path, maxDrifted)
+	if err != nil || len(have) == 0 || bytes.Equal(have, planned.Content) {
+		return nil
+	}
+	names, err := host.ReadDir(backupDir)
+	if err != nil {
+		return nil
+	}
+	names = slices.DeleteFunc(names, func(name string) bool { return !strings.HasPrefix(name, backupPrefix) })
+	slices.Sort(names)
+	for _, name := range names[max(0, len(names)-maxBackups):] {
+		copied, err := host.ReadFile(path.Join(backupDir, name, path.Base(planned.Path)), maxDrifted)
+		if err == nil && bytes.Equal(copied, planned.Content) {
+			return have
+		}
+	}
+	return nil
+}
+
+// UpgradedNode is Upgraded for the plan of the current generation.
+func UpgradedNode(host Host, store *generation.Store) []byte {
+	current, found := store.Current()
+	if !found {
+		return nil
+	}
+	p, err := store.Plan(current.Number)
+	if err != nil {
+		return nil
+	}
+	return Upgraded(host, p)
+}
+
+// withoutUpgraded is a plan without the kubelet's configuration, if kubeadm has written another one.
+func withoutUpgraded(host Host, p resource.Plan) resource.Plan {
+	if Upgraded(host, p) == nil {
+		return p
+	}
+	p.Resources = slices.DeleteFunc(slices.Clone(p.Resources), func(res resource.Resource) bool {
+		file, ok := res.Spec.(*resource.File)
+		return ok && file.Path == plan.KubeadmKubeletConfig
+	})
+	return p
+}
