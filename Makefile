@@ -8,7 +8,8 @@ GOBUILD := CGO_ENABLED=0 go build -trimpath -ldflags "$(LDFLAGS)"
 BIN ?= bin
 # The modules beside the main one. They use libraries of Kubernetes and of clouds, which the main one never does.
 ADAPTERS := $(wildcard adapters/*)
-MODULES := $(ADAPTERS) test/e2e/karpenter test/registry
+KUBELETS := $(wildcard test/kubelet/minor*)
+MODULES := $(ADAPTERS) test/e2e/karpenter test/registry $(KUBELETS)
 # Those of Karpenter need a newer Go than the main one. An older go fetches it like a module, unless somebody forbids that.
 export GOTOOLCHAIN ?= auto
 EXAMPLE ?= examples/aks/azure-cni.json
@@ -53,7 +54,7 @@ race-part: ## those of the packages that start goroutines, as CI does
 .PHONY: lint
 lint: ## gofmt, vet, staticcheck, and the rules of the house
 	@out=$$(gofmt -l $$(git ls-files '*.go')); test -z "$$out" || { echo "gofmt -w these:"; echo "$$out"; exit 1; }
-	go vet ./... && go vet -tags failpoint ./... && go vet -tags crosscheck ./test/crosscheck
+	go vet ./... && go vet -tags failpoint ./... && go vet -tags crosscheck ./test/crosscheck ./test/kubelet
 	go tool staticcheck ./... && go tool staticcheck -tags failpoint ./internal/failpoint ./internal/host ./internal/rootfs ./internal/systemd ./test/crash
 	go test ./test/arch
 	@set -e; staticcheck=$$(go tool -n staticcheck); for m in $(MODULES); do (set -x; cd $$m && go vet ./... && $$staticcheck ./...); done
@@ -89,14 +90,20 @@ FUZZ_ENDED := grep -q '^    context deadline exceeded$$' out/fuzz.log && ! grep 
 # points again for whoever gives it.
 SEED := $(or $(SEED),$(shell date +%s))
 
-.PHONY: crosscheck crosscheck-part
+.PHONY: crosscheck crosscheck-part kubelets kubelets-part
 crosscheck: N := 100000
-crosscheck: ## compare with cloud-init what a cloud-config writes, on N documents (100000); installs cloud-init where it is missing (root)
+crosscheck: kubelets ## compare with cloud-init what a cloud-config writes, on N documents (100000); installs cloud-init where it is missing (root)
 crosscheck-part: N := 15000
-crosscheck-part: ## the same on 15000, as CI does
+crosscheck-part: kubelets-part ## the same on 15000, and kubelets-part, as CI does
 crosscheck crosscheck-part:
 	@/usr/bin/python3 -c 'import cloudinit' 2>/dev/null || { apt-get update -qq && apt-get install -y --no-install-recommends cloud-init; }
 	go test -tags crosscheck -count=1 -timeout 3h -v ./test/crosscheck -documents $(N) -seed $(SEED)
+kubelets: CONFIGURATIONS := 100000
+kubelets: ## compare with the kubelet's own code which configurations it starts with, on CONFIGURATIONS of them (100000)
+kubelets-part: CONFIGURATIONS := 2000
+kubelets-part: ## the same on 2000
+kubelets kubelets-part:
+	go test -tags crosscheck -count=1 -timeout 3h -v ./test/kubelet -configurations $(CONFIGURATIONS) -seed $(SEED)
 
 .PHONY: crash crash-part
 crash: ## die, cut the power, fill the disk, race and get every signal at every point; print what came of it

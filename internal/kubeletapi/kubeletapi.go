@@ -59,11 +59,10 @@ var known = sync.OnceValue(func() *table {
 func (t *table) spans(section, owner, name string) iter.Seq[span] {
 	return func(yield func(span) bool) {
 		for line := range strings.SplitSeq(section[t.start(section, owner, name):], "\n") {
-			rest, ok := strings.CutPrefix(line, owner)
-			if ok && owner != "" {
-				rest, ok = strings.CutPrefix(rest, " ")
+			if owner != "" {
+				line, _ = strings.CutPrefix(line, owner+" ")
 			}
-			if rest, ok = strings.CutPrefix(rest, name); !ok || rest == "" || rest[0] != ' ' || !yield(t.span(rest[1:])) {
+			if rest, ok := strings.CutPrefix(line, name); !ok || rest == "" || rest[0] != ' ' || !yield(t.span(rest[1:])) {
 				return
 			}
 		}

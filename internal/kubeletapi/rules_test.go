@@ -23,109 +23,111 @@ func settings(t *testing.T, minor int, document string, flags ...string) Setting
 	return s
 }
 
-// Each kind of rule: what it refuses, and what is next to that and is taken. The differential test of test/kubelet has each row.
+// ruleCases are what each kind of rule refuses, and what is next to that and is taken. The differential test of test/kubelet has each row.
+var ruleCases = []struct {
+	minor  int
+	config string
+	flags  []string
+	want   []string
+}{
+	// Numbers, durations, words and other texts.
+	{36, `{"maxPods":-1,"oomScoreAdj":1001,"port":65536,"podsPerCore":0}`, nil, []string{"!$.maxPods", "!$.oomScoreAdj", "!$.port"}},
+	{36, `{"port":0,"nodeLeaseDurationSeconds":0,"syncFrequency":"0s"}`, nil, nil},
+	{36, `{}`, []string{"port=0", "sync-frequency=0s", "kube-api-burst=0"}, []string{"!--kube-api-burst", "!--port", "!--sync-frequency"}},
+	{36, `{"userNamespaces":{"idsPerPod":65537}}`, nil, []string{"!$.userNamespaces.idsPerPod"}},
+	{36, `{"memoryThrottlingFactor":1.5}`, nil, []string{"!$.memoryThrottlingFactor"}},
+	{29, `{"containerLogMonitorInterval":"1s"}`, nil, []string{"$.containerLogMonitorInterval"}},
+	{30, `{"containerLogMonitorInterval":"1s","podLogsDir":"var//log"}`, nil, []string{"!$.containerLogMonitorInterval", "!$.podLogsDir"}},
+	{36, `{"hairpinMode":"","topologyManagerScope":"node","tlsMinVersion":"VersionTLS12"}`, nil, []string{"!$.topologyManagerScope", "$.topologyManagerScope"}},
+	{36, `{}`, []string{"hairpin-mode=", "tls-min-version="}, []string{"!--hairpin-mode"}},
+	{36, `{"tlsCipherSuites":["TLS_AES_128_GCM_SHA256","AES",null]}`, nil, []string{"!$.tlsCipherSuites[1]", "!$.tlsCipherSuites[2]"}},
+	{36, `{"address":"::","healthzBindAddress":"localhost","clusterDNS":["10.0.0.10","10.0.0.10 10.0.0.11","010.0.0.1"]}`, nil, []string{"$.clusterDNS[1]", "$.healthzBindAddress"}},
+	{36, `{"address":"any"}`, nil, []string{"!$.address"}},
+	{36, `{"address":"any","enableServer":false}`, nil, nil},
+	{36, `{"registerWithTaints":[{"key":"a","effect":"NoSchedule"},{"key":"","value":"-","effect":"x","timeAdded":"2026-01-01T00:00:00Z"}]}`, nil,
+		[]string{"!$.registerWithTaints[1].effect", "!$.registerWithTaints[1].key", "!$.registerWithTaints[1].timeAdded", "!$.registerWithTaints[1].value"}},
+	{36, `{}`, []string{"register-with-taints=a=b:NoSchedule,c:NoExecute,d-"}, nil},
+	{36, `{}`, []string{"register-with-taints=a:NoSchedule,a:NoSchedule"}, []string{"!--register-with-taints"}},
+	{36, `{"showHiddenMetricsForVersion":"1.35"}`, nil, nil},
+	{36, `{"showHiddenMetricsForVersion":"1.36","tracing":{"endpoint":"http://x","samplingRatePerMillion":1000001}}`, nil, []string{"!$.showHiddenMetricsForVersion", "!$.tracing.endpoint", "!$.tracing.samplingRatePerMillion"}},
+	{36, `{"logging":{"format":"json","vmodule":[{"filePattern":"a=b","verbosity":1}]}}`, nil, []string{"!$.logging.vmodule", "!$.logging.vmodule[0].filePattern"}},
+	{36, `{}`, []string{"vmodule=a=1,b"}, []string{"!--vmodule"}},
+	{37, `{"allowedUnsafeSysctls":["kernel.shmfoo","kernel.shm*","user.max_user_namespaces"]}`, nil, []string{"!$.allowedUnsafeSysctls[0]"}},
+	{28, `{"allowedUnsafeSysctls":["kernel.shmfoo","user.x"]}`, nil, []string{"!$.allowedUnsafeSysctls[1]"}},
+	{37, `{"featureGates":{"DefaultPodSysctls":true},"defaultPodSysctls":{"net.core.somaxconn":"1","net/core/somaxconn":"2","vm.swappiness":"1"}}`, nil, []string{"!$.defaultPodSysctls", `!$.defaultPodSysctls["vm.swappiness"]`}},
+	{36, `{"imagePullCredentialsVerificationPolicy":"NeverVerifyAllowlistedImages","preloadedImagesVerificationAllowlist":["registry.example:5000/a/b","a/*","a/b:tag","*","A_/b","a__b/c-d.e"]}`, nil,
+		[]string{"!$.preloadedImagesVerificationAllowlist[2]", "!$.preloadedImagesVerificationAllowlist[3]", "!$.preloadedImagesVerificationAllowlist[4]"}},
+
+	// Feature gates.
+	{36, `{"featureGates":{"NodeSwap":false}}`, nil, []string{"!$.featureGates.NodeSwap"}},
+	{33, `{"featureGates":{"NodeSwap":false},"memorySwap":{"swapBehavior":"LimitedSwap"}}`, nil, []string{"!$.memorySwap.swapBehavior"}},
+	{29, `{"memorySwap":{"swapBehavior":"UnlimitedSwap"}}`, nil, []string{"!$.memorySwap.swapBehavior"}},
+	{29, `{"featureGates":{"AllBeta":true},"memorySwap":{"swapBehavior":"UnlimitedSwap"}}`, nil, nil},
+	{30, `{"memorySwap":{"swapBehavior":"UnlimitedSwap"}}`, nil, []string{"!$.memorySwap.swapBehavior"}},
+	{36, `{"featureGates":{"DRAAdminAccess":true,"DynamicResourceAllocation":true}}`, nil, nil},
+	{34, `{"crashLoopBackOff":{"maxContainerRestartPeriod":"10s"}}`, nil, []string{"!$.crashLoopBackOff.maxContainerRestartPeriod"}},
+	{34, `{"crashLoopBackOff":{"maxContainerRestartPeriod":"10s"}}`, []string{"feature-gates=KubeletCrashLoopBackOffMax=true"}, nil},
+	{35, `{"crashLoopBackOff":{"maxContainerRestartPeriod":"301s"}}`, nil, []string{"!$.crashLoopBackOff.maxContainerRestartPeriod"}},
+	{35, `{"featureGates":{"KubeletCrashLoopBackOffMax":true},"crashLoopBackOff":{"maxContainerRestartPeriod":"10s"}}`, []string{"feature-gates=KubeletCrashLoopBackOffMax=false"}, []string{"!$.crashLoopBackOff.maxContainerRestartPeriod"}},
+	{36, `{"logging":{"options":{"json":{"splitStream":true}}}}`, nil, []string{"$.logging.options.json.splitStream"}},
+	{36, `{}`, []string{"log-json-split-stream=true"}, []string{"!--log-json-split-stream"}},
+
+	// Settings that go with others, and flags over the file.
+	{36, `{"imageGCHighThresholdPercent":90}`, []string{"image-gc-low-threshold=95"}, []string{"!$.imageGCHighThresholdPercent"}},
+	{36, `{"imageGCHighThresholdPercent":90,"imageGCLowThresholdPercent":95}`, []string{"image-gc-low-threshold=85"}, nil},
+	{36, `{"imageMaximumGCAge":"1m"}`, nil, []string{"!$.imageMaximumGCAge"}},
+	{36, `{"maxParallelImagePulls":5}`, nil, nil},
+	{36, `{"maxParallelImagePulls":5}`, []string{"serialize-image-pulls=true"}, []string{"!$.maxParallelImagePulls"}},
+	{36, `{"shutdownGracePeriodCriticalPods":"10s"}`, nil, []string{"!$.shutdownGracePeriodCriticalPods"}},
+	{36, `{"shutdownGracePeriod":"10s","shutdownGracePeriodByPodPriority":[{"priority":0,"shutdownGracePeriodSeconds":10}]}`, nil, []string{"!$.shutdownGracePeriodByPodPriority"}},
+	{36, `{"authentication":{"webhook":{"enabled":false}}}`, nil, []string{"!$.authentication.webhook.enabled"}},
+	{36, `{"authentication":{"webhook":{"enabled":false}}}`, []string{"client-ca-file=/ca.crt"}, nil},
+	{36, `{"cgroupsPerQOS":false}`, nil, []string{"!$.cgroupsPerQOS"}},
+	{36, `{"cgroupsPerQOS":false,"enforceNodeAllocatable":["none"]}`, nil, nil},
+	{30, `{"cgroupsPerQOS":false,"enforceNodeAllocatable":["none"]}`, nil, []string{"!$.cgroupsPerQOS"}},
+	{36, `{"enforceNodeAllocatable":["pods","pods"]}`, nil, []string{"!$.enforceNodeAllocatable"}},
+	{36, `{"systemReserved":{"cpu":"1"},"enforceNodeAllocatable":["system-reserved"]}`, nil, []string{"!$.enforceNodeAllocatable"}},
+	{36, `{"systemReservedCgroup":"/system.slice","enforceNodeAllocatable":["system-reserved"]}`, nil, []string{"!$.enforceNodeAllocatable"}},
+
+	// Reservations and eviction, on a machine of 4 processors and 8 GiB.
+	{36, `{"kubeReserved":{"cpu":"2","memory":"1GB","gpu":"1"}}`, nil, []string{"!$.kubeReserved.gpu", "!$.kubeReserved.memory"}},
+	{36, `{"kubeReserved":{"cpu":"3"},"systemReserved":{"cpu":"1001m"}}`, nil, []string{"!$.kubeReserved"}},
+	{36, `{"kubeReserved":{"cpu":"3"},"systemReserved":{"cpu":"1000m"}}`, nil, nil},
+	{36, `{"kubeReserved":{"memory":"8092Mi"}}`, nil, nil},
+	{36, `{"kubeReserved":{"memory":"8092Mi"},"evictionHard":{"memory.available":"2%"}}`, nil, []string{"!$.kubeReserved"}},
+	{36, `{}`, []string{"system-reserved=memory=9Gi"}, []string{"!--system-reserved"}},
+	{36, `{"reservedSystemCPUs":"0-3"}`, nil, nil},
+	{36, `{"reservedSystemCPUs":"0,4"}`, nil, []string{"!$.reservedSystemCPUs"}},
+	{36, `{"reservedSystemCPUs":"3-1"}`, nil, []string{"!$.reservedSystemCPUs"}},
+	{36, `{"reservedSystemCPUs":"0","kubeReserved":{"cpu":"9"}}`, nil, []string{"$.kubeReserved.cpu"}},
+	{36, `{"evictionHard":{"memory.available":"0%","nodefs.available":"101%","disk":"1Gi"}}`, nil, []string{"!$.evictionHard.disk", `!$.evictionHard["nodefs.available"]`}},
+	{28, `{"evictionHard":{"containerfs.available":"5%"}}`, nil, []string{`!$.evictionHard["containerfs.available"]`}},
+	{29, `{"evictionHard":{"containerfs.available":"5%"}}`, nil, []string{`$.evictionHard["containerfs.available"]`}},
+	{36, `{"evictionSoft":{"memory.available":"1Gi","nodefs.available":"100%"}}`, nil, []string{`!$.evictionSoft["memory.available"]`}},
+	{36, `{"evictionSoft":{"memory.available":"1Gi"}}`, []string{"eviction-soft-grace-period=memory.available=90s"}, nil},
+	{36, `{}`, []string{"eviction-soft=memory.available<1Gi"}, []string{"!--eviction-soft"}},
+	{36, `{"evictionMinimumReclaim":{"memory.available":"0%"},"evictionSoftGracePeriod":{"nodefs.available":"1m"}}`, nil, []string{`!$.evictionMinimumReclaim["memory.available"]`, `$.evictionSoftGracePeriod["nodefs.available"]`}},
+
+	// The managers.
+	{36, `{"cpuManagerPolicy":"static"}`, nil, []string{"!$.cpuManagerPolicy"}},
+	{36, `{"cpuManagerPolicy":"static","kubeReserved":{"cpu":"0"},"systemReserved":{"cpu":"0.1m"}}`, nil, nil},
+	{37, `{"cpuManagerPolicy":"static","systemReserved":{"cpu":"0.1m"}}`, nil, []string{"!$.cpuManagerPolicy"}},
+	{36, `{"cpuManagerPolicy":"static","reservedSystemCPUs":"0"}`, nil, nil},
+	{36, `{"cpuManagerPolicyOptions":{"full-pcpus-only":"true"}}`, nil, []string{"!$.cpuManagerPolicyOptions"}},
+	{32, `{"cpuManagerPolicy":"static","reservedSystemCPUs":"0","cpuManagerPolicyOptions":{"distribute-cpus-across-numa":"true","x":"1"}}`, nil, []string{"!$.cpuManagerPolicyOptions.x", `!$.cpuManagerPolicyOptions["distribute-cpus-across-numa"]`}},
+	{33, `{"cpuManagerPolicy":"static","reservedSystemCPUs":"0","cpuManagerPolicyOptions":{"distribute-cpus-across-numa":"yes"}}`, nil, []string{`!$.cpuManagerPolicyOptions["distribute-cpus-across-numa"]`}},
+	{36, `{"topologyManagerPolicyOptions":{"max-allowable-numa-nodes":"7"}}`, nil, []string{"$.topologyManagerPolicyOptions"}},
+	{36, `{"topologyManagerPolicy":"restricted","topologyManagerPolicyOptions":{"max-allowable-numa-nodes":"7"}}`, nil, []string{`!$.topologyManagerPolicyOptions["max-allowable-numa-nodes"]`}},
+	{36, `{"memoryManagerPolicy":"Static"}`, nil, []string{"!$.memoryManagerPolicy"}},
+	{36, `{"memoryManagerPolicy":"Static","kubeReserved":{"memory":"924Mi"},"reservedMemory":[{"numaNode":0,"limits":{"memory":"1Gi"}}]}`, nil, nil},
+	{36, `{"memoryManagerPolicy":"Static","kubeReserved":{"memory":"924Mi"}}`, []string{"reserved-memory=0:memory=1Gi"}, nil},
+	{36, `{"memoryManagerPolicy":"Static","kubeReserved":{"memory":"924Mi"},"reservedMemory":[{"numaNode":0,"limits":{"memory":"1Gi","hugepages-2Mi":"2Mi"}}]}`, nil, []string{"!$.memoryManagerPolicy"}},
+	{36, `{"memoryManagerPolicy":"Static","kubeReserved":{"memory":"924Mi"},"evictionHard":{"nodefs.available":"5%"},"reservedMemory":[{"limits":{"memory":"1Gi"}}]}`, nil, []string{"!$.memoryManagerPolicy"}},
+	{36, `{"reservedMemory":[{"limits":{"memory":"0","cpu":"1"}},{"numaNode":0,"limits":{"memory":"1"}}]}`, nil, []string{"!$.reservedMemory", "!$.reservedMemory[0].limits.cpu", "!$.reservedMemory[0].limits.memory", "$.reservedMemory"}},
+}
+
 func TestRules(t *testing.T) {
-	for _, c := range []struct {
-		minor  int
-		config string
-		flags  []string
-		want   []string
-	}{
-		// Numbers, durations, words and other texts.
-		{36, `{"maxPods":-1,"oomScoreAdj":1001,"port":65536,"podsPerCore":0}`, nil, []string{"!$.maxPods", "!$.oomScoreAdj", "!$.port"}},
-		{36, `{"port":0,"nodeLeaseDurationSeconds":0,"syncFrequency":"0s"}`, nil, nil},
-		{36, `{}`, []string{"port=0", "sync-frequency=0s", "kube-api-burst=0"}, []string{"!--kube-api-burst", "!--port", "!--sync-frequency"}},
-		{36, `{"userNamespaces":{"idsPerPod":65537}}`, nil, []string{"!$.userNamespaces.idsPerPod"}},
-		{36, `{"memoryThrottlingFactor":1.5}`, nil, []string{"!$.memoryThrottlingFactor"}},
-		{29, `{"containerLogMonitorInterval":"1s"}`, nil, []string{"$.containerLogMonitorInterval"}},
-		{30, `{"containerLogMonitorInterval":"1s","podLogsDir":"var//log"}`, nil, []string{"!$.containerLogMonitorInterval", "!$.podLogsDir"}},
-		{36, `{"hairpinMode":"","topologyManagerScope":"node","tlsMinVersion":"VersionTLS12"}`, nil, []string{"!$.topologyManagerScope", "$.topologyManagerScope"}},
-		{36, `{}`, []string{"hairpin-mode=", "tls-min-version="}, []string{"!--hairpin-mode"}},
-		{36, `{"tlsCipherSuites":["TLS_AES_128_GCM_SHA256","AES",null]}`, nil, []string{"!$.tlsCipherSuites[1]", "!$.tlsCipherSuites[2]"}},
-		{36, `{"address":"::","healthzBindAddress":"localhost","clusterDNS":["10.0.0.10","10.0.0.10 10.0.0.11","010.0.0.1"]}`, nil, []string{"$.clusterDNS[1]", "$.healthzBindAddress"}},
-		{36, `{"address":"any"}`, nil, []string{"!$.address"}},
-		{36, `{"address":"any","enableServer":false}`, nil, nil},
-		{36, `{"registerWithTaints":[{"key":"a","effect":"NoSchedule"},{"key":"","value":"-","effect":"x","timeAdded":"2026-01-01T00:00:00Z"}]}`, nil,
-			[]string{"!$.registerWithTaints[1].effect", "!$.registerWithTaints[1].key", "!$.registerWithTaints[1].timeAdded", "!$.registerWithTaints[1].value"}},
-		{36, `{}`, []string{"register-with-taints=a=b:NoSchedule,c:NoExecute,d-"}, nil},
-		{36, `{}`, []string{"register-with-taints=a:NoSchedule,a:NoSchedule"}, []string{"!--register-with-taints"}},
-		{36, `{"showHiddenMetricsForVersion":"1.35"}`, nil, nil},
-		{36, `{"showHiddenMetricsForVersion":"1.36","tracing":{"endpoint":"http://x","samplingRatePerMillion":1000001}}`, nil, []string{"!$.showHiddenMetricsForVersion", "!$.tracing.endpoint", "!$.tracing.samplingRatePerMillion"}},
-		{36, `{"logging":{"format":"json","vmodule":[{"filePattern":"a=b","verbosity":1}]}}`, nil, []string{"!$.logging.vmodule", "!$.logging.vmodule[0].filePattern"}},
-		{36, `{}`, []string{"vmodule=a=1,b"}, []string{"!--vmodule"}},
-		{37, `{"allowedUnsafeSysctls":["kernel.shmfoo","kernel.shm*","user.max_user_namespaces"]}`, nil, []string{"!$.allowedUnsafeSysctls[0]"}},
-		{28, `{"allowedUnsafeSysctls":["kernel.shmfoo","user.x"]}`, nil, []string{"!$.allowedUnsafeSysctls[1]"}},
-		{37, `{"featureGates":{"DefaultPodSysctls":true},"defaultPodSysctls":{"net.core.somaxconn":"1","net/core/somaxconn":"2","vm.swappiness":"1"}}`, nil, []string{"!$.defaultPodSysctls", `!$.defaultPodSysctls["vm.swappiness"]`}},
-		{36, `{"imagePullCredentialsVerificationPolicy":"NeverVerifyAllowlistedImages","preloadedImagesVerificationAllowlist":["registry.example:5000/a/b","a/*","a/b:tag","*","A_/b","a__b/c-d.e"]}`, nil,
-			[]string{"!$.preloadedImagesVerificationAllowlist[2]", "!$.preloadedImagesVerificationAllowlist[3]", "!$.preloadedImagesVerificationAllowlist[4]"}},
-
-		// Feature gates.
-		{36, `{"featureGates":{"NodeSwap":false}}`, nil, []string{"!$.featureGates.NodeSwap"}},
-		{33, `{"featureGates":{"NodeSwap":false},"memorySwap":{"swapBehavior":"LimitedSwap"}}`, nil, []string{"!$.memorySwap.swapBehavior"}},
-		{29, `{"memorySwap":{"swapBehavior":"UnlimitedSwap"}}`, nil, []string{"!$.memorySwap.swapBehavior"}},
-		{29, `{"featureGates":{"AllBeta":true},"memorySwap":{"swapBehavior":"UnlimitedSwap"}}`, nil, nil},
-		{30, `{"memorySwap":{"swapBehavior":"UnlimitedSwap"}}`, nil, []string{"!$.memorySwap.swapBehavior"}},
-		{36, `{"featureGates":{"DRAAdminAccess":true,"DynamicResourceAllocation":true}}`, nil, nil},
-		{34, `{"crashLoopBackOff":{"maxContainerRestartPeriod":"10s"}}`, nil, []string{"!$.crashLoopBackOff.maxContainerRestartPeriod"}},
-		{34, `{"crashLoopBackOff":{"maxContainerRestartPeriod":"10s"}}`, []string{"feature-gates=KubeletCrashLoopBackOffMax=true"}, nil},
-		{35, `{"crashLoopBackOff":{"maxContainerRestartPeriod":"301s"}}`, nil, []string{"!$.crashLoopBackOff.maxContainerRestartPeriod"}},
-		{35, `{"featureGates":{"KubeletCrashLoopBackOffMax":true},"crashLoopBackOff":{"maxContainerRestartPeriod":"10s"}}`, []string{"feature-gates=KubeletCrashLoopBackOffMax=false"}, []string{"!$.crashLoopBackOff.maxContainerRestartPeriod"}},
-		{36, `{"logging":{"options":{"json":{"splitStream":true}}}}`, nil, []string{"$.logging.options.json.splitStream"}},
-		{36, `{}`, []string{"log-json-split-stream=true"}, []string{"!--log-json-split-stream"}},
-
-		// Settings that go with others, and flags over the file.
-		{36, `{"imageGCHighThresholdPercent":90}`, []string{"image-gc-low-threshold=95"}, []string{"!$.imageGCHighThresholdPercent"}},
-		{36, `{"imageGCHighThresholdPercent":90,"imageGCLowThresholdPercent":95}`, []string{"image-gc-low-threshold=85"}, nil},
-		{36, `{"imageMaximumGCAge":"1m"}`, nil, []string{"!$.imageMaximumGCAge"}},
-		{36, `{"maxParallelImagePulls":5}`, nil, nil},
-		{36, `{"maxParallelImagePulls":5}`, []string{"serialize-image-pulls=true"}, []string{"!$.maxParallelImagePulls"}},
-		{36, `{"shutdownGracePeriodCriticalPods":"10s"}`, nil, []string{"!$.shutdownGracePeriodCriticalPods"}},
-		{36, `{"shutdownGracePeriod":"10s","shutdownGracePeriodByPodPriority":[{"priority":0,"shutdownGracePeriodSeconds":10}]}`, nil, []string{"!$.shutdownGracePeriodByPodPriority"}},
-		{36, `{"authentication":{"webhook":{"enabled":false}}}`, nil, []string{"!$.authentication.webhook.enabled"}},
-		{36, `{"authentication":{"webhook":{"enabled":false}}}`, []string{"client-ca-file=/ca.crt"}, nil},
-		{36, `{"cgroupsPerQOS":false}`, nil, []string{"!$.cgroupsPerQOS"}},
-		{36, `{"cgroupsPerQOS":false,"enforceNodeAllocatable":["none"]}`, nil, nil},
-		{30, `{"cgroupsPerQOS":false,"enforceNodeAllocatable":["none"]}`, nil, []string{"!$.cgroupsPerQOS"}},
-		{36, `{"enforceNodeAllocatable":["pods","pods"]}`, nil, []string{"!$.enforceNodeAllocatable"}},
-		{36, `{"systemReserved":{"cpu":"1"},"enforceNodeAllocatable":["system-reserved"]}`, nil, []string{"!$.enforceNodeAllocatable"}},
-		{36, `{"systemReservedCgroup":"/system.slice","enforceNodeAllocatable":["system-reserved"]}`, nil, []string{"!$.enforceNodeAllocatable"}},
-
-		// Reservations and eviction, on a machine of 4 processors and 8 GiB.
-		{36, `{"kubeReserved":{"cpu":"2","memory":"1GB","gpu":"1"}}`, nil, []string{"!$.kubeReserved.gpu", "!$.kubeReserved.memory"}},
-		{36, `{"kubeReserved":{"cpu":"3"},"systemReserved":{"cpu":"1001m"}}`, nil, []string{"!$.kubeReserved"}},
-		{36, `{"kubeReserved":{"cpu":"3"},"systemReserved":{"cpu":"1000m"}}`, nil, nil},
-		{36, `{"kubeReserved":{"memory":"8092Mi"}}`, nil, nil},
-		{36, `{"kubeReserved":{"memory":"8092Mi"},"evictionHard":{"memory.available":"2%"}}`, nil, []string{"!$.kubeReserved"}},
-		{36, `{}`, []string{"system-reserved=memory=9Gi"}, []string{"!--system-reserved"}},
-		{36, `{"reservedSystemCPUs":"0-3"}`, nil, nil},
-		{36, `{"reservedSystemCPUs":"0,4"}`, nil, []string{"!$.reservedSystemCPUs"}},
-		{36, `{"reservedSystemCPUs":"3-1"}`, nil, []string{"!$.reservedSystemCPUs"}},
-		{36, `{"reservedSystemCPUs":"0","kubeReserved":{"cpu":"9"}}`, nil, []string{"$.kubeReserved.cpu"}},
-		{36, `{"evictionHard":{"memory.available":"0%","nodefs.available":"101%","disk":"1Gi"}}`, nil, []string{"!$.evictionHard.disk", `!$.evictionHard["nodefs.available"]`}},
-		{28, `{"evictionHard":{"containerfs.available":"5%"}}`, nil, []string{`!$.evictionHard["containerfs.available"]`}},
-		{29, `{"evictionHard":{"containerfs.available":"5%"}}`, nil, []string{`$.evictionHard["containerfs.available"]`}},
-		{36, `{"evictionSoft":{"memory.available":"1Gi","nodefs.available":"100%"}}`, nil, []string{`!$.evictionSoft["memory.available"]`}},
-		{36, `{"evictionSoft":{"memory.available":"1Gi"}}`, []string{"eviction-soft-grace-period=memory.available=90s"}, nil},
-		{36, `{}`, []string{"eviction-soft=memory.available<1Gi"}, []string{"!--eviction-soft"}},
-		{36, `{"evictionMinimumReclaim":{"memory.available":"0%"},"evictionSoftGracePeriod":{"nodefs.available":"1m"}}`, nil, []string{`!$.evictionMinimumReclaim["memory.available"]`, `$.evictionSoftGracePeriod["nodefs.available"]`}},
-
-		// The managers.
-		{36, `{"cpuManagerPolicy":"static"}`, nil, []string{"!$.cpuManagerPolicy"}},
-		{36, `{"cpuManagerPolicy":"static","kubeReserved":{"cpu":"0"},"systemReserved":{"cpu":"0.1m"}}`, nil, nil},
-		{37, `{"cpuManagerPolicy":"static","systemReserved":{"cpu":"0.1m"}}`, nil, []string{"!$.cpuManagerPolicy"}},
-		{36, `{"cpuManagerPolicy":"static","reservedSystemCPUs":"0"}`, nil, nil},
-		{36, `{"cpuManagerPolicyOptions":{"full-pcpus-only":"true"}}`, nil, []string{"!$.cpuManagerPolicyOptions"}},
-		{32, `{"cpuManagerPolicy":"static","reservedSystemCPUs":"0","cpuManagerPolicyOptions":{"distribute-cpus-across-numa":"true","x":"1"}}`, nil, []string{"!$.cpuManagerPolicyOptions.x", `!$.cpuManagerPolicyOptions["distribute-cpus-across-numa"]`}},
-		{33, `{"cpuManagerPolicy":"static","reservedSystemCPUs":"0","cpuManagerPolicyOptions":{"distribute-cpus-across-numa":"yes"}}`, nil, []string{`!$.cpuManagerPolicyOptions["distribute-cpus-across-numa"]`}},
-		{36, `{"topologyManagerPolicyOptions":{"max-allowable-numa-nodes":"7"}}`, nil, []string{"$.topologyManagerPolicyOptions"}},
-		{36, `{"topologyManagerPolicy":"restricted","topologyManagerPolicyOptions":{"max-allowable-numa-nodes":"7"}}`, nil, []string{`!$.topologyManagerPolicyOptions["max-allowable-numa-nodes"]`}},
-		{36, `{"memoryManagerPolicy":"Static"}`, nil, []string{"!$.memoryManagerPolicy"}},
-		{36, `{"memoryManagerPolicy":"Static","kubeReserved":{"memory":"924Mi"},"reservedMemory":[{"numaNode":0,"limits":{"memory":"1Gi"}}]}`, nil, nil},
-		{36, `{"memoryManagerPolicy":"Static","kubeReserved":{"memory":"924Mi"}}`, []string{"reserved-memory=0:memory=1Gi"}, nil},
-		{36, `{"memoryManagerPolicy":"Static","kubeReserved":{"memory":"924Mi"},"reservedMemory":[{"numaNode":0,"limits":{"memory":"1Gi","hugepages-2Mi":"2Mi"}}]}`, nil, []string{"!$.memoryManagerPolicy"}},
-		{36, `{"memoryManagerPolicy":"Static","kubeReserved":{"memory":"924Mi"},"evictionHard":{"nodefs.available":"5%"},"reservedMemory":[{"limits":{"memory":"1Gi"}}]}`, nil, []string{"!$.memoryManagerPolicy"}},
-		{36, `{"reservedMemory":[{"limits":{"memory":"0","cpu":"1"}},{"numaNode":0,"limits":{"memory":"1"}}]}`, nil, []string{"!$.reservedMemory", "!$.reservedMemory[0].limits.cpu", "!$.reservedMemory[0].limits.memory", "$.reservedMemory"}},
-	} {
+	for _, c := range ruleCases {
 		got := listed(Check(settings(t, c.minor, c.config, c.flags...)))
 		if slices.Sort(got); !slices.Equal(got, c.want) {
 			t.Errorf("1.%d %s %q: got %q, want %q", c.minor, c.config, c.flags, got, c.want)

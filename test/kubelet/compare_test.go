@@ -498,6 +498,9 @@ var differences = []difference{
 		what:    "a contract has the configuration of credential providers in version v1",
 		problem: regexp.MustCompile(`^\$\.kubelet\.imageCredentialProvider\.config\.(apiVersion|kind) `),
 	}, {
+		what:    "a node's name is one that the API server takes",
+		problem: regexp.MustCompile(`is not a DNS name of lower case letters`),
+	}, {
 		what:    "the configuration of credential providers has an absolute path",
 		problem: regexp.MustCompile(`image-credential-provider.*(must be|is not) an absolute path`),
 	}, {

@@ -1,0 +1,1 @@
+../minor37/doc.go
