@@ -275,7 +275,8 @@ func TestFieldsThatAgree(t *testing.T) {
 		{map[string]any{"clusterDomain": "cluster.local"}, "$.cluster.dnsDomain"},
 	} {
 		_, problems := New(contract(t, "native/minimal.yaml", func(n *nodeconfig.NodeConfig) {
-			n.Cluster.DNSServiceIPs, n.Cluster.DNSDomain, n.Kubelet.Config = []string{"10.0.0.10"}, "example.local", c.config
+			n.Cluster.ServiceCIDRs, n.Cluster.DNSServiceIPs = nil, []string{"10.0.0.10"}
+			n.Cluster.DNSDomain, n.Kubelet.Config = "example.local", c.config
 		}), ubuntu(t))
 		warned := ""
 		for _, p := range problems {

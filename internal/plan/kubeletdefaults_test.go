@@ -85,7 +85,7 @@ func TestClusterSetsKubeletDefaults(t *testing.T) {
 		config := plannedKubelet(t, with, c)
 		for field, want := range map[string]any{
 			"clusterDNS": []any{"10.96.0.10"}, "maxPods": 64.0, "cgroupDriver": "systemd", "clusterDomain": "cluster.local", "shutdownGracePeriod": "0s",
-			"resolvConf": nil, "containerRuntimeEndpoint": nil, "streamingConnectionIdleTimeout": nil,
+			"resolvConf": ResolvedList, "containerRuntimeEndpoint": nil, "streamingConnectionIdleTimeout": nil,
 		} {
 			if got := config[field]; !reflect.DeepEqual(got, want) {
 				t.Errorf("%s: %s is %v, want %v", name, field, got, want)

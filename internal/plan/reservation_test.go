@@ -16,7 +16,8 @@ import (
 func reserving(t *testing.T, example string, config map[string]any, flags []nodeconfig.Flag) *nodeconfig.NodeConfig {
 	t.Helper()
 	return contract(t, example, func(c *nodeconfig.NodeConfig) {
-		c.Kubelet.Config = config
+		// A kubelet enforces no reservation that is empty.
+		c.Kubelet.Config = merge(map[string]any{"kubeReserved": map[string]any{"cpu": "100m"}, "systemReserved": map[string]any{"cpu": "100m"}}, config)
 		c.Kubelet.Flags = append(c.Kubelet.Flags, flags...)
 	})
 }
