@@ -13,6 +13,7 @@ import (
 	"github.com/slipway-dev/slipway/launch"
 	"github.com/slipway-dev/slipway/nodeconfig"
 	"github.com/slipway-dev/slipway/status"
+	"github.com/slipway-dev/slipway/test/hosttest"
 	"github.com/slipway-dev/slipway/test/nodetest"
 )
 
@@ -40,7 +41,7 @@ func TestUserDataProvisions(t *testing.T) {
 			if lacking := nodeconfig.Fatal(launch.Check(tpl, image)); len(lacking) > 0 {
 				t.Fatal("the image of the test lacks something: ", lacking)
 			}
-			root := t.TempDir()
+			root := hosttest.TempDir(t)
 			userData, err := tpl.UserData(nodeconfig.NewSecret("abcdef.0123456789abcdef"))
 			if err != nil {
 				t.Fatal(err)

@@ -251,7 +251,7 @@ func TestQuestionsReadOnlyWhatWasAdded(t *testing.T) {
 	}
 }
 
-// Two processes record in one tree, and somebody edits the record.
+// Two processes record in one tree, and an editor changes the record.
 func TestQuestionsSeeWhatOthersRecorded(t *testing.T) {
 	root, ctx := t.TempDir(), t.Context()
 	one, other := openDirectory(t, root), openDirectory(t, root)

@@ -48,11 +48,10 @@ func (l *Lines) next(file *os.File, limit int64) ([]byte, error) {
 	if err := again(func() error { return unix.Fstat(int(file.Fd()), &l.stat) }); err != nil {
 		return nil, err
 	}
-	grown := l.stat.Dev == before.Dev && l.stat.Ino == before.Ino && l.stat.Size >= l.end &&
-		(l.stat.Size != before.Size || l.stat.Ctim == before.Ctim)
+	grown := l.stat.Dev == before.Dev && l.stat.Ino == before.Ino && (l.stat.Size != before.Size || l.stat.Ctim == before.Ctim)
 	if grown {
 		// The times of a file are those of the kernel's last tick, and so the same for two changes in short order.
-		// Hence the last line is compared as well.
+		// Hence the last line is compared as well. A shorter file has it no more.
 		data, err := readFrom(file, l.end-int64(len(l.last)), limit)
 		if err != nil {
 			return nil, err
