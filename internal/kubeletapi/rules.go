@@ -115,6 +115,7 @@ var rows = [...]rule{
 	{field: "registryBurst", check: within, most: most32, source: inValidation},
 	{field: "registryPullQPS", check: within, most: most32, source: inValidation},
 	{field: "tlsCurvePreferences.*", check: oneOf, words: "23 24 25 29 4587 4588 4589", since: 36, source: inTLS},
+	{field: "tlsCurvePreferences", check: isUnique, since: 36, want: "has a curve twice", source: inTLS},
 	{field: "tracing.samplingRatePerMillion", check: within, most: 1e6, source: inTracing},
 	{field: "userNamespaces.idsPerPod", check: multipleOf, least: 1 << 16, most: 1<<32 - 1, since: 33, want: "want a multiple of 65536, up to 4294901760", source: inLinux},
 	{field: "memoryThrottlingFactor", check: isShare, want: "want more than 0, and at most 1", source: inValidation},

@@ -35,6 +35,7 @@ var ruleCases = []struct {
 	{36, `{"port":0,"nodeLeaseDurationSeconds":0,"syncFrequency":"0s"}`, nil, nil},
 	{36, `{}`, []string{"port=0", "sync-frequency=0s", "kube-api-burst=0"}, []string{"!--kube-api-burst", "!--port", "!--sync-frequency"}},
 	{36, `{"userNamespaces":{"idsPerPod":65537}}`, nil, []string{"!$.userNamespaces.idsPerPod"}},
+	{36, `{"tlsCurvePreferences":[23,23,1]}`, nil, []string{"!$.tlsCurvePreferences", "!$.tlsCurvePreferences[2]"}},
 	{36, `{"memoryThrottlingFactor":1.5}`, nil, []string{"!$.memoryThrottlingFactor"}},
 	{29, `{"containerLogMonitorInterval":"1s"}`, nil, []string{"$.containerLogMonitorInterval"}},
 	{30, `{"containerLogMonitorInterval":"1s","podLogsDir":"var//log"}`, nil, []string{"!$.containerLogMonitorInterval", "!$.podLogsDir"}},
