@@ -14,7 +14,7 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// Settings are what a kubelet is told, and of which machine.
+// Settings are a kubelet's configuration and flags, and the machine that they are for.
 type Settings struct {
 	// Minor is the kubelet's version.
 	Minor int

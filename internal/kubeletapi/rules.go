@@ -164,9 +164,9 @@ var rows = [...]rule{
 	// Other texts.
 	{field: "--node-ip", check: isNodeIPs, want: "want an address, or one IPv4 and one IPv6 address", source: "k8s.io/component-helpers node/util: ParseNodeIPArgument"},
 	{field: "address", check: isListenAddress, with: "enableServer readOnlyPort", want: "want an IP address, such as 0.0.0.0", source: inServer},
-	{field: "allowedUnsafeSysctls.*", check: isNamespaced, want: "is no kernel parameter that a pod may have of its own, such as net.core.somaxconn or net.ipv4.*", source: inSysctl},
+	{field: "allowedUnsafeSysctls.*", check: isNamespaced, want: "is no kernel parameter that the kernel has for each pod, such as net.core.somaxconn or net.ipv4.*", source: inSysctl},
 	{field: "containerLogMaxSize", check: isWholeQuantity, want: "want a size such as 50Mi, with one of the units Ki, Mi, Gi, k, M and G", source: inLogs},
-	{field: "defaultPodSysctls.*", check: isSysctl, since: 37, on: "DefaultPodSysctls", want: "is no kernel parameter that a pod may have of its own, such as net.core.somaxconn", source: inValidation},
+	{field: "defaultPodSysctls.*", check: isSysctl, since: 37, on: "DefaultPodSysctls", want: "is no kernel parameter that the kernel has for each pod, such as net.core.somaxconn", source: inValidation},
 	{field: "defaultPodSysctls", check: isUniqueSysctls, since: 37, on: "DefaultPodSysctls", want: "has a kernel parameter twice, with dots and with slashes", source: inValidation},
 	{field: "logging.vmodule.*.filePattern", check: isFilePattern, want: "want a name of a file, without = and ,", source: inLogging},
 	{field: "podLogsDir", check: isCleanPath, since: 30, want: "want an absolute path of ASCII characters, without .. and // and a / at its end", source: inValidation},

@@ -232,3 +232,18 @@ func (t *table) hasField(kind, field string) bool {
 	}
 	return true
 }
+
+// BenchmarkCheck is of a node's usual settings.
+func BenchmarkCheck(b *testing.B) {
+	s := Settings{Minor: 36, At: "$", Machine: Machine{CPUs: 4, MemoryBytes: 8 << 30, CgroupVersion: 2}, Config: map[string]any{
+		"cgroupDriver": "systemd", "clusterDNS": []any{"10.0.0.10"}, "clusterDomain": "cluster.local", "rotateCertificates": true,
+		"staticPodPath": "/etc/kubernetes/manifests", "kubeReserved": map[string]any{"cpu": "100m", "memory": "1Gi"}, "maxPods": json.Number("110"),
+		"evictionHard": map[string]any{"memory.available": "100Mi", "nodefs.available": "10%"},
+	}}
+	b.ReportAllocs()
+	for b.Loop() {
+		if problems := Check(s); len(problems) > 0 {
+			b.Fatal(problems)
+		}
+	}
+}
