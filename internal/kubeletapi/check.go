@@ -14,7 +14,7 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// Settings are what a kubelet is told, and of which machine.
+// Settings are a kubelet's configuration and flags, and the machine that they are for.
 type Settings struct {
 	// Minor is the kubelet's version.
 	Minor int
@@ -211,7 +211,7 @@ func inWords(kind string) string {
 		"s": "text", "b": "true or false", "i": "a whole number of 32 bits", "l": "a whole number", "u": "a whole number that is not negative",
 		"f": "a number", "ip": "an IP address", "taints": "taints such as key=value:NoSchedule",
 		"n": "a whole number that is not negative", "vmodule": "files and verbosities, such as file=3",
-		"memory": "memory of NUMA nodes, such as 0:memory=1Gi", "d": `a duration such as "30s"`, "D": `a duration such as "30s"`, "x": `a duration such as "5s", or a number of nanoseconds`, "q": `a quantity such as "100Mi"`,
+		"memory": "memory of NUMA nodes, such as 0:memory=1Gi", "d": `a duration such as "30s"`, "t": `a time such as "2026-01-02T15:04:05Z"`, "D": `a duration such as "30s"`, "x": `a duration such as "5s", or a number of nanoseconds`, "q": `a quantity such as "100Mi"`,
 	}[kind]
 }
 
@@ -221,6 +221,9 @@ func scalar(kind string, value any) bool {
 	switch kind {
 	case "D":
 		return isText && parses("d", text)
+	case "t":
+		_, err := time.Parse(time.RFC3339, text)
+		return isText && err == nil
 	case "s":
 		return isText
 	case "b":

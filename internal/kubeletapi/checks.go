@@ -51,7 +51,7 @@ func (v value) list() []string {
 	return texts
 }
 
-// isZero reports whether a value is none, or Go's zero value of its type.
+// isZero reports whether a value is not given, or is Go's zero value of its type.
 func (v value) isZero() bool {
 	switch of := v.v.(type) {
 	case nil:

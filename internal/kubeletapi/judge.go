@@ -79,13 +79,14 @@ func (j *judge) judge() {
 	}
 }
 
-// apply holds the settings to a rule. Paths are written only for what does not keep to it.
+// apply holds the settings to a rule. Feature gates are looked up, and paths are written, only for what does not keep to it.
 func (j *judge) apply(r *rule) {
 	minor := j.checker.clamp(j.checker.minor)
 	switch {
 	case r.since > minor, r.until != 0 && r.until < minor:
+	case j.walk(r, value{v: j.config}, "", r.field):
 	case r.on != "" && !j.checker.enabled(j.gates, r.on), r.off != "" && j.checker.enabled(j.gates, r.off):
-	case !j.walk(r, value{v: j.config}, "", r.field):
+	default:
 		j.reports = true
 		j.walk(r, value{v: j.config, at: j.at}, "", r.field)
 		j.reports = false

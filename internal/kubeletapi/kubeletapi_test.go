@@ -33,7 +33,7 @@ func TestTable(t *testing.T) {
 		check(line, words[2], func(kind string) bool {
 			of := strings.TrimLeft(kind, "[]{}")
 			inner, isStruct := strings.CutPrefix(of, ".")
-			return isStruct && strings.Contains(k.fields, "\n"+inner+" ") || !isStruct && strings.Contains("sbiludDfqx", of)
+			return isStruct && strings.Contains(k.fields, "\n"+inner+" ") || !isStruct && strings.Contains("sbiludDfqtx", of)
 		})
 	}
 	isState := regexp.MustCompile(`^[pabgd][-+]!?$`).MatchString

@@ -35,6 +35,7 @@ var ruleCases = []struct {
 	{36, `{"port":0,"nodeLeaseDurationSeconds":0,"syncFrequency":"0s"}`, nil, nil},
 	{36, `{}`, []string{"port=0", "sync-frequency=0s", "kube-api-burst=0"}, []string{"!--kube-api-burst", "!--port", "!--sync-frequency"}},
 	{36, `{"userNamespaces":{"idsPerPod":65537}}`, nil, []string{"!$.userNamespaces.idsPerPod"}},
+	{36, `{"tlsCurvePreferences":[23,23,1]}`, nil, []string{"!$.tlsCurvePreferences", "!$.tlsCurvePreferences[2]"}},
 	{36, `{"memoryThrottlingFactor":1.5}`, nil, []string{"!$.memoryThrottlingFactor"}},
 	{29, `{"containerLogMonitorInterval":"1s"}`, nil, []string{"$.containerLogMonitorInterval"}},
 	{30, `{"containerLogMonitorInterval":"1s","podLogsDir":"var//log"}`, nil, []string{"!$.containerLogMonitorInterval", "!$.podLogsDir"}},
@@ -230,4 +231,19 @@ func (t *table) hasField(kind, field string) bool {
 		}
 	}
 	return true
+}
+
+// BenchmarkCheck is of a node's usual settings.
+func BenchmarkCheck(b *testing.B) {
+	s := Settings{Minor: 36, At: "$", Machine: Machine{CPUs: 4, MemoryBytes: 8 << 30, CgroupVersion: 2}, Config: map[string]any{
+		"cgroupDriver": "systemd", "clusterDNS": []any{"10.0.0.10"}, "clusterDomain": "cluster.local", "rotateCertificates": true,
+		"staticPodPath": "/etc/kubernetes/manifests", "kubeReserved": map[string]any{"cpu": "100m", "memory": "1Gi"}, "maxPods": json.Number("110"),
+		"evictionHard": map[string]any{"memory.available": "100Mi", "nodefs.available": "10%"},
+	}}
+	b.ReportAllocs()
+	for b.Loop() {
+		if problems := Check(s); len(problems) > 0 {
+			b.Fatal(problems)
+		}
+	}
 }

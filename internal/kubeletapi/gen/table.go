@@ -132,7 +132,7 @@ func (f *fields) path(owner string, names []string) string {
 // special are types that write themselves in JSON, or that are known without their source.
 var special = map[string]string{
 	"k8s.io/apimachinery/pkg/apis/meta/v1.Duration":        "d",
-	"k8s.io/apimachinery/pkg/apis/meta/v1.Time":            "s",
+	"k8s.io/apimachinery/pkg/apis/meta/v1.Time":            "t",
 	"k8s.io/apimachinery/pkg/api/resource.Quantity":        "q",
 	"k8s.io/apimachinery/pkg/api/resource.QuantityValue":   "q",
 	"k8s.io/apimachinery/pkg/util/intstr.IntOrString":      "x",
