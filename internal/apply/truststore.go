@@ -58,7 +58,7 @@ func bringTrustStore(r *run, _ context.Context, n *node, action Action) error {
 		if err := r.replaceBundle(files, s.Bundle, store.Bundle); err != nil {
 			return err
 		}
-		if s.Links != "" {
+		if store.Links != nil {
 			if err := r.replaceLinks(files, s.Links, store.Links); err != nil {
 				return err
 			}
@@ -68,7 +68,7 @@ func bringTrustStore(r *run, _ context.Context, n *node, action Action) error {
 }
 
 func (r *run) replaceBundle(files *storeFiles, name string, content []byte) error {
-	if bytes.Equal(files.Content(name), content) || len(content) == 0 {
+	if have := files.Content(name); bytes.Equal(have, content) || have == nil && len(content) == 0 {
 		return files.err
 	}
 	err := r.Host.Stage(&resource.File{Path: name, Mode: bundleMode, Content: content})

@@ -41,6 +41,21 @@ func TestRunEnvironment(t *testing.T) {
 }
 
 // What a command reads is given to it alone, and what shows that it is done is compared line by line.
+// What nothing waits for leaves the processor to everything else (nice(1) without arguments prints the priority).
+func TestAdvisoryCommandHasLeastPriority(t *testing.T) {
+	own, err := exec.Command("nice").Output()
+	if err != nil {
+		t.Skip("this machine has no nice")
+	}
+	m := &Machine{}
+	for advisory, want := range map[bool]string{false: string(own), true: "19\n"} {
+		output, err := m.Run(t.Context(), &resource.Command{Label: "x", Argv: []string{"nice"}, Advisory: advisory})
+		if err != nil || string(output) != want {
+			t.Errorf("advisory %v: priority %q, %v, want %q", advisory, output, err, want)
+		}
+	}
+}
+
 func TestRunReads(t *testing.T) {
 	const secret = "p$(reboot)'\""
 	m := &Machine{}

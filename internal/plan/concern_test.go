@@ -461,20 +461,6 @@ func ownSlice(c *nodeconfig.NodeConfig, with bool) {
 	}
 }
 
-// ownLogindDropIn brings a drop-in that would be masked otherwise.
-func ownLogindDropIn(c *nodeconfig.NodeConfig, with bool) {
-	if c.Kubelet.Config = map[string]any{"shutdownGracePeriod": "45s"}; with {
-		c.Files = []nodeconfig.File{{Path: upgradesDropIn, Mode: "0644", Content: "[Login]\n"}}
-	}
-}
-
-// withoutResolved has the node look names up without systemd-resolved.
-func withoutResolved(c *nodeconfig.NodeConfig, with bool) {
-	if c.Kubelet.NodeIPs = []string{"10.0.0.9"}; with {
-		c.Units = []nodeconfig.Unit{{Name: facts.ResolvedUnit, State: nodeconfig.UnitDisabled}}
-	}
-}
-
 func policy(plugin, policy string) func(*nodeconfig.NodeConfig, bool) {
 	return func(c *nodeconfig.NodeConfig, with bool) {
 		c.Network.Plugin = plugin

@@ -116,3 +116,10 @@ func TestAssumedResolverIsWarnedOf(t *testing.T) {
 		}
 	}
 }
+
+// withoutResolved has the node look names up without systemd-resolved.
+func withoutResolved(c *nodeconfig.NodeConfig, with bool) {
+	if c.Kubelet.NodeIPs = []string{"10.0.0.9"}; with {
+		c.Units = []nodeconfig.Unit{{Name: facts.ResolvedUnit, State: nodeconfig.UnitDisabled}}
+	}
+}

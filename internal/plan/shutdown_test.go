@@ -94,3 +94,10 @@ func TestLogindDropInOfContractStays(t *testing.T) {
 		t.Errorf("%v, %v", f, problems)
 	}
 }
+
+// ownLogindDropIn brings a drop-in that would be masked otherwise.
+func ownLogindDropIn(c *nodeconfig.NodeConfig, with bool) {
+	if c.Kubelet.Config = map[string]any{"shutdownGracePeriod": "45s"}; with {
+		c.Files = []nodeconfig.File{{Path: upgradesDropIn, Mode: "0644", Content: "[Login]\n"}}
+	}
+}

@@ -35,7 +35,8 @@ var specs = []resource.Spec{
 	&resource.Attribute{Path: "/sys/kernel/mm/transparent_hugepage/enabled", Value: "madvise", Optional: true},
 	&resource.Mount{Where: "/var/lib/kubelet", What: "/mnt/kubelet", Disk: "/mnt"},
 	&resource.Swap{Path: "/mnt/swapfile", Disk: "/mnt", Bytes: 1 << 20, ExitCodes: map[resource.Cause]int{resource.CauseNoRoom: 131}},
-	&resource.Command{Label: "c", Argv: []string{"/bin/true", "", "a b"}, Env: map[string]string{"A": "b"}, Timeout: minute, Inputs: []string{"/etc/a"}, Once: "o", While: "c.service", Done: &resource.Printed{Argv: []string{"/bin/show"}, Lines: []string{"a: b"}}, Optional: true, OwnCode: true, Unconfined: true},
+	&resource.Command{Label: "c", Argv: []string{"/bin/true", "", "a b"}, Env: map[string]string{"A": "b"}, Timeout: minute, Inputs: []string{"/etc/a"}, Once: "o", While: "c.service", Done: &resource.Printed{Argv: []string{"/bin/show"}, Lines: []string{"a: b"}}, Optional: true, OwnCode: true, Unconfined: true, Advisory: true, Confirms: []string{"/etc/b"}},
+	&resource.TrustStore{Label: "t", Bundle: "/etc/b", Anchors: "/etc/a", Packages: "/usr/p", Selection: "/etc/s", Links: "/etc/l", Added: []string{"/etc/a/1"}},
 	&resource.Download{
 		Component: "kubelet", Version: "1.33.1", From: []string{"/opt/kubelet/downloads/a.deb", "https://example/k.tar.gz"}, SHA256: strings.Repeat("0a", 32), OSVersion: "ubuntu 24.04",
 		Files: []resource.Unpacked{{Name: "kubelet", Members: []string{"usr/bin/kubelet"}, Optional: true}}, Reach: reach,

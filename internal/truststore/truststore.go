@@ -31,7 +31,7 @@ type Reader interface {
 type Store struct {
 	// Bundle is the content of the bundle.
 	Bundle []byte
-	// Links are the links in the directory of links, by name. Links there with other names are to go.
+	// Links are the links in the directory of links, by name. Links there with other names are to go. Nil means that they stay.
 	Links map[string]string
 }
 
@@ -39,11 +39,12 @@ type Store struct {
 func Of(m Reader, spec *resource.TrustStore) Store {
 	d := directory{m: m, dir: spec.Links, links: make(map[string]string)}
 	switch {
-	case spec.Selection != "":
+	case spec.Selection != "" && m.Content(spec.Selection) != nil:
 		return d.debian(spec)
-	case spec.Links != "":
+	case spec.Selection == "" && spec.Links != "":
 		return d.flatcar()
 	}
+	// Only its own tool knows what else the bundle is made of. A machine without the list of Debian's tool has no such tool.
 	bundle := m.Content(spec.Bundle)
 	for _, added := range spec.Added {
 		if certificate := m.Content(added); !bytes.Contains(bundle, certificate) {
