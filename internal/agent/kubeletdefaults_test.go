@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/slipway-dev/slipway/exitcode"
 	"github.com/slipway-dev/slipway/internal/apply"
 	"github.com/slipway-dev/slipway/internal/generation"
 	"github.com/slipway-dev/slipway/internal/resource"
@@ -186,5 +187,35 @@ func TestUpgradeByKubeadm(t *testing.T) {
 	}
 	if changes, err := n.Drift(t.Context()); err != nil || len(changes) > 0 {
 		t.Errorf("after the next boot: %v, %v", changes, err)
+	}
+}
+
+// TestForeignNode: a Node of another machine that is Ready stops the join. No kubelet starts, and no boot starts one; and when the
+// name is free, the next run joins.
+func TestForeignNode(t *testing.T) {
+	n, _ := kubeadmNode(t, "", func(context.Context, <-chan struct{}) (string, error) { return clusterSettings, nil })
+	taken := true
+	n.host.before = func(op, name string) error {
+		if op == "Probe" && name == "node-name" && taken {
+			return &apply.CheckError{Cause: resource.CauseForeign, Endpoint: "https://api.example.com:6443", Err: errors.New("the cluster has a Node")}
+		}
+		return nil
+	}
+	actions := func() string {
+		if !n.exists(state.Actions.Path) {
+			return ""
+		}
+		return string(n.read(state.Actions.Path))
+	}
+	got := n.Provision(t.Context(), ProvisionOptions{})
+	if got.ExitCode != exitcode.NodeNameTaken || len(got.Errors) == 0 || got.Errors[0].Cause != "foreign" || !strings.Contains(got.Errors[0].Action, "another name") {
+		t.Fatalf("%d: %+v", got.ExitCode, got.Errors)
+	}
+	if !strings.Contains(actions(), `"disable","unit":"kubelet.service"`) || strings.Contains(actions(), `"start","unit":"kubelet.service"`) {
+		t.Errorf("a kubelet starts: %s", actions())
+	}
+	taken = false
+	if got := n.Provision(t.Context(), ProvisionOptions{}); got.ExitCode != 0 || !strings.Contains(actions(), `"start","unit":"kubelet.service"`) {
+		t.Errorf("%d: %+v", got.ExitCode, got.Errors)
 	}
 }
