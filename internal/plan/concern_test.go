@@ -596,12 +596,3 @@ func TestUnread(t *testing.T) {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}
 }
-
-// ofKubeadm makes a change of a contract whose cluster is kubeadm's.
-func ofKubeadm(change func(*nodeconfig.NodeConfig)) func(*nodeconfig.NodeConfig, bool) {
-	return func(c *nodeconfig.NodeConfig, with bool) {
-		if c.Cluster.Kubeadm = true; with {
-			change(c)
-		}
-	}
-}
