@@ -219,3 +219,16 @@ func TestForeignNode(t *testing.T) {
 		t.Errorf("%d: %+v", got.ExitCode, got.Errors)
 	}
 }
+
+// TestNodeIsAnnotatedForKubeadm: before Kubernetes 1.34 kubeadm upgrade node needs an annotation of the Node.
+func TestNodeIsAnnotatedForKubeadm(t *testing.T) {
+	for version, want := range map[string]int{"1.33.2": 1, "1.34.0": 0} {
+		n, _ := kubeadmNode(t, "", func(context.Context, <-chan struct{}) (string, error) { return clusterSettings, nil })
+		n.host.annotations = make(map[string]map[string]string)
+		n.deliver(nativeContract, []byte(strings.Replace(string(example(t, "native/minimal.yaml")), "  kubernetesVersion: \"1.36.3\"\n", "  kubeadm: true\n  kubernetesVersion: \""+version+"\"\n", 1)))
+		n.host.defaults = nil
+		if got := n.Provision(t.Context(), ProvisionOptions{}); got.ExitCode != 0 || len(n.host.annotations[""]) != want {
+			t.Errorf("%s: %d, %v: %v", version, got.ExitCode, n.host.annotations, got.Errors)
+		}
+	}
+}

@@ -2,6 +2,7 @@ package probe
 
 import (
 	"fmt"
+	"io"
 	"net/http"
 	"sync/atomic"
 	"testing"
@@ -86,4 +87,25 @@ func TestNameOfSilentServer(t *testing.T) {
 	ctx := hosttest.NewTimed(t)
 	ctx.Over()
 	must(t, impatient().probeFreeName(ctx, &resource.FreeName{AsNode: *way, Node: "node-1"}, read, "y"))
+}
+
+// TestAnnotateNode: the Node gets the annotations when the kubelet has registered it.
+func TestAnnotateNode(t *testing.T) {
+	var requests atomic.Int32
+	_, target := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		if r.Method != http.MethodPatch || r.URL.Path != "/api/v1/nodes/node-1" || r.Header.Get("Content-Type") != "application/merge-patch+json" ||
+			r.Header.Get("Authorization") != "" || string(body) != `{"metadata":{"annotations":{"a":"b"}}}` {
+			t.Errorf("got %s %s %q", r.Method, r.URL, body)
+		}
+		if requests.Add(1) == 1 {
+			w.WriteHeader(http.StatusNotFound)
+		}
+	})
+	way, read := nodeFiles(t, true, true)
+	way.Server, way.CertificateAuthority = target.Server, target.CertificateAuthority
+	must(t, impatient().annotate(t.Context(), &resource.FreeName{AsNode: *way, Node: "node-1"}, read, map[string]string{"a": "b"}))
+	if requests.Load() != 2 {
+		t.Errorf("asked %d times", requests.Load())
+	}
 }
