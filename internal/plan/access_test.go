@@ -56,6 +56,7 @@ func TestMetadataRule(t *testing.T) {
 		`--comment "AKS managed: added by AgentBaker ensureIMDSRestriction for IMDS restriction feature" -j DROP` + "\n"
 	restricted := contract(t, "aks/minimal.json", func(c *nodeconfig.NodeConfig) {
 		c.Network.MetadataRestriction = &nodeconfig.MetadataRestriction{Table: "filter"}
+		c.Kubelet.Flags = []nodeconfig.Flag{{Name: "cluster-dns", Value: "10.0.0.10"}}
 	})
 	known := ubuntu(t)
 	known.NodeIPs = []string{"fd00::4", "10.9.0.4"}
