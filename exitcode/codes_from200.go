@@ -130,4 +130,7 @@ var from200 = []Code{
 	{243, "ERR_SECONDARY_NIC_CONFIG_FAIL", Slipway,
 		"a further network card could not be set up",
 		"compare ip link on the node with the interfaces that the metadata service lists"},
+	{254, "ERR_NODE_NAME_TAKEN", Slipway,
+		"the cluster has a Node of this name that is Ready and of another machine",
+		"give the machine another name, or delete the Node with kubectl delete node once its machine is gone; then provision again"},
 }

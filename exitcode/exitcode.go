@@ -76,6 +76,7 @@ const (
 	AgentFailed              = 239 // the agent's own failure
 	AKSNodeController        = 240 // stands for 236 to 239 on AKS's interfaces
 	SecondaryInterfaceFailed = 243 // an interface after the first could not be configured
+	NodeNameTaken            = 254 // another machine that is Ready has the Node's name; AKS's own codes are counted up from 243
 )
 
 // ForAKS returns the code that AKS's consumers know for a code of this table. AKS's node controller ends

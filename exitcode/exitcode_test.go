@@ -11,7 +11,7 @@ import (
 
 func TestTableIsSortedAndComplete(t *testing.T) {
 	codes := All()
-	if len(codes) != 141 {
+	if len(codes) != 142 {
 		t.Errorf("the table has %d codes, want 141", len(codes))
 	}
 	names := map[string]int{}
@@ -131,6 +131,7 @@ var constants = []struct {
 	{AgentFailed, 239, "ERR_AGENT_INTERNAL"},
 	{AKSNodeController, 240, "ERR_AKS_NODE_CONTROLLER_ERROR"},
 	{SecondaryInterfaceFailed, 243, "ERR_SECONDARY_NIC_CONFIG_FAIL"},
+	{NodeNameTaken, 254, "ERR_NODE_NAME_TAKEN"},
 }
 
 // The numbers are a public interface: this list may only grow.

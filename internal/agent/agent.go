@@ -55,6 +55,9 @@ type Host interface {
 	// FetchKubeletDefaults gets the KubeletConfiguration that a cluster of kubeadm has for all its nodes. Once ready is closed,
 	// the kubelet waits for it. The error is apply.ErrNotProbed where no server is asked.
 	FetchKubeletDefaults(ctx context.Context, way *resource.AsNode, ready <-chan struct{}) ([]byte, error)
+	// AnnotateNode sets annotations of this machine's Node, once that is registered. The error is apply.ErrNotProbed where no
+	// server is asked.
+	AnnotateNode(ctx context.Context, node *resource.FreeName, annotations map[string]string) error
 	// BootTimes reports when the stages of this boot began.
 	BootTimes(ctx context.Context) (host.BootTimes, error)
 	// ServiceStart reports when a service's main process started; the zero time if it never did.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"time"
 
 	"github.com/slipway-dev/slipway/internal/apply"
 	"github.com/slipway-dev/slipway/internal/facts"
@@ -88,6 +89,23 @@ func (c contract) adoptUpgrade(r *run, machine *identity.Machine) {
 	}
 	if err := identity.RecordKubeletDefaults(r.host, answer); err != nil {
 		r.log.Warn("cannot record what the cluster sets for its kubelets", "error", err)
+	}
+}
+
+// annotationPatience is how long a kubelet may take to register its Node; the next boot tries again.
+const annotationPatience = time.Minute
+
+// annotate gives the Node the annotations that kubeadm wants, once nothing waits for the agent.
+func (c contract) annotate(ctx context.Context, r *run, machine identity.Machine) {
+	node, annotations := plan.Annotations(c.Config, machine.Facts)
+	if node == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), annotationPatience)
+	defer cancel()
+	err := r.guarded(func() error { return r.host.AnnotateNode(ctx, node, annotations) })
+	if err != nil && !errors.Is(err, apply.ErrNotProbed) {
+		r.log.Warn("the Node does not have the annotation that kubeadm upgrade node needs; the next boot tries again", "error", err)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/slipway-dev/slipway/exitcode"
 	"github.com/slipway-dev/slipway/internal/apply"
 	"github.com/slipway-dev/slipway/internal/generation"
 	"github.com/slipway-dev/slipway/internal/resource"
@@ -186,5 +187,48 @@ func TestUpgradeByKubeadm(t *testing.T) {
 	}
 	if changes, err := n.Drift(t.Context()); err != nil || len(changes) > 0 {
 		t.Errorf("after the next boot: %v, %v", changes, err)
+	}
+}
+
+// TestForeignNode: a Node of another machine that is Ready stops the join. No kubelet starts, and no boot starts one; and when the
+// name is free, the next run joins.
+func TestForeignNode(t *testing.T) {
+	n, _ := kubeadmNode(t, "", func(context.Context, <-chan struct{}) (string, error) { return clusterSettings, nil })
+	taken := true
+	n.host.before = func(op, name string) error {
+		if op == "Probe" && name == "node-name" && taken {
+			return &apply.CheckError{Cause: resource.CauseForeign, Endpoint: "https://api.example.com:6443", Err: errors.New("the cluster has a Node")}
+		}
+		return nil
+	}
+	actions := func() string {
+		if !n.exists(state.Actions.Path) {
+			return ""
+		}
+		return string(n.read(state.Actions.Path))
+	}
+	got := n.Provision(t.Context(), ProvisionOptions{})
+	if got.ExitCode != exitcode.NodeNameTaken || len(got.Errors) == 0 || got.Errors[0].Cause != "foreign" || !strings.Contains(got.Errors[0].Action, "another name") {
+		t.Fatalf("%d: %+v", got.ExitCode, got.Errors)
+	}
+	if !strings.Contains(actions(), `"disable","unit":"kubelet.service"`) || strings.Contains(actions(), `"start","unit":"kubelet.service"`) {
+		t.Errorf("a kubelet starts: %s", actions())
+	}
+	taken = false
+	if got := n.Provision(t.Context(), ProvisionOptions{}); got.ExitCode != 0 || !strings.Contains(actions(), `"start","unit":"kubelet.service"`) {
+		t.Errorf("%d: %+v", got.ExitCode, got.Errors)
+	}
+}
+
+// TestNodeIsAnnotatedForKubeadm: before Kubernetes 1.34 kubeadm upgrade node needs an annotation of the Node.
+func TestNodeIsAnnotatedForKubeadm(t *testing.T) {
+	for version, want := range map[string]int{"1.33.2": 1, "1.34.0": 0} {
+		n, _ := kubeadmNode(t, "", func(context.Context, <-chan struct{}) (string, error) { return clusterSettings, nil })
+		n.host.annotations = make(map[string]map[string]string)
+		n.deliver(nativeContract, []byte(strings.Replace(string(example(t, "native/minimal.yaml")), "  kubernetesVersion: \"1.36.3\"\n", "  kubeadm: true\n  kubernetesVersion: \""+version+"\"\n", 1)))
+		n.host.defaults = nil
+		if got := n.Provision(t.Context(), ProvisionOptions{}); got.ExitCode != 0 || len(n.host.annotations[""]) != want {
+			t.Errorf("%s: %d, %v: %v", version, got.ExitCode, n.host.annotations, got.Errors)
+		}
 	}
 }

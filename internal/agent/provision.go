@@ -53,6 +53,7 @@ func (a *Agent) Provision(ctx context.Context, opts ProvisionOptions) *status.St
 	lock := newLock(r)
 	var machine identity.Machine
 	var found located
+	var made contract
 	var unchanged bool
 	err := r.guarded(func() (err error) {
 		machine = recall(r)
@@ -74,6 +75,7 @@ func (a *Agent) Provision(ctx context.Context, opts ProvisionOptions) *status.St
 			unchanged, err = handOver(ctx, r, lock, &machine, contract)
 			return err
 		}
+		made = contract
 		step, err := planStep(ctx, r, contract, &machine, generation.Provision)
 		if err != nil {
 			return err
@@ -110,5 +112,8 @@ func (a *Agent) Provision(ctx context.Context, opts ProvisionOptions) *status.St
 	lock.giveBack()
 	recordDescription(ctx, r, machine.Facts)
 	report(ctx, r, lock, machine, result)
+	if made.Contract != nil && result.Succeeded() {
+		made.annotate(ctx, r, machine)
+	}
 	return &result.Status
 }

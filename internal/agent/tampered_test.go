@@ -32,6 +32,8 @@ type tampered struct {
 	authority func(server *resource.APIServer, pins func(string) bool) (string, error)
 	// defaults answers for the API server that is asked what its cluster sets for all kubelets; nil for a directory's answer.
 	defaults func(ctx context.Context, way *resource.AsNode, ready <-chan struct{}) ([]byte, error)
+	// annotations are those of Nodes, by name; nil for a directory's answer.
+	annotations map[string]map[string]string
 	// answers has every check pass that a directory cannot perform.
 	answers bool
 }
@@ -50,6 +52,14 @@ func (h *tampered) FetchKubeletDefaults(ctx context.Context, way *resource.AsNod
 		return h.Directory.FetchKubeletDefaults(ctx, way, ready)
 	}
 	return h.defaults(ctx, way, ready)
+}
+
+func (h *tampered) AnnotateNode(ctx context.Context, node *resource.FreeName, annotations map[string]string) error {
+	if h.annotations == nil {
+		return h.Directory.AnnotateNode(ctx, node, annotations)
+	}
+	h.annotations[node.Node] = annotations
+	return nil
 }
 
 func (h *tampered) tell(path string, mode uint32, content []byte) {

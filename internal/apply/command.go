@@ -179,6 +179,8 @@ func bringCheck(r *run, ctx context.Context, n *node, _ Action) error {
 		}
 		if err == nil {
 			r.unchanged()
+		} else if c.Holds != "" {
+			err = errors.Join(err, r.Host.DisableUnit(context.WithoutCancel(ctx), c.Holds))
 		}
 		return err
 	})

@@ -232,6 +232,11 @@ func (d *Directory) FetchKubeletDefaults(context.Context, *resource.AsNode, <-ch
 	return nil, apply.ErrNotProbed
 }
 
+// AnnotateNode changes no Node: a directory has none.
+func (d *Directory) AnnotateNode(context.Context, *resource.FreeName, map[string]string) error {
+	return apply.ErrNotProbed
+}
+
 // pulled reports whether a unit that was started pulls in another one, which no record names then (systemd.unit(5),
 // ".wants/").
 func (d *Directory) pulled(ctx context.Context, unit string) (bool, error) {

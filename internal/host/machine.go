@@ -170,6 +170,11 @@ func (m *Machine) FetchKubeletDefaults(ctx context.Context, way *resource.AsNode
 	return probe.FetchKubeletDefaults(ctx, m.Tree, way, ready)
 }
 
+// AnnotateNode sets annotations of this machine's Node, once that is registered. Its error is a *apply.CheckError.
+func (m *Machine) AnnotateNode(ctx context.Context, node *resource.FreeName, annotations map[string]string) error {
+	return probe.AnnotateNode(ctx, m.Tree, node, annotations)
+}
+
 // BootTimes asks systemd for the times of this boot.
 func (m *Machine) BootTimes(ctx context.Context) (BootTimes, error) { return m.systemd.BootTimes(ctx) }
 

@@ -119,6 +119,7 @@ var causeActions = map[string]string{
 		"with its controller csrsigning and --cluster-signing-cert-file, or a signer of the cluster's own; the kubelet asks again by itself",
 	string(resource.CauseUnusable): "run kubectl get csr -o yaml with the name from the error: the certificate in its status must be for this node and its key, " +
 		"valid by the node's clock, and signed by a CA of the API server's --client-ca-file",
+	string(resource.CauseForeign):  "give the machine another name, or delete the Node with kubectl delete node once its machine is gone; then provision again",
 	string(resource.CauseRedirect): "give the address of the API server itself, and see what answers in its place: a load balancer, a proxy or a portal",
 	string(resource.CauseDiscovery): "run kubectl -n kube-public get configmap cluster-info: it must be there, and everybody must be allowed to read it, as kubeadm sets it up; " +
 		"or give the CA itself in the contract",

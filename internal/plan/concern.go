@@ -46,6 +46,7 @@ var concerns = []*concern{
 	&environment,
 	&features,
 	&files,
+	&freeName,
 	&gpu,
 	&hostname,
 	&hugePages,

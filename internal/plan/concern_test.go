@@ -194,6 +194,10 @@ func TestReadBy(t *testing.T) {
 // further are changes of a setting that another value of it alone, in the least contract, does not show: each is made
 // without and with it.
 var further = map[string][]func(c *nodeconfig.NodeConfig, with bool){
+	"$.cluster.certificateAuthorityHashes": {ofKubeadm(func(c *nodeconfig.NodeConfig) {
+		c.Cluster.CertificateAuthority, c.Cluster.CertificateAuthorityHashes = "", []string{"sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"}
+	})},
+	"$.cluster.certificateAuthority": {ofKubeadm(func(c *nodeconfig.NodeConfig) { c.Cluster.CertificateAuthority += "\n" })},
 	"$.kubelet.capacity": {func(c *nodeconfig.NodeConfig, with bool) {
 		if with {
 			c.Kubelet.Capacity = &nodeconfig.Capacity{Rule: nodeconfig.RuleEKS}
@@ -208,7 +212,7 @@ var further = map[string][]func(c *nodeconfig.NodeConfig, with bool){
 			c.Cloud.InstanceType = "Standard_NM16ads_MA35D"
 		}
 	}},
-	"$.kubelet.nodeName": {func(c *nodeconfig.NodeConfig, with bool) {
+	"$.kubelet.nodeName": {ofKubeadm(func(c *nodeconfig.NodeConfig) { c.Kubelet.NodeName = "other" }), func(c *nodeconfig.NodeConfig, with bool) {
 		if c.System.GPU = (&nodeconfig.GPU{Vendor: nvidia, DynamicResourceAllocation: true}); with {
 			c.Kubelet.NodeName = "a"
 		}
@@ -244,7 +248,7 @@ var further = map[string][]func(c *nodeconfig.NodeConfig, with bool){
 			c.Cloud.Provider = "azure"
 		}
 	}},
-	"$.cluster.server": {reachingWith(func(c *nodeconfig.NodeConfig) { c.Cluster.Server = "https://registry.example" }), func(c *nodeconfig.NodeConfig, with bool) {
+	"$.cluster.server": {ofKubeadm(func(c *nodeconfig.NodeConfig) { c.Cluster.Server = "https://other.example:6443" }), reachingWith(func(c *nodeconfig.NodeConfig) { c.Cluster.Server = "https://registry.example" }), func(c *nodeconfig.NodeConfig, with bool) {
 		c.Proxy.HTTP = nodeconfig.NewSecret("http://proxy.example:3128")
 		if with {
 			c.Cluster.Server = "https://other.example:6443"
@@ -341,7 +345,9 @@ var further = map[string][]func(c *nodeconfig.NodeConfig, with bool){
 	"$.cluster.dnsServiceIPs": {cachedWith(func(c *nodeconfig.NodeConfig) { c.Cluster.DNSServiceIPs = []string{"10.9.0.10"} }), ofKubeadm(func(c *nodeconfig.NodeConfig) { c.Cluster.DNSServiceIPs = []string{"10.9.0.11"} })},
 	"$.join.bootstrapToken":   {attestedWith(func(c *nodeconfig.NodeConfig) { c.Join.BootstrapToken = nodeconfig.Secret{} })},
 	"$.kubelet.config":        {ofKubeadm(func(c *nodeconfig.NodeConfig) { c.Kubelet.Config = map[string]any{"maxPods": 7} }), countedWith(func(k *nodeconfig.Kubelet) { k.Config = map[string]any{"maxPods": json.Number("9"), "providerID": "x"} }), cachedWith(func(c *nodeconfig.NodeConfig) { asking["configuration"](c, nil) }), swapWith(func(k *nodeconfig.Kubelet) { k.Config = map[string]any{"failSwapOn": false} }), field("volumePluginDir", "/opt/plugins"), field("healthzPort", json.Number("1")), field("serverTLSBootstrap", true), field("kubeReservedCgroup", "/podruntime.slice"), field(failCgroupField, false), field("shutdownGracePeriod", "45s"), resolverOf(func(k *nodeconfig.Kubelet) { k.Config = map[string]any{"resolvConf": "/run/other.conf"} })},
-	"$.kubelet.flags": {countedWith(func(k *nodeconfig.Kubelet) {
+	"$.kubelet.flags": {ofKubeadm(func(c *nodeconfig.NodeConfig) {
+		c.Kubelet.Flags = []nodeconfig.Flag{{Name: "hostname-override", Value: "other"}}
+	}), countedWith(func(k *nodeconfig.Kubelet) {
 		k.Flags = []nodeconfig.Flag{{Name: "max-pods", Value: "9"}, {Name: "provider-id", Value: "x"}}
 	}), cachedWith(func(c *nodeconfig.NodeConfig) { asking["flag"](c, nil) }), swapWith(func(k *nodeconfig.Kubelet) { k.Flags = []nodeconfig.Flag{{Name: "fail-swap-on", Value: "false"}} }), flag("cert-dir", "/opt/pki"), flag("cgroup-driver", "other"), flag("healthz-port", "1"), flag("cloud-config", "/x"), flag("kube-reserved-cgroup", "/podruntime.slice"), flag(failCgroupFlag, "false"), flag("node-ip", "10.0.0.9"),
 		attestedWith(func(c *nodeconfig.NodeConfig) { c.Kubelet.Flags = []nodeconfig.Flag{{Name: "cert-dir", Value: "/x"}} })},
@@ -589,14 +595,5 @@ func TestUnread(t *testing.T) {
 	slices.Sort(want)
 	if !slices.Equal(got, want) {
 		t.Errorf("got  %q\nwant %q", got, want)
-	}
-}
-
-// ofKubeadm makes a change of a contract whose cluster is kubeadm's.
-func ofKubeadm(change func(*nodeconfig.NodeConfig)) func(*nodeconfig.NodeConfig, bool) {
-	return func(c *nodeconfig.NodeConfig, with bool) {
-		if c.Cluster.Kubeadm = true; with {
-			change(c)
-		}
 	}
 }

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
@@ -25,6 +26,18 @@ const (
 // kubeadmSocket is containerd's as kubeadm writes it (k8s.io/kubernetes v1.36.3 cmd/kubeadm/app/constants,
 // CRISocketContainerd).
 const kubeadmSocket = "unix:///var/run/containerd/containerd.sock"
+
+// Annotations are those that kubeadm gives a Node when it joins, and needs for an upgrade, and the Node that gets them; none for a
+// node that needs none (k8s.io/kubernetes v1.33.13 cmd/kubeadm/app/phases/patchnode, and app/util/config/cluster.go,
+// GetNodeRegistration).
+func Annotations(c *nodeconfig.NodeConfig, f facts.Facts) (*resource.FreeName, map[string]string) {
+	in := newInput(c, f)
+	if !in.joins() || !in.checksName() || in.reached(instanceConfig) {
+		return nil, nil
+	}
+	return &resource.FreeName{AsNode: *asNode(in.config), Node: nodeName(in.config.Kubelet)},
+		map[string]string{"kubeadm.alpha.kubernetes.io/cri-socket": kubeadmSocket}
+}
 
 func planKubeadmFiles(in *input, out *output) {
 	if !in.takesDefaults() {

@@ -82,6 +82,7 @@ func TestKubeletConfig(t *testing.T) {
 	} {
 		got := kubeletFile(t, contract(t, "native/minimal.yaml", func(n *nodeconfig.NodeConfig) {
 			n.Components.Layout, n.Kubelet.Config = c.layout, c.config
+			n.Cluster.ServiceCIDRs, n.Cluster.DNSServiceIPs = nil, nil
 			if c.version != "" {
 				n.Cluster.KubernetesVersion = c.version
 			}

@@ -290,3 +290,12 @@ func FuzzKubeletDefaults(f *testing.F) {
 		}
 	})
 }
+
+// ofKubeadm makes a change of a contract whose cluster is kubeadm's.
+func ofKubeadm(change func(*nodeconfig.NodeConfig)) func(*nodeconfig.NodeConfig, bool) {
+	return func(c *nodeconfig.NodeConfig, with bool) {
+		if c.Cluster.Kubeadm = true; with {
+			change(c)
+		}
+	}
+}

@@ -153,7 +153,7 @@ func kubeletDropIn(out *output, phase resource.Phase, a profile.Arguments, value
 var kubeletStart = concern{
 	name:  "kubelet start",
 	joins: true,
-	reads: []string{"$.commands", "$.kubelet.config", "$.kubelet.flags"},
+	reads: []string{kubeadmPath, "$.commands", "$.kubelet.config", "$.kubelet.flags"},
 	plan:  planKubeletStart,
 }
 
@@ -180,6 +180,9 @@ func planKubeletStart(in *input, out *output) {
 	} else {
 		start = shellCommand(in.config.Commands, in.starter)
 		start.Reason = "a command of the contract's author starts the kubelet, in the place of Slipway"
+	}
+	if in.checksName() {
+		requires = append(requires, resource.IDOf(&resource.Check{Label: freeNameLabel}))
 	}
 	start.Requires, start.After = append(start.Requires, requires...), in.beforeKubelet()
 	out.addTo(startGroup, start)

@@ -362,6 +362,9 @@ func (t *target) send(ctx context.Context, conn *http.ClientConn, method string,
 	request.Header.Set("User-Agent", "slipway-node")
 	if body != nil {
 		request.Header.Set("Content-Type", "application/json")
+		if method == http.MethodPatch {
+			request.Header.Set("Content-Type", "application/merge-patch+json") // RFC 7396
+		}
 	}
 	if t.token != "" {
 		request.Header.Set("Authorization", "Bearer "+t.token)

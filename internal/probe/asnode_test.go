@@ -57,7 +57,7 @@ func closed() <-chan struct{} {
 // impatient is a prober whose delays are none.
 func impatient() *prober {
 	p := *defaultProber
-	p.firstDelay, p.maxDelay = time.Millisecond, time.Millisecond
+	p.firstDelay, p.maxDelay = 0, 0
 	return &p
 }
 

@@ -35,6 +35,8 @@ func Wait(ctx context.Context, files *rootfs.Tree, units *systemd.Manager, check
 		return defaultProber.probeReachable(ctx, check.Reachable, files.ReadLinked)
 	case check.LeaseRenewed != nil:
 		return defaultProber.probeLease(ctx, check.LeaseRenewed, credentialsIn(files))
+	case check.FreeName != nil:
+		return defaultProber.probeFreeName(ctx, check.FreeName, credentialsIn(files), systemUUID(files))
 	case check.PathExists != "":
 		return probePath(ctx, files, check.PathExists)
 	}

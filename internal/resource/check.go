@@ -27,6 +27,8 @@ type Check struct {
 	PathExists string `json:"pathExists,omitempty"`
 	// UnitActive wants a unit to be active.
 	UnitActive string `json:"unitActive,omitempty"`
+	// Holds is a unit that a boot does not start any more once the check has failed; empty for none.
+	Holds string `json:"holds,omitempty"`
 	// Foreign says that a command starts the unit, and nobody else: in a directory, where none is run, it is not asked for.
 	Foreign bool `json:"foreign,omitempty"`
 	// Steady is how long the unit must have been active, in one piece: one that ends and is started again
@@ -45,6 +47,8 @@ type Check struct {
 	Healthz *Healthz `json:"healthz,omitempty"`
 	// LeaseRenewed wants a kubelet that reaches its cluster.
 	LeaseRenewed *LeaseRenewed `json:"leaseRenewed,omitempty"`
+	// FreeName wants a Node's name that no other machine has.
+	FreeName *FreeName `json:"freeName,omitempty"`
 	// Reachable wants a server that can be reached.
 	Reachable *Reachable `json:"reachable,omitempty"`
 	// Network wants what a kubelet reads of the machine's network when it starts.
@@ -110,6 +114,13 @@ type AsNode struct {
 	Bootstrap string `json:"bootstrap,omitempty"`
 	// Credentials are where the kubelet's client certificate may be; the first that is there is used.
 	Credentials []KeyPair `json:"credentials,omitempty"`
+}
+
+// FreeName is a Node's name that no machine may have that is Ready, but for this one. Where the cluster does not say, it is free.
+type FreeName struct {
+	AsNode
+	// Node is the Node's name; where it is empty, it is the host's name, in lower case.
+	Node string `json:"node,omitempty"`
 }
 
 // Reachable is a server that must be reached: its name resolves, it can be connected to, and it has a certificate that the machine
@@ -185,6 +196,7 @@ const (
 	CauseRefused     Cause = "refused"     // the server of a component does not give it to this machine
 	CauseContent     Cause = "content"     // what was brought is not what was asked for
 	CauseUnpack      Cause = "unpack"      // the file that is wanted does not come out of what was brought
+	CauseForeign     Cause = "foreign"     // another machine has the Node's name
 	CauseIdentity    Cause = "identity"    // the machine has no token for a registry
 )
 

@@ -51,8 +51,12 @@ var specs = []resource.Spec{
 		APIServer:    &resource.APIServer{Server: "https://api", CertificateAuthority: "ca"},
 		RuntimeReady: &resource.RuntimeReady{Socket: "/run/s"},
 		Healthz:      &resource.Healthz{URL: "http://127.0.0.1:1/healthz"},
-		Reachable:    &resource.Reachable{Server: "mcr.example:443", Proxy: "/etc/p"},
-		Network:      &resource.Network{Addresses: []string{"10.0.0.4"}, Resolver: "/etc/resolv.conf", HostName: true, After: "network-online.target"},
+		Holds:        "x.service",
+		FreeName: &resource.FreeName{Node: "n", AsNode: resource.AsNode{
+			Server: "https://api", CertificateAuthority: "ca", Bootstrap: "/b", Credentials: []resource.KeyPair{{Certificate: "/c", Key: "/k"}},
+		}},
+		Reachable: &resource.Reachable{Server: "mcr.example:443", Proxy: "/etc/p"},
+		Network:   &resource.Network{Addresses: []string{"10.0.0.4"}, Resolver: "/etc/resolv.conf", HostName: true, After: "network-online.target"},
 		LeaseRenewed: &resource.LeaseRenewed{
 			Server: "https://api", CertificateAuthority: "ca", Credentials: []resource.KeyPair{{Certificate: "/c", Key: "/k"}, {Certificate: "/ck"}},
 			Node: "n", Since: time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC),
