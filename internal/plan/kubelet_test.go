@@ -48,8 +48,8 @@ func TestKubeletConfig(t *testing.T) {
 		}, gone: []string{"clusterDNS", "authorization"}},
 		{name: "defaults", layout: nodeconfig.LayoutStandard, want: map[string]any{
 			"rotateCertificates": true, "cgroupDriver": "systemd", "clusterDomain": "cluster.local",
-			"authorization": map[string]any{"mode": "Webhook"}, "clusterDNS": []any{"10.96.0.10"},
-		}},
+			"authorization": map[string]any{"mode": "Webhook"},
+		}, gone: []string{"clusterDNS"}},
 		{name: "over the defaults, by field", layout: nodeconfig.LayoutStandard,
 			config: map[string]any{
 				"authentication": map[string]any{"webhook": map[string]any{"cacheTTL": "1m"}}, "authorization": "replaced",

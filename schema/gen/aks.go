@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/bufbuild/protocompile/linker"
@@ -131,14 +130,13 @@ func (w *protoWalk) single(f protoreflect.FieldDescriptor) *jsonschema.Schema {
 	return new(jsonschema.Schema)
 }
 
-// enum is a value by its name, or by its number as a number or a string.
+// enum is a value by its name or its number. AKS's own decoder leaves a number in quotes out (protojson), and so does ours.
 func enum(e protoreflect.EnumDescriptor) *jsonschema.Schema {
-	var names, numbers, texts []any
+	var names, numbers []any
 	for i := range e.Values().Len() {
 		value := e.Values().Get(i)
 		names = append(names, string(value.Name()))
 		numbers = append(numbers, int(value.Number()))
-		texts = append(texts, strconv.Itoa(int(value.Number())))
 	}
-	return &jsonschema.Schema{Enum: append(slices.Concat(names, numbers, texts), nil)}
+	return &jsonschema.Schema{Enum: append(slices.Concat(names, numbers), nil)}
 }
