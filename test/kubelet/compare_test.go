@@ -495,9 +495,6 @@ var differences = []difference{
 		what:    "AKS's contract has a type for each field",
 		problem: regexp.MustCompile(`^\$\.kubelet_config\..* is (a|an|null)\b.*, want |^\$\.kubelet_config\..*(is out of range for a 32 bit integer|is null; )`),
 	}, {
-		what:    "a contract has the configuration of credential providers in version v1",
-		problem: regexp.MustCompile(`^\$\.kubelet\.imageCredentialProvider\.config\.(apiVersion|kind) `),
-	}, {
 		what:    "a node's name is one that the API server takes, and its addresses are ones that others reach",
 		problem: regexp.MustCompile(`is not a DNS name of lower case letters|is a loopback address|"--node-ip"\]\[\d\] is not an IP address`),
 	}, {
