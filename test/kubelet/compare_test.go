@@ -388,16 +388,10 @@ func (c *tally) kind(o *outcome) string {
 		if len(o.fatal) > 0 {
 			return ""
 		}
-		for _, d := range differences {
-			if d.refused != nil && d.refused.MatchString(o.Refused) {
-				c.known[d.what]++
-				return ""
-			}
-		}
 		return "REFUSED by the kubelet (" + o.By + "), no problem for Slipway: " + general(o.Refused)
 	}
 	for _, p := range o.fatal {
-		at := slices.IndexFunc(differences, func(d difference) bool { return d.problem != nil && d.problem.MatchString(p.Path+" "+p.Reason) })
+		at := slices.IndexFunc(differences, func(d difference) bool { return d.problem.MatchString(p.Path+" "+p.Reason) })
 		if at < 0 {
 			return "TAKEN by the kubelet, an error for Slipway: " + general(p.Path+" "+p.Reason)
 		}
@@ -480,8 +474,8 @@ func (c *tally) groups() string {
 // difference is a row of what Slipway means to judge in another way than the kubelet.
 type difference struct {
 	what string
-	// problem is Slipway's, with its path, where it refuses more; refused is the kubelet's reason, where Slipway cannot know.
-	problem, refused *regexp.Regexp
+	// problem is Slipway's, with its path: it refuses more.
+	problem *regexp.Regexp
 }
 
 var differences = []difference{
