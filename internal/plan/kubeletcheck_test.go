@@ -79,7 +79,7 @@ func TestNoFlagOverridesAFieldInSilence(t *testing.T) {
 func TestFieldsThatAreNoConflict(t *testing.T) {
 	for field, value := range map[string]any{
 		"containerRuntimeEndpoint": containerdSocket, "registerWithTaints": []any{}, "volumePluginDir": "",
-		"runtimeRequestTimeout": nil, "logging": map[string]any{"format": "json"},
+		"imageServiceEndpoint": nil, "logging": map[string]any{"format": "json"},
 	} {
 		c := contract(t, "native/minimal.yaml", func(n *nodeconfig.NodeConfig) {
 			n.Kubelet.Taints = []nodeconfig.Taint{{Key: "b", Effect: "NoSchedule"}}
