@@ -87,7 +87,7 @@ func first[A, B any](a A, _ B) A { return a }
 func TestFlagsArrive(t *testing.T) {
 	var all []nodeconfig.Flag
 	for _, value := range hostile {
-		flag := nodeconfig.Flag{Name: "cert-dir", Value: value}
+		flag := nodeconfig.Flag{Name: "lock-file", Value: value}
 		carries(t, []nodeconfig.Flag{flag})
 		all = append(all, flag)
 	}
@@ -122,7 +122,7 @@ func TestRandomFlagsArrive(t *testing.T) {
 				}
 				value = append(value, r)
 			}
-			flags = append(flags, nodeconfig.Flag{Name: "cert-dir", Value: string(value)})
+			flags = append(flags, nodeconfig.Flag{Name: "lock-file", Value: string(value)})
 		}
 		carries(t, flags)
 	}
@@ -132,7 +132,7 @@ func TestRandomFlagsArrive(t *testing.T) {
 func TestHostileFlagsAreValid(t *testing.T) {
 	for _, value := range hostile {
 		c := contract(t, "native/minimal.yaml")
-		c.Kubelet.Flags = []nodeconfig.Flag{{Name: "cert-dir", Value: value}}
+		c.Kubelet.Flags = []nodeconfig.Flag{{Name: "lock-file", Value: value}}
 		refused := len(nodeconfig.Repair(c)) > 0
 		if want := strings.ContainsAny(value, "\v\f"); refused != want {
 			t.Errorf("%q: refused is %v", value, refused)
