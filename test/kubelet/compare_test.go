@@ -391,7 +391,7 @@ func (c *tally) kind(o *outcome) string {
 		return "REFUSED by the kubelet (" + o.By + "), no problem for Slipway: " + general(o.Refused)
 	}
 	for _, p := range o.fatal {
-		at := slices.IndexFunc(differences, func(d difference) bool { return d.problem.MatchString(p.Path+" "+p.Reason) })
+		at := slices.IndexFunc(differences, func(d difference) bool { return d.problem.MatchString(p.Path + " " + p.Reason) })
 		if at < 0 {
 			return "TAKEN by the kubelet, an error for Slipway: " + general(p.Path+" "+p.Reason)
 		}
