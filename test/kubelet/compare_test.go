@@ -493,7 +493,7 @@ var differences = []difference{
 		problem: regexp.MustCompile(`is not a DNS name of lower case letters|is a loopback address|"--node-ip"\]\[\d\] is not an IP address`),
 	}, {
 		what:    "the configuration of credential providers has an absolute path",
-		problem: regexp.MustCompile(`image-credential-provider.*(must be|is not) an absolute path`),
+		problem: regexp.MustCompile(`image-credential-provider.*((must be|is not) an absolute path|must be a path without)`),
 	}, {
 		what:    "the control group of a reservation is one that Slipway can make",
 		problem: regexp.MustCompile(`must be (a slice of systemd's right below the root|/kubereserved\.slice|/system\.slice)|needs control groups of version 2`),
