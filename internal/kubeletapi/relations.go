@@ -92,6 +92,11 @@ func isAuthenticating(j *judge, _ *rule, v value) bool {
 	return v.v != false || j.get("authentication.anonymous.enabled").v == true || j.get("authentication.x509.clientCAFile").text() != ""
 }
 
+// isOneIP is of a node's addresses with a cloud's controller.
+func isOneIP(j *judge, r *rule, v value) bool {
+	return !strings.Contains(v.text(), ",") || j.get(r.with).text() == ""
+}
+
 // isNodeIPs is of a flag: what is no address in it is ignored.
 func isNodeIPs(_ *judge, _ *rule, v value) bool {
 	var addresses []netip.Addr

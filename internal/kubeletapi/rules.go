@@ -163,6 +163,8 @@ var rows = [...]rule{
 
 	// Other texts.
 	{field: "--node-ip", check: isNodeIPs, want: "want an address, or one IPv4 and one IPv6 address", source: "k8s.io/component-helpers node/util: ParseNodeIPArgument"},
+	{field: "--node-ip", check: isOneIP, with: "--cloud-provider", until: 26, want: "want one address where --cloud-provider is given", source: "cmd/kubelet/app/server.go: RunKubelet"},
+	{field: "--node-ip", check: isOneIP, with: "--cloud-provider", since: 27, off: "CloudDualStackNodeIPs", source: "pkg/util/node: ParseNodeIPArgument"},
 	{field: "address", check: isListenAddress, with: "enableServer readOnlyPort", want: "want an IP address, such as 0.0.0.0", source: inServer},
 	{field: "allowedUnsafeSysctls.*", check: isNamespaced, want: "is no kernel parameter that the kernel has for each pod, such as net.core.somaxconn or net.ipv4.*", source: inSysctl},
 	{field: "containerLogMaxSize", check: isWholeQuantity, want: "want a size such as 50Mi, with one of the units Ki, Mi, Gi, k, M and G", source: inLogs},
@@ -171,6 +173,7 @@ var rows = [...]rule{
 	{field: "logging.vmodule.*.filePattern", check: isFilePattern, want: "want a name of a file, without = and ,", source: inLogging},
 	{field: "podLogsDir", check: isCleanPath, since: 30, want: "want an absolute path of ASCII characters, without .. and // and a / at its end", source: inValidation},
 	{field: "preloadedImagesVerificationAllowlist.*", check: isImagePattern, since: 33, on: secrets, want: "want an image without tag and digest, or a path that ends with /*", source: inPulls},
+	{field: "registerWithTaints.*", check: isGiven, want: "is missing; give a taint, or leave the item out", source: inValidation},
 	{field: "registerWithTaints.*.effect", check: oneOf, words: "NoSchedule PreferNoSchedule NoExecute", zero: true, source: inValidation},
 	{field: "registerWithTaints.*.key", check: isTaintKey, want: "want a name of letters, digits, dashes, dots and underscores, or a DNS name and a name with a / between", source: inValidation},
 	{field: "registerWithTaints.*.timeAdded", check: isAbsent, want: "is not for a kubelet to say; leave it out", source: inValidation},

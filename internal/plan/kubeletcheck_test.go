@@ -84,7 +84,7 @@ func TestNoFlagOverridesAFieldInSilence(t *testing.T) {
 func TestFieldsThatAreNoConflict(t *testing.T) {
 	for field, value := range map[string]any{
 		"containerRuntimeEndpoint": containerdSocket, "registerWithTaints": []any{}, "volumePluginDir": "",
-		"runtimeRequestTimeout": "0s", "streamingConnectionIdleTimeout": "0s", "logging": map[string]any{"format": "json"},
+		"runtimeRequestTimeout": "0s", "streamingConnectionIdleTimeout": "0s", "imageServiceEndpoint": nil, "logging": map[string]any{"format": "json"},
 	} {
 		c := contract(t, "native/minimal.yaml", func(n *nodeconfig.NodeConfig) {
 			n.Kubelet.Taints = []nodeconfig.Taint{{Key: "b", Effect: "NoSchedule"}}

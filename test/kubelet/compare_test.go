@@ -388,16 +388,10 @@ func (c *tally) kind(o *outcome) string {
 		if len(o.fatal) > 0 {
 			return ""
 		}
-		for _, d := range differences {
-			if d.refused != nil && d.refused.MatchString(o.Refused) {
-				c.known[d.what]++
-				return ""
-			}
-		}
 		return "REFUSED by the kubelet (" + o.By + "), no problem for Slipway: " + general(o.Refused)
 	}
 	for _, p := range o.fatal {
-		at := slices.IndexFunc(differences, func(d difference) bool { return d.problem != nil && d.problem.MatchString(p.Path+" "+p.Reason) })
+		at := slices.IndexFunc(differences, func(d difference) bool { return d.problem.MatchString(p.Path + " " + p.Reason) })
 		if at < 0 {
 			return "TAKEN by the kubelet, an error for Slipway: " + general(p.Path+" "+p.Reason)
 		}
@@ -480,8 +474,8 @@ func (c *tally) groups() string {
 // difference is a row of what Slipway means to judge in another way than the kubelet.
 type difference struct {
 	what string
-	// problem is Slipway's, with its path, where it refuses more; refused is the kubelet's reason, where Slipway cannot know.
-	problem, refused *regexp.Regexp
+	// problem is Slipway's, with its path: it refuses more.
+	problem *regexp.Regexp
 }
 
 var differences = []difference{
@@ -493,16 +487,13 @@ var differences = []difference{
 		problem: regexp.MustCompile(`is not the container runtime's driver`),
 	}, {
 		what:    "AKS's contract has a type for each field",
-		problem: regexp.MustCompile(`^\$\.kubelet_config\..* is (a|an|null)\b.*, want |^\$\.kubelet_config\..*is out of range for a 32 bit integer`),
+		problem: regexp.MustCompile(`^\$\.kubelet_config\..* is (a|an|null)\b.*, want |^\$\.kubelet_config\..*(is out of range for a 32 bit integer|is null; )`),
 	}, {
-		what:    "a contract has the configuration of credential providers in version v1",
-		problem: regexp.MustCompile(`^\$\.kubelet\.imageCredentialProvider\.config\.(apiVersion|kind) `),
-	}, {
-		what:    "a node's name is one that the API server takes",
-		problem: regexp.MustCompile(`is not a DNS name of lower case letters`),
+		what:    "a node's name is one that the API server takes, and its addresses are ones that others reach",
+		problem: regexp.MustCompile(`is not a DNS name of lower case letters|is a loopback address|"--node-ip"\]\[\d\] is not an IP address`),
 	}, {
 		what:    "the configuration of credential providers has an absolute path",
-		problem: regexp.MustCompile(`image-credential-provider.*(must be|is not) an absolute path`),
+		problem: regexp.MustCompile(`image-credential-provider.*((must be|is not) an absolute path|must be a path without)`),
 	}, {
 		what:    "the control group of a reservation is one that Slipway can make",
 		problem: regexp.MustCompile(`must be (a slice of systemd's right below the root|/kubereserved\.slice|/system\.slice)|needs control groups of version 2`),
