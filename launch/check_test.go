@@ -75,7 +75,7 @@ func TestCheckNamesTheClass(t *testing.T) {
 	const document = `userData: "apiVersion: slipway.dev/v1\nkind: NodeConfig\nkubelet: {config: {imageGCHighThresholdPercent: 75}}\n"`
 	for spec, want := range map[string]string{
 		"kubelet: {imageGCHighThresholdPercent: 75}":                   "kubelet.imageGCHighThresholdPercent: want more than imageGCLowThresholdPercent",
-		"kubelet: {allowedUnsafeSysctls: [net.core.*, vm.swappiness]}": "kubelet.allowedUnsafeSysctls[1]: is no kernel parameter that a pod may have of its own",
+		"kubelet: {allowedUnsafeSysctls: [net.core.*, vm.swappiness]}": "kubelet.allowedUnsafeSysctls[1]: is no kernel parameter that the kernel has for each pod",
 		document: "userData: at $.kubelet.config.imageGCHighThresholdPercent: want more than imageGCLowThresholdPercent",
 		"kubelet: {imageGCHighThresholdPercent: 70}, " + document: "kubelet.imageGCHighThresholdPercent: want more than imageGCLowThresholdPercent",
 	} {

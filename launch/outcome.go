@@ -39,6 +39,8 @@ const (
 	ImageIncomplete OutcomeReason = "ImageIncomplete"
 	// MachineUnsuitable: the machine's kernel or disks cannot do what is wanted.
 	MachineUnsuitable OutcomeReason = "MachineUnsuitable"
+	// NodeNameTaken: the cluster has a Node of the same name that is Ready, and of another machine.
+	NodeNameTaken OutcomeReason = "NodeNameTaken"
 	// ContractRefused: no node can be made from the contract.
 	ContractRefused OutcomeReason = "ContractRefused"
 	// ContractNotFound: the machine did not get its user data.
@@ -107,6 +109,7 @@ var outcomeRows = []outcomeRow{
 	{reason: MachineUnsuitable, causes: []resource.Cause{resource.CauseNoRoom}, codes: []int{
 		exitcode.ModuleLoadFailed, exitcode.SysctlFailed, exitcode.SwapFailed, exitcode.SwapNoRoom, exitcode.MangleRuleFailed, exitcode.FilterRuleFailed, exitcode.GPUInfoROMCorrupted, 91,
 	}},
+	{reason: NodeNameTaken, retry: true, causes: []resource.Cause{resource.CauseForeign}, codes: []int{exitcode.NodeNameTaken}},
 	{reason: ContractRefused, codes: []int{exitcode.Invalid, exitcode.ContractInvalid, exitcode.ContractOlder, exitcode.Usage, exitcode.SSHKeysFailed, exitcode.ManagedGPUFailed, 39, 160}},
 	{reason: ContractNotFound, retry: true, codes: []int{exitcode.ContractNotFound, 6, 100}},
 	{reason: ScriptFailed, codes: []int{exitcode.ScriptFailed}},

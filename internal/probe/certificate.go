@@ -2,11 +2,11 @@ package probe
 
 import (
 	"context"
+	"crypto/sha256"
 	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"hash/fnv"
 	"io"
 	"net/http"
 	"net/netip"
@@ -250,9 +250,8 @@ func (c *certifier) untilNextWatch() time.Duration {
 	if c.watched.IsZero() {
 		return 0
 	}
-	h := fnv.New32a()
-	_, _ = io.WriteString(h, c.request.Name)
-	return time.Until(c.watched.Add(watchInterval + watchSpread*time.Duration(h.Sum32()%1000)/1000))
+	sum := sha256.Sum256([]byte(c.request.Name))
+	return time.Until(c.watched.Add(watchInterval + watchSpread*time.Duration(sum[0])/256))
 }
 
 // errRemoved is why nothing will come of a request.

@@ -48,7 +48,7 @@ func TestLog(t *testing.T) {
 	conn.Units["kubelet.service"] = ran("failed", "failed")
 	m, calls := logged(conn, "Flag --x is deprecated\n\n\x1b[31mE1120 \"run\" --token="+token+"\x1b[0m\nkubelet.service: Failed with result 'exit-code'.\n")
 	got, err := m.Log(t.Context(), "kubelet.service")
-	want := []string{"Flag --x is deprecated", `[31mE1120 "run" --token=[redacted][0m`, "kubelet.service: Failed with result 'exit-code'."}
+	want := []string{"Flag --x is deprecated", `[31mE1120 "run" --token=[redacted]`, "kubelet.service: Failed with result 'exit-code'."}
 	if err != nil || !slices.Equal(got, want) {
 		t.Errorf("got %q, %v", got, err)
 	}

@@ -68,10 +68,28 @@ func NativeSecrets(t testing.TB, canary func(path string) string) *Secrets {
 	for i, flag := range nodeconfig.SecretFlags() {
 		at := document.IndexPath("$.kubelet.flags", i)
 		data = Put(data, at+".name", &document.Node{Kind: document.String, Text: flag})
-		data = Put(data, at+".value", s.text(at+".value"))
+		data = Put(data, at+".value", s.flag(flag, at+".value"))
+	}
+	for at, value := range provider {
+		data = Put(data, "$.kubelet.imageCredentialProvider.config."+at, &document.Node{Kind: document.String, Text: value})
 	}
 	s.merge(data)
 	return s
+}
+
+// provider is what a kubelet wants of the configuration of its credential providers.
+var provider = map[string]string{
+	"apiVersion": "kubelet.config.k8s.io/v1", "kind": "CredentialProviderConfig", "providers[0].name": "own",
+	"providers[0].apiVersion": "credentialprovider.kubelet.k8s.io/v1", "providers[0].matchImages[0]": "registry.example", "providers[0].defaultCacheDuration": "10m",
+}
+
+// flag is the value of a flag of the kubelet's that holds a secret: a header has a name, too.
+func (s *Secrets) flag(name, at string) *document.Node {
+	value := s.text(at)
+	if strings.HasSuffix(name, "-header") {
+		value.Text = "A:" + value.Text
+	}
+	return value
 }
 
 // ofType returns a value of a type with a canary in each Secret, or nil where there can be none.
@@ -150,7 +168,7 @@ func AKSSecrets(t testing.TB, canary func(path string) string) *Secrets {
 	walk(root, "$")
 	for _, flag := range nodeconfig.SecretFlags() {
 		at := document.FieldPath("$.kubelet_config.kubelet_flags", "--"+flag)
-		s.Document = Put(s.Document, at, s.text(at))
+		s.Document = Put(s.Document, at, s.flag(flag, at))
 	}
 	return s
 }

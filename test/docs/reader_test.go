@@ -77,6 +77,8 @@ var parts = map[string]string{
 	"setup.sh":   "#!/bin/sh\n",
 	"users.yaml": "#cloud-config\nusers: [default]\n",
 	"token":      "abcdef.0123456789abcdef\n",
+	"kubelet-config.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: kubelet-config, namespace: kube-system}\ndata:\n  kubelet: |\n" +
+		"    apiVersion: kubelet.config.k8s.io/v1beta1\n    kind: KubeletConfiguration\n    clusterDNS: [10.96.0.10]\n",
 }
 
 // special are the lines that are not run as they are.
@@ -90,6 +92,7 @@ var special = []struct {
 }{
 	{line: "curl --unix-socket /run/slipway/metrics.sock http://node/metrics", reason: "needs a watcher that runs on this machine"},
 	{line: "kubeadm token create --print-join-command >join.txt", reason: "needs a control plane of kubeadm's"},
+	{line: "kubectl -n kube-system get configmap kubelet-config -o yaml >kubelet-config.yaml", reason: "needs a cluster"},
 	{line: "kubectl config view --raw --flatten --minify >bootstrap.kubeconfig", reason: "needs a cluster"},
 	{line: "systemctl disable --now slipway-watch.service slipway-provision.path slipway-provision.service", reason: "needs systemd"},
 	{line: "slipway-node reset --yes",
