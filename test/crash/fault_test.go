@@ -233,6 +233,9 @@ func (n *node) codes(e *event, about string) []int {
 		switch spec := r.Spec.(type) {
 		case *resource.Check:
 		case *resource.Command:
+			if spec.Label == about && spec.Advisory { // it is a warning, and what follows fails
+				return []int{exitcode.AKSNodeController}
+			}
 			if spec.Label == about {
 				return []int{code}
 			}
@@ -245,6 +248,12 @@ func (n *node) codes(e *event, about string) []int {
 			}
 			if strings.HasPrefix(spec.Store()+"/", strings.TrimSuffix(about, "/")+"/") {
 				codes[code] = true
+			}
+		case *resource.TrustStore:
+			for _, at := range []string{spec.Bundle, spec.Links} {
+				if at != "" && (strings.HasPrefix(about+"/", at+"/") || strings.HasPrefix(at+"/", strings.TrimSuffix(about, "/")+"/")) {
+					codes[code] = true
+				}
 			}
 		default:
 			if r.Spec.Name() == about && !besides {

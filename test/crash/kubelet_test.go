@@ -66,11 +66,11 @@ func (n *node) meanwhile() {
 	}
 }
 
-// temporary are the files that a node has until its kubelet has joined.
+// temporary are the files that a node has until its kubelet has joined, and then no more.
 func (s *scenario) temporary() []*resource.File {
 	var list []*resource.File
 	for _, r := range s.plan.Resources {
-		if f, ok := r.Spec.(*resource.File); ok && f.Temporary() {
+		if f, ok := r.Spec.(*resource.File); ok && f.Temporary() && !f.Stays {
 			list = append(list, f)
 		}
 	}
