@@ -83,10 +83,10 @@ var provider = map[string]string{
 	"providers[0].apiVersion": "credentialprovider.kubelet.k8s.io/v1", "providers[0].matchImages[0]": "registry.example", "providers[0].defaultCacheDuration": "10m",
 }
 
-// flag is the value of a flag of the kubelet's that holds a secret: a header has a name, too.
+// flag is the value of a flag of the kubelet's that holds a secret: a header has a name, too, unless the secret was redacted.
 func (s *Secrets) flag(name, at string) *document.Node {
 	value := s.text(at)
-	if strings.HasSuffix(name, "-header") {
+	if strings.HasSuffix(name, "-header") && !strings.Contains(value.Text, nodeconfig.Redacted) {
 		value.Text = "A:" + value.Text
 	}
 	return value
