@@ -233,8 +233,8 @@ func (n *node) codes(e *event, about string) []int {
 		switch spec := r.Spec.(type) {
 		case *resource.Check:
 		case *resource.Command:
-			if spec.Label == about && spec.Advisory { // it is a warning, and what follows fails
-				return []int{exitcode.AKSNodeController}
+			if spec.Label == about && spec.Advisory { // if it fails, that is a warning, and what follows fails; if it cannot begin, that is its error
+				return []int{code, exitcode.AKSNodeController}
 			}
 			if spec.Label == about {
 				return []int{code}
