@@ -97,7 +97,7 @@ func (r *run) confirmed(c *resource.Command) (map[string]string, error) {
 	return have, files.err
 }
 
-// unconfirmed is an error where a command has made something in another way than it was before.
+// unconfirmed returns an error if the command has changed something that it was to confirm.
 func (r *run) unconfirmed(c *resource.Command, before map[string]string) error {
 	after, err := r.confirmed(c)
 	if err != nil {
@@ -112,7 +112,7 @@ func (r *run) unconfirmed(c *resource.Command, before map[string]string) error {
 	if len(changed) == 0 {
 		return nil
 	}
-	return fmt.Errorf("%s makes %d files or links in another way than Slipway has, among them %s; what it has made counts", c.Argv[0], len(changed), slices.Min(changed))
+	return fmt.Errorf("%s makes %d files or links that differ from those Slipway made, among them %s; the ones of the program stay", c.Argv[0], len(changed), slices.Min(changed))
 }
 
 // mostOnce is how many names of commands that were run once are kept, the newest.

@@ -35,7 +35,7 @@ type Files interface {
 	Stat(path string) (Entry, error)
 	// ReadFile reads a regular file of at most limit bytes.
 	ReadFile(path string, limit int64) ([]byte, error)
-	// ReadDir lists the names in a directory, sorted. That there is none is fs.ErrNotExist.
+	// ReadDir lists the names in a directory, sorted. If the directory is missing, the error is fs.ErrNotExist.
 	ReadDir(path string) ([]string, error)
 	// Writable is an error where a directory is, or would be made, on a file system that is mounted read-only.
 	Writable(dir string) error

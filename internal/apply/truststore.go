@@ -21,7 +21,7 @@ const (
 )
 
 // compareTrustStore reports whether the store lacks a certificate of the plan's, or is to be made because of what has changed. It
-// does not ask whether the tool would make the same: whoever runs that makes a store that holds, too.
+// does not ask whether the tool would make the same: a store that the tool makes is right, too.
 func compareTrustStore(r *run, _ context.Context, n *node) (Action, error) {
 	s := n.Spec.(*resource.TrustStore)
 	if has(r.intent.Commands, s.Label) {

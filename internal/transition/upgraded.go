@@ -11,7 +11,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/resource"
 )
 
-// Where "kubeadm upgrade node" keeps a copy of the kubelet's configuration that it replaces, in a directory of its own for each
+// Where "kubeadm upgrade node" keeps a copy of the kubelet's configuration that it replaces, in one directory for each
 // time (k8s.io/kubernetes, cmd/kubeadm/app/phases/upgrade/postupgrade.go, WriteKubeletConfigFiles; since 1.27).
 const (
 	backupDir    = "/etc/kubernetes/tmp"

@@ -2,7 +2,7 @@
 // byte for byte as the distribution's own tool makes them: update-ca-certificates of Debian and of Flatcar. That tool starts
 // some thousand processes. To the bundle of update-ca-trust it adds.
 //
-// It only reads, through whoever calls it: the engine, which writes what comes of it. It verifies no certificate.
+// It only reads, through its caller: the engine, which writes the result. It verifies no certificate.
 package truststore
 
 import (
@@ -226,7 +226,7 @@ func (d *directory) rehash(names []string) {
 			certificate := onlyCertificate(d.content(name))
 			subject, err := subjectHash(certificate)
 			if err != nil {
-				continue // there is none, or the tool cannot read it either
+				continue // the file is missing, or the tool cannot read it either
 			}
 			hash := fmt.Sprintf("%08x", subject)
 			if !slices.ContainsFunc(buckets[hash], func(e *entry) bool { return bytes.Equal(e.certificate, certificate) }) {
