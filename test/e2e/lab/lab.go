@@ -22,6 +22,7 @@ const (
 	Karpenter = "karpenter"
 	// NewerKarpenter is the same, built as another version.
 	NewerKarpenter = "karpenter-newer"
+	Kubeadm        = "kubeadm"
 )
 
 // Parts are the directories of what the lab runs.
@@ -34,7 +35,7 @@ type Parts struct {
 	Etcd       string
 	// Payload has the program of pods' images, payload.
 	Payload string
-	// Programs are where the programs are that not every case takes, by name: [Authenticator], [Ignition].
+	// Programs are where the programs are that not every case takes, by name.
 	Programs map[string]string
 }
 

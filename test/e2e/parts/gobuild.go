@@ -53,6 +53,7 @@ var onDemand = map[string]func(*Store, context.Context) (string, error){
 	"ignition":              (*Store).ignition,
 	"karpenter":             (*Store).karpenter,
 	"karpenter-newer":       (*Store).newerKarpenter,
+	"kubeadm":               (*Store).kubeadm,
 }
 
 // Program returns a directory with a program that not every case takes, under its name.
@@ -67,6 +68,12 @@ func (s *Store) Program(ctx context.Context, name string) (string, error) {
 // authenticator returns a directory with aws-iam-authenticator, which is a node's credential plug-in and the cluster's webhook.
 func (s *Store) authenticator(ctx context.Context) (string, error) {
 	return s.modules(ctx, "authenticator", "sigs.k8s.io/aws-iam-authenticator v"+Authenticator, "")
+}
+
+// kubeadm returns a directory with kubeadm. It has a module beside that of the control plane's programs, so that it alone is made
+// again when it changes.
+func (s *Store) kubeadm(ctx context.Context) (string, error) {
+	return s.modules(ctx, "kubeadm", "k8s.io/kubernetes v"+Kubernetes, kubernetesFlags)
 }
 
 // ignitionFlags say its version, and that the machines have no SELinux, as distributions say it (Ignition:

@@ -16,9 +16,6 @@ import (
 	"github.com/slipway-dev/slipway/test/e2e/lab"
 )
 
-// authenticatorPath is where EKS's images have the plug-in that asks with a machine's AWS identity.
-const authenticatorPath = "/usr/bin/aws-iam-authenticator"
-
 // slipwaysFiles are what an image has of Slipway, as patterns below its root.
 var slipwaysFiles = []string{
 	"opt/slipway", "opt/azure/containers/aks-node-controller", "etc/slipway", "var/lib/slipway",
@@ -62,14 +59,6 @@ func (r *caseRun) ignition(ctx context.Context, m lab.Machine, root, contract st
 	return nil
 }
 
-func copyProgram(from, to string) error {
-	content, err := os.ReadFile(from)
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(to, content, 0o755)
-}
-
 // makeBundle makes a bundle of the node, which a step compares the machine with.
 func (r *caseRun) makeBundle(ctx context.Context, m lab.Machine, contract string) error {
 	if err := os.RemoveAll(r.bundle()); err != nil {
@@ -90,7 +79,7 @@ func (r *caseRun) renderNode(ctx context.Context, m lab.Machine, contract string
 	}
 	if slices.Contains(r.Programs, lab.Authenticator) {
 		found, _ := known["components"].([]any)
-		known["components"] = append(found, components.Component{Name: lab.Authenticator, Path: authenticatorPath})
+		known["components"] = append(found, components.Component{Name: lab.Authenticator, Path: guestPrograms[lab.Authenticator]})
 	}
 	facts, err := writeFacts(m, known)
 	if err != nil {
@@ -123,11 +112,6 @@ func (r *caseRun) withoutSlipway(ctx context.Context, _ lab.Machine, root, _ str
 			if err := os.RemoveAll(path); err != nil {
 				return err
 			}
-		}
-	}
-	if slices.Contains(r.Programs, lab.Authenticator) {
-		if err := copyProgram(r.Lab.Parts.Programs[lab.Authenticator], filepath.Join(root, authenticatorPath)); err != nil {
-			return err
 		}
 	}
 	data, err := os.ReadFile(filepath.Join(r.bundle(), "manifest.json"))

@@ -84,7 +84,7 @@ func (r *caseRun) delivered(ctx context.Context, args bootArgs, m lab.Machine, g
 			guest.UserData = data
 		}
 	}
-	if m.Continue || way.disk == nil && args.Files == "" && args.Without == nil { // its disk is another machine's, as that has left it
+	if m.Continue || way.disk == nil && args.Files == "" && args.Without == nil && !r.bringsPrograms() { // its disk is another machine's, as that has left it
 		return m, nil
 	}
 	return r.furnished(ctx, m, args.Files, func(root string) error {
@@ -109,8 +109,36 @@ func (r *caseRun) furnished(ctx context.Context, m lab.Machine, files string, mo
 		if err := r.addFiles(ctx, root, files); err != nil {
 			return err
 		}
+		for name, path := range guestPrograms {
+			if !slices.Contains(r.Programs, name) {
+				continue
+			}
+			if err := copyProgram(r.Lab.Parts.Programs[name], filepath.Join(root, path)); err != nil {
+				return err
+			}
+		}
 		return more(root)
 	})
+}
+
+// guestPrograms are the programs of a case that run in its machines, with the paths at which distributions and clouds' images
+// have them.
+var guestPrograms = map[string]string{
+	lab.Authenticator: "/usr/bin/aws-iam-authenticator",
+	lab.Kubeadm:       "/usr/bin/kubeadm",
+}
+
+// bringsPrograms reports whether the case has a program that runs in its machines.
+func (r *caseRun) bringsPrograms() bool {
+	return slices.ContainsFunc(r.Programs, func(name string) bool { return guestPrograms[name] != "" })
+}
+
+func copyProgram(from, to string) error {
+	content, err := os.ReadFile(from)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(to, content, 0o755)
 }
 
 // takeOut removes components from an image, and from its manifest.

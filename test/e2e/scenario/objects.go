@@ -1,21 +1,32 @@
 package scenario
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"go.yaml.in/yaml/v3"
 
 	"github.com/slipway-dev/slipway/internal/document"
 )
 
-// collections are where objects of a kind are.
+// collections are where objects of a kind are that belong to the whole cluster.
 var collections = map[string]string{
 	"NodePool":     "/apis/karpenter.sh/v1/nodepools",
 	"AKSNodeClass": "/apis/karpenter.azure.com/v1beta1/aksnodeclasses",
+}
+
+// namespaced are where objects of a kind are that belong to a namespace: an API's path, and a name below the namespace's.
+var namespaced = map[string][2]string{
+	"ConfigMap":   {"/api/v1", "configmaps"},
+	"Role":        {"/apis/rbac.authorization.k8s.io/v1", "roles"},
+	"RoleBinding": {"/apis/rbac.authorization.k8s.io/v1", "rolebindings"},
 }
 
 // Where other objects are.
@@ -33,8 +44,13 @@ func (o object) path() (collection, name string, err error) {
 	metadata, _ := o["metadata"].(object) // as YAML decodes what is below an object
 	name, _ = metadata["name"].(string)
 	collection = collections[kind]
+	if api, ok := namespaced[kind]; ok {
+		namespace, _ := metadata["namespace"].(string)
+		collection = fmt.Sprintf("%s/namespaces/%s/%s", api[0], cmp.Or(namespace, "default"), api[1])
+	}
 	if collection == "" || name == "" {
-		return "", "", fmt.Errorf("an object of the kind %q with the name %q: want a name, and one of the kinds NodePool and AKSNodeClass", kind, name)
+		return "", "", fmt.Errorf("an object of the kind %q with the name %q: want a name, and one of the kinds %s", kind, name,
+			strings.Join(slices.Sorted(maps.Keys(collections)), ", ")+", "+strings.Join(slices.Sorted(maps.Keys(namespaced)), ", "))
 	}
 	return collection, name, nil
 }
@@ -57,15 +73,27 @@ func (r *caseRun) create(ctx context.Context, args createArgs) error {
 		if err := yaml.Unmarshal(part, &o); err != nil {
 			return fmt.Errorf("%s: %w", file, err)
 		}
-		collection, _, err := o.path()
+		collection, name, err := o.path()
 		if err != nil {
 			return fmt.Errorf("%s: %w", file, err)
 		}
 		if err := r.eventually(ctx, func() error { return r.Lab.API.Create(ctx, collection, o) }); err != nil {
 			return err
 		}
+		if collections[o["kind"].(string)] == "" { // those of Karpenter go with it
+			r.created = append(r.created, collection+"/"+name)
+		}
 	}
 	return nil
+}
+
+// removeCreated removes the objects that the case has made.
+func (r *caseRun) removeCreated(ctx context.Context) error {
+	var errs []error
+	for _, path := range r.created {
+		errs = append(errs, r.Lab.API.Delete(ctx, path))
+	}
+	return errors.Join(errs...)
 }
 
 // patch lays a change over an object that the cluster has.

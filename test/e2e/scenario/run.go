@@ -71,6 +71,8 @@ type caseRun struct {
 	growth   []size
 	// pods are what the pods' containers were when they were first seen to run.
 	pods map[string]string
+	// created are the paths of the objects that the case has made in a namespace.
+	created []string
 	// units are the units' invocations when they were noted.
 	units map[string]unit
 	// provisioner is who starts the case's machines, where it is not the case itself.
@@ -116,7 +118,7 @@ func (r *caseRun) goOn(ctx context.Context) error {
 	if r.Runner.left = nil; left == nil || left.Name != r.After {
 		return fmt.Errorf("it goes on where %s ends, which did not end well", r.After)
 	}
-	r.vm, r.names, r.contract, r.pods, r.units = left.vm, left.names, left.contract, left.pods, left.units
+	r.vm, r.names, r.contract, r.pods, r.units, r.created = left.vm, left.names, left.contract, left.pods, left.units, left.created
 	r.node = watchNode(ctx, r.Lab.API, newNode(r.names))
 	return nil
 }
@@ -141,7 +143,7 @@ func (r *caseRun) end(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return nil // what is left goes with the sandbox
 	}
-	if err := errors.Join(r.endKarpenter(ctx), r.forgetNode(ctx)); err != nil {
+	if err := errors.Join(r.endKarpenter(ctx), r.removeCreated(ctx), r.forgetNode(ctx)); err != nil {
 		return fmt.Errorf("clear the cluster for the next case: %w", err)
 	}
 	return nil
