@@ -162,6 +162,7 @@ func change(ctx context.Context, r *run, t terms, machine *identity.Machine, wan
 		_ = r.guarded(func() error { r.host.refill(); return nil })
 	}
 	lock.giveBack()
+	result = r.afterwards(ctx, lock, result)
 	changed.Status, changed.Busy, changed.Checked, changed.ConfirmBy = &result.Status, lock.yielded, made.Checked, made.ConfirmBy
 	if refused, ok := errors.AsType[outcome.Refusal](err); ok && !made.Attempted {
 		changed.Refused = refused.Why

@@ -8,6 +8,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/internal/generation"
 	"github.com/slipway-dev/slipway/internal/identity"
+	"github.com/slipway-dev/slipway/internal/state"
 	"github.com/slipway-dev/slipway/status"
 )
 
@@ -99,6 +100,9 @@ func (a *Agent) Provision(ctx context.Context, opts ProvisionOptions) *status.St
 	}
 	if unchanged && result.Succeeded() {
 		r.log.Debug("nothing changed; the published result stays")
+		if err := r.guarded(func() error { return r.host.Unstage(state.Status.Path) }); err != nil { // of a run that died afterwards
+			r.log.Warn("a part of a status that an earlier run has left cannot be removed", "path", state.Status.Path, "error", err)
+		}
 	} else {
 		result = publishResult(ctx, r, lock, result)
 	}
@@ -115,5 +119,6 @@ func (a *Agent) Provision(ctx context.Context, opts ProvisionOptions) *status.St
 	if made.Contract != nil && result.Succeeded() {
 		made.annotate(ctx, r, machine)
 	}
+	result = r.afterwards(ctx, lock, result)
 	return &result.Status
 }

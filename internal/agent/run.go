@@ -13,6 +13,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/identity"
 	"github.com/slipway-dev/slipway/internal/outcome"
 	"github.com/slipway-dev/slipway/internal/publish"
+	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/internal/transition"
 )
 
@@ -39,6 +40,8 @@ type run struct {
 	mode Mode
 	// gate holds back the kubelet that systemd starts; nil before it is known whose disk this is.
 	gate *gate
+	// owed is what the last transition has left because nothing waits for it.
+	owed []resource.Resource
 	// question is what the cluster is asked; nil for nothing.
 	question *question
 }
@@ -81,12 +84,33 @@ func (r *run) node() *transition.Node {
 func (r *run) record(made transition.Made) {
 	for _, report := range made.Reports {
 		r.account.Applied(report)
+		r.owed = report.Owed
 	}
 	s := &r.account.Status
 	if made.Generation != 0 {
 		s.Generation = made.Generation
 	}
 	s.Restored = made.Restored
+}
+
+// afterwards does what nothing waits for, not even who wants the result. Where something goes wrong, it adds that to the published
+// status.
+func (r *run) afterwards(ctx context.Context, lock *lock, result outcome.Result) outcome.Result {
+	if len(r.owed) == 0 {
+		return result
+	}
+	err := lock.during(ctx, func() error {
+		report, err := r.node().Afterwards(ctx, r.owed)
+		if len(report.Advice) > 0 {
+			result.Applied(report)
+			r.publisher().WriteStatus(result, r.target)
+		}
+		return err
+	})
+	if err != nil {
+		r.log.Warn("something that nothing waits for is not done; the next run does it", "error", err)
+	}
+	return result
 }
 
 // publishResult publishes a result, unless it is another run's that is published. It returns what is.

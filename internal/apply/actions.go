@@ -80,6 +80,9 @@ func (r *run) perform(ctx context.Context, n *node) error {
 	case action == missing:
 		r.skipped(n.ID())
 		return nil
+	case action == Ran && r.defers(n):
+		r.record(func(rep *Report) { rep.Owed = append(rep.Owed, n.Resource) })
+		return nil
 	case action == "":
 		if n.planned {
 			r.unchanged()

@@ -34,6 +34,8 @@ type Engine struct {
 	// Stale are resources that earlier plans brought, and that this one may not have: what the plan has
 	// nothing of is removed again.
 	Stale []resource.Resource
+	// Defer leaves the commands in the background to Afterwards.
+	Defer bool
 	// Late, if any, is what is decided while the engine is at work.
 	Late *Late
 }
@@ -122,6 +124,8 @@ type Report struct {
 	Critical []string
 	// Output is the end of what commands printed.
 	Output []byte
+	// Owed are the commands in the background that are left to Afterwards. Until then they are in the record of the intent.
+	Owed []resource.Resource
 }
 
 // Apply makes the host be as the plan says. The caller holds the lock at LockPath. The error joins one
@@ -237,9 +241,20 @@ func (r *run) apply(ctx context.Context) error {
 	if err := r.reload(ctx); err != nil {
 		return &Error{Resource: "Unit:systemd", Err: err}
 	}
-	if err := r.actions(ctx, order); err != nil {
+	return r.finish(r.actions(ctx, order))
+}
+
+// finish ends the record of the intent, or shortens it to what is left.
+func (r *run) finish(err error) error {
+	switch {
+	case err != nil:
 		r.owe()
 		return err
+	case len(r.outcome.report.Owed) > 0:
+		if err := r.shorten(); err != nil {
+			return fmt.Errorf("shorten the record of the intent: %w", err)
+		}
+		return nil
 	}
 	return r.done()
 }

@@ -76,7 +76,7 @@ type reader interface {
 func precedesUnits(spec resource.Spec) bool {
 	c, isCommand := spec.(*resource.Command)
 	_, isReader := spec.(reader)
-	return isReader && (!isCommand || len(c.Inputs) > 0 && !c.Advisory)
+	return isReader && (!isCommand || len(c.Inputs) > 0 && !c.Background())
 }
 
 // add adds what changes, and what that takes of units and of the commands among all resources.
@@ -241,23 +241,25 @@ func (r *run) forget() error {
 	return r.Host.Sync()
 }
 
-// owe shortens the record, after a failure, to what is left to do, so that the next run does not
-// restart again what runs well. A record that cannot be shortened stands: more is done then, and
-// nothing is lost.
+// owe shortens the record after a failure. One that cannot be shortened stands: more is done then, and nothing is lost.
 func (r *run) owe() {
+	if err := r.shorten(); err != nil {
+		r.Log.Warn("cannot shorten the record of this apply; the next apply restarts more than it needs to", "path", state.Intent.Path, "error", err)
+	}
+}
+
+// shorten shortens the record to what is left to do, so that the next run does not restart again what runs well.
+func (r *run) shorten() error {
 	open := func(names []string) []string { return slices.DeleteFunc(slices.Clone(names), r.settled) }
 	left := intent{Restarts: open(r.intent.Restarts), Reloads: open(r.intent.Reloads), Commands: open(r.intent.Commands)}
 	if r.intent.empty() || reflect.DeepEqual(left, r.intent) {
-		return
+		return nil
 	}
 	r.intent = left
-	write := r.announce
 	if left.empty() {
-		write = r.forget
+		return r.forget()
 	}
-	if err := write(); err != nil {
-		r.Log.Warn("cannot shorten the record of this apply; the next apply restarts more than it needs to", "path", state.Intent.Path, "error", err)
-	}
+	return r.announce()
 }
 
 // has reports whether a list of the record has a name.

@@ -119,8 +119,7 @@ func planTrust(in *input, out *output) {
 }
 
 // updated plans what programs read of the certificates. The agent makes it as the distribution's program would, so that nothing
-// waits for that. It is run all the same, once the kubelet runs: it knows more of its distribution, such as the hooks of other
-// packages.
+// waits for that. It is run all the same, in the background: it knows more of its distribution, such as the hooks of other packages.
 func (s *trustStore) updated(out *output, phase resource.Phase, names []string) {
 	made := &resource.TrustStore{Label: "trust-store", Bundle: s.bundle, Anchors: s.dir, Packages: s.packages, Selection: s.selection, Links: s.links}
 	for _, name := range names {

@@ -111,6 +111,9 @@ func (c *Command) Describe() Description {
 	return Description{Title: c.Label, What: strings.Join(c.Argv, " ")}
 }
 
+// Background reports whether nothing waits for the command, not even the result of the run: it is advisory, and works on files.
+func (c *Command) Background() bool { return c.Advisory && len(c.Inputs) > 0 }
+
 // Reads reports whether the command is to be run after a change at a path.
 func (c *Command) Reads(path string) bool {
 	return slices.ContainsFunc(c.Inputs, func(input string) bool { return below(path, input) })

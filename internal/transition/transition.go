@@ -131,6 +131,11 @@ func (n *Node) Run(ctx context.Context, desired resource.Plan) (*apply.Report, e
 	return engine.Apply(ctx, desired)
 }
 
+// Afterwards does what the last transition has left because nothing waits for it.
+func (n *Node) Afterwards(ctx context.Context, owed []resource.Resource) (*apply.Report, error) {
+	return n.engine().Afterwards(ctx, owed)
+}
+
 // Preview reports what applying a plan would do, and changes nothing.
 func (n *Node) Preview(ctx context.Context, desired resource.Plan) (*apply.Report, error) {
 	engine := n.engine()
@@ -150,6 +155,7 @@ func (n *Node) guarded(f func() error) error { return apply.Guard(n.Log, "agent"
 // now is the machine. well reports whether the node is well with it.
 func (n *Node) advance(ctx context.Context, store *generation.Store, next Step, well func(health []resource.Resource) error) (*apply.Report, error) {
 	engine := n.engine()
+	engine.Defer = true
 	settled, err := next.settled(store)
 	if err != nil {
 		return new(apply.Report), err
