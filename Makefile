@@ -107,7 +107,7 @@ kubelets kubelets-part:
 	go test -tags crosscheck -count=1 -timeout 3h -v ./test/kubelet -configurations $(CONFIGURATIONS) -seed $(SEED)
 
 .PHONY: crash crash-part
-crash: ## die, cut the power, fill the disk, race and get every signal at every point; print what came of it
+crash: ## die, cut the power, fill the disk, race and get every signal at every point, kill downloads; print what came of it
 crash-part: PART := -part
 crash-part: ## the same at some points of every kind, as CI does
 crash crash-part:

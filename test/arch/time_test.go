@@ -20,6 +20,7 @@ var timed = map[string]string{
 	"internal/watch/":               "the fixture runs each test in a bubble of testing/synctest",
 	"status/golden_test.go":         "a time in a document",
 	"status/event_test.go":          "a time in a document",
+	"test/crash/kill_test.go":       "some signals come a while after the last byte; whenever that is, all must end alike",
 	"test/crash/scenario_test.go":   "the step of its own clock",
 	"test/crash/rivals_test.go":     "processes are killed at moments left to chance; whatever those are, all must end alike",
 	"test/crash/table_test.go":      "prints how long it took",

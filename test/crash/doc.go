@@ -30,6 +30,13 @@
 // A change that was interrupted, and one that goes back, leave after the next boot what one of the two contracts says,
 // whole (apply_test.go). A reset that was interrupted ends as one that was left alone (reset_test.go).
 //
+// One test runs the program as it is delivered, on a directory that it takes for its machine (kill_test.go). It gets SIGKILL or
+// SIGTERM while it downloads. The moment is a number of bytes that the servers have sent, so it does not depend on how fast the
+// machine is. The servers also stop sending, and close connections. After each run a byte of what has come changes, or a component is
+// removed. Whatever happens, a file with a program's name has all bytes of that program, and SIGTERM ends the process. The next
+// undisturbed run makes the same machine as if nothing had happened, without a part of a download, and the run after it downloads
+// nothing.
+//
 // A power cut empties /run, which is in memory; what is enabled is started by systemd in half of the cases.
 // Of what was not synced the disk keeps what it likes (see disk).
 //

@@ -13,10 +13,12 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
 	"path"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -85,19 +87,35 @@ func newRegistry(t *testing.T) registry {
 	t.Helper()
 	r := registry{map[string][]byte{}, map[string][]byte{}}
 	for name, size := range programs {
-		program := make([]byte, size)
-		_, _ = rand.NewChaCha8([32]byte{byte(size)}).Read(program)
-		var b bytes.Buffer
-		z := gzip.NewWriter(&b)
-		w := tar.NewWriter(z)
-		errs := []error{w.WriteHeader(&tar.Header{Name: "kubernetes/node/bin/" + name, Mode: 0o755, Size: int64(size)})}
-		_, err := w.Write(program)
-		if err := errors.Join(append(errs, err, w.Close(), z.Close())...); err != nil {
-			t.Fatal(err)
-		}
-		r.programs[name], r.archives[name] = program, b.Bytes()
+		r.programs[name] = program(size)
+		r.archives[name] = packed(t, map[string][]byte{"kubernetes/node/bin/" + name: r.programs[name]})
 	}
 	return r
+}
+
+// program is one of so many bytes. Each size has other bytes.
+func program(size int) []byte {
+	content := make([]byte, size)
+	_, _ = rand.NewChaCha8([32]byte{byte(size), byte(size >> 8), byte(size >> 16)}).Read(content)
+	return content
+}
+
+// packed is an archive of programs.
+func packed(t *testing.T, files map[string][]byte) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	w := tar.NewWriter(z)
+	var errs []error
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		errs = append(errs, w.WriteHeader(&tar.Header{Name: name, Mode: 0o755, Size: int64(len(files[name]))}))
+		_, err := w.Write(files[name])
+		errs = append(errs, err)
+	}
+	if err := errors.Join(append(errs, w.Close(), z.Close())...); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
 }
 
 func (r registry) ServeHTTP(w http.ResponseWriter, request *http.Request) {

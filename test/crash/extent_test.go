@@ -36,6 +36,7 @@ const (
 	usePairs  uint64 = 1 << 32
 	useCuts   uint64 = 2 << 32
 	useKills  uint64 = 3 << 32
+	useServed uint64 = 4 << 32
 )
 
 // sample draws that many of a list, and more where that is what it takes to have one of each kind; all where n is 0.

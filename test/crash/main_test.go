@@ -25,6 +25,9 @@ var (
 )
 
 func TestMain(m *testing.M) {
+	if os.Getenv(enclosedEnv) != "" {
+		os.Exit(enter())
+	}
 	flag.Parse()
 	if os.Getenv(childEnv) != "" {
 		os.Exit(child())

@@ -157,11 +157,12 @@ func TestRivalProcesses(t *testing.T) {
 	})
 }
 
-// build builds the node's program as it is delivered, without failpoints.
+// build builds the node's program as it is delivered: static, and without failpoints.
 func build(t *testing.T) string {
 	t.Helper()
 	program := filepath.Join(workDir, "slipway-node")
 	cmd := exec.Command("go", "build", "-o", program, "../../cmd/slipway-node")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
