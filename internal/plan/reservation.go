@@ -64,12 +64,13 @@ func isTopSlice(unit string) bool {
 }
 
 // slice is the unit of the reservation's control group, empty for none, and why the kubelet could not enforce it there; empty
-// for a group in which it can.
+// for a group in which it can. That an enforced reservation has a group is a rule of internal/kubeletapi.
 func (r *reservation) slice(in *input) (unit, reason string) {
-	unit = strings.TrimPrefix(kubeletSetting(in.config.Kubelet, r.flag, r.field, ""), "/")
+	setting := kubeletSetting(in.config.Kubelet, r.flag, r.field, "")
+	unit = strings.TrimPrefix(setting, "/")
 	only := r.only(&in.family.Runtime)
 	switch others := otherSlices[unit]; {
-	case unit == "":
+	case setting == "":
 	case only != "" && unit != only:
 		return "", "must be /" + only + ": a node of this layout has no other control group for it"
 	case others != "":
@@ -101,9 +102,6 @@ func planReserved(in *input, out *output) {
 			// enforceNodeAllocatableCgroups), so one that cannot be does no harm.
 		case reason != "":
 			out.fatal(nodeconfig.Invalid, settingPath(k, r.flag, r.field), "%s", reason)
-		case unit == "":
-			out.fatal(nodeconfig.Missing, settingPath(k, enforceFlag, enforceField),
-				"has %s, and the kubelet does not start without a control group for it: use kubelet.config.%s", r.name, r.field)
 		}
 		if unit != "" && unit != systemSlice && !slices.Contains(units, unit) {
 			units = append(units, unit)

@@ -58,6 +58,7 @@ func reservations() []reservationCase {
 		{example: aks, config: kube("/kubereserved.slice"), version: 1, in: "kubereserved.slice", made: "kubereserved.slice", refused: "kubeReservedCgroup"},
 		{example: aks, config: kube("/podruntime.slice"), in: "system.slice", refused: "kubeReservedCgroup"},
 		{example: aks, config: kube("/system.slice"), in: "system.slice", refused: "kubeReservedCgroup"},
+		{example: aks, config: kube("/"), in: "system.slice", refused: "kubeReservedCgroup"},
 		{example: aks, config: kube("/system.slice/kubereserved.slice"), in: "system.slice", refused: "kubeReservedCgroup"},
 		{example: aks, config: system("/system.slice"), in: "system.slice"},
 		{example: aks, config: system("system.slice"), in: "system.slice"},
@@ -75,6 +76,9 @@ func reservations() []reservationCase {
 		{example: native, config: merge(merge(kube("/a.slice"), system("a.slice")), enforced), in: "a.slice", made: "a.slice"},
 		{example: native, config: kube("/kube-reserved.slice"), in: "system.slice", refused: "kubeReservedCgroup"},
 		{example: native, config: kube("/kube.slice/reserved.slice"), in: "system.slice", refused: "kubeReservedCgroup"},
+		{example: native, config: kube("/"), in: "system.slice", refused: "kubeReservedCgroup"},
+		{example: native, config: system("/"), in: "system.slice", refused: "systemReservedCgroup"},
+		{example: native, config: only(kube("/")), in: "system.slice"},
 		{example: native, config: kube("/kubepods.slice"), in: "system.slice", refused: "kubeReservedCgroup"},
 		{example: native, config: kube("/kubelet"), in: "system.slice", refused: "kubeReservedCgroup"},
 		{example: native, config: kube("/x%i.slice"), in: "system.slice", refused: "kubeReservedCgroup"},
@@ -130,6 +134,21 @@ func TestReservedControlGroups(t *testing.T) {
 			f := fileIn(p, resource.UnitDir+"/"+unit+".d/"+familyOf(config).Runtime.Reserved.File)
 			if placed := f != nil && strings.Contains(string(f.Content), "\n[Service]\nSlice="+c.in+"\n"); placed != (c.in != systemSlice) {
 				t.Errorf("%s, %v, %v: %s is placed: %v", c.example, c.config, c.flags, unit, placed)
+			}
+		}
+	}
+}
+
+// A reservation that is enforced without a control group is one mistake, so it is one problem.
+func TestReservationWithoutControlGroupIsOneProblem(t *testing.T) {
+	for _, name := range []string{"kube-reserved", "system-reserved", "system-reserved-compressible"} {
+		for _, config := range []*nodeconfig.NodeConfig{
+			reserving(t, "native/minimal.yaml", map[string]any{"enforceNodeAllocatable": []any{name}}, nil),
+			reserving(t, "aks/minimal.json", nil, []nodeconfig.Flag{{Name: "enforce-node-allocatable", Value: name}}),
+		} {
+			_, problems := New(config, facts.Facts{})
+			if fatal := nodeconfig.Fatal(problems); len(fatal) != 1 || !strings.Contains(fatal[0].Reason, "control group") {
+				t.Errorf("%s: %v", name, fatal)
 			}
 		}
 	}
