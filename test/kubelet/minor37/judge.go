@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
 	utilfeature "k8s.io/apiserver/pkg/util/feature"
 	clientset "k8s.io/client-go/kubernetes"
 	restclient "k8s.io/client-go/rest"
@@ -22,6 +23,8 @@ import (
 	metricsfeatures "k8s.io/component-base/metrics/features"
 	"k8s.io/kubernetes/cmd/kubelet/app/options"
 	kubeletconfig "k8s.io/kubernetes/pkg/kubelet/apis/config"
+	kubeletscheme "k8s.io/kubernetes/pkg/kubelet/apis/config/scheme"
+	"k8s.io/kubernetes/pkg/kubelet/apis/config/validation"
 	"k8s.io/kubernetes/pkg/kubelet/cadvisor"
 	"k8s.io/kubernetes/pkg/kubelet/cm"
 	kubecontainer "k8s.io/kubernetes/pkg/kubelet/container"
@@ -48,6 +51,18 @@ func newJudge(scratch string) *judge {
 	return &judge{gates: pristineGates(), providers: filepath.Join(scratch, "providers"), state: scratch}
 }
 
+// codecs are the kubelet's for its configuration (pkg/kubelet/kubeletconfig/configfiles).
+var _, codecs, _ = kubeletscheme.NewSchemeAndCodecs(serializer.EnableStrict)
+
+// pristineGates returns what makes the feature gates as they are now.
+func pristineGates() func() {
+	pristine := utilfeature.DefaultMutableFeatureGate.DeepCopy()
+	return func() {
+		gates := pristine.DeepCopy()
+		utilfeature.DefaultMutableFeatureGate, utilfeature.DefaultFeatureGate = gates, gates
+	}
+}
+
 // start is a start of a kubelet as far as it has come.
 type start struct {
 	*judge
@@ -66,7 +81,7 @@ func (j *judge) answer(q Question) (a Answer) {
 	}{
 		{"flags", s.parseFlags},
 		{"configuration file", s.loadConfig},
-		{"validation", func() error { return validate(s.kc) }},
+		{"validation", func() error { return validation.ValidateKubeletConfiguration(s.kc, utilfeature.DefaultFeatureGate) }},
 		{"dependencies", s.dependencies},
 		{"run", s.run},
 		{"container manager", s.containerManager},
@@ -104,7 +119,7 @@ func (s *start) parseFlags() error {
 	s.kc = kc
 	s.flags.AddFlags(fs)
 	options.AddKubeletConfigFlags(fs, s.kc)
-	addGlobalFlags(fs)
+	options.AddGlobalFlags(fs)
 	fs.BoolP("help", "h", false, "")
 	if err := fs.Parse(s.q.Args); err != nil {
 		return fmt.Errorf("failed to parse kubelet flag: %w", err)
@@ -149,7 +164,7 @@ func (s *start) loadConfig() error {
 	fs.SetNormalizeFunc(cliflag.WordSepNormalizeFunc)
 	fs.SetOutput(nowhere{})
 	global := pflag.NewFlagSet("", pflag.ContinueOnError)
-	addGlobalFlags(global)
+	options.AddGlobalFlags(global)
 	global.VisitAll(func(f *pflag.Flag) { fs.VarP(cliflag.NoOp{}, f.Name, f.Shorthand, f.Usage) })
 	options.NewKubeletFlags().AddFlags(fs)
 	options.AddKubeletConfigFlags(fs, kc)
@@ -253,6 +268,21 @@ type node struct {
 	thresholds                   []evictionapi.Threshold
 }
 
+// reservedCPUs is getReservedCPUs, cmd/kubelet/app/server.go.
+func reservedCPUs(info *MachineInfo, text string) (set CPUSet, err error) {
+	if text == "" {
+		return set, nil
+	}
+	online, err := onlineCPUs(info)
+	if err != nil {
+		return set, err
+	}
+	if set, err = parseCPUs(text); err == nil && !set.IsSubsetOf(online) {
+		err = fmt.Errorf("reserved-cpus: %s is not a subset of online-cpus: %s", text, online)
+	}
+	return set, err
+}
+
 // node is what run makes of the configuration before it makes the container manager (cmd/kubelet/app/server.go).
 func (s *start) node() (*node, error) {
 	n := &node{kc: s.kc, info: s.q.Machine.info()}
@@ -261,12 +291,12 @@ func (s *start) node() (*node, error) {
 	if err != nil {
 		return nil, err
 	}
-	if reserved > 0 {
+	if reserved.Size() > 0 {
 		delete(s.kc.KubeReserved, "cpu")
 		if s.kc.SystemReserved == nil {
 			s.kc.SystemReserved = make(map[string]string)
 		}
-		s.kc.SystemReserved["cpu"] = strconv.Itoa(reserved)
+		s.kc.SystemReserved["cpu"] = strconv.Itoa(reserved.Size())
 	}
 	if n.kubeReserved, err = parseResourceList(s.kc.KubeReserved); err != nil {
 		return nil, fmt.Errorf("--kube-reserved value failed to parse: %w", err)

@@ -8,9 +8,7 @@ import (
 	_ "unsafe" // for go:linkname
 
 	cadvisorapi "github.com/google/cadvisor/lib/model"
-	"github.com/spf13/pflag"
 	"k8s.io/apimachinery/pkg/api/resource"
-	"k8s.io/apimachinery/pkg/runtime/serializer"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	utilfeature "k8s.io/apiserver/pkg/util/feature"
 	cloudprovider "k8s.io/cloud-provider"
@@ -21,8 +19,6 @@ import (
 	_ "k8s.io/kubernetes/pkg/credentialprovider/plugin" // for go:linkname
 	"k8s.io/kubernetes/pkg/features"
 	kubeletconfig "k8s.io/kubernetes/pkg/kubelet/apis/config"
-	kubeletscheme "k8s.io/kubernetes/pkg/kubelet/apis/config/scheme"
-	"k8s.io/kubernetes/pkg/kubelet/apis/config/validation"
 	"k8s.io/kubernetes/pkg/kubelet/cm/cpumanager"
 	"k8s.io/kubernetes/pkg/kubelet/cm/cpumanager/topology"
 	"k8s.io/kubernetes/pkg/kubelet/cm/memorymanager"
@@ -37,13 +33,11 @@ import (
 
 // The kubelet's description of a machine.
 type (
+	CPUSet      = cpuset.CPUSet
 	MachineInfo = cadvisorapi.MachineInfo
 	Node        = cadvisorapi.Node
 	Core        = cadvisorapi.Core
 )
-
-// codecs are the kubelet's for its configuration (pkg/kubelet/kubeletconfig/configfiles).
-var _, codecs, _ = kubeletscheme.NewSchemeAndCodecs(serializer.EnableStrict)
 
 func decode(data []byte) (*kubeletconfig.KubeletConfiguration, error) {
 	return utilcodec.DecodeKubeletConfiguration(context.Background(), codecs, data)
@@ -62,14 +56,6 @@ func complete(kc *kubeletconfig.KubeletConfiguration) {
 	}
 }
 
-func pristineGates() func() {
-	pristine := utilfeature.DefaultMutableFeatureGate.DeepCopy()
-	return func() {
-		gates := pristine.DeepCopy()
-		utilfeature.DefaultMutableFeatureGate, utilfeature.DefaultFeatureGate = gates, gates
-	}
-}
-
 // What the kubelet finds out about the machine's control groups, once for a process.
 var (
 	//go:linkname cgroupsOnce github.com/opencontainers/cgroups.isUnifiedOnce
@@ -81,12 +67,6 @@ var (
 func setCgroups(second bool) {
 	cgroupsOnce.Do(func() {})
 	unified = second
-}
-
-func addGlobalFlags(fs *pflag.FlagSet) { options.AddGlobalFlags(fs) }
-
-func validate(kc *kubeletconfig.KubeletConfiguration) error {
-	return validation.ValidateKubeletConfiguration(kc, utilfeature.DefaultFeatureGate)
 }
 
 func moreDependencies(kc *kubeletconfig.KubeletConfiguration) error {
@@ -102,28 +82,14 @@ func hostname(override string) error {
 // roundCPU is part of parseResourceList.
 func roundCPU(q *resource.Quantity) { q.SetMilli((q.ScaledValue(resource.Micro) + 500) / 1000) }
 
-// reservedCPUs is getReservedCPUs, cmd/kubelet/app/server.go.
-func reservedCPUs(info *MachineInfo, text string) (int, error) {
-	set, err := reservedSet(info, text)
-	return set.Size(), err
-}
+var parseCPUs = cpuset.Parse
 
-func reservedSet(info *MachineInfo, text string) (cpuset.CPUSet, error) {
-	if text == "" {
-		return cpuset.New(), nil
-	}
+func onlineCPUs(info *MachineInfo) (set CPUSet, err error) {
 	topo, err := topology.Discover(klog.Background(), info)
 	if err != nil {
-		return cpuset.New(), err
+		return set, err
 	}
-	set, err := cpuset.Parse(text)
-	if err != nil {
-		return cpuset.New(), err
-	}
-	if all := topo.CPUDetails.CPUs(); !set.IsSubsetOf(all) {
-		return cpuset.New(), fmt.Errorf("reserved-cpus: %s is not a subset of online-cpus: %s", text, all)
-	}
-	return set, nil
+	return topo.CPUDetails.CPUs(), nil
 }
 
 func managers(n *node, state string) error {
@@ -138,7 +104,7 @@ func managers(n *node, state string) error {
 	if err != nil {
 		return err
 	}
-	set, err := reservedSet(n.info, kc.ReservedSystemCPUs)
+	set, err := reservedCPUs(n.info, kc.ReservedSystemCPUs)
 	if err != nil {
 		return err
 	}
