@@ -18,7 +18,7 @@ import (
 type Settings struct {
 	// Minor is the kubelet's version.
 	Minor int
-	// Config is the configuration in its file, which is at the path At of the author's document.
+	// Config is the configuration in its file, which is at the path At of the author's document; nil for a kubelet without a file.
 	Config map[string]any
 	At     string
 	// Flags are those of its command line, in their order. They win over the file.
@@ -45,13 +45,25 @@ type Machine struct {
 func Check(s Settings) []nodeconfig.Problem {
 	c := newChecker(s.Minor)
 	c.object(s.At, "KubeletConfiguration", s.Config)
-	j := &judge{checker: c, rules: kubeletRules(), config: s.Config, at: s.At, machine: s.Machine}
+	j := &judge{checker: c, rules: kubeletRules(), config: s.Config, at: s.At, machine: s.Machine, flagsOnly: s.Config == nil}
+	if j.flagsOnly {
+		j.config = flagDefaults
+	}
 	for _, f := range s.Flags {
 		c.flag(j, f)
 	}
 	j.judgeGates()
 	j.judge()
 	return c.result(s.At)
+}
+
+// flagDefaults are where a kubelet without a configuration file has other defaults than one with a file (cmd/kubelet/app/options/options.go:
+// applyLegacyDefaults). It has no hard thresholds of eviction either: server.go, loadConfigFile, gives those.
+var flagDefaults = map[string]any{
+	"authentication": map[string]any{"anonymous": map[string]any{"enabled": true}, "webhook": map[string]any{"enabled": false}},
+	"authorization":  map[string]any{"mode": "AlwaysAllow"},
+	"evictionHard":   map[string]any{},
+	"readOnlyPort":   10255,
 }
 
 // CredentialProvider returns what a kubelet would not take of the configuration of its image credential provider, which is at a path.

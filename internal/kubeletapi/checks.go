@@ -175,6 +175,12 @@ func isBool(_ *judge, _ *rule, v value) bool {
 	return err == nil
 }
 
+// isFalse is of a flag that ends the kubelet where it is true.
+func isFalse(_ *judge, _ *rule, v value) bool {
+	on, err := strconv.ParseBool(v.text())
+	return v.v == nil || err == nil && !on
+}
+
 func isWholePercent(_ *judge, _ *rule, v value) bool {
 	text := v.text()
 	n, err := strconv.ParseInt(strings.TrimRight(text, "%"), 10, 0)

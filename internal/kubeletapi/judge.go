@@ -31,6 +31,8 @@ type judge struct {
 	over    map[string]value
 	gates   givenGates
 	machine Machine
+	// flagsOnly says that there is no file: the author gives flags alone.
+	flagsOnly bool
 	// reports says that what does not keep to a rule is reported: paths are written then.
 	reports bool
 }
@@ -167,9 +169,9 @@ func (j *judge) get(field string) value {
 // reported already.
 func (j *judge) report(r *rule, v value) {
 	flag := v.flag
-	if v.v == nil && r.with != "" {
+	if !j.isGiven(v) && r.with != "" {
 		for field := range strings.SplitSeq(r.with, " ") {
-			if other := j.get(field); other.v != nil {
+			if other := j.get(field); j.isGiven(other) {
 				v.at = other.at
 				flag = other.flag
 				break
@@ -192,6 +194,9 @@ func (j *judge) report(r *rule, v value) {
 	}
 	j.checker.report(kind, !r.ignored, v.at, reason)
 }
+
+// isGiven reports whether the author gives a value.
+func (j *judge) isGiven(v value) bool { return v.v != nil && (!j.flagsOnly || v.flag != "") }
 
 // reason says what a rule wants.
 func (r *rule) reason() string {

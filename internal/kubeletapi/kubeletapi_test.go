@@ -164,7 +164,7 @@ func TestFlag(t *testing.T) {
 		{36, "max-pods", "many", false, []string{"!$"}},
 		{36, "max-pod", "110", false, []string{"!$"}},
 		{36, "anonymous-auth", "", false, []string{"!$"}},
-		{36, "anonymous-auth", "False", false, nil},
+		{36, "enable-server", "False", false, nil},
 		{36, "sync-frequency", "1", false, []string{"!$"}},
 		{33, "cloud-config", "/x", false, nil},
 		{34, "cloud-config", "/x", true, []string{"$"}},

@@ -324,7 +324,9 @@ func (j *judge) reservedMemory() (sum quantity.Quantity, ok bool) {
 	threshold, _ := quantity.Parse(text)
 	if strings.HasSuffix(text, "%") && !isOff(text) {
 		share, _ := percentage(text)
-		threshold = quantity.New(int64(float64(j.machine.MemoryBytes) * float64(share)))
+		if threshold = quantity.New(int64(float64(j.machine.MemoryBytes) * float64(share))); share != share {
+			threshold = quantity.New(math.MaxInt64) // the kubelet takes NaN for a percentage, and no machine has room for it
+		}
 		if j.machine.MemoryBytes == 0 {
 			return sum, false
 		}

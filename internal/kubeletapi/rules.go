@@ -143,7 +143,7 @@ var rows = [...]rule{
 	{field: "--help", check: isAbsent, want: "ends the kubelet; leave it out", source: "cmd/kubelet/app/server.go: NewKubeletCommand"},
 	{field: "--hostname-override", check: isNotBlank, want: "want a name", source: "k8s.io/component-helpers node/util: GetHostname"},
 	{field: "--root-dir", check: isGiven, want: "want a directory", source: inKubelet},
-	{field: "--version", check: oneOf, words: "false", want: "ends the kubelet; leave it out", source: "cmd/kubelet/app/server.go: NewKubeletCommand"},
+	{field: "--version", check: isFalse, want: "ends the kubelet; leave it out", source: "cmd/kubelet/app/server.go: NewKubeletCommand"},
 	{field: "authorization.mode", check: oneOf, words: "AlwaysAllow Webhook", source: inAuth},
 	{field: "configMapAndSecretChangeDetectionStrategy", check: oneOf, words: "Get Cache Watch", source: inKubelet},
 	{field: "cpuManagerPolicy", check: oneOf, words: "none static", source: inCPUManager},

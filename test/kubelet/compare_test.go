@@ -142,13 +142,13 @@ type outcome struct {
 
 // bases are the documents that trials change, by route.
 type bases struct {
-	text  [3]string
+	text  [4]string
 	known facts.Facts
 }
 
 func readBases(t *testing.T) *bases {
 	b := &bases{}
-	for route, name := range []string{"native/minimal.yaml", "aks/kubelet-config-file.json", "eksctl/minimal.yaml"} {
+	for route, name := range []string{"native/minimal.yaml", "aks/kubelet-config-file.json", "eksctl/minimal.yaml", "aks/minimal.json"} {
 		data, err := os.ReadFile("../../examples/" + name)
 		if err != nil {
 			t.Fatal(err)
@@ -182,20 +182,19 @@ func (b *bases) document(t trial) []byte {
 	}
 	text := versionOf.ReplaceAllString(b.text[t.route], strconv.Quote(versions[t.minor]))
 	switch t.route {
-	case aks:
-		text = strings.ReplaceAll(b.text[aks], `"1.34.2"`, strconv.Quote(versions[t.minor]))
+	case aks, aksFlags:
+		text = strings.ReplaceAll(b.text[t.route], `"1.34.2"`, strconv.Quote(versions[t.minor]))
 		var document object
 		d := json.NewDecoder(strings.NewReader(text))
 		d.UseNumber()
 		if err := d.Decode(&document); err != nil {
 			panic(err)
 		}
-		k := document["kubelet_config"].(object)
 		for name, value := range config {
-			k["kubelet_config_file_config"].(object)[name] = value
+			put(document, []string{"kubelet_config", "kubelet_config_file_config", name}, value)
 		}
 		for _, f := range flags {
-			k["kubelet_flags"].(object)["--"+f.flag] = f.value
+			put(document, []string{"kubelet_config", "kubelet_flags", "--" + f.flag}, f.value)
 		}
 		data, _ := json.Marshal(document)
 		return data
@@ -442,7 +441,7 @@ func (c *tally) add(b *bases, k *kubelet, o *outcome) error {
 		}
 		o = smaller[0]
 	}
-	text := fmt.Sprintf("1.%d by %s on %+v: %v", o.minor, []string{"native", "aks", "eksctl"}[o.route], o.machine, o.changes)
+	text := fmt.Sprintf("1.%d by %s on %+v: %v", o.minor, []string{"native", "aks", "eksctl", "aks, without a file,"}[o.route], o.machine, o.changes)
 	if o.Refused != "" {
 		text += "\n      kubelet: " + o.By + ": " + o.Refused
 	}

@@ -34,6 +34,8 @@ const (
 	native = iota
 	aks
 	eksctl
+	// aksFlags is AKS's contract without a configuration file: the kubelet has other defaults then.
+	aksFlags
 )
 
 // trial is a contract that is tried on a machine.
@@ -108,6 +110,8 @@ func (g *generator) trial(i int) trial {
 		t.route = aks
 	case 1:
 		t.route = eksctl
+	case 2:
+		t.route = aksFlags
 	}
 	turn := i / 10
 	switch i % 10 {
@@ -134,7 +138,25 @@ func (g *generator) trial(i int) trial {
 	for g.IntN(4) == 0 {
 		t.changes = append(t.changes, g.gate())
 	}
+	if t.route == aksFlags {
+		t.changes = g.asFlags(t.changes)
+	}
 	return t
+}
+
+// asFlags are the changes that flags can make.
+func (g *generator) asFlags(changes []change) (all []change) {
+	for _, c := range changes {
+		if c.flag == "" {
+			at := slices.IndexFunc(g.flags, func(f field) bool { return f.sets != "" && f.sets == c.field })
+			if at < 0 {
+				continue
+			}
+			c = change{flag: g.flags[at].name, value: plain(c.value, g.flags[at].kind)}
+		}
+		all = append(all, c)
+	}
+	return all
 }
 
 // group changes some of the fields that the kubelet looks at together.

@@ -16,6 +16,8 @@ var refused = []struct {
 	flags  []string
 	// providers are the members of a provider in a CredentialProviderConfig, in JSON.
 	providers string
+	// route is the way on which it reaches the kubelet.
+	route int
 	// since and until are minors; 0 for no limit.
 	since, until int
 }{
@@ -167,6 +169,10 @@ var refused = []struct {
 	{flags: []string{"cloud-provider=aws"}, since: 37},
 	{flags: []string{"minimum-container-ttl-duration=-1s"}},
 	{flags: []string{"version"}},
+	// As flags, without a file.
+	{route: aksFlags, flags: []string{"anonymous-auth=false"}},
+	{route: aksFlags, flags: []string{"port=10255"}},
+	{route: aksFlags, flags: []string{"memory-manager-policy=Static", "kube-reserved=memory=924Mi", "reserved-memory=0:memory=1Gi"}},
 	// The credential providers.
 	{providers: `"matchImages":["*.azurecr.io"],"apiVersion":"credentialprovider.kubelet.k8s.io/v1"`},
 	{providers: `"matchImages":["*.azurecr.io"],"apiVersion":"credentialprovider.kubelet.k8s.io/v1","defaultCacheDuration":"-1s"`},
@@ -188,7 +194,7 @@ func TestRefused(t *testing.T) {
 				continue
 			}
 			rows++
-			one := trial{minor: minor, machine: machine{CPUs: 4, NUMANodes: 1, CgroupVersion: 2, MemoryBytes: 16 << 30}}
+			one := trial{minor: minor, route: row.route, machine: machine{CPUs: 4, NUMANodes: 1, CgroupVersion: 2, MemoryBytes: 16 << 30}}
 			given := []string{"flags", "config.providers"}
 			var config object
 			d := json.NewDecoder(strings.NewReader("{" + row.config + "}"))
