@@ -324,8 +324,9 @@ func (j *judge) reservedMemory() (sum quantity.Quantity, ok bool) {
 	threshold, _ := quantity.Parse(text)
 	if strings.HasSuffix(text, "%") && !isOff(text) {
 		share, _ := percentage(text)
-		if threshold = quantity.New(int64(float64(j.machine.MemoryBytes) * float64(share))); share != share {
-			threshold = quantity.New(math.MaxInt64) // the kubelet takes NaN for a percentage, and no machine has room for it
+		threshold = quantity.New(int64(float64(j.machine.MemoryBytes) * float64(share)))
+		if share != share && sum.Sign() == 0 { // NaN is the least number of 64 bits, and what is left without that is no such number
+			threshold = quantity.New(math.MaxInt64)
 		}
 		if j.machine.MemoryBytes == 0 {
 			return sum, false

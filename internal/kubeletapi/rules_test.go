@@ -105,6 +105,7 @@ var ruleCases = []struct {
 	{36, `{"kubeReserved":{"memory":"8092Mi"}}`, nil, nil},
 	{36, `{"kubeReserved":{"memory":"8092Mi"},"evictionHard":{"memory.available":"2%"}}`, nil, []string{"!$.kubeReserved"}},
 	{36, `{"evictionHard":{"memory.available":"NaN%","nodefs.available":"NaN%"}}`, nil, []string{"!$.evictionHard"}},
+	{36, `{"evictionHard":{"memory.available":"NaN%"},"kubeReserved":{"memory":"1"}}`, nil, nil},
 	{36, `{}`, []string{"system-reserved=memory=9Gi"}, []string{"!--system-reserved"}},
 	{36, `{"reservedSystemCPUs":"0-3"}`, nil, nil},
 	{36, `{"reservedSystemCPUs":"0,4"}`, nil, []string{"!$.reservedSystemCPUs"}},

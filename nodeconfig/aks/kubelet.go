@@ -63,7 +63,9 @@ func (t *translation) flags(flags map[string]string) {
 			t.labels(value, from)
 		case "node-ip":
 			if value != "" { // else the kubelet finds out, as without the flag
-				k.NodeIPs = strings.Split(value, ",")
+				for part := range strings.SplitSeq(value, ",") {
+					k.NodeIPs = append(k.NodeIPs, strings.TrimSpace(part)) // as the kubelet does
+				}
 				t.moved(at("$.kubelet.nodeIPs"), from)
 			}
 		case "hostname-override":

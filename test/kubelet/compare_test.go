@@ -20,6 +20,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/slipway-dev/slipway/components"
 	"github.com/slipway-dev/slipway/internal/compile"
 	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/internal/resource"
@@ -240,6 +241,10 @@ func (b *bases) judge(t trial) (*outcome, error) {
 			known.Components[i].Version = versions[t.minor]
 		}
 	}
+	if t.route == eksctl { // its nodes have labels that only the cloud knows
+		known.Components = append(known.Components, components.Component{Name: "aws", Path: "/usr/bin/aws"})
+		known.Instance = &facts.Instance{Platform: "ec2", ID: "i-0123456789abcdef0", Type: "m5.large", Zone: "eu-west-1a", Lifecycle: "on-demand"}
+	}
 	contract := compile.ReadOne("contract", b.document(t))
 	p, problems := contract.Plan(known)
 	o := &outcome{trial: t, fatal: nodeconfig.Fatal(problems), question: question{Machine: t.machine}}
@@ -263,6 +268,24 @@ func (b *bases) judge(t trial) (*outcome, error) {
 		}
 	}
 	return o, nil
+}
+
+// TestUnchanged wants both to take the document of each way, so that only a change can be refused.
+func TestUnchanged(t *testing.T) {
+	b := readBases(t)
+	for minor := range versions {
+		k := startKubelet(t, minor)
+		for route := range b.text {
+			one := trial{minor: minor, route: route, machine: machine{CPUs: 4, NUMANodes: 1, CgroupVersion: 2, MemoryBytes: 16 << 30}}
+			outcomes, err := b.compare(k, []trial{one})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if o := outcomes[0]; o.Refused != "" || len(o.fatal) > 0 {
+				t.Errorf("1.%d, way %d: %v; the kubelet: %s: %s", minor, route, o.fatal, o.By, o.Refused)
+			}
+		}
+	}
 }
 
 // TestKubeletAgrees compares the two judgements of many configurations.

@@ -106,7 +106,7 @@ var keys = map[string]struct{ names, values list }{
 
 var (
 	signals = texts("memory.available nodefs.available nodefs.inodesFree imagefs.available imagefs.inodesFree pid.available allocatableMemory.available containerfs.available containerfs.inodesFree memory.used '' Memory.available")
-	limits  = append(texts("100Mi 10% 0 0% 100% 101% -1% 5% 15% -100Mi '' x % 10%% 1.5% .5% 1e1% 1e-1% +5% 10Gi 8Gi 1Ti 1m 500Mi 1GB 0x1% Inf% inf 99.99999% 1_0%"), " 5%", "5 %", " 100Mi")
+	limits  = append(texts("100Mi 10% 0 0% 100% 101% -1% 5% 15% -100Mi '' x % 10%% 1.5% .5% 1e1% 1e-1% +5% 10Gi 8Gi 1Ti 1m 500Mi 1GB 0x1% Inf% inf NaN% 99.99999% 1_0%"), " 5%", "5 %", " 100Mi")
 	// resources and amounts are of reservations.
 	resources = texts("cpu memory ephemeral-storage pid cpu memory hugepages-2Mi nvidia.com/gpu '' CPU storage")
 	amounts   = append(texts("100m 500m 1 1500m 2 4 8 0 0m -1 -100m 100Mi 500Mi 1Gi 8Gi 100Gi 1000 '' x 1GB 1GiB 1.5 0.5 0.0001 1u 1n 10% 1e3 .5 5. 1e400 9223372036854775808"), " 1", "1 ")
