@@ -20,6 +20,10 @@ var secrets = sync.OnceValue(func() []secretForm {
 	form := func(expression, instead string) secretForm {
 		return secretForm{regexp.MustCompile(expression), instead}
 	}
+	// setting is a name with the sign behind it, and a value in quotes, which JSON in JSON escapes, or without.
+	setting := func(name string) secretForm {
+		return form(`(?i)(`+name+`)(?:(\\")[^"\\]*|(")(?:[^"\\]|\\.)*|(')[^']*|\{?[^\s"',;&{}][^\s"',;&}]*)`, "${1}${2}${3}${4}"+redacted)
+	}
 	return []secretForm{
 		// Kubernetes: bootstrap tokens, token format.
 		form(`[a-z0-9]{6}\.[a-z0-9]{16}`, redacted),
@@ -29,21 +33,30 @@ var secrets = sync.OnceValue(func() []secretForm {
 		form(`k8s-aws-v1\.[A-Za-z0-9_-]+`, redacted),
 		// RFC 7468: a private key, also one that is cut off, on one line or several.
 		form(`(?s)-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----.*?(-----END [A-Z0-9 ]*PRIVATE KEY-----|$)`, redacted),
-		// RFC 9110, 11.6.2: Authorization and Proxy-Authorization, with and without a scheme.
-		form(`(?i)\b(authorization\W{1,4}(?:(?:basic|bearer|digest|negotiate|token|aws4-hmac-sha256) +)?)[^\s"']+`, "${1}"+redacted),
+		// RFC 9110, 11.6.2: Authorization and Proxy-Authorization, with and without a scheme. Some schemes have parameters.
+		form(`(?i)\b(authorization(?:-auxiliary)?[^\w-]{1,4})(?:((?:digest|aws4-hmac-sha256)\s+)\w+=(?:"[^"]*"|[^\s",]+)(?:,\s*\w+=(?:"[^"]*"|[^\s",]+))*|`+
+			`((?:basic|bearer|digest|negotiate|token|aws4-hmac-sha256)\s+["']?)[^\s"']+|(?:api-?key|hmac|ntlm|sharedkey(?:lite)?)\s+[^\s"']+|[^\s"']+)`, "${1}${2}${3}"+redacted),
 		form(`(?i)\b(bearer) +[A-Za-z0-9._~+/=-]{16,}`, "$1 "+redacted),
 		// Headers of registries, clouds and others that hold a credential by their name: X-Registry-Auth, X-Vault-Token,
-		// X-Amz-Security-Token; cookies (RFC 6265).
-		form(`(?i)\b((?:x-[\w-]*(?:auth|token|key|secret)|(?:set-)?cookie)["']?\s*[:=]\s*["']?)[^\s"',;]+`, "${1}"+redacted),
+		// X-Amz-Security-Token; cookies (RFC 6265), of which a header has several.
+		form(`(?i)\b(x-[\w-]*(?:auth|token|key|secret)["']?\s*[:=]\s*["']?)[^\s"',;]+`, "${1}"+redacted),
+		form(`(?i)\b(cookie["']?\s*[:=]\s*["']?)[^\s"',;]+(?:;\s*[^\s"',;=]+=[^\s"',;]*)*`, "${1}"+redacted),
 		// RFC 3986, 3.2.1: what comes before the @ of a URL, which may be a token alone. A password may have an @, and, against the rules,
-		// a slash: then what stands in the port's place is no number.
+		// a slash or a blank: then what stands in the port's place is no number. A proxy is often named without a scheme.
 		form(`://[^/?#\s"']*@`, "://"+redacted+"@"),
-		form(`://[^/?#\s:@"']*:[0-9]*[^0-9/?#\s@"'][^\s"']*@`, "://"+redacted+"@"),
-		// The signature in a URL: Azure's shared access signature, AWS's and Google's signed URLs; OAuth's tokens (RFC 6750, 2.3).
-		form(`(?i)([?&](?:sig|signature|x-(?:amz|goog)-(?:signature|credential|security-token)|(?:access_|refresh_|id_)?token|client_secret|code|key|password)=)[^&\s"']+`, "${1}"+redacted),
+		form(`(["'][A-Za-z][A-Za-z0-9+.-]*://)[^/?#"'@:]*:[^/?#"']*@`, "${1}"+redacted+"@"),
+		form(`://[^/?#\s:@"']*:[0-9]*[^0-9/?#\s@"'][^\s"']*(?: [^\s"'/@]+)?@`, "://"+redacted+"@"),
+		form(`(?i)(proxy\w*["']?[=: ] *["']?)[^\s/"'@:;]+:[^\s/"']*@`, "${1}"+redacted+"@"),
+		// The signature in a URL: Azure's shared access signature, AWS's and Google's signed URLs; OAuth's tokens (RFC 6750, 2.3). The URL
+		// may be in another.
+		form(`(?i)((?:[?&;#]|%3F|%26)(?:sig|code|auth|sas|[\w-]*(?:signature|credential|token|secret|password|passwd|pwd|key|accesskeyid))(?:=|%3D))[^&;\s"']+`, "${1}"+redacted),
 		// A flag or a setting that is called after a secret: --token x, password=x, "secret_access_key": "x", AccountKey=x.
 		form(`(?i)(--?(?:[\w-]*-)?(?:token|password|passwd|secret|api-?key|certificate-key)[= ]["']?)[^\s"']+`, "${1}"+redacted),
-		form(`(?i)((?:password|passwd|client_?secret|(?:access|refresh|identity|registry)_?token|(?:secret_?access|secret|account|shared_?access|api)_?key|"auth)["']?\s*[:=]\s*["']?)[^\s"',;&}]+`, "${1}"+redacted),
+		setting(`(?:password|passwd|passphrase|client_?secret|(?:access|refresh|identity|registry|id|session|bootstrap)[_-]?token|(?:secret[_-]?access|secret|account|shared[_-]?access|api|private|certificate)[_-]?key|client[_-]?key[_-]?data|"auth)\\?["']?\s*[:=]\s*`),
+		setting(`\b[\w-]*(?:token|secret|signature)=`),
+		// In a sentence, what comes after these words is seldom a secret.
+		setting(`["'][\w-]*(?:token|secret|signature)\\?["']\s*[:=]\s*`),
+		form(`(?i)\b([\w-]*token: +)[A-Za-z0-9._~+/=-]{16,}`, "${1}"+redacted),
 	}
 })
 
