@@ -26,7 +26,7 @@ type Settings struct {
 	Machine Machine
 }
 
-// Flag is a flag of the kubelet, by its name without dashes in front, at a path of the author's document.
+// Flag is a flag of the kubelet, by its name without dashes in front, at a path of the author's document; "" for one that is not the author's.
 type Flag struct{ At, Name, Value string }
 
 // Machine is what is known of the machine; nothing is judged of what is 0.
@@ -45,9 +45,11 @@ type Machine struct {
 func Check(s Settings) []nodeconfig.Problem {
 	c := newChecker(s.Minor)
 	c.object(s.At, "KubeletConfiguration", s.Config)
-	j := &judge{checker: c, rules: kubeletRules(), config: s.Config, at: s.At, machine: s.Machine, flagsOnly: s.Config == nil}
-	if j.flagsOnly {
-		j.config = flagDefaults
+	j := &judge{checker: c, rules: kubeletRules(), config: s.Config, at: s.At, machine: s.Machine, over: make(map[string]value)}
+	for _, d := range flagDefaults {
+		if s.Config == nil && c.enabled(nil, d.gate) {
+			j.over[d.field] = value{v: d.value}
+		}
 	}
 	for _, f := range s.Flags {
 		c.flag(j, f)
@@ -58,12 +60,19 @@ func Check(s Settings) []nodeconfig.Problem {
 }
 
 // flagDefaults are where a kubelet without a configuration file has other defaults than one with a file (cmd/kubelet/app/options/options.go:
-// applyLegacyDefaults). It has no hard thresholds of eviction either: server.go, loadConfigFile, gives those.
-var flagDefaults = map[string]any{
-	"authentication": map[string]any{"anonymous": map[string]any{"enabled": true}, "webhook": map[string]any{"enabled": false}},
-	"authorization":  map[string]any{"mode": "AlwaysAllow"},
-	"evictionHard":   map[string]any{},
-	"readOnlyPort":   10255,
+// applyLegacyDefaults). It has no hard thresholds of eviction either: server.go, loadConfigFile, gives those. What is by default where a
+// feature gate is on is decided before the flags are read (pkg/kubelet/apis/config/v1beta1/defaults.go).
+var flagDefaults = [...]struct {
+	field, gate string
+	value       any
+}{
+	{"authentication.anonymous.enabled", "", true},
+	{"authentication.webhook.enabled", "", false},
+	{"authorization.mode", "", "AlwaysAllow"},
+	{"crashLoopBackOff.maxContainerRestartPeriod", backOffGate, "300s"},
+	{"evictionHard", "", map[string]any(nil)},
+	{"imagePullCredentialsVerificationPolicy", secrets, "NeverVerifyPreloadedImages"},
+	{"readOnlyPort", "", json.Number("10255")},
 }
 
 // CredentialProvider returns what a kubelet would not take of the configuration of its image credential provider, which is at a path.

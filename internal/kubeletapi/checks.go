@@ -88,7 +88,7 @@ func (r *rule) hasWord(word string) bool {
 // others returns the values of the settings that a rule is also of.
 func (j *judge) others(r *rule) []value {
 	var all []value
-	for field := range strings.SplitSeq(r.with, " ") {
+	for field := range strings.FieldsSeq(r.with) {
 		all = append(all, j.get(field))
 	}
 	return all

@@ -1,6 +1,7 @@
 package kubeletapi
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -25,6 +26,16 @@ func (g *givenGates) set(name string, given gate) {
 		*g = make(givenGates)
 	}
 	(*g)[name] = given
+}
+
+// at is where the author decides one of the gates with names, "" for nowhere.
+func (g givenGates) at(names ...string) string {
+	for _, name := range append(names, "AllAlpha", "AllBeta") {
+		if given, ok := g[name]; ok && given.at != "" {
+			return given.at
+		}
+	}
+	return ""
 }
 
 // addFile adds the gates of a configuration that no flag gives.
@@ -96,14 +107,7 @@ func (j *judge) judgeRequired(given givenGates, seen map[string]bool) {
 			continue
 		}
 		seen[line] = true
-		at := j.at + ".featureGates"
-		for _, from := range []string{name, s.kind, "AllAlpha", "AllBeta"} {
-			if g, ok := given[from]; ok {
-				at = g.at
-				break
-			}
-		}
-		j.refuseGate(at, name, "the feature gate takes "+s.kind+" to be enabled too")
+		j.refuseGate(cmp.Or(given.at(name, s.kind), j.at+".featureGates"), name, "the feature gate takes "+s.kind+" to be enabled too")
 	}
 }
 

@@ -31,8 +31,6 @@ type judge struct {
 	over    map[string]value
 	gates   givenGates
 	machine Machine
-	// flagsOnly says that there is no file: the author gives flags alone.
-	flagsOnly bool
 	// reports says that what does not keep to a rule is reported: paths are written then.
 	reports bool
 }
@@ -168,22 +166,20 @@ func (j *judge) get(field string) value {
 // report reports a value that does not keep to a rule; where a rule is of several settings, at one that is given. One of a wrong type is
 // reported already.
 func (j *judge) report(r *rule, v value) {
-	flag := v.flag
-	if !j.isGiven(v) && r.with != "" {
-		for field := range strings.SplitSeq(r.with, " ") {
-			if other := j.get(field); j.isGiven(other) {
-				v.at = other.at
-				flag = other.flag
-				break
-			}
+	if !v.isGiven() {
+		if others := j.others(r); slices.ContainsFunc(others, value.isGiven) {
+			other := others[slices.IndexFunc(others, value.isGiven)]
+			v.at, v.flag = other.at, other.flag
+		} else if at := j.gates.at(r.on, r.off); v.at == "" && at != "" {
+			v.at = at
 		}
 	}
 	if slices.ContainsFunc(j.checker.problems, func(p nodeconfig.Problem) bool { return p.Path == v.at && p.Kind == nodeconfig.WrongType }) {
 		return
 	}
 	reason := r.reason()
-	if flag != "" {
-		reason = "--" + flag + ": " + reason
+	if v.flag != "" {
+		reason = "--" + v.flag + ": " + reason
 	}
 	if !r.ignored {
 		reason += "; the kubelet would not start"
@@ -195,8 +191,8 @@ func (j *judge) report(r *rule, v value) {
 	j.checker.report(kind, !r.ignored, v.at, reason)
 }
 
-// isGiven reports whether the author gives a value.
-func (j *judge) isGiven(v value) bool { return v.v != nil && (!j.flagsOnly || v.flag != "") }
+// isGiven reports whether the author gives a value, where its path is written.
+func (v value) isGiven() bool { return v.v != nil && v.at != "" }
 
 // reason says what a rule wants.
 func (r *rule) reason() string {

@@ -65,26 +65,27 @@ const (
 )
 
 const (
-	ms, second = int64(time.Millisecond), int64(time.Second)
-	most32     = 1<<31 - 1
-	signals    = "memory.available nodefs.available nodefs.inodesFree imagefs.available imagefs.inodesFree allocatableMemory.available pid.available"
-	splitted   = signals + " containerfs.available containerfs.inodesFree"
-	resources  = "cpu memory ephemeral-storage pid"
-	quotaGate  = "CustomCPUCFSQuotaPeriod"
-	priorities = "GracefulNodeShutdownBasedOnPodPriority"
-	secrets    = "KubeletEnsureSecretPulledImages"
-	alphaCPUs  = "CPUManagerPolicyAlphaOptions"
-	betaCPUs   = "CPUManagerPolicyBetaOptions"
-	alphaTopo  = "TopologyManagerPolicyAlphaOptions"
-	betaTopo   = "TopologyManagerPolicyBetaOptions"
-	fullCores  = "cpuManagerPolicyOptions.full-pcpus-only"
-	acrossNUMA = "cpuManagerPolicyOptions.distribute-cpus-across-numa"
-	bySocket   = "cpuManagerPolicyOptions.align-by-socket"
-	acrossCore = "cpuManagerPolicyOptions.distribute-cpus-across-cores"
-	strictCPUs = "cpuManagerPolicyOptions.strict-cpu-reservation"
-	byCache    = "cpuManagerPolicyOptions.prefer-align-cpus-by-uncorecache"
-	closest    = "topologyManagerPolicyOptions.prefer-closest-numa-nodes"
-	mostNUMA   = "topologyManagerPolicyOptions.max-allowable-numa-nodes"
+	ms, second  = int64(time.Millisecond), int64(time.Second)
+	most32      = 1<<31 - 1
+	signals     = "memory.available nodefs.available nodefs.inodesFree imagefs.available imagefs.inodesFree allocatableMemory.available pid.available"
+	splitted    = signals + " containerfs.available containerfs.inodesFree"
+	resources   = "cpu memory ephemeral-storage pid"
+	quotaGate   = "CustomCPUCFSQuotaPeriod"
+	priorities  = "GracefulNodeShutdownBasedOnPodPriority"
+	backOffGate = "KubeletCrashLoopBackOffMax"
+	secrets     = "KubeletEnsureSecretPulledImages"
+	alphaCPUs   = "CPUManagerPolicyAlphaOptions"
+	betaCPUs    = "CPUManagerPolicyBetaOptions"
+	alphaTopo   = "TopologyManagerPolicyAlphaOptions"
+	betaTopo    = "TopologyManagerPolicyBetaOptions"
+	fullCores   = "cpuManagerPolicyOptions.full-pcpus-only"
+	acrossNUMA  = "cpuManagerPolicyOptions.distribute-cpus-across-numa"
+	bySocket    = "cpuManagerPolicyOptions.align-by-socket"
+	acrossCore  = "cpuManagerPolicyOptions.distribute-cpus-across-cores"
+	strictCPUs  = "cpuManagerPolicyOptions.strict-cpu-reservation"
+	byCache     = "cpuManagerPolicyOptions.prefer-align-cpus-by-uncorecache"
+	closest     = "topologyManagerPolicyOptions.prefer-closest-numa-nodes"
+	mostNUMA    = "topologyManagerPolicyOptions.max-allowable-numa-nodes"
 )
 
 // rows are the rules for a kubelet's settings.
@@ -124,7 +125,7 @@ var rows = [...]rule{
 	{field: "containerLogMonitorInterval", check: within, least: 3 * second, most: 1<<63 - 1, since: 30, want: "want a duration of at least 3s", source: inValidation},
 	{field: "cpuCFSQuotaPeriod", check: within, least: ms, most: second, on: quotaGate, want: "want a duration from 1ms to 1s", source: inValidation},
 	{field: "cpuCFSQuotaPeriod", check: within, least: 100 * ms, most: 100 * ms, off: quotaGate, source: inValidation},
-	{field: "crashLoopBackOff.maxContainerRestartPeriod", check: within, least: second, most: 300*second + ms - 1, since: 32, on: "KubeletCrashLoopBackOffMax", want: "want a duration from 1s to 300s", source: inValidation},
+	{field: "crashLoopBackOff.maxContainerRestartPeriod", check: within, least: second, most: 300*second + ms - 1, since: 32, on: backOffGate, want: "want a duration from 1s to 300s", source: inValidation},
 	{field: "evictionSoftGracePeriod.*", check: isDuration, most: 1<<63 - 1, want: "want a duration such as 90s", source: inEviction},
 	{field: "imageMaximumGCAge", check: within, most: 1<<63 - 1, since: 29, want: "want a duration that is not negative", source: inValidation},
 	{field: "imageMinimumGCAge", check: within, most: 1<<63 - 1, since: 36, want: "want a duration that is not negative", source: inValidation},
@@ -138,6 +139,7 @@ var rows = [...]rule{
 	{field: "runtimeRequestTimeout", check: within, least: 1, most: 1<<63 - 1, zero: true, want: "want a duration of more than 0s", source: "k8s.io/cri-client pkg: NewRemoteRuntimeService"},
 
 	// Words.
+	{field: "--cloud-provider", check: isNoneOf, words: "aws azure gce vsphere", on: "DisableCloudProviders", until: 28, want: "want external, or none", source: inKubelet},
 	{field: "--cloud-provider", check: oneOf, words: "external", zero: true, on: "DisableCloudProviders", since: 29, source: inKubelet},
 	{field: "--container-runtime", check: oneOf, words: "remote", until: 26, source: inRun},
 	{field: "--help", check: isAbsent, want: "ends the kubelet; leave it out", source: "cmd/kubelet/app/server.go: NewKubeletCommand"},
@@ -185,7 +187,7 @@ var rows = [...]rule{
 
 	// What takes a feature gate.
 	{field: "cpuManagerPolicyOptions", check: isAbsent, off: "CPUManagerPolicyOptions", until: 32, source: inRun},
-	{field: "crashLoopBackOff.maxContainerRestartPeriod", check: isAbsent, off: "KubeletCrashLoopBackOffMax", since: 32, source: inValidation},
+	{field: "crashLoopBackOff.maxContainerRestartPeriod", check: isAbsent, off: backOffGate, since: 32, source: inValidation},
 	{field: "defaultPodSysctls", check: isZero, off: "DefaultPodSysctls", since: 37, source: inValidation},
 	{field: "enableSystemLogQuery", check: isZero, off: "NodeLogQuery", since: 27, source: inValidation},
 	{field: "imageMaximumGCAge", check: isNothing, off: "ImageMaximumGCAge", since: 29, source: inValidation},

@@ -214,11 +214,16 @@ func checkProvider(in *input, out *output) {
 	out.report(kubeletapi.CredentialProvider(in.kubeletSettings(settings), providerPath+".config", config)...)
 }
 
-// kubeletSettings are a configuration and the contract's flags, without those that Slipway gives in their place.
+// kubeletSettings are a configuration, and the family's and the contract's flags, without those that Slipway gives in their place.
 func (in *input) kubeletSettings(config map[string]any) kubeletapi.Settings {
 	s := kubeletapi.Settings{
 		Minor: in.minor, Config: config, At: "$.kubelet.config",
 		Machine: kubeletapi.Machine{CPUs: in.facts.CPUs, MemoryBytes: in.facts.MemoryBytes, CgroupVersion: in.facts.CgroupVersion},
+	}
+	for _, f := range in.family.Command.Flags {
+		if f.GivenTo(in.minor) {
+			s.Flags = append(s.Flags, kubeletapi.Flag{Name: f.Name, Value: f.Value})
+		}
 	}
 	for i, flag := range in.config.Kubelet.Flags {
 		if m, _ := in.gives(flag.Name); m == nil && !isSelfSigned(in, flag.Name, flag.Value) && !(flag.Name == idleTimeoutFlag && in.reached(idleTimeoutIgnored)) {

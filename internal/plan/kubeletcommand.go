@@ -102,7 +102,7 @@ func (in *input) clusterValue(holds profile.Content) string {
 // commandFlag is the value of one of the family's own flags on this node; empty where its version does not have it.
 func (in *input) commandFlag(name string) string {
 	for _, f := range in.family.Command.Flags {
-		if f.Name == name && f.Since <= in.minor && (f.Until == 0 || in.minor <= f.Until) {
+		if f.Name == name && f.GivenTo(in.minor) {
 			return f.Value
 		}
 	}

@@ -219,6 +219,9 @@ type Flag struct {
 	Since, Until int
 }
 
+// GivenTo reports whether a kubelet of a minor version gets the flag.
+func (f Flag) GivenTo(minor int) bool { return f.Since <= minor && (f.Until == 0 || minor <= f.Until) }
+
 // Snap is a kubelet that is a snap. Its flags are the snap's settings.
 type Snap struct {
 	// Distributions have it.

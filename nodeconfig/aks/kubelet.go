@@ -69,7 +69,7 @@ func (t *translation) flags(flags map[string]string) {
 				t.moved(at("$.kubelet.nodeIPs"), from)
 			}
 		case "hostname-override":
-			k.NodeName = value
+			k.NodeName = strings.ToLower(value) // as the kubelet does
 			t.moved(at("$.kubelet.nodeName"), from)
 		case "image-credential-provider-bin-dir":
 			providerBin = value

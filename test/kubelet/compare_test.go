@@ -502,6 +502,10 @@ type difference struct {
 
 var differences = []difference{
 	{
+		what:    "eksctl refuses what it sets itself",
+		problem: regexp.MustCompile(`is a key that eksctl refuses`),
+	},
+	{
 		what:    "what Slipway gives the kubelet itself has one value",
 		problem: regexp.MustCompile(`is Slipway's to give`),
 	}, {

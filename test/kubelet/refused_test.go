@@ -172,6 +172,7 @@ var refused = []struct {
 	// As flags, without a file.
 	{route: aksFlags, flags: []string{"anonymous-auth=false"}},
 	{route: aksFlags, flags: []string{"port=10255"}},
+	{route: aksFlags, flags: []string{"feature-gates=KubeletCrashLoopBackOffMax=false"}, since: 37},
 	{route: aksFlags, flags: []string{"memory-manager-policy=Static", "kube-reserved=memory=924Mi", "reserved-memory=0:memory=1Gi"}},
 	// The credential providers.
 	{providers: `"matchImages":["*.azurecr.io"],"apiVersion":"credentialprovider.kubelet.k8s.io/v1"`},
