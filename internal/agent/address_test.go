@@ -2,6 +2,8 @@ package agent
 
 import (
 	"context"
+	"net/netip"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -43,6 +45,39 @@ func TestSlowNetwork(t *testing.T) {
 			t.Errorf("the network is being started %d times: an address was waited for %d times, want %d", starting, host.waits, waits)
 		}
 	}
+}
+
+// halfNetwork is a machine that has two addresses of one family, and waits for an address as the host does.
+type halfNetwork struct {
+	*tampered
+	looks int
+}
+
+func (h *halfNetwork) Addresses() ([]netip.Addr, error) {
+	h.looks++
+	return []netip.Addr{netip.MustParseAddr("fd00::1"), netip.MustParseAddr("2001:db8::1")}, nil
+}
+
+func (h *halfNetwork) WaitForAddress(ctx context.Context, known []string) bool {
+	if !slices.Contains(known, "fd00::1") || !slices.Contains(known, "2001:db8::1") {
+		return h.looks < 1000
+	}
+	<-ctx.Done()
+	return false
+}
+
+// The addresses that a machine has are looked at once, however many they are, while it waits for one of another family.
+func TestHalfNetwork(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := newNode(t)
+		n.deliver(aksContract, example(t, "aks/azure-cni.json"))
+		host := &halfNetwork{tampered: n.host}
+		n.Host = host
+		n.Provision(t.Context(), ProvisionOptions{})
+		if host.looks > 10 {
+			t.Errorf("the addresses were looked at %d times", host.looks)
+		}
+	})
 }
 
 // stuckNetwork is a machine whose network is being started for ever.

@@ -65,7 +65,15 @@ func awaitAddress(ctx context.Context, r *run, config *nodeconfig.NodeConfig, kn
 func addressed(ctx context.Context, r *run, config *nodeconfig.NodeConfig, known facts.Facts) facts.Facts {
 	ctx, cancel := context.WithTimeout(ctx, addressPatience)
 	defer cancel()
-	for r.host.WaitForAddress(ctx, known.NodeIPs) {
+	seen := known.NodeIPs
+	for r.host.WaitForAddress(ctx, seen) {
+		// An interface has more addresses than a node registers. Those that come after this are looked at next.
+		if list, err := r.host.Addresses(); err == nil {
+			seen = nil
+			for _, a := range list {
+				seen = append(seen, a.String())
+			}
+		}
 		if known = gatherAgain(r, known); !lacks(config, known, plan.NeedAddress) {
 			break
 		}
