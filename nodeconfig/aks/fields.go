@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/slipway-dev/slipway/internal/aksnodeconfig"
+	"github.com/slipway-dev/slipway/internal/akstext"
 	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
@@ -224,8 +225,21 @@ var indexed = sync.OnceValue(func() index {
 		}
 		x.steps[r] = steps(reflect.TypeFor[aksnodeconfig.Configuration](), r.field)
 	}
+	nameSettings(x.origins, reflect.TypeFor[aksnodeconfig.KubeletConfigFileConfig](), configPath, "$.kubelet.config")
 	return x
 })
+
+// nameSettings adds where the contract would set each setting of the kubelet's file, also one that it does not set.
+func nameSettings(origins map[string]string, message reflect.Type, from, to string) {
+	for i := range message.NumField() {
+		own, name := aksnodeconfig.Names(message.Field(i))
+		from, to := from+"."+own, to+"."+akstext.KubeletName(name)
+		origins[to] = from
+		if t := message.Field(i).Type; t.Kind() == reflect.Pointer && t.Elem().Kind() == reflect.Struct {
+			nameSettings(origins, t.Elem(), from, to)
+		}
+	}
+}
 
 // steps are the indexes of the fields on the way to one, by its name.
 func steps(t reflect.Type, name string) []int {

@@ -294,3 +294,19 @@ func fieldNamed(v reflect.Type, name string) (reflect.StructField, bool) {
 		return slices.Contains(document.JSONNames(f), name)
 	})
 }
+
+// A setting of the kubelet's file that the contract does not set has the path at which it would.
+func TestOriginOfUnsetSetting(t *testing.T) {
+	r := translate(new(aksnodeconfig.Configuration))
+	for setting, want := range map[string]string{
+		"clusterDNS":                         "cluster_dns",
+		"authentication.x509.clientCAFile":   "authentication.x509.client_ca_file",
+		"evictionHard[\"memory.available\"]": "eviction_hard[\"memory.available\"]",
+		"failSwapOn":                         "fail_swap_on",
+		"noSuchSetting":                      "noSuchSetting",
+	} {
+		if got := r.Origin("$.kubelet.config." + setting); got != configPath+"."+want {
+			t.Errorf("%s: got %s", setting, got)
+		}
+	}
+}
