@@ -19,13 +19,15 @@ func isPin(hash string) bool {
 	return ok && err == nil && len(sum) == sha256.Size
 }
 
-// IsPinned reports whether the CA is not given, and is to be fetched from the cluster.
-func (c *Cluster) IsPinned() bool {
-	return c.CertificateAuthority == "" && len(c.CertificateAuthorityHashes) > 0
+// FetchesAuthority reports whether the agent fetches the CA from the cluster, because the contract does not have it.
+func (c *Cluster) FetchesAuthority() bool {
+	return c.CertificateAuthority == "" && (len(c.CertificateAuthorityHashes) > 0 || c.UnsafeSkipCAVerification)
 }
 
-// Pins reports whether a certificate in a bundle, in PEM, has a public key with one of CertificateAuthorityHashes.
-func (c *Cluster) Pins(bundle string) bool {
+// AcceptsAuthority reports whether a bundle, in PEM, may be the CA: a certificate in it has a public key with one of
+// CertificateAuthorityHashes, or any key with UnsafeSkipCAVerification and without hashes.
+func (c *Cluster) AcceptsAuthority(bundle string) bool {
+	acceptsAny := c.UnsafeSkipCAVerification && len(c.CertificateAuthorityHashes) == 0
 	for rest := []byte(bundle); ; {
 		var block *pem.Block
 		if block, rest = pem.Decode(rest); block == nil {
@@ -35,7 +37,7 @@ func (c *Cluster) Pins(bundle string) bool {
 		if err != nil {
 			continue
 		}
-		if slices.Contains(c.CertificateAuthorityHashes, PinOf(certificate)) {
+		if acceptsAny || slices.Contains(c.CertificateAuthorityHashes, PinOf(certificate)) {
 			return true
 		}
 	}

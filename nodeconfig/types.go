@@ -67,8 +67,12 @@ type Cluster struct {
 	CertificateAuthority string `json:"certificateAuthority,omitempty"`
 	// CertificateAuthorityHashes pin the CA: each is "sha256:" and the SHA-256 of a certificate's public key in hexadecimal, as
 	// kubeadm prints it. One of them is the hash of one of the CA's certificates. Where certificateAuthority is not given, the
-	// agent fetches the CA from the cluster, which needs join.bootstrapToken.
+	// agent fetches the CA from the cluster, which needs a bootstrap token.
 	CertificateAuthorityHashes []string `json:"certificateAuthorityHashes,omitempty"`
+	// UnsafeSkipCAVerification accepts any CA that the cluster has signed with the token, as kubeadm does. An attacker who knows the
+	// token could show another CA. It is for a contract with neither certificateAuthority nor certificateAuthorityHashes: the
+	// agent fetches the CA from the cluster, which needs a bootstrap token.
+	UnsafeSkipCAVerification bool `json:"unsafeSkipCAVerification,omitempty"`
 	// ServerCertificate is the API server's own certificate, PEM or base64 of it, for components
 	// that want it on disk; it is public.
 	ServerCertificate string `json:"serverCertificate,omitempty"`
@@ -110,6 +114,9 @@ type Join struct {
 	Method JoinMethod `json:"method,omitempty"`
 	// BootstrapToken is "abcdef.0123456789abcdef". With the method Attested it is what the node falls back on.
 	BootstrapToken Secret `json:"bootstrapToken,omitzero"`
+	// DiscoveryToken is the bootstrap token that the cluster has signed its CA with, if the agent fetches the CA; default
+	// bootstrapToken. The node does not join with it.
+	DiscoveryToken Secret `json:"discoveryToken,omitzero"`
 	// ClientCertificate is a ready client certificate.
 	ClientCertificate *ClientCertificate `json:"clientCertificate,omitempty"`
 	// Exec is a client-go credential plug-in, as in a kubeconfig's user.exec.

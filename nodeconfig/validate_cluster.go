@@ -66,10 +66,10 @@ func (v *validator) authority(cl *Cluster, joins bool) {
 	case cl.CertificateAuthority != "":
 		if err := checkCertificates(cl.CertificateAuthority); err != nil {
 			v.vital("$.cluster.certificateAuthority", err.Error())
-		} else if good && pinned && !cl.Pins(cl.CertificateAuthority) {
+		} else if good && pinned && !cl.AcceptsAuthority(cl.CertificateAuthority) {
 			v.vital(at, "have none that is the hash of a certificate in cluster.certificateAuthority; correct one of the two")
 		}
-	case joins && !pinned:
+	case joins && !cl.FetchesAuthority():
 		v.missing("$.cluster.certificateAuthority", "is missing; give the cluster's CA certificate, as PEM or the base64 of it")
 	}
 }
@@ -102,7 +102,8 @@ var joinMethods = []JoinMethod{JoinBootstrapToken, JoinClientCertificate, JoinEx
 
 func (v *validator) join(c *NodeConfig) {
 	j := &c.Join
-	if c.Cluster.IsPinned() && j.Method != JoinNone && j.Method != JoinBootstrapToken && j.BootstrapToken.IsZero() {
+	fetches := c.Cluster.FetchesAuthority()
+	if fetches && j.Method != JoinNone && j.Method != JoinBootstrapToken && j.BootstrapToken.IsZero() && j.DiscoveryToken.IsZero() {
 		v.missing("$.join.bootstrapToken", "is missing, and the cluster shows its CA to who has one: give a token, or the CA itself in cluster.certificateAuthority")
 	}
 	if !slices.Contains(joinMethods, j.Method) {
@@ -113,7 +114,7 @@ func (v *validator) join(c *NodeConfig) {
 		if j.BootstrapToken.IsZero() {
 			v.missing("$.join.bootstrapToken", "is missing, and there is no other credential, so the node could not join")
 		} else {
-			v.bootstrapToken(j.BootstrapToken)
+			v.bootstrapToken("$.join.bootstrapToken", j.BootstrapToken)
 		}
 	case JoinClientCertificate:
 		v.clientCertificate(j.ClientCertificate)
@@ -123,8 +124,16 @@ func (v *validator) join(c *NodeConfig) {
 		v.aws(j.AWS)
 	case JoinAttested:
 		if !j.BootstrapToken.IsZero() {
-			v.bootstrapToken(j.BootstrapToken)
+			v.bootstrapToken("$.join.bootstrapToken", j.BootstrapToken)
 		}
+	}
+	switch {
+	case j.DiscoveryToken.IsZero():
+	case fetches:
+		v.bootstrapToken("$.join.discoveryToken", j.DiscoveryToken)
+	default:
+		v.problems = append(v.problems, Problem{Kind: NoEffect, Path: "$.join.discoveryToken", Reason: "has no effect: the agent fetches no CA"})
+		j.DiscoveryToken = Secret{}
 	}
 	if j.Attested != nil {
 		for _, step := range slices.Sorted(maps.Keys(j.Attested.Timeouts)) {
@@ -181,9 +190,9 @@ func isAWSRegion(name string) bool {
 // AttestedSteps are the steps of the client of [JoinAttested] that have a timeout, in the order in which it does them.
 var AttestedSteps = []string{"validateKubeconfig", "accessToken", "instanceData", "nonce", "attestedData", "credential"}
 
-func (v *validator) bootstrapToken(token Secret) {
+func (v *validator) bootstrapToken(path string, token Secret) {
 	if !IsBootstrapToken(token.Reveal()) {
-		v.vital("$.join.bootstrapToken", fmt.Sprintf("is not a bootstrap token (it has %d characters); use 6 lower case letters or digits, a dot, and 16 more", len(token.Reveal())))
+		v.vital(path, fmt.Sprintf("is not a bootstrap token (it has %d characters); use 6 lower case letters or digits, a dot, and 16 more", len(token.Reveal())))
 	}
 }
 

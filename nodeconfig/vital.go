@@ -15,6 +15,7 @@ var vital = []string{
 	"$.cluster.server",
 	"$.cluster.certificateAuthority",
 	"$.cluster.certificateAuthorityHashes",
+	"$.cluster.unsafeSkipCAVerification",
 	"$.join",
 
 	// What the kubelet, or containerd, would refuse to start with; and who may run on the node.

@@ -48,7 +48,7 @@ func (r *rendering) runAgentless(s cli.Streams, c *contract, known facts.Facts) 
 		return err
 	}
 	if slices.Contains(plan.Needs(c.Config, known), plan.NeedClusterAuthority) {
-		err := fmt.Errorf("%s cannot be rendered without an agent: it only pins the cluster's CA, which the agent fetches from the cluster", title(c.name))
+		err := fmt.Errorf("%s cannot be rendered without an agent: it does not have the cluster's CA, which the agent fetches from the cluster", title(c.name))
 		return &cli.Error{Code: exitcode.Invalid, Err: err, Hint: "give the CA itself in cluster.certificateAuthority; kubectl config view --raw --flatten prints it"}
 	}
 	machine := agentless.Of(planned, profile.OfDialect(c.Dialect))

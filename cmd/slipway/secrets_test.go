@@ -38,13 +38,13 @@ var (
 )
 
 // needed is what a native contract must say beside its secrets.
-const needed = `{"join":{"exec":{"command":"/bin/true"}},"access":{"realm":{"domain":"example.com","user":"u"}},"kubelet":{"imageCredentialProvider":{"binDir":"/opt/bin"}}}`
+const needed = `{"cluster":{"certificateAuthority":"","unsafeSkipCAVerification":true},"join":{"exec":{"command":"/bin/true"}},"access":{"realm":{"domain":"example.com","user":"u"}},"kubelet":{"imageCredentialProvider":{"binDir":"/opt/bin"}}}`
 
 // nativeSecrets and aksSecrets have a canary in every secret.
 func nativeSecrets(t *testing.T) *contracts.Secrets {
 	return contracts.NativeSecrets(t, func(path string) string {
 		switch path {
-		case "$.join.bootstrapToken":
+		case "$.join.bootstrapToken", "$.join.discoveryToken":
 			return canaryToken
 		case "$.join.clientCertificate.key":
 			return canaryKey
@@ -132,6 +132,7 @@ func spoiled(t *testing.T) map[string]string {
 		"a line's quote":    line[:len(line)-1] + " --node-name '" + canary,
 		"a line's dollar":   line[:len(line)-1] + " --node-name $" + canary,
 		"a line's token":    replaced(line, "abcdef.0123456789abcdef", canary),
+		"a line's tokens":   replaced(line, "abcdef.0123456789abcdef", "fedcba.0123456789abcdef --discovery-token "+canaryToken),
 		"a kubeconfig":      replaced(kubeconfig, "abcdef.0123456789abcdef", canaryToken),
 		"its token":         replaced(kubeconfig, "abcdef.0123456789abcdef", canary),
 		"its password":      replaced(kubeconfig, "token: abcdef.0123456789abcdef", "{username: u, password: "+canary+", what: "+canary+"}"),

@@ -15,8 +15,8 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// authorize brings the cluster's CA where the contract only pins it: that of an earlier generation, whoever is reachable now, or
-// else the one that the cluster shows. Nothing is made without.
+// authorize adds the cluster's CA to the machine's facts, if the contract does not have it: that of an earlier generation, also if no
+// server is reachable now, or else the one that the cluster shows. Without it, nothing is applied.
 func (c contract) authorize(ctx context.Context, r *run, machine *identity.Machine) error {
 	if !lacks(c.Config, machine.Facts, plan.NeedClusterAuthority) {
 		return nil
@@ -28,12 +28,15 @@ func (c contract) authorize(ctx context.Context, r *run, machine *identity.Machi
 	}
 	ctx, cancel := context.WithTimeout(ctx, min(c.Config.Checks.APIServerTimeout, c.Config.Checks.Timeout).Std())
 	defer cancel()
-	server := &resource.APIServer{Server: c.Config.Cluster.Server, Token: c.Config.Join.BootstrapToken}
-	fetched, err := r.host.FetchAuthority(ctx, server, c.Config.Cluster.Pins)
+	server := &resource.APIServer{Server: c.Config.Cluster.Server, Token: c.Config.Join.DiscoveryToken}
+	if server.Token.IsZero() {
+		server.Token = c.Config.Join.BootstrapToken
+	}
+	fetched, err := r.host.FetchAuthority(ctx, server, c.Config.Cluster.AcceptsAuthority)
 	if errors.Is(err, apply.ErrNotProbed) {
 		return c.refused(r, append(slices.Clone(c.Problems), c.Place(nodeconfig.Problem{
-			Kind: nodeconfig.Missing, Path: plan.PinsPath, Fatal: true,
-			Reason: "pin a CA that is fetched from the cluster, and no server is asked here; give the CA itself in cluster.certificateAuthority of a native contract",
+			Kind: nodeconfig.Missing, Path: "$.cluster.certificateAuthority", Fatal: true,
+			Reason: "is missing, and no API server is asked for it here; give the CA itself in cluster.certificateAuthority of a native contract",
 		})))
 	}
 	if err != nil {
@@ -44,11 +47,12 @@ func (c contract) authorize(ctx context.Context, r *run, machine *identity.Machi
 		return failed
 	}
 	machine.Facts.ClusterAuthority = fetched
-	r.log.Info("fetched the cluster's CA, which the contract pins", "server", c.Config.Cluster.Server)
+	r.log.Info("fetched the cluster's CA, which the contract does not have", "server", c.Config.Cluster.Server)
 	return nil
 }
 
-// keptAuthority is the CA that the contract pins, as the newest generation with it has it; empty where none has.
+// keptAuthority returns the CA that the contract accepts from the newest generation that has it, or "". Without hashes the contract
+// accepts any CA, so that generation must be of the same server.
 func keptAuthority(r *run, config *nodeconfig.NodeConfig) string {
 	store, err := generation.Open(r.host, r.log)
 	if err != nil {
@@ -60,10 +64,19 @@ func keptAuthority(r *run, config *nodeconfig.NodeConfig) string {
 		if err != nil {
 			continue
 		}
+		kept, known := "", len(config.Cluster.CertificateAuthorityHashes) > 0
 		for _, of := range made.Resources {
-			if file, ok := of.Spec.(*resource.File); ok && of.ID() == id && config.Cluster.Pins(string(file.Content)) {
-				return string(file.Content)
+			switch spec := of.Spec.(type) {
+			case *resource.File:
+				if of.ID() == id && config.Cluster.AcceptsAuthority(string(spec.Content)) {
+					kept = string(spec.Content)
+				}
+			case *resource.Check:
+				known = known || spec.APIServer != nil && spec.APIServer.Server == config.Cluster.Server
 			}
+		}
+		if known && kept != "" {
+			return kept
 		}
 	}
 	return ""

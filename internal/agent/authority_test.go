@@ -1,10 +1,12 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -67,6 +69,36 @@ func TestPinnedAuthority(t *testing.T) {
 	}
 	if got := n.provision(); got.ExitCode != exitcode.APIServerUnreachable || asked != 2 {
 		t.Errorf("with another pin: %d after %d questions: %v", got.ExitCode, asked, got.Errors)
+	}
+}
+
+// TestUnpinnedAuthority: without a hash the agent takes the CA that the token of the discovery has signed. It keeps it for the same
+// server, and asks another one.
+func TestUnpinnedAuthority(t *testing.T) {
+	pinned, authority := pinnedContract(t)
+	contract := strings.Replace(pinned, `certificateAuthorityHashes: ["sha256:4ba2b29ad733a249cba567266a0e7bc78a08c06704a53d87ecffecc81082f86d"]`, "unsafeSkipCAVerification: true", 1)
+	contract = strings.Replace(contract, "join: {", "join: {discoveryToken: fedcba.0123456789abcdef, ", 1)
+	n := newNode(t)
+	n.host.answers = true
+	var asked []string
+	n.host.authority = func(server *resource.APIServer, accepts func(string) bool) (string, error) {
+		asked = append(asked, server.Server)
+		if server.Token.Reveal() != "fedcba.0123456789abcdef" || !accepts(authority) || accepts("") || accepts("no certificate") {
+			t.Errorf("asked %+v", server)
+		}
+		return authority, nil
+	}
+	for i, change := range []string{"", "", "10.0.0.2", "10.0.0.2"} {
+		n.deliver(nativeContract, []byte(strings.ReplaceAll(contract, "10.0.0.1", cmp.Or(change, "10.0.0.1"))))
+		if got := n.provision(); got.ExitCode != 0 || string(n.read("/etc/kubernetes/pki/ca.crt")) != authority {
+			t.Fatalf("run %d: %d: %v", i, got.ExitCode, got.Errors)
+		}
+	}
+	if want := []string{"https://10.0.0.1:6443", "https://10.0.0.2:6443"}; !slices.Equal(asked, want) {
+		t.Errorf("asked %q, want %q", asked, want)
+	}
+	if kubeconfig := string(n.read("/etc/kubernetes/bootstrap-kubelet.conf")); !strings.Contains(kubeconfig, "abcdef.0123456789abcdef") || strings.Contains(kubeconfig, "fedcba") {
+		t.Error("the node does not join with its bootstrap token")
 	}
 }
 

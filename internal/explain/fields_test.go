@@ -27,6 +27,9 @@ import (
 var together = []struct{ path, document string }{
 	{"$.join.exec", `{"join": {"method": "Exec", "bootstrapToken": null, "exec": {"command": "/opt/plugin", "apiVersion": "client.authentication.k8s.io/v1"}}}`},
 	{"$.join.clientCertificate", clientCertificate},
+	{"$.join.discoveryToken", `{"cluster": {"certificateAuthority": null, "unsafeSkipCAVerification": true}}`},
+	{"$.cluster.unsafeSkipCAVerification", `{"cluster": {"certificateAuthority": null}}`},
+	{"$.discovery.bootstrapToken.unsafeSkipCAVerification", `{"discovery": {"bootstrapToken": {"caCertHashes": null}}}`},
 	{"$.kube_binary_config.kube_binary_url", `{"kubernetes_version": "1.30.99"}`},
 	{"$.kube_binary_config.private_kube_binary_url", `{"kubernetes_version": "1.30.99"}`},
 	{"$.kubelet.imageCredentialProvider", `{"kubelet": {"imageCredentialProvider": {"binDir": "/opt/bin", "config": {"kind": "CredentialProviderConfig"}}}}`},

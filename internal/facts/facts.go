@@ -70,8 +70,7 @@ type Facts struct {
 	// Authorities are the certificate authorities that the cloud wants the machine to trust, nil where it was not asked.
 	// They are not gathered either.
 	Authorities *Authorities `json:"authorities,omitempty"`
-	// ClusterAuthority is the cluster's CA in PEM, where the contract only pins it: whoever has fetched it from the cluster puts
-	// it here.
+	// ClusterAuthority is the cluster's CA in PEM, if the agent has fetched it because the contract does not have it.
 	ClusterAuthority string `json:"clusterAuthority,omitempty"`
 	// KubeletDefaults is what the cluster sets for the kubelets of all its nodes, nil if the agent has not asked. It is not
 	// gathered.

@@ -14,8 +14,9 @@ var apiServer = concern{
 	reads: []string{
 		"$.checks.apiServerTimeout",
 		"$.cluster.certificateAuthority",
-		PinsPath,
+		pinsPath,
 		"$.cluster.server",
+		skipPath,
 		"$.join.bootstrapToken",
 		"$.kubelet.flags",
 	},

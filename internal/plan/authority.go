@@ -8,11 +8,12 @@ import (
 var authority = concern{
 	name:  "cluster certificates",
 	joins: true,
-	reads: []string{"$.cluster.certificateAuthority", PinsPath, "$.cluster.serverCertificate"},
+	reads: []string{"$.cluster.certificateAuthority", pinsPath, "$.cluster.serverCertificate", skipPath},
 	plan:  planAuthority,
 }
 
 func planAuthority(in *input, out *output) {
+	unpinnedAuthority(in, out)
 	c := in.config.Cluster
 	out.file(resource.Join, in.family.Paths.CA, in.family.Paths.CAMode, []byte(c.CertificateAuthority),
 		"verifies the API server and the kubelet's clients", kubeletUnit)

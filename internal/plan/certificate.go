@@ -19,8 +19,9 @@ var certificate = concern{
 	reads: []string{
 		"$.checks.apiServerTimeout",
 		"$.cluster.certificateAuthority",
-		PinsPath,
+		pinsPath,
 		"$.cluster.server",
+		skipPath,
 		"$.join.bootstrapToken",
 		"$.kubelet.flags",
 		"$.kubelet.nodeName",

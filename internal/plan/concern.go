@@ -119,7 +119,7 @@ type input struct {
 	driver string
 	// takesInstalled says that the contract takes the kubelet that is installed, of whatever version.
 	takesInstalled bool
-	// awaited says that the cluster's CA is pinned, and nobody has fetched it yet.
+	// awaited reports that the agent has yet to fetch the cluster's CA.
 	awaited bool
 	// defaults is what the cluster sets for the kubelets of all its nodes, nil if it was not asked; lacksDefaults says that it is
 	// to be asked.

@@ -12,7 +12,7 @@ import (
 var freeName = concern{
 	name:  "free name of the Node",
 	joins: true,
-	reads: []string{"$.cluster.certificateAuthority", PinsPath, kubeadmPath, "$.cluster.server", "$.kubelet.flags", "$.kubelet.nodeName"},
+	reads: []string{"$.cluster.certificateAuthority", pinsPath, kubeadmPath, "$.cluster.server", skipPath, "$.kubelet.flags", "$.kubelet.nodeName"},
 	plan:  planFreeName,
 }
 

@@ -18,7 +18,7 @@ const (
 	// NeedAuthorities are the certificate authorities that the cloud wants the machine to trust. They may be others than
 	// those that were known before, so they are asked for each time.
 	NeedAuthorities Need = "authorities"
-	// NeedClusterAuthority is the cluster's CA, which the contract only pins: it is fetched from the cluster. No node is made
+	// NeedClusterAuthority is the cluster's CA, which the contract does not have: it is fetched from the cluster. No node is made
 	// without it.
 	NeedClusterAuthority Need = "cluster authority"
 	// NeedKubeletDefaults is what the cluster sets for the kubelets of all its nodes. It is asked for beside everything else, and

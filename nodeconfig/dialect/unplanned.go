@@ -27,12 +27,12 @@ var unplanned = map[string][]Reader{
 		{"$.checks.changeTimeout", true, "bounds the wait for the Node's lease after a change"},
 		{"$.system.gpu.installDriver", true, "an image without the driver makes no node"},
 		{"$.components.scriptVariables", false, "for the provisioning scripts of AKS's images alone"},
+		{"$.join.discoveryToken", true, "the agent checks the CA with it, if it fetches the CA"},
 		{"$.cluster.name", false, "for people; no component asks for it yet"},
 	},
 	Kubeadm: {
 		{"$.apiVersion", false, "says which document it is"},
 		{"$.kind", false, "says which document it is"},
-		{"$.discovery.tlsBootstrapToken", false, "it is the token of the discovery, too; another one is refused"},
 		{"$.nodeRegistration.criSocket", false, "Slipway's nodes have containerd; another socket is refused"},
 	},
 	AKS: {

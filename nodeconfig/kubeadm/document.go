@@ -27,19 +27,19 @@ type Document struct {
 type Discovery struct {
 	// BootstrapToken finds the cluster's CA with a token.
 	BootstrapToken BootstrapToken `json:"bootstrapToken,omitzero"`
-	// TLSBootstrapToken is what the node joins with; default the token for the discovery.
+	// TLSBootstrapToken is what the node joins with; default bootstrapToken.token.
 	TLSBootstrapToken nodeconfig.Secret `json:"tlsBootstrapToken,omitzero"`
 }
 
 // BootstrapToken finds the cluster's CA with a token.
 type BootstrapToken struct {
-	// Token is "abcdef.0123456789abcdef".
+	// Token is "abcdef.0123456789abcdef". The cluster has signed its CA with it.
 	Token nodeconfig.Secret `json:"token,omitzero"`
 	// APIServerEndpoint is where the API server is: "HOST:PORT".
 	APIServerEndpoint string `json:"apiServerEndpoint,omitzero"`
 	// CACertHashes pin the cluster's CA: each is "sha256:" and the hash of a certificate's public key.
 	CACertHashes []string `json:"caCertHashes,omitzero"`
-	// UnsafeSkipCAVerification takes any CA. Slipway does not.
+	// UnsafeSkipCAVerification accepts any CA that the cluster has signed with the token, if there are no caCertHashes.
 	UnsafeSkipCAVerification bool `json:"unsafeSkipCAVerification,omitzero"`
 }
 

@@ -40,6 +40,7 @@ const socket = "/run/containerd/containerd.sock"
 const (
 	tokenPath    = "$.discovery.bootstrapToken.token"
 	endpointPath = "$.discovery.bootstrapToken.apiServerEndpoint"
+	tlsPath      = "$.discovery.tlsBootstrapToken"
 	hashesPath   = "$.discovery.bootstrapToken.caCertHashes"
 	skipPath     = "$.discovery.bootstrapToken.unsafeSkipCAVerification"
 	argsPath     = "$.nodeRegistration.kubeletExtraArgs"
@@ -60,7 +61,7 @@ func (t *translation) join() {
 	t.withoutPlace(joinRows, t.tree, "$")
 	for to, from := range map[string]string{
 		"$.cluster.server": endpointPath, "$.cluster.certificateAuthorityHashes": hashesPath, "$.cluster.certificateAuthority": hashesPath,
-		"$.join.bootstrapToken": tokenPath, "$.kubelet.nodeName": "$.nodeRegistration.name", "$.kubelet.taints": "$.nodeRegistration.taints",
+		"$.cluster.unsafeSkipCAVerification": skipPath, "$.join.bootstrapToken": tokenPath, "$.kubelet.nodeName": "$.nodeRegistration.name", "$.kubelet.taints": "$.nodeRegistration.taints",
 	} {
 		t.moved(to, from)
 	}
@@ -73,7 +74,7 @@ func (t *translation) join() {
 	t.extraArgs()
 }
 
-// discovery translates how the cluster is found. No way is taken that trusts whoever answers.
+// discovery translates how the cluster is found.
 func (t *translation) discovery() {
 	discovery, _ := t.tree.Get("discovery")
 	if file, ok := discovery.Get("file"); ok && file.Kind != document.Null {
@@ -83,11 +84,16 @@ func (t *translation) discovery() {
 	token, other := in.Token.Reveal(), t.in.Discovery.TLSBootstrapToken.Reveal()
 	switch {
 	case token == "":
-		t.fatal(nodeconfig.Missing, tokenPath, "is missing: the node joins with it, and the cluster shows its CA to who has it")
+		t.fatal(nodeconfig.Missing, tokenPath, "is missing; the cluster has signed its CA with it")
 	case other != "" && other != token:
-		t.fatal(nodeconfig.Invalid, "$.discovery.tlsBootstrapToken", "is another token than the one for the discovery, and Slipway joins with one; use one for both")
+		t.out.Join.DiscoveryToken = in.Token
+		t.moved("$.join.discoveryToken", tokenPath)
+		t.moved("$.join.bootstrapToken", tlsPath)
 	}
-	t.out.Join.BootstrapToken = in.Token
+	t.out.Join.BootstrapToken = t.in.Discovery.TLSBootstrapToken
+	if other == "" {
+		t.out.Join.BootstrapToken = in.Token
+	}
 	switch host, port, err := net.SplitHostPort(in.APIServerEndpoint); {
 	case in.APIServerEndpoint == "":
 		t.fatal(nodeconfig.Missing, endpointPath, "is missing; give the API server's HOST:PORT")
@@ -96,19 +102,16 @@ func (t *translation) discovery() {
 	default:
 		t.out.Cluster.Server = "https://" + in.APIServerEndpoint
 	}
-	pinned := len(in.CACertHashes) > 0
-	switch {
-	case !pinned && in.UnsafeSkipCAVerification:
-		t.fatal(nodeconfig.Invalid, skipPath, "takes any CA, and so the node would obey whoever knows the token; Slipway needs the hash of the CA, "+hashReason)
-	case !pinned:
-		t.fatal(nodeconfig.Missing, hashesPath, "is missing; give the hash of the cluster's CA, "+hashReason)
-	case in.UnsafeSkipCAVerification:
+	switch pinned := len(in.CACertHashes) > 0; {
+	case pinned && in.UnsafeSkipCAVerification:
 		t.report(false, nodeconfig.NoEffect, skipPath, "has no effect: the CA must have one of the hashes")
+	case in.UnsafeSkipCAVerification:
+		t.out.Cluster.UnsafeSkipCAVerification = true
+	case !pinned:
+		t.fatal(nodeconfig.Missing, hashesPath, "is missing; give the hash of the cluster's CA, which kubeadm token create --print-join-command prints")
 	}
 	t.out.Cluster.CertificateAuthorityHashes = in.CACertHashes
 }
-
-const hashReason = "which kubeadm token create --print-join-command prints"
 
 // extraArgs translates the kubelet's flags, which are a map or a list of names and values. Those that a NodeConfig has a field
 // for go there.

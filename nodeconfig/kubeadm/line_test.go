@@ -34,6 +34,9 @@ func TestLines(t *testing.T) {
 		{"kubeadm join 10.0.0.1:6443 --discovery-token " + token + " --tls-bootstrap-token " + token + " --discovery-token-ca-cert-hash " + hash, ""},
 		{"kubeadm join 10.0.0.1:6443 --discovery-token " + token + " --token " + token + " --discovery-token-ca-cert-hash " + hash, ""},
 		{whole + " --discovery-token-unsafe-skip-ca-verification=false", ""},
+		{whole + " --discovery-token fedcba.0123456789abcdef", `"discoveryToken":"fedcba.0123456789abcdef"`},
+		{strings.Replace(whole, token, "fedcba.0123456789abcdef", 1) + " --tls-bootstrap-token " + token, `"discoveryToken":"fedcba.0123456789abcdef"`},
+		{strings.Replace(whole, "--token", "--discovery-token fedcba.0123456789abcdef --tls-bootstrap-token", 1), `"discoveryToken":"fedcba.0123456789abcdef"`},
 		{whole + " --cri-socket unix:///run/containerd/containerd.sock", ""},
 		{whole + " --dry-run=false", ""},
 		{whole + " --node-name worker-1", `"kubelet":{"nodeName":"worker-1"}`},
@@ -79,12 +82,12 @@ var badLines = []struct {
 	{whole + " --node-name 'x", []nodeconfig.Problem{{Path: "$", Reason: "a quote begins here", Fatal: true, Line: 1, Column: 175}}},
 	{whole + " --node-name \"x", []nodeconfig.Problem{{Path: "$", Reason: "a quote begins here", Fatal: true}}},
 	{whole + " --token fedcba.0123456789abcdef", []nodeconfig.Problem{{Path: `$["--token"]`, Reason: "the last one counts"}}},
-	{whole + " --discovery-token fedcba.0123456789abcdef", []nodeconfig.Problem{{Path: "$.discovery.tlsBootstrapToken", Reason: "joins with one", Fatal: true}}},
-	{whole + " --tls-bootstrap-token fedcba.0123456789abcdef", []nodeconfig.Problem{{Path: "$.discovery.tlsBootstrapToken", Reason: "joins with one", Fatal: true}}},
+	{"kubeadm join 10.0.0.1:6443 --tls-bootstrap-token " + token + " --discovery-token-ca-cert-hash " + hash, []nodeconfig.Problem{
+		{Path: "$.discovery.bootstrapToken.token", Reason: "is missing", Fatal: true},
+	}},
 	{whole + " --discovery-token " + token + " --tls-bootstrap-token " + token + " --token=fedcba.0123456789abcdef", []nodeconfig.Problem{{Path: `$["--token"]`, Reason: "the last one counts"}}},
-	{"kubeadm join 10.0.0.1:6443 --token " + token + " --discovery-token-unsafe-skip-ca-verification", []nodeconfig.Problem{
+	{"kubeadm join 10.0.0.1:6443 --token " + token + " --discovery-token-unsafe-skip-ca-verification=false", []nodeconfig.Problem{
 		{Path: "$.discovery.bootstrapToken.caCertHashes", Reason: "is missing", Fatal: true},
-		{Path: "$.discovery.bootstrapToken.unsafeSkipCAVerification", Reason: "whoever knows the token", Fatal: true, Line: 1, Column: 60},
 	}},
 	{whole + " --discovery-token-unsafe-skip-ca-verification", []nodeconfig.Problem{{Path: "$.discovery.bootstrapToken.unsafeSkipCAVerification", Reason: "has no effect"}}},
 	{whole + " 10.0.0.2:6443", []nodeconfig.Problem{{Path: "$", Reason: "second word", Fatal: true}}},
