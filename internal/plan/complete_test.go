@@ -43,6 +43,7 @@ var values = map[string]any{
 	"$.cluster.dnsServiceIPs[0]":                                   "10.9.9.9",
 	"$.cluster.serviceCIDRs[0]":                                    "10.9.0.0/16",
 	"$.join.bootstrapToken":                                        nodeconfig.NewSecret("fedcba.fedcba9876543210"),
+	"$.join.discoveryToken":                                        nodeconfig.NewSecret("fedcba.fedcba9876543210"),
 	"$.join.method":                                                nodeconfig.JoinNone,
 	"$.join.exec.command":                                          "/opt/bin/plugin",
 	"$.join.exec.apiVersion":                                       "client.authentication.k8s.io/v1beta1",
@@ -129,9 +130,13 @@ func containerdOf(version string) func(*nodeconfig.NodeConfig) {
 
 // needs is what must be said as well for a leaf to mean anything.
 var needs = map[string]func(*nodeconfig.NodeConfig){
-	"$.join.clientCertificate":                 func(c *nodeconfig.NodeConfig) { c.Join.Method = nodeconfig.JoinClientCertificate },
-	"$.cluster.dnsServiceIPs":                  func(c *nodeconfig.NodeConfig) { c.Cluster.ServiceCIDRs = nil },
-	"$.cluster.serviceCIDRs":                   func(c *nodeconfig.NodeConfig) { c.Cluster.ServiceCIDRs = nil },
+	"$.join.clientCertificate":           func(c *nodeconfig.NodeConfig) { c.Join.Method = nodeconfig.JoinClientCertificate },
+	"$.cluster.dnsServiceIPs":            func(c *nodeconfig.NodeConfig) { c.Cluster.ServiceCIDRs = nil },
+	"$.cluster.serviceCIDRs":             func(c *nodeconfig.NodeConfig) { c.Cluster.ServiceCIDRs = nil },
+	"$.cluster.unsafeSkipCAVerification": func(c *nodeconfig.NodeConfig) { c.Cluster.CertificateAuthority = "" },
+	"$.join.discoveryToken": func(c *nodeconfig.NodeConfig) {
+		c.Cluster.CertificateAuthority, c.Cluster.UnsafeSkipCAVerification = "", true
+	},
 	"$.cluster.certificateAuthorityHashes":     func(c *nodeconfig.NodeConfig) { c.Cluster.CertificateAuthority = "" },
 	"$.components.artifacts.containerd.force":  containerdOf("2.2.4"),
 	"$.components.artifacts.containerd.sha256": containerdOf("2.0.4"),
