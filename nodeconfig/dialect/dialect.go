@@ -49,6 +49,8 @@ type dialect struct {
 	forms []string
 	// text reads a text of it that is not one document of JSON or YAML, and says whether it is one; nil where there are none.
 	text func([]byte) (tree *document.Node, problems []nodeconfig.Problem, is bool)
+	// embedded finds a text of it within another one that cannot be read; nil if there are none.
+	embedded func([]byte) *nodeconfig.Problem
 	// detect reports whether a document is written in it.
 	detect func(*document.Node) bool
 	// read translates it.
@@ -111,10 +113,11 @@ var dialects = []dialect{
 		chooses: true,
 	},
 	{
-		name:   Kubeadm,
-		forms:  []string{"kubeadm-join", "kubeconfig"},
-		text:   kubeadm.ReadText,
-		detect: kubeadm.Is,
+		name:     Kubeadm,
+		forms:    []string{"kubeadm-join", "kubeconfig"},
+		text:     kubeadm.ReadText,
+		embedded: kubeadm.Embedded,
+		detect:   kubeadm.Is,
 		read: func(n *document.Node, _ eksctl.Choice) translated {
 			r := kubeadm.FromTree(n)
 			return translated{r.NodeConfig, r.Problems, r.Origin, func(path string) []string { return []string{r.Origin(path)} }, n}
@@ -330,10 +333,19 @@ func Parse(data []byte, name string) (*document.Node, []nodeconfig.Problem) {
 		}
 	}
 	tree, err := document.Parse(data)
-	if err != nil {
-		return nil, []nodeconfig.Problem{nodeconfig.Unreadable(err)}
+	if err == nil {
+		return tree, nil
 	}
-	return tree, nil
+	problems := []nodeconfig.Problem{nodeconfig.Unreadable(err)}
+	for _, d := range dialects {
+		if d.embedded == nil || name != "" && d.name != name {
+			continue
+		}
+		if p := d.embedded(data); p != nil {
+			problems = append(problems, *p)
+		}
+	}
+	return nil, problems
 }
 
 func failed(name string, problems ...nodeconfig.Problem) Decoded {

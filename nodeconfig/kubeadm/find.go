@@ -3,6 +3,7 @@ package kubeadm
 import (
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
@@ -37,12 +38,16 @@ func find(text string) (c *command, problems []nodeconfig.Problem, is bool) {
 		switch {
 		case bare == "":
 		case runs(bare, joinCommand):
+			s.prompted = promptLength(line) > 0
 			s.skip(len(line) - len(bare))
 			commands = append(commands, s.join())
 			continue
 		case runs(bare, "") || isPrinted(bare):
 			output = true
-		case line[0] == '#': // a comment
+		case line[0] == '#': // a comment, which does not go on
+			_, after, _ := strings.Cut(s.rest, "\n")
+			s.skip(len(s.rest) - len(after))
+			continue
 		case len(commands) > 0 && commands[len(commands)-1].after == nil:
 			commands[len(commands)-1].after = &word{line: s.line, column: s.column}
 		case len(commands) == 0 && !output:
@@ -120,18 +125,26 @@ func lineLength(text string) int {
 	}
 }
 
-// promptLength is the length of a shell's prompt at the beginning of a line: $ or # and a blank, perhaps after a name, as in
-// "root@control-plane:~# " and "[root@control-plane ~]# "; 0 for none.
+// prompts are what the prompts of shells end with, and a quotation and a shell's trace (POSIX, 2.5.3: PS4) begin with.
+const prompts = "$#%>+\u276f"
+
+// promptLength is the length of a shell's prompt at the beginning of a line: a character and a blank, perhaps after a name, as in
+// "root@control-plane:~# ", "control-plane:~ # ", "[root@control-plane ~]# " and "(venv) user@control-plane:~$ "; 0 for none.
 func promptLength(line string) int {
 	rest := strings.TrimLeft(line, blank)
-	if strings.HasPrefix(rest, "[") {
-		_, rest, _ = strings.Cut(rest, "]")
+	for _, pair := range []string{"()", "[]"} {
+		if strings.HasPrefix(rest, pair[:1]) {
+			_, rest, _ = strings.Cut(rest, pair[1:])
+			rest = strings.TrimLeft(rest, blank)
+		}
 	}
 	rest = strings.TrimLeft(rest, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@._~:/-")
-	if rest == "" || strings.IndexByte("$#%", rest[0]) < 0 {
+	rest = strings.TrimLeft(rest, blank)
+	r, size := utf8.DecodeRuneInString(rest)
+	if rest == "" || !strings.ContainsRune(prompts, r) {
 		return 0
 	}
-	rest = rest[1:]
+	rest = rest[size:]
 	if after := strings.TrimLeft(rest, blank); len(after) < len(rest) || strings.TrimLeft(after, whiteSpace) == "" {
 		return len(line) - len(after)
 	}

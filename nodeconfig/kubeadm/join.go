@@ -12,9 +12,9 @@ import (
 
 // joinRows are fields of a JoinConfiguration (k8s.io/kubernetes, cmd/kubeadm/app/apis/kubeadm/v1beta4/types.go).
 var joinRows = []row{
-	{"discovery.file", true, "", "names a kubeconfig on the machine; give that kubeconfig itself as the contract"},
+	{"discovery.file", true, "", "names a kubeconfig on the machine, or a URL, which Slipway does not read; give that kubeconfig itself as the contract, with the token as its user's"},
 	{"dryRun", true, "", "asks that nothing be done; slipway-node provision --dry-run does that"},
-	{"patches", true, "", "changes the kubelet's configuration by files on the machine; use kubelet.config of a native contract"},
+	{"patches", true, "", "names a directory on the machine, which Slipway does not read; put what its files kubeletconfiguration* set into kubelet.config of a native contract"},
 	{"caCertPath", false, "/etc/kubernetes/pki/ca.crt", "has no effect: the CA is in /etc/kubernetes/pki/ca.crt"},
 	{"discovery.timeout", false, "", timeoutReason},
 	{"timeouts", false, "", timeoutReason},
@@ -54,8 +54,8 @@ func (t *translation) join() {
 	case !slices.Contains(apiVersions, t.in.APIVersion):
 		t.fatal(nodeconfig.Invalid, "$.apiVersion", "is a version that is not read; kubeadm config migrate makes the newest of it")
 	}
+	t.known["$.controlPlane"] = true
 	if n, ok := t.tree.Get("controlPlane"); ok && n.Kind != document.Null { // also an empty one makes such a node
-		t.known["$.controlPlane"] = true
 		t.fatal(nodeconfig.Invalid, "$.controlPlane", "describes a node of the control plane, and Slipway joins worker nodes")
 	}
 	t.withoutPlace(joinRows, t.tree, "$")
@@ -77,8 +77,9 @@ func (t *translation) join() {
 // discovery translates how the cluster is found.
 func (t *translation) discovery() {
 	discovery, _ := t.tree.Get("discovery")
-	if file, ok := discovery.Get("file"); ok && file.Kind != document.Null {
-		return // which is refused
+	if file, _ := discovery.Get("file"); !isEmpty(file) { // which is refused, and has what is missing
+		t.out.Join.Method = nodeconfig.JoinNone
+		return
 	}
 	in := &t.in.Discovery.BootstrapToken
 	token, other := in.Token.Reveal(), t.in.Discovery.TLSBootstrapToken.Reveal()
@@ -129,8 +130,13 @@ func (t *translation) extraArgs() {
 		}
 	case document.List:
 		for i := range args.Items {
-			value, _ := args.Items[i].Get("value")
-			t.extraArg(args.Items[i].GetText("name"), value, document.IndexPath(argsPath, i))
+			item, at := &args.Items[i], document.IndexPath(argsPath, i)
+			if item.Kind != document.Map {
+				t.fatal(nodeconfig.WrongType, at, "is "+item.Kind.String()+", want a map with a name and a value")
+				continue
+			}
+			value, _ := item.Get("value")
+			t.extraArg(item.GetText("name"), value, at)
 		}
 	default:
 		t.fatal(nodeconfig.WrongType, argsPath, "is "+args.Kind.String()+", want a map, or a list of names and values")
@@ -138,7 +144,10 @@ func (t *translation) extraArgs() {
 }
 
 func (t *translation) extraArg(name string, value *document.Node, at string) {
-	if value == nil || value.Kind != document.String {
+	if value == nil || value.Kind == document.Null { // as for kubeadm, whose decoder leaves an empty text
+		value = &document.Node{Kind: document.String}
+	}
+	if value.Kind != document.String {
 		t.fatal(nodeconfig.WrongType, at, "has a value that is not a string; put it in quotes")
 		return
 	}

@@ -37,6 +37,9 @@ func ReadLine(data []byte) (tree *document.Node, problems []nodeconfig.Problem, 
 		l.report(r.fatal, document.FieldPath("$", r.about), r.at, r.reason)
 	}
 	l.arguments(c.arguments)
+	if len(ordinary(c.arguments)) == 1 && len(nodeconfig.Fatal(l.problems)) > 0 {
+		return nil, l.problems, true // what is missing may be in a file that the line names
+	}
 	if l.token != nil { // it stands for both, where one is not given
 		if !l.given["--discovery-token"] {
 			l.set(tokenAt, l.token.node())

@@ -27,6 +27,19 @@ func ReadText(data []byte) (tree *document.Node, problems []nodeconfig.Problem, 
 	return readStream(data)
 }
 
+// Embedded finds a command line "kubeadm join" in a text that is no document: after a word or in quotes on its line, or after a line that
+// kubeadm does not print. It returns nil if there is none.
+func Embedded(data []byte) *nodeconfig.Problem {
+	s := scanner{rest: strings.TrimPrefix(string(data[:min(len(data), document.MaxBytes)]), "\ufeff"), line: 1, column: 1}
+	at := strings.Index(s.rest, "kubeadm "+joinCommand+" ")
+	if at < 0 {
+		return nil
+	}
+	s.skip(at)
+	p := word{line: s.line, column: s.column}.problem("has something around a kubeadm join that Slipway does not read; keep the command line alone")
+	return &p
+}
+
 // readStream reads the JoinConfiguration of a stream. kubeadm join reads no other document of it, and warns of them
 // (cmd/kubeadm/app/util/config/joinconfiguration.go: documentMapToJoinConfiguration).
 func readStream(data []byte) (tree *document.Node, problems []nodeconfig.Problem, is bool) {

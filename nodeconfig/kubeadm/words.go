@@ -24,11 +24,13 @@ const (
 	special = "$`;|&<>()*?[]{}~!#"
 	// withheld is printed for a token (cmd/kubeadm/app/cmd/util/join.go).
 	withheld = "<value withheld>"
+	// secondPrompt is what a shell shows before a line that goes on (POSIX, Shell Command Language, 2.5.3: PS2).
+	secondPrompt = "> "
 )
 
 const (
 	cutOff  = "the command line is cut off: it ends with a backslash, and nothing follows"
-	follows = "the command line ends here, and something follows; end a line that goes on with a backslash"
+	follows = "the command line ends here, and something follows; end a line that goes on with a backslash, with no blank after it"
 )
 
 // word is one of a command line.
@@ -70,9 +72,11 @@ type scanner struct {
 	rest         string
 	line, column int32
 	// budget is how many bytes the command line may still have.
-	budget  int
-	words   []word
-	problem *nodeconfig.Problem
+	budget int
+	// prompted reports that the line has a prompt before it, so that a line that goes on may have one, too.
+	prompted bool
+	words    []word
+	problem  *nodeconfig.Problem
 }
 
 // command reads a command line up to the end of its last line. It makes the words that a shell makes, with its quotes, its
@@ -81,6 +85,12 @@ type scanner struct {
 func (s *scanner) command() {
 	s.budget = maxLine
 	for s.blanks(); s.problem == nil && !s.atEnd(); s.blanks() {
+		if s.rest[0] == '#' { // a comment (2.3, rule 9)
+			for s.problem == nil && !s.atEnd() {
+				s.next()
+			}
+			return
+		}
 		if len(s.words) == maxWords {
 			s.tooLong()
 			return
@@ -142,6 +152,9 @@ func (s *scanner) goesOn() bool {
 			for range end {
 				s.next()
 			}
+			if s.prompted && strings.HasPrefix(s.rest, secondPrompt) {
+				s.skip(len(secondPrompt))
+			}
 			if s.problem == nil && strings.TrimLeft(s.rest, whiteSpace) == "" {
 				s.refuse(cutOff)
 			}
@@ -181,7 +194,7 @@ func (s *scanner) word() string {
 		case strings.HasPrefix(s.rest, withheld):
 			s.refuse("has no value here, because kubeadm has withheld it; kubeadm token create --print-join-command prints the whole line")
 		case strings.IndexByte(special, c) >= 0:
-			s.refuse("has a character for which a shell would do something, and nothing is run here; put it in single quotes, if it is meant")
+			s.refuse("has a character for which a shell would do something, and nothing is run here; leave it out, or put it in single quotes if a value has it")
 		case c == '\\':
 			s.next()
 			s.literal(&b)
