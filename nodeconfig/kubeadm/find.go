@@ -44,7 +44,7 @@ func find(text string) (c *command, problems []nodeconfig.Problem, is bool) {
 			continue
 		case runs(bare, "") || isPrinted(bare):
 			output = true
-		case line[0] == '#': // a comment, which does not go on
+		case line[0] == '#', strings.HasPrefix(bare, "set -"): // a comment, which does not go on, or options of the shell
 			_, after, _ := strings.Cut(s.rest, "\n")
 			s.skip(len(s.rest) - len(after))
 			continue

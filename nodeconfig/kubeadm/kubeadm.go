@@ -4,7 +4,7 @@
 // A command line is read as the JoinConfiguration that kubeadm makes of it. Nothing of it is run or expanded. The version of
 // Kubernetes is that of the installed kubelet, because none of the three names one. What Slipway does not do is refused, if
 // the node would be another one without it or less safe, or else named in a warning. The package refuses a document that would
-// join a control plane, or any cluster that answers. It does no I/O, and leaves defaults and validation of the result to
+// join a control plane, or a cluster that neither a CA nor a token proves. It does no I/O, and leaves defaults and validation of the result to
 // nodeconfig. nodeconfig/dialect calls it.
 package kubeadm
 
