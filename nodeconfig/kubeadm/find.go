@@ -138,8 +138,11 @@ func promptLength(line string) int {
 			rest = strings.TrimLeft(rest, blank)
 		}
 	}
-	rest = strings.TrimLeft(rest, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@._~:/-")
-	rest = strings.TrimLeft(rest, blank)
+	after := strings.TrimLeft(rest, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@._~:/-")
+	if !strings.HasSuffix(rest[:len(rest)-len(after)], ":") { // which is a key of YAML
+		after = strings.TrimLeft(after, blank)
+	}
+	rest = after
 	r, size := utf8.DecodeRuneInString(rest)
 	if rest == "" || !strings.ContainsRune(prompts, r) {
 		return 0
