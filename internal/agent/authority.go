@@ -36,7 +36,7 @@ func (c contract) authorize(ctx context.Context, r *run, machine *identity.Machi
 	if errors.Is(err, apply.ErrNotProbed) {
 		return c.refused(r, append(slices.Clone(c.Problems), c.Place(nodeconfig.Problem{
 			Kind: nodeconfig.Missing, Path: "$.cluster.certificateAuthority", Fatal: true,
-			Reason: "is missing, and no API server is asked for it here; give the CA itself in cluster.certificateAuthority of a native contract",
+			Reason: "no API server is asked for the cluster's CA here; give the CA itself in cluster.certificateAuthority of a native contract",
 		})))
 	}
 	if err != nil {

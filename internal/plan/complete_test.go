@@ -130,13 +130,11 @@ func containerdOf(version string) func(*nodeconfig.NodeConfig) {
 
 // needs is what must be said as well for a leaf to mean anything.
 var needs = map[string]func(*nodeconfig.NodeConfig){
-	"$.join.clientCertificate":           func(c *nodeconfig.NodeConfig) { c.Join.Method = nodeconfig.JoinClientCertificate },
-	"$.cluster.dnsServiceIPs":            func(c *nodeconfig.NodeConfig) { c.Cluster.ServiceCIDRs = nil },
-	"$.cluster.serviceCIDRs":             func(c *nodeconfig.NodeConfig) { c.Cluster.ServiceCIDRs = nil },
-	"$.cluster.unsafeSkipCAVerification": func(c *nodeconfig.NodeConfig) { c.Cluster.CertificateAuthority = "" },
-	"$.join.discoveryToken": func(c *nodeconfig.NodeConfig) {
-		c.Cluster.CertificateAuthority, c.Cluster.UnsafeSkipCAVerification = "", true
-	},
+	"$.join.clientCertificate":                 func(c *nodeconfig.NodeConfig) { c.Join.Method = nodeconfig.JoinClientCertificate },
+	"$.cluster.dnsServiceIPs":                  func(c *nodeconfig.NodeConfig) { c.Cluster.ServiceCIDRs = nil },
+	"$.cluster.serviceCIDRs":                   func(c *nodeconfig.NodeConfig) { c.Cluster.ServiceCIDRs = nil },
+	"$.cluster.unsafeSkipCAVerification":       func(c *nodeconfig.NodeConfig) { c.Cluster.CertificateAuthority = "" },
+	"$.join.discoveryToken":                    acceptAnyAuthority,
 	"$.cluster.certificateAuthorityHashes":     func(c *nodeconfig.NodeConfig) { c.Cluster.CertificateAuthority = "" },
 	"$.components.artifacts.containerd.force":  containerdOf("2.2.4"),
 	"$.components.artifacts.containerd.sha256": containerdOf("2.0.4"),
@@ -299,4 +297,9 @@ func pair(t *testing.T, layout string, l leaf) (before, after *nodeconfig.NodeCo
 func otherLayout(name string) string {
 	names := profile.Names()
 	return names[(slices.Index(names, name)+1)%len(names)]
+}
+
+// acceptAnyAuthority has a contract accept any CA that the cluster has signed.
+func acceptAnyAuthority(c *nodeconfig.NodeConfig) {
+	c.Cluster.CertificateAuthority, c.Cluster.UnsafeSkipCAVerification = "", true
 }

@@ -197,9 +197,7 @@ var further = map[string][]func(c *nodeconfig.NodeConfig, with bool){
 	"$.cluster.certificateAuthorityHashes": {ofKubeadm(func(c *nodeconfig.NodeConfig) {
 		c.Cluster.CertificateAuthority, c.Cluster.CertificateAuthorityHashes = "", []string{"sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"}
 	})},
-	"$.cluster.unsafeSkipCAVerification": {ofKubeadm(func(c *nodeconfig.NodeConfig) {
-		c.Cluster.CertificateAuthority, c.Cluster.UnsafeSkipCAVerification = "", true
-	})},
+	skipPath:                         {ofKubeadm(acceptAnyAuthority)},
 	"$.cluster.certificateAuthority": {ofKubeadm(func(c *nodeconfig.NodeConfig) { c.Cluster.CertificateAuthority += "\n" })},
 	"$.kubelet.capacity": {func(c *nodeconfig.NodeConfig, with bool) {
 		if with {
