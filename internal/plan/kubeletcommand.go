@@ -151,7 +151,7 @@ func (in *input) commandLine() []argument {
 	}
 	add("container-runtime-endpoint", containerdSocket)
 	add("image-service-endpoint", in.imageService())
-	add("runtime-cgroups", "/"+in.slice+"/"+containerdUnit)
+	add("runtime-cgroups", slicePath(in.slice)+"/"+containerdUnit)
 	for _, f := range []argument{{"runtime-request-timeout", "15m"}, {"v", "2"}} {
 		if byDefault(k, f.name, f.value) != "" {
 			add(f.name, f.value)

@@ -126,7 +126,7 @@ func planKubeletParts(in *input, out *output) {
 		images = " --image-service-endpoint=" + endpoint
 	}
 	kubeletDropIn(out, resource.Base, kubelet.Runtime, strings.TrimSpace(byDefault(in.config.Kubelet, "runtime-request-timeout", "15m")+
-		" --container-runtime-endpoint="+containerdSocket+images+" --runtime-cgroups=/"+in.slice+"/"+containerdUnit))
+		" --container-runtime-endpoint="+containerdSocket+images+" --runtime-cgroups="+slicePath(in.slice)+"/"+containerdUnit))
 	if !in.reached(containerRuntimeFlag) {
 		kubeletDropIn(out, resource.Base, kubelet.RuntimeKind, "--container-runtime="+remoteRuntime)
 	}

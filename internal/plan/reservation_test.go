@@ -27,7 +27,8 @@ type reservationCase struct {
 	config  map[string]any
 	flags   []nodeconfig.Flag
 	version int    // of the machine's control groups
-	in      string // where containerd and the kubelet are
+	in      string // the slice of containerd and the kubelet
+	below   string // the control groups of the slices around that
 	made    string // slices
 	refused string // the setting, the last of its path
 }
@@ -59,7 +60,8 @@ func reservations() []reservationCase {
 		{example: aks, config: kube("/podruntime.slice"), in: "system.slice", refused: "kubeReservedCgroup"},
 		{example: aks, config: kube("/system.slice"), in: "system.slice", refused: "kubeReservedCgroup"},
 		{example: aks, config: kube("/"), in: "system.slice", refused: "kubeReservedCgroup"},
-		{example: aks, config: kube("/system.slice/kubereserved.slice"), in: "system.slice", refused: "kubeReservedCgroup"},
+		{example: aks, config: kube("/system.slice/kubereserved.slice"), in: "kubereserved.slice", made: "kubereserved.slice"},
+		{example: aks, config: system("/system"), in: "system.slice"},
 		{example: aks, config: system("/system.slice"), in: "system.slice"},
 		{example: aks, config: system("system.slice"), in: "system.slice"},
 		{example: aks, config: system("/system.slice"), version: 1, in: "system.slice", refused: "systemReservedCgroup"},
@@ -74,13 +76,18 @@ func reservations() []reservationCase {
 		{example: native, config: system("/daemons.slice"), in: "system.slice", made: "daemons.slice"},
 		{example: native, config: merge(merge(kube("/a_b.slice"), system("/c.slice")), enforced), in: "a_b.slice", made: "a_b.slice c.slice"},
 		{example: native, config: merge(merge(kube("/a.slice"), system("a.slice")), enforced), in: "a.slice", made: "a.slice"},
-		{example: native, config: kube("/kube-reserved.slice"), in: "system.slice", refused: "kubeReservedCgroup"},
-		{example: native, config: kube("/kube.slice/reserved.slice"), in: "system.slice", refused: "kubeReservedCgroup"},
+		{example: native, config: kube("/kube-reserved.slice"), in: "kube-reserved.slice", below: "kube.slice/", made: "kube-reserved.slice"},
+		{example: native, config: merge(merge(kube("/kube-reserved"), system("/system")), enforced), in: "kube-reserved.slice", below: "kube.slice/", made: "kube-reserved.slice"},
+		{example: native, config: kube("a-b-c"), in: "a-b-c.slice", below: "a.slice/a-b.slice/", made: "a-b-c.slice"},
+		{example: native, config: kube("/kube.slice/reserved.slice"), in: "reserved.slice", made: "reserved.slice"},
+		{example: native, config: kube("/kubelet"), in: "kubelet.slice", made: "kubelet.slice"},
+		{example: native, config: kube("/a--b.slice"), in: "system.slice", refused: "kubeReservedCgroup"},
+		{example: native, config: kube("/-.slice"), in: "system.slice", refused: "kubeReservedCgroup"},
+		{example: native, config: kube("/user-1000.slice"), in: "system.slice", refused: "kubeReservedCgroup"},
 		{example: native, config: kube("/"), in: "system.slice", refused: "kubeReservedCgroup"},
 		{example: native, config: system("/"), in: "system.slice", refused: "systemReservedCgroup"},
 		{example: native, config: only(kube("/")), in: "system.slice"},
 		{example: native, config: kube("/kubepods.slice"), in: "system.slice", refused: "kubeReservedCgroup"},
-		{example: native, config: kube("/kubelet"), in: "system.slice", refused: "kubeReservedCgroup"},
 		{example: native, config: kube("/x%i.slice"), in: "system.slice", refused: "kubeReservedCgroup"},
 		{example: native, config: kube("/a.slice\nExecStart=x.slice"), in: "system.slice", refused: "kubeReservedCgroup"},
 		{example: native, config: system("/user.slice"), in: "system.slice", refused: "systemReservedCgroup"},
@@ -88,12 +95,13 @@ func reservations() []reservationCase {
 
 		// What is not enforced is where it can be, and in no way elsewhere.
 		{example: native, config: only(kube("/kube-reserved")), in: "system.slice"},
+		{example: native, config: only(kube("/kube-reserved.slice")), in: "kube-reserved.slice", below: "kube.slice/", made: "kube-reserved.slice"},
 		{example: native, config: merge(kube("/kube-reserved"), map[string]any{"enforceNodeAllocatable": []any{"none"}}), in: "system.slice"},
-		{example: native, config: only(merge(kube("/kubelet"), system("/user.slice"))), in: "system.slice"},
+		{example: native, config: only(merge(kube("/kube+let"), system("/user.slice"))), in: "system.slice"},
 		{example: native, config: only(kube("/podruntime.slice")), in: "podruntime.slice", made: "podruntime.slice"},
 		{example: native, config: merge(only(kube("/podruntime.slice")), map[string]any{"failCgroupV1": false}), version: 1, in: "podruntime.slice", made: "podruntime.slice"},
-		{example: native, config: merge(kube("/kubelet"), map[string]any{"enforceNodeAllocatable": []any{"system-reserved"}}), in: "system.slice", refused: "enforceNodeAllocatable"},
-		{example: native, config: only(kube("/kubelet")), flags: flag("enforce-node-allocatable", "pods,kube-reserved"), in: "system.slice", refused: "kubeReservedCgroup"},
+		{example: native, config: merge(kube("/kube+let"), map[string]any{"enforceNodeAllocatable": []any{"system-reserved"}}), in: "system.slice", refused: "enforceNodeAllocatable"},
+		{example: native, config: only(kube("/kube+let")), flags: flag("enforce-node-allocatable", "pods,kube-reserved"), in: "system.slice", refused: "kubeReservedCgroup"},
 		{example: aks, config: only(kube("/podruntime.slice")), in: "system.slice"},
 		{example: aks, config: only(system("/system.slice/x")), version: 1, in: "system.slice"},
 		{example: aks, flags: flag("kube-reserved-cgroup", "/kube-reserved"), in: "system.slice"},
@@ -127,7 +135,7 @@ func TestReservedControlGroups(t *testing.T) {
 			t.Errorf("%s, %v, %v: %q are made, want %q", c.example, c.config, c.flags, got, c.made)
 		}
 		argv, _, err := kubeletCommand(p)
-		if err != nil || !slices.Contains(argv, "--runtime-cgroups=/"+c.in+"/containerd.service") {
+		if err != nil || !slices.Contains(argv, "--runtime-cgroups=/"+c.below+c.in+"/containerd.service") {
 			t.Errorf("%s, %v, %v: %v, the kubelet's arguments are %q", c.example, c.config, c.flags, err, argv)
 		}
 		for _, unit := range []string{containerdUnit, kubeletUnit} {
