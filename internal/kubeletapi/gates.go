@@ -70,29 +70,53 @@ func (c *checker) enabled(given givenGates, name string) bool {
 	return state[1] == '+'
 }
 
+// fileAlone is the version since which a file's feature gates are judged without the flags that win over them, when its defaults are set
+// (pkg/kubelet/apis/config/v1beta1/defaults.go: SetDefaults_KubeletConfiguration, Kubernetes 1.32).
+const fileAlone = 32
+
 // judgeGates judges the feature gates that are given: one that the version has decided takes no other value, and one takes that others are on
 // (component-base featuregate, feature_gate.go: unsafeSetFromMap). The kubelet judges those of its flags before it reads its file, too.
 func (j *judge) judgeGates() {
-	c := j.checker
 	flags := maps.Clone(j.gates)
 	j.gates.addFile(j.config, j.at)
-	if len(j.gates) == 0 {
-		return
-	}
-	for _, name := range slices.Sorted(maps.Keys(j.gates)) {
-		state := c.find(c.gates, "", name, "feature gate", c.minor).kind
-		switch given := j.gates[name]; {
-		case strings.HasSuffix(state, "!") && given.on != (state[1] == '+'):
-			want := map[bool]string{true: "want true", false: "want false"}[!given.on]
-			j.refuseGate(given.at, name, want+", the only value that this version has of the feature gate")
-		case state != "" && state[0] == 'p':
-			j.refuseGate(given.at, name, "no value of the feature gate is taken yet; leave it out")
+	views := []givenGates{flags, j.gates}
+	if j.checker.minor >= fileAlone {
+		var file givenGates
+		file.addFile(j.config, j.at)
+		for name, given := range flags {
+			if _, ok := file[name]; !ok {
+				file.set(name, given)
+			}
 		}
+		views = append(views, file)
 	}
 	seen := make(map[string]bool)
-	for _, given := range []givenGates{flags, j.gates} {
-		if len(given) > 0 {
-			j.judgeRequired(given, seen)
+	for _, view := range views {
+		j.judgeValues(view, seen)
+	}
+	for _, view := range views {
+		if len(view) > 0 {
+			j.judgeRequired(view, seen)
+		}
+	}
+}
+
+// judgeValues reports the gates with a value that the version does not take.
+func (j *judge) judgeValues(given givenGates, seen map[string]bool) {
+	c := j.checker
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		state, g := c.find(c.gates, "", name, "feature gate", c.minor).kind, given[name]
+		refused := ""
+		switch {
+		case strings.HasSuffix(state, "!") && g.on != (state[1] == '+'):
+			want := map[bool]string{true: "want true", false: "want false"}[!g.on]
+			refused = want + ", the only value that this version has of the feature gate"
+		case state != "" && state[0] == 'p':
+			refused = "no value of the feature gate is taken yet; leave it out"
+		}
+		if key := name + " at " + g.at; refused != "" && !seen[key] {
+			seen[key] = true
+			j.refuseGate(g.at, name, refused)
 		}
 	}
 }

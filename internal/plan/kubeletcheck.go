@@ -225,6 +225,9 @@ func (in *input) kubeletSettings(config map[string]any) kubeletapi.Settings {
 			s.Flags = append(s.Flags, kubeletapi.Flag{Name: f.Name, Value: f.Value})
 		}
 	}
+	if addresses := in.config.Kubelet.NodeIPs; len(addresses) > 0 {
+		s.Flags = append(s.Flags, kubeletapi.Flag{At: "$.kubelet.nodeIPs", Name: "node-ip", Value: strings.Join(addresses, ",")})
+	}
 	for i, flag := range in.config.Kubelet.Flags {
 		if m, _ := in.gives(flag.Name); m == nil && !isSelfSigned(in, flag.Name, flag.Value) && !(flag.Name == idleTimeoutFlag && in.reached(idleTimeoutIgnored)) {
 			s.Flags = append(s.Flags, kubeletapi.Flag{At: document.IndexPath("$.kubelet.flags", i), Name: flag.Name, Value: flag.Value})

@@ -522,6 +522,6 @@ var differences = []difference{
 		problem: regexp.MustCompile(`image-credential-provider.*((must be|is not) an absolute path|must be a path without)`),
 	}, {
 		what:    "the control group of a reservation is one that Slipway can make",
-		problem: regexp.MustCompile(`must be (a slice of systemd's right below the root|/kubereserved\.slice|/system\.slice)|needs control groups of version 2`),
+		problem: regexp.MustCompile(`must be (a slice of systemd's|/kubereserved\.slice|/system\.slice)|is the control group of|needs control groups of version 2`),
 	},
 }
