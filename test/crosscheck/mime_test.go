@@ -120,6 +120,9 @@ var messageGrammar = map[string][]choice{
 // paddedName is an encoding's name with white space after it.
 var paddedName = regexp.MustCompile(`(?i)-encoding: base64 +\r?\n`)
 
+// spaceAtEnd is white space at a line's end in a message with such a part.
+var spaceAtEnd = regexp.MustCompile(`(?is)-encoding: quoted-printable.*[ \t]\r?\n`)
+
 // partDifferences are all that there are in messages.
 var partDifferences = []difference{
 	{"read: an encoding's name with white space after it",
@@ -128,6 +131,9 @@ var partDifferences = []difference{
 	{"read: white space at the ends of lines in quoted-printable is none of the text",
 		"RFC 2045, section 6.7, rule 3; Python's email package keeps it.",
 		func(c *comparison) bool {
+			if c.ours.says("holds contracts that differ") { // to cloud-init they are the same with that white space
+				return c.want.err == nil && spaceAtEnd.Match(c.document)
+			}
 			return c.ours.err == nil && c.want.err == nil && bytes.Equal(stripped(c.ours.contract.Data), stripped(c.want.contract.Data))
 		}},
 	refused("What is not decoded is no contract's text; cloud-init takes it as it is.", "the transfer encoding is unknown"),

@@ -71,8 +71,15 @@ def second_opinion(data):
     White space before the document, on blank lines and before comments is no matter.
     """
     text = util.decode_binary(data).lstrip()
-    for reader, before in [(yaml.CSafeLoader, None), (yaml.CSafeLoader, "#"), (yaml.CSafeLoader, "#\r\n"), (yaml.SafeLoader, None)]:
-        attempt = text if before is None else re.sub(r"(?<=[\r\n])[ \t]+(?=[%s])" % before, "", text)
+    # A tab before a comment comes first: without a tab it may be a line of a text.
+    for reader, space in [
+        (yaml.CSafeLoader, None),
+        (yaml.CSafeLoader, r" *\t[ \t]*(?=#)"),
+        (yaml.CSafeLoader, r"[ \t]+(?=#)"),
+        (yaml.CSafeLoader, r"[ \t]+(?=[#\r\n])"),
+        (yaml.SafeLoader, None),
+    ]:
+        attempt = text if space is None else re.sub(r"(?<=[\r\n])" + space, "", text)
         try:
             loader = reader(attempt)
             (files,) = [v for k, v in loader.get_single_node().value if k.value == "write_files" and k.tag == TEXT]
