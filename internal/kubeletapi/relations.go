@@ -94,19 +94,23 @@ func isAuthenticating(j *judge, _ *rule, v value) bool {
 
 // isOneIP is of a node's addresses with a cloud's controller.
 func isOneIP(j *judge, r *rule, v value) bool {
-	return !strings.Contains(v.text(), ",") || j.get(r.with).text() == ""
+	return len(nodeAddresses(v)) < 2 || j.get(r.with).text() == ""
 }
 
-// isNodeIPs is of a flag: what is no address in it is ignored.
 func isNodeIPs(_ *judge, _ *rule, v value) bool {
-	var addresses []netip.Addr
+	addresses := nodeAddresses(v)
+	return len(addresses) < 2 || len(addresses) == 2 && addresses[0].Is4() != addresses[1].Is4() && !addresses[0].IsUnspecified() && !addresses[1].IsUnspecified()
+}
+
+// nodeAddresses are those of the flag --node-ip: what is no address in it is ignored.
+func nodeAddresses(v value) (addresses []netip.Addr) {
 	for part := range strings.SplitSeq(v.text(), ",") {
 		if part = strings.TrimSpace(part); isIP(part) {
 			addr, _ := netip.ParseAddr(plainIP(part))
 			addresses = append(addresses, addr.Unmap())
 		}
 	}
-	return len(addresses) < 2 || len(addresses) == 2 && addresses[0].Is4() != addresses[1].Is4() && !addresses[0].IsUnspecified() && !addresses[1].IsUnspecified()
+	return addresses
 }
 
 func isForStatic(j *judge, r *rule, v value) bool {

@@ -64,6 +64,8 @@ var ruleCases = []struct {
 	// Feature gates.
 	{36, `{"featureGates":{"NodeSwap":false}}`, nil, []string{"!$.featureGates.NodeSwap"}},
 	{37, `{"featureGates":{"CPUManagerPolicyOptions":false}}`, []string{"feature-gates=CPUManagerPolicyOptions=true"}, []string{"!$.featureGates.CPUManagerPolicyOptions"}},
+	{26, `{}`, []string{"node-ip=10.0.0.1,fd00::1", "cloud-provider=external"}, []string{"!--node-ip"}},
+	{26, `{}`, []string{"node-ip=10.0.0.1,x", "cloud-provider=external"}, nil},
 	{31, `{"featureGates":{"CPUManager":false}}`, []string{"feature-gates=CPUManager=true"}, nil},
 	{33, `{"featureGates":{"NodeSwap":false},"memorySwap":{"swapBehavior":"LimitedSwap"}}`, nil, []string{"!$.memorySwap.swapBehavior"}},
 	{29, `{"memorySwap":{"swapBehavior":"UnlimitedSwap"}}`, nil, []string{"!$.memorySwap.swapBehavior"}},

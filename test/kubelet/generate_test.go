@@ -92,6 +92,9 @@ func (g *generator) learn(k *kubelet) ([]answer, error) {
 			g.good[changes[i].field] = append(g.good[changes[i].field], changes[i].value)
 		}
 	}
+	for path, values := range goodTogether {
+		g.good[path] = append(g.good[path], values...)
+	}
 	return answers, err
 }
 

@@ -123,6 +123,11 @@ func numbers(words string) list {
 	return all
 }
 
+// goodTogether are values that the kubelet takes only with others, by their field's path. They are as frequent as good ones.
+var goodTogether = map[string]list{
+	"enforceNodeAllocatable": {list{"kube-reserved"}, list{"pods", "system-reserved"}, list{"system-reserved-compressible"}},
+}
+
 // related are fields that the kubelet looks at together; a group is tried together.
 var related = []string{
 	"imageGCHighThresholdPercent imageGCLowThresholdPercent",
