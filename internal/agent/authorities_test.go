@@ -67,7 +67,7 @@ func TestCloudAuthorities(t *testing.T) {
 		if boot.cloud != nil {
 			n.Cloud = boot.cloud
 		}
-		half := filepath.Dir(state.Authorities.Path) + "/." + state.Authorities.Name() + ".slipway-tmp"
+		half := halfOf(state.Authorities)
 		n.deliver(half, []byte("{"))
 		got := n.Provision(t.Context(), ProvisionOptions{})
 		if got.ExitCode != 0 {

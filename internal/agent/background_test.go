@@ -3,7 +3,6 @@ package agent
 import (
 	"context"
 	"errors"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -38,7 +37,7 @@ func TestResultDoesNotWaitForTrustTool(t *testing.T) {
 		t.Errorf("%d runs, warnings %v", runs, got.Warnings)
 	}
 	// The power was cut while the warning was written: nothing of that stays.
-	half := filepath.Dir(state.Status.Path) + "/." + state.Status.Name() + ".slipway-tmp"
+	half := halfOf(state.Status)
 	n.deliver(half, []byte("{"))
 	if n.made(); runs != 1 || n.exists(half) {
 		t.Errorf("%d runs after another boot; %s is there: %v", runs, half, n.exists(half))

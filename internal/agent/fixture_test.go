@@ -114,6 +114,11 @@ func (n *node) deliver(path string, contract []byte) {
 	}
 }
 
+// halfOf is the path of what a run leaves of a file if it loses its power while it writes the file.
+func halfOf(f state.File) string {
+	return filepath.Dir(f.Path) + "/." + f.Name() + ".slipway-tmp"
+}
+
 // provision provisions from whatever contract there is, with the facts of an example.
 func (n *node) provision() *status.Status {
 	n.Helper()

@@ -79,19 +79,20 @@ const fileAlone = 32
 func (j *judge) judgeGates() {
 	flags := maps.Clone(j.gates)
 	j.gates.addFile(j.config, j.at)
+	if len(j.gates) == 0 {
+		return
+	}
 	views := []givenGates{flags, j.gates}
 	if j.checker.minor >= fileAlone {
 		var file givenGates
 		file.addFile(j.config, j.at)
-		for name, given := range flags {
-			if _, ok := file[name]; !ok {
-				file.set(name, given)
-			}
-		}
-		views = append(views, file)
+		all := make(givenGates)
+		maps.Copy(all, flags)
+		maps.Copy(all, file)
+		views = append(views, all)
 	}
 	seen := make(map[string]bool)
-	for _, view := range views {
+	for _, view := range views[1:] { // the second has the flags, too
 		j.judgeValues(view, seen)
 	}
 	for _, view := range views {

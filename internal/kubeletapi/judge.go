@@ -167,9 +167,9 @@ func (j *judge) get(field string) value {
 // reported already.
 func (j *judge) report(r *rule, v value) {
 	if !v.isGiven() {
-		if others := j.others(r); slices.ContainsFunc(others, value.isGiven) {
-			other := others[slices.IndexFunc(others, value.isGiven)]
-			v.at, v.flag = other.at, other.flag
+		others := j.others(r)
+		if i := slices.IndexFunc(others, value.isGiven); i >= 0 {
+			v.at, v.flag = others[i].at, others[i].flag
 		} else if at := j.gates.at(r.on, r.off); v.at == "" && at != "" {
 			v.at = at
 		}

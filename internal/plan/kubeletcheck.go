@@ -225,8 +225,8 @@ func (in *input) kubeletSettings(config map[string]any) kubeletapi.Settings {
 			s.Flags = append(s.Flags, kubeletapi.Flag{Name: f.Name, Value: f.Value})
 		}
 	}
-	if addresses := in.config.Kubelet.NodeIPs; len(addresses) > 0 {
-		s.Flags = append(s.Flags, kubeletapi.Flag{At: "$.kubelet.nodeIPs", Name: "node-ip", Value: strings.Join(addresses, ",")})
+	if len(in.config.Kubelet.NodeIPs) > 0 {
+		s.Flags = append(s.Flags, kubeletapi.Flag{At: "$.kubelet.nodeIPs", Name: "node-ip", Value: nodeIP(in)})
 	}
 	for i, flag := range in.config.Kubelet.Flags {
 		if m, _ := in.gives(flag.Name); m == nil && !isSelfSigned(in, flag.Name, flag.Value) && !(flag.Name == idleTimeoutFlag && in.reached(idleTimeoutIgnored)) {

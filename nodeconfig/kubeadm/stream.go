@@ -28,7 +28,7 @@ func ReadText(data []byte) (tree *document.Node, problems []nodeconfig.Problem, 
 }
 
 // Embedded finds a command line "kubeadm join" in a text that is no document: after a word or in quotes on its line, or after a line that
-// kubeadm does not print. It returns nil if there is none.
+// kubeadm does not print. It returns nil if it finds no command line.
 func Embedded(data []byte) *nodeconfig.Problem {
 	s := scanner{rest: strings.TrimPrefix(string(data[:min(len(data), document.MaxBytes)]), "\ufeff"), line: 1, column: 1}
 	at := strings.Index(s.rest, "kubeadm "+joinCommand+" ")
