@@ -122,6 +122,9 @@ func (j *judge) walk(r *rule, v value, above, field string) bool {
 		}
 		for i := range of {
 			item := value{v: of[i], flag: v.flag, at: v.at}
+			if of[i] == nil && field != "" {
+				item.v = noFields // encoding/json: null in a list of structs is a struct without values
+			}
 			if j.reports && v.flag == "" {
 				item.at = document.IndexPath(v.at, i)
 			}

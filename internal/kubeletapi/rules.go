@@ -175,7 +175,6 @@ var rows = [...]rule{
 	{field: "logging.vmodule.*.filePattern", check: isFilePattern, want: "want a name of a file, without = and ,", source: inLogging},
 	{field: "podLogsDir", check: isCleanPath, since: 30, want: "want an absolute path of ASCII characters, without .. and // and a / at its end", source: inValidation},
 	{field: "preloadedImagesVerificationAllowlist.*", check: isImagePattern, since: 33, on: secrets, want: "want an image without tag and digest, or a path that ends with /*", source: inPulls},
-	{field: "registerWithTaints.*", check: isGiven, want: "is missing; give a taint, or leave the item out", source: inValidation},
 	{field: "registerWithTaints.*.effect", check: oneOf, words: "NoSchedule PreferNoSchedule NoExecute", zero: true, source: inValidation},
 	{field: "registerWithTaints.*.key", check: isTaintKey, want: "want a name of letters, digits, dashes, dots and underscores, or a DNS name and a name with a / between", source: inValidation},
 	{field: "registerWithTaints.*.timeAdded", check: isAbsent, want: "is not for a kubelet to say; leave it out", source: inValidation},

@@ -54,6 +54,8 @@ var ruleCases = []struct {
 	{36, `{"showHiddenMetricsForVersion":"1.35"}`, nil, nil},
 	{36, `{"showHiddenMetricsForVersion":"1.36","tracing":{"endpoint":"http://x","samplingRatePerMillion":1000001}}`, nil, []string{"!$.showHiddenMetricsForVersion", "!$.tracing.endpoint", "!$.tracing.samplingRatePerMillion"}},
 	{36, `{"logging":{"format":"json","vmodule":[{"filePattern":"a=b","verbosity":1}]}}`, nil, []string{"!$.logging.vmodule", "!$.logging.vmodule[0].filePattern"}},
+	{36, `{"logging":{"vmodule":[null,{"filePattern":"a"}]}}`, nil, []string{"!$.logging.vmodule[0].filePattern"}},
+	{36, `{"registerWithTaints":[null],"shutdownGracePeriodByPodPriority":[null]}`, nil, []string{"!$.registerWithTaints[0].key"}},
 	{36, `{}`, []string{"vmodule=a=1,b"}, []string{"!--vmodule"}},
 	{37, `{"allowedUnsafeSysctls":["kernel.shmfoo","kernel.shm*","user.max_user_namespaces"]}`, nil, []string{"!$.allowedUnsafeSysctls[0]"}},
 	{28, `{"allowedUnsafeSysctls":["kernel.shmfoo","user.x"]}`, nil, []string{"!$.allowedUnsafeSysctls[1]"}},

@@ -518,8 +518,8 @@ var differences = []difference{
 		what:    "a node's name is one that the API server takes, and its addresses are ones that others reach",
 		problem: regexp.MustCompile(`is not a DNS name of lower case letters|is a loopback address|"--node-ip"\]\[\d\] is not an IP address`),
 	}, {
-		what:    "the configuration of credential providers has an absolute path",
-		problem: regexp.MustCompile(`image-credential-provider.*((must be|is not) an absolute path|must be a path without)`),
+		what:    "the configuration of credential providers has an absolute path that is Slipway's to write",
+		problem: regexp.MustCompile(`image-credential-provider.*((must be|is not) an absolute path|must be a path without|must be below one of|is reserved for)`),
 	}, {
 		what:    "the control group of a reservation is one that Slipway can make",
 		problem: regexp.MustCompile(`must be (a slice of systemd's|/kubereserved\.slice|/system\.slice)|is the control group of|needs control groups of version 2`),
