@@ -36,6 +36,7 @@ type prober struct {
 	credentialPatience time.Duration
 	// sleep waits between two watches over one connection, and reports whether ctx was not done before.
 	sleep func(ctx context.Context, d time.Duration) bool
+	now   func() time.Time
 }
 
 var defaultProber = &prober{
@@ -46,6 +47,7 @@ var defaultProber = &prober{
 	attemptTimeout:     15 * time.Second,
 	credentialPatience: 10 * time.Second,
 	sleep:              sleep,
+	now:                time.Now,
 }
 
 // step is how far an attempt got.

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/netip"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/slipway-dev/slipway/internal/document"
@@ -106,13 +107,16 @@ const (
 	defaultsPath = "/api/v1/namespaces/kube-system/configmaps/kubelet-config"
 	defaultsKey  = "kubelet"
 	maxDefaults  = 256 << 10
-	// defaultsPatience is how long the server may take to answer, and how long the kubelet's start waits for that at most.
+	// defaultsPatience is how long the server may take to answer, and how long the kubelet's start waits for one that cannot be reached.
 	defaultsPatience = 3 * time.Second
+	// networkPatience is how long the kubelet's start waits at most while the machine has no network, or no name server: the server is
+	// not asked then, and without it the node does not join.
+	networkPatience = 30 * time.Second
 )
 
 // FetchKubeletDefaults gets the KubeletConfiguration that a cluster of kubeadm has for all its nodes. A server that cannot be
-// reached is tried again until ready is closed, and for defaultsPatience at least. One that has taken the question is not asked
-// twice, unless it says that it has no time.
+// reached is tried again until ready is closed, and for defaultsPatience at least since the machine has had a network. One that has
+// taken the question is not asked twice, unless it says that it has no time.
 func FetchKubeletDefaults(ctx context.Context, files *rootfs.Tree, way *resource.AsNode, ready <-chan struct{}) ([]byte, error) {
 	p := *defaultProber
 	p.firstDelay, p.maxDelay, p.attemptTimeout = certificateDelay, maxCertificateDelay, defaultsPatience
@@ -153,21 +157,55 @@ func (p *prober) kubeletDefaults(ctx context.Context, way *resource.AsNode, read
 	if err != nil {
 		return nil, err
 	}
-	ctx, giveUp := context.WithCancel(ctx)
-	defer giveUp()
-	go func() {
-		if !sleep(ctx, defaultsPatience) {
-			return
-		}
-		select {
-		case <-ctx.Done():
-		case <-ready:
-			giveUp()
-		}
-	}()
-	err = p.repeat(ctx, func(ctx context.Context) *failure { return q.attempt(ctx, p, t) }, sleep)
+	wait := &patience{ready: ready, now: p.now}
+	err = p.repeat(ctx, func(ctx context.Context) *failure {
+		begin := p.now()
+		f := q.attempt(ctx, p, t)
+		wait.tried(begin, f)
+		return f
+	}, wait.pause)
 	if err != nil {
 		return nil, err
 	}
 	return []byte(text), nil
+}
+
+// patience says how long a question is repeated that the kubelet's start waits for. An attempt that has begun is not cut off.
+type patience struct {
+	ready <-chan struct{}
+	now   func() time.Time
+	// reached is since when there is a network; zero while there is none. awaited is since when something waits.
+	reached, awaited time.Time
+}
+
+// tried takes note of an attempt.
+func (w *patience) tried(begin time.Time, f *failure) {
+	switch {
+	case f != nil && lacksNetwork(f):
+		w.reached = time.Time{}
+	case w.reached.IsZero():
+		w.reached = begin
+	}
+}
+
+// pause waits before the next attempt, and reports whether there is to be one.
+func (w *patience) pause(ctx context.Context, d time.Duration) bool {
+	select {
+	case <-w.ready:
+		now := w.now()
+		if w.awaited.IsZero() {
+			w.awaited = now
+		}
+		if w.reached.IsZero() && now.Sub(w.awaited) >= networkPatience || !w.reached.IsZero() && now.Sub(w.reached) >= defaultsPatience {
+			return false
+		}
+	default:
+	}
+	return sleep(ctx, d)
+}
+
+// lacksNetwork reports whether an attempt has not left the machine: it has no address yet, or no name server that answers.
+func lacksNetwork(f *failure) bool {
+	return f.Cause == resource.CauseDNS || f.step == connecting &&
+		(errors.Is(f.Err, syscall.ENETUNREACH) || errors.Is(f.Err, syscall.ENETDOWN) || errors.Is(f.Err, syscall.EADDRNOTAVAIL))
 }

@@ -6,9 +6,14 @@ import (
 	"encoding/json"
 	"encoding/pem"
 	"io/fs"
+	"net"
 	"net/http"
+	"net/netip"
+	"os"
+	"slices"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -174,6 +179,46 @@ func TestGiveUpWhenReady(t *testing.T) {
 	wantCheckError(t, err, resource.CauseMissing, "no credential")
 	if looks < 20 {
 		t.Errorf("given up after %d looks", looks)
+	}
+}
+
+// TestPatienceForNetwork: while the machine has no network the server's time does not run, and an attempt that has begun is not cut
+// off. A server that refuses connections has its time, and a machine that gets no network has another.
+func TestPatienceForNetwork(t *testing.T) {
+	none := &net.OpError{Op: "dial", Net: "tcp", Err: os.NewSyscallError("connect", syscall.ENETUNREACH)}
+	refused := &net.OpError{Op: "dial", Net: "tcp", Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)}
+	for name, c := range map[string]struct {
+		// seconds are how long each attempt takes, errs how it ends; after the last of them the server answers.
+		seconds int
+		errs    []error
+		asked   bool
+	}{
+		"a network that is late":          {2, []error{none, none, none, none, none, none, none, none}, true},
+		"a network that comes and goes":   {2, []error{none, refused, none, none, none}, true},
+		"no network":                      {4, slices.Repeat([]error{none}, 100), false},
+		"a server that is late":           {1, []error{refused, refused}, true},
+		"a server that is late, too long": {1, slices.Repeat([]error{refused}, 100), false},
+		"an attempt that takes long":      {100, nil, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, target := serve(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(configMap(kubeletSettings))) })
+			way, read := nodeFiles(t, true, false)
+			way.Server, way.CertificateAuthority = target.Server, target.CertificateAuthority
+			p, clock, attempts := impatient(), time.Unix(0, 0), 0
+			p.now = func() time.Time { return clock }
+			connected := p.connect
+			p.connect = func(ctx context.Context, addresses []netip.Addr, port string) (net.Conn, netip.AddrPort, error) {
+				clock = clock.Add(time.Duration(c.seconds) * time.Second)
+				if attempts++; attempts <= len(c.errs) {
+					return nil, netip.AddrPort{}, c.errs[attempts-1]
+				}
+				return connected(ctx, addresses, port)
+			}
+			got, err := p.kubeletDefaults(t.Context(), way, read, closed())
+			if asked := err == nil && string(got) == kubeletSettings; asked != c.asked || !asked && attempts >= len(c.errs) {
+				t.Errorf("after %d attempts: %q, %v", attempts, got, err)
+			}
+		})
 	}
 }
 
