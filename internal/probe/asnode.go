@@ -157,23 +157,27 @@ func (p *prober) kubeletDefaults(ctx context.Context, way *resource.AsNode, read
 	if err != nil {
 		return nil, err
 	}
-	wait := &patience{ready: ready, now: p.now}
+	wait := &patience{answer: defaultsPatience, now: p.now, ready: ready}
 	err = p.repeat(ctx, func(ctx context.Context) *failure {
 		begin := p.now()
 		f := q.attempt(ctx, p, t)
 		wait.tried(begin, f)
 		return f
-	}, wait.pause)
+	}, func(ctx context.Context, d time.Duration) bool { return !wait.over() && sleep(ctx, d) })
 	if err != nil {
 		return nil, err
 	}
 	return []byte(text), nil
 }
 
-// patience says how long a question is repeated that the kubelet's start waits for. An attempt that has begun is not cut off.
+// patience says how long a question is repeated that the kubelet's start waits for: as long as the server may take since the machine
+// has had a network, and networkPatience without one. An attempt that has begun is not cut off.
 type patience struct {
+	// answer is how long the server may take.
+	answer time.Duration
+	now    func() time.Time
+	// ready is closed when something waits; nil where awaited is set.
 	ready <-chan struct{}
-	now   func() time.Time
 	// reached is since when there is a network; zero while there is none. awaited is since when something waits.
 	reached, awaited time.Time
 }
@@ -188,20 +192,20 @@ func (w *patience) tried(begin time.Time, f *failure) {
 	}
 }
 
-// pause waits before the next attempt, and reports whether there is to be one.
-func (w *patience) pause(ctx context.Context, d time.Duration) bool {
-	select {
-	case <-w.ready:
-		now := w.now()
-		if w.awaited.IsZero() {
-			w.awaited = now
-		}
-		if w.reached.IsZero() && now.Sub(w.awaited) >= networkPatience || !w.reached.IsZero() && now.Sub(w.reached) >= defaultsPatience {
+// over reports whether there is to be no other attempt.
+func (w *patience) over() bool {
+	if w.awaited.IsZero() {
+		select {
+		case <-w.ready:
+			w.awaited = w.now()
+		default:
 			return false
 		}
-	default:
 	}
-	return sleep(ctx, d)
+	if w.reached.IsZero() {
+		return w.now().Sub(w.awaited) >= networkPatience
+	}
+	return w.now().Sub(w.reached) >= w.answer
 }
 
 // lacksNetwork reports whether an attempt has not left the machine: it has no address yet, or no name server that answers.

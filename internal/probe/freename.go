@@ -80,15 +80,14 @@ func (p *prober) probeFreeName(ctx context.Context, wanted *resource.FreeName, r
 	if err != nil {
 		return nil // the check of the API server says what is wrong with it
 	}
-	giveUp := time.Now().Add(freeNamePatience)
-	err = p.repeat(ctx, func(ctx context.Context) *failure {
-		if !taken {
-			var cancel context.CancelFunc
-			ctx, cancel = context.WithDeadline(ctx, giveUp)
-			defer cancel()
-		}
-		f := q.attempt(ctx, p, t)
-		if f != nil && f.Cause != resource.CauseForeign && !taken && (!f.retry || !time.Now().Before(giveUp)) {
+	asked := *p
+	asked.attemptTimeout = min(p.attemptTimeout, freeNamePatience)
+	wait := &patience{answer: freeNamePatience, now: p.now, awaited: p.now()}
+	err = asked.repeat(ctx, func(ctx context.Context) *failure {
+		begin := p.now()
+		f := q.attempt(ctx, &asked, t)
+		wait.tried(begin, f)
+		if f != nil && f.Cause != resource.CauseForeign && !taken && (!f.retry || wait.over()) {
 			return nil
 		}
 		return f

@@ -1,11 +1,17 @@
 package probe
 
 import (
+	"context"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
+	"net/netip"
+	"os"
 	"sync/atomic"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/test/hosttest"
@@ -87,6 +93,36 @@ func TestNameOfSilentServer(t *testing.T) {
 	ctx := hosttest.NewTimed(t)
 	ctx.Over()
 	must(t, impatient().probeFreeName(ctx, &resource.FreeName{AsNode: *way, Node: "node-1"}, read, "y"))
+}
+
+// TestNameWaitsForNetwork: while the machine has no network, it is not known whether the name is free.
+func TestNameWaitsForNetwork(t *testing.T) {
+	_, target := serve(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(shownNode("True", "x"))) })
+	way, read := nodeFiles(t, true, false)
+	way.Server, way.CertificateAuthority = target.Server, target.CertificateAuthority
+	for _, c := range []struct {
+		without int // attempts without a network, of two seconds each
+		taken   bool
+	}{{0, true}, {10, true}, {100, false}} {
+		p, clock, attempts := impatient(), time.Unix(0, 0), 0
+		ctx := hosttest.NewTimed(t)
+		p.now = func() time.Time { return clock }
+		connected := p.connect
+		p.connect = func(dial context.Context, addresses []netip.Addr, port string) (net.Conn, netip.AddrPort, error) {
+			clock = clock.Add(2 * time.Second)
+			if attempts++; attempts <= c.without {
+				return nil, netip.AddrPort{}, &net.OpError{Op: "dial", Net: "tcp", Err: os.NewSyscallError("connect", syscall.ENETUNREACH)}
+			}
+			if attempts == c.without+2 {
+				ctx.Over()
+			}
+			return connected(dial, addresses, port)
+		}
+		err := p.probeFreeName(ctx, &resource.FreeName{AsNode: *way, Node: "node-1"}, read, "y")
+		if taken := err != nil; taken != c.taken {
+			t.Errorf("without a network %d times, after %d attempts: %v", c.without, attempts, err)
+		}
+	}
 }
 
 // TestAnnotateNode: the Node gets the annotations when the kubelet has registered it.
