@@ -43,7 +43,7 @@ type Difference struct {
 
 // Change is one part of a plan that differs.
 type Change struct {
-	// Kind and Name are the part's: "File" and its path, "Unit" and its name.
+	// Kind and Name are the part's: "File" and its path, "Unit" and its name; "Version" and "kubernetes" for the version that contracts name.
 	Kind string `json:"kind"`
 	Name string `json:"name"`
 	// How is "added", "removed" or "changed".
@@ -81,6 +81,9 @@ func Diff(before, after *Plan) (*Difference, error) {
 	for _, c := range found.Changed {
 		spec := parts[c.ID].Spec
 		d.Changes = append(d.Changes, change(spec.Kind(), spec.Name(), "changed", c.Judgement))
+	}
+	if v := found.Version; v != nil {
+		d.Changes = append(d.Changes, change("Version", "kubernetes", "changed", v.Judgement))
 	}
 	return d, nil
 }

@@ -13,6 +13,8 @@ type Difference struct {
 	Added   []Whole  `json:"added"`
 	Removed []Whole  `json:"removed"`
 	Changed []Change `json:"changed"`
+	// Version is the change of Kubernetes' version; nil for none.
+	Version *VersionChange `json:"kubernetesVersion,omitempty"`
 	// Restarts are the units that restart when a machine goes from one plan to the other.
 	Restarts []string `json:"restarts"`
 	// Units are what happens to units, those that restart among them.
@@ -42,6 +44,13 @@ type Change struct {
 	spec resource.Spec
 	// restarts are the units that restart because of it, reloads those that read it again.
 	restarts, reloads []string
+}
+
+// VersionChange is a change of the Kubernetes version that contracts name; empty for one that takes what is installed.
+type VersionChange struct {
+	Old string `json:"old"`
+	New string `json:"new"`
+	Judgement
 }
 
 // Field is a field of a resource by its JSON path, with its values as JSON.
@@ -101,7 +110,8 @@ func Of(before, after resource.Plan) (*Difference, error) {
 			d.Added = append(d.Added, Whole{Resource: r})
 		}
 	}
-	d.Same = len(j.deltas) == 0
+	d.Version = j.version()
+	d.Same = len(j.deltas) == 0 && d.Version == nil
 	d.Units = j.units()
 	for _, delta := range j.deltas {
 		d.Restarts = append(d.Restarts, delta.restarts...)
@@ -126,6 +136,9 @@ func (d *Difference) take(judged map[resource.ID]Judgement) {
 	for _, judgement := range judged {
 		d.Class = max(d.Class, judgement.Class)
 	}
+	if d.Version != nil {
+		d.Class = max(d.Class, d.Version.Class)
+	}
 }
 
 // Beyond are the reasons for what takes more than is allowed, each once, the one with the greatest class
@@ -144,6 +157,9 @@ func (d *Difference) Beyond(allowed Class) []Reason {
 	}
 	for _, c := range d.Changed {
 		collect(c.Judgement)
+	}
+	if d.Version != nil {
+		collect(d.Version.Judgement)
 	}
 	return inOrder(beyond)
 }

@@ -107,6 +107,16 @@ func (j *judge) judgements() map[resource.ID]Judgement {
 	return judged
 }
 
+// version judges the change of Kubernetes' version. A machine that was no node has not had one.
+func (j *judge) version() *VersionChange {
+	before, after := &j.before.Node, &j.after.Node
+	row, changes := versionRow(before, after)
+	if !changes || !j.ran {
+		return nil
+	}
+	return &VersionChange{before.Version, after.Version, Judgement{row.Class, []Reason{{row.Class, "Kubernetes", row.Reason, row.Source}}}}
+}
+
 // The sources of what no table has a row for.
 const (
 	fromPlan    = "the plan: what restarts when a resource changes"

@@ -3,6 +3,8 @@ package difference
 import (
 	"slices"
 	"strings"
+
+	"github.com/slipway-dev/slipway/internal/resource"
 )
 
 // kubeletRow says what a change of one of the kubelet's settings takes, where that is more than the
@@ -21,14 +23,13 @@ type kubeletRow struct {
 }
 
 // holds reports whether the row is for a kubelet that was set up so.
-func (r kubeletRow) holds(before kubeletSettings) bool {
+func (r *kubeletRow) holds(before *resource.Node) bool {
 	field, wanted, conditional := strings.Cut(r.While, "=")
 	if !conditional {
 		return true
 	}
 	at := slices.IndexFunc(kubeletTable, func(row kubeletRow) bool { return row.Field == field })
-	had, _ := before.value(field, kubeletTable[at].Flag, kubeletTable[at].Default)
-	return had.value == wanted
+	return settingOf(before, &kubeletTable[at]).value == wanted
 }
 
 // Sources that several rows have.
@@ -112,5 +113,3 @@ var kubeletTable = []kubeletRow{
 	{Field: "serverTLSBootstrap", Flag: "rotate-server-certificates", Default: "false", Class: Restart, Reason: "the serving certificate is asked for from the cluster, where somebody has to approve it", Source: types},
 	{Field: "featureGates", Flag: "feature-gates", Class: Restart, Reason: "some features need more: their own documentation says so", Source: dynamic},
 }
-
-var unreadableConfig = Reason{Drain, "KubeletConfiguration", "it cannot be read, so it is not known what the change takes", "internal/difference: what is not known is not called harmless"}

@@ -3,10 +3,7 @@ package difference
 import (
 	"encoding/pem"
 	"path"
-	"regexp"
 	"slices"
-	"strconv"
-	"sync"
 
 	"github.com/slipway-dev/slipway/internal/plan"
 	"github.com/slipway-dev/slipway/internal/resource"
@@ -74,7 +71,7 @@ var (
 
 	versionPatch     = placedRow{Class: Restart, Reason: "a patch of the same minor version", Source: versionSkew + `"Supported versions"`}
 	versionUpgrade   = placedRow{Class: Drain, Reason: "a minor version of the kubelet is not changed under running pods", Source: versionSkew + `"Supported component upgrade order", kubelet`}
-	versionUnknown   = placedRow{Class: Drain, Reason: "the paths do not show the versions, which may be different minor versions", Source: versionSkew + `"Supported component upgrade order", kubelet`}
+	versionUnknown   = placedRow{Class: Drain, Reason: "no contract names the versions, which may be different minor versions", Source: versionSkew + `"Supported component upgrade order", kubelet`}
 	versionDowngrade = placedRow{Class: Replace, Reason: "a kubelet need not understand what a newer minor version left behind", Source: versionSkew + `"Supported component upgrade order": upgrades only`}
 )
 
@@ -97,8 +94,9 @@ func (j *judge) placed() {
 				j.add(d.id, bootstrapIgnored.of(d))
 			}
 		case *resource.Symlink:
-			if slices.Contains(everyPlace(func(p plan.Places) string { return p.KubeletBinary }), spec.Path) {
-				j.add(d.id, versionRow(d).of(d))
+			// Where a contract takes what is installed, only the link says that it is another kubelet.
+			if j.before.Node.Version == "" && j.after.Node.Version == "" && slices.Contains(everyPlace(func(p plan.Places) string { return p.KubeletBinary }), spec.Path) {
+				j.add(d.id, versionUnknown.of(d))
 			}
 		case *resource.Check:
 			if slices.ContainsFunc(d.fields, func(f Field) bool { return f.Path == "spec.apiServer.server" }) {
@@ -135,37 +133,17 @@ func certificates(r *resource.Resource) []string {
 	}
 }
 
-// versionInPath is a version within the path of a binary: /opt/bin/kubelet-1.34.2, /opt/kubernetes/v1.34.2/kubelet.
-var versionInPath = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?:^|[/_-])v?(\d+)\.(\d+)(?:\.(\d+))?`)
-})
-
-// versionRow reports what a change of the link to the kubelet's binary is.
-func versionRow(d delta) placedRow {
-	had, knownOld := versionOf(d.old)
-	wanted, knownNew := versionOf(d.new)
+// versionRow is what a change of Kubernetes' version takes; ok is false where there is none.
+func versionRow(before, after *resource.Node) (row placedRow, ok bool) {
 	switch {
-	case !knownOld || !knownNew:
-		return versionUnknown
-	case had == wanted:
-		return versionPatch
-	case wanted[0] < had[0] || wanted[0] == had[0] && wanted[1] < had[1]:
-		return versionDowngrade
+	case before.Version == after.Version:
+		return placedRow{}, false
+	case before.Version == "" || after.Version == "":
+		return versionUnknown, true
+	case before.Minor == after.Minor:
+		return versionPatch, true
+	case before.Minor > after.Minor:
+		return versionDowngrade, true
 	}
-	return versionUpgrade
-}
-
-// versionOf is the major and minor version that a link points to.
-func versionOf(r *resource.Resource) (version [2]int, ok bool) {
-	if r == nil {
-		return version, false
-	}
-	found := versionInPath().FindAllStringSubmatch(r.Spec.(*resource.Symlink).Target, -1)
-	if len(found) == 0 {
-		return version, false
-	}
-	last := found[len(found)-1]
-	major, errMajor := strconv.Atoi(last[1])
-	minor, errMinor := strconv.Atoi(last[2])
-	return [2]int{major, minor}, errMajor == nil && errMinor == nil
+	return versionUpgrade, true
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/slipway-dev/slipway/internal/cli"
 	"github.com/slipway-dev/slipway/internal/plan"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/nodeconfig"
@@ -91,8 +92,8 @@ func TestRulesThatLookInside(t *testing.T) {
 	ca := func(contents ...string) resource.Resource {
 		return file(places.Authority, certificate(contents...), plan.KubeletUnit)
 	}
-	kubelet := func(target string) resource.Resource {
-		return resource.Resource{Effects: resource.Restarting(plan.KubeletUnit), Spec: &resource.Symlink{Path: places.KubeletBinary, Target: target}}
+	kubelet := func(target string) resource.Plan {
+		return node(resource.Resource{Effects: resource.Restarting(plan.KubeletUnit), Spec: &resource.Symlink{Path: places.KubeletBinary, Target: target}})
 	}
 	server := func(url string) resource.Resource {
 		return resource.Resource{Spec: &resource.Check{Label: "api-server", APIServer: &resource.APIServer{Server: url}}}
@@ -109,13 +110,8 @@ func TestRulesThatLookInside(t *testing.T) {
 		"a certificate less":     {node(ca("a", "b")), node(ca("b")), Restart, authorityExtended},
 		"other certificates":     {node(ca("a")), node(ca("b")), Replace, authorityReplaced},
 		"no certificates":        {node(ca("a")), node(), Replace, authorityReplaced},
-		"patch":                  {node(kubelet("/opt/bin/kubelet-1.34.1")), node(kubelet("/opt/bin/kubelet-1.34.2")), Restart, versionPatch},
-		"patch, down":            {node(kubelet("/opt/bin/kubelet-1.34.2")), node(kubelet("/opt/bin/kubelet-1.34.1")), Restart, versionPatch},
-		"minor":                  {node(kubelet("/opt/v1.34.1/kubelet")), node(kubelet("/opt/v1.35.0/kubelet")), Drain, versionUpgrade},
-		"minor, two digits":      {node(kubelet("/opt/k8s_1.9/kubelet")), node(kubelet("/opt/k8s_1.10/kubelet")), Drain, versionUpgrade},
-		"minor, down":            {node(kubelet("/opt/v1.35.0/kubelet")), node(kubelet("/opt/v1.34.9/kubelet")), Replace, versionDowngrade},
-		"version unknown":        {node(kubelet("/opt/a/kubelet")), node(kubelet("/opt/v1.34.9/kubelet")), Drain, versionUnknown},
-		"a link is added":        {node(), node(kubelet("/opt/v1.34.9/kubelet")), Drain, versionUnknown},
+		"version unknown":        {kubelet("/opt/a/kubelet"), kubelet("/opt/v1.34.9/kubelet"), Drain, versionUnknown},
+		"a link is added":        {node(), kubelet("/opt/v1.34.9/kubelet"), Drain, versionUnknown},
 		"another server":         {node(server("https://a")), node(server("https://b")), Replace, serverReplaced},
 		"token, read by kubelet": {node(bootstrap("a")), node(bootstrap("b")), Restart, bootstrapIgnored},
 		"token, after joining":   {node(bootstrap("a", "/x")), node(bootstrap("b", "/x")), None, bootstrapIgnored},
@@ -131,6 +127,41 @@ func TestRulesThatLookInside(t *testing.T) {
 		}
 		if fresh := of(t, without(c.before, "Unit:"+plan.KubeletUnit), c.after); fresh.Class > Restart {
 			t.Errorf("%s, on a machine that is no node: class %s", name, fresh.Class)
+		}
+	}
+}
+
+// The version that a contract names is a value of the node, whether anything is written for it or not.
+func TestVersion(t *testing.T) {
+	ofVersion := func(version string) resource.Plan {
+		return planOf(t, "native/minimal.yaml", func(c *nodeconfig.NodeConfig) { c.Cluster.KubernetesVersion = version })
+	}
+	for name, c := range map[string]struct {
+		before, after string
+		row           placedRow
+	}{
+		"patch":       {"1.36.1", "1.36.2", versionPatch},
+		"patch, down": {"1.36.2", "1.36.1", versionPatch},
+		"minor":       {"1.36.1", "1.37.0", versionUpgrade},
+		"two minors":  {"1.35.1", "1.37.0", versionUpgrade},
+		"minor, down": {"1.37.0", "1.36.1", versionDowngrade},
+		"unknown":     {nodeconfig.InstalledVersion, "1.36.1", versionUnknown},
+	} {
+		before, after := ofVersion(c.before), ofVersion(c.after)
+		for _, before := range []resource.Plan{before, reread(t, before)} {
+			d := of(t, before, after)
+			if d.Same || d.Version == nil || d.Version.Class != c.row.Class || d.Version.Reasons[0].Why != c.row.Reason || d.Class < c.row.Class {
+				t.Errorf("%s: %+v", name, d.Version)
+			}
+			if beyond := d.Beyond(Restart); c.row.Class > Restart && (len(beyond) == 0 || !strings.Contains(d.Text(cli.Style{}), "~ Kubernetes ")) {
+				t.Errorf("%s: %v: %s", name, beyond, d.Text(cli.Style{}))
+			}
+		}
+		if d := of(t, without(before, "Unit:"+plan.KubeletUnit), after); d.Version != nil {
+			t.Errorf("%s, on a machine that is no node: %+v", name, d.Version)
+		}
+		if d := of(t, before, before); !d.Same || d.Version != nil {
+			t.Errorf("%s: a version differs from itself", name)
 		}
 	}
 }

@@ -83,7 +83,6 @@ func TestOtherTables(t *testing.T) {
 	} {
 		wellFormed(t, row.Reason, row.Class, row.Reason, row.Source)
 	}
-	wellFormed(t, unreadableConfig.What, unreadableConfig.Class, unreadableConfig.Why, unreadableConfig.Source)
 }
 
 // nameOf is what the cases call a row.
@@ -100,29 +99,41 @@ func nameOf(row kubeletRow) string {
 
 // kubeletPlan is a node with settings in its configuration file, and with flags.
 func kubeletPlan(config map[string]*document.Node, flags map[string]string) resource.Plan {
-	root := &document.Node{Kind: document.Map}
-	for name, value := range config {
-		at := root
-		parts := strings.Split(name, ".")
-		for _, part := range parts[:len(parts)-1] {
-			at.Fields = append(at.Fields, document.Field{Name: part, Value: document.Node{Kind: document.Map}})
-			at = &at.Fields[len(at.Fields)-1].Value
-		}
-		at.Fields = append(at.Fields, document.Field{Name: parts[len(parts)-1], Value: *value})
-	}
-	var words []string
-	for name, value := range flags {
-		words = append(words, "--"+name+"="+value)
-	}
-	slices.Sort(words)
 	places := plan.AllPlaces()[0]
-	unit := "[Service]\nEnvironmentFile=" + places.KubeletEnv + "\nExecStart=" + places.KubeletBinary + " \\\n    --v=2 \\\n    $KUBELET_FLAGS\nRestart=always\n"
-	return node(
-		file(resource.UnitDir+"/"+plan.KubeletUnit, unit, plan.KubeletUnit),
-		file(places.KubeletConfig, string(root.AppendJSON(nil)), plan.KubeletUnit),
-		file(places.KubeletEnv, "KUBELET_FLAGS="+strings.Join(words, " ")+"\n", plan.KubeletUnit),
-	)
+	inConfig, inFlags := places.KubeletConfig, places.KubeletEnv
+	values := resource.Node{Kubelet: make(map[string]string), In: resource.IDOf(&resource.File{Path: inConfig})}
+	for name, value := range config {
+		values.Kubelet[name] = plainText(value)
+	}
+	for name, value := range flags {
+		values.Argue(name, value, resource.IDOf(&resource.File{Path: inFlags}))
+	}
+	p := node(file(inConfig, fmt.Sprint(values.Kubelet), plan.KubeletUnit), file(inFlags, fmt.Sprint(values.Arguments), plan.KubeletUnit))
+	p.Node = values
+	return p
 }
+
+// plainText is a value of the file as the flag of the same setting would have it.
+func plainText(n *document.Node) string {
+	var words []string
+	switch {
+	case n.Kind == document.List && !slices.ContainsFunc(n.Items, isComposite):
+		for _, item := range n.Items {
+			words = append(words, item.Text)
+		}
+	case n.Kind == document.Map && !slices.ContainsFunc(n.Fields, func(f document.Field) bool { return isComposite(f.Value) }):
+		for _, f := range n.Fields {
+			words = append(words, f.Name+"="+f.Value.Text)
+		}
+	case isComposite(*n):
+		return string(n.AppendJSON(nil))
+	default:
+		return n.Text
+	}
+	return strings.Join(words, ",")
+}
+
+func isComposite(n document.Node) bool { return n.Kind == document.List || n.Kind == document.Map }
 
 // settings are a setting's file and flags: in the file if it has a field and that is where it is wanted.
 func settings(row kubeletRow, value *document.Node, inFile bool) resource.Plan {

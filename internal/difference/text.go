@@ -1,6 +1,7 @@
 package difference
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -18,6 +19,11 @@ func (d *Difference) Text(style cli.Style) string {
 		return ""
 	}
 	var out strings.Builder
+	if v := d.Version; v != nil {
+		fmt.Fprintf(&out, "\n%s  %s\n", style.Yellow(cli.Line("~ Kubernetes "+cmp.Or(v.Old, "installed")+" -> "+cmp.Or(v.New, "installed"))),
+			painted(style, v.Class)("["+v.Class.Words()+"]"))
+		whys(&out, "", v.Judgement, style)
+	}
 	wholeResources(&out, style.Red, "-", d.Removed, style)
 	wholeResources(&out, style.Green, "+", d.Added, style)
 	for _, c := range d.Changed {
@@ -88,12 +94,17 @@ func partOfResource(out *strings.Builder, c Change, style cli.Style) {
 func headline(out *strings.Builder, paint func(string) string, sign string, spec resource.Spec, title string, j Judgement, style cli.Style, remarks ...string) {
 	fmt.Fprintf(out, "%s  %s%s\n", paint(cli.Line(sign+" "+spec.Kind()+" "+title)),
 		painted(style, j.Class)("["+j.Class.Words()+"]"), aside(style, remarks...))
+	whys(out, spec.Name(), j, style)
+}
+
+// whys writes the reasons of a judgement of what has a name.
+func whys(out *strings.Builder, name string, j Judgement, style cli.Style) {
 	for _, r := range j.Reasons {
 		if r.Source == fromPlan || r.Source == fromSystemd {
 			continue
 		}
 		why := cli.Line(r.Why)
-		if r.What != spec.Name() {
+		if r.What != name {
 			why = cli.Line(r.What) + ": " + why
 		}
 		fmt.Fprintf(out, "    %s\n", painted(style, r.Class)("! "+why))

@@ -180,7 +180,8 @@ func checkPath(name string) error {
 // Lasting is what can be applied again of a plan: without what is there only until something takes its place, without
 // commands that read a secret, and without tokens in its checks and proxies of its downloads. None of these is kept.
 func Lasting(plan resource.Plan) resource.Plan {
-	kept := resource.Plan{Config: plan.Config, Dialect: plan.Dialect, Health: plan.Health}
+	kept := plan
+	kept.Resources = nil
 	for _, res := range plan.Resources {
 		switch spec := res.Spec.(type) {
 		case *resource.File:

@@ -184,7 +184,7 @@ func planAttestedStart(in *input, out *output) {
 func planAttestedUnit(in *input, out *output, server string) {
 	a := &in.family.Attested
 	flags, patience := attestedFlags(in, server)
-	variables := [][2]string{{a.Flags, joinFlags(flags)}}
+	variables := [][2]string{{a.Flags, flagWords(flags)}}
 	if azure := in.config.Cloud.Azure; azure != nil && azure.Custom != nil {
 		variables = append(variables, [2]string{a.CustomCloud, in.family.Paths.CustomCloud})
 	}
@@ -249,22 +249,22 @@ func planAttestedUnit(in *input, out *output, server string) {
 }
 
 // attestedFlags are those of the client that the contract decides, and how long it may take.
-func attestedFlags(in *input, server string) (flags []nodeconfig.Flag, patience time.Duration) {
+func attestedFlags(in *input, server string) (flags []argument, patience time.Duration) {
 	given := cmp.Or(in.config.Join.Attested, &nodeconfig.AttestedBootstrap{})
-	flags = []nodeconfig.Flag{
-		{Name: "aad-resource", Value: cmp.Or(given.Resource, in.family.Attested.Resource)},
-		{Name: "apiserver-fqdn", Value: server},
-		{Name: "cloud-provider-config", Value: in.family.Paths.CloudConfig},
+	flags = []argument{
+		{name: "aad-resource", value: cmp.Or(given.Resource, in.family.Attested.Resource)},
+		{name: "apiserver-fqdn", value: server},
+		{name: "cloud-provider-config", value: in.family.Paths.CloudConfig},
 	}
 	if given.IdentityID != "" {
-		flags = append(flags, nodeconfig.Flag{Name: "user-assigned-identity-id", Value: given.IdentityID})
+		flags = append(flags, argument{name: "user-assigned-identity-id", value: given.IdentityID})
 	}
 	patience = attestedSpare
 	for _, s := range attestedSteps {
 		limit := given.Timeouts[s.step]
 		patience += min(cmp.Or(limit.Std(), s.byDefault), attestedLongest)
 		if limit > 0 {
-			flags = append(flags, nodeconfig.Flag{Name: s.flag, Value: limit.String()})
+			flags = append(flags, argument{name: s.flag, value: limit.String()})
 		}
 	}
 	return flags, patience

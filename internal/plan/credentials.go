@@ -2,7 +2,6 @@ package plan
 
 import (
 	"cmp"
-	"strings"
 
 	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/internal/resource"
@@ -63,20 +62,6 @@ func planCredentials(in *input, out *output) {
 		out.file(resource.Join, in.family.Paths.Kubeconfig, 0o600, kubeconfigFile(in, entries{cluster, names.Context, "aws", ""}, execUser(awsCredential(in, out))),
 			"joins with the machine's AWS identity (Amazon EKS: kubeconfig of a node)", kubeletUnit)
 	}
-	var flags []string
-	for _, f := range kubeconfigFlags(in) {
-		flags = append(flags, "--"+f.name+"="+f.value)
-	}
-	kubeletDropIn(out, resource.Join, in.family.Kubelet.Kubeconfig, strings.Join(flags, " "))
-}
-
-// kubeconfigFlags say where the kubelet's credentials are.
-func kubeconfigFlags(in *input) []argument {
-	flags := []argument{{"kubeconfig", in.family.Paths.Kubeconfig}}
-	if in.method == nodeconfig.JoinBootstrapToken || in.method == nodeconfig.JoinAttested && in.fallsBack() {
-		flags = append(flags, argument{"bootstrap-kubeconfig", in.family.Paths.BootstrapConfig})
-	}
-	return flags
 }
 
 // unusedCredentials reports what the contract gives to join with, and the node's method does not use.

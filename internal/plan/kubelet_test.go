@@ -205,10 +205,11 @@ func TestOrderOfFlags(t *testing.T) {
 	for i := range 100 {
 		many.Kubelet.Flags = append(many.Kubelet.Flags, nodeconfig.Flag{Name: string(rune('c' - i%2)), Value: strconv.Itoa(i)})
 	}
-	if flags := flags(newInput(many, facts.Facts{}), &output{}); !slices.IsSortedFunc(flags, func(a, b nodeconfig.Flag) int {
-		first, _ := strconv.Atoi(a.Value)
-		second, _ := strconv.Atoi(b.Value)
-		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(first, second))
+	_, late := argumentsOf(newInput(many, facts.Facts{}), &output{})
+	if flags := byName(late); !slices.IsSortedFunc(flags, func(a, b argument) int {
+		first, _ := strconv.Atoi(a.value)
+		second, _ := strconv.Atoi(b.value)
+		return cmp.Or(cmp.Compare(a.name, b.name), cmp.Compare(first, second))
 	}) {
 		t.Errorf("flags are in the order %v", flags)
 	}

@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"net/netip"
@@ -12,53 +11,8 @@ import (
 
 	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/internal/kubeletapi"
-	"github.com/slipway-dev/slipway/internal/place"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
-
-// managedSetting is a setting of the kubelet's that Slipway gives it with a flag. A second flag of the contract's would go
-// before the first, as the kubelet takes the last; and any flag goes before the field of the same setting (Kubernetes: set
-// kubelet parameters via a configuration file). So the contract may say the same, and a different value is an error.
-type managedSetting struct {
-	flag string
-	// field is the same setting in the kubelet's configuration, with dots between names; empty for none.
-	field string
-	// gives is what Slipway gives on this node; false where the contract may say what it wants. It is nil for a default,
-	// which is not given where the contract sets the field.
-	gives func(*input) (string, bool)
-	// same reports whether two values mean the same.
-	same func(a, b string) bool
-	// instead is what to use.
-	instead string
-}
-
-var managedSettings = []managedSetting{
-	// The two kubeconfigs count where the node joins without them too: other programs write them there.
-	{"bootstrap-kubeconfig", "", func(in *input) (string, bool) { return in.family.Paths.BootstrapConfig, true }, samePath, "join"},
-	{"kubeconfig", "", func(in *input) (string, bool) { return in.family.Paths.Kubeconfig, true }, samePath, "join"},
-	{"config", "", func(in *input) (string, bool) { return in.kubeletConfigFile(), true }, samePath, "kubelet.config"},
-	{"container-runtime-endpoint", "containerRuntimeEndpoint", func(*input) (string, bool) { return containerdSocket, true }, place.SameSocket,
-		"none: Slipway names containerd's socket"},
-	{"container-runtime", "", func(in *input) (string, bool) { return remoteRuntime, !in.reached(containerRuntimeFlag) }, sameText, "none: Slipway's nodes have containerd"},
-	{"image-service-endpoint", "imageServiceEndpoint", func(in *input) (string, bool) { return in.imageService(), in.usesSOCI() }, place.SameSocket,
-		"none: the snapshotter of runtime.lazyPull is asked for images"},
-	{"hostname-override", "", func(in *input) (string, bool) { return in.config.Kubelet.NodeName, in.config.Kubelet.NodeName != "" }, sameHost, "kubelet.nodeName"},
-	{"image-credential-provider-bin-dir", "", func(in *input) (string, bool) {
-		p := cmp.Or(in.config.Kubelet.ImageCredentialProvider, &nodeconfig.ImageCredentialProvider{})
-		return p.BinDir, in.config.Kubelet.ImageCredentialProvider != nil
-	}, samePath, "kubelet.imageCredentialProvider.binDir"},
-	{"image-credential-provider-config", "", func(in *input) (string, bool) {
-		return in.credentialConfig, in.config.Kubelet.ImageCredentialProvider != nil
-	}, samePath, "kubelet.imageCredentialProvider"},
-	{"node-ip", "", func(in *input) (string, bool) { return nodeIP(in), len(in.config.Kubelet.NodeIPs) > 0 }, sameAddresses, "kubelet.nodeIPs"},
-	{"node-labels", "", func(in *input) (string, bool) { return labelsOf(in), len(in.config.Kubelet.Labels) > 0 }, hasLabels, "kubelet.labels"},
-	{"register-with-taints", "registerWithTaints", func(in *input) (string, bool) {
-		return taintsOf(in.config.Kubelet), len(in.config.Kubelet.Taints) > 0
-	}, sameTaints, "kubelet.taints"},
-	{flag: "runtime-request-timeout", field: "runtimeRequestTimeout"},
-	{flag: "v", field: "logging.verbosity"},
-	{flag: "volume-plugin-dir", field: "volumePluginDir"},
-}
 
 // The ways in which two values mean the same; the first is the contract's where it matters.
 
@@ -100,75 +54,27 @@ func items(list string) []string {
 	return slices.Compact(all)
 }
 
-// kubeletConfigFile is where the kubelet's configuration is; empty for a kubelet that has none.
-func (in *input) kubeletConfigFile() string {
-	if k := in.config.Kubelet; in.family.Kubelet.ConfigDefaults || k.Config != nil || k.Capacity != nil {
-		return in.family.Paths.KubeletConfig
-	}
-	return ""
-}
-
-// managed reports whether Slipway gives the kubelet a flag itself, and reports the contract's where that says anything else.
-func managed(in *input, out *output, at string, flag nodeconfig.Flag) bool {
-	m, own := in.gives(flag.Name)
-	if m != nil && !m.same(flag.Value, own) {
-		out.fatal(nodeconfig.Invalid, at, "--%s is Slipway's to give; use %s", flag.Name, m.instead)
-	}
-	return m != nil
-}
-
-// gives returns the setting of a flag that Slipway gives itself on this node, and its value; nil for another flag.
-func (in *input) gives(flag string) (m *managedSetting, own string) {
-	for i := range managedSettings {
-		m := &managedSettings[i]
-		if m.flag != flag || m.gives == nil {
-			continue
-		}
-		if own, given := m.gives(in); given {
-			return m, own
-		}
-	}
-	return nil, ""
-}
-
-// checkManagedFields reports fields that a flag of Slipway's would go before.
-func checkManagedFields(in *input, out *output, at string) {
-	for i := range managedSettings {
-		m := &managedSettings[i]
-		value := configured(in.config.Kubelet, m.field)
-		if m.gives == nil || value == nil {
-			continue
-		}
-		if own, given := m.gives(in); given && !m.same(asFlag(value), own) {
-			out.fatal(nodeconfig.Invalid, at+"."+m.field, "is Slipway's to give, with --%s; use %s", m.flag, m.instead)
-		}
-	}
-}
-
-// asFlag is a value of the kubelet's configuration as a flag takes it: text, or a list of texts or taints.
+// asFlag is a value of the kubelet's configuration as a flag takes it: text, a list, names with their values, or a taint.
 func asFlag(value any) string {
+	var words []string
 	switch v := value.(type) {
+	case nil:
+		return ""
 	case []any:
-		var items []string
 		for _, item := range v {
-			items = append(items, asFlag(item))
+			words = append(words, asFlag(item))
 		}
-		return strings.Join(items, ",")
+		return strings.Join(words, ",")
 	case map[string]any:
-		text := func(name string) string { s, _ := v[name].(string); return s }
-		return nodeconfig.Taint{Key: text("key"), Value: text("value"), Effect: text("effect")}.String()
+		if _, isTaint := v["effect"]; isTaint {
+			return nodeconfig.Taint{Key: asFlag(v["key"]), Value: asFlag(v["value"]), Effect: asFlag(v["effect"])}.String()
+		}
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			words = append(words, name+"="+asFlag(v[name]))
+		}
+		return strings.Join(words, ",")
 	}
 	return fmt.Sprint(value)
-}
-
-// byDefault is a flag of the kubelet's with Slipway's value, or "" where the contract's configuration sets the same.
-func byDefault(k nodeconfig.Kubelet, flag, value string) string {
-	for _, m := range managedSettings {
-		if m.flag == flag && configured(k, m.field) != nil {
-			return ""
-		}
-	}
-	return "--" + flag + "=" + value
 }
 
 // configured is what the contract's configuration of the kubelet says in a field, with dots between names; nil for

@@ -177,9 +177,9 @@ func sockets(own string) []string {
 func TestFlagsThatSayWhatSlipwayGives(t *testing.T) {
 	tried := make(map[string]bool)
 	for _, layout := range profile.Names() {
-		for i := range managedSettings {
-			m := &managedSettings[i]
-			if m.gives == nil {
+		for i := range kubeletArguments {
+			m := &kubeletArguments[i]
+			if m.same == nil {
 				continue
 			}
 			version := "1.36.3"
@@ -187,8 +187,8 @@ func TestFlagsThatSayWhatSlipwayGives(t *testing.T) {
 				version = "1.26.0"
 			}
 			base := saysAll(t, layout, version)
-			own, given := m.gives(newInput(base, ubuntu(t)))
-			if !given || own == "" {
+			row, own := newInput(base, ubuntu(t)).gives(m.flag)
+			if row == nil || own == "" {
 				t.Fatalf("%s: %s is not given", layout, m.flag)
 			}
 			for _, f := range []facts.Facts{ubuntu(t), {}} {

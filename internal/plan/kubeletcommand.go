@@ -1,59 +1,161 @@
 package plan
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
-	"github.com/slipway-dev/slipway/components"
-	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/internal/profile"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// kubeletCommandLine is the kubelet's command line, in the families that have it in one place: as a drop-in of its unit, or, on
-// machines whose kubelet is a snap, as the snap's settings.
+// kubeletCommandLine is the kubelet's unit with its command line. An image has the unit, and what is the same for each node; what
+// differs is in drop-ins and an environment file. Where the command line is in one place, a drop-in has it, or a snap's settings.
 var kubeletCommandLine = concern{
-	name:  "kubelet command line",
-	joins: true,
+	name: "kubelet command line",
 	reads: []string{
 		"$.cloud.aws.region",
 		"$.cloud.provider",
 		"$.cluster.server",
 		"$.join.aws",
+		"$.join.bootstrapToken",
 		"$.kubelet.capacity",
 		"$.kubelet.config",
 		"$.kubelet.flags",
+		"$.kubelet.imageCredentialProvider",
 		"$.kubelet.labels",
 		"$.kubelet.machineLabels",
 		"$.kubelet.nodeIPs",
+		"$.kubelet.nodeName",
 		"$.kubelet.taints",
+		"$.network.ipFamilies",
+		localDNSPath, // with the next, whether the node has the label of a DNS cache's exporter
+		nameserversPath,
+		"$.network.policy",
+		"$.runtime.cgroupDriver",
 		LazyPullPath,
 		"$.runtime.sandboxImage",
+		gpuPath, // whether the node has the label of the exporter of its GPUs' metrics
 	},
 	plan: planKubeletCommand,
 }
 
-// argument is a flag of the kubelet's without its dashes, as a unit's line has it: variables are systemd's.
-type argument struct{ name, value string }
-
 func planKubeletCommand(in *input, out *output) {
-	command := &in.family.Command
-	if command.DropIn.File == "" {
+	own, late := argumentsOf(in, out)
+	writer := &commandWriter{in: in, out: out, own: own, late: late}
+	switch {
+	case !in.oneLine():
+		writer.parts()
 		if in.config.Cloud.AWS != nil && in.config.Cloud.AWS.Region != "" {
 			out.notApplied(regionPath)
 		}
+	case in.joins():
+		writer.line()
+	}
+	planKubeletUnit(in, out, writer.exec)
+	if !in.joins() {
 		return
 	}
+	checkProvider(in, out)
+	if !in.family.Kubelet.NodeIP && !slices.Equal(in.config.Network.IPFamilies, []string{"IPv4"}) {
+		out.notApplied("$.network.ipFamilies")
+	}
+	writer.environment()
+}
+
+// commandWriter writes the kubelet's arguments into a family's files.
+type commandWriter struct {
+	in  *input
+	out *output
+	// own and late are the arguments that are not written yet.
+	own, late []argument
+	// exec are the words of the unit's own command line.
+	exec []string
+}
+
+// take returns the arguments of names, in the order of the names, and says where they are written.
+func (w *commandWriter) take(file string, names ...string) []argument {
+	var taken []argument
+	for _, name := range names {
+		w.own = slices.DeleteFunc(w.own, func(a argument) bool {
+			if a.name == name {
+				taken = append(taken, a)
+			}
+			return a.name == name
+		})
+	}
+	return w.in.written(w.out, file, taken)
+}
+
+// written says which file arguments are in.
+func (in *input) written(out *output, file string, arguments []argument) []argument {
+	for _, a := range arguments {
+		out.argument(a, cmp.Or(a.from, file))
+	}
+	return arguments
+}
+
+// asWords are arguments as words of a unit's line.
+func asWords(arguments []argument) []string {
+	words := make([]string, len(arguments))
+	for i := range arguments {
+		words[i] = "--" + arguments[i].name + "=" + arguments[i].inUnit()
+	}
+	return words
+}
+
+// kubeletUnitFile is the kubelet's unit.
+const kubeletUnitFile = resource.UnitDir + "/" + kubeletUnit
+
+// parts writes the unit's own words, and drop-ins that set variables of its command line.
+func (w *commandWriter) parts() {
+	kubelet := &w.in.family.Kubelet
+	w.exec = append(w.exec, w.in.family.Paths.Kubelet)
+	w.exec = append(w.exec, asWords(w.take(kubeletUnitFile, "v", "node-labels", "volume-plugin-dir"))...)
+	for _, part := range []struct {
+		profile.Arguments
+		phase resource.Phase
+		flags []string
+	}{
+		{kubelet.Kubeconfig, resource.Join, []string{"kubeconfig", "bootstrap-kubeconfig"}},
+		{kubelet.Config, resource.Join, []string{"config"}},
+		{kubelet.Runtime, resource.Base, []string{"runtime-request-timeout", "container-runtime-endpoint", "image-service-endpoint", "runtime-cgroups"}},
+		{kubelet.RuntimeKind, resource.Base, []string{"container-runtime"}},
+		{kubelet.CgroupDriver, resource.Base, []string{"cgroup-driver"}},
+	} {
+		if part.Variable != "" {
+			w.exec = append(w.exec, "$"+part.Variable)
+		}
+		words := asWords(w.take(kubeletDropIns+part.File, part.flags...))
+		if len(words) > 0 && (part.phase == resource.Base || w.in.joins()) {
+			w.out.file(part.phase, kubeletDropIns+part.File, part.Mode, unitFile("[Service]", `Environment="`+part.Variable+"="+strings.Join(words, " ")+`"`),
+				sourced("part of the kubelet's command line", part.Source), kubeletUnit)
+		}
+	}
+	w.exec = append(w.exec, "$"+kubelet.Variable(profile.Flags))
+	var referring []string
+	for _, a := range w.own {
+		if a.line != "" {
+			referring = append(referring, a.name)
+		}
+	}
+	w.exec = append(w.exec, asWords(w.take(kubeletUnitFile, referring...))...)
+	w.late = append(w.own, w.late...)
+}
+
+// line writes a drop-in with the whole command line.
+func (w *commandWriter) line() {
+	in, command := w.in, &w.in.family.Command
 	var variables [][2]string
 	for _, v := range command.Variables {
 		variables = append(variables, [2]string{v.Name, in.clusterValue(v.Holds)})
 	}
-	out.file(resource.Join, command.Metadata, 0o644, environmentFile(variables...), "what is true of the cluster", kubeletUnit)
+	w.out.file(resource.Join, command.Metadata, 0o644, environmentFile(variables...), "what is true of the cluster", kubeletUnit)
 	files := []string{command.Metadata, in.family.Paths.KubeletEnv}
 	if len(in.referred()) > 0 {
 		files = append(files, command.Local)
-		out.add(resource.Resource{
+		w.out.add(resource.Resource{
 			Phase: resource.Join, Reason: "what only the machine knows is in one place",
 			Spec: &resource.Symlink{Path: command.Local, Target: profile.NodeEnvironment},
 		})
@@ -64,19 +166,59 @@ func planKubeletCommand(in *input, out *output) {
 	}
 	// The first line takes the place of an ExecStart= that the image's own unit has (systemd.service(5)).
 	lines = append(lines, "ExecStart=")
-	arguments := in.commandLine()
 	if in.snapped() {
-		planSnap(in, out, lines, arguments)
+		planSnap(in, w.out, lines, w.own, byName(slices.Clone(w.late)))
 		return
 	}
-	words := []string{in.family.Paths.Kubelet}
-	for _, a := range arguments {
-		words = append(words, "--"+a.name+"="+a.value)
-	}
+	file := kubeletDropIns + command.DropIn.File
+	words := append([]string{in.family.Paths.Kubelet}, asWords(in.written(w.out, file, w.own))...)
 	words = append(words, "$"+in.family.Kubelet.Variable(profile.Flags))
-	lines = append(lines, "ExecStart="+strings.Join(words, " \\\n    "))
-	out.file(resource.Join, kubeletDropIns+command.DropIn.File, command.DropIn.Mode, unitFile(lines...),
+	lines = append(lines, execStart(words))
+	w.out.file(resource.Join, file, command.DropIn.Mode, unitFile(lines...),
 		sourced("the kubelet's command line", command.DropIn.Source), kubeletUnit)
+}
+
+// execStart is a command, a word to a line.
+func execStart(words []string) string { return "ExecStart=" + strings.Join(words, " \\\n    ") }
+
+// environment writes the kubelet's environment file: the rest of its flags, and its labels.
+func (w *commandWriter) environment() {
+	in, file := w.in, w.in.family.Paths.KubeletEnv
+	flags := byName(w.late)
+	if !in.snapped() {
+		in.written(w.out, file, flags)
+	}
+	values := map[profile.Content]string{
+		profile.Flags:         flagWords(flags),
+		profile.Labels:        labelsOf(in),
+		profile.NetworkPolicy: in.config.Network.Policy,
+		profile.CustomCloud:   in.family.Paths.CustomCloud,
+		profile.Taints:        taintsOf(in.config.Kubelet),
+	}
+	if in.setsPods() {
+		values[profile.MaxPods] = podsArgument(in).value
+	}
+	var variables [][2]string
+	for _, v := range in.family.Kubelet.Environment {
+		if v.Holds == profile.MaxPods && values[v.Holds] == "" {
+			continue
+		}
+		if a := in.config.Cloud.Azure; v.Holds == profile.CustomCloud && (a == nil || a.Custom == nil) {
+			continue
+		}
+		variables = append(variables, [2]string{v.Name, cmp.Or(v.Value, values[v.Holds])})
+	}
+	secret := slices.ContainsFunc(in.config.Kubelet.Flags, nodeconfig.Flag.IsSecret)
+	w.out.guarded(secret, resource.Join, file, 0o600, environmentFile(variables...), "the kubelet's flags and labels", kubeletUnit)
+}
+
+// flagWords writes flags as systemd will split them again.
+func flagWords(flags []argument) string {
+	words := make([]string, len(flags))
+	for i, f := range flags {
+		words[i] = word("--" + f.name + "=" + f.value)
+	}
+	return strings.Join(words, " ")
 }
 
 // clusterValue is what a variable of the cluster's holds.
@@ -101,156 +243,10 @@ func (in *input) clusterValue(holds profile.Content) string {
 
 // commandFlag is the value of one of the family's own flags on this node; empty where its version does not have it.
 func (in *input) commandFlag(name string) string {
-	for _, f := range in.family.Command.Flags {
-		if f.Name == name && f.GivenTo(in.minor) {
-			return f.Value
+	for _, a := range familyArguments(in) {
+		if a.name == name {
+			return a.value
 		}
 	}
 	return ""
-}
-
-// commandLine is all that the kubelet is told, but for what the contract's flags say.
-func (in *input) commandLine() []argument {
-	var all []argument
-	add := func(name, value string) {
-		if value != "" {
-			all = append(all, argument{name, value})
-		}
-	}
-	k := in.config.Kubelet
-	if in.wanted[addressVariable] != "" {
-		add("node-ip", in.inUnit(addressVariable))
-	} else {
-		add("node-ip", unitValue(strings.Join(k.NodeIPs, ",")))
-	}
-	add("node-labels", in.labelsInUnit())
-	switch {
-	case in.setsPods(), in.looksUpPods():
-		add(maxPodsFlag, "${"+in.family.Kubelet.Variable(profile.MaxPods)+"}")
-	case in.capacity != nil && in.capacity.node != nil:
-		add(maxPodsFlag, in.capacity.count())
-	}
-	if len(k.Taints) > 0 {
-		add("register-with-taints", "${"+in.family.Kubelet.Variable(profile.Taints)+"}")
-	}
-	for _, f := range in.family.Command.Flags {
-		add(f.Name, in.commandFlag(f.Name))
-	}
-	all = slices.Compact(all) // one flag may have a value for each of several ranges of versions
-	if in.givesProviderID() {
-		add("provider-id", "aws:///"+in.inUnit(zoneVariable)+"/"+in.inUnit(idVariable))
-	}
-	if in.reached(sandboxFlagGone) {
-	} else if _, own := in.registry(); own {
-		add("pod-infra-container-image", "${AWS_EKS_ECR_ACCOUNT}.dkr.ecr.${AWS_DEFAULT_REGION}.${AWS_SERVICES_DOMAIN}/"+in.family.Command.SandboxImage)
-	} else {
-		add("pod-infra-container-image", unitValue(in.sandboxImage()))
-	}
-	if !in.reached(containerRuntimeFlag) {
-		add("container-runtime", remoteRuntime)
-	}
-	add("container-runtime-endpoint", containerdSocket)
-	add("image-service-endpoint", in.imageService())
-	add("runtime-cgroups", slicePath(in.slice)+"/"+containerdUnit)
-	for _, f := range []argument{{"runtime-request-timeout", "15m"}, {"v", "2"}} {
-		if byDefault(k, f.name, f.value) != "" {
-			add(f.name, f.value)
-		}
-	}
-	for _, f := range kubeconfigFlags(in) {
-		add(f.name, f.value)
-	}
-	add("config", in.family.Paths.KubeletConfig)
-	return all
-}
-
-// labelsInUnit are the node's labels as its command line has them: those that the contract decides are in a variable.
-func (in *input) labelsInUnit() string {
-	var parts []string
-	if len(labels(in)) > 0 {
-		parts = append(parts, "${"+in.family.Kubelet.Variable(profile.Labels)+"}")
-	}
-	if own := in.referredLabels(); own != "" {
-		parts = append(parts, own)
-	}
-	return strings.Join(parts, ",")
-}
-
-// snapped reports whether the machine's kubelet is a snap.
-func (in *input) snapped() bool {
-	snap := &in.family.Command.Snap
-	if !slices.Contains(snap.Distributions, in.facts.OS.ID) {
-		return false
-	}
-	return !slices.ContainsFunc(in.facts.Components, func(c components.Component) bool { return c.Name == "kubelet" && c.Path == in.family.Paths.Kubelet })
-}
-
-// kubeletProgram is what starts the kubelet.
-func (in *input) kubeletProgram() string {
-	if in.snapped() {
-		return in.family.Command.Snap.Program
-	}
-	return in.family.Paths.Kubelet
-}
-
-// kubeletProcess is the unit that the kubelet's process is in: that of its snap, where it is one (snapd: wrappers, services).
-func (in *input) kubeletProcess() string {
-	if in.snapped() {
-		return "snap." + in.family.Command.Snap.Name + ".daemon.service"
-	}
-	return kubeletUnit
-}
-
-// snapScript gives a snap the settings that differ, and starts it. A setting that the snap has already is not set again,
-// because each change of a snap's settings runs its own hooks. The snap is kept from starting by itself: snapd would start
-// it with the settings of the boot before.
-const snapScript = `# Gives a snap those of its settings that differ, and starts it: the snap, then its settings as name=value.
-set -u -o pipefail
-snap=$1
-shift
-snap stop --disable "$snap" || exit
-changed=()
-for setting; do
-  value=$(snap get "$snap" "${setting%%=*}" 2>/dev/null) || value=
-  [ "$value" = "${setting#*=}" ] || changed+=("$setting")
-done
-if [ ${#changed[@]} -gt 0 ]; then
-  snap set "$snap" "${changed[@]}" || exit
-fi
-exec snap start "$snap"
-`
-
-// planSnap has the kubelet's unit set the snap's flags at each boot, before it starts the snap.
-func planSnap(in *input, out *output, lines []string, arguments []argument) {
-	snap := &in.family.Command.Snap
-	scratch := &output{} // what there is to say of a flag is said where the environment file is made
-	for _, f := range flags(in, scratch) {
-		at := document.IndexPath("$.kubelet.flags", slices.Index(in.config.Kubelet.Flags, f))
-		switch {
-		case strings.Trim(f.Name, "abcdefghijklmnopqrstuvwxyz0123456789-") != "":
-			out.fatal(nodeconfig.Invalid, at, "is a name that no setting of a snap can have (snapcraft docs, configuration in snaps)")
-			continue
-		case f.Value == "" || f.Value == "null" || strings.ContainsAny(f.Value[:1], `{["`):
-			out.fatal(nodeconfig.Invalid, at, "has a value that a snap would take for another one: set it in kubelet.config, if it can be set there")
-			continue
-		}
-		set := slices.IndexFunc(arguments, func(a argument) bool { return a.name == f.Name })
-		switch {
-		case set < 0:
-			arguments = append(arguments, argument{f.Name, unitValue(f.Value)})
-		case f.IsSecret() || slices.ContainsFunc(in.config.Kubelet.Flags, func(other nodeconfig.Flag) bool { return other.Name == f.Name && other.Value != f.Value }):
-			out.fatal(nodeconfig.Invalid, at, "is given twice, and a setting of a snap has one value")
-		default:
-			arguments[set].value = unitValue(f.Value)
-		}
-	}
-	words := []string{"/bin/bash", snap.Script, snap.Name}
-	for _, a := range arguments {
-		words = append(words, `"`+a.name+"="+a.value+`"`)
-	}
-	lines = append(lines, "ExecStart="+strings.Join(words, " \\\n    "))
-	secret := slices.ContainsFunc(in.config.Kubelet.Flags, nodeconfig.Flag.IsSecret)
-	out.file(resource.Join, snap.Script, 0o644, []byte(snapScript), "gives the kubelet's snap its settings, where they differ", kubeletUnit)
-	out.guarded(secret, resource.Join, kubeletDropIns+snap.DropIn.File, snap.DropIn.Mode, unitFile(lines...),
-		sourced("the settings of the kubelet's snap, before it starts, at each boot", snap.DropIn.Source), kubeletUnit)
 }

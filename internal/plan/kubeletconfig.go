@@ -61,10 +61,23 @@ func planKubeletConfig(in *input, out *output) {
 	if in.takesDefaults() {
 		reason = "the kubelet's configuration, over the cluster's kubelet-config (kubeadm: cmd/phases/join/kubelet.go)"
 	}
-	plain, secret := nodeconfig.Revealed(without(in, out, withServingOff(in, out, config)))
+	config = without(in, out, withServingOff(in, out, config))
+	out.node.Kubelet, out.node.In = make(map[string]string), resource.IDOf(&resource.File{Path: in.family.Paths.KubeletConfig})
+	addFields(out.node.Kubelet, "", config)
+	plain, secret := nodeconfig.Revealed(config)
 	checkSettings(in, out, plain)
 	out.guarded(secret, resource.Join, in.family.Paths.KubeletConfig, 0o600, jsonFile(plain), reason+in.derivation(), kubeletUnit)
-	kubeletDropIn(out, resource.Join, in.family.Kubelet.Config, "--config="+in.family.Paths.KubeletConfig)
+}
+
+// addFields adds the fields of a configuration, and those within them, as flags of the same settings would have them. What is secret
+// is redacted.
+func addFields(fields map[string]string, prefix string, config map[string]any) {
+	for name, value := range config {
+		fields[prefix+name] = asFlag(value)
+		if below, ok := value.(map[string]any); ok {
+			addFields(fields, prefix+name+".", below)
+		}
+	}
 }
 
 // notInKubeletConfig reports what only Slipway's defaults would bring into the kubelet's configuration, but for the

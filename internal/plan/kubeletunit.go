@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"slices"
 	"strings"
 	"time"
 
@@ -25,15 +24,9 @@ const (
 // kubeletActive is the label of the check that the kubelet runs and has taken its settings.
 const kubeletActive = "kubelet-active"
 
-// kubeletService plans the kubelet's unit. What differs between nodes is in its environment file and its
-// drop-ins, so the unit itself can be baked.
-var kubeletService = concern{
-	name:  "kubelet unit",
-	reads: []string{"$.kubelet.config", "$.kubelet.flags", "$.runtime.cgroupDriver", LazyPullPath},
-	plan:  planKubeletUnit,
-}
-
-func planKubeletUnit(in *input, out *output) {
+// planKubeletUnit plans the kubelet's unit, with the words of its command line. What differs between nodes is in its environment file
+// and its drop-ins, so the unit itself can be baked.
+func planKubeletUnit(in *input, out *output, exec []string) {
 	for _, dir := range in.family.Paths.Directories() {
 		// What is below /usr is the image's, which may be one that cannot be written to; the kubelet makes
 		// the directory of its plug-ins itself, and does without where it cannot.
@@ -64,13 +57,17 @@ func planKubeletUnit(in *input, out *output) {
 		lines = append(lines, "# Before that, snapd has not set up the image's own snaps.", "Wants=snapd.socket", "After=snapd.socket snapd.seeded.service")
 	}
 	lines = append(lines, "", "[Service]")
-	out.file(resource.Base, resource.UnitDir+"/"+kubeletUnit, 0o644, unitFile(append(lines, kubeletServiceLines(in)...)...), "the kubelet's whole unit", kubeletUnit)
-	planKubeletParts(in, out)
+	out.file(resource.Base, kubeletUnitFile, 0o644, unitFile(append(lines, kubeletServiceLines(in, exec)...)...), "the kubelet's whole unit", kubeletUnit)
+	// A kubelet of a version that is not known yet may be one that the watchdog would kill.
+	if in.reached(watchdogSupported) && in.minor != newest && !in.snapped() {
+		out.file(resource.Base, kubeletDropIns+kubelet.Watchdog.File, kubelet.Watchdog.Mode, unitFile("[Service]", "WatchdogSec=60s"),
+			sourced("systemd restarts a kubelet that hangs", kubelet.Watchdog.Source), kubeletUnit)
+	}
 }
 
 // kubeletServiceLines are the section of the unit that starts the kubelet, and what follows it.
-func kubeletServiceLines(in *input) []string {
-	kubelet, install := &in.family.Kubelet, []string{"", "[Install]", "WantedBy=multi-user.target"}
+func kubeletServiceLines(in *input, exec []string) []string {
+	install := []string{"", "[Install]", "WantedBy=multi-user.target"}
 	switch {
 	case in.snapped():
 		snap := in.family.Command.Snap.Name
@@ -83,70 +80,19 @@ func kubeletServiceLines(in *input) []string {
 			"Restart=on-failure",
 			"RestartSec=2",
 		}, install...)
-	case in.family.Command.DropIn.File != "":
+	case in.oneLine():
 		return append([]string{"# A drop-in has the command.", "Restart=always", "RestartSec=2", "SuccessExitStatus=143"}, install...)
 	}
 	lines := []string{"EnvironmentFile=" + in.family.Paths.KubeletEnv}
 	if in.agentless && len(in.referred()) > 0 {
 		lines = append(lines, "EnvironmentFile="+profile.NodeEnvironment)
 	}
-	arguments := []string{
-		in.family.Paths.Kubelet,
-		byDefault(in.config.Kubelet, "v", "2"),
-		"--node-labels=" + strings.TrimSuffix("${"+kubelet.Variable(profile.Labels)+"},"+in.referredLabels(), ","),
-		byDefault(in.config.Kubelet, "volume-plugin-dir", in.family.Paths.VolumePlugins),
-	}
-	for _, variable := range []string{
-		kubelet.Kubeconfig.Variable, kubelet.Config.Variable, kubelet.Runtime.Variable, kubelet.RuntimeKind.Variable,
-		kubelet.CgroupDriver.Variable, kubelet.Variable(profile.Flags),
-	} {
-		if variable != "" {
-			arguments = append(arguments, "$"+variable)
-		}
-	}
-	if in.agentless && slices.Contains(in.referred(), addressVariable) {
-		arguments = append(arguments, "--node-ip="+in.inUnit(addressVariable))
-	}
-	if in.agentless && in.looksUpPods() {
-		arguments = append(arguments, "--max-pods=${"+podsVariable+"}")
-	}
-	arguments = slices.DeleteFunc(arguments, func(argument string) bool { return argument == "" })
 	return append(append(lines,
-		"ExecStart="+strings.Join(arguments, " \\\n    "),
+		execStart(exec),
 		"Restart=always",
 		"RestartSec=2",
 		"SuccessExitStatus=143",
 	), install...)
-}
-
-// planKubeletParts plans the drop-ins that have parts of the command line, or of the unit.
-func planKubeletParts(in *input, out *output) {
-	kubelet, images := &in.family.Kubelet, ""
-	if endpoint := in.imageService(); endpoint != "" {
-		images = " --image-service-endpoint=" + endpoint
-	}
-	kubeletDropIn(out, resource.Base, kubelet.Runtime, strings.TrimSpace(byDefault(in.config.Kubelet, "runtime-request-timeout", "15m")+
-		" --container-runtime-endpoint="+containerdSocket+images+" --runtime-cgroups="+slicePath(in.slice)+"/"+containerdUnit))
-	if !in.reached(containerRuntimeFlag) {
-		kubeletDropIn(out, resource.Base, kubelet.RuntimeKind, "--container-runtime="+remoteRuntime)
-	}
-	if driver := in.config.Runtime.CgroupDriver; driver != "" && !in.family.Kubelet.ConfigDefaults {
-		kubeletDropIn(out, resource.Base, kubelet.CgroupDriver, "--cgroup-driver="+driver)
-	}
-	// A kubelet of a version that is not known yet may be one that the watchdog would kill.
-	if in.reached(watchdogSupported) && in.minor != newest && !in.snapped() {
-		out.file(resource.Base, kubeletDropIns+kubelet.Watchdog.File, kubelet.Watchdog.Mode, unitFile("[Service]", "WatchdogSec=60s"),
-			sourced("systemd restarts a kubelet that hangs", kubelet.Watchdog.Source), kubeletUnit)
-	}
-}
-
-// kubeletDropIn sets one of the variables of the kubelet's command line.
-func kubeletDropIn(out *output, phase resource.Phase, a profile.Arguments, value string) {
-	if a.File == "" {
-		return // the family has the whole command line in one place
-	}
-	out.file(phase, kubeletDropIns+a.File, a.Mode, unitFile("[Service]", `Environment="`+a.Variable+"="+unitValue(value)+`"`),
-		sourced("part of the kubelet's command line", a.Source), kubeletUnit)
 }
 
 // kubeletStart plans the kubelet's start: after everything it needs, and seen to run.

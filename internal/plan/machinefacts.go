@@ -170,9 +170,9 @@ func (in *input) machineLabels(refers bool, value func(variable string) string) 
 	return labels
 }
 
-// referredLabels are the labels of the unit's command line, after those of its environment file; empty for none.
-func (in *input) referredLabels() string {
-	labels := in.machineLabels(true, in.inUnit)
+// referredLabels are the labels that the unit's command line has after those of its environment file; empty for none.
+func (in *input) referredLabels(value func(variable string) string) string {
+	labels := in.machineLabels(true, value)
 	var words []string
 	for _, key := range slices.Sorted(maps.Keys(labels)) {
 		words = append(words, unitValue(key)+"="+labels[key])

@@ -18,6 +18,8 @@ type output struct {
 	groups map[group][]resource.ID
 	// atBoot is what makes a resource so again at each boot, by the resource's index.
 	atBoot map[int]resource.ID
+	// node is what was decided of the node, besides what it is written into.
+	node resource.Node
 	// problems are what the contract's author should know.
 	problems []nodeconfig.Problem
 }
@@ -158,4 +160,12 @@ func (o *output) enable(phase resource.Phase, unit string) {
 // wants is the link by which a unit starts at boot.
 func wants(unit string) *resource.Symlink {
 	return &resource.Symlink{Path: resource.UnitDir + "/multi-user.target.wants/" + unit, Target: resource.UnitDir + "/" + unit}
+}
+
+// argument keeps what the kubelet is given, and the file that it is in. What is secret is kept nowhere else than there.
+func (o *output) argument(a argument, file string) {
+	if a.secret {
+		return
+	}
+	o.node.Argue(a.name, a.value, resource.IDOf(&resource.File{Path: file}))
 }

@@ -36,6 +36,9 @@ func WithoutAgent(c *nodeconfig.NodeConfig, f facts.Facts) (resource.Plan, []nod
 
 func planAll(concerns []*concern, in *input) (resource.Plan, []nodeconfig.Problem) {
 	out := &output{}
+	if !in.takesInstalled && in.minor != newest {
+		out.node.Version, out.node.Minor = in.config.Cluster.KubernetesVersion, in.minor
+	}
 	for _, c := range concerns {
 		if !c.joins || in.joins() {
 			out.concern = c
@@ -46,7 +49,11 @@ func planAll(concerns []*concern, in *input) (resource.Plan, []nodeconfig.Proble
 	out.guard(in.family.Paths.KubeletEnv, in.joins())
 	out.report(unread(in.config)...)
 	nodeconfig.SortProblems(out.problems)
-	return resource.Plan{Config: nodeconfig.Digest(in.given), Resources: out.resources, Health: healthChecks(in.config)}, out.problems
+	plan := resource.Plan{Config: nodeconfig.Digest(in.given), Resources: out.resources, Health: healthChecks(in.config)}
+	if in.joins() {
+		plan.Node = out.node
+	}
+	return plan, out.problems
 }
 
 // UserCommand plans the one thing that a script from outside asks for: that it be run. It is how

@@ -51,10 +51,10 @@ func TestRemovedFlags(t *testing.T) {
 			c.Kubelet.Flags = []nodeconfig.Flag{{Name: "v", Value: "4"}, {Name: flag, Value: "x"}}
 			var out output
 			in := newInput(c, facts.Facts{})
-			flags := flags(in, &out)
+			flags := contractArguments(in, &out)
 			checkSettings(in, &out, nil)
 			gone := minor >= since
-			if has := slices.Contains(flags, nodeconfig.Flag{Name: flag, Value: "x"}); has == gone || len(flags) != 2 && !gone {
+			if has := slices.ContainsFunc(flags, func(a argument) bool { return a.name == flag }); has == gone || len(flags) != 2 && !gone {
 				t.Errorf("1.%d is given %v", minor, flags)
 			}
 			if warned := len(out.problems) == 1 && out.problems[0].Path == "$.kubelet.flags[1]" && !out.problems[0].Fatal; warned != gone {

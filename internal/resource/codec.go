@@ -19,11 +19,12 @@ type planJSON struct {
 	Dialect    string     `json:"dialect"`
 	Resources  []Resource `json:"resources"`
 	Health     []Resource `json:"health,omitempty"`
+	Node       Node       `json:"node,omitzero"`
 }
 
 // MarshalJSON writes the plan for people and tools; secret content is left out.
 func (p Plan) MarshalJSON() ([]byte, error) {
-	return marshalPlain(planJSON{PlanAPIVersion, PlanKind, p.Config, p.Dialect, p.Resources, p.Health})
+	return marshalPlain(planJSON{PlanAPIVersion, PlanKind, p.Config, p.Dialect, p.Resources, p.Health, p.Node})
 }
 
 // UnmarshalJSON reads what MarshalJSON writes.
@@ -35,7 +36,7 @@ func (p *Plan) UnmarshalJSON(data []byte) error {
 	if j.Kind != PlanKind || j.APIVersion != PlanAPIVersion {
 		return fmt.Errorf("is %q %q, want %q %q", j.APIVersion, j.Kind, PlanAPIVersion, PlanKind)
 	}
-	*p = Plan{j.Config, j.Dialect, j.Resources, j.Health}
+	*p = Plan{j.Config, j.Dialect, j.Resources, j.Health, j.Node}
 	return nil
 }
 

@@ -17,6 +17,8 @@ type Plan struct {
 	// Health are the checks that tell whether a node that runs is well with the plan. They are for who changes it, or
 	// goes back to it; nobody applies them. Where there is none it is not known how to ask.
 	Health []Resource
+	// Node is what the files among the resources were written from.
+	Node Node
 }
 
 // Sort brings the resources into their order.
@@ -27,8 +29,11 @@ func (p *Plan) Sort() {
 	})
 }
 
-// Only returns the plan's resources of one phase, as a plan.
+// Only returns the plan's resources of one phase, as a plan. A machine that does not join is no node.
 func (p Plan) Only(phase Phase) Plan {
+	if phase != Join {
+		p.Node = Node{}
+	}
 	p.Resources = slices.DeleteFunc(slices.Clone(p.Resources), func(r Resource) bool { return r.Phase != phase })
 	return p
 }

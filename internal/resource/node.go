@@ -1,0 +1,33 @@
+package resource
+
+// Node is what was decided of a node before it was written into files. How a change is judged is decided by these values, and not by
+// the text of a file. It holds no secret.
+type Node struct {
+	// Version is Kubernetes', as the contract names it, and Minor its minor version; empty for a contract that takes what is installed.
+	Version string `json:"version,omitempty"`
+	Minor   int    `json:"minor,omitempty"`
+	// Arguments are the kubelet's, by their names without dashes.
+	Arguments map[string]Argument `json:"arguments,omitempty"`
+	// Kubelet are the fields of the kubelet's configuration, with dots between names, as flags of the same settings would have them.
+	// In is the file that they are in.
+	Kubelet map[string]string `json:"kubelet,omitempty"`
+	In      ID                `json:"in,omitempty"`
+}
+
+// Argument is a flag's value, and the file that it is in. A flag that is given more than once has its values with commas
+// between, as the kubelet joins lists.
+type Argument struct {
+	Value string `json:"value"`
+	In    ID     `json:"in,omitempty"`
+}
+
+// Argue adds an argument.
+func (n *Node) Argue(name, value string, in ID) {
+	if earlier, twice := n.Arguments[name]; twice {
+		value = earlier.Value + "," + value
+	}
+	if n.Arguments == nil {
+		n.Arguments = make(map[string]Argument)
+	}
+	n.Arguments[name] = Argument{value, in}
+}
