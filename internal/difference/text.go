@@ -22,7 +22,7 @@ func (d *Difference) Text(style cli.Style) string {
 	if v := d.Version; v != nil {
 		fmt.Fprintf(&out, "\n%s  %s\n", style.Yellow(cli.Line("~ Kubernetes "+cmp.Or(v.Old, "installed")+" -> "+cmp.Or(v.New, "installed"))),
 			painted(style, v.Class)("["+v.Class.Words()+"]"))
-		whys(&out, "", v.Judgement, style)
+		whys(&out, "Kubernetes", v.Judgement, style)
 	}
 	wholeResources(&out, style.Red, "-", d.Removed, style)
 	wholeResources(&out, style.Green, "+", d.Added, style)
