@@ -10,7 +10,7 @@ BIN ?= bin
 ADAPTERS := $(wildcard adapters/*)
 # These two hold all of the kubelet: go vet and staticcheck of them take ten minutes, so lint leaves them out.
 KUBELETS := $(wildcard test/kubelet/minor*)
-MODULES := $(ADAPTERS) test/e2e/karpenter test/registry
+MODULES := $(ADAPTERS) test/e2e test/e2e/karpenter test/registry
 # Those of Karpenter need a newer Go than the main one. An older go fetches it like a module, unless somebody forbids that.
 export GOTOOLCHAIN ?= auto
 EXAMPLE ?= examples/aks/azure-cni.json
@@ -44,7 +44,7 @@ test-main: ## those of the main module
 test-long: test-adapters ## the same, and the tests that take longer
 	go test ./...
 test-adapters: ## those of the modules beside the main one
-	set -e; for m in $(ADAPTERS) test/registry; do (cd $$m && go test ./...); done
+	set -e; for m in $(ADAPTERS) test/e2e test/registry; do (cd $$m && go test ./...); done
 
 .PHONY: race race-part
 race: ## the tests under the race detector
@@ -57,8 +57,14 @@ lint: ## gofmt, vet, staticcheck, and the rules of the house
 	@out=$$(gofmt -l $$(git ls-files '*.go')); test -z "$$out" || { echo "gofmt -w these:"; echo "$$out"; exit 1; }
 	go vet ./... && go vet -tags failpoint ./... && go vet -tags crosscheck ./test/crosscheck ./test/kubelet
 	go tool staticcheck ./... && go tool staticcheck -tags failpoint ./internal/failpoint ./internal/host ./internal/rootfs ./internal/systemd ./test/crash
-	go test ./test/arch
+	go test -count=1 ./test/arch
 	@set -e; staticcheck=$$(go tool -n staticcheck); for m in $(MODULES); do (set -x; cd $$m && go vet ./... && $$staticcheck ./...); done
+
+.PHONY: quick
+quick: ## what most changes need to be tried with: gofmt, vet, the import rules, the planner and the cases; under a minute on two idle cores
+	@out=$$(gofmt -l $$(git ls-files '*.go')); test -z "$$out" || { echo "gofmt -w these:"; echo "$$out"; exit 1; }
+	go vet ./...
+	go test -short ./test/arch ./internal/plan ./test/cases
 
 .PHONY: golden
 golden: ## rewrite the golden files; review the diff
@@ -116,29 +122,31 @@ crash crash-part:
 		cat out/crash.txt; test $$code = 0 || { grep -v '^ok' out/crash.log | tail -60; exit 1; }
 	$(if $(PART),,go test -count=1 -timeout 3h ./test/session -all)
 
+# It is a program of its own module, and works from the root.
+E2E = go build -C test/e2e -o $(CURDIR)/out/e2e.program ./cmd/e2e && out/e2e.program
 .PHONY: e2e
 e2e: ## boot real machines that join a real cluster, one case of each kind (root); CASE=NAME runs one, SINCE=COMMIT adds what changed
-	go run ./test/e2e/cmd/e2e run $(if $(SINCE),--since $(SINCE)) $(CASE)
+	$(E2E) run $(if $(SINCE),--since $(SINCE)) $(CASE)
 
 .PHONY: e2e-all
 e2e-all: ## all cases
-	go run ./test/e2e/cmd/e2e run --all
+	$(E2E) run --all
 
 .PHONY: e2e-boot
 e2e-boot: ## measure every way of booting a node (root); FLAGS="--runs 5 --variant script,floor --docs"
-	go run ./test/e2e/cmd/e2e boot $(FLAGS)
+	$(E2E) boot $(FLAGS)
 
 .PHONY: e2e-image
 e2e-image: ## make the node images that the machines boot from
-	go run ./test/e2e/cmd/e2e image
+	$(E2E) image
 
 .PHONY: lab
 lab: ## bring up a cluster with one node, and leave it running (root)
-	go run ./test/e2e/cmd/e2e lab
+	$(E2E) lab
 
 .PHONY: lab-down
 lab-down: ## end it
-	go run ./test/e2e/cmd/e2e lab-down
+	$(E2E) lab-down
 
 .PHONY: clean
 clean: ## remove what was built; .cache, the parts of the machines, stays

@@ -13,11 +13,13 @@ import (
 	"testing"
 
 	"github.com/slipway-dev/slipway/internal/bundle"
-	"github.com/slipway-dev/slipway/test/e2e/parts"
 )
 
-// ignitionValidator is Ignition's own, of the version that the virtual machines try.
-const ignitionValidator = "github.com/coreos/ignition/v2/validate@v" + parts.Ignition
+// ignitionValidator is Ignition's own, and ignitionModule has the version that the virtual machines try.
+const (
+	ignitionValidator = "github.com/coreos/ignition/v2/validate"
+	ignitionModule    = "../e2e/modules/ignition"
+)
 
 // rendered are the nodes without an agent that the cases render.
 const rendered = "../cases/*/want.manifest.json"
@@ -34,7 +36,7 @@ func TestRenderedNodes(t *testing.T) {
 	}
 	programs := t.TempDir()
 	install := exec.Command("go", "install", ignitionValidator)
-	install.Env = append(os.Environ(), "GOBIN="+programs, "GOFLAGS=-mod=mod")
+	install.Dir, install.Env = ignitionModule, append(os.Environ(), "GOBIN="+programs)
 	if out, err := install.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}

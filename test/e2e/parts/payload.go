@@ -20,7 +20,7 @@ func (s *Store) Payload(ctx context.Context) (string, error) {
 		inputs: []string{"1", runtime.Version(), Pause},
 		files:  []string{source},
 		make: func(ctx context.Context, dir string) error {
-			if err := goBuild(ctx, s.Repo, dir, "", "./test/e2e/cmd/payload"); err != nil {
+			if err := goBuild(ctx, filepath.Join(s.Repo, "test", "e2e"), dir, "", "./cmd/payload"); err != nil {
 				return err
 			}
 			program, err := os.ReadFile(filepath.Join(dir, "payload"))
@@ -43,7 +43,7 @@ func (s *Store) BootstrapClient(ctx context.Context) (string, error) {
 		inputs: []string{"1", runtime.Version()},
 		files:  []string{filepath.Join(s.Repo, "test", "e2e", "cmd", bootstrapClient)},
 		make: func(ctx context.Context, dir string) error {
-			return goBuild(ctx, s.Repo, dir, "", "./test/e2e/cmd/"+bootstrapClient)
+			return goBuild(ctx, filepath.Join(s.Repo, "test", "e2e"), dir, "", "./cmd/"+bootstrapClient)
 		},
 	})
 }

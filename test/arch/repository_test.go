@@ -1,0 +1,47 @@
+package arch
+
+import (
+	"os/exec"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// git returns the lines that a git command prints; none where there is no repository, as in an archive of the sources.
+func git(t *testing.T, args ...string) []string {
+	t.Helper()
+	out, err := exec.Command("git", append([]string{"-C", "../.."}, args...)...).Output()
+	if err != nil {
+		t.Skipf("git %s: %v", args[0], err)
+	}
+	return strings.FieldsFunc(string(out), func(r rune) bool { return r == '\n' })
+}
+
+// atRoot are the names that the repository has at its root. Notes for one change do not belong there.
+var atRoot = []string{
+	".ci", ".gitignore", "CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "Makefile", "README.md", "adapters", "api", "capacity", "cmd", "components",
+	"dist", "docs", "examples", "exitcode", "go.mod", "go.sum", "internal", "launch", "node", "nodeconfig", "schema", "status", "test", "userdata",
+}
+
+func TestRoot(t *testing.T) {
+	for _, name := range git(t, "ls-tree", "--name-only", "HEAD") {
+		if !slices.Contains(atRoot, name) {
+			t.Errorf("%s is at the root of the repository: move it into a folder, or add it to this list", name)
+		}
+	}
+}
+
+// subject is how a commit's first line begins: the packages that it changes, and a verb.
+var subject = regexp.MustCompile(`^[a-z0-9./_*-]+(,[a-z0-9./_*-]+)*: [a-z]`)
+
+const subjectLength = 72
+
+// The commits that are not on the server's main branch yet have a subject of the form "package: verb ...".
+func TestCommitSubjects(t *testing.T) {
+	for _, line := range git(t, "log", "--no-merges", "--format=%s", "origin/main..HEAD") {
+		if !subject.MatchString(line) || len([]rune(line)) > subjectLength {
+			t.Errorf("commit %q: want \"package: verb ...\", the packages with commas and without blanks between, at most %d characters", line, subjectLength)
+		}
+	}
+}
