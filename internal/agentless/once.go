@@ -1,12 +1,13 @@
 package agentless
 
 import (
-	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/internal/resource"
+	"github.com/slipway-dev/slipway/internal/unitfile"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
@@ -37,28 +38,27 @@ func (b *builder) onceUnit() {
 		return
 	}
 	after := append([]string{setupName, "network-online.target"}, b.forOnce...)
-	lines := []string{
-		"[Unit]",
-		"Description=Run the commands of the contract's author, once",
-		"ConditionPathExists=!" + b.OnceDone,
-		"DefaultDependencies=no",
-		"# Not required: who restarts what applies the settings does not end a command in the middle.",
-		"Wants=" + strings.Join(after, " "),
-		"After=" + strings.Join(after, " "),
-		"Conflicts=shutdown.target",
-		"Before=shutdown.target",
-		"",
-		"[Service]",
-		"Type=oneshot",
-		"RemainAfterExit=yes",
-		fmt.Sprintf("TimeoutStartSec=%d", int(nodeconfig.DefaultTimeout.Std().Seconds())),
-		"Environment=HOME=/root LANG=C",
+	lines := []unitfile.Line{
+		unitfile.Section("Unit"),
+		unitfile.Set("Description", "Run the commands of the contract's author, once"),
+		unitfile.Set("ConditionPathExists", "!"+unitfile.Quote(b.OnceDone)),
+		unitfile.Set("DefaultDependencies", "no"),
+		unitfile.Comment("Not required: who restarts what applies the settings does not end a command in the middle."),
+		unitfile.Set("Wants", unitfile.Quote(strings.Join(after, " "))),
+		unitfile.Set("After", unitfile.Quote(strings.Join(after, " "))),
+		unitfile.Set("Conflicts", "shutdown.target"),
+		unitfile.Set("Before", "shutdown.target"),
+		unitfile.Section("Service"),
+		unitfile.Set("Type", "oneshot"),
+		unitfile.Set("RemainAfterExit", "yes"),
+		unitfile.Set("TimeoutStartSec", unitfile.Quote(strconv.Itoa(int(nodeconfig.DefaultTimeout.Std().Seconds())))),
+		unitfile.Set("Environment", "HOME=/root LANG=C"),
 	}
 	// What they wrote is on the disk before it is known that they have been run.
 	done := command{argv: []string{facts.Bash, "-c", "sync && mkdir -p /var/lib/slipway && touch " + b.OnceDone + " && sync"}}
 	for _, c := range append(b.once, done) {
 		lines = append(lines, c.line())
 	}
-	b.addFile(oncePath, append(lines, "", "[Install]", "WantedBy=multi-user.target"))
+	b.addFile(oncePath, append(lines, unitfile.Section("Install"), unitfile.Set("WantedBy", "multi-user.target")))
 	b.Links = append(b.Links, &resource.Symlink{Path: resource.UnitDir + "/multi-user.target.wants/" + onceName, Target: oncePath})
 }

@@ -1,13 +1,14 @@
 package agentless
 
 import (
-	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/slipway-dev/slipway/internal/resource"
+	"github.com/slipway-dev/slipway/internal/unitfile"
 )
 
 const (
@@ -33,52 +34,51 @@ type command struct {
 func (b *builder) setupUnit() {
 	before, patience := slices.Concat(b.Started, b.Restarted), setupPatience
 	slices.Sort(before)
-	lines := []string{
-		"[Unit]",
-		"Description=Apply what files alone do not: kernel settings, modules, commands",
-		"# It does not wait for the rest of the boot, of which cloud-init can be a part.",
-		"DefaultDependencies=no",
-		"After=local-fs.target systemd-modules-load.service systemd-sysctl.service systemd-tmpfiles-setup.service",
-		"Before=" + strings.Join(slices.Compact(before), " "),
-		"Conflicts=shutdown.target",
-		"Before=shutdown.target",
-		"",
-		"[Service]",
-		"Type=oneshot",
-		"RemainAfterExit=yes",
-		"",
+	lines := []unitfile.Line{
+		unitfile.Section("Unit"),
+		unitfile.Set("Description", "Apply what files alone do not: kernel settings, modules, commands"),
+		unitfile.Comment("It does not wait for the rest of the boot, of which cloud-init can be a part."),
+		unitfile.Set("DefaultDependencies", "no"),
+		unitfile.Set("After", "local-fs.target systemd-modules-load.service systemd-sysctl.service systemd-tmpfiles-setup.service"),
+		unitfile.Set("Before", unitfile.Quote(strings.Join(slices.Compact(before), " "))),
+		unitfile.Set("Conflicts", "shutdown.target"),
+		unitfile.Set("Before", "shutdown.target"),
+		unitfile.Section("Service"),
+		unitfile.Set("Type", "oneshot"),
+		unitfile.Set("RemainAfterExit", "yes"),
+		{},
 	}
 	start := len(lines) - 1
 	for _, c := range b.setup {
 		patience += c.timeout
 		lines = append(lines, c.line())
 	}
-	lines[start] = fmt.Sprintf("TimeoutStartSec=%d", int(patience.Seconds()))
-	lines = append(lines, "", "[Install]", "WantedBy=multi-user.target")
+	lines[start] = unitfile.Set("TimeoutStartSec", unitfile.Quote(strconv.Itoa(int(patience.Seconds()))))
+	lines = append(lines, unitfile.Section("Install"), unitfile.Set("WantedBy", "multi-user.target"))
 	b.addFile(setupPath, lines)
 	b.Links = append(b.Links, &resource.Symlink{Path: resource.UnitDir + "/multi-user.target.wants/" + setupName, Target: setupPath})
 	starts := slices.Contains(b.Started, kubeletUnit)
 	if !starts && len(b.once) == 0 {
 		return
 	}
-	after := setupName
+	var after unitfile.Text = setupName
 	if starts && len(b.once) > 0 { // else one of them starts the kubelet, and would wait for itself
 		after += " " + onceName
 	}
-	kubelet := []string{"[Unit]", "Requires=" + after}
+	kubelet := []unitfile.Line{unitfile.Section("Unit"), unitfile.Set("Requires", after)}
 	if b.network {
 		after += " network-online.target"
-		kubelet = append(kubelet, "Wants=network-online.target")
+		kubelet = append(kubelet, unitfile.Set("Wants", "network-online.target"))
 	}
-	b.addFile(kubeletDropIn, append(kubelet, "After="+after))
+	b.addFile(kubeletDropIn, append(kubelet, unitfile.Set("After", after)))
 }
 
-func (b *builder) addFile(path string, lines []string) {
-	b.Files = append(b.Files, &resource.File{Path: path, Mode: 0o644, Content: []byte(strings.Join(lines, "\n") + "\n")})
+func (b *builder) addFile(path string, lines []unitfile.Line) {
+	b.Files = append(b.Files, &resource.File{Path: path, Mode: 0o644, Content: unitfile.File(lines...)})
 }
 
 // line is the command as systemd reads it (systemd.service(5), "Command lines").
-func (c command) line() string {
+func (c command) line() unitfile.Line {
 	argv := c.argv
 	if len(c.env) > 0 {
 		argv = []string{"env"}
@@ -87,27 +87,12 @@ func (c command) line() string {
 		}
 		argv = append(argv, c.argv...)
 	}
-	words := make([]string, len(argv))
+	words := make([]unitfile.Text, len(argv))
 	for i, arg := range argv {
-		words[i] = execWord(arg)
+		words[i] = unitfile.Word(arg)
 	}
-	prefix := ""
 	if c.optional {
-		prefix = "-"
+		words[0] = "-" + words[0]
 	}
-	return "ExecStart=" + prefix + strings.Join(words, " ")
-}
-
-// execEscapes take the meaning of specifiers, variables, quotes and line breaks away.
-var execEscapes = strings.NewReplacer("%", "%%", "$", "$$", `\`, `\\`, `"`, `\"`, "\n", `\n`, "\t", `\t`, "\r", `\r`)
-
-// execWord makes a text one word of a command line of systemd.
-func execWord(s string) string {
-	plain := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("/._-=,:+@", r)
-	}
-	if s != "" && strings.IndexFunc(s, func(r rune) bool { return !plain(r) }) < 0 {
-		return s
-	}
-	return `"` + execEscapes.Replace(s) + `"`
+	return unitfile.Set("ExecStart", unitfile.Words(words...))
 }

@@ -5,13 +5,13 @@ import (
 	"net/url"
 	"path"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/slipway-dev/slipway/exitcode"
 	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/internal/profile"
 	"github.com/slipway-dev/slipway/internal/resource"
+	"github.com/slipway-dev/slipway/internal/unitfile"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
@@ -199,48 +199,45 @@ func planAttestedUnit(in *input, out *output, server string) {
 		Path: a.Environment, Mode: 0o600, Content: environmentFile(variables...),
 	})
 	add("gets the node its certificate before the kubelet starts", &resource.File{
-		Path: resource.UnitDir + "/" + a.Unit, Mode: 0o644, Content: unitFile(
-			"[Unit]",
-			"Description=Get the node its certificate for the machine's attested identity",
-			"# Where the image has no client, the kubelet starts all the same: it may have a token.",
-			"ConditionPathExists="+in.client,
-			"# It does not wait for the rest of the boot, of which cloud-init can be a part.",
-			"DefaultDependencies=no",
-			"After=local-fs.target systemd-tmpfiles-setup.service",
-			"Conflicts=shutdown.target",
-			"Before=shutdown.target",
-			"# From then on the network is there as far as the kubelet needs it.",
-			"After="+profile.AgentUnit,
-			"# What precedes the kubelet has removed a certificate that a power cut has left empty.",
-			"After="+in.family.Kubelet.Prepare,
-			"",
-			"[Service]",
-			"Type=oneshot",
-			"RemainAfterExit=yes",
-			"TimeoutStartSec="+strconv.Itoa(int(patience.Seconds())),
-			"ExecStart="+strings.Join([]string{
-				in.client,
+		Path: resource.UnitDir + "/" + a.Unit, Mode: 0o644, Content: unitfile.File(
+			unitfile.Section("Unit"),
+			unitfile.Set("Description", "Get the node its certificate for the machine's attested identity"),
+			unitfile.Comment("Where the image has no client, the kubelet starts all the same: it may have a token."),
+			unitfile.Set("ConditionPathExists", unitfile.Quote(in.client)),
+			unitfile.Comment("It does not wait for the rest of the boot, of which cloud-init can be a part."),
+			unitfile.Set("DefaultDependencies", "no"),
+			unitfile.Set("After", "local-fs.target systemd-tmpfiles-setup.service"),
+			unitfile.Set("Conflicts", "shutdown.target"),
+			unitfile.Set("Before", "shutdown.target"),
+			unitfile.Comment("From then on the network is there as far as the kubelet needs it."),
+			unitfile.Set("After", profile.AgentUnit),
+			unitfile.Comment("What precedes the kubelet has removed a certificate that a power cut has left empty."),
+			unitfile.Set("After", unitfile.Quote(in.family.Kubelet.Prepare)),
+			unitfile.Section("Service"),
+			unitfile.Set("Type", "oneshot"),
+			unitfile.Set("RemainAfterExit", "yes"),
+			unitfile.Set("TimeoutStartSec", unitfile.Quote(strconv.Itoa(int(patience.Seconds())))),
+			unitfile.Command("ExecStart",
+				unitfile.Quote(in.client),
 				"--verbose",
 				"--ensure-authorized",
-				"--next-proto=" + a.Protocol,
-				"--kubeconfig=" + in.family.Paths.Kubeconfig,
-				"--cert-dir=" + path.Dir(in.certificate),
-				"--cluster-ca-file=" + in.family.Paths.CA,
-				"--log-file=" + a.Log,
-				"$" + a.Flags,
-			}, " \\\n    "),
+				"--next-proto="+unitfile.Quote(a.Protocol),
+				"--kubeconfig="+unitfile.Quote(in.family.Paths.Kubeconfig),
+				"--cert-dir="+unitfile.Quote(path.Dir(in.certificate)),
+				"--cluster-ca-file="+unitfile.Quote(in.family.Paths.CA),
+				"--log-file="+unitfile.Quote(a.Log),
+				unitfile.Variable(a.Flags),
+			),
 		),
 	})
 	add(sourced("comes before the kubelet", a.DropIn.Source), &resource.File{
-		Path: resource.UnitDir + "/" + a.Unit + ".d/" + a.DropIn.File, Mode: a.DropIn.Mode, Content: unitFile(
-			"[Unit]",
-			"Before="+kubeletUnit,
-			"",
-			"[Service]",
-			"EnvironmentFile="+a.Environment,
-			"",
-			"[Install]",
-			"WantedBy="+kubeletUnit,
+		Path: resource.UnitDir + "/" + a.Unit + ".d/" + a.DropIn.File, Mode: a.DropIn.Mode, Content: unitfile.File(
+			unitfile.Section("Unit"),
+			unitfile.Set("Before", kubeletUnit),
+			unitfile.Section("Service"),
+			unitfile.Set("EnvironmentFile", unitfile.Quote(a.Environment)),
+			unitfile.Section("Install"),
+			unitfile.Set("WantedBy", kubeletUnit),
 		),
 	})
 	add("starts with the kubelet", &resource.Symlink{

@@ -6,6 +6,7 @@ import (
 
 	"github.com/slipway-dev/slipway/exitcode"
 	"github.com/slipway-dev/slipway/internal/resource"
+	"github.com/slipway-dev/slipway/internal/unitfile"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
@@ -52,18 +53,18 @@ func planContainerd(in *input, out *output) {
 		containerdConfig(in, out).Bytes(), "containerd's configuration", containerdUnit)
 	planRuntimeSpec(in, out)
 	planContainerdUnit(in, out)
-	out.file(resource.Base, containerdDropIns+in.family.Runtime.Forward.File, in.family.Runtime.Forward.Mode, unitFile(
-		"[Service]",
-		"# Pods are forwarded even where a distribution's firewall would not; a host without iptables has none.",
-		"ExecStartPost=-iptables -w -P FORWARD ACCEPT",
-		"LimitNOFILE=1048576",
+	out.file(resource.Base, containerdDropIns+in.family.Runtime.Forward.File, in.family.Runtime.Forward.Mode, unitfile.File(
+		unitfile.Section("Service"),
+		unitfile.Comment("Pods are forwarded even where a distribution's firewall would not; a host without iptables has none."),
+		unitfile.Set("ExecStartPost", "-iptables -w -P FORWARD ACCEPT"),
+		unitfile.Set("LimitNOFILE", "1048576"),
 	), sourced("forwards pods' packets", in.family.Runtime.Forward.Source), containerdUnit)
 	if len(c.Limits) > 0 {
-		lines := []string{"[Service]"}
+		lines := []unitfile.Line{unitfile.Section("Service")}
 		for _, name := range slices.Sorted(maps.Keys(c.Limits)) {
-			lines = append(lines, "Limit"+name+"="+unitValue(c.Limits[name]))
+			lines = append(lines, unitfile.Set("Limit"+unitfile.Quote(name), unitfile.Quote(c.Limits[name])))
 		}
-		out.file(resource.Base, containerdDropIns+in.family.Runtime.Limits.File, in.family.Runtime.Limits.Mode, unitFile(lines...),
+		out.file(resource.Base, containerdDropIns+in.family.Runtime.Limits.File, in.family.Runtime.Limits.Mode, unitfile.File(lines...),
 			sourced("the contract's limits", in.family.Runtime.Limits.Source), containerdUnit)
 	}
 	out.enable(resource.Base, containerdUnit)
@@ -90,9 +91,9 @@ func planContainerdUnit(in *input, out *output) {
 			searched = brings.Store() + ":" + searched
 		}
 	}
-	var environment []string
+	var environment []unitfile.Line
 	if searched != systemPath {
-		environment = []string{"Environment=PATH=" + searched}
+		environment = []unitfile.Line{unitfile.Set("Environment", "PATH="+unitfile.Quote(searched))}
 		effects.Class = resource.Drain
 		effects.Why = "pods that run keep the shim and runc that they were started with, which are removed when other packages have come"
 		effects.Source = "containerd: core/runtime/v2/shim_load.go, shim-binary-path"
@@ -119,32 +120,30 @@ func secretHeaders(headers map[string]nodeconfig.Secret) bool {
 
 // containerdUnitFile is the unit, after containerd's own: ready when it says so, shims survive it.
 // It waits for no network, which containerd needs only once it pulls.
-func containerdUnitFile(binary string, environment []string) []byte {
-	return unitFile(slices.Concat([]string{
-		"[Unit]",
-		"Description=containerd container runtime",
-		"Documentation=https://containerd.io",
-		"# It needs the disk and nothing else of the boot.",
-		"DefaultDependencies=no",
-		"After=local-fs.target",
-		"Conflicts=shutdown.target",
-		"Before=shutdown.target",
-		"",
-		"[Service]",
-		"Type=notify",
-	}, environment, []string{
-		"ExecStart=" + binary,
-		"Restart=always",
-		"RestartSec=5",
-		"Delegate=yes",
-		"KillMode=process",
-		"OOMScoreAdjust=-999",
-		"LimitNPROC=infinity",
-		"LimitCORE=infinity",
-		"TasksMax=infinity",
-		"",
-		"[Install]",
-		"WantedBy=multi-user.target",
+func containerdUnitFile(binary string, environment []unitfile.Line) []byte {
+	return unitfile.File(slices.Concat([]unitfile.Line{
+		unitfile.Section("Unit"),
+		unitfile.Set("Description", "containerd container runtime"),
+		unitfile.Set("Documentation", "https://containerd.io"),
+		unitfile.Comment("It needs the disk and nothing else of the boot."),
+		unitfile.Set("DefaultDependencies", "no"),
+		unitfile.Set("After", "local-fs.target"),
+		unitfile.Set("Conflicts", "shutdown.target"),
+		unitfile.Set("Before", "shutdown.target"),
+		unitfile.Section("Service"),
+		unitfile.Set("Type", "notify"),
+	}, environment, []unitfile.Line{
+		unitfile.Set("ExecStart", unitfile.Quote(binary)),
+		unitfile.Set("Restart", "always"),
+		unitfile.Set("RestartSec", "5"),
+		unitfile.Set("Delegate", "yes"),
+		unitfile.Set("KillMode", "process"),
+		unitfile.Set("OOMScoreAdjust", "-999"),
+		unitfile.Set("LimitNPROC", "infinity"),
+		unitfile.Set("LimitCORE", "infinity"),
+		unitfile.Set("TasksMax", "infinity"),
+		unitfile.Section("Install"),
+		unitfile.Set("WantedBy", "multi-user.target"),
 	})...)
 }
 

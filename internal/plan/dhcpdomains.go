@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/slipway-dev/slipway/internal/resource"
+	"github.com/slipway-dev/slipway/internal/unitfile"
 )
 
 // dhcpDomains looks for short names in the domain that the network's DHCP server names, on distributions whose systemd-networkd
@@ -21,12 +22,12 @@ func planDHCPDomains(in *input, out *output) {
 	if !slices.Contains(in.family.Host.DHCPDomains, in.facts.OS.ID) {
 		return
 	}
-	lines := []string{"[DHCPv4]", "UseDomains=yes"}
+	lines := []unitfile.Line{unitfile.Section("DHCPv4"), unitfile.Set("UseDomains", "yes")}
 	if slices.Contains(in.config.Network.IPFamilies, "IPv6") {
-		lines = append(lines, "", "[DHCPv6]", "UseDomains=yes")
+		lines = append(lines, unitfile.Section("DHCPv6"), unitfile.Set("UseDomains", "yes"))
 	}
 	// A restart of systemd-networkd takes the machine's addresses away, and a reload does not read this file (networkctl(1)). So it
 	// is true from the next boot on, and nothing that is asked of a running node waits for that.
-	out.file(resource.Base, dhcpDomainsConfig, 0o644, unitFile(lines...),
+	out.file(resource.Base, dhcpDomainsConfig, 0o644, unitfile.File(lines...),
 		sourced("short names are looked for in the network's domain too, from the next start of systemd-networkd on", in.family.Sources.Units))
 }

@@ -3,10 +3,10 @@ package plan
 import (
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/internal/resource"
+	"github.com/slipway-dev/slipway/internal/unitfile"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
@@ -41,7 +41,7 @@ func planEnvironment(in *input, out *output) {
 		out.secret(resource.Base, file, environmentFile(variables...), "the contract's variables for "+service, unit)
 		out.askedBy(path)
 		out.file(resource.Base, resource.UnitDir+"/"+unit+".d/20-slipway-environment.conf", 0o644,
-			unitFile("[Service]", "EnvironmentFile="+file), "gives "+service+" the contract's variables", unit)
+			unitfile.File(unitfile.Section("Service"), unitfile.Set("EnvironmentFile", unitfile.Quote(file))), "gives "+service+" the contract's variables", unit)
 		out.askedBy(path)
 	}
 }
@@ -58,19 +58,13 @@ func environmentOf(values map[string]nodeconfig.Secret) [][2]string {
 // managerDefaults is a file that gives variables to all services that systemd starts (systemd-system.conf(5),
 // DefaultEnvironment=, which adds up).
 func managerDefaults(name string, variables [][2]string, secret bool, effects resource.Effects, reason string) resource.Resource {
-	lines := []string{"[Manager]"}
+	lines := []unitfile.Line{unitfile.Section("Manager")}
 	for _, v := range variables {
-		lines = append(lines, `DefaultEnvironment="`+v[0]+"="+assignmentValue(v[1])+`"`)
+		lines = append(lines, unitfile.Assign("DefaultEnvironment", unitfile.Quote(v[0]), v[1]))
 	}
-	file := &resource.File{Path: managerDir + name, Mode: 0o644, Content: unitFile(lines...), Secret: secret}
+	file := &resource.File{Path: managerDir + name, Mode: 0o644, Content: unitfile.File(lines...), Secret: secret}
 	if secret {
 		file.Mode = 0o600
 	}
 	return resource.Resource{Phase: resource.Base, Effects: effects, Reason: reason, Spec: file}
-}
-
-// assignmentValue is a value within the quotes of an assignment: specifiers lose their meaning, and a dollar sign has none
-// (systemd.exec(5), Environment=).
-func assignmentValue(s string) string {
-	return strings.NewReplacer("%", "%%", `\`, `\\`, `"`, `\"`).Replace(s)
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/slipway-dev/slipway/exitcode"
 	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/internal/resource"
+	"github.com/slipway-dev/slipway/internal/unitfile"
 )
 
 // ipv6Probes lets the health probes that Azure's load balancer sends over IPv6 reach pods: they come from a link-local address,
@@ -45,23 +46,21 @@ table ip6 %[1]s {
 	}
 }
 `, p.Table, p.Interface, p.From, p.As), sourced("the load balancer's probes have an address that is forwarded, and their answers its own", in.family.Sources.Units), probesUnit)
-	out.file(resource.Join, resource.UnitDir+"/"+probesUnit, 0o644, unitFile(
-		"[Unit]",
-		"Description=Health probes of the load balancer over IPv6",
-		"DefaultDependencies=no",
-		"After=local-fs.target",
-		"ConditionPathExists="+nft,
-		"Conflicts=shutdown.target",
-		"Before=shutdown.target",
-		"",
-		"[Service]",
-		"Type=oneshot",
-		"RemainAfterExit=yes",
-		"ExecStart="+nft+" -f "+probesRules,
-		"ExecStop=-"+nft+" delete table ip6 "+p.Table,
-		"",
-		"[Install]",
-		"WantedBy=multi-user.target",
+	out.file(resource.Join, resource.UnitDir+"/"+probesUnit, 0o644, unitfile.File(
+		unitfile.Section("Unit"),
+		unitfile.Set("Description", "Health probes of the load balancer over IPv6"),
+		unitfile.Set("DefaultDependencies", "no"),
+		unitfile.Set("After", "local-fs.target"),
+		unitfile.Set("ConditionPathExists", nft),
+		unitfile.Set("Conflicts", "shutdown.target"),
+		unitfile.Set("Before", "shutdown.target"),
+		unitfile.Section("Service"),
+		unitfile.Set("Type", "oneshot"),
+		unitfile.Set("RemainAfterExit", "yes"),
+		unitfile.Set("ExecStart", nft+" -f "+probesRules),
+		unitfile.Set("ExecStop", "-"+unitfile.Quote(nft)+" delete table ip6 "+unitfile.Quote(p.Table)),
+		unitfile.Section("Install"),
+		unitfile.Set("WantedBy", "multi-user.target"),
 	), "adds the rules after every boot", probesUnit)
 	out.enable(resource.Join, probesUnit)
 	out.add(resource.Resource{

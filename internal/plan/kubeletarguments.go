@@ -8,6 +8,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/kubeletapi"
 	"github.com/slipway-dev/slipway/internal/place"
 	"github.com/slipway-dev/slipway/internal/profile"
+	"github.com/slipway-dev/slipway/internal/unitfile"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
@@ -18,7 +19,7 @@ type argument struct {
 	// value is what the kubelet gets, as far as it is known where the plan is made.
 	value string
 	// line is how a line of a unit has it, with variables of systemd's in it; empty where it is the value itself.
-	line string
+	line unitfile.Text
 	// from is the file that has the variables' values; empty for none.
 	from string
 	// at is the contract's path of it; empty for what Slipway gives.
@@ -27,7 +28,7 @@ type argument struct {
 }
 
 // inUnit is how a line of a unit has it.
-func (a *argument) inUnit() string { return cmp.Or(a.line, unitValue(a.value)) }
+func (a *argument) inUnit() unitfile.Text { return cmp.Or(a.line, unitfile.Quote(a.value)) }
 
 // argumentRow is what Slipway does about one of the kubelet's flags. A second flag of the contract's would go before the first,
 // as the kubelet takes the last; and any flag goes before the field of the same setting (Kubernetes: set kubelet parameters via a
@@ -123,17 +124,16 @@ func addressArgument(in *input) argument {
 func labelsArgument(in *input) argument {
 	a := argument{value: labelsOf(in)}
 	if a.value != "" || !in.oneLine() {
-		a.line, a.from = "${"+in.family.Kubelet.Variable(profile.Labels)+"}", in.family.Paths.KubeletEnv
+		a.line, a.from = unitfile.Braced(in.family.Kubelet.Variable(profile.Labels)), in.family.Paths.KubeletEnv
 	}
-	if own := in.referredLabels(in.inUnit); own != "" {
-		a.line, a.from = listed(a.line, own), profile.NodeEnvironment
-		a.value = listed(a.value, in.referredLabels(in.known))
+	if line, value := in.referredLabels(); line != "" {
+		a.line, a.value, a.from = listed(a.line, line), listed(a.value, value), profile.NodeEnvironment
 	}
 	return a
 }
 
 // listed are two lists with commas as one; either may be empty.
-func listed(a, b string) string {
+func listed[T ~string](a, b T) T {
 	if a == "" || b == "" {
 		return a + b
 	}
@@ -143,7 +143,7 @@ func listed(a, b string) string {
 func taintsArgument(in *input) argument {
 	a := argument{value: taintsOf(in.config.Kubelet)}
 	if variable := in.family.Kubelet.Variable(profile.Taints); variable != "" && a.value != "" {
-		a.line, a.from = "${"+variable+"}", in.family.Paths.KubeletEnv
+		a.line, a.from = unitfile.Braced(variable), in.family.Paths.KubeletEnv
 	}
 	return a
 }
@@ -157,11 +157,11 @@ func podsArgument(in *input) argument {
 	variable := in.family.Kubelet.Variable(profile.MaxPods)
 	switch {
 	case in.looksUpPods():
-		return argument{value: count, line: "${" + cmp.Or(variable, podsVariable) + "}", from: profile.NodeEnvironment}
+		return argument{value: count, line: unitfile.Braced(cmp.Or(variable, podsVariable)), from: profile.NodeEnvironment}
 	case variable == "":
 		return argument{}
 	case in.setsPods():
-		return argument{value: kubeletSetting(in.config.Kubelet, maxPodsFlag, maxPodsField, ""), line: "${" + variable + "}", from: in.family.Paths.KubeletEnv}
+		return argument{value: kubeletSetting(in.config.Kubelet, maxPodsFlag, maxPodsField, ""), line: unitfile.Braced(variable), from: in.family.Paths.KubeletEnv}
 	}
 	return argument{value: count}
 }
@@ -177,7 +177,7 @@ func providerArgument(in *input) argument {
 func sandboxArgument(in *input) argument {
 	a := argument{value: in.sandboxImage()}
 	if _, own := in.registry(); own {
-		a.line = "${AWS_EKS_ECR_ACCOUNT}.dkr.ecr.${AWS_DEFAULT_REGION}.${AWS_SERVICES_DOMAIN}/" + in.family.Command.SandboxImage
+		a.line = "${AWS_EKS_ECR_ACCOUNT}.dkr.ecr.${AWS_DEFAULT_REGION}.${AWS_SERVICES_DOMAIN}/" + unitfile.Quote(in.family.Command.SandboxImage)
 		a.from = in.family.Command.Metadata
 	}
 	return a

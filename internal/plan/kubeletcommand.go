@@ -7,6 +7,7 @@ import (
 
 	"github.com/slipway-dev/slipway/internal/profile"
 	"github.com/slipway-dev/slipway/internal/resource"
+	"github.com/slipway-dev/slipway/internal/unitfile"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
@@ -71,7 +72,7 @@ type commandWriter struct {
 	// own and late are the arguments that are not written yet.
 	own, late []argument
 	// exec are the words of the unit's own command line.
-	exec []string
+	exec []unitfile.Text
 }
 
 // take returns the arguments of names, in the order of the names, and says where they are written.
@@ -97,10 +98,10 @@ func (in *input) written(out *output, file string, arguments []argument) []argum
 }
 
 // asWords are arguments as words of a unit's line.
-func asWords(arguments []argument) []string {
-	words := make([]string, len(arguments))
+func asWords(arguments []argument) []unitfile.Text {
+	words := make([]unitfile.Text, len(arguments))
 	for i := range arguments {
-		words[i] = "--" + arguments[i].name + "=" + arguments[i].inUnit()
+		words[i] = "--" + unitfile.Quote(arguments[i].name) + "=" + arguments[i].inUnit()
 	}
 	return words
 }
@@ -111,7 +112,7 @@ const kubeletUnitFile = resource.UnitDir + "/" + kubeletUnit
 // parts writes the unit's own words, and drop-ins that set variables of its command line.
 func (w *commandWriter) parts() {
 	kubelet := &w.in.family.Kubelet
-	w.exec = append(w.exec, w.in.family.Paths.Kubelet)
+	w.exec = append(w.exec, unitfile.Quote(w.in.family.Paths.Kubelet))
 	w.exec = append(w.exec, asWords(w.take(kubeletUnitFile, "v", "node-labels", "volume-plugin-dir"))...)
 	for _, part := range []struct {
 		profile.Arguments
@@ -125,15 +126,15 @@ func (w *commandWriter) parts() {
 		{kubelet.CgroupDriver, resource.Base, []string{"cgroup-driver"}},
 	} {
 		if part.Variable != "" {
-			w.exec = append(w.exec, "$"+part.Variable)
+			w.exec = append(w.exec, unitfile.Variable(part.Variable))
 		}
 		words := asWords(w.take(kubeletDropIns+part.File, part.flags...))
 		if len(words) > 0 && (part.phase == resource.Base || w.in.joins()) {
-			w.out.file(part.phase, kubeletDropIns+part.File, part.Mode, unitFile("[Service]", `Environment="`+part.Variable+"="+strings.Join(words, " ")+`"`),
+			w.out.file(part.phase, kubeletDropIns+part.File, part.Mode, unitfile.File(unitfile.Section("Service"), unitfile.Set("Environment", `"`+unitfile.Quote(part.Variable)+"="+unitfile.Words(words...)+`"`)),
 				sourced("part of the kubelet's command line", part.Source), kubeletUnit)
 		}
 	}
-	w.exec = append(w.exec, "$"+kubelet.Variable(profile.Flags))
+	w.exec = append(w.exec, unitfile.Variable(kubelet.Variable(profile.Flags)))
 	var referring []string
 	for _, a := range w.own {
 		if a.line != "" {
@@ -160,26 +161,23 @@ func (w *commandWriter) line() {
 			Spec: &resource.Symlink{Path: command.Local, Target: profile.NodeEnvironment},
 		})
 	}
-	lines := []string{"[Service]"}
+	lines := []unitfile.Line{unitfile.Section("Service")}
 	for _, file := range files {
-		lines = append(lines, "EnvironmentFile="+file)
+		lines = append(lines, unitfile.Set("EnvironmentFile", unitfile.Quote(file)))
 	}
 	// The first line takes the place of an ExecStart= that the image's own unit has (systemd.service(5)).
-	lines = append(lines, "ExecStart=")
+	lines = append(lines, unitfile.Set("ExecStart", ""))
 	if in.snapped() {
 		planSnap(in, w.out, lines, w.own, byName(slices.Clone(w.late)))
 		return
 	}
 	file := kubeletDropIns + command.DropIn.File
-	words := append([]string{in.family.Paths.Kubelet}, asWords(in.written(w.out, file, w.own))...)
-	words = append(words, "$"+in.family.Kubelet.Variable(profile.Flags))
-	lines = append(lines, execStart(words))
-	w.out.file(resource.Join, file, command.DropIn.Mode, unitFile(lines...),
+	words := append([]unitfile.Text{unitfile.Quote(in.family.Paths.Kubelet)}, asWords(in.written(w.out, file, w.own))...)
+	words = append(words, unitfile.Variable(in.family.Kubelet.Variable(profile.Flags)))
+	lines = append(lines, unitfile.Command("ExecStart", words...))
+	w.out.file(resource.Join, file, command.DropIn.Mode, unitfile.File(lines...),
 		sourced("the kubelet's command line", command.DropIn.Source), kubeletUnit)
 }
-
-// execStart is a command, a word to a line.
-func execStart(words []string) string { return "ExecStart=" + strings.Join(words, " \\\n    ") }
 
 // environment writes the kubelet's environment file: the rest of its flags, and its labels.
 func (w *commandWriter) environment() {

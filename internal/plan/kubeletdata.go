@@ -3,6 +3,7 @@ package plan
 import (
 	"github.com/slipway-dev/slipway/exitcode"
 	"github.com/slipway-dev/slipway/internal/resource"
+	"github.com/slipway-dev/slipway/internal/unitfile"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
@@ -44,31 +45,29 @@ func planKubeletData(in *input, out *output) {
 		Spec:   mount,
 	})
 	out.repeatedBy(wants(kubeletMount))
-	out.file(resource.Join, resource.UnitDir+"/"+kubeletMount, 0o644, unitFile(
-		"[Unit]",
-		"Description=The kubelet's data on the temporary disk",
-		"# The rest of the boot does not wait for the disk, which may be mounted late, or never. Who needs the data waits.",
-		"DefaultDependencies=no",
-		"Requires="+temporaryUnit,
-		"After="+temporaryUnit,
-		"AssertPathIsMountPoint="+temporaryDisk,
-		"Conflicts=umount.target",
-		"Before=umount.target "+kubeletUnit+" "+in.family.Kubelet.Prepare,
-		"",
-		"[Mount]",
-		"What="+mount.What,
-		"Where="+mount.Where,
-		"Type=none",
-		"Options=bind",
-		"",
-		"[Install]",
-		"WantedBy=multi-user.target",
+	out.file(resource.Join, resource.UnitDir+"/"+kubeletMount, 0o644, unitfile.File(
+		unitfile.Section("Unit"),
+		unitfile.Set("Description", "The kubelet's data on the temporary disk"),
+		unitfile.Comment("The rest of the boot does not wait for the disk, which may be mounted late, or never. Who needs the data waits."),
+		unitfile.Set("DefaultDependencies", "no"),
+		unitfile.Set("Requires", temporaryUnit),
+		unitfile.Set("After", temporaryUnit),
+		unitfile.Set("AssertPathIsMountPoint", temporaryDisk),
+		unitfile.Set("Conflicts", "umount.target"),
+		unitfile.Set("Before", "umount.target "+kubeletUnit+" "+unitfile.Quote(in.family.Kubelet.Prepare)),
+		unitfile.Section("Mount"),
+		unitfile.Set("What", unitfile.Quote(mount.What)),
+		unitfile.Set("Where", unitfile.Quote(mount.Where)),
+		unitfile.Set("Type", "none"),
+		unitfile.Set("Options", "bind"),
+		unitfile.Section("Install"),
+		unitfile.Set("WantedBy", "multi-user.target"),
 	), "mounts the kubelet's data after every boot")
 	out.enable(resource.Join, kubeletMount)
-	out.file(resource.Join, kubeletDropIns+"10-data-disk.conf", 0o644, unitFile(
-		"[Unit]",
-		"# Without the disk the kubelet does not start: its data would be on another one.",
-		"Requires="+kubeletMount,
-		"After="+kubeletMount,
+	out.file(resource.Join, kubeletDropIns+"10-data-disk.conf", 0o644, unitfile.File(
+		unitfile.Section("Unit"),
+		unitfile.Comment("Without the disk the kubelet does not start: its data would be on another one."),
+		unitfile.Set("Requires", kubeletMount),
+		unitfile.Set("After", kubeletMount),
 	), "the kubelet does not start without its disk", kubeletUnit)
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/slipway-dev/slipway/exitcode"
 	"github.com/slipway-dev/slipway/internal/resource"
+	"github.com/slipway-dev/slipway/internal/unitfile"
 )
 
 // wireServerRules keep pods from Azure's wire server, whose ports hand out what only the host may have: extensions'
@@ -41,38 +42,37 @@ func planKubeletPrepare(in *input, out *output) {
 		out.notApplied("$.cloud.provider")
 	}
 	unit := in.family.Kubelet.Prepare
-	lines := []string{
-		"[Unit]",
-		"Description=Prepare the start of the kubelet",
-		"DefaultDependencies=no",
-		"After=local-fs.target",
+	lines := []unitfile.Line{
+		unitfile.Section("Unit"),
+		unitfile.Set("Description", "Prepare the start of the kubelet"),
+		unitfile.Set("DefaultDependencies", "no"),
+		unitfile.Set("After", "local-fs.target"),
 	}
 	if in.config.Cloud.Provider == "azure" {
-		lines = append(lines, "# These load the rules of the image, in the place of all that there are.", "After="+strings.Join(ruleLoaders, " "))
+		lines = append(lines, unitfile.Comment("These load the rules of the image, in the place of all that there are."), unitfile.Set("After", unitfile.Quote(strings.Join(ruleLoaders, " "))))
 	}
 	lines = append(lines,
-		"Conflicts=shutdown.target",
-		"Before=shutdown.target",
-		"",
-		"[Service]",
-		"Type=oneshot",
-		"RemainAfterExit=yes",
-		"# The kubelet does not sync its certificates: what a power cut has left empty would stop it for ever. The agent may be at work",
-		"# there, on files whose names begin with a dot.",
-		"ExecStart=-find "+kubeletCertDir+" -type f -name [!.]* -empty -delete",
+		unitfile.Set("Conflicts", "shutdown.target"),
+		unitfile.Set("Before", "shutdown.target"),
+		unitfile.Section("Service"),
+		unitfile.Set("Type", "oneshot"),
+		unitfile.Set("RemainAfterExit", "yes"),
+		unitfile.Comment("The kubelet does not sync its certificates: what a power cut has left empty would stop it for ever. The agent may be at work"),
+		unitfile.Comment("there, on files whose names begin with a dot."),
+		unitfile.Set("ExecStart", "-find "+kubeletCertDir+" -type f -name [!.]* -empty -delete"),
 	)
 	if in.config.Cloud.Provider == "azure" {
 		// Without a shell there is no other "unless it is there".
 		lines = append(lines,
-			"# Pods must not reach the wire server. The lines with -D remove the rules of an earlier start, and of an earlier version.",
-			"ExecStart=-iptables -w -D"+formerWireServerRule,
+			unitfile.Comment("Pods must not reach the wire server. The lines with -D remove the rules of an earlier start, and of an earlier version."),
+			unitfile.Set("ExecStart", "-iptables -w -D"+formerWireServerRule),
 		)
 		for _, rule := range wireServerRules {
-			lines = append(lines, "ExecStart=-iptables -w -D"+rule, "ExecStart=iptables -w -I"+rule)
+			lines = append(lines, unitfile.Set("ExecStart", "-iptables -w -D"+unitfile.Quote(rule)), unitfile.Set("ExecStart", "iptables -w -I"+unitfile.Quote(rule)))
 		}
 	}
-	lines = append(lines, "", "[Install]", "WantedBy=multi-user.target")
-	out.file(resource.Base, resource.UnitDir+"/"+unit, 0o644, unitFile(lines...), "prepares the start of the kubelet; the kubelet restarts with it", unit)
+	lines = append(lines, unitfile.Section("Install"), unitfile.Set("WantedBy", "multi-user.target"))
+	out.file(resource.Base, resource.UnitDir+"/"+unit, 0o644, unitfile.File(lines...), "prepares the start of the kubelet; the kubelet restarts with it", unit)
 	out.enable(resource.Base, unit)
 	out.add(resource.Resource{
 		Phase:    resource.Base,

@@ -6,6 +6,7 @@ import (
 
 	"github.com/slipway-dev/slipway/components"
 	"github.com/slipway-dev/slipway/internal/resource"
+	"github.com/slipway-dev/slipway/internal/unitfile"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
@@ -54,7 +55,7 @@ exec snap start "$snap"
 `
 
 // planSnap has the kubelet's unit set the snap's flags at each boot, before it starts the snap. Of those of one name a snap has one.
-func planSnap(in *input, out *output, lines []string, arguments, late []argument) {
+func planSnap(in *input, out *output, lines []unitfile.Line, arguments, late []argument) {
 	snap := &in.family.Command.Snap
 	for _, f := range late {
 		switch {
@@ -76,12 +77,12 @@ func planSnap(in *input, out *output, lines []string, arguments, late []argument
 		}
 	}
 	file := kubeletDropIns + snap.DropIn.File
-	words := []string{"/bin/bash", snap.Script, snap.Name}
+	words := []unitfile.Text{"/bin/bash", unitfile.Quote(snap.Script), unitfile.Quote(snap.Name)}
 	for _, a := range in.written(out, file, arguments) {
-		words = append(words, `"`+a.name+"="+a.inUnit()+`"`)
+		words = append(words, `"`+unitfile.Quote(a.name)+"="+a.inUnit()+`"`)
 	}
 	secret := slices.ContainsFunc(late, func(a argument) bool { return a.secret })
 	out.file(resource.Join, snap.Script, 0o644, []byte(snapScript), "gives the kubelet's snap its settings, where they differ", kubeletUnit)
-	out.guarded(secret, resource.Join, file, snap.DropIn.Mode, unitFile(append(lines, execStart(words))...),
+	out.guarded(secret, resource.Join, file, snap.DropIn.Mode, unitfile.File(append(lines, unitfile.Command("ExecStart", words...))...),
 		sourced("the settings of the kubelet's snap, before it starts, at each boot", snap.DropIn.Source), kubeletUnit)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/internal/resource"
+	"github.com/slipway-dev/slipway/internal/unitfile"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
@@ -172,36 +173,34 @@ func planLocalDNSUnits(in *input, out *output, dns *nodeconfig.LocalDNS) {
 	}
 	cpu, memory := LocalDNSLimits(dns)
 	add(exitcode.LocalDNSSliceMissing, sourced("what the DNS cache may take", in.family.LocalDNS.Source), &resource.File{
-		Path: resource.UnitDir + "/" + localDNSSlice, Mode: 0o644, Content: unitFile(
-			"[Unit]",
-			"Description=What the node's DNS cache may take",
-			"DefaultDependencies=no",
-			"Requires="+systemSlice,
-			"After="+systemSlice,
-			"Before=slices.target",
-			"",
-			"[Slice]",
-			"CPUQuota="+cpu,
-			"MemoryMax="+memory,
+		Path: resource.UnitDir + "/" + localDNSSlice, Mode: 0o644, Content: unitfile.File(
+			unitfile.Section("Unit"),
+			unitfile.Set("Description", "What the node's DNS cache may take"),
+			unitfile.Set("DefaultDependencies", "no"),
+			unitfile.Set("Requires", systemSlice),
+			unitfile.Set("After", systemSlice),
+			unitfile.Set("Before", "slices.target"),
+			unitfile.Section("Slice"),
+			unitfile.Set("CPUQuota", unitfile.Text(cpu)), // a percent sign is the unit, and no specifier (systemd.resource-control(5))
+			unitfile.Set("MemoryMax", unitfile.Quote(memory)),
 		),
 	})
 	add(exitcode.LocalDNSFailed, sourced("supervises the DNS cache", in.family.LocalDNS.Source), &resource.File{
-		Path: resource.UnitDir + "/" + localDNSUnit, Mode: 0o644, Content: unitFile(localDNSLines(in, dns)...),
+		Path: resource.UnitDir + "/" + localDNSUnit, Mode: 0o644, Content: unitfile.File(localDNSLines(in, dns)...),
 	})
 	out.enable(resource.Join, localDNSUnit)
 	out.join("", &resource.Symlink{Path: resource.UnitDir + "/" + localDNSSlice + ".wants/" + localDNSUnit, Target: resource.UnitDir + "/" + localDNSUnit},
 		0, "who starts the slice starts the cache, and does not fail with it")
 	if exportsDNS(in) {
 		add(exitcode.LocalDNSFailed, sourced("only the cluster reaches the numbers of the DNS cache", in.family.LocalDNS.Source), &resource.File{
-			Path: resource.UnitDir + "/" + facts.DNSExporterUnit + ".d/10-node-address.conf", Mode: 0o644, Content: unitFile(
-				"[Unit]",
-				"PartOf="+localDNSUnit,
-				"",
-				"[Socket]",
-				"ListenStream=",
-				"ListenStream="+nodeIPv4(in)+":"+strconv.Itoa(in.family.LocalDNS.ExporterPort),
-				"# At boot the socket may come before the address.",
-				"FreeBind=yes",
+			Path: resource.UnitDir + "/" + facts.DNSExporterUnit + ".d/10-node-address.conf", Mode: 0o644, Content: unitfile.File(
+				unitfile.Section("Unit"),
+				unitfile.Set("PartOf", localDNSUnit),
+				unitfile.Section("Socket"),
+				unitfile.Set("ListenStream", ""),
+				unitfile.Set("ListenStream", unitfile.Quote(nodeIPv4(in)+":"+strconv.Itoa(in.family.LocalDNS.ExporterPort))),
+				unitfile.Comment("At boot the socket may come before the address."),
+				unitfile.Set("FreeBind", "yes"),
 			),
 		})
 	}
@@ -219,73 +218,71 @@ func canExportDNS(in *input) bool {
 func exportsDNS(in *input) bool { return canExportDNS(in) && nodeIPv4(in) != "" }
 
 // localDNSLines are the supervisor's unit.
-func localDNSLines(in *input, dns *nodeconfig.LocalDNS) []string {
-	command := []string{in.family.Agent.Program, "local-dns", "--coredns=" + in.coreDNS, "--corefile=" + in.family.LocalDNS.Corefile}
+func localDNSLines(in *input, dns *nodeconfig.LocalDNS) []unitfile.Line {
+	command := []unitfile.Text{unitfile.Quote(in.family.Agent.Program), "local-dns", "--coredns=" + unitfile.Quote(in.coreDNS), "--corefile=" + unitfile.Quote(in.family.LocalDNS.Corefile)}
 	if names := hostNames(dns); len(names) > 0 {
 		refresh := hostsRefresh
 		if seconds := dns.Hosts.RefreshSeconds; seconds != nil {
 			refresh = cmp.Or(time.Duration(*seconds)*time.Second, hostsRefresh)
 		}
-		command = append(command, "--refresh="+refresh.String())
+		command = append(command, "--refresh="+unitfile.Quote(refresh.String()))
 		for _, name := range names {
-			command = append(command, "--name="+name)
+			command = append(command, "--name="+unitfile.Quote(name))
 		}
 	}
-	unit := []string{"[Unit]", "Description=The node's DNS cache"}
+	unit := []unitfile.Line{unitfile.Section("Unit"), unitfile.Set("Description", "The node's DNS cache")}
 	if exportsDNS(in) {
-		unit = append(unit, "Wants="+facts.DNSExporterUnit)
+		unit = append(unit, unitfile.Set("Wants", facts.DNSExporterUnit))
 	}
 	return append(unit,
-		"ConditionPathExists="+in.coreDNS,
-		"# containerd and the kubelet ask it from the beginning. Like them, it does not wait for the rest of the boot.",
-		"DefaultDependencies=no",
-		"After=local-fs.target systemd-tmpfiles-setup.service systemd-networkd.service systemd-resolved.service",
-		"Conflicts=shutdown.target",
-		"Before=shutdown.target",
-		"Before="+containerdUnit+" "+kubeletUnit,
-		"# Pods may have no other DNS server, so it comes back for ever.",
-		"StartLimitIntervalSec=0",
-		"",
-		"[Service]",
-		"Type=notify",
-		"ExecStart="+strings.Join(command, " \\\n    "),
-		"# Whatever has ended the supervisor, the resolver does not go on asking a cache that is gone.",
-		"ExecStopPost="+in.family.Agent.Program+" local-dns --stop",
-		"# It waits for a DNS server for a minute, and for the cache for another.",
-		"TimeoutStartSec=150",
-		"TimeoutStopSec=45",
-		"WatchdogSec=60",
-		"Restart=always",
-		"RestartSec=10",
-		"RestartPreventExitStatus="+fmt.Sprint(exitcode.Usage),
-		"# The supervisor ends the cache, after the resolver asks it no more.",
-		"KillMode=mixed",
-		"Slice="+localDNSSlice,
-		"RuntimeDirectory=localdns",
-		"RuntimeDirectoryMode=0700",
-		"RuntimeDirectoryPreserve=yes",
-		"",
-		"# Interfaces, packet filter rules with their modules, port 53, and networks' drop-ins, whose directory may be another's.",
-		"CapabilityBoundingSet=CAP_CHOWN CAP_DAC_OVERRIDE CAP_FOWNER CAP_NET_ADMIN CAP_NET_BIND_SERVICE CAP_NET_RAW CAP_SYS_MODULE",
-		"NoNewPrivileges=yes",
-		"ProtectSystem=strict",
-		"ReadWritePaths=/run -/etc/localdns",
-		"ProtectHome=yes",
-		"PrivateTmp=yes",
-		"PrivateDevices=yes",
-		"ProtectControlGroups=yes",
-		"ProtectKernelLogs=yes",
-		"ProtectClock=yes",
-		"RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6 AF_NETLINK",
-		"RestrictNamespaces=yes",
-		"RestrictRealtime=yes",
-		"RestrictSUIDSGID=yes",
-		"LockPersonality=yes",
-		"MemoryDenyWriteExecute=yes",
-		"SystemCallArchitectures=native",
-		"",
-		"[Install]",
-		"WantedBy=multi-user.target "+localDNSSlice,
+		unitfile.Set("ConditionPathExists", unitfile.Quote(in.coreDNS)),
+		unitfile.Comment("containerd and the kubelet ask it from the beginning. Like them, it does not wait for the rest of the boot."),
+		unitfile.Set("DefaultDependencies", "no"),
+		unitfile.Set("After", "local-fs.target systemd-tmpfiles-setup.service systemd-networkd.service systemd-resolved.service"),
+		unitfile.Set("Conflicts", "shutdown.target"),
+		unitfile.Set("Before", "shutdown.target"),
+		unitfile.Set("Before", containerdUnit+" "+kubeletUnit),
+		unitfile.Comment("Pods may have no other DNS server, so it comes back for ever."),
+		unitfile.Set("StartLimitIntervalSec", "0"),
+		unitfile.Section("Service"),
+		unitfile.Set("Type", "notify"),
+		unitfile.Command("ExecStart", command...),
+		unitfile.Comment("Whatever has ended the supervisor, the resolver does not go on asking a cache that is gone."),
+		unitfile.Set("ExecStopPost", unitfile.Quote(in.family.Agent.Program+" local-dns --stop")),
+		unitfile.Comment("It waits for a DNS server for a minute, and for the cache for another."),
+		unitfile.Set("TimeoutStartSec", "150"),
+		unitfile.Set("TimeoutStopSec", "45"),
+		unitfile.Set("WatchdogSec", "60"),
+		unitfile.Set("Restart", "always"),
+		unitfile.Set("RestartSec", "10"),
+		unitfile.Set("RestartPreventExitStatus", unitfile.Quote(fmt.Sprint(exitcode.Usage))),
+		unitfile.Comment("The supervisor ends the cache, after the resolver asks it no more."),
+		unitfile.Set("KillMode", "mixed"),
+		unitfile.Set("Slice", localDNSSlice),
+		unitfile.Set("RuntimeDirectory", "localdns"),
+		unitfile.Set("RuntimeDirectoryMode", "0700"),
+		unitfile.Set("RuntimeDirectoryPreserve", "yes"),
+		unitfile.Line{},
+		unitfile.Comment("Interfaces, packet filter rules with their modules, port 53, and networks' drop-ins, whose directory may be another's."),
+		unitfile.Set("CapabilityBoundingSet", "CAP_CHOWN CAP_DAC_OVERRIDE CAP_FOWNER CAP_NET_ADMIN CAP_NET_BIND_SERVICE CAP_NET_RAW CAP_SYS_MODULE"),
+		unitfile.Set("NoNewPrivileges", "yes"),
+		unitfile.Set("ProtectSystem", "strict"),
+		unitfile.Set("ReadWritePaths", "/run -/etc/localdns"),
+		unitfile.Set("ProtectHome", "yes"),
+		unitfile.Set("PrivateTmp", "yes"),
+		unitfile.Set("PrivateDevices", "yes"),
+		unitfile.Set("ProtectControlGroups", "yes"),
+		unitfile.Set("ProtectKernelLogs", "yes"),
+		unitfile.Set("ProtectClock", "yes"),
+		unitfile.Set("RestrictAddressFamilies", "AF_UNIX AF_INET AF_INET6 AF_NETLINK"),
+		unitfile.Set("RestrictNamespaces", "yes"),
+		unitfile.Set("RestrictRealtime", "yes"),
+		unitfile.Set("RestrictSUIDSGID", "yes"),
+		unitfile.Set("LockPersonality", "yes"),
+		unitfile.Set("MemoryDenyWriteExecute", "yes"),
+		unitfile.Set("SystemCallArchitectures", "native"),
+		unitfile.Section("Install"),
+		unitfile.Set("WantedBy", "multi-user.target "+localDNSSlice),
 	)
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/slipway-dev/slipway/internal/profile"
 	"github.com/slipway-dev/slipway/internal/resource"
+	"github.com/slipway-dev/slipway/internal/unitfile"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
@@ -136,11 +137,11 @@ func (in *input) refers(variable string) bool {
 }
 
 // inUnit is a fact as a word of the unit has it.
-func (in *input) inUnit(variable string) string {
+func (in *input) inUnit(variable string) unitfile.Text {
 	if in.refers(variable) {
-		return "${" + variable + "}"
+		return unitfile.Braced(variable)
 	}
-	return unitValue(in.known(variable))
+	return unitfile.Quote(in.known(variable))
 }
 
 // referred are the variables that the unit refers to, sorted.
@@ -154,30 +155,27 @@ func (in *input) referred() []string {
 	return all
 }
 
-// machineLabels are the labels whose values are the machine's facts, as --node-labels takes them: those that the unit refers
-// to, or else those that are known.
-func (in *input) machineLabels(refers bool, value func(variable string) string) map[string]string {
+// machineLabels are the labels whose values are the machine's facts, each with the fact's variable: those that the unit refers to, or
+// else the others.
+func (in *input) machineLabels(refers bool) map[string]string {
 	labels := make(map[string]string)
 	for key, label := range in.config.Kubelet.MachineLabels {
-		f := labelled(label)
-		if f == nil || !in.joins() || in.refers(f.variable) != refers {
-			continue
-		}
-		if v := value(f.variable); v != "" {
-			labels[key] = v
+		if f := labelled(label); f != nil && in.joins() && in.refers(f.variable) == refers {
+			labels[key] = f.variable
 		}
 	}
 	return labels
 }
 
-// referredLabels are the labels that the unit's command line has after those of its environment file; empty for none.
-func (in *input) referredLabels(value func(variable string) string) string {
-	labels := in.machineLabels(true, value)
-	var words []string
+// referredLabels are the labels that the unit's command line has after those of its environment file, and what they are where the
+// facts are known; empty for none.
+func (in *input) referredLabels() (line unitfile.Text, value string) {
+	labels := in.machineLabels(true)
 	for _, key := range slices.Sorted(maps.Keys(labels)) {
-		words = append(words, unitValue(key)+"="+labels[key])
+		line = listed(line, unitfile.Quote(key)+"="+in.inUnit(labels[key]))
+		value = listed(value, key+"="+in.known(labels[key]))
 	}
-	return strings.Join(words, ",")
+	return line, value
 }
 
 func planMachineFacts(in *input, out *output) {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/slipway-dev/slipway/exitcode"
 	"github.com/slipway-dev/slipway/internal/resource"
+	"github.com/slipway-dev/slipway/internal/unitfile"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
@@ -55,28 +56,27 @@ func planMetadataRestriction(in *input, out *output) {
 		match = append([]string{"!", "-s", address}, match...)
 	}
 	unitPath := resource.UnitDir + "/" + restrictionUnit
-	lines := []string{
-		"[Unit]",
-		"Description=Keep pods from the metadata service",
-		"DefaultDependencies=no",
-		"After=local-fs.target",
-		"Conflicts=shutdown.target",
-		"Before=shutdown.target",
-		"",
-		"[Service]",
-		"Type=oneshot",
-		"RemainAfterExit=yes",
-		"# Without a shell there is no other \"unless it is there\": the rule of an earlier start is removed first.",
+	lines := []unitfile.Line{
+		unitfile.Section("Unit"),
+		unitfile.Set("Description", "Keep pods from the metadata service"),
+		unitfile.Set("DefaultDependencies", "no"),
+		unitfile.Set("After", "local-fs.target"),
+		unitfile.Set("Conflicts", "shutdown.target"),
+		unitfile.Set("Before", "shutdown.target"),
+		unitfile.Section("Service"),
+		unitfile.Set("Type", "oneshot"),
+		unitfile.Set("RemainAfterExit", "yes"),
+		unitfile.Comment("Without a shell there is no other \"unless it is there\": the rule of an earlier start is removed first."),
 	}
-	var add string
+	var add unitfile.Line
 	var removals []resource.ID
 	code := 0
 	for _, table := range restrictionTables {
 		remove := append([]string{"iptables", "-w", "-t", table.name, "-D", "FORWARD"}, match...)
-		lines = append(lines, "ExecStart=-"+execLine(remove))
+		lines = append(lines, unitfile.Set("ExecStart", "-"+execLine(remove)))
 		if table.name == restriction.Table {
 			code = table.exitCode
-			add = "ExecStart=" + execLine(append([]string{"iptables", "-w", "-t", table.name, "-I", "FORWARD", "1"}, match...))
+			add = unitfile.Set("ExecStart", execLine(append([]string{"iptables", "-w", "-t", table.name, "-I", "FORWARD", "1"}, match...)))
 		}
 		// When the contract has the restriction no more, nobody starts the unit, and this removes the rule. By its name it
 		// is another command for another address, so that the rule with the former one is removed, too.
@@ -87,11 +87,11 @@ func planMetadataRestriction(in *input, out *output) {
 		out.add(resource.Resource{Phase: resource.Join, Reason: "the rule is not there twice, and not where the contract has it no more", Spec: command})
 		removals = append(removals, resource.IDOf(command))
 	}
-	lines = append(lines, add, "", "[Install]", "WantedBy=multi-user.target")
-	out.file(resource.Join, unitPath, 0o644, unitFile(lines...), sourced("keeps pods from the metadata service", in.family.Sources.Metadata), restrictionUnit)
+	lines = append(lines, add, unitfile.Section("Install"), unitfile.Set("WantedBy", "multi-user.target"))
+	out.file(resource.Join, unitPath, 0o644, unitfile.File(lines...), sourced("keeps pods from the metadata service", in.family.Sources.Metadata), restrictionUnit)
 	out.enable(resource.Join, restrictionUnit)
 	out.file(resource.Join, kubeletDropIns+"20-metadata-restriction.conf", 0o644,
-		unitFile("[Unit]", "Requires="+restrictionUnit, "After="+restrictionUnit), "no pod starts before the rule is there", kubeletUnit)
+		unitfile.File(unitfile.Section("Unit"), unitfile.Set("Requires", restrictionUnit), unitfile.Set("After", restrictionUnit)), "no pod starts before the rule is there", kubeletUnit)
 	out.addTo(kubeletGroup, resource.Resource{
 		Phase:    resource.Join,
 		Requires: removals,
@@ -118,10 +118,12 @@ func nodeIPv4(in *input) string {
 }
 
 // execLine is a command line as systemd will split it again.
-func execLine(argv []string) string {
-	words := make([]string, len(argv))
+func execLine(argv []string) unitfile.Text {
+	words := make([]unitfile.Text, len(argv))
 	for i, arg := range argv {
-		words[i] = word(arg)
+		if words[i] = "!"; arg != "!" { // which has a meaning in front of the command alone
+			words[i] = unitfile.Word(arg)
+		}
 	}
-	return strings.Join(words, " ")
+	return unitfile.Words(words...)
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/slipway-dev/slipway/internal/profile"
 	"github.com/slipway-dev/slipway/internal/resource"
+	"github.com/slipway-dev/slipway/internal/unitfile"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
@@ -94,32 +95,31 @@ func planAsking(in *input, out *output, referred []string) {
 		return
 	}
 	out.file(resource.Join, metadataScript, 0o644, factScript(in, service, referred), "asks this machine's cloud for what only the machine knows", machineFactsUnit)
-	environment := []string{"METADATA=" + service.address, "NODE_ENVIRONMENT=" + profile.NodeEnvironment}
+	environment := []unitfile.Text{"METADATA=" + unitfile.Quote(service.address), "NODE_ENVIRONMENT=" + profile.NodeEnvironment}
 	if in.looksUpPods() {
-		environment = append(environment, "MAX_PODS_MAP="+in.podsMap())
+		environment = append(environment, "MAX_PODS_MAP="+unitfile.Quote(in.podsMap()))
 	}
-	lines := []string{
-		"[Unit]",
-		"Description=Ask the cloud what only this machine knows, for the kubelet",
-		"Wants=network-online.target",
-		"After=network-online.target",
-		"Before=" + kubeletUnit,
-		"",
-		"[Service]",
-		"Type=oneshot",
-		"RemainAfterExit=yes",
+	lines := []unitfile.Line{
+		unitfile.Section("Unit"),
+		unitfile.Set("Description", "Ask the cloud what only this machine knows, for the kubelet"),
+		unitfile.Set("Wants", "network-online.target"),
+		unitfile.Set("After", "network-online.target"),
+		unitfile.Set("Before", kubeletUnit),
+		unitfile.Section("Service"),
+		unitfile.Set("Type", "oneshot"),
+		unitfile.Set("RemainAfterExit", "yes"),
 	}
 	for _, e := range environment {
-		lines = append(lines, "Environment="+e)
+		lines = append(lines, unitfile.Set("Environment", e))
 	}
 	lines = append(lines,
-		"ExecStart=/bin/bash "+metadataScript,
-		"# Its own limits come to less. When it fails, the kubelet's next start starts it again.",
-		"TimeoutStartSec=30",
-		"StandardError=journal+console",
+		unitfile.Set("ExecStart", "/bin/bash "+metadataScript),
+		unitfile.Comment("Its own limits come to less. When it fails, the kubelet's next start starts it again."),
+		unitfile.Set("TimeoutStartSec", "30"),
+		unitfile.Set("StandardError", "journal+console"),
 	)
-	out.file(resource.Join, resource.UnitDir+"/"+machineFactsUnit, 0o644, unitFile(lines...), "runs before the kubelet at each boot", machineFactsUnit)
-	out.file(resource.Join, kubeletDropIns+"06-machine-facts.conf", 0o644, unitFile("[Unit]", "Wants="+machineFactsUnit, "After="+machineFactsUnit),
+	out.file(resource.Join, resource.UnitDir+"/"+machineFactsUnit, 0o644, unitfile.File(lines...), "runs before the kubelet at each boot", machineFactsUnit)
+	out.file(resource.Join, kubeletDropIns+"06-machine-facts.conf", 0o644, unitfile.File(unitfile.Section("Unit"), unitfile.Set("Wants", machineFactsUnit), unitfile.Set("After", machineFactsUnit)),
 		"what the kubelet's unit refers to is there before it starts", kubeletUnit)
 	unit := resource.Resource{Phase: resource.Join, Reason: "has said what this machine is", Spec: &resource.Unit{Unit: machineFactsUnit}}
 	out.addTo(kubeletGroup, unit)

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/slipway-dev/slipway/internal/resource"
+	"github.com/slipway-dev/slipway/internal/unitfile"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
@@ -34,7 +35,7 @@ func planNameservers(in *input, out *output) {
 	default:
 		// Without a routing domain of their own, those of each link are asked as well: with it, every name goes to these
 		// (resolved.conf(5), DNS= and Domains=; systemd-resolved.service(8), protocols and routing).
-		out.file(resource.Base, nameserversConfig, 0o644, unitFile("[Resolve]", "DNS="+strings.Join(servers, " "), "Domains=~."),
+		out.file(resource.Base, nameserversConfig, 0o644, unitfile.File(unitfile.Section("Resolve"), unitfile.Set("DNS", unitfile.Quote(strings.Join(servers, " "))), unitfile.Set("Domains", "~.")),
 			"the contract's DNS servers are asked in place of those that DHCP names", "systemd-resolved.service")
 		out.askedBy(nameserversPath)
 	}

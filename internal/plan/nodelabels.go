@@ -13,7 +13,11 @@ import (
 func labels(in *input) map[string]string {
 	labels := make(map[string]string)
 	maps.Copy(labels, in.config.Kubelet.Labels)
-	maps.Copy(labels, in.machineLabels(false, in.known))
+	for key, variable := range in.machineLabels(false) {
+		if value := in.known(variable); value != "" {
+			labels[key] = value
+		}
+	}
 	if servingRotation(in.config) {
 		for name, value := range in.family.Kubelet.ServingLabels {
 			if labels[name] = value; in.servingOff() {

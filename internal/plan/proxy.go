@@ -7,6 +7,7 @@ import (
 
 	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/internal/resource"
+	"github.com/slipway-dev/slipway/internal/unitfile"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
@@ -53,7 +54,7 @@ func planProxy(in *input, out *output) {
 		if unit == kubeletUnit {
 			runs = in.kubeletProcess()
 		}
-		out.file(resource.Base, resource.UnitDir+"/"+runs+".d/10-proxy.conf", 0o644, unitFile("[Service]", "EnvironmentFile="+proxyEnv),
+		out.file(resource.Base, resource.UnitDir+"/"+runs+".d/10-proxy.conf", 0o644, unitfile.File(unitfile.Section("Service"), unitfile.Set("EnvironmentFile", proxyEnv)),
 			"it pulls images, or runs what does, through the contract's proxy", unit)
 	}
 	if in.facts.OS.ID == "debian" || in.facts.OS.ID == "ubuntu" {

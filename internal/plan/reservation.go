@@ -9,6 +9,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/internal/profile"
 	"github.com/slipway-dev/slipway/internal/resource"
+	"github.com/slipway-dev/slipway/internal/unitfile"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
@@ -149,10 +150,10 @@ func planReserved(in *input, out *output) {
 // after slices.
 func planPlaced(in *input, out *output, unit, dropIns string, after []string) {
 	dropIn := in.family.Runtime.Reserved.DropIn
-	lines := []string{"[Unit]", "Wants=" + strings.Join(after, " "), "After=" + strings.Join(after, " ")}
+	lines := []unitfile.Line{unitfile.Section("Unit"), unitfile.Set("Wants", unitfile.Quote(strings.Join(after, " "))), unitfile.Set("After", unitfile.Quote(strings.Join(after, " ")))}
 	effects := resource.Restarting(unit)
 	if in.slice != systemSlice {
-		lines = append(lines, "", "[Service]", "Slice="+in.slice)
+		lines = append(lines, unitfile.Section("Service"), unitfile.Set("Slice", unitfile.Quote(in.slice)))
 		effects.Class, effects.Source = resource.Reboot, "systemd.kill(5), KillMode=process"
 		effects.Why = "what runs stays in its control group, with the processes of all containers"
 	}
@@ -160,7 +161,7 @@ func planPlaced(in *input, out *output, unit, dropIns string, after []string) {
 		Phase:   resource.Base,
 		Effects: effects,
 		Reason:  sourced("starts in the control group of what is reserved", dropIn.Source),
-		Spec:    &resource.File{Path: dropIns + dropIn.File, Mode: dropIn.Mode, Content: unitFile(lines...)},
+		Spec:    &resource.File{Path: dropIns + dropIn.File, Mode: dropIn.Mode, Content: unitfile.File(lines...)},
 	})
 }
 
@@ -170,22 +171,20 @@ func planSlice(in *input, out *output, unit string, needed group) {
 		return
 	}
 	path := resource.UnitDir + "/" + unit
-	out.file(resource.Base, path, 0o644, unitFile(
-		"[Unit]",
-		"Description=What is reserved on a node of Kubernetes",
-		"Documentation=https://kubernetes.io/docs/tasks/administer-cluster/reserve-compute-resources/",
-		"# Like the kubelet, it does not wait for the rest of the boot.",
-		"DefaultDependencies=no",
-		"Before=slices.target",
-		"",
-		"[Slice]",
-		"# The kubelet sets the limits. Without accounting there is nothing to limit.",
-		"CPUAccounting=yes",
-		"MemoryAccounting=yes",
-		"TasksAccounting=yes",
-		"",
-		"[Install]",
-		"WantedBy=slices.target",
+	out.file(resource.Base, path, 0o644, unitfile.File(
+		unitfile.Section("Unit"),
+		unitfile.Set("Description", "What is reserved on a node of Kubernetes"),
+		unitfile.Set("Documentation", "https://kubernetes.io/docs/tasks/administer-cluster/reserve-compute-resources/"),
+		unitfile.Comment("Like the kubelet, it does not wait for the rest of the boot."),
+		unitfile.Set("DefaultDependencies", "no"),
+		unitfile.Set("Before", "slices.target"),
+		unitfile.Section("Slice"),
+		unitfile.Comment("The kubelet sets the limits. Without accounting there is nothing to limit."),
+		unitfile.Set("CPUAccounting", "yes"),
+		unitfile.Set("MemoryAccounting", "yes"),
+		unitfile.Set("TasksAccounting", "yes"),
+		unitfile.Section("Install"),
+		unitfile.Set("WantedBy", "slices.target"),
 	), "the control group for what is reserved")
 	link := &resource.Symlink{Path: resource.UnitDir + "/slices.target.wants/" + unit, Target: path}
 	out.add(resource.Resource{Phase: resource.Base, Reason: "starts at boot", Spec: link})

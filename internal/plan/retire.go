@@ -6,6 +6,7 @@ import (
 
 	"github.com/slipway-dev/slipway/exitcode"
 	"github.com/slipway-dev/slipway/internal/resource"
+	"github.com/slipway-dev/slipway/internal/unitfile"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
@@ -27,30 +28,27 @@ func retireCredential(in *input, out *output) {
 	// systemd looks again when the service has ended, so it must not end (systemd.path(5)). The kubelet does
 	// not sync what it writes: a file is empty for a while, is so for ever where the power has gone meanwhile,
 	// and must be durable before the credential goes. An empty kubeconfig is written again, with the credential.
-	out.file(resource.Join, resource.UnitDir+"/"+retireUnit+".service", 0o644, unitFile(
-		"[Unit]",
-		"Description=Remove the credential that the node joined with",
-		"StartLimitIntervalSec=0",
-		"",
-		"[Service]",
-		"Type=oneshot",
-		"RemainAfterExit=yes",
-		"Restart=on-failure",
-		"RestartSec=2",
-		"ExecStart=test -s "+certificate,
-		"ExecStart=test -s "+kubeconfig,
-		"ExecStart=sync -f "+certificate+" "+kubeconfig,
-		"ExecStart=rm -f "+in.family.Paths.BootstrapConfig,
+	out.file(resource.Join, resource.UnitDir+"/"+retireUnit+".service", 0o644, unitfile.File(
+		unitfile.Section("Unit"),
+		unitfile.Set("Description", "Remove the credential that the node joined with"),
+		unitfile.Set("StartLimitIntervalSec", "0"),
+		unitfile.Section("Service"),
+		unitfile.Set("Type", "oneshot"),
+		unitfile.Set("RemainAfterExit", "yes"),
+		unitfile.Set("Restart", "on-failure"),
+		unitfile.Set("RestartSec", "2"),
+		unitfile.Set("ExecStart", "test -s "+unitfile.Quote(certificate)),
+		unitfile.Set("ExecStart", "test -s "+unitfile.Quote(kubeconfig)),
+		unitfile.Set("ExecStart", "sync -f "+unitfile.Quote(certificate)+" "+unitfile.Quote(kubeconfig)),
+		unitfile.Set("ExecStart", "rm -f "+unitfile.Quote(in.family.Paths.BootstrapConfig)),
 	), "removes the bootstrap credential")
-	out.file(resource.Join, resource.UnitDir+"/"+retireUnit+".path", 0o644, unitFile(
-		"[Unit]",
-		"Description=Wait for the kubelet's own certificate",
-		"",
-		"[Path]",
-		"PathExists="+certificate,
-		"",
-		"[Install]",
-		"WantedBy=multi-user.target",
+	out.file(resource.Join, resource.UnitDir+"/"+retireUnit+".path", 0o644, unitfile.File(
+		unitfile.Section("Unit"),
+		unitfile.Set("Description", "Wait for the kubelet's own certificate"),
+		unitfile.Section("Path"),
+		unitfile.Set("PathExists", unitfile.Quote(certificate)),
+		unitfile.Section("Install"),
+		unitfile.Set("WantedBy", "multi-user.target"),
 	), "waits for the kubelet's certificate", retireUnit+".path")
 	out.enable(resource.Join, retireUnit+".path")
 	out.add(resource.Resource{

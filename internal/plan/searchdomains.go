@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/slipway-dev/slipway/internal/resource"
+	"github.com/slipway-dev/slipway/internal/unitfile"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
@@ -28,7 +29,7 @@ func planSearchDomains(in *input, out *output) {
 	case !slices.Contains(withResolved, in.facts.OS.ID):
 		out.warn(nodeconfig.NotApplied, "$.network.searchDomains", "is not applied: it is not known that %s looks names up with systemd-resolved", systemName(in))
 	default:
-		out.file(resource.Base, resolvedConfig, 0o644, unitFile("[Resolve]", "Domains="+strings.Join(domains, " ")),
+		out.file(resource.Base, resolvedConfig, 0o644, unitfile.File(unitfile.Section("Resolve"), unitfile.Set("Domains", unitfile.Quote(strings.Join(domains, " ")))),
 			sourced("short names are looked for in the contract's domains too", in.family.Sources.SearchDomains), "systemd-resolved.service")
 		out.askedBy("$.network.searchDomains")
 	}

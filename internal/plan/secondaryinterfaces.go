@@ -3,10 +3,12 @@ package plan
 import (
 	"fmt"
 	"slices"
+	"strconv"
 
 	"github.com/slipway-dev/slipway/exitcode"
 	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/internal/resource"
+	"github.com/slipway-dev/slipway/internal/unitfile"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
@@ -79,31 +81,29 @@ func planSecondaryInterfaces(in *input, out *output) {
 // secondaryNetwork is the configuration of an interface (systemd.network(5)). The node does not wait for it, and its DNS
 // servers are not asked.
 func secondaryNetwork(nic facts.InstanceInterface, driver string, metric int) []byte {
-	match := []string{"[Match]", "MACAddress=" + nic.MAC}
+	match := []unitfile.Line{unitfile.Section("Match"), unitfile.Set("MACAddress", unitfile.Quote(nic.MAC))}
 	if driver != "" {
-		match = append(match, "Driver="+driver)
+		match = append(match, unitfile.Set("Driver", unitfile.Quote(driver)))
 	}
 	dhcp := "ipv4"
 	if nic.IPv6 {
 		dhcp = "yes"
 	}
-	lines := slices.Concat(match, []string{
-		"",
-		"[Link]",
-		"RequiredForOnline=no",
-		"",
-		"[Network]",
-		"DHCP=" + dhcp,
-		"",
-		"[DHCPv4]",
-		fmt.Sprintf("RouteMetric=%d", metric),
-		"UseDNS=no",
-		"UseDomains=no",
-		"SendRelease=no",
+	lines := slices.Concat(match, []unitfile.Line{
+		unitfile.Section("Link"),
+		unitfile.Set("RequiredForOnline", "no"),
+		unitfile.Section("Network"),
+		unitfile.Set("DHCP", unitfile.Quote(dhcp)),
+		unitfile.Section("DHCPv4"),
+		unitfile.Set("RouteMetric", unitfile.Quote(strconv.Itoa(metric))),
+		unitfile.Set("UseDNS", "no"),
+		unitfile.Set("UseDomains", "no"),
+		unitfile.Set("SendRelease", "no"),
 	})
 	if nic.IPv6 {
-		lines = append(lines, "", "[DHCPv6]", "UseDNS=no", "UseDomains=no", "SendRelease=no",
-			"", "[IPv6AcceptRA]", fmt.Sprintf("RouteMetric=%d", metric), "UseDNS=no", "UseDomains=no")
+		lines = append(lines,
+			unitfile.Section("DHCPv6"), unitfile.Set("UseDNS", "no"), unitfile.Set("UseDomains", "no"), unitfile.Set("SendRelease", "no"),
+			unitfile.Section("IPv6AcceptRA"), unitfile.Set("RouteMetric", unitfile.Quote(strconv.Itoa(metric))), unitfile.Set("UseDNS", "no"), unitfile.Set("UseDomains", "no"))
 	}
-	return unitFile(lines...)
+	return unitfile.File(lines...)
 }

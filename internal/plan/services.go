@@ -2,12 +2,12 @@ package plan
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 
 	"github.com/slipway-dev/slipway/exitcode"
 	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/internal/resource"
+	"github.com/slipway-dev/slipway/internal/unitfile"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
@@ -27,10 +27,10 @@ type service struct {
 	wanted func(in *input) bool
 	asked  string
 	// command is what it runs in place of the package's own, and section what its drop-in has besides; empty for neither.
-	command func(in *input) string
-	section string
+	command func(in *input) unitfile.Text
+	section []unitfile.Line
 	// settings are lines of its section [Service] besides the command.
-	settings []string
+	settings []unitfile.Line
 	// code is that of a provisioning that cannot start it; 0 for one that nobody waits for.
 	code int
 	// early says that the kubelet waits for it. The others register with the kubelet, or observe its pods.
@@ -48,16 +48,16 @@ var imageServices = []service{
 	{unit: facts.DevicePluginUnit, wanted: (*input).plugsGPU, asked: GPUManagedPath, command: pluginCommand, code: exitcode.GPUDevicePluginFailed, stops: true},
 	{
 		unit: facts.DRADriverUnit, wanted: (*input).sharesGPU, asked: DRAPath, command: draCommand, code: exitcode.DRADriverFailed, stops: true,
-		section: "[Unit]\nRequires=" + kubeletUnit + "\nAfter=" + kubeletUnit + "\n\n",
+		section: []unitfile.Line{unitfile.Section("Unit"), unitfile.Set("Requires", kubeletUnit), unitfile.Set("After", kubeletUnit)},
 	},
 	{unit: facts.DCGMUnit, wanted: (*input).observesGPU, asked: GPUManagedPath, stops: true},
 	{
 		unit: facts.DCGMExporterUnit, wanted: (*input).observesGPU, asked: GPUManagedPath, stops: true,
-		command: func(*input) string {
+		command: func(*input) unitfile.Text {
 			return "/usr/bin/dcgm-exporter -f /etc/dcgm-exporter/default-counters.csv --address :19400"
 		},
 		// The unit of the package logs to a file (AKS: startNvidiaManagedExpServices).
-		settings: []string{"StandardOutput=journal", "StandardError=journal"},
+		settings: []unitfile.Line{unitfile.Set("StandardOutput", "journal"), unitfile.Set("StandardError", "journal")},
 	},
 	{unit: facts.ACRMirrorUnit, wanted: (*input).mirrors, asked: LazyPullPath, code: exitcode.StreamingFailed, early: true},
 	{unit: facts.OverlaybdTCMUUnit, wanted: (*input).streams, asked: LazyPullPath, code: exitcode.StreamingFailed, early: true},
@@ -86,8 +86,8 @@ func (in *input) streams() bool { return in.config.Runtime.LazyPull == overlaybd
 func (in *input) mirrors() bool { return in.streams() && in.family.Runtime.Mirror }
 
 // pluginCommand shows partitions as devices of one kind, but where a contract wants one kind for each profile.
-func pluginCommand(in *input) string {
-	strategy := ""
+func pluginCommand(in *input) unitfile.Text {
+	var strategy unitfile.Text
 	if in.isPartitioned() {
 		strategy = " --mig-strategy single"
 		if in.gpu().Strategy == "Mixed" {
@@ -97,9 +97,9 @@ func pluginCommand(in *input) string {
 	return "/usr/bin/nvidia-device-plugin" + strategy + " --pass-device-specs"
 }
 
-func draCommand(in *input) string {
-	return fmt.Sprintf(`/usr/bin/gpu-kubelet-plugin --kubeconfig %s --container-driver-root / --image-name "" --node-name=%s`,
-		in.family.Paths.Kubeconfig, cmp.Or(unitValue(in.config.Kubelet.NodeName), "%H"))
+func draCommand(in *input) unitfile.Text {
+	return "/usr/bin/gpu-kubelet-plugin --kubeconfig " + unitfile.Quote(in.family.Paths.Kubeconfig) + ` --container-driver-root / --image-name "" --node-name=` +
+		cmp.Or(unitfile.Quote(in.config.Kubelet.NodeName), "%H")
 }
 
 func planServices(in *input, out *output) {
@@ -123,8 +123,8 @@ func planServices(in *input, out *output) {
 
 func planService(in *input, out *output, s *service, at string) {
 	if s.command != nil {
-		lines := slices.Concat([]string{s.section + "[Service]"}, s.settings, []string{"ExecStart=", "ExecStart=" + s.command(in)})
-		out.file(resource.Join, resource.UnitDir+"/"+s.unit+".d/10-node.conf", 0o644, unitFile(lines...), "how the service runs on this node", s.unit)
+		lines := slices.Concat(s.section, []unitfile.Line{unitfile.Section("Service")}, s.settings, []unitfile.Line{unitfile.Set("ExecStart", ""), unitfile.Set("ExecStart", s.command(in))})
+		out.file(resource.Join, resource.UnitDir+"/"+s.unit+".d/10-node.conf", 0o644, unitfile.File(lines...), "how the service runs on this node", s.unit)
 	}
 	g, after := group(""), resource.IDOf(&resource.Check{Label: kubeletActive})
 	if s.early {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/slipway-dev/slipway/internal/resource"
+	"github.com/slipway-dev/slipway/internal/unitfile"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
@@ -40,7 +41,7 @@ func planShutdown(in *input, out *output) {
 	seconds := int64((period + time.Second - 1) / time.Second)
 	// It comes before the kubelet's own, which has the last word when its period grows.
 	in.logind(out, "logind waits as long as the kubelet takes to end its pods (Kubernetes: Graceful Node Shutdown)", &resource.File{
-		Path: logindDropIns + "98-slipway-shutdown.conf", Mode: 0o644, Content: unitFile("[Login]", fmt.Sprintf("InhibitDelayMaxSec=%d", seconds)),
+		Path: logindDropIns + "98-slipway-shutdown.conf", Mode: 0o644, Content: unitfile.File(unitfile.Section("Login"), unitfile.Set("InhibitDelayMaxSec", unitfile.Quote(fmt.Sprint(seconds)))),
 	})
 	if period > upgradesDelay && slices.Contains([]string{"debian", "ubuntu"}, in.facts.OS.ID) {
 		in.logind(out, "the drop-in of unattended-upgrades would allow less, and its name comes last", &resource.Symlink{Path: upgradesDropIn, Target: "/dev/null"})

@@ -3,6 +3,7 @@ package plan
 import (
 	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/internal/resource"
+	"github.com/slipway-dev/slipway/internal/unitfile"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
@@ -64,7 +65,7 @@ func planSOCI(in *input, out *output) {
 			sociCPUs, sociMemory>>30)
 	}
 	out.file(resource.Base, sociConfig, 0o644, parsed(sociSettings).Bytes(), "how the snapshotter gets images", facts.SOCIUnit)
-	out.file(resource.Base, containerdDropIns+"10-soci-snapshotter.conf", 0o644, unitFile(
-		"[Unit]", "Wants="+facts.SOCIUnit, "After="+facts.SOCIUnit,
+	out.file(resource.Base, containerdDropIns+"10-soci-snapshotter.conf", 0o644, unitfile.File(
+		unitfile.Section("Unit"), unitfile.Set("Wants", facts.SOCIUnit), unitfile.Set("After", facts.SOCIUnit),
 	), "its snapshotter runs first (Amazon EKS AMI: 10-soci-snapshotter.conf)", containerdUnit)
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/slipway-dev/slipway/exitcode"
 	"github.com/slipway-dev/slipway/internal/profile"
 	"github.com/slipway-dev/slipway/internal/resource"
+	"github.com/slipway-dev/slipway/internal/unitfile"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
@@ -33,7 +34,7 @@ type swapPlace struct {
 	// disk is where the file's disk is mounted by somebody else; empty for the disk of the operating system.
 	disk, reason string
 	// lines are what the unit says of the boot.
-	lines []string
+	lines []unitfile.Line
 }
 
 // swapOnOS is below /var/lib because a distribution's / may be read-only, as it is for the agent's own unit. AKS has the file
@@ -41,9 +42,9 @@ type swapPlace struct {
 var swapOnOS = swapPlace{
 	file: "/var/lib/swapfile", unit: "var-lib-swapfile.swap", target: "swap.target", phase: resource.Base,
 	reason: "memory that is not in use can be written to the disk of the operating system",
-	lines: []string{
-		"After=systemd-remount-fs.service",
-		"# The kubelet looks for swap when it starts, and the agent whether it is in use.",
+	lines: []unitfile.Line{
+		unitfile.Set("After", "systemd-remount-fs.service"),
+		unitfile.Comment("The kubelet looks for swap when it starts, and the agent whether it is in use."),
 	},
 }
 
@@ -52,14 +53,14 @@ var swapOnOS = swapPlace{
 var swapOnTemporary = swapPlace{
 	file: temporaryDisk + "/swapfile", unit: "mnt-swapfile.swap", target: "multi-user.target", phase: resource.Join, disk: temporaryDisk,
 	reason: "memory that is not in use can be written to the temporary disk",
-	lines: []string{
-		"# The rest of the boot does not wait for the disk, which may be mounted late, or never.",
-		"DefaultDependencies=no",
-		"After=" + temporaryUnit,
-		"ConditionPathIsMountPoint=" + temporaryDisk,
-		"Conflicts=umount.target",
-		"Before=umount.target",
-		"# The kubelet looks for swap when it starts.",
+	lines: []unitfile.Line{
+		unitfile.Comment("The rest of the boot does not wait for the disk, which may be mounted late, or never."),
+		unitfile.Set("DefaultDependencies", "no"),
+		unitfile.Set("After", temporaryUnit),
+		unitfile.Set("ConditionPathIsMountPoint", temporaryDisk),
+		unitfile.Set("Conflicts", "umount.target"),
+		unitfile.Set("Before", "umount.target"),
+		unitfile.Comment("The kubelet looks for swap when it starts."),
 	},
 }
 
@@ -81,19 +82,17 @@ func planSwap(in *input, out *output) {
 			place = swapOnTemporary
 		}
 	}
-	out.file(place.phase, resource.UnitDir+"/"+place.unit, 0o644, unitFile(slices.Concat([]string{
-		"[Unit]",
-		"Description=Swap file",
-		"# One that is missing is made by the agent.",
-		"ConditionPathExists=" + place.file,
-	}, place.lines, []string{
-		"Before=" + strings.Join(place.before(in), " "),
-		"",
-		"[Swap]",
-		"What=" + place.file,
-		"",
-		"[Install]",
-		"WantedBy=" + place.target,
+	out.file(place.phase, resource.UnitDir+"/"+place.unit, 0o644, unitfile.File(slices.Concat([]unitfile.Line{
+		unitfile.Section("Unit"),
+		unitfile.Set("Description", "Swap file"),
+		unitfile.Comment("One that is missing is made by the agent."),
+		unitfile.Set("ConditionPathExists", unitfile.Quote(place.file)),
+	}, place.lines, []unitfile.Line{
+		unitfile.Set("Before", unitfile.Quote(strings.Join(place.before(in), " "))),
+		unitfile.Section("Swap"),
+		unitfile.Set("What", unitfile.Quote(place.file)),
+		unitfile.Section("Install"),
+		unitfile.Set("WantedBy", unitfile.Quote(place.target)),
 	})...), "uses the swap file after every boot")
 	link := &resource.Symlink{Path: resource.UnitDir + "/" + place.target + ".wants/" + place.unit, Target: resource.UnitDir + "/" + place.unit}
 	out.add(resource.Resource{Phase: place.phase, Reason: "starts at boot", Spec: link})

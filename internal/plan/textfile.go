@@ -13,22 +13,9 @@ import (
 
 // What is escaped, and how, in each kind of text.
 var (
-	unitEscapes        = strings.NewReplacer("%", "%%", "$", "$$", `\`, `\\`, `"`, `\"`)
 	environmentEscapes = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "`", "\\`", `$`, `\$`)
 	wordEscapes        = strings.NewReplacer(`\`, `\\`, `"`, `\"`)
 )
-
-// unitFile writes a unit or drop-in: sections are "[Name]", everything else is a line as it is. What
-// comes from a contract must have been through unitValue.
-func unitFile(lines ...string) []byte {
-	return []byte(strings.Join(lines, "\n") + "\n")
-}
-
-// unitValue makes a value one word of a unit's directive: specifiers and variables lose their
-// meaning (systemd.unit(5), "Specifiers"; systemd.service(5), "Command lines").
-func unitValue(s string) string {
-	return unitEscapes.Replace(s)
-}
 
 // environmentFile writes an EnvironmentFile= of the given variables in the given order.
 func environmentFile(variables ...[2]string) []byte {

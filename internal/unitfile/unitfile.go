@@ -1,0 +1,83 @@
+// Package unitfile writes systemd's units and drop-ins. What stands in a line is a [Text]: a constant is one as it is, and
+// everything else has to be quoted before it is one, so that no value of a contract or machine has a meaning for systemd.
+package unitfile
+
+import (
+	"bytes"
+	"strings"
+)
+
+// Text is text of a unit in systemd's own language: a percent sign begins a specifier, and a dollar sign a variable of a command.
+type Text string
+
+// Line is a line of a unit: a section's head, a setting, or a comment.
+type Line struct {
+	text    Text
+	section bool
+}
+
+// Section begins a section.
+func Section(name Text) Line { return Line{"[" + name + "]", true} }
+
+// Set is a setting.
+func Set(key, value Text) Line { return Line{key + "=" + value, false} }
+
+// Command is a setting that is a command, a word to a line.
+func Command(key Text, words ...Text) Line { return Set(key, join(words, " \\\n    ")) }
+
+// Assign is a setting that gives an environment variable a value (systemd.exec(5), Environment=: a dollar sign has no meaning there).
+func Assign(key, name Text, value string) Line {
+	return Set(key, `"`+name+"="+Text(assigned.Replace(value))+`"`)
+}
+
+// Comment is a comment, of one line.
+func Comment(text Text) Line { return Line{"# " + text, false} }
+
+// File writes a unit or a drop-in, with an empty line between sections.
+func File(lines ...Line) []byte {
+	var b bytes.Buffer
+	for i, l := range lines {
+		if l.section && i > 0 {
+			b.WriteByte('\n')
+		}
+		b.WriteString(string(l.text) + "\n")
+	}
+	return b.Bytes()
+}
+
+// Words are texts with blanks between.
+func Words(texts ...Text) Text { return join(texts, " ") }
+
+func join(texts []Text, between string) Text {
+	words := make([]string, len(texts))
+	for i, t := range texts {
+		words[i] = string(t)
+	}
+	return Text(strings.Join(words, between))
+}
+
+var (
+	quoted   = strings.NewReplacer("%", "%%", "$", "$$", `\`, `\\`, `"`, `\"`)
+	spaced   = strings.NewReplacer("%", "%%", "$", "$$", `\`, `\\`, `"`, `\"`, "\n", `\n`, "\t", `\t`, "\r", `\r`)
+	assigned = strings.NewReplacer("%", "%%", `\`, `\\`, `"`, `\"`)
+)
+
+// Quote makes a value one word, or a part of one: specifiers, variables and quotes lose their meaning (systemd.unit(5),
+// "Specifiers"; systemd.service(5), "Command lines").
+func Quote(value string) Text { return Text(quoted.Replace(value)) }
+
+// Word makes a value one whole word of a command.
+func Word(value string) Text {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("/._-=,:+@", r)
+	}
+	if value != "" && strings.IndexFunc(value, func(r rune) bool { return !plain(r) }) < 0 {
+		return Text(value)
+	}
+	return `"` + Text(spaced.Replace(value)) + `"`
+}
+
+// Variable is an environment variable of a command, whose value systemd splits into words, and Braced one that stands for its value
+// within a word (systemd.service(5), "Command lines").
+func Variable(name string) Text { return "$" + Text(name) }
+func Braced(name string) Text   { return "${" + Text(name) + "}" }
