@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"github.com/slipway-dev/slipway/components"
+	"github.com/slipway-dev/slipway/internal/distro"
 )
 
 // Facts is what is true of a machine.
@@ -94,12 +95,7 @@ type Facts struct {
 const Bash = "/bin/bash"
 
 // OS is the operating system, as os-release(5) names it.
-type OS struct {
-	// ID is "ubuntu", "azurelinux", "debian", "flatcar", ...
-	ID        string `json:"id,omitempty"`
-	VersionID string `json:"versionID,omitempty"`
-	VariantID string `json:"variantID,omitempty"`
-}
+type OS = distro.Release
 
 // Version returns the version of an installed component, or "" where it is not known. A component
 // of which only the main version is known has that alone: "2".
@@ -141,5 +137,5 @@ func parseOSRelease(data []byte) OS {
 			fields[name] = strings.Trim(value, `"'`)
 		}
 	}
-	return OS{fields["ID"], fields["VERSION_ID"], fields["VARIANT_ID"]}
+	return OS{ID: fields["ID"], VersionID: fields["VERSION_ID"], VariantID: fields["VARIANT_ID"], IDLike: fields["ID_LIKE"]}
 }

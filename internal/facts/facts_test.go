@@ -14,9 +14,10 @@ func TestParseOSRelease(t *testing.T) {
 		want          OS
 	}{
 		{"empty", "", OS{}},
-		{"Ubuntu", "PRETTY_NAME=\"Ubuntu 24.04.3 LTS\"\nNAME=\"Ubuntu\"\nVERSION_ID=\"24.04\"\nID=ubuntu\nID_LIKE=debian\n", OS{ID: "ubuntu", VersionID: "24.04"}},
+		{"Ubuntu", "PRETTY_NAME=\"Ubuntu 24.04.3 LTS\"\nNAME=\"Ubuntu\"\nVERSION_ID=\"24.04\"\nID=ubuntu\nID_LIKE=debian\n", OS{ID: "ubuntu", VersionID: "24.04", IDLike: "debian"}},
 		{"Azure Linux", "NAME=\"Microsoft Azure Linux\"\nID=azurelinux\nVERSION_ID=\"3.0\"\n", OS{ID: "azurelinux", VersionID: "3.0"}},
-		{"Flatcar", "ID=flatcar\nVERSION_ID=4230.2.0\nVARIANT_ID=azure\n", OS{"flatcar", "4230.2.0", "azure"}},
+		{"Rocky Linux", "NAME=\"Rocky Linux\"\nID=\"rocky\"\nID_LIKE=\"rhel centos fedora\"\nVERSION_ID=\"9.4\"\n", OS{ID: "rocky", VersionID: "9.4", IDLike: "rhel centos fedora"}},
+		{"Flatcar", "ID=flatcar\nID_LIKE=coreos\nVERSION_ID=4230.2.0\nVARIANT_ID=azure\n", OS{ID: "flatcar", VersionID: "4230.2.0", VariantID: "azure", IDLike: "coreos"}},
 		{"single quotes", "ID='debian'\nVERSION_ID='13'\n", OS{ID: "debian", VersionID: "13"}},
 		{"comments and blank lines", "# ID=no\n\n  \n#\nID=yes\n", OS{ID: "yes"}},
 		{"line ends of others", "ID=ubuntu\r\nVERSION_ID=\"24.04\"\r\n", OS{ID: "ubuntu", VersionID: "24.04"}},

@@ -40,7 +40,7 @@ func FuzzParseOSRelease(f *testing.F) {
 	f.Add([]byte("ID=\"a\\\"b\"\r\n# c\n=\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		os := parseOSRelease(data)
-		for _, value := range []string{os.ID, os.VersionID, os.VariantID} {
+		for _, value := range []string{os.ID, os.VersionID, os.VariantID, os.IDLike} {
 			if strings.ContainsAny(value, "\n") || strings.Trim(value, `"'`) != value {
 				t.Fatalf("%q", value)
 			}

@@ -2,7 +2,9 @@ package facts
 
 import (
 	"bytes"
+	"cmp"
 	"net/netip"
+	"path"
 	"runtime"
 	"runtime/debug"
 	"slices"
@@ -10,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/slipway-dev/slipway/components"
+	"github.com/slipway-dev/slipway/internal/distro"
 	"github.com/slipway-dev/slipway/internal/place"
 )
 
@@ -54,7 +57,8 @@ func Gather(m Machine) Facts {
 		CNI:           g.cni(),
 	}
 	f.Platform = Platform(f.DMI)
-	f.Components = g.components(f.Platform)
+	usual, _ := distro.Of(f.OS)
+	f.Components = g.components(f.Platform, &usual.Programs)
 	if f.Platform == Azure { // where a machine has tags, which the watcher follows, AKS's scripts, and interfaces that its cloud names
 		units := g.units()
 		f.Watcher, f.Units, f.DNSExporter = units.at(WatcherUnit), units.ofImages(), units.at(DNSExporterUnit) != ""
@@ -153,15 +157,10 @@ func NodeIPs(m Machine) []string {
 	return slices.DeleteFunc([]string{v4, v6}, func(s string) bool { return s == "" })
 }
 
-// binaries are where components are found that no manifest lists; the first that exists counts. One that only images of a cloud
-// have is not looked for in another.
-var binaries = []struct {
+// installed is a component that no manifest lists, and where it is looked for; the first that exists counts.
+type installed struct {
 	name  string
 	paths []string
-	cloud string
-}{
-	{"containerd", []string{"/usr/bin/containerd", "/usr/local/bin/containerd"}, ""},
-	{"kubelet", []string{"/usr/bin/kubelet", "/opt/bin/kubelet"}, ""},
 }
 
 // stated are files in which an image says the version of such a binary (amazon-eks-ami: install-worker.sh,
@@ -209,19 +208,19 @@ var programs = []struct{ name, path, cloud, with string }{
 const sociSnapshotter = "soci-snapshotter-grpc"
 
 // components reads the image's manifest, and looks for itself where that is silent.
-func (g gatherer) components(platform string) []components.Component {
+func (g gatherer) components(platform string, usual *distro.Programs) []components.Component {
 	found, _ := components.List(g.read(components.Path))
 	for _, v := range versioned {
 		names, _ := g.ReadDir(v.dir)
 		for _, name := range names {
-			if g.brought(v.dir + "/" + name) {
-				continue
-			}
-			if version, ok := strings.CutPrefix(name, v.prefix); ok && version != "" && !listed(found, v.name, version) {
-				found = append(found, components.Component{Name: v.name, Version: version, Path: v.dir + "/" + name})
-			}
+			version, ok := strings.CutPrefix(name, v.prefix)
+			c := components.Component{Name: v.name, Version: version, Path: v.dir + "/" + name}
+			known := ok && version != "" && !listed(found, v.name, version)
 			if slices.Contains(unversioned, name) && !named(found, name) {
-				found = append(found, components.Component{Name: name, Path: v.dir + "/" + name})
+				c.Name, c.Version, known = name, "", true
+			}
+			if known && !g.brought(c.Path) {
+				found = append(found, c)
 			}
 		}
 	}
@@ -231,19 +230,29 @@ func (g gatherer) components(platform string) []components.Component {
 			found = append(found, components.Component{Name: p.name, Path: p.path})
 		}
 	}
-	for _, b := range binaries {
-		if named(found, b.name) || b.cloud != "" && b.cloud != platform {
+	for _, b := range []installed{{"containerd", usual.Containerd}, {"kubelet", usual.Kubelet}} {
+		if named(found, b.name) {
 			continue
 		}
 		for _, path := range b.paths {
 			if info, err := g.BuildInfo(path); err == nil && !g.brought(path) {
 				version := goVersion(info)
-				if says := g.line(stated[b.name]); stated[b.name] != "" && says != "" {
-					version = strings.TrimPrefix(says, "v")
+				if at := stated[b.name]; at != "" {
+					version = cmp.Or(strings.TrimPrefix(g.line(at), "v"), version)
 				}
 				found = append(found, components.Component{Name: b.name, Version: version, Path: path})
 				break
 			}
+		}
+	}
+	// Distributions differ in the places of these, and their versions are of no interest.
+	for _, p := range []installed{{"containerd", usual.Runc}, {"kubelet", usual.Credentials}} {
+		at := -1
+		if named(found, p.name) { // which runs them
+			at = slices.IndexFunc(p.paths, func(at string) bool { return g.Exists(at) && !g.brought(at) })
+		}
+		if at >= 0 && !named(found, path.Base(p.paths[at])) {
+			found = append(found, components.Component{Name: path.Base(p.paths[at]), Path: p.paths[at]})
 		}
 	}
 	for _, s := range snaps {

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/slipway-dev/slipway/components"
+	"github.com/slipway-dev/slipway/internal/distro"
 )
 
 // machine is a machine of files, binaries and addresses.
@@ -205,8 +206,48 @@ func TestComponents(t *testing.T) {
 		{"a version and no program", map[string]string{"/etc/eks/kubelet-version.txt": "v1.30.4-eks-1fbb135\n"}, nil, nil},
 	} {
 		g := gatherer{machine{files: c.files, binaries: c.binaries}}
-		if got := g.components(""); !slices.Equal(got, c.want) {
+		if got := g.components("", usual(OS{})); !slices.Equal(got, c.want) {
 			t.Errorf("%s: got %v, want %v", c.name, got, c.want)
+		}
+	}
+}
+
+// usual is where a distribution has its programs.
+func usual(os OS) *distro.Programs {
+	d, _ := distro.Of(os)
+	return &d.Programs
+}
+
+// Images of Amazon Linux and of SUSE have programs elsewhere than those of Debian.
+func TestUsualPlacesOfADistribution(t *testing.T) {
+	const ecr = "/etc/eks/image-credential-provider/ecr-credential-provider"
+	amazon, suse := OS{ID: "amzn", VersionID: "2023"}, OS{ID: "sles", VersionID: "15.6", IDLike: "suse"}
+	for _, c := range []struct {
+		os                            OS
+		containerd, kubelet           string
+		there                         []string
+		runc, runsContainerd, provide string
+	}{
+		{OS{ID: "debian"}, "/usr/bin/containerd", "/usr/bin/kubelet", []string{"/usr/sbin/runc", ecr}, "/usr/sbin/runc", "/usr/bin/containerd", ""},
+		{OS{ID: "debian"}, "/usr/bin/containerd", "/usr/bin/kubelet", []string{"/usr/sbin/runc", "/usr/bin/runc"}, "/usr/bin/runc", "/usr/bin/containerd", ""},
+		{OS{ID: "debian"}, "/usr/sbin/containerd", "/usr/bin/kubelet", []string{"/usr/bin/runc"}, "", "", ""},
+		{amazon, "/usr/bin/containerd", "/usr/bin/kubelet", []string{"/usr/sbin/runc", "/usr/bin/runc", ecr}, "/usr/sbin/runc", "/usr/bin/containerd", ecr},
+		{amazon, "/usr/bin/containerd", "/other", []string{ecr}, "", "/usr/bin/containerd", ""},
+		{suse, "/usr/sbin/containerd", "/usr/bin/kubelet", []string{"/usr/sbin/runc"}, "/usr/sbin/runc", "/usr/sbin/containerd", ""},
+		{OS{ID: "arch"}, "/usr/local/bin/containerd", "/opt/bin/kubelet", []string{"/usr/local/sbin/runc"}, "/usr/local/sbin/runc", "/usr/local/bin/containerd", ""},
+	} {
+		m := machine{files: make(map[string]string), binaries: map[string]*debug.BuildInfo{
+			c.containerd: built(containerdPath, "v2.1.4"), c.kubelet: built("k8s.io/kubernetes/cmd/kubelet", "(devel)"),
+		}}
+		for _, path := range c.there {
+			m.files[path] = ""
+		}
+		at := make(map[string]string)
+		for _, found := range (gatherer{m}).components("", usual(c.os)) {
+			at[found.Name] = found.Path
+		}
+		if at["runc"] != c.runc || at["containerd"] != c.runsContainerd || at["ecr-credential-provider"] != c.provide {
+			t.Errorf("%+v with %s and %v: got %v", c.os, c.containerd, c.there, at)
 		}
 	}
 }
@@ -220,7 +261,7 @@ func TestProgramsOfACloud(t *testing.T) {
 		for _, name := range []string{"aws", "aws-iam-authenticator"} {
 			want := components.Component{Name: name, Path: "/usr/bin/" + name}
 			g := gatherer{machine{files: map[string]string{want.Path: ""}}}
-			if found := slices.Contains(g.components(c.cloud), want); found != c.found {
+			if found := slices.Contains(g.components(c.cloud, usual(OS{})), want); found != c.found {
 				t.Errorf("%s in the cloud %q is found: %t", name, c.cloud, found)
 			}
 		}
@@ -263,14 +304,14 @@ func TestKubeletOfASnap(t *testing.T) {
 		{"", dir + "/kubelet", EC2, nil},
 	} {
 		g := gatherer{machine{files: map[string]string{dir + "/meta/snap.yaml": c.record, c.program: ""}}}
-		if got := g.components(c.cloud); !slices.Equal(got, c.want) {
+		if got := g.components(c.cloud, usual(OS{})); !slices.Equal(got, c.want) {
 			t.Errorf("%q: got %v, want %v", c.record, got, c.want)
 		}
 	}
 	// One that is no snap is the machine's kubelet.
 	usr := components.Component{Name: "kubelet", Version: "1.33.1", Path: "/usr/bin/kubelet"}
 	g := gatherer{machine{files: map[string]string{dir + "/meta/snap.yaml": "version: 1.34.2\n"}, binaries: map[string]*debug.BuildInfo{usr.Path: built("k8s.io/kubernetes/cmd/kubelet", "v1.33.1")}}}
-	if got := g.components(EC2); !slices.Equal(got, []components.Component{usr}) {
+	if got := g.components(EC2, usual(OS{})); !slices.Equal(got, []components.Component{usr}) {
 		t.Errorf("got %v, want %v", got, usr)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/slipway-dev/slipway/exitcode"
+	"github.com/slipway-dev/slipway/internal/distro"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
@@ -15,36 +16,17 @@ var access = concern{
 	plan:  planAccess,
 }
 
-// sshServer is what a distribution calls its SSH server.
-type sshServer struct{ service, socket string }
-
-var (
-	debianSSH = sshServer{"ssh.service", "ssh.socket"}
-	redHatSSH = sshServer{"sshd.service", "sshd.socket"}
-)
-
-// sshServers are those that are known, by the distribution's ID (os-release(5)). All of them read sshdConfig.
-var sshServers = map[string]sshServer{
-	"azurelinux": redHatSSH,
-	"debian":     debianSSH,
-	"mariner":    redHatSSH,
-	"ubuntu":     debianSSH,
-}
-
-const (
-	sshdConfig = "/etc/ssh/sshd_config"
-	keysPath   = "$.access.ssh.publicKeyAuthentication"
-)
+const keysPath = "$.access.ssh.publicKeyAuthentication"
 
 // sshTimeout is for a machine that boots: sshd reads its keys and its configuration.
 const sshTimeout = resource.Duration(30 * time.Second)
 
 func planAccess(in *input, out *output) {
 	ssh := in.config.Access.SSH
-	servers := []sshServer{debianSSH, redHatSSH}
-	known := in.facts.OS.ID == "" // then it may be any of them
-	if server, ok := sshServers[in.facts.OS.ID]; ok {
-		servers, known = []sshServer{server}, true
+	servers := []distro.SSH{in.distro.SSH}
+	known := in.distro.SSH.Service != ""
+	if !known { // it can be any of them
+		servers, known = distro.SSHServers(), !in.seen()
 	}
 	switch keys := ssh.PublicKeyAuthentication; {
 	case ssh.Enabled != nil && !*ssh.Enabled:
@@ -61,9 +43,9 @@ func planAccess(in *input, out *output) {
 
 // planNoSSH stops a server, and has nothing start it at boot. A socket would start it for whoever connects, so it goes
 // first. A unit that the machine does not have is none to be stopped.
-func planNoSSH(out *output, server sshServer, source string) {
-	socket := &resource.UnitState{Unit: server.socket, State: resource.UnitDisabled}
-	for _, state := range []*resource.UnitState{socket, {Unit: server.service, State: resource.UnitDisabled}} {
+func planNoSSH(out *output, server distro.SSH, source string) {
+	socket := &resource.UnitState{Unit: server.Socket, State: resource.UnitDisabled}
+	for _, state := range []*resource.UnitState{socket, {Unit: server.Service, State: resource.UnitDisabled}} {
 		var requires []resource.ID
 		if state != socket {
 			requires = []resource.ID{resource.IDOf(socket)}
@@ -81,18 +63,25 @@ func planNoSSH(out *output, server sshServer, source string) {
 
 // planNoKeys has servers refuse public keys. Of a setting that is there several times sshd takes the first, and after a
 // line "Match" a setting is for some users alone (sshd_config(5)): so it is before everything else. AKS changes the line
-// that is there, outside of any Match block, which comes to the same.
-func planNoKeys(out *output, servers []sshServer, source string) {
-	block := &resource.Block{Path: sshdConfig, Label: "public-keys", Content: "PubkeyAuthentication no\n", First: true}
+// that is there, outside of any Match block, which comes to the same. A main file that is missing in /etc must stay so: the vendor's
+// would not be read any more, and it includes the directory before all else.
+func planNoKeys(out *output, servers []distro.SSH, source string) {
+	const line = "PubkeyAuthentication no\n"
+	config := servers[0].Config // they read the same one
+	var spec resource.Spec = &resource.Block{Path: config, Label: "public-keys", Content: line, First: true}
+	if dir := servers[0].DropIns; dir != "" {
+		config = dir + "/00-slipway-public-keys.conf"
+		spec = &resource.File{Path: config, Mode: 0o600, Content: []byte(line)}
+	}
 	var effects resource.Effects
 	for _, server := range servers {
-		effects.Reloads = append(effects.Reloads, server.service)
+		effects.Reloads = append(effects.Reloads, server.Service)
 	}
 	out.add(resource.Resource{
 		Phase:   resource.Base,
 		Effects: effects,
 		Reason:  sourced("the contract lets nobody in by a public key", source),
-		Spec:    block,
+		Spec:    spec,
 	})
 	out.askedBy(keysPath)
 	for _, server := range servers {
@@ -103,8 +92,8 @@ func planNoKeys(out *output, servers []sshServer, source string) {
 			ExitCode: exitcode.SSHKeysFailed,
 			Reason:   "the SSH server accepts its configuration before it reads it again (sshd(8), -t)",
 			Spec: &resource.Command{
-				Label: "sshd-test-" + server.service, Argv: []string{"/usr/sbin/sshd", "-t"}, Timeout: sshTimeout,
-				Inputs: []string{sshdConfig}, While: server.service,
+				Label: "sshd-test-" + server.Service, Argv: []string{"/usr/sbin/sshd", "-t"}, Timeout: sshTimeout,
+				Inputs: []string{config}, While: server.Service,
 			},
 		})
 	}

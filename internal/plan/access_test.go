@@ -20,8 +20,11 @@ func TestSSHServers(t *testing.T) {
 		"debian":     {"ssh.service ssh.socket", "ssh.service"},
 		"azurelinux": {"sshd.service sshd.socket", "sshd.service"},
 		"mariner":    {"sshd.service sshd.socket", "sshd.service"},
+		"flatcar":    {"sshd.service sshd.socket", "sshd.service"},
+		"amzn":       {"sshd.service sshd.socket", "sshd.service"},
+		"rocky":      {"sshd.service sshd.socket", "sshd.service"},
 		"":           {"ssh.service ssh.socket sshd.service sshd.socket", "ssh.service sshd.service"},
-		"flatcar":    {"ssh.service ssh.socket sshd.service sshd.socket", ""},
+		"alpine":     {"ssh.service ssh.socket sshd.service sshd.socket", ""},
 	} {
 		known := ubuntu(t)
 		known.OS = facts.OS{ID: id}

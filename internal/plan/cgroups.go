@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"fmt"
 	"strconv"
 
 	"github.com/slipway-dev/slipway/nodeconfig"
@@ -18,17 +19,24 @@ var cgroups = concern{
 const failCgroupFlag, failCgroupField = "fail-cgroupv1", "failCgroupV1"
 
 func planCgroups(in *input, out *output) {
-	if in.facts.CgroupVersion != 1 {
+	version, assumed := in.cgroupVersion()
+	if version != 1 {
 		return
 	}
 	k := in.config.Kubelet
 	said := kubeletSetting(k, failCgroupFlag, failCgroupField, "")
 	fails, err := strconv.ParseBool(said)
+	has := "which this machine has"
+	if assumed {
+		has = "with which " + systemName(in) + " starts, and no fact says which version the machine has"
+	}
 	switch {
 	case said == "" && in.reached(cgroupV2Needed):
-		out.fatal(nodeconfig.Invalid, VersionPath, "this kubelet does not start with control groups of version 1, which this machine has; "+
-			"use an image with version 2, or set the kubelet's %s (--%s) to false", failCgroupField, failCgroupFlag)
-	case err == nil && fails:
+		out.report(nodeconfig.Problem{
+			Kind: nodeconfig.Invalid, Path: VersionPath, Fatal: !assumed,
+			Reason: fmt.Sprintf("this kubelet does not start with control groups of version 1, %s; use an image with version 2, or set the kubelet's %s (--%s) to false", has, failCgroupField, failCgroupFlag),
+		})
+	case err == nil && fails && !assumed:
 		out.fatal(nodeconfig.Invalid, settingPath(k, failCgroupFlag, failCgroupField), "needs control groups of version 2, and this machine has version 1")
 	}
 }

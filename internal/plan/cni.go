@@ -83,7 +83,7 @@ var hairpin = strings.NewReplacer(`"promiscMode": true`, `"promiscMode": false`,
 // unit have the pod range, which the cluster assigns later, so no plan can have them.
 func kubenetTemplateOf(in *input) string {
 	drops := slices.ContainsFunc(in.family.Host.Units, func(u profile.ImageUnit) bool { return u.Plugin == "kubenet" && in.imageUnit(u.Unit) != "" })
-	if drops || in.facts.OS.ID == "" {
+	if drops || !in.seen() {
 		return KubenetTemplate
 	}
 	return hairpin.Replace(KubenetTemplate)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 
 	"github.com/slipway-dev/slipway/exitcode"
+	"github.com/slipway-dev/slipway/internal/distro"
 	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/internal/profile"
 	"github.com/slipway-dev/slipway/internal/resource"
@@ -43,6 +44,7 @@ var concerns = []*concern{
 	&credentials,
 	&customCloud,
 	&dhcpDomains,
+	&distribution,
 	&environment,
 	&features,
 	&files,
@@ -69,7 +71,7 @@ var concerns = []*concern{
 	&messageOfTheDay,
 	&metadataRestriction,
 	&modules,
-	&nameservers,
+	&nameResolution,
 	&outbound,
 	&passwords,
 	&privateServer,
@@ -81,7 +83,6 @@ var concerns = []*concern{
 	&resolver,
 	&rings,
 	&runtimePackages,
-	&searchDomains,
 	&secondaryInterfaces,
 	&services,
 	&servingCertificate,
@@ -104,6 +105,9 @@ type input struct {
 	// the config as it was given, which the plan is named after: whoever has that config finds the plan.
 	config, given *nodeconfig.NodeConfig
 	facts         facts.Facts
+	// distro is the machine's distribution. like is the ID of ID_LIKE by which it was found; empty if it is in the table itself.
+	distro *distro.Distribution
+	like   string
 	// family is the one that the node is of: where things are, and what differs between families.
 	family *profile.Profile
 	// minor is that of the node's Kubernetes version, newest where none is known.
@@ -178,10 +182,13 @@ func newInput(c *nodeconfig.NodeConfig, f facts.Facts, agentless ...func(*input)
 	for _, set := range agentless {
 		set(in)
 	}
+	in.distro, in.like = distro.Of(f.OS)
 	in.defaults, in.lacksDefaults = knownDefaults(in)
-	paths := &in.family.Paths
-	in.containerd, in.containerdPackage = in.runtimeProgram(containerdName, paths.Containerd, containerdFiles, exitcode.ContainerdInstallFailed)
-	in.runc, in.runcPackage = in.runtimeProgram(runcName, paths.Runc, runcFiles, exitcode.RuncInstallFailed)
+	paths, usual := &in.family.Paths, &in.distro.Programs
+	in.containerd = in.programPlace(containerdName, paths.Containerd, usual.Containerd)
+	in.containerd, in.containerdPackage = in.runtimeProgram(containerdName, in.containerd, containerdFiles, exitcode.ContainerdInstallFailed)
+	in.runc = in.programPlace(runcName, paths.Runc, usual.Runc)
+	in.runc, in.runcPackage = in.runtimeProgram(runcName, in.runc, runcFiles, exitcode.RuncInstallFailed)
 	in.schema = criSchemas[in.containerdMajor()]
 	in.driver = runtimeDriver(c, in.schema)
 	if in.slice, _ = forKubernetes.slice(in); in.slice == "" {

@@ -2,8 +2,10 @@ package plan
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
+	"github.com/slipway-dev/slipway/internal/distro"
 	"github.com/slipway-dev/slipway/internal/profile"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/nodeconfig"
@@ -27,32 +29,19 @@ func planCustomCloud(in *input, out *output) {
 	}
 	// The contract's URL may be that of Ubuntu's packages; those of others are beside them (AKS: init-aks-cloud.sh).
 	endpoint := strings.TrimRight(strings.Replace(a.Custom.RepositoryEndpoint, "/ubuntu", "", 1), "/")
-	system := &in.facts.OS
-	switch release := ubuntuRelease(system.VersionID); {
-	case system.ID == "azurelinux":
-		dnfSources(out, endpoint)
-	case system.ID == "ubuntu" && release != "":
-		aptSources(out, endpoint, system.VersionID, release)
+	packages, version := &in.distro.Packages, in.facts.OS.VersionID
+	switch suite := packages.Suite(version); {
+	case len(packages.Repositories) > 0:
+		dnfSources(out, endpoint, packages.Repositories)
+	case suite != "":
+		aptSources(out, endpoint, version, suite)
 	default:
-		out.warn(nodeconfig.NotApplied, repositoryPath, "is not applied: it is not known where %s, version %q, has its packages from", systemName(in), system.VersionID)
+		out.warn(nodeconfig.NotApplied, repositoryPath, "is not applied: it is not known where %s, version %q, has its packages from", systemName(in), version)
 	}
 	planClock(in, out)
 }
 
 const fromTheCloud = "packages come from the cloud's own copy"
-
-// ubuntuReleases are the names of Ubuntu's releases, which its packages are below (Ubuntu: List of releases).
-var ubuntuReleases = []struct{ version, name string }{{"20.04", "focal"}, {"22.04", "jammy"}, {"24.04", "noble"}, {"26.04", "resolute"}}
-
-// ubuntuRelease is the name of a version; empty for one that is not known.
-func ubuntuRelease(version string) string {
-	for _, r := range ubuntuReleases {
-		if r.version == version {
-			return r.name
-		}
-	}
-	return ""
-}
 
 // aptSources has apt read a directory of its own in the place of the image's sources, which stay as they are (apt.conf(5), Dir::Etc;
 // sources.list(5), deb822). The keys are the image's (ubuntu-keyring, packages-microsoft-prod).
@@ -74,18 +63,10 @@ Signed-By: /usr/share/keyrings/microsoft-prod.gpg
 `, endpoint, version, release), fromTheCloud)
 }
 
-// azureLinuxRepositories are those that a cloud has a copy of. The image has a file for each, which is called like the repository, but
-// for one (Azure Linux: azurelinux-repos; AKS: init_azurelinux_repo_depot).
-var azureLinuxRepositories = []string{"amd", "base", "cloud-native", "extended", "ms-non-oss", "ms-oss", "nvidia"}
-
 // dnfSources puts the cloud's repositories into the place of the image's (dnf.conf(5)).
-func dnfSources(out *output, endpoint string) {
-	for _, name := range azureLinuxRepositories {
-		file := name
-		if name == "base" {
-			file = "official-base"
-		}
-		out.file(resource.Join, "/etc/yum.repos.d/azurelinux-"+file+".repo", 0o644, fmt.Appendf(nil, `[azurelinux-official-%[2]s]
+func dnfSources(out *output, endpoint string, repositories []distro.Repository) {
+	for _, r := range repositories {
+		out.file(resource.Join, "/etc/yum.repos.d/azurelinux-"+r.File+".repo", 0o644, fmt.Appendf(nil, `[azurelinux-official-%[2]s]
 name=Azure Linux Official %[2]s $releasever $basearch
 baseurl=%[1]s/azurelinux/$releasever/prod/%[2]s/$basearch
 gpgkey=file:///etc/pki/rpm-gpg/MICROSOFT-RPM-GPG-KEY
@@ -94,26 +75,20 @@ repo_gpgcheck=1
 enabled=1
 skip_if_unavailable=True
 sslverify=1
-`, endpoint, name), fromTheCloud)
+`, endpoint, r.Name), fromTheCloud)
 	}
-}
-
-// clocks are where distributions have chrony's settings, its keys, and what it has learned of the machine's clock, by the
-// distribution's ID (os-release(5)). Azure Container Linux has the host's clock built in.
-var clocks = []struct{ id, config, keys, drift string }{
-	{"azurelinux", "/etc/chrony.conf", "/etc/chrony.keys", "/var/lib/chrony/drift"},
-	{"ubuntu", "/etc/chrony/chrony.conf", "/etc/chrony/chrony.keys", "/var/lib/chrony/chrony.drift"},
 }
 
 // planClock has the time from the machine's host alone, where the image's time service is chrony: no server for it can be reached
 // (chrony.conf(5), refclock PHC; Azure docs, Time sync for Linux VMs).
 func planClock(in *input, out *output) {
-	for _, c := range clocks {
-		for _, unit := range profile.TimeServices() {
-			if c.id != in.facts.OS.ID || in.imageUnit(unit) == "" {
-				continue
-			}
-			out.file(resource.Join, c.config, 0o644, fmt.Appendf(nil, `# The time comes from the machine's host.
+	clock := &in.distro.Clock
+	units := profile.TimeServices() // two names of one unit
+	at := slices.IndexFunc(units, func(unit string) bool { return in.imageUnit(unit) != "" })
+	if clock.Config == "" || at < 0 {
+		return
+	}
+	out.file(resource.Join, clock.Config, 0o644, fmt.Appendf(nil, `# The time comes from the machine's host.
 refclock PHC /dev/ptp0 poll 3 dpoll -2 offset 0
 makestep 1.0 -1
 maxupdateskew 100.0
@@ -121,8 +96,5 @@ rtcsync
 driftfile %s
 keyfile %s
 logdir /var/log/chrony
-`, c.drift, c.keys), "the cloud reaches no server for the time, and the machine's host has it", unit)
-			return // the other name is another one for the same
-		}
-	}
+`, clock.Drift, clock.Keys), "the cloud reaches no server for the time, and the machine's host has it", units[at])
 }

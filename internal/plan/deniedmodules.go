@@ -3,7 +3,6 @@ package plan
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -12,35 +11,13 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// vulnerable is a distribution's release whose kernels are vulnerable until they are fixed (AKS: kernel module mitigation).
-// What is not in the table is not in scope: it never was vulnerable, or gets its fix with the image.
-type vulnerable struct {
-	// id, version and variant are those of os-release(5). An empty variant is any.
-	id, version, variant string
-	// fixes are the kernels with the fix. A flavour that has none is vulnerable in each version.
-	fixes []kernelFix
-}
-
-// kernelFix is the first kernel of a flavour that is fixed: "5.15.0-1116".
-type kernelFix struct{ flavour, from string }
-
-var vulnerableReleases = []vulnerable{
-	{id: "azurelinux", variant: "osguard"},
-	{id: "mariner", version: "2.0"},
-	{id: "ubuntu", version: "20.04"},
-	{id: "ubuntu", version: "22.04", fixes: []kernelFix{
-		{"azure", "5.15.0-1116"}, {"azure-fde", "5.15.0-1116"}, {"azure-fips", "5.15.0-1116"}, {"generic", "5.15.0-181"},
-	}},
-	{id: "ubuntu", version: "24.04", fixes: []kernelFix{{"azure", "6.8.0-1058"}, {"generic", "6.8.0-124"}}},
-}
-
 // modprobeTimeout bounds a program that unloads modules or reads the few files of modprobe.d.
 const modprobeTimeout = resource.Duration(30 * time.Second)
 
 // planDeniedModules keeps modules of the kernel from being loaded that programs could attack the host through, where the
 // kernel is older than the fix. Where it has the fix, the rules of the image's files are taken out.
 func planDeniedModules(in *input, out *output) {
-	if hasFix(in.facts) {
+	if _, fixed := in.distro.Fixed(in.facts.OS, in.facts.Kernel); fixed {
 		allowModules(in, out)
 	}
 	var files []string
@@ -106,49 +83,8 @@ func allowModules(in *input, out *output) {
 
 // denied are the modules that this machine may not load.
 func denied(in *input) []string {
-	if !isVulnerable(in.facts) {
+	if listed, fixed := in.distro.Fixed(in.facts.OS, in.facts.Kernel); !listed || fixed {
 		return nil
 	}
 	return in.family.Host.DeniedModules
-}
-
-// isVulnerable reports whether the machine's kernel lacks the fix.
-func isVulnerable(machine facts.Facts) bool {
-	listed, fixed := fixOf(machine)
-	return listed && !fixed
-}
-
-// hasFix reports whether the machine's release is vulnerable with another kernel.
-func hasFix(machine facts.Facts) bool {
-	_, fixed := fixOf(machine)
-	return fixed
-}
-
-// fixOf reports whether the machine's release is in the table, and its kernel has the fix.
-func fixOf(machine facts.Facts) (listed, fixed bool) {
-	system := machine.OS
-	at := slices.IndexFunc(vulnerableReleases, func(v vulnerable) bool {
-		return v.id == system.ID && (v.version == "" || v.version == system.VersionID) && (v.variant == "" || v.variant == system.VariantID)
-	})
-	return at >= 0, at >= 0 && slices.ContainsFunc(vulnerableReleases[at].fixes, func(fix kernelFix) bool {
-		release, found := strings.CutSuffix(machine.Kernel, "-"+fix.flavour)
-		return found && compareKernels(release, fix.from) >= 0
-	})
-}
-
-// compareKernels compares releases of a kernel without their flavours, number by number. Text that is no number is less than
-// any.
-func compareKernels(a, b string) int {
-	numbers := func(release string) []int {
-		var all []int
-		for part := range strings.FieldsFuncSeq(release, func(r rune) bool { return r == '.' || r == '-' }) {
-			n, err := strconv.Atoi(part)
-			if err != nil {
-				n = -1
-			}
-			all = append(all, n)
-		}
-		return all
-	}
-	return slices.Compare(numbers(a), numbers(b))
 }

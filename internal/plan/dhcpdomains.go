@@ -19,7 +19,7 @@ var dhcpDomains = concern{
 const dhcpDomainsConfig = "/etc/systemd/networkd.conf.d/70-slipway-domains.conf"
 
 func planDHCPDomains(in *input, out *output) {
-	if !slices.Contains(in.family.Host.DHCPDomains, in.facts.OS.ID) {
+	if !in.family.Host.DHCPDomains || !in.distro.Network.IgnoresDomains {
 		return
 	}
 	lines := []unitfile.Line{unitfile.Section("DHCPv4"), unitfile.Set("UseDomains", "yes")}

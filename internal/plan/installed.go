@@ -69,7 +69,7 @@ func planNoVersion(in *input, out *output) {
 	}
 	slices.Sort(have)
 	switch {
-	case in.facts.OS.ID == "" && len(in.facts.Components) == 0:
+	case !in.seen() && len(in.facts.Components) == 0:
 		out.warn(nodeconfig.NotInstalled, VersionPath, "no facts say which kubelet is installed; this is the plan for Kubernetes 1.%d, the newest that is known",
 			kubeletapi.NewestSupported)
 	case len(have) > 1:

@@ -13,7 +13,7 @@ import (
 // snapped reports whether the machine's kubelet is a snap.
 func (in *input) snapped() bool {
 	snap := &in.family.Command.Snap
-	if !slices.Contains(snap.Distributions, in.facts.OS.ID) {
+	if snap.Name == "" || !in.distro.Packages.Snaps {
 		return false
 	}
 	return !slices.ContainsFunc(in.facts.Components, func(c components.Component) bool { return c.Name == "kubelet" && c.Path == in.family.Paths.Kubelet })

@@ -211,7 +211,7 @@ func unknownFact(in *input, out *output, path, what string) {
 	if what == factOf(addressVariable).what && in.family.Command.Local == "" {
 		return // a kubelet that is told none finds one, and the agent has said so
 	}
-	if in.facts.OS.ID == "" && len(in.facts.Components) == 0 {
+	if !in.seen() && len(in.facts.Components) == 0 {
 		out.warn(nodeconfig.Missing, path, "no facts say the machine's %s, which the kubelet is told", what)
 		return
 	}

@@ -47,7 +47,7 @@ func planMetadataRestriction(in *input, out *output) {
 	// The host's own packets are not forwarded. Those that are, and have its address, are let through, as AKS does it:
 	// the form of the rule is one that AKS knows (ensure_imds_restriction.sh).
 	address := nodeIPv4(in)
-	if address == "" && in.facts.OS.ID != "" { // else it is not known of which machine
+	if address == "" && in.seen() { // else it is not known of which machine
 		out.fatal(nodeconfig.Missing, RestrictionPath, "needs the machine's IPv4 address, and it has none")
 		return
 	}

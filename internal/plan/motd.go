@@ -13,8 +13,8 @@ var messageOfTheDay = concern{
 
 const (
 	motdFile = "/etc/motd"
-	// motdScript is run, with others of its directory, for a message that depends on the moment (Ubuntu: update-motd(5)).
-	motdScript = "/etc/update-motd.d/99-slipway-motd"
+	// motdScript is run, with others of the distribution's directory, for a message that depends on the moment (update-motd(5)).
+	motdScript = "99-slipway-motd"
 )
 
 func planMessageOfTheDay(in *input, out *output) {
@@ -25,7 +25,7 @@ func planMessageOfTheDay(in *input, out *output) {
 	const reason = "who logs in reads it"
 	out.file(resource.Base, motdFile, 0o644, wholeLines(text), sourced(reason, in.family.Sources.Message))
 	out.askedBy("$.access.messageOfTheDay")
-	if in.facts.OS.ID == "ubuntu" {
-		out.file(resource.Base, motdScript, 0o755, []byte("#!/bin/sh\nexec cat "+motdFile+"\n"), sourced(reason, in.family.Sources.Message))
+	if dir := in.distro.Login.Scripts; dir != "" {
+		out.file(resource.Base, dir+"/"+motdScript, 0o755, []byte("#!/bin/sh\nexec cat "+motdFile+"\n"), sourced(reason, in.family.Sources.Message))
 	}
 }

@@ -64,7 +64,7 @@ func planPrivateServer(in *input, out *output) {
 	if in.facts.Instance != nil {
 		address = facts.ServerAddress(in.facts.Instance.APIServerAddress)
 	}
-	known := in.facts.OS.ID != "" // else it is not known of which machine
+	known := in.seen() // else it is not known of which machine
 	if address == "" && known {
 		out.warn(nodeconfig.Missing, hostsAgentPath, "has no address for %s: the machine has no tag %s that holds one; until it has, the name's address is what DNS says", name, facts.ServerAddressTag)
 	}

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"path"
 	"strconv"
 
 	"github.com/slipway-dev/slipway/exitcode"
@@ -49,6 +50,9 @@ func planProviderBinary(in *input, out *output) {
 		}
 	}
 	if len(d.From) == 0 {
+		if at := programOf(in.facts, program); path.IsAbs(at) && path.Dir(at) != provider.BinDir {
+			out.warn(nodeconfig.NotInstalled, providerPath+".binDir", "the machine's image has the provider's program at %s; if it is not in this directory too, the kubelet does not start", at)
+		}
 		return
 	}
 	out.download(code, "it gets the credentials for the registries of images", d)

@@ -57,7 +57,7 @@ func planProxy(in *input, out *output) {
 		out.file(resource.Base, resource.UnitDir+"/"+runs+".d/10-proxy.conf", 0o644, unitfile.File(unitfile.Section("Service"), unitfile.Set("EnvironmentFile", proxyEnv)),
 			"it pulls images, or runs what does, through the contract's proxy", unit)
 	}
-	if in.facts.OS.ID == "debian" || in.facts.OS.ID == "ubuntu" {
+	if in.distro.Packages.Apt {
 		out.guarded(secret, resource.Base, "/etc/apt/apt.conf.d/90-slipway-proxy", 0o644, aptProxy(p), "apt fetches packages through the contract's proxy (apt.conf(5))")
 	}
 	if secret {

@@ -42,8 +42,8 @@ func FuzzReadBack(f *testing.F) {
 			t.Errorf("the message %q is %q", text, fileAt(t, p, motdFile).Content)
 		}
 		for file, want := range map[string][][2]string{
-			resolvedConfig:    {{"Domains", strings.Join(c.Network.SearchDomains, " ")}},
-			nameserversConfig: {{"DNS", strings.Join(c.Network.Nameservers, " ")}, {"Domains", "~."}},
+			resolvedDropIns + "70-slipway-search.conf": {{"Domains", strings.Join(c.Network.SearchDomains, " ")}},
+			resolvedDropIns + "60-slipway-dns.conf":    {{"DNS", strings.Join(c.Network.Nameservers, " ")}, {"Domains", "~."}},
 		} {
 			if have := settings(string(fileAt(t, p, file).Content)); !slices.Equal(have, want) {
 				t.Errorf("%s has %q, want %q", file, have, want)

@@ -17,7 +17,7 @@ var resolver = concern{
 }
 
 func planResolver(in *input, out *output) {
-	if slices.Contains(in.family.Host.ResolverLink, in.facts.OS.ID) {
+	if in.family.Host.ResolverLink && in.distro.Resolver.Stub {
 		out.add(resource.Resource{
 			Phase:  resource.Base,
 			Reason: sourced("pods cannot use the resolver on the host's loopback address", in.family.Sources.Resolver),
@@ -35,10 +35,11 @@ const resolverFlag, resolverField = "resolv-conf", "resolvConf"
 // podResolver is that file where the contract names none; empty for the kubelet's default. assumed says that no fact and no unit
 // of the contract decides it: then the distribution does.
 func (in *input) podResolver() (path string, assumed bool) {
-	k, list := in.config.Kubelet, in.family.Host.ResolvedList
+	k := in.config.Kubelet
 	_, named := k.Config[resolverField] // "" is a value: the pods have no DNS server then
 	named = named || slices.ContainsFunc(k.Flags, func(f nodeconfig.Flag) bool { return f.Name == resolverFlag })
-	if named || !slices.Contains(list, profile.AnyDistribution) && !slices.Contains(list, in.facts.OS.ID) {
+	switch list := in.family.Host.ResolvedList; {
+	case named, list == profile.NoList, list == profile.ListOverStub && !in.distro.Resolver.Stub:
 		return "", false
 	}
 	runs, assumed := in.runsResolved()
@@ -58,7 +59,7 @@ func (in *input) runsResolved() (runs, assumed bool) {
 	if known := in.facts.Resolved; known != nil {
 		return *known, false
 	}
-	return slices.Contains(withResolved, in.facts.OS.ID), true
+	return in.distro.Resolver.Resolved, true
 }
 
 // assumedResolver reports what a node without an agent has, because no machine was looked at. An agent looks at its own.

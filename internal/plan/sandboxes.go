@@ -57,7 +57,7 @@ const kataProgram = "containerd-shim-kata-v2"
 // has reports whether the image has a program, which it is taken to have where nobody has looked: the list of an image's
 // components names what its maker wanted to name.
 func (in *input) has(program string) bool {
-	return in.facts.OS.ID == "" || programOf(in.facts, program) != ""
+	return !in.seen() || programOf(in.facts, program) != ""
 }
 
 // isolates reports whether pods may ask for a virtual machine of their own.

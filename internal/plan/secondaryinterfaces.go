@@ -23,11 +23,8 @@ var secondaryInterfaces = concern{
 
 const secondaryPath = "$.network.secondaryInterfaces"
 
-// secondaryMetrics are those that a route of the first interface has at most, by the distribution's ID (os-release(5)). Each
-// interface after it has metricStep more than the one before, so the first one's routes win (AKS: secondary NICs). These
-// distributions run systemd-networkd, Ubuntu behind netplan; others do where it is enabled.
-var secondaryMetrics = map[string]int{"azurelinux": 2000, "flatcar": 2000, "mariner": 2000, "ubuntu": 100}
-
+// A route of the first interface has at most the distribution's metric, or otherMetric where the facts alone say that systemd-networkd
+// runs. Each interface after it has metricStep more than the one before, so the first one's routes win (AKS: secondary NICs).
 const (
 	otherMetric = 2000
 	metricStep  = 100
@@ -43,14 +40,14 @@ func planSecondaryInterfaces(in *input, out *output) {
 	if wanted == 0 {
 		return
 	}
-	metric, known := secondaryMetrics[in.facts.OS.ID]
-	if !known && in.facts.Networkd {
-		metric, known = otherMetric, true
+	metric := in.distro.Network.Metric
+	if metric == 0 && in.facts.Networkd {
+		metric = otherMetric
 	}
-	if !known {
+	if metric == 0 {
 		// Who needs them sees an error; of which machine it is may not be known yet.
 		out.report(nodeconfig.Problem{
-			Kind: nodeconfig.NotApplied, Path: secondaryPath, Fatal: in.facts.OS.ID != "",
+			Kind: nodeconfig.NotApplied, Path: secondaryPath, Fatal: in.seen(),
 			Reason: "is not applied: it is not known how " + systemName(in) + " configures its network",
 		})
 		return

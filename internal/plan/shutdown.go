@@ -27,10 +27,8 @@ const (
 	logindDropIns = "/etc/systemd/logind.conf.d/"
 	// logindDelay is what logind allows without a setting (logind.conf(5), InhibitDelayMaxSec=).
 	logindDelay = 5 * time.Second
-	// upgradesDelay is what the drop-in of unattended-upgrades allows, on Debian and Ubuntu. Its name comes after the kubelet's,
-	// so it goes before that (unattended-upgrades: debian/unattended-upgrades-logind-maxdelay.conf).
-	upgradesDelay  = 30 * time.Second
-	upgradesDropIn = logindDropIns + "unattended-upgrades-logind-maxdelay.conf"
+	// upgradesDelay is what the drop-in of unattended-upgrades allows. Its name comes after the kubelet's, so it goes before that.
+	upgradesDelay = 30 * time.Second
 )
 
 func planShutdown(in *input, out *output) {
@@ -43,8 +41,8 @@ func planShutdown(in *input, out *output) {
 	in.logind(out, "logind waits as long as the kubelet takes to end its pods (Kubernetes: Graceful Node Shutdown)", &resource.File{
 		Path: logindDropIns + "98-slipway-shutdown.conf", Mode: 0o644, Content: unitfile.File(unitfile.Section("Login"), unitfile.Set("InhibitDelayMaxSec", unitfile.Quote(fmt.Sprint(seconds)))),
 	})
-	if period > upgradesDelay && slices.Contains([]string{"debian", "ubuntu"}, in.facts.OS.ID) {
-		in.logind(out, "the drop-in of unattended-upgrades would allow less, and its name comes last", &resource.Symlink{Path: upgradesDropIn, Target: "/dev/null"})
+	if dropIn := in.distro.Updates.Logind; period > upgradesDelay && dropIn != "" {
+		in.logind(out, "the drop-in of unattended-upgrades would allow less, and its name comes last", &resource.Symlink{Path: dropIn, Target: "/dev/null"})
 	}
 }
 

@@ -15,7 +15,7 @@ import (
 // family, before the kubelet starts. The kubelet raises the delay itself where it is lower, and fails where another drop-in
 // goes before its own.
 func TestLogindWaitsForKubeletsShutdown(t *testing.T) {
-	const dropIn, vendors = "/etc/systemd/logind.conf.d/98-slipway-shutdown.conf", "/etc/systemd/logind.conf.d/unattended-upgrades-logind-maxdelay.conf"
+	const dropIn, upgradesDropIn = "/etc/systemd/logind.conf.d/98-slipway-shutdown.conf", "/etc/systemd/logind.conf.d/unattended-upgrades-logind-maxdelay.conf"
 	if kubelets := "/etc/systemd/logind.conf.d/99-kubelet.conf"; dropIn >= kubelets {
 		t.Errorf("%s does not leave the last word to %s", dropIn, kubelets)
 	}
@@ -65,7 +65,7 @@ func TestLogindWaitsForKubeletsShutdown(t *testing.T) {
 				if r.Spec == nil || !strings.HasSuffix(string(r.Spec.(*resource.File).Content), "[Login]\nInhibitDelayMaxSec="+c.want+"\n") {
 					t.Fatalf("%s: %+v, want %s", layout, r, c.want)
 				}
-				mask := resourceAt(p, resource.ID("Symlink:"+vendors))
+				mask := resourceAt(p, resource.ID("Symlink:"+upgradesDropIn))
 				if (mask.Spec != nil) != c.masks {
 					t.Errorf("%s: masked: %+v", layout, mask)
 				}
@@ -82,15 +82,17 @@ func TestLogindWaitsForKubeletsShutdown(t *testing.T) {
 	}
 }
 
+// upgradesDropIn is that of unattended-upgrades.
+const upgradesDropIn = "/etc/systemd/logind.conf.d/unattended-upgrades-logind-maxdelay.conf"
+
 // A contract that brings the drop-in of unattended-upgrades itself, as guides say, keeps it.
 func TestLogindDropInOfContractStays(t *testing.T) {
-	const vendors = "/etc/systemd/logind.conf.d/unattended-upgrades-logind-maxdelay.conf"
 	config := contract(t, "native/minimal.yaml", func(n *nodeconfig.NodeConfig) {
 		n.Kubelet.Config = map[string]any{"shutdownGracePeriod": "3m"}
-		n.Files = []nodeconfig.File{{Path: vendors, Content: "[Login]\nInhibitDelayMaxSec=180\n"}}
+		n.Files = []nodeconfig.File{{Path: upgradesDropIn, Content: "[Login]\nInhibitDelayMaxSec=180\n"}}
 	})
 	p, problems := New(config, facts.Facts{OS: facts.OS{ID: "ubuntu"}})
-	if f := fileIn(p, vendors); f == nil || len(nodeconfig.Fatal(problems)) > 0 || resourceAt(p, resource.ID("Symlink:"+vendors)).Spec != nil {
+	if f := fileIn(p, upgradesDropIn); f == nil || len(nodeconfig.Fatal(problems)) > 0 || resourceAt(p, resource.ID("Symlink:"+upgradesDropIn)).Spec != nil {
 		t.Errorf("%v, %v", f, problems)
 	}
 }

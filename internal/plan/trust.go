@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/slipway-dev/slipway/exitcode"
+	"github.com/slipway-dev/slipway/internal/distro"
 	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/nodeconfig"
@@ -22,49 +23,6 @@ var trust = concern{
 	name:  "trusted certificates",
 	reads: []string{"$.proxy.certificateAuthority", "$.trust.certificates"},
 	plan:  planTrust,
-}
-
-// trustStore is where a distribution keeps the certificates that an administrator trusts.
-type trustStore struct {
-	// dir holds one file for each certificate, with an extension.
-	dir, extension string
-	// update is the program that makes of them what other programs read, bundle the file that most of them read.
-	update []string
-	bundle string
-	// links has links by the hash of a certificate's subject, packages the certificates of packages, and selection says which of
-	// these count. Empty means none: see [resource.TrustStore].
-	links, packages, selection string
-}
-
-var (
-	// debianStore takes files that end in .crt, with one certificate each. Without --fresh, links to files that are gone
-	// stay (update-ca-certificates(8); AKS node contract, custom_ca_certs).
-	debianStore = trustStore{
-		dir: "/usr/local/share/ca-certificates", extension: ".crt", update: []string{"update-ca-certificates", "--fresh"},
-		bundle: "/etc/ssl/certs/ca-certificates.crt", links: "/etc/ssl/certs", packages: "/usr/share/ca-certificates", selection: "/etc/ca-certificates.conf",
-	}
-	// redHatStore is that of p11-kit (update-ca-trust(8)). AKS uses the directory below /usr that is meant for packages,
-	// on the same machines. What programs read for other purposes than TLS only the tool makes.
-	redHatStore = trustStore{
-		dir: "/etc/pki/ca-trust/source/anchors", extension: ".crt", update: []string{"update-ca-trust", "extract"},
-		bundle: "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem",
-	}
-	// flatcarStore is the directory that programs read itself; the program links each file by the hash of its subject
-	// (Flatcar docs, Adding certificate authorities; AKS: update_certs.sh).
-	flatcarStore = trustStore{
-		dir: "/etc/ssl/certs", extension: ".pem", update: []string{"update-ca-certificates"},
-		bundle: "/etc/ssl/certs/ca-certificates.crt", links: "/etc/ssl/certs",
-	}
-)
-
-// trustStores are those that are known, by the distribution's ID (os-release(5)).
-var trustStores = map[string]trustStore{
-	"azurecontainerlinux": redHatStore,
-	"azurelinux":          redHatStore,
-	"debian":              debianStore,
-	"flatcar":             flatcarStore,
-	"mariner":             redHatStore,
-	"ubuntu":              debianStore,
 }
 
 // trustTimeout is as long as a node without an agent can wait for it and still join within the default time limit (nodeconfig,
@@ -91,14 +49,15 @@ func (in *input) authorities() []givenAuthorities {
 }
 
 func planTrust(in *input, out *output) {
-	store, known := trustStores[in.facts.OS.ID]
+	store := &trustStore{in.distro.Trust}
+	known := store.Anchors != ""
 	files := make(map[string][]byte) // by name, for one certificate may be given twice
 	for _, s := range in.authorities() {
 		found := certificateFiles(s.certificates)
 		if !known && len(found) > 0 {
 			// Who needs them sees an error that names no certificate; of which machine it is may not be known yet.
 			out.report(nodeconfig.Problem{
-				Kind: nodeconfig.NotApplied, Path: s.path, Fatal: in.facts.OS.ID != "",
+				Kind: nodeconfig.NotApplied, Path: s.path, Fatal: in.seen(),
 				Reason: fmt.Sprintf("is not applied: it is not known where %s keeps the certificates that it trusts", systemName(in)),
 			})
 		}
@@ -118,22 +77,25 @@ func planTrust(in *input, out *output) {
 	store.updated(out, phase, slices.Sorted(maps.Keys(files)))
 }
 
+// trustStore is the distribution's.
+type trustStore struct{ distro.Trust }
+
 // updated plans what programs read of the certificates. The agent makes it as the distribution's program would, so that nothing
 // waits for that. It is run all the same, in the background: it knows more of its distribution, such as the hooks of other packages.
 func (s *trustStore) updated(out *output, phase resource.Phase, names []string) {
-	made := &resource.TrustStore{Label: "trust-store", Bundle: s.bundle, Anchors: s.dir, Packages: s.packages, Selection: s.selection, Links: s.links}
+	made := &resource.TrustStore{Label: "trust-store", Bundle: s.Bundle, Anchors: s.Anchors, Packages: s.Packages, Selection: s.Selection, Links: s.Links}
 	for _, name := range names {
-		made.Added = append(made.Added, s.dir+"/"+name+s.extension)
+		made.Added = append(made.Added, s.Anchors+"/"+name+s.Extension)
 	}
 	out.addTo(trustGroup, resource.Resource{
 		Phase: phase, ExitCode: exitcode.TrustFailed, Reason: "programs trust the certificates that have come, and no more those that have gone", Spec: made,
 	})
 	command := &resource.Command{
-		Label: "trusted-certificates", Argv: slices.Clone(s.update), Env: scratch, Timeout: trustTimeout,
-		Inputs: slices.Compact([]string{s.dir, path.Dir(s.bundle)}), Advisory: true,
+		Label: "trusted-certificates", Argv: slices.Clone(s.Tool), Env: scratch, Timeout: trustTimeout,
+		Inputs: slices.Compact([]string{s.Anchors, path.Dir(s.Bundle)}), Advisory: true,
 	}
-	if s.links != "" {
-		command.Confirms = []string{s.bundle, s.links}
+	if s.Links != "" {
+		command.Confirms = []string{s.Bundle, s.Links}
 	}
 	out.add(resource.Resource{
 		Phase: phase, ExitCode: exitcode.TrustFailed, Reason: "the distribution's own program comes to the same, when nothing waits for it", Spec: command,
@@ -145,7 +107,7 @@ func (s *trustStore) updated(out *output, phase resource.Phase, names []string) 
 func (s *trustStore) trust(out *output, phase resource.Phase, files map[string][]byte, reason string) {
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		// Programs in Go read the store once, when they first need it (Go: crypto/x509, SystemCertPool).
-		out.file(phase, s.dir+"/"+name+s.extension, 0o644, files[name], reason, containerdUnit)
+		out.file(phase, s.Anchors+"/"+name+s.Extension, 0o644, files[name], reason, containerdUnit)
 	}
 }
 
@@ -193,12 +155,4 @@ func certificateFiles(bundles []string) map[string][]byte {
 		}
 	}
 	return files
-}
-
-// systemName is how the machine's operating system is called in a problem.
-func systemName(in *input) string {
-	if in.facts.OS.ID == "" {
-		return "this machine, whose operating system is not known,"
-	}
-	return fmt.Sprintf("the operating system %q", in.facts.OS.ID)
 }

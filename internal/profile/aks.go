@@ -98,7 +98,7 @@ var aks = Profile{
 	// AKS: installKubeletKubectlFromBootstrapProfileRegistry, K8S_REGISTRY_REPO, installCredentialProvider.
 	Components: Components{"aks/packages/kubernetes", "oss/binaries/kubernetes/kubernetes-node", "azure-acr-credential-provider"},
 	Host: Host{
-		ResolverLink:     []string{"ubuntu"},                              // AKS: base preparation
+		ResolverLink:     true,                                            // AKS: base preparation
 		CNIPackages:      true,                                            // AKS: installNetworkPlugin
 		DeniedModules:    []string{"algif_aead", "esp4", "esp6", "rxrpc"}, // AKS: kernel module mitigation
 		UpdatesAtJoin:    true,                                            // AKS: nodePrep
@@ -111,7 +111,7 @@ var aks = Profile{
 		},
 		// AKS: node preparation. The second is in /var/run, which is a link to /run.
 		Isolated:    []string{"/opt/azure/outbound-check-skipped", "/run/outbound-check-skipped"},
-		DHCPDomains: []string{"azurelinux", "mariner"}, // AKS: UseDomains
+		DHCPDomains: true, // AKS: UseDomains
 		// The slots of accelerated networking are on PCI buses of their own (AKS images: the network's udev rule).
 		Rings: Rings{Slot: "enP*", Default: 1024, Receive: 2048, CPUs: 4},
 		// AKS images: ipv6_nftables. The link-local address is the same on every host of Azure.

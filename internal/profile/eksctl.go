@@ -68,8 +68,7 @@ var eksctl = Profile{
 		},
 		SandboxImage: "eks/pause:3.5", // Amazon EKS AMI: --pause-container-version
 		Snap: Snap{
-			Distributions: []string{"ubuntu"},
-			Name:          "kubelet-eks",
+			Name: "kubelet-eks",
 			// Where snapd has the program "kubelet" of the snap (snapd docs: /snap/bin/SNAP.PROGRAM; eksctl: snap alias).
 			Program: "/snap/bin/kubelet-eks.kubelet",
 			Script:  "/etc/eksctl/kubelet.snap.sh",
@@ -85,7 +84,7 @@ var eksctl = Profile{
 		Limits:       DropIn{"10-limits.conf", 0o600, "systemd.exec(5), process properties"},
 	},
 	Host: Host{
-		ResolvedList:    []string{"ubuntu"}, // eksctl 0.44: makeUbuntuConfig
+		ResolvedList:    ListOverStub, // eksctl 0.44: makeUbuntuConfig
 		MetadataComment: standard.Host.MetadataComment,
 	},
 	Sources:     standard.Sources,

@@ -222,10 +222,8 @@ type Flag struct {
 // GivenTo reports whether a kubelet of a minor version gets the flag.
 func (f Flag) GivenTo(minor int) bool { return f.Since <= minor && (f.Until == 0 || minor <= f.Until) }
 
-// Snap is a kubelet that is a snap. Its flags are the snap's settings.
+// Snap is a kubelet that is a snap, on distributions that have snaps. Its flags are the snap's settings.
 type Snap struct {
-	// Distributions have it.
-	Distributions []string
 	// Name is the snap's, Program the kubelet's in it.
 	Name, Program string
 	// Script sets what differs, and starts the snap. DropIn, of the kubelet's unit, runs it.
@@ -309,17 +307,26 @@ type Reserved struct {
 	DropIn
 }
 
-// AnyDistribution stands for each distribution in a list of them.
-const AnyDistribution = "*"
+// ResolvedList says where the kubelet gives pods with the host's DNS the list of systemd-resolved, if that service runs and the
+// contract names no other file.
+type ResolvedList int
+
+const (
+	// NoList leaves it to the kubelet.
+	NoList ResolvedList = iota
+	// ListOverStub is on distributions whose /etc/resolv.conf names the service's stub.
+	ListOverStub
+	// AlwaysList is everywhere.
+	AlwaysList
+)
 
 // Host is what is done to the operating system.
 type Host struct {
-	// ResolverLink makes /etc/resolv.conf systemd-resolved's own list on these distributions: pods cannot reach a
-	// stub on the host's loopback.
-	ResolverLink []string
-	// ResolvedList are the distributions on which the kubelet gives pods with the host's DNS the list of systemd-resolved, where
-	// that service runs and the contract names no other file; AnyDistribution stands for all.
-	ResolvedList []string
+	// ResolverLink makes /etc/resolv.conf systemd-resolved's own list where it names a stub on the host's loopback, which pods
+	// cannot reach.
+	ResolverLink bool
+	// ResolvedList says where pods get that list.
+	ResolvedList ResolvedList
 	// CNIPackages says that the images hold packages of network plug-ins, from which a node takes those that its network
 	// needs; otherwise the plug-ins are the image's business, or that of the network's own pods.
 	CNIPackages bool
@@ -334,9 +341,9 @@ type Host struct {
 	Units []ImageUnit
 	// Isolated are empty files that tell others on a node of a cluster without a way out that nobody has looked for one.
 	Isolated []string
-	// DHCPDomains are the distributions on which short names are looked for in the domain that DHCP names, because their
+	// DHCPDomains says that short names are looked for in the domain that DHCP names, also where the distribution's
 	// systemd-networkd does not by itself.
-	DHCPDomains []string
+	DHCPDomains bool
 	// Rings are the receive rings of network interfaces that are made larger.
 	Rings Rings
 	// Probes are the load balancer's health probes over IPv6.

@@ -58,7 +58,7 @@ var standard = Profile{
 		Limits:       DropIn{"10-limits.conf", 0o600, "systemd.exec(5), process properties"},
 	},
 	Host: Host{
-		ResolvedList:    []string{AnyDistribution}, // kubeadm: componentconfigs, mutateResolverConfig
+		ResolvedList:    AlwaysList, // kubeadm: componentconfigs, mutateResolverConfig
 		MetadataComment: "slipway: pods do not reach the metadata service",
 	},
 	Sources: Sources{

@@ -1,0 +1,275 @@
+// Package distro is the table of the Linux distributions that a node can have, one row for each: where a distribution keeps the
+// certificates that it trusts, what its SSH server is called, how it updates itself, configures its network and looks names up,
+// where its packages come from, and where its programs are. A distribution that has no row is taken for the first one of its
+// ID_LIKE (os-release(5)) that has.
+//
+// Facts and the planner read it. It decides nothing about a single node, and touches no machine. It is the only package that
+// knows the ID of a distribution; a test (test/arch) holds that. A new distribution is a new row, and its name in rows.
+package distro
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Release is what os-release(5) says of a machine's operating system.
+type Release struct {
+	ID        string `json:"id,omitempty"`
+	VersionID string `json:"versionID,omitempty"`
+	VariantID string `json:"variantID,omitempty"`
+	// IDLike are the IDs of similar distributions, separated by spaces, the closest first.
+	IDLike string `json:"idLike,omitempty"`
+}
+
+// Distribution is a row of the table. An empty cell means that it is not known how the distribution does this, or that there is
+// nothing to do. It is a table: nothing changes it.
+type Distribution struct {
+	// Name is the distribution's name for people.
+	Name string
+	// names are the releases that the row is for; the first row with a match counts.
+	names []name
+	// like are words of ID_LIKE that lead to the row, besides the IDs of names.
+	like []string
+	// known says that a distribution with such an ID_LIKE is one of the row's own.
+	known bool
+
+	Trust    Trust
+	SSH      SSH
+	Updates  Updates
+	Resolver Resolver
+	Network  Network
+	Packages Packages
+	Clock    Clock
+	Login    Login
+	Programs Programs
+	Cgroups  []Cgroups
+	Weakness []Weakness
+	// Empty says why a cell is empty, by its name, for instance "Updates.On"; a group of cells may have one reason. Each empty cell
+	// has one.
+	Empty map[string]string
+}
+
+// name is a release's names in os-release(5). An empty version or variant is any.
+type name struct{ id, version, variant string }
+
+func (n name) matches(r Release) bool {
+	return n.id == r.ID && (n.version == "" || n.version == r.VersionID) && (n.variant == "" || n.variant == r.VariantID)
+}
+
+// Trust is where the certificate authorities are that an administrator trusts.
+type Trust struct {
+	// Anchors holds one file for each certificate, which ends in Extension.
+	Anchors, Extension string
+	// Tool is the program that makes of them what other programs read, Bundle the file that most of them read.
+	Tool   []string
+	Bundle string
+	// Links has links by the hash of a certificate's subject, Packages the certificates of packages, and Selection says which of
+	// these count. Empty means that there are none (see resource.TrustStore).
+	Links, Packages, Selection string
+}
+
+// SSH is the SSH server.
+type SSH struct {
+	Service, Socket string
+	// Config is its configuration. DropIns is the directory of files that it reads before that; empty means that not every version
+	// of the distribution reads one.
+	Config, DropIns string
+}
+
+// Updates is how a distribution updates itself.
+type Updates struct {
+	// Settings is a file that says whether it does, with the text for yes and for no. If empty, the timers alone decide.
+	Settings, Yes, No string
+	// On are the timers that install updates, with their services. Images can have them masked.
+	On []Timer
+	// Instead are timers that only report updates.
+	Instead []string
+	// Masked are units that install updates, and that other units or the image's own links start.
+	Masked []string
+	// Logind is the drop-in by which the updater shortens the time that logind waits before a shutdown.
+	Logind string
+}
+
+// Timer is a timer with the service that it starts.
+type Timer struct{ Timer, Service string }
+
+// Known reports whether it is known how updates are turned on, or off.
+func (u *Updates) Known(on bool) bool {
+	return len(u.On) > 0 || !on && len(u.Masked) > 0
+}
+
+// Resolver is how a distribution looks names up.
+type Resolver struct {
+	// Resolved says that images run systemd-resolved, and Stub that their /etc/resolv.conf names its stub on a loopback address.
+	Resolved, Stub bool
+	// NetworkManager says that NetworkManager writes /etc/resolv.conf.
+	NetworkManager bool
+}
+
+// Network is how a distribution configures its network.
+type Network struct {
+	// Metric is the highest metric that a route of the first network interface has, where systemd-networkd configures it.
+	Metric int
+	// IgnoresDomains says that its systemd-networkd does not use the domains that DHCP names.
+	IgnoresDomains bool
+}
+
+// Packages is where packages come from.
+type Packages struct {
+	// Apt says that apt installs them, and Snaps that images have programs as snaps.
+	Apt, Snaps bool
+	// Suites are the names of the releases, by version, below which a copy of the archive has packages for apt.
+	Suites []Suite
+	// Repositories are those that a copy has for dnf, and the names of the image's files for them.
+	Repositories []Repository
+}
+
+// Suite is the name of a release in an archive.
+type Suite struct{ Version, Name string }
+
+// Suite is the name of a version; empty for an unknown one.
+func (p *Packages) Suite(version string) string {
+	if i := slices.IndexFunc(p.Suites, func(s Suite) bool { return s.Version == version }); i >= 0 {
+		return p.Suites[i].Name
+	}
+	return ""
+}
+
+// Repository is a repository, and the file of the image that names it.
+type Repository struct{ Name, File string }
+
+// Clock is where chrony has its settings, its keys, and what it has learned of the machine's clock.
+type Clock struct{ Config, Keys, Drift string }
+
+// Login is what a person sees who logs in.
+type Login struct {
+	// Scripts is the directory of scripts that print a message.
+	Scripts string
+}
+
+// Programs are where images have a program, the usual place first.
+type Programs struct {
+	Containerd, Runc, Kubelet []string
+	// Credentials are image credential providers of the kubelet.
+	Credentials []string
+}
+
+// Cgroups is the version of the control groups from a release on. An empty From is the first release.
+type Cgroups struct {
+	From    string
+	Version int
+}
+
+// CgroupVersion is the version of the control groups that a release starts with; 0 means that it is not known.
+func (d *Distribution) CgroupVersion(version string) (cgroups int) {
+	if version == "" && len(d.Cgroups) > 1 {
+		return 0
+	}
+	for _, c := range d.Cgroups {
+		if c.From == "" || CompareNumbers(version, c.From) >= 0 {
+			cgroups = c.Version
+		}
+	}
+	return cgroups
+}
+
+// Weakness is a release whose kernels can be attacked through some of their modules, until they are fixed (AKS: kernel module
+// mitigation). A release that is not in the table was never vulnerable, or gets the fix with its image.
+type Weakness struct {
+	// Version and Variant are those of os-release(5). Empty means any.
+	Version, Variant string
+	// Fixes are the kernels with the fix. A flavour without one is vulnerable in each version.
+	Fixes []Fix
+}
+
+// Fix is the first kernel of a flavour that is fixed: "5.15.0-1116".
+type Fix struct{ Flavour, From string }
+
+// Fixed reports whether the table has a release, and whether a kernel of it has the fix.
+func (d *Distribution) Fixed(r Release, kernel string) (listed, fixed bool) {
+	at := slices.IndexFunc(d.Weakness, func(w Weakness) bool {
+		return (w.Version == "" || w.Version == r.VersionID) && (w.Variant == "" || w.Variant == r.VariantID)
+	})
+	return at >= 0, at >= 0 && slices.ContainsFunc(d.Weakness[at].Fixes, func(fix Fix) bool {
+		version, found := strings.CutSuffix(kernel, "-"+fix.Flavour)
+		return found && CompareNumbers(version, fix.From) >= 0
+	})
+}
+
+// CompareNumbers compares versions of kernels or distributions, number by number. Text that is no number is less than any.
+func CompareNumbers(a, b string) int {
+	numbers := func(version string) []int {
+		var all []int
+		for part := range strings.FieldsFuncSeq(version, func(r rune) bool { return r == '.' || r == '-' }) {
+			n, err := strconv.Atoi(part)
+			if err != nil {
+				n = -1
+			}
+			all = append(all, n)
+		}
+		return all
+	}
+	return slices.Compare(numbers(a), numbers(b))
+}
+
+// unknown is the row of a distribution of which nothing is known. Its programs are looked for where most have them.
+var unknown = Distribution{Programs: packaged}
+
+// Of is the distribution of a release. like is the ID of ID_LIKE by which it was found; empty if the table has the release itself.
+// An unknown distribution has no name.
+func Of(r Release) (d *Distribution, like string) {
+	for _, d := range rows {
+		if slices.ContainsFunc(d.names, func(n name) bool { return n.matches(r) }) {
+			return d, ""
+		}
+	}
+	for _, like := range append([]string{r.ID}, strings.Fields(r.IDLike)...) {
+		for _, d := range rows {
+			switch {
+			case !slices.Contains(d.like, like) && !slices.Contains(d.names, name{id: like}):
+			case d.known:
+				return d, ""
+			default:
+				return d.withoutReleases(), like
+			}
+		}
+	}
+	return &unknown, ""
+}
+
+// withoutReleases is a row for a distribution that has other releases and another archive.
+func (d *Distribution) withoutReleases() *Distribution {
+	similar := *d
+	similar.Cgroups, similar.Weakness, similar.Packages = nil, nil, Packages{Apt: d.Packages.Apt}
+	return &similar
+}
+
+// SSHServers are the servers that a machine can have whose distribution is not known. All of them read one file.
+func SSHServers() (all []SSH) {
+	for _, d := range rows {
+		if d.SSH.DropIns == "" && !slices.Contains(all, d.SSH) {
+			all = append(all, d.SSH)
+		}
+	}
+	return all
+}
+
+// All are the rows, in the table's order.
+func All() []*Distribution { return slices.Clone(rows) }
+
+// IDs are all that the table knows a distribution by, sorted: IDs, variants and the words of ID_LIKE.
+func IDs() []string {
+	var all []string
+	for _, d := range rows {
+		all = append(all, d.like...)
+		for _, n := range d.names {
+			all = append(all, n.id, n.variant)
+		}
+		for _, w := range d.Weakness {
+			all = append(all, w.Variant)
+		}
+	}
+	slices.Sort(all)
+	return slices.DeleteFunc(slices.Compact(all), func(id string) bool { return id == "" })
+}

@@ -1,0 +1,77 @@
+package plan
+
+import (
+	"strings"
+
+	"github.com/slipway-dev/slipway/internal/facts"
+	"github.com/slipway-dev/slipway/internal/resource"
+	"github.com/slipway-dev/slipway/internal/unitfile"
+	"github.com/slipway-dev/slipway/nodeconfig"
+)
+
+// nameResolution is how the host, and pods with the host's DNS, look names up: which DNS servers they ask in place of those that
+// DHCP names, and in which domains they look for short names.
+var nameResolution = concern{
+	name:  "name resolution",
+	reads: []string{nameserversPath, searchPath},
+	plan:  planNameResolution,
+}
+
+const (
+	nameserversPath = "$.network.nameservers"
+	searchPath      = "$.network.searchDomains"
+
+	// resolvedDropIns are drop-ins of systemd-resolved (resolved.conf(5)), managerDropIns those of NetworkManager
+	// (NetworkManager.conf(5)).
+	resolvedDropIns = "/etc/systemd/resolved.conf.d/"
+	managerDropIns  = "/etc/NetworkManager/conf.d/"
+
+	serversReason = "the contract's DNS servers are asked in place of those that DHCP names"
+	searchReason  = "short names are looked for in the contract's domains too"
+)
+
+func planNameResolution(in *input, out *output) {
+	servers, domains := in.config.Network.Nameservers, in.config.Network.SearchDomains
+	resolved, manager := in.distro.Resolver.Resolved, in.distro.Resolver.NetworkManager
+	switch {
+	case len(servers) == 0:
+	case resolved:
+		// Without a routing domain of their own, those of each link are asked as well: with it, every name goes to these
+		// (resolved.conf(5), DNS= and Domains=; systemd-resolved.service(8), protocols and routing).
+		out.file(resource.Base, resolvedDropIns+"60-slipway-dns.conf", 0o644, unitfile.File(unitfile.Section("Resolve"), unitfile.Set("DNS", unitfile.Quote(strings.Join(servers, " "))), unitfile.Set("Domains", "~.")),
+			serversReason, facts.ResolvedUnit)
+		out.askedBy(nameserversPath)
+	case manager:
+		out.globalDNS("60-slipway-dns.conf", "global-dns-domain-*", "servers", servers, serversReason)
+		out.askedBy(nameserversPath)
+	default:
+		// Who needs them sees an error; of which machine it is may not be known yet.
+		out.report(nodeconfig.Problem{
+			Kind: nodeconfig.NotApplied, Path: nameserversPath, Fatal: in.seen(),
+			Reason: "is not applied: it is not known that " + systemName(in) + " looks names up with systemd-resolved; the node would ask the DNS servers that DHCP names",
+		})
+	}
+	switch {
+	case len(domains) == 0:
+	case resolved:
+		out.file(resource.Base, resolvedDropIns+"70-slipway-search.conf", 0o644, unitfile.File(unitfile.Section("Resolve"), unitfile.Set("Domains", unitfile.Quote(strings.Join(domains, " ")))),
+			sourced(searchReason, in.family.Sources.SearchDomains), facts.ResolvedUnit)
+		out.askedBy(searchPath)
+	case manager && len(servers) > 0:
+		out.globalDNS("70-slipway-search.conf", "global-dns", "searches", domains, sourced(searchReason, in.family.Sources.SearchDomains))
+		out.askedBy(searchPath)
+	case manager: // a section for the default domain is mandatory (NetworkManager.conf(5), global-dns-domain)
+		out.warn(nodeconfig.NotApplied, searchPath, "is not applied: NetworkManager, which %s has, takes search domains only together with DNS servers; name them in network.nameservers", systemName(in))
+	default:
+		out.warn(nodeconfig.NotApplied, searchPath, "is not applied: it is not known that %s looks names up with systemd-resolved", systemName(in))
+	}
+}
+
+// globalDNS adds a setting of NetworkManager's that takes the place of each connection's own. It reads it when it is reloaded, and no
+// connection ends.
+func (o *output) globalDNS(file string, section, setting unitfile.Text, values []string, reason string) {
+	o.add(resource.Resource{
+		Phase: resource.Base, Effects: resource.Effects{Reloads: []string{"NetworkManager.service"}}, Reason: reason,
+		Spec: &resource.File{Path: managerDropIns + file, Mode: 0o644, Content: unitfile.File(unitfile.Section(section), unitfile.Set(setting, unitfile.Quote(strings.Join(values, ","))))},
+	})
+}
