@@ -34,7 +34,8 @@ type spec struct {
 	Merge map[string]any `json:"merge"`
 	// Document is the contract, verbatim, where no example is.
 	Document *string `json:"document"`
-	// Facts are laid over examples/facts/ubuntu.json.
+	// Image is the file below testdata/images with the machine's facts; empty for examples/facts/ubuntu.json. Facts are laid over them.
+	Image string         `json:"image"`
 	Facts map[string]any `json:"facts"`
 	// Before are files that exist before, by path.
 	Before map[string]string `json:"before"`
@@ -158,7 +159,11 @@ func (c *spec) contract(t *testing.T) (path string, document []byte) {
 
 func (c *spec) facts(t *testing.T) facts.Facts {
 	var known map[string]any
-	readJSON(t, filepath.Join(examples, "facts/ubuntu.json"), &known)
+	image := filepath.Join(examples, "facts/ubuntu.json")
+	if c.Image != "" {
+		image = filepath.Join("testdata/images", c.Image+".json")
+	}
+	readJSON(t, image, &known)
 	parsed, err := facts.Parse(marshal(t, merge(known, c.Facts)))
 	if err != nil {
 		t.Fatal(err)
