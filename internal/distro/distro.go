@@ -64,8 +64,13 @@ type Trust struct {
 	// Tool is the program that makes of them what other programs read, Bundle the file that most of them read.
 	Tool   []string
 	Bundle string
-	// Links has links by the hash of a certificate's subject, Packages the certificates of packages, and Selection says which of
-	// these count. Empty means that there are none (see resource.TrustStore).
+	Hashed Hashed
+}
+
+// Hashed is a store whose programs find a certificate by the hash of its subject.
+type Hashed struct {
+	// Links has the links, Packages the certificates of packages, and Selection says which of these count. Empty means that there are
+	// none (see resource.TrustStore).
 	Links, Packages, Selection string
 }
 
@@ -79,8 +84,8 @@ type SSH struct {
 
 // Updates is how a distribution updates itself.
 type Updates struct {
-	// Settings is a file that says whether it does, with the text for yes and for no. If empty, the timers alone decide.
-	Settings, Yes, No string
+	// Settings is a file that says whether it does. If empty, the timers alone decide.
+	Settings Settings
 	// On are the timers that install updates, with their services. Images can have them masked.
 	On []Timer
 	// Instead are timers that only report updates.
@@ -90,6 +95,9 @@ type Updates struct {
 	// Logind is the drop-in by which the updater shortens the time that logind waits before a shutdown.
 	Logind string
 }
+
+// Settings is a file with the text for yes and for no.
+type Settings struct{ File, Yes, No string }
 
 // Timer is a timer with the service that it starts.
 type Timer struct{ Timer, Service string }
@@ -177,8 +185,8 @@ func (d *Distribution) CgroupVersion(version string) (cgroups int) {
 // Weakness is a release whose kernels can be attacked through some of their modules, until they are fixed (AKS: kernel module
 // mitigation). A release that is not in the table was never vulnerable, or gets the fix with its image.
 type Weakness struct {
-	// Version and Variant are those of os-release(5). Empty means any.
-	Version, Variant string
+	// Version is that of os-release(5).
+	Version string
 	// Fixes are the kernels with the fix. A flavour without one is vulnerable in each version.
 	Fixes []Fix
 }
@@ -186,14 +194,12 @@ type Weakness struct {
 // Fix is the first kernel of a flavour that is fixed: "5.15.0-1116".
 type Fix struct{ Flavour, From string }
 
-// Fixed reports whether the table has a release, and whether a kernel of it has the fix.
-func (d *Distribution) Fixed(r Release, kernel string) (listed, fixed bool) {
-	at := slices.IndexFunc(d.Weakness, func(w Weakness) bool {
-		return (w.Version == "" || w.Version == r.VersionID) && (w.Variant == "" || w.Variant == r.VariantID)
-	})
+// Fixed reports whether the table has a release, by its version, and whether a kernel of it has the fix.
+func (d *Distribution) Fixed(version, kernel string) (listed, fixed bool) {
+	at := slices.IndexFunc(d.Weakness, func(w Weakness) bool { return w.Version == version })
 	return at >= 0, at >= 0 && slices.ContainsFunc(d.Weakness[at].Fixes, func(fix Fix) bool {
-		version, found := strings.CutSuffix(kernel, "-"+fix.Flavour)
-		return found && CompareNumbers(version, fix.From) >= 0
+		release, found := strings.CutSuffix(kernel, "-"+fix.Flavour)
+		return found && CompareNumbers(release, fix.From) >= 0
 	})
 }
 
@@ -265,9 +271,6 @@ func IDs() []string {
 		all = append(all, d.like...)
 		for _, n := range d.names {
 			all = append(all, n.id, n.variant)
-		}
-		for _, w := range d.Weakness {
-			all = append(all, w.Variant)
 		}
 	}
 	slices.Sort(all)

@@ -2,7 +2,7 @@ package distro
 
 // rows are the table. A row for one version or variant of an ID precedes the row for all of them.
 var rows = []*Distribution{
-	&debian, &ubuntu, &azureLinux2, &azureContainerLinux, &azureLinux3, &flatcar, &amazonLinux2, &amazonLinux2023, &redHat, &suse,
+	&debian, &ubuntu, &azureLinux2, &azureContainerLinux, &azureLinuxOSGuard, &azureLinux3, &flatcar, &amazonLinux2, &amazonLinux2023, &redHat, &suse,
 }
 
 var (
@@ -10,7 +10,8 @@ var (
 	// (update-ca-certificates(8); AKS node contract, custom_ca_certs).
 	debianTrust = Trust{
 		Anchors: "/usr/local/share/ca-certificates", Extension: ".crt", Tool: []string{"update-ca-certificates", "--fresh"},
-		Bundle: "/etc/ssl/certs/ca-certificates.crt", Links: "/etc/ssl/certs", Packages: "/usr/share/ca-certificates", Selection: "/etc/ca-certificates.conf",
+		Bundle: "/etc/ssl/certs/ca-certificates.crt",
+		Hashed: Hashed{Links: "/etc/ssl/certs", Packages: "/usr/share/ca-certificates", Selection: "/etc/ca-certificates.conf"},
 	}
 	// p11Trust is the store of p11-kit (update-ca-trust(8)). AKS uses the directory below /usr that is for packages, on the same
 	// machines. Only the tool makes what programs read for other purposes than TLS.
@@ -25,11 +26,13 @@ var (
 	// aptUpdates are those of apt's daily job (/usr/lib/apt/apt.systemd.daily, APT::Periodic). The drop-in of unattended-upgrades is
 	// debian/unattended-upgrades-logind-maxdelay.conf.
 	aptUpdates = Updates{
-		Settings: "/etc/apt/apt.conf.d/99periodic",
-		Yes:      "APT::Periodic::Update-Package-Lists \"1\";\nAPT::Periodic::Unattended-Upgrade \"1\";\n",
-		No:       "APT::Periodic::Update-Package-Lists \"0\";\nAPT::Periodic::Unattended-Upgrade \"0\";\n",
-		On:       []Timer{{"apt-daily.timer", "apt-daily.service"}, {"apt-daily-upgrade.timer", "apt-daily-upgrade.service"}},
-		Logind:   "/etc/systemd/logind.conf.d/unattended-upgrades-logind-maxdelay.conf",
+		Settings: Settings{
+			File: "/etc/apt/apt.conf.d/99periodic",
+			Yes:  "APT::Periodic::Update-Package-Lists \"1\";\nAPT::Periodic::Unattended-Upgrade \"1\";\n",
+			No:   "APT::Periodic::Update-Package-Lists \"0\";\nAPT::Periodic::Unattended-Upgrade \"0\";\n",
+		},
+		On:     []Timer{{"apt-daily.timer", "apt-daily.service"}, {"apt-daily-upgrade.timer", "apt-daily-upgrade.service"}},
+		Logind: "/etc/systemd/logind.conf.d/unattended-upgrades-logind-maxdelay.conf",
 	}
 	// dnfUpdates are those of DNF Automatic.
 	dnfUpdates = Updates{
@@ -156,13 +159,9 @@ var azureLinux2 = Distribution{
 	Programs: onAKS,
 	Weakness: []Weakness{{Version: "2.0"}},
 	Empty: map[string]string{
-		"Trust.Links":             noLinks,
-		"Trust.Packages":          noLinks,
-		"Trust.Selection":         noLinks,
+		"Trust.Hashed":            noLinks,
 		"SSH.DropIns":             sshInOneFile,
 		"Updates.Settings":        noSettings,
-		"Updates.Yes":             noSettings,
-		"Updates.No":              noSettings,
 		"Updates.Masked":          noMasked,
 		"Updates.Logind":          noDropIn,
 		"Resolver.Stub":           "/etc/resolv.conf names the servers themselves",
@@ -185,13 +184,9 @@ var azureContainerLinux = Distribution{
 	Programs: onAKS,
 	Cgroups:  []Cgroups{{"", 2}},
 	Empty: map[string]string{
-		"Trust.Links":             noLinks,
-		"Trust.Packages":          noLinks,
-		"Trust.Selection":         noLinks,
+		"Trust.Hashed":            noLinks,
 		"SSH.DropIns":             sshInOneFile,
 		"Updates.Settings":        noSettings,
-		"Updates.Yes":             noSettings,
-		"Updates.No":              noSettings,
 		"Updates.On":              "a node gets a new image",
 		"Updates.Instead":         noOtherTimers,
 		"Updates.Logind":          noDropIn,
@@ -201,6 +196,36 @@ var azureContainerLinux = Distribution{
 		"Clock":                   "chronyd has the host's clock built in (AKS: init-aks-cloud.sh)",
 		"Login":                   noScripts,
 		"Weakness":                notVulnerable,
+	},
+}
+
+// azureLinuxOSGuard is an image of Azure Linux 3 that cannot be changed.
+var azureLinuxOSGuard = Distribution{
+	Name:     "Azure Linux 3 with OS Guard",
+	names:    []name{{id: "azurelinux", variant: "osguard"}},
+	Trust:    p11Trust,
+	SSH:      otherSSH,
+	Updates:  Updates{Masked: []string{"dnf-automatic-install.timer"}},
+	Resolver: Resolver{Resolved: true},
+	Network:  Network{Metric: networkdMetric, IgnoresDomains: true},
+	Packages: azureLinux3.Packages,
+	Clock:    chrony,
+	Programs: onAKS,
+	Cgroups:  []Cgroups{{"", 2}},
+	Weakness: []Weakness{{Version: "3.0"}},
+	Empty: map[string]string{
+		"Trust.Hashed":            noLinks,
+		"SSH.DropIns":             sshInOneFile,
+		"Updates.Settings":        noSettings,
+		"Updates.On":              "a node gets a new image (AKS: enable_unattended_upgrade)",
+		"Updates.Instead":         noOtherTimers,
+		"Updates.Logind":          noDropIn,
+		"Resolver.Stub":           "/etc/resolv.conf names the servers themselves",
+		"Resolver.NetworkManager": "systemd-resolved does",
+		"Packages.Apt":            "dnf installs packages",
+		"Packages.Snaps":          noSnaps,
+		"Packages.Suites":         "dnf has no suites",
+		"Login":                   noScripts,
 	},
 }
 
@@ -220,15 +245,10 @@ var azureLinux3 = Distribution{
 	Clock:    chrony,
 	Programs: onAKS,
 	Cgroups:  []Cgroups{{"", 2}},
-	Weakness: []Weakness{{Variant: "osguard"}},
 	Empty: map[string]string{
-		"Trust.Links":             noLinks,
-		"Trust.Packages":          noLinks,
-		"Trust.Selection":         noLinks,
+		"Trust.Hashed":            noLinks,
 		"SSH.DropIns":             sshInOneFile,
 		"Updates.Settings":        noSettings,
-		"Updates.Yes":             noSettings,
-		"Updates.No":              noSettings,
 		"Updates.Masked":          noMasked,
 		"Updates.Logind":          noDropIn,
 		"Resolver.Stub":           "/etc/resolv.conf names the servers themselves",
@@ -237,6 +257,7 @@ var azureLinux3 = Distribution{
 		"Packages.Snaps":          noSnaps,
 		"Packages.Suites":         "dnf has no suites",
 		"Login":                   noScripts,
+		"Weakness":                notVulnerable,
 	},
 }
 
@@ -248,7 +269,7 @@ var flatcar = Distribution{
 	// authorities; AKS: update_certs.sh).
 	Trust: Trust{
 		Anchors: "/etc/ssl/certs", Extension: ".pem", Tool: []string{"update-ca-certificates"},
-		Bundle: "/etc/ssl/certs/ca-certificates.crt", Links: "/etc/ssl/certs",
+		Bundle: "/etc/ssl/certs/ca-certificates.crt", Hashed: Hashed{Links: "/etc/ssl/certs"},
 	},
 	SSH:      otherSSH,
 	Updates:  Updates{Masked: []string{"locksmithd.service", "update-engine.service"}}, // Flatcar docs, Update and reboot strategies
@@ -257,12 +278,10 @@ var flatcar = Distribution{
 	Programs: onAKS,
 	Cgroups:  []Cgroups{{"", 1}, {"2969", 2}}, // Flatcar docs, Switching to unified cgroups
 	Empty: map[string]string{
-		"Trust.Packages":          "all certificates are in one directory",
-		"Trust.Selection":         "all certificates are in one directory",
+		"Trust.Hashed.Packages":   "all certificates are in one directory",
+		"Trust.Hashed.Selection":  "all certificates are in one directory",
 		"SSH.DropIns":             sshInOneFile,
 		"Updates.Settings":        noSettings,
-		"Updates.Yes":             noSettings,
-		"Updates.No":              noSettings,
 		"Updates.On":              "an image updates itself by default, in a way that depends on its channel",
 		"Updates.Instead":         noOtherTimers,
 		"Updates.Logind":          noDropIn,
@@ -286,13 +305,9 @@ var amazonLinux2 = Distribution{
 	Programs: Programs{Containerd: onEKS.Containerd, Runc: []string{"/usr/sbin/runc", "/usr/bin/runc"}, Kubelet: onEKS.Kubelet, Credentials: onEKS.Credentials},
 	Cgroups:  []Cgroups{{"", 1}}, // its systemd is of version 219
 	Empty: map[string]string{
-		"Trust.Links":      noLinks,
-		"Trust.Packages":   noLinks,
-		"Trust.Selection":  noLinks,
+		"Trust.Hashed":     noLinks,
 		"SSH.DropIns":      "its OpenSSH, 7.4, reads no other file",
 		"Updates.Settings": noSettings,
-		"Updates.Yes":      noSettings,
-		"Updates.No":       noSettings,
 		"Updates.On":       "images do not have yum-cron, and no timer starts it",
 		"Updates.Instead":  noOtherTimers,
 		"Updates.Logind":   noDropIn,
@@ -316,13 +331,9 @@ var amazonLinux2023 = Distribution{
 	Programs: onEKS,
 	Cgroups:  []Cgroups{{"", 2}}, // AL2023 user guide, comparing AL2 and AL2023
 	Empty: map[string]string{
-		"Trust.Links":             noLinks,
-		"Trust.Packages":          noLinks,
-		"Trust.Selection":         noLinks,
+		"Trust.Hashed":            noLinks,
 		"SSH.DropIns":             sshInOneFile,
 		"Updates.Settings":        noSettings,
-		"Updates.Yes":             noSettings,
-		"Updates.No":              noSettings,
 		"Updates.Logind":          noDropIn,
 		"Resolver.Stub":           "/etc/resolv.conf names the servers themselves",
 		"Resolver.NetworkManager": "systemd-resolved does",
@@ -346,13 +357,9 @@ var redHat = Distribution{
 	Programs: packaged,
 	Cgroups:  []Cgroups{{"", 1}, {"9", 2}}, // RHEL 9: Considerations in adopting RHEL 9, control groups
 	Empty: map[string]string{
-		"Trust.Links":            noLinks,
-		"Trust.Packages":         noLinks,
-		"Trust.Selection":        noLinks,
+		"Trust.Hashed":           noLinks,
 		"SSH.DropIns":            sshInOneFile,
 		"Updates.Settings":       noSettings,
-		"Updates.Yes":            noSettings,
-		"Updates.No":             noSettings,
 		"Updates.Logind":         noDropIn,
 		"Resolver.Resolved":      "it is in no image by default",
 		"Resolver.Stub":          "NetworkManager writes the servers themselves",
@@ -384,12 +391,8 @@ var suse = Distribution{
 		Kubelet:    packaged.Kubelet,
 	},
 	Empty: map[string]string{
-		"Trust.Links":            "the tool makes them in a directory of its own",
-		"Trust.Packages":         "the tool knows them",
-		"Trust.Selection":        "the tool knows it",
+		"Trust.Hashed":           "the tool makes a directory with links itself",
 		"Updates.Settings":       noSettings,
-		"Updates.Yes":            noSettings,
-		"Updates.No":             noSettings,
 		"Updates.On":             "releases differ: zypper patch, os-update or transactional-update",
 		"Updates.Instead":        noOtherTimers,
 		"Updates.Logind":         noDropIn,

@@ -17,7 +17,7 @@ const modprobeTimeout = resource.Duration(30 * time.Second)
 // planDeniedModules keeps modules of the kernel from being loaded that programs could attack the host through, where the
 // kernel is older than the fix. Where it has the fix, the rules of the image's files are taken out.
 func planDeniedModules(in *input, out *output) {
-	if _, fixed := in.distro.Fixed(in.facts.OS, in.facts.Kernel); fixed {
+	if _, fixed := in.kernelFix(); fixed {
 		allowModules(in, out)
 	}
 	var files []string
@@ -83,8 +83,13 @@ func allowModules(in *input, out *output) {
 
 // denied are the modules that this machine may not load.
 func denied(in *input) []string {
-	if listed, fixed := in.distro.Fixed(in.facts.OS, in.facts.Kernel); !listed || fixed {
+	if listed, fixed := in.kernelFix(); !listed || fixed {
 		return nil
 	}
 	return in.family.Host.DeniedModules
+}
+
+// kernelFix reports whether the machine's release has kernels with the vulnerability, and whether its own kernel has the fix.
+func (in *input) kernelFix() (listed, fixed bool) {
+	return in.distro.Fixed(in.facts.OS.VersionID, in.facts.Kernel)
 }

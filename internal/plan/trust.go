@@ -83,7 +83,7 @@ type trustStore struct{ distro.Trust }
 // updated plans what programs read of the certificates. The agent makes it as the distribution's program would, so that nothing
 // waits for that. It is run all the same, in the background: it knows more of its distribution, such as the hooks of other packages.
 func (s *trustStore) updated(out *output, phase resource.Phase, names []string) {
-	made := &resource.TrustStore{Label: "trust-store", Bundle: s.Bundle, Anchors: s.Anchors, Packages: s.Packages, Selection: s.Selection, Links: s.Links}
+	made := &resource.TrustStore{Label: "trust-store", Bundle: s.Bundle, Anchors: s.Anchors, Packages: s.Hashed.Packages, Selection: s.Hashed.Selection, Links: s.Hashed.Links}
 	for _, name := range names {
 		made.Added = append(made.Added, s.Anchors+"/"+name+s.Extension)
 	}
@@ -94,8 +94,8 @@ func (s *trustStore) updated(out *output, phase resource.Phase, names []string) 
 		Label: "trusted-certificates", Argv: slices.Clone(s.Tool), Env: scratch, Timeout: trustTimeout,
 		Inputs: slices.Compact([]string{s.Anchors, path.Dir(s.Bundle)}), Advisory: true,
 	}
-	if s.Links != "" {
-		command.Confirms = []string{s.Bundle, s.Links}
+	if s.Hashed.Links != "" {
+		command.Confirms = []string{s.Bundle, s.Hashed.Links}
 	}
 	out.add(resource.Resource{
 		Phase: phase, ExitCode: exitcode.TrustFailed, Reason: "the distribution's own program comes to the same, when nothing waits for it", Spec: command,

@@ -26,15 +26,15 @@ func planUpdates(in *input, out *output) {
 		out.warn(nodeconfig.NotApplied, updatesPath, "is not applied: it is not known how %s updates itself", systemName(in))
 		return
 	}
-	text, phase := u.No, resource.Base
+	text, phase := u.Settings.No, resource.Base
 	if *wanted {
-		text = u.Yes
+		text = u.Settings.Yes
 		if in.family.Host.UpdatesAtJoin {
 			phase = resource.Join
 		}
 	}
-	if u.Settings != "" {
-		out.file(phase, u.Settings, 0o644, []byte(text), sourced("whether packages are updated by themselves", in.family.Sources.Updates))
+	if u.Settings.File != "" {
+		out.file(phase, u.Settings.File, 0o644, []byte(text), sourced("whether packages are updated by themselves", in.family.Sources.Updates))
 		out.askedBy(updatesPath)
 	}
 	if *wanted {

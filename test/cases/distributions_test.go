@@ -23,6 +23,7 @@ var imagesOf = map[string]string{
 	"testdata/images/amazonlinux-2.json":         "amazon-eks-node-1.32-v20251209",
 	"testdata/images/amazonlinux-2023.json":      "amazon-eks-node-al2023-x86_64-standard-1.34-v20260714",
 	"testdata/images/azurecontainerlinux-3.json": "AKSAzureContainerLinux gen2TL, built on 2026-08-20",
+	"testdata/images/azurelinux-3-osguard.json":  "AKSAzureLinux V3 OSGuardgen2fipsTL, built on 2026-08-20",
 	"testdata/images/azurelinux-3.json":          "AKSAzureLinux V3gen2, built on 2026-08-20",
 	"testdata/images/cloudlinux-8.json":          "CloudLinux 8.10, kubelet of pkgs.k8s.io, containerd.io of Docker",
 	"testdata/images/debian-12.json":             "debian-12-genericcloud-amd64, kubelet of pkgs.k8s.io, containerd.io of Docker",
