@@ -45,8 +45,8 @@ type Distribution struct {
 	Programs Programs
 	Cgroups  []Cgroups
 	Weakness []Weakness
-	// Empty says why a cell is empty, by its name, for instance "Updates.On"; a group of cells may have one reason. Each empty cell
-	// has one.
+	// Empty says why a cell is empty, by its name, for instance "Updates.On", where that is not usual; a group of cells may have one
+	// reason. Each empty cell has one.
 	Empty map[string]string
 }
 
@@ -242,6 +242,23 @@ func Of(r Release) (d *Distribution, like string) {
 		}
 	}
 	return &unknown, ""
+}
+
+// Reason says why a cell is empty, or why all cells of a group are; empty if there is no reason.
+func (d *Distribution) Reason(cell string) string {
+	for _, reasons := range []map[string]string{d.Empty, usual} {
+		for name := cell; ; {
+			if reason := reasons[name]; reason != "" {
+				return reason
+			}
+			dot := strings.LastIndexByte(name, '.')
+			if dot < 0 {
+				break
+			}
+			name = name[:dot]
+		}
+	}
+	return ""
 }
 
 // withoutReleases is a row for a distribution that has other releases and another archive.

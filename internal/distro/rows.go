@@ -71,21 +71,28 @@ const (
 	networkdMetric = 2000
 )
 
+// usual are the reasons why a cell is empty in most rows.
+var usual = map[string]string{
+	"Trust.Hashed":            "programs read the bundle, and nothing by the hash of a subject",
+	"SSH.DropIns":             "older versions read no other file: the setting precedes all others in the main one",
+	"Updates.Settings":        "the timers alone decide",
+	"Updates.Instead":         "no other timer reports updates",
+	"Updates.Masked":          "the timers do it",
+	"Updates.Logind":          "no package has such a drop-in",
+	"Resolver.Stub":           "/etc/resolv.conf names the servers themselves",
+	"Resolver.NetworkManager": "systemd-resolved does",
+	"Packages":                "no cloud is known to have a copy",
+	"Login":                   "/etc/motd is all there is",
+	"Programs.Credentials":    "each cloud's images have another place",
+	"Weakness":                "its kernels were never vulnerable, or it gets the fix with the image",
+}
+
 // Reasons that several rows have.
 const (
-	sshInOneFile  = "older versions read no other file: the setting precedes all others in the main one"
-	noLinks       = "programs read the bundle, and nothing by the hash of a subject"
-	noSettings    = "the timers alone decide"
-	noOtherTimers = "no other timer reports updates"
-	noMasked      = "the timers do it"
-	noDropIn      = "no package has such a drop-in"
-	noSnaps       = "its packages are no snaps"
-	noScripts     = "/etc/motd is all there is"
-	noMirror      = "no cloud is known to have a copy"
-	notVulnerable = "its kernels were never vulnerable, or it gets the fix with the image"
-	noCredentials = "each cloud's images have another place"
-	domainsUsed   = "its images see to it themselves"
-	manager       = "another service configures the network, unless the facts say that it is systemd-networkd"
+	noSnaps     = "its packages are no snaps"
+	domainsUsed = "its images see to it themselves"
+	manager     = "another service configures the network, unless the facts say that it is systemd-networkd"
+	noMirror    = "no cloud is known to have a copy"
 )
 
 var debian = Distribution{
@@ -99,18 +106,12 @@ var debian = Distribution{
 	Programs: packaged,
 	Cgroups:  []Cgroups{{"", 1}, {"11", 2}}, // Debian 11 release notes, control groups v2
 	Empty: map[string]string{
-		"SSH.DropIns":            sshInOneFile,
-		"Updates.Instead":        noOtherTimers,
-		"Updates.Masked":         noMasked,
 		"Resolver":               "images differ",
 		"Network.Metric":         "images differ: the facts say whether systemd-networkd runs",
 		"Network.IgnoresDomains": domainsUsed,
 		"Packages.Snaps":         noSnaps,
 		"Packages.Suites":        noMirror,
 		"Packages.Repositories":  "apt has no repositories of dnf's",
-		"Login":                  noScripts,
-		"Programs.Credentials":   noCredentials,
-		"Weakness":               notVulnerable,
 	},
 }
 
@@ -138,12 +139,8 @@ var ubuntu = Distribution{
 		{Version: "24.04", Fixes: []Fix{{"azure", "6.8.0-1058"}, {"generic", "6.8.0-124"}}},
 	},
 	Empty: map[string]string{
-		"SSH.DropIns":             sshInOneFile,
-		"Updates.Instead":         noOtherTimers,
-		"Updates.Masked":          noMasked,
-		"Resolver.NetworkManager": "systemd-resolved does",
-		"Network.IgnoresDomains":  domainsUsed,
-		"Packages.Repositories":   "apt has no repositories of dnf's",
+		"Network.IgnoresDomains": domainsUsed,
+		"Packages.Repositories":  "apt has no repositories of dnf's",
 	},
 }
 
@@ -159,20 +156,12 @@ var azureLinux2 = Distribution{
 	Programs: onAKS,
 	Weakness: []Weakness{{Version: "2.0"}},
 	Empty: map[string]string{
-		"Trust.Hashed":            noLinks,
-		"SSH.DropIns":             sshInOneFile,
-		"Updates.Settings":        noSettings,
-		"Updates.Masked":          noMasked,
-		"Updates.Logind":          noDropIn,
-		"Resolver.Stub":           "/etc/resolv.conf names the servers themselves",
-		"Resolver.NetworkManager": "systemd-resolved does",
-		"Packages":                "no release is made any more",
-		"Login":                   noScripts,
-		"Cgroups":                 "images differ: the facts say it",
+		"Packages": "no release is made any more",
+		"Cgroups":  "images differ: the facts say it",
 	},
 }
 
-// azureContainerLinux is Flatcar's way to make an image, of Azure Linux's packages. Older images have an ID of their own (AKS: isACL).
+// azureContainerLinux is an image like Flatcar's, made of Azure Linux's packages. Older images have another ID (AKS: isACL).
 var azureContainerLinux = Distribution{
 	Name:     "Azure Container Linux",
 	names:    []name{{id: "azurecontainerlinux"}, {id: "azurelinux", variant: "azurecontainerlinux"}},
@@ -184,18 +173,9 @@ var azureContainerLinux = Distribution{
 	Programs: onAKS,
 	Cgroups:  []Cgroups{{"", 2}},
 	Empty: map[string]string{
-		"Trust.Hashed":            noLinks,
-		"SSH.DropIns":             sshInOneFile,
-		"Updates.Settings":        noSettings,
-		"Updates.On":              "a node gets a new image",
-		"Updates.Instead":         noOtherTimers,
-		"Updates.Logind":          noDropIn,
-		"Resolver.Stub":           "/etc/resolv.conf names the servers themselves",
-		"Resolver.NetworkManager": "systemd-resolved does",
-		"Packages":                "the image has no package manager",
-		"Clock":                   "chronyd has the host's clock built in (AKS: init-aks-cloud.sh)",
-		"Login":                   noScripts,
-		"Weakness":                notVulnerable,
+		"Updates.On": "a node gets a new image",
+		"Packages":   "the image has no package manager",
+		"Clock":      "chronyd has the host's clock built in (AKS: init-aks-cloud.sh)",
 	},
 }
 
@@ -214,18 +194,10 @@ var azureLinuxOSGuard = Distribution{
 	Cgroups:  []Cgroups{{"", 2}},
 	Weakness: []Weakness{{Version: "3.0"}},
 	Empty: map[string]string{
-		"Trust.Hashed":            noLinks,
-		"SSH.DropIns":             sshInOneFile,
-		"Updates.Settings":        noSettings,
-		"Updates.On":              "a node gets a new image (AKS: enable_unattended_upgrade)",
-		"Updates.Instead":         noOtherTimers,
-		"Updates.Logind":          noDropIn,
-		"Resolver.Stub":           "/etc/resolv.conf names the servers themselves",
-		"Resolver.NetworkManager": "systemd-resolved does",
-		"Packages.Apt":            "dnf installs packages",
-		"Packages.Snaps":          noSnaps,
-		"Packages.Suites":         "dnf has no suites",
-		"Login":                   noScripts,
+		"Updates.On":      "a node gets a new image (AKS: enable_unattended_upgrade)",
+		"Packages.Apt":    "dnf installs packages",
+		"Packages.Snaps":  noSnaps,
+		"Packages.Suites": "dnf has no suites",
 	},
 }
 
@@ -246,18 +218,9 @@ var azureLinux3 = Distribution{
 	Programs: onAKS,
 	Cgroups:  []Cgroups{{"", 2}},
 	Empty: map[string]string{
-		"Trust.Hashed":            noLinks,
-		"SSH.DropIns":             sshInOneFile,
-		"Updates.Settings":        noSettings,
-		"Updates.Masked":          noMasked,
-		"Updates.Logind":          noDropIn,
-		"Resolver.Stub":           "/etc/resolv.conf names the servers themselves",
-		"Resolver.NetworkManager": "systemd-resolved does",
-		"Packages.Apt":            "dnf installs packages",
-		"Packages.Snaps":          noSnaps,
-		"Packages.Suites":         "dnf has no suites",
-		"Login":                   noScripts,
-		"Weakness":                notVulnerable,
+		"Packages.Apt":    "dnf installs packages",
+		"Packages.Snaps":  noSnaps,
+		"Packages.Suites": "dnf has no suites",
 	},
 }
 
@@ -278,20 +241,12 @@ var flatcar = Distribution{
 	Programs: onAKS,
 	Cgroups:  []Cgroups{{"", 1}, {"2969", 2}}, // Flatcar docs, Switching to unified cgroups
 	Empty: map[string]string{
-		"Trust.Hashed.Packages":   "all certificates are in one directory",
-		"Trust.Hashed.Selection":  "all certificates are in one directory",
-		"SSH.DropIns":             sshInOneFile,
-		"Updates.Settings":        noSettings,
-		"Updates.On":              "an image updates itself by default, in a way that depends on its channel",
-		"Updates.Instead":         noOtherTimers,
-		"Updates.Logind":          noDropIn,
-		"Resolver.Stub":           "/etc/resolv.conf names the servers themselves",
-		"Resolver.NetworkManager": "systemd-resolved does",
-		"Network.IgnoresDomains":  domainsUsed,
-		"Packages":                "the image has no package manager",
-		"Clock":                   "systemd-timesyncd sets it",
-		"Login":                   noScripts,
-		"Weakness":                notVulnerable,
+		"Trust.Hashed.Packages":  "all certificates are in one directory",
+		"Trust.Hashed.Selection": "all certificates are in one directory",
+		"Updates.On":             "an image updates itself by default, in a way that depends on its channel",
+		"Network.IgnoresDomains": domainsUsed,
+		"Packages":               "the image has no package manager",
+		"Clock":                  "systemd-timesyncd sets it",
 	},
 }
 
@@ -305,17 +260,10 @@ var amazonLinux2 = Distribution{
 	Programs: Programs{Containerd: onEKS.Containerd, Runc: []string{"/usr/sbin/runc", "/usr/bin/runc"}, Kubelet: onEKS.Kubelet, Credentials: onEKS.Credentials},
 	Cgroups:  []Cgroups{{"", 1}}, // its systemd is of version 219
 	Empty: map[string]string{
-		"Trust.Hashed":     noLinks,
-		"SSH.DropIns":      "its OpenSSH, 7.4, reads no other file",
-		"Updates.Settings": noSettings,
-		"Updates.On":       "images do not have yum-cron, and no timer starts it",
-		"Updates.Instead":  noOtherTimers,
-		"Updates.Logind":   noDropIn,
-		"Resolver":         "dhclient writes /etc/resolv.conf",
-		"Network":          "network-scripts configures the network",
-		"Packages":         noMirror,
-		"Login":            noScripts,
-		"Weakness":         notVulnerable,
+		"SSH.DropIns": "its OpenSSH, 7.4, reads no other file",
+		"Updates.On":  "images do not have yum-cron, and no timer starts it",
+		"Resolver":    "dhclient writes /etc/resolv.conf",
+		"Network":     "network-scripts configures the network",
 	},
 }
 
@@ -331,16 +279,7 @@ var amazonLinux2023 = Distribution{
 	Programs: onEKS,
 	Cgroups:  []Cgroups{{"", 2}}, // AL2023 user guide, comparing AL2 and AL2023
 	Empty: map[string]string{
-		"Trust.Hashed":            noLinks,
-		"SSH.DropIns":             sshInOneFile,
-		"Updates.Settings":        noSettings,
-		"Updates.Logind":          noDropIn,
-		"Resolver.Stub":           "/etc/resolv.conf names the servers themselves",
-		"Resolver.NetworkManager": "systemd-resolved does",
-		"Network.IgnoresDomains":  "amazon-ec2-net-utils sets UseDomains=",
-		"Packages":                noMirror,
-		"Login":                   noScripts,
-		"Weakness":                notVulnerable,
+		"Network.IgnoresDomains": "amazon-ec2-net-utils sets UseDomains=",
 	},
 }
 
@@ -357,18 +296,10 @@ var redHat = Distribution{
 	Programs: packaged,
 	Cgroups:  []Cgroups{{"", 1}, {"9", 2}}, // RHEL 9: Considerations in adopting RHEL 9, control groups
 	Empty: map[string]string{
-		"Trust.Hashed":           noLinks,
-		"SSH.DropIns":            sshInOneFile,
-		"Updates.Settings":       noSettings,
-		"Updates.Logind":         noDropIn,
 		"Resolver.Resolved":      "it is in no image by default",
 		"Resolver.Stub":          "NetworkManager writes the servers themselves",
 		"Network.Metric":         manager,
 		"Network.IgnoresDomains": "NetworkManager uses them",
-		"Packages":               noMirror,
-		"Login":                  noScripts,
-		"Programs.Credentials":   noCredentials,
-		"Weakness":               notVulnerable,
 	},
 }
 
@@ -392,17 +323,10 @@ var suse = Distribution{
 	},
 	Empty: map[string]string{
 		"Trust.Hashed":           "the tool makes a directory with links itself",
-		"Updates.Settings":       noSettings,
 		"Updates.On":             "releases differ: zypper patch, os-update or transactional-update",
-		"Updates.Instead":        noOtherTimers,
-		"Updates.Logind":         noDropIn,
 		"Resolver":               "releases differ: netconfig or NetworkManager",
 		"Network.Metric":         manager,
 		"Network.IgnoresDomains": "wicked and NetworkManager use them",
-		"Packages":               noMirror,
-		"Login":                  noScripts,
-		"Programs.Credentials":   noCredentials,
 		"Cgroups":                "releases differ: the facts say it",
-		"Weakness":               notVulnerable,
 	},
 }

@@ -41,8 +41,8 @@ func (in *input) cgroupVersion() (version int, assumed bool) {
 	return in.distro.CgroupVersion(in.facts.OS.VersionID), true
 }
 
-// programPlace is where the machine has a program of the container runtime: the family's place, or another one of the distribution's
-// packages where the facts have the program there, or where the family's is none of theirs.
+// programPlace is the path of a program of the container runtime: where the facts have it, if that is a usual place of the distribution.
+// Otherwise it is the family's place if that is a usual one, or else the first usual one.
 func (in *input) programPlace(name, family string, usual []string) string {
 	known := slices.DeleteFunc(slices.Clone(in.facts.Components), func(c components.Component) bool { return c.Name != name })
 	switch {

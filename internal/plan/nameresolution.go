@@ -36,7 +36,7 @@ func planNameResolution(in *input, out *output) {
 	switch {
 	case len(servers) == 0:
 	case resolved:
-		// Without a routing domain of their own, those of each link are asked as well: with it, every name goes to these
+		// Without a routing domain, the servers of each link are asked as well. With it, every name goes to these
 		// (resolved.conf(5), DNS= and Domains=; systemd-resolved.service(8), protocols and routing).
 		out.file(resource.Base, resolvedDropIns+"60-slipway-dns.conf", 0o644, unitfile.File(unitfile.Section("Resolve"), unitfile.Set("DNS", unitfile.Quote(strings.Join(servers, " "))), unitfile.Set("Domains", "~.")),
 			serversReason, facts.ResolvedUnit)
@@ -45,7 +45,7 @@ func planNameResolution(in *input, out *output) {
 		out.globalDNS("60-slipway-dns.conf", "global-dns-domain-*", "servers", servers, serversReason)
 		out.askedBy(nameserversPath)
 	default:
-		// Who needs them sees an error; of which machine it is may not be known yet.
+		// The node would ask other servers than its author wants, so this is an error if the machine is known.
 		out.report(nodeconfig.Problem{
 			Kind: nodeconfig.NotApplied, Path: nameserversPath, Fatal: in.seen(),
 			Reason: "is not applied: it is not known that " + systemName(in) + " looks names up with systemd-resolved; the node would ask the DNS servers that DHCP names",

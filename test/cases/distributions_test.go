@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -213,9 +212,6 @@ place, the facts say so.
 	for _, d := range distro.All() {
 		fmt.Fprintf(&page, "\n## %s\n\n| cell | value |\n|---|---|\n", d.Name)
 		writeCells(&page, d, reflect.ValueOf(*d), "")
-		for _, of := range slices.Sorted(maps.Keys(d.Empty)) {
-			fmt.Fprintf(&page, "| %s | none: %s |\n", of, d.Empty[of])
-		}
 	}
 	if *update {
 		write(t, distributionsPage, page.Bytes())
@@ -226,18 +222,20 @@ place, the facts say so.
 	}
 }
 
-// writeCells writes the cells of a row that are not empty, one a line.
+// writeCells writes the cells of a row, one a line, or a group of cells that are all empty for one reason.
 func writeCells(page *bytes.Buffer, d *distro.Distribution, v reflect.Value, name string) {
-	if v.Kind() == reflect.Struct {
+	reason := d.Reason(name)
+	switch {
+	case v.IsZero() && reason != "":
+		fmt.Fprintf(page, "| %s | none: %s |\n", name, reason)
+		return
+	case v.Kind() == reflect.Struct:
 		for i := range v.NumField() {
 			field := v.Type().Field(i)
 			if field.IsExported() && field.Name != "Empty" && field.Name != "Name" {
 				writeCells(page, d, v.Field(i), strings.TrimPrefix(name+"."+field.Name, "."))
 			}
 		}
-		return
-	}
-	if v.IsZero() {
 		return
 	}
 	separator := ", "
