@@ -17,6 +17,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"golang.org/x/net/dns/dnsmessage"
+
 	"github.com/slipway-dev/slipway/internal/plan"
 	"github.com/slipway-dev/slipway/internal/resource"
 )
@@ -319,9 +321,9 @@ func (m *machine) Exchange(ctx context.Context, server string, message []byte) (
 	m.mu.Unlock()
 	switch {
 	case answers && !sick && name == plan.HealthName:
-		return response(message, codeSuccess, nil), nil
+		return response(message, dnsmessage.RCodeSuccess, nil), nil
 	case !slices.Contains(listeners, asked.Addr()) && known:
-		return response(message, codeSuccess, records), nil
+		return response(message, dnsmessage.RCodeSuccess, records), nil
 	}
 	<-ctx.Done()
 	return nil, ctx.Err()
@@ -379,26 +381,32 @@ func (m *machine) crash() {
 }
 
 // questionOf is what a message asks for.
-func questionOf(message []byte) (name string, kind recordType) {
-	rest := message[headerBytes:]
-	for rest[0] != 0 {
-		name += "." + string(rest[1:rest[0]+1])
-		rest = rest[rest[0]+1:]
+func questionOf(message []byte) (name string, kind dnsmessage.Type) {
+	var asked dnsmessage.Message
+	if err := asked.Unpack(message); err != nil || len(asked.Questions) != 1 {
+		panic(fmt.Sprintf("%q: %v", message, err))
 	}
-	return strings.TrimPrefix(name, "."), recordType(rest[1])<<8 | recordType(rest[2])
+	return strings.TrimSuffix(asked.Questions[0].Name.String(), "."), asked.Questions[0].Type
 }
 
 // response is the answer to a question.
-func response(asked []byte, code byte, records []string) []byte {
-	message := append([]byte(nil), asked[:len(asked)-11]...)
-	message[2] |= 0x80
-	message[3] = 0x80 | code
-	message[7], message[11] = byte(len(records)), 0
-	_, kind := questionOf(asked)
-	for _, text := range records {
-		address := netip.MustParseAddr(text).AsSlice()
-		message = append(message, 0xc0, headerBytes, byte(kind>>8), byte(kind), 0, 1, 0, 0, 0, 60, 0, byte(len(address)))
-		message = append(message, address...)
+func response(question []byte, code dnsmessage.RCode, records []string) []byte {
+	var m dnsmessage.Message
+	if err := m.Unpack(question); err != nil {
+		panic(err)
 	}
-	return message
+	m.Response, m.RecursionAvailable, m.RCode, m.Additionals = true, true, code, nil
+	for _, text := range records {
+		address := netip.MustParseAddr(text)
+		r := dnsmessage.Resource{Header: dnsmessage.ResourceHeader{Name: m.Questions[0].Name, Class: dnsmessage.ClassINET, TTL: 60}}
+		if r.Body = (&dnsmessage.AAAAResource{AAAA: address.As16()}); address.Is4() {
+			r.Body = &dnsmessage.AResource{A: address.As4()}
+		}
+		m.Answers = append(m.Answers, r)
+	}
+	packed, err := m.Pack()
+	if err != nil {
+		panic(err)
+	}
+	return packed
 }

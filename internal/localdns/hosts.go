@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/net/dns/dnsmessage"
+
 	"github.com/slipway-dev/slipway/internal/parallel"
 	"github.com/slipway-dev/slipway/internal/plan"
 	"github.com/slipway-dev/slipway/internal/resource"
@@ -26,10 +28,10 @@ const (
 )
 
 // addresses are those of a name, by type.
-type addresses map[recordType][]string
+type addresses map[dnsmessage.Type][]string
 
 // types are the types of addresses, in the order in which the file has them.
-var types = []recordType{typeA, typeAAAA}
+var types = []dnsmessage.Type{dnsmessage.TypeA, dnsmessage.TypeAAAA}
 
 // keepHosts looks the names up, now and every Refresh, until ctx is done; sooner where one did not resolve.
 func (s *Supervisor) keepHosts(ctx context.Context, servers []netip.Addr) {
@@ -100,9 +102,9 @@ func parseHosts(text []byte) map[string]addresses {
 		if all[words[1]] == nil {
 			all[words[1]] = make(addresses)
 		}
-		kind := typeAAAA
+		kind := dnsmessage.TypeAAAA
 		if address.Is4() {
-			kind = typeA
+			kind = dnsmessage.TypeA
 		}
 		all[words[1]][kind] = append(all[words[1]][kind], address.String())
 	}
@@ -132,14 +134,14 @@ func (s *Supervisor) lookUp(ctx context.Context, servers []netip.Addr, name stri
 }
 
 // lookUpType asks each of the servers in turn for the addresses of a name, and reports whether one has answered.
-func (s *Supervisor) lookUpType(ctx context.Context, servers []netip.Addr, name string, kind recordType) (found []string, answered bool) {
+func (s *Supervisor) lookUpType(ctx context.Context, servers []netip.Addr, name string, kind dnsmessage.Type) (found []string, answered bool) {
 	for range lookupRounds {
 		for _, server := range servers {
 			if ctx.Err() != nil {
 				return nil, false
 			}
 			got, err := s.ask(ctx, server, name, kind)
-			if err == nil && (got.code == codeSuccess || got.code == codeNoName) {
+			if err == nil && (got.code == dnsmessage.RCodeSuccess || got.code == dnsmessage.RCodeNameError) {
 				return got.addresses, true
 			}
 		}

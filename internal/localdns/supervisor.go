@@ -11,6 +11,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/net/dns/dnsmessage"
+
 	"github.com/slipway-dev/slipway/internal/plan"
 	"github.com/slipway-dev/slipway/internal/resource"
 )
@@ -252,8 +254,8 @@ func (s *Supervisor) well(ctx context.Context) error {
 	asked.Go(func() { errs[len(listeners)] = s.ready(ctx) })
 	for i, listener := range listeners {
 		asked.Go(func() {
-			got, err := s.ask(ctx, listener, plan.HealthName, typeA)
-			if err == nil && got.code != codeSuccess {
+			got, err := s.ask(ctx, listener, plan.HealthName, dnsmessage.TypeA)
+			if err == nil && got.code != dnsmessage.RCodeSuccess {
 				err = fmt.Errorf("%s answers with code %d", listener, got.code)
 			}
 			errs[i] = err
@@ -264,7 +266,7 @@ func (s *Supervisor) well(ctx context.Context) error {
 }
 
 // ask asks a server for the addresses of a name.
-func (s *Supervisor) ask(ctx context.Context, server netip.Addr, name string, kind recordType) (answer, error) {
+func (s *Supervisor) ask(ctx context.Context, server netip.Addr, name string, kind dnsmessage.Type) (answer, error) {
 	ctx, cancel := context.WithTimeout(ctx, askPatience)
 	defer cancel()
 	asked := query(name, kind)
@@ -275,7 +277,7 @@ func (s *Supervisor) ask(ctx context.Context, server netip.Addr, name string, ki
 	if err != nil {
 		return answer{}, fmt.Errorf("ask %s for %s: %w", server, name, err)
 	}
-	got, err := parseAnswer(asked, message, kind)
+	got, err := parseAnswer(name, kind, message)
 	if err != nil {
 		return answer{}, fmt.Errorf("ask %s for %s: %w", server, name, err)
 	}
