@@ -3,6 +3,7 @@ module github.com/slipway-dev/slipway
 go 1.26.0
 
 require (
+	github.com/cavaliergopher/cpio v1.0.1
 	github.com/BurntSushi/toml v1.6.0
 	github.com/bufbuild/protocompile v0.14.1
 	github.com/coreos/go-systemd/v22 v22.7.0

@@ -1,7 +1,6 @@
 package archive
 
 import (
-	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
@@ -61,7 +60,7 @@ func files(r io.Reader, use func(File) error) error {
 	case bytes.HasPrefix(head, []byte(rpmMagic)):
 		return rpm(plain, use)
 	case isTar(head):
-		return tar(plain, use)
+		return readTar(plain, use)
 	case bytes.HasPrefix(head, []byte("\x7fELF")):
 		if err := use(File{Size: -1, Reader: plain}); err != nil {
 			return err
@@ -75,6 +74,8 @@ func files(r io.Reader, use func(File) error) error {
 // members checks what the archives' own readers find, and hands it on.
 type members struct {
 	count int
+	// total is the size of all files so far. A sparse file has more bytes than the archive.
+	total int64
 	use   func(File) error
 }
 
@@ -84,6 +85,10 @@ func (m *members) file(name string, size int64, content io.Reader) error {
 	if err != nil {
 		return err
 	}
+	if size > maxTotal-m.total {
+		return fmt.Errorf("unpacks to more than %d bytes", int64(maxTotal))
+	}
+	m.total += size
 	if err := m.use(File{clean, size, content}); err != nil {
 		return err
 	}
@@ -135,7 +140,7 @@ func skip(r io.Reader, n int64) error {
 
 // exact is the next n bytes of a stream. That there are fewer is an error.
 type exact struct {
-	r    *bufio.Reader
+	r    io.Reader
 	left int64
 }
 
@@ -147,3 +152,6 @@ func (e *exact) Read(p []byte) (int, error) {
 	e.left -= int64(n)
 	return n, cut(err)
 }
+
+// padded is a size with what follows up to a multiple.
+func padded(size, of int64) int64 { return (size + of - 1) / of * of }

@@ -55,6 +55,13 @@ func TestFiles(t *testing.T) {
 			t.Errorf("%s: %v, got\n%s\nwant\n%s", name, err, strings.Join(got, "\n"), strings.Join(want, "\n"))
 		}
 	}
+	for _, format := range []string{"gnu", "0.0", "0.1", "1.0"} {
+		got, err := contents(read(t, "sparse-"+format+".tar.gz"))
+		want := fmt.Sprintf("%s %d %q", "holes", 1<<20+5, strings.Repeat("\x00", 1<<19)+"middle"+strings.Repeat("\x00", 1<<19-6)+"end\n\x00")
+		if err != nil || !slices.Equal(got, []string{want}) {
+			t.Errorf("sparse, %s: %v, %d files", format, err, len(got))
+		}
+	}
 	if got, err := contents([]byte("\x7fELF alone")); err != nil || !slices.Equal(got, []string{` -1 "\x7fELF alone"`}) {
 		t.Errorf("a program: %q, %v", got, err)
 	}
@@ -156,6 +163,17 @@ func header(name string, kind byte, size string) []byte {
 	return b
 }
 
+// sparse is a file of a size that is a hole but for its end, as GNU tar writes one with pax (1.0 of its formats).
+func sparse(size string) [][]byte {
+	block := func(text string) []byte { return append([]byte(text), make([]byte, 512-len(text))...) }
+	record := func(key, value string) string {
+		text := " " + key + "=" + value + "\n"
+		return fmt.Sprint(len(text)+2) + text
+	}
+	extended := record("GNU.sparse.major", "1") + record("GNU.sparse.minor", "0") + record("GNU.sparse.name", "a") + record("GNU.sparse.realsize", size)
+	return [][]byte{header("a", 'x', fmt.Sprintf("%o", len(extended))), block(extended), header("a", '0', "1000"), block("1\n" + size + "\n0\n")}
+}
+
 func cpioHeader(name string, mode, links, size int) []byte {
 	b := fmt.Appendf(nil, "070701%08x%08x%08x%08x%08x%08x%08x%08x%08x%08x%08x%08x%08x%s\x00", 0, mode, 0, 0, links, 0, size, 0, 0, 0, 0, len(name)+1, 0, name)
 	return append(b, make([]byte, (4-len(b)%4)%4)...)
@@ -211,14 +229,17 @@ func hostile() map[string][2]string {
 		"a device":             {tar(header("null", '3', "0")), "neither a file nor a directory"},
 		"a pipe":               {tar(header("pipe", '6', "0")), "neither a file nor a directory"},
 		"a name of nothing":    {tar(header("", '0', "0")), "for the name"},
-		"a size below nothing": {tar(header("a", '0', "-1")), "beyond the limit"},
-		"a size that is none":  {tar(header("a", '0', "99999999999")), "size of"},
-		"a size of GNU's":      {tar(header("a", '0', "\x80\x00\x00\x00\x00\x7f\xff\xff\xff\xff\xff\xff")), "beyond the limit"},
-		"a large header":       {tar(header("a", 'x', "77777777")), "a header of"},
-		"a record of pax":      {tar(header("a", 'x', "5"), append([]byte("9 a=b"), make([]byte, 507)...)), "pax"},
-		"a sparse file":        {tar(header("a", 'x', "30"), append([]byte("24 GNU.sparse.map=aaaaa\n"), make([]byte, 488)...)), "sparse"},
-		"a wrong checksum":     {"x" + tar(header("a", '0', "0"))[1:], "checksum"},
+		"a size below nothing": {tar(header("a", '0', "-1")), "invalid tar header"},
+		"a size that is none":  {tar(header("a", '0', "99999999999")), "invalid tar header"},
+		"a size of GNU's":      {tar(header("a", '0', "\x80\x00\x00\x00\x00\x7f\xff\xff\xff\xff\xff\xff")), "unpacks to more than"},
+		"a large header":       {tar(header("a", 'x', "77777777")), "unexpected EOF"},
+		"a record of pax":      {tar(header("a", 'x', "5"), append([]byte("9 a=b"), make([]byte, 507)...)), "invalid tar header"},
+		"a damaged sparse map": {tar(header("a", 'x', "24"), append([]byte("24 GNU.sparse.map=aaaaa\n"), make([]byte, 488)...), header("a", '0', "0")), "invalid tar header"},
+		"a hole without end":   {tar(sparse("1099511627776")...), "unpacks to more than"},
+		"a wrong checksum":     {"x" + tar(header("a", '0', "0"))[1:], "invalid tar header"},
 		"an end too early":     {string(header("a", '0', "1000")), "unexpected EOF"},
+		"an end after a file":  {string(header("a", '0', "0")), "unexpected EOF"},
+		"an end after a pad":   {string(append(header("a", '0', "1"), make([]byte, 512)...)), "unexpected EOF"},
 		"too many members":     {many, "members"},
 		"no Debian package":    {"!<arch>\n" + strings.Repeat(" ", 58) + "`\n", "damaged"},
 		"another ar":           {"!<arch>\nx.o/            0           0     0     644     0         `\n", "no Debian package"},
@@ -228,7 +249,10 @@ func hostile() map[string][2]string {
 		"a damaged RPM":        {"\xed\xab\xee\xdb" + strings.Repeat("\x00", 200), "a header is damaged"},
 		"an RPM outside":       {string(rpmOf(cpioHeader("../../etc/x", 0o100644, 1, 0))), "outside"},
 		"an RPM with a device": {string(rpmOf(cpioHeader("dev/null", 0o020666, 1, 0))), "neither a file nor"},
-		"an RPM with a bomb":   {string(rpmOf(cpioHeader("a", 0o100644, 1, 0xffffffff))), "beyond the limits"},
+		"an RPM with a bomb":   {string(rpmOf(cpioHeader("a", 0o100644, 1, 0xffffffff))), "unpacks to more than"},
+		"an RPM of less":       {strings.Replace(string(rpmOf(cpioHeader("a", 0o100644, 1, 0xfffffff))), "0fffffff", "-0000001", 1), "a size of -1"},
+		"an RPM without end":   {string(rpmOf(cpioHeader("a", 0o100644, 1, 0))), "unexpected EOF"},
+		"an RPM of long names": {strings.Replace(string(rpmOf(cpioHeader("a", 0o100644, 1, 0))), "00000002", "7fffffff", 1), "a header is damaged"},
 		"an RPM that is cut":   {string(rpmOf(cpioHeader("a", 0o100644, 1, 100))), "unexpected EOF"},
 		"an RPM of old":        {string(rpmOf([]byte("070707" + strings.Repeat("0", 200)))), "new ASCII format"},
 		"xz of nothing":        {"\xfd7zXZ\x00", "EOF"},
@@ -252,9 +276,12 @@ func TestBomb(t *testing.T) {
 	if testing.Short() {
 		t.Skip("unpacks more than 2 GiB")
 	}
-	err := archive.Files(bytes.NewReader(zeros(t, 2<<30+1)), func(archive.File) error { return nil })
-	if err == nil || !strings.Contains(err.Error(), "unpacks to more than") {
-		t.Errorf("got %v", err)
+	holes := slices.Concat(append(sparse("2000000000"), sparse("2000000000")...)...)
+	for name, data := range map[string][]byte{"zeros": zeros(t, 2<<30+1), "holes": holes} {
+		err := archive.Files(bytes.NewReader(data), func(archive.File) error { return nil })
+		if err == nil || !strings.Contains(err.Error(), "unpacks to more than") {
+			t.Errorf("%s: got %v", name, err)
+		}
 	}
 }
 

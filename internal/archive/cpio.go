@@ -2,84 +2,54 @@ package archive
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
-	"strconv"
+
+	"github.com/cavaliergopher/cpio"
 )
 
 // cpioHeader is the size of a header: a magic and 13 numbers of eight hexadecimal digits (cpio(5), new ASCII format).
 const cpioHeader = 6 + 13*8
 
-const cpioEnd = "TRAILER!!!"
-
-// The types of a member, in its mode (inode(7)).
-const (
-	cpioType      = 0o170000
-	cpioRegular   = 0o100000
-	cpioDirectory = 0o040000
-	cpioLink      = 0o120000
-)
-
-// cpio reads the new ASCII format, with and without checksums.
-func cpio(r *bufio.Reader, use func(File) error) error {
+// readCPIO reads the new ASCII format. The library takes the end of the stream for that of the archive, also where a header or a content
+// should be, and a number with a sign for one: that is checked here.
+func readCPIO(r *bufio.Reader, use func(File) error) error {
 	m := members{use: use}
-	for {
-		head, err := whole(r, cpioHeader)
-		if err != nil {
-			return fmt.Errorf("cpio: %w", err)
-		}
-		if magic := string(head[:6]); magic != "070701" && magic != "070702" {
-			return fmt.Errorf("cpio: a header begins with %q; only the new ASCII format is read", magic)
-		}
-		var numbers [13]int64
-		for i := range numbers {
-			n, err := strconv.ParseUint(string(head[6+8*i:14+8*i]), 16, 32)
-			if err != nil {
-				return fmt.Errorf("cpio: a header is damaged: %q", head[6+8*i:14+8*i])
-			}
-			numbers[i] = int64(n)
-		}
-		mode, links, size, length := numbers[1], numbers[4], numbers[6], numbers[11]
-		if length < 1 || length > maxName+1 || size > maxTotal {
-			return fmt.Errorf("cpio: a name of %d bytes, or a size of %d, is beyond the limits", length, size)
-		}
-		// Header and name together are padded, and so is the content.
-		name, err := whole(r, padded(cpioHeader+length, 4)-cpioHeader)
-		if err != nil {
-			return fmt.Errorf("cpio: %w", err)
-		}
-		named := text(name[:length])
-		if named == cpioEnd {
+	in := &sinceMember{Reader: r}
+	for archive := cpio.NewReader(in); ; {
+		in.read = 0
+		h, err := archive.Next()
+		switch {
+		case errors.Is(err, io.EOF) && in.read >= cpioHeader:
 			_, err := io.Copy(io.Discard, r)
 			return err
+		case errors.Is(err, cpio.ErrHeader):
+			return fmt.Errorf("cpio: a header is damaged, or not of the new ASCII format: %w", err)
+		case err != nil:
+			return fmt.Errorf("cpio: %w", cut(err))
+		case h.Size < 0:
+			return fmt.Errorf("cpio: %q has a size of %d", h.Name, h.Size)
 		}
-		if err := m.cpioMember(r, named, mode&cpioType, links, size); err != nil {
+		if err := m.cpioMember(archive, h); err != nil {
 			return err
-		}
-		if err := skip(r, padded(size, 4)-size); err != nil {
-			return fmt.Errorf("cpio: %w", err)
 		}
 	}
 }
 
 // cpioMember hands on a member. Of a file with several names the last has the content, and the others are as links.
-func (m *members) cpioMember(r *bufio.Reader, name string, kind, links, size int64) error {
-	content := &exact{r, size}
-	switch {
-	case kind == cpioRegular && (links < 2 || size > 0):
-		return m.file(name, size, content)
-	case kind == cpioRegular:
-		return m.file(name, 0, failing{errLink})
-	case kind == cpioLink:
-		if err := m.file(name, 0, failing{errLink}); err != nil {
-			return err
+func (m *members) cpioMember(content io.Reader, h *cpio.Header) error {
+	switch h.Mode & cpio.ModeType {
+	case cpio.TypeReg:
+		if h.Links > 1 && h.Size == 0 {
+			return m.file(h.Name, 0, failing{errLink})
 		}
-	case kind == cpioDirectory:
-		if _, err := m.name(name); err != nil {
-			return err
-		}
-	default:
-		return fmt.Errorf("cpio: %q is neither a file nor a directory nor a link", name)
+		return m.file(h.Name, h.Size, &exact{content, h.Size})
+	case cpio.TypeSymlink:
+		return m.file(h.Name, 0, failing{errLink})
+	case cpio.TypeDir:
+		_, err := m.name(h.Name)
+		return err
 	}
-	return skip(r, content.left)
+	return fmt.Errorf("cpio: %q is neither a file nor a directory nor a link", h.Name)
 }

@@ -47,7 +47,7 @@ func debian(r *bufio.Reader, use func(File) error) error {
 		if head, _ := data.Peek(tarBlock); !isTar(head) {
 			return fmt.Errorf("deb: %s is no tar, or is compressed in a way that is not known", name)
 		}
-		return tar(data, use)
+		return readTar(data, use)
 	}
 }
 
@@ -84,5 +84,5 @@ func rpm(r *bufio.Reader, use func(File) error) error {
 		return fmt.Errorf("rpm: %w", err)
 	}
 	defer done()
-	return cpio(payload, use)
+	return readCPIO(payload, use)
 }
