@@ -3,9 +3,9 @@ module github.com/slipway-dev/slipway
 go 1.26.0
 
 require (
-	github.com/cavaliergopher/cpio v1.0.1
 	github.com/BurntSushi/toml v1.6.0
 	github.com/bufbuild/protocompile v0.14.1
+	github.com/cavaliergopher/cpio v1.0.1
 	github.com/coreos/go-systemd/v22 v22.7.0
 	github.com/godbus/dbus/v5 v5.1.0
 	github.com/google/go-cmp v0.7.0

@@ -2,9 +2,13 @@ package archive
 
 import (
 	"bufio"
+	"crypto/sha256"
 	"encoding/binary"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"hash"
+	"io"
 	"strconv"
 	"strings"
 )
@@ -57,32 +61,87 @@ const (
 	rpmHeader = "\x8e\xad\xe8\x01"
 	// maxRPMHeader bounds a header. It has the name and digest of each file.
 	maxRPMHeader = 32 << 20
+	// The tags of two SHA-256 in hexadecimal (RPM: include/rpm/rpmtag.h): that of the second header, and that of the payload.
+	rpmSHA256Header  = 273
+	rpmSHA256Payload = 5092
 )
 
 // rpm reads the payload of an RPM package (RPM: Package format): a lead, a header of signatures, which is padded, a header of what is
-// in it, and an archive of cpio, which is compressed.
+// in it, and an archive of cpio, which is compressed. It checks both digests where a package has them, as rpmbuild 4.14 and later
+// write it. It checks no signature, and not the older digests of MD5 and SHA-1.
 func rpm(r *bufio.Reader, use func(File) error) error {
 	if err := skip(r, rpmLead); err != nil {
 		return fmt.Errorf("rpm: %w", err)
 	}
-	for _, align := range []int64{8, 1} {
-		head, err := whole(r, 16)
-		if err != nil {
-			return fmt.Errorf("rpm: %w", err)
-		}
-		entries, data := int64(binary.BigEndian.Uint32(head[8:])), int64(binary.BigEndian.Uint32(head[12:]))
-		size := entries*16 + data
-		if string(head[:4]) != rpmHeader || size > maxRPMHeader {
-			return errors.New("rpm: a header is damaged, or too large")
-		}
-		if err := skip(r, padded(size, align)); err != nil {
-			return fmt.Errorf("rpm: %w", err)
-		}
+	headerSum, size, err := readRPMHeader(r, rpmSHA256Header)
+	if err != nil {
+		return err
 	}
-	payload, done, err := decompressed(r)
+	if err := skip(r, padded(size, 8)-size); err != nil {
+		return fmt.Errorf("rpm: %w", err)
+	}
+	sum := sha256.New()
+	payloadSum, _, err := readRPMHeader(io.TeeReader(r, sum), rpmSHA256Payload)
+	if err == nil {
+		err = checkRPM(headerSum, sum, "its header")
+	}
+	if err != nil {
+		return err
+	}
+	sum.Reset()
+	payload, done, err := decompressed(io.TeeReader(r, sum))
 	if err != nil {
 		return fmt.Errorf("rpm: %w", err)
 	}
 	defer done()
-	return readCPIO(payload, use)
+	if err := readCPIO(payload, use); err != nil {
+		return err
+	}
+	return checkRPM(payloadSum, sum, "its payload")
+}
+
+// readRPMHeader reads a header, and returns the digest in the field with a tag, empty if it has none, and the header's size.
+func readRPMHeader(r io.Reader, tag uint32) (digest string, size int64, err error) {
+	head, err := whole(r, 16)
+	if err != nil {
+		return "", 0, fmt.Errorf("rpm: %w", err)
+	}
+	entries, data := int64(binary.BigEndian.Uint32(head[8:])), int64(binary.BigEndian.Uint32(head[12:]))
+	size = 16 + entries*16 + data
+	if string(head[:4]) != rpmHeader || size > maxRPMHeader {
+		return "", 0, errors.New("rpm: a header is damaged, or too large")
+	}
+	const digits = 2 * sha256.Size
+	at := data // where the digest is
+	for range entries {
+		entry, err := whole(r, 16) // tag, type, offset, count
+		if err != nil {
+			return "", 0, fmt.Errorf("rpm: %w", err)
+		}
+		if binary.BigEndian.Uint32(entry) == tag {
+			at = min(at, int64(binary.BigEndian.Uint32(entry[8:])))
+		}
+	}
+	if at <= data-digits {
+		if err = skip(r, at); err == nil {
+			var text []byte
+			text, err = whole(r, digits)
+			digest, data = string(text), data-at-digits
+		}
+	}
+	if err == nil {
+		err = skip(r, data)
+	}
+	if err != nil {
+		return "", 0, fmt.Errorf("rpm: %w", err)
+	}
+	return digest, size, nil
+}
+
+// checkRPM compares a digest of a package with what was read.
+func checkRPM(digest string, sum hash.Hash, what string) error {
+	if digest != "" && digest != hex.EncodeToString(sum.Sum(nil)) {
+		return fmt.Errorf("rpm: the SHA-256 of %s is wrong; fetch the package again", what)
+	}
+	return nil
 }

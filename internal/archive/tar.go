@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 )
 
 // tarBlock is the size of a header, and what content is padded to (POSIX: pax, ustar interchange format).
@@ -18,15 +19,15 @@ func isTar(head []byte) bool {
 }
 
 // readTar reads ustar, and what pax and GNU extend of it: long names, large sizes, and sparse files, whose holes are read as zeros.
-// An archive without the block that ends it was cut, which archive/tar does not see where a member has ended.
+// It checks what archive/tar does not see: an archive without a block of zeros at its end is cut.
 func readTar(r *bufio.Reader, use func(File) error) error {
 	m := members{use: use}
-	in := &sinceMember{Reader: r}
+	in := &zeroTail{Reader: r}
 	for archive := tar.NewReader(in); ; {
-		in.read = 0
+		in.zeros = 0
 		h, err := archive.Next()
 		switch {
-		case errors.Is(err, io.EOF) && in.read >= tarBlock:
+		case errors.Is(err, io.EOF) && in.zeros >= tarBlock:
 			_, err := io.Copy(io.Discard, r) // padding
 			return err
 		case err != nil:
@@ -38,8 +39,11 @@ func readTar(r *bufio.Reader, use func(File) error) error {
 	}
 }
 
-// tarMember hands on what a header is of.
+// tarMember passes on the member that a header describes.
 func (m *members) tarMember(content io.Reader, h *tar.Header) error {
+	if !sparseIsRead(h) {
+		return fmt.Errorf("tar: %q is a sparse file of a format that is not read; pack it without tar's option --sparse", h.Name)
+	}
 	switch h.Typeflag {
 	case tar.TypeReg, tar.TypeCont, tar.TypeGNUSparse:
 		return m.file(h.Name, h.Size, content)
@@ -54,14 +58,39 @@ func (m *members) tarMember(content io.Reader, h *tar.Header) error {
 	return fmt.Errorf("tar: %q is of type %q: neither a file nor a directory nor a link", h.Name, h.Typeflag)
 }
 
-// sinceMember counts what is read beyond the content of a member.
-type sinceMember struct {
-	io.Reader
-	read int64
+// sparseIsRead reports whether archive/tar reads what the records of pax say about a member's holes (GNU tar: "Storing Sparse
+// Files"). If it does not know the version, it returns the bytes as they are stored, without an error.
+func sparseIsRead(h *tar.Header) bool {
+	const prefix = "GNU.sparse."
+	has := false
+	for key := range h.PAXRecords {
+		has = has || strings.HasPrefix(key, prefix)
+	}
+	if !has {
+		return true
+	}
+	switch h.PAXRecords[prefix+"major"] + "." + h.PAXRecords[prefix+"minor"] {
+	case "0.0", "0.1", "1.0":
+	case ".": // 0.0 and 0.1, as GNU tar writes them
+		has = h.PAXRecords[prefix+"map"] != ""
+	default:
+		has = false
+	}
+	return has && h.Typeflag != tar.TypeGNUSparse && h.Typeflag != tar.TypeXGlobalHeader
 }
 
-func (s *sinceMember) Read(p []byte) (int, error) {
-	n, err := s.Reader.Read(p)
-	s.read += int64(n)
+// zeroTail counts the zeros at the end of what was read.
+type zeroTail struct {
+	io.Reader
+	zeros int
+}
+
+func (z *zeroTail) Read(p []byte) (int, error) {
+	n, err := z.Reader.Read(p)
+	rest := len(bytes.TrimRight(p[:n], "\x00"))
+	if rest > 0 {
+		z.zeros = 0
+	}
+	z.zeros += n - rest
 	return n, err
 }
