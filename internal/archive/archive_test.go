@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"os"
 	"path/filepath"
@@ -107,6 +108,7 @@ func TestXZ(t *testing.T) {
 		"lines.xz":        "lines",
 		"lines-blocks.xz": "lines",
 		"lines-lp.xz":     "lines",
+		"lines-x86.xz":    "lines",
 		"noise.xz":        "noise",
 	} {
 		data := read(t, name)
@@ -250,6 +252,16 @@ type zero struct{}
 
 func (zero) Read(p []byte) (int, error) { clear(p); return len(p), nil }
 
+// lzmaAlone is how xz --format=lzma begins: properties, the size of the dictionary, an unknown size, and the first byte of the data.
+const lzmaAlone = "\x5d\x00\x00\x80\x00\xff\xff\xff\xff\xff\xff\xff\xff\x00"
+
+// xzDictionary is the beginning of a stream of xz that needs a dictionary of a size (The .xz File Format, 5.3.1).
+func xzDictionary(size byte) string {
+	stream := binary.LittleEndian.AppendUint32([]byte("\xfd7zXZ\x00\x00\x00"), crc32.ChecksumIEEE([]byte{0, 0}))
+	block := []byte{2, 0, 0x21, 1, size, 0, 0, 0}
+	return string(append(stream, binary.LittleEndian.AppendUint32(block, crc32.ChecksumIEEE(block))...)) + strings.Repeat("\x00", 64)
+}
+
 // hostile are archives that nobody's packer makes, and a part of what is said of each.
 func hostile() map[string][2]string {
 	end := string(make([]byte, 1024))
@@ -259,7 +271,10 @@ func hostile() map[string][2]string {
 		"nothing":              {"", "neither an archive"},
 		"HTML":                 {"<!DOCTYPE html><html>", "neither an archive"},
 		"a zip":                {"PK\x03\x04 and more", "neither an archive"},
-		"bzip2":                {"BZh91AY&SY", "bzip2"},
+		"bzip2":                {"BZh91AY&SY", "is compressed by bzip2"},
+		"lzma":                 {lzmaAlone, "is compressed by lzma, which is not read: pack it with gzip, zstd or xz"},
+		"an RPM of lzma":       {string(rpmOf([]byte(lzmaAlone))), "is compressed by lzma"},
+		"a deb of lzma":        {string(debOf("data.tar.lzma", []byte(lzmaAlone))), "data.tar.lzma: is compressed by lzma"},
 		"a path outside":       {tar(header("../etc/passwd", '0', "0")), "outside"},
 		"a path further in":    {tar(header("a/../../b", '0', "0")), "outside"},
 		"an absolute path":     {tar(header("/etc/passwd", '0', "0")), "outside"},
@@ -305,7 +320,8 @@ func hostile() map[string][2]string {
 		"an RPM of long names": {strings.Replace(string(rpmOf(cpioHeader("a", 0o100644, 1, 0))), "00000002", "7fffffff", 1), "a header is damaged"},
 		"an RPM that is cut":   {string(rpmOf(cpioHeader("a", 0o100644, 1, 100))), "unexpected EOF"},
 		"an RPM of old":        {string(rpmOf([]byte("070707" + strings.Repeat("0", 200)))), "new ASCII format"},
-		"xz of nothing":        {"\xfd7zXZ\x00", "EOF"},
+		"xz of nothing":        {"\xfd7zXZ\x00", "truncated"},
+		"xz of much memory":    {xzDictionary(29), "dictionary size exceeds max"}, // 96 MiB
 	}
 }
 

@@ -8,10 +8,18 @@ import (
 	"io"
 
 	"github.com/klauspost/compress/zstd"
+	"github.com/therootcompany/xz"
 )
 
 // maxWindow bounds the memory of a decompressor: zstd's highest level without --ultra has 8 MiB, xz's highest 64.
 const maxWindow = 64 << 20
+
+// xzMagic begins a stream of xz (The .xz File Format, 2.1.1.1).
+const xzMagic = "\xfd7zXZ\x00"
+
+// notRead are compressions that old packages have, by the first bytes of the stream. lzma has no magic: these are its default
+// properties and the low bytes of the size of its dictionary, by which rpm and file(1) know it.
+var notRead = map[string]string{"BZh": "bzip2", "\x5d\x00\x00": "lzma", "LZIP": "lzip"}
 
 // decompressed is a stream without its compression, which is known by its first bytes: gzip (RFC 1952), zstd (RFC 8878), xz. What
 // is compressed in no such way is returned as it is. done frees what the decompressor has.
@@ -29,10 +37,13 @@ func decompressed(r io.Reader) (plain *bufio.Reader, done func(), err error) {
 			out, done = z, z.Close
 		}
 	case bytes.HasPrefix(head, []byte(xzMagic)):
-		out, err = newXZ(in)
-	case bytes.HasPrefix(head, []byte("BZh")):
-		err = fmt.Errorf("is compressed by bzip2; gzip, zstd and xz are read")
+		out, err = xz.NewReader(in, maxWindow)
 	default:
+		for magic, name := range notRead {
+			if bytes.HasPrefix(head, []byte(magic)) {
+				return nil, nil, fmt.Errorf("is compressed by %s, which is not read: pack it with gzip, zstd or xz", name)
+			}
+		}
 		return in, done, nil
 	}
 	if err != nil {
