@@ -72,7 +72,9 @@ func (c *Client) newTransport() *http.Transport {
 		MaxResponseHeaderBytes: maxHeader,
 		// The bytes are wanted as they are: a digest is theirs, and an archive that was unpacked on the way is none.
 		DisableCompression: true,
+		Protocols:          new(http.Protocols),
 	}
+	t.Protocols.SetHTTP1(true) // a file is one request: more of them on one connection would save nothing
 	if c.Roots != nil {
 		t.TLSClientConfig = &tls.Config{RootCAs: c.Roots, MinVersion: tls.VersionTLS12}
 	}

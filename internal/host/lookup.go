@@ -53,7 +53,8 @@ func (m *Machine) Exchange(ctx context.Context, server string, message []byte) (
 
 // Fetch returns what is at a URL, where the status is 200. It uses no proxy, and follows no redirect.
 func (m *Machine) Fetch(ctx context.Context, url string) (string, error) {
-	transport := &http.Transport{DisableKeepAlives: true, MaxResponseHeaderBytes: 64 << 10}
+	transport := &http.Transport{DisableKeepAlives: true, MaxResponseHeaderBytes: 64 << 10, Protocols: new(http.Protocols)}
+	transport.Protocols.SetHTTP1(true)
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
 		return "", err

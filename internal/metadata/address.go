@@ -65,6 +65,8 @@ func newClient(to reach, dial Dial, connect time.Duration) *http.Client {
 	if dial == nil {
 		dial = (&net.Dialer{Control: to.control}).DialContext
 	}
+	protocols := new(http.Protocols)
+	protocols.SetHTTP1(true)
 	return &http.Client{
 		// A Proxy that is nil is none, whatever the environment says: Azure's and EC2's services must not be
 		// asked through one, and what a proxy answers is not the machine's.
@@ -81,7 +83,7 @@ func newClient(to reach, dial Dial, connect time.Duration) *http.Client {
 				}
 				return conn, nil
 			},
-			DisableKeepAlives: true, DisableCompression: true, MaxResponseHeaderBytes: maxHeader,
+			DisableKeepAlives: true, DisableCompression: true, MaxResponseHeaderBytes: maxHeader, Protocols: protocols,
 		},
 		// Whoever answers with another address wants something that is not the machine's own.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },

@@ -242,7 +242,9 @@ func (p *prober) dial(ctx context.Context, t *target) (*http.ClientConn, netip.A
 		// No proxy is configured: the kubelet does not use one for its API server either.
 		DialTLSContext:         func(context.Context, string, string) (net.Conn, error) { return secure, nil },
 		MaxResponseHeaderBytes: 64 << 10,
+		Protocols:              new(http.Protocols),
 	}
+	transport.Protocols.SetHTTP1(true) // the only one that the handshake offers
 	client, err := transport.NewClientConn(ctx, "https", net.JoinHostPort(t.host, t.port))
 	if err != nil {
 		secure.Close()

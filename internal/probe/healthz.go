@@ -54,7 +54,8 @@ func loopbackURL(text string) (*url.URL, error) {
 // askHealthz asks once.
 func askHealthz(ctx context.Context, u *url.URL) error {
 	// No proxy is configured: none leads to this machine's own loopback.
-	transport := &http.Transport{DisableKeepAlives: true, MaxResponseHeaderBytes: 64 << 10}
+	transport := &http.Transport{DisableKeepAlives: true, MaxResponseHeaderBytes: 64 << 10, Protocols: new(http.Protocols)}
+	transport.Protocols.SetHTTP1(true)
 	defer transport.CloseIdleConnections()
 	request := (&http.Request{Method: http.MethodGet, URL: u, Header: http.Header{"User-Agent": {"slipway-node"}}}).WithContext(ctx)
 	// RoundTrip follows no redirect: it could lead to another machine.

@@ -129,7 +129,7 @@ func TestRuntimeNotReady(t *testing.T) {
 			for err := error(nil); err == nil; {
 				_, err = w.Write(make([]byte, 1<<16))
 			}
-		}), "has no gRPC status"},
+		}), "has more than 16379 bytes"},
 		"no gRPC": {http.NotFoundHandler(), "is not a gRPC server: HTTP status 404"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -2,6 +2,7 @@ package arch
 
 import (
 	"bytes"
+	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -9,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -93,6 +95,48 @@ func TestUnwantedCode(t *testing.T) {
 				line := 1 + bytes.Count(content[:at[0]], []byte("\n"))
 				t.Errorf("%s:%d: %s", path, line, u.reason)
 			}
+		}
+	}
+}
+
+// Each transport states which versions of HTTP it has, and finds out by pings that a server is gone if it has HTTP/2 over TLS.
+// Nothing uses net/http's own client, which has no limits and the proxy of the environment.
+func TestTransportsStateTheirProtocols(t *testing.T) {
+	for _, path := range sources(t) {
+		if strings.HasSuffix(path, "_test.go") || strings.HasPrefix(path, "../../test/") {
+			continue
+		}
+		set := token.NewFileSet()
+		file, err := parser.ParseFile(set, path, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var http2 bool
+		keys := map[string]bool{"HTTP2": true} // of the file's transports, if it has any
+		ast.Inspect(file, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.CompositeLit:
+				if s, ok := n.Type.(*ast.SelectorExpr); ok && s.Sel.Name == "Transport" {
+					keys = make(map[string]bool)
+					for _, e := range n.Elts {
+						if pair, ok := e.(*ast.KeyValueExpr); ok {
+							keys[fmt.Sprint(pair.Key)] = true
+						}
+					}
+					if !keys["Protocols"] {
+						t.Errorf("%s: a transport without Protocols", set.Position(n.Pos()))
+					}
+				}
+			case *ast.SelectorExpr:
+				http2 = http2 || n.Sel.Name == "SetHTTP2"
+				if x, ok := n.X.(*ast.Ident); ok && x.Name == "http" && slices.Contains([]string{"DefaultTransport", "DefaultClient", "Get", "Post", "PostForm", "Head"}, n.Sel.Name) {
+					t.Errorf("%s: http.%s", set.Position(n.Pos()), n.Sel.Name)
+				}
+			}
+			return true
+		})
+		if http2 && !keys["HTTP2"] {
+			t.Errorf("%s: a transport with HTTP/2 and without its ping timeout", path)
 		}
 	}
 }

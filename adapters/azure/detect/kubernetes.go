@@ -141,9 +141,14 @@ func (k *Kubernetes) client(ctx context.Context, authority []byte) (*apiClient, 
 	if err := errors.Join(err, s.refused()); err != nil {
 		return nil, err
 	}
-	transport := &http.Transport{Proxy: http.ProxyFromEnvironment, ForceAttemptHTTP2: true, TLSClientConfig: &tls.Config{
-		RootCAs: x509.NewCertPool(), ServerName: s.server.ServerName, MinVersion: tls.VersionTLS12,
-	}}
+	transport := &http.Transport{
+		Proxy: http.ProxyFromEnvironment, Protocols: new(http.Protocols),
+		TLSClientConfig: &tls.Config{RootCAs: x509.NewCertPool(), ServerName: s.server.ServerName, MinVersion: tls.VersionTLS12},
+		// All requests share a connection of HTTP/2. If the server is gone, only a ping finds that out (client-go: 30 and 15 s).
+		HTTP2: &http.HTTP2Config{SendPingTimeout: 30 * time.Second, PingTimeout: 15 * time.Second},
+	}
+	transport.Protocols.SetHTTP1(true)
+	transport.Protocols.SetHTTP2(true)
 	transport.TLSClientConfig.RootCAs.AppendCertsFromPEM(authority)
 	if s.server.Proxy != "" {
 		proxy, err := url.Parse(s.server.Proxy)
