@@ -1,9 +1,12 @@
 package fetch
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -23,18 +26,64 @@ const firstIndex = 2
 var imageConfigs = []string{"application/vnd.oci.image.config.v1+json", "application/vnd.docker.container.image.v1+json"}
 
 const (
-	// titleAnnotation is a file's name (OCI image specification, "Pre-Defined Annotation Keys").
-	titleAnnotation = "org.opencontainers.image.title"
 	// maxManifest is the limit that the OCI distribution specification asks registries for.
-	maxManifest  = 4 << 20
+	maxManifest = 4 << 20
+	// maxEntries bounds the files of a manifest, and the manifests of an index. Those of a node have one file, and a few platforms.
+	maxEntries   = 1000
 	sha256Prefix = "sha256:"
 )
+
+// errEntries is of a manifest that would take much memory.
+var errEntries = fmt.Errorf("the manifest names more than %d files or manifests", maxEntries)
 
 // manifest is what an OCI or Docker manifest, or an index of them, has for us. It is one of the two.
 type manifest struct {
 	MediaType         string
 	Config            descriptor
-	Layers, Manifests []descriptor
+	Layers, Manifests entries
+}
+
+// entries are the descriptors of a list.
+type entries []descriptor
+
+// UnmarshalJSON stops at the limit: two bytes of a document would take a hundred of memory.
+func (e *entries) UnmarshalJSON(data []byte) error {
+	*e = nil // the last of several keys counts
+	d := json.NewDecoder(bytes.NewReader(data))
+	begin, err := d.Token()
+	if err != nil || begin == nil {
+		return err
+	}
+	if begin != json.Delim('[') {
+		return errors.New("want a list")
+	}
+	for d.More() {
+		if len(*e) == maxEntries {
+			return errEntries
+		}
+		var entry descriptor
+		if err := d.Decode(&entry); err != nil {
+			return err
+		}
+		*e = append(*e, entry)
+	}
+	return nil
+}
+
+// maxNamed is how many of a list an error names.
+const maxNamed = 3
+
+// named is what an error says of the first of a list.
+func (e entries) named(separator string, name func(*descriptor) string) string {
+	var all []string
+	for i := range e[:min(len(e), maxNamed)] {
+		all = append(all, name(&e[i]))
+	}
+	text := strings.Join(all, separator)
+	if len(e) > maxNamed {
+		text += fmt.Sprintf(" and %d more", len(e)-maxNamed)
+	}
+	return text
 }
 
 // descriptor names content by its digest.
@@ -43,13 +92,19 @@ type descriptor struct {
 	Digest      string
 	Size        int64
 	Platform    Platform
-	Annotations map[string]string
+	Annotations struct {
+		// Title is a file's name (OCI image specification, "Pre-Defined Annotation Keys").
+		Title string `json:"org.opencontainers.image.title"`
+	}
 }
 
 // parseManifest reads a manifest or an index.
 func parseManifest(data []byte) (*manifest, *failure) {
 	m := &manifest{}
-	if json.Unmarshal(data, m) != nil {
+	switch err := json.Unmarshal(data, m); {
+	case errors.Is(err, errEntries):
+		return nil, failed(WrongContent, "%w", errEntries)
+	case err != nil:
 		return nil, failed(WrongContent, "the manifest cannot be read")
 	}
 	isIndex := len(m.Manifests) > 0
@@ -63,15 +118,13 @@ func parseManifest(data []byte) (*manifest, *failure) {
 
 // forPlatform is the first manifest of an index that is for a platform.
 func (m *manifest) forPlatform(want *Platform) (*descriptor, *failure) {
-	others := ""
 	for i := range m.Manifests {
-		d := &m.Manifests[i]
-		if d.Platform.matches(want) {
+		if d := &m.Manifests[i]; d.Platform.matches(want) {
 			return d, d.check()
 		}
-		others += ", " + d.Platform.String()
 	}
-	return nil, failed(WrongContent, "has nothing for %s, but for%s", want, others[1:])
+	others := m.Manifests.named(", ", func(d *descriptor) string { return d.Platform.String() })
+	return nil, failed(WrongContent, "has nothing for %s, but for %s", want, others)
 }
 
 // file is the file of a manifest, which has to have one.
@@ -79,11 +132,8 @@ func (m *manifest) file() (*descriptor, *failure) {
 	if len(m.Layers) == 1 {
 		return &m.Layers[0], m.Layers[0].check()
 	}
-	titles := ""
-	for i := range m.Layers {
-		titles += " " + strconv.Quote(m.Layers[i].Annotations[titleAnnotation])
-	}
-	return nil, failed(WrongContent, "has %d files where one is wanted:%s", len(m.Layers), titles)
+	titles := m.Layers.named(" ", func(d *descriptor) string { return strconv.Quote(d.Annotations.Title) })
+	return nil, failed(WrongContent, "has %d files where one is wanted: %s", len(m.Layers), titles)
 }
 
 // another says what is wrong with a platform that is said where another one is wanted.
