@@ -11,11 +11,11 @@ import (
 	"maps"
 	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 
 	"github.com/slipway-dev/slipway/internal/aksnodeconfig"
+	"github.com/slipway-dev/slipway/internal/versions"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
@@ -29,30 +29,6 @@ const (
 // IdleTimeoutIgnored is the minor of Kubernetes from which on kubelets read their streaming connections' idle timeout
 // nowhere (k8s.io/kubernetes v1.34.4: only types and defaults name it).
 const IdleTimeoutIgnored = 34
-
-// AtLeast reports whether a Kubernetes version is 1.minor.0 or a later one. What is no version is not, and what precedes a
-// release, such as "1.34.0-rc.1", is before it (Semantic Versioning 2.0.0, section 11).
-func AtLeast(version string, minor int) bool {
-	version, _, _ = strings.Cut(strings.TrimPrefix(version, "v"), "+")
-	version, before, isPre := strings.Cut(version, "-")
-	if isPre && before == "" {
-		return false
-	}
-	var numbers [3]int
-	count := 0
-	for part := range strings.SplitSeq(version, ".") {
-		n, err := strconv.ParseUint(part, 10, 31)
-		if err != nil || count == len(numbers) {
-			return false
-		}
-		numbers[count] = int(n)
-		count++
-	}
-	if isPre && numbers == [3]int{1, minor, 0} {
-		return false
-	}
-	return numbers[0] > 1 || numbers[0] == 1 && numbers[1] >= minor
-}
 
 // Pairs are a map's entries, "KEY=VALUE", sorted by key, with a text between them.
 func Pairs(m map[string]string, between string) string {
@@ -68,7 +44,7 @@ func Pairs(m map[string]string, between string) string {
 
 // Flags are a kubelet's flags by their names, with dashes, as the scripts take them.
 func Flags(flags map[string]string, version string) string {
-	if _, ok := flags[idleTimeoutFlag]; ok && AtLeast(version, IdleTimeoutIgnored) {
+	if _, ok := flags[idleTimeoutFlag]; ok && versions.AtLeast(version, IdleTimeoutIgnored) {
 		flags = maps.Clone(flags)
 		delete(flags, idleTimeoutFlag)
 	}
@@ -198,7 +174,7 @@ var optional = []string{
 // and those that the contract does not know after them, by name. No configuration is "{}".
 func KubeletConfig(config map[string]any, version string) string {
 	config = maps.Clone(config)
-	if AtLeast(version, IdleTimeoutIgnored) {
+	if versions.AtLeast(version, IdleTimeoutIgnored) {
 		delete(config, idleTimeout)
 	}
 	var compact, text bytes.Buffer

@@ -8,18 +8,6 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-func TestAtLeast(t *testing.T) {
-	for version, want := range map[string]bool{
-		"1.34.0": true, "1.34.1": true, "v1.34.0": true, "1.34": true, "1.35.0-rc.1": true, "1.34.1-akslts": true, "2.0.0": true, "2": true,
-		"1.34.0-rc.1": false, "1.33.9": false, "1.34.0+build": true, "": false, "1": false, "1.x": false, "1.34.0.0": false,
-		"1.34.0-": false, "x": false, "1.99999999999": false,
-	} {
-		if got := akstext.AtLeast(version, 34); got != want {
-			t.Errorf("%q: %t, want %t", version, got, want)
-		}
-	}
-}
-
 func TestFlags(t *testing.T) {
 	k := nodeconfig.Kubelet{
 		NodeName: "n", NodeIPs: []string{"10.0.0.4", "fd00::4"}, Taints: []nodeconfig.Taint{{Key: "a", Effect: "NoSchedule"}, {Key: "b", Value: "c", Effect: "NoExecute"}},

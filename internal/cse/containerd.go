@@ -3,12 +3,12 @@ package cse
 import (
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/slipway-dev/slipway/internal/plan"
 	"github.com/slipway-dev/slipway/internal/profile"
 	"github.com/slipway-dev/slipway/internal/toml"
+	"github.com/slipway-dev/slipway/internal/versions"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
@@ -78,9 +78,8 @@ func mergedTOML(base, over string) string {
 
 // containerdIsSecond reports whether the image's containerd is of version 2 or later; an unknown one is not.
 func (v *view) containerdIsSecond() bool {
-	major, _, _ := strings.Cut(strings.TrimPrefix(v.facts.Version("containerd"), "v"), ".")
-	n, err := strconv.Atoi(major)
-	return err == nil && n >= 2
+	has, ok := versions.Parse(v.facts.Version("containerd"))
+	return ok && has.Major >= 2
 }
 
 func (t *containerdText) lines(lines ...string) {

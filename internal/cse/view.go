@@ -16,6 +16,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/internal/plan"
 	"github.com/slipway-dev/slipway/internal/profile"
+	"github.com/slipway-dev/slipway/internal/versions"
 	"github.com/slipway-dev/slipway/nodeconfig"
 	"github.com/slipway-dev/slipway/nodeconfig/dialect"
 )
@@ -131,7 +132,7 @@ func (v *view) sysctls() string {
 
 // minorReached reports whether the node is of Kubernetes 1.minor or later.
 func (v *view) minorReached(minor int) bool {
-	return akstext.AtLeast(v.written.Cluster.KubernetesVersion, minor)
+	return versions.AtLeast(v.written.Cluster.KubernetesVersion, minor)
 }
 
 // dualStack reports whether the node has addresses of both families.

@@ -9,8 +9,9 @@ package distro
 
 import (
 	"slices"
-	"strconv"
 	"strings"
+
+	"github.com/slipway-dev/slipway/internal/versions"
 )
 
 // Release is what os-release(5) says of a machine's operating system.
@@ -175,7 +176,7 @@ func (d *Distribution) CgroupVersion(version string) (cgroups int) {
 		return 0
 	}
 	for _, c := range d.Cgroups {
-		if c.From == "" || CompareNumbers(version, c.From) >= 0 {
+		if c.From == "" || versions.CompareNumbers(version, c.From) >= 0 {
 			cgroups = c.Version
 		}
 	}
@@ -199,24 +200,8 @@ func (d *Distribution) Fixed(version, kernel string) (listed, fixed bool) {
 	at := slices.IndexFunc(d.Weakness, func(w Weakness) bool { return w.Version == version })
 	return at >= 0, at >= 0 && slices.ContainsFunc(d.Weakness[at].Fixes, func(fix Fix) bool {
 		release, found := strings.CutSuffix(kernel, "-"+fix.Flavour)
-		return found && CompareNumbers(release, fix.From) >= 0
+		return found && versions.CompareNumbers(release, fix.From) >= 0
 	})
-}
-
-// CompareNumbers compares versions of kernels or distributions, number by number. Text that is no number is less than any.
-func CompareNumbers(a, b string) int {
-	numbers := func(version string) []int {
-		var all []int
-		for part := range strings.FieldsFuncSeq(version, func(r rune) bool { return r == '.' || r == '-' }) {
-			n, err := strconv.Atoi(part)
-			if err != nil {
-				n = -1
-			}
-			all = append(all, n)
-		}
-		return all
-	}
-	return slices.Compare(numbers(a), numbers(b))
 }
 
 // unknown is the row of a distribution of which nothing is known. Its programs are looked for where most have them.

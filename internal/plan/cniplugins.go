@@ -4,12 +4,12 @@ import (
 	"cmp"
 	"path"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/slipway-dev/slipway/exitcode"
 	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/internal/resource"
+	"github.com/slipway-dev/slipway/internal/versions"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
@@ -175,23 +175,16 @@ func packagesBeside(known *facts.CNI, name string) []string {
 func newestPackage(known *facts.CNI, prefix string) (newest facts.CNIPackage, ok bool) {
 	for _, p := range known.Packages {
 		if version, matches := strings.CutPrefix(p.Name, prefix); matches &&
-			(!ok || compareVersions(version, strings.TrimPrefix(newest.Name, prefix)) > 0) {
+			(!ok || comparePackages(version, strings.TrimPrefix(newest.Name, prefix)) > 0) {
 			newest, ok = p, true
 		}
 	}
 	return newest, ok
 }
 
-// compareVersions compares versions by the numbers in them: 1.10.0 comes after 1.9.2.
-func compareVersions(a, b string) int {
-	numbers := func(version string) (list []int) {
-		for part := range strings.SplitSeq(version, ".") {
-			n, _ := strconv.Atoi(part) // what is no number comes first
-			list = append(list, n)
-		}
-		return list
-	}
-	return cmp.Or(slices.Compare(numbers(a), numbers(b)), cmp.Compare(a, b))
+// comparePackages orders the names of packages by the numbers in them.
+func comparePackages(a, b string) int {
+	return cmp.Or(versions.CompareNumbers(a, b), cmp.Compare(a, b))
 }
 
 // azureConflist is the text of Azure's configuration: that of the package where there is one, else what packages have.

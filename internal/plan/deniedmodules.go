@@ -8,6 +8,7 @@ import (
 
 	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/internal/resource"
+
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 

@@ -141,7 +141,7 @@ func packagesFor(in *input, name, version string) []string {
 			found = append(found, p)
 		}
 	}
-	slices.SortFunc(found, func(a, b string) int { return compareVersions(path.Base(b), path.Base(a)) })
+	slices.SortFunc(found, func(a, b string) int { return comparePackages(path.Base(b), path.Base(a)) })
 	return found
 }
 

@@ -3,12 +3,12 @@ package plan
 import (
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/slipway-dev/slipway/internal/akstext"
 	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/internal/profile"
+	"github.com/slipway-dev/slipway/internal/versions"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
@@ -48,15 +48,10 @@ const newest = 1 << 10
 
 // minorOf returns the minor of a Kubernetes 1.x version.
 func minorOf(version string) int {
-	parts := strings.SplitN(version, ".", 3)
-	if len(parts) < 2 {
-		return newest
+	if v, ok := versions.Parse(version); ok && v.Minor >= 0 {
+		return v.Minor
 	}
-	minor, err := strconv.Atoi(parts[1])
-	if err != nil {
-		return newest
-	}
-	return minor
+	return newest
 }
 
 // KubernetesVersion is the version of the node's kubelet: the one that the contract names, or that of the machine's kubelet
@@ -84,15 +79,10 @@ func KubernetesVersion(c *nodeconfig.NodeConfig, f facts.Facts) string {
 	return ""
 }
 
-// release is a version without what its builder has added, such as "v1.30.4-eks-1fbb135": 1.30.4. A pre-release is another
-// release (semver.org, 9).
+// release is a version without what its builder has added, such as "v1.30.4-eks-1fbb135": 1.30.4. What is no version stays as it is.
 func release(version string) string {
-	version, _, _ = strings.Cut(strings.TrimPrefix(version, "v"), "+")
-	number, suffix, _ := strings.Cut(version, "-")
-	for _, pre := range []string{"alpha.", "beta.", "rc."} {
-		if strings.HasPrefix(suffix, pre) {
-			return version
-		}
+	if v, ok := versions.Parse(version); ok {
+		return v.String()
 	}
-	return number
+	return version
 }

@@ -6,7 +6,7 @@ import (
 	"strconv"
 
 	"github.com/slipway-dev/slipway/capacity"
-	"github.com/slipway-dev/slipway/internal/akstext"
+	"github.com/slipway-dev/slipway/internal/versions"
 	"github.com/slipway-dev/slipway/launch"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
@@ -31,7 +31,7 @@ var capacityRule = launch.Rule{
 		m, config := &d.Machine, d.Node.Kubelet.Config
 		node, err := capacity.AKS{
 			VCPUs: m.Type.VCPUs, MemoryBytes: m.Type.MemoryBytes, Plugin: plugin(&m.Network), MaxPods: int(value(m.MaxPods)),
-			Former: !akstext.AtLeast(d.Node.Cluster.KubernetesVersion, sincePodMemory),
+			Former: !versions.AtLeast(d.Node.Cluster.KubernetesVersion, sincePodMemory),
 		}.Node()
 		if err != nil {
 			p := new(problems)

@@ -1,7 +1,7 @@
 package azure
 
 import (
-	"github.com/slipway-dev/slipway/internal/akstext"
+	"github.com/slipway-dev/slipway/internal/versions"
 	"github.com/slipway-dev/slipway/launch"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
@@ -52,7 +52,7 @@ func Family(wanted string, isFIPS, isTrusted bool, kubernetes string) string {
 		wanted = "Ubuntu"
 	}
 	for _, r := range familyRows {
-		if r.wanted == wanted && (r.fips == nil || *r.fips == isFIPS) && (r.trusted == nil || *r.trusted == isTrusted) && (r.since == 0 || akstext.AtLeast(kubernetes, r.since)) {
+		if r.wanted == wanted && (r.fips == nil || *r.fips == isFIPS) && (r.trusted == nil || *r.trusted == isTrusted) && (r.since == 0 || versions.AtLeast(kubernetes, r.since)) {
 			return r.family
 		}
 	}

@@ -1,8 +1,9 @@
 package azure
 
 import (
-	"cmp"
 	"strings"
+
+	"github.com/slipway-dev/slipway/internal/versions"
 )
 
 // parts are the definition and the version in an ID.
@@ -40,26 +41,7 @@ func CompareVersions(a, b string) int {
 	case !ok2:
 		return 1
 	}
-	for {
-		var first, second string
-		var more, more2 bool
-		first, a, more = strings.Cut(a, ".")
-		second, b, more2 = strings.Cut(b, ".")
-		first, second = strings.TrimLeft(first, "0"), strings.TrimLeft(second, "0")
-		if order := cmp.Or(cmp.Compare(len(first), len(second)), strings.Compare(first, second)); order != 0 {
-			return order
-		}
-		if !more || !more2 {
-			return cmp.Compare(btoi(more), btoi(more2))
-		}
-	}
-}
-
-func btoi(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
+	return versions.CompareNumbers(a, b)
 }
 
 // isVersion reports whether a text is numbers with dots between.

@@ -7,9 +7,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/slipway-dev/slipway/internal/akstext"
 	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/internal/kubeletapi"
+	"github.com/slipway-dev/slipway/internal/versions"
 	"github.com/slipway-dev/slipway/launch"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
@@ -319,13 +319,8 @@ func trimV(version string) string { return strings.TrimPrefix(version, "v") }
 
 // minorOf is the minor of a version of Kubernetes 1.
 func minorOf(version string) (int, bool) {
-	if !akstext.AtLeast(version, 0) {
-		return 0, false
-	}
-	rest, ok := strings.CutPrefix(version, "1.")
-	text, _, _ := strings.Cut(rest, ".")
-	minor, err := strconv.Atoi(text)
-	return minor, ok && err == nil
+	v, ok := versions.Parse(version)
+	return v.Minor, ok && v.Major == 1 && v.Minor >= 0
 }
 
 // Rules are Azure's decisions. A later one reads what an earlier one has set.

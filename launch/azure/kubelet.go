@@ -6,6 +6,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/akstext"
 	"github.com/slipway-dev/slipway/internal/kubeletapi"
 	"github.com/slipway-dev/slipway/internal/plan"
+	"github.com/slipway-dev/slipway/internal/versions"
 	"github.com/slipway-dev/slipway/launch"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
@@ -109,7 +110,7 @@ var kubeletRule = launch.Rule{
 	Run: func(d *launch.Document) []nodeconfig.Problem {
 		k, version := &d.Node.Kubelet, d.Node.Cluster.KubernetesVersion
 		k.Flags = flags(version, isOwn(d))
-		if !isOwn(d) && akstext.AtLeast(version, sinceCredentialProvider) {
+		if !isOwn(d) && versions.AtLeast(version, sinceCredentialProvider) {
 			k.ImageCredentialProvider = &nodeconfig.ImageCredentialProvider{BinDir: credentialBin, ConfigFile: credentialConfig, Config: credentialProviders}
 		}
 		dns := make([]any, 0, 1)
@@ -126,7 +127,7 @@ var kubeletRule = launch.Rule{
 		} else {
 			k.Config["clusterDNS"] = dns
 		}
-		if !akstext.AtLeast(version, akstext.IdleTimeoutIgnored) {
+		if !versions.AtLeast(version, akstext.IdleTimeoutIgnored) {
 			k.Config["streamingConnectionIdleTimeout"] = "4h0m0s"
 		}
 		if period, said := k.Config["cpuCFSQuotaPeriod"].(string); said {
@@ -143,7 +144,7 @@ var kubeletRule = launch.Rule{
 func flags(version string, own bool) []nodeconfig.Flag {
 	all := make([]nodeconfig.Flag, 0, len(flagRows))
 	for _, r := range flagRows {
-		if !(own && r.aks) && (r.since == 0 || akstext.AtLeast(version, r.since)) && (r.until == 0 || !akstext.AtLeast(version, r.until)) {
+		if !(own && r.aks) && (r.since == 0 || versions.AtLeast(version, r.since)) && (r.until == 0 || !versions.AtLeast(version, r.until)) {
 			all = append(all, nodeconfig.Flag{Name: r.name, Value: r.value})
 		}
 	}

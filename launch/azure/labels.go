@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/slipway-dev/slipway/internal/akstext"
+	"github.com/slipway-dev/slipway/internal/versions"
 	"github.com/slipway-dev/slipway/launch"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
@@ -56,7 +56,7 @@ var labelRows = []labelRow{
 	{"kubernetes.azure.com/azure-cni-overlay", func(d *launch.Document) string { return when(isOverlay(d), "true") }},
 	{"kubernetes.azure.com/podnetwork-type", func(d *launch.Document) string { return when(isOverlay(d), overlay) }},
 	{"kubernetes.azure.com/network-stateless-cni", func(d *launch.Document) string {
-		return when(isOverlay(d), strconv.FormatBool(akstext.AtLeast(d.Node.Cluster.KubernetesVersion, sinceStateless)))
+		return when(isOverlay(d), strconv.FormatBool(versions.AtLeast(d.Node.Cluster.KubernetesVersion, sinceStateless)))
 	}},
 	{"kubernetes.azure.com/ebpf-dataplane", func(d *launch.Document) string { return when(d.Machine.Network.Dataplane == cilium, cilium) }},
 	{"kubernetes.azure.com/localdns-state", func(d *launch.Document) string { return state(d.Node.Network.LocalDNS != nil) }},
