@@ -17,13 +17,13 @@ const (
 	maxAddresses = 32
 )
 
-// question is the question for the addresses of a name; false if the name is none.
+// question is the question for the addresses of a name; false if the text is no name.
 func question(name string, kind dnsmessage.Type) (dnsmessage.Question, bool) {
 	full, err := dnsmessage.NewName(strings.TrimSuffix(name, ".") + ".")
 	return dnsmessage.Question{Name: full, Type: kind, Class: dnsmessage.ClassINET}, err == nil && full.Length > 1
 }
 
-// query is a question for the addresses of a name. Its ID, the first two bytes, is for whoever sends it. nil is for a name that is none.
+// query is a question for the addresses of a name. The caller sets its ID, the first two bytes. nil is for a text that is no name.
 func query(name string, kind dnsmessage.Type) []byte {
 	asked, ok := question(name, kind)
 	if !ok {

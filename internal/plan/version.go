@@ -48,8 +48,8 @@ const newest = 1 << 10
 
 // minorOf returns the minor of a Kubernetes 1.x version.
 func minorOf(version string) int {
-	if v, ok := versions.Parse(version); ok && v.Minor >= 0 {
-		return v.Minor
+	if minor, ok := versions.Minor(version); ok {
+		return minor
 	}
 	return newest
 }

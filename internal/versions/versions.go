@@ -20,10 +20,10 @@ type Version struct {
 	number, pre string
 }
 
-// preReleases are the kinds of pre-releases in their order; what is none is a release.
+// preReleases are the kinds of pre-releases in their order. A release comes after all of them.
 var preReleases = []string{"alpha", "beta", "rc"}
 
-// Parse reads a version of one to three numbers, which may begin with "v". ok is false if it is none.
+// Parse reads a version of one to three numbers, which may begin with "v". ok is false if the text is no version.
 func Parse(text string) (v Version, ok bool) {
 	text = strings.TrimPrefix(text, "v")
 	suffix := ""
@@ -94,6 +94,12 @@ func kind(pre string) int {
 func AtLeast(text string, minor int) bool {
 	v, ok := Parse(text)
 	return ok && v.Compare(Version{Major: 1, Minor: minor}) >= 0
+}
+
+// Minor is the minor of a version of Kubernetes 1.
+func Minor(text string) (minor int, ok bool) {
+	v, ok := Parse(text)
+	return v.Minor, ok && v.Major == 1 && v.Minor >= 0
 }
 
 // CompareNumbers orders versions of images, kernels and packages number by number, as long as the numbers may be: 1.10.0 comes after

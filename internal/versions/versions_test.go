@@ -61,6 +61,14 @@ func TestAtLeast(t *testing.T) {
 	}
 }
 
+func TestMinor(t *testing.T) {
+	for text, want := range map[string]int{"1.34.2": 34, "v1.34": 34, "1.35.0-rc.1": 35, "1.34.2-eks-1": 34, "1": -1, "2.1": -1, "": -1, "1.x": -1} {
+		if got, ok := versions.Minor(text); ok != (want >= 0) || ok && got != want {
+			t.Errorf("%q: %d, %t", text, got, ok)
+		}
+	}
+}
+
 func TestCompareNumbers(t *testing.T) {
 	for _, c := range []struct {
 		a, b string

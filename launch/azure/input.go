@@ -296,7 +296,7 @@ func (in *Input) version(p *problems) {
 	if wanted == "" {
 		wanted = cluster
 	}
-	minor, ok := minorOf(wanted)
+	minor, ok := versions.Minor(wanted)
 	if !ok {
 		return // the contract's check reports it
 	}
@@ -306,7 +306,7 @@ func (in *Input) version(p *problems) {
 	if minor > kubeletapi.NewestSupported {
 		p.add(false, nodeconfig.Invalid, path, "is newer than 1."+strconv.Itoa(kubeletapi.NewestSupported)+"; the node is made as for that")
 	}
-	switch server, ok := minorOf(cluster); {
+	switch server, ok := versions.Minor(cluster); {
 	case !ok:
 	case minor > server:
 		p.wrong(path, "is newer than the API server, 1."+strconv.Itoa(server)+"; a kubelet may not be")
@@ -316,12 +316,6 @@ func (in *Input) version(p *problems) {
 }
 
 func trimV(version string) string { return strings.TrimPrefix(version, "v") }
-
-// minorOf is the minor of a version of Kubernetes 1.
-func minorOf(version string) (int, bool) {
-	v, ok := versions.Parse(version)
-	return v.Minor, ok && v.Major == 1 && v.Minor >= 0
-}
 
 // Rules are Azure's decisions. A later one reads what an earlier one has set.
 func (in *Input) Rules() []launch.Rule {

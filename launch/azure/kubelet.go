@@ -131,7 +131,7 @@ var kubeletRule = launch.Rule{
 			k.Config["streamingConnectionIdleTimeout"] = "4h0m0s"
 		}
 		if period, said := k.Config["cpuCFSQuotaPeriod"].(string); said {
-			minor, ok := minorOf(version)
+			minor, ok := versions.Minor(version)
 			if gate := kubeletapi.QuotaGate(minor, period); ok && gate != "" {
 				k.Config["featureGates"] = map[string]any{gate: true}
 			}
