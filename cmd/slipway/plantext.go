@@ -58,7 +58,7 @@ func versionInWords(c *contract) string {
 func resourceRow(r resource.Resource, style cli.Style) []cli.Cell {
 	shown := r.Spec.Describe()
 	modeCell := cli.Cell{Text: shown.Mode}
-	if file, ok := r.Spec.(*resource.File); ok && file.Secret {
+	if shown.Secret {
 		modeCell = cli.Cell{Text: shown.Mode + " secret", Paint: style.Yellow}
 	}
 	why := r.Reason
@@ -79,7 +79,7 @@ func planSummary(p resource.Plan) string {
 	counts, secrets := make(map[string]int), 0
 	for _, r := range p.Resources {
 		counts[r.Spec.Kind()]++
-		if file, ok := r.Spec.(*resource.File); ok && file.Secret {
+		if r.Spec.Describe().Secret {
 			secrets++
 		}
 	}

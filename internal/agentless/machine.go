@@ -38,33 +38,35 @@ type Loss struct {
 	Fatal bool
 }
 
-// kinds say what becomes of each kind of resource.
-var kinds = map[string]func(*builder, *resource.Resource){
+// writers write the kinds whose rows in [resource.Kinds] say neither a command nor what is lost.
+var writers = map[string]func(*builder, *resource.Resource){
 	"File": (*builder).file,
 	"Directory": func(b *builder, r *resource.Resource) {
 		b.Directories = append(b.Directories, r.Spec.(*resource.Directory))
 	},
-	"Symlink":            func(b *builder, r *resource.Resource) { b.Links = append(b.Links, r.Spec.(*resource.Symlink)) },
-	"Unit":               func(b *builder, r *resource.Resource) { b.Started = append(b.Started, r.Spec.Name()) },
-	"UnitState":          func(b *builder, r *resource.Resource) { b.States = append(b.States, r.Spec.(*resource.UnitState)) },
-	"Copy":               (*builder).copy,
-	"Block":              (*builder).block,
-	"Sysctl":             (*builder).sysctl,
-	"Attribute":          (*builder).attribute,
-	"Module":             func(b *builder, r *resource.Resource) { b.run(false, "modprobe", r.Spec.Name()) },
-	"Command":            (*builder).command,
-	"Check":              (*builder).check,
-	"Certificate":        lost(false, "the kubelet asks for its certificate itself, and later"),
-	"ServingCertificate": lost(false, "the kubelet makes it itself when it starts"),
-	"Download":           lost(true, "nobody brings it: use an image that has the component, or one that was prepared with the agent"),
-	"Image":              lost(true, "nobody pulls it with the machine's identity: use an image of the machine that has it"),
-	"Mount":              lost(true, "nobody mounts it at each boot, nor sees when the disk is another one"),
-	"TrustStore":         (*builder).trustStore,
-	"Swap":               lost(true, "nobody makes the swap file, nor sees when the disk is another one"),
+	"Symlink":    func(b *builder, r *resource.Resource) { b.Links = append(b.Links, r.Spec.(*resource.Symlink)) },
+	"Unit":       func(b *builder, r *resource.Resource) { b.Started = append(b.Started, r.Spec.Name()) },
+	"UnitState":  func(b *builder, r *resource.Resource) { b.States = append(b.States, r.Spec.(*resource.UnitState)) },
+	"Block":      (*builder).block,
+	"Command":    (*builder).command,
+	"Check":      (*builder).check,
+	"TrustStore": (*builder).trustStore,
 }
 
-func lost(fatal bool, why string) func(*builder, *resource.Resource) {
-	return func(b *builder, r *resource.Resource) { b.lose(r, fatal, why) }
+// add does what a resource's kind asks for. A kind that no table knows is lost, and no node is made.
+func (b *builder) add(r *resource.Resource) {
+	kind := resource.KindOf(r.Spec).Agentless
+	switch write := writers[r.Spec.Kind()]; {
+	case write != nil:
+		write(b, r)
+	case kind.AtBoot != nil:
+		argv, optional := kind.AtBoot(r.Spec)
+		b.run(optional, argv...)
+	case kind.Lost != "":
+		b.lose(r, kind.Fatal, kind.Lost)
+	default:
+		b.lose(r, true, "it needs the agent")
+	}
 }
 
 // builder collects what is of a machine.
@@ -94,7 +96,7 @@ func Of(p resource.Plan, family *profile.Profile) Machine {
 		}
 	}
 	for _, r := range inOrder(p) {
-		kinds[r.Spec.Kind()](b, r)
+		b.add(r)
 	}
 	b.effects(p)
 	b.setupUnit()
@@ -121,22 +123,6 @@ func (b *builder) file(r *resource.Resource) {
 	if program := b.family.Agent.Program; program != "" && bytes.Contains(file.Content, []byte(path.Base(program))) {
 		b.lose(r, true, "it starts "+path.Base(program)+", which such a node does not have")
 	}
-}
-
-func (b *builder) copy(r *resource.Resource) {
-	c := r.Spec.(*resource.Copy)
-	b.run(false, "install", "-D", "-m", "0755", c.Source, c.Path)
-}
-
-func (b *builder) sysctl(r *resource.Resource) {
-	s := r.Spec.(*resource.Sysctl)
-	b.run(s.Optional, "sysctl", "-q", "-w", s.Key+"="+s.Value)
-}
-
-// attribute has systemd write it, which has a file of the plan that says so (tmpfiles.d(5)).
-func (b *builder) attribute(r *resource.Resource) {
-	a := r.Spec.(*resource.Attribute)
-	b.run(a.Optional, "systemd-tmpfiles", "--create", "--prefix="+a.Path)
 }
 
 func (b *builder) check(r *resource.Resource) {

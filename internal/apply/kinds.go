@@ -14,15 +14,17 @@ type diskKind struct {
 	// stale reports what has to be done where a plan has it no more. Where something else has taken its place it is
 	// somebody else's, and left alone.
 	stale func(*run, resource.Spec) (Action, error)
+	// found is what the machine has in its place, as [Found] returns it; nil for a kind that cannot be read back.
+	found func(Host, resource.Spec) (resource.Spec, bool)
 }
 
 // diskKinds are those kinds, by name.
 var diskKinds = map[string]diskKind{
 	"Block":     {compare: of((*run).compareBlock), stale: of((*run).staleBlock)},
-	"Copy":      {compare: of((*run).compareCopy), stale: of((*run).staleCopy)},
-	"Directory": {compare: of((*run).compareDirectory), stale: leftToPrune},
-	"File":      {compare: of((*run).compareFile), stale: staleFile},
-	"Symlink":   {compare: of((*run).compareSymlink), stale: staleFile},
+	"Copy":      {compare: of((*run).compareCopy), stale: of((*run).staleCopy), found: foundCopy},
+	"Directory": {compare: of((*run).compareDirectory), stale: leftToPrune, found: foundDirectory},
+	"File":      {compare: of((*run).compareFile), stale: staleFile, found: foundFile},
+	"Symlink":   {compare: of((*run).compareSymlink), stale: staleFile, found: foundSymlink},
 }
 
 // liveKind is how the engine treats a kind of resource that is a state of the machine and not of its disk. They are
@@ -34,6 +36,8 @@ type liveKind struct {
 	bring func(*run, context.Context, *node, Action) error
 	// undo reports what a resource needs that a plan has no more; bring does that, too. It is nil where nothing is undone.
 	undo func(*run, context.Context, *node) (Action, error)
+	// found is what the machine has in its place, as [Found] returns it; nil for a kind that cannot be read back.
+	found func(Host, resource.Spec) (resource.Spec, bool)
 }
 
 // liveKinds are those kinds, by name. A mount and a
@@ -49,7 +53,7 @@ var liveKinds = map[string]liveKind{
 	"Mount":              {compare: compareMount, bring: bringMount, undo: undoMount},
 	"ServingCertificate": {compare: compareServingCertificate, bring: bringServingCertificate},
 	"Swap":               {compare: compareSwap, bring: bringSwap, undo: undoSwap},
-	"Sysctl":             {compare: compareSysctl, bring: bringSysctl},
+	"Sysctl":             {compare: compareSysctl, bring: bringSysctl, found: foundSysctl},
 	"TrustStore":         {compare: compareTrustStore, bring: bringTrustStore, undo: undoTrustStore},
 	"Unit":               {compare: compareUnit, bring: bringUnit, undo: undoUnit},
 	"UnitState":          {compare: compareUnitState, bring: bringUnitState, undo: undoUnitState},

@@ -25,9 +25,9 @@ var changing = []string{
 	"stage", "commit", "unstage", "mkdir", "symlink", "remove", "rmdir", "sync", "syncfs", "reload", "start", "restart", "stop", "set", "load", "run",
 }
 
-// changingKinds are those of the kinds that no AKS plan has.
+// changingKinds are those of the kinds that no AKS plan has. The tests of a kind add its own.
 var changingKinds = []string{
-	"copy", "reload-unit", "mask", "unmask", "enable", "disable", "attribute-set", "mount", "unmount", "swapon", "swapoff",
+	"copy", "reload-unit", "mask", "unmask", "enable", "disable", "attribute-set", "mount", "unmount", "swapon", "swapoff", "pull",
 }
 
 func (c call) changes() bool {
@@ -55,11 +55,8 @@ type memory struct {
 	loaded map[string]entry // unit files as systemd has read them
 	sysctl map[string]string
 	module map[string]bool
-	// attributes, mounts and swaps are by path; mounts lead to what is mounted.
-	attributes, mounts map[string]string
-	// images are those that the container runtime has.
-	images map[string]bool
-	swaps  map[string]int64
+	// live is what else the machine has until it boots, and stored what it has after a boot too; by kind and name.
+	live, stored map[thing]string
 	// ran are the commands that have inputs, by label, with what they saw; ranSynced is what of it a power cut leaves.
 	ran, ranSynced map[string]ran
 	// done are the commands that show that they are done, by label.
@@ -90,6 +87,9 @@ type memory struct {
 	missing map[string]bool
 }
 
+// thing is a name of what a kind of resource has on a machine, "mount /var/lib/a".
+type thing struct{ kind, name string }
+
 type unit struct {
 	state  string
 	inputs map[string]entry // as they were when it was started
@@ -105,14 +105,12 @@ func newMemory() *memory {
 		sysctl: map[string]string{},
 		module: map[string]bool{},
 
-		attributes: map[string]string{},
-		mounts:     map[string]string{},
-		images:     map[string]bool{},
-		swaps:      map[string]int64{},
-		masked:     map[string]bool{},
-		disabled:   map[string]bool{},
-		ran:        map[string]ran{},
-		ranSynced:  map[string]ran{},
+		live:      map[thing]string{},
+		stored:    map[thing]string{},
+		masked:    map[string]bool{},
+		disabled:  map[string]bool{},
+		ran:       map[string]ran{},
+		ranSynced: map[string]ran{},
 
 		lock: make(chan struct{}, 1),
 	}
@@ -123,7 +121,7 @@ func (m *memory) clone() *memory {
 	c := newMemory()
 	c.files, c.staged, c.synced = maps.Clone(m.files), maps.Clone(m.staged), maps.Clone(m.synced)
 	c.loaded, c.sysctl, c.module = maps.Clone(m.loaded), maps.Clone(m.sysctl), maps.Clone(m.module)
-	c.attributes, c.mounts, c.swaps = maps.Clone(m.attributes), maps.Clone(m.mounts), maps.Clone(m.swaps)
+	c.live, c.stored = maps.Clone(m.live), maps.Clone(m.stored)
 	c.masked, c.disabled = maps.Clone(m.masked), maps.Clone(m.disabled)
 	c.ran, c.ranSynced, c.stale = maps.Clone(m.ran), maps.Clone(m.ranSynced), m.stale
 	c.name, c.joins, c.issue, c.serves = m.name, m.joins, m.issue, m.serves
@@ -137,7 +135,7 @@ func (m *memory) clone() *memory {
 func (m *memory) rebooted() *memory {
 	c := newMemory()
 	c.files, c.synced, c.staged = maps.Clone(m.synced), maps.Clone(m.synced), maps.Clone(m.staged)
-	c.loaded = unitFiles(c.files)
+	c.loaded, c.stored = unitFiles(c.files), maps.Clone(m.stored)
 	c.masked, c.disabled = maps.Clone(m.masked), maps.Clone(m.disabled)
 	c.ran, c.ranSynced, c.stale = maps.Clone(m.ranSynced), maps.Clone(m.ranSynced), m.stale
 	c.name, c.joins, c.issue, c.serves = m.name, m.joins, m.issue, m.serves

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -15,6 +16,9 @@ import (
 
 // change is a method that changes something of the memory, if it may.
 func (m *memory) change(op, name string, f func()) error {
+	if !(call{op, name}).changes() {
+		panic(op + " is missing in changingKinds")
+	}
 	err := m.enter(op, name)
 	defer m.mu.Unlock()
 	if err == nil {
@@ -44,58 +48,66 @@ func (m *memory) DisableUnit(_ context.Context, name string) error {
 	return m.change("disable", name, func() { m.disabled[name] = true })
 }
 
-func (m *memory) Attribute(path string) (string, error) {
-	err := m.enter("attribute", path)
+// has is what the machine has in a state; a question about it can fail.
+func (m *memory) has(op string, live map[thing]string, of thing) (string, error) {
+	err := m.enter(op, of.name)
 	defer m.mu.Unlock()
-	return m.attributes[path], err
+	return live[of], err
+}
+
+func attributeOf(path string) thing       { return thing{"attribute", path} }
+func mountOf(mount *resource.Mount) thing { return thing{"mount", mount.Where} }
+func swapOf(swap *resource.Swap) thing    { return thing{"swap", swap.Path} }
+func swapSize(swap *resource.Swap) string { return strconv.FormatInt(swap.Bytes, 10) }
+func imageOf(image *resource.Image) thing { return thing{"image", image.Image} }
+
+func (m *memory) Attribute(path string) (string, error) {
+	return m.has("attribute", m.live, attributeOf(path))
 }
 
 func (m *memory) SetAttribute(path, value string) error {
-	return m.change("attribute-set", path, func() { m.attributes[path] = value })
+	return m.change("attribute-set", path, func() { m.live[attributeOf(path)] = value })
 }
 
 func (m *memory) Mounted(mount *resource.Mount) (bool, error) {
-	err := m.enter("mounted", mount.Where)
-	defer m.mu.Unlock()
-	return m.mounts[mount.Where] == mount.What, err
+	what, err := m.has("mounted", m.live, mountOf(mount))
+	return what == mount.What, err
 }
 
 func (m *memory) Mount(_ context.Context, mount *resource.Mount) error {
-	return m.change("mount", mount.Where, func() { m.mounts[mount.Where] = mount.What })
+	return m.change("mount", mount.Where, func() { m.live[mountOf(mount)] = mount.What })
 }
 
 func (m *memory) Unmount(_ context.Context, mount *resource.Mount) error {
-	return m.change("unmount", mount.Where, func() { delete(m.mounts, mount.Where) })
+	return m.change("unmount", mount.Where, func() { delete(m.live, mountOf(mount)) })
 }
 
 func (m *memory) Swapping(swap *resource.Swap) (bool, error) {
-	err := m.enter("swapping", swap.Path)
-	defer m.mu.Unlock()
-	return m.swaps[swap.Path] == swap.Bytes, err
+	size, err := m.has("swapping", m.live, swapOf(swap))
+	return size == swapSize(swap), err
 }
 
 func (m *memory) SwapFile(swap *resource.Swap) (bool, error) {
-	err := m.enter("swap-file", swap.Path)
-	defer m.mu.Unlock()
-	return m.swaps[swap.Path] != 0, err
+	size, err := m.has("swap-file", m.live, swapOf(swap))
+	return size != "", err
 }
 
 func (m *memory) MakeSwap(_ context.Context, swap *resource.Swap) error {
-	return m.change("swapon", swap.Path, func() { m.swaps[swap.Path] = swap.Bytes })
+	return m.change("swapon", swap.Path, func() { m.live[swapOf(swap)] = swapSize(swap) })
 }
 
 func (m *memory) RemoveSwap(_ context.Context, swap *resource.Swap) error {
-	return m.change("swapoff", swap.Path, func() { delete(m.swaps, swap.Path) })
+	return m.change("swapoff", swap.Path, func() { delete(m.live, swapOf(swap)) })
 }
 
 func (m *memory) HasImage(_ context.Context, image *resource.Image) (bool, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.images[image.Image], nil
+	return m.stored[imageOf(image)] != "", nil
 }
 
 func (m *memory) PullImage(_ context.Context, image *resource.Image) error {
-	return m.change("pull", image.Image, func() { m.images[image.Image] = true })
+	return m.change("pull", image.Image, func() { m.stored[imageOf(image)] = image.Image })
 }
 
 // ran is a command that was run, and what it worked on.
@@ -126,8 +138,6 @@ func kindsPlan(version string) resource.Plan {
 	if version == "" {
 		return with(app)
 	}
-	sizes := map[string]int64{"1": 1 << 20, "2": 2 << 20}
-	pages := map[string]string{"1": "madvise", "2": "never"}
 	config := file("/var/lib/app/config", version)
 	config.Reloads = []string{"app.service"}
 	certificate := file("/etc/ca/"+version+".crt", version)
@@ -137,7 +147,6 @@ func kindsPlan(version string) resource.Plan {
 		brought,
 		&resource.Copy{Path: "/opt/bin/tool", Source: brought.Path("tool")},
 		&resource.Copy{Path: "/opt/cni/bin/plugin", Source: downloads + version + "/plugin", Over: []string{downloads + others[version] + "/plugin"}},
-		&resource.Attribute{Path: "/sys/kernel/mm/transparent_hugepage/enabled", Value: pages[version]},
 		&resource.Block{Path: "/etc/hosts", Label: "private", Content: "10.0.0." + version + " api\n"},
 		&resource.Block{Path: "/etc/hosts", Label: "second", Content: "10.0.0.9 other\n"},
 		&resource.Block{Path: "/etc/environment", Label: "proxy", Content: "http_proxy=" + version + "\n"},
@@ -147,17 +156,33 @@ func kindsPlan(version string) resource.Plan {
 			Added: []string{"/etc/ca/" + version + ".crt"},
 		},
 		&resource.Command{Label: "install", Argv: []string{"install"}, Once: "install-" + version},
-		&resource.Mount{Where: "/var/lib/app", What: "/mnt/" + version},
-		&resource.Swap{Path: "/mnt/swapfile", Bytes: sizes[version]},
-		&resource.Image{Image: "registry.example/pause:" + version, Socket: "/run/containerd/containerd.sock", Timeout: resource.Duration(time.Minute)},
 		&resource.UnitState{Unit: "image.service", State: resource.UnitMasked, Was: []string{resource.WasEnabled, resource.WasActive}},
 		&resource.UnitState{Unit: "resolved.service", State: resource.UnitDisabled, Was: []string{resource.WasEnabled, resource.WasActive}},
 	}
 	resources := []resource.Resource{app, config, certificate}
+	for _, kind := range slices.Sorted(maps.Keys(kindSpecs)) {
+		specs = append(specs, kindSpecs[kind](version))
+	}
 	for _, spec := range specs {
 		resources = append(resources, resource.Resource{Spec: spec})
 	}
 	return with(resources...)
+}
+
+// kindSpecs are those of kindsPlan that need no others. The tests of a kind add theirs, and rows of asPlanned and isLeft.
+var kindSpecs = map[string]func(version string) resource.Spec{
+	"Attribute": func(version string) resource.Spec {
+		return &resource.Attribute{Path: "/sys/kernel/mm/transparent_hugepage/enabled", Value: map[string]string{"1": "madvise", "2": "never"}[version]}
+	},
+	"Image": func(version string) resource.Spec {
+		return &resource.Image{Image: "registry.example/pause:" + version, Socket: "/run/containerd/containerd.sock", Timeout: resource.Duration(time.Minute)}
+	},
+	"Mount": func(version string) resource.Spec {
+		return &resource.Mount{Where: "/var/lib/app", What: "/mnt/" + version}
+	},
+	"Swap": func(version string) resource.Spec {
+		return &resource.Swap{Path: "/mnt/swapfile", Bytes: map[string]int64{"1": 1 << 20, "2": 2 << 20}[version]}
+	},
 }
 
 // asPlanned says of each kind that has a state whether the machine has it as a plan says.
@@ -202,15 +227,15 @@ var asPlanned = map[string]func(m *memory, spec resource.Spec) bool{
 	},
 	"Attribute": func(m *memory, spec resource.Spec) bool {
 		a := spec.(*resource.Attribute)
-		return m.attributes[a.Path] == a.Value
+		return m.live[attributeOf(a.Path)] == a.Value
 	},
 	"Mount": func(m *memory, spec resource.Spec) bool {
 		mount := spec.(*resource.Mount)
-		return m.mounts[mount.Where] == mount.What
+		return m.live[mountOf(mount)] == mount.What
 	},
 	"Swap": func(m *memory, spec resource.Spec) bool {
 		s := spec.(*resource.Swap)
-		return m.swaps[s.Path] == s.Bytes
+		return m.live[swapOf(s)] == swapSize(s)
 	},
 	"TrustStore": func(m *memory, spec resource.Spec) bool {
 		s := spec.(*resource.TrustStore)
@@ -225,7 +250,7 @@ var asPlanned = map[string]func(m *memory, spec resource.Spec) bool{
 	},
 	"Certificate":        isJoined,
 	"Download":           inStore,
-	"Image":              func(m *memory, spec resource.Spec) bool { return m.images[spec.Name()] },
+	"Image":              func(m *memory, spec resource.Spec) bool { return m.stored[imageOf(spec.(*resource.Image))] != "" },
 	"ServingCertificate": canServe,
 	"Unit": func(m *memory, spec resource.Spec) bool {
 		u := m.units[spec.Name()]
@@ -242,8 +267,8 @@ var isLeft = map[string]func(m *memory, spec resource.Spec) bool{
 		return string(e.content) != want && string(e.content) != want+"\n" || (e.Kind == apply.Absent) == others
 	},
 	"Copy":  func(m *memory, spec resource.Spec) bool { return m.files[spec.Name()].Kind != apply.Absent },
-	"Mount": func(m *memory, spec resource.Spec) bool { return m.mounts[spec.(*resource.Mount).Where] != "" },
-	"Swap":  func(m *memory, spec resource.Spec) bool { return m.swaps[spec.(*resource.Swap).Path] != 0 },
+	"Mount": func(m *memory, spec resource.Spec) bool { return m.live[mountOf(spec.(*resource.Mount))] != "" },
+	"Swap":  func(m *memory, spec resource.Spec) bool { return m.live[swapOf(spec.(*resource.Swap))] != "" },
 	"TrustStore": func(m *memory, spec resource.Spec) bool {
 		s := spec.(*resource.TrustStore)
 		return string(m.files[s.Bundle].content) != othersFiles[packaged] || m.files[s.Links+"/1.pem"].Kind != apply.Absent
@@ -264,7 +289,7 @@ func TestEveryKindIsTried(t *testing.T) {
 	}
 	for kind := range resource.Kinds {
 		if !tried[kind] && kind != "Check" { // which changes nothing
-			t.Errorf("%s: no plan has one; add it to kindsPlan", kind)
+			t.Errorf("%s: no plan has one; add it to kindSpecs", kind)
 		}
 		// What a command has seen is compared with what it works on.
 		if asPlanned[kind] == nil && kind != "Check" && kind != "Command" {

@@ -28,40 +28,23 @@ func compareResources(a, b resource.Resource) (Change, error) {
 	for _, d := range document.Diff("$", before, after) {
 		c.Fields = append(c.Fields, Field{strings.TrimPrefix(d.Path, "$."), jsonOf(d.Old), jsonOf(d.New)})
 	}
-	switch from := a.Spec.(type) {
-	case *resource.File:
-		c.compareContent(from, b.Spec.(*resource.File))
-	case *resource.Block:
-		c.compareContent(inFile(from), inFile(b.Spec.(*resource.Block)))
+	if text := resource.KindOf(a.Spec).Text; text != nil {
+		c.compareContent(text(a.Spec), text(b.Spec))
 	}
 	return c, nil
 }
 
 // The parts of a resource, and of its spec, that do not count when it is compared: those that are the
-// same for one ID, those that change nothing on the machine, and a file's content, which is compared by
-// itself. When a file is not needed any more is not on the machine either.
+// same for one ID, those that change nothing on the machine, and content, which is compared as text.
 var (
 	notCompared       = []string{"id", "kind", "requires", "reason", "takes"}
-	notComparedInSpec = []string{"content", "base64", "fingerprint", "until", "was"}
+	notComparedInSpec = []string{"content", "base64", "fingerprint"}
 )
 
 // comparedPart is what counts of a resource when it is compared. It is taken from its JSON, so that
 // a plan that was read and one that was made compare alike.
 func comparedPart(r resource.Resource) (*document.Node, error) {
-	switch spec := r.Spec.(type) {
-	case *resource.File:
-		bare := *spec
-		bare.Content = nil
-		r.Spec = &bare
-	case *resource.Check:
-		// A token is compared where a file holds it; a plan that was kept has none in its checks.
-		if spec.APIServer != nil {
-			bare, server := *spec, *spec.APIServer
-			server.Token = resource.APIServer{}.Token
-			bare.APIServer = &server
-			r.Spec = &bare
-		}
-	}
+	r.Spec = resource.Compared(r.Spec)
 	data, err := json.Marshal(r)
 	if err != nil {
 		return nil, fmt.Errorf("resource %s: %w", r.ID(), err)
@@ -79,11 +62,6 @@ func comparedPart(r resource.Resource) (*document.Node, error) {
 
 func remove(n *document.Node, names []string) {
 	n.Fields = slices.DeleteFunc(n.Fields, func(f document.Field) bool { return slices.Contains(names, f.Name) })
-}
-
-// inFile is a block as a file of its own.
-func inFile(b *resource.Block) *resource.File {
-	return &resource.File{Path: b.Path, Content: []byte(b.Content)}
 }
 
 func (c *Change) compareContent(a, b *resource.File) {

@@ -60,7 +60,7 @@ func wholeResources(out *strings.Builder, paint func(string) string, sign string
 	}
 	for _, r := range resources {
 		shown := r.Spec.Describe()
-		if file, ok := r.Spec.(*resource.File); ok && file.Secret {
+		if shown.Secret {
 			shown.Mode += " secret"
 		}
 		headline(out, paint, sign, r.Spec, shown.Title, r.Judgement, style, shown.Mode, shown.What)

@@ -12,7 +12,8 @@ import "os"
 // Kind is what is done to the host.
 type Kind string
 
-// The kinds of change. Those of a unit's job, and of a directory's record of actions, have the action's own name.
+// The kinds of change. Those of a unit's job, and of a directory's record of actions, have the action's own name. What a
+// new kind of resource does to a host can be a Kind beside the method that does it.
 const (
 	Create        Kind = "create"
 	Write         Kind = "write"

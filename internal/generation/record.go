@@ -12,7 +12,6 @@ import (
 	"github.com/slipway-dev/slipway/internal/apply"
 	"github.com/slipway-dev/slipway/internal/place"
 	"github.com/slipway-dev/slipway/internal/resource"
-	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
 // The JSON form of a generation and of the index.
@@ -146,27 +145,9 @@ func recorded(plan resource.Plan) resource.Plan {
 	plan.Resources = slices.Clone(plan.Resources)
 	for i := range plan.Resources {
 		r := &plan.Resources[i]
-		r.Spec = reached(r.Spec, func(way resource.Reach) resource.Reach {
-			way.Identity = nil
-			return way
-		})
+		r.Spec = resource.Stored(r.Spec)
 	}
 	return plan
-}
-
-// reached is a spec with a change of how the servers are reached that it has something from; the same where it has nothing from any.
-func reached(spec resource.Spec, change func(resource.Reach) resource.Reach) resource.Spec {
-	switch spec := spec.(type) {
-	case *resource.Download:
-		changed := *spec
-		changed.Reach = change(spec.Reach)
-		return &changed
-	case *resource.Image:
-		changed := *spec
-		changed.Reach = change(spec.Reach)
-		return &changed
-	}
-	return spec
 }
 
 // checkPath wants a path that a plan could have: a file of an earlier generation is removed.
@@ -183,28 +164,9 @@ func Lasting(plan resource.Plan) resource.Plan {
 	kept := plan
 	kept.Resources = nil
 	for _, res := range plan.Resources {
-		switch spec := res.Spec.(type) {
-		case *resource.File:
-			if spec.Temporary() {
-				continue
-			}
-		case *resource.Command:
-			if !spec.Stdin.IsZero() {
-				continue
-			}
-		case *resource.Download, *resource.Image:
-			res.Spec = reached(spec, resource.Reach.Kept)
-		case *resource.UnitState:
-			res.Spec = &resource.UnitState{Unit: spec.Unit, State: spec.State}
-		case *resource.Check:
-			if spec.APIServer != nil {
-				check, server := *spec, *spec.APIServer
-				server.Token = nodeconfig.Secret{}
-				check.APIServer = &server
-				res.Spec = &check
-			}
+		if res.Spec = resource.Kept(res.Spec); res.Spec != nil {
+			kept.Resources = append(kept.Resources, res)
 		}
-		kept.Resources = append(kept.Resources, res)
 	}
 	return kept
 }

@@ -56,8 +56,7 @@ func (s *Store) Stale(plan resource.Plan) (removed, restored []resource.Resource
 // isWhole reports whether a resource is all that there is at its path: a file, a directory or a link, and not a part of a
 // file that others own, too.
 func isWhole(spec resource.Spec) bool {
-	_, part := spec.(*resource.Block)
-	return resource.OnDisk(spec) && !part
+	return resource.OnDisk(spec) && !resource.KindOf(spec).Part
 }
 
 // take notes the paths that a resource is at.

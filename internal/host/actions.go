@@ -15,28 +15,42 @@ import (
 	"github.com/slipway-dev/slipway/internal/state"
 )
 
-// The kinds of action, and what each is about.
-const (
-	actionReload  = string(failpoint.Reload)
-	actionStart   = "start"                   // a unit
-	actionRestart = "restart"                 // a unit
-	actionStop    = "stop"                    // a unit
-	actionSysctl  = string(failpoint.Sysctl)  // a key and a value
-	actionModule  = string(failpoint.Module)  // a module
-	actionCommand = string(failpoint.Command) // a label and arguments
+// field is one of the fields of an action, or several.
+type field uint8
 
-	actionReloadUnit = "reload"                    // a unit
-	actionMask       = string(failpoint.Mask)      // a unit
-	actionUnmask     = string(failpoint.Unmask)    // a unit
-	actionEnable     = string(failpoint.Enable)    // a unit
-	actionDisable    = string(failpoint.Disable)   // a unit
-	actionAttribute  = string(failpoint.Attribute) // a path and a value
-	actionMount      = string(failpoint.Mount)     // a directory that is mounted at, and what is
-	actionUnmount    = string(failpoint.Unmount)   // a directory that was mounted at
-	actionSwapOn     = string(failpoint.SwapOn)    // a path and a size
-	actionSwapOff    = string(failpoint.SwapOff)   // a path
-	actionDownload   = string(failpoint.Download)  // a label, and places
-	actionPull       = string(failpoint.Pull)      // an image
+// The fields, in the order of the action's.
+const (
+	unitField field = 1 << iota
+	keyField
+	valueField
+	moduleField
+	labelField
+	argvField
+	envField
+)
+
+// actionFields are the fields of each action: those that it must have, and those that it can have.
+var actionFields = map[string]struct{ must, may field }{}
+
+// records declares an action with its fields. The file with the methods of a kind of resource declares that kind's.
+func records[Name ~string](name Name, must, may field) string {
+	actionFields[string(name)] = struct{ must, may field }{must, may}
+	return string(name)
+}
+
+var (
+	actionReload     = records(failpoint.Reload, 0, 0)
+	actionStart      = records("start", unitField, 0)
+	actionRestart    = records("restart", unitField, 0)
+	actionStop       = records("stop", unitField, 0)
+	actionReloadUnit = records("reload", unitField, 0)
+	actionMask       = records(failpoint.Mask, unitField, 0)
+	actionUnmask     = records(failpoint.Unmask, unitField, 0)
+	actionEnable     = records(failpoint.Enable, unitField, 0)
+	actionDisable    = records(failpoint.Disable, unitField, 0)
+	actionSysctl     = records(failpoint.Sysctl, keyField|valueField, 0)
+	actionModule     = records(failpoint.Module, moduleField, 0)
+	actionCommand    = records(failpoint.Command, argvField, labelField|envField)
 )
 
 // actionsPath is the file of actions.
@@ -57,32 +71,25 @@ type action struct {
 	Env []string `json:"env,omitempty"`
 }
 
+// fields are those that are set.
+func (a action) fields() (set field) {
+	for i, is := range []bool{a.Unit != "", a.Key != "", a.Value != nil, a.Module != "", a.Label != "", len(a.Argv) > 0, len(a.Env) > 0} {
+		if is {
+			set |= unitField << i
+		}
+	}
+	return set
+}
+
 // check wants an action that says what it is about, and nothing else.
 func (a action) check() error {
-	want := action{Action: a.Action}
-	ok := true
-	switch a.Action {
-	case actionReload:
-	case actionStart, actionRestart, actionStop, actionReloadUnit, actionMask, actionUnmask, actionEnable, actionDisable:
-		want.Unit, ok = a.Unit, a.Unit != ""
-	case actionUnmount, actionSwapOff, actionPull:
-		want.Key, ok = a.Key, a.Key != ""
-	case actionSysctl, actionAttribute, actionMount, actionSwapOn:
-		want.Key, want.Value, ok = a.Key, a.Value, a.Key != "" && a.Value != nil
-	case actionModule:
-		want.Module, ok = a.Module, a.Module != ""
-	case actionDownload:
-		want.Label, want.Argv, ok = a.Label, a.Argv, a.Label != "" && len(a.Argv) > 0
-	case actionCommand:
-		want.Label, want.Argv, want.Env, ok = a.Label, a.Argv, a.Env, len(a.Argv) > 0
-	default:
+	want, known := actionFields[a.Action]
+	switch set := a.fields(); {
+	case !known:
 		return fmt.Errorf("action %q is unknown", a.Action)
-	}
-	if !ok {
+	case want.must&^set != 0:
 		return fmt.Errorf("action %q names no target", a.Action)
-	}
-	if a.Unit != want.Unit || a.Key != want.Key || a.Value != want.Value || a.Module != want.Module ||
-		a.Label != want.Label || len(a.Argv) != len(want.Argv) {
+	case set&^(want.must|want.may) != 0:
 		return fmt.Errorf("action %q has fields of another action", a.Action)
 	}
 	return nil

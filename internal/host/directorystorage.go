@@ -4,7 +4,16 @@ import (
 	"context"
 	"strconv"
 
+	"github.com/slipway-dev/slipway/internal/failpoint"
 	"github.com/slipway-dev/slipway/internal/resource"
+)
+
+var (
+	actionAttribute = records(failpoint.Attribute, keyField|valueField, 0)
+	actionMount     = records(failpoint.Mount, keyField|valueField, 0) // a directory, and what is mounted there
+	actionUnmount   = records(failpoint.Unmount, keyField, 0)
+	actionSwapOn    = records(failpoint.SwapOn, keyField|valueField, 0) // a path and a size
+	actionSwapOff   = records(failpoint.SwapOff, keyField, 0)
 )
 
 // Attribute returns the value that was recorded last, or "" where none was.

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/slipway-dev/slipway/internal/apply"
+	"github.com/slipway-dev/slipway/internal/failpoint"
 	"github.com/slipway-dev/slipway/internal/fetch"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/internal/rootfs"
@@ -56,6 +57,8 @@ func (m *Machine) Download(ctx context.Context, d *resource.Download, report fun
 	}
 	return origin, err
 }
+
+var actionDownload = records(failpoint.Download, labelField|argvField, 0) // a component, and places
 
 // Download brings a component that is on the disk. What is on a server is not fetched: a directory is in no network. It is
 // recorded that it would be.

@@ -76,6 +76,8 @@ func (m *Machine) pullOnce(ctx context.Context, i *resource.Image, token *string
 	return nil
 }
 
+var actionPull = records(failpoint.Pull, keyField, 0)
+
 // HasImage reports whether an image was recorded.
 func (d *Directory) HasImage(_ context.Context, i *resource.Image) (bool, error) {
 	actions, err := d.about(i.Image)

@@ -35,7 +35,7 @@ func (c *claim) owned() string {
 }
 
 // shares reports whether others may have the same file, too.
-func (c *claim) shares() bool { _, ok := c.Spec.(*resource.Block); return ok }
+func (c *claim) shares() bool { return resource.KindOf(c.Spec).Part }
 
 // guard puts the resources in order and refuses those that no plan may have: it is the one place for what holds for
 // all concerns together. environment is the path of the kubelet's environment file.

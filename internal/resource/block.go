@@ -52,6 +52,9 @@ func (b *Block) Describe() Description {
 	return Description{Title: b.Path, What: fmt.Sprintf("block %s, lines: %d", b.Label, strings.Count(b.Content, "\n"))}
 }
 
+// text is the block as a file.
+func (b *Block) text() *File { return &File{Path: b.Path, Content: []byte(b.Content)} }
+
 // The marks, each a comment and a line of its own.
 const (
 	blockBegin = "# BEGIN slipway "

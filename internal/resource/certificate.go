@@ -1,6 +1,10 @@
 package resource
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/slipway-dev/slipway/nodeconfig"
+)
 
 // Certificate is the kubelet's first client certificate, which an API server issues for a bootstrap token. It is asked for
 // beside what else precedes the kubelet, and written as a kubelet writes it, so that the kubelet finds itself joined. A node
@@ -53,4 +57,11 @@ func (c *Certificate) Valid() error {
 // Describe implements Spec.
 func (c *Certificate) Describe() Description {
 	return Description{Title: c.Label, What: "from " + c.APIServer.Server}
+}
+
+// withoutToken is the certificate without the token. The agent requests none without a token.
+func (c *Certificate) withoutToken() *Certificate {
+	bare := *c
+	bare.APIServer.Token = nodeconfig.Secret{}
+	return &bare
 }

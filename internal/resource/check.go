@@ -217,6 +217,17 @@ func (c *Check) Describe() Description {
 	return Description{Title: c.Label, What: "within " + c.Deadline().String()}
 }
 
+// withoutToken is the check without the API server's token, which a file of the plan holds.
+func (c *Check) withoutToken() *Check {
+	if c.APIServer == nil {
+		return c
+	}
+	check, server := *c, *c.APIServer
+	server.Token = nodeconfig.Secret{}
+	check.APIServer = &server
+	return &check
+}
+
 // Deadline returns the check's timeout, or a default of five seconds.
 func (c *Check) Deadline() time.Duration {
 	if c.Timeout == 0 {

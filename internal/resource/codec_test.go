@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -37,6 +38,11 @@ var specs = []resource.Spec{
 	&resource.Swap{Path: "/mnt/swapfile", Disk: "/mnt", Bytes: 1 << 20, ExitCodes: map[resource.Cause]int{resource.CauseNoRoom: 131}},
 	&resource.Command{Label: "c", Argv: []string{"/bin/true", "", "a b"}, Env: map[string]string{"A": "b"}, Timeout: minute, Inputs: []string{"/etc/a"}, Once: "o", While: "c.service", Done: &resource.Printed{Argv: []string{"/bin/show"}, Lines: []string{"a: b"}}, Optional: true, OwnCode: true, Unconfined: true, Advisory: true, Confirms: []string{"/etc/b"}},
 	&resource.TrustStore{Label: "t", Bundle: "/etc/b", Anchors: "/etc/a", Packages: "/usr/p", Selection: "/etc/s", Links: "/etc/l", Added: []string{"/etc/a/1"}},
+	&resource.Certificate{
+		Label: "client", APIServer: resource.APIServer{Server: "https://api", CertificateAuthority: "ca"}, Node: "n", Usages: []string{"client auth"}, Directory: "/var/lib/kubelet/pki",
+		Kubeconfig: "/k", KubeconfigContent: "k", Unit: "kubelet.service", Patience: minute, ExitCodes: map[resource.Cause]int{resource.CauseDenied: 51},
+	},
+	&resource.ServingCertificate{Label: "serving", Node: "n", Certificate: "/c", Key: "/k", Unit: "kubelet.service"},
 	&resource.Download{
 		Component: "kubelet", Version: "1.33.1", From: []string{"/opt/kubelet/downloads/a.deb", "https://example/k.tar.gz"}, SHA256: strings.Repeat("0a", 32), OSVersion: "ubuntu 24.04",
 		Files: []resource.Unpacked{{Name: "kubelet", Members: []string{"usr/bin/kubelet"}, Optional: true}}, Reach: reach,
@@ -83,6 +89,14 @@ func TestSpecsAreWhole(t *testing.T) {
 	}
 	for _, spec := range specs {
 		whole(reflect.ValueOf(spec))
+	}
+}
+
+func TestSpecsHaveEveryKind(t *testing.T) {
+	for name := range resource.Kinds {
+		if !slices.ContainsFunc(specs, func(s resource.Spec) bool { return s.Kind() == name }) {
+			t.Errorf("%s: add one to specs, with every field set", name)
+		}
 	}
 }
 

@@ -111,6 +111,14 @@ func (c *Command) Describe() Description {
 	return Description{Title: c.Label, What: strings.Join(c.Argv, " ")}
 }
 
+// kept is nil for a command that reads a secret: no record has that.
+func (c *Command) kept() *Command {
+	if c.Stdin.IsZero() {
+		return c
+	}
+	return nil
+}
+
 // Background reports whether nothing waits for the command, not even the result of the run: it is advisory, and works on files.
 func (c *Command) Background() bool { return c.Advisory && len(c.Inputs) > 0 }
 

@@ -36,3 +36,7 @@ func (c *Copy) Valid() error {
 
 // Describe implements Spec.
 func (c *Copy) Describe() Description { return Description{Title: c.Path, What: "= " + c.Source} }
+
+func (c *Copy) atBoot() (argv []string, optional bool) {
+	return []string{"install", "-D", "-m", "0755", c.Source, c.Path}, false
+}

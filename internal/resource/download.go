@@ -143,3 +143,13 @@ func (d *Download) Describe() Description {
 	}
 	return Description{Title: strings.TrimSpace(d.Component + " " + d.Version), What: what}
 }
+
+func (d *Download) kept() *Download { return d.by(d.Reach.Kept()) }
+
+func (d *Download) anonymous() *Download { return d.by(d.Reach.Anonymous()) }
+
+func (d *Download) by(way Reach) *Download {
+	changed := *d
+	changed.Reach = way
+	return &changed
+}

@@ -41,8 +41,25 @@ func (f *File) Valid() error { return checkPath(f.Path) }
 
 // Describe implements Spec.
 func (f *File) Describe() Description {
-	return Description{Title: f.Path, Mode: octal(f.Mode).String()}
+	return Description{Title: f.Path, Mode: octal(f.Mode).String(), Secret: f.Secret}
 }
+
+// kept is nil for a file that others take the place of: its content is kept nowhere.
+func (f *File) kept() *File {
+	if f.Temporary() {
+		return nil
+	}
+	return f
+}
+
+// compared is the file without its content, which is compared as text, and without Until, which is not on the machine.
+func (f *File) compared() *File {
+	bare := *f
+	bare.Content, bare.Until = nil, nil
+	return &bare
+}
+
+func (f *File) text() *File { return f }
 
 // Temporary reports whether the file is needed only until others are there.
 func (f *File) Temporary() bool { return len(f.Until) > 0 }

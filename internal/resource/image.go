@@ -39,3 +39,13 @@ func (i *Image) Valid() error {
 
 // Describe implements Spec.
 func (i *Image) Describe() Description { return Description{Title: i.Image} }
+
+func (i *Image) kept() *Image { return i.by(i.Reach.Kept()) }
+
+func (i *Image) anonymous() *Image { return i.by(i.Reach.Anonymous()) }
+
+func (i *Image) by(way Reach) *Image {
+	changed := *i
+	changed.Reach = way
+	return &changed
+}

@@ -29,6 +29,10 @@ func (s *Sysctl) Valid() error { return named(s) }
 // Describe implements Spec.
 func (s *Sysctl) Describe() Description { return setting(s.Key, s.Value, s.Optional) }
 
+func (s *Sysctl) atBoot() (argv []string, optional bool) {
+	return []string{"sysctl", "-q", "-w", s.Key + "=" + s.Value}, s.Optional
+}
+
 // Attribute is a file of sysfs that the kernel takes a setting from, sysfs(5). Optional ones may be missing from the
 // kernel.
 type Attribute struct {
@@ -64,6 +68,11 @@ func (a *Attribute) Valid() error {
 // Describe implements Spec.
 func (a *Attribute) Describe() Description { return setting(a.Path, a.Value, a.Optional) }
 
+// atBoot has systemd write it: a file of the plan holds the value (tmpfiles.d(5)).
+func (a *Attribute) atBoot() (argv []string, optional bool) {
+	return []string{"systemd-tmpfiles", "--create", "--prefix=" + a.Path}, a.Optional
+}
+
 func setting(name, value string, optional bool) Description {
 	d := Description{Title: name + " = " + value}
 	if optional {
@@ -91,6 +100,10 @@ func (m *Module) Valid() error { return named(m) }
 
 // Describe implements Spec.
 func (m *Module) Describe() Description { return Description{Title: m.Module} }
+
+func (m *Module) atBoot() (argv []string, optional bool) {
+	return []string{"modprobe", m.Module}, false
+}
 
 // named wants a resource that has a name.
 func named(spec Spec) error {

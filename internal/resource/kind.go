@@ -29,6 +29,8 @@ type Description struct {
 	Mode string
 	// What is what else there is to say.
 	What string
+	// Secret reports that its content is a secret.
+	Secret bool
 }
 
 // Kind is what holds for all resources of a kind.
@@ -41,30 +43,90 @@ type Kind struct {
 	// returns "", where the engine undoes it.
 	Stays       func(Spec) string
 	StaysSource string
+	// Part reports that one is only a part of the file at its path, which others own too.
+	Part bool
+	// Kept is what a generation's plan keeps of one for a later apply: no credential and nothing that only this run knows.
+	// It returns nil if a later apply cannot have the resource. If nil, all of it is kept.
+	Kept func(Spec) Spec
+	// Stored is what the record of a generation holds of one, which an image can carry to other machines. If nil, all of it.
+	Stored func(Spec) Spec
+	// Compared is the part of one that two plans are compared by. If nil, all of it.
+	Compared func(Spec) Spec
+	// Text is the file content of one, which is compared line by line. If nil, it has none.
+	Text func(Spec) *File
+	// Agentless is how a node without an agent gets one.
+	Agentless Agentless
+}
+
+// Agentless is how a node without an agent gets a resource. If both fields are empty, the kind has a row in
+// internal/agentless, which writes it.
+type Agentless struct {
+	// AtBoot returns a command that each boot runs; the boot goes on after a failure if it is optional.
+	AtBoot func(Spec) (argv []string, optional bool)
+	// Lost says what is missing, because nothing does it.
+	Lost string
+	// Fatal reports that without it the node does not join, is less safe, or differs from the contract.
+	Fatal bool
 }
 
 // Kinds are all kinds of resource, by name. The engine has a row for each (apply, kinds.go). A test looks at every row
 // and column.
 var Kinds = map[string]Kind{
-	"Attribute":          {New: fresh[Attribute], Lasts: never, Stays: says("the kernel keeps the value until it boots again"), StaysSource: "sysfs(5)"},
-	"Block":              {New: fresh[Block], Lasts: always},
-	"Certificate":        {New: fresh[Certificate], Lasts: always, Stays: says("the kubelet renews it, and the node is known by it"), StaysSource: "Kubernetes: kubelet certificate rotation"},
-	"Check":              {New: fresh[Check], Lasts: always, Stays: says("it changes nothing"), StaysSource: "Check"},
-	"Command":            {New: fresh[Command], Lasts: always, Stays: staysWithoutInputs, StaysSource: "Command"},
-	"Copy":               {New: fresh[Copy], Lasts: always},
-	"Directory":          {New: fresh[Directory], Lasts: always},
-	"Download":           {New: fresh[Download], Lasts: always, Stays: says("it is kept for the way back, the last one of each component"), StaysSource: "Download"},
-	"File":               {New: fresh[File], Lasts: always},
-	"Image":              {New: fresh[Image], Lasts: always, Stays: says("a pod may use it; the kubelet removes what nobody uses"), StaysSource: "Kubernetes docs, Garbage Collection, of unused images"},
-	"Module":             {New: fresh[Module], Lasts: never, Stays: says("it stays loaded until the machine boots again"), StaysSource: "modules-load.d(5)"},
-	"Mount":              {New: fresh[Mount], Lasts: never},
-	"ServingCertificate": {New: fresh[ServingCertificate], Lasts: always, Stays: says("it is the kubelet's, which reads it for as long as it is there"), StaysSource: "Kubernetes: cmd/kubelet/app/server.go, InitializeTLS"},
-	"Swap":               {New: fresh[Swap], Lasts: never},
-	"Symlink":            {New: fresh[Symlink], Lasts: always},
-	"Sysctl":             {New: fresh[Sysctl], Lasts: never, Stays: says("the kernel keeps the value until it boots again"), StaysSource: "sysctl.d(5)"},
-	"TrustStore":         {New: fresh[TrustStore], Lasts: always},
-	"Unit":               {New: fresh[Unit], Lasts: never, Stays: staysIfSaid, StaysSource: "Unit"},
-	"UnitState":          {New: fresh[UnitState], Lasts: func(s Spec) bool { return s.(*UnitState).State != UnitStopped }},
+	"Attribute": {
+		New: fresh[Attribute], Lasts: never, Agentless: atBoot((*Attribute).atBoot),
+		Stays: says("the kernel keeps the value until it boots again"), StaysSource: "sysfs(5)",
+	},
+	"Block": {New: fresh[Block], Lasts: always, Part: true, Text: asText((*Block).text)},
+	"Certificate": {
+		New: fresh[Certificate], Lasts: always, Kept: part((*Certificate).withoutToken), Compared: part((*Certificate).withoutToken),
+		Agentless: Agentless{Lost: "the kubelet asks for its certificate itself, and later"},
+		Stays:     says("the kubelet renews it, and the node is known by it"), StaysSource: "Kubernetes: kubelet certificate rotation",
+	},
+	"Check": {
+		New: fresh[Check], Lasts: always, Kept: part((*Check).withoutToken), Compared: part((*Check).withoutToken),
+		Stays: says("it changes nothing"), StaysSource: "Check",
+	},
+	"Command":   {New: fresh[Command], Lasts: always, Kept: part((*Command).kept), Stays: staysWithoutInputs, StaysSource: "Command"},
+	"Copy":      {New: fresh[Copy], Lasts: always, Agentless: atBoot((*Copy).atBoot)},
+	"Directory": {New: fresh[Directory], Lasts: always},
+	"Download": {
+		New: fresh[Download], Lasts: always, Kept: part((*Download).kept), Stored: part((*Download).anonymous),
+		Agentless: Agentless{Lost: "nobody brings it: use an image that has the component, or one that was prepared with the agent", Fatal: true},
+		Stays:     says("it is kept for the way back, the last one of each component"), StaysSource: "Download",
+	},
+	"File": {New: fresh[File], Lasts: always, Kept: part((*File).kept), Compared: part((*File).compared), Text: asText((*File).text)},
+	"Image": {
+		New: fresh[Image], Lasts: always, Kept: part((*Image).kept), Stored: part((*Image).anonymous),
+		Agentless: Agentless{Lost: "nobody pulls it with the machine's identity: use an image of the machine that has it", Fatal: true},
+		Stays:     says("a pod may use it; the kubelet removes what nobody uses"), StaysSource: "Kubernetes docs, Garbage Collection, of unused images",
+	},
+	"Module": {
+		New: fresh[Module], Lasts: never, Agentless: atBoot((*Module).atBoot),
+		Stays: says("it stays loaded until the machine boots again"), StaysSource: "modules-load.d(5)",
+	},
+	"Mount": {
+		New: fresh[Mount], Lasts: never,
+		Agentless: Agentless{Lost: "nobody mounts it at each boot, nor sees when the disk is another one", Fatal: true},
+	},
+	"ServingCertificate": {
+		New: fresh[ServingCertificate], Lasts: always, Agentless: Agentless{Lost: "the kubelet makes it itself when it starts"},
+		Stays: says("it is the kubelet's, which reads it for as long as it is there"), StaysSource: "Kubernetes: cmd/kubelet/app/server.go, InitializeTLS",
+	},
+	"Swap": {
+		New: fresh[Swap], Lasts: never,
+		Agentless: Agentless{Lost: "nobody makes the swap file, nor sees when the disk is another one", Fatal: true},
+	},
+	"Symlink": {New: fresh[Symlink], Lasts: always},
+	"Sysctl": {
+		New: fresh[Sysctl], Lasts: never, Agentless: atBoot((*Sysctl).atBoot),
+		Stays: says("the kernel keeps the value until it boots again"), StaysSource: "sysctl.d(5)",
+	},
+	"TrustStore": {New: fresh[TrustStore], Lasts: always},
+	"Unit":       {New: fresh[Unit], Lasts: never, Stays: staysIfSaid, StaysSource: "Unit"},
+	"UnitState": {
+		New: fresh[UnitState], Lasts: func(s Spec) bool { return s.(*UnitState).State != UnitStopped },
+		Kept: part((*UnitState).withoutWas), Compared: part((*UnitState).withoutWas),
+	},
 }
 
 // fresh makes an empty spec.
@@ -73,6 +135,27 @@ func fresh[T any, P interface {
 	Spec
 }]() Spec {
 	return P(new(T))
+}
+
+// part makes a function that returns a part of one kind's spec a function of any spec.
+func part[T any, P interface {
+	*T
+	Spec
+}](of func(P) P) func(Spec) Spec {
+	return func(s Spec) Spec {
+		if p := of(s.(P)); p != nil {
+			return p
+		}
+		return nil
+	}
+}
+
+func asText[P Spec](of func(P) *File) func(Spec) *File {
+	return func(s Spec) *File { return of(s.(P)) }
+}
+
+func atBoot[P Spec](of func(P) ([]string, bool)) Agentless {
+	return Agentless{AtBoot: func(s Spec) ([]string, bool) { return of(s.(P)) }}
 }
 
 func always(Spec) bool { return true }
@@ -104,6 +187,22 @@ func Undone(s Spec) bool {
 
 // KindOf is what holds for all resources of a spec's kind.
 func KindOf(spec Spec) Kind { return Kinds[spec.Kind()] }
+
+// Kept is what a generation's plan keeps of a spec for a later apply, or nil.
+func Kept(spec Spec) Spec { return partOf(spec, KindOf(spec).Kept) }
+
+// Stored is what the record of a generation holds of a spec.
+func Stored(spec Spec) Spec { return partOf(spec, KindOf(spec).Stored) }
+
+// Compared is the part of a spec that two plans are compared by.
+func Compared(spec Spec) Spec { return partOf(spec, KindOf(spec).Compared) }
+
+func partOf(spec Spec, part func(Spec) Spec) Spec {
+	if part == nil {
+		return spec
+	}
+	return part(spec)
+}
 
 // OnDisk reports whether a spec is of something at a path: it is compared and written with all others on the disk, before
 // anything is loaded, started or run.

@@ -35,6 +35,12 @@ func (r Reach) Kept() Reach {
 	return r
 }
 
+// Anonymous is the same without the machine's identity.
+func (r Reach) Anonymous() Reach {
+	r.Identity = nil
+	return r
+}
+
 // IsZero reports whether there is nothing to say.
 func (r Reach) IsZero() bool {
 	return r.Authorities == "" && r.HTTP.IsZero() && r.HTTPS.IsZero() && len(r.Direct) == 0 && r.Identity == nil

@@ -89,6 +89,9 @@ func (u *UnitState) Describe() Description {
 	return Description{Title: u.Unit, What: string(u.State)}
 }
 
+// withoutWas is the state without what only the record of a generation knows.
+func (u *UnitState) withoutWas() *UnitState { return &UnitState{Unit: u.Unit, State: u.State} }
+
 // ShortUnits are units by the names that people call them by.
 func ShortUnits(units []string) []string {
 	var short []string

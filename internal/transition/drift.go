@@ -10,9 +10,6 @@ import (
 	"github.com/slipway-dev/slipway/internal/resource"
 )
 
-// maxDrifted bounds a file whose content is shown beside what it should be.
-const maxDrifted = 1 << 20
-
 // Drift reports what is not as the current generation has it: what an apply of it would change, and what it would leave,
 // because it is somebody's decision or because it takes more. The plan is the generation's, without what is left.
 func (n *Node) Drift(ctx context.Context) ([]apply.Change, resource.Plan, error) {
@@ -48,54 +45,11 @@ func Actual(host Host, desired resource.Plan, changes []apply.Change) resource.P
 	for _, r := range desired.Resources {
 		there := true
 		if slices.ContainsFunc(changes, func(c apply.Change) bool { return c.ID == r.ID() }) {
-			r.Spec, there = found(host, r.Spec)
+			r.Spec, there = apply.Found(host, r.Spec)
 		}
 		if there {
 			actual.Resources = append(actual.Resources, r)
 		}
 	}
 	return actual
-}
-
-// found is what is on the machine in a resource's place, and whether it is a thing of that kind. Of what is no file and
-// no kernel parameter, such as a unit, there is no more to say than that an apply would change it.
-func found(host Host, spec resource.Spec) (resource.Spec, bool) {
-	switch spec := spec.(type) {
-	case *resource.File:
-		have := *spec
-		entry, err := host.Stat(spec.Path)
-		if err != nil || entry.Kind != apply.RegularFile {
-			return spec, false
-		}
-		if have.Content, err = host.ReadFile(spec.Path, maxDrifted); err != nil {
-			have.Content = nil
-		}
-		have.Mode, have.UID, have.GID = entry.Mode, entry.UID, entry.GID
-		if !entry.Owned {
-			have.UID, have.GID = spec.UID, spec.GID
-		}
-		return &have, true
-	case *resource.Directory:
-		have := *spec
-		entry, err := host.Stat(spec.Path)
-		have.Mode, have.UID, have.GID = entry.Mode, entry.UID, entry.GID
-		if !entry.Owned {
-			have.UID, have.GID = spec.UID, spec.GID
-		}
-		return &have, err == nil && entry.Kind == apply.Directory
-	case *resource.Symlink:
-		have := *spec
-		entry, err := host.Stat(spec.Path)
-		have.Target = entry.Target
-		return &have, err == nil && entry.Kind == apply.Symlink
-	case *resource.Copy:
-		entry, err := host.Stat(spec.Path)
-		return spec, err == nil && entry.Kind == apply.RegularFile
-	case *resource.Sysctl:
-		have := *spec
-		var err error
-		have.Value, err = host.Sysctl(spec.Key)
-		return &have, err == nil
-	}
-	return spec, true
 }

@@ -18,6 +18,9 @@ const (
 	backupPrefix = "kubeadm-kubelet-config"
 )
 
+// maxKubeletConfig bounds a configuration of the kubelet that is read, in bytes.
+const maxKubeletConfig = 1 << 20
+
 // maxBackups bounds how many copies are looked at; the newest are.
 const maxBackups = 16
 
@@ -32,7 +35,7 @@ func Upgraded(host Host, p resource.Plan) []byte {
 		return nil
 	}
 	planned := p.Resources[i].Spec.(*resource.File)
-	have, err := host.ReadFile(planned.Path, maxDrifted)
+	have, err := host.ReadFile(planned.Path, maxKubeletConfig)
 	if err != nil || len(have) == 0 || bytes.Equal(have, planned.Content) {
 		return nil
 	}
@@ -43,7 +46,7 @@ func Upgraded(host Host, p resource.Plan) []byte {
 	names = slices.DeleteFunc(names, func(name string) bool { return !strings.HasPrefix(name, backupPrefix) })
 	slices.Sort(names)
 	for _, name := range names[max(0, len(names)-maxBackups):] {
-		copied, err := host.ReadFile(path.Join(backupDir, name, path.Base(planned.Path)), maxDrifted)
+		copied, err := host.ReadFile(path.Join(backupDir, name, path.Base(planned.Path)), maxKubeletConfig)
 		if err == nil && bytes.Equal(copied, planned.Content) {
 			return have
 		}
