@@ -2,12 +2,12 @@ package launch
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
 	"github.com/slipway-dev/slipway/internal/document"
+	"github.com/slipway-dev/slipway/internal/problem"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
@@ -77,7 +77,7 @@ func (p *NodePool) claim() *NodeClaim {
 // layer is what the request says: labels, taints, and what its requirements leave no choice of.
 func (r *Request) layer(b *Base) (Layer, []nodeconfig.Problem) {
 	c, prefix := r.claim(), r.prefix()
-	p := poolReader{at: r.origin(), base: b, labels: make(map[string]string, len(c.Metadata.Labels)), single: make(map[string]string, len(c.Metadata.Labels)+len(c.Spec.Requirements))}
+	p := poolReader{Collector: problem.Collector{Document: r.origin()}, base: b, labels: make(map[string]string, len(c.Metadata.Labels)), single: make(map[string]string, len(c.Metadata.Labels)+len(c.Spec.Requirements))}
 	if r.Claim != nil && r.Pool != nil {
 		if name := c.Metadata.Labels[labelPool]; name != r.Pool.Metadata.Name {
 			p.wrong(document.FieldPath("$.metadata.labels", labelPool), "is not the name of the pool; a claim of another pool is no node of this one")
@@ -97,11 +97,11 @@ func (r *Request) layer(b *Base) (Layer, []nodeconfig.Problem) {
 	for i := range c.Spec.Requirements {
 		p.requirement(path, i, &c.Spec.Requirements[i])
 	}
-	l := Layer{Source: Pool, Origin: p.at, Document: new(Document)}
+	l := Layer{Source: Pool, Origin: p.Document, Document: new(Document)}
 	l.Document.Machine.CapacityType, l.Document.Machine.Zone = p.single[labelCapacityType], p.zone(c, path)
 	l.Document.Node.Kubelet.Labels = p.labels
 	l.Document.Node.Kubelet.Taints = taints(&c.Spec)
-	return l, p.problems
+	return l, p.List
 }
 
 // place is the place in the request's object of a label or a taint, by its path in a contract. What the contract's check finds wrong
@@ -136,15 +136,14 @@ const pathLabels = "$.kubelet.labels"
 
 // poolReader reads a claim.
 type poolReader struct {
-	at       string
-	base     *Base
-	labels   map[string]string
-	single   map[string]string // of a label or requirement that leaves no choice
-	problems []nodeconfig.Problem
+	problem.Collector
+	base   *Base
+	labels map[string]string
+	single map[string]string // of a label or requirement that leaves no choice
 }
 
 func (p *poolReader) wrong(path, format string, args ...any) {
-	p.problems = append(p.problems, nodeconfig.Problem{Kind: nodeconfig.Invalid, Path: path, Reason: fmt.Sprintf(format, args...), Fatal: true, Document: p.at})
+	p.Fatal(nodeconfig.Invalid, path, format, args...)
 }
 
 // label takes a label of the claim that a kubelet may set; Karpenter sets the others when the node has registered. One that follows

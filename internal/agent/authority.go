@@ -28,9 +28,9 @@ func (c contract) authorize(ctx context.Context, r *run, machine *identity.Machi
 	}
 	ctx, cancel := context.WithTimeout(ctx, min(c.Config.Checks.APIServerTimeout, c.Config.Checks.Timeout).Std())
 	defer cancel()
-	server := &resource.APIServer{Server: c.Config.Cluster.Server, Token: c.Config.Join.DiscoveryToken}
+	server := &resource.APIServer{Server: c.Config.Cluster.Server, Token: resource.Hidden{Secret: c.Config.Join.DiscoveryToken}}
 	if server.Token.IsZero() {
-		server.Token = c.Config.Join.BootstrapToken
+		server.Token = resource.Hidden{Secret: c.Config.Join.BootstrapToken}
 	}
 	fetched, err := r.host.FetchAuthority(ctx, server, c.Config.Cluster.AcceptsAuthority)
 	if errors.Is(err, apply.ErrNotProbed) {

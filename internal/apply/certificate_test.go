@@ -133,7 +133,7 @@ func steady(name string) string {
 func tokenPlan() (resource.Plan, *resource.Certificate) {
 	c := &resource.Certificate{
 		Label:             "kubelet-client",
-		APIServer:         resource.APIServer{Server: "https://api.example", Token: nodeconfig.NewSecret("abcdef.0123456789abcdef")},
+		APIServer:         resource.APIServer{Server: "https://api.example", Token: resource.Hidden{Secret: nodeconfig.NewSecret("abcdef.0123456789abcdef")}},
 		Directory:         "/var/lib/kubelet/pki",
 		Kubeconfig:        "/var/lib/kubelet/kubeconfig",
 		KubeconfigContent: "joined",
@@ -235,7 +235,7 @@ var certificateCases = map[string]certificateCase{
 	},
 	"a plan from a record": {
 		prepare: func(_ *memory, c *resource.Certificate) {
-			c.APIServer.Token = nodeconfig.NewSecret(nodeconfig.Redacted)
+			c.APIServer.Token = resource.Hidden{Secret: nodeconfig.NewSecret(nodeconfig.Redacted)}
 		},
 		calls:   starts,
 		changes: bothStart,

@@ -28,9 +28,6 @@ type Variable struct{ Name, Value string }
 // String is the name, and that there is a value.
 func (v Variable) String() string { return v.Name + "=" + nodeconfig.NewSecret(v.Value).String() }
 
-// GoString returns String, for %#v.
-func (v Variable) GoString() string { return v.String() }
-
 // Format writes String for every verb.
 func (v Variable) Format(f fmt.State, _ rune) { fmt.Fprint(f, v.String()) }
 

@@ -138,7 +138,7 @@ func TestSecretsAreKept(t *testing.T) {
 	defer syscall.Umask(syscall.Umask(0))
 	m := newMachine(t)
 	const key, token, joining = "key \x00\xff\xfe \u2028 <&>", "check-token", "joining-token"
-	check := resource.Resource{Phase: resource.Join, Spec: &resource.Check{Label: "api", APIServer: &resource.APIServer{Server: "https://a", Token: nodeconfig.NewSecret(token)}}}
+	check := resource.Resource{Phase: resource.Join, Spec: &resource.Check{Label: "api", APIServer: &resource.APIServer{Server: "https://a", Token: resource.Hidden{Secret: nodeconfig.NewSecret(token)}}}}
 	p := wanted("c", secret("/etc/key", key), secret("/etc/empty", ""), file("/etc/plain", "p\xff"), credential("/etc/boot", joining, "/etc/own"), check)
 	m.advance(p, generation.Good)
 	if got := m.read("/etc/boot"); got != joining {

@@ -60,7 +60,7 @@ func TestRunReads(t *testing.T) {
 	const secret = "p$(reboot)'\""
 	m := &Machine{}
 	c := shell("cat; echo ' a :\t b '")
-	c.Stdin = nodeconfig.NewSecret(secret)
+	c.Stdin = resource.Hidden{Secret: nodeconfig.NewSecret(secret)}
 	output, err := m.Run(t.Context(), c)
 	if err != nil || string(output) != secret+" a :\t b \n" {
 		t.Errorf("got %q, %v", output, err)

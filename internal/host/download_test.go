@@ -356,7 +356,7 @@ func TestDirectoryDownload(t *testing.T) {
 
 func TestReachedDirectly(t *testing.T) {
 	direct := func(u *url.URL, list []string) bool {
-		proxy := nodeconfig.NewSecret("http://proxy.example:3128")
+		proxy := resource.Hidden{Secret: nodeconfig.NewSecret("http://proxy.example:3128")}
 		through, err := proxyFor(&resource.Reach{HTTP: proxy, HTTPS: proxy, Direct: list})(u)
 		return through == nil && err == nil
 	}
@@ -395,7 +395,7 @@ func TestReachedDirectly(t *testing.T) {
 	if !direct(u, []string{"*"}) {
 		t.Error("* is not all")
 	}
-	d := &resource.Reach{HTTPS: nodeconfig.NewSecret("http://u:p@proxy.example:3128"), Direct: list}
+	d := &resource.Reach{HTTPS: resource.Hidden{Secret: nodeconfig.NewSecret("http://u:p@proxy.example:3128")}, Direct: list}
 	for place, want := range map[string]string{"https://other.invalid": "http://u:p@proxy.example:3128", "http://other.invalid": "", "https://example.com": ""} {
 		u, _ := url.Parse(place)
 		proxy, err := proxyFor(d)(u)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/slipway-dev/slipway/internal/document"
+	"github.com/slipway-dev/slipway/internal/problem"
 	"github.com/slipway-dev/slipway/internal/quantity"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
@@ -96,9 +97,9 @@ func CredentialProvider(s Settings, at string, config map[string]any) []nodeconf
 // checker collects what a kubelet would not take.
 type checker struct {
 	*table
-	minor    int
-	strict   bool
-	problems []nodeconfig.Problem
+	problem.Collector
+	minor  int
+	strict bool
 	// unknown counts the names that are not known, and stops says that the kubelet would not start with one of
 	// those that are only counted.
 	unknown int
@@ -114,9 +115,9 @@ func (c *checker) result(at string) []nodeconfig.Problem {
 		if c.stops {
 			reason += "; it would not start"
 		}
-		return append(slices.Clone(c.problems), nodeconfig.Problem{Kind: nodeconfig.Unknown, Path: at, Reason: reason, Fatal: c.stops})
+		return append(slices.Clone(c.List), nodeconfig.Problem{Kind: nodeconfig.Unknown, Path: at, Reason: reason, Fatal: c.stops})
 	}
-	return c.problems
+	return c.List
 }
 
 // unknownName reports a name that a section of the table does not have, and what was probably meant.
@@ -128,11 +129,7 @@ func (c *checker) unknownName(fatal bool, at, reason, section, owner, name strin
 	if !p.elsewhere {
 		reason += c.nearest(section, owner, name, c.clamp(c.minor))
 	}
-	c.report(nodeconfig.Unknown, fatal, at, reason)
-}
-
-func (c *checker) report(kind nodeconfig.ProblemKind, fatal bool, at, reason string) {
-	c.problems = append(c.problems, nodeconfig.Problem{Kind: kind, Path: at, Reason: reason, Fatal: fatal})
+	c.Report(fatal, nodeconfig.Unknown, at, reason)
 }
 
 // object checks the fields of a struct.
@@ -213,7 +210,7 @@ func (c *checker) value(at, kind string, value any) {
 			return
 		}
 	}
-	c.report(nodeconfig.WrongType, true, at, "want "+inWords(kind)+"; the kubelet would not start")
+	c.Report(true, nodeconfig.WrongType, at, "want "+inWords(kind)+"; the kubelet would not start")
 }
 
 // inWords names a kind of value.

@@ -33,7 +33,7 @@ func (c *checker) flag(j *judge, f Flag) {
 	p := c.find(c.flags, "", name, "flag", c.minor)
 	switch {
 	case p.kind == "" && p.elsewhere:
-		c.report(nodeconfig.Dropped, false, f.At, "--"+name+" is left out: "+p.why)
+		c.Report(false, nodeconfig.Dropped, f.At, "--"+name+" is left out: "+p.why)
 		return
 	case p.kind == "":
 		fatal, reason := c.minor <= c.newest, "--"+name+": "+p.why
@@ -55,7 +55,7 @@ func (c *checker) flag(j *judge, f Flag) {
 	}
 	v, ok := flagValue(p.kind, f.Value, j.over[field].v)
 	if !ok {
-		c.report(nodeconfig.WrongType, true, f.At, "--"+name+": want "+inWords(p.kind)+"; the kubelet would not start")
+		c.Report(true, nodeconfig.WrongType, f.At, "--"+name+": want "+inWords(p.kind)+"; the kubelet would not start")
 		return
 	}
 	if j.over == nil {
@@ -73,7 +73,7 @@ func (c *checker) gateFlag(j *judge, f Flag) {
 		name, state, _ := strings.Cut(pair, "=")
 		on, err := strconv.ParseBool(strings.TrimSpace(state))
 		if err != nil {
-			c.report(nodeconfig.Invalid, true, f.At, "--feature-gates: must be names and values, such as A=true,B=false; the kubelet would not start")
+			c.Report(true, nodeconfig.Invalid, f.At, "--feature-gates: must be names and values, such as A=true,B=false; the kubelet would not start")
 			return
 		}
 		name = strings.TrimSpace(name)

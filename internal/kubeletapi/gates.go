@@ -141,5 +141,5 @@ func (j *judge) refuseGate(at, name, reason string) {
 	if !strings.HasSuffix(at, "."+name) {
 		reason = name + ": " + reason
 	}
-	j.checker.report(nodeconfig.Invalid, true, at, reason+"; the kubelet would not start")
+	j.checker.Report(true, nodeconfig.Invalid, at, reason+"; the kubelet would not start")
 }

@@ -177,7 +177,7 @@ func (j *judge) report(r *rule, v value) {
 			v.at = at
 		}
 	}
-	if slices.ContainsFunc(j.checker.problems, func(p nodeconfig.Problem) bool { return p.Path == v.at && p.Kind == nodeconfig.WrongType }) {
+	if slices.ContainsFunc(j.checker.List, func(p nodeconfig.Problem) bool { return p.Path == v.at && p.Kind == nodeconfig.WrongType }) {
 		return
 	}
 	reason := r.reason()
@@ -191,7 +191,7 @@ func (j *judge) report(r *rule, v value) {
 	if v.v == nil && strings.HasPrefix(r.want, "is missing") {
 		kind = nodeconfig.Missing
 	}
-	j.checker.report(kind, !r.ignored, v.at, reason)
+	j.checker.Report(!r.ignored, kind, v.at, reason)
 }
 
 // isGiven reports whether the author gives a value, where its path is written.

@@ -41,7 +41,7 @@ func planAPIServer(in *input, out *output) {
 	// API server that is away is the kubelet's to wait for.
 	check.Unless = in.certificate
 	if in.method == nodeconfig.JoinBootstrapToken {
-		check.APIServer.Token = c.Join.BootstrapToken
+		check.APIServer.Token = resource.Hidden{Secret: c.Join.BootstrapToken}
 	}
 	out.add(resource.Resource{
 		Phase:    resource.Join,
@@ -55,7 +55,7 @@ func planAPIServer(in *input, out *output) {
 	}
 	// The token is of interest only when the kubelet starts with it, because it got no certificate before.
 	fallback, server := *check, *check.APIServer
-	server.Token = c.Join.BootstrapToken
+	server.Token = resource.Hidden{Secret: c.Join.BootstrapToken}
 	fallback.Label, fallback.APIServer = "api-server-token", &server
 	out.add(resource.Resource{
 		Phase:    resource.Join,

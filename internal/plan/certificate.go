@@ -80,7 +80,7 @@ func planCertificate(in *input, out *output) {
 			APIServer: resource.APIServer{
 				Server:               c.Cluster.Server,
 				CertificateAuthority: c.Cluster.CertificateAuthority,
-				Token:                c.Join.BootstrapToken,
+				Token:                resource.Hidden{Secret: c.Join.BootstrapToken},
 			},
 			Node:              nodeName(c.Kubelet),
 			Usages:            tlsbootstrap.Usages(!in.reached(encipherless)),

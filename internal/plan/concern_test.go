@@ -145,10 +145,10 @@ func TestReads(t *testing.T) {
 // withoutDeclined returns an output without the problems with settings that are not applied.
 func withoutDeclined(o *output) *output {
 	left := *o
-	left.problems = nil
-	for _, p := range o.problems {
+	left.List = nil
+	for _, p := range o.List {
 		if p.Kind != nodeconfig.NotApplied {
-			left.problems = append(left.problems, p)
+			left.List = append(left.List, p)
 		}
 	}
 	return &left

@@ -71,7 +71,7 @@ func (in *input) isolatedPlace(place string) bool {
 // reachOf is how servers are reached, and the registry of an isolated cluster is shown who the machine is.
 func reachOf(in *input, isolated bool) (r resource.Reach) {
 	if proxy := in.config.Proxy; in.proxied() {
-		r.HTTP, r.HTTPS, r.Direct = proxy.HTTP, proxy.HTTPS, noProxy(in)
+		r.HTTP, r.HTTPS, r.Direct = resource.Hidden{Secret: proxy.HTTP}, resource.Hidden{Secret: proxy.HTTPS}, noProxy(in)
 	}
 	r.Authorities = authoritiesFor(in)
 	if isolated {

@@ -211,7 +211,7 @@ func WithDefaults(written, complete *nodeconfig.NodeConfig, text []byte) ([]node
 		delete(taken, name)
 	}
 	written.Kubelet.Config = merge(taken, written.Kubelet.Config)
-	return out.problems, nil
+	return out.List, nil
 }
 
 // take removes the field at the end of names from nested maps, and returns it. A map that is empty then goes, too.

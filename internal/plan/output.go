@@ -1,8 +1,8 @@
 package plan
 
 import (
-	"fmt"
 
+	"github.com/slipway-dev/slipway/internal/problem"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
@@ -20,8 +20,8 @@ type output struct {
 	atBoot map[int]resource.ID
 	// node is what was decided of the node, besides what it is written into.
 	node resource.Node
-	// problems are what the contract's author should know.
-	problems []nodeconfig.Problem
+	// What it collects is what the contract's author should know.
+	problem.Collector
 }
 
 // group is a number of resources that others require together, whichever concern brings them, and whether there are
@@ -96,14 +96,14 @@ func (o *output) repeatedBy(spec resource.Spec) {
 	o.atBoot[len(o.resources)-1] = resource.IDOf(spec)
 }
 
-func (o *output) report(problems ...nodeconfig.Problem) { o.problems = append(o.problems, problems...) }
+func (o *output) report(problems ...nodeconfig.Problem) { o.Add(problems...) }
 
 func (o *output) warn(kind nodeconfig.ProblemKind, path, format string, args ...any) {
-	o.report(nodeconfig.Problem{Kind: kind, Path: path, Reason: fmt.Sprintf(format, args...)})
+	o.Warn(kind, path, format, args...)
 }
 
 func (o *output) fatal(kind nodeconfig.ProblemKind, path, format string, args ...any) {
-	o.report(nodeconfig.Problem{Kind: kind, Path: path, Reason: fmt.Sprintf(format, args...), Fatal: true})
+	o.Fatal(kind, path, format, args...)
 }
 
 // file adds a file of root's.

@@ -48,12 +48,12 @@ func planAll(concerns []*concern, in *input) (resource.Plan, []nodeconfig.Proble
 	out.reach(in)
 	out.guard(in.family.Paths.KubeletEnv, in.joins())
 	out.report(unread(in.config)...)
-	nodeconfig.SortProblems(out.problems)
+	nodeconfig.SortProblems(out.List)
 	plan := resource.Plan{Config: nodeconfig.Digest(in.given), Resources: out.resources, Health: healthChecks(in.config)}
 	if in.joins() {
 		plan.Node = out.node
 	}
-	return plan, out.problems
+	return plan, out.List
 }
 
 // UserCommand plans the one thing that a script from outside asks for: that it be run. It is how

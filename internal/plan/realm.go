@@ -56,7 +56,7 @@ func planRealm(in *input, out *output) {
 			Argv:    []string{"realm", "join", "--unattended", "--user=" + r.User, r.Domain},
 			Timeout: realmTimeout,
 			Done:    &resource.Printed{Argv: []string{"realm", "list", "--name-only"}, Lines: []string{r.Domain}},
-			Stdin:   r.Password,
+			Stdin:   resource.Hidden{Secret: r.Password},
 		},
 	})
 }

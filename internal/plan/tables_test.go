@@ -57,8 +57,8 @@ func TestRemovedFlags(t *testing.T) {
 			if has := slices.ContainsFunc(flags, func(a argument) bool { return a.name == flag }); has == gone || len(flags) != 2 && !gone {
 				t.Errorf("1.%d is given %v", minor, flags)
 			}
-			if warned := len(out.problems) == 1 && out.problems[0].Path == "$.kubelet.flags[1]" && !out.problems[0].Fatal; warned != gone {
-				t.Errorf("1.%d, %s: problems are %v", minor, flag, out.problems)
+			if warned := len(out.List) == 1 && out.List[0].Path == "$.kubelet.flags[1]" && !out.List[0].Fatal; warned != gone {
+				t.Errorf("1.%d, %s: problems are %v", minor, flag, out.List)
 			}
 		}
 	}

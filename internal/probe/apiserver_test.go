@@ -64,7 +64,7 @@ func serve(t *testing.T, handler http.HandlerFunc) (*httptest.Server, *resource.
 	server.StartTLS()
 	t.Cleanup(server.Close)
 	return server, &resource.APIServer{
-		Server: server.URL, CertificateAuthority: certPEM(server.Certificate().Raw), Token: nodeconfig.NewSecret(probeToken),
+		Server: server.URL, CertificateAuthority: certPEM(server.Certificate().Raw), Token: resource.Hidden{Secret: nodeconfig.NewSecret(probeToken)},
 	}
 }
 
@@ -117,7 +117,7 @@ func TestProbeAnswers(t *testing.T) {
 				w.WriteHeader(test.status)
 			})
 			if test.noToken {
-				target.Token = nodeconfig.Secret{}
+				target.Token = resource.Hidden{}
 			}
 			synctest.Test(t, func(t *testing.T) {
 				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -231,7 +231,7 @@ func TestProbeConnections(t *testing.T) {
 	// behave starts a server that does something other than TLS.
 	behave := func(do func(net.Conn)) string { return "https://" + accepting(t, do) }
 	target := func(server string) *resource.APIServer {
-		return &resource.APIServer{Server: server, CertificateAuthority: authority, Token: nodeconfig.NewSecret(probeToken)}
+		return &resource.APIServer{Server: server, CertificateAuthority: authority, Token: resource.Hidden{Secret: nodeconfig.NewSecret(probeToken)}}
 	}
 	for _, test := range []struct {
 		name, server string
@@ -311,7 +311,7 @@ func never(r *http.Request) {
 
 func TestProbeTokenThatCannotBeSent(t *testing.T) {
 	_, target := serve(t, func(http.ResponseWriter, *http.Request) {})
-	target.Token = nodeconfig.NewSecret(probeToken + "\n")
+	target.Token = resource.Hidden{Secret: nodeconfig.NewSecret(probeToken + "\n")}
 	wantCheckError(t, defaultProber.probe(t.Context(), target), resource.CauseCredential, "cannot be sent")
 }
 

@@ -212,7 +212,7 @@ func certificateOf(s *signer) *resource.Certificate {
 	return &resource.Certificate{
 		Label: "kubelet-client", Node: "node-1", Usages: tlsbootstrap.Usages(false), // no patience
 		APIServer: resource.APIServer{
-			Server: s.URL, CertificateAuthority: certPEM(s.Certificate().Raw), Token: nodeconfig.NewSecret(probeToken),
+			Server: s.URL, CertificateAuthority: certPEM(s.Certificate().Raw), Token: resource.Hidden{Secret: nodeconfig.NewSecret(probeToken)},
 		},
 	}
 }

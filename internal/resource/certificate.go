@@ -1,10 +1,6 @@
 package resource
 
-import (
-	"fmt"
-
-	"github.com/slipway-dev/slipway/nodeconfig"
-)
+import "fmt"
 
 // Certificate is the kubelet's first client certificate, which an API server issues for a bootstrap token. It is asked for
 // beside what else precedes the kubelet, and written as a kubelet writes it, so that the kubelet finds itself joined. A node
@@ -62,6 +58,6 @@ func (c *Certificate) Describe() Description {
 // withoutToken is the certificate without the token. The agent requests none without a token.
 func (c *Certificate) withoutToken() *Certificate {
 	bare := *c
-	bare.APIServer.Token = nodeconfig.Secret{}
+	bare.APIServer.Token = Hidden{}
 	return &bare
 }

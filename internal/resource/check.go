@@ -1,7 +1,6 @@
 package resource
 
 import (
-	"encoding/json"
 	"time"
 
 	"github.com/slipway-dev/slipway/nodeconfig"
@@ -78,29 +77,7 @@ type APIServer struct {
 	// CertificateAuthority is the PEM its certificate is verified with.
 	CertificateAuthority string `json:"certificateAuthority"`
 	// Token is sent as the bearer token, where the node joins with one.
-	Token nodeconfig.Secret `json:"token,omitzero"`
-}
-
-// MarshalJSON shows that there is a token, and not the token.
-func (s APIServer) MarshalJSON() ([]byte, error) {
-	type plain APIServer
-	return json.Marshal(struct {
-		plain
-		Token string `json:"token,omitempty"`
-	}{plain(s), s.Token.String()})
-}
-
-// UnmarshalJSON reads what MarshalJSON writes: of a token it is only known that there was one.
-func (s *APIServer) UnmarshalJSON(data []byte) error {
-	type plain APIServer
-	shown := struct {
-		plain
-		Token string `json:"token"`
-	}{}
-	err := json.Unmarshal(data, &shown)
-	*s = APIServer(shown.plain)
-	s.Token = nodeconfig.NewSecret(shown.Token)
-	return err
+	Token Hidden `json:"token,omitzero"`
 }
 
 // AsNode is an API server that is asked with the node's own credential: with the token that the node joins with while that is on
@@ -223,7 +200,7 @@ func (c *Check) withoutToken() *Check {
 		return c
 	}
 	check, server := *c, *c.APIServer
-	server.Token = nodeconfig.Secret{}
+	server.Token = Hidden{}
 	check.APIServer = &server
 	return &check
 }

@@ -183,8 +183,8 @@ func TestSecretsAreNotShown(t *testing.T) {
 	const secret = "canary-0123456789"
 	p := planOf(
 		&resource.File{Path: "/etc/secret", Mode: 0o600, Content: []byte(secret), Secret: true},
-		&resource.Check{Label: "api", APIServer: &resource.APIServer{Token: nodeconfig.NewSecret(secret)}},
-		&resource.Command{Label: "join", Argv: []string{"join"}, Stdin: nodeconfig.NewSecret(secret)},
+		&resource.Check{Label: "api", APIServer: &resource.APIServer{Token: resource.Hidden{Secret: nodeconfig.NewSecret(secret)}}},
+		&resource.Command{Label: "join", Argv: []string{"join"}, Stdin: resource.Hidden{Secret: nodeconfig.NewSecret(secret)}},
 	)
 	for _, shown := range []string{string(marshal(t, p)), fmt.Sprintf("%+v %#v", p.Resources[1].Spec.(*resource.Check).APIServer, *p.Resources[1].Spec.(*resource.Check).APIServer), fmt.Sprintf("%+v %#v", p.Resources[2].Spec, p.Resources[2].Spec)} {
 		for _, form := range []string{secret, base64.StdEncoding.EncodeToString([]byte(secret)), fmt.Sprintf("%x", secret)} {

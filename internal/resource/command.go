@@ -1,13 +1,10 @@
 package resource
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
-
-	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
 // Command is a program that is run, where no API exists for what it does.
@@ -26,8 +23,6 @@ type Command struct {
 	While string `json:"while,omitempty"`
 	// Done is how it is seen that what the command does is done, and that it need not run; nil where nothing shows that.
 	Done *Printed `json:"done,omitempty"`
-	// Stdin is what it reads from its standard input. No record of a plan keeps it, nor the command.
-	Stdin nodeconfig.Secret `json:"stdin,omitzero"`
 	// Advisory says that the node goes on without it: when it fails, that is a warning. What reads its inputs does not wait for
 	// it. Confirms are files and directories with links that are as the command would make them: a change there is a warning, too.
 	Advisory bool     `json:"advisory,omitempty"`
@@ -39,28 +34,8 @@ type Command struct {
 	// Unconfined says that it needs the machine as everybody sees it: an agent whose own unit shows it another one has
 	// systemd run it, and does not run one whose own code is wanted.
 	Unconfined bool `json:"unconfined,omitempty"`
-}
-
-// MarshalJSON shows that it reads a secret, and not the secret.
-func (c Command) MarshalJSON() ([]byte, error) {
-	type plain Command
-	return json.Marshal(struct {
-		plain
-		Stdin string `json:"stdin,omitempty"`
-	}{plain(c), c.Stdin.String()})
-}
-
-// UnmarshalJSON reads what MarshalJSON writes: of a secret it is only known that there was one.
-func (c *Command) UnmarshalJSON(data []byte) error {
-	type plain Command
-	shown := struct {
-		plain
-		Stdin string `json:"stdin"`
-	}{}
-	err := json.Unmarshal(data, &shown)
-	*c = Command(shown.plain)
-	c.Stdin = nodeconfig.NewSecret(shown.Stdin)
-	return err
+	// Stdin is what it reads from its standard input. No record of a plan keeps it, nor the command.
+	Stdin Hidden `json:"stdin,omitzero"`
 }
 
 // Printed is a program that changes nothing, and lines that it prints. Blanks at the ends of a line do not count, and several

@@ -55,7 +55,7 @@ func fill(v reflect.Value, text string) (filled int) {
 // What differs only in what a record does not keep is the same for who compares two plans, and the identity of a machine is not in
 // a record that an image carries.
 func TestPartsOfASpec(t *testing.T) {
-	reach := resource.Reach{HTTP: nodeconfig.NewSecret("http://u:p@proxy"), Authorities: "ca", Identity: &resource.RegistryIdentity{ClientID: "c"}}
+	reach := resource.Reach{HTTP: resource.Hidden{Secret: nodeconfig.NewSecret("http://u:p@proxy")}, Authorities: "ca", Identity: &resource.RegistryIdentity{ClientID: "c"}}
 	anonymous := reach
 	anonymous.Identity = nil
 	for name, c := range map[string]struct {
@@ -64,7 +64,7 @@ func TestPartsOfASpec(t *testing.T) {
 	}{
 		"a file that others take the place of is not kept": {resource.Kept, &resource.File{Path: "/a", Until: []string{"/b"}}, nil},
 		"a file is kept":                           {resource.Kept, &resource.File{Path: "/a", Content: []byte("a")}, &resource.File{Path: "/a", Content: []byte("a")}},
-		"a command with a secret is not kept":      {resource.Kept, &resource.Command{Label: "a", Stdin: nodeconfig.NewSecret("a")}, nil},
+		"a command with a secret is not kept":      {resource.Kept, &resource.Command{Label: "a", Stdin: resource.Hidden{Secret: nodeconfig.NewSecret("a")}}, nil},
 		"a command is kept":                        {resource.Kept, &resource.Command{Label: "a"}, &resource.Command{Label: "a"}},
 		"a unit's state is kept without its past":  {resource.Kept, &resource.UnitState{Unit: "a", Was: []string{"active"}}, &resource.UnitState{Unit: "a"}},
 		"a download is kept without proxies":       {resource.Kept, &resource.Download{Reach: reach}, &resource.Download{Reach: resource.Reach{Authorities: "ca"}}},
@@ -72,7 +72,7 @@ func TestPartsOfASpec(t *testing.T) {
 		"an image is stored without an identity":   {resource.Stored, &resource.Image{Reach: reach}, &resource.Image{Reach: anonymous}},
 		"a sysctl is stored whole":                 {resource.Stored, &resource.Sysctl{Key: "a"}, &resource.Sysctl{Key: "a"}},
 		"a check is compared without its token": {
-			resource.Compared, &resource.Check{APIServer: &resource.APIServer{Server: "a", Token: nodeconfig.NewSecret("a")}},
+			resource.Compared, &resource.Check{APIServer: &resource.APIServer{Server: "a", Token: resource.Hidden{Secret: nodeconfig.NewSecret("a")}}},
 			&resource.Check{APIServer: &resource.APIServer{Server: "a"}},
 		},
 		"a file is compared without what is not on the machine": {

@@ -1,21 +1,16 @@
 package resource
 
-import (
-	"encoding/json"
-
-	"github.com/slipway-dev/slipway/nodeconfig"
-)
-
 // Reach is how servers are reached that a node has things from: through which proxy, with which certificates, as whom.
 type Reach struct {
 	// Authorities are the contract's certificate authorities, in PEM: the machine may not trust them yet.
 	Authorities string `json:"authorities,omitempty"`
-	// HTTP and HTTPS are proxies, which may have a password, and Direct what is reached without them.
-	HTTP   nodeconfig.Secret `json:"http,omitzero"`
-	HTTPS  nodeconfig.Secret `json:"https,omitzero"`
-	Direct []string          `json:"direct,omitempty"`
+	// Direct is what is reached without the proxies.
+	Direct []string `json:"direct,omitempty"`
 	// Identity is whom an Azure registry is asked as where it gives nobody what is wanted; nil for nobody.
 	Identity *RegistryIdentity `json:"identity,omitempty"`
+	// HTTP and HTTPS are proxies, which may have a password.
+	HTTP  Hidden `json:"http,omitzero"`
+	HTTPS Hidden `json:"https,omitzero"`
 }
 
 // RegistryIdentity is a managed identity of Azure's.
@@ -31,7 +26,7 @@ type RegistryIdentity struct {
 // Kept is the same as it may be kept: without proxies, which may have a password, and without whom the machine is known as, which an
 // image would have from its first cluster.
 func (r Reach) Kept() Reach {
-	r.HTTP, r.HTTPS, r.Identity = nodeconfig.Secret{}, nodeconfig.Secret{}, nil
+	r.HTTP, r.HTTPS, r.Identity = Hidden{}, Hidden{}, nil
 	return r
 }
 
@@ -44,28 +39,4 @@ func (r Reach) Anonymous() Reach {
 // IsZero reports whether there is nothing to say.
 func (r Reach) IsZero() bool {
 	return r.Authorities == "" && r.HTTP.IsZero() && r.HTTPS.IsZero() && len(r.Direct) == 0 && r.Identity == nil
-}
-
-// MarshalJSON shows that there are proxies, and not which.
-func (r Reach) MarshalJSON() ([]byte, error) {
-	type plain Reach
-	return json.Marshal(struct {
-		plain
-		HTTP  string `json:"http,omitempty"`
-		HTTPS string `json:"https,omitempty"`
-	}{plain(r), r.HTTP.String(), r.HTTPS.String()})
-}
-
-// UnmarshalJSON reads what MarshalJSON writes.
-func (r *Reach) UnmarshalJSON(data []byte) error {
-	type plain Reach
-	shown := struct {
-		plain
-		HTTP  string `json:"http"`
-		HTTPS string `json:"https"`
-	}{}
-	err := json.Unmarshal(data, &shown)
-	*r = Reach(shown.plain)
-	r.HTTP, r.HTTPS = nodeconfig.NewSecret(shown.HTTP), nodeconfig.NewSecret(shown.HTTPS)
-	return err
 }

@@ -36,9 +36,9 @@ var capacityRule = launch.Rule{
 		if err != nil {
 			p := new(problems)
 			for _, reason := range flat(err) {
-				p.add(true, nodeconfig.Missing, "$.machine.type", reason)
+				p.Report(true, nodeconfig.Missing, "$.machine.type", reason)
 			}
-			return p.list
+			return p.List
 		}
 		reserved := make(map[string]any, len(node.KubeReserved))
 		for resource, amount := range node.KubeReserved {
@@ -52,7 +52,7 @@ var capacityRule = launch.Rule{
 		if m.Capacity, m.Allocatable, err = told(m, node.MaxPods, config); err != nil {
 			p := new(problems)
 			p.wrong("$.node.kubelet.config", err.Error())
-			return p.list
+			return p.List
 		}
 		return nil
 	},

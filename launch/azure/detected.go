@@ -2,6 +2,7 @@ package azure
 
 import (
 	"github.com/slipway-dev/slipway/internal/document"
+	"github.com/slipway-dev/slipway/internal/problem"
 	"github.com/slipway-dev/slipway/launch"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
@@ -98,7 +99,7 @@ func azureOf(d *launch.Document) *nodeconfig.Azure {
 // ReadDetected reads what was detected, YAML or JSON. Every problem is returned.
 func ReadDetected(data []byte) (*Detected, []nodeconfig.Problem) {
 	d := new(Detected)
-	p := problems{list: launch.Read(data, nodeconfig.APIVersion, DetectedKind, d)}
+	p := problems{problem.Collector{List: launch.Read(data, nodeconfig.APIVersion, DetectedKind, d)}}
 	for _, r := range rows {
 		f := r.fact(d)
 		if f == nil {
@@ -113,13 +114,13 @@ func ReadDetected(data []byte) (*Detected, []nodeconfig.Problem) {
 	}
 	p.names("$.securityGroups", d.SecurityGroups, "a security group")
 	p.names("$.routeTables", d.RouteTables, "a route table")
-	nodeconfig.SortProblems(p.list)
-	return d, p.list
+	nodeconfig.SortProblems(p.List)
+	return d, p.List
 }
 
 func (p *problems) finding(path string, f *Fact) {
 	if f.Source == "" {
-		p.add(true, nodeconfig.Missing, path+".source", "is missing; say who was asked")
+		p.Report(true, nodeconfig.Missing, path+".source", "is missing; say who was asked")
 	}
 	p.oneOf(path+".confidence", &f.Confidence, confidences)
 }

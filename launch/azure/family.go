@@ -69,7 +69,7 @@ var familyRule = launch.Rule{
 		if m.Image.Family == "" {
 			p.oneOf("$.machine.image.wanted", &m.Image.Wanted, families)
 		}
-		return p.list
+		return p.List
 	},
 }
 

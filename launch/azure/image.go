@@ -127,9 +127,9 @@ func imageRule(images *Images, settings *Settings) launch.Rule {
 			switch {
 			case d.Machine.Image.Family == "": // said already
 			case t.Architecture == "" || len(t.Generations) == 0:
-				p.add(true, nodeconfig.Missing, "$.machine.type", "does not say architecture and generation, and the image depends on them")
+				p.Report(true, nodeconfig.Missing, "$.machine.type", "does not say architecture and generation, and the image depends on them")
 			case images == nil:
-				p.add(true, nodeconfig.Missing, "$.machine.image", "cannot be chosen: no list of images is given")
+				p.Report(true, nodeconfig.Missing, "$.machine.image", "cannot be chosen: no list of images is given")
 			case elsewhere && len(images.suitable(&d.Machine)) > 0: // with use-sig there would be one
 			default:
 				chosen, _, err := images.Choose(&d.Machine, settings)
@@ -138,7 +138,7 @@ func imageRule(images *Images, settings *Settings) launch.Rule {
 				}
 				d.Machine.Image = chosen
 			}
-			return p.list
+			return p.List
 		},
 	}
 }

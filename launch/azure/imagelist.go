@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/slipway-dev/slipway/internal/document"
+	"github.com/slipway-dev/slipway/internal/problem"
 	"github.com/slipway-dev/slipway/launch"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
@@ -90,7 +91,7 @@ type Reason struct {
 // ReadImages reads a list of images, YAML or JSON. Every problem is returned.
 func ReadImages(data []byte) (*Images, []nodeconfig.Problem) {
 	i := new(Images)
-	p := problems{list: launch.Read(data, nodeconfig.APIVersion, ImagesKind, i)}
+	p := problems{problem.Collector{List: launch.Read(data, nodeconfig.APIVersion, ImagesKind, i)}}
 	for n := range i.Images {
 		at := document.IndexPath("$.images", n)
 		if !isImage(i.Images[n].ID) {
@@ -101,9 +102,9 @@ func ReadImages(data []byte) (*Images, []nodeconfig.Problem) {
 	p.definitions(i.Definitions)
 	p.time("$.pin.notAfter", i.Pin.NotAfter)
 	i.window(&p)
-	nodeconfig.SortProblems(p.list)
+	nodeconfig.SortProblems(p.List)
 	i.Remember()
-	return i, p.list
+	return i, p.List
 }
 
 // window checks the maintenance window.
@@ -122,9 +123,9 @@ func (i *Images) window(p *problems) {
 	p.time("$.maintenance.end", m.End)
 	switch {
 	case m.Start == "" || m.End == "":
-		p.add(true, nodeconfig.Missing, "$.maintenance", "has one end alone; give start and end, or neither")
+		p.Report(true, nodeconfig.Missing, "$.maintenance", "has one end alone; give start and end, or neither")
 	case i.Time == "":
-		p.add(true, nodeconfig.Missing, "$.time", "is missing; it decides whether the maintenance window is open")
+		p.Report(true, nodeconfig.Missing, "$.time", "is missing; it decides whether the maintenance window is open")
 	case timeOf(m.End).Before(timeOf(m.Start)):
 		p.wrong("$.maintenance.end", "is before the start")
 	}

@@ -83,8 +83,8 @@ func (in *Input) Layers() ([]launch.Layer, []nodeconfig.Problem) {
 	layers := append(make([]launch.Layer, 0, usualLayers), in.standard())
 	s := in.Settings
 	if s == nil {
-		p.add(true, nodeconfig.Missing, "$", "no settings are given")
-		return layers, p.list
+		p.Report(true, nodeconfig.Missing, "$", "no settings are given")
+		return layers, p.List
 	}
 	layers = append(layers, s.said...)
 	if in.Class != nil {
@@ -100,7 +100,7 @@ func (in *Input) Layers() ([]launch.Layer, []nodeconfig.Problem) {
 			p.wrong("$.machine.type.unavailable", fmt.Sprintf("is %q: the subscription cannot have %s in its region; use another instance type, or ask Azure for this one", reason, in.Type.Name))
 		}
 	} else {
-		p.add(true, nodeconfig.Missing, "$.machine.type", "no instance type is given")
+		p.Report(true, nodeconfig.Missing, "$.machine.type", "no instance type is given")
 	}
 	if !in.isOwn() {
 		layers = append(layers, in.clusterID(p)...)
@@ -110,7 +110,7 @@ func (in *Input) Layers() ([]launch.Layer, []nodeconfig.Problem) {
 	}
 	in.subnet(p)
 	in.version(p)
-	return layers, p.list
+	return layers, p.List
 }
 
 // isOwn reports whether the input is for a cluster of one's own.
@@ -247,13 +247,13 @@ func (in *Input) clusterID(p *problems) []launch.Layer {
 	switch given, byTable := in.Settings.ClusterID, in.Detected.tableID(); {
 	case given != "":
 	case foundErr != nil && nameErr != nil:
-		p.add(true, nodeconfig.Missing, path, fmt.Sprintf("is not known: %s; %s", nameErr, foundErr))
+		p.Report(true, nodeconfig.Missing, path, fmt.Sprintf("is not known: %s; %s", nameErr, foundErr))
 	case foundErr == nil && byTable != "" && byTable != found:
-		p.add(false, launch.Conflict, path, fmt.Sprintf("is %q in the name of the %s, and %q in that of the route table; the first is used", found, what, byTable))
+		p.Report(false, launch.Conflict, path, fmt.Sprintf("is %q in the name of the %s, and %q in that of the route table; the first is used", found, what, byTable))
 	case foundErr == nil && nameErr == nil && byName != found:
-		p.add(false, launch.Conflict, path, fmt.Sprintf("is %q in the name of the %s, and %q by the API server's name; the first is used", found, what, byName))
+		p.Report(false, launch.Conflict, path, fmt.Sprintf("is %q in the name of the %s, and %q by the API server's name; the first is used", found, what, byName))
 	case foundErr != nil && in.Detected != nil && in.Detected.SecurityGroups != nil:
-		p.add(false, launch.Conflict, path, foundErr.Error()+"; the API server's name is used, which says "+byName)
+		p.Report(false, launch.Conflict, path, foundErr.Error()+"; the API server's name is used, which says "+byName)
 	}
 	if nameErr != nil || foundErr == nil {
 		return nil
@@ -273,14 +273,14 @@ func (in *Input) subnet(p *problems) {
 	if err != nil || err2 != nil || own.same(global) {
 		return
 	}
-	p.at = in.Class.Origin()
+	p.Document = in.Class.Origin()
 	switch {
 	case managedNetwork(global, in.Settings.NodeResourceGroup):
 		p.wrong("$.spec.vnetSubnetID", "is not possible: the cluster's network is one that AKS has made")
 	case !own.sameNetwork(global):
 		p.wrong("$.spec.vnetSubnetID", "is a subnet of another network than the cluster's")
 	}
-	p.at = ""
+	p.Document = ""
 }
 
 // mostSkew is how many minors a kubelet may be older than the API server (Kubernetes: version skew policy).
@@ -304,7 +304,7 @@ func (in *Input) version(p *problems) {
 		p.wrong(path, "is older than 1."+strconv.Itoa(kubeletapi.OldestSupported)+", the oldest that is supported")
 	}
 	if minor > kubeletapi.NewestSupported {
-		p.add(false, nodeconfig.Invalid, path, "is newer than 1."+strconv.Itoa(kubeletapi.NewestSupported)+"; the node is made as for that")
+		p.Report(false, nodeconfig.Invalid, path, "is newer than 1."+strconv.Itoa(kubeletapi.NewestSupported)+"; the node is made as for that")
 	}
 	switch server, ok := versions.Minor(cluster); {
 	case !ok:

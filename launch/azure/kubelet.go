@@ -123,7 +123,7 @@ var kubeletRule = launch.Rule{
 		}
 		p := new(problems)
 		if len(dns) == 0 { // AKS's clusters have a usual one
-			p.add(true, nodeconfig.Missing, "$.machine.network.dns", "is not known, and pods would resolve no name; set dns-service-ip, or detect it")
+			p.Report(true, nodeconfig.Missing, "$.machine.network.dns", "is not known, and pods would resolve no name; set dns-service-ip, or detect it")
 		} else {
 			k.Config["clusterDNS"] = dns
 		}
@@ -136,7 +136,7 @@ var kubeletRule = launch.Rule{
 				k.Config["featureGates"] = map[string]any{gate: true}
 			}
 		}
-		return p.list
+		return p.List
 	},
 }
 

@@ -20,11 +20,11 @@ func (p *problems) localDNS(d *LocalDNS) {
 	case dnsRequired:
 		for name, list := range map[string][]Override{"vnetDNSOverrides": d.VnetDNSOverrides, "kubeDNSOverrides": d.KubeDNSOverrides} {
 			if len(list) == 0 {
-				p.add(true, nodeconfig.Missing, field(path, name), "is missing; mode Required takes both lists")
+				p.Report(true, nodeconfig.Missing, field(path, name), "is missing; mode Required takes both lists")
 			}
 		}
 	case dnsPreferred:
-		p.add(false, nodeconfig.NoEffect, path+".mode", "makes no DNS cache: Karpenter prefers one from Kubernetes 1.99 on; use Required")
+		p.Report(false, nodeconfig.NoEffect, path+".mode", "makes no DNS cache: Karpenter prefers one from Kubernetes 1.99 on; use Required")
 	}
 	p.overrides(path+".vnetDNSOverrides", d.VnetDNSOverrides, true)
 	p.overrides(path+".kubeDNSOverrides", d.KubeDNSOverrides, false)

@@ -59,23 +59,23 @@ var gpuRule = launch.Rule{
 		p, t := new(problems), &d.Machine.Type
 		switch {
 		case t.GPUs == nil:
-			p.add(false, nodeconfig.Missing, "$.machine.type.gpus", "is not known; no driver is installed")
-			return p.list
+			p.Report(false, nodeconfig.Missing, "$.machine.type.gpus", "is not known; no driver is installed")
+			return p.List
 		case *t.GPUs == 0 || d.Machine.GPUDriver == noDriver:
 			return nil
 		}
 		if isOwn(d) {
 			p.wrong("$.machine.gpuDriver", "is none of an image of one's own; have the driver in the image, and set gpu.mode None in the class, or nothing")
-			return p.list
+			return p.List
 		}
 		switch t.GPUManufacturer {
 		case "nvidia":
 		case "":
-			p.add(true, nodeconfig.Missing, "$.machine.gpuDriver", "is wanted, and it is not known who made the graphics processors of "+t.Name+"; set gpu.mode None in the class")
-			return p.list
+			p.Report(true, nodeconfig.Missing, "$.machine.gpuDriver", "is wanted, and it is not known who made the graphics processors of "+t.Name+"; set gpu.mode None in the class")
+			return p.List
 		default:
 			p.wrong("$.machine.gpuDriver", "there is no driver that is installed for "+t.Name+"; set gpu.mode None in the class, and install it otherwise")
-			return p.list
+			return p.List
 		}
 		driver := driverOf(t.Name)
 		d.Machine.GPUDriverVersion = driver.kind + " " + driver.version + "-" + driver.suffix
@@ -132,14 +132,14 @@ var diskRule = launch.Rule{
 	Run: func(d *launch.Document) []nodeconfig.Problem {
 		t, disk, p := &d.Machine.Type, &d.Machine.Disk, new(problems)
 		if t.EphemeralDisk == nil {
-			p.add(false, nodeconfig.Missing, "$.machine.type.ephemeralDisk", "is not known; the disk is a managed one")
+			p.Report(false, nodeconfig.Missing, "$.machine.type.ephemeralDisk", "is not known; the disk is a managed one")
 		}
 		placement, size := hostDisk(t)
 		disk.Ephemeral = new(int64(disk.SizeGB)*gigabyte <= size)
 		if *disk.Ephemeral {
 			disk.Placement = placement
 		}
-		return p.list
+		return p.List
 	},
 }
 
@@ -168,7 +168,7 @@ var securityRule = launch.Rule{
 			switch able := row.able(&m.Type); {
 			case !value(row.want(&m.Security)):
 			case able == nil:
-				p.add(true, nodeconfig.Missing, row.path, "is wanted, and it is not known whether "+m.Type.Name+" has it")
+				p.Report(true, nodeconfig.Missing, row.path, "is wanted, and it is not known whether "+m.Type.Name+" has it")
 			case !*able:
 				p.wrong(row.path, "is wanted, and "+m.Type.Name+" does not have it")
 			}
@@ -176,7 +176,7 @@ var securityRule = launch.Rule{
 		if slices.Contains(memoryKept, m.Type.Confidential) {
 			p.wrong("$.machine.type.confidential", "is "+m.Type.Confidential+", and a launch makes no machine that keeps its memory from the host; use another instance type")
 		}
-		return p.list
+		return p.List
 	},
 }
 
@@ -191,13 +191,13 @@ var streamingRule = launch.Rule{
 		}
 		if isOwn(d) {
 			p := new(problems)
-			p.add(false, nodeconfig.NotApplied, "$.machine.streaming", "is not applied: the snapshotter for it is one of AKS's images")
-			return p.list
+			p.Report(false, nodeconfig.NotApplied, "$.machine.streaming", "is not applied: the snapshotter for it is one of AKS's images")
+			return p.List
 		}
 		if d.Machine.Type.Architecture == "arm64" {
 			p := new(problems)
-			p.add(false, nodeconfig.NotApplied, "$.machine.streaming", "is not applied on arm64, for which AKS's images have no snapshotter")
-			return p.list
+			p.Report(false, nodeconfig.NotApplied, "$.machine.streaming", "is not applied on arm64, for which AKS's images have no snapshotter")
+			return p.List
 		}
 		d.Node.Runtime.LazyPull = "overlaybd"
 		return nil

@@ -81,7 +81,7 @@ func runNetwork(d *launch.Document) []nodeconfig.Problem {
 		}
 		switch most := d.Machine.Type.Addresses; {
 		case most == 0:
-			p.add(false, nodeconfig.Missing, "$.machine.type.addresses", "is not known, and each pod needs one")
+			p.Report(false, nodeconfig.Missing, "$.machine.type.addresses", "is not known, and each pod needs one")
 		case int(n.Addresses) > most:
 			p.wrong("$.machine.maxPods", fmt.Sprintf("takes %d addresses, one for each pod, and an interface of %s has %d", n.Addresses, d.Machine.Type.Name, most))
 		}
@@ -89,20 +89,20 @@ func runNetwork(d *launch.Document) []nodeconfig.Problem {
 	if able := d.Machine.Type.AcceleratedNetworking; able != nil {
 		n.Accelerated = new(*able)
 	} else {
-		p.add(false, nodeconfig.Missing, "$.machine.type.acceleratedNetworking", "is not known; the network is not accelerated")
+		p.Report(false, nodeconfig.Missing, "$.machine.type.acceleratedNetworking", "is not known; the network is not accelerated")
 	}
 	subnet, err := ParseSubnet(n.Subnet)
 	if err == nil {
 		a.Subnet, a.VNet, a.VNetResourceGroup = subnet.Name, subnet.VNet, subnet.ResourceGroup
 	}
 	if n.ClusterID == "" || isOwn(d) {
-		return p.list // said already, with the reason; in a cluster of one's own the names are nobody's rule
+		return p.List // said already, with the reason; in a cluster of one's own the names are nobody's rule
 	}
 	a.SecurityGroup, a.RouteTable = securityGroup(n.ClusterID), routeTable(n.ClusterID)
 	if err == nil && !managedNetwork(subnet, a.ResourceGroup) {
 		n.SecurityGroup = a.SecurityGroup
 	}
-	return p.list
+	return p.List
 }
 
 // zoneRule compares the zone with the region, where it is not known which zones the instance type has. Azure's cloud provider labels
@@ -115,6 +115,6 @@ var zoneRule = launch.Rule{
 		if region := m.Zone[:max(strings.LastIndexByte(m.Zone, '-'), 0)]; m.Zone != "" && m.Type.Zones == nil && location != "" && !strings.EqualFold(region, location) {
 			p.wrong("$.machine.zone", "is no zone of "+location+"; ask for one such as "+strings.ToLower(location)+"-1")
 		}
-		return p.list
+		return p.List
 	},
 }

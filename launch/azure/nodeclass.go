@@ -8,6 +8,7 @@ import (
 
 	"github.com/slipway-dev/slipway/capacity"
 	"github.com/slipway-dev/slipway/internal/document"
+	"github.com/slipway-dev/slipway/internal/problem"
 	"github.com/slipway-dev/slipway/launch"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
@@ -247,16 +248,9 @@ func value[T any](p *T) T {
 }
 
 // problems collects what is wrong with an object.
-type problems struct {
-	at   string
-	list []nodeconfig.Problem
-}
+type problems struct{ problem.Collector }
 
-func (p *problems) add(fatal bool, kind nodeconfig.ProblemKind, path, reason string) {
-	p.list = append(p.list, nodeconfig.Problem{Kind: kind, Path: path, Reason: reason, Fatal: fatal, Document: p.at})
-}
-
-func (p *problems) wrong(path, reason string) { p.add(true, nodeconfig.Invalid, path, reason) }
+func (p *problems) wrong(path, reason string) { p.Report(true, nodeconfig.Invalid, path, reason) }
 
 // oneOf wants a text to be one of a list; nil is none.
 func (p *problems) oneOf(path string, text *string, allowed []string) {

@@ -45,7 +45,7 @@ func TestClassKubelet(t *testing.T) {
 	for _, name := range kubeletFields {
 		for _, v := range []any{map[string]any{}, []any{json.Number("1")}, json.Number("1.5")} {
 			p := new(problems)
-			if p.kubelet(map[string]any{name: v}); len(nodeconfig.Fatal(p.list)) == 0 {
+			if p.kubelet(map[string]any{name: v}); len(nodeconfig.Fatal(p.List)) == 0 {
 				t.Errorf("%s takes %v", name, v)
 			}
 		}
@@ -76,8 +76,8 @@ func TestClassKubelet(t *testing.T) {
 		}
 		p := new(problems)
 		p.kubelet(tree.Any().(map[string]any))
-		if len(p.list) > 1 || (want == "") != (len(p.list) == 0) || want != "" && (p.list[0].Path != "$.spec.kubelet."+want || !p.list[0].Fatal) {
-			t.Errorf("%s: %v, want %q", config, p.list, want)
+		if len(p.List) > 1 || (want == "") != (len(p.List) == 0) || want != "" && (p.List[0].Path != "$.spec.kubelet."+want || !p.List[0].Fatal) {
+			t.Errorf("%s: %v, want %q", config, p.List, want)
 		}
 	}
 }

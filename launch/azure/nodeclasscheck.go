@@ -11,6 +11,7 @@ import (
 	"github.com/slipway-dev/slipway/capacity"
 	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/internal/kubeletapi"
+	"github.com/slipway-dev/slipway/internal/problem"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
@@ -123,7 +124,7 @@ func (s *sysctl) text(v any) string {
 
 // Check returns everything that is wrong with the class: what the API server would refuse, and what contradicts itself.
 func (c *NodeClass) Check() []nodeconfig.Problem {
-	p, s := &problems{at: c.Origin()}, &c.Spec
+	p, s := &problems{problem.Collector{Document: c.Origin()}}, &c.Spec
 	if s.VnetSubnetID != nil {
 		if _, err := ParseSubnet(*s.VnetSubnetID); err != nil {
 			p.wrong("$.spec.vnetSubnetID", err.Error())
@@ -146,7 +147,7 @@ func (c *NodeClass) Check() []nodeconfig.Problem {
 	p.system(s.LinuxOSConfig, s.Kubelet)
 	p.localDNS(s.LocalDNS)
 	_, found := c.userData()
-	return append(p.list, found...)
+	return append(p.List, found...)
 }
 
 // family checks the combinations that no image has (CEL rules of the class).
@@ -157,7 +158,7 @@ func (p *problems) family(s *ClassSpec) {
 	trusted := s.Security != nil && s.Security.TrustedLaunch != nil && (value(s.Security.TrustedLaunch.VTPM) || value(s.Security.TrustedLaunch.SecureBoot))
 	switch family := value(s.ImageFamily); {
 	case s.ImageFamily == nil:
-		p.add(true, nodeconfig.Missing, "$.spec.imageFamily", "is missing; $.spec.fipsMode FIPS takes one, such as Ubuntu")
+		p.Report(true, nodeconfig.Missing, "$.spec.imageFamily", "is missing; $.spec.fipsMode FIPS takes one, such as Ubuntu")
 	case family == "Ubuntu2404":
 		p.wrong("$.spec.fipsMode", "no image of $.spec.imageFamily Ubuntu2404 has FIPS; use Ubuntu or AzureLinux")
 	case family == "Ubuntu2204" && !trusted:
@@ -212,7 +213,7 @@ func (p *problems) kubelet(config map[string]any) {
 		known["kubeReserved"] = map[string]any{"cpu": "1"} // as each node of AKS keeps processors back
 	}
 	for _, found := range kubeletapi.Check(kubeletapi.Settings{Minor: kubeletapi.NewestSupported, Config: known, At: path}) {
-		p.add(found.Fatal, found.Kind, found.Path, found.Reason)
+		p.Report(found.Fatal, found.Kind, found.Path, found.Reason)
 	}
 }
 
@@ -232,7 +233,7 @@ func (p *problems) unknown(path string, values map[string]any, known []string) {
 		if near := document.Nearest(name, known); near != "" {
 			reason += "; did you mean " + near + "?"
 		}
-		p.add(true, nodeconfig.Unknown, field(path, name), reason)
+		p.Report(true, nodeconfig.Unknown, field(path, name), reason)
 	}
 }
 

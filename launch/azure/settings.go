@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/slipway-dev/slipway/internal/document"
+	"github.com/slipway-dev/slipway/internal/problem"
 	"github.com/slipway-dev/slipway/launch"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
@@ -74,9 +75,9 @@ func Reload(old *Settings, sources ...SettingsSource) (*Settings, []nodeconfig.P
 	s := &Settings{given: make(map[string]string), places: make(map[string]string), raw: make(map[string]string)}
 	var all problems
 	for _, source := range sources {
-		p := problems{at: source.Name}
+		p := problems{problem.Collector{Document: source.Name}}
 		s.read(&p, &source)
-		all.list = append(all.list, p.list...)
+		all.List = append(all.List, p.List...)
 	}
 	for i := range options {
 		o := &options[i]
@@ -86,31 +87,31 @@ func Reload(old *Settings, sources ...SettingsSource) (*Settings, []nodeconfig.P
 			v = o.standard
 		case v != "" && o.check != nil:
 			if reason := o.check(v); reason != "" {
-				all.at = s.given[o.name]
+				all.Document = s.given[o.name]
 				all.wrong(field("$", o.name), reason)
 				continue
 			}
 		}
 		s.raw[o.name] = v
 		if v == "" && o.required {
-			all.at = "settings"
-			all.add(true, nodeconfig.Missing, field("$", o.name), "is missing")
+			all.Document = "settings"
+			all.Report(true, nodeconfig.Missing, field("$", o.name), "is missing")
 		}
 		if o.set != nil {
 			o.set(s, v)
 		}
 	}
-	all.at = "settings"
+	all.Document = "settings"
 	all.together(s)
-	nodeconfig.SortProblems(all.list)
-	if len(nodeconfig.Fatal(all.list)) > 0 {
-		return old, all.list
+	nodeconfig.SortProblems(all.List)
+	if len(nodeconfig.Fatal(all.List)) > 0 {
+		return old, all.List
 	}
 	s.said = s.layers()
 	if u, err := url.Parse(s.Endpoint); err == nil {
 		s.hashedID, s.hashErr = HashedClusterID(u.Hostname())
 	}
-	return s, all.list
+	return s, all.List
 }
 
 // read takes what a source says.
@@ -118,7 +119,7 @@ func (s *Settings) read(p *problems, source *SettingsSource) {
 	for i := range options {
 		for _, name := range slices.Backward(options[i].variables) {
 			if v, ok := source.Variables[name]; ok {
-				s.raw[options[i].name], s.given[options[i].name], s.places[options[i].name] = v, p.at, name
+				s.raw[options[i].name], s.given[options[i].name], s.places[options[i].name] = v, p.Document, name
 			}
 		}
 	}
@@ -128,14 +129,14 @@ func (s *Settings) read(p *problems, source *SettingsSource) {
 	tree, err := document.Parse(source.Document)
 	if err != nil {
 		unreadable := nodeconfig.Unreadable(err)
-		unreadable.Document = p.at
-		p.list = append(p.list, unreadable)
+		unreadable.Document = p.Document
+		p.List = append(p.List, unreadable)
 		return
 	}
 	fields, path := tree, "$"
 	if kind, ok := tree.Get("kind"); ok && kind.Text == "ConfigMap" {
 		if fields, ok = tree.Get("data"); !ok {
-			p.add(true, nodeconfig.Missing, "$.data", "is missing; the ConfigMap has no settings")
+			p.Report(true, nodeconfig.Missing, "$.data", "is missing; the ConfigMap has no settings")
 			return
 		}
 		path = "$.data"
@@ -150,11 +151,11 @@ func (s *Settings) read(p *problems, source *SettingsSource) {
 			if near := document.Nearest(f.Name, optionNames()); near != "" {
 				reason += "; did you mean " + near + "?"
 			}
-			p.add(true, nodeconfig.Unknown, at, reason)
+			p.Report(true, nodeconfig.Unknown, at, reason)
 		case f.Value.Kind == document.List || f.Value.Kind == document.Map:
-			p.add(true, nodeconfig.WrongType, at, "is "+f.Value.Kind.String()+", want a text")
+			p.Report(true, nodeconfig.WrongType, at, "is "+f.Value.Kind.String()+", want a text")
 		case f.Value.Kind != document.Null:
-			s.raw[o.name], s.given[o.name], s.places[o.name] = f.Value.Text, p.at, lineOf(&f.Value)
+			s.raw[o.name], s.given[o.name], s.places[o.name] = f.Value.Text, p.Document, lineOf(&f.Value)
 		}
 	}
 }
@@ -179,7 +180,7 @@ func (p *problems) together(s *Settings) {
 	}
 	for _, name := range []string{"sig-subscription-id", "sig-access-token-server-url"} {
 		if s.UseSIG && raw[name] == "" {
-			p.add(true, nodeconfig.Missing, at(name), "is missing; use-sig takes it")
+			p.Report(true, nodeconfig.Missing, at(name), "is missing; use-sig takes it")
 		}
 	}
 	idle, err := time.ParseDuration(raw["provider-batch-idle-duration"])

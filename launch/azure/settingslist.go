@@ -93,11 +93,11 @@ func tagList(v string) string {
 			p.wrong(field("$", key), "has a slash in its name, which Azure refuses; use another character")
 		}
 	}
-	if len(p.list) == 0 {
+	if len(p.List) == 0 {
 		return ""
 	}
-	reasons := make([]string, len(p.list))
-	for i, found := range p.list {
+	reasons := make([]string, len(p.List))
+	for i, found := range p.List {
 		reasons[i] = found.Path[1:] + " " + found.Reason
 	}
 	return "has tags that are wrong: " + strings.Join(reasons, "; ")

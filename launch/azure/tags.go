@@ -77,6 +77,6 @@ var tagsRule = launch.Rule{
 			tags[tagPool] = pool
 		}
 		d.Machine.Tags = tags
-		return p.list
+		return p.List
 	},
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/internal/envelope"
+	"github.com/slipway-dev/slipway/internal/problem"
 	"github.com/slipway-dev/slipway/launch"
 	"github.com/slipway-dev/slipway/nodeconfig"
 	"github.com/slipway-dev/slipway/userdata"
@@ -38,7 +39,7 @@ func (c *NodeClass) userData() (*classUserData, []nodeconfig.Problem) {
 	if text == "" {
 		return nil, nil
 	}
-	p, own := &problems{at: c.Origin()}, new(classUserData)
+	p, own := &problems{problem.Collector{Document: c.Origin()}}, new(classUserData)
 	content := []byte(text)
 	switch {
 	case len(text) > mostUserData:
@@ -55,7 +56,7 @@ func (c *NodeClass) userData() (*classUserData, []nodeconfig.Problem) {
 		p.wrong(pathUserData, "is neither a NodeConfig of "+nodeconfig.APIVersion+", nor a shell script that begins with #!, nor a MIME document of these and what cloud-init takes")
 	}
 	own.check(p)
-	return own, p.list
+	return own, p.List
 }
 
 // isNodeConfig reports whether a text is a contract of the native dialect.
@@ -92,7 +93,7 @@ func (own *classUserData) takeApart(p *problems, content []byte) {
 func (own *classUserData) add(p *problems, content []byte) {
 	said := new(nodeconfig.NodeConfig)
 	for _, problem := range launch.Read(content, nodeconfig.APIVersion, nodeconfig.Kind, said) {
-		p.add(problem.Fatal, problem.Kind, pathUserData, "at "+problem.Path+": "+problem.Reason)
+		p.Report(problem.Fatal, problem.Kind, pathUserData, "at "+problem.Path+": "+problem.Reason)
 	}
 	said.APIVersion, said.Kind, said.Metadata = "", "", nodeconfig.Metadata{}
 	own.node = nodeconfig.Merge(own.node, said)
@@ -154,7 +155,7 @@ func (in *Input) userData(p *problems) {
 	if own == nil || own.node == nil {
 		return
 	}
-	p.at = in.Class.Origin()
+	p.Document = in.Class.Origin()
 	for _, row := range clusterFacts {
 		said := strings.TrimSpace(*row.of(own.node))
 		fact, place := row.fact(in)
@@ -163,8 +164,8 @@ func (in *Input) userData(p *problems) {
 		case fact == "":
 			p.wrong(pathUserData, "sets "+row.path+", which is not the class's to set")
 		default:
-			p.add(true, launch.Conflict, pathUserData, "sets "+row.path+" otherwise than "+place+" does; leave it out")
+			p.Report(true, launch.Conflict, pathUserData, "sets "+row.path+" otherwise than "+place+" does; leave it out")
 		}
 	}
-	p.at = ""
+	p.Document = ""
 }

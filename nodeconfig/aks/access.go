@@ -27,12 +27,12 @@ func (t *translation) messageOfTheDay() string {
 	const path = "$.message_of_the_day"
 	text, err := base64.StdEncoding.DecodeString(t.in.MessageOfTheDay)
 	if err != nil {
-		t.warn(nodeconfig.Invalid, path, "is not base64; left out")
+		t.Warn(nodeconfig.Invalid, path, "is not base64; left out")
 		return ""
 	}
 	control := func(r rune) bool { return unicode.IsControl(r) && !strings.ContainsRune("\r\n\t", r) }
 	if !utf8.Valid(text) || strings.ContainsFunc(string(text), control) {
-		t.warn(nodeconfig.Invalid, path, "is the base64 of what is no plain text; left out")
+		t.Warn(nodeconfig.Invalid, path, "is the base64 of what is no plain text; left out")
 		return ""
 	}
 	return string(text)

@@ -8,13 +8,13 @@
 package aks
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"sync"
 
 	"github.com/slipway-dev/slipway/internal/aksnodeconfig"
 	"github.com/slipway-dev/slipway/internal/document"
+	"github.com/slipway-dev/slipway/internal/problem"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
@@ -135,11 +135,11 @@ func (t *translation) version() {
 	const at = "$.version"
 	switch version := t.in.Version; {
 	case version == "":
-		t.fatal(nodeconfig.Missing, at, `is missing; use "v1"`)
+		t.Fatal(nodeconfig.Missing, at, `is missing; use "v1"`)
 	case !slices.Contains(versions, version):
-		t.fatal(nodeconfig.Invalid, at, `is a version that this agent does not know; use "v1"`)
+		t.Fatal(nodeconfig.Invalid, at, `is a version that this agent does not know; use "v1"`)
 	case version == "v0":
-		t.warn(nodeconfig.Deprecated, at, "v0 is deprecated; it is read as v1")
+		t.Warn(nodeconfig.Deprecated, at, "v0 is deprecated; it is read as v1")
 	}
 }
 
@@ -148,18 +148,11 @@ type translation struct {
 	in  *aksnodeconfig.Configuration
 	out *nodeconfig.NodeConfig
 	*Result
-}
-
-func (t *translation) warn(kind nodeconfig.ProblemKind, path, format string, args ...any) {
-	t.Problems = append(t.Problems, nodeconfig.Problem{Kind: kind, Path: path, Reason: fmt.Sprintf(format, args...)})
+	problem.Collector
 }
 
 // moved records where a value was taken from, where the table does not say it.
 func (t *translation) moved(to, from place) { t.moves = append(t.moves, move{to, from}) }
-
-func (t *translation) fatal(kind nodeconfig.ProblemKind, path, format string, args ...any) {
-	t.Problems = append(t.Problems, nodeconfig.Problem{Kind: kind, Path: path, Reason: fmt.Sprintf(format, args...), Fatal: true})
-}
 
 func translate(config *aksnodeconfig.Configuration) *Result {
 	r := &Result{NodeConfig: new(nodeconfig.NodeConfig), config: config, moves: make([]move, 0, 64)}
@@ -186,5 +179,6 @@ func translate(config *aksnodeconfig.Configuration) *Result {
 	t.artifacts()
 	t.scriptVariables()
 	t.withoutPlace()
+	r.Problems = t.List
 	return r
 }

@@ -22,7 +22,7 @@ func (t *translation) artifacts() {
 	t.force("runc")
 	t.force("containerd")
 	if url := network.VnetCniPluginsUrl; url != "" && !strings.Contains(url, "://") {
-		t.warn(nodeconfig.Dropped, "$.network_config.vnet_cni_plugins_url", "is left out, because it is no URL, whose last name would say which package of the image is used")
+		t.Warn(nodeconfig.Dropped, "$.network_config.vnet_cni_plugins_url", "is left out, because it is no URL, whose last name would say which package of the image is used")
 	} else {
 		t.artifact("azure-cni", "$.network_config.vnet_cni_plugins_url", url)
 	}
@@ -43,7 +43,7 @@ func (t *translation) kubernetesArtifact() {
 			{"private_kube_binary_url", in.PrivateKubeBinaryUrl}, {"kube_binary_url", in.KubeBinaryUrl},
 		} {
 			if other.url != "" {
-				t.warn(nodeconfig.Dropped, section+other.field, "is left out, because kube_binary_config.custom_kube_binary_url comes before it")
+				t.Warn(nodeconfig.Dropped, section+other.field, "is left out, because kube_binary_config.custom_kube_binary_url comes before it")
 			}
 		}
 		return

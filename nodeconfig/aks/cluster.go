@@ -13,7 +13,7 @@ import (
 func (t *translation) cluster() {
 	c, server := &t.out.Cluster, deref(t.in.ApiServerConfig)
 	if c.KubernetesVersion = t.in.KubernetesVersion; c.KubernetesVersion == nodeconfig.InstalledVersion {
-		t.fatal(nodeconfig.Invalid, "$.kubernetes_version", "is not a Kubernetes version; AKS's scripts need one of three numbers, such as 1.34.2")
+		t.Fatal(nodeconfig.Invalid, "$.kubernetes_version", "is not a Kubernetes version; AKS's scripts need one of three numbers, such as 1.34.2")
 	}
 	c.CertificateAuthority = t.in.KubernetesCaCert
 	c.ServerCertificate = server.ApiServerPublicKey
@@ -47,7 +47,7 @@ func (t *translation) attested(boot aksnodeconfig.BootstrappingConfig) {
 	switch boot.BootstrappingAuthMethod {
 	case aksnodeconfig.BootstrappingAuthMethod_BOOTSTRAPPING_AUTH_METHOD_SECURE_TLS_BOOTSTRAPPING:
 	case aksnodeconfig.BootstrappingAuthMethod_BOOTSTRAPPING_AUTH_METHOD_ARC_MSI, aksnodeconfig.BootstrappingAuthMethod_BOOTSTRAPPING_AUTH_METHOD_AZURE_MSI:
-		t.warn(nodeconfig.NoEffect, path+".bootstrapping_auth_method", "%s: the node joins with its token or its client certificate", unreadByAKS)
+		t.Warn(nodeconfig.NoEffect, path+".bootstrapping_auth_method", "%s: the node joins with its token or its client certificate", unreadByAKS)
 		return
 	default:
 		return
@@ -133,7 +133,7 @@ func (t *translation) customCloud() *nodeconfig.AzureCustomCloud {
 	c := deref(t.in.CustomCloudConfig)
 	if !strings.EqualFold(c.CustomCloudEnvName, "akscustom") {
 		if c.ContainerRegistryDnsSuffix != "" && t.out.Kubelet.ImageCredentialProvider == nil {
-			t.warn(nodeconfig.NotApplied, "$.custom_cloud_config.container_registry_dns_suffix", "is not applied, because no image credential provider is configured")
+			t.Warn(nodeconfig.NotApplied, "$.custom_cloud_config.container_registry_dns_suffix", "is not applied, because no image credential provider is configured")
 		}
 		return nil
 	}
@@ -155,7 +155,7 @@ func (t *translation) principalSecret(encoded string) nodeconfig.Secret {
 	}
 	decoded, err := base64.StdEncoding.DecodeString(encoded)
 	if err != nil {
-		t.warn(nodeconfig.Invalid, "$.auth_config.service_principal_secret", "is not base64; left out")
+		t.Warn(nodeconfig.Invalid, "$.auth_config.service_principal_secret", "is not base64; left out")
 		return nodeconfig.Secret{}
 	}
 	return nodeconfig.NewSecret(string(decoded))
@@ -169,7 +169,7 @@ func (t *translation) surroundings() {
 	if s := deref(t.in.CseTimeout); s > 0 && s <= maxTimeout {
 		t.out.Checks.Timeout = nodeconfig.Duration(time.Duration(s) * time.Second)
 	} else if t.in.CseTimeout != nil {
-		t.warn(nodeconfig.Invalid, "$.cse_timeout", "is out of range (1 to %d seconds); the default is used", maxTimeout)
+		t.Warn(nodeconfig.Invalid, "$.cse_timeout", "is out of range (1 to %d seconds); the default is used", maxTimeout)
 	}
 	preinstalled := t.in.IsVhd == nil || *t.in.IsVhd
 	t.out.Components.Preinstalled = &preinstalled

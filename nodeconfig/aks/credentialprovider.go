@@ -32,10 +32,10 @@ func (t *translation) credentialProvider(binDir, configFile string) {
 	pull := deref(t.in.ServiceAccountImagePullProfile)
 	if binDir == "" || configFile == "" {
 		if binDir != "" || configFile != "" {
-			t.warn(nodeconfig.NotApplied, flagsPath, "has only one of --image-credential-provider-bin-dir and --image-credential-provider-config; no provider is configured")
+			t.Warn(nodeconfig.NotApplied, flagsPath, "has only one of --image-credential-provider-bin-dir and --image-credential-provider-config; no provider is configured")
 		}
 		if pull.Enabled {
-			t.warn(nodeconfig.NotApplied, pullPath+".enabled", "is not applied, because no image credential provider is configured")
+			t.Warn(nodeconfig.NotApplied, pullPath+".enabled", "is not applied, because no image credential provider is configured")
 		}
 		return
 	}
@@ -103,7 +103,7 @@ func (t *translation) bindable(pull *aksnodeconfig.ServiceAccountImagePullProfil
 	default:
 		return true
 	}
-	t.fatal(nodeconfig.NotApplied, pullPath+".enabled", "is not applied, because %s: images would be pulled with the node's identity, and not with the pod's", why)
+	t.Fatal(nodeconfig.NotApplied, pullPath+".enabled", "is not applied, because %s: images would be pulled with the node's identity, and not with the pod's", why)
 	return false
 }
 

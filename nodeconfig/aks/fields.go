@@ -334,7 +334,7 @@ func (t *translation) withoutPlace() {
 	for i := range fields {
 		// What is under a field that is off has no effect; of a number or a text that is 0 or empty there is nothing to say.
 		if r := &fields[i]; r.kind != "" && isSet(t.in, r) && r.under == "" && !r.quiet(t.in) {
-			t.Problems = append(t.Problems, nodeconfig.Problem{Kind: r.kind, Path: "$." + r.field, Reason: r.why})
+			t.Report(false, r.kind, "$."+r.field, r.why)
 		}
 	}
 }
@@ -351,7 +351,7 @@ func (t *translation) without(message any, path string, meant func(name string) 
 			continue
 		}
 		if name, _ := aksnodeconfig.Names(v.Type().Field(i)); meant == nil || meant(name) {
-			t.warn(nodeconfig.NotApplied, document.FieldPath(path, name), "is not applied, because %s", because)
+			t.Warn(nodeconfig.NotApplied, document.FieldPath(path, name), "is not applied, because %s", because)
 		}
 	}
 }

@@ -141,13 +141,13 @@ func (t *translation) system() {
 func (t *translation) portRange(value, path string) {
 	bounds := strings.Fields(value)
 	if len(bounds) != 2 {
-		t.warn(nodeconfig.Invalid, path, "must be two ports with a space between them, such as \"32768 60999\"; left out")
+		t.Warn(nodeconfig.Invalid, path, "must be two ports with a space between them, such as \"32768 60999\"; left out")
 		return
 	}
 	first, err1 := strconv.ParseUint(bounds[0], 10, 16)
 	last, err2 := strconv.ParseUint(bounds[1], 10, 16)
 	if err1 != nil || err2 != nil || first == 0 || first >= last {
-		t.warn(nodeconfig.Invalid, path, "must be a lower and then a higher port; left out")
+		t.Warn(nodeconfig.Invalid, path, "must be a lower and then a higher port; left out")
 		return
 	}
 	t.out.System.Sysctls[localPortRange] = fmt.Sprint(first, last)

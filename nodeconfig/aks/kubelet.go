@@ -45,7 +45,7 @@ func (t *translation) flags(flags map[string]string) {
 	for _, name := range names {
 		other, several := counts[flagName(name)]
 		if several && flags[other] != flags[name] {
-			t.warn(nodeconfig.Dropped, document.FieldPath(flagsPath, other), "is left out, because the flag has another spelling here, with another value: remove one of them")
+			t.Warn(nodeconfig.Dropped, document.FieldPath(flagsPath, other), "is left out, because the flag has another spelling here, with another value: remove one of them")
 		}
 		counts[flagName(name)] = name
 	}
@@ -116,12 +116,12 @@ func (t *translation) labels(value string, from place) {
 		before, taken := labels[key]
 		if _, wins := own[key]; wins {
 			if before != value {
-				t.warn(nodeconfig.Dropped, origin, "is left out, because kubelet_node_labels has another value for this label")
+				t.Warn(nodeconfig.Dropped, origin, "is left out, because kubelet_node_labels has another value for this label")
 			}
 			continue
 		}
 		if taken && before != value {
-			t.warn(nodeconfig.Dropped, items[key], "is left out, because a later item has another value for this label")
+			t.Warn(nodeconfig.Dropped, items[key], "is left out, because a later item has another value for this label")
 		}
 		labels[key], items[key] = value, origin
 		t.moved(entry("$.kubelet.labels", key), at(origin))
@@ -139,7 +139,7 @@ func (t *translation) kubeletConfig() {
 	case in.EnableKubeletConfigFile:
 		t.out.Kubelet.Config = t.asData(reflect.ValueOf(deref(config)), configPath, "$.kubelet.config")
 	case config != nil:
-		t.warn(nodeconfig.NotApplied, configPath, "is not applied, because enable_kubelet_config_file is not true")
+		t.Warn(nodeconfig.NotApplied, configPath, "is not applied, because enable_kubelet_config_file is not true")
 	}
 }
 

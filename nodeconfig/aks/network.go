@@ -134,7 +134,7 @@ func (t *translation) duration(text, path string) (d nodeconfig.Duration) {
 		return 0
 	}
 	if err := d.UnmarshalText([]byte(text)); err != nil {
-		t.warn(nodeconfig.Invalid, path, "%s; left out", err)
+		t.Warn(nodeconfig.Invalid, path, "%s; left out", err)
 	}
 	return d
 }

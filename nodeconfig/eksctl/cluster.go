@@ -33,7 +33,7 @@ func (r *reader) readCluster() *described {
 	}
 	fatal := func(p nodeconfig.Problem) {
 		p.Document, p.Fatal = choice.ClusterName, true
-		r.Problems = append(r.Problems, p)
+		r.Add(p)
 	}
 	tree, err := document.Parse(choice.Cluster)
 	if err != nil {
@@ -66,7 +66,7 @@ func (r *reader) known(own *string, at, other, name string, same func(a, b strin
 	case *own == "":
 		*own = other
 	case other != "" && !same(*own, other):
-		r.fatal(nodeconfig.Invalid, at, "differs from cluster.%s of %s: one of the two is of another cluster", name, r.choice.clusterName())
+		r.Fatal(nodeconfig.Invalid, at, "differs from cluster.%s of %s: one of the two is of another cluster", name, r.choice.clusterName())
 	}
 }
 

@@ -58,7 +58,7 @@ func (r *reader) withTaints(g group) group {
 		value, _ := taints.Get(key)
 		at := document.FieldPath(g.path("taints"), key)
 		if value.Kind != document.String {
-			r.fatal(nodeconfig.WrongType, at, "is %s, want a string: VALUE:EFFECT", value.Kind)
+			r.Fatal(nodeconfig.WrongType, at, "is %s, want a string: VALUE:EFFECT", value.Kind)
 			continue
 		}
 		text, effect, _ := strings.Cut(value.Text, ":")

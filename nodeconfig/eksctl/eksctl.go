@@ -7,11 +7,11 @@
 package eksctl
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/slipway-dev/slipway/internal/document"
+	"github.com/slipway-dev/slipway/internal/problem"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
@@ -73,17 +73,19 @@ func FromTree(tree *document.Node, choice Choice) *Result {
 	r := &reader{Result: &Result{NodeConfig: new(nodeconfig.NodeConfig), Document: tree, origins: make(map[string]string)}, choice: choice}
 	g, ok := r.choose(tree)
 	r.group = g
-	document.Decode(narrow(tree, r.withTaints(g)), &r.in, document.Options{Names: document.JSONNames, Report: r.report})
+	document.Decode(narrow(tree, r.withTaints(g)), &r.in, document.Options{Names: document.JSONNames, Report: r.fault})
 	r.translate(r.readCluster())
 	if ok {
-		r.Document = r.complete(narrow(tree, g))
+		r.Result.Document = r.complete(narrow(tree, g))
 	}
+	r.Problems = r.List
 	return r.Result
 }
 
 // reader is one run of FromTree.
 type reader struct {
 	*Result
+	problem.Collector
 	choice Choice
 	in     ClusterConfig
 	// group is the one that is chosen; without a node where none is.
@@ -133,7 +135,7 @@ func (r *reader) choose(tree *document.Node) (chosen group, ok bool) {
 	for _, g := range all {
 		name := g.name()
 		if before, twice := first[name]; twice && name != "" {
-			r.fatal(nodeconfig.Invalid, g.path("name"), "is the name of %s, too; %s", before.path(), listed(names))
+			r.Fatal(nodeconfig.Invalid, g.path("name"), "is the name of %s, too; %s", before.path(), listed(names))
 		}
 		first[name] = g
 		if isShown(name) && !slices.Contains(names, name) {
@@ -147,11 +149,11 @@ func (r *reader) choose(tree *document.Node) (chosen group, ok bool) {
 	at := "$." + selfManaged
 	switch {
 	case len(all) == 0:
-		r.fatal(nodeconfig.Missing, at, "is missing a group, and so is %s: give the one that the node is of", managed)
+		r.Fatal(nodeconfig.Missing, at, "is missing a group, and so is %s: give the one that the node is of", managed)
 	case len(found) == 0:
-		r.fatal(nodeconfig.Invalid, at, "has no group of the name that was given, and neither has %s; %s", managed, listed(names))
+		r.Fatal(nodeconfig.Invalid, at, "has no group of the name that was given, and neither has %s; %s", managed, listed(names))
 	case len(found) > 1 && r.choice.NodeGroup == "":
-		r.fatal(nodeconfig.Invalid, at, "has several groups, together with %s: name that of the node with --node-group; %s", managed, listed(names))
+		r.Fatal(nodeconfig.Invalid, at, "has several groups, together with %s: name that of the node with --node-group; %s", managed, listed(names))
 	default:
 		return found[0], true
 	}
@@ -189,8 +191,8 @@ func narrow(tree *document.Node, g group) *document.Node {
 	return &own
 }
 
-// report takes a fault of the decoder, which knows one group, as one of the document.
-func (r *reader) report(f document.Fault) {
+// fault takes a fault of the decoder, which knows one group, as one of the document.
+func (r *reader) fault(f document.Fault) {
 	name := strings.TrimPrefix(f.Path, "$.")
 	if only := document.IndexPath("$."+r.group.list, 0); r.group.node != nil && document.Within(f.Path, only) {
 		rest := f.Path[len(only):]
@@ -199,23 +201,15 @@ func (r *reader) report(f document.Fault) {
 	if f.Kind == document.Unknown {
 		if other, ok := otherField(name); ok {
 			if other.kind != "" {
-				r.Problems = append(r.Problems, nodeconfig.Problem{
+				r.Add(nodeconfig.Problem{
 					Kind: other.kind, Path: f.Path, Reason: other.why, Fatal: other.needed, Line: int(f.Line), Column: int(f.Column),
 				})
 			}
 			return
 		}
 	}
-	r.Problems = append(r.Problems, nodeconfig.ProblemOf(f, !slices.Contains(lesser, name)))
+	r.Add(nodeconfig.ProblemOf(f, !slices.Contains(lesser, name)))
 }
 
 // lesser are the fields of which a value of the wrong type is a warning: a node is made without them, and no other.
 var lesser = []string{"metadata.version", anyGroup + "efaEnabled", anyGroup + "spot", anyGroup + "ssh", anyGroup + "ssh.enableSsm"}
-
-func (r *reader) warn(kind nodeconfig.ProblemKind, path, format string, args ...any) {
-	r.Problems = append(r.Problems, nodeconfig.Problem{Kind: kind, Path: path, Reason: fmt.Sprintf(format, args...)})
-}
-
-func (r *reader) fatal(kind nodeconfig.ProblemKind, path, format string, args ...any) {
-	r.Problems = append(r.Problems, nodeconfig.Problem{Kind: kind, Path: path, Reason: fmt.Sprintf(format, args...), Fatal: true})
-}

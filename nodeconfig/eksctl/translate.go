@@ -22,10 +22,10 @@ const (
 
 func (r *reader) translate(cluster *described) {
 	if r.in.APIVersion != APIVersion {
-		r.fatal(nodeconfig.Invalid, "$.apiVersion", "want %q", APIVersion)
+		r.Fatal(nodeconfig.Invalid, "$.apiVersion", "want %q", APIVersion)
 	}
 	if r.in.Kind != Kind {
-		r.fatal(nodeconfig.Invalid, "$.kind", "want %q", Kind)
+		r.Fatal(nodeconfig.Invalid, "$.kind", "want %q", Kind)
 	}
 	out := r.NodeConfig
 	out.APIVersion, out.Kind = nodeconfig.APIVersion, nodeconfig.Kind
@@ -79,7 +79,7 @@ func (r *reader) cluster() {
 		{authority, in.Status.CertificateAuthorityData, `give the cluster's CA certificate, or name what "aws eks describe-cluster" prints with --cluster`},
 	} {
 		if part.value == "" {
-			r.fatal(nodeconfig.Missing, part.path, "is missing: %s", part.what)
+			r.Fatal(nodeconfig.Missing, part.path, "is missing: %s", part.what)
 		}
 	}
 	out.Cluster = nodeconfig.Cluster{
@@ -110,7 +110,7 @@ func (r *reader) cluster() {
 		}
 	}
 	if network.IPFamily != "" && out.Network.IPFamilies == nil {
-		r.fatal(nodeconfig.Invalid, ranges+".ipFamily", "want one of IPv4, IPv6")
+		r.Fatal(nodeconfig.Invalid, ranges+".ipFamily", "want one of IPv4, IPv6")
 	}
 	r.from(ranges+".ipFamily", "$.network.ipFamilies", "$.network.ipFamilies[0]")
 }
@@ -127,7 +127,7 @@ func (r *reader) theGroup() *NodeGroup {
 	g := &list[0]
 	for _, name := range without {
 		if value, ok := r.group.node.Get(name); ok && value.Kind != document.Null {
-			r.warn(nodeconfig.NotApplied, r.group.path(name), "is not applied, because only groups of %s have it in eksctl", of)
+			r.Warn(nodeconfig.NotApplied, r.group.path(name), "is not applied, because only groups of %s have it in eksctl", of)
 		}
 	}
 	if r.group.list == managed {
@@ -136,7 +136,7 @@ func (r *reader) theGroup() *NodeGroup {
 		g.InstanceTypes = nil
 	}
 	if g.SSH != nil && g.SSH.EnableSSM != nil && *g.SSH.EnableSSM {
-		r.warn(nodeconfig.NotApplied, r.group.path("ssh", "enableSsm"), "is not applied by this version; the agent of Systems Manager runs where the image starts it")
+		r.Warn(nodeconfig.NotApplied, r.group.path("ssh", "enableSsm"), "is not applied by this version; the agent of Systems Manager runs where the image starts it")
 	}
 	return g
 }
@@ -148,16 +148,16 @@ func (r *reader) family(g *NodeGroup) {
 	switch why, known := otherFamilies[g.AMIFamily]; {
 	case slices.Contains(families, g.AMIFamily):
 	case g.AMIFamily == "":
-		r.fatal(nodeconfig.Missing, at, "is missing, which is %s in eksctl, and that %s; %s", amazonLinux2023, otherFamilies[amazonLinux2023], want)
+		r.Fatal(nodeconfig.Missing, at, "is missing, which is %s in eksctl, and that %s; %s", amazonLinux2023, otherFamilies[amazonLinux2023], want)
 	case known:
-		r.fatal(nodeconfig.Invalid, at, "is a family that %s; %s", why, want)
+		r.Fatal(nodeconfig.Invalid, at, "is a family that %s; %s", why, want)
 	case strings.HasPrefix(g.AMIFamily, "Windows"):
-		r.fatal(nodeconfig.Invalid, at, "is Windows, and Slipway makes Linux nodes; %s", want)
+		r.Fatal(nodeconfig.Invalid, at, "is Windows, and Slipway makes Linux nodes; %s", want)
 	default:
-		r.fatal(nodeconfig.Unknown, at, "is an unknown family; %s", want)
+		r.Fatal(nodeconfig.Unknown, at, "is an unknown family; %s", want)
 	}
 	if g.ContainerRuntime != "" && g.ContainerRuntime != "containerd" {
-		r.fatal(nodeconfig.Invalid, r.group.path("containerRuntime"), "is a runtime that Slipway does not configure; want containerd")
+		r.Fatal(nodeconfig.Invalid, r.group.path("containerRuntime"), "is a runtime that Slipway does not configure; want containerd")
 	}
 }
 
@@ -170,7 +170,7 @@ func (r *reader) registration(g *NodeGroup) {
 			continue
 		}
 		if own, ok := k.Labels[label]; ok && own != value {
-			r.warn(nodeconfig.Dropped, document.FieldPath(r.group.path("labels"), label), "is left out, because eksctl gives the label its own value")
+			r.Warn(nodeconfig.Dropped, document.FieldPath(r.group.path("labels"), label), "is left out, because eksctl gives the label its own value")
 		}
 		if k.Labels == nil {
 			k.Labels = make(map[string]string)
@@ -198,21 +198,21 @@ func (r *reader) kubelet(g *NodeGroup) {
 	k.Config = maps.Clone(g.KubeletExtraConfig)
 	for _, key := range refusedKeys {
 		if _, ok := k.Config[key]; ok {
-			r.fatal(nodeconfig.Invalid, document.FieldPath(at, key), "is a key that eksctl refuses, because it sets it itself; remove it (the others are %s)",
+			r.Fatal(nodeconfig.Invalid, document.FieldPath(at, key), "is a key that eksctl refuses, because it sets it itself; remove it (the others are %s)",
 				strings.Join(slices.DeleteFunc(slices.Clone(refusedKeys), func(other string) bool { return other == key }), ", "))
 		}
 	}
 	maxPods := r.group.path("maxPodsPerNode")
 	switch {
 	case g.MaxPodsPerNode < 0:
-		r.fatal(nodeconfig.Invalid, maxPods, "is negative; use 1 or more")
+		r.Fatal(nodeconfig.Invalid, maxPods, "is negative; use 1 or more")
 	case g.MaxPodsPerNode > 0:
 		if k.Config == nil {
 			k.Config = make(map[string]any)
 		}
 		number := json.Number(strconv.Itoa(int(g.MaxPodsPerNode)))
 		if other, ok := k.Config["maxPods"]; ok && other != number {
-			r.warn(nodeconfig.Dropped, document.FieldPath(at, "maxPods"), "is left out, because maxPodsPerNode has another value")
+			r.Warn(nodeconfig.Dropped, document.FieldPath(at, "maxPods"), "is left out, because maxPodsPerNode has another value")
 		}
 		k.Config["maxPods"] = number
 		r.from(maxPods, "$.kubelet.config.maxPods")
@@ -252,7 +252,7 @@ func (r *reader) dns(g *NodeGroup) {
 		cluster.DNSServiceIPs = []string{g.ClusterDNS}
 		r.from(at, "$.cluster.dnsServiceIPs", "$.cluster.dnsServiceIPs[0]")
 	case len(cluster.ServiceCIDRs) == 0 && !extra:
-		r.fatal(nodeconfig.Missing, ranges, `is missing, and pods would be told of no DNS service: give the cluster's, or clusterDNS in the group, or name what "aws eks describe-cluster" prints with --cluster`)
+		r.Fatal(nodeconfig.Missing, ranges, `is missing, and pods would be told of no DNS service: give the cluster's, or clusterDNS in the group, or name what "aws eks describe-cluster" prints with --cluster`)
 	}
 }
 

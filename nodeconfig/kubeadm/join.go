@@ -50,13 +50,13 @@ const (
 func (t *translation) join() {
 	switch {
 	case t.in.Kind != joinKind:
-		t.fatal(nodeconfig.Invalid, "$.kind", "is not of a worker node; use a JoinConfiguration, or the command line kubeadm join")
+		t.Report(true, nodeconfig.Invalid, "$.kind", "is not of a worker node; use a JoinConfiguration, or the command line kubeadm join")
 	case !slices.Contains(apiVersions, t.in.APIVersion):
-		t.fatal(nodeconfig.Invalid, "$.apiVersion", "is a version that is not read; kubeadm config migrate makes the newest of it")
+		t.Report(true, nodeconfig.Invalid, "$.apiVersion", "is a version that is not read; kubeadm config migrate makes the newest of it")
 	}
 	t.known["$.controlPlane"] = true
 	if n, ok := t.tree.Get("controlPlane"); ok && n.Kind != document.Null { // also an empty one makes such a node
-		t.fatal(nodeconfig.Invalid, "$.controlPlane", "describes a node of the control plane, and Slipway joins worker nodes")
+		t.Report(true, nodeconfig.Invalid, "$.controlPlane", "describes a node of the control plane, and Slipway joins worker nodes")
 	}
 	t.withoutPlace(joinRows, t.tree, "$")
 	for to, from := range map[string]string{
@@ -69,7 +69,7 @@ func (t *translation) join() {
 	in := &t.in.NodeRegistration
 	t.out.Kubelet.NodeName, t.out.Kubelet.Taints = nodeName(in.Name), in.Taints
 	if in.CRISocket != "" && !place.SameSocket(in.CRISocket, socket) {
-		t.fatal(nodeconfig.Invalid, "$.nodeRegistration.criSocket", "is not containerd's socket, and Slipway's nodes have containerd; use unix://"+socket)
+		t.Report(true, nodeconfig.Invalid, "$.nodeRegistration.criSocket", "is not containerd's socket, and Slipway's nodes have containerd; use unix://"+socket)
 	}
 	t.extraArgs()
 }
@@ -85,7 +85,7 @@ func (t *translation) discovery() {
 	token, other := in.Token.Reveal(), t.in.Discovery.TLSBootstrapToken.Reveal()
 	switch {
 	case token == "":
-		t.fatal(nodeconfig.Missing, tokenPath, "is missing; the cluster has signed its CA with it")
+		t.Report(true, nodeconfig.Missing, tokenPath, "is missing; the cluster has signed its CA with it")
 	case other != "" && other != token:
 		t.out.Join.DiscoveryToken = in.Token
 		t.moved("$.join.discoveryToken", tokenPath)
@@ -97,19 +97,19 @@ func (t *translation) discovery() {
 	}
 	switch host, port, err := net.SplitHostPort(in.APIServerEndpoint); {
 	case in.APIServerEndpoint == "":
-		t.fatal(nodeconfig.Missing, endpointPath, "is missing; give the API server's HOST:PORT")
+		t.Report(true, nodeconfig.Missing, endpointPath, "is missing; give the API server's HOST:PORT")
 	case err != nil || host == "" || port == "" || strings.Contains(in.APIServerEndpoint, "/"):
-		t.fatal(nodeconfig.Invalid, endpointPath, "is not the API server's HOST:PORT")
+		t.Report(true, nodeconfig.Invalid, endpointPath, "is not the API server's HOST:PORT")
 	default:
 		t.out.Cluster.Server = "https://" + in.APIServerEndpoint
 	}
 	switch pinned := len(in.CACertHashes) > 0; {
 	case pinned && in.UnsafeSkipCAVerification:
-		t.report(false, nodeconfig.NoEffect, skipPath, "has no effect: the CA must have one of the hashes")
+		t.Report(false, nodeconfig.NoEffect, skipPath, "has no effect: the CA must have one of the hashes")
 	case in.UnsafeSkipCAVerification:
 		t.out.Cluster.UnsafeSkipCAVerification = true
 	case !pinned:
-		t.fatal(nodeconfig.Missing, hashesPath, "is missing; give the hash of the cluster's CA, which kubeadm token create --print-join-command prints")
+		t.Report(true, nodeconfig.Missing, hashesPath, "is missing; give the hash of the cluster's CA, which kubeadm token create --print-join-command prints")
 	}
 	t.out.Cluster.CertificateAuthorityHashes = in.CACertHashes
 }
@@ -132,14 +132,14 @@ func (t *translation) extraArgs() {
 		for i := range args.Items {
 			item, at := &args.Items[i], document.IndexPath(argsPath, i)
 			if item.Kind != document.Map {
-				t.fatal(nodeconfig.WrongType, at, "is "+item.Kind.String()+", want a map with a name and a value")
+				t.Report(true, nodeconfig.WrongType, at, "is "+item.Kind.String()+", want a map with a name and a value")
 				continue
 			}
 			value, _ := item.Get("value")
 			t.extraArg(item.GetText("name"), value, at)
 		}
 	default:
-		t.fatal(nodeconfig.WrongType, argsPath, "is "+args.Kind.String()+", want a map, or a list of names and values")
+		t.Report(true, nodeconfig.WrongType, argsPath, "is "+args.Kind.String()+", want a map, or a list of names and values")
 	}
 }
 
@@ -148,7 +148,7 @@ func (t *translation) extraArg(name string, value *document.Node, at string) {
 		value = &document.Node{Kind: document.String}
 	}
 	if value.Kind != document.String {
-		t.fatal(nodeconfig.WrongType, at, "has a value that is not a string; put it in quotes")
+		t.Report(true, nodeconfig.WrongType, at, "has a value that is not a string; put it in quotes")
 		return
 	}
 	k := &t.out.Kubelet

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/slipway-dev/slipway/internal/document"
+	"github.com/slipway-dev/slipway/internal/problem"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
@@ -61,15 +62,7 @@ type translation struct {
 	// known are fields without a place of which there is nothing to say, or of which something is said.
 	known map[string]bool
 	*Result
-}
-
-// report adds a problem.
-func (t *translation) report(fatal bool, kind nodeconfig.ProblemKind, path, reason string) {
-	t.Problems = append(t.Problems, nodeconfig.Problem{Kind: kind, Path: path, Reason: reason, Fatal: fatal})
-}
-
-func (t *translation) fatal(kind nodeconfig.ProblemKind, path, reason string) {
-	t.report(true, kind, path, reason)
+	problem.Collector
 }
 
 func (t *translation) moved(to, from string) { t.origins[to] = from }
@@ -91,7 +84,7 @@ func FromTree(tree *document.Node) *Result {
 		t.join()
 	}
 	faults = slices.DeleteFunc(faults, func(p nodeconfig.Problem) bool { return p.Kind == nodeconfig.Unknown && t.known[p.Path] })
-	r.Problems = append(faults, r.Problems...) // what cannot be read is said before what is missing then
+	r.Problems = append(faults, t.List...) // what cannot be read is said before what is missing then
 	return r
 }
 
@@ -117,9 +110,9 @@ func (t *translation) withoutPlace(rows []row, n *document.Node, at string) {
 		switch {
 		case isEmpty(value), r.unless == "" && value.Kind == document.Bool && value.Text == "false", r.unless != "" && value.Text == r.unless:
 		case r.fatal:
-			t.fatal(nodeconfig.Invalid, path, r.reason)
+			t.Report(true, nodeconfig.Invalid, path, r.reason)
 		default:
-			t.report(false, nodeconfig.NoEffect, path, r.reason)
+			t.Report(false, nodeconfig.NoEffect, path, r.reason)
 		}
 	}
 }

@@ -56,22 +56,22 @@ func (t *translation) kubeconfig() {
 	current := slices.IndexFunc(in.Contexts, func(c Context) bool { return c.Name == in.CurrentContext })
 	switch {
 	case in.CurrentContext == "":
-		t.fatal(nodeconfig.Missing, currentPath, "is missing; name the context that the node takes")
+		t.Report(true, nodeconfig.Missing, currentPath, "is missing; name the context that the node takes")
 		return
 	case current < 0:
-		t.fatal(nodeconfig.Invalid, currentPath, "names no context of the kubeconfig")
+		t.Report(true, nodeconfig.Invalid, currentPath, "names no context of the kubeconfig")
 		return
 	}
 	at, pair := document.IndexPath("$.contexts", current)+".context", in.Contexts[current].Context
 	cluster := slices.IndexFunc(in.Clusters, func(c Cluster) bool { return c.Name == pair.Cluster })
 	if cluster < 0 {
-		t.fatal(nodeconfig.Invalid, at+".cluster", "names no cluster of the kubeconfig")
+		t.Report(true, nodeconfig.Invalid, at+".cluster", "names no cluster of the kubeconfig")
 	} else {
 		t.server(in.Clusters[cluster].Cluster, document.IndexPath("$.clusters", cluster)+".cluster", item(t.tree, "clusters", cluster, "cluster"))
 	}
 	user := slices.IndexFunc(in.Users, func(u User) bool { return u.Name == pair.User })
 	if user < 0 {
-		t.fatal(nodeconfig.Invalid, at+".user", "names no user of the kubeconfig")
+		t.Report(true, nodeconfig.Invalid, at+".user", "names no user of the kubeconfig")
 	} else {
 		t.credential(in.Users[user].User, document.IndexPath("$.users", user)+".user", item(t.tree, "users", user, "user"))
 	}
@@ -94,7 +94,7 @@ func item(tree *document.Node, list string, i int, name string) *document.Node {
 func (t *translation) others(list string, n, chosen int) {
 	for i := range n {
 		if i != chosen {
-			t.report(false, nodeconfig.NoEffect, document.IndexPath(list, i), "has no effect: it is not of the current context")
+			t.Report(false, nodeconfig.NoEffect, document.IndexPath(list, i), "has no effect: it is not of the current context")
 		}
 	}
 }
@@ -129,6 +129,6 @@ func (t *translation) credential(in Credential, at string, n *document.Node) {
 		t.out.Join.Exec = in.Exec
 	}
 	if given > 1 {
-		t.fatal(nodeconfig.Invalid, at, "has several credentials; keep the one that the node joins with")
+		t.Report(true, nodeconfig.Invalid, at, "has several credentials; keep the one that the node joins with")
 	}
 }

@@ -142,7 +142,7 @@ func TestForbiddenImports(t *testing.T) {
 // pure are the packages that do no I/O, read no clock and no environment, with all they depend on
 // in this module.
 var pure = []string{
-	"internal/aksnodeconfig", "nodeconfig", "nodeconfig/aks", "nodeconfig/dialect", "internal/document", "internal/compile", "internal/kubeletapi", "internal/place", "internal/plan", "internal/profile", "internal/distro", "internal/quantity", "internal/versions", "internal/resource",
+	"internal/aksnodeconfig", "nodeconfig", "nodeconfig/aks", "nodeconfig/dialect", "internal/document", "internal/compile", "internal/kubeletapi", "internal/place", "internal/plan", "internal/problem", "internal/profile", "internal/distro", "internal/quantity", "internal/versions", "internal/resource",
 	"internal/facts", "userdata", "components", "exitcode", "status", "capacity", "launch", "launch/azure", "internal/cse", "internal/akstext", "node", "internal/agentless", "internal/cloudconfig", "internal/ignition",
 }
 

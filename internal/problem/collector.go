@@ -1,0 +1,36 @@
+// Package problem collects what is wrong with a document, or with what is made of it. Each reader and the planner embed a
+// [Collector], so that a problem is made in one way. It decides nothing and sorts nothing: its callers do. The dialects of
+// nodeconfig, internal/kubeletapi, internal/plan and launch call it.
+package problem
+
+import (
+	"fmt"
+
+	"github.com/slipway-dev/slipway/nodeconfig"
+)
+
+// Collector holds the problems found so far.
+type Collector struct {
+	// Document names the document of each problem that [Collector.Report], Warn and Fatal add. If empty, it is the contract.
+	Document string
+	// List has the problems in the order in which they were found.
+	List []nodeconfig.Problem
+}
+
+// Add adds problems as they are.
+func (c *Collector) Add(problems ...nodeconfig.Problem) { c.List = append(c.List, problems...) }
+
+// Report adds a problem.
+func (c *Collector) Report(fatal bool, kind nodeconfig.ProblemKind, path, reason string) {
+	c.Add(nodeconfig.Problem{Kind: kind, Path: path, Reason: reason, Fatal: fatal, Document: c.Document})
+}
+
+// Warn adds a problem that is not fatal.
+func (c *Collector) Warn(kind nodeconfig.ProblemKind, path, format string, args ...any) {
+	c.Report(false, kind, path, fmt.Sprintf(format, args...))
+}
+
+// Fatal adds a problem that no node is made with.
+func (c *Collector) Fatal(kind nodeconfig.ProblemKind, path, format string, args ...any) {
+	c.Report(true, kind, path, fmt.Sprintf(format, args...))
+}

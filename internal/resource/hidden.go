@@ -1,0 +1,22 @@
+package resource
+
+import (
+	"encoding/json"
+
+	"github.com/slipway-dev/slipway/nodeconfig"
+)
+
+// Hidden is a secret of a plan. The JSON of a plan shows that there is one, and not its value. What reads that JSON gets the mark
+// in place of the value, so a plan for a later run has none ([Kind.Kept]).
+type Hidden struct{ nodeconfig.Secret }
+
+// MarshalJSON writes the mark, or "" for no secret.
+func (h Hidden) MarshalJSON() ([]byte, error) { return json.Marshal(h.String()) }
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (h *Hidden) UnmarshalJSON(data []byte) error {
+	var text string
+	err := json.Unmarshal(data, &text)
+	h.Secret = nodeconfig.NewSecret(text)
+	return err
+}
