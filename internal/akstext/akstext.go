@@ -1,5 +1,5 @@
 // Package akstext has the forms in which AKS's own program writes values for its scripts: sorted pairs, the kubelet's
-// flags and configuration, what a version is at least.
+// flags and configuration, the image credential provider's configuration, what a version is at least.
 //
 // It knows texts and no contract. nodeconfig/aks calls it for what has no other place in a config, and internal/cse for
 // all else, so that both write the same.

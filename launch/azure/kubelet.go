@@ -6,6 +6,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/akstext"
 	"github.com/slipway-dev/slipway/internal/kubeletapi"
 	"github.com/slipway-dev/slipway/internal/plan"
+	"github.com/slipway-dev/slipway/internal/profile"
 	"github.com/slipway-dev/slipway/internal/versions"
 	"github.com/slipway-dev/slipway/launch"
 	"github.com/slipway-dev/slipway/nodeconfig"
@@ -13,12 +14,13 @@ import (
 
 // Where the parts of a node of AKS are (AKS node contract, "on the node").
 const (
-	azureJSON         = "/etc/kubernetes/azure.json"
 	credentialBin     = "/var/lib/kubelet/credential-provider"
-	credentialConfig  = "/var/lib/kubelet/credential-provider-config.yaml"
 	sandboxImage      = "mcr.microsoft.com/oss/kubernetes/pause:3.6"
 	clusterDNSDefault = "10.0.0.10"
 )
+
+// aksPaths are the paths of a node of AKS.
+var aksPaths = profile.Named(nodeconfig.LayoutAKS).Paths
 
 // flagRow is a flag of the kubelet that is not in its configuration file, and the minors of Kubernetes that it is for.
 type flagRow struct {
@@ -31,8 +33,8 @@ type flagRow struct {
 // flagRows are the kubelet's flags (Karpenter for Azure: bootstrap/aksbootstrap.go, version gates). What a kubelet of the
 // version does not know, the planner leaves out all the same.
 var flagRows = []flagRow{
-	{"azure-container-registry-config", azureJSON, 0, 30, true},
-	{"cloud-config", azureJSON, 0, 34, true},
+	{"azure-container-registry-config", aksPaths.CloudConfig, 0, 30, true},
+	{"cloud-config", aksPaths.CloudConfig, 0, 34, true},
 	{"cloud-provider", "external", 0, 0, false},
 	{"feature-gates", "DisableKubeletCloudCredentialProviders=false", 0, 30, true},
 	{"keep-terminated-pod-volumes", "false", 0, 31, true},
@@ -42,21 +44,8 @@ var flagRows = []flagRow{
 // sinceCredentialProvider is the minor from which on the kubelet gets credentials for registries by a plug-in.
 const sinceCredentialProvider = 30
 
-// credentialProviders is that plug-in's configuration. All templates share it.
-var credentialProviders = map[string]any{
-	"apiVersion": "kubelet.config.k8s.io/v1",
-	"kind":       "CredentialProviderConfig",
-	"providers": []any{map[string]any{
-		"name": "acr-credential-provider", "matchImages": registries, "defaultCacheDuration": "10m",
-		"apiVersion": "credentialprovider.kubelet.k8s.io/v1", "args": []any{nodeconfig.NewSecret(azureJSON)}, // any argument may be a credential
-	}},
-}
-
-// registries are those that Azure's plug-in has credentials for (AKS: credential provider configuration).
-var registries = []any{
-	"*.azurecr.io", "*.azurecr.cn", "*.azurecr.de", "*.azurecr.us",
-	"*.*.geo.azurecr.io", "*.*.geo.azurecr.cn", "*.*.geo.azurecr.de", "*.*.geo.azurecr.us",
-}
+// credentialProviders is that plug-in's configuration. All templates share it. Any argument may be a credential.
+var credentialProviders = akstext.CredentialProvider(akstext.Registries(), []any{nodeconfig.NewSecret(aksPaths.CloudConfig)}, false)
 
 // kubeletConfig is what all kubelets are told (Karpenter for Azure: bootstrap/aksbootstrap.go, the base flags, in the terms of the
 // configuration file).
@@ -111,7 +100,7 @@ var kubeletRule = launch.Rule{
 		k, version := &d.Node.Kubelet, d.Node.Cluster.KubernetesVersion
 		k.Flags = flags(version, isOwn(d))
 		if !isOwn(d) && versions.AtLeast(version, sinceCredentialProvider) {
-			k.ImageCredentialProvider = &nodeconfig.ImageCredentialProvider{BinDir: credentialBin, ConfigFile: credentialConfig, Config: credentialProviders}
+			k.ImageCredentialProvider = &nodeconfig.ImageCredentialProvider{BinDir: credentialBin, ConfigFile: aksPaths.CredentialConfig, Config: credentialProviders}
 		}
 		dns := make([]any, 0, 1)
 		for _, ip := range d.Machine.Network.DNS {

@@ -1,20 +1,13 @@
 package aks
 
 import (
-	"encoding/json"
 	"strings"
 
 	"github.com/slipway-dev/slipway/internal/aksnodeconfig"
+	"github.com/slipway-dev/slipway/internal/akstext"
 	"github.com/slipway-dev/slipway/internal/profile"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
-
-// registries are the names of Azure's container registries (AKS, credential provider
-// configuration).
-var registries = []string{
-	"*.azurecr.io", "*.azurecr.cn", "*.azurecr.de", "*.azurecr.us",
-	"*.*.geo.azurecr.io", "*.*.geo.azurecr.cn", "*.*.geo.azurecr.de", "*.*.geo.azurecr.us",
-}
 
 const (
 	providerConfig = "$.kubelet.imageCredentialProvider.config"
@@ -39,55 +32,32 @@ func (t *translation) credentialProvider(binDir, configFile string) {
 		}
 		return
 	}
-	images, args := make([]given, 0, len(registries)+2), []given{{value: "/etc/kubernetes/azure.json"}}
-	for _, image := range registries {
-		images = append(images, given{value: image})
+	family := profile.Named(nodeconfig.LayoutAKS)
+	var images []given
+	for _, image := range akstext.Registries() {
+		images = append(images, given{value: image.(string)})
 	}
+	args := []given{{value: family.Paths.CloudConfig}}
 	if suffix := deref(t.in.CustomCloudConfig).ContainerRegistryDnsSuffix; suffix != "" {
 		images = append(images, given{"*" + suffix, suffixField})
 	}
 	if own := strings.TrimRight(t.in.BootstrapProfileContainerRegistryServer, "/"); own != "" {
-		system := profile.Named(nodeconfig.LayoutAKS).Runtime.Registry
+		system := family.Runtime.Registry
 		images = append(images, given{system, registryField})
 		args = append(args, given{"--registry-mirror=" + system + ":" + own, registryField})
 	}
-	config := azureProvider()
-	provider := config["providers"].([]any)[0].(map[string]any)
-	if pull.Enabled && t.bindable(&pull) {
+	bound := pull.Enabled && t.bindable(&pull)
+	if bound {
+		args = append(args, t.identityBinding(&pull)...)
+	}
+	config := akstext.CredentialProvider(t.listOf(images, providerPath+".matchImages"), t.listOf(args, providerPath+".args"), bound)
+	if bound {
 		t.moved(at(providerPath+".tokenAttributes"), at(pullPath+".enabled"))
-		for name := range provider["tokenAttributes"].(map[string]any) {
+		for name := range config["providers"].([]any)[0].(map[string]any)["tokenAttributes"].(map[string]any) {
 			t.moved(at(providerPath+".tokenAttributes."+name), at(pullPath+".enabled"))
 		}
-		args = append(args, t.identityBinding(&pull)...)
-	} else {
-		delete(provider, "tokenAttributes")
 	}
-	provider["matchImages"] = t.listOf(images, providerPath+".matchImages")
-	provider["args"] = t.listOf(args, providerPath+".args")
 	t.out.Kubelet.ImageCredentialProvider = &nodeconfig.ImageCredentialProvider{BinDir: binDir, ConfigFile: configFile, Config: config}
-}
-
-// azureProvider is the configuration of Azure's provider, but for its images and arguments (AKS: writeCredentialProviderConfig).
-func azureProvider() (config map[string]any) {
-	const text = `{
-	"apiVersion": "kubelet.config.k8s.io/v1",
-	"kind": "CredentialProviderConfig",
-	"providers": [{
-		"name": "acr-credential-provider",
-		"defaultCacheDuration": "10m",
-		"apiVersion": "credentialprovider.kubelet.k8s.io/v1",
-		"tokenAttributes": {
-			"serviceAccountTokenAudience": "api://AKSIdentityBinding",
-			"requireServiceAccount": false,
-			"cacheType": "ServiceAccount",
-			"optionalServiceAccountAnnotationKeys": ["kubernetes.azure.com/acr-client-id"]
-		}
-	}]
-}`
-	if err := json.Unmarshal([]byte(text), &config); err != nil {
-		panic(err) // it is a constant
-	}
-	return config
 }
 
 // bindable reports whether the provider can pull with a pod's identity: with the name of a server to ask for one. It refuses a
