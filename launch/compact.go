@@ -15,14 +15,8 @@ import (
 // MaxCompact is how large a [Template.Compact] is at most, in bytes: it is kept with each claim.
 const MaxCompact = 1024
 
-// compactFormat is what a version of compact records means. A new one is for another meaning; the former ones stay, as nodes keep them.
-type compactFormat struct {
-	prefix string
-	// key is what is kept of a path.
-	key func(path string) uint32
-	// runs says that the entries of each map follow each other, and that notes follow all of them.
-	runs bool
-}
+// compactPrefix begins a compact record, and names what its bytes mean. Another meaning gets another one.
+const compactPrefix = "r2-"
 
 // nameBits is how much of a digest of a path is kept beside that of the map that it is in.
 const nameBits = 14
@@ -32,16 +26,11 @@ const (
 	entryBytes = 4
 	// shortBytes is for a map of which every difference is a [Refresh]: that is also what is told where no entry differs and the key does.
 	shortBytes = 3
-	// formerBytes is for former records. The third byte of such an entry begins with two bits for what a difference takes.
-	formerBytes = 5
 )
 
-// formats are the versions, the one that is written first.
-var formats = [...]compactFormat{
-	{prefix: "r2-", runs: true, key: func(path string) uint32 {
-		return uint32(shortOf(parentOf(path)))<<nameBits | uint32(digest(path))&(1<<nameBits-1)
-	}},
-	{prefix: "r1-", key: func(path string) uint32 { return uint32(shortOf(path)) }},
+// keyOf is what is kept of a path.
+func keyOf(path string) uint32 {
+	return uint32(shortOf(parentOf(path)))<<nameBits | uint32(digest(path))&(1<<nameBits-1)
 }
 
 // shortOf is what is kept of a path as a whole.
@@ -56,10 +45,10 @@ func (t *Template) Compact() string { return t.compact.get(t.makeCompact) }
 
 // makeCompact makes the compact record.
 func (t *Template) makeCompact() string {
-	head := formats[0].prefix + t.Key() + "."
+	head := compactPrefix + t.Key() + "."
 	room := base64.RawURLEncoding.DecodedLen(MaxCompact-len(head)) - sumBytes
 	for names := mostNames; ; names-- { // where there is too much, values share an entry with their neighbours
-		entries := t.entries(0, names)
+		entries := t.entries(names)
 		keys := slices.Sorted(maps.Keys(entries))
 		data := appendRuns([]byte{byte(names)}, keys, entries)
 		if len(data) > room && names > 1 {
@@ -75,11 +64,11 @@ const sumBytes = 4
 
 func checksum(key string, data []byte) uint32 { return uint32(digestOf(digest(key), data)) }
 
-// entries are the entries of the template's values for a format, with so many names of a path. The usual ones are kept.
-func (t *Template) entries(format, names int) map[uint32]*entryOf {
-	entries := func() map[uint32]*entryOf { return byPath(counting(&t.Document), names, formats[format].key) }
+// entries are the entries of the template's values, with so many names of a path. The usual ones are kept.
+func (t *Template) entries(names int) map[uint32]*entryOf {
+	entries := func() map[uint32]*entryOf { return byPath(counting(&t.Document), names) }
 	if names == mostNames {
-		return t.allEntries[format].get(entries)
+		return t.allEntries.get(entries)
 	}
 	return entries()
 }
@@ -118,38 +107,37 @@ func appendRuns(data []byte, keys []uint32, entries map[uint32]*entryOf) []byte 
 type Compact struct {
 	record string
 	key    string
-	format int // of formats
 	names  int
 	// runs and notes are as the record has them: most nodes do not differ, and nobody looks at theirs.
 	runs  []compactRun
 	notes []byte
 }
 
-// compactRun are entries that follow each other: in a map, by a digest of its path, or all where that is not kept.
+// compactRun are entries that follow each other, in a map, by a digest of its path.
 type compactRun struct {
 	parent     uint16
 	entries    []byte
 	entryBytes int
 }
 
-// ParseCompact reads what [Template.Compact] has written, of this version and of former ones. The error of a record that is damaged, or of
+// ParseCompact reads what [Template.Compact] has written. The error of a record that is damaged, or of
 // another version, wraps [ErrUnknown]: nobody replaces a node for it.
 func ParseCompact(record string) (*Compact, error) {
 	unknown := func(why string) error { return fmt.Errorf("%w: the compact record %s", ErrUnknown, why) }
-	format := slices.IndexFunc(formats[:], func(f compactFormat) bool { return strings.HasPrefix(record, f.prefix) })
+	rest, known := strings.CutPrefix(record, compactPrefix)
 	switch {
 	case len(record) > MaxCompact:
 		return nil, unknown("is too long")
-	case format < 0 || !strings.HasPrefix(record[len(formats[format].prefix):], keyVersion):
+	case !known || !strings.HasPrefix(rest, keyVersion):
 		return nil, unknown("was made by another version")
 	}
-	key, encoded, ok := strings.Cut(record[len(formats[format].prefix):], ".")
+	key, encoded, ok := strings.Cut(rest, ".")
 	data, err := base64.RawURLEncoding.Strict().DecodeString(encoded)
 	if !ok || err != nil || len(data) < 1+sumBytes {
 		return nil, unknown("is damaged")
 	}
 	data, want := data[:len(data)-sumBytes], binary.BigEndian.Uint32(data[len(data)-sumBytes:])
-	c := &Compact{record: record, key: key, format: format, names: int(data[0])}
+	c := &Compact{record: record, key: key, names: int(data[0])}
 	if checksum(key, data) != want || c.names < 1 || c.names > mostNames || !c.split(data[1:]) {
 		return nil, unknown("is damaged")
 	}
@@ -161,10 +149,6 @@ const usualRuns = 12
 
 // split takes the entries and the notes apart, and reports whether there are whole ones alone.
 func (c *Compact) split(data []byte) bool {
-	if !formats[c.format].runs {
-		c.runs = []compactRun{{entries: data, entryBytes: formerBytes}}
-		return len(data)%formerBytes == 0
-	}
 	runs, n := binary.Uvarint(data)
 	if n <= 0 || runs > uint64(len(data)) {
 		return false
@@ -203,8 +187,6 @@ type kept struct {
 	// value is what is kept of the digest of values, and mask has its bits.
 	value, mask uint32
 	parent      uint16
-	// class is what a difference takes, where the record says so.
-	class Drift
 }
 
 // all calls visit with each entry.
@@ -212,18 +194,9 @@ func (c *Compact) all(visit func(kept)) {
 	index := 0
 	for _, run := range c.runs {
 		for e := range slices.Chunk(run.entries, run.entryBytes) {
-			k := kept{index: index, parent: run.parent}
-			if run.entryBytes == formerBytes {
-				k.mask = 1<<valueBits - 1
-				word := wordOf(e[2:])
-				k.key, k.value, k.class = wordOf(e[:2]), word&k.mask, classes[word>>valueBits]
-			} else {
-				bits := 8*run.entryBytes - nameBits
-				k.mask = 1<<bits - 1
-				word := wordOf(e)
-				k.key, k.value = uint32(run.parent)<<nameBits|word>>bits, word&k.mask
-			}
-			visit(k)
+			bits, word := 8*run.entryBytes-nameBits, wordOf(e)
+			mask := uint32(1)<<bits - 1
+			visit(kept{index, uint32(run.parent)<<nameBits | word>>bits, word & mask, mask, run.parent})
 			index++
 		}
 	}
@@ -243,7 +216,7 @@ func (c *Compact) Diff(wanted *Template) []Change {
 	if c.record == wanted.Compact() {
 		return nil
 	}
-	entries := wanted.entries(c.format, c.names)
+	entries := wanted.entries(c.names)
 	seen := make(map[uint32]bool, len(entries))
 	var changes []Change
 	known := sync.OnceValue(func() map[uint32]string { return c.known(wanted) })
@@ -276,7 +249,7 @@ func (c *Compact) known(t *Template) map[uint32]string {
 	paths := make(map[uint32]string)
 	for _, path := range t.familiar() {
 		path = upTo(path, c.names)
-		key := formats[c.format].key(path)
+		key := keyOf(path)
 		if other, has := paths[key]; has && other != path {
 			path = ambiguous
 		}
@@ -291,9 +264,6 @@ func (c *Compact) gone(had kept, known map[uint32]string) Change {
 	d := driftOf(path)
 	if d.path == "" { // of a version with other fields
 		d.class = Refresh
-	}
-	if had.class != "" {
-		d.class = had.class
 	}
 	if !exact {
 		d.reason = "a field below it is not wanted any more"
@@ -311,7 +281,7 @@ func (c *Compact) pathOf(had kept, known map[uint32]string) (string, bool) {
 	}
 	if name := c.note(had.index, noteName); name != "" {
 		for _, path := range []string{document.FieldPath(parent, name), parent + name} {
-			if formats[c.format].key(path) == had.key {
+			if keyOf(path) == had.key {
 				return path, true
 			}
 		}

@@ -40,12 +40,12 @@ type entryOf struct {
 // is compared as well, shows that something differs.
 const valueBits = 22
 
-// byPath are the entries of values, by a key of their paths. Paths with the same key share one: what differs is told all the same.
-func byPath(all []leaf, names int, key func(path string) uint32) map[uint32]*entryOf {
+// byPath are the entries of values, by [keyOf]. Paths with the same key share one: what differs is told all the same.
+func byPath(all []leaf, names int) map[uint32]*entryOf {
 	found := make(map[uint32]*entryOf, len(all))
 	for _, l := range all {
 		at := upTo(l.path, names)
-		short := key(at)
+		short := keyOf(at)
 		e := found[short]
 		if e == nil {
 			e = &entryOf{at: at, text: text(l.v), class: Ignore}

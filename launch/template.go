@@ -33,7 +33,7 @@ type Template struct {
 	blank      lazy[blankData]
 	key        lazy[string]
 	compact    lazy[string]
-	allEntries [len(formats)]lazy[map[uint32]*entryOf]
+	allEntries lazy[map[uint32]*entryOf]
 }
 
 // lazy is a value that is made once, when somebody asks for it.

@@ -103,7 +103,6 @@ func TestDecode(t *testing.T) {
 		{"a label without a value", "kubelet:\n  labels:\n    a:\n    b: ''\n", `{"kubelet":{"labels":{"b":""}}}`, []nodeconfig.Problem{{Path: "$.kubelet.labels.a", Reason: `is null; write an empty text as ""`, Fatal: true}}},
 		{"a version without quotes", "cluster:\n  kubernetesVersion: 1.30\n", `{}`, []nodeconfig.Problem{{Path: "$.cluster.kubernetesVersion", Reason: "is a number, want a string: put it in quotes", Fatal: true}}},
 		{"numbers as strings", `{"metadata":{"revision":"7"},"cloud":{"azure":{"backoff":{"retries":"3","jitter":"0.5"}}}}`, `{"cloud":{"azure":{"backoff":{"jitter":0.5,"retries":3}}},"metadata":{"revision":7}}`, nil},
-		{"the former name of a field", "metadata: {name: n, generation: 7}", `{"metadata":{"name":"n","revision":7}}`, []nodeconfig.Problem{{Path: "$.metadata.generation", Kind: nodeconfig.Deprecated, Reason: "is the former name of revision; use the new one", Line: 1, Column: 33}}},
 		{"durations", `{"checks":{"timeout":"1h","apiServerTimeout":"1.5m"}}`, `{"checks":{"apiServerTimeout":"1m30s","timeout":"1h0m0s"}}`, nil},
 		{"bad durations", `{"checks":{"timeout":"-1s","apiServerTimeout":"5"}}`, `{}`, []nodeconfig.Problem{{Path: "$.checks.timeout", Reason: "is not a duration", Fatal: true}, {Path: "$.checks.apiServerTimeout", Reason: "is not a duration", Fatal: true}}},
 		{"a duration that is a number", `{"checks":{"timeout":900}}`, `{}`, []nodeconfig.Problem{{Path: "$.checks.timeout", Reason: "want a string: put it in quotes", Fatal: true}}},

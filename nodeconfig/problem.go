@@ -27,8 +27,8 @@ const (
 	NoEffect ProblemKind = "NoEffect"
 	// Dropped is a good value that is left out because of what else is said, or of where: "Dropped".
 	Dropped ProblemKind = document.Dropped
-	// Deprecated is a former way to say it, which is read all the same: "Deprecated".
-	Deprecated ProblemKind = document.Deprecated
+	// Deprecated is a value that is read, and that its dialect will not have for ever: "Deprecated".
+	Deprecated ProblemKind = "Deprecated"
 	// NotInstalled is a component that the machine does not have in the version that is wanted: "NotInstalled".
 	NotInstalled ProblemKind = "NotInstalled"
 )
@@ -89,7 +89,7 @@ func ProblemOf(f document.Fault, vital bool) Problem {
 	kind := ProblemKind(f.Kind)
 	return Problem{
 		Kind: kind, Path: f.Path, Reason: f.Reason, Line: int(f.Line), Column: int(f.Column),
-		Fatal: vital && kind != Unknown && kind != Deprecated || errors.Is(f.Err, errRedacted),
+		Fatal: vital && kind != Unknown || errors.Is(f.Err, errRedacted),
 	}
 }
 

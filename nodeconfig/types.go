@@ -48,7 +48,7 @@ type Metadata struct {
 	Name string `json:"name,omitempty"`
 	// Revision orders the documents of one node: a node never goes back to a lower one. It is 0 or
 	// more; the author of the documents counts it up. (A node's generations are counted by the node.)
-	Revision int64 `json:"revision,omitempty" formerly:"generation"`
+	Revision int64 `json:"revision,omitempty"`
 }
 
 // Cluster is the cluster to join.

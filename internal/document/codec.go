@@ -36,10 +36,9 @@ type codec struct {
 
 // knownField is a struct field as the document knows it.
 type knownField struct {
-	index  int
-	name   string // canonical
-	former bool   // not one of Options.Names, but the field's former name
-	codec  *codec
+	index int
+	name  string // canonical
+	codec *codec
 }
 
 // is reports whether it is a field, and the one of an index.
@@ -124,10 +123,7 @@ func (o *Options) fieldsOf(t reflect.Type, made map[reflect.Type]*codec) map[str
 		}
 		c := o.makeCodec(f.Type, made)
 		for _, name := range names {
-			fields[name] = knownField{i, names[0], false, c}
-		}
-		if former := f.Tag.Get("formerly"); former != "" {
-			fields[former] = knownField{i, names[0], true, c}
+			fields[name] = knownField{i, names[0], c}
 		}
 	}
 	return fields

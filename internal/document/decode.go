@@ -21,8 +21,6 @@ const (
 	Invalid = "Invalid"
 	// Dropped is a value that is left out because of what else is there.
 	Dropped = "Dropped"
-	// Deprecated is a former name, which is read.
-	Deprecated = "Deprecated"
 )
 
 // Fault is one thing that is wrong with a document.
@@ -54,8 +52,7 @@ type Options struct {
 	Report func(Fault)
 }
 
-// JSONNames is an Options.Names for ordinary structs with json tags. A field whose name has changed has the
-// former one in its tag "formerly"; Decode takes it, and reports it.
+// JSONNames is an Options.Names for ordinary structs with json tags.
 func JSONNames(f reflect.StructField) []string {
 	name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 	if name == "" || name == "-" {
@@ -188,9 +185,6 @@ func (d *decoder) structure(n *Node, v reflect.Value, c *codec) {
 			other := slices.IndexFunc(n.Fields, func(f Field) bool { return c.fields[f.Name].is(known.index) })
 			d.reportField(f, Dropped, "is the same field as %q: remove one of them", n.Fields[other].Name)
 			continue
-		}
-		if known.former {
-			d.reportField(f, Deprecated, "is the former name of %s; use the new one", known.name)
 		}
 		taken[known.index] = true
 		d.at.Enter(known.name)

@@ -2,6 +2,7 @@ package document
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -9,13 +10,7 @@ import (
 // suggest offers the known name nearest to an unknown one, or nothing where none is near: a typo
 // is the commonest reason for an unknown field.
 func suggest(name string, known map[string]knownField) string {
-	var names []string
-	for candidate := range known {
-		if !known[candidate].former {
-			names = append(names, candidate)
-		}
-	}
-	if best := Nearest(name, names); best != "" {
+	if best := Nearest(name, slices.Collect(maps.Keys(known))); best != "" {
 		return "; did you mean " + best + "?"
 	}
 	return ""

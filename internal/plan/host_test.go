@@ -234,11 +234,9 @@ func TestReadersOfAzureConfig(t *testing.T) {
 }
 
 // Azure's wire server is kept from pods, on Azure, by these two rules and no others: with any other a node is not one that
-// AKS allows eBPF host routing on. Each is removed, if it is there, before it is inserted, and the one of earlier versions
-// is removed.
+// AKS allows eBPF host routing on. Each is removed, if it is there, before it is inserted.
 func TestWireServerRules(t *testing.T) {
 	want := map[string][]string{"": nil, "azure": {
-		"-iptables -w -D FORWARD -d 168.63.129.16 -p tcp -m multiport --dports 80,32526 -j DROP",
 		"-iptables -w -D FORWARD -d 168.63.129.16 -p tcp --dport 80 -j DROP",
 		"iptables -w -I FORWARD -d 168.63.129.16 -p tcp --dport 80 -j DROP",
 		"-iptables -w -D FORWARD -d 168.63.129.16 -p tcp --dport 32526 -j DROP",

@@ -17,10 +17,6 @@ var wireServerRules = []string{
 	" FORWARD -d 168.63.129.16 -p tcp --dport 32526 -j DROP",
 }
 
-// formerWireServerRule is what earlier versions had in their place. A node that is updated while it runs has it until
-// this removes it.
-const formerWireServerRule = " FORWARD -d 168.63.129.16 -p tcp -m multiport --dports 80,32526 -j DROP"
-
 // ruleLoaders are the units of images that load rules of the packet filter and remove all others: nftables and
 // netfilter-persistent of Debian and Ubuntu, iptables of Azure Linux.
 var ruleLoaders = []string{"iptables.service", "netfilter-persistent.service", "nftables.service"}
@@ -63,10 +59,7 @@ func planKubeletPrepare(in *input, out *output) {
 	)
 	if in.config.Cloud.Provider == "azure" {
 		// Without a shell there is no other "unless it is there".
-		lines = append(lines,
-			unitfile.Comment("Pods must not reach the wire server. The lines with -D remove the rules of an earlier start, and of an earlier version."),
-			unitfile.Set("ExecStart", "-iptables -w -D"+formerWireServerRule),
-		)
+		lines = append(lines, unitfile.Comment("Pods must not reach the wire server. The lines with -D remove the rules of an earlier start."))
 		for _, rule := range wireServerRules {
 			lines = append(lines, unitfile.Set("ExecStart", "-iptables -w -D"+unitfile.Quote(rule)), unitfile.Set("ExecStart", "iptables -w -I"+unitfile.Quote(rule)))
 		}

@@ -21,7 +21,6 @@ var unplanned = map[string][]Reader{
 		{"$.kind", false, "says which contract it is"},
 		{"$.metadata.name", false, "a name for people"},
 		{"$.metadata.revision", true, "a node refuses a contract with a lower one"},
-		{"$.metadata.generation", true, "the former name of metadata.revision"},
 		{"$.checks.allowUnapplied", true, "names the settings that may be left out"},
 		{"$.checks.timeout", true, "bounds the whole provisioning"},
 		{"$.checks.changeTimeout", true, "bounds the wait for the Node's lease after a change"},

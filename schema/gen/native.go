@@ -96,9 +96,7 @@ func reflected(dir string, top any, more bool) (*jsonschema.Schema, error) {
 	if err := r.AddGoComments("", dir, jsonschema.WithFullComment()); err != nil {
 		return nil, err
 	}
-	types := make(map[string]reflect.Type) // by name, as they are met
 	r.LookupComment = func(t reflect.Type, field string) string {
-		types[t.Name()] = t
 		key := filepath.ToSlash(dir) + strings.TrimPrefix(t.PkgPath(), reflect.TypeFor[nodeconfig.NodeConfig]().PkgPath()) + "." + t.Name()
 		if field == "" {
 			return oneLine(r.CommentMap[key])
@@ -142,21 +140,8 @@ func reflected(dir string, top any, more bool) (*jsonschema.Schema, error) {
 		if err := finish(name, def); err != nil {
 			return nil, err
 		}
-		formerNames(types[name], def)
 	}
 	return s, nil
-}
-
-// formerNames adds the names that fields had before, so that documents with one stay valid.
-func formerNames(t reflect.Type, s *jsonschema.Schema) {
-	for i := range t.NumField() {
-		if former := t.Field(i).Tag.Get("formerly"); former != "" {
-			name := document.JSONNames(t.Field(i))[0]
-			field := *s.Properties.Value(name)
-			field.Description, field.Deprecated = "The former name of "+name+".", true
-			s.Properties.Set(former, &field)
-		}
-	}
 }
 
 // finish makes the composites of a type nullable and gives its fields their enumerations.
