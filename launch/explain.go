@@ -63,9 +63,6 @@ func (s Source) reason(weaker Source) string {
 // Explanation is where all values are from, by their paths.
 type Explanation []Value
 
-// Explain says of each value of layers where it is from.
-func Explain(layers []Layer) Explanation { return explain(layers).sorted() }
-
 // explainer finds out where values are from.
 type explainer struct {
 	values Explanation

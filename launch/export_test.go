@@ -201,3 +201,9 @@ func OutcomeRows() map[string]int {
 func Sealed(format, key string, data []byte) string {
 	return format + key + "." + base64.RawURLEncoding.EncodeToString(binary.BigEndian.AppendUint32(slices.Clone(data), checksum(key, data)))
 }
+
+// Explain says of each value of layers where it is from.
+func Explain(layers []Layer) Explanation { return explain(layers).sorted() }
+
+// Sources are all sources, the weakest first.
+func Sources() []Source { return slices.Clone(ranks) }

@@ -35,9 +35,6 @@ var ranks = []Source{Hardcoded, Detected, Environment, Global, Pool, Class, Comp
 // explicit are the sources in which somebody has said what he wants.
 var explicit = []Source{Environment, Global, Pool, Class}
 
-// Sources are all sources, the weakest first.
-func Sources() []Source { return slices.Clone(ranks) }
-
 func (s Source) rank() int { return slices.Index(ranks, s) }
 
 // Document is a part of what a node and its machine will be. What is zero is not said.

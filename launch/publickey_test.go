@@ -48,7 +48,7 @@ func TestNothingSecretIsShown(t *testing.T) {
 	tpl.Document.Node.Runtime.Containerd.RegistryHeaders = map[string]nodeconfig.Secret{"X-Meta-Source-Client": nodeconfig.NewSecret("canary")}
 	before, request, _ := base(t).decode(t)
 	running, _ := launch.Render(before, request)
-	compared, err := launch.Compare(running, tpl)
+	compared, err := launch.CompareRecords(running.Record(), tpl.Record())
 	if err != nil {
 		t.Fatal(err)
 	}

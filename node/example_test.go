@@ -2,6 +2,7 @@ package node_test
 
 import (
 	"fmt"
+	"os"
 
 	"github.com/slipway-dev/slipway/examples"
 	"github.com/slipway-dev/slipway/node"
@@ -54,6 +55,33 @@ func ExampleContract_Plan() {
 	}
 	// Output:
 	// 0600 /etc/kubernetes/bootstrap-kubelet.conf
+}
+
+// A plan for one machine needs what "slipway-node facts" has recorded there.
+func ExampleParseFacts() {
+	read := node.Read(node.Document{Data: examples.Contract("native")})
+	recorded, err := os.ReadFile("../examples/facts/ubuntu.json")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	known, err := node.ParseFacts(recorded)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	anywhere, _ := read.Plan(node.Facts{})
+	here, _ := read.Plan(known)
+	d, err := node.Diff(anywhere, here)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, c := range d.Changes {
+		fmt.Println(c.How, c.Kind, c.Name)
+	}
+	// Output:
+	// changed File /var/lib/kubelet/config.yaml
 }
 
 // A change of the contract has a class: what it takes on a node that runs.

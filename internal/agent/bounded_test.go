@@ -33,7 +33,7 @@ func TestStatusOfManyProblems(t *testing.T) {
 		if len(got.Problems) < 200 {
 			t.Errorf("%s: %d problems: %v %+v", c.name, len(got.Problems), got.Problems, got.Error)
 		}
-		if size := len(n.read(StatusPath)); int64(size) > state.Status.Limit {
+		if size := len(n.read(state.Status.Path)); int64(size) > state.Status.Limit {
 			t.Errorf("%s: the status has %d bytes", c.name, size)
 		}
 		last, err := n.LastStatus()
@@ -55,8 +55,8 @@ func TestStatusThatCannotBeRead(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	for _, content := range []string{"", "{", strings.Repeat(" ", int(state.Status.Limit)+1)} {
-		n.deliver(StatusPath, []byte(content))
-		if _, err := n.LastStatus(); err == nil || strings.Contains(err.Error(), "no provisioning") || !strings.Contains(err.Error(), StatusPath) {
+		n.deliver(state.Status.Path, []byte(content))
+		if _, err := n.LastStatus(); err == nil || strings.Contains(err.Error(), "no provisioning") || !strings.Contains(err.Error(), state.Status.Path) {
 			t.Errorf("%d bytes: %v", len(content), err)
 		}
 	}

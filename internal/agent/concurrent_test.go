@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/slipway-dev/slipway/exitcode"
+	"github.com/slipway-dev/slipway/internal/state"
 	"github.com/slipway-dev/slipway/status"
 )
 
@@ -73,7 +74,7 @@ func rivals(t *testing.T) map[string][]byte {
 // onesOwn wants a node to be what one of the contracts makes, and its documents to be that one's.
 func onesOwn(t *testing.T, n *node, contracts map[string][]byte) {
 	t.Helper()
-	last, err := status.Parse(n.read(StatusPath))
+	last, err := status.Parse(n.read(state.Status.Path))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -197,7 +198,7 @@ func TestAnotherIsAtWork(t *testing.T) {
 	if got.ExitCode != exitcode.Timeout || !strings.Contains(n.errorTexts(got), "/run/slipway/lock") {
 		t.Errorf("%d, %+v", got.ExitCode, got.Errors)
 	}
-	if n.exists(StatusPath) || n.exists(aksPlace.result.Path) || n.exists(aksPlace.complete) || n.exists(FactsPath) {
+	if n.exists(state.Status.Path) || n.exists(aksPlace.result.Path) || n.exists(aksPlace.complete) || n.exists(FactsPath) {
 		t.Errorf("there is %q", slices.Sorted(maps.Keys(n.snapshot())))
 	}
 	if err := unlock(); err != nil {
@@ -226,7 +227,7 @@ func TestBadContractWhileAnotherIsAtWork(t *testing.T) {
 		t.Fatalf("did not wait: %v", got.Error)
 	case <-time.After(time.Second):
 	}
-	if n.exists(StatusPath) || n.exists(aksPlace.complete) || len(n.events()) > 0 {
+	if n.exists(state.Status.Path) || n.exists(aksPlace.complete) || len(n.events()) > 0 {
 		t.Errorf("there is %q", slices.Sorted(maps.Keys(n.snapshot())))
 	}
 	if err := unlock(); err != nil {

@@ -208,7 +208,7 @@ func (n *node) published(p place, code int) {
 	if got, err := result.Code(); err != nil || got != code {
 		n.Errorf("the result's code is %d, %v, want %d", got, err, code)
 	}
-	last, err := status.Parse(n.read(StatusPath))
+	last, err := status.Parse(n.read(state.Status.Path))
 	if err != nil {
 		n.Fatal(err)
 	}

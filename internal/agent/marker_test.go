@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/slipway-dev/slipway/exitcode"
+	"github.com/slipway-dev/slipway/internal/state"
 )
 
 // markersDuring are the markers that there are while the node is changed.
@@ -133,8 +134,8 @@ func TestDocumentsAreRepaired(t *testing.T) {
 		path    string
 		content []byte // nil to remove it
 	}{
-		{StatusPath, nil},
-		{StatusPath, []byte("{")},
+		{state.Status.Path, nil},
+		{state.Status.Path, []byte("{")},
 		{aksPlace.result.Path, nil},
 		{aksPlace.result.Path, []byte{}},
 		{aksPlace.result.Path, []byte(`{"ExitCode":"5"}`)},

@@ -11,11 +11,8 @@ import (
 	"github.com/slipway-dev/slipway/status"
 )
 
-// Where the status of the last provisioning is, whatever the dialect, and the facts that its plan was made from.
-var (
-	StatusPath = state.Status.Path
-	FactsPath  = state.Facts.Path
-)
+// FactsPath is where the facts are that the last plan was made from.
+var FactsPath = state.Facts.Path
 
 // report tells the platform how provisioning ended, where nobody else does: cloud-init and the guest agent do it
 // themselves. The lock has been given back by then, and is taken again for the record that the platform has heard.

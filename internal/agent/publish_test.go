@@ -133,7 +133,7 @@ func TestOrderOfDocuments(t *testing.T) {
 			return nil
 		}
 		n.provision()
-		if want := []string{StatusPath, aksPlace.result.Path, aksPlace.complete}; !slices.Equal(written, want) {
+		if want := []string{state.Status.Path, aksPlace.result.Path, aksPlace.complete}; !slices.Equal(written, want) {
 			t.Errorf("written are %q, want %q", written, want)
 		}
 		for _, path := range written {
@@ -151,7 +151,7 @@ func TestDocumentCannotBeWritten(t *testing.T) {
 		fails                    string
 		status, result, complete bool
 	}{
-		{StatusPath, false, true, true},
+		{state.Status.Path, false, true, true},
 		{aksPlace.result.Path, true, false, false},
 		{aksPlace.complete, true, false, false},
 	} {
@@ -166,12 +166,12 @@ func TestDocumentCannotBeWritten(t *testing.T) {
 		if got := n.provision(); got.ExitCode != exitcode.AKSNodeController {
 			t.Errorf("%s: a success that is not published is %d", c.fails, got.ExitCode)
 		}
-		if result := n.root + aksPlace.result.Path; c.fails == StatusPath {
+		if result := n.root + aksPlace.result.Path; c.fails == state.Status.Path {
 			if content, err := os.ReadFile(result); err != nil || !strings.Contains(string(content), `"240"`) {
 				t.Errorf("a success is published without its status: %s, %v", content, err)
 			}
 		}
-		if n.exists(StatusPath) != c.status || n.exists(aksPlace.result.Path) != c.result || n.exists(aksPlace.complete) != c.complete {
+		if n.exists(state.Status.Path) != c.status || n.exists(aksPlace.result.Path) != c.result || n.exists(aksPlace.complete) != c.complete {
 			t.Errorf("%s cannot be written, and there is %v", c.fails, slices.Sorted(maps.Keys(n.snapshot())))
 		}
 		if document, code, err := n.Wait(t.Context()); err != nil || code != exitcode.AKSNodeController || !strings.Contains(string(document), `"240"`) {
@@ -232,8 +232,8 @@ func TestFullDisk(t *testing.T) {
 		n.host.before = full
 		for range 2 {
 			got := c.do(n)
-			if got.ExitCode == 0 || n.exists(StatusPath) {
-				t.Errorf("%s: %d; the last status is there: %t", name, got.ExitCode, n.exists(StatusPath))
+			if got.ExitCode == 0 || n.exists(state.Status.Path) {
+				t.Errorf("%s: %d; the last status is there: %t", name, got.ExitCode, n.exists(state.Status.Path))
 			}
 			if last, err := n.LastStatus(); err != nil || last.ExitCode != got.ExitCode {
 				t.Errorf("%s: the status is %+v, %v", name, last, err)

@@ -10,6 +10,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/apply"
 	"github.com/slipway-dev/slipway/internal/difference"
 	"github.com/slipway-dev/slipway/internal/generation"
+	"github.com/slipway-dev/slipway/internal/state"
 	"github.com/slipway-dev/slipway/internal/transition"
 	"github.com/slipway-dev/slipway/status"
 	"github.com/slipway-dev/slipway/test/detector"
@@ -176,11 +177,11 @@ func TestRepairFails(t *testing.T) {
 	n.deliver(nativeContract, better(t))
 	n.host.before = failing("StartUnit kubelet.service")
 	n.provision()
-	before := string(n.read(StatusPath))
+	before := string(n.read(state.Status.Path))
 	if got := n.Repair(t.Context(), RepairOptions{}); got.Status.ExitCode != 34 {
 		t.Errorf("%+v", got.Status)
 	}
-	equal(t, "the status", string(n.read(StatusPath)), before)
+	equal(t, "the status", string(n.read(state.Status.Path)), before)
 }
 
 // What another run is at work on is not repaired, and that run is not waited for.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/slipway-dev/slipway/exitcode"
 	"github.com/slipway-dev/slipway/internal/facts"
+	"github.com/slipway-dev/slipway/internal/state"
 	"github.com/slipway-dev/slipway/status"
 	"github.com/slipway-dev/slipway/test/detector"
 )
@@ -83,7 +84,7 @@ func TestReplay(t *testing.T) {
 				}
 				same(t, "the node", after, first)
 			}
-			last, err := status.Parse(n.read(StatusPath))
+			last, err := status.Parse(n.read(state.Status.Path))
 			if err != nil || last.ExitCode != c.code || last.Generation == 0 || last.Error.Action == "" {
 				t.Errorf("the status is %+v, %v", last, err)
 			}

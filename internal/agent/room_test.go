@@ -95,7 +95,7 @@ func TestRoomForTheWayBack(t *testing.T) {
 			got := n.change(better(t))
 			s := got.Status
 			last, err := n.LastStatus()
-			if err != nil || last.ExitCode != s.ExitCode || !n.exists(StatusPath) {
+			if err != nil || last.ExitCode != s.ExitCode || !n.exists(state.Status.Path) {
 				t.Errorf("%s, write %d: the status is %+v, %v", name, from, last, err)
 			}
 			n.host.before = fine
@@ -221,7 +221,7 @@ func TestReadOnlyPlace(t *testing.T) {
 					return broken
 				}
 				if slices.Contains(mutating, op) && !strings.HasPrefix(name, "/run/") && op != "Sync" &&
-					!slices.Contains(markers, name) && name != StatusPath && name != nativePlace.result.Path {
+					!slices.Contains(markers, name) && name != state.Status.Path && name != nativePlace.result.Path {
 					wrote += op + " " + name + "\n"
 				}
 				return nil

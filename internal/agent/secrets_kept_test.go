@@ -16,6 +16,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/cli"
 	"github.com/slipway-dev/slipway/internal/difference"
 	"github.com/slipway-dev/slipway/internal/generation"
+	"github.com/slipway-dev/slipway/internal/state"
 	"github.com/slipway-dev/slipway/test/detector"
 )
 
@@ -94,7 +95,7 @@ func TestSecretsOfChangesAreNotShown(t *testing.T) {
 			list, _ := json.Marshal(entries)
 			for what, text := range map[string]string{
 				"what was shown": strings.Join(texts, "\n"), "the list": string(list), "the index": string(n.read(generation.Dir + "/index.json")),
-				"the log": n.log.String(), "the status": string(n.read(StatusPath)), "the actions": string(n.read("/run/slipway/actions.jsonl")),
+				"the log": n.log.String(), "the status": string(n.read(state.Status.Path)), "the actions": string(n.read("/run/slipway/actions.jsonl")),
 				"the intent": string(n.read("/var/lib/slipway/intent.json")), "events": fmt.Sprint(n.events()),
 			} {
 				clean(t, shown, where+what, text)

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/slipway-dev/slipway/internal/plan"
+	"github.com/slipway-dev/slipway/internal/state"
 	"github.com/slipway-dev/slipway/nodeconfig/dialect"
 	"github.com/slipway-dev/slipway/test/detector"
 )
@@ -152,7 +153,7 @@ func TestSecretsAreNotShown(t *testing.T) {
 			result := n.Provision(t.Context(), ProvisionOptions{})
 			document, code, err := n.Wait(t.Context())
 			for what, text := range map[string]string{
-				"the log": n.log.String(), "the status": string(n.read(StatusPath)), "AKS's result": string(n.read(aksPlace.result.Path)),
+				"the log": n.log.String(), "the status": string(n.read(state.Status.Path)), "AKS's result": string(n.read(aksPlace.result.Path)),
 				"the native result": string(n.read(nativePlace.result.Path)), "the facts": string(n.read(FactsPath)),
 				"the record of actions": string(n.read("/run/slipway/actions.jsonl")), "the intent": string(n.read("/var/lib/slipway/intent.json")),
 				"what waited got": fmt.Sprint(string(document), code, err), "what was returned": fmt.Sprintf("%+v %#v", result, result),

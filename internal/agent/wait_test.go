@@ -174,7 +174,7 @@ func TestLastStatus(t *testing.T) {
 	if got, err := n.LastStatus(); err != nil || got.Config.Digest != want.Config.Digest || len(got.Changes) != len(want.Changes) {
 		t.Errorf("%+v, %v", got, err)
 	}
-	n.deliver(StatusPath, []byte("{}"))
+	n.deliver(state.Status.Path, []byte("{}"))
 	if _, err := n.LastStatus(); err == nil {
 		t.Error("another document is a status")
 	}

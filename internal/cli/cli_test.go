@@ -11,6 +11,9 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
+// colour is the style that always colours.
+var colour = Style{true}
+
 func TestReport(t *testing.T) {
 	for _, tt := range []struct {
 		err  error
@@ -47,10 +50,10 @@ func TestStyle(t *testing.T) {
 		if got := paint(plain, "x"); got != "x" {
 			t.Errorf("plain style paints %q", got)
 		}
-		if got := paint(Colour, "x"); !strings.HasPrefix(got, "\x1b[") || !strings.HasSuffix(got, "x\x1b[0m") {
+		if got := paint(colour, "x"); !strings.HasPrefix(got, "\x1b[") || !strings.HasSuffix(got, "x\x1b[0m") {
 			t.Errorf("colour style paints %q", got)
 		}
-		if got := paint(Colour, ""); got != "" {
+		if got := paint(colour, ""); got != "" {
 			t.Errorf("nothing is painted %q", got)
 		}
 	}
@@ -71,7 +74,7 @@ func TestTable(t *testing.T) {
 	table := Table{Indent: "  ", Widest: 6}
 	table.Row(Cell{Text: "a"}, Cell{}, Cell{Text: "bb"}, Cell{Text: "c"})
 	table.Row(Cell{Text: "aaaa"}, Cell{}, Cell{Text: "b"}, Cell{})
-	table.Row(Cell{Text: "ää"}, Cell{}, Cell{Text: "far too wide", Paint: Colour.Red}, Cell{Text: "c\nd"})
+	table.Row(Cell{Text: "ää"}, Cell{}, Cell{Text: "far too wide", Paint: colour.Red}, Cell{Text: "c\nd"})
 	want := "  a     bb  c\n  aaaa  b\n  ää    \x1b[31mfar too wide\x1b[0m  c d\n"
 	if got := table.String(); got != want {
 		t.Errorf("the table is\n%s\nwant\n%s", got, want)

@@ -8,9 +8,6 @@ import (
 // Style colours text, or leaves it as it is. The zero value leaves it.
 type Style struct{ colour bool }
 
-// Colour is the style that always colours.
-var Colour = Style{true}
-
 // StyleOf returns the style for a stream: colour on a terminal only, and not where NO_COLOR is set
 // (no-color.org) or the terminal is a dumb one.
 func StyleOf(w io.Writer) Style {

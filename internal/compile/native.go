@@ -10,10 +10,7 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig/dialect"
 )
 
-// Native is the contract as a native document in YAML: the same node, without defaults. It is as secret as the contract.
-func (c *Contract) Native() []byte { return NativeOf(c.Written()) }
-
-// NativeOf is a config as a native document in YAML.
+// NativeOf is a config as a native document in YAML. It is as secret as the config.
 func NativeOf(config *nodeconfig.NodeConfig) []byte {
 	tree, err := document.Parse(nodeconfig.Encode(config))
 	if err != nil {
@@ -26,7 +23,7 @@ func NativeOf(config *nodeconfig.NodeConfig) []byte {
 	return tree.AppendYAML(nil)
 }
 
-// WithoutPlace are problems with the fields of which nothing is in Native. Nobody is warned of them when the contract is read,
+// WithoutPlace are problems with the fields of which nothing is in [NativeOf]. Nobody is warned of them when the contract is read,
 // because they change no node.
 func (c *Contract) WithoutPlace() []nodeconfig.Problem {
 	if !c.Readable() {

@@ -144,7 +144,7 @@ func TestSecretsAreNotShown(t *testing.T) {
 		if d.Same {
 			t.Errorf("%s: nothing differs", name)
 		}
-		for _, shown := range []string{string(data), d.Text(cli.Style{}), d.Text(cli.Colour), fmt.Sprint(d.Beyond(None))} {
+		for _, shown := range []string{string(data), d.Text(cli.Style{}), fmt.Sprint(d.Beyond(None))} {
 			for _, secret := range []string{canary, other, base64.StdEncoding.EncodeToString([]byte(canary))[:16]} {
 				if strings.Contains(shown, secret) {
 					t.Errorf("%s: a secret is in %s", name, shown)

@@ -163,6 +163,9 @@ func followed(t *testing.T, in *Input) string {
 	return table(rows...)
 }
 
+// sourcesByRank are all sources, the weakest first.
+var sourcesByRank = []launch.Source{launch.Hardcoded, launch.Detected, launch.Environment, launch.Global, launch.Pool, launch.Class, launch.Computed}
+
 // fieldsTable has who may set what.
 func fieldsTable() string {
 	rows := [][]string{{"field", "may be set by"}}
@@ -171,7 +174,7 @@ func fieldsTable() string {
 			continue // computed, as the decisions below say
 		}
 		var sources []string
-		for _, s := range launch.Sources() {
+		for _, s := range sourcesByRank {
 			if slices.Contains(f.Sources, s) {
 				sources = append(sources, string(s))
 			}

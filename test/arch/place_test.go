@@ -11,6 +11,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/generation"
 	"github.com/slipway-dev/slipway/internal/place"
 	"github.com/slipway-dev/slipway/internal/source"
+	"github.com/slipway-dev/slipway/internal/state"
 	"github.com/slipway-dev/slipway/internal/watch"
 	"github.com/slipway-dev/slipway/userdata"
 )
@@ -18,7 +19,7 @@ import (
 // What the agent writes for itself, or is started by, is no plan's and no contract's to write.
 func TestOwnPathsAreReserved(t *testing.T) {
 	own := slices.Concat(source.Paths, agent.BasePaths, []string{
-		agent.StatusPath, agent.FactsPath, agent.IdentityPath, apply.LockPath, watch.MemoryPath, components.Path,
+		state.Status.Path, agent.FactsPath, agent.IdentityPath, apply.LockPath, watch.MemoryPath, components.Path,
 		generation.Dir, generation.Dir + "/index.json", userdata.AKSPath, userdata.NativePath, userdata.NativeYAMLPath,
 		strings.Fields(userdata.Contract{Path: userdata.AKSPath}.CSE())[0], strings.Fields(userdata.Contract{}.CSE())[0],
 	})

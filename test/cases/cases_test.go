@@ -108,7 +108,7 @@ func convert(t *testing.T, name string, document []byte, known facts.Facts) {
 	if !contract.Readable() || len(contract.Fatal()) > 0 {
 		return
 	}
-	converted := compile.ReadOne(name, contract.Native())
+	converted := compile.ReadOne(name, compile.NativeOf(contract.Written()))
 	for _, p := range converted.Problems {
 		if p.Fatal || p.Kind == nodeconfig.Unknown || p.Kind == nodeconfig.Deprecated {
 			t.Errorf("%s: the native document has a problem: %s", name, p)
@@ -120,7 +120,7 @@ func convert(t *testing.T, name string, document []byte, known facts.Facts) {
 	if diff := cmp.Diff(want, got, cmp.Comparer(func(a, b nodeconfig.Secret) bool { return a.Reveal() == b.Reveal() })); diff != "" {
 		t.Errorf("%s: the native document makes another plan:\n%s", name, diff)
 	}
-	if again := compile.ReadOne(name, converted.Native()); !bytes.Equal(again.Native(), converted.Native()) {
+	if again := compile.ReadOne(name, compile.NativeOf(converted.Written())); !bytes.Equal(compile.NativeOf(again.Written()), compile.NativeOf(converted.Written())) {
 		t.Errorf("%s: converted twice it is another document", name)
 	}
 }

@@ -89,7 +89,7 @@ func prepareAndJoin(t *testing.T, c *spec, again *sync.Map) {
 		t.Fatal(err)
 	}
 	const imageContract = "etc/slipway/config.yaml"
-	write(t, filepath.Join(prepared, imageContract), withoutCluster(t, read.Native()))
+	write(t, filepath.Join(prepared, imageContract), withoutCluster(t, compile.NativeOf(read.Written())))
 	builder := machine
 	builder.MachineID, builder.DMI.ProductUUID = "0123456789abcdef0123456789abcdef", "01234567-89ab-cdef-0123-456789abcdef"
 	if s := provision(t, prepared, builder); s.Outcome != status.OutcomeSuccess {
@@ -112,7 +112,7 @@ func prepareAndJoin(t *testing.T, c *spec, again *sync.Map) {
 	if joined.Outcome != status.OutcomeSuccess {
 		t.Fatalf("the machine does not join: %+v", joined.Error)
 	}
-	inImage, _ := compile.ReadOne(imageContract, withoutCluster(t, read.Native())).Plan(builder)
+	inImage, _ := compile.ReadOne(imageContract, withoutCluster(t, compile.NativeOf(read.Written()))).Plan(builder)
 	has := make(map[string]bool)
 	for _, r := range inImage.Resources {
 		has[string(r.ID())] = true
