@@ -1,8 +1,8 @@
 package metadata
 
 import (
-	"net/http"
-	"time"
+	"maps"
+	"slices"
 
 	"github.com/slipway-dev/slipway/internal/facts"
 )
@@ -44,51 +44,23 @@ type document struct {
 const (
 	// overIPv4 is a link-local address, on both clouds.
 	overIPv4 = "http://169.254.169.254"
-	overIPv6 = "http://[fd00:ec2::254]"
 
 	htmlType = "text/html"
 	jsonType = "application/json"
-
-	ec2TokenPath = "/latest/api/token"
-	ec2Token     = "X-aws-ec2-metadata-token"
 )
 
 // connectTimeout bounds a connection being made where there is another address. It is half of the first try,
 // so that the other one has its share.
 const connectTimeout = firstTry / 2
 
-// Azure: https://learn.microsoft.com/azure/virtual-machines/instance-metadata-service, "Errors and debugging":
-// 410 for 70 seconds at most, while the service is updated, 429 beyond five requests a second. 404 is
-// answered for a moment then too, "Managed identities, Error handling"; a machine without user data is
-// answered 200, with nothing. EC2: User Guide, "Use instance metadata": 404 where there is no user data, 403
-// where the service is turned off, 503 for "again, please".
-var clouds = map[string]cloud{
-	"azure": {
-		addresses: []string{overIPv4},
-		reach:     onLink,
-		header:    map[string]string{"Metadata": "true"},
-		policy:    policy{again: []int{http.StatusRequestTimeout, http.StatusGone, http.StatusTooManyRequests}, settle: 10 * time.Second},
-		userData:  document{"/metadata/instance/compute/userData?api-version=2021-01-01&format=text", maxEncoded, []string{htmlType, jsonType}},
-		encoded:   true,
-		instance:  document{"/metadata/instance?api-version=2021-08-01", maxInstance, []string{htmlType}},
-		describe:  describeAzure,
+// clouds are all clouds, by the names of their platforms ([facts.Platform]). Each is in a file that registers it.
+var clouds = make(map[string]cloud)
 
-		tags:         document{"/metadata/instance/compute/tagsList?api-version=2021-08-01", maxInstance, []string{htmlType}},
-		describeTags: describeAzureTags,
-		identities:   true,
-	},
-	"ec2": {
-		addresses: []string{overIPv4, overIPv6},
-		reach:     onLinkOrEC2,
-		token:     ec2Token,
-		policy:    policy{again: []int{http.StatusRequestTimeout, http.StatusTooManyRequests}},
-		userData:  document{"/latest/user-data", MaxUserData, []string{htmlType, jsonType}},
-		instance:  document{"/latest/dynamic/instance-identity/document", maxInstance, []string{htmlType}},
-		describe:  describeEC2,
-		lifecycle: document{"/latest/meta-data/instance-life-cycle", maxHostname, []string{htmlType, jsonType}},
-		hostname:  document{"/latest/meta-data/local-hostname", maxHostname, []string{htmlType, jsonType}},
-	},
+// register adds a cloud. A source of contracts, NAME-imds, and a choice of "slipway-node watch --metadata" follow from that.
+func register(platform string, c cloud) bool {
+	clouds[platform] = c
+	return true
 }
 
-// Clouds are the names of the clouds whose metadata services are known.
-func Clouds() []string { return []string{"azure", "ec2"} }
+// Clouds are the names of the clouds whose metadata services are known, sorted.
+func Clouds() []string { return slices.Sorted(maps.Keys(clouds)) }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/slipway-dev/slipway/internal/facts"
+	"github.com/slipway-dev/slipway/internal/metadata"
 	"github.com/slipway-dev/slipway/internal/profile"
 )
 
@@ -26,7 +27,7 @@ const unknown = ""
 // places are in the order in which they are looked at: what an administrator has put on the disk, what the
 // firmware says, what the hypervisor has attached, what others have kept of it, and the metadata service.
 // Azure: custom data comes before user data, as custom data is what a node's has always been in.
-var places = []place{
+var places = append([]place{
 	{FileSource, nil, false, readFile},
 	{"credential", nil, false, readCredential},
 	{"azure-ovf", []string{facts.Azure}, false, readOVF},
@@ -36,8 +37,15 @@ var places = []place{
 	{"waagent", []string{facts.Azure}, false, readGuestAgent},
 	{"cloud-init", nil, false, readCloudInit},
 	{"nocloud-url", []string{facts.NoCloud}, true, readSeedURL},
-	{"azure-imds", []string{facts.Azure}, true, readService},
-	{"ec2-imds", []string{facts.EC2}, true, readService},
+}, services()...)
+
+// services are the metadata services of all clouds.
+func services() []place {
+	var all []place
+	for _, cloud := range metadata.Clouds() {
+		all = append(all, place{cloud + "-imds", []string{cloud}, true, readService})
+	}
+	return all
 }
 
 // Names are the names of all places, by which one can be chosen.
