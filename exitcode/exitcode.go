@@ -66,8 +66,6 @@ const (
 	AttestedBootstrapFailed  = 220 // that client has failed
 	CertificateRefused       = 221 // the cluster does not issue the node's certificate
 	ContractOlder            = 222 // the node has a contract with a higher revision
-	DCGMFailed               = 228 // what watches over GPUs does not run
-	DCGMExporterFailed       = 229 // the exporter of GPUs' metrics does not run
 	SandboxImageFailed       = 233 // the image of pods' sandboxes could not be pulled from the cluster's registry
 	DCGMMissing              = 235 // the image has no services for GPUs
 	ContractNotFound         = 236 // there is no contract, or it cannot be read

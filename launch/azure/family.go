@@ -1,6 +1,8 @@
 package azure
 
 import (
+	"slices"
+
 	"github.com/slipway-dev/slipway/internal/versions"
 	"github.com/slipway-dev/slipway/launch"
 	"github.com/slipway-dev/slipway/nodeconfig"
@@ -43,6 +45,16 @@ var familyRows = []familyRow{
 	{"AzureLinux", nil, nil, sinceLinux3, linux3},
 	{"AzureLinux", nil, nil, 0, linux2},
 	{custom, nil, nil, 0, custom},
+}
+
+// wantedFamilies are the names that a node class can want.
+func wantedFamilies() (names []string) {
+	for _, r := range familyRows {
+		if !slices.Contains(names, r.wanted) {
+			names = append(names, r.wanted)
+		}
+	}
+	return names
 }
 
 // Family is the image family of nodes for which one is wanted, "Ubuntu" for none in particular; empty for a name that is none.

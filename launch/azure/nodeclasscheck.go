@@ -32,7 +32,7 @@ const (
 )
 
 var (
-	families  = []string{"Ubuntu", "Ubuntu2204", "Ubuntu2404", "AzureLinux", custom}
+	families  = wantedFamilies()
 	fipsModes = []string{fips, "Disabled"}
 	dnsModes  = []string{dnsPreferred, dnsRequired, "Disabled"}
 	gpuModes  = []string{"Driver", noDriver}

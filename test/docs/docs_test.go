@@ -1,7 +1,6 @@
 package docs
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
@@ -70,6 +69,7 @@ func TestDocuments(t *testing.T) {
 					r.where = fmt.Sprintf("%s:%d", name, b.line)
 					r.do(b)
 				}
+				r.endWalk()
 				for _, code := range found(span, prose(text)) {
 					r.where = name
 					r.mentioned(code)
@@ -98,6 +98,10 @@ func TestDocuments(t *testing.T) {
 
 // do does what a block says.
 func (r *reader) do(b block) {
+	if b.heading != r.walk.heading {
+		r.endWalk()
+		r.walk = walk{heading: b.heading}
+	}
 	switch b.language {
 	case "commands":
 		for line := range strings.Lines(b.text) {
@@ -108,11 +112,13 @@ func (r *reader) do(b block) {
 	case "yaml", "json":
 		r.contract(b)
 	case "go":
-		if strings.HasPrefix(b.file, "internal/") {
-			r.fileOfPackage(b)
+		if strings.Contains(b.file, "/") {
+			r.change(b, b.text)
 		} else {
 			r.program(b.text)
 		}
+	case "diff":
+		r.edit(b)
 	case "": // a figure
 		if first := regexp.MustCompile(`(?m)^\s*(bin/)?(slipway|slipway-node|make|sudo) `).FindString(b.text); first != "" {
 			r.t.Errorf("%s: %q stands between fences; indent commands by four spaces, then they are run", r.where, first)
@@ -135,25 +141,6 @@ func (r *reader) contract(b block) {
 		base = "-f node.yaml "
 	}
 	r.run("slipway validate --strict "+base+"-f "+b.file, 0)
-}
-
-// fileOfPackage builds a package with a file more.
-func (r *reader) fileOfPackage(b block) {
-	r.write("file.go", b.text)
-	root, err := filepath.Abs(repo)
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	overlay, err := json.Marshal(map[string]any{"Replace": map[string]string{filepath.Join(root, b.file): filepath.Join(r.dir, "file.go")}})
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	r.write("overlay.json", string(overlay))
-	cmd := exec.Command("go", "vet", "-overlay", filepath.Join(r.dir, "overlay.json"), "./"+filepath.Dir(b.file))
-	cmd.Dir = repo
-	if out, err := cmd.CombinedOutput(); err != nil {
-		r.t.Errorf("%s: %v\n%s", r.where, err, out)
-	}
 }
 
 // program builds a Go program and runs it.

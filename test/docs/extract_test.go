@@ -13,17 +13,19 @@ type block struct {
 	line     int
 	// file is the last file name in the prose before it, which is the name that the reader saves it as.
 	file string
+	// heading is the one that it is below.
+	heading string
 }
 
-// fileName is a file's name in prose: `node.yaml`, or a new file of a package.
-var fileName = regexp.MustCompile("`([a-z-]+\\.(?:yaml|json|go|sh)|internal/[a-z/]+\\.go)`")
+// fileName is a file's name in prose: `node.yaml`, or a file of a package of the project.
+var fileName = regexp.MustCompile("`([a-z-]+\\.(?:yaml|json|go|sh)|[a-z0-9]+/[a-z0-9_/-]+\\.go)`")
 
 // blocks returns a Markdown document's blocks. As these documents are written, commands are indented by four
 // spaces, everything else stands between fences.
 func blocks(document string) []block {
 	var all []block
 	var open *block
-	fenced, file := false, ""
+	fenced, file, heading := false, "", ""
 	finish := func() {
 		if open != nil {
 			all = append(all, *open)
@@ -39,15 +41,18 @@ func blocks(document string) []block {
 			finish()
 		case fence:
 			finish()
-			fenced, open = true, &block{language: language, line: i + 1, file: file}
+			fenced, open = true, &block{language: language, line: i + 1, file: file, heading: heading}
 		case fenced:
 			open.text += line + "\n"
 		case isIndented && open == nil:
-			open = &block{language: "commands", text: indented + "\n", line: i + 1}
+			open = &block{language: "commands", text: indented + "\n", line: i + 1, heading: heading}
 		case isIndented:
 			open.text += indented + "\n"
 		default:
 			finish()
+			if strings.HasPrefix(line, "#") {
+				heading = line
+			}
 			for _, found := range fileName.FindAllStringSubmatch(line, -1) {
 				file = found[1]
 			}

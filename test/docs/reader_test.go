@@ -23,6 +23,7 @@ type reader struct {
 	where string
 	used  *usage
 	edits int
+	walk  walk
 }
 
 func newReader(t *testing.T, name string, used *usage) *reader {
@@ -165,6 +166,8 @@ func (r *reader) command(line string) {
 	}
 	switch strings.TrimPrefix(strings.Fields(line)[0], "bin/") {
 	case "make", "sudo": // its target is there, see mentioned
+	case "go":
+		r.tryWalk(line)
 	case "slipway", "slipway-node", "find", "sed", "source":
 		r.run(line, 0)
 	default:
@@ -180,7 +183,7 @@ func (r *reader) run(line string, want int) {
 	r.t.Helper()
 	if !strings.Contains(line, "--root") {
 		if strings.HasPrefix(line, "slipway-node apply") {
-			r.edit()
+			r.editContract()
 		}
 		line = onMachine.ReplaceAllString(line, "${1}slipway-node --root machine ")
 	}
@@ -201,8 +204,8 @@ func (r *reader) run(line string, want int) {
 	}
 }
 
-// edit changes node.yaml, as somebody who applies it has.
-func (r *reader) edit() {
+// editContract changes node.yaml, as somebody who applies it has.
+func (r *reader) editContract() {
 	path := filepath.Join(r.dir, "node.yaml")
 	data, err := os.ReadFile(path)
 	if err != nil {
