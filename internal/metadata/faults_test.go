@@ -157,7 +157,7 @@ func TestFaultsOfSomeRequests(t *testing.T) {
 	for _, fault := range []string{
 		"status=500", "status=503", "busy=1s", "truncated", "slow=10s", "drip=10s", "blackhole", "down=1h",
 	} {
-		for _, name := range metadata.Clouds() {
+		for _, name := range simulated {
 			synctest.Test(t, func(t *testing.T) {
 				service, cloud := served(t, name, canary)
 				misbehave(t, cloud, fault+"%10")

@@ -5,6 +5,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"slices"
 	"sync"
 	"testing"
 
@@ -121,6 +122,20 @@ func silent(ctx context.Context, _, _ string) (net.Conn, error) {
 // machine is a machine in a fake cloud.
 var machine = fakecloud.Instance{
 	Name: "node", ID: "i-0", Type: "m5.large", Region: "us-east-1", MAC: "52:54:00:00:00:01", Address: "10.0.0.4", Prefix: 24,
+}
+
+// simulated are the clouds whose services test/fakecloud has, and triedAlone those that a test has a service for.
+var (
+	simulated  = []string{"azure", "ec2"}
+	triedAlone = make(map[string]bool)
+)
+
+func TestEveryCloudIsTried(t *testing.T) {
+	for _, name := range metadata.Clouds() {
+		if !slices.Contains(simulated, name) && !triedAlone[name] {
+			t.Errorf("%s: no test asks its service; add it to simulated or triedAlone", name)
+		}
+	}
 }
 
 // served is a cloud's metadata, of a machine with the given user data, at its IPv4 address.

@@ -26,7 +26,7 @@ func statuses(cloud *fakecloud.Cloud) (codes []int) {
 }
 
 func TestUserData(t *testing.T) {
-	for _, name := range metadata.Clouds() {
+	for _, name := range simulated {
 		service, cloud := served(t, name, "a: 1")
 		for _, data := range []string{"a: 1", "a: 1", "a: 2"} {
 			cloud.SetInstance(fakecloud.Instance{UserData: []byte(data)})
@@ -48,7 +48,7 @@ func TestUserData(t *testing.T) {
 func TestUserDataIsWhatItWas(t *testing.T) {
 	random := rand.NewChaCha8([32]byte{1})
 	sizes := []int{1, 2, 3, 4, 100, 4095, 65536, metadata.MaxUserData}
-	for _, name := range metadata.Clouds() {
+	for _, name := range simulated {
 		service, cloud := served(t, name, "")
 		for _, size := range sizes {
 			data := make([]byte, size)
