@@ -86,7 +86,7 @@ func TestFailpointSeesEveryChange(t *testing.T) {
 	}
 	for _, kind := range []failpoint.Kind{
 		failpoint.Create, failpoint.Write, failpoint.Mode, failpoint.Sync, failpoint.SyncDirectory, failpoint.Close, failpoint.Rename, failpoint.Unlink,
-		failpoint.Link, failpoint.Symlink, failpoint.Mkdir, failpoint.Rmdir, failpoint.Allocate, failpoint.Module, failpoint.Sysctl, actionStart,
+		failpoint.Link, failpoint.Symlink, failpoint.Mkdir, failpoint.Rmdir, failpoint.Allocate, failpoint.Module, failpoint.Sysctl, failpoint.Kind(actionStart),
 	} {
 		if !kinds[string(kind)] {
 			t.Errorf("no %s is seen", kind)
