@@ -21,6 +21,8 @@ var library = map[string]bool{
 
 // tables are what only tests ask for: all rows of a table of the product, each of which they try.
 var tables = map[string]string{
+	"internal/distro.All":    "the table of distributions, which the tests try row by row",
+	"internal/distro.IDs":    "the names that no other package may have: a test of the house looks for them",
 	"nodeconfig.SecretFlags": "test/contracts puts a canary in each, so that no test forgets a new one",
 	"internal/state.Files":   "the agent's tests write and read each, so that a limit is never that of one side",
 }
