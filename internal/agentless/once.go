@@ -2,7 +2,6 @@ package agentless
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/slipway-dev/slipway/internal/facts"
@@ -51,7 +50,7 @@ func (b *builder) onceUnit() {
 		unitfile.Section("Service"),
 		unitfile.Set("Type", "oneshot"),
 		unitfile.Set("RemainAfterExit", "yes"),
-		unitfile.Set("TimeoutStartSec", unitfile.Quote(strconv.Itoa(int(nodeconfig.DefaultTimeout.Std().Seconds())))),
+		unitfile.Set("TimeoutStartSec", unitfile.Number(int(nodeconfig.DefaultTimeout.Std().Seconds()))),
 		unitfile.Set("Environment", "HOME=/root LANG=C"),
 	}
 	// What they wrote is on the disk before it is known that they have been run.

@@ -3,7 +3,6 @@ package agentless
 import (
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -53,7 +52,7 @@ func (b *builder) setupUnit() {
 		patience += c.timeout
 		lines = append(lines, c.line())
 	}
-	lines[start] = unitfile.Set("TimeoutStartSec", unitfile.Quote(strconv.Itoa(int(patience.Seconds()))))
+	lines[start] = unitfile.Set("TimeoutStartSec", unitfile.Number(int(patience.Seconds())))
 	lines = append(lines, unitfile.Section("Install"), unitfile.Set("WantedBy", "multi-user.target"))
 	b.addFile(setupPath, lines)
 	b.Links = append(b.Links, &resource.Symlink{Path: resource.UnitDir + "/multi-user.target.wants/" + setupName, Target: setupPath})

@@ -284,7 +284,7 @@ func hostile() map[string][2]string {
 		"a pipe":               {tar(header("pipe", '6', "0")), "neither a file nor a directory"},
 		"a name of nothing":    {tar(header("", '0', "0")), "for the name"},
 		"a size below nothing": {tar(header("a", '0', "-1")), "invalid tar header"},
-		"a size that is none":  {tar(header("a", '0', "99999999999")), "invalid tar header"},
+		"a size not in octal":  {tar(header("a", '0', "99999999999")), "invalid tar header"},
 		"a size of GNU's":      {tar(header("a", '0', "\x80\x00\x00\x00\x00\x7f\xff\xff\xff\xff\xff\xff")), "unpacks to more than"},
 		"a large header":       {tar(header("a", 'x', "77777777")), "unexpected EOF"},
 		"a record of pax":      {tar(header("a", 'x', "5"), append([]byte("9 a=b"), make([]byte, 507)...)), "invalid tar header"},

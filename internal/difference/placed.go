@@ -133,7 +133,7 @@ func certificates(r *resource.Resource) []string {
 	}
 }
 
-// versionRow is what a change of Kubernetes' version takes; ok is false where there is none.
+// versionRow is what a change of Kubernetes' version takes; ok is false if the version is the same.
 func versionRow(before, after *resource.Node) (row placedRow, ok bool) {
 	switch {
 	case before.Version == after.Version:

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"net/url"
 	"path"
-	"strconv"
 	"time"
 
 	"github.com/slipway-dev/slipway/exitcode"
@@ -216,7 +215,7 @@ func planAttestedUnit(in *input, out *output, server string) {
 			unitfile.Section("Service"),
 			unitfile.Set("Type", "oneshot"),
 			unitfile.Set("RemainAfterExit", "yes"),
-			unitfile.Set("TimeoutStartSec", unitfile.Quote(strconv.Itoa(int(patience.Seconds())))),
+			unitfile.Set("TimeoutStartSec", unitfile.Number(int(patience.Seconds()))),
 			unitfile.Command("ExecStart",
 				unitfile.Quote(in.client),
 				"--verbose",

@@ -126,10 +126,8 @@ func (in *input) kubeletSettings(config map[string]any) kubeletapi.Settings {
 		Minor: in.minor, Config: config, At: "$.kubelet.config",
 		Machine: kubeletapi.Machine{CPUs: in.facts.CPUs, MemoryBytes: in.facts.MemoryBytes, CgroupVersion: in.facts.CgroupVersion},
 	}
-	for _, f := range in.family.Command.Flags {
-		if f.GivenTo(in.minor) {
-			s.Flags = append(s.Flags, kubeletapi.Flag{Name: f.Name, Value: f.Value})
-		}
+	for _, a := range familyArguments(in) {
+		s.Flags = append(s.Flags, kubeletapi.Flag{Name: a.name, Value: a.value})
 	}
 	if len(in.config.Kubelet.NodeIPs) > 0 {
 		s.Flags = append(s.Flags, kubeletapi.Flag{At: "$.kubelet.nodeIPs", Name: "node-ip", Value: nodeIP(in)})

@@ -255,7 +255,7 @@ func localDNSLines(in *input, dns *nodeconfig.LocalDNS) []unitfile.Line {
 		unitfile.Set("WatchdogSec", "60"),
 		unitfile.Set("Restart", "always"),
 		unitfile.Set("RestartSec", "10"),
-		unitfile.Set("RestartPreventExitStatus", unitfile.Quote(fmt.Sprint(exitcode.Usage))),
+		unitfile.Set("RestartPreventExitStatus", unitfile.Number(exitcode.Usage)),
 		unitfile.Comment("The supervisor ends the cache, after the resolver asks it no more."),
 		unitfile.Set("KillMode", "mixed"),
 		unitfile.Set("Slice", localDNSSlice),

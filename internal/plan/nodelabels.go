@@ -76,7 +76,7 @@ func taintsOf(k nodeconfig.Kubelet) string {
 }
 
 // nodeIP is the address the node registers: the contract's, or the primary interface's where the
-// family and the version need one to be told.
+// family and the version need it in a flag.
 func nodeIP(in *input) string {
 	ips := in.config.Kubelet.NodeIPs
 	if len(ips) == 0 && in.wanted[addressVariable] != "" && !(in.agentless && in.refers(addressVariable)) {
@@ -85,7 +85,7 @@ func nodeIP(in *input) string {
 	return strings.Join(ips, ",")
 }
 
-// needsAddress reports whether the kubelet must be told the machine's address.
+// needsAddress reports whether the kubelet needs the machine's address in a flag.
 func (in *input) needsAddress() bool {
 	return in.family.Kubelet.NodeIP && (in.reached(nodeIPNeeded) || in.family.Command.Local != "")
 }

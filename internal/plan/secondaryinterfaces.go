@@ -3,7 +3,6 @@ package plan
 import (
 	"fmt"
 	"slices"
-	"strconv"
 
 	"github.com/slipway-dev/slipway/exitcode"
 	"github.com/slipway-dev/slipway/internal/facts"
@@ -92,7 +91,7 @@ func secondaryNetwork(nic facts.InstanceInterface, driver string, metric int) []
 		unitfile.Section("Network"),
 		unitfile.Set("DHCP", unitfile.Quote(dhcp)),
 		unitfile.Section("DHCPv4"),
-		unitfile.Set("RouteMetric", unitfile.Quote(strconv.Itoa(metric))),
+		unitfile.Set("RouteMetric", unitfile.Number(metric)),
 		unitfile.Set("UseDNS", "no"),
 		unitfile.Set("UseDomains", "no"),
 		unitfile.Set("SendRelease", "no"),
@@ -100,7 +99,7 @@ func secondaryNetwork(nic facts.InstanceInterface, driver string, metric int) []
 	if nic.IPv6 {
 		lines = append(lines,
 			unitfile.Section("DHCPv6"), unitfile.Set("UseDNS", "no"), unitfile.Set("UseDomains", "no"), unitfile.Set("SendRelease", "no"),
-			unitfile.Section("IPv6AcceptRA"), unitfile.Set("RouteMetric", unitfile.Quote(strconv.Itoa(metric))), unitfile.Set("UseDNS", "no"), unitfile.Set("UseDomains", "no"))
+			unitfile.Section("IPv6AcceptRA"), unitfile.Set("RouteMetric", unitfile.Number(metric)), unitfile.Set("UseDNS", "no"), unitfile.Set("UseDomains", "no"))
 	}
 	return unitfile.File(lines...)
 }

@@ -39,7 +39,7 @@ func planShutdown(in *input, out *output) {
 	seconds := int64((period + time.Second - 1) / time.Second)
 	// It comes before the kubelet's own, which has the last word when its period grows.
 	in.logind(out, "logind waits as long as the kubelet takes to end its pods (Kubernetes: Graceful Node Shutdown)", &resource.File{
-		Path: logindDropIns + "98-slipway-shutdown.conf", Mode: 0o644, Content: unitfile.File(unitfile.Section("Login"), unitfile.Set("InhibitDelayMaxSec", unitfile.Quote(fmt.Sprint(seconds)))),
+		Path: logindDropIns + "98-slipway-shutdown.conf", Mode: 0o644, Content: unitfile.File(unitfile.Section("Login"), unitfile.Set("InhibitDelayMaxSec", unitfile.Number(int(seconds)))),
 	})
 	if dropIn := in.distro.Updates.Logind; period > upgradesDelay && dropIn != "" {
 		in.logind(out, "the drop-in of unattended-upgrades would allow less, and its name comes last", &resource.Symlink{Path: dropIn, Target: "/dev/null"})

@@ -178,7 +178,7 @@ type patience struct {
 	now    func() time.Time
 	// ready is closed when something waits; nil where awaited is set.
 	ready <-chan struct{}
-	// reached is since when there is a network; zero while there is none. awaited is since when something waits.
+	// reached is when the machine first had a network, zero without one. awaited is when something began to wait.
 	reached, awaited time.Time
 }
 

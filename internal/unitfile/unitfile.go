@@ -4,6 +4,7 @@ package unitfile
 
 import (
 	"bytes"
+	"strconv"
 	"strings"
 )
 
@@ -65,6 +66,9 @@ var (
 // Quote makes a value one word, or a part of one: specifiers, variables and quotes lose their meaning (systemd.unit(5),
 // "Specifiers"; systemd.service(5), "Command lines").
 func Quote(value string) Text { return Text(quoted.Replace(value)) }
+
+// Number is a number.
+func Number(n int) Text { return Text(strconv.Itoa(n)) }
 
 // Word makes a value one whole word of a command.
 func Word(value string) Text {
