@@ -35,7 +35,19 @@ func (n *Node) Drift(ctx context.Context) ([]apply.Change, resource.Plan, error)
 	}
 	desired = withoutUpgraded(n.Host, without(desired, units))
 	report, err := n.Preview(ctx, desired)
-	return append(report.Changes, others...), desired, err
+	return append(withoutBackground(report.Changes, desired), others...), desired, err
+}
+
+// withoutBackground is the drift without the commands in the background. A run does them after its result is published, and the
+// next run where it cannot. Until then the machine is as the generation has it.
+func withoutBackground(changes []apply.Change, desired resource.Plan) []apply.Change {
+	var background []resource.ID
+	for _, res := range desired.Resources {
+		if command, ok := res.Spec.(*resource.Command); ok && command.Background() {
+			background = append(background, res.ID())
+		}
+	}
+	return slices.DeleteFunc(changes, func(c apply.Change) bool { return slices.Contains(background, c.ID) })
 }
 
 // Actual is a plan with what is on the machine in the place of what has changed.
