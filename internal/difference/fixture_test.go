@@ -19,6 +19,12 @@ const examples = "../../examples/"
 // planOf plans an example, with changes made before it was completed.
 func planOf(t testing.TB, example string, change ...func(*nodeconfig.NodeConfig)) resource.Plan {
 	t.Helper()
+	return planOn(t, func(*facts.Facts) {}, example, change...)
+}
+
+// planOn is the same for a machine that is not quite that of the facts.
+func planOn(t testing.TB, machine func(*facts.Facts), example string, change ...func(*nodeconfig.NodeConfig)) resource.Plan {
+	t.Helper()
 	decoded := dialect.Decode(read(t, examples+example), "")
 	if fatal := nodeconfig.Fatal(decoded.Problems); len(fatal) > 0 {
 		t.Fatal(example, fatal)
@@ -34,6 +40,7 @@ func planOf(t testing.TB, example string, change ...func(*nodeconfig.NodeConfig)
 	if err != nil {
 		t.Fatal(err)
 	}
+	machine(&known)
 	made, _ := plan.New(decoded.Config, known)
 	return made
 }

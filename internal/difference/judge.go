@@ -87,7 +87,7 @@ func (j *judge) add(id resource.ID, reason Reason) bool {
 // judgements are the judgements of all changes.
 func (j *judge) judgements() map[resource.ID]Judgement {
 	j.kubelet()
-	j.containerd()
+	j.runtime()
 	j.placed()
 	judged := make(map[resource.ID]Judgement, len(j.deltas))
 	for _, d := range j.deltas {

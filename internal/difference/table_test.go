@@ -62,10 +62,10 @@ func TestKubeletTable(t *testing.T) {
 
 func TestOtherTables(t *testing.T) {
 	last := Replace
-	for _, row := range containerdTable {
-		wellFormed(t, row.Key, row.Class, row.Reason, row.Source)
+	for _, row := range runtimeTable {
+		wellFormed(t, row.Setting, row.Class, row.Reason, row.Source)
 		if row.Class > last {
-			t.Errorf("%s is out of order", row.Key)
+			t.Errorf("%s is out of order", row.Setting)
 		}
 		last = row.Class
 	}
@@ -203,29 +203,5 @@ func TestWhile(t *testing.T) {
 	}
 	if d := of(t, kubeletPlan(reserve("0"), nil), kubeletPlan(reserve("1"), nil)); d.Class != Restart {
 		t.Errorf("reserved CPUs, without the static policy: %s", d.Class)
-	}
-}
-
-func TestContainerdCases(t *testing.T) {
-	cases, err := document.Parse(read(t, "testdata/containerd.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(cases.Fields) != len(containerdTable) {
-		t.Errorf("%d cases for %d rows", len(cases.Fields), len(containerdTable))
-	}
-	for _, row := range containerdTable {
-		c, ok := cases.Get(row.Key)
-		if !ok {
-			t.Errorf("%s has no case", row.Key)
-			continue
-		}
-		before, _ := c.Get("before")
-		after, _ := c.Get("after")
-		want, _ := c.Get("class")
-		d := of(t, node(file(plan.ContainerdConfig, before.Text, plan.ContainerdUnit)), node(file(plan.ContainerdConfig, after.Text, plan.ContainerdUnit)))
-		if d.Class.String() != want.Text || len(d.Changed) != 1 || d.Changed[0].Reasons[0].What != row.Key {
-			t.Errorf("%s: class %s, want %s: %+v", row.Key, d.Class, want.Text, d.Changed)
-		}
 	}
 }

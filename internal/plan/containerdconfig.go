@@ -1,12 +1,14 @@
 package plan
 
 import (
+	"cmp"
 	"errors"
 	"maps"
 	"slices"
 	"strings"
 
 	"github.com/slipway-dev/slipway/internal/place"
+	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/internal/toml"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
@@ -44,8 +46,52 @@ func containerdConfig(in *input, out *output) *toml.Table {
 	if address := r.Containerd.MetricsAddress; address != "" {
 		doc.Set(address, "metrics", "address")
 	}
+	own := runtimeValues(in, &doc)
 	mergeConfig(in, out, &doc)
+	out.node.Runtime = runtimeValues(in, &doc)
+	for name, value := range out.node.Runtime {
+		if value != own[name] { // the contract's text is secret
+			out.node.Runtime[name] = resource.Fingerprint([]byte(value))
+		}
+	}
 	return &doc
+}
+
+// runtimeSetting is a setting of containerd's that pods which run depend on, or that people ask for.
+type runtimeSetting struct {
+	name string
+	// otherwise is what containerd takes where it is not set.
+	otherwise string
+	// path leads to it.
+	path func(schema *criSchema) []string
+}
+
+// runtimeSettings have the same names whichever version of containerd spells them (containerd: docs/ops.md, docs/cri/config.md and
+// defaults).
+var runtimeSettings = []runtimeSetting{
+	{"version", "", func(*criSchema) []string { return []string{"version"} }},
+	{"root", "/var/lib/containerd", func(*criSchema) []string { return []string{"root"} }},
+	{"state", "/run/containerd", func(*criSchema) []string { return []string{"state"} }},
+	{"snapshotter", "overlayfs", func(s *criSchema) []string { return append(slices.Clone(s.snapshotters), "snapshotter") }},
+	{"cni.conf_template", "", func(s *criSchema) []string { return []string{"plugins", s.runtime, "cni", "conf_template"} }},
+	{"sandbox image", "", func(s *criSchema) []string { return append([]string{"plugins", s.images}, s.sandbox...) }},
+	{"registry.config_path", "", func(s *criSchema) []string { return []string{"plugins", s.images, "registry", "config_path"} }},
+}
+
+// runtimeValues are their values, and the cgroup driver of all runtimes, which no setting may differ from ([checkDrivers]).
+func runtimeValues(in *input, doc *toml.Table) map[string]string {
+	values := map[string]string{"cgroup driver": in.driver}
+	for _, s := range runtimeSettings {
+		value := doc.Get(s.path(&in.schema)...)
+		text, isText := value.(string)
+		if value != nil && !isText {
+			text = string(toml.AppendValue(nil, value))
+		}
+		if text = cmp.Or(text, s.otherwise); text != "" {
+			values[s.name] = text
+		}
+	}
+	return values
 }
 
 // runtimes are runc, or NVIDIA's wrapper of it, by each name that the family's pods may ask for.

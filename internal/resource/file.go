@@ -198,7 +198,12 @@ func (f File) Fingerprint() string {
 	if f.Secret && len(f.Content) == fingerprintLen && strings.HasPrefix(string(f.Content), fingerprintPrefix) {
 		return string(f.Content) // read back from a plan's JSON
 	}
-	sum := sha256.Sum256(f.Content)
+	return Fingerprint(f.Content)
+}
+
+// Fingerprint is that of a content.
+func Fingerprint(content []byte) string {
+	sum := sha256.Sum256(content)
 	return fingerprintPrefix + hex.EncodeToString(sum[:4])
 }
 

@@ -12,6 +12,9 @@ type Node struct {
 	// In is the file that they are in.
 	Kubelet map[string]string `json:"kubelet,omitempty"`
 	In      ID                `json:"in,omitempty"`
+	// Runtime are settings of the container runtime, by their names in plan's table of them. What a secret text of the contract
+	// has set is here as a fingerprint.
+	Runtime map[string]string `json:"runtime,omitempty"`
 }
 
 // Argument is a flag's value, and the file that it is in. A flag that is given more than once has its values with commas

@@ -1,7 +1,6 @@
 // Package toml holds containerd's configuration as a tree, reads it and writes it. The planner makes such trees and
-// merges what a contract says over them; who compares plans reads them back. The writer is deterministic: tables and
-// keys are in the order in which they were set. It is no general reader: a date, which no setting of containerd has, is
-// refused, and so is what goes beyond the limits.
+// merges what a contract says over them. The writer is deterministic: tables and keys are in the order in which they were
+// set. It is no general reader: a date, which no setting of containerd has, is refused, and so is what goes beyond the limits.
 package toml
 
 import (
