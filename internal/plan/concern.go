@@ -158,6 +158,15 @@ type input struct {
 	// credentialConfig is where the image credential provider's configuration is; empty for none. misplaced says why
 	// that is not where the contract wants it.
 	credentialConfig, misplaced string
+	// resolver is the file of the DNS servers that the kubelet gives to pods with the host's DNS, where the contract names none; empty
+	// for the kubelet's default. resolverAssumed says that no fact and no unit of the contract decides it: then the distribution does.
+	resolver        string
+	resolverAssumed bool
+	// network is what the kubelet reads of the network when it starts; nil for nothing.
+	network *resource.Network
+	// flags are the contract's flags of the kubelet that are not Slipway's to give, flagProblems what there is to say of the others.
+	flags        []argument
+	flagProblems []nodeconfig.Problem
 }
 
 func newInput(c *nodeconfig.NodeConfig, f facts.Facts, agentless ...func(*input)) *input {
@@ -204,6 +213,9 @@ func newInput(c *nodeconfig.NodeConfig, f facts.Facts, agentless ...func(*input)
 	in.wanted = wantedFacts(in)
 	in.early = asksEarly(in)
 	in.credentialConfig, in.misplaced = credentialConfig(c.Kubelet, &in.family.Paths)
+	in.flags, in.flagProblems = contractFlags(in)
+	in.resolver, in.resolverAssumed = podResolver(in)
+	in.network = networkOf(in)
 	return in
 }
 

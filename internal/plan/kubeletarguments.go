@@ -7,6 +7,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/internal/kubeletapi"
 	"github.com/slipway-dev/slipway/internal/place"
+	"github.com/slipway-dev/slipway/internal/problem"
 	"github.com/slipway-dev/slipway/internal/profile"
 	"github.com/slipway-dev/slipway/internal/unitfile"
 	"github.com/slipway-dev/slipway/nodeconfig"
@@ -228,33 +229,40 @@ func familyArguments(in *input) []argument {
 	return all
 }
 
-// contractArguments are the contract's flags, without those that Slipway gives itself or that a kubelet of this version does not have.
+// contractFlags are the contract's flags, without those that Slipway gives itself and those that no kubelet reads; the problems are of these.
+func contractFlags(in *input) (flags []argument, problems []nodeconfig.Problem) {
+	var left problem.Collector
+	for i, flag := range in.config.Kubelet.Flags {
+		at := document.IndexPath("$.kubelet.flags", i)
+		row, own := in.gives(flag.Name)
+		switch {
+		case isSelfSigned(in, flag.Name, flag.Value) || row != nil && row.same(flag.Value, own):
+		case row != nil:
+			left.Fatal(nodeconfig.Invalid, at, "--%s is Slipway's to give; use %s", flag.Name, row.instead)
+		case flag.Name == idleTimeoutFlag && in.reached(idleTimeoutIgnored):
+			left.Warn(nodeconfig.Dropped, at, "--%s %s", flag.Name, idleTimeoutReason)
+		default:
+			flags = append(flags, argument{name: flag.Name, value: flag.Value, at: at, secret: flag.IsSecret()})
+		}
+	}
+	return flags, left.List
+}
+
+// contractArguments are the contract's flags that a kubelet of this version has.
 func contractArguments(in *input, out *output) []argument {
 	var all []argument
-	for i, flag := range in.config.Kubelet.Flags {
-		a := argument{name: flag.Name, value: flag.Value, at: document.IndexPath("$.kubelet.flags", i), secret: flag.IsSecret()}
+	out.report(in.flagProblems...)
+	for _, a := range in.flags {
 		switch {
-		case isSelfSigned(in, flag.Name, flag.Value) || managed(in, out, a.at, flag):
-		case flag.Name == rotationFlag && in.servingOff():
+		case a.name == rotationFlag && in.servingOff():
 			a.value = "false"
 			all = append(all, a)
 			warnServingOff(out, a.at)
-		case flag.Name == idleTimeoutFlag && in.reached(idleTimeoutIgnored):
-			out.warn(nodeconfig.Dropped, a.at, "--%s %s", flag.Name, idleTimeoutReason)
-		case in.minor == newest || !kubeletapi.LeftOut(in.minor, flag.Name):
+		case in.minor == newest || !kubeletapi.LeftOut(in.minor, a.name):
 			all = append(all, a)
 		}
 	}
 	return all
-}
-
-// managed reports whether Slipway gives the kubelet a flag itself, and reports the contract's where that says anything else.
-func managed(in *input, out *output, at string, flag nodeconfig.Flag) bool {
-	row, own := in.gives(flag.Name)
-	if row != nil && !row.same(flag.Value, own) {
-		out.fatal(nodeconfig.Invalid, at, "--%s is Slipway's to give; use %s", flag.Name, row.instead)
-	}
-	return row != nil
 }
 
 // gives returns the row of a flag that is Slipway's to give on this node, and its value; nil for another flag.

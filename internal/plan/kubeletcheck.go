@@ -132,10 +132,8 @@ func (in *input) kubeletSettings(config map[string]any) kubeletapi.Settings {
 	if len(in.config.Kubelet.NodeIPs) > 0 {
 		s.Flags = append(s.Flags, kubeletapi.Flag{At: "$.kubelet.nodeIPs", Name: "node-ip", Value: nodeIP(in)})
 	}
-	for i, flag := range in.config.Kubelet.Flags {
-		if m, _ := in.gives(flag.Name); m == nil && !isSelfSigned(in, flag.Name, flag.Value) && !(flag.Name == idleTimeoutFlag && in.reached(idleTimeoutIgnored)) {
-			s.Flags = append(s.Flags, kubeletapi.Flag{At: document.IndexPath("$.kubelet.flags", i), Name: flag.Name, Value: flag.Value})
-		}
+	for _, a := range in.flags {
+		s.Flags = append(s.Flags, kubeletapi.Flag{At: a.at, Name: a.name, Value: a.value})
 	}
 	return s
 }

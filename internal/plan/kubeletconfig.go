@@ -128,8 +128,8 @@ func contractSettings(in *input) map[string]any {
 
 // hostSettings are what the host decides, whatever the cluster says.
 func hostSettings(in *input) map[string]any {
-	if path, _ := in.podResolver(); path != "" {
-		return map[string]any{resolverField: path}
+	if in.resolver != "" {
+		return map[string]any{resolverField: in.resolver}
 	}
 	return nil
 }

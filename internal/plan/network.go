@@ -38,8 +38,8 @@ const (
 )
 
 func planKubeletNetwork(in *input, out *output) {
-	if n := networkOf(in); n != nil {
-		out.join(kubeletGroup, &resource.Check{Label: networkCheck, Timeout: networkPatience, Advisory: true, Network: n},
+	if in.network != nil {
+		out.join(kubeletGroup, &resource.Check{Label: networkCheck, Timeout: networkPatience, Advisory: true, Network: in.network},
 			0, "the kubelet reads this of the network when it starts")
 	}
 }
@@ -53,8 +53,7 @@ func networkOf(in *input) *resource.Network {
 		}
 	}
 	if len(n.Addresses) > 0 && isNamed(in.config.Cluster.Server) {
-		path, _ := in.podResolver()
-		n.Resolver = kubeletSetting(in.config.Kubelet, resolverFlag, resolverField, cmp.Or(path, "/etc/resolv.conf"))
+		n.Resolver = kubeletSetting(in.config.Kubelet, resolverFlag, resolverField, cmp.Or(in.resolver, "/etc/resolv.conf"))
 	}
 	if nodeName(in.config.Kubelet) == "" && in.cloudName() == "" {
 		n.HostName = true
@@ -71,7 +70,7 @@ func networkOf(in *input) *resource.Network {
 // afterName is what comes after the host's name, where somebody else gives it one in the course of the boot: the image has one, too,
 // and nobody can see that it is not the last. Where it has none yet, that is seen.
 func (in *input) afterName() []resource.ID {
-	if n := networkOf(in); n == nil || n.After == "" {
+	if in.network == nil || in.network.After == "" {
 		return nil
 	}
 	return in.afterNetwork()
@@ -79,7 +78,7 @@ func (in *input) afterName() []resource.ID {
 
 // afterNetwork is what comes after all that the kubelet reads of the network, whatever comes of the wait for it.
 func (in *input) afterNetwork() []resource.ID {
-	if networkOf(in) == nil {
+	if in.network == nil {
 		return nil
 	}
 	return []resource.ID{resource.IDOf(&resource.Check{Label: networkCheck})}

@@ -36,19 +36,11 @@ var atNextPull = resource.Effects{
 }
 
 func planRegistries(in *input, out *output) {
-	all := in.config.Runtime.Registries
-	for _, host := range slices.Sorted(maps.Keys(all)) {
-		r := registry{out: out, dir: registriesDir + "/" + registryDirectory(host), path: document.FieldPath("$.runtime.registries", host)}
-		r.plan(all[host])
-	}
-	for _, s := range standIns(in) {
-		// What the contract's author says of the registry itself comes first: it may have a certificate, or a login.
-		if _, own := all[s.host]; !own {
-			r := registry{out: out, dir: registriesDir + "/" + registryDirectory(s.host), path: s.asked, forwarded: s.forwarded}
-			r.plan(nodeconfig.Registry{Mirrors: []nodeconfig.RegistryHost{s.server}})
-			if s.asked != "" && in.joins() {
-				planRegistryReached(out, s.server.URL)
-			}
+	for _, r := range registriesOf(in) {
+		w := registryWriter{out: out, registry: &r, dir: registriesDir + "/" + registryDirectory(r.host)}
+		w.write()
+		if r.asked == RegistryPath && in.joins() {
+			planRegistryReached(out, r.settings.Mirrors[0].URL)
 		}
 	}
 }
@@ -72,31 +64,39 @@ func planRegistryReached(out *output, at string) {
 	})
 }
 
-// standIn is a server that has another registry's images.
-type standIn struct {
-	host   string
-	server nodeconfig.RegistryHost
-	// asked is the setting that names it; empty where the family's table does. forwarded is the host that the server is told it
-	// was asked for; empty for none.
+// registry is where the images of a host come from.
+type registry struct {
+	host     string
+	settings nodeconfig.Registry
+	// asked is the contract's setting that names it; empty where the family's table does. forwarded is the host that a mirror is told
+	// it was asked for; empty for none.
 	asked, forwarded string
 }
 
-// standIns are those of the node: the registry of a cluster without a way out, and a registry that the cloud has elsewhere.
-func standIns(in *input) []standIn {
-	var all []standIn
-	both := []string{"pull", "resolve"}
+// registriesOf are the node's: the contract's by their hosts, then those that others stand in for. Those are the registry of a cluster
+// without a way out, and a registry that the cloud has elsewhere.
+func registriesOf(in *input) []registry {
+	var all []registry
+	named := in.config.Runtime.Registries
+	for _, host := range slices.Sorted(maps.Keys(named)) {
+		all = append(all, registry{host: host, settings: named[host], asked: document.FieldPath("$.runtime.registries", host)})
+	}
+	standIn := func(host, asked, forwarded string, server nodeconfig.RegistryHost) {
+		// What the contract's author says of the registry itself comes first: it may have a certificate, or a login.
+		if _, own := named[host]; !own {
+			server.Capabilities = []string{"pull", "resolve"}
+			all = append(all, registry{host, nodeconfig.Registry{Mirrors: []nodeconfig.RegistryHost{server}}, asked, forwarded})
+		}
+	}
 	family := &in.family.Runtime
 	if own := in.config.Components.Registry; own != "" && family.Registry != "" {
 		// The interface's own path comes before the one that the registry has its images below (OCI distribution
 		// specification, endpoints).
 		host, below, _ := strings.Cut(own, "/")
-		all = append(all, standIn{
-			host: family.Registry, asked: RegistryPath,
-			server: nodeconfig.RegistryHost{URL: "https://" + path.Join(host, "v2", below), Capabilities: both, OverridePath: true},
-		})
+		standIn(family.Registry, RegistryPath, "", nodeconfig.RegistryHost{URL: "https://" + path.Join(host, "v2", below), OverridePath: true})
 	}
 	if moved, a := &family.Moved, in.config.Cloud.Azure; moved.Registry != "" && a != nil && a.Environment == moved.Environment {
-		all = append(all, standIn{host: moved.Registry, forwarded: moved.Registry, server: nodeconfig.RegistryHost{URL: moved.Server, Capabilities: both}})
+		standIn(moved.Registry, "", moved.Registry, nodeconfig.RegistryHost{URL: moved.Server})
 	}
 	return all
 }
@@ -110,29 +110,28 @@ func registryDirectory(host string) string {
 	return host
 }
 
-// registry plans one registry's directory.
-type registry struct {
-	out       *output
-	dir, path string
-	// forwarded is the host that a mirror is told it was asked for; empty for none.
-	forwarded string
-	doc       toml.Table
-	secret    bool
+// registryWriter writes a registry's directory.
+type registryWriter struct {
+	*registry
+	out    *output
+	dir    string
+	doc    toml.Table
+	secret bool
 }
 
-func (r *registry) plan(registry nodeconfig.Registry) {
+func (r *registryWriter) write() {
 	// It is a resource of its own, and goes with the registry: containerd looks no further than to a directory that is
 	// there.
 	r.add(&resource.Directory{Path: r.dir, Mode: 0o755}, "the settings of a registry, by the name that images have for it")
-	if registry.Server != nil {
-		r.doc.Set(registry.Server.URL, "server")
-		r.host(&r.doc, registry.Server, "server.crt")
+	if server := r.settings.Server; server != nil {
+		r.doc.Set(server.URL, "server")
+		r.server(&r.doc, server, "server.crt")
 	}
-	for i := range registry.Mirrors {
-		h := &registry.Mirrors[i]
+	for i := range r.settings.Mirrors {
+		h := &r.settings.Mirrors[i]
 		// The tables' order is the mirrors' (containerd: core/remotes/docker/config/hosts.go, getSortedHosts).
 		t := r.doc.At("host", h.URL)
-		r.host(t, h, "mirror-"+strconv.Itoa(i+1)+".crt")
+		r.server(t, h, "mirror-"+strconv.Itoa(i+1)+".crt")
 		if r.forwarded != "" {
 			t.Set([]any{r.forwarded}, "header", "X-Forwarded-For")
 		}
@@ -144,8 +143,8 @@ func (r *registry) plan(registry nodeconfig.Registry) {
 	r.add(file, "the mirrors of a registry, and how each is reached")
 }
 
-// host describes a server in its table.
-func (r *registry) host(t *toml.Table, h *nodeconfig.RegistryHost, authority string) {
+// server describes a server in its table.
+func (r *registryWriter) server(t *toml.Table, h *nodeconfig.RegistryHost, authority string) {
 	capabilities := make([]any, len(h.Capabilities))
 	for i, capability := range h.Capabilities {
 		capabilities[i] = capability
@@ -170,9 +169,9 @@ func (r *registry) host(t *toml.Table, h *nodeconfig.RegistryHost, authority str
 	}
 }
 
-func (r *registry) add(spec resource.Spec, reason string) {
+func (r *registryWriter) add(spec resource.Spec, reason string) {
 	r.out.add(resource.Resource{Phase: resource.Base, Effects: atNextPull, Reason: reason, Spec: spec})
-	if r.path != "" {
-		r.out.askedBy(r.path)
+	if r.asked != "" {
+		r.out.askedBy(r.asked)
 	}
 }

@@ -32,9 +32,8 @@ const ResolvedList = "/run/systemd/resolve/resolv.conf"
 // The kubelet's setting that names the file of the DNS servers that it gives to pods with the host's DNS.
 const resolverFlag, resolverField = "resolv-conf", "resolvConf"
 
-// podResolver is that file where the contract names none; empty for the kubelet's default. assumed says that no fact and no unit
-// of the contract decides it: then the distribution does.
-func (in *input) podResolver() (path string, assumed bool) {
+// podResolver decides that file where the contract names none.
+func podResolver(in *input) (path string, assumed bool) {
 	k := in.config.Kubelet
 	_, named := k.Config[resolverField] // "" is a value: the pods have no DNS server then
 	named = named || slices.ContainsFunc(k.Flags, func(f nodeconfig.Flag) bool { return f.Name == resolverFlag })
@@ -64,10 +63,10 @@ func (in *input) runsResolved() (runs, assumed bool) {
 
 // assumedResolver reports what a node without an agent has, because no machine was looked at. An agent looks at its own.
 func assumedResolver(in *input, out *output) {
-	if path, assumed := in.podResolver(); assumed && in.agentless {
+	if in.resolverAssumed && in.agentless {
 		reason := "is left to the kubelet, which reads /etc/resolv.conf"
-		if path != "" {
-			reason = "is " + path
+		if in.resolver != "" {
+			reason = "is " + in.resolver
 		}
 		out.warn(nodeconfig.Missing, "$.kubelet.config."+resolverField, "%s: no fact says whether systemd-resolved runs, so the distribution decides; name the file, or give the machine's facts", reason)
 	}
