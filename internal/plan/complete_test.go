@@ -1,8 +1,11 @@
 package plan
 
 import (
+	"cmp"
+	"maps"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -11,6 +14,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/profile"
 	"github.com/slipway-dev/slipway/nodeconfig"
 	"github.com/slipway-dev/slipway/nodeconfig/dialect"
+	golden "github.com/slipway-dev/slipway/test/contracts"
 )
 
 // mapKeys are names that the entries of a map must have.
@@ -156,15 +160,18 @@ var needs = map[string]func(*nodeconfig.NodeConfig){
 	"$.system.swapDisk": func(c *nodeconfig.NodeConfig) {
 		c.System.SwapMB, c.Kubelet.Config = 512, map[string]any{"failSwapOn": false}
 	},
+	"$.system.swapMB": func(c *nodeconfig.NodeConfig) { c.Kubelet.Config = map[string]any{"failSwapOn": false} },
 	"$.system.gpu": func(c *nodeconfig.NodeConfig) {
 		*c.System.GPU = nodeconfig.GPU{Vendor: "nvidia", ProfileLayout: c.System.GPU.ProfileLayout}
 	},
 	"$.network.hostsAgent":                                func(c *nodeconfig.NodeConfig) { c.Cluster.Server = "https://a.privatelink.eastus.azmk8s.io" },
 	`$.network.localDNS.host["example.com"].staleSeconds`: func(c *nodeconfig.NodeConfig) { servesStale(c.Network.LocalDNS.Host) },
 	`$.network.localDNS.pods["example.com"].staleSeconds`: func(c *nodeconfig.NodeConfig) { servesStale(c.Network.LocalDNS.Pods) },
+	`$.network.localDNS.host["example.com"].healthCheck`:  func(c *nodeconfig.NodeConfig) { asksServers(c.Network.LocalDNS.Host) },
+	`$.network.localDNS.pods["example.com"].healthCheck`:  func(c *nodeconfig.NodeConfig) { asksServers(c.Network.LocalDNS.Pods) },
 	"$.network.localDNS.hosts.refreshSeconds":             func(c *nodeconfig.NodeConfig) { c.Network.LocalDNS.Hosts.Names = []string{"a.example"} },
-	"$.proxy.noProxy":                                     func(c *nodeconfig.NodeConfig) { c.Proxy.HTTP = nodeconfig.NewSecret("http://proxy.example:1") },
-	"$.files":                                             func(c *nodeconfig.NodeConfig) { c.Files[0].Path = "/etc/app.conf" },
+	"$.proxy.noProxy": func(c *nodeconfig.NodeConfig) { c.Proxy.HTTP = nodeconfig.NewSecret("http://proxy.example:1") },
+	"$.files":         func(c *nodeconfig.NodeConfig) { c.Files[0].Path = "/etc/app.conf" },
 	"$.units": func(c *nodeconfig.NodeConfig) {
 		c.Units[0].Name, c.Units[0].Content = "app.service", "[Service]\nExecStart=/bin/true\n"
 	},
@@ -178,6 +185,13 @@ func servesStale(zones map[string]nodeconfig.LocalDNSZone) {
 	for domain, zone := range zones {
 		zone.ServeStale = "Verify"
 		zones[domain] = zone
+	}
+}
+
+// asksServers has the cache ask whether the servers are there.
+func asksServers(zones map[string]nodeconfig.LocalDNSZone) {
+	for _, zone := range zones {
+		zone.HealthCheck.Interval = nodeconfig.Duration(time.Second)
 	}
 }
 
@@ -200,8 +214,30 @@ func certificates(t *testing.T) {
 	}
 }
 
+// unchanged are settings that two plans with different values of them do not differ by, with the reason.
+var unchanged = map[string]string{
+	"$.access.realm.password":                                 "a machine that has joined its realm does not use it again, and no plan shows it",
+	"$.cloud.aws.outpostID":                                   notYet,
+	"$.cloud.azure.backoff.exponent":                          notYet,
+	"$.cloud.azure.backoff.jitter":                            notYet,
+	"$.cloud.azure.custom.registryDNSSuffix":                  "a provider's configuration names the registries",
+	"$.cloud.azure.privateRegistry":                           notYet,
+	"$.cluster.kubernetesMinor":                               "the node is planned for the kubelet that is installed",
+	"$.components.artifacts.containerd.version":               "the machine has another one, and no node is made",
+	"$.kubelet.maxPodsExpression":                             notYet,
+	`$.network.localDNS.host["example.com"].serveStalePolicy`: "it counts for the domain . alone",
+	`$.network.localDNS.pods["example.com"].serveStalePolicy`: "it counts for the domain . alone",
+	"$.system.gpu.strategy":                                   "no device is partitioned",
+	"$.system.localStorage.disabledMounts[0]":                 notYet,
+	"$.system.localStorage.mountPath":                         notYet,
+	"$.system.localStorage.strategy":                          notYet,
+}
+
+const notYet = "this version does not apply it, and says so"
+
 // Every setting that a contract can express either changes what is planned, or is warned of, in
-// either layout. It is set alone, in the least that makes a node.
+// either layout. It is set alone, in the least that makes a node. What a change of it takes is known: testdata/classes.txt has the
+// class of each, which is the same in every layout that applies it.
 func TestNothingIsDroppedInSilence(t *testing.T) {
 	certificates(t)
 	all := leaves(reflect.TypeFor[nodeconfig.NodeConfig](), "$")
@@ -218,21 +254,47 @@ func TestNothingIsDroppedInSilence(t *testing.T) {
 			t.Errorf("there is no %s", path)
 		}
 	}
+	classes, complete := make(map[string]string), true
 	for _, layout := range profile.Names() {
 		for _, l := range all {
 			if _, elsewhere := dialect.ReaderOf(dialect.Native, l.path); !elsewhere {
-				t.Run(layout+l.path[1:], func(t *testing.T) { applies(t, layout, l) })
+				t.Run(layout+l.path[1:], func(t *testing.T) { applies(t, layout, l, classes) })
+				_, ran := classes[l.path]
+				complete = complete && ran
 			}
 		}
 	}
+	if complete { // the command line left none out
+		checkClasses(t, classes)
+	}
 }
 
-// applies wants a leaf to change the plan, or to be warned of.
-func applies(t *testing.T, layout string, l leaf) {
+// checkClasses compares the classes of all settings with those that are known.
+func checkClasses(t *testing.T, classes map[string]string) {
+	t.Helper()
+	var list strings.Builder
+	for _, path := range slices.Sorted(maps.Keys(classes)) {
+		if _, none := unchanged[path]; none != (classes[path] == "") {
+			t.Errorf("%s: class %q, and in the table of what changes nothing: %t", path, classes[path], none)
+		}
+		if class := classes[path]; class != "" {
+			list.WriteString(path + " " + class + "\n")
+		}
+	}
+	golden.GoldenText(t, "testdata/classes.txt", []byte(list.String()))
+}
+
+// applies wants a leaf to change the plan, or to be warned of. It keeps what a change takes.
+func applies(t *testing.T, layout string, l leaf, classes map[string]string) {
 	before, after := pair(t, layout, l)
 	machine := withTemporaryDisk(ubuntu(t))
 	old, _ := New(before, machine)
 	planned, problems := New(after, machine)
+	class, err := ClassOf(old, planned)
+	if known := classes[l.path]; err != nil || known != "" && class != "" && known != class {
+		t.Errorf("class %s in this layout, %s in another: %v", class, known, err)
+	}
+	classes[l.path] = cmp.Or(classes[l.path], class)
 	for _, problem := range problems {
 		if covers(problem.Path, l.path) {
 			return

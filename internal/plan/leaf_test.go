@@ -5,6 +5,7 @@ import (
 	"reflect"
 
 	"github.com/slipway-dev/slipway/internal/document"
+	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
@@ -138,3 +139,7 @@ func other(value any) any {
 func covers(problem, path string) bool {
 	return document.Within(path, problem)
 }
+
+// ClassOf is the class of the difference of two plans; empty where there is none. internal/difference, which knows it, calls this
+// package.
+var ClassOf func(before, after resource.Plan) (class string, err error)
