@@ -155,13 +155,10 @@ func (t *containerdText) snapshotter(indent string) {
 	}
 }
 
-// runtimes are runc, or Nvidia's wrapper of it, by each of its names.
+// runtimes are the runtime by each of its names.
 func (t *containerdText) runtimes(plugin string) {
 	family := profile.Named(nodeconfig.LayoutAKS)
-	names, binary := slices.Clone(family.Runtime.Names), family.Paths.Runc
-	if t.view.gpu.Vendor == "nvidia" && !t.noGPU {
-		names[0], binary = "nvidia-container-runtime", "/usr/bin/nvidia-container-runtime"
-	}
+	names, binary := plan.Runtimes(family, family.Paths.Runc, t.view.gpu.Vendor == "nvidia" && !t.noGPU)
 	t.lines("    default_runtime_name = " + quoted(names[0]))
 	for i, name := range names {
 		at := `    [plugins."` + plugin + `".containerd.runtimes.` + name
@@ -177,7 +174,7 @@ func (t *containerdText) runtimes(plugin string) {
 func (t *containerdText) cni(plugin string) {
 	if plan.Kubenet(t.view.written) {
 		t.lines(`  [plugins."`+plugin+`".cni]`, `    bin_dir = "/opt/cni/bin"`, `    conf_dir = "/etc/cni/net.d"`,
-			`    conf_template = "/etc/containerd/kubenet_template.conf"`)
+			"    conf_template = "+quoted(plan.NetworkTemplate))
 	}
 }
 
@@ -187,7 +184,7 @@ const registriesSince = 22
 // registry is how images are pulled.
 func (t *containerdText) registry(plugin string) {
 	if t.view.minorReached(registriesSince) {
-		t.lines(`  [plugins."`+plugin+`".registry]`, `    config_path = "/etc/containerd/certs.d"`)
+		t.lines(`  [plugins."`+plugin+`".registry]`, "    config_path = "+quoted(plan.RegistriesDir))
 	}
 	headers := t.view.written.Runtime.Containerd.RegistryHeaders
 	if len(headers) > 0 {

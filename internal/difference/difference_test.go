@@ -13,6 +13,7 @@ import (
 
 	"github.com/slipway-dev/slipway/internal/cli"
 	"github.com/slipway-dev/slipway/internal/plan"
+	"github.com/slipway-dev/slipway/internal/profile"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
@@ -188,7 +189,7 @@ func TestClass(t *testing.T) {
 // goldens are whole outputs.
 func goldens(t *testing.T) map[string][2]resource.Plan {
 	full := planOf(t, "native/full.yaml")
-	places := plan.AllPlaces()[2] // of the family standard
+	places := profile.All()[2].Paths // of the family standard
 	return map[string][2]resource.Plan{
 		"notes": {full, planOf(t, "native/minimal.yaml")},
 		"drain": {full, planOf(t, "native/full.yaml", func(c *nodeconfig.NodeConfig) {

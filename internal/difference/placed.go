@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/slipway-dev/slipway/internal/plan"
+	"github.com/slipway-dev/slipway/internal/profile"
 	"github.com/slipway-dev/slipway/internal/resource"
 )
 
@@ -33,7 +34,7 @@ type placedRow struct {
 // placedTable is sorted by class, the greatest first.
 var placedTable = []placedRow{
 	{"Unit", []string{plan.KubeletUnit}, removed, Replace, "without a kubelet the machine is not a node", "Kubernetes docs, Nodes: a Node without a kubelet that renews its lease is not ready"},
-	{"File", everyPlace(func(p plan.Places) string { return p.Kubeconfig }), added | removed, Replace, "the kubelet gets another credential, which may be another Node's", "Kubernetes docs, Using Node Authorization"},
+	{"File", everyPlace(func(p *profile.Paths) string { return p.Kubeconfig }), added | removed, Replace, "the kubelet gets another credential, which may be another Node's", "Kubernetes docs, Using Node Authorization"},
 
 	{"File", []string{"/etc/default/grub", "/etc/default/grub.d/*", "/etc/kernel/cmdline", "/etc/kernel/cmdline.d/*"}, always, Reboot, "the kernel reads its command line when it boots", "bootparam(7)"},
 	{"File", []string{"/etc/modprobe.d/*"}, always, Reboot, "a module that is loaded keeps the options it was loaded with", "modprobe.d(5)"},
@@ -46,10 +47,11 @@ var placedTable = []placedRow{
 	{"Symlink", []string{"/etc/resolv.conf"}, always, None, "pods that run keep the resolver they were started with", dynamic},
 }
 
-func everyPlace(of func(plan.Places) string) []string {
+// everyPlace is a place in each family of nodes.
+func everyPlace(of func(*profile.Paths) string) []string {
 	var names []string
-	for _, places := range plan.AllPlaces() {
-		names = append(names, of(places))
+	for _, family := range profile.All() {
+		names = append(names, of(&family.Paths))
 	}
 	return names
 }
@@ -87,15 +89,15 @@ func (j *judge) placed() {
 		}
 		switch spec := d.spec().(type) {
 		case *resource.File:
-			if row, ok := authorityRow(d); ok && slices.Contains(everyPlace(func(p plan.Places) string { return p.Authority }), spec.Path) {
+			if row, ok := authorityRow(d); ok && slices.Contains(everyPlace(func(p *profile.Paths) string { return p.CA }), spec.Path) {
 				j.add(d.id, row.of(d))
 			}
-			if spec.Temporary() || slices.Contains(everyPlace(func(p plan.Places) string { return p.BootstrapConfig }), spec.Path) {
+			if spec.Temporary() || slices.Contains(everyPlace(func(p *profile.Paths) string { return p.BootstrapConfig }), spec.Path) {
 				j.add(d.id, bootstrapIgnored.of(d))
 			}
 		case *resource.Symlink:
 			// Where a contract takes what is installed, only the link says that it is another kubelet.
-			if j.before.Node.Version == "" && j.after.Node.Version == "" && slices.Contains(everyPlace(func(p plan.Places) string { return p.KubeletBinary }), spec.Path) {
+			if j.before.Node.Version == "" && j.after.Node.Version == "" && slices.Contains(everyPlace(func(p *profile.Paths) string { return p.Kubelet }), spec.Path) {
 				j.add(d.id, versionUnknown.of(d))
 			}
 		case *resource.Check:

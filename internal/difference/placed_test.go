@@ -8,6 +8,7 @@ import (
 
 	"github.com/slipway-dev/slipway/internal/cli"
 	"github.com/slipway-dev/slipway/internal/plan"
+	"github.com/slipway-dev/slipway/internal/profile"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
@@ -88,12 +89,12 @@ func certificate(contents ...string) string {
 }
 
 func TestRulesThatLookInside(t *testing.T) {
-	places := plan.AllPlaces()[0]
+	places := profile.All()[0].Paths
 	ca := func(contents ...string) resource.Resource {
-		return file(places.Authority, certificate(contents...), plan.KubeletUnit)
+		return file(places.CA, certificate(contents...), plan.KubeletUnit)
 	}
 	kubelet := func(target string) resource.Plan {
-		return node(resource.Resource{Effects: resource.Restarting(plan.KubeletUnit), Spec: &resource.Symlink{Path: places.KubeletBinary, Target: target}})
+		return node(resource.Resource{Effects: resource.Restarting(plan.KubeletUnit), Spec: &resource.Symlink{Path: places.Kubelet, Target: target}})
 	}
 	server := func(url string) resource.Resource {
 		return resource.Resource{Spec: &resource.Check{Label: "api-server", APIServer: &resource.APIServer{Server: url}}}

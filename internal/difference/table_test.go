@@ -8,6 +8,7 @@ import (
 
 	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/internal/plan"
+	"github.com/slipway-dev/slipway/internal/profile"
 	"github.com/slipway-dev/slipway/internal/resource"
 )
 
@@ -99,7 +100,7 @@ func nameOf(row kubeletRow) string {
 
 // kubeletPlan is a node with settings in its configuration file, and with flags.
 func kubeletPlan(config map[string]*document.Node, flags map[string]string) resource.Plan {
-	places := plan.AllPlaces()[0]
+	places := profile.All()[0].Paths
 	inConfig, inFlags := places.KubeletConfig, places.KubeletEnv
 	values := resource.Node{Kubelet: make(map[string]string), In: resource.IDOf(&resource.File{Path: inConfig})}
 	for name, value := range config {

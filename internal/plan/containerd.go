@@ -48,7 +48,7 @@ func planContainerd(in *input, out *output) {
 	checkRegistryRegion(in, out)
 	checkSandboxes(in, out)
 	planSOCI(in, out)
-	out.directory(registriesDir, 0o755, "registries are configured here, one directory for each")
+	out.directory(RegistriesDir, 0o755, "registries are configured here, one directory for each")
 	out.guarded(secretHeaders(c.RegistryHeaders) || !c.Config.IsZero(), resource.Base, ContainerdConfig, 0o644,
 		containerdConfig(in, out).Bytes(), "containerd's configuration", containerdUnit)
 	planRuntimeSpec(in, out)

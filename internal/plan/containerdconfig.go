@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/slipway-dev/slipway/internal/place"
+	"github.com/slipway-dev/slipway/internal/profile"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/internal/toml"
 	"github.com/slipway-dev/slipway/nodeconfig"
@@ -32,7 +33,7 @@ func containerdConfig(in *input, out *output) *toml.Table {
 		doc.At(runtime...).Set(true, "enable_cdi")
 	}
 	registry := doc.At(images...).At("registry")
-	registry.Set(registriesDir, "config_path")
+	registry.Set(RegistriesDir, "config_path")
 	for _, name := range slices.Sorted(maps.Keys(r.Containerd.RegistryHeaders)) {
 		headers := registry.At("headers")
 		headers.Quoted = true
@@ -94,12 +95,19 @@ func runtimeValues(in *input, doc *toml.Table) map[string]string {
 	return values
 }
 
-// runtimes are runc, or NVIDIA's wrapper of it, by each name that the family's pods may ask for.
-func runtimes(in *input, config *toml.Table) {
-	names, binary := slices.Clone(in.family.Runtime.Names), in.runc
-	if in.usesNVIDIA() {
-		names[0], binary = in.family.Runtime.NVIDIA, nvidiaRuntime
+// Runtimes are the names that a family's pods may ask for a runtime by, the default one first, and its program: runc, or NVIDIA's
+// wrapper of it.
+func Runtimes(family *profile.Profile, runc string, nvidia bool) (names []string, binary string) {
+	names, binary = slices.Clone(family.Runtime.Names), runc
+	if nvidia {
+		names[0], binary = family.Runtime.NVIDIA, nvidiaRuntime
 	}
+	return names, binary
+}
+
+// runtimes writes them.
+func runtimes(in *input, config *toml.Table) {
+	names, binary := Runtimes(in.family, in.runc, in.usesNVIDIA())
 	config.Set(names[0], "default_runtime_name")
 	for _, name := range names {
 		runtime := config.At("runtimes", name)
@@ -206,9 +214,9 @@ func checkRegistry(in *input, doc *toml.Table) string {
 	}
 	path := registry.Get("config_path")
 	list, _ := path.(string) // containerd takes several directories with colons between (containerd: docs/cri/registry.md)
-	hasDir := slices.ContainsFunc(strings.Split(list, ":"), func(dir string) bool { return samePath(dir, registriesDir) })
+	hasDir := slices.ContainsFunc(strings.Split(list, ":"), func(dir string) bool { return samePath(dir, RegistriesDir) })
 	if !hasDir && len(in.config.Runtime.Registries) > 0 {
-		return "has another registry.config_path than " + registriesDir + ", where runtime.registries is written: leave one of them out"
+		return "has another registry.config_path than " + RegistriesDir + ", where runtime.registries is written: leave one of them out"
 	}
 	if path == "" {
 		return ""

@@ -62,7 +62,7 @@ func TestIsolated(t *testing.T) {
 			if c.registry == "" {
 				return
 			}
-			if hosts := string(fileAt(t, p, registriesDir+"/"+c.host+"/hosts.toml").Content); !strings.HasPrefix(hosts, `[host."`+c.url+`"]`) {
+			if hosts := string(fileAt(t, p, RegistriesDir+"/"+c.host+"/hosts.toml").Content); !strings.HasPrefix(hosts, `[host."`+c.url+`"]`) {
 				t.Errorf("images come from\n%s", hosts)
 			}
 			kubelet := slices.IndexFunc(p.Resources, func(r resource.Resource) bool { return r.ID() == resource.IDOf(&resource.Unit{Unit: kubeletUnit}) })

@@ -17,8 +17,8 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// registriesDir is where containerd looks for the settings of registries.
-const registriesDir = "/etc/containerd/certs.d"
+// RegistriesDir is where containerd looks for the settings of registries.
+const RegistriesDir = "/etc/containerd/certs.d"
 
 // registries plans where images are pulled from: a directory for each registry, with a hosts.toml in it (containerd
 // docs/hosts.md).
@@ -37,7 +37,7 @@ var atNextPull = resource.Effects{
 
 func planRegistries(in *input, out *output) {
 	for _, r := range registriesOf(in) {
-		w := registryWriter{out: out, registry: &r, dir: registriesDir + "/" + registryDirectory(r.host)}
+		w := registryWriter{out: out, registry: &r, dir: RegistriesDir + "/" + registryDirectory(r.host)}
 		w.write()
 		if r.asked == RegistryPath && in.joins() {
 			planRegistryReached(out, r.settings.Mirrors[0].URL)

@@ -31,7 +31,7 @@ type = "containerd"
 enable_keychain = true
 image_service_path = "/run/containerd/containerd.sock"
 [registry]
-config_path = "` + registriesDir + `"
+config_path = "` + RegistriesDir + `"
 [pull_modes.parallel_pull_unpack]
 enable = true
 concurrent_download_chunk_size = "16mb"
