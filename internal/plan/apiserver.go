@@ -45,7 +45,7 @@ func planAPIServer(in *input, out *output) {
 	}
 	out.add(resource.Resource{
 		Phase:    resource.Join,
-		After:    in.afterCertificate(),
+		After:    []resource.ID{certificateGroup.all()},
 		ExitCode: exitcode.APIServerUnreachable,
 		Reason:   "the API server answers at its name, with trusted TLS, and accepts the node's credential",
 		Spec:     check,

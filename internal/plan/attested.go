@@ -176,7 +176,7 @@ func planAttestedStart(in *input, out *output) {
 	r := out.join("", &resource.Unit{Unit: in.family.Attested.Unit, Ahead: in.certificate}, exitcode.AttestedBootstrapFailed,
 		"gets the node its certificate while the container runtime starts")
 	r.Requires = []resource.ID{outboundGroup.all(), trustGroup.all(), resource.IDOf(&resource.Unit{Unit: in.family.Kubelet.Prepare})}
-	r.After = in.afterNetwork()
+	r.After = []resource.ID{networkGroup.all()}
 }
 
 // planAttestedUnit plans the client's unit, and what it is told.

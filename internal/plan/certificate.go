@@ -34,49 +34,28 @@ var certificate = concern{
 // Node, and the kubelet asks.
 var ownNamed = []string{"", "external", "azure"}
 
-// certificateLabel names the resource.
-const certificateLabel = "kubelet-client"
-
 // asksEarly reports whether the agent asks for the kubelet's certificate.
 func asksEarly(in *input) bool {
 	return in.method == nodeconfig.JoinBootstrapToken && in.certificate != "" &&
 		slices.Contains(ownNamed, kubeletSetting(in.config.Kubelet, "cloud-provider", "", ""))
 }
 
-// afterCertificate is what comes after the request for the certificate, where there is one.
-func (in *input) afterCertificate() []resource.ID {
-	if !in.early {
-		return nil
-	}
-	return []resource.ID{resource.IDOf(&resource.Certificate{Label: certificateLabel})}
-}
-
-// beforeKubelet is what the kubelet starts after, whatever comes of it: its certificates, which it gets itself where it does not
-// find them, and logind.
-func (in *input) beforeKubelet() []resource.ID {
-	before := append(in.afterCertificate(), in.afterLogind()...)
-	if makesServing(in) {
-		before = append(before, resource.IDOf(&resource.ServingCertificate{Label: servingLabel}))
-	}
-	return before
-}
-
 func planCertificate(in *input, out *output) {
-	if !in.early {
+	if !asksEarly(in) {
 		return
 	}
 	c := in.config
 	requires := []resource.ID{outboundGroup.all()}
-	if in.cloudName() != "" && nodeName(c.Kubelet) == "" {
-		requires = append(requires, resource.IDOf(&resource.Sysctl{Key: hostnameKey}))
+	if nodeName(c.Kubelet) == "" {
+		requires = append(requires, hostNameGroup.all())
 	}
-	out.add(resource.Resource{
+	out.addTo(certificateGroup, resource.Resource{
 		Phase:    resource.Join,
 		Requires: requires,
-		After:    in.afterName(),
+		After:    []resource.ID{namedGroup.all()},
 		Reason:   "the node has its certificate before its kubelet starts (Kubernetes: TLS bootstrapping)",
 		Spec: &resource.Certificate{
-			Label: certificateLabel,
+			Label: "kubelet-client",
 			APIServer: resource.APIServer{
 				Server:               c.Cluster.Server,
 				CertificateAuthority: c.Cluster.CertificateAuthority,
@@ -98,6 +77,7 @@ func planCertificate(in *input, out *output) {
 			},
 		},
 	})
+	out.belong(firstGroup)
 }
 
 // joinedKubeconfig is what a kubelet writes when it has its certificate (Kubernetes: pkg/kubelet/certificate/bootstrap,

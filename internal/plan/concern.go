@@ -141,8 +141,6 @@ type input struct {
 	certificate string
 	// starter is the index of the author's command that starts the kubelet; -1 for none.
 	starter int
-	// early says that the agent asks for that certificate while the container runtime starts.
-	early bool
 	// agentless says that the node is one without an agent: what is not known of the machine is found out by the machine
 	// itself, at each boot.
 	agentless bool
@@ -162,8 +160,6 @@ type input struct {
 	// for the kubelet's default. resolverAssumed says that no fact and no unit of the contract decides it: then the distribution does.
 	resolver        string
 	resolverAssumed bool
-	// network is what the kubelet reads of the network when it starts; nil for nothing.
-	network *resource.Network
 	// flags are the contract's flags of the kubelet that are not Slipway's to give, flagProblems what there is to say of the others.
 	flags        []argument
 	flagProblems []nodeconfig.Problem
@@ -211,11 +207,9 @@ func newInput(c *nodeconfig.NodeConfig, f facts.Facts, agentless ...func(*input)
 	}
 	in.capacity = newCapacity(in)
 	in.wanted = wantedFacts(in)
-	in.early = asksEarly(in)
 	in.credentialConfig, in.misplaced = credentialConfig(c.Kubelet, &in.family.Paths)
 	in.flags, in.flagProblems = contractFlags(in)
 	in.resolver, in.resolverAssumed = podResolver(in)
-	in.network = networkOf(in)
 	return in
 }
 

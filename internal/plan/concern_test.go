@@ -479,7 +479,7 @@ func policy(plugin, policy string) func(*nodeconfig.NodeConfig, bool) {
 
 // alone is what one concern decides.
 func alone(c *concern, config *nodeconfig.NodeConfig, known facts.Facts) *output {
-	out := &output{concern: c}
+	out := &output{concern: c.name}
 	if in := newInput(config, known); !c.joins || in.joins() {
 		c.plan(in, out)
 	}

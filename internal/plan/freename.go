@@ -16,12 +16,9 @@ var freeName = concern{
 	plan:  planFreeName,
 }
 
-const (
-	freeNameLabel = "node-name"
-	// freeNamePatience is longer than a Node stays Ready whose machine is gone (kube-controller-manager:
-	// --node-monitor-grace-period, 50 s since 1.32), so that a machine can take the place of another.
-	freeNamePatience = resource.Duration(75 * time.Second)
-)
+// freeNamePatience is longer than a Node stays Ready whose machine is gone (kube-controller-manager:
+// --node-monitor-grace-period, 50 s since 1.32), so that a machine can take the place of another.
+const freeNamePatience = resource.Duration(75 * time.Second)
 
 // checksName reports whether the Node's name is checked: only with a credential that the node has before it has joined, and that
 // kubeadm lets read Nodes (cmd/kubeadm/app/phases/bootstraptoken/node/tlsbootstrap.go, AllowBootstrapTokensToGetNodes). A
@@ -33,7 +30,7 @@ func planFreeName(in *input, out *output) {
 		return
 	}
 	check := &resource.Check{
-		Label:    freeNameLabel,
+		Label:    "node-name",
 		Timeout:  freeNamePatience,
 		Holds:    kubeletUnit,
 		FreeName: &resource.FreeName{AsNode: *asNode(in.config), Node: nodeName(in.config.Kubelet)},
@@ -41,9 +38,9 @@ func planFreeName(in *input, out *output) {
 	if in.certificate != "" {
 		check.Unless = in.family.Paths.Kubeconfig // a node that has joined has its name
 	}
-	out.add(resource.Resource{
+	out.addTo(kubeletGroup, resource.Resource{
 		Phase:    resource.Join,
-		After:    in.afterName(),
+		After:    []resource.ID{namedGroup.all()},
 		ExitCode: exitcode.NodeNameTaken,
 		Reason:   "no other machine that is Ready has the Node's name (kubeadm: cmd/phases/join/kubelet.go)",
 		Spec:     check,

@@ -16,7 +16,7 @@ import (
 type claim struct {
 	resource.Resource
 	id      resource.ID
-	concern *concern
+	concern string
 	// asked is the setting that named its place; empty where the planner did.
 	asked string
 	// atBoot is what makes it so again at each boot, if anything does.
@@ -47,7 +47,7 @@ func (o *output) guard(environment string, joins bool) {
 	// Where two claim one place the planner's own comes first, then the concern whose name does: the order of
 	// the concerns decides nothing.
 	slices.SortFunc(claims, func(a, b *claim) int {
-		return cmp.Or(cmp.Compare(a.Phase, b.Phase), cmp.Compare(a.id, b.id), cmp.Compare(a.asked, b.asked), cmp.Compare(a.concern.name, b.concern.name))
+		return cmp.Or(cmp.Compare(a.Phase, b.Phase), cmp.Compare(a.id, b.id), cmp.Compare(a.asked, b.asked), cmp.Compare(a.concern, b.concern))
 	})
 	o.resources = o.resources[:0]
 	ids := make(map[resource.ID]bool, len(claims))
@@ -78,7 +78,7 @@ func (o *output) guard(environment string, joins bool) {
 // the planner's, and no node is made by it.
 func (o *output) refuse(c, other *claim) {
 	o.fatal(nodeconfig.Invalid, cmp.Or(c.asked, other.asked, "$"), "%s and %s cannot both be planned (%s, %s)",
-		c.id, other.id, c.concern.name, other.concern.name)
+		c.id, other.id, c.concern, other.concern)
 }
 
 // guardPlace refuses what no plan may have, and what is below a file or a link.
@@ -128,7 +128,7 @@ func unreadable(r rune) bool {
 	return r == 0 || r > unicode.MaxLatin1 && unicode.Is(unicode.Noncharacter_Code_Point, r)
 }
 
-// require resolves the groups that resources require, and refuses a requirement that none of the planned IDs fulfils.
+// require resolves the groups that resources require or come after, and refuses a requirement that none of the planned IDs fulfils.
 func (o *output) require(ids map[resource.ID]bool) {
 	for _, members := range o.groups {
 		slices.Sort(members)
@@ -147,5 +147,14 @@ func (o *output) require(ids map[resource.ID]bool) {
 			}
 		}
 		r.Requires = requires
+		var after []resource.ID
+		for _, id := range r.After {
+			if slices.Contains(groups, group(id)) {
+				after = append(after, o.groups[group(id)]...)
+			} else {
+				after = append(after, id)
+			}
+		}
+		r.After = after
 	}
 }

@@ -13,9 +13,6 @@ var hostname = concern{
 	plan:  planHostname,
 }
 
-// hostnameKey is the kernel's own.
-const hostnameKey = "kernel.hostname"
-
 // cloudName is the name that the machine is given; empty where somebody else gives it one.
 func (in *input) cloudName() string {
 	if in.facts.Instance == nil || in.facts.CloudInit {
@@ -30,5 +27,6 @@ func planHostname(in *input, out *output) {
 		return
 	}
 	out.file(resource.Join, "/etc/hostname", 0o644, []byte(name+"\n"), "the machine's name, from its cloud (hostname(5))")
-	out.join(kernelGroup, &resource.Sysctl{Key: hostnameKey, Value: name}, exitcode.SysctlFailed, "the kubelet reads the name when it starts")
+	out.join(kernelGroup, &resource.Sysctl{Key: "kernel.hostname", Value: name}, exitcode.SysctlFailed, "the kubelet reads the name when it starts")
+	out.belong(hostNameGroup)
 }

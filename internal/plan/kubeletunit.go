@@ -128,10 +128,7 @@ func planKubeletStart(in *input, out *output) {
 		start = shellCommand(in.config.Commands, in.starter)
 		start.Reason = "a command of the contract's author starts the kubelet, in the place of Slipway"
 	}
-	if in.checksName() {
-		requires = append(requires, resource.IDOf(&resource.Check{Label: freeNameLabel}))
-	}
-	start.Requires, start.After = append(start.Requires, requires...), in.beforeKubelet()
+	start.Requires, start.After = append(start.Requires, requires...), []resource.ID{firstGroup.all()}
 	out.addTo(startGroup, start)
 	// A kubelet answers before it has joined, and where it cannot: it is asked so by kubeadm too (kubelet-check).
 	well, steady := kubeletHealthz(in.config.Kubelet), kubeletStarted

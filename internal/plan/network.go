@@ -29,7 +29,6 @@ var kubeletNetwork = concern{
 }
 
 const (
-	networkCheck = "kubelet-network"
 	// networkPatience is how long systemd waits for a network (systemd-networkd-wait-online.service(8)).
 	networkPatience = resource.Duration(2 * time.Minute)
 	// networkOnline is reached when the network is up, or the wait for it has failed (systemd.special(7)). cloud-init names
@@ -38,9 +37,13 @@ const (
 )
 
 func planKubeletNetwork(in *input, out *output) {
-	if in.network != nil {
-		out.join(kubeletGroup, &resource.Check{Label: networkCheck, Timeout: networkPatience, Advisory: true, Network: in.network},
+	if n := networkOf(in); n != nil {
+		out.join(kubeletGroup, &resource.Check{Label: "kubelet-network", Timeout: networkPatience, Advisory: true, Network: n},
 			0, "the kubelet reads this of the network when it starts")
+		out.belong(networkGroup)
+		if n.After != "" {
+			out.belong(namedGroup)
+		}
 	}
 }
 
@@ -65,23 +68,6 @@ func networkOf(in *input) *resource.Network {
 		return nil
 	}
 	return n
-}
-
-// afterName is what comes after the host's name, where somebody else gives it one in the course of the boot: the image has one, too,
-// and nobody can see that it is not the last. Where it has none yet, that is seen.
-func (in *input) afterName() []resource.ID {
-	if in.network == nil || in.network.After == "" {
-		return nil
-	}
-	return in.afterNetwork()
-}
-
-// afterNetwork is what comes after all that the kubelet reads of the network, whatever comes of the wait for it.
-func (in *input) afterNetwork() []resource.ID {
-	if in.network == nil {
-		return nil
-	}
-	return []resource.ID{resource.IDOf(&resource.Check{Label: networkCheck})}
 }
 
 // isNamed reports whether a server must be looked up.

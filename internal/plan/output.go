@@ -8,11 +8,11 @@ import (
 
 // output is what the concerns have decided.
 type output struct {
-	// concern is the one whose turn it is.
-	concern   *concern
+	// concern is the name of the one whose turn it is.
+	concern   string
 	resources []resource.Resource
 	// owners are the resources' concerns, one for each; asked are the settings that named their places, by index.
-	owners []*concern
+	owners []string
 	asked  map[int]string
 	groups map[group][]resource.ID
 	// atBoot is what makes a resource so again at each boot, by the resource's index.
@@ -46,10 +46,22 @@ const (
 	registryGroup group = "group of the registry that is reached"
 	// joinedGroup are the checks without which a kubelet that has started cannot run.
 	joinedGroup group = "group of what a started kubelet needs"
+	// hostNameGroup is the host's name, where the node gets one from its cloud.
+	hostNameGroup group = "group of the host's name"
+	// networkGroup is the wait for what the kubelet reads of the network, and namedGroup the same where the host is named
+	// meanwhile: the image has a name, too, so no program can see that it is not the last.
+	networkGroup group = "group of the network"
+	namedGroup   group = "group of the wait for the host's name"
+	// certificateGroup is the request for the kubelet's certificate.
+	certificateGroup group = "group of the kubelet's certificate"
+	// firstGroup is what the kubelet starts after, whatever comes of it: its certificates, which it gets itself where it does not
+	// find them, and logind.
+	firstGroup group = "group of what the kubelet starts after"
 )
 
 // groups are all there are; one may be empty.
-var groups = []group{kernelGroup, imageGroup, kubeletGroup, startGroup, runtimeGroup, outboundGroup, trustGroup, joinedGroup, registryGroup}
+var groups = []group{kernelGroup, imageGroup, kubeletGroup, startGroup, runtimeGroup, outboundGroup, trustGroup, joinedGroup, registryGroup,
+	hostNameGroup, networkGroup, namedGroup, certificateGroup, firstGroup}
 
 // all is how a resource requires a group.
 func (g group) all() resource.ID { return resource.ID(g) }
@@ -62,13 +74,20 @@ func (o *output) add(r resource.Resource) {
 // addTo adds a resource to a group, if any.
 func (o *output) addTo(g group, r resource.Resource) {
 	o.add(r)
-	if g == "" {
-		return
+	if g != "" {
+		o.belong(g)
 	}
+}
+
+// belong puts the last resource into one more group.
+func (o *output) belong(g group) { o.member(g, o.resources[len(o.resources)-1].ID()) }
+
+// member puts what has an ID into a group.
+func (o *output) member(g group, id resource.ID) {
 	if o.groups == nil {
 		o.groups = make(map[group][]resource.ID)
 	}
-	o.groups[g] = append(o.groups[g], r.ID())
+	o.groups[g] = append(o.groups[g], id)
 }
 
 // join adds what only a node has that joins, to a group, if any. It returns it for what there is to say besides, until the next is

@@ -41,7 +41,7 @@ func planAll(concerns []*concern, in *input) (resource.Plan, []nodeconfig.Proble
 	}
 	for _, c := range concerns {
 		if !c.joins || in.joins() {
-			out.concern = c
+			out.concern = c.name
 			c.plan(in, out)
 		}
 	}

@@ -35,9 +35,6 @@ const (
 	curveSuites = "TLS_ECDHE_ECDSA_"
 )
 
-// servingLabel names the resource.
-const servingLabel = "kubelet-server"
-
 // makesServing reports whether the agent makes the kubelet's serving certificate: nobody names one or signs it, and who
 // connects can agree on a cipher with a key on an elliptic curve.
 func makesServing(in *input) bool {
@@ -57,12 +54,12 @@ func planServingCertificate(in *input, out *output) {
 		return
 	}
 	pair := servingPair(path.Dir(retiringCertificate(in.config.Kubelet)))
-	out.add(resource.Resource{
+	out.addTo(firstGroup, resource.Resource{
 		Phase:    resource.Join,
 		ExitCode: exitcode.KubeletStartFailed,
 		Reason:   "the kubelet finds the serving certificate that it would make itself",
 		Spec: &resource.ServingCertificate{
-			Label:       servingLabel,
+			Label:       "kubelet-server",
 			Node:        nodeName(in.config.Kubelet),
 			Certificate: pair[0],
 			Key:         pair[1],

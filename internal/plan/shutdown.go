@@ -36,6 +36,7 @@ func planShutdown(in *input, out *output) {
 	if period <= logindDelay {
 		return
 	}
+	out.member(firstGroup, resource.IDOf(&resource.Unit{Unit: logindUnit})) // it has read the delay, where it runs already
 	seconds := int64((period + time.Second - 1) / time.Second)
 	// It comes before the kubelet's own, which has the last word when its period grows.
 	in.logind(out, "logind waits as long as the kubelet takes to end its pods (Kubernetes: Graceful Node Shutdown)", &resource.File{
@@ -68,12 +69,4 @@ func shutdownPeriod(k nodeconfig.Kubelet) time.Duration {
 		}
 	}
 	return max(period, sum)
-}
-
-// afterLogind is what a kubelet that delays a shutdown starts after: logind has read the delay, where it runs already.
-func (in *input) afterLogind() []resource.ID {
-	if shutdownPeriod(in.config.Kubelet) <= logindDelay {
-		return nil
-	}
-	return []resource.ID{resource.IDOf(&resource.Unit{Unit: logindUnit})}
 }
