@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/slipway-dev/slipway/exitcode"
-	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/internal/profile"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/internal/unitfile"
@@ -56,45 +55,6 @@ const attestedLongest = 24 * time.Hour
 // provisioning fails: metadata services and API servers are away for a moment now and then.
 const attestedRestarts = 2
 
-// joinMethod is how the node joins. It is the contract's method, but for an image that has no client for an attested
-// identity, and a contract with a token to join with instead.
-func joinMethod(c *nodeconfig.NodeConfig, client string) nodeconfig.JoinMethod {
-	if c.Join.Method == nodeconfig.JoinAttested && client == "" && !c.Join.BootstrapToken.IsZero() {
-		return nodeconfig.JoinBootstrapToken
-	}
-	return c.Join.Method
-}
-
-// programOf is where a program of the family's images is, or would be if nothing is known of the image; empty where it is
-// known that there is none.
-func programOf(known facts.Facts, program string) string {
-	for _, c := range known.Components {
-		if c.Name == path.Base(program) && isPlainPath(c.Path) {
-			return c.Path
-		}
-	}
-	if len(known.Components) > 0 {
-		return ""
-	}
-	return program
-}
-
-// clientName is the artifact of the client for an attested identity.
-const clientName = "bootstrap-client"
-
-// clientOf is where that client is: where it is brought to, or else where the image has it; empty for none.
-func clientOf(c *nodeconfig.NodeConfig, known facts.Facts, program string) string {
-	if program != "" && bringsClient(c) {
-		return program
-	}
-	return programOf(known, program)
-}
-
-// bringsClient reports whether the contract names a place of the client, for a node that uses it.
-func bringsClient(c *nodeconfig.NodeConfig) bool {
-	return c.Join.Method == nodeconfig.JoinAttested && len(places(c.Components.Artifacts[clientName])) > 0
-}
-
 // attestedClient brings the client, in the place of the image's (AKS: downloadSecureTLSBootstrapClient).
 var attestedClient = concern{
 	name:  "client for an attested identity",
@@ -120,11 +80,6 @@ func planAttestedClient(in *input, out *output) {
 		Files: []resource.Unpacked{{Name: name, Members: []string{name, "*/" + name, "usr/bin/" + name}}},
 	})
 	out.program(d, name, program, "the client for an attested identity, which was brought")
-}
-
-// fallsBack reports whether the node has a token to join with where the client for its attested identity fails.
-func (in *input) fallsBack() bool {
-	return in.method == nodeconfig.JoinAttested && !in.config.Join.BootstrapToken.IsZero()
 }
 
 func planAttested(in *input, out *output) {
@@ -245,22 +200,22 @@ func planAttestedUnit(in *input, out *output, server string) {
 }
 
 // attestedFlags are those of the client that the contract decides, and how long it may take.
-func attestedFlags(in *input, server string) (flags []argument, patience time.Duration) {
+func attestedFlags(in *input, server string) (flags [][2]string, patience time.Duration) {
 	given := cmp.Or(in.config.Join.Attested, &nodeconfig.AttestedBootstrap{})
-	flags = []argument{
-		{name: "aad-resource", value: cmp.Or(given.Resource, in.family.Attested.Resource)},
-		{name: "apiserver-fqdn", value: server},
-		{name: "cloud-provider-config", value: in.family.Paths.CloudConfig},
+	flags = [][2]string{
+		{"aad-resource", cmp.Or(given.Resource, in.family.Attested.Resource)},
+		{"apiserver-fqdn", server},
+		{"cloud-provider-config", in.family.Paths.CloudConfig},
 	}
 	if given.IdentityID != "" {
-		flags = append(flags, argument{name: "user-assigned-identity-id", value: given.IdentityID})
+		flags = append(flags, [2]string{"user-assigned-identity-id", given.IdentityID})
 	}
 	patience = attestedSpare
 	for _, s := range attestedSteps {
 		limit := given.Timeouts[s.step]
 		patience += min(cmp.Or(limit.Std(), s.byDefault), attestedLongest)
 		if limit > 0 {
-			flags = append(flags, argument{name: s.flag, value: limit.String()})
+			flags = append(flags, [2]string{s.flag, limit.String()})
 		}
 	}
 	return flags, patience

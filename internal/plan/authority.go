@@ -2,6 +2,7 @@ package plan
 
 import (
 	"github.com/slipway-dev/slipway/internal/resource"
+	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
 // authority writes the cluster's certificates.
@@ -19,5 +20,19 @@ func planAuthority(in *input, out *output) {
 		"verifies the API server and the kubelet's clients", kubeletUnit)
 	if c.ServerCertificate != "" {
 		out.file(resource.Join, in.family.Paths.ServerCert, 0o644, []byte(c.ServerCertificate), "the API server's own certificate")
+	}
+}
+
+// unpinnedAuthority reports a contract that accepts any CA, or says so without effect.
+func unpinnedAuthority(in *input, out *output) {
+	switch c := &in.given.Cluster; {
+	case !c.UnsafeSkipCAVerification:
+	case !c.FetchesAuthority():
+		out.warn(nodeconfig.NoEffect, skipPath, "has no effect: the contract has the CA")
+	case len(c.CertificateAuthorityHashes) > 0:
+		out.warn(nodeconfig.NoEffect, skipPath, "has no effect: the CA must have one of the hashes")
+	default:
+		out.warn(nodeconfig.Missing, skipPath, "accepts any CA that the cluster has signed with the token, so an attacker who knows the token can control the node; "+
+			"pin the CA by its hash, which kubeadm token create --print-join-command prints")
 	}
 }

@@ -67,9 +67,6 @@ var awsDomains = []struct{ region, domain string }{
 	{"eu-isoe-", "cloud.adc-e.uk"},
 }
 
-// regionPath is the setting that names the region.
-const regionPath = "$.cloud.aws.region"
-
 // region is the cluster's, in AWS; empty where nobody says it.
 func (in *input) region() string {
 	if a := in.config.Cloud.AWS; a != nil && a.Region != "" {

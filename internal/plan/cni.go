@@ -4,24 +4,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/internal/profile"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
-
-const (
-	cniBinDir       = facts.CNIBinDir
-	cniConfDir      = "/etc/cni/net.d"
-	kubenetTemplate = "/etc/containerd/kubenet_template.conf"
-)
-
-// Kubenet reports whether containerd makes the CNI configuration from the node's own range (AKS:
-// kubenet, unless Calico brings a configuration of its own).
-func Kubenet(c *nodeconfig.NodeConfig) bool {
-	n := c.Network
-	return n.Plugin == "kubenet" && n.Policy != "calico"
-}
 
 // namesPolicy reports whether the contract wants an engine of network policies.
 func namesPolicy(c *nodeconfig.NodeConfig) bool {
@@ -48,32 +34,6 @@ func planCNI(in *input, out *output) {
 		out.notApplied("$.network.policy") // whoever brings the network brings its policies
 	}
 }
-
-// azureConf is Azure's CNI configuration, as its packages have it and as it is on the nodes of AKS (Azure/azure-container-networking:
-// cni/azure-linux.conflist). Pods are routed, with every policy engine and without one. The address is where a node's own
-// DNS cache listens, which pods reach by the node.
-const azureConf = `{
-   "cniVersion":"0.3.0",
-   "name":"azure",
-   "plugins":[
-      {
-         "type":"azure-vnet",
-         "mode":"transparent",
-         "ipsToRouteViaHost":["169.254.20.10"],
-         "ipam":{
-            "type":"azure-vnet-ipam"
-         }
-      },
-      {
-         "type":"portmap",
-         "capabilities":{
-            "portMappings":true
-         },
-         "snat":true
-      }
-   ]
-}
-`
 
 // hairpin has the bridge send a packet of a pod to its own Service back to the port that it is from. A bridge in promiscuous mode
 // takes it in itself, and delivers some packets twice (Kubernetes: kubelet, hairpinMode; CNI plug-ins: bridge).

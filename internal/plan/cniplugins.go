@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"cmp"
 	"path"
 	"slices"
 	"strings"
@@ -9,19 +8,8 @@ import (
 	"github.com/slipway-dev/slipway/exitcode"
 	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/internal/resource"
-	"github.com/slipway-dev/slipway/internal/versions"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
-
-// AzureCNIURL is the setting whose last name says which of the image's packages of Azure's plug-ins is meant, as in
-// AKS's scripts. A package that the image does not have is downloaded from there.
-const AzureCNIURL = `$.components.artifacts["azure-cni"].url`
-
-// CNIPluginPath is the setting that says which network plug-in there is.
-const CNIPluginPath = "$.network.plugin"
-
-// azureCNIName is the artifact of Azure's plug-ins.
-const azureCNIName = "azure-cni"
 
 // Packages of network plug-ins are called by what they hold, with the architecture and the version behind it.
 const (
@@ -155,11 +143,6 @@ func isPlugin(name string) bool {
 	return name != "LICENSE" && !strings.HasPrefix(name, ".")
 }
 
-// packageName is the directory that AKS's scripts look for a package in: the last name of its URL.
-func packageName(url string) string {
-	return strings.TrimSuffix(url[strings.LastIndexByte(url, '/')+1:], ".tgz")
-}
-
 // packagesBeside are the other packages of Azure's plug-ins.
 func packagesBeside(known *facts.CNI, name string) []string {
 	var others []string
@@ -180,28 +163,4 @@ func newestPackage(known *facts.CNI, prefix string) (newest facts.CNIPackage, ok
 		}
 	}
 	return newest, ok
-}
-
-// comparePackages orders the names of packages by the numbers in them.
-func comparePackages(a, b string) int {
-	return cmp.Or(versions.CompareNumbers(a, b), cmp.Compare(a, b))
-}
-
-// azureConflist is the text of Azure's configuration: that of the package where there is one, else what packages have.
-// With Calico pods are routed also where an old package would bridge them (AKS: configureCNIIPTables).
-func azureConflist(in *input) string {
-	text := ""
-	if known := in.facts.CNI; known != nil && in.family.Host.CNIPackages {
-		text = known.Conflist
-		if p, ok := known.Package(packageName(in.config.Components.Artifacts["azure-cni"].URL)); ok && p.Conflist != "" {
-			text = p.Conflist
-		}
-	}
-	if text == "" {
-		return azureConf
-	}
-	if in.config.Network.Policy == "calico" {
-		text = strings.ReplaceAll(text, `"mode":"bridge"`, `"mode":"transparent"`)
-	}
-	return text
 }

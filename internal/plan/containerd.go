@@ -10,13 +10,6 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-const (
-	containerdSocket = "unix:///run/containerd/containerd.sock"
-	// remoteRuntime is what --container-runtime says of every runtime but Docker (Kubernetes, until 1.26).
-	remoteRuntime     = "remote"
-	containerdDropIns = resource.UnitDir + "/" + containerdUnit + ".d/"
-)
-
 // containerd plans the container runtime: its configuration, its unit and its start.
 var containerd = concern{
 	name: "containerd",
@@ -145,66 +138,4 @@ func containerdUnitFile(binary string, environment []unitfile.Line) []byte {
 		unitfile.Section("Install"),
 		unitfile.Set("WantedBy", "multi-user.target"),
 	})...)
-}
-
-// The CRI plug-ins in containerd's configuration (containerd: docs/cri/config.md): version 2 has one for images and one for
-// runtimes.
-const (
-	CRI1        = "io.containerd.grpc.v1.cri"
-	CRI2Images  = "io.containerd.cri.v1.images"
-	CRI2Runtime = "io.containerd.cri.v1.runtime"
-)
-
-// criSchema is how containerd's configuration spells the CRI plug-in, by containerd's main version.
-type criSchema struct {
-	major   string // containerd's main version
-	version int64  // of the document
-	images  string // plug-in that has the settings of images
-	runtime string // plug-in that has the settings of runtimes
-	// sandbox leads to the pause image, from images.
-	sandbox []string
-	// snapshotters leads to the table that has the snapshotter of all containers. platforms is the table of images' snapshotters by
-	// runtime; empty where the runtime's own setting says both.
-	snapshotters []string
-	platforms    string
-	// systemdCgroup says that the driver is systemd's even where the contract names none.
-	systemdCgroup bool
-	// cdi says that the Container Device Interface is off by default (containerd: docs/cri/config.md, enable_cdi).
-	// Version 1.6 has no such setting, and passes over one that it does not know.
-	cdi bool
-}
-
-// criSchemas by main version (containerd: docs/cri/config.md; AKS node contract, containerd
-// configuration rules).
-var criSchemas = map[string]criSchema{
-	"1": {
-		major:        "1",
-		version:      2,
-		images:       CRI1,
-		runtime:      CRI1,
-		sandbox:      []string{"sandbox_image"},
-		snapshotters: []string{"plugins", CRI1, "containerd"},
-		cdi:          true,
-	},
-	"2": {
-		major:         "2",
-		version:       3,
-		images:        CRI2Images,
-		runtime:       CRI2Runtime,
-		sandbox:       []string{"pinned_images", "sandbox"},
-		snapshotters:  []string{"plugins", CRI2Images},
-		platforms:     "runtime_platforms",
-		systemdCgroup: true,
-	},
-}
-
-// runtimeDriver is containerd's cgroup driver.
-func runtimeDriver(c *nodeconfig.NodeConfig, schema criSchema) string {
-	switch driver := c.Runtime.CgroupDriver; {
-	case driver != "":
-		return driver
-	case schema.systemdCgroup:
-		return "systemd"
-	}
-	return "cgroupfs"
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/slipway-dev/slipway/exitcode"
 	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/internal/resource"
+	"github.com/slipway-dev/slipway/internal/versions"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
@@ -172,3 +173,26 @@ func ResourceManager(a *nodeconfig.Azure) string {
 	}
 	return cmp.Or(resourceManagers[a.Environment], "https://management.azure.com/")
 }
+
+// comparePackages orders the names of packages by the numbers in them.
+func comparePackages(a, b string) int {
+	return cmp.Or(versions.CompareNumbers(a, b), cmp.Compare(a, b))
+}
+
+// containerdName and runcName are the artifacts of the container runtime.
+const (
+	containerdName = "containerd"
+	runcName       = "runc"
+)
+
+// azureCNIName is the artifact of Azure's plug-ins.
+const azureCNIName = "azure-cni"
+
+// clientName is the artifact of the client for an attested identity.
+const clientName = "bootstrap-client"
+
+// kubernetesName is the artifact of Kubernetes' own programs.
+const kubernetesName = "kubernetes"
+
+// providerName is the artifact of the image credential provider.
+const providerName = "credential-provider"

@@ -17,12 +17,6 @@ var environment = concern{
 	plan:  planEnvironment,
 }
 
-// environmentDir has a file for each service.
-const environmentDir = "/etc/slipway/environment/"
-
-// managerDir is where systemd itself is configured. It is read again with the units (systemd: src/core/main.c, do_reload).
-const managerDir = "/etc/systemd/system.conf.d/"
-
 func planEnvironment(in *input, out *output) {
 	services := in.config.System.Environment
 	for _, service := range slices.Sorted(maps.Keys(services)) {
@@ -53,18 +47,4 @@ func environmentOf(values map[string]nodeconfig.Secret) [][2]string {
 		variables = append(variables, [2]string{name, values[name].Reveal()})
 	}
 	return variables
-}
-
-// managerDefaults is a file that gives variables to all services that systemd starts (systemd-system.conf(5),
-// DefaultEnvironment=, which adds up).
-func managerDefaults(name string, variables [][2]string, secret bool, effects resource.Effects, reason string) resource.Resource {
-	lines := []unitfile.Line{unitfile.Section("Manager")}
-	for _, v := range variables {
-		lines = append(lines, unitfile.Assign("DefaultEnvironment", unitfile.Quote(v[0]), v[1]))
-	}
-	file := &resource.File{Path: managerDir + name, Mode: 0o644, Content: unitfile.File(lines...), Secret: secret}
-	if secret {
-		file.Mode = 0o600
-	}
-	return resource.Resource{Phase: resource.Base, Effects: effects, Reason: reason, Spec: file}
 }

@@ -20,11 +20,6 @@ var freeName = concern{
 // --node-monitor-grace-period, 50 s since 1.32), so that a machine can take the place of another.
 const freeNamePatience = resource.Duration(75 * time.Second)
 
-// checksName reports whether the Node's name is checked: only with a credential that the node has before it has joined, and that
-// kubeadm lets read Nodes (cmd/kubeadm/app/phases/bootstraptoken/node/tlsbootstrap.go, AllowBootstrapTokensToGetNodes). A
-// client certificate may read its own Node (Kubernetes: Node authorization).
-func (in *input) checksName() bool { return in.takesDefaults() && DefaultsQuestion(in.config) != nil }
-
 func planFreeName(in *input, out *output) {
 	if !in.checksName() {
 		return

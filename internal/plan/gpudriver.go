@@ -18,9 +18,6 @@ const (
 	driverPatience = resource.Duration(2 * time.Minute)
 )
 
-// driverAnswers is the label of the last look at the driver.
-const driverAnswers = "gpu-driver"
-
 // driverText is that unit.
 const driverText = `[Unit]
 Description=Make the devices of NVIDIA's driver
@@ -98,12 +95,3 @@ func checkDriver(in *input, out *output) {
 
 // isGRID reports whether a driver is for parts of devices, which no other driver finds.
 func isGRID(kind string) bool { return strings.HasPrefix(kind, gridDriver) }
-
-// unitAt is where the machine has a unit of its image's, or would have it if nothing is known of its units, which are looked for
-// on Azure alone; empty where it is known that there is none.
-func (in *input) unitAt(name string) string {
-	if at := in.imageUnit(name); at != "" || in.facts.Platform == facts.Azure && len(in.facts.Components) > 0 {
-		return at
-	}
-	return vendorUnits + "/" + name
-}

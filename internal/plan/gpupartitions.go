@@ -34,11 +34,6 @@ const (
 	partitionLetters = "abcdefghijklmnopqrstuvwxyz0123456789.+,"
 )
 
-// isPartitioned reports whether the node's devices are partitioned.
-func (in *input) isPartitioned() bool {
-	return in.gpu().InstanceProfile != "" || len(in.gpu().ProfileLayout) > 0
-}
-
 // partitionsOf are the profiles of one device's partitions; empty for none that can be. A layout says each of them.
 func partitionsOf(in *input, out *output) string {
 	gpu := in.gpu()

@@ -39,9 +39,6 @@ const transcoderPages = "4096"
 // transcoderModule is its driver.
 const transcoderModule = "ama_transcoder"
 
-// transcodes reports whether the machine has AMD's accelerator for video: its size says so, and nobody has to ask for it.
-func (in *input) transcodes() bool { return hasTranscoder(in.size()) }
-
 // planTranscoder loads the driver of AMD's accelerator for video, which the image has to have.
 func planTranscoder(in *input, out *output) {
 	if !in.transcodes() {

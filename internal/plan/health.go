@@ -1,17 +1,11 @@
 package plan
 
 import (
-	"fmt"
-	"net/netip"
-	"path"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/slipway-dev/slipway/exitcode"
-	"github.com/slipway-dev/slipway/internal/profile"
 	"github.com/slipway-dev/slipway/internal/resource"
-	"github.com/slipway-dev/slipway/internal/tlsbootstrap"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
@@ -25,13 +19,6 @@ const (
 	// answerPatience is that of what a unit answers once it runs, on a small machine that has just read
 	// all its images and pods.
 	answerPatience = resource.Duration(90 * time.Second)
-)
-
-// The client certificate, with its key, that a kubelet asks the cluster for when it joins, and before the
-// one that it has expires (Kubernetes: TLS bootstrapping; kubelet: --cert-dir).
-const (
-	kubeletCertDir     = "/var/lib/kubelet/pki"
-	kubeletCertificate = tlsbootstrap.Current
 )
 
 // healthChecks are the checks that follow a change of a running node, or a way back: each of its parts does what it is
@@ -81,11 +68,6 @@ func healthChecks(c *nodeconfig.NodeConfig) []resource.Resource {
 	return h.checks
 }
 
-// nodeName is the Node's name that the contract gives, in lower case; empty where it is the host's.
-func nodeName(k nodeconfig.Kubelet) string {
-	return strings.ToLower(kubeletSetting(k, "hostname-override", "", k.NodeName))
-}
-
 // containerdReady asks containerd as the kubelet does.
 func containerdReady() *resource.RuntimeReady {
 	return &resource.RuntimeReady{Socket: strings.TrimPrefix(containerdSocket, "unix://")}
@@ -107,94 +89,4 @@ func (h *health) add(phase resource.Phase, exitCode int, reason string, check *r
 		r.Requires = []resource.ID{h.checks[n-1].ID()}
 	}
 	h.checks = append(h.checks, r)
-}
-
-// kubeletHealthz is what a kubelet can be asked how it is by; nil where it cannot.
-func kubeletHealthz(k nodeconfig.Kubelet) *resource.Healthz {
-	if url := healthzURL(k); url != "" {
-		return &resource.Healthz{URL: url}
-	}
-	return nil
-}
-
-// healthzURL is the kubelet's health endpoint, or "" where there is none on the loopback (Kubernetes:
-// KubeletConfiguration, healthzBindAddress and healthzPort; 0 disables it).
-func healthzURL(k nodeconfig.Kubelet) string {
-	port, err := strconv.ParseUint(kubeletSetting(k, "healthz-port", "healthzPort", "10248"), 10, 16)
-	if err != nil || port == 0 {
-		return ""
-	}
-	address, err := netip.ParseAddr(kubeletSetting(k, "healthz-bind-address", "healthzBindAddress", "127.0.0.1"))
-	switch {
-	case err != nil:
-		return ""
-	case address == netip.IPv4Unspecified():
-		address = netip.AddrFrom4([4]byte{127, 0, 0, 1})
-	case address == netip.IPv6Unspecified():
-		address = netip.IPv6Loopback()
-	case !address.IsLoopback():
-		return ""
-	}
-	return "http://" + netip.AddrPortFrom(address, uint16(port)).String() + "/healthz"
-}
-
-// kubeletSetting is the value of a kubelet's setting: the flag's, which takes precedence, or else the
-// field's in its configuration, or else the default. The field is empty for a setting that only a flag sets.
-func kubeletSetting(k nodeconfig.Kubelet, flag, field, otherwise string) string {
-	value := otherwise
-	if set := configured(k, field); set != nil {
-		value = fmt.Sprint(set)
-	}
-	for _, f := range k.Flags { // the last of one name is the one that counts
-		if f.Name == flag {
-			value = f.Value
-		}
-	}
-	return value
-}
-
-// kubeletList is the same for a list of texts. Flags of one name add up (github.com/spf13/pflag, StringSlice).
-func kubeletList(k nodeconfig.Kubelet, flag, field string) []string {
-	var values []string
-	given := false
-	for _, f := range k.Flags {
-		if f.Name == flag {
-			values, given = append(values, strings.Split(f.Value, ",")...), true
-		}
-	}
-	if list, _ := configured(k, field).([]any); !given {
-		for _, item := range list {
-			values = append(values, fmt.Sprint(item))
-		}
-	}
-	return values
-}
-
-// kubeletSwitch is the same for a setting that is on or off. One that is neither is what it is without a setting: the kubelet itself
-// refuses it.
-func kubeletSwitch(k nodeconfig.Kubelet, flag, field string, otherwise bool) bool {
-	on, err := strconv.ParseBool(kubeletSetting(k, flag, field, strconv.FormatBool(otherwise)))
-	if err != nil {
-		return otherwise
-	}
-	return on
-}
-
-// kubeletCredentials are where the kubelet's client certificate is. Like the kubelet, they prefer the one
-// that it was given by the cluster to the one that it was installed with.
-func kubeletCredentials(c *nodeconfig.NodeConfig) []resource.KeyPair {
-	own := resource.KeyPair{Certificate: ownCertificate(c.Kubelet)}
-	switch c.Join.Method {
-	case nodeconfig.JoinBootstrapToken, nodeconfig.JoinAttested:
-		return []resource.KeyPair{own}
-	case nodeconfig.JoinClientCertificate:
-		l := profile.Of(c.Components.Layout).Paths
-		return []resource.KeyPair{own, {Certificate: l.ClientCert, Key: l.ClientKey}}
-	}
-	return nil
-}
-
-// ownCertificate is where the kubelet keeps the certificate that the cluster gave it.
-func ownCertificate(k nodeconfig.Kubelet) string {
-	return path.Join(kubeletSetting(k, "cert-dir", "", kubeletCertDir), kubeletCertificate)
 }

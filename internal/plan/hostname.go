@@ -13,14 +13,6 @@ var hostname = concern{
 	plan:  planHostname,
 }
 
-// cloudName is the name that the machine is given; empty where somebody else gives it one.
-func (in *input) cloudName() string {
-	if in.facts.Instance == nil || in.facts.CloudInit {
-		return ""
-	}
-	return in.facts.Instance.Hostname
-}
-
 func planHostname(in *input, out *output) {
 	name := in.cloudName()
 	if name == "" {

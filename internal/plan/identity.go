@@ -39,6 +39,3 @@ func KubeletIdentity() Identity {
 // ServingCertificate is the certificate that a kubelet has signed for itself, for its host's name, with its key; without
 // them it makes others (Kubernetes: cmd/kubelet/app/server.go, InitializeTLS).
 func ServingCertificate() []string { return servingPair(kubeletCertDir) }
-
-// servingPair are both in the directory that --cert-dir names.
-func servingPair(dir string) []string { return []string{dir + "/kubelet.crt", dir + "/kubelet.key"} }

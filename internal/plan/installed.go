@@ -3,7 +3,6 @@ package plan
 import (
 	"fmt"
 	"maps"
-	"path"
 	"slices"
 	"strings"
 
@@ -12,9 +11,6 @@ import (
 	"github.com/slipway-dev/slipway/internal/kubeletapi"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
-
-// VersionPath is the setting that names the kubelet's version.
-const VersionPath = "$.cluster.kubernetesVersion"
 
 // Needed are the components that every node has, and that facts know to be missing where they do not list them.
 var Needed = []string{"containerd", "kubelet"}
@@ -79,9 +75,6 @@ func planNoVersion(in *input, out *output) {
 		out.fatal(nodeconfig.NotInstalled, VersionPath, "it is not known which version the machine's kubelet has; name it, or say it in %s of the image", components.Path)
 	}
 }
-
-// MinorPath is the setting that names the minor version that an installed kubelet should be of.
-const MinorPath = "$.cluster.kubernetesMinor"
 
 // planMinor warns of a kubelet of another minor version than the contract's author expects. The node is planned for the one
 // that is there. A kubelet may be older than its API server, and not newer (Kubernetes: version skew policy).
@@ -155,6 +148,3 @@ func planSupported(in *input, out *output) {
 	out.warn(nodeconfig.Invalid, VersionPath, "this version of Slipway supports Kubernetes 1.%d to 1.%d; the node is planned like one of the nearest",
 		kubeletapi.OldestSupported, kubeletapi.NewestSupported)
 }
-
-// linkable is a path that a link can lead to.
-func linkable(target string) bool { return path.IsAbs(target) && path.Clean(target) == target }

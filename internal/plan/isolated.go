@@ -17,9 +17,6 @@ var isolated = concern{
 	plan:  planIsolated,
 }
 
-// RegistryPath is the setting that names the registry of a cluster without a way out.
-const RegistryPath = "$.components.registry"
-
 // pullTimeout bounds the pull of the sandbox image, which has less than a megabyte.
 const pullTimeout = resource.Duration(5 * time.Minute)
 

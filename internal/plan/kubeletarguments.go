@@ -9,6 +9,7 @@ import (
 	"github.com/slipway-dev/slipway/internal/place"
 	"github.com/slipway-dev/slipway/internal/problem"
 	"github.com/slipway-dev/slipway/internal/profile"
+	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/internal/unitfile"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
@@ -86,7 +87,7 @@ var kubeletArguments = []argumentRow{
 	{flag: "image-credential-provider-bin-dir", gives: always(func(in *input) string {
 		return cmp.Or(in.config.Kubelet.ImageCredentialProvider, &nodeconfig.ImageCredentialProvider{}).BinDir
 	}), when: (*input).configuresProvider, ours: (*input).namesProvider, same: samePath, instead: "kubelet.imageCredentialProvider.binDir", late: true},
-	{flag: "image-credential-provider-config", gives: always(func(in *input) string { return in.credentialConfig }),
+	{flag: "image-credential-provider-config", gives: always(credentialPlace),
 		when: (*input).configuresProvider, ours: (*input).namesProvider, same: samePath, instead: "kubelet.imageCredentialProvider", late: true},
 }
 
@@ -95,13 +96,10 @@ func always(value func(in *input) string) func(in *input) argument {
 	return func(in *input) argument { return argument{value: value(in)} }
 }
 
-func (in *input) configuresProvider() bool { return in.credentialConfig != "" }
-func (in *input) namesProvider() bool      { return in.config.Kubelet.ImageCredentialProvider != nil }
+func credentialPlace(in *input) string { at, _ := credentialConfig(in); return at }
 
-// bootstraps reports whether the kubelet has a credential that it only joins with.
-func (in *input) bootstraps() bool {
-	return in.method == nodeconfig.JoinBootstrapToken || in.method == nodeconfig.JoinAttested && in.fallsBack()
-}
+func (in *input) configuresProvider() bool { return credentialPlace(in) != "" }
+func (in *input) namesProvider() bool      { return in.config.Kubelet.ImageCredentialProvider != nil }
 
 // oneLine reports whether the kubelet's command line is in one place.
 func (in *input) oneLine() bool { return in.family.Command.DropIn.File != "" }
@@ -131,14 +129,6 @@ func labelsArgument(in *input) argument {
 		a.line, a.value, a.from = listed(a.line, line), listed(a.value, value), profile.NodeEnvironment
 	}
 	return a
-}
-
-// listed are two lists with commas as one; either may be empty.
-func listed[T ~string](a, b T) T {
-	if a == "" || b == "" {
-		return a + b
-	}
-	return a + "," + b
 }
 
 func taintsArgument(in *input) argument {
@@ -251,8 +241,9 @@ func contractFlags(in *input) (flags []argument, problems []nodeconfig.Problem) 
 // contractArguments are the contract's flags that a kubelet of this version has.
 func contractArguments(in *input, out *output) []argument {
 	var all []argument
-	out.report(in.flagProblems...)
-	for _, a := range in.flags {
+	flags, problems := contractFlags(in)
+	out.report(problems...)
+	for _, a := range flags {
 		switch {
 		case a.name == rotationFlag && in.servingOff():
 			a.value = "false"
@@ -291,4 +282,14 @@ func checkManagedFields(in *input, out *output, at string) {
 			out.fatal(nodeconfig.Invalid, at+"."+row.field, "is Slipway's to give, with --%s; use %s", row.flag, row.instead)
 		}
 	}
+}
+
+// written says which file arguments are in.
+func (in *input) written(out *output, file string, arguments []argument) []argument {
+	for _, a := range arguments {
+		if !a.secret { // a secret is kept in the file alone
+			out.node.Argue(a.name, a.value, resource.IDOf(&resource.File{Path: cmp.Or(a.from, file)}))
+		}
+	}
+	return arguments
 }

@@ -3,11 +3,8 @@ package plan
 import (
 	"fmt"
 	"maps"
-	"net/netip"
-	"path"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/internal/kubeletapi"
@@ -15,92 +12,6 @@ import (
 )
 
 // The ways in which two values mean the same; the first is the contract's where it matters.
-
-func sameText(a, b string) bool { return a == b }
-
-func samePath(a, b string) bool { return a != "" && path.Clean(a) == path.Clean(b) }
-
-// sameHost compares as kubelets do (k8s.io/kubernetes v1.36.3 pkg/util/node, GetHostname).
-func sameHost(a, b string) bool { return strings.EqualFold(strings.TrimSpace(a), strings.TrimSpace(b)) }
-
-// sameAddresses compares lists, in which the first address is the node's main one.
-func sameAddresses(a, b string) bool {
-	return slices.EqualFunc(strings.Split(a, ","), strings.Split(b, ","), func(a, b string) bool {
-		one, err := netip.ParseAddr(strings.TrimSpace(a))
-		other, no := netip.ParseAddr(strings.TrimSpace(b))
-		return err == nil && no == nil && one.Unmap() == other.Unmap()
-	})
-}
-
-// hasLabels reports whether all labels of a are among those of b. The kubelet adds the labels of its flags up
-// (k8s.io/component-base cli/flag, ConfigurationMap), so the rest is there too.
-func hasLabels(a, b string) bool {
-	all := items(b)
-	return !slices.ContainsFunc(items(a), func(label string) bool {
-		key, value, _ := strings.Cut(label, "=")
-		return !slices.Contains(all, strings.TrimSpace(key)+"="+strings.TrimSpace(value))
-	})
-}
-
-// sameTaints compares sets. A taint without a value has an equals sign or none.
-func sameTaints(a, b string) bool {
-	return slices.Equal(items(strings.ReplaceAll(a, "=:", ":")), items(strings.ReplaceAll(b, "=:", ":")))
-}
-
-// items are those of a list with commas, sorted, each once.
-func items(list string) []string {
-	all := slices.DeleteFunc(strings.Split(list, ","), func(item string) bool { return item == "" })
-	slices.Sort(all)
-	return slices.Compact(all)
-}
-
-// asFlag is a value of the kubelet's configuration as a flag takes it: text, a list, names with their values, or a taint.
-func asFlag(value any) string {
-	var words []string
-	switch v := value.(type) {
-	case nil:
-		return ""
-	case []any:
-		for _, item := range v {
-			words = append(words, asFlag(item))
-		}
-		return strings.Join(words, ",")
-	case map[string]any:
-		if _, isTaint := v["effect"]; isTaint {
-			return nodeconfig.Taint{Key: asFlag(v["key"]), Value: asFlag(v["value"]), Effect: asFlag(v["effect"])}.String()
-		}
-		for _, name := range slices.Sorted(maps.Keys(v)) {
-			words = append(words, name+"="+asFlag(v[name]))
-		}
-		return strings.Join(words, ",")
-	}
-	return fmt.Sprint(value)
-}
-
-// configured is what the contract's configuration of the kubelet says in a field, with dots between names; nil for
-// nothing, which an empty text or list is too, and a duration of zero, with which the kubelet takes its default
-// (k8s.io/kubernetes v1.36.3 pkg/kubelet/apis/config/v1beta1/defaults.go). kubeadm writes such durations.
-func configured(k nodeconfig.Kubelet, field string) any {
-	if field == "" {
-		return nil
-	}
-	var value any = k.Config
-	for name := range strings.SplitSeq(field, ".") {
-		fields, _ := value.(map[string]any)
-		value = fields[name]
-	}
-	switch v := value.(type) {
-	case []any:
-		if len(v) == 0 {
-			return nil
-		}
-	case string:
-		if d, err := time.ParseDuration(v); v == "" || err == nil && d == 0 && v != "0" {
-			return nil
-		}
-	}
-	return value
-}
 
 // checkSettings reports what a kubelet of the node's version does not take of the configuration that it gets, and of the contract's flags.
 func checkSettings(in *input, out *output, config map[string]any) {
@@ -132,7 +43,8 @@ func (in *input) kubeletSettings(config map[string]any) kubeletapi.Settings {
 	if len(in.config.Kubelet.NodeIPs) > 0 {
 		s.Flags = append(s.Flags, kubeletapi.Flag{At: "$.kubelet.nodeIPs", Name: "node-ip", Value: nodeIP(in)})
 	}
-	for _, a := range in.flags {
+	flags, _ := contractFlags(in)
+	for _, a := range flags {
 		s.Flags = append(s.Flags, kubeletapi.Flag{At: a.at, Name: a.name, Value: a.value})
 	}
 	return s

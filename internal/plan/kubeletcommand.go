@@ -3,7 +3,6 @@ package plan
 import (
 	"cmp"
 	"slices"
-	"strings"
 
 	"github.com/slipway-dev/slipway/internal/profile"
 	"github.com/slipway-dev/slipway/internal/resource"
@@ -89,14 +88,6 @@ func (w *commandWriter) take(file string, names ...string) []argument {
 	return w.in.written(w.out, file, taken)
 }
 
-// written says which file arguments are in.
-func (in *input) written(out *output, file string, arguments []argument) []argument {
-	for _, a := range arguments {
-		out.argument(a, cmp.Or(a.from, file))
-	}
-	return arguments
-}
-
 // asWords are arguments as words of a unit's line.
 func asWords(arguments []argument) []unitfile.Text {
 	words := make([]unitfile.Text, len(arguments))
@@ -105,9 +96,6 @@ func asWords(arguments []argument) []unitfile.Text {
 	}
 	return words
 }
-
-// kubeletUnitFile is the kubelet's unit.
-const kubeletUnitFile = resource.UnitDir + "/" + kubeletUnit
 
 // parts writes the unit's own words, and drop-ins that set variables of its command line.
 func (w *commandWriter) parts() {
@@ -186,8 +174,12 @@ func (w *commandWriter) environment() {
 	if !in.snapped() {
 		in.written(w.out, file, flags)
 	}
+	pairs := make([][2]string, len(flags))
+	for i, a := range flags {
+		pairs[i] = [2]string{a.name, a.value}
+	}
 	values := map[profile.Content]string{
-		profile.Flags:         flagWords(flags),
+		profile.Flags:         flagWords(pairs),
 		profile.Labels:        labelsOf(in),
 		profile.NetworkPolicy: in.config.Network.Policy,
 		profile.CustomCloud:   in.family.Paths.CustomCloud,
@@ -210,15 +202,6 @@ func (w *commandWriter) environment() {
 	w.out.guarded(secret, resource.Join, file, 0o600, environmentFile(variables...), "the kubelet's flags and labels", kubeletUnit)
 }
 
-// flagWords writes flags as systemd will split them again.
-func flagWords(flags []argument) string {
-	words := make([]string, len(flags))
-	for i, f := range flags {
-		words[i] = word("--" + f.name + "=" + f.value)
-	}
-	return strings.Join(words, " ")
-}
-
 // clusterValue is what a variable of the cluster's holds.
 func (in *input) clusterValue(holds profile.Content) string {
 	registry, _ := in.registry()
@@ -235,16 +218,6 @@ func (in *input) clusterValue(holds profile.Content) string {
 		return registry.account
 	case profile.RegistryDomain:
 		return registry.domain
-	}
-	return ""
-}
-
-// commandFlag is the value of one of the family's own flags on this node; empty where its version does not have it.
-func (in *input) commandFlag(name string) string {
-	for _, a := range familyArguments(in) {
-		if a.name == name {
-			return a.value
-		}
 	}
 	return ""
 }

@@ -1,8 +1,6 @@
 package plan
 
 import (
-	"maps"
-
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
@@ -110,22 +108,6 @@ func defaultKubeletConfig(in *input) map[string]any {
 	return config
 }
 
-// contractSettings are the contract's own settings of the cluster's DNS.
-func contractSettings(in *input) map[string]any {
-	cluster, config := in.config.Cluster, make(map[string]any)
-	if ips := cluster.DNSServiceIPs; len(ips) > 0 {
-		dns := make([]any, len(ips))
-		for i, ip := range ips {
-			dns[i] = ip
-		}
-		config["clusterDNS"] = dns
-	}
-	if cluster.DNSDomain != nodeconfig.DefaultDNSDomain {
-		config["clusterDomain"] = cluster.DNSDomain
-	}
-	return config
-}
-
 // hostSettings are what the host decides, whatever the cluster says.
 func hostSettings(in *input) map[string]any {
 	if in.resolver != "" {
@@ -142,16 +124,13 @@ func (in *input) rotatesCertificate() bool {
 	return method != nodeconfig.JoinExec && method != nodeconfig.JoinAWS
 }
 
-// merge returns base with over laid on top of it: maps by field, everything else replaced. Neither
-// argument is changed.
-func merge(base, over map[string]any) map[string]any {
-	merged := maps.Clone(base)
-	for name, value := range over {
-		below, isMap := merged[name].(map[string]any)
-		if above, ok := value.(map[string]any); ok && isMap {
-			value = merge(below, above)
+// assumedResolver reports what a node without an agent has, because no machine was looked at. An agent looks at its own.
+func assumedResolver(in *input, out *output) {
+	if in.resolverAssumed && in.agentless {
+		reason := "is left to the kubelet, which reads /etc/resolv.conf"
+		if in.resolver != "" {
+			reason = "is " + in.resolver
 		}
-		merged[name] = value
+		out.warn(nodeconfig.Missing, "$.kubelet.config."+resolverField, "%s: no fact says whether systemd-resolved runs, so the distribution decides; name the file, or give the machine's facts", reason)
 	}
-	return merged
 }

@@ -1,8 +1,6 @@
 package plan
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"maps"
@@ -12,13 +10,10 @@ import (
 	"github.com/slipway-dev/slipway/internal/document"
 	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/internal/kubeletapi"
-	"github.com/slipway-dev/slipway/internal/profile"
-	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
 const (
-	kubeadmPath   = "$.cluster.kubeadm"
 	kubeletConfAt = "$.kubelet.config"
 )
 
@@ -83,53 +78,6 @@ func (row *defaultsRow) changes(in *input, value any) bool {
 		return false
 	}
 	return row.unless == nil || !row.unless(in, value)
-}
-
-// takesDefaults reports whether the node takes what the cluster sets for all kubelets.
-func (in *input) takesDefaults() bool {
-	return in.config.Cluster.Kubeadm && in.family.Kubelet.ClusterDefaults
-}
-
-// clusterName names the cluster of a config with its CA.
-func clusterName(c *nodeconfig.NodeConfig) string {
-	sum := sha256.Sum256([]byte(strings.TrimSpace(c.Cluster.CertificateAuthority)))
-	return hex.EncodeToString(sum[:])
-}
-
-// knownDefaults is what the node's cluster has answered, nil if it was not asked, and whether it is to be asked.
-func knownDefaults(in *input) (known *facts.KubeletDefaults, lacking bool) {
-	if !in.takesDefaults() {
-		return nil, false
-	}
-	if d := in.facts.KubeletDefaults; d != nil && d.Cluster == clusterName(in.config) {
-		known = d
-	}
-	return known, DefaultsQuestion(in.config) != nil && (known == nil || len(known.Config) == 0)
-}
-
-// DefaultsQuestion is whom the agent asks what the cluster sets for all kubelets; nil if the node has no credential that it could
-// ask with before it has joined.
-func DefaultsQuestion(c *nodeconfig.NodeConfig) *resource.AsNode {
-	way := asNode(c)
-	if way.Bootstrap == "" && len(way.Credentials) == 0 {
-		return nil
-	}
-	return way
-}
-
-// asNode is the API server as the node reaches it.
-func asNode(c *nodeconfig.NodeConfig) *resource.AsNode {
-	way := &resource.AsNode{Server: c.Cluster.Server, CertificateAuthority: c.Cluster.CertificateAuthority, Credentials: kubeletCredentials(c)}
-	if c.Join.Method == nodeconfig.JoinBootstrapToken {
-		way.Bootstrap = profile.Of(c.Components.Layout).Paths.BootstrapConfig
-	}
-	return way
-}
-
-// WithFetchedAuthority returns the config with the cluster's CA, which the facts have if the contract only pins it.
-func WithFetchedAuthority(c *nodeconfig.NodeConfig, f facts.Facts) *nodeconfig.NodeConfig {
-	planned, _ := withAuthority(c, f)
-	return planned
 }
 
 // ReadDefaults reads a KubeletConfiguration that the cluster of a config has for all its nodes. What is left out here may be
@@ -278,4 +226,20 @@ func checkClusterDNS(in *input, out *output, config map[string]any) {
 	default:
 		out.warn(nodeconfig.Missing, at, "is missing: %s; %s", follows, instead)
 	}
+}
+
+// contractSettings are the contract's own settings of the cluster's DNS.
+func contractSettings(in *input) map[string]any {
+	cluster, config := in.config.Cluster, make(map[string]any)
+	if ips := cluster.DNSServiceIPs; len(ips) > 0 {
+		dns := make([]any, len(ips))
+		for i, ip := range ips {
+			dns[i] = ip
+		}
+		config["clusterDNS"] = dns
+	}
+	if cluster.DNSDomain != nodeconfig.DefaultDNSDomain {
+		config["clusterDomain"] = cluster.DNSDomain
+	}
+	return config
 }

@@ -4,36 +4,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/slipway-dev/slipway/components"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/internal/unitfile"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
-
-// snapped reports whether the machine's kubelet is a snap.
-func (in *input) snapped() bool {
-	snap := &in.family.Command.Snap
-	if snap.Name == "" || !in.distro.Packages.Snaps {
-		return false
-	}
-	return !slices.ContainsFunc(in.facts.Components, func(c components.Component) bool { return c.Name == "kubelet" && c.Path == in.family.Paths.Kubelet })
-}
-
-// kubeletProgram is what starts the kubelet.
-func (in *input) kubeletProgram() string {
-	if in.snapped() {
-		return in.family.Command.Snap.Program
-	}
-	return in.family.Paths.Kubelet
-}
-
-// kubeletProcess is the unit that the kubelet's process is in: that of its snap, where it is one (snapd: wrappers, services).
-func (in *input) kubeletProcess() string {
-	if in.snapped() {
-		return "snap." + in.family.Command.Snap.Name + ".daemon.service"
-	}
-	return kubeletUnit
-}
 
 // snapScript gives a snap the settings that differ, and starts it. A setting that the snap has already is not set again,
 // because each change of a snap's settings runs its own hooks. The snap is kept from starting by itself: snapd would start

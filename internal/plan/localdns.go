@@ -27,7 +27,6 @@ var localDNS = concern{
 }
 
 const (
-	localDNSPath = "$.network.localDNS"
 	// localDNSUnit is the supervisor's, and localDNSSlice has its limits, which are also the cache's (AKS: localdns.service,
 	// localdns.slice).
 	localDNSUnit  = "localdns.service"
@@ -91,19 +90,6 @@ func unusedDNSService(in *input, out *output) {
 	if len(c.Cluster.ServiceCIDRs) > 0 {
 		out.notApplied("$.cluster.serviceCIDRs")
 	}
-}
-
-// noLocalDNS is why a node can have no DNS cache; empty where it can.
-func noLocalDNS(in *input) string {
-	switch {
-	case in.family.LocalDNS.Program == "":
-		return "nodes of this layout have no DNS cache"
-	case in.coreDNS == "":
-		return "it needs CoreDNS, and the machine has none; use an image that has it"
-	case len(in.config.Network.Nameservers) > 0:
-		return "the resolver asks the contract's own DNS servers, and nobody else; set " + nameserversPath + " or this"
-	}
-	return ""
 }
 
 // planCorefile plans what the cache is told, which variant of it the names decide.
@@ -208,14 +194,6 @@ func planLocalDNSUnits(in *input, out *output, dns *nodeconfig.LocalDNS) {
 		out.directory("/etc/localdns", 0o755, "the supervisor of the DNS cache keeps the addresses of names there")
 	}
 }
-
-// canExportDNS reports whether the image's exporter is to show the numbers of the node's DNS cache, and exportsDNS whether the
-// node's address is known as well, at which it does.
-func canExportDNS(in *input) bool {
-	return in.facts.DNSExporter && in.config.Network.LocalDNS != nil && noLocalDNS(in) == ""
-}
-
-func exportsDNS(in *input) bool { return canExportDNS(in) && nodeIPv4(in) != "" }
 
 // localDNSLines are the supervisor's unit.
 func localDNSLines(in *input, dns *nodeconfig.LocalDNS) []unitfile.Line {

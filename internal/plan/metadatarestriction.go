@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"net/netip"
 	"strings"
 	"time"
 
@@ -19,9 +18,6 @@ var metadataRestriction = concern{
 	reads: []string{RestrictionPath},
 	plan:  planMetadataRestriction,
 }
-
-// RestrictionPath is the setting that keeps pods from the metadata service.
-const RestrictionPath = "$.network.metadataRestriction"
 
 const (
 	// restrictionUnit adds the rule, once in a boot and when it changes.
@@ -99,22 +95,6 @@ func planMetadataRestriction(in *input, out *output) {
 		Reason:   "pods do not reach the metadata service",
 		Spec:     &resource.Unit{Unit: restrictionUnit},
 	})
-}
-
-// nodeIPv4 is the machine's IPv4 address: of the interface with the default route, or else what the contract says.
-func nodeIPv4(in *input) string {
-	own := in.facts.NodeIPs
-	if in.agentless && in.known(addressVariable) == "" {
-		own = nil // it is not this machine's
-	}
-	for _, ips := range [][]string{own, in.config.Kubelet.NodeIPs} {
-		for _, ip := range ips {
-			if addr, err := netip.ParseAddr(ip); err == nil && addr.Is4() && !addr.IsUnspecified() {
-				return ip
-			}
-		}
-	}
-	return ""
 }
 
 // execLine is a command line as systemd will split it again.

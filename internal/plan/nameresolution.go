@@ -18,8 +18,7 @@ var nameResolution = concern{
 }
 
 const (
-	nameserversPath = "$.network.nameservers"
-	searchPath      = "$.network.searchDomains"
+	searchPath = "$.network.searchDomains"
 
 	// resolvedDropIns are drop-ins of systemd-resolved (resolved.conf(5)), managerDropIns those of NetworkManager
 	// (NetworkManager.conf(5)).

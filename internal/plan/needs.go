@@ -39,9 +39,7 @@ func Needs(c *nodeconfig.NodeConfig, f facts.Facts) []Need {
 	undescribed := c.Network.SecondaryInterfaces > 0 && (f.Instance == nil || f.Instance.Interfaces == nil)
 	var needs []Need
 	for variable := range in.wanted {
-		if need := factOf(variable).need; need == NeedDescription && in.known(variable) == "" {
-			undescribed = true
-		}
+		undescribed = undescribed || variable != addressVariable && in.known(variable) == ""
 	}
 	undescribed = undescribed || in.capacity != nil && in.known(typeVariable) == ""
 	if told || wantsIPv4 {

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/slipway-dev/slipway/internal/facts"
+	"github.com/slipway-dev/slipway/internal/unitfile"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
@@ -44,20 +44,6 @@ func labelsOf(in *input) string {
 	return strings.Join(labels, ",")
 }
 
-// isSelfSigned reports whether a setting names a certificate, or its key, that the family's own scripts would make.
-func isSelfSigned(in *input, flag, value string) bool {
-	pair := in.family.Kubelet.SelfSigned
-	return value != "" && (flag == certificateFlag && value == pair.Certificate || flag == keyFlag && value == pair.Key)
-}
-
-// The settings that name the kubelet's serving certificate and its key.
-const (
-	certificateFlag  = "tls-cert-file"
-	certificateField = "tlsCertFile"
-	keyFlag          = "tls-private-key-file"
-	keyField         = "tlsPrivateKeyFile"
-)
-
 // The setting that kubelets take and ignore since idleTimeoutIgnored.
 const (
 	idleTimeoutFlag  = "streaming-connection-idle-timeout"
@@ -75,28 +61,33 @@ func taintsOf(k nodeconfig.Kubelet) string {
 	return strings.Join(taints, ",")
 }
 
-// nodeIP is the address the node registers: the contract's, or the primary interface's where the
-// family and the version need it in a flag.
-func nodeIP(in *input) string {
-	ips := in.config.Kubelet.NodeIPs
-	if len(ips) == 0 && in.wanted[addressVariable] != "" && !(in.agentless && in.refers(addressVariable)) {
-		ips = addressesOf(in.config, in.facts)
-	}
-	return strings.Join(ips, ",")
-}
-
-// needsAddress reports whether the kubelet needs the machine's address in a flag.
-func (in *input) needsAddress() bool {
-	return in.family.Kubelet.NodeIP && (in.reached(nodeIPNeeded) || in.family.Command.Local != "")
-}
-
-// addressesOf are the machine's addresses of the families that the contract wants.
-func addressesOf(c *nodeconfig.NodeConfig, f facts.Facts) []string {
-	var ips []string
-	for _, ip := range f.NodeIPs {
-		if v6 := strings.Contains(ip, ":"); slices.Contains(c.Network.IPFamilies, map[bool]string{false: "IPv4", true: "IPv6"}[v6]) {
-			ips = append(ips, ip)
+// machineLabels are the labels whose values are the machine's facts, each with the fact's variable: those that the unit refers to, or
+// else the others.
+func (in *input) machineLabels(refers bool) map[string]string {
+	labels := make(map[string]string)
+	for key, label := range in.config.Kubelet.MachineLabels {
+		if f := labelled(label); f != nil && in.joins() && in.refers(f.variable) == refers {
+			labels[key] = f.variable
 		}
 	}
-	return ips
+	return labels
+}
+
+// referredLabels are the labels that the unit's command line has after those of its environment file, and what they are where the
+// facts are known; empty for none.
+func (in *input) referredLabels() (line unitfile.Text, value string) {
+	labels := in.machineLabels(true)
+	for _, key := range slices.Sorted(maps.Keys(labels)) {
+		line = listed(line, unitfile.Quote(key)+"="+in.inUnit(labels[key]))
+		value = listed(value, key+"="+in.known(labels[key]))
+	}
+	return line, value
+}
+
+// listed are two lists with commas as one; either may be empty.
+func listed[T ~string](a, b T) T {
+	if a == "" || b == "" {
+		return a + b
+	}
+	return a + "," + b
 }

@@ -109,14 +109,3 @@ func planReachable(in *input, out *output, at, server string) {
 	})
 	out.askedBy(at)
 }
-
-// httpsPort is that of a server that names none.
-const httpsPort = "443"
-
-// serverAddress is where a server listens: its host, and its port.
-func serverAddress(u *url.URL) string {
-	if u.Port() != "" {
-		return u.Host
-	}
-	return u.Host + ":" + httpsPort
-}

@@ -180,10 +180,9 @@ func wants(unit string) *resource.Symlink {
 	return &resource.Symlink{Path: resource.UnitDir + "/multi-user.target.wants/" + unit, Target: resource.UnitDir + "/" + unit}
 }
 
-// argument keeps what the kubelet is given, and the file that it is in. What is secret is kept nowhere else than there.
-func (o *output) argument(a argument, file string) {
-	if a.secret {
-		return
-	}
-	o.node.Argue(a.name, a.value, resource.IDOf(&resource.File{Path: file}))
+// notApplied reports a setting that this version does not apply.
+func (o *output) notApplied(path string) { o.report(notApplied(path)) }
+
+func notApplied(path string) nodeconfig.Problem {
+	return nodeconfig.Problem{Kind: nodeconfig.NotApplied, Path: path, Reason: "is not applied by this version"}
 }

@@ -6,9 +6,6 @@ const (
 	ContainerdUnit = containerdUnit
 )
 
-// ContainerdConfig is where containerd's configuration is, in every family.
-const ContainerdConfig = "/etc/containerd/config.toml"
-
 // Where networks of pods are configured, in every family.
 const (
 	NetworkDir      = cniConfDir

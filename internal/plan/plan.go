@@ -8,17 +8,11 @@
 package plan
 
 import (
+	"github.com/slipway-dev/slipway/capacity"
 	"github.com/slipway-dev/slipway/exitcode"
 	"github.com/slipway-dev/slipway/internal/facts"
-	"github.com/slipway-dev/slipway/internal/profile"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/nodeconfig"
-)
-
-// The units of a node.
-const (
-	containerdUnit = profile.ContainerdUnit
-	kubeletUnit    = profile.KubeletUnit
 )
 
 // New plans a node. The problems are settings that this version does not apply, and settings that
@@ -31,7 +25,7 @@ func New(c *nodeconfig.NodeConfig, f facts.Facts) (resource.Plan, []nodeconfig.P
 // WithoutAgent plans a node that has no agent: what only the machine knows is found out by the machine itself, at each boot,
 // unless the config or the facts say it. Facts that do not name the machine's instance are those of its image.
 func WithoutAgent(c *nodeconfig.NodeConfig, f facts.Facts) (resource.Plan, []nodeconfig.Problem) {
-	return planAll(concerns, newInput(c, f, withoutAgent))
+	return planAll(agentlessConcerns(), newInput(c, f, withoutAgent))
 }
 
 func planAll(concerns []*concern, in *input) (resource.Plan, []nodeconfig.Problem) {
@@ -83,4 +77,15 @@ func ImageScripts(config *nodeconfig.NodeConfig, argv []string, variables map[st
 		},
 		ExitCode: exitcode.ScriptFailed,
 	}}}
+}
+
+// Capacity is how the numbers came to be that a config has computed for a machine; nil for none, and where the machine's type
+// is not known.
+func Capacity(c *nodeconfig.NodeConfig, f facts.Facts) []capacity.Step {
+	return newInput(c, f).steps()
+}
+
+// withoutAgent makes an input that of a node without an agent.
+func withoutAgent(in *input) {
+	in.agentless, in.asksCloud = true, metadataServiceOf(in.config.Cloud.Provider) != nil
 }

@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"net/url"
 	"path"
 	"slices"
 	"strings"
@@ -29,31 +28,6 @@ const hostsFile = "/etc/hosts"
 
 // hostsBlock is the label of the part of it that has the API server.
 const hostsBlock = "api-server"
-
-// apiServerLabel is the label of the check that the API server answers.
-const apiServerLabel = "api-server"
-
-// privateName is the API server's name, if that is one of a private link, of which alone AKS looks after the address
-// (AKS: reconcile-private-hosts.sh); empty for others.
-func privateName(server string) string {
-	u, err := url.Parse(server)
-	if err != nil {
-		return ""
-	}
-	name := strings.ToLower(u.Hostname())
-	if !strings.Contains(name, ".privatelink.") || strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-.") != "" {
-		return ""
-	}
-	return name
-}
-
-// keepsServer is the name of the API server whose address the node keeps; empty for none.
-func (in *input) keepsServer() string {
-	if !in.config.Network.HostsAgent {
-		return ""
-	}
-	return privateName(in.config.Cluster.Server)
-}
 
 func planPrivateServer(in *input, out *output) {
 	name := in.keepsServer()

@@ -9,9 +9,6 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// providerName is the artifact of the image credential provider.
-const providerName = "credential-provider"
-
 // providerBinary brings the image credential provider, where the contract configures one: out of the image's package, from the
 // contract's URL, or from the registry of an isolated cluster. Otherwise the image's own is used.
 var providerBinary = concern{

@@ -2,7 +2,6 @@ package plan
 
 import (
 	"net/url"
-	"slices"
 	"strings"
 
 	"github.com/slipway-dev/slipway/internal/facts"
@@ -18,23 +17,12 @@ var proxy = concern{
 	plan:  planProxy,
 }
 
-// proxyEnv has the variables for containerd and the kubelet. They are in a file that only root reads where they have a
-// password, because systemd shows what a unit has in Environment= to everybody (systemd.exec(5), "Environment").
-const proxyEnv = "/etc/slipway/proxy.env"
-
 // systemEnvironment is read by pam_env(8), for everybody who logs in: it is for everybody to read.
 const systemEnvironment = "/etc/environment"
 
 // longestLine is the longest line of it that is written, in bytes. Of one with 8192, and of all lines after it, pam_env
 // reads nothing (Linux-PAM: pam_env.c, BUF_SIZE).
 const longestLine = 8000
-
-// reachedDirectly are what no proxy can reach for a node: itself, and its cloud's metadata service (Azure: Instance
-// Metadata Service, "Proxies"; Amazon EC2: "the instance metadata service is link-local").
-var reachedDirectly = []string{"localhost", "127.0.0.1", "::1", "169.254.169.254"}
-
-// wireServer is Azure's, as reachedDirectly (Azure: What is IP address 168.63.129.16).
-const wireServer = "168.63.129.16"
 
 func planProxy(in *input, out *output) {
 	p := in.config.Proxy
@@ -96,11 +84,6 @@ func planProxy(in *input, out *output) {
 	})
 }
 
-// proxied reports whether the contract has a proxy.
-func (in *input) proxied() bool {
-	return !in.config.Proxy.HTTP.IsZero() || !in.config.Proxy.HTTPS.IsZero()
-}
-
 // proxyVariables are the variables, in both spellings: curl reads http_proxy only in small letters, others in capitals.
 func proxyVariables(in *input) [][2]string {
 	var variables [][2]string
@@ -114,25 +97,6 @@ func proxyVariables(in *input) [][2]string {
 		}
 	}
 	return variables
-}
-
-// noProxy are the contract's hosts, and those that a node reaches directly in any case. The API server is one of them,
-// because the agent too asks it without a proxy whether the node can join; an image knows none.
-func noProxy(in *input) []string {
-	hosts := slices.Concat(in.config.Proxy.NoProxy, reachedDirectly)
-	if in.config.Cloud.Azure != nil {
-		hosts = append(hosts, wireServer)
-	}
-	if u, err := url.Parse(in.config.Cluster.Server); err == nil && u.Hostname() != "" && in.joins() {
-		hosts = append(hosts, u.Hostname())
-	}
-	var once []string
-	for _, host := range hosts {
-		if !slices.Contains(once, host) {
-			once = append(once, host)
-		}
-	}
-	return once
 }
 
 // holdsCredential reports whether a proxy's URL has a user or a password. What is no URL may hold anything.

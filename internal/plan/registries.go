@@ -17,9 +17,6 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// RegistriesDir is where containerd looks for the settings of registries.
-const RegistriesDir = "/etc/containerd/certs.d"
-
 // registries plans where images are pulled from: a directory for each registry, with a hosts.toml in it (containerd
 // docs/hosts.md).
 var registries = concern{

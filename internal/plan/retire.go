@@ -1,9 +1,6 @@
 package plan
 
 import (
-	"path"
-	"strings"
-
 	"github.com/slipway-dev/slipway/exitcode"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/internal/unitfile"
@@ -69,20 +66,4 @@ func ownCredentials(in *input) []string {
 		return nil
 	}
 	return []string{in.certificate, in.family.Paths.Kubeconfig}
-}
-
-// retiringCertificate is the certificate whose presence retires the bootstrap credential, or "" where its path is none
-// that can be written into a unit.
-func retiringCertificate(k nodeconfig.Kubelet) string {
-	if certificate := ownCertificate(k); isPlainPath(certificate) && path.Clean(certificate) == certificate {
-		return certificate
-	}
-	return ""
-}
-
-// isPlainPath is a path that means the same wherever it is written.
-func isPlainPath(path string) bool {
-	return len(path) > 1 && path[0] == '/' && strings.IndexFunc(path, func(r rune) bool {
-		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("._/-", r)
-	}) < 0
 }

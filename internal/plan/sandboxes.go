@@ -7,9 +7,6 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// SandboxesPath is the setting that names the runtimes for isolated pods.
-const SandboxesPath = "$.runtime.sandboxes"
-
 // sandboxRuntime is a runtime by which pods may ask for a virtual machine of their own.
 type sandboxRuntime struct {
 	// name is the handler of the RuntimeClass, program what it takes of the image.
@@ -53,12 +50,6 @@ ConfigPath = "/opt/confidential-containers/share/defaults/kata-containers/config
 
 // kataProgram starts the virtual machines (containerd: runtime v2, naming).
 const kataProgram = "containerd-shim-kata-v2"
-
-// has reports whether the image has a program, which it is taken to have where nobody has looked: the list of an image's
-// components names what its maker wanted to name.
-func (in *input) has(program string) bool {
-	return !in.seen() || programOf(in.facts, program) != ""
-}
 
 // isolates reports whether pods may ask for a virtual machine of their own.
 func (in *input) isolates() bool { return slices.Contains(in.config.Runtime.Sandboxes, "kata") }

@@ -72,19 +72,6 @@ func (in *input) persistsGPU() bool {
 }
 func (in *input) switchesGPU() bool { return in.usesNVIDIA() && HasFabric(in.size()) }
 
-// plugsGPU reports whether the device plug-in is a service of the node: with the others, or alone where the image has it.
-func (in *input) plugsGPU() bool {
-	return in.managesGPU() || in.usesNVIDIA() && in.gpu().DevicePlugin && !in.sharesGPU() && in.unitAt(facts.DevicePluginUnit) != ""
-}
-
-func (in *input) observesGPU() bool { return in.managesGPU() || in.sharesGPU() }
-
-// streams reports whether overlaybd starts containers before their image has arrived.
-func (in *input) streams() bool { return in.config.Runtime.LazyPull == overlaybd }
-
-// mirrors reports whether they are read through a mirror on the machine.
-func (in *input) mirrors() bool { return in.streams() && in.family.Runtime.Mirror }
-
 // pluginCommand shows partitions as devices of one kind, but where a contract wants one kind for each profile.
 func pluginCommand(in *input) unitfile.Text {
 	var strategy unitfile.Text

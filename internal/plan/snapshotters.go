@@ -6,9 +6,6 @@ import (
 	"github.com/slipway-dev/slipway/internal/toml"
 )
 
-// overlaybd is the snapshotter that starts containers before their image has arrived.
-const overlaybd = "overlaybd"
-
 // snapshotterSettings are those of containerd's settings that a snapshotter needs, in containerd's own language. Those of a proxy
 // are programs of their own; erofs has containerd make image files that a guest mounts (AKS: containerd.toml.gtpl,
 // containerd_v2.toml.gtpl; Amazon EKS AMI: nodeadm, containerd's templates; containerd: docs/snapshotters/erofs.md).

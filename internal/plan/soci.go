@@ -10,8 +10,6 @@ import (
 // soci is the snapshotter that brings the layers of an image in parallel, or, where the image has an index, while containers read
 // them (Amazon EKS AMI: nodeadm, FastImagePull; soci-snapshotter: docs/parallel-mode.md, docs/pull-modes.md).
 const (
-	soci        = "soci"
-	sociSocket  = "/run/soci-snapshotter-grpc/soci-snapshotter-grpc.sock"
 	sociConfig  = "/etc/soci-snapshotter-grpc/config.toml"
 	sociProgram = "soci-snapshotter-grpc"
 )
@@ -41,16 +39,6 @@ max_concurrent_downloads_per_image = 20
 max_concurrent_unpacks = -1
 max_concurrent_unpacks_per_image = 12
 `
-
-func (in *input) usesSOCI() bool { return in.config.Runtime.LazyPull == soci }
-
-// imageService is where the kubelet asks for images, where that is not containerd's own socket.
-func (in *input) imageService() string {
-	if in.usesSOCI() {
-		return "unix://" + sociSocket
-	}
-	return ""
-}
 
 // planSOCI configures it, and has it run before containerd, whose snapshots it then has. The service itself is the image's.
 func planSOCI(in *input, out *output) {

@@ -9,9 +9,6 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// LazyPullPath is the setting that names a snapshotter that starts containers before their image has arrived.
-const LazyPullPath = "$.runtime.lazyPull"
-
 // streaming has containerd ask the machine's own mirror for images, whose blocks are brought when a container reads them. That it
 // has its containers there is in its configuration, and what brings the blocks are services of the image.
 var streaming = concern{

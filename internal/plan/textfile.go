@@ -95,3 +95,17 @@ func jsonFile(data any) []byte {
 
 // yamlFile writes data as YAML.
 func yamlFile(data document.Node) []byte { return data.AppendYAML(nil) }
+
+// wholeLines is a text that ends with its last line.
+func wholeLines(text string) []byte {
+	return []byte(strings.TrimSuffix(text, "\n") + "\n")
+}
+
+// flagWords writes flags, each a name and a value, as systemd will split them again.
+func flagWords(flags [][2]string) string {
+	words := make([]string, len(flags))
+	for i, f := range flags {
+		words[i] = word("--" + f[0] + "=" + f[1])
+	}
+	return strings.Join(words, " ")
+}

@@ -13,7 +13,6 @@ import (
 
 	"github.com/slipway-dev/slipway/exitcode"
 	"github.com/slipway-dev/slipway/internal/distro"
-	"github.com/slipway-dev/slipway/internal/facts"
 	"github.com/slipway-dev/slipway/internal/resource"
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
@@ -33,20 +32,6 @@ const trustTimeout = resource.Duration(10 * time.Minute)
 // scratch is where the program may put files meanwhile: the agent's unit has a /tmp that nobody writes to
 // (slipway-provision.service, ProtectSystem=).
 var scratch = map[string]string{"TMPDIR": "/run"}
-
-// givenAuthorities are certificates of a contract's authorities, and the setting that has them.
-type givenAuthorities struct {
-	path         string
-	certificates []string
-}
-
-// authorities are those that the contract trusts, by its settings.
-func (in *input) authorities() []givenAuthorities {
-	return []givenAuthorities{
-		{"$.proxy.certificateAuthority", []string{in.config.Proxy.CertificateAuthority}},
-		{"$.trust.certificates", in.config.Trust.Certificates},
-	}
-}
 
 func planTrust(in *input, out *output) {
 	store := &trustStore{in.distro.Trust}
@@ -109,11 +94,6 @@ func (s *trustStore) trust(out *output, phase resource.Phase, files map[string][
 		// Programs in Go read the store once, when they first need it (Go: crypto/x509, SystemCertPool).
 		out.file(phase, s.Anchors+"/"+name+s.Extension, 0o644, files[name], reason, containerdUnit)
 	}
-}
-
-// trustsCloud reports whether the node trusts what the machine's cloud names. Which cloud that is, an image does not know.
-func (in *input) trustsCloud() bool {
-	return in.joins() && in.family.Host.CloudAuthorities && in.facts.Platform == facts.Azure
 }
 
 // cloudFiles are the files of the cloud's certificate authorities, without those that the contract brings. Nobody has asked

@@ -16,9 +16,6 @@ var units = concern{
 	plan:  planUnits,
 }
 
-// vendorUnits is where units of packages are (systemd.unit(5)).
-const vendorUnits = "/usr/lib/systemd/system"
-
 func planUnits(in *input, out *output) {
 	for i := range in.config.Units {
 		u, at := &in.config.Units[i], document.IndexPath("$.units", i)
@@ -79,9 +76,4 @@ func planUnitState(in *input, out *output, u *nodeconfig.Unit, at string, enable
 	if enabledBy != nil {
 		out.repeatedBy(enabledBy)
 	}
-}
-
-// wholeLines is a text that ends with its last line.
-func wholeLines(text string) []byte {
-	return []byte(strings.TrimSuffix(text, "\n") + "\n")
 }

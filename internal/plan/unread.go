@@ -8,13 +8,6 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// notApplied reports a setting that this version does not apply.
-func (o *output) notApplied(path string) { o.report(notApplied(path)) }
-
-func notApplied(path string) nodeconfig.Problem {
-	return nodeconfig.Problem{Kind: nodeconfig.NotApplied, Path: path, Reason: "is not applied by this version"}
-}
-
 // defaults are a contract's that says nothing.
 var defaults = sync.OnceValue(func() reflect.Value {
 	c := new(nodeconfig.NodeConfig)

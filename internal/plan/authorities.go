@@ -8,11 +8,24 @@ import (
 	"github.com/slipway-dev/slipway/nodeconfig"
 )
 
-// pinsPath is the setting that pins the cluster's CA.
-const pinsPath = "$.cluster.certificateAuthorityHashes"
+// givenAuthorities are certificates of a contract's authorities, and the setting that has them.
+type givenAuthorities struct {
+	path         string
+	certificates []string
+}
 
-// skipPath is the setting that accepts any CA.
-const skipPath = "$.cluster.unsafeSkipCAVerification"
+// authorities are those that the contract trusts, by its settings.
+func (in *input) authorities() []givenAuthorities {
+	return []givenAuthorities{
+		{"$.proxy.certificateAuthority", []string{in.config.Proxy.CertificateAuthority}},
+		{"$.trust.certificates", in.config.Trust.Certificates},
+	}
+}
+
+// trustsCloud reports whether the node trusts what the machine's cloud names. Which cloud that is, an image does not know.
+func (in *input) trustsCloud() bool {
+	return in.joins() && in.family.Host.CloudAuthorities && in.facts.Platform == facts.Azure
+}
 
 // withAuthority returns the config with the cluster's CA from the facts, if the agent fetches it. If the facts do not have it, or
 // have one that the contract does not accept, the CA is a line of text that says what is awaited: no program takes it for
@@ -33,18 +46,10 @@ func withAuthority(c *nodeconfig.NodeConfig, f facts.Facts) (_ *nodeconfig.NodeC
 	return &planned, awaited
 }
 
-// unpinnedAuthority reports a contract that accepts any CA, or says so without effect.
-func unpinnedAuthority(in *input, out *output) {
-	switch c := &in.given.Cluster; {
-	case !c.UnsafeSkipCAVerification:
-	case !c.FetchesAuthority():
-		out.warn(nodeconfig.NoEffect, skipPath, "has no effect: the contract has the CA")
-	case len(c.CertificateAuthorityHashes) > 0:
-		out.warn(nodeconfig.NoEffect, skipPath, "has no effect: the CA must have one of the hashes")
-	default:
-		out.warn(nodeconfig.Missing, skipPath, "accepts any CA that the cluster has signed with the token, so an attacker who knows the token can control the node; "+
-			"pin the CA by its hash, which kubeadm token create --print-join-command prints")
-	}
+// WithFetchedAuthority returns the config with the cluster's CA, which the facts have if the contract only pins it.
+func WithFetchedAuthority(c *nodeconfig.NodeConfig, f facts.Facts) *nodeconfig.NodeConfig {
+	planned, _ := withAuthority(c, f)
+	return planned
 }
 
 // AuthorityPath is where a node of the config has the cluster's CA.

@@ -1,0 +1,38 @@
+package plan
+
+import (
+	"github.com/slipway-dev/slipway/internal/facts"
+	"github.com/slipway-dev/slipway/nodeconfig"
+)
+
+// joinMethod is how the node joins. It is the contract's method, but for an image that has no client for an attested
+// identity, and a contract with a token to join with instead.
+func joinMethod(c *nodeconfig.NodeConfig, client string) nodeconfig.JoinMethod {
+	if c.Join.Method == nodeconfig.JoinAttested && client == "" && !c.Join.BootstrapToken.IsZero() {
+		return nodeconfig.JoinBootstrapToken
+	}
+	return c.Join.Method
+}
+
+// clientOf is where that client is: where it is brought to, or else where the image has it; empty for none.
+func clientOf(c *nodeconfig.NodeConfig, known facts.Facts, program string) string {
+	if program != "" && bringsClient(c) {
+		return program
+	}
+	return programOf(known, program)
+}
+
+// bringsClient reports whether the contract names a place of the client, for a node that uses it.
+func bringsClient(c *nodeconfig.NodeConfig) bool {
+	return c.Join.Method == nodeconfig.JoinAttested && len(places(c.Components.Artifacts[clientName])) > 0
+}
+
+// fallsBack reports whether the node has a token to join with where the client for its attested identity fails.
+func (in *input) fallsBack() bool {
+	return in.method == nodeconfig.JoinAttested && !in.config.Join.BootstrapToken.IsZero()
+}
+
+// bootstraps reports whether the kubelet has a credential that it only joins with.
+func (in *input) bootstraps() bool {
+	return in.method == nodeconfig.JoinBootstrapToken || in.method == nodeconfig.JoinAttested && in.fallsBack()
+}

@@ -1,0 +1,53 @@
+package plan
+
+import (
+	"path"
+	"slices"
+)
+
+// kubeletSource is where the node's kubelet comes from.
+type kubeletSource struct {
+	// installed is the image's own of the wanted version; empty for none.
+	installed string
+	// packages are the image's packages of it.
+	packages []string
+	// archive are places of Kubernetes' programs in one archive, and registry those of each alone.
+	archive  []string
+	registry bool
+}
+
+// brings reports whether it is brought from somewhere.
+func (s *kubeletSource) brings() bool {
+	return s.installed == "" && (s.registry || len(s.packages)+len(s.archive) > 0)
+}
+
+// kubeletSource decides it, in AKS's order: the image's own of this version, its packages, the contract's URL, the registry (AKS:
+// installKubeletKubectl). A contract that forces its place has that alone.
+func (in *input) kubeletSource() kubeletSource {
+	var s kubeletSource
+	version := in.config.Cluster.KubernetesVersion
+	if version == "" || in.snapped() || in.takesInstalled {
+		return s
+	}
+	artifact := in.config.Components.Artifacts[kubernetesName]
+	if path, ok := in.facts.Installed("kubelet", version); ok && linkable(path) {
+		s.installed = path
+	}
+	s.archive = places(artifact)
+	switch {
+	case artifact.Force:
+		s.installed = ""
+		return s
+	case artifact.File != "" && s.installed != "" && s.installed != in.family.Paths.Kubelet:
+		// Before the image's own comes the file, if it is there.
+		s.archive = slices.Insert(s.archive, 1, s.installed)
+		s.installed = ""
+		return s
+	}
+	s.packages = packagesFor(in, "kubelet", version)
+	s.registry = in.config.Components.Registry != "" && in.family.Components.RegistryPackages != ""
+	return s
+}
+
+// linkable is a path that a link can lead to.
+func linkable(target string) bool { return path.IsAbs(target) && path.Clean(target) == target }

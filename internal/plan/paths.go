@@ -1,0 +1,110 @@
+package plan
+
+import (
+	"github.com/slipway-dev/slipway/internal/facts"
+	"github.com/slipway-dev/slipway/internal/profile"
+	"github.com/slipway-dev/slipway/internal/resource"
+)
+
+// VersionPath is the setting that names the kubelet's version.
+const VersionPath = "$.cluster.kubernetesVersion"
+
+// MinorPath is the setting that names the minor version that an installed kubelet should be of.
+const MinorPath = "$.cluster.kubernetesMinor"
+
+// RegistryPath is the setting that names the registry of a cluster without a way out.
+const RegistryPath = "$.components.registry"
+
+// CNIPluginPath is the setting that says which network plug-in there is.
+const CNIPluginPath = "$.network.plugin"
+
+// AzureCNIURL is the setting whose last name says which of the image's packages of Azure's plug-ins is meant, as in
+// AKS's scripts. A package that the image does not have is downloaded from there.
+const AzureCNIURL = `$.components.artifacts["azure-cni"].url`
+
+// LazyPullPath is the setting that names a snapshotter that starts containers before their image has arrived.
+const LazyPullPath = "$.runtime.lazyPull"
+
+// SandboxesPath is the setting that names the runtimes for isolated pods.
+const SandboxesPath = "$.runtime.sandboxes"
+
+// RestrictionPath is the setting that keeps pods from the metadata service.
+const RestrictionPath = "$.network.metadataRestriction"
+
+// The settings.
+const (
+	gpuPath          = "$.system.gpu"
+	instanceTypePath = "$.cloud.instanceType"
+
+	GPUVendorPath  = gpuPath + ".vendor"
+	GPUDriverPath  = gpuPath + ".installDriver"
+	GPUManagedPath = gpuPath + ".managed"
+	DRAPath        = gpuPath + ".dynamicResourceAllocation"
+
+	profilePath  = gpuPath + ".instanceProfile"
+	layoutPath   = gpuPath + ".profileLayout"
+	strategyPath = gpuPath + ".strategy"
+	pluginPath   = gpuPath + ".devicePlugin"
+)
+
+const localDNSPath = "$.network.localDNS"
+
+const nameserversPath = "$.network.nameservers"
+
+const providerPath = "$.kubelet.imageCredentialProvider"
+
+const kubeadmPath = "$.cluster.kubeadm"
+
+// pinsPath is the setting that pins the cluster's CA.
+const pinsPath = "$.cluster.certificateAuthorityHashes"
+
+// skipPath is the setting that accepts any CA.
+const skipPath = "$.cluster.unsafeSkipCAVerification"
+
+// regionPath is the setting that names the region.
+const regionPath = "$.cloud.aws.region"
+
+const capacityPath = "$.kubelet.capacity"
+
+// Where the version of containerd's package is said: by the contract, or by the last name of its URL.
+const (
+	ContainerdVersionPath = "$.components.artifacts.containerd.version"
+	ContainerdURLPath     = "$.components.artifacts.containerd.url"
+)
+
+const (
+	containerdSocket = "unix:///run/containerd/containerd.sock"
+	// remoteRuntime is what --container-runtime says of every runtime but Docker (Kubernetes, until 1.26).
+	remoteRuntime     = "remote"
+	containerdDropIns = resource.UnitDir + "/" + containerdUnit + ".d/"
+)
+
+const kubeletDropIns = resource.UnitDir + "/" + kubeletUnit + ".d/"
+
+// The units of a node.
+const (
+	containerdUnit = profile.ContainerdUnit
+	kubeletUnit    = profile.KubeletUnit
+)
+
+// RegistriesDir is where containerd looks for the settings of registries.
+const RegistriesDir = "/etc/containerd/certs.d"
+
+const (
+	cniBinDir       = facts.CNIBinDir
+	cniConfDir      = "/etc/cni/net.d"
+	kubenetTemplate = "/etc/containerd/kubenet_template.conf"
+)
+
+// proxyEnv has the variables for containerd and the kubelet. They are in a file that only root reads where they have a
+// password, because systemd shows what a unit has in Environment= to everybody (systemd.exec(5), "Environment").
+const proxyEnv = "/etc/slipway/proxy.env"
+
+// environmentDir has a file for each service.
+const environmentDir = "/etc/slipway/environment/"
+
+// managerDir is where systemd itself is configured. It is read again with the units (systemd: src/core/main.c, do_reload).
+const managerDir = "/etc/systemd/system.conf.d/"
+
+// ContainerdConfig is where containerd's configuration is, in every family.
+const ContainerdConfig = "/etc/containerd/config.toml"
